@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * check.c - saltus check: validates a model without running it, and explains it.
+ */
+#include "json.h"
+#include "model.h"
+#include "system/evaluate.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* The model at its first instant. */
+typedef struct inspection {
+  const saltus_system* sys;
+  saltus_point at;
+  double* M;      /* [nv x nv]; NULL for a system with its own linear algebra */
+  double* vector; /* [nv] */
+  double* joints; /* [nj] */
+  saltus_contact_list list;
+  saltusi_row_block row;
+  double kinetic, potential;
+  saltus_system_check_result derivatives;
+  bool checked; /* derivatives were compared; left out for very large systems */
+  void* block;
+} inspection;
+
+enum { MOST_CHECKED = 60, MOST_SHOWN = 12 };
+
+static void layout(inspection* in, saltus_arena* arena) {
+  const saltus_dims* d = &in->sys->dims;
+  in->at.scratch = saltus_arena_push(arena, d->scratch, 1, SALTUS_ALIGNMENT);
+  in->M = in->sys->ops->mass != NULL ? SALTUS_PUSH2(arena, double, d->nv, d->nv) : NULL;
+  in->vector = SALTUS_PUSH(arena, double, d->nv);
+  in->joints = SALTUS_PUSH(arena, double, d->nj);
+  saltusi_contact_list_layout(&in->list, d, arena);
+  saltusi_rows_layout(&in->row, d, 1, false, arena);
+}
+
+static int inspect(const cli_model* model, inspection* in) {
+  *in = (inspection){.sys = model->system};
+  saltus_arena arena = saltus_arena_counting();
+  layout(in, &arena);
+  in->block = saltus_allocator_default().alloc(arena.used, NULL);
+  if (in->block == NULL) {
+    cli_error("no memory");
+    return CLI_FAILED;
+  }
+  arena = saltus_arena_over(in->block, arena.used);
+  layout(in, &arena);
+  in->at.t = model->start;
+  in->at.q = model->q0;
+  in->at.v = model->v0;
+  if (in->M != NULL) {
+    in->sys->ops->mass(in->sys->self, &in->at, in->M);
+  }
+  in->kinetic = saltusi_kinetic(in->sys, &in->at, in->M, in->vector);
+  in->potential = saltusi_potential(in->sys, &in->at);
+  if (in->sys->dims.nj > 0) {
+    in->sys->ops->joints(in->sys->self, &in->at, in->joints);
+  }
+  saltus_status status = saltusi_contacts(in->sys, &in->at, &in->list);
+  in->checked = in->sys->dims.nv <= MOST_CHECKED;
+  if (status == SALTUS_OK && in->checked) {
+    status =
+        saltus_system_check(in->sys, in->at.t, in->at.q, in->at.v, cli_log(), &in->derivatives);
+  }
+  return cli_exit_code(status);
+}
+
+static const char* label_name(const saltus_label* labels, int i) {
+  return labels != NULL ? labels[i].name : "?";
+}
+
+static double contact_velocity(inspection* in, int i) {
+  saltusi_rows_contact(in->sys, &in->at, in->list.key[i], 1, &in->row, 0);
+  return saltusi_row_dot(&in->row, 0, in->at.v) + in->row.b[0];
+}
+
+static double joint_velocity(inspection* in, int j) {
+  saltusi_rows_joint(in->sys, &in->at, j, &in->row, 0);
+  return saltusi_row_dot(&in->row, 0, in->at.v) + in->row.b[0];
+}
+
+static void print_mass(const inspection* in) {
+  int nv = in->sys->dims.nv;
+  if (in->M == NULL || nv > MOST_SHOWN) {
+    printf("mass matrix: %d x %d\n", nv, nv);
+    return;
+  }
+  printf("mass matrix at the start:\n");
+  for (int i = 0; i < nv; i++) {
+    for (int k = 0; k < nv; k++) {
+      printf("  %12.6g", in->M[i * nv + k]);
+    }
+    printf("\n");
+  }
+}
+
+static void print_traits(const saltus_system* sys) {
+  printf("structure: mass matrix %s, forces %s, contact normals %s\n",
+         (sys->traits & SALTUS_CONSTANT_MASS) != 0 ? "constant" : "depends on the state",
+         (sys->traits & SALTUS_FREE_FORCE) != 0     ? "depend on time only"
+         : (sys->traits & SALTUS_LINEAR_FORCE) != 0 ? "linear"
+                                                    : "nonlinear",
+         (sys->traits & SALTUS_CONSTANT_NORMALS) != 0 ? "constant" : "depend on the state");
+}
+
+static void print_contacts(inspection* in) {
+  const saltus_system* sys = in->sys;
+  for (int i = 0; i < in->list.count && i < 4 * MOST_SHOWN; i++) {
+    const saltus_contact_law* law = &sys->laws[in->list.law[i]];
+    printf("contact %s: gap %.6g, approach velocity %.6g, restitution %g",
+           law->name != NULL ? law->name : "?", in->list.gap[i], -contact_velocity(in, i),
+           law->e_N);
+    if (law->tangents > 0) {
+      printf(", friction %g with %d tangent%s", law->mu, law->tangents,
+             law->tangents == 1 ? "" : "s");
+    }
+    printf(law->impact == SALTUS_IMPACT_POISSON ? ", Poisson's impact law\n" : "\n");
+  }
+}
+
+static void print_joints(const cli_model* model, inspection* in) {
+  for (int j = 0; j < in->sys->dims.nj; j++) {
+    printf("joint %s: constraint %.3e, rate %.3e\n",
+           model->joint_names != NULL ? model->joint_names[j] : "?", in->joints[j],
+           joint_velocity(in, j));
+  }
+}
+
+static void print_text(const cli_model* model, inspection* in) {
+  const saltus_system* sys = in->sys;
+  printf("%s\n", model->name);
+  for (int i = 0; i < sys->dims.nq && i < 4 * MOST_SHOWN; i++) {
+    const char* unit = sys->q_labels != NULL ? sys->q_labels[i].unit : "";
+    printf("coordinate %s%s%s%s: starts at %.10g with velocity %.10g\n",
+           label_name(sys->q_labels, i), unit[0] != '\0' ? " [" : "", unit,
+           unit[0] != '\0' ? "]" : "", in->at.q[i], i < sys->dims.nv ? in->at.v[i] : 0.0);
+  }
+  print_traits(sys);
+  print_mass(in);
+  printf("energy at the start: kinetic %.6g J, potential %.6g J\n", in->kinetic, in->potential);
+  print_contacts(in);
+  print_joints(model, in);
+  if (in->checked) {
+    printf("derivatives: agree with differences to %.1e (largest at %s)\n", in->derivatives.worst,
+           in->derivatives.where);
+  }
+  if (!isnan(model->until)) {
+    printf("simulate: until %g s", model->until);
+    if (!isnan(model->step)) {
+      printf(", step %g s", model->step);
+    }
+    printf("%s%s\n", model->scheme != NULL ? ", scheme " : "",
+           model->scheme != NULL ? model->scheme : "");
+  }
+  printf("The model is valid.\n");
+}
+
+static void print_machine(const cli_model* model, inspection* in) {
+  const saltus_system* sys = in->sys;
+  json j = {.file = stdout};
+  json_open(&j, NULL, '{');
+  json_text(&j, "model", model->target);
+  json_text(&j, "name", model->name);
+  json_open(&j, "coordinates", '[');
+  for (int i = 0; i < sys->dims.nq; i++) {
+    json_open(&j, NULL, '{');
+    json_text(&j, "name", label_name(sys->q_labels, i));
+    json_number(&j, "start", in->at.q[i]);
+    json_number(&j, "velocity", i < sys->dims.nv ? in->at.v[i] : NAN);
+    json_close(&j, '}');
+  }
+  json_close(&j, ']');
+  json_open(&j, "mass", '[');
+  for (int k = 0; in->M != NULL && k < sys->dims.nv * sys->dims.nv; k++) {
+    json_number(&j, NULL, in->M[k]);
+  }
+  json_close(&j, ']');
+  json_open(&j, "contacts", '[');
+  for (int i = 0; i < in->list.count; i++) {
+    const saltus_contact_law* law = &sys->laws[in->list.law[i]];
+    json_open(&j, NULL, '{');
+    json_text(&j, "name", law->name);
+    json_number(&j, "gap", in->list.gap[i]);
+    json_number(&j, "velocity", contact_velocity(in, i));
+    json_number(&j, "restitution", law->e_N);
+    json_number(&j, "friction", law->mu);
+    json_close(&j, '}');
+  }
+  json_close(&j, ']');
+  json_open(&j, "joints", '[');
+  for (int i = 0; i < sys->dims.nj; i++) {
+    json_open(&j, NULL, '{');
+    json_text(&j, "name", model->joint_names != NULL ? model->joint_names[i] : "");
+    json_number(&j, "constraint", in->joints[i]);
+    json_number(&j, "rate", joint_velocity(in, i));
+    json_close(&j, '}');
+  }
+  json_close(&j, ']');
+  json_open(&j, "energy", '{');
+  json_number(&j, "kinetic", in->kinetic);
+  json_number(&j, "potential", in->potential);
+  json_close(&j, '}');
+  json_number(&j, "derivative_error", in->checked ? in->derivatives.worst : NAN);
+  json_bool(&j, "traits_hold", !in->checked || in->derivatives.traits_hold);
+  json_close(&j, '}');
+}
+
+int cli_check(const cli_args* args) {
+  cli_model model;
+  inspection in = {0};
+  int code = cli_model_open(args, args->positional[0], &model);
+  if (code == CLI_DONE) {
+    code = inspect(&model, &in);
+  }
+  if (code == CLI_DONE) {
+    if (cli_has(args, "--json")) {
+      print_machine(&model, &in);
+    } else {
+      print_text(&model, &in);
+    }
+  }
+  if (in.block != NULL) {
+    saltus_allocator_default().free(in.block, 0, NULL);
+  }
+  cli_model_close(&model);
+  return code;
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * cli.h - the command line: what the commands share. Commands are tables, from which help, shell
+ * completion and the manual page are made.
+ */
+#ifndef CLI_H
+#define CLI_H
+
+#include "saltus/log.h"
+#include "saltus/status.h"
+
+#include <stdbool.h>
+
+enum { CLI_DONE = 0, CLI_FAILED = 1, CLI_USAGE = 2 };
+
+typedef struct cli_option {
+  const char* name;  /* "--step" */
+  const char* value; /* "H"; NULL: a switch */
+  const char* doc;
+  bool repeats;
+} cli_option;
+
+/* An option as given. */
+typedef struct cli_given {
+  const cli_option* option;
+  const char* value;
+} cli_given;
+
+enum { CLI_MOST = 128 };
+
+typedef struct cli_args {
+  const struct cli_command* command;
+  int positional_count;
+  const char* positional[CLI_MOST];
+  int given_count;
+  cli_given given[CLI_MOST];
+} cli_args;
+
+typedef struct cli_command {
+  const char* name;
+  const char* arguments; /* "SCENE" */
+  const char* summary;   /* one line */
+  const char* text;      /* what --help says beyond the tables */
+  const cli_option* options;
+  int option_count;
+  int positional_min, positional_max;
+  int (*run)(const cli_args* args);
+} cli_command;
+
+/* All commands; count in *count. */
+const cli_command* cli_commands(int* count);
+
+/* Reads arguments; CLI_USAGE after a message. argv starts after the command's name. */
+int cli_parse(const cli_command* command, int argc, char** argv, cli_args* args);
+
+/* Value of an option; NULL when it was not given. The last one counts. */
+const char* cli_value(const cli_args* args, const char* name);
+bool cli_has(const cli_args* args, const char* name);
+
+/* A number in [lo, hi] from an option; *value stays when it is not given. CLI_USAGE with a message. */
+int cli_number(const cli_args* args, const char* name, double lo, double hi, double* value);
+
+void cli_help(const cli_command* command);
+void cli_help_all(void);
+void cli_manual(void);     /* troff */
+void cli_completion(void); /* bash */
+
+/* Prints "saltus: ..." on the standard error. */
+void cli_error(const char* format, ...) __attribute__((format(printf, 1, 2)));
+
+/* A log that prints errors and warnings on the standard error. */
+saltus_log cli_log(void);
+
+/* Exit code for a failed library call: 2 for what the user gave, 1 for what went wrong running. */
+int cli_exit_code(saltus_status status);
+
+int cli_run(const cli_args* args);
+int cli_check(const cli_args* args);
+int cli_info(const cli_args* args);
+int cli_list(const cli_args* args);
+int cli_study(const cli_args* args);
+int cli_plot(const cli_args* args);
+
+#endif

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * commands.c - every command with its options: the one table behind parsing, --help, the manual page
+ * and shell completion.
+ */
+#include "cli.h"
+
+#include <stddef.h>
+
+#define COUNT(array) (int)(sizeof(array) / sizeof((array)[0]))
+
+static const cli_option run_options[] = {
+    {"--scheme", "NAME", "time-stepping scheme (saltus list schemes)", false},
+    {"--step", "H", "step in seconds; shortened so that steps end exactly at the end", false},
+    {"--until", "T", "time at the end in seconds", false},
+    {"--set", "NAME=VALUE", "replaces a parameter of the scene", true},
+    {"--option", "NAME=VALUE", "sets an option of the scheme", true},
+    {"--every", "N", "records every N-th step", false},
+    {"-o", "FILE", "records to FILE.h5 or FILE.csv", false},
+    {"--json", NULL, "prints the summary as JSON", false},
+    {"--help", NULL, "prints this text", false},
+};
+static const cli_option check_options[] = {
+    {"--set", "NAME=VALUE", "replaces a parameter of the scene", true},
+    {"--json", NULL, "prints JSON", false},
+    {"--help", NULL, "prints this text", false},
+};
+static const cli_option info_options[] = {
+    {"--scene", NULL, "prints the scene that the recording was made from", false},
+    {"--json", NULL, "prints JSON", false},
+    {"--help", NULL, "prints this text", false},
+};
+static const cli_option list_options[] = {
+    {"--json", NULL, "prints JSON", false},
+    {"--help", NULL, "prints this text", false},
+};
+static const cli_option study_options[] = {
+    {"--scheme", "NAME", "converge: time-stepping scheme", false},
+    {"--steps", "N,N,...", "converge: numbers of steps, default 211,401,809,1601,3203", false},
+    {"--until", "T", "converge: time at the end in seconds", false},
+    {"--reference", "WHAT",
+     "converge: exact (what the model names), fine (a run with 16 times the steps), a problem or a "
+     "CSV file",
+     false},
+    {"--set", "NAME=VALUE", "converge: replaces a parameter of the scene", true},
+    {"--option", "NAME=VALUE", "converge: sets an option of the scheme", true},
+    {"-o", "FILE", "draws the errors to FILE.svg, .pdf or .png", false},
+    {"--json", NULL, "prints rows and claims as JSON", false},
+    {"--help", NULL, "prints this text", false},
+};
+static const cli_option plot_options[] = {
+    {"-o", "FILE", "FILE.svg, .pdf or .png; default: beside the recording, .svg", false},
+    {"--help", NULL, "prints this text", false},
+};
+
+static const cli_command commands[] = {
+    {"run", "MODEL", "simulates a scene or a reference problem",
+     "MODEL is a scene file (.yaml) or the name of a reference problem (saltus list problems).\n"
+     "Ctrl-C stops the run after the current step; the recording stays readable.",
+     run_options, COUNT(run_options), 1, 1, cli_run},
+    {"check", "MODEL", "validates a model without running it and explains it",
+     "Shows coordinates, the derived mass matrix, gaps and joints at the start, and compares "
+     "every\n"
+     "derivative with differences.",
+     check_options, COUNT(check_options), 1, 1, cli_check},
+    {"info", "FILE", "says what a recording holds",
+     "FILE is a recording (.h5 or .csv), also one that was interrupted.", info_options,
+     COUNT(info_options), 1, 1, cli_info},
+    {"plot", "FILE", "draws a recording",
+     "Coordinates, velocities with their jumps, contact impulses and forces, energy.", plot_options,
+     COUNT(plot_options), 1, 1, cli_plot},
+    {"study", "NAME [MODEL]", "runs a study and checks its claims",
+     "Exit code 0 only when every claim holds. `saltus study converge MODEL` measures errors and\n"
+     "orders of any scheme on any model.",
+     study_options, COUNT(study_options), 1, 2, cli_study},
+    {"list", "schemes|problems|studies|functions", "lists what there is", "", list_options,
+     COUNT(list_options), 1, 1, cli_list},
+};
+
+const cli_command* cli_commands(int* count) {
+  *count = COUNT(commands);
+  return commands;
+}

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * info.c - saltus info: what a recording holds.
+ */
+#include "cli.h"
+#include "json.h"
+#include "saltus/recording.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static void smallest_and_largest(const double* x, long long count, int stride, double range[2]) {
+  range[0] = INFINITY;
+  range[1] = -INFINITY;
+  for (long long i = 0; i < count; i++) {
+    range[0] = fmin(range[0], x[i * stride]);
+    range[1] = fmax(range[1], x[i * stride]);
+  }
+}
+
+static double sum(const double* x, long long count, int stride) {
+  double total = 0.0;
+  for (long long i = 0; i < count; i++) {
+    total += x[i * stride];
+  }
+  return total;
+}
+
+static void count_events(const saltus_recording_data* data, long long counts[3]) {
+  memset(counts, 0, 3 * sizeof counts[0]);
+  for (long long i = 0; i < data->event_count; i++) {
+    if ((int)data->events[i].kind >= 0 && (int)data->events[i].kind < 3) {
+      counts[data->events[i].kind]++;
+    }
+  }
+}
+
+static void print_columns(const saltus_recording_data* data) {
+  double range[2];
+  for (int i = 0; i < data->nq && data->q != NULL; i++) {
+    smallest_and_largest(data->q + i, data->count, data->nq, range);
+    printf("  %-12s from %.6g to %.6g %s\n", data->q_labels[i].name, range[0], range[1],
+           data->q_labels[i].unit);
+  }
+  for (int i = 0; i < data->nv && data->v != NULL; i++) {
+    smallest_and_largest(data->v + i, data->count, data->nv, range);
+    printf("  %-12s from %.6g to %.6g %s\n", data->v_labels[i].name, range[0], range[1],
+           data->v_labels[i].unit);
+  }
+  for (int i = 0; i < data->nc && data->gap != NULL; i++) {
+    smallest_and_largest(data->gap + i, data->count, data->nc, range);
+    printf("  contact %-12s smallest gap %.3e m", data->contact_names[i], range[0]);
+    if (data->impulse != NULL && data->force != NULL) {
+      smallest_and_largest(data->force + 3 * i, data->count, 3 * data->nc, range);
+      printf(", impulses %.6g N s in all, largest mean force %.6g N",
+             sum(data->impulse + 3 * i, data->count, 3 * data->nc), range[1]);
+    }
+    printf("\n");
+  }
+}
+
+static void print_text(const char* path, const saltus_recording_data* data) {
+  long long counts[3];
+  count_events(data, counts);
+  printf("%s: %s\n", path, data->name[0] != '\0' ? data->name : "(no name)");
+  printf("status %s; saltus %s, scheme %s (%s)\n", data->status, data->version, data->scheme,
+         data->options);
+  printf("%lld states", data->count);
+  if (data->count > 0) {
+    printf(" from t = %g s to t = %g s", data->t[0], data->t[data->count - 1]);
+  }
+  printf("; %d coordinates, %d contacts, %d joints\n", data->nq, data->nc, data->nj);
+  printf("%lld impacts, %lld closings, %lld openings\n", counts[SALTUS_EVENT_IMPACT],
+         counts[SALTUS_EVENT_CLOSE], counts[SALTUS_EVENT_OPEN]);
+  if (data->count > 0) {
+    print_columns(data);
+  }
+}
+
+static void print_machine(const char* path, const saltus_recording_data* data) {
+  long long counts[3];
+  count_events(data, counts);
+  json j = {.file = stdout};
+  json_open(&j, NULL, '{');
+  json_text(&j, "file", path);
+  json_text(&j, "name", data->name);
+  json_text(&j, "status", data->status);
+  json_text(&j, "version", data->version);
+  json_text(&j, "scheme", data->scheme);
+  json_text(&j, "options", data->options);
+  json_integer(&j, "states", data->count);
+  json_number(&j, "t_first", data->count > 0 ? data->t[0] : NAN);
+  json_number(&j, "t_last", data->count > 0 ? data->t[data->count - 1] : NAN);
+  json_integer(&j, "coordinates", data->nq);
+  json_integer(&j, "contacts", data->nc);
+  json_integer(&j, "joints", data->nj);
+  json_integer(&j, "impacts", counts[SALTUS_EVENT_IMPACT]);
+  json_integer(&j, "closes", counts[SALTUS_EVENT_CLOSE]);
+  json_integer(&j, "opens", counts[SALTUS_EVENT_OPEN]);
+  json_close(&j, '}');
+}
+
+int cli_info(const cli_args* args) {
+  saltus_recording_data* data;
+  const char* path = args->positional[0];
+  saltus_status status = saltus_recording_read(path, cli_log(), NULL, &data);
+  if (status != SALTUS_OK) {
+    return CLI_USAGE;
+  }
+  if (cli_has(args, "--scene")) {
+    fputs(data->scene, stdout);
+  } else if (cli_has(args, "--json")) {
+    print_machine(path, data);
+  } else {
+    print_text(path, data);
+  }
+  saltus_recording_data_destroy(data);
+  return CLI_DONE;
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * main.c - saltus, the program: finds the command and runs it.
+ */
+#include "base/suggest.h"
+#include "cli.h"
+#include "saltus/version.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static int unknown_command(const char* word, const cli_command* commands, int count) {
+  const char* names[CLI_MOST];
+  for (int i = 0; i < count; i++) {
+    names[i] = commands[i].name;
+  }
+  const char* near = saltusi_suggest(word, names, count);
+  cli_error("no command \"%s\"%s%s%s; see saltus --help", word,
+            near != NULL ? "; did you mean " : "", near != NULL ? near : "",
+            near != NULL ? "?" : "");
+  return CLI_USAGE;
+}
+
+static bool asks_for_help(int argc, char** argv) {
+  for (int i = 0; i < argc; i++) {
+    if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
+static int run_command(const cli_command* command, int argc, char** argv) {
+  if (asks_for_help(argc, argv)) {
+    cli_help(command);
+    return CLI_DONE;
+  }
+  cli_args args;
+  int code = cli_parse(command, argc, argv, &args);
+  return code == CLI_DONE ? command->run(&args) : code;
+}
+
+/* Output that could not be written is a failure, not a success nobody sees. */
+static int finish(int code) {
+  bool lost = fflush(stdout) != 0 || ferror(stdout);
+  return lost && code == CLI_DONE ? CLI_FAILED : code;
+}
+
+int main(int argc, char** argv) {
+  static const struct {
+    const char *word, *other;
+    void (*print)(void);
+  } words[] = {{"--help", "help", cli_help_all},
+               {"--manual", NULL, cli_manual},
+               {"--completion", NULL, cli_completion}};
+  int count;
+  const cli_command* commands = cli_commands(&count);
+  if (argc < 2) {
+    cli_help_all();
+    return finish(CLI_USAGE);
+  }
+  if (strcmp(argv[1], "--version") == 0) {
+    printf("saltus %s\n", saltus_version());
+    return finish(CLI_DONE);
+  }
+  for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+    if (strcmp(argv[1], words[i].word) == 0 ||
+        (words[i].other != NULL && strcmp(argv[1], words[i].other) == 0)) {
+      words[i].print();
+      return finish(CLI_DONE);
+    }
+  }
+  for (int i = 0; i < count; i++) {
+    if (strcmp(argv[1], commands[i].name) == 0) {
+      return finish(run_command(&commands[i], argc - 2, argv + 2));
+    }
+  }
+  return finish(unknown_command(argv[1], commands, count));
+}

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * model.c - see model.h.
+ */
+#include "model.h"
+
+#include "base/suggest.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static bool looks_like_a_file(const char* target) {
+  struct stat about;
+  const char* dot = strrchr(target, '.');
+  return strchr(target, '/') != NULL || stat(target, &about) == 0 ||
+         (dot != NULL && (strcmp(dot, ".yaml") == 0 || strcmp(dot, ".yml") == 0));
+}
+
+/* Every --set as an override; "name=value" is cut in a copy. */
+static int read_overrides(const cli_args* args, saltus_override* overrides, char* copies[],
+                          int* count) {
+  *count = 0;
+  for (int i = 0; i < args->given_count; i++) {
+    if (strcmp(args->given[i].option->name, "--set") != 0) {
+      continue;
+    }
+    char* copy = strdup(args->given[i].value);
+    char* equals = copy != NULL ? strchr(copy, '=') : NULL;
+    copies[*count] = copy;
+    if (equals == NULL || equals == copy) {
+      cli_error("%s: --set is \"%s\", must be name=value", args->command->name,
+                args->given[i].value);
+      (*count)++;
+      return CLI_USAGE;
+    }
+    *equals = '\0';
+    overrides[*count] = (saltus_override){.name = copy, .value = equals + 1};
+    (*count)++;
+  }
+  return CLI_DONE;
+}
+
+static int open_scene(const cli_args* args, const char* target, cli_model* model) {
+  saltus_override overrides[CLI_MOST];
+  char* copies[CLI_MOST];
+  int count;
+  int code = read_overrides(args, overrides, copies, &count);
+  if (code == CLI_DONE) {
+    const saltus_scene_def def = {
+        .path = target, .overrides = overrides, .override_count = count, .log = cli_log()};
+    saltus_status status = saltus_scene_create(&def, &model->scene);
+    code = status == SALTUS_ERR_IO ? CLI_USAGE : cli_exit_code(status);
+  }
+  for (int i = 0; i < count; i++) {
+    free(copies[i]);
+  }
+  if (code != CLI_DONE) {
+    return code;
+  }
+  const saltus_scene_view* view = saltus_scene_look(model->scene);
+  model->name = view->name[0] != '\0' ? view->name : target;
+  model->text = view->text;
+  model->system = view->system;
+  model->q0 = view->q0;
+  model->v0 = view->v0;
+  model->joint_names = view->joint_names;
+  model->start = view->start;
+  model->until = view->until;
+  model->step = view->step;
+  model->scheme = view->scheme;
+  model->scene_options = view->options;
+  model->record_every = view->record_every;
+  model->reference = view->reference;
+  return CLI_DONE;
+}
+
+static int open_problem(const cli_args* args, const char* target, cli_model* model) {
+  if (cli_has(args, "--set")) {
+    cli_error("%s: --set changes parameters of a scene file; \"%s\" is a reference problem",
+              args->command->name, target);
+    return CLI_USAGE;
+  }
+  saltus_status status = saltus_problem_create(target, cli_log(), NULL, &model->problem);
+  if (status != SALTUS_OK) {
+    return cli_exit_code(status);
+  }
+  const saltus_problem_info* info = saltus_problem_about(model->problem);
+  model->name = info->name;
+  model->system = saltus_problem_system(model->problem);
+  model->q0 = saltus_problem_q0(model->problem);
+  model->v0 = saltus_problem_v0(model->problem);
+  model->until = info->t_end;
+  model->reference = info->known != SALTUS_KNOWN_NOT ? target : NULL;
+  return CLI_DONE;
+}
+
+int cli_model_open(const cli_args* args, const char* target, cli_model* model) {
+  *model = (cli_model){
+      .target = target, .name = target, .text = "", .until = NAN, .step = NAN, .record_every = 1};
+  return looks_like_a_file(target) ? open_scene(args, target, model)
+                                   : open_problem(args, target, model);
+}
+
+void cli_model_close(cli_model* model) {
+  saltus_scene_destroy(model->scene);
+  saltus_problem_destroy(model->problem);
+}
+
+static int find_scheme(const cli_args* args, const cli_model* model, cli_settings* settings) {
+  const char* name = cli_value(args, "--scheme");
+  if (name == NULL) {
+    name = model->scheme != NULL ? model->scheme : "moreau-jean";
+  }
+  settings->scheme = saltus_scheme_find(name);
+  if (settings->scheme != NULL) {
+    return CLI_DONE;
+  }
+  const char* names[CLI_MOST];
+  int count = 0;
+  for (; count < saltus_scheme_count() && count < CLI_MOST; count++) {
+    names[count] = saltus_scheme_at(count)->name;
+  }
+  const char* near = saltusi_suggest(name, names, count);
+  cli_error("%s: no scheme \"%s\"%s%s%s; see saltus list schemes", args->command->name, name,
+            near != NULL ? "; did you mean " : "", near != NULL ? near : "",
+            near != NULL ? "?" : "");
+  return CLI_USAGE;
+}
+
+static int set_option(const cli_args* args, const char* given, cli_settings* settings) {
+  const char* equals = strchr(given, '=');
+  if (equals == NULL || equals == given) {
+    cli_error("%s: --option is \"%s\", must be name=value", args->command->name, given);
+    return CLI_USAGE;
+  }
+  char name[128];
+  snprintf(name, sizeof name, "%.*s", (int)(equals - given), given);
+  return cli_exit_code(saltus_options_set(&settings->scheme->options, settings->options,
+                                          settings->scheme->name, name, equals + 1, cli_log()));
+}
+
+static int read_options(const cli_args* args, const cli_model* model, cli_settings* settings) {
+  const saltus_field_table* table = &settings->scheme->options;
+  settings->options = calloc(1, table->size + 1);
+  if (settings->options == NULL) {
+    cli_error("no memory");
+    return CLI_FAILED;
+  }
+  bool same = model->scheme != NULL && strcmp(model->scheme, settings->scheme->name) == 0;
+  if (same) {
+    memcpy(settings->options, model->scene_options, table->size);
+  } else {
+    saltus_options_defaults(table, settings->options);
+  }
+  for (int i = 0; i < args->given_count; i++) {
+    if (strcmp(args->given[i].option->name, "--option") == 0) {
+      int code = set_option(args, args->given[i].value, settings);
+      if (code != CLI_DONE) {
+        return code;
+      }
+    }
+  }
+  size_t used = 0;
+  for (int i = 0; i < table->count && used < sizeof settings->options_text; i++) {
+    char text[128];
+    saltus_options_show(&table->fields[i], settings->options, text, sizeof text);
+    int added = snprintf(settings->options_text + used, sizeof settings->options_text - used,
+                         "%s%s", i > 0 ? " " : "", text);
+    used += added > 0 ? (size_t)added : 0;
+  }
+  return CLI_DONE;
+}
+
+int cli_settings_read(const cli_args* args, const cli_model* model, bool needs_step,
+                      cli_settings* settings) {
+  *settings = (cli_settings){.start = model->start, .until = model->until, .step = model->step};
+  int code = find_scheme(args, model, settings);
+  if (code == CLI_DONE) {
+    code = read_options(args, model, settings);
+  }
+  if (code == CLI_DONE) {
+    code = cli_number(args, "--until", -1e300, 1e300, &settings->until);
+  }
+  if (code == CLI_DONE && needs_step) {
+    code = cli_number(args, "--step", 1e-300, 1e300, &settings->step);
+  }
+  if (code != CLI_DONE) {
+    return code;
+  }
+  if (isnan(settings->until)) {
+    cli_error("%s: no end; give --until T or simulate: {until: T} in the scene",
+              args->command->name);
+    return CLI_USAGE;
+  }
+  if (!(settings->until > settings->start)) {
+    cli_error("%s: the end %g s is not after the start %g s", args->command->name, settings->until,
+              settings->start);
+    return CLI_USAGE;
+  }
+  if (needs_step && isnan(settings->step)) {
+    cli_error("%s: no step; give --step H or simulate: {step: H} in the scene",
+              args->command->name);
+    return CLI_USAGE;
+  }
+  return CLI_DONE;
+}
+
+void cli_settings_free(cli_settings* settings) {
+  free(settings->options);
+}
+
+static bool ends_in_csv(const char* name) {
+  size_t length = strlen(name);
+  return length > 4 && strcmp(name + length - 4, ".csv") == 0;
+}
+
+/* A reference file is looked for beside the scene that names it. */
+static int open_table(const cli_model* model, const char* name, bool from_scene,
+                      cli_reference* reference) {
+  char path[4096];
+  const char* slash = strrchr(model->target, '/');
+  int folder = from_scene && slash != NULL && name[0] != '/' ? (int)(slash - model->target) + 1 : 0;
+  snprintf(path, sizeof path, "%.*s%s", folder, model->target, name);
+  saltus_status status = saltus_recording_read(path, cli_log(), NULL, &reference->data);
+  if (status != SALTUS_OK) {
+    return CLI_USAGE;
+  }
+  const saltus_recording_data* data = reference->data;
+  if (data->nq != model->system->dims.nq || data->nv != model->system->dims.nv || data->count < 2) {
+    cli_error("%s: has %d positions and %d velocities at %lld instants; the model has %d and %d",
+              path, data->nq, data->nv, data->count, model->system->dims.nq,
+              model->system->dims.nv);
+    return CLI_USAGE;
+  }
+  reference->stored = (saltusi_stored_motion){
+      .motion = {.count = (int)data->count, .t = data->t, .q = data->q, .v = data->v},
+      .nq = data->nq,
+      .nv = data->nv};
+  reference->reference = saltusi_reference_motion(&reference->stored);
+  reference->known = true;
+  return CLI_DONE;
+}
+
+int cli_reference_open(const cli_model* model, const char* name, cli_reference* reference) {
+  *reference = (cli_reference){.known = false};
+  bool from_scene = name == NULL;
+  name = from_scene ? model->reference : name;
+  if (name == NULL) {
+    return CLI_DONE;
+  }
+  if (ends_in_csv(name)) {
+    return open_table(model, name, from_scene, reference);
+  }
+  saltus_status status = saltus_problem_create(name, cli_log(), NULL, &reference->problem);
+  if (status != SALTUS_OK) {
+    return CLI_USAGE;
+  }
+  reference->reference = saltusi_reference_problem(reference->problem);
+  if (reference->reference.nq != model->system->dims.nq ||
+      reference->reference.nv != model->system->dims.nv) {
+    cli_error("reference \"%s\" has %d coordinates, the model %d", name, reference->reference.nq,
+              model->system->dims.nq);
+    return CLI_USAGE;
+  }
+  reference->known = saltus_problem_about(reference->problem)->known != SALTUS_KNOWN_NOT;
+  return CLI_DONE;
+}
+
+void cli_reference_close(cli_reference* reference) {
+  saltus_problem_destroy(reference->problem);
+  saltus_recording_data_destroy(reference->data);
+}

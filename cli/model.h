@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * model.h - what a command works on: a scene file or a reference problem, and how to run it.
+ */
+#ifndef CLI_MODEL_H
+#define CLI_MODEL_H
+
+#include "cli.h"
+#include "measure/convergence.h"
+#include "saltus/problem.h"
+#include "saltus/recording.h"
+#include "saltus/scene.h"
+
+typedef struct cli_model {
+  saltus_problem* problem; /* one of the two is NULL */
+  saltus_scene* scene;
+  const char* target; /* as given */
+  const char* name;   /* for titles */
+  const char* text;   /* of the scene; "" for a problem */
+  const saltus_system* system;
+  const double* q0;
+  const double* v0;
+  const char* const* joint_names; /* NULL: none */
+  double start, until, step;      /* s; NaN where nothing is said */
+  const char* scheme;             /* NULL where nothing is said */
+  const void* scene_options;
+  long long record_every;
+  const char* reference; /* problem name or CSV file; NULL: none */
+} cli_model;
+
+/* Opens TARGET: a file when there is one or the name looks like one, else a reference problem.
+ * Applies every --set. Returns an exit code. */
+int cli_model_open(const cli_args* args, const char* target, cli_model* model);
+void cli_model_close(cli_model* model);
+
+/* Scheme, options, step and end: the command line over the scene over the defaults. */
+typedef struct cli_settings {
+  const saltus_scheme_info* scheme;
+  void* options; /* malloc'd */
+  char options_text[512];
+  double start, until, step; /* s */
+} cli_settings;
+
+/* needs_step: refuse when neither scene nor command line gives a step. */
+int cli_settings_read(const cli_args* args, const cli_model* model, bool needs_step,
+                      cli_settings* settings);
+void cli_settings_free(cli_settings* settings);
+
+/* The exact motion, when scene or problem name one: a problem or a table of samples. */
+typedef struct cli_reference {
+  saltus_problem* problem;
+  saltus_recording_data* data;
+  saltusi_stored_motion stored;
+  saltusi_reference reference;
+  bool known;
+} cli_reference;
+
+/* name NULL: what the model says; known is false when it says nothing. */
+int cli_reference_open(const cli_model* model, const char* name, cli_reference* reference);
+void cli_reference_close(cli_reference* reference);
+
+#endif

@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * plot.c - saltus plot: a recording as a figure. Coordinates of one unit share a panel; velocities
+ * jump where the recording has an impact; forces and impulses have panels of their own.
+ */
+#include "cli.h"
+#include "figure/figure.h"
+#include "saltus/recording.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_LINES = 8, MOST_PANELS = SALTUSI_FIGURE_PANELS_MAX };
+
+typedef struct plot {
+  const saltus_recording_data* data;
+  saltusi_panel panels[MOST_PANELS];
+  saltusi_series series[MOST_PANELS][MOST_LINES];
+  char labels[MOST_PANELS][128];
+  int panel_count;
+  void* blocks[MOST_PANELS * MOST_LINES * 2]; /* arrays to free */
+  int block_count;
+  bool cut;    /* more lines than fit */
+  bool failed; /* no memory */
+} plot;
+
+static double* take(plot* p, long long count) {
+  double* room = calloc((size_t)count + 1, sizeof(double));
+  if (room == NULL) {
+    p->failed = true;
+    return NULL;
+  }
+  p->blocks[p->block_count++] = room;
+  return room;
+}
+
+static saltusi_panel* add_panel(plot* p, const char* what, const char* unit) {
+  if (p->panel_count == MOST_PANELS) {
+    p->cut = true;
+    return NULL;
+  }
+  int k = p->panel_count++;
+  snprintf(p->labels[k], sizeof p->labels[k], unit[0] != '\0' ? "%s [%s]" : "%s%s", what, unit);
+  p->panels[k] = (saltusi_panel){.y_label = p->labels[k], .series = p->series[k]};
+  return &p->panels[k];
+}
+
+static void add_series(plot* p, saltusi_panel* panel, saltusi_series line) {
+  if (panel == NULL || panel->series_count == MOST_LINES) {
+    p->cut = true;
+    return;
+  }
+  p->series[panel - p->panels][panel->series_count++] = line;
+}
+
+/* Every stride-th number of an array. */
+static double* column(plot* p, const double* x, int stride) {
+  double* y = take(p, p->data->count);
+  for (long long i = 0; y != NULL && i < p->data->count; i++) {
+    y[i] = x[i * stride];
+  }
+  return y;
+}
+
+static bool impact_within(const saltus_recording_data* data, double after, double until,
+                          long long* cursor, double* when) {
+  bool found = false;
+  while (*cursor < data->event_count && data->events[*cursor].t <= until) {
+    const saltus_event* event = &data->events[(*cursor)++];
+    if (event->kind == SALTUS_EVENT_IMPACT && event->t > after && !found) {
+      *when = event->t;
+      found = true;
+    }
+  }
+  return found;
+}
+
+/* A velocity with its jumps: two points at the time of each impact, values from both sides. */
+static void add_velocity(plot* p, saltusi_panel* panel, int i) {
+  const saltus_recording_data* data = p->data;
+  double* x = take(p, 2 * data->count + 2);
+  double* y = take(p, 2 * data->count + 2);
+  if (x == NULL || y == NULL) {
+    return;
+  }
+  int count = 0;
+  long long cursor = 0;
+  for (long long k = 0; k < data->count; k++) {
+    double value = data->v[k * data->nv + i];
+    double when;
+    if (k > 0 && impact_within(data, data->t[k - 1], data->t[k], &cursor, &when)) {
+      x[count] = when;
+      y[count++] = data->v[(k - 1) * data->nv + i];
+      x[count] = when;
+      y[count++] = value;
+    }
+    x[count] = data->t[k];
+    y[count++] = value;
+  }
+  add_series(p, panel,
+             (saltusi_series){.label = data->v_labels[i].name,
+                              .kind = SALTUSI_SERIES_JUMPS,
+                              .count = count,
+                              .x = x,
+                              .y = y});
+}
+
+/* One panel for each unit among the labels. */
+static void add_group(plot* p, const saltus_label* labels, int n, const char* what, bool velocity) {
+  for (int i = 0; i < n; i++) {
+    bool first = true;
+    for (int k = 0; k < i; k++) {
+      first = first && strcmp(labels[k].unit, labels[i].unit) != 0;
+    }
+    if (!first) {
+      continue;
+    }
+    int members = 0;
+    for (int k = i; k < n; k++) {
+      members += strcmp(labels[k].unit, labels[i].unit) == 0;
+    }
+    saltusi_panel* panel = add_panel(p, members == 1 ? labels[i].name : what, labels[i].unit);
+    for (int k = i; k < n && !p->failed && panel != NULL; k++) {
+      if (strcmp(labels[k].unit, labels[i].unit) != 0 || panel->series_count == MOST_LINES) {
+        p->cut = p->cut || strcmp(labels[k].unit, labels[i].unit) == 0;
+        continue;
+      }
+      if (velocity) {
+        add_velocity(p, panel, k);
+      } else {
+        add_series(p, panel,
+                   (saltusi_series){.label = labels[k].name,
+                                    .kind = SALTUSI_SERIES_LINE,
+                                    .count = (int)p->data->count,
+                                    .x = p->data->t,
+                                    .y = column(p, p->data->q + k, n)});
+      }
+    }
+  }
+}
+
+/* Impulses as stems, only where there are any. */
+static void add_impulses(plot* p) {
+  const saltus_recording_data* data = p->data;
+  saltusi_panel* panel = NULL;
+  for (int c = 0; c < data->nc && data->impulse != NULL && !p->failed; c++) {
+    long long count = 0;
+    for (long long k = 0; k < data->count; k++) {
+      count += data->impulse[(k * data->nc + c) * 3] != 0.0;
+    }
+    if (count == 0) {
+      continue;
+    }
+    panel = panel == NULL ? add_panel(p, "impulse", "N s") : panel;
+    double* x = take(p, count);
+    double* y = take(p, count);
+    int at = 0;
+    for (long long k = 0; x != NULL && y != NULL && k < data->count; k++) {
+      double impulse = data->impulse[(k * data->nc + c) * 3];
+      if (impulse != 0.0) {
+        x[at] = data->t[k];
+        y[at++] = impulse;
+      }
+    }
+    add_series(p, panel,
+               (saltusi_series){.label = data->contact_names[c],
+                                .kind = SALTUSI_SERIES_STEMS,
+                                .count = at,
+                                .x = x,
+                                .y = y});
+  }
+}
+
+/* Mean forces: the value of a frame holds over the interval before it. */
+static void add_forces(plot* p) {
+  const saltus_recording_data* data = p->data;
+  saltusi_panel* panel = NULL;
+  for (int c = 0; c < data->nc && data->force != NULL && !p->failed; c++) {
+    double* y = take(p, data->count);
+    bool any = false;
+    for (long long k = 0; y != NULL && k < data->count; k++) {
+      long long frame = k + 1 < data->count ? k + 1 : k;
+      y[k] = data->force[(frame * data->nc + c) * 3];
+      any = any || y[k] != 0.0;
+    }
+    if (any) {
+      panel = panel == NULL ? add_panel(p, "contact force", "N") : panel;
+      add_series(p, panel,
+                 (saltusi_series){.label = data->contact_names[c],
+                                  .kind = SALTUSI_SERIES_STEPS,
+                                  .count = (int)data->count,
+                                  .x = data->t,
+                                  .y = y});
+    }
+  }
+}
+
+static void add_energy(plot* p) {
+  const saltus_recording_data* data = p->data;
+  if (data->kinetic == NULL || data->potential == NULL || !isfinite(data->potential[0])) {
+    return;
+  }
+  double* total = take(p, data->count);
+  for (long long k = 0; total != NULL && k < data->count; k++) {
+    total[k] = data->kinetic[k] + data->potential[k];
+  }
+  saltusi_panel* panel = add_panel(p, "energy", "J");
+  const struct {
+    const char* label;
+    const double* y;
+  } lines[] = {{"kinetic", data->kinetic}, {"potential", data->potential}, {"total", total}};
+  for (int i = 0; i < 3; i++) {
+    add_series(p, panel,
+               (saltusi_series){.label = lines[i].label,
+                                .count = (int)data->count,
+                                .x = data->t,
+                                .y = lines[i].y,
+                                .colour = i == 2 ? SALTUSI_COLOUR_BLACK : SALTUSI_COLOUR_AUTO});
+  }
+}
+
+static int draw(const saltus_recording_data* data, const char* path) {
+  plot* p = calloc(1, sizeof *p);
+  if (p == NULL) {
+    cli_error("no memory");
+    return CLI_FAILED;
+  }
+  p->data = data;
+  add_group(p, data->q_labels, data->q != NULL ? data->nq : 0, "position", false);
+  add_group(p, data->v_labels, data->v != NULL ? data->nv : 0, "velocity", true);
+  add_impulses(p);
+  add_forces(p);
+  add_energy(p);
+  char subtitle[320];
+  snprintf(subtitle, sizeof subtitle, "scheme %s, %lld states", data->scheme, data->count);
+  const saltusi_figure figure = {.title = data->name,
+                                 .subtitle = data->scheme[0] != '\0' ? subtitle : NULL,
+                                 .footnote = p->cut ? "only the first lines are drawn" : NULL,
+                                 .x_label = "time [s]",
+                                 .panel_count = p->panel_count,
+                                 .panels = p->panels};
+  int code = CLI_FAILED;
+  if (p->failed) {
+    cli_error("no memory");
+  } else {
+    saltus_status status = saltusi_figure_write(&figure, path, cli_log());
+    code = status == SALTUS_ERR_IO ? CLI_USAGE : cli_exit_code(status);
+  }
+  for (int i = 0; i < p->block_count; i++) {
+    free(p->blocks[i]);
+  }
+  free(p);
+  return code;
+}
+
+int cli_plot(const cli_args* args) {
+  const char* path = args->positional[0];
+  const char* out = cli_value(args, "-o");
+  char beside[4096];
+  if (out == NULL) {
+    const char* dot = strrchr(path, '.');
+    int stem = dot != NULL ? (int)(dot - path) : (int)strlen(path);
+    snprintf(beside, sizeof beside, "%.*s.svg", stem, path);
+    out = beside;
+  }
+  if (saltusi_figure_path_check(out, cli_log()) != SALTUS_OK) {
+    return CLI_USAGE;
+  }
+  saltus_recording_data* data;
+  if (saltus_recording_read(path, cli_log(), NULL, &data) != SALTUS_OK) {
+    return CLI_USAGE;
+  }
+  int code = CLI_USAGE;
+  if (data->count < 1) {
+    cli_error("plot: %s holds no states yet", path);
+  } else {
+    code = draw(data, out);
+    if (code == CLI_DONE) {
+      printf("Figure: %s\n", out);
+    }
+  }
+  saltus_recording_data_destroy(data);
+  return code;
+}

@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * run.c - saltus run: simulate, record, and say in plain words what happened.
+ */
+#include "json.h"
+#include "model.h"
+#include "progress.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* What the summary is made of, gathered while the run goes on. */
+typedef struct story {
+  const saltusi_reference* exact; /* NULL: not known */
+  double *q, *v;                  /* exact state, [nq] and [nv] */
+  double error, error_mean;       /* of the position: largest, and its integral over time */
+  double last_t;
+  long long compared, frames;
+  long long impacts, closes, opens;
+  double penetration, residual_velocity, residual_impulse;
+  double energy_start, energy_end;
+  int nq;
+} story;
+
+static void compare(story* s, const saltus_frame* frame) {
+  if (s->exact == NULL || !s->exact->at(s->exact->self, frame->t, s->q, s->v)) {
+    return;
+  }
+  double worst = 0.0;
+  for (int i = 0; i < s->nq; i++) {
+    worst = fmax(worst, fabs(frame->q[i] - s->q[i]));
+  }
+  s->error = fmax(s->error, worst);
+  s->error_mean += worst * (frame->t - s->last_t);
+  s->last_t = frame->t;
+  s->compared++;
+}
+
+static saltus_status on_frame(void* user, const saltus_frame* frame) {
+  story* s = user;
+  double energy = frame->kinetic + frame->potential;
+  if (s->frames++ == 0) {
+    s->energy_start = energy;
+    s->last_t = frame->t;
+  }
+  s->energy_end = energy;
+  s->penetration = fmax(s->penetration, frame->penetration);
+  s->residual_velocity = fmax(s->residual_velocity, frame->residual_velocity);
+  s->residual_impulse = fmax(s->residual_impulse, frame->residual_impulse);
+  compare(s, frame);
+  return SALTUS_OK;
+}
+
+static saltus_status on_event(void* user, const saltus_event* event) {
+  story* s = user;
+  s->impacts += event->kind == SALTUS_EVENT_IMPACT;
+  s->closes += event->kind == SALTUS_EVENT_CLOSE;
+  s->opens += event->kind == SALTUS_EVENT_OPEN;
+  return SALTUS_OK;
+}
+
+/* A run with everything it needs. */
+typedef struct job {
+  cli_model model;
+  cli_settings settings;
+  cli_reference reference;
+  story story;
+  saltus_recording* recording;
+  const char* path; /* of the recording; NULL: none */
+  saltus_sim* sim;
+  long long steps;
+  double h, cpu;
+  bool machine; /* --json */
+} job;
+
+static double cpu_seconds(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static const char* q_name(const saltus_system* sys, int i, char* text, size_t bytes) {
+  if (sys->q_labels != NULL) {
+    return sys->q_labels[i].name;
+  }
+  snprintf(text, bytes, "q%d", i + 1);
+  return text;
+}
+
+static const char* v_name(const saltus_system* sys, int i, char* text, size_t bytes) {
+  if (sys->v_labels != NULL) {
+    return sys->v_labels[i].name;
+  }
+  snprintf(text, bytes, "v%d", i + 1);
+  return text;
+}
+
+static void print_state(const job* j) {
+  enum { SHOWN = 8 };
+  const saltus_system* sys = j->model.system;
+  const double* q = saltus_sim_q(j->sim);
+  const double* v = saltus_sim_v(j->sim);
+  char a[32];
+  char b[32];
+  for (int i = 0; i < sys->dims.nq && i < SHOWN; i++) {
+    const char* unit = sys->q_labels != NULL ? sys->q_labels[i].unit : "";
+    printf("  %s = %.10g%s%s", q_name(sys, i, a, sizeof a), q[i], unit[0] != '\0' ? " " : "", unit);
+    if (i < sys->dims.nv) {
+      printf(", %s = %.10g", v_name(sys, i, b, sizeof b), v[i]);
+    }
+    printf("\n");
+  }
+  if (sys->dims.nq > SHOWN) {
+    printf("  ... and %d more coordinates\n", sys->dims.nq - SHOWN);
+  }
+}
+
+static void print_error(const job* j) {
+  const story* s = &j->story;
+  if (s->compared == 0) {
+    return;
+  }
+  printf("Against the exact solution, at %lld instants: largest position error %.3e, mean %.3e.\n",
+         s->compared, s->error, s->error_mean / (saltus_sim_time(j->sim) - j->settings.start));
+}
+
+static void print_summary(const job* j, saltus_status status) {
+  const saltus_system* sys = j->model.system;
+  const story* s = &j->story;
+  saltus_work work = saltus_sim_work(j->sim);
+  printf("%s: %d coordinate%s, %d contact%s, %d joint%s, scheme %s (%s)\n", j->model.name,
+         sys->dims.nq, sys->dims.nq == 1 ? "" : "s", sys->dims.nc, sys->dims.nc == 1 ? "" : "s",
+         sys->dims.nj, sys->dims.nj == 1 ? "" : "s", j->settings.scheme->name,
+         j->settings.options_text);
+  printf("Simulated from %g s to %g s in %lld steps of %.6g s, in %.3g s of computing time",
+         j->settings.start, saltus_sim_time(j->sim), saltus_sim_steps_done(j->sim), j->h, j->cpu);
+  if (status == SALTUS_ERR_STOPPED) {
+    printf(", then stopped");
+  }
+  printf(".\n");
+  printf("%lld impact%s; lasting contact began %lld time%s and ended %lld time%s.\n", s->impacts,
+         s->impacts == 1 ? "" : "s", s->closes, s->closes == 1 ? "" : "s", s->opens,
+         s->opens == 1 ? "" : "s");
+  printf("Work: %lld force evaluations, %lld contact problems, %.2f Newton iterations a step.\n",
+         work.force_evaluations, work.contact_solves,
+         (double)work.newton_iterations / (double)(work.steps > 0 ? work.steps : 1));
+  printf("State at the end:\n");
+  print_state(j);
+  if (isfinite(s->energy_start)) {
+    printf("Energy: %.6g J at the start, %.6g J at the end.\n", s->energy_start, s->energy_end);
+  }
+  printf("Largest penetration %.3e; the contact law holds to %.1e m/s and %.1e N s.\n",
+         s->penetration, s->residual_velocity, s->residual_impulse);
+  print_error(j);
+  if (j->path != NULL) {
+    printf("Recording: %s (saltus plot %s draws it)\n", j->path, j->path);
+  }
+}
+
+static void print_json(const job* j, saltus_status status) {
+  const saltus_system* sys = j->model.system;
+  const story* s = &j->story;
+  saltus_work work = saltus_sim_work(j->sim);
+  char text[32];
+  json out = {.file = stdout};
+  json_open(&out, NULL, '{');
+  json_text(&out, "model", j->model.target);
+  json_text(&out, "name", j->model.name);
+  json_text(&out, "status", status == SALTUS_OK ? "complete" : saltus_status_text(status));
+  json_text(&out, "scheme", j->settings.scheme->name);
+  json_text(&out, "options", j->settings.options_text);
+  json_integer(&out, "steps", saltus_sim_steps_done(j->sim));
+  json_number(&out, "h", j->h);
+  json_number(&out, "t", saltus_sim_time(j->sim));
+  json_open(&out, "q", '{');
+  for (int i = 0; i < sys->dims.nq; i++) {
+    json_number(&out, q_name(sys, i, text, sizeof text), saltus_sim_q(j->sim)[i]);
+  }
+  json_close(&out, '}');
+  json_open(&out, "v", '{');
+  for (int i = 0; i < sys->dims.nv; i++) {
+    json_number(&out, v_name(sys, i, text, sizeof text), saltus_sim_v(j->sim)[i]);
+  }
+  json_close(&out, '}');
+  json_integer(&out, "contacts", sys->dims.nc);
+  json_integer(&out, "joints", sys->dims.nj);
+  json_integer(&out, "impacts", s->impacts);
+  json_integer(&out, "closes", s->closes);
+  json_integer(&out, "opens", s->opens);
+  json_open(&out, "energy", '{');
+  json_number(&out, "start", s->energy_start);
+  json_number(&out, "end", s->energy_end);
+  json_close(&out, '}');
+  json_number(&out, "penetration", s->penetration);
+  json_open(&out, "residual", '{');
+  json_number(&out, "velocity", s->residual_velocity);
+  json_number(&out, "impulse", s->residual_impulse);
+  json_close(&out, '}');
+  json_open(&out, "error", '{');
+  json_number(&out, "inf", s->compared > 0 ? s->error : NAN);
+  json_number(&out, "L1", s->compared > 0 ? s->error_mean : NAN);
+  json_close(&out, '}');
+  json_open(&out, "work", '{');
+  json_integer(&out, "steps", work.steps);
+  json_integer(&out, "force_evaluations", work.force_evaluations);
+  json_integer(&out, "contact_solves", work.contact_solves);
+  json_number(&out, "cpu_s", j->cpu);
+  json_close(&out, '}');
+  json_text(&out, "recording", j->path != NULL ? j->path : "");
+  json_close(&out, '}');
+}
+
+static int open_recording(job* j) {
+  if (j->path == NULL) {
+    return CLI_DONE;
+  }
+  saltus_recording_def def = saltus_recording_def_default();
+  def.path = j->path;
+  def.system = j->model.system;
+  def.joint_names = j->model.joint_names;
+  def.name = j->model.name;
+  def.scheme = j->settings.scheme->name;
+  def.options = j->settings.options_text;
+  def.scene = j->model.text;
+  def.log = cli_log();
+  /* a path that cannot be written is a fault of the command line */
+  return saltus_recording_create(&def, &j->recording) == SALTUS_OK ? CLI_DONE : CLI_USAGE;
+}
+
+static int close_recording(job* j, saltus_status status) {
+  if (j->recording == NULL) {
+    return CLI_DONE;
+  }
+  char failure[256];
+  snprintf(failure, sizeof failure, "%s at t = %.17g s", saltus_status_text(status),
+           saltus_sim_time(j->sim));
+  /* no computing time in the file: the same run gives the same bytes */
+  const saltus_recording_summary summary = {.failure = status == SALTUS_OK ? NULL : failure,
+                                            .steps = saltus_sim_steps_done(j->sim),
+                                            .cpu_seconds = NAN};
+  return saltus_recording_close(j->recording, &summary) == SALTUS_OK ? CLI_DONE : CLI_FAILED;
+}
+
+static int simulate(job* j) {
+  saltus_recorder recorders[2] = {{.frame = on_frame, .event = on_event, .user = &j->story}};
+  int recorder_count = 1;
+  if (j->recording != NULL) {
+    recorders[recorder_count++] = saltus_recording_recorder(j->recording);
+  }
+  cli_progress progress;
+  const saltus_sim_def def = {
+      .system = j->model.system,
+      .scheme = j->settings.scheme->name,
+      .options = j->settings.options,
+      .t0 = j->settings.start,
+      .h = j->h,
+      .q0 = j->model.q0,
+      .v0 = j->model.v0,
+      .recorders = recorders,
+      .recorder_count = recorder_count,
+      .record_every = j->model.record_every,
+      .progress = cli_progress_start(&progress, j->settings.start),
+      .log = cli_log(),
+  };
+  saltus_status status = saltus_sim_create(&def, &j->sim);
+  if (status != SALTUS_OK) {
+    return cli_exit_code(status);
+  }
+  double start = cpu_seconds();
+  status = saltus_sim_run(j->sim, j->steps);
+  j->cpu = cpu_seconds() - start;
+  cli_progress_end(&progress);
+  int code = close_recording(j, status);
+  if (j->machine) {
+    print_json(j, status);
+  } else {
+    print_summary(j, status);
+  }
+  return status == SALTUS_OK ? code : CLI_FAILED;
+}
+
+static int prepare_story(job* j) {
+  int code = cli_reference_open(&j->model, NULL, &j->reference);
+  if (code != CLI_DONE) {
+    return code;
+  }
+  size_t nq = (size_t)j->model.system->dims.nq;
+  size_t nv = (size_t)j->model.system->dims.nv;
+  j->story.nq = j->model.system->dims.nq;
+  j->story.exact = j->reference.known ? &j->reference.reference : NULL;
+  j->story.q = calloc(nq, sizeof(double));
+  j->story.v = calloc(nv, sizeof(double));
+  if (j->story.q == NULL || j->story.v == NULL) {
+    cli_error("no memory");
+    return CLI_FAILED;
+  }
+  return CLI_DONE;
+}
+
+static int read_every(const cli_args* args, cli_model* model) {
+  double every = (double)model->record_every;
+  int code = cli_number(args, "--every", 1, 1e15, &every);
+  if (code == CLI_DONE && every != floor(every)) {
+    cli_error("run: --every is %g, must be a whole number", every);
+    return CLI_USAGE;
+  }
+  model->record_every = (long long)every;
+  return code;
+}
+
+int cli_run(const cli_args* args) {
+  job j = {.path = cli_value(args, "-o"), .machine = cli_has(args, "--json")};
+  int code = cli_model_open(args, args->positional[0], &j.model);
+  if (code == CLI_DONE) {
+    code = read_every(args, &j.model);
+  }
+  if (code == CLI_DONE) {
+    code = cli_settings_read(args, &j.model, true, &j.settings);
+  }
+  if (code == CLI_DONE) {
+    code = prepare_story(&j);
+  }
+  if (code == CLI_DONE) {
+    j.steps = saltus_sim_step_count(j.settings.start, j.settings.until, j.settings.step, &j.h);
+    code = open_recording(&j);
+  }
+  if (code == CLI_DONE) {
+    code = simulate(&j);
+  }
+  saltus_sim_destroy(j.sim);
+  saltus_recording_destroy(j.recording);
+  free(j.story.q);
+  free(j.story.v);
+  cli_reference_close(&j.reference);
+  cli_settings_free(&j.settings);
+  cli_model_close(&j.model);
+  return code;
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * study.h - studies: runs that are measured, and claims that hold or do not.
+ *
+ * A study fills a report with rows (one run each) and claims. The command prints it as tables, as
+ * JSON or as a figure, and exits with 0 only when every claim holds. Studies live in studies/; to
+ * add one: its file, its line in studies/registry.c.
+ */
+#ifndef CLI_STUDY_H
+#define CLI_STUDY_H
+
+#include "cli.h"
+#include "measure/experiment.h"
+
+typedef struct study_row {
+  char problem[64];
+  char scheme[64];
+  char options[192];
+  double t_end;
+  long long steps;
+  double h;
+  saltusi_errors error, rate; /* rate against the row before, of the same series */
+  saltus_work work;
+  double cpu; /* s */
+} study_row;
+
+typedef struct study_claim {
+  char id[128];
+  char expected[96];
+  double measured;
+  bool holds;
+} study_claim;
+
+/* Rows from first to first + count - 1 belong to one line of a figure. */
+typedef struct study_series {
+  char label[128];
+  int first, count;
+} study_series;
+
+typedef struct study_report {
+  const char* study;
+  const char* source;
+  study_row* rows;
+  int row_count, row_capacity;
+  study_claim* claims;
+  int claim_count, claim_capacity;
+  study_series* series;
+  int series_count, series_capacity;
+} study_report;
+
+typedef struct study {
+  const char* name;
+  const char* summary;
+  const char* source;
+  bool takes_model;                                       /* saltus study NAME MODEL */
+  int (*run)(const cli_args* args, study_report* report); /* an exit code */
+} study;
+
+const study* study_at(int i); /* NULL past the end */
+
+/* What one series of runs does. */
+typedef struct study_plan {
+  const char* label;   /* of the series */
+  const char* problem; /* name in the rows */
+  const saltus_system* system;
+  const double* q0;
+  const double* v0;
+  const saltusi_reference* reference;
+  const saltus_scheme_info* scheme;
+  const void* options;
+  const char* options_text;
+  double t0, t_end;
+  const long long* steps;
+  int step_count;
+} study_plan;
+
+/* Runs and measures the whole series; an exit code. */
+int study_run_series(study_report* report, const study_plan* plan);
+
+/* The same for a reference problem with options as text, "theta=0.5 gamma=1". */
+int study_run_problem(study_report* report, const char* problem, const char* scheme,
+                      const char* options, double t_end, const long long* steps, int step_count);
+
+/* Least squares order over a series of the number that `pick` takes from a row. */
+typedef double (*study_pick)(const study_row* row);
+double study_order(const study_report* report, const study_series* series, study_pick pick);
+
+/* Claims. The id says what, expected says how much. */
+void study_claim_range(study_report* report, const char* id, double measured, double lo, double hi);
+void study_claim_near(study_report* report, const char* id, double measured, double expected,
+                      double relative);
+void study_claim_most(study_report* report, const char* id, double measured, double most);
+
+extern const study study_acary2009_fig2;
+extern const study study_converge;
+
+#endif

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * study_command.c - saltus study: runs a study and shows its report.
+ */
+#include "base/suggest.h"
+#include "figure/figure.h"
+#include "json.h"
+#include "study.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The columns of a report, in one place: JSON members, table heads, figures. */
+static const struct {
+  const char* name;
+  size_t offset;
+} norms[] = {{"inf", offsetof(saltusi_error_norms, inf)},
+             {"L1", offsetof(saltusi_error_norms, l1)},
+             {"L2", offsetof(saltusi_error_norms, l2)},
+             {"hausdorff", offsetof(saltusi_error_norms, hausdorff)}};
+enum { NORM_COUNT = sizeof norms / sizeof norms[0] };
+
+static double norm_of(const saltusi_error_norms* e, int k) {
+  double value;
+  memcpy(&value, (const char*)e + norms[k].offset, sizeof value);
+  return value;
+}
+
+static void json_norms(json* j, const char* name, const saltusi_error_norms* e) {
+  json_open(j, name, '{');
+  for (int k = 0; k < NORM_COUNT; k++) {
+    json_number(j, norms[k].name, norm_of(e, k));
+  }
+  json_close(j, '}');
+}
+
+static void json_row(json* j, const study_row* row) {
+  json_open(j, NULL, '{');
+  json_text(j, "problem", row->problem);
+  json_text(j, "scheme", row->scheme);
+  json_text(j, "options", row->options);
+  json_number(j, "t_end", row->t_end);
+  json_integer(j, "steps", row->steps);
+  json_number(j, "h", row->h);
+  json_open(j, "error", '{');
+  json_norms(j, "q", &row->error.q);
+  json_norms(j, "v", &row->error.v);
+  json_close(j, '}');
+  json_open(j, "rate", '{');
+  json_norms(j, "q", &row->rate.q);
+  json_norms(j, "v", &row->rate.v);
+  json_close(j, '}');
+  json_open(j, "work", '{');
+  json_integer(j, "steps", row->work.steps);
+  json_integer(j, "force_evaluations", row->work.force_evaluations);
+  json_integer(j, "contact_solves", row->work.contact_solves);
+  json_number(j, "cpu_s", row->cpu);
+  json_close(j, '}');
+  json_close(j, '}');
+}
+
+static void print_json(const study_report* report) {
+  json j = {.file = stdout};
+  json_open(&j, NULL, '{');
+  json_text(&j, "study", report->study);
+  json_text(&j, "source", report->source);
+  json_open(&j, "rows", '[');
+  for (int i = 0; i < report->row_count; i++) {
+    json_row(&j, &report->rows[i]);
+  }
+  json_close(&j, ']');
+  json_open(&j, "claims", '[');
+  for (int i = 0; i < report->claim_count; i++) {
+    const study_claim* claim = &report->claims[i];
+    json_open(&j, NULL, '{');
+    json_text(&j, "id", claim->id);
+    json_text(&j, "expected", claim->expected);
+    json_number(&j, "measured", claim->measured);
+    json_bool(&j, "holds", claim->holds);
+    json_close(&j, '}');
+  }
+  json_close(&j, ']');
+  json_close(&j, '}');
+}
+
+static void print_orders(const study_report* report, const study_series* series) {
+  printf("%8s %11s", "order", "");
+  for (int k = 0; k < 2 * NORM_COUNT; k++) {
+    double h[256];
+    double e[256];
+    int count = 0;
+    for (; count < series->count && count < 256; count++) {
+      const study_row* row = &report->rows[series->first + count];
+      h[count] = row->h;
+      e[count] = norm_of(k < NORM_COUNT ? &row->error.q : &row->error.v, k % NORM_COUNT);
+    }
+    double order = saltus_slope(count, h, e);
+    if (isfinite(order)) {
+      printf(" %9.2f", order);
+    } else {
+      printf(" %9s", "-");
+    }
+  }
+  printf("\n");
+}
+
+static void print_table(const study_report* report) {
+  for (int s = 0; s < report->series_count; s++) {
+    const study_series* series = &report->series[s];
+    printf("\n%s\n", series->label);
+    printf("%8s %11s %9s %9s %9s %9s %9s %9s %9s %9s\n", "steps", "h [s]", "q inf", "q L1", "q L2",
+           "q graph", "v inf", "v L1", "v L2", "v graph");
+    for (int i = series->first; i < series->first + series->count; i++) {
+      const study_row* row = &report->rows[i];
+      printf("%8lld %11.4e", row->steps, row->h);
+      for (int k = 0; k < 2 * NORM_COUNT; k++) {
+        double e = norm_of(k < NORM_COUNT ? &row->error.q : &row->error.v, k % NORM_COUNT);
+        printf(isfinite(e) ? " %9.3e" : " %9.0f", e);
+      }
+      printf("\n");
+    }
+    print_orders(report, series);
+  }
+}
+
+static int print_claims(const study_report* report, bool quiet) {
+  int broken = 0;
+  for (int i = 0; i < report->claim_count; i++) {
+    const study_claim* claim = &report->claims[i];
+    broken += !claim->holds;
+    if (!quiet) {
+      printf("%s  %-58s %12.5g  expected %s\n", claim->holds ? "holds " : "BROKEN", claim->id,
+             claim->measured, claim->expected);
+    }
+  }
+  if (!quiet && report->claim_count > 0) {
+    printf("\n%d of %d claims hold.\n", report->claim_count - broken, report->claim_count);
+  }
+  return broken;
+}
+
+/* Position and velocity errors over the step, one line per series: two panels of L1 norms. */
+static int draw(const study_report* report, const char* path) {
+  int n = report->series_count;
+  size_t rows = (size_t)report->row_count + 1;
+  double* h = calloc(rows, sizeof(double));
+  double* e = calloc(2 * rows, sizeof(double));
+  saltusi_series* series = calloc(2 * (size_t)n + 1, sizeof *series);
+  int code = CLI_FAILED;
+  if (h != NULL && e != NULL && series != NULL) {
+    for (int i = 0; i < report->row_count; i++) {
+      h[i] = report->rows[i].h;
+      e[i] = report->rows[i].error.q.l1;
+      e[rows + (size_t)i] = report->rows[i].error.v.l1;
+    }
+    for (int s = 0; s < 2 * n; s++) {
+      const study_series* from = &report->series[s % n];
+      size_t first = (size_t)from->first;
+      series[s] = (saltusi_series){.label = s < n ? from->label : NULL,
+                                   .kind = SALTUSI_SERIES_MARKERS,
+                                   .count = from->count,
+                                   .x = h + first,
+                                   .y = e + first + (s < n ? 0 : rows),
+                                   .colour = (saltusi_colour)(1 + s % n % 8)};
+    }
+    const saltusi_slope one = {.order = 1.0};
+    const saltusi_panel panels[2] = {{.y_label = "position error, L_{1}",
+                                      .log_y = true,
+                                      .series_count = n,
+                                      .series = series,
+                                      .slope_count = 1,
+                                      .slopes = &one},
+                                     {.y_label = "velocity error, L_{1}",
+                                      .log_y = true,
+                                      .series_count = n,
+                                      .series = series + n}};
+    const saltusi_figure figure = {.title = report->study,
+                                   .subtitle = report->source,
+                                   .x_label = "step h [s]",
+                                   .log_x = true,
+                                   .panel_count = 2,
+                                   .panels = panels};
+    code = cli_exit_code(saltusi_figure_write(&figure, path, cli_log()));
+  }
+  free(h);
+  free(e);
+  free(series);
+  return code;
+}
+
+static const study* find_study(const char* name) {
+  const char* names[CLI_MOST];
+  int count = 0;
+  for (; study_at(count) != NULL && count < CLI_MOST; count++) {
+    names[count] = study_at(count)->name;
+    if (strcmp(names[count], name) == 0) {
+      return study_at(count);
+    }
+  }
+  const char* near = saltusi_suggest(name, names, count);
+  cli_error("study: no study \"%s\"%s%s%s; see saltus list studies", name,
+            near != NULL ? "; did you mean " : "", near != NULL ? near : "",
+            near != NULL ? "?" : "");
+  return NULL;
+}
+
+int cli_study(const cli_args* args) {
+  const study* chosen = find_study(args->positional[0]);
+  const char* path = cli_value(args, "-o");
+  if (chosen == NULL) {
+    return CLI_USAGE;
+  }
+  if (chosen->takes_model != (args->positional_count == 2)) {
+    cli_error(chosen->takes_model ? "study: usage: saltus study %s MODEL"
+                                  : "study: %s takes no further argument",
+              chosen->name);
+    return CLI_USAGE;
+  }
+  if (path != NULL && saltusi_figure_path_check(path, cli_log()) != SALTUS_OK) {
+    return CLI_USAGE;
+  }
+  study_report report = {.study = chosen->name, .source = chosen->source};
+  int code = chosen->run(args, &report);
+  if (code == CLI_DONE) {
+    bool machine = cli_has(args, "--json");
+    if (machine) {
+      print_json(&report);
+    } else {
+      print_table(&report);
+      printf("\n");
+    }
+    int broken = print_claims(&report, machine);
+    if (path != NULL) {
+      code = draw(&report, path);
+      if (code == CLI_DONE && !machine) {
+        printf("Figure: %s\n", path);
+      }
+    }
+    code = broken > 0 ? CLI_FAILED : code;
+  }
+  free(report.rows);
+  free(report.claims);
+  free(report.series);
+  return code;
+}

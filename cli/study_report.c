@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * study_report.c - running series of experiments and collecting rows and claims.
+ */
+#include "study.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* One more place in a growing array; a program that cannot get it has nothing left to do. */
+static void* grow(void* array, int count, int* capacity, size_t item) {
+  if (count < *capacity) {
+    return array;
+  }
+  *capacity = *capacity > 0 ? 2 * *capacity : 32;
+  void* larger = realloc(array, (size_t)*capacity * item);
+  if (larger == NULL) {
+    cli_error("no memory");
+    exit(CLI_FAILED);
+  }
+  return larger;
+}
+
+static study_row* add_row(study_report* report) {
+  report->rows = grow(report->rows, report->row_count, &report->row_capacity, sizeof(study_row));
+  study_row* row = &report->rows[report->row_count++];
+  memset(row, 0, sizeof *row);
+  return row;
+}
+
+static int run_one(study_report* report, const study_plan* plan, long long steps) {
+  const saltusi_experiment_def def = {
+      .system = plan->system,
+      .q0 = plan->q0,
+      .v0 = plan->v0,
+      .scheme = plan->scheme->name,
+      .options = plan->options,
+      .t0 = plan->t0,
+      .t_end = plan->t_end,
+      .steps = steps,
+      .log = cli_log(),
+  };
+  saltusi_experiment run;
+  saltus_status status = saltusi_experiment_run(&def, &run);
+  if (status != SALTUS_OK) {
+    return cli_exit_code(status);
+  }
+  study_row* row = add_row(report);
+  snprintf(row->problem, sizeof row->problem, "%s", plan->problem);
+  snprintf(row->scheme, sizeof row->scheme, "%s", plan->scheme->name);
+  snprintf(row->options, sizeof row->options, "%s", plan->options_text);
+  row->t_end = plan->t_end;
+  row->steps = steps;
+  row->h = run.h;
+  row->work = run.work;
+  row->cpu = run.cpu;
+  status = saltusi_errors_against(plan->reference, &run.motion, saltus_graph_tolerance_default(),
+                                  NULL, &row->error);
+  saltusi_experiment_free(&run);
+  if (status != SALTUS_OK) {
+    cli_error("%s with %lld steps cannot be measured: %s", plan->problem, steps,
+              saltus_status_text(status));
+  }
+  return cli_exit_code(status);
+}
+
+/* Rates against the row before in the same series. */
+static void take_rates(study_report* report, const study_series* series) {
+  for (int i = series->first; i < series->first + series->count; i++) {
+    int before = i > series->first ? i - 1 : i;
+    const double h[2] = {report->rows[before].h, report->rows[i].h};
+    const saltusi_errors errors[2] = {report->rows[before].error, report->rows[i].error};
+    saltusi_errors rates[2];
+    saltusi_rates(2, h, errors, rates);
+    report->rows[i].rate = rates[1];
+  }
+}
+
+int study_run_series(study_report* report, const study_plan* plan) {
+  report->series =
+      grow(report->series, report->series_count, &report->series_capacity, sizeof(study_series));
+  study_series* series = &report->series[report->series_count++];
+  *series = (study_series){.first = report->row_count};
+  snprintf(series->label, sizeof series->label, "%s", plan->label);
+  int code = CLI_DONE;
+  for (int i = 0; i < plan->step_count && code == CLI_DONE; i++) {
+    code = run_one(report, plan, plan->steps[i]);
+  }
+  series->count = report->row_count - series->first;
+  take_rates(report, series);
+  return code;
+}
+
+/* "theta=0.5 gamma=1" into an options struct. */
+static saltus_status set_options(const saltus_scheme_info* scheme, const char* text,
+                                 void* options) {
+  char copy[192];
+  snprintf(copy, sizeof copy, "%s", text);
+  saltus_options_defaults(&scheme->options, options);
+  char* rest = NULL;
+  for (char* word = strtok_r(copy, " ", &rest); word != NULL; word = strtok_r(NULL, " ", &rest)) {
+    char* equals = strchr(word, '=');
+    if (equals == NULL) {
+      return SALTUS_ERR_INPUT;
+    }
+    *equals = '\0';
+    saltus_status status =
+        saltus_options_set(&scheme->options, options, scheme->name, word, equals + 1, cli_log());
+    if (status != SALTUS_OK) {
+      return status;
+    }
+  }
+  return SALTUS_OK;
+}
+
+int study_run_problem(study_report* report, const char* problem_name, const char* scheme_name,
+                      const char* options_text, double t_end, const long long* steps,
+                      int step_count) {
+  saltus_problem* problem;
+  saltus_status status = saltus_problem_create(problem_name, cli_log(), NULL, &problem);
+  if (status != SALTUS_OK) {
+    return cli_exit_code(status);
+  }
+  const saltus_scheme_info* scheme = saltus_scheme_find(scheme_name);
+  void* options = scheme != NULL ? calloc(1, scheme->options.size + 1) : NULL;
+  int code = CLI_FAILED;
+  if (options != NULL && set_options(scheme, options_text, options) == SALTUS_OK) {
+    char label[128];
+    snprintf(label, sizeof label, "%s to %g s, %s", problem_name, t_end, options_text);
+    saltusi_reference reference = saltusi_reference_problem(problem);
+    const study_plan plan = {
+        .label = label,
+        .problem = problem_name,
+        .system = saltus_problem_system(problem),
+        .q0 = saltus_problem_q0(problem),
+        .v0 = saltus_problem_v0(problem),
+        .reference = &reference,
+        .scheme = scheme,
+        .options = options,
+        .options_text = options_text,
+        .t_end = t_end,
+        .steps = steps,
+        .step_count = step_count,
+    };
+    code = study_run_series(report, &plan);
+  }
+  free(options);
+  saltus_problem_destroy(problem);
+  return code;
+}
+
+double study_order(const study_report* report, const study_series* series, study_pick pick) {
+  double* h = calloc((size_t)series->count + 1, sizeof(double));
+  double* e = calloc((size_t)series->count + 1, sizeof(double));
+  double order = NAN;
+  if (h != NULL && e != NULL) {
+    for (int i = 0; i < series->count; i++) {
+      h[i] = report->rows[series->first + i].h;
+      e[i] = pick(&report->rows[series->first + i]);
+    }
+    order = saltus_slope(series->count, h, e);
+  }
+  free(h);
+  free(e);
+  return order;
+}
+
+static study_claim* add_claim(study_report* report, const char* id, double measured) {
+  report->claims =
+      grow(report->claims, report->claim_count, &report->claim_capacity, sizeof(study_claim));
+  study_claim* claim = &report->claims[report->claim_count++];
+  *claim = (study_claim){.measured = measured};
+  snprintf(claim->id, sizeof claim->id, "%s", id);
+  return claim;
+}
+
+void study_claim_range(study_report* report, const char* id, double measured, double lo,
+                       double hi) {
+  study_claim* claim = add_claim(report, id, measured);
+  snprintf(claim->expected, sizeof claim->expected, "%g .. %g", lo, hi);
+  claim->holds = measured >= lo && measured <= hi;
+}
+
+void study_claim_near(study_report* report, const char* id, double measured, double expected,
+                      double relative) {
+  study_claim* claim = add_claim(report, id, measured);
+  snprintf(claim->expected, sizeof claim->expected, "%g within %g %%", expected, 100.0 * relative);
+  claim->holds = fabs(measured - expected) <= relative * fabs(expected);
+}
+
+void study_claim_most(study_report* report, const char* id, double measured, double most) {
+  study_claim* claim = add_claim(report, id, measured);
+  snprintf(claim->expected, sizeof claim->expected, "at most %g", most);
+  claim->holds = measured <= most;
+}

@@ -1,0 +1,65 @@
+# Flags for our own targets; nothing here reaches a project that uses the library.
+function(saltus_flags target)
+  target_compile_features(${target} PRIVATE c_std_17)
+  set_target_properties(
+    ${target} PROPERTIES C_EXTENSIONS OFF C_VISIBILITY_PRESET hidden POSITION_INDEPENDENT_CODE ON)
+  if(CMAKE_C_COMPILER_ID MATCHES "GNU|Clang")
+    # -ffp-contract=off: the same bits with and without fused multiply-add.
+    # -fno-builtin for nothing else: constant folding of libm calls is avoided by not writing them.
+    target_compile_options(
+      ${target}
+      PRIVATE -ffp-contract=off
+              -Wall
+              -Wextra
+              -Wpedantic
+              -Wshadow
+              -Wconversion
+              -Wstrict-prototypes
+              -Wmissing-prototypes
+              -Wvla
+              $<$<BOOL:${SALTUS_WERROR}>:-Werror>)
+    if(SALTUS_SANITIZE)
+      target_compile_options(${target} PRIVATE -fsanitize=${SALTUS_SANITIZE}
+                                               -fno-sanitize-recover=all -fno-omit-frame-pointer)
+      target_link_options(${target} PUBLIC -fsanitize=${SALTUS_SANITIZE})
+    endif()
+  endif()
+endfunction()
+
+# saltus_layer(name SOURCES ... USES ...): one object library per folder of src/. A layer sees its
+# own headers, the public ones and those of the layers in USES; any other include does not compile,
+# because each layer's headers are reached through a folder that holds a link to that layer only.
+function(saltus_layer name)
+  cmake_parse_arguments(L "" "" "SOURCES;USES;LINK" ${ARGN})
+  list(TRANSFORM L_SOURCES PREPEND ${PROJECT_SOURCE_DIR}/src/${name}/)
+  add_library(saltus_${name} OBJECT ${L_SOURCES})
+  saltus_flags(saltus_${name})
+  # libm's long double, clock_gettime and the like: POSIX 2008 names, no GNU ones
+  target_compile_definitions(saltus_${name} PRIVATE _POSIX_C_SOURCE=200809L)
+  file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/layers/${name})
+  file(CREATE_LINK ${PROJECT_SOURCE_DIR}/src/${name} ${PROJECT_BINARY_DIR}/layers/${name}/${name}
+       SYMBOLIC)
+  target_include_directories(saltus_${name} PRIVATE ${PROJECT_SOURCE_DIR}/include)
+  foreach(seen IN ITEMS ${name} ${L_USES})
+    target_include_directories(saltus_${name} PRIVATE ${PROJECT_BINARY_DIR}/layers/${seen})
+  endforeach()
+  if(L_LINK)
+    target_link_libraries(saltus_${name} PRIVATE ${L_LINK})
+  endif()
+  set_property(GLOBAL APPEND PROPERTY SALTUS_LAYERS ${name})
+endfunction()
+
+# saltus_test(name SOURCES ... [LINK ...]): a cmocka program registered with CTest.
+function(saltus_test name)
+  cmake_parse_arguments(T "" "" "SOURCES;LINK;LABELS" ${ARGN})
+  add_executable(test_${name} ${T_SOURCES})
+  saltus_flags(test_${name})
+  target_compile_definitions(test_${name} PRIVATE _POSIX_C_SOURCE=200809L)
+  # tests may look inside the library: they link its objects, not its exports
+  target_include_directories(test_${name} PRIVATE ${PROJECT_SOURCE_DIR}/src
+                                                  ${PROJECT_SOURCE_DIR}/tests/support)
+  target_link_libraries(test_${name} PRIVATE saltus_inside saltus_test_support PkgConfig::CMOCKA
+                                             ${T_LINK})
+  add_test(NAME ${name} COMMAND test_${name})
+  set_tests_properties(${name} PROPERTIES TIMEOUT 300 LABELS "${T_LABELS}")
+endfunction()

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * formula.h - mechanics written as text: kinetic energy, potential, forces, joints and gaps as
+ * formulas over coordinates, velocities, time and parameters, compiled into a system.
+ *
+ *   T(t,q,v), V(t,q), Q(t,q,v)          Lagrange's equations of the second kind:
+ *   M = T_vv,   F = Q + T_q - V_q - T_vq v - T_vt
+ *
+ * All derivatives are exact. Formulas become flat programs that share common subexpressions and
+ * allocate nothing when they run.
+ *
+ * The language: numbers (1e-3, .5), names of letters, digits and underscores, x' for the velocity of
+ * coordinate x, t for time, pi, parentheses, calls (saltus_formula_function_at lists them), and from
+ * weak to strong
+ *
+ *   or    and    not    < <= > >=    + -    * /    unary -    ^ (from the right, so -x^2 = -(x^2))
+ *
+ * Conditions stand in piecewise(condition, value, ..., otherwise) only. min, max and piecewise have
+ * the derivative of the active branch, abs has sign; they are not differentiable where branches
+ * meet. Integer powers up to 16 are multiplied out, x^2 gives the bits of x*x. A formula has at most
+ * 2^20 bytes and 200 levels of nesting.
+ */
+#ifndef SALTUS_FORMULA_H
+#define SALTUS_FORMULA_H
+
+#include "saltus/api.h"
+#include "saltus/log.h"
+#include "saltus/memory.h"
+#include "saltus/system.h"
+
+SALTUS_BEGIN_DECLS
+
+/* A formula in its file, so that errors can point at the character. */
+typedef struct saltus_formula_text {
+  const char* text; /* NULL: not given */
+  const char* file; /* for messages; NULL: none */
+  int line, column; /* of the first character, from 1; 0: unknown */
+  const char* what; /* "kinetic", "gap of contact \"wall\"": for messages */
+} saltus_formula_text;
+
+/* A named constant; value is a formula over numbers, pi and other parameters. Evaluated in
+ * dependency order, so the order of definition does not matter; cycles are refused. */
+typedef struct saltus_formula_parameter {
+  const char* name;
+  saltus_formula_text value;
+} saltus_formula_parameter;
+
+typedef struct saltus_formula_coordinate {
+  const char* name;
+  const char* unit;             /* of the coordinate; NULL: "" */
+  saltus_formula_text start;    /* constant formula; text NULL: 0 */
+  saltus_formula_text velocity; /* constant formula; text NULL: 0 */
+  saltus_formula_text force;    /* generalized force beyond the potential; text NULL: 0 */
+} saltus_formula_coordinate;
+
+typedef struct saltus_formula_joint {
+  const char* name;
+  saltus_formula_text constraint; /* g(t,q) = 0 */
+} saltus_formula_joint;
+
+/* slip is either a velocity formula, linear in the velocities (x' + r*phi'), or a position formula
+ * (no velocities), whose time derivative is the slip velocity. */
+typedef struct saltus_formula_contact {
+  const char* name;
+  saltus_formula_text gap;
+  saltus_formula_text slip;     /* first tangent; text NULL: frictionless */
+  saltus_formula_text slip2;    /* second tangent; text NULL: planar */
+  saltus_formula_text friction; /* constant formulas; text NULL: 0 */
+  saltus_formula_text restitution;
+  saltus_formula_text tangential_restitution;
+  saltus_impact_law impact;
+} saltus_formula_contact;
+
+typedef struct saltus_formula_def {
+  const saltus_formula_parameter* parameters;
+  int parameter_count;
+  const saltus_formula_coordinate* coordinates;
+  int coordinate_count;
+  saltus_formula_text kinetic;
+  saltus_formula_text potential; /* text NULL: 0 */
+  const saltus_formula_joint* joints;
+  int joint_count;
+  const saltus_formula_contact* contacts;
+  int contact_count;
+  saltus_log log;
+  const saltus_allocator* allocator;
+} saltus_formula_def;
+
+typedef struct saltus_formula_model saltus_formula_model;
+
+/* SALTUS_ERR_INPUT after a message with file, line, column and a caret line under the text. Checks
+ * names, syntax, that T is quadratic in the velocities and every coordinate has mass, that constants
+ * are finite and in range. The model copies all text. */
+SALTUS_API saltus_status saltus_formula_model_create(const saltus_formula_def* def,
+                                                     saltus_formula_model** out);
+SALTUS_API void saltus_formula_model_destroy(saltus_formula_model* model);
+
+/* The system, with traits, labels (velocity names carry a prime) and laws filled in. */
+SALTUS_API const saltus_system* saltus_formula_model_system(const saltus_formula_model* model);
+SALTUS_API const double* saltus_formula_model_q0(const saltus_formula_model* model);
+SALTUS_API const double* saltus_formula_model_v0(const saltus_formula_model* model);
+SALTUS_API const char* saltus_formula_model_joint_name(const saltus_formula_model* model, int j);
+
+/* Value of a constant formula with the given parameters, for other parts of a scene file. */
+SALTUS_API saltus_status saltus_formula_constant(const saltus_formula_parameter* parameters,
+                                                 int parameter_count, saltus_formula_text formula,
+                                                 saltus_log log, double* value);
+
+/* Names of the functions and constants that a formula may use, for documentation and completion. */
+typedef struct saltus_formula_function {
+  const char* name;
+  int arguments;   /* -1: two or more; 0: a constant or t */
+  const char* doc; /* one line */
+} saltus_formula_function;
+
+SALTUS_API const saltus_formula_function* saltus_formula_function_at(int i); /* NULL past the end */
+
+SALTUS_END_DECLS
+
+#endif

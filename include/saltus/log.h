@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * log.h - messages in plain words. The library never prints: it hands each message to the caller's
+ * function, or to nobody. A message says what is wrong, where, which value, and what is allowed.
+ */
+#ifndef SALTUS_LOG_H
+#define SALTUS_LOG_H
+
+#include "saltus/api.h"
+
+SALTUS_BEGIN_DECLS
+
+typedef enum saltus_level {
+  SALTUS_LEVEL_ERROR,
+  SALTUS_LEVEL_WARNING,
+  SALTUS_LEVEL_NOTE
+} saltus_level;
+
+typedef struct saltus_log {
+  void (*write)(void* user, saltus_level level, const char* text); /* NULL: nobody listens */
+  void* user;
+} saltus_log;
+
+/* Keeps the first error, or the last message while there is none. */
+typedef struct saltus_kept_message {
+  saltus_level level;
+  char text[1024]; /* empty: nothing was said */
+} saltus_kept_message;
+
+/* A log that writes into `kept`, which has to outlive it; clears it first. */
+SALTUS_API saltus_log saltus_log_keep(saltus_kept_message* kept);
+
+SALTUS_END_DECLS
+
+#endif

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * recording.h - runs on disk: HDF5 (.h5) and text tables (.csv), written during the run, read back.
+ *
+ * At any moment of the run, kill -9 included, the file under its name is whole and holds everything
+ * up to the last flush. The HDF5 writer gets there by keeping two files: one under the name, closed
+ * and at rest, and one beside it (name + ".back") that is extended, closed and then renamed over
+ * the first. The same run gives the same bytes, however its flushes fell.
+ *
+ * HDF5 layout, N frames, all numbers little-endian doubles unless said otherwise:
+ *
+ *   /step [N] int64            /t [N] s              /q [N, nq]        /v [N, nv]
+ *   /contacts/gap [N, nc] m    /contacts/velocity [N, nc] m/s, normal
+ *   /contacts/force [N, nc, 3] N, mean since the last frame without impacts, normal first
+ *   /contacts/impulse [N, nc, 3] N s, sum of the impacts since the last frame
+ *   /joints/force [N, nj] N    /energy/kinetic, /energy/potential [N] J
+ *   /residual/velocity [N] m/s /residual/impulse [N] N s
+ *   /events [E] compound: kind (text), t, t_accuracy, contact (int32), u_before, u_after, impulse
+ *
+ * Datasets of width zero are absent. Attributes: `units` on each dataset; `columns` and
+ * `column_units` where a dataset has columns; on the root `format` "saltus-recording",
+ * `format_version` 1, `saltus_version`, `name`, `scheme`, `options`, `scene`, `status`, `steps`,
+ * `cpu_seconds`, `nq`, `nv`, `nc`, `nj`. docs/recording.md describes both formats.
+ */
+#ifndef SALTUS_RECORDING_H
+#define SALTUS_RECORDING_H
+
+#include "saltus/memory.h"
+#include "saltus/sim.h"
+
+SALTUS_BEGIN_DECLS
+
+typedef struct saltus_recording_def {
+  const char* path;                  /* ends in .h5 or .csv; an existing file is replaced */
+  const saltus_system* system;       /* sizes, labels, names of contacts; copied */
+  const char* const* joint_names;    /* [nj] or NULL */
+  const char* name;                  /* of the run; NULL: "" here and in the texts below */
+  const char* scheme;                /* name of the scheme */
+  const char* options;               /* the scheme's options as text */
+  const char* scene;                 /* full text of the scene */
+  const char* version;               /* of the program; NULL: saltus_version() */
+  double flush_interval;             /* s between flushes, >= 0 */
+  saltus_log log;                    /* hears the reason of every failure, once */
+  const saltus_allocator* allocator; /* NULL: the C library */
+} saltus_recording_def;
+
+/* A flush every second. */
+SALTUS_API saltus_recording_def saltus_recording_def_default(void);
+
+/* How the run ended, for the file. */
+typedef struct saltus_recording_summary {
+  const char* failure; /* NULL: status "complete"; else the status is "failed: " and this text */
+  long long steps;
+  double cpu_seconds; /* NaN where the bytes shall not depend on the machine's mood */
+} saltus_recording_summary;
+
+typedef struct saltus_recording saltus_recording;
+
+/* Writes the head of the file at once, so that a path that cannot be written fails before the run:
+ * SALTUS_ERR_NAME for another extension, SALTUS_ERR_IO, SALTUS_ERR_RANGE for a member of the
+ * definition. On failure *out is NULL and the log has said why. */
+SALTUS_API saltus_status saltus_recording_create(const saltus_recording_def* def,
+                                                 saltus_recording** out);
+
+/* To be handed to the simulation; valid until close. After a failed write every call returns the
+ * first error, so the run stops. */
+SALTUS_API saltus_recorder saltus_recording_recorder(saltus_recording* recording);
+
+/* Puts everything received so far on disk. */
+SALTUS_API saltus_status saltus_recording_flush(saltus_recording* recording);
+
+/* Flushes, writes the summary and ends the recording. Returns the first error of its whole life. */
+SALTUS_API saltus_status saltus_recording_close(saltus_recording* recording,
+                                                const saltus_recording_summary* summary);
+
+/* Without a close before it the file stays as of the last flush, with status "running". */
+SALTUS_API void saltus_recording_destroy(saltus_recording* recording);
+
+/* A recording in memory. Arrays are NULL where the file has no such data (width zero, or a foreign
+ * table without these columns). Texts are never NULL. */
+typedef struct saltus_recording_data {
+  long long count; /* frames */
+  int nq, nv, nc, nj;
+  long long* step;
+  double* t;                   /* [count] s */
+  double* q;                   /* [count x nq] */
+  double* v;                   /* [count x nv] */
+  double* gap;                 /* [count x nc] m */
+  double* velocity;            /* [count x nc] m/s */
+  double* force;               /* [count x nc x 3] N */
+  double* impulse;             /* [count x nc x 3] N s */
+  double* joint_force;         /* [count x nj] N */
+  double *kinetic, *potential; /* [count] J */
+  double* residual_velocity;   /* [count] m/s */
+  double* residual_impulse;    /* [count] N s */
+  saltus_event* events;
+  long long event_count;
+  saltus_label* q_labels;     /* [nq] */
+  saltus_label* v_labels;     /* [nv] */
+  const char** contact_names; /* [nc] */
+  const char** joint_names;   /* [nj] */
+  const char *name, *scheme, *options, *scene, *version;
+  const char* status; /* "complete", "failed: ...", or "running": the run was interrupted */
+  long long steps;    /* -1 while running */
+  double cpu_seconds; /* NaN: not known */
+} saltus_recording_data;
+
+/* Either format. Other files, damaged ones included, are refused with SALTUS_ERR_INPUT and a
+ * message that names the file and the place; SALTUS_ERR_IO when the file cannot be read at all. A
+ * .csv that Saltus did not write is taken when it has a column t; columns q1, q2, ... and v1, v2,
+ * ... (or any name ending in ') fill q and v, others are left out with a note. */
+SALTUS_API saltus_status saltus_recording_read(const char* path, saltus_log log,
+                                               const saltus_allocator* allocator,
+                                               saltus_recording_data** out);
+SALTUS_API void saltus_recording_data_destroy(saltus_recording_data* data);
+
+/* A text table: comment lines with #, one header line, then numbers separated by commas. */
+typedef struct saltus_table {
+  long long rows;
+  int columns;
+  saltus_label* labels; /* [columns]; "y [m]" gives name "y" and unit "m" */
+  double* values;       /* [columns x rows], column by column */
+  const char* comments; /* the comment lines without #, one per line */
+} saltus_table;
+
+SALTUS_API saltus_status saltus_table_read(const char* path, saltus_log log,
+                                           const saltus_allocator* allocator, saltus_table** out);
+
+/* [rows], or NULL when there is no such column. */
+SALTUS_API const double* saltus_table_column(const saltus_table* table, const char* name);
+SALTUS_API void saltus_table_destroy(saltus_table* table);
+
+SALTUS_END_DECLS
+
+#endif

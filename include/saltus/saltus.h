@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * saltus.h - everything at once.
+ */
+#ifndef SALTUS_SALTUS_H
+#define SALTUS_SALTUS_H
+
+#include "saltus/api.h"
+#include "saltus/formula.h"
+#include "saltus/log.h"
+#include "saltus/measure.h"
+#include "saltus/memory.h"
+#include "saltus/options.h"
+#include "saltus/problem.h"
+#include "saltus/recording.h"
+#include "saltus/scene.h"
+#include "saltus/scheme.h"
+#include "saltus/sim.h"
+#include "saltus/status.h"
+#include "saltus/system.h"
+#include "saltus/version.h"
+
+#endif

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * scene.h - a scene file: a system written as formulas, its start, and how to simulate it.
+ *
+ *   saltus: 1
+ *   name: spring pendulum against a wall
+ *   parameters: {m: 1, k: 100, l0: 1, g: 9.81}
+ *   coordinates: {l: {start: 1.1, unit: m}, phi: {start: pi/4, velocity: 0, unit: rad}}
+ *   kinetic: m/2*(l'^2 + l^2*phi'^2)
+ *   potential: k/2*(l - l0)^2 - m*g*l*cos(phi)
+ *   forces: {phi: -0.01*phi'}
+ *   joints: []
+ *   contacts:
+ *     - {name: wall, gap: phi, restitution: 1}
+ *   simulate: {until: 250, scheme: moreau-jean, step: 0.002, options: {theta: 0.5, gamma: 1}}
+ *   record: {every: 10}
+ *
+ * docs/scene.md is the reference. Everything that is wrong is refused with file, line, column, the
+ * text and what would be allowed.
+ */
+#ifndef SALTUS_SCENE_H
+#define SALTUS_SCENE_H
+
+#include "saltus/formula.h"
+#include "saltus/memory.h"
+#include "saltus/scheme.h"
+
+SALTUS_BEGIN_DECLS
+
+/* Replaces the value of a parameter: --set k=200. */
+typedef struct saltus_override {
+  const char* name;
+  const char* value; /* a constant formula */
+} saltus_override;
+
+typedef struct saltus_scene_def {
+  const char* path; /* read when text is NULL; names the file in messages */
+  const char* text; /* or the scene itself */
+  const saltus_override* overrides;
+  int override_count;
+  saltus_log log;
+  const saltus_allocator* allocator;
+} saltus_scene_def;
+
+/* What a scene says. Valid as long as the scene. */
+typedef struct saltus_scene_view {
+  const char* name;        /* "" when not given */
+  const char* description; /* "" when not given */
+  const char* text;        /* the whole file */
+  const saltus_system* system;
+  const double* q0;
+  const double* v0;
+  const char* const* joint_names; /* [nj] */
+  double start;                   /* s */
+  double until;                   /* s; NaN when not given */
+  double step;                    /* s; NaN when not given */
+  const char* scheme;             /* NULL when not given */
+  const void* options;            /* of that scheme; NULL without one */
+  double tolerance;               /* how much contacts and joints may be violated at the start */
+  long long record_every;         /* steps */
+  const char* reference;          /* problem or CSV file with the exact motion; NULL: none */
+} saltus_scene_view;
+
+typedef struct saltus_scene saltus_scene;
+
+/* SALTUS_ERR_INPUT for anything wrong in the scene, SALTUS_ERR_IO when it cannot be read. On failure
+ * *out is NULL and the log has said why, once. */
+SALTUS_API saltus_status saltus_scene_create(const saltus_scene_def* def, saltus_scene** out);
+SALTUS_API void saltus_scene_destroy(saltus_scene* scene);
+SALTUS_API const saltus_scene_view* saltus_scene_look(const saltus_scene* scene);
+
+/* The keys that a scene may have, with where they stand and what they mean, for documentation and
+ * its tests; NULL past the end. */
+typedef struct saltus_scene_key {
+  const char* section; /* "", "coordinates.NAME", "contacts[]", ... */
+  const char* key;
+  const char* type; /* "formula", "text", "number", ... */
+  const char* doc;
+} saltus_scene_key;
+
+SALTUS_API const saltus_scene_key* saltus_scene_key_at(int i);
+
+SALTUS_END_DECLS
+
+#endif

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * scheme.h - time-stepping schemes: one registry, one way to take a step.
+ *
+ * A step is a transaction: it either succeeds and moves the state from t to t + h, or returns
+ * another status and leaves state and scheme exactly as they were.
+ */
+#ifndef SALTUS_SCHEME_H
+#define SALTUS_SCHEME_H
+
+#include "saltus/api.h"
+#include "saltus/memory.h"
+#include "saltus/options.h"
+#include "saltus/system.h"
+
+#include <stdbool.h>
+
+SALTUS_BEGIN_DECLS
+
+/* What a scheme can treat; a system that needs more is refused at creation. */
+enum { SALTUS_TREATS_JOINTS = 1, SALTUS_TREATS_FRICTION = 2, SALTUS_TREATS_POISSON = 4 };
+
+typedef struct saltus_scheme_info {
+  const char* name;    /* "moreau-jean": scenes, command line */
+  const char* summary; /* one line */
+  const char* source;  /* where it is published */
+  int order;           /* of the position in the mean over impacts */
+  int smooth_order;    /* of the position without impacts, default options */
+  unsigned treats;
+  saltus_field_table options;
+} saltus_scheme_info;
+
+SALTUS_API int saltus_scheme_count(void);
+SALTUS_API const saltus_scheme_info* saltus_scheme_at(int i);              /* NULL past the end */
+SALTUS_API const saltus_scheme_info* saltus_scheme_find(const char* name); /* NULL: none such */
+
+/* How one contact went through one step. */
+typedef struct saltus_contact_step {
+  int key;
+  int law;
+  double gap;        /* m, at the start of the step */
+  double u_before;   /* m/s, normal, at the start of the step */
+  double u_after;    /* m/s, normal, at its end */
+  double impulse[3]; /* N s over the step, normal first */
+  bool impact;       /* the impulse stops an approach; else it is a force times h */
+} saltus_contact_step;
+
+typedef struct saltus_work {
+  long long steps, force_evaluations, contact_solves, newton_iterations, factorizations;
+} saltus_work;
+
+typedef struct saltus_step_report {
+  int active;                          /* contacts that took part in the law */
+  const saltus_contact_step* contacts; /* [active], valid until the next step */
+  const double* joint_impulses;        /* [nj] N s over the step, valid until the next step */
+  double residual_velocity;            /* m/s, largest violation of the contact law */
+  double residual_impulse;             /* N s, the same violation as an impulse */
+  int newton_iterations;
+} saltus_step_report;
+
+typedef struct saltus_state {
+  double t;
+  double* q; /* [nq] */
+  double* v; /* [nv] */
+} saltus_state;
+
+typedef struct saltus_scheme_def {
+  const char* scheme;  /* name in the registry */
+  const void* options; /* the scheme's options struct; NULL: defaults */
+  const saltus_system* system;
+  saltus_log log;
+  const saltus_allocator* allocator; /* NULL: the C library */
+} saltus_scheme_def;
+
+typedef struct saltus_scheme saltus_scheme;
+
+/* On failure *out is NULL and the log has said why. */
+SALTUS_API saltus_status saltus_scheme_create(const saltus_scheme_def* def, saltus_scheme** out);
+SALTUS_API void saltus_scheme_destroy(saltus_scheme* scheme);
+
+/* One step of length h. report may be NULL. */
+SALTUS_API saltus_status saltus_scheme_step(saltus_scheme* scheme, double h, saltus_state* state,
+                                            saltus_step_report* report);
+
+/* Work since creation. */
+SALTUS_API saltus_work saltus_scheme_work(const saltus_scheme* scheme);
+
+/* What the scheme carries from step to step beyond q and v, for snapshots. */
+SALTUS_API size_t saltus_scheme_memory_bytes(const saltus_scheme* scheme);
+SALTUS_API void saltus_scheme_memory_save(const saltus_scheme* scheme, void* bytes);
+SALTUS_API void saltus_scheme_memory_load(saltus_scheme* scheme, const void* bytes);
+
+/* moreau-jean: Moreau's impact law at the end of a theta step. */
+typedef enum saltus_jump_reading {
+  SALTUS_JUMP_MIDPOINT, /* U_k = G(q_{k+theta})^T v_k */
+  SALTUS_JUMP_START     /* U_k = G(q_k)^T v_k */
+} saltus_jump_reading;
+
+typedef struct saltus_moreau_jean_options {
+  double theta;      /* weight of the end of the step in forces and positions */
+  double gamma;      /* how far ahead contacts are looked for, in steps */
+  int jump;          /* saltus_jump_reading */
+  double newton_tol; /* relative change of the velocity that ends Newton's iteration */
+  int newton_max;
+} saltus_moreau_jean_options;
+
+SALTUS_API saltus_moreau_jean_options saltus_moreau_jean_options_default(void);
+
+SALTUS_END_DECLS
+
+#endif

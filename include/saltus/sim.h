@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * sim.h - a simulation: a system, a scheme, a state and those who watch.
+ *
+ * Time is t = t0 + n h, not a running sum. The new state is checked before it replaces the old, so a
+ * NaN never gets in. A snapshot resumed on the same build gives the same bits as going on.
+ */
+#ifndef SALTUS_SIM_H
+#define SALTUS_SIM_H
+
+#include "saltus/scheme.h"
+
+SALTUS_BEGIN_DECLS
+
+/* A contact since the last recorded frame. Force and impulses apart: the sum of impulse plus the
+ * time integral of force is the momentum that went through the contact, whatever is recorded. */
+typedef struct saltus_contact_frame {
+  double gap;        /* m, now; NaN for a contact that does not exist now */
+  double velocity;   /* m/s, normal relative velocity now */
+  double force[3];   /* N, mean since the last frame, without impacts; normal first */
+  double impulse[3]; /* N s, sum of the impacts since the last frame */
+} saltus_contact_frame;
+
+/* A recorded instant. Valid during the callback. */
+typedef struct saltus_frame {
+  long long step;
+  double t;
+  const double* q;
+  const double* v;
+  double kinetic, potential;            /* J; NaN where the system does not say */
+  const saltus_contact_frame* contacts; /* [contact_count], by key */
+  int contact_count;
+  const double* joint_forces; /* [nj] N, mean since the last frame */
+  double residual_velocity;   /* m/s, largest since the last frame */
+  double residual_impulse;    /* N s, largest since the last frame */
+  double penetration;         /* m, deepest since the last frame; 0: none */
+} saltus_frame;
+
+typedef enum saltus_event_kind {
+  SALTUS_EVENT_IMPACT, /* the contact stopped an approach */
+  SALTUS_EVENT_CLOSE,  /* the contact starts to carry a lasting force */
+  SALTUS_EVENT_OPEN    /* the lasting force ends */
+} saltus_event_kind;
+
+/* Name as in recordings: "impact", "close", "open". */
+SALTUS_API const char* saltus_event_kind_name(saltus_event_kind kind);
+
+typedef struct saltus_event {
+  saltus_event_kind kind;
+  double t;                 /* s, end of the step in which it happened */
+  double t_accuracy;        /* s, it happened within this time before t */
+  int contact;              /* key */
+  double u_before, u_after; /* m/s, normal */
+  double impulse;           /* N s, normal; 0 for close and open */
+} saltus_event;
+
+/* Who watches. A status other than SALTUS_OK ends the run after the current step. */
+typedef struct saltus_recorder {
+  saltus_status (*frame)(void* user, const saltus_frame* frame); /* NULL: not interested */
+  saltus_status (*event)(void* user, const saltus_event* event); /* NULL: not interested */
+  void* user;
+} saltus_recorder;
+
+/* Called now and then; a status other than SALTUS_OK stops the run with SALTUS_ERR_STOPPED. */
+typedef struct saltus_progress {
+  saltus_status (*report)(void* user, double t, double t_end, long long step);
+  void* user;
+  long long every; /* steps; 0: 1024 */
+} saltus_progress;
+
+typedef struct saltus_sim_def {
+  const saltus_system* system;
+  const char* scheme;
+  const void* options; /* NULL: the scheme's defaults */
+  double t0;           /* s */
+  double h;            /* s, step */
+  const double* q0;    /* [nq] */
+  const double* v0;    /* [nv] */
+  const saltus_recorder* recorders;
+  int recorder_count;
+  long long record_every; /* steps between frames, 0: 1; first and last are always recorded */
+  saltus_progress progress;
+  saltus_log log;
+  const saltus_allocator* allocator;
+} saltus_sim_def;
+
+typedef struct saltus_sim saltus_sim;
+
+/* On failure *out is NULL and the log has said which member is wrong. */
+SALTUS_API saltus_status saltus_sim_create(const saltus_sim_def* def, saltus_sim** out);
+SALTUS_API void saltus_sim_destroy(saltus_sim* sim);
+
+/* One step. On failure the state is untouched. */
+SALTUS_API saltus_status saltus_sim_step(saltus_sim* sim);
+
+/* Steps until step number `steps`, with the recorders' first and last frames. */
+SALTUS_API saltus_status saltus_sim_run(saltus_sim* sim, long long steps);
+
+/* How many steps of about h lead from t0 to t_end, and the exact step for that; h_out may be NULL. */
+SALTUS_API long long saltus_sim_step_count(double t0, double t_end, double h, double* h_out);
+
+SALTUS_API long long saltus_sim_steps_done(const saltus_sim* sim);
+SALTUS_API double saltus_sim_time(const saltus_sim* sim);
+SALTUS_API const double* saltus_sim_q(const saltus_sim* sim);
+SALTUS_API const double* saltus_sim_v(const saltus_sim* sim);
+SALTUS_API saltus_work saltus_sim_work(const saltus_sim* sim);
+
+/* Report of the last step taken. */
+SALTUS_API const saltus_step_report* saltus_sim_report(const saltus_sim* sim);
+
+/* Snapshot of everything the future depends on. Loading refuses bytes of another scheme, size or
+ * step with SALTUS_ERR_INPUT and changes nothing. */
+SALTUS_API size_t saltus_sim_snapshot_bytes(const saltus_sim* sim);
+SALTUS_API void saltus_sim_snapshot_save(const saltus_sim* sim, void* bytes);
+SALTUS_API saltus_status saltus_sim_snapshot_load(saltus_sim* sim, const void* bytes, size_t size);
+
+SALTUS_END_DECLS
+
+#endif

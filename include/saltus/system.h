@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * system.h - the mechanical system, as every scheme sees it.
+ *
+ *   q' = N(q) v
+ *   M(t,q) v' = F(t,q,v) + sum of G lambda
+ *   joints     g(t,q)  = 0
+ *   contacts   g(t,q) >= 0       normal row first, then 0, 1 or 2 tangent rows
+ *   rows       U = G^T v + b,    dU/dt = G^T v' + c
+ *
+ * b is the explicit time part of the relative velocity (driven constraints, moving surfaces) and c
+ * the convective part of the relative acceleration, c = (d/dt G^T) v + db/dt along q' = N v.
+ *
+ * Positions enter a scheme only through `advance`, `rate` and through derivatives along N(q): F_q is
+ * dF(q advanced along the j-th velocity)/ds, so every matrix is nv x nv and every row nv wide, with
+ * or without quaternions. A scheme never touches M: it asks for  A = m M + v F_v + q F_q  to be
+ * assembled, factored and solved. Dense systems get that from the library; a large one brings its
+ * own `linear` table. Rows may be sparse. docs/architecture.md gives the reasons.
+ */
+#ifndef SALTUS_SYSTEM_H
+#define SALTUS_SYSTEM_H
+
+#include "saltus/api.h"
+#include "saltus/log.h"
+#include "saltus/status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+SALTUS_BEGIN_DECLS
+
+/* Where a system is evaluated. scratch holds dims.scratch bytes that belong to this evaluation
+ * thread: a system may keep intermediate values there, since `self` is constant. */
+typedef struct saltus_point {
+  double t;
+  const double* q; /* [nq] */
+  const double* v; /* [nv]; NULL where velocities play no part */
+  void* scratch;
+} saltus_point;
+
+typedef enum saltus_impact_law { SALTUS_IMPACT_NEWTON, SALTUS_IMPACT_POISSON } saltus_impact_law;
+
+/* What happens in a contact. */
+typedef struct saltus_contact_law {
+  const char* name;         /* for messages and recordings; NULL is allowed */
+  int tangents;             /* 0 frictionless, 1 planar, 2 spatial */
+  double mu;                /* friction coefficient, >= 0 */
+  double e_N;               /* normal restitution, 0..1 */
+  double e_T;               /* tangential restitution, 0..1 */
+  saltus_impact_law impact; /* how e_N is meant */
+} saltus_contact_law;
+
+/* The contacts at one configuration. A system with a fixed set of contacts writes only `gap`: count
+ * = dims.nc, key[i] = i and law[i] = i are set before the call. */
+typedef struct saltus_contact_list {
+  int count;
+  int capacity;
+  double* gap; /* [capacity] m, positive when apart */
+  int* key;    /* [capacity] identity, the same from step to step; asked back in `contact` */
+  int* law;    /* [capacity] place in saltus_system.laws */
+} saltus_contact_list;
+
+/* Rows of one joint or contact. All arrays are zero before the call. */
+typedef struct saltus_rows {
+  int count;   /* rows wanted: 1 for a joint, 1 + tangents for a contact */
+  int width;   /* entries of a row; a sparse system may lower it */
+  int stride;  /* between rows of G */
+  int* column; /* [width] ascending, to be written; NULL when rows are dense, width = nv */
+  double* G;   /* [count x stride] */
+  double* b;   /* [count] m/s */
+  double* c;   /* [count] m/s^2; NULL when nobody asks; needs v */
+} saltus_rows;
+
+/* What is known about a system; schemes use it to do less. saltus_system_check tests it. */
+enum {
+  SALTUS_CONSTANT_MASS = 1,   /* M depends neither on t nor on q */
+  SALTUS_LINEAR_FORCE = 2,    /* F_q and F_v are constant: F is affine in q and v, anything in t */
+  SALTUS_FREE_FORCE = 4,      /* F_q = F_v = 0 */
+  SALTUS_CONSTANT_NORMALS = 8 /* G and b are constant: gaps are affine in q and t */
+};
+
+typedef struct saltus_dims {
+  int nq;         /* coordinates */
+  int nv;         /* velocities */
+  int nj;         /* bilateral constraint rows */
+  int nc;         /* contacts, at most */
+  int row_width;  /* most entries of a sparse row; 0: rows are dense */
+  size_t scratch; /* bytes of saltus_point.scratch */
+} saltus_dims;
+
+/* A system's own linear algebra; replaces the library's dense one. */
+typedef struct saltus_linear_ops {
+  size_t (*bytes)(const void* self); /* of one factored matrix */
+  /* A = m M(t,q) + fv F_v(t,q,v) + fq F_q(t,q,v), factored; SALTUS_ERR_SINGULAR when it cannot. */
+  saltus_status (*assemble)(const void* self, void* matrix, const saltus_point* at, double m,
+                            double fv, double fq);
+  void (*solve)(const void* self, const void* matrix, double* x); /* x <- A^-1 x */
+  void (*mass_times)(const void* self, const saltus_point* at, const double* x, double* y);
+} saltus_linear_ops;
+
+/* Entries marked ? may be NULL and have the fallback given. Matrices are dense, row major. A
+ * callback that cannot evaluate writes NaN: no NaN passes the end of a step. */
+typedef struct saltus_system_ops {
+  void (*mass)(const void* self, const saltus_point* at, double* M);  /* [nv x nv] */
+  void (*force)(const void* self, const saltus_point* at, double* F); /* [nv] */
+
+  /* ? no contacts. SALTUS_RETRY_ROOM when the list is too small. */
+  saltus_status (*contacts)(const void* self, const saltus_point* at, saltus_contact_list* list);
+  void (*contact)(const void* self, const saltus_point* at, int key, saltus_rows* rows);
+  void (*joints)(const void* self, const saltus_point* at, double* g);                 /* ? [nj] */
+  void (*joint)(const void* self, const saltus_point* at, int row, saltus_rows* rows); /* ? */
+
+  void (*force_q)(const void* self, const saltus_point* at, double* F_q); /* ? differences */
+  void (*force_v)(const void* self, const saltus_point* at, double* F_v); /* ? differences */
+  void (*mass_q)(const void* self, const saltus_point* at,
+                 double* Mv_q); /* ? d(M v)/dq at fixed v */
+  void (*kinetic_gradient)(const void* self, const saltus_point* at, double* T_q); /* ? [nv] */
+  double (*kinetic)(const void* self, const saltus_point* at);   /* ? v^T M v / 2 */
+  double (*potential)(const void* self, const saltus_point* at); /* ? unknown, NaN */
+
+  void (*rate)(const void* self, const double* q, const double* v, double* dq); /* ? q' = v */
+  /* ? q1 = q + h v. Exact along constant v, so q advanced by a and by b is q advanced by a + b. */
+  void (*advance)(const void* self, const double* q, const double* v, double h, double* q1);
+
+  const saltus_linear_ops* linear; /* ? dense */
+} saltus_system_ops;
+
+typedef struct saltus_label {
+  const char* name;
+  const char* unit;
+} saltus_label;
+
+/* A view: ops, self, laws and labels belong to the caller and outlive everything made from it. */
+typedef struct saltus_system {
+  const saltus_system_ops* ops;
+  const void* self;
+  saltus_dims dims;
+  unsigned traits;                /* SALTUS_CONSTANT_MASS and the like */
+  const saltus_contact_law* laws; /* [law_count]; for a fixed set of contacts law_count = nc */
+  int law_count;
+  const saltus_label* q_labels; /* [nq] or NULL */
+  const saltus_label* v_labels; /* [nv] or NULL */
+} saltus_system;
+
+/* SALTUS_ERR_RANGE with a message that names what is wrong: missing callbacks, negative sizes, laws
+ * out of range. Called by everything that takes a system. */
+SALTUS_API saltus_status saltus_system_validate(const saltus_system* system, saltus_log log);
+
+/* The largest relative difference between each analytic derivative and central differences of
+ * sixth order at one point; NaN where the entry is missing. Relative to 1 + the largest entry. */
+typedef struct saltus_system_check_result {
+  double force_q, force_v, mass_q, kinetic_gradient;
+  double rate;                             /* rate against advance */
+  double normal_G, normal_b, convective_c; /* over contacts and joints */
+  double mass_symmetry;
+  bool traits_hold;
+  double worst;      /* of all above */
+  const char* where; /* name of the worst */
+} saltus_system_check_result;
+
+SALTUS_API saltus_status saltus_system_check(const saltus_system* system, double t, const double* q,
+                                             const double* v, saltus_log log,
+                                             saltus_system_check_result* result);
+
+SALTUS_END_DECLS
+
+#endif

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * hash.c - FNV-1a.
+ */
+#include "base/hash.h"
+
+uint64_t saltusi_hash(uint64_t hash, const void* bytes, size_t count) {
+  const unsigned char* at = bytes;
+  for (size_t i = 0; i < count; i++) {
+    hash = (hash ^ at[i]) * UINT64_C(1099511628211);
+  }
+  return hash;
+}

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * options.c - defaults, checks and text for options structs, all from their field tables.
+ */
+#include "saltus/options.h"
+
+#include "base/log.h"
+
+#include <assert.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static double get(const saltus_field* field, const void* options) {
+  const unsigned char* at = (const unsigned char*)options + field->offset;
+  if (field->type == SALTUS_FIELD_REAL) {
+    double real;
+    memcpy(&real, at, sizeof real);
+    return real;
+  }
+  int whole;
+  memcpy(&whole, at, sizeof whole);
+  return whole;
+}
+
+static void put(const saltus_field* field, void* options, double value) {
+  unsigned char* at = (unsigned char*)options + field->offset;
+  if (field->type == SALTUS_FIELD_REAL) {
+    memcpy(at, &value, sizeof value);
+  } else {
+    int whole = (int)value;
+    memcpy(at, &whole, sizeof whole);
+  }
+}
+
+static bool in_range(const saltus_field* field, double value) {
+  return value >= field->lo && value <= field->hi; /* false for NaN */
+}
+
+/* "0 .. 1" or "midpoint, start" */
+static const char* allowed(const saltus_field* field, char* text, size_t bytes) {
+  if (field->type != SALTUS_FIELD_CHOICE) {
+    snprintf(text, bytes, "%g .. %g", field->lo, field->hi);
+    return text;
+  }
+  size_t used = 0;
+  text[0] = '\0';
+  for (int i = 0; field->choices[i] != NULL && used < bytes; i++) {
+    int added = snprintf(text + used, bytes - used, "%s%s", i > 0 ? ", " : "", field->choices[i]);
+    used += added > 0 ? (size_t)added : 0;
+  }
+  return text;
+}
+
+void saltus_options_defaults(const saltus_field_table* table, void* options) {
+  for (int i = 0; i < table->count; i++) {
+    put(&table->fields[i], options, table->fields[i].fallback);
+  }
+}
+
+saltus_status saltus_options_check(const saltus_field_table* table, const void* options,
+                                   const char* owner, saltus_log log) {
+  for (int i = 0; i < table->count; i++) {
+    const saltus_field* field = &table->fields[i];
+    double value = get(field, options);
+    if (!in_range(field, value)) {
+      char range[256];
+      saltusi_log(log, SALTUS_LEVEL_ERROR, "%s: option \"%s\" is %g, allowed: %s", owner,
+                  field->name, value, allowed(field, range, sizeof range));
+      return SALTUS_ERR_RANGE;
+    }
+  }
+  return SALTUS_OK;
+}
+
+/* Reads a value in the way of the field's type; false when the text is something else. */
+static bool parse(const saltus_field* field, const char* text, double* value) {
+  if (field->type == SALTUS_FIELD_CHOICE) {
+    for (int i = 0; field->choices[i] != NULL; i++) {
+      if (strcmp(field->choices[i], text) == 0) {
+        *value = i;
+        return true;
+      }
+    }
+    return false;
+  }
+  char* end;
+  double number = strtod(text, &end);
+  if (end == text || *end != '\0') {
+    return false;
+  }
+  if (field->type == SALTUS_FIELD_INT &&
+      (!in_range(field, number) || number != (double)(int)number)) {
+    return false;
+  }
+  *value = number;
+  return true;
+}
+
+saltus_status saltus_options_set(const saltus_field_table* table, void* options, const char* owner,
+                                 const char* name, const char* text, saltus_log log) {
+  char range[256];
+  for (int i = 0; i < table->count; i++) {
+    const saltus_field* field = &table->fields[i];
+    if (strcmp(field->name, name) != 0) {
+      continue;
+    }
+    double value;
+    if (!parse(field, text, &value) || !in_range(field, value)) {
+      saltusi_log(log, SALTUS_LEVEL_ERROR, "%s: option \"%s\" is \"%s\", allowed: %s%s", owner,
+                  name, text, field->type == SALTUS_FIELD_INT ? "a whole number in " : "",
+                  allowed(field, range, sizeof range));
+      return SALTUS_ERR_RANGE;
+    }
+    put(field, options, value);
+    return SALTUS_OK;
+  }
+  size_t used = 0;
+  range[0] = '\0';
+  for (int i = 0; i < table->count && used < sizeof range; i++) {
+    int added = snprintf(range + used, sizeof range - used, "%s%s", i > 0 ? ", " : "",
+                         table->fields[i].name);
+    used += added > 0 ? (size_t)added : 0;
+  }
+  saltusi_log(log, SALTUS_LEVEL_ERROR, "%s: no option \"%s\"; there are: %s", owner, name,
+              table->count > 0 ? range : "none");
+  return SALTUS_ERR_NAME;
+}
+
+const char* saltus_options_show(const saltus_field* field, const void* options, char* text,
+                                size_t bytes) {
+  double value = get(field, options);
+  if (field->type == SALTUS_FIELD_CHOICE) {
+    int place = (int)value;
+    assert(place >= 0 && place <= (int)field->hi);
+    snprintf(text, bytes, "%s=%s", field->name, field->choices[place]);
+  } else {
+    snprintf(text, bytes, "%s=%.17g", field->name, value);
+  }
+  return text;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * functions.h - the functions a formula may call.
+ */
+#ifndef SALTUSI_FUNCTIONS_H
+#define SALTUSI_FUNCTIONS_H
+
+#include "formula/graph.h"
+
+/* Functions that are no single operation. */
+enum { SALTUSI_SMOOTHSTEP = SALTUSI_OP_COUNT, SALTUSI_STEP, SALTUSI_PIECEWISE };
+
+typedef struct saltusi_function {
+  const char* name;
+  int least, most; /* arguments */
+  int op;          /* saltusi_op, or one of the above */
+} saltusi_function;
+
+/* NULL when there is no such function. */
+const saltusi_function* saltusi_function_find(const char* name);
+const saltusi_function* saltusi_function_at(int i); /* NULL past the end */
+
+/* The call as an expression; `arguments` has as many as the function takes. Conditions of a
+ * piecewise are arguments 0, 2, 4 and so on, but for the last. */
+saltusi_expr saltusi_function_call(saltusi_graph* graph, const saltusi_function* function,
+                                   const saltusi_expr* arguments, int count);
+
+/* A word of the language that is no function: t, pi, and, or, not. */
+bool saltusi_word_reserved(const char* name);
+
+#endif

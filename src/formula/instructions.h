@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * instructions.h - what compile.c and run.c agree on.
+ */
+#ifndef SALTUSI_INSTRUCTIONS_H
+#define SALTUSI_INSTRUCTIONS_H
+
+#include "formula/ops.h"
+
+/* Operations that only programs have. A product used once by a sum is done with it, rounded in
+ * between as if it were not: half the instructions of a polynomial, the same bits. */
+enum {
+  SALTUSI_COPY = SALTUSI_OP_COUNT, /* a */
+  SALTUSI_SQUARE,                  /* a*a */
+  SALTUSI_CUBE,                    /* a*a*a */
+  SALTUSI_MUL_ADD,                 /* a*b + c */
+  SALTUSI_MUL_SUB,                 /* a*b - c */
+  SALTUSI_SUB_MUL                  /* c - a*b */
+};
+
+/* The five arrays. */
+enum {
+  SALTUSI_IN_CONSTANTS,
+  SALTUSI_IN_POSITIONS,
+  SALTUSI_IN_VELOCITIES,
+  SALTUSI_IN_REGISTERS,
+  SALTUSI_IN_OUTPUT,
+  SALTUSI_ARRAYS = 8
+};
+
+#endif

@@ -1,0 +1,427 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * parse.c - precedence climbing. Nesting is counted, so that no text can exhaust the stack; chains
+ * like a + b + c + ... are loops and may be as long as the text.
+ */
+#include "formula/parse.h"
+
+#include "base/suggest.h"
+#include "formula/functions.h"
+#include "formula/lex.h"
+#include "formula/message.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { LEVEL_OR = 1, LEVEL_AND, LEVEL_COMPARE, LEVEL_SUM, LEVEL_PRODUCT, LEVEL_POWER };
+enum { ARGUMENTS_MOST = 129 };
+
+typedef struct parser {
+  const saltusi_scope* scope;
+  const saltus_formula_text* formula;
+  unsigned allowed;
+  size_t next; /* where the token after `token` is read */
+  saltusi_token token;
+  int nesting;
+  bool failed;
+} parser;
+
+/* What was read: an expression, and whether it is true or false instead of a number. */
+typedef struct operand {
+  saltusi_expr expr;
+  bool condition;
+  size_t offset;
+} operand;
+
+static operand parse_level(parser* p, int level);
+
+static void advance(parser* p) {
+  p->token = saltusi_lex(p->formula->text, &p->next);
+}
+
+/* The first error is told, the others follow from it. */
+#define FAIL(p, offset, ...)                                                                       \
+  do {                                                                                             \
+    if (!(p)->failed) {                                                                            \
+      saltusi_formula_error((p)->scope->log, (p)->formula, offset, __VA_ARGS__);                   \
+    }                                                                                              \
+    (p)->failed = true;                                                                            \
+  } while (0)
+
+/* A token that does not fit where it stands. */
+static void unexpected(parser* p) {
+  const saltusi_token* t = &p->token;
+  const char* text = p->formula->text + t->offset;
+  switch (t->kind) {
+  case SALTUSI_TOKEN_END:
+    FAIL(p, t->offset, "the formula ends too early");
+    break;
+  case SALTUSI_TOKEN_LONG:
+    FAIL(p, t->offset, "%s is too long",
+         (*text >= '0' && *text <= '9') || *text == '.' ? "number" : "name");
+    break;
+  case SALTUSI_TOKEN_BAD:
+    if (*text > ' ' && *text < 127) {
+      FAIL(p, t->offset, "unexpected character \"%c\"%s", *text,
+           *text == '=' ? "; comparisons are < <= > >=" : "");
+    } else if ((unsigned char)*text >= 0xC0) { /* the whole character, whatever its length */
+      int bytes = 1;
+      while (bytes < 4 && ((unsigned char)text[bytes] & 0xC0) == 0x80) {
+        bytes++;
+      }
+      FAIL(p, t->offset, "unexpected character \"%.*s\"", bytes, text);
+    } else {
+      FAIL(p, t->offset, "unexpected character (byte 0x%02X)", (unsigned)(unsigned char)*text);
+    }
+    break;
+  default:
+    if (t->kind == '*' && t->offset > 0 && text[-1] == '*') {
+      FAIL(p, t->offset, "unexpected \"*\"; powers are written with ^");
+    } else {
+      FAIL(p, t->offset, "unexpected \"%.*s\"", (int)(t->end - t->offset), text);
+    }
+  }
+}
+
+static saltusi_expr number_of(parser* p, operand x) {
+  if (x.condition) {
+    FAIL(p, x.offset, "a condition stands where a number is needed");
+  }
+  return x.expr;
+}
+
+static saltusi_expr condition_of(parser* p, operand x) {
+  if (!x.condition) {
+    FAIL(p, x.offset, "a number stands where a condition is needed, such as x > 0");
+  }
+  return x.expr;
+}
+
+/* The nearest of all names and functions, functions only for a call; own names win a tie. */
+static const char* nearest(const parser* p, const char* name, bool call) {
+  const saltusi_names* names = p->scope->names;
+  const char* pair[2] = {NULL, NULL}; /* the best so far and the next: no list to build */
+  for (int i = 0; !call && i < names->count; i++) {
+    pair[1] = names->items[i].text;
+    pair[0] = saltusi_suggest(name, pair, 2);
+  }
+  for (int i = 0; saltusi_function_at(i) != NULL; i++) {
+    pair[1] = saltusi_function_at(i)->name;
+    pair[0] = saltusi_suggest(name, pair, 2);
+  }
+  pair[1] = call ? NULL : "pi";
+  return saltusi_suggest(name, pair, 2);
+}
+
+static void unknown(parser* p, const saltusi_token* name, bool call) {
+  const char* near = nearest(p, name->name, call);
+  FAIL(p, name->offset, "unknown %s \"%s\"%s%s%s", call ? "function" : "name", name->name,
+       near != NULL ? "; did you mean \"" : "", near != NULL ? near : "",
+       near != NULL ? "\"?" : "");
+}
+
+static saltusi_expr velocity(parser* p, const saltusi_token* t) {
+  const saltusi_name* found = saltusi_names_find(p->scope->names, t->name);
+  if (found == NULL && !saltusi_word_reserved(t->name)) {
+    unknown(p, t, false);
+  } else if (found == NULL || found->kind != SALTUSI_COORDINATE) {
+    FAIL(p, t->offset, "\"%s'\" is the velocity of something that is not a coordinate", t->name);
+  } else if (t->primes > 1) {
+    FAIL(p, t->offset, "accelerations such as \"%s''\" may not occur in formulas", t->name);
+  } else if ((p->allowed & SALTUSI_ON_VELOCITY) == 0) {
+    FAIL(p, t->offset, "velocities are not allowed here%s",
+         p->allowed == 0 ? ": a constant is wanted" : "");
+  } else {
+    return saltusi_velocity(p->scope->graph, found->index);
+  }
+  return 0;
+}
+
+static saltusi_expr plain_name(parser* p, const saltusi_token* t) {
+  saltusi_graph* g = p->scope->graph;
+  if (t->primes > 0) {
+    return velocity(p, t);
+  }
+  if (strcmp(t->name, "pi") == 0) {
+    return saltusi_constant(g, 3.14159265358979323846);
+  }
+  if (strcmp(t->name, "t") == 0) {
+    if ((p->allowed & SALTUSI_ON_TIME) == 0) {
+      FAIL(p, t->offset, "time t is not allowed here: a constant is wanted");
+    }
+    return saltusi_time();
+  }
+  const saltusi_name* found = saltusi_names_find(p->scope->names, t->name);
+  if (found != NULL && found->kind == SALTUSI_PARAMETER) {
+    return saltusi_constant(g, found->value);
+  }
+  if (found != NULL) {
+    if ((p->allowed & SALTUSI_ON_POSITION) == 0) {
+      FAIL(p, t->offset, "coordinate \"%s\" is not allowed here: a constant is wanted", t->name);
+    }
+    return saltusi_position(found->index);
+  }
+  if (saltusi_function_find(t->name) != NULL) {
+    FAIL(p, t->offset, "\"%s\" is a function and needs arguments in parentheses", t->name);
+  } else {
+    unknown(p, t, false);
+  }
+  return 0;
+}
+
+static void expect_close(parser* p, size_t open) {
+  if (p->token.kind == ')') {
+    advance(p);
+  } else if (p->token.kind == SALTUSI_TOKEN_END) {
+    FAIL(p, open, "parenthesis \"(\" is never closed");
+  } else {
+    unexpected(p);
+  }
+}
+
+static const char* plural(int count) {
+  return count == 1 ? "" : "s";
+}
+
+static void check_count(parser* p, const saltusi_token* name, const saltusi_function* f,
+                        int count) {
+  if (f->op == SALTUSI_PIECEWISE && count % 2 == 0) {
+    FAIL(p, name->offset,
+         "piecewise takes condition, value, ..., otherwise: an odd number of arguments, not %d",
+         count);
+  } else if (f->least == f->most && count != f->least) {
+    FAIL(p, name->offset, "%s takes %d argument%s, not %d", f->name, f->least, plural(f->least),
+         count);
+  } else if (count < f->least || count > f->most) {
+    FAIL(p, name->offset, "%s takes %d to %d arguments, not %d", f->name, f->least, f->most, count);
+  }
+}
+
+/* After name and "(". */
+static saltusi_expr call(parser* p, const saltusi_token* name, size_t open) {
+  saltusi_expr arguments[ARGUMENTS_MOST];
+  int count = 0;
+  const saltusi_function* f = name->primes > 0 ? NULL : saltusi_function_find(name->name);
+  if (f == NULL) {
+    if (saltusi_names_find(p->scope->names, name->name) != NULL ||
+        saltusi_word_reserved(name->name)) {
+      FAIL(p, name->offset, "\"%s\" is not a function; a product is written with *", name->name);
+    } else {
+      unknown(p, name, true);
+    }
+    return 0;
+  }
+  advance(p);
+  while (p->token.kind != ')' && !p->failed) {
+    operand x = parse_level(p, LEVEL_OR);
+    bool condition = f->op == SALTUSI_PIECEWISE && count % 2 == 0 && p->token.kind == ',';
+    if (count < ARGUMENTS_MOST) {
+      arguments[count] = condition ? condition_of(p, x) : number_of(p, x);
+    }
+    count++;
+    if (p->token.kind != ',') {
+      break;
+    }
+    advance(p);
+    if (p->token.kind == ')') {
+      unexpected(p);
+    }
+  }
+  expect_close(p, open);
+  if (!p->failed) {
+    check_count(p, name, f, count);
+  }
+  return p->failed ? 0 : saltusi_function_call(p->scope->graph, f, arguments, count);
+}
+
+static operand parse_name(parser* p) {
+  saltusi_token name = p->token;
+  advance(p);
+  if (p->token.kind == '(') {
+    return (operand){call(p, &name, p->token.offset), false, name.offset};
+  }
+  return (operand){plain_name(p, &name), false, name.offset};
+}
+
+/* A number, a name, a call, a parenthesis, or one of these with a sign or `not` in front. */
+static operand parse_front(parser* p) {
+  saltusi_graph* g = p->scope->graph;
+  const size_t offset = p->token.offset;
+  operand x = {0, false, offset};
+  switch (p->token.kind) {
+  case SALTUSI_TOKEN_NUMBER:
+    if (!isfinite(p->token.value)) {
+      FAIL(p, offset, "number is too large");
+    }
+    x.expr = saltusi_constant(g, p->token.value);
+    advance(p);
+    return x;
+  case SALTUSI_TOKEN_NAME:
+    return parse_name(p);
+  case '(':
+    advance(p);
+    x = parse_level(p, LEVEL_OR);
+    expect_close(p, offset);
+    x.offset = offset;
+    return x;
+  case '-':
+    advance(p);
+    x.expr = saltusi_neg(g, number_of(p, parse_level(p, LEVEL_POWER)));
+    return x;
+  case '+':
+    advance(p);
+    x.expr = number_of(p, parse_level(p, LEVEL_POWER));
+    return x;
+  case SALTUSI_TOKEN_NOT:
+    advance(p);
+    x.expr = saltusi_apply(g, SALTUSI_NOT, condition_of(p, parse_level(p, LEVEL_COMPARE)), 0, 0);
+    x.condition = true;
+    return x;
+  default:
+    unexpected(p);
+    return x;
+  }
+}
+
+static int level_of(int kind) {
+  switch (kind) {
+  case SALTUSI_TOKEN_OR:
+    return LEVEL_OR;
+  case SALTUSI_TOKEN_AND:
+    return LEVEL_AND;
+  case '<':
+  case '>':
+  case SALTUSI_TOKEN_AT_MOST:
+  case SALTUSI_TOKEN_AT_LEAST:
+    return LEVEL_COMPARE;
+  case '+':
+  case '-':
+    return LEVEL_SUM;
+  case '*':
+  case '/':
+    return LEVEL_PRODUCT;
+  case '^':
+    return LEVEL_POWER;
+  default:
+    return 0;
+  }
+}
+
+static saltusi_expr combine_numbers(saltusi_graph* g, int kind, saltusi_expr a, saltusi_expr b) {
+  switch (kind) {
+  case '+':
+    return saltusi_add(g, a, b);
+  case '-':
+    return saltusi_sub(g, a, b);
+  case '*':
+    return saltusi_mul(g, a, b);
+  case '/':
+    return saltusi_div(g, a, b);
+  case '^':
+    return saltusi_pow(g, a, b);
+  case '<':
+    return saltusi_apply(g, SALTUSI_LESS, a, b, 0);
+  case '>':
+    return saltusi_apply(g, SALTUSI_LESS, b, a, 0);
+  case SALTUSI_TOKEN_AT_MOST:
+    return saltusi_apply(g, SALTUSI_LESS_EQUAL, a, b, 0);
+  default:
+    return saltusi_apply(g, SALTUSI_LESS_EQUAL, b, a, 0);
+  }
+}
+
+static operand combine(parser* p, const saltusi_token* sign, operand a, operand b) {
+  saltusi_graph* g = p->scope->graph;
+  int level = level_of(sign->kind);
+  if (level <= LEVEL_AND) {
+    int op = level == LEVEL_AND ? SALTUSI_AND : SALTUSI_OR;
+    saltusi_expr left = condition_of(p, a), right = condition_of(p, b);
+    return (operand){saltusi_apply(g, op, left, right, 0), true, a.offset};
+  }
+  if (level == LEVEL_COMPARE && a.condition) {
+    FAIL(p, sign->offset, "comparisons do not chain; write a < b and b < c");
+  }
+  saltusi_expr left = number_of(p, a), right = number_of(p, b);
+  return (operand){combine_numbers(g, sign->kind, left, right), level == LEVEL_COMPARE, a.offset};
+}
+
+/* Everything that binds at least as strongly as `level`. */
+static operand parse_level(parser* p, int level) {
+  if (++p->nesting > SALTUSI_NESTING_MOST) {
+    FAIL(p, p->token.offset, "nested too deeply, more than %d levels", SALTUSI_NESTING_MOST);
+  }
+  operand left = {0, false, p->token.offset};
+  if (!p->failed) {
+    left = parse_front(p);
+  }
+  while (!p->failed && level_of(p->token.kind) >= level) {
+    saltusi_token sign = p->token;
+    int own = level_of(sign.kind);
+    advance(p);
+    operand right = parse_level(p, own == LEVEL_POWER ? own : own + 1);
+    if (!p->failed) {
+      left = combine(p, &sign, left, right);
+    }
+  }
+  p->nesting--;
+  return left;
+}
+
+static void expect_end(parser* p) {
+  switch (p->token.kind) {
+  case SALTUSI_TOKEN_END:
+    break;
+  case ')':
+    FAIL(p, p->token.offset, "parenthesis \")\" was never opened");
+    break;
+  case '(':
+  case SALTUSI_TOKEN_NUMBER:
+  case SALTUSI_TOKEN_NAME:
+    FAIL(p, p->token.offset, "an operator is missing before this");
+    break;
+  default:
+    unexpected(p);
+  }
+}
+
+saltus_status saltusi_parse(const saltusi_scope* scope, const saltus_formula_text* formula,
+                            unsigned allowed, saltusi_expr* out) {
+  parser p = {.scope = scope, .formula = formula, .allowed = allowed};
+  *out = 0;
+  if (formula->text == NULL || strlen(formula->text) > SALTUSI_TEXT_LONGEST) {
+    saltusi_formula_complain(scope->log, SALTUS_LEVEL_ERROR, formula, "the formula is %s",
+                             formula->text == NULL ? "missing" : "longer than 1048576 characters");
+    return SALTUS_ERR_INPUT;
+  }
+  advance(&p);
+  if (p.token.kind == SALTUSI_TOKEN_END) {
+    FAIL(&p, p.token.offset, "empty formula");
+  }
+  operand x = parse_level(&p, LEVEL_OR);
+  if (!p.failed) {
+    expect_end(&p);
+  }
+  if (!p.failed && x.condition) {
+    FAIL(&p, x.offset, "a condition is no value; use piecewise(condition, value, otherwise)");
+  }
+  *out = x.expr;
+  return p.failed ? SALTUS_ERR_INPUT : scope->graph->status;
+}
+
+saltus_status saltusi_parse_constant(const saltusi_scope* scope, const saltus_formula_text* formula,
+                                     double* value) {
+  saltusi_expr e;
+  saltus_status status = saltusi_parse(scope, formula, 0, &e);
+  if (status != SALTUS_OK) {
+    return status;
+  }
+  *value = scope->graph->nodes[e].value;
+  if (!isfinite(*value)) {
+    saltusi_formula_error(scope->log, formula, strspn(formula->text, " \t\r\n"),
+                          "the value is %s, not a finite number",
+                          isnan(*value) ? "undefined" : "infinite");
+    return SALTUS_ERR_INPUT;
+  }
+  return SALTUS_OK;
+}

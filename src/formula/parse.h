@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * parse.h - text to expression.
+ *
+ *   or | and | not | < <= > >= | + - | * / | unary - | ^ (from the right) | number, name, call, ()
+ */
+#ifndef SALTUSI_PARSE_H
+#define SALTUSI_PARSE_H
+
+#include "base/pool.h"
+#include "formula/graph.h"
+#include "saltus/formula.h"
+
+enum {
+  SALTUSI_TEXT_LONGEST = 1 << 20, /* bytes of one formula */
+  SALTUSI_NESTING_MOST = 200      /* parentheses, calls and powers inside each other */
+};
+
+typedef enum saltusi_name_kind { SALTUSI_PARAMETER, SALTUSI_COORDINATE } saltusi_name_kind;
+
+typedef struct saltusi_name {
+  const char* text;
+  saltusi_name_kind kind;
+  int index;    /* among the parameters or coordinates */
+  double value; /* of a parameter, once known */
+} saltusi_name;
+
+/* The names of a model, found by hashing. */
+typedef struct saltusi_names {
+  saltusi_name* items;
+  int count;
+  int* slots; /* [slot_count] place in items, or -1 */
+  size_t slot_count;
+} saltusi_names;
+
+/* Room for `most` names in the pool. */
+saltus_status saltusi_names_start(saltusi_names* names, int most, saltusi_pool* pool);
+/* The name found, or NULL. */
+saltusi_name* saltusi_names_find(const saltusi_names* names, const char* text);
+/* Adds; there must be room and the name must be new. The text is not copied. */
+void saltusi_names_add(saltusi_names* names, saltusi_name name);
+
+typedef struct saltusi_scope {
+  saltusi_graph* graph;
+  const saltusi_names* names;
+  saltus_log log;
+} saltusi_scope;
+
+/* allowed: which variables may occur, SALTUSI_ON_... SALTUS_ERR_INPUT after a message. */
+saltus_status saltusi_parse(const saltusi_scope* scope, const saltus_formula_text* formula,
+                            unsigned allowed, saltusi_expr* out);
+
+/* A formula without variables, and finite. */
+saltus_status saltusi_parse_constant(const saltusi_scope* scope, const saltus_formula_text* formula,
+                                     double* value);
+
+#endif

@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * A recording from text tables: our own, whose columns stand in a known order, and foreign ones,
+ * whose columns are recognised by name.
+ */
+#include "base/log.h"
+#include "io/numbers.h"
+#include "io/table.h"
+#include "io/text.h"
+#include "io/writer.h"
+
+#include <ctype.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct reading {
+  const char* path;
+  saltus_log log;
+  const saltus_table* table;
+  saltus_recording_data* data;
+  saltusi_pool* pool;
+  int next; /* column to be taken */
+} reading;
+
+/* The text after "key: " in the comments, with its further lines; "" when there is none. */
+static const char* comment(const reading* in, const char* key) {
+  size_t key_length = strlen(key);
+  const char* line = in->table->comments;
+  while (*line && (strncmp(line, key, key_length) != 0 || line[key_length] != ':')) {
+    line += strcspn(line, "\n") + 1;
+  }
+  char* text = *line ? saltusi_pool_take(in->pool, strlen(line) + 1, 1) : NULL;
+  if (!text) {
+    return "";
+  }
+  size_t used = 0;
+  const char* from = line + key_length + 1;
+  from += *from == ' ';
+  for (;;) {
+    size_t length = strcspn(from, "\n");
+    memcpy(text + used, from, length);
+    used += length;
+    from += length + (from[length] == '\n');
+    if (*from != '|') {
+      return text;
+    }
+    text[used++] = '\n';
+    from++;
+    from += *from == ' ';
+  }
+}
+
+static saltus_status refuse(const reading* in, const char* why) {
+  saltusi_log(in->log, SALTUS_LEVEL_ERROR, "%s: not a Saltus recording that can be read: %s",
+              in->path, why);
+  return SALTUS_ERR_INPUT;
+}
+
+static saltus_status make_array(reading* in, int s) {
+  const saltusi_series* series = &saltusi_series_list[s];
+  size_t width = saltusi_series_width(series, in->data);
+  if (width == 0) {
+    return SALTUS_OK;
+  }
+  size_t count = (size_t)in->data->count;
+  void* array =
+      count > SIZE_MAX / width ? NULL : saltusi_pool_take(in->pool, count * width, SALTUSI_ITEM);
+  if (!array) {
+    return SALTUS_ERR_MEMORY;
+  }
+  saltusi_series_set(series, in->data, array);
+  return SALTUS_OK;
+}
+
+/* Values of one column of the table into one place of every frame. */
+static void fill_column(const reading* in, int s, int table_column, size_t place) {
+  const saltusi_series* series = &saltusi_series_list[s];
+  size_t width = saltusi_series_width(series, in->data);
+  size_t rows = (size_t)in->table->rows;
+  const double* from = in->table->values + (size_t)table_column * rows;
+  if (series->integer) {
+    for (size_t i = 0; i < rows; i++) {
+      /* beyond 2^53 a double is not a count */
+      bool sane = from[i] >= -9007199254740992.0 && from[i] <= 9007199254740992.0;
+      in->data->step[i * width + place] = sane ? (long long)from[i] : -1;
+    }
+    return;
+  }
+  double* to = saltusi_series_get(series, in->data);
+  for (size_t i = 0; i < rows; i++) {
+    to[i * width + place] = from[i];
+  }
+}
+
+/* Whether the next column is called `stem`, a dot and `part`; takes it into the frames if so. */
+static bool take(reading* in, int s, size_t place, const char* part) {
+  if (in->next >= in->table->columns) {
+    return false;
+  }
+  const char* name = in->table->labels[in->next].name;
+  size_t length = strlen(name), part_length = strlen(part);
+  if (length < part_length || strcmp(name + length - part_length, part) != 0) {
+    return false;
+  }
+  fill_column(in, s, in->next, place);
+  in->next++;
+  return true;
+}
+
+static bool take_labels(reading* in, int s, saltus_label* labels, int count) {
+  for (int i = 0; i < count; i++) {
+    if (in->next >= in->table->columns) {
+      return false;
+    }
+    const saltus_label* label = &in->table->labels[in->next];
+    labels[i].name = saltusi_pool_text(in->pool, label->name);
+    labels[i].unit = saltusi_pool_text(in->pool, label->unit);
+    if (!labels[i].name || !labels[i].unit || !take(in, s, (size_t)i, "")) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/* The name before the dot of the next column. */
+static const char* stem(reading* in) {
+  const char* name = in->next < in->table->columns ? in->table->labels[in->next].name : "";
+  char* copy = saltusi_pool_text(in->pool, name);
+  char* dot = copy ? strrchr(copy, '.') : NULL;
+  if (dot) {
+    *dot = 0;
+  }
+  return copy ? copy : "";
+}
+
+static bool take_vector(reading* in, int s, size_t contact, const char* const* parts) {
+  return take(in, s, 3 * contact, parts[0]) && (!take(in, s, 3 * contact + 1, parts[1]) ||
+                                                take(in, s, 3 * contact + 2, parts[2]) || true);
+}
+
+static bool take_contact(reading* in, int i) {
+  static const char* const force[] = {".force_N", ".force_T1", ".force_T2"};
+  static const char* const impulse[] = {".impulse_N", ".impulse_T1", ".impulse_T2"};
+  in->data->contact_names[i] = stem(in);
+  size_t at = (size_t)i;
+  return take(in, SALTUSI_GAP, at, ".gap") && take(in, SALTUSI_VELOCITY, at, ".velocity") &&
+         take_vector(in, SALTUSI_FORCE, at, force) && take_vector(in, SALTUSI_IMPULSE, at, impulse);
+}
+
+static bool take_columns(reading* in) {
+  saltus_recording_data* data = in->data;
+  if (!take(in, SALTUSI_T, 0, "t") || !take_labels(in, SALTUSI_Q, data->q_labels, data->nq) ||
+      !take_labels(in, SALTUSI_V, data->v_labels, data->nv)) {
+    return false;
+  }
+  for (int i = 0; i < data->nc; i++) {
+    if (!take_contact(in, i)) {
+      return false;
+    }
+  }
+  for (int i = 0; i < data->nj; i++) {
+    data->joint_names[i] = stem(in);
+    if (!take(in, SALTUSI_JOINT_FORCE, (size_t)i, ".joint_force")) {
+      return false;
+    }
+  }
+  for (int s = SALTUSI_KINETIC; s < SALTUSI_SERIES_COUNT; s++) {
+    if (!take(in, s, 0, saltusi_series_list[s].column)) {
+      return false;
+    }
+  }
+  return take(in, SALTUSI_STEP, 0, "step") && in->next == in->table->columns;
+}
+
+static saltus_status read_ours(reading* in) {
+  saltus_recording_data* data = in->data;
+  data->name = comment(in, "name");
+  data->scheme = comment(in, "scheme");
+  data->options = comment(in, "options");
+  data->version = comment(in, "version");
+  data->scene = comment(in, "scene");
+  const char* status = comment(in, "status");
+  data->status = *status ? status : data->status;
+  const char* steps = comment(in, "steps");
+  data->steps = *steps ? strtoll(steps, NULL, 10) : -1;
+  const char* cpu = comment(in, "cpu_seconds");
+  data->cpu_seconds = *cpu ? strtod(cpu, NULL) : data->cpu_seconds;
+  int* const sizes[] = {&data->nq, &data->nv, &data->nc, &data->nj};
+  static const char* const keys[] = {"nq=", "nv=", "nc=", "nj="};
+  const char* text = comment(in, "sizes");
+  for (int i = 0; i < 4; i++) {
+    const char* at = strstr(text, keys[i]);
+    long size = at ? strtol(at + 3, NULL, 10) : -1;
+    /* each of them has a column at least, so the table bounds them */
+    if (size < 0 || size > in->table->columns) {
+      return refuse(in, "the comment line \"sizes\" is missing or does not fit the columns");
+    }
+    *sizes[i] = (int)size;
+  }
+  saltus_status room = saltusi_data_name_room(data, in->pool);
+  for (int s = 0; room == SALTUS_OK && s < SALTUSI_SERIES_COUNT; s++) {
+    room = make_array(in, s);
+  }
+  if (room != SALTUS_OK) {
+    return room;
+  }
+  if (!take_columns(in)) {
+    const char* name = in->next < in->table->columns ? in->table->labels[in->next].name : "(none)";
+    saltusi_log(in->log, SALTUS_LEVEL_ERROR,
+                "%s: not a Saltus recording that can be read: column %d, \"%.60s\", is not the one "
+                "expected there",
+                in->path, in->next + 1, name);
+    return SALTUS_ERR_INPUT;
+  }
+  return SALTUS_OK;
+}
+
+static bool numbered(const char* name, char letter) {
+  if (name[0] != letter || !isdigit((unsigned char)name[1])) {
+    return false;
+  }
+  return name[1 + strspn(name + 1, "0123456789")] == 0;
+}
+
+/* Whether `prime` is `name` with a prime. */
+static bool primed(const char* name, const char* prime) {
+  size_t length = strlen(name);
+  return strncmp(name, prime, length) == 0 && strcmp(prime + length, "'") == 0;
+}
+
+/* Where a foreign column belongs, or -1. */
+static int place_of(const saltus_table* table, int column) {
+  const char* name = table->labels[column].name;
+  size_t length = strlen(name);
+  if (strcmp(name, "t") == 0) {
+    return SALTUSI_T;
+  }
+  if (numbered(name, 'q')) {
+    return SALTUSI_Q;
+  }
+  if (numbered(name, 'v') || (length > 1 && name[length - 1] == '\'')) {
+    return SALTUSI_V;
+  }
+  for (int s = SALTUSI_KINETIC; s < SALTUSI_SERIES_COUNT; s++) {
+    if (strcmp(name, saltusi_series_list[s].column) == 0) {
+      return s;
+    }
+  }
+  for (int i = 0; i < table->columns; i++) {
+    if (primed(name, table->labels[i].name)) {
+      return SALTUSI_Q;
+    }
+  }
+  return -1;
+}
+
+static saltus_status fill_foreign(reading* in, int column, int* places) {
+  saltus_recording_data* data = in->data;
+  const saltus_label* label = &in->table->labels[column];
+  int s = place_of(in->table, column);
+  if (s < 0) {
+    saltusi_log(in->log, SALTUS_LEVEL_NOTE, "%s: column \"%.60s\" is left out", in->path,
+                label->name);
+    return SALTUS_OK;
+  }
+  if (places[s] >= saltusi_series_columns(&saltusi_series_list[s], data)) {
+    saltusi_log(in->log, SALTUS_LEVEL_ERROR, "%s: column \"%.60s\" appears twice", in->path,
+                label->name);
+    return SALTUS_ERR_INPUT;
+  }
+  if (places[s] == 0) {
+    saltus_status status = make_array(in, s);
+    if (status != SALTUS_OK) {
+      return status;
+    }
+  }
+  if (s == SALTUSI_Q || s == SALTUSI_V) {
+    saltus_label* kept = &(s == SALTUSI_Q ? data->q_labels : data->v_labels)[places[s]];
+    kept->name = saltusi_pool_text(in->pool, label->name);
+    kept->unit = saltusi_pool_text(in->pool, label->unit);
+    if (!kept->name || !kept->unit) {
+      return SALTUS_ERR_MEMORY;
+    }
+  }
+  fill_column(in, s, column, (size_t)places[s]);
+  places[s]++;
+  return SALTUS_OK;
+}
+
+static saltus_status read_foreign(reading* in) {
+  saltus_recording_data* data = in->data;
+  if (!saltus_table_column(in->table, "t")) {
+    return refuse(in, "there is no column t");
+  }
+  for (int i = 0; i < in->table->columns; i++) {
+    int s = place_of(in->table, i);
+    data->nq += s == SALTUSI_Q;
+    data->nv += s == SALTUSI_V;
+  }
+  data->status = "complete";
+  saltus_status status = saltusi_data_name_room(data, in->pool);
+  int places[SALTUSI_SERIES_COUNT] = {0};
+  for (int i = 0; status == SALTUS_OK && i < in->table->columns; i++) {
+    status = fill_foreign(in, i, places);
+  }
+  return status;
+}
+
+/* kind, contact and five numbers of an event's line. */
+static bool read_event(char* line, int nc, saltus_event* event) {
+  char* cells[8];
+  double contact;
+  if (saltusi_cells_cut(line, cells, 8) != 8) {
+    return false;
+  }
+  int kind = saltusi_event_kind_from(cells[1]);
+  if (kind < 0 || !saltusi_cell_number(cells[2], &contact) || !(contact >= 0 && contact < nc)) {
+    return false;
+  }
+  event->kind = (saltus_event_kind)kind;
+  event->contact = (int)contact;
+  return saltusi_cell_number(cells[0], &event->t) &&
+         saltusi_cell_number(cells[4], &event->t_accuracy) &&
+         saltusi_cell_number(cells[5], &event->u_before) &&
+         saltusi_cell_number(cells[6], &event->u_after) &&
+         saltusi_cell_number(cells[7], &event->impulse);
+}
+
+static saltus_status parse_events(reading* in, const char* path, saltusi_lines* lines) {
+  saltus_recording_data* data = in->data;
+  /* an event has 7 commas and 8 cells, so the file bounds the memory */
+  size_t most = (size_t)(lines->end - lines->at) / 15 + 1;
+  data->events = saltusi_pool_take(in->pool, most, sizeof *data->events);
+  if (!data->events) {
+    return SALTUS_ERR_MEMORY;
+  }
+  bool header = false;
+  for (char* line = saltusi_lines_next(lines); line && !lines->torn;
+       line = saltusi_lines_next(lines)) {
+    if (*line == '#' || *line == 0) {
+      continue;
+    }
+    bool good = header ? (size_t)data->event_count < most &&
+                             read_event(line, data->nc, &data->events[data->event_count])
+                       : strncmp(line, "t [s],kind,contact,", 19) == 0;
+    if (!good) {
+      saltusi_log(in->log, SALTUS_LEVEL_ERROR, "%s:%d: this is not an event of a recording", path,
+                  lines->number);
+      return SALTUS_ERR_INPUT;
+    }
+    data->event_count += header;
+    header = true;
+  }
+  return SALTUS_OK;
+}
+
+static saltus_status read_events(reading* in) {
+  char* cut = saltusi_pool_text(in->pool, in->path);
+  if (!cut) {
+    return SALTUS_ERR_MEMORY;
+  }
+  cut[strlen(cut) - strlen(saltusi_format_csv.extension)] = 0;
+  char* path = saltusi_pool_join(in->pool, cut, ".events.csv");
+  FILE* there = path ? fopen(path, "rb") : NULL;
+  if (!there) {
+    return path ? SALTUS_OK : SALTUS_ERR_MEMORY; /* somebody moved the table alone */
+  }
+  fclose(there);
+  saltusi_pool scratch = saltusi_pool_over(&in->pool->allocator);
+  saltusi_lines lines;
+  saltus_status status = saltusi_text_load(path, in->log, &scratch, &lines);
+  if (status == SALTUS_OK) {
+    saltusi_point_locale locale = saltusi_point_locale_enter();
+    status = parse_events(in, path, &lines);
+    saltusi_point_locale_leave(locale);
+  }
+  saltusi_pool_free(&scratch);
+  return status;
+}
+
+saltus_status saltusi_csv_read(const char* path, saltus_log log, saltusi_data* into) {
+  saltus_table* table = NULL;
+  saltus_status status = saltus_table_read(path, log, &into->pool.allocator, &table);
+  if (status != SALTUS_OK) {
+    return status;
+  }
+  reading in = {.path = path, .log = log, .table = table, .data = &into->data, .pool = &into->pool};
+  into->data.count = table->rows;
+  if (strncmp(table->comments, "saltus-recording 1\n", 19) == 0) {
+    saltusi_point_locale locale = saltusi_point_locale_enter();
+    status = read_ours(&in);
+    saltusi_point_locale_leave(locale);
+    if (status == SALTUS_OK) {
+      status = read_events(&in);
+    }
+  } else if (saltusi_table_ours(table)) {
+    status = refuse(&in, "only version 1 of saltus-recording is known");
+  } else {
+    status = read_foreign(&in);
+  }
+  saltus_table_destroy(table);
+  return status;
+}

@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * The text format of a recording: comment lines with the texts, a header line, a line per frame,
+ * and the events in a table of their own. Files only grow, line by line; what a failed write left
+ * of a line is cut off again.
+ */
+#include "base/log.h"
+#include "io/numbers.h"
+#include "io/writer.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { BUFFER_BYTES = 64 << 10 };
+
+typedef struct text_file {
+  const char* path;
+  int file;       /* -1: closed */
+  off_t whole;    /* bytes up to the last whole line on disk */
+  int error;      /* errno of the first failure */
+  size_t used;    /* of buffer */
+  size_t line_at; /* end of the last whole line in buffer */
+  char* buffer;   /* [BUFFER_BYTES] */
+} text_file;
+
+typedef struct two_tables {
+  text_file frames, events;
+} two_tables;
+
+/* Writes the first `bytes` of the buffer and moves the rest to its start. */
+static void drain(text_file* f, size_t bytes) {
+  size_t done = 0;
+  while (f->error == 0 && done < bytes) {
+    ssize_t n = write(f->file, f->buffer + done, bytes - done);
+    if (n >= 0) {
+      done += (size_t)n;
+    } else if (errno != EINTR) {
+      f->error = errno;
+    }
+  }
+  memmove(f->buffer, f->buffer + bytes, f->used - bytes);
+  f->used -= bytes;
+  f->line_at -= f->line_at < bytes ? f->line_at : bytes;
+}
+
+static void add(text_file* f, const char* text, size_t length) {
+  while (length && f->error == 0) {
+    if (f->used == BUFFER_BYTES) {
+      /* whole lines where possible; a line longer than the buffer goes in pieces */
+      drain(f, f->line_at ? f->line_at : f->used);
+    }
+    size_t room = BUFFER_BYTES - f->used;
+    size_t part = length < room ? length : room;
+    memcpy(f->buffer + f->used, text, part);
+    f->used += part;
+    text += part;
+    length -= part;
+  }
+}
+
+static void end_line(text_file* f) {
+  add(f, "\n", 1);
+  f->line_at = f->used;
+}
+
+#if defined(__GNUC__)
+__attribute__((format(printf, 2, 3)))
+#endif
+static void
+addf(text_file* f, const char* format, ...) {
+  char text[512];
+  va_list values;
+  va_start(values, format);
+  int length = vsnprintf(text, sizeof text, format, values);
+  va_end(values);
+  if (length > 0) {
+    add(f, text, (size_t)length < sizeof text ? (size_t)length : sizeof text - 1);
+  }
+}
+
+static void add_text(text_file* f, const char* text) {
+  add(f, text, strlen(text));
+}
+
+/* 17 digits give every double back. The sign and payload of a NaN are not kept. */
+static void add_real(text_file* f, double value) {
+  if (isnan(value)) {
+    add_text(f, "nan");
+  } else {
+    addf(f, "%.17g", value);
+  }
+}
+
+/* Lines of a text after the first are marked so that they can be put together again. */
+static void add_comment(text_file* f, const char* key, const char* text) {
+  addf(f, "# %s: ", key);
+  for (;;) {
+    size_t length = strcspn(text, "\n");
+    add(f, text, length);
+    end_line(f);
+    if (text[length] == 0) {
+      return;
+    }
+    text += length + 1;
+    add_text(f, "#| ");
+  }
+}
+
+/* One cell of the header: name, part after a dot, unit; in quotes where it needs them. */
+static void add_head(text_file* f, const char* name, const char* part, const char* unit) {
+  bool quoted = strpbrk(name, ",\"") || strpbrk(unit, ",\"");
+  if (quoted) {
+    add_text(f, "\"");
+  }
+  const char* const pieces[] = {name, *part ? "." : "", part, *unit ? " [" : "",
+                                unit, *unit ? "]" : ""};
+  for (size_t i = 0; i < sizeof pieces / sizeof *pieces; i++) {
+    for (const char* c = pieces[i]; *c; c++) {
+      add(f, *c == '\n' || *c == '\r' ? " " : c, 1);
+      if (*c == '"') {
+        add_text(f, "\"");
+      }
+    }
+  }
+  if (quoted) {
+    add_text(f, "\"");
+  }
+}
+
+/* The columns of a frame: visited once for the header, then once per frame. */
+typedef void visit(text_file* f, const saltus_recording* r, int series, int column, int component,
+                   int frame);
+
+static void visit_series(text_file* f, const saltus_recording* r, int s, int frame, visit* put) {
+  const saltusi_series* series = &saltusi_series_list[s];
+  for (int i = 0; i < saltusi_series_columns(series, &r->head); i++) {
+    int components = series->components == 1 ? 1 : r->contact_components[i];
+    for (int k = 0; k < components; k++) {
+      add_text(f, ",");
+      put(f, r, s, i, k, frame);
+    }
+  }
+}
+
+static void visit_contact(text_file* f, const saltus_recording* r, int i, int frame, visit* put) {
+  for (int s = SALTUSI_GAP; s <= SALTUSI_IMPULSE; s++) {
+    int components = saltusi_series_list[s].components == 1 ? 1 : r->contact_components[i];
+    for (int k = 0; k < components; k++) {
+      add_text(f, ",");
+      put(f, r, s, i, k, frame);
+    }
+  }
+}
+
+static void visit_columns(text_file* f, const saltus_recording* r, int frame, visit* put) {
+  put(f, r, SALTUSI_T, 0, 0, frame);
+  visit_series(f, r, SALTUSI_Q, frame, put);
+  visit_series(f, r, SALTUSI_V, frame, put);
+  for (int i = 0; i < r->head.nc; i++) {
+    visit_contact(f, r, i, frame, put);
+  }
+  for (int s = SALTUSI_JOINT_FORCE; s < SALTUSI_SERIES_COUNT; s++) {
+    visit_series(f, r, s, frame, put);
+  }
+  add_text(f, ",");
+  put(f, r, SALTUSI_STEP, 0, 0, frame);
+  end_line(f);
+}
+
+static void put_head(text_file* f, const saltus_recording* r, int s, int column, int component,
+                     int frame) {
+  (void)frame;
+  static const char* const directions[] = {"_N", "_T1", "_T2"};
+  const saltusi_series* series = &saltusi_series_list[s];
+  const char* unit = saltusi_series_column_unit(series, &r->head, column);
+  if (series->integer) {
+    unit = ""; /* a count */
+  }
+  char part[32] = "";
+  if (series->per == SALTUSI_PER_CONTACT || series->per == SALTUSI_PER_JOINT) {
+    snprintf(part, sizeof part, "%s%s", series->column,
+             series->components == 1 ? "" : directions[component]);
+  }
+  add_head(f, saltusi_series_column_name(series, &r->head, column), part, unit);
+}
+
+static void put_value(text_file* f, const saltus_recording* r, int s, int column, int component,
+                      int frame) {
+  const saltusi_series* series = &saltusi_series_list[s];
+  size_t at = (size_t)frame * saltusi_series_width(series, &r->head) +
+              (size_t)column * (size_t)series->components + (size_t)component;
+  if (series->integer) {
+    const long long* items = r->fresh.column[s];
+    addf(f, "%lld", items[at]);
+  } else {
+    const double* items = r->fresh.column[s];
+    add_real(f, items[at]);
+  }
+}
+
+static void add_common_comments(text_file* f, const saltus_recording* r, const char* what) {
+  const saltus_recording_data* head = &r->head;
+  addf(f, "# saltus-%s 1", what);
+  end_line(f);
+  add_comment(f, "name", head->name);
+  add_comment(f, "scheme", head->scheme);
+  add_comment(f, "version", head->version);
+}
+
+static void add_top(two_tables* t, const saltus_recording* r) {
+  const saltus_recording_data* head = &r->head;
+  text_file* f = &t->frames;
+  add_common_comments(f, r, "recording");
+  add_comment(f, "options", head->options);
+  addf(f, "# sizes: nq=%d nv=%d nc=%d nj=%d", head->nq, head->nv, head->nc, head->nj);
+  end_line(f);
+  if (*head->scene) {
+    add_comment(f, "scene", head->scene);
+  }
+  visit_columns(f, r, 0, put_head);
+  add_common_comments(&t->events, r, "events");
+  add_text(&t->events, "t [s],kind,contact,contact_name,t_accuracy [s],u_before [m/s],"
+                       "u_after [m/s],impulse [N s]");
+  end_line(&t->events);
+}
+
+static void add_event(text_file* f, const saltus_recording* r, const saltus_event* e) {
+  add_real(f, e->t);
+  addf(f, ",%s,%d,", saltus_event_kind_name(e->kind), e->contact);
+  if (e->contact >= 0 && e->contact < r->head.nc) {
+    add_head(f, r->head.contact_names[e->contact], "", "");
+  }
+  const double values[] = {e->t_accuracy, e->u_before, e->u_after, e->impulse};
+  for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+    add_text(f, ",");
+    add_real(f, values[i]);
+  }
+  end_line(f);
+}
+
+/* Everything in the buffer is on disk afterwards, or only what was there before. */
+static int settle(text_file* f, bool sync) {
+  drain(f, f->used);
+  if (f->error == 0 && sync && fsync(f->file) != 0 && errno != EINVAL && errno != ENOSYS) {
+    f->error = errno;
+  }
+  if (f->error) {
+    if (ftruncate(f->file, f->whole) != 0) {
+      return f->error; /* the first error is the one to tell */
+    }
+    return f->error;
+  }
+  f->whole = lseek(f->file, 0, SEEK_CUR);
+  return 0;
+}
+
+static saltus_status fail(const saltus_recording* r, const text_file* f) {
+  bool full = f->error == ENOSPC || f->error == EDQUOT;
+  if (r->t_kept == r->t_kept) {
+    saltusi_log(r->log, SALTUS_LEVEL_ERROR,
+                "%s: %s: %s; the recording holds everything up to t = %.9g s", f->path,
+                full ? "disk full" : "cannot write", strerror(f->error), r->t_kept);
+  } else {
+    saltusi_log(r->log, SALTUS_LEVEL_ERROR, "%s: %s: %s; the recording holds no frame", f->path,
+                full ? "disk full" : "cannot write", strerror(f->error));
+  }
+  return SALTUS_ERR_IO;
+}
+
+static saltus_status open_table(saltus_recording* r, text_file* f) {
+  f->buffer = saltusi_pool_take(&r->pool, BUFFER_BYTES, 1);
+  if (!f->path || !f->buffer) {
+    return SALTUS_ERR_MEMORY;
+  }
+  f->file = open(f->path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (f->file < 0) {
+    saltusi_log(r->log, SALTUS_LEVEL_ERROR, "%s: cannot write the recording: %s", f->path,
+                strerror(errno));
+    return SALTUS_ERR_IO;
+  }
+  return SALTUS_OK;
+}
+
+static void release(saltus_recording* r, const char* failure) {
+  (void)failure; /* the last line says nothing of the end: the run is not complete */
+  two_tables* t = r->file;
+  text_file* const files[] = {&t->frames, &t->events};
+  for (int i = 0; i < 2; i++) {
+    if (files[i]->file >= 0) {
+      close(files[i]->file);
+      files[i]->file = -1;
+    }
+  }
+}
+
+static saltus_status create(saltus_recording* r) {
+  two_tables* t = saltusi_pool_take(&r->pool, 1, sizeof *t);
+  char* stem = saltusi_pool_text(&r->pool, r->path);
+  if (!t || !stem) {
+    return SALTUS_ERR_MEMORY;
+  }
+  r->file = t;
+  stem[strlen(stem) - strlen(r->format->extension)] = 0;
+  t->frames.path = r->path;
+  t->events.path = saltusi_pool_join(&r->pool, stem, ".events.csv");
+  t->frames.file = t->events.file = -1;
+  saltus_status status = open_table(r, &t->frames);
+  if (status == SALTUS_OK) {
+    status = open_table(r, &t->events);
+  }
+  if (status == SALTUS_OK) {
+    add_top(t, r);
+    if (settle(&t->frames, false) != 0) {
+      status = fail(r, &t->frames);
+    } else if (settle(&t->events, false) != 0) {
+      status = fail(r, &t->events);
+    }
+  }
+  if (status != SALTUS_OK) {
+    release(r, NULL);
+  }
+  return status;
+}
+
+static void add_summary(text_file* f, const saltus_recording_summary* final) {
+  char status[256];
+  saltusi_status_text(final, status, sizeof status);
+  add_comment(f, "status", status);
+  addf(f, "# steps: %lld", final->steps);
+  end_line(f);
+  if (!isnan(final->cpu_seconds)) {
+    addf(f, "# cpu_seconds: %.17g", final->cpu_seconds);
+    end_line(f);
+  }
+}
+
+static saltus_status flush(saltus_recording* r, const saltus_recording_summary* final) {
+  two_tables* t = r->file;
+  saltusi_point_locale locale = saltusi_point_locale_enter();
+  for (int i = 0; i < r->fresh.frames && t->frames.error == 0; i++) {
+    visit_columns(&t->frames, r, i, put_value);
+  }
+  for (int i = 0; i < r->fresh.events && t->events.error == 0; i++) {
+    add_event(&t->events, r, &r->fresh.event[i]);
+  }
+  if (final) {
+    add_summary(&t->frames, final);
+  }
+  saltusi_point_locale_leave(locale);
+  if (settle(&t->frames, r->sync) != 0) {
+    return fail(r, &t->frames);
+  }
+  if (settle(&t->events, r->sync) != 0) {
+    return fail(r, &t->events);
+  }
+  saltusi_batch_pass(&r->fresh);
+  return SALTUS_OK;
+}
+
+const saltusi_format saltusi_format_csv = {
+    .extension = ".csv", .create = create, .flush = flush, .release = release};

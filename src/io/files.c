@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ */
+#include "io/files.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+/* Left free for others when the disk runs full. */
+enum { ROOM_MARGIN = 64 << 10, COPY_BYTES = 16 << 10 };
+
+static int close_with(int file, int error) {
+  int closed = close(file) == 0 ? 0 : errno;
+  return error ? error : closed;
+}
+
+static int write_all(int file, const char* bytes, size_t count) {
+  while (count) {
+    ssize_t done = write(file, bytes, count);
+    if (done < 0 && errno != EINTR) {
+      return errno;
+    }
+    if (done > 0) {
+      bytes += done;
+      count -= (size_t)done;
+    }
+  }
+  return 0;
+}
+
+static int copy_bytes(int source, int target) {
+  char bytes[COPY_BYTES];
+  for (;;) {
+    ssize_t count = read(source, bytes, sizeof bytes);
+    if (count == 0) {
+      return 0;
+    }
+    if (count < 0 && errno != EINTR) {
+      return errno;
+    }
+    int error = count > 0 ? write_all(target, bytes, (size_t)count) : 0;
+    if (error) {
+      return error;
+    }
+  }
+}
+
+int saltusi_file_copy(const char* from, const char* to) {
+  int source = open(from, O_RDONLY | O_CLOEXEC);
+  if (source < 0) {
+    return errno;
+  }
+  /* a new inode: somebody may still read the old one */
+  unlink(to);
+  int target = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (target < 0) {
+    return close_with(source, errno);
+  }
+  int error = close_with(target, copy_bytes(source, target));
+  return close_with(source, error);
+}
+
+int saltusi_file_reserve(const char* path, size_t bytes) {
+  int file = open(path, O_RDWR | O_CLOEXEC);
+  if (file < 0) {
+    return errno;
+  }
+  struct statvfs disk;
+  if (fstatvfs(file, &disk) == 0 &&
+      disk.f_bavail < (bytes + ROOM_MARGIN) / (disk.f_frsize ? disk.f_frsize : 1)) {
+    return close_with(file, ENOSPC);
+  }
+  struct stat before;
+  if (fstat(file, &before) != 0) {
+    return close_with(file, errno);
+  }
+  /* statvfs promises nothing to quotas and to others who write; this does */
+  int error = posix_fallocate(file, before.st_size, (off_t)bytes);
+  if (error != ENOSPC && error != EDQUOT && error != EFBIG) {
+    return close_with(file, 0); /* file systems that cannot reserve find out while writing */
+  }
+  if (ftruncate(file, before.st_size) != 0) {
+    return close_with(file, errno);
+  }
+  return close_with(file, error);
+}
+
+int saltusi_file_sync(const char* path) {
+  int file = open(path, O_RDWR | O_CLOEXEC);
+  if (file < 0) {
+    return errno;
+  }
+  int error = fsync(file) == 0 ? 0 : errno;
+  if (error == EINVAL || error == ENOSYS) {
+    error = 0; /* nothing to wait for on this file system */
+  }
+  return close_with(file, error);
+}
+
+int saltusi_file_exchange(const char* front, const char* back, const char* spare, int* kept) {
+  unlink(spare);
+  *kept = link(front, spare) == 0;
+  if (rename(back, front) != 0) {
+    int error = errno;
+    if (*kept) {
+      unlink(spare);
+    }
+    return error;
+  }
+  if (*kept && rename(spare, back) != 0) {
+    unlink(spare);
+    *kept = 0;
+  }
+  return 0;
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * h5.h - what the HDF5 writer and reader share.
+ */
+#ifndef SALTUSI_H5_H
+#define SALTUSI_H5_H
+
+#include "io/writer.h"
+
+#include <hdf5.h>
+#include <stdint.h>
+
+enum {
+  SALTUSI_H5_KIND = 8,
+  SALTUSI_H5_STATUS = 256,
+  SALTUSI_H5_TEXT = 256,
+  SALTUSI_H5_CHUNK_EVENTS = 256
+};
+
+/* An event as it lies in the file and in numpy. */
+typedef struct saltusi_h5_event {
+  char kind[SALTUSI_H5_KIND];
+  double t, t_accuracy;
+  int32_t contact;
+  double u_before, u_after, impulse;
+} saltusi_h5_event;
+
+/* HDF5 prints errors by itself; between hush and unhush it does not. */
+typedef struct saltusi_h5_voice {
+  H5E_auto2_t print;
+  void* user;
+} saltusi_h5_voice;
+
+saltusi_h5_voice saltusi_h5_hush(void);
+void saltusi_h5_unhush(saltusi_h5_voice voice);
+
+/* The innermost reason of the last failure in text[SALTUSI_H5_TEXT]. */
+const char* saltusi_h5_reason(char* text);
+
+/* Type of an event: as in memory, or packed as in the file. Negative on failure. */
+hid_t saltusi_h5_event_type(bool packed);
+
+/* Text of fixed length, UTF-8, padded with zeros. */
+hid_t saltusi_h5_text_type(size_t bytes);
+
+/* How our files are opened; negative on failure. */
+hid_t saltusi_h5_access(void);
+
+/* The head of a new file. */
+saltus_status saltusi_h5_create(const char* path, const saltus_recording* recording);
+
+/* Frames per chunk, the same for all series. */
+int saltusi_h5_chunk_frames(const saltus_recording_data* head);
+
+/* Bytes the file grows by at most when the batches are appended. */
+size_t saltusi_h5_growth(const saltus_recording* recording, const saltusi_batch* old);
+
+typedef struct saltusi_h5_append {
+  const char* path;
+  const saltusi_batch* batches[2]; /* one after the other; NULL: nothing */
+  const saltus_recording_summary* final;
+} saltusi_h5_append;
+
+/* SALTUS_ERR_IO with the reason in text[SALTUSI_H5_TEXT]; *opened tells whether the file opened. */
+saltus_status saltusi_h5_extend(const saltus_recording* recording, const saltusi_h5_append* what,
+                                bool* opened, char* text);
+
+#endif

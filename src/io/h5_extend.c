@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * Appending to an HDF5 recording. Chunks are brought into being in the order in which their first
+ * frame or event arrived, so that the file does not depend on when it was flushed.
+ */
+#include "io/h5.h"
+
+#include <string.h>
+
+typedef struct open_file {
+  const saltus_recording* recording;
+  hid_t file;
+  hid_t series[SALTUSI_SERIES_COUNT]; /* negative for width zero */
+  hid_t events;
+  hid_t event_type;
+} open_file;
+
+static bool open_series(open_file* o) {
+  for (int s = 0; s < SALTUSI_SERIES_COUNT; s++) {
+    o->series[s] = -1;
+  }
+  o->event_type = saltusi_h5_event_type(false);
+  o->events = H5Dopen2(o->file, "/events", H5P_DEFAULT);
+  bool good = o->event_type >= 0 && o->events >= 0;
+  for (int s = 0; good && s < SALTUSI_SERIES_COUNT; s++) {
+    if (saltusi_series_width(&saltusi_series_list[s], &o->recording->head) > 0) {
+      o->series[s] = H5Dopen2(o->file, saltusi_series_list[s].path, H5P_DEFAULT);
+      good = o->series[s] >= 0;
+    }
+  }
+  return good;
+}
+
+static bool close_series(open_file* o) {
+  bool good = true;
+  for (int s = 0; s < SALTUSI_SERIES_COUNT; s++) {
+    if (o->series[s] >= 0) {
+      good = H5Dclose(o->series[s]) >= 0 && good;
+    }
+  }
+  if (o->events >= 0) {
+    good = H5Dclose(o->events) >= 0 && good;
+  }
+  if (o->event_type >= 0) {
+    H5Tclose(o->event_type);
+  }
+  return good;
+}
+
+typedef struct rows {
+  hid_t dataset, type;
+  int rank;
+  hsize_t size[3]; /* of what is written */
+  hsize_t first;   /* row of the file */
+  const void* items;
+} rows;
+
+static bool write_rows(const rows* w) {
+  hsize_t start[3] = {w->first}, extent[3] = {w->first + w->size[0], w->size[1], w->size[2]};
+  if (H5Dset_extent(w->dataset, extent) < 0) {
+    return false;
+  }
+  hid_t target = H5Dget_space(w->dataset);
+  hid_t source = H5Screate_simple(w->rank, w->size, NULL);
+  bool good = target >= 0 && source >= 0 &&
+              H5Sselect_hyperslab(target, H5S_SELECT_SET, start, NULL, w->size, NULL) >= 0 &&
+              H5Dwrite(w->dataset, w->type, source, target, H5P_DEFAULT, w->items) >= 0;
+  if (source >= 0) {
+    H5Sclose(source);
+  }
+  if (target >= 0) {
+    H5Sclose(target);
+  }
+  return good;
+}
+
+/* Frames [from, from + count) of the batch. */
+static bool write_frames(const open_file* o, const saltusi_batch* batch, int from, int count) {
+  for (int s = 0; s < SALTUSI_SERIES_COUNT; s++) {
+    const saltusi_series* series = &saltusi_series_list[s];
+    if (o->series[s] < 0) {
+      continue;
+    }
+    size_t row = SALTUSI_ITEM * saltusi_series_width(series, &o->recording->head);
+    rows w = {.dataset = o->series[s],
+              .type = series->integer ? H5T_NATIVE_LLONG : H5T_NATIVE_DOUBLE,
+              .rank = series->per == SALTUSI_PER_FRAME ? 1
+                      : series->components == 1        ? 2
+                                                       : 3,
+              .size = {(hsize_t)count, (hsize_t)saltusi_series_columns(series, &o->recording->head),
+                       (hsize_t)series->components},
+              .first = (hsize_t)(batch->first_frame + from),
+              .items = (const unsigned char*)batch->column[s] + (size_t)from * row};
+    if (!write_rows(&w)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/* Events [from, to) of the batch, chunk by chunk. */
+static bool write_events(const open_file* o, const saltusi_batch* batch, int from, int to) {
+  while (from < to) {
+    saltusi_h5_event packed[SALTUSI_H5_CHUNK_EVENTS];
+    int count = to - from < SALTUSI_H5_CHUNK_EVENTS ? to - from : SALTUSI_H5_CHUNK_EVENTS;
+    memset(packed, 0, sizeof packed);
+    for (int i = 0; i < count; i++) {
+      const saltus_event* e = &batch->event[from + i];
+      const char* kind = saltus_event_kind_name(e->kind);
+      memcpy(packed[i].kind, kind, strnlen(kind, SALTUSI_H5_KIND));
+      packed[i].t = e->t;
+      packed[i].t_accuracy = e->t_accuracy;
+      packed[i].contact = e->contact;
+      packed[i].u_before = e->u_before;
+      packed[i].u_after = e->u_after;
+      packed[i].impulse = e->impulse;
+    }
+    rows w = {.dataset = o->events,
+              .type = o->event_type,
+              .rank = 1,
+              .size = {(hsize_t)count},
+              .first = (hsize_t)(batch->first_event + from),
+              .items = packed};
+    if (!write_rows(&w)) {
+      return false;
+    }
+    from += count;
+  }
+  return true;
+}
+
+static bool write_batch(const open_file* o, const saltusi_batch* batch) {
+  int chunk = saltusi_h5_chunk_frames(&o->recording->head);
+  int event = 0;
+  for (int frame = 0; frame < batch->frames;) {
+    long long first = batch->first_frame + frame;
+    int into = (int)(first % chunk);
+    if (into == 0) {
+      /* events that were there before the first frame of this chunk come first */
+      int to = event;
+      while (to < batch->events && batch->frames_before[to] <= first) {
+        to++;
+      }
+      if (!write_events(o, batch, event, to)) {
+        return false;
+      }
+      event = to;
+    }
+    int count = chunk - into < batch->frames - frame ? chunk - into : batch->frames - frame;
+    if (!write_frames(o, batch, frame, count)) {
+      return false;
+    }
+    frame += count;
+  }
+  return write_events(o, batch, event, batch->events);
+}
+
+static bool set_attribute(hid_t file, const char* name, hid_t type, const void* value) {
+  hid_t attribute = H5Aopen(file, name, H5P_DEFAULT);
+  bool good = attribute >= 0 && H5Awrite(attribute, type, value) >= 0;
+  if (attribute >= 0) {
+    good = H5Aclose(attribute) >= 0 && good;
+  }
+  return good;
+}
+
+static bool write_summary(hid_t file, const saltus_recording_summary* summary) {
+  char status[SALTUSI_H5_STATUS] = {0};
+  saltusi_status_text(summary, status, sizeof status);
+  hid_t type = saltusi_h5_text_type(sizeof status);
+  bool good = type >= 0 && set_attribute(file, "status", type, status) &&
+              set_attribute(file, "steps", H5T_NATIVE_LLONG, &summary->steps) &&
+              set_attribute(file, "cpu_seconds", H5T_NATIVE_DOUBLE, &summary->cpu_seconds);
+  if (type >= 0) {
+    H5Tclose(type);
+  }
+  return good;
+}
+
+static bool write_all(open_file* o, const saltusi_h5_append* what) {
+  bool good = open_series(o);
+  for (int i = 0; good && i < 2; i++) {
+    good = !what->batches[i] || write_batch(o, what->batches[i]);
+  }
+  good = good && (!what->final || write_summary(o->file, what->final));
+  return close_series(o) && good;
+}
+
+saltus_status saltusi_h5_extend(const saltus_recording* r, const saltusi_h5_append* what,
+                                bool* opened, char* text) {
+  saltusi_h5_voice voice = saltusi_h5_hush();
+  open_file o = {.recording = r, .file = -1};
+  hid_t access = saltusi_h5_access();
+  if (access >= 0) {
+    o.file = H5Fopen(what->path, H5F_ACC_RDWR, access);
+    H5Pclose(access);
+  }
+  *opened = o.file >= 0;
+  bool good = *opened && write_all(&o, what);
+  if (!good) {
+    saltusi_h5_reason(text);
+  }
+  if (*opened && H5Fclose(o.file) < 0 && good) {
+    saltusi_h5_reason(text);
+    good = false;
+  }
+  saltusi_h5_unhush(voice);
+  return good ? SALTUS_OK : SALTUS_ERR_IO;
+}

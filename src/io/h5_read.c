@@ -1,0 +1,410 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * Reading an HDF5 recording. The file may be anything: every type, rank and size is checked before
+ * memory is asked for, and no size is believed that the file does not back with bytes.
+ */
+#include "base/log.h"
+#include "io/h5.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* No text of a recording is longer; more is a damaged file. */
+enum { TEXT_MAX = 64 << 20 };
+
+typedef struct reading {
+  const char* path;
+  saltus_log log;
+  hid_t file;
+  saltus_recording_data* data;
+  saltusi_pool* pool;
+} reading;
+
+static saltus_status refuse(const reading* in, const char* place, const char* why) {
+  saltusi_log(in->log, SALTUS_LEVEL_ERROR, "%s: not a Saltus recording that can be read: %s: %s",
+              in->path, place, why);
+  return SALTUS_ERR_INPUT;
+}
+
+static saltus_status read_number(const reading* in, const char* name, hid_t type, void* value) {
+  hid_t attribute = H5Aopen(in->file, name, H5P_DEFAULT);
+  hid_t stored = attribute < 0 ? -1 : H5Aget_type(attribute);
+  hid_t space = attribute < 0 ? -1 : H5Aget_space(attribute);
+  bool good = stored >= 0 && space >= 0 && H5Tget_class(stored) == H5Tget_class(type) &&
+              H5Tget_size(stored) == SALTUSI_ITEM && H5Sget_simple_extent_npoints(space) == 1 &&
+              H5Aread(attribute, type, value) >= 0;
+  if (space >= 0) {
+    H5Sclose(space);
+  }
+  if (stored >= 0) {
+    H5Tclose(stored);
+  }
+  if (attribute >= 0) {
+    H5Aclose(attribute);
+  }
+  return good ? SALTUS_OK
+              : refuse(in, name, "attribute is missing, damaged or not one 64-bit number");
+}
+
+/* Texts of an attribute, each ended by a zero. */
+typedef struct texts {
+  const char* name;
+  hssize_t count; /* wanted */
+  const char** out;
+} texts;
+
+/* Fixed length only: what reads texts of variable length trusts the file too much. */
+static saltus_status read_opened_texts(const reading* in, hid_t attribute, hid_t stored,
+                                       const texts* want) {
+  size_t bytes = H5Tget_class(stored) == H5T_STRING && H5Tis_variable_str(stored) == 0
+                     ? H5Tget_size(stored)
+                     : 0;
+  if (bytes == 0 || bytes > TEXT_MAX) {
+    return refuse(in, want->name, "attribute is not text of fixed length");
+  }
+  size_t count = (size_t)want->count;
+  if (H5Aget_storage_size(attribute) != (hsize_t)count * bytes) {
+    return refuse(in, want->name, "attribute has the wrong number of texts");
+  }
+  saltusi_pool scratch = saltusi_pool_over(&in->pool->allocator);
+  char* packed = saltusi_pool_take(&scratch, count, bytes);
+  char* ended = saltusi_pool_take(in->pool, count, bytes + 1);
+  saltus_status status = packed && ended ? SALTUS_OK : SALTUS_ERR_MEMORY;
+  if (status == SALTUS_OK && H5Aread(attribute, stored, packed) < 0) {
+    status = refuse(in, want->name, "attribute cannot be read");
+  }
+  for (size_t i = 0; status == SALTUS_OK && i < count; i++) {
+    memcpy(ended + i * (bytes + 1), packed + i * bytes, bytes);
+    want->out[i] = ended + i * (bytes + 1);
+  }
+  saltusi_pool_free(&scratch);
+  return status;
+}
+
+static saltus_status read_texts(const reading* in, hid_t object, const texts* want) {
+  hid_t attribute = H5Aopen(object, want->name, H5P_DEFAULT);
+  if (attribute < 0) {
+    return refuse(in, want->name, "attribute is missing or damaged");
+  }
+  hid_t stored = H5Aget_type(attribute);
+  hid_t space = H5Aget_space(attribute);
+  saltus_status status = SALTUS_ERR_INPUT;
+  if (stored < 0 || space < 0 || H5Sget_simple_extent_npoints(space) != want->count) {
+    status = refuse(in, want->name, "attribute has the wrong number of texts");
+  } else {
+    status = read_opened_texts(in, attribute, stored, want);
+  }
+  if (space >= 0) {
+    H5Sclose(space);
+  }
+  if (stored >= 0) {
+    H5Tclose(stored);
+  }
+  H5Aclose(attribute);
+  return status;
+}
+
+static saltus_status read_sizes(const reading* in) {
+  const char* const names[] = {"nq", "nv", "nc", "nj"};
+  int* const sizes[] = {&in->data->nq, &in->data->nv, &in->data->nc, &in->data->nj};
+  for (int i = 0; i < 4; i++) {
+    long long size = -1;
+    saltus_status status = read_number(in, names[i], H5T_NATIVE_LLONG, &size);
+    if (status != SALTUS_OK) {
+      return status;
+    }
+    /* a quarter: three components of every contact still count in int */
+    if (size < 0 || size > INT_MAX / 4) {
+      return refuse(in, names[i], "size is negative or too large");
+    }
+    *sizes[i] = (int)size;
+  }
+  return SALTUS_OK;
+}
+
+static saltus_status read_head(const reading* in) {
+  saltus_recording_data* data = in->data;
+  const char* format = "";
+  const texts list[] = {
+      {"format", 1, &format},         {"saltus_version", 1, &data->version},
+      {"name", 1, &data->name},       {"scheme", 1, &data->scheme},
+      {"options", 1, &data->options}, {"scene", 1, &data->scene},
+      {"status", 1, &data->status},
+  };
+  for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
+    saltus_status status = read_texts(in, in->file, &list[i]);
+    if (status != SALTUS_OK) {
+      return status;
+    }
+  }
+  if (strcmp(format, "saltus-recording") != 0) {
+    return refuse(in, "format", "attribute is not \"saltus-recording\"");
+  }
+  long long version = 0;
+  saltus_status status = read_number(in, "format_version", H5T_NATIVE_LLONG, &version);
+  if (status == SALTUS_OK && version != 1) {
+    status = refuse(in, "format_version", "only version 1 is known");
+  }
+  if (status == SALTUS_OK) {
+    status = read_number(in, "steps", H5T_NATIVE_LLONG, &data->steps);
+  }
+  if (status == SALTUS_OK) {
+    status = read_number(in, "cpu_seconds", H5T_NATIVE_DOUBLE, &data->cpu_seconds);
+  }
+  if (status == SALTUS_OK) {
+    status = read_sizes(in);
+  }
+  return status;
+}
+
+/* How many bytes of data a byte of the file can stand for: deflate packs at most 1032 to one. */
+static hsize_t packing(hid_t dataset) {
+  hsize_t most = 1;
+  hid_t plan = H5Dget_create_plist(dataset);
+  if (plan >= 0) {
+    unsigned flags = 0;
+    size_t values = 0;
+    if (H5Pget_filter_by_id2(plan, H5Z_FILTER_DEFLATE, &flags, &values, NULL, 0, NULL, NULL) >= 0) {
+      most = 1032;
+    }
+    H5Pclose(plan);
+  }
+  return most;
+}
+
+/* Size of the first dimension, or -1 after a message. */
+static long long checked_count(const reading* in, const char* place, hid_t dataset, int rank,
+                               const hsize_t* inner) {
+  hsize_t size[3] = {0};
+  hid_t space = H5Dget_space(dataset);
+  int found = space < 0 ? -1 : H5Sget_simple_extent_ndims(space);
+  bool fits = found == rank && H5Sget_simple_extent_dims(space, size, NULL) == rank;
+  if (space >= 0) {
+    H5Sclose(space);
+  }
+  for (int i = 1; fits && i < rank; i++) {
+    fits = size[i] == inner[i];
+  }
+  if (!fits) {
+    refuse(in, place, "dataset has the wrong rank or size");
+    return -1;
+  }
+  hsize_t row = SALTUSI_ITEM * (rank > 1 ? inner[1] : 1) * (rank > 2 ? inner[2] : 1);
+  hsize_t stored = H5Dget_storage_size(dataset) * packing(dataset);
+  if (size[0] > stored / row || size[0] > INT_MAX * (hsize_t)1024) {
+    refuse(in, place, "dataset claims more data than the file holds");
+    return -1;
+  }
+  return (long long)size[0];
+}
+
+static saltus_status read_opened_series(const reading* in, const saltusi_series* series,
+                                        hid_t dataset) {
+  saltus_recording_data* data = in->data;
+  hid_t type = H5Dget_type(dataset);
+  bool fits = type >= 0 && H5Tget_class(type) == (series->integer ? H5T_INTEGER : H5T_FLOAT) &&
+              H5Tget_size(type) == SALTUSI_ITEM;
+  if (type >= 0) {
+    H5Tclose(type);
+  }
+  if (!fits) {
+    return refuse(in, series->path, "dataset does not hold 64-bit numbers of the right kind");
+  }
+  hsize_t inner[3] = {0, (hsize_t)saltusi_series_columns(series, data),
+                      (hsize_t)series->components};
+  int rank = series->per == SALTUSI_PER_FRAME ? 1 : series->components == 1 ? 2 : 3;
+  long long count = checked_count(in, series->path, dataset, rank, inner);
+  if (count < 0) {
+    return SALTUS_ERR_INPUT;
+  }
+  if (series == &saltusi_series_list[0]) {
+    data->count = count;
+  } else if (count != data->count) {
+    return refuse(in, series->path, "dataset does not have as many frames as /step");
+  }
+  void* array =
+      saltusi_pool_take(in->pool, (size_t)count * saltusi_series_width(series, data), SALTUSI_ITEM);
+  if (!array) {
+    return SALTUS_ERR_MEMORY;
+  }
+  hid_t memory = series->integer ? H5T_NATIVE_LLONG : H5T_NATIVE_DOUBLE;
+  if (H5Dread(dataset, memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, array) < 0) {
+    return refuse(in, series->path, "dataset cannot be read, the file is damaged");
+  }
+  saltusi_series_set(series, data, array);
+  return SALTUS_OK;
+}
+
+/* Names come with the first series of each kind. */
+static saltus_status read_names(const reading* in, const saltusi_series* series, hid_t dataset) {
+  saltus_recording_data* data = in->data;
+  int count = saltusi_series_columns(series, data);
+  bool labels = series->per == SALTUSI_PER_Q || series->per == SALTUSI_PER_V;
+  saltusi_pool scratch = saltusi_pool_over(&in->pool->allocator);
+  const char** names = saltusi_pool_take(&scratch, (size_t)count, sizeof *names);
+  const char** units = saltusi_pool_take(&scratch, (size_t)count, sizeof *units);
+  saltus_status status = names && units ? SALTUS_OK : SALTUS_ERR_MEMORY;
+  if (status == SALTUS_OK) {
+    status = read_texts(in, dataset, &(texts){"columns", count, names});
+  }
+  if (status == SALTUS_OK && labels) {
+    status = read_texts(in, dataset, &(texts){"column_units", count, units});
+  }
+  for (int i = 0; status == SALTUS_OK && i < count; i++) {
+    if (labels) {
+      saltus_label* list = series->per == SALTUSI_PER_Q ? data->q_labels : data->v_labels;
+      list[i] = (saltus_label){names[i], units[i]};
+    } else {
+      const char** list =
+          series->per == SALTUSI_PER_CONTACT ? data->contact_names : data->joint_names;
+      list[i] = names[i];
+    }
+  }
+  saltusi_pool_free(&scratch);
+  return status;
+}
+
+static saltus_status read_series(const reading* in, int s) {
+  const saltusi_series* series = &saltusi_series_list[s];
+  if (saltusi_series_width(series, in->data) == 0) {
+    return SALTUS_OK;
+  }
+  hid_t dataset = H5Dopen2(in->file, series->path, H5P_DEFAULT);
+  if (dataset < 0) {
+    return refuse(in, series->path, "dataset is missing or damaged");
+  }
+  saltus_status status = read_opened_series(in, series, dataset);
+  bool names = s == SALTUSI_Q || s == SALTUSI_V || s == SALTUSI_GAP || s == SALTUSI_JOINT_FORCE;
+  if (status == SALTUS_OK && names) {
+    status = read_names(in, series, dataset);
+  }
+  H5Dclose(dataset);
+  return status;
+}
+
+static saltus_status unpack_events(const reading* in, const saltusi_h5_event* packed) {
+  saltus_recording_data* data = in->data;
+  for (long long i = 0; i < data->event_count; i++) {
+    const saltusi_h5_event* e = &packed[i];
+    char name[SALTUSI_H5_KIND + 1] = {0};
+    memcpy(name, e->kind, SALTUSI_H5_KIND);
+    int kind = saltusi_event_kind_from(name);
+    if (kind < 0 || e->contact < 0 || e->contact >= data->nc) {
+      return refuse(in, "/events", "an event has an unknown kind or contact");
+    }
+    data->events[i] = (saltus_event){.kind = (saltus_event_kind)kind,
+                                     .t = e->t,
+                                     .t_accuracy = e->t_accuracy,
+                                     .contact = e->contact,
+                                     .u_before = e->u_before,
+                                     .u_after = e->u_after,
+                                     .impulse = e->impulse};
+  }
+  return SALTUS_OK;
+}
+
+static saltus_status read_opened_events(const reading* in, hid_t dataset, hid_t memory) {
+  saltus_recording_data* data = in->data;
+  hid_t packed_type = saltusi_h5_event_type(true);
+  hid_t stored = H5Dget_type(dataset);
+  bool fits = packed_type >= 0 && stored >= 0 && H5Tequal(packed_type, stored) > 0;
+  if (stored >= 0) {
+    H5Tclose(stored);
+  }
+  if (packed_type >= 0) {
+    H5Tclose(packed_type);
+  }
+  if (!fits) {
+    return refuse(in, "/events", "dataset does not hold events");
+  }
+  data->event_count = checked_count(in, "/events", dataset, 1, NULL);
+  if (data->event_count < 0) {
+    return SALTUS_ERR_INPUT;
+  }
+  size_t count = (size_t)data->event_count;
+  saltusi_pool scratch = saltusi_pool_over(&in->pool->allocator);
+  saltusi_h5_event* packed = saltusi_pool_take(&scratch, count, sizeof *packed);
+  data->events = saltusi_pool_take(in->pool, count, sizeof *data->events);
+  saltus_status status = packed && data->events ? SALTUS_OK : SALTUS_ERR_MEMORY;
+  if (status == SALTUS_OK && H5Dread(dataset, memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, packed) < 0) {
+    status = refuse(in, "/events", "dataset cannot be read, the file is damaged");
+  }
+  if (status == SALTUS_OK) {
+    status = unpack_events(in, packed);
+  }
+  saltusi_pool_free(&scratch);
+  return status;
+}
+
+static saltus_status read_events(const reading* in) {
+  hid_t dataset = H5Dopen2(in->file, "/events", H5P_DEFAULT);
+  if (dataset < 0) {
+    return refuse(in, "/events", "dataset is missing or damaged");
+  }
+  hid_t memory = saltusi_h5_event_type(false);
+  saltus_status status = memory < 0 ? SALTUS_ERR_MEMORY : read_opened_events(in, dataset, memory);
+  if (memory >= 0) {
+    H5Tclose(memory);
+  }
+  H5Dclose(dataset);
+  return status;
+}
+
+static saltus_status read_all(const reading* in) {
+  saltus_status status = read_head(in);
+  if (status == SALTUS_OK) {
+    status = saltusi_data_name_room(in->data, in->pool);
+  }
+  for (int s = 0; status == SALTUS_OK && s < SALTUSI_SERIES_COUNT; s++) {
+    status = read_series(in, s);
+  }
+  if (status == SALTUS_OK) {
+    status = read_events(in);
+  }
+  return status;
+}
+
+static void hush_at_exit(void) {
+  H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+}
+
+/* HDF5 1.10 loses some memory when it meets damaged metadata and complains on stderr, as the very
+ * last words of the program, that it cannot tidy up. Handlers run in reverse order, so this one
+ * takes its voice before that. Failing to register it costs those words only. */
+static void expect_no_last_words(void) {
+  (void)!atexit(hush_at_exit);
+}
+
+saltus_status saltusi_h5_read(const char* path, saltus_log log, saltusi_data* into) {
+  int probe = open(path, O_RDONLY | O_CLOEXEC);
+  if (probe < 0) {
+    saltusi_log(log, SALTUS_LEVEL_ERROR, "%s: cannot be read: %s", path, strerror(errno));
+    return SALTUS_ERR_IO;
+  }
+  close(probe);
+  saltusi_h5_voice voice = saltusi_h5_hush();
+  reading in = {.path = path, .log = log, .file = -1, .data = &into->data, .pool = &into->pool};
+  hid_t access = saltusi_h5_access();
+  if (access >= 0) {
+    in.file = H5Fopen(path, H5F_ACC_RDONLY, access);
+    H5Pclose(access);
+  }
+  saltus_status status = SALTUS_ERR_INPUT;
+  if (in.file >= 0) {
+    status = read_all(&in);
+    H5Fclose(in.file);
+  } else {
+    char text[SALTUSI_H5_TEXT];
+    refuse(&in, "HDF5", saltusi_h5_reason(text));
+  }
+  if (status != SALTUS_OK) {
+    expect_no_last_words();
+  }
+  saltusi_h5_unhush(voice);
+  return status;
+}

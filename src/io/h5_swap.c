@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * The HDF5 format of a recording. HDF5 changes many places of a file when it appends, so a file
+ * that is being extended is not readable after a kill. Hence two files: `front` has the name the
+ * user gave and is never open for writing; `back` lags one flush behind. A flush brings back up to
+ * date (the batch of the last flush, then the new one), closes it and exchanges the two names.
+ * Every frame is written twice, and a recording needs twice its room on disk until it is closed.
+ */
+#define _XOPEN_SOURCE 700 /* realpath */
+
+#include "base/log.h"
+#include "io/files.h"
+#include "io/h5.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+typedef struct two_files {
+  const char *front, *back, *spare;
+  bool back_whole; /* back is front without the batch `old` */
+  saltusi_batch old;
+} two_files;
+
+static saltus_status fail(const saltus_recording* r, const char* what, const char* reason) {
+  if (r->t_kept == r->t_kept) {
+    saltusi_log(r->log, SALTUS_LEVEL_ERROR,
+                "%s: %s: %s; the recording holds everything up to t = %.9g s", r->path, what,
+                reason, r->t_kept);
+  } else {
+    saltusi_log(r->log, SALTUS_LEVEL_ERROR, "%s: %s: %s; the recording holds no frame", r->path,
+                what, reason);
+  }
+  return SALTUS_ERR_IO;
+}
+
+static saltus_status fail_with(const saltus_recording* r, const char* what, int error) {
+  bool full = error == ENOSPC || error == EDQUOT;
+  return fail(r, full ? "disk full" : what, strerror(error));
+}
+
+/* A recording through a link goes to where the link points. */
+static char* resolve(saltus_recording* r) {
+  char* real = realpath(r->path, NULL);
+  char* path = saltusi_pool_text(&r->pool, real ? real : r->path);
+  free(real);
+  return path;
+}
+
+/* HDF5 hides errno, so the path is tried by hand first. */
+static int try_path(const two_files* f) {
+  struct stat there;
+  if (stat(f->front, &there) == 0 && !S_ISREG(there.st_mode)) {
+    return S_ISDIR(there.st_mode) ? EISDIR : EINVAL;
+  }
+  if (access(f->front, F_OK) == 0 && access(f->front, W_OK) != 0) {
+    return errno;
+  }
+  unlink(f->back);
+  unlink(f->spare);
+  int file = open(f->back, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (file < 0) {
+    return errno;
+  }
+  return close(file) == 0 ? 0 : errno;
+}
+
+static saltus_status begin(saltus_recording* r, two_files* f) {
+  int error = try_path(f);
+  if (error == 0) {
+    error = saltusi_file_reserve(f->back, saltusi_h5_growth(r, &f->old));
+  }
+  if (error) {
+    saltusi_log(r->log, SALTUS_LEVEL_ERROR, "%s: cannot write the recording: %s", r->path,
+                strerror(error));
+    return SALTUS_ERR_IO;
+  }
+  saltus_status status = saltusi_h5_create(f->back, r);
+  if (status != SALTUS_OK) {
+    return status;
+  }
+  if (rename(f->back, f->front) != 0) {
+    saltusi_log(r->log, SALTUS_LEVEL_ERROR, "%s: cannot write the recording: %s", r->path,
+                strerror(errno));
+    return SALTUS_ERR_IO;
+  }
+  return SALTUS_OK;
+}
+
+static saltus_status create(saltus_recording* r) {
+  two_files* f = saltusi_pool_take(&r->pool, 1, sizeof *f);
+  if (!f) {
+    return SALTUS_ERR_MEMORY;
+  }
+  r->file = f;
+  f->front = resolve(r);
+  f->back = f->front ? saltusi_pool_join(&r->pool, f->front, ".back") : NULL;
+  f->spare = f->front ? saltusi_pool_join(&r->pool, f->front, ".spare") : NULL;
+  if (!f->back || !f->spare || saltusi_batch_take(r, &f->old) != SALTUS_OK) {
+    return SALTUS_ERR_MEMORY;
+  }
+  saltus_status status = begin(r, f);
+  if (status != SALTUS_OK) {
+    unlink(f->back);
+  }
+  return status;
+}
+
+static saltus_status copy_front(const saltus_recording* r, two_files* f) {
+  int error = saltusi_file_copy(f->front, f->back);
+  if (error) {
+    return fail_with(r, "cannot copy the recording", error);
+  }
+  f->back_whole = true;
+  saltusi_batch_pass(&f->old);
+  return SALTUS_OK;
+}
+
+/* Brings back up to date. A back that does not open (a reader holds it, somebody removed it) is
+ * made again from front. */
+static saltus_status extend(saltus_recording* r, two_files* f,
+                            const saltus_recording_summary* final) {
+  char text[SALTUSI_H5_TEXT] = "";
+  bool opened = false;
+  for (int attempt = 0; attempt < 2 && !opened; attempt++) {
+    if (!f->back_whole || attempt > 0) {
+      saltus_status status = copy_front(r, f);
+      if (status != SALTUS_OK) {
+        return status;
+      }
+    }
+    int error = saltusi_file_reserve(f->back, saltusi_h5_growth(r, &f->old));
+    if (error && error != ENOENT) {
+      return fail_with(r, "cannot write", error);
+    }
+    saltusi_h5_append what = {.path = f->back, .batches = {&f->old, &r->fresh}, .final = final};
+    if (saltusi_h5_extend(r, &what, &opened, text) == SALTUS_OK) {
+      return SALTUS_OK;
+    }
+  }
+  return fail(r, "cannot write", text);
+}
+
+static saltus_status flush(saltus_recording* r, const saltus_recording_summary* final) {
+  two_files* f = r->file;
+  if (!final && r->fresh.frames == 0 && r->fresh.events == 0) {
+    return SALTUS_OK;
+  }
+  saltus_status status = extend(r, f, final);
+  if (status != SALTUS_OK) {
+    f->back_whole = false;
+    return status;
+  }
+  int kept = 0;
+  int error = r->sync ? saltusi_file_sync(f->back) : 0;
+  if (error == 0) {
+    error = final ? (rename(f->back, f->front) == 0 ? 0 : errno)
+                  : saltusi_file_exchange(f->front, f->back, f->spare, &kept);
+  }
+  if (error) {
+    f->back_whole = false;
+    return fail_with(r, "cannot write", error);
+  }
+  /* what is new in front is what back lacks */
+  f->back_whole = kept;
+  saltusi_batch lacking = r->fresh;
+  saltusi_batch_pass(&r->fresh);
+  long long first_frame = r->fresh.first_frame, first_event = r->fresh.first_event;
+  r->fresh = f->old;
+  f->old = lacking;
+  r->fresh.frames = r->fresh.events = 0;
+  r->fresh.first_frame = first_frame;
+  r->fresh.first_event = first_event;
+  return SALTUS_OK;
+}
+
+/* After a failure the room that back took may do for a copy that says so. */
+static void release(saltus_recording* r, const char* failure) {
+  two_files* f = r->file;
+  unlink(f->back);
+  unlink(f->spare);
+  if (!failure || saltusi_file_copy(f->front, f->back) != 0) {
+    unlink(f->back);
+    return;
+  }
+  saltus_recording_summary summary = {
+      .failure = failure, .steps = -1, .cpu_seconds = r->head.cpu_seconds};
+  saltusi_h5_append what = {.path = f->back, .final = &summary};
+  char text[SALTUSI_H5_TEXT];
+  bool opened = false;
+  if (saltusi_h5_extend(r, &what, &opened, text) != SALTUS_OK || rename(f->back, f->front) != 0) {
+    unlink(f->back);
+  }
+}
+
+const saltusi_format saltusi_format_hdf5 = {
+    .extension = ".h5", .create = create, .flush = flush, .release = release};

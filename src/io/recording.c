@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ */
+#include "base/log.h"
+#include "io/writer.h"
+#include "saltus/version.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+#include <time.h>
+
+/* Memory of one batch; a full batch is flushed whatever the clock says. */
+enum {
+  BATCH_BYTES = 4 << 20,
+  BATCH_FRAMES_MIN = 16,
+  BATCH_FRAMES_MAX = 65536,
+  BATCH_EVENTS = 8192
+};
+
+/* A flush may cost at most one part in this many of the run's time. */
+static const double flush_share = 20;
+
+static const saltusi_format* const formats[] = {&saltusi_format_hdf5, &saltusi_format_csv};
+enum { FORMAT_COUNT = sizeof formats / sizeof *formats };
+
+static double now(void) {
+  struct timespec at;
+  clock_gettime(CLOCK_MONOTONIC, &at);
+  return (double)at.tv_sec + 1e-9 * (double)at.tv_nsec;
+}
+
+/* The format for a path, or NULL after a message. */
+static const saltusi_format* format_for(const char* path, saltus_log log) {
+  size_t length = strlen(path);
+  for (int i = 0; i < FORMAT_COUNT; i++) {
+    size_t extension = strlen(formats[i]->extension);
+    if (length > extension && strcasecmp(path + length - extension, formats[i]->extension) == 0) {
+      return formats[i];
+    }
+  }
+  saltusi_log(log, SALTUS_LEVEL_ERROR,
+              "%s: the name of a recording has to end in .h5 (HDF5) or .csv (text table)", path);
+  return NULL;
+}
+
+saltus_recording_def saltus_recording_def_default(void) {
+  return (saltus_recording_def){.flush_interval = 1.0};
+}
+
+static saltus_status check(const saltus_recording_def* def) {
+  if (!def->path || !def->system) {
+    saltusi_log(def->log, SALTUS_LEVEL_ERROR, "recording: a path and a system are needed");
+    return SALTUS_ERR_RANGE;
+  }
+  if (!(def->flush_interval >= 0)) {
+    saltusi_log(def->log, SALTUS_LEVEL_ERROR, "recording: flush_interval is %g s, must be >= 0",
+                def->flush_interval);
+    return SALTUS_ERR_RANGE;
+  }
+  const saltus_dims* dims = &def->system->dims;
+  if (dims->nq < 0 || dims->nv < 0 || dims->nc < 0 || dims->nj < 0) {
+    saltusi_log(def->log, SALTUS_LEVEL_ERROR,
+                "recording: the system has sizes nq %d, nv %d, nc %d, nj %d, must be >= 0",
+                dims->nq, dims->nv, dims->nc, dims->nj);
+    return SALTUS_ERR_RANGE;
+  }
+  return SALTUS_OK;
+}
+
+/* name, or stem and number where there is none; NULL without room. */
+static const char* named(saltusi_pool* pool, const char* name, const char* stem, int number) {
+  if (name && *name) {
+    return saltusi_pool_text(pool, name);
+  }
+  char digits[16];
+  snprintf(digits, sizeof digits, "%d", number);
+  return saltusi_pool_join(pool, stem, digits);
+}
+
+static saltus_status take_labels(saltus_recording* r, const saltus_system* system) {
+  saltus_recording_data* head = &r->head;
+  for (int i = 0; i < head->nq; i++) {
+    const saltus_label* label = system->q_labels ? &system->q_labels[i] : NULL;
+    head->q_labels[i].name = named(&r->pool, label ? label->name : NULL, "q", i + 1);
+    head->q_labels[i].unit = saltusi_pool_text(&r->pool, label ? label->unit : NULL);
+    if (!head->q_labels[i].name || !head->q_labels[i].unit) {
+      return SALTUS_ERR_MEMORY;
+    }
+  }
+  for (int i = 0; i < head->nv; i++) {
+    const saltus_label* label = system->v_labels ? &system->v_labels[i] : NULL;
+    head->v_labels[i].name = named(&r->pool, label ? label->name : NULL, "v", i + 1);
+    head->v_labels[i].unit = saltusi_pool_text(&r->pool, label ? label->unit : NULL);
+    if (!head->v_labels[i].name || !head->v_labels[i].unit) {
+      return SALTUS_ERR_MEMORY;
+    }
+  }
+  return SALTUS_OK;
+}
+
+static saltus_status take_names(saltus_recording* r, const saltus_recording_def* def) {
+  saltus_recording_data* head = &r->head;
+  const saltus_system* system = def->system;
+  /* contacts that come and go share laws: then a law's name says nothing about the contact */
+  bool fixed = system->laws && system->law_count == head->nc;
+  r->contact_components = saltusi_pool_take(&r->pool, (size_t)head->nc, sizeof(int));
+  if (!r->contact_components) {
+    return SALTUS_ERR_MEMORY;
+  }
+  for (int i = 0; i < head->nc; i++) {
+    head->contact_names[i] = named(&r->pool, fixed ? system->laws[i].name : NULL, "contact", i + 1);
+    int tangents = fixed ? system->laws[i].tangents : 2;
+    r->contact_components[i] = tangents < 0 ? 1 : tangents > 2 ? 3 : 1 + tangents;
+    if (!head->contact_names[i]) {
+      return SALTUS_ERR_MEMORY;
+    }
+  }
+  for (int i = 0; i < head->nj; i++) {
+    head->joint_names[i] =
+        named(&r->pool, def->joint_names ? def->joint_names[i] : NULL, "joint", i + 1);
+    if (!head->joint_names[i]) {
+      return SALTUS_ERR_MEMORY;
+    }
+  }
+  return SALTUS_OK;
+}
+
+static saltus_status take_head(saltus_recording* r, const saltus_recording_def* def) {
+  saltus_recording_data* head = &r->head;
+  head->nq = def->system->dims.nq;
+  head->nv = def->system->dims.nv;
+  head->nc = def->system->dims.nc;
+  head->nj = def->system->dims.nj;
+  head->status = "running";
+  head->steps = -1;
+  head->cpu_seconds = NAN;
+  r->path = saltusi_pool_text(&r->pool, def->path);
+  head->name = saltusi_pool_text(&r->pool, def->name);
+  head->scheme = saltusi_pool_text(&r->pool, def->scheme);
+  head->options = saltusi_pool_text(&r->pool, def->options);
+  head->scene = saltusi_pool_text(&r->pool, def->scene);
+  head->version = saltusi_pool_text(&r->pool, def->version ? def->version : saltus_version());
+  if (!r->path || !head->name || !head->scheme || !head->options || !head->scene ||
+      !head->version) {
+    return SALTUS_ERR_MEMORY;
+  }
+  saltus_status status = saltusi_data_name_room(head, &r->pool);
+  if (status == SALTUS_OK) {
+    status = take_labels(r, def->system);
+  }
+  if (status == SALTUS_OK) {
+    status = take_names(r, def);
+  }
+  return status;
+}
+
+saltus_status saltusi_batch_take(saltus_recording* r, saltusi_batch* batch) {
+  for (int s = 0; s < SALTUSI_SERIES_COUNT; s++) {
+    size_t width = saltusi_series_width(&saltusi_series_list[s], &r->head);
+    if (width == 0) {
+      continue;
+    }
+    batch->column[s] = saltusi_pool_take(&r->pool, (size_t)r->frame_capacity * width, SALTUSI_ITEM);
+    if (!batch->column[s]) {
+      return SALTUS_ERR_MEMORY;
+    }
+  }
+  batch->event = saltusi_pool_take(&r->pool, (size_t)r->event_capacity, sizeof *batch->event);
+  batch->frames_before = saltusi_pool_take(&r->pool, (size_t)r->event_capacity, sizeof(long long));
+  return batch->event && batch->frames_before ? SALTUS_OK : SALTUS_ERR_MEMORY;
+}
+
+void saltusi_batch_pass(saltusi_batch* batch) {
+  batch->first_frame += batch->frames;
+  batch->first_event += batch->events;
+  batch->frames = 0;
+  batch->events = 0;
+}
+
+void saltusi_status_text(const saltus_recording_summary* summary, char* text, size_t size) {
+  if (summary->failure) {
+    snprintf(text, size, "failed: %s", summary->failure);
+  } else {
+    snprintf(text, size, "complete");
+  }
+}
+
+static void size_batches(saltus_recording* r) {
+  size_t row = 0;
+  for (int s = 0; s < SALTUSI_SERIES_COUNT; s++) {
+    row += SALTUSI_ITEM * saltusi_series_width(&saltusi_series_list[s], &r->head);
+  }
+  size_t frames = BATCH_BYTES / row;
+  r->frame_capacity = frames < BATCH_FRAMES_MIN   ? BATCH_FRAMES_MIN
+                      : frames > BATCH_FRAMES_MAX ? BATCH_FRAMES_MAX
+                                                  : (int)frames;
+  r->event_capacity = BATCH_EVENTS;
+}
+
+static saltus_status fill(saltus_recording* r, const saltus_recording_def* def) {
+  r->log = def->log;
+  r->flush_interval = def->flush_interval;
+  r->t_kept = NAN;
+  saltus_status status = take_head(r, def);
+  if (status != SALTUS_OK) {
+    return status;
+  }
+  size_batches(r);
+  status = saltusi_batch_take(r, &r->fresh);
+  if (status != SALTUS_OK) {
+    return status;
+  }
+  r->next_flush = r->next_sync = now() + r->flush_interval;
+  return r->format->create(r);
+}
+
+saltus_status saltus_recording_create(const saltus_recording_def* def, saltus_recording** out) {
+  *out = NULL;
+  saltus_status status = check(def);
+  if (status != SALTUS_OK) {
+    return status;
+  }
+  const saltusi_format* format = format_for(def->path, def->log);
+  if (!format) {
+    return SALTUS_ERR_NAME;
+  }
+  saltusi_pool pool = saltusi_pool_over(def->allocator);
+  saltus_recording* r = saltusi_pool_take(&pool, 1, sizeof *r);
+  status = SALTUS_ERR_MEMORY;
+  if (r) {
+    r->pool = pool;
+    r->format = format;
+    status = fill(r, def);
+    pool = r->pool;
+  }
+  if (status == SALTUS_ERR_MEMORY) {
+    saltusi_log(def->log, SALTUS_LEVEL_ERROR, "%s: no memory for the recording", def->path);
+  }
+  if (status != SALTUS_OK) {
+    saltusi_pool_free(&pool);
+    return status;
+  }
+  *out = r;
+  return SALTUS_OK;
+}
+
+static saltus_status flush(saltus_recording* r, const saltus_recording_summary* final) {
+  if (r->error != SALTUS_OK) {
+    return r->error;
+  }
+  double begin = now();
+  const double* t = r->fresh.column[SALTUSI_T];
+  double t_last = r->fresh.frames ? t[r->fresh.frames - 1] : r->t_kept;
+  r->sync = final || begin >= r->next_sync;
+  r->error = r->format->flush(r, final);
+  if (r->error == SALTUS_OK) {
+    r->t_kept = t_last;
+  } else if (r->error == SALTUS_ERR_MEMORY) {
+    saltusi_log(r->log, SALTUS_LEVEL_ERROR, "%s: no memory to write", r->path);
+  }
+  double end = now();
+  r->next_flush = end + fmax(r->flush_interval, flush_share * (end - begin));
+  r->next_sync = r->sync ? r->next_flush : r->next_sync;
+  return r->error;
+}
+
+/* interval 0 means what it says, whatever it costs */
+static saltus_status flush_when_due(saltus_recording* r) {
+  bool due = r->fresh.frames == r->frame_capacity || r->fresh.events == r->event_capacity ||
+             r->flush_interval == 0 || now() >= r->next_flush;
+  return due ? flush(r, NULL) : SALTUS_OK;
+}
+
+static void put(const saltus_recording* r, int series, int frame, const void* items) {
+  size_t bytes = SALTUSI_ITEM * saltusi_series_width(&saltusi_series_list[series], &r->head);
+  if (bytes) {
+    memcpy((unsigned char*)r->fresh.column[series] + (size_t)frame * bytes, items, bytes);
+  }
+}
+
+/* Contacts beyond the frame's count do not exist now: gap NaN, no force. */
+static void put_contacts(const saltus_recording* r, int frame, const saltus_frame* f) {
+  int nc = r->head.nc;
+  double* gap = r->fresh.column[SALTUSI_GAP];
+  double* velocity = r->fresh.column[SALTUSI_VELOCITY];
+  double* force = r->fresh.column[SALTUSI_FORCE];
+  double* impulse = r->fresh.column[SALTUSI_IMPULSE];
+  for (int i = 0; i < nc; i++) {
+    saltus_contact_frame c = {.gap = NAN, .velocity = NAN};
+    if (i < f->contact_count) {
+      c = f->contacts[i];
+    }
+    size_t at = (size_t)frame * (size_t)nc + (size_t)i;
+    gap[at] = c.gap;
+    velocity[at] = c.velocity;
+    memcpy(force + 3 * at, c.force, sizeof c.force);
+    memcpy(impulse + 3 * at, c.impulse, sizeof c.impulse);
+  }
+}
+
+static saltus_status on_frame(void* user, const saltus_frame* f) {
+  saltus_recording* r = user;
+  if (r->closed || r->error != SALTUS_OK) {
+    return r->closed ? SALTUS_ERR_IO : r->error;
+  }
+  if (f->contact_count > r->head.nc) {
+    saltusi_log(r->log, SALTUS_LEVEL_ERROR,
+                "%s: a frame at t = %.9g s has %d contacts, the system announced at most %d",
+                r->path, f->t, f->contact_count, r->head.nc);
+    r->error = SALTUS_ERR_RANGE;
+    return r->error;
+  }
+  int i = r->fresh.frames;
+  put(r, SALTUSI_STEP, i, &f->step);
+  put(r, SALTUSI_T, i, &f->t);
+  put(r, SALTUSI_Q, i, f->q);
+  put(r, SALTUSI_V, i, f->v);
+  put_contacts(r, i, f);
+  put(r, SALTUSI_JOINT_FORCE, i, f->joint_forces);
+  put(r, SALTUSI_KINETIC, i, &f->kinetic);
+  put(r, SALTUSI_POTENTIAL, i, &f->potential);
+  put(r, SALTUSI_RESIDUAL_VELOCITY, i, &f->residual_velocity);
+  put(r, SALTUSI_RESIDUAL_IMPULSE, i, &f->residual_impulse);
+  r->fresh.frames++;
+  return flush_when_due(r);
+}
+
+static saltus_status on_event(void* user, const saltus_event* event) {
+  saltus_recording* r = user;
+  if (r->closed || r->error != SALTUS_OK) {
+    return r->closed ? SALTUS_ERR_IO : r->error;
+  }
+  int i = r->fresh.events;
+  r->fresh.event[i] = *event;
+  r->fresh.frames_before[i] = r->fresh.first_frame + r->fresh.frames;
+  r->fresh.events++;
+  return flush_when_due(r);
+}
+
+saltus_recorder saltus_recording_recorder(saltus_recording* recording) {
+  return (saltus_recorder){.frame = on_frame, .event = on_event, .user = recording};
+}
+
+saltus_status saltus_recording_flush(saltus_recording* recording) {
+  return recording->closed ? recording->error : flush(recording, NULL);
+}
+
+saltus_status saltus_recording_close(saltus_recording* recording,
+                                     const saltus_recording_summary* summary) {
+  if (recording->closed) {
+    return recording->error;
+  }
+  recording->closed = true;
+  saltus_status status = flush(recording, summary);
+  recording->format->release(recording, status == SALTUS_OK ? NULL : saltus_status_text(status));
+  return status;
+}
+
+void saltus_recording_destroy(saltus_recording* recording) {
+  if (!recording) {
+    return;
+  }
+  if (!recording->closed) {
+    recording->format->release(recording, NULL);
+  }
+  saltusi_pool_free(&recording->pool);
+}
+
+saltus_status saltus_recording_read(const char* path, saltus_log log,
+                                    const saltus_allocator* allocator,
+                                    saltus_recording_data** out) {
+  *out = NULL;
+  const saltusi_format* format = format_for(path, log);
+  if (!format) {
+    return SALTUS_ERR_NAME;
+  }
+  saltus_status status = SALTUS_ERR_MEMORY;
+  saltusi_data* into = saltusi_data_create(allocator);
+  if (into) {
+    status = format == &saltusi_format_hdf5 ? saltusi_h5_read(path, log, into)
+                                            : saltusi_csv_read(path, log, into);
+  }
+  if (status == SALTUS_ERR_MEMORY) {
+    saltusi_log(log, SALTUS_LEVEL_ERROR, "%s: no memory to read it", path);
+  }
+  if (status != SALTUS_OK) {
+    if (into) {
+      saltus_recording_data_destroy(&into->data);
+    }
+    return status;
+  }
+  *out = &into->data;
+  return SALTUS_OK;
+}

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ */
+#include "io/series.h"
+
+#include <math.h>
+#include <string.h>
+
+#define AT(member) offsetof(saltus_recording_data, member)
+
+/* The order is that of the chunks in an HDF5 file. */
+const saltusi_series saltusi_series_list[SALTUSI_SERIES_COUNT] = {
+    {"/step", "step", "1", SALTUSI_PER_FRAME, 1, true, AT(step)},
+    {"/t", "t", "s", SALTUSI_PER_FRAME, 1, false, AT(t)},
+    {"/q", "", "", SALTUSI_PER_Q, 1, false, AT(q)},
+    {"/v", "", "", SALTUSI_PER_V, 1, false, AT(v)},
+    {"/contacts/gap", "gap", "m", SALTUSI_PER_CONTACT, 1, false, AT(gap)},
+    {"/contacts/velocity", "velocity", "m/s", SALTUSI_PER_CONTACT, 1, false, AT(velocity)},
+    {"/contacts/force", "force", "N", SALTUSI_PER_CONTACT, 3, false, AT(force)},
+    {"/contacts/impulse", "impulse", "N s", SALTUSI_PER_CONTACT, 3, false, AT(impulse)},
+    {"/joints/force", "joint_force", "N", SALTUSI_PER_JOINT, 1, false, AT(joint_force)},
+    {"/energy/kinetic", "kinetic", "J", SALTUSI_PER_FRAME, 1, false, AT(kinetic)},
+    {"/energy/potential", "potential", "J", SALTUSI_PER_FRAME, 1, false, AT(potential)},
+    {"/residual/velocity", "residual_velocity", "m/s", SALTUSI_PER_FRAME, 1, false,
+     AT(residual_velocity)},
+    {"/residual/impulse", "residual_impulse", "N s", SALTUSI_PER_FRAME, 1, false,
+     AT(residual_impulse)},
+};
+
+int saltusi_series_columns(const saltusi_series* series, const saltus_recording_data* shape) {
+  switch (series->per) {
+  case SALTUSI_PER_Q:
+    return shape->nq;
+  case SALTUSI_PER_V:
+    return shape->nv;
+  case SALTUSI_PER_CONTACT:
+    return shape->nc;
+  case SALTUSI_PER_JOINT:
+    return shape->nj;
+  case SALTUSI_PER_FRAME:
+    break;
+  }
+  return 1;
+}
+
+size_t saltusi_series_width(const saltusi_series* series, const saltus_recording_data* shape) {
+  return (size_t)saltusi_series_columns(series, shape) * (size_t)series->components;
+}
+
+void* saltusi_series_get(const saltusi_series* series, const saltus_recording_data* data) {
+  const unsigned char* at = (const unsigned char*)data + series->member;
+  if (series->integer) {
+    return *(long long* const*)(const void*)at;
+  }
+  return *(double* const*)(const void*)at;
+}
+
+void saltusi_series_set(const saltusi_series* series, saltus_recording_data* data, void* array) {
+  unsigned char* at = (unsigned char*)data + series->member;
+  if (series->integer) {
+    *(long long**)(void*)at = array;
+  } else {
+    *(double**)(void*)at = array;
+  }
+}
+
+const char* saltusi_series_column_name(const saltusi_series* series,
+                                       const saltus_recording_data* data, int column) {
+  switch (series->per) {
+  case SALTUSI_PER_Q:
+    return data->q_labels[column].name;
+  case SALTUSI_PER_V:
+    return data->v_labels[column].name;
+  case SALTUSI_PER_CONTACT:
+    return data->contact_names[column];
+  case SALTUSI_PER_JOINT:
+    return data->joint_names[column];
+  case SALTUSI_PER_FRAME:
+    break;
+  }
+  return series->column;
+}
+
+const char* saltusi_series_column_unit(const saltusi_series* series,
+                                       const saltus_recording_data* data, int column) {
+  if (series->per == SALTUSI_PER_Q) {
+    return data->q_labels[column].unit;
+  }
+  if (series->per == SALTUSI_PER_V) {
+    return data->v_labels[column].unit;
+  }
+  return series->unit;
+}
+
+saltusi_data* saltusi_data_create(const saltus_allocator* allocator) {
+  saltusi_pool pool = saltusi_pool_over(allocator);
+  saltusi_data* owner = saltusi_pool_take(&pool, 1, sizeof *owner);
+  if (!owner) {
+    return NULL;
+  }
+  owner->pool = pool;
+  saltus_recording_data* data = &owner->data;
+  data->name = data->scheme = data->options = data->scene = data->version = "";
+  data->status = "running";
+  data->steps = -1;
+  data->cpu_seconds = NAN;
+  return owner;
+}
+
+void saltus_recording_data_destroy(saltus_recording_data* data) {
+  if (data) {
+    saltusi_pool_free(&((saltusi_data*)data)->pool);
+  }
+}
+
+saltus_status saltusi_data_name_room(saltus_recording_data* data, saltusi_pool* pool) {
+  data->q_labels = saltusi_pool_take(pool, (size_t)data->nq, sizeof(saltus_label));
+  data->v_labels = saltusi_pool_take(pool, (size_t)data->nv, sizeof(saltus_label));
+  data->contact_names = saltusi_pool_take(pool, (size_t)data->nc, sizeof(char*));
+  data->joint_names = saltusi_pool_take(pool, (size_t)data->nj, sizeof(char*));
+  bool complete = data->q_labels && data->v_labels && data->contact_names && data->joint_names;
+  return complete ? SALTUS_OK : SALTUS_ERR_MEMORY;
+}
+
+int saltusi_event_kind_from(const char* name) {
+  for (int kind = SALTUS_EVENT_IMPACT; kind <= SALTUS_EVENT_OPEN; kind++) {
+    if (strcmp(name, saltus_event_kind_name((saltus_event_kind)kind)) == 0) {
+      return kind;
+    }
+  }
+  return -1;
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * series.h - what is recorded per frame, as one list: memory, both writers and both readers are
+ * made from it.
+ */
+#ifndef SALTUSI_SERIES_H
+#define SALTUSI_SERIES_H
+
+#include "base/pool.h"
+#include "saltus/recording.h"
+
+/* Every item is 8 bytes wide: a double, or a long long for the step. */
+enum { SALTUSI_ITEM = 8 };
+
+/* Places in saltusi_series_list. */
+enum {
+  SALTUSI_STEP,
+  SALTUSI_T,
+  SALTUSI_Q,
+  SALTUSI_V,
+  SALTUSI_GAP,
+  SALTUSI_VELOCITY,
+  SALTUSI_FORCE,
+  SALTUSI_IMPULSE,
+  SALTUSI_JOINT_FORCE,
+  SALTUSI_KINETIC,
+  SALTUSI_POTENTIAL,
+  SALTUSI_RESIDUAL_VELOCITY,
+  SALTUSI_RESIDUAL_IMPULSE,
+  SALTUSI_SERIES_COUNT
+};
+
+typedef enum saltusi_per {
+  SALTUSI_PER_FRAME,
+  SALTUSI_PER_Q,
+  SALTUSI_PER_V,
+  SALTUSI_PER_CONTACT,
+  SALTUSI_PER_JOINT
+} saltusi_per;
+
+typedef struct saltusi_series {
+  const char* path;   /* dataset in HDF5 */
+  const char* column; /* name in a text table; after "contact." or "joint." for those */
+  const char* unit;   /* "" where each column has its own */
+  saltusi_per per;
+  int components; /* 1, or 3 with the normal first */
+  bool integer;
+  size_t member; /* of the pointer in saltus_recording_data */
+} saltusi_series;
+
+extern const saltusi_series saltusi_series_list[SALTUSI_SERIES_COUNT];
+
+/* Columns: contacts, joints, ...; items of one frame are columns x components. */
+int saltusi_series_columns(const saltusi_series* series, const saltus_recording_data* shape);
+size_t saltusi_series_width(const saltusi_series* series, const saltus_recording_data* shape);
+
+/* The array of this series in `data`. */
+void* saltusi_series_get(const saltusi_series* series, const saltus_recording_data* data);
+void saltusi_series_set(const saltusi_series* series, saltus_recording_data* data, void* array);
+
+/* Name and unit of a column. */
+const char* saltusi_series_column_name(const saltusi_series* series,
+                                       const saltus_recording_data* data, int column);
+const char* saltusi_series_column_unit(const saltusi_series* series,
+                                       const saltus_recording_data* data, int column);
+
+/* saltus_recording_data inside its pool. */
+typedef struct saltusi_data {
+  saltus_recording_data data; /* first: the public pointer is this one */
+  saltusi_pool pool;
+} saltusi_data;
+
+/* Empty texts, no arrays; NULL when there is no room. */
+saltusi_data* saltusi_data_create(const saltus_allocator* allocator);
+
+/* Room for the names of nq, nv, nc, nj columns. */
+saltus_status saltusi_data_name_room(saltus_recording_data* data, saltusi_pool* pool);
+
+/* A saltus_event_kind, or -1 for another text. */
+int saltusi_event_kind_from(const char* name);
+
+#endif

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * writer.h - what the two output formats share: the recording, its buffers, the table of formats.
+ */
+#ifndef SALTUSI_WRITER_H
+#define SALTUSI_WRITER_H
+
+#include "io/series.h"
+
+/* Frames and events on their way to the file. */
+typedef struct saltusi_batch {
+  long long first_frame, first_event; /* number of the first one in the whole recording */
+  int frames, events;
+  void* column[SALTUSI_SERIES_COUNT]; /* [frame_capacity x width]; NULL for width zero */
+  saltus_event* event;                /* [event_capacity] */
+  long long* frames_before;           /* [event_capacity] frames of the recording before it */
+} saltusi_batch;
+
+struct saltusi_format;
+
+struct saltus_recording {
+  saltusi_pool pool;
+  const struct saltusi_format* format;
+  void* file;                 /* of the format */
+  saltus_recording_data head; /* sizes, names and texts; no frames */
+  int* contact_components;    /* [nc] components a text table shows */
+  const char* path;
+  saltus_log log;
+  saltusi_batch fresh; /* in no file yet */
+  int frame_capacity, event_capacity;
+  double flush_interval;
+  double next_flush; /* s on the monotonic clock */
+  double next_sync;  /* likewise: a full buffer is flushed early but not waited for */
+  bool sync;         /* this flush waits for the disk */
+  double t_kept;     /* time of the last frame on disk */
+  saltus_status error;
+  bool closed;
+};
+
+/* Functions say in the log what went wrong, except for SALTUS_ERR_MEMORY. */
+typedef struct saltusi_format {
+  const char* extension;
+  /* Takes what it needs from the pool, writes the head. Cleans up after itself when it fails. */
+  saltus_status (*create)(saltus_recording* recording);
+  /* Writes `fresh`, which is empty afterwards. final: NULL, or what ends the file. */
+  saltus_status (*flush)(saltus_recording* recording, const saltus_recording_summary* final);
+  /* Lets go of the file; it stays as of the last good flush. failure: NULL, or why it ends. */
+  void (*release)(saltus_recording* recording, const char* failure);
+} saltusi_format;
+
+extern const saltusi_format saltusi_format_hdf5;
+extern const saltusi_format saltusi_format_csv;
+
+/* Arrays of a batch; SALTUS_ERR_MEMORY. */
+saltus_status saltusi_batch_take(saltus_recording* recording, saltusi_batch* batch);
+
+/* Empty, and starting after everything it held. */
+void saltusi_batch_pass(saltusi_batch* batch);
+
+/* "complete" or "failed: ..." in text[size]. */
+void saltusi_status_text(const saltus_recording_summary* summary, char* text, size_t size);
+
+saltus_status saltusi_h5_read(const char* path, saltus_log log, saltusi_data* into);
+saltus_status saltusi_csv_read(const char* path, saltus_log log, saltusi_data* into);
+
+#endif

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * dense.h - small dense kernels: row major, sums in index order so that the bits never change.
+ */
+#ifndef SALTUSI_DENSE_H
+#define SALTUSI_DENSE_H
+
+#include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+static inline double saltusi_dot(int n, const double* a, const double* b) {
+  double sum = 0.0;
+  for (int i = 0; i < n; i++) {
+    sum += a[i] * b[i];
+  }
+  return sum;
+}
+
+/* y += s x */
+static inline void saltusi_add_scaled(int n, double s, const double* x, double* y) {
+  for (int i = 0; i < n; i++) {
+    y[i] += s * x[i];
+  }
+}
+
+static inline double saltusi_max_abs(int n, const double* x) {
+  double largest = 0.0;
+  for (int i = 0; i < n; i++) {
+    double size = fabs(x[i]);
+    if (!(size <= largest)) { /* NaN wins */
+      largest = size;
+    }
+  }
+  return largest;
+}
+
+/* y = A x for an n x n matrix */
+static inline void saltusi_matrix_times(int n, const double* A, const double* x, double* y) {
+  for (int i = 0; i < n; i++) {
+    y[i] = saltusi_dot(n, A + (size_t)i * (size_t)n, x);
+  }
+}
+
+/* A = P L U in place with partial pivoting, L with unit diagonal. False when a pivot is not above
+ * `tiny` times the size of its column, or not finite. */
+bool saltusi_lu_factor(int n, double* A, int* pivot, double tiny);
+
+/* x <- A^-1 x with the factors of saltusi_lu_factor. */
+void saltusi_lu_solve(int n, const double* LU, const int* pivot, double* x);
+
+#endif

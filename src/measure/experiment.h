@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * experiment.h - one run of fixed steps with every state kept, to be measured afterwards.
+ */
+#ifndef SALTUSI_EXPERIMENT_H
+#define SALTUSI_EXPERIMENT_H
+
+#include "measure/convergence.h"
+#include "saltus/sim.h"
+
+typedef struct saltusi_experiment_def {
+  const saltus_system* system;
+  const double* q0;
+  const double* v0;
+  const char* scheme;
+  const void* options; /* NULL: defaults */
+  double t0, t_end;    /* s */
+  long long steps;
+  saltus_log log;
+  const saltus_allocator* allocator;
+} saltusi_experiment_def;
+
+/* Owns the motion. */
+typedef struct saltusi_experiment {
+  saltusi_trajectory motion;
+  double h;
+  saltus_work work;
+  double cpu; /* s */
+  void* block;
+  size_t bytes;
+  saltus_allocator memory;
+} saltusi_experiment;
+
+/* On failure there is nothing to free. */
+saltus_status saltusi_experiment_run(const saltusi_experiment_def* def, saltusi_experiment* out);
+void saltusi_experiment_free(saltusi_experiment* experiment);
+
+#endif

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * system_parts.c - callbacks that several reference problems share.
+ */
+#include "measure/system_parts.h"
+
+#include "measure/problem_family.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static size_t velocities(const void* self) {
+  return (size_t)((const saltus_problem*)self)->system.dims.nv;
+}
+
+void saltusi_zero_matrix(const void* self, const saltus_point* at, double* A) {
+  (void)at;
+  memset(A, 0, velocities(self) * velocities(self) * sizeof *A);
+}
+
+void saltusi_zero_vector(const void* self, const saltus_point* at, double* x) {
+  (void)at;
+  memset(x, 0, velocities(self) * sizeof *x);
+}
+
+void saltusi_unit_mass(const void* self, const saltus_point* at, double* M) {
+  saltusi_zero_matrix(self, at, M);
+  for (size_t i = 0; i < velocities(self); i++) {
+    M[i * velocities(self) + i] = 1.0;
+  }
+}
+
+double saltusi_unit_kinetic(const void* self, const saltus_point* at) {
+  double sum = 0.0;
+  for (size_t i = 0; i < velocities(self); i++) {
+    sum += at->v[i] * at->v[i];
+  }
+  return 0.5 * sum;
+}
+
+saltus_status saltusi_floor_contacts(const void* self, const saltus_point* at,
+                                     saltus_contact_list* list) {
+  (void)self;
+  list->gap[0] = at->q[0];
+  return SALTUS_OK;
+}
+
+void saltusi_floor_contact(const void* self, const saltus_point* at, int key, saltus_rows* rows) {
+  (void)self;
+  (void)at;
+  (void)key;
+  rows->G[0] = 1.0;
+}
+
+saltus_dims saltusi_floor_dims(int size) {
+  (void)size;
+  return (saltus_dims){.nq = 1, .nv = 1, .nc = 1};
+}
+
+void saltusi_floor_name(int size, int contact, char* text, size_t bytes) {
+  (void)size;
+  (void)contact;
+  snprintf(text, bytes, "floor");
+}

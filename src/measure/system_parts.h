@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * system_parts.h - callbacks that several reference problems share. self is the saltus_problem.
+ */
+#ifndef SALTUSI_SYSTEM_PARTS_H
+#define SALTUSI_SYSTEM_PARTS_H
+
+#include "saltus/system.h"
+
+/* Unit masses: M = 1, T = v^T v / 2. */
+void saltusi_unit_mass(const void* self, const saltus_point* at, double* M);
+double saltusi_unit_kinetic(const void* self, const saltus_point* at);
+
+/* Nothing depends on it: an nv x nv matrix or an nv vector of zeros. */
+void saltusi_zero_matrix(const void* self, const saltus_point* at, double* A);
+void saltusi_zero_vector(const void* self, const saltus_point* at, double* x);
+
+/* One coordinate above a floor at 0. */
+saltus_status saltusi_floor_contacts(const void* self, const saltus_point* at,
+                                     saltus_contact_list* list);
+void saltusi_floor_contact(const void* self, const saltus_point* at, int key, saltus_rows* rows);
+
+/* dims.nq = nv = nc = 1, dense */
+saltus_dims saltusi_floor_dims(int size);
+void saltusi_floor_name(int size, int contact, char* text, size_t bytes);
+
+#endif

@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * formula_constraints.c - rows of joints and contacts from their formulas.
+ *
+ *   position formula g(t,q)       U = g_q v + g_t        G = g_q, b = g_t
+ *   velocity formula s(t,q,v)     U = s                  G = s_v, b = s at v = 0
+ *   both                          c = U_q v + U_t
+ */
+#include "formula/derive.h"
+#include "formula/message.h"
+#include "model/formula_model.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { ROWS_MOST = 3 };
+
+typedef struct row_source {
+  saltusi_span G; /* entries by position or velocity variable */
+  int first;      /* variable of column 0 */
+  saltusi_expr b, c;
+  bool kinked; /* constant derivatives do not mean an affine formula */
+} row_source;
+
+static int column_of(const saltusi_graph* g, const row_source* r, int k) {
+  return g->entries[r->G.first + k].variable - r->first;
+}
+
+static row_source from_position(saltusi_graph* g, saltusi_expr e) {
+  row_source r = {.first = saltusi_position(0), .kinked = saltusi_kinks(g, e) != 0};
+  r.b = saltusi_explicit_rate(g, e);
+  r.c = saltusi_rate(g, saltusi_rate(g, e));
+  r.G = saltusi_gradient(g, e, SALTUSI_ON_POSITION);
+  return r;
+}
+
+static saltus_status from_velocity(saltusi_formula_builder* b, const saltus_formula_text* formula,
+                                   saltusi_expr e, row_source* r) {
+  saltusi_graph* g = &b->graph;
+  *r = (row_source){.first = saltusi_velocity(g, 0), .kinked = saltusi_kinks(g, e) != 0};
+  if ((saltusi_kinks(g, e) & SALTUSI_ON_VELOCITY) != 0) {
+    saltusi_formula_complain(
+        b->def->log, SALTUS_LEVEL_ERROR, formula,
+        "slip is not linear in the velocities: one occurs in abs, sign, min, max or a condition");
+    return SALTUS_ERR_INPUT;
+  }
+  r->b = saltusi_at_rest(g, e);
+  r->c = saltusi_rate(g, e);
+  r->G = saltusi_gradient(g, e, SALTUSI_ON_VELOCITY);
+  for (int k = 0; k < r->G.count && g->status == SALTUS_OK; k++) {
+    saltusi_expr entry = g->entries[r->G.first + k].expr;
+    if (!saltusi_formula_velocity_free(b, &entry)) {
+      const char* name = b->def->coordinates[column_of(g, r, k)].name;
+      saltusi_formula_error(b->def->log, formula,
+                            saltusi_formula_find_velocity(formula->text, name),
+                            "slip is not linear in the velocity %s'", name);
+      return SALTUS_ERR_INPUT;
+    }
+    g->entries[r->G.first + k].expr = entry;
+  }
+  return g->status;
+}
+
+/* The columns of all rows together, ascending. */
+static void join_columns(saltusi_formula_builder* b, const row_source* sources,
+                         saltusi_formula_rows* rows) {
+  saltusi_graph* g = &b->graph;
+  int room = 0, used = 0;
+  for (int r = 0; r < rows->count; r++) {
+    room += sources[r].G.count;
+  }
+  int* column = SALTUSI_TAKE(&b->model->pool, int, room);
+  if (column == NULL) {
+    return;
+  }
+  for (int r = 0; r < rows->count; r++) {
+    for (int k = 0; k < sources[r].G.count; k++) {
+      column[used++] = column_of(g, &sources[r], k);
+    }
+  }
+  saltusi_sort_ascending(column, (size_t)used);
+  rows->width = 0;
+  for (int k = 0; k < used; k++) {
+    if (k == 0 || column[k] != column[k - 1]) {
+      column[rows->width] = column[k];
+      rows->width++;
+    }
+  }
+  rows->column = column;
+}
+
+static int place_of(const int* column, int width, int wanted) {
+  int k = 0;
+  while (k < width - 1 && column[k] != wanted) {
+    k++;
+  }
+  return k;
+}
+
+static void make_rows(saltusi_formula_builder* b, const row_source* sources,
+                      saltusi_formula_rows* rows) {
+  saltusi_graph* g = &b->graph;
+  saltus_formula_model* m = b->model;
+  join_columns(b, sources, rows);
+  if (m->pool.failed || g->status != SALTUS_OK) {
+    return;
+  }
+  const size_t width = (size_t)rows->width, count = (size_t)rows->count, all = count * width;
+  bool constant = true;
+  for (int r = 0; r < rows->count; r++) {
+    b->constant_rows = b->constant_rows && !sources[r].kinked;
+    for (int k = 0; k < sources[r].G.count; k++) {
+      saltusi_expr e = g->entries[sources[r].G.first + k].expr;
+      int at = place_of(rows->column, rows->width, column_of(g, &sources[r], k));
+      saltusi_formula_put(b, (size_t)r * width + (size_t)at, e);
+      constant = constant && saltusi_is_constant(g, e);
+    }
+    saltusi_formula_put(b, all + (size_t)r, sources[r].b);
+    constant = constant && saltusi_is_constant(g, sources[r].b);
+  }
+  saltusi_formula_make(b, all + count, &rows->program);
+  b->constant_rows = b->constant_rows && constant;
+
+  /* a row that never changes is computed now; t, q and v are not read */
+  double* fixed = constant ? SALTUSI_TAKE(&m->pool, double, all + count) : NULL;
+  double t_register[1];
+  if (fixed != NULL && g->status == SALTUS_OK) {
+    saltusi_run(&rows->program, 0.0, NULL, NULL, t_register, fixed);
+    rows->fixed = fixed;
+  }
+
+  for (int r = 0; r < rows->count; r++) {
+    rows->bent = rows->bent || sources[r].c != g->zero;
+    saltusi_formula_put(b, (size_t)r, sources[r].c);
+  }
+  saltusi_formula_make(b, count, &rows->convective);
+  m->buffer = all + count > m->buffer ? all + count : m->buffer;
+}
+
+static saltus_status make_joint(saltusi_formula_builder* b, int i, saltusi_expr* g_value) {
+  const saltus_formula_joint* joint = &b->def->joints[i];
+  saltus_formula_text f =
+      saltusi_formula_called(b, &joint->constraint, "constraint of joint", joint->name);
+  saltus_status status =
+      saltusi_parse(&b->scope, &f, SALTUSI_ON_TIME | SALTUSI_ON_POSITION, g_value);
+  if (status != SALTUS_OK) {
+    return status;
+  }
+  row_source source = from_position(&b->graph, *g_value);
+  b->model->joints[i].count = 1;
+  make_rows(b, &source, &b->model->joints[i]);
+  b->model->joint_names[i] =
+      saltusi_pool_text(&b->model->pool, joint->name != NULL ? joint->name : "");
+  return b->graph.status;
+}
+
+/* The k-th tangent of a contact: a velocity formula when a velocity occurs in it. */
+static saltus_status make_tangent(saltusi_formula_builder* b, int i, int k, row_source* source) {
+  const saltus_formula_contact* contact = &b->def->contacts[i];
+  saltus_formula_text f =
+      k == 0 ? saltusi_formula_called(b, &contact->slip, "slip of contact", contact->name)
+             : saltusi_formula_called(b, &contact->slip2, "slip2 of contact", contact->name);
+  saltusi_expr e;
+  saltus_status status = saltusi_parse(&b->scope, &f, SALTUSI_ON_ANY, &e);
+  if (status != SALTUS_OK) {
+    return status;
+  }
+  if ((saltusi_depends(&b->graph, e) & SALTUSI_ON_VELOCITY) != 0) {
+    return from_velocity(b, &f, e, source);
+  }
+  *source = from_position(&b->graph, e);
+  return b->graph.status;
+}
+
+static saltus_status make_contact(saltusi_formula_builder* b, int i, saltusi_expr* gap) {
+  const saltus_formula_contact* contact = &b->def->contacts[i];
+  saltus_formula_text f = saltusi_formula_called(b, &contact->gap, "gap of contact", contact->name);
+  saltus_status status = saltusi_parse(&b->scope, &f, SALTUSI_ON_TIME | SALTUSI_ON_POSITION, gap);
+  if (status != SALTUS_OK) {
+    return status;
+  }
+  row_source sources[ROWS_MOST];
+  sources[0] = from_position(&b->graph, *gap);
+  int tangents = contact->slip.text == NULL ? 0 : contact->slip2.text == NULL ? 1 : 2;
+  for (int k = 0; k < tangents && status == SALTUS_OK; k++) {
+    status = make_tangent(b, i, k, &sources[1 + k]);
+  }
+  if (status == SALTUS_OK) {
+    b->model->contacts[i].count = 1 + tangents;
+    make_rows(b, sources, &b->model->contacts[i]);
+    status = b->graph.status;
+  }
+  return status;
+}
+
+/* A constant in 0..hi; 0 when not given. */
+static saltus_status read_number(saltusi_formula_builder* b, const saltus_formula_text* formula,
+                                 const char* kind, const char* name, double hi, double* value) {
+  *value = 0.0;
+  if (formula->text == NULL) {
+    return SALTUS_OK;
+  }
+  saltus_formula_text f = saltusi_formula_called(b, formula, kind, name);
+  saltus_status status = saltusi_parse_constant(&b->scope, &f, value);
+  if (status == SALTUS_OK && !(*value >= 0.0 && *value <= hi)) {
+    saltusi_formula_error(b->def->log, &f, strspn(f.text, " \t\r\n"), "the value is %g, must be %s",
+                          *value, hi > 1.0 ? ">= 0" : "between 0 and 1");
+    status = SALTUS_ERR_INPUT;
+  }
+  return status;
+}
+
+static saltus_status make_law(saltusi_formula_builder* b, int i, saltus_contact_law* law) {
+  const saltus_formula_contact* c = &b->def->contacts[i];
+  law->name = c->name != NULL ? saltusi_pool_text(&b->model->pool, c->name) : NULL;
+  law->tangents = c->slip.text == NULL ? 0 : c->slip2.text == NULL ? 1 : 2;
+  law->impact = c->impact;
+  saltus_status status =
+      read_number(b, &c->friction, "friction of contact", c->name, 1e300, &law->mu);
+  if (status == SALTUS_OK) {
+    status = read_number(b, &c->restitution, "restitution of contact", c->name, 1.0, &law->e_N);
+  }
+  if (status == SALTUS_OK) {
+    status = read_number(b, &c->tangential_restitution, "tangential restitution of contact",
+                         c->name, 1.0, &law->e_T);
+  }
+  if (status == SALTUS_OK && c->slip.text == NULL && c->slip2.text != NULL) {
+    saltus_formula_text f = saltusi_formula_called(b, &c->slip2, "slip2 of contact", c->name);
+    saltusi_formula_complain(b->def->log, SALTUS_LEVEL_ERROR, &f,
+                             "a second slip without a first one");
+    status = SALTUS_ERR_INPUT;
+  }
+  if (status == SALTUS_OK && c->slip.text == NULL && law->mu > 0.0) {
+    saltus_formula_text f = saltusi_formula_called(b, &c->friction, "friction of contact", c->name);
+    saltusi_formula_complain(b->def->log, SALTUS_LEVEL_WARNING, &f,
+                             "without a slip formula the contact is frictionless");
+  }
+  return status;
+}
+
+/* Sparse rows pay when they are much narrower than dense ones. */
+static int choose_row_width(const saltus_formula_model* m, int nv) {
+  enum { SMALL = 8 };
+  int widest = 1;
+  for (int i = 0; i < m->system.dims.nc; i++) {
+    widest = m->contacts[i].width > widest ? m->contacts[i].width : widest;
+  }
+  for (int i = 0; i < m->system.dims.nj; i++) {
+    widest = m->joints[i].width > widest ? m->joints[i].width : widest;
+  }
+  return nv > SMALL && 2 * widest < nv ? widest : 0;
+}
+
+saltus_status saltusi_formula_constraints(saltusi_formula_builder* b) {
+  const saltus_formula_def* def = b->def;
+  saltus_formula_model* m = b->model;
+  const int nj = def->joint_count, nc = def->contact_count;
+  m->joints = SALTUSI_TAKE(&m->pool, saltusi_formula_rows, nj);
+  m->joint_names = SALTUSI_TAKE(&m->pool, const char*, nj);
+  m->contacts = SALTUSI_TAKE(&m->pool, saltusi_formula_rows, nc);
+  saltus_contact_law* laws = SALTUSI_TAKE(&m->pool, saltus_contact_law, nc);
+  saltusi_expr* values = SALTUSI_TAKE(&b->work, saltusi_expr, nj + nc);
+  if (m->pool.failed || b->work.failed) {
+    return SALTUS_ERR_MEMORY;
+  }
+  saltus_status status = SALTUS_OK;
+  for (int i = 0; i < nj && status == SALTUS_OK; i++) {
+    status = make_joint(b, i, &values[i]);
+  }
+  for (int i = 0; i < nc && status == SALTUS_OK; i++) {
+    status = make_contact(b, i, &values[nj + i]);
+    status = status == SALTUS_OK ? make_law(b, i, &laws[i]) : status;
+  }
+  if (status != SALTUS_OK) {
+    return status;
+  }
+
+  for (int i = 0; i < nj; i++) {
+    saltusi_formula_put(b, (size_t)i, values[i]);
+  }
+  saltusi_formula_make(b, (size_t)nj, &m->constraints);
+  for (int i = 0; i < nc; i++) {
+    saltusi_formula_put(b, (size_t)i, values[nj + i]);
+  }
+  saltusi_formula_make(b, (size_t)nc, &m->gaps);
+  m->system.laws = laws;
+  m->system.law_count = nc;
+  m->system.dims.nj = nj;
+  m->system.dims.nc = nc;
+  m->system.dims.row_width = choose_row_width(m, def->coordinate_count);
+  return b->graph.status;
+}

@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * formula_lagrange.c - Lagrange's equations from T(t,q,v), V(t,q) and Q(t,q,v).
+ *
+ *   p = T_v                        momenta
+ *   M = p_v                        must not depend on v
+ *   F = Q + T_q - V_q - p_q v - p_t
+ *
+ * T may have parts that are linear in v or free of it, as moving frames give. Only derivatives that
+ * are not zero by structure are ever made.
+ */
+#include "formula/derive.h"
+#include "formula/lex.h"
+#include "formula/message.h"
+#include "model/formula_model.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef struct matrix_entry {
+  int row, column;
+  saltusi_expr expr;
+} matrix_entry;
+
+/* What is derived from the formulas; arrays in the work pool. */
+typedef struct motion {
+  int n;
+  saltusi_expr T, V;
+  saltusi_expr* p;   /* [n] */
+  saltusi_expr* T_q; /* [n] */
+  saltusi_expr* F;   /* [n] */
+  saltusi_expr* Mv;  /* [n] */
+  matrix_entry* M;   /* lower triangle, by rows */
+  size_t M_count, M_room;
+  matrix_entry* F_x; /* by rows; columns 0..n-1 for q, n..2n-1 for v */
+  size_t F_x_count, F_x_room;
+} motion;
+
+void saltusi_formula_put(saltusi_formula_builder* b, size_t place, saltusi_expr e) {
+  if (e == b->graph.zero) {
+    return;
+  }
+  if (!saltusi_grow(&b->graph.allocator, (void**)&b->outputs, &b->output_room, b->output_count + 1,
+                    sizeof *b->outputs)) {
+    b->graph.status = SALTUS_ERR_MEMORY;
+    return;
+  }
+  b->outputs[b->output_count++] = (saltusi_output){(int)place, e};
+}
+
+void saltusi_formula_make(saltusi_formula_builder* b, size_t length, saltusi_program* program) {
+  saltus_formula_model* m = b->model;
+  saltus_status status =
+      saltusi_compile(&b->graph, b->outputs, (int)b->output_count, (int)length, &m->pool, program);
+  if (status != SALTUS_OK && b->graph.status == SALTUS_OK) {
+    b->graph.status = status;
+  }
+  m->registers = program->registers > m->registers ? program->registers : m->registers;
+  b->output_count = 0;
+}
+
+size_t saltusi_formula_find_velocity(const char* text, const char* coordinate) {
+  size_t offset = 0;
+  for (;;) {
+    saltusi_token token = saltusi_lex(text, &offset);
+    if (token.kind == SALTUSI_TOKEN_END) {
+      return 0;
+    }
+    if (token.primes > 0 && strcmp(token.name, coordinate) == 0) {
+      return token.offset;
+    }
+  }
+}
+
+/* Values in 0.3..1.7, always the same ones. Positive, so that logarithms and roots are defined;
+ * formulas that change with a sign are not asked, see saltusi_kinks. */
+static void sample(double* x, int n, unsigned* seed) {
+  for (int i = 0; i < n; i++) {
+    *seed = *seed * 1664525U + 1013904223U;
+    x[i] = 0.3 + 1.4 * ((double)(*seed >> 8) / 16777216.0);
+  }
+}
+
+/* Formulas such as (v + 1)^3 - v^3 - 3*v^2 have derivatives that vanish without looking so. They
+ * are tried at a few points; round-off is all that may be left. */
+bool saltusi_formula_velocity_free(saltusi_formula_builder* b, saltusi_expr* e) {
+  enum { POINTS = 3 };
+  saltusi_graph* g = &b->graph;
+  if ((saltusi_depends(g, *e) & SALTUSI_ON_VELOCITY) == 0) {
+    return true;
+  }
+  const saltusi_span span = saltusi_gradient(g, *e, SALTUSI_ON_VELOCITY);
+  const saltusi_expr rest = saltusi_at_rest(g, *e);
+  int n = g->coordinates;
+  saltusi_output* outputs = SALTUSI_TAKE(&b->work, saltusi_output, span.count + 1);
+  double* values = SALTUSI_TAKE(&b->work, double, span.count + 1);
+  double* q = SALTUSI_TAKE(&b->work, double, 2 * n);
+  if (b->work.failed || g->status != SALTUS_OK) {
+    return true; /* told elsewhere */
+  }
+  outputs[0] = (saltusi_output){0, rest};
+  for (int i = 0; i < span.count; i++) {
+    outputs[i + 1] = (saltusi_output){i + 1, g->entries[span.first + i].expr};
+  }
+  saltusi_program program;
+  saltus_status status =
+      saltusi_compile(g, outputs, span.count + 1, span.count + 1, &b->work, &program);
+  double* scratch = SALTUSI_TAKE(&b->work, double, program.registers);
+  if (status != SALTUS_OK || scratch == NULL) {
+    return true;
+  }
+  unsigned seed = 1;
+  for (int k = 0; k < POINTS; k++) {
+    sample(q, 2 * n, &seed);
+    saltusi_run(&program, q[0], q, q + n, scratch, values);
+    for (int i = 0; i <= span.count; i++) {
+      if (!isfinite(values[i]) || (i > 0 && fabs(values[i]) > 1e-10 * (1.0 + fabs(values[0])))) {
+        return false;
+      }
+    }
+  }
+  *e = rest;
+  return true;
+}
+
+static void add_entry(saltusi_formula_builder* b, matrix_entry** entries, size_t* count,
+                      size_t* room, matrix_entry entry) {
+  if (!saltusi_grow(&b->graph.allocator, (void**)entries, room, *count + 1, sizeof entry)) {
+    b->graph.status = SALTUS_ERR_MEMORY;
+    return;
+  }
+  (*entries)[(*count)++] = entry;
+}
+
+/* x[i] = derivative of e with respect to the i-th coordinate or velocity, zero where there is none */
+static void spread(saltusi_formula_builder* b, saltusi_expr e, unsigned wanted, saltusi_expr* x) {
+  saltusi_graph* g = &b->graph;
+  for (int i = 0; i < g->coordinates; i++) {
+    x[i] = g->zero;
+  }
+  int first = wanted == SALTUSI_ON_POSITION ? saltusi_position(0) : saltusi_velocity(g, 0);
+  const saltusi_span span = saltusi_gradient(g, e, wanted);
+  for (int k = 0; k < span.count; k++) {
+    x[g->entries[span.first + k].variable - first] = g->entries[span.first + k].expr;
+  }
+}
+
+static saltus_status tell_not_quadratic(saltusi_formula_builder* b, int i, int j) {
+  const saltus_formula_coordinate* c = b->def->coordinates;
+  saltus_formula_text f = saltusi_formula_called(b, &b->def->kinetic, "kinetic", NULL);
+  saltusi_formula_error(b->def->log, &f, saltusi_formula_find_velocity(f.text, c[i].name),
+                        "the energy is not quadratic in the velocities: its derivative by %s' and "
+                        "%s' still depends on velocities",
+                        c[i].name, c[j].name);
+  return SALTUS_ERR_INPUT;
+}
+
+static saltus_status tell_kinked(saltusi_formula_builder* b) {
+  saltus_formula_text f = saltusi_formula_called(b, &b->def->kinetic, "kinetic", NULL);
+  saltusi_formula_complain(
+      b->def->log, SALTUS_LEVEL_ERROR, &f,
+      "the energy is not quadratic in the velocities: one occurs in abs, sign, "
+      "min, max or a condition");
+  return SALTUS_ERR_INPUT;
+}
+
+/* The lower triangle of M; the upper one is its mirror image, to the bit. */
+static saltus_status derive_mass(saltusi_formula_builder* b, motion* m) {
+  saltusi_graph* g = &b->graph;
+  if ((saltusi_kinks(g, m->T) & SALTUSI_ON_VELOCITY) != 0) {
+    return tell_kinked(b);
+  }
+  spread(b, m->T, SALTUSI_ON_VELOCITY, m->p);
+  for (int i = 0; i < m->n && g->status == SALTUS_OK; i++) {
+    const saltusi_span span = saltusi_gradient(g, m->p[i], SALTUSI_ON_VELOCITY);
+    if (span.count == 0) {
+      saltus_formula_text f = saltusi_formula_called(b, &b->def->kinetic, "kinetic", NULL);
+      saltusi_formula_complain(b->def->log, SALTUS_LEVEL_ERROR, &f,
+                               "%s' does not occur squared: coordinate \"%s\" has no mass",
+                               b->def->coordinates[i].name, b->def->coordinates[i].name);
+      return g->status == SALTUS_OK ? SALTUS_ERR_INPUT : g->status;
+    }
+    for (int k = 0; k < span.count; k++) {
+      saltusi_entry entry = g->entries[span.first + k];
+      int j = entry.variable - saltusi_velocity(g, 0);
+      if (j > i) {
+        break;
+      }
+      if (!saltusi_formula_velocity_free(b, &entry.expr)) {
+        return tell_not_quadratic(b, i, j);
+      }
+      add_entry(b, &m->M, &m->M_count, &m->M_room, (matrix_entry){i, j, entry.expr});
+    }
+  }
+  return g->status;
+}
+
+static saltus_status derive_force(saltusi_formula_builder* b, motion* m) {
+  saltusi_graph* g = &b->graph;
+  saltusi_expr* V_q = SALTUSI_TAKE(&b->work, saltusi_expr, m->n);
+  if (V_q == NULL) {
+    return SALTUS_ERR_MEMORY;
+  }
+  spread(b, m->T, SALTUSI_ON_POSITION, m->T_q);
+  spread(b, m->V, SALTUSI_ON_POSITION, V_q);
+  for (int i = 0; i < m->n; i++) {
+    const saltus_formula_coordinate* c = &b->def->coordinates[i];
+    saltusi_expr Q = g->zero;
+    if (c->force.text != NULL) {
+      saltus_formula_text f = saltusi_formula_called(b, &c->force, "force on", c->name);
+      saltus_status status = saltusi_parse(&b->scope, &f, SALTUSI_ON_ANY, &Q);
+      if (status != SALTUS_OK) {
+        return status;
+      }
+    }
+    saltusi_expr F = saltusi_sub(g, saltusi_add(g, Q, m->T_q[i]), V_q[i]);
+    m->F[i] = saltusi_sub(g, F, saltusi_rate(g, m->p[i]));
+    const saltusi_span span =
+        saltusi_gradient(g, m->F[i], SALTUSI_ON_POSITION | SALTUSI_ON_VELOCITY);
+    for (int k = 0; k < span.count; k++) {
+      const saltusi_entry entry = g->entries[span.first + k];
+      add_entry(b, &m->F_x, &m->F_x_count, &m->F_x_room,
+                (matrix_entry){i, entry.variable - 1, entry.expr});
+    }
+  }
+  return g->status;
+}
+
+/* M v as expressions; for mass_q */
+static void derive_momentum(saltusi_formula_builder* b, motion* m) {
+  saltusi_graph* g = &b->graph;
+  for (int i = 0; i < m->n; i++) {
+    m->Mv[i] = g->zero;
+  }
+  for (size_t k = 0; k < m->M_count && g->status == SALTUS_OK; k++) {
+    const matrix_entry e = m->M[k];
+    if ((saltusi_depends(g, e.expr) & SALTUSI_ON_POSITION) == 0) {
+      continue; /* no part of the derivative */
+    }
+    saltusi_expr x = saltusi_mul(g, e.expr, saltusi_velocity(g, e.column));
+    m->Mv[e.row] = saltusi_add(g, m->Mv[e.row], x);
+    if (e.row != e.column) {
+      x = saltusi_mul(g, e.expr, saltusi_velocity(g, e.row));
+      m->Mv[e.column] = saltusi_add(g, m->Mv[e.column], x);
+    }
+  }
+}
+
+static void make_matrices(saltusi_formula_builder* b, motion* m) {
+  const size_t n = (size_t)m->n;
+  for (size_t k = 0; k < m->M_count; k++) {
+    const matrix_entry e = m->M[k];
+    saltusi_formula_put(b, (size_t)e.row * n + (size_t)e.column, e.expr);
+    if (e.row != e.column) {
+      saltusi_formula_put(b, (size_t)e.column * n + (size_t)e.row, e.expr);
+    }
+  }
+  saltusi_formula_make(b, n * n, &b->model->mass);
+  for (int velocity = 0; velocity < 2; velocity++) {
+    for (size_t k = 0; k < m->F_x_count; k++) {
+      const matrix_entry e = m->F_x[k];
+      if ((e.column >= m->n) == (velocity == 1)) {
+        saltusi_formula_put(b, (size_t)e.row * n + (size_t)e.column % n, e.expr);
+      }
+    }
+    saltusi_formula_make(b, n * n, velocity ? &b->model->force_v : &b->model->force_q);
+  }
+
+  derive_momentum(b, m);
+  for (size_t i = 0; i < n; i++) {
+    const saltusi_span span = saltusi_gradient(&b->graph, m->Mv[i], SALTUSI_ON_POSITION);
+    for (int k = 0; k < span.count; k++) {
+      const saltusi_entry e = b->graph.entries[span.first + k];
+      saltusi_formula_put(b, i * n + (size_t)(e.variable - 1), e.expr);
+    }
+  }
+  saltusi_formula_make(b, n * n, &b->model->mass_q);
+}
+
+static void make_vectors(saltusi_formula_builder* b, const motion* m) {
+  const size_t n = (size_t)m->n;
+  for (size_t i = 0; i < n; i++) {
+    saltusi_formula_put(b, i, m->F[i]);
+  }
+  saltusi_formula_make(b, n, &b->model->force);
+  for (size_t i = 0; i < n; i++) {
+    saltusi_formula_put(b, i, m->T_q[i]);
+  }
+  saltusi_formula_make(b, n, &b->model->kinetic_gradient);
+  saltusi_formula_put(b, 0, m->T);
+  saltusi_formula_make(b, 1, &b->model->kinetic);
+  saltusi_formula_put(b, 0, m->V);
+  saltusi_formula_make(b, 1, &b->model->potential);
+}
+
+/* sign(x) has derivative zero and is not constant: kinks break what derivatives promise. */
+static unsigned find_traits(const saltusi_graph* g, const motion* m) {
+  const unsigned motion_kinds = SALTUSI_ON_POSITION | SALTUSI_ON_VELOCITY;
+  bool fixed = true, affine = true, free_of_state = true;
+  for (size_t k = 0; k < m->M_count; k++) {
+    fixed = fixed && saltusi_is_constant(g, m->M[k].expr);
+  }
+  for (size_t k = 0; k < m->F_x_count; k++) {
+    affine = affine && saltusi_is_constant(g, m->F_x[k].expr);
+  }
+  for (int i = 0; i < m->n; i++) {
+    affine = affine && (saltusi_kinks(g, m->F[i]) & motion_kinds) == 0;
+    free_of_state = free_of_state && (saltusi_depends(g, m->F[i]) & motion_kinds) == 0;
+  }
+  return (fixed ? SALTUS_CONSTANT_MASS : 0U) | (affine ? SALTUS_LINEAR_FORCE : 0U) |
+         (free_of_state ? SALTUS_FREE_FORCE : 0U);
+}
+
+/* Large systems without coupling in M, F_q and F_v solve by division. Returns whether this is one. */
+static bool make_diagonals(saltusi_formula_builder* b, const motion* m) {
+  enum { LARGE = 64 };
+  bool diagonal = m->n > LARGE;
+  for (size_t k = 0; k < m->M_count; k++) {
+    diagonal = diagonal && m->M[k].row == m->M[k].column;
+  }
+  for (size_t k = 0; k < m->F_x_count; k++) {
+    diagonal = diagonal && m->F_x[k].row == m->F_x[k].column % m->n;
+  }
+  if (!diagonal) {
+    return false;
+  }
+  for (size_t k = 0; k < m->M_count; k++) {
+    saltusi_formula_put(b, (size_t)m->M[k].row, m->M[k].expr);
+  }
+  saltusi_formula_make(b, (size_t)m->n, &b->model->mass_diagonal);
+  for (int velocity = 0; velocity < 2; velocity++) {
+    for (size_t k = 0; k < m->F_x_count; k++) {
+      if ((m->F_x[k].column >= m->n) == (velocity == 1)) {
+        saltusi_formula_put(b, (size_t)m->F_x[k].row, m->F_x[k].expr);
+      }
+    }
+    saltusi_formula_make(b, (size_t)m->n,
+                         velocity ? &b->model->force_v_diagonal : &b->model->force_q_diagonal);
+  }
+  return true;
+}
+
+static saltus_status derive(saltusi_formula_builder* b, motion* m) {
+  const saltus_formula_def* def = b->def;
+  saltus_formula_text kinetic = saltusi_formula_called(b, &def->kinetic, "kinetic", NULL);
+  saltus_status status = saltusi_parse(&b->scope, &kinetic, SALTUSI_ON_ANY, &m->T);
+  m->V = b->graph.zero;
+  if (status == SALTUS_OK && def->potential.text != NULL) {
+    saltus_formula_text potential = saltusi_formula_called(b, &def->potential, "potential", NULL);
+    status = saltusi_parse(&b->scope, &potential, SALTUSI_ON_TIME | SALTUSI_ON_POSITION, &m->V);
+  }
+  status = status == SALTUS_OK ? derive_mass(b, m) : status;
+  status = status == SALTUS_OK ? derive_force(b, m) : status;
+  if (status != SALTUS_OK) {
+    return status;
+  }
+  b->model->system.traits = find_traits(&b->graph, m);
+  make_matrices(b, m);
+  make_vectors(b, m);
+  saltusi_formula_ops(b->model, make_diagonals(b, m));
+  return b->graph.status;
+}
+
+saltus_status saltusi_formula_lagrange(saltusi_formula_builder* b) {
+  motion m = {.n = b->def->coordinate_count};
+  m.p = SALTUSI_TAKE(&b->work, saltusi_expr, m.n);
+  m.T_q = SALTUSI_TAKE(&b->work, saltusi_expr, m.n);
+  m.F = SALTUSI_TAKE(&b->work, saltusi_expr, m.n);
+  m.Mv = SALTUSI_TAKE(&b->work, saltusi_expr, m.n);
+  saltus_status status = b->work.failed ? SALTUS_ERR_MEMORY : derive(b, &m);
+  saltusi_release(&b->graph.allocator, m.M, m.M_room, sizeof *m.M);
+  saltusi_release(&b->graph.allocator, m.F_x, m.F_x_room, sizeof *m.F_x);
+  return status;
+}

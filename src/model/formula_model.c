@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * formula_model.c - a definition in text becomes a system: names, equations of motion, rows, start.
+ */
+#include "model/formula_model.h"
+
+#include "formula/message.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+/* nv x nv places must be ints. */
+enum { COORDINATES_MOST = 20000 };
+
+static saltus_status read_start(saltusi_formula_builder* b) {
+  saltus_formula_model* m = b->model;
+  const int n = b->def->coordinate_count;
+  m->q0 = SALTUSI_TAKE(&m->pool, double, n);
+  m->v0 = SALTUSI_TAKE(&m->pool, double, n);
+  if (m->pool.failed) {
+    return SALTUS_ERR_MEMORY;
+  }
+  for (int i = 0; i < n; i++) {
+    const saltus_formula_coordinate* c = &b->def->coordinates[i];
+    for (int k = 0; k < 2; k++) {
+      const saltus_formula_text* formula = k == 0 ? &c->start : &c->velocity;
+      if (formula->text == NULL) {
+        continue;
+      }
+      saltus_formula_text f =
+          saltusi_formula_called(b, formula, k == 0 ? "start of" : "start velocity of", c->name);
+      saltus_status status = saltusi_parse_constant(&b->scope, &f, k == 0 ? &m->q0[i] : &m->v0[i]);
+      if (status != SALTUS_OK) {
+        return status;
+      }
+    }
+  }
+  return SALTUS_OK;
+}
+
+/* x with unit m gives x' with unit m/s; no unit stays none. */
+static saltus_status make_axis_labels(saltusi_formula_builder* b) {
+  saltusi_pool* pool = &b->model->pool;
+  const int n = b->def->coordinate_count;
+  saltus_label* q = SALTUSI_TAKE(pool, saltus_label, n);
+  saltus_label* v = SALTUSI_TAKE(pool, saltus_label, n);
+  for (int i = 0; i < n && !pool->failed; i++) {
+    const saltus_formula_coordinate* c = &b->def->coordinates[i];
+    const char* unit = c->unit != NULL ? c->unit : "";
+    char text[128];
+    q[i].name = saltusi_pool_text(pool, c->name);
+    q[i].unit = saltusi_pool_text(pool, unit);
+    snprintf(text, sizeof text, "%s'", c->name);
+    v[i].name = saltusi_pool_text(pool, text);
+    snprintf(text, sizeof text, unit[0] != '\0' ? "%.100s/s" : "%s", unit[0] != '\0' ? unit : "");
+    v[i].unit = saltusi_pool_text(pool, text);
+  }
+  b->model->system.q_labels = q;
+  b->model->system.v_labels = v;
+  return pool->failed ? SALTUS_ERR_MEMORY : SALTUS_OK;
+}
+
+static void finish(saltusi_formula_builder* b) {
+  saltus_formula_model* m = b->model;
+  saltus_system* s = &m->system;
+  const int n = b->def->coordinate_count;
+  s->ops = &m->ops;
+  s->self = m;
+  s->dims.nq = n;
+  s->dims.nv = n;
+  m->ops.contacts = s->dims.nc > 0 ? m->ops.contacts : NULL;
+  m->ops.contact = s->dims.nc > 0 ? m->ops.contact : NULL;
+  m->ops.joints = s->dims.nj > 0 ? m->ops.joints : NULL;
+  m->ops.joint = s->dims.nj > 0 ? m->ops.joint : NULL;
+  s->traits |= b->constant_rows ? SALTUS_CONSTANT_NORMALS : 0U;
+  size_t buffer = m->ops.linear != NULL && (size_t)n > m->buffer ? (size_t)n : m->buffer;
+  s->dims.scratch = ((size_t)m->registers + buffer) * sizeof(double);
+}
+
+static saltus_status check_counts(const saltus_formula_def* def) {
+  if (def->coordinate_count < 1 || def->coordinate_count > COORDINATES_MOST) {
+    saltusi_log(def->log, SALTUS_LEVEL_ERROR, "a model has 1 to %d coordinates, not %d",
+                COORDINATES_MOST, def->coordinate_count);
+    return SALTUS_ERR_INPUT;
+  }
+  return SALTUS_OK;
+}
+
+static saltus_status build(saltusi_formula_builder* b) {
+  saltus_status status = saltusi_formula_names(b);
+  status = status == SALTUS_OK ? saltusi_formula_labels(b) : status;
+  status = status == SALTUS_OK ? read_start(b) : status;
+  status = status == SALTUS_OK ? make_axis_labels(b) : status;
+  status = status == SALTUS_OK ? saltusi_formula_lagrange(b) : status;
+  status = status == SALTUS_OK ? saltusi_formula_constraints(b) : status;
+  if (status == SALTUS_OK) {
+    finish(b);
+  }
+  return status;
+}
+
+/* Sets up names and graph, which creation and constants share. */
+static saltus_status builder_start(saltusi_formula_builder* b, const saltus_formula_def* def) {
+  *b = (saltusi_formula_builder){.def = def, .constant_rows = true};
+  b->work = saltusi_pool_over(def->allocator);
+  saltus_status status = saltusi_graph_start(&b->graph, def->coordinate_count, def->allocator);
+  b->scope = (saltusi_scope){.graph = &b->graph, .names = &b->names, .log = def->log};
+  return status;
+}
+
+static void builder_free(saltusi_formula_builder* b) {
+  saltusi_release(&b->graph.allocator, b->outputs, b->output_room, sizeof *b->outputs);
+  saltusi_graph_free(&b->graph);
+  saltusi_pool_free(&b->work);
+}
+
+saltus_status saltus_formula_model_create(const saltus_formula_def* def,
+                                          saltus_formula_model** out) {
+  assert(def != NULL && out != NULL);
+  assert(def->parameter_count >= 0 && def->joint_count >= 0 && def->contact_count >= 0);
+  *out = NULL;
+  saltus_status status = check_counts(def);
+  if (status != SALTUS_OK) {
+    return status;
+  }
+  saltusi_pool pool = saltusi_pool_over(def->allocator);
+  saltus_formula_model* m = SALTUSI_TAKE(&pool, saltus_formula_model, 1);
+  if (m == NULL) {
+    return SALTUS_ERR_MEMORY;
+  }
+  m->pool = pool;
+
+  saltusi_formula_builder b;
+  status = builder_start(&b, def);
+  b.model = m;
+  status = status == SALTUS_OK ? build(&b) : status;
+  if (status == SALTUS_OK && (m->pool.failed || b.work.failed)) {
+    status = SALTUS_ERR_MEMORY;
+  }
+  if (status == SALTUS_ERR_INPUT && b.graph.status == SALTUS_ERR_INPUT) {
+    saltusi_log(def->log, SALTUS_LEVEL_ERROR,
+                "the formulas and their derivatives are too large, more than %d operations",
+                SALTUSI_NODES_MOST);
+  }
+  builder_free(&b);
+  if (status != SALTUS_OK) {
+    saltus_formula_model_destroy(m);
+    return status;
+  }
+  *out = m;
+  return SALTUS_OK;
+}
+
+void saltus_formula_model_destroy(saltus_formula_model* model) {
+  if (model != NULL) {
+    saltusi_pool pool = model->pool; /* the model lies in it */
+    saltusi_pool_free(&pool);
+  }
+}
+
+const saltus_system* saltus_formula_model_system(const saltus_formula_model* model) {
+  return &model->system;
+}
+
+const double* saltus_formula_model_q0(const saltus_formula_model* model) {
+  return model->q0;
+}
+
+const double* saltus_formula_model_v0(const saltus_formula_model* model) {
+  return model->v0;
+}
+
+const char* saltus_formula_model_joint_name(const saltus_formula_model* model, int j) {
+  return model->joint_names[j];
+}
+
+saltus_status saltus_formula_constant(const saltus_formula_parameter* parameters,
+                                      int parameter_count, saltus_formula_text formula,
+                                      saltus_log log, double* value) {
+  const saltus_formula_def def = {
+      .parameters = parameters, .parameter_count = parameter_count, .log = log};
+  saltusi_formula_builder b;
+  saltus_status status = builder_start(&b, &def);
+  status = status == SALTUS_OK ? saltusi_formula_names(&b) : status;
+  double result = 0.0;
+  status = status == SALTUS_OK ? saltusi_parse_constant(&b.scope, &formula, &result) : status;
+  builder_free(&b);
+  if (status == SALTUS_OK) {
+    *value = result;
+  }
+  return status;
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * formula_model.h - what the files of the formula model share.
+ */
+#ifndef SALTUSI_FORMULA_MODEL_H
+#define SALTUSI_FORMULA_MODEL_H
+
+#include "formula/parse.h"
+#include "formula/program.h"
+#include "saltus/formula.h"
+
+/* The rows of one joint or contact. Columns are shared by its rows. */
+typedef struct saltusi_formula_rows {
+  int count;                  /* rows */
+  int width;                  /* entries of a row */
+  const int* column;          /* [width] ascending */
+  const double* fixed;        /* [count x width] G, then [count] b, when constant; else NULL */
+  saltusi_program program;    /* writes the same */
+  saltusi_program convective; /* [count] c */
+  bool bent;                  /* c is not zero */
+} saltusi_formula_rows;
+
+struct saltus_formula_model {
+  saltusi_pool pool; /* holds this struct too */
+  saltus_system system;
+  saltus_system_ops ops;
+  saltusi_program mass, force, force_q, force_v, mass_q, kinetic_gradient, kinetic, potential;
+  saltusi_program mass_diagonal, force_q_diagonal, force_v_diagonal; /* [nv]; for linear ops */
+  saltusi_program gaps, constraints;
+  saltusi_formula_rows* contacts; /* [nc] */
+  saltusi_formula_rows* joints;   /* [nj] */
+  int registers;                  /* the most any program needs; scratch beyond is a buffer */
+  size_t buffer;                  /* doubles */
+  double* q0;                     /* [nq] */
+  double* v0;                     /* [nv] */
+  const char** joint_names;       /* [nj] */
+};
+
+/* While a model is made. */
+typedef struct saltusi_formula_builder {
+  const saltus_formula_def* def;
+  saltus_formula_model* model;
+  saltusi_graph graph;
+  saltusi_pool work; /* given back at the end */
+  saltusi_names names;
+  saltusi_scope scope;
+  saltusi_output* outputs; /* of the program being made; grows */
+  size_t output_count, output_room;
+  bool constant_rows; /* all G and b so far */
+} saltusi_formula_builder;
+
+/* Coordinates and parameters into builder->names, parameters evaluated. */
+saltus_status saltusi_formula_names(saltusi_formula_builder* builder);
+
+/* Joint and contact names: no two equal. */
+saltus_status saltusi_formula_labels(saltusi_formula_builder* builder);
+
+/* The formula with `what` filled in: "<kind> "<name>"" when the caller gave none. */
+saltus_formula_text saltusi_formula_called(saltusi_formula_builder* builder,
+                                           const saltus_formula_text* formula, const char* kind,
+                                           const char* name);
+
+/* Programs of the equations of motion. */
+saltus_status saltusi_formula_lagrange(saltusi_formula_builder* builder);
+
+/* Programs and laws of joints and contacts. */
+saltus_status saltusi_formula_constraints(saltusi_formula_builder* builder);
+
+/* An output of the next program; zero is left out. */
+void saltusi_formula_put(saltusi_formula_builder* builder, size_t place, saltusi_expr e);
+/* Compiles what was put, for an output array of the given length, and forgets it. */
+void saltusi_formula_make(saltusi_formula_builder* builder, size_t length,
+                          saltusi_program* program);
+
+/* True when e does not depend on velocities. One that only looks as if it did is replaced by its
+ * value at rest. */
+bool saltusi_formula_velocity_free(saltusi_formula_builder* builder, saltusi_expr* e);
+
+/* Byte offset of the first occurrence of a coordinate's velocity in the text; 0 if there is none. */
+size_t saltusi_formula_find_velocity(const char* text, const char* coordinate);
+
+/* The table of callbacks for what this model has. */
+void saltusi_formula_ops(saltus_formula_model* model, bool diagonal);
+
+#endif

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * formula_names.c - the names of a formula model, and parameters in the order of their needs.
+ *
+ * Parameters are visited depth first with a stack of our own: a long chain of definitions must not
+ * become a deep chain of calls.
+ */
+#include "formula/functions.h"
+#include "formula/lex.h"
+#include "formula/message.h"
+#include "model/formula_model.h"
+
+#include <stdio.h>
+#include <string.h>
+
+saltus_formula_text saltusi_formula_called(saltusi_formula_builder* b,
+                                           const saltus_formula_text* formula, const char* kind,
+                                           const char* name) {
+  saltus_formula_text f = *formula;
+  if (f.what == NULL) {
+    char text[128];
+    snprintf(text, sizeof text, name != NULL ? "%s \"%.63s\"" : "%s", kind, name);
+    f.what = saltusi_pool_text(&b->work, text);
+  }
+  return f;
+}
+
+static saltus_status complain(saltusi_formula_builder* b, const saltus_formula_text* formula,
+                              const char* kind, const char* name, const char* trouble) {
+  saltus_formula_text f = *formula;
+  f.what = NULL; /* the trouble is the name, not the formula beside it */
+  f = saltusi_formula_called(b, &f, kind, name != NULL ? name : "");
+  saltusi_formula_complain(b->def->log, SALTUS_LEVEL_ERROR, &f, "%s", trouble);
+  return SALTUS_ERR_INPUT;
+}
+
+static saltus_status add_name(saltusi_formula_builder* b, const saltus_formula_text* formula,
+                              const char* kind, saltusi_name name) {
+  if (name.text == NULL || !saltusi_name_valid(name.text)) {
+    return complain(b, formula, kind, name.text,
+                    "a name is made of letters, digits and underscores, does not start with a "
+                    "digit and has at most 63 characters");
+  }
+  if (saltusi_function_find(name.text) != NULL) {
+    return complain(b, formula, kind, name.text, "this is the name of a function");
+  }
+  if (saltusi_word_reserved(name.text)) {
+    return complain(b, formula, kind, name.text,
+                    strcmp(name.text, "t") == 0    ? "this is the name of time"
+                    : strcmp(name.text, "pi") == 0 ? "this is the name of the number pi"
+                                                   : "this word joins conditions");
+  }
+  const saltusi_name* found = saltusi_names_find(&b->names, name.text);
+  if (found != NULL) {
+    return complain(b, formula, kind, name.text,
+                    found->kind == name.kind ? "defined twice" : "a coordinate has this name");
+  }
+  saltusi_names_add(&b->names, name);
+  return SALTUS_OK;
+}
+
+typedef struct visit {
+  int parameter;
+  size_t offset; /* how far its formula has been looked through */
+} visit;
+
+typedef enum progress { UNSEEN, OPEN, DONE } progress;
+
+static saltus_status tell_cycle(saltusi_formula_builder* b, const visit* stack, int depth,
+                                int again, size_t offset) {
+  char path[200] = "";
+  size_t used = 0;
+  int from = 0;
+  while (stack[from].parameter != again) {
+    from++;
+  }
+  for (int i = from; i < depth && used + 80 < sizeof path; i++) {
+    used += (size_t)snprintf(path + used, sizeof path - used, "%s -> ",
+                             b->def->parameters[stack[i].parameter].name);
+  }
+  const saltus_formula_parameter* last = &b->def->parameters[stack[depth - 1].parameter];
+  saltus_formula_text f = saltusi_formula_called(b, &last->value, "parameter", last->name);
+  saltusi_formula_error(b->def->log, &f, offset, "parameters depend on each other: %s%s", path,
+                        b->def->parameters[again].name);
+  return SALTUS_ERR_INPUT;
+}
+
+static saltus_status evaluate(saltusi_formula_builder* b, int i) {
+  const saltus_formula_parameter* p = &b->def->parameters[i];
+  saltus_formula_text f = saltusi_formula_called(b, &p->value, "parameter", p->name);
+  return saltusi_parse_constant(&b->scope, &f, &saltusi_names_find(&b->names, p->name)->value);
+}
+
+/* The next parameter that this one needs, and where it is named; -1 when there is none left. */
+static int next_need(const saltusi_formula_builder* b, visit* v, size_t* where) {
+  const char* text = b->def->parameters[v->parameter].value.text;
+  while (text != NULL) {
+    saltusi_token token = saltusi_lex(text, &v->offset);
+    if (token.kind == SALTUSI_TOKEN_END) {
+      break;
+    }
+    const saltusi_name* name =
+        token.kind == SALTUSI_TOKEN_NAME ? saltusi_names_find(&b->names, token.name) : NULL;
+    if (name != NULL && name->kind == SALTUSI_PARAMETER) {
+      *where = token.offset;
+      return name->index;
+    }
+  }
+  return -1;
+}
+
+static saltus_status evaluate_from(saltusi_formula_builder* b, int start, visit* stack,
+                                   progress* state) {
+  int depth = 1;
+  stack[0] = (visit){start, 0};
+  state[start] = OPEN;
+  while (depth > 0) {
+    size_t where = 0;
+    int need = next_need(b, &stack[depth - 1], &where);
+    if (need < 0) {
+      int done = stack[--depth].parameter;
+      saltus_status status = evaluate(b, done);
+      if (status != SALTUS_OK) {
+        return status;
+      }
+      state[done] = DONE;
+    } else if (state[need] == OPEN) {
+      return tell_cycle(b, stack, depth, need, where);
+    } else if (state[need] == UNSEEN) {
+      state[need] = OPEN;
+      stack[depth++] = (visit){need, 0};
+    }
+  }
+  return SALTUS_OK;
+}
+
+saltus_status saltusi_formula_names(saltusi_formula_builder* b) {
+  const saltus_formula_def* def = b->def;
+  int np = def->parameter_count;
+  saltus_status status = saltusi_names_start(&b->names, np + def->coordinate_count, &b->work);
+  visit* stack = SALTUSI_TAKE(&b->work, visit, np);
+  progress* state = SALTUSI_TAKE(&b->work, progress, np);
+  if (b->work.failed) {
+    return SALTUS_ERR_MEMORY;
+  }
+
+  for (int i = 0; i < def->coordinate_count && status == SALTUS_OK; i++) {
+    const saltus_formula_coordinate* c = &def->coordinates[i];
+    status = add_name(b, &c->start, "coordinate",
+                      (saltusi_name){.text = c->name, .kind = SALTUSI_COORDINATE, .index = i});
+  }
+  for (int i = 0; i < np && status == SALTUS_OK; i++) {
+    const saltus_formula_parameter* p = &def->parameters[i];
+    status = add_name(b, &p->value, "parameter",
+                      (saltusi_name){.text = p->name, .kind = SALTUSI_PARAMETER, .index = i});
+  }
+  for (int i = 0; i < np && status == SALTUS_OK; i++) {
+    if (state[i] == UNSEEN) {
+      status = evaluate_from(b, i, stack, state);
+    }
+  }
+  return status;
+}
+
+saltus_status saltusi_formula_labels(saltusi_formula_builder* b) {
+  const saltus_formula_def* def = b->def;
+  for (int kind = 0; kind < 2; kind++) {
+    int count = kind == 0 ? def->joint_count : def->contact_count;
+    saltusi_names seen;
+    if (saltusi_names_start(&seen, count, &b->work) != SALTUS_OK) {
+      return SALTUS_ERR_MEMORY;
+    }
+    for (int i = 0; i < count; i++) {
+      const char* name = kind == 0 ? def->joints[i].name : def->contacts[i].name;
+      if (name == NULL) {
+        continue;
+      }
+      if (saltusi_names_find(&seen, name) != NULL) {
+        return complain(b, kind == 0 ? &def->joints[i].constraint : &def->contacts[i].gap,
+                        kind == 0 ? "joint" : "contact", name, "defined twice");
+      }
+      saltusi_names_add(&seen, (saltusi_name){.text = name});
+    }
+  }
+  return SALTUS_OK;
+}

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * formula_ops.c - the callbacks of a formula model: each runs a program.
+ */
+#include "model/formula_model.h"
+
+#include <math.h>
+#include <string.h>
+
+static const saltus_formula_model* model_of(const void* self) {
+  return self;
+}
+
+static void run(const saltusi_program* program, const saltus_point* at, double* out) {
+  saltusi_run(program, at->t, at->q, at->v, at->scratch, out);
+}
+
+static void mass(const void* self, const saltus_point* at, double* M) {
+  run(&model_of(self)->mass, at, M);
+}
+
+static void force(const void* self, const saltus_point* at, double* F) {
+  run(&model_of(self)->force, at, F);
+}
+
+static void force_q(const void* self, const saltus_point* at, double* F_q) {
+  run(&model_of(self)->force_q, at, F_q);
+}
+
+static void force_v(const void* self, const saltus_point* at, double* F_v) {
+  run(&model_of(self)->force_v, at, F_v);
+}
+
+static void mass_q(const void* self, const saltus_point* at, double* Mv_q) {
+  run(&model_of(self)->mass_q, at, Mv_q);
+}
+
+static void kinetic_gradient(const void* self, const saltus_point* at, double* T_q) {
+  run(&model_of(self)->kinetic_gradient, at, T_q);
+}
+
+static double kinetic(const void* self, const saltus_point* at) {
+  double T;
+  run(&model_of(self)->kinetic, at, &T);
+  return T;
+}
+
+static double potential(const void* self, const saltus_point* at) {
+  double V;
+  run(&model_of(self)->potential, at, &V);
+  return V;
+}
+
+static saltus_status contacts(const void* self, const saltus_point* at, saltus_contact_list* list) {
+  const saltus_formula_model* m = self;
+  if (list->capacity < m->system.dims.nc) {
+    return SALTUS_RETRY_ROOM;
+  }
+  run(&m->gaps, at, list->gap);
+  return SALTUS_OK;
+}
+
+static void joints(const void* self, const saltus_point* at, double* g) {
+  run(&model_of(self)->constraints, at, g);
+}
+
+/* The caller may want fewer rows than there are: the normal one alone. */
+static void write_rows(const saltus_formula_model* m, const saltusi_formula_rows* r,
+                       const saltus_point* at, saltus_rows* out) {
+  double* buffer = (double*)at->scratch + m->registers;
+  const double* values = r->fixed;
+  if (values == NULL) {
+    run(&r->program, at, buffer);
+    values = buffer;
+  }
+  const int count = out->count < r->count ? out->count : r->count;
+  for (int i = 0; i < count; i++) {
+    double* G = out->G + (size_t)i * (size_t)out->stride;
+    const double* row = values + (size_t)i * (size_t)r->width;
+    for (int k = 0; k < r->width; k++) {
+      G[out->column != NULL ? k : r->column[k]] = row[k];
+    }
+    out->b[i] = values[r->count * r->width + i];
+  }
+  if (out->column != NULL) {
+    for (int k = 0; k < r->width; k++) {
+      out->column[k] = r->column[k];
+    }
+    out->width = r->width;
+  }
+  if (out->c != NULL && r->bent) {
+    run(&r->convective, at, buffer);
+    memcpy(out->c, buffer, (size_t)count * sizeof *buffer);
+  }
+}
+
+static void contact(const void* self, const saltus_point* at, int key, saltus_rows* rows) {
+  const saltus_formula_model* m = self;
+  write_rows(m, &m->contacts[key], at, rows);
+}
+
+static void joint(const void* self, const saltus_point* at, int row, saltus_rows* rows) {
+  const saltus_formula_model* m = self;
+  write_rows(m, &m->joints[row], at, rows);
+}
+
+/* linear algebra of diagonal systems: a matrix is its diagonal */
+
+static size_t diagonal_bytes(const void* self) {
+  return (size_t)model_of(self)->system.dims.nv * sizeof(double);
+}
+
+static saltus_status diagonal_assemble(const void* self, void* matrix, const saltus_point* at,
+                                       double m, double fv, double fq) {
+  const saltus_formula_model* model = self;
+  const saltusi_program* parts[3] = {&model->mass_diagonal, &model->force_v_diagonal,
+                                     &model->force_q_diagonal};
+  const double factors[3] = {m, fv, fq};
+  const int n = model->system.dims.nv;
+  double* A = matrix;
+  double* part = (double*)at->scratch + model->registers;
+  memset(A, 0, (size_t)n * sizeof *A);
+  for (int k = 0; k < 3; k++) {
+    if (factors[k] == 0.0 || parts[k]->length == 0) {
+      continue;
+    }
+    run(parts[k], at, part);
+    for (int i = 0; i < n; i++) {
+      A[i] += factors[k] * part[i];
+    }
+  }
+  for (int i = 0; i < n; i++) {
+    if (A[i] == 0.0 || !isfinite(A[i])) {
+      return SALTUS_ERR_SINGULAR;
+    }
+  }
+  return SALTUS_OK;
+}
+
+static void diagonal_solve(const void* self, const void* matrix, double* x) {
+  const double* A = matrix;
+  for (int i = 0; i < model_of(self)->system.dims.nv; i++) {
+    x[i] /= A[i];
+  }
+}
+
+static void diagonal_mass_times(const void* self, const saltus_point* at, const double* x,
+                                double* y) {
+  const saltus_formula_model* model = self;
+  double* M = (double*)at->scratch + model->registers;
+  run(&model->mass_diagonal, at, M);
+  for (int i = 0; i < model->system.dims.nv; i++) {
+    y[i] = M[i] * x[i];
+  }
+}
+
+static const saltus_linear_ops diagonal_ops = {.bytes = diagonal_bytes,
+                                               .assemble = diagonal_assemble,
+                                               .solve = diagonal_solve,
+                                               .mass_times = diagonal_mass_times};
+
+void saltusi_formula_ops(saltus_formula_model* m, bool diagonal) {
+  m->ops = (saltus_system_ops){.mass = mass,
+                               .force = force,
+                               .contacts = contacts,
+                               .contact = contact,
+                               .joints = joints,
+                               .joint = joint,
+                               .force_q = force_q,
+                               .force_v = force_v,
+                               .mass_q = mass_q,
+                               .kinetic_gradient = kinetic_gradient,
+                               .kinetic = kinetic,
+                               .potential = potential,
+                               .linear = diagonal ? &diagonal_ops : NULL};
+}

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * reader.c - see reader.h. The table of keys is the one place that knows them: the reader refuses
+ * what is not in it, the reference page is checked against it.
+ */
+#include "scene/reader.h"
+
+#include "base/log.h"
+#include "base/suggest.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static const saltus_scene_key keys[] = {
+    {"", "saltus", "number", "version of the format: 1"},
+    {"", "name", "text", "what the scene shows, for titles"},
+    {"", "description", "text", "more about it; not used in computations"},
+    {"", "parameters", "mapping of formulas", "named constants; may use each other and pi"},
+    {"", "coordinates", "mapping", "generalized coordinates, in the order of the state"},
+    {"", "kinetic", "formula", "kinetic energy [J], quadratic in the velocities (x')"},
+    {"", "potential", "formula", "potential energy [J] of positions and time; default 0"},
+    {"", "forces", "mapping of formulas", "generalized forces beyond the potential, by coordinate"},
+    {"", "joints", "list", "bilateral constraints"},
+    {"", "contacts", "list", "unilateral constraints"},
+    {"", "simulate", "mapping", "how to run it; the command line overrides"},
+    {"", "record", "mapping", "what to keep"},
+    {"", "reference", "text", "reference problem or CSV file with the exact motion"},
+    {"coordinates.NAME", "start", "formula", "position at the start; default 0"},
+    {"coordinates.NAME", "velocity", "formula", "velocity at the start; default 0"},
+    {"coordinates.NAME", "unit", "text", "unit, for headers and axes; default none"},
+    {"joints[]", "name", "text", "name, unique"},
+    {"joints[]", "constraint", "formula", "what has to stay zero, of positions and time"},
+    {"contacts[]", "name", "text", "name, unique"},
+    {"contacts[]", "gap", "formula", "distance, positive when apart, of positions and time"},
+    {"contacts[]", "slip", "formula", "slip velocity, or the position whose rate it is"},
+    {"contacts[]", "slip2", "formula", "second tangent, for spatial friction"},
+    {"contacts[]", "friction", "formula", "coefficient of friction, >= 0; default 0"},
+    {"contacts[]", "restitution", "formula", "normal restitution, 0 to 1; default 0"},
+    {"contacts[]", "tangential_restitution", "formula", "0 to 1; default 0"},
+    {"contacts[]", "impact", "newton or poisson", "impact law; default newton"},
+    {"simulate", "start", "formula", "time at the start [s]; default 0"},
+    {"simulate", "until", "formula", "time at the end [s]"},
+    {"simulate", "scheme", "text", "time-stepping scheme, see saltus list schemes"},
+    {"simulate", "step", "formula", "step [s]"},
+    {"simulate", "options", "mapping", "options of the scheme"},
+    {"simulate", "tolerance", "formula",
+     "largest violation of contacts and joints at the start [unit of the gap]; default 1e-6"},
+    {"record", "every", "whole number", "steps between recorded states; default 1"},
+};
+enum { KEY_COUNT = sizeof keys / sizeof keys[0] };
+
+const saltus_scene_key* saltus_scene_key_at(int i) {
+  return i >= 0 && i < KEY_COUNT ? &keys[i] : NULL;
+}
+
+void saltusi_reader_fail(saltusi_reader* reader, const saltusi_yaml_node* where, const char* format,
+                         ...) {
+  if (reader->status != SALTUS_OK) {
+    return;
+  }
+  reader->status = SALTUS_ERR_INPUT;
+  char text[768];
+  va_list values;
+  va_start(values, format);
+  vsnprintf(text, sizeof text, format, values);
+  va_end(values);
+  saltusi_log(reader->log, SALTUS_LEVEL_ERROR, "%s:%d:%d: %s", reader->file, where->line,
+              where->column, text);
+}
+
+void* saltusi_reader_take(saltusi_reader* reader, size_t count, size_t item) {
+  void* room = saltusi_pool_take(reader->pool, count, item);
+  if (room == NULL && reader->status == SALTUS_OK) {
+    reader->status = SALTUS_ERR_MEMORY;
+    saltusi_log(reader->log, SALTUS_LEVEL_ERROR, "%s: no memory", reader->file);
+  }
+  return room;
+}
+
+bool saltusi_reader_expect(saltusi_reader* reader, const saltusi_yaml_node* node,
+                           saltusi_yaml_kind kind, const char* what) {
+  if (node->kind != kind) {
+    saltusi_reader_fail(reader, node, "%s has to be %s, not %s", what, saltusi_yaml_kind_name(kind),
+                        saltusi_yaml_kind_name(node->kind));
+    return false;
+  }
+  return reader->status == SALTUS_OK;
+}
+
+/* "name, gap, slip" */
+static const char* list_keys(const char* const* names, int count, char* text, size_t bytes) {
+  size_t used = 0;
+  text[0] = '\0';
+  for (int i = 0; i < count && used < bytes; i++) {
+    int added = snprintf(text + used, bytes - used, "%s%s", i > 0 ? ", " : "", names[i]);
+    used += added > 0 ? (size_t)added : 0;
+  }
+  return text;
+}
+
+bool saltusi_reader_keys(saltusi_reader* reader, const saltusi_yaml_node* node,
+                         const char* section) {
+  const char* names[KEY_COUNT];
+  int count = 0;
+  for (int i = 0; i < KEY_COUNT; i++) {
+    if (strcmp(keys[i].section, section) == 0) {
+      names[count++] = keys[i].key;
+    }
+  }
+  const char* what = section[0] != '\0' ? section : "the scene";
+  if (!saltusi_reader_expect(reader, node, SALTUSI_YAML_MAPPING, what)) {
+    return false;
+  }
+  for (int i = 0; i < node->count; i++) {
+    const char* key = node->keys[i].text;
+    bool known = false;
+    for (int k = 0; k < count; k++) {
+      known = known || strcmp(names[k], key) == 0;
+    }
+    if (!known) {
+      const char* near = saltusi_suggest(key, names, count);
+      char all[512];
+      saltusi_reader_fail(reader, &node->keys[i], "unknown key \"%s\" in %s; %s%s%s", key, what,
+                          near != NULL ? "did you mean \"" : "allowed: ",
+                          near != NULL ? near : list_keys(names, count, all, sizeof all),
+                          near != NULL ? "\"?" : "");
+      return false;
+    }
+  }
+  return true;
+}
+
+saltus_formula_text saltusi_reader_formula(saltusi_reader* reader, const saltusi_yaml_node* node,
+                                           const char* what) {
+  saltus_formula_text none = {.what = what};
+  if (node == NULL || !saltusi_reader_expect(reader, node, SALTUSI_YAML_SCALAR, what)) {
+    return none;
+  }
+  if (node->text[0] == '\0') {
+    saltusi_reader_fail(reader, node, "%s is empty", what);
+    return none;
+  }
+  return (saltus_formula_text){.text = node->text,
+                               .file = reader->file,
+                               .line = node->line,
+                               .column = node->column,
+                               .what = what};
+}
+
+static void write_placed(void* user, saltus_level level, const char* text) {
+  const saltusi_placed_log* placed = user;
+  saltusi_log(placed->inner, level, "%s:%d:%d: %s", placed->file, placed->line, placed->column,
+              text);
+}
+
+saltus_log saltusi_reader_log_at(const saltusi_reader* reader, const saltusi_yaml_node* where,
+                                 saltusi_placed_log* placed) {
+  *placed = (saltusi_placed_log){
+      .inner = reader->log, .file = reader->file, .line = where->line, .column = where->column};
+  return (saltus_log){.write = write_placed, .user = placed};
+}

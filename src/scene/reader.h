@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * reader.h - reading a tree of keys and values with messages that say where and what.
+ */
+#ifndef SALTUSI_READER_H
+#define SALTUSI_READER_H
+
+#include "saltus/formula.h"
+#include "saltus/scene.h"
+#include "scene/yaml.h"
+
+typedef struct saltusi_reader {
+  const char* file;
+  saltusi_pool* pool;
+  saltus_log log;
+  saltus_status status; /* of the first failure */
+} saltusi_reader;
+
+/* Says "file:line:column: ..." once; later failures are consequences and stay silent. */
+void saltusi_reader_fail(saltusi_reader* reader, const saltusi_yaml_node* where, const char* format,
+                         ...) __attribute__((format(printf, 3, 4)));
+
+/* Room from the pool; NULL marks the reader failed. */
+void* saltusi_reader_take(saltusi_reader* reader, size_t count, size_t item);
+
+/* True when the node is of the kind; else the message names `what`. */
+bool saltusi_reader_expect(saltusi_reader* reader, const saltusi_yaml_node* node,
+                           saltusi_yaml_kind kind, const char* what);
+
+/* True when the node is a mapping with keys of this section only (see saltus_scene_key_at). */
+bool saltusi_reader_keys(saltusi_reader* reader, const saltusi_yaml_node* node,
+                         const char* section);
+
+/* A formula or a text with its place; NULL node: not given. */
+saltus_formula_text saltusi_reader_formula(saltusi_reader* reader, const saltusi_yaml_node* node,
+                                           const char* what);
+
+/* The place as the prefix of another function's messages. */
+typedef struct saltusi_placed_log {
+  saltus_log inner;
+  const char* file;
+  int line, column;
+} saltusi_placed_log;
+
+saltus_log saltusi_reader_log_at(const saltusi_reader* reader, const saltusi_yaml_node* where,
+                                 saltusi_placed_log* placed);
+
+#endif

@@ -1,0 +1,523 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * scene.c - from the tree of a scene file to a model and the way to run it.
+ */
+#include "saltus/scene.h"
+
+#include "base/log.h"
+#include "base/suggest.h"
+#include "scene/reader.h"
+#include "scene/start.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A scene larger than this is not a scene; it also bounds the work of reading hostile files. */
+static const long largest_file = 64L << 20;
+
+struct saltus_scene {
+  saltusi_pool pool; /* owns everything, this struct too */
+  saltus_formula_model* model;
+  saltus_scene_view view;
+};
+
+/* A scene while it is read. */
+typedef struct scene_builder {
+  saltusi_reader reader;
+  const saltus_scene_def* def;
+  const saltusi_yaml_node* root;
+  saltus_formula_def model;
+  saltus_scene* scene;
+} scene_builder;
+
+static const saltusi_yaml_node* get(const scene_builder* b, const char* key) {
+  return saltusi_yaml_find(b->root, key);
+}
+
+/* "gap of contact \"wall\"", kept in the pool */
+static const char* describe(scene_builder* b, const char* what, const char* of, const char* name) {
+  char text[256];
+  snprintf(text, sizeof text, "%s of %s \"%.150s\"", what, of, name);
+  return saltusi_pool_text(b->reader.pool, text);
+}
+
+static void read_version(scene_builder* b) {
+  const saltusi_yaml_node* node = get(b, "saltus");
+  if (node == NULL) {
+    saltusi_reader_fail(&b->reader, b->root, "the first key has to be the version, \"saltus: 1\"");
+  } else if (node->kind != SALTUSI_YAML_SCALAR || strcmp(node->text, "1") != 0) {
+    saltusi_reader_fail(&b->reader, node, "scene version is \"%s\"; this program reads 1",
+                        node->text);
+  }
+}
+
+static const char* read_text(scene_builder* b, const saltusi_yaml_node* node, const char* what) {
+  if (node == NULL || !saltusi_reader_expect(&b->reader, node, SALTUSI_YAML_SCALAR, what)) {
+    return "";
+  }
+  return node->text;
+}
+
+static void read_parameters(scene_builder* b) {
+  const saltusi_yaml_node* node = get(b, "parameters");
+  int count = 0;
+  if (node != NULL && saltusi_reader_expect(&b->reader, node, SALTUSI_YAML_MAPPING, "parameters")) {
+    count = node->count;
+  }
+  saltus_formula_parameter* parameters =
+      saltusi_reader_take(&b->reader, (size_t)count, sizeof *parameters);
+  for (int i = 0; i < count && b->reader.status == SALTUS_OK; i++) {
+    const char* name = node->keys[i].text;
+    char what[200];
+    snprintf(what, sizeof what, "parameter \"%.150s\"", name);
+    const char* kept = saltusi_pool_text(b->reader.pool, what);
+    parameters[i].name = name;
+    parameters[i].value = saltusi_reader_formula(&b->reader, &node->children[i], kept);
+  }
+  b->model.parameters = parameters;
+  b->model.parameter_count = count;
+}
+
+/* --set name=value: the value takes the place of the parameter's. */
+static void apply_overrides(scene_builder* b) {
+  saltus_formula_parameter* parameters = (saltus_formula_parameter*)b->model.parameters;
+  int count = b->model.parameter_count;
+  for (int i = 0; i < b->def->override_count && b->reader.status == SALTUS_OK; i++) {
+    const saltus_override* override = &b->def->overrides[i];
+    int place = 0;
+    while (place < count && strcmp(parameters[place].name, override->name) != 0) {
+      place++;
+    }
+    if (place < count) {
+      char file[200];
+      snprintf(file, sizeof file, "--set %.150s", override->name);
+      parameters[place].value.file = saltusi_pool_text(b->reader.pool, file);
+      parameters[place].value.text = override->value;
+      parameters[place].value.line = 0;
+      parameters[place].value.column = 0;
+      continue;
+    }
+    const char** names = saltusi_reader_take(&b->reader, (size_t)count, sizeof *names);
+    for (int k = 0; k < count && names != NULL; k++) {
+      names[k] = parameters[k].name;
+    }
+    const char* near = names != NULL ? saltusi_suggest(override->name, names, count) : NULL;
+    saltusi_log(b->reader.log, SALTUS_LEVEL_ERROR, "--set %s: %s has no parameter \"%s\"%s%s%s",
+                override->name, b->reader.file, override->name,
+                near != NULL ? "; did you mean \"" : "", near != NULL ? near : "",
+                near != NULL ? "\"?" : "");
+    b->reader.status = SALTUS_ERR_INPUT;
+  }
+}
+
+static void read_coordinate(scene_builder* b, const char* name, const saltusi_yaml_node* node,
+                            saltus_formula_coordinate* coordinate) {
+  coordinate->name = name;
+  coordinate->unit = "";
+  const char* start = describe(b, "start", "coordinate", name);
+  if (node->kind == SALTUSI_YAML_SCALAR) { /* x: 1.5 is short for x: {start: 1.5} */
+    coordinate->start = node->text[0] != '\0' ? saltusi_reader_formula(&b->reader, node, start)
+                                              : (saltus_formula_text){.what = start};
+    return;
+  }
+  if (!saltusi_reader_keys(&b->reader, node, "coordinates.NAME")) {
+    return;
+  }
+  coordinate->start = saltusi_reader_formula(&b->reader, saltusi_yaml_find(node, "start"), start);
+  coordinate->velocity = saltusi_reader_formula(&b->reader, saltusi_yaml_find(node, "velocity"),
+                                                describe(b, "velocity", "coordinate", name));
+  coordinate->unit = read_text(b, saltusi_yaml_find(node, "unit"), "unit");
+}
+
+static void read_coordinates(scene_builder* b) {
+  const saltusi_yaml_node* node = get(b, "coordinates");
+  if (node == NULL) {
+    saltusi_reader_fail(&b->reader, b->root,
+                        "\"coordinates\" is missing; a scene needs at least one");
+    return;
+  }
+  if (!saltusi_reader_expect(&b->reader, node, SALTUSI_YAML_MAPPING, "coordinates")) {
+    return;
+  }
+  if (node->count == 0) {
+    saltusi_reader_fail(&b->reader, node, "coordinates is empty; a scene needs at least one");
+    return;
+  }
+  saltus_formula_coordinate* coordinates =
+      saltusi_reader_take(&b->reader, (size_t)node->count, sizeof *coordinates);
+  for (int i = 0; i < node->count && b->reader.status == SALTUS_OK; i++) {
+    read_coordinate(b, node->keys[i].text, &node->children[i], &coordinates[i]);
+  }
+  b->model.coordinates = coordinates;
+  b->model.coordinate_count = node->count;
+}
+
+static void read_forces(scene_builder* b) {
+  const saltusi_yaml_node* node = get(b, "forces");
+  if (node == NULL || b->reader.status != SALTUS_OK ||
+      !saltusi_reader_expect(&b->reader, node, SALTUSI_YAML_MAPPING, "forces")) {
+    return;
+  }
+  saltus_formula_coordinate* coordinates = (saltus_formula_coordinate*)b->model.coordinates;
+  int count = b->model.coordinate_count;
+  const char** names = saltusi_reader_take(&b->reader, (size_t)count, sizeof *names);
+  for (int k = 0; k < count && names != NULL; k++) {
+    names[k] = coordinates[k].name;
+  }
+  for (int i = 0; i < node->count && b->reader.status == SALTUS_OK; i++) {
+    const char* name = node->keys[i].text;
+    int place = 0;
+    while (place < count && strcmp(names[place], name) != 0) {
+      place++;
+    }
+    if (place == count) {
+      const char* near = saltusi_suggest(name, names, count);
+      saltusi_reader_fail(&b->reader, &node->keys[i], "forces: \"%s\" is not a coordinate%s%s%s",
+                          name, near != NULL ? "; did you mean \"" : "", near != NULL ? near : "",
+                          near != NULL ? "\"?" : "");
+      return;
+    }
+    coordinates[place].force = saltusi_reader_formula(&b->reader, &node->children[i],
+                                                      describe(b, "force", "coordinate", name));
+  }
+}
+
+/* A name, or "contact 3" when there is none; two equal ones are refused. */
+static const char* read_item_name(scene_builder* b, const saltusi_yaml_node* list, int i,
+                                  const char* kind) {
+  const saltusi_yaml_node* node = saltusi_yaml_find(&list->children[i], "name");
+  if (node == NULL) {
+    char text[64];
+    snprintf(text, sizeof text, "%s %d", kind, i + 1);
+    return saltusi_pool_text(b->reader.pool, text);
+  }
+  const char* name = read_text(b, node, "name");
+  for (int k = 0; k < i; k++) {
+    const saltusi_yaml_node* other = saltusi_yaml_find(&list->children[k], "name");
+    if (other != NULL && strcmp(other->text, name) == 0) {
+      saltusi_reader_fail(&b->reader, node, "two %ss have the name \"%s\"", kind, name);
+    }
+  }
+  return name;
+}
+
+static const saltusi_yaml_node* read_list(scene_builder* b, const char* key) {
+  static const saltusi_yaml_node empty = {.kind = SALTUSI_YAML_SEQUENCE, .text = ""};
+  const saltusi_yaml_node* node = get(b, key);
+  if (node == NULL || (node->kind == SALTUSI_YAML_SCALAR && node->text[0] == '\0')) {
+    return &empty;
+  }
+  return saltusi_reader_expect(&b->reader, node, SALTUSI_YAML_SEQUENCE, key) ? node : &empty;
+}
+
+static void read_joints(scene_builder* b) {
+  const saltusi_yaml_node* list = read_list(b, "joints");
+  saltus_formula_joint* joints =
+      saltusi_reader_take(&b->reader, (size_t)list->count, sizeof *joints);
+  for (int i = 0; i < list->count && b->reader.status == SALTUS_OK; i++) {
+    const saltusi_yaml_node* item = &list->children[i];
+    if (!saltusi_reader_keys(&b->reader, item, "joints[]")) {
+      return;
+    }
+    joints[i].name = read_item_name(b, list, i, "joint");
+    joints[i].constraint =
+        saltusi_reader_formula(&b->reader, saltusi_yaml_find(item, "constraint"),
+                               describe(b, "constraint", "joint", joints[i].name));
+    if (joints[i].constraint.text == NULL) {
+      saltusi_reader_fail(&b->reader, item, "joint \"%s\" has no constraint", joints[i].name);
+    }
+  }
+  b->model.joints = joints;
+  b->model.joint_count = list->count;
+}
+
+static void read_impact_law(scene_builder* b, const saltusi_yaml_node* item,
+                            saltus_formula_contact* contact) {
+  const saltusi_yaml_node* node = saltusi_yaml_find(item, "impact");
+  if (node == NULL || strcmp(node->text, "newton") == 0) {
+    contact->impact = SALTUS_IMPACT_NEWTON;
+  } else if (strcmp(node->text, "poisson") == 0) {
+    contact->impact = SALTUS_IMPACT_POISSON;
+  } else {
+    saltusi_reader_fail(&b->reader, node, "impact law is \"%s\"; allowed: newton, poisson",
+                        node->text);
+  }
+}
+
+static void read_contacts(scene_builder* b) {
+  const saltusi_yaml_node* list = read_list(b, "contacts");
+  saltus_formula_contact* contacts =
+      saltusi_reader_take(&b->reader, (size_t)list->count, sizeof *contacts);
+  for (int i = 0; i < list->count && b->reader.status == SALTUS_OK; i++) {
+    const saltusi_yaml_node* item = &list->children[i];
+    if (!saltusi_reader_keys(&b->reader, item, "contacts[]")) {
+      return;
+    }
+    saltus_formula_contact* contact = &contacts[i];
+    contact->name = read_item_name(b, list, i, "contact");
+    const struct {
+      const char* key;
+      saltus_formula_text* into;
+    } formulas[] = {{"gap", &contact->gap},
+                    {"slip", &contact->slip},
+                    {"slip2", &contact->slip2},
+                    {"friction", &contact->friction},
+                    {"restitution", &contact->restitution},
+                    {"tangential_restitution", &contact->tangential_restitution}};
+    for (size_t k = 0; k < sizeof formulas / sizeof formulas[0]; k++) {
+      *formulas[k].into =
+          saltusi_reader_formula(&b->reader, saltusi_yaml_find(item, formulas[k].key),
+                                 describe(b, formulas[k].key, "contact", contact->name));
+    }
+    read_impact_law(b, item, contact);
+    if (contact->gap.text == NULL) {
+      saltusi_reader_fail(&b->reader, item, "contact \"%s\" has no gap", contact->name);
+    } else if (contact->friction.text != NULL && contact->slip.text == NULL) {
+      saltusi_reader_fail(&b->reader, item,
+                          "contact \"%s\" has friction but no slip; give the slip velocity",
+                          contact->name);
+    } else if (contact->slip2.text != NULL && contact->slip.text == NULL) {
+      saltusi_reader_fail(&b->reader, item, "contact \"%s\" has slip2 but no slip", contact->name);
+    }
+  }
+  b->model.contacts = contacts;
+  b->model.contact_count = list->count;
+}
+
+/* A constant of the simulate section, or its default. */
+static double read_constant(scene_builder* b, const saltusi_yaml_node* section, const char* key,
+                            double fallback) {
+  const saltusi_yaml_node* node = section != NULL ? saltusi_yaml_find(section, key) : NULL;
+  saltus_formula_text text = saltusi_reader_formula(&b->reader, node, key);
+  if (text.text == NULL || b->reader.status != SALTUS_OK) {
+    return fallback;
+  }
+  double value = fallback;
+  b->reader.status = saltus_formula_constant(b->model.parameters, b->model.parameter_count, text,
+                                             b->reader.log, &value);
+  return value;
+}
+
+static void read_scheme(scene_builder* b, const saltusi_yaml_node* section) {
+  const saltusi_yaml_node* node = saltusi_yaml_find(section, "scheme");
+  const saltusi_yaml_node* options = saltusi_yaml_find(section, "options");
+  saltus_scene_view* view = &b->scene->view;
+  if (node == NULL) {
+    if (options != NULL) {
+      saltusi_reader_fail(&b->reader, options, "options belong to a scheme; give simulate.scheme");
+    }
+    return;
+  }
+  const char* name = read_text(b, node, "scheme");
+  const saltus_scheme_info* info = saltus_scheme_find(name);
+  if (info == NULL) {
+    const char* names[256];
+    int count = 0;
+    for (; count < saltus_scheme_count() && count < 256; count++) {
+      names[count] = saltus_scheme_at(count)->name;
+    }
+    const char* near = saltusi_suggest(name, names, count);
+    saltusi_reader_fail(&b->reader, node, "no scheme \"%s\"%s%s%s; see saltus list schemes", name,
+                        near != NULL ? "; did you mean \"" : "", near != NULL ? near : "",
+                        near != NULL ? "\"?" : "");
+    return;
+  }
+  void* values = saltusi_reader_take(&b->reader, info->options.size + 1, 1);
+  if (values == NULL) {
+    return;
+  }
+  saltus_options_defaults(&info->options, values);
+  view->scheme = info->name;
+  view->options = values;
+  if (options == NULL ||
+      !saltusi_reader_expect(&b->reader, options, SALTUSI_YAML_MAPPING, "options")) {
+    return;
+  }
+  for (int i = 0; i < options->count && b->reader.status == SALTUS_OK; i++) {
+    saltusi_placed_log placed;
+    saltus_log log = saltusi_reader_log_at(&b->reader, &options->children[i], &placed);
+    saltus_status status = saltus_options_set(
+        &info->options, values, info->name, options->keys[i].text, options->children[i].text, log);
+    b->reader.status = status == SALTUS_OK ? SALTUS_OK : SALTUS_ERR_INPUT;
+  }
+}
+
+static void read_simulate(scene_builder* b) {
+  saltus_scene_view* view = &b->scene->view;
+  view->until = NAN;
+  view->step = NAN;
+  view->tolerance = 1e-6;
+  const saltusi_yaml_node* section = get(b, "simulate");
+  if (section == NULL || !saltusi_reader_keys(&b->reader, section, "simulate")) {
+    return;
+  }
+  view->start = read_constant(b, section, "start", 0.0);
+  view->until = read_constant(b, section, "until", NAN);
+  view->step = read_constant(b, section, "step", NAN);
+  view->tolerance = read_constant(b, section, "tolerance", 1e-6);
+  if (view->until <= view->start) {
+    saltusi_reader_fail(&b->reader, saltusi_yaml_find(section, "until"),
+                        "until is %g s, must be later than the start at %g s", view->until,
+                        view->start);
+  }
+  if (view->step <= 0.0) {
+    saltusi_reader_fail(&b->reader, saltusi_yaml_find(section, "step"),
+                        "step is %g s, must be positive", view->step);
+  }
+  if (view->tolerance < 0.0) {
+    saltusi_reader_fail(&b->reader, saltusi_yaml_find(section, "tolerance"),
+                        "tolerance is %g, must not be negative", view->tolerance);
+  }
+  read_scheme(b, section);
+}
+
+static void read_record(scene_builder* b) {
+  saltus_scene_view* view = &b->scene->view;
+  view->record_every = 1;
+  const saltusi_yaml_node* section = get(b, "record");
+  if (section == NULL || !saltusi_reader_keys(&b->reader, section, "record")) {
+    return;
+  }
+  const saltusi_yaml_node* node = saltusi_yaml_find(section, "every");
+  const char* text = read_text(b, node, "every");
+  if (node != NULL) {
+    char* end;
+    errno = 0;
+    long long value = strtoll(text, &end, 10);
+    if (end == text || *end != '\0' || errno != 0 || value < 1) {
+      saltusi_reader_fail(&b->reader, node, "every is \"%s\", must be a whole number from 1 on",
+                          text);
+    }
+    view->record_every = value;
+  }
+}
+
+static void read_all(scene_builder* b) {
+  if (!saltusi_reader_keys(&b->reader, b->root, "")) {
+    return;
+  }
+  saltus_scene_view* view = &b->scene->view;
+  read_version(b);
+  view->name = read_text(b, get(b, "name"), "name");
+  view->description = read_text(b, get(b, "description"), "description");
+  const saltusi_yaml_node* reference = get(b, "reference");
+  view->reference = reference != NULL ? read_text(b, reference, "reference") : NULL;
+  read_parameters(b);
+  apply_overrides(b);
+  read_coordinates(b);
+  read_forces(b);
+  b->model.kinetic = saltusi_reader_formula(&b->reader, get(b, "kinetic"), "kinetic");
+  b->model.potential = saltusi_reader_formula(&b->reader, get(b, "potential"), "potential");
+  if (b->model.kinetic.text == NULL) {
+    saltusi_reader_fail(&b->reader, b->root, "\"kinetic\" is missing; give the kinetic energy");
+  }
+  read_joints(b);
+  read_contacts(b);
+  read_simulate(b);
+  read_record(b);
+}
+
+static saltus_status build_model(scene_builder* b) {
+  saltus_scene* scene = b->scene;
+  b->model.log = b->reader.log;
+  b->model.allocator = &b->reader.pool->allocator;
+  saltus_status status = saltus_formula_model_create(&b->model, &scene->model);
+  if (status != SALTUS_OK) {
+    return status;
+  }
+  saltus_scene_view* view = &scene->view;
+  view->system = saltus_formula_model_system(scene->model);
+  view->q0 = saltus_formula_model_q0(scene->model);
+  view->v0 = saltus_formula_model_v0(scene->model);
+  int nj = view->system->dims.nj;
+  const char** names = saltusi_reader_take(&b->reader, (size_t)nj + 1, sizeof *names);
+  for (int j = 0; j < nj && names != NULL; j++) {
+    names[j] = saltus_formula_model_joint_name(scene->model, j);
+  }
+  view->joint_names = names;
+  return saltusi_start_check(&b->reader, view);
+}
+
+/* The whole file in the pool, or NULL after a message. */
+static char* load(const char* path, saltusi_pool* pool, saltus_log log, saltus_status* status) {
+  *status = SALTUS_ERR_IO;
+  FILE* file = fopen(path, "rb");
+  if (file == NULL) {
+    saltusi_log(log, SALTUS_LEVEL_ERROR, "%s: %s", path, strerror(errno));
+    return NULL;
+  }
+  char* text = NULL;
+  long size = fseek(file, 0, SEEK_END) == 0 ? ftell(file) : -1;
+  if (size < 0 || size > largest_file || fseek(file, 0, SEEK_SET) != 0) {
+    saltusi_log(log, SALTUS_LEVEL_ERROR, "%s: not a file that can be a scene (at most %ld MB)",
+                path, largest_file >> 20);
+  } else {
+    text = saltusi_pool_take(pool, (size_t)size + 1, 1);
+    if (text != NULL && fread(text, 1, (size_t)size, file) == (size_t)size) {
+      *status = SALTUS_OK;
+    } else {
+      saltusi_log(log, SALTUS_LEVEL_ERROR, "%s: could not be read", path);
+      text = NULL;
+    }
+  }
+  fclose(file);
+  return text;
+}
+
+static saltus_status read_scene(scene_builder* b) {
+  saltus_scene* scene = b->scene;
+  saltus_status status = SALTUS_OK;
+  const char* text = b->def->text != NULL ? saltusi_pool_text(&scene->pool, b->def->text)
+                                          : load(b->def->path, &scene->pool, b->def->log, &status);
+  if (text == NULL) {
+    return status != SALTUS_OK ? status : SALTUS_ERR_MEMORY;
+  }
+  scene->view.text = text;
+  saltusi_yaml_node* root;
+  status = saltusi_yaml_parse(text, strlen(text), b->reader.file, &scene->pool, b->def->log, &root);
+  if (status != SALTUS_OK) {
+    return status;
+  }
+  b->root = root;
+  read_all(b);
+  return b->reader.status == SALTUS_OK ? build_model(b) : b->reader.status;
+}
+
+saltus_status saltus_scene_create(const saltus_scene_def* def, saltus_scene** out) {
+  *out = NULL;
+  saltusi_pool pool = saltusi_pool_over(def->allocator);
+  saltus_scene* scene = SALTUSI_TAKE(&pool, saltus_scene, 1);
+  if (scene == NULL) {
+    saltusi_pool_free(&pool);
+    return SALTUS_ERR_MEMORY;
+  }
+  scene->pool = pool;
+  scene_builder b = {.reader = {.file = def->path != NULL ? def->path : "scene",
+                                .pool = &scene->pool,
+                                .log = def->log},
+                     .def = def,
+                     .scene = scene};
+  saltus_status status = read_scene(&b);
+  if (status != SALTUS_OK) {
+    saltus_scene_destroy(scene);
+    return status;
+  }
+  *out = scene;
+  return SALTUS_OK;
+}
+
+void saltus_scene_destroy(saltus_scene* scene) {
+  if (scene != NULL) {
+    saltus_formula_model_destroy(scene->model);
+    saltusi_pool pool = scene->pool;
+    saltusi_pool_free(&pool);
+  }
+}
+
+const saltus_scene_view* saltus_scene_look(const saltus_scene* scene) {
+  return &scene->view;
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * start.h - can a scene start? Mass, contacts and joints at the first instant.
+ */
+#ifndef SALTUSI_START_H
+#define SALTUSI_START_H
+
+#include "scene/reader.h"
+
+/* Refuses a mass matrix that is not positive definite, contacts that penetrate and joints that are
+ * violated by more than the scene's tolerance. */
+saltus_status saltusi_start_check(saltusi_reader* reader, const saltus_scene_view* view);
+
+#endif

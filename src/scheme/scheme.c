@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * scheme.c - the registry, and what surrounds every scheme: checks, memory, counters, commit.
+ */
+#include "scheme/scheme_ops.h"
+
+#include "base/hash.h"
+#include "base/log.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Every scheme there is. To add one: its file, its line here, its page in docs/. */
+static const saltusi_scheme_ops* const registry[] = {
+    &saltusi_moreau_jean,
+};
+enum { REGISTRY_COUNT = sizeof registry / sizeof registry[0] };
+
+/* One block: this struct, options, the scheme's struct and all arrays. */
+struct saltus_scheme {
+  const saltusi_scheme_ops* ops;
+  saltus_allocator memory;
+  size_t bytes;
+  saltus_log log;
+  saltusi_eval eval;
+  void* options;
+  void* work;
+  size_t carried;                /* doubles of memory */
+  double* memory0;               /* carried so far */
+  double* memory1;               /* carried by the last try */
+  saltus_state next;             /* where a committed step is tried first */
+  saltus_contact_step* contacts; /* [nc] */
+  double* joint_impulses;        /* [nj] */
+};
+
+int saltus_scheme_count(void) {
+  return REGISTRY_COUNT;
+}
+
+const saltus_scheme_info* saltus_scheme_at(int i) {
+  return i >= 0 && i < REGISTRY_COUNT ? &registry[i]->info : NULL;
+}
+
+static const saltusi_scheme_ops* find(const char* name) {
+  for (int i = 0; i < REGISTRY_COUNT; i++) {
+    if (strcmp(registry[i]->info.name, name) == 0) {
+      return registry[i];
+    }
+  }
+  return NULL;
+}
+
+const saltus_scheme_info* saltus_scheme_find(const char* name) {
+  const saltusi_scheme_ops* ops = name != NULL ? find(name) : NULL;
+  return ops != NULL ? &ops->info : NULL;
+}
+
+static saltus_status refuse_name(const char* name, saltus_log log) {
+  char names[512] = "";
+  size_t used = 0;
+  for (int i = 0; i < REGISTRY_COUNT && used < sizeof names; i++) {
+    int added = snprintf(names + used, sizeof names - used, "%s%s", i > 0 ? ", " : "",
+                         registry[i]->info.name);
+    used += added > 0 ? (size_t)added : 0;
+  }
+  saltusi_log(log, SALTUS_LEVEL_ERROR, "no scheme \"%s\"; there are: %s",
+              name != NULL ? name : "(null)", names);
+  return SALTUS_ERR_NAME;
+}
+
+/* A system that needs what the scheme cannot do is refused now, not computed wrongly later. */
+static saltus_status check_treats(const saltusi_scheme_ops* ops, const saltus_system* sys,
+                                  saltus_log log) {
+  const char* name = ops->info.name;
+  if (sys->dims.nj > 0 && (ops->info.treats & SALTUS_TREATS_JOINTS) == 0) {
+    saltusi_log(log, SALTUS_LEVEL_ERROR, "scheme %s does not treat joints; the system has %d", name,
+                sys->dims.nj);
+    return SALTUS_ERR_UNSUPPORTED;
+  }
+  for (int i = 0; i < sys->law_count && sys->laws != NULL; i++) {
+    const saltus_contact_law* law = &sys->laws[i];
+    const char* label = law->name != NULL ? law->name : "";
+    bool rubs = law->tangents > 0 && law->mu > 0.0;
+    if (rubs && (ops->info.treats & SALTUS_TREATS_FRICTION) == 0) {
+      saltusi_log(log, SALTUS_LEVEL_ERROR,
+                  "scheme %s does not treat friction; contact %d \"%s\" has mu = %g", name, i,
+                  label, law->mu);
+      return SALTUS_ERR_UNSUPPORTED;
+    }
+    bool poisson = law->impact == SALTUS_IMPACT_POISSON && law->e_N > 0.0;
+    if (poisson && (ops->info.treats & SALTUS_TREATS_POISSON) == 0) {
+      saltusi_log(log, SALTUS_LEVEL_ERROR,
+                  "scheme %s does not treat Poisson's impact law; contact %d \"%s\" has it", name,
+                  i, label);
+      return SALTUS_ERR_UNSUPPORTED;
+    }
+  }
+  return SALTUS_OK;
+}
+
+/* The struct itself comes first, so that the block can be freed through it. */
+static void layout(saltus_scheme* in, saltus_arena* arena) {
+  const saltusi_scheme_ops* ops = in->ops;
+  const saltus_dims* dims = &in->eval.sys.dims;
+  in->next.q = SALTUS_PUSH(arena, double, dims->nq);
+  in->next.v = SALTUS_PUSH(arena, double, dims->nv);
+  in->contacts = SALTUS_PUSH(arena, saltus_contact_step, dims->nc);
+  in->joint_impulses = SALTUS_PUSH(arena, double, dims->nj);
+  in->memory0 = SALTUS_PUSH(arena, double, in->carried);
+  in->memory1 = SALTUS_PUSH(arena, double, in->carried);
+  saltusi_eval_layout(&in->eval, arena);
+  ops->layout(in->work, in->options, &in->eval.sys, arena);
+}
+
+/* Options, the scheme's struct and this one: needed before the arrays can be measured. */
+static size_t head_bytes(const saltusi_scheme_ops* ops, size_t* options_at, size_t* work_at) {
+  saltus_arena arena = saltus_arena_counting();
+  saltus_arena_push(&arena, 1, sizeof(saltus_scheme), SALTUS_ALIGNMENT);
+  saltus_arena_push(&arena, 0, 1, SALTUS_ALIGNMENT);
+  *options_at = arena.used;
+  saltus_arena_push(&arena, ops->info.options.size, 1, SALTUS_ALIGNMENT);
+  saltus_arena_push(&arena, 0, 1, SALTUS_ALIGNMENT);
+  *work_at = arena.used;
+  saltus_arena_push(&arena, ops->work_size, 1, SALTUS_ALIGNMENT);
+  saltus_arena_push(&arena, 0, 1, SALTUS_ALIGNMENT);
+  return arena.used;
+}
+
+/* Lays out twice: counting over a small head, then over the block that holds everything. */
+static saltus_status build(const saltus_scheme_def* def, const saltusi_scheme_ops* ops,
+                           saltus_allocator memory, saltus_scheme** out) {
+  size_t options_at;
+  size_t work_at;
+  size_t head = head_bytes(ops, &options_at, &work_at);
+  size_t bytes = head;
+  unsigned char* block = NULL;
+  for (int pass = 0; pass < 2; pass++) {
+    block = memory.alloc(bytes, memory.user);
+    if (block == NULL) {
+      saltusi_log(def->log, SALTUS_LEVEL_ERROR, "scheme %s: no memory for %zu bytes",
+                  ops->info.name, bytes);
+      return SALTUS_ERR_MEMORY;
+    }
+    memset(block, 0, bytes);
+    saltus_scheme* in = (saltus_scheme*)(void*)block;
+    *in = (saltus_scheme){.ops = ops,
+                          .memory = memory,
+                          .bytes = bytes,
+                          .log = def->log,
+                          .eval = {.sys = *def->system},
+                          .options = block + options_at,
+                          .work = block + work_at};
+    if (def->options != NULL) {
+      memcpy(in->options, def->options, ops->info.options.size);
+    } else {
+      saltus_options_defaults(&ops->info.options, in->options);
+    }
+    in->carried = ops->memory_count != NULL ? ops->memory_count(in->options, &in->eval.sys) : 0;
+    saltus_arena arena = pass == 0 ? saltus_arena_counting() : saltus_arena_over(block, bytes);
+    arena.used = head;
+    layout(in, &arena);
+    if (pass == 0) {
+      memory.free(block, bytes, memory.user);
+      bytes = arena.used;
+    }
+  }
+  *out = (saltus_scheme*)(void*)block;
+  return SALTUS_OK;
+}
+
+saltus_status saltus_scheme_create(const saltus_scheme_def* def, saltus_scheme** out) {
+  *out = NULL;
+  const saltusi_scheme_ops* ops = def->scheme != NULL ? find(def->scheme) : NULL;
+  if (ops == NULL) {
+    return refuse_name(def->scheme, def->log);
+  }
+  if (def->system == NULL) {
+    saltusi_log(def->log, SALTUS_LEVEL_ERROR, "scheme %s: no system given", ops->info.name);
+    return SALTUS_ERR_RANGE;
+  }
+  saltus_status status = saltus_system_validate(def->system, def->log);
+  if (status == SALTUS_OK && def->options != NULL) {
+    status = saltus_options_check(&ops->info.options, def->options, ops->info.name, def->log);
+  }
+  if (status == SALTUS_OK) {
+    status = check_treats(ops, def->system, def->log);
+  }
+  if (status != SALTUS_OK) {
+    return status;
+  }
+  saltus_allocator memory = def->allocator != NULL ? *def->allocator : saltus_allocator_default();
+  return build(def, ops, memory, out);
+}
+
+void saltus_scheme_destroy(saltus_scheme* scheme) {
+  if (scheme != NULL) {
+    saltus_allocator memory = scheme->memory;
+    memory.free(scheme, scheme->bytes, memory.user);
+  }
+}
+
+/* 0 x is 0 for every finite x and NaN for the others. */
+static bool all_finite(int n, const double* x) {
+  double zero = 0.0;
+  for (int i = 0; i < n; i++) {
+    zero += 0.0 * x[i];
+  }
+  return zero == 0.0;
+}
+
+static saltus_status explain(const saltus_scheme* scheme, saltus_status status, double t,
+                             double h) {
+  if (status == SALTUS_ERR_SINGULAR) {
+    saltusi_log(scheme->log, SALTUS_LEVEL_ERROR,
+                "scheme %s: at t = %.17g the mass matrix is singular or not finite, or joints "
+                "depend on each other",
+                scheme->ops->info.name, t);
+  } else if (status != SALTUS_OK) {
+    saltusi_log(scheme->log, SALTUS_LEVEL_ERROR,
+                "scheme %s: the step from t = %.17g with h = %g failed: %s", scheme->ops->info.name,
+                t, h, saltus_status_text(status));
+  }
+  return status;
+}
+
+saltus_status saltusi_scheme_try(saltus_scheme* scheme, double t, double h,
+                                 const saltus_state* from, saltus_state* to,
+                                 saltus_step_report* report) {
+  const saltus_dims* dims = &scheme->eval.sys.dims;
+  *report =
+      (saltus_step_report){.contacts = scheme->contacts, .joint_impulses = scheme->joint_impulses};
+  saltusi_step step = {
+      .eval = &scheme->eval,
+      .t = t,
+      .h = h,
+      .q0 = from->q,
+      .v0 = from->v,
+      .q1 = to->q,
+      .v1 = to->v,
+      .memory0 = scheme->memory0,
+      .memory1 = scheme->memory1,
+      .contacts = scheme->contacts,
+      .joint_impulses = scheme->joint_impulses,
+      .report = report,
+      .log = scheme->log,
+  };
+  saltus_status status = scheme->ops->step(scheme->work, scheme->options, &step);
+  scheme->eval.work.steps++;
+  if (status == SALTUS_OK && !(all_finite(dims->nq, to->q) && all_finite(dims->nv, to->v))) {
+    status = SALTUS_RETRY_NAN;
+  }
+  return status == SALTUS_OK ? status : explain(scheme, status, t, h);
+}
+
+void saltusi_scheme_commit(saltus_scheme* scheme) {
+  double* kept = scheme->memory0;
+  scheme->memory0 = scheme->memory1;
+  scheme->memory1 = kept;
+}
+
+/* Names the first coordinate that is not a number. */
+static saltus_status check_state(const saltus_scheme* scheme, const saltus_state* state) {
+  const saltus_dims* dims = &scheme->eval.sys.dims;
+  for (int i = 0; i < dims->nq + dims->nv; i++) {
+    bool position = i < dims->nq;
+    double value = position ? state->q[i] : state->v[i - dims->nq];
+    if (!isfinite(value)) {
+      saltusi_log(scheme->log, SALTUS_LEVEL_ERROR, "state: %s[%d] is %g, must be finite",
+                  position ? "q" : "v", position ? i : i - dims->nq, value);
+      return SALTUS_ERR_RANGE;
+    }
+  }
+  if (!isfinite(state->t)) {
+    saltusi_log(scheme->log, SALTUS_LEVEL_ERROR, "state: t is %g, must be finite", state->t);
+    return SALTUS_ERR_RANGE;
+  }
+  return SALTUS_OK;
+}
+
+saltus_status saltus_scheme_step(saltus_scheme* scheme, double h, saltus_state* state,
+                                 saltus_step_report* report) {
+  const saltus_dims* dims = &scheme->eval.sys.dims;
+  if (!(h > 0.0 && h <= 1e300)) {
+    saltusi_log(scheme->log, SALTUS_LEVEL_ERROR, "step: h is %g s, must be positive and finite", h);
+    return SALTUS_ERR_RANGE;
+  }
+  if (!(all_finite(dims->nq, state->q) && all_finite(dims->nv, state->v) && isfinite(state->t))) {
+    return check_state(scheme, state);
+  }
+  saltus_step_report local;
+  saltus_status status = saltusi_scheme_try(scheme, state->t, h, state, &scheme->next,
+                                            report != NULL ? report : &local);
+  if (status == SALTUS_OK) {
+    memcpy(state->q, scheme->next.q, (size_t)dims->nq * sizeof(double));
+    memcpy(state->v, scheme->next.v, (size_t)dims->nv * sizeof(double));
+    state->t += h;
+    saltusi_scheme_commit(scheme);
+  }
+  return status;
+}
+
+saltus_work saltus_scheme_work(const saltus_scheme* scheme) {
+  return scheme->eval.work;
+}
+
+uint64_t saltusi_scheme_fingerprint(const saltus_scheme* scheme) {
+  const saltus_scheme_info* info = &scheme->ops->info;
+  uint64_t hash = saltusi_hash(SALTUSI_HASH_START, info->name, strlen(info->name));
+  char text[128];
+  for (int i = 0; i < info->options.count; i++) { /* as text: padding has no meaning */
+    saltus_options_show(&info->options.fields[i], scheme->options, text, sizeof text);
+    hash = saltusi_hash(hash, text, strlen(text));
+  }
+  return hash;
+}
+
+size_t saltus_scheme_memory_bytes(const saltus_scheme* scheme) {
+  return scheme->carried * sizeof(double);
+}
+
+void saltus_scheme_memory_save(const saltus_scheme* scheme, void* bytes) {
+  if (scheme->carried > 0) {
+    memcpy(bytes, scheme->memory0, scheme->carried * sizeof(double));
+  }
+}
+
+void saltus_scheme_memory_load(saltus_scheme* scheme, const void* bytes) {
+  if (scheme->carried > 0) {
+    memcpy(scheme->memory0, bytes, scheme->carried * sizeof(double));
+  }
+}

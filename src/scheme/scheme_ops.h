@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * scheme_ops.h - what a scheme is to the driver: its mathematics, and nothing else.
+ *
+ * The driver validates, owns memory, counts, checks the new state and commits. A scheme takes its
+ * arrays from an arena and computes (q1, v1) from (q0, v0); it may not allocate, print, or change
+ * anything but its outputs and its work arrays.
+ */
+#ifndef SALTUSI_SCHEME_OPS_H
+#define SALTUSI_SCHEME_OPS_H
+
+#include "saltus/scheme.h"
+#include "system/evaluate.h"
+
+#include <stdint.h>
+
+/* One step as the scheme sees it. */
+typedef struct saltusi_step {
+  saltusi_eval* eval;
+  double t, h;
+  const double* q0;              /* [nq] */
+  const double* v0;              /* [nv] */
+  double* q1;                    /* [nq] out */
+  double* v1;                    /* [nv] out */
+  const double* memory0;         /* what the scheme carried here */
+  double* memory1;               /* out: what it carries on */
+  saltus_contact_step* contacts; /* [nc] out: the first report->active */
+  double* joint_impulses;        /* [nj] out */
+  saltus_step_report* report;    /* out */
+  saltus_log log;
+} saltusi_step;
+
+typedef struct saltusi_scheme_ops {
+  saltus_scheme_info info;
+  size_t work_size; /* the scheme's own struct, zeroed before layout */
+
+  /* Doubles carried from step to step beyond q and v; NULL: none. */
+  size_t (*memory_count)(const void* options, const saltus_system* sys);
+  /* Takes every array from the arena. Runs twice: first the arena only counts. */
+  void (*layout)(void* work, const void* options, const saltus_system* sys, saltus_arena* arena);
+  saltus_status (*step)(void* work, const void* options, const saltusi_step* step);
+} saltusi_scheme_ops;
+
+/* A step from given data into given places; commits nothing but the work counters. */
+saltus_status saltusi_scheme_try(saltus_scheme* scheme, double t, double h,
+                                 const saltus_state* from, saltus_state* to,
+                                 saltus_step_report* report);
+
+/* Makes the memory of the last try the scheme's memory. */
+void saltusi_scheme_commit(saltus_scheme* scheme);
+
+/* Differs between schemes and between options; for snapshots. */
+uint64_t saltusi_scheme_fingerprint(const saltus_scheme* scheme);
+
+extern const saltusi_scheme_ops saltusi_moreau_jean;
+
+#endif

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * sim_state.h - the inside of a simulation, shared by the step loop and the snapshots.
+ */
+#ifndef SALTUSI_SIM_STATE_H
+#define SALTUSI_SIM_STATE_H
+
+#include "saltus/sim.h"
+#include "system/evaluate.h"
+
+/* What went through one contact since the last frame, and whether it carries a lasting force. */
+typedef struct saltusi_contact_sum {
+  double lasting[3]; /* N s, part of lasting forces */
+  double impulse[3]; /* N s, impacts */
+  double closed;     /* 1 while a lasting force acts; a double so that snapshots are plain arrays */
+} saltusi_contact_sum;
+
+struct saltus_sim {
+  saltus_sim_def def;
+  saltus_allocator memory;
+  size_t bytes;
+  saltus_system sys;
+  saltus_scheme* scheme;
+  long long step;
+  saltus_state now, next;
+  saltus_step_report report;
+  saltus_recorder* recorders; /* [recorder_count] */
+
+  /* recording; carried in snapshots so that a resumed recording is the same */
+  double* sums;                      /* [SALTUSI_SUM_COUNT] since the last frame */
+  saltusi_contact_sum* contact_sums; /* [nc] */
+  double* joint_sums;                /* [nj] N s */
+
+  /* made for a frame */
+  saltus_contact_list list;
+  saltusi_row_block row;
+  saltus_contact_frame* contact_frames; /* [nc] */
+  double* joint_forces;                 /* [nj] */
+  double* matrix;                       /* [nv x nv], or nothing when the system says its energy */
+  double* vector;                       /* [nv] */
+  void* scratch;
+};
+
+enum {
+  SALTUSI_SUM_TIME,
+  SALTUSI_SUM_VELOCITY,
+  SALTUSI_SUM_IMPULSE,
+  SALTUSI_SUM_PENETRATION,
+  SALTUSI_SUM_COUNT
+};
+
+#endif

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * lcp_lemke.h - Lemke's method with lexicographic ties for dense linear complementarity problems.
+ *
+ *   0 <= w = M z + q   perp   z >= 0
+ */
+#ifndef SALTUSI_LCP_LEMKE_H
+#define SALTUSI_LCP_LEMKE_H
+
+#include "saltus/memory.h"
+
+#include <stdbool.h>
+
+typedef enum saltusi_lcp_outcome {
+  SALTUSI_LCP_SOLVED,
+  SALTUSI_LCP_RAY,  /* ended on a ray: no solution for the usual classes of M */
+  SALTUSI_LCP_LIMIT /* pivots used up, or the answer does not satisfy the problem */
+} saltusi_lcp_outcome;
+
+typedef struct saltusi_lcp_result {
+  saltusi_lcp_outcome outcome;
+  int pivots;
+  double residual; /* max |min(z, w)| of the scaled problem: unit diagonal, largest |q| = 1 */
+} saltusi_lcp_result;
+
+/* Workspace for problems of up to n unknowns. */
+typedef struct saltusi_lcp_work {
+  int n_max;
+  double* scale;   /* [n] 1 / sqrt(M_ii) */
+  double* M;       /* [n x n] scaled */
+  double* q;       /* [n] scaled */
+  double* z;       /* [n] scaled answer */
+  double* best;    /* [n] best scaled answer so far */
+  double* inverse; /* [n x n] of the basis */
+  double* value;   /* [n] of the basic variables */
+  double* column;  /* [n] entering column */
+  double* block;   /* [n x n] active block, for the last solve */
+  int* basis;      /* [n] i: w_i, n + i: z_i, 2 n: z_0 */
+  int* pivot;      /* [n] */
+} saltusi_lcp_work;
+
+void saltusi_lcp_layout(saltusi_lcp_work* work, int n_max, saltus_arena* arena);
+
+/* M is n x n row major; z is written when the outcome is SALTUSI_LCP_SOLVED. */
+saltusi_lcp_result saltusi_lcp_lemke(saltusi_lcp_work* work, int n, const double* M,
+                                     const double* q, double* z);
+
+#endif

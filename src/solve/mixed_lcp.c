@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * mixed_lcp.c - elimination of the bilateral rows (Potra et al. 2006, section 6; methods: 2.4):
+ *
+ *   z_b = -B^-1 (b_b + A_bu z_u)
+ *   w_u = (A_uu - A_ub B^-1 A_bu) z_u + b_u - A_ub B^-1 b_b
+ */
+#include "solve/mixed_lcp.h"
+
+#include "math/dense.h"
+
+#include <string.h>
+
+/* A pivot of the bilateral block below this part of its column: rows that depend on each other. */
+static const double dependent = 1e-12;
+
+void saltusi_mixed_layout(saltusi_mixed_work* work, int bilateral_max, int unilateral_max,
+                          saltus_arena* arena) {
+  saltusi_lcp_layout(&work->lcp, unilateral_max, arena);
+  work->block = SALTUS_PUSH2(arena, double, bilateral_max, bilateral_max);
+  work->pivot = SALTUS_PUSH(arena, int, bilateral_max);
+  work->right = SALTUS_PUSH2(arena, double, bilateral_max, unilateral_max + 1);
+  work->schur = SALTUS_PUSH2(arena, double, unilateral_max, unilateral_max);
+  work->rest = SALTUS_PUSH(arena, double, unilateral_max);
+}
+
+/* right <- B^-1 [A_bu  b_b], column by column */
+static void eliminate(saltusi_mixed_work* work, int nb, int nu, const double* A, const double* b) {
+  int n = nb + nu;
+  for (int j = 0; j <= nu; j++) {
+    double* column = work->right + (size_t)j * (size_t)nb;
+    for (int i = 0; i < nb; i++) {
+      column[i] = j < nu ? A[i * n + nb + j] : b[i];
+    }
+    saltusi_lu_solve(nb, work->block, work->pivot, column);
+  }
+}
+
+static void reduce(saltusi_mixed_work* work, int nb, int nu, const double* A, const double* b) {
+  int n = nb + nu;
+  for (int i = 0; i < nu; i++) {
+    const double* row = A + (size_t)(nb + i) * (size_t)n;
+    for (int j = 0; j < nu; j++) {
+      work->schur[i * nu + j] =
+          row[nb + j] - saltusi_dot(nb, row, work->right + (size_t)j * (size_t)nb);
+    }
+    work->rest[i] = b[nb + i] - saltusi_dot(nb, row, work->right + (size_t)nu * (size_t)nb);
+  }
+}
+
+saltusi_mixed_outcome saltusi_mixed_solve(saltusi_mixed_work* work, int bilateral, int unilateral,
+                                          const double* A, const double* b, double* z) {
+  int nb = bilateral;
+  int nu = unilateral;
+  int n = nb + nu;
+  if (nb == 0) {
+    saltusi_lcp_result direct = saltusi_lcp_lemke(&work->lcp, nu, A, b, z);
+    return direct.outcome == SALTUSI_LCP_SOLVED ? SALTUSI_MIXED_SOLVED : SALTUSI_MIXED_UNSOLVED;
+  }
+  for (int i = 0; i < nb; i++) {
+    memcpy(work->block + (size_t)i * (size_t)nb, A + (size_t)i * (size_t)n,
+           (size_t)nb * sizeof(double));
+  }
+  if (!saltusi_lu_factor(nb, work->block, work->pivot, dependent)) {
+    return SALTUSI_MIXED_DEPENDENT;
+  }
+  eliminate(work, nb, nu, A, b);
+  reduce(work, nb, nu, A, b);
+  if (nu > 0 && saltusi_lcp_lemke(&work->lcp, nu, work->schur, work->rest, z + nb).outcome !=
+                    SALTUSI_LCP_SOLVED) {
+    return SALTUSI_MIXED_UNSOLVED;
+  }
+  for (int i = 0; i < nb; i++) {
+    double sum = work->right[(size_t)nu * (size_t)nb + (size_t)i];
+    for (int j = 0; j < nu; j++) {
+      sum += work->right[(size_t)j * (size_t)nb + (size_t)i] * z[nb + j];
+    }
+    z[i] = -sum;
+  }
+  return SALTUSI_MIXED_SOLVED;
+}

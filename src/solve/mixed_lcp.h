@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * mixed_lcp.h - bilateral rows first, unilateral rows after them:
+ *
+ *   0 = w_i for i < bilateral,   0 <= w_i perp z_i >= 0 for the others,   w = A z + b
+ *
+ * The bilateral unknowns are eliminated; what is left is a linear complementarity problem for
+ * Lemke's method.
+ */
+#ifndef SALTUSI_MIXED_LCP_H
+#define SALTUSI_MIXED_LCP_H
+
+#include "solve/lcp_lemke.h"
+
+typedef struct saltusi_mixed_work {
+  saltusi_lcp_work lcp;
+  double* block; /* [nb x nb] bilateral block, factored */
+  int* pivot;    /* [nb] */
+  double* right; /* [nb x (nu + 1)] block^-1 [A_bu  b_b], one column after the other */
+  double* schur; /* [nu x nu] */
+  double* rest;  /* [nu] */
+} saltusi_mixed_work;
+
+void saltusi_mixed_layout(saltusi_mixed_work* work, int bilateral_max, int unilateral_max,
+                          saltus_arena* arena);
+
+typedef enum saltusi_mixed_outcome {
+  SALTUSI_MIXED_SOLVED,
+  SALTUSI_MIXED_DEPENDENT, /* the bilateral rows depend on each other */
+  SALTUSI_MIXED_UNSOLVED   /* Lemke's method found nothing */
+} saltusi_mixed_outcome;
+
+/* A is n x n row major with n = bilateral + unilateral; z [n] is written when solved. */
+saltusi_mixed_outcome saltusi_mixed_solve(saltusi_mixed_work* work, int bilateral, int unilateral,
+                                          const double* A, const double* b, double* z);
+
+#endif

@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * check.c - compares every analytic derivative of a system with differences.
+ *
+ *   f'(0) ~ (-f(-3s) + 9 f(-2s) - 45 f(-s) + 45 f(s) - 9 f(2s) + f(3s)) / 60 s        O(s^6)
+ *
+ * at three step lengths; the smallest of the three differences counts, since the best step depends
+ * on the length scale of the system while a wrong derivative is wrong at every step.
+ */
+#include "saltus/system.h"
+
+#include "base/log.h"
+#include "math/dense.h"
+#include "system/evaluate.h"
+
+#include <string.h>
+
+enum { NODES = 6, STEPS = 3 };
+static const double node[NODES] = {-3, -2, -1, 1, 2, 3};
+static const double weight[NODES] = {-1, 9, -45, 45, -9, 1};
+static const double lengths[STEPS] = {1e-2, 1e-3, 1e-4};
+
+typedef struct checker {
+  const saltus_system* sys;
+  saltus_point at;
+  double* q;      /* [nq] shifted position */
+  double* v;      /* [nv] shifted velocity or direction */
+  double* value;  /* [size] of a function */
+  double* slope;  /* [size] by differences */
+  double* exact;  /* [nv x nv] analytic */
+  double* matrix; /* [nv x nv] */
+  double* vector; /* [nv] */
+  int size;       /* largest length of a function */
+  int direction;  /* column under test; -1: along v */
+  int subject;    /* contact or joint under test */
+  saltus_contact_list list;
+  saltusi_row_block rows;
+} checker;
+
+/* A function of the distance s from the point under test. */
+typedef void (*path)(checker* c, double s, double* value);
+
+/* Difference between the slope of f at 0 and the exact values, relative to 1 + their size. */
+static double compare(checker* c, path f, int count, const double* exact) {
+  double best = INFINITY;
+  for (int k = 0; k < STEPS; k++) {
+    memset(c->slope, 0, (size_t)count * sizeof(double));
+    for (int i = 0; i < NODES; i++) {
+      f(c, node[i] * lengths[k], c->value);
+      saltusi_add_scaled(count, weight[i] / (60.0 * lengths[k]), c->value, c->slope);
+    }
+    saltusi_add_scaled(count, -1.0, exact, c->slope);
+    best = fmin(best, saltusi_max_abs(count, c->slope));
+  }
+  return best / (1.0 + saltusi_max_abs(count, exact));
+}
+
+/* The point moved by s along the direction under test. */
+static saltus_point moved(checker* c, double s) {
+  int nv = c->sys->dims.nv;
+  saltus_point at = c->at;
+  if (c->direction < 0) {
+    saltusi_advance(c->sys, c->at.q, c->at.v, s, c->q);
+  } else {
+    memset(c->v, 0, (size_t)nv * sizeof(double));
+    c->v[c->direction] = 1.0;
+    saltusi_advance(c->sys, c->at.q, c->v, s, c->q);
+  }
+  at.q = c->q;
+  return at;
+}
+
+static void force_along_q(checker* c, double s, double* value) {
+  saltus_point at = moved(c, s);
+  c->sys->ops->force(c->sys->self, &at, value);
+}
+
+static void force_along_v(checker* c, double s, double* value) {
+  saltus_point at = c->at;
+  memcpy(c->v, c->at.v, (size_t)c->sys->dims.nv * sizeof(double));
+  c->v[c->direction] += s;
+  at.v = c->v;
+  c->sys->ops->force(c->sys->self, &at, value);
+}
+
+static void momentum_along_q(checker* c, double s, double* value) {
+  saltus_point at = moved(c, s);
+  if (c->sys->ops->linear != NULL) {
+    c->sys->ops->linear->mass_times(c->sys->self, &at, c->at.v, value);
+  } else {
+    c->sys->ops->mass(c->sys->self, &at, c->matrix);
+    saltusi_matrix_times(c->sys->dims.nv, c->matrix, c->at.v, value);
+  }
+}
+
+static void kinetic_along_q(checker* c, double s, double* value) {
+  saltus_point at = moved(c, s);
+  value[0] = saltusi_kinetic(c->sys, &at, c->matrix, c->vector);
+}
+
+static void position_along_v(checker* c, double s, double* value) {
+  saltusi_advance(c->sys, c->at.q, c->at.v, s, value);
+}
+
+static double gap_at(checker* c, const saltus_point* at) {
+  if (saltusi_contacts(c->sys, at, &c->list) != SALTUS_OK) {
+    return NAN;
+  }
+  for (int i = 0; i < c->list.count; i++) {
+    if (c->list.key[i] == c->subject) {
+      return c->list.gap[i];
+    }
+  }
+  return NAN;
+}
+
+static double constraint_at(checker* c, const saltus_point* at, bool joint) {
+  if (!joint) {
+    return gap_at(c, at);
+  }
+  c->sys->ops->joints(c->sys->self, at, c->vector);
+  return c->vector[c->subject];
+}
+
+static void gap_along_q(checker* c, double s, double* value) {
+  saltus_point at = moved(c, s);
+  value[0] = constraint_at(c, &at, false);
+}
+
+static void gap_along_t(checker* c, double s, double* value) {
+  saltus_point at = c->at;
+  at.t += s;
+  value[0] = constraint_at(c, &at, false);
+}
+
+static void joint_along_q(checker* c, double s, double* value) {
+  saltus_point at = moved(c, s);
+  value[0] = constraint_at(c, &at, true);
+}
+
+static void joint_along_t(checker* c, double s, double* value) {
+  saltus_point at = c->at;
+  at.t += s;
+  value[0] = constraint_at(c, &at, true);
+}
+
+static int contact_rows(const checker* c) {
+  const saltus_system* sys = c->sys;
+  for (int i = 0; i < c->list.count; i++) {
+    if (c->list.key[i] == c->subject) {
+      return 1 + sys->laws[c->list.law[i]].tangents;
+    }
+  }
+  return 1;
+}
+
+/* U = G^T v + b on the motion q' = N v with fixed v */
+static void contact_velocity_along_motion(checker* c, double s, double* value) {
+  saltus_point at = moved(c, s);
+  at.t += s;
+  int count = contact_rows(c);
+  saltusi_rows_contact(c->sys, &at, c->subject, count, &c->rows, 0);
+  for (int r = 0; r < count; r++) {
+    value[r] = saltusi_row_dot(&c->rows, r, c->at.v) + c->rows.b[r];
+  }
+}
+
+static void joint_velocity_along_motion(checker* c, double s, double* value) {
+  saltus_point at = moved(c, s);
+  at.t += s;
+  saltusi_rows_joint(c->sys, &at, c->subject, &c->rows, 0);
+  value[0] = saltusi_row_dot(&c->rows, 0, c->at.v) + c->rows.b[0];
+}
+
+/* Columns of an analytic Jacobian against the slopes of f in each direction. */
+static double check_columns(checker* c, path f, const double* jacobian) {
+  int nv = c->sys->dims.nv;
+  double worst = 0.0;
+  for (int j = 0; j < nv; j++) {
+    for (int i = 0; i < nv; i++) {
+      c->vector[i] = jacobian[i * nv + j];
+    }
+    memcpy(c->slope + nv, c->vector, (size_t)nv * sizeof(double));
+    c->direction = j;
+    worst = fmax(worst, compare(c, f, nv, c->slope + nv));
+  }
+  return worst;
+}
+
+static void check_dynamics(checker* c, saltus_system_check_result* result) {
+  const saltus_system_ops* ops = c->sys->ops;
+  int nv = c->sys->dims.nv;
+  if (ops->force_q != NULL) {
+    ops->force_q(c->sys->self, &c->at, c->exact);
+    result->force_q = check_columns(c, force_along_q, c->exact);
+  }
+  if (ops->force_v != NULL) {
+    ops->force_v(c->sys->self, &c->at, c->exact);
+    result->force_v = check_columns(c, force_along_v, c->exact);
+  }
+  if (ops->mass_q != NULL) {
+    ops->mass_q(c->sys->self, &c->at, c->exact);
+    result->mass_q = check_columns(c, momentum_along_q, c->exact);
+  }
+  if (ops->kinetic_gradient != NULL) {
+    ops->kinetic_gradient(c->sys->self, &c->at, c->exact);
+    result->kinetic_gradient = 0.0;
+    for (int j = 0; j < nv; j++) {
+      c->direction = j;
+      result->kinetic_gradient =
+          fmax(result->kinetic_gradient, compare(c, kinetic_along_q, 1, c->exact + j));
+    }
+  }
+  if (ops->rate != NULL) {
+    ops->rate(c->sys->self, c->at.q, c->at.v, c->slope + c->size);
+    result->rate = compare(c, position_along_v, c->sys->dims.nq, c->slope + c->size);
+  }
+  if (ops->mass != NULL) {
+    ops->mass(c->sys->self, &c->at, c->matrix);
+    result->mass_symmetry = 0.0;
+    for (int i = 0; i < nv; i++) {
+      for (int j = 0; j < i; j++) {
+        result->mass_symmetry =
+            fmax(result->mass_symmetry, fabs(c->matrix[i * nv + j] - c->matrix[j * nv + i]));
+      }
+    }
+    result->mass_symmetry /= 1.0 + saltusi_max_abs(nv * nv, c->matrix);
+  }
+}
+
+/* The rows of the subject at the point, as dense vector c->exact and scalars. */
+static void keep_normal(checker* c) {
+  memset(c->exact, 0, (size_t)c->sys->dims.nv * sizeof(double));
+  saltusi_row_add(&c->rows, 0, 1.0, c->exact);
+}
+
+static double larger(double a, double b) {
+  return isnan(a) ? b : fmax(a, b);
+}
+
+static void check_subject(checker* c, bool joint, saltus_system_check_result* result) {
+  path along_q = joint ? joint_along_q : gap_along_q;
+  path along_t = joint ? joint_along_t : gap_along_t;
+  path motion = joint ? joint_velocity_along_motion : contact_velocity_along_motion;
+  int count = joint ? 1 : contact_rows(c);
+  if (joint) {
+    saltusi_rows_joint(c->sys, &c->at, c->subject, &c->rows, 0);
+  } else {
+    saltusi_rows_contact(c->sys, &c->at, c->subject, count, &c->rows, 0);
+  }
+  keep_normal(c);
+  double b = c->rows.b[0];
+  double convective[3] = {c->rows.c[0], count > 1 ? c->rows.c[1] : 0, count > 2 ? c->rows.c[2] : 0};
+  for (int j = 0; j < c->sys->dims.nv; j++) {
+    c->direction = j;
+    result->normal_G = larger(result->normal_G, compare(c, along_q, 1, c->exact + j));
+  }
+  result->normal_b = larger(result->normal_b, compare(c, along_t, 1, &b));
+  c->direction = -1;
+  result->convective_c = larger(result->convective_c, compare(c, motion, count, convective));
+}
+
+/* Traits are promises: moves the point and looks whether M, F_q and F_v stay. */
+static bool traits_hold(checker* c) {
+  const saltus_system_ops* ops = c->sys->ops;
+  int nv = c->sys->dims.nv;
+  saltus_point at = c->at;
+  at.t += 0.37;
+  saltusi_advance(c->sys, c->at.q, c->at.v, 0.21, c->q);
+  at.q = c->q;
+  bool hold = true;
+  if ((c->sys->traits & SALTUS_CONSTANT_MASS) != 0 && ops->mass != NULL) {
+    ops->mass(c->sys->self, &c->at, c->exact);
+    ops->mass(c->sys->self, &at, c->matrix);
+    hold = memcmp(c->exact, c->matrix, (size_t)nv * (size_t)nv * sizeof(double)) == 0;
+  }
+  if ((c->sys->traits & SALTUS_FREE_FORCE) != 0) {
+    at.t = c->at.t;
+    ops->force(c->sys->self, &c->at, c->exact);
+    ops->force(c->sys->self, &at, c->matrix);
+    hold = hold && memcmp(c->exact, c->matrix, (size_t)nv * sizeof(double)) == 0;
+  }
+  if ((c->sys->traits & SALTUS_LINEAR_FORCE) != 0 && ops->force_q != NULL) {
+    ops->force_q(c->sys->self, &c->at, c->exact);
+    ops->force_q(c->sys->self, &at, c->matrix);
+    saltusi_add_scaled(nv * nv, -1.0, c->exact, c->matrix);
+    hold =
+        hold && saltusi_max_abs(nv * nv, c->matrix) <= 1e-12 * saltusi_max_abs(nv * nv, c->exact);
+  }
+  return hold;
+}
+
+static void find_worst(saltus_system_check_result* result) {
+  const struct {
+    const char* name;
+    double value;
+  } entries[] = {
+      {"force_q", result->force_q},
+      {"force_v", result->force_v},
+      {"mass_q", result->mass_q},
+      {"kinetic_gradient", result->kinetic_gradient},
+      {"rate", result->rate},
+      {"rows G", result->normal_G},
+      {"rows b", result->normal_b},
+      {"rows c", result->convective_c},
+      {"symmetry of the mass matrix", result->mass_symmetry},
+  };
+  result->worst = 0.0;
+  result->where = "nothing";
+  for (size_t i = 0; i < sizeof entries / sizeof entries[0]; i++) {
+    if (entries[i].value > result->worst) {
+      result->worst = entries[i].value;
+      result->where = entries[i].name;
+    }
+  }
+}
+
+static void layout(checker* c, saltus_arena* arena) {
+  const saltus_dims* dims = &c->sys->dims;
+  int nv = dims->nv;
+  c->size = (dims->nq > nv ? dims->nq : nv) + 3;
+  c->q = SALTUS_PUSH(arena, double, dims->nq);
+  c->v = SALTUS_PUSH(arena, double, nv);
+  c->value = SALTUS_PUSH(arena, double, c->size);
+  c->slope = SALTUS_PUSH(arena, double, 2 * c->size); /* the second half holds exact columns */
+  c->exact = SALTUS_PUSH2(arena, double, nv, nv);
+  c->matrix = SALTUS_PUSH2(arena, double, nv, nv);
+  c->vector = SALTUS_PUSH(arena, double, nv > dims->nj ? nv : dims->nj);
+  c->at.scratch = saltus_arena_push(arena, dims->scratch, 1, SALTUS_ALIGNMENT);
+  saltusi_contact_list_layout(&c->list, dims, arena);
+  saltusi_rows_layout(&c->rows, dims, 3, true, arena);
+}
+
+saltus_status saltus_system_check(const saltus_system* system, double t, const double* q,
+                                  const double* v, saltus_log log,
+                                  saltus_system_check_result* result) {
+  saltus_status status = saltus_system_validate(system, log);
+  if (status != SALTUS_OK) {
+    return status;
+  }
+  *result =
+      (saltus_system_check_result){NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, true, 0, NULL};
+  saltus_allocator memory = saltus_allocator_default();
+  checker c = {.sys = system, .at = {.t = t, .q = q, .v = v}};
+  saltus_arena arena = saltus_arena_counting();
+  layout(&c, &arena);
+  size_t bytes = arena.used;
+  void* block = memory.alloc(bytes, memory.user);
+  if (block == NULL) {
+    return SALTUS_ERR_MEMORY;
+  }
+  arena = saltus_arena_over(block, bytes);
+  layout(&c, &arena);
+
+  check_dynamics(&c, result);
+  status = saltusi_contacts(system, &c.at, &c.list);
+  int count = c.list.count;
+  for (int i = 0; status == SALTUS_OK && i < count; i++) {
+    status = saltusi_contacts(system, &c.at, &c.list);
+    c.subject = c.list.key[i];
+    check_subject(&c, false, result);
+  }
+  for (int j = 0; status == SALTUS_OK && j < system->dims.nj; j++) {
+    c.subject = j;
+    check_subject(&c, true, result);
+  }
+  result->traits_hold = traits_hold(&c);
+  find_worst(result);
+  memory.free(block, bytes, memory.user);
+  return status;
+}

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * evaluate.c - calls into a system, with fallbacks where it says nothing.
+ */
+#include "system/evaluate.h"
+
+#include "math/dense.h"
+
+#include <float.h>
+#include <string.h>
+
+void saltusi_eval_layout(saltusi_eval* eval, saltus_arena* arena) {
+  const saltus_dims* dims = &eval->sys.dims;
+  eval->scratch = saltus_arena_push(arena, dims->scratch, 1, SALTUS_ALIGNMENT);
+  eval->q_shifted = SALTUS_PUSH(arena, double, dims->nq);
+  eval->v_shifted = SALTUS_PUSH(arena, double, dims->nv);
+  eval->F_minus = SALTUS_PUSH(arena, double, dims->nv);
+  eval->F_plus = SALTUS_PUSH(arena, double, dims->nv);
+}
+
+/* Step of a central difference: the cube root of the rounding unit balances truncation and rounding.
+ * Rounded to a power of two so that x + step - x is exact. */
+static double difference_step(double size) {
+  int exponent;
+  frexp(cbrt(DBL_EPSILON) * fmax(1.0, size), &exponent);
+  return ldexp(1.0, exponent);
+}
+
+/* Column j of a Jacobian from F at +s and -s. */
+static void put_column(const saltusi_eval* eval, int j, double step, double* jacobian) {
+  int nv = eval->sys.dims.nv;
+  for (int i = 0; i < nv; i++) {
+    jacobian[i * nv + j] = (eval->F_plus[i] - eval->F_minus[i]) / (2.0 * step);
+  }
+}
+
+void saltusi_force_q(saltusi_eval* eval, const saltus_point* at, double* F_q) {
+  const saltus_system* sys = &eval->sys;
+  if (sys->ops->force_q != NULL) {
+    sys->ops->force_q(sys->self, at, F_q);
+    return;
+  }
+  saltus_point shifted = *at;
+  shifted.q = eval->q_shifted;
+  double step = difference_step(saltusi_max_abs(sys->dims.nq, at->q));
+  memset(eval->v_shifted, 0, (size_t)sys->dims.nv * sizeof(double));
+  for (int j = 0; j < sys->dims.nv; j++) {
+    eval->v_shifted[j] = 1.0;
+    saltusi_advance(sys, at->q, eval->v_shifted, step, eval->q_shifted);
+    saltusi_force(eval, &shifted, eval->F_plus);
+    saltusi_advance(sys, at->q, eval->v_shifted, -step, eval->q_shifted);
+    saltusi_force(eval, &shifted, eval->F_minus);
+    eval->v_shifted[j] = 0.0;
+    put_column(eval, j, step, F_q);
+  }
+}
+
+void saltusi_force_v(saltusi_eval* eval, const saltus_point* at, double* F_v) {
+  const saltus_system* sys = &eval->sys;
+  if (sys->ops->force_v != NULL) {
+    sys->ops->force_v(sys->self, at, F_v);
+    return;
+  }
+  int nv = sys->dims.nv;
+  saltus_point shifted = *at;
+  shifted.v = eval->v_shifted;
+  double step = difference_step(saltusi_max_abs(nv, at->v));
+  memcpy(eval->v_shifted, at->v, (size_t)nv * sizeof(double));
+  for (int j = 0; j < nv; j++) {
+    eval->v_shifted[j] = at->v[j] + step;
+    saltusi_force(eval, &shifted, eval->F_plus);
+    eval->v_shifted[j] = at->v[j] - step;
+    saltusi_force(eval, &shifted, eval->F_minus);
+    eval->v_shifted[j] = at->v[j];
+    put_column(eval, j, step, F_v);
+  }
+}
+
+double saltusi_kinetic(const saltus_system* sys, const saltus_point* at, double* scratch_matrix,
+                       double* scratch_vector) {
+  if (sys->ops->kinetic != NULL) {
+    return sys->ops->kinetic(sys->self, at);
+  }
+  int nv = sys->dims.nv;
+  if (sys->ops->linear != NULL) {
+    sys->ops->linear->mass_times(sys->self, at, at->v, scratch_vector);
+  } else {
+    sys->ops->mass(sys->self, at, scratch_matrix);
+    saltusi_matrix_times(nv, scratch_matrix, at->v, scratch_vector);
+  }
+  return 0.5 * saltusi_dot(nv, at->v, scratch_vector);
+}
+
+double saltusi_potential(const saltus_system* sys, const saltus_point* at) {
+  return sys->ops->potential != NULL ? sys->ops->potential(sys->self, at) : (double)NAN;
+}
+
+void saltusi_contact_list_layout(saltus_contact_list* list, const saltus_dims* dims,
+                                 saltus_arena* arena) {
+  list->capacity = dims->nc;
+  list->gap = SALTUS_PUSH(arena, double, dims->nc);
+  list->key = SALTUS_PUSH(arena, int, dims->nc);
+  list->law = SALTUS_PUSH(arena, int, dims->nc);
+  for (int i = 0; list->key != NULL && i < dims->nc; i++) {
+    list->key[i] = i;
+    list->law[i] = i;
+  }
+}
+
+saltus_status saltusi_contacts(const saltus_system* sys, const saltus_point* at,
+                               saltus_contact_list* list) {
+  list->count = sys->dims.nc;
+  if (sys->dims.nc == 0) {
+    return SALTUS_OK;
+  }
+  return sys->ops->contacts(sys->self, at, list);
+}
+
+void saltusi_rows_layout(saltusi_row_block* block, const saltus_dims* dims, int rows,
+                         bool convective, saltus_arena* arena) {
+  bool sparse = dims->row_width > 0;
+  block->stride = sparse ? dims->row_width : dims->nv;
+  block->G = SALTUS_PUSH2(arena, double, rows, block->stride);
+  block->column = sparse ? SALTUS_PUSH2(arena, int, rows, block->stride) : NULL;
+  block->entries = SALTUS_PUSH(arena, int, rows);
+  block->b = SALTUS_PUSH(arena, double, rows);
+  block->c = convective ? SALTUS_PUSH(arena, double, rows) : NULL;
+}
+
+/* A view of `count` rows, all zero. */
+static saltus_rows open_rows(saltusi_row_block* block, int first, int count) {
+  size_t start = (size_t)first * (size_t)block->stride;
+  saltus_rows rows = {
+      .count = count,
+      .width = block->stride,
+      .stride = block->stride,
+      .column = block->column != NULL ? block->column + start : NULL,
+      .G = block->G + start,
+      .b = block->b + first,
+      .c = block->c != NULL ? block->c + first : NULL,
+  };
+  for (int k = 0; k < count * block->stride; k++) {
+    rows.G[k] = 0.0;
+  }
+  for (int r = 0; r < count; r++) {
+    rows.b[r] = 0.0;
+    if (rows.c != NULL) {
+      rows.c[r] = 0.0;
+    }
+  }
+  return rows;
+}
+
+/* All rows of one contact share the columns that the system wrote for the first. */
+static void close_rows(saltusi_row_block* block, int first, const saltus_rows* rows) {
+  for (int r = 0; r < rows->count; r++) {
+    block->entries[first + r] = rows->width;
+    for (int k = 0; r > 0 && block->column != NULL && k < rows->width; k++) {
+      rows->column[r * block->stride + k] = rows->column[k];
+    }
+  }
+}
+
+void saltusi_rows_contact(const saltus_system* sys, const saltus_point* at, int key, int count,
+                          saltusi_row_block* block, int first) {
+  saltus_rows rows = open_rows(block, first, count);
+  sys->ops->contact(sys->self, at, key, &rows);
+  close_rows(block, first, &rows);
+}
+
+void saltusi_rows_joint(const saltus_system* sys, const saltus_point* at, int joint,
+                        saltusi_row_block* block, int first) {
+  saltus_rows rows = open_rows(block, first, 1);
+  sys->ops->joint(sys->self, at, joint, &rows);
+  close_rows(block, first, &rows);
+}

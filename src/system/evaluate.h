@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * evaluate.h - a system with its scratch memory, fallbacks and counters: what schemes call.
+ */
+#ifndef SALTUSI_EVALUATE_H
+#define SALTUSI_EVALUATE_H
+
+#include "saltus/memory.h"
+#include "saltus/scheme.h"
+#include "saltus/system.h"
+
+typedef struct saltusi_eval {
+  saltus_system sys;
+  saltus_work work;
+  void* scratch;
+  double* q_shifted; /* [nq] for differences */
+  double* v_shifted; /* [nv] */
+  double* F_minus;   /* [nv] */
+  double* F_plus;    /* [nv] */
+} saltusi_eval;
+
+/* sys has to be set before. */
+void saltusi_eval_layout(saltusi_eval* eval, saltus_arena* arena);
+
+static inline saltus_point saltusi_at(const saltusi_eval* eval, double t, const double* q,
+                                      const double* v) {
+  return (saltus_point){.t = t, .q = q, .v = v, .scratch = eval->scratch};
+}
+
+static inline void saltusi_force(saltusi_eval* eval, const saltus_point* at, double* F) {
+  eval->work.force_evaluations++;
+  eval->sys.ops->force(eval->sys.self, at, F);
+}
+
+/* Exact where the system says, central differences otherwise. [nv x nv] */
+void saltusi_force_q(saltusi_eval* eval, const saltus_point* at, double* F_q);
+void saltusi_force_v(saltusi_eval* eval, const saltus_point* at, double* F_v);
+
+/* q1 = q advanced along v by h; q1 must not be q. */
+static inline void saltusi_advance(const saltus_system* sys, const double* q, const double* v,
+                                   double h, double* q1) {
+  if (sys->ops->advance != NULL) {
+    sys->ops->advance(sys->self, q, v, h, q1);
+    return;
+  }
+  for (int i = 0; i < sys->dims.nq; i++) {
+    q1[i] = q[i] + h * v[i];
+  }
+}
+
+/* Energies with the fallbacks of system.h; scratch_vector has nv entries, scratch_matrix nv^2. */
+double saltusi_kinetic(const saltus_system* sys, const saltus_point* at, double* scratch_matrix,
+                       double* scratch_vector);
+double saltusi_potential(const saltus_system* sys, const saltus_point* at);
+
+void saltusi_contact_list_layout(saltus_contact_list* list, const saltus_dims* dims,
+                                 saltus_arena* arena);
+
+/* Gaps of all contacts at a point. */
+saltus_status saltusi_contacts(const saltus_system* sys, const saltus_point* at,
+                               saltus_contact_list* list);
+
+/* Rows of several joints and contacts, one after the other. */
+typedef struct saltusi_row_block {
+  int stride;   /* room of a row */
+  double* G;    /* [rows x stride] */
+  int* column;  /* [rows x stride]; NULL when rows are dense */
+  int* entries; /* [rows] */
+  double* b;    /* [rows] */
+  double* c;    /* [rows]; NULL when not wanted */
+} saltusi_row_block;
+
+void saltusi_rows_layout(saltusi_row_block* block, const saltus_dims* dims, int rows,
+                         bool convective, saltus_arena* arena);
+
+/* Evaluates `count` rows of a contact, or the row of a joint, into the block from `first` on. */
+void saltusi_rows_contact(const saltus_system* sys, const saltus_point* at, int key, int count,
+                          saltusi_row_block* block, int first);
+void saltusi_rows_joint(const saltus_system* sys, const saltus_point* at, int joint,
+                        saltusi_row_block* block, int first);
+
+/* G_row^T x */
+static inline double saltusi_row_dot(const saltusi_row_block* block, int row, const double* x) {
+  const double* G = block->G + (size_t)row * (size_t)block->stride;
+  double sum = 0.0;
+  if (block->column == NULL) {
+    for (int k = 0; k < block->stride; k++) {
+      sum += G[k] * x[k];
+    }
+    return sum;
+  }
+  const int* column = block->column + (size_t)row * (size_t)block->stride;
+  for (int k = 0; k < block->entries[row]; k++) {
+    sum += G[k] * x[column[k]];
+  }
+  return sum;
+}
+
+/* x += s G_row */
+static inline void saltusi_row_add(const saltusi_row_block* block, int row, double s, double* x) {
+  const double* G = block->G + (size_t)row * (size_t)block->stride;
+  if (block->column == NULL) {
+    for (int k = 0; k < block->stride; k++) {
+      x[k] += s * G[k];
+    }
+    return;
+  }
+  const int* column = block->column + (size_t)row * (size_t)block->stride;
+  for (int k = 0; k < block->entries[row]; k++) {
+    x[column[k]] += s * G[k];
+  }
+}
+
+#endif

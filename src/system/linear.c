@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * linear.c - dense effective mass, and the switch to a system's own.
+ */
+#include "system/linear.h"
+
+#include "math/dense.h"
+
+#include <string.h>
+
+/* A pivot below this part of its column is rounding noise: the mass matrix counts as singular. */
+static const double singular_pivot = 1e-14;
+
+void saltusi_linear_layout(saltusi_linear* linear, const saltus_system* sys, saltus_arena* arena) {
+  linear->kept = false;
+  if (sys->ops->linear != NULL) {
+    linear->own = saltus_arena_push(arena, sys->ops->linear->bytes(sys->self), 1, SALTUS_ALIGNMENT);
+    return;
+  }
+  int nv = sys->dims.nv;
+  linear->M = SALTUS_PUSH2(arena, double, nv, nv);
+  linear->A = SALTUS_PUSH2(arena, double, nv, nv);
+  linear->J = SALTUS_PUSH2(arena, double, nv, nv);
+  linear->pivot = SALTUS_PUSH(arena, int, nv);
+}
+
+static bool is_diagonal(int n, const double* A) {
+  for (int i = 0; i < n; i++) {
+    for (int j = 0; j < n; j++) {
+      if (i != j && A[i * n + j] != 0.0) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+static bool diagonal_is_sound(int n, const double* A) {
+  for (int i = 0; i < n; i++) {
+    double entry = A[i * n + i];
+    if (entry == 0.0 || !isfinite(entry)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+static void add_jacobians(saltusi_eval* eval, saltusi_linear* linear, const saltus_point* at) {
+  int nv = eval->sys.dims.nv;
+  if ((eval->sys.traits & SALTUS_FREE_FORCE) != 0) {
+    return;
+  }
+  if (linear->fv != 0.0) {
+    saltusi_force_v(eval, at, linear->J);
+    saltusi_add_scaled(nv * nv, linear->fv, linear->J, linear->A);
+  }
+  if (linear->fq != 0.0) {
+    saltusi_force_q(eval, at, linear->J);
+    saltusi_add_scaled(nv * nv, linear->fq, linear->J, linear->A);
+  }
+}
+
+static bool same_for_all_points(const saltus_system* sys) {
+  return (sys->traits & SALTUS_CONSTANT_MASS) != 0 &&
+         (sys->traits & (SALTUS_LINEAR_FORCE | SALTUS_FREE_FORCE)) != 0;
+}
+
+saltus_status saltusi_linear_assemble(saltusi_eval* eval, saltusi_linear* linear,
+                                      const saltus_point* at, double m, double fv, double fq) {
+  const saltus_system* sys = &eval->sys;
+  if (linear->kept && linear->m == m && linear->fv == fv && linear->fq == fq) {
+    return SALTUS_OK;
+  }
+  linear->kept = false;
+  linear->m = m;
+  linear->fv = fv;
+  linear->fq = fq;
+  eval->work.factorizations++;
+  saltus_status status = SALTUS_OK;
+  if (sys->ops->linear != NULL) {
+    status = sys->ops->linear->assemble(sys->self, linear->own, at, m, fv, fq);
+  } else {
+    int nv = sys->dims.nv;
+    sys->ops->mass(sys->self, at, linear->M);
+    for (int k = 0; k < nv * nv; k++) {
+      linear->A[k] = m * linear->M[k];
+    }
+    add_jacobians(eval, linear, at);
+    linear->diagonal = is_diagonal(nv, linear->A);
+    bool sound = linear->diagonal ? diagonal_is_sound(nv, linear->A)
+                                  : saltusi_lu_factor(nv, linear->A, linear->pivot, singular_pivot);
+    status = sound ? SALTUS_OK : SALTUS_ERR_SINGULAR;
+  }
+  linear->kept = status == SALTUS_OK && same_for_all_points(sys);
+  return status;
+}
+
+void saltusi_linear_solve(const saltusi_eval* eval, const saltusi_linear* linear, double* x) {
+  const saltus_system* sys = &eval->sys;
+  int nv = sys->dims.nv;
+  if (sys->ops->linear != NULL) {
+    sys->ops->linear->solve(sys->self, linear->own, x);
+  } else if (linear->diagonal) {
+    for (int i = 0; i < nv; i++) {
+      x[i] /= linear->A[i * nv + i];
+    }
+  } else {
+    saltusi_lu_solve(nv, linear->A, linear->pivot, x);
+  }
+}
+
+void saltusi_linear_mass_times(const saltusi_eval* eval, const saltusi_linear* linear,
+                               const saltus_point* at, const double* x, double* y) {
+  const saltus_system* sys = &eval->sys;
+  if (sys->ops->linear != NULL) {
+    sys->ops->linear->mass_times(sys->self, at, x, y);
+  } else {
+    saltusi_matrix_times(sys->dims.nv, linear->M, x, y);
+  }
+}

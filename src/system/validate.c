@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * validate.c - is a system complete? Every fault is named with its value.
+ */
+#include "saltus/system.h"
+
+#include "base/log.h"
+
+static saltus_status refuse(saltus_log log, const char* member, double value, const char* allowed) {
+  saltusi_log(log, SALTUS_LEVEL_ERROR, "system: %s is %g, must be %s", member, value, allowed);
+  return SALTUS_ERR_RANGE;
+}
+
+static saltus_status missing(saltus_log log, const char* callback, const char* why) {
+  saltusi_log(log, SALTUS_LEVEL_ERROR, "system: callback \"%s\" is missing: %s", callback, why);
+  return SALTUS_ERR_RANGE;
+}
+
+static saltus_status check_dims(const saltus_dims* dims, saltus_log log) {
+  if (dims->nq < 1) {
+    return refuse(log, "dims.nq", dims->nq, "at least 1");
+  }
+  if (dims->nv < 1) {
+    return refuse(log, "dims.nv", dims->nv, "at least 1");
+  }
+  if (dims->nj < 0) {
+    return refuse(log, "dims.nj", dims->nj, "at least 0");
+  }
+  if (dims->nc < 0) {
+    return refuse(log, "dims.nc", dims->nc, "at least 0");
+  }
+  if (dims->row_width < 0 || dims->row_width > dims->nv) {
+    return refuse(log, "dims.row_width", dims->row_width, "between 0 and dims.nv");
+  }
+  return SALTUS_OK;
+}
+
+static saltus_status check_callbacks(const saltus_system* system, saltus_log log) {
+  const saltus_system_ops* ops = system->ops;
+  if (ops == NULL) {
+    return missing(log, "ops", "the system has no table of callbacks");
+  }
+  if (ops->force == NULL) {
+    return missing(log, "force", "every system has forces, if only zero");
+  }
+  if (ops->mass == NULL && ops->linear == NULL) {
+    return missing(log, "mass", "a system without its own linear algebra needs it");
+  }
+  if (system->dims.nc > 0 && (ops->contacts == NULL || ops->contact == NULL)) {
+    return missing(log, ops->contacts == NULL ? "contacts" : "contact", "dims.nc is not 0");
+  }
+  if (system->dims.nj > 0 && (ops->joints == NULL || ops->joint == NULL)) {
+    return missing(log, ops->joints == NULL ? "joints" : "joint", "dims.nj is not 0");
+  }
+  if (system->dims.nq != system->dims.nv && (ops->advance == NULL || ops->rate == NULL)) {
+    return missing(log, ops->advance == NULL ? "advance" : "rate", "dims.nq is not dims.nv");
+  }
+  return SALTUS_OK;
+}
+
+static saltus_status check_law(const saltus_contact_law* law, int i, saltus_log log) {
+  const char* member = NULL;
+  double value = 0.0;
+  const char* allowed = "between 0 and 1";
+  if (law->tangents < 0 || law->tangents > 2) {
+    member = "tangents", value = law->tangents, allowed = "0, 1 or 2";
+  } else if (!(law->mu >= 0.0 && law->mu <= 1e300)) {
+    member = "mu", value = law->mu, allowed = "at least 0 and finite";
+  } else if (!(law->e_N >= 0.0 && law->e_N <= 1.0)) {
+    member = "e_N", value = law->e_N;
+  } else if (!(law->e_T >= 0.0 && law->e_T <= 1.0)) {
+    member = "e_T", value = law->e_T;
+  }
+  if (member == NULL) {
+    return SALTUS_OK;
+  }
+  saltusi_log(log, SALTUS_LEVEL_ERROR, "system: contact %d \"%s\": %s is %g, must be %s", i,
+              law->name != NULL ? law->name : "", member, value, allowed);
+  return SALTUS_ERR_RANGE;
+}
+
+saltus_status saltus_system_validate(const saltus_system* system, saltus_log log) {
+  saltus_status status = check_dims(&system->dims, log);
+  if (status == SALTUS_OK) {
+    status = check_callbacks(system, log);
+  }
+  if (status == SALTUS_OK && system->dims.nc > 0 && system->laws == NULL) {
+    status = missing(log, "laws", "contacts need their laws");
+  }
+  for (int i = 0; status == SALTUS_OK && system->laws != NULL && i < system->law_count; i++) {
+    status = check_law(&system->laws[i], i, log);
+  }
+  return status;
+}

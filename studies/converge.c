@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * converge.c - errors and orders of any scheme on any scene or reference problem.
+ */
+#include "model.h"
+#include "study.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_GRIDS = 64, FINER = 16 };
+
+/* "211,401,809" */
+static int read_grids(const char* text, long long* grids, int* count) {
+  *count = 0;
+  const char* at = text;
+  while (*count < MOST_GRIDS) {
+    char* end;
+    errno = 0;
+    long long steps = strtoll(at, &end, 10);
+    bool last = *end == '\0';
+    if (end == at || errno != 0 || steps < 1 || steps > 100000000 || (!last && *end != ',')) {
+      break;
+    }
+    grids[(*count)++] = steps;
+    if (last) {
+      return CLI_DONE;
+    }
+    at = end + 1;
+  }
+  cli_error("study: --steps is \"%s\", must be up to %d whole numbers from 1 to 1e8 like "
+            "211,401,809",
+            text, (int)MOST_GRIDS);
+  return CLI_USAGE;
+}
+
+/* A run with many times the steps of the finest grid stands for the exact motion. */
+static int run_fine(const cli_model* model, const cli_settings* settings, long long finest,
+                    saltusi_experiment* fine, cli_reference* reference) {
+  const saltusi_experiment_def def = {
+      .system = model->system,
+      .q0 = model->q0,
+      .v0 = model->v0,
+      .scheme = settings->scheme->name,
+      .options = settings->options,
+      .t0 = settings->start,
+      .t_end = settings->until,
+      .steps = FINER * finest,
+      .log = cli_log(),
+  };
+  saltus_status status = saltusi_experiment_run(&def, fine);
+  if (status != SALTUS_OK) {
+    return cli_exit_code(status);
+  }
+  reference->stored = (saltusi_stored_motion){.motion = fine->motion,
+                                              .nq = model->system->dims.nq,
+                                              .nv = model->system->dims.nv,
+                                              .dense = true};
+  reference->reference = saltusi_reference_motion(&reference->stored);
+  reference->known = true;
+  return CLI_DONE;
+}
+
+static int find_reference(const cli_args* args, const cli_model* model, cli_reference* reference,
+                          bool* fine) {
+  const char* wanted = cli_value(args, "--reference");
+  *fine = wanted != NULL ? strcmp(wanted, "fine") == 0 : model->reference == NULL;
+  if (*fine) {
+    *reference = (cli_reference){.known = false};
+    return CLI_DONE;
+  }
+  bool exact = wanted == NULL || strcmp(wanted, "exact") == 0;
+  int code = cli_reference_open(model, exact ? NULL : wanted, reference);
+  if (code == CLI_DONE && !reference->known) {
+    cli_error("study: no exact motion is known for \"%s\"; use --reference fine or a CSV file",
+              model->target);
+    code = CLI_USAGE;
+  }
+  return code;
+}
+
+static int measure(const cli_model* model, const cli_settings* settings,
+                   const cli_reference* reference, const long long* grids, int count,
+                   study_report* report) {
+  char label[128];
+  snprintf(label, sizeof label, "%.60s, %s", model->name, settings->scheme->name);
+  const study_plan plan = {
+      .label = label,
+      .problem = model->target,
+      .system = model->system,
+      .q0 = model->q0,
+      .v0 = model->v0,
+      .reference = &reference->reference,
+      .scheme = settings->scheme,
+      .options = settings->options,
+      .options_text = settings->options_text,
+      .t0 = settings->start,
+      .t_end = settings->until,
+      .steps = grids,
+      .step_count = count,
+  };
+  return study_run_series(report, &plan);
+}
+
+static int run(const cli_args* args, study_report* report) {
+  const char* steps = cli_value(args, "--steps");
+  long long grids[MOST_GRIDS];
+  int count;
+  int code = read_grids(steps != NULL ? steps : "211,401,809,1601,3203", grids, &count);
+  if (code != CLI_DONE) {
+    return code;
+  }
+  cli_model model;
+  cli_settings settings = {0};
+  cli_reference reference = {0};
+  saltusi_experiment fine = {0};
+  bool needs_fine = false;
+  code = cli_model_open(args, args->positional[1], &model);
+  if (code == CLI_DONE) {
+    code = cli_settings_read(args, &model, false, &settings);
+  }
+  if (code == CLI_DONE) {
+    code = find_reference(args, &model, &reference, &needs_fine);
+  }
+  long long finest = 0;
+  for (int i = 0; i < count; i++) {
+    finest = grids[i] > finest ? grids[i] : finest;
+  }
+  if (code == CLI_DONE && needs_fine) {
+    code = run_fine(&model, &settings, finest, &fine, &reference);
+  }
+  if (code == CLI_DONE) {
+    code = measure(&model, &settings, &reference, grids, count, report);
+  }
+  saltusi_experiment_free(&fine);
+  cli_reference_close(&reference);
+  cli_settings_free(&settings);
+  cli_model_close(&model);
+  return code;
+}
+
+const study study_converge = {
+    .name = "converge",
+    .summary = "errors and orders of a scheme on a scene or problem: saltus study converge MODEL",
+    .source = "norms: Acary 2009, section 2.3",
+    .takes_model = true,
+    .run = run,
+};

@@ -1,0 +1,12 @@
+# Runs A and B (twice) and fails unless all print the same.
+foreach(program A B B)
+  execute_process(COMMAND ${${program}} OUTPUT_VARIABLE text RESULT_VARIABLE code)
+  if(NOT code EQUAL 0 OR text STREQUAL "")
+    message(FATAL_ERROR "${${program}} failed: ${code}")
+  endif()
+  if(DEFINED first AND NOT text STREQUAL first)
+    message(FATAL_ERROR "different bits:\n${first}\n${text}")
+  endif()
+  set(first "${text}")
+endforeach()
+message("same bits:\n${first}")

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * What everything stands on: statuses, memory, options, messages.
+ */
+#include "saltus_test.h"
+
+#include "base/hash.h"
+#include "base/log.h"
+
+static void every_status_has_a_text_and_a_sign(void** state) {
+  (void)state;
+#define CHECK_STATUS(name, value, text)                                                            \
+  assert_string_equal(saltus_status_text(name), text);                                             \
+  assert_int_equal(name, value);
+  SALTUS_STATUS_LIST(CHECK_STATUS)
+#undef CHECK_STATUS
+  assert_true(SALTUS_ERR_RANGE < 0 && SALTUS_OK == 0 && SALTUS_RETRY_SMALLER > 0);
+  assert_string_equal(saltus_status_text((saltus_status)77), "unknown status");
+}
+
+static void an_arena_hands_out_what_it_counted(void** state) {
+  (void)state;
+  saltus_arena counting = saltus_arena_counting();
+  assert_null(SALTUS_PUSH(&counting, char, 3));
+  assert_null(SALTUS_PUSH2(&counting, double, 2, 5));
+  assert_int_equal(counting.used, 8 + 80);
+
+  _Alignas(64) unsigned char block[88];
+  saltus_arena arena = saltus_arena_over(block, sizeof block);
+  char* a = SALTUS_PUSH(&arena, char, 3);
+  double* b = SALTUS_PUSH2(&arena, double, 2, 5);
+  assert_ptr_equal(a, block);
+  assert_ptr_equal(b, block + 8);
+  assert_int_equal(arena.used, sizeof block);
+}
+
+typedef struct sample {
+  double real;
+  int whole;
+  int choice;
+} sample;
+
+static const char* const names[] = {"red", "green", NULL};
+static const saltus_field sample_fields[] = {
+    SALTUS_REAL(sample, real, 0.5, 0.0, 1.0, "a part [1]"),
+    SALTUS_INT(sample, whole, 3, 1, 10, "a count"),
+    SALTUS_CHOICE(sample, choice, 1, 1, names, "a colour"),
+};
+static const saltus_field_table table = {sample_fields, 3, sizeof(sample)};
+
+static void options_start_with_their_defaults(void** state) {
+  (void)state;
+  sample s;
+  saltus_options_defaults(&table, &s);
+  assert_true(s.real == 0.5 && s.whole == 3 && s.choice == 1);
+}
+
+static void options_are_set_from_text(void** state) {
+  (void)state;
+  sample s;
+  saltus_kept_message kept;
+  saltus_log log = saltus_log_keep(&kept);
+  saltus_options_defaults(&table, &s);
+  assert_int_equal(saltus_options_set(&table, &s, "it", "real", "0.25", log), SALTUS_OK);
+  assert_int_equal(saltus_options_set(&table, &s, "it", "whole", "7", log), SALTUS_OK);
+  assert_int_equal(saltus_options_set(&table, &s, "it", "choice", "red", log), SALTUS_OK);
+  assert_true(s.real == 0.25 && s.whole == 7 && s.choice == 0);
+  char text[64];
+  assert_string_equal(saltus_options_show(&sample_fields[0], &s, text, sizeof text), "real=0.25");
+  assert_string_equal(saltus_options_show(&sample_fields[2], &s, text, sizeof text), "choice=red");
+}
+
+/* Each refusal names the option, the value and what is allowed, and changes nothing. */
+static void bad_options_are_named(void** state) {
+  (void)state;
+  static const struct {
+    const char *name, *text, *says;
+    saltus_status status;
+  } bad[] = {
+      {"real", "1.5", "it: option \"real\" is \"1.5\", allowed: 0 .. 1", SALTUS_ERR_RANGE},
+      {"real", "nan", "option \"real\" is \"nan\"", SALTUS_ERR_RANGE},
+      {"real", "half", "option \"real\" is \"half\"", SALTUS_ERR_RANGE},
+      {"real", "", "option \"real\" is \"\"", SALTUS_ERR_RANGE},
+      {"whole", "2.5", "allowed: a whole number in 1 .. 10", SALTUS_ERR_RANGE},
+      {"whole", "1e300", "allowed: a whole number in 1 .. 10", SALTUS_ERR_RANGE},
+      {"choice", "blue", "option \"choice\" is \"blue\", allowed: red, green", SALTUS_ERR_RANGE},
+      {"size", "1", "no option \"size\"; there are: real, whole, choice", SALTUS_ERR_NAME},
+  };
+  for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+    sample s;
+    saltus_options_defaults(&table, &s);
+    saltus_kept_message kept;
+    saltus_log log = saltus_log_keep(&kept);
+    assert_int_equal(saltus_options_set(&table, &s, "it", bad[i].name, bad[i].text, log),
+                     bad[i].status);
+    assert_says(kept, bad[i].says);
+    assert_true(s.real == 0.5 && s.whole == 3 && s.choice == 1);
+  }
+}
+
+static void a_struct_out_of_range_is_refused_by_name(void** state) {
+  (void)state;
+  sample s;
+  saltus_options_defaults(&table, &s);
+  s.real = NAN;
+  saltus_kept_message kept;
+  assert_int_equal(saltus_options_check(&table, &s, "it", saltus_log_keep(&kept)),
+                   SALTUS_ERR_RANGE);
+  assert_says(kept, "it: option \"real\" is nan, allowed: 0 .. 1");
+}
+
+static void the_first_error_is_kept(void** state) {
+  (void)state;
+  saltus_kept_message kept;
+  saltus_log log = saltus_log_keep(&kept);
+  saltusi_log(log, SALTUS_LEVEL_NOTE, "note %d", 1);
+  assert_string_equal(kept.text, "note 1");
+  saltusi_log(log, SALTUS_LEVEL_ERROR, "error %d", 1);
+  saltusi_log(log, SALTUS_LEVEL_ERROR, "error %d", 2);
+  assert_string_equal(kept.text, "error 1");
+  saltusi_log((saltus_log){0}, SALTUS_LEVEL_ERROR, "nobody listens");
+}
+
+static void the_hash_is_the_published_one(void** state) {
+  (void)state;
+  /* FNV-1a 64 of "foobar", from the reference vectors of Fowler, Noll and Vo */
+  assert_true(saltusi_hash(SALTUSI_HASH_START, "foobar", 6) == UINT64_C(0x85944171f73967e8));
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(every_status_has_a_text_and_a_sign),
+      cmocka_unit_test(an_arena_hands_out_what_it_counted),
+      cmocka_unit_test(options_start_with_their_defaults),
+      cmocka_unit_test(options_are_set_from_text),
+      cmocka_unit_test(bad_options_are_named),
+      cmocka_unit_test(a_struct_out_of_range_is_refused_by_name),
+      cmocka_unit_test(the_first_error_is_kept),
+      cmocka_unit_test(the_hash_is_the_published_one),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * Small dense solvers. The residual is recomputed here; no outcome flag is trusted alone.
+ */
+#include "saltus_test.h"
+
+#include "math/dense.h"
+#include "solve/mixed_lcp.h"
+
+#include <stdlib.h>
+
+enum { MOST = 80 };
+
+static saltusi_mixed_work mixed;
+static void* block;
+
+static int prepare(void** state) {
+  (void)state;
+  saltus_arena arena = saltus_arena_counting();
+  saltusi_mixed_layout(&mixed, MOST, MOST, &arena);
+  size_t bytes = arena.used;
+  block = malloc(bytes);
+  arena = saltus_arena_over(block, bytes);
+  saltusi_mixed_layout(&mixed, MOST, MOST, &arena);
+  return block == NULL;
+}
+
+static int clean(void** state) {
+  (void)state;
+  free(block);
+  return 0;
+}
+
+/* max |min(z, M z + q)| */
+static double miss(int n, const double* M, const double* q, const double* z) {
+  double worst = 0.0;
+  for (int i = 0; i < n; i++) {
+    double w = q[i];
+    for (int j = 0; j < n; j++) {
+      w += M[i * n + j] * z[j];
+    }
+    worst = fmax(worst, fabs(fmin(z[i], w)));
+  }
+  return worst;
+}
+
+/* M = B B^T with B n x rank: positive semidefinite, redundant when rank < n. */
+static void gram(uint64_t* seed, int n, int rank, double* M) {
+  static double B[MOST * MOST];
+  for (int k = 0; k < n * rank; k++) {
+    B[k] = 2.0 * saltus_test_random(seed) - 1.0;
+  }
+  for (int i = 0; i < n; i++) {
+    for (int j = 0; j < n; j++) {
+      M[i * n + j] = saltusi_dot(rank, B + i * rank, B + j * rank);
+    }
+  }
+}
+
+static double M[MOST * MOST], q[MOST], z[MOST];
+
+static void random_definite_problems_are_solved(void** state) {
+  (void)state;
+  uint64_t seed = 1;
+  for (int n = 1; n <= 40; n++) {
+    for (int repeat = 0; repeat < 5; repeat++) {
+      gram(&seed, n, n + 3 < MOST ? n + 3 : n, M);
+      for (int i = 0; i < n; i++) {
+        q[i] = 2.0 * saltus_test_random(&seed) - 1.0;
+      }
+      assert_int_equal(saltusi_lcp_lemke(&mixed.lcp, n, M, q, z).outcome, SALTUSI_LCP_SOLVED);
+      assert_near(miss(n, M, q, z), 0.0, 1e-11); /* condition up to 1e3 times rounding */
+    }
+  }
+}
+
+/* More supports than degrees of freedom, the same support twice, several closing at once: impulses
+ * are not unique, but the law has to hold. q in the range of B makes the problem solvable. */
+static void redundant_supports_are_solved(void** state) {
+  (void)state;
+  uint64_t seed = 2;
+  for (int n = 3; n <= 60; n += 3) {
+    gram(&seed, n, n / 3, M);
+    for (int i = 0; i < n; i++) {
+      q[i] = 0.0;
+      for (int j = 0; j < n; j++) {
+        q[i] -= M[i * n + j]; /* W P = -q has the solution P = 1 */
+      }
+    }
+    assert_int_equal(saltusi_lcp_lemke(&mixed.lcp, n, M, q, z).outcome, SALTUSI_LCP_SOLVED);
+    assert_near(miss(n, M, q, z), 0.0, 1e-10 * saltusi_max_abs(n, q));
+  }
+}
+
+/* The same problem in grams and micrometres has the same solution in those units. */
+static void scaling_does_not_matter(void** state) {
+  (void)state;
+  uint64_t seed = 3;
+  int n = 12;
+  gram(&seed, n, n + 2, M);
+  for (int i = 0; i < n; i++) {
+    q[i] = 2.0 * saltus_test_random(&seed) - 1.0;
+  }
+  assert_int_equal(saltusi_lcp_lemke(&mixed.lcp, n, M, q, z).outcome, SALTUSI_LCP_SOLVED);
+  double small[MOST];
+  for (int k = 0; k < n * n; k++) {
+    M[k] *= 1e9;
+  }
+  for (int i = 0; i < n; i++) {
+    q[i] *= 1e-6;
+  }
+  assert_int_equal(saltusi_lcp_lemke(&mixed.lcp, n, M, q, small).outcome, SALTUSI_LCP_SOLVED);
+  for (int i = 0; i < n; i++) {
+    assert_near(small[i] * 1e15, z[i], 1e-9);
+  }
+}
+
+/* Murty's problem makes Lemke's method with d = 1 walk; n is small here. */
+static void murtys_problem_has_its_known_answer(void** state) {
+  (void)state;
+  int n = 8;
+  for (int i = 0; i < n; i++) {
+    q[i] = -1.0;
+    for (int j = 0; j < n; j++) {
+      M[i * n + j] = i == j ? 1.0 : (j > i ? 2.0 : 0.0);
+    }
+  }
+  assert_int_equal(saltusi_lcp_lemke(&mixed.lcp, n, M, q, z).outcome, SALTUSI_LCP_SOLVED);
+  for (int i = 0; i < n; i++) {
+    assert_near(z[i], i == n - 1 ? 1.0 : 0.0, 1e-14);
+  }
+}
+
+static void a_problem_without_solution_is_said_to_have_none(void** state) {
+  (void)state;
+  const double none[4] = {0.0, 0.0, 0.0, 1.0};
+  const double down[2] = {-1.0, 1.0};
+  assert_int_equal(saltusi_lcp_lemke(&mixed.lcp, 2, none, down, z).outcome, SALTUSI_LCP_RAY);
+  const double bad[2] = {NAN, 1.0};
+  assert_int_not_equal(saltusi_lcp_lemke(&mixed.lcp, 2, none, bad, z).outcome, SALTUSI_LCP_SOLVED);
+}
+
+static void bilateral_rows_hold_and_the_rest_is_complementary(void** state) {
+  (void)state;
+  uint64_t seed = 4;
+  for (int nb = 1; nb <= 10; nb += 3) {
+    for (int nu = 0; nu <= 12; nu += 4) {
+      int n = nb + nu;
+      gram(&seed, n, n + 4, M);
+      for (int i = 0; i < n; i++) {
+        q[i] = 2.0 * saltus_test_random(&seed) - 1.0;
+      }
+      assert_int_equal(saltusi_mixed_solve(&mixed, nb, nu, M, q, z), SALTUSI_MIXED_SOLVED);
+      for (int i = 0; i < n; i++) {
+        double w = q[i] + saltusi_dot(n, M + i * n, z);
+        assert_near(i < nb ? w : fmin(w, z[i]), 0.0, 1e-10);
+      }
+    }
+  }
+}
+
+static void dependent_joints_are_noticed(void** state) {
+  (void)state;
+  const double twice[4] = {1.0, 1.0, 1.0, 1.0};
+  const double rhs[2] = {1.0, 2.0};
+  assert_int_equal(saltusi_mixed_solve(&mixed, 2, 0, twice, rhs, z), SALTUSI_MIXED_DEPENDENT);
+}
+
+static void a_singular_matrix_is_not_factored(void** state) {
+  (void)state;
+  int pivot[3];
+  double rank2[9] = {1, 2, 3, 4, 5, 6, 7, 8, 9};
+  assert_false(saltusi_lu_factor(3, rank2, pivot, 1e-14));
+  double nan[1] = {NAN};
+  assert_false(saltusi_lu_factor(1, nan, pivot, 1e-14));
+  double uneven[4] = {1e-9, 0.0, 0.0, 1e9}; /* badly scaled is not singular */
+  assert_true(saltusi_lu_factor(2, uneven, pivot, 1e-14));
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(random_definite_problems_are_solved),
+      cmocka_unit_test(redundant_supports_are_solved),
+      cmocka_unit_test(scaling_does_not_matter),
+      cmocka_unit_test(murtys_problem_has_its_known_answer),
+      cmocka_unit_test(a_problem_without_solution_is_said_to_have_none),
+      cmocka_unit_test(bilateral_rows_hold_and_the_rest_is_complementary),
+      cmocka_unit_test(dependent_joints_are_noticed),
+      cmocka_unit_test(a_singular_matrix_is_not_factored),
+  };
+  return cmocka_run_group_tests(tests, prepare, clean);
+}

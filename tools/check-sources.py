@@ -1,0 +1,79 @@
+#!/usr/bin/env python3
+"""Checks what no compiler checks: sizes of files and functions, SPDX heads, and that every file named
+in the documents exists. Limits as in CONTRIBUTING.md."""
+import pathlib
+import re
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+FILE_LINES = {'src': 800, 'cli': 800, 'studies': 800, 'include': 300, 'examples': 80}
+FUNCTION_LINES = 100
+PARAMETERS = 7
+
+faults = []
+
+
+def fault(path, line, text):
+    faults.append(f'{path.relative_to(ROOT)}:{line}: {text}')
+
+
+def tracked(pattern):
+    out = subprocess.run(['git', 'ls-files', pattern], cwd=ROOT, capture_output=True, text=True)
+    return [ROOT / name for name in out.stdout.split() if (ROOT / name).exists()]
+
+
+def check_functions(path, lines):
+    start = None
+    head = ''
+    for number, line in enumerate(lines, 1):
+        if start is None:
+            if line and not line[0].isspace() and line[0] not in '#/}*':
+                head = line
+                start = number if line.rstrip().endswith('{') and '(' in line else None
+                opening = number
+            elif head and line.startswith(' '):
+                head += ' ' + line.strip()
+                if line.rstrip().endswith('{') and '(' in head and '=' not in head:
+                    start = opening
+            if start is not None and ('=' in head.split('(')[0] or head.startswith(('typedef', 'enum', 'struct', 'static const struct'))):
+                start = None
+            if line.rstrip().endswith(';'):
+                head = ''
+        elif line.startswith('}'):
+            if number - start + 1 > FUNCTION_LINES:
+                fault(path, start, f'function of {number - start + 1} lines, limit {FUNCTION_LINES}')
+            inside = head[head.find('(') + 1:]
+            if inside.count(',') + 1 > PARAMETERS and '(*' not in inside:
+                fault(path, start, f'{inside.count(",") + 1} parameters, limit {PARAMETERS}')
+            start = None
+            head = ''
+
+
+def check_source(path):
+    text = path.read_text()
+    lines = text.splitlines()
+    if not text.startswith('/* SPDX-License-Identifier: Apache-2.0\n * SPDX-FileCopyrightText: '):
+        fault(path, 1, 'does not start with the two SPDX lines')
+    limit = FILE_LINES.get(path.relative_to(ROOT).parts[0])
+    if limit and len(lines) > limit:
+        fault(path, len(lines), f'{len(lines)} lines, limit {limit}')
+    check_functions(path, lines)
+
+
+def check_document(path):
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        for name in re.findall(r'`((?:src|cli|tests|tools|scenes|studies|bench|docs|examples|include|cmake|data)/[\w./-]+)`', line):
+            if not (ROOT / name).exists():
+                fault(path, number, f'names {name}, which does not exist')
+        for name in re.findall(r'\]\(([\w./-]+\.(?:md|svg|yaml|c))\)', line):
+            if not (path.parent / name).exists():
+                fault(path, number, f'links to {name}, which does not exist')
+
+
+for source in tracked('*.c') + tracked('*.h'):
+    check_source(source)
+for document in tracked('*.md'):
+    check_document(document)
+print('\n'.join(faults) if faults else 'sources and documents are in order')
+sys.exit(1 if faults else 0)
