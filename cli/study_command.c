@@ -178,6 +178,7 @@ static int draw(const study_report* report, const char* path) {
                                       .series_count = n,
                                       .series = series + n}};
     const saltusi_figure figure = {.title = report->study,
+                                   .height_cm = 14.0 + 0.5 * n,
                                    .subtitle = report->source,
                                    .x_label = "step h [s]",
                                    .log_x = true,

@@ -24,7 +24,7 @@ enum {
 static const double flush_share = 20;
 
 static const saltusi_format* const formats[] = {&saltusi_format_hdf5, &saltusi_format_csv};
-enum { FORMAT_COUNT = sizeof formats / sizeof *formats };
+enum { FORMAT_COUNT = sizeof formats / sizeof formats[0] };
 
 static double now(void) {
   struct timespec at;

@@ -233,7 +233,7 @@ static saltus_status impose(work* w, const saltusi_step* s) {
     case SALTUSI_MIXED_DEPENDENT:
       return SALTUS_ERR_SINGULAR;
     case SALTUSI_MIXED_UNSOLVED:
-      return SALTUS_RETRY_SMALLER;
+      return isfinite(saltusi_max_abs(rows, w->rhs)) ? SALTUS_RETRY_SMALLER : SALTUS_RETRY_NAN;
     }
   }
   for (int r = 0; r < rows; r++) {
@@ -274,6 +274,9 @@ static saltus_status solve_velocity(work* w, const saltus_moreau_jean_options* o
     double size = fmax(saltusi_max_abs(nv, s->v0), saltusi_max_abs(nv, s->v1));
     saltusi_add_scaled(nv, -1.0, s->v1, w->v_theta);
     change = saltusi_max_abs(nv, w->v_theta);
+    if (!isfinite(change)) {
+      return SALTUS_RETRY_NAN;
+    }
     /* the last digits may wander: an iteration that no longer shrinks has arrived as well */
     bool arrived = change <= o->newton_tol * size ||
                    (k > 1 && change >= before && change <= 1e4 * o->newton_tol * size);

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * bench.h - named benchmarks. Each prints its time next to something measured in the same run and,
+ * with it, an error or residual, so that speed is never shown without accuracy.
+ */
+#ifndef BENCH_H
+#define BENCH_H
+
+typedef struct bench {
+  const char* name;
+  const char* summary;
+  int (*run)(void); /* 0: done */
+} bench;
+
+/* CPU seconds of this thread. */
+double bench_seconds(void);
+
+/* Smallest seconds of `repeats` calls of job(user). */
+double bench_fastest(void (*job)(void* user), void* user, int repeats);
+
+extern const bench bench_moreau_ball;
+extern const bench bench_formula_ball;
+extern const bench bench_formula_pendulum;
+extern const bench bench_scene_chain;
+extern const bench bench_graph_distance;
+
+#endif

@@ -1,0 +1,357 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The Saltus developers
+"""The program as a user meets it: what it prints, its exit codes, and the files it leaves."""
+import json
+import os
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+import xml.etree.ElementTree
+
+PROGRAM = os.environ.get('SALTUS_PROGRAM', 'build/saltus')
+SOURCE = pathlib.Path(os.environ.get('SALTUS_SOURCE', '.')).resolve()
+SCENES = SOURCE / 'scenes'
+
+BALL = """saltus: 1
+name: a ball
+parameters: {m: 1, g: 2, e: 1/2}
+coordinates: {y: {start: 1, unit: m}}
+kinetic: m/2*y'^2
+potential: m*g*y
+contacts:
+  - {name: floor, gap: y, restitution: e}
+simulate: {until: 5, scheme: moreau-jean, step: 0.01}
+reference: ball
+"""
+
+
+def saltus(*words, **options):
+    return subprocess.run([PROGRAM, *map(str, words)], capture_output=True, text=True, **options)
+
+
+class Cli(unittest.TestCase):
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix='saltus-cli-'))
+        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+
+    def scene(self, text=BALL, name='scene.yaml'):
+        path = self.folder / name
+        path.write_text(text)
+        return path
+
+    def refused(self, *words, says, code=2):
+        """Exactly one message, which contains the words, and the exit code."""
+        result = saltus(*words)
+        self.assertEqual(result.returncode, code, result.stderr + result.stdout)
+        self.assertIn(says, result.stderr)
+        self.assertEqual(result.stderr.count('saltus: '), 1, result.stderr)
+        return result
+
+
+class Words(Cli):
+    def test_help_names_every_command_and_every_command_has_help(self):
+        text = saltus('--help').stdout
+        for command in ('run', 'check', 'info', 'plot', 'study', 'list'):
+            self.assertIn(f'  {command} ', text)
+            result = saltus(command, '--help')
+            self.assertEqual(result.returncode, 0)
+            self.assertIn(f'usage: saltus {command}', result.stdout)
+            self.assertIn('--help', result.stdout)
+
+    def test_without_a_command_the_help_is_printed_and_the_exit_code_is_2(self):
+        result = saltus()
+        self.assertEqual(result.returncode, 2)
+        self.assertIn('usage: saltus COMMAND', result.stdout)
+
+    def test_the_version_is_that_of_the_header(self):
+        header = (SOURCE / 'include/saltus/version.h').read_text()
+        parts = re.findall(r'SALTUS_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)', header)
+        self.assertEqual(saltus('--version').stdout.split(), ['saltus', '.'.join(parts)])
+
+    def test_wrong_words_are_refused_with_a_suggestion(self):
+        self.refused('rnu', says='no command "rnu"; did you mean run?')
+        self.refused('run', 'ball', '--stpe', '1', says='no option "--stpe"; did you mean --step?')
+        self.refused('run', says='usage: saltus run MODEL')
+        self.refused('run', 'ball', '--step', says='--step needs a value H')
+        self.refused('run', 'ball', '--json=1', says='--json takes no value')
+        self.refused('run', 'ball', 'ball', says='unexpected argument "ball"')
+        self.refused('run', 'ball', '--step', '1', '--step', '2', says='--step is given twice')
+        self.refused('run', 'ball', '--step', '0', says='--step is "0", must be a number between')
+        self.refused('run', 'ball', '--step', 'fast', says='--step is "fast"')
+        self.refused('run', 'ball', '--step', 'nan', says='--step is "nan"')
+        self.refused('run', 'ball', '--step', '0.1', '--until', '-1', says='the end -1 s is not after')
+        self.refused('run', 'ball', says='no step; give --step H')
+        self.refused('run', 'bal', '--step', '0.1', says='"bal"')
+        self.refused('run', 'ball', '--scheme', 'moreau-jaen', '--step', '0.1',
+                     says='no scheme "moreau-jaen"; did you mean moreau-jean?')
+        self.refused('run', 'ball', '--option', 'theta=2', '--step', '0.1',
+                     says='option "theta" is "2", allowed: 0 .. 1')
+        self.refused('run', 'ball', '--option', 'theta', '--step', '0.1', says='must be name=value')
+        self.refused('run', 'ball', '--set', 'm=2', '--step', '0.1', says='"ball" is a reference problem')
+        self.refused('run', 'ball', '--step', '0.1', '--every', '1.5', says='must be a whole number')
+        self.refused('study', 'acary', says='no study "acary"')
+        self.refused('study', 'converge', says='usage: saltus study converge MODEL')
+        self.refused('study', 'converge', 'ball', '--steps', '10,x', says='--steps is "10,x"')
+        self.refused('list', 'things', says='no list of "things"; there are: schemes')
+        self.refused('run', '/no/such/scene.yaml', says='/no/such/scene.yaml: No such file')
+        self.refused('info', '/no/such/file.h5', says='/no/such/file.h5')
+
+    def test_lists_are_text_and_json(self):
+        for kind in ('schemes', 'problems', 'studies', 'functions'):
+            text = saltus('list', kind)
+            self.assertEqual(text.returncode, 0)
+            entries = json.loads(saltus('list', kind, '--json').stdout)[kind]
+            self.assertGreater(len(entries), 0)
+            for entry in entries:
+                self.assertIn(entry['name'], text.stdout)
+                self.assertTrue(entry['summary'])
+
+    def test_the_completion_is_valid_shell_and_completes(self):
+        script = self.folder / 'saltus.bash'
+        script.write_text(saltus('--completion').stdout)
+        command = (f'source {script}; COMP_WORDS=(saltus run --sch); COMP_CWORD=2; _saltus; '
+                   'echo "${COMPREPLY[@]}"')
+        result = subprocess.run(['bash', '-c', command], capture_output=True, text=True)
+        self.assertEqual(result.stdout.strip(), '--scheme', result.stderr)
+
+    def test_the_manual_names_every_option(self):
+        page = saltus('--manual').stdout.replace('\\-', '-')
+        self.assertTrue(page.startswith('.TH SALTUS 1'))
+        for command in ('run', 'check', 'info', 'plot', 'study', 'list'):
+            for option in re.findall(r'^  (--?[a-z]+)', saltus(command, '--help').stdout, re.M):
+                self.assertIn(option, page)
+
+
+class Run(Cli):
+    def test_a_problem_runs_to_its_end_and_says_its_error(self):
+        result = saltus('run', 'ball', '--step', '0.0125', '--json')
+        self.assertEqual(result.returncode, 0, result.stderr)
+        out = json.loads(result.stdout)
+        self.assertEqual((out['steps'], out['t'], out['status']), (400, 5.0, 'complete'))
+        self.assertLess(out['error']['inf'], 2e-2)
+        self.assertLess(out['residual']['velocity'], 1e-14)
+        text = saltus('run', 'ball', '--step', '0.0125')
+        self.assertIn('Against the exact solution', text.stdout)
+        self.assertIn('400 steps', text.stdout)
+        self.assertEqual(text.stderr, '')  # no progress bar in a pipe
+
+    def test_a_scene_and_its_problem_give_the_same_numbers(self):
+        a = json.loads(saltus('run', self.scene(), '--json').stdout)
+        b = json.loads(saltus('run', 'ball', '--step', '0.01', '--json').stdout)
+        self.assertEqual(list(a['q'].values()), list(b['q'].values()))
+        self.assertEqual(a['error'], b['error'])
+
+    def test_parameters_and_options_can_be_overridden(self):
+        scene = self.scene()
+        bouncy = json.loads(saltus('run', scene, '--set', 'e=1', '--json').stdout)
+        self.assertEqual(bouncy['closes'], 0)
+        self.assertGreater(bouncy['q']['y'] + abs(bouncy['v']["y'"]), 0.1)
+        late = json.loads(saltus('run', scene, '--option', 'theta=1', '--json').stdout)
+        self.assertIn('theta=1', late['options'])
+        self.refused('run', scene, '--set', 'mm=1', says='has no parameter "mm"; did you mean "m"?')
+        self.refused('run', scene, '--set', 'm', says='must be name=value')
+        self.refused('run', scene, '--set', 'm=(1', says='--set m')
+
+    def test_a_step_that_does_not_divide_the_time_is_shortened(self):
+        out = json.loads(saltus('run', 'ball', '--step', '0.3', '--json').stdout)
+        self.assertEqual(out['steps'], 17)
+        self.assertEqual(out['t'], 5.0)
+
+    def test_a_run_that_fails_exits_with_1_and_keeps_what_it_has(self):
+        scene = self.scene(BALL.replace('m*g*y', 'm*g*y + 1e-3*log(0.5 + y - t/4)').replace('reference: ball\n', ''))
+        path = self.folder / 'failed.h5'
+        result = self.refused('run', scene, '-o', path, says='not finite', code=1)
+        self.assertIn('steps', result.stdout)
+        info = json.loads(saltus('info', path, '--json').stdout)
+        self.assertTrue(info['status'].startswith('failed'), info)
+        self.assertGreater(info['states'], 10)
+
+    def test_friction_is_refused_by_a_scheme_that_cannot_treat_it(self):
+        text = BALL.replace('coordinates: {', 'coordinates: {x: {start: 0}, ')
+        text = text.replace("m/2*y'^2", "m/2*(x'^2 + y'^2)").replace(
+            'restitution: e', "restitution: e, slip: x', friction: 0.3").replace('reference: ball\n', '')
+        self.refused('run', self.scene(text), says='does not treat friction')
+
+
+class Check(Cli):
+    def test_a_model_is_explained(self):
+        result = saltus('check', self.scene())
+        self.assertEqual(result.returncode, 0, result.stderr)
+        for words in ('coordinate y [m]', 'mass matrix', 'contact floor: gap 1', 'The model is valid'):
+            self.assertIn(words, result.stdout)
+        out = json.loads(saltus('check', self.scene(), '--json').stdout)
+        self.assertEqual(out['mass'], [1.0])
+        self.assertLess(out['derivative_error'], 1e-10)
+
+    def test_every_scene_of_the_project_is_valid(self):
+        scenes = sorted(SCENES.glob('*.yaml'))
+        self.assertGreater(len(scenes), 10)
+        for scene in scenes:
+            result = saltus('check', scene, '--json')
+            self.assertEqual(result.returncode, 0, f'{scene}: {result.stderr}')
+            self.assertLess(json.loads(result.stdout)['derivative_error'], 1e-10, scene)
+
+    def test_messages_point_at_the_character(self):
+        scene = self.scene(BALL.replace("m/2*y'^2", "m/2*z'^2"))
+        result = saltus('check', scene)
+        self.assertEqual(result.returncode, 2)
+        self.assertIn(f"{scene}:5:14: kinetic: unknown name \"z\"", result.stderr)
+        lines = result.stderr.splitlines()
+        self.assertEqual(lines[-1].index('^'), lines[-2].index('z'))
+
+
+class Recordings(Cli):
+    def record(self, name, *words):
+        path = self.folder / name
+        result = saltus('run', self.scene(), '-o', path, *words)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return path
+
+    def test_both_formats_are_written_and_read(self):
+        for name in ('run.h5', 'run.csv'):
+            path = self.record(name)
+            info = json.loads(saltus('info', path, '--json').stdout)
+            self.assertEqual((info['states'], info['t_last'], info['contacts']), (501, 5.0, 1))
+            self.assertIn('501 states', saltus('info', path).stdout)
+        self.assertEqual(saltus('info', self.folder / 'run.h5', '--scene').stdout, BALL)
+        head = (self.folder / 'run.csv').read_text().splitlines()
+        names = next(line for line in head if not line.startswith('#'))
+        self.assertIn('y [m]', names)
+        self.assertIn('N s', names)
+
+    def test_the_same_run_gives_the_same_bytes(self):
+        for name in ('a.h5', 'a.csv'):
+            first = self.record(name).read_bytes()
+            self.assertEqual(first, self.record('again-' + name).read_bytes())
+
+    def test_every_n_th_state_and_the_last_are_recorded(self):
+        info = json.loads(saltus('info', self.record('few.h5', '--every', '7'), '--json').stdout)
+        self.assertEqual((info['states'], info['t_last']), (1 + 500 // 7 + 1, 5.0))
+
+    def test_a_path_that_cannot_be_written_is_refused_before_the_run(self):
+        self.refused('run', self.scene(), '-o', self.folder / 'no/run.h5', says='run.h5')
+        self.refused('run', self.scene(), '-o', self.folder / 'run.txt', says='.h5')
+
+    def test_h5py_reads_what_was_written(self):
+        python = shutil.which('python3', path='/usr/bin')
+        probe = subprocess.run([python, '-c', 'import h5py'], capture_output=True) if python else None
+        if probe is None or probe.returncode != 0:
+            self.skipTest('no python3 with h5py')
+        script = ('import h5py, sys; f = h5py.File(sys.argv[1], "r"); '
+                  'print(f["t"].shape[0], f["contacts/impulse"].shape, f["q"].attrs["columns"][0])')
+        result = subprocess.run([python, '-c', script, self.record('h.h5')], capture_output=True, text=True)
+        self.assertIn('501 (501, 1, 3)', result.stdout, result.stderr)
+
+    def test_a_recording_is_drawn_in_every_format(self):
+        path = self.record('run.h5')
+        for kind, start in (('svg', b'<?xml'), ('pdf', b'%PDF'), ('png', b'\x89PNG')):
+            out = self.folder / f'figure.{kind}'
+            result = saltus('plot', path, '-o', out)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertTrue(out.read_bytes().startswith(start))
+        xml.etree.ElementTree.parse(self.folder / 'figure.svg')
+        self.assertEqual(saltus('plot', path).returncode, 0)
+        self.assertTrue((self.folder / 'run.svg').exists())
+        self.refused('plot', path, '-o', self.folder / 'figure.gif', says='.svg')
+
+    def long_run(self, path):
+        return subprocess.Popen([PROGRAM, 'run', str(self.scene()), '--step', '1e-8', '-o', str(path)],
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+    def wait_for_states(self, path, process):
+        deadline = time.time() + 60
+        while time.time() < deadline and process.poll() is None:
+            result = saltus('info', path, '--json')
+            if result.returncode == 0 and json.loads(result.stdout)['states'] > 100:
+                return
+            time.sleep(0.2)
+        self.fail('the recording does not grow')
+
+    def test_kill_9_leaves_a_readable_recording(self):
+        path = self.folder / 'killed.h5'
+        process = self.long_run(path)
+        self.wait_for_states(path, process)
+        process.kill()
+        process.communicate()
+        info = json.loads(saltus('info', path, '--json').stdout)
+        self.assertEqual(info['status'], 'running')
+        self.assertGreater(info['states'], 100)
+
+    def test_ctrl_c_ends_the_run_cleanly(self):
+        path = self.folder / 'stopped.h5'
+        process = self.long_run(path)
+        self.wait_for_states(path, process)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 1)
+        self.assertIn('stopped at t =', err)
+        self.assertIn('then stopped', out)
+        info = json.loads(saltus('info', path, '--json').stdout)
+        self.assertIn('stop', info['status'])
+
+    def test_a_full_disk_is_reported_and_the_file_stays_readable(self):
+        mount = self.folder / 'small'
+        mount.mkdir()
+        made = subprocess.run(['mount', '-t', 'tmpfs', '-o', 'size=24m', 'tmpfs', str(mount)],
+                              capture_output=True)
+        if made.returncode != 0:
+            self.skipTest('mounting a small disk needs root')
+        self.addCleanup(subprocess.run, ['umount', str(mount)], capture_output=True)
+        path = mount / 'run.h5'
+        result = saltus('run', self.scene(), '--step', '1e-6', '-o', path)
+        self.assertEqual(result.returncode, 1, result.stderr)
+        self.assertIn('disk full', result.stderr)
+        info = json.loads(saltus('info', path, '--json').stdout)
+        self.assertGreater(info['states'], 0)
+
+
+class Studies(Cli):
+    def test_a_study_has_the_promised_shape_and_its_claims_hold(self):
+        result = saltus('study', 'acary2009-fig2', '--json')
+        self.assertEqual(result.returncode, 0, result.stderr)
+        out = json.loads(result.stdout)
+        self.assertEqual(sorted(out), ['claims', 'rows', 'source', 'study'])
+        row = next(r for r in out['rows'] if r['problem'] == 'ball' and r['steps'] == 401)
+        self.assertEqual(sorted(row['error']['q']), ['L1', 'L2', 'hausdorff', 'inf'])
+        self.assertEqual(sorted(row['error']), ['q', 'v'])
+        self.assertEqual(sorted(row['work']), ['contact_solves', 'cpu_s', 'force_evaluations', 'steps'])
+        self.assertAlmostEqual(row['error']['q']['inf'], 1.111e-2, delta=0.02 * 1.111e-2)
+        self.assertTrue(all(claim['holds'] for claim in out['claims']))
+        self.assertGreater(len(out['claims']), 50)
+
+    def test_any_scene_can_be_measured(self):
+        figure = self.folder / 'order.svg'
+        result = saltus('study', 'converge', self.scene(), '--steps', '211,401,809', '--json', '-o', figure)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        rows = json.loads(result.stdout)['rows']
+        self.assertEqual([r['steps'] for r in rows], [211, 401, 809])
+        self.assertAlmostEqual(rows[1]['error']['q']['L1'], 8.284e-3, delta=1e-5)
+        self.assertIsNone(rows[0]['rate']['q']['inf'])
+        self.assertTrue(figure.exists())
+
+    def test_a_finer_run_or_a_table_can_be_the_reference(self):
+        scene = SCENES / 'pendulum-wall.yaml'
+        table = SOURCE / 'data/reference/double-pendulum-wall-e3.csv'
+        errors = []
+        for reference in ('fine', table, 'exact'):
+            result = saltus('study', 'converge', scene, '--steps', '480,960', '--until', '3',
+                            '--option', 'jump=start', '--reference', reference, '--json')
+            self.assertEqual(result.returncode, 0, result.stderr)
+            errors.append(json.loads(result.stdout)['rows'][0]['error']['q']['L1'])
+        self.assertAlmostEqual(errors[1], errors[2], delta=1e-9)
+        self.assertAlmostEqual(errors[1], 1.22e-2, delta=0.05e-2)
+        self.assertAlmostEqual(errors[0], errors[1], delta=0.3 * errors[1])
+
+    def test_without_a_reference_the_user_is_told_what_to_give(self):
+        scene = self.scene(BALL.replace('reference: ball\n', ''))
+        self.refused('study', 'converge', scene, '--reference', 'exact', says='--reference fine')
+
+
+if __name__ == '__main__':
+    unittest.main(verbosity=1)
