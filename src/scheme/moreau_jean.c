@@ -22,8 +22,10 @@
 
 #include <string.h>
 
-/* Below this part of the velocity that the forces would give the contact in one step, U_k is
- * rounding of a contact at rest. Without the flush it would decay like e^k into denormals. */
+/* Below this part of the velocity that the forces give to the bodies of a contact in one step, U_k
+ * is rounding of a contact at rest. Without the flush it would decay like e^k into denormals. The
+ * measure is |G|^T |v_free - v_k|, without cancellation: between two balls that lie on each other
+ * the forces do nothing to U, but their rounding does. */
 static const double resting_velocity = 1e-14;
 
 /* An approach faster than this many times what the forces do in one step is an impact; slower, the
@@ -189,6 +191,9 @@ static void assemble(work* w, const saltusi_step* s) {
   int nv = sys->dims.nv;
   int nj = sys->dims.nj;
   int rows = nj + s->report->active;
+  for (int k = 0; k < nv; k++) {
+    w->v_theta[k] = w->v_free[k] - s->v0[k];
+  }
   for (int r = 0; r < rows; r++) {
     double* column = w->JinvG + (size_t)r * (size_t)nv;
     memset(column, 0, (size_t)nv * sizeof(double));
@@ -204,7 +209,7 @@ static void assemble(work* w, const saltusi_step* s) {
     w->rhs[r] = u_free;
     if (r >= nj) {
       int i = r - nj;
-      double pushed = fabs(u_free - w->u0[i]);
+      double pushed = saltusi_row_size(&w->rows, r, w->v_theta);
       bool resting = fabs(w->u0[i]) <= resting_velocity * pushed;
       w->e[i] = resting ? 0.0 : sys->laws[s->contacts[i].law].e_N;
       w->rhs[r] += w->e[i] * w->u0[i];

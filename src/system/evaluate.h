@@ -10,6 +10,8 @@
 #include "saltus/scheme.h"
 #include "saltus/system.h"
 
+#include <math.h>
+
 typedef struct saltusi_eval {
   saltus_system sys;
   saltus_work work;
@@ -93,6 +95,19 @@ static inline double saltusi_row_dot(const saltusi_row_block* block, int row, co
   const int* column = block->column + (size_t)row * (size_t)block->stride;
   for (int k = 0; k < block->entries[row]; k++) {
     sum += G[k] * x[column[k]];
+  }
+  return sum;
+}
+
+/* |G_row|^T |x|: how large G_row^T x could be without cancellation */
+static inline double saltusi_row_size(const saltusi_row_block* block, int row, const double* x) {
+  const double* G = block->G + (size_t)row * (size_t)block->stride;
+  const int* column =
+      block->column != NULL ? block->column + (size_t)row * (size_t)block->stride : NULL;
+  int count = column != NULL ? block->entries[row] : block->stride;
+  double sum = 0.0;
+  for (int k = 0; k < count; k++) {
+    sum += fabs(G[k] * x[column != NULL ? column[k] : k]);
   }
   return sum;
 }
