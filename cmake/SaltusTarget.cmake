@@ -23,6 +23,9 @@ function(saltus_flags target)
                                                -fno-sanitize-recover=all -fno-omit-frame-pointer)
       target_link_options(${target} PUBLIC -fsanitize=${SALTUS_SANITIZE})
     endif()
+    if(SALTUS_FUZZ) # coverage for libFuzzer, which only the harnesses link
+      target_compile_options(${target} PRIVATE -fsanitize=fuzzer-no-link)
+    endif()
   endif()
 endfunction()
 
@@ -61,5 +64,8 @@ function(saltus_test name)
   target_link_libraries(test_${name} PRIVATE saltus_inside saltus_test_support PkgConfig::CMOCKA
                                              ${T_LINK})
   add_test(NAME ${name} COMMAND test_${name})
-  set_tests_properties(${name} PROPERTIES TIMEOUT 300 LABELS "${T_LABELS}")
+  set_tests_properties(
+    ${name}
+    PROPERTIES TIMEOUT 300 LABELS "${T_LABELS}" ENVIRONMENT
+               LSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/support/lsan.supp)
 endfunction()

@@ -23,14 +23,6 @@
 #include <time.h>
 #include <unistd.h>
 
-/* HDF5 1.10 loses memory of its own when it meets damaged metadata. */
-#if defined(__SANITIZE_ADDRESS__) || defined(__clang__)
-const char* __lsan_default_suppressions(void);
-const char* __lsan_default_suppressions(void) {
-  return "leak:libhdf5";
-}
-#endif
-
 static const char* const extensions[] = {".csv", ".h5"};
 
 enum { NQ = 3, NV = 2, NC = 2, NJ = 1, PATH = 256 };
