@@ -17,7 +17,7 @@ static saltusi_experiment run_reading(const saltus_problem* problem, double thet
                                       saltus_jump_reading jump, long long steps) {
   saltus_moreau_jean_options options = saltus_moreau_jean_options_default();
   options.theta = theta;
-  options.jump = jump;
+  options.jump = (int)jump;
   const saltusi_experiment_def def = {.system = saltus_problem_system(problem),
                                       .q0 = saltus_problem_q0(problem),
                                       .v0 = saltus_problem_v0(problem),
