@@ -19,7 +19,13 @@
 SALTUS_BEGIN_DECLS
 
 /* What a scheme can treat; a system that needs more is refused at creation. */
-enum { SALTUS_TREATS_JOINTS = 1, SALTUS_TREATS_FRICTION = 2, SALTUS_TREATS_POISSON = 4 };
+enum {
+  SALTUS_TREATS_JOINTS = 1,
+  SALTUS_TREATS_FRICTION = 2,
+  SALTUS_TREATS_POISSON = 4,
+  SALTUS_TREATS_MAPS = 8,           /* q' = N(q) v with N other than the identity */
+  SALTUS_TREATS_VARIABLE_STEPS = 16 /* the step may change from one step to the next */
+};
 
 typedef struct saltus_scheme_info {
   const char* name;    /* "moreau-jean": scenes, command line */

@@ -79,6 +79,11 @@ static saltus_status check_treats(const saltusi_scheme_ops* ops, const saltus_sy
                 sys->dims.nj);
     return SALTUS_ERR_UNSUPPORTED;
   }
+  if (sys->ops->advance != NULL && (ops->info.treats & SALTUS_TREATS_MAPS) == 0) {
+    saltusi_log(log, SALTUS_LEVEL_ERROR,
+                "scheme %s treats only systems with q' = v; this one has a map of its own", name);
+    return SALTUS_ERR_UNSUPPORTED;
+  }
   for (int i = 0; i < sys->law_count && sys->laws != NULL; i++) {
     const saltus_contact_law* law = &sys->laws[i];
     const char* label = law->name != NULL ? law->name : "";

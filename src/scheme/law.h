@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * law.h - the one-step law on joints and contacts, on whatever level a scheme needs it.
+ *
+ *   x = x_free + A^-1 G P,      w = G^T x + ... = W P + rhs,      W = G^T A^-1 G
+ *   joints    w = 0             contacts   0 <= w perp P >= 0
+ *
+ * x is a velocity with P an impulse (Moreau, impacts), an acceleration with P a force (contact held
+ * by Runge-Kutta stages), or a position with P an impulse times a time (Schatzman-Paoli,
+ * projections). Rows are joints first, then contacts.
+ */
+#ifndef SALTUSI_LAW_H
+#define SALTUSI_LAW_H
+
+#include "solve/mixed_lcp.h"
+#include "system/linear.h"
+
+typedef struct saltusi_law {
+  saltusi_row_block rows; /* [nj + nc + 2]: room to look at a contact before it counts */
+  saltusi_mixed_work solver;
+  double* AinvG; /* [rows x nv] row r is A^-1 G_r */
+  double* W;     /* [rows x rows] */
+  double* rhs;   /* [rows] */
+  double* P;     /* [rows] */
+} saltusi_law;
+
+void saltusi_law_layout(saltusi_law* law, const saltus_dims* dims, bool convective,
+                        saltus_arena* arena);
+
+/* W from the first joints + contacts rows and a factored matrix. */
+void saltusi_law_operator(saltusi_law* law, const saltusi_eval* eval, const saltusi_linear* linear,
+                          int rows);
+
+/* P from W and rhs. SALTUS_ERR_SINGULAR when joints depend on each other, SALTUS_RETRY_SMALLER when
+ * no solution is found, SALTUS_RETRY_NAN when the data are not numbers. */
+saltus_status saltusi_law_solve(saltusi_law* law, saltusi_eval* eval, int joints, int contacts);
+
+/* x += A^-1 G P */
+void saltusi_law_apply(const saltusi_law* law, int nv, int rows, double* x);
+
+#endif

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * moreau_step.c - the theta scheme with Moreau's impact law (Moreau 1988, Jean 1999; Acary 2009,
+ * equations (16) and (18); methods: event capturing, 2.1).
+ *
+ *   active        g_i(q_k) + gamma h U_i(q_k, v_k) <= 0
+ *   v_theta     = (1 - theta) v_k + theta v_{k+1},      q_theta = q_k + theta h v_theta
+ *   Newton        R = M(q_theta) (v_{k+1} - v_k) - h F(t_k + theta h, q_theta, v_theta)
+ *                 J = M - h theta F_v - h^2 theta^2 F_q
+ *   impact law    0 <= G^T v_{k+1} + b + e U_k   perp   P >= 0,    W = G^T J^-1 G
+ *   joints        G^T v_{k+1} + b = 0
+ *   q_{k+1}     = q_k + h v_theta
+ *
+ * dM/dq is left out of J: it changes the speed of convergence, not the solution.
+ */
+#include "scheme/moreau_step.h"
+
+#include "math/dense.h"
+
+#include <string.h>
+
+void saltusi_moreau_layout(saltusi_moreau* w, const saltus_system* sys, saltus_arena* arena) {
+  const saltus_dims* d = &sys->dims;
+  saltusi_linear_layout(&w->linear, sys, arena);
+  saltusi_contact_list_layout(&w->list, d, arena);
+  saltusi_law_layout(&w->law, d, false, arena);
+  w->q_theta = SALTUS_PUSH(arena, double, d->nq);
+  w->v_theta = SALTUS_PUSH(arena, double, d->nv);
+  w->v_free = SALTUS_PUSH(arena, double, d->nv);
+  w->force = SALTUS_PUSH(arena, double, d->nv);
+  w->e = SALTUS_PUSH(arena, double, d->nc);
+  w->u0 = SALTUS_PUSH(arena, double, d->nc);
+  w->b0 = SALTUS_PUSH(arena, double, d->nc);
+  w->forced = SALTUS_PUSH(arena, bool, d->nc);
+}
+
+/* The contacts that may close within gamma h, equation (18). Their normal rows at q_k stay in
+ * w->law.rows, which is all that is needed when normals are constant. */
+static saltus_status find_active(saltusi_moreau* w, const saltus_moreau_jean_options* o,
+                                 const saltusi_step* s) {
+  const saltus_system* sys = &s->eval->sys;
+  saltus_point at = saltusi_at(s->eval, s->t, s->q0, s->v0);
+  saltus_status status = saltusi_contacts(sys, &at, &w->list);
+  if (status != SALTUS_OK) {
+    return status;
+  }
+  int active = 0;
+  for (int i = 0; i < w->list.count; i++) {
+    double gap = w->list.gap[i];
+    bool forced = w->forced[w->list.key[i]];
+    if (o->gamma == 0.0 && gap > 0.0 && !forced) {
+      continue;
+    }
+    int row = sys->dims.nj + active;
+    saltusi_rows_contact(sys, &at, w->list.key[i], 1, &w->law.rows, row);
+    double u0 = saltusi_row_dot(&w->law.rows, row, s->v0) + w->law.rows.b[row];
+    if (!(gap + o->gamma * s->h * u0 <= 0.0) && !forced) {
+      continue;
+    }
+    saltus_contact_step* contact = &s->contacts[active];
+    *contact = (saltus_contact_step){
+        .key = w->list.key[i], .law = w->list.law[i], .gap = gap, .u_before = u0};
+    w->u0[active] = u0;
+    w->b0[active] = w->law.rows.b[row];
+    active++;
+  }
+  s->report->active = active;
+  return SALTUS_OK;
+}
+
+/* v_free = v_{k+1} - J^-1 R for the current v_{k+1} */
+static saltus_status linearize(saltusi_moreau* w, const saltus_moreau_jean_options* o,
+                               const saltusi_step* s, bool first) {
+  const saltus_system* sys = &s->eval->sys;
+  int nv = sys->dims.nv;
+  double theta_h = o->theta * s->h;
+  for (int i = 0; i < nv; i++) {
+    w->v_theta[i] = (1.0 - o->theta) * s->v0[i] + o->theta * s->v1[i];
+  }
+  saltusi_advance(sys, s->q0, w->v_theta, theta_h, w->q_theta);
+  saltus_point at = saltusi_at(s->eval, s->t + theta_h, w->q_theta, w->v_theta);
+  saltus_status status =
+      saltusi_linear_assemble(s->eval, &w->linear, &at, 1.0, -theta_h, -theta_h * theta_h);
+  if (status != SALTUS_OK) {
+    return status;
+  }
+  saltusi_force(s->eval, &at, w->force);
+  if (first) { /* v_{k+1} starts at v_k: the mass term of R is zero */
+    for (int i = 0; i < nv; i++) {
+      w->v_free[i] = s->h * w->force[i];
+    }
+  } else {
+    for (int i = 0; i < nv; i++) {
+      w->v_theta[i] = s->v1[i] - s->v0[i];
+    }
+    saltusi_linear_mass_times(s->eval, &w->linear, &at, w->v_theta, w->v_free);
+    for (int i = 0; i < nv; i++) {
+      w->v_free[i] = s->h * w->force[i] - w->v_free[i];
+    }
+  }
+  saltusi_linear_solve(s->eval, &w->linear, w->v_free);
+  for (int i = 0; i < nv; i++) {
+    w->v_free[i] += s->v1[i];
+  }
+  return SALTUS_OK;
+}
+
+/* Rows at q_theta and the end of the step, and U_k in the chosen reading. */
+static void evaluate_rows(saltusi_moreau* w, const saltus_moreau_jean_options* o,
+                          const saltusi_step* s, bool first) {
+  const saltus_system* sys = &s->eval->sys;
+  int nj = sys->dims.nj;
+  bool constant = (sys->traits & SALTUS_CONSTANT_NORMALS) != 0;
+  saltus_point at = saltusi_at(s->eval, s->t + s->h, w->q_theta, s->v0);
+  for (int j = 0; j < nj && (first || !constant); j++) {
+    saltusi_rows_joint(sys, &at, j, &w->law.rows, j);
+  }
+  for (int i = 0; i < s->report->active && !constant; i++) {
+    saltusi_rows_contact(sys, &at, s->contacts[i].key, 1, &w->law.rows, nj + i);
+    if (first && o->jump == SALTUS_JUMP_MIDPOINT) {
+      w->u0[i] = saltusi_row_dot(&w->law.rows, nj + i, s->v0) + w->b0[i];
+    }
+  }
+}
+
+/* The right-hand side of the impact law: G^T v_free + b + e U_k, and what counts as an impact. */
+static void write_law(saltusi_moreau* w, const saltusi_step* s) {
+  const saltus_system* sys = &s->eval->sys;
+  int nv = sys->dims.nv;
+  int nj = sys->dims.nj;
+  saltusi_law* law = &w->law;
+  for (int k = 0; k < nv; k++) {
+    w->v_theta[k] = w->v_free[k] - s->v0[k];
+  }
+  for (int r = 0; r < nj + s->report->active; r++) {
+    law->rhs[r] = saltusi_row_dot(&law->rows, r, w->v_free) + law->rows.b[r];
+    if (r < nj) {
+      continue;
+    }
+    int i = r - nj;
+    double pushed = saltusi_row_size(&law->rows, r, w->v_theta);
+    bool resting = fabs(w->u0[i]) <= SALTUSI_RESTING_VELOCITY * pushed;
+    w->e[i] = resting ? 0.0 : sys->laws[s->contacts[i].law].e_N;
+    law->rhs[r] += w->e[i] * w->u0[i];
+    s->contacts[i].impact = w->u0[i] < -SALTUSI_IMPACT_VELOCITY * pushed;
+  }
+}
+
+/* v_{k+1} = v_free + J^-1 G P with the impact law for P */
+static saltus_status impose(saltusi_moreau* w, const saltusi_step* s) {
+  int nv = s->eval->sys.dims.nv;
+  int nj = s->eval->sys.dims.nj;
+  int rows = nj + s->report->active;
+  memcpy(s->v1, w->v_free, (size_t)nv * sizeof(double));
+  if (rows == 0) {
+    return SALTUS_OK;
+  }
+  saltus_status status = saltusi_law_solve(&w->law, s->eval, nj, s->report->active);
+  if (status == SALTUS_OK) {
+    saltusi_law_apply(&w->law, nv, rows, s->v1);
+  }
+  return status;
+}
+
+static bool one_iteration_is_exact(const saltus_system* sys) {
+  const unsigned linear = SALTUS_LINEAR_FORCE | SALTUS_FREE_FORCE;
+  return (sys->traits & SALTUS_CONSTANT_MASS) != 0 && (sys->traits & linear) != 0 &&
+         ((sys->traits & SALTUS_CONSTANT_NORMALS) != 0 || sys->dims.nj + sys->dims.nc == 0);
+}
+
+static saltus_status solve_velocity(saltusi_moreau* w, const saltus_moreau_jean_options* o,
+                                    const saltusi_step* s) {
+  const saltus_system* sys = &s->eval->sys;
+  int nv = sys->dims.nv;
+  memcpy(s->v1, s->v0, (size_t)nv * sizeof(double));
+  bool exact = one_iteration_is_exact(sys);
+  double change = INFINITY;
+  for (int k = 0; k < o->newton_max; k++) {
+    saltus_status status = linearize(w, o, s, k == 0);
+    if (status != SALTUS_OK) {
+      return status;
+    }
+    evaluate_rows(w, o, s, k == 0);
+    saltusi_law_operator(&w->law, s->eval, &w->linear, sys->dims.nj + s->report->active);
+    write_law(w, s);
+    memcpy(w->v_theta, s->v1, (size_t)nv * sizeof(double));
+    status = impose(w, s);
+    s->report->newton_iterations = k + 1;
+    if (status != SALTUS_OK || exact) {
+      return status;
+    }
+    double before = change;
+    double size = fmax(saltusi_max_abs(nv, s->v0), saltusi_max_abs(nv, s->v1));
+    saltusi_add_scaled(nv, -1.0, s->v1, w->v_theta);
+    change = saltusi_max_abs(nv, w->v_theta);
+    if (!isfinite(change)) {
+      return SALTUS_RETRY_NAN;
+    }
+    /* the last digits may wander: an iteration that no longer shrinks has arrived as well */
+    bool arrived = change <= o->newton_tol * size ||
+                   (k > 1 && change >= before && change <= 1e4 * o->newton_tol * size);
+    if (arrived) {
+      return SALTUS_OK;
+    }
+  }
+  return SALTUS_RETRY_SMALLER;
+}
+
+/* What the step did to each contact, and how well the law is satisfied, from v_{k+1} alone. */
+static void report(const saltusi_moreau* w, const saltusi_step* s) {
+  int nj = s->eval->sys.dims.nj;
+  int rows = nj + s->report->active;
+  double worst = 0.0;
+  double worst_impulse = 0.0;
+  for (int r = 0; r < rows; r++) {
+    double u1 = saltusi_row_dot(&w->law.rows, r, s->v1) + w->law.rows.b[r];
+    double miss = fabs(u1);
+    if (r < nj) {
+      s->joint_impulses[r] = w->law.P[r];
+    } else {
+      saltus_contact_step* contact = &s->contacts[r - nj];
+      contact->u_before = w->u0[r - nj];
+      contact->u_after = u1;
+      contact->impulse[0] = w->law.P[r];
+      contact->impact = contact->impact && w->law.P[r] > 0.0;
+      miss = fabs(fmin(u1 + w->e[r - nj] * w->u0[r - nj], w->law.P[r] * w->law.W[r * rows + r]));
+    }
+    worst = fmax(worst, miss);
+    worst_impulse = fmax(worst_impulse, miss / w->law.W[r * rows + r]);
+  }
+  s->report->residual_velocity = worst;
+  s->report->residual_impulse = worst_impulse;
+}
+
+saltus_status saltusi_moreau_take(saltusi_moreau* w, const saltus_moreau_jean_options* o,
+                                  const saltusi_step* s) {
+  saltus_status status = find_active(w, o, s);
+  if (status == SALTUS_OK) {
+    status = solve_velocity(w, o, s);
+  }
+  s->eval->work.newton_iterations += s->report->newton_iterations;
+  if (status != SALTUS_OK) {
+    return status;
+  }
+  for (int i = 0; i < s->eval->sys.dims.nv; i++) {
+    w->v_theta[i] = (1.0 - o->theta) * s->v0[i] + o->theta * s->v1[i];
+  }
+  saltusi_advance(&s->eval->sys, s->q0, w->v_theta, s->h, s->q1);
+  report(w, s);
+  return SALTUS_OK;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * moreau_step.h - the theta step with Moreau's impact law, shared by the schemes made of it.
+ */
+#ifndef SALTUSI_MOREAU_STEP_H
+#define SALTUSI_MOREAU_STEP_H
+
+#include "scheme/law.h"
+#include "scheme/scheme_ops.h"
+
+typedef struct saltusi_moreau {
+  saltusi_linear linear;
+  saltus_contact_list list;
+  saltusi_law law;
+  double* q_theta; /* [nq] */
+  double* v_theta; /* [nv] */
+  double* v_free;  /* [nv] */
+  double* force;   /* [nv] */
+  double* e;       /* [nc] restitution in force, by active contact */
+  double* u0;      /* [nc] U_k, by active contact */
+  double* b0;      /* [nc] b at t_k, by active contact */
+  bool* forced;    /* [nc] active whatever the forecast says, by key */
+} saltusi_moreau;
+
+void saltusi_moreau_layout(saltusi_moreau* work, const saltus_system* sys, saltus_arena* arena);
+
+/* One step; writes q1, v1 and the report. */
+saltus_status saltusi_moreau_take(saltusi_moreau* work, const saltus_moreau_jean_options* options,
+                                  const saltusi_step* step);
+
+/* A velocity below this part of what the forces do to the bodies of a contact in one step is
+ * rounding of a contact at rest. Without the flush it would decay like e^k into denormals. The
+ * measure is |G|^T |v_free - v_k|, without cancellation: between two balls that lie on each other
+ * the forces do nothing to U, but their rounding does. */
+#define SALTUSI_RESTING_VELOCITY 1e-14
+
+/* An approach faster than this many times what the forces do in one step is an impact; slower, the
+ * impulse is the time integral of a lasting contact force (methods: event capturing, 2.4). */
+#define SALTUSI_IMPACT_VELOCITY 2.0
+
+#endif
