@@ -113,6 +113,26 @@ typedef struct saltus_moreau_jean_options {
 
 SALTUS_API saltus_moreau_jean_options saltus_moreau_jean_options_default(void);
 
+/* moreau-jean-projected: the same, with positions projected out of penetration. */
+typedef struct saltus_moreau_projected_options {
+  double theta, gamma;
+  int jump;       /* saltus_jump_reading */
+  int activation; /* 0: contacts that would penetrate join; 1: the forecast alone, as printed */
+  double newton_tol;
+  int newton_max;
+} saltus_moreau_projected_options;
+
+SALTUS_API saltus_moreau_projected_options saltus_moreau_projected_options_default(void);
+
+/* schatzman-paoli: central difference with the impact law on position level. */
+typedef struct saltus_schatzman_paoli_options {
+  double theta; /* weight of the end of the step in forces */
+  double newton_tol;
+  int newton_max;
+} saltus_schatzman_paoli_options;
+
+SALTUS_API saltus_schatzman_paoli_options saltus_schatzman_paoli_options_default(void);
+
 SALTUS_END_DECLS
 
 #endif

@@ -15,6 +15,8 @@
 /* Every scheme there is. To add one: its file, its line here, its page in docs/. */
 static const saltusi_scheme_ops* const registry[] = {
     &saltusi_moreau_jean,
+    &saltusi_moreau_projected,
+    &saltusi_schatzman_paoli,
 };
 enum { REGISTRY_COUNT = sizeof registry / sizeof registry[0] };
 

@@ -54,5 +54,7 @@ void saltusi_scheme_commit(saltus_scheme* scheme);
 uint64_t saltusi_scheme_fingerprint(const saltus_scheme* scheme);
 
 extern const saltusi_scheme_ops saltusi_moreau_jean;
+extern const saltusi_scheme_ops saltusi_moreau_projected;
+extern const saltusi_scheme_ops saltusi_schatzman_paoli;
 
 #endif

@@ -1,0 +1,408 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * schatzman_paoli.c - impacts on position level (Schatzman 1978, Paoli 1993; Acary 2009, equations
+ * (22)-(24); methods: event capturing, 2.3, with its corrections).
+ *
+ *   start   q_1 = q_0 + h v_0 + (h^2/2) M^-1 F(t_0, q_0, v_0), pushed out of contacts
+ *   step    M(q_k) (q_{k+1} - 2 q_k + q_{k-1}) - h^2 F(t_k, q_k + theta (q_{k+1} - q_k), v_k) = G P
+ *           v_k = (q_{k+1} - q_{k-1}) / 2h
+ *           0 <= g(y)  perp  P >= 0,      y = (q_{k+1} + e q_{k-1}) / (1 + e)
+ *
+ * The velocity belongs to t_k, the middle of the difference, so the scheme runs one position ahead
+ * of what it gives out: from t_k to t_{k+1} it returns the q_{k+1} computed before, computes q_{k+2}
+ * and with it v_{k+1}. P / h is the impulse of the step, P / h^2 the contact force. The step has to
+ * stay the same; positions may lie O(h) inside a contact when e > 0: only y is admissible.
+ */
+#include "base/log.h"
+#include "math/dense.h"
+#include "scheme/law.h"
+#include "scheme/moreau_step.h"
+
+#include <float.h>
+#include <string.h>
+
+typedef struct work {
+  saltusi_linear linear;
+  saltusi_law law;
+  saltus_contact_list list;
+  double* y;      /* [nq] */
+  double* q_mid;  /* [nq] */
+  double* v_mid;  /* [nv] */
+  double* x;      /* [nq] the position that is solved for */
+  double* change; /* [nv] */
+  double* force;  /* [nv] */
+  double* gap;    /* [nc] at y, by key */
+  int* active;    /* [nc] keys */
+  int active_count;
+  double* before; /* memory of the step before, completed by the first equation */
+} work;
+
+/* Memory from step to step: h of the run (0: not started), the position one step ahead, and for each
+ * contact P of the difference equation before with whether it was an impact, then P of the joints. */
+enum { MEMORY_H, MEMORY_Q };
+
+static double* memory_contacts(double* memory, const saltus_dims* d) {
+  return memory + MEMORY_Q + d->nq;
+}
+
+static double* memory_joints(double* memory, const saltus_dims* d) {
+  return memory_contacts(memory, d) + 2 * (size_t)d->nc;
+}
+
+static const saltus_field fields[] = {
+    SALTUS_REAL(saltus_schatzman_paoli_options, theta, 0.0, 0.0, 1.0,
+                "weight of the end of the step in forces; only 0 has smooth order 2 [1]"),
+    SALTUS_REAL(saltus_schatzman_paoli_options, newton_tol, 1e-13, 1e-15, 1e-2,
+                "relative change of the position that ends Newton's iteration [1]"),
+    SALTUS_INT(saltus_schatzman_paoli_options, newton_max, 50, 1, 1000, "most Newton iterations"),
+};
+
+#define TABLE                                                                                      \
+  { fields, sizeof fields / sizeof fields[0], sizeof(saltus_schatzman_paoli_options) }
+
+saltus_schatzman_paoli_options saltus_schatzman_paoli_options_default(void) {
+  const saltus_field_table table = TABLE;
+  saltus_schatzman_paoli_options options = {0};
+  saltus_options_defaults(&table, &options);
+  return options;
+}
+
+static size_t memory_count(const void* options, const saltus_system* sys) {
+  (void)options;
+  const saltus_dims* d = &sys->dims;
+  return 1 + (size_t)d->nq + 2 * (size_t)d->nc + (size_t)d->nj;
+}
+
+static void layout(void* work_, const void* options, const saltus_system* sys,
+                   saltus_arena* arena) {
+  work* w = work_;
+  const saltus_dims* d = &sys->dims;
+  saltusi_linear_layout(&w->linear, sys, arena);
+  saltusi_law_layout(&w->law, d, false, arena);
+  saltusi_contact_list_layout(&w->list, d, arena);
+  w->y = SALTUS_PUSH(arena, double, d->nq);
+  w->q_mid = SALTUS_PUSH(arena, double, d->nq);
+  w->v_mid = SALTUS_PUSH(arena, double, d->nv);
+  w->x = SALTUS_PUSH(arena, double, d->nq);
+  w->change = SALTUS_PUSH(arena, double, d->nv);
+  w->force = SALTUS_PUSH(arena, double, d->nv);
+  w->gap = SALTUS_PUSH(arena, double, d->nc);
+  w->active = SALTUS_PUSH(arena, int, d->nc);
+  w->before = SALTUS_PUSH(arena, double, memory_count(options, sys));
+}
+
+/* The three positions of one difference equation, oldest first; x is the unknown. */
+typedef struct difference {
+  double t; /* of the middle */
+  double h;
+  const double* before;
+  const double* middle;
+  double* x;
+  bool first;            /* the first position: no rebound, since there is no history */
+  const double* v_start; /* velocity in the middle when first, else NULL */
+} difference;
+
+static double rebound(const difference* d, const saltus_contact_law* law) {
+  return d->first ? 0.0 : law->e_N;
+}
+
+/* y for a restitution e */
+static void admissible(const difference* d, int nq, double e, double* y) {
+  for (int i = 0; i < nq; i++) {
+    y[i] = (d->x[i] + e * d->before[i]) / (1.0 + e);
+  }
+}
+
+/* Gaps at each contact's own y, and the rows of those that are near: g(y) <= reach. Contacts with
+ * the same restitution share an evaluation. */
+static saltus_status look(work* w, const saltusi_step* s, const difference* d) {
+  const saltus_system* sys = &s->eval->sys;
+  saltus_point at = saltusi_at(s->eval, d->t + d->h, w->y, s->v0);
+  double done = -1.0; /* restitutions up to here are done */
+  int nj = sys->dims.nj;
+  w->active_count = 0;
+  while (sys->dims.nc > 0) {
+    double e = 2.0;
+    for (int i = 0; i < sys->law_count; i++) {
+      double own = rebound(d, &sys->laws[i]);
+      e = own > done && own < e ? own : e;
+    }
+    if (e > 1.0) {
+      return SALTUS_OK;
+    }
+    done = e;
+    admissible(d, sys->dims.nq, e, w->y);
+    saltus_status status = saltusi_contacts(sys, &at, &w->list);
+    if (status != SALTUS_OK) {
+      return status;
+    }
+    for (int i = 0; i < w->list.count; i++) {
+      int key = w->list.key[i];
+      if (rebound(d, &sys->laws[w->list.law[i]]) != e) {
+        continue;
+      }
+      int row = nj + w->active_count;
+      saltusi_rows_contact(sys, &at, key, 1, &w->law.rows, row);
+      w->gap[key] = w->list.gap[i];
+      w->law.rhs[row] = (1.0 + e) * w->list.gap[i];
+      w->active[w->active_count++] = key;
+      s->contacts[w->active_count - 1].law = w->list.law[i];
+    }
+  }
+  return SALTUS_OK;
+}
+
+/* Joint rows at x: positions have to satisfy them. */
+static void look_at_joints(work* w, const saltusi_step* s, const difference* d) {
+  const saltus_system* sys = &s->eval->sys;
+  if (sys->dims.nj == 0) {
+    return;
+  }
+  saltus_point at = saltusi_at(s->eval, d->t + d->h, d->x, s->v0);
+  sys->ops->joints(sys->self, &at, w->law.rhs);
+  for (int j = 0; j < sys->dims.nj; j++) {
+    saltusi_rows_joint(sys, &at, j, &w->law.rows, j);
+  }
+}
+
+/* change = -J^-1 R without contact forces, J = M - (h/2) F_v - h^2 theta F_q */
+static saltus_status free_change(work* w, const saltusi_step* s, const difference* d,
+                                 double theta) {
+  const saltus_system* sys = &s->eval->sys;
+  int n = sys->dims.nv;
+  for (int i = 0; i < n; i++) {
+    w->v_mid[i] = d->v_start != NULL ? d->v_start[i] : (d->x[i] - d->before[i]) / (2.0 * d->h);
+    w->q_mid[i] = d->middle[i] + theta * (d->x[i] - d->middle[i]);
+  }
+  saltus_point at = saltusi_at(s->eval, d->t, d->middle, w->v_mid);
+  double fv = d->v_start != NULL ? 0.0 : -0.5 * d->h;
+  double fq = d->v_start != NULL ? 0.0 : -d->h * d->h * theta;
+  saltus_status status = saltusi_linear_assemble(s->eval, &w->linear, &at, 1.0, fv, fq);
+  if (status != SALTUS_OK) {
+    return status;
+  }
+  for (int i = 0; i < n; i++) {
+    w->force[i] = d->x[i] - 2.0 * d->middle[i] + d->before[i];
+  }
+  saltusi_linear_mass_times(s->eval, &w->linear, &at, w->force, w->change);
+  at.t = d->t + (d->v_start != NULL ? 0.0 : theta * d->h);
+  at.q = d->v_start != NULL ? d->middle : w->q_mid;
+  saltusi_force(s->eval, &at, w->force);
+  for (int i = 0; i < n; i++) {
+    w->change[i] = d->h * d->h * w->force[i] - w->change[i];
+  }
+  saltusi_linear_solve(s->eval, &w->linear, w->change);
+  return SALTUS_OK;
+}
+
+/* One Newton step: x += change, with P from the linearised law. */
+static saltus_status newton_step(work* w, const saltusi_step* s, const difference* d,
+                                 double theta) {
+  const saltus_system* sys = &s->eval->sys;
+  int nj = sys->dims.nj;
+  saltus_status status = free_change(w, s, d, theta);
+  if (status == SALTUS_OK) {
+    look_at_joints(w, s, d);
+    status = look(w, s, d);
+  }
+  int rows = nj + w->active_count;
+  if (status != SALTUS_OK || rows == 0) {
+    return status;
+  }
+  bool pressed = nj > 0;
+  for (int r = 0; r < rows; r++) {
+    /* joints: g + G^T dx = 0; contacts: (1 + e) g(y) + G^T dx >= 0 */
+    w->law.rhs[r] += saltusi_row_dot(&w->law.rows, r, w->change);
+    pressed = pressed || w->law.rhs[r] < 0.0;
+  }
+  memset(w->law.P, 0, (size_t)rows * sizeof(double));
+  if (!pressed) {
+    return SALTUS_OK;
+  }
+  saltusi_law_operator(&w->law, s->eval, &w->linear, rows);
+  status = saltusi_law_solve(&w->law, s->eval, nj, w->active_count);
+  if (status == SALTUS_OK) {
+    saltusi_law_apply(&w->law, sys->dims.nv, rows, w->change);
+  }
+  return status;
+}
+
+static bool one_step_is_exact(const saltus_system* sys) {
+  const unsigned linear = SALTUS_LINEAR_FORCE | SALTUS_FREE_FORCE;
+  return (sys->traits & SALTUS_CONSTANT_MASS) != 0 && (sys->traits & linear) != 0 &&
+         ((sys->traits & SALTUS_CONSTANT_NORMALS) != 0 || sys->dims.nj + sys->dims.nc == 0);
+}
+
+/* Solves one difference equation for x, starting from x as it is. */
+static saltus_status solve(work* w, const saltus_schatzman_paoli_options* o, const saltusi_step* s,
+                           const difference* d) {
+  const saltus_system* sys = &s->eval->sys;
+  int n = sys->dims.nv;
+  double moved = INFINITY;
+  for (int k = 0; k < o->newton_max; k++) {
+    saltus_status status = newton_step(w, s, d, o->theta);
+    if (status != SALTUS_OK) {
+      return status;
+    }
+    saltusi_add_scaled(n, 1.0, w->change, d->x);
+    s->report->newton_iterations = k + 1;
+    double before = moved;
+    moved = saltusi_max_abs(n, w->change);
+    double size = fmax(saltusi_max_abs(n, d->x), saltusi_max_abs(n, d->middle));
+    if (!isfinite(moved)) {
+      return SALTUS_RETRY_NAN;
+    }
+    bool arrived = moved <= o->newton_tol * size || one_step_is_exact(sys) ||
+                   (k > 1 && moved >= before && moved <= 1e4 * o->newton_tol * size) ||
+                   moved <= DBL_MIN;
+    if (arrived) {
+      return SALTUS_OK;
+    }
+  }
+  return SALTUS_RETRY_SMALLER;
+}
+
+/* q_1 from the start, with the history of a parabola that is not there. */
+static saltus_status find_first(work* w, const saltus_schatzman_paoli_options* o,
+                                const saltusi_step* s, double* q1) {
+  int n = s->eval->sys.dims.nq;
+  saltus_point at = saltusi_at(s->eval, s->t, s->q0, s->v0);
+  saltus_status status = saltusi_linear_assemble(s->eval, &w->linear, &at, 1.0, 0.0, 0.0);
+  if (status != SALTUS_OK) {
+    return status;
+  }
+  saltusi_force(s->eval, &at, w->change);
+  saltusi_linear_solve(s->eval, &w->linear, w->change);
+  for (int i = 0; i < n; i++) {
+    /* q_{-1} of the parabola through the start, so that the difference equation gives q_1 */
+    w->x[i] = s->q0[i] - s->h * s->v0[i] + 0.5 * s->h * s->h * w->change[i];
+    q1[i] = s->q0[i] + s->h * s->v0[i] + 0.5 * s->h * s->h * w->change[i];
+  }
+  const difference d = {.t = s->t,
+                        .h = s->h,
+                        .before = w->x,
+                        .middle = s->q0,
+                        .x = q1,
+                        .first = true,
+                        .v_start = s->v0};
+  saltus_schatzman_paoli_options start = *o;
+  start.theta = 0.0;
+  return solve(w, &start, s, &d);
+}
+
+/* Keeps P of each contact and joint for the next step; half: the first equation counts twice, since
+ * it also turns the given velocity into that of a parabola. */
+static void remember(const work* w, const saltusi_step* s, double weight, double* memory) {
+  const saltus_dims* d = &s->eval->sys.dims;
+  double* kept = memory_contacts(memory, d);
+  memset(kept, 0, 2 * (size_t)d->nc * sizeof(double));
+  for (int i = 0; i < w->active_count; i++) {
+    kept[2 * w->active[i]] = weight * w->law.P[d->nj + i];
+  }
+  for (int j = 0; j < d->nj; j++) {
+    memory_joints(memory, d)[j] = weight * w->law.P[j];
+  }
+}
+
+/* Velocities of a contact before and after the middle of its difference equation. */
+static void contact_velocities(work* w, const saltusi_step* s, int row, const double* q2,
+                               saltus_contact_step* contact) {
+  int n = s->eval->sys.dims.nv;
+  for (int k = 0; k < n; k++) {
+    w->v_mid[k] = (s->q1[k] - s->q0[k]) / s->h;
+    w->change[k] = (q2[k] - s->q1[k]) / s->h;
+  }
+  contact->u_before = saltusi_row_dot(&w->law.rows, row, w->v_mid) + w->law.rows.b[row];
+  contact->u_after = saltusi_row_dot(&w->law.rows, row, w->change) + w->law.rows.b[row];
+  for (int k = 0; k < n; k++) { /* what the forces do in one step */
+    w->change[k] = s->h * w->force[k];
+  }
+  saltusi_linear_solve(s->eval, &w->linear, w->change);
+  double pushed = saltusi_row_size(&w->law.rows, row, w->change);
+  contact->impact = contact->u_before < -SALTUSI_IMPACT_VELOCITY * pushed;
+}
+
+/* What the contacts did. v is the mean of two differences, so the impulse between two velocities is
+ * the mean of two P / h: with it momentum balances. */
+static void report(work* w, const saltusi_step* s, double* before, const double* q2) {
+  const saltus_dims* d = &s->eval->sys.dims;
+  double* old = memory_contacts(before, d);
+  double* now = memory_contacts(s->memory1, d);
+  int kept = 0;
+  for (int j = 0; j < d->nj; j++) {
+    s->joint_impulses[j] = 0.5 * (memory_joints(before, d)[j] + w->law.P[j]) / s->h;
+  }
+  for (int i = 0; i < w->active_count; i++) {
+    int key = w->active[i];
+    int law = s->contacts[i].law; /* kept <= i: not yet overwritten */
+    if (old[2 * key] == 0.0 && now[2 * key] == 0.0) {
+      continue;
+    }
+    saltus_contact_step contact = {.key = key, .law = law, .gap = w->gap[key]};
+    contact_velocities(w, s, d->nj + i, q2, &contact);
+    now[2 * key + 1] = contact.impact && now[2 * key] > 0.0 ? 1.0 : 0.0;
+    contact.impact = now[2 * key + 1] != 0.0 || old[2 * key + 1] != 0.0;
+    contact.impulse[0] = 0.5 * (old[2 * key] + now[2 * key]) / s->h;
+    s->contacts[kept++] = contact;
+  }
+  s->report->active = kept;
+}
+
+static saltus_status step(void* work_, const void* options, const saltusi_step* s) {
+  work* w = work_;
+  const saltus_schatzman_paoli_options* o = options;
+  int n = s->eval->sys.dims.nq;
+  const double* memory = s->memory0;
+  double* q1 = s->q1;
+  double* q2 = s->memory1 + MEMORY_Q;
+  memcpy(w->before, memory, memory_count(o, &s->eval->sys) * sizeof(double));
+  if (memory[MEMORY_H] == 0.0) {
+    saltus_status status = find_first(w, o, s, q1);
+    if (status != SALTUS_OK) {
+      return status;
+    }
+    remember(w, s, 2.0, w->before);
+  } else if (memory[MEMORY_H] == s->h) {
+    memcpy(q1, memory + MEMORY_Q, (size_t)n * sizeof(double));
+  } else {
+    saltusi_log(
+        s->log, SALTUS_LEVEL_ERROR,
+        "scheme schatzman-paoli: the step was %g s and is %g s now; it has to stay the same",
+        memory[MEMORY_H], s->h);
+    return SALTUS_ERR_UNSUPPORTED;
+  }
+  for (int i = 0; i < n; i++) {
+    q2[i] = 2.0 * q1[i] - s->q0[i];
+  }
+  const difference d = {.t = s->t + s->h, .h = s->h, .before = s->q0, .middle = q1, .x = q2};
+  saltus_status status = solve(w, o, s, &d);
+  if (status != SALTUS_OK) {
+    return status;
+  }
+  for (int i = 0; i < n; i++) {
+    s->v1[i] = (q2[i] - s->q0[i]) / (2.0 * s->h);
+  }
+  s->memory1[MEMORY_H] = s->h;
+  s->eval->work.newton_iterations += s->report->newton_iterations;
+  remember(w, s, 1.0, s->memory1);
+  report(w, s, w->before, q2);
+  return SALTUS_OK;
+}
+
+const saltusi_scheme_ops saltusi_schatzman_paoli = {
+    .info =
+        {
+            .name = "schatzman-paoli",
+            .summary = "central difference with the impact law on position level, constant step",
+            .source = "Schatzman 1978; Paoli 1993; Acary 2009, equations (22)-(24)",
+            .order = 1,
+            .smooth_order = 2,
+            .treats = SALTUS_TREATS_JOINTS,
+            .options = TABLE,
+        },
+    .work_size = sizeof(work),
+    .memory_count = memory_count,
+    .layout = layout,
+    .step = step,
+};
