@@ -33,6 +33,8 @@ typedef struct saltus_scheme_info {
   const char* source;  /* where it is published */
   int order;           /* of the position in the mean over impacts */
   int smooth_order;    /* of the position without impacts, default options */
+  int embedded_order;  /* of the embedded method that estimates errors; 0: none */
+  bool sinks;          /* a body at rest on a contact does not stay; kept for comparison */
   unsigned treats;
   saltus_field_table options;
 } saltus_scheme_info;
@@ -132,6 +134,13 @@ typedef struct saltus_schatzman_paoli_options {
 } saltus_schatzman_paoli_options;
 
 SALTUS_API saltus_schatzman_paoli_options saltus_schatzman_paoli_options_default(void);
+
+/* splitting-rkf45 and splitting-rkf45-contact. */
+typedef struct saltus_splitting_options {
+  double rebound_height; /* m; a contact that would rebound less closes; 0: judged by the step */
+} saltus_splitting_options;
+
+SALTUS_API saltus_splitting_options saltus_splitting_options_default(void);
 
 SALTUS_END_DECLS
 

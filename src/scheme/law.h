@@ -36,6 +36,9 @@ void saltusi_law_operator(saltusi_law* law, const saltusi_eval* eval, const salt
  * no solution is found, SALTUS_RETRY_NAN when the data are not numbers. */
 saltus_status saltusi_law_solve(saltusi_law* law, saltusi_eval* eval, int joints, int contacts);
 
+/* The same with equality in every row; rows may depend on each other as long as they agree. */
+saltus_status saltusi_law_solve_equalities(saltusi_law* law, saltusi_eval* eval, int rows);
+
 /* x += A^-1 G P */
 void saltusi_law_apply(const saltusi_law* law, int nv, int rows, double* x);
 

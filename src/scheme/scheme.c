@@ -14,9 +14,8 @@
 
 /* Every scheme there is. To add one: its file, its line here, its page in docs/. */
 static const saltusi_scheme_ops* const registry[] = {
-    &saltusi_moreau_jean,
-    &saltusi_moreau_projected,
-    &saltusi_schatzman_paoli,
+    &saltusi_moreau_jean, &saltusi_moreau_projected,  &saltusi_schatzman_paoli,
+    &saltusi_splitting,   &saltusi_splitting_contact,
 };
 enum { REGISTRY_COUNT = sizeof registry / sizeof registry[0] };
 
@@ -35,6 +34,8 @@ struct saltus_scheme {
   saltus_state next;             /* where a committed step is tried first */
   saltus_contact_step* contacts; /* [nc] */
   double* joint_impulses;        /* [nj] */
+  double* q_error;               /* [nq] */
+  double* v_error;               /* [nv] */
 };
 
 int saltus_scheme_count(void) {
@@ -115,6 +116,8 @@ static void layout(saltus_scheme* in, saltus_arena* arena) {
   in->next.v = SALTUS_PUSH(arena, double, dims->nv);
   in->contacts = SALTUS_PUSH(arena, saltus_contact_step, dims->nc);
   in->joint_impulses = SALTUS_PUSH(arena, double, dims->nj);
+  in->q_error = SALTUS_PUSH(arena, double, dims->nq);
+  in->v_error = SALTUS_PUSH(arena, double, dims->nv);
   in->memory0 = SALTUS_PUSH(arena, double, in->carried);
   in->memory1 = SALTUS_PUSH(arena, double, in->carried);
   saltusi_eval_layout(&in->eval, arena);
@@ -250,6 +253,8 @@ saltus_status saltusi_scheme_try(saltus_scheme* scheme, double t, double h,
       .memory1 = scheme->memory1,
       .contacts = scheme->contacts,
       .joint_impulses = scheme->joint_impulses,
+      .q_error = scheme->q_error,
+      .v_error = scheme->v_error,
       .report = report,
       .log = scheme->log,
   };

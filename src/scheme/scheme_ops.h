@@ -27,6 +27,8 @@ typedef struct saltusi_step {
   double* memory1;               /* out: what it carries on */
   saltus_contact_step* contacts; /* [nc] out: the first report->active */
   double* joint_impulses;        /* [nj] out */
+  double* q_error;               /* [nq] out of schemes with an embedded method */
+  double* v_error;               /* [nv] the same */
   saltus_step_report* report;    /* out */
   saltus_log log;
 } saltusi_step;
@@ -56,5 +58,7 @@ uint64_t saltusi_scheme_fingerprint(const saltus_scheme* scheme);
 extern const saltusi_scheme_ops saltusi_moreau_jean;
 extern const saltusi_scheme_ops saltusi_moreau_projected;
 extern const saltusi_scheme_ops saltusi_schatzman_paoli;
+extern const saltusi_scheme_ops saltusi_splitting;
+extern const saltusi_scheme_ops saltusi_splitting_contact;
 
 #endif

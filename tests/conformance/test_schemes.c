@@ -75,14 +75,22 @@ static void free_flight_is_consistent(void** state) {
   }
 }
 
-/* The mean over time converges; the error at one instant jumps about with h. */
+/* Mean error over time and over some neighbouring grids: where an impact falls in its step decides
+ * about a factor of ten in a single run. */
+static double mean_error(const saltus_scheme_info* info, int steps) {
+  enum { GRIDS = 12 };
+  double sum = 0.0;
+  for (int k = 0; k < GRIDS; k++) {
+    sum += drop(info, 1.0, 1.2, steps + k * steps / 23, NULL).error / GRIDS;
+  }
+  return sum;
+}
+
 static void impacts_converge_with_the_stated_order(void** state) {
   (void)state;
   FOR_EVERY_SCHEME(info) {
-    double coarse = drop(info, 1.0, 1.2, 997, NULL).error;
-    double fine = drop(info, 1.0, 1.2, 16001, NULL).error;
-    double order = log(coarse / fine) / log(16001.0 / 997.0);
-    assert_near(order, info->order, 0.25);
+    double order = log2(mean_error(info, 499) / mean_error(info, 7984)) / 4.0;
+    assert_near(order, info->order, 0.15);
   }
 }
 
@@ -90,6 +98,9 @@ static void impacts_converge_with_the_stated_order(void** state) {
 static void a_ball_at_rest_stays_at_rest(void** state) {
   (void)state;
   FOR_EVERY_SCHEME(info) {
+    if (info->sinks) {
+      continue;
+    }
     ball b = ball_usual();
     saltus_system sys = ball_system(&b);
     saltus_scheme* scheme = make(info, &sys, NULL);
@@ -109,6 +120,9 @@ static void a_ball_at_rest_stays_at_rest(void** state) {
 static void a_bouncing_ball_comes_to_rest(void** state) {
   (void)state;
   FOR_EVERY_SCHEME(info) {
+    if (info->sinks) {
+      continue;
+    }
     drop_result r = drop(info, 1.0, 3.0, 3001, NULL);
     assert_near(r.q, 0.0, 1e-3);
     assert_true(r.v == 0.0 || (fabs(r.v) > 1e-300 && fabs(r.v) < 1e-12));

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * acceleration.h - the acceleration of a system whose joints and some contacts are held.
+ *
+ *   M a = F + G lambda
+ *   joints             G^T a + c = 0
+ *   held contacts      0 <= G^T a + c  perp  lambda >= 0
+ *
+ * c is the convective part of the row; without it a contact on a curved surface is not held.
+ */
+#ifndef SALTUSI_ACCELERATION_H
+#define SALTUSI_ACCELERATION_H
+
+#include "scheme/law.h"
+
+typedef struct saltusi_acceleration {
+  saltusi_linear mass;
+  saltusi_law law; /* rows with convective parts; P are the forces [N] */
+} saltusi_acceleration;
+
+void saltusi_acceleration_layout(saltusi_acceleration* work, const saltus_system* sys,
+                                 saltus_arena* arena);
+
+/* a [nv] at a point, with the contacts of `keys` held; forces stay in work->law.P, joints first. */
+saltus_status saltusi_acceleration_find(saltusi_acceleration* work, saltusi_eval* eval,
+                                        const saltus_point* at, const int* keys, int count,
+                                        double* a);
+
+#endif
