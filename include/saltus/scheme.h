@@ -65,6 +65,11 @@ typedef struct saltus_step_report {
   double residual_velocity;            /* m/s, largest violation of the contact law */
   double residual_impulse;             /* N s, the same violation as an impulse */
   int newton_iterations;
+  /* of a controlled step: */
+  double h;        /* s, length */
+  double error;    /* estimate, in tolerances */
+  int error_order; /* of the local error that the controller saw */
+  int rejections;  /* attempts before this one */
 } saltus_step_report;
 
 typedef struct saltus_state {

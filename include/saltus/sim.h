@@ -3,12 +3,13 @@
  *
  * sim.h - a simulation: a system, a scheme, a state and those who watch.
  *
- * Time is t = t0 + n h, not a running sum. The new state is checked before it replaces the old, so a
+ * With fixed steps time is t = t0 + n h, not a running sum. The new state is checked before it replaces the old, so a
  * NaN never gets in. A snapshot resumed on the same build gives the same bits as going on.
  */
 #ifndef SALTUS_SIM_H
 #define SALTUS_SIM_H
 
+#include "saltus/control.h"
 #include "saltus/scheme.h"
 
 SALTUS_BEGIN_DECLS
@@ -35,6 +36,8 @@ typedef struct saltus_frame {
   double residual_velocity;   /* m/s, largest since the last frame */
   double residual_impulse;    /* N s, largest since the last frame */
   double penetration;         /* m, deepest since the last frame; 0: none */
+  double error;               /* largest error estimate since the last frame, in tolerances */
+  long long rejections;       /* since the last frame */
 } saltus_frame;
 
 typedef enum saltus_event_kind {
@@ -72,11 +75,14 @@ typedef struct saltus_progress {
 typedef struct saltus_sim_def {
   const saltus_system* system;
   const char* scheme;
-  const void* options; /* NULL: the scheme's defaults */
-  double t0;           /* s */
-  double h;            /* s, step */
-  const double* q0;    /* [nq] */
-  const double* v0;    /* [nv] */
+  const void* options;         /* NULL: the scheme's defaults */
+  double t0;                   /* s */
+  double h;                    /* s, step; not used under step control */
+  const double* q0;            /* [nq] */
+  const double* v0;            /* [nv] */
+  const char* control;         /* name of a step-size controller; NULL: steps of length h */
+  const void* control_options; /* saltus_control_options; NULL: the controller's defaults */
+  const double* control_atol;  /* [nq] absolute tolerances per coordinate; NULL: all the same */
   const saltus_recorder* recorders;
   int recorder_count;
   long long record_every; /* steps between frames, 0: 1; first and last are always recorded */
@@ -94,8 +100,11 @@ SALTUS_API void saltus_sim_destroy(saltus_sim* sim);
 /* One step. On failure the state is untouched. */
 SALTUS_API saltus_status saltus_sim_step(saltus_sim* sim);
 
-/* Steps until step number `steps`, with the recorders' first and last frames. */
+/* Steps until step number `steps`, with the recorders' first and last frames; not under control. */
 SALTUS_API saltus_status saltus_sim_run(saltus_sim* sim, long long steps);
+
+/* Steps until t_end: under step control exactly there, else to the first t0 + n h not before it. */
+SALTUS_API saltus_status saltus_sim_run_until(saltus_sim* sim, double t_end);
 
 /* How many steps of about h lead from t0 to t_end, and the exact step for that; h_out may be NULL. */
 SALTUS_API long long saltus_sim_step_count(double t0, double t_end, double h, double* h_out);

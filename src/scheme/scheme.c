@@ -220,8 +220,8 @@ static bool all_finite(int n, const double* x) {
   return zero == 0.0;
 }
 
-static saltus_status explain(const saltus_scheme* scheme, saltus_status status, double t,
-                             double h) {
+saltus_status saltusi_scheme_explain(const saltus_scheme* scheme, saltus_status status, double t,
+                                     double h) {
   if (status == SALTUS_ERR_SINGULAR) {
     saltusi_log(scheme->log, SALTUS_LEVEL_ERROR,
                 "scheme %s: at t = %.17g the mass matrix is singular or not finite, or joints "
@@ -263,7 +263,7 @@ saltus_status saltusi_scheme_try(saltus_scheme* scheme, double t, double h,
   if (status == SALTUS_OK && !(all_finite(dims->nq, to->q) && all_finite(dims->nv, to->v))) {
     status = SALTUS_RETRY_NAN;
   }
-  return status == SALTUS_OK ? status : explain(scheme, status, t, h);
+  return status;
 }
 
 void saltusi_scheme_commit(saltus_scheme* scheme) {
@@ -309,8 +309,19 @@ saltus_status saltus_scheme_step(saltus_scheme* scheme, double h, saltus_state* 
     memcpy(state->v, scheme->next.v, (size_t)dims->nv * sizeof(double));
     state->t += h;
     saltusi_scheme_commit(scheme);
+    return status;
   }
-  return status;
+  return saltusi_scheme_explain(scheme, status, state->t, h);
+}
+
+void saltusi_scheme_errors(const saltus_scheme* scheme, const double** q_error,
+                           const double** v_error) {
+  *q_error = scheme->q_error;
+  *v_error = scheme->v_error;
+}
+
+const saltus_scheme_info* saltusi_scheme_info(const saltus_scheme* scheme) {
+  return &scheme->ops->info;
 }
 
 saltus_work saltus_scheme_work(const saltus_scheme* scheme) {

@@ -44,10 +44,20 @@ typedef struct saltusi_scheme_ops {
   saltus_status (*step)(void* work, const void* options, const saltusi_step* step);
 } saltusi_scheme_ops;
 
-/* A step from given data into given places; commits nothing but the work counters. */
+/* A step from given data into given places; commits nothing but the work counters, says nothing. */
 saltus_status saltusi_scheme_try(saltus_scheme* scheme, double t, double h,
                                  const saltus_state* from, saltus_state* to,
                                  saltus_step_report* report);
+
+/* Says why a try failed; returns the status. */
+saltus_status saltusi_scheme_explain(const saltus_scheme* scheme, saltus_status status, double t,
+                                     double h);
+
+/* Errors that the embedded method estimated in the last try. */
+void saltusi_scheme_errors(const saltus_scheme* scheme, const double** q_error,
+                           const double** v_error);
+
+const saltus_scheme_info* saltusi_scheme_info(const saltus_scheme* scheme);
 
 /* Makes the memory of the last try the scheme's memory. */
 void saltusi_scheme_commit(saltus_scheme* scheme);

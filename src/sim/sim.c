@@ -40,7 +40,7 @@ static saltus_status check(const saltus_sim_def* def) {
   if (status != SALTUS_OK) {
     return status;
   }
-  if (!(def->h > 0.0 && def->h <= 1e300)) {
+  if (def->control == NULL && !(def->h > 0.0 && def->h <= 1e300)) {
     return refuse(def->log, "step h", def->h, "positive and finite");
   }
   if (!isfinite(def->t0)) {
@@ -76,6 +76,62 @@ static void layout(saltus_sim* sim, saltus_arena* arena) {
   sim->scratch = saltus_arena_push(arena, d->scratch, 1, SALTUS_ALIGNMENT);
 }
 
+/* The controller's arrays; the scheme's memory has to be known, so they come in a second block. */
+static saltus_status build_control(saltus_sim* sim, const saltus_control_options* options) {
+  size_t memory = saltus_scheme_memory_bytes(sim->scheme);
+  saltusi_control counted = {.h = 0.0};
+  saltus_arena arena = saltus_arena_counting();
+  SALTUS_PUSH(&arena, saltusi_control, 1);
+  saltusi_control_layout(&counted, &sim->sys.dims, memory, &arena);
+  size_t bytes = arena.used;
+  void* block = sim->memory.alloc(bytes, sim->memory.user);
+  if (block == NULL) {
+    saltusi_log(sim->def.log, SALTUS_LEVEL_ERROR, "simulation: no memory for %zu bytes", bytes);
+    return SALTUS_ERR_MEMORY;
+  }
+  memset(block, 0, bytes);
+  arena = saltus_arena_over(block, bytes);
+  sim->control = SALTUS_PUSH(&arena, saltusi_control, 1);
+  sim->control_bytes = bytes;
+  sim->control->options = *options;
+  sim->control->atol = sim->def.control_atol;
+  saltusi_control_layout(sim->control, &sim->sys.dims, memory, &arena);
+  return SALTUS_OK;
+}
+
+/* The controller's options, checked, and whether the scheme can be controlled at all. */
+static saltus_status check_control(const saltus_sim_def* def, saltus_control_options* options) {
+  const saltus_control_info* info = saltus_control_find(def->control);
+  const saltus_scheme_info* scheme = saltus_scheme_find(def->scheme);
+  if (info == NULL) {
+    saltusi_log(def->log, SALTUS_LEVEL_ERROR, "simulation: no step control \"%s\"", def->control);
+    return SALTUS_ERR_NAME;
+  }
+  saltus_options_defaults(&info->options, options);
+  if (def->control_options != NULL) {
+    memcpy(options, def->control_options, sizeof *options);
+  }
+  saltus_status status = saltus_options_check(&info->options, options, info->name, def->log);
+  if (status != SALTUS_OK || scheme == NULL) {
+    return status;
+  }
+  if ((scheme->treats & SALTUS_TREATS_VARIABLE_STEPS) == 0) {
+    saltusi_log(def->log, SALTUS_LEVEL_ERROR, "scheme %s needs a constant step; it has no control",
+                scheme->name);
+    return SALTUS_ERR_UNSUPPORTED;
+  }
+  if (options->order == SALTUS_ORDER_EMBEDDED && scheme->embedded_order == 0) {
+    saltusi_log(def->log, SALTUS_LEVEL_ERROR,
+                "scheme %s has no embedded method; control \"%s\" needs one", scheme->name,
+                def->control);
+    return SALTUS_ERR_UNSUPPORTED;
+  }
+  if (!(options->atol > 0.0 || options->rtol > 0.0 || def->control_atol != NULL)) {
+    return refuse(def->log, "atol", options->atol, "positive when rtol is 0");
+  }
+  return SALTUS_OK;
+}
+
 static void start(saltus_sim* sim) {
   const saltus_sim_def* def = &sim->def;
   memcpy(sim->now.q, def->q0, (size_t)sim->sys.dims.nq * sizeof(double));
@@ -89,7 +145,11 @@ static void start(saltus_sim* sim) {
 
 saltus_status saltus_sim_create(const saltus_sim_def* def, saltus_sim** out) {
   *out = NULL;
+  saltus_control_options control = {0};
   saltus_status status = check(def);
+  if (status == SALTUS_OK && def->control != NULL) {
+    status = check_control(def, &control);
+  }
   if (status != SALTUS_OK) {
     return status;
   }
@@ -117,6 +177,9 @@ saltus_status saltus_sim_create(const saltus_sim_def* def, saltus_sim** out) {
                               .log = def->log,
                               .allocator = def->allocator};
   status = saltus_scheme_create(&scheme, &sim->scheme);
+  if (status == SALTUS_OK && def->control != NULL) {
+    status = build_control(sim, &control);
+  }
   if (status != SALTUS_OK) {
     saltus_sim_destroy(sim);
     return status;
@@ -129,6 +192,9 @@ void saltus_sim_destroy(saltus_sim* sim) {
   if (sim != NULL) {
     saltus_scheme_destroy(sim->scheme);
     saltus_allocator memory = sim->memory;
+    if (sim->control != NULL) {
+      memory.free(sim->control, sim->control_bytes, memory.user);
+    }
     memory.free(sim, sim->bytes, memory.user);
   }
 }
@@ -154,7 +220,7 @@ static saltus_status follow_contact(saltus_sim* sim, const saltus_contact_step* 
   }
   bool pressed = contact->impulse[0] > 0.0;
   saltus_event event = {.t = sim->now.t,
-                        .t_accuracy = sim->def.h,
+                        .t_accuracy = sim->last_h,
                         .contact = contact->key,
                         .u_before = contact->u_before,
                         .u_after = contact->u_after};
@@ -172,14 +238,14 @@ static saltus_status follow_contact(saltus_sim* sim, const saltus_contact_step* 
 }
 
 /* A contact that is no longer active at all carries nothing: its lasting force has ended. */
-static saltus_status follow_released(saltus_sim* sim) {
+static saltus_status follow_released(saltus_sim* sim, const saltus_step_report* report) {
   for (int key = 0; key < sim->sys.dims.nc; key++) {
     if (sim->contact_sums[key].closed == 0.0) {
       continue;
     }
     bool active = false;
-    for (int i = 0; i < sim->report.active; i++) {
-      active = active || sim->report.contacts[i].key == key;
+    for (int i = 0; i < report->active; i++) {
+      active = active || report->contacts[i].key == key;
     }
     if (!active) {
       saltus_contact_step gone = {.key = key};
@@ -197,8 +263,7 @@ static void deepen(saltus_sim* sim, double gap) {
   *deepest = fmax(*deepest, -gap);
 }
 
-static saltus_status follow(saltus_sim* sim) {
-  const saltus_step_report* report = &sim->report;
+static saltus_status follow(saltus_sim* sim, const saltus_step_report* report) {
   saltus_status first = SALTUS_OK;
   for (int i = 0; i < report->active; i++) {
     saltus_status status = follow_contact(sim, &report->contacts[i]);
@@ -211,7 +276,7 @@ static saltus_status follow(saltus_sim* sim) {
   double* sums = sim->sums;
   sums[SALTUSI_SUM_VELOCITY] = fmax(sums[SALTUSI_SUM_VELOCITY], report->residual_velocity);
   sums[SALTUSI_SUM_IMPULSE] = fmax(sums[SALTUSI_SUM_IMPULSE], report->residual_impulse);
-  saltus_status status = follow_released(sim);
+  saltus_status status = follow_released(sim, report);
   return first == SALTUS_OK ? status : first;
 }
 
@@ -268,6 +333,8 @@ static saltus_status make_frame(saltus_sim* sim, saltus_frame* frame) {
       .residual_velocity = sim->sums[SALTUSI_SUM_VELOCITY],
       .residual_impulse = sim->sums[SALTUSI_SUM_IMPULSE],
       .penetration = sim->sums[SALTUSI_SUM_PENETRATION],
+      .error = sim->sums[SALTUSI_SUM_ERROR],
+      .rejections = (long long)sim->sums[SALTUSI_SUM_REJECTIONS],
   };
   for (int key = 0; key < d->nc; key++) {
     double closed = sim->contact_sums[key].closed;
@@ -277,6 +344,8 @@ static saltus_status make_frame(saltus_sim* sim, saltus_frame* frame) {
   sim->sums[SALTUSI_SUM_VELOCITY] = 0.0;
   sim->sums[SALTUSI_SUM_IMPULSE] = 0.0;
   sim->sums[SALTUSI_SUM_PENETRATION] = 0.0;
+  sim->sums[SALTUSI_SUM_ERROR] = 0.0;
+  sim->sums[SALTUSI_SUM_REJECTIONS] = 0.0;
   return SALTUS_OK;
 }
 
@@ -296,45 +365,101 @@ static saltus_status tell_frame(saltus_sim* sim, bool due) {
   return first;
 }
 
-/* Try, then commit by exchanging the two states. */
-static saltus_status advance(saltus_sim* sim) {
-  saltus_status status =
-      saltusi_scheme_try(sim->scheme, sim->now.t, sim->def.h, &sim->now, &sim->next, &sim->report);
-  if (status != SALTUS_OK) {
-    return status;
-  }
-  saltusi_scheme_commit(sim->scheme);
+/* The new state takes the place of the old. */
+static void exchange(saltus_sim* sim, double t) {
   saltus_state old = sim->now;
   sim->now = sim->next;
   sim->next = old;
   sim->step++;
-  sim->now.t = sim->def.t0 + (double)sim->step * sim->def.h;
-  return sim->def.recorder_count > 0 ? follow(sim) : SALTUS_OK;
+  sim->last_h = t - old.t;
+  sim->now.t = t;
+}
+
+/* Try, then commit: one step of length h, time from the step number. */
+static saltus_status advance_fixed(saltus_sim* sim) {
+  saltus_status status =
+      saltusi_scheme_try(sim->scheme, sim->now.t, sim->def.h, &sim->now, &sim->next, &sim->report);
+  if (status != SALTUS_OK) {
+    return saltusi_scheme_explain(sim->scheme, status, sim->now.t, sim->def.h);
+  }
+  saltusi_scheme_commit(sim->scheme);
+  exchange(sim, sim->def.t0 + (double)(sim->step + 1) * sim->def.h);
+  sim->last_h = sim->def.h;
+  return sim->def.recorder_count > 0 ? follow(sim, &sim->report) : SALTUS_OK;
+}
+
+/* A controlled step, at most up to t_end; its two halves are told apart to those who watch. */
+static saltus_status advance_controlled(saltus_sim* sim, double t_end) {
+  saltus_status status = saltusi_control_step(sim, t_end - sim->now.t);
+  if (status != SALTUS_OK) {
+    return status;
+  }
+  double h = sim->report.h;
+  bool last = h >= t_end - sim->now.t;
+  exchange(sim, last ? t_end : sim->now.t + h);
+  if (sim->def.recorder_count == 0) {
+    return SALTUS_OK;
+  }
+  sim->sums[SALTUSI_SUM_ERROR] = fmax(sim->sums[SALTUSI_SUM_ERROR], sim->report.error);
+  sim->sums[SALTUSI_SUM_REJECTIONS] += sim->report.rejections;
+  if (sim->control->halves) {
+    status = follow(sim, &sim->control->half);
+  }
+  return status == SALTUS_OK ? follow(sim, &sim->report) : status;
 }
 
 saltus_status saltus_sim_step(saltus_sim* sim) {
   saltus_status status = sim->step == 0 ? tell_frame(sim, true) : SALTUS_OK;
   if (status == SALTUS_OK) {
-    status = advance(sim);
+    status = sim->control != NULL ? advance_controlled(sim, INFINITY) : advance_fixed(sim);
   }
   return status == SALTUS_OK ? tell_frame(sim, false) : status;
 }
 
-saltus_status saltus_sim_run(saltus_sim* sim, long long steps) {
+/* Asks whether to go on, now and then. */
+static saltus_status ask(saltus_sim* sim, double t_end) {
   const saltus_progress* progress = &sim->def.progress;
   long long every = progress->every > 0 ? progress->every : 1024;
+  if (progress->report == NULL || sim->step % every != 0 ||
+      progress->report(progress->user, sim->now.t, t_end, sim->step) == SALTUS_OK) {
+    return SALTUS_OK;
+  }
+  saltusi_log(sim->def.log, SALTUS_LEVEL_WARNING, "simulation: stopped at t = %.17g", sim->now.t);
+  return SALTUS_ERR_STOPPED;
+}
+
+saltus_status saltus_sim_run(saltus_sim* sim, long long steps) {
+  if (sim->control != NULL) {
+    saltusi_log(sim->def.log, SALTUS_LEVEL_ERROR,
+                "simulation: under step control give the end, not the number of steps");
+    return SALTUS_ERR_UNSUPPORTED;
+  }
   double t_end = sim->def.t0 + (double)steps * sim->def.h;
   saltus_status status = sim->step == 0 ? tell_frame(sim, true) : SALTUS_OK;
   while (status == SALTUS_OK && sim->step < steps) {
-    status = advance(sim);
+    status = advance_fixed(sim);
     if (status == SALTUS_OK) {
       status = tell_frame(sim, sim->step == steps);
     }
-    if (status == SALTUS_OK && progress->report != NULL && sim->step % every == 0 &&
-        progress->report(progress->user, sim->now.t, t_end, sim->step) != SALTUS_OK) {
-      saltusi_log(sim->def.log, SALTUS_LEVEL_WARNING, "simulation: stopped at t = %.17g",
-                  sim->now.t);
-      status = SALTUS_ERR_STOPPED;
+    if (status == SALTUS_OK) {
+      status = ask(sim, t_end);
+    }
+  }
+  return status;
+}
+
+saltus_status saltus_sim_run_until(saltus_sim* sim, double t_end) {
+  if (sim->control == NULL) {
+    return saltus_sim_run(sim, saltus_sim_step_count(sim->def.t0, t_end, sim->def.h, NULL));
+  }
+  saltus_status status = sim->step == 0 ? tell_frame(sim, true) : SALTUS_OK;
+  while (status == SALTUS_OK && sim->now.t < t_end) {
+    status = advance_controlled(sim, t_end);
+    if (status == SALTUS_OK) {
+      status = tell_frame(sim, sim->now.t >= t_end);
+    }
+    if (status == SALTUS_OK) {
+      status = ask(sim, t_end);
     }
   }
   return status;

@@ -7,6 +7,7 @@
 #define SALTUSI_SIM_STATE_H
 
 #include "saltus/sim.h"
+#include "sim/control.h"
 #include "system/evaluate.h"
 
 /* What went through one contact since the last frame, and whether it carries a lasting force. */
@@ -22,6 +23,9 @@ struct saltus_sim {
   size_t bytes;
   saltus_system sys;
   saltus_scheme* scheme;
+  saltusi_control* control; /* NULL: fixed steps */
+  size_t control_bytes;
+  double last_h; /* s, of the last step */
   long long step;
   saltus_state now, next;
   saltus_step_report report;
@@ -47,6 +51,8 @@ enum {
   SALTUSI_SUM_VELOCITY,
   SALTUSI_SUM_IMPULSE,
   SALTUSI_SUM_PENETRATION,
+  SALTUSI_SUM_ERROR,
+  SALTUSI_SUM_REJECTIONS,
   SALTUSI_SUM_COUNT
 };
 

@@ -17,6 +17,8 @@ typedef struct header {
   char magic[8];
   uint64_t fits; /* fingerprint of scheme, options, sizes, t0 and h */
   long long step;
+  double t;
+  double h_next, h_min, h_max; /* of a controlled run */
 } header;
 
 static uint64_t fingerprint(const saltus_sim* sim) {
@@ -56,7 +58,12 @@ size_t saltus_sim_snapshot_bytes(const saltus_sim* sim) {
 }
 
 static header make_header(const saltus_sim* sim) {
-  header head = {.fits = fingerprint(sim), .step = sim->step};
+  header head = {.fits = fingerprint(sim), .step = sim->step, .t = sim->now.t};
+  if (sim->control != NULL) {
+    head.h_next = sim->control->h;
+    head.h_min = sim->control->h_min;
+    head.h_max = sim->control->h_max;
+  }
   memcpy(head.magic, "saltus 1", sizeof head.magic);
   return head;
 }
@@ -105,6 +112,11 @@ saltus_status saltus_sim_snapshot_load(saltus_sim* sim, const void* bytes, size_
   }
   saltus_scheme_memory_load(sim->scheme, from);
   sim->step = head.step;
-  sim->now.t = sim->def.t0 + (double)sim->step * sim->def.h;
+  sim->now.t = head.t;
+  if (sim->control != NULL) {
+    sim->control->h = head.h_next;
+    sim->control->h_min = head.h_min;
+    sim->control->h_max = head.h_max;
+  }
   return SALTUS_OK;
 }

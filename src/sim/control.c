@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * control.c - see control.h and include/saltus/control.h.
+ */
+#include "sim/control.h"
+
+#include "base/log.h"
+#include "scheme/scheme_ops.h"
+#include "sim/sim_state.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+void saltusi_control_layout(saltusi_control* control, const saltus_dims* dims, size_t memory_bytes,
+                            saltus_arena* arena) {
+  control->full.q = SALTUS_PUSH(arena, double, dims->nq);
+  control->full.v = SALTUS_PUSH(arena, double, dims->nv);
+  control->middle.q = SALTUS_PUSH(arena, double, dims->nq);
+  control->middle.v = SALTUS_PUSH(arena, double, dims->nv);
+  control->half_contacts = SALTUS_PUSH(arena, saltus_contact_step, dims->nc);
+  control->half_joints = SALTUS_PUSH(arena, double, dims->nj);
+  control->gap_start = SALTUS_PUSH(arena, double, dims->nc);
+  control->gap_full = SALTUS_PUSH(arena, double, dims->nc);
+  control->gap_next = SALTUS_PUSH(arena, double, dims->nc);
+  control->memory = saltus_arena_push(arena, memory_bytes, 1, SALTUS_ALIGNMENT);
+}
+
+/* What an attempt found. */
+typedef struct attempt {
+  double err_q, err_viol;
+  bool impact; /* an impact acted in one of its steps */
+} attempt;
+
+static bool has_impact(const saltus_step_report* report) {
+  for (int i = 0; i < report->active; i++) {
+    if (report->contacts[i].impact) {
+      return true;
+    }
+  }
+  return false;
+}
+
+static saltus_status find_gaps(saltus_sim* sim, const saltus_state* x, double t, double* gap) {
+  saltus_point at = {.t = t, .q = x->q, .v = x->v, .scratch = sim->scratch};
+  saltus_status status = saltusi_contacts(&sim->sys, &at, &sim->list);
+  for (int key = 0; key < sim->sys.dims.nc; key++) {
+    gap[key] = INFINITY;
+  }
+  for (int i = 0; status == SALTUS_OK && i < sim->list.count; i++) {
+    gap[sim->list.key[i]] = sim->list.gap[i];
+  }
+  return status;
+}
+
+/* Component errors against the tolerance; e(i) is the estimated error of coordinate i. */
+static double scaled(const saltus_sim* sim, int i, double error) {
+  const saltusi_control* c = sim->control;
+  double atol = c->atol != NULL ? c->atol[i] : c->options.atol;
+  double size = fmax(fabs(sim->now.q[i]), fabs(sim->next.q[i]));
+  return fabs(error) / fmax(atol + c->options.rtol * size, DBL_MIN);
+}
+
+/* One step h and two steps h/2; the two are what is kept. */
+static saltus_status try_doubled(saltus_sim* sim, double h, attempt* result) {
+  saltusi_control* c = sim->control;
+  saltus_step_report report;
+  double t = sim->now.t;
+  saltus_status status = saltusi_scheme_try(sim->scheme, t, h, &sim->now, &c->full, &report);
+  if (status != SALTUS_OK) {
+    return status;
+  }
+  result->impact = has_impact(&report);
+  status = saltusi_scheme_try(sim->scheme, t, 0.5 * h, &sim->now, &c->middle, &c->half);
+  if (status != SALTUS_OK) {
+    return status;
+  }
+  saltusi_scheme_commit(sim->scheme);
+  result->impact = result->impact || has_impact(&c->half);
+  memcpy(c->half_contacts, c->half.contacts, (size_t)c->half.active * sizeof *c->half_contacts);
+  memcpy(c->half_joints, c->half.joint_impulses, (size_t)sim->sys.dims.nj * sizeof(double));
+  c->half.contacts = c->half_contacts;
+  c->half.joint_impulses = c->half_joints;
+  status =
+      saltusi_scheme_try(sim->scheme, t + 0.5 * h, 0.5 * h, &c->middle, &sim->next, &sim->report);
+  if (status != SALTUS_OK) {
+    return status;
+  }
+  saltusi_scheme_commit(sim->scheme);
+  c->halves = true;
+  result->impact = result->impact || has_impact(&sim->report);
+  result->err_q = 0.0;
+  for (int i = 0; i < sim->sys.dims.nq; i++) {
+    result->err_q = fmax(result->err_q, scaled(sim, i, sim->next.q[i] - c->full.q[i]));
+  }
+  return find_gaps(sim, &c->full, t + h, c->gap_full);
+}
+
+/* One step with the embedded estimate; velocities count like positions. */
+static saltus_status try_embedded(saltus_sim* sim, double h, attempt* result) {
+  saltusi_control* c = sim->control;
+  saltus_status status =
+      saltusi_scheme_try(sim->scheme, sim->now.t, h, &sim->now, &sim->next, &sim->report);
+  if (status != SALTUS_OK) {
+    return status;
+  }
+  saltusi_scheme_commit(sim->scheme);
+  c->halves = false;
+  result->impact = has_impact(&sim->report);
+  const double* q_error;
+  const double* v_error;
+  saltusi_scheme_errors(sim->scheme, &q_error, &v_error);
+  result->err_q = 0.0;
+  for (int i = 0; i < sim->sys.dims.nq; i++) {
+    result->err_q = fmax(result->err_q, scaled(sim, i, q_error[i]));
+  }
+  for (int i = 0; i < sim->sys.dims.nv; i++) {
+    double size = fmax(fabs(sim->now.v[i]), fabs(sim->next.v[i]));
+    double tol = fmax(c->options.atol + c->options.rtol * size, DBL_MIN);
+    result->err_q = fmax(result->err_q, fabs(v_error[i]) / tol);
+  }
+  return SALTUS_OK;
+}
+
+static double new_violation(const saltus_sim* sim) {
+  const saltusi_control* c = sim->control;
+  double worst = 0.0;
+  for (int key = 0; key < sim->sys.dims.nc; key++) {
+    double before = fmax(0.0, -c->gap_start[key]);
+    double after = fmax(0.0, -c->gap_next[key]);
+    worst = fmax(worst, after - before);
+  }
+  return worst / fmax(c->options.atol, DBL_MIN);
+}
+
+/* The sign of some gap differs between the start, one step and two steps. */
+static bool gaps_disagree(const saltus_sim* sim) {
+  const saltusi_control* c = sim->control;
+  for (int key = 0; key < sim->sys.dims.nc; key++) {
+    bool start = c->gap_start[key] < 0.0;
+    if (start != (c->gap_full[key] < 0.0) || start != (c->gap_next[key] < 0.0)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+static bool gap_closes(const saltus_sim* sim) {
+  const saltusi_control* c = sim->control;
+  for (int key = 0; key < sim->sys.dims.nc; key++) {
+    if (c->gap_start[key] > 0.0 && c->gap_next[key] <= 0.0) {
+      return true;
+    }
+  }
+  return false;
+}
+
+static int choose_order(const saltus_sim* sim, const attempt* a) {
+  const saltusi_control* c = sim->control;
+  switch ((saltus_control_order)c->options.order) {
+  case SALTUS_ORDER_0:
+    return 0;
+  case SALTUS_ORDER_1:
+    return 1;
+  case SALTUS_ORDER_PRINTED:
+    return gap_closes(sim) ? 0 : 1;
+  case SALTUS_ORDER_ROBUST:
+    return a->impact || gaps_disagree(sim) || a->err_viol > a->err_q ? 0 : 1;
+  case SALTUS_ORDER_EMBEDDED:
+    return a->err_viol > a->err_q ? 0 : saltusi_scheme_info(sim->scheme)->embedded_order;
+  }
+  return 0;
+}
+
+/* Steps that the options leave open, from the time to go. */
+static void choose_limits(saltus_sim* sim, double limit) {
+  saltusi_control* c = sim->control;
+  if (c->h > 0.0) {
+    return;
+  }
+  const saltus_control_options* o = &c->options;
+  double least = 64.0 * DBL_EPSILON * fmax(1.0, fabs(sim->now.t) + limit);
+  c->h_min = fmax(o->h_min > 0.0 ? o->h_min : 1e-12 * limit, least);
+  c->h_max = o->h_max > 0.0 ? o->h_max : 0.1 * limit;
+  c->h = fmin(c->h_max, fmax(c->h_min, o->h_first > 0.0 ? o->h_first : 1e-3 * limit));
+}
+
+/* A failed or rejected attempt leaves nothing: the scheme's memory is as before. */
+static void undo(saltus_sim* sim) {
+  saltus_scheme_memory_load(sim->scheme, sim->control->memory);
+}
+
+static saltus_status try_once(saltus_sim* sim, double h, attempt* result) {
+  saltusi_control* c = sim->control;
+  bool embedded = c->options.order == SALTUS_ORDER_EMBEDDED;
+  *result = (attempt){.impact = false};
+  saltus_scheme_memory_save(sim->scheme, c->memory);
+  saltus_status status = embedded ? try_embedded(sim, h, result) : try_doubled(sim, h, result);
+  if (status == SALTUS_OK) {
+    status = find_gaps(sim, &sim->next, sim->now.t + h, c->gap_next);
+  }
+  if (status == SALTUS_OK && c->options.violation != 0) {
+    result->err_viol = new_violation(sim);
+  }
+  c->attempts++;
+  return status;
+}
+
+static saltus_status give_up(saltus_sim* sim, saltus_status status, double h) {
+  if (status != SALTUS_OK) {
+    return saltusi_scheme_explain(sim->scheme, status, sim->now.t, h);
+  }
+  saltusi_log(sim->def.log, SALTUS_LEVEL_ERROR,
+              "step control: %d attempts used up at t = %.17g s with h = %g s (steps_max)",
+              sim->control->options.steps_max, sim->now.t, h);
+  return SALTUS_ERR_STOPPED;
+}
+
+saltus_status saltusi_control_step(saltus_sim* sim, double limit) {
+  saltusi_control* c = sim->control;
+  const saltus_control_options* o = &c->options;
+  choose_limits(sim, limit);
+  saltus_status status = find_gaps(sim, &sim->now, sim->now.t, c->gap_start);
+  int rejections = 0;
+  while (status == SALTUS_OK) {
+    double h = fmin(c->h, limit);
+    /* never leave a crumb that is smaller than the smallest step */
+    h = limit - h < c->h_min ? limit : h;
+    if (c->attempts >= o->steps_max) {
+      return give_up(sim, SALTUS_OK, h);
+    }
+    attempt a;
+    saltus_status tried = try_once(sim, h, &a);
+    if (tried < 0 || (tried > 0 && h <= c->h_min)) {
+      undo(sim);
+      return give_up(sim, tried, h);
+    }
+    double err = tried == SALTUS_OK ? fmax(a.err_q, a.err_viol) : INFINITY;
+    int order = tried == SALTUS_OK ? choose_order(sim, &a) : 0;
+    double factor = o->alpha * pow(err, -1.0 / (order + 1.0));
+    factor = fmin(o->alpha_max, fmax(o->alpha_min, factor)); /* err = 0: factor infinite */
+    bool accepted = err <= 1.0 || (tried == SALTUS_OK && h <= c->h_min);
+    factor = accepted ? factor : fmin(factor, o->reject_most);
+    /* a step that the end cut short says nothing against a longer one */
+    bool cut = accepted && h < c->h && factor >= 1.0;
+    c->h = fmin(c->h_max, fmax(c->h_min, cut ? fmax(c->h, h * factor) : h * factor));
+    if (accepted) {
+      sim->report.h = h;
+      sim->report.error = err;
+      sim->report.error_order = order;
+      sim->report.rejections = rejections;
+      return SALTUS_OK;
+    }
+    undo(sim);
+    rejections++;
+  }
+  return status;
+}

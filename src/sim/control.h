@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * control.h - the inside of step-size control: attempts, and what they leave.
+ */
+#ifndef SALTUSI_CONTROL_H
+#define SALTUSI_CONTROL_H
+
+#include "saltus/control.h"
+#include "saltus/sim.h"
+
+typedef struct saltusi_control {
+  saltus_control_options options;
+  const double* atol; /* [nq] per coordinate; NULL: options.atol */
+  double h;           /* proposed next step; 0: not chosen yet */
+  double h_min, h_max;
+  long long attempts;
+
+  saltus_state full, middle;          /* one step h; the first of two steps h/2 */
+  saltus_contact_step* half_contacts; /* [nc] of the first half */
+  double* half_joints;                /* [nj] */
+  double* gap_start;                  /* [nc] at q_k, by key */
+  double* gap_full;                   /* [nc] after one step */
+  double* gap_next;                   /* [nc] after two */
+  unsigned char* memory;              /* the scheme's memory before the attempt */
+  saltus_step_report half;            /* of the first half, when there were two */
+  bool halves;                        /* the accepted step consists of two */
+} saltusi_control;
+
+void saltusi_control_layout(saltusi_control* control, const saltus_dims* dims, size_t memory_bytes,
+                            saltus_arena* arena);
+
+/* One accepted step of at most `limit`: sim->next is written and the scheme's memory committed. The
+ * report has h, error estimate, order and rejections. */
+saltus_status saltusi_control_step(saltus_sim* sim, double limit);
+
+#endif
