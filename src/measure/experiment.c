@@ -6,35 +6,53 @@
 #include "measure/experiment.h"
 
 #include "base/log.h"
+#include "base/pool.h"
 
 #include <string.h>
 #include <time.h>
 
+/* Growing arrays: a controlled run does not know its number of steps. */
 typedef struct keeper {
+  saltus_allocator memory;
   double* t;
   double* q;
   double* v;
-  int nq, nv;
+  size_t t_room, q_room, v_room; /* doubles */
+  size_t count;
+  size_t nq, nv;
+  long long rejections;
 } keeper;
+
+static bool make_room(keeper* k) {
+  size_t wanted = k->count + 1;
+  return saltusi_grow(&k->memory, (void**)&k->t, &k->t_room, wanted, sizeof(double)) &&
+         saltusi_grow(&k->memory, (void**)&k->q, &k->q_room, wanted * k->nq, sizeof(double)) &&
+         saltusi_grow(&k->memory, (void**)&k->v, &k->v_room, wanted * k->nv, sizeof(double));
+}
 
 static saltus_status keep(void* user, const saltus_frame* frame) {
   keeper* k = user;
-  k->t[frame->step] = frame->t;
-  memcpy(k->q + frame->step * k->nq, frame->q, (size_t)k->nq * sizeof(double));
-  memcpy(k->v + frame->step * k->nv, frame->v, (size_t)k->nv * sizeof(double));
+  if (!make_room(k)) {
+    return SALTUS_ERR_MEMORY;
+  }
+  k->t[k->count] = frame->t;
+  memcpy(k->q + k->count * k->nq, frame->q, k->nq * sizeof(double));
+  memcpy(k->v + k->count * k->nv, frame->v, k->nv * sizeof(double));
+  k->count++;
+  k->rejections += frame->rejections;
   return SALTUS_OK;
+}
+
+static void release(keeper* k) {
+  saltusi_release(&k->memory, k->t, k->t_room, sizeof(double));
+  saltusi_release(&k->memory, k->q, k->q_room, sizeof(double));
+  saltusi_release(&k->memory, k->v, k->v_room, sizeof(double));
 }
 
 static double cpu_seconds(void) {
   struct timespec now;
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
   return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
-static void layout(keeper* k, size_t count, saltus_arena* arena) {
-  k->t = SALTUS_PUSH(arena, double, count);
-  k->q = SALTUS_PUSH(arena, double, count*(size_t)k->nq);
-  k->v = SALTUS_PUSH(arena, double, count*(size_t)k->nv);
 }
 
 static saltus_status simulate(const saltusi_experiment_def* def, keeper* k,
@@ -48,6 +66,8 @@ static saltus_status simulate(const saltusi_experiment_def* def, keeper* k,
       .h = out->h,
       .q0 = def->q0,
       .v0 = def->v0,
+      .control = def->control,
+      .control_options = def->control_options,
       .recorders = &recorder,
       .recorder_count = 1,
       .log = def->log,
@@ -57,7 +77,8 @@ static saltus_status simulate(const saltusi_experiment_def* def, keeper* k,
   saltus_status status = saltus_sim_create(&sim_def, &sim);
   if (status == SALTUS_OK) {
     double start = cpu_seconds();
-    status = saltus_sim_run(sim, def->steps);
+    status = def->control != NULL ? saltus_sim_run_until(sim, def->t_end)
+                                  : saltus_sim_run(sim, def->steps);
     out->cpu = cpu_seconds() - start;
     out->work = saltus_sim_work(sim);
   }
@@ -65,38 +86,54 @@ static saltus_status simulate(const saltusi_experiment_def* def, keeper* k,
   return status;
 }
 
+static saltus_status check(const saltusi_experiment_def* def) {
+  bool counted = def->control != NULL || (def->steps >= 1 && def->steps <= 100000000);
+  if (counted && def->t_end > def->t0) {
+    return SALTUS_OK;
+  }
+  saltusi_log(def->log, SALTUS_LEVEL_ERROR,
+              "experiment: %lld steps from %g s to %g s; need 1 to 1e8 steps forward in time",
+              def->steps, def->t0, def->t_end);
+  return SALTUS_ERR_RANGE;
+}
+
 saltus_status saltusi_experiment_run(const saltusi_experiment_def* def, saltusi_experiment* out) {
-  *out = (saltusi_experiment){.h = (def->t_end - def->t0) / (double)def->steps};
-  if (def->steps < 1 || def->steps > 100000000 || !(out->h > 0.0)) {
-    saltusi_log(def->log, SALTUS_LEVEL_ERROR,
-                "experiment: %lld steps from %g s to %g s; need 1 to 1e8 steps forward in time",
-                def->steps, def->t0, def->t_end);
-    return SALTUS_ERR_RANGE;
+  *out = (saltusi_experiment){.h = 0.0};
+  saltus_status status = check(def);
+  if (status != SALTUS_OK) {
+    return status;
+  }
+  if (def->control == NULL) {
+    out->h = (def->t_end - def->t0) / (double)def->steps;
   }
   out->memory = def->allocator != NULL ? *def->allocator : saltus_allocator_default();
-  keeper k = {.nq = def->system->dims.nq, .nv = def->system->dims.nv};
-  size_t count = (size_t)def->steps + 1;
-  saltus_arena arena = saltus_arena_counting();
-  layout(&k, count, &arena);
-  out->bytes = arena.used;
-  out->block = out->memory.alloc(out->bytes, out->memory.user);
-  if (out->block == NULL) {
-    saltusi_log(def->log, SALTUS_LEVEL_ERROR, "experiment: no memory for %zu bytes", out->bytes);
+  keeper* k = out->memory.alloc(sizeof *k, out->memory.user);
+  if (k == NULL) {
     return SALTUS_ERR_MEMORY;
   }
-  arena = saltus_arena_over(out->block, out->bytes);
-  layout(&k, count, &arena);
-  out->motion = (saltusi_trajectory){.count = (int)count, .t = k.t, .q = k.q, .v = k.v};
-  saltus_status status = simulate(def, &k, out);
+  *k = (keeper){.memory = out->memory,
+                .nq = (size_t)def->system->dims.nq,
+                .nv = (size_t)def->system->dims.nv};
+  out->room = k;
+  status = simulate(def, k, out);
+  if (status == SALTUS_ERR_MEMORY) {
+    saltusi_log(def->log, SALTUS_LEVEL_ERROR, "experiment: no memory for %zu states", k->count);
+  }
   if (status != SALTUS_OK) {
     saltusi_experiment_free(out);
+    return status;
   }
-  return status;
+  out->motion = (saltusi_trajectory){.count = (int)k->count, .t = k->t, .q = k->q, .v = k->v};
+  out->h = (def->t_end - def->t0) / (double)(k->count - 1);
+  out->rejections = k->rejections;
+  return SALTUS_OK;
 }
 
 void saltusi_experiment_free(saltusi_experiment* experiment) {
-  if (experiment->block != NULL) {
-    experiment->memory.free(experiment->block, experiment->bytes, experiment->memory.user);
+  if (experiment->room != NULL) {
+    keeper* k = experiment->room;
+    release(k);
+    experiment->memory.free(k, sizeof *k, experiment->memory.user);
   }
-  *experiment = (saltusi_experiment){0};
+  *experiment = (saltusi_experiment){.h = 0.0};
 }

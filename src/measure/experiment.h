@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * experiment.h - one run of fixed steps with every state kept, to be measured afterwards.
+ * experiment.h - one run with every state kept, to be measured afterwards.
  */
 #ifndef SALTUSI_EXPERIMENT_H
 #define SALTUSI_EXPERIMENT_H
@@ -14,9 +14,11 @@ typedef struct saltusi_experiment_def {
   const double* q0;
   const double* v0;
   const char* scheme;
-  const void* options; /* NULL: defaults */
-  double t0, t_end;    /* s */
-  long long steps;
+  const void* options;         /* NULL: defaults */
+  double t0, t_end;            /* s */
+  long long steps;             /* of equal length; not used under control */
+  const char* control;         /* step-size controller; NULL: equal steps */
+  const void* control_options; /* NULL: its defaults */
   saltus_log log;
   const saltus_allocator* allocator;
 } saltusi_experiment_def;
@@ -24,11 +26,11 @@ typedef struct saltusi_experiment_def {
 /* Owns the motion. */
 typedef struct saltusi_experiment {
   saltusi_trajectory motion;
-  double h;
+  double h; /* s; mean under control */
+  long long rejections;
   saltus_work work;
   double cpu; /* s */
-  void* block;
-  size_t bytes;
+  void* room; /* owned arrays of the motion */
   saltus_allocator memory;
 } saltusi_experiment;
 
