@@ -130,6 +130,21 @@ static void print_joints(const cli_model* model, inspection* in) {
   }
 }
 
+/* Which schemes can treat all that the model has. */
+static void print_schemes(const saltus_system* sys) {
+  int count = 0;
+  printf("schemes that can run it:");
+  for (int i = 0; i < saltus_scheme_count(); i++) {
+    const saltus_scheme_def def = {.scheme = saltus_scheme_at(i)->name, .system = sys};
+    saltus_scheme* scheme;
+    if (saltus_scheme_create(&def, &scheme) == SALTUS_OK) {
+      printf("%s %s", count++ > 0 ? "," : "", def.scheme);
+      saltus_scheme_destroy(scheme);
+    }
+  }
+  printf("%s\n", count == 0 ? " none yet" : "");
+}
+
 static void print_text(const cli_model* model, inspection* in) {
   const saltus_system* sys = in->sys;
   printf("%s\n", model->name);
@@ -156,6 +171,7 @@ static void print_text(const cli_model* model, inspection* in) {
     printf("%s%s\n", model->scheme != NULL ? ", scheme " : "",
            model->scheme != NULL ? model->scheme : "");
   }
+  print_schemes(sys);
   printf("The model is valid.\n");
 }
 

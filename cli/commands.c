@@ -14,6 +14,9 @@ static const cli_option run_options[] = {
     {"--scheme", "NAME", "time-stepping scheme (saltus list schemes)", false},
     {"--step", "H", "step in seconds; shortened so that steps end exactly at the end", false},
     {"--until", "T", "time at the end in seconds", false},
+    {"--tol", "X", "tolerance atol = rtol = X of a step-size controller instead of a step", false},
+    {"--control", "NAME", "step-size controller (saltus list controls)", false},
+    {"--control-option", "NAME=VALUE", "sets an option of the controller", true},
     {"--set", "NAME=VALUE", "replaces a parameter of the scene", true},
     {"--option", "NAME=VALUE", "sets an option of the scheme", true},
     {"--every", "N", "records every N-th step", false},
@@ -74,7 +77,7 @@ static const cli_command commands[] = {
      "Exit code 0 only when every claim holds. `saltus study converge MODEL` measures errors and\n"
      "orders of any scheme on any model.",
      study_options, COUNT(study_options), 1, 2, cli_study},
-    {"list", "schemes|problems|studies|functions", "lists what there is", "", list_options,
+    {"list", "schemes|controls|problems|studies|functions", "lists what there is", "", list_options,
      COUNT(list_options), 1, 1, cli_list},
 };
 

@@ -5,6 +5,7 @@
  */
 #include "cli.h"
 #include "json.h"
+#include "saltus/control.h"
 #include "saltus/formula.h"
 #include "saltus/problem.h"
 #include "saltus/scheme.h"
@@ -20,6 +21,14 @@ typedef struct entry {
 
 static bool scheme_entry(int i, entry* e) {
   const saltus_scheme_info* info = saltus_scheme_at(i);
+  if (info != NULL) {
+    *e = (entry){info->name, info->summary, info->source};
+  }
+  return info != NULL;
+}
+
+static bool control_entry(int i, entry* e) {
+  const saltus_control_info* info = saltus_control_at(i);
   if (info != NULL) {
     *e = (entry){info->name, info->summary, info->source};
   }
@@ -104,6 +113,7 @@ int cli_list(const cli_args* args) {
     const char* kind;
     lister at;
   } kinds[] = {{"schemes", scheme_entry},
+               {"controls", control_entry},
                {"problems", problem_entry},
                {"studies", study_entry},
                {"functions", function_entry}};
@@ -122,6 +132,7 @@ int cli_list(const cli_args* args) {
     }
     return CLI_DONE;
   }
-  cli_error("list: no list of \"%s\"; there are: schemes, problems, studies, functions", wanted);
+  cli_error("list: no list of \"%s\"; there are: schemes, controls, problems, studies, functions",
+            wanted);
   return CLI_USAGE;
 }

@@ -44,6 +44,25 @@ static int read_overrides(const cli_args* args, saltus_override* overrides, char
   return CLI_DONE;
 }
 
+/* The scene with a comment for each --set, so that a recording says how it was made; NULL: none. */
+static char* text_with_overrides(const cli_args* args, const char* text) {
+  size_t bytes = strlen(text) + 1;
+  for (int i = 0; i < args->given_count; i++) {
+    bytes += strlen(args->given[i].value != NULL ? args->given[i].value : "") + 16;
+  }
+  char* all = cli_has(args, "--set") ? malloc(bytes) : NULL;
+  if (all == NULL) {
+    return NULL;
+  }
+  size_t used = (size_t)snprintf(all, bytes, "%s", text);
+  for (int i = 0; i < args->given_count; i++) {
+    if (strcmp(args->given[i].option->name, "--set") == 0) {
+      used += (size_t)snprintf(all + used, bytes - used, "# --set %s\n", args->given[i].value);
+    }
+  }
+  return all;
+}
+
 static int open_scene(const cli_args* args, const char* target, cli_model* model) {
   saltus_override overrides[CLI_MOST];
   char* copies[CLI_MOST];
@@ -62,8 +81,9 @@ static int open_scene(const cli_args* args, const char* target, cli_model* model
     return code;
   }
   const saltus_scene_view* view = saltus_scene_look(model->scene);
+  model->own_text = text_with_overrides(args, view->text);
   model->name = view->name[0] != '\0' ? view->name : target;
-  model->text = view->text;
+  model->text = model->own_text != NULL ? model->own_text : view->text;
   model->system = view->system;
   model->q0 = view->q0;
   model->v0 = view->v0;
@@ -106,6 +126,7 @@ int cli_model_open(const cli_args* args, const char* target, cli_model* model) {
 }
 
 void cli_model_close(cli_model* model) {
+  free(model->own_text);
   saltus_scene_destroy(model->scene);
   saltus_problem_destroy(model->problem);
 }
@@ -131,16 +152,17 @@ static int find_scheme(const cli_args* args, const cli_model* model, cli_setting
   return CLI_USAGE;
 }
 
-static int set_option(const cli_args* args, const char* given, cli_settings* settings) {
+/* "name=value" into an options struct. */
+static int set_named(const cli_args* args, const char* given, const saltus_field_table* table,
+                     void* options, const char* owner) {
   const char* equals = strchr(given, '=');
   if (equals == NULL || equals == given) {
-    cli_error("%s: --option is \"%s\", must be name=value", args->command->name, given);
+    cli_error("%s: an option is \"%s\", must be name=value", args->command->name, given);
     return CLI_USAGE;
   }
   char name[128];
   snprintf(name, sizeof name, "%.*s", (int)(equals - given), given);
-  return cli_exit_code(saltus_options_set(&settings->scheme->options, settings->options,
-                                          settings->scheme->name, name, equals + 1, cli_log()));
+  return cli_exit_code(saltus_options_set(table, options, owner, name, equals + 1, cli_log()));
 }
 
 static int read_options(const cli_args* args, const cli_model* model, cli_settings* settings) {
@@ -158,7 +180,8 @@ static int read_options(const cli_args* args, const cli_model* model, cli_settin
   }
   for (int i = 0; i < args->given_count; i++) {
     if (strcmp(args->given[i].option->name, "--option") == 0) {
-      int code = set_option(args, args->given[i].value, settings);
+      int code =
+          set_named(args, args->given[i].value, table, settings->options, settings->scheme->name);
       if (code != CLI_DONE) {
         return code;
       }
@@ -175,6 +198,39 @@ static int read_options(const cli_args* args, const cli_model* model, cli_settin
   return CLI_DONE;
 }
 
+/* --control NAME, --tol X, --control-option NAME=VALUE; --tol alone takes the recommended one. */
+static int read_control(const cli_args* args, cli_settings* settings) {
+  const char* name = cli_value(args, "--control");
+  if (name == NULL && cli_has(args, "--tol")) {
+    name = settings->scheme->embedded_order > 0 ? "embedded" : "variable-order";
+  }
+  if (name == NULL) {
+    return CLI_DONE;
+  }
+  const saltus_control_info* info = saltus_control_find(name);
+  if (info == NULL) {
+    cli_error("%s: no step control \"%s\"; see saltus list controls", args->command->name, name);
+    return CLI_USAGE;
+  }
+  settings->control = info->name;
+  saltus_control_options* options = &settings->control_options;
+  saltus_options_defaults(&info->options, options);
+  double tol = options->atol;
+  int code = cli_number(args, "--tol", 1e-15, 1.0, &tol);
+  if (cli_has(args, "--tol")) {
+    options->atol = tol;
+    options->rtol = tol;
+  }
+  for (int i = 0; i < args->given_count && code == CLI_DONE; i++) {
+    if (strcmp(args->given[i].option->name, "--control-option") == 0) {
+      code = set_named(args, args->given[i].value, &info->options, options, info->name);
+    }
+  }
+  snprintf(settings->control_text, sizeof settings->control_text, "atol=%g rtol=%g", options->atol,
+           options->rtol);
+  return code;
+}
+
 int cli_settings_read(const cli_args* args, const cli_model* model, bool needs_step,
                       cli_settings* settings) {
   *settings = (cli_settings){.start = model->start, .until = model->until, .step = model->step};
@@ -187,6 +243,9 @@ int cli_settings_read(const cli_args* args, const cli_model* model, bool needs_s
   }
   if (code == CLI_DONE && needs_step) {
     code = cli_number(args, "--step", 1e-300, 1e300, &settings->step);
+  }
+  if (code == CLI_DONE) {
+    code = read_control(args, settings);
   }
   if (code != CLI_DONE) {
     return code;
@@ -201,8 +260,8 @@ int cli_settings_read(const cli_args* args, const cli_model* model, bool needs_s
               settings->start);
     return CLI_USAGE;
   }
-  if (needs_step && isnan(settings->step)) {
-    cli_error("%s: no step; give --step H or simulate: {step: H} in the scene",
+  if (needs_step && isnan(settings->step) && settings->control == NULL) {
+    cli_error("%s: no step; give --step H, --tol X or simulate: {step: H} in the scene",
               args->command->name);
     return CLI_USAGE;
   }

@@ -8,6 +8,7 @@
 
 #include "cli.h"
 #include "measure/convergence.h"
+#include "saltus/control.h"
 #include "saltus/problem.h"
 #include "saltus/recording.h"
 #include "saltus/scene.h"
@@ -17,7 +18,8 @@ typedef struct cli_model {
   saltus_scene* scene;
   const char* target; /* as given */
   const char* name;   /* for titles */
-  const char* text;   /* of the scene; "" for a problem */
+  const char* text;   /* of the scene with its --set; "" for a problem */
+  char* own_text;     /* malloc'd when there were any */
   const saltus_system* system;
   const double* q0;
   const double* v0;
@@ -40,6 +42,9 @@ typedef struct cli_settings {
   void* options; /* malloc'd */
   char options_text[512];
   double start, until, step; /* s */
+  const char* control;       /* step-size controller; NULL: fixed steps */
+  saltus_control_options control_options;
+  char control_text[128]; /* "atol=1e-06 rtol=0" */
 } cli_settings;
 
 /* needs_step: refuse when neither scene nor command line gives a step. */

@@ -22,6 +22,8 @@ typedef struct story {
   long long compared, frames;
   long long impacts, closes, opens;
   double penetration, residual_velocity, residual_impulse;
+  double estimate; /* largest error estimate, in tolerances */
+  long long rejections;
   double energy_start, energy_end;
   int nq;
 } story;
@@ -51,6 +53,8 @@ static saltus_status on_frame(void* user, const saltus_frame* frame) {
   s->penetration = fmax(s->penetration, frame->penetration);
   s->residual_velocity = fmax(s->residual_velocity, frame->residual_velocity);
   s->residual_impulse = fmax(s->residual_impulse, frame->residual_impulse);
+  s->estimate = fmax(s->estimate, frame->error);
+  s->rejections += frame->rejections;
   compare(s, frame);
   return SALTUS_OK;
 }
@@ -136,12 +140,21 @@ static void print_summary(const job* j, saltus_status status) {
          sys->dims.nq, sys->dims.nq == 1 ? "" : "s", sys->dims.nc, sys->dims.nc == 1 ? "" : "s",
          sys->dims.nj, sys->dims.nj == 1 ? "" : "s", j->settings.scheme->name,
          j->settings.options_text);
-  printf("Simulated from %g s to %g s in %lld steps of %.6g s, in %.3g s of computing time",
-         j->settings.start, saltus_sim_time(j->sim), saltus_sim_steps_done(j->sim), j->h, j->cpu);
+  long long steps = saltus_sim_steps_done(j->sim);
+  double span = saltus_sim_time(j->sim) - j->settings.start;
+  printf("Simulated from %g s to %g s in %lld steps of %s%.6g s, in %.3g s of computing time",
+         j->settings.start, saltus_sim_time(j->sim), steps,
+         j->settings.control != NULL ? "on average " : "", steps > 0 ? span / (double)steps : j->h,
+         j->cpu);
   if (status == SALTUS_ERR_STOPPED) {
     printf(", then stopped");
   }
   printf(".\n");
+  if (j->settings.control != NULL) {
+    printf("Step control %s (%s): %lld attempts rejected, largest accepted error estimate %.2g "
+           "tolerances.\n",
+           j->settings.control, j->settings.control_text, s->rejections, s->estimate);
+  }
   printf("%lld impact%s; lasting contact began %lld time%s and ended %lld time%s.\n", s->impacts,
          s->impacts == 1 ? "" : "s", s->closes, s->closes == 1 ? "" : "s", s->opens,
          s->opens == 1 ? "" : "s");
@@ -173,7 +186,9 @@ static void print_json(const job* j, saltus_status status) {
   json_text(&out, "status", status == SALTUS_OK ? "complete" : saltus_status_text(status));
   json_text(&out, "scheme", j->settings.scheme->name);
   json_text(&out, "options", j->settings.options_text);
+  json_text(&out, "control", j->settings.control != NULL ? j->settings.control : "");
   json_integer(&out, "steps", saltus_sim_steps_done(j->sim));
+  json_integer(&out, "rejections", s->rejections);
   json_number(&out, "h", j->h);
   json_number(&out, "t", saltus_sim_time(j->sim));
   json_open(&out, "q", '{');
@@ -245,6 +260,25 @@ static int close_recording(job* j, saltus_status status) {
   return saltus_recording_close(j->recording, &summary) == SALTUS_OK ? CLI_DONE : CLI_FAILED;
 }
 
+/* The whole definition is tried before a recording is opened: a refused run leaves no file and does
+ * not replace an older one. */
+static int rehearse(const job* j) {
+  const saltus_sim_def def = {.system = j->model.system,
+                              .scheme = j->settings.scheme->name,
+                              .options = j->settings.options,
+                              .t0 = j->settings.start,
+                              .h = j->h,
+                              .q0 = j->model.q0,
+                              .v0 = j->model.v0,
+                              .control = j->settings.control,
+                              .control_options = &j->settings.control_options,
+                              .log = cli_log()};
+  saltus_sim* sim;
+  saltus_status status = saltus_sim_create(&def, &sim);
+  saltus_sim_destroy(sim);
+  return cli_exit_code(status);
+}
+
 static int simulate(job* j) {
   saltus_recorder recorders[2] = {{.frame = on_frame, .event = on_event, .user = &j->story}};
   int recorder_count = 1;
@@ -260,6 +294,8 @@ static int simulate(job* j) {
       .h = j->h,
       .q0 = j->model.q0,
       .v0 = j->model.v0,
+      .control = j->settings.control,
+      .control_options = &j->settings.control_options,
       .recorders = recorders,
       .recorder_count = recorder_count,
       .record_every = j->model.record_every,
@@ -271,7 +307,8 @@ static int simulate(job* j) {
     return cli_exit_code(status);
   }
   double start = cpu_seconds();
-  status = saltus_sim_run(j->sim, j->steps);
+  status = j->settings.control != NULL ? saltus_sim_run_until(j->sim, j->settings.until)
+                                       : saltus_sim_run(j->sim, j->steps);
   j->cpu = cpu_seconds() - start;
   cli_progress_end(&progress);
   int code = close_recording(j, status);
@@ -325,7 +362,12 @@ int cli_run(const cli_args* args) {
     code = prepare_story(&j);
   }
   if (code == CLI_DONE) {
-    j.steps = saltus_sim_step_count(j.settings.start, j.settings.until, j.settings.step, &j.h);
+    if (j.settings.control == NULL) {
+      j.steps = saltus_sim_step_count(j.settings.start, j.settings.until, j.settings.step, &j.h);
+    }
+    code = rehearse(&j);
+  }
+  if (code == CLI_DONE) {
     code = open_recording(&j);
   }
   if (code == CLI_DONE) {

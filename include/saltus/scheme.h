@@ -13,6 +13,7 @@
 #include "saltus/memory.h"
 #include "saltus/options.h"
 #include "saltus/system.h"
+#include "saltus/work.h"
 
 #include <stdbool.h>
 
@@ -53,10 +54,6 @@ typedef struct saltus_contact_step {
   double impulse[3]; /* N s over the step, normal first */
   bool impact;       /* the impulse stops an approach; else it is a force times h */
 } saltus_contact_step;
-
-typedef struct saltus_work {
-  long long steps, force_evaluations, contact_solves, newton_iterations, factorizations;
-} saltus_work;
 
 typedef struct saltus_step_report {
   int active;                          /* contacts that took part in the law */
@@ -110,10 +107,17 @@ typedef enum saltus_jump_reading {
   SALTUS_JUMP_START     /* U_k = G(q_k)^T v_k */
 } saltus_jump_reading;
 
+/* On which velocity joints are imposed. */
+typedef enum saltus_joint_level {
+  SALTUS_JOINTS_MEAN, /* v_theta: no drift of quadratic constraints with theta = 1/2, order 2 */
+  SALTUS_JOINTS_END   /* v_{k+1}: order 1, damps inconsistent velocities */
+} saltus_joint_level;
+
 typedef struct saltus_moreau_jean_options {
   double theta;      /* weight of the end of the step in forces and positions */
   double gamma;      /* how far ahead contacts are looked for, in steps */
   int jump;          /* saltus_jump_reading */
+  int joints;        /* saltus_joint_level */
   double newton_tol; /* relative change of the velocity that ends Newton's iteration */
   int newton_max;
 } saltus_moreau_jean_options;
@@ -124,6 +128,7 @@ SALTUS_API saltus_moreau_jean_options saltus_moreau_jean_options_default(void);
 typedef struct saltus_moreau_projected_options {
   double theta, gamma;
   int jump;       /* saltus_jump_reading */
+  int joints;     /* saltus_joint_level */
   int activation; /* 0: contacts that would penetrate join; 1: the forecast alone, as printed */
   double newton_tol;
   int newton_max;

@@ -57,7 +57,7 @@ typedef struct saltus_contact_list {
   int count;
   int capacity;
   double* gap; /* [capacity] m, positive when apart */
-  int* key;    /* [capacity] identity, the same from step to step; asked back in `contact` */
+  int* key;    /* [capacity] identity, 0 .. dims.nc - 1, the same from step to step */
   int* law;    /* [capacity] place in saltus_system.laws */
 } saltus_contact_list;
 

@@ -6,6 +6,7 @@
 #include "scheme/moreau_step.h"
 
 static const char* const jump_names[] = {"midpoint", "start", NULL};
+static const char* const joint_names[] = {"mean", "end", NULL};
 
 static const saltus_field fields[] = {
     SALTUS_REAL(saltus_moreau_jean_options, theta, 0.5, 0.0, 1.0,
@@ -14,6 +15,8 @@ static const saltus_field fields[] = {
                 "how far ahead contacts are looked for, part of a step [1]"),
     SALTUS_CHOICE(saltus_moreau_jean_options, jump, SALTUS_JUMP_MIDPOINT, SALTUS_JUMP_START,
                   jump_names, "where the directions of the approach velocity are taken"),
+    SALTUS_CHOICE(saltus_moreau_jean_options, joints, SALTUS_JOINTS_MEAN, SALTUS_JOINTS_END,
+                  joint_names, "velocity that joints hold: the mean of the step or its end"),
     SALTUS_REAL(saltus_moreau_jean_options, newton_tol, 1e-13, 1e-15, 1e-2,
                 "relative change of the velocity that ends Newton's iteration [1]"),
     SALTUS_INT(saltus_moreau_jean_options, newton_max, 30, 1, 1000, "most Newton iterations"),

@@ -31,6 +31,7 @@ enum { PROJECTIONS_MAX = 20 };
 
 static const char* const activation_names[] = {"implicit", "forecast", NULL};
 static const char* const jump_names[] = {"midpoint", "start", NULL};
+static const char* const joint_names[] = {"mean", "end", NULL};
 
 static const saltus_field fields[] = {
     SALTUS_REAL(saltus_moreau_projected_options, theta, 0.5, 0.0, 1.0,
@@ -39,6 +40,8 @@ static const saltus_field fields[] = {
                 "how far ahead contacts are looked for, part of a step [1]"),
     SALTUS_CHOICE(saltus_moreau_projected_options, jump, SALTUS_JUMP_MIDPOINT, SALTUS_JUMP_START,
                   jump_names, "where the directions of the approach velocity are taken"),
+    SALTUS_CHOICE(saltus_moreau_projected_options, joints, SALTUS_JOINTS_MEAN, SALTUS_JOINTS_END,
+                  joint_names, "velocity that joints hold: the mean of the step or its end"),
     SALTUS_CHOICE(saltus_moreau_projected_options, activation, IMPLICIT, FORECAST, activation_names,
                   "implicit: contacts that would penetrate join; forecast: as printed"),
     SALTUS_REAL(saltus_moreau_projected_options, newton_tol, 1e-13, 1e-15, 1e-2,
@@ -142,6 +145,7 @@ static saltus_status step(void* work_, const void* options, const saltusi_step* 
   const saltus_moreau_jean_options moreau = {.theta = o->theta,
                                              .gamma = o->gamma,
                                              .jump = o->jump,
+                                             .joints = o->joints,
                                              .newton_tol = o->newton_tol,
                                              .newton_max = o->newton_max};
   int nc = s->eval->sys.dims.nc;

@@ -9,7 +9,7 @@
  *   Newton        R = M(q_theta) (v_{k+1} - v_k) - h F(t_k + theta h, q_theta, v_theta)
  *                 J = M - h theta F_v - h^2 theta^2 F_q
  *   impact law    0 <= G^T v_{k+1} + b + e U_k   perp   P >= 0,    W = G^T J^-1 G
- *   joints        G^T v_{k+1} + b = 0
+ *   joints        G^T v_theta + b = 0 at (t_k + theta h, q_theta), or G^T v_{k+1} + b = 0
  *   q_{k+1}     = q_k + h v_theta
  *
  * dM/dq is left out of J: it changes the speed of convergence, not the solution.
@@ -106,16 +106,23 @@ static saltus_status linearize(saltusi_moreau* w, const saltus_moreau_jean_optio
   return SALTUS_OK;
 }
 
+/* Joints hold the velocity (1 - weight) v_k + weight v_{k+1}. With weight theta = 1/2 a quadratic
+ * constraint keeps its value: g(q_{k+1}) - g(q_k) = h G(q_theta)^T v_theta. */
+static double joint_weight(const saltus_moreau_jean_options* o) {
+  return o->joints == SALTUS_JOINTS_MEAN && o->theta > 0.0 ? o->theta : 1.0;
+}
+
 /* Rows at q_theta and the end of the step, and U_k in the chosen reading. */
 static void evaluate_rows(saltusi_moreau* w, const saltus_moreau_jean_options* o,
                           const saltusi_step* s, bool first) {
   const saltus_system* sys = &s->eval->sys;
   int nj = sys->dims.nj;
   bool constant = (sys->traits & SALTUS_CONSTANT_NORMALS) != 0;
-  saltus_point at = saltusi_at(s->eval, s->t + s->h, w->q_theta, s->v0);
+  saltus_point at = saltusi_at(s->eval, s->t + joint_weight(o) * s->h, w->q_theta, s->v0);
   for (int j = 0; j < nj && (first || !constant); j++) {
     saltusi_rows_joint(sys, &at, j, &w->law.rows, j);
   }
+  at.t = s->t + s->h;
   for (int i = 0; i < s->report->active && !constant; i++) {
     saltusi_rows_contact(sys, &at, s->contacts[i].key, 1, &w->law.rows, nj + i);
     if (first && o->jump == SALTUS_JUMP_MIDPOINT) {
@@ -125,7 +132,8 @@ static void evaluate_rows(saltusi_moreau* w, const saltus_moreau_jean_options* o
 }
 
 /* The right-hand side of the impact law: G^T v_free + b + e U_k, and what counts as an impact. */
-static void write_law(saltusi_moreau* w, const saltusi_step* s) {
+static void write_law(saltusi_moreau* w, const saltus_moreau_jean_options* o,
+                      const saltusi_step* s) {
   const saltus_system* sys = &s->eval->sys;
   int nv = sys->dims.nv;
   int nj = sys->dims.nj;
@@ -135,7 +143,10 @@ static void write_law(saltusi_moreau* w, const saltusi_step* s) {
   }
   for (int r = 0; r < nj + s->report->active; r++) {
     law->rhs[r] = saltusi_row_dot(&law->rows, r, w->v_free) + law->rows.b[r];
-    if (r < nj) {
+    if (r < nj) { /* weight (G^T v_{k+1}) + (1 - weight) G^T v_k + b = 0, divided by the weight */
+      double weight = joint_weight(o);
+      double rest = (1.0 - weight) * saltusi_row_dot(&law->rows, r, s->v0) + law->rows.b[r];
+      law->rhs[r] = saltusi_row_dot(&law->rows, r, w->v_free) + rest / weight;
       continue;
     }
     int i = r - nj;
@@ -183,7 +194,7 @@ static saltus_status solve_velocity(saltusi_moreau* w, const saltus_moreau_jean_
     }
     evaluate_rows(w, o, s, k == 0);
     saltusi_law_operator(&w->law, s->eval, &w->linear, sys->dims.nj + s->report->active);
-    write_law(w, s);
+    write_law(w, o, s);
     memcpy(w->v_theta, s->v1, (size_t)nv * sizeof(double));
     status = impose(w, s);
     s->report->newton_iterations = k + 1;
@@ -208,15 +219,19 @@ static saltus_status solve_velocity(saltusi_moreau* w, const saltus_moreau_jean_
 }
 
 /* What the step did to each contact, and how well the law is satisfied, from v_{k+1} alone. */
-static void report(const saltusi_moreau* w, const saltusi_step* s) {
+static void report(const saltusi_moreau* w, const saltus_moreau_jean_options* o,
+                   const saltusi_step* s) {
   int nj = s->eval->sys.dims.nj;
   int rows = nj + s->report->active;
   double worst = 0.0;
   double worst_impulse = 0.0;
   for (int r = 0; r < rows; r++) {
     double u1 = saltusi_row_dot(&w->law.rows, r, s->v1) + w->law.rows.b[r];
-    double miss = fabs(u1);
+    double miss = 0.0;
     if (r < nj) {
+      double weight = joint_weight(o);
+      miss = fabs((1.0 - weight) * saltusi_row_dot(&w->law.rows, r, s->v0) +
+                  weight * saltusi_row_dot(&w->law.rows, r, s->v1) + w->law.rows.b[r]);
       s->joint_impulses[r] = w->law.P[r];
     } else {
       saltus_contact_step* contact = &s->contacts[r - nj];
@@ -247,6 +262,6 @@ saltus_status saltusi_moreau_take(saltusi_moreau* w, const saltus_moreau_jean_op
     w->v_theta[i] = (1.0 - o->theta) * s->v0[i] + o->theta * s->v1[i];
   }
   saltusi_advance(&s->eval->sys, s->q0, w->v_theta, s->h, s->q1);
-  report(w, s);
+  report(w, o, s);
   return SALTUS_OK;
 }

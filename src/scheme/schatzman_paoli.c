@@ -153,7 +153,8 @@ static saltus_status look(work* w, const saltusi_step* s, const difference* d) {
   return SALTUS_OK;
 }
 
-/* Joint rows at x: positions have to satisfy them. */
+/* Joints hold at x; their forces act along the directions of the middle (SHAKE), which keeps order 2.
+ * The same rows serve as the derivative of g: that costs iterations, not accuracy. */
 static void look_at_joints(work* w, const saltusi_step* s, const difference* d) {
   const saltus_system* sys = &s->eval->sys;
   if (sys->dims.nj == 0) {
@@ -161,6 +162,8 @@ static void look_at_joints(work* w, const saltusi_step* s, const difference* d) 
   }
   saltus_point at = saltusi_at(s->eval, d->t + d->h, d->x, s->v0);
   sys->ops->joints(sys->self, &at, w->law.rhs);
+  at.q = d->middle;
+  at.t = d->t;
   for (int j = 0; j < sys->dims.nj; j++) {
     saltusi_rows_joint(sys, &at, j, &w->law.rows, j);
   }

@@ -97,6 +97,12 @@ static saltus_status check_treats(const saltusi_scheme_ops* ops, const saltus_sy
                   label, law->mu);
       return SALTUS_ERR_UNSUPPORTED;
     }
+    if (law->tangents > 0 && law->e_T > 0.0 && (ops->info.treats & SALTUS_TREATS_FRICTION) == 0) {
+      saltusi_log(log, SALTUS_LEVEL_ERROR,
+                  "scheme %s does not treat tangential restitution; contact %d \"%s\" has %g", name,
+                  i, label, law->e_T);
+      return SALTUS_ERR_UNSUPPORTED;
+    }
     bool poisson = law->impact == SALTUS_IMPACT_POISSON && law->e_N > 0.0;
     if (poisson && (ops->info.treats & SALTUS_TREATS_POISSON) == 0) {
       saltusi_log(log, SALTUS_LEVEL_ERROR,

@@ -108,7 +108,7 @@ static saltus_status check_control(const saltus_sim_def* def, saltus_control_opt
     return SALTUS_ERR_NAME;
   }
   saltus_options_defaults(&info->options, options);
-  if (def->control_options != NULL) {
+  if (def->control != NULL && def->control_options != NULL) {
     memcpy(options, def->control_options, sizeof *options);
   }
   saltus_status status = saltus_options_check(&info->options, options, info->name, def->log);

@@ -307,7 +307,7 @@ static void find_worst(saltus_system_check_result* result) {
       {"symmetry of the mass matrix", result->mass_symmetry},
   };
   result->worst = 0.0;
-  result->where = "nothing";
+  result->where = "no entry";
   for (size_t i = 0; i < sizeof entries / sizeof entries[0]; i++) {
     if (entries[i].value > result->worst) {
       result->worst = entries[i].value;

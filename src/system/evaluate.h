@@ -7,8 +7,8 @@
 #define SALTUSI_EVALUATE_H
 
 #include "saltus/memory.h"
-#include "saltus/scheme.h"
 #include "saltus/system.h"
+#include "saltus/work.h"
 
 #include <math.h>
 

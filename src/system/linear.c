@@ -87,6 +87,11 @@ saltus_status saltusi_linear_assemble(saltusi_eval* eval, saltusi_linear* linear
       linear->A[k] = m * linear->M[k];
     }
     add_jacobians(eval, linear, at);
+    if (!isfinite(saltusi_max_abs(nv * nv, linear->A))) {
+      /* forces that are not numbers are not a fault of the mass matrix */
+      bool mass = isfinite(saltusi_max_abs(nv * nv, linear->M));
+      return mass ? SALTUS_RETRY_NAN : SALTUS_ERR_SINGULAR;
+    }
     linear->diagonal = is_diagonal(nv, linear->A);
     bool sound = linear->diagonal ? diagonal_is_sound(nv, linear->A)
                                   : saltusi_lu_factor(nv, linear->A, linear->pivot, singular_pivot);
