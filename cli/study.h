@@ -17,6 +17,9 @@ typedef struct study_row {
   char problem[64];
   char scheme[64];
   char options[192];
+  char control[64]; /* step-size controller; "" with fixed steps */
+  double tol;       /* its tolerance */
+  long long rejections;
   double t_end;
   long long steps;
   double h;
@@ -47,6 +50,7 @@ typedef struct study_report {
   int claim_count, claim_capacity;
   study_series* series;
   int series_count, series_capacity;
+  bool over_work; /* figures show the error over the work, not over the step */
 } study_report;
 
 typedef struct study {
@@ -71,8 +75,13 @@ typedef struct study_plan {
   const void* options;
   const char* options_text;
   double t0, t_end;
-  const long long* steps;
+  const long long* steps; /* numbers of equal steps */
   int step_count;
+  const char* control; /* or a step-size controller with these tolerances; NULL: none */
+  const double* tolerances;
+  int tolerance_count;
+  bool one_sided_end;         /* the last velocity is (q_N - q_{N-1}) / h, as in the tables */
+  bool height_from_tolerance; /* splitting schemes: rebound_height is the tolerance */
 } study_plan;
 
 /* Runs and measures the whole series; an exit code. */
@@ -81,6 +90,16 @@ int study_run_series(study_report* report, const study_plan* plan);
 /* The same for a reference problem with options as text, "theta=0.5 gamma=1". */
 int study_run_problem(study_report* report, const char* problem, const char* scheme,
                       const char* options, double t_end, const long long* steps, int step_count);
+
+/* The same under a step-size controller with its defaults, atol = tolerance and rtol = 0. */
+typedef struct study_controlled {
+  const char *problem, *scheme, *options, *control;
+  double t_end;
+  const double* tolerances;
+  int tolerance_count;
+} study_controlled;
+
+int study_run_controlled(study_report* report, const study_controlled* what);
 
 /* Least squares order over a series of the number that `pick` takes from a row. */
 typedef double (*study_pick)(const study_row* row);
@@ -92,7 +111,27 @@ void study_claim_near(study_report* report, const char* id, double measured, dou
                       double relative);
 void study_claim_most(study_report* report, const char* id, double measured, double most);
 
+/* Picks that many studies claim about. */
+double study_q_inf(const study_row* row);
+double study_q_l1(const study_row* row);
+double study_q_l2(const study_row* row);
+double study_q_graph(const study_row* row);
+double study_v_l1(const study_row* row);
+double study_v_l2(const study_row* row);
+double study_v_graph(const study_row* row);
+
+/* The row with this many steps in a series; NULL: none. */
+const study_row* study_find(const study_report* report, const study_series* series,
+                            long long steps);
+
 extern const study study_acary2009_fig2;
 extern const study study_converge;
+extern const study study_acary2009_fig3;
+extern const study study_acary2009_local_error;
+extern const study study_acary2009_fig4;
+extern const study study_acary2009_fig5;
+extern const study study_acary2008_violation;
+extern const study study_acary2008_splitting;
+extern const study study_acary2008_balls;
 
 #endif

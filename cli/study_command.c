@@ -42,6 +42,11 @@ static void json_row(json* j, const study_row* row) {
   json_text(j, "problem", row->problem);
   json_text(j, "scheme", row->scheme);
   json_text(j, "options", row->options);
+  if (row->control[0] != '\0') {
+    json_text(j, "control", row->control);
+    json_number(j, "tol", row->tol);
+    json_integer(j, "rejections", row->rejections);
+  }
   json_number(j, "t_end", row->t_end);
   json_integer(j, "steps", row->steps);
   json_number(j, "h", row->h);
@@ -111,11 +116,11 @@ static void print_table(const study_report* report) {
   for (int s = 0; s < report->series_count; s++) {
     const study_series* series = &report->series[s];
     printf("\n%s\n", series->label);
-    printf("%8s %11s %9s %9s %9s %9s %9s %9s %9s %9s\n", "steps", "h [s]", "q inf", "q L1", "q L2",
-           "q graph", "v inf", "v L1", "v L2", "v graph");
+    printf("%8s %11s %9s %9s %9s %9s %9s %9s %9s %9s\n", report->over_work ? "work" : "steps",
+           "h [s]", "q inf", "q L1", "q L2", "q graph", "v inf", "v L1", "v L2", "v graph");
     for (int i = series->first; i < series->first + series->count; i++) {
       const study_row* row = &report->rows[i];
-      printf("%8lld %11.4e", row->steps, row->h);
+      printf("%8lld %11.4e", report->over_work ? row->work.steps : row->steps, row->h);
       for (int k = 0; k < 2 * NORM_COUNT; k++) {
         double e = norm_of(k < NORM_COUNT ? &row->error.q : &row->error.v, k % NORM_COUNT);
         printf(isfinite(e) ? " %9.3e" : " %9.0f", e);
@@ -152,7 +157,7 @@ static int draw(const study_report* report, const char* path) {
   int code = CLI_FAILED;
   if (h != NULL && e != NULL && series != NULL) {
     for (int i = 0; i < report->row_count; i++) {
-      h[i] = report->rows[i].h;
+      h[i] = report->over_work ? (double)report->rows[i].work.steps : report->rows[i].h;
       e[i] = report->rows[i].error.q.l1;
       e[rows + (size_t)i] = report->rows[i].error.v.l1;
     }
@@ -166,7 +171,7 @@ static int draw(const study_report* report, const char* path) {
                                    .y = e + first + (s < n ? 0 : rows),
                                    .colour = (saltusi_colour)(1 + s % n % 8)};
     }
-    const saltusi_slope one = {.order = 1.0};
+    const saltusi_slope one = {.order = report->over_work ? -1.0 : 1.0};
     const saltusi_panel panels[2] = {{.y_label = "position error, L_{1}",
                                       .log_y = true,
                                       .series_count = n,
@@ -180,7 +185,8 @@ static int draw(const study_report* report, const char* path) {
     const saltusi_figure figure = {.title = report->study,
                                    .height_cm = 14.0 + 0.5 * n,
                                    .subtitle = report->source,
-                                   .x_label = "step h [s]",
+                                   .x_label =
+                                       report->over_work ? "work: steps attempted" : "step h [s]",
                                    .log_x = true,
                                    .panel_count = 2,
                                    .panels = panels};
@@ -234,7 +240,10 @@ int cli_study(const cli_args* args) {
       printf("\n");
     }
     int broken = print_claims(&report, machine);
-    if (path != NULL) {
+    if (path != NULL && report.row_count == 0) {
+      cli_error("study: %s has claims but no errors to draw", chosen->name);
+      code = CLI_USAGE;
+    } else if (path != NULL) {
       code = draw(&report, path);
       if (code == CLI_DONE && !machine) {
         printf("Figure: %s\n", path);

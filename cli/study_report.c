@@ -31,16 +31,45 @@ static study_row* add_row(study_report* report) {
   return row;
 }
 
-static int run_one(study_report* report, const study_plan* plan, long long steps) {
+static void describe_row(study_row* row, const study_plan* plan) {
+  snprintf(row->problem, sizeof row->problem, "%s", plan->problem);
+  snprintf(row->scheme, sizeof row->scheme, "%s", plan->scheme->name);
+  snprintf(row->options, sizeof row->options, "%s", plan->options_text);
+  snprintf(row->control, sizeof row->control, "%s", plan->control != NULL ? plan->control : "");
+  row->t_end = plan->t_end;
+}
+
+/* The tables of Schatzman-Paoli end with a one-sided difference, since they know no position beyond. */
+static void end_one_sided(const saltusi_trajectory* motion, int n) {
+  size_t last = (size_t)motion->count - 1;
+  double h = motion->t[last] - motion->t[last - 1];
+  double* v = (double*)motion->v + last * (size_t)n;
+  const double* q = motion->q + last * (size_t)n;
+  for (int i = 0; i < n; i++) {
+    v[i] = (q[i] - q[i - n]) / h;
+  }
+}
+
+/* One run: a number of equal steps, or a tolerance. */
+static int run_one(study_report* report, const study_plan* plan, long long steps, double tol) {
+  saltus_control_options control = {0};
+  if (plan->control != NULL) {
+    saltus_options_defaults(&saltus_control_find(plan->control)->options, &control);
+    control.atol = tol;
+    control.rtol = 0.0;
+  }
+  saltus_splitting_options height = {.rebound_height = tol};
   const saltusi_experiment_def def = {
       .system = plan->system,
       .q0 = plan->q0,
       .v0 = plan->v0,
       .scheme = plan->scheme->name,
-      .options = plan->options,
+      .options = plan->height_from_tolerance ? &height : plan->options,
       .t0 = plan->t0,
       .t_end = plan->t_end,
       .steps = steps,
+      .control = plan->control,
+      .control_options = plan->control != NULL ? &control : NULL,
       .log = cli_log(),
   };
   saltusi_experiment run;
@@ -49,14 +78,16 @@ static int run_one(study_report* report, const study_plan* plan, long long steps
     return cli_exit_code(status);
   }
   study_row* row = add_row(report);
-  snprintf(row->problem, sizeof row->problem, "%s", plan->problem);
-  snprintf(row->scheme, sizeof row->scheme, "%s", plan->scheme->name);
-  snprintf(row->options, sizeof row->options, "%s", plan->options_text);
-  row->t_end = plan->t_end;
-  row->steps = steps;
+  describe_row(row, plan);
+  row->tol = tol;
+  row->steps = run.motion.count - 1;
+  row->rejections = run.rejections;
   row->h = run.h;
   row->work = run.work;
   row->cpu = run.cpu;
+  if (plan->one_sided_end) {
+    end_one_sided(&run.motion, plan->system->dims.nq);
+  }
   status = saltusi_errors_against(plan->reference, &run.motion, saltus_graph_tolerance_default(),
                                   NULL, &row->error);
   saltusi_experiment_free(&run);
@@ -87,7 +118,10 @@ int study_run_series(study_report* report, const study_plan* plan) {
   snprintf(series->label, sizeof series->label, "%s", plan->label);
   int code = CLI_DONE;
   for (int i = 0; i < plan->step_count && code == CLI_DONE; i++) {
-    code = run_one(report, plan, plan->steps[i]);
+    code = run_one(report, plan, plan->steps[i], 0.0);
+  }
+  for (int i = 0; i < plan->tolerance_count && code == CLI_DONE; i++) {
+    code = run_one(report, plan, 0, plan->tolerances[i]);
   }
   series->count = report->row_count - series->first;
   take_rates(report, series);
@@ -116,9 +150,9 @@ static saltus_status set_options(const saltus_scheme_info* scheme, const char* t
   return SALTUS_OK;
 }
 
-int study_run_problem(study_report* report, const char* problem_name, const char* scheme_name,
-                      const char* options_text, double t_end, const long long* steps,
-                      int step_count) {
+/* Opens the problem and fills in what follows from names. */
+static int run_named(study_report* report, const char* problem_name, const char* scheme_name,
+                     study_plan* plan) {
   saltus_problem* problem;
   saltus_status status = saltus_problem_create(problem_name, cli_log(), NULL, &problem);
   if (status != SALTUS_OK) {
@@ -127,29 +161,51 @@ int study_run_problem(study_report* report, const char* problem_name, const char
   const saltus_scheme_info* scheme = saltus_scheme_find(scheme_name);
   void* options = scheme != NULL ? calloc(1, scheme->options.size + 1) : NULL;
   int code = CLI_FAILED;
-  if (options != NULL && set_options(scheme, options_text, options) == SALTUS_OK) {
-    char label[128];
-    snprintf(label, sizeof label, "%s to %g s, %s", problem_name, t_end, options_text);
+  if (options != NULL && set_options(scheme, plan->options_text, options) == SALTUS_OK) {
     saltusi_reference reference = saltusi_reference_problem(problem);
-    const study_plan plan = {
-        .label = label,
-        .problem = problem_name,
-        .system = saltus_problem_system(problem),
-        .q0 = saltus_problem_q0(problem),
-        .v0 = saltus_problem_v0(problem),
-        .reference = &reference,
-        .scheme = scheme,
-        .options = options,
-        .options_text = options_text,
-        .t_end = t_end,
-        .steps = steps,
-        .step_count = step_count,
-    };
-    code = study_run_series(report, &plan);
+    plan->problem = problem_name;
+    plan->system = saltus_problem_system(problem);
+    plan->q0 = saltus_problem_q0(problem);
+    plan->v0 = saltus_problem_v0(problem);
+    plan->reference = &reference;
+    plan->scheme = scheme;
+    plan->options = options;
+    code = study_run_series(report, plan);
   }
   free(options);
   saltus_problem_destroy(problem);
   return code;
+}
+
+int study_run_problem(study_report* report, const char* problem_name, const char* scheme_name,
+                      const char* options_text, double t_end, const long long* steps,
+                      int step_count) {
+  char label[128];
+  bool plain = strcmp(scheme_name, "moreau-jean") == 0;
+  snprintf(label, sizeof label, "%s to %g s, %s%s%s", problem_name, t_end, plain ? "" : scheme_name,
+           plain || options_text[0] == '\0' ? "" : " ", options_text);
+  study_plan plan = {.label = label,
+                     .options_text = options_text,
+                     .t_end = t_end,
+                     .steps = steps,
+                     .step_count = step_count,
+                     .one_sided_end = strcmp(scheme_name, "schatzman-paoli") == 0};
+  return run_named(report, problem_name, scheme_name, &plan);
+}
+
+int study_run_controlled(study_report* report, const study_controlled* what) {
+  char label[128];
+  snprintf(label, sizeof label, "%s to %g s, %s %s", what->problem, what->t_end,
+           strcmp(what->scheme, "moreau-jean") == 0 ? "control" : what->scheme, what->control);
+  bool splitting = strncmp(what->scheme, "splitting", 9) == 0;
+  study_plan plan = {.label = label,
+                     .options_text = what->options,
+                     .t_end = what->t_end,
+                     .control = what->control,
+                     .tolerances = what->tolerances,
+                     .tolerance_count = what->tolerance_count,
+                     .height_from_tolerance = splitting};
+  return run_named(report, what->problem, what->scheme, &plan);
 }
 
 double study_order(const study_report* report, const study_series* series, study_pick pick) {
@@ -195,4 +251,42 @@ void study_claim_most(study_report* report, const char* id, double measured, dou
   study_claim* claim = add_claim(report, id, measured);
   snprintf(claim->expected, sizeof claim->expected, "at most %g", most);
   claim->holds = measured <= most;
+}
+
+double study_q_inf(const study_row* row) {
+  return row->error.q.inf;
+}
+
+double study_q_l1(const study_row* row) {
+  return row->error.q.l1;
+}
+
+double study_q_l2(const study_row* row) {
+  return row->error.q.l2;
+}
+
+double study_q_graph(const study_row* row) {
+  return row->error.q.hausdorff;
+}
+
+double study_v_l1(const study_row* row) {
+  return row->error.v.l1;
+}
+
+double study_v_l2(const study_row* row) {
+  return row->error.v.l2;
+}
+
+double study_v_graph(const study_row* row) {
+  return row->error.v.hausdorff;
+}
+
+const study_row* study_find(const study_report* report, const study_series* series,
+                            long long steps) {
+  for (int i = series->first; i < series->first + series->count; i++) {
+    if (report->rows[i].steps == steps) {
+      return &report->rows[i];
+    }
+  }
+  return NULL;
 }

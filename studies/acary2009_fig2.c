@@ -4,7 +4,7 @@
  * acary2009_fig2.c - the empirical order of Moreau's scheme on the bouncing ball (E1) and on the
  * oscillator (E2), figure 2 of Acary 2009. Expected numbers: methods, event capturing, 3.1.
  */
-#include "study.h"
+#include "low_order_tables.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -15,27 +15,6 @@ static const long long grids[] = {151,  211,  283,  401,  557,  809,  1103,
                                   1601, 2203, 3203, 4409, 6421, 8803, 11987};
 enum { GRIDS = sizeof grids / sizeof grids[0] };
 
-static double q_inf(const study_row* r) {
-  return r->error.q.inf;
-}
-static double q_l1(const study_row* r) {
-  return r->error.q.l1;
-}
-static double q_l2(const study_row* r) {
-  return r->error.q.l2;
-}
-static double q_graph(const study_row* r) {
-  return r->error.q.hausdorff;
-}
-static double v_l1(const study_row* r) {
-  return r->error.v.l1;
-}
-static double v_l2(const study_row* r) {
-  return r->error.v.l2;
-}
-static double v_graph(const study_row* r) {
-  return r->error.v.hausdorff;
-}
 static double v_inf(const study_row* r) {
   return r->error.v.inf;
 }
@@ -44,8 +23,9 @@ static double v_inf(const study_row* r) {
 static const struct {
   const char* name;
   study_pick pick;
-} columns[] = {{"q inf", q_inf}, {"q L1", q_l1}, {"q L2", q_l2},      {"q graph", q_graph},
-               {"v L1", v_l1},   {"v L2", v_l2}, {"v graph", v_graph}};
+} columns[] = {{"q inf", study_q_inf},     {"q L1", study_q_l1}, {"q L2", study_q_l2},
+               {"q graph", study_q_graph}, {"v L1", study_v_l1}, {"v L2", study_v_l2},
+               {"v graph", study_v_graph}};
 enum { COLUMNS = sizeof columns / sizeof columns[0] };
 
 /* Ball to 5 s, theta = 1/2, gamma = 1. */
@@ -61,19 +41,9 @@ static const struct {
     {6421, {7.004e-04, 5.070e-04, 4.235e-04, 5.058e-04, 4.875e-03, 2.736e-02, 5.035e-03}},
 };
 
-static const study_row* find_row(const study_report* report, const study_series* series,
-                                 long long steps) {
-  for (int i = series->first; i < series->first + series->count; i++) {
-    if (report->rows[i].steps == steps) {
-      return &report->rows[i];
-    }
-  }
-  return NULL;
-}
-
 static void claim_table(study_report* report, const study_series* series) {
   for (size_t k = 0; k < sizeof table / sizeof table[0]; k++) {
-    const study_row* row = find_row(report, series, table[k].steps);
+    const study_row* row = study_find(report, series, table[k].steps);
     for (int c = 0; c < COLUMNS && row != NULL; c++) {
       char id[128];
       snprintf(id, sizeof id, "ball to 5 s, N = %lld, %s", table[k].steps, columns[c].name);
@@ -99,15 +69,16 @@ static void claim_orders(study_report* report, const study_series* series,
   }
 }
 
-static const order_claim positions[] = {{"q inf", q_inf, 0.8, 1.25},
-                                        {"q L1", q_l1, 0.8, 1.25},
-                                        {"q L2", q_l2, 0.8, 1.25},
-                                        {"q graph", q_graph, 0.8, 1.25}};
-static const order_claim velocities[] = {
-    {"v L1", v_l1, 0.85, 1.1}, {"v L2", v_l2, 0.4, 0.7}, {"v graph", v_graph, 0.7, 0.95}};
-static const order_claim before_accumulation[] = {{"v graph", v_graph, 0.95, 1.05}};
-static const order_claim second[] = {{"q inf", q_inf, 1.95, 2.05}};
-static const order_claim first[] = {{"q inf", q_inf, 0.95, 1.05}};
+static const order_claim positions[] = {{"q inf", study_q_inf, 0.8, 1.25},
+                                        {"q L1", study_q_l1, 0.8, 1.25},
+                                        {"q L2", study_q_l2, 0.8, 1.25},
+                                        {"q graph", study_q_graph, 0.8, 1.25}};
+static const order_claim velocities[] = {{"v L1", study_v_l1, 0.85, 1.1},
+                                         {"v L2", study_v_l2, 0.4, 0.7},
+                                         {"v graph", study_v_graph, 0.7, 0.95}};
+static const order_claim before_accumulation[] = {{"v graph", study_v_graph, 0.95, 1.05}};
+static const order_claim second[] = {{"q inf", study_q_inf, 1.95, 2.05}};
+static const order_claim first[] = {{"q inf", study_q_inf, 0.95, 1.05}};
 
 /* The velocity does not converge uniformly: its error stays about as large as a jump. */
 static void claim_jumps(study_report* report, const study_series* series, double least) {
@@ -125,7 +96,7 @@ static void claim_jumps(study_report* report, const study_series* series, double
 static void claim_envelope(study_report* report, const study_series* series) {
   double worst = 0.0;
   for (int i = series->first; i < series->first + series->count; i++) {
-    worst = fmax(worst, q_l1(&report->rows[i]) / report->rows[i].h);
+    worst = fmax(worst, study_q_l1(&report->rows[i]) / report->rows[i].h);
   }
   char id[192];
   snprintf(id, sizeof id, "largest q L1 / h, %s", series->label);
@@ -163,7 +134,7 @@ static int run(const cli_args* args, study_report* report) {
   claim_orders(report, &series[5], first, 1);
   claim_orders(report, &series[6], positions, 4);
   claim_orders(report, &series[6], before_accumulation, 1);
-  return CLI_DONE;
+  return low_order_run(report, "moreau-jean");
 }
 
 const study study_acary2009_fig2 = {

@@ -8,6 +8,13 @@
 static const study* const registry[] = {
     &study_converge,
     &study_acary2009_fig2,
+    &study_acary2009_fig3,
+    &study_acary2009_local_error,
+    &study_acary2009_fig4,
+    &study_acary2009_fig5,
+    &study_acary2008_violation,
+    &study_acary2008_splitting,
+    &study_acary2008_balls,
 };
 
 const study* study_at(int i) {
