@@ -90,7 +90,7 @@ static void impacts_converge_with_the_stated_order(void** state) {
   (void)state;
   FOR_EVERY_SCHEME(info) {
     double order = log2(mean_error(info, 499) / mean_error(info, 7984)) / 4.0;
-    assert_near(order, info->order, 0.15);
+    assert_near(order, info->order, 0.05);
   }
 }
 
