@@ -276,10 +276,124 @@ static int claim_propositions(study_report* report) {
   return CLI_DONE;
 }
 
+/* A unit mass that slides inside the unit circle, gravity 10: a persistent curved contact. */
+static void bowl_mass(const void* self, const saltus_point* at, double* M) {
+  (void)self, (void)at;
+  M[0] = M[3] = 1.0;
+  M[1] = M[2] = 0.0;
+}
+
+static void bowl_force(const void* self, const saltus_point* at, double* F) {
+  (void)self, (void)at;
+  F[0] = 0.0;
+  F[1] = -10.0;
+}
+
+static saltus_status bowl_contacts(const void* self, const saltus_point* at,
+                                   saltus_contact_list* list) {
+  (void)self;
+  list->gap[0] = 0.5 * (1.0 - at->q[0] * at->q[0] - at->q[1] * at->q[1]);
+  return SALTUS_OK;
+}
+
+static void bowl_contact(const void* self, const saltus_point* at, int key, saltus_rows* rows) {
+  (void)self, (void)key;
+  rows->G[0] = -at->q[0];
+  rows->G[1] = -at->q[1];
+}
+
+/* The angle from the bottom and its rate after h: classical Runge-Kutta with 64 steps. */
+static void swing(double* angle, double* rate, double h) {
+  enum { PARTS = 64 };
+  double d = h / PARTS;
+  for (int i = 0; i < PARTS; i++) {
+    double k1 = -10.0 * sin(*angle);
+    double k2 = -10.0 * sin(*angle + 0.5 * d * *rate);
+    double k3 = -10.0 * sin(*angle + 0.5 * d * *rate + 0.25 * d * d * k1);
+    double k4 = -10.0 * sin(*angle + d * *rate + 0.5 * d * d * k2);
+    *angle += d * *rate + d * d * (k1 + k2 + k3) / 6.0;
+    *rate += d * (k1 + 2.0 * k2 + 2.0 * k3 + k4) / 6.0;
+  }
+}
+
+static void on_circle(double angle, double rate, double* q, double* v) {
+  q[0] = sin(angle);
+  q[1] = -cos(angle);
+  v[0] = rate * cos(angle);
+  v[1] = rate * sin(angle);
+}
+
+static int bowl_step(double theta, double h, double e[2]) {
+  static const saltus_system_ops bowl_ops = {
+      .mass = bowl_mass, .force = bowl_force, .contacts = bowl_contacts, .contact = bowl_contact};
+  static const saltus_contact_law law = {.e_N = 0.5};
+  const saltus_system sys = {.ops = &bowl_ops,
+                             .dims = {.nq = 2, .nv = 2, .nc = 1},
+                             .traits = SALTUS_CONSTANT_MASS | SALTUS_FREE_FORCE,
+                             .laws = &law,
+                             .law_count = 1};
+  saltus_moreau_jean_options options = saltus_moreau_jean_options_default();
+  options.theta = theta;
+  options.jump = SALTUS_JUMP_START;
+  double q[2];
+  double v[2];
+  double q_end[2];
+  double v_end[2];
+  double angle = 0.5;
+  double rate = 1.0;
+  on_circle(angle, rate, q, v);
+  swing(&angle, &rate, h);
+  on_circle(angle, rate, q_end, v_end);
+  const saltusi_local_def def = {.system = &sys,
+                                 .scheme = "moreau-jean",
+                                 .options = &options,
+                                 .h = h,
+                                 .q = q,
+                                 .v = v,
+                                 .q_end = q_end,
+                                 .v_end = v_end};
+  saltusi_local_error error;
+  int code = cli_exit_code(saltusi_local_error_measure(&def, &error));
+  e[0] = fmax(fabs(error.e_q[0]), fabs(error.e_q[1]));
+  e[1] = fmax(fabs(error.e_v[0]), fabs(error.e_v[1]));
+  return error.forecast == 1 ? code : CLI_FAILED;
+}
+
+/* Proposition 2 as corrected: on a persistent curved contact e_q = O(h^2) always, e_v = O(h^2) only
+ * for theta = 1 with U_k = G(q_k)^T v_k = 0; theta = 1/2 has O(h). */
+static int claim_persistent(study_report* report) {
+  static const struct {
+    double theta, v_order;
+    const char *q_id, *v_id;
+  } cases[] = {{1.0, 2.0, "local order of q, persistent, theta = 1 (Prop. 2)",
+                "local order of v, persistent, theta = 1 (Prop. 2)"},
+               {0.5, 1.0, "local order of q, persistent, theta = 1/2 (Prop. 2)",
+                "local order of v, persistent, theta = 1/2 (Prop. 2)"}};
+  for (int k = 0; k < 2; k++) {
+    double h[6];
+    double e_q[6];
+    double e_v[6];
+    for (int i = 0; i < 6; i++) {
+      double e[2];
+      h[i] = 0.02 * pow(0.5, i);
+      int code = bowl_step(cases[k].theta, h[i], e);
+      if (code != CLI_DONE) {
+        return code;
+      }
+      e_q[i] = e[0];
+      e_v[i] = e[1];
+    }
+    study_claim_range(report, cases[k].q_id, saltus_slope(6, h, e_q), 1.9, 2.1);
+    study_claim_range(report, cases[k].v_id, saltus_slope(6, h, e_v), cases[k].v_order - 0.1,
+                      cases[k].v_order + 0.1);
+  }
+  return CLI_DONE;
+}
+
 static int run(const cli_args* args, study_report* report) {
   (void)args;
-  int (*const claims[])(study_report*) = {claim_values, claim_formulas, claim_accumulation,
-                                          claim_false_alarm, claim_propositions};
+  int (*const claims[])(study_report*) = {claim_values,      claim_formulas,     claim_accumulation,
+                                          claim_false_alarm, claim_propositions, claim_persistent};
   for (size_t i = 0; i < sizeof claims / sizeof claims[0]; i++) {
     int code = claims[i](report);
     if (code != CLI_DONE) {

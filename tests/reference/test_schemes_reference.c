@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * Every scheme on systems with several contacts, a full mass matrix and a curved contact.
+ */
+#include "saltus_test.h"
+
+#include "measure/experiment.h"
+
+static double error_of(const char* scheme, const saltus_problem* problem, long long steps) {
+  const saltusi_experiment_def def = {.system = saltus_problem_system(problem),
+                                      .q0 = saltus_problem_q0(problem),
+                                      .v0 = saltus_problem_v0(problem),
+                                      .scheme = scheme,
+                                      .t_end = saltus_problem_about(problem)->t_end,
+                                      .steps = steps};
+  saltusi_experiment run;
+  assert_int_equal(saltusi_experiment_run(&def, &run), SALTUS_OK);
+  saltusi_errors errors;
+  assert_int_equal(
+      saltusi_errors_of(problem, &run.motion, saltus_graph_tolerance_default(), NULL, &errors),
+      SALTUS_OK);
+  saltusi_experiment_free(&run);
+  return errors.q.l1;
+}
+
+/* Mean over neighbouring grids; steps are multiples of 60, where the pendulum has its samples. */
+static double mean_error(const char* scheme, const saltus_problem* problem, int factor) {
+  enum { GRIDS = 6 };
+  double sum = 0.0;
+  for (int k = 0; k < GRIDS; k++) {
+    sum += error_of(scheme, problem, (long long)factor * 60 * (8 + k)) / GRIDS;
+  }
+  return sum;
+}
+
+static void check_order(const char* problem_name, double tolerance) {
+  saltus_problem* problem;
+  assert_int_equal(saltus_problem_create(problem_name, (saltus_log){0}, NULL, &problem), SALTUS_OK);
+  for (int i = 0; i < saltus_scheme_count(); i++) {
+    const saltus_scheme_info* scheme = saltus_scheme_at(i);
+    double order =
+        log2(mean_error(scheme->name, problem, 1) / mean_error(scheme->name, problem, 16)) / 4.0;
+    assert_near(order, scheme->order, tolerance);
+  }
+  saltus_problem_destroy(problem);
+}
+
+/* E3: M(q) full, curved contact, accumulation, sliding, detachment. */
+static void the_double_pendulum_converges_with_every_scheme(void** state) {
+  (void)state;
+  check_order("pendulum-wall", 0.2);
+}
+
+/* A ball falls on five that lie on each other: exact motion known. */
+static void a_stack_converges_with_every_scheme(void** state) {
+  (void)state;
+  check_order("stack:5", 0.2);
+}
+
+/* Three balls fall on each other and lie still at the end, each on the one below. */
+static void a_column_comes_to_rest_with_every_scheme(void** state) {
+  (void)state;
+  saltus_problem* problem;
+  assert_int_equal(saltus_problem_create("column:3", (saltus_log){0}, NULL, &problem), SALTUS_OK);
+  for (int i = 0; i < saltus_scheme_count(); i++) {
+    const saltus_scheme_info* scheme = saltus_scheme_at(i);
+    if (scheme->sinks) {
+      continue;
+    }
+    const saltusi_experiment_def def = {.system = saltus_problem_system(problem),
+                                        .q0 = saltus_problem_q0(problem),
+                                        .v0 = saltus_problem_v0(problem),
+                                        .scheme = scheme->name,
+                                        .t_end = 8.0,
+                                        .steps = 8009};
+    saltusi_experiment run;
+    assert_int_equal(saltusi_experiment_run(&def, &run), SALTUS_OK);
+    const double* q = run.motion.q + 3 * (size_t)(run.motion.count - 1);
+    const double* v = run.motion.v + 3 * (size_t)(run.motion.count - 1);
+    for (int k = 0; k < 3; k++) {
+      assert_near(q[k], 0.0, 1e-2); /* O(h) a bounce, some tens of bounces, h = 1e-3 */
+      assert_near(v[k], 0.0, 1e-10);
+    }
+    saltusi_experiment_free(&run);
+  }
+  saltus_problem_destroy(problem);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(the_double_pendulum_converges_with_every_scheme),
+      cmocka_unit_test(a_stack_converges_with_every_scheme),
+      cmocka_unit_test(a_column_comes_to_rest_with_every_scheme),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
