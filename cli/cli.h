@@ -81,5 +81,6 @@ int cli_info(const cli_args* args);
 int cli_list(const cli_args* args);
 int cli_study(const cli_args* args);
 int cli_plot(const cli_args* args);
+int cli_solve(const cli_args* args);
 
 #endif

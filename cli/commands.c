@@ -57,6 +57,14 @@ static const cli_option plot_options[] = {
     {"--help", NULL, "prints this text", false},
 };
 
+static const cli_option solve_options[] = {
+    {"--solver", "NAME", "one solver instead of the portfolio (a wrong name lists them)", false},
+    {"--tol", "T", "residual as a part of |q|, default 1e-8", false},
+    {"--dump", "FILE", "writes the first problem that was not solved to FILE", false},
+    {"--json", NULL, "prints the results as JSON", false},
+    {"--help", NULL, "prints this text", false},
+};
+
 static const cli_command commands[] = {
     {"run", "MODEL", "simulates a scene or a reference problem",
      "MODEL is a scene file (.yaml) or the name of a reference problem (saltus list problems).\n"
@@ -77,6 +85,11 @@ static const cli_command commands[] = {
      "Exit code 0 only when every claim holds. `saltus study converge MODEL` measures errors and\n"
      "orders of any scheme on any model.",
      study_options, COUNT(study_options), 1, 2, cli_study},
+    {"solve", "FILE...", "solves contact and complementarity problems from files",
+     "FILE is a problem in the text format of Siconos (.dat; the name says the kind: gfc* global\n"
+     "friction, lcp* complementarity, *mlcp* mixed, others local friction) or of FCLIB (.hdf5).\n"
+     "Exit code 0 only when every problem was solved; one that has no solution is not.",
+     solve_options, COUNT(solve_options), 1, CLI_MOST, cli_solve},
     {"list", "schemes|controls|problems|studies|functions", "lists what there is", "", list_options,
      COUNT(list_options), 1, 1, cli_list},
 };

@@ -84,7 +84,9 @@ typedef struct saltus_residual {
 SALTUS_API saltus_residual saltus_friction_residual(const saltus_friction_problem* problem,
                                                     const double* r, double* u);
 
-/* |(equality rows, min(z, w))| / |q| and the largest entries; w [n] is recomputed. */
+/* normalised: |(equality rows, min(z, w))| / |q|. velocity and impulse: the largest
+ * |min(z_i / rho_i, w_i)| and |min(z_i, rho_i w_i)| with rho_i = 1 / M_ii (1 where M_ii is not
+ * positive). w [n] is recomputed from z. */
 SALTUS_API saltus_residual saltus_lcp_residual(const saltus_lcp* problem, const double* z,
                                                double* w);
 
@@ -112,6 +114,30 @@ typedef struct saltus_solver_info {
 SALTUS_API int saltus_friction_solver_count(void);
 SALTUS_API const saltus_solver_info* saltus_friction_solver_at(int i);
 SALTUS_API const saltus_solver_info* saltus_friction_solver_find(const char* name);
+
+/* "auto" */
+typedef struct saltus_friction_auto_options {
+  double work; /* 1e9 operations at most, counted and not timed; 0: by the size of the problem */
+} saltus_friction_auto_options;
+
+/* "gauss-seidel" */
+typedef struct saltus_gauss_seidel_options {
+  int sweeps;
+  int order;    /* 0 forward, 1 shuffled, 2 symmetric; only forward sweeps are accelerated */
+  int anderson; /* 1: accelerated */
+} saltus_gauss_seidel_options;
+
+/* "interior-point", finished by at most `polish` steps of "semismooth-newton" */
+typedef struct saltus_interior_point_options {
+  int iterations;
+  double start; /* first point, in units of the typical impulse */
+  int polish;
+} saltus_interior_point_options;
+
+/* "semismooth-newton", "proximal", "prox-fixed-point", "projected-gradient" */
+typedef struct saltus_iteration_options {
+  int iterations;
+} saltus_iteration_options;
 
 typedef struct saltus_friction_solver saltus_friction_solver;
 
@@ -141,6 +167,19 @@ SALTUS_API saltus_status saltus_friction_solve(saltus_friction_solver* solver,
 SALTUS_API int saltus_lcp_solver_count(void);
 SALTUS_API const saltus_solver_info* saltus_lcp_solver_at(int i);
 SALTUS_API const saltus_solver_info* saltus_lcp_solver_find(const char* name);
+
+typedef struct saltus_lemke_options {
+  int pivots_per_row; /* pivots at most, times the number of rows */
+} saltus_lemke_options;
+
+typedef struct saltus_principal_pivoting_options {
+  int patience;   /* exchanges of all violated rows without progress before single ones */
+  int iterations; /* factorisations at most */
+} saltus_principal_pivoting_options;
+
+typedef struct saltus_active_set_options {
+  int iterations; /* before the variant that cannot cycle takes over */
+} saltus_active_set_options;
 
 typedef struct saltus_lcp_solver saltus_lcp_solver;
 

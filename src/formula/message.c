@@ -81,7 +81,7 @@ void saltusi_formula_error(saltus_log log, const saltus_formula_text* f, size_t 
   for (size_t i = 0; f->text != NULL && i < offset; i++) {
     if (f->text[i] == '\n') {
       line += line > 0;
-      column = 1;
+      column = column > 0; /* unknown stays unknown */
       start = i + 1;
     } else if (!continues(f->text[i])) {
       column += column > 0;

@@ -74,13 +74,17 @@ void* saltusi_reader_take(saltusi_reader* reader, size_t count, size_t item) {
   void* room = saltusi_pool_take(reader->pool, count, item);
   if (room == NULL && reader->status == SALTUS_OK) {
     reader->status = SALTUS_ERR_MEMORY;
-    saltusi_log(reader->log, SALTUS_LEVEL_ERROR, "%s: no memory", reader->file);
   }
   return room;
 }
 
 bool saltusi_reader_expect(saltusi_reader* reader, const saltusi_yaml_node* node,
                            saltusi_yaml_kind kind, const char* what) {
+  if (node->absent) {
+    saltusi_reader_fail(reader, node, "%s has nothing behind it; give %s", what,
+                        saltusi_yaml_kind_name(kind));
+    return false;
+  }
   if (node->kind != kind) {
     saltusi_reader_fail(reader, node, "%s has to be %s, not %s", what, saltusi_yaml_kind_name(kind),
                         saltusi_yaml_kind_name(node->kind));
@@ -100,8 +104,8 @@ static const char* list_keys(const char* const* names, int count, char* text, si
   return text;
 }
 
-bool saltusi_reader_keys(saltusi_reader* reader, const saltusi_yaml_node* node,
-                         const char* section) {
+bool saltusi_reader_keys(saltusi_reader* reader, const saltusi_yaml_node* node, const char* section,
+                         const char* what) {
   const char* names[KEY_COUNT];
   int count = 0;
   for (int i = 0; i < KEY_COUNT; i++) {
@@ -109,7 +113,6 @@ bool saltusi_reader_keys(saltusi_reader* reader, const saltusi_yaml_node* node,
       names[count++] = keys[i].key;
     }
   }
-  const char* what = section[0] != '\0' ? section : "the scene";
   if (!saltusi_reader_expect(reader, node, SALTUSI_YAML_MAPPING, what)) {
     return false;
   }
@@ -122,8 +125,8 @@ bool saltusi_reader_keys(saltusi_reader* reader, const saltusi_yaml_node* node,
     if (!known) {
       const char* near = saltusi_suggest(key, names, count);
       char all[512];
-      saltusi_reader_fail(reader, &node->keys[i], "unknown key \"%s\" in %s; %s%s%s", key, what,
-                          near != NULL ? "did you mean \"" : "allowed: ",
+      saltusi_reader_fail(reader, &node->keys[i], "unknown key " SALTUSI_QUOTE " in %s; %s%s%s",
+                          key, what, near != NULL ? "did you mean \"" : "allowed: ",
                           near != NULL ? near : list_keys(names, count, all, sizeof all),
                           near != NULL ? "\"?" : "");
       return false;
@@ -132,20 +135,29 @@ bool saltusi_reader_keys(saltusi_reader* reader, const saltusi_yaml_node* node,
   return true;
 }
 
+const saltusi_yaml_node* saltusi_reader_section(const saltusi_yaml_node* root, const char* key) {
+  const saltusi_yaml_node* node = saltusi_yaml_find(root, key);
+  return node != NULL && !node->absent ? node : NULL;
+}
+
+const char* saltusi_reader_text(saltusi_reader* reader, const saltusi_yaml_node* node,
+                                const char* what) {
+  if (node == NULL || !saltusi_reader_expect(reader, node, SALTUSI_YAML_SCALAR, what)) {
+    return NULL;
+  }
+  return node->text;
+}
+
 saltus_formula_text saltusi_reader_formula(saltusi_reader* reader, const saltusi_yaml_node* node,
                                            const char* what) {
-  saltus_formula_text none = {.what = what};
-  if (node == NULL || !saltusi_reader_expect(reader, node, SALTUSI_YAML_SCALAR, what)) {
-    return none;
+  const char* text = saltusi_reader_text(reader, node, what);
+  if (text == NULL) {
+    return (saltus_formula_text){.what = what};
   }
-  if (node->text[0] == '\0') {
-    saltusi_reader_fail(reader, node, "%s is empty", what);
-    return none;
-  }
-  return (saltus_formula_text){.text = node->text,
+  return (saltus_formula_text){.text = text,
                                .file = reader->file,
                                .line = node->line,
-                               .column = node->column,
+                               .column = node->folded ? 0 : node->column,
                                .what = what};
 }
 

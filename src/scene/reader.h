@@ -17,22 +17,34 @@ typedef struct saltusi_reader {
   saltus_status status; /* of the first failure */
 } saltusi_reader;
 
+/* What a message repeats of the file, at most. */
+#define SALTUSI_QUOTE "\"%.80s\""
+
 /* Says "file:line:column: ..." once; later failures are consequences and stay silent. */
 void saltusi_reader_fail(saltusi_reader* reader, const saltusi_yaml_node* where, const char* format,
                          ...) __attribute__((format(printf, 3, 4)));
 
-/* Room from the pool; NULL marks the reader failed. */
+/* Room from the pool; NULL marks the reader failed, the message is the caller's. */
 void* saltusi_reader_take(saltusi_reader* reader, size_t count, size_t item);
 
 /* True when the node is of the kind; else the message names `what`. */
 bool saltusi_reader_expect(saltusi_reader* reader, const saltusi_yaml_node* node,
                            saltusi_yaml_kind kind, const char* what);
 
-/* True when the node is a mapping with keys of this section only (see saltus_scene_key_at). */
-bool saltusi_reader_keys(saltusi_reader* reader, const saltusi_yaml_node* node,
-                         const char* section);
+/* True when the node is a mapping with keys of this section only (see saltus_scene_key_at); `what`
+ * names it in messages. */
+bool saltusi_reader_keys(saltusi_reader* reader, const saltusi_yaml_node* node, const char* section,
+                         const char* what);
 
-/* A formula or a text with its place; NULL node: not given. */
+/* A section whose entries may all be absent: NULL when it is not given or empty. */
+const saltusi_yaml_node* saltusi_reader_section(const saltusi_yaml_node* root, const char* key);
+
+/* The text of a scalar; NULL when the node is NULL or, after a message, not a text. An empty text
+ * has to be written with quotes. */
+const char* saltusi_reader_text(saltusi_reader* reader, const saltusi_yaml_node* node,
+                                const char* what);
+
+/* A formula with its place; text NULL when the node is NULL or, after a message, not a formula. */
 saltus_formula_text saltusi_reader_formula(saltusi_reader* reader, const saltusi_yaml_node* node,
                                            const char* what);
 

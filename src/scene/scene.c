@@ -48,22 +48,24 @@ static const char* describe(scene_builder* b, const char* what, const char* of, 
 static void read_version(scene_builder* b) {
   const saltusi_yaml_node* node = get(b, "saltus");
   if (node == NULL) {
-    saltusi_reader_fail(&b->reader, b->root, "the first key has to be the version, \"saltus: 1\"");
-  } else if (node->kind != SALTUSI_YAML_SCALAR || strcmp(node->text, "1") != 0) {
-    saltusi_reader_fail(&b->reader, node, "scene version is \"%s\"; this program reads 1",
-                        node->text);
+    saltusi_reader_fail(&b->reader, b->root,
+                        "\"saltus\" is missing; a scene says its version, \"saltus: 1\"");
+  }
+  const char* version = saltusi_reader_text(&b->reader, node, "saltus");
+  if (version != NULL && strcmp(version, "1") != 0) {
+    saltusi_reader_fail(&b->reader, node,
+                        "scene version is " SALTUSI_QUOTE "; this program reads 1", version);
   }
 }
 
+/* Text that may be missing. */
 static const char* read_text(scene_builder* b, const saltusi_yaml_node* node, const char* what) {
-  if (node == NULL || !saltusi_reader_expect(&b->reader, node, SALTUSI_YAML_SCALAR, what)) {
-    return "";
-  }
-  return node->text;
+  const char* text = saltusi_reader_text(&b->reader, node, what);
+  return text != NULL ? text : "";
 }
 
 static void read_parameters(scene_builder* b) {
-  const saltusi_yaml_node* node = get(b, "parameters");
+  const saltusi_yaml_node* node = saltusi_reader_section(b->root, "parameters");
   int count = 0;
   if (node != NULL && saltusi_reader_expect(&b->reader, node, SALTUSI_YAML_MAPPING, "parameters")) {
     count = node->count;
@@ -106,10 +108,10 @@ static void apply_overrides(scene_builder* b) {
       names[k] = parameters[k].name;
     }
     const char* near = names != NULL ? saltusi_suggest(override->name, names, count) : NULL;
-    saltusi_log(b->reader.log, SALTUS_LEVEL_ERROR, "--set %s: %s has no parameter \"%s\"%s%s%s",
-                override->name, b->reader.file, override->name,
-                near != NULL ? "; did you mean \"" : "", near != NULL ? near : "",
-                near != NULL ? "\"?" : "");
+    saltusi_log(b->reader.log, SALTUS_LEVEL_ERROR,
+                "--set %.80s: %s has no parameter " SALTUSI_QUOTE "%s%s%s", override->name,
+                b->reader.file, override->name, near != NULL ? "; did you mean \"" : "",
+                near != NULL ? near : "", near != NULL ? "\"?" : "");
     b->reader.status = SALTUS_ERR_INPUT;
   }
 }
@@ -119,15 +121,24 @@ static void read_coordinate(scene_builder* b, const char* name, const saltusi_ya
   coordinate->name = name;
   coordinate->unit = "";
   const char* start = describe(b, "start", "coordinate", name);
+  coordinate->start = (saltus_formula_text){
+      .what = start, .file = b->reader.file, .line = node->line, .column = node->column};
+  if (node->absent) { /* x: alone starts at zero */
+    return;
+  }
   if (node->kind == SALTUSI_YAML_SCALAR) { /* x: 1.5 is short for x: {start: 1.5} */
-    coordinate->start = node->text[0] != '\0' ? saltusi_reader_formula(&b->reader, node, start)
-                                              : (saltus_formula_text){.what = start};
+    coordinate->start = saltusi_reader_formula(&b->reader, node, start);
     return;
   }
-  if (!saltusi_reader_keys(&b->reader, node, "coordinates.NAME")) {
+  char what[200];
+  snprintf(what, sizeof what, "coordinate " SALTUSI_QUOTE, name);
+  if (!saltusi_reader_keys(&b->reader, node, "coordinates.NAME", what)) {
     return;
   }
-  coordinate->start = saltusi_reader_formula(&b->reader, saltusi_yaml_find(node, "start"), start);
+  const saltusi_yaml_node* given = saltusi_yaml_find(node, "start");
+  if (given != NULL) {
+    coordinate->start = saltusi_reader_formula(&b->reader, given, start);
+  }
   coordinate->velocity = saltusi_reader_formula(&b->reader, saltusi_yaml_find(node, "velocity"),
                                                 describe(b, "velocity", "coordinate", name));
   coordinate->unit = read_text(b, saltusi_yaml_find(node, "unit"), "unit");
@@ -140,7 +151,8 @@ static void read_coordinates(scene_builder* b) {
                         "\"coordinates\" is missing; a scene needs at least one");
     return;
   }
-  if (!saltusi_reader_expect(&b->reader, node, SALTUSI_YAML_MAPPING, "coordinates")) {
+  if (!node->absent &&
+      !saltusi_reader_expect(&b->reader, node, SALTUSI_YAML_MAPPING, "coordinates")) {
     return;
   }
   if (node->count == 0) {
@@ -157,7 +169,7 @@ static void read_coordinates(scene_builder* b) {
 }
 
 static void read_forces(scene_builder* b) {
-  const saltusi_yaml_node* node = get(b, "forces");
+  const saltusi_yaml_node* node = saltusi_reader_section(b->root, "forces");
   if (node == NULL || b->reader.status != SALTUS_OK ||
       !saltusi_reader_expect(&b->reader, node, SALTUSI_YAML_MAPPING, "forces")) {
     return;
@@ -165,7 +177,10 @@ static void read_forces(scene_builder* b) {
   saltus_formula_coordinate* coordinates = (saltus_formula_coordinate*)b->model.coordinates;
   int count = b->model.coordinate_count;
   const char** names = saltusi_reader_take(&b->reader, (size_t)count, sizeof *names);
-  for (int k = 0; k < count && names != NULL; k++) {
+  if (names == NULL) {
+    return;
+  }
+  for (int k = 0; k < count; k++) {
     names[k] = coordinates[k].name;
   }
   for (int i = 0; i < node->count && b->reader.status == SALTUS_OK; i++) {
@@ -176,8 +191,9 @@ static void read_forces(scene_builder* b) {
     }
     if (place == count) {
       const char* near = saltusi_suggest(name, names, count);
-      saltusi_reader_fail(&b->reader, &node->keys[i], "forces: \"%s\" is not a coordinate%s%s%s",
-                          name, near != NULL ? "; did you mean \"" : "", near != NULL ? near : "",
+      saltusi_reader_fail(&b->reader, &node->keys[i],
+                          "forces: " SALTUSI_QUOTE " is not a coordinate%s%s%s", name,
+                          near != NULL ? "; did you mean \"" : "", near != NULL ? near : "",
                           near != NULL ? "\"?" : "");
       return;
     }
@@ -186,32 +202,28 @@ static void read_forces(scene_builder* b) {
   }
 }
 
-/* A name, or "contact 3" when there is none; two equal ones are refused. */
-static const char* read_item_name(scene_builder* b, const saltusi_yaml_node* list, int i,
+/* A name, or "contact 3" when there is none; the model refuses two equal ones. */
+static const char* read_item_name(scene_builder* b, const saltusi_yaml_node* item, int i,
                                   const char* kind) {
-  const saltusi_yaml_node* node = saltusi_yaml_find(&list->children[i], "name");
+  const saltusi_yaml_node* node = saltusi_yaml_find(item, "name");
+  const char* name = read_text(b, node, "name");
   if (node == NULL) {
     char text[64];
     snprintf(text, sizeof text, "%s %d", kind, i + 1);
-    return saltusi_pool_text(b->reader.pool, text);
-  }
-  const char* name = read_text(b, node, "name");
-  for (int k = 0; k < i; k++) {
-    const saltusi_yaml_node* other = saltusi_yaml_find(&list->children[k], "name");
-    if (other != NULL && strcmp(other->text, name) == 0) {
-      saltusi_reader_fail(&b->reader, node, "two %ss have the name \"%s\"", kind, name);
-    }
+    name = saltusi_pool_text(b->reader.pool, text);
+  } else if (name[0] == '\0') {
+    saltusi_reader_fail(&b->reader, node, "name is empty; leave it out or give one");
   }
   return name;
 }
 
 static const saltusi_yaml_node* read_list(scene_builder* b, const char* key) {
   static const saltusi_yaml_node empty = {.kind = SALTUSI_YAML_SEQUENCE, .text = ""};
-  const saltusi_yaml_node* node = get(b, key);
-  if (node == NULL || (node->kind == SALTUSI_YAML_SCALAR && node->text[0] == '\0')) {
+  const saltusi_yaml_node* node = saltusi_reader_section(b->root, key);
+  if (node == NULL || !saltusi_reader_expect(&b->reader, node, SALTUSI_YAML_SEQUENCE, key)) {
     return &empty;
   }
-  return saltusi_reader_expect(&b->reader, node, SALTUSI_YAML_SEQUENCE, key) ? node : &empty;
+  return node;
 }
 
 static void read_joints(scene_builder* b) {
@@ -220,15 +232,16 @@ static void read_joints(scene_builder* b) {
       saltusi_reader_take(&b->reader, (size_t)list->count, sizeof *joints);
   for (int i = 0; i < list->count && b->reader.status == SALTUS_OK; i++) {
     const saltusi_yaml_node* item = &list->children[i];
-    if (!saltusi_reader_keys(&b->reader, item, "joints[]")) {
+    if (!saltusi_reader_keys(&b->reader, item, "joints[]", "a joint")) {
       return;
     }
-    joints[i].name = read_item_name(b, list, i, "joint");
+    joints[i].name = read_item_name(b, item, i, "joint");
     joints[i].constraint =
         saltusi_reader_formula(&b->reader, saltusi_yaml_find(item, "constraint"),
                                describe(b, "constraint", "joint", joints[i].name));
     if (joints[i].constraint.text == NULL) {
-      saltusi_reader_fail(&b->reader, item, "joint \"%s\" has no constraint", joints[i].name);
+      saltusi_reader_fail(&b->reader, item, "joint " SALTUSI_QUOTE " has no constraint",
+                          joints[i].name);
     }
   }
   b->model.joints = joints;
@@ -238,13 +251,14 @@ static void read_joints(scene_builder* b) {
 static void read_impact_law(scene_builder* b, const saltusi_yaml_node* item,
                             saltus_formula_contact* contact) {
   const saltusi_yaml_node* node = saltusi_yaml_find(item, "impact");
-  if (node == NULL || strcmp(node->text, "newton") == 0) {
+  const char* law = saltusi_reader_text(&b->reader, node, "impact");
+  if (law == NULL || strcmp(law, "newton") == 0) {
     contact->impact = SALTUS_IMPACT_NEWTON;
-  } else if (strcmp(node->text, "poisson") == 0) {
+  } else if (strcmp(law, "poisson") == 0) {
     contact->impact = SALTUS_IMPACT_POISSON;
   } else {
-    saltusi_reader_fail(&b->reader, node, "impact law is \"%s\"; allowed: newton, poisson",
-                        node->text);
+    saltusi_reader_fail(&b->reader, node,
+                        "impact law is " SALTUSI_QUOTE "; allowed: newton, poisson", law);
   }
 }
 
@@ -254,11 +268,11 @@ static void read_contacts(scene_builder* b) {
       saltusi_reader_take(&b->reader, (size_t)list->count, sizeof *contacts);
   for (int i = 0; i < list->count && b->reader.status == SALTUS_OK; i++) {
     const saltusi_yaml_node* item = &list->children[i];
-    if (!saltusi_reader_keys(&b->reader, item, "contacts[]")) {
+    if (!saltusi_reader_keys(&b->reader, item, "contacts[]", "a contact")) {
       return;
     }
     saltus_formula_contact* contact = &contacts[i];
-    contact->name = read_item_name(b, list, i, "contact");
+    contact->name = read_item_name(b, item, i, "contact");
     const struct {
       const char* key;
       saltus_formula_text* into;
@@ -275,13 +289,15 @@ static void read_contacts(scene_builder* b) {
     }
     read_impact_law(b, item, contact);
     if (contact->gap.text == NULL) {
-      saltusi_reader_fail(&b->reader, item, "contact \"%s\" has no gap", contact->name);
+      saltusi_reader_fail(&b->reader, item, "contact " SALTUSI_QUOTE " has no gap", contact->name);
     } else if (contact->friction.text != NULL && contact->slip.text == NULL) {
       saltusi_reader_fail(&b->reader, item,
-                          "contact \"%s\" has friction but no slip; give the slip velocity",
+                          "contact " SALTUSI_QUOTE
+                          " has friction but no slip; give the slip velocity",
                           contact->name);
     } else if (contact->slip2.text != NULL && contact->slip.text == NULL) {
-      saltusi_reader_fail(&b->reader, item, "contact \"%s\" has slip2 but no slip", contact->name);
+      saltusi_reader_fail(&b->reader, item, "contact " SALTUSI_QUOTE " has slip2 but no slip",
+                          contact->name);
     }
   }
   b->model.contacts = contacts;
@@ -302,17 +318,8 @@ static double read_constant(scene_builder* b, const saltusi_yaml_node* section, 
   return value;
 }
 
-static void read_scheme(scene_builder* b, const saltusi_yaml_node* section) {
-  const saltusi_yaml_node* node = saltusi_yaml_find(section, "scheme");
-  const saltusi_yaml_node* options = saltusi_yaml_find(section, "options");
-  saltus_scene_view* view = &b->scene->view;
-  if (node == NULL) {
-    if (options != NULL) {
-      saltusi_reader_fail(&b->reader, options, "options belong to a scheme; give simulate.scheme");
-    }
-    return;
-  }
-  const char* name = read_text(b, node, "scheme");
+static const saltus_scheme_info* find_scheme(scene_builder* b, const saltusi_yaml_node* node,
+                                             const char* name) {
   const saltus_scheme_info* info = saltus_scheme_find(name);
   if (info == NULL) {
     const char* names[256];
@@ -321,12 +328,45 @@ static void read_scheme(scene_builder* b, const saltusi_yaml_node* section) {
       names[count] = saltus_scheme_at(count)->name;
     }
     const char* near = saltusi_suggest(name, names, count);
-    saltusi_reader_fail(&b->reader, node, "no scheme \"%s\"%s%s%s; see saltus list schemes", name,
-                        near != NULL ? "; did you mean \"" : "", near != NULL ? near : "",
-                        near != NULL ? "\"?" : "");
+    saltusi_reader_fail(&b->reader, node, "no scheme " SALTUSI_QUOTE "; %s%s%s", name,
+                        near != NULL ? "did you mean \"" : "see saltus list schemes",
+                        near != NULL ? near : "", near != NULL ? "\"?" : "");
+  }
+  return info;
+}
+
+static void read_option(scene_builder* b, const saltus_scheme_info* info,
+                        const saltusi_yaml_node* key, const saltusi_yaml_node* value,
+                        void* values) {
+  bool known = false;
+  for (int i = 0; i < info->options.count; i++) {
+    known = known || strcmp(info->options.fields[i].name, key->text) == 0;
+  }
+  char what[120];
+  snprintf(what, sizeof what, "option " SALTUSI_QUOTE, key->text);
+  if (known && !saltusi_reader_expect(&b->reader, value, SALTUSI_YAML_SCALAR, what)) {
     return;
   }
-  void* values = saltusi_reader_take(&b->reader, info->options.size + 1, 1);
+  saltusi_placed_log placed;
+  saltus_log log = saltusi_reader_log_at(&b->reader, known ? value : key, &placed);
+  saltus_status status =
+      saltus_options_set(&info->options, values, info->name, key->text, value->text, log);
+  b->reader.status = status == SALTUS_OK ? SALTUS_OK : SALTUS_ERR_INPUT;
+}
+
+static void read_scheme(scene_builder* b, const saltusi_yaml_node* section) {
+  const saltusi_yaml_node* node = saltusi_yaml_find(section, "scheme");
+  const saltusi_yaml_node* options = saltusi_reader_section(section, "options");
+  saltus_scene_view* view = &b->scene->view;
+  if (node == NULL) {
+    if (options != NULL) {
+      saltusi_reader_fail(&b->reader, options, "options belong to a scheme; give simulate.scheme");
+    }
+    return;
+  }
+  const char* name = saltusi_reader_text(&b->reader, node, "scheme");
+  const saltus_scheme_info* info = name != NULL ? find_scheme(b, node, name) : NULL;
+  void* values = info != NULL ? saltusi_reader_take(&b->reader, info->options.size + 1, 1) : NULL;
   if (values == NULL) {
     return;
   }
@@ -338,11 +378,7 @@ static void read_scheme(scene_builder* b, const saltusi_yaml_node* section) {
     return;
   }
   for (int i = 0; i < options->count && b->reader.status == SALTUS_OK; i++) {
-    saltusi_placed_log placed;
-    saltus_log log = saltusi_reader_log_at(&b->reader, &options->children[i], &placed);
-    saltus_status status = saltus_options_set(
-        &info->options, values, info->name, options->keys[i].text, options->children[i].text, log);
-    b->reader.status = status == SALTUS_OK ? SALTUS_OK : SALTUS_ERR_INPUT;
+    read_option(b, info, &options->keys[i], &options->children[i], values);
   }
 }
 
@@ -351,8 +387,8 @@ static void read_simulate(scene_builder* b) {
   view->until = NAN;
   view->step = NAN;
   view->tolerance = 1e-6;
-  const saltusi_yaml_node* section = get(b, "simulate");
-  if (section == NULL || !saltusi_reader_keys(&b->reader, section, "simulate")) {
+  const saltusi_yaml_node* section = saltusi_reader_section(b->root, "simulate");
+  if (section == NULL || !saltusi_reader_keys(&b->reader, section, "simulate", "simulate")) {
     return;
   }
   view->start = read_constant(b, section, "start", 0.0);
@@ -378,47 +414,49 @@ static void read_simulate(scene_builder* b) {
 static void read_record(scene_builder* b) {
   saltus_scene_view* view = &b->scene->view;
   view->record_every = 1;
-  const saltusi_yaml_node* section = get(b, "record");
-  if (section == NULL || !saltusi_reader_keys(&b->reader, section, "record")) {
+  const saltusi_yaml_node* section = saltusi_reader_section(b->root, "record");
+  if (section == NULL || !saltusi_reader_keys(&b->reader, section, "record", "record")) {
     return;
   }
   const saltusi_yaml_node* node = saltusi_yaml_find(section, "every");
-  const char* text = read_text(b, node, "every");
-  if (node != NULL) {
+  const char* text = saltusi_reader_text(&b->reader, node, "every");
+  if (text != NULL) {
     char* end;
     errno = 0;
     long long value = strtoll(text, &end, 10);
     if (end == text || *end != '\0' || errno != 0 || value < 1) {
-      saltusi_reader_fail(&b->reader, node, "every is \"%s\", must be a whole number from 1 on",
-                          text);
+      saltusi_reader_fail(&b->reader, node,
+                          "every is " SALTUSI_QUOTE ", must be a whole number from 1 on", text);
     }
     view->record_every = value;
   }
 }
 
 static void read_all(scene_builder* b) {
-  if (!saltusi_reader_keys(&b->reader, b->root, "")) {
+  if (!saltusi_reader_keys(&b->reader, b->root, "", "the scene")) {
     return;
   }
   saltus_scene_view* view = &b->scene->view;
   read_version(b);
   view->name = read_text(b, get(b, "name"), "name");
   view->description = read_text(b, get(b, "description"), "description");
-  const saltusi_yaml_node* reference = get(b, "reference");
-  view->reference = reference != NULL ? read_text(b, reference, "reference") : NULL;
+  view->reference = saltusi_reader_text(&b->reader, get(b, "reference"), "reference");
   read_parameters(b);
   apply_overrides(b);
   read_coordinates(b);
   read_forces(b);
   b->model.kinetic = saltusi_reader_formula(&b->reader, get(b, "kinetic"), "kinetic");
   b->model.potential = saltusi_reader_formula(&b->reader, get(b, "potential"), "potential");
-  if (b->model.kinetic.text == NULL) {
+  if (get(b, "kinetic") == NULL) {
     saltusi_reader_fail(&b->reader, b->root, "\"kinetic\" is missing; give the kinetic energy");
   }
   read_joints(b);
   read_contacts(b);
   read_simulate(b);
   read_record(b);
+  if (b->reader.pool->failed && b->reader.status == SALTUS_OK) {
+    b->reader.status = SALTUS_ERR_MEMORY; /* of a text for messages */
+  }
 }
 
 static saltus_status build_model(scene_builder* b) {
@@ -439,46 +477,54 @@ static saltus_status build_model(scene_builder* b) {
     names[j] = saltus_formula_model_joint_name(scene->model, j);
   }
   view->joint_names = names;
-  return saltusi_start_check(&b->reader, view);
+  return names != NULL ? saltusi_start_check(&b->reader, view, b->root) : b->reader.status;
 }
 
-/* The whole file in the pool, or NULL after a message. */
-static char* load(const char* path, saltusi_pool* pool, saltus_log log, saltus_status* status) {
-  *status = SALTUS_ERR_IO;
+/* The whole file in the pool, or NULL after a message; SALTUS_ERR_MEMORY says nothing. */
+static const char* load(scene_builder* b, size_t* length) {
+  const char* path = b->def->path;
   FILE* file = fopen(path, "rb");
   if (file == NULL) {
-    saltusi_log(log, SALTUS_LEVEL_ERROR, "%s: %s", path, strerror(errno));
+    saltusi_log(b->def->log, SALTUS_LEVEL_ERROR, "%s: %s", path, strerror(errno));
+    b->reader.status = SALTUS_ERR_IO;
     return NULL;
   }
-  char* text = NULL;
   long size = fseek(file, 0, SEEK_END) == 0 ? ftell(file) : -1;
+  char* text = NULL;
   if (size < 0 || size > largest_file || fseek(file, 0, SEEK_SET) != 0) {
-    saltusi_log(log, SALTUS_LEVEL_ERROR, "%s: not a file that can be a scene (at most %ld MB)",
-                path, largest_file >> 20);
+    saltusi_log(b->def->log, SALTUS_LEVEL_ERROR,
+                "%s: not a file that can be a scene (at most %ld MB)", path, largest_file >> 20);
+    b->reader.status = SALTUS_ERR_IO;
   } else {
-    text = saltusi_pool_take(pool, (size_t)size + 1, 1);
-    if (text != NULL && fread(text, 1, (size_t)size, file) == (size_t)size) {
-      *status = SALTUS_OK;
-    } else {
-      saltusi_log(log, SALTUS_LEVEL_ERROR, "%s: could not be read", path);
-      text = NULL;
-    }
+    text = saltusi_reader_take(&b->reader, (size_t)size + 1, 1);
+  }
+  if (text != NULL && fread(text, 1, (size_t)size, file) != (size_t)size) {
+    saltusi_log(b->def->log, SALTUS_LEVEL_ERROR, "%s: could not be read", path);
+    b->reader.status = SALTUS_ERR_IO;
+    text = NULL;
   }
   fclose(file);
+  *length = (size_t)size;
   return text;
 }
 
 static saltus_status read_scene(scene_builder* b) {
   saltus_scene* scene = b->scene;
-  saltus_status status = SALTUS_OK;
-  const char* text = b->def->text != NULL ? saltusi_pool_text(&scene->pool, b->def->text)
-                                          : load(b->def->path, &scene->pool, b->def->log, &status);
+  const char* text;
+  size_t length = 0;
+  if (b->def->text != NULL) {
+    text = saltusi_pool_text(&scene->pool, b->def->text);
+    length = strlen(b->def->text);
+  } else {
+    text = load(b, &length);
+  }
   if (text == NULL) {
-    return status != SALTUS_OK ? status : SALTUS_ERR_MEMORY;
+    return b->reader.status != SALTUS_OK ? b->reader.status : SALTUS_ERR_MEMORY;
   }
   scene->view.text = text;
   saltusi_yaml_node* root;
-  status = saltusi_yaml_parse(text, strlen(text), b->reader.file, &scene->pool, b->def->log, &root);
+  saltus_status status =
+      saltusi_yaml_parse(text, length, b->reader.file, &scene->pool, b->def->log, &root);
   if (status != SALTUS_OK) {
     return status;
   }
@@ -489,19 +535,20 @@ static saltus_status read_scene(scene_builder* b) {
 
 saltus_status saltus_scene_create(const saltus_scene_def* def, saltus_scene** out) {
   *out = NULL;
+  const char* file = def->path != NULL ? def->path : "scene";
   saltusi_pool pool = saltusi_pool_over(def->allocator);
   saltus_scene* scene = SALTUSI_TAKE(&pool, saltus_scene, 1);
-  if (scene == NULL) {
-    saltusi_pool_free(&pool);
-    return SALTUS_ERR_MEMORY;
+  saltus_status status = SALTUS_ERR_MEMORY;
+  if (scene != NULL) {
+    scene->pool = pool;
+    scene_builder b = {.reader = {.file = file, .pool = &scene->pool, .log = def->log},
+                       .def = def,
+                       .scene = scene};
+    status = read_scene(&b);
   }
-  scene->pool = pool;
-  scene_builder b = {.reader = {.file = def->path != NULL ? def->path : "scene",
-                                .pool = &scene->pool,
-                                .log = def->log},
-                     .def = def,
-                     .scene = scene};
-  saltus_status status = read_scene(&b);
+  if (status == SALTUS_ERR_MEMORY) {
+    saltusi_log(def->log, SALTUS_LEVEL_ERROR, "%s: no memory", file);
+  }
   if (status != SALTUS_OK) {
     saltus_scene_destroy(scene);
     return status;

@@ -5,12 +5,9 @@
  */
 #include "scene/start.h"
 
-#include "base/log.h"
 #include "system/evaluate.h"
 
 #include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
 
 /* Cholesky's factorization in place; the row where it fails, or -1. */
 static int first_bad_row(int n, double* M) {
@@ -72,21 +69,39 @@ static int first_bad_mass(const saltus_system* sys, const saltus_point* at,
   return -1;
 }
 
-static void complain(saltusi_reader* reader, const char* format, ...)
-    __attribute__((format(printf, 2, 3)));
+/* Where the scene says it: root[section], root[section][i][key] or, failing that, the root. */
+static const saltusi_yaml_node* find(const saltusi_yaml_node* root, const char* section, int i,
+                                     const char* key) {
+  const saltusi_yaml_node* node = saltusi_yaml_find(root, section);
+  if (node != NULL && key != NULL && i < node->count) {
+    node = saltusi_yaml_find(&node->children[i], key);
+  }
+  return node != NULL ? node : root;
+}
 
-static void complain(saltusi_reader* reader, const char* format, ...) {
-  char text[512];
-  va_list values;
-  va_start(values, format);
-  vsnprintf(text, sizeof text, format, values);
-  va_end(values);
-  saltusi_log(reader->log, SALTUS_LEVEL_ERROR, "%s: %s", reader->file, text);
-  reader->status = SALTUS_ERR_INPUT;
+static void check_force(saltusi_reader* reader, const saltus_scene_view* view,
+                        const saltus_point* at, const saltusi_yaml_node* root) {
+  const saltus_system* sys = view->system;
+  double* F = saltusi_reader_take(reader, (size_t)sys->dims.nv, sizeof(double));
+  if (F == NULL) {
+    return;
+  }
+  sys->ops->force(sys->self, at, F);
+  for (int i = 0; i < sys->dims.nv; i++) {
+    if (!isfinite(F[i])) {
+      const char* name = sys->q_labels[i].name;
+      const saltusi_yaml_node* coordinates = saltusi_yaml_find(root, "coordinates");
+      saltusi_reader_fail(reader, &coordinates->keys[i],
+                          "the force on coordinate \"%s\" is %s at the start: check potential, "
+                          "forces and kinetic energy",
+                          name, isnan(F[i]) ? "undefined" : "infinite");
+      return;
+    }
+  }
 }
 
 static void check_contacts(saltusi_reader* reader, const saltus_scene_view* view,
-                           const saltus_point* at) {
+                           const saltus_point* at, const saltusi_yaml_node* root) {
   const saltus_system* sys = view->system;
   saltus_arena arena = saltus_arena_counting();
   saltus_contact_list list;
@@ -99,17 +114,54 @@ static void check_contacts(saltusi_reader* reader, const saltus_scene_view* view
   saltusi_contact_list_layout(&list, &sys->dims, &arena);
   saltusi_contacts(sys, at, &list);
   for (int i = 0; i < list.count && reader->status == SALTUS_OK; i++) {
-    if (!(list.gap[i] >= -view->tolerance)) {
-      complain(reader,
-               "contact \"%s\" penetrates at the start: its gap is %g, allowed is %g (simulate: "
-               "tolerance)",
-               sys->laws[i].name, list.gap[i], -view->tolerance);
+    const saltusi_yaml_node* where = find(root, "contacts", i, "gap");
+    const char* name = sys->laws[i].name;
+    if (!isfinite(list.gap[i])) {
+      saltusi_reader_fail(reader, where, "the gap of contact " SALTUSI_QUOTE " is %s at the start",
+                          name, isnan(list.gap[i]) ? "undefined" : "infinite");
+    } else if (list.gap[i] < -view->tolerance) {
+      saltusi_reader_fail(reader, where,
+                          "contact " SALTUSI_QUOTE " penetrates at the start: its gap is %g, "
+                          "allowed is %g (simulate: tolerance)",
+                          name, list.gap[i], -view->tolerance);
     }
   }
 }
 
+/* One joint: its value g, and its row. */
+static void check_joint(saltusi_reader* reader, const saltus_scene_view* view, int j, double g,
+                        const saltusi_row_block* row, const saltusi_yaml_node* where) {
+  const char* name = view->joint_names[j];
+  double rate = saltusi_row_dot(row, 0, view->v0) + row->b[0];
+  bool moves = false;
+  for (int i = 0; i < view->system->dims.nv; i++) {
+    moves = moves || row->G[i] != 0.0;
+  }
+  if (!isfinite(g) || !isfinite(rate)) {
+    saltusi_reader_fail(reader, where,
+                        "the constraint of joint " SALTUSI_QUOTE " or its rate is %s at the start",
+                        name, isnan(g) || isnan(rate) ? "undefined" : "infinite");
+  } else if (fabs(g) > view->tolerance) {
+    saltusi_reader_fail(reader, where,
+                        "joint " SALTUSI_QUOTE " does not hold at the start: its constraint is %g, "
+                        "allowed is %g (simulate: tolerance)",
+                        name, g, view->tolerance);
+  } else if (fabs(rate) > view->tolerance) {
+    saltusi_reader_fail(reader, where,
+                        "the start velocities break joint " SALTUSI_QUOTE
+                        ": its constraint changes "
+                        "at %g per second, allowed is %g (simulate: tolerance)",
+                        name, rate, view->tolerance);
+  } else if (!moves) {
+    saltusi_reader_fail(reader, where,
+                        "joint " SALTUSI_QUOTE " holds nothing at the start: no coordinate changes "
+                        "its constraint",
+                        name);
+  }
+}
+
 static void check_joints(saltusi_reader* reader, const saltus_scene_view* view,
-                         const saltus_point* at) {
+                         const saltus_point* at, const saltusi_yaml_node* root) {
   const saltus_system* sys = view->system;
   int nj = sys->dims.nj;
   saltusi_row_block row;
@@ -124,25 +176,13 @@ static void check_joints(saltusi_reader* reader, const saltus_scene_view* view,
   saltusi_rows_layout(&row, &sys->dims, 1, false, &arena);
   sys->ops->joints(sys->self, at, g);
   for (int j = 0; j < nj && reader->status == SALTUS_OK; j++) {
-    if (!(fabs(g[j]) <= view->tolerance)) {
-      complain(reader,
-               "joint \"%s\" does not hold at the start: its constraint is %g, allowed is %g "
-               "(simulate: tolerance)",
-               view->joint_names[j], g[j], view->tolerance);
-      return;
-    }
     saltusi_rows_joint(sys, at, j, &row, 0);
-    double rate = saltusi_row_dot(&row, 0, view->v0) + row.b[0];
-    if (!(fabs(rate) <= view->tolerance)) {
-      complain(reader,
-               "the start velocities break joint \"%s\": its constraint changes at %g per second, "
-               "allowed is %g (simulate: tolerance)",
-               view->joint_names[j], rate, view->tolerance);
-    }
+    check_joint(reader, view, j, g[j], &row, find(root, "joints", j, "constraint"));
   }
 }
 
-saltus_status saltusi_start_check(saltusi_reader* reader, const saltus_scene_view* view) {
+saltus_status saltusi_start_check(saltusi_reader* reader, const saltus_scene_view* view,
+                                  const saltusi_yaml_node* root) {
   const saltus_system* sys = view->system;
   void* scratch = saltusi_reader_take(reader, sys->dims.scratch + SALTUS_ALIGNMENT, 1);
   if (scratch == NULL) {
@@ -151,16 +191,19 @@ saltus_status saltusi_start_check(saltusi_reader* reader, const saltus_scene_vie
   saltus_point at = {.t = view->start, .q = view->q0, .v = view->v0, .scratch = scratch};
   int bad = first_bad_mass(sys, &at, reader);
   if (bad >= 0) {
-    complain(reader,
-             "the mass matrix is not positive definite at the start, first at coordinate "
-             "\"%s\": check the kinetic energy",
-             sys->q_labels[bad].name);
+    saltusi_reader_fail(reader, find(root, "kinetic", 0, NULL),
+                        "the mass matrix is not positive definite at the start, first at "
+                        "coordinate \"%s\": check the kinetic energy and the masses",
+                        sys->q_labels[bad].name);
+  }
+  if (reader->status == SALTUS_OK) {
+    check_force(reader, view, &at, root);
   }
   if (sys->dims.nc > 0 && reader->status == SALTUS_OK) {
-    check_contacts(reader, view, &at);
+    check_contacts(reader, view, &at, root);
   }
   if (sys->dims.nj > 0 && reader->status == SALTUS_OK) {
-    check_joints(reader, view, &at);
+    check_joints(reader, view, &at, root);
   }
   return reader->status;
 }

@@ -8,8 +8,10 @@
 
 #include "scene/reader.h"
 
-/* Refuses a mass matrix that is not positive definite, contacts that penetrate and joints that are
- * violated by more than the scene's tolerance. */
-saltus_status saltusi_start_check(saltusi_reader* reader, const saltus_scene_view* view);
+/* Refuses a mass matrix that is not positive definite, forces that are not finite, contacts that
+ * penetrate and joints that are violated by more than the scene's tolerance. The root of the scene
+ * gives messages their place. */
+saltus_status saltusi_start_check(saltusi_reader* reader, const saltus_scene_view* view,
+                                  const saltusi_yaml_node* root);
 
 #endif

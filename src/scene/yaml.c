@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * yaml.c - from libfyaml's document to our tree.
+ * yaml.c - from libfyaml's document to our tree. Bytes that are not UTF-8 text are refused before the
+ * parser sees them, so that messages can be printed.
  */
 #include "scene/yaml.h"
 
 #include "base/log.h"
 
 #include <libfyaml.h>
+#include <stdio.h>
 #include <string.h>
 
 typedef struct builder {
@@ -28,14 +30,17 @@ static void refuse(builder* b, int line, int column, const char* why) {
   fail(b, SALTUS_ERR_INPUT);
 }
 
-/* Place of a scalar, from its token; of anything else it is its first scalar's. */
-static void place(struct fy_node* node, int* line, int* column) {
+/* Place of a scalar, from its token; of anything else it is its first scalar's. A scalar over more
+ * than one line loses its indentation or is folded, so columns inside it are not those of the file. */
+static void place(struct fy_node* node, saltusi_yaml_node* to) {
   if (node != NULL && fy_node_is_scalar(node)) {
     struct fy_token* token = fy_node_get_scalar_token(node);
     const struct fy_mark* mark = token != NULL ? fy_token_start_mark(token) : NULL;
+    const struct fy_mark* last = token != NULL ? fy_token_end_mark(token) : NULL;
     if (mark != NULL) {
-      *line = mark->line + 1;
-      *column = mark->column + 1;
+      to->line = mark->line + 1;
+      to->column = mark->column + 1;
+      to->folded = last != NULL && last->line > mark->line;
     }
   }
 }
@@ -58,6 +63,7 @@ static void build_scalar(builder* b, struct fy_node* from, saltusi_yaml_node* to
     memcpy(copy, text, length);
   }
   to->text = copy;
+  to->absent = length == 0 && fy_node_get_style(from) == FYNS_PLAIN;
 }
 
 static void build_mapping(builder* b, struct fy_node* from, saltusi_yaml_node* to) {
@@ -114,12 +120,21 @@ static void build_sequence(builder* b, struct fy_node* from, saltusi_yaml_node* 
 
 static void build(builder* b, struct fy_node* from, saltusi_yaml_node* to) {
   to->text = "";
-  place(from, &to->line, &to->column);
+  place(from, to);
   if (from == NULL) { /* "key:" with nothing behind it */
+    to->absent = true;
     return;
   }
   if (fy_node_is_alias(from)) {
     refuse(b, to->line, to->column, "aliases (*name) are not used in scenes; write the value");
+    return;
+  }
+  if (fy_node_get_anchor(from) != NULL) {
+    refuse(b, to->line, to->column, "anchors (&name) are not used in scenes; leave it out");
+    return;
+  }
+  if (fy_node_get_tag_token(from) != NULL) {
+    refuse(b, to->line, to->column, "tags (!name) are not used in scenes; leave it out");
     return;
   }
   switch (fy_node_get_type(from)) {
@@ -138,54 +153,167 @@ static void build(builder* b, struct fy_node* from, saltusi_yaml_node* to) {
   }
 }
 
-/* The parser's own complaint, with its place. */
-static void report(struct fy_diag* diag, const char* file, saltus_log log) {
-  void* state = NULL;
-  struct fy_diag_error* error = diag != NULL ? fy_diag_errors_iterate(diag, &state) : NULL;
-  if (error != NULL) {
-    saltusi_log(log, SALTUS_LEVEL_ERROR, "%s:%d:%d: not valid YAML: %s", file, error->line,
-                error->column, error->msg);
-  } else {
-    saltusi_log(log, SALTUS_LEVEL_ERROR, "%s: not valid YAML", file);
+/* ---- text -------------------------------------------------------------------------------- */
+
+enum { SHOWN = 100 }; /* bytes of a line that a message repeats */
+
+/* Bytes of the UTF-8 character at `at`; 0 when it is none, or one that no text contains. */
+static size_t character(const unsigned char* at, size_t left) {
+  static const unsigned lowest[] = {0, 0, 0x80, 0x800, 0x10000};
+  if (at[0] < 0x80) {
+    return at[0] >= 0x20 || at[0] == '\t' || at[0] == '\n' || at[0] == '\r' ? 1 : 0;
   }
+  size_t length = at[0] >= 0xF0 ? 4 : at[0] >= 0xE0 ? 3 : at[0] >= 0xC0 ? 2 : 0;
+  if (length == 0 || length > left || at[0] > 0xF4) {
+    return 0;
+  }
+  unsigned code = at[0] & (0x7FU >> length);
+  for (size_t i = 1; i < length; i++) {
+    if ((at[i] & 0xC0) != 0x80) {
+      return 0;
+    }
+    code = code << 6 | (at[i] & 0x3FU);
+  }
+  bool surrogate = code >= 0xD800 && code < 0xE000;
+  return code >= lowest[length] && code < 0x110000 && !surrogate ? length : 0;
 }
 
-static struct fy_document* parse_document(const char* text, size_t length, const char* file,
-                                          saltus_log log) {
+static bool check_text(builder* b, const char* text, size_t length) {
+  int line = 1;
+  int column = 1;
+  for (size_t i = 0; i < length;) {
+    size_t bytes = character((const unsigned char*)text + i, length - i);
+    if (bytes == 0) {
+      char why[80];
+      snprintf(why, sizeof why, "byte 0x%02x is not text; a scene is UTF-8 text",
+               (unsigned char)text[i]);
+      refuse(b, line, column, why);
+      return false;
+    }
+    column = text[i] == '\n' ? 1 : column + 1;
+    line += text[i] == '\n';
+    i += bytes;
+  }
+  return true;
+}
+
+/* Start of a line, from 1; the end of the text when there are fewer. */
+static const char* line_start(const char* text, int line) {
+  for (int i = 1; i < line && text != NULL; i++) {
+    text = strchr(text, '\n');
+    text = text != NULL ? text + 1 : NULL;
+  }
+  return text != NULL ? text : "";
+}
+
+/* The parser's words for a tab in the indentation speak of something else. */
+static bool tab_indents(const char* line) {
+  line += strspn(line, " ");
+  return *line == '\t' && line[strspn(line, " \t\r\n")] != '\0';
+}
+
+/* The parser's own complaint, with its place and the line. */
+static void report(builder* b, struct fy_diag* diag, const char* text) {
+  void* state = NULL;
+  struct fy_diag_error* error = fy_diag_errors_iterate(diag, &state);
+  if (error == NULL || error->line < 1) {
+    refuse(b, 1, 1, "not valid YAML");
+    return;
+  }
+  int line = error->line;
+  int column = error->column > 0 ? error->column : 1;
+  const char* what = error->msg;
+  for (int next = line; next <= line + 1; next++) {
+    const char* start = line_start(text, next);
+    if (tab_indents(start)) {
+      line = next;
+      column = 1 + (int)strspn(start, " ");
+      what = "a tab indents this line; only spaces may";
+      break;
+    }
+  }
+  const char* start = line_start(text, line);
+  int shown = (int)strcspn(start, "\r\n");
+  char why[512];
+  if (shown > 0 && shown <= SHOWN && column <= shown + 1) {
+    snprintf(why, sizeof why, "not valid YAML: %.200s\n%.*s\n%*s", what, shown, start, column, "^");
+  } else {
+    snprintf(why, sizeof why, "not valid YAML: %.200s", what);
+  }
+  refuse(b, line, column, why);
+}
+
+/* ---- document ---------------------------------------------------------------------------- */
+
+/* The one document of the stream, or NULL after a message. */
+static struct fy_document* load_document(builder* b, struct fy_parser* parser, struct fy_diag* diag,
+                                         const char* text) {
+  struct fy_document* document = fy_parse_load_document(parser);
+  if (document == NULL || fy_document_root(document) == NULL) {
+    if (fy_parser_get_stream_error(parser)) {
+      report(b, diag, text);
+    } else {
+      refuse(b, 1, 1, "the scene is empty");
+    }
+    fy_parse_document_destroy(parser, document);
+    return NULL;
+  }
+  struct fy_document* second = fy_parse_load_document(parser);
+  if (second != NULL || fy_parser_get_stream_error(parser)) {
+    if (second != NULL) {
+      saltusi_yaml_node first = {.line = 1, .column = 1};
+      struct fy_node* root = fy_document_root(second);
+      while (root != NULL && fy_node_is_mapping(root)) {
+        struct fy_node_pair* pair = fy_node_mapping_get_by_index(root, 0);
+        root = pair != NULL ? fy_node_pair_key(pair) : NULL;
+      }
+      place(root, &first);
+      refuse(b, first.line, first.column,
+             "a second document (after --- or ...); a file is one scene");
+    } else {
+      report(b, diag, text);
+    }
+    fy_parse_document_destroy(parser, second);
+    fy_parse_document_destroy(parser, document);
+    return NULL;
+  }
+  return document;
+}
+
+static void parse(builder* b, const char* text, size_t length, saltusi_yaml_node* root) {
   struct fy_diag_cfg diag_config;
   fy_diag_cfg_default(&diag_config);
   diag_config.fp = NULL;
   struct fy_diag* diag = fy_diag_create(&diag_config);
-  if (diag == NULL) {
-    return NULL;
-  }
-  fy_diag_set_collect_errors(diag, true);
   const struct fy_parse_cfg config = {.flags = FYPCF_QUIET | FYPCF_COLLECT_DIAG, .diag = diag};
-  struct fy_document* document = fy_document_build_from_string(&config, text, length);
-  if (document == NULL) {
-    report(diag, file, log);
+  struct fy_parser* parser = diag != NULL ? fy_parser_create(&config) : NULL;
+  if (parser == NULL || fy_parser_set_string(parser, text, length) != 0) {
+    fail(b, SALTUS_ERR_MEMORY);
+  } else {
+    fy_diag_set_collect_errors(diag, true);
+    struct fy_document* document = load_document(b, parser, diag, text);
+    if (document != NULL) {
+      build(b, fy_document_root(document), root);
+    }
+    fy_parse_document_destroy(parser, document);
   }
+  fy_parser_destroy(parser);
   fy_diag_destroy(diag);
-  return document;
 }
 
 saltus_status saltusi_yaml_parse(const char* text, size_t length, const char* file,
                                  saltusi_pool* pool, saltus_log log, saltusi_yaml_node** out) {
   *out = NULL;
-  struct fy_document* document = parse_document(text, length, file, log);
-  if (document == NULL) {
-    return SALTUS_ERR_INPUT;
-  }
   builder b = {.file = file, .pool = pool, .log = log};
   saltusi_yaml_node* root = SALTUSI_TAKE(pool, saltusi_yaml_node, 1);
   if (root == NULL) {
-    b.status = SALTUS_ERR_MEMORY;
-  } else {
-    root->line = 1;
-    root->column = 1;
-    build(&b, fy_document_root(document), root);
+    return SALTUS_ERR_MEMORY;
   }
-  fy_document_destroy(document);
+  root->line = 1;
+  root->column = 1;
+  if (check_text(&b, text, length)) {
+    parse(&b, text, length, root);
+  }
   *out = b.status == SALTUS_OK ? root : NULL;
   return b.status;
 }

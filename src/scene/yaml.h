@@ -10,6 +10,8 @@
 #include "saltus/log.h"
 #include "saltus/status.h"
 
+#include <stdbool.h>
+
 typedef enum saltusi_yaml_kind {
   SALTUSI_YAML_SCALAR,
   SALTUSI_YAML_SEQUENCE,
@@ -20,13 +22,16 @@ typedef struct saltusi_yaml_node {
   saltusi_yaml_kind kind;
   int line, column; /* from 1 */
   const char* text; /* of a scalar; "" otherwise */
+  bool absent;      /* a key with nothing behind it, not even quotes: a scalar with text "" */
+  bool folded;      /* text over several lines: offsets in it are not columns of the file */
   int count;        /* children */
   struct saltusi_yaml_node* children;
   const struct saltusi_yaml_node* keys; /* of a mapping: [count] scalars */
 } saltusi_yaml_node;
 
-/* Parses one document. SALTUS_ERR_INPUT after a message "file:line:column: ..."; anchors, aliases
- * and keys that are not plain words are refused. */
+/* Parses one document; text ends with a zero byte. SALTUS_ERR_INPUT after a message
+ * "file:line:column: ..."; a second document, bytes that are not UTF-8, anchors, aliases, tags and
+ * keys that are not plain words are refused. SALTUS_ERR_MEMORY says nothing. */
 saltus_status saltusi_yaml_parse(const char* text, size_t length, const char* file,
                                  saltusi_pool* pool, saltus_log log, saltusi_yaml_node** out);
 

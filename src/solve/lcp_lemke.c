@@ -19,6 +19,7 @@
 #include "solve/lcp_lemke.h"
 
 #include "math/dense.h"
+#include "solve/lcp_dense.h"
 
 #include <string.h>
 
@@ -27,6 +28,7 @@ static const struct {
   double pivot, tie;
 } tolerances[] = {{1e-9, 1e-12}, {1e-11, 1e-14}, {1e-8, 1e-10}, {1e-7, 1e-9}};
 enum { TOLERANCE_COUNT = sizeof tolerances / sizeof tolerances[0] };
+_Static_assert(2 * TOLERANCE_COUNT == SALTUSI_LEMKE_ATTEMPTS, "two covering vectors");
 
 /* An answer is accepted when max |min(z, w)| of the scaled problem is below this: rounding of an
  * n x n solve, with room for n in the hundreds and moderate condition. */
@@ -42,6 +44,7 @@ void saltusi_lcp_layout(saltusi_lcp_work* work, int n_max, saltus_arena* arena) 
   work->inverse = SALTUS_PUSH2(arena, double, n_max, n_max);
   work->value = SALTUS_PUSH(arena, double, n_max);
   work->column = SALTUS_PUSH(arena, double, n_max);
+  work->entering = SALTUS_PUSH(arena, double, n_max);
   work->block = SALTUS_PUSH2(arena, double, n_max, n_max);
   work->basis = SALTUS_PUSH(arena, int, n_max);
   work->pivot = SALTUS_PUSH(arena, int, n_max);
@@ -83,21 +86,13 @@ static double covering(int round, int i) {
 
 /* column <- B^-1 a for the entering variable */
 static void entering_column(saltusi_lcp_work* work, int n, int variable, int round) {
+  for (int k = 0; k < n && variable >= n; k++) {
+    work->entering[k] = variable < 2 * n ? work->M[(size_t)k * (size_t)n + (size_t)(variable - n)]
+                                         : covering(round, k);
+  }
   for (int i = 0; i < n; i++) {
     const double* row = work->inverse + (size_t)i * (size_t)n;
-    double sum = 0.0;
-    if (variable < n) {
-      sum = row[variable];
-    } else if (variable < 2 * n) {
-      for (int k = 0; k < n; k++) {
-        sum -= row[k] * work->M[k * n + variable - n];
-      }
-    } else {
-      for (int k = 0; k < n; k++) {
-        sum -= row[k] * covering(round, k);
-      }
-    }
-    work->column[i] = sum;
+    work->column[i] = variable < n ? row[variable] : -saltusi_dot4(n, row, work->entering);
   }
 }
 
@@ -183,28 +178,43 @@ static void read_answer(saltusi_lcp_work* work, int n) {
   }
 }
 
-/* One walk; the answer is in work->z when solved. */
-static saltusi_lcp_outcome walk(saltusi_lcp_work* work, int n, int attempt, int* pivots) {
-  int round = attempt / TOLERANCE_COUNT;
-  double pivot_tolerance = tolerances[attempt % TOLERANCE_COUNT].pivot;
-  double tie = tolerances[attempt % TOLERANCE_COUNT].tie;
+/* The direction of the ray: what z does while `entering` grows by one. */
+static void read_ray(saltusi_lcp_work* work, int n, int entering) {
+  memset(work->z, 0, (size_t)n * sizeof(double));
+  for (int i = 0; i < n; i++) {
+    if (work->basis[i] >= n && work->basis[i] < 2 * n) {
+      work->z[work->basis[i] - n] = fmax(0.0, -work->column[i]);
+    }
+  }
+  if (entering >= n && entering < 2 * n) {
+    work->z[entering - n] = 1.0;
+  }
+}
+
+static void start_walk(saltusi_lcp_work* work, int n) {
   memset(work->inverse, 0, (size_t)n * (size_t)n * sizeof(double));
   for (int i = 0; i < n; i++) {
-    work->inverse[i * n + i] = 1.0;
+    work->inverse[(size_t)i * (size_t)n + (size_t)i] = 1.0;
     work->value[i] = work->q[i];
     work->basis[i] = i;
   }
+}
+
+static saltusi_lcp_outcome walk(saltusi_lcp_work* work, int n, int attempt, int most, int* pivots) {
+  int round = attempt / TOLERANCE_COUNT;
+  double pivot_tolerance = tolerances[attempt % TOLERANCE_COUNT].pivot;
+  double tie = tolerances[attempt % TOLERANCE_COUNT].tie;
+  start_walk(work, n);
   int row = first_row(work, n, round);
   int entering = 2 * n;
-  for (int k = 0; k < 50 + 10 * n; k++) {
+  for (int k = 0; k < most; k++) {
+    entering_column(work, n, entering, round);
     if (k > 0) {
-      entering_column(work, n, entering, round);
       row = leaving_row(work, n, pivot_tolerance, tie);
       if (row < 0) {
+        read_ray(work, n, entering);
         return SALTUSI_LCP_RAY;
       }
-    } else {
-      entering_column(work, n, entering, round);
     }
     exchange(work, n, row);
     (*pivots)++;
@@ -247,6 +257,38 @@ static void refine(saltusi_lcp_work* work, int n) {
   }
 }
 
+double saltusi_lemke_start(saltusi_lcp_work* work, int n, const double* M, const double* q) {
+  return scale_problem(work, n, M, q);
+}
+
+saltusi_lcp_outcome saltusi_lemke_attempt(saltusi_lcp_work* work, int n, int attempt, int most,
+                                          int* pivots) {
+  saltusi_lcp_outcome outcome = walk(work, n, attempt, most, pivots);
+  if (outcome == SALTUSI_LCP_SOLVED) {
+    refine(work, n);
+  }
+  return outcome;
+}
+
+bool saltusi_lemke_ray_proves(const saltusi_lcp_work* work, int n) {
+  /* y normalised to largest entry 1, M to unit diagonal, q to largest entry 1 */
+  double size = saltusi_max_abs(n, work->z);
+  double along = saltusi_dot(n, work->q, work->z);
+  if (!(along < -1e-9 * size)) {
+    return false;
+  }
+  for (int j = 0; j < n; j++) {
+    double sum = 0.0;
+    for (int i = 0; i < n; i++) {
+      sum += work->M[(size_t)i * (size_t)n + (size_t)j] * work->z[i];
+    }
+    if (!(sum <= -1e-10 * along)) {
+      return false;
+    }
+  }
+  return true;
+}
+
 saltusi_lcp_result saltusi_lcp_lemke(saltusi_lcp_work* work, int n, const double* M,
                                      const double* q, double* z) {
   saltusi_lcp_result result = {.outcome = SALTUSI_LCP_LIMIT, .residual = INFINITY};
@@ -263,12 +305,12 @@ saltusi_lcp_result saltusi_lcp_lemke(saltusi_lcp_work* work, int n, const double
     return (saltusi_lcp_result){.outcome = SALTUSI_LCP_SOLVED};
   }
   for (int attempt = 0; attempt < 2 * TOLERANCE_COUNT; attempt++) {
-    saltusi_lcp_outcome outcome = walk(work, n, attempt, &result.pivots);
+    saltusi_lcp_outcome outcome =
+        saltusi_lemke_attempt(work, n, attempt, 50 + 10 * n, &result.pivots);
     if (outcome != SALTUSI_LCP_SOLVED) {
       result.outcome = result.residual < INFINITY ? result.outcome : outcome;
       continue;
     }
-    refine(work, n);
     double miss = residual(work, n, work->z);
     if (miss < result.residual) {
       result.residual = miss;

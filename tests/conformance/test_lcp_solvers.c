@@ -303,8 +303,7 @@ static column* beads(int n) {
 }
 
 static saltus_lcp view(const column* c) {
-  return (saltus_lcp){
-      .n = c->n, .sparse = {c->n, c->n, c->start, c->index, c->values}, .q = c->q};
+  return (saltus_lcp){.n = c->n, .sparse = {c->n, c->n, c->start, c->index, c->values}, .q = c->q};
 }
 
 /* Impulses grow to n q in a column at rest and cancel between neighbours: rounding of z alone leaves
@@ -522,11 +521,11 @@ static void our_collection_is_answered(void** state) {
     const char* name;
     saltus_solve_outcome outcome;
   } list[] = {
-      {"lcp_beads_40_rest.dat", SALTUS_SOLVED},    {"lcp_beads_300_impact.dat", SALTUS_SOLVED},
-      {"lcp_definite_30.dat", SALTUS_SOLVED},      {"lcp_twisted_24.dat", SALTUS_SOLVED},
-      {"lcp_redundant_18.dat", SALTUS_SOLVED},     {"lcp_murty_10.dat", SALTUS_SOLVED},
-      {"lcp_degenerate_12.dat", SALTUS_SOLVED},    {"joints_mlcp.dat", SALTUS_SOLVED},
-      {"redundant_mlcp.dat", SALTUS_SOLVED},       {"none_mlcp.dat", SALTUS_NO_SOLUTION},
+      {"lcp_beads_40_rest.dat", SALTUS_SOLVED},     {"lcp_beads_300_impact.dat", SALTUS_SOLVED},
+      {"lcp_definite_30.dat", SALTUS_SOLVED},       {"lcp_twisted_24.dat", SALTUS_SOLVED},
+      {"lcp_redundant_18.dat", SALTUS_SOLVED},      {"lcp_murty_10.dat", SALTUS_SOLVED},
+      {"lcp_degenerate_12.dat", SALTUS_SOLVED},     {"joints_mlcp.dat", SALTUS_SOLVED},
+      {"redundant_mlcp.dat", SALTUS_SOLVED},        {"none_mlcp.dat", SALTUS_NO_SOLUTION},
       {"lcp_none_opposed.dat", SALTUS_NO_SOLUTION}, {"lcp_none_feasible.dat", SALTUS_NO_SOLUTION},
   };
   for (size_t k = 0; k < sizeof list / sizeof *list; k++) {

@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * friction.c - the registry of friction solvers, and what surrounds every one of them: checks,
+ * memory, the choice of the first point, the last word on the residual.
+ */
+#include "base/log.h"
+#include "base/suggest.h"
+#include "solve/friction_run.h"
+
+#include <string.h>
+
+static void solve_gauss_seidel(saltusi_friction_run* run) {
+  const saltus_gauss_seidel_options* o = run->options;
+  saltusi_sweep_settings settings = {.sweeps = o->sweeps,
+                                     .tol = run->tol,
+                                     .anderson = o->anderson != 0,
+                                     .shuffled = o->order == 1,
+                                     .symmetric = o->order == 2};
+  saltusi_run_sweeps(run, &settings);
+}
+
+static void solve_interior_point(saltusi_friction_run* run) {
+  const saltus_interior_point_options* o = run->options;
+  saltusi_interior_settings interior = {.iterations = o->iterations,
+                                        .tol = o->polish > 0 ? fmax(run->tol, 1e-8) : run->tol,
+                                        .start_z = o->start,
+                                        .start_y = o->start};
+  saltusi_newton_settings newton = {.iterations = o->polish, .tol = run->tol};
+  if (!saltusi_run_interior(run, &interior) && o->polish > 0) {
+    saltusi_run_newton(run, &newton);
+  }
+}
+
+static void solve_newton(saltusi_friction_run* run) {
+  const saltus_iteration_options* o = run->options;
+  saltusi_newton_settings settings = {.iterations = o->iterations, .tol = run->tol};
+  saltusi_run_newton(run, &settings);
+}
+
+static void solve_proximal(saltusi_friction_run* run) {
+  const saltus_iteration_options* o = run->options;
+  saltusi_run_proximal(run, o->iterations, 0.1);
+}
+
+static void solve_fixed_point(saltusi_friction_run* run) {
+  const saltus_iteration_options* o = run->options;
+  saltusi_run_fixed_point(run, o->iterations);
+}
+
+static void solve_gradient(saltusi_friction_run* run) {
+  const saltus_iteration_options* o = run->options;
+  saltusi_run_gradient(run, o->iterations, 20);
+}
+
+static const char* const orders[] = {"forward", "shuffled", "symmetric", NULL};
+static const char* const no_yes[] = {"no", "yes", NULL};
+
+static const saltus_field gauss_seidel_fields[] = {
+    SALTUS_INT(saltus_gauss_seidel_options, sweeps, 10000, 1, 1e9, "sweeps at most"),
+    SALTUS_CHOICE(saltus_gauss_seidel_options, order, 0, 2, orders, "order of the units"),
+    SALTUS_CHOICE(saltus_gauss_seidel_options, anderson, 1, 1, no_yes,
+                  "forward sweeps accelerated"),
+};
+static const saltus_field interior_point_fields[] = {
+    SALTUS_INT(saltus_interior_point_options, iterations, 200, 1, 1e6, "iterations at most"),
+    SALTUS_REAL(saltus_interior_point_options, start, 100.0, 1e-6, 1e6,
+                "first point, in typical impulses and velocities [1]"),
+    SALTUS_INT(saltus_interior_point_options, polish, 30, 0, 1e6, "Newton steps after it"),
+};
+static const saltus_field newton_fields[] = {
+    SALTUS_INT(saltus_iteration_options, iterations, 200, 1, 1e9, "Newton steps at most"),
+};
+static const saltus_field proximal_fields[] = {
+    SALTUS_INT(saltus_iteration_options, iterations, 500, 1, 1e9, "proximal steps at most"),
+};
+static const saltus_field first_order_fields[] = {
+    SALTUS_INT(saltus_iteration_options, iterations, 20000, 1, 1e9, "products with W at most"),
+};
+
+#define FIELDS(table, type)                                                                        \
+  { table, sizeof table / sizeof table[0], sizeof(type) }
+
+static const saltusi_friction_ops gauss_seidel = {
+    .info = {.name = "gauss-seidel",
+             .summary = "sweeps of exact one-contact solves, accelerated after Anderson",
+             .source = "Jourdan, Alart & Jean, CMAME 155 (1998) 31-47",
+             .options = FIELDS(gauss_seidel_fields, saltus_gauss_seidel_options)},
+    .solve = solve_gauss_seidel,
+};
+static const saltusi_friction_ops interior_point = {
+    .info = {.name = "interior-point",
+             .summary = "primal-dual interior point with the full derivative of De Saxce's term",
+             .source = "Acary, Armand, Nguyen & Shpakovych, Optim. Methods Softw. 38 (2023)",
+             .options = FIELDS(interior_point_fields, saltus_interior_point_options)},
+    .factorises = true,
+    .solve = solve_interior_point,
+};
+static const saltusi_friction_ops newton = {
+    .info = {.name = "semismooth-newton",
+             .summary = "Newton on the Alart-Curnier function; needs a good first guess",
+             .source = "Alart & Curnier, CMAME 92 (1991) 353-375",
+             .options = FIELDS(newton_fields, saltus_iteration_options)},
+    .factorises = true,
+    .solve = solve_newton,
+};
+static const saltusi_friction_ops proximal = {
+    .info = {.name = "proximal",
+             .summary = "proximal point iteration around sweeps, Newton and interior point",
+             .source = "Acary, Bremond & Huber, INRIA RR-9118 (2018)",
+             .options = FIELDS(proximal_fields, saltus_iteration_options)},
+    .factorises = true,
+    .solve = solve_proximal,
+};
+static const saltusi_friction_ops fixed_point = {
+    .info = {.name = "prox-fixed-point",
+             .summary = "fixed point on the proximal equations, for comparison",
+             .source = "Capobianco & Eugster, IJNME 114 (2018)",
+             .options = FIELDS(first_order_fields, saltus_iteration_options)},
+    .solve = solve_fixed_point,
+};
+static const saltusi_friction_ops gradient = {
+    .info = {.name = "projected-gradient",
+             .summary = "accelerated projected gradients with sweeps between, for many contacts",
+             .source = "Mazhar, Heyn, Negrut & Tasora, ACM TOG 34 (2015) 32",
+             .options = FIELDS(first_order_fields, saltus_iteration_options)},
+    .solve = solve_gradient,
+};
+
+/* Every friction solver there is. To add one: its file, its line here, its page in docs/solvers. */
+static const saltusi_friction_ops* const registry[] = {
+    &saltusi_friction_auto, &gauss_seidel, &interior_point, &newton, &proximal,
+    &fixed_point,           &gradient,
+};
+enum { REGISTRY_COUNT = sizeof registry / sizeof registry[0] };
+
+struct saltus_friction_solver {
+  const saltusi_friction_ops* ops;
+  saltus_log log;
+  size_t bytes; /* of this struct with the options behind it */
+  void* options;
+  saltusi_friction_work work;
+};
+
+int saltus_friction_solver_count(void) {
+  return REGISTRY_COUNT;
+}
+
+const saltus_solver_info* saltus_friction_solver_at(int i) {
+  return i >= 0 && i < REGISTRY_COUNT ? &registry[i]->info : NULL;
+}
+
+static const saltusi_friction_ops* find(const char* name) {
+  for (int i = 0; i < REGISTRY_COUNT; i++) {
+    if (strcmp(registry[i]->info.name, name) == 0) {
+      return registry[i];
+    }
+  }
+  return NULL;
+}
+
+const saltus_solver_info* saltus_friction_solver_find(const char* name) {
+  const saltusi_friction_ops* ops = name != NULL ? find(name) : NULL;
+  return ops != NULL ? &ops->info : NULL;
+}
+
+static saltus_status refuse_name(const saltus_solver_def* def) {
+  const char* names[REGISTRY_COUNT];
+  for (int i = 0; i < REGISTRY_COUNT; i++) {
+    names[i] = registry[i]->info.name;
+  }
+  const char* near = saltusi_suggest(def->solver, names, REGISTRY_COUNT);
+  saltusi_log(def->log, SALTUS_LEVEL_ERROR,
+              "there is no friction solver \"%s\"; did you mean \"%s\"?", def->solver,
+              near != NULL ? near : "auto");
+  return SALTUS_ERR_NAME;
+}
+
+saltus_status saltus_friction_solver_create(const saltus_solver_def* def,
+                                            saltus_friction_solver** out) {
+  *out = NULL;
+  const saltusi_friction_ops* ops = def->solver != NULL ? find(def->solver) : registry[0];
+  if (ops == NULL) {
+    return refuse_name(def);
+  }
+  const saltus_field_table* table = &ops->info.options;
+  if (def->options != NULL) {
+    saltus_status status = saltus_options_check(table, def->options, ops->info.name, def->log);
+    if (status != SALTUS_OK) {
+      return status;
+    }
+  }
+  saltus_allocator memory = def->allocator != NULL ? *def->allocator : saltus_allocator_default();
+  size_t aligned = (size_t)SALTUS_ALIGNMENT - 1;
+  size_t head = (sizeof(saltus_friction_solver) + aligned) & ~aligned;
+  size_t bytes = head + table->size;
+  saltus_friction_solver* solver = memory.alloc(bytes, memory.user);
+  if (solver == NULL) {
+    return SALTUS_ERR_MEMORY;
+  }
+  memset(solver, 0, bytes);
+  solver->ops = ops;
+  solver->log = def->log;
+  solver->bytes = bytes;
+  solver->options = (unsigned char*)solver + head;
+  solver->work.memory = memory;
+  if (def->options != NULL) {
+    memcpy(solver->options, def->options, table->size);
+  } else {
+    saltus_options_defaults(table, solver->options);
+  }
+  *out = solver;
+  return SALTUS_OK;
+}
+
+void saltus_friction_solver_destroy(saltus_friction_solver* solver) {
+  if (solver != NULL) {
+    saltus_allocator memory = solver->work.memory;
+    saltusi_block_lu_release(&solver->work.lu, &memory);
+    saltusi_room_release(&solver->work.first_room, &memory);
+    saltusi_room_release(&solver->work.second_room, &memory);
+    memory.free(solver, solver->bytes, memory.user);
+  }
+}
+
+/* What has to hold before sizes can be taken from the problem at all. */
+static saltus_status check_ends(const saltus_friction_problem* problem, saltus_log log) {
+  const saltus_block_matrix* W = &problem->W;
+  bool fits = W->units >= 0 && W->offset[0] == 0 && W->start[0] == 0 && W->place[0] == 0;
+  for (int i = 0; fits && i < W->units; i++) {
+    fits = W->offset[i + 1] > W->offset[i] && W->start[i + 1] >= W->start[i];
+  }
+  if (!fits) {
+    saltusi_log(log, SALTUS_LEVEL_ERROR,
+                "friction problem: offsets and block rows have to start at 0 and ascend");
+    return SALTUS_ERR_INPUT;
+  }
+  return SALTUS_OK;
+}
+
+static void first_layout(saltusi_friction_work* work, const saltus_friction_problem* problem,
+                         saltus_arena* arena) {
+  int units = problem->W.units;
+  int rows = problem->W.offset[units];
+  saltusi_friction_pattern_layout(&work->pattern, problem, arena);
+  saltusi_friction_case_layout(&work->given, problem, arena);
+  saltusi_sweep_layout(&work->sweep, units, rows, arena);
+  work->best = SALTUS_PUSH(arena, double, rows);
+  work->point = SALTUS_PUSH(arena, double, rows);
+}
+
+/* Pattern and first-order memory; what factorises waits until it is needed. */
+static saltus_status adopt_pattern(saltus_friction_solver* solver,
+                                   const saltus_friction_problem* problem) {
+  saltusi_friction_work* work = &solver->work;
+  work->filled = false;
+  work->analysed = false;
+  work->refused = false;
+  work->lu.ready = false;
+  saltus_status status = check_ends(problem, solver->log);
+  if (status != SALTUS_OK) {
+    return status;
+  }
+  saltus_arena arena = saltus_arena_counting();
+  first_layout(work, problem, &arena);
+  status = saltusi_room_reserve(&work->first_room, &work->memory, arena.used);
+  if (status != SALTUS_OK) {
+    saltusi_log(solver->log, SALTUS_LEVEL_ERROR, "friction solver %s: no memory for %zu bytes",
+                solver->ops->info.name, arena.used);
+    return status;
+  }
+  arena = saltus_arena_over(work->first_room.block, work->first_room.bytes);
+  first_layout(work, problem, &arena);
+  status = saltusi_friction_pattern_fill(&work->pattern, problem, solver->log);
+  work->filled = status == SALTUS_OK;
+  return status;
+}
+
+saltus_status saltus_friction_solver_setup(saltus_friction_solver* solver,
+                                           const saltus_friction_problem* problem) {
+  if (problem->W.units == 0) {
+    return SALTUS_OK;
+  }
+  saltus_status status = SALTUS_OK;
+  if (!solver->work.filled || !saltusi_friction_pattern_same(&solver->work.pattern, problem)) {
+    status = adopt_pattern(solver, problem);
+  }
+  if (status == SALTUS_OK && solver->ops->factorises) {
+    saltusi_friction_reserve(&solver->work); /* too large is not an error: first order is left */
+  }
+  return status;
+}
+
+/* q and mu; W shows itself in the residual. */
+static saltus_status check_numbers(const saltus_friction_solver* solver,
+                                   const saltusi_friction_case* in) {
+  const saltusi_friction_pattern* pattern = in->pattern;
+  for (int i = 0; i < pattern->units; i++) {
+    if (saltusi_contact_rows(pattern, i) > 1 && !(in->mu[i] >= 0.0 && isfinite(in->mu[i]))) {
+      saltusi_log(solver->log, SALTUS_LEVEL_ERROR,
+                  "friction problem: mu[%d] is %g, must be finite and >= 0", i, in->mu[i]);
+      return SALTUS_ERR_INPUT;
+    }
+  }
+  if (!isfinite(in->velocity_unit)) {
+    saltusi_log(solver->log, SALTUS_LEVEL_ERROR, "friction problem: q is not finite");
+    return SALTUS_ERR_INPUT;
+  }
+  return SALTUS_OK;
+}
+
+/* The guess or zero, whichever is nearer: impulses from before an impact mislead. */
+static saltus_status first_point(saltus_friction_solver* solver, saltusi_friction_run* run,
+                                 const double* r) {
+  saltusi_friction_work* work = run->work;
+  size_t bytes = (size_t)work->pattern.rows * sizeof(double);
+  bool guessed = false;
+  for (int a = 0; a < work->pattern.rows && !guessed; a++) {
+    guessed = r[a] != 0.0;
+  }
+  memset(work->point, 0, bytes);
+  run->best = saltusi_friction_case_residual(&work->given, work->point, work->sweep.u).normalised;
+  if (!isfinite(run->best)) {
+    saltusi_log(solver->log, SALTUS_LEVEL_ERROR, "friction problem: W is not finite");
+    return SALTUS_ERR_INPUT;
+  }
+  if (guessed) {
+    double residual = saltusi_friction_case_residual(&work->given, r, work->sweep.u).normalised;
+    if (residual < run->best) {
+      run->best = residual;
+      memcpy(work->point, r, bytes);
+    }
+  }
+  memcpy(work->best, work->point, bytes);
+  return SALTUS_OK;
+}
+
+saltus_status saltus_friction_solve(saltus_friction_solver* solver,
+                                    const saltus_friction_problem* problem, double tol, double* r,
+                                    double* u, saltus_solve_result* result) {
+  result->outcome = SALTUS_SOLVED;
+  result->residual = (saltus_residual){0};
+  result->iterations = 0;
+  result->stages[0] = '\0';
+  if (problem->W.units == 0) {
+    return SALTUS_OK;
+  }
+  saltusi_friction_work* work = &solver->work;
+  saltus_status status = SALTUS_OK;
+  if (!work->filled || !saltusi_friction_pattern_same(&work->pattern, problem)) {
+    status = adopt_pattern(solver, problem);
+  }
+  if (status != SALTUS_OK) {
+    return status;
+  }
+  saltusi_friction_case* in = &work->given;
+  in->pattern = &work->pattern;
+  in->values = problem->W.values;
+  in->q = problem->q;
+  in->mu = problem->mu;
+  saltusi_friction_case_prepare(in);
+  saltusi_friction_run run = {.work = work,
+                              .options = solver->options,
+                              .tol = tol,
+                              .cost_limit = INFINITY,
+                              .result = result};
+  status = check_numbers(solver, in);
+  if (status == SALTUS_OK) {
+    status = first_point(solver, &run, r);
+  }
+  if (status != SALTUS_OK) {
+    return status;
+  }
+  if (run.best > tol) {
+    solver->ops->solve(&run);
+  }
+  memcpy(r, work->best, (size_t)work->pattern.rows * sizeof(double));
+  result->residual = saltusi_friction_case_residual(in, r, u);
+  result->outcome = result->residual.normalised <= tol ? SALTUS_SOLVED : SALTUS_UNSOLVED;
+  return SALTUS_OK;
+}

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * friction_auto.c - the portfolio. Cheap stages first, and the next one as soon as the present one
+ * predicts more work than its successor needs:
+ *
+ *   enumeration     one or two planar contacts
+ *   sweeps          in growing blocks, accelerated and plain in turn; they go on while the rate seen
+ *                   predicts less work than the interior point
+ *   interior point  from three starts, each finished by Newton and by sweeps from the best point
+ *   shuffled sweeps, then Newton
+ *   proximal point  last resort
+ *
+ * Predictions are in multiply-adds, so the path is the same on every run.
+ */
+#include "solve/friction_run.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Interior-point iterations a run is expected to take, for predictions. */
+static const double expected_iterations = 25.0;
+/* Problems this large are given to gradients when the tolerance is loose. */
+enum { LARGE = 5000 };
+static const double loose = 1e-4;
+
+/* Rows up to which a few sweeps are tried before anything else is set up. */
+enum { TINY_ROWS = 96 };
+
+static bool over(const saltusi_friction_run* run) {
+  return run->cost > run->cost_limit;
+}
+
+static bool try_tiny(saltusi_friction_run* run) {
+  saltusi_friction_work* work = run->work;
+  const saltusi_friction_pattern* pattern = &work->pattern;
+  int sweeps = pattern->units == 1 ? 1 : (pattern->units == 2 ? 2 : 8);
+  double estimate = INFINITY;
+  int k = 0;
+  while (k < sweeps && estimate > run->tol) {
+    estimate = saltusi_sweep(&work->given, work->point);
+    k++;
+  }
+  run->cost += k * pattern->sweep_cost;
+  double residual =
+      saltusi_friction_case_residual(&work->given, work->point, work->sweep.u).normalised;
+  return saltusi_run_note(run, "gauss-seidel", (saltusi_stage){k, residual}) ||
+         saltusi_run_enumeration(run);
+}
+
+/* Sweeps still needed at the better of the rates of the last block and of all of them. */
+static double sweeps_needed(const saltusi_friction_run* run, double now, double before, int block,
+                            double first, int total) {
+  double last_rate = log(now / before) / block;
+  double mean_rate = log(run->best / first) / total;
+  double rate = fmin(last_rate, mean_rate);
+  return rate < 0.0 ? log(run->tol / run->best) / rate : INFINITY;
+}
+
+/* A few Newton steps from where the sweeps are: a gamble that costs less than the interior point and
+ * often wins. Worth it when the sweeps need longer than a handful of steps. */
+static bool newton_probe(saltusi_friction_run* run, double sweeps_ahead) {
+  saltusi_friction_work* work = run->work;
+  if (!saltusi_friction_analyse(work) ||
+      sweeps_ahead * work->pattern.sweep_cost < 6.0 * saltusi_newton_cost(work)) {
+    return false;
+  }
+  saltusi_newton_settings settings = {
+      .iterations = 20, .tol = run->tol, .give_up_early = true, .no_pivoting = true};
+  bool solved = saltusi_run_newton(run, &settings);
+  saltusi_run_from_best(run);
+  return solved;
+}
+
+/* Sweeps while they promise to be cheaper than the interior point. */
+static bool sweep_stage(saltusi_friction_run* run) {
+  saltusi_friction_work* work = run->work;
+  double sweep = work->pattern.sweep_cost;
+  double first = run->best;
+  double before = first;
+  bool plain = false;
+  int total = 0;
+  int block = 20;
+  for (;;) {
+    saltusi_sweep_settings settings = {.sweeps = block, .tol = run->tol, .anderson = !plain};
+    if (saltusi_run_sweeps(run, &settings)) {
+      return true;
+    }
+    total += block;
+    double now =
+        saltusi_friction_case_residual(&work->given, work->point, work->sweep.u).normalised;
+    double needed = sweeps_needed(run, now, before, block, first, total);
+    if (total == block && newton_probe(run, needed)) {
+      return true;
+    }
+    double other = saltusi_friction_analyse(work)
+                       ? expected_iterations * saltusi_interior_cost(work)
+                       : run->cost_limit - run->cost;
+    bool worthwhile = needed * sweep <= other && total * sweep <= 2.0 * other;
+    if (!worthwhile || over(run)) {
+      return false;
+    }
+    if (now > 0.7 * before) { /* stagnates: what the other kind can do */
+      plain = !plain;
+    }
+    before = fmin(now, run->best);
+    block = needed + 20.0 < 2.0 * block ? (int)needed + 20 : 2 * block;
+  }
+}
+
+static bool interior_round(saltusi_friction_run* run, double start_z, double start_y) {
+  saltusi_interior_settings interior = {
+      .iterations = 100, .tol = fmax(run->tol, 1e-8), .start_z = start_z, .start_y = start_y};
+  saltusi_newton_settings newton = {.iterations = 30, .tol = run->tol};
+  if (saltusi_run_interior(run, &interior) || saltusi_run_newton(run, &newton)) {
+    return true;
+  }
+  saltusi_sweep_settings sweeps = {.sweeps = 300, .tol = run->tol, .anderson = true};
+  saltusi_run_from_best(run);
+  if (saltusi_run_sweeps(run, &sweeps)) {
+    return true;
+  }
+  newton.iterations = 25;
+  newton.give_up_early = true;
+  saltusi_run_from_best(run);
+  return saltusi_run_newton(run, &newton);
+}
+
+static bool shuffled_round(saltusi_friction_run* run, int round) {
+  saltusi_sweep_settings sweeps = {.sweeps = 3000,
+                                   .tol = run->tol,
+                                   .shuffled = true,
+                                   .seed = 88172645463325252u + (uint64_t)round};
+  saltusi_newton_settings newton = {.iterations = 25, .tol = run->tol, .give_up_early = true};
+  saltusi_run_from_best(run);
+  if (saltusi_run_sweeps(run, &sweeps)) {
+    return true;
+  }
+  saltusi_run_from_best(run);
+  return saltusi_run_newton(run, &newton);
+}
+
+static bool second_order(saltusi_friction_run* run) {
+  static const double starts[3][2] = {{100.0, 100.0}, {30.0, 3.0}, {1.0, 1.0}};
+  for (int k = 0; k < 3 && !over(run); k++) {
+    if (interior_round(run, starts[k][0], starts[k][1])) {
+      return true;
+    }
+    if (k == 0 && run->tol >= loose && shuffled_round(run, 3)) {
+      return true;
+    }
+  }
+  for (int k = 0; k < 3 && !over(run); k++) {
+    if (shuffled_round(run, k)) {
+      return true;
+    }
+  }
+  saltusi_run_from_best(run);
+  return !over(run) && saltusi_run_proximal(run, 500, 1.0);
+}
+
+/* Gradients with sweeps in between, for as long as the limit allows. */
+static bool first_order(saltusi_friction_run* run) {
+  while (!over(run)) {
+    double before = run->best;
+    if (saltusi_run_gradient(run, 400, 20)) {
+      return true;
+    }
+    saltusi_run_from_best(run);
+    saltusi_sweep_settings sweeps = {.sweeps = 200, .tol = run->tol};
+    if (run->best > 0.9 * before && saltusi_run_sweeps(run, &sweeps)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* Enough for every stage once, and for twenty thousand sweeps. */
+static double default_limit(saltusi_friction_work* work) {
+  double limit = 2e4 * work->pattern.sweep_cost;
+  if (work->analysed) {
+    limit += 1000.0 * saltusi_interior_cost(work);
+  }
+  return limit;
+}
+
+static void solve(saltusi_friction_run* run) {
+  const saltus_friction_auto_options* options = run->options;
+  saltusi_friction_work* work = run->work;
+  run->cost_limit = options->work > 0.0 ? 1e9 * options->work : INFINITY;
+  if (work->pattern.rows <= TINY_ROWS && try_tiny(run)) {
+    return;
+  }
+  if (options->work == 0.0) {
+    run->cost_limit = default_limit(work);
+  }
+  if (work->pattern.units > LARGE && run->tol >= loose) {
+    first_order(run);
+    return;
+  }
+  if (sweep_stage(run) || over(run)) {
+    return;
+  }
+  if (options->work == 0.0) {
+    run->cost_limit = default_limit(work);
+  }
+  if (work->refused) {
+    first_order(run);
+  } else {
+    second_order(run);
+  }
+}
+
+static const saltus_field fields[] = {
+    SALTUS_REAL(saltus_friction_auto_options, work, 0.0, 0.0, 1e9,
+                "1e9 operations at most; 0: by the size of the problem [1]"),
+};
+
+const saltusi_friction_ops saltusi_friction_auto = {
+    .info = {.name = "auto",
+             .summary = "portfolio: enumeration, sweeps, interior point, Newton, proximal point",
+             .source = "docs/solvers/friction-auto.md",
+             .options = {fields, sizeof fields / sizeof fields[0],
+                         sizeof(saltus_friction_auto_options)}},
+    .factorises = true,
+    .solve = solve,
+};

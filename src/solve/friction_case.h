@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * friction_case.h - a friction problem prepared for solving: the pattern of W, copied so that the
+ * next problem can be compared with it, and per unit what follows from the diagonal blocks.
+ */
+#ifndef SALTUSI_FRICTION_CASE_H
+#define SALTUSI_FRICTION_CASE_H
+
+#include "saltus/contact.h"
+#include "solve/one_contact.h"
+#include "solve/residual.h"
+
+#include <stddef.h>
+
+typedef struct saltusi_friction_pattern {
+  int units, rows, blocks;
+  int uniform;  /* 2 or 3: only contacts of so many rows, blocks one after the other; else 0 */
+  int unit_max; /* rows of the largest unit */
+  int* offset;  /* [units + 1] as in saltus_block_matrix */
+  int* start;   /* [units + 1] */
+  int* unit;    /* [blocks] */
+  int* place;   /* [blocks + 1] */
+  unsigned char* bilateral; /* [units] */
+  int* diagonal;            /* [units] block, -1: none */
+  int* local_at;            /* [units + 1] place in the prepared data */
+  double sweep_cost;        /* multiply-adds of a Gauss-Seidel sweep, with the one-contact solves */
+} saltusi_friction_pattern;
+
+/* values, q and mu may be the caller's or those of a subproblem. */
+typedef struct saltusi_friction_case {
+  const saltusi_friction_pattern* pattern;
+  const double* values; /* [place[blocks]] */
+  const double* q;      /* [rows] */
+  const double* mu;     /* [units] */
+  double* rho;          /* [units] */
+  double* local;   /* [local_at[units]] of one_contact.h, or the inverse of a bilateral block */
+  double* slip;    /* [units] last slip multiplier */
+  double* scratch; /* [unit_max * (unit_max + 2)] */
+  int* pivot;      /* [unit_max] */
+  double velocity_unit; /* |q| */
+} saltusi_friction_case;
+
+static inline int saltusi_unit_rows(const saltusi_friction_pattern* pattern, int i) {
+  return pattern->offset[i + 1] - pattern->offset[i];
+}
+
+/* Rows of a contact unit, 0 for a bilateral one. */
+static inline int saltusi_contact_rows(const saltusi_friction_pattern* pattern, int i) {
+  return pattern->bilateral[i] != 0 ? 0 : saltusi_unit_rows(pattern, i);
+}
+
+/* Room for local_at[units] without the pattern being filled. */
+size_t saltusi_friction_local_room(const saltus_friction_problem* problem);
+
+void saltusi_friction_pattern_layout(saltusi_friction_pattern* pattern,
+                                     const saltus_friction_problem* problem, saltus_arena* arena);
+void saltusi_friction_case_layout(saltusi_friction_case* in, const saltus_friction_problem* problem,
+                                  saltus_arena* arena);
+
+/* Copies the pattern; SALTUS_ERR_INPUT with a message when it is not one. */
+saltus_status saltusi_friction_pattern_fill(saltusi_friction_pattern* pattern,
+                                            const saltus_friction_problem* problem, saltus_log log);
+bool saltusi_friction_pattern_same(const saltusi_friction_pattern* pattern,
+                                   const saltus_friction_problem* problem);
+
+/* rho, local and velocity_unit from pattern, values, q and mu; slip is forgotten. */
+void saltusi_friction_case_prepare(saltusi_friction_case* in);
+
+/* u = W r + q */
+void saltusi_friction_velocity(const saltusi_friction_case* in, const double* r, double* u);
+
+/* The residual of r; u [rows] is written. */
+saltus_residual saltusi_friction_case_residual(const saltusi_friction_case* in, const double* r,
+                                               double* u);
+
+/* r onto the cones in place; bilateral units stay. */
+void saltusi_friction_project(const saltusi_friction_case* in, double* r);
+
+#endif

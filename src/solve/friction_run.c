@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * friction_run.c - the stages, each with its bookkeeping.
+ */
+#include "solve/friction_run.h"
+
+#include "solve/prox_fixed_point.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Multiply-adds in the factorisation are about twice as fast as those of a sweep, which are bound by
+ * gathers; measured on the published problems. */
+static const double factor_weight = 0.5;
+/* Factors beyond this are not tried: 1e11 multiply-adds take a minute. */
+static const double factor_limit = 1e11;
+/* Per unit and iteration besides the linear algebra. */
+static const double interior_unit_cost = 400.0;
+static const double newton_unit_cost = 150.0;
+
+bool saltusi_friction_analyse(saltusi_friction_work* work) {
+  if (!work->analysed && !work->refused) {
+    work->refused =
+        saltusi_block_lu_analyse(&work->lu, &work->pattern, &work->memory) != SALTUS_OK ||
+        work->lu.cost > factor_limit;
+    work->analysed = !work->refused;
+  }
+  return work->analysed;
+}
+
+static void second_layout(saltusi_friction_work* work, saltus_arena* arena) {
+  int units = work->pattern.units;
+  int rows = work->pattern.rows;
+  size_t values = work->lu.place[work->lu.start[units]];
+  saltusi_newton_layout(&work->newton, units, rows, arena);
+  saltusi_interior_layout(&work->interior, units, rows, values, arena);
+  saltusi_proximal_layout(&work->proximal, &work->pattern, arena);
+}
+
+bool saltusi_friction_reserve(saltusi_friction_work* work) {
+  if (!saltusi_friction_analyse(work)) {
+    return false;
+  }
+  if (work->lu.ready) {
+    return true;
+  }
+  saltus_arena arena = saltus_arena_counting();
+  second_layout(work, &arena);
+  if (saltusi_block_lu_reserve(&work->lu, &work->memory) != SALTUS_OK ||
+      saltusi_room_reserve(&work->second_room, &work->memory, arena.used) != SALTUS_OK) {
+    work->refused = true;
+    work->analysed = false;
+    work->lu.ready = false;
+    return false;
+  }
+  arena = saltus_arena_over(work->second_room.block, work->second_room.bytes);
+  second_layout(work, &arena);
+  return true;
+}
+
+double saltusi_newton_cost(const saltusi_friction_work* work) {
+  return factor_weight * work->lu.cost + 3.0 * work->lu.solve_cost + work->pattern.sweep_cost +
+         newton_unit_cost * work->pattern.units;
+}
+
+double saltusi_interior_cost(const saltusi_friction_work* work) {
+  return factor_weight * work->lu.cost + 5.0 * work->lu.solve_cost + work->pattern.sweep_cost +
+         interior_unit_cost * work->pattern.units;
+}
+
+void saltusi_run_from_best(saltusi_friction_run* run) {
+  memcpy(run->work->point, run->work->best, (size_t)run->work->pattern.rows * sizeof(double));
+}
+
+/* Decimal digits without the cost of snprintf, which shows on problems of one contact. */
+static size_t put_number(char* text, int number) {
+  char digits[12];
+  size_t count = 0;
+  unsigned rest = number > 0 ? (unsigned)number : 0;
+  do {
+    digits[count++] = (char)('0' + rest % 10);
+    rest /= 10;
+  } while (rest > 0);
+  for (size_t k = 0; k < count; k++) {
+    text[k] = digits[count - 1 - k];
+  }
+  text[count] = '\0';
+  return count;
+}
+
+/* Appends "name count", or adds to the count when the stage repeats; full: ends in "...". */
+static void name_stage(saltusi_friction_run* run, const char* name, int iterations) {
+  char* text = run->result->stages;
+  size_t room = sizeof run->result->stages;
+  bool again = run->stage != NULL && strcmp(run->stage, name) == 0;
+  if (!again) {
+    run->stage_at = strlen(text);
+    run->stage_iterations = 0;
+    run->stage = name;
+  }
+  run->stage_iterations += iterations;
+  size_t length = strlen(name);
+  if (run->stage_at + length + 20 > room) {
+    memcpy(text + run->stage_at, run->stage_at + 6 < room ? ", ..." : "",
+           run->stage_at + 6 < room ? 6 : 1);
+    return;
+  }
+  char* at = text + run->stage_at;
+  if (run->stage_at > 0) {
+    memcpy(at, ", ", 2);
+    at += 2;
+  }
+  memcpy(at, name, length);
+  at[length] = ' ';
+  put_number(at + length + 1, run->stage_iterations);
+}
+
+bool saltusi_run_note(saltusi_friction_run* run, const char* name, saltusi_stage stage) {
+  if (stage.residual < run->best) {
+    run->best = stage.residual;
+    memcpy(run->work->best, run->work->point, (size_t)run->work->pattern.rows * sizeof(double));
+  }
+  run->result->iterations += stage.iterations;
+  name_stage(run, name, stage.iterations);
+  return run->best <= run->tol;
+}
+
+bool saltusi_run_sweeps(saltusi_friction_run* run, const saltusi_sweep_settings* settings) {
+  saltusi_friction_work* work = run->work;
+  saltusi_stage stage = saltusi_gauss_seidel(&work->sweep, &work->given, settings, work->point);
+  double extra = settings->anderson ? 3.0 * SALTUSI_ANDERSON_DEPTH * work->pattern.rows : 0.0;
+  run->cost += stage.iterations * (work->pattern.sweep_cost + extra);
+  return saltusi_run_note(run, settings->shuffled ? "shuffled" : "gauss-seidel", stage);
+}
+
+bool saltusi_run_interior(saltusi_friction_run* run, const saltusi_interior_settings* settings) {
+  saltusi_friction_work* work = run->work;
+  if (!saltusi_friction_reserve(work)) {
+    return false;
+  }
+  work->lu.failures = 0;
+  saltusi_stage stage =
+      saltusi_interior_point(&work->interior, &work->lu, &work->given, settings, work->point);
+  run->cost += stage.iterations * saltusi_interior_cost(work);
+  return saltusi_run_note(run, "interior-point", stage);
+}
+
+bool saltusi_run_newton(saltusi_friction_run* run, const saltusi_newton_settings* settings) {
+  saltusi_friction_work* work = run->work;
+  if (!saltusi_friction_reserve(work)) {
+    return false;
+  }
+  work->lu.failures = 0;
+  saltusi_stage stage =
+      saltusi_semismooth_newton(&work->newton, &work->lu, &work->given, settings, work->point);
+  run->cost += stage.iterations * saltusi_newton_cost(work);
+  return saltusi_run_note(run, "newton", stage);
+}
+
+bool saltusi_run_proximal(saltusi_friction_run* run, int iterations, double start) {
+  saltusi_friction_work* work = run->work;
+  if (!saltusi_friction_reserve(work)) {
+    return false;
+  }
+  work->lu.failures = 0;
+  saltusi_proximal_tools tools = {
+      .sweep = &work->sweep, .newton = &work->newton, .interior = &work->interior, .lu = &work->lu};
+  saltusi_proximal_settings settings = {.iterations = iterations,
+                                        .tol = run->tol,
+                                        .start = start,
+                                        .cost_limit = run->cost_limit - run->cost};
+  saltusi_stage stage =
+      saltusi_proximal(&work->proximal, &tools, &work->given, &settings, work->point, &run->cost);
+  return saltusi_run_note(run, "proximal", stage);
+}
+
+bool saltusi_run_gradient(saltusi_friction_run* run, int iterations, int sweeps) {
+  saltusi_friction_work* work = run->work;
+  saltusi_stage stage = saltusi_projected_gradient(&work->sweep, &work->given, iterations, sweeps,
+                                                   run->tol, work->point);
+  run->cost += stage.iterations * (1.0 + 0.01 * sweeps) * work->pattern.sweep_cost;
+  return saltusi_run_note(run, "projected-gradient", stage);
+}
+
+bool saltusi_run_fixed_point(saltusi_friction_run* run, int iterations) {
+  saltusi_friction_work* work = run->work;
+  saltusi_stage stage =
+      saltusi_prox_fixed_point(&work->sweep, &work->given, iterations, run->tol, work->point);
+  run->cost += stage.iterations * work->pattern.sweep_cost;
+  return saltusi_run_note(run, "prox-fixed-point", stage);
+}

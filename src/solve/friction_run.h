@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * friction_run.h - one solve as the algorithms see it: memory, the best point so far, operations
+ * spent, and the stages from which solvers are put together.
+ *
+ * Work is counted in multiply-adds, never timed, so that the same problem takes the same path and
+ * gives the same bits on every machine and under every load.
+ */
+#ifndef SALTUSI_FRICTION_RUN_H
+#define SALTUSI_FRICTION_RUN_H
+
+#include "solve/proximal.h"
+
+typedef struct saltusi_friction_work {
+  saltus_allocator memory;
+  saltusi_friction_pattern pattern;
+  saltusi_friction_case given; /* the problem being solved */
+  saltusi_sweep_work sweep;
+  double* best;  /* [rows] */
+  double* point; /* [rows] where stages work */
+  bool filled;   /* the pattern is that of a problem */
+
+  /* second-order methods: made when first needed, or by setup */
+  bool analysed;
+  bool refused; /* the factors would be too large, or there was no memory */
+  saltusi_block_lu lu;
+  saltusi_newton_work newton;
+  saltusi_interior_work interior;
+  saltusi_proximal_work proximal;
+  saltusi_room first_room, second_room;
+} saltusi_friction_work;
+
+/* Order and fill of the factors, so that their cost is known; false: not to be had. */
+bool saltusi_friction_analyse(saltusi_friction_work* work);
+/* Memory for everything that factorises; false: not to be had. */
+bool saltusi_friction_reserve(saltusi_friction_work* work);
+
+typedef struct saltusi_friction_run {
+  saltusi_friction_work* work;
+  const void* options;
+  double tol;
+  double cost; /* multiply-adds spent */
+  double cost_limit;
+  double best; /* residual of work->best */
+  saltus_solve_result* result;
+  const char* stage; /* the last one named in result->stages */
+  int stage_iterations;
+  size_t stage_at; /* where its name starts */
+} saltusi_friction_run;
+
+/* Each runs on work->point, keeps the best, adds cost, names itself; true when solved. */
+bool saltusi_run_sweeps(saltusi_friction_run* run, const saltusi_sweep_settings* settings);
+bool saltusi_run_interior(saltusi_friction_run* run, const saltusi_interior_settings* settings);
+bool saltusi_run_newton(saltusi_friction_run* run, const saltusi_newton_settings* settings);
+bool saltusi_run_proximal(saltusi_friction_run* run, int iterations, double start);
+bool saltusi_run_gradient(saltusi_friction_run* run, int iterations, int sweeps);
+bool saltusi_run_fixed_point(saltusi_friction_run* run, int iterations);
+
+/* Copies the best point to work->point. */
+void saltusi_run_from_best(saltusi_friction_run* run);
+
+/* Takes note of a stage that ran on work->point. */
+bool saltusi_run_note(saltusi_friction_run* run, const char* name, saltusi_stage stage);
+
+/* Multiply-adds of one iteration, as the portfolio predicts them. */
+double saltusi_interior_cost(const saltusi_friction_work* work);
+double saltusi_newton_cost(const saltusi_friction_work* work);
+
+/* All states of one or two planar contacts; true when solved. */
+bool saltusi_run_enumeration(saltusi_friction_run* run);
+
+typedef struct saltusi_friction_ops {
+  saltus_solver_info info;
+  bool factorises; /* setup makes the memory of the second-order methods */
+  void (*solve)(saltusi_friction_run* run);
+} saltusi_friction_ops;
+
+extern const saltusi_friction_ops saltusi_friction_auto;
+
+#endif

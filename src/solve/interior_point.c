@@ -1,0 +1,534 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * interior_point.c - with z = P r / s_z and y = P^-1 uh / s_y, P = diag(mu, 1, 1), the friction
+ * problem of De Saxce reads
+ *
+ *   y = W z + q + |y_T| e0,   y and z in the Lorentz cone,   y.z = 0
+ *
+ * and mu is gone. Newton on this equation and on z o y = sigma m e, the term |y_T| included, with
+ * Nesterov-Todd scaling T (T z = T^-1 y = lambda) and J = I - e0 (0, y_T / |y_T|)^T:
+ *
+ *   (W + J T^2) dz = (1 - sigma) miss + J T (lambda \ ds)
+ *   dy = J^-1 (W dz - (1 - sigma) miss)
+ *
+ * dy comes from the first equation, not from complementarity, which would lose `miss` near the end.
+ * Predictor and corrector after Mehrotra (SIAM J. Optim. 2 (1992) 575-601); the full step of an
+ * interior point for friction is that of Acary, Armand, Nguyen & Shpakovych (OMS 38 (2023)), here
+ * with the fixed point on |y_T| replaced by its derivative. The problem is not monotone, so steps
+ * may jam: the centrality of every contact is kept above a part of the mean, after three tiny steps
+ * the friction term is halved in J for a while, and after that the point is moved inwards.
+ *
+ * Frictionless contacts are half lines and their tangent rows are held at zero; bilateral rows have
+ * y = 0 and no complementarity.
+ */
+#include "solve/interior_point.h"
+
+#include "math/dense.h"
+#include "solve/interior_point_cone.h"
+
+#include <string.h>
+
+enum { CONE, LINE, FREE };
+
+/* Friction below this is left to the stages that follow: P would spoil the scaling. */
+static const double friction_floor = 1e-7;
+/* Above it the cone is as good as a half space for this stage. */
+static const double friction_roof = 1e4;
+/* Part of the mean complementarity that every contact keeps. */
+static const double centrality_floor = 1e-4;
+/* |y_T| is rounded off below this part of the mean complementarity. */
+static const double tip_rounding = 1e-3;
+/* Compliance that keeps redundant bilateral rows solvable, part of their own. */
+static const double bilateral_repair = 1e-11;
+
+/* Below this mean a short step is rounding, not a jam. */
+static const double noise_floor = 1e-9;
+
+typedef struct progress {
+  const saltusi_friction_case* in;
+  saltusi_interior_work* work;
+  saltusi_block_lu* lu;
+  double velocity_scale, impulse_scale;
+  int cones;          /* units with complementarity */
+  double mean;        /* complementarity per unit, m */
+  double miss;        /* |miss| */
+  double theta;       /* part of the friction term in J */
+  double step, sigma; /* of the last iteration */
+  bool second_order;
+} progress;
+
+void saltusi_interior_layout(saltusi_interior_work* work, int units, int rows, size_t values,
+                             saltus_arena* arena) {
+  double** vectors[] = {&work->z,       &work->y,  &work->q,        &work->miss,     &work->rhs,
+                        &work->dz,      &work->dy, &work->dz_first, &work->dy_first, &work->lambda,
+                        &work->product, &work->r,  &work->u,        &work->tangent};
+  for (size_t k = 0; k < sizeof vectors / sizeof vectors[0]; k++) {
+    *vectors[k] = SALTUS_PUSH(arena, double, rows);
+  }
+  work->T = SALTUS_PUSH2(arena, double, units, 9);
+  work->T_inverse = SALTUS_PUSH2(arena, double, units, 9);
+  work->T2 = SALTUS_PUSH2(arena, double, units, 9);
+  work->slope = SALTUS_PUSH(arena, double, units);
+  work->W = SALTUS_PUSH(arena, double, values);
+  work->kind = SALTUS_PUSH(arena, unsigned char, units);
+}
+
+/* Rows of a unit that carry complementarity. */
+static int cone_rows(const progress* p, int i) {
+  int kind = p->work->kind[i];
+  return kind == CONE ? saltusi_unit_rows(p->in->pattern, i) : (kind == LINE ? 1 : 0);
+}
+
+/* Tangent rows of a frictionless contact are held. */
+static bool held(const progress* p, int i, int k) {
+  return p->work->kind[i] == LINE && k > 0;
+}
+
+static void classify(progress* p) {
+  const saltusi_friction_pattern* pattern = p->in->pattern;
+  p->cones = 0;
+  double compliance = 0.0;
+  for (int i = 0; i < pattern->units; i++) {
+    double mu = saltusi_unit_rows(pattern, i) > 1 ? p->in->mu[i] : 0.0;
+    if (pattern->bilateral[i] != 0) {
+      p->work->kind[i] = FREE;
+    } else {
+      p->work->kind[i] = mu > friction_floor ? CONE : LINE;
+      p->cones++;
+    }
+    p->work->slope[i] = p->work->kind[i] == CONE ? fmin(mu, friction_roof) : 1.0;
+    compliance += 1.0 / p->in->rho[i];
+  }
+  p->velocity_scale = p->in->velocity_unit / sqrt((double)pattern->units);
+  p->impulse_scale = p->velocity_scale * pattern->units / compliance;
+}
+
+/* W and q in the scaled variables, on the pattern of the factorisation. */
+static void scale_problem(progress* p) {
+  const saltusi_friction_pattern* pattern = p->in->pattern;
+  saltusi_block_lu* lu = p->lu;
+  double ratio = p->impulse_scale / p->velocity_scale;
+  for (int i = 0; i < pattern->units; i++) {
+    int d = saltusi_unit_rows(pattern, i);
+    double row_scale = 1.0 / p->work->slope[i];
+    for (int e = lu->start[i]; e < lu->start[i + 1]; e++) {
+      double* to = p->work->W + lu->place[e];
+      int j = lu->unit[e];
+      int columns = saltusi_unit_rows(pattern, j);
+      if (lu->source[e] < 0) {
+        memset(to, 0, (size_t)(d * columns) * sizeof(double));
+        continue;
+      }
+      const double* from = p->in->values + pattern->place[lu->source[e]];
+      double column_scale = 1.0 / p->work->slope[j];
+      for (int k = 0; k < d; k++) {
+        for (int c = 0; c < columns; c++) {
+          to[k * columns + c] = from[k * columns + c] * ratio * (k == 0 ? row_scale : 1.0) *
+                                (c == 0 ? column_scale : 1.0);
+        }
+      }
+    }
+    for (int k = 0; k < d; k++) {
+      int a = pattern->offset[i] + k;
+      p->work->q[a] = p->in->q[a] / p->velocity_scale * (k == 0 ? row_scale : 1.0);
+    }
+  }
+}
+
+static void start_point(progress* p, const saltusi_interior_settings* settings) {
+  const saltusi_friction_pattern* pattern = p->in->pattern;
+  size_t bytes = (size_t)pattern->rows * sizeof(double);
+  memset(p->work->z, 0, bytes);
+  memset(p->work->y, 0, bytes);
+  for (int i = 0; i < pattern->units; i++) {
+    if (p->work->kind[i] != FREE) {
+      p->work->z[pattern->offset[i]] = settings->start_z;
+      p->work->y[pattern->offset[i]] = settings->start_y;
+    }
+  }
+}
+
+static double mean_product(const progress* p, double step) {
+  const saltusi_friction_pattern* pattern = p->in->pattern;
+  const saltusi_interior_work* w = p->work;
+  double sum = 0.0;
+  for (int i = 0; i < pattern->units; i++) {
+    int d = cone_rows(p, i);
+    for (int a = pattern->offset[i]; a < pattern->offset[i] + d; a++) {
+      sum += (w->z[a] + step * w->dz[a]) * (w->y[a] + step * w->dy[a]);
+    }
+  }
+  return p->cones > 0 ? sum / p->cones : 0.0;
+}
+
+/* miss, mean and y_T / |y_T| at the present point. */
+static void measure(progress* p) {
+  const saltusi_friction_pattern* pattern = p->in->pattern;
+  saltusi_interior_work* w = p->work;
+  saltusi_block_lu_times(p->lu, w->W, w->z, w->product);
+  p->mean = mean_product(p, 0.0);
+  double tip = tip_rounding * p->mean;
+  double sum = 0.0;
+  for (int i = 0; i < pattern->units; i++) {
+    int d = saltusi_unit_rows(pattern, i);
+    int at = pattern->offset[i];
+    for (int k = 0; k < d; k++) {
+      w->miss[at + k] = held(p, i, k) ? 0.0 : w->y[at + k] - w->product[at + k] - w->q[at + k];
+      w->tangent[at + k] = 0.0;
+    }
+    if (w->kind[i] == CONE) {
+      double t = saltusi_tangent_norm(d, w->y + at);
+      t = sqrt(t * t + tip * tip);
+      w->miss[at] -= t;
+      for (int k = 1; k < d && t > 0.0; k++) {
+        w->tangent[at + k] = w->y[at + k] / t;
+      }
+    }
+    sum += saltusi_dot(d, w->miss + at, w->miss + at);
+  }
+  p->miss = sqrt(sum);
+}
+
+/* r of the present z and its residual. */
+static double look(progress* p) {
+  const saltusi_friction_pattern* pattern = p->in->pattern;
+  saltusi_interior_work* w = p->work;
+  for (int i = 0; i < pattern->units; i++) {
+    for (int a = pattern->offset[i]; a < pattern->offset[i + 1]; a++) {
+      double scale = a == pattern->offset[i] ? 1.0 / w->slope[i] : 1.0;
+      w->r[a] = w->z[a] * p->impulse_scale * scale;
+    }
+  }
+  return saltusi_friction_case_residual(p->in, w->r, w->u).normalised;
+}
+
+/* Scalings and lambda of all units. */
+static void find_scalings(progress* p) {
+  const saltusi_friction_pattern* pattern = p->in->pattern;
+  saltusi_interior_work* w = p->work;
+  for (int i = 0; i < pattern->units; i++) {
+    int at = pattern->offset[i];
+    int d = cone_rows(p, i);
+    if (d > 0) {
+      double* T = w->T + 9 * (size_t)i;
+      saltusi_lorentz_scaling(d, w->z + at, w->y + at, T, w->T_inverse + 9 * (size_t)i,
+                              w->T2 + 9 * (size_t)i);
+      for (int a = 0; a < d; a++) {
+        w->lambda[at + a] = saltusi_dot(d, T + a * d, w->z + at);
+      }
+    }
+  }
+}
+
+/* Adds J T^2 to the diagonal block of a cone. */
+static void add_cone(const progress* p, int i, int d, double* block) {
+  const double* T2 = p->work->T2 + 9 * (size_t)i;
+  const double* tangent = p->work->tangent + p->in->pattern->offset[i];
+  for (int a = 0; a < d; a++) {
+    for (int c = 0; c < d; c++) {
+      double v = T2[a * d + c];
+      for (int k = 1; a == 0 && k < d; k++) {
+        v -= p->theta * tangent[k] * T2[k * d + c];
+      }
+      block[a * d + c] += v;
+    }
+  }
+}
+
+/* Adds T^2 to the normal row of a line; its other rows become dz = 0. */
+static void add_line(progress* p, int i, int d, double* block) {
+  saltusi_block_lu* lu = p->lu;
+  for (int e = lu->start[i]; e < lu->start[i + 1] && d > 1; e++) {
+    size_t columns = (lu->place[e + 1] - lu->place[e]) / (size_t)d;
+    memset(lu->values + lu->place[e] + columns, 0, (size_t)(d - 1) * columns * sizeof(double));
+  }
+  block[0] += p->work->T2[9 * (size_t)i];
+  for (int k = 1; k < d; k++) {
+    block[k * (d + 1)] = 1.0;
+  }
+}
+
+/* The matrix W + J T^2. */
+static void assemble(progress* p) {
+  const saltusi_friction_pattern* pattern = p->in->pattern;
+  saltusi_block_lu* lu = p->lu;
+  memcpy(lu->values, p->work->W, lu->place[lu->start[lu->units]] * sizeof(double));
+  for (int i = 0; i < pattern->units; i++) {
+    int d = saltusi_unit_rows(pattern, i);
+    double* block = lu->values + lu->place[lu->diagonal[i]];
+    if (p->work->kind[i] == CONE) {
+      add_cone(p, i, d, block);
+    } else if (p->work->kind[i] == LINE) {
+      add_line(p, i, d, block);
+    } else {
+      double repair = bilateral_repair * saltusi_mean_diagonal(d, block);
+      for (int k = 0; k < d; k++) {
+        block[k * (d + 1)] += repair;
+      }
+    }
+  }
+}
+
+/* ds = -lambda o lambda + sigma m e - (T^-1 dy) o (T dz) of the predictor */
+static void complementarity_change(const progress* p, int i, int d, bool corrector, double* ds) {
+  const saltusi_interior_work* w = p->work;
+  int at = p->in->pattern->offset[i];
+  const double* l = w->lambda + at;
+  ds[0] = -saltusi_dot(d, l, l) + (corrector ? p->sigma * p->mean : 0.0);
+  for (int k = 1; k < d; k++) {
+    ds[k] = -2.0 * l[0] * l[k];
+  }
+  if (!corrector || !p->second_order) {
+    return;
+  }
+  double a[3];
+  double b[3];
+  for (int k = 0; k < d; k++) {
+    a[k] = saltusi_dot(d, w->T_inverse + 9 * (size_t)i + k * d, w->dy_first + at);
+    b[k] = saltusi_dot(d, w->T + 9 * (size_t)i + k * d, w->dz_first + at);
+  }
+  ds[0] -= saltusi_dot(d, a, b);
+  for (int k = 1; k < d; k++) {
+    ds[k] -= a[0] * b[k] + b[0] * a[k];
+  }
+}
+
+/* (1 - sigma) miss + J T h with h = lambda \ ds */
+static void right_hand_side(progress* p, bool corrector) {
+  const saltusi_friction_pattern* pattern = p->in->pattern;
+  saltusi_interior_work* w = p->work;
+  double part = corrector ? 1.0 - p->sigma : 1.0;
+  for (int i = 0; i < pattern->units; i++) {
+    int at = pattern->offset[i];
+    for (int a = at; a < pattern->offset[i + 1]; a++) {
+      w->rhs[a] = part * w->miss[a];
+    }
+    int d = cone_rows(p, i);
+    if (d == 0) {
+      continue;
+    }
+    double ds[3];
+    double h[3];
+    complementarity_change(p, i, d, corrector, ds);
+    saltusi_lorentz_divide(d, w->lambda + at, ds, h);
+    for (int k = 0; k < d; k++) {
+      double v = saltusi_dot(d, w->T + 9 * (size_t)i + k * d, h);
+      w->rhs[at + k] += v;
+      w->rhs[at] -= k > 0 ? p->theta * w->tangent[at + k] * v : 0.0;
+    }
+  }
+}
+
+/* dz and dy; false when the linear system could not be solved to anything useful. */
+static bool direction(progress* p, bool corrector) {
+  const saltusi_friction_pattern* pattern = p->in->pattern;
+  saltusi_interior_work* w = p->work;
+  right_hand_side(p, corrector);
+  double left = saltusi_block_lu_solve(p->lu, w->rhs, w->dz);
+  if (!(left <= 1e-2)) {
+    return false;
+  }
+  saltusi_block_lu_times(p->lu, w->W, w->dz, w->dy);
+  double part = corrector ? 1.0 - p->sigma : 1.0;
+  for (int i = 0; i < pattern->units; i++) {
+    int at = pattern->offset[i];
+    int d = saltusi_unit_rows(pattern, i);
+    int rows = cone_rows(p, i);
+    for (int k = 0; k < d; k++) {
+      w->dy[at + k] = k < rows ? w->dy[at + k] - part * w->miss[at + k] : 0.0;
+    }
+    for (int k = 1; k < rows; k++) {
+      w->dy[at] += p->theta * w->tangent[at + k] * w->dy[at + k];
+    }
+  }
+  return true;
+}
+
+static double longest_step(const progress* p) {
+  const saltusi_friction_pattern* pattern = p->in->pattern;
+  const saltusi_interior_work* w = p->work;
+  double step = INFINITY;
+  for (int i = 0; i < pattern->units; i++) {
+    int at = pattern->offset[i];
+    int d = cone_rows(p, i);
+    if (d > 0) {
+      step = fmin(step, saltusi_lorentz_step(d, w->z + at, w->dz + at));
+      step = fmin(step, saltusi_lorentz_step(d, w->y + at, w->dy + at));
+    }
+  }
+  return step;
+}
+
+/* Whether every unit stays central enough after the step. */
+static bool central(const progress* p, double step) {
+  const saltusi_friction_pattern* pattern = p->in->pattern;
+  const saltusi_interior_work* w = p->work;
+  double floor_ = centrality_floor * mean_product(p, step);
+  for (int i = 0; i < pattern->units; i++) {
+    int at = pattern->offset[i];
+    int d = cone_rows(p, i);
+    double z[3];
+    double y[3];
+    for (int k = 0; k < d; k++) {
+      z[k] = w->z[at + k] + step * w->dz[at + k];
+      y[k] = w->y[at + k] + step * w->dy[at + k];
+    }
+    if (d > 0 && !(saltusi_lorentz_centrality(d, z, y) >= floor_)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/* sigma = (m_affine / m)^3, and caution when steps are short. */
+static void choose_sigma(progress* p) {
+  double affine = fmin(longest_step(p), 1.0);
+  double ratio = p->mean > 0.0 ? mean_product(p, affine) / p->mean : 0.0;
+  double sigma = ratio * ratio * ratio;
+  sigma = sigma < 1.0 ? fmax(sigma, 1e-8) : 1.0;
+  p->second_order = true;
+  if (affine < 0.3) {
+    sigma = fmax(sigma, 0.5);
+    p->second_order = false;
+  }
+  if (p->step < 0.1 && sigma < 0.9) {
+    sigma = 0.9;
+    p->second_order = false;
+  }
+  p->sigma = sigma;
+}
+
+/* y + step dy, with what |y_T| bends away from its tangent added to y_N. The bend is never negative,
+ * so y moves inwards, and `miss` shrinks as if the equation were linear: without this the curvature
+ * of sliding contacts piles up in it until steps jam. */
+static void advance_velocity(progress* p, double step) {
+  const saltusi_friction_pattern* pattern = p->in->pattern;
+  saltusi_interior_work* w = p->work;
+  double tip = tip_rounding * p->mean;
+  for (int i = 0; i < pattern->units; i++) {
+    int at = pattern->offset[i];
+    int d = cone_rows(p, i);
+    double before = saltusi_tangent_norm(d, w->y + at);
+    double along = 0.0;
+    for (int k = 1; k < d; k++) {
+      along += w->tangent[at + k] * w->dy[at + k];
+    }
+    saltusi_add_scaled(d, step, w->dy + at, w->y + at);
+    if (d > 1) {
+      double after = saltusi_tangent_norm(d, w->y + at);
+      double bend = sqrt(after * after + tip * tip) - sqrt(before * before + tip * tip) -
+                    p->theta * step * along;
+      w->y[at] += fmax(bend, 0.0);
+    }
+  }
+}
+
+static bool newton_step(progress* p) {
+  const saltusi_friction_pattern* pattern = p->in->pattern;
+  saltusi_interior_work* w = p->work;
+  size_t bytes = (size_t)pattern->rows * sizeof(double);
+  find_scalings(p);
+  assemble(p);
+  if (!saltusi_block_lu_factor(p->lu) || !direction(p, false)) {
+    return false;
+  }
+  choose_sigma(p);
+  memcpy(w->dz_first, w->dz, bytes);
+  memcpy(w->dy_first, w->dy, bytes);
+  if (!direction(p, true)) {
+    return false;
+  }
+  double back = fmin(fmax(0.9, 1.0 - p->mean), 0.995);
+  double step = fmin(back * longest_step(p), 1.0);
+  for (int k = 0; k < 12 && !central(p, step); k++) {
+    step *= 0.8;
+  }
+  p->step = step;
+  saltusi_add_scaled(pattern->rows, step, w->dz, w->z);
+  advance_velocity(p, step);
+  return isfinite(step);
+}
+
+/* Moves z and y inwards until the mean complementarity is `factor` times what it was. */
+static void recentre(progress* p, double factor) {
+  const saltusi_friction_pattern* pattern = p->in->pattern;
+  double shift = sqrt(factor * p->mean);
+  for (int i = 0; i < pattern->units; i++) {
+    if (p->work->kind[i] != FREE) {
+      p->work->z[pattern->offset[i]] += shift;
+      p->work->y[pattern->offset[i]] += shift;
+    }
+  }
+}
+
+/* What jams call for: first half the friction term in J, later a point further inside. */
+typedef struct jam_state {
+  int small; /* tiny steps in a row */
+  int calm;  /* iterations left with half the friction term */
+  int times;
+} jam_state;
+
+static bool unjam(progress* p, jam_state* jam) {
+  if (p->theta < 1.0) {
+    jam->calm--;
+    if (jam->calm <= 0 && p->step > 0.2) {
+      p->theta = 1.0;
+    }
+    return true;
+  }
+  if (p->step < 0.05) {
+    jam->small++;
+  } else if (p->step > 0.3) {
+    jam->small = 0;
+  }
+  if (jam->small < 3) {
+    return true;
+  }
+  jam->small = 0;
+  jam->times++;
+  if (jam->times % 2 == 1) {
+    p->theta = 0.5;
+    jam->calm = 6;
+  } else {
+    recentre(p, 100.0);
+  }
+  return jam->times <= 8;
+}
+
+saltusi_stage saltusi_interior_point(saltusi_interior_work* work, saltusi_block_lu* lu,
+                                     const saltusi_friction_case* in,
+                                     const saltusi_interior_settings* settings, double* r) {
+  progress p = {.in = in, .work = work, .lu = lu, .theta = 1.0, .step = 1.0};
+  size_t bytes = (size_t)in->pattern->rows * sizeof(double);
+  classify(&p);
+  scale_problem(&p);
+  start_point(&p, settings);
+  double best = INFINITY;
+  double last = INFINITY;
+  int stalled = 0;
+  jam_state jam = {0};
+  int k = 0;
+  for (;; k++) {
+    measure(&p);
+    double residual = look(&p);
+    if (residual < best || k == 0) {
+      best = residual;
+      memcpy(r, work->r, bytes);
+    }
+    if (best <= settings->tol || k == settings->iterations || !(p.mean > 1e-26 || p.cones == 0)) {
+      break;
+    }
+    /* rounding is reached: the residual no longer follows the mean, or steps become noise */
+    stalled = residual > 0.9 * last && p.mean < 1e-13 ? stalled + 1 : 0;
+    last = residual;
+    if (stalled > 3 || (p.mean < noise_floor && p.step < 0.2)) {
+      break;
+    }
+    if (!newton_step(&p) || !unjam(&p, &jam)) {
+      break;
+    }
+  }
+  saltusi_friction_project(in, r);
+  return (saltusi_stage){k, saltusi_friction_case_residual(in, r, work->u).normalised};
+}

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * lcp_matrix.c - what kind of matrix it is decides how its blocks are factored: banded LU when the
+ * band is narrow (taking rows and columns out of a band never widens it), Cholesky when symmetric,
+ * LU with partial pivoting otherwise or when Cholesky meets a pivot that is not positive.
+ */
+#include "solve/lcp_matrix.h"
+
+#include "solve/banded.h"
+#include "solve/lcp_dense.h"
+
+#include <math.h>
+#include <string.h>
+
+/* A pivot below this part of what it came from is rounding. */
+static const double singular_pivot = 1e-13;
+
+/* Differences of mirrored entries up to this part of the largest entry are rounding of the
+ * assembly; Cholesky then solves a problem that differs by less than the factorisation itself. */
+static const double symmetric_to = 1e-15;
+
+/* Tiles, so that the mirrored entries come from the cache. */
+static bool dense_is_symmetric(int n, const double* M, double tolerance) {
+  enum { TILE = 16 };
+  for (int top = 0; top < n; top += TILE) {
+    for (int left = 0; left <= top; left += TILE) {
+      for (int i = top; i < n && i < top + TILE; i++) {
+        for (int j = left; j < i && j < left + TILE; j++) {
+          double a = M[(size_t)i * (size_t)n + (size_t)j];
+          double b = M[(size_t)j * (size_t)n + (size_t)i];
+          if (!(fabs(a - b) <= tolerance)) {
+            return false;
+          }
+        }
+      }
+    }
+  }
+  return true;
+}
+
+static double largest_of(size_t count, const double* values) {
+  double largest = 0.0;
+  for (size_t i = 0; i < count; i++) {
+    double size = fabs(values[i]);
+    if (!(size <= largest)) {
+      largest = size;
+    }
+  }
+  return largest;
+}
+
+static void look_at_sparse(saltusi_lcp_matrix* M) {
+  const saltus_csr* s = &M->sparse;
+  M->lower = 0;
+  M->upper = 0;
+  M->z_matrix = true;
+  for (int i = 0; i < s->rows; i++) {
+    bool diagonal = false;
+    for (int k = s->start[i]; k < s->start[i + 1]; k++) {
+      int distance = s->column[k] - i;
+      M->upper = distance > M->upper ? distance : M->upper;
+      M->lower = -distance > M->lower ? -distance : M->lower;
+      diagonal = diagonal || (distance == 0 && s->values[k] > 0.0);
+      if (distance != 0 && s->values[k] > 0.0) {
+        M->z_matrix = false;
+      }
+    }
+    M->z_matrix = M->z_matrix && diagonal;
+  }
+  M->largest = largest_of((size_t)s->start[s->rows], s->values);
+  /* a quarter: beyond that the dense block with its panels is as fast */
+  M->banded = M->lower + M->upper + 1 <= M->n / 4 || M->n > SALTUSI_LCP_DENSE_MAX;
+}
+
+saltusi_lcp_matrix saltusi_lcp_matrix_of(const saltus_lcp* problem) {
+  saltusi_lcp_matrix M = {.n = problem->n, .lower = problem->n, .upper = problem->n};
+  if (problem->sparse.start != NULL) {
+    M.sparse = problem->sparse;
+    look_at_sparse(&M);
+  } else {
+    M.dense = problem->M;
+    M.largest = largest_of((size_t)M.n * (size_t)M.n, M.dense);
+    M.symmetric = dense_is_symmetric(M.n, M.dense, symmetric_to * M.largest);
+  }
+  return M;
+}
+
+double saltusi_lcp_matrix_row(const saltusi_lcp_matrix* M, int i, const double* z) {
+  if (M->dense != NULL) {
+    return saltusi_dot4(M->n, M->dense + (size_t)i * (size_t)M->n, z);
+  }
+  double sum = 0.0;
+  for (int k = M->sparse.start[i]; k < M->sparse.start[i + 1]; k++) {
+    sum += M->sparse.values[k] * z[M->sparse.column[k]];
+  }
+  return sum;
+}
+
+void saltusi_lcp_matrix_times(const saltusi_lcp_matrix* M, const double* z, const double* q,
+                              double* w) {
+  for (int i = 0; i < M->n; i++) {
+    w[i] = saltusi_lcp_matrix_row(M, i, z) + q[i];
+  }
+}
+
+size_t saltusi_lcp_block_size(const saltusi_lcp_matrix* M) {
+  size_t n = (size_t)M->n;
+  if (M->dense == NULL && M->banded) {
+    return n * (size_t)(M->lower + M->upper + 1);
+  }
+  return n * n;
+}
+
+static void gather_band(saltusi_lcp_block* block, const saltusi_lcp_matrix* M, const int* list,
+                        double shift) {
+  int width = block->lower + block->upper + 1;
+  memset(block->values, 0, (size_t)block->count * (size_t)width * sizeof(double));
+  for (int a = 0; a < block->count; a++) {
+    double* row = block->values + (size_t)a * (size_t)width + block->lower - a;
+    for (int k = M->sparse.start[list[a]]; k < M->sparse.start[list[a] + 1]; k++) {
+      int b = block->place[M->sparse.column[k]];
+      if (b >= 0) {
+        row[b] += M->sparse.values[k];
+      }
+    }
+    row[a] += shift;
+  }
+}
+
+static void gather_dense(saltusi_lcp_block* block, const saltusi_lcp_matrix* M, const int* list,
+                         double shift) {
+  size_t count = (size_t)block->count;
+  bool half = block->kind == SALTUSI_LCP_FACTOR_CHOLESKY;
+  for (int a = 0; a < block->count; a++) {
+    double* to = block->values + (size_t)a * count;
+    if (M->dense != NULL) {
+      const double* from = M->dense + (size_t)list[a] * (size_t)M->n;
+      for (int b = half ? a : 0; b < block->count; b++) {
+        to[b] = from[list[b]];
+      }
+    } else {
+      memset(to, 0, count * sizeof(double));
+      for (int k = M->sparse.start[list[a]]; k < M->sparse.start[list[a] + 1]; k++) {
+        int b = block->place[M->sparse.column[k]];
+        if (b >= 0) {
+          to[b] += M->sparse.values[k];
+        }
+      }
+    }
+    to[a] += shift;
+  }
+}
+
+static saltusi_elimination whole(const saltusi_lcp_block* block) {
+  return (saltusi_elimination){.A = block->values,
+                               .stride = block->count,
+                               .rows = block->count,
+                               .columns = block->count,
+                               .pivots = block->count};
+}
+
+static saltusi_band band_of(const saltusi_lcp_block* block) {
+  return (saltusi_band){block->count, block->lower, block->upper, block->values};
+}
+
+static void find_places(saltusi_lcp_block* block, const saltusi_lcp_matrix* M, const int* list) {
+  memset(block->place, -1, (size_t)M->n * sizeof(int));
+  for (int a = 0; a < block->count; a++) {
+    block->place[list[a]] = a;
+  }
+}
+
+bool saltusi_lcp_block_factor(saltusi_lcp_block* block, const saltusi_lcp_matrix* M,
+                              const int* list, int count, double shift) {
+  block->count = count;
+  if (M->dense == NULL) {
+    find_places(block, M, list);
+    if (M->banded) {
+      block->kind = SALTUSI_LCP_FACTOR_BAND;
+      block->lower = M->lower;
+      block->upper = M->upper;
+      gather_band(block, M, list, shift);
+      saltusi_band band = band_of(block);
+      return saltusi_band_factor(&band);
+    }
+  }
+  if (M->symmetric) {
+    block->kind = SALTUSI_LCP_FACTOR_CHOLESKY;
+    gather_dense(block, M, list, shift);
+    if (saltusi_cholesky(count, block->values, singular_pivot)) {
+      return true;
+    }
+  }
+  block->kind = SALTUSI_LCP_FACTOR_LU;
+  gather_dense(block, M, list, shift);
+  saltusi_elimination all = whole(block);
+  return saltusi_eliminate(&all, singular_pivot, block->pivot);
+}
+
+void saltusi_lcp_block_solve(const saltusi_lcp_block* block, double* x) {
+  if (block->kind == SALTUSI_LCP_FACTOR_BAND) {
+    saltusi_band band = band_of(block);
+    saltusi_band_solve(&band, x);
+  } else if (block->kind == SALTUSI_LCP_FACTOR_CHOLESKY) {
+    saltusi_cholesky_solve(block->count, block->values, x);
+  } else {
+    saltusi_elimination all = whole(block);
+    saltusi_eliminate_solve(&all, block->pivot, x);
+  }
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * lcp_run.h - one solve of a complementarity problem without bilateral rows, as the algorithms see
+ * it: problem, room, the best answer so far and what was tried. An algorithm offers answers; the
+ * run judges them all by the same residual.
+ */
+#ifndef SALTUSI_LCP_RUN_H
+#define SALTUSI_LCP_RUN_H
+
+#include "solve/lcp_lemke.h"
+#include "solve/lcp_matrix.h"
+
+/* Largest problems for Lemke's method (three dense matrices) and for trying all bases. */
+enum { SALTUSI_LCP_LEMKE_MAX = 1500, SALTUSI_LCP_ENUMERATE_MAX = 12 };
+
+typedef struct saltusi_lcp_room {
+  int n;                 /* largest */
+  bool lemke;            /* there is room for Lemke's method */
+  unsigned char* active; /* [n] */
+  int* list;             /* [n] active rows, ascending */
+  double* value;         /* [n] solution of the active block */
+  double* trial;         /* [n] an answer */
+  double* rest;          /* [n] its w */
+  double* best;          /* [n] */
+  double* shifted;       /* [n] right-hand side of the proximal problem */
+  double* last;          /* [n] last proximal point */
+  double* full;          /* [n x n] dense copy of a sparse matrix for Lemke; may be NULL */
+  double* chain[6];      /* [n] each: tridiagonal matrix and its elimination */
+  saltusi_lcp_block block;
+  saltusi_lcp_work work; /* of Lemke's method */
+} saltusi_lcp_room;
+
+typedef struct saltusi_lcp_run {
+  const saltusi_lcp_matrix* M;
+  const double* q;      /* [n] */
+  double q_size;        /* largest |q_i| */
+  double target;        /* for |min(z, w)| */
+  bool basis_is_enough; /* the caller polishes: a complementary basis need not meet the target */
+  const void* options;  /* of the solver by this name */
+  saltusi_lcp_room* room;
+  double* z;       /* [n] first guess, then the best answer */
+  double residual; /* of z: |min(z, w)|; infinite before the first answer */
+  bool solved;     /* enough was reached */
+  bool none;       /* shown to have no solution */
+  int iterations;
+  char* stages; /* [128] */
+} saltusi_lcp_run;
+
+void saltusi_lcp_room_layout(saltusi_lcp_room* room, const saltusi_lcp_matrix* M,
+                             saltus_arena* arena);
+
+/* Whether a problem with this matrix fits; what fits is solved in the same way as in fresh room. */
+bool saltusi_lcp_room_fits(const saltusi_lcp_room* room, const saltusi_lcp_matrix* M);
+
+/* Judges room->trial (negative entries are cut): kept when better. `basis`: it is the solution of
+ * a complementary basis. Returns run->solved. */
+bool saltusi_lcp_run_offer(saltusi_lcp_run* run, bool basis);
+
+/* Notes a stage: "name count". */
+void saltusi_lcp_run_note(saltusi_lcp_run* run, const char* name, int count);
+
+/* Sets active to the guess, z_i > 0; false when the guess is zero. */
+bool saltusi_lcp_run_warm(saltusi_lcp_run* run);
+
+/* A tridiagonal matrix with positive diagonal and nothing positive beside it. */
+bool saltusi_lcp_run_is_chain(const saltusi_lcp_run* run);
+
+/* The algorithms; each returns run->solved. */
+bool saltusi_lcp_run_lemke(saltusi_lcp_run* run, int pivots_per_row);
+bool saltusi_lcp_run_chain(saltusi_lcp_run* run, int iterations);
+bool saltusi_lcp_run_enumerate(saltusi_lcp_run* run);
+
+/* One entry of the registry. */
+typedef struct saltusi_lcp_ops {
+  saltus_solver_info info;
+  void (*solve)(saltusi_lcp_run* run);
+} saltusi_lcp_ops;
+
+extern const saltusi_lcp_ops saltusi_lcp_auto;
+extern const saltusi_lcp_ops saltusi_lcp_lemke_solver;
+extern const saltusi_lcp_ops saltusi_lcp_principal_pivoting;
+extern const saltusi_lcp_ops saltusi_lcp_active_set;
+extern const saltusi_lcp_ops saltusi_lcp_enumeration;
+
+#endif

@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * lcp_solver.c - the registry of complementarity solvers and what they share: room, options,
+ * bilateral rows, the last word about the residual. The algorithms see problems without bilateral
+ * rows only.
+ */
+#include "base/log.h"
+#include "base/suggest.h"
+#include "solve/lcp_mixed.h"
+#include "solve/lcp_run.h"
+
+#include <math.h>
+#include <string.h>
+
+static const saltusi_lcp_ops* const solvers[] = {
+    &saltusi_lcp_auto,       &saltusi_lcp_lemke_solver, &saltusi_lcp_principal_pivoting,
+    &saltusi_lcp_active_set, &saltusi_lcp_enumeration,
+};
+enum { SOLVER_COUNT = sizeof solvers / sizeof *solvers };
+
+int saltus_lcp_solver_count(void) {
+  return SOLVER_COUNT;
+}
+
+const saltus_solver_info* saltus_lcp_solver_at(int i) {
+  return i >= 0 && i < SOLVER_COUNT ? &solvers[i]->info : NULL;
+}
+
+static const saltusi_lcp_ops* find(const char* name) {
+  for (int i = 0; i < SOLVER_COUNT; i++) {
+    if (strcmp(solvers[i]->info.name, name) == 0) {
+      return solvers[i];
+    }
+  }
+  return NULL;
+}
+
+const saltus_solver_info* saltus_lcp_solver_find(const char* name) {
+  const saltusi_lcp_ops* ops = find(name);
+  return ops != NULL ? &ops->info : NULL;
+}
+
+struct saltus_lcp_solver {
+  saltus_allocator allocator;
+  saltus_log log;
+  const saltusi_lcp_ops* ops;
+  size_t bytes; /* of this struct with the options behind it */
+  void* options;
+  void* block; /* everything below */
+  size_t block_bytes;
+  saltusi_lcp_room room;
+  saltusi_lcp_mixed mixed;
+  bool has_mixed;
+};
+
+static saltus_status refuse_name(const saltus_solver_def* def) {
+  const char* names[SOLVER_COUNT];
+  for (int i = 0; i < SOLVER_COUNT; i++) {
+    names[i] = solvers[i]->info.name;
+  }
+  const char* near = saltusi_suggest(def->solver, names, SOLVER_COUNT);
+  saltusi_log(def->log, SALTUS_LEVEL_ERROR,
+              "there is no complementarity solver \"%s\"; did you mean \"%s\"?", def->solver,
+              near != NULL ? near : "auto");
+  return SALTUS_ERR_NAME;
+}
+
+saltus_status saltus_lcp_solver_create(const saltus_solver_def* def, saltus_lcp_solver** out) {
+  *out = NULL;
+  const saltusi_lcp_ops* ops = def->solver != NULL ? find(def->solver) : &saltusi_lcp_auto;
+  if (ops == NULL) {
+    return refuse_name(def);
+  }
+  saltus_allocator allocator =
+      def->allocator != NULL ? *def->allocator : saltus_allocator_default();
+  const saltus_field_table* table = &ops->info.options;
+  if (def->options != NULL && table->count > 0) {
+    saltus_status status = saltus_options_check(table, def->options, ops->info.name, def->log);
+    if (status != SALTUS_OK) {
+      return status;
+    }
+  }
+  size_t head =
+      (sizeof(saltus_lcp_solver) + SALTUS_ALIGNMENT - 1) & ~(size_t)(SALTUS_ALIGNMENT - 1);
+  size_t bytes = head + table->size;
+  saltus_lcp_solver* solver = allocator.alloc(bytes, allocator.user);
+  if (solver == NULL) {
+    return SALTUS_ERR_MEMORY;
+  }
+  memset(solver, 0, bytes);
+  solver->allocator = allocator;
+  solver->log = def->log;
+  solver->ops = ops;
+  solver->bytes = bytes;
+  solver->options = (unsigned char*)solver + head;
+  if (def->options != NULL) {
+    memcpy(solver->options, def->options, table->size);
+  } else if (table->count > 0) {
+    saltus_options_defaults(table, solver->options);
+  }
+  *out = solver;
+  return SALTUS_OK;
+}
+
+static void drop_room(saltus_lcp_solver* solver) {
+  if (solver->block != NULL) {
+    solver->allocator.free(solver->block, solver->block_bytes, solver->allocator.user);
+  }
+  solver->block = NULL;
+  solver->room = (saltusi_lcp_room){0};
+  solver->mixed = (saltusi_lcp_mixed){0};
+  solver->has_mixed = false;
+}
+
+void saltus_lcp_solver_destroy(saltus_lcp_solver* solver) {
+  if (solver != NULL) {
+    drop_room(solver);
+    solver->allocator.free(solver, solver->bytes, solver->allocator.user);
+  }
+}
+
+static saltus_status refuse(const saltus_lcp_solver* solver, const char* why) {
+  saltusi_log(solver->log, SALTUS_LEVEL_ERROR, "complementarity problem: %s", why);
+  return SALTUS_ERR_INPUT;
+}
+
+static bool columns_fit(const saltus_csr* s, int n) {
+  if (s->rows != n || s->columns != n || s->start[0] != 0) {
+    return false;
+  }
+  for (int i = 0; i < n; i++) {
+    if (s->start[i + 1] < s->start[i]) {
+      return false;
+    }
+    for (int k = s->start[i]; k < s->start[i + 1]; k++) {
+      if (s->column[k] < 0 || s->column[k] >= n) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+static saltus_status validate(const saltus_lcp_solver* solver, const saltus_lcp* problem) {
+  int n = problem->n;
+  if (n < 0 || problem->bilateral < 0 || problem->bilateral > n) {
+    return refuse(solver, "the number of rows or of bilateral rows is not possible");
+  }
+  if (problem->sparse.start != NULL && !columns_fit(&problem->sparse, n)) {
+    return refuse(solver, "the sparse matrix is not square or has columns outside");
+  }
+  if (n > SALTUSI_LCP_DENSE_MAX && problem->bilateral > 0) {
+    return refuse(solver, "bilateral rows are treated in problems of up to 4000 rows");
+  }
+  return SALTUS_OK;
+}
+
+/* The matrix that the algorithms will see: itself, or a dense one without the bilateral rows. */
+static saltusi_lcp_matrix seen_matrix(const saltus_lcp* problem) {
+  if (problem->bilateral == 0) {
+    return saltusi_lcp_matrix_of(problem);
+  }
+  static const double nothing = 0.0;
+  int m = problem->n - problem->bilateral;
+  return (saltusi_lcp_matrix){.n = m, .dense = &nothing, .lower = m, .upper = m};
+}
+
+static bool fits(const saltus_lcp_solver* solver, const saltus_lcp* problem,
+                 const saltusi_lcp_matrix* M) {
+  return solver->block != NULL && saltusi_lcp_room_fits(&solver->room, M) &&
+         (problem->bilateral == 0 || (solver->has_mixed && problem->n <= solver->mixed.n));
+}
+
+static void layout(saltus_lcp_solver* solver, const saltus_lcp* problem,
+                   const saltusi_lcp_matrix* M, saltus_arena* arena) {
+  saltusi_lcp_room_layout(&solver->room, M, arena);
+  if (problem->bilateral > 0) {
+    saltusi_lcp_mixed_layout(&solver->mixed, problem->n, arena);
+    solver->has_mixed = true;
+  }
+}
+
+static saltus_status make_room(saltus_lcp_solver* solver, const saltus_lcp* problem,
+                               const saltusi_lcp_matrix* M) {
+  drop_room(solver);
+  saltus_arena arena = saltus_arena_counting();
+  layout(solver, problem, M, &arena);
+  /* never empty, so that a problem without rows counts as set up */
+  size_t bytes = arena.used > 0 ? arena.used : 1;
+  void* block = solver->allocator.alloc(bytes, solver->allocator.user);
+  if (block == NULL) {
+    solver->room = (saltusi_lcp_room){0};
+    solver->has_mixed = false;
+    return SALTUS_ERR_MEMORY;
+  }
+  arena = saltus_arena_over(block, bytes);
+  layout(solver, problem, M, &arena);
+  solver->block = block;
+  solver->block_bytes = bytes;
+  return SALTUS_OK;
+}
+
+static saltus_status prepare(saltus_lcp_solver* solver, const saltus_lcp* problem,
+                             saltusi_lcp_matrix* M) {
+  saltus_status status = validate(solver, problem);
+  if (status != SALTUS_OK) {
+    return status;
+  }
+  *M = seen_matrix(problem);
+  return fits(solver, problem, M) ? SALTUS_OK : make_room(solver, problem, M);
+}
+
+saltus_status saltus_lcp_solver_setup(saltus_lcp_solver* solver, const saltus_lcp* problem) {
+  saltusi_lcp_matrix M;
+  return prepare(solver, problem, &M);
+}
+
+static double norm(int n, const double* x, double* largest) {
+  double sum = 0.0;
+  *largest = 0.0;
+  for (int i = 0; i < n; i++) {
+    sum += x[i] * x[i];
+    double size = fabs(x[i]);
+    *largest = size > *largest ? size : *largest;
+  }
+  return sqrt(sum);
+}
+
+/* A problem without bilateral rows; the best answer is in z. */
+static void run_solver(saltus_lcp_solver* solver, saltusi_lcp_run* run) {
+  int n = run->M->n;
+  bool trivial = true;
+  for (int i = 0; i < n; i++) {
+    trivial = trivial && run->q[i] >= 0.0;
+  }
+  run->residual = INFINITY;
+  if (trivial) {
+    memset(run->z, 0, (size_t)n * sizeof(double));
+    run->residual = 0.0;
+    run->solved = true;
+    return;
+  }
+  solver->ops->solve(run);
+  if (run->residual < INFINITY) {
+    memcpy(run->z, solver->room.best, (size_t)n * sizeof(double));
+  }
+}
+
+static void keep_better(const saltus_lcp* problem, const double* trial, double* z, double* w,
+                        saltus_solve_result* result) {
+  saltus_residual found = saltus_lcp_residual(problem, trial, w);
+  if (found.normalised < result->residual.normalised) {
+    memcpy(z, trial, (size_t)problem->n * sizeof(double));
+    result->residual = found;
+  }
+}
+
+/* Expands, and polishes when that is not enough. */
+static void put_back(saltus_lcp_solver* solver, const saltus_lcp* problem, double tol, double* z,
+                     double* w, saltus_solve_result* result) {
+  saltusi_lcp_mixed* mixed = &solver->mixed;
+  saltusi_lcp_mixed_expand(mixed, problem);
+  keep_better(problem, mixed->expanded, z, w, result);
+  if (!(result->residual.normalised <= tol) && saltusi_lcp_mixed_polish(mixed, problem)) {
+    keep_better(problem, mixed->polished, z, w, result);
+  }
+}
+
+/* One way through the mixed problem; true when nothing more needs to be tried. */
+static bool run_mixed(saltus_lcp_solver* solver, const saltus_lcp* problem, double tol, double* z,
+                      double* w, saltus_solve_result* result, unsigned how) {
+  saltusi_lcp_mixed* mixed = &solver->mixed;
+  bool careful = (how & 1U) != 0;
+  saltusi_reduction reduction = saltusi_lcp_mixed_reduce(mixed, problem, careful);
+  if (reduction != SALTUSI_REDUCED) {
+    result->outcome = reduction == SALTUSI_REDUCTION_NONE ? SALTUS_NO_SOLUTION : result->outcome;
+    return reduction == SALTUSI_REDUCTION_NONE;
+  }
+  double q_size;
+  double size = norm(problem->n, problem->q, &q_size);
+  int m = problem->n - problem->bilateral;
+  const saltus_lcp rest = {.n = m, .M = mixed->reduced, .q = mixed->rest};
+  saltusi_lcp_matrix M = saltusi_lcp_matrix_of(&rest);
+  norm(m, mixed->rest, &q_size);
+  saltusi_lcp_run run = {.M = &M,
+                         .q = mixed->rest,
+                         .q_size = q_size,
+                         .target = 0.5 * tol * size,
+                         .basis_is_enough = (how & 2U) == 0,
+                         .options = solver->options,
+                         .room = &solver->room,
+                         .z = mixed->z,
+                         .stages = result->stages};
+  memcpy(mixed->z, z + problem->bilateral, (size_t)m * sizeof(double));
+  run_solver(solver, &run);
+  result->iterations += run.iterations;
+  if (run.residual < INFINITY) {
+    put_back(solver, problem, tol, z, w, result);
+  }
+  /* a proof is believed when the reduction did not have to be careful or nothing better is known */
+  if (run.none && result->residual.normalised > tol) {
+    result->outcome = SALTUS_NO_SOLUTION;
+  }
+  return run.none || result->residual.normalised <= tol;
+}
+
+static void solve_mixed(saltus_lcp_solver* solver, const saltus_lcp* problem, double tol, double* z,
+                        double* w, saltus_solve_result* result) {
+  /* by LU and with any basis; by LU; the same two by principal pivots */
+  static const unsigned ways[] = {0U, 1U, 2U, 3U};
+  result->residual = saltus_lcp_residual(problem, z, w);
+  for (int k = 0; k < 4; k++) {
+    if (run_mixed(solver, problem, tol, z, w, result, ways[k])) {
+      break;
+    }
+  }
+}
+
+static void solve_plain(saltus_lcp_solver* solver, const saltus_lcp* problem,
+                        const saltusi_lcp_matrix* M, double tol, double* z,
+                        saltus_solve_result* result) {
+  double q_size;
+  double size = norm(problem->n, problem->q, &q_size);
+  saltusi_lcp_run run = {.M = M,
+                         .q = problem->q,
+                         .q_size = q_size,
+                         .target = tol * size,
+                         .options = solver->options,
+                         .room = &solver->room,
+                         .z = z,
+                         .stages = result->stages};
+  run_solver(solver, &run);
+  result->iterations = run.iterations;
+  if (run.none) {
+    result->outcome = SALTUS_NO_SOLUTION;
+  }
+}
+
+saltus_status saltus_lcp_solve(saltus_lcp_solver* solver, const saltus_lcp* problem, double tol,
+                               double* z, double* w, saltus_solve_result* result) {
+  result->outcome = SALTUS_UNSOLVED;
+  result->residual = (saltus_residual){INFINITY, INFINITY, INFINITY};
+  result->iterations = 0;
+  result->stages[0] = '\0';
+  saltusi_lcp_matrix M;
+  saltus_status status = prepare(solver, problem, &M);
+  if (status != SALTUS_OK) {
+    return status;
+  }
+  double largest;
+  if (!isfinite(norm(problem->n, problem->q, &largest)) || !isfinite(M.largest)) {
+    return refuse(solver, "an entry of M or q is not finite");
+  }
+  if (problem->bilateral > 0) {
+    solve_mixed(solver, problem, tol, z, w, result);
+  } else {
+    solve_plain(solver, problem, &M, tol, z, result);
+  }
+  result->residual = saltus_lcp_residual(problem, z, w);
+  if (result->residual.normalised <= tol) {
+    result->outcome = SALTUS_SOLVED;
+  }
+  return SALTUS_OK;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * principal_pivoting.h - block principal pivoting, plain and proximal.
+ */
+#ifndef SALTUSI_PRINCIPAL_PIVOTING_H
+#define SALTUSI_PRINCIPAL_PIVOTING_H
+
+#include "solve/lcp_run.h"
+
+typedef struct saltusi_pivoting {
+  double shift;    /* solves with M + shift I */
+  const double* q; /* [n] */
+  int patience;    /* exchanges of all violated rows without progress before single ones */
+  int iterations;  /* at most */
+  int done;        /* iterations made */
+} saltusi_pivoting;
+
+/* Starts from room->active and leaves the last basis there and its solution in room->trial. True
+ * when the basis is complementary. */
+bool saltusi_principal_pivot(saltusi_lcp_run* run, saltusi_pivoting* pivoting);
+
+/* Plain; starts from the guess, or from the rows with q < 0. */
+bool saltusi_lcp_run_pivoting(saltusi_lcp_run* run, int patience, int iterations);
+
+/* Proximal, for positive semidefinite M. */
+bool saltusi_lcp_run_proximal(saltusi_lcp_run* run, int patience);
+
+#endif
