@@ -36,8 +36,10 @@ typedef struct saltus_frame {
   double residual_velocity;   /* m/s, largest since the last frame */
   double residual_impulse;    /* N s, largest since the last frame */
   double penetration;         /* m, deepest since the last frame; 0: none */
+  double h;                   /* s, length of the last step */
   double error;               /* largest error estimate since the last frame, in tolerances */
-  long long rejections;       /* since the last frame */
+  int error_order;            /* of the local error that a controller saw in the last step */
+  long long rejections;       /* attempts that a controller rejected since the last frame */
 } saltus_frame;
 
 typedef enum saltus_event_kind {

@@ -324,6 +324,12 @@ static saltus_status on_frame(void* user, const saltus_frame* f) {
   put(r, SALTUSI_POTENTIAL, i, &f->potential);
   put(r, SALTUSI_RESIDUAL_VELOCITY, i, &f->residual_velocity);
   put(r, SALTUSI_RESIDUAL_IMPULSE, i, &f->residual_impulse);
+  put(r, SALTUSI_PENETRATION, i, &f->penetration);
+  put(r, SALTUSI_CONTROL_H, i, &f->h);
+  put(r, SALTUSI_CONTROL_ERROR, i, &f->error);
+  long long order = f->error_order;
+  put(r, SALTUSI_CONTROL_ORDER, i, &order);
+  put(r, SALTUSI_CONTROL_REJECTIONS, i, &f->rejections);
   r->fresh.frames++;
   return flush_when_due(r);
 }

@@ -333,7 +333,9 @@ static saltus_status make_frame(saltus_sim* sim, saltus_frame* frame) {
       .residual_velocity = sim->sums[SALTUSI_SUM_VELOCITY],
       .residual_impulse = sim->sums[SALTUSI_SUM_IMPULSE],
       .penetration = sim->sums[SALTUSI_SUM_PENETRATION],
+      .h = sim->last_h,
       .error = sim->sums[SALTUSI_SUM_ERROR],
+      .error_order = sim->report.error_order,
       .rejections = (long long)sim->sums[SALTUSI_SUM_REJECTIONS],
   };
   for (int key = 0; key < d->nc; key++) {

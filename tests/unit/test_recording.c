@@ -105,7 +105,12 @@ static void make_frame(long long i, noisy_frame* n) {
                             .contact_count = NC,
                             .joint_forces = n->joints,
                             .residual_velocity = fabs(noise(&seed)),
-                            .residual_impulse = fabs(noise(&seed))};
+                            .residual_impulse = fabs(noise(&seed)),
+                            .penetration = fabs(noise(&seed)),
+                            .h = fabs(noise(&seed)),
+                            .error = fabs(noise(&seed)),
+                            .error_order = (int)(i % 3),
+                            .rejections = i % 5};
 }
 
 static saltus_event make_event(long long i) {
@@ -220,6 +225,11 @@ static void check_frame(const saltus_recording_data* d, long long i) {
   assert_same(d->potential[i], n.frame.potential);
   assert_same(d->residual_velocity[i], n.frame.residual_velocity);
   assert_same(d->residual_impulse[i], n.frame.residual_impulse);
+  assert_same(d->penetration[i], n.frame.penetration);
+  assert_same(d->h[i], n.frame.h);
+  assert_same(d->error[i], n.frame.error);
+  assert_int_equal(d->error_order[i], n.frame.error_order);
+  assert_int_equal(d->rejections[i], n.frame.rejections);
 }
 
 static void check_run(const saltus_recording_data* d) {
