@@ -16,7 +16,7 @@
  *   /contacts/impulse [N, nc, 3] N s, sum of the impacts since the last frame
  *   /joints/force [N, nj] N    /energy/kinetic, /energy/potential [N] J
  *   /residual/velocity [N] m/s /residual/impulse [N] N s      /residual/penetration [N] m
- *   /control/h [N] s           /control/error [N] tolerances  /control/order, rejections [N] int64
+ *   /control/h [N] s           /control/error [N] tolerances  /control/order, rejections [N]
  *   /events [E] compound: kind (text), t, t_accuracy, contact (int32), u_before, u_after, impulse
  *
  * Datasets of width zero are absent. Attributes: `units` on each dataset; `columns` and
@@ -98,8 +98,8 @@ typedef struct saltus_recording_data {
   double* penetration;         /* [count] m, deepest since the frame before */
   double* h;                   /* [count] s, last step */
   double* error;               /* [count] largest estimate since the frame before, in tolerances */
-  long long* error_order;      /* [count] order of the local error in the last step */
-  long long* rejections;       /* [count] since the frame before */
+  double* error_order;         /* [count] order of the local error in the last step */
+  double* rejections;          /* [count] since the frame before */
   saltus_event* events;
   long long event_count;
   saltus_label* q_labels;     /* [nq] */

@@ -241,7 +241,7 @@ static bool fill(hid_t file, const saltus_recording* r) {
       put_integer(file, "nv", head->nv) && put_integer(file, "nc", head->nc) &&
       put_integer(file, "nj", head->nj) && (head->nc == 0 || create_group(file, "/contacts")) &&
       (head->nj == 0 || create_group(file, "/joints")) && create_group(file, "/energy") &&
-      create_group(file, "/residual");
+      create_group(file, "/residual") && create_group(file, "/control");
   for (int s = 0; good && s < SALTUSI_SERIES_COUNT; s++) {
     good = create_series(file, &saltusi_series_list[s], r);
   }

@@ -327,9 +327,9 @@ static saltus_status on_frame(void* user, const saltus_frame* f) {
   put(r, SALTUSI_PENETRATION, i, &f->penetration);
   put(r, SALTUSI_CONTROL_H, i, &f->h);
   put(r, SALTUSI_CONTROL_ERROR, i, &f->error);
-  long long order = f->error_order;
-  put(r, SALTUSI_CONTROL_ORDER, i, &order);
-  put(r, SALTUSI_CONTROL_REJECTIONS, i, &f->rejections);
+  const double counts[2] = {f->error_order, (double)f->rejections};
+  put(r, SALTUSI_CONTROL_ORDER, i, &counts[0]);
+  put(r, SALTUSI_CONTROL_REJECTIONS, i, &counts[1]);
   r->fresh.frames++;
   return flush_when_due(r);
 }

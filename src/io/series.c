@@ -28,8 +28,8 @@ const saltusi_series saltusi_series_list[SALTUSI_SERIES_COUNT] = {
     {"/residual/penetration", "penetration", "m", SALTUSI_PER_FRAME, 1, false, AT(penetration)},
     {"/control/h", "h", "s", SALTUSI_PER_FRAME, 1, false, AT(h)},
     {"/control/error", "error", "1", SALTUSI_PER_FRAME, 1, false, AT(error)},
-    {"/control/order", "error_order", "1", SALTUSI_PER_FRAME, 1, true, AT(error_order)},
-    {"/control/rejections", "rejections", "1", SALTUSI_PER_FRAME, 1, true, AT(rejections)},
+    {"/control/order", "error_order", "1", SALTUSI_PER_FRAME, 1, false, AT(error_order)},
+    {"/control/rejections", "rejections", "1", SALTUSI_PER_FRAME, 1, false, AT(rejections)},
 };
 
 int saltusi_series_columns(const saltusi_series* series, const saltus_recording_data* shape) {
