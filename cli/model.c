@@ -93,6 +93,8 @@ static int open_scene(const cli_args* args, const char* target, cli_model* model
   model->step = view->step;
   model->scheme = view->scheme;
   model->scene_options = view->options;
+  model->control = view->control;
+  model->control_options = view->control_options;
   model->record_every = view->record_every;
   model->reference = view->reference;
   return CLI_DONE;
@@ -199,9 +201,12 @@ static int read_options(const cli_args* args, const cli_model* model, cli_settin
 }
 
 /* --control NAME, --tol X, --control-option NAME=VALUE; --tol alone takes the recommended one. */
-static int read_control(const cli_args* args, cli_settings* settings) {
+static int read_control(const cli_args* args, const cli_model* model, cli_settings* settings) {
   const char* name = cli_value(args, "--control");
-  if (name == NULL && cli_has(args, "--tol")) {
+  bool from_scene = name == NULL && model->control != NULL && !cli_has(args, "--step");
+  if (from_scene) {
+    name = model->control;
+  } else if (name == NULL && cli_has(args, "--tol")) {
     name = settings->scheme->embedded_order > 0 ? "embedded" : "variable-order";
   }
   if (name == NULL) {
@@ -215,6 +220,9 @@ static int read_control(const cli_args* args, cli_settings* settings) {
   settings->control = info->name;
   saltus_control_options* options = &settings->control_options;
   saltus_options_defaults(&info->options, options);
+  if (from_scene) {
+    memcpy(options, model->control_options, sizeof *options);
+  }
   double tol = options->atol;
   int code = cli_number(args, "--tol", 1e-15, 1.0, &tol);
   if (cli_has(args, "--tol")) {
@@ -245,7 +253,7 @@ int cli_settings_read(const cli_args* args, const cli_model* model, bool needs_s
     code = cli_number(args, "--step", 1e-300, 1e300, &settings->step);
   }
   if (code == CLI_DONE) {
-    code = read_control(args, settings);
+    code = read_control(args, model, settings);
   }
   if (code != CLI_DONE) {
     return code;

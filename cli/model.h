@@ -27,6 +27,8 @@ typedef struct cli_model {
   double start, until, step;      /* s; NaN where nothing is said */
   const char* scheme;             /* NULL where nothing is said */
   const void* scene_options;
+  const char* control; /* of the scene; NULL: none */
+  const void* control_options;
   long long record_every;
   const char* reference; /* problem name or CSV file; NULL: none */
 } cli_model;

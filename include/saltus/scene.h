@@ -22,6 +22,7 @@
 #ifndef SALTUS_SCENE_H
 #define SALTUS_SCENE_H
 
+#include "saltus/control.h"
 #include "saltus/formula.h"
 #include "saltus/memory.h"
 #include "saltus/scheme.h"
@@ -57,7 +58,9 @@ typedef struct saltus_scene_view {
   double step;                    /* s; NaN when not given */
   const char* scheme;             /* NULL when not given */
   const void* options;            /* of that scheme; NULL without one */
-  double tolerance;               /* how much contacts and joints may be violated at the start */
+  const char* control;            /* step-size controller; NULL: fixed steps */
+  const void* control_options;    /* saltus_control_options; NULL without one */
+  double start_tolerance;         /* how much contacts and joints may be violated at the start */
   long long record_every;         /* steps */
   const char* reference;          /* problem or CSV file with the exact motion; NULL: none */
 } saltus_scene_view;

@@ -45,7 +45,10 @@ static const saltus_scene_key keys[] = {
     {"simulate", "scheme", "text", "time-stepping scheme, see saltus list schemes"},
     {"simulate", "step", "formula", "step [s]"},
     {"simulate", "options", "mapping", "options of the scheme"},
-    {"simulate", "tolerance", "formula",
+    {"simulate", "tol", "formula", "tolerance of a step-size controller, instead of a step"},
+    {"simulate", "control", "text", "step-size controller, see saltus list controls"},
+    {"simulate", "control_options", "mapping", "options of the controller"},
+    {"simulate", "start_tolerance", "formula",
      "largest violation of contacts and joints at the start [unit of the gap]; default 1e-6"},
     {"record", "every", "whole number", "steps between recorded states; default 1"},
 };

@@ -335,12 +335,18 @@ static const saltus_scheme_info* find_scheme(scene_builder* b, const saltusi_yam
   return info;
 }
 
-static void read_option(scene_builder* b, const saltus_scheme_info* info,
-                        const saltusi_yaml_node* key, const saltusi_yaml_node* value,
-                        void* values) {
+/* What options are set of: a scheme or a controller. */
+typedef struct option_owner {
+  const char* name;
+  const saltus_field_table* table;
+  void* values;
+} option_owner;
+
+static void read_option(scene_builder* b, const option_owner* owner, const saltusi_yaml_node* key,
+                        const saltusi_yaml_node* value) {
   bool known = false;
-  for (int i = 0; i < info->options.count; i++) {
-    known = known || strcmp(info->options.fields[i].name, key->text) == 0;
+  for (int i = 0; i < owner->table->count; i++) {
+    known = known || strcmp(owner->table->fields[i].name, key->text) == 0;
   }
   char what[120];
   snprintf(what, sizeof what, "option " SALTUSI_QUOTE, key->text);
@@ -350,8 +356,25 @@ static void read_option(scene_builder* b, const saltus_scheme_info* info,
   saltusi_placed_log placed;
   saltus_log log = saltusi_reader_log_at(&b->reader, known ? value : key, &placed);
   saltus_status status =
-      saltus_options_set(&info->options, values, info->name, key->text, value->text, log);
+      saltus_options_set(owner->table, owner->values, owner->name, key->text, value->text, log);
   b->reader.status = status == SALTUS_OK ? SALTUS_OK : SALTUS_ERR_INPUT;
+}
+
+/* Defaults, then every key of the section; the values, or NULL when there is no room. */
+static void* read_options(scene_builder* b, const char* name, const saltus_field_table* table,
+                          const saltusi_yaml_node* section, const char* what) {
+  option_owner owner = {
+      .name = name, .table = table, .values = saltusi_reader_take(&b->reader, table->size + 1, 1)};
+  if (owner.values == NULL) {
+    return NULL;
+  }
+  saltus_options_defaults(table, owner.values);
+  if (section != NULL && saltusi_reader_expect(&b->reader, section, SALTUSI_YAML_MAPPING, what)) {
+    for (int i = 0; i < section->count && b->reader.status == SALTUS_OK; i++) {
+      read_option(b, &owner, &section->keys[i], &section->children[i]);
+    }
+  }
+  return owner.values;
 }
 
 static void read_scheme(scene_builder* b, const saltusi_yaml_node* section) {
@@ -366,27 +389,55 @@ static void read_scheme(scene_builder* b, const saltusi_yaml_node* section) {
   }
   const char* name = saltusi_reader_text(&b->reader, node, "scheme");
   const saltus_scheme_info* info = name != NULL ? find_scheme(b, node, name) : NULL;
-  void* values = info != NULL ? saltusi_reader_take(&b->reader, info->options.size + 1, 1) : NULL;
-  if (values == NULL) {
+  if (info != NULL) {
+    view->scheme = info->name;
+    view->options = read_options(b, info->name, &info->options, options, "options");
+  }
+}
+
+/* A step-size controller: control: NAME, control_options: {...}, or tol: X for the recommended one. */
+static void read_control(scene_builder* b, const saltusi_yaml_node* section) {
+  const saltusi_yaml_node* node = saltusi_yaml_find(section, "control");
+  const saltusi_yaml_node* options = saltusi_reader_section(section, "control_options");
+  saltus_scene_view* view = &b->scene->view;
+  double tol = read_constant(b, section, "tol", NAN);
+  const char* name = "variable-order";
+  if (node != NULL) {
+    name = saltusi_reader_text(&b->reader, node, "control");
+  } else if (isnan(tol)) {
+    if (options != NULL) {
+      saltusi_reader_fail(&b->reader, options,
+                          "control_options belong to a controller; give simulate.control");
+    }
     return;
   }
-  saltus_options_defaults(&info->options, values);
-  view->scheme = info->name;
-  view->options = values;
-  if (options == NULL ||
-      !saltusi_reader_expect(&b->reader, options, SALTUSI_YAML_MAPPING, "options")) {
+  if (!isnan(tol) && !(tol > 0.0 && tol <= 1.0)) {
+    saltusi_reader_fail(&b->reader, saltusi_yaml_find(section, "tol"),
+                        "tol is %g, must be positive and at most 1", tol);
+  }
+  const saltus_control_info* info = name != NULL ? saltus_control_find(name) : NULL;
+  if (info == NULL) {
+    if (name != NULL) {
+      saltusi_reader_fail(&b->reader, node,
+                          "no step control " SALTUSI_QUOTE "; see saltus list controls", name);
+    }
     return;
   }
-  for (int i = 0; i < options->count && b->reader.status == SALTUS_OK; i++) {
-    read_option(b, info, &options->keys[i], &options->children[i], values);
+  saltus_control_options* values =
+      read_options(b, info->name, &info->options, options, "control_options");
+  if (values != NULL && !isnan(tol)) {
+    values->atol = tol;
+    values->rtol = tol;
   }
+  view->control = info->name;
+  view->control_options = values;
 }
 
 static void read_simulate(scene_builder* b) {
   saltus_scene_view* view = &b->scene->view;
   view->until = NAN;
   view->step = NAN;
-  view->tolerance = 1e-6;
+  view->start_tolerance = 1e-6;
   const saltusi_yaml_node* section = saltusi_reader_section(b->root, "simulate");
   if (section == NULL || !saltusi_reader_keys(&b->reader, section, "simulate", "simulate")) {
     return;
@@ -394,7 +445,7 @@ static void read_simulate(scene_builder* b) {
   view->start = read_constant(b, section, "start", 0.0);
   view->until = read_constant(b, section, "until", NAN);
   view->step = read_constant(b, section, "step", NAN);
-  view->tolerance = read_constant(b, section, "tolerance", 1e-6);
+  view->start_tolerance = read_constant(b, section, "start_tolerance", 1e-6);
   if (view->until <= view->start) {
     saltusi_reader_fail(&b->reader, saltusi_yaml_find(section, "until"),
                         "until is %g s, must be later than the start at %g s", view->until,
@@ -404,11 +455,12 @@ static void read_simulate(scene_builder* b) {
     saltusi_reader_fail(&b->reader, saltusi_yaml_find(section, "step"),
                         "step is %g s, must be positive", view->step);
   }
-  if (view->tolerance < 0.0) {
-    saltusi_reader_fail(&b->reader, saltusi_yaml_find(section, "tolerance"),
-                        "tolerance is %g, must not be negative", view->tolerance);
+  if (view->start_tolerance < 0.0) {
+    saltusi_reader_fail(&b->reader, saltusi_yaml_find(section, "start_tolerance"),
+                        "start_tolerance is %g, must not be negative", view->start_tolerance);
   }
   read_scheme(b, section);
+  read_control(b, section);
 }
 
 static void read_record(scene_builder* b) {

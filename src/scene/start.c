@@ -119,11 +119,11 @@ static void check_contacts(saltusi_reader* reader, const saltus_scene_view* view
     if (!isfinite(list.gap[i])) {
       saltusi_reader_fail(reader, where, "the gap of contact " SALTUSI_QUOTE " is %s at the start",
                           name, isnan(list.gap[i]) ? "undefined" : "infinite");
-    } else if (list.gap[i] < -view->tolerance) {
+    } else if (list.gap[i] < -view->start_tolerance) {
       saltusi_reader_fail(reader, where,
                           "contact " SALTUSI_QUOTE " penetrates at the start: its gap is %g, "
-                          "allowed is %g (simulate: tolerance)",
-                          name, list.gap[i], -view->tolerance);
+                          "allowed is %g (simulate: start_tolerance)",
+                          name, list.gap[i], -view->start_tolerance);
     }
   }
 }
@@ -141,17 +141,17 @@ static void check_joint(saltusi_reader* reader, const saltus_scene_view* view, i
     saltusi_reader_fail(reader, where,
                         "the constraint of joint " SALTUSI_QUOTE " or its rate is %s at the start",
                         name, isnan(g) || isnan(rate) ? "undefined" : "infinite");
-  } else if (fabs(g) > view->tolerance) {
+  } else if (fabs(g) > view->start_tolerance) {
     saltusi_reader_fail(reader, where,
                         "joint " SALTUSI_QUOTE " does not hold at the start: its constraint is %g, "
-                        "allowed is %g (simulate: tolerance)",
-                        name, g, view->tolerance);
-  } else if (fabs(rate) > view->tolerance) {
+                        "allowed is %g (simulate: start_tolerance)",
+                        name, g, view->start_tolerance);
+  } else if (fabs(rate) > view->start_tolerance) {
     saltusi_reader_fail(reader, where,
                         "the start velocities break joint " SALTUSI_QUOTE
                         ": its constraint changes "
-                        "at %g per second, allowed is %g (simulate: tolerance)",
-                        name, rate, view->tolerance);
+                        "at %g per second, allowed is %g (simulate: start_tolerance)",
+                        name, rate, view->start_tolerance);
   } else if (!moves) {
     saltusi_reader_fail(reader, where,
                         "joint " SALTUSI_QUOTE " holds nothing at the start: no coordinate changes "

@@ -24,6 +24,9 @@ static const double expected_iterations = 25.0;
 enum { LARGE = 5000 };
 static const double loose = 1e-4;
 
+/* Newton is not worth a try for less accuracy than this: sweeps get there first. */
+static const double probe_tolerance = 1e-5;
+
 /* Rows up to which a few sweeps are tried before anything else is set up. */
 enum { TINY_ROWS = 96 };
 
@@ -48,26 +51,31 @@ static bool try_tiny(saltusi_friction_run* run) {
          saltusi_run_enumeration(run);
 }
 
-/* Sweeps still needed at the better of the rates of the last block and of all of them. */
-static double sweeps_needed(const saltusi_friction_run* run, double now, double before, int block,
-                            double first, int total) {
-  double last_rate = log(now / before) / block;
-  double mean_rate = log(run->best / first) / total;
-  double rate = fmin(last_rate, mean_rate);
+/* Sweeps still needed at the rate of the last block; earlier ones run ahead of it. */
+static double sweeps_needed(const saltusi_friction_run* run, double now, double before, int block) {
+  double rate = log(now / before) / block;
   return rate < 0.0 ? log(run->tol / run->best) / rate : INFINITY;
 }
 
-/* A few Newton steps from where the sweeps are: a gamble that costs less than the interior point and
- * often wins. Worth it when the sweeps need longer than a handful of steps. */
-static bool newton_probe(saltusi_friction_run* run, double sweeps_ahead) {
+/* Newton from zero with soft contacts, then from where the sweeps are: a gamble that costs less than
+ * the interior point and often wins. Worth it when the sweeps need longer than a handful of steps. */
+static bool newton_probe(saltusi_friction_run* run, double sweeps_ahead, bool* probed) {
   saltusi_friction_work* work = run->work;
-  if (!saltusi_friction_analyse(work) ||
+  if (run->tol > probe_tolerance || !saltusi_friction_analyse(work) ||
       sweeps_ahead * work->pattern.sweep_cost < 6.0 * saltusi_newton_cost(work)) {
     return false;
   }
-  saltusi_newton_settings settings = {
-      .iterations = 20, .tol = run->tol, .give_up_early = true, .no_pivoting = true};
-  bool solved = saltusi_run_newton(run, &settings);
+  *probed = true;
+  saltusi_newton_settings soft = {
+      .iterations = 25, .tol = run->tol, .softness = 1e-4, .trial = 12, .no_pivoting = true};
+  saltusi_newton_settings close = {
+      .iterations = 12, .tol = run->tol, .trial = 7, .no_pivoting = true};
+  memset(work->point, 0, (size_t)work->pattern.rows * sizeof(double));
+  if (saltusi_run_newton(run, &soft)) {
+    return true;
+  }
+  saltusi_run_from_best(run);
+  bool solved = saltusi_run_newton(run, &close);
   saltusi_run_from_best(run);
   return solved;
 }
@@ -76,9 +84,9 @@ static bool newton_probe(saltusi_friction_run* run, double sweeps_ahead) {
 static bool sweep_stage(saltusi_friction_run* run) {
   saltusi_friction_work* work = run->work;
   double sweep = work->pattern.sweep_cost;
-  double first = run->best;
-  double before = first;
+  double before = run->best;
   bool plain = false;
+  bool probed = false;
   int total = 0;
   int block = 20;
   for (;;) {
@@ -89,14 +97,14 @@ static bool sweep_stage(saltusi_friction_run* run) {
     total += block;
     double now =
         saltusi_friction_case_residual(&work->given, work->point, work->sweep.u).normalised;
-    double needed = sweeps_needed(run, now, before, block, first, total);
-    if (total == block && newton_probe(run, needed)) {
+    double needed = sweeps_needed(run, now, before, block);
+    if (!probed && newton_probe(run, needed, &probed)) {
       return true;
     }
     double other = saltusi_friction_analyse(work)
                        ? expected_iterations * saltusi_interior_cost(work)
                        : run->cost_limit - run->cost;
-    bool worthwhile = needed * sweep <= other && total * sweep <= 2.0 * other;
+    bool worthwhile = needed * sweep <= other && total * sweep <= other;
     if (!worthwhile || over(run)) {
       return false;
     }
@@ -121,7 +129,7 @@ static bool interior_round(saltusi_friction_run* run, double start_z, double sta
     return true;
   }
   newton.iterations = 25;
-  newton.give_up_early = true;
+  newton.trial = 7;
   saltusi_run_from_best(run);
   return saltusi_run_newton(run, &newton);
 }
@@ -131,7 +139,7 @@ static bool shuffled_round(saltusi_friction_run* run, int round) {
                                    .tol = run->tol,
                                    .shuffled = true,
                                    .seed = 88172645463325252u + (uint64_t)round};
-  saltusi_newton_settings newton = {.iterations = 25, .tol = run->tol, .give_up_early = true};
+  saltusi_newton_settings newton = {.iterations = 25, .tol = run->tol, .trial = 7};
   saltusi_run_from_best(run);
   if (saltusi_run_sweeps(run, &sweeps)) {
     return true;

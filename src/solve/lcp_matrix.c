@@ -2,8 +2,9 @@
  * SPDX-FileCopyrightText: The Saltus developers
  *
  * lcp_matrix.c - what kind of matrix it is decides how its blocks are factored: banded LU when the
- * band is narrow (taking rows and columns out of a band never widens it), Cholesky when symmetric,
- * LU with partial pivoting otherwise or when Cholesky meets a pivot that is not positive.
+ * band is narrow (taking rows and columns out of a band never widens it), sparse LU when it is large
+ * and sparse, Cholesky when dense and symmetric, LU with partial pivoting otherwise or when one of
+ * the others meets a pivot that it cannot use.
  */
 #include "solve/lcp_matrix.h"
 
@@ -69,8 +70,11 @@ static void look_at_sparse(saltusi_lcp_matrix* M) {
     M->z_matrix = M->z_matrix && diagonal;
   }
   M->largest = largest_of((size_t)s->start[s->rows], s->values);
-  /* a quarter: beyond that the dense block with its panels is as fast */
-  M->banded = M->lower + M->upper + 1 <= M->n / 4 || M->n > SALTUSI_LCP_DENSE_MAX;
+  /* wider bands, and small ones of any width, are better served by the other factorisations */
+  enum { WIDEST = 64, SCATTERED = 200 };
+  int width = M->lower + M->upper + 1;
+  M->banded = width <= M->n / 4 && width <= WIDEST;
+  M->scattered = !M->banded && M->n >= SCATTERED;
 }
 
 saltusi_lcp_matrix saltusi_lcp_matrix_of(const saltus_lcp* problem) {
@@ -106,10 +110,10 @@ void saltusi_lcp_matrix_times(const saltusi_lcp_matrix* M, const double* z, cons
 
 size_t saltusi_lcp_block_size(const saltusi_lcp_matrix* M) {
   size_t n = (size_t)M->n;
-  if (M->dense == NULL && M->banded) {
+  if (M->banded) {
     return n * (size_t)(M->lower + M->upper + 1);
   }
-  return n * n;
+  return M->scattered && M->n > SALTUSI_LCP_DENSE_TOO ? 0 : n * n;
 }
 
 static void gather_band(saltusi_lcp_block* block, const saltusi_lcp_matrix* M, const int* list,
@@ -184,6 +188,15 @@ bool saltusi_lcp_block_factor(saltusi_lcp_block* block, const saltusi_lcp_matrix
       saltusi_band band = band_of(block);
       return saltusi_band_factor(&band);
     }
+    if (M->scattered) {
+      block->kind = SALTUSI_LCP_FACTOR_SPARSE;
+      if (saltusi_sparse_lu_factor(block->sparse, &M->sparse, block->place, shift)) {
+        return true;
+      }
+      if ((size_t)count * (size_t)count > block->capacity) {
+        return false;
+      }
+    }
   }
   if (M->symmetric) {
     block->kind = SALTUSI_LCP_FACTOR_CHOLESKY;
@@ -202,6 +215,8 @@ void saltusi_lcp_block_solve(const saltusi_lcp_block* block, double* x) {
   if (block->kind == SALTUSI_LCP_FACTOR_BAND) {
     saltusi_band band = band_of(block);
     saltusi_band_solve(&band, x);
+  } else if (block->kind == SALTUSI_LCP_FACTOR_SPARSE) {
+    saltusi_sparse_lu_solve(block->sparse, block->place, x);
   } else if (block->kind == SALTUSI_LCP_FACTOR_CHOLESKY) {
     saltusi_cholesky_solve(block->count, block->values, x);
   } else {

@@ -8,16 +8,19 @@
 #define SALTUSI_LCP_MATRIX_H
 
 #include "saltus/contact.h"
+#include "solve/lcp_sparse.h"
 
-/* Largest problem treated with dense blocks: 4000 rows are 128 MB. */
-enum { SALTUSI_LCP_DENSE_MAX = 4000 };
+/* Largest problem treated with dense blocks (4000 rows are 128 MB), and with dense blocks beside
+ * sparse ones. */
+enum { SALTUSI_LCP_DENSE_MAX = 4000, SALTUSI_LCP_DENSE_TOO = 1500 };
 
 typedef struct saltusi_lcp_matrix {
   int n;
   const double* dense; /* [n x n] row major; NULL: sparse */
   saltus_csr sparse;
   int lower, upper; /* bandwidths; n when dense */
-  bool banded;      /* the band is narrow enough for a banded factorisation */
+  bool banded;      /* sparse and narrow enough for a banded factorisation */
+  bool scattered;   /* sparse, not banded, and large enough for a sparse factorisation */
   bool symmetric;
   bool z_matrix;  /* sparse, positive diagonal, nothing positive beside it */
   double largest; /* largest entry by size; NaN when one is not finite */
@@ -36,7 +39,8 @@ double saltusi_lcp_matrix_row(const saltusi_lcp_matrix* M, int i, const double* 
 typedef enum saltusi_lcp_factor_kind {
   SALTUSI_LCP_FACTOR_CHOLESKY,
   SALTUSI_LCP_FACTOR_LU,
-  SALTUSI_LCP_FACTOR_BAND
+  SALTUSI_LCP_FACTOR_BAND,
+  SALTUSI_LCP_FACTOR_SPARSE
 } saltusi_lcp_factor_kind;
 
 /* Room for one factored block. */
@@ -47,9 +51,11 @@ typedef struct saltusi_lcp_block {
   int* place; /* [n] index in the block of each row; -1: not in it */
   int count, lower, upper;
   saltusi_lcp_factor_kind kind;
+  saltusi_sparse_lu* sparse; /* analysed for the matrix; NULL: not scattered */
 } saltusi_lcp_block;
 
-/* Doubles that the block of the whole matrix needs. */
+/* Doubles that the block of the whole matrix needs; for scattered matrices what the dense way out
+ * needs when the sparse factorisation meets a zero pivot, nothing when they are too large for it. */
 size_t saltusi_lcp_block_size(const saltusi_lcp_matrix* M);
 
 /* Factors M_JJ + shift I for the ascending list J. False when it is singular to rounding. */

@@ -10,7 +10,7 @@
 
 /* Lemke's method needs dense matrices; a long chain is never worth them. */
 static bool wants_lemke(const saltusi_lcp_matrix* M) {
-  return M->n <= SALTUSI_LCP_LEMKE_MAX && !(M->banded && M->n > 200);
+  return M->n <= SALTUSI_LCP_LEMKE_MAX && !(M->banded && M->n > 200) && !(M->scattered && M->n > 600);
 }
 
 static bool is_chain(const saltusi_lcp_matrix* M) {
@@ -18,7 +18,8 @@ static bool is_chain(const saltusi_lcp_matrix* M) {
 }
 
 bool saltusi_lcp_room_fits(const saltusi_lcp_room* room, const saltusi_lcp_matrix* M) {
-  return M->n <= room->n && saltusi_lcp_block_size(M) <= room->block.capacity &&
+  return M->n <= room->n && (!M->scattered || saltusi_sparse_lu_matches(&room->sparse, &M->sparse)) &&
+         saltusi_lcp_block_size(M) <= room->block.capacity &&
          (!wants_lemke(M) || (room->lemke && (M->dense != NULL || room->full != NULL))) &&
          (!is_chain(M) || room->chain[0] != NULL || M->n == 0);
 }
@@ -39,6 +40,7 @@ void saltusi_lcp_room_layout(saltusi_lcp_room* room, const saltusi_lcp_matrix* M
     room->chain[k] = is_chain(M) ? SALTUS_PUSH(arena, double, n) : NULL;
   }
   room->block.capacity = saltusi_lcp_block_size(M);
+  room->block.sparse = M->scattered ? &room->sparse : NULL;
   room->block.pivot = SALTUS_PUSH(arena, int, n);
   room->block.place = SALTUS_PUSH(arena, int, n);
   room->block.values = SALTUS_PUSH(arena, double, room->block.capacity);

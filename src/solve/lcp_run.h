@@ -28,6 +28,7 @@ typedef struct saltusi_lcp_room {
   double* full;          /* [n x n] dense copy of a sparse matrix for Lemke; may be NULL */
   double* chain[6];      /* [n] each: tridiagonal matrix and its elimination */
   saltusi_lcp_block block;
+  saltusi_sparse_lu sparse; /* analysed by the caller before the layout */
   saltusi_lcp_work work; /* of Lemke's method */
 } saltusi_lcp_room;
 

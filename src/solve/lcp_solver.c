@@ -49,6 +49,7 @@ struct saltus_lcp_solver {
   void* options;
   void* block; /* everything below */
   size_t block_bytes;
+  saltusi_pool sparse_pool; /* of the sparse factors in the room */
   saltusi_lcp_room room;
   saltusi_lcp_mixed mixed;
   bool has_mixed;
@@ -90,6 +91,7 @@ saltus_status saltus_lcp_solver_create(const saltus_solver_def* def, saltus_lcp_
   }
   memset(solver, 0, bytes);
   solver->allocator = allocator;
+  solver->sparse_pool = saltusi_pool_over(&allocator);
   solver->log = def->log;
   solver->ops = ops;
   solver->bytes = bytes;
@@ -107,6 +109,8 @@ static void drop_room(saltus_lcp_solver* solver) {
   if (solver->block != NULL) {
     solver->allocator.free(solver->block, solver->block_bytes, solver->allocator.user);
   }
+  saltusi_pool_free(&solver->sparse_pool);
+  solver->sparse_pool = saltusi_pool_over(&solver->allocator);
   solver->block = NULL;
   solver->room = (saltusi_lcp_room){0};
   solver->mixed = (saltusi_lcp_mixed){0};
@@ -184,14 +188,21 @@ static void layout(saltus_lcp_solver* solver, const saltus_lcp* problem,
 static saltus_status make_room(saltus_lcp_solver* solver, const saltus_lcp* problem,
                                const saltusi_lcp_matrix* M) {
   drop_room(solver);
+  if (M->scattered) {
+    saltus_status status =
+        saltusi_sparse_lu_analyse(&solver->room.sparse, &M->sparse, &solver->sparse_pool);
+    if (status != SALTUS_OK) {
+      drop_room(solver);
+      return status;
+    }
+  }
   saltus_arena arena = saltus_arena_counting();
   layout(solver, problem, M, &arena);
   /* never empty, so that a problem without rows counts as set up */
   size_t bytes = arena.used > 0 ? arena.used : 1;
   void* block = solver->allocator.alloc(bytes, solver->allocator.user);
   if (block == NULL) {
-    solver->room = (saltusi_lcp_room){0};
-    solver->has_mixed = false;
+    drop_room(solver);
     return SALTUS_ERR_MEMORY;
   }
   arena = saltus_arena_over(block, bytes);

@@ -48,14 +48,10 @@ static void prepare_spatial(const double* w, double* data) {
     double repair = rank_repair * size + DBL_MIN;
     a = fmax(a, 0.0) + repair;
     d = fmax(d, 0.0) + repair;
-    /* what is left of the off-diagonal may not outweigh the diagonal */
-    double limit = sqrt(a) * sqrt(d) * (1.0 - 1e-4);
-    b = fmin(fmax(b, -limit), limit);
-    c = fmin(fmax(c, -limit), limit);
     det = a * d - b * c;
-    if (!(det > 0.0) || !isfinite(1.0 / det)) {
+    if (!(det > 0.0) || !isfinite(1.0 / det)) { /* not positive at all: its diagonal */
       b = c = 0.0;
-      a = d = fmax(a, 1e-150);
+      a = d = fmax(fmax(a, d), 1e-150);
       det = a * d;
     }
   }

@@ -197,12 +197,12 @@ static bool try_unshifted(saltusi_lcp_run* run, int* total) {
 
 bool saltusi_lcp_run_proximal(saltusi_lcp_run* run, int patience) {
   /* a problem that goes well takes ten factorisations; one that cycles is better shifted more */
-  enum { STEPS = 60, INNER = 30 };
+  enum { STEPS = 100, INNER = 30, EASY = 4 };
   saltusi_lcp_room* room = run->room;
   int n = run->M->n;
   double mean = mean_diagonal(run->M);
   double shift = 1e-3 * mean;
-  double rate = 0.1; /* of its decrease; slower after every failure */
+  double rate = 0.1; /* of its decrease: slower after a failure, faster when all goes well */
   int total = 0;
   memset(room->last, 0, (size_t)n * sizeof(double));
   start_cold(run, false);
@@ -215,8 +215,9 @@ bool saltusi_lcp_run_proximal(saltusi_lcp_run* run, int patience) {
     bool found = saltusi_principal_pivot(run, &p);
     total += p.done;
     if (!found) {
-      shift *= 10.0;
+      shift /= rate;
       rate = sqrt(rate);
+      shift /= rate;
       for (int i = 0; i < n; i++) {
         room->active[i] = room->last[i] > 0.0;
       }
@@ -226,6 +227,7 @@ bool saltusi_lcp_run_proximal(saltusi_lcp_run* run, int patience) {
     if (saltusi_lcp_run_offer(run, false) || (p.done == 1 && try_unshifted(run, &total))) {
       break;
     }
+    rate = p.done <= EASY ? fmax(rate * rate, 0.1) : rate;
     shift = fmax(rate * shift, 1e-9 * mean);
   }
   saltusi_lcp_run_note(run, "proximal-pivoting", total);

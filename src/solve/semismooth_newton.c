@@ -206,15 +206,19 @@ saltusi_stage saltusi_semismooth_newton(saltusi_newton_work* work, saltusi_block
   memcpy(work->best, r, bytes);
   lu->no_pivoting = settings->no_pivoting;
   double memory[MEMORY];
-  double alpha = 1e-8;
+  double alpha = settings->softness > 0.0 ? settings->softness : 1e-8;
   int failures = 0;
   int k = 0;
   int stored = 0;
   for (; k < settings->iterations && best > settings->tol && failures <= FAILURES; k++) {
-    if (settings->give_up_early && k == 7 && best > 0.3 * first) {
+    if (k == settings->trial && k > 0 && best > 0.3 * first) {
       break;
     }
-    memory[stored++ % MEMORY] = evaluate(work, in, r, work->u, work->phi, true);
+    double size = evaluate(work, in, r, work->u, work->phi, true);
+    if (size < 0.1 * largest(memory, stored)) { /* from here on the way back is closed */
+      stored = 0;
+    }
+    memory[stored++ % MEMORY] = size;
     double step = 0.0;
     if (!newton_direction(work, lu, in, alpha) ||
         !search(work, in, largest(memory, stored), r, &step)) {

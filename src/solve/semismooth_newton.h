@@ -25,8 +25,9 @@ void saltusi_newton_layout(saltusi_newton_work* work, int units, int rows, saltu
 typedef struct saltusi_newton_settings {
   int iterations;
   double tol;
-  bool give_up_early; /* after seven steps without real progress: the start was too far away */
-  bool no_pivoting;   /* a matrix that needs it counts as singular */
+  double softness;  /* first alpha; 0: 1e-8, for starts close to the solution */
+  int trial;        /* gives up after so many steps without real progress; 0: never */
+  bool no_pivoting; /* a matrix that needs it counts as singular */
 } saltusi_newton_settings;
 
 saltusi_stage saltusi_semismooth_newton(saltusi_newton_work* work, saltusi_block_lu* lu,

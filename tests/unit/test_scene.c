@@ -364,7 +364,7 @@ static void short_forms_and_empty_sections_mean_what_they_look_like(void** state
   assert_null(view->scheme);
   assert_null(view->reference);
   assert_true(isnan(view->until) && isnan(view->step) && view->start == 0.0);
-  assert_true(view->tolerance == 1e-6 && view->record_every == 1);
+  assert_true(view->start_tolerance == 1e-6 && view->record_every == 1);
   saltus_scene_destroy(scene);
 }
 
@@ -377,7 +377,8 @@ static void a_scene_carries_options_times_and_recording(void** state) {
               "coordinates: {x: 1}\n"
               "kinetic: x'^2\n"
               "contacts: [{gap: x, impact: poisson, restitution: h}, {name: top, gap: 2 - x}]\n"
-              "simulate: {start: -h, until: 4*h, step: h/2, tolerance: 1e-3, scheme: moreau-jean,\n"
+              "simulate: {start: -h, until: 4*h, step: h/2, start_tolerance: 1e-3, scheme: "
+              "moreau-jean,\n"
               "  options: {theta: 1, jump: start}}\n"
               "record: {every: 7}\n"
               "reference: motion.csv\n",
@@ -387,7 +388,7 @@ static void a_scene_carries_options_times_and_recording(void** state) {
   const saltus_scene_view* view = saltus_scene_look(scene);
   const saltus_moreau_jean_options* options = view->options;
   assert_true(view->start == -0.25 && view->until == 1.0 && view->step == 0.125);
-  assert_true(view->tolerance == 1e-3 && view->record_every == 7);
+  assert_true(view->start_tolerance == 1e-3 && view->record_every == 7);
   assert_string_equal(view->scheme, "moreau-jean");
   assert_true(options->theta == 1.0 && options->jump == SALTUS_JUMP_START);
   assert_string_equal(view->reference, "motion.csv");

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * lcp_sparse.h - sparse LU of any principal block of one matrix. The rows are ordered and the fill
+ * is found once for the whole matrix; a block leaves rows out, which only leaves fill out. Nothing
+ * is allocated after the analysis. Pivots stay on the diagonal: for positive definite matrices,
+ * symmetric or not, that is stable; whoever uses it checks the residual.
+ */
+#ifndef SALTUSI_LCP_SPARSE_H
+#define SALTUSI_LCP_SPARSE_H
+
+#include "base/pool.h"
+#include "saltus/contact.h"
+
+typedef struct saltusi_sparse_lu {
+  int n; /* 0: nothing was analysed */
+  int *start, *column;             /* the pattern, to know it again */
+  int *order, *rank;               /* [n] row at each position, and its inverse */
+  int *lower_start, *lower_column; /* rows of L in the order, columns ascending */
+  int *upper_start, *upper_column; /* rows of U without the diagonal */
+  double *lower, *upper;
+  double* pivot; /* [n] reciprocals */
+  double* row;   /* [n] zero between calls */
+} saltusi_sparse_lu;
+
+/* Everything in the pool; SALTUS_ERR_MEMORY. */
+saltus_status saltusi_sparse_lu_analyse(saltusi_sparse_lu* lu, const saltus_csr* M,
+                                        saltusi_pool* pool);
+
+/* Whether M has the pattern that was analysed. */
+bool saltusi_sparse_lu_matches(const saltusi_sparse_lu* lu, const saltus_csr* M);
+
+/* Factors M_JJ + shift I, J the rows with place >= 0. False when a pivot is rounding. */
+bool saltusi_sparse_lu_factor(saltusi_sparse_lu* lu, const saltus_csr* M, const int* place,
+                              double shift);
+
+/* x [count] <- M_JJ^-1 x; entry place[i] belongs to row i. */
+void saltusi_sparse_lu_solve(saltusi_sparse_lu* lu, const int* place, double* x);
+
+#endif
