@@ -510,7 +510,7 @@ static const wrong bad_runs[] = {
     {"until: 1", "control_options: {alpha: 1}, until: 1",
      "s.yaml:11:30: control_options belong to a controller; give simulate.control"},
     {"until: 1", "tol: 1e-3, control_options: {alpha: 7}, until: 1",
-     "s.yaml:11:50: variable-order: option \"alpha\" is \"7\", allowed: 0.1 .. 1"},
+     "s.yaml:11:48: variable-order: option \"alpha\" is \"7\", allowed: 0.1 .. 1"},
     {"until: 1", "start_tolerance: -1, until: 1",
      "s.yaml:11:29: start_tolerance is -1, must not be negative"},
     {"until: 1", "start_tolerance: x, until: 1",
