@@ -171,6 +171,7 @@ static int run_named(study_report* report, const char* problem_name, const char*
     plan->scheme = scheme;
     plan->options = options;
     code = study_run_series(report, plan);
+    plan->reference = NULL; /* it lives here */
   }
   free(options);
   saltus_problem_destroy(problem);

@@ -49,6 +49,22 @@ static void advance(parser* p) {
     (p)->failed = true;                                                                            \
   } while (0)
 
+/* A character that no formula has. */
+static void unexpected_character(parser* p, size_t offset, const char* text) {
+  if (*text > ' ' && *text < 127) {
+    FAIL(p, offset, "unexpected character \"%c\"%s", *text,
+         *text == '=' ? "; comparisons are < <= > >=" : "");
+  } else if ((unsigned char)*text >= 0xC0) { /* the whole character, whatever its length */
+    int bytes = 1;
+    while (bytes < 4 && ((unsigned char)text[bytes] & 0xC0) == 0x80) {
+      bytes++;
+    }
+    FAIL(p, offset, "unexpected character \"%.*s\"", bytes, text);
+  } else {
+    FAIL(p, offset, "unexpected character (byte 0x%02X)", (unsigned)(unsigned char)*text);
+  }
+}
+
 /* A token that does not fit where it stands. */
 static void unexpected(parser* p) {
   const saltusi_token* t = &p->token;
@@ -62,18 +78,7 @@ static void unexpected(parser* p) {
          (*text >= '0' && *text <= '9') || *text == '.' ? "number" : "name");
     break;
   case SALTUSI_TOKEN_BAD:
-    if (*text > ' ' && *text < 127) {
-      FAIL(p, t->offset, "unexpected character \"%c\"%s", *text,
-           *text == '=' ? "; comparisons are < <= > >=" : "");
-    } else if ((unsigned char)*text >= 0xC0) { /* the whole character, whatever its length */
-      int bytes = 1;
-      while (bytes < 4 && ((unsigned char)text[bytes] & 0xC0) == 0x80) {
-        bytes++;
-      }
-      FAIL(p, t->offset, "unexpected character \"%.*s\"", bytes, text);
-    } else {
-      FAIL(p, t->offset, "unexpected character (byte 0x%02X)", (unsigned)(unsigned char)*text);
-    }
+    unexpected_character(p, t->offset, text);
     break;
   default:
     if (t->kind == '*' && t->offset > 0 && text[-1] == '*') {

@@ -128,7 +128,7 @@ static saltus_status flow(work* w, const saltusi_step* s) {
       s->joint_impulses[j] += s->h * method->b[i] * w->held.law.P[j];
     }
   }
-  double gap[SALTUSI_STAGES_MAX];
+  double gap[SALTUSI_STAGES_MAX] = {0.0};
   for (int i = 0; i < method->stages; i++) {
     gap[i] = method->b[i] - method->embedded[i];
   }
