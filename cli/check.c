@@ -111,6 +111,7 @@ static void print_contacts(inspection* in) {
   const saltus_system* sys = in->sys;
   for (int i = 0; i < in->list.count && i < 4 * MOST_SHOWN; i++) {
     const saltus_contact_law* law = &sys->laws[in->list.law[i]];
+    double u = contact_velocity(in, i);
     printf("contact %s: gap %.6g, approach velocity %.6g, restitution %g",
            law->name != NULL ? law->name : "?", in->list.gap[i], -contact_velocity(in, i),
            law->e_N);
@@ -130,19 +131,19 @@ static void print_joints(const cli_model* model, inspection* in) {
   }
 }
 
-/* Which schemes can treat all that the model has. */
+/* Whether schemes can treat all that the model has: friction, joints, impact laws. */
 static void print_schemes(const saltus_system* sys) {
-  int count = 0;
-  printf("schemes that can run it:");
+  int refused = 0;
   for (int i = 0; i < saltus_scheme_count(); i++) {
     const saltus_scheme_def def = {.scheme = saltus_scheme_at(i)->name, .system = sys};
     saltus_scheme* scheme;
     if (saltus_scheme_create(&def, &scheme) == SALTUS_OK) {
-      printf("%s %s", count++ > 0 ? "," : "", def.scheme);
       saltus_scheme_destroy(scheme);
+    } else {
+      printf("%s %s", refused++ > 0 ? "," : "schemes that cannot run it:", def.scheme);
     }
   }
-  printf("%s\n", count == 0 ? " none yet" : "");
+  printf(refused > 0 ? "\n" : "schemes: all can run it\n");
 }
 
 static void print_text(const cli_model* model, inspection* in) {
