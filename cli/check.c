@@ -113,7 +113,7 @@ static void print_contacts(inspection* in) {
     const saltus_contact_law* law = &sys->laws[in->list.law[i]];
     double u = contact_velocity(in, i);
     printf("contact %s: gap %.6g, approach velocity %.6g, restitution %g",
-           law->name != NULL ? law->name : "?", in->list.gap[i], -contact_velocity(in, i),
+           law->name != NULL ? law->name : "?", in->list.gap[i], fabs(u) > 0.0 ? -u : 0.0,
            law->e_N);
     if (law->tangents > 0) {
       printf(", friction %g with %d tangent%s", law->mu, law->tangents,
