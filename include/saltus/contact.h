@@ -72,12 +72,13 @@ typedef struct saltus_lcp {
   const double* q;   /* [n] */
 } saltus_lcp;
 
-/* How far an answer is from a solution. */
+/* How far an answer is from a solution: F_i = r_i - P_K(r_i - rho_i uh_i), uh = u + mu |u_T| n, the
+ * natural map; rho_i u_i for bilateral rows. rho_i = d / trace W_ii; where the trace is not positive
+ * the largest of all units stands in. Without q (|q| = 0) `normalised` is in m/s. */
 typedef struct saltus_residual {
-  double
-      normalised;  /* sqrt(sum |F_i / rho_i|^2) / |q|, F the natural map, rho_i = d / trace W_ii */
-  double velocity; /* m/s, largest |F_i| / rho_i */
-  double impulse;  /* N s, largest |F_i| */
+  double normalised; /* sqrt(sum |F_i / rho_i|^2) / |q| */
+  double velocity;   /* m/s, largest |F_i| / rho_i */
+  double impulse;    /* N s, largest |F_i| */
 } saltus_residual;
 
 /* From r alone: u is recomputed into u [offset[units]]. */
@@ -152,8 +153,9 @@ SALTUS_API saltus_status saltus_friction_solver_create(const saltus_solver_def* 
                                                        saltus_friction_solver** out);
 SALTUS_API void saltus_friction_solver_destroy(saltus_friction_solver* solver);
 
-/* Room for problems with this pattern of W and this or fewer units; the only call that allocates.
- * Solving another pattern later sets up again by itself. */
+/* Everything for problems with this pattern of W: memory, the order and the fill of factors. After it
+ * nothing is allocated for problems of the same pattern. Solving another pattern sets up again by
+ * itself, and then makes factors only when a stage needs them. */
 SALTUS_API saltus_status saltus_friction_solver_setup(saltus_friction_solver* solver,
                                                       const saltus_friction_problem* problem);
 
@@ -180,6 +182,10 @@ typedef struct saltus_principal_pivoting_options {
 typedef struct saltus_active_set_options {
   int iterations; /* before the variant that cannot cycle takes over */
 } saltus_active_set_options;
+
+typedef struct saltus_lcp_interior_point_options {
+  int iterations; /* factorisations at most */
+} saltus_lcp_interior_point_options;
 
 typedef struct saltus_lcp_solver saltus_lcp_solver;
 

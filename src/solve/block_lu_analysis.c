@@ -170,11 +170,14 @@ saltus_status saltusi_block_lu_analyse(saltusi_block_lu* lu,
   return SALTUS_OK;
 }
 
-/* Pivoting fills in more: three times as much, but never more than a full triangle. */
+/* Pivoting fills in more: three times as much, but never more than a full triangle, and not more
+ * than a quarter of a gigabyte. */
 static size_t pivoted_room(const saltusi_block_lu* lu, size_t scalars) {
+  const size_t most = 10000000;
   size_t full = (size_t)lu->rows * ((size_t)lu->rows + 1) / 2;
   size_t wanted = 3 * (scalars + (size_t)lu->unit_max * (size_t)lu->rows);
-  return wanted < full ? wanted : full;
+  wanted = wanted < full ? wanted : full;
+  return wanted < most ? wanted : most;
 }
 
 static void factor_layout(saltusi_block_lu* lu, size_t entries, size_t scalars,

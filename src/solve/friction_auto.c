@@ -7,7 +7,9 @@
  *   enumeration     one or two planar contacts
  *   sweeps          in growing blocks, accelerated and plain in turn; they go on while the rate seen
  *                   predicts less work than the interior point
- *   interior point  from three starts, each finished by Newton and by sweeps from the best point
+ *   Newton probe    a few steps from zero and from the sweeps
+ *   interior point  from three starts, each finished by Newton and by sweeps from the best point;
+ *                   after the first also some proximal steps
  *   shuffled sweeps, then Newton
  *   proximal point  last resort
  *
@@ -20,6 +22,8 @@
 
 /* Interior-point iterations a run is expected to take, for predictions. */
 static const double expected_iterations = 25.0;
+/* Sweeps, or what costs as much, that nothing may exceed unless the caller says so. */
+static const double sweeps_at_most = 2e4;
 /* Problems this large are given to gradients when the tolerance is loose. */
 enum { LARGE = 5000 };
 static const double loose = 1e-4;
@@ -103,8 +107,8 @@ static bool sweep_stage(saltusi_friction_run* run) {
     }
     double other = saltusi_friction_analyse(work)
                        ? expected_iterations * saltusi_interior_cost(work)
-                       : run->cost_limit - run->cost;
-    bool worthwhile = needed * sweep <= other && total * sweep <= other;
+                       : sweeps_at_most * sweep;
+    bool worthwhile = needed * sweep <= other && total * sweep <= 0.5 * other;
     if (!worthwhile || over(run)) {
       return false;
     }
@@ -157,6 +161,10 @@ static bool second_order(saltusi_friction_run* run) {
     if (k == 0 && run->tol >= loose && shuffled_round(run, 3)) {
       return true;
     }
+    saltusi_run_from_best(run);
+    if (k == 0 && saltusi_run_proximal(run, 40, 0.1)) {
+      return true;
+    }
   }
   for (int k = 0; k < 3 && !over(run); k++) {
     if (shuffled_round(run, k)) {
@@ -167,52 +175,57 @@ static bool second_order(saltusi_friction_run* run) {
   return !over(run) && saltusi_run_proximal(run, 500, 1.0);
 }
 
-/* Gradients with sweeps in between, for as long as the limit allows. */
+/* Sweeps and gradients in turn, each chunk given to the one that gained more per operation the last
+ * time it ran; old gains fade, so that the other gets its chance again. */
 static bool first_order(saltusi_friction_run* run) {
+  enum { CHUNK = 200 };
+  double gain[2] = {INFINITY, INFINITY};
+  int last = -1;
   while (!over(run)) {
+    int choice = gain[1] > gain[0] ? 1 : 0;
     double before = run->best;
-    if (saltusi_run_gradient(run, 400, 20)) {
+    double spent = run->cost;
+    saltusi_sweep_settings sweeps = {.sweeps = CHUNK, .tol = run->tol};
+    if (choice != last) { /* otherwise go on, even uphill: the best point is a trap there */
+      saltusi_run_from_best(run);
+      last = choice;
+    }
+    bool solved =
+        choice == 0 ? saltusi_run_sweeps(run, &sweeps) : saltusi_run_gradient(run, CHUNK, 20);
+    if (solved) {
       return true;
     }
-    saltusi_run_from_best(run);
-    saltusi_sweep_settings sweeps = {.sweeps = 200, .tol = run->tol};
-    if (run->best > 0.9 * before && saltusi_run_sweeps(run, &sweeps)) {
-      return true;
-    }
+    gain[choice] = log(before / run->best) / (run->cost - spent);
+    gain[1 - choice] *= isfinite(gain[1 - choice]) ? 1.1 : 1.0;
   }
   return false;
 }
 
-/* Enough for every stage once, and for twenty thousand sweeps. */
-static double default_limit(saltusi_friction_work* work) {
-  double limit = 2e4 * work->pattern.sweep_cost;
-  if (work->analysed) {
-    limit += 1000.0 * saltusi_interior_cost(work);
-  }
-  return limit;
+/* Enough for every stage once. Counted from here, and after the analysis, so that it is the same
+ * whether setup was called or not. */
+static double default_limit(const saltusi_friction_run* run) {
+  double limit = run->cost + sweeps_at_most * run->work->pattern.sweep_cost;
+  return run->work->analysed ? limit + 1000.0 * saltusi_interior_cost(run->work) : limit;
 }
 
 static void solve(saltusi_friction_run* run) {
   const saltus_friction_auto_options* options = run->options;
-  saltusi_friction_work* work = run->work;
-  run->cost_limit = options->work > 0.0 ? 1e9 * options->work : INFINITY;
-  if (work->pattern.rows <= TINY_ROWS && try_tiny(run)) {
+  const saltusi_friction_pattern* pattern = &run->work->pattern;
+  bool limited = options->work > 0.0;
+  run->cost_limit = limited ? 1e9 * options->work : INFINITY;
+  if (pattern->rows <= TINY_ROWS && try_tiny(run)) {
     return;
   }
-  if (options->work == 0.0) {
-    run->cost_limit = default_limit(work);
-  }
-  if (work->pattern.units > LARGE && run->tol >= loose) {
+  if (pattern->units > LARGE && run->tol >= loose) {
+    run->cost_limit = limited ? run->cost_limit : sweeps_at_most * pattern->sweep_cost;
     first_order(run);
     return;
   }
   if (sweep_stage(run) || over(run)) {
     return;
   }
-  if (options->work == 0.0) {
-    run->cost_limit = default_limit(work);
-  }
-  if (work->refused) {
+  run->cost_limit = limited ? run->cost_limit : default_limit(run);
+  if (run->work->refused) {
     first_order(run);
   } else {
     second_order(run);

@@ -13,8 +13,8 @@
 /* Multiply-adds in the factorisation are about twice as fast as those of a sweep, which are bound by
  * gathers; measured on the published problems. */
 static const double factor_weight = 0.5;
-/* Factors beyond this are not tried: 1e11 multiply-adds take a minute. */
-static const double factor_limit = 1e11;
+/* Factors beyond this are not tried: they take seconds each, and gigabytes. */
+static const double factor_limit = 1e10;
 /* Per unit and iteration besides the linear algebra. */
 static const double interior_unit_cost = 400.0;
 static const double newton_unit_cost = 150.0;
@@ -102,8 +102,8 @@ static void name_stage(saltusi_friction_run* run, const char* name, int iteratio
   run->stage_iterations += iterations;
   size_t length = strlen(name);
   if (run->stage_at + length + 20 > room) {
-    memcpy(text + run->stage_at, run->stage_at + 6 < room ? ", ..." : "",
-           run->stage_at + 6 < room ? 6 : 1);
+    bool cut = run->stage_at >= 3 && memcmp(text + run->stage_at - 3, "...", 3) == 0;
+    memcpy(text + run->stage_at, cut ? "" : ", ...", cut ? 1 : 6);
     return;
   }
   char* at = text + run->stage_at;

@@ -6,15 +6,23 @@
  *   chains              active set, monotone sweeps
  *   everything          block principal pivoting
  *   up to 60 rows       Lemke; up to 12 rows all bases
- *   semidefinite        proximal principal pivoting
+ *   semidefinite        proximal principal pivoting and interior point; large and sparse the other
+ *                       way round
  *   more than 60 rows   Lemke
  */
 #include "solve/principal_pivoting.h"
 
-enum { SMALL = 60, PATIENCE = 10, PIVOTS_PER_ROW = 10, CHAIN_ITERATIONS = 8 };
+enum {
+  SMALL = 60,
+  PATIENCE = 10,
+  PIVOTS_PER_ROW = 10,
+  CHAIN_ITERATIONS = 8,
+  INTERIOR_ITERATIONS = 60
+};
 
+/* The guess may be good enough already; the first stage had its chance to better it. */
 static bool over(const saltusi_lcp_run* run) {
-  return run->solved || run->none;
+  return run->solved || run->none || run->residual <= run->target;
 }
 
 static void solve(saltusi_lcp_run* run) {
@@ -32,8 +40,13 @@ static void solve(saltusi_lcp_run* run) {
   if (!over(run)) {
     saltusi_lcp_run_enumerate(run);
   }
-  if (!over(run)) {
-    saltusi_lcp_run_proximal(run, PATIENCE);
+  /* packings are more redundant than what is stored dense, and there the interior point wins */
+  for (int k = 0; k < 2 && !over(run); k++) {
+    if ((k == 0) == run->M->scattered) {
+      saltusi_lcp_run_interior(run, INTERIOR_ITERATIONS);
+    } else {
+      saltusi_lcp_run_proximal(run, PATIENCE);
+    }
   }
   if (!over(run) && n > SMALL) {
     saltusi_lcp_run_lemke(run, PIVOTS_PER_ROW);

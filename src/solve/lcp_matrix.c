@@ -51,25 +51,37 @@ static double largest_of(size_t count, const double* values) {
   return largest;
 }
 
+/* Everything in one pass: for chains the look costs as much as the solution. */
 static void look_at_sparse(saltusi_lcp_matrix* M) {
   const saltus_csr* s = &M->sparse;
-  M->lower = 0;
-  M->upper = 0;
-  M->z_matrix = true;
+  int lower = 0;
+  int upper = 0;
+  double largest = 0.0;
+  double smallest_diagonal = INFINITY;
+  double largest_beside = 0.0;
   for (int i = 0; i < s->rows; i++) {
-    bool diagonal = false;
+    double diagonal = 0.0;
     for (int k = s->start[i]; k < s->start[i + 1]; k++) {
       int distance = s->column[k] - i;
-      M->upper = distance > M->upper ? distance : M->upper;
-      M->lower = -distance > M->lower ? -distance : M->lower;
-      diagonal = diagonal || (distance == 0 && s->values[k] > 0.0);
-      if (distance != 0 && s->values[k] > 0.0) {
-        M->z_matrix = false;
+      double value = s->values[k];
+      double size = fabs(value);
+      if (!(size <= largest)) {
+        largest = size;
+      }
+      if (distance == 0) {
+        diagonal += value;
+      } else {
+        upper = distance > upper ? distance : upper;
+        lower = -distance > lower ? -distance : lower;
+        largest_beside = value > largest_beside ? value : largest_beside;
       }
     }
-    M->z_matrix = M->z_matrix && diagonal;
+    smallest_diagonal = diagonal < smallest_diagonal ? diagonal : smallest_diagonal;
   }
-  M->largest = largest_of((size_t)s->start[s->rows], s->values);
+  M->lower = lower;
+  M->upper = upper;
+  M->largest = largest;
+  M->z_matrix = smallest_diagonal > 0.0 && largest_beside <= 0.0;
   /* wider bands, and small ones of any width, are better served by the other factorisations */
   enum { WIDEST = 64, SCATTERED = 200 };
   int width = M->lower + M->upper + 1;
@@ -117,7 +129,7 @@ size_t saltusi_lcp_block_size(const saltusi_lcp_matrix* M) {
 }
 
 static void gather_band(saltusi_lcp_block* block, const saltusi_lcp_matrix* M, const int* list,
-                        double shift) {
+                        const double* added) {
   int width = block->lower + block->upper + 1;
   memset(block->values, 0, (size_t)block->count * (size_t)width * sizeof(double));
   for (int a = 0; a < block->count; a++) {
@@ -128,12 +140,12 @@ static void gather_band(saltusi_lcp_block* block, const saltusi_lcp_matrix* M, c
         row[b] += M->sparse.values[k];
       }
     }
-    row[a] += shift;
+    row[a] += added != NULL ? added[list[a]] : 0.0;
   }
 }
 
 static void gather_dense(saltusi_lcp_block* block, const saltusi_lcp_matrix* M, const int* list,
-                         double shift) {
+                         const double* added) {
   size_t count = (size_t)block->count;
   bool half = block->kind == SALTUSI_LCP_FACTOR_CHOLESKY;
   for (int a = 0; a < block->count; a++) {
@@ -152,7 +164,7 @@ static void gather_dense(saltusi_lcp_block* block, const saltusi_lcp_matrix* M, 
         }
       }
     }
-    to[a] += shift;
+    to[a] += added != NULL ? added[list[a]] : 0.0;
   }
 }
 
@@ -176,7 +188,7 @@ static void find_places(saltusi_lcp_block* block, const saltusi_lcp_matrix* M, c
 }
 
 bool saltusi_lcp_block_factor(saltusi_lcp_block* block, const saltusi_lcp_matrix* M,
-                              const int* list, int count, double shift) {
+                              const int* list, int count, const double* added) {
   block->count = count;
   if (M->dense == NULL) {
     find_places(block, M, list);
@@ -184,13 +196,13 @@ bool saltusi_lcp_block_factor(saltusi_lcp_block* block, const saltusi_lcp_matrix
       block->kind = SALTUSI_LCP_FACTOR_BAND;
       block->lower = M->lower;
       block->upper = M->upper;
-      gather_band(block, M, list, shift);
+      gather_band(block, M, list, added);
       saltusi_band band = band_of(block);
       return saltusi_band_factor(&band);
     }
     if (M->scattered) {
       block->kind = SALTUSI_LCP_FACTOR_SPARSE;
-      if (saltusi_sparse_lu_factor(block->sparse, &M->sparse, block->place, shift)) {
+      if (saltusi_sparse_lu_factor(block->sparse, &M->sparse, block->place, added)) {
         return true;
       }
       if ((size_t)count * (size_t)count > block->capacity) {
@@ -200,13 +212,13 @@ bool saltusi_lcp_block_factor(saltusi_lcp_block* block, const saltusi_lcp_matrix
   }
   if (M->symmetric) {
     block->kind = SALTUSI_LCP_FACTOR_CHOLESKY;
-    gather_dense(block, M, list, shift);
+    gather_dense(block, M, list, added);
     if (saltusi_cholesky(count, block->values, singular_pivot)) {
       return true;
     }
   }
   block->kind = SALTUSI_LCP_FACTOR_LU;
-  gather_dense(block, M, list, shift);
+  gather_dense(block, M, list, added);
   saltusi_elimination all = whole(block);
   return saltusi_eliminate(&all, singular_pivot, block->pivot);
 }

@@ -58,9 +58,10 @@ typedef struct saltusi_lcp_block {
  * needs when the sparse factorisation meets a zero pivot, nothing when they are too large for it. */
 size_t saltusi_lcp_block_size(const saltusi_lcp_matrix* M);
 
-/* Factors M_JJ + shift I for the ascending list J. False when it is singular to rounding. */
+/* Factors M_JJ for the ascending list J, with added [n] on the diagonal (NULL: nothing). False when
+ * it is singular to rounding. */
 bool saltusi_lcp_block_factor(saltusi_lcp_block* block, const saltusi_lcp_matrix* M,
-                              const int* list, int count, double shift);
+                              const int* list, int count, const double* added);
 
 /* x <- block^-1 x, [count] */
 void saltusi_lcp_block_solve(const saltusi_lcp_block* block, double* x);

@@ -26,9 +26,9 @@ static double row_times(const saltus_lcp* problem, int i, const double* z, doubl
   return sum;
 }
 
-/* NaN wins: a residual that cannot be computed is not small. */
+/* NaN stays: a residual that cannot be computed is not small. */
 static double larger(double a, double b) {
-  return b <= a ? a : b;
+  return b <= a || isnan(a) ? a : b;
 }
 
 saltus_residual saltus_lcp_residual(const saltus_lcp* problem, const double* z, double* w) {
@@ -38,16 +38,19 @@ saltus_residual saltus_lcp_residual(const saltus_lcp* problem, const double* z, 
   for (int i = 0; i < problem->n; i++) {
     double diagonal;
     w[i] = row_times(problem, i, z, &diagonal) + problem->q[i];
-    double rho = diagonal > 0.0 ? 1.0 / diagonal : 1.0;
-    double as_velocity = diagonal > 0.0 ? z[i] * diagonal : z[i];
-    /* written so that a w that is not a number is taken */
+    diagonal = diagonal > 0.0 ? diagonal : 1.0; /* 1 / rho */
+    double as_velocity = z[i] * diagonal;
+    /* w that is not a number is taken; z that is not makes the second term one */
     bool free = i < problem->bilateral;
-    double plain = !free && z[i] < w[i] ? z[i] : w[i];
-    double velocity = !free && as_velocity < w[i] ? as_velocity : w[i];
+    double plain = (!free && z[i] < w[i] ? z[i] : w[i]) + 0.0 * z[i];
+    double velocity = (!free && as_velocity < w[i] ? as_velocity : w[i]) + 0.0 * z[i];
     sum += plain * plain;
     size += problem->q[i] * problem->q[i];
     out.velocity = larger(out.velocity, fabs(velocity));
-    out.impulse = larger(out.impulse, fabs(velocity) * rho);
+    /* compared before it is divided: a division costs as much as the rest of the row */
+    if (!(fabs(velocity) <= out.impulse * diagonal)) {
+      out.impulse = larger(out.impulse, fabs(velocity) / diagonal);
+    }
   }
   out.normalised = sqrt(sum) / (size > 0.0 ? sqrt(size) : 1.0);
   return out;

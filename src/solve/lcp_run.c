@@ -10,7 +10,8 @@
 
 /* Lemke's method needs dense matrices; a long chain is never worth them. */
 static bool wants_lemke(const saltusi_lcp_matrix* M) {
-  return M->n <= SALTUSI_LCP_LEMKE_MAX && !(M->banded && M->n > 200) && !(M->scattered && M->n > 600);
+  return M->n <= SALTUSI_LCP_LEMKE_MAX && !(M->banded && M->n > 200) &&
+         !(M->scattered && M->n > 600);
 }
 
 static bool is_chain(const saltusi_lcp_matrix* M) {
@@ -18,7 +19,8 @@ static bool is_chain(const saltusi_lcp_matrix* M) {
 }
 
 bool saltusi_lcp_room_fits(const saltusi_lcp_room* room, const saltusi_lcp_matrix* M) {
-  return M->n <= room->n && (!M->scattered || saltusi_sparse_lu_matches(&room->sparse, &M->sparse)) &&
+  return M->n <= room->n &&
+         (!M->scattered || saltusi_sparse_lu_matches(&room->sparse, &M->sparse)) &&
          saltusi_lcp_block_size(M) <= room->block.capacity &&
          (!wants_lemke(M) || (room->lemke && (M->dense != NULL || room->full != NULL))) &&
          (!is_chain(M) || room->chain[0] != NULL || M->n == 0);
@@ -31,8 +33,8 @@ void saltusi_lcp_room_layout(saltusi_lcp_room* room, const saltusi_lcp_matrix* M
   room->lemke = wants_lemke(M);
   room->active = SALTUS_PUSH(arena, unsigned char, n);
   room->list = SALTUS_PUSH(arena, int, n);
-  double** const vectors[] = {&room->value, &room->trial,   &room->rest,
-                              &room->best,  &room->shifted, &room->last};
+  double** const vectors[] = {&room->value,   &room->trial, &room->rest,     &room->best,
+                              &room->shifted, &room->last,  &room->diagonal, &room->step};
   for (size_t k = 0; k < sizeof vectors / sizeof *vectors; k++) {
     *vectors[k] = SALTUS_PUSH(arena, double, n);
   }

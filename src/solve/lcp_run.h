@@ -24,12 +24,14 @@ typedef struct saltusi_lcp_room {
   double* rest;          /* [n] its w */
   double* best;          /* [n] */
   double* shifted;       /* [n] right-hand side of the proximal problem */
-  double* last;          /* [n] last proximal point */
+  double* last;          /* [n] last proximal point; step of z */
+  double* diagonal;      /* [n] added to M */
+  double* step;          /* [n] step of w */
   double* full;          /* [n x n] dense copy of a sparse matrix for Lemke; may be NULL */
   double* chain[6];      /* [n] each: tridiagonal matrix and its elimination */
   saltusi_lcp_block block;
   saltusi_sparse_lu sparse; /* analysed by the caller before the layout */
-  saltusi_lcp_work work; /* of Lemke's method */
+  saltusi_lcp_work work;    /* of Lemke's method */
 } saltusi_lcp_room;
 
 typedef struct saltusi_lcp_run {
@@ -71,6 +73,7 @@ bool saltusi_lcp_run_is_chain(const saltusi_lcp_run* run);
 bool saltusi_lcp_run_lemke(saltusi_lcp_run* run, int pivots_per_row);
 bool saltusi_lcp_run_chain(saltusi_lcp_run* run, int iterations);
 bool saltusi_lcp_run_enumerate(saltusi_lcp_run* run);
+bool saltusi_lcp_run_interior(saltusi_lcp_run* run, int iterations);
 
 /* One entry of the registry. */
 typedef struct saltusi_lcp_ops {
@@ -83,5 +86,6 @@ extern const saltusi_lcp_ops saltusi_lcp_lemke_solver;
 extern const saltusi_lcp_ops saltusi_lcp_principal_pivoting;
 extern const saltusi_lcp_ops saltusi_lcp_active_set;
 extern const saltusi_lcp_ops saltusi_lcp_enumeration;
+extern const saltusi_lcp_ops saltusi_lcp_interior_point;
 
 #endif

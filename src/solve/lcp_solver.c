@@ -14,8 +14,8 @@
 #include <string.h>
 
 static const saltusi_lcp_ops* const solvers[] = {
-    &saltusi_lcp_auto,       &saltusi_lcp_lemke_solver, &saltusi_lcp_principal_pivoting,
-    &saltusi_lcp_active_set, &saltusi_lcp_enumeration,
+    &saltusi_lcp_auto,       &saltusi_lcp_lemke_solver,   &saltusi_lcp_principal_pivoting,
+    &saltusi_lcp_active_set, &saltusi_lcp_interior_point, &saltusi_lcp_enumeration,
 };
 enum { SOLVER_COUNT = sizeof solvers / sizeof *solvers };
 
@@ -252,6 +252,17 @@ static void run_solver(saltus_lcp_solver* solver, saltusi_lcp_run* run) {
     run->solved = true;
     return;
   }
+  /* an answer must not be worse than the guess; but a guess that just does is not taken at once: a
+   * basis is exact, and a simulation would carry the difference along */
+  bool guessed = false;
+  for (int i = 0; i < n; i++) {
+    solver->room.trial[i] = run->z[i];
+    guessed = guessed || run->z[i] > 0.0;
+  }
+  if (guessed) {
+    saltusi_lcp_run_offer(run, false);
+    run->solved = false;
+  }
   solver->ops->solve(run);
   if (run->residual < INFINITY) {
     memcpy(run->z, solver->room.best, (size_t)n * sizeof(double));
@@ -328,15 +339,14 @@ static void solve_mixed(saltus_lcp_solver* solver, const saltus_lcp* problem, do
   }
 }
 
+/* target: for |min(z, w)| */
 static void solve_plain(saltus_lcp_solver* solver, const saltus_lcp* problem,
-                        const saltusi_lcp_matrix* M, double tol, double* z,
+                        const saltusi_lcp_matrix* M, double target, double q_size, double* z,
                         saltus_solve_result* result) {
-  double q_size;
-  double size = norm(problem->n, problem->q, &q_size);
   saltusi_lcp_run run = {.M = M,
                          .q = problem->q,
                          .q_size = q_size,
-                         .target = tol * size,
+                         .target = target,
                          .options = solver->options,
                          .room = &solver->room,
                          .z = z,
@@ -360,13 +370,14 @@ saltus_status saltus_lcp_solve(saltus_lcp_solver* solver, const saltus_lcp* prob
     return status;
   }
   double largest;
-  if (!isfinite(norm(problem->n, problem->q, &largest)) || !isfinite(M.largest)) {
+  double size = norm(problem->n, problem->q, &largest);
+  if (!isfinite(size) || !isfinite(M.largest)) {
     return refuse(solver, "an entry of M or q is not finite");
   }
   if (problem->bilateral > 0) {
     solve_mixed(solver, problem, tol, z, w, result);
   } else {
-    solve_plain(solver, problem, &M, tol, z, result);
+    solve_plain(solver, problem, &M, tol * size, largest, z, result);
   }
   result->residual = saltus_lcp_residual(problem, z, w);
   if (result->residual.normalised <= tol) {

@@ -17,7 +17,7 @@
 #include <string.h>
 
 /* A pivot below this part of the largest entry of its row is rounding. */
-static const double singular_pivot = 1e-13;
+static const double singular_pivot = 1e-14;
 
 /* M + M^T without the diagonal: neighbours of each row, some twice. */
 typedef struct graph {
@@ -194,7 +194,7 @@ bool saltusi_sparse_lu_matches(const saltusi_sparse_lu* lu, const saltus_csr* M)
 
 /* Row k of M_JJ into lu->row; returns its largest entry. */
 static double load_row(saltusi_sparse_lu* lu, const saltus_csr* M, const int* place, int k,
-                       double shift) {
+                       const double* added) {
   int i = lu->order[k];
   double largest = 0.0;
   for (int e = M->start[i]; e < M->start[i + 1]; e++) {
@@ -205,7 +205,7 @@ static double load_row(saltusi_sparse_lu* lu, const saltus_csr* M, const int* pl
       largest = size > largest ? size : largest;
     }
   }
-  lu->row[k] += shift;
+  lu->row[k] += added != NULL ? added[i] : 0.0;
   return largest;
 }
 
@@ -226,13 +226,13 @@ static void eliminate_row(saltusi_sparse_lu* lu, const int* place, int k) {
 }
 
 bool saltusi_sparse_lu_factor(saltusi_sparse_lu* lu, const saltus_csr* M, const int* place,
-                              double shift) {
+                              const double* added) {
   bool good = true;
   for (int k = 0; k < lu->n; k++) {
     if (place[lu->order[k]] < 0) {
       continue;
     }
-    double largest = load_row(lu, M, place, k, shift);
+    double largest = load_row(lu, M, place, k, added);
     eliminate_row(lu, place, k);
     double pivot = lu->row[k];
     lu->row[k] = 0.0;

@@ -13,7 +13,7 @@
 #include "saltus/contact.h"
 
 typedef struct saltusi_sparse_lu {
-  int n; /* 0: nothing was analysed */
+  int n;                           /* 0: nothing was analysed */
   int *start, *column;             /* the pattern, to know it again */
   int *order, *rank;               /* [n] row at each position, and its inverse */
   int *lower_start, *lower_column; /* rows of L in the order, columns ascending */
@@ -30,9 +30,10 @@ saltus_status saltusi_sparse_lu_analyse(saltusi_sparse_lu* lu, const saltus_csr*
 /* Whether M has the pattern that was analysed. */
 bool saltusi_sparse_lu_matches(const saltusi_sparse_lu* lu, const saltus_csr* M);
 
-/* Factors M_JJ + shift I, J the rows with place >= 0. False when a pivot is rounding. */
+/* Factors M_JJ, J the rows with place >= 0, with added [n] on the diagonal (NULL: nothing). False
+ * when a pivot is rounding. */
 bool saltusi_sparse_lu_factor(saltusi_sparse_lu* lu, const saltus_csr* M, const int* place,
-                              double shift);
+                              const double* added);
 
 /* x [count] <- M_JJ^-1 x; entry place[i] belongs to row i. */
 void saltusi_sparse_lu_solve(saltusi_sparse_lu* lu, const int* place, double* x);

@@ -41,7 +41,8 @@ static int collect(const saltusi_lcp_room* room, int n) {
 
 static bool solve_active(saltusi_lcp_run* run, const saltusi_pivoting* p, int count) {
   saltusi_lcp_room* room = run->room;
-  if (count > 0 && !saltusi_lcp_block_factor(&room->block, run->M, room->list, count, p->shift)) {
+  const double* added = p->shifted ? room->diagonal : NULL;
+  if (count > 0 && !saltusi_lcp_block_factor(&room->block, run->M, room->list, count, added)) {
     return false;
   }
   for (int a = 0; a < count; a++) {
@@ -195,29 +196,28 @@ static bool try_unshifted(saltusi_lcp_run* run, int* total) {
   return run->solved;
 }
 
-bool saltusi_lcp_run_proximal(saltusi_lcp_run* run, int patience) {
+/* From the point room->last and the set room->active, first with `part` of the mean diagonal. */
+static bool proximal_steps(saltusi_lcp_run* run, int patience, double part) {
   /* a problem that goes well takes ten factorisations; one that cycles is better shifted more */
-  enum { STEPS = 100, INNER = 30, EASY = 4 };
+  enum { STEPS = 30, INNER = 30 };
   saltusi_lcp_room* room = run->room;
   int n = run->M->n;
   double mean = mean_diagonal(run->M);
-  double shift = 1e-3 * mean;
-  double rate = 0.1; /* of its decrease: slower after a failure, faster when all goes well */
+  double shift = part * mean;
+  double rate = 0.1; /* of its decrease; slower after every failure */
   int total = 0;
-  memset(room->last, 0, (size_t)n * sizeof(double));
-  start_cold(run, false);
   for (int k = 0; k < STEPS && shift <= mean; k++) {
     for (int i = 0; i < n; i++) {
       room->shifted[i] = run->q[i] - shift * room->last[i];
+      room->diagonal[i] = shift;
     }
     saltusi_pivoting p = {
-        .shift = shift, .q = room->shifted, .patience = patience, .iterations = INNER};
+        .shifted = true, .q = room->shifted, .patience = patience, .iterations = INNER};
     bool found = saltusi_principal_pivot(run, &p);
     total += p.done;
     if (!found) {
-      shift /= rate;
+      shift *= 10.0;
       rate = sqrt(rate);
-      shift /= rate;
       for (int i = 0; i < n; i++) {
         room->active[i] = room->last[i] > 0.0;
       }
@@ -227,11 +227,30 @@ bool saltusi_lcp_run_proximal(saltusi_lcp_run* run, int patience) {
     if (saltusi_lcp_run_offer(run, false) || (p.done == 1 && try_unshifted(run, &total))) {
       break;
     }
-    rate = p.done <= EASY ? fmax(rate * rate, 0.1) : rate;
     shift = fmax(rate * shift, 1e-9 * mean);
   }
   saltusi_lcp_run_note(run, "proximal-pivoting", total);
   return run->solved;
+}
+
+bool saltusi_lcp_run_proximal(saltusi_lcp_run* run, int patience) {
+  memset(run->room->last, 0, (size_t)run->M->n * sizeof(double));
+  start_cold(run, false);
+  return proximal_steps(run, patience, 1e-3);
+}
+
+bool saltusi_lcp_run_crossover(saltusi_lcp_run* run) {
+  enum { PATIENCE = 3, FEW = 4 };
+  saltusi_pivoting p = {.q = run->q, .patience = PATIENCE, .iterations = FEW};
+  bool found = saltusi_principal_pivot(run, &p);
+  saltusi_lcp_run_note(run, "crossover", p.done);
+  if (found && saltusi_lcp_run_offer(run, true)) {
+    return true;
+  }
+  for (int i = 0; i < run->M->n; i++) {
+    run->room->active[i] = run->room->last[i] > 0.0;
+  }
+  return proximal_steps(run, PATIENCE, 1e-7);
 }
 
 static const saltus_field fields[] = {

@@ -9,7 +9,7 @@
 #include "solve/lcp_run.h"
 
 typedef struct saltusi_pivoting {
-  double shift;    /* solves with M + shift I */
+  bool shifted;    /* solves with M + diag(room->diagonal) */
   const double* q; /* [n] */
   int patience;    /* exchanges of all violated rows without progress before single ones */
   int iterations;  /* at most */
@@ -22,6 +22,9 @@ bool saltusi_principal_pivot(saltusi_lcp_run* run, saltusi_pivoting* pivoting);
 
 /* Plain; starts from the guess, or from the rows with q < 0. */
 bool saltusi_lcp_run_pivoting(saltusi_lcp_run* run, int patience, int iterations);
+
+/* From room->last, near a solution and zero where z is, which some other method has found. */
+bool saltusi_lcp_run_crossover(saltusi_lcp_run* run);
 
 /* Proximal, for positive semidefinite M. */
 bool saltusi_lcp_run_proximal(saltusi_lcp_run* run, int patience);

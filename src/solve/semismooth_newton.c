@@ -32,9 +32,11 @@ void saltusi_newton_layout(saltusi_newton_work* work, int units, int rows, saltu
   work->by_velocity = SALTUS_PUSH2(arena, double, units, 9);
 }
 
-/* Slip rows: phi_T and its derivatives A (by r) and B (by u), NULL when not wanted. */
+/* Slip rows: phi_T and its derivatives by r and by u, NULL when not wanted. */
 static void slip_rows(int d, double mu, double rho, const double* r, const double* x, double* phi,
-                      double* A, double* B) {
+                      double* derivatives[2]) {
+  double* A = derivatives != NULL ? derivatives[0] : NULL;
+  double* B = derivatives != NULL ? derivatives[1] : NULL;
   double t = saltusi_tangent_norm(d, x);
   double radius = mu * x[0];
   double shrink = t > 0.0 ? radius / t : 0.0;
@@ -81,7 +83,7 @@ static void contact_rows(int d, double mu, double rho, const double* r, const do
     B[0] = 1.0;
   }
   if (!sticks) {
-    slip_rows(d, mu, rho, r, x, phi, A, B);
+    slip_rows(d, mu, rho, r, x, phi, derivatives);
     return;
   }
   for (int k = 1; k < d; k++) {
@@ -211,7 +213,7 @@ saltusi_stage saltusi_semismooth_newton(saltusi_newton_work* work, saltusi_block
   int k = 0;
   int stored = 0;
   for (; k < settings->iterations && best > settings->tol && failures <= FAILURES; k++) {
-    if (k == settings->trial && k > 0 && best > 0.3 * first) {
+    if (k == settings->trial && k > 0 && best > 0.15 * first) {
       break;
     }
     double size = evaluate(work, in, r, work->u, work->phi, true);

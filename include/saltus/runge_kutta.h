@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * runge_kutta.h - options of the Runge-Kutta schemes that capture events: explicit-euler, midpoint,
+ * heun-3, rk4, rkf45, dopri5, radau-iia-1|3|5, lobatto-iiia-2|4|6, gauss-2|4|6.
+ *
+ * A step of length h is cut at every event: contacts that hit, close or open. Each event is bracketed
+ * to a width of bracket h^(p+1), p the order of the method, so that what is lost at an impact is not
+ * more than the method loses in a smooth step. docs/schemes/event-capturing.md has the algorithm.
+ */
+#ifndef SALTUS_RUNGE_KUTTA_H
+#define SALTUS_RUNGE_KUTTA_H
+
+#include "saltus/api.h"
+
+SALTUS_BEGIN_DECLS
+
+typedef struct saltus_event_capturing_options {
+  double bracket; /* C in the width C h^(p+1) of the bracket of an event, s^-p */
+  double floor;   /* s, smallest width; 0: 64 roundings of the time */
+  int projection; /* 1: closed contacts and joints are put back onto g = 0 and U = 0 */
+} saltus_event_capturing_options;
+
+SALTUS_API saltus_event_capturing_options saltus_event_capturing_options_default(void);
+
+SALTUS_END_DECLS
+
+#endif
