@@ -97,6 +97,7 @@ typedef struct saltus_linear_ops {
                             double fv, double fq);
   void (*solve)(const void* self, const void* matrix, double* x); /* x <- A^-1 x */
   void (*mass_times)(const void* self, const saltus_point* at, const double* x, double* y);
+  bool diagonal; /* A is diagonal: solve divides entry by entry */
 } saltus_linear_ops;
 
 /* Entries marked ? may be NULL and have the fallback given. Matrices are dense, row major. A

@@ -116,6 +116,7 @@ static void linear_mass_times(const void* self, const saltus_point* at, const do
 }
 
 static const saltus_linear_ops linear = {
+    .diagonal = true,
     .bytes = linear_bytes,
     .assemble = linear_assemble,
     .solve = linear_solve,

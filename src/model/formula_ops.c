@@ -155,7 +155,8 @@ static void diagonal_mass_times(const void* self, const saltus_point* at, const 
   }
 }
 
-static const saltus_linear_ops diagonal_ops = {.bytes = diagonal_bytes,
+static const saltus_linear_ops diagonal_ops = {.diagonal = true,
+                                               .bytes = diagonal_bytes,
                                                .assemble = diagonal_assemble,
                                                .solve = diagonal_solve,
                                                .mass_times = diagonal_mass_times};

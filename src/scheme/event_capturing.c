@@ -52,6 +52,7 @@ void saltusi_capture_layout(saltusi_capture* w, const saltusi_tableau* method,
   w->inner_joints = SALTUS_PUSH(arena, double, d->nj);
   w->whole = SALTUS_PUSH(arena, saltus_contact_step, d->nc);
   w->reported = SALTUS_PUSH(arena, bool, d->nc);
+  w->was_closed = SALTUS_PUSH(arena, bool, d->nc);
 }
 
 /* Takes a Runge-Kutta step that has just been computed: state, impulses, error. */
@@ -94,6 +95,14 @@ static saltus_status flow_to(saltusi_capture* w, const saltusi_step* s, double x
   return status;
 }
 
+void saltusi_capture_tell(const saltusi_capture* w, saltusi_capture_note* note) {
+  if (w->watch != NULL) {
+    note->t = w->t;
+    note->accuracy = w->width;
+    w->watch(w->watcher, note);
+  }
+}
+
 /* What the Moreau step did, into the report of the whole step. */
 static void report_inner(saltusi_capture* w, const saltusi_step* s,
                          const saltus_step_report* inner) {
@@ -108,6 +117,13 @@ static void report_inner(saltusi_capture* w, const saltusi_step* s,
       contact->u_before = part->u_before; /* the fastest approach of the step */
     }
     contact->impact = contact->impact || stops;
+    if (stops) {
+      saltusi_capture_tell(w, &(saltusi_capture_note){.kind = SALTUSI_NOTE_IMPACT,
+                                                      .key = part->key,
+                                                      .u_before = part->u_before,
+                                                      .u_after = part->u_after,
+                                                      .impulse = part->impulse[0]});
+    }
     contact->impulse[0] += part->impulse[0];
     w->took_part[part->key] = true;
   }
@@ -116,7 +132,8 @@ static void report_inner(saltusi_capture* w, const saltusi_step* s,
   s->report->residual_impulse = fmax(s->report->residual_impulse, inner->residual_impulse);
 }
 
-/* A Moreau step of length d with the impact law on the contacts of took_part. */
+/* A Moreau step of length d with the impact law on the contacts of took_part and on those that touch
+ * without force, like the balls of Newton's cradle. */
 static saltus_status strike(saltusi_capture* w, const saltusi_step* s, double d) {
   const saltus_dims* dims = &s->eval->sys.dims;
   const saltus_moreau_jean_options options = {.theta = 0.5,
@@ -125,7 +142,13 @@ static saltus_status strike(saltusi_capture* w, const saltusi_step* s, double d)
                                               .joints = SALTUS_JOINTS_END,
                                               .newton_tol = 1e-14,
                                               .newton_max = 50};
-  memcpy(w->moreau.forced, w->took_part, (size_t)dims->nc * sizeof(bool));
+  saltus_status status = saltusi_capture_look(w, s->eval, w->t, w->q, w->v, &w->here);
+  if (status != SALTUS_OK) {
+    return status;
+  }
+  for (int key = 0; key < dims->nc; key++) { /* a blow passes through whatever touches */
+    w->moreau.forced[key] = w->took_part[key] || w->here.gap[key] <= w->gap_rounding;
+  }
   saltus_step_report report = {0};
   const saltusi_step inner = {.eval = s->eval,
                               .t = w->t,
@@ -138,7 +161,7 @@ static saltus_status strike(saltusi_capture* w, const saltusi_step* s, double d)
                               .joint_impulses = w->inner_joints,
                               .report = &report,
                               .log = s->log};
-  saltus_status status = saltusi_moreau_take(&w->moreau, &options, &inner);
+  status = saltusi_moreau_take(&w->moreau, &options, &inner);
   if (status == SALTUS_OK) {
     memcpy(w->q, w->q_try, (size_t)dims->nq * sizeof(double));
     memcpy(w->v, w->v_try, (size_t)dims->nv * sizeof(double));
@@ -162,6 +185,7 @@ static void choose_parts(saltusi_capture* w, int nc, bool touch, double until) {
 }
 
 static void open_contact(saltusi_capture* w, int key) {
+  saltusi_capture_tell(w, &(saltusi_capture_note){.kind = SALTUSI_NOTE_OPEN, .key = key});
   w->closed[key] = false;
   int count = 0;
   for (int i = 0; i < w->count; i++) {
@@ -184,7 +208,9 @@ static saltus_status act(saltusi_capture* w, const saltus_event_capturing_option
     if (status == SALTUS_OK && o->projection != 0) {
       status = saltusi_capture_project(w, s);
     }
-    open_contact(w, first.key);
+    if (status == SALTUS_OK) {
+      open_contact(w, first.key);
+    }
     return status;
   }
   if (first.kind == SALTUSI_EVENT_TOUCH && !stalled) {

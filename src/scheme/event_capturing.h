@@ -39,6 +39,21 @@ typedef struct saltusi_event {
   double a, b; /* s after the start of the sub-interval */
 } saltusi_event;
 
+/* What happened at an event, told at once to who watches; a step may hold many. */
+typedef enum saltusi_note_kind {
+  SALTUSI_NOTE_IMPACT,
+  SALTUSI_NOTE_CLOSE,
+  SALTUSI_NOTE_OPEN
+} saltusi_note_kind;
+
+typedef struct saltusi_capture_note {
+  saltusi_note_kind kind;
+  int key;
+  double t, accuracy;       /* s: it happened within `accuracy` before t */
+  double u_before, u_after; /* m/s, normal */
+  double impulse;           /* N s */
+} saltusi_capture_note;
+
 /* Gaps and normal velocities of all contacts at one state, by key. */
 typedef struct saltusi_contact_view {
   double* gap; /* [nc] m; infinite for a contact that does not exist there */
@@ -81,7 +96,11 @@ typedef struct saltusi_capture {
   saltus_contact_step* inner;
   double* inner_joints; /* [nj] */
   saltus_contact_step* whole;
-  bool* reported; /* [nc] */
+  bool* reported;   /* [nc] */
+  bool* was_closed; /* [nc] */
+
+  void (*watch)(void* watcher, const saltusi_capture_note* note); /* NULL: nobody */
+  void* watcher;
 } saltusi_capture;
 
 void saltusi_capture_layout(saltusi_capture* w, const saltusi_tableau* method,
@@ -118,5 +137,8 @@ saltus_status saltusi_capture_project(saltusi_capture* w, const saltusi_step* s)
 
 /* The place of a contact in the report of the whole step. */
 saltus_contact_step* saltusi_capture_reported(saltusi_capture* w, int key);
+
+/* Tells a note; time and accuracy are filled in. */
+void saltusi_capture_tell(const saltusi_capture* w, saltusi_capture_note* note);
 
 #endif

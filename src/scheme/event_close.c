@@ -6,14 +6,16 @@
  *
  *   closing      gamma < 0 and U <= |gamma| max(d_h, d) / 2:   v <- v - M^-1 G (G^T M^-1 G)^-1 U
  *   pressing     0 <= G^T a + c  perp  lambda >= 0 on those; A = {lambda > 0}
- *   projection   q <- q - M^-1 G (G^T M^-1 G)^-1 g twice, then v as above
+ *   projection   q <- q - M^-1 G (G^T M^-1 G)^-1 g to rounding, then v as above
  */
 #include "math/dense.h"
 #include "scheme/event_capturing.h"
 
+#include <float.h>
 #include <string.h>
 
-enum { POSITION_ITERATIONS = 2 };
+/* Two iterations are the rule; methods of order 1 leave more to do. */
+enum { POSITION_ITERATIONS = 6 };
 
 saltus_contact_step* saltusi_capture_reported(saltusi_capture* w, int key) {
   if (!w->reported[key]) {
@@ -101,23 +103,20 @@ saltus_status saltusi_capture_project(saltusi_capture* w, const saltusi_step* s)
   if (rows == 0) {
     return status;
   }
-  for (int k = 0; k < POSITION_ITERATIONS; k++) {
+  double rounding = DBL_EPSILON * fmax(1.0, saltusi_max_abs(d->nq, w->q));
+  for (int k = 0; status == SALTUS_OK; k++) {
     double largest = 0.0;
     status = write_rows(w, s, w->keys, w->count);
     if (status == SALTUS_OK) {
       status = gaps_of_closed(w, s, &largest);
     }
-    if (status != SALTUS_OK || largest == 0.0) {
+    if (status != SALTUS_OK || largest <= rounding || k == POSITION_ITERATIONS) {
       break;
     }
     status = saltusi_law_solve_equalities(&w->law, s->eval, rows);
-    if (status != SALTUS_OK) {
-      return status;
+    if (status == SALTUS_OK) {
+      saltusi_law_apply(&w->law, d->nv, rows, w->q);
     }
-    saltusi_law_apply(&w->law, d->nv, rows, w->q);
-  }
-  if (status == SALTUS_OK) {
-    status = write_rows(w, s, w->keys, w->count);
   }
   return status == SALTUS_OK ? stop(w, s, w->keys, w->count) : status;
 }
@@ -166,6 +165,7 @@ saltus_status saltusi_capture_close(saltusi_capture* w, const saltusi_step* s, d
   if (status == SALTUS_OK) {
     status = find_candidates(w, s, length, touch);
   }
+  memcpy(w->was_closed, w->closed, (size_t)d->nc * sizeof(bool));
   memset(w->closed, 0, (size_t)d->nc * sizeof(bool));
   if (status != SALTUS_OK || w->count == 0) {
     return status;
@@ -185,8 +185,14 @@ saltus_status saltusi_capture_close(saltusi_capture* w, const saltusi_step* s, d
   w->count = 0;
   for (int i = 0; i < candidates; i++) {
     if (w->pressing.law.P[d->nj + i] > 0.0) {
-      w->closed[w->keys[i]] = true;
-      w->keys[w->count++] = w->keys[i];
+      int key = w->keys[i];
+      w->closed[key] = true;
+      w->keys[w->count++] = key;
+      if (!w->was_closed[key]) {
+        saltusi_capture_tell(w, &(saltusi_capture_note){.kind = SALTUSI_NOTE_CLOSE,
+                                                        .key = key,
+                                                        .u_before = w->here.u[key]});
+      }
     }
   }
   return SALTUS_OK;

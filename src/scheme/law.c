@@ -10,19 +10,129 @@
 #include <math.h>
 #include <string.h>
 
+/* From this many contacts on a band is looked for; below, dense is as fast. */
+enum { BAND_FROM = 16 };
+
+/* Rows for which a dense W is affordable: some tens of megabytes, whatever the size of the system. */
+static int largest_dense(const saltus_dims* dims) {
+  enum { ENTRIES = 4000000 };
+  int rows = dims->nj + dims->nc;
+  int most = ENTRIES / dims->nv > BAND_FROM ? ENTRIES / dims->nv : BAND_FROM;
+  most = most < SALTUSI_STEP_DENSE_MAX ? most : SALTUSI_STEP_DENSE_MAX;
+  return rows < most ? rows : most;
+}
+
 void saltusi_law_layout(saltusi_law* law, const saltus_dims* dims, bool convective,
                         saltus_arena* arena) {
   int rows = dims->nj + dims->nc;
+  law->dense_max = largest_dense(dims);
   saltusi_rows_layout(&law->rows, dims, rows + 2, convective, arena);
-  saltusi_mixed_layout(&law->solver, rows, dims->nc, arena);
-  law->AinvG = SALTUS_PUSH2(arena, double, rows, dims->nv);
-  law->W = SALTUS_PUSH2(arena, double, rows, rows);
+  saltusi_mixed_layout(&law->solver, law->dense_max, dims->nc, law->dense_max, arena);
+  law->AinvG = SALTUS_PUSH2(arena, double, law->dense_max, dims->nv);
+  law->W = SALTUS_PUSH2(arena, double, law->dense_max, law->dense_max);
   law->rhs = SALTUS_PUSH(arena, double, rows);
   law->P = SALTUS_PUSH(arena, double, rows);
+  law->diagonal = SALTUS_PUSH(arena, double, rows);
+  if (dims->row_width > 0) {
+    size_t entries = (size_t)rows * SALTUSI_STEP_ENTRIES;
+    law->inverse = SALTUS_PUSH(arena, double, dims->nv);
+    law->band_start = SALTUS_PUSH(arena, int, rows + 1);
+    law->band_column = SALTUS_PUSH(arena, int, entries);
+    law->band_values = SALTUS_PUSH(arena, double, entries);
+    law->row_start = SALTUS_PUSH(arena, int, dims->nv + 1);
+    law->row_list = SALTUS_PUSH2(arena, int, rows, dims->row_width);
+  }
 }
 
-void saltusi_law_operator(saltusi_law* law, const saltusi_eval* eval, const saltusi_linear* linear,
-                          int rows) {
+/* Which rows have a column: counting sort of the entries of G by column, rows ascending. */
+static void sort_by_column(saltusi_law* law, int nv, int rows) {
+  const saltusi_row_block* G = &law->rows;
+  memset(law->row_start, 0, ((size_t)nv + 1) * sizeof(int));
+  for (int r = 0; r < rows; r++) {
+    for (int k = 0; k < G->entries[r]; k++) {
+      law->row_start[G->column[r * G->stride + k] + 1]++;
+    }
+  }
+  for (int j = 0; j < nv; j++) {
+    law->row_start[j + 1] += law->row_start[j];
+  }
+  for (int r = 0; r < rows; r++) {
+    for (int k = 0; k < G->entries[r]; k++) {
+      law->row_list[law->row_start[G->column[r * G->stride + k]]++] = r;
+    }
+  }
+  for (int j = nv; j > 0; j--) { /* the starts moved to the ends: back */
+    law->row_start[j] = law->row_start[j - 1];
+  }
+  law->row_start[0] = 0;
+}
+
+/* Entry of G in a row and a column that it has. */
+static double entry(const saltusi_row_block* G, int r, int column) {
+  for (int k = 0; k < G->entries[r]; k++) {
+    if (G->column[r * G->stride + k] == column) {
+      return G->G[r * G->stride + k];
+    }
+  }
+  return 0.0;
+}
+
+/* Adds a number to entry (r, i) of the row of W that is being made, places start .. *end, ascending.
+ * False when the band is too wide. */
+static bool add_entry(saltusi_law* law, int start, int* end, int i, double value) {
+  int at = *end;
+  while (at > start && law->band_column[at - 1] > i) {
+    at--;
+  }
+  if (at > start && law->band_column[at - 1] == i) {
+    law->band_values[at - 1] += value;
+    return true;
+  }
+  if (*end - start == SALTUSI_STEP_ENTRIES) {
+    return false;
+  }
+  for (int k = *end; k > at; k--) {
+    law->band_column[k] = law->band_column[k - 1];
+    law->band_values[k] = law->band_values[k - 1];
+  }
+  law->band_column[at] = i;
+  law->band_values[at] = value;
+  (*end)++;
+  return true;
+}
+
+/* W = G^T A^-1 G as a band; false when it is none. */
+static bool make_band(saltusi_law* law, int nv, int rows) {
+  const saltusi_row_block* G = &law->rows;
+  sort_by_column(law, nv, rows);
+  int end = 0;
+  for (int r = 0; r < rows; r++) {
+    int start = end;
+    law->band_start[r] = start;
+    for (int k = 0; k < G->entries[r]; k++) {
+      int column = G->column[r * G->stride + k];
+      double scaled = G->G[r * G->stride + k] * law->inverse[column];
+      for (int p = law->row_start[column]; p < law->row_start[column + 1]; p++) {
+        int i = law->row_list[p];
+        bool near = i - r <= SALTUSI_STEP_BAND && r - i <= SALTUSI_STEP_BAND;
+        if (!near || !add_entry(law, start, &end, i, scaled * entry(G, i, column))) {
+          return false;
+        }
+      }
+    }
+    for (int k = start; k < end; k++) {
+      if (law->band_column[k] == r) {
+        law->diagonal[r] = law->band_values[k];
+      }
+    }
+  }
+  law->band_start[rows] = end;
+  law->band = (saltus_csr){rows, rows, law->band_start, law->band_column, law->band_values};
+  return true;
+}
+
+static void make_dense(saltusi_law* law, const saltusi_eval* eval, const saltusi_linear* linear,
+                       int rows) {
   int nv = eval->sys.dims.nv;
   for (int r = 0; r < rows; r++) {
     double* column = law->AinvG + (size_t)r * (size_t)nv;
@@ -35,24 +145,71 @@ void saltusi_law_operator(saltusi_law* law, const saltusi_eval* eval, const salt
     for (int i = 0; i < r; i++) {
       law->W[r * rows + i] = saltusi_row_dot(&law->rows, r, law->AinvG + (size_t)i * (size_t)nv);
     }
+    law->diagonal[r] = law->W[r * rows + r];
   }
+}
+
+void saltusi_law_operator(saltusi_law* law, const saltusi_eval* eval, const saltusi_linear* linear,
+                          int rows) {
+  const saltus_dims* d = &eval->sys.dims;
+  law->banded = d->nj == 0 && rows >= BAND_FROM && law->rows.column != NULL &&
+                saltusi_linear_diagonal(eval, linear, law->inverse) && make_band(law, d->nv, rows);
+  law->unfit = !law->banded && rows > law->dense_max;
+  if (!law->banded && !law->unfit) {
+    make_dense(law, eval, linear, rows);
+  }
+}
+
+/* Entries of W as one dense matrix, for the rare band that the banded solvers do not master. */
+static bool spread_band(saltusi_law* law, const saltusi_eval* eval, int rows) {
+  if (rows > law->dense_max) {
+    return false;
+  }
+  int nv = eval->sys.dims.nv;
+  memset(law->W, 0, (size_t)rows * (size_t)rows * sizeof(double));
+  for (int r = 0; r < rows; r++) {
+    for (int k = law->band_start[r]; k < law->band_start[r + 1]; k++) {
+      law->W[r * rows + law->band_column[k]] = law->band_values[k];
+    }
+    double* column = law->AinvG + (size_t)r * (size_t)nv;
+    memset(column, 0, (size_t)nv * sizeof(double));
+    saltusi_row_add(&law->rows, r, 1.0, column);
+    for (int k = 0; k < nv; k++) {
+      column[k] *= law->inverse[k];
+    }
+  }
+  law->banded = false;
+  return true;
 }
 
 saltus_status saltusi_law_solve(saltusi_law* law, saltusi_eval* eval, int joints, int contacts) {
   eval->work.contact_solves++;
-  if (joints == 0 && contacts == 1 && law->W[0] > 0.0) {
-    law->P[0] = law->rhs[0] < 0.0 ? -law->rhs[0] / law->W[0] : 0.0;
+  int rows = joints + contacts;
+  if (law->unfit) {
+    return SALTUS_ERR_UNSUPPORTED;
+  }
+  if (joints == 0 && contacts == 1 && law->diagonal[0] > 0.0) {
+    law->P[0] = law->rhs[0] < 0.0 ? -law->rhs[0] / law->diagonal[0] : 0.0;
     return SALTUS_OK;
   }
-  switch (saltusi_mixed_solve(&law->solver, joints, contacts, law->W, law->rhs, law->P)) {
-  case SALTUSI_MIXED_SOLVED:
-    return SALTUS_OK;
-  case SALTUSI_MIXED_DEPENDENT:
-    return SALTUS_ERR_SINGULAR;
-  case SALTUSI_MIXED_UNSOLVED:
-    break;
+  memset(law->P, 0, (size_t)rows * sizeof(double));
+  if (law->banded) {
+    if (saltusi_lcp_step_banded(&law->solver.lcp, &law->band, law->rhs, law->P)) {
+      return SALTUS_OK;
+    }
+    memset(law->P, 0, (size_t)rows * sizeof(double));
   }
-  bool numbers = isfinite(saltusi_max_abs(joints + contacts, law->rhs));
+  if (!law->banded || spread_band(law, eval, rows)) {
+    switch (saltusi_mixed_solve(&law->solver, joints, contacts, law->W, law->rhs, law->P)) {
+    case SALTUSI_MIXED_SOLVED:
+      return SALTUS_OK;
+    case SALTUSI_MIXED_DEPENDENT:
+      return SALTUS_ERR_SINGULAR;
+    case SALTUSI_MIXED_UNSOLVED:
+      break;
+    }
+  }
+  bool numbers = isfinite(saltusi_max_abs(rows, law->rhs));
   return numbers ? SALTUS_RETRY_SMALLER : SALTUS_RETRY_NAN;
 }
 
@@ -63,6 +220,9 @@ enum { REFINEMENTS = 3 };
 
 saltus_status saltusi_law_solve_equalities(saltusi_law* law, saltusi_eval* eval, int rows) {
   eval->work.contact_solves++;
+  if (law->banded && !spread_band(law, eval, rows)) {
+    return SALTUS_ERR_UNSUPPORTED;
+  }
   if (saltusi_mixed_solve(&law->solver, rows, 0, law->W, law->rhs, law->P) ==
       SALTUSI_MIXED_SOLVED) {
     return SALTUS_OK;
@@ -89,8 +249,17 @@ saltus_status saltusi_law_solve_equalities(saltusi_law* law, saltusi_eval* eval,
 
 void saltusi_law_apply(const saltusi_law* law, int nv, int rows, double* x) {
   for (int r = 0; r < rows; r++) {
-    if (law->P[r] != 0.0) {
+    if (law->P[r] == 0.0) {
+      continue;
+    }
+    if (!law->banded) {
       saltusi_add_scaled(nv, law->P[r], law->AinvG + (size_t)r * (size_t)nv, x);
+      continue;
+    }
+    const saltusi_row_block* G = &law->rows;
+    for (int k = 0; k < G->entries[r]; k++) {
+      int column = G->column[r * G->stride + k];
+      x[column] += law->P[r] * law->inverse[column] * G->G[r * G->stride + k];
     }
   }
 }

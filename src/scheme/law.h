@@ -19,21 +19,36 @@
 typedef struct saltusi_law {
   saltusi_row_block rows; /* [nj + nc + 2]: room to look at a contact before it counts */
   saltusi_mixed_work solver;
-  double* AinvG; /* [rows x nv] row r is A^-1 G_r */
-  double* W;     /* [rows x rows] */
-  double* rhs;   /* [rows] */
-  double* P;     /* [rows] */
+  int dense_max;    /* rows of the largest dense W */
+  double* AinvG;    /* [dense_max x nv] row r is A^-1 G_r */
+  double* W;        /* [dense_max x dense_max] */
+  double* rhs;      /* [rows] */
+  double* P;        /* [rows] */
+  double* diagonal; /* [rows] of W */
+
+  /* Many contacts with sparse rows and a diagonal A, a column of balls: W is a narrow band, and
+   * everything costs time and room in proportion to the contacts. */
+  bool banded;     /* the last operator is one */
+  bool unfit;      /* it has no band, and there are too many rows for a dense W */
+  double* inverse; /* [nv] of A */
+  saltus_csr band; /* W */
+  int* band_start; /* [rows + 1] */
+  int* band_column;
+  double* band_values;
+  int* row_start; /* [nv + 1] rows that have a column: where they start in row_list */
+  int* row_list;
 } saltusi_law;
 
 void saltusi_law_layout(saltusi_law* law, const saltus_dims* dims, bool convective,
                         saltus_arena* arena);
 
-/* W from the first joints + contacts rows and a factored matrix. */
+/* W from the first rows, joints before contacts, and a factored matrix. */
 void saltusi_law_operator(saltusi_law* law, const saltusi_eval* eval, const saltusi_linear* linear,
                           int rows);
 
 /* P from W and rhs. SALTUS_ERR_SINGULAR when joints depend on each other, SALTUS_RETRY_SMALLER when
- * no solution is found, SALTUS_RETRY_NAN when the data are not numbers. */
+ * no solution is found, SALTUS_RETRY_NAN when the data are not numbers, SALTUS_ERR_UNSUPPORTED when
+ * there are too many contacts without a band. */
 saltus_status saltusi_law_solve(saltusi_law* law, saltusi_eval* eval, int joints, int contacts);
 
 /* The same with equality in every row; rows may depend on each other as long as they agree. */

@@ -239,10 +239,10 @@ static void report(const saltusi_moreau* w, const saltus_moreau_jean_options* o,
       contact->u_after = u1;
       contact->impulse[0] = w->law.P[r];
       contact->impact = contact->impact && w->law.P[r] > 0.0;
-      miss = fabs(fmin(u1 + w->e[r - nj] * w->u0[r - nj], w->law.P[r] * w->law.W[r * rows + r]));
+      miss = fabs(fmin(u1 + w->e[r - nj] * w->u0[r - nj], w->law.P[r] * w->law.diagonal[r]));
     }
     worst = fmax(worst, miss);
-    worst_impulse = fmax(worst_impulse, miss / w->law.W[r * rows + r]);
+    worst_impulse = fmax(worst_impulse, miss / w->law.diagonal[r]);
   }
   s->report->residual_velocity = worst;
   s->report->residual_impulse = worst_impulse;

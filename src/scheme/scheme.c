@@ -14,8 +14,26 @@
 
 /* Every scheme there is. To add one: its file, its line here, its page in docs/. */
 static const saltusi_scheme_ops* const registry[] = {
-    &saltusi_moreau_jean, &saltusi_moreau_projected,  &saltusi_schatzman_paoli,
-    &saltusi_splitting,   &saltusi_splitting_contact,
+    &saltusi_moreau_jean,
+    &saltusi_moreau_projected,
+    &saltusi_schatzman_paoli,
+    &saltusi_splitting,
+    &saltusi_splitting_contact,
+    &saltusi_scheme_explicit_euler,
+    &saltusi_scheme_midpoint,
+    &saltusi_scheme_heun_3,
+    &saltusi_scheme_rk4,
+    &saltusi_scheme_rkf45,
+    &saltusi_scheme_dopri5,
+    &saltusi_scheme_radau_iia_1,
+    &saltusi_scheme_radau_iia_3,
+    &saltusi_scheme_radau_iia_5,
+    &saltusi_scheme_lobatto_iiia_2,
+    &saltusi_scheme_lobatto_iiia_4,
+    &saltusi_scheme_lobatto_iiia_6,
+    &saltusi_scheme_gauss_2,
+    &saltusi_scheme_gauss_4,
+    &saltusi_scheme_gauss_6,
 };
 enum { REGISTRY_COUNT = sizeof registry / sizeof registry[0] };
 

@@ -71,4 +71,21 @@ extern const saltusi_scheme_ops saltusi_schatzman_paoli;
 extern const saltusi_scheme_ops saltusi_splitting;
 extern const saltusi_scheme_ops saltusi_splitting_contact;
 
+/* Runge-Kutta methods that capture events: event_schemes.c. */
+extern const saltusi_scheme_ops saltusi_scheme_explicit_euler;
+extern const saltusi_scheme_ops saltusi_scheme_midpoint;
+extern const saltusi_scheme_ops saltusi_scheme_heun_3;
+extern const saltusi_scheme_ops saltusi_scheme_rk4;
+extern const saltusi_scheme_ops saltusi_scheme_rkf45;
+extern const saltusi_scheme_ops saltusi_scheme_dopri5;
+extern const saltusi_scheme_ops saltusi_scheme_radau_iia_1;
+extern const saltusi_scheme_ops saltusi_scheme_radau_iia_3;
+extern const saltusi_scheme_ops saltusi_scheme_radau_iia_5;
+extern const saltusi_scheme_ops saltusi_scheme_lobatto_iiia_2;
+extern const saltusi_scheme_ops saltusi_scheme_lobatto_iiia_4;
+extern const saltusi_scheme_ops saltusi_scheme_lobatto_iiia_6;
+extern const saltusi_scheme_ops saltusi_scheme_gauss_2;
+extern const saltusi_scheme_ops saltusi_scheme_gauss_4;
+extern const saltusi_scheme_ops saltusi_scheme_gauss_6;
+
 #endif

@@ -219,12 +219,12 @@ static saltus_status impact(work* w, const saltusi_step* s, int count) {
     double u1 = saltusi_row_dot(&w->impact.rows, nj + i, s->v1) + w->impact.rows.b[nj + i];
     double e = sys->laws[w->list.law[i]].e_N;
     double P = w->impact.P[nj + i];
-    double miss = fabs(fmin(u1 + e * w->u0[i], P * w->impact.W[(nj + i) * rows + nj + i]));
+    double miss = fabs(fmin(u1 + e * w->u0[i], P * w->impact.diagonal[nj + i]));
     contact->u_after = u1;
     contact->impulse[0] += P;
     s->report->residual_velocity = fmax(s->report->residual_velocity, miss);
     s->report->residual_impulse =
-        fmax(s->report->residual_impulse, miss / w->impact.W[(nj + i) * rows + nj + i]);
+        fmax(s->report->residual_impulse, miss / w->impact.diagonal[nj + i]);
   }
   return SALTUS_OK;
 }

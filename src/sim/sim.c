@@ -66,6 +66,7 @@ static void layout(saltus_sim* sim, saltus_arena* arena) {
   sim->sums = SALTUS_PUSH(arena, double, SALTUSI_SUM_COUNT);
   sim->contact_sums = SALTUS_PUSH(arena, saltusi_contact_sum, d->nc);
   sim->joint_sums = SALTUS_PUSH(arena, double, d->nj);
+  sim->seen = SALTUS_PUSH(arena, long long, d->nc);
   saltusi_contact_list_layout(&sim->list, d, arena);
   saltusi_rows_layout(&sim->row, d, 1, false, arena);
   sim->contact_frames = SALTUS_PUSH(arena, saltus_contact_frame, d->nc);
@@ -238,16 +239,9 @@ static saltus_status follow_contact(saltus_sim* sim, const saltus_contact_step* 
 }
 
 /* A contact that is no longer active at all carries nothing: its lasting force has ended. */
-static saltus_status follow_released(saltus_sim* sim, const saltus_step_report* report) {
+static saltus_status follow_released(saltus_sim* sim) {
   for (int key = 0; key < sim->sys.dims.nc; key++) {
-    if (sim->contact_sums[key].closed == 0.0) {
-      continue;
-    }
-    bool active = false;
-    for (int i = 0; i < report->active; i++) {
-      active = active || report->contacts[i].key == key;
-    }
-    if (!active) {
+    if (sim->contact_sums[key].closed != 0.0 && sim->seen[key] != sim->reports) {
       saltus_contact_step gone = {.key = key};
       saltus_status status = follow_contact(sim, &gone);
       if (status != SALTUS_OK) {
@@ -265,7 +259,9 @@ static void deepen(saltus_sim* sim, double gap) {
 
 static saltus_status follow(saltus_sim* sim, const saltus_step_report* report) {
   saltus_status first = SALTUS_OK;
+  sim->reports++;
   for (int i = 0; i < report->active; i++) {
+    sim->seen[report->contacts[i].key] = sim->reports;
     saltus_status status = follow_contact(sim, &report->contacts[i]);
     deepen(sim, report->contacts[i].gap);
     first = first == SALTUS_OK ? status : first;
@@ -276,7 +272,7 @@ static saltus_status follow(saltus_sim* sim, const saltus_step_report* report) {
   double* sums = sim->sums;
   sums[SALTUSI_SUM_VELOCITY] = fmax(sums[SALTUSI_SUM_VELOCITY], report->residual_velocity);
   sums[SALTUSI_SUM_IMPULSE] = fmax(sums[SALTUSI_SUM_IMPULSE], report->residual_impulse);
-  saltus_status status = follow_released(sim, report);
+  saltus_status status = follow_released(sim);
   return first == SALTUS_OK ? status : first;
 }
 

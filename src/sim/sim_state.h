@@ -36,6 +36,9 @@ struct saltus_sim {
   saltusi_contact_sum* contact_sums; /* [nc] */
   double* joint_sums;                /* [nj] N s */
 
+  long long* seen; /* [nc] number of the report in which a contact was active last */
+  long long reports;
+
   /* made for a frame */
   saltus_contact_list list;
   saltusi_row_block row;

@@ -16,13 +16,13 @@
 static const double dependent = 1e-12;
 
 void saltusi_mixed_layout(saltusi_mixed_work* work, int bilateral_max, int unilateral_max,
-                          saltus_arena* arena) {
-  saltusi_lcp_layout(&work->lcp, unilateral_max, arena);
+                          int dense_max, saltus_arena* arena) {
+  saltusi_lcp_step_layout(&work->lcp, unilateral_max, dense_max, arena);
   work->block = SALTUS_PUSH2(arena, double, bilateral_max, bilateral_max);
   work->pivot = SALTUS_PUSH(arena, int, bilateral_max);
-  work->right = SALTUS_PUSH2(arena, double, bilateral_max, unilateral_max + 1);
-  work->schur = SALTUS_PUSH2(arena, double, unilateral_max, unilateral_max);
-  work->rest = SALTUS_PUSH(arena, double, unilateral_max);
+  work->right = SALTUS_PUSH2(arena, double, bilateral_max, dense_max + 1);
+  work->schur = SALTUS_PUSH2(arena, double, dense_max, dense_max);
+  work->rest = SALTUS_PUSH(arena, double, dense_max);
 }
 
 /* right <- B^-1 [A_bu  b_b], column by column */
@@ -55,8 +55,8 @@ saltusi_mixed_outcome saltusi_mixed_solve(saltusi_mixed_work* work, int bilatera
   int nu = unilateral;
   int n = nb + nu;
   if (nb == 0) {
-    saltusi_lcp_result direct = saltusi_lcp_lemke(&work->lcp, nu, A, b, z);
-    return direct.outcome == SALTUSI_LCP_SOLVED ? SALTUSI_MIXED_SOLVED : SALTUSI_MIXED_UNSOLVED;
+    bool solved = saltusi_lcp_step_dense(&work->lcp, nu, A, b, z);
+    return solved ? SALTUSI_MIXED_SOLVED : SALTUSI_MIXED_UNSOLVED;
   }
   for (int i = 0; i < nb; i++) {
     memcpy(work->block + (size_t)i * (size_t)nb, A + (size_t)i * (size_t)n,
@@ -67,8 +67,7 @@ saltusi_mixed_outcome saltusi_mixed_solve(saltusi_mixed_work* work, int bilatera
   }
   eliminate(work, nb, nu, A, b);
   reduce(work, nb, nu, A, b);
-  if (nu > 0 && saltusi_lcp_lemke(&work->lcp, nu, work->schur, work->rest, z + nb).outcome !=
-                    SALTUSI_LCP_SOLVED) {
+  if (nu > 0 && !saltusi_lcp_step_dense(&work->lcp, nu, work->schur, work->rest, z + nb)) {
     return SALTUSI_MIXED_UNSOLVED;
   }
   for (int i = 0; i < nb; i++) {

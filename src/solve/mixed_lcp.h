@@ -5,16 +5,16 @@
  *
  *   0 = w_i for i < bilateral,   0 <= w_i perp z_i >= 0 for the others,   w = A z + b
  *
- * The bilateral unknowns are eliminated; what is left is a linear complementarity problem for
- * Lemke's method.
+ * The bilateral unknowns are eliminated; what is left is a linear complementarity problem for the
+ * portfolio of solvers.
  */
 #ifndef SALTUSI_MIXED_LCP_H
 #define SALTUSI_MIXED_LCP_H
 
-#include "solve/lcp_lemke.h"
+#include "solve/lcp_step.h"
 
 typedef struct saltusi_mixed_work {
-  saltusi_lcp_work lcp;
+  saltusi_lcp_step lcp;
   double* block; /* [nb x nb] bilateral block, factored */
   int* pivot;    /* [nb] */
   double* right; /* [nb x (nu + 1)] block^-1 [A_bu  b_b], one column after the other */
@@ -22,13 +22,15 @@ typedef struct saltusi_mixed_work {
   double* rest;  /* [nu] */
 } saltusi_mixed_work;
 
+/* dense_max: largest number of unilateral rows in saltusi_mixed_solve; work->lcp has room for
+ * unilateral_max with a narrow band. */
 void saltusi_mixed_layout(saltusi_mixed_work* work, int bilateral_max, int unilateral_max,
-                          saltus_arena* arena);
+                          int dense_max, saltus_arena* arena);
 
 typedef enum saltusi_mixed_outcome {
   SALTUSI_MIXED_SOLVED,
   SALTUSI_MIXED_DEPENDENT, /* the bilateral rows depend on each other */
-  SALTUSI_MIXED_UNSOLVED   /* Lemke's method found nothing */
+  SALTUSI_MIXED_UNSOLVED   /* no solver found a solution */
 } saltusi_mixed_outcome;
 
 /* A is n x n row major with n = bilateral + unilateral; z [n] is written when solved. */

@@ -115,6 +115,18 @@ void saltusi_linear_solve(const saltusi_eval* eval, const saltusi_linear* linear
   }
 }
 
+bool saltusi_linear_diagonal(const saltusi_eval* eval, const saltusi_linear* linear, double* d) {
+  const saltus_linear_ops* own = eval->sys.ops->linear;
+  if (own != NULL ? !own->diagonal : !linear->diagonal) {
+    return false;
+  }
+  for (int i = 0; i < eval->sys.dims.nv; i++) {
+    d[i] = 1.0;
+  }
+  saltusi_linear_solve(eval, linear, d);
+  return true;
+}
+
 void saltusi_linear_mass_times(const saltusi_eval* eval, const saltusi_linear* linear,
                                const saltus_point* at, const double* x, double* y) {
   const saltus_system* sys = &eval->sys;

@@ -29,6 +29,9 @@ saltus_status saltusi_linear_assemble(saltusi_eval* eval, saltusi_linear* linear
 /* x <- A^-1 x */
 void saltusi_linear_solve(const saltusi_eval* eval, const saltusi_linear* linear, double* x);
 
+/* When A is diagonal: true, with its inverse in d [nv]. */
+bool saltusi_linear_diagonal(const saltusi_eval* eval, const saltusi_linear* linear, double* d);
+
 /* y = M x at the point of the last assemble. */
 void saltusi_linear_mass_times(const saltusi_eval* eval, const saltusi_linear* linear,
                                const saltus_point* at, const double* x, double* y);

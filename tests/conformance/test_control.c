@@ -149,7 +149,8 @@ static void errors_shrink_with_the_tolerance(void** state) {
         error[j] = errors.q.l1;
         saltusi_experiment_free(&run);
       }
-      if (!(error[1] < 0.1 * error[0])) {
+      /* a scheme of high order may be far better than a coarse tolerance asks for */
+      if (!(error[1] < 0.1 * error[0] || error[1] < 20.0 * 1e-6)) {
         fail_msg("%s under %s: error %g at 1e-3, %g at 1e-6", scheme->name, control->name, error[0],
                  error[1]);
       }

@@ -86,11 +86,28 @@ static double mean_error(const saltus_scheme_info* info, int steps) {
   return sum;
 }
 
+/* Over all grids from `steps` to 2 steps - 1. */
+static double mean_error_of_octave(const saltus_scheme_info* info, int steps) {
+  double sum = 0.0;
+  for (int k = 0; k < steps; k++) {
+    sum += drop(info, 1.0, 1.2, steps + k, NULL).error / steps;
+  }
+  return sum;
+}
+
+/* A method of order 2 or more follows the parabolas of a ball exactly. What is left is the bracket
+ * C h^(p+1) of its impacts: one order more than stated, on grids so coarse that it stays above
+ * rounding. */
 static void impacts_converge_with_the_stated_order(void** state) {
   (void)state;
   FOR_EVERY_SCHEME(info) {
-    double order = log2(mean_error(info, 499) / mean_error(info, 7984)) / 4.0;
-    assert_near(order, info->order, 0.05);
+    if (info->order > 1) {
+      double order = log2(mean_error_of_octave(info, 12) / mean_error_of_octave(info, 24));
+      assert_near(order, info->order + 1, 0.2);
+    } else {
+      double order = log2(mean_error(info, 499) / mean_error(info, 7984)) / 4.0;
+      assert_near(order, info->order, 0.05);
+    }
   }
 }
 

@@ -24,24 +24,36 @@ static double error_of(const char* scheme, const saltus_problem* problem, long l
   return errors.q.l1;
 }
 
-/* Mean over neighbouring grids; steps are multiples of 60, where the pendulum has its samples. */
-static double mean_error(const char* scheme, const saltus_problem* problem, int factor) {
+/* Mean over neighbouring grids of first, first + by, ... steps. */
+static double mean_error(const char* scheme, const saltus_problem* problem, int first, int by) {
   enum { GRIDS = 6 };
   double sum = 0.0;
   for (int k = 0; k < GRIDS; k++) {
-    sum += error_of(scheme, problem, (long long)factor * 60 * (8 + k)) / GRIDS;
+    sum += error_of(scheme, problem, (long long)first + (long long)k * by) / GRIDS;
   }
   return sum;
 }
 
-static void check_order(const char* problem_name, double tolerance) {
+static double order_of(const char* scheme, const saltus_problem* problem, int first, int by,
+                       int finer) {
+  double coarse = mean_error(scheme, problem, first, by);
+  double fine = mean_error(scheme, problem, first * finer, by * finer);
+  return log2(coarse / fine) / log2(finer);
+}
+
+/* Methods of high order are measured on coarse grids, where their errors stay above rounding. Steps
+ * are multiples of 60 where the pendulum has its samples. */
+static void check_order(const char* problem_name, int coarse, int by, int extra) {
   saltus_problem* problem;
   assert_int_equal(saltus_problem_create(problem_name, (saltus_log){0}, NULL, &problem), SALTUS_OK);
   for (int i = 0; i < saltus_scheme_count(); i++) {
     const saltus_scheme_info* scheme = saltus_scheme_at(i);
-    double order =
-        log2(mean_error(scheme->name, problem, 1) / mean_error(scheme->name, problem, 16)) / 4.0;
-    assert_near(order, scheme->order, tolerance);
+    if (scheme->order > 1) {
+      double order = order_of(scheme->name, problem, coarse, by, 2);
+      assert_near(order, scheme->order + extra, 0.25);
+    } else {
+      assert_near(order_of(scheme->name, problem, 480, 60, 16), 1.0, 0.2);
+    }
   }
   saltus_problem_destroy(problem);
 }
@@ -49,13 +61,14 @@ static void check_order(const char* problem_name, double tolerance) {
 /* E3: M(q) full, curved contact, accumulation, sliding, detachment. */
 static void the_double_pendulum_converges_with_every_scheme(void** state) {
   (void)state;
-  check_order("pendulum-wall", 0.2);
+  check_order("pendulum-wall", 120, 60, 0);
 }
 
-/* A ball falls on five that lie on each other: exact motion known. */
+/* A ball falls on five that lie on each other: exact motion known. Methods of order 2 follow its
+ * parabolas exactly; the brackets C h^(p+1) of the impacts are left, one order more than stated. */
 static void a_stack_converges_with_every_scheme(void** state) {
   (void)state;
-  check_order("stack:5", 0.2);
+  check_order("stack:5", 24, 4, 1);
 }
 
 /* Three balls fall on each other and lie still at the end, each on the one below. */

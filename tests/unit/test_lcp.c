@@ -16,16 +16,19 @@
 enum { MOST = 80 };
 
 static saltusi_mixed_work mixed;
+static saltusi_lcp_work lemke;
 static void* block;
 
 static int prepare(void** state) {
   (void)state;
   saltus_arena arena = saltus_arena_counting();
-  saltusi_mixed_layout(&mixed, MOST, MOST, &arena);
+  saltusi_mixed_layout(&mixed, MOST, MOST, MOST, &arena);
+  saltusi_lcp_layout(&lemke, MOST, &arena);
   size_t bytes = arena.used;
   block = malloc(bytes);
   arena = saltus_arena_over(block, bytes);
-  saltusi_mixed_layout(&mixed, MOST, MOST, &arena);
+  saltusi_mixed_layout(&mixed, MOST, MOST, MOST, &arena);
+  saltusi_lcp_layout(&lemke, MOST, &arena);
   return block == NULL;
 }
 
@@ -72,7 +75,7 @@ static void random_definite_problems_are_solved(void** state) {
       for (int i = 0; i < n; i++) {
         q[i] = 2.0 * saltus_test_random(&seed) - 1.0;
       }
-      assert_int_equal(saltusi_lcp_lemke(&mixed.lcp, n, M, q, z).outcome, SALTUSI_LCP_SOLVED);
+      assert_int_equal(saltusi_lcp_lemke(&lemke, n, M, q, z).outcome, SALTUSI_LCP_SOLVED);
       assert_near(miss(n, M, q, z), 0.0, 1e-11); /* condition up to 1e3 times rounding */
     }
   }
@@ -91,7 +94,7 @@ static void redundant_supports_are_solved(void** state) {
         q[i] -= M[i * n + j]; /* W P = -q has the solution P = 1 */
       }
     }
-    assert_int_equal(saltusi_lcp_lemke(&mixed.lcp, n, M, q, z).outcome, SALTUSI_LCP_SOLVED);
+    assert_int_equal(saltusi_lcp_lemke(&lemke, n, M, q, z).outcome, SALTUSI_LCP_SOLVED);
     assert_near(miss(n, M, q, z), 0.0, 1e-10 * saltusi_max_abs(n, q));
   }
 }
@@ -105,7 +108,7 @@ static void scaling_does_not_matter(void** state) {
   for (int i = 0; i < n; i++) {
     q[i] = 2.0 * saltus_test_random(&seed) - 1.0;
   }
-  assert_int_equal(saltusi_lcp_lemke(&mixed.lcp, n, M, q, z).outcome, SALTUSI_LCP_SOLVED);
+  assert_int_equal(saltusi_lcp_lemke(&lemke, n, M, q, z).outcome, SALTUSI_LCP_SOLVED);
   double small[MOST];
   for (int k = 0; k < n * n; k++) {
     M[k] *= 1e9;
@@ -113,7 +116,7 @@ static void scaling_does_not_matter(void** state) {
   for (int i = 0; i < n; i++) {
     q[i] *= 1e-6;
   }
-  assert_int_equal(saltusi_lcp_lemke(&mixed.lcp, n, M, q, small).outcome, SALTUSI_LCP_SOLVED);
+  assert_int_equal(saltusi_lcp_lemke(&lemke, n, M, q, small).outcome, SALTUSI_LCP_SOLVED);
   for (int i = 0; i < n; i++) {
     assert_near(small[i] * 1e15, z[i], 1e-9);
   }
@@ -129,7 +132,7 @@ static void murtys_problem_has_its_known_answer(void** state) {
       M[i * n + j] = i == j ? 1.0 : (j > i ? 2.0 : 0.0);
     }
   }
-  assert_int_equal(saltusi_lcp_lemke(&mixed.lcp, n, M, q, z).outcome, SALTUSI_LCP_SOLVED);
+  assert_int_equal(saltusi_lcp_lemke(&lemke, n, M, q, z).outcome, SALTUSI_LCP_SOLVED);
   for (int i = 0; i < n; i++) {
     assert_near(z[i], i == n - 1 ? 1.0 : 0.0, 1e-14);
   }
@@ -139,9 +142,9 @@ static void a_problem_without_solution_is_said_to_have_none(void** state) {
   (void)state;
   const double none[4] = {0.0, 0.0, 0.0, 1.0};
   const double down[2] = {-1.0, 1.0};
-  assert_int_equal(saltusi_lcp_lemke(&mixed.lcp, 2, none, down, z).outcome, SALTUSI_LCP_RAY);
+  assert_int_equal(saltusi_lcp_lemke(&lemke, 2, none, down, z).outcome, SALTUSI_LCP_RAY);
   const double bad[2] = {NAN, 1.0};
-  assert_int_not_equal(saltusi_lcp_lemke(&mixed.lcp, 2, none, bad, z).outcome, SALTUSI_LCP_SOLVED);
+  assert_int_not_equal(saltusi_lcp_lemke(&lemke, 2, none, bad, z).outcome, SALTUSI_LCP_SOLVED);
 }
 
 static void bilateral_rows_hold_and_the_rest_is_complementary(void** state) {

@@ -462,8 +462,8 @@ static void wrong_contacts_are_refused(void** state) {
 static const wrong bad_runs[] = {
     {"scheme: moreau-jean", "scheme: moreau-jaen",
      "s.yaml:11:30: no scheme \"moreau-jaen\"; did you mean \"moreau-jean\"?"},
-    {"scheme: moreau-jean", "scheme: rk4",
-     "s.yaml:11:30: no scheme \"rk4\"; see saltus list schemes"},
+    {"scheme: moreau-jean", "scheme: bdf",
+     "s.yaml:11:30: no scheme \"bdf\"; see saltus list schemes"},
     {"scheme: moreau-jean", "scheme: [moreau-jean]",
      "s.yaml:11:22: scheme has to be a single value, not a list"},
     {"scheme: moreau-jean",

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * Event capturing against numbers of an independent program (methods: event capturing, 3.4 to 3.8).
+ */
+#include "saltus_test.h"
+
+#include "acary2009_fig6_tables.h"
+#include "measure/experiment.h"
+#include "saltus/runge_kutta.h"
+#include "scheme/event_capturing.h"
+
+#include <stdlib.h>
+
+static double largest_error(const saltus_problem* problem, const char* scheme, double t_end,
+                            long long steps) {
+  const saltusi_experiment_def def = {.system = saltus_problem_system(problem),
+                                      .q0 = saltus_problem_q0(problem),
+                                      .v0 = saltus_problem_v0(problem),
+                                      .scheme = scheme,
+                                      .t_end = t_end,
+                                      .steps = steps};
+  saltusi_experiment run;
+  assert_int_equal(saltusi_experiment_run(&def, &run), SALTUS_OK);
+  saltusi_errors errors;
+  assert_int_equal(
+      saltusi_errors_of(problem, &run.motion, saltus_graph_tolerance_default(), NULL, &errors),
+      SALTUS_OK);
+  saltusi_experiment_free(&run);
+  return errors.q.inf;
+}
+
+static saltus_problem* make(const char* name) {
+  saltus_problem* problem;
+  assert_int_equal(saltus_problem_create(name, (saltus_log){0}, NULL, &problem), SALTUS_OK);
+  return problem;
+}
+
+/* Pure Runge-Kutta errors are the same in every correct program: 5 %. Where the width of the brackets
+ * is seen (ball, forced ball), or rounding, only the magnitude is: a factor 5. */
+static void check_cell(const event_table* table, const event_table_row* row, int i,
+                       double measured) {
+  double expected = row->error[i];
+  bool widths = strcmp(table->problem, "ball") == 0 || strcmp(table->problem, "forced-ball") == 0;
+  double factor = widths || expected < 1e-11 ? 5.0 : 1.05;
+  if (!(measured <= factor * expected && measured >= expected / factor)) {
+    fail_msg("%s to %g s, %s, N = %lld: %g, expected %g", table->problem, table->t_end, row->scheme,
+             table->steps[i], measured, expected);
+  }
+}
+
+static void errors_are_those_of_the_tables(void** state) {
+  (void)state;
+  int count = 0;
+  for (; event_table_at(count) != NULL; count++) {
+    const event_table* table = event_table_at(count);
+    saltus_problem* problem = make(table->problem);
+    for (int r = 0; r < EVENT_TABLE_ROWS; r++) {
+      for (int i = 0; i < EVENT_TABLE_GRIDS; i++) {
+        const event_table_row* row = &table->rows[r];
+        check_cell(table, row, i,
+                   largest_error(problem, row->scheme, table->t_end, table->steps[i]));
+      }
+    }
+    saltus_problem_destroy(problem);
+  }
+  assert_int_equal(count, 7);
+}
+
+/* The reference of E3 to 1e-12 by two methods that share no coefficient. */
+static void two_methods_reach_the_double_pendulum(void** state) {
+  (void)state;
+  saltus_problem* problem = make("pendulum-wall");
+  assert_true(largest_error(problem, "lobatto-iiia-6", 3.0, 480) < 1e-12);
+  assert_true(largest_error(problem, "gauss-6", 3.0, 480) < 1e-12);
+  assert_true(largest_error(problem, "dopri5", 3.0, 1920) < 1e-12);
+  saltus_problem_destroy(problem);
+}
+
+/* A blow passes through balls that touch, in one impact law. */
+static void a_chain_of_touching_balls_is_struck_at_once(void** state) {
+  (void)state;
+  saltus_problem* problem = make("chain:5");
+  assert_true(largest_error(problem, "rk4", 2.0, 48) < 1e-10);
+  assert_true(largest_error(problem, "radau-iia-5", 2.0, 48) < 1e-11);
+  saltus_problem_destroy(problem);
+}
+
+static saltusi_experiment fall(const saltus_problem* problem, const char* scheme, double bracket,
+                               double t_end, long long steps) {
+  saltus_event_capturing_options options = saltus_event_capturing_options_default();
+  options.bracket = bracket;
+  const saltusi_experiment_def def = {.system = saltus_problem_system(problem),
+                                      .q0 = saltus_problem_q0(problem),
+                                      .v0 = saltus_problem_v0(problem),
+                                      .scheme = scheme,
+                                      .options = &options,
+                                      .t_end = t_end,
+                                      .steps = steps};
+  saltusi_experiment run;
+  assert_int_equal(saltusi_experiment_run(&def, &run), SALTUS_OK);
+  return run;
+}
+
+/* Balls that fall on each other, against a fine run of another method; with C = 1 only brackets are
+ * seen, whose order is 4. The notes give the magnitudes. */
+static void check_column(const char* name, int balls, double t_end, const double expected[4]) {
+  enum { FINE = 2560 };
+  saltus_problem* problem = make(name);
+  saltusi_experiment exact = fall(problem, "gauss-6", 1e-3, t_end, FINE);
+  double error[4] = {0};
+  for (int i = 0; i < 4; i++) {
+    int steps = 40 << i;
+    saltusi_experiment run = fall(problem, "radau-iia-3", 1.0, t_end, steps);
+    for (int k = 0; k <= steps; k++) {
+      for (int b = 0; b < balls; b++) {
+        double miss = run.motion.q[k * balls + b] - exact.motion.q[k * (FINE / steps) * balls + b];
+        error[i] = fmax(error[i], fabs(miss));
+      }
+    }
+    saltusi_experiment_free(&run);
+    if (!(error[i] <= 5.0 * expected[i])) {
+      fail_msg("%s, N = %d: %g, expected at most %g", name, steps, error[i], 5.0 * expected[i]);
+    }
+  }
+  assert_near(log2(error[0] / error[3]) / 3.0, 4.0, 0.75); /* where impacts fall decides a factor */
+  saltusi_experiment_free(&exact);
+  saltus_problem_destroy(problem);
+}
+
+static void columns_fall_with_order_four(void** state) {
+  (void)state;
+  const double two[] = {1.4e-3, 3.7e-5, 2.6e-6, 9.9e-8};
+  const double three[] = {1.8e-3, 1.1e-4, 6.9e-6, 3.7e-7};
+  check_column("column:2", 2, 6.0, two);
+  check_column("column:3", 3, 8.0, three);
+}
+
+enum { NOTES_MAX = 200 };
+
+typedef struct notes {
+  int count;
+  saltusi_capture_note note[NOTES_MAX];
+} notes;
+
+static void write_down(void* user, const saltusi_capture_note* note) {
+  notes* n = user;
+  assert_true(n->count < NOTES_MAX);
+  n->note[n->count++] = *note;
+}
+
+/* A run of the scheme's own step, watched. */
+static void watch(const saltus_problem* problem, const saltusi_tableau* method, double t_end,
+                  int steps, notes* n) {
+  enum { BYTES = 1 << 16 };
+  saltusi_eval eval = {.sys = *saltus_problem_system(problem)};
+  saltusi_capture w = {.watch = write_down, .watcher = n};
+  saltus_event_capturing_options options = saltus_event_capturing_options_default();
+  const saltus_dims* d = &eval.sys.dims;
+  void* block = calloc(1, BYTES);
+  saltus_arena arena = saltus_arena_over(block, BYTES);
+  saltusi_eval_layout(&eval, &arena);
+  saltusi_capture_layout(&w, method, &eval.sys, &arena);
+  saltus_step_report report;
+  saltusi_step s = {.eval = &eval, .h = t_end / steps, .report = &report};
+  double* state[4];
+  for (int i = 0; i < 4; i++) {
+    state[i] = SALTUS_PUSH(&arena, double, d->nv);
+  }
+  memcpy(state[0], saltus_problem_q0(problem), (size_t)d->nq * sizeof(double));
+  memcpy(state[1], saltus_problem_v0(problem), (size_t)d->nv * sizeof(double));
+  s.q_error = SALTUS_PUSH(&arena, double, d->nq);
+  s.v_error = SALTUS_PUSH(&arena, double, d->nv);
+  s.contacts = SALTUS_PUSH(&arena, saltus_contact_step, d->nc);
+  s.joint_impulses = SALTUS_PUSH(&arena, double, d->nj);
+  double* memory = SALTUS_PUSH(&arena, double, d->nc);
+  s.memory0 = memory;
+  s.memory1 = memory; /* read at the start, written at the end of a step */
+  assert_true(arena.used <= BYTES);
+  for (int i = 0; i < steps; i++) {
+    report = (saltus_step_report){0};
+    s.t = i * s.h;
+    s.q0 = state[i % 2 * 2];
+    s.v0 = state[i % 2 * 2 + 1];
+    s.q1 = state[(i + 1) % 2 * 2];
+    s.v1 = state[(i + 1) % 2 * 2 + 1];
+    assert_int_equal(saltusi_capture_step(&w, &options, &s), SALTUS_OK);
+  }
+  free(block);
+}
+
+/* The double pendulum: 25 impacts, one closing, one opening. Where the accumulation ends is below the
+ * resolution of a double: 3e-7 s (methods, pitfall 5). */
+static void the_events_of_the_double_pendulum_are_found(void** state) {
+  (void)state;
+  static const double first[5][2] = {{0.61123708232362, -3.98535629730},
+                                     {1.57185404296873, -1.10847217298},
+                                     {1.91001552395632, -0.633844335224},
+                                     {2.17123121158905, -0.354664954484},
+                                     {2.2645502977583, -0.200798216956}};
+  saltus_problem* problem = make("pendulum-wall");
+  notes n = {0};
+  watch(problem, &saltusi_radau_iia_5, 3.0, 480, &n);
+  assert_int_equal(n.count, 27);
+  for (int i = 0; i < 25; i++) {
+    const saltusi_capture_note* impact = &n.note[i];
+    assert_int_equal(impact->kind, SALTUSI_NOTE_IMPACT);
+    assert_true(impact->impulse > 0.0);
+    assert_near(impact->u_after, -0.5 * impact->u_before, 1e-12);
+    if (i < 5) {
+      assert_near(impact->t, first[i][0], 1e-10);
+      assert_near(impact->u_before, first[i][1], 1e-9);
+    }
+  }
+  assert_int_equal(n.note[25].kind, SALTUSI_NOTE_CLOSE);
+  assert_near(n.note[25].t, 2.36007964, 3e-7);
+  assert_int_equal(n.note[26].kind, SALTUSI_NOTE_OPEN);
+  assert_near(n.note[26].t, 2.44986840245, 1e-8);
+  saltus_problem_destroy(problem);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(errors_are_those_of_the_tables),
+      cmocka_unit_test(two_methods_reach_the_double_pendulum),
+      cmocka_unit_test(a_chain_of_touching_balls_is_struck_at_once),
+      cmocka_unit_test(columns_fall_with_order_four),
+      cmocka_unit_test(the_events_of_the_double_pendulum_are_found),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
