@@ -133,5 +133,9 @@ extern const study study_acary2009_fig5;
 extern const study study_acary2008_violation;
 extern const study study_acary2008_splitting;
 extern const study study_acary2008_balls;
+extern const study study_acary2009_fig6;
+extern const study study_acary2009_fig7;
+extern const study study_order_through_events;
+extern const study study_herk_index;
 
 #endif

@@ -2,7 +2,8 @@
  * SPDX-FileCopyrightText: The Saltus developers
  *
  * runge_kutta.h - options of the Runge-Kutta schemes that capture events: explicit-euler, midpoint,
- * heun-3, rk4, rkf45, dopri5, radau-iia-1|3|5, lobatto-iiia-2|4|6, gauss-2|4|6.
+ * heun-3, rk4, rkf45, dopri5, radau-iia-1|3|5, lobatto-iiia-2|4|6, gauss-2|4|6,
+ * herk-3, hem-4.
  *
  * A step of length h is cut at every event: contacts that hit, close or open. Each event is bracketed
  * to a width of bracket h^(p+1), p the order of the method, so that what is lost at an impact is not

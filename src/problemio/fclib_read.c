@@ -59,7 +59,7 @@ static const char* fault_of(hid_t dataset, H5T_class_t wanted, size_t* count) {
   if (type >= 0) {
     H5Tclose(type);
   }
-  if (class != wanted || item > sizeof(long long)) {
+  if (class != wanted || item == 0 || item > sizeof(long long)) {
     return wanted == H5T_INTEGER ? "does not hold whole numbers" : "does not hold numbers";
   }
   if (rank < 0 || rank > 1 || points < 0 || points >= INT_MAX) {

@@ -192,13 +192,14 @@ static void read_four(reading* in, int n, int m) {
   unsigned long long count = (unsigned long long)total * (unsigned long long)total;
   saltusi_pool scratch = saltusi_pool_over(&in->pool->allocator);
   saltusi_entries e = {.rows = total, .columns = total};
-  int* file_row = NULL;
-  if (saltusi_tokens_can_hold(&in->t, "matrices", count)) {
-    file_row = SALTUSI_TAKE(in->pool, int, total);
-    if (count >= INT_MAX || file_row == NULL ||
-        !saltusi_entries_room(&e, (size_t)count, &scratch)) {
-      in->t.status = SALTUS_ERR_MEMORY;
-    }
+  if (!saltusi_tokens_can_hold(&in->t, "matrices", count)) {
+    return;
+  }
+  int* file_row = SALTUSI_TAKE(in->pool, int, total);
+  if (count >= INT_MAX || file_row == NULL || !saltusi_entries_room(&e, (size_t)count, &scratch)) {
+    in->t.status = SALTUS_ERR_MEMORY;
+    saltusi_pool_free(&scratch);
+    return;
   }
   if (in->t.status == SALTUS_OK) {
     read_part(in, &e, (const int[]){0, 0}, n, n);
@@ -229,7 +230,8 @@ static void read_mixed(reading* in) {
   if (in->t.status == SALTUS_OK && first + second == 0) {
     saltusi_tokens_refuse(&in->t, "isStorage1 and isStorage2 are both 0: there is no problem");
   }
-  if (!saltusi_tokens_can_hold(&in->t, "right-hand side", (unsigned long long)(n + m))) {
+  unsigned long long rows = (unsigned long long)n + (unsigned long long)m;
+  if (in->t.status != SALTUS_OK || !saltusi_tokens_can_hold(&in->t, "right-hand side", rows)) {
     return;
   }
   if (first == 1) {

@@ -18,6 +18,7 @@
 #include "scheme/event_capturing.h"
 
 #include <float.h>
+#include <string.h>
 
 saltus_status saltusi_capture_look(saltusi_capture* w, saltusi_eval* eval, double t,
                                    const double* q, const double* v, saltusi_contact_view* view) {
@@ -41,6 +42,12 @@ saltus_status saltusi_capture_look(saltusi_capture* w, saltusi_eval* eval, doubl
 
 saltus_status saltusi_capture_flow(saltusi_capture* w, saltusi_eval* eval, double x, double* q,
                                    double* v) {
+  const saltus_dims* d = &eval->sys.dims;
+  if (x <= 0.0) { /* a half-explicit step of no length has no forces */
+    memcpy(q, w->q, (size_t)d->nq * sizeof(double));
+    memcpy(v, w->v, (size_t)d->nv * sizeof(double));
+    return SALTUS_OK;
+  }
   const saltusi_rk_start start = {
       .t = w->t, .q = w->q, .v = w->v, .keys = w->keys, .count = w->count};
   return saltusi_rk_step(&w->rk, eval, &start, x, q, v);

@@ -91,3 +91,7 @@ SCHEME(gauss_4, "gauss-4", 4, 0, "Gauss' method of order 4 through events",
        "Hairer and Wanner 1996", false)
 SCHEME(gauss_6, "gauss-6", 6, 0, "Gauss' method of order 6 through events",
        "Hairer and Wanner 1996", false)
+SCHEME(herk_3, "herk-3", 3, 0, "half-explicit method of order 3, index 2, through events",
+       "Brasey and Hairer 1993", false)
+SCHEME(hem_4, "hem-4", 4, 0, "half-explicit method of order 4, index 2, through events",
+       "Brasey 1992", false)

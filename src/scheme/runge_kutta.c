@@ -15,6 +15,9 @@ static const double newton_tolerance = 1e-15;
 static const double stagnant = 1e-9;
 enum { NEWTON_MAX = 50 };
 
+/* Unknowns for which a dense Newton matrix is affordable: some tens of megabytes. */
+enum { UNKNOWNS_MAX = 3000 };
+
 /* Step of the differences for a_q and a_v: the square root of the rounding error. They only decide
  * how fast the iteration converges. */
 static const double difference = 1e-7;
@@ -36,9 +39,14 @@ void saltusi_rk_layout(saltusi_rk* rk, const saltusi_tableau* method, const salt
     rk->a0 = SALTUS_PUSH(arena, double, d->nv);
     rk->a1 = SALTUS_PUSH(arena, double, d->nv);
     rk->shift = SALTUS_PUSH(arena, double, d->nv);
-    rk->newton = SALTUS_PUSH2(arena, double, s * d->nv, s * d->nv);
+    if (s * d->nv <= UNKNOWNS_MAX) {
+      rk->newton = SALTUS_PUSH2(arena, double, s * d->nv, s * d->nv);
+    }
     rk->R = SALTUS_PUSH2(arena, double, s, d->nv);
     rk->pivot = SALTUS_PUSH(arena, int, s * d->nv);
+  }
+  if (method->half_explicit) {
+    saltusi_half_explicit_layout(rk, sys, arena);
   }
 }
 
@@ -76,9 +84,8 @@ void saltusi_rk_restart(saltusi_rk* rk) {
   rk->prepared = false;
 }
 
-/* x = x0 + h sum over the first `stages` of weights k */
-static void combine(int n, int stages, const double* x0, double h, const double* weights,
-                    const double* k, double* x) {
+void saltusi_rk_combine(int n, int stages, const double* x0, double h, const double* weights,
+                        const double* k, double* x) {
   memcpy(x, x0, (size_t)n * sizeof(double));
   for (int j = 0; j < stages; j++) {
     if (weights[j] != 0.0) {
@@ -92,7 +99,7 @@ static saltus_status evaluate_stage(saltusi_rk* rk, saltusi_eval* eval,
                                     const saltusi_rk_start* start, double h, int i, double* a) {
   const saltus_dims* d = &eval->sys.dims;
   const saltusi_tableau* m = rk->method;
-  combine(d->nv, m->implicit ? m->stages : i, start->q, h, m->a[i], rk->V, rk->Q);
+  saltusi_rk_combine(d->nv, m->implicit ? m->stages : i, start->q, h, m->a[i], rk->V, rk->Q);
   saltus_point at =
       saltusi_at(eval, start->t + m->c[i] * h, rk->Q, rk->V + (size_t)i * (size_t)d->nv);
   saltus_status status = saltusi_rk_acceleration(rk, eval, &at, start->keys, start->count, a);
@@ -109,7 +116,7 @@ static saltus_status explicit_stages(saltusi_rk* rk, saltusi_eval* eval,
   const saltus_dims* d = &eval->sys.dims;
   for (int i = 0; i < rk->method->stages; i++) {
     double* V = rk->V + (size_t)i * (size_t)d->nv;
-    combine(d->nv, i, start->v, h, rk->method->a[i], rk->K, V);
+    saltusi_rk_combine(d->nv, i, start->v, h, rk->method->a[i], rk->K, V);
     saltus_status status = evaluate_stage(rk, eval, start, h, i, rk->K + (size_t)i * (size_t)d->nv);
     if (status != SALTUS_OK) {
       return status;
@@ -208,7 +215,7 @@ static saltus_status residual(saltusi_rk* rk, saltusi_eval* eval, const saltusi_
   int nv = eval->sys.dims.nv;
   int s = rk->method->stages;
   for (int i = 0; i < s; i++) {
-    combine(nv, s, start->v, h, rk->method->a[i], rk->K, rk->V + (size_t)i * (size_t)nv);
+    saltusi_rk_combine(nv, s, start->v, h, rk->method->a[i], rk->K, rk->V + (size_t)i * (size_t)nv);
   }
   for (int i = 0; i < s; i++) {
     double* R = rk->R + (size_t)i * (size_t)nv;
@@ -225,6 +232,9 @@ static saltus_status implicit_stages(saltusi_rk* rk, saltusi_eval* eval,
                                      const saltusi_rk_start* start, double h) {
   const saltus_dims* d = &eval->sys.dims;
   int n = rk->method->stages * d->nv;
+  if (n > UNKNOWNS_MAX) {
+    return SALTUS_ERR_UNSUPPORTED;
+  }
   saltus_status status = rk->prepared ? SALTUS_OK : prepare(rk, eval, start);
   if (status != SALTUS_OK) {
     return status;
@@ -263,11 +273,14 @@ saltus_status saltusi_rk_step(saltusi_rk* rk, saltusi_eval* eval, const saltusi_
                               double h, double* q1, double* v1) {
   const saltus_dims* d = &eval->sys.dims;
   const saltusi_tableau* m = rk->method;
-  saltus_status status =
-      m->implicit ? implicit_stages(rk, eval, start, h) : explicit_stages(rk, eval, start, h);
+  bool holds = d->nj + start->count > 0;
+  saltus_status status = m->implicit ? implicit_stages(rk, eval, start, h)
+                         : m->half_explicit && holds
+                             ? saltusi_half_explicit_stages(rk, eval, start, h)
+                             : explicit_stages(rk, eval, start, h);
   if (status == SALTUS_OK) {
-    combine(d->nv, m->stages, start->q, h, m->b, rk->V, q1);
-    combine(d->nv, m->stages, start->v, h, m->b, rk->K, v1);
+    saltusi_rk_combine(d->nv, m->stages, start->q, h, m->b, rk->V, q1);
+    saltusi_rk_combine(d->nv, m->stages, start->v, h, m->b, rk->K, v1);
   }
   return status;
 }

@@ -11,6 +11,8 @@
  *
  *   V_i = v + h sum a_ij K_j,      Q_i = q + h sum a_ij V_j,      R_i = a(t + c_i h, Q_i, V_i) - K_i
  *   (I - h A x a_v - h^2 A^2 x a_q) dK = R        a_q, a_v at the start of the step
+ *
+ * A half-explicit tableau holds on velocity level instead, the index-2 form; see half_explicit.c.
  */
 #ifndef SALTUSI_RUNGE_KUTTA_H
 #define SALTUSI_RUNGE_KUTTA_H
@@ -41,10 +43,15 @@ typedef struct saltusi_rk {
   double* a0;     /* [nv] acceleration at the start */
   double* a1;     /* [nv] */
   double* shift;  /* [nv] */
-  double* newton; /* [(stages nv)^2] */
+  double* newton; /* [(stages nv)^2]; NULL when that is too much */
   double* R;      /* [stages nv] */
   int* pivot;     /* [stages nv] */
   bool prepared;  /* a0, a_q and a_v belong to the present start */
+  /* of half-explicit methods: */
+  saltusi_row_block next; /* [nj + nc] rows of the stage after the present one */
+  double* next_W;         /* [dense_max^2] G(Q_(i+1))^T M^-1 G(Q_i), factored */
+  int* next_pivot;        /* [nj + nc] */
+  double* half_velocity;  /* [nv] of the next stage, before it is held */
 } saltusi_rk;
 
 void saltusi_rk_layout(saltusi_rk* rk, const saltusi_tableau* method, const saltus_system* sys,
@@ -61,6 +68,15 @@ void saltusi_rk_restart(saltusi_rk* rk);
  * does not converge. */
 saltus_status saltusi_rk_step(saltusi_rk* rk, saltusi_eval* eval, const saltusi_rk_start* start,
                               double h, double* q1, double* v1);
+
+/* The stages of a half-explicit step (half_explicit.c). */
+void saltusi_half_explicit_layout(saltusi_rk* rk, const saltus_system* sys, saltus_arena* arena);
+saltus_status saltusi_half_explicit_stages(saltusi_rk* rk, saltusi_eval* eval,
+                                           const saltusi_rk_start* start, double h);
+
+/* x = x0 + h sum over the first `stages` of weights k, all of n entries */
+void saltusi_rk_combine(int n, int stages, const double* x0, double h, const double* weights,
+                        const double* k, double* x);
 
 /* Impulse of row `row` (joints first, then held contacts) over the last step of length h. */
 double saltusi_rk_impulse(const saltusi_rk* rk, const saltus_dims* dims, int row, double h);

@@ -34,6 +34,8 @@ static const saltusi_scheme_ops* const registry[] = {
     &saltusi_scheme_gauss_2,
     &saltusi_scheme_gauss_4,
     &saltusi_scheme_gauss_6,
+    &saltusi_scheme_herk_3,
+    &saltusi_scheme_hem_4,
 };
 enum { REGISTRY_COUNT = sizeof registry / sizeof registry[0] };
 

@@ -87,5 +87,7 @@ extern const saltusi_scheme_ops saltusi_scheme_lobatto_iiia_6;
 extern const saltusi_scheme_ops saltusi_scheme_gauss_2;
 extern const saltusi_scheme_ops saltusi_scheme_gauss_4;
 extern const saltusi_scheme_ops saltusi_scheme_gauss_6;
+extern const saltusi_scheme_ops saltusi_scheme_herk_3;
+extern const saltusi_scheme_ops saltusi_scheme_hem_4;
 
 #endif

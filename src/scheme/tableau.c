@@ -174,6 +174,7 @@ const saltusi_tableau saltusi_gauss_6 = {
 const saltusi_tableau saltusi_herk_3 = {.name = "herk-3",
                                         .stages = 3,
                                         .order = 3,
+                                        .half_explicit = true,
                                         .c = {0.0, 1.0 / 3, 1.0},
                                         .a = {{0.0}, {1.0 / 3}, {-1.0, 2.0}},
                                         .b = {0.0, 3.0 / 4, 1.0 / 4}};
@@ -183,6 +184,7 @@ const saltusi_tableau saltusi_hem_4 = {
     .name = "hem-4",
     .stages = 5,
     .order = 4,
+    .half_explicit = true,
     .c = {0.0, 3.0 / 10, (4.0 - ROOT_6) / 10, (4.0 + ROOT_6) / 10, 1.0},
     .a = {{0.0},
           {3.0 / 10},

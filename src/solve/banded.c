@@ -10,7 +10,7 @@
 
 /* Pointer p with p[j] the entry in column j of row i. */
 static double* row_of(const saltusi_band* band, int i) {
-  size_t width = (size_t)(band->lower + band->upper + 1);
+  size_t width = (size_t)band->lower + (size_t)band->upper + 1;
   return band->values + (size_t)i * width + band->lower - i;
 }
 

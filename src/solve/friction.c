@@ -164,24 +164,24 @@ const saltus_solver_info* saltus_friction_solver_find(const char* name) {
   return ops != NULL ? &ops->info : NULL;
 }
 
-static saltus_status refuse_name(const saltus_solver_def* def) {
+static saltus_status refuse_name(const char* name, saltus_log log) {
   const char* names[REGISTRY_COUNT];
   for (int i = 0; i < REGISTRY_COUNT; i++) {
     names[i] = registry[i]->info.name;
   }
-  const char* near = saltusi_suggest(def->solver, names, REGISTRY_COUNT);
-  saltusi_log(def->log, SALTUS_LEVEL_ERROR,
-              "there is no friction solver \"%s\"; did you mean \"%s\"?", def->solver,
-              near != NULL ? near : "auto");
+  const char* near = saltusi_suggest(name, names, REGISTRY_COUNT);
+  saltusi_log(log, SALTUS_LEVEL_ERROR, "there is no friction solver \"%s\"; did you mean \"%s\"?",
+              name, near != NULL ? near : "auto");
   return SALTUS_ERR_NAME;
 }
 
 saltus_status saltus_friction_solver_create(const saltus_solver_def* def,
                                             saltus_friction_solver** out) {
   *out = NULL;
-  const saltusi_friction_ops* ops = def->solver != NULL ? find(def->solver) : registry[0];
+  const char* name = def->solver != NULL ? def->solver : "auto";
+  const saltusi_friction_ops* ops = find(name);
   if (ops == NULL) {
-    return refuse_name(def);
+    return refuse_name(name, def->log);
   }
   const saltus_field_table* table = &ops->info.options;
   if (def->options != NULL) {

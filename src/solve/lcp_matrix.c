@@ -21,19 +21,28 @@ static const double singular_pivot = 1e-13;
  * assembly; Cholesky then solves a problem that differs by less than the factorisation itself. */
 static const double symmetric_to = 1e-15;
 
+enum { TILE = 16 };
+
+/* The rows of one tile against their mirrored columns. */
+static bool tile_is_symmetric(int n, const double* M, int top, int left, double tolerance) {
+  for (int i = top; i < n && i < top + TILE; i++) {
+    for (int j = left; j < i && j < left + TILE; j++) {
+      double a = M[(size_t)i * (size_t)n + (size_t)j];
+      double b = M[(size_t)j * (size_t)n + (size_t)i];
+      if (!(fabs(a - b) <= tolerance)) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
 /* Tiles, so that the mirrored entries come from the cache. */
 static bool dense_is_symmetric(int n, const double* M, double tolerance) {
-  enum { TILE = 16 };
   for (int top = 0; top < n; top += TILE) {
     for (int left = 0; left <= top; left += TILE) {
-      for (int i = top; i < n && i < top + TILE; i++) {
-        for (int j = left; j < i && j < left + TILE; j++) {
-          double a = M[(size_t)i * (size_t)n + (size_t)j];
-          double b = M[(size_t)j * (size_t)n + (size_t)i];
-          if (!(fabs(a - b) <= tolerance)) {
-            return false;
-          }
-        }
+      if (!tile_is_symmetric(n, M, top, left, tolerance)) {
+        return false;
       }
     }
   }

@@ -17,7 +17,7 @@ static const saltusi_lcp_ops* const solvers[] = {
     &saltusi_lcp_auto,       &saltusi_lcp_lemke_solver,   &saltusi_lcp_principal_pivoting,
     &saltusi_lcp_active_set, &saltusi_lcp_interior_point, &saltusi_lcp_enumeration,
 };
-enum { SOLVER_COUNT = sizeof solvers / sizeof *solvers };
+enum { SOLVER_COUNT = sizeof solvers / sizeof solvers[0] };
 
 int saltus_lcp_solver_count(void) {
   return SOLVER_COUNT;

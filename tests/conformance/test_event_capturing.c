@@ -98,7 +98,7 @@ static void for_every_scheme(void (*test)(const saltus_scheme_info* info)) {
       count++;
     }
   }
-  assert_int_equal(count, 15);
+  assert_int_equal(count, 17);
 }
 
 static saltus_scheme* make(const saltus_scheme_info* info, const saltus_system* sys,
