@@ -90,8 +90,8 @@ static const cli_command commands[] = {
      "friction, lcp* complementarity, *mlcp* mixed, others local friction) or of FCLIB (.hdf5).\n"
      "Exit code 0 only when every problem was solved; one that has no solution is not.",
      solve_options, COUNT(solve_options), 1, CLI_MOST, cli_solve},
-    {"list", "schemes|controls|problems|studies|functions", "lists what there is", "", list_options,
-     COUNT(list_options), 1, 1, cli_list},
+    {"list", "schemes|controls|solvers|problems|studies|functions", "lists what there is", "",
+     list_options, COUNT(list_options), 1, 1, cli_list},
 };
 
 const cli_command* cli_commands(int* count) {

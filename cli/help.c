@@ -95,7 +95,8 @@ void cli_completion(void) {
       "--help --version\"\n"
       "  elif [ \"$prev\" = --scheme ]; then words=$(saltus list schemes --json 2>/dev/null | sed "
       "-n 's/.*\"name\": \"\\(.*\\)\",/\\1/p')\n"
-      "  elif [ \"$prev\" = list ]; then words=\"schemes controls problems studies functions\"\n"
+      "  elif [ \"$prev\" = list ]; then words=\"schemes controls solvers problems studies "
+      "functions\"\n"
       "  elif [ \"$prev\" = study ]; then words=$(saltus list studies --json 2>/dev/null | sed -n "
       "'s/.*\"name\": \"\\(.*\\)\",/\\1/p')\n"
       "  elif [[ $cur == -* ]]; then\n    case ${COMP_WORDS[1]} in\n");

@@ -5,6 +5,7 @@
  */
 #include "cli.h"
 #include "json.h"
+#include "saltus/contact.h"
 #include "saltus/control.h"
 #include "saltus/formula.h"
 #include "saltus/problem.h"
@@ -29,6 +30,17 @@ static bool scheme_entry(int i, entry* e) {
 
 static bool control_entry(int i, entry* e) {
   const saltus_control_info* info = saltus_control_at(i);
+  if (info != NULL) {
+    *e = (entry){info->name, info->summary, info->source};
+  }
+  return info != NULL;
+}
+
+/* Friction solvers first, then those of linear complementarity. */
+static bool solver_entry(int i, entry* e) {
+  int friction = saltus_friction_solver_count();
+  const saltus_solver_info* info =
+      i < friction ? saltus_friction_solver_at(i) : saltus_lcp_solver_at(i - friction);
   if (info != NULL) {
     *e = (entry){info->name, info->summary, info->source};
   }
@@ -112,11 +124,9 @@ int cli_list(const cli_args* args) {
   static const struct {
     const char* kind;
     lister at;
-  } kinds[] = {{"schemes", scheme_entry},
-               {"controls", control_entry},
-               {"problems", problem_entry},
-               {"studies", study_entry},
-               {"functions", function_entry}};
+  } kinds[] = {{"schemes", scheme_entry}, {"controls", control_entry},
+               {"solvers", solver_entry}, {"problems", problem_entry},
+               {"studies", study_entry},  {"functions", function_entry}};
   const char* wanted = args->positional[0];
   for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
     if (strcmp(kinds[i].kind, wanted) != 0) {
@@ -132,7 +142,8 @@ int cli_list(const cli_args* args) {
     }
     return CLI_DONE;
   }
-  cli_error("list: no list of \"%s\"; there are: schemes, controls, problems, studies, functions",
+  cli_error("list: no list of \"%s\"; there are: schemes, controls, solvers, problems, studies, "
+            "functions",
             wanted);
   return CLI_USAGE;
 }

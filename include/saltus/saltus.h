@@ -7,18 +7,23 @@
 #define SALTUS_SALTUS_H
 
 #include "saltus/api.h"
+#include "saltus/contact.h"
+#include "saltus/control.h"
 #include "saltus/formula.h"
 #include "saltus/log.h"
 #include "saltus/measure.h"
 #include "saltus/memory.h"
 #include "saltus/options.h"
 #include "saltus/problem.h"
+#include "saltus/problem_file.h"
 #include "saltus/recording.h"
+#include "saltus/runge_kutta.h"
 #include "saltus/scene.h"
 #include "saltus/scheme.h"
 #include "saltus/sim.h"
 #include "saltus/status.h"
 #include "saltus/system.h"
 #include "saltus/version.h"
+#include "saltus/work.h"
 
 #endif
