@@ -101,6 +101,10 @@ typedef struct study_controlled {
 
 int study_run_controlled(study_report* report, const study_controlled* what);
 
+/* A series whose errors were measured elsewhere: one number for q and one for v at each h. */
+void study_add_series(study_report* report, const char* label, int count, const double* h,
+                      const double* e_q, const double* e_v);
+
 /* Least squares order over a series of the number that `pick` takes from a row. */
 typedef double (*study_pick)(const study_row* row);
 double study_order(const study_report* report, const study_series* series, study_pick pick);

@@ -128,6 +128,23 @@ int study_run_series(study_report* report, const study_plan* plan) {
   return code;
 }
 
+void study_add_series(study_report* report, const char* label, int count, const double* h,
+                      const double* e_q, const double* e_v) {
+  report->series =
+      grow(report->series, report->series_count, &report->series_capacity, sizeof(study_series));
+  study_series* series = &report->series[report->series_count++];
+  *series = (study_series){.first = report->row_count, .count = count};
+  snprintf(series->label, sizeof series->label, "%s", label);
+  for (int i = 0; i < count; i++) {
+    study_row* row = add_row(report);
+    snprintf(row->problem, sizeof row->problem, "%.63s", label);
+    row->h = h[i];
+    row->error.q = (saltusi_error_norms){e_q[i], e_q[i], e_q[i], NAN};
+    row->error.v = (saltusi_error_norms){e_v[i], e_v[i], e_v[i], NAN};
+  }
+  take_rates(report, series);
+}
+
 /* "theta=0.5 gamma=1" into an options struct. */
 static saltus_status set_options(const saltus_scheme_info* scheme, const char* text,
                                  void* options) {

@@ -268,6 +268,8 @@ static int claim_propositions(study_report* report) {
     }
     const char* how = k == 0 ? "missed (Prop. 1)" : "forecast (Prop. 3)";
     char id[128];
+    snprintf(id, sizeof id, "impact %s", how);
+    study_add_series(report, id, 6, h, e_q, e_v);
     snprintf(id, sizeof id, "local order of q, impact %s", how);
     study_claim_range(report, id, saltus_slope(6, h, e_q), 0.9, 1.1);
     snprintf(id, sizeof id, "local order of v, impact %s", how);
@@ -383,6 +385,8 @@ static int claim_persistent(study_report* report) {
       e_q[i] = e[0];
       e_v[i] = e[1];
     }
+    study_add_series(report, k == 0 ? "persistent, theta = 1" : "persistent, theta = 1/2", 6, h,
+                     e_q, e_v);
     study_claim_range(report, cases[k].q_id, saltus_slope(6, h, e_q), 1.9, 2.1);
     study_claim_range(report, cases[k].v_id, saltus_slope(6, h, e_v), cases[k].v_order - 0.1,
                       cases[k].v_order + 0.1);
