@@ -109,6 +109,9 @@ void study_add_series(study_report* report, const char* label, int count, const 
 typedef double (*study_pick)(const study_row* row);
 double study_order(const study_report* report, const study_series* series, study_pick pick);
 
+/* The errors as a figure; an exit code. */
+int study_draw(const study_report* report, const char* path);
+
 /* Claims. The id says what, expected says how much. */
 void study_claim_range(study_report* report, const char* id, double measured, double lo, double hi);
 void study_claim_near(study_report* report, const char* id, double measured, double expected,

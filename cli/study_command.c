@@ -147,57 +147,6 @@ static int print_claims(const study_report* report, bool quiet) {
   return broken;
 }
 
-/* Position and velocity errors over the step, one line per series: two panels of L1 norms. */
-static int draw(const study_report* report, const char* path) {
-  int n = report->series_count;
-  size_t rows = (size_t)report->row_count + 1;
-  double* h = calloc(rows, sizeof(double));
-  double* e = calloc(2 * rows, sizeof(double));
-  saltusi_series* series = calloc(2 * (size_t)n + 1, sizeof *series);
-  int code = CLI_FAILED;
-  if (h != NULL && e != NULL && series != NULL) {
-    for (int i = 0; i < report->row_count; i++) {
-      h[i] = report->over_work ? (double)report->rows[i].work.steps : report->rows[i].h;
-      e[i] = report->rows[i].error.q.l1;
-      e[rows + (size_t)i] = report->rows[i].error.v.l1;
-    }
-    for (int s = 0; s < 2 * n; s++) {
-      const study_series* from = &report->series[s % n];
-      size_t first = (size_t)from->first;
-      series[s] = (saltusi_series){.label = s < n ? from->label : NULL,
-                                   .kind = SALTUSI_SERIES_MARKERS,
-                                   .count = from->count,
-                                   .x = h + first,
-                                   .y = e + first + (s < n ? 0 : rows),
-                                   .colour = (saltusi_colour)(1 + s % n % 8)};
-    }
-    const saltusi_slope one = {.order = report->over_work ? -1.0 : 1.0};
-    const saltusi_panel panels[2] = {{.y_label = "position error, L_{1}",
-                                      .log_y = true,
-                                      .series_count = n,
-                                      .series = series,
-                                      .slope_count = 1,
-                                      .slopes = &one},
-                                     {.y_label = "velocity error, L_{1}",
-                                      .log_y = true,
-                                      .series_count = n,
-                                      .series = series + n}};
-    const saltusi_figure figure = {.title = report->study,
-                                   .height_cm = 14.0 + 0.5 * n,
-                                   .subtitle = report->source,
-                                   .x_label =
-                                       report->over_work ? "work: steps attempted" : "step h [s]",
-                                   .log_x = true,
-                                   .panel_count = 2,
-                                   .panels = panels};
-    code = cli_exit_code(saltusi_figure_write(&figure, path, cli_log()));
-  }
-  free(h);
-  free(e);
-  free(series);
-  return code;
-}
-
 static const study* find_study(const char* name) {
   const char* names[CLI_MOST];
   int count = 0;
@@ -244,7 +193,7 @@ int cli_study(const cli_args* args) {
       cli_error("study: %s has claims but no errors to draw", chosen->name);
       code = CLI_USAGE;
     } else if (path != NULL) {
-      code = draw(&report, path);
+      code = study_draw(&report, path);
       if (code == CLI_DONE && !machine) {
         printf("Figure: %s\n", path);
       }
