@@ -253,19 +253,14 @@ static saltus_status find_touching(saltusi_capture* w, saltusi_eval* eval, int k
 
 static saltus_status find_open(saltusi_capture* w, saltusi_eval* eval) {
   int nj = eval->sys.dims.nj;
+  int first = w->event_count;
   saltus_point at = saltusi_at(eval, w->t + w->left, w->q_end, w->v_end);
   saltus_status status = saltusi_rk_acceleration(&w->rk, eval, &at, w->keys, w->count, w->a);
-  /* the forces at the end are overwritten by each search: keep those that turned */
-  int opening = 0;
+  /* searches overwrite the forces: those that turned wait in the events, in place of the bracket */
   for (int i = 0; status == SALTUS_OK && i < w->count; i++) {
     if (w->rk.held.P[nj + i] < 0.0) {
-      w->others[opening] = w->keys[i];
-      w->probe.gap[opening++] = w->rk.held.P[nj + i];
+      add(w, SALTUSI_EVENT_OPEN, w->keys[i], 0.0, w->rk.held.P[nj + i]);
     }
-  }
-  int first = w->event_count;
-  for (int i = 0; i < opening; i++) {
-    add(w, SALTUSI_EVENT_OPEN, w->others[i], 0.0, w->probe.gap[i]);
   }
   for (int i = first; status == SALTUS_OK && i < w->event_count; i++) {
     saltusi_event* event = &w->events[i];

@@ -15,7 +15,8 @@ static const double newton_tolerance = 1e-15;
 static const double stagnant = 1e-9;
 enum { NEWTON_MAX = 50 };
 
-/* Unknowns for which a dense Newton matrix is affordable: some tens of megabytes. */
+/* Unknowns for which a dense Newton matrix is affordable: some tens of megabytes. A larger system is
+ * refused at its first step. */
 enum { UNKNOWNS_MAX = 3000 };
 
 /* Step of the differences for a_q and a_v: the square root of the rounding error. They only decide
@@ -33,15 +34,13 @@ void saltusi_rk_layout(saltusi_rk* rk, const saltusi_tableau* method, const salt
   rk->V = SALTUS_PUSH2(arena, double, s, d->nv);
   rk->Q = SALTUS_PUSH(arena, double, d->nq);
   rk->forces = SALTUS_PUSH2(arena, double, s, d->nj + d->nc);
-  if (method->implicit) {
+  if (method->implicit && s * d->nv <= UNKNOWNS_MAX) {
     rk->a_q = SALTUS_PUSH2(arena, double, d->nv, d->nv);
     rk->a_v = SALTUS_PUSH2(arena, double, d->nv, d->nv);
     rk->a0 = SALTUS_PUSH(arena, double, d->nv);
     rk->a1 = SALTUS_PUSH(arena, double, d->nv);
     rk->shift = SALTUS_PUSH(arena, double, d->nv);
-    if (s * d->nv <= UNKNOWNS_MAX) {
-      rk->newton = SALTUS_PUSH2(arena, double, s * d->nv, s * d->nv);
-    }
+    rk->newton = SALTUS_PUSH2(arena, double, s * d->nv, s * d->nv);
     rk->R = SALTUS_PUSH2(arena, double, s, d->nv);
     rk->pivot = SALTUS_PUSH(arena, int, s * d->nv);
   }
@@ -143,29 +142,39 @@ static saltus_status difference_column(saltusi_rk* rk, saltusi_eval* eval,
   return status;
 }
 
-/* a_q = M^-1 F_q and a_v = M^-1 F_v: exact while nothing is held and M is constant. */
-static void exact_jacobians(saltusi_rk* rk, saltusi_eval* eval, const saltus_point* at) {
+static void solve_columns(const saltusi_rk* rk, const saltusi_eval* eval, double* J) {
   int nv = eval->sys.dims.nv;
-  size_t bytes = (size_t)nv * (size_t)nv * sizeof(double);
-  if ((eval->sys.traits & SALTUS_FREE_FORCE) != 0) {
-    memset(rk->a_q, 0, bytes);
-    memset(rk->a_v, 0, bytes);
-    return;
-  }
-  saltusi_force_q(eval, at, rk->a_q);
-  saltusi_force_v(eval, at, rk->a_v);
-  for (int k = 0; k < 2; k++) {
-    double* J = k == 0 ? rk->a_q : rk->a_v;
-    for (int j = 0; j < nv; j++) {
-      for (int i = 0; i < nv; i++) {
-        rk->shift[i] = J[i * nv + j];
-      }
-      saltusi_linear_solve(eval, &rk->mass, rk->shift);
-      for (int i = 0; i < nv; i++) {
-        J[i * nv + j] = rk->shift[i];
-      }
+  for (int j = 0; j < nv; j++) {
+    for (int i = 0; i < nv; i++) {
+      rk->shift[i] = J[i * nv + j];
+    }
+    saltusi_linear_solve(eval, &rk->mass, rk->shift);
+    for (int i = 0; i < nv; i++) {
+      J[i * nv + j] = rk->shift[i];
     }
   }
+}
+
+/* While nothing is held: a_q = M^-1 (F_q - d(M a)/dq), a_v = M^-1 F_v. */
+static void exact_jacobians(saltusi_rk* rk, saltusi_eval* eval, const saltus_point* at) {
+  const saltus_system* sys = &eval->sys;
+  int nv = sys->dims.nv;
+  size_t bytes = (size_t)nv * (size_t)nv * sizeof(double);
+  if ((sys->traits & SALTUS_FREE_FORCE) != 0) {
+    memset(rk->a_q, 0, bytes);
+    memset(rk->a_v, 0, bytes);
+  } else {
+    saltusi_force_q(eval, at, rk->a_q);
+    saltusi_force_v(eval, at, rk->a_v);
+  }
+  if ((sys->traits & SALTUS_CONSTANT_MASS) == 0) {
+    saltus_point along = *at;
+    along.v = rk->a0;
+    sys->ops->mass_q(sys->self, &along, rk->newton); /* not in use yet, and larger */
+    saltusi_add_scaled(nv * nv, -1.0, rk->newton, rk->a_q);
+  }
+  solve_columns(rk, eval, rk->a_q);
+  solve_columns(rk, eval, rk->a_v);
 }
 
 static saltus_status prepare(saltusi_rk* rk, saltusi_eval* eval, const saltusi_rk_start* start) {
@@ -175,7 +184,8 @@ static saltus_status prepare(saltusi_rk* rk, saltusi_eval* eval, const saltusi_r
   if (status != SALTUS_OK) {
     return status;
   }
-  if (sys->dims.nj + start->count == 0 && (sys->traits & SALTUS_CONSTANT_MASS) != 0) {
+  bool mass_known = (sys->traits & SALTUS_CONSTANT_MASS) != 0 || sys->ops->mass_q != NULL;
+  if (sys->dims.nj + start->count == 0 && mass_known) {
     exact_jacobians(rk, eval, &at);
   } else {
     for (int j = 0; j < 2 * sys->dims.nv && status == SALTUS_OK; j++) {

@@ -37,13 +37,13 @@ typedef struct saltusi_rk {
   double* V;        /* [stages x nv] velocities */
   double* Q;        /* [nq] */
   double* forces;   /* [stages x (nj + nc)] */
-  /* of implicit methods: */
+  /* of implicit methods, as far as stages nv is not too much for dense matrices: */
   double* a_q;    /* [nv x nv] */
   double* a_v;    /* [nv x nv] */
   double* a0;     /* [nv] acceleration at the start */
   double* a1;     /* [nv] */
   double* shift;  /* [nv] */
-  double* newton; /* [(stages nv)^2]; NULL when that is too much */
+  double* newton; /* [(stages nv)^2] */
   double* R;      /* [stages nv] */
   int* pivot;     /* [stages nv] */
   bool prepared;  /* a0, a_q and a_v belong to the present start */
@@ -65,7 +65,7 @@ saltus_status saltusi_rk_acceleration(saltusi_rk* rk, saltusi_eval* eval, const 
 void saltusi_rk_restart(saltusi_rk* rk);
 
 /* One step of length h from the start into q1, v1. SALTUS_RETRY_SMALLER when Newton's iteration
- * does not converge. */
+ * does not converge, SALTUS_ERR_UNSUPPORTED when the system is too large for an implicit method. */
 saltus_status saltusi_rk_step(saltusi_rk* rk, saltusi_eval* eval, const saltusi_rk_start* start,
                               double h, double* q1, double* v1);
 
