@@ -35,6 +35,7 @@ typedef struct saltus_scheme_info {
   int order;           /* of the position in the mean over impacts */
   int smooth_order;    /* of the position without impacts, default options */
   int embedded_order;  /* of the embedded method that estimates errors; 0: none */
+  bool locates_events; /* reports events with times inside the step */
   bool sinks;          /* a body at rest on a contact does not stay; kept for comparison */
   unsigned treats;
   saltus_field_table options;
@@ -55,6 +56,24 @@ typedef struct saltus_contact_step {
   bool impact;       /* the impulse stops an approach; else it is a force times h */
 } saltus_contact_step;
 
+typedef enum saltus_event_kind {
+  SALTUS_EVENT_IMPACT, /* the contact stopped an approach */
+  SALTUS_EVENT_CLOSE,  /* the contact starts to carry a lasting force */
+  SALTUS_EVENT_OPEN    /* the lasting force ends */
+} saltus_event_kind;
+
+/* Name as in recordings: "impact", "close", "open". */
+SALTUS_API const char* saltus_event_kind_name(saltus_event_kind kind);
+
+typedef struct saltus_event {
+  saltus_event_kind kind;
+  double t;                 /* s */
+  double t_accuracy;        /* s, it happened within this time before t */
+  int contact;              /* key */
+  double u_before, u_after; /* m/s, normal */
+  double impulse;           /* N s, normal; 0 for close and open */
+} saltus_event;
+
 typedef struct saltus_step_report {
   int active;                          /* contacts that took part in the law */
   const saltus_contact_step* contacts; /* [active], valid until the next step */
@@ -62,6 +81,9 @@ typedef struct saltus_step_report {
   double residual_velocity;            /* m/s, largest violation of the contact law */
   double residual_impulse;             /* N s, the same violation as an impulse */
   int newton_iterations;
+  const saltus_event* events; /* [event_count] of a scheme that locates them inside its step */
+  int event_count;
+  int events_lost; /* more than a step can tell */
   /* of a controlled step: */
   double h;        /* s, length */
   double error;    /* estimate, in tolerances */

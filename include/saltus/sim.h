@@ -42,24 +42,6 @@ typedef struct saltus_frame {
   long long rejections;       /* attempts that a controller rejected since the last frame */
 } saltus_frame;
 
-typedef enum saltus_event_kind {
-  SALTUS_EVENT_IMPACT, /* the contact stopped an approach */
-  SALTUS_EVENT_CLOSE,  /* the contact starts to carry a lasting force */
-  SALTUS_EVENT_OPEN    /* the lasting force ends */
-} saltus_event_kind;
-
-/* Name as in recordings: "impact", "close", "open". */
-SALTUS_API const char* saltus_event_kind_name(saltus_event_kind kind);
-
-typedef struct saltus_event {
-  saltus_event_kind kind;
-  double t;                 /* s, end of the step in which it happened */
-  double t_accuracy;        /* s, it happened within this time before t */
-  int contact;              /* key */
-  double u_before, u_after; /* m/s, normal */
-  double impulse;           /* N s, normal; 0 for close and open */
-} saltus_event;
-
 /* Who watches. A status other than SALTUS_OK ends the run after the current step. */
 typedef struct saltus_recorder {
   saltus_status (*frame)(void* user, const saltus_frame* frame); /* NULL: not interested */

@@ -95,10 +95,32 @@ static saltus_status flow_to(saltusi_capture* w, const saltusi_step* s, double x
   return status;
 }
 
+/* Into the report of the step, as far as there is room. */
+static void report_event(const saltusi_step* s, const saltusi_capture_note* note) {
+  static const saltus_event_kind kinds[] = {
+      [SALTUSI_NOTE_IMPACT] = SALTUS_EVENT_IMPACT,
+      [SALTUSI_NOTE_CLOSE] = SALTUS_EVENT_CLOSE,
+      [SALTUSI_NOTE_OPEN] = SALTUS_EVENT_OPEN,
+  };
+  saltus_step_report* report = s->report;
+  if (s->events == NULL || report->event_count == SALTUSI_EVENTS_MAX) {
+    report->events_lost++;
+    return;
+  }
+  s->events[report->event_count++] = (saltus_event){.kind = kinds[note->kind],
+                                                    .t = note->t,
+                                                    .t_accuracy = note->accuracy,
+                                                    .contact = note->key,
+                                                    .u_before = note->u_before,
+                                                    .u_after = note->u_after,
+                                                    .impulse = note->impulse};
+}
+
 void saltusi_capture_tell(const saltusi_capture* w, saltusi_capture_note* note) {
+  note->t = w->t;
+  note->accuracy = w->width;
+  report_event(w->sink, note);
   if (w->watch != NULL) {
-    note->t = w->t;
-    note->accuracy = w->width;
     w->watch(w->watcher, note);
   }
 }
@@ -289,6 +311,7 @@ static void finish_step(saltusi_capture* w, const saltusi_step* s) {
 
 saltus_status saltusi_capture_step(saltusi_capture* w, const saltus_event_capturing_options* o,
                                    const saltusi_step* s) {
+  w->sink = s;
   start_step(w, o, s);
   saltus_status status = saltusi_capture_look(w, s->eval, w->t, w->q, w->v, &w->start);
   for (int k = 0; w->left > 0.0 && status == SALTUS_OK; k++) {

@@ -99,6 +99,7 @@ typedef struct saltusi_capture {
   bool* reported;   /* [nc] */
   bool* was_closed; /* [nc] */
 
+  const saltusi_step* sink; /* the step at hand, whose report gets the events */
   void (*watch)(void* watcher, const saltusi_capture_note* note); /* NULL: nobody */
   void* watcher;
 } saltusi_capture;

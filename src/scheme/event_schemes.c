@@ -53,6 +53,7 @@ static saltus_status step(void* work, const void* options, const saltusi_step* s
               .order = p,                                                                          \
               .smooth_order = p,                                                                   \
               .embedded_order = embedded,                                                          \
+              .locates_events = true,                                                              \
               .sinks = never_rests,                                                                \
               .treats = SALTUS_TREATS_JOINTS | SALTUS_TREATS_VARIABLE_STEPS,                       \
               .options = TABLE,                                                                    \

@@ -56,6 +56,7 @@ struct saltus_scheme {
   double* joint_impulses;        /* [nj] */
   double* q_error;               /* [nq] */
   double* v_error;               /* [nv] */
+  saltus_event* events;          /* [SALTUSI_EVENTS_MAX], or nothing */
 };
 
 int saltus_scheme_count(void) {
@@ -144,6 +145,7 @@ static void layout(saltus_scheme* in, saltus_arena* arena) {
   in->joint_impulses = SALTUS_PUSH(arena, double, dims->nj);
   in->q_error = SALTUS_PUSH(arena, double, dims->nq);
   in->v_error = SALTUS_PUSH(arena, double, dims->nv);
+  in->events = SALTUS_PUSH(arena, saltus_event, ops->info.locates_events ? SALTUSI_EVENTS_MAX : 0);
   in->memory0 = SALTUS_PUSH(arena, double, in->carried);
   in->memory1 = SALTUS_PUSH(arena, double, in->carried);
   saltusi_eval_layout(&in->eval, arena);
@@ -265,8 +267,10 @@ saltus_status saltusi_scheme_try(saltus_scheme* scheme, double t, double h,
                                  const saltus_state* from, saltus_state* to,
                                  saltus_step_report* report) {
   const saltus_dims* dims = &scheme->eval.sys.dims;
-  *report =
-      (saltus_step_report){.contacts = scheme->contacts, .joint_impulses = scheme->joint_impulses};
+  *report = (saltus_step_report){.contacts = scheme->contacts,
+                                 .joint_impulses = scheme->joint_impulses,
+                                 .events = scheme->events,
+                                 .h = h};
   saltusi_step step = {
       .eval = &scheme->eval,
       .t = t,
@@ -281,6 +285,7 @@ saltus_status saltusi_scheme_try(saltus_scheme* scheme, double t, double h,
       .joint_impulses = scheme->joint_impulses,
       .q_error = scheme->q_error,
       .v_error = scheme->v_error,
+      .events = scheme->events,
       .report = report,
       .log = scheme->log,
   };
@@ -379,4 +384,16 @@ void saltus_scheme_memory_load(saltus_scheme* scheme, const void* bytes) {
   if (scheme->carried > 0) {
     memcpy(scheme->memory0, bytes, scheme->carried * sizeof(double));
   }
+}
+
+const char* saltus_event_kind_name(saltus_event_kind kind) {
+  switch (kind) {
+  case SALTUS_EVENT_IMPACT:
+    return "impact";
+  case SALTUS_EVENT_CLOSE:
+    return "close";
+  case SALTUS_EVENT_OPEN:
+    return "open";
+  }
+  return "unknown";
 }

@@ -15,6 +15,9 @@
 
 #include <stdint.h>
 
+/* Events that one step can tell; accumulations have fifty or so above the resolution of a double. */
+enum { SALTUSI_EVENTS_MAX = 512 };
+
 /* One step as the scheme sees it. */
 typedef struct saltusi_step {
   saltusi_eval* eval;
@@ -29,6 +32,7 @@ typedef struct saltusi_step {
   double* joint_impulses;        /* [nj] out */
   double* q_error;               /* [nq] out of schemes with an embedded method */
   double* v_error;               /* [nv] the same */
+  saltus_event* events;          /* [SALTUSI_EVENTS_MAX] out of schemes that locate events */
   saltus_step_report* report;    /* out */
   saltus_log log;
 } saltusi_step;

@@ -14,7 +14,8 @@
 #include <string.h>
 
 void saltusi_control_layout(saltusi_control* control, const saltus_dims* dims, size_t memory_bytes,
-                            saltus_arena* arena) {
+                            int events_max, saltus_arena* arena) {
+  control->half_events = SALTUS_PUSH(arena, saltus_event, events_max);
   control->full.q = SALTUS_PUSH(arena, double, dims->nq);
   control->full.v = SALTUS_PUSH(arena, double, dims->nv);
   control->middle.q = SALTUS_PUSH(arena, double, dims->nq);
@@ -80,6 +81,10 @@ static saltus_status try_doubled(saltus_sim* sim, double h, attempt* result) {
   result->impact = result->impact || has_impact(&c->half);
   memcpy(c->half_contacts, c->half.contacts, (size_t)c->half.active * sizeof *c->half_contacts);
   memcpy(c->half_joints, c->half.joint_impulses, (size_t)sim->sys.dims.nj * sizeof(double));
+  if (c->half.event_count > 0) {
+    memcpy(c->half_events, c->half.events, (size_t)c->half.event_count * sizeof(saltus_event));
+  }
+  c->half.events = c->half_events;
   c->half.contacts = c->half_contacts;
   c->half.joint_impulses = c->half_joints;
   status =

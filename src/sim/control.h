@@ -19,6 +19,7 @@ typedef struct saltusi_control {
   saltus_state full, middle;          /* one step h; the first of two steps h/2 */
   saltus_contact_step* half_contacts; /* [nc] of the first half */
   double* half_joints;                /* [nj] */
+  saltus_event* half_events;          /* [events_max] */
   double* gap_start;                  /* [nc] at q_k, by key */
   double* gap_full;                   /* [nc] after one step */
   double* gap_next;                   /* [nc] after two */
@@ -28,7 +29,7 @@ typedef struct saltusi_control {
 } saltusi_control;
 
 void saltusi_control_layout(saltusi_control* control, const saltus_dims* dims, size_t memory_bytes,
-                            saltus_arena* arena);
+                            int events_max, saltus_arena* arena);
 
 /* One accepted step of at most `limit`: sim->next is written and the scheme's memory committed. The
  * report has h, error estimate, order and rejections. */

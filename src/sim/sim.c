@@ -80,10 +80,11 @@ static void layout(saltus_sim* sim, saltus_arena* arena) {
 /* The controller's arrays; the scheme's memory has to be known, so they come in a second block. */
 static saltus_status build_control(saltus_sim* sim, const saltus_control_options* options) {
   size_t memory = saltus_scheme_memory_bytes(sim->scheme);
+  int events = saltusi_scheme_info(sim->scheme)->locates_events ? SALTUSI_EVENTS_MAX : 0;
   saltusi_control counted = {.h = 0.0};
   saltus_arena arena = saltus_arena_counting();
   SALTUS_PUSH(&arena, saltusi_control, 1);
-  saltusi_control_layout(&counted, &sim->sys.dims, memory, &arena);
+  saltusi_control_layout(&counted, &sim->sys.dims, memory, events, &arena);
   size_t bytes = arena.used;
   void* block = sim->memory.alloc(bytes, sim->memory.user);
   if (block == NULL) {
@@ -96,7 +97,7 @@ static saltus_status build_control(saltus_sim* sim, const saltus_control_options
   sim->control_bytes = bytes;
   sim->control->options = *options;
   sim->control->atol = sim->def.control_atol;
-  saltusi_control_layout(sim->control, &sim->sys.dims, memory, &arena);
+  saltusi_control_layout(sim->control, &sim->sys.dims, memory, events, &arena);
   return SALTUS_OK;
 }
 
@@ -219,6 +220,9 @@ static saltus_status follow_contact(saltus_sim* sim, const saltus_contact_step* 
   for (int k = 0; k < 3; k++) {
     into[k] += contact->impulse[k];
   }
+  if (saltusi_scheme_info(sim->scheme)->locates_events) {
+    return SALTUS_OK; /* the scheme tells them itself, with better times */
+  }
   bool pressed = contact->impulse[0] > 0.0;
   saltus_event event = {.t = sim->now.t,
                         .t_accuracy = sim->last_h,
@@ -272,6 +276,9 @@ static saltus_status follow(saltus_sim* sim, const saltus_step_report* report) {
   double* sums = sim->sums;
   sums[SALTUSI_SUM_VELOCITY] = fmax(sums[SALTUSI_SUM_VELOCITY], report->residual_velocity);
   sums[SALTUSI_SUM_IMPULSE] = fmax(sums[SALTUSI_SUM_IMPULSE], report->residual_impulse);
+  for (int i = 0; i < report->event_count && first == SALTUS_OK; i++) {
+    first = tell_event(sim, &report->events[i]);
+  }
   saltus_status status = follow_released(sim);
   return first == SALTUS_OK ? status : first;
 }
@@ -495,16 +502,4 @@ saltus_work saltus_sim_work(const saltus_sim* sim) {
 
 const saltus_step_report* saltus_sim_report(const saltus_sim* sim) {
   return &sim->report;
-}
-
-const char* saltus_event_kind_name(saltus_event_kind kind) {
-  switch (kind) {
-  case SALTUS_EVENT_IMPACT:
-    return "impact";
-  case SALTUS_EVENT_CLOSE:
-    return "close";
-  case SALTUS_EVENT_OPEN:
-    return "open";
-  }
-  return "unknown";
 }

@@ -242,6 +242,61 @@ static void a_failing_system_leaves_the_last_good_state(void** state) {
   saltus_sim_destroy(sim);
 }
 
+typedef struct located {
+  int count[3];
+  double first_impact, opening, accuracy;
+} located;
+
+static saltus_status on_located(void* user, const saltus_event* event) {
+  located* l = user;
+  if (event->kind == SALTUS_EVENT_IMPACT && l->count[SALTUS_EVENT_IMPACT] == 0) {
+    l->first_impact = event->t;
+  }
+  if (event->kind == SALTUS_EVENT_OPEN) {
+    l->opening = event->t;
+  }
+  l->count[event->kind]++;
+  l->accuracy = fmax(l->accuracy, event->t_accuracy);
+  return SALTUS_OK;
+}
+
+/* The 27 events of the double pendulum at a wall, with times far inside the steps (methods, 3.6): with
+ * constant steps and with step doubling, whose halves tell them too. */
+static void a_scheme_that_locates_events_tells_their_times(void** state) {
+  (void)state;
+  saltus_problem* problem;
+  assert_int_equal(saltus_problem_create("pendulum-wall", (saltus_log){0}, NULL, &problem),
+                   SALTUS_OK);
+  for (int controlled = 0; controlled <= 1; controlled++) {
+    located l = {{0}, 0.0, 0.0, 0.0};
+    const saltus_recorder recorder = {.event = on_located, .user = &l};
+    saltus_control_options o;
+    saltus_options_defaults(&saltus_control_find("order-1")->options, &o);
+    o.h_max = 0.01;
+    o.atol = 1e-3;
+    const saltus_sim_def def = {.system = saltus_problem_system(problem),
+                                .scheme = "radau-iia-5",
+                                .h = 3.0 / 480,
+                                .q0 = saltus_problem_q0(problem),
+                                .v0 = saltus_problem_v0(problem),
+                                .control = controlled != 0 ? "order-1" : NULL,
+                                .control_options = &o,
+                                .recorders = &recorder,
+                                .recorder_count = 1};
+    saltus_sim* sim;
+    assert_int_equal(saltus_sim_create(&def, &sim), SALTUS_OK);
+    assert_int_equal(saltus_sim_run_until(sim, 3.0), SALTUS_OK);
+    assert_int_equal(l.count[SALTUS_EVENT_IMPACT], 25);
+    assert_int_equal(l.count[SALTUS_EVENT_CLOSE], 1);
+    assert_int_equal(l.count[SALTUS_EVENT_OPEN], 1);
+    assert_near(l.first_impact, 0.61123708232362, 1e-10);
+    assert_near(l.opening, 2.4498684025, 1e-8);
+    assert_true(l.accuracy < 1e-10);
+    saltus_sim_destroy(sim);
+  }
+  saltus_problem_destroy(problem);
+}
+
 static void bad_definitions_are_refused_by_member(void** state) {
   (void)state;
   ball b = ball_usual();
@@ -302,6 +357,7 @@ int main(void) {
       cmocka_unit_test(a_foreign_snapshot_is_refused),
       cmocka_unit_test(a_run_can_be_stopped_and_goes_on),
       cmocka_unit_test(a_failing_system_leaves_the_last_good_state),
+      cmocka_unit_test(a_scheme_that_locates_events_tells_their_times),
       cmocka_unit_test(bad_definitions_are_refused_by_member),
       cmocka_unit_test(a_failed_allocation_keeps_nothing),
   };
