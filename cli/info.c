@@ -28,10 +28,10 @@ static double sum(const double* x, long long count, int stride) {
   return total;
 }
 
-static void count_events(const saltus_recording_data* data, long long counts[3]) {
-  memset(counts, 0, 3 * sizeof counts[0]);
+static void count_events(const saltus_recording_data* data, long long counts[SALTUS_EVENT_KINDS]) {
+  memset(counts, 0, SALTUS_EVENT_KINDS * sizeof counts[0]);
   for (long long i = 0; i < data->event_count; i++) {
-    if ((int)data->events[i].kind >= 0 && (int)data->events[i].kind < 3) {
+    if ((int)data->events[i].kind >= 0 && (int)data->events[i].kind < SALTUS_EVENT_KINDS) {
       counts[data->events[i].kind]++;
     }
   }
@@ -62,7 +62,7 @@ static void print_columns(const saltus_recording_data* data) {
 }
 
 static void print_text(const char* path, const saltus_recording_data* data) {
-  long long counts[3];
+  long long counts[SALTUS_EVENT_KINDS];
   count_events(data, counts);
   printf("%s: %s\n", path, data->name[0] != '\0' ? data->name : "(no name)");
   printf("status %s; saltus %s, scheme %s (%s)\n", data->status, data->version, data->scheme,
@@ -72,15 +72,16 @@ static void print_text(const char* path, const saltus_recording_data* data) {
     printf(" from t = %g s to t = %g s", data->t[0], data->t[data->count - 1]);
   }
   printf("; %d coordinates, %d contacts, %d joints\n", data->nq, data->nc, data->nj);
-  printf("%lld impacts, %lld closings, %lld openings\n", counts[SALTUS_EVENT_IMPACT],
-         counts[SALTUS_EVENT_CLOSE], counts[SALTUS_EVENT_OPEN]);
+  printf("%lld impacts, %lld closings, %lld openings, %lld accumulations\n",
+         counts[SALTUS_EVENT_IMPACT], counts[SALTUS_EVENT_CLOSE], counts[SALTUS_EVENT_OPEN],
+         counts[SALTUS_EVENT_ACCUMULATION]);
   if (data->count > 0) {
     print_columns(data);
   }
 }
 
 static void print_machine(const char* path, const saltus_recording_data* data) {
-  long long counts[3];
+  long long counts[SALTUS_EVENT_KINDS];
   count_events(data, counts);
   json j = {.file = stdout};
   json_open(&j, NULL, '{');
@@ -99,6 +100,7 @@ static void print_machine(const char* path, const saltus_recording_data* data) {
   json_integer(&j, "impacts", counts[SALTUS_EVENT_IMPACT]);
   json_integer(&j, "closes", counts[SALTUS_EVENT_CLOSE]);
   json_integer(&j, "opens", counts[SALTUS_EVENT_OPEN]);
+  json_integer(&j, "accumulations", counts[SALTUS_EVENT_ACCUMULATION]);
   json_close(&j, '}');
 }
 

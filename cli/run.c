@@ -20,7 +20,8 @@ typedef struct story {
   double error, error_mean;       /* of the position: largest, and its integral over time */
   double last_t;
   long long compared, frames;
-  long long impacts, closes, opens;
+  long long impacts, closes, opens, accumulations;
+  saltus_event last_accumulation;
   double penetration, residual_velocity, residual_impulse;
   double estimate; /* largest error estimate, in tolerances */
   long long rejections;
@@ -64,6 +65,10 @@ static saltus_status on_event(void* user, const saltus_event* event) {
   s->impacts += event->kind == SALTUS_EVENT_IMPACT;
   s->closes += event->kind == SALTUS_EVENT_CLOSE;
   s->opens += event->kind == SALTUS_EVENT_OPEN;
+  if (event->kind == SALTUS_EVENT_ACCUMULATION) {
+    s->accumulations++;
+    s->last_accumulation = *event;
+  }
   return SALTUS_OK;
 }
 
@@ -158,6 +163,14 @@ static void print_summary(const job* j, saltus_status status) {
   printf("%lld impact%s; lasting contact began %lld time%s and ended %lld time%s.\n", s->impacts,
          s->impacts == 1 ? "" : "s", s->closes, s->closes == 1 ? "" : "s", s->opens,
          s->opens == 1 ? "" : "s");
+  if (s->accumulations > 0) {
+    const saltus_contact_law* law = &sys->laws[s->last_accumulation.contact];
+    printf(
+        "%lld accumulation%s of impacts, the last of contact %s at t = %.10g s (uncertain by %.0e "
+        "s).\n",
+        s->accumulations, s->accumulations == 1 ? "" : "s", law->name != NULL ? law->name : "?",
+        s->last_accumulation.t, s->last_accumulation.t_accuracy);
+  }
   printf("Work: %lld force evaluations, %lld contact problems, %.2f Newton iterations a step.\n",
          work.force_evaluations, work.contact_solves,
          (double)work.newton_iterations / (double)(work.steps > 0 ? work.steps : 1));
@@ -206,6 +219,8 @@ static void print_json(const job* j, saltus_status status) {
   json_integer(&out, "impacts", s->impacts);
   json_integer(&out, "closes", s->closes);
   json_integer(&out, "opens", s->opens);
+  json_integer(&out, "accumulations", s->accumulations);
+  json_number(&out, "last_accumulation", s->accumulations > 0 ? s->last_accumulation.t : NAN);
   json_open(&out, "energy", '{');
   json_number(&out, "start", s->energy_start);
   json_number(&out, "end", s->energy_end);

@@ -57,12 +57,15 @@ typedef struct saltus_contact_step {
 } saltus_contact_step;
 
 typedef enum saltus_event_kind {
-  SALTUS_EVENT_IMPACT, /* the contact stopped an approach */
-  SALTUS_EVENT_CLOSE,  /* the contact starts to carry a lasting force */
-  SALTUS_EVENT_OPEN    /* the lasting force ends */
+  SALTUS_EVENT_IMPACT,      /* the contact stopped an approach */
+  SALTUS_EVENT_CLOSE,       /* the contact starts to carry a lasting force */
+  SALTUS_EVENT_OPEN,        /* the lasting force ends */
+  SALTUS_EVENT_ACCUMULATION /* infinitely many impacts end here; told when the contact closes */
 } saltus_event_kind;
 
-/* Name as in recordings: "impact", "close", "open". */
+enum { SALTUS_EVENT_KINDS = SALTUS_EVENT_ACCUMULATION + 1 };
+
+/* Name as in recordings: "impact", "close", "open", "accumulation". */
 SALTUS_API const char* saltus_event_kind_name(saltus_event_kind kind);
 
 typedef struct saltus_event {

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 enum {
-  SALTUSI_H5_KIND = 8,
+  SALTUSI_H5_KIND = 16,
   SALTUSI_H5_STATUS = 256,
   SALTUSI_H5_TEXT = 256,
   SALTUSI_H5_CHUNK_EVENTS = 256

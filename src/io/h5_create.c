@@ -207,7 +207,7 @@ static bool create_events(hid_t file) {
   bool good =
       dataset >= 0 &&
       put_text(dataset, "units", "t, t_accuracy: s; u_before, u_after: m/s; impulse: N s", 0) &&
-      put_text(dataset, "kinds", "impact, close, open", 0);
+      put_text(dataset, "kinds", "impact, close, open, accumulation", 0);
   if (dataset >= 0) {
     good = H5Dclose(dataset) >= 0 && good;
   }

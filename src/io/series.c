@@ -128,7 +128,7 @@ saltus_status saltusi_data_name_room(saltus_recording_data* data, saltusi_pool* 
 }
 
 int saltusi_event_kind_from(const char* name) {
-  for (int kind = SALTUS_EVENT_IMPACT; kind <= SALTUS_EVENT_OPEN; kind++) {
+  for (int kind = 0; kind < SALTUS_EVENT_KINDS; kind++) {
     if (strcmp(name, saltus_event_kind_name((saltus_event_kind)kind)) == 0) {
       return kind;
     }

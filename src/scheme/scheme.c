@@ -394,6 +394,8 @@ const char* saltus_event_kind_name(saltus_event_kind kind) {
     return "close";
   case SALTUS_EVENT_OPEN:
     return "open";
+  case SALTUS_EVENT_ACCUMULATION:
+    return "accumulation";
   }
   return "unknown";
 }

@@ -15,8 +15,8 @@
 
 #include <stdint.h>
 
-/* Events that one step can tell; accumulations have fifty or so above the resolution of a double. */
-enum { SALTUSI_EVENTS_MAX = 512 };
+/* Events that one step can tell; restitution 0.99 makes an accumulation of about two thousand. */
+enum { SALTUSI_EVENTS_MAX = 4096 };
 
 /* One step as the scheme sees it. */
 typedef struct saltusi_step {

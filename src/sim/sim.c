@@ -256,6 +256,34 @@ static saltus_status follow_released(saltus_sim* sim) {
   return SALTUS_OK;
 }
 
+/* A located event. When a contact closes after impacts whose flights shrink like a geometric series,
+ * they accumulate: with the ratio r of the last two flights d the rest lasts d r / (1 - r). No speed
+ * decides, and the ratio is what the impacts show, not the restitution. */
+static saltus_status follow_event(saltus_sim* sim, const saltus_event* event) {
+  enum { ENOUGH = 5 }; /* impacts that make a series */
+  saltusi_contact_sum* sum = &sim->contact_sums[event->contact];
+  saltus_status status = tell_event(sim, event);
+  if (event->kind == SALTUS_EVENT_IMPACT) {
+    sum->flight[1] = sum->flight[0];
+    sum->flight[0] = event->t - sum->last;
+    sum->last = event->t;
+    sum->impacts += 1.0;
+    return status;
+  }
+  double ratio = sum->flight[0] / sum->flight[1];
+  bool series = sum->impacts >= ENOUGH && ratio > 0.0 && ratio < 1.0;
+  sum->impacts = 0.0;
+  if (status != SALTUS_OK || event->kind != SALTUS_EVENT_CLOSE || !series) {
+    return status;
+  }
+  double rest = sum->flight[0] * ratio / (1.0 - ratio);
+  const saltus_event end = {.kind = SALTUS_EVENT_ACCUMULATION,
+                            .t = sum->last + rest,
+                            .t_accuracy = rest + event->t_accuracy,
+                            .contact = event->contact};
+  return tell_event(sim, &end);
+}
+
 static void deepen(saltus_sim* sim, double gap) {
   double* deepest = &sim->sums[SALTUSI_SUM_PENETRATION];
   *deepest = fmax(*deepest, -gap);
@@ -277,7 +305,7 @@ static saltus_status follow(saltus_sim* sim, const saltus_step_report* report) {
   sums[SALTUSI_SUM_VELOCITY] = fmax(sums[SALTUSI_SUM_VELOCITY], report->residual_velocity);
   sums[SALTUSI_SUM_IMPULSE] = fmax(sums[SALTUSI_SUM_IMPULSE], report->residual_impulse);
   for (int i = 0; i < report->event_count && first == SALTUS_OK; i++) {
-    first = tell_event(sim, &report->events[i]);
+    first = follow_event(sim, &report->events[i]);
   }
   saltus_status status = follow_released(sim);
   return first == SALTUS_OK ? status : first;
@@ -342,8 +370,8 @@ static saltus_status make_frame(saltus_sim* sim, saltus_frame* frame) {
       .rejections = (long long)sim->sums[SALTUSI_SUM_REJECTIONS],
   };
   for (int key = 0; key < d->nc; key++) {
-    double closed = sim->contact_sums[key].closed;
-    sim->contact_sums[key] = (saltusi_contact_sum){.closed = closed};
+    memset(sim->contact_sums[key].lasting, 0, sizeof sim->contact_sums[key].lasting);
+    memset(sim->contact_sums[key].impulse, 0, sizeof sim->contact_sums[key].impulse);
   }
   sim->sums[SALTUSI_SUM_TIME] = sim->now.t;
   sim->sums[SALTUSI_SUM_VELOCITY] = 0.0;

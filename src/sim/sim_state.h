@@ -15,6 +15,11 @@ typedef struct saltusi_contact_sum {
   double lasting[3]; /* N s, part of lasting forces */
   double impulse[3]; /* N s, impacts */
   double closed;     /* 1 while a lasting force acts; a double so that snapshots are plain arrays */
+
+  /* located impacts in a row, for accumulations */
+  double impacts;   /* how many */
+  double last;      /* s, time of the last */
+  double flight[2]; /* s, between the last two, and between the two before */
 } saltusi_contact_sum;
 
 struct saltus_sim {

@@ -243,8 +243,9 @@ static void a_failing_system_leaves_the_last_good_state(void** state) {
 }
 
 typedef struct located {
-  int count[3];
+  int count[SALTUS_EVENT_KINDS];
   double first_impact, opening, accuracy;
+  double accumulation, uncertainty;
 } located;
 
 static saltus_status on_located(void* user, const saltus_event* event) {
@@ -256,6 +257,11 @@ static saltus_status on_located(void* user, const saltus_event* event) {
     l->opening = event->t;
   }
   l->count[event->kind]++;
+  if (event->kind == SALTUS_EVENT_ACCUMULATION) {
+    l->accumulation = event->t;
+    l->uncertainty = event->t_accuracy;
+    return SALTUS_OK;
+  }
   l->accuracy = fmax(l->accuracy, event->t_accuracy);
   return SALTUS_OK;
 }
@@ -268,7 +274,7 @@ static void a_scheme_that_locates_events_tells_their_times(void** state) {
   assert_int_equal(saltus_problem_create("pendulum-wall", (saltus_log){0}, NULL, &problem),
                    SALTUS_OK);
   for (int controlled = 0; controlled <= 1; controlled++) {
-    located l = {{0}, 0.0, 0.0, 0.0};
+    located l = {.accuracy = 0.0};
     const saltus_recorder recorder = {.event = on_located, .user = &l};
     saltus_control_options o;
     saltus_options_defaults(&saltus_control_find("order-1")->options, &o);
@@ -292,9 +298,44 @@ static void a_scheme_that_locates_events_tells_their_times(void** state) {
     assert_near(l.first_impact, 0.61123708232362, 1e-10);
     assert_near(l.opening, 2.4498684025, 1e-8);
     assert_true(l.accuracy < 1e-10);
+    assert_int_equal(l.count[SALTUS_EVENT_ACCUMULATION], 1);
+    assert_near(l.accumulation, 2.36007963782, 1e-8);
+    assert_near(l.accumulation, 2.36007963782, l.uncertainty);
     saltus_sim_destroy(sim);
   }
   saltus_problem_destroy(problem);
+}
+
+/* A ball dropped from 1 m under 9.81 m/s^2 rests at t_1 (1 + e) / (1 - e), t_1 = sqrt(2 / 9.81). */
+static void the_accumulation_time_of_the_ball_is_reported(void** state) {
+  (void)state;
+  static const struct {
+    double e, t;
+  } balls[] = {{0.5, 1.35457092295719},
+               {0.8, 4.06371276887158},
+               {0.9, 8.57894917872889},
+               {0.99, 89.853204556160}};
+  static const char* const schemes[] = {"radau-iia-5", "rk4"};
+  for (int k = 0; k < 8; k++) {
+    ball b = ball_usual();
+    b.law.e_N = balls[k / 2].e;
+    saltus_system sys = ball_system(&b);
+    located l = {.accuracy = 0.0};
+    const saltus_recorder recorder = {.event = on_located, .user = &l};
+    const saltus_sim_def def = {.system = &sys,
+                                .scheme = schemes[k % 2],
+                                .h = 0.02,
+                                .q0 = &height,
+                                .v0 = &at_rest,
+                                .recorders = &recorder,
+                                .recorder_count = 1};
+    saltus_sim* sim;
+    assert_int_equal(saltus_sim_create(&def, &sim), SALTUS_OK);
+    assert_int_equal(saltus_sim_run_until(sim, balls[k / 2].t + 1.0), SALTUS_OK);
+    assert_int_equal(l.count[SALTUS_EVENT_ACCUMULATION], 1);
+    assert_near(l.accumulation, balls[k / 2].t, 1e-6);
+    saltus_sim_destroy(sim);
+  }
 }
 
 static void bad_definitions_are_refused_by_member(void** state) {
@@ -358,6 +399,7 @@ int main(void) {
       cmocka_unit_test(a_run_can_be_stopped_and_goes_on),
       cmocka_unit_test(a_failing_system_leaves_the_last_good_state),
       cmocka_unit_test(a_scheme_that_locates_events_tells_their_times),
+      cmocka_unit_test(the_accumulation_time_of_the_ball_is_reported),
       cmocka_unit_test(bad_definitions_are_refused_by_member),
       cmocka_unit_test(a_failed_allocation_keeps_nothing),
   };
