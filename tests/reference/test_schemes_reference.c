@@ -17,9 +17,11 @@ static double error_of(const char* scheme, const saltus_problem* problem, long l
   saltusi_experiment run;
   assert_int_equal(saltusi_experiment_run(&def, &run), SALTUS_OK);
   saltusi_errors errors;
-  assert_int_equal(
-      saltusi_errors_of(problem, &run.motion, saltus_graph_tolerance_default(), NULL, &errors),
-      SALTUS_OK);
+  saltusi_reference reference = saltusi_reference_problem(problem);
+  reference.graph = NULL; /* distances of graphs are not asked here, and cost most */
+  assert_int_equal(saltusi_errors_against(&reference, &run.motion, saltus_graph_tolerance_default(),
+                                          NULL, &errors),
+                   SALTUS_OK);
   saltusi_experiment_free(&run);
   return errors.q.l1;
 }
@@ -52,7 +54,7 @@ static void check_order(const char* problem_name, int coarse, int by, int extra)
       double order = order_of(scheme->name, problem, coarse, by, 2);
       assert_near(order, scheme->order + extra, 0.25);
     } else {
-      assert_near(order_of(scheme->name, problem, 480, 60, 16), 1.0, 0.2);
+      assert_near(order_of(scheme->name, problem, 480, 60, 8), 1.0, 0.2);
     }
   }
   saltus_problem_destroy(problem);
