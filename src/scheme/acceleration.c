@@ -11,33 +11,40 @@ void saltusi_acceleration_layout(saltusi_acceleration* work, const saltus_system
   saltusi_law_layout(&work->law, &sys->dims, true, arena);
 }
 
-saltus_status saltusi_acceleration_find(saltusi_acceleration* work, saltusi_eval* eval,
-                                        const saltus_point* at, const int* keys, int count,
-                                        double* a) {
+saltus_status saltusi_accelerate(saltusi_eval* eval, saltusi_linear* mass, saltusi_law* law,
+                                 const saltus_point* at, const saltusi_held* held, double* a) {
   const saltus_system* sys = &eval->sys;
   int nj = sys->dims.nj;
-  saltusi_law* law = &work->law;
-  saltus_status status = saltusi_linear_assemble(eval, &work->mass, at, 1.0, 0.0, 0.0);
+  int rows = nj + held->count;
+  saltus_status status = saltusi_linear_assemble(eval, mass, at, 1.0, 0.0, 0.0);
   if (status != SALTUS_OK) {
     return status;
   }
   saltusi_force(eval, at, a);
-  saltusi_linear_solve(eval, &work->mass, a);
-  if (nj + count == 0) {
+  saltusi_linear_solve(eval, mass, a);
+  if (rows == 0) {
     return SALTUS_OK;
   }
-  for (int r = 0; r < nj + count; r++) {
+  for (int r = 0; r < rows; r++) {
     if (r < nj) {
       saltusi_rows_joint(sys, at, r, &law->rows, r);
     } else {
-      saltusi_rows_contact(sys, at, keys[r - nj], 1, &law->rows, r);
+      saltusi_rows_contact(sys, at, held->keys[r - nj], 1, &law->rows, r);
     }
     law->rhs[r] = saltusi_row_dot(&law->rows, r, a) + law->rows.c[r];
   }
-  saltusi_law_operator(law, eval, &work->mass, nj + count);
-  status = saltusi_law_solve(law, eval, nj, count);
+  saltusi_law_operator(law, eval, mass, rows);
+  status = held->both_ways ? saltusi_law_solve_equalities(law, eval, rows)
+                           : saltusi_law_solve(law, eval, nj, held->count);
   if (status == SALTUS_OK) {
-    saltusi_law_apply(law, sys->dims.nv, nj + count, a);
+    saltusi_law_apply(law, sys->dims.nv, rows, a);
   }
   return status;
+}
+
+saltus_status saltusi_acceleration_find(saltusi_acceleration* work, saltusi_eval* eval,
+                                        const saltus_point* at, const int* keys, int count,
+                                        double* a) {
+  const saltusi_held held = {.keys = keys, .count = count};
+  return saltusi_accelerate(eval, &work->mass, &work->law, at, &held, a);
 }

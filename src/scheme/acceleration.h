@@ -22,7 +22,18 @@ typedef struct saltusi_acceleration {
 void saltusi_acceleration_layout(saltusi_acceleration* work, const saltus_system* sys,
                                  saltus_arena* arena);
 
-/* a [nv] at a point, with the contacts of `keys` held; forces stay in work->law.P, joints first. */
+/* Which contacts are held, and whether their forces may pull (G^T a + c = 0) or not. */
+typedef struct saltusi_held {
+  const int* keys; /* [count] */
+  int count;
+  bool both_ways;
+} saltusi_held;
+
+/* a [nv] at a point with given room: mass gets M, law the rows and in P the forces, joints first. */
+saltus_status saltusi_accelerate(saltusi_eval* eval, saltusi_linear* mass, saltusi_law* law,
+                                 const saltus_point* at, const saltusi_held* held, double* a);
+
+/* a [nv] at a point, with the contacts of `keys` held, not pulling; forces stay in work->law.P, joints first. */
 saltus_status saltusi_acceleration_find(saltusi_acceleration* work, saltusi_eval* eval,
                                         const saltus_point* at, const int* keys, int count,
                                         double* a);

@@ -5,6 +5,8 @@
  */
 #include "scheme/runge_kutta.h"
 
+#include "scheme/acceleration.h"
+
 #include "math/dense.h"
 
 #include <string.h>
@@ -51,32 +53,8 @@ void saltusi_rk_layout(saltusi_rk* rk, const saltusi_tableau* method, const salt
 
 saltus_status saltusi_rk_acceleration(saltusi_rk* rk, saltusi_eval* eval, const saltus_point* at,
                                       const int* keys, int count, double* a) {
-  const saltus_system* sys = &eval->sys;
-  int nj = sys->dims.nj;
-  saltusi_law* law = &rk->held;
-  saltus_status status = saltusi_linear_assemble(eval, &rk->mass, at, 1.0, 0.0, 0.0);
-  if (status != SALTUS_OK) {
-    return status;
-  }
-  saltusi_force(eval, at, a);
-  saltusi_linear_solve(eval, &rk->mass, a);
-  if (nj + count == 0) {
-    return SALTUS_OK;
-  }
-  for (int r = 0; r < nj + count; r++) {
-    if (r < nj) {
-      saltusi_rows_joint(sys, at, r, &law->rows, r);
-    } else {
-      saltusi_rows_contact(sys, at, keys[r - nj], 1, &law->rows, r);
-    }
-    law->rhs[r] = saltusi_row_dot(&law->rows, r, a) + law->rows.c[r];
-  }
-  saltusi_law_operator(law, eval, &rk->mass, nj + count);
-  status = saltusi_law_solve_equalities(law, eval, nj + count);
-  if (status == SALTUS_OK) {
-    saltusi_law_apply(law, sys->dims.nv, nj + count, a);
-  }
-  return status;
+  const saltusi_held held = {.keys = keys, .count = count, .both_ways = true};
+  return saltusi_accelerate(eval, &rk->mass, &rk->held, at, &held, a);
 }
 
 void saltusi_rk_restart(saltusi_rk* rk) {
