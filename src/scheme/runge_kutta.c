@@ -5,9 +5,8 @@
  */
 #include "scheme/runge_kutta.h"
 
-#include "scheme/acceleration.h"
-
 #include "math/dense.h"
+#include "scheme/acceleration.h"
 
 #include <string.h>
 
