@@ -4,7 +4,7 @@
  * moreau_step.c - the theta scheme with Moreau's impact law (Moreau 1988, Jean 1999; Acary 2009,
  * equations (16) and (18); methods: event capturing, 2.1).
  *
- *   active        g_i(q_k) + gamma h U_i(q_k, v_k) <= 0
+ *   active        g_i(q_k) + gamma h U_i(q_k, v_k) <= 0, up to rounding
  *   v_theta     = (1 - theta) v_k + theta v_{k+1},      q_theta = q_k + theta h v_theta
  *   Newton        R = M(q_theta) (v_{k+1} - v_k) - h F(t_k + theta h, q_theta, v_theta)
  *                 J = M - h theta F_v - h^2 theta^2 F_q
@@ -18,6 +18,7 @@
 
 #include "math/dense.h"
 
+#include <float.h>
 #include <string.h>
 
 void saltusi_moreau_layout(saltusi_moreau* w, const saltus_system* sys, saltus_arena* arena) {
@@ -45,17 +46,19 @@ static saltus_status find_active(saltusi_moreau* w, const saltus_moreau_jean_opt
   if (status != SALTUS_OK) {
     return status;
   }
+  /* a gap that is open by rounding is closed, or a body at rest would fall freely for a step */
+  double rounding = 16.0 * DBL_EPSILON * fmax(1.0, saltusi_max_abs(sys->dims.nq, s->q0));
   int active = 0;
   for (int i = 0; i < w->list.count; i++) {
     double gap = w->list.gap[i];
     bool forced = w->forced[w->list.key[i]];
-    if (o->gamma == 0.0 && gap > 0.0 && !forced) {
+    if (o->gamma == 0.0 && gap > rounding && !forced) {
       continue;
     }
     int row = sys->dims.nj + active;
     saltusi_rows_contact(sys, &at, w->list.key[i], 1, &w->law.rows, row);
     double u0 = saltusi_row_dot(&w->law.rows, row, s->v0) + w->law.rows.b[row];
-    if (!(gap + o->gamma * s->h * u0 <= 0.0) && !forced) {
+    if (!(gap + o->gamma * s->h * u0 <= rounding) && !forced) {
       continue;
     }
     saltus_contact_step* contact = &s->contacts[active];

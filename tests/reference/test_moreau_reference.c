@@ -168,6 +168,22 @@ static void a_column_of_ten_balls_comes_to_rest(void** state) {
   saltus_problem_destroy(problem);
 }
 
+/* A ball falls on a stack of five; until it comes, and long after, the five do not move at all. */
+static void a_stack_at_rest_does_not_move(void** state) {
+  (void)state;
+  saltus_problem* problem = open_problem("stack:5");
+  saltusi_experiment result = run(problem, 0.5, 1000);
+  double deepest = 0.0;
+  for (int k = 0; k < result.motion.count; k++) {
+    for (int i = 0; i < 5; i++) {
+      deepest = fmax(deepest, fabs(result.motion.q[(size_t)k * 6 + (size_t)i]));
+    }
+  }
+  assert_near(deepest, 0.0, 1e-12); /* 1000 steps of rounding */
+  saltusi_experiment_free(&result);
+  saltus_problem_destroy(problem);
+}
+
 /* Notes, 2.7: the LCP gives all others (1 + rho) / N and the first ball that minus rho. */
 static void a_chain_moves_on_as_the_lcp_says(void** state) {
   (void)state;
@@ -188,6 +204,7 @@ int main(void) {
       cmocka_unit_test(the_double_pendulum_converges_with_order_one),
       cmocka_unit_test(newton_converges_in_a_few_iterations),
       cmocka_unit_test(a_column_of_ten_balls_comes_to_rest),
+      cmocka_unit_test(a_stack_at_rest_does_not_move),
       cmocka_unit_test(a_chain_moves_on_as_the_lcp_says),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
