@@ -215,31 +215,7 @@ void saltusi_friction_case_prepare(saltusi_friction_case* in) {
   }
 }
 
-/* One row of blocks of d x d times r; d is a constant where this is inlined. */
-static inline void uniform_row(const saltusi_friction_case* in, int i, const int d, const double* r,
-                               double* u) {
-  const saltusi_friction_pattern* pattern = in->pattern;
-  const double* block = in->values + pattern->place[pattern->start[i]];
-  double sum[3];
-  for (int k = 0; k < d; k++) {
-    sum[k] = in->q[i * d + k];
-  }
-  for (int e = pattern->start[i]; e < pattern->start[i + 1]; e++, block += d * d) {
-    const double* rj = r + pattern->unit[e] * d;
-    for (int k = 0; k < d; k++) {
-      double part = block[k * d] * rj[0];
-      for (int c = 1; c < d; c++) {
-        part += block[k * d + c] * rj[c];
-      }
-      sum[k] += part;
-    }
-  }
-  for (int k = 0; k < d; k++) {
-    u[k] = sum[k];
-  }
-}
-
-static void general_row(const saltusi_friction_case* in, int i, const double* r, double* u) {
+void saltusi_friction_row(const saltusi_friction_case* in, int i, const double* r, double* u) {
   const saltusi_friction_pattern* pattern = in->pattern;
   int d = saltusi_unit_rows(pattern, i);
   for (int k = 0; k < d; k++) {
@@ -259,15 +235,15 @@ void saltusi_friction_velocity(const saltusi_friction_case* in, const double* r,
   const saltusi_friction_pattern* pattern = in->pattern;
   if (pattern->uniform == 3) {
     for (int i = 0; i < pattern->units; i++) {
-      uniform_row(in, i, 3, r, u + i * 3);
+      saltusi_friction_uniform_row(in, i, 3, r, u + i * 3);
     }
   } else if (pattern->uniform == 2) {
     for (int i = 0; i < pattern->units; i++) {
-      uniform_row(in, i, 2, r, u + i * 2);
+      saltusi_friction_uniform_row(in, i, 2, r, u + i * 2);
     }
   } else {
     for (int i = 0; i < pattern->units; i++) {
-      general_row(in, i, r, u + pattern->offset[i]);
+      saltusi_friction_row(in, i, r, u + pattern->offset[i]);
     }
   }
 }

@@ -67,6 +67,33 @@ bool saltusi_friction_pattern_same(const saltusi_friction_pattern* pattern,
 /* rho, local and velocity_unit from pattern, values, q and mu; slip is forgotten. */
 void saltusi_friction_case_prepare(saltusi_friction_case* in);
 
+/* u_i = (W r + q)_i where the pattern is uniform; d is a constant where this is inlined. */
+static inline void saltusi_friction_uniform_row(const saltusi_friction_case* in, int i, const int d,
+                                                const double* r, double* u) {
+  const saltusi_friction_pattern* pattern = in->pattern;
+  const double* block = in->values + pattern->place[pattern->start[i]];
+  double sum[3];
+  for (int k = 0; k < d; k++) {
+    sum[k] = in->q[i * d + k];
+  }
+  for (int e = pattern->start[i]; e < pattern->start[i + 1]; e++, block += d * d) {
+    const double* rj = r + pattern->unit[e] * d;
+    for (int k = 0; k < d; k++) {
+      double part = block[k * d] * rj[0];
+      for (int c = 1; c < d; c++) {
+        part += block[k * d + c] * rj[c];
+      }
+      sum[k] += part;
+    }
+  }
+  for (int k = 0; k < d; k++) {
+    u[k] = sum[k];
+  }
+}
+
+/* u_i = (W r + q)_i of any unit */
+void saltusi_friction_row(const saltusi_friction_case* in, int i, const double* r, double* u);
+
 /* u = W r + q */
 void saltusi_friction_velocity(const saltusi_friction_case* in, const double* r, double* u);
 

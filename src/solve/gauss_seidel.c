@@ -36,23 +36,10 @@ void saltusi_sweep_layout(saltusi_sweep_work* work, int units, int rows, saltus_
 /* Increments of one visit, squared and scaled to a velocity. d is constant where inlined. */
 static inline double visit_uniform(saltusi_friction_case* in, int i, const int d, double* r) {
   const saltusi_friction_pattern* pattern = in->pattern;
-  const double* block = in->values + pattern->place[pattern->start[i]];
   double* ri = r + i * d;
   double b[3];
   double fresh[3];
-  for (int k = 0; k < d; k++) {
-    b[k] = in->q[i * d + k];
-  }
-  for (int e = pattern->start[i]; e < pattern->start[i + 1]; e++, block += d * d) {
-    const double* rj = r + pattern->unit[e] * d;
-    for (int k = 0; k < d; k++) {
-      double part = block[k * d] * rj[0];
-      for (int c = 1; c < d; c++) {
-        part += block[k * d + c] * rj[c];
-      }
-      b[k] += part;
-    }
-  }
+  saltusi_friction_uniform_row(in, i, d, r, b);
   if (pattern->diagonal[i] >= 0) {
     const double* own = in->values + pattern->place[pattern->diagonal[i]];
     for (int k = 0; k < d; k++) {
@@ -76,29 +63,12 @@ static inline double visit_uniform(saltusi_friction_case* in, int i, const int d
   return sum;
 }
 
-/* u_i = (W r + q)_i of any unit */
-static void unit_velocity(const saltusi_friction_case* in, int i, const double* r, double* u) {
-  const saltusi_friction_pattern* pattern = in->pattern;
-  int d = saltusi_unit_rows(pattern, i);
-  for (int k = 0; k < d; k++) {
-    u[k] = in->q[pattern->offset[i] + k];
-  }
-  for (int e = pattern->start[i]; e < pattern->start[i + 1]; e++) {
-    int columns = saltusi_unit_rows(pattern, pattern->unit[e]);
-    const double* block = in->values + pattern->place[e];
-    const double* rj = r + pattern->offset[pattern->unit[e]];
-    for (int k = 0; k < d; k++) {
-      u[k] += saltusi_dot(columns, block + k * columns, rj);
-    }
-  }
-}
-
 /* Solving for the increment keeps rounding out of the directions redundant rows leave free. */
 static double visit_bilateral(saltusi_friction_case* in, int i, double* r) {
   const saltusi_friction_pattern* pattern = in->pattern;
   int d = saltusi_unit_rows(pattern, i);
   double* u = in->scratch;
-  unit_velocity(in, i, r, u);
+  saltusi_friction_row(in, i, r, u);
   const double* inverse = in->local + pattern->local_at[i];
   double* ri = r + pattern->offset[i];
   double sum = 0.0;
@@ -119,7 +89,7 @@ static double visit_general(saltusi_friction_case* in, int i, double* r) {
   double* ri = r + pattern->offset[i];
   double b[3];
   double fresh[3];
-  unit_velocity(in, i, r, b);
+  saltusi_friction_row(in, i, r, b);
   if (pattern->diagonal[i] >= 0) {
     const double* own = in->values + pattern->place[pattern->diagonal[i]];
     for (int k = 0; k < d; k++) {
