@@ -49,11 +49,12 @@ SALTUS_API const saltus_scheme_info* saltus_scheme_find(const char* name); /* NU
 typedef struct saltus_contact_step {
   int key;
   int law;
-  double gap;        /* m, at the start of the step */
-  double u_before;   /* m/s, normal, at the start of the step */
-  double u_after;    /* m/s, normal, at its end */
-  double impulse[3]; /* N s over the step, normal first */
-  bool impact;       /* the impulse stops an approach; else it is a force times h */
+  double gap;                           /* m, at the start of the step */
+  double u_before;                      /* m/s, normal, at the start of the step */
+  double u_after;                       /* m/s, normal, at its end */
+  double slip_before[2], slip_after[2]; /* m/s, tangential; 0 where the contact does not rub */
+  double impulse[3];                    /* N s over the step, normal first */
+  bool impact; /* the impulse stops an approach; else it is a force times h */
 } saltus_contact_step;
 
 typedef enum saltus_event_kind {

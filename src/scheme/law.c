@@ -14,19 +14,17 @@
 enum { BAND_FROM = 16 };
 
 /* Rows for which a dense W is affordable: some tens of megabytes, whatever the size of the system. */
-static int largest_dense(const saltus_dims* dims) {
+static int largest_dense(const saltus_dims* dims, int rows) {
   enum { ENTRIES = 4000000 };
-  int rows = dims->nj + dims->nc;
   int most = ENTRIES / dims->nv > BAND_FROM ? ENTRIES / dims->nv : BAND_FROM;
   most = most < SALTUSI_STEP_DENSE_MAX ? most : SALTUSI_STEP_DENSE_MAX;
   return rows < most ? rows : most;
 }
 
-void saltusi_law_layout(saltusi_law* law, const saltus_dims* dims, bool convective,
+static void layout_rows(saltusi_law* law, const saltus_dims* dims, int rows, bool convective,
                         saltus_arena* arena) {
-  int rows = dims->nj + dims->nc;
-  law->dense_max = largest_dense(dims);
-  saltusi_rows_layout(&law->rows, dims, rows + 2, convective, arena);
+  law->dense_max = largest_dense(dims, rows);
+  saltusi_rows_layout(&law->rows, dims, rows + 3, convective, arena);
   saltusi_mixed_layout(&law->solver, law->dense_max, dims->nc, law->dense_max, arena);
   law->AinvG = SALTUS_PUSH2(arena, double, law->dense_max, dims->nv);
   law->W = SALTUS_PUSH2(arena, double, law->dense_max, law->dense_max);
@@ -41,6 +39,29 @@ void saltusi_law_layout(saltusi_law* law, const saltus_dims* dims, bool convecti
     law->band_values = SALTUS_PUSH(arena, double, entries);
     law->row_start = SALTUS_PUSH(arena, int, dims->nv + 1);
     law->row_list = SALTUS_PUSH2(arena, int, rows, dims->row_width);
+  }
+}
+
+void saltusi_law_layout(saltusi_law* law, const saltus_dims* dims, bool convective,
+                        saltus_arena* arena) {
+  layout_rows(law, dims, dims->nj + dims->nc, convective, arena);
+}
+
+void saltusi_law_layout_rubbing(saltusi_law* law, const saltus_system* sys, bool convective,
+                                saltus_arena* arena) {
+  const saltus_dims* d = &sys->dims;
+  int each = 1;
+  for (int i = 0; i < sys->law_count && sys->laws != NULL; i++) {
+    int rows = saltusi_law_rows(&sys->laws[i]);
+    each = rows > each ? rows : each;
+  }
+  layout_rows(law, d, d->nj + d->nc * each, convective, arena);
+  law->rubs = each > 1;
+  if (law->rubs) {
+    int units = law->dense_max < d->nc ? law->dense_max : d->nc;
+    saltusi_friction_step_layout(&law->friction, units, each, law->dense_max, arena);
+    law->first = SALTUS_PUSH(arena, int, d->nc + 1);
+    law->mu = SALTUS_PUSH(arena, double, d->nc);
   }
 }
 
@@ -152,7 +173,7 @@ static void make_dense(saltusi_law* law, const saltusi_eval* eval, const saltusi
 void saltusi_law_operator(saltusi_law* law, const saltusi_eval* eval, const saltusi_linear* linear,
                           int rows) {
   const saltus_dims* d = &eval->sys.dims;
-  law->banded = d->nj == 0 && rows >= BAND_FROM && law->rows.column != NULL &&
+  law->banded = d->nj == 0 && rows >= BAND_FROM && law->rows.column != NULL && !law->rubs &&
                 saltusi_linear_diagonal(eval, linear, law->inverse) && make_band(law, d->nv, rows);
   law->unfit = !law->banded && rows > law->dense_max;
   if (!law->banded && !law->unfit) {
@@ -211,6 +232,32 @@ saltus_status saltusi_law_solve(saltusi_law* law, saltusi_eval* eval, int joints
   }
   bool numbers = isfinite(saltusi_max_abs(rows, law->rhs));
   return numbers ? SALTUS_RETRY_SMALLER : SALTUS_RETRY_NAN;
+}
+
+saltus_status saltusi_law_solve_rubbing(saltusi_law* law, saltusi_eval* eval, int joints,
+                                        int contacts) {
+  eval->work.contact_solves++;
+  int rows = law->first[contacts];
+  if (law->unfit) {
+    return SALTUS_ERR_UNSUPPORTED;
+  }
+  const double* W = law->W;
+  const double* rhs = law->rhs;
+  if (joints > 0) {
+    if (!saltusi_mixed_reduce(&law->solver, joints, rows, law->W, law->rhs)) {
+      return SALTUS_ERR_SINGULAR;
+    }
+    W = law->solver.schur;
+    rhs = law->solver.rest;
+  }
+  bool solved = saltusi_friction_step_solve(&law->friction, contacts, law->first, law->mu, W, rhs,
+                                            law->P + joints);
+  if (!solved) {
+    bool numbers = isfinite(saltusi_max_abs(joints + rows, law->rhs));
+    return numbers ? SALTUS_RETRY_SMALLER : SALTUS_RETRY_NAN;
+  }
+  saltusi_mixed_expand(&law->solver, joints, rows, law->P);
+  return SALTUS_OK;
 }
 
 /* Rows that depend on each other (more supports than degrees of freedom) make W singular; a shift of

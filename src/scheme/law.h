@@ -5,19 +5,22 @@
  *
  *   x = x_free + A^-1 G P,      w = G^T x + ... = W P + rhs,      W = G^T A^-1 G
  *   joints    w = 0             contacts   0 <= w perp P >= 0
+ *   with friction     w + mu |w_T| n  in K*  perp  P in K,      K = { |P_T| <= mu P_N }
  *
  * x is a velocity with P an impulse (Moreau, impacts), an acceleration with P a force (contact held
  * by Runge-Kutta stages), or a position with P an impulse times a time (Schatzman-Paoli,
- * projections). Rows are joints first, then contacts.
+ * projections). Rows are joints first, then contacts; a contact that rubs has its tangent rows after
+ * its normal row.
  */
 #ifndef SALTUSI_LAW_H
 #define SALTUSI_LAW_H
 
+#include "solve/friction_step.h"
 #include "solve/mixed_lcp.h"
 #include "system/linear.h"
 
 typedef struct saltusi_law {
-  saltusi_row_block rows; /* [nj + nc + 2]: room to look at a contact before it counts */
+  saltusi_row_block rows; /* [rows + 3]: room to look at a contact before it counts */
   saltusi_mixed_work solver;
   int dense_max;    /* rows of the largest dense W */
   double* AinvG;    /* [dense_max x nv] row r is A^-1 G_r */
@@ -37,10 +40,24 @@ typedef struct saltusi_law {
   double* band_values;
   int* row_start; /* [nv + 1] rows that have a column: where they start in row_list */
   int* row_list;
+
+  bool rubs; /* there is friction, and memory for it: */
+  saltusi_friction_step friction;
+  int* first; /* [nc + 1] first row of each contact, counted without the joints */
+  double* mu; /* [nc] */
 } saltusi_law;
+
+/* Rows that a contact has in a law with friction: tangents count only when they can rub. */
+static inline int saltusi_law_rows(const saltus_contact_law* law) {
+  return law->mu > 0.0 ? 1 + law->tangents : 1;
+}
 
 void saltusi_law_layout(saltusi_law* law, const saltus_dims* dims, bool convective,
                         saltus_arena* arena);
+
+/* The same with room for the tangents of all contacts that rub. */
+void saltusi_law_layout_rubbing(saltusi_law* law, const saltus_system* sys, bool convective,
+                                saltus_arena* arena);
 
 /* W from the first rows, joints before contacts, and a factored matrix. */
 void saltusi_law_operator(saltusi_law* law, const saltusi_eval* eval, const saltusi_linear* linear,
@@ -50,6 +67,10 @@ void saltusi_law_operator(saltusi_law* law, const saltusi_eval* eval, const salt
  * no solution is found, SALTUS_RETRY_NAN when the data are not numbers, SALTUS_ERR_UNSUPPORTED when
  * there are too many contacts without a band. */
 saltus_status saltusi_law_solve(saltusi_law* law, saltusi_eval* eval, int joints, int contacts);
+
+/* The same with friction for contacts whose rows and coefficients are in first and mu. */
+saltus_status saltusi_law_solve_rubbing(saltusi_law* law, saltusi_eval* eval, int joints,
+                                        int contacts);
 
 /* The same with equality in every row; rows may depend on each other as long as they agree. */
 saltus_status saltusi_law_solve_equalities(saltusi_law* law, saltusi_eval* eval, int rows);

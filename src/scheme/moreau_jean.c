@@ -49,7 +49,8 @@ const saltusi_scheme_ops saltusi_moreau_jean = {
             .source = "Moreau 1988; Jean 1999; Acary 2009, equations (16)-(18)",
             .order = 1,
             .smooth_order = 2,
-            .treats = SALTUS_TREATS_JOINTS | SALTUS_TREATS_MAPS | SALTUS_TREATS_VARIABLE_STEPS,
+            .treats = SALTUS_TREATS_JOINTS | SALTUS_TREATS_FRICTION | SALTUS_TREATS_MAPS |
+                      SALTUS_TREATS_VARIABLE_STEPS,
             .options = TABLE,
         },
     .work_size = sizeof(saltusi_moreau),

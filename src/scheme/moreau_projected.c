@@ -170,7 +170,8 @@ const saltusi_scheme_ops saltusi_moreau_projected = {
             .source = "Acary 2009, equation (19), with implicit activation",
             .order = 1,
             .smooth_order = 2,
-            .treats = SALTUS_TREATS_JOINTS | SALTUS_TREATS_MAPS | SALTUS_TREATS_VARIABLE_STEPS,
+            .treats = SALTUS_TREATS_JOINTS | SALTUS_TREATS_FRICTION | SALTUS_TREATS_MAPS |
+                      SALTUS_TREATS_VARIABLE_STEPS,
             .options = TABLE,
         },
     .work_size = sizeof(work),

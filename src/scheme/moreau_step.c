@@ -9,6 +9,7 @@
  *   Newton        R = M(q_theta) (v_{k+1} - v_k) - h F(t_k + theta h, q_theta, v_theta)
  *                 J = M - h theta F_v - h^2 theta^2 F_q
  *   impact law    0 <= G^T v_{k+1} + b + e U_k   perp   P >= 0,    W = G^T J^-1 G
+ *   friction      xi = G^T v_{k+1} + b + e U_k with e_N and e_T:  xi + mu |xi_T| n in K* perp P in K
  *   joints        G^T v_theta + b = 0 at (t_k + theta h, q_theta), or G^T v_{k+1} + b = 0
  *   q_{k+1}     = q_k + h v_theta
  *
@@ -25,19 +26,21 @@ void saltusi_moreau_layout(saltusi_moreau* w, const saltus_system* sys, saltus_a
   const saltus_dims* d = &sys->dims;
   saltusi_linear_layout(&w->linear, sys, arena);
   saltusi_contact_list_layout(&w->list, d, arena);
-  saltusi_law_layout(&w->law, d, false, arena);
+  saltusi_law_layout_rubbing(&w->law, sys, false, arena);
+  int rows = d->nj + d->nc * (w->law.rubs ? 3 : 1);
   w->q_theta = SALTUS_PUSH(arena, double, d->nq);
   w->v_theta = SALTUS_PUSH(arena, double, d->nv);
   w->v_free = SALTUS_PUSH(arena, double, d->nv);
   w->force = SALTUS_PUSH(arena, double, d->nv);
-  w->e = SALTUS_PUSH(arena, double, d->nc);
-  w->u0 = SALTUS_PUSH(arena, double, d->nc);
-  w->b0 = SALTUS_PUSH(arena, double, d->nc);
+  w->first = SALTUS_PUSH(arena, int, d->nc + 1);
+  w->e = SALTUS_PUSH(arena, double, rows);
+  w->u0 = SALTUS_PUSH(arena, double, rows);
+  w->b0 = SALTUS_PUSH(arena, double, rows);
   w->forced = SALTUS_PUSH(arena, bool, d->nc);
 }
 
-/* The contacts that may close within gamma h, equation (18). Their normal rows at q_k stay in
- * w->law.rows, which is all that is needed when normals are constant. */
+/* The contacts that may close within gamma h, equation (18). Their rows at q_k stay in w->law.rows,
+ * which is all that is needed when normals are constant. */
 static saltus_status find_active(saltusi_moreau* w, const saltus_moreau_jean_options* o,
                                  const saltusi_step* s) {
   const saltus_system* sys = &s->eval->sys;
@@ -49,14 +52,15 @@ static saltus_status find_active(saltusi_moreau* w, const saltus_moreau_jean_opt
   /* a gap that is open by rounding is closed, or a body at rest would fall freely for a step */
   double rounding = 16.0 * DBL_EPSILON * fmax(1.0, saltusi_max_abs(sys->dims.nq, s->q0));
   int active = 0;
+  int row = sys->dims.nj;
   for (int i = 0; i < w->list.count; i++) {
     double gap = w->list.gap[i];
     bool forced = w->forced[w->list.key[i]];
     if (o->gamma == 0.0 && gap > rounding && !forced) {
       continue;
     }
-    int row = sys->dims.nj + active;
-    saltusi_rows_contact(sys, &at, w->list.key[i], 1, &w->law.rows, row);
+    int count = w->law.rubs ? saltusi_law_rows(&sys->laws[w->list.law[i]]) : 1;
+    saltusi_rows_contact(sys, &at, w->list.key[i], count, &w->law.rows, row);
     double u0 = saltusi_row_dot(&w->law.rows, row, s->v0) + w->law.rows.b[row];
     if (!(gap + o->gamma * s->h * u0 <= rounding) && !forced) {
       continue;
@@ -64,10 +68,17 @@ static saltus_status find_active(saltusi_moreau* w, const saltus_moreau_jean_opt
     saltus_contact_step* contact = &s->contacts[active];
     *contact = (saltus_contact_step){
         .key = w->list.key[i], .law = w->list.law[i], .gap = gap, .u_before = u0};
-    w->u0[active] = u0;
-    w->b0[active] = w->law.rows.b[row];
-    active++;
+    w->first[active++] = row;
+    w->u0[row] = u0;
+    w->b0[row] = w->law.rows.b[row];
+    for (int r = row + 1; r < row + count; r++) {
+      w->u0[r] = saltusi_row_dot(&w->law.rows, r, s->v0) + w->law.rows.b[r];
+      w->b0[r] = w->law.rows.b[r];
+    }
+    row += count;
   }
+  w->first[active] = row;
+  w->rows = row;
   s->report->active = active;
   return SALTUS_OK;
 }
@@ -127,37 +138,53 @@ static void evaluate_rows(saltusi_moreau* w, const saltus_moreau_jean_options* o
   }
   at.t = s->t + s->h;
   for (int i = 0; i < s->report->active && !constant; i++) {
-    saltusi_rows_contact(sys, &at, s->contacts[i].key, 1, &w->law.rows, nj + i);
-    if (first && o->jump == SALTUS_JUMP_MIDPOINT) {
-      w->u0[i] = saltusi_row_dot(&w->law.rows, nj + i, s->v0) + w->b0[i];
+    int row = w->first[i];
+    int end = w->first[i + 1];
+    saltusi_rows_contact(sys, &at, s->contacts[i].key, end - row, &w->law.rows, row);
+    for (int r = row; first && o->jump == SALTUS_JUMP_MIDPOINT && r < end; r++) {
+      w->u0[r] = saltusi_row_dot(&w->law.rows, r, s->v0) + w->b0[r];
     }
   }
+}
+
+/* Restitution that row r of an active contact has: a velocity that is rounding does not rebound. */
+static double restitution(const saltusi_moreau* w, int r, double e, double pushed) {
+  return fabs(w->u0[r]) <= SALTUSI_RESTING_VELOCITY * pushed ? 0.0 : e;
 }
 
 /* The right-hand side of the impact law: G^T v_free + b + e U_k, and what counts as an impact. */
 static void write_law(saltusi_moreau* w, const saltus_moreau_jean_options* o,
                       const saltusi_step* s) {
   const saltus_system* sys = &s->eval->sys;
-  int nv = sys->dims.nv;
-  int nj = sys->dims.nj;
   saltusi_law* law = &w->law;
-  for (int k = 0; k < nv; k++) {
+  for (int k = 0; k < sys->dims.nv; k++) {
     w->v_theta[k] = w->v_free[k] - s->v0[k];
   }
-  for (int r = 0; r < nj + s->report->active; r++) {
-    law->rhs[r] = saltusi_row_dot(&law->rows, r, w->v_free) + law->rows.b[r];
-    if (r < nj) { /* weight (G^T v_{k+1}) + (1 - weight) G^T v_k + b = 0, divided by the weight */
-      double weight = joint_weight(o);
-      double rest = (1.0 - weight) * saltusi_row_dot(&law->rows, r, s->v0) + law->rows.b[r];
-      law->rhs[r] = saltusi_row_dot(&law->rows, r, w->v_free) + rest / weight;
-      continue;
+  for (int r = 0; r < sys->dims.nj; r++) {
+    /* weight (G^T v_{k+1}) + (1 - weight) G^T v_k + b = 0, divided by the weight */
+    double weight = joint_weight(o);
+    double rest = (1.0 - weight) * saltusi_row_dot(&law->rows, r, s->v0) + law->rows.b[r];
+    law->rhs[r] = saltusi_row_dot(&law->rows, r, w->v_free) + rest / weight;
+  }
+  if (law->rubs) {
+    law->first[0] = 0;
+  }
+  for (int i = 0; i < s->report->active; i++) {
+    const saltus_contact_law* contact = &sys->laws[s->contacts[i].law];
+    int normal = w->first[i];
+    for (int r = normal; r < w->first[i + 1]; r++) {
+      double pushed = saltusi_row_size(&law->rows, r, w->v_theta);
+      w->e[r] = restitution(w, r, r == normal ? contact->e_N : contact->e_T, pushed);
+      law->rhs[r] = saltusi_row_dot(&law->rows, r, w->v_free) + law->rows.b[r];
+      law->rhs[r] += w->e[r] * w->u0[r];
+      if (r == normal) {
+        s->contacts[i].impact = w->u0[r] < -SALTUSI_IMPACT_VELOCITY * pushed;
+      }
     }
-    int i = r - nj;
-    double pushed = saltusi_row_size(&law->rows, r, w->v_theta);
-    bool resting = fabs(w->u0[i]) <= SALTUSI_RESTING_VELOCITY * pushed;
-    w->e[i] = resting ? 0.0 : sys->laws[s->contacts[i].law].e_N;
-    law->rhs[r] += w->e[i] * w->u0[i];
-    s->contacts[i].impact = w->u0[i] < -SALTUSI_IMPACT_VELOCITY * pushed;
+    if (law->rubs) {
+      law->first[i + 1] = w->first[i + 1] - sys->dims.nj;
+      law->mu[i] = contact->mu;
+    }
   }
 }
 
@@ -165,14 +192,16 @@ static void write_law(saltusi_moreau* w, const saltus_moreau_jean_options* o,
 static saltus_status impose(saltusi_moreau* w, const saltusi_step* s) {
   int nv = s->eval->sys.dims.nv;
   int nj = s->eval->sys.dims.nj;
-  int rows = nj + s->report->active;
+  int active = s->report->active;
   memcpy(s->v1, w->v_free, (size_t)nv * sizeof(double));
-  if (rows == 0) {
+  if (w->rows == 0) {
     return SALTUS_OK;
   }
-  saltus_status status = saltusi_law_solve(&w->law, s->eval, nj, s->report->active);
+  saltus_status status = w->law.rubs && active > 0
+                             ? saltusi_law_solve_rubbing(&w->law, s->eval, nj, active)
+                             : saltusi_law_solve(&w->law, s->eval, nj, active);
   if (status == SALTUS_OK) {
-    saltusi_law_apply(&w->law, nv, rows, s->v1);
+    saltusi_law_apply(&w->law, nv, w->rows, s->v1);
   }
   return status;
 }
@@ -196,7 +225,7 @@ static saltus_status solve_velocity(saltusi_moreau* w, const saltus_moreau_jean_
       return status;
     }
     evaluate_rows(w, o, s, k == 0);
-    saltusi_law_operator(&w->law, s->eval, &w->linear, sys->dims.nj + s->report->active);
+    saltusi_law_operator(&w->law, s->eval, &w->linear, w->rows);
     write_law(w, o, s);
     memcpy(w->v_theta, s->v1, (size_t)nv * sizeof(double));
     status = impose(w, s);
@@ -221,31 +250,63 @@ static saltus_status solve_velocity(saltusi_moreau* w, const saltus_moreau_jean_
   return SALTUS_RETRY_SMALLER;
 }
 
+/* How far a contact is from its law, in m/s: |min(xi_N, W_NN P_N)|, or the natural map. Writes the
+ * mean diagonal of W too, which makes an impulse of it. */
+static double contact_miss(const saltusi_moreau* w, const saltusi_step* s, int i, double* mean) {
+  const saltusi_law* law = &w->law;
+  int first = w->first[i];
+  int count = w->first[i + 1] - first;
+  double xi[3];
+  *mean = 0.0;
+  for (int k = 0; k < count; k++) {
+    int r = first + k;
+    double u1 = saltusi_row_dot(&law->rows, r, s->v1) + law->rows.b[r];
+    xi[k] = u1 + w->e[r] * w->u0[r];
+    *mean += law->diagonal[r] / count;
+  }
+  if (count == 1) {
+    return fabs(fmin(xi[0], law->P[first] * law->diagonal[first]));
+  }
+  double mu = s->eval->sys.laws[s->contacts[i].law].mu;
+  return sqrt(saltusi_natural_map2(count, mu, 1.0 / *mean, law->P + first, xi));
+}
+
+static void report_contact(const saltusi_moreau* w, const saltusi_step* s, int i) {
+  saltus_contact_step* contact = &s->contacts[i];
+  for (int r = w->first[i]; r < w->first[i + 1]; r++) {
+    double u1 = saltusi_row_dot(&w->law.rows, r, s->v1) + w->law.rows.b[r];
+    int k = r - w->first[i];
+    contact->impulse[k] = w->law.P[r];
+    if (k == 0) {
+      contact->u_before = w->u0[r];
+      contact->u_after = u1;
+    } else {
+      contact->slip_before[k - 1] = w->u0[r];
+      contact->slip_after[k - 1] = u1;
+    }
+  }
+  contact->impact = contact->impact && contact->impulse[0] > 0.0;
+}
+
 /* What the step did to each contact, and how well the law is satisfied, from v_{k+1} alone. */
 static void report(const saltusi_moreau* w, const saltus_moreau_jean_options* o,
                    const saltusi_step* s) {
-  int nj = s->eval->sys.dims.nj;
-  int rows = nj + s->report->active;
   double worst = 0.0;
   double worst_impulse = 0.0;
-  for (int r = 0; r < rows; r++) {
-    double u1 = saltusi_row_dot(&w->law.rows, r, s->v1) + w->law.rows.b[r];
-    double miss = 0.0;
-    if (r < nj) {
-      double weight = joint_weight(o);
-      miss = fabs((1.0 - weight) * saltusi_row_dot(&w->law.rows, r, s->v0) +
-                  weight * saltusi_row_dot(&w->law.rows, r, s->v1) + w->law.rows.b[r]);
-      s->joint_impulses[r] = w->law.P[r];
-    } else {
-      saltus_contact_step* contact = &s->contacts[r - nj];
-      contact->u_before = w->u0[r - nj];
-      contact->u_after = u1;
-      contact->impulse[0] = w->law.P[r];
-      contact->impact = contact->impact && w->law.P[r] > 0.0;
-      miss = fabs(fmin(u1 + w->e[r - nj] * w->u0[r - nj], w->law.P[r] * w->law.diagonal[r]));
-    }
+  for (int r = 0; r < s->eval->sys.dims.nj; r++) {
+    double weight = joint_weight(o);
+    double miss = fabs((1.0 - weight) * saltusi_row_dot(&w->law.rows, r, s->v0) +
+                       weight * saltusi_row_dot(&w->law.rows, r, s->v1) + w->law.rows.b[r]);
+    s->joint_impulses[r] = w->law.P[r];
     worst = fmax(worst, miss);
     worst_impulse = fmax(worst_impulse, miss / w->law.diagonal[r]);
+  }
+  for (int i = 0; i < s->report->active; i++) {
+    double mean = 0.0;
+    double miss = contact_miss(w, s, i, &mean);
+    report_contact(w, s, i);
+    worst = fmax(worst, miss);
+    worst_impulse = fmax(worst_impulse, miss / mean);
   }
   s->report->residual_velocity = worst;
   s->report->residual_impulse = worst_impulse;

@@ -17,9 +17,11 @@ typedef struct saltusi_moreau {
   double* v_theta; /* [nv] */
   double* v_free;  /* [nv] */
   double* force;   /* [nv] */
-  double* e;       /* [nc] restitution in force, by active contact */
-  double* u0;      /* [nc] U_k, by active contact */
-  double* b0;      /* [nc] b at t_k, by active contact */
+  int rows;        /* of the joints and the active contacts */
+  int* first;      /* [nc + 1] first row of each active contact */
+  double* e;       /* [rows] restitution in force */
+  double* u0;      /* [rows] U_k */
+  double* b0;      /* [rows] b at t_k */
   bool* forced;    /* [nc] active whatever the forecast says, by key */
 } saltusi_moreau;
 

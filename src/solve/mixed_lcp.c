@@ -49,27 +49,26 @@ static void reduce(saltusi_mixed_work* work, int nb, int nu, const double* A, co
   }
 }
 
-saltusi_mixed_outcome saltusi_mixed_solve(saltusi_mixed_work* work, int bilateral, int unilateral,
-                                          const double* A, const double* b, double* z) {
+bool saltusi_mixed_reduce(saltusi_mixed_work* work, int bilateral, int unilateral, const double* A,
+                          const double* b) {
   int nb = bilateral;
-  int nu = unilateral;
-  int n = nb + nu;
-  if (nb == 0) {
-    bool solved = saltusi_lcp_step_dense(&work->lcp, nu, A, b, z);
-    return solved ? SALTUSI_MIXED_SOLVED : SALTUSI_MIXED_UNSOLVED;
-  }
+  int n = bilateral + unilateral;
   for (int i = 0; i < nb; i++) {
     memcpy(work->block + (size_t)i * (size_t)nb, A + (size_t)i * (size_t)n,
            (size_t)nb * sizeof(double));
   }
   if (!saltusi_lu_factor(nb, work->block, work->pivot, dependent)) {
-    return SALTUSI_MIXED_DEPENDENT;
+    return false;
   }
-  eliminate(work, nb, nu, A, b);
-  reduce(work, nb, nu, A, b);
-  if (nu > 0 && !saltusi_lcp_step_dense(&work->lcp, nu, work->schur, work->rest, z + nb)) {
-    return SALTUSI_MIXED_UNSOLVED;
-  }
+  eliminate(work, nb, unilateral, A, b);
+  reduce(work, nb, unilateral, A, b);
+  return true;
+}
+
+void saltusi_mixed_expand(const saltusi_mixed_work* work, int bilateral, int unilateral,
+                          double* z) {
+  int nb = bilateral;
+  int nu = unilateral;
   for (int i = 0; i < nb; i++) {
     double sum = work->right[(size_t)nu * (size_t)nb + (size_t)i];
     for (int j = 0; j < nu; j++) {
@@ -77,5 +76,22 @@ saltusi_mixed_outcome saltusi_mixed_solve(saltusi_mixed_work* work, int bilatera
     }
     z[i] = -sum;
   }
+}
+
+saltusi_mixed_outcome saltusi_mixed_solve(saltusi_mixed_work* work, int bilateral, int unilateral,
+                                          const double* A, const double* b, double* z) {
+  int nb = bilateral;
+  int nu = unilateral;
+  if (nb == 0) {
+    bool solved = saltusi_lcp_step_dense(&work->lcp, nu, A, b, z);
+    return solved ? SALTUSI_MIXED_SOLVED : SALTUSI_MIXED_UNSOLVED;
+  }
+  if (!saltusi_mixed_reduce(work, nb, nu, A, b)) {
+    return SALTUSI_MIXED_DEPENDENT;
+  }
+  if (nu > 0 && !saltusi_lcp_step_dense(&work->lcp, nu, work->schur, work->rest, z + nb)) {
+    return SALTUSI_MIXED_UNSOLVED;
+  }
+  saltusi_mixed_expand(work, nb, nu, z);
   return SALTUSI_MIXED_SOLVED;
 }

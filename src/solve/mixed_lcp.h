@@ -37,4 +37,11 @@ typedef enum saltusi_mixed_outcome {
 saltusi_mixed_outcome saltusi_mixed_solve(saltusi_mixed_work* work, int bilateral, int unilateral,
                                           const double* A, const double* b, double* z);
 
+/* The two halves of it, for laws that are not complementarity: what is left of A and b in
+ * work->schur [nu x nu] and work->rest [nu] after the bilateral rows are eliminated, false when they
+ * depend on each other; and the bilateral unknowns z_b from z_u. */
+bool saltusi_mixed_reduce(saltusi_mixed_work* work, int bilateral, int unilateral, const double* A,
+                          const double* b);
+void saltusi_mixed_expand(const saltusi_mixed_work* work, int bilateral, int unilateral, double* z);
+
 #endif

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * friction_step.c - see friction_step.h.
+ */
+#include "solve/friction_step.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Residual, relative to |q|, that is aimed at, and what counts as solved: rounding of W times the
+ * condition that stacks of contacts have. */
+static const double aim = 1e-14;
+static const double accepted = 1e-10;
+
+/* Accelerated sweeps before the aim is lowered. */
+enum { FIRST_SWEEPS = 200 };
+
+void saltusi_friction_step_layout(saltusi_friction_step* step, int units_max, int rows_each,
+                                  int rows_max, saltus_arena* arena) {
+  saltusi_friction_work* work = &step->work;
+  saltusi_friction_pattern* pattern = &work->pattern;
+  saltusi_friction_case* in = &work->given;
+  int n = units_max;
+  int rows = rows_max;
+  pattern->offset = SALTUS_PUSH(arena, int, n + 1);
+  pattern->start = SALTUS_PUSH(arena, int, n + 1);
+  pattern->unit = SALTUS_PUSH2(arena, int, n, n);
+  pattern->place = SALTUS_PUSH(arena, int, (size_t)n*(size_t)n + 1);
+  pattern->bilateral = SALTUS_PUSH(arena, unsigned char, n);
+  pattern->diagonal = SALTUS_PUSH(arena, int, n);
+  pattern->local_at = SALTUS_PUSH(arena, int, n + 1);
+  in->rho = SALTUS_PUSH(arena, double, n);
+  in->local = SALTUS_PUSH2(arena, double, n, saltusi_one_contact_room(rows_each));
+  in->slip = SALTUS_PUSH(arena, double, n);
+  in->scratch = SALTUS_PUSH2(arena, double, rows_each, rows_each + 2);
+  in->pivot = SALTUS_PUSH(arena, int, rows_each);
+  saltusi_sweep_layout(&work->sweep, n, rows, arena);
+  work->best = SALTUS_PUSH(arena, double, rows);
+  work->point = SALTUS_PUSH(arena, double, rows);
+  work->refused = true; /* no memory for factors */
+  step->values = SALTUS_PUSH2(arena, double, rows, rows);
+}
+
+/* Every contact meets every other. */
+static void write_pattern(saltusi_friction_pattern* pattern, int units, const int* first) {
+  enum { LOCAL_SOLVE_COST = 50 }; /* as in friction_case.c */
+  pattern->units = units;
+  pattern->rows = first[units];
+  pattern->blocks = units * units;
+  pattern->unit_max = 0;
+  pattern->local_at[0] = 0;
+  pattern->place[0] = 0;
+  int common = first[1];
+  for (int i = 0; i < units; i++) {
+    int d = first[i + 1] - first[i];
+    common = common == d ? d : 0;
+    pattern->unit_max = d > pattern->unit_max ? d : pattern->unit_max;
+    pattern->offset[i] = first[i];
+    pattern->start[i] = i * units;
+    pattern->bilateral[i] = 0;
+    pattern->diagonal[i] = i * (units + 1);
+    pattern->local_at[i + 1] = pattern->local_at[i] + saltusi_one_contact_room(d);
+    for (int j = 0; j < units; j++) {
+      int block = i * units + j;
+      pattern->unit[block] = j;
+      pattern->place[block + 1] = pattern->place[block] + d * (first[j + 1] - first[j]);
+    }
+  }
+  pattern->offset[units] = first[units];
+  pattern->start[units] = pattern->blocks;
+  pattern->uniform = common > 1 ? common : 0;
+  pattern->sweep_cost =
+      (double)pattern->rows * pattern->rows + (double)LOCAL_SOLVE_COST * (double)units;
+}
+
+static void write_values(saltusi_friction_step* step, const double* W) {
+  const saltusi_friction_pattern* pattern = &step->work.pattern;
+  int n = pattern->rows;
+  double* to = step->values;
+  for (int i = 0; i < pattern->units; i++) {
+    for (int j = 0; j < pattern->units; j++) {
+      for (int k = pattern->offset[i]; k < pattern->offset[i + 1]; k++) {
+        for (int c = pattern->offset[j]; c < pattern->offset[j + 1]; c++) {
+          *to++ = W[k * n + c];
+        }
+      }
+    }
+  }
+}
+
+static bool nothing_presses(int units, const int* first, const double* q) {
+  for (int i = 0; i < units; i++) {
+    if (!(q[first[i]] >= 0.0)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+static bool solve_one(int d, double mu, const double* W, const double* q, double* r) {
+  double data[16];
+  double slip = 0.0;
+  saltusi_one_contact_prepare(d, W, data);
+  if (d == 3) {
+    saltusi_one_contact_spatial(data, mu, q, r, &slip);
+  } else if (d == 2) {
+    saltusi_one_contact_planar(data, mu, q, r);
+  } else {
+    saltusi_one_contact_normal(data, q, r);
+  }
+  double u[3];
+  for (int k = 0; k < d; k++) {
+    u[k] = q[k];
+    for (int c = 0; c < d; c++) {
+      u[k] += W[k * d + c] * r[c];
+    }
+  }
+  double rho = saltusi_unit_rho(saltusi_mean_diagonal(d, W), 0.0);
+  double miss2 = saltusi_natural_map2(d, mu, rho, r, u);
+  return miss2 <= accepted * accepted * (saltusi_velocity_unit(d, q) * saltusi_velocity_unit(d, q));
+}
+
+/* Sweeps, then the whole portfolio with the aim that has to be met. */
+static bool solve_many(saltusi_friction_run* run) {
+  saltusi_friction_work* work = run->work;
+  int units = work->pattern.units;
+  for (int k = 0; k < 2; k++) {
+    saltusi_sweep(&work->given, work->point);
+  }
+  double residual =
+      saltusi_friction_case_residual(&work->given, work->point, work->sweep.u).normalised;
+  if (saltusi_run_note(run, "gauss-seidel", (saltusi_stage){2, residual}) ||
+      (units <= 2 && saltusi_run_enumeration(run))) {
+    return true;
+  }
+  saltusi_run_from_best(run);
+  saltusi_sweep_settings sweeps = {.sweeps = FIRST_SWEEPS, .tol = aim, .anderson = true};
+  if (saltusi_run_sweeps(run, &sweeps) || run->best <= accepted) {
+    return true;
+  }
+  run->tol = accepted;
+  saltusi_run_from_best(run);
+  saltusi_friction_auto.solve(run);
+  return run->best <= accepted;
+}
+
+bool saltusi_friction_step_solve(saltusi_friction_step* step, int units, const int* first,
+                                 const double* mu, const double* W, const double* q, double* r) {
+  int n = first[units];
+  memset(r, 0, (size_t)n * sizeof(double));
+  if (nothing_presses(units, first, q)) {
+    return true;
+  }
+  if (units == 1 && solve_one(n, mu[0], W, q, r)) {
+    return true;
+  }
+  saltusi_friction_work* work = &step->work;
+  write_pattern(&work->pattern, units, first);
+  write_values(step, W);
+  work->given.pattern = &work->pattern;
+  work->given.values = step->values;
+  work->given.q = q;
+  work->given.mu = mu;
+  saltusi_friction_case_prepare(&work->given);
+  memset(work->point, 0, (size_t)n * sizeof(double));
+  memset(work->best, 0, (size_t)n * sizeof(double));
+  const saltus_friction_auto_options options = {0};
+  saltus_solve_result result = {0};
+  saltusi_friction_run run = {.work = work,
+                              .options = &options,
+                              .tol = aim,
+                              .cost_limit = INFINITY,
+                              .best = INFINITY,
+                              .result = &result};
+  bool solved = isfinite(work->given.velocity_unit) && solve_many(&run);
+  memcpy(r, work->best, (size_t)n * sizeof(double));
+  return solved;
+}

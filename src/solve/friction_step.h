@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * friction_step.h - the friction problem of one time step: dense W, contacts of one to three rows,
+ * memory fixed beforehand, nothing allocated.
+ *
+ *   u = W r + q,   K* contains u + mu |u_T| n,   K contains r,   orthogonal
+ *
+ * One contact is solved exactly, one or two planar ones by enumeration at the latest, more by the
+ * stages of the portfolio that need no factors.
+ */
+#ifndef SALTUSI_FRICTION_STEP_H
+#define SALTUSI_FRICTION_STEP_H
+
+#include "solve/friction_run.h"
+
+typedef struct saltusi_friction_step {
+  saltusi_friction_work work;
+  double* values; /* [rows^2] W block by block */
+} saltusi_friction_step;
+
+/* units_max contacts of at most rows_each rows, rows_max together. */
+void saltusi_friction_step_layout(saltusi_friction_step* step, int units_max, int rows_each,
+                                  int rows_max, saltus_arena* arena);
+
+/* Contact i has the rows first[i] .. first[i + 1] - 1 of W [n x n], n = first[units], first[0] = 0.
+ * Returns whether r is a solution to rounding; r is written either way. */
+bool saltusi_friction_step_solve(saltusi_friction_step* step, int units, const int* first,
+                                 const double* mu, const double* W, const double* q, double* r);
+
+#endif

@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * What every scheme that treats friction has to satisfy, on scenes with known answers. A new scheme
+ * is covered by declaring SALTUS_TREATS_FRICTION.
+ */
+#include "saltus_test.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+typedef struct run {
+  saltus_scene* scene;
+  const saltus_scene_view* view;
+  saltus_sim* sim;
+} run;
+
+static saltus_scene* open_scene(const char* name, const saltus_override* overrides, int count) {
+  char path[512];
+  snprintf(path, sizeof path, "%s/%.100s.yaml", SALTUS_SCENES, name);
+  saltus_kept_message kept;
+  const saltus_scene_def def = {
+      .path = path, .overrides = overrides, .override_count = count, .log = saltus_log_keep(&kept)};
+  saltus_scene* scene;
+  if (saltus_scene_create(&def, &scene) != SALTUS_OK) {
+    fail_msg("%s", kept.text);
+  }
+  return scene;
+}
+
+/* A run of a scene by a scheme with its defaults. */
+static run start(const char* name, const char* scheme, double h, const saltus_override* overrides,
+                 int count) {
+  run r = {.scene = open_scene(name, overrides, count)};
+  r.view = saltus_scene_look(r.scene);
+  const saltus_sim_def def = {
+      .system = r.view->system, .scheme = scheme, .h = h, .q0 = r.view->q0, .v0 = r.view->v0};
+  assert_int_equal(saltus_sim_create(&def, &r.sim), SALTUS_OK);
+  return r;
+}
+
+static void finish(run* r) {
+  saltus_sim_destroy(r->sim);
+  saltus_scene_destroy(r->scene);
+}
+
+static void go(run* r, double until) {
+  while (saltus_sim_time(r->sim) < until - 1e-9) {
+    assert_int_equal(saltus_sim_step(r->sim), SALTUS_OK);
+  }
+}
+
+static bool rubs(const saltus_scheme_info* info) {
+  return (info->treats & SALTUS_TREATS_FRICTION) != 0;
+}
+
+#define FOR_EVERY_RUBBING_SCHEME(info)                                                             \
+  for (int k_ = 0; k_ < saltus_scheme_count(); k_++)                                               \
+    for (const saltus_scheme_info* info = saltus_scheme_at(k_); info != NULL; info = NULL)         \
+      if (rubs(info))
+
+/* x' = 1 - mu (1 + e_N) while it slides, -e_T when mu suffices to turn it (methods: T10). 1e-12:
+ * rounding, since nothing but the impact acts. */
+static void an_oblique_impact_slides_or_turns(void** state) {
+  (void)state;
+  static const struct {
+    const char *mu, *eT;
+    double x;
+  } cases[] = {{"0.3", "0", 0.55}, {"0.3", "0.4", 0.55}, {"2", "0", 0.0}, {"2", "0.4", -0.4}};
+  FOR_EVERY_RUBBING_SCHEME(info) {
+    for (int i = 0; i < 4; i++) {
+      const saltus_override set[] = {{"mu", cases[i].mu}, {"eT", cases[i].eT}};
+      run r = start("oblique-impact", info->name, 0.01, set, 2);
+      go(&r, 0.2);
+      assert_near(saltus_sim_v(r.sim)[0], cases[i].x, 1e-12);
+      assert_near(saltus_sim_v(r.sim)[1], 0.5, 1e-12);
+      finish(&r);
+    }
+  }
+}
+
+/* The exact swing: half periods of cosines around +-0.04, then rest at -0.02. */
+static double block_at(double t) {
+  double x = 0.3;
+  double half = acos(-1.0) / 10.0;
+  while (fabs(x) > 0.04) {
+    double centre = x > 0.0 ? 0.04 : -0.04;
+    if (t < half) {
+      return centre + (x - centre) * cos(10.0 * t);
+    }
+    x = 2.0 * centre - x;
+    t -= half;
+  }
+  return x;
+}
+
+/* Largest error of the block over two seconds. */
+static double block_error(const char* scheme, double h) {
+  run r = start("coulomb-block", scheme, h, NULL, 0);
+  double worst = 0.0;
+  while (saltus_sim_time(r.sim) < 2.0 - 0.5 * h) {
+    assert_int_equal(saltus_sim_step(r.sim), SALTUS_OK);
+    worst = fmax(worst, fabs(saltus_sim_q(r.sim)[0] - block_at(saltus_sim_time(r.sim))));
+  }
+  /* it sticks: not a bit moves between here and a second later, up to rounding of the spring */
+  assert_near(saltus_sim_v(r.sim)[0], 0.0, 1e-12);
+  assert_near(saltus_sim_q(r.sim)[1], 0.0, 1e-12);
+  finish(&r);
+  return worst;
+}
+
+/* Over neighbouring grids: where a turning point falls in its step decides about single runs. */
+static double mean_block_error(const char* scheme, int steps) {
+  enum { GRIDS = 8 };
+  double sum = 0.0;
+  for (int k = 0; k < GRIDS; k++) {
+    sum += block_error(scheme, 2.0 / (steps + k * steps / 23)) / GRIDS;
+  }
+  return sum;
+}
+
+/* Order one, from the instants of turning inside a step: measured 1.3e-3 at h = 4e-3 and 3.4e-4 at
+ * h = 1e-3 by Moreau's scheme, allowed is about twice that. */
+static void the_block_on_a_spring_sticks_where_it_should(void** state) {
+  (void)state;
+  FOR_EVERY_RUBBING_SCHEME(info) {
+    double coarse = mean_block_error(info->name, 500);
+    double fine = mean_block_error(info->name, 2000);
+    assert_true(coarse <= 3e-3);
+    assert_true(fine <= coarse / 2.5);
+  }
+}
+
+/* Rolling starts at t = v0/(3 mu g) = 0.5 s with 2/3 of the speed; 2e-3: the step in which slip
+ * ends, h mu g. */
+static void a_thrown_disc_comes_to_roll(void** state) {
+  (void)state;
+  FOR_EVERY_RUBBING_SCHEME(info) {
+    run r = start("disc", info->name, 1e-3, NULL, 0);
+    go(&r, 0.4);
+    assert_near(saltus_sim_v(r.sim)[0], 3.0 - 0.4 * 2.0, 2e-3);
+    go(&r, 1.0);
+    const double* v = saltus_sim_v(r.sim);
+    assert_near(v[0], 2.0, 2e-3);
+    assert_near(v[0] - 0.1 * v[2], 0.0, 1e-12);
+    assert_near(saltus_sim_q(r.sim)[0], 3.0 * 0.5 - 0.25 + 1.0, 4e-3);
+    finish(&r);
+  }
+}
+
+/* A cone, not a pyramid: whatever the direction, the puck stops on its line after v^2/(2 mu g) =
+ * 0.375 m. 1e-12 across; 1e-3 along is half a step at v. */
+static void a_puck_slides_on_a_straight_line(void** state) {
+  (void)state;
+  static const char* const angles[] = {"0.1", "0.4", "1.1", "2.7", "-2"};
+  FOR_EVERY_RUBBING_SCHEME(info) {
+    for (int i = 0; i < 5; i++) {
+      const saltus_override set = {"a", angles[i]};
+      run r = start("puck", info->name, 1e-3, &set, 1);
+      double a = strtod(angles[i], NULL);
+      go(&r, 0.6);
+      const double* q = saltus_sim_q(r.sim);
+      assert_near(q[1] * cos(a) - q[0] * sin(a), 0.0, 1e-12);
+      assert_near(q[0] * cos(a) + q[1] * sin(a), 0.375, 1e-3);
+      assert_near(saltus_sim_v(r.sim)[0], 0.0, 1e-12);
+      assert_near(saltus_sim_v(r.sim)[1], 0.0, 1e-12);
+      finish(&r);
+    }
+  }
+}
+
+/* Variable mass matrix and directions (methods: T10): max |l - exact| 9.0e-4 at dt = .002 for the
+ * variational integrator; twice that for every scheme. */
+static void the_pendulum_pressed_on_a_wall_sticks(void** state) {
+  (void)state;
+  FOR_EVERY_RUBBING_SCHEME(info) {
+    run r = start("polar-wall", info->name, 2e-3, NULL, 0);
+    double worst = 0.0;
+    while (saltus_sim_time(r.sim) < 2.0 - 1e-3) {
+      assert_int_equal(saltus_sim_step(r.sim), SALTUS_OK);
+      double exact = 1.0981 + block_at(saltus_sim_time(r.sim));
+      worst = fmax(worst, fabs(saltus_sim_q(r.sim)[0] - exact));
+    }
+    assert_true(worst <= 1.8e-3);
+    assert_near(saltus_sim_q(r.sim)[0], 1.0781, 1e-4);
+    finish(&r);
+  }
+}
+
+static const char sledge[] =
+    "saltus: 1\n"
+    "parameters: {m: 1, L: 0.5, g: 10, mu: 0.2}\n"
+    "coordinates: {x: {start: 0, velocity: 1}, y: {start: 0}, u: {start: 0.3, velocity: 1}, "
+    "w: {start: 0.4}}\n"
+    "kinetic: m/2*(x'^2 + y'^2) + m/2*(u'^2 + w'^2)\n"
+    "potential: m*g*(y + w)\n"
+    "joints: [{name: rod, constraint: (x - u)^2 + (y - w)^2 - L^2}, {name: rail, constraint: w - "
+    "0.4}]\n"
+    "contacts: [{name: floor, gap: y, slip: x', friction: mu}]\n";
+
+/* Two masses on a rod, the front one on a smooth rail, the rear one on a rough floor. The floor slows
+ * both, so the rod draws the front mass back with T_x = mu N/2, and the rear one forward and, since
+ * the rod is inclined 4:3, up with 4/3 T_x: N = m g - (4/3) mu N/2. 1e-9: rounding of 300 steps. */
+static void joints_and_friction_share_a_step(void** state) {
+  (void)state;
+  FOR_EVERY_RUBBING_SCHEME(info) {
+    if ((info->treats & SALTUS_TREATS_JOINTS) == 0) {
+      continue;
+    }
+    saltus_kept_message kept;
+    const saltus_scene_def def = {.path = "s", .text = sledge, .log = saltus_log_keep(&kept)};
+    run r = {0};
+    assert_int_equal(saltus_scene_create(&def, &r.scene), SALTUS_OK);
+    r.view = saltus_scene_look(r.scene);
+    const saltus_sim_def sim = {.system = r.view->system,
+                                .scheme = info->name,
+                                .h = 1e-3,
+                                .q0 = r.view->q0,
+                                .v0 = r.view->v0};
+    assert_int_equal(saltus_sim_create(&sim, &r.sim), SALTUS_OK);
+    go(&r, 0.3);
+    double normal = 10.0 / (1.0 + 0.2 * 0.5 * 4.0 / 3.0);
+    double slowing = 0.2 * normal / 2.0;
+    assert_near(saltus_sim_v(r.sim)[0], 1.0 - 0.3 * slowing, 1e-9);
+    assert_near(saltus_sim_v(r.sim)[2], 1.0 - 0.3 * slowing, 1e-9);
+    finish(&r);
+  }
+}
+
+/* Woodpecker: cycles between upward crossings of phi_S = -0.3 (methods: T11). */
+typedef struct cycles {
+  double period, fall;
+  int count;
+} cycles;
+
+static cycles woodpecker(const char* scheme, double h, double until) {
+  run r = start("woodpecker", scheme, h, NULL, 0);
+  double first_t = 0.0, first_y = 0.0, last_t = 0.0, last_y = 0.0;
+  double before[2] = {0.0, -0.2788}; /* y, phi_S */
+  int crossings = 0;
+  while (saltus_sim_time(r.sim) < until - 0.5 * h) {
+    assert_int_equal(saltus_sim_step(r.sim), SALTUS_OK);
+    const double* q = saltus_sim_q(r.sim);
+    if (before[1] < -0.3 && q[2] >= -0.3) {
+      double part = (-0.3 - before[1]) / (q[2] - before[1]);
+      last_t = saltus_sim_time(r.sim) - (1.0 - part) * h;
+      last_y = before[0] + part * (q[0] - before[0]);
+      if (++crossings == 6) {
+        first_t = last_t;
+        first_y = last_y;
+      }
+    }
+    before[0] = q[0];
+    before[1] = q[2];
+  }
+  finish(&r);
+  int count = crossings - 6;
+  return (cycles){(last_t - first_t) / count, (first_y - last_y) / count, count};
+}
+
+static void the_woodpecker_climbs_down_its_pole(void** state) {
+  (void)state;
+  FOR_EVERY_RUBBING_SCHEME(info) {
+    cycles c = woodpecker(info->name, 2e-5, 2.0);
+    assert_true(c.count >= 6);
+    assert_true(c.period >= 0.1455 && c.period <= 0.1465);
+    assert_true(c.fall >= 19.2e-3 && c.fall <= 19.8e-3);
+  }
+}
+
+/* Nothing is allocated in a step, and the same run gives the same bits. */
+static void friction_allocates_nothing_and_repeats_its_bits(void** state) {
+  (void)state;
+  FOR_EVERY_RUBBING_SCHEME(info) {
+    double end[2][3];
+    for (int pass = 0; pass < 2; pass++) {
+      counter count = {0};
+      saltus_allocator allocator = counting_allocator(&count);
+      saltus_scene* scene = open_scene("woodpecker", NULL, 0);
+      const saltus_scene_view* view = saltus_scene_look(scene);
+      const saltus_sim_def def = {.system = view->system,
+                                  .scheme = info->name,
+                                  .h = 1e-4,
+                                  .q0 = view->q0,
+                                  .v0 = view->v0,
+                                  .allocator = &allocator};
+      saltus_sim* sim;
+      assert_int_equal(saltus_sim_create(&def, &sim), SALTUS_OK);
+      int calls = count.calls;
+      assert_int_equal(saltus_sim_run(sim, 3000), SALTUS_OK);
+      assert_int_equal(count.calls, calls);
+      memcpy(end[pass], saltus_sim_q(sim), sizeof end[pass]);
+      saltus_sim_destroy(sim);
+      assert_int_equal(count.live, 0);
+      saltus_scene_destroy(scene);
+    }
+    assert_memory_equal(end[0], end[1], sizeof end[0]);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(an_oblique_impact_slides_or_turns),
+      cmocka_unit_test(the_block_on_a_spring_sticks_where_it_should),
+      cmocka_unit_test(a_thrown_disc_comes_to_roll),
+      cmocka_unit_test(a_puck_slides_on_a_straight_line),
+      cmocka_unit_test(the_pendulum_pressed_on_a_wall_sticks),
+      cmocka_unit_test(joints_and_friction_share_a_step),
+      cmocka_unit_test(the_woodpecker_climbs_down_its_pole),
+      cmocka_unit_test(friction_allocates_nothing_and_repeats_its_bits),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
