@@ -20,6 +20,7 @@ static const cli_option run_options[] = {
     {"--set", "NAME=VALUE", "replaces a parameter of the scene", true},
     {"--option", "NAME=VALUE", "sets an option of the scheme", true},
     {"--every", "N", "records every N-th step", false},
+    {"--output-dt", "DT", "records every DT seconds, wherever steps end", false},
     {"-o", "FILE", "records to FILE.h5 or FILE.csv", false},
     {"--json", NULL, "prints the summary as JSON", false},
     {"--help", NULL, "prints this text", false},

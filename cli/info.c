@@ -37,6 +37,24 @@ static void count_events(const saltus_recording_data* data, long long counts[SAL
   }
 }
 
+/* Energy that all impacts together took out, J. */
+static double lost_energy(const saltus_recording_data* data) {
+  double lost = 0.0;
+  for (long long i = 0; i < data->event_count; i++) {
+    lost -= data->events[i].energy_change;
+  }
+  return lost;
+}
+
+/* Kinds that only some runs know are told when there are any. */
+static void print_other_kinds(const long long counts[SALTUS_EVENT_KINDS]) {
+  for (int kind = SALTUS_EVENT_ACCUMULATION + 1; kind < SALTUS_EVENT_KINDS; kind++) {
+    if (counts[kind] > 0) {
+      printf(", %lld times %s", counts[kind], saltus_event_kind_name((saltus_event_kind)kind));
+    }
+  }
+}
+
 static void print_columns(const saltus_recording_data* data) {
   double range[2];
   for (int i = 0; i < data->nq && data->q != NULL; i++) {
@@ -72,9 +90,11 @@ static void print_text(const char* path, const saltus_recording_data* data) {
     printf(" from t = %g s to t = %g s", data->t[0], data->t[data->count - 1]);
   }
   printf("; %d coordinates, %d contacts, %d joints\n", data->nq, data->nc, data->nj);
-  printf("%lld impacts, %lld closings, %lld openings, %lld accumulations\n",
+  printf("%lld impacts, %lld closings, %lld openings, %lld accumulations",
          counts[SALTUS_EVENT_IMPACT], counts[SALTUS_EVENT_CLOSE], counts[SALTUS_EVENT_OPEN],
          counts[SALTUS_EVENT_ACCUMULATION]);
+  print_other_kinds(counts);
+  printf("; impacts lose %.6g J in all\n", lost_energy(data));
   if (data->count > 0) {
     print_columns(data);
   }
@@ -101,6 +121,12 @@ static void print_machine(const char* path, const saltus_recording_data* data) {
   json_integer(&j, "closes", counts[SALTUS_EVENT_CLOSE]);
   json_integer(&j, "opens", counts[SALTUS_EVENT_OPEN]);
   json_integer(&j, "accumulations", counts[SALTUS_EVENT_ACCUMULATION]);
+  json_open(&j, "events", '{');
+  for (int kind = 0; kind < SALTUS_EVENT_KINDS; kind++) {
+    json_integer(&j, saltus_event_kind_name((saltus_event_kind)kind), counts[kind]);
+  }
+  json_close(&j, '}');
+  json_number(&j, "impact_energy_lost", lost_energy(data));
   json_close(&j, '}');
 }
 

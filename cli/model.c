@@ -96,6 +96,7 @@ static int open_scene(const cli_args* args, const char* target, cli_model* model
   model->control = view->control;
   model->control_options = view->control_options;
   model->record_every = view->record_every;
+  model->record_dt = view->record_dt;
   model->reference = view->reference;
   return CLI_DONE;
 }
@@ -268,7 +269,8 @@ int cli_settings_read(const cli_args* args, const cli_model* model, bool needs_s
               settings->start);
     return CLI_USAGE;
   }
-  if (needs_step && isnan(settings->step) && settings->control == NULL) {
+  bool chosen = settings->scheme->chooses_step;
+  if (needs_step && isnan(settings->step) && settings->control == NULL && !chosen) {
     cli_error("%s: no step; give --step H, --tol X or simulate: {step: H} in the scene",
               args->command->name);
     return CLI_USAGE;

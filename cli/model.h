@@ -30,6 +30,7 @@ typedef struct cli_model {
   const char* control; /* of the scene; NULL: none */
   const void* control_options;
   long long record_every;
+  double record_dt;      /* s; 0: by steps */
   const char* reference; /* problem name or CSV file; NULL: none */
 } cli_model;
 

@@ -20,7 +20,8 @@ typedef struct story {
   double error, error_mean;       /* of the position: largest, and its integral over time */
   double last_t;
   long long compared, frames;
-  long long impacts, closes, opens, accumulations;
+  long long events[SALTUS_EVENT_KINDS];
+  double impact_loss; /* J */
   saltus_event last_accumulation;
   double penetration, residual_velocity, residual_impulse;
   double estimate; /* largest error estimate, in tolerances */
@@ -62,11 +63,9 @@ static saltus_status on_frame(void* user, const saltus_frame* frame) {
 
 static saltus_status on_event(void* user, const saltus_event* event) {
   story* s = user;
-  s->impacts += event->kind == SALTUS_EVENT_IMPACT;
-  s->closes += event->kind == SALTUS_EVENT_CLOSE;
-  s->opens += event->kind == SALTUS_EVENT_OPEN;
+  s->events[event->kind]++;
+  s->impact_loss -= event->energy_change;
   if (event->kind == SALTUS_EVENT_ACCUMULATION) {
-    s->accumulations++;
     s->last_accumulation = *event;
   }
   return SALTUS_OK;
@@ -85,6 +84,11 @@ typedef struct job {
   double h, cpu;
   bool machine; /* --json */
 } job;
+
+/* Steps differ in length. */
+static bool varies(const job* j) {
+  return j->settings.control != NULL || j->settings.scheme->chooses_step;
+}
 
 static double cpu_seconds(void) {
   struct timespec now;
@@ -137,6 +141,36 @@ static void print_error(const job* j) {
          s->compared, s->error, s->error_mean / (saltus_sim_time(j->sim) - j->settings.start));
 }
 
+static void print_events(const job* j) {
+  const story* s = &j->story;
+  const saltus_system* sys = j->model.system;
+  const long long* n = s->events;
+  long long impacts = n[SALTUS_EVENT_IMPACT];
+  long long closes = n[SALTUS_EVENT_CLOSE];
+  long long opens = n[SALTUS_EVENT_OPEN];
+  long long accumulations = n[SALTUS_EVENT_ACCUMULATION];
+  printf("%lld impact%s", impacts, impacts == 1 ? "" : "s");
+  if (impacts > 0) {
+    printf(" that took %.6g J", s->impact_loss);
+  }
+  printf("; lasting contact began %lld time%s and ended %lld time%s.\n", closes,
+         closes == 1 ? "" : "s", opens, opens == 1 ? "" : "s");
+  for (int kind = SALTUS_EVENT_ACCUMULATION + 1; kind < SALTUS_EVENT_KINDS; kind++) {
+    if (n[kind] > 0) {
+      printf("%lld time%s %s.\n", n[kind], n[kind] == 1 ? "" : "s",
+             saltus_event_kind_name((saltus_event_kind)kind));
+    }
+  }
+  if (accumulations > 0) {
+    const saltus_contact_law* law = &sys->laws[s->last_accumulation.contact];
+    printf(
+        "%lld accumulation%s of impacts, the last of contact %s at t = %.10g s (uncertain by %.0e "
+        "s).\n",
+        accumulations, accumulations == 1 ? "" : "s", law->name != NULL ? law->name : "?",
+        s->last_accumulation.t, s->last_accumulation.t_accuracy);
+  }
+}
+
 static void print_summary(const job* j, saltus_status status) {
   const saltus_system* sys = j->model.system;
   const story* s = &j->story;
@@ -148,9 +182,8 @@ static void print_summary(const job* j, saltus_status status) {
   long long steps = saltus_sim_steps_done(j->sim);
   double span = saltus_sim_time(j->sim) - j->settings.start;
   printf("Simulated from %g s to %g s in %lld steps of %s%.6g s, in %.3g s of computing time",
-         j->settings.start, saltus_sim_time(j->sim), steps,
-         j->settings.control != NULL ? "on average " : "", steps > 0 ? span / (double)steps : j->h,
-         j->cpu);
+         j->settings.start, saltus_sim_time(j->sim), steps, varies(j) ? "on average " : "",
+         steps > 0 ? span / (double)steps : j->h, j->cpu);
   if (status == SALTUS_ERR_STOPPED) {
     printf(", then stopped");
   }
@@ -160,17 +193,7 @@ static void print_summary(const job* j, saltus_status status) {
            "tolerances.\n",
            j->settings.control, j->settings.control_text, s->rejections, s->estimate);
   }
-  printf("%lld impact%s; lasting contact began %lld time%s and ended %lld time%s.\n", s->impacts,
-         s->impacts == 1 ? "" : "s", s->closes, s->closes == 1 ? "" : "s", s->opens,
-         s->opens == 1 ? "" : "s");
-  if (s->accumulations > 0) {
-    const saltus_contact_law* law = &sys->laws[s->last_accumulation.contact];
-    printf(
-        "%lld accumulation%s of impacts, the last of contact %s at t = %.10g s (uncertain by %.0e "
-        "s).\n",
-        s->accumulations, s->accumulations == 1 ? "" : "s", law->name != NULL ? law->name : "?",
-        s->last_accumulation.t, s->last_accumulation.t_accuracy);
-  }
+  print_events(j);
   printf("Work: %lld force evaluations, %lld contact problems, %.2f Newton iterations a step.\n",
          work.force_evaluations, work.contact_solves,
          (double)work.newton_iterations / (double)(work.steps > 0 ? work.steps : 1));
@@ -216,11 +239,18 @@ static void print_json(const job* j, saltus_status status) {
   json_close(&out, '}');
   json_integer(&out, "contacts", sys->dims.nc);
   json_integer(&out, "joints", sys->dims.nj);
-  json_integer(&out, "impacts", s->impacts);
-  json_integer(&out, "closes", s->closes);
-  json_integer(&out, "opens", s->opens);
-  json_integer(&out, "accumulations", s->accumulations);
-  json_number(&out, "last_accumulation", s->accumulations > 0 ? s->last_accumulation.t : NAN);
+  json_integer(&out, "impacts", s->events[SALTUS_EVENT_IMPACT]);
+  json_integer(&out, "closes", s->events[SALTUS_EVENT_CLOSE]);
+  json_integer(&out, "opens", s->events[SALTUS_EVENT_OPEN]);
+  json_integer(&out, "accumulations", s->events[SALTUS_EVENT_ACCUMULATION]);
+  bool accumulated = s->events[SALTUS_EVENT_ACCUMULATION] > 0;
+  json_number(&out, "last_accumulation", accumulated ? s->last_accumulation.t : NAN);
+  json_open(&out, "events", '{');
+  for (int kind = 0; kind < SALTUS_EVENT_KINDS; kind++) {
+    json_integer(&out, saltus_event_kind_name((saltus_event_kind)kind), s->events[kind]);
+  }
+  json_close(&out, '}');
+  json_number(&out, "impact_energy_lost", s->impact_loss);
   json_open(&out, "energy", '{');
   json_number(&out, "start", s->energy_start);
   json_number(&out, "end", s->energy_end);
@@ -287,6 +317,7 @@ static int rehearse(const job* j) {
                               .v0 = j->model.v0,
                               .control = j->settings.control,
                               .control_options = &j->settings.control_options,
+                              .record_dt = j->model.record_dt,
                               .log = cli_log()};
   saltus_sim* sim;
   saltus_status status = saltus_sim_create(&def, &sim);
@@ -314,6 +345,7 @@ static int simulate(job* j) {
       .recorders = recorders,
       .recorder_count = recorder_count,
       .record_every = j->model.record_every,
+      .record_dt = j->model.record_dt,
       .progress = cli_progress_start(&progress, j->settings.start),
       .log = cli_log(),
   };
@@ -322,8 +354,8 @@ static int simulate(job* j) {
     return cli_exit_code(status);
   }
   double start = cpu_seconds();
-  status = j->settings.control != NULL ? saltus_sim_run_until(j->sim, j->settings.until)
-                                       : saltus_sim_run(j->sim, j->steps);
+  status = varies(j) ? saltus_sim_run_until(j->sim, j->settings.until)
+                     : saltus_sim_run(j->sim, j->steps);
   j->cpu = cpu_seconds() - start;
   cli_progress_end(&progress);
   int code = close_recording(j, status);
@@ -353,7 +385,19 @@ static int prepare_story(job* j) {
   return CLI_DONE;
 }
 
+/* Which states are recorded: the command line over the scene. */
 static int read_every(const cli_args* args, cli_model* model) {
+  int dt_code = cli_number(args, "--output-dt", 1e-300, 1e300, &model->record_dt);
+  if (dt_code != CLI_DONE) {
+    return dt_code;
+  }
+  if (cli_has(args, "--every")) {
+    if (cli_has(args, "--output-dt")) {
+      cli_error("run: --every and --output-dt exclude each other");
+      return CLI_USAGE;
+    }
+    model->record_dt = 0.0;
+  }
   double every = (double)model->record_every;
   int code = cli_number(args, "--every", 1, 1e15, &every);
   if (code == CLI_DONE && every != floor(every)) {
@@ -377,7 +421,9 @@ int cli_run(const cli_args* args) {
     code = prepare_story(&j);
   }
   if (code == CLI_DONE) {
-    if (j.settings.control == NULL) {
+    if (j.settings.scheme->chooses_step) {
+      j.h = isnan(j.settings.step) ? 0.0 : j.settings.step;
+    } else if (j.settings.control == NULL) {
       j.steps = saltus_sim_step_count(j.settings.start, j.settings.until, j.settings.step, &j.h);
     }
     code = rehearse(&j);

@@ -17,7 +17,8 @@
  *   /joints/force [N, nj] N    /energy/kinetic, /energy/potential [N] J
  *   /residual/velocity [N] m/s /residual/impulse [N] N s      /residual/penetration [N] m
  *   /control/h [N] s           /control/error [N] tolerances  /control/order, rejections [N]
- *   /events [E] compound: kind (text), t, t_accuracy, contact (int32), u_before, u_after, impulse
+ *   /events [E] compound: kind (text), t, t_accuracy, contact (int32), u_before, u_after, impulse,
+ *                  impulse_t1, impulse_t2, slip_before_1, ..., slip_after_2, energy_change
  *
  * Datasets of width zero are absent. Attributes: `units` on each dataset; `columns` and
  * `column_units` where a dataset has columns; on the root `format` "saltus-recording",

@@ -9,6 +9,7 @@
 #include "saltus/api.h"
 #include "saltus/contact.h"
 #include "saltus/control.h"
+#include "saltus/event.h"
 #include "saltus/formula.h"
 #include "saltus/log.h"
 #include "saltus/measure.h"

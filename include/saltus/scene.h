@@ -62,6 +62,7 @@ typedef struct saltus_scene_view {
   const void* control_options;    /* saltus_control_options; NULL without one */
   double start_tolerance;         /* how much contacts and joints may be violated at the start */
   long long record_every;         /* steps */
+  double record_dt;               /* s between recorded states; 0: by steps */
   const char* reference;          /* problem or CSV file with the exact motion; NULL: none */
 } saltus_scene_view;
 

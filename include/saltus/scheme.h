@@ -10,6 +10,7 @@
 #define SALTUS_SCHEME_H
 
 #include "saltus/api.h"
+#include "saltus/event.h"
 #include "saltus/memory.h"
 #include "saltus/options.h"
 #include "saltus/system.h"
@@ -36,6 +37,8 @@ typedef struct saltus_scheme_info {
   int smooth_order;    /* of the position without impacts, default options */
   int embedded_order;  /* of the embedded method that estimates errors; 0: none */
   bool locates_events; /* reports events with times inside the step */
+  bool dense;          /* knows its motion between the ends of a step */
+  bool chooses_step;   /* takes steps of its own length; h is the most it may advance */
   bool sinks;          /* a body at rest on a contact does not stay; kept for comparison */
   unsigned treats;
   saltus_field_table options;
@@ -57,27 +60,6 @@ typedef struct saltus_contact_step {
   bool impact; /* the impulse stops an approach; else it is a force times h */
 } saltus_contact_step;
 
-typedef enum saltus_event_kind {
-  SALTUS_EVENT_IMPACT,      /* the contact stopped an approach */
-  SALTUS_EVENT_CLOSE,       /* the contact starts to carry a lasting force */
-  SALTUS_EVENT_OPEN,        /* the lasting force ends */
-  SALTUS_EVENT_ACCUMULATION /* infinitely many impacts end here; told when the contact closes */
-} saltus_event_kind;
-
-enum { SALTUS_EVENT_KINDS = SALTUS_EVENT_ACCUMULATION + 1 };
-
-/* Name as in recordings: "impact", "close", "open", "accumulation". */
-SALTUS_API const char* saltus_event_kind_name(saltus_event_kind kind);
-
-typedef struct saltus_event {
-  saltus_event_kind kind;
-  double t;                 /* s */
-  double t_accuracy;        /* s, it happened within this time before t */
-  int contact;              /* key */
-  double u_before, u_after; /* m/s, normal */
-  double impulse;           /* N s, normal; 0 for close and open */
-} saltus_event;
-
 typedef struct saltus_step_report {
   int active;                          /* contacts that took part in the law */
   const saltus_contact_step* contacts; /* [active], valid until the next step */
@@ -88,8 +70,8 @@ typedef struct saltus_step_report {
   const saltus_event* events; /* [event_count] of a scheme that locates them inside its step */
   int event_count;
   int events_lost; /* more than a step can tell */
-  /* of a controlled step: */
-  double h;        /* s, length */
+  double h;        /* s, length; set by a scheme that chooses it */
+  /* of a step with error control: */
   double error;    /* estimate, in tolerances */
   int error_order; /* of the local error that the controller saw */
   int rejections;  /* attempts before this one */
@@ -115,9 +97,18 @@ typedef struct saltus_scheme saltus_scheme;
 SALTUS_API saltus_status saltus_scheme_create(const saltus_scheme_def* def, saltus_scheme** out);
 SALTUS_API void saltus_scheme_destroy(saltus_scheme* scheme);
 
-/* One step of length h. report may be NULL. */
+/* One step of length h; of a scheme that chooses its step, at most h. report may be NULL. */
 SALTUS_API saltus_status saltus_scheme_step(saltus_scheme* scheme, double h, saltus_state* state,
                                             saltus_step_report* report);
+
+/* Which velocity is meant at the time of a jump. */
+typedef enum saltus_side { SALTUS_LEFT, SALTUS_RIGHT } saltus_side;
+
+/* The state at a time t within the last step taken, both ends included; costs no step. q or v may be
+ * NULL. SALTUS_ERR_UNSUPPORTED for a scheme without dense output, SALTUS_ERR_RANGE for a time outside
+ * the last step, before the first one and after one that failed. */
+SALTUS_API saltus_status saltus_scheme_dense(saltus_scheme* scheme, double t, saltus_side side,
+                                             double* q, double* v);
 
 /* Work since creation. */
 SALTUS_API saltus_work saltus_scheme_work(const saltus_scheme* scheme);

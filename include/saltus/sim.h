@@ -61,7 +61,8 @@ typedef struct saltus_sim_def {
   const char* scheme;
   const void* options;         /* NULL: the scheme's defaults */
   double t0;                   /* s */
-  double h;                    /* s, step; not used under step control */
+  double h;                    /* s, step; not used under step control; the largest one, or 0, of
+                                * a scheme that chooses its steps */
   const double* q0;            /* [nq] */
   const double* v0;            /* [nv] */
   const char* control;         /* name of a step-size controller; NULL: steps of length h */
@@ -69,7 +70,10 @@ typedef struct saltus_sim_def {
   const double* control_atol;  /* [nq] absolute tolerances per coordinate; NULL: all the same */
   const saltus_recorder* recorders;
   int recorder_count;
-  long long record_every; /* steps between frames, 0: 1; first and last are always recorded */
+  long long record_every;     /* steps between frames, 0: 1; first and last are always recorded */
+  double record_dt;           /* s; > 0: frames at t0 + k record_dt instead, by dense output */
+  const double* record_times; /* [record_time_count] s, rising: frames at these; copied */
+  int record_time_count;
   saltus_progress progress;
   saltus_log log;
   const saltus_allocator* allocator;
@@ -84,10 +88,10 @@ SALTUS_API void saltus_sim_destroy(saltus_sim* sim);
 /* One step. On failure the state is untouched. */
 SALTUS_API saltus_status saltus_sim_step(saltus_sim* sim);
 
-/* Steps until step number `steps`, with the recorders' first and last frames; not under control. */
+/* Steps until step number `steps`, with the recorders' first and last frames; fixed steps only. */
 SALTUS_API saltus_status saltus_sim_run(saltus_sim* sim, long long steps);
 
-/* Steps until t_end: under step control exactly there, else to the first t0 + n h not before it. */
+/* Steps until t_end: with fixed steps to the first t0 + n h not before it, else exactly there. */
 SALTUS_API saltus_status saltus_sim_run_until(saltus_sim* sim, double t_end);
 
 /* How many steps of about h lead from t0 to t_end, and the exact step for that; h_out may be NULL. */

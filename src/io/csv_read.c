@@ -309,29 +309,34 @@ static saltus_status read_foreign(reading* in) {
   return status;
 }
 
-/* kind, contact and five numbers of an event's line. */
+/* Time, kind, contact and its name, then the numbers of an event; the first recordings have fewer. */
 static bool read_event(char* line, int nc, saltus_event* event) {
-  char* cells[8];
+  enum { HEAD = 4 };
+  char* cells[HEAD + SALTUSI_EVENT_FIELDS];
+  int count = saltusi_cells_cut(line, cells, HEAD + SALTUSI_EVENT_FIELDS);
   double contact;
-  if (saltusi_cells_cut(line, cells, 8) != 8) {
+  bool first = count == HEAD + SALTUSI_EVENT_FIELDS_FIRST;
+  if (!first && count != HEAD + SALTUSI_EVENT_FIELDS) {
     return false;
   }
   int kind = saltusi_event_kind_from(cells[1]);
   if (kind < 0 || !saltusi_cell_number(cells[2], &contact) || !(contact >= 0 && contact < nc)) {
     return false;
   }
-  event->kind = (saltus_event_kind)kind;
-  event->contact = (int)contact;
-  return saltusi_cell_number(cells[0], &event->t) &&
-         saltusi_cell_number(cells[4], &event->t_accuracy) &&
-         saltusi_cell_number(cells[5], &event->u_before) &&
-         saltusi_cell_number(cells[6], &event->u_after) &&
-         saltusi_cell_number(cells[7], &event->impulse);
+  *event = (saltus_event){.kind = (saltus_event_kind)kind, .contact = (int)contact};
+  bool good = saltusi_cell_number(cells[0], &event->t);
+  for (int i = 0; i < count - HEAD; i++) {
+    good = good && saltusi_cell_number(cells[HEAD + i], saltusi_event_number(event, i));
+  }
+  if (first) {
+    saltusi_event_complete(event);
+  }
+  return good;
 }
 
 static saltus_status parse_events(reading* in, const char* path, saltusi_lines* lines) {
   saltus_recording_data* data = in->data;
-  /* an event has 7 commas and 8 cells, so the file bounds the memory */
+  /* an event has at least 7 commas and 8 cells, so the file bounds the memory */
   size_t most = (size_t)(lines->end - lines->at) / 15 + 1;
   data->events = saltusi_pool_take(in->pool, most, sizeof *data->events);
   if (!data->events) {

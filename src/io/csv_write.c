@@ -225,8 +225,10 @@ static void add_top(two_tables* t, const saltus_recording* r) {
   }
   visit_columns(f, r, 0, put_head);
   add_common_comments(&t->events, r, "events");
-  add_text(&t->events, "t [s],kind,contact,contact_name,t_accuracy [s],u_before [m/s],"
-                       "u_after [m/s],impulse [N s]");
+  add_text(&t->events, "t [s],kind,contact,contact_name");
+  for (int i = 0; i < SALTUSI_EVENT_FIELDS; i++) {
+    addf(&t->events, ",%s [%s]", saltusi_event_fields[i].name, saltusi_event_fields[i].unit);
+  }
   end_line(&t->events);
 }
 
@@ -236,10 +238,10 @@ static void add_event(text_file* f, const saltus_recording* r, const saltus_even
   if (e->contact >= 0 && e->contact < r->head.nc) {
     add_head(f, r->head.contact_names[e->contact], "", "");
   }
-  const double values[] = {e->t_accuracy, e->u_before, e->u_after, e->impulse};
-  for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+  saltus_event numbers = *e;
+  for (int i = 0; i < SALTUSI_EVENT_FIELDS; i++) {
     add_text(f, ",");
-    add_real(f, values[i]);
+    add_real(f, *saltusi_event_number(&numbers, i));
   }
   end_line(f);
 }

@@ -23,7 +23,7 @@ typedef struct saltusi_h5_event {
   char kind[SALTUSI_H5_KIND];
   double t, t_accuracy;
   int32_t contact;
-  double u_before, u_after, impulse;
+  double numbers[SALTUSI_EVENT_FIELDS]; /* the first is t_accuracy, which stands above */
 } saltusi_h5_event;
 
 /* HDF5 prints errors by itself; between hush and unhush it does not. */
@@ -38,8 +38,9 @@ void saltusi_h5_unhush(saltusi_h5_voice voice);
 /* The innermost reason of the last failure in text[SALTUSI_H5_TEXT]. */
 const char* saltusi_h5_reason(char* text);
 
-/* Type of an event: as in memory, or packed as in the file. Negative on failure. */
-hid_t saltusi_h5_event_type(bool packed);
+/* Type of an event with its first `fields` numbers: as in memory, or packed as in the file. Negative
+ * on failure. */
+hid_t saltusi_h5_event_type(bool packed, int fields);
 
 /* Text of fixed length, UTF-8, padded with zeros. */
 hid_t saltusi_h5_text_type(size_t bytes);

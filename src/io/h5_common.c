@@ -63,7 +63,7 @@ hid_t saltusi_h5_text_type(size_t bytes) {
   return type;
 }
 
-hid_t saltusi_h5_event_type(bool packed) {
+hid_t saltusi_h5_event_type(bool packed, int fields) {
   typedef saltusi_h5_event E;
   hid_t kind = saltusi_h5_text_type(SALTUSI_H5_KIND);
   hid_t type = H5Tcreate(H5T_COMPOUND, sizeof(E));
@@ -72,11 +72,12 @@ hid_t saltusi_h5_event_type(bool packed) {
   bool good = kind >= 0 && type >= 0 && H5Tinsert(type, "kind", offsetof(E, kind), kind) >= 0 &&
               H5Tinsert(type, "t", offsetof(E, t), real) >= 0 &&
               H5Tinsert(type, "t_accuracy", offsetof(E, t_accuracy), real) >= 0 &&
-              H5Tinsert(type, "contact", offsetof(E, contact), integer) >= 0 &&
-              H5Tinsert(type, "u_before", offsetof(E, u_before), real) >= 0 &&
-              H5Tinsert(type, "u_after", offsetof(E, u_after), real) >= 0 &&
-              H5Tinsert(type, "impulse", offsetof(E, impulse), real) >= 0 &&
-              (!packed || H5Tpack(type) >= 0);
+              H5Tinsert(type, "contact", offsetof(E, contact), integer) >= 0;
+  for (int i = 1; i < fields; i++) {
+    size_t place = offsetof(E, numbers) + (size_t)i * sizeof(double);
+    good = good && H5Tinsert(type, saltusi_event_fields[i].name, place, real) >= 0;
+  }
+  good = good && (!packed || H5Tpack(type) >= 0);
   if (kind >= 0) {
     H5Tclose(kind);
   }

@@ -202,7 +202,7 @@ static bool create_series(hid_t file, const saltusi_series* series, const saltus
 
 static bool create_events(hid_t file) {
   hsize_t chunk = SALTUSI_H5_CHUNK_EVENTS;
-  hid_t type = saltusi_h5_event_type(true);
+  hid_t type = saltusi_h5_event_type(true, SALTUSI_EVENT_FIELDS);
   hid_t dataset = type < 0 ? -1 : create_dataset(file, "/events", type, 1, &chunk);
   bool good =
       dataset >= 0 &&

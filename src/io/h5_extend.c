@@ -20,7 +20,7 @@ static bool open_series(open_file* o) {
   for (int s = 0; s < SALTUSI_SERIES_COUNT; s++) {
     o->series[s] = -1;
   }
-  o->event_type = saltusi_h5_event_type(false);
+  o->event_type = saltusi_h5_event_type(false, SALTUSI_EVENT_FIELDS);
   o->events = H5Dopen2(o->file, "/events", H5P_DEFAULT);
   bool good = o->event_type >= 0 && o->events >= 0;
   for (int s = 0; good && s < SALTUSI_SERIES_COUNT; s++) {
@@ -112,9 +112,10 @@ static bool write_events(const open_file* o, const saltusi_batch* batch, int fro
       packed[i].t = e->t;
       packed[i].t_accuracy = e->t_accuracy;
       packed[i].contact = e->contact;
-      packed[i].u_before = e->u_before;
-      packed[i].u_after = e->u_after;
-      packed[i].impulse = e->impulse;
+      saltus_event numbers = *e;
+      for (int k = 1; k < SALTUSI_EVENT_FIELDS; k++) {
+        packed[i].numbers[k] = *saltusi_event_number(&numbers, k);
+      }
     }
     rows w = {.dataset = o->events,
               .type = o->event_type,

@@ -287,7 +287,7 @@ static saltus_status read_series(const reading* in, int s) {
   return status;
 }
 
-static saltus_status unpack_events(const reading* in, const saltusi_h5_event* packed) {
+static saltus_status unpack_events(const reading* in, const saltusi_h5_event* packed, int fields) {
   saltus_recording_data* data = in->data;
   for (long long i = 0; i < data->event_count; i++) {
     const saltusi_h5_event* e = &packed[i];
@@ -297,29 +297,43 @@ static saltus_status unpack_events(const reading* in, const saltusi_h5_event* pa
     if (kind < 0 || e->contact < 0 || e->contact >= data->nc) {
       return refuse(in, "/events", "an event has an unknown kind or contact");
     }
-    data->events[i] = (saltus_event){.kind = (saltus_event_kind)kind,
-                                     .t = e->t,
-                                     .t_accuracy = e->t_accuracy,
-                                     .contact = e->contact,
-                                     .u_before = e->u_before,
-                                     .u_after = e->u_after,
-                                     .impulse = e->impulse};
+    saltus_event* event = &data->events[i];
+    *event = (saltus_event){.kind = (saltus_event_kind)kind,
+                            .t = e->t,
+                            .t_accuracy = e->t_accuracy,
+                            .contact = e->contact};
+    for (int k = 1; k < fields; k++) {
+      *saltusi_event_number(event, k) = e->numbers[k];
+    }
+    if (fields < SALTUSI_EVENT_FIELDS) {
+      saltusi_event_complete(event);
+    }
   }
   return SALTUS_OK;
 }
 
-static saltus_status read_opened_events(const reading* in, hid_t dataset, hid_t memory) {
-  saltus_recording_data* data = in->data;
-  hid_t packed_type = saltusi_h5_event_type(true);
+/* How many numbers the events of this dataset have; 0: it does not hold events. */
+static int count_event_fields(hid_t dataset) {
+  static const int known[] = {SALTUSI_EVENT_FIELDS, SALTUSI_EVENT_FIELDS_FIRST};
   hid_t stored = H5Dget_type(dataset);
-  bool fits = packed_type >= 0 && stored >= 0 && H5Tequal(packed_type, stored) > 0;
+  int fields = 0;
+  for (size_t i = 0; stored >= 0 && i < sizeof known / sizeof *known && fields == 0; i++) {
+    hid_t packed = saltusi_h5_event_type(true, known[i]);
+    fields = packed >= 0 && H5Tequal(packed, stored) > 0 ? known[i] : 0;
+    if (packed >= 0) {
+      H5Tclose(packed);
+    }
+  }
   if (stored >= 0) {
     H5Tclose(stored);
   }
-  if (packed_type >= 0) {
-    H5Tclose(packed_type);
-  }
-  if (!fits) {
+  return fields;
+}
+
+static saltus_status read_opened_events(const reading* in, hid_t dataset) {
+  saltus_recording_data* data = in->data;
+  int fields = count_event_fields(dataset);
+  if (fields == 0) {
     return refuse(in, "/events", "dataset does not hold events");
   }
   data->event_count = checked_count(in, "/events", dataset, 1, NULL);
@@ -330,12 +344,17 @@ static saltus_status read_opened_events(const reading* in, hid_t dataset, hid_t 
   saltusi_pool scratch = saltusi_pool_over(&in->pool->allocator);
   saltusi_h5_event* packed = saltusi_pool_take(&scratch, count, sizeof *packed);
   data->events = saltusi_pool_take(in->pool, count, sizeof *data->events);
-  saltus_status status = packed && data->events ? SALTUS_OK : SALTUS_ERR_MEMORY;
+  hid_t memory = saltusi_h5_event_type(false, fields);
+  bool room = packed && data->events && memory >= 0;
+  saltus_status status = room ? SALTUS_OK : SALTUS_ERR_MEMORY;
   if (status == SALTUS_OK && H5Dread(dataset, memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, packed) < 0) {
     status = refuse(in, "/events", "dataset cannot be read, the file is damaged");
   }
   if (status == SALTUS_OK) {
-    status = unpack_events(in, packed);
+    status = unpack_events(in, packed, fields);
+  }
+  if (memory >= 0) {
+    H5Tclose(memory);
   }
   saltusi_pool_free(&scratch);
   return status;
@@ -346,11 +365,7 @@ static saltus_status read_events(const reading* in) {
   if (dataset < 0) {
     return refuse(in, "/events", "dataset is missing or damaged");
   }
-  hid_t memory = saltusi_h5_event_type(false);
-  saltus_status status = memory < 0 ? SALTUS_ERR_MEMORY : read_opened_events(in, dataset, memory);
-  if (memory >= 0) {
-    H5Tclose(memory);
-  }
+  saltus_status status = read_opened_events(in, dataset);
   H5Dclose(dataset);
   return status;
 }

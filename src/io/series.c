@@ -32,6 +32,31 @@ const saltusi_series saltusi_series_list[SALTUSI_SERIES_COUNT] = {
     {"/control/rejections", "rejections", "1", SALTUSI_PER_FRAME, 1, false, AT(rejections)},
 };
 
+#define MEMBER(member) offsetof(saltus_event, member)
+
+/* The first four are those of the first recordings; their order stays. */
+const saltusi_event_field saltusi_event_fields[SALTUSI_EVENT_FIELDS] = {
+    {"t_accuracy", "s", MEMBER(t_accuracy)},
+    {"u_before", "m/s", MEMBER(u_before)},
+    {"u_after", "m/s", MEMBER(u_after)},
+    {"impulse", "N s", MEMBER(impulse[0])},
+    {"impulse_t1", "N s", MEMBER(impulse[1])},
+    {"impulse_t2", "N s", MEMBER(impulse[2])},
+    {"slip_before_1", "m/s", MEMBER(slip_before[0])},
+    {"slip_before_2", "m/s", MEMBER(slip_before[1])},
+    {"slip_after_1", "m/s", MEMBER(slip_after[0])},
+    {"slip_after_2", "m/s", MEMBER(slip_after[1])},
+    {"energy_change", "J", MEMBER(energy_change)},
+};
+
+double* saltusi_event_number(saltus_event* event, int field) {
+  return (double*)(void*)((unsigned char*)event + saltusi_event_fields[field].member);
+}
+
+void saltusi_event_complete(saltus_event* event) {
+  event->energy_change = saltus_event_work(event);
+}
+
 int saltusi_series_columns(const saltusi_series* series, const saltus_recording_data* shape) {
   switch (series->per) {
   case SALTUSI_PER_Q:

@@ -82,6 +82,22 @@ saltusi_data* saltusi_data_create(const saltus_allocator* allocator);
 /* Room for the names of nq, nv, nc, nj columns. */
 saltus_status saltusi_data_name_room(saltus_recording_data* data, saltusi_pool* pool);
 
+/* The numbers of an event, as one list for both formats: columns of the table, members in HDF5. */
+typedef struct saltusi_event_field {
+  const char* name;
+  const char* unit;
+  size_t member; /* of a double in saltus_event */
+} saltusi_event_field;
+
+enum { SALTUSI_EVENT_FIELDS = 11, SALTUSI_EVENT_FIELDS_FIRST = 4 /* of the first recordings */ };
+
+extern const saltusi_event_field saltusi_event_fields[SALTUSI_EVENT_FIELDS];
+
+double* saltusi_event_number(saltus_event* event, int field);
+
+/* What the first recordings do not say follows from what they say. */
+void saltusi_event_complete(saltus_event* event);
+
 /* A saltus_event_kind, or -1 for another text. */
 int saltusi_event_kind_from(const char* name);
 

@@ -51,6 +51,7 @@ static const saltus_scene_key keys[] = {
     {"simulate", "start_tolerance", "formula",
      "largest violation of contacts and joints at the start [unit of the gap]; default 1e-6"},
     {"record", "every", "whole number", "steps between recorded states; default 1"},
+    {"record", "dt", "formula", "time between recorded states [s], instead of every"},
 };
 enum { KEY_COUNT = sizeof keys / sizeof keys[0] };
 

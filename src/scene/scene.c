@@ -482,6 +482,13 @@ static void read_record(scene_builder* b) {
     }
     view->record_every = value;
   }
+  view->record_dt = read_constant(b, section, "dt", 0.0);
+  const saltusi_yaml_node* dt = saltusi_yaml_find(section, "dt");
+  if (dt != NULL && !(view->record_dt > 0.0)) {
+    saltusi_reader_fail(&b->reader, dt, "dt is %g s, must be positive", view->record_dt);
+  } else if (dt != NULL && node != NULL) {
+    saltusi_reader_fail(&b->reader, dt, "record has every and dt; give one of them");
+  }
 }
 
 static void read_all(scene_builder* b) {

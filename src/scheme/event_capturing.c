@@ -69,6 +69,9 @@ static void accept(saltusi_capture* w, const saltusi_step* s, double x, const do
   if (w->rk.method->embedded_order > 0) {
     saltusi_rk_add_error(&w->rk, d, x, s->q_error, s->v_error);
   }
+  const saltusi_piece piece = {
+      .t = w->t, .h = x, .q0 = w->q, .v0 = w->v, .q1 = q, .v1 = v, .held = w->closed};
+  saltusi_pieces_add(&w->pieces, &piece);
   memcpy(w->q, q, (size_t)d->nq * sizeof(double));
   memcpy(w->v, v, (size_t)d->nv * sizeof(double));
 }
@@ -101,19 +104,22 @@ static void report_event(const saltusi_step* s, const saltusi_capture_note* note
       [SALTUSI_NOTE_IMPACT] = SALTUS_EVENT_IMPACT,
       [SALTUSI_NOTE_CLOSE] = SALTUS_EVENT_CLOSE,
       [SALTUSI_NOTE_OPEN] = SALTUS_EVENT_OPEN,
+      [SALTUSI_NOTE_TOUCH] = SALTUS_EVENT_TOUCH,
   };
   saltus_step_report* report = s->report;
   if (s->events == NULL || report->event_count == SALTUSI_EVENTS_MAX) {
     report->events_lost++;
     return;
   }
-  s->events[report->event_count++] = (saltus_event){.kind = kinds[note->kind],
-                                                    .t = note->t,
-                                                    .t_accuracy = note->accuracy,
-                                                    .contact = note->key,
-                                                    .u_before = note->u_before,
-                                                    .u_after = note->u_after,
-                                                    .impulse = note->impulse};
+  saltus_event* event = &s->events[report->event_count++];
+  *event = (saltus_event){.kind = kinds[note->kind],
+                          .t = note->t,
+                          .t_accuracy = note->accuracy,
+                          .contact = note->key,
+                          .u_before = note->u_before,
+                          .u_after = note->u_after,
+                          .impulse = {note->impulse}};
+  event->energy_change = saltus_event_work(event);
 }
 
 void saltusi_capture_tell(const saltusi_capture* w, saltusi_capture_note* note) {
@@ -123,6 +129,15 @@ void saltusi_capture_tell(const saltusi_capture* w, saltusi_capture_note* note) 
   if (w->watch != NULL) {
     w->watch(w->watcher, note);
   }
+}
+
+static bool has_root(const saltusi_capture* w, int key) {
+  for (int i = 0; i < w->event_count; i++) {
+    if (w->events[i].key == key && w->events[i].kind == SALTUSI_EVENT_HIT) {
+      return true;
+    }
+  }
+  return false;
 }
 
 /* What the Moreau step did, into the report of the whole step. */
@@ -145,6 +160,11 @@ static void report_inner(saltusi_capture* w, const saltusi_step* s,
                                                       .u_before = part->u_before,
                                                       .u_after = part->u_after,
                                                       .impulse = part->impulse[0]});
+    } else if (!w->closed[part->key] && has_root(w, part->key)) {
+      saltusi_capture_tell(w, &(saltusi_capture_note){.kind = SALTUSI_NOTE_TOUCH,
+                                                      .key = part->key,
+                                                      .u_before = part->u_before,
+                                                      .u_after = part->u_after});
     }
     contact->impulse[0] += part->impulse[0];
     w->took_part[part->key] = true;
@@ -185,6 +205,9 @@ static saltus_status strike(saltusi_capture* w, const saltusi_step* s, double d)
                               .log = s->log};
   status = saltusi_moreau_take(&w->moreau, &options, &inner);
   if (status == SALTUS_OK) {
+    const saltusi_piece piece = {
+        .t = w->t, .h = d, .jump = true, .q0 = w->q, .v0 = w->v, .q1 = w->q_try, .v1 = w->v_try};
+    saltusi_pieces_add(&w->pieces, &piece);
     memcpy(w->q, w->q_try, (size_t)dims->nq * sizeof(double));
     memcpy(w->v, w->v_try, (size_t)dims->nv * sizeof(double));
     pass(w, s, d);
@@ -279,6 +302,8 @@ static void start_step(saltusi_capture* w, const saltus_event_capturing_options*
   memset(s->joint_impulses, 0, (size_t)d->nj * sizeof(double));
   memset(s->q_error, 0, (size_t)d->nq * sizeof(double));
   memset(s->v_error, 0, (size_t)d->nv * sizeof(double));
+  w->pieces = saltusi_pieces_over(s->dense, d);
+  saltusi_pieces_clear(&w->pieces);
   w->count = 0;
   for (int key = 0; key < d->nc; key++) {
     w->reported[key] = false;
@@ -295,6 +320,7 @@ static void finish_step(saltusi_capture* w, const saltusi_step* s) {
   const saltus_dims* d = &s->eval->sys.dims;
   memcpy(s->q1, w->q, (size_t)d->nq * sizeof(double));
   memcpy(s->v1, w->v, (size_t)d->nv * sizeof(double));
+  saltusi_pieces_end(&w->pieces, w->q, w->v);
   for (int key = 0; key < d->nc; key++) {
     s->memory1[key] = w->closed[key] ? 1.0 : 0.0;
     if (!w->reported[key]) {
@@ -345,4 +371,25 @@ saltus_status saltusi_capture_step(saltusi_capture* w, const saltus_event_captur
     finish_step(w, s);
   }
   return status;
+}
+
+/* Who answers for accelerations inside a step. */
+typedef struct dense_source {
+  saltusi_capture* w;
+  saltusi_eval* eval;
+} dense_source;
+
+static saltus_status dense_acceleration(void* user, double t, const double* q, const double* v,
+                                        const int* keys, int count, double* a) {
+  dense_source* from = user;
+  saltus_point at = saltusi_at(from->eval, t, q, v);
+  return saltusi_rk_acceleration(&from->w->rk, from->eval, &at, keys, count, a);
+}
+
+saltus_status saltusi_capture_dense(saltusi_capture* w, const saltusi_dense_query* query) {
+  dense_source from = {.w = w, .eval = query->eval};
+  const saltusi_dense_system system = {
+      .acceleration = dense_acceleration, .user = &from, .keys = w->others};
+  const saltusi_pieces pieces = saltusi_pieces_over(query->data, &query->eval->sys.dims);
+  return saltusi_pieces_at(&pieces, &system, query->t, query->side, query->q, query->v);
 }

@@ -25,6 +25,7 @@
 #include "saltus/runge_kutta.h"
 #include "scheme/acceleration.h"
 #include "scheme/moreau_step.h"
+#include "scheme/pieces.h"
 #include "scheme/runge_kutta.h"
 
 typedef enum saltusi_event_kind {
@@ -43,7 +44,8 @@ typedef struct saltusi_event {
 typedef enum saltusi_note_kind {
   SALTUSI_NOTE_IMPACT,
   SALTUSI_NOTE_CLOSE,
-  SALTUSI_NOTE_OPEN
+  SALTUSI_NOTE_OPEN,
+  SALTUSI_NOTE_TOUCH
 } saltusi_note_kind;
 
 typedef struct saltusi_capture_note {
@@ -96,8 +98,9 @@ typedef struct saltusi_capture {
   saltus_contact_step* inner;
   double* inner_joints; /* [nj] */
   saltus_contact_step* whole;
-  bool* reported;   /* [nc] */
-  bool* was_closed; /* [nc] */
+  bool* reported;        /* [nc] */
+  bool* was_closed;      /* [nc] */
+  saltusi_pieces pieces; /* the motion of the step at hand */
 
   const saltusi_step* sink; /* the step at hand, whose report gets the events */
   void (*watch)(void* watcher, const saltusi_capture_note* note); /* NULL: nobody */
@@ -108,6 +111,9 @@ void saltusi_capture_layout(saltusi_capture* w, const saltusi_tableau* method,
                             const saltus_system* sys, saltus_arena* arena);
 saltus_status saltusi_capture_step(saltusi_capture* w, const saltus_event_capturing_options* o,
                                    const saltusi_step* s);
+
+/* The state at a time inside a step. */
+saltus_status saltusi_capture_dense(saltusi_capture* w, const saltusi_dense_query* query);
 
 /* event_find.c */
 

@@ -37,6 +37,16 @@ static saltus_status step(void* work, const void* options, const saltusi_step* s
   return saltusi_capture_step(work, options, s);
 }
 
+static size_t dense_count(const void* options, const saltus_system* sys) {
+  (void)options;
+  return saltusi_pieces_doubles(&sys->dims);
+}
+
+static saltus_status dense(void* work, const void* options, const saltusi_dense_query* query) {
+  (void)options;
+  return saltusi_capture_dense(work, query);
+}
+
 /* The layout is where a scheme learns its tableau. */
 #define SCHEME(id, label, p, embedded, text, origin, never_rests)                                  \
   static void layout_##id(void* work, const void* options, const saltus_system* sys,               \
@@ -54,6 +64,7 @@ static saltus_status step(void* work, const void* options, const saltusi_step* s
               .smooth_order = p,                                                                   \
               .embedded_order = embedded,                                                          \
               .locates_events = true,                                                              \
+              .dense = true,                                                                       \
               .sinks = never_rests,                                                                \
               .treats = SALTUS_TREATS_JOINTS | SALTUS_TREATS_VARIABLE_STEPS,                       \
               .options = TABLE,                                                                    \
@@ -62,6 +73,8 @@ static saltus_status step(void* work, const void* options, const saltusi_step* s
       .memory_count = memory_count,                                                                \
       .layout = layout_##id,                                                                       \
       .step = step,                                                                                \
+      .dense_count = dense_count,                                                                  \
+      .dense = dense,                                                                              \
   };
 
 /* An explicit Euler step cannot come back to a contact that it leaves, so it never rests. */

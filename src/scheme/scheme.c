@@ -8,6 +8,7 @@
 #include "base/hash.h"
 #include "base/log.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -39,6 +40,14 @@ static const saltusi_scheme_ops* const registry[] = {
 };
 enum { REGISTRY_COUNT = sizeof registry / sizeof registry[0] };
 
+/* Dense output of one step; h is 0 when there is none. */
+typedef struct dense_step {
+  double t, h;  /* s */
+  double* data; /* [dense_count] */
+} dense_step;
+
+enum { DENSE_STEPS = 3 };
+
 /* One block: this struct, options, the scheme's struct and all arrays. */
 struct saltus_scheme {
   const saltusi_scheme_ops* ops;
@@ -57,6 +66,8 @@ struct saltus_scheme {
   double* q_error;               /* [nq] */
   double* v_error;               /* [nv] */
   saltus_event* events;          /* [SALTUSI_EVENTS_MAX], or nothing */
+  size_t dense_count;            /* doubles of dense output of a step */
+  dense_step dense[DENSE_STEPS]; /* the last try, then committed steps, latest first */
 };
 
 int saltus_scheme_count(void) {
@@ -148,6 +159,9 @@ static void layout(saltus_scheme* in, saltus_arena* arena) {
   in->events = SALTUS_PUSH(arena, saltus_event, ops->info.locates_events ? SALTUSI_EVENTS_MAX : 0);
   in->memory0 = SALTUS_PUSH(arena, double, in->carried);
   in->memory1 = SALTUS_PUSH(arena, double, in->carried);
+  for (int i = 0; i < DENSE_STEPS; i++) {
+    in->dense[i].data = SALTUS_PUSH(arena, double, in->dense_count);
+  }
   saltusi_eval_layout(&in->eval, arena);
   ops->layout(in->work, in->options, &in->eval.sys, arena);
 }
@@ -196,6 +210,7 @@ static saltus_status build(const saltus_scheme_def* def, const saltusi_scheme_op
       saltus_options_defaults(&ops->info.options, in->options);
     }
     in->carried = ops->memory_count != NULL ? ops->memory_count(in->options, &in->eval.sys) : 0;
+    in->dense_count = ops->dense_count != NULL ? ops->dense_count(in->options, &in->eval.sys) : 0;
     saltus_arena arena = pass == 0 ? saltus_arena_counting() : saltus_arena_over(block, bytes);
     arena.used = head;
     layout(in, &arena);
@@ -286,6 +301,7 @@ saltus_status saltusi_scheme_try(saltus_scheme* scheme, double t, double h,
       .q_error = scheme->q_error,
       .v_error = scheme->v_error,
       .events = scheme->events,
+      .dense = scheme->dense_count > 0 ? scheme->dense[0].data : NULL,
       .report = report,
       .log = scheme->log,
   };
@@ -294,6 +310,8 @@ saltus_status saltusi_scheme_try(saltus_scheme* scheme, double t, double h,
   if (status == SALTUS_OK && !(all_finite(dims->nq, to->q) && all_finite(dims->nv, to->v))) {
     status = SALTUS_RETRY_NAN;
   }
+  scheme->dense[0].t = t;
+  scheme->dense[0].h = scheme->dense_count > 0 ? report->h : 0.0;
   return status;
 }
 
@@ -301,6 +319,51 @@ void saltusi_scheme_commit(saltus_scheme* scheme) {
   double* kept = scheme->memory0;
   scheme->memory0 = scheme->memory1;
   scheme->memory1 = kept;
+  dense_step oldest = scheme->dense[DENSE_STEPS - 1];
+  for (int i = DENSE_STEPS - 1; i > 0; i--) {
+    scheme->dense[i] = scheme->dense[i - 1];
+  }
+  scheme->dense[0] = oldest;
+}
+
+saltus_status saltusi_scheme_dense(saltus_scheme* scheme, int steps,
+                                   const saltusi_dense_query* at) {
+  if (scheme->dense_count == 0) {
+    return SALTUS_ERR_UNSUPPORTED;
+  }
+  for (int i = 1; i <= steps && i < DENSE_STEPS; i++) {
+    const dense_step* step = &scheme->dense[i];
+    /* the end of a step is known up to rounding: the caller may have made it in another way */
+    double slack = 8.0 * DBL_EPSILON * fmax(fabs(step->t), step->h);
+    double end = step->t + step->h;
+    if (step->h > 0.0 && at->t >= step->t - slack && at->t <= end + slack) {
+      saltusi_dense_query query = *at;
+      query.eval = &scheme->eval;
+      query.data = step->data;
+      query.t = at->t < step->t ? step->t : fabs(at->t - end) <= slack ? end : at->t;
+      return scheme->ops->dense(scheme->work, scheme->options, &query);
+    }
+  }
+  return SALTUS_ERR_RANGE;
+}
+
+saltus_status saltus_scheme_dense(saltus_scheme* scheme, double t, saltus_side side, double* q,
+                                  double* v) {
+  const saltusi_dense_query query = {.t = t,
+                                     .side = side,
+                                     .q = q != NULL ? q : scheme->next.q,
+                                     .v = v != NULL ? v : scheme->next.v};
+  saltus_status status = saltusi_scheme_dense(scheme, 1, &query);
+  if (status == SALTUS_ERR_UNSUPPORTED) {
+    saltusi_log(scheme->log, SALTUS_LEVEL_ERROR, "scheme %s has no dense output",
+                scheme->ops->info.name);
+  } else if (status == SALTUS_ERR_RANGE) {
+    const dense_step* last = &scheme->dense[1];
+    saltusi_log(scheme->log, SALTUS_LEVEL_ERROR,
+                "dense output: t = %.17g s is not within the last step, %.17g s to %.17g s", t,
+                last->t, last->t + last->h);
+  }
+  return status;
 }
 
 /* Names the first coordinate that is not a number. */
@@ -333,12 +396,12 @@ saltus_status saltus_scheme_step(saltus_scheme* scheme, double h, saltus_state* 
     return check_state(scheme, state);
   }
   saltus_step_report local;
-  saltus_status status = saltusi_scheme_try(scheme, state->t, h, state, &scheme->next,
-                                            report != NULL ? report : &local);
+  report = report != NULL ? report : &local;
+  saltus_status status = saltusi_scheme_try(scheme, state->t, h, state, &scheme->next, report);
   if (status == SALTUS_OK) {
     memcpy(state->q, scheme->next.q, (size_t)dims->nq * sizeof(double));
     memcpy(state->v, scheme->next.v, (size_t)dims->nv * sizeof(double));
-    state->t += h;
+    state->t += report->h;
     saltusi_scheme_commit(scheme);
     return status;
   }
@@ -386,16 +449,28 @@ void saltus_scheme_memory_load(saltus_scheme* scheme, const void* bytes) {
   }
 }
 
-const char* saltus_event_kind_name(saltus_event_kind kind) {
-  switch (kind) {
-  case SALTUS_EVENT_IMPACT:
-    return "impact";
-  case SALTUS_EVENT_CLOSE:
-    return "close";
-  case SALTUS_EVENT_OPEN:
-    return "open";
-  case SALTUS_EVENT_ACCUMULATION:
-    return "accumulation";
+void saltusi_scheme_forget(saltus_scheme* scheme) {
+  for (int i = 0; i < DENSE_STEPS; i++) {
+    scheme->dense[i].h = 0.0;
   }
-  return "unknown";
+}
+
+const char* saltus_event_kind_name(saltus_event_kind kind) {
+  static const char* const names[SALTUS_EVENT_KINDS] = {
+      [SALTUS_EVENT_IMPACT] = "impact",     [SALTUS_EVENT_CLOSE] = "close",
+      [SALTUS_EVENT_OPEN] = "open",         [SALTUS_EVENT_ACCUMULATION] = "accumulation",
+      [SALTUS_EVENT_TOUCH] = "touch",       [SALTUS_EVENT_SLIP] = "slip",
+      [SALTUS_EVENT_STICK] = "stick",       [SALTUS_EVENT_REVERSAL] = "reversal",
+      [SALTUS_EVENT_PAINLEVE] = "painleve",
+  };
+  bool known = (int)kind >= 0 && (int)kind < SALTUS_EVENT_KINDS;
+  return known ? names[kind] : "unknown";
+}
+
+double saltus_event_work(const saltus_event* event) {
+  double work = event->impulse[0] * (event->u_before + event->u_after);
+  for (int k = 0; k < 2; k++) {
+    work += event->impulse[k + 1] * (event->slip_before[k] + event->slip_after[k]);
+  }
+  return 0.5 * work;
 }

@@ -33,9 +33,20 @@ typedef struct saltusi_step {
   double* q_error;               /* [nq] out of schemes with an embedded method */
   double* v_error;               /* [nv] the same */
   saltus_event* events;          /* [SALTUSI_EVENTS_MAX] out of schemes that locate events */
+  double* dense;                 /* [dense_count] out: the motion inside the step */
   saltus_step_report* report;    /* out */
   saltus_log log;
 } saltusi_step;
+
+/* A question about the motion inside a step. */
+typedef struct saltusi_dense_query {
+  saltusi_eval* eval;
+  double* data; /* what the step left; a scheme may complete it */
+  double t;     /* s, within the step */
+  saltus_side side;
+  double* q; /* [nq] out */
+  double* v; /* [nv] out */
+} saltusi_dense_query;
 
 typedef struct saltusi_scheme_ops {
   saltus_scheme_info info;
@@ -45,7 +56,14 @@ typedef struct saltusi_scheme_ops {
   size_t (*memory_count)(const void* options, const saltus_system* sys);
   /* Takes every array from the arena. Runs twice: first the arena only counts. */
   void (*layout)(void* work, const void* options, const saltus_system* sys, saltus_arena* arena);
+  /* Of a scheme that chooses its step, h is the most it may take; it writes what it took into
+   * report->h and carries what it proposes next in its memory. */
   saltus_status (*step)(void* work, const void* options, const saltusi_step* step);
+
+  /* Doubles that tell the motion inside one step; NULL: no dense output. The driver keeps those of
+   * the last two committed steps. */
+  size_t (*dense_count)(const void* options, const saltus_system* sys);
+  saltus_status (*dense)(void* work, const void* options, const saltusi_dense_query* query);
 } saltusi_scheme_ops;
 
 /* A step from given data into given places; commits nothing but the work counters, says nothing. */
@@ -65,6 +83,12 @@ const saltus_scheme_info* saltusi_scheme_info(const saltus_scheme* scheme);
 
 /* Makes the memory of the last try the scheme's memory. */
 void saltusi_scheme_commit(saltus_scheme* scheme);
+
+/* saltus_scheme_dense over the last `steps` committed steps, 1 or 2; says nothing. */
+saltus_status saltusi_scheme_dense(saltus_scheme* scheme, int steps, const saltusi_dense_query* at);
+
+/* Ends dense output of the steps so far: the state was changed from outside. */
+void saltusi_scheme_forget(saltus_scheme* scheme);
 
 /* Differs between schemes and between options; for snapshots. */
 uint64_t saltusi_scheme_fingerprint(const saltus_scheme* scheme);

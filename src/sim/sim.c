@@ -31,6 +31,38 @@ static saltus_status check_vector(saltus_log log, const char* name, int n, const
   return SALTUS_OK;
 }
 
+/* Times of frames have to rise, and the scheme has to know its motion between the ends of a step. */
+static saltus_status check_record_times(const saltus_sim_def* def,
+                                        const saltus_scheme_info* scheme) {
+  bool list = def->record_times != NULL;
+  if (!(def->record_dt >= 0.0 && def->record_dt <= 1e300)) {
+    return refuse(def->log, "record_dt", def->record_dt, "at least 0 and finite");
+  }
+  if (list && (def->record_time_count < 1 || def->record_dt > 0.0)) {
+    saltusi_log(def->log, SALTUS_LEVEL_ERROR,
+                "simulation: give record_times with their number, or record_dt, not both");
+    return SALTUS_ERR_RANGE;
+  }
+  for (int i = 0; list && i < def->record_time_count; i++) {
+    if (!isfinite(def->record_times[i]) ||
+        (i > 0 && !(def->record_times[i] > def->record_times[i - 1]))) {
+      saltusi_log(
+          def->log, SALTUS_LEVEL_ERROR,
+          "simulation: record_times[%d] is %g, must be finite and later than the one before", i,
+          def->record_times[i]);
+      return SALTUS_ERR_RANGE;
+    }
+  }
+  if ((list || def->record_dt > 0.0) && scheme != NULL && !scheme->dense) {
+    saltusi_log(def->log, SALTUS_LEVEL_ERROR,
+                "scheme %s does not know its motion between the ends of its steps: it can be "
+                "recorded every n-th step, not at given times",
+                scheme->name);
+    return SALTUS_ERR_UNSUPPORTED;
+  }
+  return SALTUS_OK;
+}
+
 static saltus_status check(const saltus_sim_def* def) {
   if (def->system == NULL) {
     saltusi_log(def->log, SALTUS_LEVEL_ERROR, "simulation: no system given");
@@ -40,8 +72,11 @@ static saltus_status check(const saltus_sim_def* def) {
   if (status != SALTUS_OK) {
     return status;
   }
-  if (def->control == NULL && !(def->h > 0.0 && def->h <= 1e300)) {
-    return refuse(def->log, "step h", def->h, "positive and finite");
+  const saltus_scheme_info* scheme = def->scheme != NULL ? saltus_scheme_find(def->scheme) : NULL;
+  bool chosen = scheme != NULL && scheme->chooses_step;
+  if (chosen ? !(def->h >= 0.0) : def->control == NULL && !(def->h > 0.0 && def->h <= 1e300)) {
+    return refuse(def->log, "step h", def->h,
+                  chosen ? "the largest step, or 0" : "positive and finite");
   }
   if (!isfinite(def->t0)) {
     return refuse(def->log, "start t0", def->t0, "finite");
@@ -51,6 +86,10 @@ static saltus_status check(const saltus_sim_def* def) {
   }
   if (def->record_every < 0) {
     return refuse(def->log, "record_every", (double)def->record_every, "at least 0");
+  }
+  status = check_record_times(def, scheme);
+  if (status != SALTUS_OK) {
+    return status;
   }
   status = check_vector(def->log, "q0", def->system->dims.nq, def->q0);
   return status != SALTUS_OK ? status : check_vector(def->log, "v0", def->system->dims.nv, def->v0);
@@ -62,19 +101,7 @@ static void layout(saltus_sim* sim, saltus_arena* arena) {
   sim->now.v = SALTUS_PUSH(arena, double, d->nv);
   sim->next.q = SALTUS_PUSH(arena, double, d->nq);
   sim->next.v = SALTUS_PUSH(arena, double, d->nv);
-  sim->recorders = SALTUS_PUSH(arena, saltus_recorder, sim->def.recorder_count);
-  sim->sums = SALTUS_PUSH(arena, double, SALTUSI_SUM_COUNT);
-  sim->contact_sums = SALTUS_PUSH(arena, saltusi_contact_sum, d->nc);
-  sim->joint_sums = SALTUS_PUSH(arena, double, d->nj);
-  sim->seen = SALTUS_PUSH(arena, long long, d->nc);
-  saltusi_contact_list_layout(&sim->list, d, arena);
-  saltusi_rows_layout(&sim->row, d, 1, false, arena);
-  sim->contact_frames = SALTUS_PUSH(arena, saltus_contact_frame, d->nc);
-  sim->joint_forces = SALTUS_PUSH(arena, double, d->nj);
-  bool needs_matrix = sim->sys.ops->kinetic == NULL && sim->sys.ops->linear == NULL;
-  sim->matrix = needs_matrix ? SALTUS_PUSH2(arena, double, d->nv, d->nv) : NULL;
-  sim->vector = SALTUS_PUSH(arena, double, d->nv);
-  sim->scratch = saltus_arena_push(arena, d->scratch, 1, SALTUS_ALIGNMENT);
+  saltusi_watch_layout(sim, arena);
 }
 
 /* The controller's arrays; the scheme's memory has to be known, so they come in a second block. */
@@ -117,6 +144,11 @@ static saltus_status check_control(const saltus_sim_def* def, saltus_control_opt
   if (status != SALTUS_OK || scheme == NULL) {
     return status;
   }
+  if (scheme->chooses_step) {
+    saltusi_log(def->log, SALTUS_LEVEL_ERROR,
+                "scheme %s chooses its steps itself; it has no control", scheme->name);
+    return SALTUS_ERR_UNSUPPORTED;
+  }
   if ((scheme->treats & SALTUS_TREATS_VARIABLE_STEPS) == 0) {
     saltusi_log(def->log, SALTUS_LEVEL_ERROR, "scheme %s needs a constant step; it has no control",
                 scheme->name);
@@ -138,11 +170,8 @@ static void start(saltus_sim* sim) {
   const saltus_sim_def* def = &sim->def;
   memcpy(sim->now.q, def->q0, (size_t)sim->sys.dims.nq * sizeof(double));
   memcpy(sim->now.v, def->v0, (size_t)sim->sys.dims.nv * sizeof(double));
-  if (def->recorder_count > 0) {
-    memcpy(sim->recorders, def->recorders, (size_t)def->recorder_count * sizeof *def->recorders);
-  }
-  sim->sums[SALTUSI_SUM_TIME] = def->t0;
   sim->now.t = def->t0;
+  saltusi_watch_start(sim);
 }
 
 saltus_status saltus_sim_create(const saltus_sim_def* def, saltus_sim** out) {
@@ -201,203 +230,6 @@ void saltus_sim_destroy(saltus_sim* sim) {
   }
 }
 
-static saltus_status tell_event(saltus_sim* sim, const saltus_event* event) {
-  saltus_status first = SALTUS_OK;
-  for (int i = 0; i < sim->def.recorder_count; i++) {
-    const saltus_recorder* recorder = &sim->recorders[i];
-    if (recorder->event != NULL) {
-      saltus_status status = recorder->event(recorder->user, event);
-      first = first == SALTUS_OK ? status : first;
-    }
-  }
-  return first;
-}
-
-/* Adds one contact's step to its sums and tells what began or ended with it. */
-static saltus_status follow_contact(saltus_sim* sim, const saltus_contact_step* contact) {
-  saltusi_contact_sum* sum = &sim->contact_sums[contact->key];
-  double* into = contact->impact ? sum->impulse : sum->lasting;
-  for (int k = 0; k < 3; k++) {
-    into[k] += contact->impulse[k];
-  }
-  if (saltusi_scheme_info(sim->scheme)->locates_events) {
-    return SALTUS_OK; /* the scheme tells them itself, with better times */
-  }
-  bool pressed = contact->impulse[0] > 0.0;
-  saltus_event event = {.t = sim->now.t,
-                        .t_accuracy = sim->last_h,
-                        .contact = contact->key,
-                        .u_before = contact->u_before,
-                        .u_after = contact->u_after};
-  if (contact->impact) {
-    event.kind = SALTUS_EVENT_IMPACT;
-    event.impulse = contact->impulse[0];
-    return tell_event(sim, &event);
-  }
-  if (pressed == (sum->closed != 0.0)) {
-    return SALTUS_OK;
-  }
-  sum->closed = pressed ? 1.0 : 0.0;
-  event.kind = pressed ? SALTUS_EVENT_CLOSE : SALTUS_EVENT_OPEN;
-  return tell_event(sim, &event);
-}
-
-/* A contact that is no longer active at all carries nothing: its lasting force has ended. */
-static saltus_status follow_released(saltus_sim* sim) {
-  for (int key = 0; key < sim->sys.dims.nc; key++) {
-    if (sim->contact_sums[key].closed != 0.0 && sim->seen[key] != sim->reports) {
-      saltus_contact_step gone = {.key = key};
-      saltus_status status = follow_contact(sim, &gone);
-      if (status != SALTUS_OK) {
-        return status;
-      }
-    }
-  }
-  return SALTUS_OK;
-}
-
-/* A located event. When a contact closes after impacts whose flights shrink like a geometric series,
- * they accumulate: with the ratio r of the last two flights d the rest lasts d r / (1 - r). No speed
- * decides, and the ratio is what the impacts show, not the restitution. */
-static saltus_status follow_event(saltus_sim* sim, const saltus_event* event) {
-  enum { ENOUGH = 5 }; /* impacts that make a series */
-  saltusi_contact_sum* sum = &sim->contact_sums[event->contact];
-  saltus_status status = tell_event(sim, event);
-  if (event->kind == SALTUS_EVENT_IMPACT) {
-    sum->flight[1] = sum->flight[0];
-    sum->flight[0] = event->t - sum->last;
-    sum->last = event->t;
-    sum->impacts += 1.0;
-    return status;
-  }
-  double ratio = sum->flight[0] / sum->flight[1];
-  bool series = sum->impacts >= ENOUGH && ratio > 0.0 && ratio < 1.0;
-  sum->impacts = 0.0;
-  if (status != SALTUS_OK || event->kind != SALTUS_EVENT_CLOSE || !series) {
-    return status;
-  }
-  double rest = sum->flight[0] * ratio / (1.0 - ratio);
-  const saltus_event end = {.kind = SALTUS_EVENT_ACCUMULATION,
-                            .t = sum->last + rest,
-                            .t_accuracy = rest + event->t_accuracy,
-                            .contact = event->contact};
-  return tell_event(sim, &end);
-}
-
-static void deepen(saltus_sim* sim, double gap) {
-  double* deepest = &sim->sums[SALTUSI_SUM_PENETRATION];
-  *deepest = fmax(*deepest, -gap);
-}
-
-static saltus_status follow(saltus_sim* sim, const saltus_step_report* report) {
-  saltus_status first = SALTUS_OK;
-  sim->reports++;
-  for (int i = 0; i < report->active; i++) {
-    sim->seen[report->contacts[i].key] = sim->reports;
-    saltus_status status = follow_contact(sim, &report->contacts[i]);
-    deepen(sim, report->contacts[i].gap);
-    first = first == SALTUS_OK ? status : first;
-  }
-  for (int j = 0; j < sim->sys.dims.nj; j++) {
-    sim->joint_sums[j] += report->joint_impulses[j];
-  }
-  double* sums = sim->sums;
-  sums[SALTUSI_SUM_VELOCITY] = fmax(sums[SALTUSI_SUM_VELOCITY], report->residual_velocity);
-  sums[SALTUSI_SUM_IMPULSE] = fmax(sums[SALTUSI_SUM_IMPULSE], report->residual_impulse);
-  for (int i = 0; i < report->event_count && first == SALTUS_OK; i++) {
-    first = follow_event(sim, &report->events[i]);
-  }
-  saltus_status status = follow_released(sim);
-  return first == SALTUS_OK ? status : first;
-}
-
-/* Gaps, velocities and mean forces of all contacts now. */
-static saltus_status frame_contacts(saltus_sim* sim, double elapsed) {
-  saltus_point at = {.t = sim->now.t, .q = sim->now.q, .v = sim->now.v, .scratch = sim->scratch};
-  saltus_status status = saltusi_contacts(&sim->sys, &at, &sim->list);
-  if (status != SALTUS_OK) {
-    return status;
-  }
-  for (int key = 0; key < sim->sys.dims.nc; key++) {
-    saltus_contact_frame* frame = &sim->contact_frames[key];
-    frame->gap = NAN;
-    frame->velocity = NAN;
-    for (int k = 0; k < 3; k++) {
-      double lasting = sim->contact_sums[key].lasting[k];
-      frame->force[k] = elapsed > 0.0 ? lasting / elapsed : 0.0;
-      frame->impulse[k] = sim->contact_sums[key].impulse[k];
-    }
-  }
-  for (int i = 0; i < sim->list.count; i++) {
-    int key = sim->list.key[i];
-    saltusi_rows_contact(&sim->sys, &at, key, 1, &sim->row, 0);
-    sim->contact_frames[key].gap = sim->list.gap[i];
-    deepen(sim, sim->list.gap[i]);
-    sim->contact_frames[key].velocity = saltusi_row_dot(&sim->row, 0, sim->now.v) + sim->row.b[0];
-  }
-  return SALTUS_OK;
-}
-
-/* Makes the frame of this instant and starts the sums anew. */
-static saltus_status make_frame(saltus_sim* sim, saltus_frame* frame) {
-  const saltus_dims* d = &sim->sys.dims;
-  double elapsed = sim->now.t - sim->sums[SALTUSI_SUM_TIME];
-  saltus_status status = frame_contacts(sim, elapsed);
-  if (status != SALTUS_OK) {
-    return status;
-  }
-  for (int j = 0; j < d->nj; j++) {
-    sim->joint_forces[j] = elapsed > 0.0 ? sim->joint_sums[j] / elapsed : 0.0;
-    sim->joint_sums[j] = 0.0;
-  }
-  saltus_point at = {.t = sim->now.t, .q = sim->now.q, .v = sim->now.v, .scratch = sim->scratch};
-  *frame = (saltus_frame){
-      .step = sim->step,
-      .t = sim->now.t,
-      .q = sim->now.q,
-      .v = sim->now.v,
-      .kinetic = saltusi_kinetic(&sim->sys, &at, sim->matrix, sim->vector),
-      .potential = saltusi_potential(&sim->sys, &at),
-      .contacts = sim->contact_frames,
-      .contact_count = d->nc,
-      .joint_forces = sim->joint_forces,
-      .residual_velocity = sim->sums[SALTUSI_SUM_VELOCITY],
-      .residual_impulse = sim->sums[SALTUSI_SUM_IMPULSE],
-      .penetration = sim->sums[SALTUSI_SUM_PENETRATION],
-      .h = sim->last_h,
-      .error = sim->sums[SALTUSI_SUM_ERROR],
-      .error_order = sim->report.error_order,
-      .rejections = (long long)sim->sums[SALTUSI_SUM_REJECTIONS],
-  };
-  for (int key = 0; key < d->nc; key++) {
-    memset(sim->contact_sums[key].lasting, 0, sizeof sim->contact_sums[key].lasting);
-    memset(sim->contact_sums[key].impulse, 0, sizeof sim->contact_sums[key].impulse);
-  }
-  sim->sums[SALTUSI_SUM_TIME] = sim->now.t;
-  sim->sums[SALTUSI_SUM_VELOCITY] = 0.0;
-  sim->sums[SALTUSI_SUM_IMPULSE] = 0.0;
-  sim->sums[SALTUSI_SUM_PENETRATION] = 0.0;
-  sim->sums[SALTUSI_SUM_ERROR] = 0.0;
-  sim->sums[SALTUSI_SUM_REJECTIONS] = 0.0;
-  return SALTUS_OK;
-}
-
-/* Frames are due on the beat, at the start and at the end. */
-static saltus_status tell_frame(saltus_sim* sim, bool due) {
-  long long every = sim->def.record_every > 0 ? sim->def.record_every : 1;
-  if (sim->def.recorder_count == 0 || !(due || sim->step % every == 0)) {
-    return SALTUS_OK;
-  }
-  saltus_frame frame;
-  saltus_status first = make_frame(sim, &frame);
-  for (int i = 0; first == SALTUS_OK && i < sim->def.recorder_count; i++) {
-    if (sim->recorders[i].frame != NULL) {
-      first = sim->recorders[i].frame(sim->recorders[i].user, &frame);
-    }
-  }
-  return first;
-}
-
 /* The new state takes the place of the old. */
 static void exchange(saltus_sim* sim, double t) {
   saltus_state old = sim->now;
@@ -418,7 +250,25 @@ static saltus_status advance_fixed(saltus_sim* sim) {
   saltusi_scheme_commit(sim->scheme);
   exchange(sim, sim->def.t0 + (double)(sim->step + 1) * sim->def.h);
   sim->last_h = sim->def.h;
-  return sim->def.recorder_count > 0 ? follow(sim, &sim->report) : SALTUS_OK;
+  return saltusi_watch_step(sim, &sim->report, sim->next.t, sim->now.t);
+}
+
+/* A step of a scheme that chooses its length, at most up to t_end and at most of length def.h. */
+static saltus_status advance_chosen(saltus_sim* sim, double t_end) {
+  double left = fmin(t_end - sim->now.t, 1e300);
+  double most = sim->def.h > 0.0 ? fmin(left, sim->def.h) : left;
+  saltus_status status =
+      saltusi_scheme_try(sim->scheme, sim->now.t, most, &sim->now, &sim->next, &sim->report);
+  double h = sim->report.h;
+  if (status == SALTUS_OK && !(h > 0.0 && sim->now.t + h > sim->now.t)) {
+    status = SALTUS_RETRY_SMALLER; /* a step that does not move time would never end */
+  }
+  if (status != SALTUS_OK) {
+    return saltusi_scheme_explain(sim->scheme, status, sim->now.t, most);
+  }
+  saltusi_scheme_commit(sim->scheme);
+  exchange(sim, h >= left ? t_end : sim->now.t + h);
+  return saltusi_watch_step(sim, &sim->report, sim->next.t, sim->now.t);
 }
 
 /* A controlled step, at most up to t_end; its two halves are told apart to those who watch. */
@@ -430,23 +280,29 @@ static saltus_status advance_controlled(saltus_sim* sim, double t_end) {
   double h = sim->report.h;
   bool last = h >= t_end - sim->now.t;
   exchange(sim, last ? t_end : sim->now.t + h);
-  if (sim->def.recorder_count == 0) {
-    return SALTUS_OK;
-  }
-  sim->sums[SALTUSI_SUM_ERROR] = fmax(sim->sums[SALTUSI_SUM_ERROR], sim->report.error);
-  sim->sums[SALTUSI_SUM_REJECTIONS] += sim->report.rejections;
+  double from = sim->next.t;
   if (sim->control->halves) {
-    status = follow(sim, &sim->control->half);
+    status = saltusi_watch_step(sim, &sim->control->half, from, from + 0.5 * h);
+    from += 0.5 * h;
   }
-  return status == SALTUS_OK ? follow(sim, &sim->report) : status;
+  return status == SALTUS_OK ? saltusi_watch_step(sim, &sim->report, from, sim->now.t) : status;
+}
+
+/* One step of whatever kind, not past t_end where the kind allows it. */
+static saltus_status advance(saltus_sim* sim, double t_end) {
+  if (sim->control != NULL) {
+    return advance_controlled(sim, t_end);
+  }
+  bool chosen = saltusi_scheme_info(sim->scheme)->chooses_step;
+  return chosen ? advance_chosen(sim, t_end) : advance_fixed(sim);
 }
 
 saltus_status saltus_sim_step(saltus_sim* sim) {
-  saltus_status status = sim->step == 0 ? tell_frame(sim, true) : SALTUS_OK;
+  saltus_status status = sim->step == 0 ? saltusi_watch_frame(sim, true) : SALTUS_OK;
   if (status == SALTUS_OK) {
-    status = sim->control != NULL ? advance_controlled(sim, INFINITY) : advance_fixed(sim);
+    status = advance(sim, INFINITY);
   }
-  return status == SALTUS_OK ? tell_frame(sim, false) : status;
+  return status == SALTUS_OK ? saltusi_watch_frame(sim, false) : status;
 }
 
 /* Asks whether to go on, now and then. */
@@ -461,18 +317,22 @@ static saltus_status ask(saltus_sim* sim, double t_end) {
   return SALTUS_ERR_STOPPED;
 }
 
+static bool has_fixed_steps(const saltus_sim* sim) {
+  return sim->control == NULL && !saltusi_scheme_info(sim->scheme)->chooses_step;
+}
+
 saltus_status saltus_sim_run(saltus_sim* sim, long long steps) {
-  if (sim->control != NULL) {
+  if (!has_fixed_steps(sim)) {
     saltusi_log(sim->def.log, SALTUS_LEVEL_ERROR,
-                "simulation: under step control give the end, not the number of steps");
+                "simulation: with steps of variable length give the end, not the number of steps");
     return SALTUS_ERR_UNSUPPORTED;
   }
   double t_end = sim->def.t0 + (double)steps * sim->def.h;
-  saltus_status status = sim->step == 0 ? tell_frame(sim, true) : SALTUS_OK;
+  saltus_status status = sim->step == 0 ? saltusi_watch_frame(sim, true) : SALTUS_OK;
   while (status == SALTUS_OK && sim->step < steps) {
     status = advance_fixed(sim);
     if (status == SALTUS_OK) {
-      status = tell_frame(sim, sim->step == steps);
+      status = saltusi_watch_frame(sim, sim->step == steps);
     }
     if (status == SALTUS_OK) {
       status = ask(sim, t_end);
@@ -482,14 +342,14 @@ saltus_status saltus_sim_run(saltus_sim* sim, long long steps) {
 }
 
 saltus_status saltus_sim_run_until(saltus_sim* sim, double t_end) {
-  if (sim->control == NULL) {
+  if (has_fixed_steps(sim)) {
     return saltus_sim_run(sim, saltus_sim_step_count(sim->def.t0, t_end, sim->def.h, NULL));
   }
-  saltus_status status = sim->step == 0 ? tell_frame(sim, true) : SALTUS_OK;
+  saltus_status status = sim->step == 0 ? saltusi_watch_frame(sim, true) : SALTUS_OK;
   while (status == SALTUS_OK && sim->now.t < t_end) {
-    status = advance_controlled(sim, t_end);
+    status = advance(sim, t_end);
     if (status == SALTUS_OK) {
-      status = tell_frame(sim, sim->now.t >= t_end);
+      status = saltusi_watch_frame(sim, sim->now.t >= t_end);
     }
     if (status == SALTUS_OK) {
       status = ask(sim, t_end);

@@ -22,6 +22,12 @@ typedef struct saltusi_contact_sum {
   double flight[2]; /* s, between the last two, and between the two before */
 } saltusi_contact_sum;
 
+/* What went through one contact in the last step and is not in the sums yet. */
+typedef struct saltusi_contact_part {
+  double lasting[3]; /* N s */
+  double impulse[3]; /* N s */
+} saltusi_contact_part;
+
 struct saltus_sim {
   saltus_sim_def def;
   saltus_allocator memory;
@@ -40,6 +46,13 @@ struct saltus_sim {
   double* sums;                      /* [SALTUSI_SUM_COUNT] since the last frame */
   saltusi_contact_sum* contact_sums; /* [nc] */
   double* joint_sums;                /* [nj] N s */
+
+  double* record_times;    /* [record_time_count] */
+  long long record_number; /* of the next requested time */
+
+  saltusi_contact_part* contact_parts; /* [nc] */
+  double* joint_parts;                 /* [nj] N s */
+  saltus_state shown;                  /* state of a frame inside a step */
 
   long long* seen; /* [nc] number of the report in which a contact was active last */
   long long reports;
@@ -63,5 +76,18 @@ enum {
   SALTUSI_SUM_REJECTIONS,
   SALTUSI_SUM_COUNT
 };
+
+/* watch.c: sums, events and frames; nothing here influences the motion. */
+void saltusi_watch_layout(saltus_sim* sim, saltus_arena* arena);
+void saltusi_watch_start(saltus_sim* sim);
+/* After the time was changed from outside. */
+void saltusi_watch_resume(saltus_sim* sim);
+
+/* A committed step from t0 to t1: its events, and the frames that were asked for inside it. */
+saltus_status saltusi_watch_step(saltus_sim* sim, const saltus_step_report* report, double t0,
+                                 double t1);
+
+/* The frame of the present instant, when it is due: on the beat of steps, or in any case. */
+saltus_status saltusi_watch_frame(saltus_sim* sim, bool due);
 
 #endif

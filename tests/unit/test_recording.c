@@ -115,13 +115,16 @@ static void make_frame(long long i, noisy_frame* n) {
 
 static saltus_event make_event(long long i) {
   uint64_t seed = 5463325252ULL + (uint64_t)i;
-  return (saltus_event){.kind = (saltus_event_kind)(i % 3),
+  return (saltus_event){.kind = (saltus_event_kind)(i % SALTUS_EVENT_KINDS),
                         .t = noise(&seed),
                         .t_accuracy = noise(&seed),
                         .contact = (int)(i % NC),
                         .u_before = noise(&seed),
                         .u_after = noise(&seed),
-                        .impulse = noise(&seed)};
+                        .slip_before = {noise(&seed), noise(&seed)},
+                        .slip_after = {noise(&seed), noise(&seed)},
+                        .impulse = {noise(&seed), noise(&seed), noise(&seed)},
+                        .energy_change = noise(&seed)};
 }
 
 /* Without HDF5 in the library only the first extension counts. */
@@ -244,7 +247,14 @@ static void check_run(const saltus_recording_data* d) {
     assert_same(d->events[i].t_accuracy, e.t_accuracy);
     assert_same(d->events[i].u_before, e.u_before);
     assert_same(d->events[i].u_after, e.u_after);
-    assert_same(d->events[i].impulse, e.impulse);
+    for (int k = 0; k < 3; k++) {
+      assert_same(d->events[i].impulse[k], e.impulse[k]);
+    }
+    for (int k = 0; k < 2; k++) {
+      assert_same(d->events[i].slip_before[k], e.slip_before[k]);
+      assert_same(d->events[i].slip_after[k], e.slip_after[k]);
+    }
+    assert_same(d->events[i].energy_change, e.energy_change);
   }
 }
 
@@ -438,6 +448,29 @@ static void the_header_of_a_table_has_names_and_units(void** state) {
   content = load(in_folder(state, "run", ".events.csv", events), &bytes);
   assert_non_null(strstr(content, ",impact,0,floor,"));
   free(content);
+}
+
+/* Tables of the first version end after the normal impulse; what impacts lost follows from it. */
+static void events_of_the_first_tables_are_read(void** state) {
+  char path[PATH], events[PATH];
+  write_run(in_folder(state, "run", ".csv", path), 4);
+  in_folder(state, "run", ".events.csv", events);
+  FILE* file = fopen(events, "w");
+  assert_non_null(file);
+  fputs(
+      "# saltus-events 1\n"
+      "t [s],kind,contact,contact_name,t_accuracy [s],u_before [m/s],u_after [m/s],impulse [N s]\n"
+      "0.5,impact,0,floor,1e-3,-4,2,6\n"
+      "1.5,close,0,floor,1e-3,-1,0,0\n",
+      file);
+  fclose(file);
+  saltus_recording_data* d = read_good(path);
+  assert_int_equal(d->event_count, 2);
+  assert_int_equal(d->events[0].kind, SALTUS_EVENT_IMPACT);
+  assert_same(d->events[0].impulse[0], 6.0);
+  assert_same(d->events[0].energy_change, 6.0 * (-4.0 + 2.0) / 2.0);
+  assert_same(d->events[1].energy_change, 0.0);
+  saltus_recording_data_destroy(d);
 }
 
 static void a_table_keeps_its_points_in_a_locale_with_commas(void** state) {
@@ -778,6 +811,7 @@ int main(void) {
       CLAIM(forces_and_impulses_stay_apart),
       CLAIM(a_system_without_contacts_and_joints_is_recorded),
       CLAIM(the_header_of_a_table_has_names_and_units),
+      CLAIM(events_of_the_first_tables_are_read),
       CLAIM(a_table_keeps_its_points_in_a_locale_with_commas),
       CLAIM(an_unknown_extension_is_refused_with_the_known_ones),
       CLAIM(a_path_that_cannot_be_written_is_told_before_the_run),

@@ -334,6 +334,7 @@ static void the_accumulation_time_of_the_ball_is_reported(void** state) {
     assert_int_equal(saltus_sim_run_until(sim, balls[k / 2].t + 1.0), SALTUS_OK);
     assert_int_equal(l.count[SALTUS_EVENT_ACCUMULATION], 1);
     assert_near(l.accumulation, balls[k / 2].t, 1e-6);
+    assert_near(l.accumulation, balls[k / 2].t, l.uncertainty);
     saltus_sim_destroy(sim);
   }
 }

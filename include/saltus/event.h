@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * event.h - what happens at a contact at one instant.
+ *
+ * A scheme that locates events reports them with times inside its step; for the others the simulation
+ * reads them off the contacts, and they belong to the whole step. Energy of an impact with impulse P
+ * between the relative velocities U- and U+ of its contact:
+ *
+ *   energy_change = P . (U- + U+) / 2
+ *
+ * The sum over the contacts of one blow is the kinetic energy after it minus that before it, exactly,
+ * where surfaces do not move by themselves: v+ - v- = M^-1 G P. Where they do it is the part that the
+ * contact loses, without the work of the moving surface.
+ */
+#ifndef SALTUS_EVENT_H
+#define SALTUS_EVENT_H
+
+#include "saltus/api.h"
+
+SALTUS_BEGIN_DECLS
+
+typedef enum saltus_event_kind {
+  SALTUS_EVENT_IMPACT,       /* the contact stopped an approach */
+  SALTUS_EVENT_CLOSE,        /* the contact starts to carry a lasting force */
+  SALTUS_EVENT_OPEN,         /* the lasting force ends */
+  SALTUS_EVENT_ACCUMULATION, /* infinitely many impacts end here; told when the contact closes */
+  SALTUS_EVENT_TOUCH,        /* the gap comes to zero without an approach: no impulse */
+  SALTUS_EVENT_SLIP,         /* sticking ends */
+  SALTUS_EVENT_STICK,        /* sliding ends, the contact sticks */
+  SALTUS_EVENT_REVERSAL,     /* the sliding velocity passes through zero without sticking */
+  SALTUS_EVENT_PAINLEVE      /* a warning: no or several forces obey Coulomb's law here */
+} saltus_event_kind;
+
+enum { SALTUS_EVENT_KINDS = SALTUS_EVENT_PAINLEVE + 1 };
+
+/* Name as in recordings: "impact", "close", ..., "painleve". */
+SALTUS_API const char* saltus_event_kind_name(saltus_event_kind kind);
+
+typedef struct saltus_event {
+  saltus_event_kind kind;
+  double t;                 /* s */
+  double t_accuracy;        /* s, it happened within this time before t */
+  int contact;              /* key */
+  double u_before, u_after; /* m/s, normal */
+  double slip_before[2];    /* m/s, tangential; 0 without friction */
+  double slip_after[2];     /* m/s */
+  double impulse[3];        /* N s, normal first; 0 but for impacts */
+  double energy_change;     /* J, negative for a loss; 0 but for impacts */
+} saltus_event;
+
+/* P . (U- + U+) / 2 of an event, see above. */
+SALTUS_API double saltus_event_work(const saltus_event* event);
+
+SALTUS_END_DECLS
+
+#endif

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * pieces.h - the motion inside one step as a list of pieces, for schemes with q' = v.
+ *
+ * A smooth piece runs from (q0, v0) to (q1, v1) with the accelerations a0, a1 at its ends. With
+ * s = (t - t0)/h and d = q1 - q0 its position is the polynomial of degree 5 that takes all six
+ * (Hairer, Norsett, Wanner, Solving Ordinary Differential Equations I, II.6), its velocity the
+ * derivative:
+ *
+ *   q = q0 + h v0 s + h^2 a0 s^2/2 + (10 s^3 - 15 s^4 + 6 s^5) A + (-4 s^3 + 7 s^4 - 3 s^5) B
+ *          + (s^3 - 2 s^4 + s^5) C / 2
+ *   A = d - h v0 - h^2 a0/2,    B = h (v1 - v0) - h^2 a0,    C = h^2 (a1 - a0)
+ *
+ * The error is O(h^6) in q and O(h^5) in v. In a jump q is linear and v keeps its value until the
+ * end. Accelerations are asked for when a piece is first looked at, so a step that nobody looks into
+ * costs copies alone.
+ *
+ * Room is bounded: when it is used up the shortest piece is forgotten, and q, v are linear across it.
+ */
+#ifndef SALTUSI_PIECES_H
+#define SALTUSI_PIECES_H
+
+#include "saltus/scheme.h"
+
+/* One piece; a view into the list. */
+typedef struct saltusi_piece {
+  double t, h; /* s, start and length */
+  bool jump;
+  const double* q0; /* [nq] */
+  const double* v0; /* [nv] */
+  const double* q1; /* [nq] */
+  const double* v1; /* [nv] */
+  const bool* held; /* [nc] contacts that are closed in it; NULL: none */
+} saltusi_piece;
+
+/* The list lies in the doubles that the driver keeps for a step. */
+typedef struct saltusi_pieces {
+  double* data; /* NULL: nothing is kept */
+  int nq, nv, nc;
+  size_t stride; /* doubles of a piece */
+  int capacity;
+} saltusi_pieces;
+
+/* Doubles for a system of this size. */
+size_t saltusi_pieces_doubles(const saltus_dims* dims);
+saltusi_pieces saltusi_pieces_over(double* data, const saltus_dims* dims);
+
+void saltusi_pieces_clear(const saltusi_pieces* pieces);
+void saltusi_pieces_add(const saltusi_pieces* pieces, const saltusi_piece* piece);
+/* The state after everything that happens at the end of the step. */
+void saltusi_pieces_end(const saltusi_pieces* pieces, const double* q, const double* v);
+
+/* Writes the acceleration [nv] at a state with contacts held: keys[count]. */
+typedef struct saltusi_dense_system {
+  saltus_status (*acceleration)(void* user, double t, const double* q, const double* v,
+                                const int* keys, int count, double* a);
+  void* user;
+  int* keys; /* [nc] room */
+} saltusi_dense_system;
+
+saltus_status saltusi_pieces_at(const saltusi_pieces* pieces, const saltusi_dense_system* system,
+                                double t, saltus_side side, double* q, double* v);
+
+#endif

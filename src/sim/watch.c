@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * watch.c - what those who watch are told: sums of forces and impulses, events, frames.
+ *
+ * A step hands its impulses to the parts of each contact. Frames at requested times inside the step
+ * take their share: of lasting forces in proportion to time, of located impacts those that happened
+ * until then. The rest goes to the sums at the end of the step, so that nothing is lost or told
+ * twice, wherever frames fall.
+ */
+#include "scheme/scheme_ops.h"
+#include "sim/sim_state.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+void saltusi_watch_layout(saltus_sim* sim, saltus_arena* arena) {
+  const saltus_dims* d = &sim->sys.dims;
+  sim->recorders = SALTUS_PUSH(arena, saltus_recorder, sim->def.recorder_count);
+  sim->record_times = SALTUS_PUSH(arena, double, sim->def.record_time_count);
+  sim->sums = SALTUS_PUSH(arena, double, SALTUSI_SUM_COUNT);
+  sim->contact_sums = SALTUS_PUSH(arena, saltusi_contact_sum, d->nc);
+  sim->joint_sums = SALTUS_PUSH(arena, double, d->nj);
+  sim->contact_parts = SALTUS_PUSH(arena, saltusi_contact_part, d->nc);
+  sim->joint_parts = SALTUS_PUSH(arena, double, d->nj);
+  sim->shown.q = SALTUS_PUSH(arena, double, d->nq);
+  sim->shown.v = SALTUS_PUSH(arena, double, d->nv);
+  sim->seen = SALTUS_PUSH(arena, long long, d->nc);
+  saltusi_contact_list_layout(&sim->list, d, arena);
+  saltusi_rows_layout(&sim->row, d, 1, false, arena);
+  sim->contact_frames = SALTUS_PUSH(arena, saltus_contact_frame, d->nc);
+  sim->joint_forces = SALTUS_PUSH(arena, double, d->nj);
+  bool needs_matrix = sim->sys.ops->kinetic == NULL && sim->sys.ops->linear == NULL;
+  sim->matrix = needs_matrix ? SALTUS_PUSH2(arena, double, d->nv, d->nv) : NULL;
+  sim->vector = SALTUS_PUSH(arena, double, d->nv);
+  sim->scratch = saltus_arena_push(arena, d->scratch, 1, SALTUS_ALIGNMENT);
+}
+
+void saltusi_watch_start(saltus_sim* sim) {
+  const saltus_sim_def* def = &sim->def;
+  if (def->recorder_count > 0) {
+    memcpy(sim->recorders, def->recorders, (size_t)def->recorder_count * sizeof *def->recorders);
+  }
+  if (def->record_time_count > 0) {
+    memcpy(sim->record_times, def->record_times,
+           (size_t)def->record_time_count * sizeof *def->record_times);
+  }
+  sim->sums[SALTUSI_SUM_TIME] = def->t0;
+  saltusi_watch_resume(sim);
+}
+
+static bool at_times(const saltus_sim* sim) {
+  return sim->def.record_dt > 0.0 || sim->def.record_time_count > 0;
+}
+
+/* Two times that differ by rounding alone are one. */
+static double rounding(double t) {
+  return 16.0 * DBL_EPSILON * fmax(1.0, fabs(t));
+}
+
+/* The next time of a frame; infinite past the last. */
+static double next_time(const saltus_sim* sim) {
+  if (sim->def.record_dt > 0.0) {
+    return sim->def.t0 + (double)sim->record_number * sim->def.record_dt;
+  }
+  return sim->record_number < sim->def.record_time_count ? sim->record_times[sim->record_number]
+                                                         : INFINITY;
+}
+
+void saltusi_watch_resume(saltus_sim* sim) {
+  sim->record_number = 0;
+  if (!at_times(sim)) {
+    return;
+  }
+  if (sim->def.record_dt > 0.0) {
+    double number = floor((sim->now.t - sim->def.t0) / sim->def.record_dt);
+    sim->record_number = (long long)fmax(0.0, fmin(number, 9e15));
+  }
+  while (next_time(sim) <= sim->now.t + rounding(sim->now.t)) {
+    sim->record_number++;
+  }
+}
+
+static saltus_status tell_event(saltus_sim* sim, const saltus_event* event) {
+  saltus_status first = SALTUS_OK;
+  for (int i = 0; i < sim->def.recorder_count; i++) {
+    const saltus_recorder* recorder = &sim->recorders[i];
+    if (recorder->event != NULL) {
+      saltus_status status = recorder->event(recorder->user, event);
+      first = first == SALTUS_OK ? status : first;
+    }
+  }
+  return first;
+}
+
+/* Tells what began or ended at one contact in a step of a scheme that does not locate events. */
+static saltus_status read_off(saltus_sim* sim, const saltus_contact_step* contact, double t,
+                              double h) {
+  saltusi_contact_sum* sum = &sim->contact_sums[contact->key];
+  bool pressed = contact->impulse[0] > 0.0;
+  saltus_event event = {
+      .t = t,
+      .t_accuracy = h,
+      .contact = contact->key,
+      .u_before = contact->u_before,
+      .u_after = contact->u_after,
+      .slip_before = {contact->slip_before[0], contact->slip_before[1]},
+      .slip_after = {contact->slip_after[0], contact->slip_after[1]},
+  };
+  if (contact->impact) {
+    event.kind = SALTUS_EVENT_IMPACT;
+    memcpy(event.impulse, contact->impulse, sizeof event.impulse);
+    event.energy_change = saltus_event_work(&event);
+    return tell_event(sim, &event);
+  }
+  if (pressed == (sum->closed != 0.0)) {
+    return SALTUS_OK;
+  }
+  sum->closed = pressed ? 1.0 : 0.0;
+  event.kind = pressed ? SALTUS_EVENT_CLOSE : SALTUS_EVENT_OPEN;
+  return tell_event(sim, &event);
+}
+
+/* A contact that is no longer active at all carries nothing: its lasting force has ended. */
+static saltus_status follow_released(saltus_sim* sim, double t, double h) {
+  for (int key = 0; key < sim->sys.dims.nc; key++) {
+    if (sim->contact_sums[key].closed != 0.0 && sim->seen[key] != sim->reports) {
+      const saltus_contact_step gone = {.key = key};
+      saltus_status status = read_off(sim, &gone, t, h);
+      if (status != SALTUS_OK) {
+        return status;
+      }
+    }
+  }
+  return SALTUS_OK;
+}
+
+/* A located event. When a contact closes after impacts whose flights shrink like a geometric series,
+ * they accumulate: with the ratio r of the last two flights d the rest lasts d r / (1 - r). No speed
+ * decides, and the ratio is what the impacts show, not the restitution. */
+static saltus_status follow_event(saltus_sim* sim, const saltus_event* event) {
+  enum { ENOUGH = 5 }; /* impacts that make a series */
+  saltusi_contact_sum* sum = &sim->contact_sums[event->contact];
+  saltus_status status = tell_event(sim, event);
+  if (event->kind == SALTUS_EVENT_IMPACT) {
+    sum->flight[1] = sum->flight[0];
+    sum->flight[0] = event->t - sum->last;
+    sum->last = event->t;
+    sum->impacts += 1.0;
+    return status;
+  }
+  double ratio = sum->flight[0] / sum->flight[1];
+  bool series = sum->impacts >= ENOUGH && ratio > 0.0 && ratio < 1.0;
+  sum->impacts = 0.0;
+  if (status != SALTUS_OK || event->kind != SALTUS_EVENT_CLOSE || !series) {
+    return status;
+  }
+  double rest = sum->flight[0] * ratio / (1.0 - ratio);
+  const saltus_event end = {.kind = SALTUS_EVENT_ACCUMULATION,
+                            .t = sum->last + rest,
+                            .t_accuracy = rest + event->t_accuracy,
+                            .contact = event->contact};
+  return tell_event(sim, &end);
+}
+
+static void deepen(saltus_sim* sim, double gap) {
+  double* deepest = &sim->sums[SALTUSI_SUM_PENETRATION];
+  *deepest = fmax(*deepest, -gap);
+}
+
+/* Impulses of the step into the parts: impacts as located, or by the word of the contact. */
+static void part_impulses(saltus_sim* sim, const saltus_step_report* report, bool located) {
+  for (int i = 0; i < report->active; i++) {
+    const saltus_contact_step* contact = &report->contacts[i];
+    saltusi_contact_part* part = &sim->contact_parts[contact->key];
+    bool whole = contact->impact && !(located && report->events_lost == 0);
+    memcpy(whole ? part->impulse : part->lasting, contact->impulse, sizeof part->lasting);
+    deepen(sim, contact->gap);
+  }
+  for (int i = 0; located && i < report->event_count && report->events_lost == 0; i++) {
+    const saltus_event* event = &report->events[i];
+    saltusi_contact_part* part = &sim->contact_parts[event->contact];
+    for (int k = 0; k < 3; k++) {
+      part->impulse[k] += event->impulse[k];
+      part->lasting[k] -= event->impulse[k];
+    }
+    part->lasting[0] = fmax(part->lasting[0], 0.0); /* a lasting force does not pull */
+  }
+  for (int j = 0; j < sim->sys.dims.nj; j++) {
+    sim->joint_parts[j] = report->joint_impulses[j];
+  }
+}
+
+/* A share of what is left of the lasting impulses goes to the sums. */
+static void take_share(saltus_sim* sim, double share) {
+  for (int key = 0; key < sim->sys.dims.nc; key++) {
+    for (int k = 0; k < 3; k++) {
+      double taken = share * sim->contact_parts[key].lasting[k];
+      sim->contact_sums[key].lasting[k] += taken;
+      sim->contact_parts[key].lasting[k] -= taken;
+    }
+  }
+  for (int j = 0; j < sim->sys.dims.nj; j++) {
+    double taken = share * sim->joint_parts[j];
+    sim->joint_sums[j] += taken;
+    sim->joint_parts[j] -= taken;
+  }
+}
+
+/* Everything that is left of a step goes to the sums. */
+static void take_rest(saltus_sim* sim) {
+  take_share(sim, 1.0);
+  for (int key = 0; key < sim->sys.dims.nc; key++) {
+    for (int k = 0; k < 3; k++) {
+      sim->contact_sums[key].impulse[k] += sim->contact_parts[key].impulse[k];
+    }
+    sim->contact_parts[key] = (saltusi_contact_part){{0.0}, {0.0}};
+  }
+}
+
+/* Located impacts up to a time go to the sums; the number of the first event after it. */
+static int take_impacts(saltus_sim* sim, const saltus_step_report* report, int from, double t) {
+  int i = from;
+  for (; i < report->event_count && report->events[i].t <= t; i++) {
+    const saltus_event* event = &report->events[i];
+    for (int k = 0; k < 3 && report->events_lost == 0; k++) {
+      sim->contact_sums[event->contact].impulse[k] += event->impulse[k];
+      sim->contact_parts[event->contact].impulse[k] -= event->impulse[k];
+    }
+  }
+  return i;
+}
+
+/* Gaps, velocities and mean forces of all contacts at a state. */
+static saltus_status frame_contacts(saltus_sim* sim, const saltus_state* x, double elapsed) {
+  saltus_point at = {.t = x->t, .q = x->q, .v = x->v, .scratch = sim->scratch};
+  saltus_status status = saltusi_contacts(&sim->sys, &at, &sim->list);
+  if (status != SALTUS_OK) {
+    return status;
+  }
+  for (int key = 0; key < sim->sys.dims.nc; key++) {
+    saltus_contact_frame* frame = &sim->contact_frames[key];
+    frame->gap = NAN;
+    frame->velocity = NAN;
+    for (int k = 0; k < 3; k++) {
+      double lasting = sim->contact_sums[key].lasting[k];
+      frame->force[k] = elapsed > 0.0 ? lasting / elapsed : 0.0;
+      frame->impulse[k] = sim->contact_sums[key].impulse[k];
+    }
+  }
+  for (int i = 0; i < sim->list.count; i++) {
+    int key = sim->list.key[i];
+    saltusi_rows_contact(&sim->sys, &at, key, 1, &sim->row, 0);
+    sim->contact_frames[key].gap = sim->list.gap[i];
+    deepen(sim, sim->list.gap[i]);
+    sim->contact_frames[key].velocity = saltusi_row_dot(&sim->row, 0, x->v) + sim->row.b[0];
+  }
+  return SALTUS_OK;
+}
+
+/* Sums of the next frame start from nothing. */
+static void start_sums(saltus_sim* sim, double t) {
+  for (int key = 0; key < sim->sys.dims.nc; key++) {
+    memset(sim->contact_sums[key].lasting, 0, sizeof sim->contact_sums[key].lasting);
+    memset(sim->contact_sums[key].impulse, 0, sizeof sim->contact_sums[key].impulse);
+  }
+  for (int j = 0; j < sim->sys.dims.nj; j++) {
+    sim->joint_sums[j] = 0.0;
+  }
+  for (int i = 0; i < SALTUSI_SUM_COUNT; i++) {
+    sim->sums[i] = 0.0;
+  }
+  sim->sums[SALTUSI_SUM_TIME] = t;
+}
+
+/* The frame of a state, told to all recorders. */
+static saltus_status tell_frame(saltus_sim* sim, const saltus_state* x) {
+  const saltus_dims* d = &sim->sys.dims;
+  double elapsed = x->t - sim->sums[SALTUSI_SUM_TIME];
+  saltus_status first = frame_contacts(sim, x, elapsed);
+  if (first != SALTUS_OK) {
+    return first;
+  }
+  for (int j = 0; j < d->nj; j++) {
+    sim->joint_forces[j] = elapsed > 0.0 ? sim->joint_sums[j] / elapsed : 0.0;
+  }
+  saltus_point at = {.t = x->t, .q = x->q, .v = x->v, .scratch = sim->scratch};
+  const saltus_frame frame = {
+      .step = sim->step,
+      .t = x->t,
+      .q = x->q,
+      .v = x->v,
+      .kinetic = saltusi_kinetic(&sim->sys, &at, sim->matrix, sim->vector),
+      .potential = saltusi_potential(&sim->sys, &at),
+      .contacts = sim->contact_frames,
+      .contact_count = d->nc,
+      .joint_forces = sim->joint_forces,
+      .residual_velocity = sim->sums[SALTUSI_SUM_VELOCITY],
+      .residual_impulse = sim->sums[SALTUSI_SUM_IMPULSE],
+      .penetration = sim->sums[SALTUSI_SUM_PENETRATION],
+      .h = sim->last_h,
+      .error = sim->sums[SALTUSI_SUM_ERROR],
+      .error_order = sim->report.error_order,
+      .rejections = (long long)sim->sums[SALTUSI_SUM_REJECTIONS],
+  };
+  start_sums(sim, x->t);
+  for (int i = 0; first == SALTUS_OK && i < sim->def.recorder_count; i++) {
+    if (sim->recorders[i].frame != NULL) {
+      first = sim->recorders[i].frame(sim->recorders[i].user, &frame);
+    }
+  }
+  return first;
+}
+
+/* Frames that were asked for at times in a step from t0 to t1. */
+static saltus_status frames_inside(saltus_sim* sim, const saltus_step_report* report, double t0,
+                                   double t1) {
+  int told = 0;
+  double from = t0;
+  saltus_status status = SALTUS_OK;
+  while (status == SALTUS_OK && at_times(sim) && next_time(sim) <= t1 + rounding(t1)) {
+    double t = next_time(sim);
+    t = t >= t1 - rounding(t1) ? t1 : t;
+    sim->record_number++;
+    const saltusi_dense_query query = {
+        .t = t, .side = SALTUS_RIGHT, .q = sim->shown.q, .v = sim->shown.v};
+    status = saltusi_scheme_dense(sim->scheme, 2, &query);
+    if (status != SALTUS_OK) {
+      return status;
+    }
+    sim->shown.t = t;
+    told = take_impacts(sim, report, told, t);
+    take_share(sim, t1 > from ? (t - from) / (t1 - from) : 1.0);
+    from = t;
+    status = tell_frame(sim, &sim->shown);
+  }
+  return status;
+}
+
+saltus_status saltusi_watch_step(saltus_sim* sim, const saltus_step_report* report, double t0,
+                                 double t1) {
+  if (sim->def.recorder_count == 0) {
+    return SALTUS_OK;
+  }
+  bool located = saltusi_scheme_info(sim->scheme)->locates_events;
+  saltus_status first = SALTUS_OK;
+  double* sums = sim->sums;
+  sim->reports++;
+  sums[SALTUSI_SUM_VELOCITY] = fmax(sums[SALTUSI_SUM_VELOCITY], report->residual_velocity);
+  sums[SALTUSI_SUM_IMPULSE] = fmax(sums[SALTUSI_SUM_IMPULSE], report->residual_impulse);
+  sums[SALTUSI_SUM_ERROR] = fmax(sums[SALTUSI_SUM_ERROR], report->error);
+  sums[SALTUSI_SUM_REJECTIONS] += report->rejections;
+  part_impulses(sim, report, located);
+  for (int i = 0; i < report->active; i++) {
+    sim->seen[report->contacts[i].key] = sim->reports;
+    if (!located) {
+      saltus_status status = read_off(sim, &report->contacts[i], sim->now.t, sim->last_h);
+      first = first == SALTUS_OK ? status : first;
+    }
+  }
+  for (int i = 0; i < report->event_count && first == SALTUS_OK; i++) {
+    first = follow_event(sim, &report->events[i]);
+  }
+  if (first == SALTUS_OK) {
+    first = follow_released(sim, sim->now.t, sim->last_h);
+  }
+  if (first == SALTUS_OK) {
+    first = frames_inside(sim, report, t0, t1);
+  }
+  take_rest(sim);
+  return first;
+}
+
+saltus_status saltusi_watch_frame(saltus_sim* sim, bool due) {
+  long long every = sim->def.record_every > 0 ? sim->def.record_every : 1;
+  bool beat = !at_times(sim) && sim->step % every == 0;
+  /* at requested times the last frame may have been told already */
+  bool told = at_times(sim) && sim->step > 0 && sim->sums[SALTUSI_SUM_TIME] == sim->now.t;
+  if (sim->def.recorder_count == 0 || !(due || beat) || told) {
+    return SALTUS_OK;
+  }
+  return tell_frame(sim, &sim->now);
+}
