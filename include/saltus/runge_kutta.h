@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * runge_kutta.h - options of the Runge-Kutta schemes that capture events: explicit-euler, midpoint,
+ * runge_kutta.h - options of event-driven, and of the Runge-Kutta schemes that capture events: explicit-euler, midpoint,
  * heun-3, rk4, rkf45, dopri5, radau-iia-1|3|5, lobatto-iiia-2|4|6, gauss-2|4|6,
  * herk-3, hem-4.
  *
@@ -23,6 +23,20 @@ typedef struct saltus_event_capturing_options {
 } saltus_event_capturing_options;
 
 SALTUS_API saltus_event_capturing_options saltus_event_capturing_options_default(void);
+
+/* event-driven: events located to a tolerance, impacts at an instant. */
+typedef enum saltus_at_accumulation {
+  SALTUS_AT_ACCUMULATION_STOP,   /* SALTUS_ERR_ACCUMULATION, with a message that says where */
+  SALTUS_AT_ACCUMULATION_CAPTURE /* goes on through it like the schemes that capture events */
+} saltus_at_accumulation;
+
+typedef struct saltus_event_driven_options {
+  int method;          /* of the smooth parts: place in the list of choices */
+  double tolerance;    /* s, to which events are located */
+  int at_accumulation; /* saltus_at_accumulation */
+} saltus_event_driven_options;
+
+SALTUS_API saltus_event_driven_options saltus_event_driven_options_default(void);
 
 SALTUS_END_DECLS
 

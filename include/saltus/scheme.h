@@ -39,6 +39,7 @@ typedef struct saltus_scheme_info {
   bool locates_events; /* reports events with times inside the step */
   bool dense;          /* knows its motion between the ends of a step */
   bool chooses_step;   /* takes steps of its own length; h is the most it may advance */
+  bool stops;          /* at accumulations of impacts, with its default options */
   bool sinks;          /* a body at rest on a contact does not stay; kept for comparison */
   unsigned treats;
   saltus_field_table options;

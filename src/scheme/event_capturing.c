@@ -5,6 +5,7 @@
  */
 #include "scheme/event_capturing.h"
 
+#include "base/log.h"
 #include "math/dense.h"
 
 #include <float.h>
@@ -53,6 +54,7 @@ void saltusi_capture_layout(saltusi_capture* w, const saltusi_tableau* method,
   w->whole = SALTUS_PUSH(arena, saltus_contact_step, d->nc);
   w->reported = SALTUS_PUSH(arena, bool, d->nc);
   w->was_closed = SALTUS_PUSH(arena, bool, d->nc);
+  w->series = SALTUS_PUSH(arena, saltusi_impact_series, d->nc);
 }
 
 /* Takes a Runge-Kutta step that has just been computed: state, impulses, error. */
@@ -140,6 +142,13 @@ static bool has_root(const saltusi_capture* w, int key) {
   return false;
 }
 
+static void count_impact(saltusi_impact_series* series, double t) {
+  series->flight[1] = series->flight[0];
+  series->flight[0] = t - series->last;
+  series->last = t;
+  series->impacts += 1.0;
+}
+
 /* What the Moreau step did, into the report of the whole step. */
 static void report_inner(saltusi_capture* w, const saltusi_step* s,
                          const saltus_step_report* inner) {
@@ -155,12 +164,14 @@ static void report_inner(saltusi_capture* w, const saltusi_step* s,
     }
     contact->impact = contact->impact || stops;
     if (stops) {
+      count_impact(&w->series[part->key], w->t);
       saltusi_capture_tell(w, &(saltusi_capture_note){.kind = SALTUSI_NOTE_IMPACT,
                                                       .key = part->key,
                                                       .u_before = part->u_before,
                                                       .u_after = part->u_after,
                                                       .impulse = part->impulse[0]});
-    } else if (!w->closed[part->key] && has_root(w, part->key)) {
+    } else if (part->u_before >= -w->velocity_rounding && !w->closed[part->key] &&
+               has_root(w, part->key)) {
       saltusi_capture_tell(w, &(saltusi_capture_note){.kind = SALTUSI_NOTE_TOUCH,
                                                       .key = part->key,
                                                       .u_before = part->u_before,
@@ -175,7 +186,7 @@ static void report_inner(saltusi_capture* w, const saltusi_step* s,
 }
 
 /* A Moreau step of length d with the impact law on the contacts of took_part and on those that touch
- * without force, like the balls of Newton's cradle. */
+ * without force, like the balls of Newton's cradle. With d = 0 it is the impact law at an instant. */
 static saltus_status strike(saltusi_capture* w, const saltusi_step* s, double d) {
   const saltus_dims* dims = &s->eval->sys.dims;
   const saltus_moreau_jean_options options = {.theta = 0.5,
@@ -248,6 +259,9 @@ static saltus_status act(saltusi_capture* w, const saltus_event_capturing_option
   const saltusi_event first = w->events[0];
   w->stall = first.b <= near * w->width ? w->stall + 1 : 0;
   bool stalled = w->stall > STALL_MAX || give_up;
+  if (stalled && w->stops) {
+    return saltusi_capture_stop(w, s, first.key);
+  }
   if (first.kind == SALTUSI_EVENT_OPEN && !stalled) {
     saltus_status status = flow_to(w, s, first.b);
     if (status == SALTUS_OK && o->projection != 0) {
@@ -270,9 +284,25 @@ static saltus_status act(saltusi_capture* w, const saltus_event_capturing_option
   choose_parts(w, nc, false, first.a + length);
   saltus_status status = flow_to(w, s, first.a);
   if (status == SALTUS_OK && w->left > 0.0) {
-    status = strike(w, s, fmin(length, w->left));
+    status = strike(w, s, w->exact && !stalled ? 0.0 : fmin(length, w->left));
   }
   return status == SALTUS_OK ? saltusi_capture_close(w, s, length, false) : status;
+}
+
+saltus_status saltusi_capture_stop(const saltusi_capture* w, const saltusi_step* s, int key) {
+  const saltusi_impact_series* series = &w->series[key];
+  const char* name = s->eval->sys.laws[w->laws[key]].name;
+  double ratio = series->flight[0] / series->flight[1];
+  bool known = series->impacts > 2.0 && ratio > 0.0 && ratio < 1.0;
+  double rest = known ? series->flight[0] * ratio / (1.0 - ratio) : NAN;
+  saltusi_log(
+      s->log, SALTUS_LEVEL_ERROR,
+      "scheme event-driven: impacts of contact %d \"%s\" accumulate: %.0f so far, the last "
+      "at t = %.15g s, after a flight of %.2g s that was %.6g times the one before; they end "
+      "at t = %.15g s (uncertain by %.1g s). Option at_accumulation=capture goes on through it",
+      key, name != NULL ? name : "", series->impacts, series->last, series->flight[0], ratio,
+      series->last + rest, rest + w->width);
+  return SALTUS_ERR_ACCUMULATION;
 }
 
 /* No event: the end of the sub-interval is the end of the step. A search for a hidden event may have

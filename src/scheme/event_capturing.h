@@ -56,6 +56,13 @@ typedef struct saltusi_capture_note {
   double impulse;           /* N s */
 } saltusi_capture_note;
 
+/* Impacts of a contact in a row; flights that shrink like a geometric series accumulate. */
+typedef struct saltusi_impact_series {
+  double impacts;   /* how many */
+  double last;      /* s, time of the last */
+  double flight[2]; /* s, between the last two, and between the two before */
+} saltusi_impact_series;
+
 /* Gaps and normal velocities of all contacts at one state, by key. */
 typedef struct saltusi_contact_view {
   double* gap; /* [nc] m; infinite for a contact that does not exist there */
@@ -102,6 +109,11 @@ typedef struct saltusi_capture {
   bool* was_closed;      /* [nc] */
   saltusi_pieces pieces; /* the motion of the step at hand */
 
+  /* event-driven: impacts at an instant, and what happens when they accumulate */
+  bool exact;
+  bool stops;                    /* at accumulations */
+  saltusi_impact_series* series; /* [nc] */
+
   const saltusi_step* sink; /* the step at hand, whose report gets the events */
   void (*watch)(void* watcher, const saltusi_capture_note* note); /* NULL: nobody */
   void* watcher;
@@ -144,6 +156,9 @@ saltus_status saltusi_capture_project(saltusi_capture* w, const saltusi_step* s)
 
 /* The place of a contact in the report of the whole step. */
 saltus_contact_step* saltusi_capture_reported(saltusi_capture* w, int key);
+
+/* Says that impacts of a contact accumulate here; returns SALTUS_ERR_ACCUMULATION. */
+saltus_status saltusi_capture_stop(const saltusi_capture* w, const saltusi_step* s, int key);
 
 /* Tells a note; time and accuracy are filled in. */
 void saltusi_capture_tell(const saltusi_capture* w, saltusi_capture_note* note);

@@ -151,11 +151,25 @@ static saltus_status find_candidates(saltusi_capture* w, const saltusi_step* s, 
     double slowest = 0.5 * -gamma * fmax(w->width, length) * (1.0 + 1e-9);
     bool still = touch && u <= w->velocity_rounding;
     bool short_flight = gamma < 0.0 && u <= slowest + w->velocity_rounding;
+    if (w->stops && gamma < 0.0 && u > w->velocity_rounding && (touch || short_flight)) {
+      return saltusi_capture_stop(w, s, key); /* a flight too short to be resolved */
+    }
     if (still || short_flight || (touch && gamma < 0.0)) {
       w->keys[w->count++] = key;
     }
   }
   return SALTUS_OK;
+}
+
+/* A blow may throw a closed contact apart. */
+static void tell_thrown(const saltusi_capture* w, int nc) {
+  for (int key = 0; key < nc; key++) {
+    if (w->was_closed[key] && !w->closed[key]) {
+      saltusi_capture_tell(w, &(saltusi_capture_note){.kind = SALTUSI_NOTE_OPEN,
+                                                      .key = key,
+                                                      .u_after = w->here.u[key]});
+    }
+  }
 }
 
 saltus_status saltusi_capture_close(saltusi_capture* w, const saltusi_step* s, double length,
@@ -167,6 +181,9 @@ saltus_status saltusi_capture_close(saltusi_capture* w, const saltusi_step* s, d
   }
   memcpy(w->was_closed, w->closed, (size_t)d->nc * sizeof(bool));
   memset(w->closed, 0, (size_t)d->nc * sizeof(bool));
+  if (status == SALTUS_OK && w->count == 0) {
+    tell_thrown(w, d->nc);
+  }
   if (status != SALTUS_OK || w->count == 0) {
     return status;
   }
@@ -188,6 +205,7 @@ saltus_status saltusi_capture_close(saltusi_capture* w, const saltusi_step* s, d
       int key = w->keys[i];
       w->closed[key] = true;
       w->keys[w->count++] = key;
+      w->series[key].impacts = 0.0;
       if (!w->was_closed[key]) {
         saltusi_capture_tell(w, &(saltusi_capture_note){.kind = SALTUSI_NOTE_CLOSE,
                                                         .key = key,
@@ -195,5 +213,6 @@ saltus_status saltusi_capture_close(saltusi_capture* w, const saltusi_step* s, d
       }
     }
   }
+  tell_thrown(w, d->nc);
   return SALTUS_OK;
 }

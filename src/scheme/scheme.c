@@ -37,6 +37,7 @@ static const saltusi_scheme_ops* const registry[] = {
     &saltusi_scheme_gauss_6,
     &saltusi_scheme_herk_3,
     &saltusi_scheme_hem_4,
+    &saltusi_event_driven,
 };
 enum { REGISTRY_COUNT = sizeof registry / sizeof registry[0] };
 
@@ -270,7 +271,7 @@ saltus_status saltusi_scheme_explain(const saltus_scheme* scheme, saltus_status 
                 "scheme %s: at t = %.17g the mass matrix is singular or not finite, or joints "
                 "depend on each other",
                 scheme->ops->info.name, t);
-  } else if (status != SALTUS_OK) {
+  } else if (status != SALTUS_OK && status != SALTUS_ERR_ACCUMULATION) { /* that one is told */
     saltusi_log(scheme->log, SALTUS_LEVEL_ERROR,
                 "scheme %s: the step from t = %.17g with h = %g failed: %s", scheme->ops->info.name,
                 t, h, saltus_status_text(status));

@@ -118,4 +118,6 @@ extern const saltusi_scheme_ops saltusi_scheme_gauss_6;
 extern const saltusi_scheme_ops saltusi_scheme_herk_3;
 extern const saltusi_scheme_ops saltusi_scheme_hem_4;
 
+extern const saltusi_scheme_ops saltusi_event_driven;
+
 #endif

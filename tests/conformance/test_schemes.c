@@ -101,6 +101,9 @@ static double mean_error_of_octave(const saltus_scheme_info* info, int steps) {
 static void impacts_converge_with_the_stated_order(void** state) {
   (void)state;
   FOR_EVERY_SCHEME(info) {
+    if (info->stops) { /* its events are located to a tolerance: no order, see test_event_driven.c */
+      continue;
+    }
     if (info->order > 1) {
       double order = log2(mean_error_of_octave(info, 12) / mean_error_of_octave(info, 24));
       assert_near(order, info->order + 1, 0.2);
@@ -137,7 +140,7 @@ static void a_ball_at_rest_stays_at_rest(void** state) {
 static void a_bouncing_ball_comes_to_rest(void** state) {
   (void)state;
   FOR_EVERY_SCHEME(info) {
-    if (info->sinks) {
+    if (info->sinks || info->stops) {
       continue;
     }
     drop_result r = drop(info, 1.0, 3.0, 3001, NULL);
@@ -252,6 +255,7 @@ static void what_a_scheme_cannot_treat_is_refused(void** state) {
 static void impulses_balance_momentum(void** state) {
   (void)state;
   FOR_EVERY_SCHEME(info) {
+    int steps = info->stops ? 1200 : 2000; /* impacts accumulate at 1.35 s */
     ball b = ball_usual();
     saltus_system sys = ball_system(&b);
     saltus_scheme* scheme = make(info, &sys, NULL);
@@ -259,7 +263,7 @@ static void impulses_balance_momentum(void** state) {
     double v = 0.0;
     saltus_state x = {0.0, &q, &v};
     double given = 0.0;
-    for (int i = 0; i < 2000; i++) {
+    for (int i = 0; i < steps; i++) {
       saltus_step_report report;
       assert_int_equal(saltus_scheme_step(scheme, 1e-3, &x, &report), SALTUS_OK);
       given -= 9.81 * 1e-3;
