@@ -154,6 +154,31 @@ typedef struct saltus_moreau_projected_options {
 
 SALTUS_API saltus_moreau_projected_options saltus_moreau_projected_options_default(void);
 
+/* moreau-midpoint: Moreau's scheme with explicit positions. */
+typedef struct saltus_moreau_midpoint_options {
+  int velocity; /* in the forces; 0: mean of the step, 1: its start */
+  double newton_tol;
+  int newton_max;
+} saltus_moreau_midpoint_options;
+
+SALTUS_API saltus_moreau_midpoint_options saltus_moreau_midpoint_options_default(void);
+
+/* variational: trapezoidal action, momenta at the nodes. */
+typedef struct saltus_variational_options {
+  double newton_tol;
+  int newton_max;
+} saltus_variational_options;
+
+SALTUS_API saltus_variational_options saltus_variational_options_default(void);
+
+/* rattle: the same with contacts and joints held at position and velocity level. */
+typedef struct saltus_rattle_options {
+  double newton_tol;
+  int newton_max;
+} saltus_rattle_options;
+
+SALTUS_API saltus_rattle_options saltus_rattle_options_default(void);
+
 /* schatzman-paoli: central difference with the impact law on position level. */
 typedef struct saltus_schatzman_paoli_options {
   double theta; /* weight of the end of the step in forces */

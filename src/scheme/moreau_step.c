@@ -250,10 +250,11 @@ static saltus_status solve_velocity(saltusi_moreau* w, const saltus_moreau_jean_
   return SALTUS_RETRY_SMALLER;
 }
 
-/* How far a contact is from its law, in m/s: |min(xi_N, W_NN P_N)|, or the natural map. Writes the
- * mean diagonal of W too, which makes an impulse of it. */
-static double contact_miss(const saltusi_moreau* w, const saltusi_step* s, int i, double* mean) {
+/* What a contact did, and how far it is from its law, in m/s: |min(xi_N, W_NN P_N)|, or the natural
+ * map. Writes the mean diagonal of W too, which makes an impulse of it. */
+static double report_contact(const saltusi_moreau* w, const saltusi_step* s, int i, double* mean) {
   const saltusi_law* law = &w->law;
+  saltus_contact_step* contact = &s->contacts[i];
   int first = w->first[i];
   int count = w->first[i + 1] - first;
   double xi[3];
@@ -263,29 +264,16 @@ static double contact_miss(const saltusi_moreau* w, const saltusi_step* s, int i
     double u1 = saltusi_row_dot(&law->rows, r, s->v1) + law->rows.b[r];
     xi[k] = u1 + w->e[r] * w->u0[r];
     *mean += law->diagonal[r] / count;
+    contact->impulse[k] = law->P[r];
+    *(k == 0 ? &contact->u_before : &contact->slip_before[k - 1]) = w->u0[r];
+    *(k == 0 ? &contact->u_after : &contact->slip_after[k - 1]) = u1;
   }
+  contact->impact = contact->impact && contact->impulse[0] > 0.0;
   if (count == 1) {
     return fabs(fmin(xi[0], law->P[first] * law->diagonal[first]));
   }
-  double mu = s->eval->sys.laws[s->contacts[i].law].mu;
+  double mu = s->eval->sys.laws[contact->law].mu;
   return sqrt(saltusi_natural_map2(count, mu, 1.0 / *mean, law->P + first, xi));
-}
-
-static void report_contact(const saltusi_moreau* w, const saltusi_step* s, int i) {
-  saltus_contact_step* contact = &s->contacts[i];
-  for (int r = w->first[i]; r < w->first[i + 1]; r++) {
-    double u1 = saltusi_row_dot(&w->law.rows, r, s->v1) + w->law.rows.b[r];
-    int k = r - w->first[i];
-    contact->impulse[k] = w->law.P[r];
-    if (k == 0) {
-      contact->u_before = w->u0[r];
-      contact->u_after = u1;
-    } else {
-      contact->slip_before[k - 1] = w->u0[r];
-      contact->slip_after[k - 1] = u1;
-    }
-  }
-  contact->impact = contact->impact && contact->impulse[0] > 0.0;
 }
 
 /* What the step did to each contact, and how well the law is satisfied, from v_{k+1} alone. */
@@ -303,8 +291,7 @@ static void report(const saltusi_moreau* w, const saltus_moreau_jean_options* o,
   }
   for (int i = 0; i < s->report->active; i++) {
     double mean = 0.0;
-    double miss = contact_miss(w, s, i, &mean);
-    report_contact(w, s, i);
+    double miss = report_contact(w, s, i, &mean);
     worst = fmax(worst, miss);
     worst_impulse = fmax(worst_impulse, miss / mean);
   }

@@ -17,6 +17,9 @@
 static const saltusi_scheme_ops* const registry[] = {
     &saltusi_moreau_jean,
     &saltusi_moreau_projected,
+    &saltusi_moreau_midpoint,
+    &saltusi_variational,
+    &saltusi_rattle,
     &saltusi_schatzman_paoli,
     &saltusi_splitting,
     &saltusi_splitting_contact,
