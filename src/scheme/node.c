@@ -157,7 +157,7 @@ void saltusi_node_mass_times(saltusi_node* node, const saltusi_step* s, const sa
 /* Central differences of fourth order of M v along v; the step makes truncation and rounding alike. */
 static void convective_by_differences(saltusi_node* node, const saltusi_step* s,
                                       const saltus_point* at, double factor, double* y) {
-  static const double weight[2] = {2.0 / 3.0, -1.0 / 12.0};
+  static const double weight[5] = {1.0 / 12.0, -2.0 / 3.0, 0.0, 2.0 / 3.0, -1.0 / 12.0};
   const saltus_dims* d = &s->eval->sys.dims;
   double speed = saltusi_max_abs(d->nv, at->v);
   if (speed == 0.0) {
@@ -167,12 +167,12 @@ static void convective_by_differences(saltusi_node* node, const saltusi_step* s,
   double step = 1e-3 * size / speed;
   saltus_point shifted = *at;
   shifted.q = node->q_shifted;
-  for (int k = 0; k < 4; k++) {
-    double sign = k % 2 == 0 ? 1.0 : -1.0;
-    double away = sign * step * (double)(1 + k / 2);
-    saltusi_advance(&s->eval->sys, at->q, at->v, away, node->q_shifted);
-    saltusi_node_mass_times(node, s, &shifted, at->v, node->product);
-    saltusi_add_scaled(d->nv, factor * sign * weight[k / 2] / step, node->product, y);
+  for (int k = -2; k <= 2; k++) {
+    if (k != 0) {
+      saltusi_advance(&s->eval->sys, at->q, at->v, k * step, node->q_shifted);
+      saltusi_node_mass_times(node, s, &shifted, at->v, node->product);
+      saltusi_add_scaled(d->nv, factor * weight[k + 2] / step, node->product, y);
+    }
   }
 }
 
