@@ -19,6 +19,9 @@ static const study* const registry[] = {
     &study_acary2009_fig7,
     &study_order_through_events,
     &study_herk_index,
+    &study_potra2006_table1,
+    &study_potra2006_table2,
+    &study_potra2006_table3,
 };
 
 const study* study_at(int i) {

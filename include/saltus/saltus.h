@@ -22,9 +22,9 @@
 #include "saltus/scene.h"
 #include "saltus/scheme.h"
 #include "saltus/sim.h"
-#include "saltus/start.h"
 #include "saltus/status.h"
 #include "saltus/system.h"
+#include "saltus/trapezoidal.h"
 #include "saltus/version.h"
 #include "saltus/work.h"
 

@@ -40,6 +40,7 @@ typedef struct saltus_scheme_info {
   bool dense;          /* knows its motion between the ends of a step */
   bool chooses_step;   /* takes steps of its own length; h is the most it may advance */
   bool stops;          /* at accumulations of impacts, with its default options */
+  bool pyramids;       /* spatial friction cones are polyhedra */
   bool sinks;          /* a body at rest on a contact does not stay; kept for comparison */
   unsigned treats;
   saltus_field_table options;
@@ -68,6 +69,7 @@ typedef struct saltus_step_report {
   double residual_velocity;            /* m/s, largest violation of the contact law */
   double residual_impulse;             /* N s, the same violation as an impulse */
   int newton_iterations;
+  bool indefinite_mass;       /* the effective mass of an implicit step is not positive definite */
   const saltus_event* events; /* [event_count] of a scheme that locates them inside its step */
   int event_count;
   int events_lost; /* more than a step can tell */

@@ -23,6 +23,8 @@ static const saltusi_scheme_ops* const registry[] = {
     &saltusi_schatzman_paoli,
     &saltusi_splitting,
     &saltusi_splitting_contact,
+    &saltusi_trapezoidal_mean,
+    &saltusi_trapezoidal_end,
     &saltusi_scheme_explicit_euler,
     &saltusi_scheme_midpoint,
     &saltusi_scheme_heun_3,

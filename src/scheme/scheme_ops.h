@@ -102,6 +102,10 @@ extern const saltusi_scheme_ops saltusi_schatzman_paoli;
 extern const saltusi_scheme_ops saltusi_splitting;
 extern const saltusi_scheme_ops saltusi_splitting_contact;
 
+/* The linearly implicit trapezoidal method: trapezoidal_schemes.c. */
+extern const saltusi_scheme_ops saltusi_trapezoidal_mean;
+extern const saltusi_scheme_ops saltusi_trapezoidal_end;
+
 /* Runge-Kutta methods that capture events: event_schemes.c. */
 extern const saltusi_scheme_ops saltusi_scheme_explicit_euler;
 extern const saltusi_scheme_ops saltusi_scheme_midpoint;

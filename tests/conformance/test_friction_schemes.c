@@ -149,7 +149,8 @@ static void a_thrown_disc_comes_to_roll(void** state) {
 }
 
 /* A cone, not a pyramid: whatever the direction, the puck stops on its line after v^2/(2 mu g) =
- * 0.375 m. 1e-12 across; 1e-3 along is half a step at v. */
+ * 0.375 m. 1e-12 across; 1e-3 along is half a step at v. Polygons of friction directions are allowed
+ * what 8 of them miss, 1 - cos^2(pi/8) = 15 % of the way. */
 static void a_puck_slides_on_a_straight_line(void** state) {
   (void)state;
   static const char* const angles[] = {"0.1", "0.4", "1.1", "2.7", "-2"};
@@ -160,8 +161,9 @@ static void a_puck_slides_on_a_straight_line(void** state) {
       double a = strtod(angles[i], NULL);
       go(&r, 0.6);
       const double* q = saltus_sim_q(r.sim);
-      assert_near(q[1] * cos(a) - q[0] * sin(a), 0.0, 1e-12);
-      assert_near(q[0] * cos(a) + q[1] * sin(a), 0.375, 1e-3);
+      double missed = info->pyramids ? 0.15 * 0.375 : 0.0;
+      assert_near(q[1] * cos(a) - q[0] * sin(a), 0.0, missed + 1e-12);
+      assert_near(q[0] * cos(a) + q[1] * sin(a), 0.375, missed + 1e-3);
       assert_near(saltus_sim_v(r.sim)[0], 0.0, 1e-12);
       assert_near(saltus_sim_v(r.sim)[1], 0.0, 1e-12);
       finish(&r);

@@ -97,7 +97,7 @@ static double mean_error_of_octave(const saltus_scheme_info* info, int steps) {
 
 /* A method of order 2 or more follows the parabolas of a ball exactly. What is left is the bracket
  * C h^(p+1) of its impacts: one order more than stated, on grids so coarse that it stays above
- * rounding. */
+ * rounding. A method that interpolates parabolas by parabolas has nothing left but rounding. */
 static void impacts_converge_with_the_stated_order(void** state) {
   (void)state;
   FOR_EVERY_SCHEME(info) {
@@ -105,8 +105,11 @@ static void impacts_converge_with_the_stated_order(void** state) {
       continue;
     }
     if (info->order > 1) {
-      double order = log2(mean_error_of_octave(info, 12) / mean_error_of_octave(info, 24));
-      assert_near(order, info->order + 1, 0.2);
+      double fine = mean_error_of_octave(info, 24);
+      if (fine > 1e-14) {
+        double order = log2(mean_error_of_octave(info, 12) / fine);
+        assert_near(order, info->order + 1, 0.2);
+      }
     } else {
       double order = log2(mean_error(info, 499) / mean_error(info, 7984)) / 4.0;
       assert_near(order, info->order, 0.05);

@@ -53,6 +53,9 @@ static void check_order(const char* problem_name, int coarse, int by, int extra)
     if (scheme->stops) {
       continue;
     }
+    if (extra > 0 && error_of(scheme->name, problem, 211) < 1e-14) {
+      continue; /* follows parabolas to their roots: nothing left but rounding */
+    }
     if (scheme->order > 1) {
       double order = order_of(scheme->name, problem, coarse, by, 2);
       assert_near(order, scheme->order + extra, 0.25);

@@ -1,0 +1,414 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * polyhedral.c - see polyhedral.h. Equations (6.6)-(6.8) and the elimination of section 6:
+ *
+ *   unknowns   z = [c_nu; per contact c, beta, lam],   s = A z + b
+ *   A          [ W_jj  W_ju ; W_uj  E^T W_uu E + N ],  E expands rows to directions,
+ *              N = [0 0 0; 0 0 1; mu -1 0] per contact
+ */
+#include "scheme/polyhedral.h"
+
+#include "math/dense.h"
+
+#include <string.h>
+
+static const double pi = 3.14159265358979323846;
+
+/* An answer counts when its complementarity holds to this part of the data. */
+static const double accepted = 1e-10;
+
+static int directions_of(const saltus_contact_law* law, int pairs) {
+  if (law->tangents == 0 || law->mu <= 0.0) {
+    return 0;
+  }
+  return law->tangents == 1 ? 2 : 2 * pairs;
+}
+
+static int unknowns_of(int directions) {
+  return directions > 0 ? directions + 2 : 1;
+}
+
+/* Rows and unknowns of the largest contact. */
+static void largest(const saltus_system* sys, int pairs, int* rows, int* unknowns) {
+  *rows = 1;
+  *unknowns = 1;
+  for (int i = 0; i < sys->law_count && sys->laws != NULL; i++) {
+    int directions = directions_of(&sys->laws[i], pairs);
+    int tangents = directions > 0 ? sys->laws[i].tangents : 0;
+    *rows = 1 + tangents > *rows ? 1 + tangents : *rows;
+    *unknowns = unknowns_of(directions) > *unknowns ? unknowns_of(directions) : *unknowns;
+  }
+}
+
+void saltusi_polyhedral_layout(saltusi_polyhedral* law, const saltus_system* sys, int pairs,
+                               saltus_arena* arena) {
+  const saltus_dims* d = &sys->dims;
+  int rows;
+  int unknowns;
+  largest(sys, pairs, &rows, &unknowns);
+  int room = SALTUSI_POLYHEDRAL_MAX + d->nj;
+  int n = d->nc < room / unknowns ? d->nj + d->nc * unknowns : room;
+  law->pairs = pairs;
+  law->rows_max = d->nj + (d->nc < room ? d->nc : room) * rows;
+  law->n_max = n;
+  law->contacts = SALTUS_PUSH(arena, saltusi_polyhedral_contact, d->nc);
+  saltusi_rows_layout(&law->force_rows, d, law->rows_max, false, arena);
+  saltusi_rows_layout(&law->velocity_rows, d, law->rows_max, false, arena);
+  law->AinvR = SALTUS_PUSH2(arena, double, law->rows_max, d->nv);
+  law->W = SALTUS_PUSH2(arena, double, law->rows_max, law->rows_max);
+  law->rate = SALTUS_PUSH(arena, double, law->rows_max);
+  law->p = SALTUS_PUSH(arena, double, law->rows_max);
+  law->A = SALTUS_PUSH2(arena, double, n, n);
+  law->block = SALTUS_PUSH2(arena, double, n, n);
+  double** vectors[] = {&law->b, &law->z, &law->s, &law->part};
+  for (int i = 0; i < 4; i++) {
+    *vectors[i] = SALTUS_PUSH(arena, double, n);
+  }
+  law->basic = SALTUS_PUSH(arena, int, n);
+  law->pivot = SALTUS_PUSH(arena, int, n);
+  saltusi_lcp_mixed_layout(&law->mixed, n, arena);
+  saltusi_lcp_layout(&law->lemke, n - d->nj, arena);
+}
+
+void saltusi_polyhedral_start(saltusi_polyhedral* law, const saltus_system* sys, bool keep_joints) {
+  law->joints = sys->dims.nj;
+  law->keep_joints = keep_joints;
+  law->count = 0;
+  law->rows = sys->dims.nj;
+  law->n = sys->dims.nj;
+}
+
+bool saltusi_polyhedral_add(saltusi_polyhedral* law, const saltus_system* sys, int key, int which) {
+  const saltus_contact_law* data = &sys->laws[which];
+  int directions = directions_of(data, law->pairs);
+  saltusi_polyhedral_contact contact = {.key = key,
+                                        .law = which,
+                                        .tangents = directions > 0 ? data->tangents : 0,
+                                        .directions = directions,
+                                        .row = law->rows,
+                                        .first = law->n,
+                                        .mu = data->mu,
+                                        .sliding = -1,
+                                        .scale = 1.0};
+  if (law->rows + 1 + contact.tangents > law->rows_max ||
+      law->n + unknowns_of(directions) > law->n_max) {
+    return false;
+  }
+  law->rows += 1 + contact.tangents;
+  law->n += unknowns_of(directions);
+  law->contacts[law->count++] = contact;
+  return true;
+}
+
+static void evaluate_rows(const saltusi_polyhedral* law, const saltus_system* sys,
+                          const saltus_point* at, saltusi_row_block* block) {
+  for (int j = 0; j < law->joints; j++) {
+    saltusi_rows_joint(sys, at, j, block, j);
+  }
+  for (int i = 0; i < law->count; i++) {
+    const saltusi_polyhedral_contact* contact = &law->contacts[i];
+    saltusi_rows_contact(sys, at, contact->key, 1 + contact->tangents, block, contact->row);
+  }
+}
+
+void saltusi_polyhedral_rows(saltusi_polyhedral* law, const saltus_system* sys,
+                             const saltus_point* force_at, const saltus_point* velocity_at) {
+  evaluate_rows(law, sys, force_at, &law->force_rows);
+  evaluate_rows(law, sys, velocity_at, &law->velocity_rows);
+}
+
+void saltusi_polyhedral_operator(saltusi_polyhedral* law, const saltusi_eval* eval,
+                                 const saltusi_linear* linear) {
+  size_t nv = (size_t)eval->sys.dims.nv;
+  for (int r = 0; r < law->rows; r++) {
+    double* column = law->AinvR + (size_t)r * nv;
+    memset(column, 0, nv * sizeof(double));
+    saltusi_row_add(&law->force_rows, r, 1.0, column);
+    saltusi_linear_solve(eval, linear, column);
+    for (int i = 0; i < law->rows; i++) {
+      law->W[(size_t)i * (size_t)law->rows + (size_t)r] =
+          saltusi_row_dot(&law->velocity_rows, i, column);
+    }
+  }
+}
+
+/* cos and sin of direction k; opposite directions are opposite to the last bit. */
+static void direction(const saltusi_polyhedral_contact* contact, int k, double d[2]) {
+  int half = contact->directions > 2 ? contact->directions / 2 : 1;
+  double sign = k < half ? 1.0 : -1.0;
+  double angle = pi * (double)(k % half) / (double)half;
+  d[0] = sign * (k % half == 0 ? 1.0 : cos(angle));
+  d[1] = sign * (k % half == 0 ? 0.0 : sin(angle));
+}
+
+double saltusi_polyhedral_along(const saltusi_polyhedral_contact* contact, int k,
+                                const double* tangent) {
+  double d[2];
+  direction(contact, k, d);
+  return d[0] * tangent[0] + (contact->tangents > 1 ? d[1] * tangent[1] : 0.0);
+}
+
+/* Largest component normal to an edge, in units of the distance of the edges. */
+double saltusi_polyhedral_gauge(const saltusi_polyhedral_contact* contact, const double* tangent) {
+  if (contact->tangents == 1) {
+    return fabs(tangent[0]);
+  }
+  double sector = 2.0 * pi / (double)contact->directions;
+  double reach = 0.0;
+  for (int k = 0; k < contact->directions; k++) {
+    double angle = sector * ((double)k + 0.5);
+    reach = fmax(reach, tangent[0] * cos(angle) + tangent[1] * sin(angle));
+  }
+  return reach / cos(0.5 * sector);
+}
+
+/* The combination of rows that unknown `k` of a contact stands for: 0 is c, then beta. */
+static void expand(const saltusi_polyhedral_contact* contact, int k, double e[3]) {
+  e[0] = k == 0 ? 1.0 : 0.0;
+  e[1] = 0.0;
+  e[2] = 0.0;
+  if (k > 0) {
+    direction(contact, k - 1, e + 1);
+  }
+}
+
+static double combine(const saltusi_polyhedral_contact* contact, const double e[3],
+                      const double* rows, int stride) {
+  double sum = 0.0;
+  for (int i = 0; i < 3 && i <= contact->tangents; i++) {
+    sum += e[i] * rows[(size_t)(contact->row + i) * (size_t)stride];
+  }
+  return sum;
+}
+
+/* Columns of A that belong to one contact, for one row that is already combined: [rows] to [n]. */
+static void spread(const saltusi_polyhedral* law, const double* combined, double* out) {
+  for (int j = 0; j < law->joints; j++) {
+    out[j] = combined[j];
+  }
+  for (int i = 0; i < law->count; i++) {
+    const saltusi_polyhedral_contact* contact = &law->contacts[i];
+    for (int k = 0; k <= contact->directions; k++) {
+      double e[3];
+      expand(contact, k, e);
+      out[contact->first + k] = combine(contact, e, combined, 1);
+    }
+    if (contact->directions > 0) {
+      out[contact->first + contact->directions + 1] = 0.0;
+    }
+  }
+}
+
+/* The rows of A and b of one contact. */
+static void write_contact(saltusi_polyhedral* law, saltusi_polyhedral_contact* contact) {
+  size_t n = (size_t)law->n;
+  int rows = law->rows;
+  for (int k = 0; k <= contact->directions; k++) {
+    double e[3];
+    expand(contact, k, e);
+    for (int r = 0; r < rows; r++) {
+      law->part[r] = combine(contact, e, law->W + r, rows);
+    }
+    spread(law, law->part, law->A + (size_t)(contact->first + k) * n);
+    law->b[contact->first + k] = combine(contact, e, law->rate, 1);
+  }
+  if (contact->directions == 0) {
+    return;
+  }
+  int lam = contact->first + contact->directions + 1;
+  double* last = law->A + (size_t)lam * n;
+  double W_tt = law->A[(size_t)(contact->first + 1) * n + (size_t)(contact->first + 1)];
+  contact->scale = W_tt > 0.0 ? sqrt(W_tt) : 1.0;
+  memset(last, 0, n * sizeof(double));
+  last[contact->first] = contact->scale * contact->mu;
+  law->b[lam] = contact->scale * contact->slack;
+  for (int k = 1; k <= contact->directions; k++) {
+    last[contact->first + k] = -contact->scale;
+    law->A[(size_t)(contact->first + k) * n + (size_t)lam] = contact->scale;
+  }
+}
+
+static void write_problem(saltusi_polyhedral* law) {
+  for (int j = 0; j < law->joints; j++) {
+    spread(law, law->W + (size_t)j * (size_t)law->rows, law->A + (size_t)j * (size_t)law->n);
+    law->b[j] = law->rate[j];
+  }
+  for (int i = 0; i < law->count; i++) {
+    write_contact(law, &law->contacts[i]);
+  }
+}
+
+/* p from z, and s = A z + b. */
+static void read_answer(saltusi_polyhedral* law) {
+  for (int j = 0; j < law->joints; j++) {
+    law->p[j] = law->z[j];
+  }
+  for (int i = 0; i < law->count; i++) {
+    const saltusi_polyhedral_contact* contact = &law->contacts[i];
+    double* p = law->p + contact->row;
+    memset(p, 0, (size_t)(1 + contact->tangents) * sizeof(double));
+    for (int k = 0; k <= contact->directions; k++) {
+      double e[3];
+      expand(contact, k, e);
+      for (int r = 0; r < 3 && r <= contact->tangents; r++) {
+        p[r] += e[r] * law->z[contact->first + k];
+      }
+    }
+  }
+  for (int i = 0; i < law->n; i++) {
+    law->s[i] = saltusi_dot(law->n, law->A + (size_t)i * (size_t)law->n, law->z) + law->b[i];
+  }
+}
+
+/* Largest violation, each row in the unit of its velocity. */
+static double violation(const saltusi_polyhedral* law, const double* z) {
+  double worst = 0.0;
+  for (int i = 0; i < law->n; i++) {
+    size_t row = (size_t)i * (size_t)law->n;
+    double s = saltusi_dot(law->n, law->A + row, z) + law->b[i];
+    double diagonal = law->A[row + (size_t)i];
+    double miss = i < law->joints ? fabs(s) : fabs(fmin(s, z[i] * (diagonal > 0 ? diagonal : 1.0)));
+    worst = miss <= worst ? worst : miss;
+  }
+  return worst;
+}
+
+/* Velocity that normal force and its friction give to the normal row of each sliding contact. */
+static void read_couplings(saltusi_polyhedral* law) {
+  size_t m = (size_t)(law->n - law->joints);
+  for (int i = 0; i < law->count; i++) {
+    saltusi_polyhedral_contact* contact = &law->contacts[i];
+    if (contact->sliding < 0) {
+      continue;
+    }
+    size_t c = (size_t)(contact->first - law->joints);
+    const double* row = law->mixed.reduced + c * m;
+    contact->coupling = row[c] + contact->mu * row[c + 1 + (size_t)contact->sliding];
+  }
+}
+
+saltus_status saltusi_polyhedral_solve(saltusi_polyhedral* law, saltusi_eval* eval) {
+  law->residual = 0.0;
+  if (law->n == 0) {
+    return SALTUS_OK;
+  }
+  write_problem(law);
+  double size = saltusi_max_abs(law->n, law->b);
+  if (!isfinite(size) || !isfinite(saltusi_max_abs(law->n * law->n, law->A))) {
+    return SALTUS_RETRY_NAN;
+  }
+  eval->work.contact_solves++;
+  const saltus_lcp problem = {.n = law->n, .bilateral = law->joints, .M = law->A, .q = law->b};
+  saltusi_reduction reduction = saltusi_lcp_mixed_reduce(&law->mixed, &problem, law->keep_joints);
+  if (reduction != SALTUSI_REDUCED) {
+    return SALTUS_ERR_SINGULAR;
+  }
+  read_couplings(law);
+  int left = law->n - law->joints;
+  saltusi_lcp_result result =
+      saltusi_lcp_lemke(&law->lemke, left, law->mixed.reduced, law->mixed.rest, law->mixed.z);
+  if (result.outcome != SALTUSI_LCP_SOLVED) {
+    return SALTUS_RETRY_SMALLER;
+  }
+  saltusi_lcp_mixed_expand(&law->mixed, &problem);
+  const double* answer = law->mixed.expanded;
+  law->residual = violation(law, answer);
+  if (law->residual > 1e-14 * size && saltusi_lcp_mixed_polish(&law->mixed, &problem) &&
+      violation(law, law->mixed.polished) < law->residual) {
+    answer = law->mixed.polished;
+    law->residual = violation(law, answer);
+  }
+  memcpy(law->z, answer, (size_t)law->n * sizeof(double));
+  read_answer(law);
+  return law->residual <= accepted * size ? SALTUS_OK : SALTUS_RETRY_SMALLER;
+}
+
+/* Unknowns that a mode lets differ from zero. Sticking has two independent directions of either
+ * sign; which two is of no importance. */
+static int basic_unknowns(saltusi_polyhedral* law, const saltusi_mode* modes) {
+  int count = 0;
+  for (int j = 0; j < law->joints; j++) {
+    law->basic[count++] = j;
+  }
+  for (int i = 0; i < law->count; i++) {
+    const saltusi_polyhedral_contact* contact = &law->contacts[i];
+    const saltusi_mode* mode = &modes[i];
+    if (mode->kind == SALTUSI_MODE_OPEN) {
+      continue;
+    }
+    law->basic[count++] = contact->first;
+    if (contact->directions == 0) {
+      continue;
+    }
+    if (mode->kind == SALTUSI_MODE_STICK) {
+      law->basic[count++] = contact->first + 1;
+      if (contact->tangents > 1) {
+        law->basic[count++] = contact->first + 1 + contact->directions / 4;
+      }
+      continue;
+    }
+    for (int k = 0; k < 2 && mode->direction[k] >= 0; k++) {
+      law->basic[count++] = contact->first + 1 + mode->direction[k];
+    }
+    law->basic[count++] = contact->first + contact->directions + 1;
+  }
+  return count;
+}
+
+bool saltusi_polyhedral_solve_in(saltusi_polyhedral* law, const saltusi_mode* modes) {
+  write_problem(law);
+  int count = basic_unknowns(law, modes);
+  for (int i = 0; i < count; i++) {
+    const double* row = law->A + (size_t)law->basic[i] * (size_t)law->n;
+    for (int j = 0; j < count; j++) {
+      law->block[(size_t)i * (size_t)count + (size_t)j] = row[law->basic[j]];
+    }
+    law->part[i] = -law->b[law->basic[i]];
+  }
+  if (!saltusi_lu_factor(count, law->block, law->pivot, 1e-13)) {
+    return false; /* supports that depend on each other */
+  }
+  saltusi_lu_solve(count, law->block, law->pivot, law->part);
+  memset(law->z, 0, (size_t)law->n * sizeof(double));
+  for (int i = 0; i < count; i++) {
+    law->z[law->basic[i]] = law->part[i];
+  }
+  read_answer(law);
+  return isfinite(saltusi_max_abs(law->n, law->z));
+}
+
+saltusi_mode saltusi_polyhedral_mode(const saltusi_polyhedral* law, int i) {
+  const saltusi_polyhedral_contact* contact = &law->contacts[i];
+  const double* z = law->z + contact->first;
+  const double* s = law->s + contact->first;
+  saltusi_mode mode = {.kind = SALTUSI_MODE_SLIP, .direction = {-1, -1}};
+  size_t diagonal = (size_t)contact->first * ((size_t)law->n + 1);
+  if (!(z[0] * law->A[diagonal] > s[0])) {
+    mode.kind = SALTUSI_MODE_OPEN;
+    return mode;
+  }
+  int lam = contact->directions + 1;
+  if (contact->directions > 0 && !(z[lam] > s[lam])) {
+    mode.kind = SALTUSI_MODE_STICK;
+    return mode;
+  }
+  for (int k = 1; k <= contact->directions; k++) { /* the two largest */
+    if (!(z[k] > 0.0)) {
+      continue;
+    }
+    if (mode.direction[0] < 0 || z[k] > z[1 + mode.direction[0]]) {
+      mode.direction[1] = mode.direction[0];
+      mode.direction[0] = k - 1;
+    } else if (mode.direction[1] < 0 || z[k] > z[1 + mode.direction[1]]) {
+      mode.direction[1] = k - 1;
+    }
+  }
+  return mode;
+}
+
+void saltusi_polyhedral_apply(const saltusi_polyhedral* law, int nv, double* x) {
+  for (int r = 0; r < law->rows; r++) {
+    saltusi_add_scaled(nv, law->p[r], law->AinvR + (size_t)r * (size_t)nv, x);
+  }
+}

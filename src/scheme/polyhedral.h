@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * polyhedral.h - joints and contacts with polyhedral friction cones as one mixed complementarity
+ * problem (Potra, Anitescu, Gavrea and Trinkle 2006, sections 5 and 6).
+ *
+ *   x = x_free + A^-1 R_f p,     U = R_v^T x + ... = W p + rate,     W = R_v^T A^-1 R_f
+ *   joints    U = 0
+ *   contacts  p_N = c,   p_T = sum of beta_k d_k,   d_k unit directions, opposite ones in pairs
+ *             0 <= U_N              perp   c      >= 0
+ *             0 <= d_k^T U_T + lam  perp   beta_k >= 0
+ *             0 <= mu c + slack - sum of beta_k   perp   lam >= 0
+ *
+ * R_f and R_v may be taken at different points, so W need not be symmetric. slack is friction that
+ * an impulse outside of c brings along (the restituted impulse of Poisson's law). Rows are joints
+ * first, then each contact with its normal and its tangents; a contact without friction has the
+ * normal alone.
+ */
+#ifndef SALTUSI_POLYHEDRAL_H
+#define SALTUSI_POLYHEDRAL_H
+
+#include "solve/lcp_lemke.h"
+#include "solve/lcp_mixed.h"
+#include "system/linear.h"
+
+/* Friction directions of a spatial contact, at most; unknowns that are solved for at once, at most:
+ * eight dense matrices of that size have to be kept. */
+enum { SALTUSI_DIRECTION_PAIRS_MAX = 32, SALTUSI_POLYHEDRAL_MAX = 800 };
+
+/* What a contact does between events. */
+typedef enum saltusi_contact_mode {
+  SALTUSI_MODE_UNKNOWN,
+  SALTUSI_MODE_OPEN,  /* no normal force */
+  SALTUSI_MODE_STICK, /* closed, no slip */
+  SALTUSI_MODE_SLIP   /* closed, friction on the border of the cone; a contact without friction */
+} saltusi_contact_mode;
+
+/* A mode with the directions of friction that carry: one, or two on an edge; -1: none. */
+typedef struct saltusi_mode {
+  saltusi_contact_mode kind;
+  int direction[2];
+} saltusi_mode;
+
+/* One contact of the problem. */
+typedef struct saltusi_polyhedral_contact {
+  int key, law;
+  int tangents;   /* 0 without friction */
+  int directions; /* 0, 2 or the number of the polygon */
+  int row;        /* of the normal */
+  int first;      /* unknown c; beta and lam follow */
+  double mu;
+  double slack;    /* N s */
+  int sliding;     /* direction of friction that the caller expects; -1: none */
+  double coupling; /* W_NN + mu W_NT of it, joints held: negative in Painleve's region */
+  double scale;    /* of lam and its row: sqrt(W_TT), so that all pivots are of one size */
+} saltusi_polyhedral_contact;
+
+typedef struct saltusi_polyhedral {
+  int pairs;    /* of a spatial contact */
+  int rows_max; /* joints, normals, tangents */
+  int n_max;    /* unknowns */
+  int joints;   /* rows of them */
+  int count;    /* contacts */
+  int rows;     /* in all */
+  int n;        /* unknowns, joints first */
+  bool keep_joints;
+  saltusi_polyhedral_contact* contacts; /* [nc] */
+  saltusi_row_block force_rows;         /* R_f */
+  saltusi_row_block velocity_rows;      /* R_v */
+  double* AinvR;                        /* [rows x nv] row r is A^-1 times column r of R_f */
+  double* W;                            /* [rows x rows] */
+  double* rate;                         /* [rows] m/s, U without impulses */
+  double* p;                            /* [rows] N s */
+  double* A;                            /* [n x n] of the complementarity problem */
+  double* b;                            /* [n] */
+  double* z;                            /* [n] */
+  double* s;                            /* [n] A z + b */
+  double* block;                        /* [n x n] of a solve in given modes */
+  double* part;                         /* [n] the same */
+  int* basic;                           /* [n] */
+  int* pivot;                           /* [n] */
+  double residual;                      /* m/s, of the last solve */
+  saltusi_lcp_mixed mixed;
+  saltusi_lcp_work lemke;
+} saltusi_polyhedral;
+
+void saltusi_polyhedral_layout(saltusi_polyhedral* law, const saltus_system* sys, int pairs,
+                               saltus_arena* arena);
+
+/* The contacts of the problem; false when there are more unknowns than there is room for. */
+void saltusi_polyhedral_start(saltusi_polyhedral* law, const saltus_system* sys, bool keep_joints);
+bool saltusi_polyhedral_add(saltusi_polyhedral* law, const saltus_system* sys, int key, int which);
+
+/* Rows at the points where forces act and where velocities are measured; W with a factored A. */
+void saltusi_polyhedral_rows(saltusi_polyhedral* law, const saltus_system* sys,
+                             const saltus_point* force_at, const saltus_point* velocity_at);
+void saltusi_polyhedral_operator(saltusi_polyhedral* law, const saltusi_eval* eval,
+                                 const saltusi_linear* linear);
+
+/* p from W, rate and slack. SALTUS_ERR_SINGULAR when joints depend on each other and are not kept,
+ * SALTUS_RETRY_SMALLER when no solution is found, SALTUS_RETRY_NAN when data are not numbers. */
+saltus_status saltusi_polyhedral_solve(saltusi_polyhedral* law, saltusi_eval* eval);
+
+/* p with every contact in the given mode [count], whatever the signs; false: no such solution. */
+bool saltusi_polyhedral_solve_in(saltusi_polyhedral* law, const saltusi_mode* modes);
+
+/* The mode of contact i in the last solution. */
+saltusi_mode saltusi_polyhedral_mode(const saltusi_polyhedral* law, int i);
+
+/* x += A^-1 R_f p */
+void saltusi_polyhedral_apply(const saltusi_polyhedral* law, int nv, double* x);
+
+/* Component of a tangent vector along direction k; how far a tangential impulse reaches into the
+ * polygon: its border is at 1. */
+double saltusi_polyhedral_along(const saltusi_polyhedral_contact* contact, int k,
+                                const double* tangent);
+double saltusi_polyhedral_gauge(const saltusi_polyhedral_contact* contact, const double* tangent);
+
+#endif

@@ -1,0 +1,568 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * trapezoidal.c - the step through collisions and transitions (Potra et al. 2006, section 8,
+ * corrected; methods, 2.7), and the two schemes made of it.
+ *
+ *   until the step is used up:
+ *     active       closed in the last substep; or gap <= contact_gap or hit in this step, and does not
+ *                  leave
+ *     entry        an active contact that approaches: a blow of all active contacts
+ *     solve        to the end of the step by complementarity
+ *     collision    contacts that are not active and end with a gap below zero: state at the first
+ *                  root of the cubic through gaps and rates, a blow of the active contacts and of all
+ *                  that hit at that time
+ *     transition   to the first change of mode; the next substep looks for none
+ *     accept       otherwise
+ */
+#include "scheme/trapezoidal.h"
+
+#include "base/log.h"
+#include "math/dense.h"
+
+#include <float.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Collisions of one contact in a step; the last of them does not rebound. */
+enum { HITS_MAX = 8 };
+
+/* Collisions closer together than this part of the step are one. */
+static const double together = 1e-9;
+/* What is left below this part of the step is nothing. */
+static const double nothing = 1e-13;
+
+saltus_status saltusi_trapezoid_gaps(saltusi_trapezoid* w, double t, const double* q, double* gap) {
+  const saltus_system* sys = &w->eval->sys;
+  saltus_point at = saltusi_at(w->eval, t, q, w->v);
+  saltus_status status = saltusi_contacts(sys, &at, &w->list);
+  if (status != SALTUS_OK) {
+    return status;
+  }
+  for (int key = 0; key < sys->dims.nc; key++) {
+    gap[key] = INFINITY;
+  }
+  for (int i = 0; i < w->list.count; i++) {
+    gap[w->list.key[i]] = w->list.gap[i];
+    w->law_of[w->list.key[i]] = w->list.law[i];
+  }
+  return SALTUS_OK;
+}
+
+double saltusi_trapezoid_velocity(saltusi_trapezoid* w, int key, double slip[2]) {
+  const saltus_system* sys = &w->eval->sys;
+  saltus_point at = saltusi_at(w->eval, w->t, w->q, w->v);
+  int tangents = sys->laws[w->law_of[key]].tangents;
+  saltusi_rows_contact(sys, &at, key, 1 + tangents, &w->row, 0);
+  for (int r = 0; r < 2; r++) {
+    slip[r] = r < tangents ? saltusi_row_dot(&w->row, 1 + r, w->v) + w->row.b[1 + r] : 0.0;
+  }
+  return saltusi_row_dot(&w->row, 0, w->v) + w->row.b[0];
+}
+
+void saltusi_trapezoid_tell(saltusi_trapezoid* w, const saltus_event* event) {
+  const saltusi_step* s = w->s;
+  if (s->events == NULL || s->report->event_count == SALTUSI_EVENTS_MAX) {
+    s->report->events_lost++;
+    return;
+  }
+  s->events[s->report->event_count++] = *event;
+}
+
+void saltusi_trapezoid_add_impulses(saltusi_trapezoid* w, const double* p, bool impact) {
+  for (int j = 0; j < w->law.joints; j++) {
+    w->s->joint_impulses[j] += p[j];
+  }
+  for (int i = 0; i < w->law.count; i++) {
+    const saltusi_polyhedral_contact* contact = &w->law.contacts[i];
+    saltus_contact_step* summary = &w->summary[contact->key];
+    w->reported[contact->key] = true;
+    for (int r = 0; r <= contact->tangents; r++) {
+      summary->impulse[r] += p[contact->row + r];
+    }
+    summary->impact = summary->impact || (impact && p[contact->row] > 0.0);
+  }
+}
+
+static bool is_closed(const saltusi_mode* mode) {
+  return mode->kind == SALTUSI_MODE_STICK || mode->kind == SALTUSI_MODE_SLIP;
+}
+
+/* The contacts of the law: w->active. */
+static saltus_status collect(saltusi_trapezoid* w) {
+  const saltus_system* sys = &w->eval->sys;
+  saltusi_polyhedral_start(&w->law, sys, w->o->joints != 0);
+  for (int key = 0; key < sys->dims.nc; key++) {
+    if (w->active[key] && !saltusi_polyhedral_add(&w->law, sys, key, w->law_of[key])) {
+      saltusi_log(w->s->log, SALTUS_LEVEL_ERROR,
+                  "at t = %.17g more unknowns of contacts than the %d that are solved for at once: "
+                  "take fewer direction_pairs or fewer contacts",
+                  w->t, w->law.n_max);
+      return SALTUS_ERR_UNSUPPORTED;
+    }
+  }
+  return SALTUS_OK;
+}
+
+saltus_status saltusi_trapezoid_measure(saltusi_trapezoid* w) {
+  if (w->measured) {
+    return SALTUS_OK;
+  }
+  saltus_point at = saltusi_at(w->eval, w->t, w->q, w->v);
+  saltus_status status = saltusi_linear_assemble(w->eval, &w->mass, &at, 1.0, 0.0, 0.0);
+  if (status == SALTUS_OK) {
+    saltusi_force(w->eval, &at, w->push);
+    saltusi_linear_solve(w->eval, &w->mass, w->push);
+    for (int i = 0; i < w->eval->sys.dims.nv; i++) {
+      w->push[i] *= w->s->h;
+    }
+    w->measured = true;
+  }
+  return status;
+}
+
+double saltusi_trapezoid_rounding(const saltusi_trapezoid* w) {
+  return 1e-12 * (saltusi_row_size(&w->row, 0, w->s->v0) + saltusi_row_size(&w->row, 0, w->push));
+}
+
+/* A contact that leaves is free, or the end velocity would hold it in the air. */
+static bool leaves(saltusi_trapezoid* w, int key) {
+  double slip[2];
+  double u = saltusi_trapezoid_velocity(w, key, slip);
+  return u > saltusi_trapezoid_rounding(w);
+}
+
+void saltusi_trapezoid_release(saltusi_trapezoid* w) {
+  for (int i = 0; i < w->law.count; i++) {
+    int key = w->law.contacts[i].key;
+    if (is_closed(&w->told[key]) && leaves(w, key)) {
+      saltusi_trapezoid_tell(w,
+                             &(saltus_event){.kind = SALTUS_EVENT_OPEN, .contact = key, .t = w->t});
+      w->told[key].kind = SALTUSI_MODE_OPEN;
+    }
+  }
+}
+
+static saltus_status choose_active(saltusi_trapezoid* w) {
+  saltus_status status = saltusi_trapezoid_gaps(w, w->t, w->q, w->gap);
+  for (int key = 0; key < w->eval->sys.dims.nc && status == SALTUS_OK; key++) {
+    bool there = w->gap[key] < (double)INFINITY;
+    bool touches = there && (w->gap[key] <= w->o->contact_gap || w->hit_count[key] > 0);
+    bool free = !is_closed(&w->told[key]) && !touches;
+    if (there && !free) {
+      status = saltusi_trapezoid_measure(w);
+      free = status == SALTUS_OK && !is_closed(&w->told[key]) && leaves(w, key);
+    }
+    w->active[key] = there && !free;
+  }
+  return status == SALTUS_OK ? collect(w) : status;
+}
+
+/* Direction of friction of each sliding contact, and whether a contact is in Painleve's region:
+ * more normal force there makes the contact approach faster (methods, 3.6). */
+static void choose_sliding(saltusi_trapezoid* w) {
+  for (int i = 0; i < w->law.count; i++) {
+    saltusi_polyhedral_contact* contact = &w->law.contacts[i];
+    contact->sliding = -1;
+    double most = 0.0;
+    double slip[2];
+    if (contact->directions == 0) {
+      continue;
+    }
+    saltusi_trapezoid_velocity(w, contact->key, slip);
+    for (int k = 0; k < contact->directions; k++) {
+      double against = -saltusi_polyhedral_along(contact, k, slip);
+      if (against > most) {
+        most = against;
+        contact->sliding = k;
+      }
+    }
+  }
+}
+
+/* Tells that contacts have come into Painleve's region; whether any is there. */
+static bool find_paradox(saltusi_trapezoid* w) {
+  bool any = false;
+  for (int i = 0; i < w->law.count; i++) {
+    const saltusi_polyhedral_contact* contact = &w->law.contacts[i];
+    double slip[2];
+    bool inside = contact->sliding >= 0 && contact->coupling < 0.0;
+    if (inside && !w->paradox[contact->key]) {
+      saltusi_trapezoid_tell(
+          w, &(saltus_event){.kind = SALTUS_EVENT_PAINLEVE,
+                             .t = w->t,
+                             .contact = contact->key,
+                             .u_before = saltusi_trapezoid_velocity(w, contact->key, slip)});
+    }
+    w->paradox[contact->key] = inside;
+    any = any || inside;
+  }
+  return any;
+}
+
+/* The rest of the step by complementarity, into w->whole. Mean velocities would reverse a tip that
+ * jams: in Painleve's region the end velocity is held whatever the scheme. */
+static saltus_status solve_whole(saltusi_trapezoid* w) {
+  choose_sliding(w);
+  saltus_status status = saltusi_trapezoid_prepare(w, w->left, w->mean);
+  if (status == SALTUS_OK) {
+    status = saltusi_polyhedral_solve(&w->law, w->eval);
+  }
+  if (status == SALTUS_OK && find_paradox(w) && w->mean) {
+    status = saltusi_trapezoid_prepare(w, w->left, false);
+    if (status == SALTUS_OK) {
+      status = saltusi_polyhedral_solve(&w->law, w->eval);
+    }
+  }
+  if (status != SALTUS_OK) {
+    return status;
+  }
+  for (int i = 0; i < w->law.count; i++) {
+    w->whole_mode[i] = saltusi_polyhedral_mode(&w->law, i);
+  }
+  w->whole_residual = w->law.residual;
+  saltusi_trapezoid_finish(w, w->left, &w->whole);
+  return saltusi_trapezoid_gaps(w, w->t + w->left, w->whole.q, w->gap_end);
+}
+
+/* p0 + d0 s + c2 s^2 + c3 s^3, the cubic of (7.2) over s in [0, 1] */
+typedef struct cubic {
+  double p0, d0, c2, c3;
+} cubic;
+
+static double cubic_at(const cubic* c, double s) {
+  return c->p0 + s * (c->d0 + s * (c->c2 + s * c->c3));
+}
+
+static double bisect(const cubic* c, double a, double b) {
+  for (int k = 0; k < 100; k++) {
+    double s = 0.5 * (a + b);
+    if (!(s > a && s < b)) {
+      break;
+    }
+    if (cubic_at(c, s) > 0.0) {
+      a = s;
+    } else {
+      b = s;
+    }
+  }
+  return b;
+}
+
+/* The smallest root in (0, 1] of a cubic that starts above zero and ends below. c3 is rounding when
+ * the gap is linear, so the cubic is cut at its extrema and bisected, never divided by c3. */
+static double first_root(const cubic* c) {
+  double cuts[4] = {0.0, 1.0, 1.0, 1.0};
+  int count = 1;
+  double a = 3.0 * c->c3;
+  double disc = c->c2 * c->c2 - a * c->d0;
+  if (disc > 0.0) {
+    double r = -(c->c2 + (c->c2 >= 0.0 ? sqrt(disc) : -sqrt(disc)));
+    double roots[2] = {c->d0 / r, r / a};
+    if (!(roots[0] < roots[1])) {
+      double kept = roots[0];
+      roots[0] = roots[1];
+      roots[1] = kept;
+    }
+    for (int i = 0; i < 2; i++) {
+      if (roots[i] > 0.0 && roots[i] < 1.0) {
+        cuts[count++] = roots[i];
+      }
+    }
+  }
+  for (int i = 1; i <= count; i++) {
+    double end = i < count ? cuts[i] : 1.0;
+    if (cubic_at(c, end) <= 0.0) {
+      return bisect(c, cuts[i - 1], end);
+    }
+  }
+  return 1.0;
+}
+
+/* Where in the substep the contact hits. */
+static double hit_time(saltusi_trapezoid* w, int key) {
+  const saltus_system* sys = &w->eval->sys;
+  saltus_point start = saltusi_at(w->eval, w->t, w->q, w->v);
+  saltus_point end = saltusi_at(w->eval, w->t + w->left, w->whole.q, w->whole.v);
+  saltusi_rows_contact(sys, &start, key, 1, &w->row, 0);
+  double d0 = w->left * (saltusi_row_dot(&w->row, 0, w->v) + w->row.b[0]);
+  saltusi_rows_contact(sys, &end, key, 1, &w->row, 0);
+  double d1 = w->left * (saltusi_row_dot(&w->row, 0, w->whole.v) + w->row.b[0]);
+  /* a contact that is being left comes back to where it is, zero or, by drift, a bit below */
+  bool left = w->gap[key] <= w->o->contact_gap && d0 > 0.0;
+  double p0 = left ? 0.0 : w->gap[key];
+  double p1 = w->gap_end[key] - (left ? fmin(w->gap[key], 0.0) : 0.0);
+  const cubic c = {
+      .p0 = p0, .d0 = d0, .c2 = 3.0 * (p1 - p0) - 2.0 * d0 - d1, .c3 = 2.0 * (p0 - p1) + d0 + d1};
+  return first_root(&c);
+}
+
+static bool hits(const saltusi_trapezoid* w, int key) {
+  return !w->active[key] && w->gap_end[key] < fmin(w->gap[key], 0.0) &&
+         w->gap[key] < (double)INFINITY;
+}
+
+/* The first collision of the substep as part of it; 2: none. Marks all that hit together. */
+static double first_hit(saltusi_trapezoid* w) {
+  int nc = w->eval->sys.dims.nc;
+  double first = 2.0;
+  for (int key = 0; key < nc; key++) {
+    w->hit[key] = hits(w, key);
+    w->hit_at[key] = w->hit[key] ? hit_time(w, key) : 2.0;
+    first = fmin(first, w->hit_at[key]);
+  }
+  for (int key = 0; key < nc; key++) {
+    w->hit[key] = w->hit[key] && (w->hit_at[key] - first) * w->left <= together * w->s->h;
+  }
+  return first;
+}
+
+/* Moves the present time; below rounding nothing is left. */
+static void pass(saltusi_trapezoid* w, double x) {
+  w->left -= x;
+  w->t = w->s->t + (w->s->h - w->left);
+  if (w->left <= nothing * w->s->h) {
+    w->left = 0.0;
+    w->t = w->s->t + w->s->h;
+  }
+}
+
+static void take_state(saltusi_trapezoid* w, const double* q, const double* v) {
+  memcpy(w->q, q, (size_t)w->eval->sys.dims.nq * sizeof(double));
+  memcpy(w->v, v, (size_t)w->eval->sys.dims.nv * sizeof(double));
+}
+
+/* State at part s of the substep, of the interpolant through both ends: its cubic term vanishes, so
+ * the velocity is linear, and q is advanced along the mean of the velocities; impulses in proportion
+ * (7.3). Then the blow. */
+static saltus_status collide(saltusi_trapezoid* w, double part) {
+  const saltus_system* sys = &w->eval->sys;
+  int nv = sys->dims.nv;
+  double x = part * w->left;
+  for (int i = 0; i < nv; i++) {
+    double change = part * (w->whole.v[i] - w->v[i]);
+    w->F1[i] = w->v[i] + 0.5 * change;
+    w->trial.v[i] = w->v[i] + change;
+  }
+  saltusi_advance(sys, w->q, w->F1, x, w->trial.q);
+  for (int r = 0; r < w->law.rows; r++) {
+    w->trial.p[r] = part * w->whole.p[r];
+  }
+  saltusi_trapezoid_add_impulses(w, w->trial.p, false);
+  take_state(w, w->trial.q, w->trial.v);
+  pass(w, x);
+  for (int key = 0; key < sys->dims.nc; key++) {
+    w->active[key] = w->active[key] || w->hit[key];
+    w->hit_count[key] += w->hit[key] ? 1 : 0;
+  }
+  bool approach;
+  saltus_status status = collect(w);
+  if (status == SALTUS_OK) {
+    status = saltusi_trapezoid_restitution(w, false, &approach);
+  }
+  for (int i = 0; i < w->law.count; i++) {
+    w->e[i] = w->hit_count[w->law.contacts[i].key] < HITS_MAX ? w->e[i] : 0.0;
+  }
+  return status == SALTUS_OK ? saltusi_trapezoid_impact(w) : status;
+}
+
+/* Contacts that are active and approach: a blow, before any motion. */
+static saltus_status enter(saltusi_trapezoid* w) {
+  bool approach;
+  saltus_status status = saltusi_trapezoid_restitution(w, true, &approach);
+  return status == SALTUS_OK && approach ? saltusi_trapezoid_impact(w) : status;
+}
+
+/* Whether two modes of sliding are opposite. */
+static bool reverses(const saltusi_polyhedral_contact* contact, const saltusi_mode* a,
+                     const saltusi_mode* b) {
+  if (contact->directions == 0 || a->direction[0] < 0 || b->direction[0] < 0) {
+    return false;
+  }
+  int turn = abs(a->direction[0] - b->direction[0]);
+  int quarter = contact->directions / 4;
+  return turn > quarter && turn < contact->directions - quarter;
+}
+
+/* What the new modes of a substep of length x, taken from `start` on, mean for who watches. After a
+ * located transition the change is at its start. */
+static void follow_modes(saltusi_trapezoid* w, double start, double x) {
+  for (int i = 0; i < w->law.count; i++) {
+    const saltusi_polyhedral_contact* contact = &w->law.contacts[i];
+    saltusi_mode* told = &w->told[contact->key];
+    const saltusi_mode* now = &w->whole_mode[i];
+    bool was = is_closed(told);
+    bool is = is_closed(now);
+    saltus_event event = {.contact = contact->key,
+                          .t = w->located ? start : start + x,
+                          .t_accuracy = w->located ? 1e-9 * w->s->h : x};
+    bool rubs = contact->directions > 0 && was && is;
+    bool change = true;
+    if (was != is) {
+      event.kind = is ? SALTUS_EVENT_CLOSE : SALTUS_EVENT_OPEN;
+    } else if (rubs && told->kind != now->kind) {
+      event.kind = now->kind == SALTUSI_MODE_STICK ? SALTUS_EVENT_STICK : SALTUS_EVENT_SLIP;
+    } else if (rubs && reverses(contact, told, now)) {
+      event.kind = SALTUS_EVENT_REVERSAL;
+    } else {
+      change = false;
+    }
+    if (change) {
+      saltusi_trapezoid_tell(w, &event);
+    }
+    *told = *now;
+  }
+}
+
+/* Contacts that no longer take part have opened. */
+static void follow_released(saltusi_trapezoid* w) {
+  for (int key = 0; key < w->eval->sys.dims.nc; key++) {
+    if (!w->active[key]) {
+      if (is_closed(&w->told[key])) {
+        saltusi_trapezoid_tell(
+            w, &(saltus_event){.kind = SALTUS_EVENT_OPEN, .contact = key, .t = w->t});
+      }
+      w->told[key].kind = SALTUSI_MODE_OPEN;
+      w->mode[key].kind = SALTUSI_MODE_OPEN;
+      w->paradox[key] = false;
+    }
+  }
+}
+
+static void accept_whole(saltusi_trapezoid* w) {
+  double start = w->t;
+  double x = w->left;
+  saltus_step_report* report = w->s->report;
+  report->residual_velocity = fmax(report->residual_velocity, w->whole_residual);
+  saltusi_trapezoid_add_impulses(w, w->whole.p, false);
+  take_state(w, w->whole.q, w->whole.v);
+  pass(w, x);
+  follow_modes(w, start, x);
+  for (int i = 0; i < w->law.count; i++) {
+    w->mode[w->law.contacts[i].key] = w->whole_mode[i];
+  }
+  w->located = false;
+}
+
+/* One substep: to a collision, to a transition, or to the end. */
+static saltus_status substep(saltusi_trapezoid* w, int* transitions) {
+  saltus_status status = choose_active(w);
+  if (status == SALTUS_OK) {
+    follow_released(w);
+    status = enter(w);
+  }
+  if (status == SALTUS_OK) {
+    status = solve_whole(w);
+  }
+  if (status != SALTUS_OK) {
+    return status;
+  }
+  double part = first_hit(w);
+  if (part <= 1.0) {
+    w->located = false;
+    return collide(w, part);
+  }
+  double length = 0.0;
+  if (w->o->detection != 0 && !w->located && *transitions < w->o->events_max && w->law.count > 0) {
+    status = saltusi_trapezoid_transition(w, &length);
+  }
+  if (status != SALTUS_OK) {
+    return status;
+  }
+  if (length > 0.0) {
+    saltusi_trapezoid_add_impulses(w, w->trial.p, false);
+    take_state(w, w->trial.q, w->trial.v);
+    pass(w, length);
+    for (int i = 0; i < w->law.count; i++) {
+      w->mode[w->law.contacts[i].key].kind = SALTUSI_MODE_UNKNOWN;
+    }
+    (*transitions)++;
+    w->located = true;
+    return SALTUS_OK;
+  }
+  accept_whole(w);
+  return SALTUS_OK;
+}
+
+/* Modes as numbers for the memory of a scheme: kind + 4 (first + 1) + 512 (second + 1). */
+static double encode(const saltusi_mode* mode) {
+  return (double)mode->kind + 4.0 * (mode->direction[0] + 1) + 512.0 * (mode->direction[1] + 1);
+}
+
+static saltusi_mode decode(double code) {
+  int whole = (int)code;
+  return (saltusi_mode){.kind = (saltusi_contact_mode)(whole % 4),
+                        .direction = {whole / 4 % 128 - 1, whole / 512 - 1}};
+}
+
+static saltus_status start_step(saltusi_trapezoid* w) {
+  const saltusi_step* s = w->s;
+  const saltus_dims* d = &s->eval->sys.dims;
+  w->t = s->t;
+  w->left = s->h;
+  w->located = false;
+  w->measured = false;
+  take_state(w, s->q0, s->v0);
+  memset(s->joint_impulses, 0, (size_t)d->nj * sizeof(double));
+  saltus_status status = saltusi_trapezoid_gaps(w, w->t, w->q, w->gap_start);
+  for (int key = 0; key < d->nc && status == SALTUS_OK; key++) {
+    const double* carried = s->memory0 + (size_t)SALTUSI_TRAPEZOID_CARRIED * (size_t)key;
+    double slip[2];
+    w->hit_count[key] = 0;
+    w->active[key] = false;
+    w->reported[key] = false;
+    w->mode[key] = decode(carried[0]);
+    w->told[key] = decode(carried[1]);
+    w->paradox[key] = carried[2] != 0.0;
+    w->summary[key] = (saltus_contact_step){.key = key, .law = w->law_of[key]};
+    if (w->gap_start[key] < (double)INFINITY) {
+      w->u_start[key] = saltusi_trapezoid_velocity(w, key, slip);
+      memcpy(w->summary[key].slip_before, slip, sizeof slip);
+    }
+  }
+  return status;
+}
+
+static void finish_step(saltusi_trapezoid* w) {
+  const saltusi_step* s = w->s;
+  const saltus_dims* d = &s->eval->sys.dims;
+  memcpy(s->q1, w->q, (size_t)d->nq * sizeof(double));
+  memcpy(s->v1, w->v, (size_t)d->nv * sizeof(double));
+  for (int key = 0; key < d->nc; key++) {
+    double* carried = s->memory1 + (size_t)SALTUSI_TRAPEZOID_CARRIED * (size_t)key;
+    carried[0] = encode(&w->mode[key]);
+    carried[1] = encode(&w->told[key]);
+    carried[2] = w->paradox[key] ? 1.0 : 0.0;
+    if (!w->reported[key]) {
+      continue;
+    }
+    saltus_contact_step* contact = &s->contacts[s->report->active++];
+    *contact = w->summary[key];
+    contact->gap = w->gap_start[key];
+    contact->u_before = contact->impact ? contact->u_before : w->u_start[key];
+    contact->u_after = saltusi_trapezoid_velocity(w, key, contact->slip_after);
+    contact->impulse[0] = fmax(contact->impulse[0], 0.0);
+  }
+}
+
+saltus_status saltusi_trapezoid_step(saltusi_trapezoid* w, const saltus_trapezoidal_options* o,
+                                     const saltusi_step* s, bool mean) {
+  w->o = o;
+  w->s = s;
+  w->mean = mean;
+  w->eval = s->eval;
+  saltus_status status = start_step(w);
+  int transitions = 0;
+  /* collisions and transitions are counted: the loop ends by itself, this is a last resort */
+  int most = 2 * (HITS_MAX * s->eval->sys.dims.nc + o->events_max) + 4;
+  for (int k = 0; status == SALTUS_OK && w->left > 0.0; k++) {
+    status = k < most ? substep(w, &transitions) : SALTUS_RETRY_SMALLER;
+    if (k == 0 && status == SALTUS_OK) {
+      saltusi_trapezoid_check_definite(w, s->h);
+    }
+  }
+  if (status == SALTUS_OK) {
+    finish_step(w);
+  }
+  return status;
+}
