@@ -13,8 +13,8 @@
 #include <time.h>
 
 static const bench* const registry[] = {
-    &bench_moreau_ball, &bench_formula_ball,   &bench_formula_pendulum,
-    &bench_scene_chain, &bench_graph_distance,
+    &bench_moreau_ball,    &bench_formula_ball, &bench_formula_pendulum, &bench_scene_chain,
+    &bench_graph_distance, &bench_precision,    &bench_smooth_step,
 };
 enum { COUNT = sizeof registry / sizeof registry[0] };
 

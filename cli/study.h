@@ -50,7 +50,8 @@ typedef struct study_report {
   int claim_count, claim_capacity;
   study_series* series;
   int series_count, series_capacity;
-  bool over_work; /* figures show the error over the work, not over the step */
+  bool over_work;   /* figures show the error over the work, not over the step */
+  bool over_forces; /* and the work is counted in force evaluations, not in steps */
 } study_report;
 
 typedef struct study {
@@ -127,6 +128,9 @@ double study_v_l1(const study_row* row);
 double study_v_l2(const study_row* row);
 double study_v_graph(const study_row* row);
 
+/* What the row cost, in the unit of the report. */
+long long study_work(const study_report* report, const study_row* row);
+
 /* The row with this many steps in a series; NULL: none. */
 const study_row* study_find(const study_report* report, const study_series* series,
                             long long steps);
@@ -140,6 +144,7 @@ extern const study study_acary2009_fig5;
 extern const study study_acary2008_violation;
 extern const study study_acary2008_splitting;
 extern const study study_acary2008_balls;
+extern const study study_acary2008_higher_order;
 extern const study study_acary2009_fig6;
 extern const study study_acary2009_fig7;
 extern const study study_order_through_events;

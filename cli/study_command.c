@@ -120,7 +120,7 @@ static void print_table(const study_report* report) {
            "h [s]", "q inf", "q L1", "q L2", "q graph", "v inf", "v L1", "v L2", "v graph");
     for (int i = series->first; i < series->first + series->count; i++) {
       const study_row* row = &report->rows[i];
-      printf("%8lld %11.4e", report->over_work ? row->work.steps : row->steps, row->h);
+      printf("%8lld %11.4e", report->over_work ? study_work(report, row) : row->steps, row->h);
       for (int k = 0; k < 2 * NORM_COUNT; k++) {
         double e = norm_of(k < NORM_COUNT ? &row->error.q : &row->error.v, k % NORM_COUNT);
         printf(isfinite(e) ? " %9.3e" : " %9.0f", e);

@@ -41,7 +41,9 @@ static int write_figure(const drawing* d, saltusi_panel* panels, int count, doub
   bool work = d->report->over_work;
   const saltusi_figure figure = {.title = d->report->study,
                                  .subtitle = d->report->source,
-                                 .x_label = work ? "work: steps attempted" : "step h [s]",
+                                 .x_label = !work                    ? "step h [s]"
+                                            : d->report->over_forces ? "work: force evaluations"
+                                                                     : "work: steps attempted",
                                  .log_x = true,
                                  .panel_count = count,
                                  .panels = panels,
@@ -154,7 +156,8 @@ int study_draw(const study_report* report, const char* path) {
   d->series = calloc(2 * (size_t)report->series_count + 1, sizeof *d->series);
   if (d->x != NULL && d->e_q != NULL && d->e_v != NULL && d->series != NULL) {
     for (int i = 0; i < report->row_count; i++) {
-      d->x[i] = report->over_work ? (double)report->rows[i].work.steps : report->rows[i].h;
+      d->x[i] =
+          report->over_work ? (double)study_work(report, &report->rows[i]) : report->rows[i].h;
       d->e_q[i] = report->rows[i].error.q.l1;
       d->e_v[i] = report->rows[i].error.v.l1;
     }

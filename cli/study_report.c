@@ -299,6 +299,10 @@ double study_v_graph(const study_row* row) {
   return row->error.v.hausdorff;
 }
 
+long long study_work(const study_report* report, const study_row* row) {
+  return report->over_forces ? row->work.force_evaluations : row->work.steps;
+}
+
 const study_row* study_find(const study_report* report, const study_series* series,
                             long long steps) {
   for (int i = series->first; i < series->first + series->count; i++) {

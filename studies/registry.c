@@ -15,6 +15,7 @@ static const study* const registry[] = {
     &study_acary2008_violation,
     &study_acary2008_splitting,
     &study_acary2008_balls,
+    &study_acary2008_higher_order,
     &study_acary2009_fig6,
     &study_acary2009_fig7,
     &study_order_through_events,
