@@ -22,6 +22,7 @@
 #include "saltus/scene.h"
 #include "saltus/scheme.h"
 #include "saltus/sim.h"
+#include "saltus/start.h"
 #include "saltus/status.h"
 #include "saltus/system.h"
 #include "saltus/trapezoidal.h"

@@ -50,7 +50,7 @@ typedef struct saltus_scene_view {
   const char* description; /* "" when not given */
   const char* text;        /* the whole file */
   const saltus_system* system;
-  const double* q0;
+  const double* q0; /* on the joints, out of the contacts */
   const double* v0;
   const char* const* joint_names; /* [nj] */
   double start;                   /* s */
@@ -60,7 +60,7 @@ typedef struct saltus_scene_view {
   const void* options;            /* of that scheme; NULL without one */
   const char* control;            /* step-size controller; NULL: fixed steps */
   const void* control_options;    /* saltus_control_options; NULL without one */
-  double start_tolerance;         /* how much contacts and joints may be violated at the start */
+  double start_tolerance;         /* how much was put right at the start at most */
   long long record_every;         /* steps */
   double record_dt;               /* s between recorded states; 0: by steps */
   const char* reference;          /* problem or CSV file with the exact motion; NULL: none */

@@ -49,7 +49,8 @@ static const saltus_scene_key keys[] = {
     {"simulate", "control", "text", "step-size controller, see saltus list controls"},
     {"simulate", "control_options", "mapping", "options of the controller"},
     {"simulate", "start_tolerance", "formula",
-     "largest violation of contacts and joints at the start [unit of the gap]; default 1e-6"},
+     "largest violation of contacts and joints at the start that is put right [unit of the gap]; "
+     "default 0.01"},
     {"record", "every", "whole number", "steps between recorded states; default 1"},
     {"record", "dt", "formula", "time between recorded states [s], instead of every"},
 };

@@ -19,6 +19,9 @@
 /* A scene larger than this is not a scene; it also bounds the work of reading hostile files. */
 static const long largest_file = 64L << 20;
 
+/* Violations at the start up to this are put right: what three digits leave, not a wrong sign. */
+static const double start_tolerance = 1e-2;
+
 struct saltus_scene {
   saltusi_pool pool; /* owns everything, this struct too */
   saltus_formula_model* model;
@@ -437,7 +440,7 @@ static void read_simulate(scene_builder* b) {
   saltus_scene_view* view = &b->scene->view;
   view->until = NAN;
   view->step = NAN;
-  view->start_tolerance = 1e-6;
+  view->start_tolerance = start_tolerance;
   const saltusi_yaml_node* section = saltusi_reader_section(b->root, "simulate");
   if (section == NULL || !saltusi_reader_keys(&b->reader, section, "simulate", "simulate")) {
     return;
@@ -445,7 +448,7 @@ static void read_simulate(scene_builder* b) {
   view->start = read_constant(b, section, "start", 0.0);
   view->until = read_constant(b, section, "until", NAN);
   view->step = read_constant(b, section, "step", NAN);
-  view->start_tolerance = read_constant(b, section, "start_tolerance", 1e-6);
+  view->start_tolerance = read_constant(b, section, "start_tolerance", start_tolerance);
   if (view->until <= view->start) {
     saltusi_reader_fail(&b->reader, saltusi_yaml_find(section, "until"),
                         "until is %g s, must be later than the start at %g s", view->until,
@@ -536,7 +539,10 @@ static saltus_status build_model(scene_builder* b) {
     names[j] = saltus_formula_model_joint_name(scene->model, j);
   }
   view->joint_names = names;
-  return names != NULL ? saltusi_start_check(&b->reader, view, b->root) : b->reader.status;
+  if (names == NULL || saltusi_start_check(&b->reader, view, b->root) != SALTUS_OK) {
+    return b->reader.status;
+  }
+  return saltusi_start_put_right(&b->reader, view, b->root);
 }
 
 /* The whole file in the pool, or NULL after a message; SALTUS_ERR_MEMORY says nothing. */

@@ -5,9 +5,11 @@
  */
 #include "scene/start.h"
 
+#include "saltus/start.h"
 #include "system/evaluate.h"
 
 #include <math.h>
+#include <string.h>
 
 /* Cholesky's factorization in place; the row where it fails, or -1. */
 static int first_bad_row(int n, double* M) {
@@ -133,6 +135,8 @@ static void check_joint(saltusi_reader* reader, const saltus_scene_view* view, i
                         const saltusi_row_block* row, const saltusi_yaml_node* where) {
   const char* name = view->joint_names[j];
   double rate = saltusi_row_dot(row, 0, view->v0) + row->b[0];
+  double terms = saltusi_row_size(row, 0, view->v0) + fabs(row->b[0]);
+  double allowed_rate = view->start_tolerance * fmax(1.0, terms);
   bool moves = false;
   for (int i = 0; i < view->system->dims.nv; i++) {
     moves = moves || row->G[i] != 0.0;
@@ -146,12 +150,12 @@ static void check_joint(saltusi_reader* reader, const saltus_scene_view* view, i
                         "joint " SALTUSI_QUOTE " does not hold at the start: its constraint is %g, "
                         "allowed is %g (simulate: start_tolerance)",
                         name, g, view->start_tolerance);
-  } else if (fabs(rate) > view->start_tolerance) {
+  } else if (fabs(rate) > allowed_rate) {
     saltusi_reader_fail(reader, where,
                         "the start velocities break joint " SALTUSI_QUOTE
                         ": its constraint changes "
                         "at %g per second, allowed is %g (simulate: start_tolerance)",
-                        name, rate, view->start_tolerance);
+                        name, rate, allowed_rate);
   } else if (!moves) {
     saltusi_reader_fail(reader, where,
                         "joint " SALTUSI_QUOTE " holds nothing at the start: no coordinate changes "
@@ -206,4 +210,33 @@ saltus_status saltusi_start_check(saltusi_reader* reader, const saltus_scene_vie
     check_joints(reader, view, &at, root);
   }
   return reader->status;
+}
+
+saltus_status saltusi_start_put_right(saltusi_reader* reader, saltus_scene_view* view,
+                                      const saltusi_yaml_node* root) {
+  const saltus_dims* d = &view->system->dims;
+  double* q = saltusi_reader_take(reader, (size_t)d->nq, sizeof(double));
+  double* v = saltusi_reader_take(reader, (size_t)d->nv, sizeof(double));
+  if (q == NULL || v == NULL) {
+    return reader->status;
+  }
+  memcpy(q, view->q0, (size_t)d->nq * sizeof(double));
+  memcpy(v, view->v0, (size_t)d->nv * sizeof(double));
+  saltusi_placed_log placed;
+  const saltus_start_def def = {
+      .system = view->system,
+      .t = view->start,
+      .q = q,
+      .v = v,
+      .tolerance = view->start_tolerance,
+      .log = saltusi_reader_log_at(reader, find(root, "coordinates", 0, NULL), &placed),
+      .allocator = &reader->pool->allocator};
+  saltus_start_move move;
+  saltus_status status = saltus_start_project(&def, &move);
+  if (status == SALTUS_OK) {
+    view->q0 = q;
+    view->v0 = v;
+  }
+  reader->status = status;
+  return status;
 }

@@ -14,4 +14,8 @@
 saltus_status saltusi_start_check(saltusi_reader* reader, const saltus_scene_view* view,
                                   const saltusi_yaml_node* root);
 
+/* Moves the start onto its joints and out of its contacts, with a warning that says how far. */
+saltus_status saltusi_start_put_right(saltusi_reader* reader, saltus_scene_view* view,
+                                      const saltusi_yaml_node* root);
+
 #endif

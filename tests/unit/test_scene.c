@@ -365,7 +365,7 @@ static void short_forms_and_empty_sections_mean_what_they_look_like(void** state
   assert_null(view->scheme);
   assert_null(view->reference);
   assert_true(isnan(view->until) && isnan(view->step) && view->start == 0.0);
-  assert_true(view->start_tolerance == 1e-6 && view->record_every == 1);
+  assert_true(view->start_tolerance == 1e-2 && view->record_every == 1);
   saltus_scene_destroy(scene);
 }
 

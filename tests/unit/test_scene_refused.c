@@ -357,17 +357,17 @@ static const wrong bad_forces_and_joints[] = {
      "s.yaml:8:11: joint \"rod\" has no constraint"},
     {"[{name: rod, constraint: y - 2}]", "[{constraint: y - 3}]",
      "s.yaml:8:23: joint \"joint 1\" does not hold at the start: its constraint is -1, allowed is "
-     "1e-06 (simulate: start_tolerance)"},
+     "0.01 (simulate: start_tolerance)"},
     {"constraint: y - 2", "constraint: y - 3",
      "s.yaml:8:34: joint \"rod\" does not hold at the start: its constraint is -1, allowed is "
-     "1e-06 (simulate: start_tolerance)"},
+     "0.01 (simulate: start_tolerance)"},
     {"constraint: y - 2", "constrain: y - 2",
      "s.yaml:8:22: unknown key \"constrain\" in a joint; did you mean \"constraint\"?"},
     {"constraint: y - 2", "constraint: y' - 2",
      "s.yaml:8:34: constraint of joint \"rod\": velocities are not allowed here"},
     {"constraint: y - 2", "constraint: y - 2 - t",
      "s.yaml:8:34: the start velocities break joint \"rod\": its constraint changes at -1 per "
-     "second, allowed is 1e-06"},
+     "second, allowed is 0.01"},
     {"constraint: y - 2", "constraint: \"\"",
      "s.yaml:8:35: constraint of joint \"rod\": empty formula"},
     {"[{name: rod, constraint: y - 2}]", "{name: rod, constraint: y - 2}",
@@ -400,11 +400,12 @@ static void wrong_forces_and_joints_are_refused(void** state) {
 
 static const wrong bad_contacts[] = {
     {"gap: x", "gap: x - 2",
-     "s.yaml:10:24: contact \"floor\" penetrates at the start: its gap is -1, allowed is -1e-06 "
+     "s.yaml:10:24: contact \"floor\" penetrates at the start: its gap is -1, allowed is -0.01 "
      "(simulate: start_tolerance)"},
     {"gap: x", "gap: -1e-5",
-     "s.yaml:10:24: contact \"floor\" penetrates at the start: its gap is -1e-05, allowed is "
-     "-1e-06 (simulate: start_tolerance)"},
+     "s.yaml:4:15: start: joints that are off by 0 and contacts that overlap by 1e-05 m cannot be "
+     "put "
+     "right: nothing moves them"},
     {"gap: x", "gap: x'",
      "s.yaml:10:24: gap of contact \"floor\": velocities are not allowed here"},
     {"gap: x, ", "", "s.yaml:10:6: contact \"floor\" has no gap"},
