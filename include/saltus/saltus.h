@@ -6,6 +6,7 @@
 #ifndef SALTUS_SALTUS_H
 #define SALTUS_SALTUS_H
 
+#include "saltus/adaptive.h"
 #include "saltus/api.h"
 #include "saltus/contact.h"
 #include "saltus/control.h"

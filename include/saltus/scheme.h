@@ -89,6 +89,9 @@ typedef struct saltus_state {
 typedef struct saltus_scheme_def {
   const char* scheme;  /* name in the registry */
   const void* options; /* the scheme's options struct; NULL: defaults */
+  const double*
+      atol_q; /* [nq] absolute tolerances of a scheme that has one; NULL: all the same; copied */
+  const double* atol_v; /* [nv] */
   const saltus_system* system;
   saltus_log log;
   const saltus_allocator* allocator; /* NULL: the C library */

@@ -69,3 +69,85 @@ void saltusi_lu_solve(int n, const double* LU, const int* pivot, double* x) {
     x[i] = sum / LU[i * n + i];
   }
 }
+
+static void swap(double* a, double* b) {
+  double kept = *a;
+  *a = *b;
+  *b = kept;
+}
+
+/* Place of the largest entry of the trailing block; false when one is not finite. */
+static bool largest_entry(int n, const double* A, int k, int* row, int* column, double* size) {
+  *row = k;
+  *column = k;
+  *size = 0.0;
+  for (int i = k; i < n; i++) {
+    for (int j = k; j < n; j++) {
+      double entry = fabs(A[i * n + j]);
+      if (!isfinite(entry)) {
+        return false;
+      }
+      if (entry > *size) {
+        *size = entry;
+        *row = i;
+        *column = j;
+      }
+    }
+  }
+  return true;
+}
+
+int saltusi_lu_factor_rank(int n, double* A, int* row_pivot, int* column_pivot, double tiny) {
+  double first = 0.0;
+  for (int k = 0; k < n; k++) {
+    int row;
+    int column;
+    double size;
+    if (!largest_entry(n, A, k, &row, &column, &size)) {
+      return -1;
+    }
+    first = k == 0 ? size : first;
+    if (size <= tiny * first || size == 0.0) {
+      return k;
+    }
+    row_pivot[k] = row;
+    column_pivot[k] = column;
+    for (int j = 0; j < n; j++) {
+      swap(&A[k * n + j], &A[row * n + j]);
+    }
+    for (int i = 0; i < n; i++) {
+      swap(&A[i * n + k], &A[i * n + column]);
+    }
+    for (int i = k + 1; i < n; i++) {
+      double factor = A[i * n + k] /= A[k * n + k];
+      for (int j = k + 1; j < n; j++) {
+        A[i * n + j] -= factor * A[k * n + j];
+      }
+    }
+  }
+  return n;
+}
+
+void saltusi_lu_solve_rank(int n, int rank, const double* LU, const int* row_pivot,
+                           const int* column_pivot, double* x) {
+  for (int k = 0; k < rank; k++) {
+    swap(&x[k], &x[row_pivot[k]]);
+  }
+  for (int k = 0; k < rank; k++) {
+    for (int i = k + 1; i < rank; i++) {
+      x[i] -= LU[i * n + k] * x[k];
+    }
+  }
+  for (int k = rank; k < n; k++) {
+    x[k] = 0.0;
+  }
+  for (int k = rank - 1; k >= 0; k--) {
+    for (int j = k + 1; j < rank; j++) {
+      x[k] -= LU[k * n + j] * x[j];
+    }
+    x[k] /= LU[k * n + k];
+  }
+  for (int k = rank - 1; k >= 0; k--) {
+    swap(&x[k], &x[column_pivot[k]]);
+  }
+}

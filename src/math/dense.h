@@ -25,13 +25,15 @@ static inline void saltusi_add_scaled(int n, double s, const double* x, double* 
   }
 }
 
+/* The larger of two; NaN when one of them is. */
+static inline double saltusi_larger(double a, double b) {
+  return b > a || b != b ? b : a;
+}
+
 static inline double saltusi_max_abs(int n, const double* x) {
   double largest = 0.0;
   for (int i = 0; i < n; i++) {
-    double size = fabs(x[i]);
-    if (!(size <= largest)) { /* NaN wins */
-      largest = size;
-    }
+    largest = saltusi_larger(largest, fabs(x[i]));
   }
   return largest;
 }
@@ -49,5 +51,13 @@ bool saltusi_lu_factor(int n, double* A, int* pivot, double tiny);
 
 /* x <- A^-1 x with the factors of saltusi_lu_factor. */
 void saltusi_lu_solve(int n, const double* LU, const int* pivot, double* x);
+
+/* The same with complete pivoting, for matrices that may be singular: returns the rank, with pivots
+ * below `tiny` times the first counted as zero; -1 when an entry is not finite. */
+int saltusi_lu_factor_rank(int n, double* A, int* row_pivot, int* column_pivot, double tiny);
+
+/* x <- a solution of A x = b with zeros in the unknowns beyond the rank; b must be consistent. */
+void saltusi_lu_solve_rank(int n, int rank, const double* LU, const int* row_pivot,
+                           const int* column_pivot, double* x);
 
 #endif

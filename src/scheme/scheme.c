@@ -43,6 +43,10 @@ static const saltusi_scheme_ops* const registry[] = {
     &saltusi_scheme_herk_3,
     &saltusi_scheme_hem_4,
     &saltusi_event_driven,
+    &saltusi_scheme_adaptive,
+    &saltusi_scheme_adaptive_dopri5,
+    &saltusi_scheme_adaptive_dop853,
+    &saltusi_scheme_adaptive_radau5,
 };
 enum { REGISTRY_COUNT = sizeof registry / sizeof registry[0] };
 
@@ -69,6 +73,9 @@ struct saltus_scheme {
   saltus_state next;             /* where a committed step is tried first */
   saltus_contact_step* contacts; /* [nc] */
   double* joint_impulses;        /* [nj] */
+  bool has_atol_q, has_atol_v;   /* tolerances per coordinate were given */
+  double* atol_q;                /* [nq] or NULL */
+  double* atol_v;                /* [nv] or NULL */
   double* q_error;               /* [nq] */
   double* v_error;               /* [nv] */
   saltus_event* events;          /* [SALTUSI_EVENTS_MAX], or nothing */
@@ -160,6 +167,8 @@ static void layout(saltus_scheme* in, saltus_arena* arena) {
   in->next.v = SALTUS_PUSH(arena, double, dims->nv);
   in->contacts = SALTUS_PUSH(arena, saltus_contact_step, dims->nc);
   in->joint_impulses = SALTUS_PUSH(arena, double, dims->nj);
+  in->atol_q = in->has_atol_q ? SALTUS_PUSH(arena, double, dims->nq) : NULL;
+  in->atol_v = in->has_atol_v ? SALTUS_PUSH(arena, double, dims->nv) : NULL;
   in->q_error = SALTUS_PUSH(arena, double, dims->nq);
   in->v_error = SALTUS_PUSH(arena, double, dims->nv);
   in->events = SALTUS_PUSH(arena, saltus_event, ops->info.locates_events ? SALTUSI_EVENTS_MAX : 0);
@@ -209,7 +218,9 @@ static saltus_status build(const saltus_scheme_def* def, const saltusi_scheme_op
                           .log = def->log,
                           .eval = {.sys = *def->system},
                           .options = block + options_at,
-                          .work = block + work_at};
+                          .work = block + work_at,
+                          .has_atol_q = def->atol_q != NULL,
+                          .has_atol_v = def->atol_v != NULL};
     if (def->options != NULL) {
       memcpy(in->options, def->options, ops->info.options.size);
     } else {
@@ -225,7 +236,14 @@ static saltus_status build(const saltus_scheme_def* def, const saltusi_scheme_op
       bytes = arena.used;
     }
   }
-  *out = (saltus_scheme*)(void*)block;
+  saltus_scheme* scheme = (saltus_scheme*)(void*)block;
+  if (def->atol_q != NULL) {
+    memcpy(scheme->atol_q, def->atol_q, (size_t)def->system->dims.nq * sizeof(double));
+  }
+  if (def->atol_v != NULL) {
+    memcpy(scheme->atol_v, def->atol_v, (size_t)def->system->dims.nv * sizeof(double));
+  }
+  *out = scheme;
   return SALTUS_OK;
 }
 
@@ -304,6 +322,8 @@ saltus_status saltusi_scheme_try(saltus_scheme* scheme, double t, double h,
       .memory1 = scheme->memory1,
       .contacts = scheme->contacts,
       .joint_impulses = scheme->joint_impulses,
+      .atol_q = scheme->atol_q,
+      .atol_v = scheme->atol_v,
       .q_error = scheme->q_error,
       .v_error = scheme->v_error,
       .events = scheme->events,

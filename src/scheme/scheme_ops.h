@@ -30,6 +30,8 @@ typedef struct saltusi_step {
   double* memory1;               /* out: what it carries on */
   saltus_contact_step* contacts; /* [nc] out: the first report->active */
   double* joint_impulses;        /* [nj] out */
+  const double* atol_q;          /* [nq] tolerances per coordinate; NULL: not given */
+  const double* atol_v;          /* [nv] */
   double* q_error;               /* [nq] out of schemes with an embedded method */
   double* v_error;               /* [nv] the same */
   saltus_event* events;          /* [SALTUSI_EVENTS_MAX] out of schemes that locate events */
@@ -126,5 +128,10 @@ extern const saltusi_scheme_ops saltusi_scheme_herk_3;
 extern const saltusi_scheme_ops saltusi_scheme_hem_4;
 
 extern const saltusi_scheme_ops saltusi_event_driven;
+/* Integration to a tolerance: adaptive_schemes.c. */
+extern const saltusi_scheme_ops saltusi_scheme_adaptive;
+extern const saltusi_scheme_ops saltusi_scheme_adaptive_dopri5;
+extern const saltusi_scheme_ops saltusi_scheme_adaptive_dop853;
+extern const saltusi_scheme_ops saltusi_scheme_adaptive_radau5;
 
 #endif

@@ -124,6 +124,9 @@ static double mean_block_error(const char* scheme, int steps) {
 static void the_block_on_a_spring_sticks_where_it_should(void** state) {
   (void)state;
   FOR_EVERY_RUBBING_SCHEME(info) {
+    if (info->chooses_step) {
+      continue; /* no step to refine: tests of its tolerance */
+    }
     double coarse = mean_block_error(info->name, 500);
     double fine = mean_block_error(info->name, 2000);
     assert_true(coarse <= 3e-3);
@@ -289,7 +292,7 @@ static void friction_allocates_nothing_and_repeats_its_bits(void** state) {
       saltus_sim* sim;
       assert_int_equal(saltus_sim_create(&def, &sim), SALTUS_OK);
       int calls = count.calls;
-      assert_int_equal(saltus_sim_run(sim, 3000), SALTUS_OK);
+      assert_int_equal(saltus_sim_run_until(sim, 0.3), SALTUS_OK);
       assert_int_equal(count.calls, calls);
       memcpy(end[pass], saltus_sim_q(sim), sizeof end[pass]);
       saltus_sim_destroy(sim);

@@ -1,0 +1,501 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * decide.c - complementarity problems of planar friction: which status follows an event (on
+ * accelerations and forces) and how velocities jump (on velocities and impulses); sections 4.3, 6, 7.
+ *
+ *   moving contacts       0 <= u_N  perp  l_N >= 0,   column G_N - mu s G_T
+ *   contacts at rest      the same for u_N, and with b+, b-, z >= 0 for friction b+ - b- and slip z:
+ *       +-u_T + z >= 0 perp b+-,    mu l_N - b+ - b- >= 0 perp z
+ *   u = R^T P H l + free,   P = M^-1 with joints eliminated
+ *
+ * Unknowns are scaled by 1 / sqrt(G^T P G), so that one set of tolerances serves inertias of 1e-9.
+ */
+#include "adaptive/adaptive.h"
+#include "math/dense.h"
+
+#include <float.h>
+#include <string.h>
+
+enum { NORMAL, PLUS, MINUS, SLACK };
+
+/* Multipliers below this part of the largest are none; accelerations below that part are zero
+ * (section 4.3). */
+static const double no_force = 1e-13;
+static const double no_acceleration = 1e-9;
+static const double no_slip = 1e-10;
+/* A row whose part outside the others is smaller depends on them. */
+static const double dependent_row = 1e-8;
+/* A tangent that joints block more than this does not move (pitfall 15). */
+static const double blocked_tangent = 1e-10;
+
+static const double* x_of(const saltusi_adaptive* w, int i) {
+  return w->lcp_X + (size_t)i * (size_t)w->nv;
+}
+
+/* x = P G of one row. */
+static void response(saltusi_adaptive* w, int row, double* x) {
+  memset(x, 0, (size_t)w->nv * sizeof(double));
+  saltusi_row_add(&w->row, row, 1.0, x);
+  saltusi_mode_inverse(w, x);
+}
+
+static bool is_blocked(saltusi_adaptive* w, int key) {
+  if (w->nj == 0) {
+    return false;
+  }
+  int row = w->nj + w->base[key] + 1;
+  response(w, row, w->delta);
+  double with_joints = saltusi_row_dot(&w->row, row, w->delta);
+  memset(w->delta, 0, (size_t)w->nv * sizeof(double));
+  saltusi_row_add(&w->row, row, 1.0, w->delta);
+  saltusi_linear_solve(w->eval, &w->mass, w->delta);
+  return with_joints <= blocked_tangent * saltusi_row_dot(&w->row, row, w->delta);
+}
+
+static int add_unknown(saltusi_adaptive* w, int n, int kind, int key) {
+  w->lcp_kind[n] = kind;
+  w->lcp_key[n] = key;
+  return n + 1;
+}
+
+/* Unknowns of the problem: normals, then frictions and slips of contacts that do not move. */
+static int list_unknowns(saltusi_adaptive* w, int count) {
+  int n = 0;
+  for (int i = 0; i < count; i++) {
+    n = add_unknown(w, n, NORMAL, w->set[i]);
+  }
+  for (int i = 0; i < count; i++) {
+    int key = w->set[i];
+    w->blocked[key] = false;
+    if (w->sense[key] == 0.0 && w->mu[key] > 0.0) {
+      w->blocked[key] = is_blocked(w, key);
+      if (!w->blocked[key]) {
+        n = add_unknown(w, n, PLUS, key);
+        n = add_unknown(w, n, MINUS, key);
+      }
+    }
+  }
+  for (int i = 0; i < count; i++) {
+    int key = w->set[i];
+    if (w->sense[key] == 0.0 && w->mu[key] > 0.0 && !w->blocked[key]) {
+      n = add_unknown(w, n, SLACK, key);
+    }
+  }
+  return n;
+}
+
+/* R_i . x */
+static double row_times(const saltusi_adaptive* w, int i, const double* x) {
+  int first = w->nj + w->base[w->lcp_key[i]];
+  switch (w->lcp_kind[i]) {
+  case NORMAL:
+    return saltusi_row_dot(&w->row, first, x);
+  case PLUS:
+    return saltusi_row_dot(&w->row, first + 1, x);
+  case MINUS:
+    return -saltusi_row_dot(&w->row, first + 1, x);
+  default:
+    return 0.0;
+  }
+}
+
+/* Columns P H and the scales of the unknowns. */
+static void make_columns(saltusi_adaptive* w, int n) {
+  for (int i = 0; i < n; i++) {
+    int key = w->lcp_key[i];
+    int first = w->nj + w->base[key];
+    double* x = w->lcp_X + (size_t)i * (size_t)w->nv;
+    memset(x, 0, (size_t)w->nv * sizeof(double));
+    w->lcp_scale[i] = 1.0;
+    if (w->lcp_kind[i] == SLACK) {
+      continue;
+    }
+    double sign = w->lcp_kind[i] == MINUS ? -1.0 : 1.0;
+    saltusi_row_add(&w->row, first + (w->lcp_kind[i] == NORMAL ? 0 : 1), sign, x);
+    saltusi_mode_inverse(w, x);
+    w->lcp_scale[i] = 1.0 / sqrt(fmax(row_times(w, i, x), DBL_MIN));
+    if (w->lcp_kind[i] == NORMAL && w->sense[key] != 0.0 && w->mu[key] > 0.0) {
+      for (int k = 0; k < w->tangents[key]; k++) {
+        double d = w->tangents[key] == 1 ? w->sense[key] : w->direction[2 * key + k];
+        response(w, first + 1 + k, w->delta);
+        saltusi_add_scaled(w->nv, -w->mu[key] * d, w->delta, x);
+      }
+    }
+  }
+  for (int i = 0; i < n; i++) { /* a slip by the inverse of its friction */
+    for (int j = 0; w->lcp_kind[i] == SLACK && j < n; j++) {
+      if (w->lcp_kind[j] == PLUS && w->lcp_key[j] == w->lcp_key[i]) {
+        w->lcp_scale[i] = 1.0 / w->lcp_scale[j];
+      }
+    }
+  }
+}
+
+/* The part of the matrix that is the law of friction. */
+static double law_entry(const saltusi_adaptive* w, int i, int j) {
+  if (w->lcp_key[i] != w->lcp_key[j]) {
+    return 0.0;
+  }
+  bool friction_j = w->lcp_kind[j] == PLUS || w->lcp_kind[j] == MINUS;
+  bool friction_i = w->lcp_kind[i] == PLUS || w->lcp_kind[i] == MINUS;
+  if (friction_i && w->lcp_kind[j] == SLACK) {
+    return 1.0;
+  }
+  if (w->lcp_kind[i] == SLACK) {
+    return friction_j ? -1.0 : w->lcp_kind[j] == NORMAL ? w->mu[w->lcp_key[i]] : 0.0;
+  }
+  return 0.0;
+}
+
+/* Solves for the contacts of w->set with u_free by contact row; bound [nc] is friction that is
+ * available besides mu l_N, or NULL. Impulses (or forces) in w->impulse, slips in w->slack, the
+ * change of v (or of a) in w->delta. */
+static saltus_status solve(saltusi_adaptive* w, int count, const double* u_free,
+                           const double* bound) {
+  int n = list_unknowns(w, count);
+  w->counts.decisions++;
+  w->eval->work.contact_solves++;
+  make_columns(w, n);
+  double largest = 0.0;
+  for (int i = 0; i < n; i++) {
+    int key = w->lcp_key[i];
+    const double* u = u_free + w->base[key];
+    double b = w->lcp_kind[i] == NORMAL  ? u[0]
+               : w->lcp_kind[i] == PLUS  ? u[1]
+               : w->lcp_kind[i] == MINUS ? -u[1]
+               : bound != NULL           ? bound[key]
+                                         : 0.0;
+    w->lcp_q[i] = b * w->lcp_scale[i];
+    largest = fmax(largest, fabs(w->lcp_q[i]));
+    for (int j = 0; j < n; j++) {
+      double entry = row_times(w, i, x_of(w, j)) + law_entry(w, i, j);
+      w->lcp_M[i * n + j] = entry * w->lcp_scale[i] * w->lcp_scale[j];
+    }
+  }
+  memset(w->impulse, 0, (size_t)w->nl * sizeof(double));
+  memset(w->slack, 0, (size_t)w->nc * sizeof(double));
+  memset(w->delta, 0, (size_t)w->nv * sizeof(double));
+  if (largest == 0.0) {
+    return SALTUS_OK;
+  }
+  for (int i = 0; i < n; i++) {
+    w->lcp_q[i] /= largest;
+  }
+  saltusi_lcp_result result = saltusi_lcp_lemke(&w->lcp, n, w->lcp_M, w->lcp_q, w->lcp_z);
+  if (result.outcome != SALTUSI_LCP_SOLVED) {
+    return SALTUS_RETRY_SMALLER;
+  }
+  for (int i = 0; i < n; i++) {
+    double z = w->lcp_z[i] * largest * w->lcp_scale[i];
+    int key = w->lcp_key[i];
+    double* l = w->impulse + w->base[key];
+    saltusi_add_scaled(w->nv, z, x_of(w, i), w->delta);
+    switch (w->lcp_kind[i]) {
+    case NORMAL:
+      l[0] = z;
+      for (int k = 0; w->sense[key] != 0.0 && w->mu[key] > 0.0 && k < w->tangents[key]; k++) {
+        double d = w->tangents[key] == 1 ? w->sense[key] : w->direction[2 * key + k];
+        l[1 + k] = -w->mu[key] * d * z;
+      }
+      break;
+    case PLUS:
+      l[1] += z;
+      break;
+    case MINUS:
+      l[1] -= z;
+      break;
+    default:
+      w->slack[key] = z;
+    }
+    double scale = w->lcp_kind[i] == NORMAL ? 1.0 / w->lcp_scale[i] : 0.0;
+    w->counts.residual_velocity =
+        fmax(w->counts.residual_velocity, result.residual * largest * scale);
+  }
+  return SALTUS_OK;
+}
+
+/* ---- status -------------------------------------------------------------------------------- */
+
+/* Whether a row is independent of those accepted so far, in the metric of M^-1; then it joins. */
+static bool is_independent(saltusi_adaptive* w, int row, int* rank) {
+  size_t nv = (size_t)w->nv;
+  double* g = w->delta;
+  double* x = w->v_spare;
+  memset(g, 0, nv * sizeof(double));
+  saltusi_row_add(&w->row, row, 1.0, g);
+  memcpy(x, g, nv * sizeof(double));
+  saltusi_linear_solve(w->eval, &w->mass, x);
+  double size = sqrt(fmax(0.0, saltusi_dot(w->nv, g, x)));
+  if (*rank >= w->nv) {
+    return false;
+  }
+  for (int pass = 0; pass < 2; pass++) {
+    for (int k = 0; k < *rank; k++) {
+      const double* b = w->basis + (size_t)(2 * k) * nv;
+      double part = saltusi_dot(w->nv, g, b + nv);
+      saltusi_add_scaled(w->nv, -part, b, g);
+    }
+  }
+  memcpy(x, g, nv * sizeof(double));
+  saltusi_linear_solve(w->eval, &w->mass, x);
+  double rest = sqrt(fmax(0.0, saltusi_dot(w->nv, g, x)));
+  if (!(rest > dependent_row * size)) {
+    return false;
+  }
+  double* b = w->basis + (size_t)(2 * *rank) * nv;
+  for (int i = 0; i < w->nv; i++) {
+    b[i] = g[i] / rest;
+    b[w->nv + i] = x[i] / rest;
+  }
+  (*rank)++;
+  return true;
+}
+
+/* 0: friction inside its bounds, 1: at a bound, 2: none. */
+static int friction_class(const saltusi_adaptive* w, int key) {
+  const double* l = w->impulse + w->base[key];
+  double bound = w->mu[key] * l[0];
+  double size = fabs(l[1]);
+  return size <= 1e-12 * bound ? 2 : size >= bound * (1.0 - 1e-10) ? 1 : 0;
+}
+
+/* Sticking contacts whose rows depend on others become passive; contacts that carry nothing keep
+ * their row when it is independent (section 4.3, rank pass). */
+static void rank_pass(saltusi_adaptive* w, int count) {
+  int rank = 0;
+  for (int j = 0; j < w->nj; j++) {
+    is_independent(w, j, &rank);
+  }
+  for (int i = 0; i < count; i++) {
+    if (saltusi_mode_pressed(w, w->set[i])) {
+      is_independent(w, w->nj + w->base[w->set[i]], &rank);
+    }
+  }
+  for (int i = 0; i < count; i++) {
+    int key = w->set[i];
+    if (saltusi_mode_of(w, key) == SALTUSI_IDLE && is_independent(w, w->nj + w->base[key], &rank)) {
+      bool slip = w->sense[key] != 0.0 || w->mu[key] == 0.0;
+      w->contact[key].mode = slip ? SALTUSI_SLIP : SALTUSI_STICK;
+      w->contact[key].sense = w->sense[key] != 0.0 ? w->sense[key] : 1.0;
+    }
+  }
+  for (int order = 0; order <= 2; order++) {
+    for (int i = 0; i < count; i++) {
+      int key = w->set[i];
+      if (saltusi_mode_of(w, key) != SALTUSI_STICK || friction_class(w, key) != order ||
+          is_independent(w, w->nj + w->base[key] + 1, &rank)) {
+        continue;
+      }
+      w->contact[key].mode = order == 1 ? SALTUSI_STICK_BOUND : SALTUSI_STICK_IDLE;
+      w->contact[key].sense = w->impulse[w->base[key] + 1] > 0.0 ? -1.0 : 1.0;
+    }
+  }
+}
+
+/* Status of one contact from its force, its acceleration and its slip. */
+static void classify(saltusi_adaptive* w, int key, double force_size, double acceleration_size) {
+  const double* l = w->impulse + w->base[key];
+  saltusi_contact_memory* c = &w->contact[key];
+  if (l[0] <= no_force * force_size) {
+    bool still = fabs(w->u_after[w->base[key]]) <= no_acceleration * acceleration_size;
+    c->mode = still && force_size > 0.0 ? SALTUSI_IDLE : SALTUSI_OPEN;
+  } else if (w->sense[key] != 0.0 || w->mu[key] == 0.0) {
+    c->mode = SALTUSI_SLIP;
+    c->sense = w->sense[key] != 0.0 ? w->sense[key] : 1.0;
+  } else if (w->blocked[key]) {
+    c->mode = SALTUSI_STICK_IDLE;
+  } else if (w->slack[key] > no_slip * acceleration_size) {
+    c->mode = SALTUSI_SLIP;
+    c->sense = l[1] > 0.0 ? -1.0 : 1.0;
+  } else {
+    c->mode = SALTUSI_STICK;
+  }
+}
+
+/* The free acceleration: no contact acts, joints do. */
+static saltus_status free_acceleration(saltusi_adaptive* w, double t, const double* y) {
+  memcpy(w->mode_kept, w->contact, (size_t)w->nc * sizeof *w->contact);
+  for (int key = 0; key < w->nc; key++) {
+    w->contact[key].mode = SALTUSI_OPEN;
+  }
+  saltus_status status = saltusi_mode_rate(w, t, y, w->probe_rate);
+  memcpy(w->contact, w->mode_kept, (size_t)w->nc * sizeof *w->contact);
+  memcpy(w->free_acc, w->probe_rate + w->nq, (size_t)w->nv * sizeof(double));
+  return status;
+}
+
+/* u = R a + c (or R v + b) of every contact row. */
+static void row_values(const saltusi_adaptive* w, const double* x, const double* shift, double* u) {
+  for (int r = 0; r < w->nl; r++) {
+    u[r] = saltusi_row_dot(&w->row, w->nj + r, x) + shift[w->nj + r];
+  }
+}
+
+saltus_status saltusi_decide_status(saltusi_adaptive* w, double t, const double* y, int count) {
+  if (count == 0) {
+    return SALTUS_OK;
+  }
+  saltus_status status = free_acceleration(w, t, y);
+  if (status == SALTUS_OK) {
+    status = saltusi_mode_joints(w, t, y);
+  }
+  if (status != SALTUS_OK) {
+    return status;
+  }
+  saltusi_mode_rows(w, t, y, true);
+  row_values(w, w->free_acc, w->row.c, w->u_before);
+  status = solve(w, count, w->u_before, NULL);
+  if (status != SALTUS_OK) {
+    return status;
+  }
+  for (int i = 0; i < w->nv; i++) {
+    w->v_spare[i] = w->free_acc[i] + w->delta[i];
+  }
+  row_values(w, w->v_spare, w->row.c, w->u_after);
+  double force_size = 0.0;
+  double acceleration_size = DBL_MIN;
+  for (int i = 0; i < count; i++) {
+    int key = w->set[i];
+    force_size = fmax(force_size, w->impulse[w->base[key]]);
+    for (int k = 0; k <= w->tangents[key]; k++) {
+      acceleration_size = fmax(acceleration_size, fabs(w->u_before[w->base[key] + k]));
+    }
+  }
+  bool redundant = false;
+  for (int i = 0; i < count; i++) {
+    classify(w, w->set[i], force_size, acceleration_size);
+    saltusi_contact_mode mode = saltusi_mode_of(w, w->set[i]);
+    redundant = redundant || mode == SALTUSI_STICK || mode == SALTUSI_IDLE;
+  }
+  if (redundant) {
+    rank_pass(w, count);
+  }
+  return SALTUS_OK;
+}
+
+/* ---- impacts ------------------------------------------------------------------------------- */
+
+static bool is_poisson(const saltusi_adaptive* w, int key) {
+  return w->law[key]->impact == SALTUS_IMPACT_POISSON && w->law[key]->e_N > 0.0;
+}
+
+/* Right-hand sides of an impact: Newton's law by u_N + e_N min(u_N-, 0), tangential restitution by
+ * u_T + e_T u_T- (section 6). u is the velocity now, before that before the impact. */
+static void impact_data(const saltusi_adaptive* w, const double* before, double* u) {
+  for (int key = 0; key < w->nc; key++) {
+    const saltus_contact_law* law = w->law[key];
+    int r = w->base[key];
+    u[r] += is_poisson(w, key) ? 0.0 : law->e_N * fmin(before[r], 0.0);
+    for (int k = 1; k <= w->tangents[key]; k++) {
+      u[r + k] += law->e_T * before[r + k];
+    }
+  }
+}
+
+static void no_senses(saltusi_adaptive* w) {
+  memset(w->sense, 0, (size_t)w->nc * sizeof(double));
+}
+
+/* Decompression: e_N times the normal impulse of compression comes back, and what then still
+ * approaches is stopped; friction also acts on the impulse that came back (section 6). */
+static saltus_status decompress(saltusi_adaptive* w, double* v, int count) {
+  memcpy(w->compression, w->impulse, (size_t)w->nl * sizeof(double));
+  memset(w->bound, 0, (size_t)w->nc * sizeof(double));
+  for (int i = 0; i < count; i++) {
+    int key = w->set[i];
+    double back = is_poisson(w, key) ? w->law[key]->e_N * w->impulse[w->base[key]] : 0.0;
+    response(w, w->nj + w->base[key], w->delta);
+    saltusi_add_scaled(w->nv, back, w->delta, v);
+    w->bound[key] = w->mu[key] * back;
+    w->compression[w->base[key]] += back;
+  }
+  row_values(w, v, w->row.b, w->u_after);
+  impact_data(w, w->u_before, w->u_after);
+  saltus_status status = solve(w, count, w->u_after, w->bound);
+  if (status == SALTUS_OK) {
+    saltusi_add_scaled(w->nv, 1.0, w->delta, v);
+    saltusi_add_scaled(w->nl, 1.0, w->compression, w->impulse);
+  }
+  return status;
+}
+
+/* Impulses of the joints that answer those of the contacts: P_E = -(G_E^T M^-1 G_E)^-1 G_E^T M^-1 H P. */
+static void add_joint_impulses(saltusi_adaptive* w) {
+  if (w->nj == 0) {
+    return;
+  }
+  memset(w->v_spare, 0, (size_t)w->nv * sizeof(double));
+  for (int r = 0; r < w->nl; r++) {
+    saltusi_row_add(&w->row, w->nj + r, w->impulse[r], w->v_spare);
+  }
+  saltusi_linear_solve(w->eval, &w->mass, w->v_spare);
+  saltusi_mode_joint_answer(w, w->v_spare);
+  saltusi_add_scaled(w->nj, -1.0, w->joint_r, w->joint_lasting);
+}
+
+saltus_status saltusi_decide_impact(saltusi_adaptive* w, double t, double* y, int count) {
+  double* v = y + w->nq;
+  saltus_status status = saltusi_mode_joints(w, t, y);
+  if (status != SALTUS_OK) {
+    return status;
+  }
+  saltusi_mode_rows(w, t, y, true);
+  row_values(w, v, w->row.b, w->u_before);
+  memcpy(w->u_after, w->u_before, (size_t)w->nl * sizeof(double));
+  impact_data(w, w->u_before, w->u_after);
+  no_senses(w);
+  status = solve(w, count, w->u_after, NULL);
+  if (status != SALTUS_OK) {
+    return status;
+  }
+  saltusi_add_scaled(w->nv, 1.0, w->delta, v);
+  bool poisson = false;
+  for (int i = 0; i < count; i++) {
+    poisson = poisson || is_poisson(w, w->set[i]);
+  }
+  status = poisson ? decompress(w, v, count) : SALTUS_OK;
+  add_joint_impulses(w);
+  row_values(w, v, w->row.b, w->u_after);
+  return status;
+}
+
+saltus_status saltusi_decide_painleve(saltusi_adaptive* w, double t, double* y, int count) {
+  double* v = y + w->nq;
+  saltus_status status = saltusi_mode_joints(w, t, y);
+  if (status != SALTUS_OK) {
+    return status;
+  }
+  saltusi_mode_rows(w, t, y, true);
+  row_values(w, v, w->row.b, w->u_before);
+  memcpy(w->u_after, w->u_before, (size_t)w->nl * sizeof(double));
+  /* with U = 0 exactly no impulse is a solution as well: a small approach selects the other */
+  double push = 1e-6 * fmax(saltusi_max_abs(w->nv, v), DBL_MIN);
+  for (int key = 0; key < w->nc; key++) {
+    double* u = w->u_after + w->base[key];
+    u[0] = fmin(u[0], 0.0) - push;
+  }
+  no_senses(w);
+  status = solve(w, count, w->u_after, NULL);
+  if (status != SALTUS_OK) {
+    return status;
+  }
+  bool all_stick = true;
+  memcpy(w->mode_kept, w->contact, (size_t)w->nc * sizeof *w->contact);
+  for (int i = 0; i < count; i++) {
+    int key = w->set[i];
+    bool pressed = w->impulse[w->base[key]] > 0.0;
+    bool sticks = w->slack[key] == 0.0 && w->mu[key] > 0.0;
+    w->contact[key].mode = pressed ? SALTUSI_STICK : SALTUSI_OPEN;
+    all_stick = all_stick && (!pressed || sticks);
+  }
+  if (all_stick) { /* the push only selected the branch: once more with the data as they are */
+    status = saltusi_mode_project(w, t, y);
+  } else {
+    saltusi_add_scaled(w->nv, 1.0, w->delta, v);
+  }
+  memcpy(w->contact, w->mode_kept, (size_t)w->nc * sizeof *w->contact);
+  saltusi_mode_rows(w, t, y, true);
+  row_values(w, v, w->row.b, w->u_after);
+  return status;
+}

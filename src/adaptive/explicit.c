@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * explicit.c - attempts by the explicit methods of Dormand and Prince, with error estimates and dense
+ * output: order 5(4) (Dormand and Prince 1980; dense output by Shampine 1986) and order 8(5,3) (Hairer,
+ * Norsett and Wanner 1993, II.10 and II.6). Errors are measured in the largest norm, not in the mean:
+ * a single coordinate that is wrong is wrong.
+ */
+#include "adaptive/adaptive.h"
+#include "adaptive/dormand_prince.h"
+#include "math/dense.h"
+
+#include <string.h>
+
+/* Weight of the defect at the middle of a step of order 5 (section 0, ingredient 2). */
+static const double defect_weight = 0.1;
+
+static double* stage(const saltusi_adaptive* w, int i) {
+  return w->K + (size_t)i * (size_t)w->ny;
+}
+
+/* y = y0 + h sum of weights K over `count` stages */
+static void combine(const saltusi_adaptive* w, double h, const double* weights, int count,
+                    double* y) {
+  memcpy(y, w->y0, (size_t)w->ny * sizeof(double));
+  for (int j = 0; j < count; j++) {
+    if (weights[j] != 0.0) {
+      saltusi_add_scaled(w->ny, h * weights[j], stage(w, j), y);
+    }
+  }
+}
+
+/* h |sum of weights K| in tolerances */
+static double weighted_error(saltusi_adaptive* w, double h, const double* weights, int count) {
+  double largest = 0.0;
+  for (int i = 0; i < w->ny; i++) {
+    double sum = 0.0;
+    for (int j = 0; j < count; j++) {
+      sum += weights[j] * w->K[(size_t)j * (size_t)w->ny + (size_t)i];
+    }
+    double error = fabs(h * sum) / w->scale[i];
+    largest = saltusi_larger(largest, error);
+  }
+  return largest;
+}
+
+/* Stages 1 .. count - 1; the first one is rate0. */
+static saltus_status take_stages(saltusi_adaptive* w, double h, const double* c, const double* a,
+                                 int stride, int from, int to) {
+  saltus_status status = SALTUS_OK;
+  for (int i = from; i < to && status == SALTUS_OK; i++) {
+    combine(w, h, a + (size_t)i * (size_t)stride, i, w->y_try);
+    status = saltusi_mode_rate(w, w->t + c[i] * h, w->y_try, stage(w, i));
+  }
+  return status;
+}
+
+/* ---- order 5(4) ---------------------------------------------------------------------------- */
+
+/* Polynomial of y(theta) - y0 over h: coefficients of theta, theta^2, theta^3, theta^4. */
+static void dense_dopri5(saltusi_adaptive* w) {
+  for (int i = 0; i < w->ny; i++) {
+    for (int p = 0; p < 4; p++) {
+      double sum = 0.0;
+      for (int j = 0; j < 7; j++) {
+        sum += w->K[(size_t)j * (size_t)w->ny + (size_t)i] * saltusi_dopri5_dense[j][p];
+      }
+      w->Q[(size_t)p * (size_t)w->ny + (size_t)i] = sum;
+    }
+  }
+}
+
+static void dense5(const saltusi_motion* m, double theta, int first, int count, double* y) {
+  const double* Q = m->Q;
+  size_t n = (size_t)m->n;
+  for (int i = first; i < first + count; i++) {
+    double p = Q[i] + theta * (Q[n + (size_t)i] +
+                               theta * (Q[2 * n + (size_t)i] + theta * Q[3 * n + (size_t)i]));
+    y[i - first] = m->y0[i] + m->h * theta * p;
+  }
+}
+
+static void dense_rate5(const saltusi_motion* m, double theta, int first, int count, double* dy) {
+  const double* Q = m->Q;
+  size_t n = (size_t)m->n;
+  for (int i = first; i < first + count; i++) {
+    dy[i - first] =
+        Q[i] + theta * (2.0 * Q[n + (size_t)i] +
+                        theta * (3.0 * Q[2 * n + (size_t)i] + theta * 4.0 * Q[3 * n + (size_t)i]));
+  }
+}
+
+/* The difference between y' of the dense output and the dynamics, at the middle of the step: it sees
+ * what the embedded estimate misses at coarse tolerances. */
+static saltus_status defect(saltusi_adaptive* w, double h, double* error) {
+  dense5(&w->motion, 0.5, 0, w->ny, w->y_try);
+  saltus_status status = saltusi_mode_rate(w, w->t + 0.5 * h, w->y_try, w->rate_mid);
+  dense_rate5(&w->motion, 0.5, 0, w->ny, w->y_try);
+  double largest = 0.0;
+  for (int i = 0; i < w->ny; i++) {
+    double size = fabs(h * (w->rate_mid[i] - w->y_try[i])) / w->scale[i];
+    largest = saltusi_larger(largest, size);
+  }
+  largest *= defect_weight;
+  *error = saltusi_larger(*error, largest);
+  return status;
+}
+
+static saltus_status attempt5(saltusi_adaptive* w, double h, double* error) {
+  w->h = h;
+  w->motion = (saltusi_motion){.y0 = w->y0, .Q = w->Q, .n = w->ny, .h = h};
+  memcpy(w->K, w->rate0, (size_t)w->ny * sizeof(double));
+  saltus_status status =
+      take_stages(w, h, saltusi_dopri5_c, &saltusi_dopri5_a[0][0], SALTUSI_DOPRI5_STRIDE, 1, 6);
+  if (status == SALTUS_OK) {
+    /* the weights of the seventh stage are those of the solution */
+    combine(w, h, saltusi_dopri5_a[6], 6, w->y1);
+    status = saltusi_mode_rate(w, w->t + h, w->y1, stage(w, 6));
+  }
+  if (status != SALTUS_OK) {
+    return status;
+  }
+  memcpy(w->rate1, stage(w, 6), (size_t)w->ny * sizeof(double));
+  saltusi_adaptive_scale(w, w->y0, w->y1);
+  *error = weighted_error(w, h, saltusi_dopri5_error, 7);
+  dense_dopri5(w);
+  return *error <= 1.0 && !w->settings.without_defect ? defect(w, h, error) : SALTUS_OK;
+}
+
+static saltus_status prepare5(saltusi_adaptive* w) {
+  (void)w;
+  return SALTUS_OK;
+}
+
+const saltusi_adaptive_ops saltusi_adaptive_dopri5 = {
+    .name = "dopri5",
+    .order = 5,
+    .dense_degree = 4,
+    .restep = true,
+    .attempt = attempt5,
+    .prepare = prepare5,
+    .dense = dense5,
+    .dense_rate = dense_rate5,
+};
+
+/* ---- order 8(5,3) -------------------------------------------------------------------------- */
+
+static saltus_status attempt8(saltusi_adaptive* w, double h, double* error) {
+  w->h = h;
+  w->motion = (saltusi_motion){.y0 = w->y0, .Q = w->Q, .n = w->ny, .h = h};
+  memcpy(w->K, w->rate0, (size_t)w->ny * sizeof(double));
+  saltus_status status =
+      take_stages(w, h, saltusi_dop853_c, &saltusi_dop853_a[0][0], SALTUSI_DOP853_STRIDE, 1, 12);
+  if (status == SALTUS_OK) {
+    combine(w, h, saltusi_dop853_a[12], 12, w->y1);
+    status = saltusi_mode_rate(w, w->t + h, w->y1, stage(w, 12));
+  }
+  if (status != SALTUS_OK) {
+    return status;
+  }
+  memcpy(w->rate1, stage(w, 12), (size_t)w->ny * sizeof(double));
+  saltusi_adaptive_scale(w, w->y0, w->y1);
+  double e3[12];
+  memcpy(e3, saltusi_dop853_a[12], sizeof e3);
+  e3[0] -= saltusi_dop853_third[0];
+  e3[8] -= saltusi_dop853_third[1];
+  e3[11] -= saltusi_dop853_third[2];
+  double fifth = weighted_error(w, 1.0, saltusi_dop853_fifth, 12);
+  double third = weighted_error(w, 1.0, e3, 12);
+  double size = hypot(fifth, 0.1 * third);
+  *error = size > 0.0 ? h * fifth * fifth / size : (size == 0.0 ? 0.0 : NAN);
+  return SALTUS_OK;
+}
+
+/* Three more stages and the seven parts of the interpolant of order 7 (II.6 of the book). */
+static saltus_status prepare8(saltusi_adaptive* w) {
+  saltus_status status = take_stages(w, w->h, saltusi_dop853_c, &saltusi_dop853_a[0][0],
+                                     SALTUSI_DOP853_STRIDE, 13, 16);
+  size_t n = (size_t)w->ny;
+  for (size_t i = 0; i < n; i++) {
+    double step = w->y1[i] - w->y0[i];
+    w->Q[i] = step;
+    w->Q[n + i] = w->h * w->K[i] - step;
+    w->Q[2 * n + i] = 2.0 * step - w->h * (w->K[12 * n + i] + w->K[i]);
+    for (int p = 0; p < 4; p++) {
+      double sum = 0.0;
+      for (size_t j = 0; j < 16; j++) {
+        sum += saltusi_dop853_dense[p][j] * w->K[j * n + i];
+      }
+      w->Q[(size_t)(3 + p) * n + i] = w->h * sum;
+    }
+  }
+  return status;
+}
+
+static void dense8(const saltusi_motion* m, double theta, int first, int count, double* y) {
+  size_t n = (size_t)m->n;
+  for (int i = first; i < first + count; i++) {
+    double sum = 0.0;
+    for (int p = 6; p >= 0; p--) {
+      sum = (sum + m->Q[(size_t)p * n + (size_t)i]) * (p % 2 == 0 ? theta : 1.0 - theta);
+    }
+    y[i - first] = m->y0[i] + sum;
+  }
+}
+
+static void dense_rate8(const saltusi_motion* m, double theta, int first, int count, double* dy) {
+  size_t n = (size_t)m->n;
+  for (int i = first; i < first + count; i++) {
+    double sum = 0.0;
+    double slope = 0.0;
+    for (int p = 6; p >= 0; p--) {
+      double inner = sum + m->Q[(size_t)p * n + (size_t)i];
+      double factor = p % 2 == 0 ? theta : 1.0 - theta;
+      slope = slope * factor + (p % 2 == 0 ? inner : -inner);
+      sum = inner * factor;
+    }
+    dy[i - first] = slope / m->h;
+  }
+}
+
+const saltusi_adaptive_ops saltusi_adaptive_dop853 = {
+    .name = "dop853",
+    .order = 8,
+    .dense_degree = 7,
+    .restep = true,
+    .attempt = attempt8,
+    .prepare = prepare8,
+    .dense = dense8,
+    .dense_rate = dense_rate8,
+};

@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * implicit.c - attempts by Radau IIA of order 5 for stiff forces (Hairer and Wanner 1996, IV.8), on the
+ * accelerations of the stages:
+ *
+ *   V_i = v + h sum a_ij K_j,   Q_i = q + h sum a_ij V_j,   R_i = a(t + c_i h, Q_i, V_i) - K_i
+ *   (I - h A x a_v - h^2 A^2 x a_q) dK = R
+ *
+ * which leaves positions and impulses out of the linear algebra. a_q, a_v and those of the contact
+ * forces come from differences, once for many steps. With Z_i = Y_i - y and mu the real eigenvalue of
+ * A^-1 the error is  (mu / h - J)^-1 (y' + sum e_i Z_i / h),  and dense output is the collocation cubic.
+ */
+#include "adaptive/adaptive.h"
+#include "math/dense.h"
+
+#include <float.h>
+#include <string.h>
+
+#define ROOT6 2.449489742783178098197284
+
+static const double c[3] = {(4.0 - ROOT6) / 10.0, (4.0 + ROOT6) / 10.0, 1.0};
+static const double a[3][3] = {
+    {(88.0 - 7.0 * ROOT6) / 360.0, (296.0 - 169.0 * ROOT6) / 1800.0, (-2.0 + 3.0 * ROOT6) / 225.0},
+    {(296.0 + 169.0 * ROOT6) / 1800.0, (88.0 + 7.0 * ROOT6) / 360.0, (-2.0 - 3.0 * ROOT6) / 225.0},
+    {(16.0 - ROOT6) / 36.0, (16.0 + ROOT6) / 36.0, 1.0 / 9.0}};
+static const double e[3] = {(-13.0 - 7.0 * ROOT6) / 3.0, (-13.0 + 7.0 * ROOT6) / 3.0, -1.0 / 3.0};
+static const double dense_p[3][3] = {
+    {(13.0 + 7.0 * ROOT6) / 3.0, (-23.0 - 22.0 * ROOT6) / 3.0, 10.0 / 3.0 + 5.0 * ROOT6},
+    {(13.0 - 7.0 * ROOT6) / 3.0, (-23.0 + 22.0 * ROOT6) / 3.0, 10.0 / 3.0 - 5.0 * ROOT6},
+    {1.0 / 3.0, -8.0 / 3.0, 10.0 / 3.0}};
+/* 3 + 3^(2/3) - 3^(1/3) */
+static const double mu_real = 3.637834252744495732208;
+
+enum { NEWTON_MAX = 8, KEPT_STEPS = 20 };
+static const double tiny = 1e-15;
+
+/* Difference step for a quantity of this size: eps^(1/3) balances truncation and rounding of central
+ * differences; rounded to a power of two so that it is exact. */
+static double difference(double size) {
+  int exponent;
+  frexp(cbrt(DBL_EPSILON) * fmax(size, 1e-2), &exponent);
+  return ldexp(1.0, exponent);
+}
+
+/* One column of J from rates at + and - of a shift. */
+static void put_column(saltusi_adaptive* w, int j, double step) {
+  int n = w->nv + w->nl;
+  for (int i = 0; i < n; i++) {
+    w->J[(size_t)i * (size_t)(2 * w->nv) + (size_t)j] =
+        (w->rate_mid[w->nq + i] - w->probe_rate[w->nq + i]) / (2.0 * step);
+  }
+}
+
+/* J of accelerations and contact forces with respect to positions (along velocities) and velocities. */
+static saltus_status make_jacobian(saltusi_adaptive* w) {
+  const double* v = w->y0 + w->nq;
+  double size_q = saltusi_max_abs(w->nq, w->y0);
+  saltus_status status = SALTUS_OK;
+  for (int j = 0; j < 2 * w->nv && status == SALTUS_OK; j++) {
+    bool position = j < w->nv;
+    int k = position ? j : j - w->nv;
+    double step = difference(position ? fmin(1.0, size_q) : fabs(v[k]));
+    for (int side = 0; side < 2 && status == SALTUS_OK; side++) {
+      double shift = side == 0 ? step : -step;
+      memcpy(w->y_try, w->y0, (size_t)w->ny * sizeof(double));
+      if (position) {
+        memset(w->delta, 0, (size_t)w->nv * sizeof(double));
+        w->delta[k] = 1.0;
+        saltusi_advance(w->sys, w->y0, w->delta, shift, w->y_try);
+      } else {
+        w->y_try[w->nq + k] += shift;
+      }
+      status = saltusi_mode_rate(w, w->t, w->y_try, side == 0 ? w->rate_mid : w->probe_rate);
+    }
+    put_column(w, j, step);
+  }
+  w->memory->jacobian_age = 0.0;
+  return status;
+}
+
+/* I - h A x a_v - h^2 A^2 x a_q, factored; and mu / h - a_v - (h / mu) a_q for the error. */
+static bool factor(saltusi_adaptive* w, double h) {
+  int nv = w->nv;
+  int n = 3 * nv;
+  double square[3][3];
+  for (int i = 0; i < 3; i++) {
+    for (int j = 0; j < 3; j++) {
+      square[i][j] = a[i][0] * a[0][j] + a[i][1] * a[1][j] + a[i][2] * a[2][j];
+    }
+  }
+  for (int i = 0; i < 3; i++) {
+    for (int j = 0; j < 3; j++) {
+      for (int r = 0; r < nv; r++) {
+        const double* row = w->J + (size_t)r * (size_t)(2 * nv);
+        double* into = w->newton + (size_t)(i * nv + r) * (size_t)n + (size_t)(j * nv);
+        for (int k = 0; k < nv; k++) {
+          into[k] = -h * a[i][j] * row[nv + k] - h * h * square[i][j] * row[k];
+        }
+        into[r] += i == j ? 1.0 : 0.0;
+      }
+    }
+  }
+  for (int r = 0; r < nv; r++) {
+    const double* row = w->J + (size_t)r * (size_t)(2 * nv);
+    for (int k = 0; k < nv; k++) {
+      w->small[r * nv + k] = -row[nv + k] - h / mu_real * row[k] + (r == k ? mu_real / h : 0.0);
+    }
+  }
+  return saltusi_lu_factor(n, w->newton, w->newton_pivot, tiny) &&
+         saltusi_lu_factor(nv, w->small, w->newton_pivot + n, tiny);
+}
+
+static double* z_of(const saltusi_adaptive* w, int i) {
+  return w->K + (size_t)(3 + i) * (size_t)w->ny;
+}
+
+static double* rate_of(const saltusi_adaptive* w, int i) {
+  return w->K + (size_t)i * (size_t)w->ny;
+}
+
+/* Y_i = y0 + Z_i from the stage accelerations in w->stage_a, and the rates there. */
+static saltus_status evaluate_stages(saltusi_adaptive* w, double h) {
+  saltus_status status = SALTUS_OK;
+  for (int i = 0; i < 3; i++) {
+    double* z = z_of(w, i);
+    memset(z, 0, (size_t)w->ny * sizeof(double));
+    for (int j = 0; j < 3; j++) {
+      saltusi_add_scaled(w->nv, h * a[i][j], w->stage_a + (size_t)j * (size_t)w->nv, z + w->nq);
+    }
+  }
+  for (int i = 0; i < 3 && status == SALTUS_OK; i++) {
+    double* z = z_of(w, i);
+    for (int k = 0; k < w->nq; k++) { /* q' = v: this method treats no other maps */
+      for (int j = 0; j < 3; j++) {
+        z[k] += h * a[i][j] * (w->y0[w->nq + k] + z_of(w, j)[w->nq + k]);
+      }
+    }
+    for (int k = 0; k < w->ny; k++) {
+      w->y_try[k] = w->y0[k] + z[k];
+    }
+    status = saltusi_mode_rate(w, w->t + c[i] * h, w->y_try, rate_of(w, i));
+  }
+  return status;
+}
+
+/* Newton's iteration on the stage accelerations. *converged is false when it does not. */
+static saltus_status iterate(saltusi_adaptive* w, double h, bool* converged) {
+  int n = 3 * w->nv;
+  double target = fmax(10.0 * DBL_EPSILON / w->settings.rtol, fmin(0.03, sqrt(w->settings.rtol)));
+  double last = 0.0;
+  *converged = false;
+  for (int i = 0; i < 3; i++) {
+    memcpy(w->stage_a + (size_t)i * (size_t)w->nv, w->rate0 + w->nq,
+           (size_t)w->nv * sizeof(double));
+  }
+  for (int k = 0; k < NEWTON_MAX; k++) {
+    saltus_status status = evaluate_stages(w, h);
+    if (status != SALTUS_OK) {
+      return status;
+    }
+    for (int i = 0; i < n; i++) {
+      w->R[i] = rate_of(w, i / w->nv)[w->nq + i % w->nv] - w->stage_a[i];
+    }
+    saltusi_lu_solve(n, w->newton, w->newton_pivot, w->R);
+    double size = 0.0;
+    for (int i = 0; i < n; i++) {
+      double part = h * fabs(w->R[i]) / w->scale[w->nq + i % w->nv];
+      size = saltusi_larger(size, part);
+    }
+    saltusi_add_scaled(n, 1.0, w->R, w->stage_a);
+    w->eval->work.newton_iterations++;
+    double ratio = k > 0 ? size / last : 0.0;
+    if (!isfinite(size) || (k > 0 && ratio >= 1.0)) {
+      return SALTUS_OK;
+    }
+    bool small = k > 0 ? ratio / (1.0 - ratio) * size < target : false;
+    if (size == 0.0 || small) {
+      *converged = true;
+      return evaluate_stages(w, h);
+    }
+    last = size;
+  }
+  return SALTUS_OK;
+}
+
+/* x = (mu / h - J)^-1 x on (q, v, L), L only following. */
+static void filter(saltusi_adaptive* w, double h, double* x) {
+  int nv = w->nv;
+  double s = h / mu_real;
+  for (int r = 0; r < nv; r++) {
+    const double* row = w->J + (size_t)r * (size_t)(2 * nv);
+    w->R[r] = x[w->nq + r] + s * saltusi_dot(nv, row, x);
+  }
+  saltusi_lu_solve(nv, w->small, w->newton_pivot + 3 * nv, w->R);
+  for (int r = 0; r < nv; r++) {
+    x[w->nq + r] = w->R[r];
+    x[r] = s * (x[r] + w->R[r]);
+  }
+  for (int l = 0; l < w->nl; l++) {
+    const double* row = w->J + (size_t)(nv + l) * (size_t)(2 * nv);
+    double* into = &x[w->nq + nv + l];
+    *into = s * (*into + saltusi_dot(nv, row, x) + saltusi_dot(nv, row + nv, x + w->nq));
+  }
+}
+
+static double size_in_tolerances(const saltusi_adaptive* w, const double* x) {
+  double largest = 0.0;
+  for (int i = 0; i < w->ny; i++) {
+    double size = fabs(x[i]) / w->scale[i];
+    largest = saltusi_larger(largest, size);
+  }
+  return largest;
+}
+
+static saltus_status estimate(saltusi_adaptive* w, double h, double* error) {
+  for (int i = 0; i < w->ny; i++) {
+    double sum = 0.0;
+    for (int k = 0; k < 3; k++) {
+      sum += e[k] * z_of(w, k)[i];
+    }
+    w->rate_mid[i] = sum / h;
+    w->y_mid[i] = w->rate0[i] + w->rate_mid[i];
+  }
+  filter(w, h, w->y_mid);
+  *error = size_in_tolerances(w, w->y_mid);
+  if (*error <= 1.0) {
+    return SALTUS_OK;
+  }
+  for (int i = 0; i < w->ny; i++) {
+    w->y_try[i] = w->y0[i] + w->y_mid[i];
+  }
+  saltus_status status = saltusi_mode_rate(w, w->t, w->y_try, w->y_mid);
+  if (status == SALTUS_OK) {
+    saltusi_add_scaled(w->ny, 1.0, w->rate_mid, w->y_mid);
+    filter(w, h, w->y_mid);
+    *error = size_in_tolerances(w, w->y_mid);
+  }
+  return status;
+}
+
+/* The end of the step and the cubic through the stages. */
+static void finish(saltusi_adaptive* w, double h) {
+  size_t n = (size_t)w->ny;
+  for (int i = 0; i < 3; i++) { /* impulses follow from the forces of the stages */
+    double* z = z_of(w, i) + w->nq + w->nv;
+    for (int l = 0; l < w->nl + w->nj; l++) {
+      z[l] = 0.0;
+      for (int j = 0; j < 3; j++) {
+        z[l] += h * a[i][j] * rate_of(w, j)[w->nq + w->nv + l];
+      }
+    }
+  }
+  for (size_t i = 0; i < n; i++) {
+    w->y1[i] = w->y0[i] + z_of(w, 2)[i];
+    for (size_t p = 0; p < 3; p++) {
+      w->Q[p * n + i] = z_of(w, 0)[i] * dense_p[0][p] + z_of(w, 1)[i] * dense_p[1][p] +
+                        z_of(w, 2)[i] * dense_p[2][p];
+    }
+  }
+}
+
+static saltus_status attempt(saltusi_adaptive* w, double h, double* error) {
+  w->h = h;
+  w->motion = (saltusi_motion){.y0 = w->y0, .Q = w->Q, .n = w->ny, .h = h};
+  saltusi_adaptive_scale(w, w->y0, w->y0);
+  for (int pass = 0; pass < 2; pass++) {
+    bool fresh = !(w->memory->jacobian_age >= 0.0 && w->memory->jacobian_age < KEPT_STEPS);
+    saltus_status status = fresh ? make_jacobian(w) : SALTUS_OK;
+    if (status != SALTUS_OK) {
+      return status;
+    }
+    bool converged = false;
+    if (factor(w, h)) {
+      status = iterate(w, h, &converged);
+    }
+    if (status != SALTUS_OK) {
+      return status;
+    }
+    if (converged) {
+      finish(w, h);
+      saltusi_adaptive_scale(w, w->y0, w->y1);
+      status = estimate(w, h, error);
+      w->memory->jacobian_age += 1.0;
+      return status == SALTUS_OK ? saltusi_mode_rate(w, w->t + h, w->y1, w->rate1) : status;
+    }
+    w->memory->jacobian_age = -1.0; /* once more with a new one, then with a smaller step */
+    if (fresh) {
+      break;
+    }
+  }
+  *error = 1e3;
+  return SALTUS_OK;
+}
+
+static saltus_status prepare(saltusi_adaptive* w) {
+  (void)w;
+  return SALTUS_OK;
+}
+
+static void dense(const saltusi_motion* m, double theta, int first, int count, double* y) {
+  size_t n = (size_t)m->n;
+  for (int i = first; i < first + count; i++) {
+    size_t k = (size_t)i;
+    y[i - first] = m->y0[i] + theta * (m->Q[k] + theta * (m->Q[n + k] + theta * m->Q[2 * n + k]));
+  }
+}
+
+static void dense_rate(const saltusi_motion* m, double theta, int first, int count, double* dy) {
+  size_t n = (size_t)m->n;
+  for (int i = first; i < first + count; i++) {
+    size_t k = (size_t)i;
+    dy[i - first] = (m->Q[k] + theta * (2.0 * m->Q[n + k] + theta * 3.0 * m->Q[2 * n + k])) / m->h;
+  }
+}
+
+const saltusi_adaptive_ops saltusi_adaptive_radau5 = {
+    .name = "radau5",
+    .order = 4,
+    .dense_degree = 3,
+    .restep = false,
+    .attempt = attempt,
+    .prepare = prepare,
+    .dense = dense,
+    .dense_rate = dense_rate,
+};

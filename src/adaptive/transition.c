@@ -1,0 +1,486 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * transition.c - from an event to the next status (sections 4.2, 5a and 7).
+ *
+ *   hit     impact law on all closed contacts and those that hit; rebounds that stay below the
+ *           tolerance close; the status problem decides about the closed ones
+ *   open    the status problem, once more without the contact if it does not let go
+ *   stop    U_T = 0, the status problem decides: stick, slide back, or open
+ *   slide   the status problem with every contact at rest undecided
+ */
+#include "adaptive/adaptive.h"
+#include "base/log.h"
+#include "math/dense.h"
+
+#include <float.h>
+#include <string.h>
+
+/* Part of the tolerance that closing a contact may cost (section 2). */
+static const double closing_part = 0.1;
+enum { PAINLEVE_MAX = 3 };
+
+double saltusi_slip_rounding(const saltusi_adaptive* w) {
+  return fmax(0.01 * w->atol_v_min, 256.0 * DBL_EPSILON * w->memory->v_max);
+}
+
+void saltusi_tell(saltusi_adaptive* w, saltus_event told) {
+  if (w->tell != NULL) {
+    w->tell(w->who, &told);
+  }
+}
+
+/* Normal velocities below this count as zero. */
+static double normal_rounding(saltusi_adaptive* w, const double* y) {
+  double v = saltusi_max_abs(w->nv, saltusi_v_of(w, y));
+  w->memory->v_max = fmax(w->memory->v_max, fmax(v, DBL_MIN));
+  double largest = 1.0;
+  for (int key = 0; key < w->nc; key++) {
+    const double* G = w->row.G + (size_t)(w->nj + w->base[key]) * (size_t)w->row.stride;
+    largest = fmax(largest, saltusi_max_abs(w->row.stride, G));
+  }
+  return 64.0 * DBL_EPSILON * w->memory->v_max * largest;
+}
+
+static double velocity_of(const saltusi_adaptive* w, const double* y, int key, int k) {
+  int row = w->nj + w->base[key] + k;
+  return saltusi_row_dot(&w->row, row, saltusi_v_of(w, y)) + w->row.b[row];
+}
+
+static double slip_of(const saltusi_adaptive* w, const double* y, int key) {
+  if (w->tangents[key] == 1) {
+    return velocity_of(w, y, key, 1);
+  }
+  return w->tangents[key] == 2 ? hypot(velocity_of(w, y, key, 1), velocity_of(w, y, key, 2)) : 0.0;
+}
+
+/* What the impact did to each contact of the set: sums, and the events. */
+static void report_impact(saltusi_adaptive* w, double t, int count, saltus_event_kind kind) {
+  for (int i = 0; i < count; i++) {
+    int key = w->members[i];
+    int r = w->base[key];
+    int rows = 1 + w->tangents[key];
+    if (!(w->impulse[r] > 0.0)) {
+      continue;
+    }
+    saltus_event told = {
+        .kind = kind, .contact = key, .t = t, .u_before = w->u_before[r], .u_after = w->u_after[r]};
+    for (int k = 0; k < rows; k++) {
+      double P = w->impulse[r + k];
+      told.impulse[k] = P;
+      told.energy_change += 0.5 * P * (w->u_before[r + k] + w->u_after[r + k]);
+      w->impacts[r + k] += P;
+    }
+    for (int k = 1; k < rows; k++) {
+      told.slip_before[k - 1] = w->u_before[r + k];
+      told.slip_after[k - 1] = w->u_after[r + k];
+    }
+    if (!w->hit[key]) {
+      w->hit[key] = true;
+      w->u_impact[2 * key] = w->u_before[r];
+    }
+    w->u_impact[2 * key + 1] = w->u_after[r];
+    saltusi_tell(w, told);
+  }
+}
+
+/* Whether a rebound is so small that closing the contact costs nothing (section 5a). The
+ * acceleration is that with the candidates so far in their old status. */
+static saltus_status is_small_rebound(saltusi_adaptive* w, double t, const double* y, int key,
+                                      int candidates, bool* small) {
+  double u = velocity_of(w, y, key, 0);
+  memcpy(w->mode_kept, w->contact, (size_t)w->nc * sizeof *w->contact);
+  for (int a = 0; a < w->nc; a++) {
+    w->contact[a].mode = SALTUSI_OPEN;
+  }
+  for (int i = 0; i < candidates; i++) {
+    w->contact[w->cand[i]].mode = w->mode_old[w->cand[i]].mode;
+  }
+  double gamma = 0.0;
+  saltus_status status = saltusi_mode_gamma(w, t, y, key, &gamma);
+  memcpy(w->contact, w->mode_kept, (size_t)w->nc * sizeof *w->contact);
+  *small = false;
+  if (status != SALTUS_OK || !(gamma < 0.0)) {
+    return status;
+  }
+  double apex = u * u / (-2.0 * gamma);
+  status = saltusi_mode_joints(w, t, y);
+  saltusi_mode_rows(w, t, y, true);
+  int row = w->nj + w->base[key];
+  memset(w->delta, 0, (size_t)w->nv * sizeof(double));
+  saltusi_row_add(&w->row, row, 1.0, w->delta);
+  saltusi_mode_inverse(w, w->delta);
+  double compliance = saltusi_row_dot(&w->row, row, w->delta);
+  for (int i = 0; i < w->nv; i++) {
+    w->delta[i] /= compliance;
+  }
+  double in_q;
+  double in_v;
+  saltusi_adaptive_measure(w, y, w->delta, apex, u, &in_q, &in_v);
+  *small = (in_q <= closing_part && in_v <= closing_part) ||
+           apex <= 1e-24 * fmax(1.0, saltusi_max_abs(w->nq, y));
+  double e_N = w->law[key]->e_N;
+  if (*small && e_N > 0.0 && e_N < 1.0) {
+    double rest = 2.0 * u / (-gamma * (1.0 - e_N));
+    saltusi_tell(w, (saltus_event){.kind = SALTUS_EVENT_ACCUMULATION,
+                                   .contact = key,
+                                   .t = t + rest,
+                                   .t_accuracy = rest,
+                                   .u_before = u});
+  }
+  return status;
+}
+
+/* Candidates for closing among the contacts of the set, into w->cand. */
+static saltus_status find_candidates(saltusi_adaptive* w, double t, const double* y, int count,
+                                     double rounding, int* candidates) {
+  int n = 0;
+  for (int i = 0; i < count; i++) {
+    if (velocity_of(w, y, w->members[i], 0) <= rounding) {
+      w->cand[n++] = w->members[i];
+    }
+  }
+  int slow = n;
+  for (int i = 0; i < count; i++) {
+    int key = w->members[i];
+    bool small = false;
+    if (velocity_of(w, y, key, 0) > rounding) {
+      saltus_status status = is_small_rebound(w, t, y, key, slow, &small);
+      if (status != SALTUS_OK) {
+        return status;
+      }
+    }
+    if (small) {
+      w->cand[n++] = key;
+    }
+  }
+  *candidates = n;
+  return SALTUS_OK;
+}
+
+/* The senses of slip of the candidates after their normal velocities are zero; those that hardly
+ * move get U_T = 0 (pitfall 5: in this order). */
+static saltus_status stop_slow(saltusi_adaptive* w, double t, double* y, int candidates,
+                               double rounding) {
+  for (int i = 0; i < candidates; i++) {
+    w->contact[w->cand[i]].mode = SALTUSI_SLIP;
+  }
+  saltus_status status = saltusi_mode_project(w, t, y);
+  if (status != SALTUS_OK) {
+    return status;
+  }
+  saltusi_mode_rows(w, t, y, true);
+  bool any = false;
+  double slow = fmax(16.0 * rounding, 0.01 * w->atol_v_min);
+  for (int i = 0; i < candidates; i++) {
+    int key = w->cand[i];
+    if (w->mu[key] > 0.0 && fabs(slip_of(w, y, key)) <= slow) {
+      w->contact[key].mode = SALTUSI_STICK;
+      any = true;
+    }
+  }
+  if (any) {
+    status = saltusi_mode_project(w, t, y);
+    saltusi_mode_rows(w, t, y, true);
+  }
+  for (int key = 0; key < w->nc; key++) {
+    w->sense[key] = 0.0;
+  }
+  for (int i = 0; i < candidates; i++) {
+    int key = w->cand[i];
+    if (w->mu[key] > 0.0 && saltusi_mode_of(w, key) == SALTUSI_SLIP) {
+      w->sense[key] = w->tangents[key] == 2 || slip_of(w, y, key) > 0.0 ? 1.0 : -1.0;
+    }
+  }
+  return status;
+}
+
+static saltus_status settle(saltusi_adaptive* w, double t, double* y, int count, bool impact,
+                            int depth) {
+  memcpy(w->members, w->set, (size_t)count * sizeof(int));
+  saltusi_mode_rows(w, t, y, true);
+  double rounding = normal_rounding(w, y);
+  bool approaching = false;
+  for (int i = 0; i < count; i++) {
+    approaching = approaching || velocity_of(w, y, w->members[i], 0) < -rounding;
+  }
+  saltus_status status = SALTUS_OK;
+  if (impact && approaching) {
+    status = saltusi_decide_impact(w, t, y, count);
+    if (status != SALTUS_OK) {
+      return status;
+    }
+    report_impact(w, t, count, SALTUS_EVENT_IMPACT);
+    saltusi_mode_rows(w, t, y, true);
+  }
+  int candidates = 0;
+  status = find_candidates(w, t, y, count, rounding, &candidates);
+  for (int i = 0; i < count; i++) {
+    w->contact[w->members[i]].mode = SALTUSI_OPEN;
+  }
+  if (status == SALTUS_OK && candidates > 0) {
+    status = stop_slow(w, t, y, candidates, rounding);
+    memcpy(w->set, w->cand, (size_t)candidates * sizeof(int));
+    if (status == SALTUS_OK) {
+      status = saltusi_decide_status(w, t, y, candidates);
+    }
+    if (status == SALTUS_RETRY_SMALLER && depth < PAINLEVE_MAX) {
+      status = saltusi_decide_painleve(w, t, y, candidates);
+      if (status != SALTUS_OK) {
+        return status;
+      }
+      report_impact(w, t, candidates, SALTUS_EVENT_PAINLEVE);
+      memcpy(w->set, w->members, (size_t)count * sizeof(int));
+      return settle(w, t, y, count, false, depth + 1);
+    }
+  }
+  for (int i = 0; i < count; i++) {
+    int key = w->members[i];
+    saltusi_contact_memory* c = &w->contact[key];
+    c->touching = c->mode == SALTUSI_OPEN ? 1.0 : 0.0;
+    c->height = 0.0;
+    c->fresh_slip = c->mode == SALTUSI_SLIP && w->sense[key] == 0.0 ? 1.0 : 0.0;
+  }
+  return status;
+}
+
+saltus_status saltusi_adaptive_settle(saltusi_adaptive* w, double t, double* y, int count,
+                                      bool impact) {
+  memcpy(w->mode_old, w->contact, (size_t)w->nc * sizeof *w->contact);
+  return settle(w, t, y, count, impact, 0);
+}
+
+/* ---- transitions --------------------------------------------------------------------------- */
+
+static int list_closed(saltusi_adaptive* w) {
+  int count = 0;
+  for (int key = 0; key < w->nc; key++) {
+    if (saltusi_mode_closed(w, key)) {
+      w->set[count++] = key;
+    }
+  }
+  return count;
+}
+
+/* Contacts that move keep their sense; a stored sense of one that does not is meaningless. */
+static void find_senses(saltusi_adaptive* w, double t, const double* y) {
+  double slow = saltusi_slip_rounding(w);
+  saltusi_mode_rows(w, t, y, true);
+  for (int key = 0; key < w->nc; key++) {
+    bool slips = saltusi_mode_of(w, key) == SALTUSI_SLIP && w->mu[key] > 0.0;
+    bool moves = slips && fabs(slip_of(w, y, key)) > slow;
+    w->sense[key] = moves ? (w->tangents[key] == 2 ? 1.0 : w->contact[key].sense) : 0.0;
+  }
+}
+
+/* Flags of the closed contacts after the status was decided; they are in w->set. */
+static void mark_new(saltusi_adaptive* w) {
+  for (int key = 0; key < w->nc; key++) {
+    saltusi_contact_memory* c = &w->contact[key];
+    const saltusi_contact_memory* old = &w->mode_old[key];
+    if (old->mode == SALTUSI_OPEN) {
+      continue;
+    }
+    if (c->mode == SALTUSI_OPEN) {
+      c->touching = 1.0;
+      c->height = 0.0;
+    } else if (c->mode == SALTUSI_SLIP && w->sense[key] == 0.0) {
+      c->fresh_slip = 1.0;
+    }
+  }
+}
+
+static bool same_status(const saltusi_adaptive* w) {
+  for (int key = 0; key < w->nc; key++) {
+    const saltusi_contact_memory* c = &w->contact[key];
+    const saltusi_contact_memory* old = &w->mode_old[key];
+    if (c->mode != old->mode || (c->mode == SALTUSI_SLIP && c->sense != old->sense)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/* No solution in the present status: an impact without collision, then all is decided anew. */
+static saltus_status jam(saltusi_adaptive* w, double t, double* y) {
+  memcpy(w->contact, w->mode_old, (size_t)w->nc * sizeof *w->contact);
+  int count = list_closed(w);
+  saltus_status status = saltusi_decide_painleve(w, t, y, count);
+  if (status != SALTUS_OK) {
+    return status;
+  }
+  memcpy(w->members, w->set, (size_t)count * sizeof(int));
+  report_impact(w, t, count, SALTUS_EVENT_PAINLEVE);
+  return settle(w, t, y, count, false, 1);
+}
+
+static saltus_status decide_again(saltusi_adaptive* w, double t, double* y) {
+  saltus_status status = saltusi_decide_status(w, t, y, list_closed(w));
+  if (status == SALTUS_RETRY_SMALLER) {
+    return jam(w, t, y);
+  }
+  mark_new(w);
+  return status;
+}
+
+static saltus_status on_hit(saltusi_adaptive* w, double t, double* y, const saltusi_found* found) {
+  double size = fmax(1.0, saltusi_max_abs(w->nq, y));
+  double near = fmax(64.0 * DBL_EPSILON * size, 1e-3 * w->atol_q_min);
+  saltus_status status = saltusi_mode_gaps(w, t, y);
+  if (status != SALTUS_OK) {
+    return status;
+  }
+  saltusi_mode_rows(w, t, y, true);
+  int count = 0;
+  for (int key = 0; key < w->nc; key++) {
+    bool open = saltusi_mode_of(w, key) == SALTUSI_OPEN;
+    bool joins = !open || key == found->key ||
+                 (w->contact[key].touching == 0.0 && w->gap[key] <= near &&
+                  velocity_of(w, y, key, 0) <= 0.0);
+    for (int i = 0; i < w->found_count; i++) {
+      joins = joins || (w->found[i].kind == SALTUSI_FOUND_HIT && w->found[i].key == key &&
+                        w->found[i].theta <= found->theta * (1.0 + 1e-8));
+    }
+    if (joins) {
+      w->set[count++] = key;
+    }
+  }
+  status = saltusi_mode_project_positions(w, t, y, count);
+  if (status == SALTUS_OK) {
+    status = settle(w, t, y, count, true, 0);
+  }
+  w->memory->zeno = saltusi_mode_of(w, found->key) == SALTUSI_OPEN ? found->key : -1.0;
+  return status;
+}
+
+static saltus_status on_open(saltusi_adaptive* w, double t, double* y, int key) {
+  find_senses(w, t, y);
+  int count = list_closed(w);
+  saltus_status status = saltusi_decide_status(w, t, y, count);
+  if (status == SALTUS_RETRY_SMALLER || (status == SALTUS_OK && saltusi_mode_closed(w, key))) {
+    memcpy(w->contact, w->mode_old, (size_t)w->nc * sizeof *w->contact);
+    w->contact[key].mode = SALTUSI_OPEN;
+    status = saltusi_decide_status(w, t, y, list_closed(w));
+    if (status == SALTUS_RETRY_SMALLER) {
+      return jam(w, t, y);
+    }
+  }
+  mark_new(w);
+  return status;
+}
+
+static saltus_status on_stop(saltusi_adaptive* w, double t, double* y, int key) {
+  double slow =
+      fmax(0.01 * w->atol_v_min, 256.0 * DBL_EPSILON * saltusi_max_abs(w->nv, saltusi_v_of(w, y)));
+  saltusi_mode_rows(w, t, y, true);
+  for (int a = 0; a < w->nc; a++) {
+    bool slips = saltusi_mode_of(w, a) == SALTUSI_SLIP && w->mu[a] > 0.0;
+    if (a == key || (slips && fabs(slip_of(w, y, a)) <= slow)) {
+      w->contact[a].mode = SALTUSI_STICK;
+    }
+  }
+  saltus_status status = saltusi_mode_project(w, t, y);
+  if (status == SALTUS_OK) {
+    find_senses(w, t, y);
+    status = decide_again(w, t, y);
+  }
+  return status;
+}
+
+static saltus_status on_slide(saltusi_adaptive* w, double t, double* y, int key) {
+  saltus_status status = saltusi_mode_rate(w, t, y, w->probe_rate);
+  if (status != SALTUS_OK) {
+    return status;
+  }
+  double sense = w->force[w->nj + w->base[key] + 1] > 0.0 ? -1.0 : 1.0;
+  find_senses(w, t, y);
+  status = decide_again(w, t, y);
+  if (status != SALTUS_OK || !same_status(w)) {
+    return status;
+  }
+  /* all friction is used up: what is at its bound slides */
+  find_senses(w, t, y);
+  w->sense[key] = sense;
+  for (int a = 0; a < w->nc; a++) {
+    if (saltusi_mode_of(w, a) == SALTUSI_STICK_BOUND) {
+      w->sense[a] = w->contact[a].sense;
+    }
+  }
+  status = saltusi_decide_status(w, t, y, list_closed(w));
+  if (status == SALTUS_RETRY_SMALLER) {
+    return jam(w, t, y);
+  }
+  for (int a = 0; a < w->nc; a++) { /* forced senses start from U_T = 0 as well */
+    saltusi_contact_mode old = (saltusi_contact_mode)w->mode_old[a].mode;
+    w->sense[a] = old == SALTUSI_SLIP ? w->sense[a] : 0.0;
+  }
+  mark_new(w);
+  return status;
+}
+
+static bool is_stuck(double mode) {
+  return mode == SALTUSI_STICK || mode == SALTUSI_STICK_IDLE || mode == SALTUSI_STICK_BOUND;
+}
+
+/* Tells what changed between the old status and the new. */
+static void tell_changes(saltusi_adaptive* w, double t, const double* y) {
+  saltusi_mode_rows(w, t, y, true);
+  for (int key = 0; key < w->nc; key++) {
+    const saltusi_contact_memory* c = &w->contact[key];
+    const saltusi_contact_memory* old = &w->mode_old[key];
+    saltus_event told = {.contact = key, .t = t, .u_after = velocity_of(w, y, key, 0)};
+    for (int k = 0; k < w->tangents[key]; k++) {
+      told.slip_after[k] = velocity_of(w, y, key, 1 + k);
+    }
+    bool was_open = old->mode == SALTUSI_OPEN;
+    bool is_open = c->mode == SALTUSI_OPEN;
+    bool rubs = !was_open && !is_open && w->mu[key] > 0.0;
+    bool told_one = true;
+    if (was_open && !is_open) {
+      told.kind = SALTUS_EVENT_CLOSE;
+    } else if (!was_open && is_open) {
+      told.kind = SALTUS_EVENT_OPEN;
+    } else if (rubs && is_stuck(old->mode) && c->mode == SALTUSI_SLIP) {
+      told.kind = SALTUS_EVENT_SLIP;
+    } else if (rubs && old->mode == SALTUSI_SLIP && is_stuck(c->mode)) {
+      told.kind = SALTUS_EVENT_STICK;
+    } else if (rubs && old->mode == SALTUSI_SLIP && c->mode == SALTUSI_SLIP &&
+               old->sense != c->sense) {
+      told.kind = SALTUS_EVENT_REVERSAL;
+    } else {
+      told_one = false;
+    }
+    if (told_one) {
+      saltusi_tell(w, told);
+    }
+  }
+}
+
+saltus_status saltusi_adaptive_transition(saltusi_adaptive* w, double t, double t_event, double* y,
+                                          const saltusi_found* found) {
+  memcpy(w->mode_old, w->contact, (size_t)w->nc * sizeof *w->contact);
+  w->memory->zeno = -1.0;
+  saltus_status status = SALTUS_OK;
+  switch (found->kind) {
+  case SALTUSI_FOUND_HIT:
+    status = on_hit(w, t, y, found);
+    break;
+  case SALTUSI_FOUND_OPEN:
+    status = on_open(w, t, y, found->key);
+    break;
+  case SALTUSI_FOUND_STOP:
+    status = on_stop(w, t, y, found->key);
+    break;
+  case SALTUSI_FOUND_SLIDE:
+    status = on_slide(w, t, y, found->key);
+    break;
+  case SALTUSI_FOUND_DECIDE:
+    find_senses(w, t, y);
+    status = decide_again(w, t, y);
+    break;
+  }
+  if (status == SALTUS_OK) {
+    tell_changes(w, t_event, y);
+  }
+  return status;
+}

@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * zeno.c - over an accumulation of impacts in one step (section 5b).
+ *
+ * A contact that has just bounced with U and normal acceleration gamma < 0 comes to rest after infinitely
+ * many impacts at t + tau, tau = 2 U / (|gamma| (1 - e_N)). The motion is that of the closed contact,
+ * started from v - x U, plus the analytic series of bounces along x = P G / (G^T P G). For constant
+ * gamma this is exact; its error is estimated from the variation of gamma and of x.
+ */
+#include "adaptive/adaptive.h"
+#include "math/dense.h"
+
+#include <float.h>
+#include <string.h>
+
+/* x: the direction in which a bounce of `key` moves v, with the other closed contacts kept closed.
+ * The contact itself is marked as sliding or frictionless for this. */
+static saltus_status bounce_direction(saltusi_adaptive* w, double t, const double* y, int key,
+                                      double* x) {
+  saltus_status status = saltusi_mode_rate(w, t, y, w->probe_rate); /* makes rows and operator */
+  if (status != SALTUS_OK) {
+    return status;
+  }
+  int row = w->nj + w->base[key];
+  for (int i = 0; i < w->held; i++) {
+    w->right[i] = w->held_row[i] == row ? 1.0 : 0.0;
+  }
+  status = saltusi_mode_solve(w, w->held);
+  memset(x, 0, (size_t)w->nv * sizeof(double));
+  for (int i = 0; i < w->held && status == SALTUS_OK; i++) {
+    saltusi_add_scaled(w->nv, w->right[i], w->column + (size_t)i * (size_t)w->nv, x);
+  }
+  if (status == SALTUS_OK) {
+    saltusi_mode_forces(w);
+  }
+  return status;
+}
+
+/* gamma of the contact when v is moved by s x. */
+static saltus_status shifted_gamma(saltusi_adaptive* w, int key, const double* x, double s,
+                                   double* gamma) {
+  memcpy(w->y_mid, w->y0, (size_t)w->ny * sizeof(double));
+  saltusi_add_scaled(w->nv, s, x, w->y_mid + w->nq);
+  return saltusi_mode_gamma(w, w->t, w->y_mid, key, gamma);
+}
+
+static bool is_candidate(const saltusi_adaptive* w, int key) {
+  double e_N = w->law[key]->e_N;
+  if (saltusi_mode_closed(w, key) || !(e_N > 0.0 && e_N < 1.0) || w->tangents[key] == 2) {
+    return false;
+  }
+  for (int b = 0; b < w->nc; b++) {
+    saltusi_contact_mode mode = saltusi_mode_of(w, b);
+    bool flies = b != key && mode == SALTUSI_OPEN && w->contact[b].touching != 0.0;
+    bool sticks = mode >= SALTUSI_STICK && w->mu[b] > 0.0;
+    if (flies || sticks) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/* After a failure it is tried again only when the rebound is as small as the estimate asks for. */
+static bool is_worth_trying(saltusi_contact_memory* c, double u) {
+  if (c->zeno_speed > 0.0) {
+    if (u > c->zeno_speed) {
+      c->zeno_speed = 0.0; /* another sequence */
+    } else if (u > c->zeno_limit) {
+      c->zeno_speed = u;
+      return false;
+    }
+  }
+  return true;
+}
+
+/* Whether other contacts stay clear of what the bounces do to them. */
+static saltus_status others_stay(saltusi_adaptive* w, int key, double height, double u,
+                                 bool* stay) {
+  enum { POINTS = 9 };
+  *stay = true;
+  for (int i = 0; i < POINTS && *stay; i++) {
+    double theta = i / (POINTS - 1.0);
+    double t = w->t + theta * w->h;
+    w->ops->dense(&w->motion, theta, 0, w->nq + w->nv, w->probe);
+    saltus_status status = saltusi_mode_gaps(w, t, w->probe);
+    if (status != SALTUS_OK) {
+      return status;
+    }
+    saltusi_mode_rows(w, t, w->probe, true);
+    for (int b = 0; b < w->nc; b++) {
+      int row = w->nj + w->base[b];
+      if (b != key && !saltusi_mode_closed(w, b)) {
+        double margin = 1.5 * fabs(saltusi_row_dot(&w->row, row, w->x_start)) * height;
+        *stay = *stay && w->gap[b] > margin;
+      }
+      if (saltusi_mode_of(w, b) == SALTUSI_SLIP && w->mu[b] > 0.0 && w->tangents[b] == 1) {
+        double margin = 1.5 * fabs(saltusi_row_dot(&w->row, row + 1, w->x_start)) * u;
+        double slip = saltusi_row_dot(&w->row, row + 1, w->probe + w->nq) + w->row.b[row + 1];
+        *stay = *stay && w->contact[b].sense * slip > margin;
+      }
+    }
+  }
+  return SALTUS_OK;
+}
+
+/* What a try knows. */
+typedef struct bounce {
+  int key;
+  double u, e_N;
+  double gamma_up, gamma_closed, gamma_down; /* with v, v - x U, v - 2 x U */
+  double tau;
+} bounce;
+
+/* Error of the jump in tolerances. */
+static saltus_status estimate(saltusi_adaptive* w, const bounce* b, double* error) {
+  double gamma_end = 0.0;
+  saltusi_contact_mode mode = saltusi_mode_of(w, b->key);
+  saltus_status status = bounce_direction(w, w->t + b->tau, w->y1, b->key, w->x_end);
+  w->contact[b->key].mode = SALTUSI_OPEN;
+  if (status == SALTUS_OK) {
+    status = saltusi_mode_gamma(w, w->t + b->tau, w->y1, b->key, &gamma_end);
+  }
+  w->contact[b->key].mode = mode;
+  double change =
+      fmax(fabs(gamma_end - b->gamma_closed),
+           fmax(fabs(b->gamma_up - b->gamma_closed), fabs(b->gamma_down - b->gamma_closed)));
+  double turn = 0.0;
+  for (int i = 0; i < w->nv; i++) {
+    turn = fmax(turn, fabs(w->x_end[i] - w->x_start[i]));
+  }
+  double variation = change / fabs(b->gamma_closed) + turn / saltusi_max_abs(w->nv, w->x_start);
+  double height = b->u * b->u / (-2.0 * b->gamma_closed);
+  double in_q;
+  double in_v;
+  saltusi_adaptive_measure(w, w->y1, w->x_start, height, b->u, &in_q, &in_v);
+  *error = variation / (1.0 - b->e_N) * fmax(4.0 * in_q, in_v);
+  return status;
+}
+
+/* Tells the impacts of the series as long as they matter, and its end. */
+static void tell_series(saltusi_adaptive* w, const bounce* b) {
+  enum { MOST = 2000 };
+  double end = w->t + b->tau;
+  double left = b->tau;
+  double u = b->u;
+  double mass = w->bounce[w->base[b->key]];
+  for (int k = 0; k < MOST; k++) {
+    double in_q;
+    double in_v;
+    left *= b->e_N;
+    saltusi_adaptive_measure(w, w->y1, w->x_start, 0.0, u, &in_q, &in_v);
+    if (left < 1e-15 || in_v <= 0.1) {
+      break;
+    }
+    double after = u * b->e_N;
+    saltusi_tell(w, (saltus_event){.kind = SALTUS_EVENT_IMPACT,
+                                   .contact = b->key,
+                                   .t = end - left,
+                                   .u_before = -u,
+                                   .u_after = after,
+                                   .impulse = {mass * (u + after)},
+                                   .energy_change = 0.5 * mass * (after * after - u * u)});
+    u = after;
+  }
+  saltusi_tell(w, (saltus_event){.kind = SALTUS_EVENT_ACCUMULATION, .contact = b->key, .t = end});
+  saltusi_tell(w, (saltus_event){.kind = SALTUS_EVENT_CLOSE, .contact = b->key, .t = end});
+}
+
+/* The data of the try: accelerations before, closed and after, and the duration. */
+static saltus_status prepare(saltusi_adaptive* w, bounce* b, double limit, bool* possible) {
+  saltusi_contact_memory* c = &w->contact[b->key];
+  *possible = false;
+  b->u = saltusi_mode_velocity(w, w->t, w->y0, b->key, 0);
+  b->e_N = w->law[b->key]->e_N;
+  if (!(b->u > 0.0) || !is_worth_trying(c, b->u)) {
+    return SALTUS_OK;
+  }
+  double slip = w->mu[b->key] > 0.0 ? saltusi_mode_velocity(w, w->t, w->y0, b->key, 1) : 1.0;
+  if (slip == 0.0) {
+    return SALTUS_OK;
+  }
+  saltus_status status = saltusi_mode_gamma(w, w->t, w->y0, b->key, &b->gamma_up);
+  b->tau = 2.0 * b->u / (-b->gamma_up * (1.0 - b->e_N));
+  if (status != SALTUS_OK || !(b->gamma_up < 0.0) || b->tau > 2.0 * w->memory->h ||
+      !(b->tau < limit)) {
+    return status;
+  }
+  c->mode = SALTUSI_SLIP;
+  c->sense = slip > 0.0 ? 1.0 : -1.0;
+  status = bounce_direction(w, w->t, w->y0, b->key, w->x_start);
+  memcpy(w->bounce, w->force + w->nj, (size_t)w->nl * sizeof(double));
+  c->mode = SALTUSI_OPEN;
+  if (status == SALTUS_OK) {
+    status = shifted_gamma(w, b->key, w->x_start, -b->u, &b->gamma_closed);
+  }
+  if (status == SALTUS_OK) {
+    status = shifted_gamma(w, b->key, w->x_start, -2.0 * b->u, &b->gamma_down);
+  }
+  *possible = b->gamma_closed < 0.0 && b->gamma_down < 0.0;
+  return status;
+}
+
+saltus_status saltusi_adaptive_jump(saltusi_adaptive* w, double limit, bool* done, double* tau) {
+  bounce b = {.key = (int)w->memory->zeno};
+  *done = false;
+  w->memory->zeno = -1.0;
+  if (w->settings.without_jump || !is_candidate(w, b.key)) {
+    return SALTUS_OK;
+  }
+  saltusi_contact_memory* c = &w->contact[b.key];
+  bool possible = false;
+  saltus_status status = prepare(w, &b, limit, &possible);
+  if (status != SALTUS_OK || !possible) {
+    return status;
+  }
+  memcpy(w->y_keep, w->y0, (size_t)w->ny * sizeof(double));
+  memcpy(w->rate_keep, w->rate0, (size_t)w->ny * sizeof(double));
+  c->mode = SALTUSI_SLIP;
+  saltusi_add_scaled(w->nv, -b.u, w->x_start, w->y0 + w->nq);
+  status = saltusi_mode_rate(w, w->t, w->y0, w->rate0);
+  bool presses = w->rate0[w->nq + w->nv + w->base[b.key]] > 0.0;
+  if (status == SALTUS_OK) {
+    status = saltusi_mode_impulse_scale(w, w->t, w->y0);
+  }
+  double error = INFINITY;
+  if (status == SALTUS_OK && presses) {
+    status = w->ops->attempt(w, b.tau, &error);
+  }
+  double jump_error = INFINITY;
+  if (status == SALTUS_OK && error <= 1.0) {
+    status = estimate(w, &b, &jump_error);
+  }
+  if (status == SALTUS_OK && jump_error > 1.0 && isfinite(jump_error)) {
+    c->zeno_speed = b.u;
+    c->zeno_limit = b.u * sqrt(0.8 / jump_error);
+  }
+  bool stay = jump_error <= 1.0;
+  if (status == SALTUS_OK && stay) {
+    status = w->ops->prepare(w);
+  }
+  if (status == SALTUS_OK && stay) {
+    double touching = c->touching;
+    c->touching = 0.0;
+    status = saltusi_find_events(w);
+    c->touching = touching;
+    stay = w->found_count == 0;
+  }
+  if (status == SALTUS_OK && stay) {
+    status = others_stay(w, b.key, b.u * b.u / (-2.0 * b.gamma_closed), b.u, &stay);
+  }
+  if (status == SALTUS_OK && stay) {
+    *done = true;
+    *tau = b.tau;
+    w->jump_u = b.u;
+    w->jump_e = b.e_N;
+    w->jump_tau = b.tau;
+    c->touching = 0.0;
+    c->height = 0.0;
+    /* the closed contact also took away the velocity U that the bounces start with */
+    saltusi_add_scaled(w->nl, -b.u, w->bounce, w->lasting);
+    w->counts.jumps++;
+    tell_series(w, &b);
+    return SALTUS_OK;
+  }
+  c->mode = SALTUSI_OPEN;
+  memcpy(w->y0, w->y_keep, (size_t)w->ny * sizeof(double));
+  memcpy(w->rate0, w->rate_keep, (size_t)w->ny * sizeof(double));
+  /* what made the try impossible does not stand against an ordinary step */
+  saltus_status back = saltusi_mode_impulse_scale(w, w->t, w->y0);
+  return status > SALTUS_OK ? back : status != SALTUS_OK ? status : back;
+}

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * adaptive_schemes.c - integration to a tolerance as schemes that choose their steps: src/adaptive.
+ */
+#include "adaptive/adaptive.h"
+#include "math/dense.h"
+#include "saltus/adaptive.h"
+#include "scheme/scheme_ops.h"
+
+#include <string.h>
+
+static const saltus_field fields[] = {
+    SALTUS_REAL(saltus_adaptive_options, rtol, 1e-6, 1e-14, 0.1, "relative tolerance"),
+    SALTUS_REAL(saltus_adaptive_options, atol, 1e-6, 1e-300, 1e300,
+                "absolute tolerance of positions, in their units"),
+    SALTUS_REAL(saltus_adaptive_options, atol_velocity, 0.0, 0.0, 1e300,
+                "absolute tolerance of velocities; 0: the same number as atol"),
+    SALTUS_REAL(saltus_adaptive_options, h_max, 0.0, 0.0, 1e300, "longest step; 0: none [s]"),
+    SALTUS_REAL(saltus_adaptive_options, h_first, 0.0, 0.0, 1e300,
+                "first step; 0: chosen by the motion [s]"),
+};
+
+#define TABLE                                                                                      \
+  { fields, sizeof fields / sizeof fields[0], sizeof(saltus_adaptive_options) }
+
+saltus_adaptive_options saltus_adaptive_options_default(void) {
+  const saltus_field_table table = TABLE;
+  saltus_adaptive_options options = {0};
+  saltus_options_defaults(&table, &options);
+  return options;
+}
+
+/* Events go into the report of the step at hand. */
+static void tell(void* who, const saltus_event* event) {
+  const saltusi_step* s = who;
+  saltus_step_report* report = s->report;
+  if (report->event_count == SALTUSI_EVENTS_MAX) {
+    report->events_lost++;
+    return;
+  }
+  s->events[report->event_count++] = *event;
+}
+
+/* What went through each contact: lasting forces and impacts together; events tell them apart. */
+static void report_contacts(const saltusi_adaptive* w, const saltusi_step* s) {
+  for (int key = 0; key < w->nc; key++) {
+    bool acted = w->hit[key] || saltusi_mode_closed(w, key);
+    for (int k = 0; k <= w->tangents[key]; k++) {
+      acted = acted || w->lasting[w->base[key] + k] != 0.0;
+    }
+    if (!acted) {
+      continue;
+    }
+    saltus_contact_step* contact = &s->contacts[s->report->active++];
+    *contact = (saltus_contact_step){.key = key,
+                                     .law = (int)(w->law[key] - w->sys->laws),
+                                     .u_before = w->u_impact[2 * key],
+                                     .u_after = w->u_impact[2 * key + 1],
+                                     .impact = w->hit[key]};
+    for (int k = 0; k <= w->tangents[key]; k++) {
+      int r = w->base[key] + k;
+      contact->impulse[k] = w->lasting[r] + w->impacts[r];
+    }
+  }
+}
+
+static saltus_status step(void* work, const void* options, const saltusi_step* s, int method) {
+  saltusi_adaptive* w = work;
+  const saltus_adaptive_options* o = options;
+  const saltus_dims* d = &s->eval->sys.dims;
+  bool implicit = method >= SALTUSI_RADAU5;
+  size_t count = saltusi_adaptive_memory_count(&s->eval->sys, implicit);
+  memcpy(s->memory1, s->memory0, count * sizeof(double));
+  w->eval = s->eval;
+  w->sys = &s->eval->sys;
+  w->settings = (saltusi_adaptive_settings){
+      .rtol = o->rtol,
+      .atol = o->atol,
+      .atol_v = o->atol_velocity > 0.0 ? o->atol_velocity : o->atol,
+      .atol_q_each = s->atol_q,
+      .atol_v_each = s->atol_v,
+      .h_max = o->h_max,
+      .h_first = o->h_first,
+      .method = method,
+  };
+  w->t = s->t;
+  w->tell = tell;
+  w->who = (void*)(uintptr_t)s;
+  w->log = s->log;
+  long long rejections = w->counts.rejections;
+  saltus_status status = saltusi_adaptive_step(w, s->memory1, s->h, s->q0, s->v0, s->q1, s->v1);
+  if (status != SALTUS_OK) {
+    return status;
+  }
+  report_contacts(w, s);
+  for (int j = 0; j < d->nj; j++) {
+    s->joint_impulses[j] = w->joint_lasting[j];
+  }
+  s->report->h = w->step_length;
+  s->report->error = w->error;
+  s->report->error_order = w->ops->order;
+  s->report->rejections = (int)(w->counts.rejections - rejections);
+  s->report->residual_velocity = w->counts.residual_velocity;
+  s->report->residual_impulse = w->counts.residual_impulse;
+  saltusi_adaptive_dense_write(w, s->dense);
+  return SALTUS_OK;
+}
+
+static size_t dense_count(const void* options, const saltus_system* sys) {
+  (void)options;
+  return saltusi_adaptive_dense_count(sys);
+}
+
+static saltus_status dense(void* work, const void* options, const saltusi_dense_query* query) {
+  (void)work;
+  (void)options;
+  saltusi_adaptive_dense_read(&query->eval->sys, query->data, query->t, query->side == SALTUS_RIGHT,
+                              query->q, query->v);
+  return SALTUS_OK;
+}
+
+#define TREATS (SALTUS_TREATS_JOINTS | SALTUS_TREATS_FRICTION | SALTUS_TREATS_POISSON)
+
+#define SCHEME(id, label, which, p, more, text, origin)                                            \
+  static size_t memory_##id(const void* options, const saltus_system* sys) {                       \
+    (void)options;                                                                                 \
+    return saltusi_adaptive_memory_count(sys, (which) >= SALTUSI_RADAU5);                          \
+  }                                                                                                \
+  static void layout_##id(void* work, const void* options, const saltus_system* sys,               \
+                          saltus_arena* arena) {                                                   \
+    (void)options;                                                                                 \
+    saltusi_adaptive_layout(work, sys, (which) >= SALTUSI_RADAU5, arena);                          \
+  }                                                                                                \
+  static saltus_status step_##id(void* work, const void* options, const saltusi_step* s) {         \
+    return step(work, options, s, which);                                                          \
+  }                                                                                                \
+  const saltusi_scheme_ops saltusi_scheme_##id = {                                                 \
+      .info =                                                                                      \
+          {                                                                                        \
+              .name = label,                                                                       \
+              .summary = text,                                                                     \
+              .source = origin "; tolerances through events: docs/schemes/adaptive.md",            \
+              .order = p,                                                                          \
+              .smooth_order = p,                                                                   \
+              .locates_events = true,                                                              \
+              .dense = true,                                                                       \
+              .chooses_step = true,                                                                \
+              .treats = TREATS | (more),                                                           \
+              .options = TABLE,                                                                    \
+          },                                                                                       \
+      .work_size = sizeof(saltusi_adaptive),                                                       \
+      .memory_count = memory_##id,                                                                 \
+      .layout = layout_##id,                                                                       \
+      .step = step_##id,                                                                           \
+      .dense_count = dense_count,                                                                  \
+      .dense = dense,                                                                              \
+  };
+
+SCHEME(adaptive, "adaptive", SALTUSI_ADAPTIVE_CHOOSES, 5, SALTUS_TREATS_MAPS,
+       "to a tolerance through impacts and friction; chooses its method", "Dormand and Prince 1980")
+SCHEME(adaptive_dopri5, "adaptive-dopri5", SALTUSI_DOPRI5, 5, SALTUS_TREATS_MAPS,
+       "to a tolerance through impacts and friction, Dormand-Prince 5(4)",
+       "Dormand and Prince 1980")
+SCHEME(adaptive_dop853, "adaptive-dop853", SALTUSI_DOP853, 8, SALTUS_TREATS_MAPS,
+       "to a tolerance through impacts and friction, Dormand-Prince 8(5,3)",
+       "Hairer, Norsett and Wanner 1993")
+SCHEME(adaptive_radau5, "adaptive-radau5", SALTUSI_RADAU5, 5, 0,
+       "to a tolerance through impacts and friction, Radau IIA 5 for stiff forces",
+       "Hairer and Wanner 1996")
