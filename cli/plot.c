@@ -222,6 +222,38 @@ static void add_energy(plot* p) {
   }
 }
 
+/* Where the energy went since the start; terms that stay zero are left out. */
+static void add_ledger(plot* p) {
+  const saltus_recording_data* data = p->data;
+  const struct {
+    const char* label;
+    const double* y;
+  } lines[] = {{"given forces", data->energy_given},
+               {"friction", data->energy_friction},
+               {"impacts", data->energy_impact},
+               {"numerical remainder", data->energy_remainder}};
+  if (data->energy_remainder == NULL || !isfinite(data->energy_remainder[data->count - 1])) {
+    return;
+  }
+  saltusi_panel* panel = add_panel(p, "energy ledger", "J");
+  for (int i = 0; i < 4; i++) {
+    bool remainder = i == 3;
+    bool any = remainder;
+    for (long long k = 0; k < data->count && !any; k++) {
+      any = lines[i].y != NULL && lines[i].y[k] != 0.0;
+    }
+    if (any) {
+      add_series(
+          p, panel,
+          (saltusi_series){.label = lines[i].label,
+                           .count = (int)data->count,
+                           .x = data->t,
+                           .y = lines[i].y,
+                           .colour = remainder ? SALTUSI_COLOUR_BLACK : SALTUSI_COLOUR_AUTO});
+    }
+  }
+}
+
 static int draw(const saltus_recording_data* data, const char* path) {
   plot* p = calloc(1, sizeof *p);
   if (p == NULL) {
@@ -234,6 +266,7 @@ static int draw(const saltus_recording_data* data, const char* path) {
   add_impulses(p);
   add_forces(p);
   add_energy(p);
+  add_ledger(p);
   char subtitle[320];
   snprintf(subtitle, sizeof subtitle, "scheme %s, %lld states", data->scheme, data->count);
   const saltusi_figure figure = {.title = data->name,

@@ -171,6 +171,46 @@ static void print_events(const job* j) {
   }
 }
 
+/* Where the energy went; what is rounding beside the energies of the run is printed as 0. */
+static void print_ledger(const job* j) {
+  saltus_energy e = saltus_sim_energy_total(j->sim);
+  if (!isfinite(e.remainder)) {
+    return;
+  }
+  double size = fabs(j->story.energy_start) + fabs(j->story.energy_end) + fabs(e.given) +
+                fabs(e.friction) + fabs(e.impact);
+  double floor = 1e-11 * (isfinite(size) ? size : fabs(e.change));
+  double terms[] = {e.change, e.given, e.friction, e.impact, e.remainder};
+  for (int i = 0; i < 5; i++) {
+    terms[i] = fabs(terms[i]) <= floor ? 0.0 : terms[i];
+  }
+  printf("Energy ledger: change %.6g J = given forces %.6g J + friction %.6g J + impacts %.6g J + "
+         "numerical remainder %.2g J.\n",
+         terms[0], terms[1], terms[2], terms[3], terms[4]);
+  double t;
+  long long creations = saltus_sim_energy_creations(j->sim, &t);
+  if (creations > 0) {
+    printf("Warning: %lld impact%s created energy, %.6g J together, the first at t = %.10g s.\n",
+           creations, creations == 1 ? "" : "s", e.created, t);
+  }
+}
+
+static void json_ledger(json* out, const job* j) {
+  saltus_energy e = saltus_sim_energy_total(j->sim);
+  double t;
+  long long creations = saltus_sim_energy_creations(j->sim, &t);
+  json_open(out, "ledger", '{');
+  json_number(out, "change", e.change);
+  json_number(out, "given", e.given);
+  json_number(out, "friction", e.friction);
+  json_number(out, "impact", e.impact);
+  json_number(out, "remainder", e.remainder);
+  json_number(out, "created", e.created);
+  json_integer(out, "impacts_that_created", creations);
+  json_number(out, "first_created", creations > 0 ? t : NAN);
+  json_close(out, '}');
+}
+
 static void print_summary(const job* j, saltus_status status) {
   const saltus_system* sys = j->model.system;
   const story* s = &j->story;
@@ -202,6 +242,7 @@ static void print_summary(const job* j, saltus_status status) {
   if (isfinite(s->energy_start)) {
     printf("Energy: %.6g J at the start, %.6g J at the end.\n", s->energy_start, s->energy_end);
   }
+  print_ledger(j);
   printf("Largest penetration %.3e; the contact law holds to %.1e m/s and %.1e N s.\n",
          s->penetration, s->residual_velocity, s->residual_impulse);
   print_error(j);
@@ -255,6 +296,7 @@ static void print_json(const job* j, saltus_status status) {
   json_number(&out, "start", s->energy_start);
   json_number(&out, "end", s->energy_end);
   json_close(&out, '}');
+  json_ledger(&out, j);
   json_number(&out, "penetration", s->penetration);
   json_open(&out, "residual", '{');
   json_number(&out, "velocity", s->residual_velocity);

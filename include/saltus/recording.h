@@ -14,6 +14,8 @@
  *   /contacts/gap [N, nc] m    /contacts/velocity [N, nc] m/s, normal
  *   /contacts/force [N, nc, 3] N, mean since the last frame without impacts, normal first
  *   /contacts/impulse [N, nc, 3] N s, sum of the impacts since the last frame
+ *   /contacts/friction_work, /contacts/impact_work [N, nc] J since the start
+ *   /energy/given, friction, impact, remainder, created [N] J since the start, see ledger.h
  *   /joints/force [N, nj] N    /energy/kinetic, /energy/potential [N] J
  *   /residual/velocity [N] m/s /residual/impulse [N] N s      /residual/penetration [N] m
  *   /control/h [N] s           /control/error [N] tolerances  /control/order, rejections [N]
@@ -85,22 +87,26 @@ typedef struct saltus_recording_data {
   long long count; /* frames */
   int nq, nv, nc, nj;
   long long* step;
-  double* t;                   /* [count] s */
-  double* q;                   /* [count x nq] */
-  double* v;                   /* [count x nv] */
-  double* gap;                 /* [count x nc] m */
-  double* velocity;            /* [count x nc] m/s */
-  double* force;               /* [count x nc x 3] N */
-  double* impulse;             /* [count x nc x 3] N s */
-  double* joint_force;         /* [count x nj] N */
-  double *kinetic, *potential; /* [count] J */
-  double* residual_velocity;   /* [count] m/s */
-  double* residual_impulse;    /* [count] N s */
-  double* penetration;         /* [count] m, deepest since the frame before */
-  double* h;                   /* [count] s, last step */
-  double* error;               /* [count] largest estimate since the frame before, in tolerances */
-  double* error_order;         /* [count] order of the local error in the last step */
-  double* rejections;          /* [count] since the frame before */
+  double* t;                           /* [count] s */
+  double* q;                           /* [count x nq] */
+  double* v;                           /* [count x nv] */
+  double* gap;                         /* [count x nc] m */
+  double* velocity;                    /* [count x nc] m/s */
+  double* force;                       /* [count x nc x 3] N */
+  double* impulse;                     /* [count x nc x 3] N s */
+  double* joint_force;                 /* [count x nj] N */
+  double *kinetic, *potential;         /* [count] J */
+  double *friction_work, *impact_work; /* [count x nc] J since the start */
+  /* [count] J since the start, the terms of ledger.h; NULL in the first recordings, like the two
+   * above */
+  double *energy_given, *energy_friction, *energy_impact, *energy_remainder, *energy_created;
+  double* residual_velocity; /* [count] m/s */
+  double* residual_impulse;  /* [count] N s */
+  double* penetration;       /* [count] m, deepest since the frame before */
+  double* h;                 /* [count] s, last step */
+  double* error;             /* [count] largest estimate since the frame before, in tolerances */
+  double* error_order;       /* [count] order of the local error in the last step */
+  double* rejections;        /* [count] since the frame before */
   saltus_event* events;
   long long event_count;
   saltus_label* q_labels;     /* [nq] */

@@ -10,6 +10,7 @@
 #define SALTUS_SIM_H
 
 #include "saltus/control.h"
+#include "saltus/ledger.h"
 #include "saltus/scheme.h"
 
 SALTUS_BEGIN_DECLS
@@ -21,6 +22,8 @@ typedef struct saltus_contact_frame {
   double velocity;   /* m/s, normal relative velocity now */
   double force[3];   /* N, mean since the last frame, without impacts; normal first */
   double impulse[3]; /* N s, sum of the impacts since the last frame */
+  double friction;   /* J, work of its friction since the start, negative for a loss */
+  double impact;     /* J, work of its normal impulses since the start */
 } saltus_contact_frame;
 
 /* A recorded instant. Valid during the callback. */
@@ -30,6 +33,8 @@ typedef struct saltus_frame {
   const double* q;
   const double* v;
   double kinetic, potential;            /* J; NaN where the system does not say */
+  saltus_energy energy;                 /* J since the start, up to the end of the present step */
+  long long creations;                  /* steps since the start in which impacts created energy */
   const saltus_contact_frame* contacts; /* [contact_count], by key */
   int contact_count;
   const double* joint_forces; /* [nj] N, mean since the last frame */
@@ -102,6 +107,13 @@ SALTUS_API double saltus_sim_time(const saltus_sim* sim);
 SALTUS_API const double* saltus_sim_q(const saltus_sim* sim);
 SALTUS_API const double* saltus_sim_v(const saltus_sim* sim);
 SALTUS_API saltus_work saltus_sim_work(const saltus_sim* sim);
+
+/* The energy of the last step and of all steps; kept only while somebody records. */
+SALTUS_API saltus_energy saltus_sim_energy_step(const saltus_sim* sim);
+SALTUS_API saltus_energy saltus_sim_energy_total(const saltus_sim* sim);
+
+/* Steps in which contacts created energy in an impact, and the time of the first; t may be NULL. */
+SALTUS_API long long saltus_sim_energy_creations(const saltus_sim* sim, double* t);
 
 /* Report of the last step taken. */
 SALTUS_API const saltus_step_report* saltus_sim_report(const saltus_sim* sim);

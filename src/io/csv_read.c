@@ -141,13 +141,25 @@ static bool take_vector(reading* in, int s, size_t contact, const char* const* p
                                                 take(in, s, 3 * contact + 2, parts[2]) || true);
 }
 
+/* A column that the first recordings do not have: without it there is no such series. */
+static bool take_later(reading* in, int s, size_t place, const char* part) {
+  bool there = saltusi_series_get(&saltusi_series_list[s], in->data) != NULL;
+  if (there && !take(in, s, place, part)) {
+    saltusi_series_set(&saltusi_series_list[s], in->data, NULL);
+  }
+  return true;
+}
+
 static bool take_contact(reading* in, int i) {
   static const char* const force[] = {".force_N", ".force_T1", ".force_T2"};
   static const char* const impulse[] = {".impulse_N", ".impulse_T1", ".impulse_T2"};
   in->data->contact_names[i] = stem(in);
   size_t at = (size_t)i;
   return take(in, SALTUSI_GAP, at, ".gap") && take(in, SALTUSI_VELOCITY, at, ".velocity") &&
-         take_vector(in, SALTUSI_FORCE, at, force) && take_vector(in, SALTUSI_IMPULSE, at, impulse);
+         take_vector(in, SALTUSI_FORCE, at, force) &&
+         take_vector(in, SALTUSI_IMPULSE, at, impulse) &&
+         take_later(in, SALTUSI_FRICTION_WORK, at, ".friction_work") &&
+         take_later(in, SALTUSI_IMPACT_WORK, at, ".impact_work");
 }
 
 static bool take_columns(reading* in) {
@@ -168,7 +180,8 @@ static bool take_columns(reading* in) {
     }
   }
   for (int s = SALTUSI_KINETIC; s < SALTUSI_SERIES_COUNT; s++) {
-    if (!take(in, s, 0, saltusi_series_list[s].column)) {
+    const saltusi_series* series = &saltusi_series_list[s];
+    if (!(series->later ? take_later : take)(in, s, 0, series->column)) {
       return false;
     }
   }

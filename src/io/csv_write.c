@@ -149,7 +149,7 @@ static void visit_series(text_file* f, const saltus_recording* r, int s, int fra
 }
 
 static void visit_contact(text_file* f, const saltus_recording* r, int i, int frame, visit* put) {
-  for (int s = SALTUSI_GAP; s <= SALTUSI_IMPULSE; s++) {
+  for (int s = SALTUSI_GAP; s < SALTUSI_JOINT_FORCE; s++) {
     int components = saltusi_series_list[s].components == 1 ? 1 : r->contact_components[i];
     for (int k = 0; k < components; k++) {
       add_text(f, ",");

@@ -274,6 +274,10 @@ static saltus_status read_series(const reading* in, int s) {
   if (saltusi_series_width(series, in->data) == 0) {
     return SALTUS_OK;
   }
+  if (series->later && H5Lexists(in->file, series->path, H5P_DEFAULT) <= 0) {
+    saltusi_series_set(series, in->data, NULL);
+    return SALTUS_OK;
+  }
   hid_t dataset = H5Dopen2(in->file, series->path, H5P_DEFAULT);
   if (dataset < 0) {
     return refuse(in, series->path, "dataset is missing or damaged");

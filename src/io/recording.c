@@ -288,6 +288,8 @@ static void put_contacts(const saltus_recording* r, int frame, const saltus_fram
   double* velocity = r->fresh.column[SALTUSI_VELOCITY];
   double* force = r->fresh.column[SALTUSI_FORCE];
   double* impulse = r->fresh.column[SALTUSI_IMPULSE];
+  double* friction_work = r->fresh.column[SALTUSI_FRICTION_WORK];
+  double* impact_work = r->fresh.column[SALTUSI_IMPACT_WORK];
   for (int i = 0; i < nc; i++) {
     saltus_contact_frame c = {.gap = NAN, .velocity = NAN};
     if (i < f->contact_count) {
@@ -298,6 +300,8 @@ static void put_contacts(const saltus_recording* r, int frame, const saltus_fram
     velocity[at] = c.velocity;
     memcpy(force + 3 * at, c.force, sizeof c.force);
     memcpy(impulse + 3 * at, c.impulse, sizeof c.impulse);
+    friction_work[at] = c.friction;
+    impact_work[at] = c.impact;
   }
 }
 
@@ -322,6 +326,11 @@ static saltus_status on_frame(void* user, const saltus_frame* f) {
   put(r, SALTUSI_JOINT_FORCE, i, f->joint_forces);
   put(r, SALTUSI_KINETIC, i, &f->kinetic);
   put(r, SALTUSI_POTENTIAL, i, &f->potential);
+  put(r, SALTUSI_ENERGY_GIVEN, i, &f->energy.given);
+  put(r, SALTUSI_ENERGY_FRICTION, i, &f->energy.friction);
+  put(r, SALTUSI_ENERGY_IMPACT, i, &f->energy.impact);
+  put(r, SALTUSI_ENERGY_REMAINDER, i, &f->energy.remainder);
+  put(r, SALTUSI_ENERGY_CREATED, i, &f->energy.created);
   put(r, SALTUSI_RESIDUAL_VELOCITY, i, &f->residual_velocity);
   put(r, SALTUSI_RESIDUAL_IMPULSE, i, &f->residual_impulse);
   put(r, SALTUSI_PENETRATION, i, &f->penetration);

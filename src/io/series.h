@@ -23,9 +23,16 @@ enum {
   SALTUSI_VELOCITY,
   SALTUSI_FORCE,
   SALTUSI_IMPULSE,
+  SALTUSI_FRICTION_WORK,
+  SALTUSI_IMPACT_WORK,
   SALTUSI_JOINT_FORCE,
   SALTUSI_KINETIC,
   SALTUSI_POTENTIAL,
+  SALTUSI_ENERGY_GIVEN,
+  SALTUSI_ENERGY_FRICTION,
+  SALTUSI_ENERGY_IMPACT,
+  SALTUSI_ENERGY_REMAINDER,
+  SALTUSI_ENERGY_CREATED,
   SALTUSI_RESIDUAL_VELOCITY,
   SALTUSI_RESIDUAL_IMPULSE,
   SALTUSI_PENETRATION,
@@ -52,6 +59,7 @@ typedef struct saltusi_series {
   int components; /* 1, or 3 with the normal first */
   bool integer;
   size_t member; /* of the pointer in saltus_recording_data */
+  bool later;    /* absent in the first recordings, which are read all the same */
 } saltusi_series;
 
 extern const saltusi_series saltusi_series_list[SALTUSI_SERIES_COUNT];

@@ -388,6 +388,21 @@ saltus_work saltus_sim_work(const saltus_sim* sim) {
   return saltus_scheme_work(sim->scheme);
 }
 
+saltus_energy saltus_sim_energy_step(const saltus_sim* sim) {
+  return sim->ledger->step;
+}
+
+saltus_energy saltus_sim_energy_total(const saltus_sim* sim) {
+  return sim->ledger->total;
+}
+
+long long saltus_sim_energy_creations(const saltus_sim* sim, double* t) {
+  if (t != NULL) {
+    *t = sim->ledger->created_at;
+  }
+  return (long long)sim->ledger->creations;
+}
+
 const saltus_step_report* saltus_sim_report(const saltus_sim* sim) {
   return &sim->report;
 }

@@ -8,6 +8,7 @@
 
 #include "saltus/sim.h"
 #include "sim/control.h"
+#include "sim/ledger.h"
 #include "system/evaluate.h"
 
 /* What went through one contact since the last frame, and whether it carries a lasting force. */
@@ -43,9 +44,12 @@ struct saltus_sim {
   saltus_recorder* recorders; /* [recorder_count] */
 
   /* recording; carried in snapshots so that a resumed recording is the same */
-  double* sums;                      /* [SALTUSI_SUM_COUNT] since the last frame */
-  saltusi_contact_sum* contact_sums; /* [nc] */
-  double* joint_sums;                /* [nj] N s */
+  double* sums;                        /* [SALTUSI_SUM_COUNT] since the last frame */
+  saltusi_contact_sum* contact_sums;   /* [nc] */
+  double* joint_sums;                  /* [nj] N s */
+  saltusi_ledger* ledger;              /* one: energy since the start */
+  saltusi_contact_work* contact_works; /* [nc] */
+  saltusi_ledger_room ledger_room;
 
   double* record_times;    /* [record_time_count] */
   long long record_number; /* of the next requested time */

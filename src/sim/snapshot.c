@@ -36,7 +36,7 @@ typedef struct part {
   size_t bytes;
 } part;
 
-enum { PARTS = 5 };
+enum { PARTS = 7 };
 
 static void list_parts(const saltus_sim* sim, part parts[PARTS]) {
   const saltus_dims* d = &sim->sys.dims;
@@ -45,6 +45,8 @@ static void list_parts(const saltus_sim* sim, part parts[PARTS]) {
   parts[2] = (part){sim->sums, SALTUSI_SUM_COUNT * sizeof(double)};
   parts[3] = (part){sim->contact_sums, (size_t)d->nc * sizeof(saltusi_contact_sum)};
   parts[4] = (part){sim->joint_sums, (size_t)d->nj * sizeof(double)};
+  parts[5] = (part){sim->ledger, sizeof(saltusi_ledger)};
+  parts[6] = (part){sim->contact_works, (size_t)d->nc * sizeof(saltusi_contact_work)};
 }
 
 size_t saltus_sim_snapshot_bytes(const saltus_sim* sim) {

@@ -35,6 +35,9 @@ void saltusi_watch_layout(saltus_sim* sim, saltus_arena* arena) {
   sim->matrix = needs_matrix ? SALTUS_PUSH2(arena, double, d->nv, d->nv) : NULL;
   sim->vector = SALTUS_PUSH(arena, double, d->nv);
   sim->scratch = saltus_arena_push(arena, d->scratch, 1, SALTUS_ALIGNMENT);
+  sim->ledger = SALTUS_PUSH(arena, saltusi_ledger, 1);
+  sim->contact_works = SALTUS_PUSH(arena, saltusi_contact_work, d->nc);
+  saltusi_ledger_layout(&sim->ledger_room, &sim->sys, sim->scratch, arena);
 }
 
 void saltusi_watch_start(saltus_sim* sim) {
@@ -248,6 +251,8 @@ static saltus_status frame_contacts(saltus_sim* sim, const saltus_state* x, doub
       frame->force[k] = elapsed > 0.0 ? lasting / elapsed : 0.0;
       frame->impulse[k] = sim->contact_sums[key].impulse[k];
     }
+    frame->friction = sim->contact_works[key].friction;
+    frame->impact = sim->contact_works[key].impact;
   }
   for (int i = 0; i < sim->list.count; i++) {
     int key = sim->list.key[i];
@@ -293,6 +298,8 @@ static saltus_status tell_frame(saltus_sim* sim, const saltus_state* x) {
       .v = x->v,
       .kinetic = saltusi_kinetic(&sim->sys, &at, sim->matrix, sim->vector),
       .potential = saltusi_potential(&sim->sys, &at),
+      .energy = sim->ledger->total,
+      .creations = (long long)sim->ledger->creations,
       .contacts = sim->contact_frames,
       .contact_count = d->nc,
       .joint_forces = sim->joint_forces,
@@ -338,11 +345,25 @@ static saltus_status frames_inside(saltus_sim* sim, const saltus_step_report* re
   return status;
 }
 
+/* The energy of a step that has one report, or of one of several. */
+static void keep_energy(saltus_sim* sim, const saltus_step_report* report, double t0, double t1) {
+  bool located = saltusi_scheme_info(sim->scheme)->locates_events;
+  if (t0 == sim->next.t) {
+    saltusi_ledger_open(sim->ledger);
+  }
+  saltusi_ledger_contacts(sim->ledger, &sim->ledger_room, report, &sim->next, &sim->now, located,
+                          sim->contact_works);
+  if (t1 == sim->now.t) {
+    saltusi_ledger_close(sim->ledger, &sim->ledger_room, &sim->next, &sim->now);
+  }
+}
+
 saltus_status saltusi_watch_step(saltus_sim* sim, const saltus_step_report* report, double t0,
                                  double t1) {
   if (sim->def.recorder_count == 0) {
     return SALTUS_OK;
   }
+  keep_energy(sim, report, t0, t1);
   bool located = saltusi_scheme_info(sim->scheme)->locates_events;
   saltus_status first = SALTUS_OK;
   double* sums = sim->sums;

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * ledger.c - see saltus/ledger.h for the terms and why they are what they are.
+ *
+ * The line integral of F is taken by Gauss' rule with three points: exact for linear forces, of order
+ * 6 for others, so that it adds nothing to the error of a scheme.
+ */
+#include "sim/ledger.h"
+
+#include <math.h>
+#include <string.h>
+
+void saltusi_ledger_layout(saltusi_ledger_room* room, const saltus_system* sys, void* scratch,
+                           saltus_arena* arena) {
+  const saltus_dims* d = &sys->dims;
+  room->sys = *sys;
+  room->scratch = scratch;
+  saltusi_rows_layout(&room->rows, d, 3, false, arena);
+  room->q = SALTUS_PUSH(arena, double, d->nq);
+  room->u = SALTUS_PUSH(arena, double, d->nv);
+  room->F = SALTUS_PUSH(arena, double, d->nv);
+  bool needs_matrix = sys->ops->kinetic == NULL && sys->ops->linear == NULL;
+  room->matrix = needs_matrix ? SALTUS_PUSH2(arena, double, d->nv, d->nv) : NULL;
+}
+
+void saltusi_ledger_open(saltusi_ledger* ledger) {
+  memset(&ledger->step, 0, sizeof ledger->step);
+}
+
+static saltus_point point_of(const saltusi_ledger_room* room, const saltus_state* x) {
+  return (saltus_point){.t = x->t, .q = x->q, .v = x->v, .scratch = room->scratch};
+}
+
+/* Work that a moving surface does on the system: -P . b, b in the mean of both ends. */
+static double work_of_surface(saltusi_ledger_room* room, const saltus_contact_step* contact,
+                              const saltus_state* x0, const saltus_state* x1) {
+  int count = 1 + room->sys.laws[contact->law].tangents;
+  double sum = 0.0;
+  for (int end = 0; end < 2; end++) {
+    saltus_point at = point_of(room, end == 0 ? x0 : x1);
+    saltusi_rows_contact(&room->sys, &at, contact->key, count, &room->rows, 0);
+    for (int k = 0; k < count; k++) {
+      sum -= 0.5 * contact->impulse[k] * room->rows.b[k];
+    }
+  }
+  return sum;
+}
+
+static double work_of_joints(saltusi_ledger_room* room, const saltus_step_report* report,
+                             const saltus_state* x0, const saltus_state* x1) {
+  double sum = 0.0;
+  for (int end = 0; end < 2; end++) {
+    saltus_point at = point_of(room, end == 0 ? x0 : x1);
+    for (int j = 0; j < room->sys.dims.nj; j++) {
+      saltusi_rows_joint(&room->sys, &at, j, &room->rows, 0);
+      sum -= 0.5 * report->joint_impulses[j] * room->rows.b[0];
+    }
+  }
+  return sum;
+}
+
+/* What contacts did at one instant: work, and its size without cancellation. */
+typedef struct blow {
+  double work, size;
+  bool impact;
+} blow;
+
+/* Energy that contacts create in an impact is an error of the impact law, and told as such. */
+static void judge(saltusi_ledger* ledger, const blow* b, double t) {
+  if (b->impact && b->work > SALTUS_ENERGY_CREATED * b->size) {
+    ledger->created_at = ledger->creations == 0.0 ? t : ledger->created_at;
+    ledger->creations += 1.0;
+    ledger->step.created += b->work;
+  }
+}
+
+/* Normal and tangential work of P between two velocities. */
+static void add_work(saltusi_ledger* ledger, saltusi_contact_work* contact, blow* b,
+                     const double P[3], const double U[6]) {
+  double impact = 0.5 * P[0] * (U[0] + U[3]);
+  double friction = 0.5 * (P[1] * (U[1] + U[4]) + P[2] * (U[2] + U[5]));
+  ledger->step.impact += impact;
+  ledger->step.friction += friction;
+  contact->impact += impact;
+  contact->friction += friction;
+  b->work += impact + friction;
+  for (int k = 0; k < 3; k++) {
+    b->size += 0.5 * fabs(P[k]) * (fabs(U[k]) + fabs(U[k + 3]));
+  }
+}
+
+/* Located impacts one after the other; those of one instant are one blow. */
+static void add_events(saltusi_ledger* ledger, const saltus_step_report* report,
+                       saltusi_contact_work* contacts) {
+  blow b = {0};
+  double t = NAN;
+  for (int i = 0; i < report->event_count; i++) {
+    const saltus_event* e = &report->events[i];
+    if (e->kind != SALTUS_EVENT_IMPACT) {
+      continue;
+    }
+    if (e->t != t) {
+      judge(ledger, &b, t);
+      b = (blow){.impact = true};
+      t = e->t;
+    }
+    const double U[6] = {e->u_before, e->slip_before[0], e->slip_before[1],
+                         e->u_after,  e->slip_after[0],  e->slip_after[1]};
+    add_work(ledger, &contacts[e->contact], &b, e->impulse, U);
+  }
+  judge(ledger, &b, t);
+}
+
+/* What of a contact's impulse is not in located impacts acts while it is closed: only slip does
+ * work. */
+static void keep_lasting(const saltus_step_report* report, const saltus_contact_step* contact,
+                         double P[3], double U[6]) {
+  for (int i = 0; i < report->event_count; i++) {
+    const saltus_event* e = &report->events[i];
+    for (int k = 0; k < 3 && e->contact == contact->key; k++) {
+      P[k] -= e->impulse[k];
+    }
+  }
+  U[0] = U[3] = 0.0;
+}
+
+void saltusi_ledger_contacts(saltusi_ledger* ledger, saltusi_ledger_room* room,
+                             const saltus_step_report* report, const saltus_state* x0,
+                             const saltus_state* x1, bool located, saltusi_contact_work* contacts) {
+  bool events = located && report->events_lost == 0;
+  if (events) {
+    add_events(ledger, report, contacts);
+  }
+  blow b = {0};
+  for (int i = 0; i < report->active; i++) {
+    const saltus_contact_step* c = &report->contacts[i];
+    double P[3] = {c->impulse[0], c->impulse[1], c->impulse[2]};
+    if (P[0] == 0.0) {
+      continue;
+    }
+    double U[6] = {c->u_before, c->slip_before[0], c->slip_before[1],
+                   c->u_after,  c->slip_after[0],  c->slip_after[1]};
+    if (events) {
+      keep_lasting(report, c, P, U);
+    }
+    b.impact = b.impact || (c->impact && !events);
+    add_work(ledger, &contacts[c->key], &b, P, U);
+    ledger->step.given += work_of_surface(room, c, x0, x1);
+  }
+  judge(ledger, &b, x1->t);
+  if (room->sys.dims.nj > 0) {
+    ledger->step.given += work_of_joints(room, report, x0, x1);
+  }
+}
+
+/* int F . dq along the line from x0 to x1 at the constant velocity room->u. */
+static double work_of_forces(saltusi_ledger_room* room, const saltus_state* x0,
+                             const saltus_state* x1, bool straight) {
+  static const double node[3] = {0.11270166537925831, 0.5, 0.88729833462074169};
+  static const double weight[3] = {5.0 / 18.0, 8.0 / 18.0, 5.0 / 18.0};
+  const saltus_dims* d = &room->sys.dims;
+  double h = x1->t - x0->t;
+  double sum = 0.0;
+  for (int k = 0; k < 3; k++) {
+    if (straight) {
+      for (int i = 0; i < d->nq; i++) {
+        room->q[i] = x0->q[i] + node[k] * (x1->q[i] - x0->q[i]);
+      }
+    } else {
+      saltusi_advance(&room->sys, x0->q, room->u, node[k] * h, room->q);
+    }
+    const saltus_point at = {
+        .t = x0->t + node[k] * h, .q = room->q, .v = room->u, .scratch = room->scratch};
+    room->sys.ops->force(room->sys.self, &at, room->F);
+    for (int i = 0; i < d->nv; i++) {
+      double moved = straight ? x1->q[i] - x0->q[i] : h * room->u[i];
+      sum += weight[k] * room->F[i] * moved;
+    }
+  }
+  return sum;
+}
+
+void saltusi_ledger_close(saltusi_ledger* ledger, saltusi_ledger_room* room, const saltus_state* x0,
+                          const saltus_state* x1) {
+  const saltus_system* sys = &room->sys;
+  const saltus_dims* d = &sys->dims;
+  double h = x1->t - x0->t;
+  bool straight = sys->ops->advance == NULL;
+  for (int i = 0; i < d->nv; i++) {
+    room->u[i] = straight ? (x1->q[i] - x0->q[i]) / h : 0.5 * (x0->v[i] + x1->v[i]);
+  }
+  saltus_energy* step = &ledger->step;
+  double potential = 0.0;
+  double kinetic = 0.0;
+  double work = work_of_forces(room, x0, x1, straight);
+  for (int end = 0; end < 2; end++) {
+    double sign = end == 0 ? -1.0 : 1.0;
+    const saltus_state* x = end == 0 ? x0 : x1;
+    saltus_point at = point_of(room, x);
+    bool known = ledger->last[0] == x->t && ledger->steps > 0.0;
+    double T = known ? ledger->last[1] : saltusi_kinetic(sys, &at, room->matrix, room->F);
+    double V = 0.0;
+    if (sys->ops->potential != NULL) {
+      V = known ? ledger->last[2] : saltusi_potential(sys, &at);
+    }
+    kinetic += sign * T;
+    potential += sign * V;
+    if ((sys->traits & SALTUS_CONSTANT_MASS) == 0) {
+      at.v = room->u;
+      work += sign * saltusi_kinetic(sys, &at, room->matrix, room->F);
+    }
+    ledger->last[0] = x->t;
+    ledger->last[1] = T;
+    ledger->last[2] = V;
+  }
+  ledger->steps += 1.0;
+  step->change = kinetic + potential;
+  step->given += work + potential;
+  step->remainder = step->change - step->given - step->friction - step->impact;
+  ledger->total.change += step->change;
+  ledger->total.given += step->given;
+  ledger->total.friction += step->friction;
+  ledger->total.impact += step->impact;
+  ledger->total.remainder += step->remainder;
+  ledger->total.created += step->created;
+}

@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * test_ledger.c - where the energy goes: the remainder is rounding where it should be, a fault in any
+ * single term shows, and impacts that create energy are told.
+ */
+#include "saltus_test.h"
+
+#include "sim/ledger.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static saltus_status no_frame(void* user, const saltus_frame* frame) {
+  (void)user;
+  (void)frame;
+  return SALTUS_OK;
+}
+
+static const saltus_recorder nobody = {.frame = no_frame};
+
+typedef struct run {
+  saltus_scene* scene;
+  const saltus_scene_view* view;
+  saltus_sim* sim;
+} run;
+
+static run start(const char* name, const char* scheme, double h) {
+  char path[512];
+  snprintf(path, sizeof path, "%s/%.100s.yaml", SALTUS_SCENES, name);
+  saltus_kept_message kept;
+  const saltus_scene_def def = {.path = path, .log = saltus_log_keep(&kept)};
+  run r = {0};
+  if (saltus_scene_create(&def, &r.scene) != SALTUS_OK) {
+    fail_msg("%s", kept.text);
+  }
+  r.view = saltus_scene_look(r.scene);
+  const saltus_sim_def sim = {.system = r.view->system,
+                              .scheme = scheme,
+                              .h = h,
+                              .q0 = r.view->q0,
+                              .v0 = r.view->v0,
+                              .recorders = &nobody,
+                              .recorder_count = 1,
+                              .record_every = 1000000};
+  assert_int_equal(saltus_sim_create(&sim, &r.sim), SALTUS_OK);
+  return r;
+}
+
+static void finish(run* r) {
+  saltus_sim_destroy(r->sim);
+  saltus_scene_destroy(r->scene);
+}
+
+/* Linear forces, constant mass matrix, theta = 1/2: every step, impacts and friction included. The
+ * tolerance is some roundings of the energies that enter, a thousand for stacks of many terms. */
+static void the_remainder_of_moreau_is_rounding(void** state) {
+  (void)state;
+  static const struct {
+    const char* scene;
+    double h, until, energy; /* J, the largest that enters */
+    bool impacts, friction;
+  } cases[] = {
+      {"ball", 5e-3, 5.0, 2.0, true, false},
+      {"oscillator", 1e-3, 5.0, 20.0, true, false},
+      {"oscillator-damped", 1e-3, 5.0, 20.0, true, false},
+      {"oscillator-preload", 1e-3, 5.0, 20.0, true, false},
+      {"stack-5", 1e-3, 2.0, 100.0, true, false},
+      {"moving-floor", 1e-3, 2.0, 10.0, true, false},
+      {"woodpecker", 1e-4, 1.0, 6e-3, true, true},
+      {"coulomb-block", 1e-3, 2.0, 5.0, false, true},
+      {"disc", 1e-3, 1.0, 6.0, false, true},
+      {"oblique-impact", 1e-2, 0.2, 1.0, true, true},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    run r = start(cases[i].scene, "moreau-jean", cases[i].h);
+    double worst = 0.0;
+    while (saltus_sim_time(r.sim) < cases[i].until - 1e-9) {
+      assert_int_equal(saltus_sim_step(r.sim), SALTUS_OK);
+      worst = fmax(worst, fabs(saltus_sim_energy_step(r.sim).remainder));
+    }
+    saltus_energy total = saltus_sim_energy_total(r.sim);
+    assert_near(worst, 0.0, 2e-13 * cases[i].energy);
+    assert_true((total.impact < -1e-6) == cases[i].impacts);
+    assert_true((total.friction < -1e-6) == cases[i].friction);
+    assert_true(total.created == 0.0);
+    finish(&r);
+  }
+}
+
+/* Numbers that are known by hand: the disc loses a third of m v0^2 / 2 to friction, the block 4.48 J,
+ * the oblique impact (1 - e^2)/2 to the normal and (1 - 0.55^2)/2 to the tangential impulse. */
+static void friction_and_impacts_take_what_they_should(void** state) {
+  (void)state;
+  run r = start("disc", "moreau-jean", 1e-3);
+  assert_int_equal(saltus_sim_run(r.sim, 1000), SALTUS_OK);
+  assert_near(saltus_sim_energy_total(r.sim).friction, -1.5, 1e-12);
+  finish(&r);
+  r = start("oblique-impact", "moreau-jean", 1e-2);
+  assert_int_equal(saltus_sim_run(r.sim, 20), SALTUS_OK);
+  assert_near(saltus_sim_energy_total(r.sim).impact, -0.5 * (1.0 - 0.25), 1e-14);
+  assert_near(saltus_sim_energy_total(r.sim).friction, -0.5 * (1.0 - 0.55 * 0.55), 1e-14);
+  finish(&r);
+  r = start("coulomb-block", "moreau-jean", 1e-4);
+  assert_int_equal(saltus_sim_run(r.sim, 20000), SALTUS_OK);
+  /* 50 (0.3^2 - 0.02^2); first order in the turning points */
+  assert_near(saltus_sim_energy_total(r.sim).friction, -4.48, 1e-4);
+  finish(&r);
+}
+
+/* ---- planted faults ---------------------------------------------------------------------- */
+
+typedef enum fault {
+  NONE,
+  FORCE,
+  POTENTIAL,
+  KINETIC,
+  NORMAL,
+  TANGENT,
+  APPROACH,
+  SLIP,
+  SURFACE
+} fault;
+
+static const saltus_system* healthy;
+static fault planted;
+
+static void wrong_force(const void* self, const saltus_point* at, double* F) {
+  healthy->ops->force(self, at, F);
+  F[0] += planted == FORCE ? 1e-3 : 0.0;
+}
+
+static double wrong_potential(const void* self, const saltus_point* at) {
+  return healthy->ops->potential(self, at) * (planted == POTENTIAL ? 1.001 : 1.0);
+}
+
+static double wrong_kinetic(const void* self, const saltus_point* at) {
+  return healthy->ops->kinetic(self, at) * (planted == KINETIC ? 1.001 : 1.0);
+}
+
+static void wrong_rows(const void* self, const saltus_point* at, int key, saltus_rows* rows) {
+  healthy->ops->contact(self, at, key, rows);
+  rows->b[0] += planted == SURFACE ? 1e-3 : 0.0;
+}
+
+/* The ledger of one recorded step when one ingredient is off by a thousandth. */
+static saltus_energy ledger_with(fault f, const saltus_system* sys, const saltus_state* x0,
+                                 const saltus_state* x1, const saltus_step_report* told) {
+  saltus_system_ops ops = *sys->ops;
+  ops.force = wrong_force;
+  ops.potential = wrong_potential;
+  ops.kinetic = wrong_kinetic;
+  ops.contact = wrong_rows;
+  saltus_system sick = *sys;
+  sick.ops = &ops;
+  healthy = sys;
+  planted = f;
+  saltus_contact_step contact = told->contacts[0];
+  contact.impulse[0] *= f == NORMAL ? 1.001 : 1.0;
+  contact.impulse[1] *= f == TANGENT ? 1.001 : 1.0;
+  contact.u_before *= f == APPROACH ? 1.001 : 1.0;
+  contact.slip_before[0] *= f == SLIP ? 1.001 : 1.0;
+  saltus_step_report report = *told;
+  report.contacts = &contact;
+  saltusi_ledger_room room = {0};
+  void* scratch = malloc(sys->dims.scratch + 1);
+  saltus_arena arena = saltus_arena_counting();
+  saltusi_ledger_layout(&room, &sick, scratch, &arena);
+  void* block = calloc(1, arena.used);
+  size_t bytes = arena.used;
+  arena = saltus_arena_over(block, bytes);
+  saltusi_ledger_layout(&room, &sick, scratch, &arena);
+  saltusi_ledger ledger = {0};
+  saltusi_contact_work work = {0};
+  saltusi_ledger_open(&ledger);
+  saltusi_ledger_contacts(&ledger, &room, &report, x0, x1, false, &work);
+  saltusi_ledger_close(&ledger, &room, x0, x1);
+  free(block);
+  free(scratch);
+  return ledger.step;
+}
+
+static const char hop[] =
+    "saltus: 1\nparameters: {m: 1, k: 30}\n"
+    "coordinates: {x: {start: 0.1, velocity: 1}, y: {start: 0.001, velocity: -1}}\n"
+    "kinetic: m/2*(x'^2 + y'^2)\npotential: k/2*x^2 + 9.81*m*y\nforces: {x: -0.3*x'}\n"
+    "contacts: [{name: floor, gap: y, slip: x', friction: 0.3, restitution: 0.5}]\n";
+
+/* A step with an impact, friction, a spring and a damper. Sound, its remainder is 1e-16; with a
+ * thousandth off in one place it is 1e-6 or more. A potential that does not belong to its force
+ * cancels in the remainder and shows in the work of given forces, which is -c (dx/h)^2 h here. */
+static void a_fault_in_any_single_term_shows(void** state) {
+  (void)state;
+  saltus_kept_message kept;
+  const saltus_scene_def def = {.path = "s", .text = hop, .log = saltus_log_keep(&kept)};
+  saltus_scene* scene;
+  if (saltus_scene_create(&def, &scene) != SALTUS_OK) {
+    fail_msg("%s", kept.text);
+  }
+  const saltus_scene_view* view = saltus_scene_look(scene);
+  const saltus_sim_def sim_def = {
+      .system = view->system, .scheme = "moreau-jean", .h = 1e-2, .q0 = view->q0, .v0 = view->v0};
+  saltus_sim* sim;
+  assert_int_equal(saltus_sim_create(&sim_def, &sim), SALTUS_OK);
+  double q0[2], v0[2], q1[2], v1[2];
+  memcpy(q0, saltus_sim_q(sim), sizeof q0);
+  memcpy(v0, saltus_sim_v(sim), sizeof v0);
+  assert_int_equal(saltus_sim_step(sim), SALTUS_OK);
+  memcpy(q1, saltus_sim_q(sim), sizeof q1);
+  memcpy(v1, saltus_sim_v(sim), sizeof v1);
+  const saltus_step_report* report = saltus_sim_report(sim);
+  assert_true(report->active == 1 && report->contacts[0].impact);
+  assert_true(report->contacts[0].impulse[1] != 0.0);
+  const saltus_state x0 = {0.0, q0, v0}, x1 = {1e-2, q1, v1};
+  saltus_energy sound = ledger_with(NONE, view->system, &x0, &x1, report);
+  double damping = -0.3 * (q1[0] - q0[0]) * (q1[0] - q0[0]) / 1e-2;
+  assert_near(sound.remainder, 0.0, 1e-15);
+  assert_near(sound.given, damping, 1e-15);
+  for (int f = FORCE; f <= SURFACE; f++) {
+    saltus_energy sick = ledger_with((fault)f, view->system, &x0, &x1, report);
+    double miss = f == POTENTIAL ? sick.given - damping : sick.remainder;
+    if (!(fabs(miss) >= 1e-6)) {
+      fail_msg("fault %d leaves no trace: %g J", f, miss);
+    }
+  }
+  saltus_sim_destroy(sim);
+  saltus_scene_destroy(scene);
+}
+
+/* ---- impacts that create energy ---------------------------------------------------------- */
+
+enum { FREEDOMS = 6, CONTACTS = 8 };
+
+/* Free masses under random plane contacts through the origin. */
+typedef struct cluster {
+  double mass[FREEDOMS];
+  double normal[CONTACTS][FREEDOMS];
+  saltus_contact_law laws[CONTACTS];
+} cluster;
+
+static void cluster_mass(const void* self, const saltus_point* at, double* M) {
+  (void)at;
+  const cluster* c = self;
+  memset(M, 0, FREEDOMS * FREEDOMS * sizeof(double));
+  for (int i = 0; i < FREEDOMS; i++) {
+    M[i * FREEDOMS + i] = c->mass[i];
+  }
+}
+
+static void cluster_force(const void* self, const saltus_point* at, double* F) {
+  (void)self;
+  (void)at;
+  memset(F, 0, FREEDOMS * sizeof(double));
+}
+
+static saltus_status cluster_contacts(const void* self, const saltus_point* at,
+                                      saltus_contact_list* list) {
+  const cluster* c = self;
+  for (int k = 0; k < CONTACTS; k++) {
+    list->gap[k] = 0.0;
+    for (int i = 0; i < FREEDOMS; i++) {
+      list->gap[k] += c->normal[k][i] * at->q[i];
+    }
+  }
+  return SALTUS_OK;
+}
+
+static void cluster_contact(const void* self, const saltus_point* at, int key, saltus_rows* rows) {
+  (void)at;
+  const cluster* c = self;
+  memcpy(rows->G, c->normal[key], sizeof c->normal[key]);
+}
+
+static const saltus_system_ops cluster_ops = {.mass = cluster_mass,
+                                              .force = cluster_force,
+                                              .contacts = cluster_contacts,
+                                              .contact = cluster_contact};
+
+static uint64_t seed = 918273;
+
+/* One random impact; the energy that the ledger says was created. */
+static double random_impact(bool equal, double* lost) {
+  cluster c;
+  double e = saltus_test_random(&seed);
+  double q[FREEDOMS] = {0.0};
+  double v[FREEDOMS];
+  for (int i = 0; i < FREEDOMS; i++) {
+    c.mass[i] = 0.1 + saltus_test_random(&seed);
+    v[i] = 2.0 * saltus_test_random(&seed) - 1.0;
+  }
+  for (int k = 0; k < CONTACTS; k++) {
+    c.laws[k] = (saltus_contact_law){.e_N = equal ? e : saltus_test_random(&seed)};
+    for (int i = 0; i < FREEDOMS; i++) {
+      c.normal[k][i] = 2.0 * saltus_test_random(&seed) - 1.0;
+    }
+    c.normal[k][0] = 1.0 + saltus_test_random(&seed); /* there is a way out of all contacts */
+  }
+  const saltus_system sys = {.ops = &cluster_ops,
+                             .self = &c,
+                             .dims = {.nq = FREEDOMS, .nv = FREEDOMS, .nc = CONTACTS},
+                             .traits =
+                                 SALTUS_CONSTANT_MASS | SALTUS_FREE_FORCE | SALTUS_CONSTANT_NORMALS,
+                             .laws = c.laws,
+                             .law_count = CONTACTS};
+  const saltus_sim_def def = {.system = &sys,
+                              .scheme = "moreau-jean",
+                              .h = 1e-3,
+                              .q0 = q,
+                              .v0 = v,
+                              .recorders = &nobody,
+                              .recorder_count = 1};
+  saltus_sim* sim;
+  assert_int_equal(saltus_sim_create(&def, &sim), SALTUS_OK);
+  assert_int_equal(saltus_sim_step(sim), SALTUS_OK);
+  saltus_energy energy = saltus_sim_energy_step(sim);
+  assert_near(energy.remainder, 0.0, 1e-12);
+  *lost -= energy.impact;
+  saltus_sim_destroy(sim);
+  return energy.created;
+}
+
+/* Newton's law with one restitution <= 1 for all: P . U- = -P . W P / (1 + e) <= 0, so the work (1 -
+ * e) P . U- / 2 is a loss. With a different one at each contact there is no proof, but none of these
+ * impacts creates energy either. */
+static void frictionless_impacts_create_no_energy(void** state) {
+  (void)state;
+  for (int equal = 0; equal < 2; equal++) {
+    double lost = 0.0;
+    for (int i = 0; i < 10000; i++) {
+      assert_true(random_impact(equal == 1, &lost) == 0.0);
+    }
+    assert_true(lost > 100.0); /* there were impacts */
+  }
+}
+
+/* Kane's example: Newton's law with friction; 0.0407 J by hand from W and the velocities. */
+static void the_example_of_kane_is_flagged(void** state) {
+  (void)state;
+  static const char* const schemes[] = {"moreau-jean", "moreau-midpoint", "variational", "rattle"};
+  for (int i = 0; i < 4; i++) {
+    run r = start("kane", schemes[i], 1e-6);
+    assert_int_equal(saltus_sim_run(r.sim, 10), SALTUS_OK);
+    double t;
+    assert_int_equal(saltus_sim_energy_creations(r.sim, &t), 1);
+    assert_true(t <= 2.1e-6);
+    assert_near(saltus_sim_energy_total(r.sim).created, 0.04074390455, 1e-7);
+    assert_near(saltus_sim_energy_total(r.sim).change, 0.04074390455, 1e-6);
+    finish(&r);
+  }
+}
+
+/* The sums of a run that is saved and resumed go on with the same bits. */
+static void the_ledger_survives_a_snapshot(void** state) {
+  (void)state;
+  run a = start("woodpecker", "moreau-jean", 1e-4);
+  run b = start("woodpecker", "moreau-jean", 1e-4);
+  assert_int_equal(saltus_sim_run(a.sim, 2000), SALTUS_OK);
+  size_t bytes = saltus_sim_snapshot_bytes(a.sim);
+  void* snapshot = malloc(bytes);
+  saltus_sim_snapshot_save(a.sim, snapshot);
+  assert_int_equal(saltus_sim_snapshot_load(b.sim, snapshot, bytes), SALTUS_OK);
+  assert_int_equal(saltus_sim_run(a.sim, 4000), SALTUS_OK);
+  assert_int_equal(saltus_sim_run(b.sim, 4000), SALTUS_OK);
+  saltus_energy x = saltus_sim_energy_total(a.sim), y = saltus_sim_energy_total(b.sim);
+  assert_memory_equal(&x, &y, sizeof x);
+  assert_true(x.friction < -1e-4);
+  free(snapshot);
+  finish(&a);
+  finish(&b);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(the_remainder_of_moreau_is_rounding),
+      cmocka_unit_test(friction_and_impacts_take_what_they_should),
+      cmocka_unit_test(a_fault_in_any_single_term_shows),
+      cmocka_unit_test(frictionless_impacts_create_no_energy),
+      cmocka_unit_test(the_example_of_kane_is_flagged),
+      cmocka_unit_test(the_ledger_survives_a_snapshot),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
