@@ -13,6 +13,9 @@
  *   rising      g <= rounding, U > 0: nothing, unless it comes back; then its apex is looked for
  *               first, and a flight whose apex is below the rounding of g is a touch
  *   closed      its force turns negative: it opens
+ *
+ * Roots of gaps are found by cubic interpolation of gap and velocity, the dense output of the gap:
+ * half of the force evaluations of a secant method on the ball.
  */
 #include "math/dense.h"
 #include "scheme/event_capturing.h"
@@ -77,36 +80,81 @@ static saltus_status force_at(const search* f, double t, const double* q, const 
   return status;
 }
 
-static saltus_status evaluate(const search* f, double x, double* value) {
+/* A value with its rate of change, NaN where that is not known. */
+typedef struct sample {
+  double value, rate;
+} sample;
+
+static saltus_status evaluate(const search* f, double x, sample* out) {
   saltusi_capture* w = f->w;
   w->probed = true;
+  out->rate = NAN;
   saltus_status status = saltusi_capture_flow(w, f->eval, x, w->q_try, w->v_try);
   if (status == SALTUS_OK && f->what == FORCE) {
-    return force_at(f, w->t + x, w->q_try, w->v_try, value);
+    return force_at(f, w->t + x, w->q_try, w->v_try, &out->value);
   }
   if (status == SALTUS_OK) {
     status = saltusi_capture_look(w, f->eval, w->t + x, w->q_try, w->v_try, &w->probe);
   }
   double u = w->probe.u[f->key];
-  *value = f->what == GAP ? w->probe.gap[f->key] : f->what == RISE ? u : -u;
+  out->value = f->what == GAP ? w->probe.gap[f->key] : f->what == RISE ? u : -u;
+  out->rate = f->what == GAP ? u : NAN;
   return status;
 }
 
-/* A bracket [a, b] with values of both ends; fa > 0 >= fb. */
+/* A bracket [a, b] with what is known at both ends; fa.value > 0 >= fb.value. */
 typedef struct bracket {
-  double a, b, fa, fb;
+  double a, b;
+  sample fa, fb;
 } bracket;
 
-/* Shrinks a bracket to `width`: Illinois' method, every fourth time bisection, aimed a little to
- * both sides of the root in turn so that the bracket collapses from both ends. */
+/* Root of the cubic through values and rates at both ends: the gap moves with its velocity, so an
+ * interpolation costs nothing but these. Newton's method, kept inside by bisection. */
+static double cubic_root(const bracket* x) {
+  double h = x->b - x->a;
+  double f0 = x->fa.value;
+  double d = x->fb.value - f0;
+  double r0 = h * x->fa.rate;
+  double c2 = 3.0 * d - 2.0 * r0 - h * x->fb.rate;
+  double c3 = r0 + h * x->fb.rate - 2.0 * d;
+  double low = 0.0;
+  double high = 1.0;
+  double s = f0 / (f0 - x->fb.value);
+  for (int k = 0; k < 60 && high - low > 4.0 * DBL_EPSILON * high; k++) {
+    double value = f0 + s * (r0 + s * (c2 + s * c3));
+    double slope = r0 + s * (2.0 * c2 + 3.0 * s * c3);
+    low = value > 0.0 ? s : low;
+    high = value > 0.0 ? high : s;
+    double next = s - value / slope;
+    if (!(next > low && next < high)) {
+      next = 0.5 * (low + high);
+    }
+    if (fabs(next - s) <= DBL_EPSILON * s) {
+      break;
+    }
+    s = next;
+  }
+  return x->a + s * h;
+}
+
+/* Where to look next for the root: by the cubic, or by the secant with Illinois' weights. */
+static double aim(const bracket* x, const double weight[2]) {
+  double fa = weight[0] * x->fa.value;
+  double fb = weight[1] * x->fb.value;
+  if (isfinite(x->fa.rate) && isfinite(x->fb.rate)) {
+    return cubic_root(x);
+  }
+  return isfinite(fa) && fa > fb ? x->a + (x->b - x->a) * fa / (fa - fb) : 0.5 * (x->a + x->b);
+}
+
+/* Shrinks a bracket to `width`, every fourth time by bisection. Aims a little to both sides of the
+ * root in turn so that the bracket collapses from both ends. */
 static saltus_status shrink(const search* f, double width, bracket* x) {
   enum { PROBES_MAX = 100 };
   int side = 0;
+  double weight[2] = {1.0, 1.0};
   for (int k = 1; k <= PROBES_MAX && x->b - x->a > width; k++) {
-    double c = 0.5 * (x->a + x->b);
-    if (k % 4 != 0 && isfinite(x->fa) && x->fa > x->fb) {
-      c = x->a + (x->b - x->a) * x->fa / (x->fa - x->fb);
-    }
+    double c = k % 4 != 0 ? aim(x, weight) : 0.5 * (x->a + x->b);
     double aside = fmin(0.4 * width, 0.25 * (x->b - x->a));
     c = side >= 0 ? c - aside : c + aside;
     if (!(c > x->a && c < x->b)) {
@@ -115,22 +163,22 @@ static saltus_status shrink(const search* f, double width, bracket* x) {
     if (!(c > x->a && c < x->b)) {
       break;
     }
-    double value = NAN;
-    saltus_status status = evaluate(f, c, &value);
+    sample at = {NAN, NAN};
+    saltus_status status = evaluate(f, c, &at);
     if (status != SALTUS_OK) {
       return status;
     }
-    if (value > 0.0) {
+    bool before = at.value > 0.0;
+    weight[before ? 0 : 1] = 1.0;
+    weight[before ? 1 : 0] *= side == (before ? -1 : 1) ? 0.5 : 1.0;
+    if (before) {
       x->a = c;
-      x->fa = value;
-      x->fb = side == -1 ? 0.5 * x->fb : x->fb;
-      side = -1;
+      x->fa = at;
     } else {
       x->b = c;
-      x->fb = value;
-      x->fa = side == 1 ? 0.5 * x->fa : x->fa;
-      side = 1;
+      x->fb = at;
     }
+    side = before ? -1 : 1;
   }
   return SALTUS_OK;
 }
@@ -157,9 +205,9 @@ static const double minimum_accuracy = 1e-3;
 static const double apex_accuracy = 1e-2;
 
 static saltus_status find_separated(saltusi_capture* w, saltusi_eval* eval, int key) {
-  double g0 = w->here.gap[key];
-  double g1 = w->end.gap[key];
-  if (g1 < 0.0) {
+  const sample g0 = {w->here.gap[key], w->here.u[key]};
+  const sample g1 = {w->end.gap[key], w->end.u[key]};
+  if (g1.value < 0.0) {
     return add_hit(w, eval, key, (bracket){0.0, w->left, g0, g1});
   }
   if (!(w->here.u[key] < 0.0 && w->end.u[key] > 0.0)) {
@@ -168,13 +216,13 @@ static saltus_status find_separated(saltusi_capture* w, saltusi_eval* eval, int 
   /* the gap has a minimum inside: was there a hit before it? */
   const search fall = {.w = w, .eval = eval, .what = FALL, .key = key};
   const search gap = {.w = w, .eval = eval, .what = GAP, .key = key};
-  bracket lowest = {0.0, w->left, -w->here.u[key], -w->end.u[key]};
-  double least = NAN;
+  bracket lowest = {0.0, w->left, {-w->here.u[key], NAN}, {-w->end.u[key], NAN}};
+  sample least = {NAN, NAN};
   saltus_status status = shrink(&fall, minimum_accuracy * w->left, &lowest);
   if (status == SALTUS_OK) {
     status = evaluate(&gap, lowest.a, &least);
   }
-  if (status == SALTUS_OK && least < 0.0) {
+  if (status == SALTUS_OK && least.value < 0.0) {
     status = add_hit(w, eval, key, (bracket){0.0, lowest.a, g0, least});
   }
   return status;
@@ -188,8 +236,8 @@ static saltus_status find_return(saltusi_capture* w, saltusi_eval* eval, int key
     add_at_once(w, key);
     return SALTUS_OK;
   }
-  bracket apex = {0.0, 0.0, u0, u1};
-  double height = w->here.gap[key];
+  bracket apex = {0.0, 0.0, {u0, NAN}, {u1, NAN}};
+  sample height = {w->here.gap[key], u0};
   saltus_status status = SALTUS_OK;
   if (u0 > 0.0) {
     const search rise = {.w = w, .eval = eval, .what = RISE, .key = key};
@@ -204,8 +252,9 @@ static saltus_status find_return(saltusi_capture* w, saltusi_eval* eval, int key
   if (status != SALTUS_OK) {
     return status;
   }
-  if (apex.a > 0.0 && height > w->gap_rounding) {
-    return add_hit(w, eval, key, (bracket){apex.a, w->left, height, w->end.gap[key]});
+  if (apex.a > 0.0 && height.value > w->gap_rounding) {
+    const sample end = {w->end.gap[key], u1};
+    return add_hit(w, eval, key, (bracket){apex.a, w->left, height, end});
   }
   add(w, SALTUSI_EVENT_TOUCH, key, 0.0, 0.0);
   return SALTUS_OK;
@@ -265,10 +314,10 @@ static saltus_status find_open(saltusi_capture* w, saltusi_eval* eval) {
   for (int i = first; status == SALTUS_OK && i < w->event_count; i++) {
     saltusi_event* event = &w->events[i];
     const search force = {.w = w, .eval = eval, .what = FORCE, .key = event->key};
-    bracket x = {0.0, w->left, NAN, event->b};
+    bracket x = {0.0, w->left, {NAN, NAN}, {event->b, NAN}};
     event->b = 0.0;
-    status = force_at(&force, w->t, w->q, w->v, &x.fa);
-    if (status == SALTUS_OK && x.fa > 0.0) {
+    status = force_at(&force, w->t, w->q, w->v, &x.fa.value);
+    if (status == SALTUS_OK && x.fa.value > 0.0) {
       status = shrink(&force, w->width, &x);
       event->a = x.a;
       event->b = x.b;

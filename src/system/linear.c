@@ -61,9 +61,15 @@ static void add_jacobians(saltusi_eval* eval, saltusi_linear* linear, const salt
   }
 }
 
-static bool same_for_all_points(const saltus_system* sys) {
+/* Jacobians by differences are constant up to rounding only: kept, they would make the bits of a run
+ * depend on where it was started or resumed. */
+static bool same_for_all_points(const saltus_system* sys, const saltusi_linear* linear) {
+  bool exact = (linear->fv == 0.0 || sys->ops->force_v != NULL) &&
+               (linear->fq == 0.0 || sys->ops->force_q != NULL);
+  bool linear_force = (sys->traits & SALTUS_LINEAR_FORCE) != 0;
+  bool free_force = (sys->traits & SALTUS_FREE_FORCE) != 0;
   return (sys->traits & SALTUS_CONSTANT_MASS) != 0 &&
-         (sys->traits & (SALTUS_LINEAR_FORCE | SALTUS_FREE_FORCE)) != 0;
+         (free_force || (linear_force && (exact || sys->ops->linear != NULL)));
 }
 
 saltus_status saltusi_linear_assemble(saltusi_eval* eval, saltusi_linear* linear,
@@ -97,7 +103,7 @@ saltus_status saltusi_linear_assemble(saltusi_eval* eval, saltusi_linear* linear
                                   : saltusi_lu_factor(nv, linear->A, linear->pivot, singular_pivot);
     status = sound ? SALTUS_OK : SALTUS_ERR_SINGULAR;
   }
-  linear->kept = status == SALTUS_OK && same_for_all_points(sys);
+  linear->kept = status == SALTUS_OK && same_for_all_points(sys, linear);
   return status;
 }
 

@@ -150,7 +150,8 @@ static void check_column(const char* name, int balls, double t_end, const double
       fail_msg("%s, N = %d: %g, expected at most %g", name, steps, error[i], 5.0 * expected[i]);
     }
   }
-  assert_near(log2(error[0] / error[3]) / 3.0, 4.0, 0.75); /* where impacts fall decides a factor */
+  /* with 40 steps several impacts share a step */
+  assert_near(log2(error[1] / error[3]) / 2.0, 4.0, 0.25);
   saltusi_experiment_free(&exact);
   saltus_problem_destroy(problem);
 }
