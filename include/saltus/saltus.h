@@ -27,6 +27,7 @@
 #include "saltus/start.h"
 #include "saltus/status.h"
 #include "saltus/system.h"
+#include "saltus/time_dg.h"
 #include "saltus/trapezoidal.h"
 #include "saltus/version.h"
 #include "saltus/work.h"

@@ -23,10 +23,11 @@ SALTUS_BEGIN_DECLS
 /* What a scheme can treat; a system that needs more is refused at creation. */
 enum {
   SALTUS_TREATS_JOINTS = 1,
-  SALTUS_TREATS_FRICTION = 2,
+  SALTUS_TREATS_FRICTION = 2, /* with one tangent or two */
   SALTUS_TREATS_POISSON = 4,
-  SALTUS_TREATS_MAPS = 8,           /* q' = N(q) v with N other than the identity */
-  SALTUS_TREATS_VARIABLE_STEPS = 16 /* the step may change from one step to the next */
+  SALTUS_TREATS_MAPS = 8,            /* q' = N(q) v with N other than the identity */
+  SALTUS_TREATS_VARIABLE_STEPS = 16, /* the step may change from one step to the next */
+  SALTUS_TREATS_PLANAR_FRICTION = 32 /* friction of contacts with one tangent, no other */
 };
 
 typedef struct saltus_scheme_info {
@@ -59,7 +60,8 @@ typedef struct saltus_contact_step {
   double u_after;                       /* m/s, normal, at its end */
   double slip_before[2], slip_after[2]; /* m/s, tangential; 0 where the contact does not rub */
   double impulse[3];                    /* N s over the step, normal first */
-  bool impact; /* the impulse stops an approach; else it is a force times h */
+  bool impact;       /* the impulse stops an approach; else it is a force times h */
+  double lasting[3]; /* N s, part of the impulse of an impact that a lasting force gave */
 } saltus_contact_step;
 
 typedef struct saltus_step_report {
@@ -115,6 +117,18 @@ typedef enum saltus_side { SALTUS_LEFT, SALTUS_RIGHT } saltus_side;
  * the last step, before the first one and after one that failed. */
 SALTUS_API saltus_status saltus_scheme_dense(saltus_scheme* scheme, double t, saltus_side side,
                                              double* q, double* v);
+
+/* One contact inside a step; normal first. */
+typedef struct saltus_contact_inside {
+  double force[3];   /* N, lasting, at this time */
+  double lasting[3]; /* N s, of the lasting force since the start of the step */
+  double impulse[3]; /* N s, of impacts since the start of the step */
+} saltus_contact_inside;
+
+/* The same for a contact; SALTUS_ERR_RANGE also for a key that does not exist. */
+SALTUS_API saltus_status saltus_scheme_dense_contact(saltus_scheme* scheme, double t,
+                                                     saltus_side side, int key,
+                                                     saltus_contact_inside* contact);
 
 /* Work since creation. */
 SALTUS_API saltus_work saltus_scheme_work(const saltus_scheme* scheme);

@@ -23,6 +23,8 @@ static const saltusi_scheme_ops* const registry[] = {
     &saltusi_schatzman_paoli,
     &saltusi_splitting,
     &saltusi_splitting_contact,
+    &saltusi_dg_minus,
+    &saltusi_dg_plus,
     &saltusi_trapezoidal_mean,
     &saltusi_trapezoidal_end,
     &saltusi_scheme_explicit_euler,
@@ -136,13 +138,21 @@ static saltus_status check_treats(const saltusi_scheme_ops* ops, const saltus_sy
     const saltus_contact_law* law = &sys->laws[i];
     const char* label = law->name != NULL ? law->name : "";
     bool rubs = law->tangents > 0 && law->mu > 0.0;
-    if (rubs && (ops->info.treats & SALTUS_TREATS_FRICTION) == 0) {
+    bool planar = (ops->info.treats & SALTUS_TREATS_PLANAR_FRICTION) != 0;
+    bool any_friction = planar || (ops->info.treats & SALTUS_TREATS_FRICTION) != 0;
+    if (rubs && planar && law->tangents > 1) {
+      saltusi_log(log, SALTUS_LEVEL_ERROR,
+                  "scheme %s treats planar friction; contact %d \"%s\" has %d tangents", name, i,
+                  label, law->tangents);
+      return SALTUS_ERR_UNSUPPORTED;
+    }
+    if (rubs && !any_friction) {
       saltusi_log(log, SALTUS_LEVEL_ERROR,
                   "scheme %s does not treat friction; contact %d \"%s\" has mu = %g", name, i,
                   label, law->mu);
       return SALTUS_ERR_UNSUPPORTED;
     }
-    if (law->tangents > 0 && law->e_T > 0.0 && (ops->info.treats & SALTUS_TREATS_FRICTION) == 0) {
+    if (law->tangents > 0 && law->e_T > 0.0 && !any_friction) {
       saltusi_log(log, SALTUS_LEVEL_ERROR,
                   "scheme %s does not treat tangential restitution; contact %d \"%s\" has %g", name,
                   i, label, law->e_T);
@@ -388,6 +398,28 @@ saltus_status saltus_scheme_dense(saltus_scheme* scheme, double t, saltus_side s
     saltusi_log(scheme->log, SALTUS_LEVEL_ERROR,
                 "dense output: t = %.17g s is not within the last step, %.17g s to %.17g s", t,
                 last->t, last->t + last->h);
+  }
+  return status;
+}
+
+saltus_status saltus_scheme_dense_contact(saltus_scheme* scheme, double t, saltus_side side,
+                                          int key, saltus_contact_inside* contact) {
+  if (scheme->ops->dense_contact == NULL) {
+    saltusi_log(scheme->log, SALTUS_LEVEL_ERROR,
+                "scheme %s does not know its contact forces inside a step", scheme->ops->info.name);
+    return SALTUS_ERR_UNSUPPORTED;
+  }
+  if (key < 0 || key >= scheme->eval.sys.dims.nc) {
+    saltusi_log(scheme->log, SALTUS_LEVEL_ERROR, "dense output: no contact %d; there are %d", key,
+                scheme->eval.sys.dims.nc);
+    return SALTUS_ERR_RANGE;
+  }
+  saltus_status status = saltus_scheme_dense(scheme, t, side, NULL, NULL);
+  if (status == SALTUS_OK) {
+    const dense_step* last = &scheme->dense[1];
+    const saltusi_dense_query query = {
+        .eval = &scheme->eval, .data = last->data, .t = t, .side = side};
+    scheme->ops->dense_contact(scheme->work, scheme->options, &query, key, contact);
   }
   return status;
 }

@@ -66,6 +66,9 @@ typedef struct saltusi_scheme_ops {
    * the last two committed steps. */
   size_t (*dense_count)(const void* options, const saltus_system* sys);
   saltus_status (*dense)(void* work, const void* options, const saltusi_dense_query* query);
+  /* One contact at the time of the query; NULL: its forces are not known inside the step. */
+  void (*dense_contact)(void* work, const void* options, const saltusi_dense_query* query, int key,
+                        saltus_contact_inside* contact);
 } saltusi_scheme_ops;
 
 /* A step from given data into given places; commits nothing but the work counters, says nothing. */
@@ -103,6 +106,10 @@ extern const saltusi_scheme_ops saltusi_rattle;
 extern const saltusi_scheme_ops saltusi_schatzman_paoli;
 extern const saltusi_scheme_ops saltusi_splitting;
 extern const saltusi_scheme_ops saltusi_splitting_contact;
+
+/* Time-discontinuous Galerkin families: dg_schemes.c. */
+extern const saltusi_scheme_ops saltusi_dg_minus;
+extern const saltusi_scheme_ops saltusi_dg_plus;
 
 /* The linearly implicit trapezoidal method: trapezoidal_schemes.c. */
 extern const saltusi_scheme_ops saltusi_trapezoidal_mean;

@@ -113,7 +113,9 @@ static saltus_status read_off(saltus_sim* sim, const saltus_contact_step* contac
   };
   if (contact->impact) {
     event.kind = SALTUS_EVENT_IMPACT;
-    memcpy(event.impulse, contact->impulse, sizeof event.impulse);
+    for (int k = 0; k < 3; k++) {
+      event.impulse[k] = contact->impulse[k] - contact->lasting[k];
+    }
     event.energy_change = saltus_event_work(&event);
     return tell_event(sim, &event);
   }
@@ -178,7 +180,10 @@ static void part_impulses(saltus_sim* sim, const saltus_step_report* report, boo
     const saltus_contact_step* contact = &report->contacts[i];
     saltusi_contact_part* part = &sim->contact_parts[contact->key];
     bool whole = contact->impact && !(located && report->events_lost == 0);
-    memcpy(whole ? part->impulse : part->lasting, contact->impulse, sizeof part->lasting);
+    for (int k = 0; k < 3; k++) {
+      part->lasting[k] = whole ? contact->lasting[k] : contact->impulse[k];
+      part->impulse[k] = contact->impulse[k] - part->lasting[k];
+    }
     deepen(sim, contact->gap);
   }
   for (int i = 0; located && i < report->event_count && report->events_lost == 0; i++) {

@@ -55,7 +55,8 @@ static saltus_system shaken_system(const shaken* s) {
 static bool fits(const saltus_scheme_info* scheme, const saltus_control_info* control) {
   saltus_control_options o;
   saltus_options_defaults(&control->options, &o);
-  if (o.violation == 0 && scheme->embedded_order > 0) {
+  bool penetrates = scheme->embedded_order > 0 || strncmp(scheme->name, "dg-", 3) == 0;
+  if (o.violation == 0 && penetrates) {
     return false;
   }
   return (scheme->treats & SALTUS_TREATS_VARIABLE_STEPS) != 0 && !scheme->sinks &&

@@ -256,7 +256,7 @@ static void what_a_scheme_cannot_treat_is_refused(void** state) {
     const saltus_scheme_def def = {
         .scheme = info->name, .system = &sys, .log = saltus_log_keep(&kept)};
     saltus_status status = saltus_scheme_create(&def, &scheme);
-    if ((info->treats & SALTUS_TREATS_FRICTION) == 0) {
+    if ((info->treats & (SALTUS_TREATS_FRICTION | SALTUS_TREATS_PLANAR_FRICTION)) == 0) {
       assert_int_equal(status, SALTUS_ERR_UNSUPPORTED);
       assert_null(scheme);
       assert_says(kept, "does not treat friction; contact 0 \"floor\" has mu = 0.3");

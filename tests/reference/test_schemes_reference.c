@@ -28,7 +28,7 @@ static double error_of(const char* scheme, const saltus_problem* problem, long l
 
 /* Mean over neighbouring grids of first, first + by, ... steps. */
 static double mean_error(const char* scheme, const saltus_problem* problem, int first, int by) {
-  enum { GRIDS = 6 };
+  enum { GRIDS = 4 };
   double sum = 0.0;
   for (int k = 0; k < GRIDS; k++) {
     sum += error_of(scheme, problem, (long long)first + (long long)k * by) / GRIDS;
@@ -43,9 +43,15 @@ static double order_of(const char* scheme, const saltus_problem* problem, int fi
   return log2(coarse / fine) / log2(finer);
 }
 
-/* Methods of high order are measured on coarse grids, where their errors stay above rounding. Steps
- * are multiples of 60 where the pendulum has its samples. */
-static void check_order(const char* problem_name, int coarse, int by, int extra) {
+/* Methods of high order are measured on coarse grids, where their errors stay above rounding; the
+ * others on finer ones, where the instants of impacts fall into all parts of a step, but for its ends:
+ * a scheme that meets impacts at the end of their step is better there than it is. Steps are
+ * multiples of 60 where the pendulum has its samples. */
+typedef struct grids {
+  int first, by;
+} grids;
+
+static void check_order(const char* problem_name, grids coarse, grids fine, int extra) {
   saltus_problem* problem;
   assert_int_equal(saltus_problem_create(problem_name, (saltus_log){0}, NULL, &problem), SALTUS_OK);
   for (int i = 0; i < saltus_scheme_count(); i++) {
@@ -57,10 +63,10 @@ static void check_order(const char* problem_name, int coarse, int by, int extra)
       continue; /* follows parabolas to their roots: nothing left but rounding */
     }
     if (scheme->order > 1) {
-      double order = order_of(scheme->name, problem, coarse, by, 2);
+      double order = order_of(scheme->name, problem, coarse.first, coarse.by, 2);
       assert_near(order, scheme->order + extra, 0.25);
     } else {
-      assert_near(order_of(scheme->name, problem, 480, 60, 8), 1.0, 0.2);
+      assert_near(order_of(scheme->name, problem, fine.first, fine.by, 8), 1.0, 0.2);
     }
   }
   saltus_problem_destroy(problem);
@@ -69,14 +75,14 @@ static void check_order(const char* problem_name, int coarse, int by, int extra)
 /* E3: M(q) full, curved contact, accumulation, sliding, detachment. */
 static void the_double_pendulum_converges_with_every_scheme(void** state) {
   (void)state;
-  check_order("pendulum-wall", 120, 60, 0);
+  check_order("pendulum-wall", (grids){120, 60}, (grids){480, 60}, 0);
 }
 
 /* A ball falls on five that lie on each other: exact motion known. Methods of order 2 follow its
  * parabolas exactly; the brackets C h^(p+1) of the impacts are left, one order more than stated. */
 static void a_stack_converges_with_every_scheme(void** state) {
   (void)state;
-  check_order("stack:5", 24, 4, 1);
+  check_order("stack:5", (grids){24, 4}, (grids){481, 61}, 1);
 }
 
 /* Three balls fall on each other and lie still at the end, each on the one below. */

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * planar.h - joints, frictionless contacts and contacts with planar Coulomb friction in one
+ * complementarity problem.
+ *
+ *   u = W P + rhs
+ *   joint            u = 0
+ *   contact          0 <= u_N  perp  P_N >= 0
+ *   with friction    -u_T in the normal cone of [-mu P_N, mu P_N] at P_T
+ *
+ * A contact with friction has the unknowns P_N, T+, T- and a slip speed s (Stewart and Trinkle
+ * 1996), P_T = T+ - T-:
+ *
+ *   0 <= u_N  perp  P_N >= 0,    0 <= s + u_T  perp  T+ >= 0,    0 <= s - u_T  perp  T- >= 0,
+ *   0 <= mu P_N - T+ - T-  perp  s >= 0
+ *
+ * W need not be symmetric: rows may be on another level, or at another stage, than the forces.
+ */
+#ifndef SALTUSI_PLANAR_H
+#define SALTUSI_PLANAR_H
+
+#include "solve/mixed_lcp.h"
+
+typedef struct saltusi_planar_item {
+  int row; /* of the joint, or of the normal; a tangent row follows when it rubs */
+  bool bilateral;
+  bool rubs;
+  double mu;
+} saltusi_planar_item;
+
+typedef struct saltusi_planar_problem {
+  int items;
+  const saltusi_planar_item* item;
+  int rows;
+  const double* W;   /* [rows x rows] */
+  const double* rhs; /* [rows] */
+} saltusi_planar_problem;
+
+typedef struct saltusi_planar {
+  saltusi_mixed_work solver;
+  int unknowns_max;
+  int* unknown; /* [rows] first unknown of a row; tangent rows: T+ */
+  double* A;    /* [unknowns x unknowns] */
+  double* b;    /* [unknowns] */
+  double* z;    /* [unknowns] */
+} saltusi_planar;
+
+/* Room for problems of up to `rows` rows, `bilateral` of them joints; rubs: friction may occur. */
+void saltusi_planar_layout(saltusi_planar* work, int rows, int bilateral, bool rubs,
+                           saltus_arena* arena);
+
+/* P [rows] is written when solved. */
+saltusi_mixed_outcome saltusi_planar_solve(saltusi_planar* work,
+                                           const saltusi_planar_problem* problem, double* P);
+
+/* Largest violation of the law in the unit of u, for rows with W_ii > 0. */
+double saltusi_planar_residual(const saltusi_planar_problem* problem, const double* P);
+
+#endif
