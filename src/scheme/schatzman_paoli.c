@@ -8,6 +8,7 @@
  *   step    M(q_k) (q_{k+1} - 2 q_k + q_{k-1}) - h^2 F(t_k, q_k + theta (q_{k+1} - q_k), v_k) = G P
  *           v_k = (q_{k+1} - q_{k-1}) / 2h
  *           0 <= g(y)  perp  P >= 0,      y = (q_{k+1} + e q_{k-1}) / (1 + e)
+ *           friction on the velocity after it, G_T^T (q_{k+1} - q_k) / h + b + e_T U_T-
  *
  * The velocity belongs to t_k, the middle of the difference, so the scheme runs one position ahead
  * of what it gives out: from t_k to t_{k+1} it returns the q_{k+1} computed before, computes q_{k+2}
@@ -34,20 +35,24 @@ typedef struct work {
   double* force;  /* [nv] */
   double* gap;    /* [nc] at y, by key */
   int* active;    /* [nc] keys */
+  int* first;     /* [nc + 1] first row of each active contact */
+  double* slip;   /* [2 nc] tangential velocity that rebounds, by key */
   int active_count;
   double* before; /* memory of the step before, completed by the first equation */
 } work;
 
 /* Memory from step to step: h of the run (0: not started), the position one step ahead, and for each
- * contact P of the difference equation before with whether it was an impact, then P of the joints. */
+ * contact P of the difference equation before, whether it was an impact and the slip before it, then
+ * P of the joints. */
 enum { MEMORY_H, MEMORY_Q };
+enum { KEPT_P, KEPT_IMPACT = 3, KEPT_SLIP, KEPT = 6 };
 
 static double* memory_contacts(double* memory, const saltus_dims* d) {
   return memory + MEMORY_Q + d->nq;
 }
 
 static double* memory_joints(double* memory, const saltus_dims* d) {
-  return memory_contacts(memory, d) + 2 * (size_t)d->nc;
+  return memory_contacts(memory, d) + KEPT * (size_t)d->nc;
 }
 
 static const saltus_field fields[] = {
@@ -71,7 +76,7 @@ saltus_schatzman_paoli_options saltus_schatzman_paoli_options_default(void) {
 static size_t memory_count(const void* options, const saltus_system* sys) {
   (void)options;
   const saltus_dims* d = &sys->dims;
-  return 1 + (size_t)d->nq + 2 * (size_t)d->nc + (size_t)d->nj;
+  return 1 + (size_t)d->nq + KEPT * (size_t)d->nc + (size_t)d->nj;
 }
 
 static void layout(void* work_, const void* options, const saltus_system* sys,
@@ -79,7 +84,7 @@ static void layout(void* work_, const void* options, const saltus_system* sys,
   work* w = work_;
   const saltus_dims* d = &sys->dims;
   saltusi_linear_layout(&w->linear, sys, arena);
-  saltusi_law_layout(&w->law, d, false, arena);
+  saltusi_law_layout_rubbing(&w->law, sys, false, arena);
   saltusi_contact_list_layout(&w->list, d, arena);
   w->y = SALTUS_PUSH(arena, double, d->nq);
   w->q_mid = SALTUS_PUSH(arena, double, d->nq);
@@ -89,6 +94,8 @@ static void layout(void* work_, const void* options, const saltus_system* sys,
   w->force = SALTUS_PUSH(arena, double, d->nv);
   w->gap = SALTUS_PUSH(arena, double, d->nc);
   w->active = SALTUS_PUSH(arena, int, d->nc);
+  w->first = SALTUS_PUSH(arena, int, d->nc + 1);
+  w->slip = SALTUS_PUSH2(arena, double, d->nc, 2);
   w->before = SALTUS_PUSH(arena, double, memory_count(options, sys));
 }
 
@@ -114,14 +121,33 @@ static void admissible(const difference* d, int nq, double e, double* y) {
   }
 }
 
+/* Slip of the step: h (U_T + e_T U_T-) with U_T the velocity from the middle to x. U_T- is that from
+ * before to the middle, or the one before the impact when that takes several steps. */
+static void look_at_slip(work* w, const saltusi_step* s, const difference* d, int row, int tangent,
+                         int key) {
+  const saltusi_row_block* rows = &w->law.rows;
+  const double* kept = memory_contacts(w->before, &s->eval->sys.dims) + KEPT * (size_t)key;
+  double* slip = &w->slip[2 * key + tangent];
+  int nv = s->eval->sys.dims.nv;
+  for (int k = 0; k < nv; k++) {
+    w->v_mid[k] = d->v_start != NULL ? d->v_start[k] : (d->middle[k] - d->before[k]) / d->h;
+    w->q_mid[k] = d->x[k] - d->middle[k];
+  }
+  bool goes_on = kept[KEPT_IMPACT] != 0.0 && !d->first;
+  *slip = goes_on ? kept[KEPT_SLIP + tangent] : saltusi_row_dot(rows, row, w->v_mid) + rows->b[row];
+  const saltus_contact_law* law = &s->eval->sys.laws[s->contacts[w->active_count].law];
+  w->law.rhs[row] = saltusi_row_dot(rows, row, w->q_mid) + d->h * (rows->b[row] + law->e_T * *slip);
+}
+
 /* Gaps at each contact's own y, and the rows of those that are near: g(y) <= reach. Contacts with
  * the same restitution share an evaluation. */
 static saltus_status look(work* w, const saltusi_step* s, const difference* d) {
   const saltus_system* sys = &s->eval->sys;
   saltus_point at = saltusi_at(s->eval, d->t + d->h, w->y, s->v0);
   double done = -1.0; /* restitutions up to here are done */
-  int nj = sys->dims.nj;
+  int row = sys->dims.nj;
   w->active_count = 0;
+  w->first[0] = row;
   while (sys->dims.nc > 0) {
     double e = 2.0;
     for (int i = 0; i < sys->law_count; i++) {
@@ -142,12 +168,23 @@ static saltus_status look(work* w, const saltusi_step* s, const difference* d) {
       if (rebound(d, &sys->laws[w->list.law[i]]) != e) {
         continue;
       }
-      int row = nj + w->active_count;
-      saltusi_rows_contact(sys, &at, key, 1, &w->law.rows, row);
+      const saltus_contact_law* law = &sys->laws[w->list.law[i]];
+      int count = saltusi_law_rows(law);
+      saltusi_rows_contact(sys, &at, key, count, &w->law.rows, row);
       w->gap[key] = w->list.gap[i];
       w->law.rhs[row] = (1.0 + e) * w->list.gap[i];
+      s->contacts[w->active_count].law = w->list.law[i];
+      for (int k = 1; k < count; k++) {
+        look_at_slip(w, s, d, row + k, k - 1, key);
+      }
+      if (w->law.rubs) {
+        w->law.mu[w->active_count] = law->mu;
+        w->law.first[w->active_count + 1] = row + count - sys->dims.nj;
+        w->law.first[0] = 0;
+      }
+      row += count;
       w->active[w->active_count++] = key;
-      s->contacts[w->active_count - 1].law = w->list.law[i];
+      w->first[w->active_count] = row;
     }
   }
   return SALTUS_OK;
@@ -209,22 +246,26 @@ static saltus_status newton_step(work* w, const saltusi_step* s, const differenc
     look_at_joints(w, s, d);
     status = look(w, s, d);
   }
-  int rows = nj + w->active_count;
+  int rows = w->first[w->active_count];
   if (status != SALTUS_OK || rows == 0) {
     return status;
   }
-  bool pressed = nj > 0;
   for (int r = 0; r < rows; r++) {
     /* joints: g + G^T dx = 0; contacts: (1 + e) g(y) + G^T dx >= 0 */
     w->law.rhs[r] += saltusi_row_dot(&w->law.rows, r, w->change);
-    pressed = pressed || w->law.rhs[r] < 0.0;
+  }
+  bool pressed = nj > 0;
+  for (int i = 0; i < w->active_count; i++) {
+    pressed = pressed || w->law.rhs[w->first[i]] < 0.0;
   }
   memset(w->law.P, 0, (size_t)rows * sizeof(double));
   if (!pressed) {
     return SALTUS_OK;
   }
   saltusi_law_operator(&w->law, s->eval, &w->linear, rows);
-  status = saltusi_law_solve(&w->law, s->eval, nj, w->active_count);
+  status = w->law.rubs && w->active_count > 0
+               ? saltusi_law_solve_rubbing(&w->law, s->eval, nj, w->active_count)
+               : saltusi_law_solve(&w->law, s->eval, nj, w->active_count);
   if (status == SALTUS_OK) {
     saltusi_law_apply(&w->law, sys->dims.nv, rows, w->change);
   }
@@ -299,9 +340,14 @@ static saltus_status find_first(work* w, const saltus_schatzman_paoli_options* o
 static void remember(const work* w, const saltusi_step* s, double weight, double* memory) {
   const saltus_dims* d = &s->eval->sys.dims;
   double* kept = memory_contacts(memory, d);
-  memset(kept, 0, 2 * (size_t)d->nc * sizeof(double));
+  memset(kept, 0, KEPT * (size_t)d->nc * sizeof(double));
   for (int i = 0; i < w->active_count; i++) {
-    kept[2 * w->active[i]] = weight * w->law.P[d->nj + i];
+    double* own = kept + KEPT * (size_t)w->active[i];
+    for (int r = w->first[i]; r < w->first[i + 1]; r++) {
+      own[KEPT_P + r - w->first[i]] = weight * w->law.P[r];
+    }
+    own[KEPT_SLIP] = w->slip[2 * w->active[i]];
+    own[KEPT_SLIP + 1] = w->slip[2 * w->active[i] + 1];
   }
   for (int j = 0; j < d->nj; j++) {
     memory_joints(memory, d)[j] = weight * w->law.P[j];
@@ -309,15 +355,21 @@ static void remember(const work* w, const saltusi_step* s, double weight, double
 }
 
 /* Velocities of a contact before and after the middle of its difference equation. */
-static void contact_velocities(work* w, const saltusi_step* s, int row, const double* q2,
+static void contact_velocities(work* w, const saltusi_step* s, int i, const double* q2,
                                saltus_contact_step* contact) {
   int n = s->eval->sys.dims.nv;
+  int row = w->first[i];
   for (int k = 0; k < n; k++) {
     w->v_mid[k] = (s->q1[k] - s->q0[k]) / s->h;
     w->change[k] = (q2[k] - s->q1[k]) / s->h;
   }
   contact->u_before = saltusi_row_dot(&w->law.rows, row, w->v_mid) + w->law.rows.b[row];
   contact->u_after = saltusi_row_dot(&w->law.rows, row, w->change) + w->law.rows.b[row];
+  for (int r = row + 1; r < w->first[i + 1]; r++) {
+    int k = r - row - 1;
+    contact->slip_before[k] = saltusi_row_dot(&w->law.rows, r, w->v_mid) + w->law.rows.b[r];
+    contact->slip_after[k] = saltusi_row_dot(&w->law.rows, r, w->change) + w->law.rows.b[r];
+  }
   for (int k = 0; k < n; k++) { /* what the forces do in one step */
     w->change[k] = s->h * w->force[k];
   }
@@ -339,14 +391,18 @@ static void report(work* w, const saltusi_step* s, double* before, const double*
   for (int i = 0; i < w->active_count; i++) {
     int key = w->active[i];
     int law = s->contacts[i].law; /* kept <= i: not yet overwritten */
-    if (old[2 * key] == 0.0 && now[2 * key] == 0.0) {
+    double* was = old + KEPT * (size_t)key;
+    double* is = now + KEPT * (size_t)key;
+    if (was[KEPT_P] == 0.0 && is[KEPT_P] == 0.0) {
       continue;
     }
     saltus_contact_step contact = {.key = key, .law = law, .gap = w->gap[key]};
-    contact_velocities(w, s, d->nj + i, q2, &contact);
-    now[2 * key + 1] = contact.impact && now[2 * key] > 0.0 ? 1.0 : 0.0;
-    contact.impact = now[2 * key + 1] != 0.0 || old[2 * key + 1] != 0.0;
-    contact.impulse[0] = 0.5 * (old[2 * key] + now[2 * key]) / s->h;
+    contact_velocities(w, s, i, q2, &contact);
+    is[KEPT_IMPACT] = contact.impact && is[KEPT_P] > 0.0 ? 1.0 : 0.0;
+    contact.impact = is[KEPT_IMPACT] != 0.0 || was[KEPT_IMPACT] != 0.0;
+    for (int k = 0; k < 3; k++) {
+      contact.impulse[k] = 0.5 * (was[KEPT_P + k] + is[KEPT_P + k]) / s->h;
+    }
     s->contacts[kept++] = contact;
   }
   s->report->active = kept;
@@ -401,7 +457,7 @@ const saltusi_scheme_ops saltusi_schatzman_paoli = {
             .source = "Schatzman 1978; Paoli 1993; Acary 2009, equations (22)-(24)",
             .order = 1,
             .smooth_order = 2,
-            .treats = SALTUS_TREATS_JOINTS,
+            .treats = SALTUS_TREATS_JOINTS | SALTUS_TREATS_FRICTION,
             .options = TABLE,
         },
     .work_size = sizeof(work),
