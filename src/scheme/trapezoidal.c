@@ -27,8 +27,6 @@
 /* Collisions of one contact in a step; the last of them does not rebound. */
 enum { HITS_MAX = 8 };
 
-/* Collisions closer together than this part of the step are one. */
-static const double together = 1e-9;
 /* What is left below this part of the step is nothing. */
 static const double nothing = 1e-13;
 
@@ -225,98 +223,6 @@ static saltus_status solve_whole(saltusi_trapezoid* w) {
   return saltusi_trapezoid_gaps(w, w->t + w->left, w->whole.q, w->gap_end);
 }
 
-/* p0 + d0 s + c2 s^2 + c3 s^3, the cubic of (7.2) over s in [0, 1] */
-typedef struct cubic {
-  double p0, d0, c2, c3;
-} cubic;
-
-static double cubic_at(const cubic* c, double s) {
-  return c->p0 + s * (c->d0 + s * (c->c2 + s * c->c3));
-}
-
-static double bisect(const cubic* c, double a, double b) {
-  for (int k = 0; k < 100; k++) {
-    double s = 0.5 * (a + b);
-    if (!(s > a && s < b)) {
-      break;
-    }
-    if (cubic_at(c, s) > 0.0) {
-      a = s;
-    } else {
-      b = s;
-    }
-  }
-  return b;
-}
-
-/* The smallest root in (0, 1] of a cubic that starts above zero and ends below. c3 is rounding when
- * the gap is linear, so the cubic is cut at its extrema and bisected, never divided by c3. */
-static double first_root(const cubic* c) {
-  double cuts[4] = {0.0, 1.0, 1.0, 1.0};
-  int count = 1;
-  double a = 3.0 * c->c3;
-  double disc = c->c2 * c->c2 - a * c->d0;
-  if (disc > 0.0) {
-    double r = -(c->c2 + (c->c2 >= 0.0 ? sqrt(disc) : -sqrt(disc)));
-    double roots[2] = {c->d0 / r, r / a};
-    if (!(roots[0] < roots[1])) {
-      double kept = roots[0];
-      roots[0] = roots[1];
-      roots[1] = kept;
-    }
-    for (int i = 0; i < 2; i++) {
-      if (roots[i] > 0.0 && roots[i] < 1.0) {
-        cuts[count++] = roots[i];
-      }
-    }
-  }
-  for (int i = 1; i <= count; i++) {
-    double end = i < count ? cuts[i] : 1.0;
-    if (cubic_at(c, end) <= 0.0) {
-      return bisect(c, cuts[i - 1], end);
-    }
-  }
-  return 1.0;
-}
-
-/* Where in the substep the contact hits. */
-static double hit_time(saltusi_trapezoid* w, int key) {
-  const saltus_system* sys = &w->eval->sys;
-  saltus_point start = saltusi_at(w->eval, w->t, w->q, w->v);
-  saltus_point end = saltusi_at(w->eval, w->t + w->left, w->whole.q, w->whole.v);
-  saltusi_rows_contact(sys, &start, key, 1, &w->row, 0);
-  double d0 = w->left * (saltusi_row_dot(&w->row, 0, w->v) + w->row.b[0]);
-  saltusi_rows_contact(sys, &end, key, 1, &w->row, 0);
-  double d1 = w->left * (saltusi_row_dot(&w->row, 0, w->whole.v) + w->row.b[0]);
-  /* a contact that is being left comes back to where it is, zero or, by drift, a bit below */
-  bool left = w->gap[key] <= w->o->contact_gap && d0 > 0.0;
-  double p0 = left ? 0.0 : w->gap[key];
-  double p1 = w->gap_end[key] - (left ? fmin(w->gap[key], 0.0) : 0.0);
-  const cubic c = {
-      .p0 = p0, .d0 = d0, .c2 = 3.0 * (p1 - p0) - 2.0 * d0 - d1, .c3 = 2.0 * (p0 - p1) + d0 + d1};
-  return first_root(&c);
-}
-
-static bool hits(const saltusi_trapezoid* w, int key) {
-  return !w->active[key] && w->gap_end[key] < fmin(w->gap[key], 0.0) &&
-         w->gap[key] < (double)INFINITY;
-}
-
-/* The first collision of the substep as part of it; 2: none. Marks all that hit together. */
-static double first_hit(saltusi_trapezoid* w) {
-  int nc = w->eval->sys.dims.nc;
-  double first = 2.0;
-  for (int key = 0; key < nc; key++) {
-    w->hit[key] = hits(w, key);
-    w->hit_at[key] = w->hit[key] ? hit_time(w, key) : 2.0;
-    first = fmin(first, w->hit_at[key]);
-  }
-  for (int key = 0; key < nc; key++) {
-    w->hit[key] = w->hit[key] && (w->hit_at[key] - first) * w->left <= together * w->s->h;
-  }
-  return first;
-}
-
 /* Moves the present time; below rounding nothing is left. */
 static void pass(saltusi_trapezoid* w, double x) {
   w->left -= x;
@@ -332,29 +238,16 @@ static void take_state(saltusi_trapezoid* w, const double* q, const double* v) {
   memcpy(w->v, v, (size_t)w->eval->sys.dims.nv * sizeof(double));
 }
 
-/* State at part s of the substep, of the interpolant through both ends: its cubic term vanishes, so
- * the velocity is linear, and q is advanced along the mean of the velocities; impulses in proportion
- * (7.3). Then the blow. */
-static saltus_status collide(saltusi_trapezoid* w, double part) {
-  const saltus_system* sys = &w->eval->sys;
-  int nv = sys->dims.nv;
-  double x = part * w->left;
-  for (int i = 0; i < nv; i++) {
-    double change = part * (w->whole.v[i] - w->v[i]);
-    w->F1[i] = w->v[i] + 0.5 * change;
-    w->trial.v[i] = w->v[i] + change;
-  }
-  saltusi_advance(sys, w->q, w->F1, x, w->trial.q);
-  for (int r = 0; r < w->law.rows; r++) {
-    w->trial.p[r] = part * w->whole.p[r];
-  }
+/* To the collision at x, whose state is in w->trial, and the blow. */
+static saltus_status collide(saltusi_trapezoid* w, double x) {
   saltusi_trapezoid_add_impulses(w, w->trial.p, false);
   take_state(w, w->trial.q, w->trial.v);
   pass(w, x);
-  for (int key = 0; key < sys->dims.nc; key++) {
+  for (int key = 0; key < w->eval->sys.dims.nc; key++) {
     w->active[key] = w->active[key] || w->hit[key];
     w->hit_count[key] += w->hit[key] ? 1 : 0;
   }
+  w->struck = true;
   bool approach;
   saltus_status status = collect(w);
   if (status == SALTUS_OK) {
@@ -454,15 +347,17 @@ static saltus_status substep(saltusi_trapezoid* w, int* transitions) {
   if (status == SALTUS_OK) {
     status = solve_whole(w);
   }
+  double length = 0.0;
+  if (status == SALTUS_OK) {
+    status = saltusi_trapezoid_collision(w, &length);
+  }
   if (status != SALTUS_OK) {
     return status;
   }
-  double part = first_hit(w);
-  if (part <= 1.0) {
+  if (length > 0.0) {
     w->located = false;
-    return collide(w, part);
+    return collide(w, length);
   }
-  double length = 0.0;
   if (w->o->detection != 0 && !w->located && *transitions < w->o->events_max && w->law.count > 0) {
     status = saltusi_trapezoid_transition(w, &length);
   }
@@ -502,6 +397,7 @@ static saltus_status start_step(saltusi_trapezoid* w) {
   w->left = s->h;
   w->located = false;
   w->measured = false;
+  w->struck = false;
   take_state(w, s->q0, s->v0);
   memset(s->joint_impulses, 0, (size_t)d->nj * sizeof(double));
   saltus_status status = saltusi_trapezoid_gaps(w, w->t, w->q, w->gap_start);

@@ -57,6 +57,7 @@ typedef struct saltusi_trapezoid {
   double* F0;                  /* [nv] at the start of the substep */
   double* F1;                  /* [nv] */
   double* push;                /* [nv] h M^-1 F */
+  bool struck;                 /* there was a collision in this step */
   bool measured;               /* it belongs to this step */
   double* F_q;                 /* [nv x nv] */
   double* scratch;             /* [nv x nv] */
@@ -113,6 +114,10 @@ saltus_status saltusi_trapezoid_impact(saltusi_trapezoid* w);
 /* Restitution of all contacts of the law as their laws say; those that are active and slower than
  * `rest` times what the forces do in a step get none. Returns whether any contact approaches. */
 saltus_status saltusi_trapezoid_restitution(saltusi_trapezoid* w, bool resting, bool* approach);
+
+/* The first collision inside the substep: its length, or 0; the state at it in w->trial, and who hits
+ * in w->hit (trapezoidal_collide.c). */
+saltus_status saltusi_trapezoid_collision(saltusi_trapezoid* w, double* length);
 
 /* The first transition inside the substep: its length, or 0; the state at it in w->trial
  * (trapezoidal_detect.c). */
