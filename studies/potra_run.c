@@ -83,7 +83,7 @@ static saltus_status go_scene(potra_run* run, const saltus_scheme_info* info, co
 
 saltus_status potra_go(potra_run* run) {
   const saltus_scheme_info* info = saltus_scheme_find(run->scheme);
-  const char* text = potra_scene_text(run->scene);
+  const char* text = run->text != NULL ? run->text : potra_scene_text(run->scene);
   if (info == NULL || text == NULL) {
     return SALTUS_ERR_NAME;
   }

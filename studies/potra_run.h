@@ -14,6 +14,7 @@ enum { POTRA_WIDTH = 8, POTRA_EVENTS = 64 };
 
 typedef struct potra_run {
   const char* scene;                /* name of a file in scenes/, without its ending */
+  const char* text;                 /* or the scene itself, when not NULL */
   const saltus_override* overrides; /* parameters */
   int override_count;
   const char* scheme;

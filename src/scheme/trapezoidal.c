@@ -5,8 +5,7 @@
  * corrected; methods, 2.7), and the two schemes made of it.
  *
  *   until the step is used up:
- *     active       closed in the last substep; or gap <= contact_gap or hit in this step, and does not
- *                  leave
+ *     active       closed in the last substep; or gap <= contact_gap or just hit, and does not leave
  *     entry        an active contact that approaches: a blow of all active contacts
  *     solve        to the end of the step by complementarity
  *     collision    contacts that are not active and end with a gap below zero: state at the first
@@ -145,7 +144,7 @@ static saltus_status choose_active(saltusi_trapezoid* w) {
   saltus_status status = saltusi_trapezoid_gaps(w, w->t, w->q, w->gap);
   for (int key = 0; key < w->eval->sys.dims.nc && status == SALTUS_OK; key++) {
     bool there = w->gap[key] < (double)INFINITY;
-    bool touches = there && (w->gap[key] <= w->o->contact_gap || w->hit_count[key] > 0);
+    bool touches = there && (w->gap[key] <= w->o->contact_gap || w->hit[key]);
     bool free = !is_closed(&w->told[key]) && !touches;
     if (there && !free) {
       status = saltusi_trapezoid_measure(w);
@@ -259,11 +258,16 @@ static saltus_status collide(saltusi_trapezoid* w, double x) {
   return status == SALTUS_OK ? saltusi_trapezoid_impact(w) : status;
 }
 
-/* Contacts that are active and approach: a blow, before any motion. */
+/* Contacts that are active and approach: a blow, before any motion. Those that leave after it are no
+ * longer active. */
 static saltus_status enter(saltusi_trapezoid* w) {
   bool approach;
   saltus_status status = saltusi_trapezoid_restitution(w, true, &approach);
-  return status == SALTUS_OK && approach ? saltusi_trapezoid_impact(w) : status;
+  if (status == SALTUS_OK && approach) {
+    status = saltusi_trapezoid_impact(w);
+    return status == SALTUS_OK ? choose_active(w) : status;
+  }
+  return status;
 }
 
 /* Whether two modes of sliding are opposite. */
@@ -405,6 +409,7 @@ static saltus_status start_step(saltusi_trapezoid* w) {
     const double* carried = s->memory0 + (size_t)SALTUSI_TRAPEZOID_CARRIED * (size_t)key;
     double slip[2];
     w->hit_count[key] = 0;
+    w->hit[key] = false;
     w->active[key] = false;
     w->reported[key] = false;
     w->mode[key] = decode(carried[0]);
