@@ -92,7 +92,10 @@ static saltus_status flow_to(saltusi_capture* w, const saltusi_step* s, double x
   if (x <= 0.0) {
     return SALTUS_OK;
   }
-  saltus_status status = saltusi_capture_flow(w, s->eval, x, w->q_try, w->v_try);
+  saltus_status status = SALTUS_OK;
+  if (x != w->tried) {
+    status = saltusi_capture_flow(w, s->eval, x, w->q_try, w->v_try);
+  }
   if (status == SALTUS_OK) {
     accept(w, s, x, w->q_try, w->v_try);
     pass(w, s, x);
@@ -305,6 +308,54 @@ saltus_status saltusi_capture_stop(const saltusi_capture* w, const saltusi_step*
   return SALTUS_ERR_ACCUMULATION;
 }
 
+static saltus_status look_ahead(saltusi_capture* w, const saltusi_step* s, double span) {
+  w->span = span;
+  w->tried = NAN;
+  saltus_status status = saltusi_capture_flow(w, s->eval, span, w->q_end, w->v_end);
+  if (status == SALTUS_OK) {
+    status = saltusi_capture_look(w, s->eval, w->t + span, w->q_end, w->v_end, &w->end);
+  }
+  return status == SALTUS_OK ? saltusi_capture_find(w, s->eval) : status;
+}
+
+/* Some gap is below the floor, and lower than it started, where the first event is found. */
+static bool dips(const saltusi_capture* w, int nc) {
+  for (int key = 0; key < nc; key++) {
+    double lowest = fmin(w->here.gap[key], 0.0) - 4.0 * w->gap_rounding;
+    if (!w->closed[key] && w->probe.gap[key] < lowest) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* Events are seen at the ends of the interval that is searched; a contact that bounces back before
+ * the end shows only where another event happens. Then the interval is searched up to there. */
+static saltus_status find_first(saltusi_capture* w, const saltusi_step* s) {
+  enum { SEARCHES_MAX = 8 };
+  saltus_status status = look_ahead(w, s, w->left);
+  for (int k = 0; status == SALTUS_OK && k < SEARCHES_MAX && w->event_count > 0; k++) {
+    const saltusi_event* first = &w->events[0];
+    double x = first->kind == SALTUSI_EVENT_OPEN ? first->b : first->a;
+    if (x <= 0.0) {
+      return SALTUS_OK;
+    }
+    status = saltusi_capture_flow(w, s->eval, x, w->q_try, w->v_try);
+    if (status == SALTUS_OK) {
+      status = saltusi_capture_look(w, s->eval, w->t + x, w->q_try, w->v_try, &w->probe);
+    }
+    w->tried = x;
+    if (status != SALTUS_OK || !dips(w, s->eval->sys.dims.nc)) {
+      return status;
+    }
+    status = look_ahead(w, s, x);
+    if (status == SALTUS_OK && w->event_count == 0) { /* what dips is no event */
+      return look_ahead(w, s, w->left);
+    }
+  }
+  return status;
+}
+
 /* No event: the end of the sub-interval is the end of the step. A search for a hidden event may have
  * overwritten the stages, which hold the impulses. */
 static saltus_status use_up(saltusi_capture* w, const saltusi_step* s) {
@@ -374,13 +425,7 @@ saltus_status saltusi_capture_step(saltusi_capture* w, const saltus_event_captur
     saltusi_rk_restart(&w->rk);
     status = saltusi_capture_look(w, s->eval, w->t, w->q, w->v, &w->here);
     if (status == SALTUS_OK) {
-      status = saltusi_capture_flow(w, s->eval, w->left, w->q_end, w->v_end);
-    }
-    if (status == SALTUS_OK) {
-      status = saltusi_capture_look(w, s->eval, w->t + w->left, w->q_end, w->v_end, &w->end);
-    }
-    if (status == SALTUS_OK) {
-      status = saltusi_capture_find(w, s->eval);
+      status = find_first(w, s);
     }
     if (status != SALTUS_OK) {
       break;

@@ -80,6 +80,8 @@ typedef struct saltusi_capture {
 
   /* the sub-interval */
   double t, left;                               /* s: its start, and what is left of the step */
+  double span;                                  /* s, up to where events are looked for */
+  double tried;                                 /* s, length of the flow in q_try, v_try; or NaN */
   double width;                                 /* s, d_h */
   double* q;                                    /* [nq] at its start */
   double* v;                                    /* [nv] */
@@ -137,7 +139,7 @@ saltus_status saltusi_capture_look(saltusi_capture* w, saltusi_eval* eval, doubl
 saltus_status saltusi_capture_flow(saltusi_capture* w, saltusi_eval* eval, double x, double* q,
                                    double* v);
 
-/* Events of the sub-interval, earliest first; q_end, v_end, here and end have been computed. */
+/* Events up to `span`, earliest first; q_end, v_end, here and end have been computed. */
 saltus_status saltusi_capture_find(saltusi_capture* w, saltusi_eval* eval);
 
 /* The normal acceleration of a contact with the contacts of `others` held. */

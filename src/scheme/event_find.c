@@ -15,7 +15,7 @@
  *   closed      its force turns negative: it opens
  *
  * Roots of gaps are found by cubic interpolation of gap and velocity, the dense output of the gap:
- * half of the force evaluations of a secant method on the ball.
+ * a third of the force evaluations of a secant method on the ball.
  */
 #include "math/dense.h"
 #include "scheme/event_capturing.h"
@@ -208,7 +208,7 @@ static saltus_status find_separated(saltusi_capture* w, saltusi_eval* eval, int 
   const sample g0 = {w->here.gap[key], w->here.u[key]};
   const sample g1 = {w->end.gap[key], w->end.u[key]};
   if (g1.value < 0.0) {
-    return add_hit(w, eval, key, (bracket){0.0, w->left, g0, g1});
+    return add_hit(w, eval, key, (bracket){0.0, w->span, g0, g1});
   }
   if (!(w->here.u[key] < 0.0 && w->end.u[key] > 0.0)) {
     return SALTUS_OK;
@@ -216,9 +216,9 @@ static saltus_status find_separated(saltusi_capture* w, saltusi_eval* eval, int 
   /* the gap has a minimum inside: was there a hit before it? */
   const search fall = {.w = w, .eval = eval, .what = FALL, .key = key};
   const search gap = {.w = w, .eval = eval, .what = GAP, .key = key};
-  bracket lowest = {0.0, w->left, {-w->here.u[key], NAN}, {-w->end.u[key], NAN}};
+  bracket lowest = {0.0, w->span, {-w->here.u[key], NAN}, {-w->end.u[key], NAN}};
   sample least = {NAN, NAN};
-  saltus_status status = shrink(&fall, minimum_accuracy * w->left, &lowest);
+  saltus_status status = shrink(&fall, minimum_accuracy * w->span, &lowest);
   if (status == SALTUS_OK) {
     status = evaluate(&gap, lowest.a, &least);
   }
@@ -242,9 +242,9 @@ static saltus_status find_return(saltusi_capture* w, saltusi_eval* eval, int key
   if (u0 > 0.0) {
     const search rise = {.w = w, .eval = eval, .what = RISE, .key = key};
     const search gap = {.w = w, .eval = eval, .what = GAP, .key = key};
-    double flight = 2.0 * u0 * w->left / fmax(u0 - u1, DBL_MIN);
-    apex.b = w->left;
-    status = shrink(&rise, apex_accuracy * fmin(w->left, flight), &apex);
+    double flight = 2.0 * u0 * w->span / fmax(u0 - u1, DBL_MIN);
+    apex.b = w->span;
+    status = shrink(&rise, apex_accuracy * fmin(w->span, flight), &apex);
     if (status == SALTUS_OK && apex.a > 0.0) {
       status = evaluate(&gap, apex.a, &height);
     }
@@ -254,7 +254,7 @@ static saltus_status find_return(saltusi_capture* w, saltusi_eval* eval, int key
   }
   if (apex.a > 0.0 && height.value > w->gap_rounding) {
     const sample end = {w->end.gap[key], u1};
-    return add_hit(w, eval, key, (bracket){apex.a, w->left, height, end});
+    return add_hit(w, eval, key, (bracket){apex.a, w->span, height, end});
   }
   add(w, SALTUSI_EVENT_TOUCH, key, 0.0, 0.0);
   return SALTUS_OK;
@@ -303,7 +303,7 @@ static saltus_status find_touching(saltusi_capture* w, saltusi_eval* eval, int k
 static saltus_status find_open(saltusi_capture* w, saltusi_eval* eval) {
   int nj = eval->sys.dims.nj;
   int first = w->event_count;
-  saltus_point at = saltusi_at(eval, w->t + w->left, w->q_end, w->v_end);
+  saltus_point at = saltusi_at(eval, w->t + w->span, w->q_end, w->v_end);
   saltus_status status = saltusi_rk_acceleration(&w->rk, eval, &at, w->keys, w->count, w->a);
   /* searches overwrite the forces: those that turned wait in the events, in place of the bracket */
   for (int i = 0; status == SALTUS_OK && i < w->count; i++) {
@@ -314,7 +314,7 @@ static saltus_status find_open(saltusi_capture* w, saltusi_eval* eval) {
   for (int i = first; status == SALTUS_OK && i < w->event_count; i++) {
     saltusi_event* event = &w->events[i];
     const search force = {.w = w, .eval = eval, .what = FORCE, .key = event->key};
-    bracket x = {0.0, w->left, {NAN, NAN}, {event->b, NAN}};
+    bracket x = {0.0, w->span, {NAN, NAN}, {event->b, NAN}};
     event->b = 0.0;
     status = force_at(&force, w->t, w->q, w->v, &x.fa.value);
     if (status == SALTUS_OK && x.fa.value > 0.0) {

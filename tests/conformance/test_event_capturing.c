@@ -192,11 +192,10 @@ static double deepest_gap(const saltus_scheme_info* info, const tower* s, double
 }
 
 /* 60 random towers with every scheme, 1080 runs, from 20 to 320 steps: none fails, none goes through the floor
- * by more than its own error. That is the bracket times a velocity, and h^2 for order 1; 1200 towers
- * gave 2.1e-5 h^2 at worst for order 2 and more, 1.0 h^2 for order 1. */
-static void random_runs_neither_fail_nor_fall_through_the_floor(const saltus_scheme_info* info) {
-  uint64_t seed = 2009;
-  for (int i = 0; i < 60; i++) {
+ * by more than its own error. That is the bracket times a velocity, and h^2 for order 1; 1500 towers
+ * stayed within the bounds too. */
+static void run_towers(const saltus_scheme_info* info, uint64_t seed, int from, int to) {
+  for (int i = 0; i < to; i++) {
     tower s = random_tower(&seed);
     int steps = (int)(20.0 * pow(16.0, saltus_test_random(&seed)));
     double q[BALLS_MAX];
@@ -205,12 +204,22 @@ static void random_runs_neither_fail_nor_fall_through_the_floor(const saltus_sch
       q[k] = (k > 0 ? q[k - 1] : 0.0) + 0.5 * saltus_test_random(&seed);
       v[k] = 4.0 * saltus_test_random(&seed) - 2.0;
     }
+    if (i < from) {
+      continue;
+    }
     double h = 2.0 / steps;
     double deepest = deepest_gap(info, &s, q, v, steps);
     if (!(deepest >= -(info->order > 1 ? 1e-4 : 3.0) * h * h)) {
       fail_msg("%s, tower %d, h = %g: gap %g", info->name, i, h, deepest);
     }
   }
+}
+
+/* Tower 459 of another seed: a contact bounces while another is about to be hit, and comes back up
+ * before the end of the step. Searched at its ends alone, the step misses the bounce. */
+static void random_runs_neither_fail_nor_fall_through_the_floor(const saltus_scheme_info* info) {
+  run_towers(info, 2009, 0, 60);
+  run_towers(info, 777, 459, 460);
 }
 
 static void random_runs(void** state) {
