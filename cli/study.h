@@ -60,6 +60,7 @@ typedef struct study {
   const char* source;
   bool takes_model;                                       /* saltus study NAME MODEL */
   int (*run)(const cli_args* args, study_report* report); /* an exit code */
+  int (*draw)(const char* path); /* a figure of its own; NULL: the errors */
 } study;
 
 const study* study_at(int i); /* NULL past the end */
@@ -152,5 +153,11 @@ extern const study study_herk_index;
 extern const study study_potra2006_table1;
 extern const study study_potra2006_table2;
 extern const study study_potra2006_table3;
+extern const study study_potra2006_fig4;
+extern const study study_potra2006_fig6;
+extern const study study_potra2006_fig7;
+extern const study study_potra2006_detector;
+extern const study study_potra2006_poisson;
+extern const study study_potra2006_painleve;
 
 #endif

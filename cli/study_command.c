@@ -189,11 +189,11 @@ int cli_study(const cli_args* args) {
       printf("\n");
     }
     int broken = print_claims(&report, machine);
-    if (path != NULL && report.row_count == 0) {
+    if (path != NULL && report.row_count == 0 && chosen->draw == NULL) {
       cli_error("study: %s has claims but no errors to draw", chosen->name);
       code = CLI_USAGE;
     } else if (path != NULL) {
-      code = study_draw(&report, path);
+      code = chosen->draw != NULL ? chosen->draw(path) : study_draw(&report, path);
       if (code == CLI_DONE && !machine) {
         printf("Figure: %s\n", path);
       }

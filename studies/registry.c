@@ -23,6 +23,12 @@ static const study* const registry[] = {
     &study_potra2006_table1,
     &study_potra2006_table2,
     &study_potra2006_table3,
+    &study_potra2006_fig4,
+    &study_potra2006_fig6,
+    &study_potra2006_fig7,
+    &study_potra2006_detector,
+    &study_potra2006_poisson,
+    &study_potra2006_painleve,
 };
 
 const study* study_at(int i) {
