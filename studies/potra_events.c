@@ -4,6 +4,7 @@
  * potra_events.c - events of the linearly implicit trapezoidal schemes: located transitions, blows by
  * Poisson's law, Painleve's rod (methods: linearly implicit trapezoidal, 3.5 and 3.6).
  */
+#include "figure/figure.h"
 #include "potra_run.h"
 #include "study.h"
 
@@ -156,6 +157,51 @@ static int run_poisson(const cli_args* args, study_report* report) {
   return CLI_DONE;
 }
 
+/* Normal velocity and kinetic energy after a blow on the tilted rod over mu, both readings. */
+static int draw_poisson(const char* path) {
+  enum { POINTS = 41 };
+  double mu[POINTS];
+  double normal[2][POINTS];
+  double energy[2][POINTS];
+  for (int i = 0; i < 2 * POINTS; i++) {
+    int k = i / POINTS;
+    int j = i % POINTS;
+    char text[32];
+    mu[j] = 0.025 * j;
+    snprintf(text, sizeof text, "%.3f", mu[j]);
+    const saltus_override set[] = {{"mu", text}, {"phi0", "pi/6"}, {"vx", "1"}};
+    potra_run run = {.scene = "rod-impact",
+                     .overrides = set,
+                     .override_count = 3,
+                     .scheme = schemes[1],
+                     .options = k == 0 ? "decompression=printed" : "decompression=coulomb",
+                     .t_end = 1e-10,
+                     .h = 1e-10,
+                     .log = cli_log()};
+    saltus_status status = potra_go(&run);
+    if (status != SALTUS_OK) {
+      return cli_exit_code(status);
+    }
+    normal[k][j] = run.v[1] - sqrt(0.75) * run.v[2];
+    energy[k][j] = 0.5 * (run.v[0] * run.v[0] + run.v[1] * run.v[1] + run.v[2] * run.v[2] / 3.0);
+  }
+  const saltusi_series series[4] = {
+      {.label = "friction as printed", .count = POINTS, .x = mu, .y = normal[0]},
+      {.label = "Coulomb's friction", .count = POINTS, .x = mu, .y = normal[1]},
+      {.count = POINTS, .x = mu, .y = energy[0]},
+      {.count = POINTS, .x = mu, .y = energy[1]}};
+  const saltusi_panel panels[2] = {
+      {.y_label = "U_{N} after [m/s]", .series_count = 2, .series = series},
+      {.y_label = "energy after [J]", .series_count = 2, .series = series + 2}};
+  const saltusi_figure figure = {.title = "A blow on a tilted rod by Poisson's law",
+                                 .subtitle =
+                                     "e = 0.5, 30 degrees, v = (1, -1, 0), energy 1 J before",
+                                 .x_label = "friction coefficient",
+                                 .panel_count = 2,
+                                 .panels = panels};
+  return cli_exit_code(saltusi_figure_write(&figure, path, cli_log()));
+}
+
 static int run_painleve(const cli_args* args, study_report* report) {
   (void)args;
   enum { COUNT = 5 };
@@ -205,6 +251,7 @@ const study study_potra2006_poisson = {
     .summary = "blows on a rod by Poisson's law, both readings of decompression friction",
     .source = "Potra, Anitescu, Gavrea and Trinkle 2006, section 7.3",
     .run = run_poisson,
+    .draw = draw_poisson,
 };
 
 const study study_potra2006_painleve = {
