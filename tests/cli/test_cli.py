@@ -234,6 +234,24 @@ class Recordings(Cli):
         info = json.loads(saltus('info', self.record('few.h5', '--every', '7'), '--json').stdout)
         self.assertEqual((info['states'], info['t_last']), (1 + 500 // 7 + 1, 5.0))
 
+    def test_states_at_requested_times_are_recorded(self):
+        path = self.folder / 'times.csv'
+        result = saltus('run', 'pendulum-wall', '--scheme', 'radau-iia-5', '--step', '0.02',
+                        '--output-dt', '0.007', '-o', path)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        with open(path) as file:
+            rows = [line.split(',') for line in file if line[0].isdigit()]
+        times = [float(row[0]) for row in rows]
+        self.assertEqual(len(times), 1 + 428 + 1)
+        for k, t in enumerate(times[:-1]):
+            self.assertAlmostEqual(t, 0.007 * k, delta=1e-15 * max(k, 1))
+        self.assertEqual(times[-1], 3.0)
+        self.refused('run', 'ball', '--step', '0.1', '--output-dt', '0.01',
+                     says='does not know its motion between the ends of its steps')
+        self.refused('run', 'ball', '--step', '0.1', '--output-dt', '0', says='--output-dt is')
+        self.refused('run', 'ball', '--step', '0.1', '--output-dt', '1', '--every', '2',
+                     says='exclude each other')
+
     def test_a_path_that_cannot_be_written_is_refused_before_the_run(self):
         self.refused('run', self.scene(), '-o', self.folder / 'no/run.h5', says='run.h5')
         self.refused('run', self.scene(), '-o', self.folder / 'run.txt', says='.h5')

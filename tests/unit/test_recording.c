@@ -12,6 +12,9 @@
 
 #include "saltus/recording.h"
 
+#ifndef SALTUS_WITHOUT_HDF5
+#include <hdf5.h>
+#endif
 #include <locale.h>
 #include <math.h>
 #include <signal.h>
@@ -473,6 +476,64 @@ static void events_of_the_first_tables_are_read(void** state) {
   saltus_recording_data_destroy(d);
 }
 
+#ifndef SALTUS_WITHOUT_HDF5
+/* An event of the first version, as it lay in memory. */
+typedef struct first_event {
+  char kind[16];
+  double t, t_accuracy;
+  int32_t contact;
+  double u_before, u_after, impulse;
+} first_event;
+
+static hid_t first_event_type(void) {
+  hid_t kind = H5Tcopy(H5T_C_S1);
+  H5Tset_size(kind, 16);
+  H5Tset_cset(kind, H5T_CSET_UTF8);
+  H5Tset_strpad(kind, H5T_STR_NULLPAD);
+  hid_t type = H5Tcreate(H5T_COMPOUND, sizeof(first_event));
+  H5Tinsert(type, "kind", offsetof(first_event, kind), kind);
+  H5Tinsert(type, "t", offsetof(first_event, t), H5T_IEEE_F64LE);
+  H5Tinsert(type, "t_accuracy", offsetof(first_event, t_accuracy), H5T_IEEE_F64LE);
+  H5Tinsert(type, "contact", offsetof(first_event, contact), H5T_STD_I32LE);
+  H5Tinsert(type, "u_before", offsetof(first_event, u_before), H5T_IEEE_F64LE);
+  H5Tinsert(type, "u_after", offsetof(first_event, u_after), H5T_IEEE_F64LE);
+  H5Tinsert(type, "impulse", offsetof(first_event, impulse), H5T_IEEE_F64LE);
+  H5Tclose(kind);
+  return type;
+}
+
+/* The same for HDF5: the events of a new file are replaced by two of the first version. */
+static void events_of_the_first_files_are_read(void** state) {
+  static const first_event old[2] = {{"impact", 0.5, 1e-3, 0, -4.0, 2.0, 6.0},
+                                     {"open", 1.5, 1e-3, 1, 0.0, 1.0, 0.0}};
+  char path[PATH];
+  write_run(in_folder(state, "run", ".h5", path), 4);
+  hid_t file = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT);
+  hid_t memory = first_event_type();
+  hid_t packed = H5Tcopy(memory);
+  H5Tpack(packed);
+  const hsize_t count = 2;
+  hid_t space = H5Screate_simple(1, &count, NULL);
+  assert_true(H5Ldelete(file, "/events", H5P_DEFAULT) >= 0);
+  hid_t events = H5Dcreate2(file, "/events", packed, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+  assert_true(H5Dwrite(events, memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, old) >= 0);
+  H5Dclose(events);
+  H5Sclose(space);
+  H5Tclose(packed);
+  H5Tclose(memory);
+  assert_true(H5Fclose(file) >= 0);
+  saltus_recording_data* d = read_good(path);
+  assert_int_equal(d->event_count, 2);
+  assert_int_equal(d->events[0].kind, SALTUS_EVENT_IMPACT);
+  assert_same(d->events[0].impulse[0], 6.0);
+  assert_same(d->events[0].energy_change, -6.0);
+  assert_int_equal(d->events[1].kind, SALTUS_EVENT_OPEN);
+  assert_int_equal(d->events[1].contact, 1);
+  assert_same(d->events[1].u_after, 1.0);
+  saltus_recording_data_destroy(d);
+}
+#endif
+
 static void a_table_keeps_its_points_in_a_locale_with_commas(void** state) {
   if (!setlocale(LC_NUMERIC, "de_DE.UTF-8") && !setlocale(LC_NUMERIC, "fr_FR.UTF-8")) {
     print_message("no locale with decimal commas is installed\n");
@@ -812,6 +873,9 @@ int main(void) {
       CLAIM(a_system_without_contacts_and_joints_is_recorded),
       CLAIM(the_header_of_a_table_has_names_and_units),
       CLAIM(events_of_the_first_tables_are_read),
+#ifndef SALTUS_WITHOUT_HDF5
+      CLAIM(events_of_the_first_files_are_read),
+#endif
       CLAIM(a_table_keeps_its_points_in_a_locale_with_commas),
       CLAIM(an_unknown_extension_is_refused_with_the_known_ones),
       CLAIM(a_path_that_cannot_be_written_is_told_before_the_run),
