@@ -14,6 +14,11 @@
 /* Events in a row without progress before the run gives up, and attempts within one step. */
 enum { IDLE_MAX = 500, ATTEMPTS_MAX = 1000, RESTEPS = 3, IMPLICIT_MAX = 200 };
 
+/* Slip of a spatial contact, in units of the slip at which it stops, below which its direction makes the
+ * motion stiff, and above which an explicit method may take over again. */
+static const double slow_slip = 200.0;
+static const double slow_slip_end = 1000.0;
+
 /* ---- memory -------------------------------------------------------------------------------- */
 
 static int contact_rows(const saltus_system* sys) {
@@ -78,6 +83,17 @@ static void layout_rows(saltusi_adaptive* w, saltus_arena* arena) {
   w->right = SALTUS_PUSH(arena, double, w->rows);
   w->row_scale = SALTUS_PUSH(arena, double, w->rows);
   w->pivot = SALTUS_PUSH(arena, int, 2 * w->rows);
+  if (w->law_tangents_max == 2) {
+    w->spread = SALTUS_PUSH2(arena, double, w->nv, w->nv);
+    w->spread_pivot = SALTUS_PUSH(arena, int, 2 * w->nv);
+    w->spread_in = SALTUS_PUSH(arena, double, w->rows);
+    w->spread_right = SALTUS_PUSH(arena, double, w->rows);
+    saltusi_friction_step_layout(&w->friction, w->nc, 3, w->nl, arena);
+  }
+  w->unit_first = SALTUS_PUSH(arena, int, w->nc + 1);
+  w->unit_mu = SALTUS_PUSH(arena, double, w->nc);
+  w->kicked = SALTUS_PUSH(arena, bool, w->nc);
+  w->kick = SALTUS_PUSH(arena, double, 2 * w->nc);
   w->force = SALTUS_PUSH(arena, double, w->rows);
   w->free_acc = SALTUS_PUSH(arena, double, w->nv);
   w->direction = SALTUS_PUSH(arena, double, 2 * w->nc);
@@ -116,6 +132,7 @@ static void layout_events(saltusi_adaptive* w, saltus_arena* arena) {
   int nc = w->nc;
   w->gap_start = SALTUS_PUSH(arena, double, nc);
   w->slip_start = SALTUS_PUSH(arena, double, 2 * nc);
+  w->slip_limit = SALTUS_PUSH(arena, double, w->nv);
   w->node_gap = SALTUS_PUSH2(arena, double, SALTUSI_NODES, nc);
   w->node_y = SALTUS_PUSH2(arena, double, SALTUSI_NODES, w->nq + w->nv);
   w->node_rate = SALTUS_PUSH2(arena, double, SALTUSI_NODES, w->nl);
@@ -138,7 +155,7 @@ static void layout_events(saltusi_adaptive* w, saltus_arena* arena) {
   w->lcp_key = SALTUS_PUSH(arena, int, n);
   w->lcp_X = SALTUS_PUSH2(arena, double, n, w->nv);
   double** rows[] = {&w->impulse, &w->compression, &w->u_before, &w->u_after,
-                     &w->lasting, &w->impacts,     &w->bounce};
+                     &w->lasting, &w->impacts,     &w->bounce,   &w->slide_force};
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
     *rows[i] = SALTUS_PUSH(arena, double, w->nl);
   }
@@ -165,7 +182,11 @@ void saltusi_adaptive_layout(saltusi_adaptive* w, const saltus_system* sys, bool
   w->nl = contact_rows(sys);
   w->ny = w->nq + w->nv + w->nl + w->nj;
   w->rows = w->nj + w->nl;
-  w->law_tangents_max = w->nl > w->nc ? 2 : 0;
+  w->law_tangents_max = 0;
+  for (int i = 0; i < sys->law_count; i++) {
+    int tangents = sys->laws[i].tangents;
+    w->law_tangents_max = tangents > w->law_tangents_max ? tangents : w->law_tangents_max;
+  }
   w->implicit = may_be_implicit(sys, implicit);
   layout_rows(w, arena);
   layout_states(w, implicit, arena);
@@ -182,6 +203,7 @@ void saltusi_adaptive_scale(saltusi_adaptive* w, const double* y0, const double*
   for (int i = 0; i < w->nv; i++) {
     int k = w->nq + i;
     w->scale[k] = w->atol_v[i] + rtol * fmax(fabs(y0[k]), fabs(y1[k]));
+    w->scale[k] = fmin(w->scale[k], w->slip_limit[i]);
   }
   memcpy(w->scale + w->nq + w->nv, w->scale_l, (size_t)w->nl * sizeof(double));
   for (int j = 0; j < w->nj; j++) { /* joint forces do not limit the step */
@@ -224,6 +246,52 @@ static double explicit_method(const saltusi_adaptive* w) {
   return w->settings.rtol > 1e-6 || tol > 1e-6 ? SALTUSI_DOPRI5 : SALTUSI_DOP853;
 }
 
+static void change_method(saltusi_adaptive* w, double method) {
+  saltusi_adaptive_memory* m = w->memory;
+  m->method = method;
+  m->stiff = 0.0;
+  m->calm = 0.0;
+  m->jacobian_age = -1.0;
+  w->counts.switches++;
+}
+
+/* After an accepted step: whether another method serves the next one better. An explicit method goes
+ * when its steps are at the edge of its stability for some time (Hairer and Wanner 1996, IV.2), or when
+ * the direction of a slow slip is stiff; the implicit one when an explicit one would do as well. */
+static void review_method(saltusi_adaptive* w) {
+  enum { SIGNS = 15, CALM_STEPS = 6, CALM_IMPLICIT = 10 };
+  saltusi_adaptive_memory* m = w->memory;
+  if (w->settings.method != SALTUSI_ADAPTIVE_CHOOSES || !w->implicit) {
+    return;
+  }
+  bool explicit_ = m->method != SALTUSI_RADAU5;
+  bool at_edge = w->ops->stiffness(w) > 1.0;
+  if (explicit_) {
+    m->stiff = at_edge ? m->stiff + 1.0 : m->stiff;
+    m->calm = at_edge ? 0.0 : m->calm + 1.0;
+    m->stiff = m->calm >= CALM_STEPS ? 0.0 : m->stiff;
+    if (m->stiff >= SIGNS) {
+      change_method(w, SALTUSI_RADAU5);
+    }
+    return;
+  }
+  bool slow = w->slip_least < slow_slip_end * w->slip_floor;
+  m->calm = at_edge || slow ? 0.0 : m->calm + 1.0;
+  if (m->calm >= CALM_IMPLICIT) {
+    change_method(w, explicit_method(w));
+  }
+}
+
+/* Before a step: a slow slip in space is stiff from its first instant. */
+static void prefer_implicit(saltusi_adaptive* w) {
+  if (w->settings.method == SALTUSI_ADAPTIVE_CHOOSES && w->implicit &&
+      w->memory->method != SALTUSI_RADAU5 && w->slip_least < slow_slip * w->slip_floor) {
+    change_method(w, SALTUSI_RADAU5);
+    w->ops = saltusi_adaptive_ops_of(w->memory->method);
+    w->memory->method_used = w->memory->method;
+  }
+}
+
 /* ---- start --------------------------------------------------------------------------------- */
 
 static saltus_status read_laws(saltusi_adaptive* w, double t, const double* q) {
@@ -231,6 +299,7 @@ static saltus_status read_laws(saltusi_adaptive* w, double t, const double* q) {
   bool fixed = w->sys->law_count == w->nc;
   int stride = w->nc > 0 ? w->nl / w->nc : 1;
   int next = 0;
+  w->spatial = false;
   for (int key = 0; key < w->nc; key++) {
     int law = fixed ? key : 0;
     for (int i = 0; !fixed && i < w->list.count; i++) {
@@ -241,6 +310,7 @@ static saltus_status read_laws(saltusi_adaptive* w, double t, const double* q) {
     w->mu[key] = w->tangents[key] > 0 ? w->law[key]->mu : 0.0;
     w->base[key] = next;
     next += fixed ? 1 + w->tangents[key] : stride;
+    w->spatial = w->spatial || (w->tangents[key] == 2 && w->mu[key] > 0.0);
   }
   return status;
 }
@@ -258,6 +328,34 @@ static void read_tolerances(saltusi_adaptive* w) {
     w->atol_v_min = fmin(w->atol_v_min, w->atol_v[i]);
   }
   w->slip_floor = 0.05 * w->atol_v_min;
+}
+
+/* Slip of spatial contacts at the start of a step: its direction, and what it asks of velocities. The
+ * direction turns the faster the slower the slip, and an error of the size of the slip would take it into
+ * another branch of the motion (section 9). */
+static void note_slips(saltusi_adaptive* w) {
+  w->slip_least = INFINITY;
+  for (int i = 0; i < w->nv; i++) {
+    w->slip_limit[i] = INFINITY;
+  }
+  for (int key = 0; w->spatial && key < w->nc; key++) {
+    if (w->tangents[key] != 2 || saltusi_mode_of(w, key) != SALTUSI_SLIP || w->mu[key] == 0.0) {
+      continue;
+    }
+    double u1 = saltusi_mode_velocity(w, w->t, w->y0, key, 1);
+    double u2 = saltusi_mode_velocity(w, w->t, w->y0, key, 2);
+    double size = fmax(hypot(u1, u2), DBL_MIN);
+    int row = w->nj + w->base[key] + 1;
+    w->slip_start[2 * key] = u1 / size;
+    w->slip_start[2 * key + 1] = u2 / size;
+    w->slip_least = fmin(w->slip_least, size);
+    double limit = fmax(0.05 * size, 2e-3 * w->slip_floor);
+    for (int i = 0; i < w->nv; i++) {
+      double part = fmax(fabs(saltusi_row_entry(&w->row, row, i)),
+                         fabs(saltusi_row_entry(&w->row, row + 1, i)));
+      w->slip_limit[i] = part > 0.0 ? fmin(w->slip_limit[i], limit / part) : w->slip_limit[i];
+    }
+  }
 }
 
 /* First step (Hairer, Norsett and Wanner 1993, II.4). */
@@ -335,6 +433,7 @@ static saltus_status start(saltusi_adaptive* w, double limit) {
   tell_start(w, moved);
   m->rate_valid = 1.0;
   m->started = 1.0;
+  note_slips(w);
   if (status == SALTUS_OK && !(w->settings.h_first > 0.0)) {
     return first_step(w, limit, &m->h);
   }
@@ -550,24 +649,10 @@ static saltus_status attempt_until_accepted(saltusi_adaptive* w, double limit, d
   return SALTUS_RETRY_SMALLER;
 }
 
-/* Directions in which spatial contacts slide at the start of a step. */
-static void note_slips(saltusi_adaptive* w) {
-  for (int key = 0; key < w->nc; key++) {
-    if (w->tangents[key] == 2 && saltusi_mode_of(w, key) == SALTUSI_SLIP && w->mu[key] > 0.0) {
-      double u1 = saltusi_mode_velocity(w, w->t, w->y0, key, 1);
-      double u2 = saltusi_mode_velocity(w, w->t, w->y0, key, 2);
-      double size = fmax(hypot(u1, u2), DBL_MIN);
-      w->slip_start[2 * key] = u1 / size;
-      w->slip_start[2 * key + 1] = u2 / size;
-    }
-  }
-}
-
 /* One accepted attempt and what ends it; *length may be zero at an event. */
 static saltus_status advance(saltusi_adaptive* w, double limit, double* length) {
   saltusi_adaptive_memory* m = w->memory;
   double proposal = 0.0;
-  note_slips(w);
   saltus_status status = attempt_until_accepted(w, limit, &proposal);
   if (status != SALTUS_OK) {
     return status;
@@ -583,6 +668,7 @@ static saltus_status advance(saltusi_adaptive* w, double limit, double* length) 
     return status;
   }
   m->rate_valid = 0.0;
+  review_method(w);
   if (w->found_count > 0) {
     const saltusi_found first = w->found[0];
     m->h = w->error < 1.0 ? fmax(proposal, h) : h;
@@ -620,6 +706,7 @@ static saltus_status refresh(saltusi_adaptive* w) {
   if (status == SALTUS_OK && !isfinite(saltusi_max_abs(w->ny, w->rate0))) {
     status = SALTUS_RETRY_NAN;
   }
+  note_slips(w);
   return status == SALTUS_OK ? saltusi_mode_impulse_scale(w, w->t, w->y0) : status;
 }
 
@@ -675,6 +762,7 @@ saltus_status saltusi_adaptive_step(saltusi_adaptive* w, double* memory, double 
       take_state(w, w->y_end);
     }
     status = refresh(w);
+    prefer_implicit(w);
     bool jumped = false;
     if (status == SALTUS_OK && w->memory->zeno >= 0.0) {
       status = saltusi_adaptive_jump(w, limit, &jumped, &length);

@@ -19,6 +19,7 @@
 #define SALTUSI_ADAPTIVE_H
 
 #include "saltus/event.h"
+#include "solve/friction_step.h"
 #include "solve/lcp_lemke.h"
 #include "system/linear.h"
 
@@ -133,6 +134,8 @@ typedef struct saltusi_adaptive_ops {
   void (*dense)(const saltusi_motion* m, double theta, int first, int count, double* y);
   /* dy/dt */
   void (*dense_rate)(const saltusi_motion* m, double theta, int first, int count, double* dy);
+  /* of the accepted attempt: about 1 where stability limits an explicit method */
+  double (*stiffness)(const saltusi_adaptive* w);
 } saltusi_adaptive_ops;
 
 extern const saltusi_adaptive_ops saltusi_adaptive_dopri5;
@@ -165,20 +168,25 @@ struct saltusi_adaptive {
   saltusi_linear mass;
   saltusi_row_block row; /* [rows] joints, then contacts; with convective parts */
   saltus_contact_list list;
-  double* gap;       /* [nc] by key; infinite where there is none */
-  double* joint_gap; /* [nj] */
-  int held;          /* active rows of the mode */
-  int* held_row;     /* [rows] row of each */
-  int* held_key;     /* [rows] contact of each; -1: joint */
-  double* column;    /* [rows x nv] M^-1 H */
-  double* W;         /* [rows x rows] */
-  double* W_spare;   /* [rows x rows] */
-  double* right;     /* [rows] */
-  double* row_scale; /* [rows] */
-  int* pivot;        /* [2 rows] */
-  double* force;     /* [rows] multipliers of the last mode dynamics, by row */
-  double* free_acc;  /* [nv] */
-  double* direction; /* [2 nc] of slip */
+  double* gap;          /* [nc] by key; infinite where there is none */
+  double* joint_gap;    /* [nj] */
+  int held;             /* active rows of the mode */
+  int* held_row;        /* [rows] row of each */
+  int* held_key;        /* [rows] contact of each; -1: joint */
+  double* column;       /* [rows x nv] M^-1 H */
+  double* W;            /* [rows x rows] */
+  double* W_spare;      /* [rows x rows] */
+  double* right;        /* [rows] */
+  double* row_scale;    /* [rows] */
+  bool spatial;         /* some contact has two tangents and rubs */
+  double* spread;       /* [nv x nv] */
+  int* spread_pivot;    /* [2 nv] */
+  double* spread_in;    /* [rows] */
+  double* spread_right; /* [rows] */
+  int* pivot;           /* [2 rows] */
+  double* force;        /* [rows] multipliers of the last mode dynamics, by row */
+  double* free_acc;     /* [nv] */
+  double* direction;    /* [2 nc] of slip */
 
   /* y at the start, at the end, and stages */
   double t, h; /* of the attempt */
@@ -211,6 +219,8 @@ struct saltusi_adaptive {
   /* event search */
   double* gap_start;  /* [nc] */
   double* slip_start; /* [2 nc] direction of slip at the start of the step, of spatial contacts */
+  double* slip_limit; /* [nv] tolerance of velocities while a spatial contact slides slowly */
+  double slip_least;  /* m/s, slowest slip of a spatial contact at the start of the step */
   double slip_floor;  /* m/s, a spatial contact that slides slower stops */
   double* node_gap;   /* [nodes x nc] */
   double* node_y;     /* [nodes x (nq + nv)] */
@@ -231,10 +241,16 @@ struct saltusi_adaptive {
   double* lcp_scale;
   int* lcp_kind; /* 0 normal, 1 friction +, 2 friction -, 3 slack */
   int* lcp_key;
-  double* lcp_X;    /* [lcp_max x nv] P H */
-  double* joint_X;  /* [nj x nv] M^-1 G_E */
-  double* joint_W;  /* [nj x nj] factored */
-  int* joint_pivot; /* [2 nj] */
+  double* lcp_X;                  /* [lcp_max x nv] P H */
+  saltusi_friction_step friction; /* of spatial contacts */
+  int* unit_first;                /* [nc + 1] */
+  double* unit_mu;                /* [nc] */
+  bool* kicked;                   /* [nc] */
+  double* kick;                   /* [2 nc] m/s */
+  double* slide_force;            /* [nl] N */
+  double* joint_X;                /* [nj x nv] M^-1 G_E */
+  double* joint_W;                /* [nj x nj] factored */
+  int* joint_pivot;               /* [2 nj] */
   int joint_rank;
   double* joint_r;     /* [nj] */
   double* impulse;     /* [nl] of the last problem */
@@ -306,6 +322,8 @@ saltus_status saltusi_mode_gamma(saltusi_adaptive* w, double t, const double* y,
 saltus_status saltusi_mode_impulse_scale(saltusi_adaptive* w, double t, const double* y);
 /* Back onto g = 0 and U = 0 of joints and closed contacts, U_T = 0 of sticking ones. */
 saltus_status saltusi_mode_project(saltusi_adaptive* w, double t, double* y);
+/* Velocities alone; kick: contacts of w->kicked get the tangential velocity of w->kick. */
+saltus_status saltusi_mode_project_velocity(saltusi_adaptive* w, double t, double* y, bool kick);
 /* Positions alone, of joints and the contacts in w->set. */
 saltus_status saltusi_mode_project_positions(saltusi_adaptive* w, double t, double* y, int count);
 /* x <- P x: M^-1 with joints eliminated; saltusi_mode_joints first. */
@@ -340,6 +358,11 @@ saltus_status saltusi_decide_status(saltusi_adaptive* w, double t, const double*
 saltus_status saltusi_decide_impact(saltusi_adaptive* w, double t, double* y, int count);
 /* Impact without collision (section 7). */
 saltus_status saltusi_decide_painleve(saltusi_adaptive* w, double t, double* y, int count);
+
+/* spatial.c: the same with two tangents */
+bool saltusi_is_spatial(const saltusi_adaptive* w, int count);
+saltus_status saltusi_spatial_solve(saltusi_adaptive* w, int count, const double* u_free);
+saltus_status saltusi_spatial_kick(saltusi_adaptive* w, double t, double* y);
 
 /* find.c */
 saltus_status saltusi_find_events(saltusi_adaptive* w);

@@ -153,6 +153,9 @@ static double law_entry(const saltusi_adaptive* w, int i, int j) {
  * change of v (or of a) in w->delta. */
 static saltus_status solve(saltusi_adaptive* w, int count, const double* u_free,
                            const double* bound) {
+  if (saltusi_is_spatial(w, count)) {
+    return saltusi_spatial_solve(w, count, u_free);
+  }
   int n = list_unknowns(w, count);
   w->counts.decisions++;
   w->eval->work.contact_solves++;
@@ -368,7 +371,7 @@ saltus_status saltusi_decide_status(saltusi_adaptive* w, double t, const double*
     saltusi_contact_mode mode = saltusi_mode_of(w, w->set[i]);
     redundant = redundant || mode == SALTUSI_STICK || mode == SALTUSI_IDLE;
   }
-  if (redundant) {
+  if (redundant && !saltusi_is_spatial(w, count)) { /* those spread forces over dependent rows */
     rank_pass(w, count);
   }
   return SALTUS_OK;

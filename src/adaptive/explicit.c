@@ -55,6 +55,33 @@ static saltus_status take_stages(saltusi_adaptive* w, double h, const double* c,
   return status;
 }
 
+/* The last stage before the end has the same time: the difference of the two shows the largest
+ * eigenvalue (Hairer and Wanner 1996, IV.2). */
+static void note_stage(saltusi_adaptive* w) {
+  memcpy(w->y_mid, w->y_try, (size_t)w->ny * sizeof(double));
+}
+
+/* h times an estimate of the largest eigenvalue, from the stages a and b at the end of the step. */
+static double stiffness(const saltusi_adaptive* w, int a, int b) {
+  const double* k0 = stage(w, a);
+  const double* k1 = stage(w, b);
+  double change = 0.0;
+  double distance = 0.0;
+  for (int i = 0; i < w->nq + w->nv; i++) {
+    change = fmax(change, fabs(k1[i] - k0[i]) / w->scale[i]);
+    distance = fmax(distance, fabs(w->y1[i] - w->y_mid[i]) / w->scale[i]);
+  }
+  return distance > 0.0 ? w->h * change / distance : 0.0;
+}
+
+static double stiffness5(const saltusi_adaptive* w) {
+  return stiffness(w, 5, 6) / 3.25; /* of the stability domain on the negative axis */
+}
+
+static double stiffness8(const saltusi_adaptive* w) {
+  return stiffness(w, 11, 12) / 6.1;
+}
+
 /* ---- order 5(4) ---------------------------------------------------------------------------- */
 
 /* Polynomial of y(theta) - y0 over h: coefficients of theta, theta^2, theta^3, theta^4. */
@@ -112,6 +139,7 @@ static saltus_status attempt5(saltusi_adaptive* w, double h, double* error) {
   memcpy(w->K, w->rate0, (size_t)w->ny * sizeof(double));
   saltus_status status =
       take_stages(w, h, saltusi_dopri5_c, &saltusi_dopri5_a[0][0], SALTUSI_DOPRI5_STRIDE, 1, 6);
+  note_stage(w);
   if (status == SALTUS_OK) {
     /* the weights of the seventh stage are those of the solution */
     combine(w, h, saltusi_dopri5_a[6], 6, w->y1);
@@ -141,6 +169,7 @@ const saltusi_adaptive_ops saltusi_adaptive_dopri5 = {
     .prepare = prepare5,
     .dense = dense5,
     .dense_rate = dense_rate5,
+    .stiffness = stiffness5,
 };
 
 /* ---- order 8(5,3) -------------------------------------------------------------------------- */
@@ -151,6 +180,7 @@ static saltus_status attempt8(saltusi_adaptive* w, double h, double* error) {
   memcpy(w->K, w->rate0, (size_t)w->ny * sizeof(double));
   saltus_status status =
       take_stages(w, h, saltusi_dop853_c, &saltusi_dop853_a[0][0], SALTUSI_DOP853_STRIDE, 1, 12);
+  note_stage(w);
   if (status == SALTUS_OK) {
     combine(w, h, saltusi_dop853_a[12], 12, w->y1);
     status = saltusi_mode_rate(w, w->t + h, w->y1, stage(w, 12));
@@ -228,4 +258,5 @@ const saltusi_adaptive_ops saltusi_adaptive_dop853 = {
     .prepare = prepare8,
     .dense = dense8,
     .dense_rate = dense_rate8,
+    .stiffness = stiffness8,
 };

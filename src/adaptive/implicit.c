@@ -61,6 +61,9 @@ static saltus_status make_jacobian(saltusi_adaptive* w) {
     bool position = j < w->nv;
     int k = position ? j : j - w->nv;
     double step = difference(position ? fmin(1.0, size_q) : fabs(v[k]));
+    if (!position && 1e-3 * w->slip_limit[k] < step) { /* within one direction of a slow slip */
+      step = ldexp(1.0, ilogb(1e-3 * w->slip_limit[k]));
+    }
     for (int side = 0; side < 2 && status == SALTUS_OK; side++) {
       double shift = side == 0 ? step : -step;
       memcpy(w->y_try, w->y0, (size_t)w->ny * sizeof(double));
@@ -314,6 +317,25 @@ static void dense_rate(const saltusi_motion* m, double theta, int first, int cou
   }
 }
 
+/* h times a bound of the largest eigenvalue of y'' = a(q, y'), in units of what an explicit method
+ * bears. */
+static double stiffness(const saltusi_adaptive* w) {
+  double in_v = 0.0;
+  double in_q = 0.0;
+  for (int i = 0; i < w->nv; i++) {
+    const double* row = w->J + (size_t)i * (size_t)(2 * w->nv);
+    double sum_v = 0.0;
+    double sum_q = 0.0;
+    for (int k = 0; k < w->nv; k++) {
+      sum_v += fabs(row[w->nv + k]);
+      sum_q += fabs(row[k]);
+    }
+    in_v = fmax(in_v, sum_v);
+    in_q = fmax(in_q, sum_q);
+  }
+  return w->h * (in_v + sqrt(in_q)) / 3.25;
+}
+
 const saltusi_adaptive_ops saltusi_adaptive_radau5 = {
     .name = "radau5",
     .order = 4,
@@ -323,4 +345,5 @@ const saltusi_adaptive_ops saltusi_adaptive_radau5 = {
     .prepare = prepare,
     .dense = dense,
     .dense_rate = dense_rate,
+    .stiffness = stiffness,
 };

@@ -18,6 +18,8 @@
 /* A pivot of W below this part of its column, or of the largest one, is a dependent row. */
 static const double dependent = 1e-13;
 static const double dependent_rank = 1e-10;
+/* Redundant supports differ from rounding by far more. */
+static const double spread_pivot_least = 1e-11;
 
 enum { POSITION_ITERATIONS = 8 };
 
@@ -175,6 +177,75 @@ void saltusi_mode_forces(saltusi_adaptive* w) {
   }
 }
 
+/* Redundant supports: of all forces that hold the rows those of least weighted size, l = S^2 R z, with the
+ * weights S of tangents in proportion to the normal force, so that friction is used evenly:
+ *
+ *   R^T S^2 R M^-1 H^T S^2 R z = R^T S^2 b
+ */
+static saltus_status spread_once(saltusi_adaptive* w) {
+  int n = w->held;
+  size_t nv = (size_t)w->nv;
+  for (size_t i = 0; i < nv; i++) { /* column j of the matrix: R^T S^2 W S^2 R e_j */
+    for (int k = 0; k < n; k++) {
+      w->spread_in[k] = w->row_scale[k] * saltusi_row_entry(&w->row, w->held_row[k], (int)i);
+    }
+    memset(w->delta, 0, nv * sizeof(double));
+    for (int k = 0; k < n; k++) {
+      double value = saltusi_dot(n, w->W + (size_t)k * (size_t)n, w->spread_in);
+      saltusi_row_add(&w->row, w->held_row[k], w->row_scale[k] * value, w->delta);
+    }
+    for (size_t j = 0; j < nv; j++) {
+      w->spread[j * nv + i] = w->delta[j];
+    }
+  }
+  memset(w->delta, 0, nv * sizeof(double));
+  for (int k = 0; k < n; k++) {
+    saltusi_row_add(&w->row, w->held_row[k], w->row_scale[k] * w->spread_right[k], w->delta);
+  }
+  int rank = saltusi_lu_factor_rank(w->nv, w->spread, w->spread_pivot, w->spread_pivot + nv,
+                                    dependent_rank);
+  if (rank < 0) {
+    return SALTUS_RETRY_NAN;
+  }
+  saltusi_lu_solve_rank(w->nv, rank, w->spread, w->spread_pivot, w->spread_pivot + nv, w->delta);
+  for (int k = 0; k < n; k++) {
+    w->right[k] = w->row_scale[k] * saltusi_row_dot(&w->row, w->held_row[k], w->delta);
+  }
+  return SALTUS_OK;
+}
+
+static saltus_status solve_spread(saltusi_adaptive* w) {
+  int n = w->held;
+  memcpy(w->W_spare, w->W, (size_t)n * (size_t)n * sizeof(double));
+  if (saltusi_lu_factor(n, w->W_spare, w->pivot, spread_pivot_least)) {
+    saltusi_lu_solve(n, w->W_spare, w->pivot, w->right);
+    return SALTUS_OK;
+  }
+  memcpy(w->spread_right, w->right, (size_t)n * sizeof(double));
+  for (int k = 0; k < n; k++) {
+    w->row_scale[k] = 1.0;
+  }
+  saltus_status status = spread_once(w);
+  double largest = 0.0;
+  for (int k = 0; k < n; k++) {
+    bool normal = w->held_key[k] >= 0 && w->held_row[k] == w->nj + w->base[w->held_key[k]];
+    largest = normal ? fmax(largest, w->right[k]) : largest;
+  }
+  if (status != SALTUS_OK || !(largest > 0.0)) {
+    return status;
+  }
+  double weight = 1.0;
+  for (int k = 0; k < n; k++) {
+    int key = w->held_key[k];
+    bool normal = key >= 0 && w->held_row[k] == w->nj + w->base[key];
+    if (normal) {
+      weight = fmax(1e-3, w->right[k] / largest);
+    }
+    w->row_scale[k] = key < 0 || normal ? 1.0 : weight * weight;
+  }
+  return spread_once(w);
+}
+
 saltus_status saltusi_mode_rate(saltusi_adaptive* w, double t, const double* y, double* rate) {
   const double* v = saltusi_v_of(w, y);
   saltus_point at = saltusi_at(w->eval, t, y, v);
@@ -199,7 +270,7 @@ saltus_status saltusi_mode_rate(saltusi_adaptive* w, double t, const double* y, 
       int row = w->held_row[i];
       w->right[i] = -(saltusi_row_dot(&w->row, row, a) + w->row.c[row]);
     }
-    status = saltusi_mode_solve(w, w->held);
+    status = w->spatial ? solve_spread(w) : saltusi_mode_solve(w, w->held);
     for (int i = 0; i < w->held && status == SALTUS_OK; i++) {
       saltusi_add_scaled(w->nv, w->right[i], w->column + (size_t)i * (size_t)w->nv, a);
     }
@@ -375,31 +446,41 @@ saltus_status saltusi_mode_project_positions(saltusi_adaptive* w, double t, doub
   return w->held > 0 ? close_gaps(w, t, y) : SALTUS_OK;
 }
 
-saltus_status saltusi_mode_project(saltusi_adaptive* w, double t, double* y) {
-  find_held(w, false);
-  if (w->held == 0) {
-    return SALTUS_OK;
-  }
-  saltus_status status = close_gaps(w, t, y);
-  if (status != SALTUS_OK) {
-    return status;
-  }
+saltus_status saltusi_mode_project_velocity(saltusi_adaptive* w, double t, double* y, bool kick) {
   double* v = y + w->nq;
   saltus_point at = saltusi_at(w->eval, t, y, v);
-  status = saltusi_linear_assemble(w->eval, &w->mass, &at, 1.0, 0.0, 0.0);
+  saltus_status status = saltusi_linear_assemble(w->eval, &w->mass, &at, 1.0, 0.0, 0.0);
   if (status != SALTUS_OK) {
     return status;
   }
   find_held(w, true);
+  for (int key = 0; kick && key < w->nc; key++) {
+    for (int k = 1; w->kicked[key] && k <= 2; k++) {
+      hold(w, w->nj + w->base[key] + k, key);
+    }
+  }
   saltusi_mode_rows(w, t, y, false);
   make_operator(w, false);
   for (int i = 0; i < w->held; i++) {
     int row = w->held_row[i];
+    int key = w->held_key[i];
     w->right[i] = saltusi_row_dot(&w->row, row, v) + w->row.b[row];
+    if (kick && key >= 0 && w->kicked[key] && row > w->nj + w->base[key]) {
+      w->right[i] -= w->kick[2 * key + (row - w->nj - w->base[key] - 1)];
+    }
   }
   status = saltusi_mode_solve(w, w->held);
   for (int i = 0; i < w->held && status == SALTUS_OK; i++) {
     saltusi_add_scaled(w->nv, -w->right[i], w->column + (size_t)i * (size_t)w->nv, v);
   }
   return status;
+}
+
+saltus_status saltusi_mode_project(saltusi_adaptive* w, double t, double* y) {
+  find_held(w, false);
+  if (w->held == 0) {
+    return SALTUS_OK;
+  }
+  saltus_status status = close_gaps(w, t, y);
+  return status == SALTUS_OK ? saltusi_mode_project_velocity(w, t, y, false) : status;
 }

@@ -54,6 +54,14 @@ static double slip_of(const saltusi_adaptive* w, const double* y, int key) {
   return w->tangents[key] == 2 ? hypot(velocity_of(w, y, key, 1), velocity_of(w, y, key, 2)) : 0.0;
 }
 
+/* The direction in which a spatial contact moves. */
+static void note_direction(saltusi_adaptive* w, const double* y, int key) {
+  double slip = slip_of(w, y, key);
+  for (int k = 0; w->tangents[key] == 2 && slip > 0.0 && k < 2; k++) {
+    w->direction[2 * key + k] = velocity_of(w, y, key, 1 + k) / slip;
+  }
+}
+
 /* What the impact did to each contact of the set: sums, and the events. */
 static void report_impact(saltusi_adaptive* w, double t, int count, saltus_event_kind kind) {
   for (int i = 0; i < count; i++) {
@@ -190,6 +198,7 @@ static saltus_status stop_slow(saltusi_adaptive* w, double t, double* y, int can
     int key = w->cand[i];
     if (w->mu[key] > 0.0 && saltusi_mode_of(w, key) == SALTUSI_SLIP) {
       w->sense[key] = w->tangents[key] == 2 || slip_of(w, y, key) > 0.0 ? 1.0 : -1.0;
+      note_direction(w, y, key);
     }
   }
   return status;
@@ -247,7 +256,8 @@ static saltus_status settle(saltusi_adaptive* w, double t, double* y, int count,
 saltus_status saltusi_adaptive_settle(saltusi_adaptive* w, double t, double* y, int count,
                                       bool impact) {
   memcpy(w->mode_old, w->contact, (size_t)w->nc * sizeof *w->contact);
-  return settle(w, t, y, count, impact, 0);
+  saltus_status status = settle(w, t, y, count, impact, 0);
+  return status == SALTUS_OK && w->spatial ? saltusi_spatial_kick(w, t, y) : status;
 }
 
 /* ---- transitions --------------------------------------------------------------------------- */
@@ -269,6 +279,7 @@ static void find_senses(saltusi_adaptive* w, double t, const double* y) {
   for (int key = 0; key < w->nc; key++) {
     bool slips = saltusi_mode_of(w, key) == SALTUSI_SLIP && w->mu[key] > 0.0;
     bool moves = slips && fabs(slip_of(w, y, key)) > slow;
+    note_direction(w, y, key);
     w->sense[key] = moves ? (w->tangents[key] == 2 ? 1.0 : w->contact[key].sense) : 0.0;
   }
 }
@@ -393,10 +404,16 @@ static saltus_status on_slide(saltusi_adaptive* w, double t, double* y, int key)
     return status;
   }
   double sense = w->force[w->nj + w->base[key] + 1] > 0.0 ? -1.0 : 1.0;
+  memcpy(w->slide_force, w->force + w->nj, (size_t)w->nl * sizeof(double));
   find_senses(w, t, y);
   status = decide_again(w, t, y);
   if (status != SALTUS_OK || !same_status(w)) {
     return status;
+  }
+  if (w->tangents[key] == 2) { /* at its bound to rounding: it slides along the friction it had */
+    w->contact[key].mode = SALTUSI_SLIP;
+    memcpy(w->impulse, w->slide_force, (size_t)w->nl * sizeof(double));
+    return SALTUS_OK;
   }
   /* all friction is used up: what is at its bound slides */
   find_senses(w, t, y);
@@ -460,6 +477,7 @@ saltus_status saltusi_adaptive_transition(saltusi_adaptive* w, double t, double 
                                           const saltusi_found* found) {
   memcpy(w->mode_old, w->contact, (size_t)w->nc * sizeof *w->contact);
   w->memory->zeno = -1.0;
+  w->memory->jacobian_age = -1.0; /* it belonged to the old status */
   saltus_status status = SALTUS_OK;
   switch (found->kind) {
   case SALTUSI_FOUND_HIT:
@@ -478,6 +496,9 @@ saltus_status saltusi_adaptive_transition(saltusi_adaptive* w, double t, double 
     find_senses(w, t, y);
     status = decide_again(w, t, y);
     break;
+  }
+  if (status == SALTUS_OK && w->spatial) {
+    status = saltusi_spatial_kick(w, t, y);
   }
   if (status == SALTUS_OK) {
     tell_changes(w, t_event, y);

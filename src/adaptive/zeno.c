@@ -217,6 +217,7 @@ saltus_status saltusi_adaptive_jump(saltusi_adaptive* w, double limit, bool* don
   memcpy(w->y_keep, w->y0, (size_t)w->ny * sizeof(double));
   memcpy(w->rate_keep, w->rate0, (size_t)w->ny * sizeof(double));
   c->mode = SALTUSI_SLIP;
+  w->memory->jacobian_age = -1.0;
   saltusi_add_scaled(w->nv, -b.u, w->x_start, w->y0 + w->nq);
   status = saltusi_mode_rate(w, w->t, w->y0, w->rate0);
   bool presses = w->rate0[w->nq + w->nv + w->base[b.key]] > 0.0;
@@ -264,6 +265,7 @@ saltus_status saltusi_adaptive_jump(saltusi_adaptive* w, double limit, bool* don
     return SALTUS_OK;
   }
   c->mode = SALTUSI_OPEN;
+  w->memory->jacobian_age = -1.0;
   memcpy(w->y0, w->y_keep, (size_t)w->ny * sizeof(double));
   memcpy(w->rate0, w->rate_keep, (size_t)w->ny * sizeof(double));
   /* what made the try impossible does not stand against an ordinary step */

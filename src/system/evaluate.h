@@ -112,6 +112,21 @@ static inline double saltusi_row_size(const saltusi_row_block* block, int row, c
   return sum;
 }
 
+/* Entry of a row in column i. */
+static inline double saltusi_row_entry(const saltusi_row_block* block, int row, int i) {
+  const double* G = block->G + (size_t)row * (size_t)block->stride;
+  if (block->column == NULL) {
+    return G[i];
+  }
+  const int* column = block->column + (size_t)row * (size_t)block->stride;
+  for (int k = 0; k < block->entries[row]; k++) {
+    if (column[k] == i) {
+      return G[k];
+    }
+  }
+  return 0.0;
+}
+
 /* x += s G_row */
 static inline void saltusi_row_add(const saltusi_row_block* block, int row, double s, double* x) {
   const double* G = block->G + (size_t)row * (size_t)block->stride;

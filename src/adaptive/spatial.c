@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * spatial.c - decisions where contacts have two tangents: friction problems with the exact cone instead of
+ * linear complementarity problems (section 9).
+ *
+ *   contacts at rest     u + mu |u_T| n in K*  perp  l in K,      u = R^T P R l + free
+ *   moving contacts      0 <= u_N  perp  l_N >= 0,   l_T = -mu l_N d with the direction d of U_T
+ *
+ * Without moving contacts this is the friction problem of src/solve. With them it is solved contact by
+ * contact, each exactly, until nothing changes.
+ */
+#include "adaptive/adaptive.h"
+#include "math/dense.h"
+#include "solve/one_contact.h"
+
+#include <float.h>
+#include <string.h>
+
+enum { SWEEPS_MAX = 20000 };
+/* Change of a sweep, relative to the largest force, at which it ends. */
+static const double settled = 1e-14;
+
+bool saltusi_is_spatial(const saltusi_adaptive* w, int count) {
+  for (int i = 0; i < count; i++) {
+    if (w->tangents[w->set[i]] == 2 && w->mu[w->set[i]] > 0.0) {
+      return true;
+    }
+  }
+  return false;
+}
+
+static bool moves(const saltusi_adaptive* w, int key) {
+  return w->sense[key] != 0.0 && w->mu[key] > 0.0;
+}
+
+/* Direction of slip of a moving contact. */
+static double direction_of(const saltusi_adaptive* w, int key, int k) {
+  return w->tangents[key] == 1 ? w->sense[key] : w->direction[2 * key + k];
+}
+
+/* Rows of each contact, columns P H, W and free values. */
+static int make_problem(saltusi_adaptive* w, int count, const double* u_free) {
+  int n = 0;
+  for (int i = 0; i < count; i++) {
+    int key = w->set[i];
+    w->unit_first[i] = n;
+    w->unit_mu[i] = moves(w, key) ? 0.0 : w->mu[key];
+    int rows = w->mu[key] > 0.0 && !moves(w, key) ? 1 + w->tangents[key] : 1;
+    for (int k = 0; k < rows; k++, n++) {
+      int row = w->nj + w->base[key] + k;
+      double* x = w->lcp_X + (size_t)n * (size_t)w->nv;
+      w->lcp_kind[n] = row;
+      w->lcp_q[n] = u_free[w->base[key] + k];
+      memset(x, 0, (size_t)w->nv * sizeof(double));
+      saltusi_row_add(&w->row, row, 1.0, x);
+      for (int c = 0; moves(w, key) && c < w->tangents[key]; c++) {
+        saltusi_row_add(&w->row, row + 1 + c, -w->mu[key] * direction_of(w, key, c), x);
+      }
+      saltusi_mode_inverse(w, x);
+    }
+  }
+  w->unit_first[count] = n;
+  for (int i = 0; i < n; i++) {
+    for (int j = 0; j < n; j++) {
+      w->lcp_M[i * n + j] =
+          saltusi_row_dot(&w->row, w->lcp_kind[i], w->lcp_X + (size_t)j * (size_t)w->nv);
+    }
+  }
+  return n;
+}
+
+/* One contact with the others held; the change of its force. */
+static double solve_unit(saltusi_adaptive* w, int unit, int n) {
+  int first = w->unit_first[unit];
+  int d = w->unit_first[unit + 1] - first;
+  double block[9];
+  double data[16];
+  double b[3];
+  double r[3] = {0.0, 0.0, 0.0};
+  double slip = 0.0;
+  for (int k = 0; k < d; k++) {
+    b[k] = w->lcp_q[first + k];
+    for (int j = 0; j < n; j++) {
+      b[k] += w->lcp_M[(first + k) * n + j] * w->lcp_z[j];
+    }
+    for (int c = 0; c < d; c++) {
+      block[k * d + c] = w->lcp_M[(first + k) * n + first + c];
+      b[k] -= block[k * d + c] * w->lcp_z[first + c];
+    }
+  }
+  if (d == 1) {
+    r[0] = block[0] > 0.0 ? fmax(0.0, -b[0] / block[0]) : 0.0;
+  } else {
+    saltusi_one_contact_prepare(d, block, data);
+    if (d == 3) {
+      saltusi_one_contact_spatial(data, w->unit_mu[unit], b, r, &slip);
+    } else {
+      saltusi_one_contact_planar(data, w->unit_mu[unit], b, r);
+    }
+  }
+  double change = 0.0;
+  for (int k = 0; k < d; k++) {
+    change = fmax(change, fabs(r[k] - w->lcp_z[first + k]));
+    w->lcp_z[first + k] = r[k];
+  }
+  return change;
+}
+
+static bool sweep(saltusi_adaptive* w, int count, int n) {
+  memset(w->lcp_z, 0, (size_t)n * sizeof(double));
+  for (int k = 0; k < SWEEPS_MAX; k++) {
+    double change = 0.0;
+    for (int unit = 0; unit < count; unit++) {
+      change = saltusi_larger(change, solve_unit(w, unit, n));
+    }
+    double size = saltusi_max_abs(n, w->lcp_z);
+    if (!isfinite(change)) {
+      return false;
+    }
+    if (change <= settled * fmax(size, DBL_MIN)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* Forces by contact row, slips, and the change of v or a. */
+static void write_answer(saltusi_adaptive* w, int count, int n) {
+  memset(w->impulse, 0, (size_t)w->nl * sizeof(double));
+  memset(w->slack, 0, (size_t)w->nc * sizeof(double));
+  memset(w->delta, 0, (size_t)w->nv * sizeof(double));
+  for (int i = 0; i < n; i++) {
+    saltusi_add_scaled(w->nv, w->lcp_z[i], w->lcp_X + (size_t)i * (size_t)w->nv, w->delta);
+  }
+  for (int i = 0; i < count; i++) {
+    int key = w->set[i];
+    int first = w->unit_first[i];
+    double* l = w->impulse + w->base[key];
+    double slip[2] = {0.0, 0.0};
+    for (int k = first; k < w->unit_first[i + 1]; k++) {
+      l[k - first] = w->lcp_z[k];
+      if (k > first) {
+        slip[k - first - 1] = w->lcp_q[k] + saltusi_row_dot(&w->row, w->lcp_kind[k], w->delta);
+      }
+    }
+    for (int k = 0; moves(w, key) && k < w->tangents[key]; k++) {
+      l[1 + k] = -w->mu[key] * direction_of(w, key, k) * l[0];
+    }
+    w->slack[key] = hypot(slip[0], slip[1]);
+  }
+}
+
+saltus_status saltusi_spatial_solve(saltusi_adaptive* w, int count, const double* u_free) {
+  int n = make_problem(w, count, u_free);
+  bool moving = false;
+  for (int i = 0; i < count; i++) {
+    moving = moving || moves(w, w->set[i]);
+  }
+  w->counts.decisions++;
+  w->eval->work.contact_solves++;
+  bool solved = !moving && saltusi_friction_step_solve(&w->friction, count, w->unit_first,
+                                                       w->unit_mu, w->lcp_M, w->lcp_q, w->lcp_z);
+  solved = solved || sweep(w, count, n);
+  if (!solved) {
+    return SALTUS_RETRY_SMALLER;
+  }
+  write_answer(w, count, n);
+  return SALTUS_OK;
+}
+
+/* Contacts that begin to slide from rest get a small velocity along -l_T, so that their direction is
+ * defined: U_T = floor times two, below the tolerance by far. */
+saltus_status saltusi_spatial_kick(saltusi_adaptive* w, double t, double* y) {
+  bool any = false;
+  saltusi_mode_rows(w, t, y, true);
+  const double* v = y + w->nq;
+  double speed = 2.0 * w->slip_floor;
+  for (int key = 0; key < w->nc; key++) {
+    w->kicked[key] = false;
+    if (w->tangents[key] != 2 || w->mu[key] == 0.0 || saltusi_mode_of(w, key) != SALTUSI_SLIP) {
+      continue;
+    }
+    int row = w->nj + w->base[key] + 1;
+    const double* l = w->impulse + w->base[key];
+    double u[2];
+    for (int k = 0; k < 2; k++) {
+      u[k] = saltusi_row_dot(&w->row, row + k, v) + w->row.b[row + k];
+    }
+    double friction = hypot(l[1], l[2]);
+    if (hypot(u[0], u[1]) < speed && friction > 0.0) {
+      w->kicked[key] = true;
+      w->kick[2 * key] = -speed * l[1] / friction;
+      w->kick[2 * key + 1] = -speed * l[2] / friction;
+      any = true;
+    }
+  }
+  return any ? saltusi_mode_project_velocity(w, t, y, true) : SALTUS_OK;
+}
