@@ -88,6 +88,7 @@ static void layout_rows(saltusi_adaptive* w, saltus_arena* arena) {
     w->spread_pivot = SALTUS_PUSH(arena, int, 2 * w->nv);
     w->spread_in = SALTUS_PUSH(arena, double, w->rows);
     w->spread_right = SALTUS_PUSH(arena, double, w->rows);
+    w->spread_sum = SALTUS_PUSH(arena, double, w->rows);
     saltusi_friction_step_layout(&w->friction, w->nc, 3, w->nl, arena);
   }
   w->unit_first = SALTUS_PUSH(arena, int, w->nc + 1);
@@ -141,6 +142,7 @@ static void layout_events(saltusi_adaptive* w, saltus_arena* arena) {
   w->found = SALTUS_PUSH(arena, saltusi_found, 4 * nc);
   w->mode_kept = SALTUS_PUSH(arena, saltusi_contact_memory, nc);
   w->mode_old = SALTUS_PUSH(arena, saltusi_contact_memory, nc);
+  w->mode_check = SALTUS_PUSH(arena, saltusi_contact_memory, nc);
   int n = 0;
   for (int i = 0; i < nc; i++) {
     n += w->law_tangents_max > 0 ? 4 : 1;

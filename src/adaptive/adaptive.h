@@ -168,25 +168,28 @@ struct saltusi_adaptive {
   saltusi_linear mass;
   saltusi_row_block row; /* [rows] joints, then contacts; with convective parts */
   saltus_contact_list list;
-  double* gap;          /* [nc] by key; infinite where there is none */
-  double* joint_gap;    /* [nj] */
-  int held;             /* active rows of the mode */
-  int* held_row;        /* [rows] row of each */
-  int* held_key;        /* [rows] contact of each; -1: joint */
-  double* column;       /* [rows x nv] M^-1 H */
-  double* W;            /* [rows x rows] */
-  double* W_spare;      /* [rows x rows] */
-  double* right;        /* [rows] */
-  double* row_scale;    /* [rows] */
-  bool spatial;         /* some contact has two tangents and rubs */
-  double* spread;       /* [nv x nv] */
-  int* spread_pivot;    /* [2 nv] */
-  double* spread_in;    /* [rows] */
-  double* spread_right; /* [rows] */
-  int* pivot;           /* [2 rows] */
-  double* force;        /* [rows] multipliers of the last mode dynamics, by row */
-  double* free_acc;     /* [nv] */
-  double* direction;    /* [2 nc] of slip */
+  double* gap;                        /* [nc] by key; infinite where there is none */
+  double* joint_gap;                  /* [nj] */
+  int held;                           /* active rows of the mode */
+  int* held_row;                      /* [rows] row of each */
+  int* held_key;                      /* [rows] contact of each; -1: joint */
+  double* column;                     /* [rows x nv] M^-1 H */
+  double* W;                          /* [rows x rows] */
+  double* W_spare;                    /* [rows x rows] */
+  double* right;                      /* [rows] */
+  double* row_scale;                  /* [rows] */
+  bool redundant;                     /* the last dynamics had more rows than they need */
+  saltusi_contact_memory* mode_check; /* [nc] */
+  bool spatial;                       /* some contact has two tangents and rubs */
+  double* spread;                     /* [nv x nv] */
+  int* spread_pivot;                  /* [2 nv] */
+  double* spread_in;                  /* [rows] */
+  double* spread_right;               /* [rows] */
+  double* spread_sum;                 /* [rows] */
+  int* pivot;                         /* [2 rows] */
+  double* force;                      /* [rows] multipliers of the last mode dynamics, by row */
+  double* free_acc;                   /* [nv] */
+  double* direction;                  /* [2 nc] of slip */
 
   /* y at the start, at the end, and stages */
   double t, h; /* of the attempt */
@@ -376,6 +379,9 @@ saltus_status saltusi_adaptive_transition(saltusi_adaptive* w, double t, double 
                                           const saltusi_found* found);
 /* The velocity below which slip is none (section 2). */
 double saltusi_slip_rounding(const saltusi_adaptive* w);
+/* Senses of slip of the contacts that move, into w->sense; a stored sense of one that does not move is
+ * meaningless. */
+void saltusi_find_senses(saltusi_adaptive* w, double t, const double* y);
 void saltusi_tell(saltusi_adaptive* w, saltus_event event);
 
 /* zeno.c: *done when the jump was taken; then y1 holds its end, *tau its length. */

@@ -316,6 +316,25 @@ static void classify(saltusi_adaptive* w, int key, double force_size, double acc
   }
 }
 
+/* Spatial contacts at their bound slide when another one does: at the onset their accelerations are too
+ * small to tell, and a rigid body cannot slide at some of its supports only. */
+static void slide_together(saltusi_adaptive* w, int count) {
+  const double at_bound = 1e-6;
+  bool any = false;
+  for (int i = 0; i < count; i++) {
+    any = any || (w->tangents[w->set[i]] == 2 && saltusi_mode_of(w, w->set[i]) == SALTUSI_SLIP);
+  }
+  for (int i = 0; any && i < count; i++) {
+    int key = w->set[i];
+    const double* l = w->impulse + w->base[key];
+    if (w->tangents[key] == 2 && saltusi_mode_of(w, key) == SALTUSI_STICK &&
+        hypot(l[1], l[2]) >= w->mu[key] * l[0] * (1.0 - at_bound)) {
+      w->contact[key].mode = SALTUSI_SLIP;
+      w->contact[key].sense = 1.0;
+    }
+  }
+}
+
 /* The free acceleration: no contact acts, joints do. */
 static saltus_status free_acceleration(saltusi_adaptive* w, double t, const double* y) {
   memcpy(w->mode_kept, w->contact, (size_t)w->nc * sizeof *w->contact);
@@ -371,6 +390,7 @@ saltus_status saltusi_decide_status(saltusi_adaptive* w, double t, const double*
     saltusi_contact_mode mode = saltusi_mode_of(w, w->set[i]);
     redundant = redundant || mode == SALTUSI_STICK || mode == SALTUSI_IDLE;
   }
+  slide_together(w, count);
   if (redundant && !saltusi_is_spatial(w, count)) { /* those spread forces over dependent rows */
     rank_pass(w, count);
   }

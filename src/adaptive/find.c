@@ -339,6 +339,49 @@ static double polish(search* s, double x, double width, double at_end) {
   return x;
 }
 
+/* Whether forces exist that keep every sticking contact sticking, at a place of the step. */
+static saltus_status check_sticks(saltusi_adaptive* w, double theta, bool* sticks) {
+  double t = w->t + theta * w->h;
+  int count = 0;
+  w->ops->dense(&w->motion, theta, 0, w->ny, w->probe);
+  memcpy(w->mode_check, w->contact, (size_t)w->nc * sizeof *w->contact);
+  saltusi_find_senses(w, t, w->probe);
+  for (int key = 0; key < w->nc; key++) {
+    if (saltusi_mode_closed(w, key)) {
+      w->set[count++] = key;
+    }
+  }
+  saltus_status status = saltusi_decide_status(w, t, w->probe, count);
+  *sticks = status == SALTUS_OK;
+  for (int key = 0; key < w->nc; key++) {
+    bool stuck = w->mode_check[key].mode == SALTUSI_STICK;
+    *sticks = *sticks && !(stuck && w->contact[key].mode == SALTUSI_SLIP);
+  }
+  memcpy(w->contact, w->mode_check, (size_t)w->nc * sizeof *w->contact);
+  return status == SALTUS_RETRY_SMALLER ? SALTUS_OK : status;
+}
+
+/* Redundant supports share friction in many ways. The spread of the dynamics is one of them: when it uses
+ * up a cone, the friction problem tells whether another one does not. */
+static saltus_status find_shared_slide(saltusi_adaptive* w, int key, double from) {
+  double width = fmin(1e-3, 0.01 * sqrt(fmax(w->settings.rtol, 1e-14)));
+  bool sticks = true;
+  saltus_status status = check_sticks(w, 1.0, &sticks);
+  if (status != SALTUS_OK || sticks) {
+    return status;
+  }
+  double last = from;
+  double first = 1.0;
+  while (status == SALTUS_OK && first - last > width) {
+    double middle = 0.5 * (first + last);
+    status = check_sticks(w, middle, &sticks);
+    last = sticks ? middle : last;
+    first = sticks ? first : middle;
+  }
+  add(w, SALTUSI_FOUND_SLIDE, key, first, last);
+  return status;
+}
+
 static saltus_status find_force(saltusi_adaptive* w, saltusi_found_kind kind, int key,
                                 quantity what, double sign) {
   search s = {.w = w, .what = what, .key = key, .sign = sign};
@@ -357,6 +400,9 @@ static saltus_status find_force(saltusi_adaptive* w, saltusi_found_kind kind, in
   double root = first_root(&s, &f);
   if (isnan(root)) {
     return s.status;
+  }
+  if (kind == SALTUSI_FOUND_SLIDE && w->redundant) {
+    return find_shared_slide(w, key, root);
   }
   s.exact = true;
   root = polish(&s, root, width, end);

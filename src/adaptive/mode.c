@@ -217,10 +217,12 @@ static saltus_status spread_once(saltusi_adaptive* w) {
 static saltus_status solve_spread(saltusi_adaptive* w) {
   int n = w->held;
   memcpy(w->W_spare, w->W, (size_t)n * (size_t)n * sizeof(double));
+  w->redundant = false;
   if (saltusi_lu_factor(n, w->W_spare, w->pivot, spread_pivot_least)) {
     saltusi_lu_solve(n, w->W_spare, w->pivot, w->right);
     return SALTUS_OK;
   }
+  w->redundant = true;
   memcpy(w->spread_right, w->right, (size_t)n * sizeof(double));
   for (int k = 0; k < n; k++) {
     w->row_scale[k] = 1.0;
@@ -244,6 +246,22 @@ static saltus_status solve_spread(saltusi_adaptive* w) {
     w->row_scale[k] = key < 0 || normal ? 1.0 : weight * weight;
   }
   return spread_once(w);
+}
+
+/* Once more on what rounding left of the held accelerations, so that what sticks does not creep. */
+static saltus_status refine_spread(saltusi_adaptive* w, double* a) {
+  int n = w->held;
+  memcpy(w->spread_sum, w->right, (size_t)n * sizeof(double));
+  for (int i = 0; i < n; i++) {
+    int row = w->held_row[i];
+    w->spread_right[i] = -(saltusi_row_dot(&w->row, row, a) + w->row.c[row]);
+  }
+  saltus_status status = spread_once(w);
+  for (int i = 0; i < n && status == SALTUS_OK; i++) {
+    saltusi_add_scaled(w->nv, w->right[i], w->column + (size_t)i * (size_t)w->nv, a);
+    w->right[i] += w->spread_sum[i];
+  }
+  return status;
 }
 
 saltus_status saltusi_mode_rate(saltusi_adaptive* w, double t, const double* y, double* rate) {
@@ -273,6 +291,9 @@ saltus_status saltusi_mode_rate(saltusi_adaptive* w, double t, const double* y, 
     status = w->spatial ? solve_spread(w) : saltusi_mode_solve(w, w->held);
     for (int i = 0; i < w->held && status == SALTUS_OK; i++) {
       saltusi_add_scaled(w->nv, w->right[i], w->column + (size_t)i * (size_t)w->nv, a);
+    }
+    if (status == SALTUS_OK && w->spatial && w->redundant) {
+      status = refine_spread(w, a);
     }
   }
   if (status == SALTUS_OK) {

@@ -169,13 +169,10 @@ saltus_status saltusi_spatial_solve(saltusi_adaptive* w, int count, const double
   return SALTUS_OK;
 }
 
-/* Contacts that begin to slide from rest get a small velocity along -l_T, so that their direction is
- * defined: U_T = floor times two, below the tolerance by far. */
-saltus_status saltusi_spatial_kick(saltusi_adaptive* w, double t, double* y) {
-  bool any = false;
+/* Contacts that slide and hardly move: they get the direction of -l_T for now. */
+static int find_kicked(saltusi_adaptive* w, double t, const double* y, double speed) {
+  int count = 0;
   saltusi_mode_rows(w, t, y, true);
-  const double* v = y + w->nq;
-  double speed = 2.0 * w->slip_floor;
   for (int key = 0; key < w->nc; key++) {
     w->kicked[key] = false;
     if (w->tangents[key] != 2 || w->mu[key] == 0.0 || saltusi_mode_of(w, key) != SALTUSI_SLIP) {
@@ -183,17 +180,47 @@ saltus_status saltusi_spatial_kick(saltusi_adaptive* w, double t, double* y) {
     }
     int row = w->nj + w->base[key] + 1;
     const double* l = w->impulse + w->base[key];
+    double friction = hypot(l[1], l[2]);
     double u[2];
     for (int k = 0; k < 2; k++) {
-      u[k] = saltusi_row_dot(&w->row, row + k, v) + w->row.b[row + k];
+      u[k] = saltusi_row_dot(&w->row, row + k, y + w->nq) + w->row.b[row + k];
     }
-    double friction = hypot(l[1], l[2]);
     if (hypot(u[0], u[1]) < speed && friction > 0.0) {
       w->kicked[key] = true;
-      w->kick[2 * key] = -speed * l[1] / friction;
-      w->kick[2 * key + 1] = -speed * l[2] / friction;
-      any = true;
+      w->direction[2 * key] = -l[1] / friction;
+      w->direction[2 * key + 1] = -l[2] / friction;
+      count++;
     }
   }
-  return any ? saltusi_mode_project_velocity(w, t, y, true) : SALTUS_OK;
+  return count;
+}
+
+/* Contacts that begin to slide from rest get a small velocity, below the tolerance by far, so that their
+ * direction is defined: all in proportion to the accelerations that the friction problem gave them, which a
+ * rigid body can follow, and the slowest with twice the speed at which slip stops. */
+saltus_status saltusi_spatial_kick(saltusi_adaptive* w, double t, double* y) {
+  const double most = 50.0; /* between the fastest and the slowest */
+  double speed = 2.0 * w->slip_floor;
+  if (find_kicked(w, t, y, speed) == 0) {
+    return SALTUS_OK;
+  }
+  double largest = 0.0;
+  double least = INFINITY;
+  for (int key = 0; key < w->nc; key++) {
+    for (int k = 0; w->kicked[key] && k < 2; k++) {
+      w->kick[2 * key + k] = w->u_after[w->base[key] + 1 + k];
+    }
+    double size = hypot(w->kick[2 * key], w->kick[2 * key + 1]);
+    largest = w->kicked[key] ? fmax(largest, size) : largest;
+    least = w->kicked[key] ? fmin(least, size) : least;
+  }
+  bool along = largest > 0.0;
+  double factor = along ? speed / fmax(least, largest / most) : 0.0;
+  for (int key = 0; key < w->nc; key++) {
+    for (int k = 0; w->kicked[key] && k < 2; k++) {
+      w->kick[2 * key + k] =
+          along ? factor * w->kick[2 * key + k] : speed * w->direction[2 * key + k];
+    }
+  }
+  return saltusi_mode_project_velocity(w, t, y, true);
 }

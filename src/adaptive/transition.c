@@ -54,6 +54,11 @@ static double slip_of(const saltusi_adaptive* w, const double* y, int key) {
   return w->tangents[key] == 2 ? hypot(velocity_of(w, y, key, 1), velocity_of(w, y, key, 2)) : 0.0;
 }
 
+/* Slip below which a contact does not move; a spatial one starts from twice the floor. */
+static double slow_for(const saltusi_adaptive* w, int key, double slow) {
+  return w->tangents[key] == 2 ? fmax(slow, 2.5 * w->slip_floor) : slow;
+}
+
 /* The direction in which a spatial contact moves. */
 static void note_direction(saltusi_adaptive* w, const double* y, int key) {
   double slip = slip_of(w, y, key);
@@ -182,7 +187,7 @@ static saltus_status stop_slow(saltusi_adaptive* w, double t, double* y, int can
   double slow = fmax(16.0 * rounding, 0.01 * w->atol_v_min);
   for (int i = 0; i < candidates; i++) {
     int key = w->cand[i];
-    if (w->mu[key] > 0.0 && fabs(slip_of(w, y, key)) <= slow) {
+    if (w->mu[key] > 0.0 && fabs(slip_of(w, y, key)) <= slow_for(w, key, slow)) {
       w->contact[key].mode = SALTUSI_STICK;
       any = true;
     }
@@ -272,13 +277,12 @@ static int list_closed(saltusi_adaptive* w) {
   return count;
 }
 
-/* Contacts that move keep their sense; a stored sense of one that does not is meaningless. */
-static void find_senses(saltusi_adaptive* w, double t, const double* y) {
+void saltusi_find_senses(saltusi_adaptive* w, double t, const double* y) {
   double slow = saltusi_slip_rounding(w);
   saltusi_mode_rows(w, t, y, true);
   for (int key = 0; key < w->nc; key++) {
     bool slips = saltusi_mode_of(w, key) == SALTUSI_SLIP && w->mu[key] > 0.0;
-    bool moves = slips && fabs(slip_of(w, y, key)) > slow;
+    bool moves = slips && fabs(slip_of(w, y, key)) > slow_for(w, key, slow);
     note_direction(w, y, key);
     w->sense[key] = moves ? (w->tangents[key] == 2 ? 1.0 : w->contact[key].sense) : 0.0;
   }
@@ -365,7 +369,7 @@ static saltus_status on_hit(saltusi_adaptive* w, double t, double* y, const salt
 }
 
 static saltus_status on_open(saltusi_adaptive* w, double t, double* y, int key) {
-  find_senses(w, t, y);
+  saltusi_find_senses(w, t, y);
   int count = list_closed(w);
   saltus_status status = saltusi_decide_status(w, t, y, count);
   if (status == SALTUS_RETRY_SMALLER || (status == SALTUS_OK && saltusi_mode_closed(w, key))) {
@@ -386,13 +390,13 @@ static saltus_status on_stop(saltusi_adaptive* w, double t, double* y, int key) 
   saltusi_mode_rows(w, t, y, true);
   for (int a = 0; a < w->nc; a++) {
     bool slips = saltusi_mode_of(w, a) == SALTUSI_SLIP && w->mu[a] > 0.0;
-    if (a == key || (slips && fabs(slip_of(w, y, a)) <= slow)) {
+    if (a == key || (slips && fabs(slip_of(w, y, a)) <= slow_for(w, a, slow))) {
       w->contact[a].mode = SALTUSI_STICK;
     }
   }
   saltus_status status = saltusi_mode_project(w, t, y);
   if (status == SALTUS_OK) {
-    find_senses(w, t, y);
+    saltusi_find_senses(w, t, y);
     status = decide_again(w, t, y);
   }
   return status;
@@ -405,7 +409,7 @@ static saltus_status on_slide(saltusi_adaptive* w, double t, double* y, int key)
   }
   double sense = w->force[w->nj + w->base[key] + 1] > 0.0 ? -1.0 : 1.0;
   memcpy(w->slide_force, w->force + w->nj, (size_t)w->nl * sizeof(double));
-  find_senses(w, t, y);
+  saltusi_find_senses(w, t, y);
   status = decide_again(w, t, y);
   if (status != SALTUS_OK || !same_status(w)) {
     return status;
@@ -413,10 +417,11 @@ static saltus_status on_slide(saltusi_adaptive* w, double t, double* y, int key)
   if (w->tangents[key] == 2) { /* at its bound to rounding: it slides along the friction it had */
     w->contact[key].mode = SALTUSI_SLIP;
     memcpy(w->impulse, w->slide_force, (size_t)w->nl * sizeof(double));
+    memset(w->u_after, 0, (size_t)w->nl * sizeof(double));
     return SALTUS_OK;
   }
   /* all friction is used up: what is at its bound slides */
-  find_senses(w, t, y);
+  saltusi_find_senses(w, t, y);
   w->sense[key] = sense;
   for (int a = 0; a < w->nc; a++) {
     if (saltusi_mode_of(w, a) == SALTUSI_STICK_BOUND) {
@@ -493,7 +498,7 @@ saltus_status saltusi_adaptive_transition(saltusi_adaptive* w, double t, double 
     status = on_slide(w, t, y, found->key);
     break;
   case SALTUSI_FOUND_DECIDE:
-    find_senses(w, t, y);
+    saltusi_find_senses(w, t, y);
     status = decide_again(w, t, y);
     break;
   }
