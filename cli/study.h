@@ -50,8 +50,10 @@ typedef struct study_report {
   int claim_count, claim_capacity;
   study_series* series;
   int series_count, series_capacity;
-  bool over_work;   /* figures show the error over the work, not over the step */
-  bool over_forces; /* and the work is counted in force evaluations, not in steps */
+  bool over_work;      /* figures show the error over the work, not over the step */
+  bool over_forces;    /* and the work is counted in force evaluations, not in steps */
+  bool named;          /* labels "QUANTITY, METHOD": a panel for each quantity */
+  const char* x_label; /* of the figure, instead of the step */
 } study_report;
 
 typedef struct study {
@@ -159,5 +161,14 @@ extern const study study_potra2006_fig7;
 extern const study study_potra2006_detector;
 extern const study study_potra2006_poisson;
 extern const study study_potra2006_painleve;
+
+extern const study study_schindler2011_fig4;
+extern const study study_schindler2011_fig5;
+extern const study study_schindler2011_fig6;
+extern const study study_dg_closed_contact;
+extern const study study_dg_multi_contact;
+extern const study study_dg_take_off;
+extern const study study_dg_friction;
+extern const study study_dg_stability;
 
 #endif

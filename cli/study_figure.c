@@ -41,9 +41,10 @@ static int write_figure(const drawing* d, saltusi_panel* panels, int count, doub
   bool work = d->report->over_work;
   const saltusi_figure figure = {.title = d->report->study,
                                  .subtitle = d->report->source,
-                                 .x_label = !work                    ? "step h [s]"
-                                            : d->report->over_forces ? "work: force evaluations"
-                                                                     : "work: steps attempted",
+                                 .x_label = d->report->x_label != NULL ? d->report->x_label
+                                            : !work                    ? "step h [s]"
+                                            : d->report->over_forces   ? "work: force evaluations"
+                                                                       : "work: steps attempted",
                                  .log_x = true,
                                  .panel_count = count,
                                  .panels = panels,
@@ -96,7 +97,8 @@ static int panel_of(drawing* d, const study_series* series) {
   }
   int k = d->panel_count++;
   memcpy(d->panel_names[k], name, sizeof name);
-  snprintf(d->y_labels[k], sizeof d->y_labels[k], "q L_{1}, %s", name);
+  snprintf(d->y_labels[k], sizeof d->y_labels[k], "%s%s", d->report->named ? "" : "q L_{1}, ",
+           name);
   return k;
 }
 
@@ -161,7 +163,8 @@ int study_draw(const study_report* report, const char* path) {
       d->e_q[i] = report->rows[i].error.q.l1;
       d->e_v[i] = report->rows[i].error.v.l1;
     }
-    code = report->series_count <= FEW ? draw_few(d, path) : draw_many(d, path);
+    bool few = report->series_count <= FEW && !report->named;
+    code = few ? draw_few(d, path) : draw_many(d, path);
   } else {
     cli_error("no memory");
   }
