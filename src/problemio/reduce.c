@@ -5,145 +5,24 @@
  *
  *   M x = H e_j,   W e_j = H^T x,   and once   M x = f,   q = H^T x + w
  *
- * M symmetric and positive definite: Cholesky factors of CHOLMOD (Chen, Davis, Hager & Rajamanickam,
- * ACM TOMS 35, 2008), whose solution for a sparse right-hand side touches only the bodies that the
- * contact touches, so that the cost grows with the blocks of W. Otherwise LU factors of UMFPACK
- * (Davis, ACM TOMS 30, 2004).
+ * mass_factor.c solves; its solutions say where they may not be zero, so that the cost grows with the
+ * blocks of W.
  */
 #include "base/log.h"
 #include "problemio/formats.h"
+#include "problemio/mass_factor.h"
 
 #include <limits.h>
-#include <math.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include <suitesparse/cholmod.h>
-#include <suitesparse/umfpack.h>
-
-typedef struct solver {
-  cholmod_common common;
-  cholmod_factor* factor;        /* NULL: LU */
-  cholmod_dense *b, *x, *y, *e;  /* b is ours, the others belong to cholmod_solve2 */
-  cholmod_sparse *b_set, *x_set; /* patterns */
-  void* lu;
-  const saltus_csr* M;
-  double* plain; /* [n] solution of the LU */
-} solver;
-
-static bool is_symmetric(const saltus_csr* M) {
-  /* walks the matrix and its transpose side by side: entry (i, j) is met in the order of j */
-  bool same = true;
-  int* at = malloc(((size_t)M->rows + 1) * sizeof(int));
-  if (at == NULL) {
-    return false;
-  }
-  memcpy(at, M->start, ((size_t)M->rows + 1) * sizeof(int));
-  for (int i = 0; i < M->rows && same; i++) {
-    for (int k = M->start[i]; k < M->start[i + 1] && same; k++) {
-      int j = M->column[k];
-      int mirror = at[j];
-      same = mirror < M->start[j + 1] && M->column[mirror] == i &&
-             fabs(M->values[mirror] - M->values[k]) <= 1e-14 * fabs(M->values[k]);
-      at[j]++;
-    }
-  }
-  free(at);
-  return same;
-}
-
-/* The lower triangle by columns is the upper one by rows. */
-static bool factor_cholesky(solver* s) {
-  const saltus_csr* M = s->M;
-  cholmod_sparse view = {.nrow = (size_t)M->rows,
-                         .ncol = (size_t)M->rows,
-                         .nzmax = (size_t)M->start[M->rows],
-                         .p = (void*)M->start,
-                         .i = (void*)M->column,
-                         .x = (void*)M->values,
-                         .stype = -1,
-                         .itype = CHOLMOD_INT,
-                         .xtype = CHOLMOD_REAL,
-                         .dtype = CHOLMOD_DOUBLE,
-                         .sorted = 1,
-                         .packed = 1};
-  s->common.supernodal = CHOLMOD_SIMPLICIAL; /* sparse right-hand sides need it */
-  s->common.print = 0;
-  s->factor = cholmod_analyze(&view, &s->common);
-  bool good = s->factor != NULL && cholmod_factorize(&view, s->factor, &s->common) &&
-              s->common.status == CHOLMOD_OK && s->factor->minor == s->factor->n;
-  if (!good) {
-    cholmod_free_factor(&s->factor, &s->common);
-  }
-  return good;
-}
-
-static bool factor_lu(solver* s) {
-  const saltus_csr* M = s->M;
-  void* symbolic = NULL;
-  /* compressed rows are the columns of the transpose */
-  int code =
-      umfpack_di_symbolic(M->rows, M->rows, M->start, M->column, M->values, &symbolic, NULL, NULL);
-  if (code == UMFPACK_OK) {
-    code = umfpack_di_numeric(M->start, M->column, M->values, symbolic, &s->lu, NULL, NULL);
-  }
-  umfpack_di_free_symbolic(&symbolic);
-  return code == UMFPACK_OK;
-}
-
-static bool open_solver(solver* s, const saltus_csr* M) {
-  *s = (solver){.M = M};
-  cholmod_start(&s->common);
-  size_t n = (size_t)M->rows;
-  s->b = cholmod_zeros(n, 1, CHOLMOD_REAL, &s->common);
-  s->b_set = cholmod_allocate_sparse(n, 1, n, 0, 1, 0, CHOLMOD_PATTERN, &s->common);
-  s->plain = calloc(n + 1, sizeof(double));
-  if (s->b == NULL || s->b_set == NULL || s->plain == NULL) {
-    return false;
-  }
-  return (is_symmetric(M) && factor_cholesky(s)) || factor_lu(s);
-}
-
-static void close_solver(solver* s) {
-  cholmod_free_factor(&s->factor, &s->common);
-  cholmod_free_dense(&s->b, &s->common);
-  cholmod_free_dense(&s->x, &s->common);
-  cholmod_free_dense(&s->y, &s->common);
-  cholmod_free_dense(&s->e, &s->common);
-  cholmod_free_sparse(&s->b_set, &s->common);
-  cholmod_free_sparse(&s->x_set, &s->common);
-  umfpack_di_free_numeric(&s->lu);
-  cholmod_finish(&s->common);
-  free(s->plain);
-}
-
-/* Solves for the right-hand side in b, nonzero in the rows of b_set. The solution is *x, nonzero in
- * *count rows `rows` (NULL: anywhere). */
-static bool solve(solver* s, const double** x, const int** rows, int* count) {
-  *rows = NULL;
-  *count = s->M->rows;
-  if (s->factor == NULL) {
-    *x = s->plain;
-    return umfpack_di_solve(UMFPACK_At, s->M->start, s->M->column, s->M->values, s->plain, s->b->x,
-                            s->lu, NULL, NULL) == UMFPACK_OK;
-  }
-  if (!cholmod_solve2(CHOLMOD_A, s->factor, s->b, s->b_set, &s->x, &s->x_set, &s->y, &s->e,
-                      &s->common)) {
-    return false;
-  }
-  *x = s->x->x;
-  *rows = s->x_set->i;
-  *count = ((const int*)s->x_set->p)[1];
-  return true;
-}
 
 typedef struct columns {
   const saltus_csr* H;
   int *start, *row; /* H by columns */
   double* value;
-  double* sum;  /* [m] H^T x */
-  int* mark;    /* [m] */
-  int* touched; /* [m] rows of H^T x that may not be zero */
+  double* sum;   /* [m] H^T x */
+  int* mark;     /* [m] */
+  int* touched;  /* [m] rows of H^T x that may not be zero */
+  int* all_rows; /* [n] 0, 1, 2, .. */
 } columns;
 
 static bool turn_around(const saltus_csr* H, saltusi_pool* pool, columns* c) {
@@ -155,6 +34,7 @@ static bool turn_around(const saltus_csr* H, saltusi_pool* pool, columns* c) {
   c->sum = SALTUSI_TAKE(pool, double, m);
   c->mark = SALTUSI_TAKE(pool, int, m);
   c->touched = SALTUSI_TAKE(pool, int, m);
+  c->all_rows = SALTUSI_TAKE(pool, int, H->rows);
   if (pool->failed) {
     return false;
   }
@@ -166,6 +46,7 @@ static bool turn_around(const saltus_csr* H, saltusi_pool* pool, columns* c) {
     at[j + 1] += at[j];
   }
   for (int i = 0; i < H->rows; i++) {
+    c->all_rows[i] = i;
     for (int k = H->start[i]; k < H->start[i + 1]; k++) {
       int to = at[H->column[k]]++;
       c->row[to] = i;
@@ -176,10 +57,10 @@ static bool turn_around(const saltus_csr* H, saltusi_pool* pool, columns* c) {
 }
 
 /* sum <- H^T x; returns the number of touched rows. mark holds j + 1 for those of column j. */
-static int project(columns* c, const double* x, const int* rows, int count, int j) {
+static int project(columns* c, const saltusi_mass_factor* mass, int j) {
   int touched = 0;
-  for (int k = 0; k < count; k++) {
-    int i = rows != NULL ? rows[k] : k;
+  for (int k = 0; k < mass->solved_rows; k++) {
+    int i = mass->rows[k];
     for (int e = c->H->start[i]; e < c->H->start[i + 1]; e++) {
       int r = c->H->column[e];
       if (c->mark[r] != j + 1) {
@@ -187,24 +68,10 @@ static int project(columns* c, const double* x, const int* rows, int count, int 
         c->sum[r] = 0.0;
         c->touched[touched++] = r;
       }
-      c->sum[r] += c->H->values[e] * x[i];
+      c->sum[r] += c->H->values[e] * mass->x[i];
     }
   }
   return touched;
-}
-
-/* Puts column j of H into the right-hand side; or takes it out again. */
-static void load_column(solver* s, const columns* c, int j, bool in) {
-  double* b = s->b->x;
-  int* pattern = s->b_set->i;
-  int* ends = s->b_set->p;
-  int filled = 0;
-  for (int k = c->start[j]; k < c->start[j + 1]; k++) {
-    b[c->row[k]] = in ? c->value[k] : 0.0;
-    pattern[filled++] = c->row[k];
-  }
-  ends[0] = 0;
-  ends[1] = in ? filled : 0;
 }
 
 typedef struct entry {
@@ -247,35 +114,19 @@ static saltus_status take_entries(const entry_list* W, int rows, saltusi_pool* p
   return status;
 }
 
-static saltus_status assemble(solver* s, columns* c, const saltus_global_friction_problem* problem,
-                              entry_list* W, double* q) {
-  const double* x;
-  const int* rows;
-  int count;
+static saltus_status assemble(saltusi_mass_factor* mass, columns* c,
+                              const saltus_global_friction_problem* problem, entry_list* W,
+                              double* q) {
   int m = problem->H.columns;
   for (int j = 0; j < m; j++) {
-    load_column(s, c, j, true);
-    bool good = solve(s, &x, &rows, &count);
-    load_column(s, c, j, false);
-    if (!good) {
-      return SALTUS_ERR_SINGULAR;
-    }
-    if (!append(W, project(c, x, rows, count, j), c, j)) {
+    int first = c->start[j];
+    saltusi_mass_factor_solve(mass, c->start[j + 1] - first, c->row + first, c->value + first);
+    if (!append(W, project(c, mass, j), c, j)) {
       return SALTUS_ERR_MEMORY;
     }
   }
-  int n = problem->M.rows;
-  int* pattern = s->b_set->i;
-  int* ends = s->b_set->p;
-  for (int i = 0; i < n; i++) {
-    ((double*)s->b->x)[i] = problem->f[i];
-    pattern[i] = i;
-  }
-  ends[1] = n;
-  if (!solve(s, &x, &rows, &count)) {
-    return SALTUS_ERR_SINGULAR;
-  }
-  int touched = project(c, x, rows, count, m);
+  saltusi_mass_factor_solve(mass, problem->M.rows, c->all_rows, problem->f);
+  int touched = project(c, mass, m);
   for (int k = 0; k < touched; k++) {
     q[c->touched[k]] += c->sum[c->touched[k]];
   }
@@ -287,7 +138,7 @@ static saltus_status reduce(const saltus_global_friction_problem* problem, saltu
   int contacts = m / problem->dimension;
   saltusi_pool scratch = saltusi_pool_over(&into->pool.allocator);
   columns c;
-  solver s;
+  saltusi_mass_factor mass;
   entry_list W = {.allocator = into->pool.allocator};
   double* q = SALTUSI_TAKE(&into->pool, double, m);
   double* mu = SALTUSI_TAKE(&into->pool, double, contacts);
@@ -296,11 +147,11 @@ static saltus_status reduce(const saltus_global_friction_problem* problem, saltu
     memcpy(q, problem->w, (size_t)m * sizeof(double));
     status = SALTUS_OK;
     if (problem->M.rows > 0) { /* nothing moves otherwise */
-      status = open_solver(&s, &problem->M) ? SALTUS_OK : SALTUS_ERR_SINGULAR;
+      status = saltusi_mass_factor_open(&mass, &problem->M);
       if (status == SALTUS_OK) {
-        status = assemble(&s, &c, problem, &W, q);
+        status = assemble(&mass, &c, problem, &W, q);
       }
-      close_solver(&s);
+      saltusi_mass_factor_close(&mass);
     }
   }
   saltus_csr rows;

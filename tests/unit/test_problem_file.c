@@ -520,6 +520,36 @@ static void the_reduction_has_the_values_of_the_formula(void** state) {
   assert_null(local);
 }
 
+/* Coupled coordinates: M^-1 h is full where h has a single entry, whatever the order of elimination.
+ * Two bodies of three coordinates, M = 4 I + 1 1^T each, so M^-1 = (I - 1 1^T / 7) / 4. */
+static void the_reduction_fills_coupled_bodies(void** state) {
+  (void)state;
+  const int Ms[] = {0, 3, 6, 9, 12, 15, 18};
+  const int Mc[] = {0, 1, 2, 0, 1, 2, 0, 1, 2, 3, 4, 5, 3, 4, 5, 3, 4, 5};
+  const double Mv[] = {5, 1, 1, 1, 5, 1, 1, 1, 5, 5, 1, 1, 1, 5, 1, 1, 1, 5};
+  const int Hs[] = {0, 1, 2, 3, 4, 5, 6}; /* one entry in every row: column i for row i */
+  const int Hc[] = {0, 1, 2, 3, 4, 5};
+  const double Hv[] = {1, 1, 1, 1, 1, 1};
+  const double f[] = {7, 0, 0, 0, 7, 7};
+  const double w[] = {0, 0, 0, 0, 0, 0};
+  const double mu[] = {0.1, 0.1};
+  const saltus_global_friction_problem g = {
+      .dimension = 3, .M = {6, 6, Ms, Mc, Mv}, .H = {6, 6, Hs, Hc, Hv}, .f = f, .w = w, .mu = mu};
+  saltus_problem_file* local;
+  assert_int_equal(saltus_global_friction_reduce(&g, (saltus_log){0}, NULL, &local), SALTUS_OK);
+  const saltus_block_matrix* W = &local->friction.W;
+  assert_int_equal(W->start[2], 2); /* the bodies do not touch */
+  for (int k = 0; k < 18; k++) {
+    double expected = ((k % 9) % 4 == 0 ? 6.0 : -1.0) / 28.0;
+    assert_near(W->values[k], expected, 1e-15);
+  }
+  const double q[] = {1.5, -0.25, -0.25, -0.5, 1.25, 1.25};
+  for (int k = 0; k < 6; k++) {
+    assert_near(local->friction.q[k], q[k], 1e-15);
+  }
+  saltus_problem_file_destroy(local);
+}
+
 /* The published twin was reduced by another program and printed with 7 digits. */
 static void the_reduction_agrees_with_the_published_twin(void** state) {
   (void)state;
@@ -597,6 +627,7 @@ int main(void) {
 #endif
       cmocka_unit_test(without_memory_nothing_is_left_behind),
       cmocka_unit_test(the_reduction_has_the_values_of_the_formula),
+      cmocka_unit_test(the_reduction_fills_coupled_bodies),
       cmocka_unit_test(the_reduction_agrees_with_the_published_twin),
       cmocka_unit_test(what_a_format_cannot_hold_is_not_written),
   };
