@@ -26,5 +26,7 @@ extern const bench bench_scene_chain;
 extern const bench bench_graph_distance;
 extern const bench bench_precision;
 extern const bench bench_smooth_step;
+extern const bench bench_random_packings;
+extern const bench bench_large_packings;
 
 #endif

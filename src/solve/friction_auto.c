@@ -8,7 +8,7 @@
  *   sweeps          in growing blocks, accelerated and plain in turn; they go on while the rate seen
  *                   predicts less work than the interior point
  *   Newton probe    a few steps from zero and from the sweeps
- *   interior point  from three starts, each finished by Newton and by sweeps from the best point;
+ *   interior point  from five starts, each finished by Newton and by sweeps from the best point;
  *                   after the first also some proximal steps
  *   shuffled sweeps, then Newton
  *   proximal point  last resort
@@ -30,6 +30,9 @@ static const double loose = 1e-4;
 
 /* Newton is not worth a try for less accuracy than this: sweeps get there first. */
 static const double probe_tolerance = 1e-5;
+
+/* Units up to which the interior point may factor with pivoting at once. */
+enum { PIVOTED_UNITS = 400 };
 
 /* Rows up to which a few sweeps are tried before anything else is set up. */
 enum { TINY_ROWS = 96 };
@@ -120,20 +123,24 @@ static bool sweep_stage(saltusi_friction_run* run) {
   }
 }
 
-static bool interior_round(saltusi_friction_run* run, double start_z, double start_y) {
-  saltusi_interior_settings interior = {
-      .iterations = 100, .tol = fmax(run->tol, 1e-8), .start_z = start_z, .start_y = start_y};
-  saltusi_newton_settings newton = {.iterations = 30, .tol = run->tol};
-  if (saltusi_run_interior(run, &interior) || saltusi_run_newton(run, &newton)) {
-    return true;
-  }
+static bool interior_round(saltusi_friction_run* run, const double start[2], bool no_pivoting) {
+  saltusi_interior_settings interior = {.iterations = 100,
+                                        .tol = fmax(run->tol, 1e-8),
+                                        .start_z = start[0],
+                                        .start_y = start[1],
+                                        .no_pivoting = no_pivoting};
+  saltusi_newton_settings newton = {.iterations = 30, .tol = run->tol, .trial = 12};
+  return saltusi_run_interior(run, &interior) || saltusi_run_newton(run, &newton);
+}
+
+/* Accelerated sweeps from the best point, then Newton. */
+static bool sweep_round(saltusi_friction_run* run) {
   saltusi_sweep_settings sweeps = {.sweeps = 300, .tol = run->tol, .anderson = true};
+  saltusi_newton_settings newton = {.iterations = 25, .tol = run->tol, .trial = 7};
   saltusi_run_from_best(run);
   if (saltusi_run_sweeps(run, &sweeps)) {
     return true;
   }
-  newton.iterations = 25;
-  newton.trial = 7;
   saltusi_run_from_best(run);
   return saltusi_run_newton(run, &newton);
 }
@@ -153,18 +160,22 @@ static bool shuffled_round(saltusi_friction_run* run, int round) {
 }
 
 static bool second_order(saltusi_friction_run* run) {
-  static const double starts[3][2] = {{100.0, 100.0}, {30.0, 3.0}, {1.0, 1.0}};
-  for (int k = 0; k < 3 && !over(run); k++) {
-    if (interior_round(run, starts[k][0], starts[k][1])) {
+  static const double starts[][2] = {
+      {100.0, 100.0}, {10.0, 10.0}, {1000.0, 1000.0}, {30.0, 3.0}, {1.0, 1.0}};
+  enum { STARTS = sizeof starts / sizeof starts[0] };
+  for (int k = 0; k < STARTS && !over(run); k++) {
+    /* on large problems a new start is cheaper than pivoting */
+    bool no_pivoting = run->work->pattern.units > PIVOTED_UNITS && k < STARTS - 1;
+    if (interior_round(run, starts[k], no_pivoting) || (k == 0 && sweep_round(run))) {
       return true;
     }
     if (k == 0 && run->tol >= loose && shuffled_round(run, 3)) {
       return true;
     }
-    saltusi_run_from_best(run);
-    if (k == 0 && saltusi_run_proximal(run, 40, 0.1)) {
-      return true;
-    }
+  }
+  saltusi_run_from_best(run);
+  if (!over(run) && saltusi_run_proximal(run, 40, 0.1)) {
+    return true;
   }
   for (int k = 0; k < 3 && !over(run); k++) {
     if (shuffled_round(run, k)) {
@@ -201,11 +212,15 @@ static bool first_order(saltusi_friction_run* run) {
   return false;
 }
 
-/* Enough for every stage once. Counted from here, and after the analysis, so that it is the same
- * whether setup was called or not. */
+/* Enough for every stage, but not for ever: the second number is some ten seconds of one core. Counted
+ * from here, and after the analysis, so that it is the same whether setup was called or not. */
 static double default_limit(const saltusi_friction_run* run) {
-  double limit = run->cost + sweeps_at_most * run->work->pattern.sweep_cost;
-  return run->work->analysed ? limit + 1000.0 * saltusi_interior_cost(run->work) : limit;
+  double limit = sweeps_at_most * run->work->pattern.sweep_cost;
+  if (run->work->analysed) {
+    double iteration = saltusi_interior_cost(run->work);
+    limit += fmin(3000.0 * iteration, fmax(2e10, 200.0 * iteration));
+  }
+  return run->cost + limit;
 }
 
 static void solve(saltusi_friction_run* run) {

@@ -42,6 +42,9 @@ static const double tip_rounding = 1e-3;
 /* Compliance that keeps redundant bilateral rows solvable, part of their own. */
 static const double bilateral_repair = 1e-11;
 
+/* Part of the right-hand side that a linear solve may leave. */
+static const double useful_direction = 1e-2;
+
 /* Below this mean a short step is rounding, not a jam. */
 static const double noise_floor = 1e-9;
 
@@ -56,6 +59,7 @@ typedef struct progress {
   double theta;       /* part of the friction term in J */
   double step, sigma; /* of the last iteration */
   bool second_order;
+  bool pivots; /* allowed */
 } progress;
 
 void saltusi_interior_layout(saltusi_interior_work* work, int units, int rows, size_t values,
@@ -320,13 +324,26 @@ static void right_hand_side(progress* p, bool corrector) {
   }
 }
 
+/* Solves for dz. A direction that is right to a hundredth is good enough, and pivoting costs an order
+ * of magnitude: it is a last resort for the matrix at hand, not for those that follow. */
+static bool solve_linear(progress* p) {
+  saltusi_block_lu* lu = p->lu;
+  lu->no_pivoting = true;
+  double left = saltusi_block_lu_solve(lu, p->work->rhs, p->work->dz);
+  lu->no_pivoting = false;
+  if (!(left <= useful_direction) && !lu->use_pivoted && p->pivots) {
+    lu->use_pivoted = saltusi_pivoted_lu_factor(lu);
+    left = lu->use_pivoted ? saltusi_block_lu_solve(lu, p->work->rhs, p->work->dz) : INFINITY;
+  }
+  return left <= useful_direction;
+}
+
 /* dz and dy; false when the linear system could not be solved to anything useful. */
 static bool direction(progress* p, bool corrector) {
   const saltusi_friction_pattern* pattern = p->in->pattern;
   saltusi_interior_work* w = p->work;
   right_hand_side(p, corrector);
-  double left = saltusi_block_lu_solve(p->lu, w->rhs, w->dz);
-  if (!(left <= 1e-2)) {
+  if (!solve_linear(p)) {
     return false;
   }
   saltusi_block_lu_times(p->lu, w->W, w->dz, w->dy);
@@ -499,7 +516,12 @@ static bool unjam(progress* p, jam_state* jam) {
 saltusi_stage saltusi_interior_point(saltusi_interior_work* work, saltusi_block_lu* lu,
                                      const saltusi_friction_case* in,
                                      const saltusi_interior_settings* settings, double* r) {
-  progress p = {.in = in, .work = work, .lu = lu, .theta = 1.0, .step = 1.0};
+  progress p = {.in = in,
+                .work = work,
+                .lu = lu,
+                .theta = 1.0,
+                .step = 1.0,
+                .pivots = !settings->no_pivoting};
   size_t bytes = (size_t)in->pattern->rows * sizeof(double);
   classify(&p);
   scale_problem(&p);

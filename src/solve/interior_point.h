@@ -39,6 +39,7 @@ typedef struct saltusi_interior_settings {
   int iterations;
   double tol;
   double start_z, start_y; /* the first point is these times the centre of each cone */
+  bool no_pivoting;        /* ends where the linear system needs it */
 } saltusi_interior_settings;
 
 /* r is only written: interior points start afresh. */
