@@ -169,8 +169,10 @@ static saltus_status check_treats(const saltusi_scheme_ops* ops, const saltus_sy
   return SALTUS_OK;
 }
 
-/* The struct itself comes first, so that the block can be freed through it. */
-static void layout(saltus_scheme* in, saltus_arena* arena) {
+/* The struct itself comes first, so that the block can be freed through it. Last come the large
+ * arrays that are written before they are read: most steps touch a few pages of them. Returns the
+ * bytes before those, which start as zeros. */
+static size_t layout(saltus_scheme* in, saltus_arena* arena) {
   const saltusi_scheme_ops* ops = in->ops;
   const saltus_dims* dims = &in->eval.sys.dims;
   in->next.q = SALTUS_PUSH(arena, double, dims->nq);
@@ -181,14 +183,16 @@ static void layout(saltus_scheme* in, saltus_arena* arena) {
   in->atol_v = in->has_atol_v ? SALTUS_PUSH(arena, double, dims->nv) : NULL;
   in->q_error = SALTUS_PUSH(arena, double, dims->nq);
   in->v_error = SALTUS_PUSH(arena, double, dims->nv);
-  in->events = SALTUS_PUSH(arena, saltus_event, ops->info.locates_events ? SALTUSI_EVENTS_MAX : 0);
   in->memory0 = SALTUS_PUSH(arena, double, in->carried);
   in->memory1 = SALTUS_PUSH(arena, double, in->carried);
+  saltusi_eval_layout(&in->eval, arena);
+  ops->layout(in->work, in->options, &in->eval.sys, arena);
+  size_t zeroed = arena->used;
+  in->events = SALTUS_PUSH(arena, saltus_event, ops->info.locates_events ? SALTUSI_EVENTS_MAX : 0);
   for (int i = 0; i < DENSE_STEPS; i++) {
     in->dense[i].data = SALTUS_PUSH(arena, double, in->dense_count);
   }
-  saltusi_eval_layout(&in->eval, arena);
-  ops->layout(in->work, in->options, &in->eval.sys, arena);
+  return zeroed;
 }
 
 /* Options, the scheme's struct and this one: needed before the arrays can be measured. */
@@ -212,6 +216,7 @@ static saltus_status build(const saltus_scheme_def* def, const saltusi_scheme_op
   size_t work_at;
   size_t head = head_bytes(ops, &options_at, &work_at);
   size_t bytes = head;
+  size_t zeroed = head;
   unsigned char* block = NULL;
   for (int pass = 0; pass < 2; pass++) {
     block = memory.alloc(bytes, memory.user);
@@ -220,7 +225,7 @@ static saltus_status build(const saltus_scheme_def* def, const saltusi_scheme_op
                   ops->info.name, bytes);
       return SALTUS_ERR_MEMORY;
     }
-    memset(block, 0, bytes);
+    memset(block, 0, zeroed);
     saltus_scheme* in = (saltus_scheme*)(void*)block;
     *in = (saltus_scheme){.ops = ops,
                           .memory = memory,
@@ -240,7 +245,7 @@ static saltus_status build(const saltus_scheme_def* def, const saltusi_scheme_op
     in->dense_count = ops->dense_count != NULL ? ops->dense_count(in->options, &in->eval.sys) : 0;
     saltus_arena arena = pass == 0 ? saltus_arena_counting() : saltus_arena_over(block, bytes);
     arena.used = head;
-    layout(in, &arena);
+    zeroed = layout(in, &arena);
     if (pass == 0) {
       memory.free(block, bytes, memory.user);
       bytes = arena.used;

@@ -343,6 +343,75 @@ static void the_events_of_the_double_pendulum_are_found(void** state) {
   saltus_problem_destroy(problem);
 }
 
+enum { TOLD_MAX = 200 };
+
+typedef struct told {
+  int count;
+  saltus_event event[TOLD_MAX];
+} told;
+
+static saltus_status keep_event(void* user, const saltus_event* event) {
+  told* t = user;
+  assert_true(t->count < TOLD_MAX);
+  t->event[t->count++] = *event;
+  return SALTUS_OK;
+}
+
+/* Events of a column; the closing times in the order of the contacts, within what closing resolves. */
+static told column_events(const char* name, int balls, double t_end, const double* closings,
+                          int impacts) {
+  saltus_problem* problem = make(name);
+  told t = {.count = 0};
+  const saltus_recorder recorder = {.event = keep_event, .user = &t};
+  const saltus_sim_def def = {.system = saltus_problem_system(problem),
+                              .scheme = "radau-iia-5",
+                              .h = 0.02,
+                              .q0 = saltus_problem_q0(problem),
+                              .v0 = saltus_problem_v0(problem),
+                              .recorders = &recorder,
+                              .recorder_count = 1};
+  saltus_sim* sim;
+  assert_int_equal(saltus_sim_create(&def, &sim), SALTUS_OK);
+  assert_int_equal(saltus_sim_run_until(sim, t_end), SALTUS_OK);
+  int counted[SALTUS_EVENT_KINDS] = {0};
+  for (int i = 0; i < t.count; i++) {
+    const saltus_event* e = &t.event[i];
+    counted[e->kind]++;
+    if (e->kind == SALTUS_EVENT_CLOSE || e->kind == SALTUS_EVENT_ACCUMULATION) {
+      assert_near(e->t, closings[e->contact], 5e-7);
+    }
+  }
+  assert_int_equal(counted[SALTUS_EVENT_IMPACT], impacts);
+  assert_int_equal(counted[SALTUS_EVENT_CLOSE], balls);
+  assert_int_equal(counted[SALTUS_EVENT_ACCUMULATION], balls);
+  assert_int_equal(counted[SALTUS_EVENT_OPEN], 0);
+  saltus_sim_destroy(sim);
+  saltus_problem_destroy(problem);
+  return t;
+}
+
+/* Methods, 3.8: two balls fall on each other with 55 impacts, three with 78; one accumulation ends in
+ * each contact, one after the other. */
+static void the_events_of_columns_are_found(void** state) {
+  (void)state;
+  static const double first[5][2] = {{1.0, -2.0},
+                                     {4.0 / 3.0, -3.0},
+                                     {1.4430004682, -2.13600094},
+                                     {1.5395383594, -1.7040014},
+                                     {1.7046070333, -0.73321372}};
+  static const int contact[5] = {0, 1, 0, 1, 0};
+  static const double two[] = {2.3433973, 2.406672};
+  static const double three[] = {1.98509126, 2.14836468, 2.24731268};
+  told t = column_events("column:2", 2, 6.0, two, 55);
+  for (int i = 0; i < 5; i++) {
+    assert_int_equal(t.event[i].kind, SALTUS_EVENT_IMPACT);
+    assert_int_equal(t.event[i].contact, contact[i]);
+    assert_near(t.event[i].t, first[i][0], 1e-10);
+    assert_near(t.event[i].u_before, first[i][1], 1e-8);
+  }
+  column_events("column:3", 3, 8.0, three, 78);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(errors_are_those_of_the_tables),
@@ -352,6 +421,7 @@ int main(void) {
       cmocka_unit_test(columns_fall_with_order_four),
       cmocka_unit_test(rods_and_walls_together_agree_with_fourteen_digits),
       cmocka_unit_test(the_events_of_the_double_pendulum_are_found),
+      cmocka_unit_test(the_events_of_columns_are_found),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
