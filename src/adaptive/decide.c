@@ -483,6 +483,29 @@ saltus_status saltusi_decide_impact(saltusi_adaptive* w, double t, double* y, in
   return status;
 }
 
+/* Impulses that stop an approach of `push` besides the velocities as they are, without restitution. */
+static saltus_status solve_pushed(saltusi_adaptive* w, int count, double push) {
+  memcpy(w->u_after, w->u_before, (size_t)w->nl * sizeof(double));
+  for (int key = 0; key < w->nc; key++) {
+    double* u = w->u_after + w->base[key];
+    u[0] = fmin(u[0], 0.0) - push;
+  }
+  no_senses(w);
+  return solve(w, count, w->u_after, NULL);
+}
+
+/* The push only selects the branch on which all pressed contacts stick: the data as they are belong to
+ * no push, and on one branch the impulses depend on it linearly. */
+static saltus_status without_push(saltusi_adaptive* w, double t, double* y, int count,
+                                  double push) {
+  memcpy(w->compression, w->impulse, (size_t)w->nl * sizeof(double));
+  saltus_status status = solve_pushed(w, count, 0.5 * push);
+  for (int r = 0; r < w->nl; r++) {
+    w->impulse[r] = 2.0 * w->impulse[r] - w->compression[r];
+  }
+  return status == SALTUS_OK ? saltusi_mode_project(w, t, y) : status;
+}
+
 saltus_status saltusi_decide_painleve(saltusi_adaptive* w, double t, double* y, int count) {
   double* v = y + w->nq;
   saltus_status status = saltusi_mode_joints(w, t, y);
@@ -491,15 +514,9 @@ saltus_status saltusi_decide_painleve(saltusi_adaptive* w, double t, double* y, 
   }
   saltusi_mode_rows(w, t, y, true);
   row_values(w, v, w->row.b, w->u_before);
-  memcpy(w->u_after, w->u_before, (size_t)w->nl * sizeof(double));
   /* with U = 0 exactly no impulse is a solution as well: a small approach selects the other */
   double push = 1e-6 * fmax(saltusi_max_abs(w->nv, v), DBL_MIN);
-  for (int key = 0; key < w->nc; key++) {
-    double* u = w->u_after + w->base[key];
-    u[0] = fmin(u[0], 0.0) - push;
-  }
-  no_senses(w);
-  status = solve(w, count, w->u_after, NULL);
+  status = solve_pushed(w, count, push);
   if (status != SALTUS_OK) {
     return status;
   }
@@ -512,8 +529,8 @@ saltus_status saltusi_decide_painleve(saltusi_adaptive* w, double t, double* y, 
     w->contact[key].mode = pressed ? SALTUSI_STICK : SALTUSI_OPEN;
     all_stick = all_stick && (!pressed || sticks);
   }
-  if (all_stick) { /* the push only selected the branch: once more with the data as they are */
-    status = saltusi_mode_project(w, t, y);
+  if (all_stick) {
+    status = without_push(w, t, y, count, push);
   } else {
     saltusi_add_scaled(w->nv, 1.0, w->delta, v);
   }

@@ -1,0 +1,13 @@
+# Tolerance-driven integration. Its runs are those of the studies.
+add_library(saltus_tolerance STATIC
+            ${PROJECT_SOURCE_DIR}/studies/tolerance_run.c
+            ${PROJECT_SOURCE_DIR}/studies/tolerance_cases.c ${SALTUS_SCENES_SOURCE})
+saltus_flags(saltus_tolerance)
+target_include_directories(saltus_tolerance PUBLIC ${PROJECT_SOURCE_DIR}/studies
+                                            PRIVATE ${PROJECT_SOURCE_DIR}/src)
+target_link_libraries(saltus_tolerance PUBLIC saltus_inside)
+saltus_test(dormand_prince SOURCES unit/test_dormand_prince.c LABELS unit)
+foreach(name tables references ingredients)
+  saltus_test(adaptive_${name} SOURCES reference/test_adaptive_${name}.c LINK saltus_tolerance
+              LABELS reference)
+endforeach()
