@@ -98,10 +98,13 @@ static void keep_event(void* who, const saltus_event* event) {
 static saltus_status keep_segment(tolerance_run* run, const saltusi_adaptive* w) {
   int capacity = run->segment_capacity;
   double* begins = grow(run->begins, run->segment_count, &capacity, sizeof(double));
-  run->begins = begins != NULL ? begins : run->begins;
+  if (begins == NULL) {
+    return SALTUS_ERR_MEMORY;
+  }
+  run->begins = begins;
   double* dense =
       grow(run->dense, run->segment_count, &run->segment_capacity, run->stride * sizeof(double));
-  if (begins == NULL || dense == NULL) {
+  if (dense == NULL) {
     return SALTUS_ERR_MEMORY;
   }
   run->dense = dense;

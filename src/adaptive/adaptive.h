@@ -261,6 +261,7 @@ struct saltusi_adaptive {
   double* compression; /* [nl] N s */
   double* bound;       /* [nc] N s, friction besides mu times the normal impulse */
   bool* blocked;       /* [nc] joints block the tangent */
+  bool wedged;         /* an impact that Newton's law cannot solve is taken by Poisson's */
   double* delta;       /* [nv] */
   int* set;            /* [nc] contacts of a problem */
   int* members;        /* [nc] contacts of a transition */
@@ -332,6 +333,8 @@ saltus_status saltusi_mode_project_positions(saltusi_adaptive* w, double t, doub
 /* x <- P x: M^-1 with joints eliminated; saltusi_mode_joints first. */
 saltus_status saltusi_mode_joints(saltusi_adaptive* w, double t, const double* y);
 void saltusi_mode_inverse(saltusi_adaptive* w, double* x);
+/* v onto G_E^T v + b_E = 0; saltusi_mode_joints first. */
+void saltusi_mode_hold_joints(saltusi_adaptive* w, double* v);
 /* (G_E^T M^-1 G_E)^-1 G_E^T x into w->joint_r. */
 void saltusi_mode_joint_answer(saltusi_adaptive* w, const double* x);
 /* W x = right in w->right, rows of the mode; basic solution when W is singular. */

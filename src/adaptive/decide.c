@@ -148,6 +148,16 @@ static double law_entry(const saltusi_adaptive* w, int i, int j) {
   return 0.0;
 }
 
+/* Impulses that wedge a body balance each other, and q of the problem is orthogonal to them but for
+ * rounding; on the wrong side of it there is no solution. A gap velocity that is larger by a part of
+ * 1e-9 of the data, which settling takes back, is on the right side. */
+static saltusi_lcp_result solve_wedge(saltusi_adaptive* w, int n) {
+  for (int i = 0; i < n; i++) {
+    w->lcp_q[i] += w->lcp_kind[i] == NORMAL ? 1e-9 : 0.0;
+  }
+  return saltusi_lcp_lemke(&w->lcp, n, w->lcp_M, w->lcp_q, w->lcp_z);
+}
+
 /* Solves for the contacts of w->set with u_free by contact row; bound [nc] is friction that is
  * available besides mu l_N, or NULL. Impulses (or forces) in w->impulse, slips in w->slack, the
  * change of v (or of a) in w->delta. */
@@ -186,6 +196,9 @@ static saltus_status solve(saltusi_adaptive* w, int count, const double* u_free,
     w->lcp_q[i] /= largest;
   }
   saltusi_lcp_result result = saltusi_lcp_lemke(&w->lcp, n, w->lcp_M, w->lcp_q, w->lcp_z);
+  if (result.outcome != SALTUSI_LCP_SOLVED) {
+    result = solve_wedge(w, n);
+  }
   if (result.outcome != SALTUSI_LCP_SOLVED) {
     return SALTUS_RETRY_SMALLER;
   }
@@ -400,7 +413,7 @@ saltus_status saltusi_decide_status(saltusi_adaptive* w, double t, const double*
 /* ---- impacts ------------------------------------------------------------------------------- */
 
 static bool is_poisson(const saltusi_adaptive* w, int key) {
-  return w->law[key]->impact == SALTUS_IMPACT_POISSON && w->law[key]->e_N > 0.0;
+  return (w->wedged || w->law[key]->impact == SALTUS_IMPACT_POISSON) && w->law[key]->e_N > 0.0;
 }
 
 /* Right-hand sides of an impact: Newton's law by u_N + e_N min(u_N-, 0), tangential restitution by
@@ -457,18 +470,12 @@ static void add_joint_impulses(saltusi_adaptive* w) {
   saltusi_add_scaled(w->nj, -1.0, w->joint_r, w->joint_lasting);
 }
 
-saltus_status saltusi_decide_impact(saltusi_adaptive* w, double t, double* y, int count) {
-  double* v = y + w->nq;
-  saltus_status status = saltusi_mode_joints(w, t, y);
-  if (status != SALTUS_OK) {
-    return status;
-  }
-  saltusi_mode_rows(w, t, y, true);
-  row_values(w, v, w->row.b, w->u_before);
+/* The jump of v, from velocities in w->u_before. */
+static saltus_status blow(saltusi_adaptive* w, double* v, int count) {
   memcpy(w->u_after, w->u_before, (size_t)w->nl * sizeof(double));
   impact_data(w, w->u_before, w->u_after);
   no_senses(w);
-  status = solve(w, count, w->u_after, NULL);
+  saltus_status status = solve(w, count, w->u_after, NULL);
   if (status != SALTUS_OK) {
     return status;
   }
@@ -477,9 +484,31 @@ saltus_status saltusi_decide_impact(saltusi_adaptive* w, double t, double* y, in
   for (int i = 0; i < count; i++) {
     poisson = poisson || is_poisson(w, w->set[i]);
   }
-  status = poisson ? decompress(w, v, count) : SALTUS_OK;
-  add_joint_impulses(w);
-  row_values(w, v, w->row.b, w->u_after);
+  return poisson ? decompress(w, v, count) : SALTUS_OK;
+}
+
+/* Joints and friction can wedge a body: impulses along a ray H l = 0, l_N > 0, l_T within the cone,
+ * balance each other and move nothing. Newton's law asks for l . (u- + e u_N-) >= 0 on it, which is
+ * e l_N u_N- < 0: it has no solution. Poisson's compression asks for l . u- = 0, which always holds. */
+saltus_status saltusi_decide_impact(saltusi_adaptive* w, double t, double* y, int count) {
+  double* v = y + w->nq;
+  saltus_status status = saltusi_mode_joints(w, t, y);
+  if (status != SALTUS_OK) {
+    return status;
+  }
+  saltusi_mode_rows(w, t, y, true);
+  saltusi_mode_hold_joints(w, v); /* positions may have been put right since */
+  row_values(w, v, w->row.b, w->u_before);
+  status = blow(w, v, count);
+  if (status == SALTUS_RETRY_SMALLER) {
+    w->wedged = true;
+    status = blow(w, v, count);
+    w->wedged = false;
+  }
+  if (status == SALTUS_OK) {
+    add_joint_impulses(w);
+    row_values(w, v, w->row.b, w->u_after);
+  }
   return status;
 }
 
@@ -513,6 +542,7 @@ saltus_status saltusi_decide_painleve(saltusi_adaptive* w, double t, double* y, 
     return status;
   }
   saltusi_mode_rows(w, t, y, true);
+  saltusi_mode_hold_joints(w, v); /* positions may have been put right since */
   row_values(w, v, w->row.b, w->u_before);
   /* with U = 0 exactly no impulse is a solution as well: a small approach selects the other */
   double push = 1e-6 * fmax(saltusi_max_abs(w->nv, v), DBL_MIN);

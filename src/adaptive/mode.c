@@ -353,6 +353,17 @@ void saltusi_mode_joint_answer(saltusi_adaptive* w, const double* x) {
                         w->joint_r);
 }
 
+void saltusi_mode_hold_joints(saltusi_adaptive* w, double* v) {
+  for (int j = 0; j < w->nj; j++) {
+    w->joint_r[j] = saltusi_row_dot(&w->row, j, v) + w->row.b[j];
+  }
+  saltusi_lu_solve_rank(w->nj, w->joint_rank, w->joint_W, w->joint_pivot, w->joint_pivot + w->nj,
+                        w->joint_r);
+  for (int j = 0; j < w->nj; j++) {
+    saltusi_add_scaled(w->nv, -w->joint_r[j], w->joint_X + (size_t)j * (size_t)w->nv, v);
+  }
+}
+
 void saltusi_mode_inverse(saltusi_adaptive* w, double* x) {
   saltusi_linear_solve(w->eval, &w->mass, x);
   if (w->nj == 0) {
