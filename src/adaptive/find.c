@@ -205,6 +205,8 @@ typedef struct samples {
   const double* at;
   double noise;
   double width;
+  double
+      wrong; /* a value below -wrong before any positive one is an event at the start; 0: never */
 } samples;
 
 /* A minimum between nodes that is below zero: its place, else NaN. */
@@ -223,6 +225,25 @@ static double hidden_minimum(search* s, const double* x, const double* f, double
   }
   *value = evaluate(s, lowest);
   return *value < 0.0 ? lowest : NAN;
+}
+
+/* A function that starts from zero and is negative at x1: it may have been positive for a moment. Its
+ * root in between, or the start. */
+static double early_root(search* s, const samples* f, double x1, double y1) {
+  enum { MOST = 20 };
+  double x = x1;
+  for (int k = 0; k < MOST; k++) {
+    x *= 0.25;
+    double y = evaluate(s, x);
+    if (y > f->noise) {
+      return close_in(s, x, y, x1, y1, f->width);
+    }
+    if (y < 0.0) {
+      x1 = x;
+      y1 = y;
+    }
+  }
+  return 0.0;
 }
 
 /* The first change from + to -; NaN when there is none. A function that is never positive and ends
@@ -249,6 +270,8 @@ static double first_root(search* s, const samples* f) {
         j--;
       }
       return close_in(s, x[j], y[j], x[i], y[i], f->width);
+    } else if (f->wrong > 0.0 && y[i] < -f->wrong) {
+      return early_root(s, f, x[i], y[i]);
     }
     if (seen && i > 0 && i < n - 1) {
       double value = NAN;
@@ -259,7 +282,10 @@ static double first_root(search* s, const samples* f) {
       }
     }
   }
-  return !seen && y[n - 1] < -f->noise ? 0.0 : NAN;
+  if (seen || !(y[n - 1] < -f->noise)) {
+    return NAN;
+  }
+  return isnan(f->start) && y[0] < 0.0 ? early_root(s, f, x[0], y[0]) : 0.0;
 }
 
 static void add(saltusi_adaptive* w, saltusi_found_kind kind, int key, double theta,
@@ -309,6 +335,7 @@ static saltus_status find_stop(saltusi_adaptive* w, int key) {
   bool fresh = c->fresh_slip != 0.0;
   double speed = fmax(saltusi_max_abs(w->nv, saltusi_v_of(w, w->y1)), DBL_MIN);
   f.noise = fresh ? 1e-13 * speed : 0.0;
+  f.wrong = fresh ? fmax(f.noise, saltusi_slip_rounding(w)) : 0.0;
   f.start = fresh ? NAN : slip_speed(w, w->t, w->y0, key, s.sign);
   double root = first_root(&s, &f);
   add(w, SALTUSI_FOUND_STOP, key, root, root);
