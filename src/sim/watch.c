@@ -174,7 +174,8 @@ static void deepen(saltus_sim* sim, double gap) {
   *deepest = fmax(*deepest, -gap);
 }
 
-/* Impulses of the step into the parts: impacts as located, or by the word of the contact. */
+/* Impulses of the step into the parts: by the word of the contact, or what located impacts leave;
+ * these go to the sums one by one. */
 static void part_impulses(saltus_sim* sim, const saltus_step_report* report, bool located) {
   for (int i = 0; i < report->active; i++) {
     const saltus_contact_step* contact = &report->contacts[i];
@@ -190,7 +191,6 @@ static void part_impulses(saltus_sim* sim, const saltus_step_report* report, boo
     const saltus_event* event = &report->events[i];
     saltusi_contact_part* part = &sim->contact_parts[event->contact];
     for (int k = 0; k < 3; k++) {
-      part->impulse[k] += event->impulse[k];
       part->lasting[k] -= event->impulse[k];
     }
     part->lasting[0] = fmax(part->lasting[0], 0.0); /* a lasting force does not pull */
@@ -234,7 +234,6 @@ static int take_impacts(saltus_sim* sim, const saltus_step_report* report, int f
     const saltus_event* event = &report->events[i];
     for (int k = 0; k < 3 && report->events_lost == 0; k++) {
       sim->contact_sums[event->contact].impulse[k] += event->impulse[k];
-      sim->contact_parts[event->contact].impulse[k] -= event->impulse[k];
     }
   }
   return i;
@@ -284,8 +283,42 @@ static void start_sums(saltus_sim* sim, double t) {
   sim->sums[SALTUSI_SUM_TIME] = t;
 }
 
+/* Work of normal impulses and of friction of the events from number `from` on. */
+static void work_of_events(const saltus_step_report* report, int from, double work[2]) {
+  work[0] = work[1] = 0.0;
+  for (int i = from; i < report->event_count; i++) {
+    const saltus_event* e = &report->events[i];
+    double normal = 0.5 * e->impulse[0] * (e->u_before + e->u_after);
+    work[0] += normal;
+    work[1] += e->energy_change - normal;
+  }
+}
+
+/* The ledger at a time inside the last step: without the located impacts from number `told` on, and
+ * without the part of everything else that the rest of the step has. */
+static saltus_energy energy_at(const saltus_sim* sim, const saltus_step_report* report, int told,
+                               double t) {
+  saltus_energy e = sim->ledger->total;
+  bool closed = sim->ledger->last[0] == sim->now.t; /* not after the first of two halves */
+  if (!closed || t >= sim->now.t) {
+    return e;
+  }
+  const saltus_energy* step = &sim->ledger->step;
+  double rest = (sim->now.t - t) / (sim->now.t - sim->next.t);
+  double all[2];
+  double later[2];
+  work_of_events(report, 0, all);
+  work_of_events(report, told, later);
+  e.impact -= later[0] + rest * (step->impact - all[0]);
+  e.friction -= later[1] + rest * (step->friction - all[1]);
+  e.given -= rest * step->given;
+  e.remainder -= rest * step->remainder;
+  e.change = e.given + e.friction + e.impact + e.remainder;
+  return e;
+}
+
 /* The frame of a state, told to all recorders. */
-static saltus_status tell_frame(saltus_sim* sim, const saltus_state* x) {
+static saltus_status tell_frame(saltus_sim* sim, const saltus_state* x, saltus_energy energy) {
   const saltus_dims* d = &sim->sys.dims;
   double elapsed = x->t - sim->sums[SALTUSI_SUM_TIME];
   saltus_status first = frame_contacts(sim, x, elapsed);
@@ -303,7 +336,7 @@ static saltus_status tell_frame(saltus_sim* sim, const saltus_state* x) {
       .v = x->v,
       .kinetic = saltusi_kinetic(&sim->sys, &at, sim->matrix, sim->vector),
       .potential = saltusi_potential(&sim->sys, &at),
-      .energy = sim->ledger->total,
+      .energy = energy,
       .creations = (long long)sim->ledger->creations,
       .contacts = sim->contact_frames,
       .contact_count = d->nc,
@@ -327,8 +360,7 @@ static saltus_status tell_frame(saltus_sim* sim, const saltus_state* x) {
 
 /* Frames that were asked for at times in a step from t0 to t1. */
 static saltus_status frames_inside(saltus_sim* sim, const saltus_step_report* report, double t0,
-                                   double t1) {
-  int told = 0;
+                                   double t1, int* told) {
   double from = t0;
   saltus_status status = SALTUS_OK;
   while (status == SALTUS_OK && at_times(sim) && next_time(sim) <= t1 + rounding(t1)) {
@@ -342,10 +374,10 @@ static saltus_status frames_inside(saltus_sim* sim, const saltus_step_report* re
       return status;
     }
     sim->shown.t = t;
-    told = take_impacts(sim, report, told, t);
+    *told = take_impacts(sim, report, *told, t);
     take_share(sim, t1 > from ? (t - from) / (t1 - from) : 1.0);
     from = t;
-    status = tell_frame(sim, &sim->shown);
+    status = tell_frame(sim, &sim->shown, energy_at(sim, report, *told, t));
   }
   return status;
 }
@@ -391,9 +423,11 @@ saltus_status saltusi_watch_step(saltus_sim* sim, const saltus_step_report* repo
   if (first == SALTUS_OK) {
     first = follow_released(sim, sim->now.t, sim->last_h);
   }
+  int told = 0;
   if (first == SALTUS_OK) {
-    first = frames_inside(sim, report, t0, t1);
+    first = frames_inside(sim, report, t0, t1, &told);
   }
+  take_impacts(sim, report, told, INFINITY);
   take_rest(sim);
   return first;
 }
@@ -406,5 +440,5 @@ saltus_status saltusi_watch_frame(saltus_sim* sim, bool due) {
   if (sim->def.recorder_count == 0 || !(due || beat) || told) {
     return SALTUS_OK;
   }
-  return tell_frame(sim, &sim->now);
+  return tell_frame(sim, &sim->now, sim->ledger->total);
 }

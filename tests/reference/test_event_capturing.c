@@ -258,6 +258,8 @@ static void rods_and_walls_together_agree_with_fourteen_digits(void** state) {
   check_bobs("gauss-6", 500);
   check_bobs("dopri5", 1000);
   check_bobs("hem-4", 4000);
+  check_bobs("herk-3", 8000);
+  check_bobs("event-driven", 1000);
 }
 
 enum { NOTES_MAX = 200 };
