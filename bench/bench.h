@@ -28,5 +28,7 @@ extern const bench bench_precision;
 extern const bench bench_smooth_step;
 extern const bench bench_random_packings;
 extern const bench bench_large_packings;
+extern const bench bench_adaptive_speed;
+extern const bench bench_adaptive_ratios;
 
 #endif

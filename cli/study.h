@@ -171,4 +171,12 @@ extern const study study_dg_take_off;
 extern const study study_dg_friction;
 extern const study study_dg_stability;
 
+extern const study study_tolerance_proportionality;
+extern const study study_accumulation_times;
+extern const study study_woodpecker_limit_cycle;
+extern const study study_friction_events;
+extern const study study_stiff_carts;
+extern const study study_random_systems;
+extern const study study_work_precision;
+
 #endif

@@ -37,6 +37,13 @@ static const study* const registry[] = {
     &study_potra2006_detector,
     &study_potra2006_poisson,
     &study_potra2006_painleve,
+    &study_tolerance_proportionality,
+    &study_accumulation_times,
+    &study_woodpecker_limit_cycle,
+    &study_friction_events,
+    &study_stiff_carts,
+    &study_random_systems,
+    &study_work_precision,
 };
 
 const study* study_at(int i) {

@@ -1,7 +1,8 @@
 # Tolerance-driven integration. Its runs are those of the studies.
 add_library(saltus_tolerance STATIC
             ${PROJECT_SOURCE_DIR}/studies/tolerance_run.c
-            ${PROJECT_SOURCE_DIR}/studies/tolerance_cases.c ${SALTUS_SCENES_SOURCE})
+            ${PROJECT_SOURCE_DIR}/studies/tolerance_cases.c
+            ${PROJECT_SOURCE_DIR}/studies/random_systems.c ${SALTUS_SCENES_SOURCE})
 saltus_flags(saltus_tolerance)
 target_include_directories(saltus_tolerance PUBLIC ${PROJECT_SOURCE_DIR}/studies
                                             PRIVATE ${PROJECT_SOURCE_DIR}/src)
@@ -11,3 +12,5 @@ foreach(name tables references ingredients)
   saltus_test(adaptive_${name} SOURCES reference/test_adaptive_${name}.c LINK saltus_tolerance
               LABELS reference)
 endforeach()
+saltus_test(adaptive_random SOURCES conformance/test_adaptive_random.c LINK saltus_tolerance
+            LABELS conformance)
