@@ -209,22 +209,79 @@ typedef struct samples {
       wrong; /* a value below -wrong before any positive one is an event at the start; 0: never */
 } samples;
 
-/* A minimum between nodes that is below zero: its place, else NaN. */
-static double hidden_minimum(search* s, const double* x, const double* f, double* value) {
-  double left = (f[1] - f[0]) / (x[1] - x[0]);
-  double right = (f[2] - f[1]) / (x[2] - x[1]);
-  double curvature = (right - left) / (x[2] - x[0]);
-  if (!(f[0] > f[1] && f[1] < f[2] && f[1] > 0.0 && curvature > 0.0)) {
+/* Samples around a node: x, f of four neighbours and more; n of them, the lowest at `at`. */
+typedef struct valley {
+  const double* x;
+  const double* f;
+  int n, at;
+} valley;
+
+/* The lowest that a convex function can be between nodes i and i + 1: where the chords beside them, drawn
+ * on, meet. Without a chord on both sides it may be anything. */
+static double convex_bound(const valley* v, int i) {
+  const double* x = v->x;
+  const double* f = v->f;
+  if (i < 1 || i + 2 >= v->n) {
+    return -INFINITY;
+  }
+  double left = (f[i] - f[i - 1]) / (x[i] - x[i - 1]);
+  double right = (f[i + 2] - f[i + 1]) / (x[i + 2] - x[i + 1]);
+  if (!(left < 0.0 && right > 0.0)) {
+    return fmin(f[i], f[i + 1]);
+  }
+  double s = (f[i + 1] - f[i] - right * (x[i + 1] - x[i])) / (left - right);
+  return f[i] + left * fmin(fmax(s, 0.0), x[i + 1] - x[i]);
+}
+
+/* Three points, the middle one the lowest. */
+typedef struct bracket {
+  double x[3];
+  double f[3];
+} bracket;
+
+static void narrow(bracket* b, bool ahead, double x, double f) {
+  int moved = ahead ? 2 : 0; /* the end that x replaces, unless it is the new middle */
+  if (f < b->f[1]) {
+    b->x[2 - moved] = b->x[1];
+    b->f[2 - moved] = b->f[1];
+    moved = 1;
+  }
+  b->x[moved] = x;
+  b->f[moved] = f;
+}
+
+/* Whether a parabola through the three stays clear of zero by half the lowest. */
+static bool stays_clear(const bracket* b) {
+  double left = (b->f[1] - b->f[0]) / (b->x[1] - b->x[0]);
+  double right = (b->f[2] - b->f[1]) / (b->x[2] - b->x[1]);
+  return b->f[1] - 0.25 * (right - left) * (b->x[2] - b->x[0]) > 0.5 * b->f[1];
+}
+
+/* A minimum below zero beside a node that is lower than its neighbours: its place, else NaN. Golden
+ * sections, where a convex function could reach zero. */
+static double hidden_minimum(search* s, const valley* v, double* value) {
+  enum { FEW = 3, MOST = 12 };
+  const double golden = 0.381966011250105152;
+  int at = v->at;
+  if (!(v->f[at - 1] > v->f[at] && v->f[at] < v->f[at + 1] && v->f[at] > 0.0)) {
     return NAN;
   }
-  double lowest = 0.5 * (x[0] + x[1]) - left / (2.0 * curvature);
-  /* a parabola that stays clear of zero by its own depth is not worth an evaluation */
-  double depth = f[1] - curvature * (lowest - x[1]) * (lowest - x[1]);
-  if (depth > 0.5 * f[1] || !(lowest > x[0] && lowest < x[2])) {
+  if (convex_bound(v, at - 1) > 0.0 && convex_bound(v, at) > 0.0) {
     return NAN;
   }
-  *value = evaluate(s, lowest);
-  return *value < 0.0 ? lowest : NAN;
+  bracket b = {{v->x[at - 1], v->x[at], v->x[at + 1]}, {v->f[at - 1], v->f[at], v->f[at + 1]}};
+  for (int k = 0; k < MOST && (k <= FEW || !stays_clear(&b)); k++) {
+    double before = b.x[1] - b.x[0];
+    double behind = b.x[2] - b.x[1];
+    bool ahead = behind > before;
+    double x = b.x[1] + golden * (ahead ? behind : -before);
+    *value = evaluate(s, x);
+    if (*value < 0.0) {
+      return x;
+    }
+    narrow(&b, ahead, x, *value);
+  }
+  return NAN;
 }
 
 /* A function that starts from zero and is negative at x1: it may have been positive for a moment. Its
@@ -275,7 +332,7 @@ static double first_root(search* s, const samples* f) {
     }
     if (seen && i > 0 && i < n - 1) {
       double value = NAN;
-      double lowest = hidden_minimum(s, x + i - 1, y + i - 1, &value);
+      double lowest = hidden_minimum(s, &(valley){.x = x, .f = y, .n = n, .at = i}, &value);
       if (!isnan(lowest)) {
         int j = lowest > x[i] ? i : i - 1;
         return close_in(s, x[j], y[j], lowest, value, f->width);
@@ -286,6 +343,23 @@ static double first_root(search* s, const samples* f) {
     return NAN;
   }
   return isnan(f->start) && y[0] < 0.0 ? early_root(s, f, x[0], y[0]) : 0.0;
+}
+
+/* A gap that closes at the start with `slope` and is larger at the first node may have been closed in
+ * between: its root there, else NaN. Not before its tangent meets zero. */
+static double early_dip(search* s, const samples* f, double slope) {
+  double x = slope < 0.0 && f->start > 0.0 ? -f->start / slope : INFINITY;
+  if (!(x < nodes[0]) || !(f->at[0] > 0.0)) {
+    return NAN;
+  }
+  double at = evaluate(s, x);
+  double lowest = x;
+  if (at > 0.0) {
+    const double place[3] = {0.0, x, nodes[0]};
+    const double value[3] = {f->start, at, f->at[0]};
+    lowest = hidden_minimum(s, &(valley){.x = place, .f = value, .n = 3, .at = 1}, &at);
+  }
+  return isnan(lowest) ? NAN : close_in(s, 0.0, f->start, lowest, at, f->width);
 }
 
 static void add(saltusi_adaptive* w, saltusi_found_kind kind, int key, double theta,
@@ -317,7 +391,11 @@ static saltus_status find_hit(saltusi_adaptive* w, int key) {
     f.start = deflated ? NAN : w->contact[key].height;
     f.noise = deflated ? fmax(1e-12 * largest, 32.0 * DBL_EPSILON * w->memory->v_max) : 0.0;
   }
-  double root = first_root(&s, &f);
+  double root = NAN;
+  if (s.what == GAP) {
+    root = early_dip(&s, &f, w->h * saltusi_mode_velocity(w, w->t, w->y0, key, 0));
+  }
+  root = isnan(root) ? first_root(&s, &f) : root;
   add(w, SALTUSI_FOUND_HIT, key, root, root);
   return s.status;
 }

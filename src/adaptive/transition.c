@@ -384,6 +384,29 @@ static saltus_status on_open(saltusi_adaptive* w, double t, double* y, int key) 
   return status;
 }
 
+/* Whether holding the tangents changed v by more than its tolerance. */
+static bool is_pulled(const saltusi_adaptive* w, const double* before, const double* y) {
+  for (int i = w->nq; i < w->nq + w->nv; i++) {
+    double scale = w->atol_v[i - w->nq] + w->settings.rtol * fabs(before[i]);
+    if (fabs(y[i] - before[i]) > scale) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* Joints and normals leave one way to move, and slip is zero on it for an instant because the contact
+ * point turns round, not because anything stops: it slides on, the other way. */
+static saltus_status turn_round(saltusi_adaptive* w, double t, double* y, int key) {
+  memcpy(y, w->y_keep, (size_t)w->ny * sizeof(double));
+  memcpy(w->contact, w->mode_old, (size_t)w->nc * sizeof *w->contact);
+  saltusi_find_senses(w, t, y);
+  w->sense[key] = -w->contact[key].sense;
+  saltus_status status = decide_again(w, t, y);
+  w->contact[key].fresh_slip = saltusi_mode_of(w, key) == SALTUSI_SLIP ? 1.0 : 0.0;
+  return status;
+}
+
 static saltus_status on_stop(saltusi_adaptive* w, double t, double* y, int key) {
   double slow =
       fmax(0.01 * w->atol_v_min, 256.0 * DBL_EPSILON * saltusi_max_abs(w->nv, saltusi_v_of(w, y)));
@@ -394,7 +417,11 @@ static saltus_status on_stop(saltusi_adaptive* w, double t, double* y, int key) 
       w->contact[a].mode = SALTUSI_STICK;
     }
   }
+  memcpy(w->y_keep, y, (size_t)w->ny * sizeof(double));
   saltus_status status = saltusi_mode_project(w, t, y);
+  if (status == SALTUS_OK && w->tangents[key] == 1 && is_pulled(w, w->y_keep, y)) {
+    return turn_round(w, t, y, key);
+  }
   if (status == SALTUS_OK) {
     saltusi_find_senses(w, t, y);
     status = decide_again(w, t, y);
