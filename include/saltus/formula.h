@@ -59,6 +59,14 @@ typedef struct saltus_formula_joint {
   saltus_formula_text constraint; /* g(t,q) = 0 */
 } saltus_formula_joint;
 
+/* A spring and damper along an elongation phi(t,q): potential k phi^2/2, force -d phi' phi_q. */
+typedef struct saltus_formula_spring {
+  const char* name;
+  saltus_formula_text elongation;
+  saltus_formula_text stiffness; /* constant formulas >= 0; text NULL: 0 */
+  saltus_formula_text damping;
+} saltus_formula_spring;
+
 /* slip is either a velocity formula, linear in the velocities (x' + r*phi'), or a position formula
  * (no velocities), whose time derivative is the slip velocity. */
 typedef struct saltus_formula_contact {
@@ -79,6 +87,8 @@ typedef struct saltus_formula_def {
   int coordinate_count;
   saltus_formula_text kinetic;
   saltus_formula_text potential; /* text NULL: 0 */
+  const saltus_formula_spring* springs;
+  int spring_count;
   const saltus_formula_joint* joints;
   int joint_count;
   const saltus_formula_contact* contacts;

@@ -114,6 +114,10 @@ typedef struct saltus_system_ops {
 
   void (*force_q)(const void* self, const saltus_point* at, double* F_q); /* ? differences */
   void (*force_v)(const void* self, const saltus_point* at, double* F_v); /* ? differences */
+  /* ? unknown. The parts of F_q and F_v that springs and dampers have without the curvature of their
+   * elongation (Gauss-Newton): symmetric, negative semidefinite at every motion. Both or none. */
+  void (*spring_q)(const void* self, const saltus_point* at, double* K); /* [nv x nv] */
+  void (*spring_v)(const void* self, const saltus_point* at, double* D); /* [nv x nv] */
   void (*mass_q)(const void* self, const saltus_point* at,
                  double* Mv_q); /* ? d(M v)/dq at fixed v */
   void (*kinetic_gradient)(const void* self, const saltus_point* at, double* T_q); /* ? [nv] */

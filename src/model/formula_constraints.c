@@ -195,8 +195,8 @@ static saltus_status make_contact(saltusi_formula_builder* b, int i, saltusi_exp
 }
 
 /* A constant in 0..hi; 0 when not given. */
-static saltus_status read_number(saltusi_formula_builder* b, const saltus_formula_text* formula,
-                                 const char* kind, const char* name, double hi, double* value) {
+saltus_status saltusi_formula_number(saltusi_formula_builder* b, const saltus_formula_text* formula,
+                                     const char* kind, const char* name, double hi, double* value) {
   *value = 0.0;
   if (formula->text == NULL) {
     return SALTUS_OK;
@@ -217,13 +217,14 @@ static saltus_status make_law(saltusi_formula_builder* b, int i, saltus_contact_
   law->tangents = c->slip.text == NULL ? 0 : c->slip2.text == NULL ? 1 : 2;
   law->impact = c->impact;
   saltus_status status =
-      read_number(b, &c->friction, "friction of contact", c->name, 1e300, &law->mu);
+      saltusi_formula_number(b, &c->friction, "friction of contact", c->name, 1e300, &law->mu);
   if (status == SALTUS_OK) {
-    status = read_number(b, &c->restitution, "restitution of contact", c->name, 1.0, &law->e_N);
+    status = saltusi_formula_number(b, &c->restitution, "restitution of contact", c->name, 1.0,
+                                    &law->e_N);
   }
   if (status == SALTUS_OK) {
-    status = read_number(b, &c->tangential_restitution, "tangential restitution of contact",
-                         c->name, 1.0, &law->e_T);
+    status = saltusi_formula_number(b, &c->tangential_restitution,
+                                    "tangential restitution of contact", c->name, 1.0, &law->e_T);
   }
   if (status == SALTUS_OK && c->slip.text == NULL && c->slip2.text != NULL) {
     saltus_formula_text f = saltusi_formula_called(b, &c->slip2, "slip2 of contact", c->name);

@@ -214,6 +214,7 @@ static saltus_status derive_force(saltusi_formula_builder* b, motion* m) {
         return status;
       }
     }
+    Q = saltusi_add(g, Q, saltusi_formula_springs_force(b, i));
     saltusi_expr F = saltusi_sub(g, saltusi_add(g, Q, m->T_q[i]), V_q[i]);
     m->F[i] = saltusi_sub(g, F, saltusi_rate(g, m->p[i]));
     const saltusi_span span =
@@ -350,6 +351,10 @@ static saltus_status derive(saltusi_formula_builder* b, motion* m) {
     saltus_formula_text potential = saltusi_formula_called(b, &def->potential, "potential", NULL);
     status = saltusi_parse(&b->scope, &potential, SALTUSI_ON_TIME | SALTUSI_ON_POSITION, &m->V);
   }
+  status = status == SALTUS_OK ? saltusi_formula_springs_read(b) : status;
+  if (status == SALTUS_OK) {
+    m->V = saltusi_add(&b->graph, m->V, saltusi_formula_springs_potential(b));
+  }
   status = status == SALTUS_OK ? derive_mass(b, m) : status;
   status = status == SALTUS_OK ? derive_force(b, m) : status;
   if (status != SALTUS_OK) {
@@ -358,6 +363,10 @@ static saltus_status derive(saltusi_formula_builder* b, motion* m) {
   b->model->system.traits = find_traits(&b->graph, m);
   make_matrices(b, m);
   make_vectors(b, m);
+  status = saltusi_formula_springs_make(b);
+  if (status != SALTUS_OK) {
+    return status;
+  }
   saltusi_formula_ops(b->model, make_diagonals(b, m));
   return b->graph.status;
 }

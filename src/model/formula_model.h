@@ -27,6 +27,7 @@ struct saltus_formula_model {
   saltus_system_ops ops;
   saltusi_program mass, force, force_q, force_v, mass_q, kinetic_gradient, kinetic, potential;
   saltusi_program mass_diagonal, force_q_diagonal, force_v_diagonal; /* [nv]; for linear ops */
+  saltusi_program spring_q, spring_v;                                /* [nv x nv] */
   saltusi_program gaps, constraints;
   saltusi_formula_rows* contacts; /* [nc] */
   saltusi_formula_rows* joints;   /* [nj] */
@@ -36,6 +37,12 @@ struct saltus_formula_model {
   double* v0;                     /* [nv] */
   const char** joint_names;       /* [nj] */
 };
+
+/* A spring as it was read. */
+typedef struct saltusi_formula_spring {
+  saltusi_expr elongation;
+  double stiffness, damping;
+} saltusi_formula_spring;
 
 /* While a model is made. */
 typedef struct saltusi_formula_builder {
@@ -47,7 +54,8 @@ typedef struct saltusi_formula_builder {
   saltusi_scope scope;
   saltusi_output* outputs; /* of the program being made; grows */
   size_t output_count, output_room;
-  bool constant_rows; /* all G and b so far */
+  const saltusi_formula_spring* springs; /* [def->spring_count] */
+  bool constant_rows;                    /* all G and b so far */
 } saltusi_formula_builder;
 
 /* Coordinates and parameters into builder->names, parameters evaluated. */
@@ -63,6 +71,18 @@ saltus_formula_text saltusi_formula_called(saltusi_formula_builder* builder,
 
 /* Programs of the equations of motion. */
 saltus_status saltusi_formula_lagrange(saltusi_formula_builder* builder);
+
+/* Springs: formulas, what they add to the potential and to the force on the j-th coordinate, and the
+ * programs of their Gauss-Newton derivatives. */
+saltus_status saltusi_formula_springs_read(saltusi_formula_builder* builder);
+saltusi_expr saltusi_formula_springs_potential(saltusi_formula_builder* builder);
+saltusi_expr saltusi_formula_springs_force(saltusi_formula_builder* builder, int j);
+saltus_status saltusi_formula_springs_make(saltusi_formula_builder* builder);
+
+/* A constant from 0 to hi; 0 when not given. */
+saltus_status saltusi_formula_number(saltusi_formula_builder* builder,
+                                     const saltus_formula_text* formula, const char* kind,
+                                     const char* name, double hi, double* value);
 
 /* Programs and laws of joints and contacts. */
 saltus_status saltusi_formula_constraints(saltusi_formula_builder* builder);

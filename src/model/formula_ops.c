@@ -32,6 +32,14 @@ static void force_v(const void* self, const saltus_point* at, double* F_v) {
   run(&model_of(self)->force_v, at, F_v);
 }
 
+static void spring_q(const void* self, const saltus_point* at, double* K) {
+  run(&model_of(self)->spring_q, at, K);
+}
+
+static void spring_v(const void* self, const saltus_point* at, double* D) {
+  run(&model_of(self)->spring_v, at, D);
+}
+
 static void mass_q(const void* self, const saltus_point* at, double* Mv_q) {
   run(&model_of(self)->mass_q, at, Mv_q);
 }
@@ -170,6 +178,8 @@ void saltusi_formula_ops(saltus_formula_model* m, bool diagonal) {
                                .joint = joint,
                                .force_q = force_q,
                                .force_v = force_v,
+                               .spring_q = spring_q,
+                               .spring_v = spring_v,
                                .mass_q = mass_q,
                                .kinetic_gradient = kinetic_gradient,
                                .kinetic = kinetic,

@@ -229,6 +229,37 @@ static const saltusi_yaml_node* read_list(scene_builder* b, const char* key) {
   return node;
 }
 
+static void read_springs(scene_builder* b) {
+  const saltusi_yaml_node* list = read_list(b, "springs");
+  saltus_formula_spring* springs =
+      saltusi_reader_take(&b->reader, (size_t)list->count, sizeof *springs);
+  for (int i = 0; i < list->count && b->reader.status == SALTUS_OK; i++) {
+    const saltusi_yaml_node* item = &list->children[i];
+    if (!saltusi_reader_keys(&b->reader, item, "springs[]", "a spring")) {
+      return;
+    }
+    saltus_formula_spring* spring = &springs[i];
+    spring->name = read_item_name(b, item, i, "spring");
+    const struct {
+      const char* key;
+      saltus_formula_text* into;
+    } formulas[] = {{"elongation", &spring->elongation},
+                    {"stiffness", &spring->stiffness},
+                    {"damping", &spring->damping}};
+    for (size_t k = 0; k < sizeof formulas / sizeof formulas[0]; k++) {
+      *formulas[k].into =
+          saltusi_reader_formula(&b->reader, saltusi_yaml_find(item, formulas[k].key),
+                                 describe(b, formulas[k].key, "spring", spring->name));
+    }
+    if (spring->elongation.text == NULL) {
+      saltusi_reader_fail(&b->reader, item, "spring " SALTUSI_QUOTE " has no elongation",
+                          spring->name);
+    }
+  }
+  b->model.springs = springs;
+  b->model.spring_count = list->count;
+}
+
 static void read_joints(scene_builder* b) {
   const saltusi_yaml_node* list = read_list(b, "joints");
   saltus_formula_joint* joints =
@@ -512,6 +543,7 @@ static void read_all(scene_builder* b) {
   if (get(b, "kinetic") == NULL) {
     saltusi_reader_fail(&b->reader, b->root, "\"kinetic\" is missing; give the kinetic energy");
   }
+  read_springs(b);
   read_joints(b);
   read_contacts(b);
   read_simulate(b);

@@ -279,6 +279,9 @@ saltus_status saltus_scheme_create(const saltus_scheme_def* def, saltus_scheme**
   if (status == SALTUS_OK) {
     status = check_treats(ops, def->system, def->log);
   }
+  if (status == SALTUS_OK && def->options != NULL && ops->check != NULL) {
+    status = ops->check(def->options, def->system, def->log);
+  }
   if (status != SALTUS_OK) {
     return status;
   }

@@ -56,6 +56,8 @@ typedef struct saltusi_scheme_ops {
 
   /* Doubles carried from step to step beyond q and v; NULL: none. */
   size_t (*memory_count)(const void* options, const saltus_system* sys);
+  /* Whether the system has what the options ask for, with a message when not; NULL: always. */
+  saltus_status (*check)(const void* options, const saltus_system* sys, saltus_log log);
   /* Takes every array from the arena. Runs twice: first the arena only counts. */
   void (*layout)(void* work, const void* options, const saltus_system* sys, saltus_arena* arena);
   /* Of a scheme that chooses its step, h is the most it may take; it writes what it took into

@@ -451,7 +451,9 @@ saltus_status saltusi_trapezoid_step(saltusi_trapezoid* w, const saltus_trapezoi
   w->o = o;
   w->s = s;
   w->mean = mean;
-  w->eval = s->eval;
+  bool exact = o->jacobians == SALTUS_JACOBIANS_EXACT;
+  w->eval = exact ? s->eval : &w->approximate;
+  w->approximate.work = (saltus_work){0};
   saltus_status status = start_step(w);
   int transitions = 0;
   /* collisions and transitions are counted: the loop ends by itself, this is a last resort */
@@ -465,5 +467,8 @@ saltus_status saltusi_trapezoid_step(saltusi_trapezoid* w, const saltus_trapezoi
   if (status == SALTUS_OK) {
     finish_step(w);
   }
+  s->eval->work.force_evaluations += w->approximate.work.force_evaluations;
+  s->eval->work.contact_solves += w->approximate.work.contact_solves;
+  s->eval->work.factorizations += w->approximate.work.factorizations;
   return status;
 }

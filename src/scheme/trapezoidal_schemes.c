@@ -6,6 +6,8 @@
  */
 #include "scheme/trapezoidal.h"
 
+#include "base/log.h"
+
 #include <stddef.h>
 
 typedef saltus_trapezoidal_options options_struct;
@@ -61,6 +63,19 @@ static saltus_status step_end(void* work, const void* options, const saltusi_ste
   return saltusi_trapezoid_step(work, options, s, false);
 }
 
+static saltus_status check(const void* options, const saltus_system* sys, saltus_log log) {
+  const options_struct* o = options;
+  bool known = sys->ops->spring_q != NULL && sys->ops->spring_v != NULL;
+  if (o->jacobians == SALTUS_JACOBIANS_GAUSS_NEWTON && !known) {
+    saltusi_log(
+        log, SALTUS_LEVEL_ERROR,
+        "jacobians=gauss-newton: the system names no springs; give `springs` in the scene, or "
+        "jacobians=exact");
+    return SALTUS_ERR_UNSUPPORTED;
+  }
+  return SALTUS_OK;
+}
+
 static size_t memory_count(const void* options, const saltus_system* sys) {
   (void)options;
   return (size_t)SALTUSI_TRAPEZOID_CARRIED * (size_t)sys->dims.nc;
@@ -89,6 +104,7 @@ const saltusi_scheme_ops saltusi_trapezoidal_mean = {
         },
     .work_size = sizeof(saltusi_trapezoid),
     .memory_count = memory_count,
+    .check = check,
     .layout = layout,
     .step = step_mean,
 };
@@ -108,6 +124,7 @@ const saltusi_scheme_ops saltusi_trapezoidal_end = {
         },
     .work_size = sizeof(saltusi_trapezoid),
     .memory_count = memory_count,
+    .check = check,
     .layout = layout,
     .step = step_end,
 };

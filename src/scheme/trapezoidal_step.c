@@ -44,6 +44,17 @@ static void layout_by_key(saltusi_trapezoid* w, int nc, saltus_arena* arena) {
 void saltusi_trapezoid_layout(saltusi_trapezoid* w, const saltus_trapezoidal_options* o,
                               const saltus_system* sys, saltus_arena* arena) {
   const saltus_dims* d = &sys->dims;
+  if (o->jacobians == SALTUS_JACOBIANS_GAUSS_NEWTON) { /* the same system with other derivatives */
+    w->approximate_ops = *sys->ops;
+    w->approximate_ops.force_q = sys->ops->spring_q;
+    w->approximate_ops.force_v = sys->ops->spring_v;
+    w->approximate_ops.linear = NULL;
+    w->approximate = (saltusi_eval){.sys = *sys};
+    w->approximate.sys.ops = &w->approximate_ops;
+    w->approximate.sys.traits &= ~(unsigned)SALTUS_LINEAR_FORCE;
+    saltusi_eval_layout(&w->approximate, arena);
+    sys = &w->approximate.sys;
+  }
   saltusi_linear_layout(&w->effective, sys, arena);
   saltusi_linear_layout(&w->mass, sys, arena);
   saltusi_polyhedral_layout(&w->law, sys, o->direction_pairs, arena);

@@ -270,6 +270,161 @@ static void an_indefinite_effective_mass_is_reported(void** state) {
   }
 }
 
+/* A point on a bent spring: its elongation is not linear. */
+static const char bent[] =
+    "saltus: 1\n"
+    "parameters: {k: 40, d: 0.5, x0: 0.9, v0: 0.5}\n"
+    "coordinates: {x: {start: x0}, y: {start: 0.3, velocity: v0}}\n"
+    "kinetic: (x'^2 + y'^2)/2\n"
+    "potential: 9.81*y\n"
+    "springs: [{elongation: \"hypot(x, y) - 1\", stiffness: k, damping: d}]\n";
+
+/* (10.13) and (10.14) leave the curvature of the elongation out: order 1, measured 2.03 and 3.97. */
+static void gauss_newton_has_order_one_on_bent_springs(void** state) {
+  (void)state;
+  potra_run exact =
+      go((potra_run){.scene = "bent", .text = bent, .scheme = "gauss-6", .t_end = 2.0, .h = 1e-3});
+  static const struct {
+    const char* options;
+    double ratio;
+  } cases[] = {{"jacobians=exact", 4.0}, {"jacobians=gauss-newton", 2.0}};
+  for (int i = 0; i < 2; i++) {
+    double error[2];
+    for (int k = 0; k < 2; k++) {
+      potra_run run = go((potra_run){.scene = "bent",
+                                     .text = bent,
+                                     .scheme = mean,
+                                     .options = cases[i].options,
+                                     .t_end = 2.0,
+                                     .h = 2.0 / (512 << k)});
+      error[k] = potra_distance(2, run.q, exact.q);
+    }
+    assert_near(error[0] / error[1], cases[i].ratio, 0.05);
+  }
+}
+
+/* On straight ones it is the derivative itself. */
+static void gauss_newton_is_exact_on_straight_springs(void** state) {
+  (void)state;
+  const saltus_override set = {"delta", "1e3"};
+  potra_run run = {.scene = "carts",
+                   .overrides = &set,
+                   .override_count = 1,
+                   .scheme = mean,
+                   .options = "jacobians=exact",
+                   .t_end = 1.0,
+                   .h = 0.01};
+  potra_run exact = go(run);
+  run.options = "jacobians=gauss-newton";
+  run = go(run);
+  assert_near(potra_distance(4, run.q, exact.q), 0.0, 1e-13);
+  assert_near(potra_distance(4, run.v, exact.v), 0.0, 1e-12);
+}
+
+/* A compressed spring drives sideways: exact derivatives make A indefinite, Gauss-Newton never; and
+ * one step from rest length stays bounded however stiff the spring is. */
+static void gauss_newton_keeps_the_effective_mass_definite(void** state) {
+  (void)state;
+  static const struct {
+    const char *options, *k, *x0, *says;
+  } cases[] = {{"jacobians=exact", "1e6", "0.7", "not positive definite"},
+               {"jacobians=gauss-newton", "1e6", "0.7", NULL},
+               {"jacobians=gauss-newton", "1e12", "0.7", NULL},
+               {"jacobians=gauss-newton", "1e3", "sqrt(0.91)", NULL},
+               {"jacobians=gauss-newton", "1e12", "sqrt(0.91)", NULL}};
+  for (int i = 0; i < 5; i++) {
+    const saltus_override set[] = {{"k", cases[i].k}, {"x0", cases[i].x0}, {"d", "0"}};
+    saltus_kept_message kept;
+    potra_run run = {.scene = "bent",
+                     .text = bent,
+                     .overrides = set,
+                     .override_count = 3,
+                     .scheme = mean,
+                     .options = cases[i].options,
+                     .t_end = 0.1,
+                     .h = 0.1,
+                     .log = saltus_log_keep(&kept)};
+    assert_int_equal(potra_go(&run), SALTUS_OK);
+    if (cases[i].says != NULL) {
+      assert_says(kept, cases[i].says);
+    } else {
+      assert_string_equal(kept.text, "");
+    }
+    if (i >= 3) { /* v_N is reflected, gravity adds g h */
+      assert_true(hypot(run.v[0], run.v[1]) <= 0.5 + 2.0 * 9.81 * 0.1);
+    }
+  }
+}
+
+static void gauss_newton_needs_springs_with_names(void** state) {
+  (void)state;
+  saltus_kept_message kept;
+  potra_run run = {.scene = "pendulum",
+                   .text = pendulum,
+                   .scheme = mean,
+                   .options = "jacobians=gauss-newton",
+                   .t_end = 1.0,
+                   .h = 0.01,
+                   .log = saltus_log_keep(&kept)};
+  assert_int_equal(potra_go(&run), SALTUS_ERR_UNSUPPORTED);
+  assert_says(kept, "the system names no springs");
+}
+
+/* Written as a spring or into potential and forces: the same motion, and derivatives that agree with
+ * differences. */
+static void springs_are_potentials_and_forces(void** state) {
+  (void)state;
+  static const char written[] = "saltus: 1\n"
+                                "parameters: {k: 40, d: 0.5}\n"
+                                "coordinates: {x: {start: 0.9}, y: {start: 0.3, velocity: 0.5}}\n"
+                                "kinetic: (x'^2 + y'^2)/2\n"
+                                "potential: 9.81*y + k/2*(hypot(x, y) - 1)^2\n"
+                                "forces:\n"
+                                "  x: -d*(x*x' + y*y')*x/(x^2 + y^2)\n"
+                                "  y: -d*(x*x' + y*y')*y/(x^2 + y^2)\n";
+  potra_run a =
+      go((potra_run){.scene = "bent", .text = bent, .scheme = "rk4", .t_end = 1.0, .h = 0.01});
+  potra_run b = go(
+      (potra_run){.scene = "written", .text = written, .scheme = "rk4", .t_end = 1.0, .h = 0.01});
+  assert_near(potra_distance(2, a.q, b.q), 0.0, 1e-13);
+  const saltus_scene_def def = {.path = "bent", .text = bent};
+  saltus_scene* scene;
+  assert_int_equal(saltus_scene_create(&def, &scene), SALTUS_OK);
+  const double q[2] = {0.8, 0.5};
+  const double v[2] = {0.3, -0.7};
+  saltus_system_check_result check;
+  assert_int_equal(
+      saltus_system_check(saltus_scene_look(scene)->system, 0.1, q, v, (saltus_log){0}, &check),
+      SALTUS_OK);
+  assert_true(check.worst < 1e-9 && check.traits_hold);
+  saltus_scene_destroy(scene);
+}
+
+static void faulty_springs_are_refused(void** state) {
+  (void)state;
+  static const struct {
+    const char *spring, *says;
+  } cases[] = {
+      {"{name: a, stiffness: 1}", "spring \"a\" has no elongation"},
+      {"{name: a, elongation: x, stiffness: -1}", "must be >= 0"},
+      {"{name: a, elongation: x, damping: 0 - 2}", "must be >= 0"},
+      {"{name: a, elongation: x'}", "x'"},
+      {"{name: a, elongation: x, stiff: 1}",
+       "unknown key \"stiff\" in a spring; allowed: name, elongation"},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    char text[256];
+    snprintf(text, sizeof text,
+             "saltus: 1\ncoordinates: {x: {start: 0}}\nkinetic: x'^2/2\nsprings: [%s]\n",
+             cases[i].spring);
+    saltus_kept_message kept;
+    const saltus_scene_def def = {.path = "s", .text = text, .log = saltus_log_keep(&kept)};
+    saltus_scene* scene;
+    assert_int_equal(saltus_scene_create(&def, &scene), SALTUS_ERR_INPUT);
+    assert_says(kept, cases[i].says);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(forces_and_masses_that_change_keep_order_two),
@@ -278,6 +433,12 @@ int main(void) {
       cmocka_unit_test(joints_have_the_errors_of_the_methods),
       cmocka_unit_test(redundant_joints_are_refused_or_kept),
       cmocka_unit_test(an_indefinite_effective_mass_is_reported),
+      cmocka_unit_test(gauss_newton_has_order_one_on_bent_springs),
+      cmocka_unit_test(gauss_newton_is_exact_on_straight_springs),
+      cmocka_unit_test(gauss_newton_keeps_the_effective_mass_definite),
+      cmocka_unit_test(gauss_newton_needs_springs_with_names),
+      cmocka_unit_test(springs_are_potentials_and_forces),
+      cmocka_unit_test(faulty_springs_are_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * formula_springs.c - springs and dampers with an elongation phi(t,q), stiffness k and damping d:
+ *
+ *   potential   k phi^2 / 2
+ *   force       -d phi' phi_q,                 phi' = phi_q v + phi_t
+ *
+ * They could as well be written into the potential and the forces. Named, the model also knows the
+ * Gauss-Newton parts of F_q and F_v, without the curvature of phi: -k phi_q phi_q^T and -d phi_q phi_q^T
+ * are negative semidefinite whatever the motion (Potra et al. 2006, (10.13) and (10.14)).
+ */
+#include "formula/derive.h"
+#include "model/formula_model.h"
+
+saltus_status saltusi_formula_springs_read(saltusi_formula_builder* b) {
+  const int count = b->def->spring_count;
+  saltusi_formula_spring* springs = SALTUSI_TAKE(&b->work, saltusi_formula_spring, count);
+  saltus_status status = b->work.failed ? SALTUS_ERR_MEMORY : SALTUS_OK;
+  for (int i = 0; i < count && status == SALTUS_OK; i++) {
+    const saltus_formula_spring* from = &b->def->springs[i];
+    saltus_formula_text f =
+        saltusi_formula_called(b, &from->elongation, "elongation of spring", from->name);
+    status =
+        saltusi_parse(&b->scope, &f, SALTUSI_ON_TIME | SALTUSI_ON_POSITION, &springs[i].elongation);
+    if (status == SALTUS_OK) {
+      status = saltusi_formula_number(b, &from->stiffness, "stiffness of spring", from->name, 1e300,
+                                      &springs[i].stiffness);
+    }
+    if (status == SALTUS_OK) {
+      status = saltusi_formula_number(b, &from->damping, "damping of spring", from->name, 1e300,
+                                      &springs[i].damping);
+    }
+  }
+  b->springs = springs;
+  return status;
+}
+
+saltusi_expr saltusi_formula_springs_potential(saltusi_formula_builder* b) {
+  saltusi_graph* g = &b->graph;
+  saltusi_expr V = g->zero;
+  for (int i = 0; i < b->def->spring_count; i++) {
+    const saltusi_formula_spring* spring = &b->springs[i];
+    saltusi_expr square = saltusi_mul(g, spring->elongation, spring->elongation);
+    V = saltusi_add(g, V, saltusi_mul(g, saltusi_constant(g, 0.5 * spring->stiffness), square));
+  }
+  return V;
+}
+
+/* phi_q by the j-th coordinate */
+static saltusi_expr slope(saltusi_graph* g, saltusi_expr e, int j) {
+  const saltusi_span span = saltusi_gradient(g, e, SALTUSI_ON_POSITION);
+  for (int k = 0; k < span.count; k++) {
+    if (g->entries[span.first + k].variable == saltusi_position(j)) {
+      return g->entries[span.first + k].expr;
+    }
+  }
+  return g->zero;
+}
+
+saltusi_expr saltusi_formula_springs_force(saltusi_formula_builder* b, int j) {
+  saltusi_graph* g = &b->graph;
+  saltusi_expr Q = g->zero;
+  for (int i = 0; i < b->def->spring_count; i++) {
+    const saltusi_formula_spring* spring = &b->springs[i];
+    if (spring->damping > 0.0) {
+      saltusi_expr rate = saltusi_rate(g, spring->elongation);
+      saltusi_expr push = saltusi_mul(g, slope(g, spring->elongation, j), rate);
+      Q = saltusi_sub(g, Q, saltusi_mul(g, saltusi_constant(g, spring->damping), push));
+    }
+  }
+  return Q;
+}
+
+/* K -= factor phi_q phi_q^T, entries [n x n] */
+static void add_square(saltusi_graph* g, saltusi_expr elongation, double factor, int n,
+                       saltusi_expr* K) {
+  const saltusi_span span = saltusi_gradient(g, elongation, SALTUSI_ON_POSITION);
+  for (int i = 0; i < span.count; i++) {
+    for (int j = 0; j < span.count; j++) {
+      const saltusi_entry a = g->entries[span.first + i];
+      const saltusi_entry b = g->entries[span.first + j];
+      saltusi_expr* entry = &K[(size_t)(a.variable - saltusi_position(0)) * (size_t)n +
+                               (size_t)(b.variable - saltusi_position(0))];
+      saltusi_expr product =
+          saltusi_mul(g, saltusi_constant(g, factor), saltusi_mul(g, a.expr, b.expr));
+      *entry = saltusi_sub(g, *entry, product);
+    }
+  }
+}
+
+saltus_status saltusi_formula_springs_make(saltusi_formula_builder* b) {
+  saltusi_graph* g = &b->graph;
+  const int n = b->def->coordinate_count;
+  const size_t square = (size_t)n * (size_t)n;
+  if (b->def->spring_count == 0) {
+    return SALTUS_OK;
+  }
+  saltusi_expr* K = SALTUSI_TAKE(&b->work, saltusi_expr, square);
+  if (K == NULL) {
+    return SALTUS_ERR_MEMORY;
+  }
+  for (int damping = 0; damping < 2; damping++) {
+    for (size_t k = 0; k < square; k++) {
+      K[k] = g->zero;
+    }
+    for (int i = 0; i < b->def->spring_count; i++) {
+      const saltusi_formula_spring* spring = &b->springs[i];
+      add_square(g, spring->elongation, damping == 1 ? spring->damping : spring->stiffness, n, K);
+    }
+    for (size_t k = 0; k < square; k++) {
+      saltusi_formula_put(b, k, K[k]);
+    }
+    saltusi_formula_make(b, square, damping == 1 ? &b->model->spring_v : &b->model->spring_q);
+  }
+  return g->status;
+}
