@@ -3,7 +3,7 @@
  *
  * polyhedral.c - see polyhedral.h. Equations (6.6)-(6.8) and the elimination of section 6:
  *
- *   unknowns   z = [c_nu; per contact c, beta, lam],   s = A z + b
+ *   unknowns   z = [P of joints; per contact P_N, beta, lam],   s = A z + b
  *   A          [ W_jj  W_ju ; W_uj  E^T W_uu E + N ],  E expands rows to directions,
  *              N = [0 0 0; 0 0 1; mu -1 0] per contact
  */
@@ -55,10 +55,10 @@ void saltusi_polyhedral_layout(saltusi_polyhedral* law, const saltus_system* sys
   law->contacts = SALTUS_PUSH(arena, saltusi_polyhedral_contact, d->nc);
   saltusi_rows_layout(&law->force_rows, d, law->rows_max, false, arena);
   saltusi_rows_layout(&law->velocity_rows, d, law->rows_max, false, arena);
-  law->AinvR = SALTUS_PUSH2(arena, double, law->rows_max, d->nv);
+  law->AinvG = SALTUS_PUSH2(arena, double, law->rows_max, d->nv);
   law->W = SALTUS_PUSH2(arena, double, law->rows_max, law->rows_max);
   law->rate = SALTUS_PUSH(arena, double, law->rows_max);
-  law->p = SALTUS_PUSH(arena, double, law->rows_max);
+  law->P = SALTUS_PUSH(arena, double, law->rows_max);
   law->A = SALTUS_PUSH2(arena, double, n, n);
   law->block = SALTUS_PUSH2(arena, double, n, n);
   double** vectors[] = {&law->b, &law->z, &law->s, &law->part};
@@ -122,7 +122,7 @@ void saltusi_polyhedral_operator(saltusi_polyhedral* law, const saltusi_eval* ev
                                  const saltusi_linear* linear) {
   size_t nv = (size_t)eval->sys.dims.nv;
   for (int r = 0; r < law->rows; r++) {
-    double* column = law->AinvR + (size_t)r * nv;
+    double* column = law->AinvG + (size_t)r * nv;
     memset(column, 0, nv * sizeof(double));
     saltusi_row_add(&law->force_rows, r, 1.0, column);
     saltusi_linear_solve(eval, linear, column);
@@ -163,7 +163,7 @@ double saltusi_polyhedral_gauge(const saltusi_polyhedral_contact* contact, const
   return reach / cos(0.5 * sector);
 }
 
-/* The combination of rows that unknown `k` of a contact stands for: 0 is c, then beta. */
+/* The combination of rows that unknown `k` of a contact stands for: 0 is P_N, then beta. */
 static void expand(const saltusi_polyhedral_contact* contact, int k, double e[3]) {
   e[0] = k == 0 ? 1.0 : 0.0;
   e[1] = 0.0;
@@ -239,14 +239,14 @@ static void write_problem(saltusi_polyhedral* law) {
   }
 }
 
-/* p from z, and s = A z + b. */
+/* P from z, and s = A z + b. */
 static void read_answer(saltusi_polyhedral* law) {
   for (int j = 0; j < law->joints; j++) {
-    law->p[j] = law->z[j];
+    law->P[j] = law->z[j];
   }
   for (int i = 0; i < law->count; i++) {
     const saltusi_polyhedral_contact* contact = &law->contacts[i];
-    double* p = law->p + contact->row;
+    double* p = law->P + contact->row;
     memset(p, 0, (size_t)(1 + contact->tangents) * sizeof(double));
     for (int k = 0; k <= contact->directions; k++) {
       double e[3];
@@ -356,18 +356,35 @@ static int basic_unknowns(saltusi_polyhedral* law, const saltusi_mode* modes) {
   return count;
 }
 
-bool saltusi_polyhedral_solve_in(saltusi_polyhedral* law, const saltusi_mode* modes) {
-  write_problem(law);
-  int count = basic_unknowns(law, modes);
+/* Rows and columns of the basic unknowns; `soft` is added to the diagonal, as a part of its largest
+ * entry, where the diagonal is not zero by structure. */
+static void take_block(saltusi_polyhedral* law, int count, double soft) {
+  double largest = 0.0;
   for (int i = 0; i < count; i++) {
     const double* row = law->A + (size_t)law->basic[i] * (size_t)law->n;
     for (int j = 0; j < count; j++) {
       law->block[(size_t)i * (size_t)count + (size_t)j] = row[law->basic[j]];
     }
+    largest = fmax(largest, row[law->basic[i]]);
     law->part[i] = -law->b[law->basic[i]];
   }
+  for (int i = 0; i < count; i++) {
+    double* entry = &law->block[(size_t)i * (size_t)count + (size_t)i];
+    *entry += *entry > 0.0 ? soft * largest : 0.0;
+  }
+}
+
+/* Supports that depend on each other, the feet of a block, share their load: a diagonal of 1e-10 makes
+ * the shares equal and changes the motion by that much. */
+bool saltusi_polyhedral_solve_in(saltusi_polyhedral* law, const saltusi_mode* modes) {
+  write_problem(law);
+  int count = basic_unknowns(law, modes);
+  take_block(law, count, 0.0);
   if (!saltusi_lu_factor(count, law->block, law->pivot, 1e-13)) {
-    return false; /* supports that depend on each other */
+    take_block(law, count, 1e-10);
+    if (!saltusi_lu_factor(count, law->block, law->pivot, 1e-15)) {
+      return false;
+    }
   }
   saltusi_lu_solve(count, law->block, law->pivot, law->part);
   memset(law->z, 0, (size_t)law->n * sizeof(double));
@@ -388,8 +405,10 @@ saltusi_mode saltusi_polyhedral_mode(const saltusi_polyhedral* law, int i) {
     mode.kind = SALTUSI_MODE_OPEN;
     return mode;
   }
+  /* of several feet one may be at its limit without sliding: rounding is no slip */
   int lam = contact->directions + 1;
-  if (contact->directions > 0 && !(z[lam] > s[lam])) {
+  double rounding = 1e-12 * saltusi_max_abs(law->rows, law->rate) / contact->scale;
+  if (contact->directions > 0 && !(z[lam] > fmax(s[lam], rounding))) {
     mode.kind = SALTUSI_MODE_STICK;
     return mode;
   }
@@ -409,6 +428,6 @@ saltusi_mode saltusi_polyhedral_mode(const saltusi_polyhedral* law, int i) {
 
 void saltusi_polyhedral_apply(const saltusi_polyhedral* law, int nv, double* x) {
   for (int r = 0; r < law->rows; r++) {
-    saltusi_add_scaled(nv, law->p[r], law->AinvR + (size_t)r * (size_t)nv, x);
+    saltusi_add_scaled(nv, law->P[r], law->AinvG + (size_t)r * (size_t)nv, x);
   }
 }

@@ -4,15 +4,15 @@
  * polyhedral.h - joints and contacts with polyhedral friction cones as one mixed complementarity
  * problem (Potra, Anitescu, Gavrea and Trinkle 2006, sections 5 and 6).
  *
- *   x = x_free + A^-1 R_f p,     U = R_v^T x + ... = W p + rate,     W = R_v^T A^-1 R_f
+ *   x = x_free + A^-1 G_f P,     U = G_v^T x + ... = W P + rate,     W = G_v^T A^-1 G_f
  *   joints    U = 0
- *   contacts  p_N = c,   p_T = sum of beta_k d_k,   d_k unit directions, opposite ones in pairs
- *             0 <= U_N              perp   c      >= 0
- *             0 <= d_k^T U_T + lam  perp   beta_k >= 0
- *             0 <= mu c + slack - sum of beta_k   perp   lam >= 0
+ *   contacts  P_T = sum of beta_k d_k,   d_k unit directions, opposite ones in pairs
+ *             0 <= U_N                perp   P_N    >= 0
+ *             0 <= d_k^T U_T + lam    perp   beta_k >= 0
+ *             0 <= mu P_N + slack - sum of beta_k   perp   lam >= 0
  *
- * R_f and R_v may be taken at different points, so W need not be symmetric. slack is friction that
- * an impulse outside of c brings along (the restituted impulse of Poisson's law). Rows are joints
+ * G_f and G_v may be taken at different points, so W need not be symmetric. slack is friction that
+ * an impulse outside of P_N brings along (the restituted impulse of Poisson's law). Rows are joints
  * first, then each contact with its normal and its tangents; a contact without friction has the
  * normal alone.
  */
@@ -47,7 +47,7 @@ typedef struct saltusi_polyhedral_contact {
   int tangents;   /* 0 without friction */
   int directions; /* 0, 2 or the number of the polygon */
   int row;        /* of the normal */
-  int first;      /* unknown c; beta and lam follow */
+  int first;      /* unknown P_N; beta and lam follow */
   double mu;
   double slack;    /* N s */
   int sliding;     /* direction of friction that the caller expects; -1: none */
@@ -65,12 +65,12 @@ typedef struct saltusi_polyhedral {
   int n;        /* unknowns, joints first */
   bool keep_joints;
   saltusi_polyhedral_contact* contacts; /* [nc] */
-  saltusi_row_block force_rows;         /* R_f */
-  saltusi_row_block velocity_rows;      /* R_v */
-  double* AinvR;                        /* [rows x nv] row r is A^-1 times column r of R_f */
+  saltusi_row_block force_rows;         /* G_f */
+  saltusi_row_block velocity_rows;      /* G_v */
+  double* AinvG;                        /* [rows x nv] row r is A^-1 times column r of G_f */
   double* W;                            /* [rows x rows] */
   double* rate;                         /* [rows] m/s, U without impulses */
-  double* p;                            /* [rows] N s */
+  double* P;                            /* [rows] N s */
   double* A;                            /* [n x n] of the complementarity problem */
   double* b;                            /* [n] */
   double* z;                            /* [n] */
@@ -97,17 +97,17 @@ void saltusi_polyhedral_rows(saltusi_polyhedral* law, const saltus_system* sys,
 void saltusi_polyhedral_operator(saltusi_polyhedral* law, const saltusi_eval* eval,
                                  const saltusi_linear* linear);
 
-/* p from W, rate and slack. SALTUS_ERR_SINGULAR when joints depend on each other and are not kept,
+/* P from W, rate and slack. SALTUS_ERR_SINGULAR when joints depend on each other and are not kept,
  * SALTUS_RETRY_SMALLER when no solution is found, SALTUS_RETRY_NAN when data are not numbers. */
 saltus_status saltusi_polyhedral_solve(saltusi_polyhedral* law, saltusi_eval* eval);
 
-/* p with every contact in the given mode [count], whatever the signs; false: no such solution. */
+/* P with every contact in the given mode [count], whatever the signs; false: no such solution. */
 bool saltusi_polyhedral_solve_in(saltusi_polyhedral* law, const saltusi_mode* modes);
 
 /* The mode of contact i in the last solution. */
 saltusi_mode saltusi_polyhedral_mode(const saltusi_polyhedral* law, int i);
 
-/* x += A^-1 R_f p */
+/* x += A^-1 G_f P */
 void saltusi_polyhedral_apply(const saltusi_polyhedral* law, int nv, double* x);
 
 /* Component of a tangent vector along direction k; how far a tangential impulse reaches into the

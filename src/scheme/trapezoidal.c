@@ -239,7 +239,8 @@ static void take_state(saltusi_trapezoid* w, const double* q, const double* v) {
 
 /* To the collision at x, whose state is in w->trial, and the blow. */
 static saltus_status collide(saltusi_trapezoid* w, double x) {
-  saltusi_trapezoid_add_impulses(w, w->trial.p, false);
+  saltusi_trapezoid_add_impulses(w, w->trial.P, false);
+  saltusi_trapezoid_dense_add(w, x, w->trial.v);
   take_state(w, w->trial.q, w->trial.v);
   pass(w, x);
   for (int key = 0; key < w->eval->sys.dims.nc; key++) {
@@ -331,7 +332,8 @@ static void accept_whole(saltusi_trapezoid* w) {
   double x = w->left;
   saltus_step_report* report = w->s->report;
   report->residual_velocity = fmax(report->residual_velocity, w->whole_residual);
-  saltusi_trapezoid_add_impulses(w, w->whole.p, false);
+  saltusi_trapezoid_add_impulses(w, w->whole.P, false);
+  saltusi_trapezoid_dense_add(w, x, w->whole.v);
   take_state(w, w->whole.q, w->whole.v);
   pass(w, x);
   follow_modes(w, start, x);
@@ -369,7 +371,8 @@ static saltus_status substep(saltusi_trapezoid* w, int* transitions) {
     return status;
   }
   if (length > 0.0) {
-    saltusi_trapezoid_add_impulses(w, w->trial.p, false);
+    saltusi_trapezoid_add_impulses(w, w->trial.P, false);
+    saltusi_trapezoid_dense_add(w, length, w->trial.v);
     take_state(w, w->trial.q, w->trial.v);
     pass(w, length);
     for (int i = 0; i < w->law.count; i++) {
@@ -403,6 +406,7 @@ static saltus_status start_step(saltusi_trapezoid* w) {
   w->measured = false;
   w->struck = false;
   take_state(w, s->q0, s->v0);
+  saltusi_trapezoid_dense_clear(s->dense);
   memset(s->joint_impulses, 0, (size_t)d->nj * sizeof(double));
   saltus_status status = saltusi_trapezoid_gaps(w, w->t, w->q, w->gap_start);
   for (int key = 0; key < d->nc && status == SALTUS_OK; key++) {
@@ -427,6 +431,7 @@ static saltus_status start_step(saltusi_trapezoid* w) {
 static void finish_step(saltusi_trapezoid* w) {
   const saltusi_step* s = w->s;
   const saltus_dims* d = &s->eval->sys.dims;
+  saltusi_trapezoid_dense_add(w, 0.0, w->v);
   memcpy(s->q1, w->q, (size_t)d->nq * sizeof(double));
   memcpy(s->v1, w->v, (size_t)d->nv * sizeof(double));
   for (int key = 0; key < d->nc; key++) {

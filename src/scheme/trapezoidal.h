@@ -7,8 +7,8 @@
  *   step of length x from (t, q, v), unknown d = v1 - v:
  *     q_m  = q advanced by x/2 along v
  *     A    = M(t + x/2, q_m) - x/2 F_v - x^2/4 F_q
- *     A d  = x/2 (F(t,q,v) + F(t+x,q,v) + x F_q v) + R_f p
- *     rows   mean: R(q_m)^T (v1 + v) + 2 b          end: R(q + x v)^T v1 + b
+ *     A d  = x/2 (F(t,q,v) + F(t+x,q,v) + x F_q v) + G_f P
+ *     rows   mean: G(q_m)^T (v1 + v) + 2 b          end: G(q + x v)^T v1 + b
  *     q1   = q advanced by x along (v + v1)/2
  *
  * The factor of F_q v is derived, not the printed x/2; M is taken in the middle, not at the start;
@@ -25,11 +25,19 @@
 /* Carried from step to step, by key: last mode, mode that was told, Painleve's region. */
 enum { SALTUSI_TRAPEZOID_CARRIED = 3 };
 
+/* A variable of the modes that are held while transitions are sought (trapezoidal_detect.c). */
+typedef struct saltusi_watched {
+  int what;
+  int place;    /* of the contact in the law */
+  int k;        /* direction */
+  double value; /* at the end of the substep */
+} saltusi_watched;
+
 /* What a step of some length gives. */
 typedef struct saltusi_trapezoid_end {
   double* q; /* [nq] */
   double* v; /* [nv] */
-  double* p; /* [rows] N s, joints first */
+  double* P; /* [rows] N s, joints first */
 } saltusi_trapezoid_end;
 
 typedef struct saltusi_trapezoid {
@@ -40,6 +48,7 @@ typedef struct saltusi_trapezoid {
   saltusi_eval approximate; /* the system with Gauss-Newton Jacobians; used when asked for */
   saltusi_eval* eval;
   saltusi_linear effective; /* A */
+  saltusi_linear doubled;   /* A of twice the length: systems that are constant factor both once */
   saltusi_linear mass;      /* M of impacts */
   saltusi_polyhedral law;
   saltus_contact_list list;
@@ -51,6 +60,7 @@ typedef struct saltusi_trapezoid {
   saltusi_trapezoid_end trial; /* anything else */
   saltusi_mode* whole_mode;    /* [nc] by place in the law */
   double whole_residual;       /* m/s */
+  saltusi_watched* watched;    /* [nc x (2 + directions)] those that change their sign */
   saltusi_mode* held;          /* [nc] the same, while transitions are sought */
   double* q_mid;               /* [nq] */
   double* q_end;               /* [nq] */
@@ -91,7 +101,7 @@ typedef struct saltusi_trapezoid {
 void saltusi_trapezoid_layout(saltusi_trapezoid* w, const saltus_trapezoidal_options* o,
                               const saltus_system* sys, saltus_arena* arena);
 
-/* A, the free motion and the rows of a step of length x from the present state with the contacts of
+/* A with its factors, the free motion and the rows of a step of length x from the present state with the contacts of
  * w->law; mean: which velocity the law holds. */
 saltus_status saltusi_trapezoid_prepare(saltusi_trapezoid* w, double x, bool mean);
 
@@ -134,6 +144,13 @@ double saltusi_trapezoid_rounding(const saltusi_trapezoid* w);
 
 /* Contacts that a blow has opened: they no longer count as closed. */
 void saltusi_trapezoid_release(saltusi_trapezoid* w);
+
+/* Motion inside the step (trapezoidal_dense.c): a substep of length x from the present state to the
+ * velocity v1; x = 0: the end of the step. velocity [nv] is scratch. */
+size_t saltusi_trapezoid_dense_count(const saltus_dims* d);
+void saltusi_trapezoid_dense_clear(double* data);
+void saltusi_trapezoid_dense_add(const saltusi_trapezoid* w, double x, const double* v1);
+saltus_status saltusi_trapezoid_dense(const saltusi_dense_query* query, double* velocity);
 
 /* Into the report of the step. */
 void saltusi_trapezoid_tell(saltusi_trapezoid* w, const saltus_event* event);

@@ -121,7 +121,7 @@ static void interpolate(saltusi_trapezoid* w, double part) {
   }
   saltusi_advance(sys, w->q, w->F1, part * w->left, w->trial.q);
   for (int r = 0; r < w->law.rows; r++) {
-    w->trial.p[r] = part * w->whole.p[r];
+    w->trial.P[r] = part * w->whole.P[r];
   }
 }
 

@@ -5,8 +5,8 @@
  * section 7.5; methods, 2.7). Contacts stay in the modes in which they entered the substep, and the
  * lengths x are sought at which a variable of these modes changes its sign:
  *
- *   take-off       c / x of a closed contact                          a force: half rule
- *   slip           (mu c - gauge(p_T)) / x of a sticking contact      a force: half rule
+ *   take-off       P_N / x of a closed contact                        a force: half rule
+ *   slip           (mu P_N - gauge(P_T)) / x of a sticking contact    a force: half rule
  *   stick          slip speed lam of a sliding contact at the end     a velocity
  *   change of      d_k^T U_T + lam of a direction that does not       a velocity
  *   direction      carry; beta_k / x of one of two that do            a force: half rule
@@ -26,14 +26,7 @@ static const double first_part = 1e-6;
 
 typedef enum quantity { TAKE_OFF, SLIP, STICK, OTHER_DIRECTION, THIS_DIRECTION } quantity;
 
-/* One variable of the modes that are held. */
-typedef struct watched {
-  quantity what;
-  int place; /* of the contact in the law */
-  int k;     /* direction */
-} watched;
-
-static bool is_force(quantity what) {
+static bool is_force(int what) {
   return what == TAKE_OFF || what == SLIP || what == THIS_DIRECTION;
 }
 
@@ -62,11 +55,11 @@ static double slip_speed(const saltusi_polyhedral_contact* contact, const saltus
 }
 
 /* From the solution of a trial step of length x; of forces the mean over it. */
-static double read_value(const saltusi_trapezoid* w, const watched* item, double x) {
+static double read_value(const saltusi_trapezoid* w, const saltusi_watched* item, double x) {
   const saltusi_polyhedral_contact* contact = &w->law.contacts[item->place];
-  const double* p = w->law.p + contact->row;
+  const double* p = w->law.P + contact->row;
   double slip[2] = {0.0, 0.0};
-  switch (item->what) {
+  switch ((quantity)item->what) {
   case TAKE_OFF:
     return p[0] / x;
   case SLIP:
@@ -85,7 +78,7 @@ static double read_value(const saltusi_trapezoid* w, const watched* item, double
 }
 
 /* The value at length x; NaN when the modes have no solution there. */
-static double value_at(saltusi_trapezoid* w, const watched* item, double x) {
+static double value_at(saltusi_trapezoid* w, const saltusi_watched* item, double x) {
   double length = is_force(item->what) ? 2.0 * x : x;
   if (!hold(w, length)) {
     return (double)NAN;
@@ -95,7 +88,7 @@ static double value_at(saltusi_trapezoid* w, const watched* item, double x) {
 }
 
 /* Root between a and b with f(a) > 0 > f(b): regula falsi, made to shrink from both sides. */
-static double root(saltusi_trapezoid* w, const watched* item, double a, double b, double fa,
+static double root(saltusi_trapezoid* w, const saltusi_watched* item, double a, double b, double fa,
                    double fb) {
   double tiny = 1e-15 * w->s->h;
   int side = 0;
@@ -127,7 +120,7 @@ static double root(saltusi_trapezoid* w, const watched* item, double a, double b
 }
 
 /* The next variable to watch after `item`; false past the last. */
-static bool next_watched(const saltusi_trapezoid* w, watched* item) {
+static bool next_watched(const saltusi_trapezoid* w, saltusi_watched* item) {
   for (; item->place < w->law.count; item->place++, item->what = TAKE_OFF, item->k = -1) {
     const saltusi_polyhedral_contact* contact = &w->law.contacts[item->place];
     const saltusi_mode* mode = &w->held[item->place];
@@ -180,6 +173,25 @@ static saltus_status entry_modes(saltusi_trapezoid* w) {
   return status;
 }
 
+/* Velocities, or forces, that are negative at the end of the substep: appended to w->watched. */
+static int find_negative(saltusi_trapezoid* w, bool forces, double size, int count) {
+  double length = forces ? 2.0 * w->left : w->left;
+  if (!hold(w, length)) {
+    return count;
+  }
+  saltusi_trapezoid_finish(w, length, &w->trial);
+  saltusi_watched item = {.what = TAKE_OFF, .place = 0, .k = -1};
+  while (next_watched(w, &item)) {
+    if (is_force(item.what) == forces) {
+      item.value = read_value(w, &item, length);
+      if (item.value < -negative * size) {
+        w->watched[count++] = item;
+      }
+    }
+  }
+  return count;
+}
+
 saltus_status saltusi_trapezoid_transition(saltusi_trapezoid* w, double* length) {
   *length = 0.0;
   saltus_status status = entry_modes(w);
@@ -189,24 +201,18 @@ saltus_status saltusi_trapezoid_transition(saltusi_trapezoid* w, double* length)
   int nv = w->eval->sys.dims.nv;
   double forces = saltusi_max_abs(nv, w->F0);
   double speeds = fmax(saltusi_max_abs(nv, w->v), saltusi_max_abs(nv, w->whole.v));
+  int count = find_negative(w, false, speeds, 0);
+  count = find_negative(w, true, forces, count);
   double x = w->left;
   double first = INFINITY;
-  watched item = {.what = TAKE_OFF, .place = 0, .k = -1};
-  while (next_watched(w, &item)) {
-    double size = negative * (is_force(item.what) ? forces : speeds);
-    double end = value_at(w, &item, x);
-    if (!(end < -size)) {
-      continue;
-    }
-    double start = value_at(w, &item, first_part * x);
+  for (int i = 0; i < count; i++) {
+    const saltusi_watched* item = &w->watched[i];
+    double start = value_at(w, item, first_part * x);
     if (start > 0.0) {
-      first = fmin(first, root(w, &item, first_part * x, x, start, end));
+      first = fmin(first, root(w, item, first_part * x, x, start, item->value));
     }
   }
-  if (!(first < x)) {
-    return SALTUS_OK;
-  }
-  if (hold(w, first)) {
+  if (first < x && hold(w, first)) {
     saltusi_trapezoid_finish(w, first, &w->trial);
     *length = first;
   }

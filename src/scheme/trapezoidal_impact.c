@@ -4,10 +4,10 @@
  * trapezoidal_impact.c - a blow in compression and decompression (Potra et al. 2006, (7.4)-(7.9);
  * methods, 2.6), M and all rows at the configuration of the blow:
  *
- *   compression     M (v_c - v-) = G p_c                  0 <= U_c,N  perp  p_c,N >= 0, friction
- *   decompression   M (v+ - v_c) = G p_x + sum of n e p_c,N            the same on U+ and p_x
+ *   compression     M (v_c - v-) = G P_c                  0 <= U_c,N  perp  P_c,N >= 0, friction
+ *   decompression   M (v+ - v_c) = G P_x + sum of n e P_c,N            the same on U+ and P_x
  *
- * with friction of the restituted impulse, mu (p_x,N + e p_c,N), or of p_x,N alone as printed.
+ * with friction of the restituted impulse, mu (P_x,N + e P_c,N), or of P_x,N alone as printed.
  * A contact with Newton's law has 0 <= U_N + e min(U-, 0) in both phases and restitutes nothing.
  * Tangential restitution makes friction act on U_T + e_T U_T- in both phases, as in Moreau's law.
  */
@@ -40,7 +40,7 @@ static void write_rates(saltusi_trapezoid* w) {
   }
 }
 
-/* v_c to v_c + sum of M^-1 n e p_c,N; whether there is anything to restitute. */
+/* v_c to v_c + sum of M^-1 n e P_c,N; whether there is anything to restitute. */
 static bool restitute(saltusi_trapezoid* w) {
   saltusi_polyhedral* law = &w->law;
   const saltus_system* sys = &w->eval->sys;
@@ -54,7 +54,7 @@ static bool restitute(saltusi_trapezoid* w) {
       continue;
     }
     any = true;
-    saltusi_add_scaled(nv, back, law->AinvR + (size_t)contact->row * (size_t)nv, w->v);
+    saltusi_add_scaled(nv, back, law->AinvG + (size_t)contact->row * (size_t)nv, w->v);
     w->compression[contact->row] += back;
     contact->slack = w->o->decompression == SALTUS_DECOMPRESSION_COULOMB ? contact->mu * back : 0.0;
   }
@@ -102,7 +102,7 @@ static saltus_status phase(saltusi_trapezoid* w) {
     return status;
   }
   saltusi_polyhedral_apply(law, w->eval->sys.dims.nv, w->v);
-  saltusi_add_scaled(law->rows, 1.0, law->p, w->compression);
+  saltusi_add_scaled(law->rows, 1.0, law->P, w->compression);
   saltus_step_report* report = w->s->report;
   report->residual_velocity = fmax(report->residual_velocity, law->residual);
   return SALTUS_OK;

@@ -81,6 +81,17 @@ static size_t memory_count(const void* options, const saltus_system* sys) {
   return (size_t)SALTUSI_TRAPEZOID_CARRIED * (size_t)sys->dims.nc;
 }
 
+static size_t dense_count(const void* options, const saltus_system* sys) {
+  (void)options;
+  return saltusi_trapezoid_dense_count(&sys->dims);
+}
+
+static saltus_status dense(void* work, const void* options, const saltusi_dense_query* query) {
+  (void)options;
+  saltusi_trapezoid* w = work;
+  return saltusi_trapezoid_dense(query, w->F1);
+}
+
 static void layout(void* work, const void* options, const saltus_system* sys, saltus_arena* arena) {
   saltusi_trapezoid_layout(work, options, sys, arena);
 }
@@ -98,6 +109,7 @@ const saltusi_scheme_ops saltusi_trapezoidal_mean = {
             .order = 2,
             .smooth_order = 2,
             .locates_events = true,
+            .dense = true,
             .pyramids = true,
             .treats = TREATS,
             .options = {fields + 1, FIELD_COUNT - 1, sizeof(options_struct)},
@@ -107,6 +119,8 @@ const saltusi_scheme_ops saltusi_trapezoidal_mean = {
     .check = check,
     .layout = layout,
     .step = step_mean,
+    .dense_count = dense_count,
+    .dense = dense,
 };
 
 const saltusi_scheme_ops saltusi_trapezoidal_end = {
@@ -118,6 +132,7 @@ const saltusi_scheme_ops saltusi_trapezoidal_end = {
             .order = 2,
             .smooth_order = 2,
             .locates_events = true,
+            .dense = true,
             .pyramids = true,
             .treats = TREATS,
             .options = {fields, FIELD_COUNT, sizeof(options_struct)},
@@ -127,4 +142,6 @@ const saltusi_scheme_ops saltusi_trapezoidal_end = {
     .check = check,
     .layout = layout,
     .step = step_end,
+    .dense_count = dense_count,
+    .dense = dense,
 };

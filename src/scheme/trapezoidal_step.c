@@ -18,7 +18,7 @@ static void end_layout(saltusi_trapezoid_end* end, const saltus_dims* d, int row
                        saltus_arena* arena) {
   end->q = SALTUS_PUSH(arena, double, d->nq);
   end->v = SALTUS_PUSH(arena, double, d->nv);
-  end->p = SALTUS_PUSH(arena, double, rows);
+  end->P = SALTUS_PUSH(arena, double, rows);
 }
 
 static void layout_by_key(saltusi_trapezoid* w, int nc, saltus_arena* arena) {
@@ -56,6 +56,7 @@ void saltusi_trapezoid_layout(saltusi_trapezoid* w, const saltus_trapezoidal_opt
     sys = &w->approximate.sys;
   }
   saltusi_linear_layout(&w->effective, sys, arena);
+  saltusi_linear_layout(&w->doubled, sys, arena);
   saltusi_linear_layout(&w->mass, sys, arena);
   saltusi_polyhedral_layout(&w->law, sys, o->direction_pairs, arena);
   saltusi_contact_list_layout(&w->list, d, arena);
@@ -75,14 +76,15 @@ void saltusi_trapezoid_layout(saltusi_trapezoid* w, const saltus_trapezoidal_opt
   w->compression = SALTUS_PUSH(arena, double, w->law.rows_max);
   saltusi_rows_layout(&w->row, d, 3, false, arena);
   layout_by_key(w, d->nc, arena);
+  w->watched = SALTUS_PUSH2(arena, saltusi_watched, d->nc, 2 + 2 * (size_t)o->direction_pairs);
 }
 
 /* trial.v <- A^-1 k, the change of velocity without joints and contacts */
-static saltus_status free_motion(saltusi_trapezoid* w, double x, const saltus_point* middle) {
+static saltus_status free_motion(saltusi_trapezoid* w, double x, saltusi_linear* A,
+                                 const saltus_point* middle) {
   saltusi_eval* eval = w->eval;
   int nv = eval->sys.dims.nv;
-  saltus_status status =
-      saltusi_linear_assemble(eval, &w->effective, middle, 1.0, -0.5 * x, -0.25 * x * x);
+  saltus_status status = saltusi_linear_assemble(eval, A, middle, 1.0, -0.5 * x, -0.25 * x * x);
   if (status != SALTUS_OK) {
     return status;
   }
@@ -101,7 +103,7 @@ static saltus_status free_motion(saltusi_trapezoid* w, double x, const saltus_po
   for (int i = 0; i < nv; i++) {
     d[i] = 0.5 * x * (w->F0[i] + w->F1[i] + part * x * d[i]);
   }
-  saltusi_linear_solve(eval, &w->effective, d);
+  saltusi_linear_solve(eval, A, d);
   return SALTUS_OK;
 }
 
@@ -129,7 +131,8 @@ saltus_status saltusi_trapezoid_prepare(saltusi_trapezoid* w, double x, bool mea
   const saltus_system* sys = &w->eval->sys;
   saltusi_advance(sys, w->q, w->v, 0.5 * x, w->q_mid);
   saltus_point middle = saltusi_at(w->eval, w->t + 0.5 * x, w->q_mid, w->v);
-  saltus_status status = free_motion(w, x, &middle);
+  saltusi_linear* A = x > w->left ? &w->doubled : &w->effective;
+  saltus_status status = free_motion(w, x, A, &middle);
   if (status != SALTUS_OK || w->law.rows == 0) {
     return status;
   }
@@ -140,7 +143,7 @@ saltus_status saltusi_trapezoid_prepare(saltusi_trapezoid* w, double x, bool mea
     measure.q = w->q_end;
   }
   saltusi_polyhedral_rows(&w->law, sys, &middle, &measure);
-  saltusi_polyhedral_operator(&w->law, w->eval, &w->effective);
+  saltusi_polyhedral_operator(&w->law, w->eval, A);
   write_rates(w, mean);
   return SALTUS_OK;
 }
@@ -156,7 +159,7 @@ void saltusi_trapezoid_finish(saltusi_trapezoid* w, double x, saltusi_trapezoid_
     w->F1[i] = w->v[i] + 0.5 * change;
   }
   saltusi_advance(sys, w->q, w->F1, x, end->q);
-  memcpy(end->p, w->law.p, (size_t)w->law.rows * sizeof(double));
+  memcpy(end->P, w->law.P, (size_t)w->law.rows * sizeof(double));
 }
 
 /* Cholesky's factorisation in place succeeds. */

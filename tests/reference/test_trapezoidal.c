@@ -107,6 +107,37 @@ static void the_block_sticks_and_slips_seven_times(void** state) {
   }
 }
 
+/* The same block on two feet that share its load and its friction in any proportion: the transitions
+ * come in pairs, at the same times. */
+static void a_block_on_two_feet_sticks_like_one(void** state) {
+  (void)state;
+  static const char feet[] = "saltus: 1\n"
+                             "coordinates: {x: {start: 3}, y: {start: 0}, phi: {start: 0}}\n"
+                             "kinetic: (x'^2 + y'^2 + 0.1*phi'^2)/2\n"
+                             "potential: 9.81*y\n"
+                             "forces: {x: 8*cos(t)}\n"
+                             "contacts:\n"
+                             "  - {gap: y - sin(phi)/2, slip: x, friction: 0.8}\n"
+                             "  - {gap: y + sin(phi)/2, slip: x, friction: 0.8}\n";
+  static const char* const schemes[2] = {mean, end};
+  for (int i = 0; i < 2; i++) {
+    potra_run one = go(
+        (potra_run){.scene = "block-stick-slip", .scheme = schemes[i], .t_end = 10.0, .h = 0.01});
+    potra_run two = go(
+        (potra_run){.scene = "feet", .text = feet, .scheme = schemes[i], .t_end = 10.0, .h = 0.01});
+    assert_int_equal(potra_count(&two, SALTUS_EVENT_STICK), 8);
+    assert_int_equal(potra_count(&two, SALTUS_EVENT_SLIP), 6);
+    for (int k = 0; k < 6; k++) { /* shares are equal to 1e-10, forces are flat where they slip */
+      assert_near(potra_time(&two, SALTUS_EVENT_STICK, k),
+                  potra_time(&one, SALTUS_EVENT_STICK, k / 2), 1e-8);
+      assert_near(potra_time(&two, SALTUS_EVENT_SLIP, k),
+                  potra_time(&one, SALTUS_EVENT_SLIP, k / 2), 1e-5);
+    }
+    assert_near(two.q[0], one.q[0], 1e-8);
+    assert_near(two.q[2], 0.0, 1e-12);
+  }
+}
+
 /* 20 cos t: the block never sticks but reverses. Order 2 only when that is located (methods, 3.5). */
 static void a_reversal_keeps_order_two(void** state) {
   (void)state;
@@ -419,6 +450,7 @@ int main(void) {
       cmocka_unit_test(collisions_are_found_where_they_are),
       cmocka_unit_test(the_block_has_the_errors_of_the_tables),
       cmocka_unit_test(the_block_sticks_and_slips_seven_times),
+      cmocka_unit_test(a_block_on_two_feet_sticks_like_one),
       cmocka_unit_test(a_reversal_keeps_order_two),
       cmocka_unit_test(a_take_off_is_found_where_the_force_ends),
       cmocka_unit_test(a_particle_turns_onto_the_edge_of_its_pyramid),

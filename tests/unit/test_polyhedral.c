@@ -173,7 +173,7 @@ static double violation(problem* p, int pairs) {
   }
   for (int i = 0; i < law->count; i++) {
     int row = law->contacts[i].row;
-    const double* impulse = law->p + row;
+    const double* impulse = law->P + row;
     double u[3];
     for (int r = 0; r < 3; r++) {
       u[r] = saltusi_row_dot(&law->velocity_rows, row + r, v);

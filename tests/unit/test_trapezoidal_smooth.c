@@ -7,6 +7,7 @@
 #include "saltus_test.h"
 
 #include "potra_run.h"
+#include "systems.h"
 
 #include <stdio.h>
 
@@ -425,6 +426,73 @@ static void faulty_springs_are_refused(void** state) {
   }
 }
 
+/* Joint forces, impulses over h, are those in the middle of the step to O(h^2): ratio 4, against a run
+ * with 2^-13 whose steps have their middles on both sides. */
+static double last_joint_force(double h, double t_end) {
+  const saltus_scene_def scene_def = {.path = "pendulum", .text = pendulum};
+  saltus_scene* scene;
+  assert_int_equal(saltus_scene_create(&scene_def, &scene), SALTUS_OK);
+  const saltus_scene_view* view = saltus_scene_look(scene);
+  const saltus_sim_def def = {
+      .system = view->system, .scheme = mean, .h = h, .q0 = view->q0, .v0 = view->v0};
+  saltus_sim* sim;
+  assert_int_equal(saltus_sim_create(&def, &sim), SALTUS_OK);
+  assert_int_equal(saltus_sim_run_until(sim, t_end), SALTUS_OK);
+  double force = saltus_sim_report(sim)->joint_impulses[0] / h;
+  saltus_sim_destroy(sim);
+  saltus_scene_destroy(scene);
+  return force;
+}
+
+static void joint_forces_have_order_two_in_the_middle(void** state) {
+  (void)state;
+  const double fine = ldexp(1.0, -13);
+  double error[3];
+  for (int k = 0; k < 3; k++) {
+    double h = ldexp(1.0, -6 - k);
+    double middle = 1.0 - 0.5 * h;
+    double exact = 0.5 * (last_joint_force(fine, middle) + last_joint_force(fine, middle + fine));
+    error[k] = fabs(last_joint_force(h, 1.0) - exact);
+  }
+  assert_near(error[0] / error[1], 4.0, 0.3);
+  assert_near(error[1] / error[2], 4.0, 0.3);
+}
+
+/* A ball that bounces inside a step of 0.6 s: its parabolas are exact everywhere, and the instant of
+ * the impact has two sides. */
+static void the_motion_inside_a_step_is_known(void** state) {
+  (void)state;
+  static const char* const schemes[2] = {mean, end};
+  for (int i = 0; i < 2; i++) {
+    ball b = ball_usual();
+    saltus_system sys = ball_system(&b);
+    const saltus_scheme_def def = {.scheme = schemes[i], .system = &sys};
+    saltus_scheme* scheme;
+    assert_int_equal(saltus_scheme_create(&def, &scheme), SALTUS_OK);
+    double q = 1.0;
+    double v = 0.0;
+    saltus_state x = {0.0, &q, &v};
+    saltus_step_report report;
+    assert_int_equal(saltus_scheme_step(scheme, 0.6, &x, &report), SALTUS_OK);
+    assert_int_equal(report.event_count, 1);
+    double y;
+    double u;
+    for (int k = 0; k <= 60; k++) {
+      double t = k < 60 ? 0.01 * k : 0.6;
+      assert_int_equal(saltus_scheme_dense(scheme, t, SALTUS_RIGHT, &y, &u), SALTUS_OK);
+      assert_near(y, ball_height(&b, 1.0, t), 1e-14);
+    }
+    assert_true(y == q && u == v);
+    double t = report.events[0].t;
+    double speed = sqrt(2.0 * 9.81);
+    assert_int_equal(saltus_scheme_dense(scheme, t, SALTUS_LEFT, &y, &u), SALTUS_OK);
+    assert_near(u, -speed, 1e-13);
+    assert_int_equal(saltus_scheme_dense(scheme, t, SALTUS_RIGHT, &y, &u), SALTUS_OK);
+    assert_near(u, 0.5 * speed, 1e-13);
+    saltus_scheme_destroy(scheme);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(forces_and_masses_that_change_keep_order_two),
@@ -439,6 +507,8 @@ int main(void) {
       cmocka_unit_test(gauss_newton_needs_springs_with_names),
       cmocka_unit_test(springs_are_potentials_and_forces),
       cmocka_unit_test(faulty_springs_are_refused),
+      cmocka_unit_test(joint_forces_have_order_two_in_the_middle),
+      cmocka_unit_test(the_motion_inside_a_step_is_known),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
