@@ -374,11 +374,9 @@ static void take_block(saltusi_polyhedral* law, int count, double soft) {
   }
 }
 
-/* Supports that depend on each other, the feet of a block, share their load: a diagonal of 1e-10 makes
- * the shares equal and changes the motion by that much. */
-bool saltusi_polyhedral_solve_in(saltusi_polyhedral* law, const saltusi_mode* modes) {
-  write_problem(law);
-  int count = basic_unknowns(law, modes);
+/* z of the basic unknowns, all others zero. Supports that depend on each other, the feet of a block,
+ * share their load: a diagonal of 1e-10 makes the shares equal and changes the motion by that much. */
+static bool solve_basic(saltusi_polyhedral* law, int count) {
   take_block(law, count, 0.0);
   if (!saltusi_lu_factor(count, law->block, law->pivot, 1e-13)) {
     take_block(law, count, 1e-10);
@@ -393,6 +391,23 @@ bool saltusi_polyhedral_solve_in(saltusi_polyhedral* law, const saltusi_mode* mo
   }
   read_answer(law);
   return isfinite(saltusi_max_abs(law->n, law->z));
+}
+
+bool saltusi_polyhedral_solve_in(saltusi_polyhedral* law, const saltusi_mode* modes) {
+  write_problem(law);
+  return solve_basic(law, basic_unknowns(law, modes));
+}
+
+bool saltusi_polyhedral_stop(saltusi_polyhedral* law) {
+  write_problem(law);
+  int count = 0;
+  for (int j = 0; j < law->joints; j++) {
+    law->basic[count++] = j;
+  }
+  for (int i = 0; i < law->count; i++) {
+    law->basic[count++] = law->contacts[i].first;
+  }
+  return solve_basic(law, count);
 }
 
 saltusi_mode saltusi_polyhedral_mode(const saltusi_polyhedral* law, int i) {

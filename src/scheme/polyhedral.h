@@ -104,6 +104,9 @@ saltus_status saltusi_polyhedral_solve(saltusi_polyhedral* law, saltusi_eval* ev
 /* P with every contact in the given mode [count], whatever the signs; false: no such solution. */
 bool saltusi_polyhedral_solve_in(saltusi_polyhedral* law, const saltusi_mode* modes);
 
+/* P of joints and normals alone with U = 0 in all of these rows; false: no such solution. */
+bool saltusi_polyhedral_stop(saltusi_polyhedral* law);
+
 /* The mode of contact i in the last solution. */
 saltusi_mode saltusi_polyhedral_mode(const saltusi_polyhedral* law, int i);
 

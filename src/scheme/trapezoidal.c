@@ -237,6 +237,30 @@ static void take_state(saltusi_trapezoid* w, const double* q, const double* v) {
   memcpy(w->v, v, (size_t)w->eval->sys.dims.nv * sizeof(double));
 }
 
+/* A body that rocks from corner to corner never ends by restitution. When a contact has hit too often,
+ * those that keep hitting and are no farther away than forces move them in a step stop together. */
+static saltus_status come_to_rest(saltusi_trapezoid* w) {
+  int nc = w->eval->sys.dims.nc;
+  bool often = false;
+  for (int key = 0; key < nc; key++) {
+    often = often || (w->hit[key] && w->hit_count[key] >= HITS_MAX);
+  }
+  saltus_status status = often ? saltusi_trapezoid_gaps(w, w->t, w->q, w->gap) : SALTUS_OK;
+  if (!often || status != SALTUS_OK) {
+    return status;
+  }
+  for (int key = 0; key < nc; key++) {
+    double slip[2];
+    if (w->hit_count[key] > 1 && w->gap[key] < (double)INFINITY) {
+      saltusi_trapezoid_velocity(w, key, slip);
+      w->hit[key] = w->gap[key] <= w->s->h * saltusi_row_size(&w->row, 0, w->push);
+      w->active[key] = w->active[key] || w->hit[key];
+    }
+  }
+  status = collect(w);
+  return status == SALTUS_OK ? saltusi_trapezoid_stop(w) : status;
+}
+
 /* To the collision at x, whose state is in w->trial, and the blow. */
 static saltus_status collide(saltusi_trapezoid* w, double x) {
   saltusi_trapezoid_add_impulses(w, w->trial.P, false);
@@ -256,7 +280,10 @@ static saltus_status collide(saltusi_trapezoid* w, double x) {
   for (int i = 0; i < w->law.count; i++) {
     w->e[i] = w->hit_count[w->law.contacts[i].key] < HITS_MAX ? w->e[i] : 0.0;
   }
-  return status == SALTUS_OK ? saltusi_trapezoid_impact(w) : status;
+  if (status == SALTUS_OK) {
+    status = saltusi_trapezoid_impact(w);
+  }
+  return status == SALTUS_OK ? come_to_rest(w) : status;
 }
 
 /* Contacts that are active and approach: a blow, before any motion. Those that leave after it are no

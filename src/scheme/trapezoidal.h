@@ -121,6 +121,9 @@ double saltusi_trapezoid_velocity(saltusi_trapezoid* w, int key, double slip[2])
  * w->e holds the restitution of each. */
 saltus_status saltusi_trapezoid_impact(saltusi_trapezoid* w);
 
+/* All contacts of the law get U_N = 0, those that leave as well: the end of an accumulation. */
+saltus_status saltusi_trapezoid_stop(saltusi_trapezoid* w);
+
 /* Restitution of all contacts of the law as their laws say; those that are active and slower than
  * `rest` times what the forces do in a step get none. Returns whether any contact approaches. */
 saltus_status saltusi_trapezoid_restitution(saltusi_trapezoid* w, bool resting, bool* approach);

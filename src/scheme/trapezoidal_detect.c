@@ -35,12 +35,20 @@ static bool hold(saltusi_trapezoid* w, double x) {
          saltusi_polyhedral_solve_in(&w->law, w->held);
 }
 
-/* Tangential velocity of a contact at the end of the trial step, in the directions of its rows. */
-static void end_slip(const saltusi_trapezoid* w, const saltusi_polyhedral_contact* contact,
+/* Tangential velocity of a contact at the end of a trial step of length x. The rows of the end scheme are
+ * there already; those of the mean scheme are of the middle, and a surface may move. */
+static void end_slip(saltusi_trapezoid* w, const saltusi_polyhedral_contact* contact, double x,
                      double slip[2]) {
-  for (int r = 0; r < contact->tangents; r++) {
-    int row = contact->row + 1 + r;
-    slip[r] = saltusi_row_dot(&w->law.velocity_rows, row, w->trial.v) + w->law.velocity_rows.b[row];
+  const saltusi_row_block* rows = &w->law.velocity_rows;
+  int first = contact->row;
+  if (w->mean) {
+    saltus_point at = saltusi_at(w->eval, w->t + x, w->trial.q, w->trial.v);
+    saltusi_rows_contact(&w->eval->sys, &at, contact->key, 1 + contact->tangents, &w->row, 0);
+    rows = &w->row;
+    first = 0;
+  }
+  for (int r = 1; r <= contact->tangents; r++) {
+    slip[r - 1] = saltusi_row_dot(rows, first + r, w->trial.v) + rows->b[first + r];
   }
 }
 
@@ -55,7 +63,7 @@ static double slip_speed(const saltusi_polyhedral_contact* contact, const saltus
 }
 
 /* From the solution of a trial step of length x; of forces the mean over it. */
-static double read_value(const saltusi_trapezoid* w, const saltusi_watched* item, double x) {
+static double read_value(saltusi_trapezoid* w, const saltusi_watched* item, double x) {
   const saltusi_polyhedral_contact* contact = &w->law.contacts[item->place];
   const double* p = w->law.P + contact->row;
   double slip[2] = {0.0, 0.0};
@@ -67,10 +75,10 @@ static double read_value(const saltusi_trapezoid* w, const saltusi_watched* item
   case THIS_DIRECTION:
     return w->law.z[contact->first + 1 + item->k] / x;
   case STICK:
-    end_slip(w, contact, slip);
+    end_slip(w, contact, x, slip);
     return slip_speed(contact, &w->held[item->place], slip);
   case OTHER_DIRECTION:
-    end_slip(w, contact, slip);
+    end_slip(w, contact, x, slip);
     return saltusi_polyhedral_along(contact, item->k, slip) +
            slip_speed(contact, &w->held[item->place], slip);
   }

@@ -108,18 +108,42 @@ static saltus_status phase(saltusi_trapezoid* w) {
   return SALTUS_OK;
 }
 
-saltus_status saltusi_trapezoid_impact(saltusi_trapezoid* w) {
+/* M, rows and W at the present state; impulses of the blow so far are none. */
+static saltus_status prepare(saltusi_trapezoid* w) {
   saltusi_polyhedral* law = &w->law;
-  const saltus_system* sys = &w->eval->sys;
   saltus_point at = saltusi_at(w->eval, w->t, w->q, w->v);
   saltus_status status = saltusi_linear_assemble(w->eval, &w->mass, &at, 1.0, 0.0, 0.0);
+  if (status == SALTUS_OK) {
+    saltusi_polyhedral_rows(law, &w->eval->sys, &at, &at);
+    saltusi_polyhedral_operator(law, w->eval, &w->mass);
+    memset(w->compression, 0, (size_t)law->rows * sizeof(double));
+  }
+  return status;
+}
+
+saltus_status saltusi_trapezoid_stop(saltusi_trapezoid* w) {
+  saltus_status status = prepare(w);
   if (status != SALTUS_OK) {
     return status;
   }
-  saltusi_polyhedral_rows(law, sys, &at, &at);
-  saltusi_polyhedral_operator(law, w->eval, &w->mass);
-  memset(w->compression, 0, (size_t)law->rows * sizeof(double));
-  status = phase(w);
+  saltusi_polyhedral* law = &w->law;
+  for (int r = 0; r < law->rows; r++) {
+    law->rate[r] = saltusi_row_dot(&law->velocity_rows, r, w->v) + law->velocity_rows.b[r];
+  }
+  if (!saltusi_polyhedral_stop(law)) {
+    return SALTUS_RETRY_SMALLER;
+  }
+  saltusi_polyhedral_apply(law, w->eval->sys.dims.nv, w->v);
+  saltusi_trapezoid_add_impulses(w, law->P, false);
+  return SALTUS_OK;
+}
+
+saltus_status saltusi_trapezoid_impact(saltusi_trapezoid* w) {
+  saltusi_polyhedral* law = &w->law;
+  saltus_status status = prepare(w);
+  if (status == SALTUS_OK) {
+    status = phase(w);
+  }
   if (status == SALTUS_OK && restitute(w)) {
     status = phase(w);
   }

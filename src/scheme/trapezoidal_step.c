@@ -107,9 +107,29 @@ static saltus_status free_motion(saltusi_trapezoid* w, double x, saltusi_linear*
   return SALTUS_OK;
 }
 
+/* The mean velocity of a surface that moves is taken from both ends: with 2 b of the middle a contact that
+ * sticks would be left with a slip of O(x^2), which alternates for ever. */
+static void move_surfaces(saltusi_trapezoid* w, double x) {
+  saltusi_polyhedral* law = &w->law;
+  for (int i = 0; i < law->count; i++) {
+    const saltusi_polyhedral_contact* contact = &law->contacts[i];
+    const double* b = law->velocity_rows.b + contact->row;
+    if (saltusi_max_abs(1 + contact->tangents, b) == 0.0) {
+      continue;
+    }
+    for (int side = 0; side < 2; side++) {
+      saltus_point at = saltusi_at(w->eval, w->t + side * x, w->q_mid, w->v);
+      saltusi_rows_contact(&w->eval->sys, &at, contact->key, 1 + contact->tangents, &w->row, 0);
+      for (int r = 0; r <= contact->tangents; r++) {
+        law->rate[contact->row + r] += w->row.b[r] - b[r];
+      }
+    }
+  }
+}
+
 /* What the rows see without impulses, in the velocity that the law holds; joints may be drawn back
  * (methods, 2.2) by what they have drifted, within one whole step. */
-static void write_rates(saltusi_trapezoid* w, bool mean) {
+static void write_rates(saltusi_trapezoid* w, double x, bool mean) {
   saltusi_polyhedral* law = &w->law;
   const saltus_system* sys = &w->eval->sys;
   double twice = mean ? 2.0 : 1.0;
@@ -117,6 +137,9 @@ static void write_rates(saltusi_trapezoid* w, bool mean) {
     law->rate[r] = saltusi_row_dot(&law->velocity_rows, r, w->trial.v) +
                    twice * saltusi_row_dot(&law->velocity_rows, r, w->v) +
                    twice * law->velocity_rows.b[r];
+  }
+  if (mean) {
+    move_surfaces(w, x);
   }
   if (w->o->stabilisation != 0 && law->joints > 0) {
     saltus_point start = saltusi_at(w->eval, w->t, w->q, w->v);
@@ -144,7 +167,7 @@ saltus_status saltusi_trapezoid_prepare(saltusi_trapezoid* w, double x, bool mea
   }
   saltusi_polyhedral_rows(&w->law, sys, &middle, &measure);
   saltusi_polyhedral_operator(&w->law, w->eval, A);
-  write_rates(w, mean);
+  write_rates(w, x, mean);
   return SALTUS_OK;
 }
 

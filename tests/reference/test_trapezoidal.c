@@ -138,6 +138,32 @@ static void a_block_on_two_feet_sticks_like_one(void** state) {
   }
 }
 
+/* A mass on a spring on a belt whose speed swings: sticking follows the belt, and no chatter of the mean
+ * velocity makes it slip too early. Order 2 over six transitions. */
+static void a_belt_that_moves_is_stuck_to(void** state) {
+  (void)state;
+  static const char belt[] = "saltus: 1\n"
+                             "coordinates: {x: {start: 0}, y: {start: 0}}\n"
+                             "kinetic: (x'^2 + y'^2)/2\n"
+                             "potential: 2*x^2 + 10*y\n"
+                             "contacts: [{gap: y, slip: x' - 1 - sin(t)/2, friction: 0.3}]\n";
+  static const char* const schemes[2] = {mean, end};
+  for (int i = 0; i < 2; i++) {
+    double x[3];
+    for (int k = 0; k < 3; k++) {
+      potra_run run = go((potra_run){.scene = "belt",
+                                     .text = belt,
+                                     .scheme = schemes[i],
+                                     .t_end = 12.0,
+                                     .h = k < 2 ? 0.01 / (1 + k) : 0.000625});
+      assert_int_equal(potra_count(&run, SALTUS_EVENT_STICK), 3);
+      assert_int_equal(potra_count(&run, SALTUS_EVENT_SLIP), 3);
+      x[k] = run.q[0];
+    }
+    assert_near((x[0] - x[2]) / (x[1] - x[2]), 4.0, 0.1);
+  }
+}
+
 /* 20 cos t: the block never sticks but reverses. Order 2 only when that is located (methods, 3.5). */
 static void a_reversal_keeps_order_two(void** state) {
   (void)state;
@@ -429,6 +455,36 @@ static void stiff_springs_never_give_energy(void** state) {
   }
 }
 
+/* A block rocks from corner to corner without rebound, ever faster, and lies flat in the end: the energy
+ * of its height is all that is left. */
+static void a_rocking_block_comes_to_rest(void** state) {
+  (void)state;
+  static const char block[] =
+      "saltus: 1\n"
+      "parameters: {b: 0.1, h: 0.3, tilt: 0.2}\n"
+      "coordinates: {x: 0, y: {start: b*sin(tilt) + h*cos(tilt)}, phi: {start: tilt}}\n"
+      "kinetic: (x'^2 + y'^2 + (b^2 + h^2)/3*phi'^2)/2\n"
+      "potential: 9.81*y\n"
+      "contacts:\n"
+      "  - {gap: y - b*sin(phi) - h*cos(phi), slip: x - b*cos(phi) + h*sin(phi), friction: 0.1}\n"
+      "  - {gap: y + b*sin(phi) - h*cos(phi), slip: x + b*cos(phi) + h*sin(phi), friction: 0.1}\n";
+  static const char* const schemes[2] = {mean, end};
+  for (int i = 0; i < 6; i++) {
+    potra_run run = go((potra_run){.scene = "rocking",
+                                   .text = block,
+                                   .scheme = schemes[i % 2],
+                                   .t_end = 1.5,
+                                   .h = i < 2   ? 0.01
+                                        : i < 4 ? 0.002
+                                                : 0.0005});
+    assert_near(run.q[1], 0.3, 1e-8);
+    assert_near(run.q[2], 0.0, 1e-8);
+    for (int k = 0; k < 3; k++) {
+      assert_near(run.v[k], 0.0, 1e-12);
+    }
+  }
+}
+
 /* Ever faster impacts between closing walls: at x = 0 with |v| = 5 at t = 4, the exact motion. */
 static void a_ball_between_closing_walls_gains_speed(void** state) {
   (void)state;
@@ -451,6 +507,7 @@ int main(void) {
       cmocka_unit_test(the_block_has_the_errors_of_the_tables),
       cmocka_unit_test(the_block_sticks_and_slips_seven_times),
       cmocka_unit_test(a_block_on_two_feet_sticks_like_one),
+      cmocka_unit_test(a_belt_that_moves_is_stuck_to),
       cmocka_unit_test(a_reversal_keeps_order_two),
       cmocka_unit_test(a_take_off_is_found_where_the_force_ends),
       cmocka_unit_test(a_particle_turns_onto_the_edge_of_its_pyramid),
@@ -460,6 +517,7 @@ int main(void) {
       cmocka_unit_test(painleves_rod_jams_with_a_finite_impulse),
       cmocka_unit_test(stiff_dampers_never_give_energy),
       cmocka_unit_test(stiff_springs_never_give_energy),
+      cmocka_unit_test(a_rocking_block_comes_to_rest),
       cmocka_unit_test(a_ball_between_closing_walls_gains_speed),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
