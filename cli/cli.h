@@ -82,5 +82,6 @@ int cli_list(const cli_args* args);
 int cli_study(const cli_args* args);
 int cli_plot(const cli_args* args);
 int cli_solve(const cli_args* args);
+int cli_bench(const cli_args* args);
 
 #endif

@@ -66,6 +66,15 @@ static const cli_option solve_options[] = {
     {"--help", NULL, "prints this text", false},
 };
 
+static const cli_option bench_options[] = {
+    {"--tol", "T", "residual as a part of |q|, default 1e-8", false},
+    {"--solver", "NAME", "only these solvers beside the portfolio", true},
+    {"--siconos", NULL, "also solvers of Siconos numerics, when it is installed", false},
+    {"-o", "FILE", "draws the profiles to FILE.svg, .pdf or .png", false},
+    {"--json", NULL, "prints the times as JSON", false},
+    {"--help", NULL, "prints this text", false},
+};
+
 static const cli_command commands[] = {
     {"run", "MODEL", "simulates a scene or a reference problem",
      "MODEL is a scene file (.yaml) or the name of a reference problem (saltus list problems).\n"
@@ -91,6 +100,10 @@ static const cli_command commands[] = {
      "friction, lcp* complementarity, *mlcp* mixed, others local friction) or of FCLIB (.hdf5).\n"
      "Exit code 0 only when every problem was solved; one that has no solution is not.",
      solve_options, COUNT(solve_options), 1, CLI_MOST, cli_solve},
+    {"bench", "solvers DIR", "times solvers on the problem files of a folder",
+     "Prints performance profiles: the part of the problems that a solver solves within tau times\n"
+     "the time of the fastest. Times are CPU times of the solve, the smallest of a few.",
+     bench_options, COUNT(bench_options), 2, 2, cli_bench},
     {"list", "schemes|controls|solvers|problems|studies|functions", "lists what there is", "",
      list_options, COUNT(list_options), 1, 1, cli_list},
 };

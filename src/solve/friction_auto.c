@@ -189,20 +189,20 @@ static bool second_order(saltusi_friction_run* run) {
 /* Sweeps and gradients in turn, each chunk given to the one that gained more per operation the last
  * time it ran; old gains fade, so that the other gets its chance again. */
 static bool first_order(saltusi_friction_run* run) {
-  enum { CHUNK = 200 };
+  enum { SWEEPS = 100, STEPS = 400 };
   double gain[2] = {INFINITY, INFINITY};
   int last = -1;
   while (!over(run)) {
     int choice = gain[1] > gain[0] ? 1 : 0;
     double before = run->best;
     double spent = run->cost;
-    saltusi_sweep_settings sweeps = {.sweeps = CHUNK, .tol = run->tol};
+    saltusi_sweep_settings sweeps = {.sweeps = SWEEPS, .tol = run->tol};
     if (choice != last) { /* otherwise go on, even uphill: the best point is a trap there */
       saltusi_run_from_best(run);
       last = choice;
     }
     bool solved =
-        choice == 0 ? saltusi_run_sweeps(run, &sweeps) : saltusi_run_gradient(run, CHUNK, 20);
+        choice == 0 ? saltusi_run_sweeps(run, &sweeps) : saltusi_run_gradient(run, STEPS, 20);
     if (solved) {
       return true;
     }

@@ -8,7 +8,7 @@
  *
  * Nesterov's beta, restarted when the step turns back (O'Donoghue & Candes, Found. Comput. Math. 15
  * (2015) 715-732). L is the largest eigenvalue of rho W by power iteration. The term makes it fail
- * on impacts; sweeps in between mend that.
+ * on impacts; sweeps mend that where a hundred steps gain too little.
  */
 #include "solve/prox_fixed_point.h"
 
@@ -17,6 +17,9 @@
 #include <string.h>
 
 enum { POWER_STEPS = 30, LOOK = 25, BETWEEN = 100 };
+
+/* So many iterations have to shrink the residual by this, or sweeps come in between. */
+static const double gain_wanted = 0.95;
 
 /* Largest eigenvalue of rho W, from W x = u(x) - q. */
 static double lipschitz(saltusi_sweep_work* work, const saltusi_friction_case* in) {
@@ -83,6 +86,8 @@ saltusi_stage saltusi_projected_gradient(saltusi_sweep_work* work, saltusi_frict
   double L = lipschitz(work, in);
   double theta = 1.0;
   double best = INFINITY;
+  double best_before = INFINITY;
+  int judged = 0;
   memcpy(y, r, bytes);
   int k = 0;
   for (; k < iterations; k++) {
@@ -96,12 +101,17 @@ saltusi_stage saltusi_projected_gradient(saltusi_sweep_work* work, saltusi_frict
         break;
       }
     }
-    if (sweeps > 0 && k % BETWEEN == BETWEEN - 1) {
-      for (int s = 0; s < sweeps; s++) {
+    if (sweeps > 0 && k == judged + BETWEEN) {
+      bool slow = !(best <= gain_wanted * best_before);
+      judged = k;
+      best_before = best;
+      for (int s = 0; s < sweeps && slow; s++) {
         saltusi_sweep(in, r);
       }
-      memcpy(y, r, bytes);
-      theta = 1.0;
+      if (slow) {
+        memcpy(y, r, bytes);
+        theta = 1.0;
+      }
     }
     saltusi_friction_velocity(in, y, work->u);
     double turn = gradient_step(in, work->u, L, y, r, next);

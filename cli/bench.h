@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * bench.h - saltus bench solvers: times of solvers on a collection of problems, as performance
+ * profiles (Dolan & More, Math. Program. 91 (2002) 201-213): the part of the problems that a solver
+ * solves within tau times the time of the fastest one.
+ */
+#ifndef CLI_BENCH_H
+#define CLI_BENCH_H
+
+#include "cli.h"
+#include "problem_job.h"
+
+enum { BENCH_ENTRANTS = 24, BENCH_TAUS = 6 };
+
+/* A solver of ours or of Siconos. */
+typedef struct bench_entrant {
+  const char* name; /* as printed: "siconos nsgs" */
+  int siconos;      /* its number there; 0: one of ours */
+  int rows;         /* 0: every problem; 2, 3: contacts of so many rows only */
+} bench_entrant;
+
+typedef struct bench_problem {
+  const char* name; /* file without folder */
+  int contacts;
+} bench_problem;
+
+/* All times of one kind of problem. */
+typedef struct bench_race {
+  const char* title; /* "friction" */
+  int entrants;
+  bench_entrant entrant[BENCH_ENTRANTS];
+  int problems;
+  bench_problem* problem; /* [problems] */
+  double* seconds;        /* [problems x entrants] INFINITY: not solved */
+} bench_race;
+
+/* Part of the problems that entrant e solves within tau times the fastest; tau INFINITY: at all. */
+double bench_profile(const bench_race* race, int e, double tau);
+
+void bench_print(const bench_race* race);
+
+/* Ours against the best of Siconos, problem by problem. */
+void bench_print_ratios(const bench_race* race);
+
+/* Both races as panels of one figure. CLI exit code. */
+int bench_draw(const bench_race* races, int count, const char* path, double tol);
+
+/* Siconos, loaded when it is installed. NULL with a message otherwise. */
+typedef struct bench_siconos bench_siconos;
+bench_siconos* bench_siconos_open(void);
+void bench_siconos_close(bench_siconos* siconos);
+
+/* Entrants of Siconos appended to the race. */
+void bench_siconos_enter(bench_race* race);
+
+/* Seconds of the fastest of a few calls that brings the residual, measured by us, to tol; INFINITY
+ * when none does. Its own tolerance is tightened until it does. */
+double bench_siconos_time(bench_siconos* siconos, const bench_entrant* entrant,
+                          const saltus_friction_problem* problem, double tol);
+
+#endif

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ */
+#include "problem_job.h"
+
+#include "cli.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+double problem_seconds(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+bool problem_is_lcp(const problem_job* j) {
+  return j->file->kind == SALTUS_PROBLEM_LCP || j->file->kind == SALTUS_PROBLEM_MIXED_LCP;
+}
+
+const saltus_friction_problem* problem_friction(const problem_job* j) {
+  return j->local != NULL ? &j->local->friction : &j->file->friction;
+}
+
+static saltus_status solve_lcp(problem_job* j, const saltus_solver_def* def, double tol,
+                               double* work) {
+  saltus_lcp_solver* solver;
+  saltus_status status = saltus_lcp_solver_create(def, &solver);
+  if (status == SALTUS_OK) {
+    status = saltus_lcp_solver_setup(solver, &j->file->lcp);
+  }
+  if (status == SALTUS_OK) {
+    double start = problem_seconds();
+    status = saltus_lcp_solve(solver, &j->file->lcp, tol, work, work + j->unknowns, &j->result);
+    j->cpu = problem_seconds() - start;
+  }
+  saltus_lcp_solver_destroy(solver);
+  return status;
+}
+
+static saltus_status solve_friction(problem_job* j, const saltus_solver_def* def, double tol,
+                                    double* work) {
+  const saltus_friction_problem* problem = problem_friction(j);
+  saltus_friction_solver* solver;
+  saltus_status status = saltus_friction_solver_create(def, &solver);
+  if (status == SALTUS_OK) {
+    status = saltus_friction_solver_setup(solver, problem);
+  }
+  if (status == SALTUS_OK) {
+    double start = problem_seconds();
+    status = saltus_friction_solve(solver, problem, tol, work, work + j->unknowns, &j->result);
+    j->cpu = problem_seconds() - start;
+  }
+  saltus_friction_solver_destroy(solver);
+  return status;
+}
+
+saltus_status problem_open(problem_job* j) {
+  saltus_status status = saltus_problem_file_read(j->path, cli_log(), NULL, &j->file);
+  if (status == SALTUS_OK && j->file->kind == SALTUS_PROBLEM_GLOBAL_FRICTION) {
+    status = saltus_global_friction_reduce(&j->file->global, cli_log(), NULL, &j->local);
+  }
+  if (status != SALTUS_OK) {
+    return status;
+  }
+  if (problem_is_lcp(j)) {
+    j->unknowns = j->file->lcp.n;
+    j->contacts = j->file->lcp.n - j->file->lcp.bilateral;
+  } else {
+    j->contacts = problem_friction(j)->W.units;
+    j->unknowns = problem_friction(j)->W.offset[j->contacts];
+  }
+  return SALTUS_OK;
+}
+
+void problem_close(problem_job* j) {
+  saltus_problem_file_destroy(j->local);
+  saltus_problem_file_destroy(j->file);
+  j->local = j->file = NULL;
+}
+
+saltus_status problem_solve(problem_job* j, const char* solver, double tol) {
+  double* work = calloc(2 * (size_t)j->unknowns + 1, sizeof(double));
+  if (work == NULL) {
+    return SALTUS_ERR_MEMORY;
+  }
+  const saltus_solver_def def = {.solver = solver, .log = cli_log()};
+  saltus_status status =
+      problem_is_lcp(j) ? solve_lcp(j, &def, tol, work) : solve_friction(j, &def, tol, work);
+  free(work);
+  return status;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * problem_job.h - a contact or complementarity problem from a file, and what solving it gave; shared
+ * by solve and bench.
+ */
+#ifndef PROBLEM_JOB_H
+#define PROBLEM_JOB_H
+
+#include "saltus/problem_file.h"
+
+/* One file on its way. */
+typedef struct problem_job {
+  const char* path;
+  saltus_problem_file* file;
+  saltus_problem_file* local; /* of a global problem; NULL otherwise */
+  int contacts, unknowns;
+  saltus_solve_result result;
+  double cpu; /* s, of the solve without reading and setting up */
+} problem_job;
+
+/* CPU seconds of this process. */
+double problem_seconds(void);
+
+bool problem_is_lcp(const problem_job* j);
+
+/* The local friction problem, reduced where the file has the global one. */
+const saltus_friction_problem* problem_friction(const problem_job* j);
+
+/* Reads j->path; close is right in any case. */
+saltus_status problem_open(problem_job* j);
+void problem_close(problem_job* j);
+
+/* Solves with the named solver (NULL: the portfolio); fills result and cpu. */
+saltus_status problem_solve(problem_job* j, const char* solver, double tol);
+
+#endif
