@@ -227,7 +227,7 @@ static void open_run(opened* o, const random_scene* scene, double tol, saltus_lo
   if (o->status == SALTUS_OK) {
     o->run = tolerance_of(&what, &o->model, tol, SALTUSI_ADAPTIVE_CHOOSES);
     o->run.log = log;
-    o->run.steps_max = 20000;
+    o->run.steps_max = 100000;
     o->status = tolerance_go(&o->run);
   }
 }

@@ -12,7 +12,7 @@
 #include <string.h>
 
 /* Events in a row without progress before the run gives up, and attempts within one step. */
-enum { IDLE_MAX = 500, ATTEMPTS_MAX = 1000, RESTEPS = 3, IMPLICIT_MAX = 200 };
+enum { IDLE_MAX = 5000, ATTEMPTS_MAX = 1000, RESTEPS = 3, IMPLICIT_MAX = 200 };
 
 /* Slip of a spatial contact, in units of the slip at which it stops, below which its direction makes the
  * motion stiff, and above which an explicit method may take over again. */
@@ -445,9 +445,9 @@ static saltus_status start(saltusi_adaptive* w, double limit) {
 
 /* ---- one step ------------------------------------------------------------------------------ */
 
-/* Gaps of flying contacts that began at zero, after a part theta of the step of length h. */
-static saltus_status follow_flights(saltusi_adaptive* w, double t, const double* y, double theta,
-                                    double h, const saltusi_found* event) {
+/* Gaps of flying contacts that began at zero, after s seconds of the step. */
+static saltus_status follow_flights(saltusi_adaptive* w, double t, const double* y, double s,
+                                    const saltusi_found* event) {
   bool any = false;
   for (int key = 0; key < w->nc; key++) {
     any = any || (w->contact[key].touching != 0.0 && !saltusi_mode_closed(w, key));
@@ -470,7 +470,7 @@ static saltus_status follow_flights(saltusi_adaptive* w, double t, const double*
     if (w->gap[key] > far) {
       c->touching = 0.0;
     } else if (w->flown[key]) {
-      c->height += h * saltusi_find_flight(w, key, theta);
+      c->height += saltusi_find_height(w, key, s);
     }
   }
   return status;
@@ -597,7 +597,7 @@ static saltus_status end_at_event(saltusi_adaptive* w, const saltusi_found* f, d
     status = saltusi_mode_project(w, t, w->y_end);
   }
   if (status == SALTUS_OK) {
-    status = follow_flights(w, t, w->y_end, fmin(1.0, s / attempted), attempted, f);
+    status = follow_flights(w, t, w->y_end, s, f);
   }
   if (status == SALTUS_OK) {
     status = saltusi_adaptive_transition(w, t, w->t + origin, w->y_end, f);
@@ -690,7 +690,7 @@ static saltus_status advance(saltusi_adaptive* w, double limit, double* length) 
     m->rate_valid = 1.0;
   }
   if (status == SALTUS_OK) {
-    status = follow_flights(w, w->t + h, w->y_end, 1.0, h, NULL);
+    status = follow_flights(w, w->t + h, w->y_end, h, NULL);
   }
   m->h = proposal;
   m->cap = INFINITY;

@@ -374,6 +374,8 @@ saltus_status saltusi_spatial_kick(saltusi_adaptive* w, double t, double* y);
 saltus_status saltusi_find_events(saltusi_adaptive* w);
 /* Integral of U of a touching contact over the first part theta of the step. */
 double saltusi_find_flight(const saltusi_adaptive* w, int key, double theta);
+/* What a touching contact rises in the first s seconds of the motion at hand. */
+double saltusi_find_height(saltusi_adaptive* w, int key, double s);
 
 /* transition.c */
 saltus_status saltusi_adaptive_settle(saltusi_adaptive* w, double t, double* y, int count,

@@ -92,17 +92,17 @@ double saltusi_find_flight(const saltusi_adaptive* w, int key, double theta) {
   return coefficient[0] + x * b1 - b2;
 }
 
-/* U along the step; the largest. */
-static double sample_flight(saltusi_adaptive* w, int key) {
+/* U along the first part `end` of the step; the largest. */
+static double sample_flight(saltusi_adaptive* w, int key, double end) {
   const double pi = 3.141592653589793238;
   double u[SALTUSI_CHEBYSHEV];
   double largest = 0.0;
   for (int j = 0; j < SALTUSI_CHEBYSHEV; j++) {
-    double theta = 0.5 * (1.0 - cos(pi * j / (SALTUSI_CHEBYSHEV - 1)));
+    double theta = end * 0.5 * (1.0 - cos(pi * j / (SALTUSI_CHEBYSHEV - 1)));
     const double* y = w->probe;
     if (j == 0) {
       y = w->y0;
-    } else if (j == SALTUSI_CHEBYSHEV - 1) {
+    } else if (theta == 1.0) {
       y = w->y1;
     } else {
       w->ops->dense(&w->motion, theta, 0, w->nq + w->nv, w->probe);
@@ -113,6 +113,13 @@ static double sample_flight(saltusi_adaptive* w, int key) {
   integrate_flight(u, w->flight + (size_t)key * (SALTUSI_CHEBYSHEV + 1));
   w->flown[key] = true;
   return largest;
+}
+
+/* The integral over the whole step has the rounding of the whole step; a short part has its own. */
+double saltusi_find_height(saltusi_adaptive* w, int key, double s) {
+  double end = fmin(1.0, s / w->h);
+  sample_flight(w, key, end);
+  return end * w->h * saltusi_find_flight(w, key, 1.0);
 }
 
 /* ---- functions of theta -------------------------------------------------------------------- */
@@ -382,7 +389,7 @@ static saltus_status find_hit(saltusi_adaptive* w, int key) {
     }
     f.start = w->gap_start[key];
   } else {
-    double largest = sample_flight(w, key);
+    double largest = sample_flight(w, key, 1.0);
     bool deflated = w->contact[key].height <= 0.0;
     s.what = deflated ? FLIGHT_MEAN : FLIGHT_SUM;
     for (int i = 0; i < SALTUSI_NODES; i++) {
