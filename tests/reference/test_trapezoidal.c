@@ -309,6 +309,66 @@ static void blows_on_a_rod_have_the_numbers_of_the_methods(void** state) {
   }
 }
 
+/* 5e-5 m above the floor and within contact_gap, falling with 1 m/s: a blow before any motion, then free
+ * flight, 0.5 - g h. Without it the mean velocity would rebound with e = 1, the end velocity with 0. */
+static void an_active_contact_that_approaches_rebounds(void** state) {
+  (void)state;
+  static const char text[] = "saltus: 1\n"
+                             "coordinates: {y: {start: 5e-5, velocity: -1}}\n"
+                             "kinetic: y'^2/2\n"
+                             "potential: 9.81*y\n"
+                             "contacts: [{gap: y, restitution: 0.5, impact: poisson}]\n";
+  static const char* const schemes[2] = {mean, end};
+  for (int i = 0; i < 2; i++) {
+    potra_run run = go((potra_run){.scene = "near",
+                                   .text = text,
+                                   .scheme = schemes[i],
+                                   .options = "contact_gap=1e-4",
+                                   .t_end = 0.01,
+                                   .h = 0.01});
+    assert_near(run.v[0], 0.5 - 9.81 * 0.01, 1e-15);
+    assert_near(run.q[0], 5e-5 + 0.005 - 0.5 * 9.81 * 1e-4, 1e-15);
+    assert_near(potra_time(&run, SALTUS_EVENT_IMPACT, 0), 0.0, 0.0);
+  }
+}
+
+/* A rod dropped flat hits with both tips in one blow; tilted by 1e-6 with one after the other, and
+ * leaves differently however small the tilt: the law is not continuous there. */
+static void tips_that_hit_together_share_a_blow(void** state) {
+  (void)state;
+  static const char text[] = "saltus: 1\n"
+                             "parameters: {tilt: 0}\n"
+                             "coordinates: {x: 0, y: {start: 0.5}, phi: {start: tilt}}\n"
+                             "kinetic: (x'^2 + y'^2 + phi'^2/3)/2\n"
+                             "potential: 9.81*y\n"
+                             "contacts:\n"
+                             "  - {gap: y - sin(phi), restitution: 0.5, impact: poisson}\n"
+                             "  - {gap: y + sin(phi), restitution: 0.5, impact: poisson}\n";
+  static const char* const tilts[3] = {"0", "1e-3", "1e-6"};
+  for (int i = 0; i < 3; i++) {
+    const saltus_override set = {"tilt", tilts[i]};
+    potra_run run = go((potra_run){.scene = "rod",
+                                   .text = text,
+                                   .overrides = &set,
+                                   .override_count = 1,
+                                   .scheme = mean,
+                                   .t_end = 0.4,
+                                   .h = 0.01});
+    double fall = sqrt(2.0 * 0.5 / 9.81);
+    assert_near(potra_time(&run, SALTUS_EVENT_IMPACT, 0), fall, 2e-3);
+    if (i == 0) {
+      assert_int_equal(potra_count(&run, SALTUS_EVENT_IMPACT), 2);
+      assert_true(run.events[0].t == run.events[1].t);
+      assert_near(run.v[1], 0.5 * 9.81 * fall - 9.81 * (0.4 - fall), 1e-12);
+      assert_near(run.v[2], 0.0, 1e-14);
+    } else {
+      assert_true(run.events[1].t > run.events[0].t);
+      assert_true(run.events[1].contact != run.events[0].contact);
+      assert_true(fabs(run.v[2]) > 0.1);
+    }
+  }
+}
+
 /* A particle with mu = 0.2 and 1, e = 0.5, v- = (3, -2): (2.6, 1) | (2.4, 1) and (1, 1) | (0, 1). */
 static void blows_on_a_particle_have_the_numbers_of_the_methods(void** state) {
   (void)state;
@@ -514,6 +574,8 @@ int main(void) {
       cmocka_unit_test(any_even_number_of_directions_is_a_cone),
       cmocka_unit_test(blows_on_a_rod_have_the_numbers_of_the_methods),
       cmocka_unit_test(blows_on_a_particle_have_the_numbers_of_the_methods),
+      cmocka_unit_test(an_active_contact_that_approaches_rebounds),
+      cmocka_unit_test(tips_that_hit_together_share_a_blow),
       cmocka_unit_test(painleves_rod_jams_with_a_finite_impulse),
       cmocka_unit_test(stiff_dampers_never_give_energy),
       cmocka_unit_test(stiff_springs_never_give_energy),
