@@ -32,10 +32,11 @@ typedef struct saltusi_dg_item {
   int key; /* of a contact; number of a joint */
   int law; /* place of a contact's law */
   bool joint;
-  bool fresh; /* touches at the end, did not at the start */
-  bool rubs;  /* planar friction: a tangent row follows the normal one */
-  int row;    /* its first row at a stage */
-  double gap; /* m, at the start; of a joint: its constraint */
+  bool fresh;   /* touches at the end, is not held */
+  bool bounces; /* and was apart at the start: restitution */
+  bool rubs;    /* planar friction: a tangent row follows the normal one */
+  int row;      /* its first row at a stage */
+  double gap;   /* m, at the start; of a joint: its constraint */
   double mu;
   double e_N, e_T;    /* in force at the end of this step */
   double u_before[2]; /* m/s, of the impact law */
@@ -85,7 +86,9 @@ typedef struct saltusi_dg {
   int held, touching; /* items that carry r; all items */
   int held_rows, rows;
   bool impulsive;       /* there are fresh contacts */
-  saltusi_linear* mass; /* [n] */
+  int masses;           /* n, or 1 when M is constant */
+  saltusi_linear* mass; /* [masses] */
+  bool fresh_start;     /* the first stage of this step has not been evaluated yet */
   saltusi_row_block at; /* [n x row_max] rows of items at the stages */
   double* Q;            /* [n x nq] */
   double* V;            /* [n x nv] */
@@ -142,6 +145,10 @@ saltus_status saltusi_dg_free(saltusi_dg* w, const saltusi_step* s);
 /* Evaluates the rows of an item at a point into stage `node`. */
 void saltusi_dg_rows(saltusi_dg* w, const saltus_system* sys, const saltus_point* at, int node,
                      const saltusi_dg_item* item);
+/* M at a stage. */
+static inline saltusi_linear* saltusi_dg_mass(const saltusi_dg* w, int node) {
+  return &w->mass[w->masses > 1 ? node : 0];
+}
 /* response of the rows first .. last - 1 of a stage */
 void saltusi_dg_respond(saltusi_dg* w, const saltusi_eval* eval, int node, int first, int last);
 

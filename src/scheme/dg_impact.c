@@ -26,8 +26,8 @@ static saltus_status add(saltusi_dg* w, const saltusi_step* s, saltusi_dg_item i
     const saltus_contact_law* law = &sys->laws[item.law];
     item.rubs = law->tangents > 0 && law->mu > 0.0;
     item.mu = law->mu;
-    item.e_N = item.fresh && item.e_N != 0.0 ? law->e_N : 0.0;
-    item.e_T = item.fresh && item.e_T != 0.0 ? law->e_T : 0.0;
+    item.e_N = item.bounces ? law->e_N : 0.0;
+    item.e_T = item.bounces ? law->e_T : 0.0;
   }
   item.row = w->rows;
   int rows = item.rubs ? 2 : 1;
@@ -184,14 +184,12 @@ saltus_status saltusi_dg_touch(saltusi_dg* w, const saltus_dg_options* o, const 
     if (!(w->list.gap[i] <= o->gap_tol) || is_held(w, key)) {
       continue;
     }
-    double bounces = w->start_gap[key] > o->gap_tol ? 1.0 : 0.0;
     status = add(w, s,
                  (saltusi_dg_item){.key = key,
                                    .law = w->list.law[i],
                                    .gap = w->start_gap[key],
                                    .fresh = true,
-                                   .e_N = bounces,
-                                   .e_T = bounces});
+                                   .bounces = w->start_gap[key] > o->gap_tol});
   }
   w->impulsive = w->touching > w->held;
   return status;
@@ -212,8 +210,9 @@ static void restitute(saltusi_dg* w, int nv) {
   }
 }
 
-/* More supports than degrees of freedom: W is singular. A shift of its diagonal picks the smallest p;
- * its relative error does not matter in a correction of the size of the step's local error. */
+/* More supports than degrees of freedom: W is singular, and rows that agree in exact numbers differ by
+ * rounding. A shift of the diagonal picks the smallest p; its relative error does not matter in a
+ * correction of the size of the step's local error. */
 static const double shift = 1e-10;
 
 /* Acceleration closure without impact: contacts that press at the end keep U = 0 whatever sign the
@@ -253,7 +252,7 @@ saltus_status saltusi_dg_impact(saltusi_dg* w, const saltusi_step* s) {
       keep_pressing(w);
     }
     saltus_status status = solve_impact(w, s, w->touching, w->W_z);
-    if (status == SALTUS_ERR_SINGULAR && !w->impulsive) {
+    if (status != SALTUS_OK && status != SALTUS_RETRY_NAN && !w->impulsive) {
       for (int r = 0; r < w->rows; r++) {
         w->W[r * (w->rows + 1)] *= 1.0 + shift;
       }

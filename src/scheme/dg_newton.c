@@ -50,7 +50,7 @@ static double stiffness(const saltusi_dg* w, const saltusi_step* s) {
       for (int r = 0; r < nv; r++) {
         newton->column[r] = F[r * nv + c];
       }
-      saltusi_linear_solve(s->eval, &w->mass[0], newton->column);
+      saltusi_linear_solve(s->eval, saltusi_dg_mass(w, 0), newton->column);
       double scale = part == 0 ? s->h : s->h * s->h;
       for (int r = 0; r < nv; r++) {
         sum += scale * fabs(newton->column[r]);
@@ -66,7 +66,8 @@ saltus_status saltusi_dg_newton_prepare(saltusi_dg* w, const saltusi_step* s) {
   int nv = s->eval->sys.dims.nv;
   int n = w->nodes * nv;
   saltus_point at = saltusi_at(s->eval, s->t, s->q0, w->v_start);
-  saltus_status status = saltusi_linear_assemble(s->eval, &w->mass[0], &at, 1.0, 0.0, 0.0);
+  saltus_status status =
+      saltusi_linear_assemble(s->eval, saltusi_dg_mass(w, 0), &at, 1.0, 0.0, 0.0);
   if (status != SALTUS_OK) {
     return status;
   }
@@ -78,7 +79,7 @@ saltus_status saltusi_dg_newton_prepare(saltusi_dg* w, const saltusi_step* s) {
   for (int c = 0; c < nv; c++) {
     memset(unit, 0, (size_t)nv * sizeof(double));
     unit[c] = 1.0;
-    saltusi_linear_mass_times(s->eval, &w->mass[0], &at, unit, newton->column);
+    saltusi_linear_mass_times(s->eval, saltusi_dg_mass(w, 0), &at, unit, newton->column);
     for (int l = 0; l < w->nodes; l++) {
       for (int r = 0; r < nv; r++) {
         double* row = newton->J + (size_t)(l * nv + r) * (size_t)n;
@@ -145,7 +146,7 @@ void saltusi_dg_newton_free(saltusi_dg* w, const saltusi_step* s) {
     size_t from = (size_t)l * (size_t)nv;
     const saltus_point at =
         saltusi_at(s->eval, s->t + w->table.tau[l] * s->h, w->Q + from, w->V + from);
-    saltusi_linear_mass_times(s->eval, &w->mass[l], &at, w->a + from, newton->column);
+    saltusi_linear_mass_times(s->eval, saltusi_dg_mass(w, l), &at, w->a + from, newton->column);
     for (int i = 0; i < nv; i++) {
       w->a_next[from + (size_t)i] = w->force[from + (size_t)i] - newton->column[i];
     }

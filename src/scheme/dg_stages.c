@@ -51,7 +51,7 @@ void saltusi_dg_respond(saltusi_dg* w, const saltusi_eval* eval, int node, int f
     double* x = w->response + (size_t)row * (size_t)nv;
     memset(x, 0, (size_t)nv * sizeof(double));
     saltusi_row_add(&w->at, row, 1.0, x);
-    saltusi_linear_solve(eval, &w->mass[node], x);
+    saltusi_linear_solve(eval, saltusi_dg_mass(w, node), x);
   }
 }
 
@@ -86,11 +86,15 @@ saltus_status saltusi_dg_evaluate(saltusi_dg* w, const saltusi_step* s) {
   const saltus_system* sys = &s->eval->sys;
   int nv = sys->dims.nv;
   int last = w->nodes - 1;
-  for (int l = 0; l < w->nodes; l++) {
+  /* Q_0 and V_0 of D1- are q and v, whatever the accelerations */
+  int first = w->table.plus || w->fresh_start ? 0 : 1;
+  w->fresh_start = false;
+  for (int l = first; l < w->nodes; l++) {
     const saltus_point at =
         saltusi_at(s->eval, s->t + w->table.tau[l] * s->h, w->Q + (size_t)l * (size_t)nv,
                    w->V + (size_t)l * (size_t)nv);
-    saltus_status status = saltusi_linear_assemble(s->eval, &w->mass[l], &at, 1.0, 0.0, 0.0);
+    saltus_status status =
+        saltusi_linear_assemble(s->eval, saltusi_dg_mass(w, l), &at, 1.0, 0.0, 0.0);
     if (status != SALTUS_OK) {
       return status;
     }
@@ -118,7 +122,7 @@ saltus_status saltusi_dg_free(saltusi_dg* w, const saltusi_step* s) {
   }
   memcpy(w->a_next, w->force, (size_t)w->nodes * (size_t)nv * sizeof(double));
   for (int l = 0; l < w->nodes; l++) {
-    saltusi_linear_solve(s->eval, &w->mass[l], w->a_next + (size_t)l * (size_t)nv);
+    saltusi_linear_solve(s->eval, saltusi_dg_mass(w, l), w->a_next + (size_t)l * (size_t)nv);
   }
   return SALTUS_OK;
 }
