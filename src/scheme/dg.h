@@ -42,6 +42,14 @@ typedef struct saltusi_dg_item {
   double u_before[2]; /* m/s, of the impact law */
 } saltusi_dg_item;
 
+/* A contact that approached right at the start of the step. */
+typedef struct saltusi_dg_start {
+  int law;
+  double gap;                     /* m */
+  double u_before[2], u_after[2]; /* m/s */
+  double impulse[2];              /* N s; 0: it did not */
+} saltusi_dg_start;
+
 /* The row against which the force of one stage stands: u = G(place) . sum_m weight[m] a_m + ... */
 typedef struct saltusi_dg_pair {
   int place;                           /* stage whose G is taken */
@@ -76,10 +84,11 @@ typedef struct saltusi_dg {
   /* the step: start, items, stages */
   int row_max; /* rows of one stage */
   int item_max;
-  double* v_start;       /* [nv] v0, after an impact right at the start */
-  double* start_impulse; /* [row_max] of that impact */
-  double* start_gap;     /* [nc] by key; infinite where there is no contact */
-  double size;           /* velocities of the step, unit of relative tolerances */
+  double* v_start;         /* [nv] v0, after an impact right at the start */
+  saltusi_dg_start* start; /* [nc] by key */
+  double* start_joint;     /* [nj] N s */
+  double* start_gap;       /* [nc] by key; infinite where there is no contact */
+  double size;             /* velocities of the step, unit of relative tolerances */
   saltus_contact_list list;
   bool* closed; /* [nc] by key */
   saltusi_dg_item* items;
@@ -169,10 +178,11 @@ double saltusi_dg_dot(const saltusi_dg* w, int node, int row, const double* x);
 
 /* dg_impact.c */
 
-/* Joints and held contacts of this step. */
-saltus_status saltusi_dg_hold(saltusi_dg* w, const saltus_dg_options* o, const saltusi_step* s);
-/* The impact of contacts that approach right at the start: v_start. */
-saltus_status saltusi_dg_start(saltusi_dg* w, const saltus_dg_options* o, const saltusi_step* s);
+/* Joints and held contacts of a step that starts with the velocity v. */
+saltus_status saltusi_dg_hold(saltusi_dg* w, const saltus_dg_options* o, const saltusi_step* s,
+                              const double* v);
+/* The same after the impact of contacts that approach right at the start, which gives v_start. */
+saltus_status saltusi_dg_begin(saltusi_dg* w, const saltus_dg_options* o, const saltusi_step* s);
 /* Fresh contacts at Q_M join the items. */
 saltus_status saltusi_dg_touch(saltusi_dg* w, const saltus_dg_options* o, const saltusi_step* s);
 /* p and v_end from a_next. */

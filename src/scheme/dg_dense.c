@@ -65,6 +65,9 @@ void saltusi_dg_keep(const saltusi_dg* w, const saltusi_step* s) {
     return;
   }
   memcpy(p.V, w->V, (size_t)w->nodes * (size_t)d->nv * sizeof(double));
+  for (int key = 0; key < d->nc; key++) {
+    memcpy(p.start + (size_t)key * ROWS, w->start[key].impulse, sizeof w->start[key].impulse);
+  }
   for (int i = 0; i < w->touching; i++) {
     const saltusi_dg_item* item = &w->items[i];
     for (int part = 0; part < (item->rubs ? 2 : 1) && !item->joint; part++) {
@@ -74,7 +77,6 @@ void saltusi_dg_keep(const saltusi_dg* w, const saltusi_step* s) {
       for (int k = 0; k < w->nodes && !item->fresh; k++) {
         p.r[at * (size_t)w->nodes + (size_t)k] = w->r[k * w->row_max + row];
       }
-      p.start[at] = item->fresh ? 0.0 : w->start_impulse[row];
     }
   }
 }

@@ -42,9 +42,10 @@ static saltus_status add(saltusi_dg* w, const saltusi_step* s, saltusi_dg_item i
   return SALTUS_OK;
 }
 
-saltus_status saltusi_dg_hold(saltusi_dg* w, const saltus_dg_options* o, const saltusi_step* s) {
+saltus_status saltusi_dg_hold(saltusi_dg* w, const saltus_dg_options* o, const saltusi_step* s,
+                              const double* v) {
   const saltus_system* sys = &s->eval->sys;
-  const saltus_point at = saltusi_at(s->eval, s->t, s->q0, s->v0);
+  const saltus_point at = saltusi_at(s->eval, s->t, s->q0, v);
   w->touching = 0;
   w->rows = 0;
   saltus_status status = SALTUS_OK;
@@ -71,7 +72,7 @@ saltus_status saltusi_dg_hold(saltusi_dg* w, const saltus_dg_options* o, const s
     }
     const saltusi_dg_item* item = &w->items[w->touching - 1];
     saltusi_dg_rows(w, sys, &at, 0, item);
-    double u = row_velocity(w, 0, item->row, s->v0);
+    double u = row_velocity(w, 0, item->row, v);
     bool leaves = u > o->velocity_tol * w->size;
     if (w->closure == SALTUS_DG_ACCELERATION && !w->closed[key] && leaves) {
       w->touching--;
@@ -126,18 +127,42 @@ static void law_of_items(saltusi_dg* w, int items) {
   }
 }
 
-saltus_status saltusi_dg_start(saltusi_dg* w, const saltus_dg_options* o, const saltusi_step* s) {
+/* Impulses and velocities of the impact at the start, by key. */
+static void keep_start(saltusi_dg* w, const saltusi_step* s) {
+  int nv = s->eval->sys.dims.nv;
+  for (int r = 0; r < w->rows; r++) {
+    saltusi_add_scaled(nv, w->W_z[r], w->response + (size_t)r * (size_t)nv, w->v_start);
+  }
+  for (int i = 0; i < w->held; i++) {
+    const saltusi_dg_item* item = &w->items[i];
+    if (item->joint) {
+      w->start_joint[item->key] = w->W_z[item->row];
+      continue;
+    }
+    saltusi_dg_start* start = &w->start[item->key];
+    *start = (saltusi_dg_start){.law = item->law, .gap = item->gap};
+    for (int part = 0; part < (item->rubs ? 2 : 1); part++) {
+      start->impulse[part] = w->W_z[item->row + part];
+      start->u_before[part] = row_velocity(w, 0, item->row + part, s->v0);
+      start->u_after[part] = row_velocity(w, 0, item->row + part, w->v_start);
+    }
+  }
+}
+
+saltus_status saltusi_dg_begin(saltusi_dg* w, const saltus_dg_options* o, const saltusi_step* s) {
   const saltus_system* sys = &s->eval->sys;
   int nv = sys->dims.nv;
   memcpy(w->v_start, s->v0, (size_t)nv * sizeof(double));
-  memset(w->start_impulse, 0, (size_t)w->row_max * sizeof(double));
+  memset(w->start, 0, (size_t)sys->dims.nc * sizeof *w->start);
+  memset(w->start_joint, 0, (size_t)sys->dims.nj * sizeof(double));
+  saltus_status status = saltusi_dg_hold(w, o, s, s->v0);
   bool hits = false;
-  for (int i = sys->dims.nj; i < w->held; i++) {
+  for (int i = sys->dims.nj; i < w->held && status == SALTUS_OK; i++) {
     double u = row_velocity(w, 0, w->items[i].row, s->v0);
     hits = hits || u < -o->velocity_tol * w->size;
   }
   if (!hits) {
-    return SALTUS_OK;
+    return status;
   }
   const saltus_point at = saltusi_at(s->eval, s->t, s->q0, s->v0);
   for (int j = 0; j < sys->dims.nj; j++) {
@@ -146,19 +171,19 @@ saltus_status saltusi_dg_start(saltusi_dg* w, const saltus_dg_options* o, const 
   saltusi_dg_respond(w, s->eval, 0, 0, w->rows);
   write_impact(w, nv, 0, s->v0, s->h);
   for (int i = sys->dims.nj; i < w->held; i++) {
-    saltusi_dg_item* item = &w->items[i];
+    const saltusi_dg_item* item = &w->items[i];
     const saltus_contact_law* law = &sys->laws[item->law];
     bool approaches = w->W_rhs[item->row] < -o->velocity_tol * w->size;
-    item->u_before[0] = w->W_rhs[item->row];
     w->W_rhs[item->row] *= approaches ? 1.0 + law->e_N : 1.0;
     if (item->rubs && approaches) {
       w->W_rhs[item->row + 1] *= 1.0 + law->e_T;
     }
   }
   law_of_items(w, w->held);
-  saltus_status status = solve_impact(w, s, w->held, w->start_impulse);
-  for (int r = 0; r < w->rows && status == SALTUS_OK; r++) {
-    saltusi_add_scaled(nv, w->start_impulse[r], w->response + (size_t)r * (size_t)nv, w->v_start);
+  status = solve_impact(w, s, w->held, w->W_z);
+  if (status == SALTUS_OK) {
+    keep_start(w, s);
+    status = saltusi_dg_hold(w, o, s, w->v_start); /* some leave now */
   }
   return status;
 }
@@ -301,13 +326,37 @@ static void tell(const saltusi_dg* w, const saltusi_step* s, const saltusi_dg_it
     }
     double sudden = w->impulsive ? w->p[row] : 0.0;
     lasting += w->impulsive ? 0.0 : w->p[row];
-    if (held && w->start_impulse[item->row] > 0.0) {
-      sudden += w->start_impulse[row];
-      contact->u_before = item->u_before[0];
+    const saltusi_dg_start* start = &w->start[item->key];
+    if (start->impulse[0] > 0.0) {
+      sudden += start->impulse[part];
+      contact->u_before = start->u_before[0];
     }
     contact->impulse[part] = lasting + sudden;
     contact->lasting[part] = lasting;
     contact->impact = contact->impact || (part == 0 && sudden > 0.0);
+  }
+}
+
+/* Contacts that hit at the start and take no further part in the step. */
+static void tell_gone(const saltusi_dg* w, const saltusi_step* s) {
+  for (int key = 0; key < s->eval->sys.dims.nc; key++) {
+    const saltusi_dg_start* start = &w->start[key];
+    bool told = !(start->impulse[0] > 0.0);
+    for (int i = 0; i < s->report->active && !told; i++) {
+      told = s->contacts[i].key == key;
+    }
+    if (!told) {
+      s->contacts[s->report->active++] =
+          (saltus_contact_step){.key = key,
+                                .law = start->law,
+                                .gap = start->gap,
+                                .u_before = start->u_before[0],
+                                .u_after = start->u_after[0],
+                                .slip_before = {start->u_before[1], 0.0},
+                                .slip_after = {start->u_after[1], 0.0},
+                                .impulse = {start->impulse[0], start->impulse[1], 0.0},
+                                .impact = true};
+    }
   }
 }
 
@@ -324,7 +373,7 @@ void saltusi_dg_finish(saltusi_dg* w, const saltus_dg_options* o, const saltusi_
     double response = saltusi_row_dot(&w->at, row, w->response + (size_t)row * (size_t)d->nv);
     lightest = fmax(lightest, response);
     if (item->joint) {
-      double sum = w->p[item->row] + w->start_impulse[item->row];
+      double sum = w->p[item->row] + w->start_joint[item->key];
       for (int k = 0; k < w->nodes; k++) {
         sum += s->h * w->table.beta[k] * w->r[k * w->row_max + item->row];
       }
@@ -335,6 +384,7 @@ void saltusi_dg_finish(saltusi_dg* w, const saltus_dg_options* o, const saltusi_
     tell(w, s, item, contact);
     s->memory1[item->key] = fabs(contact->u_after) <= o->velocity_tol * size ? 1.0 : 0.0;
   }
+  tell_gone(w, s);
   s->memory1[d->nc] = w->newton.active && w->newton.stiff ? 1.0 : 0.0;
   s->report->residual_velocity = w->residual;
   s->report->residual_impulse = lightest > 0.0 ? w->residual / lightest : 0.0;

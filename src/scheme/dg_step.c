@@ -80,7 +80,8 @@ void saltusi_dg_layout(saltusi_dg* w, const saltus_dg_options* o, bool plus,
   w->item_max = at_most(d->nj + d->nc, w->row_max);
   int n = w->nodes;
   w->v_start = SALTUS_PUSH(arena, double, d->nv);
-  w->start_impulse = SALTUS_PUSH(arena, double, w->row_max);
+  w->start = SALTUS_PUSH(arena, saltusi_dg_start, d->nc);
+  w->start_joint = SALTUS_PUSH(arena, double, d->nj);
   w->start_gap = SALTUS_PUSH(arena, double, d->nc);
   saltusi_contact_list_layout(&w->list, d, arena);
   w->closed = SALTUS_PUSH(arena, bool, d->nc);
@@ -250,10 +251,7 @@ saltus_status saltusi_dg_step(saltusi_dg* w, const saltus_dg_options* o, const s
     return status;
   }
   w->size = fmax(saltusi_max_abs(d->nv, s->v0), s->h * saltusi_max_abs(d->nv, w->a));
-  status = saltusi_dg_hold(w, o, s);
-  if (status == SALTUS_OK) {
-    status = saltusi_dg_start(w, o, s);
-  }
+  status = saltusi_dg_begin(w, o, s);
   memset(w->r, 0, (size_t)w->nodes * (size_t)w->row_max * sizeof(double));
   if (status == SALTUS_OK) {
     status = iterate(w, o, s);
