@@ -130,6 +130,9 @@ static void run_problem(bench_job* job, const char* folder, const char* name) {
   bool lcp = problem_is_lcp(&j);
   bench_race* race = &job->races[lcp ? COMPLEMENTARITY : FRICTION];
   if (grow(race)) {
+    if (!lcp && job->siconos != NULL) {
+      bench_siconos_load(job->siconos, problem_friction(&j));
+    }
     double* row = race->seconds + (size_t)race->problems * (size_t)race->entrants;
     for (int e = 0; e < race->entrants; e++) {
       const bench_entrant* entrant = &race->entrant[e];

@@ -54,6 +54,9 @@ void bench_siconos_close(bench_siconos* siconos);
 /* Entrants of Siconos appended to the race. */
 void bench_siconos_enter(bench_race* race);
 
+/* Hands a problem over, through a file; the next times are of it. */
+void bench_siconos_load(bench_siconos* siconos, const saltus_friction_problem* problem);
+
 /* Seconds of the fastest of a few calls that brings the residual, measured by us, to tol; INFINITY
  * when none does. Its own tolerance is tightened until it does. */
 double bench_siconos_time(bench_siconos* siconos, const bench_entrant* entrant,

@@ -34,6 +34,9 @@ static const double probe_tolerance = 1e-5;
 /* Units up to which the interior point may factor with pivoting at once. */
 enum { PIVOTED_UNITS = 400 };
 
+/* Problems up to this size get ten times the iterations: they cost milliseconds. */
+enum { SMALL = 50 };
+
 /* Rows up to which a few sweeps are tried before anything else is set up. */
 enum { TINY_ROWS = 96 };
 
@@ -183,7 +186,12 @@ static bool second_order(saltusi_friction_run* run) {
     }
   }
   saltusi_run_from_best(run);
-  return !over(run) && saltusi_run_proximal(run, 500, 1.0);
+  if (over(run) || saltusi_run_proximal(run, 500, 1.0)) {
+    return run->best <= run->tol;
+  }
+  /* the best point can be a dead end: once more from nothing */
+  memset(run->work->point, 0, (size_t)run->work->pattern.rows * sizeof(double));
+  return !over(run) && saltusi_run_proximal(run, 500, 0.1);
 }
 
 /* Sweeps and gradients in turn, each chunk given to the one that gained more per operation the last
@@ -212,13 +220,14 @@ static bool first_order(saltusi_friction_run* run) {
   return false;
 }
 
-/* Enough for every stage, but not for ever: the second number is some ten seconds of one core. Counted
+/* Enough for every stage, but not for ever: 2e10 is some ten seconds of one core. Counted
  * from here, and after the analysis, so that it is the same whether setup was called or not. */
 static double default_limit(const saltusi_friction_run* run) {
   double limit = sweeps_at_most * run->work->pattern.sweep_cost;
   if (run->work->analysed) {
     double iteration = saltusi_interior_cost(run->work);
-    limit += fmin(3000.0 * iteration, fmax(2e10, 200.0 * iteration));
+    double most = run->work->pattern.units <= SMALL ? 30000.0 : 3000.0;
+    limit += fmin(most * iteration, fmax(2e10, 200.0 * iteration));
   }
   return run->cost + limit;
 }
