@@ -26,6 +26,8 @@ static const double expected_iterations = 25.0;
 static const double sweeps_at_most = 2e4;
 /* Problems this large are given to gradients when the tolerance is loose. */
 enum { LARGE = 5000 };
+/* From here on gradients are tried before the interior point when the tolerance is loose. */
+enum { MEDIUM = 500 };
 static const double loose = 1e-4;
 
 /* Newton is not worth a try for less accuracy than this: sweeps get there first. */
@@ -197,7 +199,7 @@ static bool second_order(saltusi_friction_run* run) {
 /* Sweeps and gradients in turn, each chunk given to the one that gained more per operation the last
  * time it ran; old gains fade, so that the other gets its chance again. */
 static bool first_order(saltusi_friction_run* run) {
-  enum { SWEEPS = 100, STEPS = 400 };
+  enum { SWEEPS = 100, STEPS = 2000 };
   double gain[2] = {INFINITY, INFINITY};
   int last = -1;
   while (!over(run)) {
@@ -249,6 +251,12 @@ static void solve(saltusi_friction_run* run) {
     return;
   }
   run->cost_limit = limited ? run->cost_limit : default_limit(run);
+  if (run->tol >= loose && pattern->units > MEDIUM) {
+    saltusi_run_from_best(run);
+    if (saltusi_run_gradient(run, 4000, 20) || over(run)) {
+      return;
+    }
+  }
   if (run->work->refused) {
     first_order(run);
   } else {
