@@ -487,9 +487,23 @@ static saltus_status blow(saltusi_adaptive* w, double* v, int count) {
   return poisson ? decompress(w, v, count) : SALTUS_OK;
 }
 
+/* Whether the contacts gave energy in the blow, P . (u- + u+) / 2 > 0 beyond rounding. */
+static bool gains_energy(saltusi_adaptive* w, const double* v) {
+  double work = 0.0;
+  double size = 0.0;
+  row_values(w, v, w->row.b, w->u_after);
+  for (int r = 0; r < w->nl; r++) {
+    work += 0.5 * w->impulse[r] * (w->u_before[r] + w->u_after[r]);
+    size += 0.5 * fabs(w->impulse[r]) * (fabs(w->u_before[r]) + fabs(w->u_after[r]));
+  }
+  return work > 1e-9 * size;
+}
+
 /* Joints and friction can wedge a body: impulses along a ray H l = 0, l_N > 0, l_T within the cone,
  * balance each other and move nothing. Newton's law asks for l . (u- + e u_N-) >= 0 on it, which is
- * e l_N u_N- < 0: it has no solution. Poisson's compression asks for l . u- = 0, which always holds. */
+ * e l_N u_N- < 0: it has no solution. Poisson's compression asks for l . u- = 0, which always holds.
+ * With friction on several contacts Newton's law can also give energy, and two of them then throw a
+ * body to and fro for ever, faster and faster (section 6): Poisson's law takes such blows, too. */
 saltus_status saltusi_decide_impact(saltusi_adaptive* w, double t, double* y, int count) {
   double* v = y + w->nq;
   saltus_status status = saltusi_mode_joints(w, t, y);
@@ -499,8 +513,10 @@ saltus_status saltusi_decide_impact(saltusi_adaptive* w, double t, double* y, in
   saltusi_mode_rows(w, t, y, true);
   saltusi_mode_hold_joints(w, v); /* positions may have been put right since */
   row_values(w, v, w->row.b, w->u_before);
+  memcpy(w->v_spare, v, (size_t)w->nv * sizeof(double));
   status = blow(w, v, count);
-  if (status == SALTUS_RETRY_SMALLER) {
+  if (status == SALTUS_RETRY_SMALLER || (status == SALTUS_OK && gains_energy(w, v))) {
+    memcpy(v, w->v_spare, (size_t)w->nv * sizeof(double));
     w->wedged = true;
     status = blow(w, v, count);
     w->wedged = false;

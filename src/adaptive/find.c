@@ -397,6 +397,8 @@ static saltus_status find_hit(saltusi_adaptive* w, int key) {
     }
     f.start = deflated ? NAN : w->contact[key].height;
     f.noise = deflated ? fmax(1e-12 * largest, 32.0 * DBL_EPSILON * w->memory->v_max) : 0.0;
+    /* thrown back before it has left, by another impact at the same instant */
+    f.wrong = deflated ? fmax(f.noise, 0.01 * w->atol_v_min) : 0.0;
   }
   double root = NAN;
   if (s.what == GAP) {
