@@ -4,6 +4,7 @@
  * info.c - saltus info: what a recording holds.
  */
 #include "cli.h"
+#include "events.h"
 #include "json.h"
 #include "saltus/recording.h"
 
@@ -133,12 +134,26 @@ static void print_machine(const char* path, const saltus_recording_data* data) {
 int cli_info(const cli_args* args) {
   saltus_recording_data* data;
   const char* path = args->positional[0];
+  if (cli_has(args, "--csv") && !cli_has(args, "--events")) {
+    cli_error("info: --csv is a format of --events");
+    return CLI_USAGE;
+  }
   saltus_status status = saltus_recording_read(path, cli_log(), NULL, &data);
   if (status != SALTUS_OK) {
     return CLI_USAGE;
   }
   if (cli_has(args, "--scene")) {
     fputs(data->scene, stdout);
+  } else if (cli_has(args, "--events")) {
+    const cli_events list = {.events = data->events,
+                             .count = data->event_count,
+                             .contact_names = data->contact_names,
+                             .nc = data->nc};
+    cli_events_write(stdout,
+                     cli_has(args, "--csv")    ? CLI_EVENTS_CSV
+                     : cli_has(args, "--json") ? CLI_EVENTS_JSON
+                                               : CLI_EVENTS_TABLE,
+                     &list);
   } else if (cli_has(args, "--json")) {
     print_machine(path, data);
   } else {

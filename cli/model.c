@@ -95,7 +95,10 @@ static int open_scene(const cli_args* args, const char* target, cli_model* model
   model->scene_options = view->options;
   model->control = view->control;
   model->control_options = view->control_options;
+  model->atol_q = view->atol_q;
+  model->atol_v = view->atol_v;
   model->record_every = view->record_every;
+  model->record_given = view->record_given;
   model->record_dt = view->record_dt;
   model->reference = view->reference;
   return CLI_DONE;
@@ -134,11 +137,32 @@ void cli_model_close(cli_model* model) {
   saltus_problem_destroy(model->problem);
 }
 
-static int find_scheme(const cli_args* args, const cli_model* model, cli_settings* settings) {
+static bool asks_tolerance(const cli_args* args) {
+  return cli_has(args, "--tol") || cli_has(args, "--rtol") || cli_has(args, "--atol");
+}
+
+/* What the command line names, else a tolerance asks for a scheme that has one, else the scene's; a
+ * model that names neither scheme nor step is integrated to a tolerance. */
+static const char* choose_scheme(const cli_args* args, const cli_model* model, bool needs_step) {
   const char* name = cli_value(args, "--scheme");
-  if (name == NULL) {
-    name = model->scheme != NULL ? model->scheme : "moreau-jean";
+  if (name != NULL) {
+    return name;
   }
+  const saltus_scheme_info* own = saltus_scheme_find(model->scheme);
+  bool controlled = cli_has(args, "--control") || model->control != NULL;
+  if (asks_tolerance(args) && !controlled && !cli_has(args, "--step")) {
+    return own != NULL && own->chooses_step ? own->name : "adaptive";
+  }
+  if (model->scheme != NULL) {
+    return model->scheme;
+  }
+  bool stepped = !needs_step || cli_has(args, "--step") || !isnan(model->step);
+  return stepped || controlled ? "moreau-jean" : "adaptive";
+}
+
+static int find_scheme(const cli_args* args, const cli_model* model, bool needs_step,
+                       cli_settings* settings) {
+  const char* name = choose_scheme(args, model, needs_step);
   settings->scheme = saltus_scheme_find(name);
   if (settings->scheme != NULL) {
     return CLI_DONE;
@@ -168,6 +192,62 @@ static int set_named(const cli_args* args, const char* given, const saltus_field
   return cli_exit_code(saltus_options_set(table, options, owner, name, equals + 1, cli_log()));
 }
 
+static const saltus_field* find_field(const saltus_field_table* table, const char* name) {
+  for (int i = 0; i < table->count; i++) {
+    if (strcmp(table->fields[i].name, name) == 0) {
+      return &table->fields[i];
+    }
+  }
+  return NULL;
+}
+
+static double real_option(const cli_settings* settings, const char* name) {
+  const saltus_field* field = find_field(&settings->scheme->options, name);
+  double value = NAN;
+  if (field != NULL) {
+    memcpy(&value, (const char*)settings->options + field->offset, sizeof value);
+  }
+  return value;
+}
+
+/* --tol X sets rtol and atol of a scheme that chooses its steps, --rtol and --atol one of them. */
+static int read_tolerances(const cli_args* args, cli_settings* settings) {
+  static const char* const pairs[][2] = {
+      {"--tol", "rtol"}, {"--tol", "atol"}, {"--rtol", "rtol"}, {"--atol", "atol"}};
+  const saltus_scheme_info* scheme = settings->scheme;
+  bool has = scheme->chooses_step && find_field(&scheme->options, "rtol") != NULL;
+  settings->rtol = settings->atol = settings->atol_velocity = NAN;
+  if (!has) {
+    const char* given = cli_has(args, "--rtol")   ? "--rtol"
+                        : cli_has(args, "--atol") ? "--atol"
+                                                  : NULL;
+    if (given != NULL) {
+      cli_error("%s: %s is a tolerance of schemes that choose their steps; scheme %s does not. "
+                "Leave --scheme out or take adaptive",
+                args->command->name, given, scheme->name);
+      return CLI_USAGE;
+    }
+    return CLI_DONE;
+  }
+  for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
+    double value;
+    const char* text = cli_value(args, pairs[i][0]);
+    int code = cli_number(args, pairs[i][0], 1e-300, 1e300, &value);
+    if (code != CLI_DONE) {
+      return code;
+    }
+    if (text != NULL && saltus_options_set(&scheme->options, settings->options, scheme->name,
+                                           pairs[i][1], text, cli_log()) != SALTUS_OK) {
+      return CLI_USAGE;
+    }
+  }
+  settings->rtol = real_option(settings, "rtol");
+  settings->atol = real_option(settings, "atol");
+  double velocity = real_option(settings, "atol_velocity");
+  settings->atol_velocity = velocity > 0.0 ? velocity : settings->atol;
+  return CLI_DONE;
+}
+
 static int read_options(const cli_args* args, const cli_model* model, cli_settings* settings) {
   const saltus_field_table* table = &settings->scheme->options;
   settings->options = calloc(1, table->size + 1);
@@ -175,8 +255,7 @@ static int read_options(const cli_args* args, const cli_model* model, cli_settin
     cli_error("no memory");
     return CLI_FAILED;
   }
-  bool same = model->scheme != NULL && strcmp(model->scheme, settings->scheme->name) == 0;
-  if (same) {
+  if (settings->own) {
     memcpy(settings->options, model->scene_options, table->size);
   } else {
     saltus_options_defaults(table, settings->options);
@@ -189,6 +268,10 @@ static int read_options(const cli_args* args, const cli_model* model, cli_settin
         return code;
       }
     }
+  }
+  int code = read_tolerances(args, settings);
+  if (code != CLI_DONE) {
+    return code;
   }
   size_t used = 0;
   for (int i = 0; i < table->count && used < sizeof settings->options_text; i++) {
@@ -204,11 +287,22 @@ static int read_options(const cli_args* args, const cli_model* model, cli_settin
 /* --control NAME, --tol X, --control-option NAME=VALUE; --tol alone takes the recommended one. */
 static int read_control(const cli_args* args, const cli_model* model, cli_settings* settings) {
   const char* name = cli_value(args, "--control");
+  const saltus_scheme_info* scheme = settings->scheme;
+  if (name == NULL && scheme->chooses_step) {
+    return CLI_DONE;
+  }
+  if (name == NULL && cli_has(args, "--tol") &&
+      (scheme->treats & SALTUS_TREATS_VARIABLE_STEPS) == 0) {
+    cli_error("%s: scheme %s has no tolerance, it needs a constant step; give --step H, or --tol "
+              "without --scheme",
+              args->command->name, scheme->name);
+    return CLI_USAGE;
+  }
   bool from_scene = name == NULL && model->control != NULL && !cli_has(args, "--step");
   if (from_scene) {
     name = model->control;
   } else if (name == NULL && cli_has(args, "--tol")) {
-    name = settings->scheme->embedded_order > 0 ? "embedded" : "variable-order";
+    name = scheme->embedded_order > 0 ? "embedded" : "variable-order";
   }
   if (name == NULL) {
     return CLI_DONE;
@@ -243,7 +337,12 @@ static int read_control(const cli_args* args, const cli_model* model, cli_settin
 int cli_settings_read(const cli_args* args, const cli_model* model, bool needs_step,
                       cli_settings* settings) {
   *settings = (cli_settings){.start = model->start, .until = model->until, .step = model->step};
-  int code = find_scheme(args, model, settings);
+  int code = find_scheme(args, model, needs_step, settings);
+  settings->own = code == CLI_DONE && model->scheme != NULL &&
+                  strcmp(model->scheme, settings->scheme->name) == 0;
+  if (code == CLI_DONE && settings->scheme->chooses_step && !settings->own) {
+    settings->step = NAN; /* the step of another scheme is not the longest one of this */
+  }
   if (code == CLI_DONE) {
     code = read_options(args, model, settings);
   }

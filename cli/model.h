@@ -29,7 +29,10 @@ typedef struct cli_model {
   const void* scene_options;
   const char* control; /* of the scene; NULL: none */
   const void* control_options;
+  const double* atol_q; /* of the scene by coordinate, 0 where not given; NULL: none is */
+  const double* atol_v;
   long long record_every;
+  bool record_given;     /* by the scene */
   double record_dt;      /* s; 0: by steps */
   const char* reference; /* problem name or CSV file; NULL: none */
 } cli_model;
@@ -42,12 +45,14 @@ void cli_model_close(cli_model* model);
 /* Scheme, options, step and end: the command line over the scene over the defaults. */
 typedef struct cli_settings {
   const saltus_scheme_info* scheme;
+  bool own;      /* it is the scene's scheme: what the scene says about steps is meant for it */
   void* options; /* malloc'd */
   char options_text[512];
   double start, until, step; /* s */
   const char* control;       /* step-size controller; NULL: fixed steps */
   saltus_control_options control_options;
-  char control_text[128]; /* "atol=1e-06 rtol=0" */
+  char control_text[128];           /* "atol=1e-06 rtol=0" */
+  double rtol, atol, atol_velocity; /* of a scheme with a tolerance; NaN: it has none */
 } cli_settings;
 
 /* needs_step: refuse when neither scene nor command line gives a step. */

@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Saltus developers
  *
  * plot.c - saltus plot: a recording as a figure. Coordinates of one unit share a panel; velocities
- * jump where the recording has an impact; forces and impulses have panels of their own.
+ * jump where the recording has an impact; forces, impulses and events have panels of their own.
  */
 #include "cli.h"
 #include "figure/figure.h"
@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_LINES = 8, MOST_PANELS = SALTUSI_FIGURE_PANELS_MAX };
+enum { MOST_LINES = 8, MOST_PANELS = SALTUSI_FIGURE_PANELS_MAX, MOST_MARKS = 12 };
 
 typedef struct plot {
   const saltus_recording_data* data;
@@ -21,6 +21,8 @@ typedef struct plot {
   saltusi_series series[MOST_PANELS][MOST_LINES];
   char labels[MOST_PANELS][128];
   int panel_count;
+  saltusi_mark marks[MOST_MARKS];
+  int mark_count;
   void* blocks[MOST_PANELS * MOST_LINES * 2]; /* arrays to free */
   int block_count;
   bool cut;    /* more lines than fit */
@@ -90,8 +92,9 @@ static void add_velocity(plot* p, saltusi_panel* panel, int i) {
   long long cursor = 0;
   for (long long k = 0; k < data->count; k++) {
     double value = data->v[k * data->nv + i];
-    double when;
-    if (k > 0 && impact_within(data, data->t[k - 1], data->t[k], &cursor, &when)) {
+    double when = 0.0;
+    bool both = k + 1 < data->count && data->t[k + 1] == data->t[k]; /* sides are recorded */
+    if (k > 0 && impact_within(data, data->t[k - 1], data->t[k], &cursor, &when) && !both) {
       x[count] = when;
       y[count++] = data->v[(k - 1) * data->nv + i];
       x[count] = when;
@@ -198,6 +201,61 @@ static void add_forces(plot* p) {
   }
 }
 
+/* Events of one kind as points, by the number of their contact. */
+static void add_kind(plot* p, saltusi_panel* panel, saltus_event_kind kind) {
+  const saltus_recording_data* data = p->data;
+  int count = 0;
+  for (long long i = 0; i < data->event_count; i++) {
+    count += data->events[i].kind == kind;
+  }
+  double* x = count > 0 ? take(p, count) : NULL;
+  double* y = count > 0 ? take(p, count) : NULL;
+  if (x == NULL || y == NULL) {
+    return;
+  }
+  int at = 0;
+  for (long long i = 0; i < data->event_count; i++) {
+    if (data->events[i].kind == kind) {
+      x[at] = data->events[i].t;
+      y[at++] = data->events[i].contact + 1;
+    }
+  }
+  /* a kind keeps its colour, whichever others there are */
+  add_series(p, panel,
+             (saltusi_series){.label = saltus_event_kind_name(kind),
+                              .kind = SALTUSI_SERIES_POINTS,
+                              .count = at,
+                              .x = x,
+                              .y = y,
+                              .colour = (saltusi_colour)(SALTUSI_COLOUR_BLUE +
+                                                         (int)kind % SALTUSI_COLOUR_GREY)});
+}
+
+/* A panel of events by kind and contact, and lines where impacts accumulate and where friction has no
+ * or several forces. */
+static void add_events(plot* p) {
+  const saltus_recording_data* data = p->data;
+  if (data->event_count == 0) {
+    return;
+  }
+  saltusi_panel* panel = add_panel(p, "contact", "");
+  if (panel == NULL) {
+    return;
+  }
+  panel->weight = 0.5;
+  panel->whole_y = true;
+  for (int kind = 0; kind < SALTUS_EVENT_KINDS && !p->failed; kind++) {
+    add_kind(p, panel, (saltus_event_kind)kind);
+  }
+  for (long long i = 0; i < data->event_count && p->mark_count < MOST_MARKS; i++) {
+    const saltus_event* event = &data->events[i];
+    if (event->kind == SALTUS_EVENT_ACCUMULATION || event->kind == SALTUS_EVENT_PAINLEVE) {
+      p->marks[p->mark_count++] =
+          (saltusi_mark){.x = event->t, .label = saltus_event_kind_name(event->kind)};
+    }
+  }
+}
+
 static void add_energy(plot* p) {
   const saltus_recording_data* data = p->data;
   if (data->kinetic == NULL || data->potential == NULL || !isfinite(data->potential[0])) {
@@ -267,6 +325,7 @@ static int draw(const saltus_recording_data* data, const char* path) {
   add_forces(p);
   add_energy(p);
   add_ledger(p);
+  add_events(p);
   char subtitle[320];
   snprintf(subtitle, sizeof subtitle, "scheme %s, %lld states", data->scheme, data->count);
   const saltusi_figure figure = {.title = data->name,
@@ -274,7 +333,9 @@ static int draw(const saltus_recording_data* data, const char* path) {
                                  .footnote = p->cut ? "only the first lines are drawn" : NULL,
                                  .x_label = "time [s]",
                                  .panel_count = p->panel_count,
-                                 .panels = p->panels};
+                                 .panels = p->panels,
+                                 .mark_count = p->mark_count,
+                                 .marks = p->marks};
   int code = CLI_FAILED;
   if (p->failed) {
     cli_error("no memory");

@@ -3,6 +3,8 @@
  *
  * run.c - saltus run: simulate, record, and say in plain words what happened.
  */
+#include "events.h"
+#include "explain.h"
 #include "json.h"
 #include "model.h"
 #include "progress.h"
@@ -22,7 +24,8 @@ typedef struct story {
   long long compared, frames;
   long long events[SALTUS_EVENT_KINDS];
   double impact_loss; /* J */
-  saltus_event last_accumulation;
+  saltus_event* list; /* every event; malloc'd */
+  long long listed, room;
   double penetration, residual_velocity, residual_impulse;
   double estimate; /* largest error estimate, in tolerances */
   long long rejections;
@@ -65,10 +68,27 @@ static saltus_status on_event(void* user, const saltus_event* event) {
   story* s = user;
   s->events[event->kind]++;
   s->impact_loss -= event->energy_change;
-  if (event->kind == SALTUS_EVENT_ACCUMULATION) {
-    s->last_accumulation = *event;
+  if (s->listed == s->room) {
+    s->room = s->room > 0 ? 2 * s->room : 256;
+    saltus_event* list = realloc(s->list, (size_t)s->room * sizeof *list);
+    if (list == NULL) {
+      cli_error("no memory for %lld events", s->room);
+      return SALTUS_ERR_MEMORY;
+    }
+    s->list = list;
   }
+  s->list[s->listed++] = *event;
   return SALTUS_OK;
+}
+
+/* The last event of a kind; NULL: there is none. */
+static const saltus_event* last_of(const story* s, saltus_event_kind kind) {
+  for (long long i = s->listed - 1; i >= 0; i--) {
+    if (s->list[i].kind == kind) {
+      return &s->list[i];
+    }
+  }
+  return NULL;
 }
 
 /* A run with everything it needs. */
@@ -78,11 +98,13 @@ typedef struct job {
   cli_reference reference;
   story story;
   saltus_recording* recording;
-  const char* path; /* of the recording; NULL: none */
+  const char* path;   /* of the recording; NULL: none */
+  const char* events; /* where the events go; NULL: nowhere */
   saltus_sim* sim;
   long long steps;
   double h, cpu;
   bool machine; /* --json */
+  bool wished;  /* the command line says which states to record */
 } job;
 
 /* Steps differ in length. */
@@ -96,22 +118,6 @@ static double cpu_seconds(void) {
   return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-static const char* q_name(const saltus_system* sys, int i, char* text, size_t bytes) {
-  if (sys->q_labels != NULL) {
-    return sys->q_labels[i].name;
-  }
-  snprintf(text, bytes, "q%d", i + 1);
-  return text;
-}
-
-static const char* v_name(const saltus_system* sys, int i, char* text, size_t bytes) {
-  if (sys->v_labels != NULL) {
-    return sys->v_labels[i].name;
-  }
-  snprintf(text, bytes, "v%d", i + 1);
-  return text;
-}
-
 static void print_state(const job* j) {
   enum { SHOWN = 8 };
   const saltus_system* sys = j->model.system;
@@ -121,9 +127,10 @@ static void print_state(const job* j) {
   char b[32];
   for (int i = 0; i < sys->dims.nq && i < SHOWN; i++) {
     const char* unit = sys->q_labels != NULL ? sys->q_labels[i].unit : "";
-    printf("  %s = %.10g%s%s", q_name(sys, i, a, sizeof a), q[i], unit[0] != '\0' ? " " : "", unit);
+    printf("  %s = %.10g%s%s", cli_q_name(sys, i, a, sizeof a), q[i], unit[0] != '\0' ? " " : "",
+           unit);
     if (i < sys->dims.nv) {
-      printf(", %s = %.10g", v_name(sys, i, b, sizeof b), v[i]);
+      printf(", %s = %.10g", cli_v_name(sys, i, b, sizeof b), v[i]);
     }
     printf("\n");
   }
@@ -141,34 +148,59 @@ static void print_error(const job* j) {
          s->compared, s->error, s->error_mean / (saltus_sim_time(j->sim) - j->settings.start));
 }
 
+/* A line for each event of a kind, the first few; begin has the place of the contact's name. */
+static void print_each(const job* j, saltus_event_kind kind, const char* begin, const char* end) {
+  enum { SHOWN = 4 };
+  const story* s = &j->story;
+  long long count = 0;
+  char text[32];
+  for (long long i = 0; i < s->listed; i++) {
+    const saltus_event* event = &s->list[i];
+    if (event->kind != kind || count++ >= SHOWN) {
+      continue;
+    }
+    const char* place = strstr(begin, "%s");
+    printf("%.*s%s%s%.12g s", (int)(place - begin), begin,
+           cli_contact_name(j->model.system, event->contact, text, sizeof text), place + 2,
+           event->t);
+    if (event->t_accuracy > 0.0) {
+      printf(" (uncertain by %.0e s)", event->t_accuracy);
+    }
+    printf("%s\n", end);
+  }
+  if (count > SHOWN) {
+    printf("... and %lld more like this.\n", count - SHOWN);
+  }
+}
+
 static void print_events(const job* j) {
   const story* s = &j->story;
-  const saltus_system* sys = j->model.system;
   const long long* n = s->events;
   long long impacts = n[SALTUS_EVENT_IMPACT];
   long long closes = n[SALTUS_EVENT_CLOSE];
   long long opens = n[SALTUS_EVENT_OPEN];
-  long long accumulations = n[SALTUS_EVENT_ACCUMULATION];
   printf("%lld impact%s", impacts, impacts == 1 ? "" : "s");
   if (impacts > 0) {
     printf(" that took %.6g J", s->impact_loss);
   }
   printf("; lasting contact began %lld time%s and ended %lld time%s.\n", closes,
          closes == 1 ? "" : "s", opens, opens == 1 ? "" : "s");
-  for (int kind = SALTUS_EVENT_ACCUMULATION + 1; kind < SALTUS_EVENT_KINDS; kind++) {
+  bool any = false;
+  for (int kind = SALTUS_EVENT_TOUCH; kind < SALTUS_EVENT_PAINLEVE; kind++) {
     if (n[kind] > 0) {
-      printf("%lld time%s %s.\n", n[kind], n[kind] == 1 ? "" : "s",
-             saltus_event_kind_name((saltus_event_kind)kind));
+      printf("%s %s %lld time%s",
+             any ? "," : "Friction and touching:", saltus_event_kind_name((saltus_event_kind)kind),
+             n[kind], n[kind] == 1 ? "" : "s");
+      any = true;
     }
   }
-  if (accumulations > 0) {
-    const saltus_contact_law* law = &sys->laws[s->last_accumulation.contact];
-    printf(
-        "%lld accumulation%s of impacts, the last of contact %s at t = %.10g s (uncertain by %.0e "
-        "s).\n",
-        accumulations, accumulations == 1 ? "" : "s", law->name != NULL ? law->name : "?",
-        s->last_accumulation.t, s->last_accumulation.t_accuracy);
-  }
+  printf("%s", any ? ".\n" : "");
+  print_each(j, SALTUS_EVENT_ACCUMULATION,
+             "Accumulation of impacts of contact %s, ends at t_inf = ", ".");
+  print_each(j, SALTUS_EVENT_PAINLEVE,
+             "Warning: no or several forces of contact %s obey Coulomb's "
+             "law (Painleve) at t = ",
+             ": the motion goes on after an impact without collision.");
 }
 
 /* Where the energy went; what is rounding beside the energies of the run is printed as 0. */
@@ -233,10 +265,17 @@ static void print_summary(const job* j, saltus_status status) {
            "tolerances.\n",
            j->settings.control, j->settings.control_text, s->rejections, s->estimate);
   }
+  if (isfinite(j->settings.rtol)) {
+    cli_explain(&j->model, &j->settings, saltus_sim_tally(j->sim));
+  }
   print_events(j);
-  printf("Work: %lld force evaluations, %lld contact problems, %.2f Newton iterations a step.\n",
-         work.force_evaluations, work.contact_solves,
-         (double)work.newton_iterations / (double)(work.steps > 0 ? work.steps : 1));
+  printf("Work: %lld force evaluations, %lld contact problem%s", work.force_evaluations,
+         work.contact_solves, work.contact_solves == 1 ? "" : "s");
+  if (work.newton_iterations > 0 || !j->settings.scheme->chooses_step) {
+    printf(", %.2f Newton iterations a step",
+           (double)work.newton_iterations / (double)(work.steps > 0 ? work.steps : 1));
+  }
+  printf(".\n");
   printf("State at the end:\n");
   print_state(j);
   if (isfinite(s->energy_start)) {
@@ -267,15 +306,18 @@ static void print_json(const job* j, saltus_status status) {
   json_integer(&out, "steps", saltus_sim_steps_done(j->sim));
   json_integer(&out, "rejections", s->rejections);
   json_number(&out, "h", j->h);
+  if (isfinite(j->settings.rtol)) {
+    cli_explain_json(&out, &j->model, &j->settings, saltus_sim_tally(j->sim));
+  }
   json_number(&out, "t", saltus_sim_time(j->sim));
   json_open(&out, "q", '{');
   for (int i = 0; i < sys->dims.nq; i++) {
-    json_number(&out, q_name(sys, i, text, sizeof text), saltus_sim_q(j->sim)[i]);
+    json_number(&out, cli_q_name(sys, i, text, sizeof text), saltus_sim_q(j->sim)[i]);
   }
   json_close(&out, '}');
   json_open(&out, "v", '{');
   for (int i = 0; i < sys->dims.nv; i++) {
-    json_number(&out, v_name(sys, i, text, sizeof text), saltus_sim_v(j->sim)[i]);
+    json_number(&out, cli_v_name(sys, i, text, sizeof text), saltus_sim_v(j->sim)[i]);
   }
   json_close(&out, '}');
   json_integer(&out, "contacts", sys->dims.nc);
@@ -284,8 +326,8 @@ static void print_json(const job* j, saltus_status status) {
   json_integer(&out, "closes", s->events[SALTUS_EVENT_CLOSE]);
   json_integer(&out, "opens", s->events[SALTUS_EVENT_OPEN]);
   json_integer(&out, "accumulations", s->events[SALTUS_EVENT_ACCUMULATION]);
-  bool accumulated = s->events[SALTUS_EVENT_ACCUMULATION] > 0;
-  json_number(&out, "last_accumulation", accumulated ? s->last_accumulation.t : NAN);
+  const saltus_event* accumulated = last_of(s, SALTUS_EVENT_ACCUMULATION);
+  json_number(&out, "last_accumulation", accumulated != NULL ? accumulated->t : NAN);
   json_open(&out, "events", '{');
   for (int kind = 0; kind < SALTUS_EVENT_KINDS; kind++) {
     json_integer(&out, saltus_event_kind_name((saltus_event_kind)kind), s->events[kind]);
@@ -347,24 +389,59 @@ static int close_recording(job* j, saltus_status status) {
   return saltus_recording_close(j->recording, &summary) == SALTUS_OK ? CLI_DONE : CLI_FAILED;
 }
 
+static saltus_sim_def define(const job* j) {
+  const saltus_scheme_info* scheme = j->settings.scheme;
+  bool recorded = j->path != NULL;
+  return (saltus_sim_def){
+      .system = j->model.system,
+      .scheme = scheme->name,
+      .options = j->settings.options,
+      .atol_q = j->model.atol_q,
+      .atol_v = j->model.atol_v,
+      .t0 = j->settings.start,
+      .h = j->h,
+      .q0 = j->model.q0,
+      .v0 = j->model.v0,
+      .control = j->settings.control,
+      .control_options = &j->settings.control_options,
+      .record_every = j->model.record_every,
+      .record_dt = j->model.record_dt,
+      .record_jumps = recorded && scheme->chooses_step && scheme->dense,
+      .log = cli_log(),
+  };
+}
+
 /* The whole definition is tried before a recording is opened: a refused run leaves no file and does
  * not replace an older one. */
 static int rehearse(const job* j) {
-  const saltus_sim_def def = {.system = j->model.system,
-                              .scheme = j->settings.scheme->name,
-                              .options = j->settings.options,
-                              .t0 = j->settings.start,
-                              .h = j->h,
-                              .q0 = j->model.q0,
-                              .v0 = j->model.v0,
-                              .control = j->settings.control,
-                              .control_options = &j->settings.control_options,
-                              .record_dt = j->model.record_dt,
-                              .log = cli_log()};
+  const saltus_sim_def def = define(j);
   saltus_sim* sim;
   saltus_status status = saltus_sim_create(&def, &sim);
   saltus_sim_destroy(sim);
   return cli_exit_code(status);
+}
+
+/* --events */
+static int save_events(const job* j) {
+  if (j->events == NULL) {
+    return CLI_DONE;
+  }
+  const saltus_system* sys = j->model.system;
+  const char** names = calloc((size_t)sys->dims.nc + 1, sizeof *names);
+  if (names == NULL) {
+    cli_error("no memory");
+    return CLI_FAILED;
+  }
+  for (int i = 0; i < sys->dims.nc && sys->law_count == sys->dims.nc; i++) {
+    names[i] = sys->laws[i].name;
+  }
+  const cli_events list = {.events = j->story.list,
+                           .count = j->story.listed,
+                           .contact_names = names,
+                           .nc = sys->dims.nc};
+  int code = cli_events_save(j->events, &list);
+  free(names);
+  return code;
 }
 
 static int simulate(job* j) {
@@ -374,23 +451,10 @@ static int simulate(job* j) {
     recorders[recorder_count++] = saltus_recording_recorder(j->recording);
   }
   cli_progress progress;
-  const saltus_sim_def def = {
-      .system = j->model.system,
-      .scheme = j->settings.scheme->name,
-      .options = j->settings.options,
-      .t0 = j->settings.start,
-      .h = j->h,
-      .q0 = j->model.q0,
-      .v0 = j->model.v0,
-      .control = j->settings.control,
-      .control_options = &j->settings.control_options,
-      .recorders = recorders,
-      .recorder_count = recorder_count,
-      .record_every = j->model.record_every,
-      .record_dt = j->model.record_dt,
-      .progress = cli_progress_start(&progress, j->settings.start),
-      .log = cli_log(),
-  };
+  saltus_sim_def def = define(j);
+  def.recorders = recorders;
+  def.recorder_count = recorder_count;
+  def.progress = cli_progress_start(&progress, j->settings.start);
   saltus_status status = saltus_sim_create(&def, &j->sim);
   if (status != SALTUS_OK) {
     return cli_exit_code(status);
@@ -406,6 +470,8 @@ static int simulate(job* j) {
   } else {
     print_summary(j, status);
   }
+  int saved = save_events(j);
+  code = code == CLI_DONE ? saved : code;
   return status == SALTUS_OK ? code : CLI_FAILED;
 }
 
@@ -425,6 +491,29 @@ static int prepare_story(job* j) {
     return CLI_FAILED;
   }
   return CLI_DONE;
+}
+
+/* Where the events go. */
+static int read_events(const job* j) {
+  if (j->events == NULL) {
+    return CLI_DONE;
+  }
+  if (j->machine && strcmp(j->events, "-") == 0) {
+    cli_error("run: --json and --events - would write into each other; name a file");
+    return CLI_USAGE;
+  }
+  return cli_events_path_check(j->events);
+}
+
+/* Long steps are not what one wants to see: without a wish, states at equal times. */
+static void choose_output(job* j) {
+  enum { STATES = 500 };
+  const saltus_scheme_info* scheme = j->settings.scheme;
+  bool wished = j->wished || j->model.record_dt > 0.0 || (j->settings.own && j->model.record_given);
+  if (!wished && scheme->chooses_step && scheme->dense) {
+    j->model.record_every = 1;
+    j->model.record_dt = (j->settings.until - j->settings.start) / STATES;
+  }
 }
 
 /* Which states are recorded: the command line over the scene. */
@@ -451,8 +540,14 @@ static int read_every(const cli_args* args, cli_model* model) {
 }
 
 int cli_run(const cli_args* args) {
-  job j = {.path = cli_value(args, "-o"), .machine = cli_has(args, "--json")};
-  int code = cli_model_open(args, args->positional[0], &j.model);
+  job j = {.path = cli_value(args, "-o"),
+           .events = cli_value(args, "--events"),
+           .machine = cli_has(args, "--json")};
+  j.wished = cli_has(args, "--every") || cli_has(args, "--output-dt");
+  int code = read_events(&j);
+  if (code == CLI_DONE) {
+    code = cli_model_open(args, args->positional[0], &j.model);
+  }
   if (code == CLI_DONE) {
     code = read_every(args, &j.model);
   }
@@ -460,6 +555,7 @@ int cli_run(const cli_args* args) {
     code = cli_settings_read(args, &j.model, true, &j.settings);
   }
   if (code == CLI_DONE) {
+    choose_output(&j);
     code = prepare_story(&j);
   }
   if (code == CLI_DONE) {
@@ -480,6 +576,7 @@ int cli_run(const cli_args* args) {
   saltus_recording_destroy(j.recording);
   free(j.story.q);
   free(j.story.v);
+  free(j.story.list);
   cli_reference_close(&j.reference);
   cli_settings_free(&j.settings);
   cli_model_close(&j.model);

@@ -12,6 +12,7 @@
 #include "saltus/control.h"
 #include "saltus/event.h"
 #include "saltus/formula.h"
+#include "saltus/integrator.h"
 #include "saltus/ledger.h"
 #include "saltus/log.h"
 #include "saltus/measure.h"

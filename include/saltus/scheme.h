@@ -80,6 +80,10 @@ typedef struct saltus_step_report {
   double error;    /* estimate, in tolerances */
   int error_order; /* of the local error that the controller saw */
   int rejections;  /* attempts before this one */
+  /* of a scheme that chooses its steps: */
+  const char* method;      /* that took the step: "dopri5"; NULL: the only one */
+  saltus_step_limit limit; /* what kept the step from being longer */
+  int limit_index;         /* the position, velocity or contact that it was */
 } saltus_step_report;
 
 typedef struct saltus_state {
@@ -89,11 +93,11 @@ typedef struct saltus_state {
 } saltus_state;
 
 typedef struct saltus_scheme_def {
-  const char* scheme;  /* name in the registry */
-  const void* options; /* the scheme's options struct; NULL: defaults */
-  const double*
-      atol_q; /* [nq] absolute tolerances of a scheme that has one; NULL: all the same; copied */
-  const double* atol_v; /* [nv] */
+  const char* scheme;   /* name in the registry */
+  const void* options;  /* the scheme's options struct; NULL: defaults */
+  const double* atol_q; /* [nq] absolute tolerances of a scheme that has one, 0: as its options say;
+                         * NULL: all of them; copied */
+  const double* atol_v; /* [nv] the same for velocities */
   const saltus_system* system;
   saltus_log log;
   const saltus_allocator* allocator; /* NULL: the C library */
@@ -132,6 +136,9 @@ SALTUS_API saltus_status saltus_scheme_dense_contact(saltus_scheme* scheme, doub
 
 /* Work since creation. */
 SALTUS_API saltus_work saltus_scheme_work(const saltus_scheme* scheme);
+
+/* Steps since creation by method and limit; valid as long as the scheme. */
+SALTUS_API const saltus_tally* saltus_scheme_tally(const saltus_scheme* scheme);
 
 /* What the scheme carries from step to step beyond q and v, for snapshots. */
 SALTUS_API size_t saltus_scheme_memory_bytes(const saltus_scheme* scheme);

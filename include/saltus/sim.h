@@ -65,6 +65,9 @@ typedef struct saltus_sim_def {
   const saltus_system* system;
   const char* scheme;
   const void* options;         /* NULL: the scheme's defaults */
+  const double* atol_q;        /* [nq] absolute tolerances of a scheme or a controller that has one,
+                                * 0: as the options say; NULL: all of them; copied */
+  const double* atol_v;        /* [nv] the same for velocities, of a scheme */
   double t0;                   /* s */
   double h;                    /* s, step; not used under step control; the largest one, or 0, of
                                 * a scheme that chooses its steps */
@@ -72,13 +75,13 @@ typedef struct saltus_sim_def {
   const double* v0;            /* [nv] */
   const char* control;         /* name of a step-size controller; NULL: steps of length h */
   const void* control_options; /* saltus_control_options; NULL: the controller's defaults */
-  const double* control_atol;  /* [nq] absolute tolerances per coordinate; NULL: all the same */
   const saltus_recorder* recorders;
   int recorder_count;
   long long record_every;     /* steps between frames, 0: 1; first and last are always recorded */
   double record_dt;           /* s; > 0: frames at t0 + k record_dt instead, by dense output */
   const double* record_times; /* [record_time_count] s, rising: frames at these; copied */
   int record_time_count;
+  bool record_jumps; /* also a frame on each side of every impact, of schemes with dense output */
   saltus_progress progress;
   saltus_log log;
   const saltus_allocator* allocator;
@@ -107,6 +110,7 @@ SALTUS_API double saltus_sim_time(const saltus_sim* sim);
 SALTUS_API const double* saltus_sim_q(const saltus_sim* sim);
 SALTUS_API const double* saltus_sim_v(const saltus_sim* sim);
 SALTUS_API saltus_work saltus_sim_work(const saltus_sim* sim);
+SALTUS_API const saltus_tally* saltus_sim_tally(const saltus_sim* sim);
 
 /* The energy of the last step and of all steps; kept only while somebody records. */
 SALTUS_API saltus_energy saltus_sim_energy_step(const saltus_sim* sim);

@@ -6,9 +6,45 @@
 #ifndef SALTUS_WORK_H
 #define SALTUS_WORK_H
 
+#include "saltus/api.h"
+
+SALTUS_BEGIN_DECLS
+
 typedef struct saltus_work {
   long long steps; /* attempted */
   long long force_evaluations, contact_solves, newton_iterations, factorizations;
 } saltus_work;
+
+/* What kept a step of a scheme that chooses its steps from being longer. */
+typedef enum saltus_step_limit {
+  SALTUS_LIMIT_NONE,     /* not told: the scheme does not choose */
+  SALTUS_LIMIT_POSITION, /* the error of a position */
+  SALTUS_LIMIT_VELOCITY, /* of a velocity */
+  SALTUS_LIMIT_IMPULSE,  /* of the impulse of a contact */
+  SALTUS_LIMIT_EVENT,    /* it ended at an event, or a contact was about to come back */
+  SALTUS_LIMIT_GROWTH,   /* a step is at most so many times as long as the one before */
+  SALTUS_LIMIT_LONGEST,  /* the longest step that is allowed */
+  SALTUS_LIMIT_END       /* the time to go */
+} saltus_step_limit;
+
+enum { SALTUS_LIMITS = SALTUS_LIMIT_END + 1, SALTUS_METHODS_MAX = 4 };
+
+/* "position", "velocity", "impulse", "event", ... */
+SALTUS_API const char* saltus_step_limit_name(saltus_step_limit limit);
+
+/* Committed steps, counted by what took and what limited them. */
+typedef struct saltus_tally {
+  long long steps, rejections;
+  double h_least, h_most; /* s; 0 before the first step */
+  long long limits[SALTUS_LIMITS];
+  const char*
+      methods[SALTUS_METHODS_MAX]; /* names in the order of their first step; NULL: no more */
+  long long method_steps[SALTUS_METHODS_MAX];
+  const long long* position_limits; /* [nq] steps that the error of each coordinate limited */
+  const long long* velocity_limits; /* [nv] */
+  const long long* impulse_limits;  /* [nc] by contact */
+} saltus_tally;
+
+SALTUS_END_DECLS
 
 #endif

@@ -21,34 +21,20 @@ static const double slow_slip_end = 1000.0;
 
 /* ---- memory -------------------------------------------------------------------------------- */
 
-static int contact_rows(const saltus_system* sys) {
-  int nc = sys->dims.nc;
-  if (sys->law_count == nc) {
-    int rows = nc;
-    for (int i = 0; i < nc; i++) {
-      rows += sys->laws[i].tangents;
-    }
-    return rows;
-  }
-  int most = 0;
-  for (int i = 0; i < sys->law_count; i++) {
-    most = sys->laws[i].tangents > most ? sys->laws[i].tangents : most;
-  }
-  return nc * (1 + most);
-}
-
 static bool may_be_implicit(const saltus_system* sys, bool implicit) {
   return implicit && sys->dims.nv <= IMPLICIT_MAX && sys->ops->rate == NULL;
 }
 
 static size_t jacobian_count(const saltus_system* sys, bool implicit) {
   int nv = sys->dims.nv;
-  return may_be_implicit(sys, implicit) ? (size_t)(nv + contact_rows(sys)) * (size_t)(2 * nv) : 0;
+  return may_be_implicit(sys, implicit)
+             ? (size_t)(nv + saltusi_adaptive_rows(sys)) * (size_t)(2 * nv)
+             : 0;
 }
 
 size_t saltusi_adaptive_memory_count(const saltus_system* sys, bool implicit) {
   size_t ny = (size_t)sys->dims.nq + (size_t)sys->dims.nv + (size_t)sys->dims.nj +
-              (size_t)contact_rows(sys);
+              (size_t)saltusi_adaptive_rows(sys);
   return SALTUSI_ADAPTIVE_HEAD + (size_t)sys->dims.nc * SALTUSI_ADAPTIVE_CONTACT + ny +
          jacobian_count(sys, implicit);
 }
@@ -156,8 +142,8 @@ static void layout_events(saltusi_adaptive* w, saltus_arena* arena) {
   w->lcp_kind = SALTUS_PUSH(arena, int, n);
   w->lcp_key = SALTUS_PUSH(arena, int, n);
   w->lcp_X = SALTUS_PUSH2(arena, double, n, w->nv);
-  double** rows[] = {&w->impulse, &w->compression, &w->u_before, &w->u_after,
-                     &w->lasting, &w->impacts,     &w->bounce,   &w->slide_force};
+  double** rows[] = {&w->impulse, &w->compression,   &w->u_before, &w->u_after,    &w->lasting,
+                     &w->impacts, &w->impacts_start, &w->bounce,   &w->slide_force};
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
     *rows[i] = SALTUS_PUSH(arena, double, w->nl);
   }
@@ -181,7 +167,7 @@ void saltusi_adaptive_layout(saltusi_adaptive* w, const saltus_system* sys, bool
   w->nv = sys->dims.nv;
   w->nj = sys->dims.nj;
   w->nc = sys->dims.nc;
-  w->nl = contact_rows(sys);
+  w->nl = saltusi_adaptive_rows(sys);
   w->ny = w->nq + w->nv + w->nl + w->nj;
   w->rows = w->nj + w->nl;
   w->law_tangents_max = 0;
@@ -322,11 +308,12 @@ static void read_tolerances(saltusi_adaptive* w) {
   w->atol_q_min = INFINITY;
   w->atol_v_min = INFINITY;
   for (int i = 0; i < w->nq; i++) {
-    w->atol_q[i] = s->atol_q_each != NULL ? s->atol_q_each[i] : s->atol;
+    w->atol_q[i] = s->atol_q_each != NULL && s->atol_q_each[i] > 0.0 ? s->atol_q_each[i] : s->atol;
     w->atol_q_min = fmin(w->atol_q_min, w->atol_q[i]);
   }
   for (int i = 0; i < w->nv; i++) {
-    w->atol_v[i] = s->atol_v_each != NULL ? s->atol_v_each[i] : s->atol_v;
+    w->atol_v[i] =
+        s->atol_v_each != NULL && s->atol_v_each[i] > 0.0 ? s->atol_v_each[i] : s->atol_v;
     w->atol_v_min = fmin(w->atol_v_min, w->atol_v[i]);
   }
   w->slip_floor = 0.05 * w->atol_v_min;
@@ -646,6 +633,7 @@ static saltus_status attempt_until_accepted(saltusi_adaptive* w, double limit, d
       *proposal = fmax(*proposal, m->h);
     }
     w->error = error;
+    w->limit = saltusi_adaptive_limit_of(w, h, fmin(limit, most), limit <= most, factor);
     return SALTUS_OK;
   }
   return SALTUS_RETRY_SMALLER;
@@ -673,6 +661,7 @@ static saltus_status advance(saltusi_adaptive* w, double limit, double* length) 
   review_method(w);
   if (w->found_count > 0) {
     const saltusi_found first = w->found[0];
+    w->limit = SALTUS_LIMIT_EVENT;
     m->h = w->error < 1.0 ? fmax(proposal, h) : h;
     return end_at_event(w, &first, length);
   }
@@ -715,6 +704,7 @@ static saltus_status refresh(saltusi_adaptive* w) {
 static void begin_report(saltusi_adaptive* w) {
   memset(w->lasting, 0, (size_t)w->nl * sizeof(double));
   memset(w->impacts, 0, (size_t)w->nl * sizeof(double));
+  memset(w->impacts_start, 0, (size_t)w->nl * sizeof(double));
   memset(w->joint_lasting, 0, (size_t)w->nj * sizeof(double));
   memset(w->hit, 0, (size_t)w->nc * sizeof(bool));
   memset(w->u_impact, 0, 2 * (size_t)w->nc * sizeof(double));
@@ -730,6 +720,7 @@ static saltus_status end_of_jump(saltusi_adaptive* w, double tau) {
   add_impulses(w);
   w->memory->rate_valid = 0.0;
   w->memory->cap = INFINITY;
+  w->limit = SALTUS_LIMIT_EVENT;
   w->counts.steps++;
   return saltusi_mode_project(w, w->t + tau, w->y_end);
 }
@@ -763,6 +754,7 @@ saltus_status saltusi_adaptive_step(saltusi_adaptive* w, double* memory, double 
     if (k > 0) {
       take_state(w, w->y_end);
     }
+    memcpy(w->impacts_start, w->impacts, (size_t)w->nl * sizeof(double));
     status = refresh(w);
     prefer_implicit(w);
     bool jumped = false;

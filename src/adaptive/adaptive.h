@@ -19,6 +19,7 @@
 #define SALTUSI_ADAPTIVE_H
 
 #include "saltus/event.h"
+#include "saltus/work.h"
 #include "solve/friction_step.h"
 #include "solve/lcp_lemke.h"
 #include "system/linear.h"
@@ -200,8 +201,10 @@ struct saltusi_adaptive {
   double* y_end; /* where the step ends */
   double* y_keep;
   double* rate_keep;
-  double error;  /* of the accepted attempt, in tolerances */
-  double* rate1; /* [ny] */
+  double error;            /* of the accepted attempt, in tolerances */
+  int worst;               /* component of y with the largest error */
+  saltus_step_limit limit; /* what kept the attempt from being longer */
+  double* rate1;           /* [ny] */
   double* rate_mid;
   double* K; /* [stages x ny] */
   double* Q; /* [8 x ny] dense output */
@@ -282,8 +285,10 @@ struct saltusi_adaptive {
   double step_h;                   /* s, length that the dense output was made for */
   double step_length;              /* s, length of the step */
   double jump_u, jump_tau, jump_e; /* a jump over an accumulation; jump_tau 0: none */
+  int jump_key;                    /* the contact that bounces */
   double* lasting;                 /* [nl] N s */
   double* impacts;                 /* [nl] N s */
+  double* impacts_start;           /* [nl] N s, of those at the start of the step */
   double* joint_lasting;           /* [nj] N s */
   bool* hit;                       /* [nc] an impact acted in this step */
   double* u_impact;                /* [2 nc] normal velocity before and after it */
@@ -292,6 +297,9 @@ struct saltusi_adaptive {
   void* who;
   saltus_log log;
 };
+
+/* Contact rows of a system: one and the tangents of each contact. */
+int saltusi_adaptive_rows(const saltus_system* sys);
 
 /* Doubles that a system needs from step to step. */
 size_t saltusi_adaptive_memory_count(const saltus_system* sys, bool implicit);
@@ -309,6 +317,26 @@ size_t saltusi_adaptive_dense_count(const saltus_system* sys);
 void saltusi_adaptive_dense_write(const saltusi_adaptive* w, double* data);
 void saltusi_adaptive_dense_read(const saltus_system* sys, double* data, double t, bool right,
                                  double* q, double* v);
+
+/* One contact inside a step: lasting force [3] N, its impulse and that of impacts since the start of the
+ * step [3] N s, all zero before the call. */
+typedef struct saltusi_inside {
+  double* force;
+  double* lasting;
+  double* impulse;
+} saltusi_inside;
+
+void saltusi_adaptive_dense_contact(const saltus_system* sys, const double* data, double t,
+                                    bool right, int key, saltusi_inside into);
+/* [nj] N s of joints since the start of the step. */
+void saltusi_adaptive_dense_joints(const saltus_system* sys, const double* data, double t,
+                                   double* lasting);
+/* What kept an accepted attempt of length h from being longer: the most it was allowed (end: by the
+ * caller), a contact that comes back, the growth of steps, or the error. */
+saltus_step_limit saltusi_adaptive_limit_of(const saltusi_adaptive* w, double h, double most,
+                                            bool end, double factor);
+/* Which contact the impulse state i of y belongs to. */
+int saltusi_adaptive_contact_of(const saltusi_adaptive* w, int i);
 
 /* mode.c: dynamics in the present status */
 

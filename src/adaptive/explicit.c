@@ -39,6 +39,7 @@ static double weighted_error(saltusi_adaptive* w, double h, const double* weight
       sum += weights[j] * w->K[(size_t)j * (size_t)w->ny + (size_t)i];
     }
     double error = fabs(h * sum) / w->scale[i];
+    w->worst = error > largest ? i : w->worst;
     largest = saltusi_larger(largest, error);
   }
   return largest;
@@ -126,6 +127,7 @@ static saltus_status defect(saltusi_adaptive* w, double h, double* error) {
   double largest = 0.0;
   for (int i = 0; i < w->ny; i++) {
     double size = fabs(h * (w->rate_mid[i] - w->y_try[i])) / w->scale[i];
+    w->worst = size > largest && defect_weight * size > *error ? i : w->worst;
     largest = saltusi_larger(largest, size);
   }
   largest *= defect_weight;
@@ -195,8 +197,8 @@ static saltus_status attempt8(saltusi_adaptive* w, double h, double* error) {
   e3[0] -= saltusi_dop853_third[0];
   e3[8] -= saltusi_dop853_third[1];
   e3[11] -= saltusi_dop853_third[2];
-  double fifth = weighted_error(w, 1.0, saltusi_dop853_fifth, 12);
   double third = weighted_error(w, 1.0, e3, 12);
+  double fifth = weighted_error(w, 1.0, saltusi_dop853_fifth, 12);
   double size = hypot(fifth, 0.1 * third);
   *error = size > 0.0 ? h * fifth * fifth / size : (size == 0.0 ? 0.0 : NAN);
   return SALTUS_OK;

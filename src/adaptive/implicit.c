@@ -207,10 +207,11 @@ static void filter(saltusi_adaptive* w, double h, double* x) {
   }
 }
 
-static double size_in_tolerances(const saltusi_adaptive* w, const double* x) {
+static double size_in_tolerances(saltusi_adaptive* w, const double* x) {
   double largest = 0.0;
   for (int i = 0; i < w->ny; i++) {
     double size = fabs(x[i]) / w->scale[i];
+    w->worst = size > largest ? i : w->worst;
     largest = saltusi_larger(largest, size);
   }
   return largest;

@@ -309,6 +309,7 @@ saltus_status saltusi_adaptive_jump(saltusi_adaptive* w, double limit, bool* don
   if (status == SALTUS_OK && stay) {
     *done = true;
     *tau = b.tau;
+    w->jump_key = b.key;
     w->jump_u = b.u;
     w->jump_e = b.e_N;
     w->jump_tau = b.tau;

@@ -137,7 +137,10 @@ const char* saltus_options_show(const saltus_field* field, const void* options, 
     assert(place >= 0 && place <= (int)field->hi);
     snprintf(text, bytes, "%s=%s", field->name, field->choices[place]);
   } else {
-    snprintf(text, bytes, "%s=%.17g", field->name, value);
+    int digits = 15; /* the fewest that give the value back */
+    do {
+      snprintf(text, bytes, "%s=%.*g", field->name, digits, value);
+    } while (digits++ < 17 && strtod(text + strlen(field->name) + 1, NULL) != value);
   }
   return text;
 }

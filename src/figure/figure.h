@@ -76,6 +76,8 @@ typedef struct saltusi_slope {
 typedef struct saltusi_panel {
   const char* y_label; /* with its unit: "velocity [m/s]" */
   bool log_y;
+  bool
+      whole_y; /* y counts something: ticks at whole numbers only, room around the first and last */
   int series_count;
   const saltusi_series* series;
   int slope_count;

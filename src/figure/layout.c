@@ -66,6 +66,19 @@ static saltusi_axis fit_x(const saltusi_figure* figure, int ticks) {
   return saltusi_axis_fit(x, wish);
 }
 
+/* Ticks at whole numbers only. */
+static void keep_whole(saltusi_axis* axis) {
+  int kept = 0;
+  for (int i = 0; i < axis->count; i++) {
+    if (fabs(axis->at[i] - rint(axis->at[i])) < 1e-9) {
+      axis->at[kept++] = rint(axis->at[i]);
+    }
+  }
+  axis->count = kept;
+  axis->minor_count = 0;
+  axis->step_exponent = axis->step_exponent > 0 ? axis->step_exponent : 0;
+}
+
 static saltusi_axis fit_y(const saltusi_panel* panel, bool log_x, double height) {
   saltusi_range y = saltusi_range_empty();
   saltusi_range ignored = saltusi_range_empty();
@@ -78,13 +91,21 @@ static saltusi_axis fit_y(const saltusi_panel* panel, bool log_x, double height)
   if (grounded && !panel->log_y && y.low <= y.high) {
     saltusi_range_add(&y, 0.0);
   }
-  const double pad = 0.07;
+  const double pad = panel->whole_y ? 0.0 : 0.07;
   bool fixed = grounded && !panel->log_y;
+  if (panel->whole_y && y.low <= y.high) {
+    saltusi_range_add(&y, y.low - 0.6);
+    saltusi_range_add(&y, y.high + 0.6);
+  }
   saltusi_axis_wish wish = {.log = panel->log_y,
                             .pad_low = fixed && y.low == 0.0 ? 0.0 : pad,
                             .pad_high = fixed && y.high == 0.0 ? 0.0 : pad,
                             .ticks = (int)(height / Y_TICK_EVERY)};
-  return saltusi_axis_fit(y, wish);
+  saltusi_axis axis = saltusi_axis_fit(y, wish);
+  if (panel->whole_y) {
+    keep_whole(&axis);
+  }
+  return axis;
 }
 
 static double widest_tick(cairo_t* cairo, const saltusi_axis* axis) {

@@ -12,6 +12,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -119,6 +120,20 @@ static void apply_overrides(scene_builder* b) {
   }
 }
 
+/* A constant formula of a section, or its default. */
+static double read_constant(scene_builder* b, const saltusi_yaml_node* section, const char* key,
+                            double fallback) {
+  const saltusi_yaml_node* node = section != NULL ? saltusi_yaml_find(section, key) : NULL;
+  saltus_formula_text text = saltusi_reader_formula(&b->reader, node, key);
+  if (text.text == NULL || b->reader.status != SALTUS_OK) {
+    return fallback;
+  }
+  double value = fallback;
+  b->reader.status = saltus_formula_constant(b->model.parameters, b->model.parameter_count, text,
+                                             b->reader.log, &value);
+  return value;
+}
+
 static void read_coordinate(scene_builder* b, const char* name, const saltusi_yaml_node* node,
                             saltus_formula_coordinate* coordinate) {
   coordinate->name = name;
@@ -145,6 +160,32 @@ static void read_coordinate(scene_builder* b, const char* name, const saltusi_ya
   coordinate->velocity = saltusi_reader_formula(&b->reader, saltusi_yaml_find(node, "velocity"),
                                                 describe(b, "velocity", "coordinate", name));
   coordinate->unit = read_text(b, saltusi_yaml_find(node, "unit"), "unit");
+}
+
+/* Absolute tolerances of the coordinates; arrays are made when the first one is given. */
+static void read_tolerances(scene_builder* b, const char* key, const double** into) {
+  const saltusi_yaml_node* list = get(b, "coordinates");
+  double* values = NULL;
+  for (int i = 0; list != NULL && i < list->count && b->reader.status == SALTUS_OK; i++) {
+    const saltusi_yaml_node* node = &list->children[i];
+    const saltusi_yaml_node* given =
+        node->kind == SALTUSI_YAML_MAPPING ? saltusi_yaml_find(node, key) : NULL;
+    if (given == NULL) {
+      continue;
+    }
+    double value = read_constant(b, node, key, 0.0);
+    if (b->reader.status == SALTUS_OK && !(value > 0.0)) {
+      saltusi_reader_fail(&b->reader, given, "%s is %g, must be positive", key, value);
+      return;
+    }
+    if (values == NULL) {
+      values = saltusi_reader_take(&b->reader, (size_t)list->count, sizeof *values);
+    }
+    if (values != NULL) {
+      values[i] = value;
+    }
+  }
+  *into = values;
 }
 
 static void read_coordinates(scene_builder* b) {
@@ -338,20 +379,6 @@ static void read_contacts(scene_builder* b) {
   b->model.contact_count = list->count;
 }
 
-/* A constant of the simulate section, or its default. */
-static double read_constant(scene_builder* b, const saltusi_yaml_node* section, const char* key,
-                            double fallback) {
-  const saltusi_yaml_node* node = section != NULL ? saltusi_yaml_find(section, key) : NULL;
-  saltus_formula_text text = saltusi_reader_formula(&b->reader, node, key);
-  if (text.text == NULL || b->reader.status != SALTUS_OK) {
-    return fallback;
-  }
-  double value = fallback;
-  b->reader.status = saltus_formula_constant(b->model.parameters, b->model.parameter_count, text,
-                                             b->reader.log, &value);
-  return value;
-}
-
 static const saltus_scheme_info* find_scheme(scene_builder* b, const saltusi_yaml_node* node,
                                              const char* name) {
   const saltus_scheme_info* info = saltus_scheme_find(name);
@@ -429,12 +456,41 @@ static void read_scheme(scene_builder* b, const saltusi_yaml_node* section) {
   }
 }
 
+/* tol without a controller: of the scheme that is named, or else of adaptive. Whether it was. */
+static bool read_scheme_tol(scene_builder* b, const saltusi_yaml_node* section, double tol) {
+  saltus_scene_view* view = &b->scene->view;
+  const char* name = view->scheme != NULL ? view->scheme : "adaptive";
+  const saltus_scheme_info* info = saltus_scheme_find(name);
+  const saltusi_yaml_node* node = saltusi_yaml_find(section, "tol");
+  if (isnan(tol) || b->reader.status != SALTUS_OK || !info->chooses_step) {
+    return false;
+  }
+  if (view->scheme == NULL) {
+    view->scheme = info->name;
+    view->options = read_options(b, info->name, &info->options, NULL, "options");
+  }
+  char text[40];
+  snprintf(text, sizeof text, "%.17g", tol);
+  static const char* const names[] = {"rtol", "atol"};
+  saltusi_placed_log placed;
+  saltus_log log = saltusi_reader_log_at(&b->reader, node, &placed);
+  for (int i = 0; i < 2 && view->options != NULL && b->reader.status == SALTUS_OK; i++) {
+    saltus_status status = saltus_options_set(&info->options, (void*)(uintptr_t)view->options,
+                                              info->name, names[i], text, log);
+    b->reader.status = status == SALTUS_OK ? SALTUS_OK : SALTUS_ERR_INPUT;
+  }
+  return true;
+}
+
 /* A step-size controller: control: NAME, control_options: {...}, or tol: X for the recommended one. */
 static void read_control(scene_builder* b, const saltusi_yaml_node* section) {
   const saltusi_yaml_node* node = saltusi_yaml_find(section, "control");
   const saltusi_yaml_node* options = saltusi_reader_section(section, "control_options");
   saltus_scene_view* view = &b->scene->view;
   double tol = read_constant(b, section, "tol", NAN);
+  if (node == NULL && options == NULL && read_scheme_tol(b, section, tol)) {
+    return;
+  }
   const char* name = "variable-order";
   if (node != NULL) {
     name = saltusi_reader_text(&b->reader, node, "control");
@@ -523,6 +579,7 @@ static void read_record(scene_builder* b) {
   } else if (dt != NULL && node != NULL) {
     saltusi_reader_fail(&b->reader, dt, "record has every and dt; give one of them");
   }
+  view->record_given = dt != NULL || node != NULL;
 }
 
 static void read_all(scene_builder* b) {
@@ -537,6 +594,8 @@ static void read_all(scene_builder* b) {
   read_parameters(b);
   apply_overrides(b);
   read_coordinates(b);
+  read_tolerances(b, "tolerance", &view->atol_q);
+  read_tolerances(b, "velocity_tolerance", &view->atol_v);
   read_forces(b);
   b->model.kinetic = saltusi_reader_formula(&b->reader, get(b, "kinetic"), "kinetic");
   b->model.potential = saltusi_reader_formula(&b->reader, get(b, "potential"), "potential");

@@ -99,6 +99,13 @@ static saltus_status step(void* work, const void* options, const saltusi_step* s
   }
   s->report->h = w->step_length;
   s->report->error = w->error;
+  s->report->method = saltusi_adaptive_ops_of(w->memory->method_used)->name;
+  s->report->limit = w->limit;
+  s->report->limit_index = w->limit == SALTUS_LIMIT_POSITION   ? w->worst
+                           : w->limit == SALTUS_LIMIT_VELOCITY ? w->worst - w->nq
+                           : w->limit == SALTUS_LIMIT_IMPULSE
+                               ? saltusi_adaptive_contact_of(w, w->worst)
+                               : 0;
   s->report->error_order = w->ops->order;
   s->report->rejections = (int)(w->counts.rejections - rejections);
   s->report->residual_velocity = w->counts.residual_velocity;
@@ -118,6 +125,23 @@ static saltus_status dense(void* work, const void* options, const saltusi_dense_
   saltusi_adaptive_dense_read(&query->eval->sys, query->data, query->t, query->side == SALTUS_RIGHT,
                               query->q, query->v);
   return SALTUS_OK;
+}
+
+static void dense_contact(void* work, const void* options, const saltusi_dense_query* query,
+                          int key, saltus_contact_inside* contact) {
+  (void)work;
+  (void)options;
+  *contact = (saltus_contact_inside){{0.0}, {0.0}, {0.0}};
+  const saltusi_inside into = {contact->force, contact->lasting, contact->impulse};
+  saltusi_adaptive_dense_contact(&query->eval->sys, query->data, query->t,
+                                 query->side == SALTUS_RIGHT, key, into);
+}
+
+static void dense_joints(void* work, const void* options, const saltusi_dense_query* query,
+                         double* lasting) {
+  (void)work;
+  (void)options;
+  saltusi_adaptive_dense_joints(&query->eval->sys, query->data, query->t, lasting);
 }
 
 #define TREATS (SALTUS_TREATS_JOINTS | SALTUS_TREATS_FRICTION | SALTUS_TREATS_POISSON)
@@ -155,6 +179,8 @@ static saltus_status dense(void* work, const void* options, const saltusi_dense_
       .step = step_##id,                                                                           \
       .dense_count = dense_count,                                                                  \
       .dense = dense,                                                                              \
+      .dense_contact = dense_contact,                                                              \
+      .dense_joints = dense_joints,                                                                \
   };
 
 SCHEME(adaptive, "adaptive", SALTUSI_ADAPTIVE_CHOOSES, 5, SALTUS_TREATS_MAPS,

@@ -76,8 +76,11 @@ struct saltus_scheme {
   saltus_contact_step* contacts; /* [nc] */
   double* joint_impulses;        /* [nj] */
   bool has_atol_q, has_atol_v;   /* tolerances per coordinate were given */
-  double* atol_q;                /* [nq] or NULL */
-  double* atol_v;                /* [nv] or NULL */
+  double* atol_q;                /* [nq] */
+  double* atol_v;                /* [nv] */
+  saltus_tally tally;            /* points to the counts below */
+  long long* limited;            /* [nq + nv + nc] */
+  saltus_step_report* tried;     /* of the last try; counted when it is committed */
   double* q_error;               /* [nq] */
   double* v_error;               /* [nv] */
   saltus_event* events;          /* [SALTUSI_EVENTS_MAX], or nothing */
@@ -179,8 +182,10 @@ static size_t layout(saltus_scheme* in, saltus_arena* arena) {
   in->next.v = SALTUS_PUSH(arena, double, dims->nv);
   in->contacts = SALTUS_PUSH(arena, saltus_contact_step, dims->nc);
   in->joint_impulses = SALTUS_PUSH(arena, double, dims->nj);
-  in->atol_q = in->has_atol_q ? SALTUS_PUSH(arena, double, dims->nq) : NULL;
-  in->atol_v = in->has_atol_v ? SALTUS_PUSH(arena, double, dims->nv) : NULL;
+  in->atol_q = SALTUS_PUSH(arena, double, dims->nq);
+  in->atol_v = SALTUS_PUSH(arena, double, dims->nv);
+  in->limited = SALTUS_PUSH(arena, long long, dims->nq + dims->nv + dims->nc);
+  in->tried = SALTUS_PUSH(arena, saltus_step_report, 1);
   in->q_error = SALTUS_PUSH(arena, double, dims->nq);
   in->v_error = SALTUS_PUSH(arena, double, dims->nv);
   in->memory0 = SALTUS_PUSH(arena, double, in->carried);
@@ -209,6 +214,19 @@ static size_t head_bytes(const saltusi_scheme_ops* ops, size_t* options_at, size
   return arena.used;
 }
 
+/* Tolerances per coordinate, NULL: none. */
+static void set_tolerances(saltus_scheme* scheme, const double* atol_q, const double* atol_v) {
+  const saltus_dims* d = &scheme->eval.sys.dims;
+  scheme->has_atol_q = atol_q != NULL;
+  scheme->has_atol_v = atol_v != NULL;
+  if (atol_q != NULL) {
+    memcpy(scheme->atol_q, atol_q, (size_t)d->nq * sizeof(double));
+  }
+  if (atol_v != NULL) {
+    memcpy(scheme->atol_v, atol_v, (size_t)d->nv * sizeof(double));
+  }
+}
+
 /* Lays out twice: counting over a small head, then over the block that holds everything. */
 static saltus_status build(const saltus_scheme_def* def, const saltusi_scheme_ops* ops,
                            saltus_allocator memory, saltus_scheme** out) {
@@ -233,9 +251,7 @@ static saltus_status build(const saltus_scheme_def* def, const saltusi_scheme_op
                           .log = def->log,
                           .eval = {.sys = *def->system},
                           .options = block + options_at,
-                          .work = block + work_at,
-                          .has_atol_q = def->atol_q != NULL,
-                          .has_atol_v = def->atol_v != NULL};
+                          .work = block + work_at};
     if (def->options != NULL) {
       memcpy(in->options, def->options, ops->info.options.size);
     } else {
@@ -252,13 +268,25 @@ static saltus_status build(const saltus_scheme_def* def, const saltusi_scheme_op
     }
   }
   saltus_scheme* scheme = (saltus_scheme*)(void*)block;
-  if (def->atol_q != NULL) {
-    memcpy(scheme->atol_q, def->atol_q, (size_t)def->system->dims.nq * sizeof(double));
-  }
-  if (def->atol_v != NULL) {
-    memcpy(scheme->atol_v, def->atol_v, (size_t)def->system->dims.nv * sizeof(double));
-  }
+  set_tolerances(scheme, def->atol_q, def->atol_v);
+  scheme->tally.position_limits = scheme->limited;
+  scheme->tally.velocity_limits = scheme->limited + def->system->dims.nq;
+  scheme->tally.impulse_limits = scheme->tally.velocity_limits + def->system->dims.nv;
   *out = scheme;
+  return SALTUS_OK;
+}
+
+static saltus_status check_tolerances(const char* name, const char* member, int n,
+                                      const double* atol, saltus_log log) {
+  for (int i = 0; atol != NULL && i < n; i++) {
+    if (!(atol[i] >= 0.0 && atol[i] <= 1e300)) {
+      saltusi_log(log, SALTUS_LEVEL_ERROR,
+                  "scheme %s: %s[%d] is %g, must be a positive tolerance, or 0 for that of the "
+                  "options",
+                  name, member, i, atol[i]);
+      return SALTUS_ERR_RANGE;
+    }
+  }
   return SALTUS_OK;
 }
 
@@ -281,6 +309,13 @@ saltus_status saltus_scheme_create(const saltus_scheme_def* def, saltus_scheme**
   }
   if (status == SALTUS_OK && def->options != NULL && ops->check != NULL) {
     status = ops->check(def->options, def->system, def->log);
+  }
+  const saltus_dims* d = &def->system->dims;
+  if (status == SALTUS_OK) {
+    status = check_tolerances(ops->info.name, "atol_q", d->nq, def->atol_q, def->log);
+  }
+  if (status == SALTUS_OK) {
+    status = check_tolerances(ops->info.name, "atol_v", d->nv, def->atol_v, def->log);
   }
   if (status != SALTUS_OK) {
     return status;
@@ -340,8 +375,8 @@ saltus_status saltusi_scheme_try(saltus_scheme* scheme, double t, double h,
       .memory1 = scheme->memory1,
       .contacts = scheme->contacts,
       .joint_impulses = scheme->joint_impulses,
-      .atol_q = scheme->atol_q,
-      .atol_v = scheme->atol_v,
+      .atol_q = scheme->has_atol_q ? scheme->atol_q : NULL,
+      .atol_v = scheme->has_atol_v ? scheme->atol_v : NULL,
       .q_error = scheme->q_error,
       .v_error = scheme->v_error,
       .events = scheme->events,
@@ -356,10 +391,37 @@ saltus_status saltusi_scheme_try(saltus_scheme* scheme, double t, double h,
   }
   scheme->dense[0].t = t;
   scheme->dense[0].h = scheme->dense_count > 0 ? report->h : 0.0;
+  *scheme->tried = *report;
   return status;
 }
 
+/* Counts a committed step. */
+static void count_step(saltus_scheme* scheme) {
+  const saltus_step_report* report = scheme->tried;
+  const saltus_dims* d = &scheme->eval.sys.dims;
+  saltus_tally* tally = &scheme->tally;
+  tally->h_least = tally->steps > 0 ? fmin(tally->h_least, report->h) : report->h;
+  tally->h_most = fmax(tally->h_most, report->h);
+  tally->steps++;
+  tally->rejections += report->rejections;
+  tally->limits[report->limit]++;
+  const int first[] = {[SALTUS_LIMIT_POSITION] = 0,
+                       [SALTUS_LIMIT_VELOCITY] = d->nq,
+                       [SALTUS_LIMIT_IMPULSE] = d->nq + d->nv};
+  if (report->limit >= SALTUS_LIMIT_POSITION && report->limit <= SALTUS_LIMIT_IMPULSE) {
+    scheme->limited[first[report->limit] + report->limit_index]++;
+  }
+  for (int i = 0; report->method != NULL && i < SALTUS_METHODS_MAX; i++) {
+    tally->methods[i] = tally->methods[i] == NULL ? report->method : tally->methods[i];
+    if (strcmp(tally->methods[i], report->method) == 0) {
+      tally->method_steps[i]++;
+      break;
+    }
+  }
+}
+
 void saltusi_scheme_commit(saltus_scheme* scheme) {
+  count_step(scheme);
   double* kept = scheme->memory0;
   scheme->memory0 = scheme->memory1;
   scheme->memory1 = kept;
@@ -370,11 +432,56 @@ void saltusi_scheme_commit(saltus_scheme* scheme) {
   scheme->dense[0] = oldest;
 }
 
+size_t saltusi_scheme_dense_count(const saltus_scheme* scheme) {
+  return scheme->dense_count;
+}
+
+void saltusi_scheme_dense_copy(const saltus_scheme* scheme, double* data) {
+  memcpy(data, scheme->dense[1].data, scheme->dense_count * sizeof(double));
+}
+
+saltus_status saltusi_scheme_dense_ask(saltus_scheme* scheme, double* data,
+                                       const saltusi_dense_query* at) {
+  saltusi_dense_query query = *at;
+  query.eval = &scheme->eval;
+  query.data = data;
+  return scheme->ops->dense(scheme->work, scheme->options, &query);
+}
+
+bool saltusi_scheme_knows_forces(const saltus_scheme* scheme) {
+  return scheme->ops->info.locates_events && scheme->ops->dense_contact != NULL &&
+         scheme->ops->dense_joints != NULL;
+}
+
+void saltusi_scheme_dense_contact_ask(saltus_scheme* scheme, double* data,
+                                      const saltusi_dense_query* at, int key,
+                                      saltus_contact_inside* contact) {
+  saltusi_dense_query query = *at;
+  query.eval = &scheme->eval;
+  query.data = data;
+  scheme->ops->dense_contact(scheme->work, scheme->options, &query, key, contact);
+}
+
+void saltusi_scheme_dense_lasting(saltus_scheme* scheme, const saltusi_dense_query* at,
+                                  double* lasting) {
+  const saltus_dims* d = &scheme->eval.sys.dims;
+  saltusi_dense_query query = *at;
+  query.eval = &scheme->eval;
+  query.data = scheme->dense[1].data;
+  for (int key = 0; key < d->nc; key++) {
+    saltus_contact_inside contact;
+    scheme->ops->dense_contact(scheme->work, scheme->options, &query, key, &contact);
+    memcpy(lasting + 3 * (size_t)key, contact.lasting, sizeof contact.lasting);
+  }
+  scheme->ops->dense_joints(scheme->work, scheme->options, &query, lasting + 3 * (size_t)d->nc);
+}
+
 saltus_status saltusi_scheme_dense(saltus_scheme* scheme, int steps,
                                    const saltusi_dense_query* at) {
   if (scheme->dense_count == 0) {
     return SALTUS_ERR_UNSUPPORTED;
   }
+  saltus_status status = SALTUS_ERR_RANGE;
   for (int i = 1; i <= steps && i < DENSE_STEPS; i++) {
     const dense_step* step = &scheme->dense[i];
     /* the end of a step is known up to rounding: the caller may have made it in another way */
@@ -382,13 +489,15 @@ saltus_status saltusi_scheme_dense(saltus_scheme* scheme, int steps,
     double end = step->t + step->h;
     if (step->h > 0.0 && at->t >= step->t - slack && at->t <= end + slack) {
       saltusi_dense_query query = *at;
-      query.eval = &scheme->eval;
-      query.data = step->data;
       query.t = at->t < step->t ? step->t : fabs(at->t - end) <= slack ? end : at->t;
-      return scheme->ops->dense(scheme->work, scheme->options, &query);
+      status = saltusi_scheme_dense_ask(scheme, step->data, &query);
+      /* left of the start of a step is the end of the one before, if that is still there */
+      if (at->side == SALTUS_RIGHT || at->t > step->t + slack) {
+        break;
+      }
     }
   }
-  return SALTUS_ERR_RANGE;
+  return status;
 }
 
 saltus_status saltus_scheme_dense(saltus_scheme* scheme, double t, saltus_side side, double* q,
@@ -488,6 +597,28 @@ saltus_work saltus_scheme_work(const saltus_scheme* scheme) {
   return scheme->eval.work;
 }
 
+const saltus_tally* saltus_scheme_tally(const saltus_scheme* scheme) {
+  return &scheme->tally;
+}
+
+saltus_status saltusi_scheme_retune(saltus_scheme* scheme, const void* options,
+                                    const double* atol_q, const double* atol_v) {
+  const saltus_scheme_info* info = &scheme->ops->info;
+  const saltus_dims* d = &scheme->eval.sys.dims;
+  saltus_status status = saltus_options_check(&info->options, options, info->name, scheme->log);
+  if (status == SALTUS_OK) {
+    status = check_tolerances(info->name, "atol_q", d->nq, atol_q, scheme->log);
+  }
+  if (status == SALTUS_OK) {
+    status = check_tolerances(info->name, "atol_v", d->nv, atol_v, scheme->log);
+  }
+  if (status == SALTUS_OK) {
+    memcpy(scheme->options, options, info->options.size);
+    set_tolerances(scheme, atol_q, atol_v);
+  }
+  return status;
+}
+
 uint64_t saltusi_scheme_fingerprint(const saltus_scheme* scheme) {
   const saltus_scheme_info* info = &scheme->ops->info;
   uint64_t hash = saltusi_hash(SALTUSI_HASH_START, info->name, strlen(info->name));
@@ -495,6 +626,13 @@ uint64_t saltusi_scheme_fingerprint(const saltus_scheme* scheme) {
   for (int i = 0; i < info->options.count; i++) { /* as text: padding has no meaning */
     saltus_options_show(&info->options.fields[i], scheme->options, text, sizeof text);
     hash = saltusi_hash(hash, text, strlen(text));
+  }
+  const saltus_dims* d = &scheme->eval.sys.dims;
+  if (scheme->has_atol_q) {
+    hash = saltusi_hash(hash, scheme->atol_q, (size_t)d->nq * sizeof(double));
+  }
+  if (scheme->has_atol_v) {
+    hash = saltusi_hash(hash, scheme->atol_v, (size_t)d->nv * sizeof(double));
   }
   return hash;
 }
@@ -515,10 +653,28 @@ void saltus_scheme_memory_load(saltus_scheme* scheme, const void* bytes) {
   }
 }
 
+void saltusi_scheme_restart(saltus_scheme* scheme) {
+  if (scheme->carried > 0) {
+    memset(scheme->memory0, 0, scheme->carried * sizeof(double));
+  }
+  saltusi_scheme_forget(scheme);
+}
+
 void saltusi_scheme_forget(saltus_scheme* scheme) {
   for (int i = 0; i < DENSE_STEPS; i++) {
     scheme->dense[i].h = 0.0;
   }
+}
+
+const char* saltus_step_limit_name(saltus_step_limit limit) {
+  static const char* const names[SALTUS_LIMITS] = {
+      [SALTUS_LIMIT_NONE] = "none",         [SALTUS_LIMIT_POSITION] = "position",
+      [SALTUS_LIMIT_VELOCITY] = "velocity", [SALTUS_LIMIT_IMPULSE] = "impulse",
+      [SALTUS_LIMIT_EVENT] = "event",       [SALTUS_LIMIT_GROWTH] = "growth",
+      [SALTUS_LIMIT_LONGEST] = "longest",   [SALTUS_LIMIT_END] = "end",
+  };
+  bool known = (int)limit >= 0 && (int)limit < SALTUS_LIMITS;
+  return known ? names[limit] : "unknown";
 }
 
 const char* saltus_event_kind_name(saltus_event_kind kind) {

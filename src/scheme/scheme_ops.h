@@ -71,6 +71,9 @@ typedef struct saltusi_scheme_ops {
   /* One contact at the time of the query; NULL: its forces are not known inside the step. */
   void (*dense_contact)(void* work, const void* options, const saltusi_dense_query* query, int key,
                         saltus_contact_inside* contact);
+  /* [nj] N s that joints gave since the start of the step; NULL: not known. */
+  void (*dense_joints)(void* work, const void* options, const saltusi_dense_query* query,
+                       double* lasting);
 } saltusi_scheme_ops;
 
 /* A step from given data into given places; commits nothing but the work counters, says nothing. */
@@ -87,6 +90,31 @@ void saltusi_scheme_errors(const saltus_scheme* scheme, const double** q_error,
                            const double** v_error);
 
 const saltus_scheme_info* saltusi_scheme_info(const saltus_scheme* scheme);
+
+/* Whether impacts are located and forces are known inside a step, apart from each other. */
+bool saltusi_scheme_knows_forces(const saltus_scheme* scheme);
+
+/* Other options and tolerances per coordinate (NULL: none) from the next step on; the sizes of the
+ * scheme must not depend on them. Checked like at creation. */
+saltus_status saltusi_scheme_retune(saltus_scheme* scheme, const void* options,
+                                    const double* atol_q, const double* atol_v);
+
+/* Dense output of the last committed step as plain doubles, to be kept and asked later. */
+size_t saltusi_scheme_dense_count(const saltus_scheme* scheme);
+void saltusi_scheme_dense_copy(const saltus_scheme* scheme, double* data);
+saltus_status saltusi_scheme_dense_ask(saltus_scheme* scheme, double* data,
+                                       const saltusi_dense_query* at);
+void saltusi_scheme_dense_contact_ask(saltus_scheme* scheme, double* data,
+                                      const saltusi_dense_query* at, int key,
+                                      saltus_contact_inside* contact);
+
+/* What lasting forces gave from the start of the last committed step to the time of the query: [3 nc]
+ * N s of contacts, then [nj] of joints. Only for a scheme that knows its forces. */
+void saltusi_scheme_dense_lasting(saltus_scheme* scheme, const saltusi_dense_query* at,
+                                  double* lasting);
+
+/* As at creation: nothing carried, no dense output; counters go on. */
+void saltusi_scheme_restart(saltus_scheme* scheme);
 
 /* Makes the memory of the last try the scheme's memory. */
 void saltusi_scheme_commit(saltus_scheme* scheme);

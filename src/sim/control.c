@@ -25,6 +25,7 @@ void saltusi_control_layout(saltusi_control* control, const saltus_dims* dims, s
   control->gap_start = SALTUS_PUSH(arena, double, dims->nc);
   control->gap_full = SALTUS_PUSH(arena, double, dims->nc);
   control->gap_next = SALTUS_PUSH(arena, double, dims->nc);
+  control->atol = SALTUS_PUSH(arena, double, dims->nq);
   control->memory = saltus_arena_push(arena, memory_bytes, 1, SALTUS_ALIGNMENT);
 }
 
@@ -58,7 +59,7 @@ static saltus_status find_gaps(saltus_sim* sim, const saltus_state* x, double t,
 /* Component errors against the tolerance; e(i) is the estimated error of coordinate i. */
 static double scaled(const saltus_sim* sim, int i, double error) {
   const saltusi_control* c = sim->control;
-  double atol = c->atol != NULL ? c->atol[i] : c->options.atol;
+  double atol = c->atol[i];
   double size = fmax(fabs(sim->now.q[i]), fabs(sim->next.q[i]));
   return fabs(error) / fmax(atol + c->options.rtol * size, DBL_MIN);
 }

@@ -11,8 +11,8 @@
 
 typedef struct saltusi_control {
   saltus_control_options options;
-  const double* atol; /* [nq] per coordinate; NULL: options.atol */
-  double h;           /* proposed next step; 0: not chosen yet */
+  double* atol; /* [nq] absolute tolerance per coordinate */
+  double h;     /* proposed next step; 0: not chosen yet */
   double h_min, h_max;
   long long attempts;
 

@@ -53,7 +53,9 @@ static saltus_status check_record_times(const saltus_sim_def* def,
       return SALTUS_ERR_RANGE;
     }
   }
-  if ((list || def->record_dt > 0.0) && scheme != NULL && !scheme->dense) {
+  bool inside = list || def->record_dt > 0.0 || def->record_jumps;
+  bool knows = scheme == NULL || (scheme->dense && (scheme->locates_events || !def->record_jumps));
+  if (inside && !knows) {
     saltusi_log(def->log, SALTUS_LEVEL_ERROR,
                 "scheme %s does not know its motion between the ends of its steps: it can be "
                 "recorded every n-th step, not at given times",
@@ -123,8 +125,11 @@ static saltus_status build_control(saltus_sim* sim, const saltus_control_options
   sim->control = SALTUS_PUSH(&arena, saltusi_control, 1);
   sim->control_bytes = bytes;
   sim->control->options = *options;
-  sim->control->atol = sim->def.control_atol;
   saltusi_control_layout(sim->control, &sim->sys.dims, memory, events, &arena);
+  for (int i = 0; i < sim->sys.dims.nq; i++) {
+    bool given = sim->def.atol_q != NULL && sim->def.atol_q[i] > 0.0;
+    sim->control->atol[i] = given ? sim->def.atol_q[i] : options->atol;
+  }
   return SALTUS_OK;
 }
 
@@ -160,7 +165,7 @@ static saltus_status check_control(const saltus_sim_def* def, saltus_control_opt
                 def->control);
     return SALTUS_ERR_UNSUPPORTED;
   }
-  if (!(options->atol > 0.0 || options->rtol > 0.0 || def->control_atol != NULL)) {
+  if (!(options->atol > 0.0 || options->rtol > 0.0 || def->atol_q != NULL)) {
     return refuse(def->log, "atol", options->atol, "positive when rtol is 0");
   }
   return SALTUS_OK;
@@ -204,6 +209,8 @@ saltus_status saltus_sim_create(const saltus_sim_def* def, saltus_sim** out) {
 
   saltus_scheme_def scheme = {.scheme = def->scheme,
                               .options = def->options,
+                              .atol_q = def->atol_q,
+                              .atol_v = def->atol_v,
                               .system = def->system,
                               .log = def->log,
                               .allocator = def->allocator};
@@ -401,6 +408,10 @@ long long saltus_sim_energy_creations(const saltus_sim* sim, double* t) {
     *t = sim->ledger->created_at;
   }
   return (long long)sim->ledger->creations;
+}
+
+const saltus_tally* saltus_sim_tally(const saltus_sim* sim) {
+  return saltus_scheme_tally(sim->scheme);
 }
 
 const saltus_step_report* saltus_sim_report(const saltus_sim* sim) {

@@ -57,6 +57,8 @@ struct saltus_sim {
   saltusi_contact_part* contact_parts; /* [nc] */
   double* joint_parts;                 /* [nj] N s */
   saltus_state shown;                  /* state of a frame inside a step */
+  double* lasting;       /* [3 nc + nj] N s, of the step up to a frame, where a scheme knows */
+  double* lasting_taken; /* [3 nc + nj] N s, of the step and in the sums already */
 
   long long* seen; /* [nc] number of the report in which a contact was active last */
   long long reports;

@@ -26,6 +26,8 @@ void saltusi_watch_layout(saltus_sim* sim, saltus_arena* arena) {
   sim->joint_parts = SALTUS_PUSH(arena, double, d->nj);
   sim->shown.q = SALTUS_PUSH(arena, double, d->nq);
   sim->shown.v = SALTUS_PUSH(arena, double, d->nv);
+  sim->lasting = SALTUS_PUSH(arena, double, 3 * d->nc + d->nj);
+  sim->lasting_taken = SALTUS_PUSH(arena, double, 3 * d->nc + d->nj);
   sim->seen = SALTUS_PUSH(arena, long long, d->nc);
   saltusi_contact_list_layout(&sim->list, d, arena);
   saltusi_rows_layout(&sim->row, d, 1, false, arena);
@@ -216,6 +218,20 @@ static void take_share(saltus_sim* sim, double share) {
   }
 }
 
+/* The same by the scheme's word: what lasting forces gave since the start of the step. */
+static void take_known(saltus_sim* sim) {
+  int contact_rows = 3 * sim->sys.dims.nc;
+  for (int i = 0; i < contact_rows + sim->sys.dims.nj; i++) {
+    double taken = sim->lasting[i] - sim->lasting_taken[i];
+    bool joint = i >= contact_rows;
+    *(joint ? &sim->joint_sums[i - contact_rows] : &sim->contact_sums[i / 3].lasting[i % 3]) +=
+        taken;
+    *(joint ? &sim->joint_parts[i - contact_rows] : &sim->contact_parts[i / 3].lasting[i % 3]) -=
+        taken;
+    sim->lasting_taken[i] = sim->lasting[i];
+  }
+}
+
 /* Everything that is left of a step goes to the sums. */
 static void take_rest(saltus_sim* sim) {
   take_share(sim, 1.0);
@@ -300,11 +316,11 @@ static saltus_energy energy_at(const saltus_sim* sim, const saltus_step_report* 
                                double t) {
   saltus_energy e = sim->ledger->total;
   bool closed = sim->ledger->last[0] == sim->now.t; /* not after the first of two halves */
-  if (!closed || t >= sim->now.t) {
+  if (!closed) {
     return e;
   }
   const saltus_energy* step = &sim->ledger->step;
-  double rest = (sim->now.t - t) / (sim->now.t - sim->next.t);
+  double rest = fmax(0.0, (sim->now.t - t) / (sim->now.t - sim->next.t));
   double all[2];
   double later[2];
   work_of_events(report, 0, all);
@@ -358,27 +374,71 @@ static saltus_status tell_frame(saltus_sim* sim, const saltus_state* x, saltus_e
   return first;
 }
 
-/* Frames that were asked for at times in a step from t0 to t1. */
+/* Where the frames of a step have got to. */
+typedef struct inside {
+  const saltus_step_report* report;
+  double from, end; /* s, last frame or start, and end of the step */
+  int told;         /* events before this one are in the sums */
+} inside;
+
+/* A frame at a time inside the step, on one side of it. */
+static saltus_status frame_at(saltus_sim* sim, inside* in, double t, saltus_side side) {
+  bool known = saltusi_scheme_knows_forces(sim->scheme);
+  const saltusi_dense_query query = {.t = t, .side = side, .q = sim->shown.q, .v = sim->shown.v};
+  saltus_status status = saltusi_scheme_dense(sim->scheme, 2, &query);
+  if (status != SALTUS_OK) {
+    return status;
+  }
+  sim->shown.t = t;
+  if (side == SALTUS_RIGHT) {
+    in->told = take_impacts(sim, in->report, in->told, t + rounding(t));
+  }
+  if (!known) {
+    take_share(sim, in->end > in->from ? (t - in->from) / (in->end - in->from) : 1.0);
+  } else if (t > in->from) {
+    saltusi_scheme_dense_lasting(sim->scheme, &query, sim->lasting);
+    take_known(sim);
+  }
+  in->from = t;
+  return tell_frame(sim, &sim->shown, energy_at(sim, in->report, in->told, t));
+}
+
+/* The time of the next impact that has no frames yet; infinite when there is none. */
+static double next_impact(const saltus_sim* sim, const inside* in) {
+  for (int i = in->told; sim->def.record_jumps && i < in->report->event_count; i++) {
+    if (in->report->events[i].kind == SALTUS_EVENT_IMPACT) {
+      return in->report->events[i].t;
+    }
+  }
+  return INFINITY;
+}
+
+/* Frames in a step from t0 to t1: those that were asked for, and both sides of impacts. *told: how many
+ * events are in the sums. */
 static saltus_status frames_inside(saltus_sim* sim, const saltus_step_report* report, double t0,
                                    double t1, int* told) {
-  double from = t0;
+  inside in = {.report = report, .from = t0, .end = t1};
+  size_t rows = 3 * (size_t)sim->sys.dims.nc + (size_t)sim->sys.dims.nj;
+  memset(sim->lasting_taken, 0, rows * sizeof(double));
   saltus_status status = SALTUS_OK;
-  while (status == SALTUS_OK && at_times(sim) && next_time(sim) <= t1 + rounding(t1)) {
-    double t = next_time(sim);
-    t = t >= t1 - rounding(t1) ? t1 : t;
-    sim->record_number++;
-    const saltusi_dense_query query = {
-        .t = t, .side = SALTUS_RIGHT, .q = sim->shown.q, .v = sim->shown.v};
-    status = saltusi_scheme_dense(sim->scheme, 2, &query);
-    if (status != SALTUS_OK) {
-      return status;
+  while (status == SALTUS_OK) {
+    double asked = at_times(sim) ? next_time(sim) : INFINITY;
+    double jump = next_impact(sim, &in);
+    double t = isfinite(jump) && jump <= asked + rounding(jump) ? jump : asked;
+    if (!(t <= t1 + rounding(t1))) {
+      break;
     }
-    sim->shown.t = t;
-    *told = take_impacts(sim, report, *told, t);
-    take_share(sim, t1 > from ? (t - from) / (t1 - from) : 1.0);
-    from = t;
-    status = tell_frame(sim, &sim->shown, energy_at(sim, report, *told, t));
+    t = t >= t1 - rounding(t1) ? t1 : fmax(t, in.from);
+    sim->record_number += asked <= t + rounding(t);
+    bool seen = sim->sums[SALTUSI_SUM_TIME] >= t; /* left of the jump, by the frame before */
+    if (jump <= t + rounding(t) && !seen) {
+      status = frame_at(sim, &in, t, SALTUS_LEFT);
+    }
+    if (status == SALTUS_OK) {
+      status = frame_at(sim, &in, t, SALTUS_RIGHT);
+    }
   }
+  *told = in.told;
   return status;
 }
 
@@ -436,7 +496,8 @@ saltus_status saltusi_watch_frame(saltus_sim* sim, bool due) {
   long long every = sim->def.record_every > 0 ? sim->def.record_every : 1;
   bool beat = !at_times(sim) && sim->step % every == 0;
   /* at requested times the last frame may have been told already */
-  bool told = at_times(sim) && sim->step > 0 && sim->sums[SALTUSI_SUM_TIME] == sim->now.t;
+  bool within = at_times(sim) || sim->def.record_jumps;
+  bool told = within && sim->step > 0 && sim->sums[SALTUSI_SUM_TIME] == sim->now.t;
   if (sim->def.recorder_count == 0 || !(due || beat) || told) {
     return SALTUS_OK;
   }

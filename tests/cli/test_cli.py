@@ -86,7 +86,7 @@ class Words(Cli):
         self.refused('run', 'ball', '--step', 'fast', says='--step is "fast"')
         self.refused('run', 'ball', '--step', 'nan', says='--step is "nan"')
         self.refused('run', 'ball', '--step', '0.1', '--until', '-1', says='the end -1 s is not after')
-        self.refused('run', 'ball', says='no step; give --step H')
+        self.refused('run', 'ball', '--scheme', 'moreau-jean', says='no step; give --step H')
         self.refused('run', 'bal', '--step', '0.1', says='"bal"')
         self.refused('run', 'ball', '--scheme', 'moreau-jaen', '--step', '0.1',
                      says='no scheme "moreau-jaen"; did you mean moreau-jean?')
@@ -204,6 +204,166 @@ class Check(Cli):
         self.assertIn(f"{scene}:5:14: kinetic: unknown name \"z\"", result.stderr)
         lines = result.stderr.splitlines()
         self.assertEqual(lines[-1].index('^'), lines[-2].index('z'))
+
+
+class Tolerance(Cli):
+    """Scenes run to a tolerance, as with solve_ivp."""
+
+    def run_json(self, scene, *words):
+        result = saltus('run', scene, '--json', *words)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return json.loads(result.stdout)
+
+    def test_a_tolerance_needs_neither_scheme_nor_step(self):
+        for tol in (1e-3, 1e-6, 1e-10):
+            out = self.run_json(self.scene(), '--tol', tol)
+            self.assertEqual(out['scheme'], 'adaptive')
+            self.assertEqual((out['tolerance']['rtol'], out['tolerance']['atol']), (tol, tol))
+            # impacts at 3 - 2^(1-n) accumulate at 3; the notes measure 6e-15 at every tolerance
+            self.assertAlmostEqual(out['last_accumulation'], 3.0, delta=1e-13)
+            self.assertLess(out['error']['inf'], 1e-13)
+            self.assertLess(out['steps'], 12)
+
+    def test_adaptive_is_the_default_without_scheme_and_step(self):
+        bare = BALL.replace(', scheme: moreau-jean, step: 0.01', '')
+        out = self.run_json(self.scene(bare))
+        self.assertEqual((out['scheme'], out['tolerance']['rtol']), ('adaptive', 1e-6))
+        self.assertEqual(self.run_json(self.scene(bare), '--step', 0.1)['scheme'], 'moreau-jean')
+        self.assertEqual(self.run_json('ball')['scheme'], 'adaptive')
+        told = BALL.replace('scheme: moreau-jean, step: 0.01', 'tol: 1e-9')
+        out = self.run_json(self.scene(told))
+        self.assertEqual((out['scheme'], out['tolerance']['atol']), ('adaptive', 1e-9))
+        self.assertEqual(self.run_json(self.scene(told), '--tol', 1e-4)['tolerance']['atol'], 1e-4)
+
+    def test_relative_and_absolute_tolerances_are_set_apart(self):
+        out = self.run_json('ball', '--rtol', 1e-7, '--atol', 1e-9)
+        self.assertEqual((out['tolerance']['rtol'], out['tolerance']['atol']), (1e-7, 1e-9))
+        out = self.run_json('ball', '--scheme', 'adaptive-dopri5', '--tol', 1e-7)
+        self.assertEqual(list(out['methods']), ['dopri5'])
+        self.assertEqual(sum(out['methods'].values()), out['steps'])
+        self.assertEqual(sum(out['limits'].values()), out['steps'])
+
+    def test_a_named_scheme_keeps_its_controller_or_says_that_it_has_no_tolerance(self):
+        out = self.run_json(self.scene(), '--scheme', 'moreau-jean', '--tol', 1e-3)
+        self.assertEqual((out['scheme'], out['control']), ('moreau-jean', 'variable-order'))
+        self.refused('run', self.scene(), '--scheme', 'schatzman-paoli', '--tol', 1e-6,
+                     says='scheme schatzman-paoli has no tolerance, it needs a constant step')
+        self.refused('run', self.scene(), '--scheme', 'moreau-jean', '--rtol', 1e-6,
+                     says='--rtol is a tolerance of schemes that choose their steps')
+        self.refused('run', 'ball', '--tol', 'fine', says='--tol is "fine"')
+        self.refused('run', 'ball', '--tol', '0.5', says='option "rtol" is "0.5", allowed')
+
+    def test_the_summary_says_what_was_asked_and_what_limited_the_run(self):
+        text = saltus('run', SCENES / 'block-8.yaml', '--tol', '1e-8').stdout
+        for words in ('rtol = 1e-08, atol = 1e-08', 'by Dormand-Prince 8(5,3); ', 'rejected',
+                      'What ended or limited them: ', 'the error of the impulse of contact table',
+                      'events (7)', 'slip 3 times, stick 4 times', 'force evaluations'):
+            self.assertIn(words, text)
+        text = saltus('run', 'ball', '--tol', '1e-8').stdout
+        self.assertIn('Accumulation of impacts of contact floor, ends at t_inf = 3 s.', text)
+        text = saltus('run', SCENES / 'painleve-rod.yaml', '--tol', '1e-8').stdout
+        self.assertIn("obey Coulomb's law (Painleve) at t = ", text)
+
+    def test_tolerances_of_single_coordinates_are_heard(self):
+        scene = """saltus: 1
+coordinates: {x: {start: 1%s}, z: {start: 1}}
+kinetic: x'^2/2 + z'^2/2
+potential: 5000*x^2 + z^2/2
+simulate: {until: 10}
+"""
+        usual = self.run_json(self.scene(scene % ''), '--tol', 1e-8)
+        coarse = ', tolerance: 10, velocity_tolerance: 1000'
+        loose = self.run_json(self.scene(scene % coarse), '--rtol', 1e-8, '--atol', 1e-8)
+        self.assertEqual(loose['tolerance']['x'], 10)
+        self.assertEqual(loose['tolerance']["x'"], 1000)
+        # the fast oscillation of x is not asked for: the slow one of z is still right
+        self.assertLess(5 * loose['steps'], usual['steps'])
+        self.assertAlmostEqual(loose['q']['z'], -0.8390715290764524, delta=1e-7)
+        text = saltus('run', self.scene(scene % coarse)).stdout
+        self.assertIn("of x 10, of x' 1000", text)
+        self.refused('run', self.scene(scene % ', tolerance: 0'), says='tolerance is 0, must be positive')
+
+    def rows(self, path):
+        lines = [line for line in path.read_text().splitlines() if not line.startswith('#')]
+        names = [name.split(' [')[0] for name in lines[0].split(',')]
+        return [dict(zip(names, map(float, line.split(',')))) for line in lines[1:]]
+
+    def test_recordings_have_both_sides_of_jumps_at_no_cost(self):
+        plain = self.run_json('ball', '--tol', 1e-8)
+        path = self.folder / 'ball.csv'
+        out = self.run_json('ball', '--tol', 1e-8, '--output-dt', 0.03, '-o', path)
+        self.assertEqual((out['steps'], out['work']['force_evaluations']),
+                         (plain['steps'], plain['work']['force_evaluations']))
+        rows = self.rows(path)
+        times = [row['t'] for row in rows]
+        self.assertEqual(times, sorted(times))
+        for k in range(5):  # the n-th impact turns -2^(1-n) into 2^-n
+            t = 3 - 2.0 ** (1 - k)
+            pair = [row for row in rows if abs(row['t'] - t) < 1e-12]
+            self.assertEqual(len(pair), 2, t)
+            self.assertAlmostEqual(pair[0]['v'], -2.0 ** (1 - k), delta=1e-9)
+            self.assertAlmostEqual(pair[1]['v'], 2.0 ** -k, delta=1e-9)
+            self.assertAlmostEqual(pair[1]['floor.impulse_N'], 3 * 2.0 ** -k, delta=1e-9)
+            self.assertEqual(pair[0]['floor.impulse_N'], 0.0)
+        # atoms and forces together carry the weight: 2 N over 5 s, the ball is at rest again
+        given = sum(row['floor.impulse_N'] for row in rows)
+        given += sum(row['floor.force_N'] * (row['t'] - before['t'])
+                     for before, row in zip(rows, rows[1:]))
+        self.assertAlmostEqual(given, 10.0, delta=1e-9)
+        for row in rows:  # at rest the force is the weight, wherever steps end
+            if row['t'] > 3.04:
+                self.assertAlmostEqual(row['floor.force_N'], 2.0, delta=1e-9)
+
+    def test_forces_between_steps_are_functions_of_time(self):
+        # a block pressed by 10 + 5 sin(t) on a table: the mean force of a frame is that of its interval
+        scene = """saltus: 1
+coordinates: {y: {start: 0}}
+kinetic: y'^2/2
+potential: (10 + 5*sin(t))*y
+contacts: [{name: table, gap: y}]
+simulate: {until: 6, tol: 1e-8}
+record: {dt: 0.1}
+"""
+        path = self.folder / 'press.csv'
+        self.run_json(self.scene(scene), '-o', path)
+        rows = self.rows(path)
+        self.assertEqual(len(rows), 61)
+        import math
+        for before, row in zip(rows, rows[1:]):
+            a, b = before['t'], row['t']
+            mean = 10 - 5 * (math.cos(b) - math.cos(a)) / (b - a)
+            # the impulse is known to the tolerance of the velocity, here over an interval of 0.1 s
+            self.assertAlmostEqual(row['table.force_N'], mean, delta=1e-8 * 11 / 0.1 * 2)
+
+    def test_events_come_as_a_table_as_csv_and_as_json(self):
+        path = self.folder / 'ball.h5'
+        csv, js = self.folder / 'e.csv', self.folder / 'e.json'
+        table = saltus('run', 'ball', '--tol', 1e-6, '-o', path, '--events', '-').stdout
+        self.assertRegex(table, r'\n +1  impact +floor +-2 +1 +3 +-1.5\n')
+        self.assertEqual(saltus('run', 'ball', '--tol', 1e-6, '--events', csv).returncode, 0)
+        self.assertEqual(saltus('run', 'ball', '--tol', 1e-6, '--events', js).returncode, 0)
+        self.assertEqual(saltus('info', path, '--events', '--csv').stdout, csv.read_text())
+        self.assertEqual(saltus('info', path, '--events', '--json').stdout, js.read_text())
+        events = json.loads(js.read_text())
+        self.assertEqual(events[0]['kind'], 'impact')
+        self.assertEqual([e['kind'] for e in events[-2:]], ['accumulation', 'close'])
+        self.assertAlmostEqual(events[0]['energy_change'], -1.5, delta=1e-12)
+        self.assertIn(saltus('info', path, '--events').stdout, table)
+        self.refused('run', 'ball', '--events', 'e.txt', says='must end in .csv or .json')
+        self.refused('run', 'ball', '--json', '--events', '-', says='would write into each other')
+        self.refused('info', path, '--csv', says='--csv is a format of --events')
+
+    def test_events_are_marked_in_the_figure(self):
+        path, figure = self.folder / 'ball.h5', self.folder / 'ball.svg'
+        saltus('run', 'ball', '--tol', 1e-6, '-o', path)
+        with_events = saltus('plot', path, '-o', figure)
+        self.assertEqual(with_events.returncode, 0)
+        marked = figure.stat().st_size
+        still = self.scene("saltus: 1\ncoordinates: {x: {start: 1, unit: m}}\nkinetic: x'^2/2\n"
+                           "potential: x^2\nsimulate: {until: 5}\n")
+        saltus('run', still, '-o', path)
+        self.assertEqual(saltus('plot', path, '-o', figure).returncode, 0)
+        self.assertGreater(marked, figure.stat().st_size)
 
 
 class Recordings(Cli):

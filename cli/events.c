@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * events.c - see events.h. CSV has the columns of a recording's events table.
+ */
+#include "events.h"
+
+#include "cli.h"
+#include "io/series.h"
+#include "json.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+static const char* contact_name(const cli_events* list, const saltus_event* event) {
+  bool known = event->contact >= 0 && event->contact < list->nc && list->contact_names != NULL;
+  const char* name = known ? list->contact_names[event->contact] : NULL;
+  return name != NULL ? name : "?";
+}
+
+/* A slip in one direction keeps its sign, one in two becomes a speed. */
+static double slip(const double u[2]) {
+  return u[1] == 0.0 ? u[0] : hypot(u[0], u[1]);
+}
+
+static bool has_slip(const cli_events* list) {
+  for (long long i = 0; i < list->count; i++) {
+    const saltus_event* e = &list->events[i];
+    if (slip(e->slip_before) != 0.0 || slip(e->slip_after) != 0.0 || e->impulse[1] != 0.0) {
+      return true;
+    }
+  }
+  return false;
+}
+
+static void write_table(FILE* file, const cli_events* list) {
+  bool rubs = has_slip(list);
+  int width = 7;
+  for (long long i = 0; i < list->count; i++) {
+    int length = (int)strlen(contact_name(list, &list->events[i]));
+    width = length > width && length <= 24 ? length : width;
+  }
+  fprintf(file, "%18s  %-12s  %-*s  %12s %12s", "t [s]", "event", width, "contact", "u- [m/s]",
+          "u+ [m/s]");
+  fprintf(file, rubs ? "  %12s %12s  %12s %12s" : "%.0s%.0s  %12s%.0s", "slip- [m/s]",
+          "slip+ [m/s]", "P_N [N s]", "P_T [N s]");
+  fprintf(file, "  %12s\n", "energy [J]");
+  for (long long i = 0; i < list->count; i++) {
+    const saltus_event* e = &list->events[i];
+    fprintf(file, "%18.12g  %-12s  %-*s  %12.5g %12.5g", e->t, saltus_event_kind_name(e->kind),
+            width, contact_name(list, e), e->u_before, e->u_after);
+    if (rubs) {
+      fprintf(file, "  %12.5g %12.5g", slip(e->slip_before), slip(e->slip_after));
+    }
+    fprintf(file, "  %12.5g", e->impulse[0]);
+    if (rubs) {
+      fprintf(file, " %12.5g", slip(e->impulse + 1));
+    }
+    fprintf(file, "  %12.5g\n", e->energy_change);
+  }
+}
+
+/* A text in a CSV cell: in quotes where it has a comma or a quote. */
+static void write_cell(FILE* file, const char* text) {
+  if (strpbrk(text, ",\"\n") == NULL) {
+    fputs(text, file);
+    return;
+  }
+  fputc('"', file);
+  for (; *text != '\0'; text++) {
+    fputs(*text == '"' ? "\"\"" : (char[]){*text, '\0'}, file);
+  }
+  fputc('"', file);
+}
+
+static void write_csv(FILE* file, const cli_events* list) {
+  fputs("t [s],kind,contact,contact_name", file);
+  for (int i = 0; i < SALTUSI_EVENT_FIELDS; i++) {
+    fprintf(file, ",%s [%s]", saltusi_event_fields[i].name, saltusi_event_fields[i].unit);
+  }
+  fputc('\n', file);
+  for (long long i = 0; i < list->count; i++) {
+    saltus_event e = list->events[i];
+    fprintf(file, "%.17g,%s,%d,", e.t, saltus_event_kind_name(e.kind), e.contact);
+    write_cell(file, contact_name(list, &e));
+    for (int k = 0; k < SALTUSI_EVENT_FIELDS; k++) {
+      fprintf(file, ",%.17g", *saltusi_event_number(&e, k));
+    }
+    fputc('\n', file);
+  }
+}
+
+static void write_json(FILE* file, const cli_events* list) {
+  json j = {.file = file};
+  json_open(&j, NULL, '[');
+  for (long long i = 0; i < list->count; i++) {
+    saltus_event e = list->events[i];
+    json_open(&j, NULL, '{');
+    json_text(&j, "kind", saltus_event_kind_name(e.kind));
+    json_integer(&j, "contact", e.contact);
+    json_text(&j, "contact_name", contact_name(list, &e));
+    json_number(&j, "t", e.t);
+    for (int k = 0; k < SALTUSI_EVENT_FIELDS; k++) {
+      json_number(&j, saltusi_event_fields[k].name, *saltusi_event_number(&e, k));
+    }
+    json_close(&j, '}');
+  }
+  json_close(&j, ']');
+}
+
+void cli_events_write(FILE* file, cli_events_format format, const cli_events* list) {
+  static void (*const write[])(FILE*, const cli_events*) = {[CLI_EVENTS_TABLE] = write_table,
+                                                            [CLI_EVENTS_CSV] = write_csv,
+                                                            [CLI_EVENTS_JSON] = write_json};
+  write[format](file, list);
+}
+
+static bool ends_in(const char* path, const char* extension) {
+  size_t length = strlen(path);
+  size_t tail = strlen(extension);
+  return length > tail && strcmp(path + length - tail, extension) == 0;
+}
+
+int cli_events_path_check(const char* path) {
+  if (strcmp(path, "-") == 0 || ends_in(path, ".csv") || ends_in(path, ".json")) {
+    return CLI_DONE;
+  }
+  cli_error("--events is \"%s\", must end in .csv or .json, or be - for a table", path);
+  return CLI_USAGE;
+}
+
+int cli_events_save(const char* path, const cli_events* list) {
+  if (strcmp(path, "-") == 0) {
+    cli_events_write(stdout, CLI_EVENTS_TABLE, list);
+    return CLI_DONE;
+  }
+  FILE* file = fopen(path, "w");
+  if (file == NULL) {
+    cli_error("%s: %s", path, strerror(errno));
+    return CLI_USAGE;
+  }
+  cli_events_write(file, ends_in(path, ".csv") ? CLI_EVENTS_CSV : CLI_EVENTS_JSON, list);
+  bool bad = ferror(file) != 0;
+  if (fclose(file) != 0 || bad) {
+    cli_error("%s: could not be written", path);
+    return CLI_FAILED;
+  }
+  return CLI_DONE;
+}

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * integrator.h - integration to a tolerance through impacts, accumulations, sliding and sticking, for
+ * those who drive it themselves, as with solve_ivp or CVODE.
+ *
+ *   const saltus_integrator_def def = {.system = &system, .q0 = q0, .v0 = v0, .rtol = 1e-8, .atol = 1e-8};
+ *   saltus_integrator* it;
+ *   saltus_status status = saltus_integrator_create(&def, &it);
+ *   for (double t = 0.1; status == SALTUS_OK && t < 10.0; t += 0.1) {
+ *     status = saltus_integrator_advance(it, t, SALTUS_STOP_NEVER, NULL);
+ *     ... saltus_integrator_q(it), saltus_integrator_v(it)
+ *   }
+ *   saltus_integrator_destroy(it);
+ *
+ * Steps are as long as the tolerances and events allow. They may end beyond the time that was asked
+ * for; the state there is that of the dense output, so that output times cost no steps and change
+ * none. Memory is taken at creation only.
+ */
+#ifndef SALTUS_INTEGRATOR_H
+#define SALTUS_INTEGRATOR_H
+
+#include "saltus/adaptive.h"
+#include "saltus/scheme.h"
+
+SALTUS_BEGIN_DECLS
+
+/* What is left zero takes the default. */
+typedef struct saltus_integrator_def {
+  const saltus_system* system;
+  double t0;                         /* s */
+  const double* q0;                  /* [nq] */
+  const double* v0;                  /* [nv] */
+  const char* scheme;                /* one that chooses its steps; default "adaptive" */
+  double rtol;                       /* default 1e-6 */
+  double atol;                       /* of positions, in their units; default 1e-6 */
+  double atol_velocity;              /* default atol */
+  const double* atol_q;              /* [nq] in place of atol where positive; copied */
+  const double* atol_v;              /* [nv] in place of atol_velocity where positive; copied */
+  double h_max;                      /* s, longest step; default none */
+  double h_first;                    /* s, first step; default chosen by the motion */
+  double duration;                   /* s, no step goes beyond t0 + duration; default no limit */
+  int dense_steps;                   /* steps that dense output remembers; default 16 */
+  int event_room;                    /* events that are remembered; default 4096 */
+  saltus_log log;                    /* hears why something is refused or fails */
+  const saltus_allocator* allocator; /* NULL: the C library */
+} saltus_integrator_def;
+
+typedef struct saltus_integrator saltus_integrator;
+
+/* On failure *out is NULL and the log has said which member is wrong. */
+SALTUS_API saltus_status saltus_integrator_create(const saltus_integrator_def* def,
+                                                  saltus_integrator** out);
+SALTUS_API void saltus_integrator_destroy(saltus_integrator* it);
+
+/* Tolerances from the next step on; atol_velocity 0: the same number as atol. Those of single
+ * coordinates are gone. On failure nothing has changed. */
+SALTUS_API saltus_status saltus_integrator_set_tolerances(saltus_integrator* it, double rtol,
+                                                          double atol, double atol_velocity);
+
+/* The same with absolute tolerances for every position [nq] and velocity [nv], all positive; copied. */
+SALTUS_API saltus_status saltus_integrator_set_tolerances_each(saltus_integrator* it, double rtol,
+                                                               const double* atol_q,
+                                                               const double* atol_v);
+
+/* Starts again from another state and time with the same tolerances; events are forgotten, counters
+ * go on. */
+SALTUS_API saltus_status saltus_integrator_restart(saltus_integrator* it, double t0,
+                                                   const double* q0, const double* v0);
+
+/* Kinds of events to stop at, joined by |. */
+#define SALTUS_STOP(kind) (1U << (unsigned)(kind))
+#define SALTUS_STOP_NEVER 0U
+#define SALTUS_STOP_ALWAYS (~0U)
+
+/* Goes on to the time t, or to the first event before it whose kind is among stop; *event then is that
+ * event, and the state is the one right after it, else *event is NULL (event itself may be). Events
+ * of one instant stop one after the other. A time before the present one, not finite or beyond the
+ * duration is refused. When a step fails the integrator stands where that step began. */
+SALTUS_API saltus_status saltus_integrator_advance(saltus_integrator* it, double t, unsigned stop,
+                                                   const saltus_event** event);
+
+/* The present state; at a jump the one after it. Valid until the next call that changes it. */
+SALTUS_API double saltus_integrator_time(const saltus_integrator* it);
+SALTUS_API const double* saltus_integrator_q(const saltus_integrator* it); /* [nq] */
+SALTUS_API const double* saltus_integrator_v(const saltus_integrator* it); /* [nv] */
+
+/* The state at any time between *from and the present one, on the side that is meant where v jumps;
+ * q or v may be NULL. SALTUS_ERR_RANGE for other times. */
+SALTUS_API saltus_status saltus_integrator_dense(saltus_integrator* it, double t, saltus_side side,
+                                                 double* q, double* v);
+
+/* The lasting contact forces at such a time, [3 nc] N, normal first, 0 of open contacts; what an impact
+ * gives is an impulse and in the events. */
+SALTUS_API saltus_status saltus_integrator_forces(saltus_integrator* it, double t, double* force);
+
+/* The earliest time that dense output still knows. */
+SALTUS_API double saltus_integrator_dense_from(const saltus_integrator* it);
+
+/* Events up to the present time, in order: how many there were, and number i from 0; NULL for one
+ * that is not there or no longer remembered. */
+SALTUS_API long long saltus_integrator_event_count(const saltus_integrator* it);
+SALTUS_API const saltus_event* saltus_integrator_event(const saltus_integrator* it, long long i);
+
+/* What it cost since creation. */
+typedef struct saltus_integrator_cost {
+  saltus_work work;
+  const saltus_tally* tally;            /* steps, rejections, methods, what limited the steps */
+  long long events[SALTUS_EVENT_KINDS]; /* by kind, up to the present time */
+  long long events_lost;                /* that steps found and had no room to tell */
+} saltus_integrator_cost;
+
+SALTUS_API saltus_integrator_cost saltus_integrator_costs(const saltus_integrator* it);
+
+SALTUS_END_DECLS
+
+#endif

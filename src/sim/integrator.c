@@ -1,0 +1,470 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * integrator.c - see saltus/integrator.h. The scheme stands at the front, the end of its last step; the
+ * caller at a time not after it. Events of the last step wait until the caller gets to them.
+ */
+#include "saltus/integrator.h"
+
+#include "base/log.h"
+#include "scheme/scheme_ops.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+enum { DENSE_STEPS = 16, EVENT_ROOM = 4096, ROOM_MOST = 100000000 };
+static const double usual_tolerance = 1e-6;
+
+/* The motion of one step. */
+typedef struct kept_step {
+  double t, end; /* s */
+  double* data;
+} kept_step;
+
+struct saltus_integrator {
+  saltus_allocator memory;
+  size_t bytes;
+  saltus_log log;
+  saltus_dims dims;
+  saltus_scheme* scheme;
+  saltus_adaptive_options options;
+  double t_last; /* s, no step goes beyond */
+
+  saltus_state start; /* as given */
+  saltus_state now;   /* where the caller is */
+  saltus_state front; /* where the scheme is */
+  saltus_state next;
+
+  int dense_steps;
+  kept_step* kept; /* [dense_steps] a ring */
+  long long steps; /* since the start; the last one is kept[(steps - 1) % dense_steps] */
+  double* spare;   /* [nq + nv] */
+
+  saltus_step_report report; /* of the last step */
+  int told;                  /* how many of its events the caller has passed */
+  int event_room;
+  saltus_event* events; /* [event_room] a ring */
+  long long event_count;
+  long long kinds[SALTUS_EVENT_KINDS];
+  long long lost;
+};
+
+static saltus_status refuse(saltus_log log, const char* member, double value, const char* allowed) {
+  saltusi_log(log, SALTUS_LEVEL_ERROR, "integrator: %s is %g, must be %s", member, value, allowed);
+  return SALTUS_ERR_RANGE;
+}
+
+static saltus_status check_state(saltus_log log, const char* name, int n, const double* x) {
+  if (x == NULL) {
+    saltusi_log(log, SALTUS_LEVEL_ERROR, "integrator: %s is missing", name);
+    return SALTUS_ERR_RANGE;
+  }
+  for (int i = 0; i < n; i++) {
+    if (!isfinite(x[i])) {
+      saltusi_log(log, SALTUS_LEVEL_ERROR, "integrator: %s[%d] is %g, must be finite", name, i,
+                  x[i]);
+      return SALTUS_ERR_RANGE;
+    }
+  }
+  return SALTUS_OK;
+}
+
+static saltus_status check(const saltus_integrator_def* def, const char* name) {
+  if (def->system == NULL) {
+    saltusi_log(def->log, SALTUS_LEVEL_ERROR, "integrator: no system given");
+    return SALTUS_ERR_RANGE;
+  }
+  saltus_status status = saltus_system_validate(def->system, def->log);
+  if (status != SALTUS_OK) {
+    return status;
+  }
+  const saltus_scheme_info* info = saltus_scheme_find(name);
+  if (info != NULL && !(info->chooses_step && info->dense)) {
+    saltusi_log(def->log, SALTUS_LEVEL_ERROR,
+                "integrator: scheme %s has no tolerance; take adaptive or one of its family", name);
+    return SALTUS_ERR_UNSUPPORTED;
+  }
+  if (!isfinite(def->t0)) {
+    return refuse(def->log, "t0", def->t0, "finite");
+  }
+  if (!(def->duration >= 0.0)) {
+    return refuse(def->log, "duration", def->duration, "positive, or 0 for no limit");
+  }
+  if (def->dense_steps < 0 || def->dense_steps > ROOM_MOST) {
+    return refuse(def->log, "dense_steps", def->dense_steps, "at least 0");
+  }
+  if (def->event_room < 0 || def->event_room > ROOM_MOST) {
+    return refuse(def->log, "event_room", def->event_room, "at least 0");
+  }
+  status = check_state(def->log, "q0", def->system->dims.nq, def->q0);
+  return status == SALTUS_OK ? check_state(def->log, "v0", def->system->dims.nv, def->v0) : status;
+}
+
+static void layout(saltus_integrator* it, size_t dense_count, saltus_arena* arena) {
+  saltus_state* const states[] = {&it->start, &it->now, &it->front, &it->next};
+  for (size_t i = 0; i < sizeof states / sizeof states[0]; i++) {
+    states[i]->q = SALTUS_PUSH(arena, double, it->dims.nq);
+    states[i]->v = SALTUS_PUSH(arena, double, it->dims.nv);
+  }
+  it->kept = SALTUS_PUSH(arena, kept_step, it->dense_steps);
+  for (int i = 0; i < it->dense_steps; i++) {
+    double* data = SALTUS_PUSH(arena, double, dense_count);
+    if (it->kept != NULL) {
+      it->kept[i].data = data;
+    }
+  }
+  it->spare = SALTUS_PUSH(arena, double, it->dims.nq + it->dims.nv);
+  it->events = SALTUS_PUSH(arena, saltus_event, it->event_room);
+}
+
+static void put(const saltus_integrator* it, saltus_state* to, double t, const double* q,
+                const double* v) {
+  to->t = t;
+  memmove(to->q, q, (size_t)it->dims.nq * sizeof(double));
+  memmove(to->v, v, (size_t)it->dims.nv * sizeof(double));
+}
+
+/* Everything as before the first step. */
+static void begin(saltus_integrator* it, double t, const double* q, const double* v) {
+  put(it, &it->start, t, q, v);
+  put(it, &it->now, t, q, v);
+  put(it, &it->front, t, q, v);
+  it->steps = 0;
+  it->report = (saltus_step_report){.event_count = 0};
+  it->told = 0;
+  it->event_count = 0;
+}
+
+static saltus_status build(const saltus_integrator_def* def, saltus_integrator head,
+                           saltus_integrator** out) {
+  size_t dense_count = saltusi_scheme_dense_count(head.scheme);
+  saltus_arena arena = saltus_arena_counting();
+  SALTUS_PUSH(&arena, saltus_integrator, 1);
+  saltus_integrator counted = head;
+  layout(&counted, dense_count, &arena);
+  head.bytes = arena.used;
+  void* block = head.memory.alloc(head.bytes, head.memory.user);
+  if (block == NULL) {
+    saltusi_log(def->log, SALTUS_LEVEL_ERROR, "integrator: no memory for %zu bytes", head.bytes);
+    return SALTUS_ERR_MEMORY;
+  }
+  memset(block, 0, head.bytes);
+  arena = saltus_arena_over(block, head.bytes);
+  saltus_integrator* it = SALTUS_PUSH(&arena, saltus_integrator, 1);
+  *it = head;
+  layout(it, dense_count, &arena);
+  begin(it, def->t0, def->q0, def->v0);
+  *out = it;
+  return SALTUS_OK;
+}
+
+saltus_status saltus_integrator_create(const saltus_integrator_def* def, saltus_integrator** out) {
+  *out = NULL;
+  const char* name = def->scheme != NULL ? def->scheme : "adaptive";
+  saltus_status status = check(def, name);
+  if (status != SALTUS_OK) {
+    return status;
+  }
+  saltus_integrator head = {
+      .memory = def->allocator != NULL ? *def->allocator : saltus_allocator_default(),
+      .log = def->log,
+      .dims = def->system->dims,
+      .options = saltus_adaptive_options_default(),
+      .t_last = def->duration > 0.0 ? def->t0 + def->duration : INFINITY,
+      .dense_steps = def->dense_steps > 0 ? def->dense_steps : DENSE_STEPS,
+      .event_room = def->event_room > 0 ? def->event_room : EVENT_ROOM,
+  };
+  head.options.rtol = def->rtol != 0.0 ? def->rtol : usual_tolerance;
+  head.options.atol = def->atol != 0.0 ? def->atol : usual_tolerance;
+  head.options.atol_velocity = def->atol_velocity;
+  head.options.h_max = def->h_max;
+  head.options.h_first = def->h_first;
+  const saltus_scheme_def scheme = {.scheme = name,
+                                    .options = &head.options,
+                                    .atol_q = def->atol_q,
+                                    .atol_v = def->atol_v,
+                                    .system = def->system,
+                                    .log = def->log,
+                                    .allocator = def->allocator};
+  status = saltus_scheme_create(&scheme, &head.scheme);
+  if (status == SALTUS_OK) {
+    status = build(def, head, out);
+  }
+  if (status != SALTUS_OK) {
+    saltus_scheme_destroy(head.scheme);
+  }
+  return status;
+}
+
+void saltus_integrator_destroy(saltus_integrator* it) {
+  if (it != NULL) {
+    saltus_allocator memory = it->memory;
+    saltus_scheme_destroy(it->scheme);
+    memory.free(it, it->bytes, memory.user);
+  }
+}
+
+static saltus_status retune(saltus_integrator* it, saltus_adaptive_options options,
+                            const double* atol_q, const double* atol_v) {
+  saltus_status status = saltusi_scheme_retune(it->scheme, &options, atol_q, atol_v);
+  if (status == SALTUS_OK) {
+    it->options = options;
+  }
+  return status;
+}
+
+saltus_status saltus_integrator_set_tolerances(saltus_integrator* it, double rtol, double atol,
+                                               double atol_velocity) {
+  saltus_adaptive_options options = it->options;
+  options.rtol = rtol;
+  options.atol = atol;
+  options.atol_velocity = atol_velocity;
+  return retune(it, options, NULL, NULL);
+}
+
+static saltus_status check_positive(saltus_log log, const char* name, int n, const double* x) {
+  for (int i = 0; i < n; i++) {
+    if (!(x[i] > 0.0)) {
+      saltusi_log(log, SALTUS_LEVEL_ERROR, "integrator: %s[%d] is %g, must be positive", name, i,
+                  x[i]);
+      return SALTUS_ERR_RANGE;
+    }
+  }
+  return SALTUS_OK;
+}
+
+saltus_status saltus_integrator_set_tolerances_each(saltus_integrator* it, double rtol,
+                                                    const double* atol_q, const double* atol_v) {
+  saltus_status status = check_positive(it->log, "atol_q", it->dims.nq, atol_q);
+  if (status == SALTUS_OK) {
+    status = check_positive(it->log, "atol_v", it->dims.nv, atol_v);
+  }
+  saltus_adaptive_options options = it->options;
+  options.rtol = rtol;
+  return status == SALTUS_OK ? retune(it, options, atol_q, atol_v) : status;
+}
+
+saltus_status saltus_integrator_restart(saltus_integrator* it, double t0, const double* q0,
+                                        const double* v0) {
+  saltus_status status = check_state(it->log, "q0", it->dims.nq, q0);
+  if (status == SALTUS_OK) {
+    status = check_state(it->log, "v0", it->dims.nv, v0);
+  }
+  if (status == SALTUS_OK && !(isfinite(t0) && t0 < it->t_last)) {
+    status = refuse(it->log, "t0", t0, "finite and within the duration");
+  }
+  if (status == SALTUS_OK) {
+    saltusi_scheme_restart(it->scheme);
+    begin(it, t0, q0, v0);
+  }
+  return status;
+}
+
+/* ---- dense output -------------------------------------------------------------------------- */
+
+/* How many steps are kept. */
+static long long kept_count(const saltus_integrator* it) {
+  return it->steps < it->dense_steps ? it->steps : it->dense_steps;
+}
+
+static kept_step* kept_at(const saltus_integrator* it, long long number) {
+  return &it->kept[number % it->dense_steps];
+}
+
+/* Two times that differ by rounding alone are one. */
+static double rounding(double t) {
+  return 8.0 * DBL_EPSILON * fmax(1.0, fabs(t));
+}
+
+/* The step that knows the time t: at the border of two steps the one on that side. NULL: none. */
+static kept_step* find_step(const saltus_integrator* it, double t, saltus_side side) {
+  kept_step* found = NULL;
+  for (long long i = it->steps - 1; i >= it->steps - kept_count(it); i--) {
+    kept_step* step = kept_at(it, i);
+    if (t < step->t - rounding(t)) {
+      continue;
+    }
+    if (t > step->end + rounding(t)) {
+      break;
+    }
+    found = step;
+    if (side == SALTUS_RIGHT) {
+      break;
+    }
+  }
+  return found;
+}
+
+static saltus_status ask(saltus_integrator* it, double t, saltus_side side,
+                         const saltusi_dense_query* for_) {
+  kept_step* step = find_step(it, t, side);
+  if (step == NULL) {
+    return SALTUS_ERR_RANGE;
+  }
+  saltusi_dense_query query = *for_;
+  query.t = fmin(fmax(t, step->t), step->end);
+  query.side = side;
+  return saltusi_scheme_dense_ask(it->scheme, step->data, &query);
+}
+
+double saltus_integrator_dense_from(const saltus_integrator* it) {
+  return it->steps > it->dense_steps ? kept_at(it, it->steps - it->dense_steps)->t : it->start.t;
+}
+
+static saltus_status check_time(const saltus_integrator* it, double t) {
+  double from = saltus_integrator_dense_from(it);
+  if (t >= from && t <= it->now.t) {
+    return SALTUS_OK;
+  }
+  saltusi_log(it->log, SALTUS_LEVEL_ERROR,
+              "integrator: t = %.17g s is not between %.17g s and the present %.17g s", t, from,
+              it->now.t);
+  return SALTUS_ERR_RANGE;
+}
+
+saltus_status saltus_integrator_dense(saltus_integrator* it, double t, saltus_side side, double* q,
+                                      double* v) {
+  saltus_status status = check_time(it, t);
+  if (status != SALTUS_OK) {
+    return status;
+  }
+  double* at_q = q != NULL ? q : it->spare;
+  double* at_v = v != NULL ? v : it->spare + it->dims.nq;
+  if (t <= it->start.t && (side == SALTUS_LEFT || it->steps == 0)) {
+    saltus_state state = {.q = at_q, .v = at_v};
+    put(it, &state, t, it->start.q, it->start.v);
+    return SALTUS_OK;
+  }
+  const saltusi_dense_query query = {.q = at_q, .v = at_v};
+  return ask(it, t, side, &query);
+}
+
+saltus_status saltus_integrator_forces(saltus_integrator* it, double t, double* force) {
+  saltus_status status = check_time(it, t);
+  if (status != SALTUS_OK) {
+    return status;
+  }
+  if (it->steps == 0) {
+    saltusi_log(it->log, SALTUS_LEVEL_ERROR,
+                "integrator: forces are known after the first advance");
+    return SALTUS_ERR_RANGE;
+  }
+  const kept_step* found = find_step(it, t, SALTUS_RIGHT);
+  const saltusi_dense_query query = {.t = t, .side = SALTUS_RIGHT};
+  for (int key = 0; key < it->dims.nc; key++) {
+    saltus_contact_inside contact;
+    saltusi_scheme_dense_contact_ask(it->scheme, found->data, &query, key, &contact);
+    memcpy(force + 3 * (size_t)key, contact.force, sizeof contact.force);
+  }
+  return SALTUS_OK;
+}
+
+/* ---- going on ------------------------------------------------------------------------------ */
+
+/* One step of the scheme, kept for dense output. */
+static saltus_status step(saltus_integrator* it) {
+  double most = fmin(it->t_last - it->front.t, 1e300);
+  saltus_status status =
+      saltusi_scheme_try(it->scheme, it->front.t, most, &it->front, &it->next, &it->report);
+  double end = it->report.h >= most ? it->t_last : it->front.t + it->report.h;
+  if (status == SALTUS_OK && !(end > it->front.t)) {
+    status = SALTUS_RETRY_SMALLER; /* a step that does not move time would never end */
+  }
+  it->told = 0;
+  if (status != SALTUS_OK) {
+    it->report.event_count = 0;
+    return saltusi_scheme_explain(it->scheme, status, it->front.t, most);
+  }
+  saltusi_scheme_commit(it->scheme);
+  kept_step* kept = kept_at(it, it->steps++);
+  kept->t = it->front.t;
+  kept->end = end;
+  saltusi_scheme_dense_copy(it->scheme, kept->data);
+  saltus_state old = it->front;
+  it->front = it->next;
+  it->next = old;
+  it->front.t = end;
+  it->lost += it->report.events_lost;
+  return SALTUS_OK;
+}
+
+/* The caller stands at t, after whatever happens there. */
+static saltus_status stand(saltus_integrator* it, double t) {
+  if (t >= it->front.t) {
+    put(it, &it->now, t, it->front.q, it->front.v);
+    return SALTUS_OK;
+  }
+  it->now.t = t;
+  const saltusi_dense_query query = {.q = it->now.q, .v = it->now.v};
+  return ask(it, t, SALTUS_RIGHT, &query);
+}
+
+/* The next event up to t, now passed; NULL: there is none. */
+static const saltus_event* pass_event(saltus_integrator* it, double t) {
+  if (it->told == it->report.event_count || it->report.events[it->told].t > t) {
+    return NULL;
+  }
+  saltus_event* kept = &it->events[it->event_count++ % it->event_room];
+  *kept = it->report.events[it->told++];
+  it->kinds[kept->kind]++;
+  return kept;
+}
+
+saltus_status saltus_integrator_advance(saltus_integrator* it, double t, unsigned stop,
+                                        const saltus_event** event) {
+  const saltus_event* unasked;
+  event = event != NULL ? event : &unasked;
+  *event = NULL;
+  if (!(t >= it->now.t && t <= it->t_last && isfinite(t))) {
+    saltusi_log(it->log, SALTUS_LEVEL_ERROR,
+                "integrator: cannot go to t = %.17g s from %.17g s; %s", t, it->now.t,
+                t > it->t_last ? "the duration is over before" : "give a later time");
+    return SALTUS_ERR_RANGE;
+  }
+  for (;;) {
+    for (const saltus_event* e; (e = pass_event(it, t)) != NULL;) {
+      if ((stop & SALTUS_STOP(e->kind)) != 0U) {
+        *event = e;
+        return stand(it, fmax(it->now.t, e->t));
+      }
+    }
+    if (it->front.t >= t) {
+      return stand(it, t);
+    }
+    saltus_status status = step(it);
+    if (status != SALTUS_OK) {
+      stand(it, it->front.t);
+      return status;
+    }
+  }
+}
+
+double saltus_integrator_time(const saltus_integrator* it) {
+  return it->now.t;
+}
+
+const double* saltus_integrator_q(const saltus_integrator* it) {
+  return it->now.q;
+}
+
+const double* saltus_integrator_v(const saltus_integrator* it) {
+  return it->now.v;
+}
+
+long long saltus_integrator_event_count(const saltus_integrator* it) {
+  return it->event_count;
+}
+
+const saltus_event* saltus_integrator_event(const saltus_integrator* it, long long i) {
+  bool there = i >= 0 && i < it->event_count && i >= it->event_count - it->event_room;
+  return there ? &it->events[i % it->event_room] : NULL;
+}
+
+saltus_integrator_cost saltus_integrator_costs(const saltus_integrator* it) {
+  saltus_integrator_cost cost = {.work = saltus_scheme_work(it->scheme),
+                                 .tally = saltus_scheme_tally(it->scheme),
+                                 .events_lost = it->lost};
+  memcpy(cost.events, it->kinds, sizeof cost.events);
+  return cost;
+}
