@@ -238,7 +238,8 @@ static saltus_status prepare(saltusi_adaptive* w, bounce* b, double limit, bool*
   }
   saltus_status status = saltusi_mode_gamma(w, w->t, w->y0, b->key, &b->gamma_up);
   b->tau = 2.0 * b->u / (-b->gamma_up * (1.0 - b->e_N));
-  if (status != SALTUS_OK || !(b->gamma_up < 0.0) || b->tau > 2.0 * w->memory->h ||
+  double most = w->settings.h_max > 0.0 ? w->settings.h_max : INFINITY;
+  if (status != SALTUS_OK || !(b->gamma_up < 0.0) || b->tau > fmin(2.0 * w->memory->h, most) ||
       !(b->tau < limit)) {
     return status;
   }
