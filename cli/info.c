@@ -80,6 +80,44 @@ static void print_columns(const saltus_recording_data* data) {
   }
 }
 
+/* The energy ledger at the end; the first recordings have none. */
+static void print_ledger(const saltus_recording_data* data) {
+  long long last = data->count - 1;
+  if (data->energy_remainder == NULL || last < 0 || !isfinite(data->energy_remainder[last])) {
+    return;
+  }
+  double terms[] = {data->energy_given[last], data->energy_friction[last],
+                    data->energy_impact[last], data->energy_remainder[last]};
+  double size = fabs(data->kinetic[0]) + fabs(data->kinetic[last]);
+  for (int i = 0; i < 3; i++) {
+    size += fabs(terms[i]);
+  }
+  for (int i = 0; i < 4; i++) { /* rounding is printed as 0 */
+    terms[i] = fabs(terms[i]) <= 1e-11 * size ? 0.0 : terms[i];
+  }
+  printf("energy ledger: given forces %.6g J, friction %.6g J, impacts %.6g J, numerical remainder "
+         "%.2g J",
+         terms[0], terms[1], terms[2], terms[3]);
+  if (data->energy_created[last] > 0.0) {
+    printf("; impacts created %.6g J", data->energy_created[last]);
+  }
+  printf("\n");
+}
+
+static void json_ledger(json* j, const saltus_recording_data* data) {
+  long long last = data->count - 1;
+  if (data->energy_remainder == NULL || last < 0) {
+    return;
+  }
+  json_open(j, "ledger", '{');
+  json_number(j, "given", data->energy_given[last]);
+  json_number(j, "friction", data->energy_friction[last]);
+  json_number(j, "impact", data->energy_impact[last]);
+  json_number(j, "remainder", data->energy_remainder[last]);
+  json_number(j, "created", data->energy_created[last]);
+  json_close(j, '}');
+}
+
 static void print_text(const char* path, const saltus_recording_data* data) {
   long long counts[SALTUS_EVENT_KINDS];
   count_events(data, counts);
@@ -96,6 +134,7 @@ static void print_text(const char* path, const saltus_recording_data* data) {
          counts[SALTUS_EVENT_ACCUMULATION]);
   print_other_kinds(counts);
   printf("; impacts lose %.6g J in all\n", lost_energy(data));
+  print_ledger(data);
   if (data->count > 0) {
     print_columns(data);
   }
@@ -128,6 +167,7 @@ static void print_machine(const char* path, const saltus_recording_data* data) {
   }
   json_close(&j, '}');
   json_number(&j, "impact_energy_lost", lost_energy(data));
+  json_ledger(&j, data);
   json_close(&j, '}');
 }
 

@@ -54,6 +54,9 @@ typedef struct study_report {
   bool over_forces;    /* and the work is counted in force evaluations, not in steps */
   bool named;          /* labels "QUANTITY, METHOD": a panel for each quantity */
   const char* x_label; /* of the figure, instead of the step */
+  /* what the two numbers of study_add_series are, in figures; NULL: errors of positions, velocities */
+  const char *first_label, *second_label;
+  bool one_number; /* only the first is drawn */
 } study_report;
 
 typedef struct study {
@@ -140,6 +143,10 @@ const study_row* study_find(const study_report* report, const study_series* seri
 
 extern const study study_acary2009_fig2;
 extern const study study_converge;
+extern const study study_capobianco_fig2;
+extern const study study_variational_order;
+extern const study study_woodpecker;
+extern const study study_energy_ledger;
 extern const study study_acary2009_fig3;
 extern const study study_acary2009_local_error;
 extern const study study_acary2009_fig4;

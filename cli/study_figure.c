@@ -21,7 +21,7 @@ typedef struct drawing {
   double* e_v;            /* [rows] */
   saltusi_series* series; /* [2 x series_count] */
   char panel_names[SALTUSI_FIGURE_PANELS_MAX][LABEL];
-  char y_labels[SALTUSI_FIGURE_PANELS_MAX][LABEL + 16];
+  char y_labels[SALTUSI_FIGURE_PANELS_MAX][2 * LABEL];
   int panel_count;
 } drawing;
 
@@ -59,17 +59,20 @@ static int draw_few(drawing* d, const char* path) {
     d->series[n + s] = line_of(d, s, d->e_v, NULL, s);
   }
   const saltusi_slope one = {.order = d->report->over_work ? -1.0 : 1.0};
-  saltusi_panel panels[2] = {{.y_label = "position error, L_{1}",
+  const char* first = d->report->first_label;
+  const char* second = d->report->second_label;
+  saltusi_panel panels[2] = {{.y_label = first != NULL ? first : "position error, L_{1}",
                               .log_y = true,
                               .series_count = n,
                               .series = d->series,
                               .slope_count = 1,
                               .slopes = &one},
-                             {.y_label = "velocity error, L_{1}",
+                             {.y_label = second != NULL ? second : "velocity error, L_{1}",
                               .log_y = true,
                               .series_count = n,
                               .series = d->series + n}};
-  return write_figure(d, panels, 2, 14.0 + 0.5 * n, path);
+  int count = d->report->one_number ? 1 : 2;
+  return write_figure(d, panels, count, (count == 1 ? 8.0 : 14.0) + 0.5 * n, path);
 }
 
 /* Labels read "PROBLEM to T s, METHOD": the part before the comma, and the part behind it. */
@@ -97,7 +100,9 @@ static int panel_of(drawing* d, const study_series* series) {
   }
   int k = d->panel_count++;
   memcpy(d->panel_names[k], name, sizeof name);
-  snprintf(d->y_labels[k], sizeof d->y_labels[k], "%s%s", d->report->named ? "" : "q L_{1}, ",
+  const char* what = d->report->first_label != NULL ? d->report->first_label : "q L_{1}";
+  bool named = d->report->named;
+  snprintf(d->y_labels[k], sizeof d->y_labels[k], "%s%s%s", named ? "" : what, named ? "" : ", ",
            name);
   return k;
 }

@@ -42,10 +42,10 @@ typedef struct work {
 } work;
 
 /* Memory from step to step: h of the run (0: not started), the position one step ahead, and for each
- * contact P of the difference equation before, whether it was an impact and the slip before it, then
- * P of the joints. */
+ * contact P of the difference equation before, whether it was an impact, the slip before it and the
+ * velocities before and after it, then P of the joints. */
 enum { MEMORY_H, MEMORY_Q };
-enum { KEPT_P, KEPT_IMPACT = 3, KEPT_SLIP, KEPT = 6 };
+enum { KEPT_P, KEPT_IMPACT = 3, KEPT_SLIP, KEPT_BEFORE = 6, KEPT_AFTER = 9, KEPT = 12 };
 
 static double* memory_contacts(double* memory, const saltus_dims* d) {
   return memory + MEMORY_Q + d->nq;
@@ -354,28 +354,42 @@ static void remember(const work* w, const saltusi_step* s, double weight, double
   }
 }
 
-/* Velocities of a contact before and after the middle of its difference equation. */
-static void contact_velocities(work* w, const saltusi_step* s, int i, const double* q2,
-                               saltus_contact_step* contact) {
+/* Velocities of a contact before and after the middle of its difference equation, into what is kept;
+ * true when it is an impact. */
+static bool contact_velocities(work* w, const saltusi_step* s, int i, const double* q2,
+                               double* kept) {
   int n = s->eval->sys.dims.nv;
-  int row = w->first[i];
   for (int k = 0; k < n; k++) {
     w->v_mid[k] = (s->q1[k] - s->q0[k]) / s->h;
     w->change[k] = (q2[k] - s->q1[k]) / s->h;
   }
-  contact->u_before = saltusi_row_dot(&w->law.rows, row, w->v_mid) + w->law.rows.b[row];
-  contact->u_after = saltusi_row_dot(&w->law.rows, row, w->change) + w->law.rows.b[row];
-  for (int r = row + 1; r < w->first[i + 1]; r++) {
-    int k = r - row - 1;
-    contact->slip_before[k] = saltusi_row_dot(&w->law.rows, r, w->v_mid) + w->law.rows.b[r];
-    contact->slip_after[k] = saltusi_row_dot(&w->law.rows, r, w->change) + w->law.rows.b[r];
+  for (int r = w->first[i]; r < w->first[i + 1]; r++) {
+    int k = r - w->first[i];
+    kept[KEPT_BEFORE + k] = saltusi_row_dot(&w->law.rows, r, w->v_mid) + w->law.rows.b[r];
+    kept[KEPT_AFTER + k] = saltusi_row_dot(&w->law.rows, r, w->change) + w->law.rows.b[r];
   }
   for (int k = 0; k < n; k++) { /* what the forces do in one step */
     w->change[k] = s->h * w->force[k];
   }
   saltusi_linear_solve(s->eval, &w->linear, w->change);
-  double pushed = saltusi_row_size(&w->law.rows, row, w->change);
-  contact->impact = contact->u_before < -SALTUSI_IMPACT_VELOCITY * pushed;
+  double pushed = saltusi_row_size(&w->law.rows, w->first[i], w->change);
+  return kept[KEPT_BEFORE] < -SALTUSI_IMPACT_VELOCITY * pushed;
+}
+
+/* The step has half of each of two impulses; its velocities are those between which the two do the
+ * work they do: means weighted with the impulses. */
+static void share(saltus_contact_step* contact, const double* was, const double* is, double h) {
+  for (int k = 0; k < 3; k++) {
+    double sum = was[KEPT_P + k] + is[KEPT_P + k];
+    double weight = sum != 0.0 ? is[KEPT_P + k] / sum : 0.5;
+    /* tangential impulses that nearly cancel have no sensible mean: the newer one stands for both */
+    weight = fabs(weight) <= 100.0 ? weight : 1.0;
+    double before = weight * is[KEPT_BEFORE + k] + (1.0 - weight) * was[KEPT_BEFORE + k];
+    double after = weight * is[KEPT_AFTER + k] + (1.0 - weight) * was[KEPT_AFTER + k];
+    *(k == 0 ? &contact->u_before : &contact->slip_before[k - 1]) = before;
+    *(k == 0 ? &contact->u_after : &contact->slip_after[k - 1]) = after;
+    contact->impulse[k] = 0.5 * sum / h;
+  }
 }
 
 /* What the contacts did. v is the mean of two differences, so the impulse between two velocities is
@@ -397,12 +411,10 @@ static void report(work* w, const saltusi_step* s, double* before, const double*
       continue;
     }
     saltus_contact_step contact = {.key = key, .law = law, .gap = w->gap[key]};
-    contact_velocities(w, s, i, q2, &contact);
-    is[KEPT_IMPACT] = contact.impact && is[KEPT_P] > 0.0 ? 1.0 : 0.0;
+    bool impact = contact_velocities(w, s, i, q2, is);
+    is[KEPT_IMPACT] = impact && is[KEPT_P] > 0.0 ? 1.0 : 0.0;
     contact.impact = is[KEPT_IMPACT] != 0.0 || was[KEPT_IMPACT] != 0.0;
-    for (int k = 0; k < 3; k++) {
-      contact.impulse[k] = 0.5 * (was[KEPT_P + k] + is[KEPT_P + k]) / s->h;
-    }
+    share(&contact, was, is, s->h);
     s->contacts[kept++] = contact;
   }
   s->report->active = kept;

@@ -63,6 +63,52 @@ static size_t memory_count(const void* options, const saltus_system* sys) {
   return 1 + (size_t)d->nv + 3 * (size_t)d->nc + (size_t)d->nj;
 }
 
+/* Dense output: t and h of the step, q at its start, u, and v at the start, before and after the node
+ * at its end. */
+enum { DENSE_T, DENSE_H, DENSE_Q };
+
+static size_t dense_count(const void* options, const saltus_system* sys) {
+  (void)options;
+  return 2 + (size_t)sys->dims.nq + 4 * (size_t)sys->dims.nv;
+}
+
+/* Between nodes positions are straight and the velocity is u. At a node the velocities are those of
+ * the momenta: p- from the left, what is given out from the right, which is p+ after an impact. */
+static saltus_status dense(void* work_, const void* options, const saltusi_dense_query* query) {
+  (void)work_;
+  (void)options;
+  const saltus_dims* d = &query->eval->sys.dims;
+  const double* q0 = query->data + DENSE_Q;
+  const double* u = q0 + d->nq;
+  double since = query->t - query->data[DENSE_T];
+  bool start = query->t <= query->data[DENSE_T];
+  bool end = query->t >= query->data[DENSE_T] + query->data[DENSE_H];
+  const double* v = u;
+  if (start || end) {
+    int place = start ? 1 : (query->side == SALTUS_LEFT ? 2 : 3);
+    v = u + (size_t)place * (size_t)d->nv;
+  }
+  saltusi_advance(&query->eval->sys, q0, u, since, query->q);
+  memcpy(query->v, v, (size_t)d->nv * sizeof(double));
+  return SALTUS_OK;
+}
+
+/* What dense output needs of a finished step; w->u_before is the velocity of the step. */
+static void keep_dense(work* w, const saltusi_step* s) {
+  const saltus_dims* d = &s->eval->sys.dims;
+  size_t bytes = (size_t)d->nv * sizeof(double);
+  double* u = s->dense + DENSE_Q + d->nq;
+  s->dense[DENSE_T] = s->t;
+  s->dense[DENSE_H] = s->h;
+  memcpy(s->dense + DENSE_Q, s->q0, (size_t)d->nq * sizeof(double));
+  memcpy(u, w->u_before, bytes);
+  memcpy(u + d->nv, s->v0, bytes);
+  double* left = u + 2 * (size_t)d->nv;
+  memcpy(left, w->action.momentum, bytes);
+  saltusi_linear_solve(s->eval, &w->mass, left);
+  memcpy(u + 3 * (size_t)d->nv, s->v1, bytes);
+}
+
 static void layout(void* work_, const void* options, const saltus_system* sys,
                    saltus_arena* arena) {
   (void)options;
@@ -238,10 +284,14 @@ static saltus_status step(void* work_, const void* options, const saltusi_step* 
   saltusi_node_report(&w->node, s, w->action.u);
   count_node(w, s, false, contacts);
   status = give_out(w, s, joints, joints);
+  if (status != SALTUS_OK) {
+    return status;
+  }
+  keep_dense(w, s);
   s->memory1[MEMORY_H] = s->h;
   memcpy(s->memory1 + MEMORY_U, w->action.u, (size_t)d->nv * sizeof(double));
   s->eval->work.newton_iterations += s->report->newton_iterations;
-  return status;
+  return SALTUS_OK;
 }
 
 const saltusi_scheme_ops saltusi_variational = {
@@ -259,4 +309,6 @@ const saltusi_scheme_ops saltusi_variational = {
     .memory_count = memory_count,
     .layout = layout,
     .step = step,
+    .dense_count = dense_count,
+    .dense = dense,
 };

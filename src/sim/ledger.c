@@ -32,16 +32,33 @@ static saltus_point point_of(const saltusi_ledger_room* room, const saltus_state
   return (saltus_point){.t = x->t, .q = x->q, .v = x->v, .scratch = room->scratch};
 }
 
-/* Work that a moving surface does on the system: -P . b, b in the mean of both ends. */
+/* room->u = (q_1 - q_0) / h, or the mean of the velocities where positions are not their integral. */
+static void mean_velocity(saltusi_ledger_room* room, const saltus_state* x0,
+                          const saltus_state* x1) {
+  double h = x1->t - x0->t;
+  bool straight = room->sys.ops->advance == NULL;
+  for (int i = 0; i < room->sys.dims.nv; i++) {
+    room->u[i] = straight ? (x1->q[i] - x0->q[i]) / h : 0.5 * (x0->v[i] + x1->v[i]);
+  }
+}
+
+/* Work that a moving surface does on the system: -P . b, b in the mean of both ends. Writes the mean
+ * slip of the step too, G_T^T (q_1 - q_0) / h + b with G_T in the mean of both ends. */
 static double work_of_surface(saltusi_ledger_room* room, const saltus_contact_step* contact,
-                              const saltus_state* x0, const saltus_state* x1) {
-  int count = 1 + room->sys.laws[contact->law].tangents;
+                              const saltus_state* x0, const saltus_state* x1, double slip[2]) {
+  int tangents = room->sys.laws[contact->law].tangents;
+  int count = 1 + (tangents < 2 ? tangents : 2);
   double sum = 0.0;
+  slip[0] = slip[1] = 0.0;
+  mean_velocity(room, x0, x1);
   for (int end = 0; end < 2; end++) {
     saltus_point at = point_of(room, end == 0 ? x0 : x1);
     saltusi_rows_contact(&room->sys, &at, contact->key, count, &room->rows, 0);
     for (int k = 0; k < count; k++) {
       sum -= 0.5 * contact->impulse[k] * room->rows.b[k];
+      if (k > 0) {
+        slip[k - 1] += 0.5 * (saltusi_row_dot(&room->rows, k, room->u) + room->rows.b[k]);
+      }
     }
   }
   return sum;
@@ -112,10 +129,10 @@ static void add_events(saltusi_ledger* ledger, const saltus_step_report* report,
   judge(ledger, &b, t);
 }
 
-/* What of a contact's impulse is not in located impacts acts while it is closed: only slip does
- * work. */
+/* What of a contact's impulse is not in located impacts acts while it is closed: only slip does work.
+ * Such steps may be long, so it is the mean slip, which is exact for a constant force. */
 static void keep_lasting(const saltus_step_report* report, const saltus_contact_step* contact,
-                         double P[3], double U[6]) {
+                         const double slip[2], double P[3], double U[6]) {
   for (int i = 0; i < report->event_count; i++) {
     const saltus_event* e = &report->events[i];
     for (int k = 0; k < 3 && e->contact == contact->key; k++) {
@@ -123,6 +140,8 @@ static void keep_lasting(const saltus_step_report* report, const saltus_contact_
     }
   }
   U[0] = U[3] = 0.0;
+  U[1] = U[4] = slip[0];
+  U[2] = U[5] = slip[1];
 }
 
 void saltusi_ledger_contacts(saltusi_ledger* ledger, saltusi_ledger_room* room,
@@ -141,12 +160,13 @@ void saltusi_ledger_contacts(saltusi_ledger* ledger, saltusi_ledger_room* room,
     }
     double U[6] = {c->u_before, c->slip_before[0], c->slip_before[1],
                    c->u_after,  c->slip_after[0],  c->slip_after[1]};
+    double slip[2];
+    ledger->step.given += work_of_surface(room, c, x0, x1, slip);
     if (events) {
-      keep_lasting(report, c, P, U);
+      keep_lasting(report, c, slip, P, U);
     }
     b.impact = b.impact || (c->impact && !events);
     add_work(ledger, &contacts[c->key], &b, P, U);
-    ledger->step.given += work_of_surface(room, c, x0, x1);
   }
   judge(ledger, &b, x1->t);
   if (room->sys.dims.nj > 0) {
@@ -156,10 +176,11 @@ void saltusi_ledger_contacts(saltusi_ledger* ledger, saltusi_ledger_room* room,
 
 /* int F . dq along the line from x0 to x1 at the constant velocity room->u. */
 static double work_of_forces(saltusi_ledger_room* room, const saltus_state* x0,
-                             const saltus_state* x1, bool straight) {
+                             const saltus_state* x1) {
   static const double node[3] = {0.11270166537925831, 0.5, 0.88729833462074169};
   static const double weight[3] = {5.0 / 18.0, 8.0 / 18.0, 5.0 / 18.0};
   const saltus_dims* d = &room->sys.dims;
+  bool straight = room->sys.ops->advance == NULL;
   double h = x1->t - x0->t;
   double sum = 0.0;
   for (int k = 0; k < 3; k++) {
@@ -184,16 +205,11 @@ static double work_of_forces(saltusi_ledger_room* room, const saltus_state* x0,
 void saltusi_ledger_close(saltusi_ledger* ledger, saltusi_ledger_room* room, const saltus_state* x0,
                           const saltus_state* x1) {
   const saltus_system* sys = &room->sys;
-  const saltus_dims* d = &sys->dims;
-  double h = x1->t - x0->t;
-  bool straight = sys->ops->advance == NULL;
-  for (int i = 0; i < d->nv; i++) {
-    room->u[i] = straight ? (x1->q[i] - x0->q[i]) / h : 0.5 * (x0->v[i] + x1->v[i]);
-  }
+  mean_velocity(room, x0, x1);
   saltus_energy* step = &ledger->step;
   double potential = 0.0;
   double kinetic = 0.0;
-  double work = work_of_forces(room, x0, x1, straight);
+  double work = work_of_forces(room, x0, x1);
   for (int end = 0; end < 2; end++) {
     double sign = end == 0 ? -1.0 : 1.0;
     const saltus_state* x = end == 0 ? x0 : x1;

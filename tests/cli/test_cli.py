@@ -179,6 +179,37 @@ class Run(Cli):
         self.refused('run', self.scene(text), '--scheme', 'rk4', says='does not treat friction')
 
 
+    def test_the_energy_ledger_is_told_and_kept(self):
+        path = self.folder / 'kane.h5'
+        result = saltus('run', SCENES / 'kane.yaml', '-o', path, '--json')
+        self.assertEqual(result.returncode, 0, result.stderr)
+        ledger = json.loads(result.stdout)['ledger']
+        self.assertEqual(ledger['impacts_that_created'], 1)
+        self.assertAlmostEqual(ledger['created'], 0.0407439, 6)
+        terms = ledger['given'] + ledger['friction'] + ledger['impact'] + ledger['remainder']
+        self.assertAlmostEqual(ledger['change'], terms, 12)
+        kept = json.loads(saltus('info', path, '--json').stdout)['ledger']
+        for key in ('given', 'friction', 'impact', 'remainder', 'created'):
+            self.assertEqual(kept[key], ledger[key])
+        self.assertIn('created energy', saltus('run', SCENES / 'kane.yaml').stdout)
+
+    def test_a_recording_without_a_ledger_is_read(self):
+        path = self.folder / 'old.csv'
+        saltus('run', self.scene(), '-o', path)
+        comments, table = [], []
+        for line in path.read_text().splitlines():
+            (comments if line.startswith('#') else table).append(line)
+        head = table[0].split(',')
+        keep = [i for i, name in enumerate(head) if not ('energy_' in name or '_work' in name)]
+        self.assertEqual(len(head) - len(keep), 7)
+        rows = [','.join(line.split(',')[i] for i in keep) for line in table]
+        path.write_text('\n'.join(comments + rows) + '\n')
+        info = json.loads(saltus('info', path, '--json').stdout)
+        self.assertNotIn('ledger', info)
+        self.assertGreater(info['states'], 10)
+        self.assertEqual(saltus('plot', path, '-o', self.folder / 'old.svg').returncode, 0)
+
+
 class Check(Cli):
     def test_a_model_is_explained(self):
         result = saltus('check', self.scene())

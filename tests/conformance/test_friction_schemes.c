@@ -271,7 +271,7 @@ static void the_woodpecker_climbs_down_its_pole(void** state) {
     if (strcmp(info->name, "schatzman-paoli") == 0) {
       continue;
     }
-    cycles c = woodpecker(info->name, 2e-5, 2.0);
+    cycles c = woodpecker(info->name, 5e-5, 2.0);
     assert_true(c.count >= 6);
     assert_true(c.period >= 0.1455 && c.period <= 0.1465);
     assert_true(c.fall >= 19.2e-3 && c.fall <= 19.8e-3);

@@ -95,6 +95,8 @@ static void make_frame(long long i, noisy_frame* n) {
         .velocity = noise(&seed),
         .force = {noise(&seed), noise(&seed), noise(&seed)},
         .impulse = {noise(&seed), noise(&seed), noise(&seed)},
+        .friction = noise(&seed),
+        .impact = noise(&seed),
     };
   }
   n->joints[0] = noise(&seed);
@@ -104,6 +106,11 @@ static void make_frame(long long i, noisy_frame* n) {
                             .v = n->v,
                             .kinetic = noise(&seed),
                             .potential = i == 3 ? -0.0 : noise(&seed),
+                            .energy = {.given = noise(&seed),
+                                       .friction = noise(&seed),
+                                       .impact = noise(&seed),
+                                       .remainder = noise(&seed),
+                                       .created = noise(&seed)},
                             .contacts = n->contacts,
                             .contact_count = NC,
                             .joint_forces = n->joints,
@@ -225,7 +232,14 @@ static void check_frame(const saltus_recording_data* d, long long i) {
     assert_same(d->velocity[NC * i + k], n.contacts[k].velocity);
     assert_all_same(d->force + 3 * (NC * i + k), n.contacts[k].force, 3);
     assert_all_same(d->impulse + 3 * (NC * i + k), n.contacts[k].impulse, 3);
+    assert_same(d->friction_work[NC * i + k], n.contacts[k].friction);
+    assert_same(d->impact_work[NC * i + k], n.contacts[k].impact);
   }
+  assert_same(d->energy_given[i], n.frame.energy.given);
+  assert_same(d->energy_friction[i], n.frame.energy.friction);
+  assert_same(d->energy_impact[i], n.frame.energy.impact);
+  assert_same(d->energy_remainder[i], n.frame.energy.remainder);
+  assert_same(d->energy_created[i], n.frame.energy.created);
   assert_same(d->joint_force[i], n.joints[0]);
   assert_same(d->kinetic[i], n.frame.kinetic);
   assert_same(d->potential[i], n.frame.potential);
