@@ -26,7 +26,8 @@ static const double expected_iterations = 25.0;
 static const double sweeps_at_most = 2e4;
 /* Problems this large are given to gradients when the tolerance is loose. */
 enum { LARGE = 5000 };
-/* From here on gradients are tried before the interior point when the tolerance is loose. */
+/* From here on gradients are tried before the interior point when the tolerance is loose; from zero,
+ * because where sweeps stagnate gradients do as well. */
 enum { MEDIUM = 500 };
 static const double loose = 1e-4;
 
@@ -252,8 +253,8 @@ static void solve(saltusi_friction_run* run) {
   }
   run->cost_limit = limited ? run->cost_limit : default_limit(run);
   if (run->tol >= loose && pattern->units > MEDIUM) {
-    saltusi_run_from_best(run);
-    if (saltusi_run_gradient(run, 4000, 20) || over(run)) {
+    memset(run->work->point, 0, (size_t)pattern->rows * sizeof(double));
+    if (saltusi_run_gradient(run, 8000, 20) || over(run)) {
       return;
     }
   }
