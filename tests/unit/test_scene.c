@@ -371,6 +371,29 @@ static void short_forms_and_empty_sections_mean_what_they_look_like(void** state
   saltus_scene_destroy(scene);
 }
 
+static void tolerances_belong_to_coordinates_and_to_the_scheme(void** state) {
+  (void)state;
+  saltus_kept_message kept;
+  const saltus_scene_def def = {
+      .text = "saltus: 1\n"
+              "parameters: {um: 1e-6}\n"
+              "coordinates: {x: {tolerance: 2*um}, y: 1, z: {velocity_tolerance: um/2}}\n"
+              "kinetic: x'^2 + y'^2 + z'^2\n"
+              "simulate: {until: 1, tol: 1e-9}\n",
+      .log = saltus_log_keep(&kept)};
+  saltus_scene* scene;
+  assert_int_equal(saltus_scene_create(&def, &scene), SALTUS_OK);
+  const saltus_scene_view* view = saltus_scene_look(scene);
+  assert_true(view->atol_q[0] == 2e-6 && view->atol_q[1] == 0.0 && view->atol_q[2] == 0.0);
+  assert_true(view->atol_v[0] == 0.0 && view->atol_v[1] == 0.0 && view->atol_v[2] == 0.5e-6);
+  assert_string_equal(view->scheme, "adaptive");
+  const saltus_adaptive_options* options = view->options;
+  assert_true(options->rtol == 1e-9 && options->atol == 1e-9);
+  assert_null(view->control);
+  assert_false(view->record_given);
+  saltus_scene_destroy(scene);
+}
+
 static void a_scene_carries_options_times_and_recording(void** state) {
   (void)state;
   saltus_kept_message kept;
@@ -417,6 +440,7 @@ int main(void) {
       cmocka_unit_test(overrides_turn_one_scene_into_another),
       cmocka_unit_test(an_override_of_restitution_ends_the_bouncing),
       cmocka_unit_test(short_forms_and_empty_sections_mean_what_they_look_like),
+      cmocka_unit_test(tolerances_belong_to_coordinates_and_to_the_scheme),
       cmocka_unit_test(a_scene_carries_options_times_and_recording),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
