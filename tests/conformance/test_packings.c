@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * test_packings.c - the portfolio on packings of spheres: a short part of what saltus-bench does.
+ */
+#include "saltus_test.h"
+
+#include "../../bench/packing.h"
+#include "saltus/problem_file.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+typedef struct answer {
+  saltus_solve_result result;
+  double check; /* residual, recomputed here */
+  int contacts;
+} answer;
+
+static answer solve(const packing_def* def, double tol, double work) {
+  packing p;
+  assert_true(packing_create(def, &p));
+  saltus_problem_file* local;
+  assert_int_equal(saltus_global_friction_reduce(&p.problem, (saltus_log){0}, NULL, &local),
+                   SALTUS_OK);
+  const saltus_friction_auto_options options = {.work = work};
+  const saltus_solver_def solver_def = {.solver = "auto", .options = &options};
+  saltus_friction_solver* solver;
+  assert_int_equal(saltus_friction_solver_create(&solver_def, &solver), SALTUS_OK);
+  size_t rows = 3 * (size_t)p.contacts;
+  double* r = calloc(2 * rows, sizeof(double));
+  assert_non_null(r);
+  answer a = {.contacts = p.contacts};
+  assert_int_equal(saltus_friction_solve(solver, &local->friction, tol, r, r + rows, &a.result),
+                   SALTUS_OK);
+  a.check = saltus_friction_residual(&local->friction, r, r + rows).normalised;
+  free(r);
+  saltus_friction_solver_destroy(solver);
+  saltus_problem_file_destroy(local);
+  packing_free(&p);
+  return a;
+}
+
+static void packings_at_rest_are_solved(void** state) {
+  (void)state;
+  static const double friction[] = {0.2, 0.4, 0.9};
+  for (int k = 0; k < 3; k++) {
+    packing_def def = packing_def_default();
+    def.nx = 3 + k;
+    def.ny = 4;
+    def.nz = 4;
+    def.mu = friction[k];
+    def.seed = (uint64_t)(40 + k);
+    answer a = solve(&def, 1e-8, 0.0);
+    assert_int_equal(a.result.outcome, SALTUS_SOLVED);
+    assert_true(a.check <= 1e-8);
+  }
+}
+
+/* More than 500 contacts, 1e-4: gradients, where sweeps stagnate. */
+static void a_large_impact_is_solved_loosely(void** state) {
+  (void)state;
+  packing_def def = packing_def_default();
+  def.nx = def.ny = def.nz = 6;
+  def.velocity = 0.05;
+  answer a = solve(&def, 1e-4, 0.0);
+  assert_true(a.contacts > 500);
+  assert_int_equal(a.result.outcome, SALTUS_SOLVED);
+  assert_true(a.check <= 1e-4);
+}
+
+/* An impact that no solver here finishes: said so, with the residual that the answer has, and within
+ * the work that was granted. */
+static void failures_are_told_with_their_residual(void** state) {
+  (void)state;
+  packing_def def = packing_def_default();
+  def.nx = def.ny = 7;
+  def.nz = 2;
+  def.keep = 0.76;
+  def.velocity = 0.3;
+  answer a = solve(&def, 1e-13, 0.02);
+  assert_int_equal(a.result.outcome, SALTUS_UNSOLVED);
+  assert_true(a.check > 1e-13);
+  assert_true(fabs(a.check - a.result.residual.normalised) <= 1e-12 * a.check);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(packings_at_rest_are_solved),
+      cmocka_unit_test(a_large_impact_is_solved_loosely),
+      cmocka_unit_test(failures_are_told_with_their_residual),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
