@@ -338,6 +338,22 @@ saltus_step_limit saltusi_adaptive_limit_of(const saltusi_adaptive* w, double h,
 /* Which contact the impulse state i of y belongs to. */
 int saltusi_adaptive_contact_of(const saltusi_adaptive* w, int i);
 
+/* layout.c: where the parts of the memory lie */
+void saltusi_adaptive_open(saltusi_adaptive* w, double* memory);
+
+/* start.c */
+saltus_status saltusi_read_laws(saltusi_adaptive* w, double t, const double* q);
+void saltusi_read_tolerances(saltusi_adaptive* w);
+/* Slips of spatial contacts at the start of a step. */
+void saltusi_note_slips(saltusi_adaptive* w);
+/* Joints closed, contacts that touch settled, the first step chosen. */
+saltus_status saltusi_adaptive_start(saltusi_adaptive* w, double limit);
+
+/* methods.c: after an accepted step, and before one */
+double saltusi_explicit_method(const saltusi_adaptive* w);
+void saltusi_review_method(saltusi_adaptive* w);
+void saltusi_prefer_implicit(saltusi_adaptive* w);
+
 /* mode.c: dynamics in the present status */
 
 /* Rows of the joints and of the contacts that are not open (all of them: every), and their gaps. */

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * methods.c - which method takes the next step (section 8; Hairer and Wanner 1996, IV.2).
+ */
+#include "adaptive/adaptive.h"
+
+#include <math.h>
+
+/* Slip of a spatial contact, in units of the slip at which it stops, below which its direction makes the
+ * motion stiff, and above which an explicit method may take over again. */
+static const double slow_slip = 200.0;
+static const double slow_slip_end = 1000.0;
+
+const saltusi_adaptive_ops* saltusi_adaptive_ops_of(double method) {
+  static const saltusi_adaptive_ops* const all[] = {
+      [SALTUSI_DOPRI5] = &saltusi_adaptive_dopri5,
+      [SALTUSI_DOP853] = &saltusi_adaptive_dop853,
+      [SALTUSI_RADAU5] = &saltusi_adaptive_radau5,
+  };
+  return all[(int)method];
+}
+
+/* Order 8 pays from 1e-6 on (section 8.3). */
+double saltusi_explicit_method(const saltusi_adaptive* w) {
+  double tol = fmin(w->settings.rtol, fmin(w->atol_q_min, w->atol_v_min));
+  return w->settings.rtol > 1e-6 || tol > 1e-6 ? SALTUSI_DOPRI5 : SALTUSI_DOP853;
+}
+
+static void change_method(saltusi_adaptive* w, double method) {
+  saltusi_adaptive_memory* m = w->memory;
+  m->method = method;
+  m->stiff = 0.0;
+  m->calm = 0.0;
+  m->jacobian_age = -1.0;
+  w->counts.switches++;
+}
+
+/* After an accepted step: whether another method serves the next one better. An explicit method goes
+ * when its steps are at the edge of its stability for some time (Hairer and Wanner 1996, IV.2), or when
+ * the direction of a slow slip is stiff; the implicit one when an explicit one would do as well. */
+void saltusi_review_method(saltusi_adaptive* w) {
+  enum { SIGNS = 15, CALM_STEPS = 6, CALM_IMPLICIT = 10 };
+  saltusi_adaptive_memory* m = w->memory;
+  if (w->settings.method != SALTUSI_ADAPTIVE_CHOOSES || !w->implicit) {
+    return;
+  }
+  bool explicit_ = m->method != SALTUSI_RADAU5;
+  bool at_edge = w->ops->stiffness(w) > 1.0;
+  if (explicit_) {
+    m->stiff = at_edge ? m->stiff + 1.0 : m->stiff;
+    m->calm = at_edge ? 0.0 : m->calm + 1.0;
+    m->stiff = m->calm >= CALM_STEPS ? 0.0 : m->stiff;
+    if (m->stiff >= SIGNS) {
+      change_method(w, SALTUSI_RADAU5);
+    }
+    return;
+  }
+  bool slow = w->slip_least < slow_slip_end * w->slip_floor;
+  m->calm = at_edge || slow ? 0.0 : m->calm + 1.0;
+  if (m->calm >= CALM_IMPLICIT) {
+    change_method(w, saltusi_explicit_method(w));
+  }
+}
+
+/* Before a step: a slow slip in space is stiff from its first instant. */
+void saltusi_prefer_implicit(saltusi_adaptive* w) {
+  if (w->settings.method == SALTUSI_ADAPTIVE_CHOOSES && w->implicit &&
+      w->memory->method != SALTUSI_RADAU5 && w->slip_least < slow_slip * w->slip_floor) {
+    change_method(w, SALTUSI_RADAU5);
+    w->ops = saltusi_adaptive_ops_of(w->memory->method);
+    w->memory->method_used = w->memory->method;
+  }
+}
