@@ -155,7 +155,7 @@ static const tolerance_case
                      {836, 3, 6760, 5, 5, 0.18, 0.66, 5.13},
                  }},
             {.name = "block 8",
-             .scene = "block-8",
+             .scene = "block-stick-slip",
              .t_end = 10.0,
              .events_exact = true,
              .row =
@@ -172,8 +172,8 @@ static const tolerance_case
                      {531, 9, 4361, 11, 7, 0.02, 1.07, 0.99},
                  }},
             {.name = "block 20",
-             .scene = "block-8",
-             .overrides = {{"A", "20"}},
+             .scene = "block-stick-slip",
+             .overrides = {{"a", "20"}},
              .override_count = 1,
              .t_end = 4.0,
              .events_exact = true,
@@ -191,7 +191,7 @@ static const tolerance_case
                      {204, 0, 1643, 2, 1, 0.35, 8.37, 13.33},
                  }},
             {.name = "Coulomb oscillator",
-             .scene = "coulomb-oscillator",
+             .scene = "coulomb-block",
              .t_end = 2.0,
              .events_exact = true,
              .row =

@@ -285,7 +285,7 @@ class Tolerance(Cli):
         self.refused('run', 'ball', '--tol', '0.5', says='option "rtol" is "0.5", allowed')
 
     def test_the_summary_says_what_was_asked_and_what_limited_the_run(self):
-        text = saltus('run', SCENES / 'block-8.yaml', '--tol', '1e-8').stdout
+        text = saltus('run', SCENES / 'block-stick-slip.yaml', '--tol', '1e-8').stdout
         for words in ('rtol = 1e-08, atol = 1e-08', 'by Dormand-Prince 8(5,3); ', 'rejected',
                       'What ended or limited them: ', 'the error of the impulse of contact table',
                       'events (7)', 'slip 3 times, stick 4 times', 'force evaluations'):
