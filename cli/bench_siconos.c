@@ -3,8 +3,8 @@
  *
  * bench_siconos.c - Siconos numerics 4.4 in the same process, for comparison only. The library is
  * loaded when asked for, so that nothing is linked with it. Problems travel through its own text
- * format. Its residual depends on the units of the problem, so ours decides. Some of its solvers write
- * past their arrays or never return; each runs in a child of this process with an alarm.
+ * format. Its residual depends on the units of the problem, so ours decides. Each solver
+ * runs in a child of this process with an alarm, so that one that does not return costs nothing else.
  */
 #include "bench.h"
 
