@@ -13,6 +13,9 @@
  *   impact     work of normal impulses,      P_N (U_N- + U_N+) / 2
  *   remainder  what is left: the error of the scheme
  *
+ * A scheme that knows its forces inside a step (adaptive) may take long ones; there the same terms are
+ * integrals of power along its own motion.
+ *
  * Each term is computed on its own. T(q_1, u) - T(q_0, u) is the work that the kinetic energy does
  * through the configuration, which F contains with the opposite sign; for a conservative system
  * `given` vanishes at every pair of states, whatever the step.

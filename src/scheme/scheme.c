@@ -476,6 +476,18 @@ void saltusi_scheme_dense_lasting(saltus_scheme* scheme, const saltusi_dense_que
   scheme->ops->dense_joints(scheme->work, scheme->options, &query, lasting + 3 * (size_t)d->nc);
 }
 
+void saltusi_scheme_dense_forces(saltus_scheme* scheme, const saltusi_dense_query* at,
+                                 double* forces) {
+  saltusi_dense_query query = *at;
+  query.eval = &scheme->eval;
+  query.data = scheme->dense[1].data;
+  for (int key = 0; key < scheme->eval.sys.dims.nc; key++) {
+    saltus_contact_inside contact;
+    scheme->ops->dense_contact(scheme->work, scheme->options, &query, key, &contact);
+    memcpy(forces + 3 * (size_t)key, contact.force, sizeof contact.force);
+  }
+}
+
 saltus_status saltusi_scheme_dense(saltus_scheme* scheme, int steps,
                                    const saltusi_dense_query* at) {
   if (scheme->dense_count == 0) {

@@ -113,6 +113,10 @@ void saltusi_scheme_dense_contact_ask(saltus_scheme* scheme, double* data,
 void saltusi_scheme_dense_lasting(saltus_scheme* scheme, const saltusi_dense_query* at,
                                   double* lasting);
 
+/* Forces of contacts at the time of the query, [3 nc] N, in the last committed step. */
+void saltusi_scheme_dense_forces(saltus_scheme* scheme, const saltusi_dense_query* at,
+                                 double* forces);
+
 /* As at creation: nothing carried, no dense output; counters go on. */
 void saltusi_scheme_restart(saltus_scheme* scheme);
 

@@ -4,7 +4,8 @@
  * ledger.c - see saltus/ledger.h for the terms and why they are what they are.
  *
  * The line integral of F is taken by Gauss' rule with three points: exact for linear forces, of order
- * 6 for others, so that it adds nothing to the error of a scheme.
+ * 6 for others, so that it adds nothing to the error of a scheme. A scheme that knows its forces inside a
+ * step may take long ones; then work is the integral of power along its own motion.
  */
 #include "sim/ledger.h"
 
@@ -21,6 +22,8 @@ void saltusi_ledger_layout(saltusi_ledger_room* room, const saltus_system* sys, 
   room->u = SALTUS_PUSH(arena, double, d->nv);
   room->F = SALTUS_PUSH(arena, double, d->nv);
   bool needs_matrix = sys->ops->kinetic == NULL && sys->ops->linear == NULL;
+  room->v = SALTUS_PUSH(arena, double, d->nv);
+  room->forces = SALTUS_PUSH(arena, double, 3 * (size_t)d->nc);
   room->matrix = needs_matrix ? SALTUS_PUSH2(arena, double, d->nv, d->nv) : NULL;
 }
 
@@ -144,12 +147,109 @@ static void keep_lasting(const saltus_step_report* report, const saltus_contact_
   U[2] = U[5] = slip[1];
 }
 
+static const double gauss_node[3] = {0.11270166537925831, 0.5, 0.88729833462074169};
+static const double gauss_weight[3] = {5.0 / 18.0, 8.0 / 18.0, 5.0 / 18.0};
+
+/* v^T M' v / 2: what the kinetic energy does through the configuration. */
+static double gyroscopic_power(saltusi_ledger_room* room, const saltus_point* at) {
+  const saltus_system* sys = &room->sys;
+  double sum = 0.0;
+  if ((sys->traits & SALTUS_CONSTANT_MASS) != 0) {
+    return sum;
+  }
+  if (sys->ops->kinetic_gradient != NULL) {
+    sys->ops->kinetic_gradient(sys->self, at, room->F);
+    for (int i = 0; i < sys->dims.nv; i++) {
+      sum += room->F[i] * at->v[i];
+    }
+    return sum;
+  }
+  const double shift = 6.1e-6; /* s, the cube root of the rounding unit */
+  saltus_point moved = *at;
+  for (int side = 0; side < 2; side++) {
+    double sign = side == 0 ? -1.0 : 1.0;
+    saltusi_advance(sys, at->q, at->v, sign * shift, room->u);
+    moved.q = room->u;
+    sum += sign * saltusi_kinetic(sys, &moved, room->matrix, room->F) / (2.0 * shift);
+  }
+  return sum;
+}
+
+/* Power of forces and of contacts at one instant, times dt. */
+static void add_power(saltusi_ledger* ledger, saltusi_ledger_room* room, double t, double dt,
+                      saltusi_contact_work* contacts) {
+  const saltus_system* sys = &room->sys;
+  const saltus_point at = {.t = t, .q = room->q, .v = room->v, .scratch = room->scratch};
+  sys->ops->force(sys->self, &at, room->F);
+  for (int i = 0; i < sys->dims.nv; i++) {
+    room->power += dt * room->F[i] * room->v[i];
+  }
+  room->power += dt * gyroscopic_power(room, &at);
+  for (int key = 0; key < sys->dims.nc; key++) {
+    const double* f = room->forces + 3 * (size_t)key;
+    if (f[0] == 0.0 && f[1] == 0.0 && f[2] == 0.0) {
+      continue;
+    }
+    int law = sys->law_count == sys->dims.nc ? key : 0;
+    int count = 1 + sys->laws[law].tangents;
+    saltusi_rows_contact(sys, &at, key, count, &room->rows, 0);
+    for (int k = 0; k < count; k++) {
+      ledger->step.given -= dt * f[k] * room->rows.b[k];
+      if (k > 0) {
+        double work = dt * f[k] * (saltusi_row_dot(&room->rows, k, room->v) + room->rows.b[k]);
+        ledger->step.friction += work;
+        contacts[key].friction += work;
+      }
+    }
+  }
+}
+
+/* Whether all impacts of the report lie at the ends of the step: between them the motion is smooth. */
+static bool is_smooth_inside(const saltusi_ledger_step* s) {
+  double h = s->x1->t - s->x0->t;
+  for (int i = 0; i < s->report->event_count; i++) {
+    const saltus_event* e = &s->report->events[i];
+    bool at_end = e->t >= s->x1->t - 1e-9 * h || e->t <= s->x0->t + 1e-9 * h;
+    if (e->kind == SALTUS_EVENT_IMPACT && !at_end) {
+      return false;
+    }
+  }
+  return s->report->events_lost == 0;
+}
+
+static bool knows_inside(const saltusi_ledger_step* s, const saltus_system* sys) {
+  return s->inside != NULL && s->located && sys->law_count == sys->dims.nc && is_smooth_inside(s);
+}
+
+/* Work along the motion of the scheme itself. */
+static void add_inside(saltusi_ledger* ledger, saltusi_ledger_room* room,
+                       const saltusi_ledger_step* s, saltusi_contact_work* contacts) {
+  enum { PARTS = 4 };
+  double h = (s->x1->t - s->x0->t) / PARTS;
+  room->power = 0.0;
+  for (int part = 0; part < PARTS; part++) {
+    for (int k = 0; k < 3; k++) {
+      double t = s->x0->t + (part + gauss_node[k]) * h;
+      if (s->inside->at(s->inside->who, t, room->q, room->v, room->forces) == SALTUS_OK) {
+        add_power(ledger, room, t, gauss_weight[k] * h, contacts);
+      }
+    }
+  }
+}
+
 void saltusi_ledger_contacts(saltusi_ledger* ledger, saltusi_ledger_room* room,
-                             const saltus_step_report* report, const saltus_state* x0,
-                             const saltus_state* x1, bool located, saltusi_contact_work* contacts) {
-  bool events = located && report->events_lost == 0;
+                             const saltusi_ledger_step* step, saltusi_contact_work* contacts) {
+  const saltus_step_report* report = step->report;
+  const saltus_state* x0 = step->x0;
+  const saltus_state* x1 = step->x1;
+  bool events = step->located && report->events_lost == 0;
   if (events) {
     add_events(ledger, report, contacts);
+  }
+  if (knows_inside(step, &room->sys)) {
+    add_inside(ledger, room, step, contacts);
+    ledger->step.given += room->sys.dims.nj > 0 ? work_of_joints(room, report, x0, x1) : 0.0;
+    return;
   }
   blow b = {0};
   for (int i = 0; i < report->active; i++) {
@@ -177,8 +277,6 @@ void saltusi_ledger_contacts(saltusi_ledger* ledger, saltusi_ledger_room* room,
 /* int F . dq along the line from x0 to x1 at the constant velocity room->u. */
 static double work_of_forces(saltusi_ledger_room* room, const saltus_state* x0,
                              const saltus_state* x1) {
-  static const double node[3] = {0.11270166537925831, 0.5, 0.88729833462074169};
-  static const double weight[3] = {5.0 / 18.0, 8.0 / 18.0, 5.0 / 18.0};
   const saltus_dims* d = &room->sys.dims;
   bool straight = room->sys.ops->advance == NULL;
   double h = x1->t - x0->t;
@@ -186,30 +284,33 @@ static double work_of_forces(saltusi_ledger_room* room, const saltus_state* x0,
   for (int k = 0; k < 3; k++) {
     if (straight) {
       for (int i = 0; i < d->nq; i++) {
-        room->q[i] = x0->q[i] + node[k] * (x1->q[i] - x0->q[i]);
+        room->q[i] = x0->q[i] + gauss_node[k] * (x1->q[i] - x0->q[i]);
       }
     } else {
-      saltusi_advance(&room->sys, x0->q, room->u, node[k] * h, room->q);
+      saltusi_advance(&room->sys, x0->q, room->u, gauss_node[k] * h, room->q);
     }
     const saltus_point at = {
-        .t = x0->t + node[k] * h, .q = room->q, .v = room->u, .scratch = room->scratch};
+        .t = x0->t + gauss_node[k] * h, .q = room->q, .v = room->u, .scratch = room->scratch};
     room->sys.ops->force(room->sys.self, &at, room->F);
     for (int i = 0; i < d->nv; i++) {
       double moved = straight ? x1->q[i] - x0->q[i] : h * room->u[i];
-      sum += weight[k] * room->F[i] * moved;
+      sum += gauss_weight[k] * room->F[i] * moved;
     }
   }
   return sum;
 }
 
-void saltusi_ledger_close(saltusi_ledger* ledger, saltusi_ledger_room* room, const saltus_state* x0,
-                          const saltus_state* x1) {
+void saltusi_ledger_close(saltusi_ledger* ledger, saltusi_ledger_room* room,
+                          const saltusi_ledger_step* s) {
   const saltus_system* sys = &room->sys;
+  const saltus_state* x0 = s->x0;
+  const saltus_state* x1 = s->x1;
+  bool inside = knows_inside(s, sys);
   mean_velocity(room, x0, x1);
   saltus_energy* step = &ledger->step;
   double potential = 0.0;
   double kinetic = 0.0;
-  double work = work_of_forces(room, x0, x1);
+  double work = inside ? room->power : work_of_forces(room, x0, x1);
   for (int end = 0; end < 2; end++) {
     double sign = end == 0 ? -1.0 : 1.0;
     const saltus_state* x = end == 0 ? x0 : x1;
@@ -222,7 +323,7 @@ void saltusi_ledger_close(saltusi_ledger* ledger, saltusi_ledger_room* room, con
     }
     kinetic += sign * T;
     potential += sign * V;
-    if ((sys->traits & SALTUS_CONSTANT_MASS) == 0) {
+    if ((sys->traits & SALTUS_CONSTANT_MASS) == 0 && !inside) {
       at.v = room->u;
       work += sign * saltusi_kinetic(sys, &at, room->matrix, room->F);
     }

@@ -442,16 +442,34 @@ static saltus_status frames_inside(saltus_sim* sim, const saltus_step_report* re
   return status;
 }
 
+/* State and contact forces inside the last step, for the ledger. */
+static saltus_status look_inside(void* who, double t, double* q, double* v, double* forces) {
+  saltus_sim* sim = who;
+  const saltusi_dense_query query = {.t = t, .side = SALTUS_LEFT, .q = q, .v = v};
+  saltus_status status = saltusi_scheme_dense(sim->scheme, 1, &query);
+  if (status == SALTUS_OK) {
+    saltusi_scheme_dense_forces(sim->scheme, &query, forces);
+  }
+  return status;
+}
+
 /* The energy of a step that has one report, or of one of several. */
 static void keep_energy(saltus_sim* sim, const saltus_step_report* report, double t0, double t1) {
   bool located = saltusi_scheme_info(sim->scheme)->locates_events;
   if (t0 == sim->next.t) {
     saltusi_ledger_open(sim->ledger);
   }
-  saltusi_ledger_contacts(sim->ledger, &sim->ledger_room, report, &sim->next, &sim->now, located,
-                          sim->contact_works);
+  const saltusi_ledger_inside motion = {.at = look_inside, .who = sim};
+  const saltusi_ledger_step step = {
+      .report = report,
+      .x0 = &sim->next,
+      .x1 = &sim->now,
+      .located = located,
+      .inside = saltusi_scheme_knows_forces(sim->scheme) ? &motion : NULL,
+  };
+  saltusi_ledger_contacts(sim->ledger, &sim->ledger_room, &step, sim->contact_works);
   if (t1 == sim->now.t) {
-    saltusi_ledger_close(sim->ledger, &sim->ledger_room, &sim->next, &sim->now);
+    saltusi_ledger_close(sim->ledger, &sim->ledger_room, &step);
   }
 }
 

@@ -8,7 +8,7 @@
 
 #include "random_systems.h"
 
-enum { SYSTEMS = 200 };
+enum { SYSTEMS = 160 };
 
 /* A model that is discontinuous, or nearly, moves as far when its numbers change by the tolerance. */
 static const double most = 30.0;
