@@ -145,7 +145,7 @@ static int draw_runs(track k[3], const char* path) {
                                 .x = k[m].t,
                                 .y = k[m].e,
                                 .count = k[m].count,
-                                .colour = SALTUSI_COLOUR_BLUE + m};
+                                .colour = (saltusi_colour)(SALTUSI_COLOUR_BLUE + m)};
   }
   lines[3] = lines[1];
   lines[4] = lines[2];
