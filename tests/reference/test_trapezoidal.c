@@ -5,24 +5,10 @@
  * solutions (methods: linearly implicit trapezoidal, section 3). Tolerances of 0.5 % and 1 % are the
  * digits that are given there.
  */
-#include "saltus_test.h"
-
-#include "potra_run.h"
+#include "trapezoidal_test.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-
-static const char mean[] = "trapezoidal-implicit-mean";
-static const char end[] = "trapezoidal-implicit-end";
-
-static potra_run go(potra_run run) {
-  saltus_kept_message kept = {0};
-  run.log = saltus_log_keep(&kept);
-  if (potra_go(&run) != SALTUS_OK) {
-    fail_msg("%s: %s", run.scene, kept.text);
-  }
-  return run;
-}
 
 /* Table 10.1: the error of q and the drift of both joints, g = 9.8. */
 static void the_pendulum_at_the_wall_has_the_errors_of_the_table(void** state) {

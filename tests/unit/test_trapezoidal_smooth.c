@@ -4,24 +4,10 @@
  * The linearly implicit trapezoidal schemes without contacts: orders, stability, joints, and what is
  * said about the effective mass (methods: linearly implicit trapezoidal, 3.1 and 3.2).
  */
-#include "saltus_test.h"
-
-#include "potra_run.h"
 #include "systems.h"
+#include "trapezoidal_test.h"
 
 #include <stdio.h>
-
-static const char mean[] = "trapezoidal-implicit-mean";
-static const char end[] = "trapezoidal-implicit-end";
-
-static potra_run go(potra_run run) {
-  saltus_kept_message kept = {0};
-  run.log = saltus_log_keep(&kept);
-  if (potra_go(&run) != SALTUS_OK) {
-    fail_msg("%s: %s", run.scene, kept.text);
-  }
-  return run;
-}
 
 /* Masses and forces that depend on everything. */
 static const char general[] =
