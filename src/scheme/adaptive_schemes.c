@@ -21,15 +21,9 @@ static const saltus_field fields[] = {
                 "first step; 0: chosen by the motion [s]"),
 };
 
-#define TABLE                                                                                      \
-  { fields, sizeof fields / sizeof fields[0], sizeof(saltus_adaptive_options) }
+#define TABLE SALTUSI_TABLE(saltus_adaptive_options, fields)
 
-saltus_adaptive_options saltus_adaptive_options_default(void) {
-  const saltus_field_table table = TABLE;
-  saltus_adaptive_options options = {0};
-  saltus_options_defaults(&table, &options);
-  return options;
-}
+SALTUSI_DEFAULTS(saltus_adaptive_options, saltus_adaptive_options_default, fields)
 
 /* Events go into the report of the step at hand. */
 static void tell(void* who, const saltus_event* event) {

@@ -36,15 +36,9 @@ static const saltus_field fields[] = {
                   "where impacts accumulate: stop, or go on by capturing"),
 };
 
-#define TABLE                                                                                      \
-  { fields, sizeof fields / sizeof fields[0], sizeof(saltus_event_driven_options) }
+#define TABLE SALTUSI_TABLE(saltus_event_driven_options, fields)
 
-saltus_event_driven_options saltus_event_driven_options_default(void) {
-  const saltus_field_table table = TABLE;
-  saltus_event_driven_options options = {0};
-  saltus_options_defaults(&table, &options);
-  return options;
-}
+SALTUSI_DEFAULTS(saltus_event_driven_options, saltus_event_driven_options_default, fields)
 
 /* Per contact: 1 while it is closed; then the series of its impacts. */
 enum { SERIES = sizeof(saltusi_impact_series) / sizeof(double) };

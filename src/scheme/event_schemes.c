@@ -17,15 +17,9 @@ static const saltus_field fields[] = {
                   "closed contacts and joints are put back onto g = 0 and U = 0"),
 };
 
-#define TABLE                                                                                      \
-  { fields, sizeof fields / sizeof fields[0], sizeof(saltus_event_capturing_options) }
+#define TABLE SALTUSI_TABLE(saltus_event_capturing_options, fields)
 
-saltus_event_capturing_options saltus_event_capturing_options_default(void) {
-  const saltus_field_table table = TABLE;
-  saltus_event_capturing_options options = {0};
-  saltus_options_defaults(&table, &options);
-  return options;
-}
+SALTUSI_DEFAULTS(saltus_event_capturing_options, saltus_event_capturing_options_default, fields)
 
 /* One number per contact: 1 while it is closed. */
 static size_t memory_count(const void* options, const saltus_system* sys) {

@@ -14,6 +14,7 @@
  * into long runs; with the mean it is symmetric in time and does not.
  */
 #include "math/dense.h"
+#include "scheme/newton_end.h"
 #include "scheme/node.h"
 
 #include <string.h>
@@ -39,15 +40,9 @@ static const saltus_field fields[] = {
     SALTUS_INT(saltus_moreau_midpoint_options, newton_max, 50, 1, 1000, "most Newton iterations"),
 };
 
-#define TABLE                                                                                      \
-  { fields, sizeof fields / sizeof fields[0], sizeof(saltus_moreau_midpoint_options) }
+#define TABLE SALTUSI_TABLE(saltus_moreau_midpoint_options, fields)
 
-saltus_moreau_midpoint_options saltus_moreau_midpoint_options_default(void) {
-  const saltus_field_table table = TABLE;
-  saltus_moreau_midpoint_options options = {0};
-  saltus_options_defaults(&table, &options);
-  return options;
-}
+SALTUSI_DEFAULTS(saltus_moreau_midpoint_options, saltus_moreau_midpoint_options_default, fields)
 
 static void layout(void* work_, const void* options, const saltus_system* sys,
                    saltus_arena* arena) {
@@ -105,7 +100,7 @@ static saltus_status solve(work* w, const saltus_moreau_midpoint_options* o,
   const unsigned linear = SALTUS_LINEAR_FORCE | SALTUS_FREE_FORCE;
   bool exact = weight == 0.0 || (sys->traits & linear) != 0;
   memcpy(s->v1, s->v0, (size_t)nv * sizeof(double));
-  double change = INFINITY;
+  saltusi_newton_end end = {.tol = o->newton_tol, .change = INFINITY};
   for (int k = 0; k < o->newton_max; k++) {
     saltus_status status = linearize(w, s, weight);
     if (status != SALTUS_OK) {
@@ -119,17 +114,10 @@ static saltus_status solve(work* w, const saltus_moreau_midpoint_options* o,
     if (status != SALTUS_OK || exact) {
       return status;
     }
-    double before = change;
-    double size = fmax(saltusi_max_abs(nv, s->v0), saltusi_max_abs(nv, s->v1));
-    saltusi_add_scaled(nv, -1.0, s->v1, w->v_before);
-    change = saltusi_max_abs(nv, w->v_before);
-    if (!isfinite(change)) {
-      return SALTUS_RETRY_NAN;
-    }
-    bool arrived = change <= o->newton_tol * size ||
-                   (k > 1 && change >= before && change <= 1e4 * o->newton_tol * size);
-    if (arrived) {
-      return SALTUS_OK;
+    bool arrived = false;
+    status = saltusi_newton_judge(&end, s, k, w->v_before, &arrived);
+    if (status != SALTUS_OK || arrived) {
+      return status;
     }
   }
   return SALTUS_RETRY_SMALLER;

@@ -49,15 +49,9 @@ static const saltus_field fields[] = {
     SALTUS_INT(saltus_moreau_projected_options, newton_max, 30, 1, 1000, "most Newton iterations"),
 };
 
-#define TABLE                                                                                      \
-  { fields, sizeof fields / sizeof fields[0], sizeof(saltus_moreau_projected_options) }
+#define TABLE SALTUSI_TABLE(saltus_moreau_projected_options, fields)
 
-saltus_moreau_projected_options saltus_moreau_projected_options_default(void) {
-  const saltus_field_table table = TABLE;
-  saltus_moreau_projected_options options = {0};
-  saltus_options_defaults(&table, &options);
-  return options;
-}
+SALTUSI_DEFAULTS(saltus_moreau_projected_options, saltus_moreau_projected_options_default, fields)
 
 static void layout(void* work_, const void* options, const saltus_system* sys,
                    saltus_arena* arena) {

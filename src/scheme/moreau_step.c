@@ -18,6 +18,7 @@
 #include "scheme/moreau_step.h"
 
 #include "math/dense.h"
+#include "scheme/newton_end.h"
 
 #include <float.h>
 #include <string.h>
@@ -218,7 +219,7 @@ static saltus_status solve_velocity(saltusi_moreau* w, const saltus_moreau_jean_
   int nv = sys->dims.nv;
   memcpy(s->v1, s->v0, (size_t)nv * sizeof(double));
   bool exact = one_iteration_is_exact(sys);
-  double change = INFINITY;
+  saltusi_newton_end end = {.tol = o->newton_tol, .change = INFINITY};
   for (int k = 0; k < o->newton_max; k++) {
     saltus_status status = linearize(w, o, s, k == 0);
     if (status != SALTUS_OK) {
@@ -233,18 +234,10 @@ static saltus_status solve_velocity(saltusi_moreau* w, const saltus_moreau_jean_
     if (status != SALTUS_OK || exact) {
       return status;
     }
-    double before = change;
-    double size = fmax(saltusi_max_abs(nv, s->v0), saltusi_max_abs(nv, s->v1));
-    saltusi_add_scaled(nv, -1.0, s->v1, w->v_theta);
-    change = saltusi_max_abs(nv, w->v_theta);
-    if (!isfinite(change)) {
-      return SALTUS_RETRY_NAN;
-    }
-    /* the last digits may wander: an iteration that no longer shrinks has arrived as well */
-    bool arrived = change <= o->newton_tol * size ||
-                   (k > 1 && change >= before && change <= 1e4 * o->newton_tol * size);
-    if (arrived) {
-      return SALTUS_OK;
+    bool arrived = false;
+    status = saltusi_newton_judge(&end, s, k, w->v_theta, &arrived);
+    if (status != SALTUS_OK || arrived) {
+      return status;
     }
   }
   return SALTUS_RETRY_SMALLER;

@@ -40,15 +40,9 @@ static const saltus_field fields[] = {
     SALTUS_INT(saltus_rattle_options, newton_max, 100, 1, 1000, "most Newton iterations"),
 };
 
-#define TABLE                                                                                      \
-  { fields, sizeof fields / sizeof fields[0], sizeof(saltus_rattle_options) }
+#define TABLE SALTUSI_TABLE(saltus_rattle_options, fields)
 
-saltus_rattle_options saltus_rattle_options_default(void) {
-  const saltus_field_table table = TABLE;
-  saltus_rattle_options options = {0};
-  saltus_options_defaults(&table, &options);
-  return options;
-}
+SALTUSI_DEFAULTS(saltus_rattle_options, saltus_rattle_options_default, fields)
 
 static void layout(void* work_, const void* options, const saltus_system* sys,
                    saltus_arena* arena) {

@@ -63,15 +63,9 @@ static const saltus_field fields[] = {
     SALTUS_INT(saltus_schatzman_paoli_options, newton_max, 50, 1, 1000, "most Newton iterations"),
 };
 
-#define TABLE                                                                                      \
-  { fields, sizeof fields / sizeof fields[0], sizeof(saltus_schatzman_paoli_options) }
+#define TABLE SALTUSI_TABLE(saltus_schatzman_paoli_options, fields)
 
-saltus_schatzman_paoli_options saltus_schatzman_paoli_options_default(void) {
-  const saltus_field_table table = TABLE;
-  saltus_schatzman_paoli_options options = {0};
-  saltus_options_defaults(&table, &options);
-  return options;
-}
+SALTUSI_DEFAULTS(saltus_schatzman_paoli_options, saltus_schatzman_paoli_options_default, fields)
 
 static size_t memory_count(const void* options, const saltus_system* sys) {
   (void)options;

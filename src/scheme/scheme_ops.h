@@ -76,6 +76,17 @@ typedef struct saltusi_scheme_ops {
                        double* lasting);
 } saltusi_scheme_ops;
 
+/* The table of an options struct S from its fields, and the public function that gives its defaults. */
+#define SALTUSI_TABLE(S, fields)                                                                   \
+  { fields, sizeof fields / sizeof fields[0], sizeof(S) }
+#define SALTUSI_DEFAULTS(S, function, fields)                                                      \
+  S function(void) {                                                                               \
+    const saltus_field_table table = SALTUSI_TABLE(S, fields);                                     \
+    S options = {0};                                                                               \
+    saltus_options_defaults(&table, &options);                                                     \
+    return options;                                                                                \
+  }
+
 /* A step from given data into given places; commits nothing but the work counters, says nothing. */
 saltus_status saltusi_scheme_try(saltus_scheme* scheme, double t, double h,
                                  const saltus_state* from, saltus_state* to,
