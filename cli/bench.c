@@ -86,7 +86,7 @@ static void enter_ours(const cli_args* args, bench_job* job) {
     }
   }
   if (job->siconos != NULL) {
-    bench_siconos_enter(&job->races[FRICTION]);
+    bench_siconos_enter(&job->races[FRICTION], &job->races[COMPLEMENTARITY]);
   }
 }
 
@@ -94,7 +94,7 @@ static void enter_ours(const cli_args* args, bench_job* job) {
 static double time_ours(problem_job* j, const char* solver, double tol) {
   double best = INFINITY;
   double spent = 0.0;
-  for (int k = 0; k < 20 && spent < 0.02; k++) {
+  for (int k = 0; k < BENCH_REPEATS && spent < BENCH_SECONDS; k++) {
     if (problem_solve(j, solver, tol) != SALTUS_OK || j->result.outcome != SALTUS_SOLVED) {
       return INFINITY;
     }
@@ -130,15 +130,14 @@ static void run_problem(bench_job* job, const char* folder, const char* name) {
   bool lcp = problem_is_lcp(&j);
   bench_race* race = &job->races[lcp ? COMPLEMENTARITY : FRICTION];
   if (grow(race)) {
-    if (!lcp && job->siconos != NULL) {
-      bench_siconos_load(job->siconos, problem_friction(&j));
+    if (job->siconos != NULL) {
+      bench_siconos_load(job->siconos, &j);
     }
     double* row = race->seconds + (size_t)race->problems * (size_t)race->entrants;
     for (int e = 0; e < race->entrants; e++) {
       const bench_entrant* entrant = &race->entrant[e];
-      row[e] = entrant->siconos != 0
-                   ? bench_siconos_time(job->siconos, entrant, problem_friction(&j), job->tol)
-                   : time_ours(&j, entrant->name, job->tol);
+      row[e] = entrant->siconos != 0 ? bench_siconos_time(job->siconos, entrant, &j, job->tol)
+                                     : time_ours(&j, entrant->name, job->tol);
     }
     race->problem[race->problems++] = (bench_problem){.name = name, .contacts = j.contacts};
   }
@@ -178,8 +177,10 @@ static int report(const bench_job* job, const cli_args* args) {
         bench_print(&job->races[kind]);
       }
     }
-    if (job->siconos != NULL && job->races[FRICTION].problems > 0) {
-      bench_print_ratios(&job->races[FRICTION]);
+    for (int kind = 0; kind < RACES && job->siconos != NULL; kind++) {
+      if (job->races[kind].problems > 0) {
+        bench_print_ratios(&job->races[kind]);
+      }
     }
   }
   const char* figure = cli_value(args, "-o");

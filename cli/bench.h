@@ -11,13 +11,17 @@
 #include "cli.h"
 #include "problem_job.h"
 
-enum { BENCH_ENTRANTS = 24, BENCH_TAUS = 6 };
+enum { BENCH_ENTRANTS = 40, BENCH_TAUS = 6 };
+
+/* A time is the smallest of so many calls, or of those that fit into so many seconds. */
+enum { BENCH_REPEATS = 300 };
+#define BENCH_SECONDS 0.03
 
 /* A solver of ours or of Siconos. */
 typedef struct bench_entrant {
   const char* name; /* as printed: "siconos nsgs" */
   int siconos;      /* its number there; 0: one of ours */
-  int rows;         /* 0: every problem; 2, 3: contacts of so many rows only */
+  int rows;         /* Siconos: 2, 3: contacts of so many rows only; complementarity: 1, 2 mixed */
 } bench_entrant;
 
 typedef struct bench_problem {
@@ -51,15 +55,15 @@ typedef struct bench_siconos bench_siconos;
 bench_siconos* bench_siconos_open(void);
 void bench_siconos_close(bench_siconos* siconos);
 
-/* Entrants of Siconos appended to the race. */
-void bench_siconos_enter(bench_race* race);
+/* Entrants of Siconos appended to the races. */
+void bench_siconos_enter(bench_race* friction, bench_race* complementarity);
 
 /* Hands a problem over, through a file; the next times are of it. */
-void bench_siconos_load(bench_siconos* siconos, const saltus_friction_problem* problem);
+void bench_siconos_load(bench_siconos* siconos, const problem_job* j);
 
-/* Seconds of the fastest of a few calls that brings the residual, measured by us, to tol; INFINITY
+/* Seconds of the fastest of many calls that bring the residual, measured by us, to tol; INFINITY
  * when none does. Its own tolerance is tightened until it does. */
 double bench_siconos_time(bench_siconos* siconos, const bench_entrant* entrant,
-                          const saltus_friction_problem* problem, double tol);
+                          const problem_job* j, double tol);
 
 #endif

@@ -6,7 +6,7 @@
  * format. Its residual depends on the units of the problem, so ours decides. Each solver
  * runs in a child of this process with an alarm, so that one that does not return costs nothing else.
  */
-#include "bench.h"
+#include "bench_siconos.h"
 
 #include <dlfcn.h>
 #include <math.h>
@@ -15,29 +15,6 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-/* The first members of its SolverOptions. */
-typedef struct siconos_options {
-  int solver;
-  bool set;
-  int integers;
-  int* integer; /* [0]: iterations at most */
-  int reals;
-  double* real; /* [0]: tolerance */
-} siconos_options;
-
-typedef int siconos_driver(void* problem, double* r, double* u, siconos_options* options);
-
-struct bench_siconos {
-  void* library;
-  void* (*read)(const char* path);
-  void (*free_problem)(void* problem);
-  siconos_options* (*create)(int solver);
-  void (*destroy)(siconos_options* options);
-  siconos_driver* spatial;
-  siconos_driver* planar;
-  void* problem; /* the one that was loaded last */
-};
 
 /* Seconds after which a solver is given up, all its tries on one problem together. */
 enum { PATIENCE = 10 };
@@ -56,12 +33,21 @@ bench_siconos* bench_siconos_open(void) {
   const struct {
     const char* name;
     void* to;
-  } wanted[] = {{"frictionContact_new_from_filename", (void*)&s->read},
-                {"frictionContactProblem_free", (void*)&s->free_problem},
-                {"solver_options_create", (void*)&s->create},
+  } wanted[] = {{"solver_options_create", (void*)&s->create},
                 {"solver_options_delete", (void*)&s->destroy},
+                {"frictionContact_new_from_filename", (void*)&s->read_friction},
+                {"frictionContactProblem_free", (void*)&s->free_friction},
                 {"fc3d_driver", (void*)&s->spatial},
-                {"fc2d_driver", (void*)&s->planar}};
+                {"fc2d_driver", (void*)&s->planar},
+                {"linearComplementarity_newFromFilename", (void*)&s->read_lcp},
+                {"freeLinearComplementarityProblem", (void*)&s->free_lcp},
+                {"linearComplementarity_driver", (void*)&s->lcp},
+                {"mixedLinearComplementarity_new", (void*)&s->new_mixed},
+                {"mixedLinearComplementarity_newFromFilename", (void*)&s->read_mixed},
+                {"mixedLinearComplementarity_free", (void*)&s->free_mixed},
+                {"mlcp_driver", (void*)&s->mixed},
+                {"mlcp_driver_init", (void*)&s->mixed_init},
+                {"mlcp_driver_reset", (void*)&s->mixed_reset}};
   for (size_t k = 0; k < sizeof wanted / sizeof wanted[0]; k++) {
     void* symbol = find(s->library, wanted[k].name);
     if (symbol == NULL) {
@@ -74,51 +60,74 @@ bench_siconos* bench_siconos_open(void) {
   return s;
 }
 
+static void drop_problem(bench_siconos* s) {
+  if (s->problem != NULL) {
+    s->free_problem(s->problem);
+  }
+  s->problem = NULL;
+}
+
 void bench_siconos_close(bench_siconos* s) {
   if (s == NULL) {
     return;
   }
-  if (s->problem != NULL) {
-    s->free_problem(s->problem);
-  }
+  drop_problem(s);
   if (s->library != NULL) {
     dlclose(s->library);
   }
   free(s);
 }
 
-void bench_siconos_enter(bench_race* race) {
+void bench_siconos_enter(bench_race* friction, bench_race* complementarity) {
   static const bench_entrant list[] = {{"siconos nsgs", 500, 3},     {"siconos prox", 502, 3},
                                        {"siconos dsfp", 505, 3},     {"siconos nsn-ac", 504, 3},
                                        {"siconos nsn-fb", 513, 3},   {"siconos admm", 523, 3},
                                        {"siconos 2d-nsgs", 400, 2},  {"siconos 2d-cpg", 402, 2},
                                        {"siconos 2d-lemke", 404, 2}, {"siconos 2d-enum", 405, 2}};
-  for (size_t k = 0; k < sizeof list / sizeof list[0] && race->entrants < BENCH_ENTRANTS; k++) {
-    race->entrant[race->entrants++] = list[k];
+  for (size_t k = 0; k < sizeof list / sizeof list[0] && friction->entrants < BENCH_ENTRANTS; k++) {
+    friction->entrant[friction->entrants++] = list[k];
   }
+  siconos_lcp_enter(complementarity);
 }
 
-void bench_siconos_load(bench_siconos* s, const saltus_friction_problem* problem) {
-  if (s->problem != NULL) {
-    s->free_problem(s->problem);
+bool siconos_file_make(siconos_file* file, const char* name) {
+  snprintf(file->folder, sizeof file->folder, "/tmp/saltus-bench-XXXXXX");
+  if (mkdtemp(file->folder) == NULL) {
+    return false;
   }
-  s->problem = NULL;
-  char folder[] = "/tmp/saltus-bench-XXXXXX";
-  char path[sizeof folder + 16];
-  if (mkdtemp(folder) == NULL) {
+  snprintf(file->path, sizeof file->path, "%s/%s", file->folder, name);
+  return true;
+}
+
+void siconos_file_drop(const siconos_file* file) {
+  unlink(file->path);
+  rmdir(file->folder);
+}
+
+static void load_friction(bench_siconos* s, const problem_job* j) {
+  siconos_file file;
+  if (!siconos_file_make(&file, "fc.dat")) {
     return;
   }
-  snprintf(path, sizeof path, "%s/fc.dat", folder);
-  if (saltus_problem_file_write_friction(path, problem, cli_log()) == SALTUS_OK) {
-    s->problem = s->read(path);
+  if (saltus_problem_file_write_friction(file.path, problem_friction(j), cli_log()) == SALTUS_OK) {
+    s->problem = s->read_friction(file.path);
+    s->free_problem = s->free_friction;
   }
-  unlink(path);
-  rmdir(folder);
+  siconos_file_drop(&file);
 }
 
-/* One call with its own tolerance; the residual by our measure. */
-static double call(bench_siconos* s, const bench_entrant* entrant,
-                   const saltus_friction_problem* problem, double own, double* seconds) {
+void bench_siconos_load(bench_siconos* s, const problem_job* j) {
+  drop_problem(s);
+  if (problem_is_lcp(j)) {
+    siconos_lcp_load(s, j);
+  } else {
+    load_friction(s, j);
+  }
+}
+
+static double call_friction(bench_siconos* s, const bench_entrant* entrant, const problem_job* j,
+                            double own, double* seconds) {
+  const saltus_friction_problem* problem = problem_friction(j);
   size_t rows = (size_t)problem->W.offset[problem->W.units];
   double* r = calloc(2 * rows, sizeof(double));
   siconos_options* options = s->create(entrant->siconos);
@@ -138,17 +147,20 @@ static double call(bench_siconos* s, const bench_entrant* entrant,
   return residual;
 }
 
-/* Tightens its tolerance until ours is met; the smallest time of a few calls then. */
-static double time_in_child(bench_siconos* s, const bench_entrant* entrant,
-                            const saltus_friction_problem* problem, double tol) {
-  double seconds = 0.0;
+/* Tightens its tolerance until ours is met; the smallest time of many calls then. */
+static double time_in_child(bench_siconos* s, const bench_entrant* entrant, const problem_job* j,
+                            double tol) {
+  siconos_call* call = problem_is_lcp(j) ? siconos_lcp_call : call_friction;
   double own = tol;
   for (int k = 0; k < 4; k++, own *= 0.03) {
-    if (call(s, entrant, problem, own, &seconds) <= tol) {
-      double best = seconds;
-      for (int again = 0; again < 10 && seconds < 0.01; again++) {
-        call(s, entrant, problem, own, &seconds);
+    double best = INFINITY;
+    if (call(s, entrant, j, own, &best) <= tol) {
+      double spent = best;
+      for (int again = 1; again < BENCH_REPEATS && spent < BENCH_SECONDS; again++) {
+        double seconds = INFINITY;
+        call(s, entrant, j, own, &seconds);
         best = fmin(best, seconds);
+        spent += seconds;
       }
       return best;
     }
@@ -156,20 +168,24 @@ static double time_in_child(bench_siconos* s, const bench_entrant* entrant,
   return INFINITY;
 }
 
-static bool fits(const bench_entrant* entrant, const saltus_friction_problem* problem) {
+static bool fits(const bench_entrant* entrant, const problem_job* j) {
   enum { ENUMERATION = 405, ENUMERATED = 6 }; /* it visits 3^contacts cases */
-  for (int i = 0; i < problem->W.units; i++) {
-    if (problem->W.offset[i + 1] - problem->W.offset[i] != entrant->rows) {
+  if (problem_is_lcp(j)) {
+    return siconos_lcp_fits(entrant, j);
+  }
+  const saltus_block_matrix* W = &problem_friction(j)->W;
+  for (int i = 0; i < W->units; i++) {
+    if (W->offset[i + 1] - W->offset[i] != entrant->rows) {
       return false;
     }
   }
-  return entrant->siconos != ENUMERATION || problem->W.units <= ENUMERATED;
+  return entrant->siconos != ENUMERATION || W->units <= ENUMERATED;
 }
 
-double bench_siconos_time(bench_siconos* s, const bench_entrant* entrant,
-                          const saltus_friction_problem* problem, double tol) {
+double bench_siconos_time(bench_siconos* s, const bench_entrant* entrant, const problem_job* j,
+                          double tol) {
   int ends[2];
-  if (!fits(entrant, problem) || s->problem == NULL || pipe(ends) != 0) {
+  if (!fits(entrant, j) || s->problem == NULL || pipe(ends) != 0) {
     return INFINITY;
   }
   double best = INFINITY;
@@ -178,7 +194,7 @@ double bench_siconos_time(bench_siconos* s, const bench_entrant* entrant,
   if (child == 0) {
     alarm(PATIENCE);
     if (freopen("/dev/null", "w", stdout) != NULL && freopen("/dev/null", "w", stderr) != NULL) {
-      best = time_in_child(s, entrant, problem, tol);
+      best = time_in_child(s, entrant, j, tol);
     }
     _exit(write(ends[1], &best, sizeof best) == sizeof best ? 0 : 1);
   }

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * bench_siconos_lcp.c - complementarity problems for Siconos numerics. Plain ones are handed over
+ * dense, because most of its solvers take nothing else; mixed ones as the file that was read, which
+ * may hold them in both of its two forms.
+ */
+#include "bench_siconos.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* The third member of an entrant tells the two kinds apart. */
+enum { PLAIN = 1, MIXED = 2 };
+/* Numbers of its enumerations, which visit 2^rows cases, and how many rows they get. */
+enum { ENUM = 213, MIXED_ENUM = 105, MIXED_DIRECT_ENUM = 107, ENUMERATED = 20 };
+
+void siconos_lcp_enter(bench_race* race) {
+  static const bench_entrant list[] = {
+      {"siconos lemke", 200, PLAIN},         {"siconos pgs", 202, PLAIN},
+      {"siconos cpg", 203, PLAIN},           {"siconos nsqp", 207, PLAIN},
+      {"siconos newton-min", 208, PLAIN},    {"siconos newton-fb", 209, PLAIN},
+      {"siconos psor", 210, PLAIN},          {"siconos rpgs", 211, PLAIN},
+      {"siconos enum", ENUM, PLAIN},         {"siconos cao-ferris", 214, PLAIN},
+      {"siconos pivot", 215, PLAIN},         {"siconos bard", 216, PLAIN},
+      {"siconos murty", 217, PLAIN},         {"siconos newton-min-fb", 218, PLAIN},
+      {"siconos pathsearch", 219, PLAIN},    {"siconos m-pgs", 100, MIXED},
+      {"siconos m-rpgs", 101, MIXED},        {"siconos m-psor", 102, MIXED},
+      {"siconos m-rpsor", 103, MIXED},       {"siconos m-path", 104, MIXED},
+      {"siconos m-enum", MIXED_ENUM, MIXED}, {"siconos m-direct-enum", MIXED_DIRECT_ENUM, MIXED},
+      {"siconos m-fb", 112, MIXED},          {"siconos m-direct-fb", 113, MIXED},
+      {"siconos m-lemke", 115, MIXED}};
+  for (size_t k = 0; k < sizeof list / sizeof list[0] && race->entrants < BENCH_ENTRANTS; k++) {
+    race->entrant[race->entrants++] = list[k];
+  }
+}
+
+static bool is_mixed(const problem_job* j) {
+  return j->file->kind == SALTUS_PROBLEM_MIXED_LCP;
+}
+
+bool siconos_lcp_fits(const bench_entrant* entrant, const problem_job* j) {
+  bool enumerates = entrant->siconos == ENUM || entrant->siconos == MIXED_ENUM ||
+                    entrant->siconos == MIXED_DIRECT_ENUM;
+  return entrant->rows == (is_mixed(j) ? MIXED : PLAIN) &&
+         (!enumerates || j->contacts <= ENUMERATED);
+}
+
+/* Row major, whatever the storage was; the caller frees it. */
+static double* dense_copy(const saltus_lcp* lcp) {
+  size_t n = (size_t)lcp->n;
+  double* M = calloc(n * n + 1, sizeof(double));
+  for (size_t i = 0; M != NULL && i < n; i++) {
+    for (size_t k = 0; lcp->sparse.start == NULL && k < n; k++) {
+      M[i * n + k] = lcp->M[i * n + k];
+    }
+    for (int k = lcp->sparse.start != NULL ? lcp->sparse.start[i] : 0;
+         lcp->sparse.start != NULL && k < lcp->sparse.start[i + 1]; k++) {
+      M[i * n + (size_t)lcp->sparse.column[k]] += lcp->sparse.values[k];
+    }
+  }
+  return M;
+}
+
+/* Its problem. */
+typedef struct siconos_lcp {
+  int size;
+  void* M;
+  double* q;
+} siconos_lcp;
+
+static void load_plain(bench_siconos* s, const saltus_lcp* lcp) {
+  siconos_file file;
+  double* M = dense_copy(lcp);
+  if (M != NULL && siconos_file_make(&file, "lcp.dat")) {
+    const saltus_lcp dense = {.n = lcp->n, .M = M, .q = lcp->q};
+    siconos_lcp* problem = calloc(1, sizeof *problem);
+    if (problem != NULL &&
+        saltus_problem_file_write_lcp(file.path, &dense, cli_log()) == SALTUS_OK) {
+      s->read_lcp(problem, file.path); /* returns 1 whether it could read or not */
+    }
+    if (problem != NULL && problem->q != NULL) {
+      s->problem = problem;
+      s->free_problem = s->free_lcp;
+    } else {
+      free(problem);
+    }
+    siconos_file_drop(&file);
+  }
+  free(M);
+}
+
+static void load_mixed(bench_siconos* s, const char* path) {
+  void* problem = s->new_mixed();
+  if (problem != NULL && s->read_mixed(problem, path) == 0) {
+    s->problem = problem;
+    s->free_problem = s->free_mixed;
+  }
+}
+
+void siconos_lcp_load(bench_siconos* s, const problem_job* j) {
+  if (is_mixed(j)) {
+    load_mixed(s, j->path);
+  } else {
+    load_plain(s, &j->file->lcp);
+  }
+}
+
+/* Its answer may be in the order of the file or with the equalities first: the better one counts. */
+static double judge(const problem_job* j, const double* z, double* ordered, double* w) {
+  const saltus_lcp* lcp = &j->file->lcp;
+  double residual = saltus_lcp_residual(lcp, z, w).normalised;
+  if (is_mixed(j)) {
+    for (int i = 0; i < lcp->n; i++) {
+      ordered[i] = z[j->file->file_row[i]];
+    }
+    residual = fmin(residual, saltus_lcp_residual(lcp, ordered, w).normalised);
+  }
+  return residual;
+}
+
+double siconos_lcp_call(bench_siconos* s, const bench_entrant* entrant, const problem_job* j,
+                        double own, double* seconds) {
+  size_t n = (size_t)j->file->lcp.n;
+  double* z = calloc(3 * n + 1, sizeof(double));
+  siconos_options* options = s->create(entrant->siconos);
+  double residual = INFINITY;
+  if (z != NULL && options != NULL) {
+    options->real[0] = own;
+    options->integer[0] = options->integer[0] > 10000 ? options->integer[0] : 10000;
+    bool mixed = is_mixed(j);
+    if (mixed) { /* its memory is not part of the time, as ours is not */
+      s->mixed_init(s->problem, options);
+    }
+    double start = problem_seconds();
+    (mixed ? s->mixed : s->lcp)(s->problem, z, z + n, options);
+    *seconds = problem_seconds() - start;
+    if (mixed) {
+      s->mixed_reset(s->problem, options);
+    }
+    residual = judge(j, z, z + n, z + 2 * n);
+  }
+  if (options != NULL) {
+    s->destroy(options);
+  }
+  free(z);
+  return residual;
+}
