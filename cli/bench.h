@@ -14,7 +14,7 @@
 enum { BENCH_ENTRANTS = 40, BENCH_TAUS = 6 };
 
 /* A time is the smallest of so many calls, or of those that fit into so many seconds. */
-enum { BENCH_REPEATS = 300 };
+enum { BENCH_REPEATS = 2000 };
 #define BENCH_SECONDS 0.03
 
 /* A solver of ours or of Siconos. */

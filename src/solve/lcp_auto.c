@@ -3,6 +3,7 @@
  *
  * lcp_auto.c - the portfolio, cheapest first; measured on the published collections:
  *
+ *   up to 12 rows       pivots on the stack, without a guess
  *   chains              active set, monotone sweeps
  *   everything          block principal pivoting
  *   up to 60 rows       Lemke; up to 12 rows all bases
@@ -57,5 +58,6 @@ const saltusi_lcp_ops saltusi_lcp_auto = {
     .info = {.name = "auto",
              .summary = "active set, principal pivoting, Lemke and all bases, cheapest first",
              .source = "see the single solvers"},
+    .tiny = true,
     .solve = solve,
 };

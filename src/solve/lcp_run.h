@@ -78,6 +78,7 @@ bool saltusi_lcp_run_interior(saltusi_lcp_run* run, int iterations);
 /* One entry of the registry. */
 typedef struct saltusi_lcp_ops {
   saltus_solver_info info;
+  bool tiny; /* a few rows without a guess are tried on the stack first */
   void (*solve)(saltusi_lcp_run* run);
 } saltusi_lcp_ops;
 

@@ -9,6 +9,7 @@
 #include "base/suggest.h"
 #include "solve/lcp_mixed.h"
 #include "solve/lcp_run.h"
+#include "solve/lcp_tiny.h"
 
 #include <math.h>
 #include <string.h>
@@ -212,19 +213,17 @@ static saltus_status make_room(saltus_lcp_solver* solver, const saltus_lcp* prob
   return SALTUS_OK;
 }
 
+/* The problem is valid. */
 static saltus_status prepare(saltus_lcp_solver* solver, const saltus_lcp* problem,
                              saltusi_lcp_matrix* M) {
-  saltus_status status = validate(solver, problem);
-  if (status != SALTUS_OK) {
-    return status;
-  }
   *M = seen_matrix(problem);
   return fits(solver, problem, M) ? SALTUS_OK : make_room(solver, problem, M);
 }
 
 saltus_status saltus_lcp_solver_setup(saltus_lcp_solver* solver, const saltus_lcp* problem) {
   saltusi_lcp_matrix M;
-  return prepare(solver, problem, &M);
+  saltus_status status = validate(solver, problem);
+  return status == SALTUS_OK ? prepare(solver, problem, &M) : status;
 }
 
 static double norm(int n, const double* x, double* largest) {
@@ -358,14 +357,58 @@ static void solve_plain(saltus_lcp_solver* solver, const saltus_lcp* problem,
   }
 }
 
+/* A few rows without a guess: neither room nor a look at the matrix is needed. True when solved; what
+ * is not finite ends up in the residual or in |q|. */
+static bool solve_tiny(const saltus_lcp* problem, double tol, double* z, double* w,
+                       saltus_solve_result* result) {
+  int n = problem->n;
+  double size2 = 0.0;
+  for (int i = 0; i < n; i++) {
+    if (z[i] != 0.0) {
+      return false;
+    }
+    size2 += problem->q[i] * problem->q[i];
+  }
+  double trial[SALTUSI_LCP_TINY_MAX];
+  saltusi_lcp_tiny_result tiny = saltusi_lcp_tiny(problem, trial);
+  if (!tiny.found || !isfinite(size2)) {
+    return false;
+  }
+  saltus_residual residual = saltus_lcp_residual(problem, trial, w);
+  if (!(residual.normalised <= tol)) {
+    return false;
+  }
+  for (int i = 0; i < n; i++) {
+    z[i] = trial[i];
+  }
+  saltusi_lcp_run run = {.stages = result->stages};
+  if (tiny.lemke > 0) {
+    saltusi_lcp_run_note(&run, "lemke", tiny.lemke);
+  } else if (tiny.principal > 0) {
+    saltusi_lcp_run_note(&run, "principal-pivoting", tiny.principal);
+  }
+  result->iterations = run.iterations;
+  result->residual = residual;
+  result->outcome = SALTUS_SOLVED;
+  return true;
+}
+
 saltus_status saltus_lcp_solve(saltus_lcp_solver* solver, const saltus_lcp* problem, double tol,
                                double* z, double* w, saltus_solve_result* result) {
   result->outcome = SALTUS_UNSOLVED;
   result->residual = (saltus_residual){INFINITY, INFINITY, INFINITY};
   result->iterations = 0;
   result->stages[0] = '\0';
+  saltus_status status = validate(solver, problem);
+  if (status != SALTUS_OK) {
+    return status;
+  }
+  if (solver->ops->tiny && problem->n <= SALTUSI_LCP_TINY_MAX &&
+      solve_tiny(problem, tol, z, w, result)) {
+    return SALTUS_OK;
+  }
   saltusi_lcp_matrix M;
-  saltus_status status = prepare(solver, problem, &M);
+  status = prepare(solver, problem, &M);
   if (status != SALTUS_OK) {
     return status;
   }
