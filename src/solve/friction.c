@@ -374,8 +374,14 @@ saltus_status saltus_friction_solve(saltus_friction_solver* solver,
   if (run.best > tol) {
     solver->ops->solve(&run);
   }
-  memcpy(r, work->best, (size_t)work->pattern.rows * sizeof(double));
-  result->residual = saltusi_friction_case_residual(in, r, u);
+  size_t bytes = (size_t)work->pattern.rows * sizeof(double);
+  memcpy(r, work->best, bytes);
+  if (run.known) {
+    memcpy(u, work->sweep.u, bytes);
+    result->residual = run.residual;
+  } else {
+    result->residual = saltusi_friction_case_residual(in, r, u);
+  }
   result->outcome = result->residual.normalised <= tol ? SALTUS_SOLVED : SALTUS_UNSOLVED;
   return SALTUS_OK;
 }

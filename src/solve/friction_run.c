@@ -126,6 +126,17 @@ bool saltusi_run_note(saltusi_friction_run* run, const char* name, saltusi_stage
   return run->best <= run->tol;
 }
 
+bool saltusi_run_judge(saltusi_friction_run* run, const char* name, int iterations) {
+  saltusi_friction_work* work = run->work;
+  saltus_residual residual =
+      saltusi_friction_case_residual(&work->given, work->point, work->sweep.u);
+  if (residual.normalised < run->best && residual.normalised <= run->tol) {
+    run->known = true;
+    run->residual = residual;
+  }
+  return saltusi_run_note(run, name, (saltusi_stage){iterations, residual.normalised});
+}
+
 bool saltusi_run_sweeps(saltusi_friction_run* run, const saltusi_sweep_settings* settings) {
   saltusi_friction_work* work = run->work;
   saltusi_stage stage = saltusi_gauss_seidel(&work->sweep, &work->given, settings, work->point);

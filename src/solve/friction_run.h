@@ -43,6 +43,8 @@ typedef struct saltusi_friction_run {
   double cost; /* multiply-adds spent */
   double cost_limit;
   double best; /* residual of work->best */
+  bool known;  /* all of it is in `residual`, and its velocities are in work->sweep.u */
+  saltus_residual residual;
   saltus_solve_result* result;
   const char* stage; /* the last one named in result->stages */
   int stage_iterations;
@@ -62,6 +64,10 @@ void saltusi_run_from_best(saltusi_friction_run* run);
 
 /* Takes note of a stage that ran on work->point. */
 bool saltusi_run_note(saltusi_friction_run* run, const char* name, saltusi_stage stage);
+
+/* The same for a stage that left the residual of work->point to be found; when that solves the problem
+ * it need not be computed once more. */
+bool saltusi_run_judge(saltusi_friction_run* run, const char* name, int iterations);
 
 /* Multiply-adds of one iteration, as the portfolio predicts them. */
 double saltusi_interior_cost(const saltusi_friction_work* work);
