@@ -31,6 +31,7 @@ extern const bench bench_beads;
 extern const bench bench_small_problems;
 extern const bench bench_random_packings;
 extern const bench bench_large_packings;
+extern const bench bench_warm_start;
 extern const bench bench_adaptive_speed;
 extern const bench bench_adaptive_ratios;
 

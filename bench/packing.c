@@ -65,7 +65,7 @@ static void add_contact(world* w, int first, int second, const double* normal,
   memcpy(c->point, point, sizeof c->point);
 }
 
-static void tangents(const double* n, double t[2][3]) {
+void packing_tangents(const double* n, double t[2][3]) {
   double* a = t[0];
   if (fabs(n[0]) < 0.6) {
     a[0] = 0.0;
@@ -104,7 +104,7 @@ static void fill_levers(const world* w, int* start, int* column, double* values,
   for (int c = 0; c < w->contacts; c++) {
     const contact* k = &w->list[c];
     double t[2][3];
-    tangents(k->normal, t);
+    packing_tangents(k->normal, t);
     const double* axes[3] = {k->normal, t[0], t[1]};
     for (int side = 0; side < 2; side++) {
       int body = side == 0 ? k->first : k->second;

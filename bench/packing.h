@@ -41,6 +41,9 @@ bool packing_stack(int boxes, double mu, double push, packing* out);
 
 void packing_free(packing* p);
 
+/* Two directions at right angles to n and to each other. */
+void packing_tangents(const double* n, double t[2][3]);
+
 /* Random numbers that are the same everywhere: 0 <= x < 1. */
 double packing_random(uint64_t* state);
 

@@ -157,6 +157,9 @@ typedef enum saltus_joint_level {
   SALTUS_JOINTS_END   /* v_{k+1}: order 1, damps inconsistent velocities */
 } saltus_joint_level;
 
+/* Whether contact problems start from the impulses of the last accepted step or from zero. */
+typedef enum saltus_warm_start { SALTUS_WARM_START_YES, SALTUS_WARM_START_NO } saltus_warm_start;
+
 typedef struct saltus_moreau_jean_options {
   double theta;      /* weight of the end of the step in forces and positions */
   double gamma;      /* how far ahead contacts are looked for, in steps */
@@ -164,6 +167,7 @@ typedef struct saltus_moreau_jean_options {
   int joints;        /* saltus_joint_level */
   double newton_tol; /* relative change of the velocity that ends Newton's iteration */
   int newton_max;
+  int warm_start; /* saltus_warm_start */
 } saltus_moreau_jean_options;
 
 SALTUS_API saltus_moreau_jean_options saltus_moreau_jean_options_default(void);
@@ -176,6 +180,7 @@ typedef struct saltus_moreau_projected_options {
   int activation; /* 0: contacts that would penetrate join; 1: the forecast alone, as printed */
   double newton_tol;
   int newton_max;
+  int warm_start; /* saltus_warm_start */
 } saltus_moreau_projected_options;
 
 SALTUS_API saltus_moreau_projected_options saltus_moreau_projected_options_default(void);
@@ -185,6 +190,7 @@ typedef struct saltus_moreau_midpoint_options {
   int velocity; /* in the forces; 0: mean of the step, 1: its start */
   double newton_tol;
   int newton_max;
+  int warm_start; /* saltus_warm_start */
 } saltus_moreau_midpoint_options;
 
 SALTUS_API saltus_moreau_midpoint_options saltus_moreau_midpoint_options_default(void);
@@ -193,6 +199,7 @@ SALTUS_API saltus_moreau_midpoint_options saltus_moreau_midpoint_options_default
 typedef struct saltus_variational_options {
   double newton_tol;
   int newton_max;
+  int warm_start; /* saltus_warm_start */
 } saltus_variational_options;
 
 SALTUS_API saltus_variational_options saltus_variational_options_default(void);
@@ -201,6 +208,7 @@ SALTUS_API saltus_variational_options saltus_variational_options_default(void);
 typedef struct saltus_rattle_options {
   double newton_tol;
   int newton_max;
+  int warm_start; /* saltus_warm_start */
 } saltus_rattle_options;
 
 SALTUS_API saltus_rattle_options saltus_rattle_options_default(void);
@@ -210,6 +218,7 @@ typedef struct saltus_schatzman_paoli_options {
   double theta; /* weight of the end of the step in forces */
   double newton_tol;
   int newton_max;
+  int warm_start; /* saltus_warm_start */
 } saltus_schatzman_paoli_options;
 
 SALTUS_API saltus_schatzman_paoli_options saltus_schatzman_paoli_options_default(void);

@@ -13,6 +13,7 @@ SALTUS_BEGIN_DECLS
 typedef struct saltus_work {
   long long steps; /* attempted */
   long long force_evaluations, contact_solves, newton_iterations, factorizations;
+  long long contact_iterations; /* of the contact solvers: sweeps, pivots, factorisations */
 } saltus_work;
 
 /* What kept a step of a scheme that chooses its steps from being longer. */

@@ -70,7 +70,7 @@ void saltusi_dg_layout(saltusi_dg* w, const saltus_dg_options* o, bool plus,
   w->closure = o->closure;
   w->plus = plus;
   if (o->degree == 0) {
-    saltusi_moreau_layout(&w->moreau, sys, arena);
+    saltusi_moreau_layout(&w->moreau, SALTUS_WARM_START_NO, sys, arena);
     return;
   }
   saltusi_dg_tableau_make(o->degree, plus, &w->table);

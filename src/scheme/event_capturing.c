@@ -25,7 +25,7 @@ void saltusi_capture_layout(saltusi_capture* w, const saltusi_tableau* method,
                             const saltus_system* sys, saltus_arena* arena) {
   const saltus_dims* d = &sys->dims;
   saltusi_rk_layout(&w->rk, method, sys, arena);
-  saltusi_moreau_layout(&w->moreau, sys, arena);
+  saltusi_moreau_layout(&w->moreau, SALTUS_WARM_START_NO, sys, arena);
   saltusi_acceleration_layout(&w->pressing, sys, arena);
   saltusi_linear_layout(&w->mass, sys, arena);
   saltusi_law_layout(&w->law, d, false, arena);

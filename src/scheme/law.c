@@ -62,6 +62,8 @@ void saltusi_law_layout_rubbing(saltusi_law* law, const saltus_system* sys, bool
     saltusi_friction_step_layout(&law->friction, units, each, law->dense_max, arena);
     law->first = SALTUS_PUSH(arena, int, d->nc + 1);
     law->mu = SALTUS_PUSH(arena, double, d->nc);
+    law->slip = SALTUS_PUSH(arena, double, d->nc);
+    law->friction.slip = law->slip;
   }
 }
 
@@ -213,15 +215,22 @@ saltus_status saltusi_law_solve(saltusi_law* law, saltusi_eval* eval, int joints
     law->P[0] = law->rhs[0] < 0.0 ? -law->rhs[0] / law->diagonal[0] : 0.0;
     return SALTUS_OK;
   }
-  memset(law->P, 0, (size_t)rows * sizeof(double));
+  if (law->warm.each == 0) {
+    memset(law->P, 0, (size_t)rows * sizeof(double));
+  }
   if (law->banded) {
-    if (saltusi_lcp_step_banded(&law->solver.lcp, &law->band, law->rhs, law->P)) {
+    bool solved = saltusi_lcp_step_banded(&law->solver.lcp, &law->band, law->rhs, law->P);
+    eval->work.contact_iterations += law->solver.lcp.iterations;
+    if (solved) {
       return SALTUS_OK;
     }
     memset(law->P, 0, (size_t)rows * sizeof(double));
   }
   if (!law->banded || spread_band(law, eval, rows)) {
-    switch (saltusi_mixed_solve(&law->solver, joints, contacts, law->W, law->rhs, law->P)) {
+    saltusi_mixed_outcome outcome =
+        saltusi_mixed_solve(&law->solver, joints, contacts, law->W, law->rhs, law->P);
+    eval->work.contact_iterations += law->solver.lcp.iterations;
+    switch (outcome) {
     case SALTUSI_MIXED_SOLVED:
       return SALTUS_OK;
     case SALTUSI_MIXED_DEPENDENT:
@@ -250,8 +259,13 @@ saltus_status saltusi_law_solve_rubbing(saltusi_law* law, saltusi_eval* eval, in
     W = law->solver.schur;
     rhs = law->solver.rest;
   }
+  if (law->warm.each == 0) {
+    memset(law->P + joints, 0, (size_t)rows * sizeof(double));
+    memset(law->slip, 0, (size_t)contacts * sizeof(double));
+  }
   bool solved = saltusi_friction_step_solve(&law->friction, contacts, law->first, law->mu, W, rhs,
                                             law->P + joints);
+  eval->work.contact_iterations += law->friction.iterations;
   if (!solved) {
     bool numbers = isfinite(saltusi_max_abs(joints + rows, law->rhs));
     return numbers ? SALTUS_RETRY_SMALLER : SALTUS_RETRY_NAN;

@@ -19,14 +19,22 @@
 #include "solve/mixed_lcp.h"
 #include "system/linear.h"
 
+/* First guess of P from the memory of the last accepted step; see warm_start.h. */
+typedef struct saltusi_warm {
+  int each;             /* doubles kept of a contact; 0: every solve starts from zero */
+  const double* memory; /* what was kept */
+  double factor;        /* impulses of this step over those of the last; 0: there are none */
+} saltusi_warm;
+
 typedef struct saltusi_law {
   saltusi_row_block rows; /* [rows + 3]: room to look at a contact before it counts */
   saltusi_mixed_work solver;
-  int dense_max;    /* rows of the largest dense W */
-  double* AinvG;    /* [dense_max x nv] row r is A^-1 G_r */
-  double* W;        /* [dense_max x dense_max] */
-  double* rhs;      /* [rows] */
-  double* P;        /* [rows] */
+  int dense_max; /* rows of the largest dense W */
+  double* AinvG; /* [dense_max x nv] row r is A^-1 G_r */
+  double* W;     /* [dense_max x dense_max] */
+  double* rhs;   /* [rows] */
+  double* P;     /* [rows] first guess when warm.each > 0, and the answer */
+  saltusi_warm warm;
   double* diagonal; /* [rows] of W */
 
   /* Many contacts with sparse rows and a diagonal A, a column of balls: W is a narrow band, and
@@ -43,8 +51,9 @@ typedef struct saltusi_law {
 
   bool rubs; /* there is friction, and memory for it: */
   saltusi_friction_step friction;
-  int* first; /* [nc + 1] first row of each contact, counted without the joints */
-  double* mu; /* [nc] */
+  int* first;   /* [nc + 1] first row of each contact, counted without the joints */
+  double* mu;   /* [nc] */
+  double* slip; /* [nc] slip parameters, guessed and found like P */
 } saltusi_law;
 
 /* Rows that a contact has in a law with friction: tangents count only when they can rub. */

@@ -20,15 +20,21 @@ static const saltus_field fields[] = {
     SALTUS_REAL(saltus_moreau_jean_options, newton_tol, 1e-13, 1e-15, 1e-2,
                 "relative change of the velocity that ends Newton's iteration [1]"),
     SALTUS_INT(saltus_moreau_jean_options, newton_max, 30, 1, 1000, "most Newton iterations"),
+    SALTUSI_WARM_START_FIELD(saltus_moreau_jean_options),
 };
 
 #define TABLE SALTUSI_TABLE(saltus_moreau_jean_options, fields)
 
 SALTUSI_DEFAULTS(saltus_moreau_jean_options, saltus_moreau_jean_options_default, fields)
 
+static size_t memory_count(const void* options, const saltus_system* sys) {
+  const saltus_moreau_jean_options* o = options;
+  return saltusi_warm_count(o->warm_start, sys);
+}
+
 static void layout(void* work, const void* options, const saltus_system* sys, saltus_arena* arena) {
-  (void)options;
-  saltusi_moreau_layout(work, sys, arena);
+  const saltus_moreau_jean_options* o = options;
+  saltusi_moreau_layout(work, o->warm_start, sys, arena);
 }
 
 static saltus_status step(void* work, const void* options, const saltusi_step* s) {
@@ -48,6 +54,7 @@ const saltusi_scheme_ops saltusi_moreau_jean = {
             .options = TABLE,
         },
     .work_size = sizeof(saltusi_moreau),
+    .memory_count = memory_count,
     .layout = layout,
     .step = step,
 };

@@ -38,18 +38,24 @@ static const saltus_field fields[] = {
     SALTUS_REAL(saltus_moreau_midpoint_options, newton_tol, 1e-13, 1e-15, 1e-2,
                 "relative change of the velocity that ends Newton's iteration [1]"),
     SALTUS_INT(saltus_moreau_midpoint_options, newton_max, 50, 1, 1000, "most Newton iterations"),
+    SALTUSI_WARM_START_FIELD(saltus_moreau_midpoint_options),
 };
 
 #define TABLE SALTUSI_TABLE(saltus_moreau_midpoint_options, fields)
 
 SALTUSI_DEFAULTS(saltus_moreau_midpoint_options, saltus_moreau_midpoint_options_default, fields)
 
+static size_t memory_count(const void* options, const saltus_system* sys) {
+  const saltus_moreau_midpoint_options* o = options;
+  return saltusi_warm_count(o->warm_start, sys);
+}
+
 static void layout(void* work_, const void* options, const saltus_system* sys,
                    saltus_arena* arena) {
-  (void)options;
+  const saltus_moreau_midpoint_options* o = options;
   work* w = work_;
   int nv = sys->dims.nv;
-  saltusi_node_layout(&w->node, sys, arena);
+  saltusi_node_layout(&w->node, o->warm_start, sys, arena);
   saltusi_linear_layout(&w->linear, sys, arena);
   w->q_mid = SALTUS_PUSH(arena, double, sys->dims.nq);
   w->v = SALTUS_PUSH(arena, double, nv);
@@ -115,7 +121,7 @@ static saltus_status solve(work* w, const saltus_moreau_midpoint_options* o,
       return status;
     }
     bool arrived = false;
-    status = saltusi_newton_judge(&end, s, k, w->v_before, &arrived);
+    status = saltusi_newton_judge(&end, s, k, w->v_free, w->v_before, &arrived);
     if (status != SALTUS_OK || arrived) {
       return status;
     }
@@ -128,6 +134,7 @@ static saltus_status step(void* work_, const void* options, const saltusi_step* 
   const saltus_system* sys = &s->eval->sys;
   saltusi_advance(sys, s->q0, s->v0, 0.5 * s->h, w->q_mid);
   saltus_point at = saltusi_at(s->eval, s->t + 0.5 * s->h, w->q_mid, s->v0);
+  saltusi_warm_open(&w->node.law, s->memory0, s->h);
   saltus_status status = saltusi_node_look(&w->node, s, &at);
   if (status == SALTUS_OK) {
     status = solve(w, options, s);
@@ -137,6 +144,7 @@ static saltus_status step(void* work_, const void* options, const saltusi_step* 
     return status;
   }
   saltusi_advance(sys, w->q_mid, s->v1, 0.5 * s->h, s->q1);
+  saltusi_node_keep(&w->node, s, s->memory1);
   saltusi_node_report(&w->node, s, s->v1);
   s->report->active = w->node.active;
   if (w->node.active > 0) {
@@ -161,6 +169,7 @@ const saltusi_scheme_ops saltusi_moreau_midpoint = {
             .options = TABLE,
         },
     .work_size = sizeof(work),
+    .memory_count = memory_count,
     .layout = layout,
     .step = step,
 };

@@ -47,17 +47,23 @@ static const saltus_field fields[] = {
     SALTUS_REAL(saltus_moreau_projected_options, newton_tol, 1e-13, 1e-15, 1e-2,
                 "relative change of the velocity that ends Newton's iteration [1]"),
     SALTUS_INT(saltus_moreau_projected_options, newton_max, 30, 1, 1000, "most Newton iterations"),
+    SALTUSI_WARM_START_FIELD(saltus_moreau_projected_options),
 };
 
 #define TABLE SALTUSI_TABLE(saltus_moreau_projected_options, fields)
 
 SALTUSI_DEFAULTS(saltus_moreau_projected_options, saltus_moreau_projected_options_default, fields)
 
+static size_t memory_count(const void* options, const saltus_system* sys) {
+  const saltus_moreau_projected_options* o = options;
+  return saltusi_warm_count(o->warm_start, sys);
+}
+
 static void layout(void* work_, const void* options, const saltus_system* sys,
                    saltus_arena* arena) {
-  (void)options;
+  const saltus_moreau_projected_options* o = options;
   work* w = work_;
-  saltusi_moreau_layout(&w->moreau, sys, arena);
+  saltusi_moreau_layout(&w->moreau, o->warm_start, sys, arena);
   saltusi_linear_layout(&w->mass, sys, arena);
   saltusi_law_layout(&w->law, &sys->dims, false, arena);
   w->shift = SALTUS_PUSH(arena, double, sys->dims.nv);
@@ -141,7 +147,8 @@ static saltus_status step(void* work_, const void* options, const saltusi_step* 
                                              .jump = o->jump,
                                              .joints = o->joints,
                                              .newton_tol = o->newton_tol,
-                                             .newton_max = o->newton_max};
+                                             .newton_max = o->newton_max,
+                                             .warm_start = o->warm_start};
   int nc = s->eval->sys.dims.nc;
   memset(w->moreau.forced, 0, (size_t)nc * sizeof(bool));
   saltus_status status = SALTUS_OK;
@@ -169,6 +176,7 @@ const saltusi_scheme_ops saltusi_moreau_projected = {
             .options = TABLE,
         },
     .work_size = sizeof(work),
+    .memory_count = memory_count,
     .layout = layout,
     .step = step,
 };

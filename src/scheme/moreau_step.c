@@ -23,11 +23,13 @@
 #include <float.h>
 #include <string.h>
 
-void saltusi_moreau_layout(saltusi_moreau* w, const saltus_system* sys, saltus_arena* arena) {
+void saltusi_moreau_layout(saltusi_moreau* w, int warm_start, const saltus_system* sys,
+                           saltus_arena* arena) {
   const saltus_dims* d = &sys->dims;
   saltusi_linear_layout(&w->linear, sys, arena);
   saltusi_contact_list_layout(&w->list, d, arena);
   saltusi_law_layout_rubbing(&w->law, sys, false, arena);
+  saltusi_warm_layout(&w->law, warm_start, sys);
   int rows = d->nj + d->nc * (w->law.rubs ? 3 : 1);
   w->q_theta = SALTUS_PUSH(arena, double, d->nq);
   w->v_theta = SALTUS_PUSH(arena, double, d->nv);
@@ -52,6 +54,7 @@ static saltus_status find_active(saltusi_moreau* w, const saltus_moreau_jean_opt
   }
   /* a gap that is open by rounding is closed, or a body at rest would fall freely for a step */
   double rounding = 16.0 * DBL_EPSILON * fmax(1.0, saltusi_max_abs(sys->dims.nq, s->q0));
+  saltusi_warm_open(&w->law, s->memory0, s->h);
   int active = 0;
   int row = sys->dims.nj;
   for (int i = 0; i < w->list.count; i++) {
@@ -69,6 +72,7 @@ static saltus_status find_active(saltusi_moreau* w, const saltus_moreau_jean_opt
     saltus_contact_step* contact = &s->contacts[active];
     *contact = (saltus_contact_step){
         .key = w->list.key[i], .law = w->list.law[i], .gap = gap, .u_before = u0};
+    saltusi_warm_guess(&w->law, active, contact->key, row, count);
     w->first[active++] = row;
     w->u0[row] = u0;
     w->b0[row] = w->law.rows.b[row];
@@ -235,7 +239,7 @@ static saltus_status solve_velocity(saltusi_moreau* w, const saltus_moreau_jean_
       return status;
     }
     bool arrived = false;
-    status = saltusi_newton_judge(&end, s, k, w->v_theta, &arrived);
+    status = saltusi_newton_judge(&end, s, k, w->v_free, w->v_theta, &arrived);
     if (status != SALTUS_OK || arrived) {
       return status;
     }
@@ -292,6 +296,15 @@ static void report(const saltusi_moreau* w, const saltus_moreau_jean_options* o,
   s->report->residual_impulse = worst_impulse;
 }
 
+static void keep_impulses(const saltusi_moreau* w, const saltusi_step* s) {
+  saltusi_warm_clear(&w->law, s->eval->sys.dims.nc, s->h, s->memory1);
+  for (int i = 0; i < s->report->active; i++) {
+    int first = w->first[i];
+    saltusi_warm_keep(&w->law, i, s->contacts[i].key, w->law.P + first, w->first[i + 1] - first,
+                      s->memory1);
+  }
+}
+
 saltus_status saltusi_moreau_take(saltusi_moreau* w, const saltus_moreau_jean_options* o,
                                   const saltusi_step* s) {
   saltus_status status = find_active(w, o, s);
@@ -307,5 +320,8 @@ saltus_status saltusi_moreau_take(saltusi_moreau* w, const saltus_moreau_jean_op
   }
   saltusi_advance(&s->eval->sys, s->q0, w->v_theta, s->h, s->q1);
   report(w, o, s);
+  if (w->law.warm.each > 0) {
+    keep_impulses(w, s);
+  }
   return SALTUS_OK;
 }

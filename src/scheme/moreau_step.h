@@ -6,8 +6,7 @@
 #ifndef SALTUSI_MOREAU_STEP_H
 #define SALTUSI_MOREAU_STEP_H
 
-#include "scheme/law.h"
-#include "scheme/scheme_ops.h"
+#include "scheme/warm_start.h"
 
 typedef struct saltusi_moreau {
   saltusi_linear linear;
@@ -25,9 +24,10 @@ typedef struct saltusi_moreau {
   bool* forced;    /* [nc] active whatever the forecast says, by key */
 } saltusi_moreau;
 
-void saltusi_moreau_layout(saltusi_moreau* work, const saltus_system* sys, saltus_arena* arena);
+void saltusi_moreau_layout(saltusi_moreau* work, int warm_start, const saltus_system* sys,
+                           saltus_arena* arena);
 
-/* One step; writes q1, v1 and the report. */
+/* One step; writes q1, v1, the report and the memory, which is that of the warm start. */
 saltus_status saltusi_moreau_take(saltusi_moreau* work, const saltus_moreau_jean_options* options,
                                   const saltusi_step* step);
 

@@ -15,12 +15,15 @@ typedef struct saltusi_newton_end {
 } saltusi_newton_end;
 
 /* After iteration k, which took v_before to s->v1; v_before becomes the change. SALTUS_OK: go on unless
- * *arrived. */
+ * *arrived. Velocities are measured by the largest of the step, v_free without contacts included: those
+ * of bodies at rest are nothing but rounding. */
 static inline saltus_status saltusi_newton_judge(saltusi_newton_end* n, const saltusi_step* s,
-                                                 int k, double* v_before, bool* arrived) {
+                                                 int k, const double* v_free, double* v_before,
+                                                 bool* arrived) {
   int nv = s->eval->sys.dims.nv;
   double last = n->change;
   double size = fmax(saltusi_max_abs(nv, s->v0), saltusi_max_abs(nv, s->v1));
+  size = fmax(size, saltusi_max_abs(nv, v_free));
   saltusi_add_scaled(nv, -1.0, s->v1, v_before);
   n->change = saltusi_max_abs(nv, v_before);
   /* the last digits may wander: an iteration that no longer shrinks has arrived as well */

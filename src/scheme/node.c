@@ -11,9 +11,11 @@
 #include <float.h>
 #include <string.h>
 
-void saltusi_node_layout(saltusi_node* node, const saltus_system* sys, saltus_arena* arena) {
+void saltusi_node_layout(saltusi_node* node, int warm_start, const saltus_system* sys,
+                         saltus_arena* arena) {
   const saltus_dims* d = &sys->dims;
   saltusi_law_layout_rubbing(&node->law, sys, false, arena);
+  saltusi_warm_layout(&node->law, warm_start, sys);
   saltusi_contact_list_layout(&node->list, d, arena);
   int rows = d->nj + d->nc * (node->law.rubs ? 3 : 1);
   node->first = SALTUS_PUSH(arena, int, d->nc + 1);
@@ -47,6 +49,7 @@ saltus_status saltusi_node_look(saltusi_node* node, const saltusi_step* s, const
     saltusi_rows_contact(sys, at, key, count, &node->law.rows, row);
     node->steps[node->active] =
         (saltus_contact_step){.key = key, .law = law, .gap = node->list.gap[i]};
+    saltusi_warm_guess(&node->law, node->active, key, row, count);
     node->first[node->active++] = row;
     for (int r = row; r < row + count; r++) {
       node->u0[r] = saltusi_row_dot(&node->law.rows, r, at->v) + node->law.rows.b[r];
@@ -109,6 +112,15 @@ saltus_status saltusi_node_impose(saltusi_node* node, const saltusi_step* s,
     memcpy(node->P, node->law.P, (size_t)node->rows * sizeof(double));
   }
   return status;
+}
+
+void saltusi_node_keep(const saltusi_node* node, const saltusi_step* s, double* memory) {
+  saltusi_warm_clear(&node->law, s->eval->sys.dims.nc, s->h, memory);
+  for (int i = 0; i < node->active; i++) {
+    int first = node->first[i];
+    saltusi_warm_keep(&node->law, i, node->steps[i].key, node->P + first,
+                      node->first[i + 1] - first, memory);
+  }
 }
 
 /* One contact; returns how far it is from its law in m/s. */

@@ -14,8 +14,7 @@
 #ifndef SALTUSI_NODE_H
 #define SALTUSI_NODE_H
 
-#include "scheme/law.h"
-#include "scheme/scheme_ops.h"
+#include "scheme/warm_start.h"
 
 typedef struct saltusi_node {
   saltusi_law law;
@@ -33,9 +32,11 @@ typedef struct saltusi_node {
   double* q_shifted;          /* [nq] */
 } saltusi_node;
 
-void saltusi_node_layout(saltusi_node* node, const saltus_system* sys, saltus_arena* arena);
+void saltusi_node_layout(saltusi_node* node, int warm_start, const saltus_system* sys,
+                         saltus_arena* arena);
 
-/* The active set and the rows of joints and contacts at a point whose v is the velocity before. */
+/* The active set and the rows of joints and contacts at a point whose v is the velocity before. First
+ * guesses of P are those of the memory that was opened last. */
 saltus_status saltusi_node_look(saltusi_node* node, const saltusi_step* s, const saltus_point* at);
 
 /* Right-hand sides of the contacts, G^T u_free + b + e U, and which of them are impacts: approaches
@@ -46,6 +47,9 @@ void saltusi_node_law(saltusi_node* node, const saltusi_step* s, const double* u
 /* u = u_free + A^-1 G P with the law for P; node->P is written. */
 saltus_status saltusi_node_impose(saltusi_node* node, const saltusi_step* s,
                                   const saltusi_linear* linear, const double* u_free, double* u);
+
+/* node->P of the active contacts as memory of a warm start. */
+void saltusi_node_keep(const saltusi_node* node, const saltusi_step* s, double* memory);
 
 /* Velocities after and impulses of the active contacts into node->steps, and the residual of the law
  * into the report. */

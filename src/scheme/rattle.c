@@ -38,18 +38,25 @@ static const saltus_field fields[] = {
     SALTUS_REAL(saltus_rattle_options, newton_tol, 1e-14, 1e-15, 1e-2,
                 "relative change of the velocity that ends Newton's iteration [1]"),
     SALTUS_INT(saltus_rattle_options, newton_max, 100, 1, 1000, "most Newton iterations"),
+    SALTUSI_WARM_START_FIELD(saltus_rattle_options),
 };
 
 #define TABLE SALTUSI_TABLE(saltus_rattle_options, fields)
 
 SALTUSI_DEFAULTS(saltus_rattle_options, saltus_rattle_options_default, fields)
 
+/* Memory: the impulses P1 and P of the last step, for the warm start. */
+static size_t memory_count(const void* options, const saltus_system* sys) {
+  const saltus_rattle_options* o = options;
+  return 2 * saltusi_warm_count(o->warm_start, sys);
+}
+
 static void layout(void* work_, const void* options, const saltus_system* sys,
                    saltus_arena* arena) {
-  (void)options;
+  const saltus_rattle_options* o = options;
   work* w = work_;
-  saltusi_node_layout(&w->first, sys, arena);
-  saltusi_node_layout(&w->second, sys, arena);
+  saltusi_node_layout(&w->first, o->warm_start, sys, arena);
+  saltusi_node_layout(&w->second, o->warm_start, sys, arena);
   saltusi_action_layout(&w->action, sys, arena);
   saltusi_linear_layout(&w->mass, sys, arena);
   w->gap = SALTUS_PUSH(arena, double, sys->dims.nc);
@@ -216,6 +223,9 @@ static saltus_status second_half(work* w, const saltusi_step* s) {
 static saltus_status step(void* work_, const void* options, const saltusi_step* s) {
   work* w = work_;
   const saltus_dims* d = &s->eval->sys.dims;
+  size_t half = memory_count(options, &s->eval->sys) / 2;
+  saltusi_warm_open(&w->first.law, s->memory0, s->h);
+  saltusi_warm_open(&w->second.law, s->memory0 + half, s->h);
   saltus_status status = first_half(w, options, s);
   s->eval->work.newton_iterations += s->report->newton_iterations;
   if (status != SALTUS_OK) {
@@ -227,6 +237,8 @@ static saltus_status step(void* work_, const void* options, const saltusi_step* 
   if (status != SALTUS_OK) {
     return status;
   }
+  saltusi_node_keep(&w->first, s, s->memory1);
+  saltusi_node_keep(&w->second, s, s->memory1 + half);
   saltusi_node_report(&w->second, s, s->v1);
   s->report->active = w->second.active;
   if (w->second.active > 0) {
@@ -250,6 +262,7 @@ const saltusi_scheme_ops saltusi_rattle = {
             .options = TABLE,
         },
     .work_size = sizeof(work),
+    .memory_count = memory_count,
     .layout = layout,
     .step = step,
 };

@@ -17,7 +17,6 @@
  */
 #include "base/log.h"
 #include "math/dense.h"
-#include "scheme/law.h"
 #include "scheme/moreau_step.h"
 
 #include <float.h>
@@ -61,6 +60,7 @@ static const saltus_field fields[] = {
     SALTUS_REAL(saltus_schatzman_paoli_options, newton_tol, 1e-13, 1e-15, 1e-2,
                 "relative change of the position that ends Newton's iteration [1]"),
     SALTUS_INT(saltus_schatzman_paoli_options, newton_max, 50, 1, 1000, "most Newton iterations"),
+    SALTUSI_WARM_START_FIELD(saltus_schatzman_paoli_options),
 };
 
 #define TABLE SALTUSI_TABLE(saltus_schatzman_paoli_options, fields)
@@ -76,9 +76,11 @@ static size_t memory_count(const void* options, const saltus_system* sys) {
 static void layout(void* work_, const void* options, const saltus_system* sys,
                    saltus_arena* arena) {
   work* w = work_;
+  const saltus_schatzman_paoli_options* o = options;
   const saltus_dims* d = &sys->dims;
   saltusi_linear_layout(&w->linear, sys, arena);
   saltusi_law_layout_rubbing(&w->law, sys, false, arena);
+  saltusi_warm_layout(&w->law, o->warm_start, sys);
   saltusi_contact_list_layout(&w->list, d, arena);
   w->y = SALTUS_PUSH(arena, double, d->nq);
   w->q_mid = SALTUS_PUSH(arena, double, d->nq);
@@ -230,6 +232,20 @@ static saltus_status free_change(work* w, const saltusi_step* s, const differenc
   return SALTUS_OK;
 }
 
+/* P of the difference equation before as first guess: the memory has it already, and the step does not
+ * change. */
+static void guess(work* w, const saltus_dims* d) {
+  const double* kept = memory_contacts(w->before, d);
+  for (int i = 0; i < w->active_count; i++) {
+    int first = w->first[i];
+    memcpy(w->law.P + first, kept + KEPT * (size_t)w->active[i] + KEPT_P,
+           (size_t)(w->first[i + 1] - first) * sizeof(double));
+    if (w->law.rubs) {
+      w->law.slip[i] = 0.0;
+    }
+  }
+}
+
 /* One Newton step: x += change, with P from the linearised law. */
 static saltus_status newton_step(work* w, const saltusi_step* s, const difference* d,
                                  double theta) {
@@ -255,6 +271,9 @@ static saltus_status newton_step(work* w, const saltusi_step* s, const differenc
   memset(w->law.P, 0, (size_t)rows * sizeof(double));
   if (!pressed) {
     return SALTUS_OK;
+  }
+  if (w->law.warm.each > 0) {
+    guess(w, &sys->dims);
   }
   saltusi_law_operator(&w->law, s->eval, &w->linear, rows);
   status = w->law.rubs && w->active_count > 0

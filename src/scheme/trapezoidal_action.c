@@ -94,7 +94,9 @@ saltusi_progress saltusi_action_judge(saltusi_action* a, const saltus_system* sy
                                       double tol, double* change) {
   int nv = sys->dims.nv;
   double before = *change;
+  /* u_free counts as well: velocities of bodies at rest are nothing but rounding */
   double size = fmax(saltusi_max_abs(nv, a->residual), saltusi_max_abs(nv, a->u));
+  size = fmax(size, saltusi_max_abs(nv, a->u_free));
   saltusi_add_scaled(nv, -1.0, a->u, a->residual);
   *change = saltusi_max_abs(nv, a->residual);
   if (!isfinite(*change)) {

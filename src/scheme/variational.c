@@ -29,8 +29,8 @@ typedef struct work {
   double* u_before; /* [nv] */
 } work;
 
-/* Memory from step to step: h of the run (0: not started), u of the step ahead, and what contacts
- * (three places each) and joints have still to give. */
+/* Memory from step to step: h of the run (0: not started), u of the step ahead, what contacts (three
+ * places each) and joints have still to give, and the impulses of the last node for the warm start. */
 enum { MEMORY_H, MEMORY_U };
 
 static double* memory_contacts(double* memory, const saltus_dims* d) {
@@ -41,10 +41,15 @@ static double* memory_joints(double* memory, const saltus_dims* d) {
   return memory_contacts(memory, d) + 3 * (size_t)d->nc;
 }
 
+static size_t memory_warm(const saltus_dims* d) {
+  return MEMORY_U + (size_t)d->nv + 3 * (size_t)d->nc + (size_t)d->nj;
+}
+
 static const saltus_field fields[] = {
     SALTUS_REAL(saltus_variational_options, newton_tol, 1e-14, 1e-15, 1e-2,
                 "relative change of the velocity that ends Newton's iteration [1]"),
     SALTUS_INT(saltus_variational_options, newton_max, 50, 1, 1000, "most Newton iterations"),
+    SALTUSI_WARM_START_FIELD(saltus_variational_options),
 };
 
 #define TABLE SALTUSI_TABLE(saltus_variational_options, fields)
@@ -52,9 +57,8 @@ static const saltus_field fields[] = {
 SALTUSI_DEFAULTS(saltus_variational_options, saltus_variational_options_default, fields)
 
 static size_t memory_count(const void* options, const saltus_system* sys) {
-  (void)options;
-  const saltus_dims* d = &sys->dims;
-  return 1 + (size_t)d->nv + 3 * (size_t)d->nc + (size_t)d->nj;
+  const saltus_variational_options* o = options;
+  return memory_warm(&sys->dims) + saltusi_warm_count(o->warm_start, sys);
 }
 
 /* Dense output: t and h of the step, q at its start, u, and v at the start, before and after the node
@@ -105,9 +109,9 @@ static void keep_dense(work* w, const saltusi_step* s) {
 
 static void layout(void* work_, const void* options, const saltus_system* sys,
                    saltus_arena* arena) {
-  (void)options;
+  const saltus_variational_options* o = options;
   work* w = work_;
-  saltusi_node_layout(&w->node, sys, arena);
+  saltusi_node_layout(&w->node, o->warm_start, sys, arena);
   saltusi_action_layout(&w->action, sys, arena);
   saltusi_linear_layout(&w->mass, sys, arena);
   w->u_before = SALTUS_PUSH(arena, double, sys->dims.nv);
@@ -253,6 +257,7 @@ static saltus_status step(void* work_, const void* options, const saltusi_step* 
   const saltus_dims* d = &s->eval->sys.dims;
   size_t carried = memory_count(options, &s->eval->sys);
   memcpy(s->memory1, s->memory0, carried * sizeof(double));
+  saltusi_warm_open(&w->node.law, s->memory0 + memory_warm(d), s->h);
   double* contacts = memory_contacts(s->memory1, d);
   double* joints = memory_joints(s->memory1, d);
   saltus_status status = SALTUS_OK;
@@ -282,6 +287,7 @@ static saltus_status step(void* work_, const void* options, const saltusi_step* 
     return status;
   }
   keep_dense(w, s);
+  saltusi_node_keep(&w->node, s, s->memory1 + memory_warm(d));
   s->memory1[MEMORY_H] = s->h;
   memcpy(s->memory1 + MEMORY_U, w->action.u, (size_t)d->nv * sizeof(double));
   s->eval->work.newton_iterations += s->report->newton_iterations;

@@ -309,32 +309,6 @@ static saltus_status check_numbers(const saltus_friction_solver* solver,
   return SALTUS_OK;
 }
 
-/* The guess or zero, whichever is nearer: impulses from before an impact mislead. */
-static saltus_status first_point(saltus_friction_solver* solver, saltusi_friction_run* run,
-                                 const double* r) {
-  saltusi_friction_work* work = run->work;
-  size_t bytes = (size_t)work->pattern.rows * sizeof(double);
-  bool guessed = false;
-  for (int a = 0; a < work->pattern.rows && !guessed; a++) {
-    guessed = r[a] != 0.0;
-  }
-  memset(work->point, 0, bytes);
-  run->best = saltusi_friction_case_residual(&work->given, work->point, work->sweep.u).normalised;
-  if (!isfinite(run->best)) {
-    saltusi_log(solver->log, SALTUS_LEVEL_ERROR, "friction problem: W is not finite");
-    return SALTUS_ERR_INPUT;
-  }
-  if (guessed) {
-    double residual = saltusi_friction_case_residual(&work->given, r, work->sweep.u).normalised;
-    if (residual < run->best) {
-      run->best = residual;
-      memcpy(work->point, r, bytes);
-    }
-  }
-  memcpy(work->best, work->point, bytes);
-  return SALTUS_OK;
-}
-
 saltus_status saltus_friction_solve(saltus_friction_solver* solver,
                                     const saltus_friction_problem* problem, double tol, double* r,
                                     double* u, saltus_solve_result* result) {
@@ -365,8 +339,9 @@ saltus_status saltus_friction_solve(saltus_friction_solver* solver,
                               .cost_limit = INFINITY,
                               .result = result};
   status = check_numbers(solver, in);
-  if (status == SALTUS_OK) {
-    status = first_point(solver, &run, r);
+  if (status == SALTUS_OK && !saltusi_run_start(&run, r)) {
+    saltusi_log(solver->log, SALTUS_LEVEL_ERROR, "friction problem: W is not finite");
+    status = SALTUS_ERR_INPUT;
   }
   if (status != SALTUS_OK) {
     return status;

@@ -7,6 +7,7 @@
 
 #include "solve/prox_fixed_point.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -67,6 +68,26 @@ double saltusi_newton_cost(const saltusi_friction_work* work) {
 double saltusi_interior_cost(const saltusi_friction_work* work) {
   return factor_weight * work->lu.cost + 5.0 * work->lu.solve_cost + work->pattern.sweep_cost +
          interior_unit_cost * work->pattern.units;
+}
+
+bool saltusi_run_start(saltusi_friction_run* run, const double* guess) {
+  saltusi_friction_work* work = run->work;
+  size_t bytes = (size_t)work->pattern.rows * sizeof(double);
+  bool guessed = false;
+  for (int a = 0; a < work->pattern.rows && !guessed; a++) {
+    guessed = guess[a] != 0.0;
+  }
+  memset(work->point, 0, bytes);
+  run->best = saltusi_friction_case_residual(&work->given, work->point, work->sweep.u).normalised;
+  if (guessed) {
+    double residual = saltusi_friction_case_residual(&work->given, guess, work->sweep.u).normalised;
+    if (residual < run->best) {
+      run->best = residual;
+      memcpy(work->point, guess, bytes);
+    }
+  }
+  memcpy(work->best, work->point, bytes);
+  return isfinite(run->best);
 }
 
 void saltusi_run_from_best(saltusi_friction_run* run) {

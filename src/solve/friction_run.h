@@ -59,6 +59,11 @@ bool saltusi_run_proximal(saltusi_friction_run* run, int iterations, double star
 bool saltusi_run_gradient(saltusi_friction_run* run, int iterations, int sweeps);
 bool saltusi_run_fixed_point(saltusi_friction_run* run, int iterations);
 
+/* The first point, in work->point and work->best: the guess or zero, whichever has the smaller
+ * residual; impulses from before an impact mislead (methods: contact solvers, 5). False when W is not
+ * finite. */
+bool saltusi_run_start(saltusi_friction_run* run, const double* guess);
+
 /* Copies the best point to work->point. */
 void saltusi_run_from_best(saltusi_friction_run* run);
 

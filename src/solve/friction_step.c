@@ -124,6 +124,9 @@ static bool solve_one(int d, double mu, const double* W, const double* q, double
 /* Sweeps, then the whole portfolio with the aim that has to be met. */
 static bool solve_many(saltusi_friction_run* run) {
   saltusi_friction_work* work = run->work;
+  if (run->best <= aim) { /* the guess */
+    return true;
+  }
   int units = work->pattern.units;
   for (int k = 0; k < 2; k++) {
     saltusi_sweep(&work->given, work->point);
@@ -145,11 +148,34 @@ static bool solve_many(saltusi_friction_run* run) {
   return run->best <= accepted;
 }
 
+/* Where the stages begin: at the guess when it is nearer to a solution than zero, else as if there were
+ * none. False when W is not finite. */
+static bool start(saltusi_friction_run* run, int n, const double* r, const double* slip) {
+  saltusi_friction_work* work = run->work;
+  size_t bytes = (size_t)n * sizeof(double);
+  bool guessed = false;
+  for (int k = 0; k < n && !guessed; k++) {
+    guessed = r[k] != 0.0;
+  }
+  bool finite = !guessed || saltusi_run_start(run, r);
+  if (guessed && memcmp(work->point, r, bytes) == 0) {
+    if (slip != NULL) {
+      memcpy(work->given.slip, slip, (size_t)work->pattern.units * sizeof(double));
+    }
+    return finite;
+  }
+  memset(work->point, 0, bytes);
+  memset(work->best, 0, bytes);
+  run->best = INFINITY;
+  return finite;
+}
+
 bool saltusi_friction_step_solve(saltusi_friction_step* step, int units, const int* first,
                                  const double* mu, const double* W, const double* q, double* r) {
   int n = first[units];
-  memset(r, 0, (size_t)n * sizeof(double));
+  step->iterations = 0;
   if (nothing_presses(units, first, q)) {
+    memset(r, 0, (size_t)n * sizeof(double));
     return true;
   }
   if (units == 1 && solve_one(n, mu[0], W, q, r)) {
@@ -163,17 +189,19 @@ bool saltusi_friction_step_solve(saltusi_friction_step* step, int units, const i
   work->given.q = q;
   work->given.mu = mu;
   saltusi_friction_case_prepare(&work->given);
-  memset(work->point, 0, (size_t)n * sizeof(double));
-  memset(work->best, 0, (size_t)n * sizeof(double));
   const saltus_friction_auto_options options = {0};
   saltus_solve_result result = {0};
-  saltusi_friction_run run = {.work = work,
-                              .options = &options,
-                              .tol = aim,
-                              .cost_limit = INFINITY,
-                              .best = INFINITY,
-                              .result = &result};
-  bool solved = isfinite(work->given.velocity_unit) && solve_many(&run);
+  saltusi_friction_run run = {
+      .work = work, .options = &options, .tol = aim, .cost_limit = INFINITY, .result = &result};
+  if (!isfinite(work->given.velocity_unit) || !start(&run, n, r, step->slip)) {
+    memset(r, 0, (size_t)n * sizeof(double));
+    return false;
+  }
+  bool solved = solve_many(&run);
   memcpy(r, work->best, (size_t)n * sizeof(double));
+  if (step->slip != NULL) {
+    memcpy(step->slip, work->given.slip, (size_t)units * sizeof(double));
+  }
+  step->iterations = result.iterations;
   return solved;
 }

@@ -17,6 +17,9 @@
 typedef struct saltusi_friction_step {
   saltusi_friction_work work;
   double* values; /* [rows^2] W block by block */
+  double* slip;   /* [units] of the caller: slip parameters of the one-contact problems, first guess
+                   * and last values; NULL: from zero */
+  int iterations; /* of the last solve: sweeps and the like */
 } saltusi_friction_step;
 
 /* units_max contacts of at most rows_each rows, rows_max together. */
@@ -24,7 +27,8 @@ void saltusi_friction_step_layout(saltusi_friction_step* step, int units_max, in
                                   int rows_max, saltus_arena* arena);
 
 /* Contact i has the rows first[i] .. first[i + 1] - 1 of W [n x n], n = first[units], first[0] = 0.
- * Returns whether r is a solution to rounding; r is written either way. */
+ * r holds the first guess, which counts unless zero is nearer to a solution; zeros: none. Returns
+ * whether r is a solution to rounding; r is written either way. */
 bool saltusi_friction_step_solve(saltusi_friction_step* step, int units, const int* first,
                                  const double* mu, const double* W, const double* q, double* r);
 

@@ -5,6 +5,7 @@
  */
 #include "solve/lcp_run.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -18,11 +19,18 @@ static bool is_chain(const saltusi_lcp_matrix* M) {
   return M->dense == NULL && M->lower <= 1 && M->upper <= 1;
 }
 
+static bool has_lemke(const saltusi_lcp_room* room, const saltusi_lcp_matrix* M) {
+  return wants_lemke(M) && room->lemke && (M->dense != NULL || room->full != NULL);
+}
+
 bool saltusi_lcp_room_fits(const saltusi_lcp_room* room, const saltusi_lcp_matrix* M) {
+  return saltusi_lcp_room_serves(room, M) && (!wants_lemke(M) || has_lemke(room, M));
+}
+
+bool saltusi_lcp_room_serves(const saltusi_lcp_room* room, const saltusi_lcp_matrix* M) {
   return M->n <= room->n &&
          (!M->scattered || saltusi_sparse_lu_matches(&room->sparse, &M->sparse)) &&
          saltusi_lcp_block_size(M) <= room->block.capacity &&
-         (!wants_lemke(M) || (room->lemke && (M->dense != NULL || room->full != NULL))) &&
          (!is_chain(M) || room->chain[0] != NULL || M->n == 0);
 }
 
@@ -67,13 +75,24 @@ static double miss_of(saltusi_lcp_run* run) {
   return sqrt(sum);
 }
 
+/* What rounding makes of |M z + q|: z of a long column is large, the sums of its neighbours cancel. */
+static double rounding_of(const saltusi_lcp_run* run) {
+  double size = 0.0;
+  for (int i = 0; i < run->M->n; i++) {
+    size = run->room->trial[i] > size ? run->room->trial[i] : size;
+  }
+  return 8.0 * DBL_EPSILON * run->M->largest * size * sqrt((double)run->M->n);
+}
+
 bool saltusi_lcp_run_offer(saltusi_lcp_run* run, bool basis) {
   double miss = miss_of(run);
   if (miss < run->residual) {
     run->residual = miss;
     memcpy(run->room->best, run->room->trial, (size_t)run->M->n * sizeof(double));
   }
-  if (miss <= run->target || (basis && run->basis_is_enough && isfinite(miss))) {
+  bool enough = miss <= run->target || (basis && run->basis_is_enough && isfinite(miss)) ||
+                (basis && run->rounding_is_enough && miss <= rounding_of(run));
+  if (enough) {
     run->solved = true;
     memcpy(run->room->best, run->room->trial, (size_t)run->M->n * sizeof(double));
   }
@@ -108,6 +127,28 @@ void saltusi_lcp_run_note(saltusi_lcp_run* run, const char* name, int count) {
   run->stages[at] = '\0';
 }
 
+void saltusi_lcp_run_guess(saltusi_lcp_run* run) {
+  int n = run->M->n;
+  bool guessed = false;
+  double zero = 0.0; /* residual of z = 0, squared */
+  for (int i = 0; i < n; i++) {
+    run->room->trial[i] = run->z[i];
+    guessed = guessed || run->z[i] > 0.0;
+    double miss = run->q[i] < 0.0 ? run->q[i] : 0.0;
+    zero += miss * miss;
+  }
+  if (!guessed) {
+    return;
+  }
+  /* an answer must not be worse than the guess; but a guess that just does is not taken at once: a
+   * basis is exact, and a simulation would carry the difference along */
+  saltusi_lcp_run_offer(run, false);
+  run->solved = false;
+  if (!(run->residual < sqrt(zero))) {
+    memset(run->z, 0, (size_t)n * sizeof(double));
+  }
+}
+
 bool saltusi_lcp_run_warm(saltusi_lcp_run* run) {
   bool any = false;
   for (int i = 0; i < run->M->n; i++) {
@@ -139,7 +180,7 @@ static const double* dense_copy(saltusi_lcp_run* run) {
 bool saltusi_lcp_run_lemke(saltusi_lcp_run* run, int pivots_per_row) {
   saltusi_lcp_work* work = &run->room->work;
   int n = run->M->n;
-  if (!wants_lemke(run->M)) {
+  if (!has_lemke(run->room, run->M)) {
     return false;
   }
   double size = saltusi_lemke_start(work, n, dense_copy(run), run->q);

@@ -36,11 +36,12 @@ typedef struct saltusi_lcp_room {
 
 typedef struct saltusi_lcp_run {
   const saltusi_lcp_matrix* M;
-  const double* q;      /* [n] */
-  double q_size;        /* largest |q_i| */
-  double target;        /* for |min(z, w)| */
-  bool basis_is_enough; /* the caller polishes: a complementary basis need not meet the target */
-  const void* options;  /* of the solver by this name */
+  const double* q;         /* [n] */
+  double q_size;           /* largest |q_i| */
+  double target;           /* for |min(z, w)| */
+  bool basis_is_enough;    /* the caller polishes: a complementary basis need not meet the target */
+  bool rounding_is_enough; /* nor need one that misses it by no more than the rounding of M z */
+  const void* options;     /* of the solver by this name */
   saltusi_lcp_room* room;
   double* z;       /* [n] first guess, then the best answer */
   double residual; /* of z: |min(z, w)|; infinite before the first answer */
@@ -56,12 +57,19 @@ void saltusi_lcp_room_layout(saltusi_lcp_room* room, const saltusi_lcp_matrix* M
 /* Whether a problem with this matrix fits; what fits is solved in the same way as in fresh room. */
 bool saltusi_lcp_room_fits(const saltusi_lcp_room* room, const saltusi_lcp_matrix* M);
 
+/* Whether it can be solved here, if perhaps without Lemke's method. */
+bool saltusi_lcp_room_serves(const saltusi_lcp_room* room, const saltusi_lcp_matrix* M);
+
 /* Judges room->trial (negative entries are cut): kept when better. `basis`: it is the solution of
  * a complementary basis. Returns run->solved. */
 bool saltusi_lcp_run_offer(saltusi_lcp_run* run, bool basis);
 
 /* Notes a stage: "name count". */
 void saltusi_lcp_run_note(saltusi_lcp_run* run, const char* name, int count);
+
+/* Offers the guess z, and puts zero in its place when that is nearer to a solution: impulses from
+ * before an impact mislead (methods: contact solvers, 5). */
+void saltusi_lcp_run_guess(saltusi_lcp_run* run);
 
 /* Sets active to the guess, z_i > 0; false when the guess is zero. */
 bool saltusi_lcp_run_warm(saltusi_lcp_run* run);

@@ -251,17 +251,7 @@ static void run_solver(saltus_lcp_solver* solver, saltusi_lcp_run* run) {
     run->solved = true;
     return;
   }
-  /* an answer must not be worse than the guess; but a guess that just does is not taken at once: a
-   * basis is exact, and a simulation would carry the difference along */
-  bool guessed = false;
-  for (int i = 0; i < n; i++) {
-    solver->room.trial[i] = run->z[i];
-    guessed = guessed || run->z[i] > 0.0;
-  }
-  if (guessed) {
-    saltusi_lcp_run_offer(run, false);
-    run->solved = false;
-  }
+  saltusi_lcp_run_guess(run);
   solver->ops->solve(run);
   if (run->residual < INFINITY) {
     memcpy(run->z, solver->room.best, (size_t)n * sizeof(double));

@@ -63,11 +63,14 @@ static bool run_portfolio(saltusi_lcp_step* step, const saltusi_lcp_matrix* M,
                          .q = step->q,
                          .q_size = 1.0,
                          .target = aim * sqrt((double)M->n),
+                         .rounding_is_enough = true,
                          .room = room,
                          .z = step->z,
                          .residual = INFINITY,
                          .stages = stages};
+  saltusi_lcp_run_guess(&run);
   saltusi_lcp_auto.solve(&run);
+  step->iterations = run.iterations;
   if (!(run.residual <= accepted)) {
     return false;
   }
@@ -93,6 +96,7 @@ static bool nothing_presses(int n, const double* q, double* z) {
 
 bool saltusi_lcp_step_dense(saltusi_lcp_step* step, int n, const double* M, const double* q,
                             double* z) {
+  step->iterations = 0;
   if (nothing_presses(n, q, z)) {
     return true;
   }
@@ -118,6 +122,7 @@ bool saltusi_lcp_step_dense(saltusi_lcp_step* step, int n, const double* M, cons
 bool saltusi_lcp_step_banded(saltusi_lcp_step* step, const saltus_csr* M, const double* q,
                              double* z) {
   int n = M->rows;
+  step->iterations = 0;
   if (nothing_presses(n, q, z)) {
     return true;
   }
@@ -139,8 +144,8 @@ bool saltusi_lcp_step_banded(saltusi_lcp_step* step, const saltus_csr* M, const 
       .n = n, .sparse = {n, n, M->start, M->column, step->values}, .q = step->q};
   saltusi_lcp_matrix matrix = saltusi_lcp_matrix_of(&problem);
   /* short bands may be treated as dense by the portfolio; then there is room for that, or there is
-   * none and the caller assembles a dense problem */
-  bool fits = saltusi_lcp_room_fits(&step->band, &matrix);
+   * none and the caller assembles a dense problem, which also has Lemke's method */
+  bool fits = saltusi_lcp_room_serves(&step->band, &matrix);
   if (!isfinite(unit) || !isfinite(matrix.largest) || !fits ||
       !run_portfolio(step, &matrix, &step->band)) {
     return false;

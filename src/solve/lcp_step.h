@@ -20,6 +20,7 @@ enum { SALTUSI_STEP_DENSE_MAX = 1500, SALTUSI_STEP_BAND = 4, SALTUSI_STEP_ENTRIE
 
 typedef struct saltusi_lcp_step {
   int n_max;
+  int iterations; /* of the last solve: factorisations, pivots and the like */
   saltusi_lcp_room dense;
   saltusi_lcp_room band;
   double* scale;  /* [n] 1 / sqrt(M_ii) */
@@ -32,7 +33,8 @@ typedef struct saltusi_lcp_step {
 /* dense_max: largest problem that is given dense, at most SALTUSI_STEP_DENSE_MAX. */
 void saltusi_lcp_step_layout(saltusi_lcp_step* step, int n_max, int dense_max, saltus_arena* arena);
 
-/* Each returns whether z is a solution to rounding. z holds the first guess; zeros: none. */
+/* Each returns whether z is a solution to rounding. z holds the first guess, which counts unless zero
+ * is nearer to a solution; zeros: none. */
 bool saltusi_lcp_step_dense(saltusi_lcp_step* step, int n, const double* M, const double* q,
                             double* z);
 bool saltusi_lcp_step_banded(saltusi_lcp_step* step, const saltus_csr* M, const double* q,

@@ -82,6 +82,7 @@ saltusi_mixed_outcome saltusi_mixed_solve(saltusi_mixed_work* work, int bilatera
                                           const double* A, const double* b, double* z) {
   int nb = bilateral;
   int nu = unilateral;
+  work->lcp.iterations = 0;
   if (nb == 0) {
     bool solved = saltusi_lcp_step_dense(&work->lcp, nu, A, b, z);
     return solved ? SALTUSI_MIXED_SOLVED : SALTUSI_MIXED_UNSOLVED;

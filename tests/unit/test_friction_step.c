@@ -96,7 +96,7 @@ static void random_steps_are_solved(void** state) {
     int n = first[units];
     double W[ROWS * ROWS];
     double q[ROWS];
-    double r[ROWS];
+    double r[ROWS] = {0};
     random_operator(n, n, W);
     for (int a = 0; a < n; a++) {
       q[a] = spread();
@@ -119,7 +119,7 @@ static void four_feet_share_a_load(void** state) {
   double H[12][6] = {{0}}; /* rows over x y z and rotations about them */
   double W[144];
   double q[12] = {0};
-  double r[12];
+  double r[12] = {0};
   for (int i = 0; i < 4; i++) {
     double x = feet[i][0], y = feet[i][1], z = -height;
     double* n = H[3 * i];

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * warm_start.h - the impulses of the last accepted step as first guess of the next one (methods:
+ * contact solvers, 5).
+ *
+ *   memory    size | for every key: P, and with friction the slip parameter a
+ *   guess     P times size now / size then;     size = h for impulses, h^2 where P moves positions
+ *
+ * The solvers start from the guess or from zero, whichever has the smaller residual: right after an
+ * impact that is zero. What is kept is part of the scheme's memory, so a step that is undone,
+ * repeated or resumed finds what the last accepted one left. Contacts are told apart by their keys;
+ * one that opens loses its impulses. Tangents belong to a contact and turn with it, so P is kept in
+ * its own axes.
+ *
+ * Systems of one or two contacts are solved exactly or nearly so, and keep nothing.
+ */
+#ifndef SALTUSI_WARM_START_H
+#define SALTUSI_WARM_START_H
+
+#include "scheme/law.h"
+#include "scheme/scheme_ops.h"
+
+#define SALTUSI_WARM_START_FIELD(S)                                                                \
+  SALTUS_CHOICE(S, warm_start, SALTUS_WARM_START_YES, SALTUS_WARM_START_NO,                        \
+                saltusi_warm_start_names,                                                          \
+                "whether contact problems start from the impulses of the last step")
+
+extern const char* const saltusi_warm_start_names[];
+
+/* Doubles that a law keeps in the memory of its scheme. */
+size_t saltusi_warm_count(int warm_start, const saltus_system* sys);
+
+/* Whether the law keeps impulses; after its layout. */
+void saltusi_warm_layout(saltusi_law* law, int warm_start, const saltus_system* sys);
+
+/* Before the contacts of a step are known: what was kept, and the size of impulses in this step. */
+void saltusi_warm_open(saltusi_law* law, const double* memory, double size);
+
+/* The guess for the i-th active contact, which has `count` rows from `row` on. */
+void saltusi_warm_guess(saltusi_law* law, int i, int key, int row, int count);
+
+/* After the step: writes the memory of contacts that took part in it; none yet. */
+void saltusi_warm_clear(const saltusi_law* law, int nc, double size, double* memory);
+
+/* The i-th active contact with its impulses P. */
+void saltusi_warm_keep(const saltusi_law* law, int i, int key, const double* P, int count,
+                       double* memory);
+
+#endif
