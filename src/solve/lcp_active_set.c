@@ -179,7 +179,7 @@ static int grow_set(const chain* c) {
 
 bool saltusi_lcp_run_chain(saltusi_lcp_run* run, int iterations) {
   chain c = chain_of(run);
-  if (saltusi_lcp_run_warm(run)) {
+  if (saltusi_lcp_run_activate(run, run->z)) {
     bool found = false;
     int k = 0;
     while (!found && k < iterations && solve_chain(&c)) {
@@ -220,5 +220,6 @@ const saltusi_lcp_ops saltusi_lcp_active_set = {
              .source = "Hintermueller, Ito & Kunisch 2003; Chandrasekaran 1970",
              .options = {fields, sizeof fields / sizeof *fields,
                          sizeof(saltus_active_set_options)}},
+    .keeps = true,
     .solve = solve,
 };

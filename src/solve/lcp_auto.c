@@ -26,8 +26,29 @@ static bool over(const saltusi_lcp_run* run) {
   return run->solved || run->none || run->residual <= run->target;
 }
 
+/* Rows kept in large sparse problems. Problems that are small enough to have their bilateral rows
+ * eliminated get one cheap try: what is not solved then is better served there. */
+static void solve_kept(saltusi_lcp_run* run) {
+  saltusi_lcp_run_pivoting(run, PATIENCE, 25 + run->M->n / 20);
+  if (run->quick || over(run)) {
+    return;
+  }
+  saltusi_lcp_run_interior(run, INTERIOR_ITERATIONS);
+  if (!over(run)) {
+    saltusi_lcp_run_proximal(run, PATIENCE);
+  }
+  /* without a solution proximal points run away, in a direction that shows it */
+  if (!over(run)) {
+    run->none = saltusi_lcp_run_proves_none(run, run->room->last);
+  }
+}
+
 static void solve(saltusi_lcp_run* run) {
   int n = run->M->n;
+  if (run->bilateral > 0) {
+    solve_kept(run);
+    return;
+  }
   if (saltusi_lcp_run_is_chain(run)) {
     saltusi_lcp_run_chain(run, CHAIN_ITERATIONS);
     if (over(run)) {
@@ -59,5 +80,6 @@ const saltusi_lcp_ops saltusi_lcp_auto = {
              .summary = "active set, principal pivoting, Lemke and all bases, cheapest first",
              .source = "see the single solvers"},
     .tiny = true,
+    .keeps = true,
     .solve = solve,
 };

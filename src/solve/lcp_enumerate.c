@@ -152,7 +152,7 @@ static verdict judge(saltusi_lcp_run* run, unsigned mask) {
 }
 
 bool saltusi_lcp_run_enumerate(saltusi_lcp_run* run) {
-  if (run->M->n > MOST) {
+  if (run->M->n > MOST || run->bilateral > 0) {
     return false;
   }
   bool enough = run->basis_is_enough;

@@ -8,6 +8,8 @@
  *   predictor   c = -z w                              longest step a
  *   corrector   c = sigma mu - z w - dz dw,           sigma = (mu after the predictor / mu)^3
  *
+ * Bilateral rows that are kept have w = 0 and z of any sign: their row is M dz = p.
+ *
  * Many redundant contacts make principal pivoting cycle; this does not notice them. The last digits
  * come from the active set that it ends with: principal pivoting starts from there.
  */
@@ -19,6 +21,7 @@
 typedef struct interior {
   saltusi_lcp_run* run;
   int n;
+  int first;       /* complementary row; those before are bilateral */
   double *z, *w;   /* the point */
   double *dz, *dw; /* the step */
   double* right;   /* [n] */
@@ -27,16 +30,16 @@ typedef struct interior {
 
 static double mean_product(const interior* p) {
   double sum = 0.0;
-  for (int i = 0; i < p->n; i++) {
+  for (int i = p->first; i < p->n; i++) {
     sum += p->z[i] * p->w[i];
   }
-  return sum / p->n;
+  return sum / (p->n - p->first);
 }
 
 /* Longest step that keeps z and w positive, at most 1. */
 static double longest(const interior* p) {
   double step = 1.0;
-  for (int i = 0; i < p->n; i++) {
+  for (int i = p->first; i < p->n; i++) {
     if (p->dz[i] * step < -p->z[i]) {
       step = -p->z[i] / p->dz[i];
     }
@@ -53,22 +56,23 @@ static void find_step(interior* p) {
   for (int i = 0; i < p->n; i++) {
     double miss = p->w[i] - (saltusi_lcp_matrix_row(p->run->M, i, p->z) + p->run->q[i]);
     p->dw[i] = -miss;
-    room->value[i] = p->right[i] / p->z[i] + miss;
+    room->value[i] = (i < p->first ? 0.0 : p->right[i] / p->z[i]) + miss;
   }
   saltusi_lcp_block_solve(&room->block, room->value);
   memcpy(p->dz, room->value, (size_t)p->n * sizeof(double));
   for (int i = 0; i < p->n; i++) {
-    p->dw[i] += saltusi_lcp_matrix_row(p->run->M, i, p->dz);
+    p->dw[i] = i < p->first ? 0.0 : p->dw[i] + saltusi_lcp_matrix_row(p->run->M, i, p->dz);
   }
 }
 
 /* One iteration; false when the matrix cannot be factored or the step vanishes. */
 static bool iterate(interior* p) {
   saltusi_lcp_room* room = p->run->room;
-  /* redundant rows leave pivots of rounding size; this keeps them away from zero */
+  /* redundant rows leave pivots of rounding size; this keeps them away from zero. Bilateral rows have
+   * nothing else on their diagonal */
   double least = 1e-13 * p->run->M->largest;
   for (int i = 0; i < p->n; i++) {
-    room->diagonal[i] = p->w[i] / p->z[i] + least;
+    room->diagonal[i] = i < p->first ? 100.0 * least : p->w[i] / p->z[i] + least;
     p->right[i] = -p->z[i] * p->w[i];
   }
   if (!saltusi_lcp_block_factor(&room->block, p->run->M, room->list, p->n, room->diagonal)) {
@@ -78,10 +82,10 @@ static bool iterate(interior* p) {
   find_step(p);
   double step = longest(p);
   double after = 0.0;
-  for (int i = 0; i < p->n; i++) {
+  for (int i = p->first; i < p->n; i++) {
     after += (p->z[i] + step * p->dz[i]) * (p->w[i] + step * p->dw[i]);
   }
-  double sigma = pow(fmax(after, 0.0) / p->n / mu, 3.0);
+  double sigma = pow(fmax(after, 0.0) / (p->n - p->first) / mu, 3.0);
   /* after a short predictor the second-order term is wrong */
   double second = step > 0.1 ? 1.0 : 0.0;
   for (int i = 0; i < p->n; i++) {
@@ -98,7 +102,7 @@ static bool iterate(interior* p) {
 
 static void choose_active(const interior* p) {
   for (int i = 0; i < p->n; i++) {
-    p->run->room->active[i] = p->z[i] * p->w_unit > p->w[i] * p->z_unit;
+    p->run->room->active[i] = i < p->first || p->z[i] * p->w_unit > p->w[i] * p->z_unit;
   }
 }
 
@@ -118,8 +122,8 @@ static void start(interior* p) {
   p->z_unit = p->run->q_size / (p->run->M->largest > 0.0 ? p->run->M->largest : 1.0);
   for (int i = 0; i < p->n; i++) {
     room->list[i] = i;
-    p->z[i] = 10.0 * p->z_unit;
-    p->w[i] = 10.0 * p->w_unit;
+    p->z[i] = i < p->first ? 0.0 : 10.0 * p->z_unit;
+    p->w[i] = i < p->first ? 0.0 : 10.0 * p->w_unit;
   }
 }
 
@@ -127,6 +131,7 @@ bool saltusi_lcp_run_interior(saltusi_lcp_run* run, int iterations) {
   saltusi_lcp_room* room = run->room;
   interior p = {.run = run,
                 .n = run->M->n,
+                .first = run->bilateral,
                 .z = run->z, /* the guess is of no use here */
                 .w = room->rest,
                 .dz = room->last,
@@ -175,5 +180,6 @@ const saltusi_lcp_ops saltusi_lcp_interior_point = {
              .source = "Wright 1997, chapter 8",
              .options = {fields, sizeof fields / sizeof *fields,
                          sizeof(saltus_lcp_interior_point_options)}},
+    .keeps = true,
     .solve = solve,
 };

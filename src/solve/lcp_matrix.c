@@ -122,6 +122,19 @@ double saltusi_lcp_matrix_row(const saltusi_lcp_matrix* M, int i, const double* 
   return sum;
 }
 
+void saltusi_lcp_matrix_add_row(const saltusi_lcp_matrix* M, int i, double factor, double* to) {
+  if (M->dense != NULL) {
+    const double* row = M->dense + (size_t)i * (size_t)M->n;
+    for (int j = 0; j < M->n; j++) {
+      to[j] += factor * row[j];
+    }
+    return;
+  }
+  for (int k = M->sparse.start[i]; k < M->sparse.start[i + 1]; k++) {
+    to[M->sparse.column[k]] += factor * M->sparse.values[k];
+  }
+}
+
 void saltusi_lcp_matrix_times(const saltusi_lcp_matrix* M, const double* z, const double* q,
                               double* w) {
   for (int i = 0; i < M->n; i++) {
@@ -134,7 +147,7 @@ size_t saltusi_lcp_block_size(const saltusi_lcp_matrix* M) {
   if (M->banded) {
     return n * (size_t)(M->lower + M->upper + 1);
   }
-  return M->scattered && M->n > SALTUSI_LCP_DENSE_TOO ? 0 : n * n;
+  return M->lean || (M->scattered && M->n > SALTUSI_LCP_DENSE_TOO) ? 0 : n * n;
 }
 
 static void gather_band(saltusi_lcp_block* block, const saltusi_lcp_matrix* M, const int* list,

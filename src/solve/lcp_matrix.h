@@ -21,6 +21,7 @@ typedef struct saltusi_lcp_matrix {
   int lower, upper; /* bandwidths; n when dense */
   bool banded;      /* sparse and narrow enough for a banded factorisation */
   bool scattered;   /* sparse, not banded, and large enough for a sparse factorisation */
+  bool lean;        /* sparse, and no room is to be spent on dense ways out */
   bool symmetric;
   bool z_matrix;  /* sparse, positive diagonal, nothing positive beside it */
   double largest; /* largest entry by size; NaN when one is not finite */
@@ -32,6 +33,9 @@ saltusi_lcp_matrix saltusi_lcp_matrix_of(const saltus_lcp* problem);
 /* w = M z + q */
 void saltusi_lcp_matrix_times(const saltusi_lcp_matrix* M, const double* z, const double* q,
                               double* w);
+
+/* to += factor (row i) */
+void saltusi_lcp_matrix_add_row(const saltusi_lcp_matrix* M, int i, double factor, double* to);
 
 /* (M z)_i */
 double saltusi_lcp_matrix_row(const saltusi_lcp_matrix* M, int i, const double* z);

@@ -12,7 +12,7 @@
 /* Lemke's method needs dense matrices; a long chain is never worth them. */
 static bool wants_lemke(const saltusi_lcp_matrix* M) {
   return M->n <= SALTUSI_LCP_LEMKE_MAX && !(M->banded && M->n > 200) &&
-         !(M->scattered && M->n > 600);
+         !(M->scattered && M->n > 600) && !M->lean;
 }
 
 static bool is_chain(const saltusi_lcp_matrix* M) {
@@ -64,12 +64,12 @@ static double miss_of(saltusi_lcp_run* run) {
   saltusi_lcp_room* room = run->room;
   int n = run->M->n;
   double sum = 0.0;
-  for (int i = 0; i < n; i++) {
+  for (int i = run->bilateral; i < n; i++) {
     room->trial[i] = room->trial[i] > 0.0 ? room->trial[i] : 0.0;
   }
   for (int i = 0; i < n; i++) {
     double w = saltusi_lcp_matrix_row(run->M, i, room->trial) + run->q[i];
-    double miss = room->trial[i] < w ? room->trial[i] : w;
+    double miss = i >= run->bilateral && room->trial[i] < w ? room->trial[i] : w;
     sum += miss * miss;
   }
   return sqrt(sum);
@@ -133,8 +133,9 @@ void saltusi_lcp_run_guess(saltusi_lcp_run* run) {
   double zero = 0.0; /* residual of z = 0, squared */
   for (int i = 0; i < n; i++) {
     run->room->trial[i] = run->z[i];
-    guessed = guessed || run->z[i] > 0.0;
-    double miss = run->q[i] < 0.0 ? run->q[i] : 0.0;
+    bool kept = i < run->bilateral;
+    guessed = guessed || (kept ? run->z[i] != 0.0 : run->z[i] > 0.0);
+    double miss = kept || run->q[i] < 0.0 ? run->q[i] : 0.0;
     zero += miss * miss;
   }
   if (!guessed) {
@@ -149,17 +150,47 @@ void saltusi_lcp_run_guess(saltusi_lcp_run* run) {
   }
 }
 
-bool saltusi_lcp_run_warm(saltusi_lcp_run* run) {
+bool saltusi_lcp_run_activate(saltusi_lcp_run* run, const double* z) {
   bool any = false;
   for (int i = 0; i < run->M->n; i++) {
-    run->room->active[i] = run->z[i] > 0.0;
-    any = any || run->z[i] > 0.0;
+    bool kept = i < run->bilateral;
+    run->room->active[i] = kept || z[i] > 0.0;
+    any = any || (kept ? z[i] != 0.0 : z[i] > 0.0);
   }
   return any;
 }
 
+bool saltusi_lcp_run_proves_none(saltusi_lcp_run* run, const double* z) {
+  static const double part = 1e-9;
+  const saltusi_lcp_matrix* M = run->M;
+  double* y = run->room->step;
+  double* column = run->room->rest;
+  double size = 0.0;
+  double along = 0.0;
+  for (int i = 0; i < M->n; i++) {
+    y[i] = i < run->bilateral || z[i] > 0.0 ? z[i] : 0.0;
+    column[i] = 0.0;
+    double entry = fabs(y[i]);
+    size = entry > size ? entry : size;
+    along += run->q[i] * y[i];
+  }
+  if (!(along < -part * run->q_size * size)) {
+    return false;
+  }
+  for (int i = 0; i < M->n; i++) {
+    saltusi_lcp_matrix_add_row(M, i, y[i], column);
+  }
+  double most = -part * along * M->largest / run->q_size;
+  for (int j = 0; j < M->n; j++) {
+    if (!(column[j] <= most) || (j < run->bilateral && !(column[j] >= -most))) {
+      return false;
+    }
+  }
+  return true;
+}
+
 bool saltusi_lcp_run_is_chain(const saltusi_lcp_run* run) {
-  return is_chain(run->M) && run->M->z_matrix;
+  return is_chain(run->M) && run->M->z_matrix && run->bilateral == 0;
 }
 
 static const double* dense_copy(saltusi_lcp_run* run) {
@@ -180,7 +211,7 @@ static const double* dense_copy(saltusi_lcp_run* run) {
 bool saltusi_lcp_run_lemke(saltusi_lcp_run* run, int pivots_per_row) {
   saltusi_lcp_work* work = &run->room->work;
   int n = run->M->n;
-  if (!has_lemke(run->room, run->M)) {
+  if (!has_lemke(run->room, run->M) || run->bilateral > 0) {
     return false;
   }
   double size = saltusi_lemke_start(work, n, dense_copy(run), run->q);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * lcp_run.h - one solve of a complementarity problem without bilateral rows, as the algorithms see
- * it: problem, room, the best answer so far and what was tried. An algorithm offers answers; the
- * run judges them all by the same residual.
+ * lcp_run.h - one solve of a complementarity problem as the algorithms see it: problem, room, the best
+ * answer so far and what was tried. An algorithm offers answers; the run judges them all by the same
+ * residual. Bilateral rows are either gone (small and dense problems) or kept (large sparse ones):
+ * kept rows are the first ones, always active, and their z has no sign.
  */
 #ifndef SALTUSI_LCP_RUN_H
 #define SALTUSI_LCP_RUN_H
@@ -38,6 +39,8 @@ typedef struct saltusi_lcp_run {
   const saltusi_lcp_matrix* M;
   const double* q;         /* [n] */
   double q_size;           /* largest |q_i| */
+  int bilateral;           /* kept rows */
+  bool quick;              /* only what is cheap: there is another way */
   double target;           /* for |min(z, w)| */
   bool basis_is_enough;    /* the caller polishes: a complementary basis need not meet the target */
   bool rounding_is_enough; /* nor need one that misses it by no more than the rounding of M z */
@@ -71,8 +74,14 @@ void saltusi_lcp_run_note(saltusi_lcp_run* run, const char* name, int count);
  * before an impact mislead (methods: contact solvers, 5). */
 void saltusi_lcp_run_guess(saltusi_lcp_run* run);
 
-/* Sets active to the guess, z_i > 0; false when the guess is zero. */
-bool saltusi_lcp_run_warm(saltusi_lcp_run* run);
+/* Sets active to what is positive in z, and to the bilateral rows; false when there is nothing. */
+bool saltusi_lcp_run_activate(saltusi_lcp_run* run, const double* z);
+
+/* Whether the direction y, z with negative entries of complementary rows cut, shows that there is no
+ * solution (Farkas): (M^T y)_b = 0, (M^T y)_u <= 0 and q^T y < 0 contradict w_b = 0, w_u >= 0, z_u >= 0
+ * whatever the class of M. Rounding is allowed for: the entries of a solution, if there was one, would
+ * add up to 1e9 |q| / |M|. Overwrites room->rest and room->step. */
+bool saltusi_lcp_run_proves_none(saltusi_lcp_run* run, const double* z);
 
 /* A tridiagonal matrix with positive diagonal and nothing positive beside it. */
 bool saltusi_lcp_run_is_chain(const saltusi_lcp_run* run);
@@ -86,7 +95,8 @@ bool saltusi_lcp_run_interior(saltusi_lcp_run* run, int iterations);
 /* One entry of the registry. */
 typedef struct saltusi_lcp_ops {
   saltus_solver_info info;
-  bool tiny; /* a few rows without a guess are tried on the stack first */
+  bool tiny;  /* a few rows without a guess are tried on the stack first */
+  bool keeps; /* can keep bilateral rows */
   void (*solve)(saltusi_lcp_run* run);
 } saltusi_lcp_ops;
 

@@ -2,8 +2,7 @@
  * SPDX-FileCopyrightText: The Saltus developers
  *
  * lcp_solver.c - the registry of complementarity solvers and what they share: room, options,
- * bilateral rows, the last word about the residual. The algorithms see problems without bilateral
- * rows only.
+ * bilateral rows, the last word about the residual.
  */
 #include "base/log.h"
 #include "base/suggest.h"
@@ -50,8 +49,9 @@ struct saltus_lcp_solver {
   void* options;
   void* block; /* everything below */
   size_t block_bytes;
-  saltusi_pool sparse_pool; /* of the sparse factors in the room */
-  saltusi_lcp_room room;
+  saltusi_pool sparse_pool;      /* of the sparse factors in the room */
+  saltusi_lcp_room room;         /* for the problem itself */
+  saltusi_lcp_room reduced_room; /* for what is left without the bilateral rows */
   saltusi_lcp_mixed mixed;
   bool has_mixed;
 };
@@ -114,6 +114,7 @@ static void drop_room(saltus_lcp_solver* solver) {
   solver->sparse_pool = saltusi_pool_over(&solver->allocator);
   solver->block = NULL;
   solver->room = (saltusi_lcp_room){0};
+  solver->reduced_room = (saltusi_lcp_room){0};
   solver->mixed = (saltusi_lcp_mixed){0};
   solver->has_mixed = false;
 }
@@ -155,50 +156,64 @@ static saltus_status validate(const saltus_lcp_solver* solver, const saltus_lcp*
   if (problem->sparse.start != NULL && !columns_fit(&problem->sparse, n)) {
     return refuse(solver, "the sparse matrix is not square or has columns outside");
   }
-  if (n > SALTUSI_LCP_DENSE_MAX && problem->bilateral > 0) {
-    return refuse(solver, "bilateral rows are treated in problems of up to 4000 rows");
-  }
   return SALTUS_OK;
 }
 
-/* The matrix that the algorithms will see: itself, or a dense one without the bilateral rows. */
-static saltusi_lcp_matrix seen_matrix(const saltus_lcp* problem) {
-  if (problem->bilateral == 0) {
-    return saltusi_lcp_matrix_of(problem);
-  }
+/* How a problem is treated. Bilateral rows of large sparse problems are kept, those of others
+ * eliminated; between the two sizes it is tried in this order. */
+typedef struct treatment {
+  saltusi_lcp_matrix M;       /* of the whole problem */
+  saltusi_lcp_matrix reduced; /* a dense one without the bilateral rows, not yet filled */
+  bool keep, eliminate;
+} treatment;
+
+static treatment treatment_of(const saltus_lcp_solver* solver, const saltus_lcp* problem) {
   static const double nothing = 0.0;
+  treatment t = {.M = saltusi_lcp_matrix_of(problem)};
+  if (problem->bilateral == 0) {
+    return t;
+  }
   int m = problem->n - problem->bilateral;
-  return (saltusi_lcp_matrix){.n = m, .dense = &nothing, .lower = m, .upper = m};
+  bool small = problem->n <= SALTUSI_LCP_DENSE_TOO;
+  t.reduced = (saltusi_lcp_matrix){.n = m, .dense = &nothing, .lower = m, .upper = m};
+  t.keep = solver->ops->keeps && (t.M.banded || t.M.scattered);
+  t.eliminate = small || !t.keep;
+  t.M.lean = t.keep && t.eliminate;
+  return t;
 }
 
-static bool fits(const saltus_lcp_solver* solver, const saltus_lcp* problem,
-                 const saltusi_lcp_matrix* M) {
-  return solver->block != NULL && saltusi_lcp_room_fits(&solver->room, M) &&
-         (problem->bilateral == 0 || (solver->has_mixed && problem->n <= solver->mixed.n));
+static bool fits(const saltus_lcp_solver* solver, const saltus_lcp* problem, const treatment* t) {
+  bool whole = problem->bilateral == 0 || t->keep;
+  return solver->block != NULL && (!whole || saltusi_lcp_room_fits(&solver->room, &t->M)) &&
+         (!t->eliminate || (solver->has_mixed && problem->n <= solver->mixed.n &&
+                            saltusi_lcp_room_fits(&solver->reduced_room, &t->reduced)));
 }
 
-static void layout(saltus_lcp_solver* solver, const saltus_lcp* problem,
-                   const saltusi_lcp_matrix* M, saltus_arena* arena) {
-  saltusi_lcp_room_layout(&solver->room, M, arena);
-  if (problem->bilateral > 0) {
+static void layout(saltus_lcp_solver* solver, const saltus_lcp* problem, const treatment* t,
+                   saltus_arena* arena) {
+  if (problem->bilateral == 0 || t->keep) {
+    saltusi_lcp_room_layout(&solver->room, &t->M, arena);
+  }
+  if (t->eliminate) {
+    saltusi_lcp_room_layout(&solver->reduced_room, &t->reduced, arena);
     saltusi_lcp_mixed_layout(&solver->mixed, problem->n, arena);
     solver->has_mixed = true;
   }
 }
 
 static saltus_status make_room(saltus_lcp_solver* solver, const saltus_lcp* problem,
-                               const saltusi_lcp_matrix* M) {
+                               const treatment* t) {
   drop_room(solver);
-  if (M->scattered) {
+  if (t->M.scattered && (problem->bilateral == 0 || t->keep)) {
     saltus_status status =
-        saltusi_sparse_lu_analyse(&solver->room.sparse, &M->sparse, &solver->sparse_pool);
+        saltusi_sparse_lu_analyse(&solver->room.sparse, &t->M.sparse, &solver->sparse_pool);
     if (status != SALTUS_OK) {
       drop_room(solver);
       return status;
     }
   }
   saltus_arena arena = saltus_arena_counting();
-  layout(solver, problem, M, &arena);
+  layout(solver, problem, t, &arena);
   /* never empty, so that a problem without rows counts as set up */
   size_t bytes = arena.used > 0 ? arena.used : 1;
   void* block = solver->allocator.alloc(bytes, solver->allocator.user);
@@ -207,23 +222,27 @@ static saltus_status make_room(saltus_lcp_solver* solver, const saltus_lcp* prob
     return SALTUS_ERR_MEMORY;
   }
   arena = saltus_arena_over(block, bytes);
-  layout(solver, problem, M, &arena);
+  layout(solver, problem, t, &arena);
   solver->block = block;
   solver->block_bytes = bytes;
   return SALTUS_OK;
 }
 
 /* The problem is valid. */
-static saltus_status prepare(saltus_lcp_solver* solver, const saltus_lcp* problem,
-                             saltusi_lcp_matrix* M) {
-  *M = seen_matrix(problem);
-  return fits(solver, problem, M) ? SALTUS_OK : make_room(solver, problem, M);
+static saltus_status prepare(saltus_lcp_solver* solver, const saltus_lcp* problem, treatment* t) {
+  *t = treatment_of(solver, problem);
+  if (t->eliminate && problem->n > SALTUSI_LCP_DENSE_MAX) {
+    return refuse(solver, "bilateral rows are eliminated in up to 4000 rows; more need a sparse "
+                          "matrix and a solver that keeps them (auto, principal-pivoting, "
+                          "active-set, interior-point)");
+  }
+  return fits(solver, problem, t) ? SALTUS_OK : make_room(solver, problem, t);
 }
 
 saltus_status saltus_lcp_solver_setup(saltus_lcp_solver* solver, const saltus_lcp* problem) {
-  saltusi_lcp_matrix M;
+  treatment t;
   saltus_status status = validate(solver, problem);
-  return status == SALTUS_OK ? prepare(solver, problem, &M) : status;
+  return status == SALTUS_OK ? prepare(solver, problem, &t) : status;
 }
 
 static double norm(int n, const double* x, double* largest) {
@@ -237,12 +256,12 @@ static double norm(int n, const double* x, double* largest) {
   return sqrt(sum);
 }
 
-/* A problem without bilateral rows; the best answer is in z. */
-static void run_solver(saltus_lcp_solver* solver, saltusi_lcp_run* run) {
+/* A problem without bilateral rows, or with kept ones; the best answer is in z. */
+static void run_solver(const saltus_lcp_solver* solver, saltusi_lcp_run* run) {
   int n = run->M->n;
   bool trivial = true;
   for (int i = 0; i < n; i++) {
-    trivial = trivial && run->q[i] >= 0.0;
+    trivial = trivial && (i < run->bilateral ? run->q[i] == 0.0 : run->q[i] >= 0.0);
   }
   run->residual = INFINITY;
   if (trivial) {
@@ -254,7 +273,7 @@ static void run_solver(saltus_lcp_solver* solver, saltusi_lcp_run* run) {
   saltusi_lcp_run_guess(run);
   solver->ops->solve(run);
   if (run->residual < INFINITY) {
-    memcpy(run->z, solver->room.best, (size_t)n * sizeof(double));
+    memcpy(run->z, run->room->best, (size_t)n * sizeof(double));
   }
 }
 
@@ -300,7 +319,7 @@ static bool run_mixed(saltus_lcp_solver* solver, const saltus_lcp* problem, doub
                          .target = 0.5 * tol * size,
                          .basis_is_enough = (how & 2U) == 0,
                          .options = solver->options,
-                         .room = &solver->room,
+                         .room = &solver->reduced_room,
                          .z = mixed->z,
                          .stages = result->stages};
   memcpy(mixed->z, z + problem->bilateral, (size_t)m * sizeof(double));
@@ -328,13 +347,14 @@ static void solve_mixed(saltus_lcp_solver* solver, const saltus_lcp* problem, do
   }
 }
 
-/* target: for |min(z, w)| */
-static void solve_plain(saltus_lcp_solver* solver, const saltus_lcp* problem,
-                        const saltusi_lcp_matrix* M, double target, double q_size, double* z,
-                        saltus_solve_result* result) {
-  saltusi_lcp_run run = {.M = M,
+/* The problem as it is, without bilateral rows or with kept ones. target: for |min(z, w)| */
+static void solve_whole(saltus_lcp_solver* solver, const saltus_lcp* problem, const treatment* t,
+                        double target, double q_size, double* z, saltus_solve_result* result) {
+  saltusi_lcp_run run = {.M = &t->M,
                          .q = problem->q,
                          .q_size = q_size,
+                         .bilateral = problem->bilateral,
+                         .quick = t->eliminate,
                          .target = target,
                          .options = solver->options,
                          .room = &solver->room,
@@ -344,6 +364,9 @@ static void solve_plain(saltus_lcp_solver* solver, const saltus_lcp* problem,
   result->iterations = run.iterations;
   if (run.none) {
     result->outcome = SALTUS_NO_SOLUTION;
+  }
+  if (!(run.residual < INFINITY)) { /* z served as room */
+    memset(z, 0, (size_t)problem->n * sizeof(double));
   }
 }
 
@@ -397,22 +420,24 @@ saltus_status saltus_lcp_solve(saltus_lcp_solver* solver, const saltus_lcp* prob
       solve_tiny(problem, tol, z, w, result)) {
     return SALTUS_OK;
   }
-  saltusi_lcp_matrix M;
-  status = prepare(solver, problem, &M);
+  treatment t;
+  status = prepare(solver, problem, &t);
   if (status != SALTUS_OK) {
     return status;
   }
   double largest;
   double size = norm(problem->n, problem->q, &largest);
-  if (!isfinite(size) || !isfinite(M.largest)) {
-    return refuse(solver, "an entry of M or q is not finite");
+  if (!isfinite(size) || !isfinite(t.M.largest)) {
+    return refuse(solver, "an entry of M or q is not finite, or too large to be squared");
   }
-  if (problem->bilateral > 0) {
+  if (problem->bilateral == 0 || t.keep) {
+    solve_whole(solver, problem, &t, tol * size, largest, z, result);
+    result->residual = saltus_lcp_residual(problem, z, w);
+  }
+  if (t.eliminate && !(result->residual.normalised <= tol)) {
     solve_mixed(solver, problem, tol, z, w, result);
-  } else {
-    solve_plain(solver, problem, &M, tol * size, largest, z, result);
+    result->residual = saltus_lcp_residual(problem, z, w);
   }
-  result->residual = saltus_lcp_residual(problem, z, w);
   if (result->residual.normalised <= tol) {
     result->outcome = SALTUS_SOLVED;
   }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * lcp_sparse.c - order by approximate minimum degree (Amestoy, Davis & Duff, ACM TOMS 30, 2004),
- * elimination tree and rows of L (Liu; Davis, Direct Methods for Sparse Linear Systems, section 4),
+ * lcp_sparse.c - order by approximate minimum degree (Amestoy, Davis & Duff, ACM TOMS 30, 2004), rows
+ * without diagonal entry last, elimination tree and rows of L (Liu; Davis, Direct Methods for Sparse Linear Systems, section 4),
  * on the pattern of M + M^T. Factors row by row: for each i in row k of L, ascending,
  *
  *   l_ki = x_i / u_ii,   x <- x - l_ki u_i,      and what is left of x is row k of U.
@@ -10,6 +10,7 @@
 #include "solve/lcp_sparse.h"
 
 #include <suitesparse/amd.h>
+#include <suitesparse/camd.h>
 
 #include <limits.h>
 #include <math.h>
@@ -163,6 +164,27 @@ static saltus_status take_factors(saltusi_sparse_lu* lu, const graph* g, saltusi
   return SALTUS_OK;
 }
 
+/* Rows without an entry on the diagonal (multipliers beside velocities) come last: eliminating the
+ * others gives them one. */
+static bool find_order(saltusi_sparse_lu* lu, const saltus_csr* M, saltusi_pool* scratch) {
+  int* later = SALTUSI_TAKE(scratch, int, lu->n);
+  if (later == NULL) {
+    return false;
+  }
+  bool any = false;
+  for (int i = 0; i < lu->n; i++) {
+    later[i] = 1;
+    for (int e = M->start[i]; e < M->start[i + 1]; e++) {
+      later[i] = M->column[e] == i ? 0 : later[i];
+    }
+    any = any || later[i] != 0;
+  }
+  if (!any) {
+    return amd_order(lu->n, M->start, M->column, lu->order, NULL, NULL) >= AMD_OK;
+  }
+  return camd_order(lu->n, M->start, M->column, lu->order, NULL, NULL, later) >= CAMD_OK;
+}
+
 saltus_status saltusi_sparse_lu_analyse(saltusi_sparse_lu* lu, const saltus_csr* M,
                                         saltusi_pool* pool) {
   *lu = (saltusi_sparse_lu){0};
@@ -172,7 +194,7 @@ saltus_status saltusi_sparse_lu_analyse(saltusi_sparse_lu* lu, const saltus_csr*
   if (take_rows(lu, M, pool) && make_graph(M, &scratch, &g)) {
     memcpy(lu->start, M->start, ((size_t)M->rows + 1) * sizeof(int));
     memcpy(lu->column, M->column, (size_t)M->start[M->rows] * sizeof(int));
-    if (amd_order(M->rows, M->start, M->column, lu->order, NULL, NULL) >= AMD_OK) {
+    if (find_order(lu, M, &scratch)) {
       for (int k = 0; k < lu->n; k++) {
         lu->rank[lu->order[k]] = k;
       }

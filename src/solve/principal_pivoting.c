@@ -10,6 +10,8 @@
  *   otherwise       exchange all of them; after `patience` rounds without fewer violated rows
  *                   exchange the last one only, which cannot cycle when M is a P-matrix
  *
+ * Bilateral rows that are kept belong to J and are never violated.
+ *
  * Positive semidefinite M: the proximal points z+ of (M + e I, q - e z) with e falling from 1e-3 to
  * 1e-9 of the mean diagonal and rising again where the pivoting cycles; each is a problem with a
  * P-matrix.
@@ -69,7 +71,7 @@ static violations look(saltusi_lcp_run* run, const saltusi_pivoting* p, int coun
                   .z_tolerance = rounding * z_size,
                   .w_tolerance =
                       rounding * run->q_size + 8.0 * DBL_EPSILON * run->M->largest * z_size};
-  for (int i = 0; i < run->M->n; i++) {
+  for (int i = run->bilateral; i < run->M->n; i++) {
     double miss = room->trial[i];
     double tolerance = v.z_tolerance;
     if (!room->active[i]) {
@@ -88,8 +90,9 @@ static violations look(saltusi_lcp_run* run, const saltusi_pivoting* p, int coun
   return v;
 }
 
-static void exchange_all(saltusi_lcp_room* room, int n, const violations* v) {
-  for (int i = 0; i < n; i++) {
+static void exchange_all(const saltusi_lcp_run* run, const violations* v) {
+  saltusi_lcp_room* room = run->room;
+  for (int i = run->bilateral; i < run->M->n; i++) {
     bool violated =
         room->active[i] ? room->trial[i] < -v->z_tolerance : room->rest[i] < -v->w_tolerance;
     room->active[i] = room->active[i] != violated;
@@ -121,7 +124,7 @@ bool saltusi_principal_pivot(saltusi_lcp_run* run, saltusi_pivoting* pivoting) {
       patience -= patience > 0;
     }
     if (all) {
-      exchange_all(room, n, &v);
+      exchange_all(run, &v);
     } else {
       room->active[v.last] = !room->active[v.last];
     }
@@ -146,12 +149,12 @@ static void refine(saltusi_lcp_run* run) {
 
 static void start_cold(saltusi_lcp_run* run, bool everything) {
   for (int i = 0; i < run->M->n; i++) {
-    run->room->active[i] = everything || run->q[i] < 0.0;
+    run->room->active[i] = everything || i < run->bilateral || run->q[i] < 0.0;
   }
 }
 
 bool saltusi_lcp_run_pivoting(saltusi_lcp_run* run, int patience, int iterations) {
-  if (!saltusi_lcp_run_warm(run)) {
+  if (!saltusi_lcp_run_activate(run, run->z)) {
     /* chains: what closes below pushes everything above, so all active is the better guess */
     start_cold(run, run->M->banded);
   }
@@ -190,8 +193,8 @@ static bool try_unshifted(saltusi_lcp_run* run, int* total) {
   if (found) {
     saltusi_lcp_run_offer(run, true);
   }
-  for (int i = 0; i < run->M->n && !run->solved; i++) {
-    run->room->active[i] = run->room->last[i] > 0.0;
+  if (!run->solved) {
+    saltusi_lcp_run_activate(run, run->room->last);
   }
   return run->solved;
 }
@@ -218,9 +221,7 @@ static bool proximal_steps(saltusi_lcp_run* run, int patience, double part) {
     if (!found) {
       shift *= 10.0;
       rate = sqrt(rate);
-      for (int i = 0; i < n; i++) {
-        room->active[i] = room->last[i] > 0.0;
-      }
+      saltusi_lcp_run_activate(run, room->last);
       continue;
     }
     memcpy(room->last, room->trial, (size_t)n * sizeof(double));
@@ -247,9 +248,7 @@ bool saltusi_lcp_run_crossover(saltusi_lcp_run* run) {
   if (found && saltusi_lcp_run_offer(run, true)) {
     return true;
   }
-  for (int i = 0; i < run->M->n; i++) {
-    run->room->active[i] = run->room->last[i] > 0.0;
-  }
+  saltusi_lcp_run_activate(run, run->room->last);
   return proximal_steps(run, PATIENCE, 1e-7);
 }
 
@@ -273,5 +272,6 @@ const saltusi_lcp_ops saltusi_lcp_principal_pivoting = {
              .source = "Judice & Pires 1994; Murty 1974",
              .options = {fields, sizeof fields / sizeof *fields,
                          sizeof(saltus_principal_pivoting_options)}},
+    .keeps = true,
     .solve = solve,
 };
