@@ -66,6 +66,7 @@ typedef struct saltusi_block_lu {
   double* correction; /* [rows] */
   double* scratch;    /* [unit_max * (unit_max + 1)] */
   int* pivot;         /* [unit_max] */
+  int* ordering;      /* lists and counters of the ordering, while analysing */
   int* parent;        /* [units] elimination tree, while analysing */
   int* mark;          /* [units] */
   int* count;         /* [units] */
@@ -80,6 +81,11 @@ typedef struct saltusi_block_lu {
   bool ready;        /* factors have memory */
   saltusi_room graph_room, factor_room;
 } saltusi_block_lu;
+
+/* Rooms for every pattern of so many units with at most unit_max rows each, rows together: analysing
+ * and reserving then ask no allocator. */
+void saltusi_block_lu_layout(saltusi_block_lu* lu, int units, int rows, int unit_max,
+                             saltus_arena* arena);
 
 /* The order and the size of the factors; fills cost and allocates for the graph only. */
 saltus_status saltusi_block_lu_analyse(saltusi_block_lu* lu,

@@ -18,10 +18,15 @@ static int rows_of(const saltusi_block_lu* lu, int unit) {
   return lu->offset[unit + 1] - lu->offset[unit];
 }
 
-static void graph_layout(saltusi_block_lu* lu, const saltusi_friction_pattern* pattern,
-                         saltus_arena* arena) {
-  int n = pattern->units;
-  size_t most = 2 * (size_t)pattern->blocks + (size_t)n;
+/* Integers that the ordering works on: lists of the graph with a fifth to spare, and eight more of each
+ * unit (as amd_order takes them). */
+static size_t ordering_room(size_t neighbours, int units) {
+  return neighbours + neighbours / 5 + 9 * (size_t)units;
+}
+
+static void graph_layout(saltusi_block_lu* lu, size_t blocks, int unit_max, saltus_arena* arena) {
+  int n = lu->units;
+  size_t most = 2 * blocks + (size_t)n;
   lu->start = SALTUS_PUSH(arena, int, n + 1);
   lu->unit = SALTUS_PUSH(arena, int, most);
   lu->source = SALTUS_PUSH(arena, int, most);
@@ -35,7 +40,36 @@ static void graph_layout(saltusi_block_lu* lu, const saltusi_friction_pattern* p
   lu->parent = SALTUS_PUSH(arena, int, n);
   lu->mark = SALTUS_PUSH(arena, int, n);
   lu->count = SALTUS_PUSH(arena, int, n + 1);
-  lu->pivot = SALTUS_PUSH(arena, int, pattern->unit_max);
+  lu->pivot = SALTUS_PUSH(arena, int, unit_max);
+  lu->ordering = SALTUS_PUSH(arena, int, ordering_room(most, n));
+}
+
+/* What amd_order does with a symmetric pattern, in memory that is there already. */
+static void find_order(saltusi_block_lu* lu) {
+  int n = lu->units;
+  int used = lu->start[n] - n;
+  int* lists = lu->ordering + 8 * (size_t)n;
+  int* parts[8];
+  for (int k = 0; k < 8; k++) {
+    parts[k] = lu->ordering + (size_t)k * (size_t)n;
+  }
+  int* begin = parts[0];
+  int* length = parts[1];
+  int at = 0;
+  for (int i = 0; i < n; i++) {
+    begin[i] = at;
+    for (int e = lu->start[i]; e < lu->start[i + 1]; e++) {
+      if (lu->unit[e] != i) {
+        lists[at++] = lu->unit[e];
+      }
+    }
+    length[i] = at - begin[i];
+  }
+  double control[AMD_CONTROL];
+  double info[AMD_INFO];
+  amd_defaults(control);
+  amd_2(n, begin, lists, length, used + used / 5 + n, used, parts[2], parts[3], lu->order, parts[4],
+        parts[5], parts[6], parts[7], control, info);
 }
 
 /* Transpose of the pattern of W into start/unit; the upper halves of unit are free for it. */
@@ -150,17 +184,15 @@ saltus_status saltusi_block_lu_analyse(saltusi_block_lu* lu,
   lu->unit_max = pattern->unit_max;
   lu->offset = pattern->offset;
   saltus_arena arena = saltus_arena_counting();
-  graph_layout(lu, pattern, &arena);
+  graph_layout(lu, (size_t)pattern->blocks, pattern->unit_max, &arena);
   saltus_status status = saltusi_room_reserve(&lu->graph_room, memory, arena.used);
   if (status != SALTUS_OK) {
     return status;
   }
   arena = saltus_arena_over(lu->graph_room.block, lu->graph_room.bytes);
-  graph_layout(lu, pattern, &arena);
+  graph_layout(lu, (size_t)pattern->blocks, pattern->unit_max, &arena);
   unite(lu, pattern);
-  if (amd_order(lu->units, lu->start, lu->unit, lu->order, NULL, NULL) < AMD_OK) {
-    return SALTUS_ERR_MEMORY;
-  }
+  find_order(lu);
   lu->row_at[0] = 0;
   for (int i = 0; i < lu->units; i++) {
     lu->rank[lu->order[i]] = i;
@@ -180,11 +212,12 @@ static size_t pivoted_room(const saltusi_block_lu* lu, size_t scalars) {
   return wanted < most ? wanted : most;
 }
 
-static void factor_layout(saltusi_block_lu* lu, size_t entries, size_t scalars,
+/* values: of the matrix; entries and scalars: of L. */
+static void factor_layout(saltusi_block_lu* lu, size_t values, size_t entries, size_t scalars,
                           saltus_arena* arena) {
   size_t n = (size_t)lu->units;
   size_t square = (size_t)lu->unit_max * (size_t)lu->unit_max;
-  lu->values = SALTUS_PUSH(arena, double, lu->place[lu->start[n]]);
+  lu->values = SALTUS_PUSH(arena, double, values);
   lu->lower_unit = SALTUS_PUSH(arena, int, entries);
   lu->upper_unit = SALTUS_PUSH(arena, int, entries);
   lu->lower_place = SALTUS_PUSH(arena, size_t, entries + 1);
@@ -252,17 +285,32 @@ saltus_status saltusi_block_lu_reserve(saltusi_block_lu* lu, const saltus_alloca
     square += d * d;
   }
   size_t scalars = (size_t)(0.5 * (lu->solve_cost - square) + 0.5);
+  size_t values = lu->place[lu->start[lu->units]];
   saltus_arena arena = saltus_arena_counting();
-  factor_layout(lu, entries, scalars, &arena);
+  factor_layout(lu, values, entries, scalars, &arena);
   saltus_status status = saltusi_room_reserve(&lu->factor_room, memory, arena.used);
   if (status != SALTUS_OK) {
     return status;
   }
   arena = saltus_arena_over(lu->factor_room.block, lu->factor_room.bytes);
-  factor_layout(lu, entries, scalars, &arena);
+  factor_layout(lu, values, entries, scalars, &arena);
   fill(lu);
   lu->ready = true;
   return SALTUS_OK;
+}
+
+void saltusi_block_lu_layout(saltusi_block_lu* lu, int units, int rows, int unit_max,
+                             saltus_arena* arena) {
+  size_t pairs = (size_t)units * (size_t)units;
+  size_t square = (size_t)unit_max * (size_t)unit_max;
+  saltusi_block_lu full = {.units = units, .rows = rows, .unit_max = unit_max};
+  saltus_arena graph = saltus_arena_counting();
+  saltus_arena factors = saltus_arena_counting();
+  graph_layout(&full, pairs, unit_max, &graph);
+  factor_layout(&full, (size_t)rows * (size_t)rows, pairs / 2 + 1, square * (pairs / 2 + 1),
+                &factors);
+  saltusi_room_layout(&lu->graph_room, graph.used, arena);
+  saltusi_room_layout(&lu->factor_room, factors.used, arena);
 }
 
 void saltusi_block_lu_release(saltusi_block_lu* lu, const saltus_allocator* memory) {

@@ -27,6 +27,13 @@ typedef struct saltusi_friction_pattern {
   double sweep_cost;        /* multiply-adds of a Gauss-Seidel sweep, with the one-contact solves */
 } saltusi_friction_pattern;
 
+/* What arrays have to hold for a pattern, or for the largest of many. */
+typedef struct saltusi_friction_sizes {
+  int units, rows, unit_max;
+  size_t values; /* of W */
+  size_t local;  /* prepared data of all units */
+} saltusi_friction_sizes;
+
 /* values, q and mu may be the caller's or those of a subproblem. */
 typedef struct saltusi_friction_case {
   const saltusi_friction_pattern* pattern;

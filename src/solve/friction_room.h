@@ -31,6 +31,11 @@ static inline saltus_status saltusi_room_reserve(saltusi_room* room, const saltu
   return SALTUS_OK;
 }
 
+/* Room in an arena, for ever as large as it is. */
+static inline void saltusi_room_layout(saltusi_room* room, size_t bytes, saltus_arena* arena) {
+  *room = (saltusi_room){saltus_arena_push(arena, bytes, 1, SALTUS_ALIGNMENT), bytes};
+}
+
 static inline void saltusi_room_release(saltusi_room* room, const saltus_allocator* memory) {
   if (room->block != NULL) {
     memory->free(room->block, room->bytes, memory->user);

@@ -30,13 +30,21 @@ bool saltusi_friction_analyse(saltusi_friction_work* work) {
   return work->analysed;
 }
 
-static void second_layout(saltusi_friction_work* work, saltus_arena* arena) {
-  int units = work->pattern.units;
-  int rows = work->pattern.rows;
-  size_t values = work->lu.place[work->lu.start[units]];
-  saltusi_newton_layout(&work->newton, units, rows, arena);
-  saltusi_interior_layout(&work->interior, units, rows, values, arena);
-  saltusi_proximal_layout(&work->proximal, &work->pattern, arena);
+/* values: of the matrix that is factored, which has the pattern of W and its transpose. */
+static void second_layout(saltusi_friction_work* work, const saltusi_friction_sizes* sizes,
+                          size_t values, saltus_arena* arena) {
+  saltusi_newton_layout(&work->newton, sizes->units, sizes->rows, arena);
+  saltusi_interior_layout(&work->interior, sizes->units, sizes->rows, values, arena);
+  saltusi_proximal_layout(&work->proximal, sizes, arena);
+}
+
+void saltusi_friction_second_layout(saltusi_friction_work* work,
+                                    const saltusi_friction_sizes* sizes, saltus_arena* arena) {
+  saltusi_friction_work largest;
+  saltus_arena count = saltus_arena_counting();
+  second_layout(&largest, sizes, sizes->values, &count);
+  saltusi_block_lu_layout(&work->lu, sizes->units, sizes->rows, sizes->unit_max, arena);
+  saltusi_room_layout(&work->second_room, count.used, arena);
 }
 
 bool saltusi_friction_reserve(saltusi_friction_work* work) {
@@ -46,8 +54,15 @@ bool saltusi_friction_reserve(saltusi_friction_work* work) {
   if (work->lu.ready) {
     return true;
   }
+  const saltusi_friction_pattern* pattern = &work->pattern;
+  const saltusi_friction_sizes sizes = {.units = pattern->units,
+                                        .rows = pattern->rows,
+                                        .unit_max = pattern->unit_max,
+                                        .values = (size_t)pattern->place[pattern->blocks],
+                                        .local = (size_t)pattern->local_at[pattern->units]};
+  size_t values = work->lu.place[work->lu.start[pattern->units]];
   saltus_arena arena = saltus_arena_counting();
-  second_layout(work, &arena);
+  second_layout(work, &sizes, values, &arena);
   if (saltusi_block_lu_reserve(&work->lu, &work->memory) != SALTUS_OK ||
       saltusi_room_reserve(&work->second_room, &work->memory, arena.used) != SALTUS_OK) {
     work->refused = true;
@@ -56,7 +71,7 @@ bool saltusi_friction_reserve(saltusi_friction_work* work) {
     return false;
   }
   arena = saltus_arena_over(work->second_room.block, work->second_room.bytes);
-  second_layout(work, &arena);
+  second_layout(work, &sizes, values, &arena);
   return true;
 }
 

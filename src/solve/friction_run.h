@@ -33,6 +33,10 @@ typedef struct saltusi_friction_work {
 
 /* Order and fill of the factors, so that their cost is known; false: not to be had. */
 bool saltusi_friction_analyse(saltusi_friction_work* work);
+/* Rooms for everything that factorises, for all patterns up to these sizes with every block there; no
+ * allocator is asked then. */
+void saltusi_friction_second_layout(saltusi_friction_work* work,
+                                    const saltusi_friction_sizes* sizes, saltus_arena* arena);
 /* Memory for everything that factorises; false: not to be had. */
 bool saltusi_friction_reserve(saltusi_friction_work* work);
 

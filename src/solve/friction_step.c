@@ -13,8 +13,15 @@
 static const double aim = 1e-14;
 static const double accepted = 1e-10;
 
-/* Accelerated sweeps before the aim is lowered. */
-enum { FIRST_SWEEPS = 200 };
+/* Accelerated sweeps before Newton's method is tried, and before the aim is lowered. */
+enum { FIRST_SWEEPS = 40, MORE_SWEEPS = 160 };
+
+/* All there is was laid out. */
+static void* no_memory(size_t bytes, void* user) {
+  (void)bytes;
+  (void)user;
+  return NULL;
+}
 
 void saltusi_friction_step_layout(saltusi_friction_step* step, int units_max, int rows_each,
                                   int rows_max, saltus_arena* arena) {
@@ -38,55 +45,70 @@ void saltusi_friction_step_layout(saltusi_friction_step* step, int units_max, in
   saltusi_sweep_layout(&work->sweep, n, rows, arena);
   work->best = SALTUS_PUSH(arena, double, rows);
   work->point = SALTUS_PUSH(arena, double, rows);
-  work->refused = true; /* no memory for factors */
   step->values = SALTUS_PUSH2(arena, double, rows, rows);
+  step->factors = n <= SALTUSI_STEP_FACTORED;
+  if (step->factors) {
+    const saltusi_friction_sizes sizes = {.units = n,
+                                          .rows = rows,
+                                          .unit_max = rows_each,
+                                          .values = (size_t)rows * (size_t)rows,
+                                          .local = (size_t)n *
+                                                   (size_t)saltusi_one_contact_room(rows_each)};
+    saltusi_friction_second_layout(work, &sizes, arena);
+    work->memory = (saltus_allocator){.alloc = no_memory};
+  }
 }
 
-/* Every contact meets every other. */
-static void write_pattern(saltusi_friction_pattern* pattern, int units, const int* first) {
+/* A block of W behind the last one, unless all of it is zero. */
+static void add_block(saltusi_friction_step* step, const double* W, int i, int j) {
+  saltusi_friction_pattern* pattern = &step->work.pattern;
+  const int* offset = pattern->offset;
+  double* start = step->values + pattern->place[pattern->blocks];
+  double* to = start;
+  bool empty = true;
+  for (int k = offset[i]; k < offset[i + 1]; k++) {
+    for (int c = offset[j]; c < offset[j + 1]; c++) {
+      double entry = W[k * pattern->rows + c];
+      empty = empty && entry == 0.0;
+      *to++ = entry;
+    }
+  }
+  if (i == j) {
+    pattern->diagonal[i] = pattern->blocks;
+  }
+  if (!empty || i == j) {
+    pattern->unit[pattern->blocks++] = j;
+    pattern->place[pattern->blocks] = (int)(to - step->values);
+  }
+}
+
+static void write_problem(saltusi_friction_step* step, int units, const int* first,
+                          const double* W) {
   enum { LOCAL_SOLVE_COST = 50 }; /* as in friction_case.c */
+  saltusi_friction_pattern* pattern = &step->work.pattern;
   pattern->units = units;
   pattern->rows = first[units];
-  pattern->blocks = units * units;
+  pattern->blocks = 0;
   pattern->unit_max = 0;
   pattern->local_at[0] = 0;
   pattern->place[0] = 0;
+  memcpy(pattern->offset, first, ((size_t)units + 1) * sizeof(int));
   int common = first[1];
   for (int i = 0; i < units; i++) {
     int d = first[i + 1] - first[i];
     common = common == d ? d : 0;
     pattern->unit_max = d > pattern->unit_max ? d : pattern->unit_max;
-    pattern->offset[i] = first[i];
-    pattern->start[i] = i * units;
+    pattern->start[i] = pattern->blocks;
     pattern->bilateral[i] = 0;
-    pattern->diagonal[i] = i * (units + 1);
     pattern->local_at[i + 1] = pattern->local_at[i] + saltusi_one_contact_room(d);
     for (int j = 0; j < units; j++) {
-      int block = i * units + j;
-      pattern->unit[block] = j;
-      pattern->place[block + 1] = pattern->place[block] + d * (first[j + 1] - first[j]);
+      add_block(step, W, i, j);
     }
   }
-  pattern->offset[units] = first[units];
   pattern->start[units] = pattern->blocks;
   pattern->uniform = common > 1 ? common : 0;
   pattern->sweep_cost =
-      (double)pattern->rows * pattern->rows + (double)LOCAL_SOLVE_COST * (double)units;
-}
-
-static void write_values(saltusi_friction_step* step, const double* W) {
-  const saltusi_friction_pattern* pattern = &step->work.pattern;
-  int n = pattern->rows;
-  double* to = step->values;
-  for (int i = 0; i < pattern->units; i++) {
-    for (int j = 0; j < pattern->units; j++) {
-      for (int k = pattern->offset[i]; k < pattern->offset[i + 1]; k++) {
-        for (int c = pattern->offset[j]; c < pattern->offset[j + 1]; c++) {
-          *to++ = W[k * n + c];
-        }
-      }
-    }
-  }
+      (double)pattern->place[pattern->blocks] + (double)LOCAL_SOLVE_COST * (double)units;
 }
 
 static bool nothing_presses(int units, const int* first, const double* q) {
@@ -121,7 +143,23 @@ static bool solve_one(int d, double mu, const double* W, const double* q, double
   return miss2 <= accepted * accepted * (saltusi_velocity_unit(d, q) * saltusi_velocity_unit(d, q));
 }
 
-/* Sweeps, then the whole portfolio with the aim that has to be met. */
+/* Newton's method from the best point: near a solution a few steps, elsewhere it gives up early. */
+static bool try_newton(saltusi_friction_run* run) {
+  if (run->work->refused) {
+    return false;
+  }
+  saltusi_newton_settings few = {.iterations = 8, .tol = aim, .trial = 4, .no_pivoting = true};
+  saltusi_run_from_best(run);
+  return saltusi_run_newton(run, &few);
+}
+
+static bool try_sweeps(saltusi_friction_run* run, int sweeps) {
+  saltusi_sweep_settings settings = {.sweeps = sweeps, .tol = aim, .anderson = true};
+  saltusi_run_from_best(run);
+  return saltusi_run_sweeps(run, &settings);
+}
+
+/* Sweeps and Newton's method, then the whole portfolio with the aim that has to be met. */
 static bool solve_many(saltusi_friction_run* run) {
   saltusi_friction_work* work = run->work;
   if (run->best <= aim) { /* the guess */
@@ -137,15 +175,16 @@ static bool solve_many(saltusi_friction_run* run) {
       (units <= 2 && saltusi_run_enumeration(run))) {
     return true;
   }
-  saltusi_run_from_best(run);
-  saltusi_sweep_settings sweeps = {.sweeps = FIRST_SWEEPS, .tol = aim, .anderson = true};
-  if (saltusi_run_sweeps(run, &sweeps) || run->best <= accepted) {
+  if (try_sweeps(run, FIRST_SWEEPS) || try_newton(run) || try_sweeps(run, MORE_SWEEPS)) {
     return true;
   }
-  run->tol = accepted;
-  saltusi_run_from_best(run);
-  saltusi_friction_auto.solve(run);
-  return run->best <= accepted;
+  if (run->best > accepted) {
+    run->tol = accepted;
+    saltusi_run_from_best(run);
+    saltusi_friction_auto.solve(run);
+    run->tol = aim;
+  }
+  return try_newton(run) || run->best <= accepted;
 }
 
 /* Where the stages begin: at the guess when it is nearer to a solution than zero, else as if there were
@@ -182,8 +221,10 @@ bool saltusi_friction_step_solve(saltusi_friction_step* step, int units, const i
     return true;
   }
   saltusi_friction_work* work = &step->work;
-  write_pattern(&work->pattern, units, first);
-  write_values(step, W);
+  write_problem(step, units, first, W);
+  work->analysed = false;
+  work->refused = !step->factors;
+  work->lu.ready = false;
   work->given.pattern = &work->pattern;
   work->given.values = step->values;
   work->given.q = q;

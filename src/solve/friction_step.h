@@ -6,16 +6,21 @@
  *
  *   u = W r + q,   K* contains u + mu |u_T| n,   K contains r,   orthogonal
  *
- * One contact is solved exactly, one or two planar ones by enumeration at the latest, more by the
- * stages of the portfolio that need no factors.
+ * One contact is solved exactly, one or two planar ones by enumeration at the latest, more by sweeps
+ * and then the portfolio. Blocks of W that are zero, of contacts without a common body, are left out.
+ * Up to SALTUSI_STEP_FACTORED contacts there is room for the stages that factorise.
  */
 #ifndef SALTUSI_FRICTION_STEP_H
 #define SALTUSI_FRICTION_STEP_H
 
 #include "solve/friction_run.h"
 
+/* Some 400 bytes for each pair of contacts: 64 MB, half of what W and its copies take. */
+enum { SALTUSI_STEP_FACTORED = 400 };
+
 typedef struct saltusi_friction_step {
   saltusi_friction_work work;
+  bool factors;   /* there is room for them */
   double* values; /* [rows^2] W block by block */
   double* slip;   /* [units] of the caller: slip parameters of the one-contact problems, first guess
                    * and last values; NULL: from zero */

@@ -13,21 +13,21 @@
 
 #include <string.h>
 
-void saltusi_proximal_layout(saltusi_proximal_work* work, const saltusi_friction_pattern* pattern,
+void saltusi_proximal_layout(saltusi_proximal_work* work, const saltusi_friction_sizes* sizes,
                              saltus_arena* arena) {
-  int units = pattern->units;
-  int rows = pattern->rows;
-  work->values = SALTUS_PUSH(arena, double, pattern->place[pattern->blocks]);
+  int units = sizes->units;
+  int rows = sizes->rows;
+  work->values = SALTUS_PUSH(arena, double, sizes->values);
   work->q = SALTUS_PUSH(arena, double, rows);
   work->next = SALTUS_PUSH(arena, double, rows);
   work->other = SALTUS_PUSH(arena, double, rows);
   work->best = SALTUS_PUSH(arena, double, rows);
   work->u = SALTUS_PUSH(arena, double, rows);
   work->inner.rho = SALTUS_PUSH(arena, double, units);
-  work->inner.local = SALTUS_PUSH(arena, double, pattern->local_at[units]);
+  work->inner.local = SALTUS_PUSH(arena, double, sizes->local);
   work->inner.slip = SALTUS_PUSH(arena, double, units);
-  work->inner.scratch = SALTUS_PUSH2(arena, double, pattern->unit_max, pattern->unit_max + 2);
-  work->inner.pivot = SALTUS_PUSH(arena, int, pattern->unit_max);
+  work->inner.scratch = SALTUS_PUSH2(arena, double, sizes->unit_max, sizes->unit_max + 2);
+  work->inner.pivot = SALTUS_PUSH(arena, int, sizes->unit_max);
 }
 
 /* The problem of W + a D around r. A unit without diagonal block stays as it is. */

@@ -20,7 +20,7 @@ typedef struct saltusi_proximal_work {
 } saltusi_proximal_work;
 
 /* Sizes from the pattern, since the problem is not at hand when this memory is made. */
-void saltusi_proximal_layout(saltusi_proximal_work* work, const saltusi_friction_pattern* pattern,
+void saltusi_proximal_layout(saltusi_proximal_work* work, const saltusi_friction_sizes* sizes,
                              saltus_arena* arena);
 
 /* The methods it may use inside. */

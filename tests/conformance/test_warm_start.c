@@ -124,6 +124,75 @@ static void a_pile_at_rest_needs_fewer_iterations(void** state) {
   }
 }
 
+/* M (v1 - v0) - h F - G P of the last step, largest entry, from its report alone; N s. */
+static double unbalanced(const pile* p, const double* q, const double* dv,
+                         const saltus_step_report* report) {
+  int n = p->system.dims.nv;
+  double* rest = malloc(2 * (size_t)n * sizeof(double));
+  double* force = rest + n;
+  const saltus_point at = {.q = q, .v = dv};
+  p->system.ops->linear->mass_times(p, &at, dv, rest);
+  p->system.ops->force(p, &at, force);
+  for (int i = 0; i < n; i++) {
+    rest[i] -= h * force[i];
+  }
+  for (int k = 0; k < report->active; k++) {
+    const saltus_contact_step* c = &report->contacts[k];
+    double G[36] = {0};
+    double b[3] = {0};
+    int column[12];
+    saltus_rows rows = {.count = 3, .width = 12, .stride = 12, .column = column, .G = G, .b = b};
+    p->system.ops->contact(p, &at, c->key, &rows);
+    for (int e = 0; e < 3 * rows.width; e++) {
+      int r = e / rows.width;
+      rest[column[e % rows.width]] -= c->impulse[r] * G[12 * r + e % rows.width];
+    }
+  }
+  double worst = largest(n, rest);
+  free(rest);
+  return worst;
+}
+
+/* 18 spheres of different size fall 2 cm, roll and settle: every one of the some thousand problems
+ * with up to 41 contacts is solved, and all comes to rest to rounding. Sweeps alone do not get there:
+ * some problems need Newton's method or the interior point. */
+static void a_pile_settles(const char* warm_start) {
+  pile_def def = pile_def_default(3, 3, 2);
+  pile p;
+  assert_true(pile_create(&def, &p));
+  int n = p.system.dims.nv;
+  double* before = malloc(2 * (size_t)n * sizeof(double));
+  double* middle = before + n;
+  saltus_scheme* scheme = make_scheme("moreau-jean", warm_start, &p.system);
+  saltus_state x = {0.0, p.q, p.v};
+  saltus_step_report report;
+  for (int k = 0; k < 400; k++) {
+    memcpy(before, p.v, (size_t)n * sizeof(double));
+    memcpy(middle, p.q, (size_t)n * sizeof(double));
+    assert_int_equal(saltus_scheme_step(scheme, h, &x, &report), SALTUS_OK);
+    assert_true(report.residual_velocity <= 1e-10);
+    for (int i = 0; i < n; i++) { /* rows are those of the middle of the step */
+      middle[i] = 0.5 * (middle[i] + p.q[i]);
+      before[i] = p.v[i] - before[i];
+    }
+    assert_near(unbalanced(&p, middle, before, &report), 0.0, 1e-11);
+    for (int i = 0; i < report.active; i++) {
+      const double* P = report.contacts[i].impulse;
+      assert_true(hypot(P[1], P[2]) <= def.mu * P[0] * (1.0 + 1e-12));
+    }
+  }
+  assert_near(largest(n, p.v), 0.0, 1e-13);
+  saltus_scheme_destroy(scheme);
+  free(before);
+  pile_free(&p);
+}
+
+static void a_pile_settles_from_either_start(void** state) {
+  (void)state;
+  a_pile_settles("yes");
+  a_pile_settles("no");
+}
+
 /* A column is a chain: one elimination with the old set instead of the sweeps that find it. */
 static void a_column_at_rest_keeps_its_set(void** state) {
   (void)state;
@@ -397,6 +466,7 @@ static void small_systems_keep_nothing(void** state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_pile_at_rest_needs_fewer_iterations),
+      cmocka_unit_test(a_pile_settles_from_either_start),
       cmocka_unit_test(a_column_at_rest_keeps_its_set),
       cmocka_unit_test(right_after_an_impact_zero_is_the_start),
       cmocka_unit_test(a_failed_step_leaves_the_memory_alone),
