@@ -88,9 +88,9 @@ static bool is_closed(const saltusi_mode* mode) {
 /* The contacts of the law: w->active. */
 static saltus_status collect(saltusi_trapezoid* w) {
   const saltus_system* sys = &w->eval->sys;
-  saltusi_polyhedral_start(&w->law, sys, w->o->joints != 0);
+  saltusi_polyhedral_start(&w->law, sys->dims.nj, w->o->joints != 0);
   for (int key = 0; key < sys->dims.nc; key++) {
-    if (w->active[key] && !saltusi_polyhedral_add(&w->law, sys, key, w->law_of[key])) {
+    if (w->active[key] && !saltusi_polyhedral_rows_add(&w->law, sys, key, w->law_of[key])) {
       saltusi_log(w->s->log, SALTUS_LEVEL_ERROR,
                   "at t = %.17g more unknowns of contacts than the %d that are solved for at once: "
                   "take fewer direction_pairs or fewer contacts",
@@ -203,12 +203,12 @@ static saltus_status solve_whole(saltusi_trapezoid* w) {
   choose_sliding(w);
   saltus_status status = saltusi_trapezoid_prepare(w, w->left, w->mean);
   if (status == SALTUS_OK) {
-    status = saltusi_polyhedral_solve(&w->law, w->eval);
+    status = saltusi_polyhedral_rows_solve(&w->law, w->eval);
   }
   if (status == SALTUS_OK && find_paradox(w) && w->mean) {
     status = saltusi_trapezoid_prepare(w, w->left, false);
     if (status == SALTUS_OK) {
-      status = saltusi_polyhedral_solve(&w->law, w->eval);
+      status = saltusi_polyhedral_rows_solve(&w->law, w->eval);
     }
   }
   if (status != SALTUS_OK) {

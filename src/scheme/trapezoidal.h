@@ -19,7 +19,7 @@
 #define SALTUSI_TRAPEZOIDAL_H
 
 #include "saltus/trapezoidal.h"
-#include "scheme/polyhedral.h"
+#include "scheme/polyhedral_rows.h"
 #include "scheme/scheme_ops.h"
 
 /* Carried from step to step, by key: last mode, mode that was told, Painleve's region. */
@@ -51,6 +51,7 @@ typedef struct saltusi_trapezoid {
   saltusi_linear doubled;   /* A of twice the length: systems that are constant factor both once */
   saltusi_linear mass;      /* M of impacts */
   saltusi_polyhedral law;
+  saltusi_polyhedral_rows motion; /* its rows */
   saltus_contact_list list;
 
   double t, left;              /* present time, and what is left of the step */

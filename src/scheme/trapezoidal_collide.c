@@ -130,7 +130,7 @@ static void interpolate(saltusi_trapezoid* w, double part) {
 static saltus_status step_gap(saltusi_trapezoid* w, double x, double* gap) {
   saltus_status status = saltusi_trapezoid_prepare(w, x, w->mean);
   if (status == SALTUS_OK) {
-    status = saltusi_polyhedral_solve(&w->law, w->eval);
+    status = saltusi_polyhedral_rows_solve(&w->law, w->eval);
   }
   if (status != SALTUS_OK) {
     return status;

@@ -39,7 +39,7 @@ static bool hold(saltusi_trapezoid* w, double x) {
  * there already; those of the mean scheme are of the middle, and a surface may move. */
 static void end_slip(saltusi_trapezoid* w, const saltusi_polyhedral_contact* contact, double x,
                      double slip[2]) {
-  const saltusi_row_block* rows = &w->law.velocity_rows;
+  const saltusi_row_block* rows = &w->motion.velocity;
   int first = contact->row;
   if (w->mean) {
     saltus_point at = saltusi_at(w->eval, w->t + x, w->trial.q, w->trial.v);
@@ -173,7 +173,7 @@ static saltus_status entry_modes(saltusi_trapezoid* w) {
   }
   saltus_status status = saltusi_trapezoid_prepare(w, 1e-5 * w->s->h, w->mean);
   if (status == SALTUS_OK) {
-    status = saltusi_polyhedral_solve(&w->law, w->eval);
+    status = saltusi_polyhedral_rows_solve(&w->law, w->eval);
   }
   for (int i = 0; i < w->law.count && status == SALTUS_OK; i++) {
     w->held[i] = saltusi_polyhedral_mode(&w->law, i);

@@ -26,7 +26,7 @@ static void write_rates(saltusi_trapezoid* w) {
   saltusi_polyhedral* law = &w->law;
   const saltus_system* sys = &w->eval->sys;
   for (int r = 0; r < law->rows; r++) {
-    law->rate[r] = saltusi_row_dot(&law->velocity_rows, r, w->v) + law->velocity_rows.b[r];
+    law->rate[r] = saltusi_row_dot(&w->motion.velocity, r, w->v) + w->motion.velocity.b[r];
   }
   for (int i = 0; i < law->count; i++) {
     const saltusi_polyhedral_contact* contact = &law->contacts[i];
@@ -54,7 +54,7 @@ static bool restitute(saltusi_trapezoid* w) {
       continue;
     }
     any = true;
-    saltusi_add_scaled(nv, back, law->AinvG + (size_t)contact->row * (size_t)nv, w->v);
+    saltusi_add_scaled(nv, back, w->motion.AinvG + (size_t)contact->row * (size_t)nv, w->v);
     w->compression[contact->row] += back;
     contact->slack = w->o->decompression == SALTUS_DECOMPRESSION_COULOMB ? contact->mu * back : 0.0;
   }
@@ -97,11 +97,11 @@ static void report(saltusi_trapezoid* w) {
 static saltus_status phase(saltusi_trapezoid* w) {
   saltusi_polyhedral* law = &w->law;
   write_rates(w);
-  saltus_status status = saltusi_polyhedral_solve(law, w->eval);
+  saltus_status status = saltusi_polyhedral_rows_solve(law, w->eval);
   if (status != SALTUS_OK) {
     return status;
   }
-  saltusi_polyhedral_apply(law, w->eval->sys.dims.nv, w->v);
+  saltusi_polyhedral_rows_apply(&w->motion, law, w->eval->sys.dims.nv, w->v);
   saltusi_add_scaled(law->rows, 1.0, law->P, w->compression);
   saltus_step_report* report = w->s->report;
   report->residual_velocity = fmax(report->residual_velocity, law->residual);
@@ -114,8 +114,8 @@ static saltus_status prepare(saltusi_trapezoid* w) {
   saltus_point at = saltusi_at(w->eval, w->t, w->q, w->v);
   saltus_status status = saltusi_linear_assemble(w->eval, &w->mass, &at, 1.0, 0.0, 0.0);
   if (status == SALTUS_OK) {
-    saltusi_polyhedral_rows(law, &w->eval->sys, &at, &at);
-    saltusi_polyhedral_operator(law, w->eval, &w->mass);
+    saltusi_polyhedral_rows_evaluate(&w->motion, law, &w->eval->sys, &at, &at);
+    saltusi_polyhedral_rows_operator(&w->motion, law, w->eval, &w->mass);
     memset(w->compression, 0, (size_t)law->rows * sizeof(double));
   }
   return status;
@@ -128,12 +128,12 @@ saltus_status saltusi_trapezoid_stop(saltusi_trapezoid* w) {
   }
   saltusi_polyhedral* law = &w->law;
   for (int r = 0; r < law->rows; r++) {
-    law->rate[r] = saltusi_row_dot(&law->velocity_rows, r, w->v) + law->velocity_rows.b[r];
+    law->rate[r] = saltusi_row_dot(&w->motion.velocity, r, w->v) + w->motion.velocity.b[r];
   }
   if (!saltusi_polyhedral_stop(law)) {
     return SALTUS_RETRY_SMALLER;
   }
-  saltusi_polyhedral_apply(law, w->eval->sys.dims.nv, w->v);
+  saltusi_polyhedral_rows_apply(&w->motion, law, w->eval->sys.dims.nv, w->v);
   saltusi_trapezoid_add_impulses(w, law->P, false);
   return SALTUS_OK;
 }

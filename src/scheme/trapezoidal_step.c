@@ -58,7 +58,7 @@ void saltusi_trapezoid_layout(saltusi_trapezoid* w, const saltus_trapezoidal_opt
   saltusi_linear_layout(&w->effective, sys, arena);
   saltusi_linear_layout(&w->doubled, sys, arena);
   saltusi_linear_layout(&w->mass, sys, arena);
-  saltusi_polyhedral_layout(&w->law, sys, o->direction_pairs, arena);
+  saltusi_polyhedral_rows_layout(&w->motion, &w->law, sys, o->direction_pairs, arena);
   saltusi_contact_list_layout(&w->list, d, arena);
   end_layout(&w->whole, d, w->law.rows_max, arena);
   end_layout(&w->trial, d, w->law.rows_max, arena);
@@ -113,7 +113,7 @@ static void move_surfaces(saltusi_trapezoid* w, double x) {
   saltusi_polyhedral* law = &w->law;
   for (int i = 0; i < law->count; i++) {
     const saltusi_polyhedral_contact* contact = &law->contacts[i];
-    const double* b = law->velocity_rows.b + contact->row;
+    const double* b = w->motion.velocity.b + contact->row;
     if (saltusi_max_abs(1 + contact->tangents, b) == 0.0) {
       continue;
     }
@@ -134,9 +134,9 @@ static void write_rates(saltusi_trapezoid* w, double x, bool mean) {
   const saltus_system* sys = &w->eval->sys;
   double twice = mean ? 2.0 : 1.0;
   for (int r = 0; r < law->rows; r++) {
-    law->rate[r] = saltusi_row_dot(&law->velocity_rows, r, w->trial.v) +
-                   twice * saltusi_row_dot(&law->velocity_rows, r, w->v) +
-                   twice * law->velocity_rows.b[r];
+    law->rate[r] = saltusi_row_dot(&w->motion.velocity, r, w->trial.v) +
+                   twice * saltusi_row_dot(&w->motion.velocity, r, w->v) +
+                   twice * w->motion.velocity.b[r];
   }
   if (mean) {
     move_surfaces(w, x);
@@ -165,8 +165,8 @@ saltus_status saltusi_trapezoid_prepare(saltusi_trapezoid* w, double x, bool mea
     measure.t = w->t + x;
     measure.q = w->q_end;
   }
-  saltusi_polyhedral_rows(&w->law, sys, &middle, &measure);
-  saltusi_polyhedral_operator(&w->law, w->eval, A);
+  saltusi_polyhedral_rows_evaluate(&w->motion, &w->law, sys, &middle, &measure);
+  saltusi_polyhedral_rows_operator(&w->motion, &w->law, w->eval, A);
   write_rates(w, x, mean);
   return SALTUS_OK;
 }
@@ -175,7 +175,7 @@ void saltusi_trapezoid_finish(saltusi_trapezoid* w, double x, saltusi_trapezoid_
   const saltus_system* sys = &w->eval->sys;
   int nv = sys->dims.nv;
   memmove(end->v, w->trial.v, (size_t)nv * sizeof(double));
-  saltusi_polyhedral_apply(&w->law, nv, end->v);
+  saltusi_polyhedral_rows_apply(&w->motion, &w->law, nv, end->v);
   for (int i = 0; i < nv; i++) {
     double change = end->v[i];
     end->v[i] = w->v[i] + change;

@@ -6,7 +6,7 @@
  */
 #include "saltus_test.h"
 
-#include "scheme/polyhedral.h"
+#include "scheme/polyhedral_rows.h"
 
 #include <stdlib.h>
 
@@ -80,6 +80,7 @@ typedef struct problem {
   saltusi_eval eval;
   saltusi_linear mass;
   saltusi_polyhedral law;
+  saltusi_polyhedral_rows motion; /* its rows */
   void* block;
   double* v;
 } problem;
@@ -117,7 +118,7 @@ static problem make(int nv, int nj, int nc, bool twice, unsigned seed, double si
 static void lay_out(problem* p, saltus_arena* arena, int pairs) {
   saltusi_eval_layout(&p->eval, arena);
   saltusi_linear_layout(&p->mass, &p->sys, arena);
-  saltusi_polyhedral_layout(&p->law, &p->sys, pairs, arena);
+  saltusi_polyhedral_rows_layout(&p->motion, &p->law, &p->sys, pairs, arena);
 }
 
 /* All contacts active, velocities v: the problem of a blow. */
@@ -135,18 +136,18 @@ static saltus_status solve(problem* p, int nj, int nc, int pairs, bool keep) {
   lay_out(p, &arena, pairs);
   saltus_point at = saltusi_at(&p->eval, 0.0, p->v, p->v);
   assert_int_equal(saltusi_linear_assemble(&p->eval, &p->mass, &at, 1.0, 0.0, 0.0), SALTUS_OK);
-  saltusi_polyhedral_start(&p->law, &p->sys, keep);
+  saltusi_polyhedral_start(&p->law, p->sys.dims.nj, keep);
   for (int i = 0; i < nc; i++) {
-    if (!saltusi_polyhedral_add(&p->law, &p->sys, i, i)) {
+    if (!saltusi_polyhedral_rows_add(&p->law, &p->sys, i, i)) {
       return SALTUS_RETRY_ROOM;
     }
   }
-  saltusi_polyhedral_rows(&p->law, &p->sys, &at, &at);
-  saltusi_polyhedral_operator(&p->law, &p->eval, &p->mass);
+  saltusi_polyhedral_rows_evaluate(&p->motion, &p->law, &p->sys, &at, &at);
+  saltusi_polyhedral_rows_operator(&p->motion, &p->law, &p->eval, &p->mass);
   for (int r = 0; r < p->law.rows; r++) {
-    p->law.rate[r] = saltusi_row_dot(&p->law.velocity_rows, r, p->v);
+    p->law.rate[r] = saltusi_row_dot(&p->motion.velocity, r, p->v);
   }
-  return saltusi_polyhedral_solve(&p->law, &p->eval);
+  return saltusi_polyhedral_rows_solve(&p->law, &p->eval);
 }
 
 static void drop(problem* p) {
@@ -162,21 +163,21 @@ static double violation(problem* p, int pairs) {
   const saltusi_polyhedral* law = &p->law;
   double* v = calloc((size_t)nv, sizeof(double));
   memcpy(v, p->v, (size_t)nv * sizeof(double));
-  saltusi_polyhedral_apply(law, nv, v);
+  saltusi_polyhedral_rows_apply(&p->motion, law, nv, v);
   double worst = 0.0;
   double size = 0.0;
   for (int r = 0; r < law->rows; r++) {
     size = fmax(size, fabs(law->rate[r]));
   }
   for (int j = 0; j < law->joints; j++) {
-    worst = fmax(worst, fabs(saltusi_row_dot(&law->velocity_rows, j, v)));
+    worst = fmax(worst, fabs(saltusi_row_dot(&p->motion.velocity, j, v)));
   }
   for (int i = 0; i < law->count; i++) {
     int row = law->contacts[i].row;
     const double* impulse = law->P + row;
     double u[3];
     for (int r = 0; r < 3; r++) {
-      u[r] = saltusi_row_dot(&law->velocity_rows, row + r, v);
+      u[r] = saltusi_row_dot(&p->motion.velocity, row + r, v);
     }
     double W = law->W[(size_t)row * (size_t)(law->rows + 1)];
     worst = fmax(worst, fabs(fmin(u[0], W * impulse[0])));
@@ -234,8 +235,8 @@ static void kept_and_eliminated_joints_give_the_same_velocities(void** state) {
     problem b = make(12, 3, 3, false, seed, 1.0);
     assert_int_equal(solve(&a, 3, 3, 4, false), SALTUS_OK);
     assert_int_equal(solve(&b, 3, 3, 4, true), SALTUS_OK);
-    saltusi_polyhedral_apply(&a.law, 12, a.v);
-    saltusi_polyhedral_apply(&b.law, 12, b.v);
+    saltusi_polyhedral_rows_apply(&a.motion, &a.law, 12, a.v);
+    saltusi_polyhedral_rows_apply(&b.motion, &b.law, 12, b.v);
     for (int i = 0; i < 12; i++) {
       assert_near(a.v[i], b.v[i], 1e-9);
     }

@@ -7,7 +7,7 @@
  *   A          [ W_jj  W_ju ; W_uj  E^T W_uu E + N ],  E expands rows to directions,
  *              N = [0 0 0; 0 0 1; mu -1 0] per contact
  */
-#include "scheme/polyhedral.h"
+#include "solve/polyhedral.h"
 
 #include "math/dense.h"
 
@@ -18,44 +18,24 @@ static const double pi = 3.14159265358979323846;
 /* An answer counts when its complementarity holds to this part of the data. */
 static const double accepted = 1e-10;
 
-static int directions_of(const saltus_contact_law* law, int pairs) {
-  if (law->tangents == 0 || law->mu <= 0.0) {
-    return 0;
-  }
-  return law->tangents == 1 ? 2 : 2 * pairs;
+static int directions_of(int tangents, int pairs) {
+  return tangents > 1 ? 2 * pairs : 2 * tangents;
 }
 
 static int unknowns_of(int directions) {
   return directions > 0 ? directions + 2 : 1;
 }
 
-/* Rows and unknowns of the largest contact. */
-static void largest(const saltus_system* sys, int pairs, int* rows, int* unknowns) {
-  *rows = 1;
-  *unknowns = 1;
-  for (int i = 0; i < sys->law_count && sys->laws != NULL; i++) {
-    int directions = directions_of(&sys->laws[i], pairs);
-    int tangents = directions > 0 ? sys->laws[i].tangents : 0;
-    *rows = 1 + tangents > *rows ? 1 + tangents : *rows;
-    *unknowns = unknowns_of(directions) > *unknowns ? unknowns_of(directions) : *unknowns;
-  }
-}
-
-void saltusi_polyhedral_layout(saltusi_polyhedral* law, const saltus_system* sys, int pairs,
+void saltusi_polyhedral_layout(saltusi_polyhedral* law, const saltusi_polyhedral_size* size,
                                saltus_arena* arena) {
-  const saltus_dims* d = &sys->dims;
-  int rows;
-  int unknowns;
-  largest(sys, pairs, &rows, &unknowns);
-  int room = SALTUSI_POLYHEDRAL_MAX + d->nj;
-  int n = d->nc < room / unknowns ? d->nj + d->nc * unknowns : room;
-  law->pairs = pairs;
-  law->rows_max = d->nj + (d->nc < room ? d->nc : room) * rows;
+  int unknowns = unknowns_of(directions_of(size->tangents, size->pairs));
+  int room = size->most + size->joints;
+  int n = size->contacts < room / unknowns ? size->joints + size->contacts * unknowns : room;
+  law->pairs = size->pairs;
+  law->rows_max =
+      size->joints + (size->contacts < room ? size->contacts : room) * (1 + size->tangents);
   law->n_max = n;
-  law->contacts = SALTUS_PUSH(arena, saltusi_polyhedral_contact, d->nc);
-  saltusi_rows_layout(&law->force_rows, d, law->rows_max, false, arena);
-  saltusi_rows_layout(&law->velocity_rows, d, law->rows_max, false, arena);
-  law->AinvG = SALTUS_PUSH2(arena, double, law->rows_max, d->nv);
+  law->contacts = SALTUS_PUSH(arena, saltusi_polyhedral_contact, size->contacts);
   law->W = SALTUS_PUSH2(arena, double, law->rows_max, law->rows_max);
   law->rate = SALTUS_PUSH(arena, double, law->rows_max);
   law->P = SALTUS_PUSH(arena, double, law->rows_max);
@@ -68,69 +48,35 @@ void saltusi_polyhedral_layout(saltusi_polyhedral* law, const saltus_system* sys
   law->basic = SALTUS_PUSH(arena, int, n);
   law->pivot = SALTUS_PUSH(arena, int, n);
   saltusi_lcp_mixed_layout(&law->mixed, n, arena);
-  saltusi_lcp_layout(&law->lemke, n - d->nj, arena);
+  saltusi_lcp_layout(&law->lemke, n - size->joints, arena);
 }
 
-void saltusi_polyhedral_start(saltusi_polyhedral* law, const saltus_system* sys, bool keep_joints) {
-  law->joints = sys->dims.nj;
+void saltusi_polyhedral_start(saltusi_polyhedral* law, int joints, bool keep_joints) {
+  law->joints = joints;
   law->keep_joints = keep_joints;
   law->count = 0;
-  law->rows = sys->dims.nj;
-  law->n = sys->dims.nj;
+  law->rows = joints;
+  law->n = joints;
 }
 
-bool saltusi_polyhedral_add(saltusi_polyhedral* law, const saltus_system* sys, int key, int which) {
-  const saltus_contact_law* data = &sys->laws[which];
-  int directions = directions_of(data, law->pairs);
-  saltusi_polyhedral_contact contact = {.key = key,
-                                        .law = which,
-                                        .tangents = directions > 0 ? data->tangents : 0,
-                                        .directions = directions,
-                                        .row = law->rows,
-                                        .first = law->n,
-                                        .mu = data->mu,
-                                        .sliding = -1,
-                                        .scale = 1.0};
-  if (law->rows + 1 + contact.tangents > law->rows_max ||
-      law->n + unknowns_of(directions) > law->n_max) {
-    return false;
+saltusi_polyhedral_contact* saltusi_polyhedral_add(saltusi_polyhedral* law, int tangents,
+                                                   double mu) {
+  int used = mu > 0.0 ? tangents : 0;
+  int directions = directions_of(used, law->pairs);
+  if (law->rows + 1 + used > law->rows_max || law->n + unknowns_of(directions) > law->n_max) {
+    return NULL;
   }
-  law->rows += 1 + contact.tangents;
+  saltusi_polyhedral_contact* contact = &law->contacts[law->count++];
+  *contact = (saltusi_polyhedral_contact){.tangents = used,
+                                          .directions = directions,
+                                          .row = law->rows,
+                                          .first = law->n,
+                                          .mu = mu,
+                                          .sliding = -1,
+                                          .scale = 1.0};
+  law->rows += 1 + used;
   law->n += unknowns_of(directions);
-  law->contacts[law->count++] = contact;
-  return true;
-}
-
-static void evaluate_rows(const saltusi_polyhedral* law, const saltus_system* sys,
-                          const saltus_point* at, saltusi_row_block* block) {
-  for (int j = 0; j < law->joints; j++) {
-    saltusi_rows_joint(sys, at, j, block, j);
-  }
-  for (int i = 0; i < law->count; i++) {
-    const saltusi_polyhedral_contact* contact = &law->contacts[i];
-    saltusi_rows_contact(sys, at, contact->key, 1 + contact->tangents, block, contact->row);
-  }
-}
-
-void saltusi_polyhedral_rows(saltusi_polyhedral* law, const saltus_system* sys,
-                             const saltus_point* force_at, const saltus_point* velocity_at) {
-  evaluate_rows(law, sys, force_at, &law->force_rows);
-  evaluate_rows(law, sys, velocity_at, &law->velocity_rows);
-}
-
-void saltusi_polyhedral_operator(saltusi_polyhedral* law, const saltusi_eval* eval,
-                                 const saltusi_linear* linear) {
-  size_t nv = (size_t)eval->sys.dims.nv;
-  for (int r = 0; r < law->rows; r++) {
-    double* column = law->AinvG + (size_t)r * nv;
-    memset(column, 0, nv * sizeof(double));
-    saltusi_row_add(&law->force_rows, r, 1.0, column);
-    saltusi_linear_solve(eval, linear, column);
-    for (int i = 0; i < law->rows; i++) {
-      law->W[(size_t)i * (size_t)law->rows + (size_t)r] =
-          saltusi_row_dot(&law->velocity_rows, i, column);
-    }
-  }
+  return contact;
 }
 
 /* cos and sin of direction k; opposite directions are opposite to the last bit. */
@@ -288,8 +234,9 @@ static void read_couplings(saltusi_polyhedral* law) {
   }
 }
 
-saltus_status saltusi_polyhedral_solve(saltusi_polyhedral* law, saltusi_eval* eval) {
+saltus_status saltusi_polyhedral_solve(saltusi_polyhedral* law) {
   law->residual = 0.0;
+  law->pivots = 0;
   if (law->n == 0) {
     return SALTUS_OK;
   }
@@ -298,7 +245,6 @@ saltus_status saltusi_polyhedral_solve(saltusi_polyhedral* law, saltusi_eval* ev
   if (!isfinite(size) || !isfinite(saltusi_max_abs(law->n * law->n, law->A))) {
     return SALTUS_RETRY_NAN;
   }
-  eval->work.contact_solves++;
   const saltus_lcp problem = {.n = law->n, .bilateral = law->joints, .M = law->A, .q = law->b};
   saltusi_reduction reduction = saltusi_lcp_mixed_reduce(&law->mixed, &problem, law->keep_joints);
   if (reduction != SALTUSI_REDUCED) {
@@ -308,6 +254,7 @@ saltus_status saltusi_polyhedral_solve(saltusi_polyhedral* law, saltusi_eval* ev
   int left = law->n - law->joints;
   saltusi_lcp_result result =
       saltusi_lcp_lemke(&law->lemke, left, law->mixed.reduced, law->mixed.rest, law->mixed.z);
+  law->pivots = result.pivots;
   if (result.outcome != SALTUSI_LCP_SOLVED) {
     return SALTUS_RETRY_SMALLER;
   }
@@ -439,10 +386,4 @@ saltusi_mode saltusi_polyhedral_mode(const saltusi_polyhedral* law, int i) {
     }
   }
   return mode;
-}
-
-void saltusi_polyhedral_apply(const saltusi_polyhedral* law, int nv, double* x) {
-  for (int r = 0; r < law->rows; r++) {
-    saltusi_add_scaled(nv, law->P[r], law->AinvG + (size_t)r * (size_t)nv, x);
-  }
 }

@@ -2,30 +2,37 @@
  * SPDX-FileCopyrightText: The Saltus developers
  *
  * polyhedral.h - joints and contacts with polyhedral friction cones as one mixed complementarity
- * problem (Potra, Anitescu, Gavrea and Trinkle 2006, sections 5 and 6).
+ * problem (Stewart & Trinkle, IJNME 39 (1996); Potra, Anitescu, Gavrea and Trinkle 2006, sections 5
+ * and 6).
  *
- *   x = x_free + A^-1 G_f P,     U = G_v^T x + ... = W P + rate,     W = G_v^T A^-1 G_f
+ *   U = W P + rate
  *   joints    U = 0
  *   contacts  P_T = sum of beta_k d_k,   d_k unit directions, opposite ones in pairs
  *             0 <= U_N                perp   P_N    >= 0
  *             0 <= d_k^T U_T + lam    perp   beta_k >= 0
  *             0 <= mu P_N + slack - sum of beta_k   perp   lam >= 0
  *
- * G_f and G_v may be taken at different points, so W need not be symmetric. slack is friction that
- * an impulse outside of P_N brings along (the restituted impulse of Poisson's law). Rows are joints
+ * W need not be symmetric. slack is friction that an impulse outside of P_N brings along (the restituted impulse of Poisson's law). Rows are joints
  * first, then each contact with its normal and its tangents; a contact without friction has the
  * normal alone.
  */
 #ifndef SALTUSI_POLYHEDRAL_H
 #define SALTUSI_POLYHEDRAL_H
 
+#include "saltus/status.h"
 #include "solve/lcp_lemke.h"
 #include "solve/lcp_mixed.h"
-#include "system/linear.h"
 
-/* Friction directions of a spatial contact, at most; unknowns that are solved for at once, at most:
- * eight dense matrices of that size have to be kept. */
-enum { SALTUSI_DIRECTION_PAIRS_MAX = 32, SALTUSI_POLYHEDRAL_MAX = 800 };
+/* Friction directions of a spatial contact, at most. */
+enum { SALTUSI_DIRECTION_PAIRS_MAX = 32 };
+
+/* What there has to be room for. */
+typedef struct saltusi_polyhedral_size {
+  int joints, contacts;
+  int tangents; /* of the largest contact with friction */
+  int pairs;    /* of friction directions of a spatial contact */
+  int most;     /* unknowns besides joints: eight dense matrices of that size have to be kept */
+} saltusi_polyhedral_size;
 
 /* What a contact does between events. */
 typedef enum saltusi_contact_mode {
@@ -43,7 +50,7 @@ typedef struct saltusi_mode {
 
 /* One contact of the problem. */
 typedef struct saltusi_polyhedral_contact {
-  int key, law;
+  int key, law;   /* the caller's */
   int tangents;   /* 0 without friction */
   int directions; /* 0, 2 or the number of the polygon */
   int row;        /* of the normal */
@@ -65,9 +72,6 @@ typedef struct saltusi_polyhedral {
   int n;        /* unknowns, joints first */
   bool keep_joints;
   saltusi_polyhedral_contact* contacts; /* [nc] */
-  saltusi_row_block force_rows;         /* G_f */
-  saltusi_row_block velocity_rows;      /* G_v */
-  double* AinvG;                        /* [rows x nv] row r is A^-1 times column r of G_f */
   double* W;                            /* [rows x rows] */
   double* rate;                         /* [rows] m/s, U without impulses */
   double* P;                            /* [rows] N s */
@@ -80,26 +84,24 @@ typedef struct saltusi_polyhedral {
   int* basic;                           /* [n] */
   int* pivot;                           /* [n] */
   double residual;                      /* m/s, of the last solve */
+  int pivots;                           /* the same */
   saltusi_lcp_mixed mixed;
   saltusi_lcp_work lemke;
 } saltusi_polyhedral;
 
-void saltusi_polyhedral_layout(saltusi_polyhedral* law, const saltus_system* sys, int pairs,
+void saltusi_polyhedral_layout(saltusi_polyhedral* law, const saltusi_polyhedral_size* size,
                                saltus_arena* arena);
 
-/* The contacts of the problem; false when there are more unknowns than there is room for. */
-void saltusi_polyhedral_start(saltusi_polyhedral* law, const saltus_system* sys, bool keep_joints);
-bool saltusi_polyhedral_add(saltusi_polyhedral* law, const saltus_system* sys, int key, int which);
+void saltusi_polyhedral_start(saltusi_polyhedral* law, int joints, bool keep_joints);
 
-/* Rows at the points where forces act and where velocities are measured; W with a factored A. */
-void saltusi_polyhedral_rows(saltusi_polyhedral* law, const saltus_system* sys,
-                             const saltus_point* force_at, const saltus_point* velocity_at);
-void saltusi_polyhedral_operator(saltusi_polyhedral* law, const saltusi_eval* eval,
-                                 const saltusi_linear* linear);
+/* One more contact, of a normal and so many tangents, without them where there is no friction; NULL:
+ * there are more unknowns than there is room for. */
+saltusi_polyhedral_contact* saltusi_polyhedral_add(saltusi_polyhedral* law, int tangents,
+                                                   double mu);
 
 /* P from W, rate and slack. SALTUS_ERR_SINGULAR when joints depend on each other and are not kept,
  * SALTUS_RETRY_SMALLER when no solution is found, SALTUS_RETRY_NAN when data are not numbers. */
-saltus_status saltusi_polyhedral_solve(saltusi_polyhedral* law, saltusi_eval* eval);
+saltus_status saltusi_polyhedral_solve(saltusi_polyhedral* law);
 
 /* P with every contact in the given mode [count], whatever the signs; false: no such solution. */
 bool saltusi_polyhedral_solve_in(saltusi_polyhedral* law, const saltusi_mode* modes);
@@ -109,9 +111,6 @@ bool saltusi_polyhedral_stop(saltusi_polyhedral* law);
 
 /* The mode of contact i in the last solution. */
 saltusi_mode saltusi_polyhedral_mode(const saltusi_polyhedral* law, int i);
-
-/* x += A^-1 G_f P */
-void saltusi_polyhedral_apply(const saltusi_polyhedral* law, int nv, double* x);
 
 /* Component of a tangent vector along direction k; how far a tangential impulse reaches into the
  * polygon: its border is at 1. */
