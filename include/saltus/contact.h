@@ -100,8 +100,9 @@ typedef enum saltus_solve_outcome {
 typedef struct saltus_solve_result {
   saltus_solve_outcome outcome;
   saltus_residual residual;
-  int iterations;   /* of all stages */
-  char stages[128]; /* what was tried: "gauss-seidel 60, interior-point 24, newton 1" */
+  int iterations;    /* of all stages */
+  double polyhedral; /* of solver "polyhedral": the normalised residual by its own law; else 0 */
+  char stages[128];  /* what was tried: "gauss-seidel 60, interior-point 24, newton 1" */
 } saltus_solve_result;
 
 /* Solvers of friction problems, by name; "auto" is the portfolio. */
@@ -139,6 +140,11 @@ typedef struct saltus_interior_point_options {
 typedef struct saltus_iteration_options {
   int iterations;
 } saltus_iteration_options;
+
+/* "polyhedral"; an odd number counts as the next even one */
+typedef struct saltus_polyhedral_options {
+  int facets; /* directions of friction in space, in opposite pairs */
+} saltus_polyhedral_options;
 
 typedef struct saltus_friction_solver saltus_friction_solver;
 

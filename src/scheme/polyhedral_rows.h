@@ -13,9 +13,6 @@
 #include "solve/polyhedral.h"
 #include "system/linear.h"
 
-/* Unknowns besides joints that a step solves for at once, at most. */
-enum { SALTUSI_POLYHEDRAL_MAX = 800 };
-
 typedef struct saltusi_polyhedral_rows {
   saltusi_row_block force;    /* G_f */
   saltusi_row_block velocity; /* G_v */

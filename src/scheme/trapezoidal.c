@@ -420,7 +420,7 @@ static double encode(const saltusi_mode* mode) {
 
 static saltusi_mode decode(double code) {
   int whole = (int)code;
-  return (saltusi_mode){.kind = (saltusi_contact_mode)(whole % 4),
+  return (saltusi_mode){.kind = (saltusi_mode_kind)(whole % 4),
                         .direction = {whole / 4 % 128 - 1, whole / 512 - 1}};
 }
 

@@ -129,8 +129,14 @@ static const saltusi_friction_ops gradient = {
 
 /* Every friction solver there is. To add one: its file, its line here, its page in docs/solvers. */
 static const saltusi_friction_ops* const registry[] = {
-    &saltusi_friction_auto, &gauss_seidel, &interior_point, &newton, &proximal,
-    &fixed_point,           &gradient,
+    &saltusi_friction_auto,
+    &gauss_seidel,
+    &interior_point,
+    &newton,
+    &proximal,
+    &fixed_point,
+    &gradient,
+    &saltusi_friction_polyhedral_solver,
 };
 enum { REGISTRY_COUNT = sizeof registry / sizeof registry[0] };
 
@@ -219,6 +225,7 @@ void saltus_friction_solver_destroy(saltus_friction_solver* solver) {
     saltusi_block_lu_release(&solver->work.lu, &memory);
     saltusi_room_release(&solver->work.first_room, &memory);
     saltusi_room_release(&solver->work.second_room, &memory);
+    saltusi_room_release(&solver->work.polyhedral.room, &memory);
     memory.free(solver, solver->bytes, memory.user);
   }
 }
@@ -257,6 +264,7 @@ static saltus_status adopt_pattern(saltus_friction_solver* solver,
   work->analysed = false;
   work->refused = false;
   work->lu.ready = false;
+  work->polyhedral.pairs = 0;
   saltus_status status = check_ends(problem, solver->log);
   if (status != SALTUS_OK) {
     return status;
@@ -288,6 +296,9 @@ saltus_status saltus_friction_solver_setup(saltus_friction_solver* solver,
   if (status == SALTUS_OK && solver->ops->factorises) {
     saltusi_friction_reserve(&solver->work); /* too large is not an error: first order is left */
   }
+  if (status == SALTUS_OK && solver->ops->reserve != NULL) {
+    solver->ops->reserve(&solver->work, solver->options); /* the solve says when it is too large */
+  }
   return status;
 }
 
@@ -315,6 +326,7 @@ saltus_status saltus_friction_solve(saltus_friction_solver* solver,
   result->outcome = SALTUS_SOLVED;
   result->residual = (saltus_residual){0};
   result->iterations = 0;
+  result->polyhedral = 0.0;
   result->stages[0] = '\0';
   if (problem->W.units == 0) {
     return SALTUS_OK;

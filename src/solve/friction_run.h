@@ -10,6 +10,7 @@
 #ifndef SALTUSI_FRICTION_RUN_H
 #define SALTUSI_FRICTION_RUN_H
 
+#include "solve/friction_polyhedral.h"
 #include "solve/proximal.h"
 
 typedef struct saltusi_friction_work {
@@ -29,6 +30,7 @@ typedef struct saltusi_friction_work {
   saltusi_interior_work interior;
   saltusi_proximal_work proximal;
   saltusi_room first_room, second_room;
+  saltusi_friction_polyhedral polyhedral; /* made when first needed, or by setup */
 } saltusi_friction_work;
 
 /* Order and fill of the factors, so that their cost is known; false: not to be had. */
@@ -88,9 +90,12 @@ bool saltusi_run_enumeration(saltusi_friction_run* run);
 typedef struct saltusi_friction_ops {
   saltus_solver_info info;
   bool factorises; /* setup makes the memory of the second-order methods */
+  /* memory of its own for the pattern, made by setup; may be NULL */
+  bool (*reserve)(saltusi_friction_work* work, const void* options);
   void (*solve)(saltusi_friction_run* run);
 } saltusi_friction_ops;
 
 extern const saltusi_friction_ops saltusi_friction_auto;
+extern const saltusi_friction_ops saltusi_friction_polyhedral_solver;
 
 #endif

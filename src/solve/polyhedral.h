@@ -23,8 +23,9 @@
 #include "solve/lcp_lemke.h"
 #include "solve/lcp_mixed.h"
 
-/* Friction directions of a spatial contact, at most. */
-enum { SALTUSI_DIRECTION_PAIRS_MAX = 32 };
+/* Friction directions of a spatial contact, at most; unknowns besides joints that Lemke's method is
+ * asked for, at most. */
+enum { SALTUSI_DIRECTION_PAIRS_MAX = 32, SALTUSI_POLYHEDRAL_MAX = 800 };
 
 /* What there has to be room for. */
 typedef struct saltusi_polyhedral_size {
@@ -35,16 +36,16 @@ typedef struct saltusi_polyhedral_size {
 } saltusi_polyhedral_size;
 
 /* What a contact does between events. */
-typedef enum saltusi_contact_mode {
+typedef enum saltusi_mode_kind {
   SALTUSI_MODE_UNKNOWN,
   SALTUSI_MODE_OPEN,  /* no normal force */
   SALTUSI_MODE_STICK, /* closed, no slip */
   SALTUSI_MODE_SLIP   /* closed, friction on the border of the cone; a contact without friction */
-} saltusi_contact_mode;
+} saltusi_mode_kind;
 
 /* A mode with the directions of friction that carry: one, or two on an edge; -1: none. */
 typedef struct saltusi_mode {
-  saltusi_contact_mode kind;
+  saltusi_mode_kind kind;
   int direction[2];
 } saltusi_mode;
 

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * friction_polyhedral.h - memory of the friction solver "polyhedral"; see friction_polyhedral.c.
+ */
+#ifndef SALTUSI_FRICTION_POLYHEDRAL_H
+#define SALTUSI_FRICTION_POLYHEDRAL_H
+
+#include "solve/friction_case.h"
+#include "solve/friction_room.h"
+#include "solve/polyhedral.h"
+
+typedef struct saltusi_friction_polyhedral {
+  saltusi_polyhedral law;
+  int* place; /* [rows] row in the law; -1: a tangent without friction */
+  int pairs;  /* that there is room for; 0: not made yet */
+  saltusi_room room;
+} saltusi_friction_polyhedral;
+
+/* The residual of r by the law with 2 pairs directions of friction, normalised as the exact one; from
+ * r alone. u [rows] is written. */
+double saltusi_polyhedral_residual(const saltusi_friction_case* in, int pairs, const double* r,
+                                   double* u);
+
+#endif
