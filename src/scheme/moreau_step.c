@@ -53,7 +53,7 @@ static saltus_status find_active(saltusi_moreau* w, const saltus_moreau_jean_opt
     return status;
   }
   /* a gap that is open by rounding is closed, or a body at rest would fall freely for a step */
-  double rounding = 16.0 * DBL_EPSILON * fmax(1.0, saltusi_max_abs(sys->dims.nq, s->q0));
+  double rounding = 16.0 * DBL_EPSILON * saltusi_larger(1.0, saltusi_max_abs(sys->dims.nq, s->q0));
   saltusi_warm_open(&w->law, s->memory0, s->h);
   int active = 0;
   int row = sys->dims.nj;
@@ -162,7 +162,7 @@ static void write_law(saltusi_moreau* w, const saltus_moreau_jean_options* o,
                       const saltusi_step* s) {
   const saltus_system* sys = &s->eval->sys;
   saltusi_law* law = &w->law;
-  for (int k = 0; k < sys->dims.nv; k++) {
+  for (int k = 0; k < sys->dims.nv && s->report->active > 0; k++) {
     w->v_theta[k] = w->v_free[k] - s->v0[k];
   }
   for (int r = 0; r < sys->dims.nj; r++) {
@@ -229,10 +229,14 @@ static saltus_status solve_velocity(saltusi_moreau* w, const saltus_moreau_jean_
     if (status != SALTUS_OK) {
       return status;
     }
-    evaluate_rows(w, o, s, k == 0);
-    saltusi_law_operator(&w->law, s->eval, &w->linear, w->rows);
-    write_law(w, o, s);
-    memcpy(w->v_theta, s->v1, (size_t)nv * sizeof(double));
+    if (w->rows > 0) {
+      evaluate_rows(w, o, s, k == 0);
+      saltusi_law_operator(&w->law, s->eval, &w->linear, w->rows);
+      write_law(w, o, s);
+    }
+    if (!exact) {
+      memcpy(w->v_theta, s->v1, (size_t)nv * sizeof(double));
+    }
     status = impose(w, s);
     s->report->newton_iterations = k + 1;
     if (status != SALTUS_OK || exact) {
@@ -267,7 +271,8 @@ static double report_contact(const saltusi_moreau* w, const saltusi_step* s, int
   }
   contact->impact = contact->impact && contact->impulse[0] > 0.0;
   if (count == 1) {
-    return fabs(fmin(xi[0], law->P[first] * law->diagonal[first]));
+    double push = law->P[first] * law->diagonal[first];
+    return fabs(xi[0] < push ? xi[0] : push);
   }
   double mu = s->eval->sys.laws[contact->law].mu;
   return sqrt(saltusi_natural_map2(count, mu, 1.0 / *mean, law->P + first, xi));
@@ -283,14 +288,14 @@ static void report(const saltusi_moreau* w, const saltus_moreau_jean_options* o,
     double miss = fabs((1.0 - weight) * saltusi_row_dot(&w->law.rows, r, s->v0) +
                        weight * saltusi_row_dot(&w->law.rows, r, s->v1) + w->law.rows.b[r]);
     s->joint_impulses[r] = w->law.P[r];
-    worst = fmax(worst, miss);
-    worst_impulse = fmax(worst_impulse, miss / w->law.diagonal[r]);
+    worst = saltusi_larger(worst, miss);
+    worst_impulse = saltusi_larger(worst_impulse, miss / w->law.diagonal[r]);
   }
   for (int i = 0; i < s->report->active; i++) {
     double mean = 0.0;
     double miss = report_contact(w, s, i, &mean);
-    worst = fmax(worst, miss);
-    worst_impulse = fmax(worst_impulse, miss / mean);
+    worst = saltusi_larger(worst, miss);
+    worst_impulse = saltusi_larger(worst_impulse, miss / mean);
   }
   s->report->residual_velocity = worst;
   s->report->residual_impulse = worst_impulse;

@@ -60,6 +60,15 @@ typedef struct dense_step {
 
 enum { DENSE_STEPS = 3 };
 
+/* What is counted of a step when it is committed; a copy of the whole report would wait for the stores
+ * that have just filled it. */
+typedef struct tried_step {
+  double h; /* s */
+  const char* method;
+  int rejections, limit_index;
+  saltus_step_limit limit;
+} tried_step;
+
 /* One block: this struct, options, the scheme's struct and all arrays. */
 struct saltus_scheme {
   const saltusi_scheme_ops* ops;
@@ -80,7 +89,7 @@ struct saltus_scheme {
   double* atol_v;                /* [nv] */
   saltus_tally tally;            /* points to the counts below */
   long long* limited;            /* [nq + nv + nc] */
-  saltus_step_report* tried;     /* of the last try; counted when it is committed */
+  tried_step tried;              /* of the last try */
   double* q_error;               /* [nq] */
   double* v_error;               /* [nv] */
   saltus_event* events;          /* [SALTUSI_EVENTS_MAX], or nothing */
@@ -185,7 +194,6 @@ static size_t layout(saltus_scheme* in, saltus_arena* arena) {
   in->atol_q = SALTUS_PUSH(arena, double, dims->nq);
   in->atol_v = SALTUS_PUSH(arena, double, dims->nv);
   in->limited = SALTUS_PUSH(arena, long long, dims->nq + dims->nv + dims->nc);
-  in->tried = SALTUS_PUSH(arena, saltus_step_report, 1);
   in->q_error = SALTUS_PUSH(arena, double, dims->nq);
   in->v_error = SALTUS_PUSH(arena, double, dims->nv);
   in->memory0 = SALTUS_PUSH(arena, double, in->carried);
@@ -389,26 +397,33 @@ saltus_status saltusi_scheme_try(saltus_scheme* scheme, double t, double h,
   if (status == SALTUS_OK && !(all_finite(dims->nq, to->q) && all_finite(dims->nv, to->v))) {
     status = SALTUS_RETRY_NAN;
   }
-  scheme->dense[0].t = t;
-  scheme->dense[0].h = scheme->dense_count > 0 ? report->h : 0.0;
-  *scheme->tried = *report;
+  if (scheme->dense_count > 0) {
+    scheme->dense[0].t = t;
+    scheme->dense[0].h = report->h;
+  }
+  scheme->tried = (tried_step){.h = report->h,
+                               .method = report->method,
+                               .rejections = report->rejections,
+                               .limit_index = report->limit_index,
+                               .limit = report->limit};
   return status;
 }
 
 /* Counts a committed step. */
 static void count_step(saltus_scheme* scheme) {
-  const saltus_step_report* report = scheme->tried;
+  const tried_step* report = &scheme->tried;
   const saltus_dims* d = &scheme->eval.sys.dims;
   saltus_tally* tally = &scheme->tally;
-  tally->h_least = tally->steps > 0 ? fmin(tally->h_least, report->h) : report->h;
-  tally->h_most = fmax(tally->h_most, report->h);
+  bool first_step = tally->steps == 0;
+  tally->h_least = first_step || report->h < tally->h_least ? report->h : tally->h_least;
+  tally->h_most = report->h > tally->h_most ? report->h : tally->h_most;
   tally->steps++;
   tally->rejections += report->rejections;
   tally->limits[report->limit]++;
-  const int first[] = {[SALTUS_LIMIT_POSITION] = 0,
-                       [SALTUS_LIMIT_VELOCITY] = d->nq,
-                       [SALTUS_LIMIT_IMPULSE] = d->nq + d->nv};
   if (report->limit >= SALTUS_LIMIT_POSITION && report->limit <= SALTUS_LIMIT_IMPULSE) {
+    const int first[] = {[SALTUS_LIMIT_POSITION] = 0,
+                         [SALTUS_LIMIT_VELOCITY] = d->nq,
+                         [SALTUS_LIMIT_IMPULSE] = d->nq + d->nv};
     scheme->limited[first[report->limit] + report->limit_index]++;
   }
   for (int i = 0; report->method != NULL && i < SALTUS_METHODS_MAX; i++) {
@@ -425,6 +440,9 @@ void saltusi_scheme_commit(saltus_scheme* scheme) {
   double* kept = scheme->memory0;
   scheme->memory0 = scheme->memory1;
   scheme->memory1 = kept;
+  if (scheme->dense_count == 0) {
+    return;
+  }
   dense_step oldest = scheme->dense[DENSE_STEPS - 1];
   for (int i = DENSE_STEPS - 1; i > 0; i--) {
     scheme->dense[i] = scheme->dense[i - 1];
