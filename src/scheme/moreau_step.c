@@ -165,6 +165,7 @@ static void write_law(saltusi_moreau* w, const saltus_moreau_jean_options* o,
   for (int k = 0; k < sys->dims.nv && s->report->active > 0; k++) {
     w->v_theta[k] = w->v_free[k] - s->v0[k];
   }
+  double most = s->report->active > 0 ? saltusi_max_abs(sys->dims.nv, w->v_theta) : 0.0;
   for (int r = 0; r < sys->dims.nj; r++) {
     /* weight (G^T v_{k+1}) + (1 - weight) G^T v_k + b = 0, divided by the weight */
     double weight = joint_weight(o);
@@ -183,7 +184,7 @@ static void write_law(saltusi_moreau* w, const saltus_moreau_jean_options* o,
       law->rhs[r] = saltusi_row_dot(&law->rows, r, w->v_free) + law->rows.b[r];
       law->rhs[r] += w->e[r] * w->u0[r];
       if (r == normal) {
-        s->contacts[i].impact = w->u0[r] < -SALTUSI_IMPACT_VELOCITY * pushed;
+        s->contacts[i].impact = saltusi_is_impact(w->u0[r], pushed, most);
       }
     }
     if (law->rubs) {

@@ -41,4 +41,13 @@ saltus_status saltusi_moreau_take(saltusi_moreau* work, const saltus_moreau_jean
  * impulse is the time integral of a lasting contact force (methods: event capturing, 2.4). */
 #define SALTUSI_IMPACT_VELOCITY 2.0
 
+/* Bodies that lie still touch walls along which no force pushes them, with velocities that are rounding
+ * of the solver: an impact is also faster than this part of the most that forces do to any velocity. */
+#define SALTUSI_IMPACT_ROUNDING 1e-9
+
+/* u: approach; pushed and most: what the forces do in one step, to the contact and at most. */
+static inline bool saltusi_is_impact(double u, double pushed, double most) {
+  return u < -SALTUSI_IMPACT_VELOCITY * pushed && u < -SALTUSI_IMPACT_ROUNDING * most;
+}
+
 #endif

@@ -71,6 +71,7 @@ void saltusi_node_law(saltusi_node* node, const saltusi_step* s, const double* u
   for (int k = 0; k < sys->dims.nv; k++) {
     node->product[k] = u_free[k] - u_before[k];
   }
+  double most = saltusi_max_abs(sys->dims.nv, node->product);
   if (law->rubs) {
     law->first[0] = 0;
   }
@@ -86,7 +87,7 @@ void saltusi_node_law(saltusi_node* node, const saltusi_step* s, const double* u
       law->rhs[r] = saltusi_row_dot(&law->rows, r, u_free) + law->rows.b[r];
       law->rhs[r] += node->e[r] * node->u0[r];
       if (r == normal) {
-        contact->impact = node->u0[r] < -SALTUSI_IMPACT_VELOCITY * pushed;
+        contact->impact = saltusi_is_impact(node->u0[r], pushed, most);
       }
     }
     if (law->rubs) {

@@ -386,7 +386,7 @@ static bool contact_velocities(work* w, const saltusi_step* s, int i, const doub
   }
   saltusi_linear_solve(s->eval, &w->linear, w->change);
   double pushed = saltusi_row_size(&w->law.rows, w->first[i], w->change);
-  return kept[KEPT_BEFORE] < -SALTUSI_IMPACT_VELOCITY * pushed;
+  return saltusi_is_impact(kept[KEPT_BEFORE], pushed, saltusi_max_abs(n, w->change));
 }
 
 /* The step has half of each of two impulses; its velocities are those between which the two do the

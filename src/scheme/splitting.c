@@ -347,10 +347,11 @@ static void judge_impacts(work* w, const saltusi_step* s, int impacts) {
   for (int i = 0; i < d->nv; i++) {
     w->v[i] = s->h * w->k_v[i];
   }
+  double most = saltusi_max_abs(d->nv, w->v);
   for (int i = 0; i < impacts; i++) {
     double pushed = saltusi_row_size(&w->impact.rows, d->nj + i, w->v);
     saltus_contact_step* contact = reported(s, w->list.key[i], w->list.law[i], 0.0);
-    contact->impact = w->impact.P[d->nj + i] > 0.0 && w->u0[i] < -SALTUSI_IMPACT_VELOCITY * pushed;
+    contact->impact = w->impact.P[d->nj + i] > 0.0 && saltusi_is_impact(w->u0[i], pushed, most);
   }
 }
 

@@ -50,6 +50,8 @@ typedef struct stay {
   double support;  /* N s, upwards */
   double residual; /* m/s */
   double moved;    /* m */
+  double speed;    /* m/s, at the end */
+  int impacts;     /* contacts that were reported as such */
   long long iterations;
 } stay;
 
@@ -70,7 +72,11 @@ static stay lie_still(const char* scheme_name, double mu, const char* warm_start
     assert_int_equal(saltus_scheme_step(scheme, h, &x, &report), SALTUS_OK);
     first = k == 0 ? saltus_scheme_work(scheme).contact_iterations : first;
     result.residual = fmax(result.residual, report.residual_velocity);
+    for (int i = 0; i < report.active; i++) {
+      result.impacts += report.contacts[i].impact;
+    }
   }
+  result.speed = largest(p.system.dims.nv, p.v);
   result.iterations = saltus_scheme_work(scheme).contact_iterations - first;
   for (int i = 0; i < report.active; i++) {
     const pile_contact* c = &p.list[report.contacts[i].key];
@@ -115,6 +121,8 @@ static void a_pile_at_rest_needs_fewer_iterations(void** state) {
       fail();
     }
     assert_true(cold.residual <= 1e-10 * 9.81 * h && warm.residual <= 1e-10 * 9.81 * h);
+    assert_near(fmax(warm.speed, cold.speed), 0.0, 1e-11);
+    assert_int_equal(warm.impacts + cold.impacts, 0); /* not at the walls either */
     assert_near(warm.moved, 0.0, 1e-11);
     assert_near(cold.moved, 0.0, 1e-11);
     if (cases[k].mu == 0.0) { /* walls carry nothing: the whole weight is on the floor */
