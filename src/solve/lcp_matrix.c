@@ -49,13 +49,15 @@ static bool dense_is_symmetric(int n, const double* M, double tolerance) {
   return true;
 }
 
+/* NaN is taken, and kept: nothing is larger. */
+static double larger(double a, double b) {
+  return b > a || isnan(b) ? b : a;
+}
+
 static double largest_of(size_t count, const double* values) {
   double largest = 0.0;
   for (size_t i = 0; i < count; i++) {
-    double size = fabs(values[i]);
-    if (!(size <= largest)) {
-      largest = size;
-    }
+    largest = larger(largest, fabs(values[i]));
   }
   return largest;
 }
@@ -73,10 +75,7 @@ static void look_at_sparse(saltusi_lcp_matrix* M) {
     for (int k = s->start[i]; k < s->start[i + 1]; k++) {
       int distance = s->column[k] - i;
       double value = s->values[k];
-      double size = fabs(value);
-      if (!(size <= largest)) {
-        largest = size;
-      }
+      largest = larger(largest, fabs(value));
       if (distance == 0) {
         diagonal += value;
       } else {

@@ -280,7 +280,7 @@ static void run_solver(const saltus_lcp_solver* solver, saltusi_lcp_run* run) {
 static void keep_better(const saltus_lcp* problem, const double* trial, double* z, double* w,
                         saltus_solve_result* result) {
   saltus_residual found = saltus_lcp_residual(problem, trial, w);
-  if (found.normalised < result->residual.normalised) {
+  if (!(found.normalised >= result->residual.normalised)) { /* a guess may not be a number */
     memcpy(z, trial, (size_t)problem->n * sizeof(double));
     result->residual = found;
   }
