@@ -417,6 +417,11 @@ saltus_status saltus_lcp_solve(saltus_lcp_solver* solver, const saltus_lcp* prob
   if (status != SALTUS_OK) {
     return status;
   }
+  if (problem->n == 0) {
+    result->residual = (saltus_residual){0};
+    result->outcome = SALTUS_SOLVED;
+    return SALTUS_OK;
+  }
   if (solver->ops->tiny && problem->n <= SALTUSI_LCP_TINY_MAX &&
       solve_tiny(problem, tol, z, w, result)) {
     return SALTUS_OK;

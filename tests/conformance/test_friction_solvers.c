@@ -332,6 +332,56 @@ static void draw_problem(uint64_t* seed, made* m) {
   finish(m);
 }
 
+/* Every kind of unit beside every other: contacts of 1, 2, 3 rows with and without friction, bilateral
+ * units of 1 to 3 rows; W definite. Frictionless contacts carry nothing along their tangents, and
+ * bilateral rows do not move. */
+static void every_solver_takes_every_mixture(void** state) {
+  (void)state;
+  static const struct {
+    int rows;
+    double mu;
+    bool bilateral;
+  } kinds[] = {{1, 0.0, false}, {2, 0.5, false}, {2, 0.0, false}, {3, 0.5, false},
+               {3, 0.0, false}, {1, 0.0, true},  {2, 0.0, true},  {3, 0.0, true}};
+  enum { KINDS = sizeof kinds / sizeof kinds[0] };
+  static made m;
+  uint64_t seed = 41;
+  for (int first = 0; first < KINDS; first++) {
+    for (int second = 0; second < KINDS; second++) {
+      memset(&m, 0, sizeof m);
+      m.freedoms = 12;
+      for (int k = 0; k < m.freedoms; k++) {
+        m.mass[k] = 0.5 + saltus_test_random(&seed);
+        m.v[k] = draw(&seed);
+      }
+      int picked[3] = {first, second, first};
+      for (int i = 0; i < 3; i++) {
+        add_unit(&m, kinds[picked[i]].rows, kinds[picked[i]].mu, kinds[picked[i]].bilateral);
+      }
+      for (int a = 0; a < m.rows; a++) {
+        for (int k = 0; k < m.freedoms; k++) {
+          m.G[a][k] = draw(&seed) + (a == k ? 2.0 : 0.0);
+        }
+      }
+      finish(&m);
+      for (int i = 0; i < 3; i++) { /* contacts are pressed together */
+        m.q[m.offset[i]] -= m.bilateral[i] == 0 ? 1.0 : 0.0;
+      }
+      double r[ROWS];
+      solve_with_all(&m, false, NULL, r);
+      double u[ROWS];
+      saltus_friction_residual(&m.problem, r, u);
+      for (int i = 0; i < 3; i++) {
+        for (int a = m.offset[i]; a < m.offset[i + 1]; a++) {
+          assert_true(m.bilateral[i] == 0 || fabs(u[a]) <= 1e-9);
+          bool tangent = a > m.offset[i] && m.bilateral[i] == 0;
+          assert_true(!tangent || m.mu[i] > 0.0 || r[a] == 0.0);
+        }
+      }
+    }
+  }
+}
+
 /* Not every such problem has a solution: bilateral rows may contradict each other, and very large
  * friction jams. Solved has to mean solved; and most must be. */
 static void two_thousand_random_problems_are_solved_or_said_not_to_be(void** state) {
@@ -558,6 +608,7 @@ int main(void) {
       cmocka_unit_test(unlike_units_stand_in_one_problem),
       cmocka_unit_test(redundant_supports_share_the_load),
       cmocka_unit_test(redundant_bilateral_rows_are_solved),
+      cmocka_unit_test(every_solver_takes_every_mixture),
       cmocka_unit_test(two_thousand_random_problems_are_solved_or_said_not_to_be),
       cmocka_unit_test(every_solver_tells_the_truth_about_random_problems),
       cmocka_unit_test(the_same_problem_gives_the_same_bits),
