@@ -7,19 +7,13 @@
  *   contacts at rest     u + mu |u_T| n in K*  perp  l in K,      u = R^T P R l + free
  *   moving contacts      0 <= u_N  perp  l_N >= 0,   l_T = -mu l_N d with the direction d of U_T
  *
- * Without moving contacts this is the friction problem of src/solve. With them it is solved contact by
- * contact, each exactly, until nothing changes.
+ * A moving contact has one row and a column that is not its transpose: a frictionless contact of a friction
+ * problem whose W is not symmetric, which the solvers do not ask for.
  */
 #include "adaptive/adaptive.h"
 #include "math/dense.h"
-#include "solve/one_contact.h"
 
-#include <float.h>
 #include <string.h>
-
-enum { SWEEPS_MAX = 20000 };
-/* Change of a sweep, relative to the largest force, at which it ends. */
-static const double settled = 1e-14;
 
 bool saltusi_is_spatial(const saltusi_adaptive* w, int count) {
   for (int i = 0; i < count; i++) {
@@ -70,61 +64,6 @@ static int make_problem(saltusi_adaptive* w, int count, const double* u_free) {
   return n;
 }
 
-/* One contact with the others held; the change of its force. */
-static double solve_unit(saltusi_adaptive* w, int unit, int n) {
-  int first = w->unit_first[unit];
-  int d = w->unit_first[unit + 1] - first;
-  double block[9];
-  double data[16];
-  double b[3];
-  double r[3] = {0.0, 0.0, 0.0};
-  double slip = 0.0;
-  for (int k = 0; k < d; k++) {
-    b[k] = w->lcp_q[first + k];
-    for (int j = 0; j < n; j++) {
-      b[k] += w->lcp_M[(first + k) * n + j] * w->lcp_z[j];
-    }
-    for (int c = 0; c < d; c++) {
-      block[k * d + c] = w->lcp_M[(first + k) * n + first + c];
-      b[k] -= block[k * d + c] * w->lcp_z[first + c];
-    }
-  }
-  if (d == 1) {
-    r[0] = block[0] > 0.0 ? fmax(0.0, -b[0] / block[0]) : 0.0;
-  } else {
-    saltusi_one_contact_prepare(d, block, data);
-    if (d == 3) {
-      saltusi_one_contact_spatial(data, w->unit_mu[unit], b, r, &slip);
-    } else {
-      saltusi_one_contact_planar(data, w->unit_mu[unit], b, r);
-    }
-  }
-  double change = 0.0;
-  for (int k = 0; k < d; k++) {
-    change = fmax(change, fabs(r[k] - w->lcp_z[first + k]));
-    w->lcp_z[first + k] = r[k];
-  }
-  return change;
-}
-
-static bool sweep(saltusi_adaptive* w, int count, int n) {
-  memset(w->lcp_z, 0, (size_t)n * sizeof(double));
-  for (int k = 0; k < SWEEPS_MAX; k++) {
-    double change = 0.0;
-    for (int unit = 0; unit < count; unit++) {
-      change = saltusi_larger(change, solve_unit(w, unit, n));
-    }
-    double size = saltusi_max_abs(n, w->lcp_z);
-    if (!isfinite(change)) {
-      return false;
-    }
-    if (change <= settled * fmax(size, DBL_MIN)) {
-      return true;
-    }
-  }
-  return false;
-}
-
 /* Forces by contact row, slips, and the change of v or a. */
 static void write_answer(saltusi_adaptive* w, int count, int n) {
   memset(w->impulse, 0, (size_t)w->nl * sizeof(double));
@@ -153,15 +92,12 @@ static void write_answer(saltusi_adaptive* w, int count, int n) {
 
 saltus_status saltusi_spatial_solve(saltusi_adaptive* w, int count, const double* u_free) {
   int n = make_problem(w, count, u_free);
-  bool moving = false;
-  for (int i = 0; i < count; i++) {
-    moving = moving || moves(w, w->set[i]);
-  }
   w->counts.decisions++;
   w->eval->work.contact_solves++;
-  bool solved = !moving && saltusi_friction_step_solve(&w->friction, count, w->unit_first,
-                                                       w->unit_mu, w->lcp_M, w->lcp_q, w->lcp_z);
-  solved = solved || sweep(w, count, n);
+  memset(w->lcp_z, 0, (size_t)n * sizeof(double)); /* decisions remember nothing */
+  bool solved = saltusi_friction_step_solve(&w->friction, count, w->unit_first, w->unit_mu,
+                                            w->lcp_M, w->lcp_q, w->lcp_z);
+  w->eval->work.contact_iterations += w->friction.iterations;
   if (!solved) {
     return SALTUS_RETRY_SMALLER;
   }
