@@ -6,7 +6,6 @@
  */
 #include "saltus_test.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 typedef struct run {
@@ -15,23 +14,10 @@ typedef struct run {
   saltus_sim* sim;
 } run;
 
-static saltus_scene* open_scene(const char* name, const saltus_override* overrides, int count) {
-  char path[512];
-  snprintf(path, sizeof path, "%s/%.100s.yaml", SALTUS_SCENES, name);
-  saltus_kept_message kept;
-  const saltus_scene_def def = {
-      .path = path, .overrides = overrides, .override_count = count, .log = saltus_log_keep(&kept)};
-  saltus_scene* scene;
-  if (saltus_scene_create(&def, &scene) != SALTUS_OK) {
-    fail_msg("%s", kept.text);
-  }
-  return scene;
-}
-
 /* A run of a scene by a scheme with its defaults. */
 static run start(const char* name, const char* scheme, double h, const saltus_override* overrides,
                  int count) {
-  run r = {.scene = open_scene(name, overrides, count)};
+  run r = {.scene = saltus_test_scene(name, overrides, count)};
   r.view = saltus_scene_look(r.scene);
   const saltus_sim_def def = {
       .system = r.view->system, .scheme = scheme, .h = h, .q0 = r.view->q0, .v0 = r.view->v0};
@@ -286,7 +272,7 @@ static void friction_allocates_nothing_and_repeats_its_bits(void** state) {
     for (int pass = 0; pass < 2; pass++) {
       counter count = {0};
       saltus_allocator allocator = counting_allocator(&count);
-      saltus_scene* scene = open_scene("woodpecker", NULL, 0);
+      saltus_scene* scene = saltus_test_scene("woodpecker", NULL, 0);
       const saltus_scene_view* view = saltus_scene_look(scene);
       const saltus_sim_def def = {.system = view->system,
                                   .scheme = info->name,

@@ -39,17 +39,8 @@ typedef struct setup {
 } setup;
 
 static outcome run(const setup* s) {
-  char path[512];
-  snprintf(path, sizeof path, "%s/%.100s.yaml", SALTUS_SCENES, s->scene);
   saltus_kept_message kept;
-  const saltus_scene_def scene_def = {.path = path,
-                                      .overrides = s->set,
-                                      .override_count = s->set_count,
-                                      .log = saltus_log_keep(&kept)};
-  saltus_scene* scene;
-  if (saltus_scene_create(&scene_def, &scene) != SALTUS_OK) {
-    fail_msg("%s", kept.text);
-  }
+  saltus_scene* scene = saltus_test_scene(s->scene, s->set, s->set_count);
   const saltus_scene_view* view = saltus_scene_look(scene);
   saltus_adaptive_options options = saltus_adaptive_options_default();
   options.rtol = options.atol = s->tol;

@@ -7,7 +7,6 @@
  */
 #include "saltus_test.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 typedef struct run {
@@ -20,14 +19,7 @@ typedef struct run {
 
 static run start_from(const char* name, const char* scheme, const void* options, double h,
                       const double* q0, const double* v0) {
-  char path[512];
-  snprintf(path, sizeof path, "%s/%.100s.yaml", SALTUS_SCENES, name);
-  saltus_kept_message kept;
-  const saltus_scene_def def = {.path = path, .log = saltus_log_keep(&kept)};
-  run r = {.h = h};
-  if (saltus_scene_create(&def, &r.scene) != SALTUS_OK) {
-    fail_msg("%s", kept.text);
-  }
+  run r = {.scene = saltus_test_scene(name, NULL, 0), .h = h};
   r.view = saltus_scene_look(r.scene);
   r.scratch = malloc(r.view->system->dims.scratch + 1);
   const saltus_sim_def sim = {.system = r.view->system,
@@ -328,12 +320,7 @@ static void joints_keep_order_two(void** state) {
  * by M^-1 G P, and H(q, p-) and H(q, p+) agree for e = 1 up to first order. */
 static void the_momenta_of_a_node_are_to_be_had(void** state) {
   (void)state;
-  char path[512];
-  snprintf(path, sizeof path, "%s/spring-pendulum.yaml", SALTUS_SCENES);
-  saltus_kept_message kept;
-  const saltus_scene_def def = {.path = path, .log = saltus_log_keep(&kept)};
-  saltus_scene* scene;
-  assert_int_equal(saltus_scene_create(&def, &scene), SALTUS_OK);
+  saltus_scene* scene = saltus_test_scene("spring-pendulum", NULL, 0);
   const saltus_scene_view* view = saltus_scene_look(scene);
   const saltus_scheme_def scheme_def = {.scheme = "variational", .system = view->system};
   saltus_scheme* scheme;

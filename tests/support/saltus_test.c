@@ -48,6 +48,20 @@ saltus_allocator counting_allocator(counter* count) {
   return (saltus_allocator){count_alloc, count_free, count};
 }
 
+saltus_scene* saltus_test_scene(const char* name, const saltus_override* overrides, int count) {
+  char path[1024];
+  snprintf(path, sizeof path, "%s/%.200s.yaml", SALTUS_SCENES, name);
+  saltus_kept_message kept;
+  const saltus_scene_def def = {
+      .path = path, .overrides = overrides, .override_count = count, .log = saltus_log_keep(&kept)};
+  saltus_scene* scene;
+  if (saltus_scene_create(&def, &scene) != SALTUS_OK) {
+    fail_msg("%s", kept.text);
+  }
+  assert_string_equal(kept.text, "");
+  return scene;
+}
+
 double saltus_test_random(uint64_t* state) {
   *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
   return (double)(*state >> 11) * 0x1p-53;

@@ -38,6 +38,9 @@ typedef struct counter {
 
 saltus_allocator counting_allocator(counter* count);
 
+/* scenes/NAME.yaml with some parameters replaced; fails with the reader's message. */
+saltus_scene* saltus_test_scene(const char* name, const saltus_override* overrides, int count);
+
 /* Random numbers that are the same everywhere: 0 <= x < 1. */
 double saltus_test_random(uint64_t* state);
 

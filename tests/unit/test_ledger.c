@@ -8,7 +8,6 @@
 
 #include "sim/ledger.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 static saltus_status no_frame(void* user, const saltus_frame* frame) {
@@ -26,14 +25,7 @@ typedef struct run {
 } run;
 
 static run start(const char* name, const char* scheme, double h) {
-  char path[512];
-  snprintf(path, sizeof path, "%s/%.100s.yaml", SALTUS_SCENES, name);
-  saltus_kept_message kept;
-  const saltus_scene_def def = {.path = path, .log = saltus_log_keep(&kept)};
-  run r = {0};
-  if (saltus_scene_create(&def, &r.scene) != SALTUS_OK) {
-    fail_msg("%s", kept.text);
-  }
+  run r = {.scene = saltus_test_scene(name, NULL, 0)};
   r.view = saltus_scene_look(r.scene);
   const saltus_sim_def sim = {.system = r.view->system,
                               .scheme = scheme,

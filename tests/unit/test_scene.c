@@ -12,24 +12,6 @@
 
 enum { MOST = 64, PATH = 512 };
 
-static saltus_scene* open_with(const char* name, const saltus_override* overrides, int count) {
-  char path[2 * PATH];
-  snprintf(path, sizeof path, "%s/%.200s.yaml", SALTUS_SCENES, name);
-  saltus_kept_message kept;
-  const saltus_scene_def def = {
-      .path = path, .overrides = overrides, .override_count = count, .log = saltus_log_keep(&kept)};
-  saltus_scene* scene;
-  if (saltus_scene_create(&def, &scene) != SALTUS_OK) {
-    fail_msg("%s", kept.text);
-  }
-  assert_string_equal(kept.text, "");
-  return scene;
-}
-
-static saltus_scene* open_scene(const char* name) {
-  return open_with(name, NULL, 0);
-}
-
 static saltus_sim* start_run(const saltus_scene_view* view) {
   const saltus_sim_def def = {.system = view->system,
                               .scheme = view->scheme,
@@ -98,7 +80,7 @@ static void derivatives_of_every_scene_agree_with_differences(void** state) {
   int count = list_scenes(names);
   assert_true(count >= 16);
   for (int i = 0; i < count; i++) {
-    saltus_scene* scene = open_scene(names[i]);
+    saltus_scene* scene = saltus_test_scene(names[i], NULL, 0);
     const saltus_scene_view* view = saltus_scene_look(scene);
     assert_int_equal(saltus_system_validate(view->system, (saltus_log){0}), SALTUS_OK);
     check_at(view, names[i], view->start, view->q0, view->v0);
@@ -121,7 +103,7 @@ static void every_scene_says_what_it_is_and_how_to_run_it(void** state) {
   char names[MOST][PATH];
   int count = list_scenes(names);
   for (int i = 0; i < count; i++) {
-    saltus_scene* scene = open_scene(names[i]);
+    saltus_scene* scene = saltus_test_scene(names[i], NULL, 0);
     const saltus_scene_view* view = saltus_scene_look(scene);
     assert_true(strlen(view->name) > 0 && strlen(view->name) < 60);
     assert_true(strlen(view->description) > 40);
@@ -143,7 +125,7 @@ static void every_scene_says_what_it_is_and_how_to_run_it(void** state) {
 /* The largest difference of q and v between the scene and the built-in problem that it names, over
  * 2000 steps h of the same scheme. */
 static double distance_from_twin(const char* name, double h) {
-  saltus_scene* scene = open_scene(name);
+  saltus_scene* scene = saltus_test_scene(name, NULL, 0);
   const saltus_scene_view* view = saltus_scene_look(scene);
   saltus_problem* problem;
   assert_int_equal(saltus_problem_create(view->reference, (saltus_log){0}, NULL, &problem),
@@ -206,7 +188,7 @@ static void the_double_pendulum_stays_with_its_twin_through_27_impacts(void** st
  * [-0.14 %, +0.03 %] of E0 = -7.130389 J in the methods notes, T9. */
 static void the_spring_pendulum_keeps_its_energy_for_250_seconds(void** state) {
   (void)state;
-  saltus_scene* scene = open_scene("spring-pendulum");
+  saltus_scene* scene = saltus_test_scene("spring-pendulum", NULL, 0);
   const saltus_scene_view* view = saltus_scene_look(scene);
   double before = energy(view, view->q0, view->v0);
   assert_near(before, -7.130389, 5e-7);
@@ -222,7 +204,7 @@ static void the_spring_pendulum_keeps_its_energy_for_250_seconds(void** state) {
 static void the_woodpecker_falls_freely_without_friction(void** state) {
   (void)state;
   const saltus_override smooth = {"mu", "0"};
-  saltus_scene* scene = open_with("woodpecker", &smooth, 1);
+  saltus_scene* scene = saltus_test_scene("woodpecker", &smooth, 1);
   const saltus_scene_view* view = saltus_scene_look(scene);
   saltus_sim* sim = run_to_end(view);
   const double* v = saltus_sim_v(sim);
@@ -239,7 +221,7 @@ static void the_woodpecker_falls_freely_without_friction(void** state) {
 /* First order in h = 5e-4; measured 9e-5 rad and 1e-3 rad/s, allowed is five times that. */
 static void the_double_pendulum_at_a_wall_ends_near_its_reference(void** state) {
   (void)state;
-  saltus_scene* scene = open_scene("pendulum-wall");
+  saltus_scene* scene = saltus_test_scene("pendulum-wall", NULL, 0);
   saltus_sim* sim = run_to_end(saltus_scene_look(scene));
   saltus_problem* problem;
   assert_int_equal(saltus_problem_create("pendulum-wall", (saltus_log){0}, NULL, &problem),
@@ -259,7 +241,7 @@ static void the_double_pendulum_at_a_wall_ends_near_its_reference(void** state) 
  * the largest speed of an impact, 0.002 x sqrt(2 x 2 x 10). */
 static void the_column_of_ten_comes_to_rest_on_the_floor(void** state) {
   (void)state;
-  saltus_scene* scene = open_scene("column-10");
+  saltus_scene* scene = saltus_test_scene("column-10", NULL, 0);
   saltus_sim* sim = run_to_end(saltus_scene_look(scene));
   const double* q = saltus_sim_q(sim);
   for (int i = 0; i < 10; i++) {
@@ -274,7 +256,7 @@ static void the_column_of_ten_comes_to_rest_on_the_floor(void** state) {
  * the methods notes, 3.3. First order in h = 5e-4, joints drift by the same order. */
 static void the_double_pendulum_with_joints_ends_near_the_published_motion(void** state) {
   (void)state;
-  saltus_scene* scene = open_scene("double-pendulum");
+  saltus_scene* scene = saltus_test_scene("double-pendulum", NULL, 0);
   const saltus_scene_view* view = saltus_scene_look(scene);
   saltus_sim* sim = run_to_end(view);
   const double* q = saltus_sim_q(sim);
@@ -291,7 +273,7 @@ static void the_double_pendulum_with_joints_ends_near_the_published_motion(void*
  * the relative speed. */
 static void a_moving_floor_carries_its_ball(void** state) {
   (void)state;
-  saltus_scene* scene = open_scene("moving-floor");
+  saltus_scene* scene = saltus_test_scene("moving-floor", NULL, 0);
   const saltus_scene_view* view = saltus_scene_look(scene);
   saltus_sim* sim = start_run(view);
   const double a = 1.6 * 9.81 / 400.0;
@@ -313,8 +295,8 @@ static void a_moving_floor_carries_its_ball(void** state) {
 static void overrides_turn_one_scene_into_another(void** state) {
   (void)state;
   const saltus_override overrides[] = {{"m", "1"}, {"g", "2"}, {"e", "m/2"}, {"h", "g - m"}};
-  saltus_scene* dropped = open_with("drop", overrides, 4);
-  saltus_scene* ball = open_scene("ball");
+  saltus_scene* dropped = saltus_test_scene("drop", overrides, 4);
+  saltus_scene* ball = saltus_test_scene("ball", NULL, 0);
   saltus_scene_view view = *saltus_scene_look(dropped);
   view.step = saltus_scene_look(ball)->step;
   saltus_sim* a = start_run(&view);
@@ -335,7 +317,7 @@ static void overrides_turn_one_scene_into_another(void** state) {
 static void an_override_of_restitution_ends_the_bouncing(void** state) {
   (void)state;
   const saltus_override none = {"e", "0"};
-  saltus_scene* scene = open_with("drop", &none, 1);
+  saltus_scene* scene = saltus_test_scene("drop", &none, 1);
   saltus_sim* sim = start_run(saltus_scene_look(scene));
   assert_int_equal(saltus_sim_run(sim, 450), SALTUS_OK);
   assert_near(saltus_sim_v(sim)[0], -9.81 * 0.45, 1e-12);
