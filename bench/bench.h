@@ -28,6 +28,7 @@ extern const bench bench_precision;
 extern const bench bench_smooth_step;
 extern const bench bench_one_contact;
 extern const bench bench_beads;
+extern const bench bench_rods;
 extern const bench bench_small_problems;
 extern const bench bench_random_packings;
 extern const bench bench_large_packings;

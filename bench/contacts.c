@@ -5,10 +5,12 @@
  *
  *   one-contact     10^7 random contacts: the law, and the median time of a cold solve
  *   beads           a column of beads at rest as a complementarity problem, cold and warm
+ *   rods            joints and contacts of a chain as a mixed problem with a sparse matrix
  *   small-problems  10^5 random problems of one to eight contacts: answers hold, refusals are justified
  */
 #include "bench.h"
 #include "packing.h"
+#include "rods.h"
 
 #include "saltus/contact.h"
 #include "solve/one_contact.h"
@@ -169,6 +171,45 @@ static int run_beads(void) {
   return run_column(100000) && good ? 0 : 1;
 }
 
+/* A chain of rods, or false when it is not solved. */
+static bool run_chain(int masses, bool saddle) {
+  const rods_def def = {.masses = masses, .copies = 1, .saddle = saddle};
+  rods r;
+  saltus_lcp_solver* solver = NULL;
+  bool good = rods_create(&def, &r) &&
+              saltus_lcp_solver_create(&(saltus_solver_def){0}, &solver) == SALTUS_OK;
+  if (good) {
+    double start = bench_seconds();
+    good = saltus_lcp_solver_setup(solver, &r.lcp) == SALTUS_OK;
+    double setup = bench_seconds() - start;
+    column c = {.problem = r.lcp, .solver = solver, .z = r.z, .w = r.w, .tol = 1e-10};
+    double cold = bench_fastest(solve_column, &c, 5);
+    c.warm = true;
+    for (int i = 0; i < r.lcp.n; i++) {
+      r.q[i] *= 1.01;
+    }
+    double warm = bench_fastest(solve_column, &c, 5);
+    double residual = saltus_lcp_residual(&r.lcp, r.z, r.w).normalised;
+    good = good && c.result.outcome == SALTUS_SOLVED && residual <= c.tol;
+    printf("  %6d rows, %6d bilateral: set up in %8.3f ms, %8.3f ms cold, %8.3f ms warm, residual "
+           "%.1e%s\n",
+           r.lcp.n, r.lcp.bilateral, 1e3 * setup, 1e3 * cold, 1e3 * warm, residual,
+           good ? "" : ", NOT SOLVED");
+  }
+  saltus_lcp_solver_destroy(solver);
+  rods_free(&r);
+  return good;
+}
+
+static int run_rods(void) {
+  bool good = true;
+  for (int masses = 1000; masses <= 100000; masses *= 10) {
+    good = run_chain(masses, false) && good;
+    good = run_chain(masses, true) && good;
+  }
+  return good ? 0 : 1;
+}
+
 /* A dense problem of up to eight contacts: W = H H^T of some rank, q = H v where it is consistent. */
 typedef struct small_problem {
   saltus_friction_problem view;
@@ -266,6 +307,12 @@ const bench bench_beads = {
     .name = "beads",
     .summary = "columns at rest: 1000 beads in 0.5 ms cold and 0.05 ms warm, linear to 10^5",
     .run = run_beads,
+};
+
+const bench bench_rods = {
+    .name = "rods",
+    .summary = "chains of masses and rods above a floor: bilateral rows in sparse problems",
+    .run = run_rods,
 };
 
 const bench bench_small_problems = {

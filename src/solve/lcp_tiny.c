@@ -200,7 +200,7 @@ static bool exchange(table* t, int row, bool* exchanged) {
 /* Pivots made, or -1; z of the complementary rows in z. */
 static int principal_pivots(table* t, double* z) {
   int m = t->m;
-  int most = 2 * m + 2;
+  int most = m + 2; /* more is better left to Lemke */
   bool exchanged[MOST] = {false};
   fill(t, m);
   double floor_ = -rounding * column_size(t, m);

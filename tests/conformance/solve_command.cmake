@@ -11,6 +11,14 @@ expect(0 "12 complementarity rows, 12 unknowns: solved" ${PROBLEMS}/lcp_degenera
 expect(0 "2 of 2 solved" ${PROBLEMS}/lcp_murty_10.dat ${PROBLEMS}/fc3d_packing_2x2_rest.dat)
 expect(0 "16 contacts, 48 unknowns: solved" ${PROBLEMS}/gfc3d_stack_4_rest.dat)
 expect(0 "\"outcome\": *\"solved\"" ${PROBLEMS}/joints_mlcp.dat --json)
+# every number that is promised, in one object
+foreach(field file kind contacts unknowns outcome iterations stages residual normalised velocity impulse cpu_s)
+  expect(0 "\"${field}\": *[\"{0-9]" ${PROBLEMS}/fc3d_packing_2x2_rest.dat --json)
+endforeach()
+expect(1 "\"outcome\": *\"none\"" ${PROBLEMS}/lcp_none_opposed.dat --json)
+# polygons solve a law of their own, and say how well
+expect(0 "by the polyhedral law" ${PROBLEMS}/fc2d_two_sliding.dat --solver polyhedral)
+expect(0 "\"polyhedral\": *[0-9]" ${PROBLEMS}/fc2d_two_sliding.dat --solver polyhedral --json)
 expect(0 "lemke" ${PROBLEMS}/lcp_degenerate_12.dat --solver lemke --tol 1e-12)
 expect(1 "has no solution" ${PROBLEMS}/lcp_none_opposed.dat)
 expect(1 "not solved" ${PROBLEMS}/fc2d_none_immovable.dat --dump ${WHERE}/dumped.dat)
