@@ -86,7 +86,8 @@ static int run_pile(int width, int layers, double mu) {
 }
 
 static int run_warm(void) {
-  int failed = run_pile(3, 2, 0.4) | run_pile(4, 4, 0.4) | run_pile(3, 2, 0.0);
+  int failed =
+      run_pile(3, 2, 0.4) | run_pile(4, 4, 0.4) | run_pile(7, 6, 0.4) | run_pile(3, 2, 0.0);
   saltus_problem* problem = NULL;
   failed |= saltus_problem_create("stack:1000", (saltus_log){0}, NULL, &problem) != SALTUS_OK;
   if (problem != NULL) {

@@ -58,8 +58,10 @@ void saltusi_law_layout_rubbing(saltusi_law* law, const saltus_system* sys, bool
   layout_rows(law, d, d->nj + d->nc * each, convective, arena);
   law->rubs = each > 1;
   if (law->rubs) {
-    int units = law->dense_max < d->nc ? law->dense_max : d->nc;
-    saltusi_friction_step_layout(&law->friction, units, each, law->dense_max, arena);
+    bool sparse = d->row_width > 0;
+    int units = sparse || d->nc < law->dense_max ? d->nc : law->dense_max;
+    int rows = sparse ? d->nc * each : law->dense_max;
+    saltusi_friction_step_layout(&law->friction, units, each, rows, arena);
     law->first = SALTUS_PUSH(arena, int, d->nc + 1);
     law->mu = SALTUS_PUSH(arena, double, d->nc);
     law->slip = SALTUS_PUSH(arena, double, d->nc);
@@ -67,11 +69,13 @@ void saltusi_law_layout_rubbing(saltusi_law* law, const saltus_system* sys, bool
   }
 }
 
-/* Which rows have a column: counting sort of the entries of G by column, rows ascending. */
-static void sort_by_column(saltusi_law* law, int nv, int rows) {
+/* Which items have a column: counting sort of the entries of G by column, items ascending. Item i is row
+ * first[i], which stands for all rows of a contact; NULL: row i. */
+static void sort_by_column(saltusi_law* law, int nv, const int* first, int items) {
   const saltusi_row_block* G = &law->rows;
   memset(law->row_start, 0, ((size_t)nv + 1) * sizeof(int));
-  for (int r = 0; r < rows; r++) {
+  for (int i = 0; i < items; i++) {
+    int r = first != NULL ? first[i] : i;
     for (int k = 0; k < G->entries[r]; k++) {
       law->row_start[G->column[r * G->stride + k] + 1]++;
     }
@@ -79,9 +83,10 @@ static void sort_by_column(saltusi_law* law, int nv, int rows) {
   for (int j = 0; j < nv; j++) {
     law->row_start[j + 1] += law->row_start[j];
   }
-  for (int r = 0; r < rows; r++) {
+  for (int i = 0; i < items; i++) {
+    int r = first != NULL ? first[i] : i;
     for (int k = 0; k < G->entries[r]; k++) {
-      law->row_list[law->row_start[G->column[r * G->stride + k]]++] = r;
+      law->row_list[law->row_start[G->column[r * G->stride + k]]++] = i;
     }
   }
   for (int j = nv; j > 0; j--) { /* the starts moved to the ends: back */
@@ -127,7 +132,7 @@ static bool add_entry(saltusi_law* law, int start, int* end, int i, double value
 /* W = G^T A^-1 G as a band; false when it is none. */
 static bool make_band(saltusi_law* law, int nv, int rows) {
   const saltusi_row_block* G = &law->rows;
-  sort_by_column(law, nv, rows);
+  sort_by_column(law, nv, NULL, rows);
   int end = 0;
   for (int r = 0; r < rows; r++) {
     int start = end;
@@ -154,6 +159,88 @@ static bool make_band(saltusi_law* law, int nv, int rows) {
   return true;
 }
 
+/* Contacts that share a velocity with contact i, ascending; returns how many. mark[j] = i: found. */
+static int find_neighbours(const saltusi_law* law, int i, int* mark, int* found) {
+  const saltusi_row_block* G = &law->rows;
+  int row = law->first[i];
+  int count = 0;
+  for (int k = 0; k < G->entries[row]; k++) {
+    int column = G->column[row * G->stride + k];
+    for (int p = law->row_start[column]; p < law->row_start[column + 1]; p++) {
+      int j = law->row_list[p];
+      if (mark[j] == i) {
+        continue;
+      }
+      mark[j] = i;
+      int at = count++;
+      while (at > 0 && found[at - 1] > j) {
+        found[at] = found[at - 1];
+        at--;
+      }
+      found[at] = j;
+    }
+  }
+  return count;
+}
+
+/* G_i^T A^-1 G_j of two contacts: over the columns that both have. */
+static void write_block(const saltusi_law* law, int i, int j, double* block) {
+  const saltusi_row_block* G = &law->rows;
+  int row_i = law->first[i];
+  int row_j = law->first[j];
+  int rows = law->first[i + 1] - row_i;
+  int columns = law->first[j + 1] - row_j;
+  const int* column_i = G->column + (size_t)row_i * (size_t)G->stride;
+  const int* column_j = G->column + (size_t)row_j * (size_t)G->stride;
+  memset(block, 0, (size_t)(rows * columns) * sizeof(double));
+  for (int a = 0, b = 0; a < G->entries[row_i] && b < G->entries[row_j];) {
+    if (column_i[a] != column_j[b]) {
+      *(column_i[a] < column_j[b] ? &a : &b) += 1;
+      continue;
+    }
+    for (int k = 0; k < rows; k++) {
+      double scaled = G->G[(row_i + k) * G->stride + a] * law->inverse[column_i[a]];
+      for (int c = 0; c < columns; c++) {
+        block[k * columns + c] += scaled * G->G[(row_j + c) * G->stride + b];
+      }
+    }
+    a++;
+    b++;
+  }
+}
+
+/* W as blocks of contacts that share a body; false when there are too many of them. */
+static bool make_blocks(saltusi_law* law, int nv, int rows) {
+  int units = 0;
+  while (law->first[units] < rows) {
+    units++;
+  }
+  int* mark = law->band_start;
+  int* found = law->band_column;
+  sort_by_column(law, nv, law->first, units);
+  saltusi_friction_step_open(&law->friction, units, law->first);
+  for (int i = 0; i < units; i++) {
+    mark[i] = -1;
+  }
+  for (int i = 0; i < units; i++) {
+    int count = find_neighbours(law, i, mark, found);
+    saltusi_friction_step_row(&law->friction, i);
+    for (int k = 0; k < count; k++) {
+      double* block = saltusi_friction_step_block(&law->friction, i, found[k]);
+      if (block == NULL) {
+        return false;
+      }
+      write_block(law, i, found[k], block);
+      int d = law->first[i + 1] - law->first[i];
+      for (int c = 0; found[k] == i && c < d; c++) {
+        law->diagonal[law->first[i] + c] = block[c * (d + 1)];
+      }
+    }
+  }
+  saltusi_friction_step_close(&law->friction);
+  return true;
+}
+
 static void make_dense(saltusi_law* law, const saltusi_eval* eval, const saltusi_linear* linear,
                        int rows) {
   int nv = eval->sys.dims.nv;
@@ -177,8 +264,12 @@ void saltusi_law_operator(saltusi_law* law, const saltusi_eval* eval, const salt
   const saltus_dims* d = &eval->sys.dims;
   law->banded = d->nj == 0 && rows >= BAND_FROM && law->rows.column != NULL && !law->rubs &&
                 saltusi_linear_diagonal(eval, linear, law->inverse) && make_band(law, d->nv, rows);
-  law->unfit = !law->banded && rows > law->dense_max;
-  if (!law->banded && !law->unfit) {
+  law->blocks = d->nj == 0 && rows >= BAND_FROM && law->rows.column != NULL && law->rubs &&
+                saltusi_linear_diagonal(eval, linear, law->inverse) &&
+                make_blocks(law, d->nv, rows);
+  bool sparse = law->banded || law->blocks;
+  law->unfit = !sparse && rows > law->dense_max;
+  if (!sparse && !law->unfit) {
     make_dense(law, eval, linear, rows);
   }
 }
@@ -263,8 +354,10 @@ saltus_status saltusi_law_solve_rubbing(saltusi_law* law, saltusi_eval* eval, in
     memset(law->P + joints, 0, (size_t)rows * sizeof(double));
     memset(law->slip, 0, (size_t)contacts * sizeof(double));
   }
-  bool solved = saltusi_friction_step_solve(&law->friction, contacts, law->first, law->mu, W, rhs,
-                                            law->P + joints);
+  bool solved = law->blocks
+                    ? saltusi_friction_step_solve_blocks(&law->friction, law->mu, rhs, law->P)
+                    : saltusi_friction_step_solve(&law->friction, contacts, law->first, law->mu, W,
+                                                  rhs, law->P + joints);
   eval->work.contact_iterations += law->friction.iterations;
   if (!solved) {
     bool numbers = isfinite(saltusi_max_abs(joints + rows, law->rhs));
@@ -313,7 +406,7 @@ void saltusi_law_apply(const saltusi_law* law, int nv, int rows, double* x) {
     if (law->P[r] == 0.0) {
       continue;
     }
-    if (!law->banded) {
+    if (!law->banded && !law->blocks) {
       saltusi_add_scaled(nv, law->P[r], law->AinvG + (size_t)r * (size_t)nv, x);
       continue;
     }

@@ -50,6 +50,8 @@ typedef struct saltusi_law {
   int* row_list;
 
   bool rubs; /* there is friction, and memory for it: */
+  bool
+      blocks; /* the last operator is in the blocks of `friction`: diagonal A, sparse rows, no joints */
   saltusi_friction_step friction;
   int* first;   /* [nc + 1] first row of each contact, counted without the joints */
   double* mu;   /* [nc] */
@@ -68,7 +70,8 @@ void saltusi_law_layout(saltusi_law* law, const saltus_dims* dims, bool convecti
 void saltusi_law_layout_rubbing(saltusi_law* law, const saltus_system* sys, bool convective,
                                 saltus_arena* arena);
 
-/* W from the first rows, joints before contacts, and a factored matrix. */
+/* W from the first rows, joints before contacts, and a factored matrix. With friction `first` has to be
+ * written before. */
 void saltusi_law_operator(saltusi_law* law, const saltusi_eval* eval, const saltusi_linear* linear,
                           int rows);
 

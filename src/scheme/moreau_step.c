@@ -232,8 +232,8 @@ static saltus_status solve_velocity(saltusi_moreau* w, const saltus_moreau_jean_
     }
     if (w->rows > 0) {
       evaluate_rows(w, o, s, k == 0);
-      saltusi_law_operator(&w->law, s->eval, &w->linear, w->rows);
       write_law(w, o, s);
+      saltusi_law_operator(&w->law, s->eval, &w->linear, w->rows);
     }
     if (!exact) {
       memcpy(w->v_theta, s->v1, (size_t)nv * sizeof(double));

@@ -30,10 +30,17 @@ void saltusi_friction_step_layout(saltusi_friction_step* step, int units_max, in
   saltusi_friction_case* in = &work->given;
   int n = units_max;
   int rows = rows_max;
+  size_t blocks = (size_t)n * (size_t)n;
+  size_t dense = (size_t)SALTUSI_STEP_ALL_PAIRS * (size_t)SALTUSI_STEP_ALL_PAIRS;
+  if (n > SALTUSI_STEP_ALL_PAIRS) {
+    size_t sparse = (size_t)SALTUSI_STEP_NEIGHBOURS * (size_t)n;
+    blocks = sparse > dense ? sparse : dense;
+  }
+  step->blocks_max = (int)blocks;
   pattern->offset = SALTUS_PUSH(arena, int, n + 1);
   pattern->start = SALTUS_PUSH(arena, int, n + 1);
-  pattern->unit = SALTUS_PUSH2(arena, int, n, n);
-  pattern->place = SALTUS_PUSH(arena, int, (size_t)n*(size_t)n + 1);
+  pattern->unit = SALTUS_PUSH(arena, int, blocks);
+  pattern->place = SALTUS_PUSH(arena, int, blocks + 1);
   pattern->bilateral = SALTUS_PUSH(arena, unsigned char, n);
   pattern->diagonal = SALTUS_PUSH(arena, int, n);
   pattern->local_at = SALTUS_PUSH(arena, int, n + 1);
@@ -45,7 +52,7 @@ void saltusi_friction_step_layout(saltusi_friction_step* step, int units_max, in
   saltusi_sweep_layout(&work->sweep, n, rows, arena);
   work->best = SALTUS_PUSH(arena, double, rows);
   work->point = SALTUS_PUSH(arena, double, rows);
-  step->values = SALTUS_PUSH2(arena, double, rows, rows);
+  step->values = SALTUS_PUSH(arena, double, blocks*(size_t)(rows_each * rows_each));
   step->factors = n <= SALTUSI_STEP_FACTORED;
   if (step->factors) {
     const saltusi_friction_sizes sizes = {.units = n,
@@ -59,32 +66,7 @@ void saltusi_friction_step_layout(saltusi_friction_step* step, int units_max, in
   }
 }
 
-/* A block of W behind the last one, unless all of it is zero. */
-static void add_block(saltusi_friction_step* step, const double* W, int i, int j) {
-  saltusi_friction_pattern* pattern = &step->work.pattern;
-  const int* offset = pattern->offset;
-  double* start = step->values + pattern->place[pattern->blocks];
-  double* to = start;
-  bool empty = true;
-  for (int k = offset[i]; k < offset[i + 1]; k++) {
-    for (int c = offset[j]; c < offset[j + 1]; c++) {
-      double entry = W[k * pattern->rows + c];
-      empty = empty && entry == 0.0;
-      *to++ = entry;
-    }
-  }
-  if (i == j) {
-    pattern->diagonal[i] = pattern->blocks;
-  }
-  if (!empty || i == j) {
-    pattern->unit[pattern->blocks++] = j;
-    pattern->place[pattern->blocks] = (int)(to - step->values);
-  }
-}
-
-static void write_problem(saltusi_friction_step* step, int units, const int* first,
-                          const double* W) {
-  enum { LOCAL_SOLVE_COST = 50 }; /* as in friction_case.c */
+void saltusi_friction_step_open(saltusi_friction_step* step, int units, const int* first) {
   saltusi_friction_pattern* pattern = &step->work.pattern;
   pattern->units = units;
   pattern->rows = first[units];
@@ -98,17 +80,63 @@ static void write_problem(saltusi_friction_step* step, int units, const int* fir
     int d = first[i + 1] - first[i];
     common = common == d ? d : 0;
     pattern->unit_max = d > pattern->unit_max ? d : pattern->unit_max;
-    pattern->start[i] = pattern->blocks;
     pattern->bilateral[i] = 0;
+    pattern->diagonal[i] = -1;
     pattern->local_at[i + 1] = pattern->local_at[i] + saltusi_one_contact_room(d);
+  }
+  pattern->uniform = common > 1 ? common : 0;
+}
+
+void saltusi_friction_step_row(saltusi_friction_step* step, int i) {
+  step->work.pattern.start[i] = step->work.pattern.blocks;
+}
+
+double* saltusi_friction_step_block(saltusi_friction_step* step, int i, int j) {
+  saltusi_friction_pattern* pattern = &step->work.pattern;
+  if (pattern->blocks == step->blocks_max) {
+    return NULL;
+  }
+  int at = pattern->blocks++;
+  pattern->unit[at] = j;
+  pattern->place[at + 1] =
+      pattern->place[at] + saltusi_unit_rows(pattern, i) * saltusi_unit_rows(pattern, j);
+  if (i == j) {
+    pattern->diagonal[i] = at;
+  }
+  return step->values + pattern->place[at];
+}
+
+void saltusi_friction_step_close(saltusi_friction_step* step) {
+  enum { LOCAL_SOLVE_COST = 50 }; /* as in friction_case.c */
+  saltusi_friction_pattern* pattern = &step->work.pattern;
+  pattern->start[pattern->units] = pattern->blocks;
+  pattern->sweep_cost =
+      (double)pattern->place[pattern->blocks] + (double)LOCAL_SOLVE_COST * (double)pattern->units;
+}
+
+/* A dense W, without the blocks that are zero. */
+static void write_blocks(saltusi_friction_step* step, int units, const int* first,
+                         const double* W) {
+  int rows = first[units];
+  saltusi_friction_step_open(step, units, first);
+  for (int i = 0; i < units; i++) {
+    saltusi_friction_step_row(step, i);
     for (int j = 0; j < units; j++) {
-      add_block(step, W, i, j);
+      bool empty = i != j;
+      for (int k = first[i]; k < first[i + 1] && empty; k++) {
+        for (int c = first[j]; c < first[j + 1]; c++) {
+          empty = empty && W[k * rows + c] == 0.0;
+        }
+      }
+      double* to = empty ? NULL : saltusi_friction_step_block(step, i, j);
+      for (int k = first[i]; k < first[i + 1] && to != NULL; k++) {
+        for (int c = first[j]; c < first[j + 1]; c++) {
+          *to++ = W[k * rows + c];
+        }
+      }
     }
   }
-  pattern->start[units] = pattern->blocks;
-  pattern->uniform = common > 1 ? common : 0;
-  pattern->sweep_cost =
-      (double)pattern->place[pattern->blocks] + (double)LOCAL_SOLVE_COST * (double)units;
+  saltusi_friction_step_close(step);
 }
 
 static bool nothing_presses(int units, const int* first, const double* q) {
@@ -159,6 +187,18 @@ static bool try_sweeps(saltusi_friction_run* run, int sweeps) {
   return saltusi_run_sweeps(run, &settings);
 }
 
+/* Whether the sweeps that are left to the aim, at the rate of the last ones, cost more than Newton's
+ * method near a solution. */
+static bool newton_is_cheaper(saltusi_friction_run* run, double before) {
+  enum { STEPS = 4 };
+  saltusi_friction_work* work = run->work;
+  double rate = log(run->best / before) / FIRST_SWEEPS;
+  double needed = rate < 0.0 ? log(aim / run->best) / rate : INFINITY;
+  return needed > MORE_SWEEPS ||
+         (saltusi_friction_analyse(work) &&
+          needed * work->pattern.sweep_cost > STEPS * saltusi_newton_cost(work));
+}
+
 /* Sweeps and Newton's method, then the whole portfolio with the aim that has to be met. */
 static bool solve_many(saltusi_friction_run* run) {
   saltusi_friction_work* work = run->work;
@@ -175,7 +215,12 @@ static bool solve_many(saltusi_friction_run* run) {
       (units <= 2 && saltusi_run_enumeration(run))) {
     return true;
   }
-  if (try_sweeps(run, FIRST_SWEEPS) || try_newton(run) || try_sweeps(run, MORE_SWEEPS)) {
+  double before = run->best;
+  if (try_sweeps(run, FIRST_SWEEPS)) {
+    return true;
+  }
+  bool newton = newton_is_cheaper(run, before);
+  if ((newton && try_newton(run)) || try_sweeps(run, MORE_SWEEPS)) {
     return true;
   }
   if (run->best > accepted) {
@@ -209,19 +254,16 @@ static bool start(saltusi_friction_run* run, int n, const double* r, const doubl
   return finite;
 }
 
-bool saltusi_friction_step_solve(saltusi_friction_step* step, int units, const int* first,
-                                 const double* mu, const double* W, const double* q, double* r) {
-  int n = first[units];
+bool saltusi_friction_step_solve_blocks(saltusi_friction_step* step, const double* mu,
+                                        const double* q, double* r) {
+  saltusi_friction_work* work = &step->work;
+  int units = work->pattern.units;
+  int n = work->pattern.rows;
   step->iterations = 0;
-  if (nothing_presses(units, first, q)) {
+  if (nothing_presses(units, work->pattern.offset, q)) {
     memset(r, 0, (size_t)n * sizeof(double));
     return true;
   }
-  if (units == 1 && solve_one(n, mu[0], W, q, r)) {
-    return true;
-  }
-  saltusi_friction_work* work = &step->work;
-  write_problem(step, units, first, W);
   work->analysed = false;
   work->refused = !step->factors;
   work->lu.ready = false;
@@ -245,4 +287,19 @@ bool saltusi_friction_step_solve(saltusi_friction_step* step, int units, const i
   }
   step->iterations = result.iterations;
   return solved;
+}
+
+bool saltusi_friction_step_solve(saltusi_friction_step* step, int units, const int* first,
+                                 const double* mu, const double* W, const double* q, double* r) {
+  int n = first[units];
+  step->iterations = 0;
+  if (nothing_presses(units, first, q)) {
+    memset(r, 0, (size_t)n * sizeof(double));
+    return true;
+  }
+  if (units == 1 && solve_one(n, mu[0], W, q, r)) {
+    return true;
+  }
+  write_blocks(step, units, first, W);
+  return saltusi_friction_step_solve_blocks(step, mu, q, r);
 }

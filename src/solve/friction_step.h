@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * friction_step.h - the friction problem of one time step: dense W, contacts of one to three rows,
- * memory fixed beforehand, nothing allocated.
+ * friction_step.h - the friction problem of one time step: contacts of one to three rows, W dense or
+ * by blocks, memory fixed beforehand, nothing allocated.
  *
  *   u = W r + q,   K* contains u + mu |u_T| n,   K contains r,   orthogonal
  *
@@ -18,10 +18,15 @@
 /* Some 400 bytes for each pair of contacts: 64 MB, half of what W and its copies take. */
 enum { SALTUSI_STEP_FACTORED = 400 };
 
+/* Contacts up to which there is room for every pair, and how many others each may meet beyond, on
+ * average: in a close packing of spheres 22. */
+enum { SALTUSI_STEP_ALL_PAIRS = 500, SALTUSI_STEP_NEIGHBOURS = 24 };
+
 typedef struct saltusi_friction_step {
   saltusi_friction_work work;
   bool factors;   /* there is room for them */
-  double* values; /* [rows^2] W block by block */
+  int blocks_max; /* of W */
+  double* values; /* [rows_each^2 blocks_max] W block by block */
   double* slip;   /* [units] of the caller: slip parameters of the one-contact problems, first guess
                    * and last values; NULL: from zero */
   int iterations; /* of the last solve: sweeps and the like */
@@ -31,9 +36,20 @@ typedef struct saltusi_friction_step {
 void saltusi_friction_step_layout(saltusi_friction_step* step, int units_max, int rows_each,
                                   int rows_max, saltus_arena* arena);
 
-/* Contact i has the rows first[i] .. first[i + 1] - 1 of W [n x n], n = first[units], first[0] = 0.
- * r holds the first guess, which counts unless zero is nearer to a solution; zeros: none. Returns
+/* W block by block: open, then for each contact i in turn `row` and its blocks with ascending j, the
+ * diagonal one always, then close. A block is row major and to be written whole; NULL: no room left.
+ * Contact i has the rows first[i] .. first[i + 1] - 1, first[0] = 0. */
+void saltusi_friction_step_open(saltusi_friction_step* step, int units, const int* first);
+void saltusi_friction_step_row(saltusi_friction_step* step, int i);
+double* saltusi_friction_step_block(saltusi_friction_step* step, int i, int j);
+void saltusi_friction_step_close(saltusi_friction_step* step);
+
+/* r holds the first guess, which counts unless zero is nearer to a solution; zeros: none. Returns
  * whether r is a solution to rounding; r is written either way. */
+bool saltusi_friction_step_solve_blocks(saltusi_friction_step* step, const double* mu,
+                                        const double* q, double* r);
+
+/* The same for a dense W [n x n], n = first[units]; at most SALTUSI_STEP_ALL_PAIRS contacts. */
 bool saltusi_friction_step_solve(saltusi_friction_step* step, int units, const int* first,
                                  const double* mu, const double* W, const double* q, double* r);
 
