@@ -38,6 +38,27 @@ static saltus_status solve_lcp(problem_job* j, const saltus_solver_def* def, dou
   return status;
 }
 
+/* Options with `threads` set, to be freed; NULL and a status when the solver has no such option. */
+static saltus_status make_options(const problem_job* j, const char* solver, void** options) {
+  const saltus_solver_info* info = saltus_friction_solver_find(solver != NULL ? solver : "auto");
+  *options = NULL;
+  if (info == NULL || j->threads == NULL) {
+    return SALTUS_OK; /* an unknown name is refused when the solver is made */
+  }
+  *options = calloc(1, info->options.size);
+  if (*options == NULL) {
+    return SALTUS_ERR_MEMORY;
+  }
+  saltus_options_defaults(&info->options, *options);
+  saltus_status status =
+      saltus_options_set(&info->options, *options, info->name, "threads", j->threads, cli_log());
+  if (status != SALTUS_OK) {
+    free(*options);
+    *options = NULL;
+  }
+  return status;
+}
+
 static saltus_status solve_friction(problem_job* j, const saltus_solver_def* def, double tol,
                                     double* work) {
   const saltus_friction_problem* problem = problem_friction(j);
@@ -84,9 +105,19 @@ saltus_status problem_solve(problem_job* j, const char* solver, double tol) {
   if (work == NULL) {
     return SALTUS_ERR_MEMORY;
   }
-  const saltus_solver_def def = {.solver = solver, .log = cli_log()};
-  saltus_status status =
-      problem_is_lcp(j) ? solve_lcp(j, &def, tol, work) : solve_friction(j, &def, tol, work);
+  saltus_solver_def def = {.solver = solver, .log = cli_log()};
+  saltus_status status = SALTUS_OK;
+  if (problem_is_lcp(j)) {
+    status = solve_lcp(j, &def, tol, work);
+  } else {
+    void* options;
+    status = make_options(j, solver, &options);
+    def.options = options;
+    if (status == SALTUS_OK) {
+      status = solve_friction(j, &def, tol, work);
+    }
+    free(options);
+  }
   free(work);
   return status;
 }

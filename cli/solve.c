@@ -13,6 +13,7 @@
 typedef struct settings {
   const char* solver;
   double tol;
+  const char* threads;
   const char* dump;
   bool dumped;
   bool machine;
@@ -126,9 +127,14 @@ static int check_solver(const char* name) {
 int cli_solve(const cli_args* args) {
   settings s = {.solver = cli_value(args, "--solver"),
                 .tol = 1e-8,
+                .threads = cli_value(args, "--threads"),
                 .dump = cli_value(args, "--dump"),
                 .machine = cli_has(args, "--json")};
+  double threads = 1.0;
   int code = cli_number(args, "--tol", 0.0, 1.0, &s.tol);
+  if (code == CLI_DONE) {
+    code = cli_number(args, "--threads", 1.0, 2.0, &threads);
+  }
   if (code == CLI_DONE) {
     code = check_solver(s.solver);
   }
@@ -141,7 +147,7 @@ int cli_solve(const cli_args* args) {
   }
   int solved = 0;
   for (int i = 0; i < args->positional_count; i++) {
-    problem_job j = {.path = args->positional[i]};
+    problem_job j = {.path = args->positional[i], .threads = s.threads};
     int one = run_job(&j, &s, &out);
     solved += one == CLI_DONE;
     code = one > code ? one : code;

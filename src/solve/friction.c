@@ -252,6 +252,7 @@ static void first_layout(saltusi_friction_work* work, const saltus_friction_prob
   saltusi_friction_pattern_layout(&work->pattern, problem, arena);
   saltusi_friction_case_layout(&work->given, problem, arena);
   saltusi_sweep_layout(&work->sweep, units, rows, arena);
+  saltusi_halves_layout(&work->halves, problem, arena);
   work->best = SALTUS_PUSH(arena, double, rows);
   work->point = SALTUS_PUSH(arena, double, rows);
 }
@@ -280,6 +281,9 @@ static saltus_status adopt_pattern(saltus_friction_solver* solver,
   arena = saltus_arena_over(work->first_room.block, work->first_room.bytes);
   first_layout(work, problem, &arena);
   status = saltusi_friction_pattern_fill(&work->pattern, problem, solver->log);
+  if (status == SALTUS_OK) {
+    saltusi_halves_number(&work->halves, &work->pattern);
+  }
   work->filled = status == SALTUS_OK;
   return status;
 }

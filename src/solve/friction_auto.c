@@ -30,6 +30,8 @@ enum { LARGE = 5000 };
  * because where sweeps stagnate gradients do as well. */
 enum { MEDIUM = 500 };
 static const double loose = 1e-4;
+/* What halved sweeps may try before that: ten times what packings have taken. */
+enum { HALVED_ITERATIONS = 5000 };
 
 /* Newton is not worth a try for less accuracy than this: sweeps get there first. */
 static const double probe_tolerance = 1e-5;
@@ -245,6 +247,10 @@ static void solve(saltusi_friction_run* run) {
   if (pattern->rows <= TINY_ROWS && try_tiny(run)) {
     return;
   }
+  if (pattern->units > MEDIUM && run->tol >= loose &&
+      saltusi_run_halves(run, HALVED_ITERATIONS, options->threads)) {
+    return;
+  }
   if (pattern->units > LARGE && run->tol >= loose) {
     run->cost_limit = limited ? run->cost_limit : sweeps_at_most * pattern->sweep_cost;
     first_order(run);
@@ -270,6 +276,8 @@ static void solve(saltusi_friction_run* run) {
 static const saltus_field fields[] = {
     SALTUS_REAL(saltus_friction_auto_options, work, 0.0, 0.0, 1e9,
                 "1e9 operations at most; 0: by the size of the problem [1]"),
+    SALTUS_INT(saltus_friction_auto_options, threads, 1, 1, 2,
+               "threads; two give the same bits, and start for 2000 contacts and more"),
 };
 
 const saltusi_friction_ops saltusi_friction_auto = {

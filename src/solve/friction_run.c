@@ -5,6 +5,7 @@
  */
 #include "solve/friction_run.h"
 
+#include "solve/halved_sweeps.h"
 #include "solve/prox_fixed_point.h"
 
 #include <math.h>
@@ -228,6 +229,22 @@ bool saltusi_run_gradient(saltusi_friction_run* run, int iterations, int sweeps)
                                                    run->tol, work->point);
   run->cost += stage.iterations * (1.0 + 0.01 * sweeps) * work->pattern.sweep_cost;
   return saltusi_run_note(run, "projected-gradient", stage);
+}
+
+bool saltusi_run_halves(saltusi_friction_run* run, int iterations, int threads) {
+  saltusi_friction_work* work = run->work;
+  if (work->halves.units == 0 || !saltusi_halves_fill(&work->halves, &work->given)) {
+    return false;
+  }
+  double affordable = (run->cost_limit - run->cost) / work->pattern.sweep_cost;
+  saltusi_halved_settings settings = {.iterations =
+                                          affordable < iterations ? (int)affordable : iterations,
+                                      .tol = run->tol,
+                                      .threads = threads};
+  saltusi_stage stage =
+      saltusi_halved_sweeps(&work->sweep, &work->halves, &work->given, &settings, work->point);
+  run->cost += stage.iterations * work->pattern.sweep_cost;
+  return saltusi_run_note(run, "halved-sweeps", stage);
 }
 
 bool saltusi_run_fixed_point(saltusi_friction_run* run, int iterations) {

@@ -11,6 +11,7 @@
 #define SALTUSI_FRICTION_RUN_H
 
 #include "solve/friction_polyhedral.h"
+#include "solve/halves.h"
 #include "solve/proximal.h"
 
 typedef struct saltusi_friction_work {
@@ -18,9 +19,10 @@ typedef struct saltusi_friction_work {
   saltusi_friction_pattern pattern;
   saltusi_friction_case given; /* the problem being solved */
   saltusi_sweep_work sweep;
-  double* best;  /* [rows] */
-  double* point; /* [rows] where stages work */
-  bool filled;   /* the pattern is that of a problem */
+  saltusi_halves halves; /* of many equal contacts */
+  double* best;          /* [rows] */
+  double* point;         /* [rows] where stages work */
+  bool filled;           /* the pattern is that of a problem */
 
   /* second-order methods: made when first needed, or by setup */
   bool analysed;
@@ -63,6 +65,8 @@ bool saltusi_run_interior(saltusi_friction_run* run, const saltusi_interior_sett
 bool saltusi_run_newton(saltusi_friction_run* run, const saltusi_newton_settings* settings);
 bool saltusi_run_proximal(saltusi_friction_run* run, int iterations, double start);
 bool saltusi_run_gradient(saltusi_friction_run* run, int iterations, int sweeps);
+/* False at once where W cannot be halved. */
+bool saltusi_run_halves(saltusi_friction_run* run, int iterations, int threads);
 bool saltusi_run_fixed_point(saltusi_friction_run* run, int iterations);
 
 /* The first point, in work->point and work->best: the guess or zero, whichever has the smaller

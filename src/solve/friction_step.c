@@ -272,7 +272,7 @@ bool saltusi_friction_step_solve_blocks(saltusi_friction_step* step, const doubl
   work->given.q = q;
   work->given.mu = mu;
   saltusi_friction_case_prepare(&work->given);
-  const saltus_friction_auto_options options = {0};
+  const saltus_friction_auto_options options = {.threads = 1};
   saltus_solve_result result = {0};
   saltusi_friction_run run = {
       .work = work, .options = &options, .tol = aim, .cost_limit = INFINITY, .result = &result};

@@ -15,29 +15,38 @@ typedef struct answer {
   saltus_solve_result result;
   double check; /* residual, recomputed here */
   int contacts;
+  double* r; /* [3 contacts], of solve_with */
 } answer;
 
-static answer solve(const packing_def* def, double tol, double work) {
+/* With r, to be freed. */
+static answer solve_with(const packing_def* def, double tol,
+                         const saltus_friction_auto_options* options) {
   packing p;
   assert_true(packing_create(def, &p));
   saltus_problem_file* local;
   assert_int_equal(saltus_global_friction_reduce(&p.problem, (saltus_log){0}, NULL, &local),
                    SALTUS_OK);
-  const saltus_friction_auto_options options = {.work = work};
-  const saltus_solver_def solver_def = {.solver = "auto", .options = &options};
+  const saltus_solver_def solver_def = {.solver = "auto", .options = options};
   saltus_friction_solver* solver;
   assert_int_equal(saltus_friction_solver_create(&solver_def, &solver), SALTUS_OK);
   size_t rows = 3 * (size_t)p.contacts;
   double* r = calloc(2 * rows, sizeof(double));
   assert_non_null(r);
-  answer a = {.contacts = p.contacts};
+  answer a = {.contacts = p.contacts, .r = r};
   assert_int_equal(saltus_friction_solve(solver, &local->friction, tol, r, r + rows, &a.result),
                    SALTUS_OK);
   a.check = saltus_friction_residual(&local->friction, r, r + rows).normalised;
-  free(r);
   saltus_friction_solver_destroy(solver);
   saltus_problem_file_destroy(local);
   packing_free(&p);
+  return a;
+}
+
+static answer solve(const packing_def* def, double tol, double work) {
+  const saltus_friction_auto_options options = {.work = work, .threads = 1};
+  answer a = solve_with(def, tol, &options);
+  free(a.r);
+  a.r = NULL;
   return a;
 }
 
@@ -57,7 +66,7 @@ static void packings_at_rest_are_solved(void** state) {
   }
 }
 
-/* More than 500 contacts, 1e-4: gradients, where sweeps stagnate. */
+/* More than 500 contacts, 1e-4: sweeps and gradients on halves. */
 static void a_large_impact_is_solved_loosely(void** state) {
   (void)state;
   packing_def def = packing_def_default();
@@ -67,6 +76,32 @@ static void a_large_impact_is_solved_loosely(void** state) {
   assert_true(a.contacts > 500);
   assert_int_equal(a.result.outcome, SALTUS_SOLVED);
   assert_true(a.check <= 1e-4);
+}
+
+/* Every bit of the answer, its residual and the path to it; more than the 2000 contacts from which on
+ * a second thread is started, at rest and in an impact. */
+static void two_threads_give_the_bits_of_one(void** state) {
+  (void)state;
+  for (int moving = 0; moving < 2; moving++) {
+    packing_def def = packing_def_default();
+    def.nx = def.ny = 9;
+    def.nz = 8;
+    def.velocity = moving ? 0.1 : 0.0;
+    answer a[2];
+    for (int k = 0; k < 2; k++) {
+      const saltus_friction_auto_options options = {.threads = k + 1};
+      a[k] = solve_with(&def, 1e-4, &options);
+      assert_true(a[k].contacts > 2000);
+      assert_int_equal(a[k].result.outcome, SALTUS_SOLVED);
+      assert_true(a[k].check <= 1e-4);
+      assert_non_null(strstr(a[k].result.stages, "halved-sweeps"));
+    }
+    assert_memory_equal(a[0].r, a[1].r, 3 * (size_t)a[0].contacts * sizeof(double));
+    assert_memory_equal(&a[0].result.residual, &a[1].result.residual, sizeof(saltus_residual));
+    assert_string_equal(a[0].result.stages, a[1].result.stages);
+    free(a[0].r);
+    free(a[1].r);
+  }
 }
 
 /* An impact that no solver here finishes: said so, with the residual that the answer has, and within
@@ -88,6 +123,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(packings_at_rest_are_solved),
       cmocka_unit_test(a_large_impact_is_solved_loosely),
+      cmocka_unit_test(two_threads_give_the_bits_of_one),
       cmocka_unit_test(failures_are_told_with_their_residual),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -330,7 +330,7 @@ static void the_work_limit_ends_a_solve(void** state) {
   pair p;
   make_pair(&p, 1, 1, values, q, NULL);
   p.problem.bilateral = bilateral;
-  saltus_friction_auto_options options = {.work = 1e-6};
+  saltus_friction_auto_options options = {.work = 1e-6, .threads = 1};
   saltus_solver_def def = {.options = &options};
   saltus_friction_solver* solver;
   assert_int_equal(saltus_friction_solver_create(&def, &solver), SALTUS_OK);
