@@ -84,6 +84,12 @@ static saltus_status find_active(saltusi_moreau* w, const saltus_moreau_jean_opt
   }
   w->first[active] = row;
   w->rows = row;
+  for (int i = 0; i <= active && w->law.rubs; i++) {
+    w->law.first[i] = w->first[i] - sys->dims.nj;
+  }
+  for (int i = 0; i < active && w->law.rubs; i++) {
+    w->law.mu[i] = sys->laws[s->contacts[i].law].mu;
+  }
   s->report->active = active;
   return SALTUS_OK;
 }
@@ -172,9 +178,6 @@ static void write_law(saltusi_moreau* w, const saltus_moreau_jean_options* o,
     double rest = (1.0 - weight) * saltusi_row_dot(&law->rows, r, s->v0) + law->rows.b[r];
     law->rhs[r] = saltusi_row_dot(&law->rows, r, w->v_free) + rest / weight;
   }
-  if (law->rubs) {
-    law->first[0] = 0;
-  }
   for (int i = 0; i < s->report->active; i++) {
     const saltus_contact_law* contact = &sys->laws[s->contacts[i].law];
     int normal = w->first[i];
@@ -186,10 +189,6 @@ static void write_law(saltusi_moreau* w, const saltus_moreau_jean_options* o,
       if (r == normal) {
         s->contacts[i].impact = saltusi_is_impact(w->u0[r], pushed, most);
       }
-    }
-    if (law->rubs) {
-      law->first[i + 1] = w->first[i + 1] - sys->dims.nj;
-      law->mu[i] = contact->mu;
     }
   }
 }
@@ -232,8 +231,8 @@ static saltus_status solve_velocity(saltusi_moreau* w, const saltus_moreau_jean_
     }
     if (w->rows > 0) {
       evaluate_rows(w, o, s, k == 0);
-      write_law(w, o, s);
       saltusi_law_operator(&w->law, s->eval, &w->linear, w->rows);
+      write_law(w, o, s);
     }
     if (!exact) {
       memcpy(w->v_theta, s->v1, (size_t)nv * sizeof(double));
