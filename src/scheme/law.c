@@ -183,30 +183,37 @@ static int find_neighbours(const saltusi_law* law, int i, int* mark, int* found)
   return count;
 }
 
-/* G_i^T A^-1 G_j of two contacts: over the columns that both have. */
-static void write_block(const saltusi_law* law, int i, int j, double* block) {
+/* A^-1 G_i of one contact into a table with three places for each velocity, or zeros back into it. */
+static void spread_contact(const saltusi_law* law, int i, bool clear, double* table) {
   const saltusi_row_block* G = &law->rows;
-  int row_i = law->first[i];
-  int row_j = law->first[j];
-  int rows = law->first[i + 1] - row_i;
-  int columns = law->first[j + 1] - row_j;
-  const int* column_i = G->column + (size_t)row_i * (size_t)G->stride;
-  const int* column_j = G->column + (size_t)row_j * (size_t)G->stride;
-  memset(block, 0, (size_t)(rows * columns) * sizeof(double));
-  for (int a = 0, b = 0; a < G->entries[row_i] && b < G->entries[row_j];) {
-    if (column_i[a] != column_j[b]) {
-      *(column_i[a] < column_j[b] ? &a : &b) += 1;
-      continue;
-    }
+  int row = law->first[i];
+  int rows = law->first[i + 1] - row;
+  for (int a = 0; a < G->entries[row]; a++) {
+    int column = G->column[row * G->stride + a];
     for (int k = 0; k < rows; k++) {
-      double scaled = G->G[(row_i + k) * G->stride + a] * law->inverse[column_i[a]];
+      double entry = G->G[(row + k) * G->stride + a] * law->inverse[column];
+      table[3 * column + k] = clear ? 0.0 : entry;
+    }
+  }
+}
+
+/* G_i^T A^-1 G_j of two contacts, i in the table. Sizes are constants where this is inlined. */
+static inline void write_block(const saltusi_law* law, const double* table, int j, const int rows,
+                               const int columns, double* block) {
+  const saltusi_row_block* G = &law->rows;
+  int first = law->first[j];
+  const int* column = G->column + (size_t)first * (size_t)G->stride;
+  const double* entry = G->G + (size_t)first * (size_t)G->stride;
+  double sum[9] = {0.0};
+  for (int b = 0; b < G->entries[first]; b++) {
+    const double* own = table + 3 * (size_t)column[b];
+    for (int k = 0; k < rows; k++) {
       for (int c = 0; c < columns; c++) {
-        block[k * columns + c] += scaled * G->G[(row_j + c) * G->stride + b];
+        sum[k * columns + c] += own[k] * entry[c * G->stride + b];
       }
     }
-    a++;
-    b++;
   }
+  memcpy(block, sum, (size_t)(rows * columns) * sizeof(double));
 }
 
 /* W as blocks of contacts that share a body; false when there are too many of them. */
@@ -217,6 +224,8 @@ static bool make_blocks(saltusi_law* law, int nv, int rows) {
   }
   int* mark = law->band_start;
   int* found = law->band_column;
+  double* table = law->AinvG; /* not needed otherwise */
+  memset(table, 0, 3 * (size_t)nv * sizeof(double));
   sort_by_column(law, nv, law->first, units);
   saltusi_friction_step_open(&law->friction, units, law->first);
   for (int i = 0; i < units; i++) {
@@ -224,18 +233,26 @@ static bool make_blocks(saltusi_law* law, int nv, int rows) {
   }
   for (int i = 0; i < units; i++) {
     int count = find_neighbours(law, i, mark, found);
+    int d = law->first[i + 1] - law->first[i];
     saltusi_friction_step_row(&law->friction, i);
+    spread_contact(law, i, false, table);
     for (int k = 0; k < count; k++) {
-      double* block = saltusi_friction_step_block(&law->friction, i, found[k]);
+      int j = found[k];
+      int columns = law->first[j + 1] - law->first[j];
+      double* block = saltusi_friction_step_block(&law->friction, i, j);
       if (block == NULL) {
         return false;
       }
-      write_block(law, i, found[k], block);
-      int d = law->first[i + 1] - law->first[i];
-      for (int c = 0; found[k] == i && c < d; c++) {
+      if (d == 3 && columns == 3) {
+        write_block(law, table, j, 3, 3, block);
+      } else {
+        write_block(law, table, j, d, columns, block);
+      }
+      for (int c = 0; j == i && c < d; c++) {
         law->diagonal[law->first[i] + c] = block[c * (d + 1)];
       }
     }
+    spread_contact(law, i, true, table);
   }
   saltusi_friction_step_close(&law->friction);
   return true;
