@@ -16,6 +16,16 @@ static const double accepted = 1e-10;
 /* Accelerated sweeps before Newton's method is tried, and before the aim is lowered. */
 enum { FIRST_SWEEPS = 40, MORE_SWEEPS = 160 };
 
+/* Of what may be full. */
+static size_t square(int n) {
+  size_t side = n < SALTUSI_STEP_DENSE_MAX ? (size_t)n : (size_t)SALTUSI_STEP_DENSE_MAX;
+  return side * side;
+}
+
+static size_t larger(size_t a, size_t b) {
+  return a > b ? a : b;
+}
+
 /* All there is was laid out. */
 static void* no_memory(size_t bytes, void* user) {
   (void)bytes;
@@ -30,13 +40,10 @@ void saltusi_friction_step_layout(saltusi_friction_step* step, int units_max, in
   saltusi_friction_case* in = &work->given;
   int n = units_max;
   int rows = rows_max;
-  size_t blocks = (size_t)n * (size_t)n;
-  size_t dense = (size_t)SALTUSI_STEP_ALL_PAIRS * (size_t)SALTUSI_STEP_ALL_PAIRS;
-  if (n > SALTUSI_STEP_ALL_PAIRS) {
-    size_t sparse = (size_t)SALTUSI_STEP_NEIGHBOURS * (size_t)n;
-    blocks = sparse > dense ? sparse : dense;
-  }
-  step->blocks_max = (int)blocks;
+  size_t blocks = larger(square(n), (size_t)SALTUSI_STEP_NEIGHBOURS * (size_t)n);
+  step->blocks_max = blocks;
+  step->values_max =
+      larger(square(rows), (size_t)SALTUSI_STEP_NEIGHBOURS * (size_t)n * square(rows_each));
   pattern->offset = SALTUS_PUSH(arena, int, n + 1);
   pattern->start = SALTUS_PUSH(arena, int, n + 1);
   pattern->unit = SALTUS_PUSH(arena, int, blocks);
@@ -52,18 +59,17 @@ void saltusi_friction_step_layout(saltusi_friction_step* step, int units_max, in
   saltusi_sweep_layout(&work->sweep, n, rows, arena);
   work->best = SALTUS_PUSH(arena, double, rows);
   work->point = SALTUS_PUSH(arena, double, rows);
-  step->values = SALTUS_PUSH(arena, double, blocks*(size_t)(rows_each * rows_each));
-  step->factors = n <= SALTUSI_STEP_FACTORED;
-  if (step->factors) {
-    const saltusi_friction_sizes sizes = {.units = n,
-                                          .rows = rows,
-                                          .unit_max = rows_each,
-                                          .values = (size_t)rows * (size_t)rows,
-                                          .local = (size_t)n *
-                                                   (size_t)saltusi_one_contact_room(rows_each)};
-    saltusi_friction_second_layout(work, &sizes, arena);
-    work->memory = (saltus_allocator){.alloc = no_memory};
-  }
+  step->values = SALTUS_PUSH(arena, double, step->values_max);
+  /* what a full problem of so many contacts needs; sparse ones of many more fit in */
+  int full = n < SALTUSI_STEP_FACTORED ? n : SALTUSI_STEP_FACTORED;
+  const saltusi_friction_sizes sizes = {.units = full,
+                                        .rows = full * rows_each,
+                                        .unit_max = rows_each,
+                                        .values = square(full * rows_each),
+                                        .local = (size_t)full *
+                                                 (size_t)saltusi_one_contact_room(rows_each)};
+  saltusi_friction_second_layout(work, &sizes, arena);
+  work->memory = (saltus_allocator){.alloc = no_memory};
 }
 
 void saltusi_friction_step_open(saltusi_friction_step* step, int units, const int* first) {
@@ -93,13 +99,15 @@ void saltusi_friction_step_row(saltusi_friction_step* step, int i) {
 
 double* saltusi_friction_step_block(saltusi_friction_step* step, int i, int j) {
   saltusi_friction_pattern* pattern = &step->work.pattern;
-  if (pattern->blocks == step->blocks_max) {
+  int at = pattern->blocks;
+  int entries = saltusi_unit_rows(pattern, i) * saltusi_unit_rows(pattern, j);
+  if ((size_t)at == step->blocks_max ||
+      (size_t)pattern->place[at] + (size_t)entries > step->values_max) {
     return NULL;
   }
-  int at = pattern->blocks++;
+  pattern->blocks++;
   pattern->unit[at] = j;
-  pattern->place[at + 1] =
-      pattern->place[at] + saltusi_unit_rows(pattern, i) * saltusi_unit_rows(pattern, j);
+  pattern->place[at + 1] = pattern->place[at] + entries;
   if (i == j) {
     pattern->diagonal[i] = at;
   }
@@ -114,8 +122,8 @@ void saltusi_friction_step_close(saltusi_friction_step* step) {
       (double)pattern->place[pattern->blocks] + (double)LOCAL_SOLVE_COST * (double)pattern->units;
 }
 
-/* A dense W, without the blocks that are zero. */
-static void write_blocks(saltusi_friction_step* step, int units, const int* first,
+/* A dense W, without the blocks that are zero; false when it does not fit. */
+static bool write_blocks(saltusi_friction_step* step, int units, const int* first,
                          const double* W) {
   int rows = first[units];
   saltusi_friction_step_open(step, units, first);
@@ -129,6 +137,9 @@ static void write_blocks(saltusi_friction_step* step, int units, const int* firs
         }
       }
       double* to = empty ? NULL : saltusi_friction_step_block(step, i, j);
+      if (!empty && to == NULL) {
+        return false;
+      }
       for (int k = first[i]; k < first[i + 1] && to != NULL; k++) {
         for (int c = first[j]; c < first[j + 1]; c++) {
           *to++ = W[k * rows + c];
@@ -137,6 +148,7 @@ static void write_blocks(saltusi_friction_step* step, int units, const int* firs
     }
   }
   saltusi_friction_step_close(step);
+  return true;
 }
 
 static bool nothing_presses(int units, const int* first, const double* q) {
@@ -265,7 +277,7 @@ bool saltusi_friction_step_solve_blocks(saltusi_friction_step* step, const doubl
     return true;
   }
   work->analysed = false;
-  work->refused = !step->factors;
+  work->refused = false;
   work->lu.ready = false;
   work->given.pattern = &work->pattern;
   work->given.values = step->values;
@@ -300,6 +312,5 @@ bool saltusi_friction_step_solve(saltusi_friction_step* step, int units, const i
   if (units == 1 && solve_one(n, mu[0], W, q, r)) {
     return true;
   }
-  write_blocks(step, units, first, W);
-  return saltusi_friction_step_solve_blocks(step, mu, q, r);
+  return write_blocks(step, units, first, W) && saltusi_friction_step_solve_blocks(step, mu, q, r);
 }

@@ -8,25 +8,26 @@
  *
  * One contact is solved exactly, one or two planar ones by enumeration at the latest, more by sweeps
  * and then the portfolio. Blocks of W that are zero, of contacts without a common body, are left out.
- * Up to SALTUSI_STEP_FACTORED contacts there is room for the stages that factorise.
+ * Problems whose factors take no more room than those of SALTUSI_STEP_FACTORED contacts of which every
+ * one meets every other have the stages that factorise.
  */
 #ifndef SALTUSI_FRICTION_STEP_H
 #define SALTUSI_FRICTION_STEP_H
 
 #include "solve/friction_run.h"
+#include "solve/lcp_step.h"
 
 /* Some 400 bytes for each pair of contacts: 64 MB, half of what W and its copies take. */
 enum { SALTUSI_STEP_FACTORED = 400 };
 
-/* Contacts up to which there is room for every pair, and how many others each may meet beyond, on
- * average: in a close packing of spheres 22. */
-enum { SALTUSI_STEP_ALL_PAIRS = 500, SALTUSI_STEP_NEIGHBOURS = 24 };
+/* A W of up to SALTUSI_STEP_DENSE_MAX rows may be full; beyond, so many blocks a contact on average: in
+ * a close packing of spheres each shares a body with 22 others. */
+enum { SALTUSI_STEP_NEIGHBOURS = 24 };
 
 typedef struct saltusi_friction_step {
   saltusi_friction_work work;
-  bool factors;   /* there is room for them */
-  int blocks_max; /* of W */
-  double* values; /* [rows_each^2 blocks_max] W block by block */
+  size_t blocks_max, values_max; /* of W */
+  double* values;                /* [values_max] W block by block */
   double* slip;   /* [units] of the caller: slip parameters of the one-contact problems, first guess
                    * and last values; NULL: from zero */
   int iterations; /* of the last solve: sweeps and the like */
@@ -49,7 +50,7 @@ void saltusi_friction_step_close(saltusi_friction_step* step);
 bool saltusi_friction_step_solve_blocks(saltusi_friction_step* step, const double* mu,
                                         const double* q, double* r);
 
-/* The same for a dense W [n x n], n = first[units]; at most SALTUSI_STEP_ALL_PAIRS contacts. */
+/* The same for a dense W [n x n], n = first[units] up to SALTUSI_STEP_DENSE_MAX. */
 bool saltusi_friction_step_solve(saltusi_friction_step* step, int units, const int* first,
                                  const double* mu, const double* W, const double* q, double* r);
 

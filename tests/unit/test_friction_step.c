@@ -165,11 +165,52 @@ static void separating_contacts_are_left_alone(void** state) {
   free(s.block);
 }
 
+/* 600 planar contacts of which every one meets every other, W = 1 + c 1 1^T: all stick, and with the sum
+ * S of all impulses r = -q - c S, S (1 + 1200 c) = -sum q. */
+static void full_problems_of_many_contacts_fit(void** state) {
+  (void)state;
+  enum { MANY = 600, N = 2 * MANY };
+  const double coupling = 1e-3;
+  saltusi_friction_step step = {0};
+  saltus_arena arena = saltus_arena_counting();
+  saltusi_friction_step_layout(&step, MANY, 2, N, &arena);
+  size_t bytes = arena.used;
+  void* block = calloc(1, bytes);
+  double* W = malloc((size_t)N * N * sizeof(double));
+  assert_true(block != NULL && W != NULL);
+  arena = saltus_arena_over(block, bytes);
+  saltusi_friction_step_layout(&step, MANY, 2, N, &arena);
+  int first[MANY + 1];
+  double mu[MANY];
+  double q[N];
+  double r[N] = {0};
+  double sum = 0.0;
+  for (int i = 0; i <= MANY; i++) {
+    first[i] = 2 * i;
+  }
+  for (int a = 0; a < N; a++) {
+    mu[a / 2] = 0.8;
+    q[a] = a % 2 == 0 ? -1.0 : 0.1 * (a / 2 % 3);
+    sum -= q[a];
+    for (int c = 0; c < N; c++) {
+      W[a * N + c] = coupling + (a == c ? 1.0 : 0.0);
+    }
+  }
+  sum /= 1.0 + coupling * N;
+  assert_true(saltusi_friction_step_solve(&step, MANY, first, mu, W, q, r));
+  for (int a = 0; a < N; a++) {
+    assert_near(r[a], -q[a] - coupling * sum, 1e-10);
+  }
+  free(block);
+  free(W);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(random_steps_are_solved),
       cmocka_unit_test(four_feet_share_a_load),
       cmocka_unit_test(separating_contacts_are_left_alone),
+      cmocka_unit_test(full_problems_of_many_contacts_fit),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
