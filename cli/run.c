@@ -352,6 +352,7 @@ static void print_json(const job* j, saltus_status status) {
   json_integer(&out, "steps", work.steps);
   json_integer(&out, "force_evaluations", work.force_evaluations);
   json_integer(&out, "contact_solves", work.contact_solves);
+  json_integer(&out, "contact_iterations", work.contact_iterations);
   json_number(&out, "cpu_s", j->cpu);
   json_close(&out, '}');
   json_text(&out, "recording", j->path != NULL ? j->path : "");
