@@ -25,6 +25,7 @@ struct bench_siconos {
   void* library;
   siconos_options* (*create)(int solver);
   void (*destroy)(siconos_options* options);
+  void (*set_inner)(siconos_options* options, size_t place, int solver);
   /* friction */
   void* (*read_friction)(const char* path);
   void (*free_friction)(void* problem);
@@ -42,8 +43,14 @@ struct bench_siconos {
   siconos_around* mixed_reset;
   /* the problem that was loaded last, and how to get rid of it */
   void* problem;
+  void*
+      stored; /* friction: the same as the file stores it, dense or sparse; NULL: in blocks only */
   void (*free_problem)(void* problem);
 };
+
+/* Options of an entrant with its own tolerance; NULL without memory. */
+siconos_options* siconos_options_of(const bench_siconos* siconos, const bench_entrant* entrant,
+                                    double own);
 
 /* One call of an entrant with its own tolerance; the residual by our measure. */
 typedef double siconos_call(bench_siconos* siconos, const bench_entrant* entrant,

@@ -17,19 +17,31 @@ enum { ENUM = 213, MIXED_ENUM = 105, MIXED_DIRECT_ENUM = 107, ENUMERATED = 20 };
 
 void siconos_lcp_enter(bench_race* race) {
   static const bench_entrant list[] = {
-      {"siconos lemke", 200, PLAIN},         {"siconos pgs", 202, PLAIN},
-      {"siconos cpg", 203, PLAIN},           {"siconos nsqp", 207, PLAIN},
-      {"siconos newton-min", 208, PLAIN},    {"siconos newton-fb", 209, PLAIN},
-      {"siconos psor", 210, PLAIN},          {"siconos rpgs", 211, PLAIN},
-      {"siconos enum", ENUM, PLAIN},         {"siconos cao-ferris", 214, PLAIN},
-      {"siconos pivot", 215, PLAIN},         {"siconos bard", 216, PLAIN},
-      {"siconos murty", 217, PLAIN},         {"siconos newton-min-fb", 218, PLAIN},
-      {"siconos pathsearch", 219, PLAIN},    {"siconos m-pgs", 100, MIXED},
-      {"siconos m-rpgs", 101, MIXED},        {"siconos m-psor", 102, MIXED},
-      {"siconos m-rpsor", 103, MIXED},       {"siconos m-path", 104, MIXED},
-      {"siconos m-enum", MIXED_ENUM, MIXED}, {"siconos m-direct-enum", MIXED_DIRECT_ENUM, MIXED},
-      {"siconos m-fb", 112, MIXED},          {"siconos m-direct-fb", 113, MIXED},
-      {"siconos m-lemke", 115, MIXED}};
+      {.name = "siconos lemke", .siconos = 200, .rows = PLAIN},
+      {.name = "siconos pgs", .siconos = 202, .rows = PLAIN},
+      {.name = "siconos cpg", .siconos = 203, .rows = PLAIN},
+      {.name = "siconos nsqp", .siconos = 207, .rows = PLAIN},
+      {.name = "siconos newton-min", .siconos = 208, .rows = PLAIN},
+      {.name = "siconos newton-fb", .siconos = 209, .rows = PLAIN},
+      {.name = "siconos psor", .siconos = 210, .rows = PLAIN},
+      {.name = "siconos rpgs", .siconos = 211, .rows = PLAIN},
+      {.name = "siconos enum", .siconos = ENUM, .rows = PLAIN},
+      {.name = "siconos cao-ferris", .siconos = 214, .rows = PLAIN},
+      {.name = "siconos pivot", .siconos = 215, .rows = PLAIN},
+      {.name = "siconos bard", .siconos = 216, .rows = PLAIN},
+      {.name = "siconos murty", .siconos = 217, .rows = PLAIN},
+      {.name = "siconos newton-min-fb", .siconos = 218, .rows = PLAIN},
+      {.name = "siconos pathsearch", .siconos = 219, .rows = PLAIN},
+      {.name = "siconos m-pgs", .siconos = 100, .rows = MIXED},
+      {.name = "siconos m-rpgs", .siconos = 101, .rows = MIXED},
+      {.name = "siconos m-psor", .siconos = 102, .rows = MIXED},
+      {.name = "siconos m-rpsor", .siconos = 103, .rows = MIXED},
+      {.name = "siconos m-path", .siconos = 104, .rows = MIXED},
+      {.name = "siconos m-enum", .siconos = MIXED_ENUM, .rows = MIXED},
+      {.name = "siconos m-direct-enum", .siconos = MIXED_DIRECT_ENUM, .rows = MIXED},
+      {.name = "siconos m-fb", .siconos = 112, .rows = MIXED},
+      {.name = "siconos m-direct-fb", .siconos = 113, .rows = MIXED},
+      {.name = "siconos m-lemke", .siconos = 115, .rows = MIXED}};
   for (size_t k = 0; k < sizeof list / sizeof list[0] && race->entrants < BENCH_ENTRANTS; k++) {
     race->entrant[race->entrants++] = list[k];
   }
@@ -123,11 +135,9 @@ double siconos_lcp_call(bench_siconos* s, const bench_entrant* entrant, const pr
                         double own, double* seconds) {
   size_t n = (size_t)j->file->lcp.n;
   double* z = calloc(3 * n + 1, sizeof(double));
-  siconos_options* options = s->create(entrant->siconos);
+  siconos_options* options = siconos_options_of(s, entrant, own);
   double residual = INFINITY;
   if (z != NULL && options != NULL) {
-    options->real[0] = own;
-    options->integer[0] = options->integer[0] > 10000 ? options->integer[0] : 10000;
     bool mixed = is_mixed(j);
     if (mixed) { /* its memory is not part of the time, as ours is not */
       s->mixed_init(s->problem, options);

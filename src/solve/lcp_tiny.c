@@ -182,8 +182,8 @@ static bool pivot_pair(table* t, int a, int b) {
   return true;
 }
 
-/* Makes the pivot that the violated row asks for; false: there is none. */
-static bool exchange(table* t, int row, bool* exchanged) {
+/* Makes the pivot that the violated row asks for; false: there is none. exchanged: a bit a row. */
+static bool exchange(table* t, int row, unsigned* exchanged) {
   if (t->T[row][row] > least_pivot * column_size(t, row)) {
     pivot(t, row, row, t->m);
   } else {
@@ -191,9 +191,9 @@ static bool exchange(table* t, int row, bool* exchanged) {
     if (partner < 0 || !pivot_pair(t, row, partner)) {
       return false;
     }
-    exchanged[partner] = !exchanged[partner];
+    *exchanged ^= 1U << partner;
   }
-  exchanged[row] = !exchanged[row];
+  *exchanged ^= 1U << row;
   return true;
 }
 
@@ -201,7 +201,8 @@ static bool exchange(table* t, int row, bool* exchanged) {
 static int principal_pivots(table* t, double* z) {
   int m = t->m;
   int most = m + 2; /* more is better left to Lemke */
-  bool exchanged[MOST] = {false};
+  unsigned exchanged = 0;
+  unsigned seen[MOST + 3]; /* sets of earlier pivots: a set that returns starts a cycle */
   fill(t, m);
   double floor_ = -rounding * column_size(t, m);
   for (int k = 0; k <= most; k++) {
@@ -211,12 +212,18 @@ static int principal_pivots(table* t, double* z) {
     }
     if (row < 0) {
       for (int i = 0; i < m; i++) {
-        z[i] = exchanged[i] && t->T[i][m] > 0.0 ? t->T[i][m] : 0.0;
+        z[i] = (exchanged >> i & 1U) != 0 && t->T[i][m] > 0.0 ? t->T[i][m] : 0.0;
       }
       return k;
     }
-    if (!exchange(t, row, exchanged)) {
+    seen[k] = exchanged;
+    if (!exchange(t, row, &exchanged)) {
       return -1;
+    }
+    for (int i = 0; i <= k; i++) {
+      if (seen[i] == exchanged) {
+        return -1;
+      }
     }
   }
   return -1;
