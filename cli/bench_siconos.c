@@ -210,6 +210,7 @@ static double time_in_child(bench_siconos* s, const bench_entrant* entrant, cons
                             double tol) {
   siconos_call* call = problem_is_lcp(j) ? siconos_lcp_call : call_friction;
   double seconds[BENCH_REPEATS];
+  seconds[0] = INFINITY;
   double own = tol;
   for (int k = 0; k < 4; k++, own *= 0.03) {
     if (!(call(s, entrant, j, own, &seconds[0]) <= tol)) {
@@ -218,6 +219,7 @@ static double time_in_child(bench_siconos* s, const bench_entrant* entrant, cons
     int count = 1;
     double spent = seconds[0];
     while (count < BENCH_REPEATS && spent < BENCH_SECONDS) {
+      seconds[count] = INFINITY;
       call(s, entrant, j, own, &seconds[count]);
       spent += seconds[count++];
     }

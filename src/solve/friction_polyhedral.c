@@ -153,21 +153,26 @@ static bool place_rows(saltusi_friction_polyhedral* p, const saltusi_friction_ca
   return true;
 }
 
+/* Block (i, j) of W, without the tangents that are left out. */
+static void put_block(saltusi_friction_polyhedral* p, const saltusi_friction_pattern* pattern,
+                      int i, int j, const double* value) {
+  size_t n = (size_t)p->law.rows;
+  for (int a = pattern->offset[i]; a < pattern->offset[i + 1]; a++) {
+    for (int b = pattern->offset[j]; b < pattern->offset[j + 1]; b++, value++) {
+      if (p->place[a] >= 0 && p->place[b] >= 0) {
+        p->law.W[(size_t)p->place[a] * n + (size_t)p->place[b]] = *value;
+      }
+    }
+  }
+}
+
 static void fill(saltusi_friction_polyhedral* p, const saltusi_friction_case* in) {
   const saltusi_friction_pattern* pattern = in->pattern;
   size_t n = (size_t)p->law.rows;
   memset(p->law.W, 0, n * n * sizeof(double));
   for (int i = 0; i < pattern->units; i++) {
     for (int e = pattern->start[i]; e < pattern->start[i + 1]; e++) {
-      const double* value = in->values + pattern->place[e];
-      int j = pattern->unit[e];
-      for (int a = pattern->offset[i]; a < pattern->offset[i + 1]; a++) {
-        for (int b = pattern->offset[j]; b < pattern->offset[j + 1]; b++, value++) {
-          if (p->place[a] >= 0 && p->place[b] >= 0) {
-            p->law.W[(size_t)p->place[a] * n + (size_t)p->place[b]] = *value;
-          }
-        }
-      }
+      put_block(p, pattern, i, pattern->unit[e], in->values + pattern->place[e]);
     }
   }
   for (int a = 0; a < pattern->rows; a++) {

@@ -58,7 +58,7 @@ static void exchange_rows(table* t, int a, int b) {
 
 /* Gauss-Jordan on the bilateral rows with partial pivoting; false: nearly singular. */
 static bool eliminate_bilateral(table* t) {
-  for (int k = 0; k < t->bilateral; k++) {
+  for (int k = 0; k < t->bilateral && k < t->n; k++) {
     int best = k;
     double size = 0.0;
     for (int i = 0; i < t->n; i++) {
@@ -255,6 +255,9 @@ static int lemke_pivots(table* t, double* z) {
   int most = 4 * m + 8;
   int basic[MOST];
   int column[MOST + 1]; /* variable in each column */
+  if (m <= 0) {
+    return 0;
+  }
   fill(t, m + 1);
   int row = 0;
   for (int i = 0; i < m; i++) {
