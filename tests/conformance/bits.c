@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * bits.c - prints a fingerprint of runs through impacts, accumulations and curved contact. Built at
- * -O0 and at -O2; both have to print the same.
+ * bits.c - prints a fingerprint of runs through impacts, accumulations, curved contact and a pile of
+ * spheres that settles. Built at -O0 and at -O2; both have to print the same.
  */
+#include "../../bench/pile.h"
 #include "base/hash.h"
 #include "saltus/saltus.h"
 
@@ -35,6 +36,26 @@ static uint64_t run(const char* problem_name, const char* scheme, long long step
   return hash;
 }
 
+/* Friction problems of up to 41 contacts by all kinds of stages, from the impulses of the last step. */
+static uint64_t settle(void) {
+  const pile_def def = pile_def_default(3, 3, 2);
+  uint64_t hash = SALTUSI_HASH_START;
+  pile p;
+  saltus_scheme* scheme = NULL;
+  if (pile_create(&def, &p)) {
+    const saltus_scheme_def scheme_def = {.scheme = "moreau-jean", .system = &p.system};
+    saltus_status status = saltus_scheme_create(&scheme_def, &scheme);
+    saltus_state x = {0.0, p.q, p.v};
+    for (int i = 0; i < 300 && status == SALTUS_OK; i++) {
+      status = saltus_scheme_step(scheme, 0.005, &x, NULL);
+      hash = saltusi_hash(hash, p.v, (size_t)p.system.dims.nv * sizeof(double));
+    }
+  }
+  saltus_scheme_destroy(scheme);
+  pile_free(&p);
+  return hash;
+}
+
 int main(void) {
   static const char* const problems[] = {"ball", "oscillator-preload", "pendulum-wall",
                                          "forced-ball", "column:10"};
@@ -46,5 +67,6 @@ int main(void) {
              run(problems[i], scheme->name, steps));
     }
   }
+  printf("pile %016" PRIx64 "\n", settle());
   return 0;
 }
