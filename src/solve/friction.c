@@ -245,14 +245,16 @@ static saltus_status check_ends(const saltus_friction_problem* problem, saltus_l
   return SALTUS_OK;
 }
 
-static void first_layout(saltusi_friction_work* work, const saltus_friction_problem* problem,
-                         saltus_arena* arena) {
+static void first_layout(const saltusi_friction_ops* ops, saltusi_friction_work* work,
+                         const saltus_friction_problem* problem, saltus_arena* arena) {
   int units = problem->W.units;
   int rows = problem->W.offset[units];
   saltusi_friction_pattern_layout(&work->pattern, problem, arena);
   saltusi_friction_case_layout(&work->given, problem, arena);
   saltusi_sweep_layout(&work->sweep, units, rows, arena);
-  saltusi_halves_layout(&work->halves, problem, arena);
+  if (ops->halves) {
+    saltusi_halves_layout(&work->halves, problem, arena);
+  }
   work->best = SALTUS_PUSH(arena, double, rows);
   work->point = SALTUS_PUSH(arena, double, rows);
 }
@@ -271,7 +273,7 @@ static saltus_status adopt_pattern(saltus_friction_solver* solver,
     return status;
   }
   saltus_arena arena = saltus_arena_counting();
-  first_layout(work, problem, &arena);
+  first_layout(solver->ops, work, problem, &arena);
   status = saltusi_room_reserve(&work->first_room, &work->memory, arena.used);
   if (status != SALTUS_OK) {
     saltusi_log(solver->log, SALTUS_LEVEL_ERROR, "friction solver %s: no memory for %zu bytes",
@@ -279,11 +281,8 @@ static saltus_status adopt_pattern(saltus_friction_solver* solver,
     return status;
   }
   arena = saltus_arena_over(work->first_room.block, work->first_room.bytes);
-  first_layout(work, problem, &arena);
+  first_layout(solver->ops, work, problem, &arena);
   status = saltusi_friction_pattern_fill(&work->pattern, problem, solver->log);
-  if (status == SALTUS_OK) {
-    saltusi_halves_number(&work->halves, &work->pattern);
-  }
   work->filled = status == SALTUS_OK;
   return status;
 }

@@ -286,6 +286,7 @@ const saltusi_friction_ops saltusi_friction_auto = {
              .source = "docs/solvers/friction-auto.md",
              .options = {fields, sizeof fields / sizeof fields[0],
                          sizeof(saltus_friction_auto_options)}},
+    .halves = true,
     .factorises = true,
     .solve = solve,
 };

@@ -233,6 +233,9 @@ bool saltusi_run_gradient(saltusi_friction_run* run, int iterations, int sweeps)
 
 bool saltusi_run_halves(saltusi_friction_run* run, int iterations, int threads) {
   saltusi_friction_work* work = run->work;
+  if (!work->halves.numbered) {
+    saltusi_halves_number(&work->halves, &work->pattern);
+  }
   if (work->halves.units == 0 || !saltusi_halves_fill(&work->halves, &work->given)) {
     return false;
   }

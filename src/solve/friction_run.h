@@ -93,6 +93,7 @@ bool saltusi_run_enumeration(saltusi_friction_run* run);
 
 typedef struct saltusi_friction_ops {
   saltus_solver_info info;
+  bool halves;     /* memory for halved sweeps is wanted */
   bool factorises; /* setup makes the memory of the second-order methods */
   /* memory of its own for the pattern, made by setup; may be NULL */
   bool (*reserve)(saltusi_friction_work* work, const void* options);

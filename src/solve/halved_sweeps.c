@@ -402,13 +402,13 @@ static void start_gradients(iteration* s, double residual) {
   if (s->step == 0.0) {
     find_step(s);
   }
-  memcpy(s->before, s->r, (size_t)(s->h->units * s->h->d) * sizeof(double));
+  memcpy(s->before, s->r, (size_t)s->h->units * (size_t)s->h->d * sizeof(double));
   s->theta = 1.0;
 }
 
 static void open_iteration(iteration* s, saltusi_sweep_work* work, const double* r) {
   const saltusi_halves* h = s->h;
-  size_t rows = (size_t)(h->units * h->d);
+  size_t rows = (size_t)h->units * (size_t)h->d;
   s->r = work->f_change;
   s->before = work->f_change + rows;
   s->x = work->f_change + 2 * rows;
@@ -452,7 +452,7 @@ static double look(iteration* s, double tol, best_point* best) {
   }
   if (residual < best->residual) {
     best->residual = residual;
-    memcpy(best->r, s->natural, (size_t)(s->h->units * s->h->d) * sizeof(double));
+    memcpy(best->r, s->natural, (size_t)s->h->units * (size_t)s->h->d * sizeof(double));
   }
   return residual;
 }

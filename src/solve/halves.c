@@ -158,6 +158,7 @@ static void cut(saltusi_halves* halves, const saltusi_friction_pattern* pattern,
 
 void saltusi_halves_number(saltusi_halves* halves, const saltusi_friction_pattern* pattern) {
   halves->units = 0;
+  halves->numbered = true;
   if (halves->d == 0 || !symmetric(pattern, NULL, halves->next)) {
     return;
   }

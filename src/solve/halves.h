@@ -19,6 +19,7 @@
 enum { SALTUSI_HALVES_LEAST = 500 };
 
 typedef struct saltusi_halves {
+  bool numbered;    /* for this pattern */
   int units;        /* 0: not made for this problem */
   int d;            /* rows of every contact: 2 or 3 */
   int first[4];     /* first place of either half and of the interface; units */
@@ -40,7 +41,7 @@ typedef struct saltusi_halves {
 void saltusi_halves_layout(saltusi_halves* halves, const saltus_friction_problem* problem,
                            saltus_arena* arena);
 
-/* Order and pattern; units stays 0 where the layout took nothing or the pattern is unsymmetric. */
+/* Order and pattern, once per pattern and only when they are needed; units stays 0 where the layout took nothing or the pattern is unsymmetric. */
 void saltusi_halves_number(saltusi_halves* halves, const saltusi_friction_pattern* pattern);
 
 /* The values; false when W is not symmetric to single precision or out of its range. */
