@@ -41,7 +41,8 @@ typedef struct saltusi_halves {
 void saltusi_halves_layout(saltusi_halves* halves, const saltus_friction_problem* problem,
                            saltus_arena* arena);
 
-/* Order and pattern, once per pattern and only when they are needed; units stays 0 where the layout took nothing or the pattern is unsymmetric. */
+/* Order and pattern, once per pattern and only when they are needed; units stays 0 where the layout
+ * took nothing or the pattern is unsymmetric. */
 void saltusi_halves_number(saltusi_halves* halves, const saltusi_friction_pattern* pattern);
 
 /* The values; false when W is not symmetric to single precision or out of its range. */
