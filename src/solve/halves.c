@@ -24,9 +24,9 @@ static const double range = 1e30;
 
 void saltusi_halves_layout(saltusi_halves* halves, const saltus_friction_problem* problem,
                            saltus_arena* arena) {
-  int d = saltusi_friction_common_rows(problem);
   *halves = (saltusi_halves){0};
-  if (d == 0 || problem->W.units < SALTUSI_HALVES_LEAST) {
+  int d = problem->W.units < SALTUSI_HALVES_LEAST ? 0 : saltusi_friction_common_rows(problem);
+  if (d == 0) {
     return;
   }
   size_t n = (size_t)problem->W.units;
