@@ -32,6 +32,8 @@ enum { MEDIUM = 500 };
 static const double loose = 1e-4;
 /* What halved sweeps may try before that: ten times what packings have taken. */
 enum { HALVED_ITERATIONS = 5000 };
+/* Part of the work left that sweeps with momentum may take. */
+static const double momentum_share = 0.7;
 
 /* Newton is not worth a try for less accuracy than this: sweeps get there first. */
 static const double probe_tolerance = 1e-5;
@@ -138,7 +140,8 @@ static bool interior_round(saltusi_friction_run* run, const double start[2], boo
                                         .tol = fmax(run->tol, 1e-8),
                                         .start_z = start[0],
                                         .start_y = start[1],
-                                        .no_pivoting = no_pivoting};
+                                        .no_pivoting = no_pivoting,
+                                        .trial = 25};
   saltusi_newton_settings newton = {.iterations = 30, .tol = run->tol, .trial = 12};
   return saltusi_run_interior(run, &interior) || saltusi_run_newton(run, &newton);
 }
@@ -169,6 +172,68 @@ static bool shuffled_round(saltusi_friction_run* run, int round) {
   return saltusi_run_newton(run, &newton);
 }
 
+/* Sweeps with momentum, and Newton where they came close. */
+static bool momentum_run(saltusi_friction_run* run, int sweeps, double* racer) {
+  const double close = 1e-6;
+  saltusi_friction_work* work = run->work;
+  saltusi_newton_settings newton = {
+      .iterations = 30, .tol = run->tol, .trial = 7, .no_pivoting = true};
+  if (saltusi_run_momentum(run, sweeps, racer)) {
+    return true;
+  }
+  double residual =
+      saltusi_friction_case_residual(&work->given, work->point, work->sweep.u).normalised;
+  return residual < close && saltusi_run_newton(run, &newton);
+}
+
+/* Bodies wedged between others or between walls can hold impulses that balance each other, and then
+ * sweeps and interior points fail: the answer sticks under a pressure that neither finds. More and
+ * more of the balanced impulses as a start. */
+static bool self_stress_round(saltusi_friction_run* run) {
+  static const double levels[] = {1.0, 10.0, 100.0, 1000.0};
+  saltusi_friction_work* work = run->work;
+  double* balanced = work->racer[0];
+  if (!saltusi_run_balanced(run, balanced)) {
+    return false;
+  }
+  for (size_t k = 0; k < sizeof levels / sizeof levels[0] && !over(run); k++) {
+    double* start = work->racer[1];
+    for (int a = 0; a < work->pattern.rows; a++) {
+      start[a] = levels[k] * balanced[a];
+    }
+    if (momentum_run(run, 500, start)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* Sweeps with momentum from several pressures in turn; which of them is right shows late. */
+static bool momentum_race(saltusi_friction_run* run) {
+  static const double pressures[SALTUSI_RACERS] = {10.0, 30.0, 100.0};
+  static const int sweeps[] = {16000, 32000};
+  saltusi_friction_work* work = run->work;
+  double start = run->cost;
+  double share = momentum_share * (run->cost_limit - run->cost);
+  for (int k = 0; k < SALTUSI_RACERS; k++) {
+    saltusi_prestress(&work->given, pressures[k], work->racer[k]);
+  }
+  for (int k = 0; k < 2 * SALTUSI_RACERS && run->cost - start < share; k++) {
+    if (momentum_run(run, sweeps[k / SALTUSI_RACERS], work->racer[k % SALTUSI_RACERS])) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* What is tried before the interior point starts again. */
+static bool after_first_start(saltusi_friction_run* run) {
+  if (sweep_round(run) || (run->tol >= loose && shuffled_round(run, 3))) {
+    return true;
+  }
+  return self_stress_round(run) || momentum_race(run);
+}
+
 static bool second_order(saltusi_friction_run* run) {
   static const double starts[][2] = {
       {100.0, 100.0}, {10.0, 10.0}, {1000.0, 1000.0}, {30.0, 3.0}, {1.0, 1.0}};
@@ -176,10 +241,7 @@ static bool second_order(saltusi_friction_run* run) {
   for (int k = 0; k < STARTS && !over(run); k++) {
     /* on large problems a new start is cheaper than pivoting */
     bool no_pivoting = run->work->pattern.units > PIVOTED_UNITS && k < STARTS - 1;
-    if (interior_round(run, starts[k], no_pivoting) || (k == 0 && sweep_round(run))) {
-      return true;
-    }
-    if (k == 0 && run->tol >= loose && shuffled_round(run, 3)) {
+    if (interior_round(run, starts[k], no_pivoting) || (k == 0 && after_first_start(run))) {
       return true;
     }
   }
@@ -227,14 +289,14 @@ static bool first_order(saltusi_friction_run* run) {
   return false;
 }
 
-/* Enough for every stage, but not for ever: 2e10 is some ten seconds of one core. Counted
+/* Enough for every stage, but not for ever: 2.5e10 is some ten seconds of one core. Counted
  * from here, and after the analysis, so that it is the same whether setup was called or not. */
 static double default_limit(const saltusi_friction_run* run) {
   double limit = sweeps_at_most * run->work->pattern.sweep_cost;
   if (run->work->analysed) {
     double iteration = saltusi_interior_cost(run->work);
     double most = run->work->pattern.units <= SMALL ? 30000.0 : 3000.0;
-    limit += fmin(most * iteration, fmax(2e10, 200.0 * iteration));
+    limit = fmin(limit + most * iteration, fmax(2.5e10, 120.0 * iteration));
   }
   return run->cost + limit;
 }

@@ -20,6 +20,8 @@ static const double factor_limit = 1e10;
 /* Per unit and iteration besides the linear algebra. */
 static const double interior_unit_cost = 400.0;
 static const double newton_unit_cost = 150.0;
+/* Balanced impulses below this part of typical ones are those that tend to zero. */
+static const double balance_floor = 1e-2;
 
 bool saltusi_friction_analyse(saltusi_friction_work* work) {
   if (!work->analysed && !work->refused) {
@@ -37,6 +39,9 @@ static void second_layout(saltusi_friction_work* work, const saltusi_friction_si
   saltusi_newton_layout(&work->newton, sizes->units, sizes->rows, arena);
   saltusi_interior_layout(&work->interior, sizes->units, sizes->rows, values, arena);
   saltusi_proximal_layout(&work->proximal, sizes, arena);
+  for (int k = 0; k < SALTUSI_RACERS; k++) {
+    work->racer[k] = SALTUS_PUSH(arena, double, sizes->rows);
+  }
 }
 
 void saltusi_friction_second_layout(saltusi_friction_work* work,
@@ -248,6 +253,32 @@ bool saltusi_run_halves(saltusi_friction_run* run, int iterations, int threads) 
       saltusi_halved_sweeps(&work->sweep, &work->halves, &work->given, &settings, work->point);
   run->cost += stage.iterations * work->pattern.sweep_cost;
   return saltusi_run_note(run, "halved-sweeps", stage);
+}
+
+bool saltusi_run_momentum(saltusi_friction_run* run, int sweeps, double* racer) {
+  saltusi_friction_work* work = run->work;
+  saltusi_stage stage = saltusi_momentum_sweeps(&work->sweep, &work->given, sweeps, run->tol, racer,
+                                                work->point);
+  run->cost += stage.iterations * (work->pattern.sweep_cost + 8.0 * work->pattern.rows);
+  return saltusi_run_note(run, "momentum", stage);
+}
+
+bool saltusi_run_balanced(saltusi_friction_run* run, double* r) {
+  saltusi_friction_work* work = run->work;
+  if (!saltusi_friction_reserve(work)) {
+    return false;
+  }
+  work->lu.failures = 0;
+  int iterations = saltusi_interior_balanced(&work->interior, &work->lu, &work->given, r);
+  run->cost += iterations * saltusi_interior_cost(work);
+  run->result->iterations += iterations;
+  name_stage(run, "self-stress", iterations);
+  double most = 0.0;
+  const saltusi_friction_pattern* pattern = &work->pattern;
+  for (int i = 0; i < pattern->units; i++) {
+    most = fmax(most, r[pattern->offset[i]] / work->given.rho[i]);
+  }
+  return most > balance_floor * work->given.velocity_unit / sqrt((double)pattern->units);
 }
 
 bool saltusi_run_fixed_point(saltusi_friction_run* run, int iterations) {

@@ -12,7 +12,10 @@
 
 #include "solve/friction_polyhedral.h"
 #include "solve/halves.h"
+#include "solve/momentum_sweeps.h"
 #include "solve/proximal.h"
+
+enum { SALTUSI_RACERS = 3 };
 
 typedef struct saltusi_friction_work {
   saltus_allocator memory;
@@ -31,6 +34,7 @@ typedef struct saltusi_friction_work {
   saltusi_newton_work newton;
   saltusi_interior_work interior;
   saltusi_proximal_work proximal;
+  double* racer[SALTUSI_RACERS]; /* [rows] where sweeps with momentum are */
   saltusi_room first_room, second_room;
   saltusi_friction_polyhedral polyhedral; /* made when first needed, or by setup */
 } saltusi_friction_work;
@@ -73,6 +77,12 @@ bool saltusi_run_fixed_point(saltusi_friction_run* run, int iterations);
  * residual; impulses from before an impact mislead (methods: contact solvers, 5). False when W is not
  * finite. */
 bool saltusi_run_start(saltusi_friction_run* run, const double* guess);
+/* Goes on from `racer`; work->point gets its lowest point. */
+bool saltusi_run_momentum(saltusi_friction_run* run, int sweeps, double* racer);
+bool saltusi_run_fixed_point(saltusi_friction_run* run, int iterations);
+
+/* Impulses that balance each other, W r = 0; false when there are none worth the name. */
+bool saltusi_run_balanced(saltusi_friction_run* run, double* r);
 
 /* Copies the best point to work->point. */
 void saltusi_run_from_best(saltusi_friction_run* run);

@@ -45,6 +45,9 @@ static const double bilateral_repair = 1e-11;
 /* Part of the right-hand side that a linear solve may leave. */
 static const double useful_direction = 1e-2;
 
+/* Above this mean after its trial the path is one that turns back again and again. */
+static const double trial_mean = 1e-3;
+
 /* Below this mean a short step is rounding, not a jam. */
 static const double noise_floor = 1e-9;
 
@@ -59,7 +62,8 @@ typedef struct progress {
   double theta;       /* part of the friction term in J */
   double step, sigma; /* of the last iteration */
   bool second_order;
-  bool pivots; /* allowed */
+  bool pivots;   /* allowed */
+  bool balanced; /* q = 0 and no friction term: impulses that balance each other are looked for */
 } progress;
 
 void saltusi_interior_layout(saltusi_interior_work* work, int units, int rows, size_t values,
@@ -135,7 +139,8 @@ static void scale_problem(progress* p) {
     }
     for (int k = 0; k < d; k++) {
       int a = pattern->offset[i] + k;
-      p->work->q[a] = p->in->q[a] / p->velocity_scale * (k == 0 ? row_scale : 1.0);
+      double q = p->balanced ? 0.0 : p->in->q[a];
+      p->work->q[a] = q / p->velocity_scale * (k == 0 ? row_scale : 1.0);
     }
   }
 }
@@ -181,7 +186,7 @@ static void measure(progress* p) {
       w->miss[at + k] = held(p, i, k) ? 0.0 : w->y[at + k] - w->product[at + k] - w->q[at + k];
       w->tangent[at + k] = 0.0;
     }
-    if (w->kind[i] == CONE) {
+    if (w->kind[i] == CONE && !p->balanced) {
       double t = saltusi_tangent_norm(d, w->y + at);
       t = sqrt(t * t + tip * tip);
       w->miss[at] -= t;
@@ -432,7 +437,7 @@ static void advance_velocity(progress* p, double step) {
       along += w->tangent[at + k] * w->dy[at + k];
     }
     saltusi_add_scaled(d, step, w->dy + at, w->y + at);
-    if (d > 1) {
+    if (d > 1 && !p->balanced) {
       double after = saltusi_tangent_norm(d, w->y + at);
       double bend = sqrt(after * after + tip * tip) - sqrt(before * before + tip * tip) -
                     p->theta * step * along;
@@ -547,10 +552,36 @@ saltusi_stage saltusi_interior_point(saltusi_interior_work* work, saltusi_block_
     if (stalled > 3 || (p.mean < noise_floor && p.step < 0.2)) {
       break;
     }
+    if (settings->trial > 0 && k >= settings->trial && p.mean > trial_mean) {
+      break;
+    }
     if (!newton_step(&p) || !unjam(&p, &jam)) {
       break;
     }
   }
   saltusi_friction_project(in, r);
   return (saltusi_stage){k, saltusi_friction_case_residual(in, r, work->u).normalised};
+}
+
+/* The central path of the homogeneous problem without the friction term is that of a convex one. Its
+ * limit has as many impulses inside their cones as any balanced ones: the others tend to zero. */
+int saltusi_interior_balanced(saltusi_interior_work* work, saltusi_block_lu* lu,
+                              const saltusi_friction_case* in, double* r) {
+  enum { ITERATIONS = 40 };
+  const double enough = 1e-12; /* mean complementarity */
+  const saltusi_interior_settings start = {.start_z = 1.0, .start_y = 1.0};
+  progress p = {.in = in, .work = work, .lu = lu, .step = 1.0, .balanced = true};
+  classify(&p);
+  scale_problem(&p);
+  start_point(&p, &start);
+  int k = 0;
+  for (measure(&p); k < ITERATIONS && p.mean > enough && newton_step(&p); k++) {
+    measure(&p);
+    if (p.mean < noise_floor && p.step < 0.05) {
+      break;
+    }
+  }
+  look(&p);
+  memcpy(r, work->r, (size_t)in->pattern->rows * sizeof(double));
+  return k;
 }

@@ -40,11 +40,17 @@ typedef struct saltusi_interior_settings {
   double tol;
   double start_z, start_y; /* the first point is these times the centre of each cone */
   bool no_pivoting;        /* ends where the linear system needs it */
+  int trial;               /* gives up after so many iterations far from complementarity; 0: never */
 } saltusi_interior_settings;
 
 /* r is only written: interior points start afresh. */
 saltusi_stage saltusi_interior_point(saltusi_interior_work* work, saltusi_block_lu* lu,
                                      const saltusi_friction_case* in,
                                      const saltusi_interior_settings* settings, double* r);
+
+/* Impulses inside the cones that balance each other, W r = 0, in the size of typical impulses where
+ * there are any and small elsewhere; returns the iterations. */
+int saltusi_interior_balanced(saltusi_interior_work* work, saltusi_block_lu* lu,
+                              const saltusi_friction_case* in, double* r);
 
 #endif
