@@ -137,6 +137,12 @@ typedef struct saltus_interior_point_options {
   int polish;
 } saltus_interior_point_options;
 
+/* "momentum-sweeps" */
+typedef struct saltus_momentum_sweeps_options {
+  int sweeps;
+  double pressure; /* first point, in units of the typical impulse; 0: the guess */
+} saltus_momentum_sweeps_options;
+
 /* "semismooth-newton", "proximal", "prox-fixed-point", "projected-gradient" */
 typedef struct saltus_iteration_options {
   int iterations;

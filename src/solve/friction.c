@@ -20,6 +20,19 @@ static void solve_gauss_seidel(saltusi_friction_run* run) {
   saltusi_run_sweeps(run, &settings);
 }
 
+static void solve_momentum(saltusi_friction_run* run) {
+  const saltus_momentum_sweeps_options* o = run->options;
+  saltusi_friction_work* work = run->work;
+  /* in the memory of Anderson's method */
+  saltusi_racer racer = {.r = work->sweep.last_f, .age = work->sweep.f_change};
+  if (o->pressure > 0.0) {
+    saltusi_racer_press(&racer, &work->given, o->pressure);
+  } else {
+    saltusi_racer_start(&racer, &work->given, 1.0, work->point);
+  }
+  saltusi_run_momentum(run, o->sweeps, &racer);
+}
+
 static void solve_interior_point(saltusi_friction_run* run) {
   const saltus_interior_point_options* o = run->options;
   saltusi_interior_settings interior = {.iterations = o->iterations,
@@ -62,6 +75,11 @@ static const saltus_field gauss_seidel_fields[] = {
     SALTUS_CHOICE(saltus_gauss_seidel_options, anderson, 1, 1, no_yes,
                   "forward sweeps accelerated"),
 };
+static const saltus_field momentum_fields[] = {
+    SALTUS_INT(saltus_momentum_sweeps_options, sweeps, 50000, 1, 1e9, "sweeps at most"),
+    SALTUS_REAL(saltus_momentum_sweeps_options, pressure, 0.0, 0.0, 1e6,
+                "first point, in typical impulses; 0: the guess [1]"),
+};
 static const saltus_field interior_point_fields[] = {
     SALTUS_INT(saltus_interior_point_options, iterations, 200, 1, 1e6, "iterations at most"),
     SALTUS_REAL(saltus_interior_point_options, start, 100.0, 1e-6, 1e6,
@@ -87,6 +105,13 @@ static const saltusi_friction_ops gauss_seidel = {
              .source = "Jourdan, Alart & Jean, CMAME 155 (1998) 31-47",
              .options = FIELDS(gauss_seidel_fields, saltus_gauss_seidel_options)},
     .solve = solve_gauss_seidel,
+};
+static const saltusi_friction_ops momentum = {
+    .info = {.name = "momentum-sweeps",
+             .summary = "sweeps with a momentum of its own for every contact, for wedged bodies",
+             .source = "docs/solvers/momentum-sweeps.md",
+             .options = FIELDS(momentum_fields, saltus_momentum_sweeps_options)},
+    .solve = solve_momentum,
 };
 static const saltusi_friction_ops interior_point = {
     .info = {.name = "interior-point",
@@ -129,14 +154,9 @@ static const saltusi_friction_ops gradient = {
 
 /* Every friction solver there is. To add one: its file, its line here, its page in docs/solvers. */
 static const saltusi_friction_ops* const registry[] = {
-    &saltusi_friction_auto,
-    &gauss_seidel,
-    &interior_point,
-    &newton,
-    &proximal,
-    &fixed_point,
-    &gradient,
-    &saltusi_friction_polyhedral_solver,
+    &saltusi_friction_auto, &gauss_seidel, &momentum,
+    &interior_point,        &newton,       &proximal,
+    &fixed_point,           &gradient,     &saltusi_friction_polyhedral_solver,
 };
 enum { REGISTRY_COUNT = sizeof registry / sizeof registry[0] };
 

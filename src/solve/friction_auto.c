@@ -8,8 +8,9 @@
  *   sweeps          in growing blocks, accelerated and plain in turn; they go on while the rate seen
  *                   predicts less work than the interior point
  *   Newton probe    a few steps from zero and from the sweeps
- *   interior point  from five starts, each finished by Newton and by sweeps from the best point;
- *                   after the first also some proximal steps
+ *   interior point  from five starts, each finished by Newton, the first also by sweeps
+ *   self-stress     after the first start: impulses that balance each other, more and more of them
+ *   momentum        sweeps from several pressures
  *   shuffled sweeps, then Newton
  *   proximal point  last resort
  *
@@ -33,7 +34,7 @@ static const double loose = 1e-4;
 /* What halved sweeps may try before that: ten times what packings have taken. */
 enum { HALVED_ITERATIONS = 5000 };
 /* Part of the work left that sweeps with momentum may take. */
-static const double momentum_share = 0.7;
+static const double momentum_share = 0.85;
 
 /* Newton is not worth a try for less accuracy than this: sweeps get there first. */
 static const double probe_tolerance = 1e-5;
@@ -142,14 +143,18 @@ static bool interior_round(saltusi_friction_run* run, const double start[2], boo
                                         .start_y = start[1],
                                         .no_pivoting = no_pivoting,
                                         .trial = 25};
-  saltusi_newton_settings newton = {.iterations = 30, .tol = run->tol, .trial = 12};
+  saltusi_newton_settings newton = {
+      .iterations = 30, .tol = run->tol, .trial = 12, .no_pivoting = no_pivoting};
   return saltusi_run_interior(run, &interior) || saltusi_run_newton(run, &newton);
 }
 
 /* Accelerated sweeps from the best point, then Newton. */
 static bool sweep_round(saltusi_friction_run* run) {
   saltusi_sweep_settings sweeps = {.sweeps = 300, .tol = run->tol, .anderson = true};
-  saltusi_newton_settings newton = {.iterations = 25, .tol = run->tol, .trial = 7};
+  saltusi_newton_settings newton = {.iterations = 25,
+                                    .tol = run->tol,
+                                    .trial = 7,
+                                    .no_pivoting = run->work->pattern.units > PIVOTED_UNITS};
   saltusi_run_from_best(run);
   if (saltusi_run_sweeps(run, &sweeps)) {
     return true;
@@ -173,7 +178,7 @@ static bool shuffled_round(saltusi_friction_run* run, int round) {
 }
 
 /* Sweeps with momentum, and Newton where they came close. */
-static bool momentum_run(saltusi_friction_run* run, int sweeps, double* racer) {
+static bool momentum_run(saltusi_friction_run* run, int sweeps, saltusi_racer* racer) {
   const double close = 1e-6;
   saltusi_friction_work* work = run->work;
   saltusi_newton_settings newton = {
@@ -192,16 +197,13 @@ static bool momentum_run(saltusi_friction_run* run, int sweeps, double* racer) {
 static bool self_stress_round(saltusi_friction_run* run) {
   static const double levels[] = {1.0, 10.0, 100.0, 1000.0};
   saltusi_friction_work* work = run->work;
-  double* balanced = work->racer[0];
+  double* balanced = work->racer[0].r;
   if (!saltusi_run_balanced(run, balanced)) {
     return false;
   }
   for (size_t k = 0; k < sizeof levels / sizeof levels[0] && !over(run); k++) {
-    double* start = work->racer[1];
-    for (int a = 0; a < work->pattern.rows; a++) {
-      start[a] = levels[k] * balanced[a];
-    }
-    if (momentum_run(run, 500, start)) {
+    saltusi_racer_start(&work->racer[1], &work->given, levels[k], balanced);
+    if (momentum_run(run, 500, &work->racer[1])) {
       return true;
     }
   }
@@ -211,15 +213,15 @@ static bool self_stress_round(saltusi_friction_run* run) {
 /* Sweeps with momentum from several pressures in turn; which of them is right shows late. */
 static bool momentum_race(saltusi_friction_run* run) {
   static const double pressures[SALTUSI_RACERS] = {10.0, 30.0, 100.0};
-  static const int sweeps[] = {16000, 32000};
+  enum { ROUNDS = 3, SWEEPS = 16000 };
   saltusi_friction_work* work = run->work;
-  double start = run->cost;
-  double share = momentum_share * (run->cost_limit - run->cost);
-  for (int k = 0; k < SALTUSI_RACERS; k++) {
-    saltusi_prestress(&work->given, pressures[k], work->racer[k]);
-  }
-  for (int k = 0; k < 2 * SALTUSI_RACERS && run->cost - start < share; k++) {
-    if (momentum_run(run, sweeps[k / SALTUSI_RACERS], work->racer[k % SALTUSI_RACERS])) {
+  double end = run->cost + momentum_share * (run->cost_limit - run->cost);
+  for (int k = 0; k < ROUNDS * SALTUSI_RACERS && run->cost < end; k++) {
+    saltusi_racer* racer = &work->racer[k % SALTUSI_RACERS];
+    if (k < SALTUSI_RACERS) {
+      saltusi_racer_press(racer, &work->given, pressures[k]);
+    }
+    if (momentum_run(run, SWEEPS, racer)) {
       return true;
     }
   }
@@ -289,14 +291,14 @@ static bool first_order(saltusi_friction_run* run) {
   return false;
 }
 
-/* Enough for every stage, but not for ever: 2.5e10 is some ten seconds of one core. Counted
+/* Enough for every stage, but not for ever: 3e10 is some twelve seconds of one core. Counted
  * from here, and after the analysis, so that it is the same whether setup was called or not. */
 static double default_limit(const saltusi_friction_run* run) {
   double limit = sweeps_at_most * run->work->pattern.sweep_cost;
   if (run->work->analysed) {
     double iteration = saltusi_interior_cost(run->work);
     double most = run->work->pattern.units <= SMALL ? 30000.0 : 3000.0;
-    limit = fmin(limit + most * iteration, fmax(2.5e10, 120.0 * iteration));
+    limit = fmin(limit + most * iteration, fmax(3e10, 120.0 * iteration));
   }
   return run->cost + limit;
 }

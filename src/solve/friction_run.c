@@ -40,7 +40,8 @@ static void second_layout(saltusi_friction_work* work, const saltusi_friction_si
   saltusi_interior_layout(&work->interior, sizes->units, sizes->rows, values, arena);
   saltusi_proximal_layout(&work->proximal, sizes, arena);
   for (int k = 0; k < SALTUSI_RACERS; k++) {
-    work->racer[k] = SALTUS_PUSH(arena, double, sizes->rows);
+    work->racer[k].r = SALTUS_PUSH(arena, double, sizes->rows);
+    work->racer[k].age = SALTUS_PUSH(arena, double, sizes->units);
   }
 }
 
@@ -255,12 +256,12 @@ bool saltusi_run_halves(saltusi_friction_run* run, int iterations, int threads) 
   return saltusi_run_note(run, "halved-sweeps", stage);
 }
 
-bool saltusi_run_momentum(saltusi_friction_run* run, int sweeps, double* racer) {
+bool saltusi_run_momentum(saltusi_friction_run* run, int sweeps, saltusi_racer* racer) {
   saltusi_friction_work* work = run->work;
-  saltusi_stage stage = saltusi_momentum_sweeps(&work->sweep, &work->given, sweeps, run->tol, racer,
-                                                work->point);
+  saltusi_stage stage =
+      saltusi_momentum_sweeps(&work->sweep, &work->given, sweeps, run->tol, racer, work->point);
   run->cost += stage.iterations * (work->pattern.sweep_cost + 8.0 * work->pattern.rows);
-  return saltusi_run_note(run, "momentum", stage);
+  return saltusi_run_note(run, "momentum-sweeps", stage);
 }
 
 bool saltusi_run_balanced(saltusi_friction_run* run, double* r) {

@@ -34,7 +34,7 @@ typedef struct saltusi_friction_work {
   saltusi_newton_work newton;
   saltusi_interior_work interior;
   saltusi_proximal_work proximal;
-  double* racer[SALTUSI_RACERS]; /* [rows] where sweeps with momentum are */
+  saltusi_racer racer[SALTUSI_RACERS];
   saltusi_room first_room, second_room;
   saltusi_friction_polyhedral polyhedral; /* made when first needed, or by setup */
 } saltusi_friction_work;
@@ -78,7 +78,7 @@ bool saltusi_run_fixed_point(saltusi_friction_run* run, int iterations);
  * finite. */
 bool saltusi_run_start(saltusi_friction_run* run, const double* guess);
 /* Goes on from `racer`; work->point gets its lowest point. */
-bool saltusi_run_momentum(saltusi_friction_run* run, int sweeps, double* racer);
+bool saltusi_run_momentum(saltusi_friction_run* run, int sweeps, saltusi_racer* racer);
 bool saltusi_run_fixed_point(saltusi_friction_run* run, int iterations);
 
 /* Impulses that balance each other, W r = 0; false when there are none worth the name. */

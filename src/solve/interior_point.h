@@ -40,7 +40,7 @@ typedef struct saltusi_interior_settings {
   double tol;
   double start_z, start_y; /* the first point is these times the centre of each cone */
   bool no_pivoting;        /* ends where the linear system needs it */
-  int trial;               /* gives up after so many iterations far from complementarity; 0: never */
+  int trial; /* gives up after so many iterations far from complementarity; 0: never */
 } saltusi_interior_settings;
 
 /* r is only written: interior points start afresh. */

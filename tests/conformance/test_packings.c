@@ -104,6 +104,24 @@ static void two_threads_give_the_bits_of_one(void** state) {
   }
 }
 
+/* Spheres wedged between four walls: the answer sticks under impulses that balance each other, which
+ * neither sweeps nor interior points find without looking for them. */
+static void a_wedged_impact_is_solved(void** state) {
+  (void)state;
+  packing_def def = packing_def_default();
+  def.nx = 10;
+  def.ny = 6;
+  def.nz = 2;
+  def.keep = 0.92409946602795912;
+  def.mu = 0.39412866787860323;
+  def.velocity = 0.19591163427209729;
+  def.seed = UINT64_C(13064056694815897241);
+  answer a = solve(&def, 1e-8, 0.0);
+  assert_int_equal(a.contacts, 552);
+  assert_int_equal(a.result.outcome, SALTUS_SOLVED);
+  assert_true(a.check <= 1e-8);
+}
+
 /* An impact that no solver here finishes: said so, with the residual that the answer has, and within
  * the work that was granted. */
 static void failures_are_told_with_their_residual(void** state) {
@@ -124,6 +142,7 @@ int main(void) {
       cmocka_unit_test(packings_at_rest_are_solved),
       cmocka_unit_test(a_large_impact_is_solved_loosely),
       cmocka_unit_test(two_threads_give_the_bits_of_one),
+      cmocka_unit_test(a_wedged_impact_is_solved),
       cmocka_unit_test(failures_are_told_with_their_residual),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

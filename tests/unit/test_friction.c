@@ -437,8 +437,38 @@ static void the_block_factorisation_solves_and_pivots_when_it_has_to(void** stat
   }
 }
 
+/* A block of 1 kg between two walls, normals (1, 0) and (-1, 0), falls with 1 m/s and meets the first
+ * wall with 1 m/s. Without pressure that brakes it to 1 - mu; under pressure the walls hold it: both
+ * satisfy the law. */
+static void a_wedged_block_is_held_when_it_is_pressed(void** state) {
+  (void)state;
+  static const double W[16] = {1, 0, 0, 1, -1, 0, 0, 1, -1, 0, 0, 1, 1, 0, 0, 1};
+  static const double q[4] = {-1, -1, 1, -1};
+  static const double mu[2] = {0.5, 0.5};
+  pair p;
+  make_pair(&p, 2, 2, W, q, mu);
+  for (int pressed = 0; pressed < 2; pressed++) {
+    const saltus_momentum_sweeps_options options = {.sweeps = 100, .pressure = 10.0 * pressed};
+    const saltus_solver_def def = {.solver = "momentum-sweeps", .options = &options};
+    saltus_friction_solver* solver;
+    assert_int_equal(saltus_friction_solver_create(&def, &solver), SALTUS_OK);
+    double r[4] = {0};
+    double u[4];
+    saltus_solve_result result;
+    assert_int_equal(saltus_friction_solve(solver, &p.problem, 1e-12, r, u, &result), SALTUS_OK);
+    saltus_friction_solver_destroy(solver);
+    assert_int_equal(result.outcome, SALTUS_SOLVED);
+    assert_true(saltus_friction_residual(&p.problem, r, u).normalised <= 1e-12);
+    assert_near(r[0] - r[2], 1.0, 1e-12);
+    assert_near(r[1] + r[3], pressed ? 1.0 : 0.5, 1e-12);
+    assert_near(u[1], pressed ? 0.0 : -0.5, 1e-12);
+    assert_true(pressed ? r[2] > 2.0 : r[2] == 0.0);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_wedged_block_is_held_when_it_is_pressed),
       cmocka_unit_test(the_residual_of_a_spatial_contact_is_that_worked_out_by_hand),
       cmocka_unit_test(the_residual_of_rows_and_joints_is_that_worked_out_by_hand),
       cmocka_unit_test(a_wrong_name_is_answered_with_the_nearest),
