@@ -163,8 +163,9 @@ static void run_problem(bench_job* job, const char* folder, const char* name) {
     double* row = race->seconds + (size_t)race->problems * (size_t)race->entrants;
     for (int e = 0; e < race->entrants; e++) {
       const bench_entrant* entrant = &race->entrant[e];
-      double taken = entrant->siconos != 0 ? bench_siconos_time(job->siconos, entrant, &j, job->tol)
-                                           : time_ours(&j, entrant->name, job->tol);
+      double taken = entrant->siconos != 0
+                         ? bench_siconos_time(job->siconos, entrant, &j, job->tol, row[0])
+                         : time_ours(&j, entrant->name, job->tol);
       row[e] = fmax(taken - job->clock, 1e-9);
       /* the best of many rivals has many chances at a quiet moment of the machine: so has the
        * portfolio */

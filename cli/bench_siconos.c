@@ -16,9 +16,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Seconds after which a solver is given up, all its tries on one problem together. */
-enum { PATIENCE = 10 };
-
 static void* find(void* library, const char* name) {
   return library != NULL ? dlsym(library, name) : NULL;
 }
@@ -253,7 +250,7 @@ static double time_apart(bench_siconos* s, const bench_entrant* entrant, const p
   fflush(stdout);
   pid_t child = fork();
   if (child == 0) {
-    alarm(PATIENCE);
+    alarm(s->patience);
     if (freopen("/dev/null", "w", stdout) != NULL && freopen("/dev/null", "w", stderr) != NULL) {
       best = time_in_child(s, entrant, j, tol);
     }
@@ -271,10 +268,14 @@ static double time_apart(bench_siconos* s, const bench_entrant* entrant, const p
 }
 
 double bench_siconos_time(bench_siconos* s, const bench_entrant* entrant, const problem_job* j,
-                          double tol) {
+                          double tol, double ours) {
   if (!fits(entrant, j) || s->problem == NULL) {
     return INFINITY;
   }
+  /* all tries on one problem together; what takes longer is of no interest beside ours */
+  enum { LEAST = 2, TIMES = 100, MOST = 10 };
+  double wanted = LEAST + TIMES * (isfinite(ours) ? ours : 1.0);
+  s->patience = (unsigned)fmin(wanted, MOST);
   double best = time_apart(s, entrant, j, tol);
   if (s->stored != NULL) {
     void* blocks = s->problem;
