@@ -142,7 +142,7 @@ static bool interior_round(saltusi_friction_run* run, const double start[2], boo
                                         .start_z = start[0],
                                         .start_y = start[1],
                                         .no_pivoting = no_pivoting,
-                                        .trial = 25};
+                                        .trial = run->work->pattern.units > SMALL ? 25 : 0};
   saltusi_newton_settings newton = {
       .iterations = 30, .tol = run->tol, .trial = 12, .no_pivoting = no_pivoting};
   return saltusi_run_interior(run, &interior) || saltusi_run_newton(run, &newton);
