@@ -331,7 +331,7 @@ static double find_rest(saltusi_block_lu* lu, const double* b, const double* x) 
   for (int a = 0; a < lu->rows; a++) {
     lu->rest[a] = b[a] - lu->rest[a];
   }
-  return sqrt(saltusi_dot(lu->rows, lu->rest, lu->rest));
+  return sqrt(saltusi_long_dot(lu->rows, lu->rest, lu->rest));
 }
 
 /* x and the length of what is left, with refinement while it helps. */
@@ -351,7 +351,7 @@ static double solve_refined(saltusi_block_lu* lu, double size, const double* b, 
 }
 
 double saltusi_block_lu_solve(saltusi_block_lu* lu, const double* b, double* x) {
-  double size = sqrt(saltusi_dot(lu->rows, b, b));
+  double size = sqrt(saltusi_long_dot(lu->rows, b, b));
   if (!(size > 0.0)) {
     memset(x, 0, (size_t)lu->rows * sizeof(double));
     return size;

@@ -232,7 +232,7 @@ static void store_change(anderson* state, saltusi_sweep_work* work, int rows) {
     state->depth += state->depth < SALTUSI_ANDERSON_DEPTH ? 1 : 0;
     int filled = state->stored < SALTUSI_ANDERSON_DEPTH ? state->stored : SALTUSI_ANDERSON_DEPTH;
     for (int k = 0; k < filled; k++) {
-      double product = saltusi_dot(rows, df, work->f_change + (size_t)k * (size_t)rows);
+      double product = saltusi_long_dot(rows, df, work->f_change + (size_t)k * (size_t)rows);
       state->gram[slot][k] = product;
       state->gram[k][slot] = product;
     }
@@ -262,7 +262,7 @@ static void mix(const anderson* state, const saltusi_sweep_work* work,
       matrix[k * n + l] = state->gram[slot[k]][slot[l]];
     }
     matrix[k * (n + 1)] += 1e-12 * trace;
-    c[k] = saltusi_dot(rows, work->f_change + (size_t)slot[k] * (size_t)rows, work->before);
+    c[k] = saltusi_long_dot(rows, work->f_change + (size_t)slot[k] * (size_t)rows, work->before);
   }
   if (n == 0 || !saltusi_lu_factor(n, matrix, pivot, 1e-300)) {
     return;
