@@ -72,6 +72,7 @@ static const cli_option solve_options[] = {
     {"--tol", "T", "residual as a part of |q|, default 1e-8", false},
     {"--threads", "N", "1 or 2, for friction problems of 2000 contacts and more; the same bits",
      false},
+    {"--option", "NAME=VALUE", "sets an option of the solver", true},
     {"--dump", "FILE", "writes the first problem that was not solved to FILE", false},
     {"--json", NULL, "prints the results as JSON", false},
     {"--help", NULL, "prints this text", false},

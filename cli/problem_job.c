@@ -5,7 +5,9 @@
 
 #include "cli.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 double problem_seconds(void) {
@@ -38,20 +40,39 @@ static saltus_status solve_lcp(problem_job* j, const saltus_solver_def* def, dou
   return status;
 }
 
-/* Options with `threads` set, to be freed; NULL and a status when the solver has no such option. */
+static saltus_status set_given(const problem_job* j, const saltus_solver_info* info,
+                               void* options) {
+  saltus_status status = SALTUS_OK;
+  for (int i = 0; i < j->given_count && status == SALTUS_OK; i++) {
+    const char* equals = strchr(j->given[i], '=');
+    char name[64];
+    snprintf(name, sizeof name, "%.*s", (int)(equals - j->given[i]), j->given[i]);
+    status = saltus_options_set(&info->options, options, info->name, name, equals + 1, cli_log());
+  }
+  return status;
+}
+
+/* Options as they were given, to be freed; NULL: none were, or one is wrong. */
 static saltus_status make_options(const problem_job* j, const char* solver, void** options) {
-  const saltus_solver_info* info = saltus_friction_solver_find(solver != NULL ? solver : "auto");
+  const char* name = solver != NULL ? solver : "auto";
+  bool lcp = problem_is_lcp(j);
+  const char* threads = lcp ? NULL : j->threads;
+  const saltus_solver_info* info =
+      lcp ? saltus_lcp_solver_find(name) : saltus_friction_solver_find(name);
   *options = NULL;
-  if (info == NULL || j->threads == NULL) {
+  if (info == NULL || (threads == NULL && j->given_count == 0)) {
     return SALTUS_OK; /* an unknown name is refused when the solver is made */
   }
-  *options = calloc(1, info->options.size);
+  *options = calloc(1, info->options.size + 1);
   if (*options == NULL) {
     return SALTUS_ERR_MEMORY;
   }
   saltus_options_defaults(&info->options, *options);
-  saltus_status status =
-      saltus_options_set(&info->options, *options, info->name, "threads", j->threads, cli_log());
+  saltus_status status = set_given(j, info, *options);
+  if (status == SALTUS_OK && threads != NULL) {
+    status =
+        saltus_options_set(&info->options, *options, info->name, "threads", threads, cli_log());
+  }
   if (status != SALTUS_OK) {
     free(*options);
     *options = NULL;
@@ -106,18 +127,13 @@ saltus_status problem_solve(problem_job* j, const char* solver, double tol) {
     return SALTUS_ERR_MEMORY;
   }
   saltus_solver_def def = {.solver = solver, .log = cli_log()};
-  saltus_status status = SALTUS_OK;
-  if (problem_is_lcp(j)) {
-    status = solve_lcp(j, &def, tol, work);
-  } else {
-    void* options;
-    status = make_options(j, solver, &options);
-    def.options = options;
-    if (status == SALTUS_OK) {
-      status = solve_friction(j, &def, tol, work);
-    }
-    free(options);
+  void* options;
+  saltus_status status = make_options(j, solver, &options);
+  def.options = options;
+  if (status == SALTUS_OK) {
+    status = problem_is_lcp(j) ? solve_lcp(j, &def, tol, work) : solve_friction(j, &def, tol, work);
   }
+  free(options);
   free(work);
   return status;
 }

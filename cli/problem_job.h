@@ -15,7 +15,9 @@ typedef struct problem_job {
   saltus_problem_file* file;
   saltus_problem_file* local; /* of a global problem; NULL otherwise */
   int contacts, unknowns;
-  const char* threads; /* of a friction solver that has this option; NULL: its default */
+  const char* threads;      /* of a friction solver that has this option; NULL: its default */
+  const char* const* given; /* [given_count] "name=value", options of the solver */
+  int given_count;
   saltus_solve_result result;
   double cpu; /* s, of the solve without reading and setting up */
 } problem_job;

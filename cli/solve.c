@@ -14,6 +14,8 @@ typedef struct settings {
   const char* solver;
   double tol;
   const char* threads;
+  const char* given[CLI_MOST]; /* options of the solver */
+  int given_count;
   const char* dump;
   bool dumped;
   bool machine;
@@ -124,6 +126,22 @@ static int check_solver(const char* name) {
   return CLI_USAGE;
 }
 
+static int read_options(const cli_args* args, settings* s) {
+  for (int i = 0; i < args->given_count; i++) {
+    if (strcmp(args->given[i].option->name, "--option") != 0) {
+      continue;
+    }
+    const char* text = args->given[i].value;
+    const char* equals = strchr(text, '=');
+    if (equals == NULL || equals == text) {
+      cli_error("solve: an option is \"%s\", must be name=value", text);
+      return CLI_USAGE;
+    }
+    s->given[s->given_count++] = text;
+  }
+  return CLI_DONE;
+}
+
 int cli_solve(const cli_args* args) {
   settings s = {.solver = cli_value(args, "--solver"),
                 .tol = 1e-8,
@@ -138,6 +156,9 @@ int cli_solve(const cli_args* args) {
   if (code == CLI_DONE) {
     code = check_solver(s.solver);
   }
+  if (code == CLI_DONE) {
+    code = read_options(args, &s);
+  }
   if (code != CLI_DONE) {
     return code;
   }
@@ -147,7 +168,10 @@ int cli_solve(const cli_args* args) {
   }
   int solved = 0;
   for (int i = 0; i < args->positional_count; i++) {
-    problem_job j = {.path = args->positional[i], .threads = s.threads};
+    problem_job j = {.path = args->positional[i],
+                     .threads = s.threads,
+                     .given = s.given,
+                     .given_count = s.given_count};
     int one = run_job(&j, &s, &out);
     solved += one == CLI_DONE;
     code = one > code ? one : code;
