@@ -172,26 +172,21 @@ static duty only_beside_the_diagonal(numbers* x) {
   x->W[x->entries - 1] = 0.0;
   return ANY;
 }
-static duty negative_friction(numbers* x) {
+static duty wrong_friction(numbers* x, int contact, double mu) {
   if (x->mu == NULL) {
     return ANY;
   }
-  x->mu[0] = -0.1;
+  x->mu[contact] = mu;
   return REFUSE;
+}
+static duty negative_friction(numbers* x) {
+  return wrong_friction(x, 0, -0.1);
 }
 static duty friction_is_not_a_number(numbers* x) {
-  if (x->mu == NULL) {
-    return ANY;
-  }
-  x->mu[1] = NAN;
-  return REFUSE;
+  return wrong_friction(x, 1, NAN);
 }
 static duty infinite_friction(numbers* x) {
-  if (x->mu == NULL) {
-    return ANY;
-  }
-  x->mu[0] = INFINITY;
-  return REFUSE;
+  return wrong_friction(x, 0, INFINITY);
 }
 static duty no_friction(numbers* x) {
   scale(x->mu, x->units, 0.0);

@@ -42,6 +42,18 @@ static void make_single(single* s, int d, const double* values, const double* q,
   s->problem.mu = mu;
 }
 
+/* A solver that lives for one problem. */
+static saltus_solve_result solve_once(const saltus_solver_def* def,
+                                      const saltus_friction_problem* problem, double tol, double* r,
+                                      double* u) {
+  saltus_friction_solver* solver;
+  saltus_solve_result result;
+  assert_int_equal(saltus_friction_solver_create(def, &solver), SALTUS_OK);
+  assert_int_equal(saltus_friction_solve(solver, problem, tol, r, u, &result), SALTUS_OK);
+  saltus_friction_solver_destroy(solver);
+  return result;
+}
+
 /* W = diag(2, 4, 6), so rho = 1/4. r = 0: u = q = (-1, 3, 4), |u_T| = 5, uh = (1.5, 3, 4) for
  * mu = 0.5; -rho uh = (-0.375, -0.75, -1): mu t = 0.625 > 0.375, so P_K = n (1, -0.3, -0.4) with
  * n = (0.625 - 0.375) / 1.25 = 0.2. F = (-0.2, 0.06, 0.08), |F| = sqrt(0.05), |F| / rho =
@@ -332,15 +344,11 @@ static void the_work_limit_ends_a_solve(void** state) {
   p.problem.bilateral = bilateral;
   saltus_friction_auto_options options = {.work = 1e-6, .threads = 1};
   saltus_solver_def def = {.options = &options};
-  saltus_friction_solver* solver;
-  assert_int_equal(saltus_friction_solver_create(&def, &solver), SALTUS_OK);
   double r[2] = {0};
   double u[2];
-  saltus_solve_result result;
-  assert_int_equal(saltus_friction_solve(solver, &p.problem, 1e-8, r, u, &result), SALTUS_OK);
+  saltus_solve_result result = solve_once(&def, &p.problem, 1e-8, r, u);
   assert_int_equal(result.outcome, SALTUS_UNSOLVED);
   assert_true(result.iterations < 200);
-  saltus_friction_solver_destroy(solver);
 }
 
 /* ---- block factorisation ---- */
@@ -450,13 +458,9 @@ static void a_wedged_block_is_held_when_it_is_pressed(void** state) {
   for (int pressed = 0; pressed < 2; pressed++) {
     const saltus_momentum_sweeps_options options = {.sweeps = 100, .pressure = 10.0 * pressed};
     const saltus_solver_def def = {.solver = "momentum-sweeps", .options = &options};
-    saltus_friction_solver* solver;
-    assert_int_equal(saltus_friction_solver_create(&def, &solver), SALTUS_OK);
     double r[4] = {0};
     double u[4];
-    saltus_solve_result result;
-    assert_int_equal(saltus_friction_solve(solver, &p.problem, 1e-12, r, u, &result), SALTUS_OK);
-    saltus_friction_solver_destroy(solver);
+    saltus_solve_result result = solve_once(&def, &p.problem, 1e-12, r, u);
     assert_int_equal(result.outcome, SALTUS_SOLVED);
     assert_true(saltus_friction_residual(&p.problem, r, u).normalised <= 1e-12);
     assert_near(r[0] - r[2], 1.0, 1e-12);
