@@ -107,6 +107,8 @@ static void load_mixed(bench_siconos* s, const char* path) {
   if (problem != NULL && s->read_mixed(problem, path) == 0) {
     s->problem = problem;
     s->free_problem = s->free_mixed;
+  } else if (problem != NULL) {
+    s->free_mixed(problem);
   }
 }
 

@@ -215,6 +215,9 @@ static bool momentum_race(saltusi_friction_run* run) {
   static const double pressures[SALTUSI_RACERS] = {10.0, 30.0, 100.0};
   enum { ROUNDS = 3, SWEEPS = 16000 };
   saltusi_friction_work* work = run->work;
+  if (!saltusi_friction_reserve(work)) {
+    return false;
+  }
   double end = run->cost + momentum_share * (run->cost_limit - run->cost);
   for (int k = 0; k < ROUNDS * SALTUSI_RACERS && run->cost < end; k++) {
     saltusi_racer* racer = &work->racer[k % SALTUSI_RACERS];
@@ -230,10 +233,13 @@ static bool momentum_race(saltusi_friction_run* run) {
 
 /* What is tried before the interior point starts again. */
 static bool after_first_start(saltusi_friction_run* run) {
-  if (sweep_round(run) || (run->tol >= loose && shuffled_round(run, 3))) {
+  if (over(run)) {
+    return false;
+  }
+  if (sweep_round(run) || (run->tol >= loose && !over(run) && shuffled_round(run, 3))) {
     return true;
   }
-  return self_stress_round(run) || momentum_race(run);
+  return !over(run) && (self_stress_round(run) || momentum_race(run));
 }
 
 static bool second_order(saltusi_friction_run* run) {
@@ -330,10 +336,11 @@ static void solve(saltusi_friction_run* run) {
       return;
     }
   }
-  if (run->work->refused) {
+  if (!run->work->refused && second_order(run)) {
+    return;
+  }
+  if (run->work->refused) { /* from the beginning, or because memory ran out */
     first_order(run);
-  } else {
-    second_order(run);
   }
 }
 

@@ -258,9 +258,12 @@ bool saltusi_run_halves(saltusi_friction_run* run, int iterations, int threads) 
 
 bool saltusi_run_momentum(saltusi_friction_run* run, int sweeps, saltusi_racer* racer) {
   saltusi_friction_work* work = run->work;
+  double each = work->pattern.sweep_cost + 8.0 * work->pattern.rows;
+  double affordable = fmax((run->cost_limit - run->cost) / each, 0.0);
+  int most = affordable < sweeps ? (int)affordable : sweeps;
   saltusi_stage stage =
-      saltusi_momentum_sweeps(&work->sweep, &work->given, sweeps, run->tol, racer, work->point);
-  run->cost += stage.iterations * (work->pattern.sweep_cost + 8.0 * work->pattern.rows);
+      saltusi_momentum_sweeps(&work->sweep, &work->given, most, run->tol, racer, work->point);
+  run->cost += stage.iterations * each;
   return saltusi_run_note(run, "momentum-sweeps", stage);
 }
 

@@ -79,7 +79,6 @@ bool saltusi_run_fixed_point(saltusi_friction_run* run, int iterations);
 bool saltusi_run_start(saltusi_friction_run* run, const double* guess);
 /* Goes on from `racer`; work->point gets its lowest point. */
 bool saltusi_run_momentum(saltusi_friction_run* run, int sweeps, saltusi_racer* racer);
-bool saltusi_run_fixed_point(saltusi_friction_run* run, int iterations);
 
 /* Impulses that balance each other, W r = 0; false when there are none worth the name. */
 bool saltusi_run_balanced(saltusi_friction_run* run, double* r);

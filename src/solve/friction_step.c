@@ -223,6 +223,9 @@ static bool solve_many(saltusi_friction_run* run) {
   }
   double residual =
       saltusi_friction_case_residual(&work->given, work->point, work->sweep.u).normalised;
+  if (!isfinite(residual)) {
+    return false; /* W is not: nothing that follows could help */
+  }
   if (saltusi_run_note(run, "gauss-seidel", (saltusi_stage){2, residual}) ||
       (units <= 2 && saltusi_run_enumeration(run))) {
     return true;

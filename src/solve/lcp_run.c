@@ -94,6 +94,7 @@ bool saltusi_lcp_run_offer(saltusi_lcp_run* run, bool basis) {
                 (basis && run->rounding_is_enough && miss <= rounding_of(run));
   if (enough) {
     run->solved = true;
+    run->residual = miss;
     memcpy(run->room->best, run->room->trial, (size_t)run->M->n * sizeof(double));
   }
   return run->solved;

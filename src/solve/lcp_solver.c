@@ -439,6 +439,10 @@ saltus_status saltus_lcp_solve(saltus_lcp_solver* solver, const saltus_lcp* prob
   if (problem->bilateral == 0 || t.keep) {
     solve_whole(solver, problem, &t, tol * size, largest, z, result);
     result->residual = saltus_lcp_residual(problem, z, w);
+    if (!(result->residual.normalised <= 1.0)) { /* zero is no worse than |q| */
+      memset(z, 0, (size_t)problem->n * sizeof(double));
+      result->residual = saltus_lcp_residual(problem, z, w);
+    }
   }
   if (t.eliminate && !(result->residual.normalised <= tol)) {
     solve_mixed(solver, problem, tol, z, w, result);

@@ -98,8 +98,9 @@ static bool start(const saltus_lcp* problem, table* t) {
     return true;
   }
   gather(problem, t);
-  t->S = &t->given[t->bilateral][t->bilateral];
-  t->t = &t->given[t->bilateral][t->n];
+  const double* row = t->given[t->m > 0 ? t->bilateral : 0]; /* without rows they are not read */
+  t->S = row + t->bilateral;
+  t->t = row + t->n;
   t->stride = MOST + 1;
   t->t_step = MOST + 1;
   return eliminate_bilateral(t);
@@ -253,7 +254,7 @@ static int leaving_row(const table* t, int c, int artificial) {
 static int lemke_pivots(table* t, double* z) {
   int m = t->m;
   int most = 4 * m + 8;
-  int basic[MOST];
+  int basic[MOST] = {0};
   int column[MOST + 1]; /* variable in each column */
   if (m <= 0) {
     return 0;

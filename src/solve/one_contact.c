@@ -221,7 +221,8 @@ saltusi_contact_state saltusi_one_contact_spatial(const double* data, double mu,
     r[1] = r[2] = 0.0;
     return SALTUSI_CONTACT_SLIPS;
   }
-  if (!(*slip > 0.0)) { /* as if r_T shrank like 1 / (1 + a / size) at constant normal impulse */
+  if (!(*slip > 0.0 && *slip < 1e100 * data[SIZE])) {
+    /* as if r_T shrank like 1 / (1 + a / size) at constant normal impulse */
     double guess = data[SIZE] * (sqrt(t2) / (mu * free_normal) - 1.0);
     *slip = guess > 0.0 && isfinite(guess) ? guess : 1e-3 * data[SIZE];
   }

@@ -10,6 +10,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 typedef struct answer {
   saltus_solve_result result;
@@ -137,12 +138,57 @@ static void failures_are_told_with_their_residual(void** state) {
   assert_true(fabs(a.check - a.result.residual.normalised) <= 1e-12 * a.check);
 }
 
+/* From whichever request on memory is refused: a status or an answer that says how good it is, and
+ * nothing kept. The tolerance is one at which the factorisations are asked for last. */
+static void memory_that_runs_out_is_survived(void** state) {
+  (void)state;
+  packing_def def = packing_def_default();
+  def.nx = def.ny = 4;
+  def.keep = 0.9;
+  def.mu = 0.8;
+  def.velocity = 0.1;
+  def.seed = 7;
+  packing p;
+  assert_true(packing_create(&def, &p));
+  saltus_problem_file* local;
+  assert_int_equal(saltus_global_friction_reduce(&p.problem, (saltus_log){0}, NULL, &local),
+                   SALTUS_OK);
+  size_t rows = 3 * (size_t)p.contacts;
+  double* r = calloc(2 * rows, sizeof(double));
+  assert_non_null(r);
+  counter memory = {.calls = 1};
+  for (int k = 1; memory.calls >= k - 1; k++) { /* until none was refused */
+    memory = (counter){.fail_at = k};
+    const saltus_allocator allocator = counting_allocator(&memory);
+    const saltus_friction_auto_options options = {.work = 1.0, .threads = 1};
+    const saltus_solver_def solver_def = {
+        .solver = "auto", .options = &options, .allocator = &allocator};
+    saltus_friction_solver* solver;
+    if (saltus_friction_solver_create(&solver_def, &solver) == SALTUS_OK) {
+      saltus_solve_result result;
+      memset(r, 0, rows * sizeof(double));
+      if (saltus_friction_solve(solver, &local->friction, 5e-5, r, r + rows, &result) ==
+          SALTUS_OK) {
+        double check = saltus_friction_residual(&local->friction, r, r + rows).normalised;
+        assert_true((result.outcome == SALTUS_SOLVED) == (check <= 5e-5));
+      }
+      saltus_friction_solver_destroy(solver);
+    }
+    assert_int_equal(memory.live, 0);
+  }
+  assert_true(memory.calls >= 5); /* solver, first stages, graph, factors, second stages */
+  free(r);
+  saltus_problem_file_destroy(local);
+  packing_free(&p);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(packings_at_rest_are_solved),
       cmocka_unit_test(a_large_impact_is_solved_loosely),
       cmocka_unit_test(two_threads_give_the_bits_of_one),
       cmocka_unit_test(a_wedged_impact_is_solved),
+      cmocka_unit_test(memory_that_runs_out_is_survived),
       cmocka_unit_test(failures_are_told_with_their_residual),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
