@@ -8,6 +8,7 @@
 #define BENCH_PACKING_H
 
 #include "saltus/contact.h"
+#include "saltus/problem_file.h"
 
 #include <stdint.h>
 
@@ -34,6 +35,9 @@ typedef struct packing {
 
 /* One step of 1 ms under gravity. False without memory; packing_free is right in any case. */
 bool packing_create(const packing_def* def, packing* out);
+
+/* The same step as a local problem: W, q, mu. NULL without memory. */
+saltus_problem_file* packing_local(const packing_def* def);
 
 /* Boxes of 1 m on each other, four contacts between two: more contacts than the motion needs.
  * `push`: sideways velocity of the top box in m/s. */

@@ -93,12 +93,9 @@ static void friction_solves_after_setup(void** state) {
   skip_uncounted();
   packing_def def = packing_def_default();
   def.velocity = 0.05;
-  packing p;
-  assert_true(packing_create(&def, &p));
-  saltus_problem_file* local;
-  assert_int_equal(saltus_global_friction_reduce(&p.problem, (saltus_log){0}, NULL, &local),
-                   SALTUS_OK);
-  size_t rows = 3 * (size_t)p.contacts;
+  saltus_problem_file* local = packing_local(&def);
+  assert_non_null(local);
+  size_t rows = 3 * (size_t)local->friction.W.units;
   double* r = malloc(2 * rows * sizeof(double));
   assert_non_null(r);
   for (int k = 0; k < saltus_friction_solver_count(); k++) {
@@ -118,7 +115,6 @@ static void friction_solves_after_setup(void** state) {
   }
   free(r);
   saltus_problem_file_destroy(local);
-  packing_free(&p);
 }
 
 /* A column through impacts, and its complementarity problems. */

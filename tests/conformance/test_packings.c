@@ -22,24 +22,20 @@ typedef struct answer {
 /* With r, to be freed. */
 static answer solve_with(const packing_def* def, double tol,
                          const saltus_friction_auto_options* options) {
-  packing p;
-  assert_true(packing_create(def, &p));
-  saltus_problem_file* local;
-  assert_int_equal(saltus_global_friction_reduce(&p.problem, (saltus_log){0}, NULL, &local),
-                   SALTUS_OK);
+  saltus_problem_file* local = packing_local(def);
+  assert_non_null(local);
   const saltus_solver_def solver_def = {.solver = "auto", .options = options};
   saltus_friction_solver* solver;
   assert_int_equal(saltus_friction_solver_create(&solver_def, &solver), SALTUS_OK);
-  size_t rows = 3 * (size_t)p.contacts;
+  size_t rows = 3 * (size_t)local->friction.W.units;
   double* r = calloc(2 * rows, sizeof(double));
   assert_non_null(r);
-  answer a = {.contacts = p.contacts, .r = r};
+  answer a = {.contacts = local->friction.W.units, .r = r};
   assert_int_equal(saltus_friction_solve(solver, &local->friction, tol, r, r + rows, &a.result),
                    SALTUS_OK);
   a.check = saltus_friction_residual(&local->friction, r, r + rows).normalised;
   saltus_friction_solver_destroy(solver);
   saltus_problem_file_destroy(local);
-  packing_free(&p);
   return a;
 }
 
@@ -148,12 +144,9 @@ static void memory_that_runs_out_is_survived(void** state) {
   def.mu = 0.8;
   def.velocity = 0.1;
   def.seed = 7;
-  packing p;
-  assert_true(packing_create(&def, &p));
-  saltus_problem_file* local;
-  assert_int_equal(saltus_global_friction_reduce(&p.problem, (saltus_log){0}, NULL, &local),
-                   SALTUS_OK);
-  size_t rows = 3 * (size_t)p.contacts;
+  saltus_problem_file* local = packing_local(&def);
+  assert_non_null(local);
+  size_t rows = 3 * (size_t)local->friction.W.units;
   double* r = calloc(2 * rows, sizeof(double));
   assert_non_null(r);
   counter memory = {.calls = 1};
@@ -179,7 +172,6 @@ static void memory_that_runs_out_is_survived(void** state) {
   assert_true(memory.calls >= 5); /* solver, first stages, graph, factors, second stages */
   free(r);
   saltus_problem_file_destroy(local);
-  packing_free(&p);
 }
 
 int main(void) {
