@@ -10,6 +10,7 @@
 #include "saltus/api.h"
 #include "saltus/contact.h"
 #include "saltus/control.h"
+#include "saltus/enclosure.h"
 #include "saltus/event.h"
 #include "saltus/formula.h"
 #include "saltus/integrator.h"

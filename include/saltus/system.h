@@ -22,6 +22,7 @@
 #define SALTUS_SYSTEM_H
 
 #include "saltus/api.h"
+#include "saltus/enclosure.h"
 #include "saltus/log.h"
 #include "saltus/status.h"
 
@@ -128,7 +129,8 @@ typedef struct saltus_system_ops {
   /* ? q1 = q + h v. Exact along constant v, so q advanced by a and by b is q advanced by a + b. */
   void (*advance)(const void* self, const double* q, const double* v, double h, double* q1);
 
-  const saltus_linear_ops* linear; /* ? dense */
+  const saltus_linear_ops* linear;       /* ? dense */
+  const saltus_enclosure_ops* enclosure; /* ? none: events between samples can be missed */
 } saltus_system_ops;
 
 typedef struct saltus_label {

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * enclosure.h - bounds of a system's functions along a piece of a motion, that hold at every point
+ * of it.
+ *
+ * A motion over a range of a parameter s is given by intervals that contain its Taylor coefficients
+ * at every s of the range; the coefficients of a function along it follow by Taylor arithmetic with
+ * outward rounding. Over a range of one point the intervals are as narrow as rounding: the same call
+ * gives values, derivatives and bounds. docs/theory/enclosures.md says what is bounded and how.
+ */
+#ifndef SALTUS_ENCLOSURE_H
+#define SALTUS_ENCLOSURE_H
+
+#include "saltus/api.h"
+
+#include <stddef.h>
+
+SALTUS_BEGIN_DECLS
+
+/* All x with lo <= x <= hi; nothing is known about -INFINITY..INFINITY. Never NaN. */
+typedef struct saltus_interval {
+  double lo, hi;
+} saltus_interval;
+
+enum { SALTUS_JET_ORDER = 6 };
+
+/* A piece of a motion, x = sum_k x_k s^k around any point of a range of s. */
+typedef struct saltus_course {
+  int order;                /* highest coefficient, 0 .. SALTUS_JET_ORDER */
+  const saltus_interval* t; /* [order + 1] */
+  const saltus_interval* q; /* [nq x (order + 1)]; coefficient k of q_i at i (order + 1) + k */
+  const saltus_interval* v; /* [nv x (order + 1)]; NULL where velocities play no part */
+  void* scratch;            /* what `bytes` says, aligned to SALTUS_ALIGNMENT */
+} saltus_course;
+
+typedef enum saltus_quantity {
+  SALTUS_QUANTITY_GAP,      /* of the contact with key `index` */
+  SALTUS_QUANTITY_VELOCITY, /* U = G^T v + b of that contact: 1 + tangents values, normal first */
+  SALTUS_QUANTITY_FORCE,    /* component `index` of F(t,q,v) */
+  SALTUS_QUANTITY_JOINT,    /* g of joint row `index` */
+  SALTUS_QUANTITY_SWITCH    /* switching function `index` */
+} saltus_quantity;
+
+/* What a quantity depends on. */
+enum {
+  SALTUS_ON_T = 1,
+  SALTUS_ON_Q = 2,
+  SALTUS_ON_V = 4,
+  SALTUS_NOT_AFFINE = 8 /* clear: affine in (t,q,v) with constant coefficients, nothing can hide */
+};
+
+typedef struct saltus_enclosure_ops {
+  size_t (*bytes)(const void* self); /* of scratch, for any quantity at SALTUS_JET_ORDER */
+
+  /* SALTUS_ON_T and the like; 0: constant */
+  unsigned (*depends)(const void* self, saltus_quantity what, int index);
+
+  /* out [values x (order + 1)]: contains the k-th Taylor coefficient of the quantity at every point
+   * of the course. Unbounded where it is not defined or not differentiable. */
+  void (*along)(const void* self, const saltus_course* course, saltus_quantity what, int index,
+                saltus_interval* out);
+
+  /* Functions of (t,q,v) at whose zeros a force, gap, joint or slip formula changes its branch. A
+   * range without a zero of any of them sees smooth functions, up to their own singularities. */
+  int (*switches)(const void* self);
+} saltus_enclosure_ops;
+
+SALTUS_END_DECLS
+
+#endif
