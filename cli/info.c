@@ -42,7 +42,8 @@ static void count_events(const saltus_recording_data* data, long long counts[SAL
 static double lost_energy(const saltus_recording_data* data) {
   double lost = 0.0;
   for (long long i = 0; i < data->event_count; i++) {
-    lost -= data->events[i].energy_change;
+    bool remark = saltus_event_is_remark(data->events[i].kind);
+    lost -= remark ? 0.0 : data->events[i].energy_change;
   }
   return lost;
 }

@@ -249,7 +249,8 @@ static void add_events(plot* p) {
   }
   for (long long i = 0; i < data->event_count && p->mark_count < MOST_MARKS; i++) {
     const saltus_event* event = &data->events[i];
-    if (event->kind == SALTUS_EVENT_ACCUMULATION || event->kind == SALTUS_EVENT_PAINLEVE) {
+    if (event->kind == SALTUS_EVENT_ACCUMULATION || event->kind == SALTUS_EVENT_PAINLEVE ||
+        saltus_event_is_remark(event->kind)) {
       p->marks[p->mark_count++] =
           (saltusi_mark){.x = event->t, .label = saltus_event_kind_name(event->kind)};
     }

@@ -67,7 +67,7 @@ static saltus_status on_frame(void* user, const saltus_frame* frame) {
 static saltus_status on_event(void* user, const saltus_event* event) {
   story* s = user;
   s->events[event->kind]++;
-  s->impact_loss -= event->energy_change;
+  s->impact_loss -= saltus_event_is_remark(event->kind) ? 0.0 : event->energy_change;
   if (s->listed == s->room) {
     s->room = s->room > 0 ? 2 * s->room : 256;
     saltus_event* list = realloc(s->list, (size_t)s->room * sizeof *list);
@@ -173,6 +173,43 @@ static void print_each(const job* j, saltus_event_kind kind, const char* begin, 
   }
 }
 
+/* The remark of a kind with the most energy; NULL: there is none. */
+static const saltus_event* worst_of(const story* s, saltus_event_kind kind) {
+  const saltus_event* worst = NULL;
+  for (long long i = 0; i < s->listed; i++) {
+    bool more = worst == NULL || s->list[i].energy_change > worst->energy_change;
+    worst = s->list[i].kind == kind && more ? &s->list[i] : worst;
+  }
+  return worst;
+}
+
+/* A warning for the remarks of a kind, with the worst of them. */
+static void print_remarks(const job* j, saltus_event_kind kind, const char* what) {
+  const saltus_event* worst = worst_of(&j->story, kind);
+  if (worst == NULL) {
+    return;
+  }
+  long long count = j->story.events[kind];
+  char text[32];
+  printf("Warning: %s at %lld impact%s; the worst at contact %s, t = %.10g s, %.6g J.\n", what,
+         count, count == 1 ? "" : "s",
+         cli_contact_name(j->model.system, worst->contact, text, sizeof text), worst->t,
+         worst->energy_change);
+}
+
+static void json_remarks(json* out, const job* j, const char* key, saltus_event_kind kind) {
+  const saltus_event* worst = worst_of(&j->story, kind);
+  char text[32];
+  json_open(out, key, '{');
+  json_integer(out, "count", j->story.events[kind]);
+  json_number(out, "worst", worst != NULL ? worst->energy_change : 0.0);
+  json_number(out, "t", worst != NULL ? worst->t : NAN);
+  json_text(out, "contact",
+            worst != NULL ? cli_contact_name(j->model.system, worst->contact, text, sizeof text)
+                          : "");
+  json_close(out, '}');
+}
+
 static void print_events(const job* j) {
   const story* s = &j->story;
   const long long* n = s->events;
@@ -201,6 +238,8 @@ static void print_events(const job* j) {
              "Warning: no or several forces of contact %s obey Coulomb's "
              "law (Painleve) at t = ",
              ": the motion goes on after an impact without collision.");
+  print_remarks(j, SALTUS_EVENT_ENERGY_GAIN, "the impact law created energy");
+  print_remarks(j, SALTUS_EVENT_LAW_REPLACED, "another law than the contact's own decided");
 }
 
 /* Where the energy went; what is rounding beside the energies of the run is printed as 0. */
@@ -334,6 +373,8 @@ static void print_json(const job* j, saltus_status status) {
   }
   json_close(&out, '}');
   json_number(&out, "impact_energy_lost", s->impact_loss);
+  json_remarks(&out, j, "energy_gains", SALTUS_EVENT_ENERGY_GAIN);
+  json_remarks(&out, j, "laws_replaced", SALTUS_EVENT_LAW_REPLACED);
   json_open(&out, "energy", '{');
   json_number(&out, "start", s->energy_start);
   json_number(&out, "end", s->energy_end);

@@ -18,6 +18,8 @@
 
 #include "saltus/api.h"
 
+#include <stdbool.h>
+
 SALTUS_BEGIN_DECLS
 
 typedef enum saltus_event_kind {
@@ -29,13 +31,20 @@ typedef enum saltus_event_kind {
   SALTUS_EVENT_SLIP,         /* sticking ends */
   SALTUS_EVENT_STICK,        /* sliding ends, the contact sticks */
   SALTUS_EVENT_REVERSAL,     /* the sliding velocity passes through zero without sticking */
-  SALTUS_EVENT_PAINLEVE      /* a warning: no or several forces obey Coulomb's law here */
+  SALTUS_EVENT_PAINLEVE,     /* a warning: no or several forces obey Coulomb's law here */
+  SALTUS_EVENT_ENERGY_GAIN,  /* a warning: the law of an impact created energy; told after it */
+  SALTUS_EVENT_LAW_REPLACED  /* a warning: another law than the contact's own decided an impact */
 } saltus_event_kind;
 
-enum { SALTUS_EVENT_KINDS = SALTUS_EVENT_PAINLEVE + 1 };
+enum { SALTUS_EVENT_KINDS = SALTUS_EVENT_LAW_REPLACED + 1 };
 
-/* Name as in recordings: "impact", "close", ..., "painleve". */
+/* Name as in recordings: "impact", "close", ..., "law-replaced". */
 SALTUS_API const char* saltus_event_kind_name(saltus_event_kind kind);
+
+/* Whether the event is a remark on an impact that is an event of its own. Its energy_change is then
+ * what the law of the contact created, or would have created, J, over all contacts of the blow; it is
+ * no part of sums of energy, and it has no impulse. */
+SALTUS_API bool saltus_event_is_remark(saltus_event_kind kind);
 
 typedef struct saltus_event {
   saltus_event_kind kind;
@@ -46,7 +55,7 @@ typedef struct saltus_event {
   double slip_before[2];    /* m/s, tangential; 0 without friction */
   double slip_after[2];     /* m/s */
   double impulse[3];        /* N s, normal first; 0 but for impacts */
-  double energy_change;     /* J, negative for a loss; 0 but for impacts */
+  double energy_change;     /* J, negative for a loss; 0 but for impacts and remarks on them */
 } saltus_event;
 
 /* P . (U- + U+) / 2 of an event, see above. */

@@ -709,14 +709,24 @@ const char* saltus_step_limit_name(saltus_step_limit limit) {
 
 const char* saltus_event_kind_name(saltus_event_kind kind) {
   static const char* const names[SALTUS_EVENT_KINDS] = {
-      [SALTUS_EVENT_IMPACT] = "impact",     [SALTUS_EVENT_CLOSE] = "close",
-      [SALTUS_EVENT_OPEN] = "open",         [SALTUS_EVENT_ACCUMULATION] = "accumulation",
-      [SALTUS_EVENT_TOUCH] = "touch",       [SALTUS_EVENT_SLIP] = "slip",
-      [SALTUS_EVENT_STICK] = "stick",       [SALTUS_EVENT_REVERSAL] = "reversal",
+      [SALTUS_EVENT_IMPACT] = "impact",
+      [SALTUS_EVENT_CLOSE] = "close",
+      [SALTUS_EVENT_OPEN] = "open",
+      [SALTUS_EVENT_ACCUMULATION] = "accumulation",
+      [SALTUS_EVENT_TOUCH] = "touch",
+      [SALTUS_EVENT_SLIP] = "slip",
+      [SALTUS_EVENT_STICK] = "stick",
+      [SALTUS_EVENT_REVERSAL] = "reversal",
       [SALTUS_EVENT_PAINLEVE] = "painleve",
+      [SALTUS_EVENT_ENERGY_GAIN] = "energy-gain",
+      [SALTUS_EVENT_LAW_REPLACED] = "law-replaced",
   };
   bool known = (int)kind >= 0 && (int)kind < SALTUS_EVENT_KINDS;
   return known ? names[kind] : "unknown";
+}
+
+bool saltus_event_is_remark(saltus_event_kind kind) {
+  return kind == SALTUS_EVENT_ENERGY_GAIN || kind == SALTUS_EVENT_LAW_REPLACED;
 }
 
 double saltus_event_work(const saltus_event* event) {

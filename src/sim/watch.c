@@ -304,6 +304,9 @@ static void work_of_events(const saltus_step_report* report, int from, double wo
   work[0] = work[1] = 0.0;
   for (int i = from; i < report->event_count; i++) {
     const saltus_event* e = &report->events[i];
+    if (saltus_event_is_remark(e->kind)) {
+      continue;
+    }
     double normal = 0.5 * e->impulse[0] * (e->u_before + e->u_after);
     work[0] += normal;
     work[1] += e->energy_change - normal;
