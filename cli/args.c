@@ -20,6 +20,17 @@ void cli_error(const char* format, ...) {
   fputc('\n', stderr);
 }
 
+const char* cli_plural(long long count) {
+  return count == 1 ? "" : "s";
+}
+
+const char* cli_near(const char* word, const char* const* names, int count, char* text,
+                     size_t bytes) {
+  const char* near = saltusi_suggest(word, names, count);
+  snprintf(text, bytes, near != NULL ? "; did you mean %s?" : "%.0s", near != NULL ? near : "");
+  return text;
+}
+
 static void print_message(void* user, saltus_level level, const char* text) {
   (void)user;
   if (level != SALTUS_LEVEL_NOTE) {
@@ -61,10 +72,9 @@ static int unknown_option(const cli_command* command, const char* name) {
   for (; count < command->option_count && count < CLI_MOST; count++) {
     names[count] = command->options[count].name;
   }
-  const char* near = saltusi_suggest(name, names, count);
-  cli_error("%s: no option \"%s\"%s%s%s; see saltus %s --help", command->name, name,
-            near != NULL ? "; did you mean " : "", near != NULL ? near : "",
-            near != NULL ? "?" : "", command->name);
+  char near[128];
+  cli_error("%s: no option \"%s\"%s; see saltus %s --help", command->name, name,
+            cli_near(name, names, count, near, sizeof near), command->name);
   return CLI_USAGE;
 }
 

@@ -4,6 +4,7 @@
  * bench_profile.c - what is printed and drawn of the times.
  */
 #include "bench.h"
+#include "cli.h"
 #include "figure/figure.h"
 
 #include <math.h>
@@ -32,8 +33,8 @@ double bench_profile(const bench_race* race, int e, double tau) {
 
 void bench_print(const bench_race* race) {
   static const double taus[BENCH_TAUS] = {1.0, 2.0, 5.0, 20.0, 100.0, INFINITY};
-  printf("%s, %d problems: part solved within tau times the fastest, and at all\n", race->title,
-         race->problems);
+  printf("%s, %d problem%s: part solved within tau times the fastest, and at all\n", race->title,
+         race->problems, cli_plural(race->problems));
   printf("  %-22s %7s %7s %7s %7s %7s %7s\n", "solver", "1", "2", "5", "20", "100", "solved");
   for (int e = 0; e < race->entrants; e++) {
     printf("  %-22s", race->entrant[e].name);
@@ -71,9 +72,11 @@ void bench_print_ratios(const bench_race* race) {
       counted++;
     }
   }
-  printf("auto is slower on %d of %d problems; geometric mean of the ratio over %d problems of %d "
-         "contacts or more: %.3g\n",
-         slower, race->problems, counted, (int)LARGE_ENOUGH, counted > 0 ? exp(sum / counted) : 0);
+  printf(
+      "auto is slower on %d of %d problem%s; geometric mean of the ratio over %d problem%s of %d "
+      "contacts or more: %.3g\n",
+      slower, race->problems, cli_plural(race->problems), counted, cli_plural(counted),
+      (int)LARGE_ENOUGH, counted > 0 ? exp(sum / counted) : 0);
 }
 
 /* x = tau from 1 to 1000 on a log axis. */

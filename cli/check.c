@@ -116,8 +116,7 @@ static void print_contacts(inspection* in) {
            law->name != NULL ? law->name : "?", in->list.gap[i], fabs(u) > 0.0 ? -u : 0.0,
            law->e_N);
     if (law->tangents > 0) {
-      printf(", friction %g with %d tangent%s", law->mu, law->tangents,
-             law->tangents == 1 ? "" : "s");
+      printf(", friction %g with %d tangent%s", law->mu, law->tangents, cli_plural(law->tangents));
     }
     printf(law->impact == SALTUS_IMPACT_POISSON ? ", Poisson's impact law\n" : "\n");
   }

@@ -11,6 +11,7 @@
 #include "saltus/status.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 
 enum { CLI_DONE = 0, CLI_FAILED = 1, CLI_USAGE = 2 };
 
@@ -71,6 +72,13 @@ void cli_error(const char* format, ...) __attribute__((format(printf, 1, 2)));
 
 /* A log that prints errors and warnings on the standard error. */
 saltus_log cli_log(void);
+
+/* What a noun gets behind a number: "" for 1, "s" for all others. */
+const char* cli_plural(long long count);
+
+/* "; did you mean NAME?" into text, or "" when nothing is near; returns text. */
+const char* cli_near(const char* word, const char* const* names, int count, char* text,
+                     size_t bytes);
 
 /* Exit code for a failed library call: 2 for what the user gave, 1 for what went wrong running. */
 int cli_exit_code(saltus_status status);

@@ -45,6 +45,7 @@ static const cli_option info_options[] = {
     {"--help", NULL, "prints this text", false},
 };
 static const cli_option list_options[] = {
+    {"--all", NULL, "with source and options of each", false},
     {"--json", NULL, "prints JSON", false},
     {"--help", NULL, "prints this text", false},
 };
@@ -116,8 +117,9 @@ static const cli_command commands[] = {
      "Prints performance profiles: the part of the problems that a solver solves within tau times\n"
      "the time of the fastest. Times are CPU times of the solve, the smallest of a few.",
      bench_options, COUNT(bench_options), 2, 2, cli_bench},
-    {"list", "schemes|controls|solvers|problems|studies|functions", "lists what there is", "",
-     list_options, COUNT(list_options), 1, 1, cli_list},
+    {"list", "schemes|controls|solvers|problems|studies|functions [NAME]", "lists what there is",
+     "With a NAME: that one alone, with its source and options.", list_options, COUNT(list_options),
+     1, 2, cli_list},
 };
 
 const cli_command* cli_commands(int* count) {

@@ -79,7 +79,7 @@ static void print_methods(const saltus_tally* tally) {
       printf(" (%lld)", tally->method_steps[i]);
     }
   }
-  printf("; %lld attempt%s rejected.\n", tally->rejections, tally->rejections == 1 ? "" : "s");
+  printf("; %lld attempt%s rejected.\n", tally->rejections, cli_plural(tally->rejections));
 }
 
 /* A cause with the number of steps that it limited. */

@@ -52,7 +52,8 @@ static double lost_energy(const saltus_recording_data* data) {
 static void print_other_kinds(const long long counts[SALTUS_EVENT_KINDS]) {
   for (int kind = SALTUS_EVENT_ACCUMULATION + 1; kind < SALTUS_EVENT_KINDS; kind++) {
     if (counts[kind] > 0) {
-      printf(", %lld times %s", counts[kind], saltus_event_kind_name((saltus_event_kind)kind));
+      printf(", %lld time%s %s", counts[kind], cli_plural(counts[kind]),
+             saltus_event_kind_name((saltus_event_kind)kind));
     }
   }
 }
@@ -125,14 +126,17 @@ static void print_text(const char* path, const saltus_recording_data* data) {
   printf("%s: %s\n", path, data->name[0] != '\0' ? data->name : "(no name)");
   printf("status %s; saltus %s, scheme %s (%s)\n", data->status, data->version, data->scheme,
          data->options);
-  printf("%lld states", data->count);
+  printf("%lld state%s", data->count, cli_plural(data->count));
   if (data->count > 0) {
     printf(" from t = %g s to t = %g s", data->t[0], data->t[data->count - 1]);
   }
-  printf("; %d coordinates, %d contacts, %d joints\n", data->nq, data->nc, data->nj);
-  printf("%lld impacts, %lld closings, %lld openings, %lld accumulations",
-         counts[SALTUS_EVENT_IMPACT], counts[SALTUS_EVENT_CLOSE], counts[SALTUS_EVENT_OPEN],
-         counts[SALTUS_EVENT_ACCUMULATION]);
+  printf("; %d coordinate%s, %d contact%s, %d joint%s\n", data->nq, cli_plural(data->nq), data->nc,
+         cli_plural(data->nc), data->nj, cli_plural(data->nj));
+  static const char* const nouns[] = {"impact", "closing", "opening", "accumulation"};
+  for (int kind = SALTUS_EVENT_IMPACT; kind <= SALTUS_EVENT_ACCUMULATION; kind++) {
+    printf("%s%lld %s%s", kind > 0 ? ", " : "", counts[kind], nouns[kind],
+           cli_plural(counts[kind]));
+  }
   print_other_kinds(counts);
   printf("; impacts lose %.6g J in all\n", lost_energy(data));
   print_ledger(data);

@@ -3,7 +3,6 @@
  *
  * main.c - saltus, the program: finds the command and runs it.
  */
-#include "base/suggest.h"
 #include "cli.h"
 #include "saltus/version.h"
 
@@ -15,11 +14,21 @@ static int unknown_command(const char* word, const cli_command* commands, int co
   for (int i = 0; i < count; i++) {
     names[i] = commands[i].name;
   }
-  const char* near = saltusi_suggest(word, names, count);
-  cli_error("no command \"%s\"%s%s%s; see saltus --help", word,
-            near != NULL ? "; did you mean " : "", near != NULL ? near : "",
-            near != NULL ? "?" : "");
+  char near[128];
+  cli_error("no command \"%s\"%s; see saltus --help", word,
+            cli_near(word, names, count, near, sizeof near));
   return CLI_USAGE;
+}
+
+/* saltus help run */
+static int help_for(const char* word, const cli_command* commands, int count) {
+  for (int i = 0; i < count; i++) {
+    if (strcmp(word, commands[i].name) == 0) {
+      cli_help(&commands[i]);
+      return CLI_DONE;
+    }
+  }
+  return unknown_command(word, commands, count);
 }
 
 static bool asks_for_help(int argc, char** argv) {
@@ -63,6 +72,9 @@ int main(int argc, char** argv) {
   if (strcmp(argv[1], "--version") == 0) {
     printf("saltus %s\n", saltus_version());
     return finish(CLI_DONE);
+  }
+  if (argc > 2 && strcmp(argv[1], "help") == 0) {
+    return finish(help_for(argv[2], commands, count));
   }
   for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
     if (strcmp(argv[1], words[i].word) == 0 ||

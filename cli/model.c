@@ -5,7 +5,7 @@
  */
 #include "model.h"
 
-#include "base/suggest.h"
+#include "explain.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -104,7 +104,29 @@ static int open_scene(const cli_args* args, const char* target, cli_model* model
   return CLI_DONE;
 }
 
+/* A word that is neither a file nor a problem, told with what may be meant. */
+static bool is_problem(const cli_args* args, const char* target) {
+  const char* names[CLI_MOST];
+  size_t length = strcspn(target, ":");
+  int count = 0;
+  for (; count < CLI_MOST && saltus_problem_at(count) != NULL; count++) {
+    names[count] = saltus_problem_at(count)->name;
+    if (strlen(names[count]) == length && strncmp(names[count], target, length) == 0) {
+      return true;
+    }
+  }
+  char word[64]; /* without the size behind the colon */
+  snprintf(word, sizeof word, "%.*s", (int)(length < sizeof word ? length : 0), target);
+  char near[128];
+  cli_error("%s: no file and no reference problem \"%s\"%s; see saltus list problems",
+            args->command->name, target, cli_near(word, names, count, near, sizeof near));
+  return false;
+}
+
 static int open_problem(const cli_args* args, const char* target, cli_model* model) {
+  if (!is_problem(args, target)) {
+    return CLI_USAGE;
+  }
   if (cli_has(args, "--set")) {
     cli_error("%s: --set changes parameters of a scene file; \"%s\" is a reference problem",
               args->command->name, target);
@@ -172,10 +194,9 @@ static int find_scheme(const cli_args* args, const cli_model* model, bool needs_
   for (; count < saltus_scheme_count() && count < CLI_MOST; count++) {
     names[count] = saltus_scheme_at(count)->name;
   }
-  const char* near = saltusi_suggest(name, names, count);
-  cli_error("%s: no scheme \"%s\"%s%s%s; see saltus list schemes", args->command->name, name,
-            near != NULL ? "; did you mean " : "", near != NULL ? near : "",
-            near != NULL ? "?" : "");
+  char near[128];
+  cli_error("%s: no scheme \"%s\"%s; see saltus list schemes", args->command->name, name,
+            cli_near(name, names, count, near, sizeof near));
   return CLI_USAGE;
 }
 
@@ -232,7 +253,8 @@ static int read_tolerances(const cli_args* args, cli_settings* settings) {
   for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
     double value;
     const char* text = cli_value(args, pairs[i][0]);
-    int code = cli_number(args, pairs[i][0], 1e-300, 1e300, &value);
+    const saltus_field* field = find_field(&scheme->options, pairs[i][1]);
+    int code = cli_number(args, pairs[i][0], field->lo, field->hi, &value);
     if (code != CLI_DONE) {
       return code;
     }
@@ -386,6 +408,88 @@ static bool ends_in_csv(const char* name) {
   return length > 4 && strcmp(name + length - 4, ".csv") == 0;
 }
 
+/* A list of names in a message, cut where there is no room. */
+typedef struct words {
+  char text[512];
+  size_t used;
+} words;
+
+static void add_word(words* w, const char* name) {
+  if (w->used < sizeof w->text) {
+    int added = snprintf(w->text + w->used, sizeof w->text - w->used, "%s%s",
+                         w->used > 0 ? ", " : "", name);
+    w->used += added > 0 ? (size_t)added : 0;
+  }
+}
+
+/* A table whose columns do not fit: which it has and which are wanted. */
+static int refuse_columns(const char* path, const saltus_system* sys) {
+  words have = {.used = 0};
+  words want = {.used = 0};
+  saltus_table* table;
+  char text[32];
+  if (saltus_table_read(path, (saltus_log){0}, NULL, &table) == SALTUS_OK) {
+    for (int i = 0; i < table->columns; i++) {
+      add_word(&have, table->labels[i].name);
+    }
+    saltus_table_destroy(table);
+  }
+  add_word(&want, "t");
+  for (int i = 0; i < sys->dims.nq; i++) {
+    add_word(&want, cli_q_name(sys, i, text, sizeof text));
+  }
+  for (int i = 0; i < sys->dims.nv; i++) {
+    add_word(&want, cli_v_name(sys, i, text, sizeof text));
+  }
+  cli_error("%s: has the columns %s; a reference of this model has %s (x_dot is read like x'; or "
+            "q1, q2, ..., v1, v2, ...)",
+            path, have.text, want.text);
+  return CLI_USAGE;
+}
+
+/* Whether a column is the one of the model: x, and for velocities x' or x_dot. */
+static bool same_name(const char* column, const char* wanted) {
+  size_t length = strlen(wanted);
+  bool prime = length > 1 && wanted[length - 1] == '\'';
+  return strcmp(column, wanted) == 0 || (prime && strncmp(column, wanted, length - 1) == 0 &&
+                                         strcmp(column + length - 1, "_dot") == 0);
+}
+
+/* Columns in the order of the model's labels; false when one of them has no column. */
+static bool sort_columns(double* x, long long count, int n, saltus_label* have,
+                         const saltus_label* want) {
+  for (int i = 0; i < n; i++) {
+    int from = i;
+    while (from < n && !same_name(have[from].name, want[i].name)) {
+      from++;
+    }
+    if (from == n) {
+      return false;
+    }
+    saltus_label label = have[i];
+    have[i] = have[from];
+    have[from] = label;
+    for (long long k = 0; from != i && k < count; k++) {
+      double value = x[k * n + i];
+      x[k * n + i] = x[k * n + from];
+      x[k * n + from] = value;
+    }
+  }
+  return true;
+}
+
+/* Numbered columns are in order; named ones may stand in any. */
+static bool order_by_name(const saltus_system* sys, saltus_recording_data* data) {
+  const saltus_label* q = data->q_labels;
+  bool numbered = data->nq > 0 && strcmp(q[0].name, "q1") == 0 &&
+                  (data->nv == 0 || strcmp(data->v_labels[0].name, "v1") == 0);
+  if (numbered || sys->q_labels == NULL || sys->v_labels == NULL) {
+    return true;
+  }
+  return sort_columns(data->q, data->count, data->nq, data->q_labels, sys->q_labels) &&
+         sort_columns(data->v, data->count, data->nv, data->v_labels, sys->v_labels);
+}
+
 /* A reference file is looked for beside the scene that names it. */
 static int open_table(const cli_model* model, const char* name, bool from_scene,
                       cli_reference* reference) {
@@ -398,10 +502,13 @@ static int open_table(const cli_model* model, const char* name, bool from_scene,
     return CLI_USAGE;
   }
   const saltus_recording_data* data = reference->data;
-  if (data->nq != model->system->dims.nq || data->nv != model->system->dims.nv || data->count < 2) {
-    cli_error("%s: has %d positions and %d velocities at %lld instants; the model has %d and %d",
-              path, data->nq, data->nv, data->count, model->system->dims.nq,
-              model->system->dims.nv);
+  if (data->nq != model->system->dims.nq || data->nv != model->system->dims.nv ||
+      !order_by_name(model->system, reference->data)) {
+    return refuse_columns(path, model->system);
+  }
+  if (data->count < 2) {
+    cli_error("%s: has %lld instant%s, must have two at least", path, data->count,
+              cli_plural(data->count));
     return CLI_USAGE;
   }
   reference->stored = (saltusi_stored_motion){

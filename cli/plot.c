@@ -328,7 +328,8 @@ static int draw(const saltus_recording_data* data, const char* path) {
   add_ledger(p);
   add_events(p);
   char subtitle[320];
-  snprintf(subtitle, sizeof subtitle, "scheme %s, %lld states", data->scheme, data->count);
+  snprintf(subtitle, sizeof subtitle, "scheme %s, %lld state%s", data->scheme, data->count,
+           cli_plural(data->count));
   const saltusi_figure figure = {.title = data->name,
                                  .subtitle = data->scheme[0] != '\0' ? subtitle : NULL,
                                  .footnote = p->cut ? "only the first lines are drawn" : NULL,

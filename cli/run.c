@@ -135,7 +135,8 @@ static void print_state(const job* j) {
     printf("\n");
   }
   if (sys->dims.nq > SHOWN) {
-    printf("  ... and %d more coordinates\n", sys->dims.nq - SHOWN);
+    printf("  ... and %d more coordinate%s\n", sys->dims.nq - SHOWN,
+           cli_plural(sys->dims.nq - SHOWN));
   }
 }
 
@@ -144,8 +145,10 @@ static void print_error(const job* j) {
   if (s->compared == 0) {
     return;
   }
-  printf("Against the exact solution, at %lld instants: largest position error %.3e, mean %.3e.\n",
-         s->compared, s->error, s->error_mean / (saltus_sim_time(j->sim) - j->settings.start));
+  printf("Against the exact solution, at %lld instant%s: largest position error %.3e, mean "
+         "%.3e.\n",
+         s->compared, cli_plural(s->compared), s->error,
+         s->error_mean / (saltus_sim_time(j->sim) - j->settings.start));
 }
 
 /* A line for each event of a kind, the first few; begin has the place of the contact's name. */
@@ -216,18 +219,18 @@ static void print_events(const job* j) {
   long long impacts = n[SALTUS_EVENT_IMPACT];
   long long closes = n[SALTUS_EVENT_CLOSE];
   long long opens = n[SALTUS_EVENT_OPEN];
-  printf("%lld impact%s", impacts, impacts == 1 ? "" : "s");
+  printf("%lld impact%s", impacts, cli_plural(impacts));
   if (impacts > 0) {
     printf(" that took %.6g J", s->impact_loss);
   }
-  printf("; lasting contact began %lld time%s and ended %lld time%s.\n", closes,
-         closes == 1 ? "" : "s", opens, opens == 1 ? "" : "s");
+  printf("; lasting contact began %lld time%s and ended %lld time%s.\n", closes, cli_plural(closes),
+         opens, cli_plural(opens));
   bool any = false;
   for (int kind = SALTUS_EVENT_TOUCH; kind < SALTUS_EVENT_PAINLEVE; kind++) {
     if (n[kind] > 0) {
       printf("%s %s %lld time%s",
              any ? "," : "Friction and touching:", saltus_event_kind_name((saltus_event_kind)kind),
-             n[kind], n[kind] == 1 ? "" : "s");
+             n[kind], cli_plural(n[kind]));
       any = true;
     }
   }
@@ -262,7 +265,7 @@ static void print_ledger(const job* j) {
   long long creations = saltus_sim_energy_creations(j->sim, &t);
   if (creations > 0) {
     printf("Warning: %lld impact%s created energy, %.6g J together, the first at t = %.10g s.\n",
-           creations, creations == 1 ? "" : "s", e.created, t);
+           creations, cli_plural(creations), e.created, t);
   }
 }
 
@@ -287,29 +290,30 @@ static void print_summary(const job* j, saltus_status status) {
   const story* s = &j->story;
   saltus_work work = saltus_sim_work(j->sim);
   printf("%s: %d coordinate%s, %d contact%s, %d joint%s, scheme %s (%s)\n", j->model.name,
-         sys->dims.nq, sys->dims.nq == 1 ? "" : "s", sys->dims.nc, sys->dims.nc == 1 ? "" : "s",
-         sys->dims.nj, sys->dims.nj == 1 ? "" : "s", j->settings.scheme->name,
+         sys->dims.nq, cli_plural(sys->dims.nq), sys->dims.nc, cli_plural(sys->dims.nc),
+         sys->dims.nj, cli_plural(sys->dims.nj), j->settings.scheme->name,
          j->settings.options_text);
   long long steps = saltus_sim_steps_done(j->sim);
   double span = saltus_sim_time(j->sim) - j->settings.start;
-  printf("Simulated from %g s to %g s in %lld steps of %s%.6g s, in %.3g s of computing time",
-         j->settings.start, saltus_sim_time(j->sim), steps, varies(j) ? "on average " : "",
-         steps > 0 ? span / (double)steps : j->h, j->cpu);
+  printf("Simulated from %g s to %g s in %lld step%s of %s%.6g s, in %.3g s of computing time",
+         j->settings.start, saltus_sim_time(j->sim), steps, cli_plural(steps),
+         varies(j) ? "on average " : "", steps > 0 ? span / (double)steps : j->h, j->cpu);
   if (status == SALTUS_ERR_STOPPED) {
     printf(", then stopped");
   }
   printf(".\n");
   if (j->settings.control != NULL) {
-    printf("Step control %s (%s): %lld attempts rejected, largest accepted error estimate %.2g "
-           "tolerances.\n",
-           j->settings.control, j->settings.control_text, s->rejections, s->estimate);
+    printf("Step control %s (%s): %lld attempt%s rejected, largest accepted error estimate "
+           "%.2g tolerances.\n",
+           j->settings.control, j->settings.control_text, s->rejections, cli_plural(s->rejections),
+           s->estimate);
   }
   if (isfinite(j->settings.rtol)) {
     cli_explain(&j->model, &j->settings, saltus_sim_tally(j->sim));
   }
   print_events(j);
-  printf("Work: %lld force evaluations, %lld contact problem%s", work.force_evaluations,
-         work.contact_solves, work.contact_solves == 1 ? "" : "s");
+  printf("Work: %lld force evaluation%s, %lld contact problem%s", work.force_evaluations,
+         cli_plural(work.force_evaluations), work.contact_solves, cli_plural(work.contact_solves));
   if (work.newton_iterations > 0 || !j->settings.scheme->chooses_step) {
     printf(", %.2f Newton iterations a step",
            (double)work.newton_iterations / (double)(work.steps > 0 ? work.steps : 1));

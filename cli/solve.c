@@ -41,8 +41,9 @@ static bool is_polyhedral(const saltus_solve_result* r) {
 static void print_job(const problem_job* j) {
   const saltus_solve_result* r = &j->result;
   const char* noun = problem_is_lcp(j) ? "complementarity row" : "contact";
-  printf("%s: %d %s%s, %d unknowns: %s in %.3g ms\n", j->path, j->contacts, noun,
-         j->contacts == 1 ? "" : "s", j->unknowns, outcome_text(r), 1e3 * j->cpu);
+  printf("%s: %d %s%s, %d unknown%s: %s in %.3g ms\n", j->path, j->contacts, noun,
+         cli_plural(j->contacts), j->unknowns, cli_plural(j->unknowns), outcome_text(r),
+         1e3 * j->cpu);
   printf("  residual %.2e of |q|, %.2e m/s, %.2e N s; %s\n", r->residual.normalised,
          r->residual.velocity, r->residual.impulse,
          r->stages[0] != '\0' ? r->stages : "nothing to do");
@@ -92,7 +93,8 @@ static int run_job(problem_job* j, settings* s, json* out) {
   if (status == SALTUS_OK) {
     status = problem_solve(j, s->solver, s->tol);
   }
-  int code = status == SALTUS_OK ? CLI_DONE : cli_exit_code(status);
+  /* a file that cannot be read is a fault of the command line */
+  int code = status == SALTUS_ERR_IO ? CLI_USAGE : cli_exit_code(status);
   if (status == SALTUS_OK) {
     if (s->machine) {
       print_json(out, j);

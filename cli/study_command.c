@@ -3,7 +3,6 @@
  *
  * study_command.c - saltus study: runs a study and shows its report.
  */
-#include "base/suggest.h"
 #include "figure/figure.h"
 #include "json.h"
 #include "study.h"
@@ -142,7 +141,8 @@ static int print_claims(const study_report* report, bool quiet) {
     }
   }
   if (!quiet && report->claim_count > 0) {
-    printf("\n%d of %d claims hold.\n", report->claim_count - broken, report->claim_count);
+    printf("\n%d of %d claim%s hold%s.\n", report->claim_count - broken, report->claim_count,
+           cli_plural(report->claim_count), report->claim_count == 1 ? "s" : "");
   }
   return broken;
 }
@@ -156,10 +156,9 @@ static const study* find_study(const char* name) {
       return study_at(count);
     }
   }
-  const char* near = saltusi_suggest(name, names, count);
-  cli_error("study: no study \"%s\"%s%s%s; see saltus list studies", name,
-            near != NULL ? "; did you mean " : "", near != NULL ? near : "",
-            near != NULL ? "?" : "");
+  char near[128];
+  cli_error("study: no study \"%s\"%s; see saltus list studies", name,
+            cli_near(name, names, count, near, sizeof near));
   return NULL;
 }
 

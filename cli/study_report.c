@@ -92,7 +92,7 @@ static int run_one(study_report* report, const study_plan* plan, long long steps
                                   NULL, &row->error);
   saltusi_experiment_free(&run);
   if (status != SALTUS_OK) {
-    cli_error("%s with %lld steps cannot be measured: %s", plan->problem, steps,
+    cli_error("%s with %lld step%s cannot be measured: %s", plan->problem, steps, cli_plural(steps),
               saltus_status_text(status));
   }
   return cli_exit_code(status);

@@ -122,13 +122,14 @@ typedef struct saltus_recording_data {
 /* Either format. Other files, damaged ones included, are refused with SALTUS_ERR_INPUT and a
  * message that names the file and the place; SALTUS_ERR_IO when the file cannot be read at all. A
  * .csv that Saltus did not write is taken when it has a column t; columns q1, q2, ... and v1, v2,
- * ... (or any name ending in ') fill q and v, others are left out with a note. */
+ * ... (or y with y' or y_dot, any name) fill q and v, others are left out with a note. */
 SALTUS_API saltus_status saltus_recording_read(const char* path, saltus_log log,
                                                const saltus_allocator* allocator,
                                                saltus_recording_data** out);
 SALTUS_API void saltus_recording_data_destroy(saltus_recording_data* data);
 
-/* A text table: comment lines with #, one header line, then numbers separated by commas. */
+/* A text table: comment lines with #, one header line, then numbers separated by commas. A column t is
+ * time and does not run backwards. */
 typedef struct saltus_table {
   long long rows;
   int columns;

@@ -238,23 +238,35 @@ static bool numbered(const char* name, char letter) {
   return name[1 + strspn(name + 1, "0123456789")] == 0;
 }
 
-/* Whether `prime` is `name` with a prime. */
+/* Length of a velocity's name without the prime or the _dot that ends it; 0 for other names. */
+static size_t unprimed(const char* name) {
+  static const char* const ends[] = {"'", "_dot"};
+  size_t length = strlen(name);
+  for (int i = 0; i < 2; i++) {
+    size_t end = strlen(ends[i]);
+    if (length > end && strcmp(name + length - end, ends[i]) == 0) {
+      return length - end;
+    }
+  }
+  return 0;
+}
+
+/* Whether `prime` is the velocity of `name`. */
 static bool primed(const char* name, const char* prime) {
   size_t length = strlen(name);
-  return strncmp(name, prime, length) == 0 && strcmp(prime + length, "'") == 0;
+  return unprimed(prime) == length && strncmp(name, prime, length) == 0;
 }
 
 /* Where a foreign column belongs, or -1. */
 static int place_of(const saltus_table* table, int column) {
   const char* name = table->labels[column].name;
-  size_t length = strlen(name);
   if (strcmp(name, "t") == 0) {
     return SALTUSI_T;
   }
   if (numbered(name, 'q')) {
     return SALTUSI_Q;
   }
-  if (numbered(name, 'v') || (length > 1 && name[length - 1] == '\'')) {
+  if (numbered(name, 'v') || unprimed(name) > 0) {
     return SALTUSI_V;
   }
   for (int s = SALTUSI_KINETIC; s < SALTUSI_SERIES_COUNT; s++) {

@@ -10,8 +10,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* No text of a recording is longer; more is a damaged file. */
@@ -388,6 +390,40 @@ static saltus_status read_all(const reading* in) {
   return status;
 }
 
+/* Why a file cannot be opened: what can be seen from outside before what HDF5 says. An HDF5 file begins
+ * with a signature; since version 2 the place where it ends stands 28 bytes after that ("HDF5 File
+ * Format Specification", superblock). */
+static const char* closed_reason(const char* path, const char* told, char* text, size_t bytes) {
+  enum { HEAD = 36, VERSION = 8, END = 28 };
+  static const unsigned char signature[8] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
+  unsigned char head[HEAD] = {0};
+  struct stat about = {0};
+  int file = open(path, O_RDONLY | O_CLOEXEC);
+  ssize_t got = file < 0 ? -1 : read(file, head, sizeof head);
+  bool known = file >= 0 && fstat(file, &about) == 0;
+  if (file >= 0) {
+    close(file);
+  }
+  size_t same = got < 8 ? (size_t)(got > 0 ? got : 0) : 8;
+  unsigned long long end = 0;
+  for (int i = 7; i >= 0; i--) {
+    end = end << 8 | head[END + i];
+  }
+  unsigned long long size = known ? (unsigned long long)about.st_size : 0;
+  if (known && size == 0) {
+    return "the file is empty";
+  }
+  if (memcmp(head, signature, same) != 0) {
+    return "this is not an HDF5 file";
+  }
+  bool cut = got < HEAD || (head[VERSION] >= 2 && head[VERSION] <= 3 && size < end);
+  if (cut && got == HEAD) {
+    snprintf(text, bytes, "the file is cut off, it has %llu of %llu bytes", size, end);
+    return text;
+  }
+  return cut ? "the file is cut off" : told;
+}
+
 static void hush_at_exit(void) {
   H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
 }
@@ -409,8 +445,10 @@ saltus_status saltusi_h5_read(const char* path, saltus_log log, saltusi_data* in
   saltusi_h5_voice voice = saltusi_h5_hush();
   reading in = {.path = path, .log = log, .file = -1, .data = &into->data, .pool = &into->pool};
   hid_t access = saltusi_h5_access();
+  char told[SALTUSI_H5_TEXT] = "HDF5 cannot open files here";
   if (access >= 0) {
     in.file = H5Fopen(path, H5F_ACC_RDONLY, access);
+    saltusi_h5_reason(told); /* before another call of HDF5 forgets it */
     H5Pclose(access);
   }
   saltus_status status = SALTUS_ERR_INPUT;
@@ -419,7 +457,7 @@ saltus_status saltusi_h5_read(const char* path, saltus_log log, saltusi_data* in
     H5Fclose(in.file);
   } else {
     char text[SALTUSI_H5_TEXT];
-    refuse(&in, "HDF5", saltusi_h5_reason(text));
+    refuse(&in, "HDF5", closed_reason(path, told, text, sizeof text));
   }
   if (status != SALTUS_OK) {
     expect_no_last_words();

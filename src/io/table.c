@@ -121,6 +121,11 @@ static saltus_status read_row(parsing* p, char* line, bool quiet) {
                   p->lines.number, table->labels[i].name, p->cells[i]);
       return SALTUS_ERR_INPUT;
     }
+    if (strcmp(table->labels[i].name, "t") == 0 && table->rows > 0 && !(value[0] >= value[-1])) {
+      saltusi_log(log, SALTUS_LEVEL_ERROR, "%s:%d: time runs backwards: t = %.17g after %.17g",
+                  p->path, p->lines.number, value[0], value[-1]);
+      return SALTUS_ERR_INPUT;
+    }
   }
   table->rows++;
   return SALTUS_OK;

@@ -81,11 +81,13 @@ char* saltusi_lines_next(saltusi_lines* lines) {
   lines->at = stop ? stop + 1 : lines->end;
   stop = stop ? stop : lines->end; /* there is room for one zero after the last byte */
   *stop = 0;
-  /* comments keep their bytes */
-  if (*line != '#' && stop > line && stop[-1] == '\r') {
+  /* comments keep their bytes, but not where the whole file was given such line ends */
+  bool returned = stop > line && stop[-1] == '\r';
+  lines->number++;
+  lines->returns = lines->number == 1 ? returned : lines->returns;
+  if (returned && (*line != '#' || lines->returns)) {
     stop[-1] = 0;
   }
-  lines->number++;
   return line;
 }
 

@@ -14,6 +14,7 @@ typedef struct saltusi_lines {
   char *at, *end; /* what is left */
   int number;     /* of the line last returned, from 1 */
   bool torn;      /* that line has no line end */
+  bool returns;   /* the first line ends with a carriage return */
 } saltusi_lines;
 
 /* The whole file, in the pool. SALTUS_ERR_IO when it cannot be read, SALTUS_ERR_INPUT when it is

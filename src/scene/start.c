@@ -5,6 +5,7 @@
  */
 #include "scene/start.h"
 
+#include "base/digits.h"
 #include "saltus/start.h"
 #include "system/evaluate.h"
 
@@ -102,6 +103,11 @@ static void check_force(saltusi_reader* reader, const saltus_scene_view* view,
   }
 }
 
+/* Digits of a value that shall not look like the one that is allowed. */
+static int apart(double value, double allowed) {
+  return saltusi_digits_apart(6, value, allowed);
+}
+
 static void check_contacts(saltusi_reader* reader, const saltus_scene_view* view,
                            const saltus_point* at, const saltusi_yaml_node* root) {
   const saltus_system* sys = view->system;
@@ -123,9 +129,10 @@ static void check_contacts(saltusi_reader* reader, const saltus_scene_view* view
                           name, isnan(list.gap[i]) ? "undefined" : "infinite");
     } else if (list.gap[i] < -view->start_tolerance) {
       saltusi_reader_fail(reader, where,
-                          "contact " SALTUSI_QUOTE " penetrates at the start: its gap is %g, "
+                          "contact " SALTUSI_QUOTE " penetrates at the start: its gap is %.*g, "
                           "allowed is %g (simulate: start_tolerance)",
-                          name, list.gap[i], -view->start_tolerance);
+                          name, apart(list.gap[i], -view->start_tolerance), list.gap[i],
+                          -view->start_tolerance);
     }
   }
 }
@@ -147,15 +154,15 @@ static void check_joint(saltusi_reader* reader, const saltus_scene_view* view, i
                         name, isnan(g) || isnan(rate) ? "undefined" : "infinite");
   } else if (fabs(g) > view->start_tolerance) {
     saltusi_reader_fail(reader, where,
-                        "joint " SALTUSI_QUOTE " does not hold at the start: its constraint is %g, "
-                        "allowed is %g (simulate: start_tolerance)",
-                        name, g, view->start_tolerance);
+                        "joint " SALTUSI_QUOTE " does not hold at the start: its constraint is "
+                        "%.*g, allowed is %g (simulate: start_tolerance)",
+                        name, apart(fabs(g), view->start_tolerance), g, view->start_tolerance);
   } else if (fabs(rate) > allowed_rate) {
     saltusi_reader_fail(reader, where,
                         "the start velocities break joint " SALTUSI_QUOTE
                         ": its constraint changes "
-                        "at %g per second, allowed is %g (simulate: start_tolerance)",
-                        name, rate, allowed_rate);
+                        "at %.*g per second, allowed is %g (simulate: start_tolerance)",
+                        name, apart(fabs(rate), allowed_rate), rate, allowed_rate);
   } else if (!moves) {
     saltusi_reader_fail(reader, where,
                         "joint " SALTUSI_QUOTE " holds nothing at the start: no coordinate changes "

@@ -5,6 +5,7 @@
  */
 #include "saltus/start.h"
 
+#include "base/digits.h"
 #include "base/log.h"
 #include "math/dense.h"
 #include "system/linear.h"
@@ -223,11 +224,16 @@ static void tell(const saltus_start_def* def, const saltus_start_move* move) {
 static saltus_status explain(const saltus_start_def* def, const saltus_start_move* move,
                              saltus_status status) {
   if (status == SALTUS_ERR_RANGE) {
+    double terms[] = {move->joint, move->penetration, move->rate};
+    int digits[3];
+    for (int i = 0; i < 3; i++) {
+      digits[i] = saltusi_digits_apart(3, terms[i], def->tolerance);
+    }
     saltusi_log(
         def->log, SALTUS_LEVEL_ERROR,
-        "start: joints are off by %.3g, contacts overlap by %.3g m, rates of joints are %.3g "
+        "start: joints are off by %.*g, contacts overlap by %.*g m, rates of joints are %.*g "
         "per second; allowed is %.3g",
-        move->joint, move->penetration, move->rate, def->tolerance);
+        digits[0], terms[0], digits[1], terms[1], digits[2], terms[2], def->tolerance);
     return SALTUS_ERR_INPUT;
   }
   saltusi_log(

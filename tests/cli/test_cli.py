@@ -282,7 +282,7 @@ class Tolerance(Cli):
         self.refused('run', self.scene(), '--scheme', 'moreau-jean', '--rtol', 1e-6,
                      says='--rtol is a tolerance of schemes that choose their steps')
         self.refused('run', 'ball', '--tol', 'fine', says='--tol is "fine"')
-        self.refused('run', 'ball', '--tol', '0.5', says='option "rtol" is "0.5", allowed')
+        self.refused('run', 'ball', '--tol', '0.5', says='--tol is "0.5", must be a number between 1e-14 and 0.1')
 
     def test_the_summary_says_what_was_asked_and_what_limited_the_run(self):
         text = saltus('run', SCENES / 'block-stick-slip.yaml', '--tol', '1e-8').stdout
