@@ -25,7 +25,9 @@ typedef struct study_row {
   double h;
   saltusi_errors error, rate; /* rate against the row before, of the same series */
   saltus_work work;
-  double cpu; /* s */
+  double cpu;           /* s */
+  double amplification; /* K of the motion, where it was measured; else 0 */
+  char reason[256];     /* why it failed; "": it did not */
 } study_row;
 
 typedef struct study_claim {
@@ -57,6 +59,7 @@ typedef struct study_report {
   /* what the two numbers of study_add_series are, in figures; NULL: errors of positions, velocities */
   const char *first_label, *second_label;
   bool one_number; /* only the first is drawn */
+  bool brief;      /* rows are in the JSON only */
 } study_report;
 
 typedef struct study {
@@ -111,6 +114,11 @@ int study_run_controlled(study_report* report, const study_controlled* what);
 /* A series whose errors were measured elsewhere: one number for q and one for v at each h. */
 void study_add_series(study_report* report, const char* label, int count, const double* h,
                       const double* e_q, const double* e_v);
+
+/* A series whose rows are added one by one. */
+void study_begin_series(study_report* report, const char* label);
+study_row* study_add_row(study_report* report);
+void study_end_series(study_report* report);
 
 /* Least squares order over a series of the number that `pick` takes from a row. */
 typedef double (*study_pick)(const study_row* row);
@@ -185,5 +193,6 @@ extern const study study_friction_events;
 extern const study study_stiff_carts;
 extern const study study_random_systems;
 extern const study study_work_precision;
+extern const study study_adversarial;
 
 #endif

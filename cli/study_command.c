@@ -46,6 +46,10 @@ static void json_row(json* j, const study_row* row) {
     json_number(j, "tol", row->tol);
     json_integer(j, "rejections", row->rejections);
   }
+  if (row->amplification > 0.0) {
+    json_number(j, "amplification", row->amplification);
+    json_text(j, "reason", row->reason);
+  }
   json_number(j, "t_end", row->t_end);
   json_integer(j, "steps", row->steps);
   json_number(j, "h", row->h);
@@ -183,7 +187,7 @@ int cli_study(const cli_args* args) {
     bool machine = cli_has(args, "--json");
     if (machine) {
       print_json(&report);
-    } else {
+    } else if (!report.brief) {
       print_table(&report);
       printf("\n");
     }

@@ -24,7 +24,7 @@ static void* grow(void* array, int count, int* capacity, size_t item) {
   return larger;
 }
 
-static study_row* add_row(study_report* report) {
+study_row* study_add_row(study_report* report) {
   report->rows = grow(report->rows, report->row_count, &report->row_capacity, sizeof(study_row));
   study_row* row = &report->rows[report->row_count++];
   memset(row, 0, sizeof *row);
@@ -77,7 +77,7 @@ static int run_one(study_report* report, const study_plan* plan, long long steps
   if (status != SALTUS_OK) {
     return cli_exit_code(status);
   }
-  study_row* row = add_row(report);
+  study_row* row = study_add_row(report);
   describe_row(row, plan);
   row->tol = tol;
   row->steps = run.motion.count - 1;
@@ -136,13 +136,26 @@ void study_add_series(study_report* report, const char* label, int count, const 
   *series = (study_series){.first = report->row_count, .count = count};
   snprintf(series->label, sizeof series->label, "%s", label);
   for (int i = 0; i < count; i++) {
-    study_row* row = add_row(report);
+    study_row* row = study_add_row(report);
     snprintf(row->problem, sizeof row->problem, "%.63s", label);
     row->h = h[i];
     row->error.q = (saltusi_error_norms){e_q[i], e_q[i], e_q[i], NAN};
     row->error.v = (saltusi_error_norms){e_v[i], e_v[i], e_v[i], NAN};
   }
   take_rates(report, series);
+}
+
+void study_begin_series(study_report* report, const char* label) {
+  report->series =
+      grow(report->series, report->series_count, &report->series_capacity, sizeof(study_series));
+  study_series* series = &report->series[report->series_count++];
+  *series = (study_series){.first = report->row_count};
+  snprintf(series->label, sizeof series->label, "%s", label);
+}
+
+void study_end_series(study_report* report) {
+  study_series* series = &report->series[report->series_count - 1];
+  series->count = report->row_count - series->first;
 }
 
 /* "theta=0.5 gamma=1" into an options struct. */

@@ -48,6 +48,7 @@ static const study* const registry[] = {
     &study_stiff_carts,
     &study_random_systems,
     &study_work_precision,
+    &study_adversarial,
 };
 
 const study* study_at(int i) {

@@ -1,0 +1,526 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * adversarial_flight.c - see adversarial_flight.h.
+ */
+#include "adversarial_flight.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+typedef flight_real real;
+
+/* ---- shapes -------------------------------------------------------------------------------- */
+
+/* Derivatives 0..4 of exp(-u^2) are (-1)^k H_k(u) exp(-u^2), H_k Hermite's polynomials. */
+static real hermite(int k, real u) {
+  switch (k) {
+  case 0:
+    return 1.0L;
+  case 1:
+    return 2.0L * u;
+  case 2:
+    return 4.0L * u * u - 2.0L;
+  case 3:
+    return 8.0L * u * u * u - 12.0L * u;
+  default:
+    return (16.0L * u * u - 48.0L) * u * u + 12.0L;
+  }
+}
+
+static real shape(flight_shape kind, int k, real u) {
+  if (kind == FLIGHT_SINE) {
+    real value = k % 2 == 0 ? sinl(u) : cosl(u);
+    return k == 2 || k == 3 ? -value : value;
+  }
+  real value = hermite(k, u) * expl(-u * u);
+  return k % 2 == 0 ? value : -value;
+}
+
+/* The largest |derivative k| on middle +- reach. */
+static real shape_bound(flight_shape kind, int k, real middle, real reach) {
+  if (kind == FLIGHT_SINE) {
+    return 1.0L;
+  }
+  static const real anywhere[5] = {1.0L, 0.86L, 2.0L, 4.0L, 12.0L};
+  real far = fabsl(middle) + reach;
+  real near = fmaxl(0.0L, fabsl(middle) - reach);
+  static const real coefficient[5][3] = {
+      {1.0L, 0, 0}, {2.0L, 0, 0}, {4.0L, 2.0L, 0}, {8.0L, 12.0L, 0}, {16.0L, 48.0L, 12.0L}};
+  real sum = 0.0L; /* |H_k| with all signs + */
+  for (int j = 0; j < 3 && k - 2 * j >= 0; j++) {
+    sum += coefficient[k][j] * powl(far, k - 2 * j);
+  }
+  return fminl(anywhere[k], sum * expl(-near * near));
+}
+
+/* ---- pulses -------------------------------------------------------------------------------- */
+
+static const real sqrt_pi = 1.77245385090551602729816748334114518L;
+
+/* Acceleration, velocity and displacement that a pulse has given since t = -infinity. */
+static real pulse_velocity(const flight_pulse* p, real t) {
+  real u = (t - p->centre) / p->width;
+  return p->size * (real)p->width * sqrt_pi / 2.0L * erfcl(-u);
+}
+
+static real pulse_displacement(const flight_pulse* p, real t) {
+  real u = (t - p->centre) / p->width;
+  real w = p->width;
+  return p->size * w * w * sqrt_pi / 2.0L * (u * erfcl(-u) + expl(-u * u) / sqrt_pi);
+}
+
+/* ---- a flight ------------------------------------------------------------------------------ */
+
+/* The state after s of a segment. Coordinates that ride are put onto their surfaces. */
+static void state_after(const flight_system* sys, const flight_segment* g, real s, real* q,
+                        real* v) {
+  for (int i = 0; i < sys->n; i++) {
+    q[i] = g->q[i] + g->v[i] * s + g->a[i] * s * s / 2.0L;
+    v[i] = g->v[i] + g->a[i] * s;
+  }
+  for (int k = 0; k < sys->pulse_count; k++) {
+    const flight_pulse* p = &sys->pulses[k];
+    real v0 = pulse_velocity(p, g->t);
+    q[p->coordinate] += pulse_displacement(p, g->t + s) - pulse_displacement(p, g->t) - v0 * s;
+    v[p->coordinate] += pulse_velocity(p, g->t + s) - v0;
+  }
+  for (int c = 0; c < sys->contact_count; c++) {
+    const flight_piece* piece = &sys->contacts[c].pieces[0];
+    if (!g->closed[c]) {
+      continue;
+    }
+    real t = g->t + s;
+    real y = -(real)piece->constant - piece->drift * t;
+    real rate = -(real)piece->drift;
+    for (int j = 0; j < piece->term_count; j++) {
+      const flight_term* term = &piece->terms[j];
+      real u = term->frequency * t + term->phase;
+      y -= term->size * shape(term->shape, 0, u);
+      rate -= term->size * (real)term->frequency * shape(term->shape, 1, u);
+    }
+    q[sys->contacts[c].seat] = y;
+    v[sys->contacts[c].seat] = rate;
+  }
+}
+
+/* Acceleration of a coordinate by pulses at middle, or a bound of it on middle +- reach. */
+static real pulses_at(const flight_system* sys, int i, int k, real middle, real reach, bool bound) {
+  real sum = 0.0L;
+  for (int j = 0; j < sys->pulse_count; j++) {
+    const flight_pulse* p = &sys->pulses[j];
+    if (p->coordinate == i) {
+      real scale = p->size / powl(p->width, k);
+      real u = (middle - p->centre) / p->width;
+      sum += bound ? fabsl(scale) * shape_bound(FLIGHT_BELL, k, u, reach / p->width)
+                   : scale * shape(FLIGHT_BELL, k, u);
+    }
+  }
+  return sum;
+}
+
+static bool rides(const flight_system* sys, const flight_segment* g, int i) {
+  for (int c = 0; c < sys->contact_count; c++) {
+    if (g->closed[c] && sys->contacts[c].seat == i) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* Largest |q_i''| on an interval of time. */
+static real acceleration_bound(const flight_system* sys, const flight_segment* g, int i, real t,
+                               real reach) {
+  if (!rides(sys, g, i)) {
+    return fabsl(g->a[i]) + pulses_at(sys, i, 0, t, reach, true);
+  }
+  real sum = 0.0L;
+  for (int c = 0; c < sys->contact_count; c++) {
+    for (int j = 0; g->closed[c] && j < sys->contacts[c].pieces[0].term_count; j++) {
+      const flight_term* term = &sys->contacts[c].pieces[0].terms[j];
+      real w = term->frequency;
+      sum += fabsl(term->size * w * w) *
+             shape_bound(term->shape, 2, w * t + term->phase, fabsl(w) * reach);
+    }
+  }
+  return sum;
+}
+
+/* ---- searches ------------------------------------------------------------------------------ */
+
+/* What is searched along a segment: a gap, the force of a contact that is closed, a crossing. */
+typedef struct search {
+  const flight_system* sys;
+  const flight_segment* g;
+  enum { GAP, FORCE, CROSSING } what;
+  int index;
+} search;
+
+/* Value, slope and a bound of the second derivative of one piece on s +- reach. */
+typedef struct local {
+  real f, slope, bend;
+} local;
+
+static local piece_local(const flight_piece* piece, const search* w, real s, real reach) {
+  const flight_system* sys = w->sys;
+  real q[FLIGHT_WIDTH];
+  real v[FLIGHT_WIDTH];
+  real a[FLIGHT_WIDTH];
+  state_after(sys, w->g, s, q, v);
+  real t = w->g->t + s;
+  local out = {piece->constant + piece->drift * t, piece->drift, 0.0L};
+  for (int i = 0; i < sys->n; i++) {
+    a[i] = acceleration_bound(sys, w->g, i, t, reach);
+    out.f += piece->normal[i] * q[i];
+    out.slope += piece->normal[i] * v[i];
+    out.bend += fabsl((real)piece->normal[i]) * a[i];
+  }
+  for (int j = 0; j < piece->term_count; j++) {
+    const flight_term* term = &piece->terms[j];
+    real u = term->frequency * t + term->phase;
+    real rate = term->frequency;
+    real bend = 0.0L;
+    for (int i = 0; i < sys->n; i++) {
+      u += term->rate[i] * q[i];
+      rate += term->rate[i] * v[i];
+      bend += fabsl((real)term->rate[i]) * a[i];
+    }
+    real fastest = fabsl(rate) + bend * reach;
+    out.f += term->size * shape(term->shape, 0, u);
+    out.slope += term->size * rate * shape(term->shape, 1, u);
+    out.bend += fabsl((real)term->size) *
+                (shape_bound(term->shape, 2, u, fastest * reach) * fastest * fastest +
+                 shape_bound(term->shape, 1, u, fastest * reach) * bend);
+  }
+  return out;
+}
+
+/* The force that keeps a coordinate on its seat, over the mass. */
+static local force_local(const search* w, real s, real reach) {
+  const flight_contact* contact = &w->sys->contacts[w->index];
+  int i = contact->seat;
+  real t = w->g->t + s;
+  local out = {-w->g->a[i] - pulses_at(w->sys, i, 0, t, 0.0L, false),
+               -pulses_at(w->sys, i, 1, t, 0.0L, false), pulses_at(w->sys, i, 2, t, reach, true)};
+  for (int j = 0; j < contact->pieces[0].term_count; j++) {
+    const flight_term* term = &contact->pieces[0].terms[j];
+    real rate = term->frequency;
+    real u = rate * t + term->phase;
+    out.f -= term->size * rate * rate * shape(term->shape, 2, u);
+    out.slope -= term->size * rate * rate * rate * shape(term->shape, 3, u);
+    out.bend += fabsl(term->size * rate * rate * rate * rate) *
+                shape_bound(term->shape, 4, u, fabsl(rate) * reach);
+  }
+  return out;
+}
+
+static local crossing_local(const search* w, real s, real reach) {
+  const flight_field* field = &w->sys->fields[w->index];
+  int i = field->coordinate;
+  real q[FLIGHT_WIDTH];
+  real v[FLIGHT_WIDTH];
+  state_after(w->sys, w->g, s, q, v);
+  real sign = w->g->above[w->index] ? 1.0L : -1.0L;
+  return (local){sign * (q[i] - field->place), sign * v[i],
+                 acceleration_bound(w->sys, w->g, i, w->g->t + s, reach)};
+}
+
+static int pieces_of(const search* w) {
+  return w->what == GAP ? w->sys->contacts[w->index].piece_count : 1;
+}
+
+static local look(const search* w, int piece, real s, real reach) {
+  if (w->what == GAP) {
+    return piece_local(&w->sys->contacts[w->index].pieces[piece], w, s, reach);
+  }
+  return w->what == FORCE ? force_local(w, s, reach) : crossing_local(w, s, reach);
+}
+
+static real value(const search* w, real s) {
+  real most = -HUGE_VALL;
+  for (int p = 0; p < pieces_of(w); p++) {
+    most = fmaxl(most, look(w, p, s, 0.0L).f);
+  }
+  return most;
+}
+
+/* The piece that is the gap at the start. */
+static int active_piece(const search* w) {
+  int active = 0;
+  for (int p = 1; p < pieces_of(w); p++) {
+    active = look(w, p, 0.0L, 0.0L).f > look(w, active, 0.0L, 0.0L).f ? p : active;
+  }
+  return active;
+}
+
+static real bisect(const search* w, real a, real b) {
+  for (int k = 0; k < 200; k++) {
+    real m = (a + b) / 2.0L;
+    if (m <= a || m >= b) {
+      break;
+    }
+    if (value(w, m) > 0.0L) {
+      a = m;
+    } else {
+      b = m;
+    }
+  }
+  return b;
+}
+
+/* The first s in [a, b] where the function is not positive any more. */
+static bool first_root(const search* w, real a, real b, real* root) {
+  real m = (a + b) / 2.0L;
+  real r = (b - a) / 2.0L;
+  bool falling = true;
+  bool rising = false; /* a piece that rises from a positive value keeps the largest positive */
+  for (int p = 0; p < pieces_of(w); p++) {
+    local at = look(w, p, m, r);
+    if (at.f - fabsl(at.slope) * r - at.bend * r * r / 2.0L > 0.0L) {
+      return false;
+    }
+    falling = falling && at.slope + at.bend * r < 0.0L;
+    rising = rising || (at.slope - at.bend * r > 0.0L && look(w, p, a, 0.0L).f > 0.0L);
+  }
+  if (rising) {
+    return false;
+  }
+  if (falling) {
+    if (value(w, b) > 0.0L) {
+      return false;
+    }
+    *root = value(w, a) <= 0.0L ? a : bisect(w, a, b);
+    return true;
+  }
+  if (b - a < 1e-16L || b - a < 1e-18L * fabsl(w->g->t + m)) {
+    *root = b;
+    return value(w, b) <= 0.0L;
+  }
+  return first_root(w, a, m, root) || first_root(w, m, b, root);
+}
+
+/* From where a search begins that starts at zero with the rate u > 0: up to there u s - bend s^2/2 is
+ * positive. Without a rate it begins where the function can be told from zero. */
+static real begin_after(const search* w, real end) {
+  int piece = active_piece(w);
+  real u = look(w, piece, 0.0L, 0.0L).slope;
+  real b = end;
+  for (int k = 0; u > 1e-12L && k < 80; k++) {
+    if (u - look(w, piece, b / 2.0L, b / 2.0L).bend * b / 2.0L > 0.0L) {
+      return b;
+    }
+    b /= 2.0L;
+  }
+  real s = 1e-13L;
+  while (s < end && value(w, s) < 1e-15L) {
+    s *= 1.5L;
+  }
+  return fminl(s, end);
+}
+
+/* ---- events -------------------------------------------------------------------------------- */
+
+typedef struct next_event {
+  flight_event what;
+  int index;
+  real s;
+} next_event;
+
+static void look_for(const search* w, bool touching, flight_event what, next_event* next) {
+  real begin = touching ? begin_after(w, next->s) : 0.0L;
+  real root;
+  if (begin < next->s && first_root(w, begin, next->s, &root) && root < next->s) {
+    *next = (next_event){what, w->index, root};
+  }
+}
+
+static next_event find_next(const flight_system* sys, const flight_segment* g, const bool* touching,
+                            const bool* crossed, real t_end) {
+  next_event next = {FLIGHT_END, -1, t_end - g->t};
+  for (int k = 0; k < sys->break_count; k++) {
+    if (sys->breaks[k].t > g->t && sys->breaks[k].t - g->t < next.s) {
+      next = (next_event){FLIGHT_SWITCH, k, sys->breaks[k].t - g->t};
+    }
+  }
+  for (int c = 0; c < sys->contact_count; c++) {
+    search w = {sys, g, g->closed[c] ? FORCE : GAP, c};
+    look_for(&w, touching[c] && !g->closed[c], g->closed[c] ? FLIGHT_LEAVE : FLIGHT_IMPACT, &next);
+  }
+  for (int k = 0; k < sys->field_count; k++) {
+    search w = {sys, g, CROSSING, k};
+    next_event found = next;
+    look_for(&w, crossed[k], FLIGHT_SWITCH, &found);
+    if (found.s < next.s) {
+      next = (next_event){FLIGHT_SWITCH, FLIGHT_BREAKS + k, found.s};
+    }
+  }
+  return next;
+}
+
+/* Accelerations of a segment. */
+static void take_accelerations(const flight_system* sys, flight_segment* g) {
+  for (int i = 0; i < sys->n; i++) {
+    g->a[i] = sys->acceleration[i];
+    for (int k = 0; k < sys->break_count; k++) {
+      g->a[i] += g->t >= sys->breaks[k].t ? sys->breaks[k].acceleration[i] : 0.0;
+    }
+  }
+  for (int k = 0; k < sys->field_count; k++) {
+    const flight_field* field = &sys->fields[k];
+    g->a[field->coordinate] += g->above[k] ? field->above : field->below;
+  }
+}
+
+/* Newton's impact of one contact; the rate of the gap before it. */
+static real impact(const flight_system* sys, flight_segment* g, int c) {
+  const flight_contact* contact = &sys->contacts[c];
+  const search w = {sys, g, GAP, c};
+  int active = active_piece(&w);
+  const flight_piece* piece = &contact->pieces[active];
+  real rate = look(&w, active, 0.0L, 0.0L).slope;
+  real normal[FLIGHT_WIDTH];
+  real compliance = 0.0L;
+  for (int i = 0; i < sys->n; i++) {
+    normal[i] = piece->normal[i];
+    for (int j = 0; j < piece->term_count; j++) {
+      const flight_term* term = &piece->terms[j];
+      real u = term->frequency * g->t + term->phase;
+      for (int l = 0; l < sys->n; l++) {
+        u += term->rate[l] * g->q[l];
+      }
+      normal[i] += term->size * term->rate[i] * shape(term->shape, 1, u);
+    }
+    compliance += normal[i] * normal[i] / sys->mass[i];
+  }
+  real impulse = -(1.0L + contact->restitution) * rate / compliance;
+  for (int i = 0; i < sys->n; i++) {
+    g->v[i] += normal[i] * impulse / sys->mass[i];
+  }
+  return rate;
+}
+
+/* After an impact: whether the contact now rests. u = rate of the gap. Rebounds are followed down to
+ * an apex of 5e-15 m, where long double still tells the gap from zero. */
+static flight_event settle(const flight_system* sys, flight_segment* g, int c, real u) {
+  const flight_contact* contact = &sys->contacts[c];
+  const search gap = {sys, g, GAP, c};
+  real least = 1e-7L * sqrtl(fmaxl(1.0L, look(&gap, active_piece(&gap), 0.0L, 0.0L).bend));
+  if (u > least) {
+    return FLIGHT_IMPACT;
+  }
+  if (contact->seat < 0) {
+    return FLIGHT_LOST;
+  }
+  const search w = {sys, g, FORCE, c};
+  local force = look(&w, 0, 0.0L, 0.0L);
+  real rest = u > 0.0L ? 2.0L * u / (force.f * (1.0L - contact->restitution)) : 0.0L;
+  if (u > 0.0L && !(force.f > 0.0L && rest * fabsl(force.slope) < 1e-5L * force.f)) {
+    return u < 0.01L * least ? FLIGHT_LOST : FLIGHT_IMPACT;
+  }
+  g->closed[c] = true;
+  g->settles = g->t + rest;
+  return FLIGHT_REST;
+}
+
+/* Begins the next segment with what ended the last one; false: lost. */
+static bool begin(const flight_system* sys, const next_event* next, flight_segment* g,
+                  bool* touching, bool* crossed) {
+  g->begins = next->what;
+  g->contact = next->index;
+  g->before = 0.0L;
+  g->settles = 0.0L;
+  if (next->what == FLIGHT_IMPACT) {
+    g->before = impact(sys, g, next->index);
+    touching[next->index] = true;
+    flight_event now =
+        settle(sys, g, next->index, -sys->contacts[next->index].restitution * g->before);
+    g->begins = now == FLIGHT_LOST ? FLIGHT_LOST : FLIGHT_IMPACT;
+    if (now == FLIGHT_REST) {
+      real q[FLIGHT_WIDTH];
+      real v[FLIGHT_WIDTH];
+      state_after(sys, g, 0.0L, q, v);
+      memcpy(g->q, q, sizeof q);
+      memcpy(g->v, v, sizeof v);
+    }
+  } else if (next->what == FLIGHT_LEAVE) {
+    g->closed[next->index] = false;
+    touching[next->index] = true;
+  } else if (next->what == FLIGHT_SWITCH && next->index >= FLIGHT_BREAKS) {
+    int k = next->index - FLIGHT_BREAKS;
+    g->above[k] = !g->above[k];
+    crossed[k] = true;
+  }
+  take_accelerations(sys, g);
+  return g->begins != FLIGHT_LOST;
+}
+
+void flight_run(const flight_system* sys, flight_real t_end, flight_motion* motion) {
+  bool touching[FLIGHT_CONTACTS] = {false};
+  bool crossed[FLIGHT_FIELDS] = {false};
+  flight_segment g = {.begins = FLIGHT_END, .contact = -1};
+  for (int i = 0; i < sys->n; i++) {
+    g.q[i] = sys->q[i];
+    g.v[i] = sys->v[i];
+  }
+  for (int k = 0; k < sys->field_count; k++) {
+    g.above[k] = g.q[sys->fields[k].coordinate] > sys->fields[k].place;
+  }
+  for (int c = 0; c < sys->contact_count; c++) {
+    g.closed[c] = sys->contacts[c].resting;
+  }
+  take_accelerations(sys, &g);
+  motion->count = 0;
+  motion->lost = false;
+  motion->t_end = t_end;
+  motion->segments[motion->count++] = g;
+  while (motion->count < FLIGHT_SEGMENTS) {
+    next_event next = find_next(sys, &g, touching, crossed, t_end);
+    if (next.what == FLIGHT_END) {
+      return;
+    }
+    real q[FLIGHT_WIDTH];
+    real v[FLIGHT_WIDTH];
+    state_after(sys, &g, next.s, q, v);
+    memcpy(g.q, q, sizeof q);
+    memcpy(g.v, v, sizeof v);
+    g.t += next.s;
+    memset(crossed, 0, sizeof crossed);
+    for (int c = 0; c < sys->contact_count; c++) { /* a flight from zero ends in the air */
+      const search w = {sys, &g, GAP, c};
+      local at = look(&w, active_piece(&w), 0.0L, 0.0L);
+      touching[c] = touching[c] && at.f < 1e-14L && at.slope > -1e-12L;
+    }
+    if (!begin(sys, &next, &g, touching, crossed)) {
+      break;
+    }
+    motion->segments[motion->count++] = g;
+  }
+  motion->lost = true;
+  motion->t_end = g.t;
+}
+
+void flight_at(const flight_system* sys, const flight_motion* motion, flight_real t, flight_real* q,
+               flight_real* v) {
+  int low = 0;
+  int high = motion->count;
+  while (high - low > 1) {
+    int middle = low + (high - low) / 2;
+    if (motion->segments[middle].t <= t) {
+      low = middle;
+    } else {
+      high = middle;
+    }
+  }
+  const flight_segment* g = &motion->segments[low];
+  state_after(sys, g, t - g->t, q, v);
+}
+
+flight_real flight_gap(const flight_contact* contact, int n, flight_real t, const flight_real* q) {
+  flight_segment g = {.t = t};
+  memcpy(g.q, q, (size_t)n * sizeof *q);
+  flight_system sys = {.n = n, .contact_count = 1};
+  sys.contacts[0] = *contact;
+  const search w = {&sys, &g, GAP, 0};
+  return value(&w, 0.0L);
+}

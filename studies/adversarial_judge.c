@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * adversarial_judge.c - see adversarial_case.h: a run through the public interface, and what it is
+ * compared with.
+ *
+ * Impacts are matched in order, contact by contact. One that is expected and not there is forgiven
+ * where the run says that impacts accumulate or that the contact closes, at the time that is expected,
+ * or where its velocity is below the error that is allowed; one too many only in the latter case.
+ */
+#include "adversarial_case.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* A run with what it told. */
+typedef struct watched {
+  const adversarial_case* c;
+  saltus_event* events;
+  int event_count, event_room;
+  double* frame_q; /* [CASE_FRAMES x n] */
+  bool seen[CASE_FRAMES];
+  int next;
+  double energy; /* J, largest */
+  double begun, limit;
+  bool late;
+} watched;
+
+static double cpu_seconds(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static saltus_status on_event(void* user, const saltus_event* event) {
+  watched* w = user;
+  if (w->event_count == w->event_room) {
+    int room = w->event_room > 0 ? 2 * w->event_room : 256;
+    saltus_event* events = realloc(w->events, (size_t)room * sizeof *events);
+    if (events == NULL) {
+      return SALTUS_ERR_MEMORY;
+    }
+    w->events = events;
+    w->event_room = room;
+  }
+  w->events[w->event_count++] = *event;
+  return SALTUS_OK;
+}
+
+static saltus_status on_frame(void* user, const saltus_frame* frame) {
+  watched* w = user;
+  w->energy = fmax(w->energy, fabs(frame->kinetic) + fabs(frame->potential));
+  while (w->next < CASE_FRAMES && w->c->frame_t[w->next] < frame->t - 1e-9) {
+    w->next++;
+  }
+  if (w->next < CASE_FRAMES && fabs(w->c->frame_t[w->next] - frame->t) <= 1e-9) {
+    memcpy(w->frame_q + (size_t)w->next * (size_t)w->c->n, frame->q,
+           (size_t)w->c->n * sizeof(double));
+    w->seen[w->next++] = true;
+  }
+  return SALTUS_OK;
+}
+
+static saltus_status on_progress(void* user, double t, double t_end, long long step) {
+  (void)t;
+  (void)t_end;
+  (void)step;
+  watched* w = user;
+  w->late = w->late || cpu_seconds() - w->begun > w->limit;
+  return w->late ? SALTUS_ERR_STOPPED : SALTUS_OK;
+}
+
+/* ---- comparing ------------------------------------------------------------------------------------ */
+
+/* An error over tol max(1, K), kept if it is the largest so far, with its reason if it is too large. */
+static void blame(case_verdict* v, double error, const char* format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+static void blame(case_verdict* v, double error, const char* format, ...) {
+  if (error <= v->error) {
+    return; /* NaN goes on */
+  }
+  v->error = error;
+  if (!(error <= CASE_ALLOWED)) {
+    v->wrong = true;
+    va_list args;
+    va_start(args, format);
+    vsnprintf(v->reason, sizeof v->reason, format, args);
+    va_end(args);
+  }
+}
+
+/* Size of an error; below the accuracy of the reference it is none. */
+static double sized(const adversarial_case* c, double error, double tol, double K) {
+  return fabs(error) <= c->exact * fmax(1.0, K) ? 0.0 : fabs(error) / (tol * fmax(1.0, K));
+}
+
+static void compare_states(const adversarial_case* c, const watched* w, double tol,
+                           const saltus_sim* sim, case_verdict* v) {
+  for (int k = 0; k < CASE_FRAMES; k++) {
+    for (int i = 0; i < c->n && w->seen[k] && isfinite(c->frame_K[k]); i++) {
+      double exact = c->frame_q[k * c->n + i];
+      double found = w->frame_q[k * c->n + i];
+      blame(v, sized(c, (found - exact) / fmax(1.0, fabs(exact)), tol, c->frame_K[k]),
+            "at %.9g s coordinate %d is %.15g, right is %.15g", c->frame_t[k], i, found, exact);
+    }
+  }
+  for (int i = 0; i < c->n && isfinite(c->K_end); i++) {
+    double q = saltus_sim_q(sim)[i];
+    double rate = saltus_sim_v(sim)[i];
+    blame(v, sized(c, (q - c->q_end[i]) / fmax(1.0, fabs(c->q_end[i])), tol, c->K_end),
+          "coordinate %d ends at %.15g, right is %.15g", i, q, c->q_end[i]);
+    blame(v, sized(c, (rate - c->v_end[i]) / fmax(1.0, fabs(c->v_end[i])), tol, c->K_end),
+          "velocity %d ends at %.15g, right is %.15g", i, rate, c->v_end[i]);
+  }
+}
+
+static bool same_contact(const adversarial_case* c, int a, int b) {
+  return !c->keys || a == b;
+}
+
+/* The run says that this contact rests from about t on, or from a later expected rest on. */
+static bool rests_then(const adversarial_case* c, const watched* w, const expected_impact* x,
+                       double tol) {
+  for (int j = 0; j < w->event_count; j++) {
+    const saltus_event* event = &w->events[j];
+    bool kind = event->kind == SALTUS_EVENT_ACCUMULATION || event->kind == SALTUS_EVENT_CLOSE;
+    if (!kind || !same_contact(c, event->contact, x->contact) ||
+        event->t < x->t - CASE_ALLOWED * tol * fmax(1.0, x->K)) {
+      continue;
+    }
+    for (int k = 0; k < c->rest_count; k++) {
+      double allowed = CASE_ALLOWED * tol * fmax(1.0, c->rests[k].K) + c->exact;
+      if (same_contact(c, c->rests[k].contact, x->contact) && c->rests[k].t >= x->t - allowed &&
+          fabs(c->rests[k].t - event->t) <= allowed) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+/* One of the rebounds that are too small to be listed. */
+static bool among_last(const adversarial_case* c, const saltus_event* event, double tol) {
+  for (int k = 0; k < c->rest_count; k++) {
+    const expected_rest* rest = &c->rests[k];
+    double allowed = CASE_ALLOWED * tol * fmax(1.0, rest->K) + c->exact;
+    if (same_contact(c, rest->contact, event->contact) && event->t >= rest->begin - allowed &&
+        event->t <= rest->t + allowed && fabs(event->u_before) <= 2.0 * fabs(rest->before)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+static void compare_impacts(const adversarial_case* c, const watched* w, double tol,
+                            case_verdict* v) {
+  bool* used = calloc((size_t)w->event_count + 1, sizeof *used);
+  for (int i = 0; used != NULL && i < c->impact_count; i++) {
+    const expected_impact* x = &c->impacts[i];
+    double allowed = CASE_ALLOWED * tol * fmax(1.0, x->K) + c->exact;
+    int best = -1;
+    for (int j = 0; j < w->event_count; j++) {
+      const saltus_event* event = &w->events[j];
+      bool fits = event->kind == SALTUS_EVENT_IMPACT && !used[j] &&
+                  same_contact(c, event->contact, x->contact) && fabs(event->t - x->t) <= allowed;
+      if (fits && (best < 0 || fabs(event->t - x->t) < fabs(w->events[best].t - x->t))) {
+        best = j;
+      }
+    }
+    if (best >= 0) {
+      const saltus_event* event = &w->events[best];
+      used[best] = true;
+      blame(v, sized(c, event->t - x->t, tol, x->K), "impact %d is at %.15g s, right is %.15g s",
+            i + 1, event->t, x->t);
+      double scale = fmax(1.0, fabs(x->before));
+      blame(v, c->keys ? sized(c, (event->u_before - x->before) / scale, tol, x->K) : 0.0,
+            "impact %d comes with %.15g m/s, right is %.15g m/s", i + 1, event->u_before,
+            x->before);
+    } else if (fabs(x->before) > allowed && !rests_then(c, w, x, tol)) {
+      blame(v, INFINITY, "impact %d at %.15g s with %.12g m/s is missing", i + 1, x->t, x->before);
+    }
+  }
+  for (int j = 0; used != NULL && j < w->event_count; j++) {
+    const saltus_event* event = &w->events[j];
+    bool excused = event->kind != SALTUS_EVENT_IMPACT || used[j] || among_last(c, event, tol);
+    double K = c->K_end;
+    for (int i = 0; i < c->impact_count && !excused; i++) { /* the same impact named by a twin */
+      excused = !c->keys && fabs(event->t - c->impacts[i].t) <=
+                                CASE_ALLOWED * tol * fmax(1.0, c->impacts[i].K) + c->exact;
+      K = fmax(K, c->impacts[i].K);
+    }
+    if (!excused && fabs(event->u_before) > CASE_ALLOWED * tol * fmax(1.0, K)) {
+      blame(v, INFINITY, "an impact at %.15g s with %.12g m/s is invented", event->t,
+            event->u_before);
+    }
+  }
+  free(used);
+}
+
+/* ---- running ---------------------------------------------------------------------------------------- */
+
+static saltus_status run(const adversarial_case* c, const saltus_scene_view* view,
+                         const char* scheme, double tol, watched* w, saltus_log log,
+                         case_verdict* v) {
+  saltus_adaptive_options options = saltus_adaptive_options_default();
+  options.rtol = options.atol = tol;
+  const saltus_recorder recorder = {.frame = on_frame, .event = on_event, .user = w};
+  const saltus_sim_def def = {.system = view->system,
+                              .scheme = scheme,
+                              .options = &options,
+                              .t0 = view->start,
+                              .q0 = view->q0,
+                              .v0 = view->v0,
+                              .recorders = &recorder,
+                              .recorder_count = 1,
+                              .record_times = c->frame_t,
+                              .record_time_count = CASE_FRAMES,
+                              .progress = {.report = on_progress, .user = w, .every = 1},
+                              .log = log};
+  saltus_sim* sim;
+  saltus_status status = saltus_sim_create(&def, &sim);
+  if (status != SALTUS_OK) {
+    return status;
+  }
+  w->begun = cpu_seconds();
+  status = saltus_sim_run_until(sim, c->t_end);
+  v->cpu = cpu_seconds() - w->begun;
+  v->work = saltus_sim_work(sim);
+  v->steps = saltus_sim_steps_done(sim);
+  v->rejections = saltus_sim_tally(sim) != NULL ? saltus_sim_tally(sim)->rejections : 0;
+  if (status == SALTUS_OK) {
+    compare_impacts(c, w, tol, v);
+    compare_states(c, w, tol, sim, v);
+    v->remainder = fabs(saltus_sim_energy_total(sim).remainder) / (tol * fmax(w->energy, 1e-300));
+  }
+  saltus_sim_destroy(sim);
+  return status;
+}
+
+case_verdict case_judge(const adversarial_case* c, const char* scheme, double tol, double limit) {
+  case_verdict v = {.K = c->K_end};
+  watched w = {.c = c,
+               .frame_q = calloc((size_t)CASE_FRAMES * (size_t)c->n, sizeof(double)),
+               .limit = limit};
+  saltus_kept_message kept = {0};
+  const saltus_scene_def def = {.path = c->family, .text = c->text, .log = saltus_log_keep(&kept)};
+  saltus_scene* scene = NULL;
+  v.status = w.frame_q != NULL ? saltus_scene_create(&def, &scene) : SALTUS_ERR_MEMORY;
+  if (v.status == SALTUS_OK) {
+    v.status = run(c, saltus_scene_look(scene), scheme, tol, &w, saltus_log_keep(&kept), &v);
+  }
+  v.late = w.late;
+  if (v.status != SALTUS_OK) {
+    snprintf(v.reason, sizeof v.reason, "%s: %.200s",
+             v.late ? "stopped after the limit" : saltus_status_text(v.status), kept.text);
+  }
+  saltus_scene_destroy(scene);
+  free(w.events);
+  free(w.frame_q);
+  return v;
+}
