@@ -13,7 +13,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { CLI_DONE = 0, CLI_FAILED = 1, CLI_USAGE = 2 };
+/* Exit codes; a run that a signal stopped ends with CLI_SIGNAL plus its number, as shells say it. */
+enum { CLI_DONE = 0, CLI_FAILED = 1, CLI_USAGE = 2, CLI_SIGNAL = 128 };
 
 typedef struct cli_option {
   const char* name;  /* "--step" */

@@ -96,7 +96,7 @@ static const cli_option bench_options[] = {
 static const cli_command commands[] = {
     {"run", "MODEL", "simulates a scene or a reference problem",
      "MODEL is a scene file (.yaml) or the name of a reference problem (saltus list problems).\n"
-     "Ctrl-C stops the run after the current step; the recording stays readable.",
+     "Ctrl-C or SIGTERM stops the run with its last state recorded; a second one ends it at once.",
      run_options, COUNT(run_options), 1, 1, cli_run},
     {"check", "MODEL", "validates a model without running it and explains it",
      "Shows coordinates, the derived mass matrix, gaps and joints at the start, and compares "

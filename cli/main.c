@@ -4,6 +4,7 @@
  * main.c - saltus, the program: finds the command and runs it.
  */
 #include "cli.h"
+#include "progress.h"
 #include "saltus/version.h"
 
 #include <stdio.h>
@@ -64,6 +65,7 @@ int main(int argc, char** argv) {
                {"--manual", NULL, cli_manual},
                {"--completion", NULL, cli_completion}};
   int count;
+  cli_signals_start();
   const cli_command* commands = cli_commands(&count);
   if (argc < 2) {
     cli_help_all();

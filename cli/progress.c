@@ -10,12 +10,46 @@
 #include <time.h>
 #include <unistd.h>
 
-/* The one mutable variable of the program: a signal handler can reach nothing else. */
-static volatile sig_atomic_t interrupted;
+/* What a signal handler reaches; the only variables of the program. */
+static volatile int caught;         /* number of the first signal while it is held; else 0 */
+static volatile sig_atomic_t holds; /* a run goes on that ends itself */
 
-static void remember(int signal_number) {
-  (void)signal_number;
-  interrupted = 1;
+/* Shells say 128 + number of a command that a signal ended. */
+static void on_signal(int number) {
+  if (holds != 0 && caught == 0) {
+    caught = number;
+    return;
+  }
+  static const char text[] = "saltus: ended by a signal\n";
+  ssize_t written = write(STDERR_FILENO, text, sizeof text - 1);
+  (void)written; /* there is nobody left to tell */
+  _exit(128 + number);
+}
+
+void cli_signals_start(void) {
+  struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
+  sigaction(SIGINT, &action, NULL);
+  sigaction(SIGTERM, &action, NULL);
+  struct sigaction before;
+  if (sigaction(SIGHUP, NULL, &before) == 0 && before.sa_handler != SIG_IGN) { /* nohup */
+    sigaction(SIGHUP, &action, NULL);
+  }
+  /* a file that grows beyond its limit is a failed write, with a message */
+  struct sigaction ignore = {.sa_handler = SIG_IGN};
+  sigaction(SIGXFSZ, &ignore, NULL);
+}
+
+const volatile int* cli_signals_hold(void) {
+  holds = 1;
+  return &caught;
+}
+
+void cli_signals_release(void) {
+  holds = 0;
+}
+
+int cli_signals_caught(void) {
+  return caught;
 }
 
 static double wall(void) {
@@ -41,9 +75,6 @@ static void draw(const cli_progress* p, double t, double t_end, double now) {
 static saltus_status report(void* user, double t, double t_end, long long step) {
   (void)step;
   cli_progress* p = user;
-  if (interrupted) {
-    return SALTUS_ERR_STOPPED;
-  }
   double now = p->shown ? wall() : 0.0;
   if (p->shown && now - p->last > 0.1) {
     p->last = now;
@@ -53,9 +84,6 @@ static saltus_status report(void* user, double t, double t_end, long long step) 
 }
 
 saltus_progress cli_progress_start(cli_progress* progress, double t0) {
-  struct sigaction action = {.sa_handler = remember};
-  sigaction(SIGINT, &action, NULL);
-  sigaction(SIGTERM, &action, NULL);
   *progress = (cli_progress){.shown = isatty(STDERR_FILENO) != 0, .start = wall(), .t0 = t0};
   progress->last = progress->start;
   return (saltus_progress){.report = report, .user = progress, .every = 256};
@@ -65,8 +93,4 @@ void cli_progress_end(cli_progress* progress) {
   if (progress->shown) {
     fprintf(stderr, "\r%*s\r", 90, "");
   }
-}
-
-bool cli_interrupted(void) {
-  return interrupted != 0;
 }

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * progress.h - a progress bar with the time left, on a terminal only, and a clean stop on Ctrl-C.
+ * progress.h - a progress bar with the time left, on a terminal only, and what signals do.
+ *
+ * SIGINT, SIGTERM and SIGHUP end the program with 128 + their number: at once, or, while a run is held,
+ * by way of a flag that the run looks at, so that its last state is recorded. A second one ends a held
+ * run at once.
  */
 #ifndef CLI_PROGRESS_H
 #define CLI_PROGRESS_H
@@ -15,9 +19,13 @@ typedef struct cli_progress {
   double t0;    /* s, simulated */
 } cli_progress;
 
-/* Catches SIGINT and SIGTERM from here on: the run then stops at the next report. */
 saltus_progress cli_progress_start(cli_progress* progress, double t0);
 void cli_progress_end(cli_progress* progress); /* wipes the bar */
-bool cli_interrupted(void);
+
+void cli_signals_start(void);
+/* From here on the first signal only sets the flag, which is given to saltus_sim_def.cancel. */
+const volatile int* cli_signals_hold(void);
+void cli_signals_release(void);
+int cli_signals_caught(void); /* its number; 0: none */
 
 #endif

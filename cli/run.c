@@ -463,6 +463,9 @@ static int rehearse(const job* j) {
   const saltus_sim_def def = define(j);
   saltus_sim* sim;
   saltus_status status = saltus_sim_create(&def, &sim);
+  if (status == SALTUS_OK) {
+    status = saltus_sim_check_end(sim, j->settings.until);
+  }
   saltus_sim_destroy(sim);
   return cli_exit_code(status);
 }
@@ -501,6 +504,7 @@ static int simulate(job* j) {
   def.recorders = recorders;
   def.recorder_count = recorder_count;
   def.progress = cli_progress_start(&progress, j->settings.start);
+  def.cancel = cli_signals_hold();
   saltus_status status = saltus_sim_create(&def, &j->sim);
   if (status != SALTUS_OK) {
     return cli_exit_code(status);
@@ -517,7 +521,11 @@ static int simulate(job* j) {
     print_summary(j, status);
   }
   int saved = save_events(j);
+  cli_signals_release();
   code = code == CLI_DONE ? saved : code;
+  if (status == SALTUS_ERR_STOPPED && cli_signals_caught() != 0) {
+    return CLI_SIGNAL + cli_signals_caught();
+  }
   return status == SALTUS_OK ? code : CLI_FAILED;
 }
 

@@ -99,6 +99,9 @@ typedef struct saltus_scheme_def {
                          * NULL: all of them; copied */
   const double* atol_v; /* [nv] the same for velocities */
   const saltus_system* system;
+  const volatile int* cancel; /* anything but 0 there ends a step with SALTUS_ERR_STOPPED as soon as
+                               * it looks, without a trace; may be set from a signal handler or
+                               * another thread; NULL: never */
   saltus_log log;
   const saltus_allocator* allocator; /* NULL: the C library */
 } saltus_scheme_def;

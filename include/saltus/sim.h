@@ -54,7 +54,8 @@ typedef struct saltus_recorder {
   void* user;
 } saltus_recorder;
 
-/* Called now and then; a status other than SALTUS_OK stops the run with SALTUS_ERR_STOPPED. */
+/* Called now and then; a status other than SALTUS_OK stops the run with SALTUS_ERR_STOPPED, after a
+ * frame of the present state. */
 typedef struct saltus_progress {
   saltus_status (*report)(void* user, double t, double t_end, long long step);
   void* user;
@@ -83,6 +84,9 @@ typedef struct saltus_sim_def {
   int record_time_count;
   bool record_jumps; /* also a frame on each side of every impact, of schemes with dense output */
   saltus_progress progress;
+  const volatile int* cancel; /* anything but 0 there stops the run as soon as possible, between
+                               * frames or inside a step, with a frame of the state it has reached
+                               * and SALTUS_ERR_STOPPED; NULL: never */
   saltus_log log;
   const saltus_allocator* allocator;
 } saltus_sim_def;
@@ -96,13 +100,19 @@ SALTUS_API void saltus_sim_destroy(saltus_sim* sim);
 /* One step. On failure the state is untouched. */
 SALTUS_API saltus_status saltus_sim_step(saltus_sim* sim);
 
+/* Whether a run up to t_end can be refused: SALTUS_ERR_RANGE when t_end is before the start, when steps
+ * or frames are shorter than the resolution of time there, or when a scheme that chooses its steps has
+ * less than 1e-12 s. The functions below do the same. */
+SALTUS_API saltus_status saltus_sim_check_end(const saltus_sim* sim, double t_end);
+
 /* Steps until step number `steps`, with the recorders' first and last frames; fixed steps only. */
 SALTUS_API saltus_status saltus_sim_run(saltus_sim* sim, long long steps);
 
 /* Steps until t_end: with fixed steps to the first t0 + n h not before it, else exactly there. */
 SALTUS_API saltus_status saltus_sim_run_until(saltus_sim* sim, double t_end);
 
-/* How many steps of about h lead from t0 to t_end, and the exact step for that; h_out may be NULL. */
+/* How many steps of about h lead from t0 to t_end, and the exact step for that; h_out may be NULL. As
+ * many as there are numbers, if the true count is larger. */
 SALTUS_API long long saltus_sim_step_count(double t0, double t_end, double h, double* h_out);
 
 SALTUS_API long long saltus_sim_steps_done(const saltus_sim* sim);

@@ -373,7 +373,7 @@ static saltus_status use_up(saltusi_capture* w, const saltusi_step* s) {
 static void start_step(saltusi_capture* w, const saltus_event_capturing_options* o,
                        const saltusi_step* s) {
   const saltus_dims* d = &s->eval->sys.dims;
-  double floor = o->floor > 0.0 ? o->floor : 64.0 * DBL_EPSILON * fmax(1.0, fabs(s->t) + s->h);
+  double floor = o->floor > 0.0 ? o->floor : 64.0 * DBL_EPSILON * (fabs(s->t) + s->h);
   w->width = fmin(fmax(o->bracket * pow(s->h, w->rk.method->order + 1), floor), s->h);
   w->t = s->t;
   w->left = s->h;

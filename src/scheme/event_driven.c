@@ -58,7 +58,7 @@ static saltus_status step(void* work, const void* options, const saltusi_step* s
   saltusi_capture* w = work;
   int nc = s->eval->sys.dims.nc;
   size_t bytes = (size_t)nc * sizeof(saltusi_impact_series);
-  double rounding = 64.0 * DBL_EPSILON * fmax(1.0, fabs(s->t) + s->h);
+  double rounding = 64.0 * DBL_EPSILON * (fabs(s->t) + s->h);
   const saltus_event_capturing_options capturing = {
       .bracket = 0.0, .floor = fmax(o->tolerance, rounding), .projection = 1};
   w->exact = true;

@@ -257,7 +257,7 @@ static saltus_status build(const saltus_scheme_def* def, const saltusi_scheme_op
                           .memory = memory,
                           .bytes = bytes,
                           .log = def->log,
-                          .eval = {.sys = *def->system},
+                          .eval = {.sys = *def->system, .cancel = def->cancel},
                           .options = block + options_at,
                           .work = block + work_at};
     if (def->options != NULL) {
@@ -355,7 +355,8 @@ saltus_status saltusi_scheme_explain(const saltus_scheme* scheme, saltus_status 
                 "scheme %s: at t = %.17g the mass matrix is singular or not finite, or joints "
                 "depend on each other",
                 scheme->ops->info.name, t);
-  } else if (status != SALTUS_OK && status != SALTUS_ERR_ACCUMULATION) { /* that one is told */
+  } else if (status != SALTUS_OK && status != SALTUS_ERR_STOPPED &&
+             status != SALTUS_ERR_ACCUMULATION) { /* that one is told */
     saltusi_log(scheme->log, SALTUS_LEVEL_ERROR,
                 "scheme %s: the step from t = %.17g with h = %g failed: %s", scheme->ops->info.name,
                 t, h, saltus_status_text(status));
@@ -371,6 +372,9 @@ saltus_status saltusi_scheme_try(saltus_scheme* scheme, double t, double h,
                                  .joint_impulses = scheme->joint_impulses,
                                  .events = scheme->events,
                                  .h = h};
+  if (saltusi_cancelled(&scheme->eval)) {
+    return SALTUS_ERR_STOPPED;
+  }
   saltusi_step step = {
       .eval = &scheme->eval,
       .t = t,
@@ -394,6 +398,9 @@ saltus_status saltusi_scheme_try(saltus_scheme* scheme, double t, double h,
   };
   saltus_status status = scheme->ops->step(scheme->work, scheme->options, &step);
   scheme->eval.work.steps++;
+  if (status != SALTUS_OK && saltusi_cancelled(&scheme->eval)) {
+    status = SALTUS_ERR_STOPPED; /* whatever it ran into after it was told to end */
+  }
   if (status == SALTUS_OK && !(all_finite(dims->nq, to->q) && all_finite(dims->nv, to->v))) {
     status = SALTUS_RETRY_NAN;
   }

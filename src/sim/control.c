@@ -186,7 +186,7 @@ static void choose_limits(saltus_sim* sim, double limit) {
     return;
   }
   const saltus_control_options* o = &c->options;
-  double least = 64.0 * DBL_EPSILON * fmax(1.0, fabs(sim->now.t) + limit);
+  double least = 64.0 * DBL_EPSILON * (fabs(sim->now.t) + limit);
   c->h_min = fmax(o->h_min > 0.0 ? o->h_min : 1e-12 * limit, least);
   c->h_max = o->h_max > 0.0 ? o->h_max : 0.1 * limit;
   c->h = fmin(c->h_max, fmax(c->h_min, o->h_first > 0.0 ? o->h_first : 1e-3 * limit));

@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "scheme/scheme_ops.h"
 
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
@@ -212,6 +213,7 @@ saltus_status saltus_sim_create(const saltus_sim_def* def, saltus_sim** out) {
                               .atol_q = def->atol_q,
                               .atol_v = def->atol_v,
                               .system = def->system,
+                              .cancel = def->cancel,
                               .log = def->log,
                               .allocator = def->allocator};
   status = saltus_scheme_create(&scheme, &sim->scheme);
@@ -312,7 +314,14 @@ saltus_status saltus_sim_step(saltus_sim* sim) {
   return status == SALTUS_OK ? saltusi_watch_frame(sim, false) : status;
 }
 
-/* Asks whether to go on, now and then. */
+/* Somebody wants no more: those who watch get the present state. */
+static saltus_status leave(saltus_sim* sim) {
+  saltus_status status = saltusi_watch_leave(sim);
+  saltusi_log(sim->def.log, SALTUS_LEVEL_WARNING, "simulation: stopped at t = %.17g", sim->now.t);
+  return status != SALTUS_OK ? status : SALTUS_ERR_STOPPED;
+}
+
+/* Whether to go on after a step: the progress callback is asked now and then. */
 static saltus_status ask(saltus_sim* sim, double t_end) {
   const saltus_progress* progress = &sim->def.progress;
   long long every = progress->every > 0 ? progress->every : 1024;
@@ -320,12 +329,49 @@ static saltus_status ask(saltus_sim* sim, double t_end) {
       progress->report(progress->user, sim->now.t, t_end, sim->step) == SALTUS_OK) {
     return SALTUS_OK;
   }
-  saltusi_log(sim->def.log, SALTUS_LEVEL_WARNING, "simulation: stopped at t = %.17g", sim->now.t);
-  return SALTUS_ERR_STOPPED;
+  return leave(sim);
+}
+
+/* The end of a run: whoever cancelled it gets the last state. */
+static saltus_status end_run(saltus_sim* sim, saltus_status status) {
+  bool cancelled = sim->def.cancel != NULL && *sim->def.cancel != 0;
+  return status == SALTUS_ERR_STOPPED && cancelled ? leave(sim) : status;
 }
 
 static bool has_fixed_steps(const saltus_sim* sim) {
   return sim->control == NULL && !saltusi_scheme_info(sim->scheme)->chooses_step;
+}
+
+/* Shortest run of a scheme that chooses its steps, s: these resolve time to a few 1e-15 s. */
+static const double shortest_run = 1e-12;
+
+saltus_status saltus_sim_check_end(const saltus_sim* sim, double t_end) {
+  saltus_log log = sim->def.log;
+  double t0 = sim->def.t0;
+  if (!(t_end >= t0)) {
+    return refuse(log, "the end", t_end, "a time after the start");
+  }
+  double t = fmax(fabs(t0), fabs(t_end));
+  bool far = t > 1e300;
+  double resolution = far ? t : nextafter(t, INFINITY) - t;
+  bool step = has_fixed_steps(sim) && sim->def.h < resolution;
+  if (step || (!far && sim->def.record_dt > 0.0 && sim->def.record_dt < resolution)) {
+    saltusi_log(log, SALTUS_LEVEL_ERROR,
+                "simulation: the %s %g s is below the resolution of time at t = %.17g s, %g s",
+                step ? "step" : "time between frames", step ? sim->def.h : sim->def.record_dt, t,
+                resolution);
+    return SALTUS_ERR_RANGE;
+  }
+  const saltus_scheme_info* scheme = saltusi_scheme_info(sim->scheme);
+  double span = t_end - t0;
+  if (scheme->chooses_step && span > 0.0 && span < shortest_run) {
+    saltusi_log(log, SALTUS_LEVEL_ERROR,
+                "simulation: the run lasts %g s; with scheme %s it must last at least %g s: give a "
+                "fixed step, or another unit of time",
+                span, scheme->name, shortest_run);
+    return SALTUS_ERR_RANGE;
+  }
+  return SALTUS_OK;
 }
 
 saltus_status saltus_sim_run(saltus_sim* sim, long long steps) {
@@ -335,7 +381,10 @@ saltus_status saltus_sim_run(saltus_sim* sim, long long steps) {
     return SALTUS_ERR_UNSUPPORTED;
   }
   double t_end = sim->def.t0 + (double)steps * sim->def.h;
-  saltus_status status = sim->step == 0 ? saltusi_watch_frame(sim, true) : SALTUS_OK;
+  saltus_status status = saltus_sim_check_end(sim, t_end);
+  if (status == SALTUS_OK && sim->step == 0) {
+    status = saltusi_watch_frame(sim, true);
+  }
   while (status == SALTUS_OK && sim->step < steps) {
     status = advance_fixed(sim);
     if (status == SALTUS_OK) {
@@ -345,14 +394,17 @@ saltus_status saltus_sim_run(saltus_sim* sim, long long steps) {
       status = ask(sim, t_end);
     }
   }
-  return status;
+  return end_run(sim, status);
 }
 
 saltus_status saltus_sim_run_until(saltus_sim* sim, double t_end) {
-  if (has_fixed_steps(sim)) {
+  saltus_status status = saltus_sim_check_end(sim, t_end);
+  if (status == SALTUS_OK && has_fixed_steps(sim)) {
     return saltus_sim_run(sim, saltus_sim_step_count(sim->def.t0, t_end, sim->def.h, NULL));
   }
-  saltus_status status = sim->step == 0 ? saltusi_watch_frame(sim, true) : SALTUS_OK;
+  if (status == SALTUS_OK && sim->step == 0) {
+    status = saltusi_watch_frame(sim, true);
+  }
   while (status == SALTUS_OK && sim->now.t < t_end) {
     status = advance(sim, t_end);
     if (status == SALTUS_OK) {
@@ -362,7 +414,7 @@ saltus_status saltus_sim_run_until(saltus_sim* sim, double t_end) {
       status = ask(sim, t_end);
     }
   }
-  return status;
+  return end_run(sim, status);
 }
 
 long long saltus_sim_step_count(double t0, double t_end, double h, double* h_out) {
@@ -372,7 +424,7 @@ long long saltus_sim_step_count(double t0, double t_end, double h, double* h_out
   if (h_out != NULL) {
     *h_out = (t_end - t0) / count;
   }
-  return (long long)count;
+  return count < 0x1p63 ? (long long)count : LLONG_MAX;
 }
 
 long long saltus_sim_steps_done(const saltus_sim* sim) {

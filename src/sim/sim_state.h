@@ -96,4 +96,7 @@ saltus_status saltusi_watch_step(saltus_sim* sim, const saltus_step_report* repo
 /* The frame of the present instant, when it is due: on the beat of steps, or in any case. */
 saltus_status saltusi_watch_frame(saltus_sim* sim, bool due);
 
+/* The frame of the present instant, where a run ends early; not a second time. */
+saltus_status saltusi_watch_leave(saltus_sim* sim);
+
 #endif

@@ -59,9 +59,9 @@ static bool at_times(const saltus_sim* sim) {
   return sim->def.record_dt > 0.0 || sim->def.record_time_count > 0;
 }
 
-/* Two times that differ by rounding alone are one. */
-static double rounding(double t) {
-  return 16.0 * DBL_EPSILON * fmax(1.0, fabs(t));
+/* Two times that differ by rounding alone are one. Times are sums that begin with t0. */
+static double rounding(const saltus_sim* sim, double t) {
+  return 16.0 * DBL_EPSILON * fmax(fabs(sim->def.t0), fabs(t));
 }
 
 /* The next time of a frame; infinite past the last. */
@@ -78,11 +78,13 @@ void saltusi_watch_resume(saltus_sim* sim) {
   if (!at_times(sim)) {
     return;
   }
+  double past = sim->now.t + rounding(sim, sim->now.t);
   if (sim->def.record_dt > 0.0) {
-    double number = floor((sim->now.t - sim->def.t0) / sim->def.record_dt);
-    sim->record_number = (long long)fmax(0.0, fmin(number, 9e15));
+    double number = floor((past - sim->def.t0) / sim->def.record_dt) - 1.0;
+    sim->record_number = (long long)fmax(0.0, fmin(number, 0x1p62));
   }
-  while (next_time(sim) <= sim->now.t + rounding(sim->now.t)) {
+  int most = sim->def.record_dt > 0.0 ? 3 : sim->def.record_time_count;
+  for (int i = 0; i < most && next_time(sim) <= past; i++) {
     sim->record_number++;
   }
 }
@@ -394,7 +396,7 @@ static saltus_status frame_at(saltus_sim* sim, inside* in, double t, saltus_side
   }
   sim->shown.t = t;
   if (side == SALTUS_RIGHT) {
-    in->told = take_impacts(sim, in->report, in->told, t + rounding(t));
+    in->told = take_impacts(sim, in->report, in->told, t + rounding(sim, t));
   }
   if (!known) {
     take_share(sim, in->end > in->from ? (t - in->from) / (in->end - in->from) : 1.0);
@@ -425,16 +427,20 @@ static saltus_status frames_inside(saltus_sim* sim, const saltus_step_report* re
   memset(sim->lasting_taken, 0, rows * sizeof(double));
   saltus_status status = SALTUS_OK;
   while (status == SALTUS_OK) {
-    double asked = at_times(sim) ? next_time(sim) : INFINITY;
-    double jump = next_impact(sim, &in);
-    double t = isfinite(jump) && jump <= asked + rounding(jump) ? jump : asked;
-    if (!(t <= t1 + rounding(t1))) {
+    if (sim->def.cancel != NULL && *sim->def.cancel != 0) {
+      status = SALTUS_ERR_STOPPED;
       break;
     }
-    t = t >= t1 - rounding(t1) ? t1 : fmax(t, in.from);
-    sim->record_number += asked <= t + rounding(t);
+    double asked = at_times(sim) ? next_time(sim) : INFINITY;
+    double jump = next_impact(sim, &in);
+    double t = isfinite(jump) && jump <= asked + rounding(sim, jump) ? jump : asked;
+    if (!(t <= t1 + rounding(sim, t1))) {
+      break;
+    }
+    t = t >= t1 - rounding(sim, t1) ? t1 : fmax(t, in.from);
+    sim->record_number += asked <= t + rounding(sim, t);
     bool seen = sim->sums[SALTUSI_SUM_TIME] >= t; /* left of the jump, by the frame before */
-    if (jump <= t + rounding(t) && !seen) {
+    if (jump <= t + rounding(sim, t) && !seen) {
       status = frame_at(sim, &in, t, SALTUS_LEFT);
     }
     if (status == SALTUS_OK) {
@@ -511,6 +517,12 @@ saltus_status saltusi_watch_step(saltus_sim* sim, const saltus_step_report* repo
   take_impacts(sim, report, told, INFINITY);
   take_rest(sim);
   return first;
+}
+
+saltus_status saltusi_watch_leave(saltus_sim* sim) {
+  bool told = sim->sums[SALTUSI_SUM_TIME] == sim->now.t;
+  return sim->def.recorder_count == 0 || told ? SALTUS_OK
+                                              : tell_frame(sim, &sim->now, sim->ledger->total);
 }
 
 saltus_status saltusi_watch_frame(saltus_sim* sim, bool due) {

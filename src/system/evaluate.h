@@ -15,6 +15,7 @@
 typedef struct saltusi_eval {
   saltus_system sys;
   saltus_work work;
+  const volatile int* cancel; /* NULL, or not 0 once the caller wants no more */
   void* scratch;
   double* q_shifted; /* [nq] for differences */
   double* v_shifted; /* [nv] */
@@ -28,6 +29,11 @@ void saltusi_eval_layout(saltusi_eval* eval, saltus_arena* arena);
 static inline saltus_point saltusi_at(const saltusi_eval* eval, double t, const double* q,
                                       const double* v) {
   return (saltus_point){.t = t, .q = q, .v = v, .scratch = eval->scratch};
+}
+
+/* The caller wants no more: what iterates ends with SALTUS_ERR_STOPPED. */
+static inline bool saltusi_cancelled(const saltusi_eval* eval) {
+  return eval->cancel != NULL && *eval->cancel != 0;
 }
 
 static inline void saltusi_force(saltusi_eval* eval, const saltus_point* at, double* F) {

@@ -496,7 +496,7 @@ class Recordings(Cli):
         self.wait_for_states(path, process)
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=60)
-        self.assertEqual(process.returncode, 1)
+        self.assertEqual(process.returncode, 130)
         self.assertIn('stopped at t =', err)
         self.assertIn('then stopped', out)
         info = json.loads(saltus('info', path, '--json').stdout)
