@@ -4,6 +4,7 @@
  * adaptive.c - the loop of attempts and events (section 4).
  */
 #include "adaptive/adaptive.h"
+#include "adaptive/hunt.h"
 #include "base/log.h"
 #include "math/dense.h"
 
@@ -37,8 +38,8 @@ static saltus_status follow_flights(saltusi_adaptive* w, double t, const double*
     }
     if (w->gap[key] > far) {
       c->touching = 0.0;
-    } else if (w->flown[key]) {
-      c->height += saltusi_find_height(w, key, s);
+    } else if (s > 0.0) {
+      c->height += saltusi_hunt_height(w, key, fmin(1.0, s / w->h));
     }
   }
   return status;

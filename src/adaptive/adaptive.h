@@ -18,6 +18,7 @@
 #ifndef SALTUSI_ADAPTIVE_H
 #define SALTUSI_ADAPTIVE_H
 
+#include "adaptive/course.h"
 #include "saltus/event.h"
 #include "saltus/work.h"
 #include "solve/friction_step.h"
@@ -91,11 +92,12 @@ typedef struct saltusi_adaptive_settings {
 
 /* Kinds of events that end a step. */
 typedef enum saltusi_found_kind {
-  SALTUSI_FOUND_HIT,   /* an open contact closes its gap */
-  SALTUSI_FOUND_OPEN,  /* the force of a closed one ends */
-  SALTUSI_FOUND_STOP,  /* the slip of a sliding one ends */
-  SALTUSI_FOUND_SLIDE, /* the friction of a sticking one reaches its bound */
-  SALTUSI_FOUND_DECIDE /* an idle contact is about to penetrate */
+  SALTUSI_FOUND_HIT,    /* an open contact closes its gap */
+  SALTUSI_FOUND_OPEN,   /* the force of a closed one ends */
+  SALTUSI_FOUND_STOP,   /* the slip of a sliding one ends */
+  SALTUSI_FOUND_SLIDE,  /* the friction of a sticking one reaches its bound */
+  SALTUSI_FOUND_DECIDE, /* an idle contact is about to penetrate */
+  SALTUSI_FOUND_SWITCH  /* a formula changes its branch */
 } saltusi_found_kind;
 
 typedef struct saltusi_found {
@@ -105,15 +107,14 @@ typedef struct saltusi_found {
   double origin; /* where the event is; a force event switches a little later */
 } saltusi_found;
 
-enum { SALTUSI_NODES = 11, SALTUSI_CHEBYSHEV = 9, SALTUSI_ADAPTIVE_STAGES = 16 };
+enum { SALTUSI_NODES = 11, SALTUSI_ADAPTIVE_STAGES = 16 };
 
 /* Numbers of one integration, for those who want to know what it cost. */
 typedef struct saltusi_adaptive_counts {
   long long steps, rejections, rates, decisions, events, jumps, switches;
+  long long enclosures;
   double residual_velocity, residual_impulse; /* of the worst decision in this step */
 } saltusi_adaptive_counts;
-
-typedef struct saltusi_adaptive saltusi_adaptive;
 
 /* The motion of an attempt, for dense output: y0 and n coefficients for each power or part. */
 typedef struct saltusi_motion {
@@ -135,6 +136,8 @@ typedef struct saltusi_adaptive_ops {
   void (*dense)(const saltusi_motion* m, double theta, int first, int count, double* y);
   /* dy/dt */
   void (*dense_rate)(const saltusi_motion* m, double theta, int first, int count, double* dy);
+  /* coefficients of the powers 0 .. dense_degree of theta: [powers x count], of the first components */
+  void (*powers)(const saltusi_motion* m, int count, double* coefficient);
   /* of the accepted attempt: about 1 where stability limits an explicit method */
   double (*stiffness)(const saltusi_adaptive* w);
 } saltusi_adaptive_ops;
@@ -228,11 +231,8 @@ struct saltusi_adaptive {
   double* slip_limit; /* [nv] tolerance of velocities while a spatial contact slides slowly */
   double slip_least;  /* m/s, slowest slip of a spatial contact at the start of the step */
   double slip_floor;  /* m/s, a spatial contact that slides slower stops */
-  double* node_gap;   /* [nodes x nc] */
-  double* node_y;     /* [nodes x (nq + nv)] */
   double* node_rate;  /* [nodes x nl] forces */
-  double* flight;     /* [nc x (chebyshev + 1)] integral of U of touching contacts */
-  bool* flown;        /* [nc] */
+  saltusi_courses course;
   saltusi_found* found;
   int found_count;
   double* probe;      /* [ny] */
@@ -274,6 +274,7 @@ struct saltusi_adaptive {
   double* u_before;    /* [nl] relative velocities */
   double* u_after;     /* [nl] */
   double* v_spare;     /* [nv] */
+  double* v_struck;    /* [nv] before an impact or a closing */
   double* q_spare;     /* [nq] */
   double* x_start;     /* [nv] direction of a bounce */
   double* x_end;       /* [nv] */
@@ -372,6 +373,10 @@ saltus_status saltusi_mode_impulse_scale(saltusi_adaptive* w, double t, const do
 saltus_status saltusi_mode_project(saltusi_adaptive* w, double t, double* y);
 /* Velocities alone; kick: contacts of w->kicked get the tangential velocity of w->kick. */
 saltus_status saltusi_mode_project_velocity(saltusi_adaptive* w, double t, double* y, bool kick);
+/* Positions alone, of joints and closed contacts. */
+saltus_status saltusi_mode_project_closed(saltusi_adaptive* w, double t, double* y);
+/* Velocities alone, along the forces of the mode: sliding contacts rub while they close. */
+saltus_status saltusi_mode_close_velocity(saltusi_adaptive* w, double t, double* y);
 /* Positions alone, of joints and the contacts in w->set. */
 saltus_status saltusi_mode_project_positions(saltusi_adaptive* w, double t, double* y, int count);
 /* x <- P x: M^-1 with joints eliminated; saltusi_mode_joints first. */
@@ -416,10 +421,6 @@ saltus_status saltusi_spatial_kick(saltusi_adaptive* w, double t, double* y);
 
 /* find.c */
 saltus_status saltusi_find_events(saltusi_adaptive* w);
-/* Integral of U of a touching contact over the first part theta of the step. */
-double saltusi_find_flight(const saltusi_adaptive* w, int key, double theta);
-/* What a touching contact rises in the first s seconds of the motion at hand. */
-double saltusi_find_height(saltusi_adaptive* w, int key, double s);
 
 /* transition.c */
 saltus_status saltusi_adaptive_settle(saltusi_adaptive* w, double t, double* y, int count,

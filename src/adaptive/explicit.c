@@ -118,6 +118,16 @@ static void dense_rate5(const saltusi_motion* m, double theta, int first, int co
   }
 }
 
+static void powers5(const saltusi_motion* m, int count, double* coefficient) {
+  size_t n = (size_t)count;
+  for (size_t i = 0; i < n; i++) {
+    coefficient[i] = m->y0[i];
+    for (size_t p = 0; p < 4; p++) {
+      coefficient[(p + 1) * n + i] = m->h * m->Q[p * (size_t)m->n + i];
+    }
+  }
+}
+
 /* The difference between y' of the dense output and the dynamics, at the middle of the step: it sees
  * what the embedded estimate misses at coarse tolerances. */
 static saltus_status defect(saltusi_adaptive* w, double h, double* error) {
@@ -138,6 +148,7 @@ static saltus_status defect(saltusi_adaptive* w, double h, double* error) {
 static saltus_status attempt5(saltusi_adaptive* w, double h, double* error) {
   w->h = h;
   w->motion = (saltusi_motion){.y0 = w->y0, .Q = w->Q, .n = w->ny, .h = h};
+  saltusi_course_forget(w);
   memcpy(w->K, w->rate0, (size_t)w->ny * sizeof(double));
   saltus_status status =
       take_stages(w, h, saltusi_dopri5_c, &saltusi_dopri5_a[0][0], SALTUSI_DOPRI5_STRIDE, 1, 6);
@@ -171,6 +182,7 @@ const saltusi_adaptive_ops saltusi_adaptive_dopri5 = {
     .prepare = prepare5,
     .dense = dense5,
     .dense_rate = dense_rate5,
+    .powers = powers5,
     .stiffness = stiffness5,
 };
 
@@ -179,6 +191,7 @@ const saltusi_adaptive_ops saltusi_adaptive_dopri5 = {
 static saltus_status attempt8(saltusi_adaptive* w, double h, double* error) {
   w->h = h;
   w->motion = (saltusi_motion){.y0 = w->y0, .Q = w->Q, .n = w->ny, .h = h};
+  saltusi_course_forget(w);
   memcpy(w->K, w->rate0, (size_t)w->ny * sizeof(double));
   saltus_status status =
       take_stages(w, h, saltusi_dop853_c, &saltusi_dop853_a[0][0], SALTUSI_DOP853_STRIDE, 1, 12);
@@ -251,6 +264,25 @@ static void dense_rate8(const saltusi_motion* m, double theta, int first, int co
   }
 }
 
+/* The nested form, multiplied out from the inside: times theta, and times 1 - theta, in turn. */
+static void powers8(const saltusi_motion* m, int count, double* coefficient) {
+  size_t n = (size_t)count;
+  for (size_t i = 0; i < n; i++) {
+    double c[8] = {0.0};
+    for (int p = 6; p >= 0; p--) {
+      c[0] += m->Q[(size_t)p * (size_t)m->n + i];
+      for (int k = 7; k > 0; k--) {
+        c[k] = p % 2 == 0 ? c[k - 1] : c[k] - c[k - 1];
+      }
+      c[0] = p % 2 == 0 ? 0.0 : c[0];
+    }
+    c[0] = m->y0[i];
+    for (size_t k = 0; k < 8; k++) {
+      coefficient[k * n + i] = c[k];
+    }
+  }
+}
+
 const saltusi_adaptive_ops saltusi_adaptive_dop853 = {
     .name = "dop853",
     .order = 8,
@@ -260,5 +292,6 @@ const saltusi_adaptive_ops saltusi_adaptive_dop853 = {
     .prepare = prepare8,
     .dense = dense8,
     .dense_rate = dense_rate8,
+    .powers = powers8,
     .stiffness = stiffness8,
 };

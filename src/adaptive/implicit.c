@@ -267,6 +267,7 @@ static void finish(saltusi_adaptive* w, double h) {
 static saltus_status attempt(saltusi_adaptive* w, double h, double* error) {
   w->h = h;
   w->motion = (saltusi_motion){.y0 = w->y0, .Q = w->Q, .n = w->ny, .h = h};
+  saltusi_course_forget(w);
   saltusi_adaptive_scale(w, w->y0, w->y0);
   for (int pass = 0; pass < 2; pass++) {
     bool fresh = !(w->memory->jacobian_age >= 0.0 && w->memory->jacobian_age < KEPT_STEPS);
@@ -318,6 +319,16 @@ static void dense_rate(const saltusi_motion* m, double theta, int first, int cou
   }
 }
 
+static void powers(const saltusi_motion* m, int count, double* coefficient) {
+  size_t n = (size_t)count;
+  for (size_t i = 0; i < n; i++) {
+    coefficient[i] = m->y0[i];
+    for (size_t p = 0; p < 3; p++) {
+      coefficient[(p + 1) * n + i] = m->Q[p * (size_t)m->n + i];
+    }
+  }
+}
+
 /* h times a bound of the largest eigenvalue of y'' = a(q, y'), in units of what an explicit method
  * bears. */
 static double stiffness(const saltusi_adaptive* w) {
@@ -346,5 +357,6 @@ const saltusi_adaptive_ops saltusi_adaptive_radau5 = {
     .prepare = prepare,
     .dense = dense,
     .dense_rate = dense_rate,
+    .powers = powers,
     .stiffness = stiffness,
 };

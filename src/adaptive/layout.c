@@ -89,6 +89,7 @@ static void layout_states(saltusi_adaptive* w, bool implicit, saltus_arena* aren
   w->scale_l = SALTUS_PUSH(arena, double, w->nl);
   w->delta = SALTUS_PUSH(arena, double, w->nv);
   w->v_spare = SALTUS_PUSH(arena, double, w->nv);
+  w->v_struck = SALTUS_PUSH(arena, double, w->nv);
   w->q_spare = SALTUS_PUSH(arena, double, w->nq);
   w->x_start = SALTUS_PUSH(arena, double, w->nv);
   w->x_end = SALTUS_PUSH(arena, double, w->nv);
@@ -107,11 +108,7 @@ static void layout_events(saltusi_adaptive* w, saltus_arena* arena) {
   w->gap_start = SALTUS_PUSH(arena, double, nc);
   w->slip_start = SALTUS_PUSH(arena, double, 2 * nc);
   w->slip_limit = SALTUS_PUSH(arena, double, w->nv);
-  w->node_gap = SALTUS_PUSH2(arena, double, SALTUSI_NODES, nc);
-  w->node_y = SALTUS_PUSH2(arena, double, SALTUSI_NODES, w->nq + w->nv);
   w->node_rate = SALTUS_PUSH2(arena, double, SALTUSI_NODES, w->nl);
-  w->flight = SALTUS_PUSH2(arena, double, nc, SALTUSI_CHEBYSHEV + 1);
-  w->flown = SALTUS_PUSH(arena, bool, nc);
   w->found = SALTUS_PUSH(arena, saltusi_found, 4 * nc);
   w->mode_kept = SALTUS_PUSH(arena, saltusi_contact_memory, nc);
   w->mode_old = SALTUS_PUSH(arena, saltusi_contact_memory, nc);
@@ -147,6 +144,20 @@ static void layout_events(saltusi_adaptive* w, saltus_arena* arena) {
   w->u_impact = SALTUS_PUSH(arena, double, 2 * nc);
 }
 
+static void layout_course(saltusi_adaptive* w, saltus_arena* arena) {
+  const saltus_system* sys = &w->sys_copy;
+  const saltus_enclosure_ops* ops = sys->ops->enclosure;
+  saltusi_courses* c = &w->course;
+  c->power = SALTUS_PUSH2(arena, double, SALTUSI_POWERS, w->nq + w->nv);
+  int jet = SALTUS_JET_ORDER + 1;
+  for (int i = 0; ops != NULL && i < SALTUSI_PIECES; i++) {
+    c->piece[i].t = SALTUS_PUSH(arena, saltus_interval, jet);
+    c->piece[i].q = SALTUS_PUSH2(arena, saltus_interval, w->nq, jet);
+    c->piece[i].v = SALTUS_PUSH2(arena, saltus_interval, w->nv, jet);
+  }
+  c->scratch = SALTUS_PUSH(arena, char, ops != NULL ? (int)ops->bytes(sys->self) : 0);
+}
+
 void saltusi_adaptive_layout(saltusi_adaptive* w, const saltus_system* sys, bool implicit,
                              saltus_arena* arena) {
   w->sys_copy = *sys;
@@ -166,4 +177,5 @@ void saltusi_adaptive_layout(saltusi_adaptive* w, const saltus_system* sys, bool
   layout_rows(w, arena);
   layout_states(w, implicit, arena);
   layout_events(w, arena);
+  layout_course(w, arena);
 }

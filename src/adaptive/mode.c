@@ -478,7 +478,10 @@ saltus_status saltusi_mode_project_positions(saltusi_adaptive* w, double t, doub
   return w->held > 0 ? close_gaps(w, t, y) : SALTUS_OK;
 }
 
-saltus_status saltusi_mode_project_velocity(saltusi_adaptive* w, double t, double* y, bool kick) {
+/* Velocities of the held rows to zero, or to the kick; along the normals and tangents, or (friction)
+ * along the forces of the mode. */
+static saltus_status shift_velocities(saltusi_adaptive* w, double t, double* y, bool kick,
+                                      bool friction) {
   double* v = y + w->nq;
   saltus_point at = saltusi_at(w->eval, t, y, v);
   saltus_status status = saltusi_linear_assemble(w->eval, &w->mass, &at, 1.0, 0.0, 0.0);
@@ -492,7 +495,12 @@ saltus_status saltusi_mode_project_velocity(saltusi_adaptive* w, double t, doubl
     }
   }
   saltusi_mode_rows(w, t, y, false);
-  make_operator(w, false);
+  for (int key = 0; friction && key < w->nc; key++) {
+    if (saltusi_mode_pressed(w, key) && slides(w, key)) {
+      find_direction(w, v, key);
+    }
+  }
+  make_operator(w, friction);
   for (int i = 0; i < w->held; i++) {
     int row = w->held_row[i];
     int key = w->held_key[i];
@@ -506,6 +514,19 @@ saltus_status saltusi_mode_project_velocity(saltusi_adaptive* w, double t, doubl
     saltusi_add_scaled(w->nv, -w->right[i], w->column + (size_t)i * (size_t)w->nv, v);
   }
   return status;
+}
+
+saltus_status saltusi_mode_project_velocity(saltusi_adaptive* w, double t, double* y, bool kick) {
+  return shift_velocities(w, t, y, kick, false);
+}
+
+saltus_status saltusi_mode_close_velocity(saltusi_adaptive* w, double t, double* y) {
+  return shift_velocities(w, t, y, false, true);
+}
+
+saltus_status saltusi_mode_project_closed(saltusi_adaptive* w, double t, double* y) {
+  find_held(w, false);
+  return w->held > 0 ? close_gaps(w, t, y) : SALTUS_OK;
 }
 
 saltus_status saltusi_mode_project(saltusi_adaptive* w, double t, double* y) {

@@ -97,6 +97,15 @@ static void report_impact(saltusi_adaptive* w, double t, int count, saltus_event
   }
 }
 
+/* Whether a planar contact moves along its tangent; its sense. */
+static double moving_sense(const saltusi_adaptive* w, const double* y, int key) {
+  if (w->mu[key] == 0.0 || w->tangents[key] != 1) {
+    return 0.0;
+  }
+  double slip = velocity_of(w, y, key, 1);
+  return fabs(slip) <= saltusi_slip_rounding(w) ? 0.0 : slip > 0.0 ? 1.0 : -1.0;
+}
+
 /* Whether a rebound is so small that closing the contact costs nothing (section 5a). The
  * acceleration is that with the candidates so far in their old status. */
 static saltus_status is_small_rebound(saltusi_adaptive* w, double t, const double* y, int key,
@@ -122,6 +131,10 @@ static saltus_status is_small_rebound(saltusi_adaptive* w, double t, const doubl
   int row = w->nj + w->base[key];
   memset(w->delta, 0, (size_t)w->nv * sizeof(double));
   saltusi_row_add(&w->row, row, 1.0, w->delta);
+  double sense = moving_sense(w, y, key);
+  if (sense != 0.0) { /* what is left of the bounces also rubs */
+    saltusi_row_add(&w->row, row + 1, -w->mu[key] * sense, w->delta);
+  }
   saltusi_mode_inverse(w, w->delta);
   double compliance = saltusi_row_dot(&w->row, row, w->delta);
   for (int i = 0; i < w->nv; i++) {
@@ -171,16 +184,51 @@ static saltus_status find_candidates(saltusi_adaptive* w, double t, const double
   return SALTUS_OK;
 }
 
+/* U := 0 of the candidates, along M^-1 (G_N - mu s G_T) where they slide: what is left of their bounces
+ * presses and rubs as they do (section 14.5c). Slip that would turn round stops instead. */
+static saltus_status close_candidates(saltusi_adaptive* w, double t, double* y, int candidates) {
+  enum { TURNS = 3 };
+  saltus_status status = SALTUS_OK;
+  for (int i = 0; i < candidates; i++) {
+    w->contact[w->cand[i]].mode = SALTUSI_STICK_IDLE;
+  }
+  status = saltusi_mode_project_closed(w, t, y);
+  saltusi_mode_rows(w, t, y, true);
+  memcpy(w->v_struck, saltusi_v_of(w, y), (size_t)w->nv * sizeof(double));
+  for (int i = 0; i < candidates; i++) {
+    saltusi_contact_memory* c = &w->contact[w->cand[i]];
+    double sense = moving_sense(w, y, w->cand[i]);
+    c->mode = sense != 0.0 ? SALTUSI_SLIP : SALTUSI_STICK_IDLE;
+    c->sense = sense != 0.0 ? sense : c->sense;
+  }
+  bool turned = true;
+  for (int k = 0; k < TURNS && turned && status == SALTUS_OK; k++) {
+    turned = false;
+    memcpy(y + w->nq, w->v_struck, (size_t)w->nv * sizeof(double));
+    status = saltusi_mode_close_velocity(w, t, y);
+    saltusi_mode_rows(w, t, y, true);
+    for (int i = 0; i < candidates; i++) {
+      int key = w->cand[i];
+      bool slides = saltusi_mode_of(w, key) == SALTUSI_SLIP;
+      if (slides && w->contact[key].sense * velocity_of(w, y, key, 1) < 0.0) {
+        w->contact[key].mode = SALTUSI_STICK;
+        turned = true;
+      }
+    }
+  }
+  return status;
+}
+
 /* The senses of slip of the candidates after their normal velocities are zero; those that hardly
  * move get U_T = 0 (pitfall 5: in this order). */
 static saltus_status stop_slow(saltusi_adaptive* w, double t, double* y, int candidates,
                                double rounding) {
-  for (int i = 0; i < candidates; i++) {
-    w->contact[w->cand[i]].mode = SALTUSI_SLIP;
-  }
-  saltus_status status = saltusi_mode_project(w, t, y);
+  saltus_status status = close_candidates(w, t, y, candidates);
   if (status != SALTUS_OK) {
     return status;
+  }
+  for (int i = 0; i < candidates; i++) {
+    w->contact[w->cand[i]].mode = SALTUSI_SLIP;
   }
   saltusi_mode_rows(w, t, y, true);
   bool any = false;
@@ -209,6 +257,62 @@ static saltus_status stop_slow(saltusi_adaptive* w, double t, double* y, int can
   return status;
 }
 
+/* Gaps that count as closed (section 2). */
+static double near_gap(const saltusi_adaptive* w, const double* y) {
+  double size = fmax(1.0, saltusi_max_abs(w->nq, y));
+  return fmax(64.0 * DBL_EPSILON * size, 1e-3 * w->atol_q_min);
+}
+
+static bool is_listed(const int* list, int count, int key) {
+  for (int i = 0; i < count; i++) {
+    if (list[i] == key) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* Contacts outside the impact that it closes at once join it: those that touch and are thrown back before
+ * they have left (section 14.5a). Their number. */
+static int join_thrown(saltusi_adaptive* w, double t, const double* y, int count, double rounding) {
+  double near = near_gap(w, y);
+  int joined = 0;
+  for (int key = 0; key < w->nc; key++) {
+    double u = velocity_of(w, y, key, 0);
+    const saltusi_contact_memory* c = &w->contact[key];
+    double flown = 4.0 * DBL_EPSILON * fmax(1.0, fabs(t)) * -u;
+    bool touches = c->touching != 0.0 ? c->height <= flown : w->gap[key] <= near;
+    if (u < -rounding && touches && !is_listed(w->members, count, key)) {
+      w->members[count + joined++] = key;
+    }
+  }
+  return joined;
+}
+
+/* The impact on those of the members that do not leave already, solved again from the velocities before
+ * until nobody else joins. */
+static saltus_status strike(saltusi_adaptive* w, double t, double* y, int* count, double rounding) {
+  saltus_status status = saltusi_mode_gaps(w, t, y);
+  memcpy(w->v_struck, saltusi_v_of(w, y), (size_t)w->nv * sizeof(double));
+  for (int joined = 1; status == SALTUS_OK && joined > 0;) {
+    memcpy(y + w->nq, w->v_struck, (size_t)w->nv * sizeof(double));
+    saltusi_mode_rows(w, t, y, true);
+    int struck = 0;
+    for (int i = 0; i < *count; i++) {
+      if (velocity_of(w, y, w->members[i], 0) <= rounding) {
+        w->set[struck++] = w->members[i];
+      }
+    }
+    status = saltusi_decide_impact(w, t, y, struck);
+    if (status == SALTUS_OK) {
+      saltusi_mode_rows(w, t, y, true);
+      joined = join_thrown(w, t, y, *count, rounding);
+      *count += joined;
+    }
+  }
+  return status;
+}
+
 static saltus_status settle(saltusi_adaptive* w, double t, double* y, int count, bool impact,
                             int depth) {
   memcpy(w->members, w->set, (size_t)count * sizeof(int));
@@ -220,12 +324,11 @@ static saltus_status settle(saltusi_adaptive* w, double t, double* y, int count,
   }
   saltus_status status = SALTUS_OK;
   if (impact && approaching) {
-    status = saltusi_decide_impact(w, t, y, count);
+    status = strike(w, t, y, &count, rounding);
     if (status != SALTUS_OK) {
       return status;
     }
     report_impact(w, t, count, SALTUS_EVENT_IMPACT);
-    saltusi_mode_rows(w, t, y, true);
   }
   int candidates = 0;
   status = find_candidates(w, t, y, count, rounding, &candidates);
@@ -339,19 +442,22 @@ static saltus_status decide_again(saltusi_adaptive* w, double t, double* y) {
 }
 
 static saltus_status on_hit(saltusi_adaptive* w, double t, double* y, const saltusi_found* found) {
-  double size = fmax(1.0, saltusi_max_abs(w->nq, y));
-  double near = fmax(64.0 * DBL_EPSILON * size, 1e-3 * w->atol_q_min);
+  double near = near_gap(w, y);
+  double still = 64.0 * DBL_EPSILON * fmax(1.0, saltusi_max_abs(w->nq, y));
   saltus_status status = saltusi_mode_gaps(w, t, y);
   if (status != SALTUS_OK) {
     return status;
   }
   saltusi_mode_rows(w, t, y, true);
+  double rounding = normal_rounding(w, y);
   int count = 0;
   for (int key = 0; key < w->nc; key++) {
+    const saltusi_contact_memory* c = &w->contact[key];
+    double u = velocity_of(w, y, key, 0);
     bool open = saltusi_mode_of(w, key) == SALTUSI_OPEN;
-    bool joins = !open || key == found->key ||
-                 (w->contact[key].touching == 0.0 && w->gap[key] <= near &&
-                  velocity_of(w, y, key, 0) <= 0.0);
+    bool touches = c->touching != 0.0 ? fabs(u) <= rounding && c->height <= still
+                                      : w->gap[key] <= near && u <= 0.0;
+    bool joins = !open || key == found->key || touches;
     for (int i = 0; i < w->found_count; i++) {
       joins = joins || (w->found[i].kind == SALTUSI_FOUND_HIT && w->found[i].key == key &&
                         w->found[i].theta <= found->theta * (1.0 + 1e-8));
@@ -368,6 +474,17 @@ static saltus_status on_hit(saltusi_adaptive* w, double t, double* y, const salt
   return status;
 }
 
+/* A contact that was opened although its acceleration does not lift it: within the rounding of its gap it
+ * does not come back (section 14.2). */
+static saltus_status lift_off(saltusi_adaptive* w, double t, const double* y, int key) {
+  double gamma = 0.0;
+  saltus_status status = saltusi_mode_gamma(w, t, y, key, &gamma);
+  if (!(gamma > 0.0)) {
+    w->contact[key].height = 64.0 * DBL_EPSILON * fmax(1.0, saltusi_max_abs(w->nq, y));
+  }
+  return status;
+}
+
 static saltus_status on_open(saltusi_adaptive* w, double t, double* y, int key) {
   saltusi_find_senses(w, t, y);
   int count = list_closed(w);
@@ -379,6 +496,8 @@ static saltus_status on_open(saltusi_adaptive* w, double t, double* y, int key) 
     if (status == SALTUS_RETRY_SMALLER) {
       return jam(w, t, y);
     }
+    mark_new(w);
+    return status == SALTUS_OK ? lift_off(w, t, y, key) : status;
   }
   mark_new(w);
   return status;
@@ -527,6 +646,9 @@ saltus_status saltusi_adaptive_transition(saltusi_adaptive* w, double t, double 
   case SALTUSI_FOUND_DECIDE:
     saltusi_find_senses(w, t, y);
     status = decide_again(w, t, y);
+    break;
+  case SALTUSI_FOUND_SWITCH: /* rows and forces may jump: all closed contacts are decided anew */
+    status = settle(w, t, y, list_closed(w), true, 0);
     break;
   }
   if (status == SALTUS_OK && w->spatial) {

@@ -1,0 +1,464 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * hunt.c - roots by exclusion.
+ */
+#include "adaptive/hunt.h"
+#include "math/dense.h"
+
+#include <float.h>
+
+/* Accuracy of roots that cost no evaluation of the dynamics, part of the step. */
+static const double fine = 1e-15;
+/* Pieces are not halved below these parts of a step, whatever the enclosures say. */
+static const double smallest_piece = 1e-13;
+static const double smallest_flight = 1e-12;
+
+/* Enclosures of one search; beyond it the step is halved. */
+enum { ENCLOSURES_MAX = 200000, STACK = 128, SAMPLES = 5, SAMPLED_PIECES = 8 };
+
+double saltusi_close_in(saltusi_function f, void* context, const double x[2], const double fx[2],
+                        double width) {
+  enum { MOST = 100 };
+  double x0 = x[0];
+  double x1 = x[1];
+  double f0 = fx[0];
+  double f1 = fx[1];
+  int side = 0;
+  for (int k = 1; k <= MOST && x1 - x0 > width; k++) {
+    double middle = k % 5 != 0 && f0 > f1 ? x0 + (x1 - x0) * f0 / (f0 - f1) : 0.5 * (x0 + x1);
+    if (!(middle > x0 && middle < x1)) {
+      middle = 0.5 * (x0 + x1);
+    }
+    if (!(middle > x0 && middle < x1)) {
+      break;
+    }
+    double value = f(context, middle);
+    if (value > 0.0) {
+      x0 = middle;
+      f0 = value;
+      f1 = side == -1 ? 0.5 * f1 : f1;
+      side = -1;
+    } else {
+      x1 = middle;
+      f1 = value;
+      f0 = side == 1 ? 0.5 * f0 : f0;
+      side = 1;
+      if (value == 0.0) {
+        break;
+      }
+    }
+  }
+  return x1;
+}
+
+/* ---- the function and its jets ------------------------------------------------------------- */
+
+/* State at theta; the ends are exact. */
+static const double* state_at(saltusi_adaptive* w, double theta, int count) {
+  if (theta == 0.0) {
+    return w->y0;
+  }
+  if (theta == 1.0) {
+    return w->y1;
+  }
+  w->ops->dense(&w->motion, theta, 0, count, w->probe);
+  return w->probe;
+}
+
+static double slip_at(saltusi_adaptive* w, double t, const double* y, int key, double sign) {
+  double u = saltusi_mode_velocity(w, t, y, key, 1);
+  if (w->tangents[key] == 1) {
+    return sign * u;
+  }
+  int first = w->nj + w->base[key] + 1;
+  double u2 = saltusi_row_dot(&w->row, first + 1, saltusi_v_of(w, y)) + w->row.b[first + 1];
+  return u * w->slip_start[2 * key] + u2 * w->slip_start[2 * key + 1] - w->slip_floor;
+}
+
+static double switch_at(const saltusi_hunt* s, double theta) {
+  saltusi_jet jet;
+  saltusi_course_along(s->w, theta, theta, 0, SALTUS_QUANTITY_SWITCH, s->key, &jet);
+  return s->sign * 0.5 * (jet.c[0].lo + jet.c[0].hi);
+}
+
+static double value_at(void* context, double theta) {
+  saltusi_hunt* s = context;
+  saltusi_adaptive* w = s->w;
+  double t = w->t + theta * w->h;
+  double f = 0.0;
+  if (s->what == SALTUSI_HUNT_GAP) {
+    s->status = saltusi_mode_gaps(w, t, state_at(w, theta, w->nq));
+    f = w->gap[s->key];
+  } else if (s->what == SALTUSI_HUNT_SLIP) {
+    f = slip_at(w, t, state_at(w, theta, w->nq + w->nv), s->key, s->sign);
+  } else {
+    f = switch_at(s, theta);
+  }
+  if (isnan(f)) {
+    s->status = SALTUS_RETRY_NAN;
+  }
+  return f + s->shift;
+}
+
+static saltus_interval add_scaled(saltus_interval x, double s, saltus_interval y) {
+  double lo = s >= 0.0 ? s * y.lo : s * y.hi;
+  double hi = s >= 0.0 ? s * y.hi : s * y.lo;
+  return (saltus_interval){nextafter(x.lo + lo, -INFINITY), nextafter(x.hi + hi, INFINITY)};
+}
+
+/* Order 2. */
+static void enclosed_jet(saltusi_hunt* s, double a, double b, saltusi_jet* jet) {
+  static const saltus_interval zero = {0.0, 0.0};
+  saltusi_adaptive* w = s->w;
+  saltusi_jet u[SALTUSI_VALUES];
+  if (s->what == SALTUSI_HUNT_GAP) {
+    saltusi_course_along(w, a, b, 2, SALTUS_QUANTITY_GAP, s->key, jet);
+  } else if (s->what == SALTUSI_HUNT_SLIP) {
+    saltusi_course_along(w, a, b, 2, SALTUS_QUANTITY_VELOCITY, s->key, u);
+    bool planar = w->tangents[s->key] == 1;
+    for (int k = 0; k <= 2; k++) {
+      jet->c[k] = add_scaled(zero, planar ? s->sign : w->slip_start[2 * s->key], u[1].c[k]);
+      if (!planar) {
+        jet->c[k] = add_scaled(jet->c[k], w->slip_start[2 * s->key + 1], u[2].c[k]);
+      }
+    }
+    jet->c[0].lo -= planar ? 0.0 : w->slip_floor;
+    jet->c[0].hi -= planar ? 0.0 : w->slip_floor;
+  } else {
+    saltusi_course_along(w, a, b, 2, SALTUS_QUANTITY_SWITCH, s->key, u);
+    for (int k = 0; k <= 2; k++) {
+      jet->c[k] = add_scaled(zero, s->sign, u[0].c[k]);
+    }
+  }
+  jet->c[0].lo += s->shift;
+  jet->c[0].hi += s->shift;
+}
+
+/* df/dtheta at a point, from the rows and the acceleration of the dense output. */
+static double slope_at(saltusi_hunt* s, double theta) {
+  saltusi_adaptive* w = s->w;
+  double t = w->t + theta * w->h;
+  const double* y = state_at(w, theta, w->nq + w->nv);
+  int first = w->nj + w->base[s->key];
+  if (s->what == SALTUSI_HUNT_GAP) {
+    return w->h * saltusi_mode_velocity(w, t, y, s->key, 0);
+  }
+  slip_at(w, t, y, s->key, s->sign);
+  w->ops->dense_rate(&w->motion, theta, w->nq, w->nv, w->probe_rate);
+  double sum = 0.0;
+  for (int k = 0; k < w->tangents[s->key]; k++) {
+    double part = w->tangents[s->key] == 1 ? s->sign : w->slip_start[2 * s->key + k];
+    sum +=
+        part * (saltusi_row_dot(&w->row, first + 1 + k, w->probe_rate) + w->row.c[first + 1 + k]);
+  }
+  return w->h * sum;
+}
+
+/* The range of samples, wider by as much again on either side: a guess, not a proof. */
+static saltus_interval range_of(const double* x, int n) {
+  double lo = x[0];
+  double hi = x[0];
+  for (int i = 1; i < n; i++) {
+    lo = fmin(lo, x[i]);
+    hi = fmax(hi, x[i]);
+  }
+  double spread = hi - lo;
+  return (saltus_interval){lo - spread, hi + spread};
+}
+
+static void sampled_jet(saltusi_hunt* s, double a, double b, saltusi_jet* jet) {
+  double f[SAMPLES];
+  double D[SAMPLES];
+  double W[SAMPLES - 1] = {0.0};
+  int n = a == b ? 1 : SAMPLES;
+  for (int i = 0; i < n; i++) {
+    double theta = a == b ? a : i == SAMPLES - 1 ? b : a + (b - a) * i / (SAMPLES - 1);
+    f[i] = value_at(s, theta);
+    D[i] = slope_at(s, theta);
+  }
+  for (int i = 0; i + 1 < n; i++) {
+    W[i] = 0.5 * (D[i + 1] - D[i]) * (SAMPLES - 1) / (b - a);
+  }
+  jet->c[0] = range_of(f, n);
+  jet->c[1] = range_of(D, n);
+  jet->c[2] = range_of(W, n > 1 ? n - 1 : 1);
+}
+
+static void jet_over(saltusi_hunt* s, double a, double b, saltusi_jet* jet) {
+  if (s->w->sys->ops->enclosure != NULL) {
+    enclosed_jet(s, a, b, jet);
+  } else {
+    sampled_jet(s, a, b, jet);
+  }
+}
+
+/* ---- pieces still to be searched ------------------------------------------------------------ */
+
+typedef struct piece {
+  double a, b;
+} piece;
+
+typedef struct stack {
+  piece at[STACK];
+  int count;
+  int taken;
+} stack;
+
+/* A system that is only sampled is looked at in several pieces at least. */
+static void begin(const saltusi_adaptive* w, stack* left, double end) {
+  int pieces = w->sys->ops->enclosure != NULL ? 1 : SAMPLED_PIECES;
+  *left = (stack){.count = pieces};
+  for (int i = 0; i < pieces; i++) {
+    int k = pieces - 1 - i;
+    left->at[i] = (piece){end * k / pieces, k == pieces - 1 ? end : end * (k + 1) / pieces};
+  }
+}
+
+static bool next(saltusi_hunt* s, stack* left, piece* p) {
+  if (left->count == 0 || s->status != SALTUS_OK) {
+    return false;
+  }
+  if (++left->taken > ENCLOSURES_MAX) {
+    s->status = SALTUS_RETRY_SMALLER;
+    return false;
+  }
+  *p = left->at[--left->count];
+  return true;
+}
+
+static void halve(stack* left, piece p) {
+  double m = 0.5 * (p.a + p.b);
+  left->at[left->count++] = (piece){m, p.b};
+  left->at[left->count++] = (piece){p.a, m};
+}
+
+/* ---- separated contacts, slip speeds (14.1) ------------------------------------------------- */
+
+/* The root of a piece at whose end f is not positive. */
+static double root_in(saltusi_hunt* s, piece p, double f_end) {
+  double f_start = value_at(s, p.a);
+  if (!(f_start > 0.0)) {
+    return p.a;
+  }
+  return saltusi_close_in(value_at, s, (const double[2]){p.a, p.b},
+                          (const double[2]){f_start, f_end}, fine);
+}
+
+/* One piece: false when it has no root, true with *root when it has, or halved. */
+static bool search_piece(saltusi_hunt* s, stack* left, piece p, double* root) {
+  double m = 0.5 * (p.a + p.b);
+  double r = 0.5 * (p.b - p.a);
+  saltusi_jet whole;
+  saltusi_jet middle;
+  jet_over(s, p.a, p.b, &whole);
+  jet_over(s, m, m, &middle);
+  saltus_interval D = whole.c[1];
+  double bent =
+      middle.c[0].lo - saltusi_magnitude(middle.c[1]) * r + fmin(whole.c[2].lo, 0.0) * r * r;
+  double straight = middle.c[0].lo - saltusi_magnitude(D) * r;
+  double lowest = fmax(whole.c[0].lo, fmax(isnan(bent) ? -INFINITY : bent,
+                                           isnan(straight) ? -INFINITY : straight)) -
+                  s->noise;
+  bool starts = s->fresh && p.a == 0.0;
+  if (lowest > 0.0) {
+    return false;
+  }
+  if (D.lo > 0.0 && (starts || value_at(s, p.a) > -s->depth)) {
+    return false;
+  }
+  bool small = lowest > -s->depth || p.b - p.a < smallest_piece;
+  if (!small && !(D.hi < 0.0)) {
+    halve(left, p);
+    return false;
+  }
+  double f_end = value_at(s, p.b);
+  if (f_end > 0.0 || s->status != SALTUS_OK) {
+    return false;
+  }
+  if (starts && f_end >= -s->noise) { /* it has not begun to fall */
+    return false;
+  }
+  *root = root_in(s, p, f_end);
+  return true;
+}
+
+double saltusi_hunt_root(saltusi_hunt* s, double end) {
+  stack left;
+  piece p;
+  double root = NAN;
+  begin(s->w, &left, end);
+  while (next(s, &left, &p)) {
+    if (search_piece(s, &left, p, &root)) {
+      return root;
+    }
+  }
+  return NAN;
+}
+
+/* ---- flights from g = 0 (14.2) -------------------------------------------------------------- */
+
+/* U of the dense output at theta. */
+static double speed_at(saltusi_adaptive* w, int key, double theta) {
+  return saltusi_mode_velocity(w, w->t + theta * w->h, state_at(w, theta, w->nq + w->nv), key, 0);
+}
+
+/* h times the integral of U, by Gauss with five points. */
+static double risen(saltusi_adaptive* w, int key, double x0, double x1) {
+  static const double node[5] = {0.04691007703066800360, 0.23076534494715845448, 0.5,
+                                 0.76923465505284154552, 0.95308992296933199640};
+  static const double weight[5] = {0.11846344252809454376, 0.23931433524968323402,
+                                   0.28444444444444444444, 0.23931433524968323402,
+                                   0.11846344252809454376};
+  double sum = 0.0;
+  for (int i = 0; i < 5; i++) {
+    sum += weight[i] * speed_at(w, key, x0 + (x1 - x0) * node[i]);
+  }
+  return w->h * (x1 - x0) * sum;
+}
+
+double saltusi_hunt_height(saltusi_adaptive* w, int key, double end) {
+  enum { MOST = 64 };
+  double rounding = 32.0 * DBL_EPSILON * w->memory->v_max * w->h;
+  double from = 0.0;
+  double sum = 0.0;
+  double length = end;
+  for (int k = 0; k < MOST * MOST && from < end; k++) {
+    double to = from + length < end ? from + length : end;
+    double middle = 0.5 * (from + to);
+    double once = risen(w, key, from, to);
+    double twice = risen(w, key, from, middle) + risen(w, key, middle, to);
+    if (fabs(twice - once) > 1e-13 * fabs(twice) + rounding * (to - from) && length > 1e-9 * end) {
+      length *= 0.5;
+      continue;
+    }
+    sum += twice;
+    from = to;
+  }
+  return sum;
+}
+
+typedef struct flight {
+  saltusi_hunt* s;
+  double from; /* start of the piece, and the height there */
+  double height;
+  double rounding; /* of h U */
+  double qs;       /* size of positions */
+  bool over;       /* the gap itself from here on */
+} flight;
+
+static double height_at(void* context, double x) {
+  const flight* f = context;
+  return f->height + risen(f->s->w, f->s->key, f->from, x);
+}
+
+/* h U and half its derivative over a piece. */
+static void flight_jet(saltusi_hunt* s, double a, double b, saltus_interval* D,
+                       saltus_interval* W) {
+  saltusi_adaptive* w = s->w;
+  saltusi_jet u[SALTUSI_VALUES];
+  if (w->sys->ops->enclosure != NULL) {
+    saltusi_course_along(w, a, b, 1, SALTUS_QUANTITY_VELOCITY, s->key, u);
+  } else {
+    sampled_jet(s, a, b, u);
+    *D = u[0].c[1];
+    *W = u[0].c[2];
+    return;
+  }
+  *D = (saltus_interval){w->h * u[0].c[0].lo, w->h * u[0].c[0].hi};
+  *W = (saltus_interval){0.5 * w->h * u[0].c[1].lo, 0.5 * w->h * u[0].c[1].hi};
+}
+
+/* From here on the gap itself, moved so that it goes on continuously. */
+static void go_over(flight* f, stack* left, piece p) {
+  f->s->shift = 0.0;
+  f->s->shift = f->height - value_at(f->s, p.a);
+  f->over = true;
+  left->at[left->count++] = p;
+}
+
+static double flight_root(flight* f, piece p, double at_end) {
+  return saltusi_close_in(height_at, f, (const double[2]){p.a, p.b},
+                          (const double[2]){f->height, at_end}, fine);
+}
+
+/* One piece of a flight, from the left; true with *root. The height at its start is known. */
+static bool fly_piece(flight* f, stack* left, piece p, double* root) {
+  saltusi_adaptive* w = f->s->w;
+  int key = f->s->key;
+  double m = 0.5 * (p.a + p.b);
+  double L = p.b - p.a;
+  double zn = f->rounding;
+  saltus_interval D;
+  saltus_interval W;
+  f->from = p.a;
+  flight_jet(f->s, p.a, p.b, &D, &W);
+  double start = w->h * speed_at(w, key, p.a);
+  double parabola = f->height + start * L + W.lo * L * L;
+  bool rises = start >= -zn && (start > zn || W.lo > 0.0) && parabola > 0.0 &&
+               (W.lo <= 0.0 || f->height >= 0.0);
+  bool none = saltusi_magnitude(D) <= zn || D.lo > 0.0 || f->height + D.lo * L > 0.0 || rises;
+  if (!none && D.hi < 0.0 && f->height <= 0.0 && p.a == 0.0) {
+    *root = 0.0;
+    return true;
+  }
+  if (none || D.hi < 0.0) {
+    double once = risen(w, key, p.a, p.b);
+    double twice = risen(w, key, p.a, m) + risen(w, key, m, p.b);
+    double allowed = 1e-13 * saltusi_magnitude(D) * L + zn * L + 4.0 * DBL_EPSILON * f->height;
+    if (fabs(twice - once) > allowed && L > 1e-9) {
+      if (f->height > 1e-8 * f->qs) {
+        go_over(f, left, p);
+      } else {
+        halve(left, p);
+      }
+      return false;
+    }
+    double end = f->height + twice;
+    if (none || end > 0.0) {
+      f->height = none ? fmax(end, 0.0) : end;
+      return false;
+    }
+    *root = flight_root(f, p, end);
+    return true;
+  }
+  if (L < smallest_flight || D.hi - D.lo <= 4.0 * zn) { /* rounding: halving does not help */
+    double end = f->height + risen(w, key, p.a, p.b);
+    if (end < -zn * L && f->height > 0.0) {
+      *root = flight_root(f, p, end);
+      return true;
+    }
+    f->height = fmax(end, 0.0);
+    return false;
+  }
+  if (f->height > 1e-8 * f->qs && L < 0.05) {
+    go_over(f, left, p);
+  } else {
+    halve(left, p);
+  }
+  return false;
+}
+
+double saltusi_hunt_flight(saltusi_hunt* s, double end) {
+  saltusi_adaptive* w = s->w;
+  stack left;
+  piece p;
+  double root = NAN;
+  saltus_interval D;
+  saltus_interval W;
+  flight_jet(s, 0.0, 0.0, &D,
+             &W); /* its width is the rounding of h U, on steep ground 1e5 eps |v| */
+  double speed = fmax(w->memory->v_max, saltusi_max_abs(w->nv, saltusi_v_of(w, w->y0)));
+  flight f = {.s = s,
+              .height = w->contact[s->key].height,
+              .rounding = fmax(32.0 * DBL_EPSILON * speed * w->h, D.hi - D.lo),
+              .qs = fmax(1.0, saltusi_max_abs(w->nq, w->y0))};
+  begin(w, &left, end);
+  while (next(s, &left, &p)) {
+    bool found = f.over ? search_piece(s, &left, p, &root) : fly_piece(&f, &left, p, &root);
+    if (found) {
+      return root;
+    }
+  }
+  return NAN;
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * hunt.h - first roots of gaps, flights and slip speeds along an attempt, by exclusion (section 14).
+ *
+ * A piece [a,b] with middle m and radius r is free of roots when
+ *
+ *   max( f(m) - |D| r,  f(m) - |D(m)| r + min(W, 0) r^2 ) > 0
+ *
+ * with enclosures D of df/dtheta and W of half the second derivative; where f falls all along it the
+ * root is bracketed, where it rises there is none, and otherwise the piece is halved until f is known to
+ * `depth`. So no root is missed behind which f would fall below -depth.
+ */
+#ifndef SALTUSI_HUNT_H
+#define SALTUSI_HUNT_H
+
+#include "adaptive/adaptive.h"
+
+typedef enum saltusi_hunted {
+  SALTUSI_HUNT_GAP,   /* of an open contact */
+  SALTUSI_HUNT_SLIP,  /* sign U_T, or U_T along its direction at the start */
+  SALTUSI_HUNT_SWITCH /* sign times a switching function of positions */
+} saltusi_hunted;
+
+typedef struct saltusi_hunt {
+  saltusi_adaptive* w;
+  saltusi_hunted what;
+  int key;
+  double sign;
+  double shift; /* is added to f */
+  double depth; /* how far below zero f may go unseen */
+  double noise; /* rounding of f */
+  bool fresh;   /* f starts from zero: it may only fall from there */
+  saltus_status status;
+} saltusi_hunt;
+
+/* The first root in [0, end]; NaN when there is none. */
+double saltusi_hunt_root(saltusi_hunt* s, double end);
+
+/* The first root of height + integral of U of a contact that flies from g = 0 (section 14.2). */
+double saltusi_hunt_flight(saltusi_hunt* s, double end);
+
+/* Integral of U over the first part `end` of the attempt, m. */
+double saltusi_hunt_height(saltusi_adaptive* w, int key, double end);
+
+/* f(x0) > 0 >= f(x1): a point with f <= 0 within `width` behind the root, by regula falsi with bisection
+ * (Dowell and Jarratt 1971). */
+typedef double (*saltusi_function)(void* context, double x);
+double saltusi_close_in(saltusi_function f, void* context, const double x[2], const double fx[2],
+                        double width);
+
+#endif
