@@ -260,11 +260,9 @@ static bool search_piece(saltusi_hunt* s, stack* left, piece p, double* root) {
   double lowest = fmax(whole.c[0].lo, fmax(isnan(bent) ? -INFINITY : bent,
                                            isnan(straight) ? -INFINITY : straight)) -
                   s->noise;
-  bool starts = s->fresh && p.a == 0.0;
-  if (lowest > 0.0) {
-    return false;
-  }
-  if (D.lo > 0.0 && (starts || value_at(s, p.a) > -s->depth)) {
+  bool starts = s->fresh; /* it has not been positive yet */
+  if (lowest > 0.0 || (D.lo > 0.0 && (starts || value_at(s, p.a) > -s->depth))) {
+    s->fresh = false;
     return false;
   }
   bool small = lowest > -s->depth || p.b - p.a < smallest_piece;
@@ -273,10 +271,8 @@ static bool search_piece(saltusi_hunt* s, stack* left, piece p, double* root) {
     return false;
   }
   double f_end = value_at(s, p.b);
-  if (f_end > 0.0 || s->status != SALTUS_OK) {
-    return false;
-  }
-  if (starts && f_end >= -s->noise) { /* it has not begun to fall */
+  s->fresh = s->fresh && !(f_end > s->noise);
+  if (f_end > 0.0 || s->status != SALTUS_OK || (starts && f_end >= -s->depth)) {
     return false;
   }
   *root = root_in(s, p, f_end);

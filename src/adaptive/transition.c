@@ -299,8 +299,9 @@ static saltus_status strike(saltusi_adaptive* w, double t, double* y, int* count
     saltusi_mode_rows(w, t, y, true);
     int struck = 0;
     for (int i = 0; i < *count; i++) {
-      if (velocity_of(w, y, w->members[i], 0) <= rounding) {
-        w->set[struck++] = w->members[i];
+      int key = w->members[i];
+      if (saltusi_mode_closed(w, key) || velocity_of(w, y, key, 0) <= rounding) {
+        w->set[struck++] = key;
       }
     }
     status = saltusi_decide_impact(w, t, y, struck);
