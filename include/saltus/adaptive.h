@@ -6,6 +6,7 @@
 #ifndef SALTUS_ADAPTIVE_H
 #define SALTUS_ADAPTIVE_H
 
+#include "saltus/event.h"
 #include "saltus/scheme.h"
 
 SALTUS_BEGIN_DECLS
@@ -19,6 +20,7 @@ typedef struct saltus_adaptive_options {
   double atol_velocity; /* 0: the same number as atol */
   double h_max;         /* s; 0: none */
   double h_first;       /* s; 0: chosen */
+  int on_energy_gain;   /* saltus_energy_gain */
 } saltus_adaptive_options;
 
 SALTUS_API saltus_adaptive_options saltus_adaptive_options_default(void);

@@ -46,6 +46,16 @@ SALTUS_API const char* saltus_event_kind_name(saltus_event_kind kind);
  * no part of sums of energy, and it has no impulse. */
 SALTUS_API bool saltus_event_is_remark(saltus_event_kind kind);
 
+/* What a scheme does about an impact whose law creates energy, as Newton's can with friction. It is told
+ * in any case. */
+typedef enum saltus_energy_gain {
+  SALTUS_GAIN_REPORT,    /* the law is obeyed */
+  SALTUS_GAIN_CAP,       /* restitution is reduced until nothing is gained */
+  SALTUS_GAIN_POISSON,   /* Poisson's law decides */
+  SALTUS_GAIN_ENERGETIC, /* Stronge's law decides, contact after contact; planar contacts only */
+  SALTUS_GAIN_STOP       /* the run ends with an error */
+} saltus_energy_gain;
+
 typedef struct saltus_event {
   saltus_event_kind kind;
   double t;                 /* s */

@@ -20,6 +20,7 @@
 
 #include "adaptive/course.h"
 #include "saltus/event.h"
+#include "saltus/scheme.h"
 #include "saltus/work.h"
 #include "solve/friction_step.h"
 #include "solve/lcp_lemke.h"
@@ -84,10 +85,11 @@ typedef struct saltusi_adaptive_settings {
   double h_max;              /* s; 0: none */
   double h_first;            /* s; 0: chosen */
   int method;                /* saltusi_adaptive_method, or SALTUSI_ADAPTIVE_CHOOSES */
-  bool without_impulses;     /* impulses are not part of the error norm */
-  bool without_defect;       /* no defect check */
-  bool without_curvature;    /* c of the rows is dropped */
-  bool without_jump;         /* accumulations are resolved impact by impact */
+  saltus_energy_gain on_energy_gain;
+  bool without_impulses;  /* impulses are not part of the error norm */
+  bool without_defect;    /* no defect check */
+  bool without_curvature; /* c of the rows is dropped */
+  bool without_jump;      /* accumulations are resolved impact by impact */
 } saltusi_adaptive_settings;
 
 /* Kinds of events that end a step. */
@@ -275,6 +277,8 @@ struct saltusi_adaptive {
   double* u_after;     /* [nl] */
   double* v_spare;     /* [nv] */
   double* v_struck;    /* [nv] before an impact or a closing */
+  double* v_blow;      /* [nv] before a blow */
+  double e_part;       /* part of the restitution that is used, 1 but for capped blows */
   double* q_spare;     /* [nq] */
   double* x_start;     /* [nv] direction of a bounce */
   double* x_end;       /* [nv] */
@@ -298,6 +302,9 @@ struct saltusi_adaptive {
   void* who;
   saltus_log log;
 };
+
+/* For messages. */
+const char* saltusi_contact_name(const saltusi_adaptive* w, int key);
 
 /* Contact rows of a system: one and the tangents of each contact. */
 int saltusi_adaptive_rows(const saltus_system* sys);
@@ -409,8 +416,19 @@ static inline const double* saltusi_v_of(const saltusi_adaptive* w, const double
 /* New status of the contacts in w->set (closed, U = 0); w->sense has prescribed slips.
  * SALTUS_RETRY_SMALLER: no solution (Painleve). */
 saltus_status saltusi_decide_status(saltusi_adaptive* w, double t, const double* y, int count);
+/* What is to be told of an impact besides its velocities. */
+typedef struct saltusi_verdict {
+  int contact;   /* that is named */
+  double gain;   /* J, energy that the impact gave */
+  double of_law; /* J, that the contacts' own law would have given */
+  bool replaced; /* another law than the contacts' own decided */
+} saltusi_verdict;
+
 /* Impact on the contacts of w->set: v of y jumps; impulses in w->impulse. */
-saltus_status saltusi_decide_impact(saltusi_adaptive* w, double t, double* y, int count);
+saltus_status saltusi_decide_impact(saltusi_adaptive* w, double t, double* y, int count,
+                                    saltusi_verdict* verdict);
+/* energetic.c: the same by a sequence of impacts of single contacts that end by Stronge's law. */
+saltus_status saltusi_energetic_blow(saltusi_adaptive* w, double* v, int count);
 /* Impact without collision (section 7). */
 saltus_status saltusi_decide_painleve(saltusi_adaptive* w, double t, double* y, int count);
 

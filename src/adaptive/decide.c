@@ -12,6 +12,7 @@
  * Unknowns are scaled by 1 / sqrt(G^T P G), so that one set of tolerances serves inertias of 1e-9.
  */
 #include "adaptive/adaptive.h"
+#include "base/log.h"
 #include "math/dense.h"
 
 #include <float.h>
@@ -412,8 +413,13 @@ saltus_status saltusi_decide_status(saltusi_adaptive* w, double t, const double*
 
 /* ---- impacts ------------------------------------------------------------------------------- */
 
+/* Restitution as it is used now: capped blows take a part of it. */
+static double restitution(const saltusi_adaptive* w, int key) {
+  return w->e_part * w->law[key]->e_N;
+}
+
 static bool is_poisson(const saltusi_adaptive* w, int key) {
-  return (w->wedged || w->law[key]->impact == SALTUS_IMPACT_POISSON) && w->law[key]->e_N > 0.0;
+  return (w->wedged || w->law[key]->impact == SALTUS_IMPACT_POISSON) && restitution(w, key) > 0.0;
 }
 
 /* Right-hand sides of an impact: Newton's law by u_N + e_N min(u_N-, 0), tangential restitution by
@@ -422,7 +428,7 @@ static void impact_data(const saltusi_adaptive* w, const double* before, double*
   for (int key = 0; key < w->nc; key++) {
     const saltus_contact_law* law = w->law[key];
     int r = w->base[key];
-    u[r] += is_poisson(w, key) ? 0.0 : law->e_N * fmin(before[r], 0.0);
+    u[r] += is_poisson(w, key) ? 0.0 : restitution(w, key) * fmin(before[r], 0.0);
     for (int k = 1; k <= w->tangents[key]; k++) {
       u[r + k] += law->e_T * before[r + k];
     }
@@ -440,7 +446,7 @@ static saltus_status decompress(saltusi_adaptive* w, double* v, int count) {
   memset(w->bound, 0, (size_t)w->nc * sizeof(double));
   for (int i = 0; i < count; i++) {
     int key = w->set[i];
-    double back = is_poisson(w, key) ? w->law[key]->e_N * w->impulse[w->base[key]] : 0.0;
+    double back = is_poisson(w, key) ? restitution(w, key) * w->impulse[w->base[key]] : 0.0;
     response(w, w->nj + w->base[key], w->delta);
     saltusi_add_scaled(w->nv, back, w->delta, v);
     w->bound[key] = w->mu[key] * back;
@@ -470,12 +476,63 @@ static void add_joint_impulses(saltusi_adaptive* w) {
   saltusi_add_scaled(w->nj, -1.0, w->joint_r, w->joint_lasting);
 }
 
+/* Slip senses of an impact in which every contact that rubs slides, Newton's law: the tangents then are no
+ * unknowns, and their velocities cannot hide small normal ones in the tolerance of the problem (section
+ * 14.5b). False when the senses are not known. */
+static bool known_senses(saltusi_adaptive* w, int count) {
+  double slow = saltusi_slip_rounding(w);
+  bool any = false;
+  no_senses(w);
+  for (int i = 0; i < count; i++) {
+    int key = w->set[i];
+    if (is_poisson(w, key) || w->law[key]->e_T != 0.0) {
+      return false;
+    }
+    if (w->mu[key] == 0.0) {
+      continue;
+    }
+    double slip = w->u_before[w->base[key] + 1];
+    if (w->tangents[key] != 1 || fabs(slip) <= slow) {
+      return false;
+    }
+    w->sense[key] = slip > 0.0 ? 1.0 : -1.0;
+    any = true;
+  }
+  return any;
+}
+
+/* Whether all of them slide on as they did. */
+static bool senses_hold(saltusi_adaptive* w, int count, const double* v) {
+  for (int i = 0; i < count; i++) {
+    int key = w->set[i];
+    int row = w->nj + w->base[key] + 1;
+    if (w->sense[key] == 0.0) {
+      continue;
+    }
+    double slip =
+        saltusi_row_dot(&w->row, row, v) + saltusi_row_dot(&w->row, row, w->delta) + w->row.b[row];
+    if (!(w->sense[key] * slip > 0.0)) {
+      return false;
+    }
+  }
+  return true;
+}
+
 /* The jump of v, from velocities in w->u_before. */
 static saltus_status blow(saltusi_adaptive* w, double* v, int count) {
   memcpy(w->u_after, w->u_before, (size_t)w->nl * sizeof(double));
   impact_data(w, w->u_before, w->u_after);
-  no_senses(w);
-  saltus_status status = solve(w, count, w->u_after, NULL);
+  saltus_status status = SALTUS_RETRY_SMALLER;
+  if (known_senses(w, count)) {
+    status = solve(w, count, w->u_after, NULL);
+    if (status == SALTUS_OK && !senses_hold(w, count, v)) {
+      status = SALTUS_RETRY_SMALLER;
+    }
+  }
+  if (status == SALTUS_RETRY_SMALLER) {
+    no_senses(w);
+    status = solve(w, count, w->u_after, NULL);
+  }
   if (status != SALTUS_OK) {
     return status;
   }
@@ -487,8 +544,8 @@ static saltus_status blow(saltusi_adaptive* w, double* v, int count) {
   return poisson ? decompress(w, v, count) : SALTUS_OK;
 }
 
-/* Whether the contacts gave energy in the blow, P . (u- + u+) / 2 > 0 beyond rounding. */
-static bool gains_energy(saltusi_adaptive* w, const double* v) {
+/* Energy that the contacts gave in the blow, P . (u- + u+) / 2; 0 within rounding. */
+static double gain_of(saltusi_adaptive* w, const double* v) {
   double work = 0.0;
   double size = 0.0;
   row_values(w, v, w->row.b, w->u_after);
@@ -496,16 +553,88 @@ static bool gains_energy(saltusi_adaptive* w, const double* v) {
     work += 0.5 * w->impulse[r] * (w->u_before[r] + w->u_after[r]);
     size += 0.5 * fabs(w->impulse[r]) * (fabs(w->u_before[r]) + fabs(w->u_after[r]));
   }
-  return work > 1e-9 * size;
+  return work > 1e-11 * size ? work : 0.0;
+}
+
+/* The contact that gave most: the one that a report names. */
+static int giver_of(const saltusi_adaptive* w, int count) {
+  double most = -INFINITY;
+  int giver = w->set[0];
+  for (int i = 0; i < count; i++) {
+    int key = w->set[i];
+    double work = 0.0;
+    for (int k = 0; k <= w->tangents[key]; k++) {
+      int r = w->base[key] + k;
+      work += 0.5 * w->impulse[r] * (w->u_before[r] + w->u_after[r]);
+    }
+    giver = work > most ? key : giver;
+    most = fmax(most, work);
+  }
+  return giver;
+}
+
+/* The blow again from v_before with another law or a part of the restitution. */
+static saltus_status blow_again(saltusi_adaptive* w, double* v, int count, bool poisson,
+                                double part) {
+  memcpy(v, w->v_blow, (size_t)w->nv * sizeof(double));
+  w->wedged = poisson;
+  w->e_part = part;
+  saltus_status status = blow(w, v, count);
+  w->wedged = false;
+  w->e_part = 1.0;
+  return status;
+}
+
+/* The largest part of the restitution found without gain, by bisection; none of it never gains. */
+static saltus_status cap(saltusi_adaptive* w, double* v, int count) {
+  enum { HALVINGS = 50 };
+  double lo = 0.0;
+  double hi = 1.0;
+  for (int k = 0; k < HALVINGS; k++) {
+    double part = 0.5 * (lo + hi);
+    saltus_status status = blow_again(w, v, count, false, part);
+    bool gains = status == SALTUS_OK && gain_of(w, v) > 0.0;
+    *(status != SALTUS_OK || gains ? &hi : &lo) = part;
+  }
+  return blow_again(w, v, count, false, lo);
+}
+
+/* What to do about a blow that gave energy (docs/schemes/adaptive.md). *replaced: another law decided. */
+static saltus_status answer_gain(saltusi_adaptive* w, double* v, int count, bool* replaced) {
+  switch (w->settings.on_energy_gain) {
+  case SALTUS_GAIN_CAP:
+    *replaced = true;
+    return cap(w, v, count);
+  case SALTUS_GAIN_POISSON:
+    *replaced = true;
+    return blow_again(w, v, count, true, 1.0);
+  case SALTUS_GAIN_ENERGETIC:
+    *replaced = true;
+    memcpy(v, w->v_blow, (size_t)w->nv * sizeof(double));
+    return saltusi_energetic_blow(w, v, count);
+  default:
+    return SALTUS_OK;
+  }
+}
+
+static saltus_status stop_for_gain(saltusi_adaptive* w, double t, int key, double gain) {
+  saltusi_log(
+      w->log, SALTUS_LEVEL_ERROR,
+      "adaptive: the impact at contact %s, t = %.17g s, would create %g J: Newton's law with "
+      "friction can; on_energy_gain offers other answers than stop",
+      saltusi_contact_name(w, key), t, gain);
+  return SALTUS_ERR_LAW;
 }
 
 /* Joints and friction can wedge a body: impulses along a ray H l = 0, l_N > 0, l_T within the cone,
  * balance each other and move nothing. Newton's law asks for l . (u- + e u_N-) >= 0 on it, which is
- * e l_N u_N- < 0: it has no solution. Poisson's compression asks for l . u- = 0, which always holds.
- * With friction on several contacts Newton's law can also give energy, and two of them then throw a
- * body to and fro for ever, faster and faster (section 6): Poisson's law takes such blows, too. */
-saltus_status saltusi_decide_impact(saltusi_adaptive* w, double t, double* y, int count) {
+ * e l_N u_N- < 0: it has no solution. Poisson's compression asks for l . u- = 0, which always holds: it
+ * takes such blows, and that is told. With friction Newton's law can also give energy; it is obeyed
+ * unless the settings say otherwise, and that is told, too. */
+saltus_status saltusi_decide_impact(saltusi_adaptive* w, double t, double* y, int count,
+                                    saltusi_verdict* verdict) {
   double* v = y + w->nq;
+  *verdict = (saltusi_verdict){.contact = -1};
   saltus_status status = saltusi_mode_joints(w, t, y);
   if (status != SALTUS_OK) {
     return status;
@@ -513,15 +642,24 @@ saltus_status saltusi_decide_impact(saltusi_adaptive* w, double t, double* y, in
   saltusi_mode_rows(w, t, y, true);
   saltusi_mode_hold_joints(w, v); /* positions may have been put right since */
   row_values(w, v, w->row.b, w->u_before);
-  memcpy(w->v_spare, v, (size_t)w->nv * sizeof(double));
+  memcpy(w->v_blow, v, (size_t)w->nv * sizeof(double));
   status = blow(w, v, count);
-  if (status == SALTUS_RETRY_SMALLER || (status == SALTUS_OK && gains_energy(w, v))) {
-    memcpy(v, w->v_spare, (size_t)w->nv * sizeof(double));
-    w->wedged = true;
-    status = blow(w, v, count);
-    w->wedged = false;
+  if (status == SALTUS_RETRY_SMALLER) {
+    verdict->replaced = true;
+    status = blow_again(w, v, count, true, 1.0);
+  }
+  double gain = status == SALTUS_OK ? gain_of(w, v) : 0.0;
+  if (gain > 0.0) {
+    verdict->contact = giver_of(w, count);
+    if (w->settings.on_energy_gain == SALTUS_GAIN_STOP) {
+      return stop_for_gain(w, t, verdict->contact, gain);
+    }
+    status = answer_gain(w, v, count, &verdict->replaced);
+    verdict->of_law = gain;
+    verdict->gain = status == SALTUS_OK ? gain_of(w, v) : 0.0;
   }
   if (status == SALTUS_OK) {
+    verdict->contact = verdict->contact < 0 ? w->set[0] : verdict->contact;
     add_joint_impulses(w);
     row_values(w, v, w->row.b, w->u_after);
   }

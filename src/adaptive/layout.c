@@ -90,6 +90,7 @@ static void layout_states(saltusi_adaptive* w, bool implicit, saltus_arena* aren
   w->delta = SALTUS_PUSH(arena, double, w->nv);
   w->v_spare = SALTUS_PUSH(arena, double, w->nv);
   w->v_struck = SALTUS_PUSH(arena, double, w->nv);
+  w->v_blow = SALTUS_PUSH(arena, double, w->nv);
   w->q_spare = SALTUS_PUSH(arena, double, w->nq);
   w->x_start = SALTUS_PUSH(arena, double, w->nv);
   w->x_end = SALTUS_PUSH(arena, double, w->nv);
@@ -167,6 +168,7 @@ void saltusi_adaptive_layout(saltusi_adaptive* w, const saltus_system* sys, bool
   w->nc = sys->dims.nc;
   w->nl = saltusi_adaptive_rows(sys);
   w->ny = w->nq + w->nv + w->nl + w->nj;
+  w->e_part = 1.0;
   w->rows = w->nj + w->nl;
   w->law_tangents_max = 0;
   for (int i = 0; i < sys->law_count; i++) {

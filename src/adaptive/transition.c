@@ -24,6 +24,11 @@ double saltusi_slip_rounding(const saltusi_adaptive* w) {
   return fmax(0.01 * w->atol_v_min, 256.0 * DBL_EPSILON * w->memory->v_max);
 }
 
+const char* saltusi_contact_name(const saltusi_adaptive* w, int key) {
+  const char* name = w->law[key]->name;
+  return name != NULL && name[0] != '\0' ? name : "without a name";
+}
+
 void saltusi_tell(saltusi_adaptive* w, saltus_event told) {
   if (w->tell != NULL) {
     w->tell(w->who, &told);
@@ -93,6 +98,20 @@ static void report_impact(saltusi_adaptive* w, double t, int count, saltus_event
       w->u_impact[2 * key] = w->u_before[r];
     }
     w->u_impact[2 * key + 1] = w->u_after[r];
+    saltusi_tell(w, told);
+  }
+}
+
+static void report_verdict(saltusi_adaptive* w, double t, const saltusi_verdict* verdict) {
+  saltus_event told = {.contact = verdict->contact, .t = t};
+  if (verdict->replaced) {
+    told.kind = SALTUS_EVENT_LAW_REPLACED;
+    told.energy_change = verdict->of_law;
+    saltusi_tell(w, told);
+  }
+  if (verdict->gain > 0.0) {
+    told.kind = SALTUS_EVENT_ENERGY_GAIN;
+    told.energy_change = verdict->gain;
     saltusi_tell(w, told);
   }
 }
@@ -291,7 +310,8 @@ static int join_thrown(saltusi_adaptive* w, double t, const double* y, int count
 
 /* The impact on those of the members that do not leave already, solved again from the velocities before
  * until nobody else joins. */
-static saltus_status strike(saltusi_adaptive* w, double t, double* y, int* count, double rounding) {
+static saltus_status strike(saltusi_adaptive* w, double t, double* y, int* count, double rounding,
+                            saltusi_verdict* verdict) {
   saltus_status status = saltusi_mode_gaps(w, t, y);
   memcpy(w->v_struck, saltusi_v_of(w, y), (size_t)w->nv * sizeof(double));
   for (int joined = 1; status == SALTUS_OK && joined > 0;) {
@@ -304,7 +324,7 @@ static saltus_status strike(saltusi_adaptive* w, double t, double* y, int* count
         w->set[struck++] = key;
       }
     }
-    status = saltusi_decide_impact(w, t, y, struck);
+    status = saltusi_decide_impact(w, t, y, struck, verdict);
     if (status == SALTUS_OK) {
       saltusi_mode_rows(w, t, y, true);
       joined = join_thrown(w, t, y, *count, rounding);
@@ -325,11 +345,13 @@ static saltus_status settle(saltusi_adaptive* w, double t, double* y, int count,
   }
   saltus_status status = SALTUS_OK;
   if (impact && approaching) {
-    status = strike(w, t, y, &count, rounding);
+    saltusi_verdict verdict;
+    status = strike(w, t, y, &count, rounding, &verdict);
     if (status != SALTUS_OK) {
       return status;
     }
     report_impact(w, t, count, SALTUS_EVENT_IMPACT);
+    report_verdict(w, t, &verdict);
   }
   int candidates = 0;
   status = find_candidates(w, t, y, count, rounding, &candidates);

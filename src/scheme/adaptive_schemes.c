@@ -10,6 +10,8 @@
 
 #include <string.h>
 
+static const char* const gain_answers[] = {"report", "cap", "poisson", "energetic", "stop", NULL};
+
 static const saltus_field fields[] = {
     SALTUS_REAL(saltus_adaptive_options, rtol, 1e-6, 1e-14, 0.1, "relative tolerance"),
     SALTUS_REAL(saltus_adaptive_options, atol, 1e-6, 1e-300, 1e300,
@@ -19,6 +21,8 @@ static const saltus_field fields[] = {
     SALTUS_REAL(saltus_adaptive_options, h_max, 0.0, 0.0, 1e300, "longest step; 0: none [s]"),
     SALTUS_REAL(saltus_adaptive_options, h_first, 0.0, 0.0, 1e300,
                 "first step; 0: chosen by the motion [s]"),
+    SALTUS_CHOICE(saltus_adaptive_options, on_energy_gain, SALTUS_GAIN_REPORT, SALTUS_GAIN_STOP,
+                  gain_answers, "answer to an impact whose law creates energy"),
 };
 
 #define TABLE SALTUSI_TABLE(saltus_adaptive_options, fields)
@@ -77,6 +81,7 @@ static saltus_status step(void* work, const void* options, const saltusi_step* s
       .h_max = o->h_max,
       .h_first = o->h_first,
       .method = method,
+      .on_energy_gain = (saltus_energy_gain)o->on_energy_gain,
   };
   w->t = s->t;
   w->tell = tell;
