@@ -37,6 +37,20 @@ int case_choice(case_random* r, int count) {
   return (int)case_uniform(r, 0.0, (double)count);
 }
 
+/* ---- families --------------------------------------------------------------------------------- */
+
+const case_family* case_family_at(int i) {
+  static const case_family* const lists[] = {case_flights, case_chains, case_slides};
+  for (size_t k = 0; k < sizeof lists / sizeof lists[0]; k++) {
+    for (const case_family* f = lists[k]; f->name != NULL; f++) {
+      if (i-- == 0) {
+        return f;
+      }
+    }
+  }
+  return NULL;
+}
+
 /* ---- cases ------------------------------------------------------------------------------------ */
 
 void case_say(adversarial_case* c, const char* format, ...) {

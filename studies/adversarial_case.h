@@ -52,6 +52,7 @@ typedef struct adversarial_case {
   double *q_end, *v_end;                             /* [n] */
   double K_end;
   double tol_least; /* the reference is good for tolerances down to this */
+  double unit;      /* errors are measured in this instead of tolerances; 0: in tolerances */
   double exact;     /* errors below this count as none: round-off, or the error of the reference */
 } adversarial_case;
 
@@ -89,6 +90,9 @@ typedef struct case_family {
 } case_family;
 
 const case_family* case_family_at(int i); /* NULL past the end */
+
+/* Lists that end with a family without a name. */
+extern const case_family case_flights[], case_chains[], case_slides[];
 
 /* ---- judging --------------------------------------------------------------------------------- */
 

@@ -5,71 +5,10 @@
  */
 #include "adversarial_flight.h"
 
-#include <float.h>
 #include <math.h>
 #include <string.h>
 
 typedef flight_real real;
-
-/* ---- shapes -------------------------------------------------------------------------------- */
-
-/* Derivatives 0..4 of exp(-u^2) are (-1)^k H_k(u) exp(-u^2), H_k Hermite's polynomials. */
-static real hermite(int k, real u) {
-  switch (k) {
-  case 0:
-    return 1.0L;
-  case 1:
-    return 2.0L * u;
-  case 2:
-    return 4.0L * u * u - 2.0L;
-  case 3:
-    return 8.0L * u * u * u - 12.0L * u;
-  default:
-    return (16.0L * u * u - 48.0L) * u * u + 12.0L;
-  }
-}
-
-static real shape(flight_shape kind, int k, real u) {
-  if (kind == FLIGHT_SINE) {
-    real value = k % 2 == 0 ? sinl(u) : cosl(u);
-    return k == 2 || k == 3 ? -value : value;
-  }
-  real value = hermite(k, u) * expl(-u * u);
-  return k % 2 == 0 ? value : -value;
-}
-
-/* The largest |derivative k| on middle +- reach. */
-static real shape_bound(flight_shape kind, int k, real middle, real reach) {
-  if (kind == FLIGHT_SINE) {
-    return 1.0L;
-  }
-  static const real anywhere[5] = {1.0L, 0.86L, 2.0L, 4.0L, 12.0L};
-  real far = fabsl(middle) + reach;
-  real near = fmaxl(0.0L, fabsl(middle) - reach);
-  static const real coefficient[5][3] = {
-      {1.0L, 0, 0}, {2.0L, 0, 0}, {4.0L, 2.0L, 0}, {8.0L, 12.0L, 0}, {16.0L, 48.0L, 12.0L}};
-  real sum = 0.0L; /* |H_k| with all signs + */
-  for (int j = 0; j < 3 && k - 2 * j >= 0; j++) {
-    sum += coefficient[k][j] * powl(far, k - 2 * j);
-  }
-  return fminl(anywhere[k], sum * expl(-near * near));
-}
-
-/* ---- pulses -------------------------------------------------------------------------------- */
-
-static const real sqrt_pi = 1.77245385090551602729816748334114518L;
-
-/* Acceleration, velocity and displacement that a pulse has given since t = -infinity. */
-static real pulse_velocity(const flight_pulse* p, real t) {
-  real u = (t - p->centre) / p->width;
-  return p->size * (real)p->width * sqrt_pi / 2.0L * erfcl(-u);
-}
-
-static real pulse_displacement(const flight_pulse* p, real t) {
-  real u = (t - p->centre) / p->width;
-  real w = p->width;
-  return p->size * w * w * sqrt_pi / 2.0L * (u * erfcl(-u) + expl(-u * u) / sqrt_pi);
-}
 
 /* ---- a flight ------------------------------------------------------------------------------ */
 
@@ -81,10 +20,11 @@ static void state_after(const flight_system* sys, const flight_segment* g, real 
     v[i] = g->v[i] + g->a[i] * s;
   }
   for (int k = 0; k < sys->pulse_count; k++) {
-    const flight_pulse* p = &sys->pulses[k];
-    real v0 = pulse_velocity(p, g->t);
-    q[p->coordinate] += pulse_displacement(p, g->t + s) - pulse_displacement(p, g->t) - v0 * s;
-    v[p->coordinate] += pulse_velocity(p, g->t + s) - v0;
+    const root_pulse* p = &sys->pulses[k];
+    real v0 = root_pulse_velocity(p, g->t);
+    q[p->coordinate] +=
+        root_pulse_displacement(p, g->t + s) - root_pulse_displacement(p, g->t) - v0 * s;
+    v[p->coordinate] += root_pulse_velocity(p, g->t + s) - v0;
   }
   for (int c = 0; c < sys->contact_count; c++) {
     const flight_piece* piece = &sys->contacts[c].pieces[0];
@@ -97,8 +37,8 @@ static void state_after(const flight_system* sys, const flight_segment* g, real 
     for (int j = 0; j < piece->term_count; j++) {
       const flight_term* term = &piece->terms[j];
       real u = term->frequency * t + term->phase;
-      y -= term->size * shape(term->shape, 0, u);
-      rate -= term->size * (real)term->frequency * shape(term->shape, 1, u);
+      y -= term->size * root_shape(term->shape, 0, u);
+      rate -= term->size * (real)term->frequency * root_shape(term->shape, 1, u);
     }
     q[sys->contacts[c].seat] = y;
     v[sys->contacts[c].seat] = rate;
@@ -109,12 +49,12 @@ static void state_after(const flight_system* sys, const flight_segment* g, real 
 static real pulses_at(const flight_system* sys, int i, int k, real middle, real reach, bool bound) {
   real sum = 0.0L;
   for (int j = 0; j < sys->pulse_count; j++) {
-    const flight_pulse* p = &sys->pulses[j];
+    const root_pulse* p = &sys->pulses[j];
     if (p->coordinate == i) {
       real scale = p->size / powl(p->width, k);
       real u = (middle - p->centre) / p->width;
-      sum += bound ? fabsl(scale) * shape_bound(FLIGHT_BELL, k, u, reach / p->width)
-                   : scale * shape(FLIGHT_BELL, k, u);
+      sum += bound ? fabsl(scale) * root_shape_bound(ROOT_BELL, k, u, reach / p->width)
+                   : scale * root_shape(ROOT_BELL, k, u);
     }
   }
   return sum;
@@ -141,7 +81,7 @@ static real acceleration_bound(const flight_system* sys, const flight_segment* g
       const flight_term* term = &sys->contacts[c].pieces[0].terms[j];
       real w = term->frequency;
       sum += fabsl(term->size * w * w) *
-             shape_bound(term->shape, 2, w * t + term->phase, fabsl(w) * reach);
+             root_shape_bound(term->shape, 2, w * t + term->phase, fabsl(w) * reach);
     }
   }
   return sum;
@@ -157,10 +97,7 @@ typedef struct search {
   int index;
 } search;
 
-/* Value, slope and a bound of the second derivative of one piece on s +- reach. */
-typedef struct local {
-  real f, slope, bend;
-} local;
+typedef root_local local;
 
 static local piece_local(const flight_piece* piece, const search* w, real s, real reach) {
   const flight_system* sys = w->sys;
@@ -187,11 +124,11 @@ static local piece_local(const flight_piece* piece, const search* w, real s, rea
       bend += fabsl((real)term->rate[i]) * a[i];
     }
     real fastest = fabsl(rate) + bend * reach;
-    out.f += term->size * shape(term->shape, 0, u);
-    out.slope += term->size * rate * shape(term->shape, 1, u);
+    out.f += term->size * root_shape(term->shape, 0, u);
+    out.slope += term->size * rate * root_shape(term->shape, 1, u);
     out.bend += fabsl((real)term->size) *
-                (shape_bound(term->shape, 2, u, fastest * reach) * fastest * fastest +
-                 shape_bound(term->shape, 1, u, fastest * reach) * bend);
+                (root_shape_bound(term->shape, 2, u, fastest * reach) * fastest * fastest +
+                 root_shape_bound(term->shape, 1, u, fastest * reach) * bend);
   }
   return out;
 }
@@ -207,10 +144,10 @@ static local force_local(const search* w, real s, real reach) {
     const flight_term* term = &contact->pieces[0].terms[j];
     real rate = term->frequency;
     real u = rate * t + term->phase;
-    out.f -= term->size * rate * rate * shape(term->shape, 2, u);
-    out.slope -= term->size * rate * rate * rate * shape(term->shape, 3, u);
+    out.f -= term->size * rate * rate * root_shape(term->shape, 2, u);
+    out.slope -= term->size * rate * rate * rate * root_shape(term->shape, 3, u);
     out.bend += fabsl(term->size * rate * rate * rate * rate) *
-                shape_bound(term->shape, 4, u, fabsl(rate) * reach);
+                root_shape_bound(term->shape, 4, u, fabsl(rate) * reach);
   }
   return out;
 }
@@ -226,97 +163,22 @@ static local crossing_local(const search* w, real s, real reach) {
                  acceleration_bound(w->sys, w->g, i, w->g->t + s, reach)};
 }
 
-static int pieces_of(const search* w) {
-  return w->what == GAP ? w->sys->contacts[w->index].piece_count : 1;
-}
-
-static local look(const search* w, int piece, real s, real reach) {
+static local look(const void* who, int piece, real s, real reach) {
+  const search* w = who;
   if (w->what == GAP) {
     return piece_local(&w->sys->contacts[w->index].pieces[piece], w, s, reach);
   }
   return w->what == FORCE ? force_local(w, s, reach) : crossing_local(w, s, reach);
 }
 
-static real value(const search* w, real s) {
-  real most = -HUGE_VALL;
-  for (int p = 0; p < pieces_of(w); p++) {
-    most = fmaxl(most, look(w, p, s, 0.0L).f);
-  }
-  return most;
+static root_search search_of(const search* w) {
+  int pieces = w->what == GAP ? w->sys->contacts[w->index].piece_count : 1;
+  return (root_search){look, w, pieces, w->g->t};
 }
 
-/* The piece that is the gap at the start. */
 static int active_piece(const search* w) {
-  int active = 0;
-  for (int p = 1; p < pieces_of(w); p++) {
-    active = look(w, p, 0.0L, 0.0L).f > look(w, active, 0.0L, 0.0L).f ? p : active;
-  }
-  return active;
-}
-
-static real bisect(const search* w, real a, real b) {
-  for (int k = 0; k < 200; k++) {
-    real m = (a + b) / 2.0L;
-    if (m <= a || m >= b) {
-      break;
-    }
-    if (value(w, m) > 0.0L) {
-      a = m;
-    } else {
-      b = m;
-    }
-  }
-  return b;
-}
-
-/* The first s in [a, b] where the function is not positive any more. */
-static bool first_root(const search* w, real a, real b, real* root) {
-  real m = (a + b) / 2.0L;
-  real r = (b - a) / 2.0L;
-  bool falling = true;
-  bool rising = false; /* a piece that rises from a positive value keeps the largest positive */
-  for (int p = 0; p < pieces_of(w); p++) {
-    local at = look(w, p, m, r);
-    if (at.f - fabsl(at.slope) * r - at.bend * r * r / 2.0L > 0.0L) {
-      return false;
-    }
-    falling = falling && at.slope + at.bend * r < 0.0L;
-    rising = rising || (at.slope - at.bend * r > 0.0L && look(w, p, a, 0.0L).f > 0.0L);
-  }
-  if (rising) {
-    return false;
-  }
-  if (falling) {
-    if (value(w, b) > 0.0L) {
-      return false;
-    }
-    *root = value(w, a) <= 0.0L ? a : bisect(w, a, b);
-    return true;
-  }
-  if (b - a < 1e-16L || b - a < 1e-18L * fabsl(w->g->t + m)) {
-    *root = b;
-    return value(w, b) <= 0.0L;
-  }
-  return first_root(w, a, m, root) || first_root(w, m, b, root);
-}
-
-/* From where a search begins that starts at zero with the rate u > 0: up to there u s - bend s^2/2 is
- * positive. Without a rate it begins where the function can be told from zero. */
-static real begin_after(const search* w, real end) {
-  int piece = active_piece(w);
-  real u = look(w, piece, 0.0L, 0.0L).slope;
-  real b = end;
-  for (int k = 0; u > 1e-12L && k < 80; k++) {
-    if (u - look(w, piece, b / 2.0L, b / 2.0L).bend * b / 2.0L > 0.0L) {
-      return b;
-    }
-    b /= 2.0L;
-  }
-  real s = 1e-13L;
-  while (s < end && value(w, s) < 1e-15L) {
-    s *= 1.5L;
-  }
-  return fminl(s, end);
+  root_search s = search_of(w);
+  return root_active(&s);
 }
 
 /* ---- events -------------------------------------------------------------------------------- */
@@ -328,9 +190,10 @@ typedef struct next_event {
 } next_event;
 
 static void look_for(const search* w, bool touching, flight_event what, next_event* next) {
-  real begin = touching ? begin_after(w, next->s) : 0.0L;
+  root_search s = search_of(w);
+  real begin = touching ? root_begin(&s, next->s) : 0.0L;
   real root;
-  if (begin < next->s && first_root(w, begin, next->s, &root) && root < next->s) {
+  if (begin < next->s && root_first(&s, begin, next->s, &root) && root < next->s) {
     *next = (next_event){what, w->index, root};
   }
 }
@@ -389,7 +252,7 @@ static real impact(const flight_system* sys, flight_segment* g, int c) {
       for (int l = 0; l < sys->n; l++) {
         u += term->rate[l] * g->q[l];
       }
-      normal[i] += term->size * term->rate[i] * shape(term->shape, 1, u);
+      normal[i] += term->size * term->rate[i] * root_shape(term->shape, 1, u);
     }
     compliance += normal[i] * normal[i] / sys->mass[i];
   }
@@ -522,5 +385,6 @@ flight_real flight_gap(const flight_contact* contact, int n, flight_real t, cons
   flight_system sys = {.n = n, .contact_count = 1};
   sys.contacts[0] = *contact;
   const search w = {&sys, &g, GAP, 0};
-  return value(&w, 0.0L);
+  root_search s = search_of(&w);
+  return root_value(&s, 0.0L);
 }

@@ -15,7 +15,7 @@
 #ifndef ADVERSARIAL_FLIGHT_H
 #define ADVERSARIAL_FLIGHT_H
 
-#include <stdbool.h>
+#include "adversarial_root.h"
 
 enum {
   FLIGHT_WIDTH = 6,
@@ -26,13 +26,11 @@ enum {
 };
 enum { FLIGHT_BREAKS = 4, FLIGHT_FIELDS = 2, FLIGHT_SEGMENTS = 6000 };
 
-typedef long double flight_real;
-
-typedef enum flight_shape { FLIGHT_SINE, FLIGHT_BELL } flight_shape;
+typedef root_real flight_real;
 
 /* size F(rate . q + frequency t + phase) */
 typedef struct flight_term {
-  flight_shape shape;
+  root_kind shape;
   double size, rate[FLIGHT_WIDTH], frequency, phase;
 } flight_term;
 
@@ -53,12 +51,6 @@ typedef struct flight_contact {
   bool resting; /* at the start */
 } flight_contact;
 
-/* Acceleration size exp(-((t - centre)/width)^2) of one coordinate. */
-typedef struct flight_pulse {
-  int coordinate;
-  double size, centre, width;
-} flight_pulse;
-
 /* Accelerations that are added from t on. */
 typedef struct flight_break {
   double t, acceleration[FLIGHT_WIDTH];
@@ -75,7 +67,7 @@ typedef struct flight_system {
   double mass[FLIGHT_WIDTH], acceleration[FLIGHT_WIDTH], q[FLIGHT_WIDTH], v[FLIGHT_WIDTH];
   flight_contact contacts[FLIGHT_CONTACTS];
   int contact_count;
-  flight_pulse pulses[FLIGHT_PULSES];
+  root_pulse pulses[FLIGHT_PULSES];
   int pulse_count;
   flight_break breaks[FLIGHT_BREAKS]; /* rising in t */
   int break_count;

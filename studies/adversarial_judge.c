@@ -223,6 +223,7 @@ static saltus_status run(const adversarial_case* c, const saltus_scene_view* vie
                               .progress = {.report = on_progress, .user = w, .every = 1},
                               .log = log};
   saltus_sim* sim;
+  tol = c->unit > 0.0 ? c->unit : tol; /* from here on the unit of errors */
   saltus_status status = saltus_sim_create(&def, &sim);
   if (status != SALTUS_OK) {
     return status;

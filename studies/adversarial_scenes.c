@@ -43,7 +43,7 @@ static void say_piece(const flight_piece* piece, int n, char* text, size_t size)
     say_sum(phase, sizeof phase, term->rate, n, term->frequency, term->phase);
     size_t k = strlen(text);
     snprintf(text + k, size - k,
-             term->shape == FLIGHT_SINE ? " + %.17g*sin(%s)" : " + %.17g*exp(-(%s)^2)", term->size,
+             term->shape == ROOT_SINE ? " + %.17g*sin(%s)" : " + %.17g*exp(-(%s)^2)", term->size,
              phase);
   }
 }
@@ -109,7 +109,7 @@ static void say_forces(adversarial_case* c, const flight_system* s, const wordin
     case_say(c, "%s  %s: \"0", any ? "" : "forces:\n", names[i]);
     any = true;
     for (int k = 0; k < s->pulse_count; k++) {
-      const flight_pulse* p = &s->pulses[k];
+      const root_pulse* p = &s->pulses[k];
       if (p->coordinate == i) {
         case_say(c, " + %.17g*exp(-((t - %.17g)/%.17g)^2)", s->mass[i] * p->size, p->centre,
                  p->width);
@@ -200,7 +200,7 @@ static bool tables(adversarial_case* c, int number) {
   s.v[0] = case_uniform(&r, -1.0, 3.0);
   double e = case_uniform(&r, 0.0, 1.0) < 0.1 ? 0.0 : case_uniform(&r, 0.3, 0.95);
   s.contacts[s.contact_count++] = floor_of(0, e, 0);
-  add_term(&s.contacts[0], (flight_term){.shape = FLIGHT_SINE,
+  add_term(&s.contacts[0], (flight_term){.shape = ROOT_SINE,
                                          .size = -A,
                                          .frequency = w,
                                          .phase = case_uniform(&r, 0.0, 6.28)});
@@ -221,7 +221,7 @@ static bool over_wave(adversarial_case* c, int number, bool travels) {
   s.contacts[s.contact_count++] = floor_of(1, case_uniform(&r, 0.3, 0.95), 0);
   s.contacts[0].seat = -1;
   add_term(&s.contacts[0],
-           (flight_term){.shape = FLIGHT_SINE, .size = -A, .rate = {k}, .frequency = -w});
+           (flight_term){.shape = ROOT_SINE, .size = -A, .rate = {k}, .frequency = -w});
   return finish(c, &s, &(wording){0}, case_uniform(&r, 0.5, 3.0));
 }
 
@@ -248,7 +248,7 @@ static bool needles(adversarial_case* c, int number) {
     double height = s.q[1] + s.v[1] * t - gravity * t * t / 2.0;
     double wide = case_decade(&r, -4.0, -1.0);
     double H = fmax(0.02, height + case_uniform(&r, -0.1, 0.4));
-    add_term(&s.contacts[0], (flight_term){.shape = FLIGHT_BELL,
+    add_term(&s.contacts[0], (flight_term){.shape = ROOT_BELL,
                                            .size = -H,
                                            .rate = {1.0 / wide},
                                            .phase = -s.v[0] * t / wide});
@@ -270,7 +270,7 @@ static void moving_walls(flight_system* s, case_random* r) {
     wall.pieces[0].constant = 0.5;
     wall.seat = -1;
     double w = case_decade(r, 0.0, 2.0);
-    add_term(&wall, (flight_term){.shape = FLIGHT_SINE,
+    add_term(&wall, (flight_term){.shape = ROOT_SINE,
                                   .size = -fmin(0.3, case_decade(r, -3.0, -0.5)),
                                   .frequency = w,
                                   .phase = case_uniform(r, 0.0, 6.28)});
@@ -290,7 +290,7 @@ static void driven_slope(flight_system* s, wording* w, case_random* r) {
   s->q[0] = b * A + case_uniform(r, 0.05, 1.0);
   s->contacts[s->contact_count++] = floor_of(0, case_uniform(r, 0.3, 0.95), 0);
   add_term(&s->contacts[0],
-           (flight_term){.shape = FLIGHT_SINE, .size = -b * A, .frequency = rate, .phase = phase});
+           (flight_term){.shape = ROOT_SINE, .size = -b * A, .frequency = rate, .phase = phase});
   double driven = case_uniform(r, 0.2, 3.0);
   snprintf(w->coordinates, sizeof w->coordinates, "  s: {start: %.17g, velocity: %.17g}\n",
            A * sin(phase), A * rate * cos(phase));
@@ -364,7 +364,7 @@ static void kinked_table(flight_system* s, wording* w, case_random* r, bool up) 
   flight_contact table = floor_of(0, e, 0);
   table.seat = -1;
   add_term(&table,
-           (flight_term){.shape = FLIGHT_SINE, .size = -A, .frequency = rate, .phase = phase});
+           (flight_term){.shape = ROOT_SINE, .size = -A, .frequency = rate, .phase = phase});
   flight_contact mirrored = table;
   mirrored.pieces[0].terms[0].size = A;
   if (up) { /* y - A |sin| is the least of y - A sin and y + A sin */
@@ -461,7 +461,7 @@ static bool redundant(adversarial_case* c, int number) {
   s.q[0] = A + case_uniform(&r, 0.05, 1.0);
   s.v[0] = case_uniform(&r, -1.0, 2.0);
   s.contacts[s.contact_count++] = floor_of(0, case_uniform(&r, 0.3, 0.9), 0);
-  add_term(&s.contacts[0], (flight_term){.shape = FLIGHT_SINE, .size = -A, .frequency = rate});
+  add_term(&s.contacts[0], (flight_term){.shape = ROOT_SINE, .size = -A, .frequency = rate});
   snprintf(w.coordinates, sizeof w.coordinates, "  s: {start: %.17g, velocity: %.17g}\n",
            b * s.q[0], b * s.v[0]);
   snprintf(w.kinetic, sizeof w.kinetic, " + %.17g*x'^2 + %.17g*s'^2", m / 2.0, M / 2.0);
@@ -529,7 +529,7 @@ static bool grazing(adversarial_case* c, int number) {
   int kind = number % 3;
   if (kind > 0) {
     double k = kind == 1 ? case_decade(&r, 0.0, 2.0) : 0.0;
-    add_term(&ceiling, (flight_term){.shape = FLIGHT_SINE,
+    add_term(&ceiling, (flight_term){.shape = ROOT_SINE,
                                      .size = fmin(0.05, 5.0 / (k + 1.0)),
                                      .rate = {k},
                                      .frequency = kind == 2 ? case_decade(&r, 0.0, 2.5) : 0.0,
@@ -560,19 +560,21 @@ static bool pulses(adversarial_case* c, int number) {
     t += 5.0 * width + case_uniform(&r, 0.1, 3.0);
     double speed = case_uniform(&r, 0.1, 2.0) * (k > 0 && case_choice(&r, 3) == 0 ? -1.0 : 1.0);
     s.pulses[s.pulse_count++] =
-        (flight_pulse){0, speed / (width * sqrt(3.141592653589793)), t, width};
+        (root_pulse){0, speed / (width * sqrt(3.141592653589793)), t, width};
   }
   return finish(c, &s, &(wording){0}, t + case_uniform(&r, 0.3, 2.0));
 }
 
-static const case_family families[] = {
-    {"tables", 120, tables, true},        {"waves", 80, waves, true},
-    {"travelling", 40, travelling, true}, {"needles", 60, needles, false},
-    {"pulses", 50, pulses, true},         {"kinks", 70, kinks, false},
-    {"grazing", 40, grazing, false},      {"accumulations", 30, accumulations, false},
-    {"redundant", 30, redundant, false},  {"drives", 40, drives, false},
+const case_family case_flights[] = {
+    {"tables", 120, tables, true},
+    {"waves", 80, waves, true},
+    {"travelling", 40, travelling, true},
+    {"needles", 60, needles, false},
+    {"pulses", 50, pulses, true},
+    {"kinks", 70, kinks, false},
+    {"grazing", 40, grazing, false},
+    {"accumulations", 30, accumulations, false},
+    {"redundant", 30, redundant, false},
+    {"drives", 40, drives, false},
+    {0},
 };
-
-const case_family* case_family_at(int i) {
-  return i >= 0 && i < (int)(sizeof families / sizeof families[0]) ? &families[i] : NULL;
-}
