@@ -20,6 +20,7 @@ typedef struct row_source {
   saltusi_span G; /* entries by position or velocity variable */
   int first;      /* variable of column 0 */
   saltusi_expr b, c;
+  saltusi_expr U;
   bool kinked; /* constant derivatives do not mean an affine formula */
 } row_source;
 
@@ -30,7 +31,8 @@ static int column_of(const saltusi_graph* g, const row_source* r, int k) {
 static row_source from_position(saltusi_graph* g, saltusi_expr e) {
   row_source r = {.first = saltusi_position(0), .kinked = saltusi_kinks(g, e) != 0};
   r.b = saltusi_explicit_rate(g, e);
-  r.c = saltusi_rate(g, saltusi_rate(g, e));
+  r.U = saltusi_rate(g, e);
+  r.c = saltusi_rate(g, r.U);
   r.G = saltusi_gradient(g, e, SALTUSI_ON_POSITION);
   return r;
 }
@@ -45,6 +47,7 @@ static saltus_status from_velocity(saltusi_formula_builder* b, const saltus_form
         "slip is not linear in the velocities: one occurs in abs, sign, min, max or a condition");
     return SALTUS_ERR_INPUT;
   }
+  r->U = e;
   r->b = saltusi_at_rest(g, e);
   r->c = saltusi_rate(g, e);
   r->G = saltusi_gradient(g, e, SALTUSI_ON_VELOCITY);
@@ -130,11 +133,15 @@ static void make_rows(saltusi_formula_builder* b, const row_source* sources,
     rows->fixed = fixed;
   }
 
+  saltusi_expr U[ROWS_MOST];
   for (int r = 0; r < rows->count; r++) {
     rows->bent = rows->bent || sources[r].c != g->zero;
     saltusi_formula_put(b, (size_t)r, sources[r].c);
+    saltusi_formula_root(b, sources[r].U);
+    U[r] = sources[r].U;
   }
   saltusi_formula_make(b, count, &rows->convective);
+  saltusi_formula_bound_make(b, U, rows->count, &rows->velocity);
   m->buffer = all + count > m->buffer ? all + count : m->buffer;
 }
 
@@ -150,6 +157,8 @@ static saltus_status make_joint(saltusi_formula_builder* b, int i, saltusi_expr*
   row_source source = from_position(&b->graph, *g_value);
   b->model->joints[i].count = 1;
   make_rows(b, &source, &b->model->joints[i]);
+  saltusi_formula_bound_make(b, g_value, 1, &b->model->joints[i].position);
+  saltusi_formula_root(b, *g_value);
   b->model->joint_names[i] =
       saltusi_pool_text(&b->model->pool, joint->name != NULL ? joint->name : "");
   return b->graph.status;
@@ -189,6 +198,8 @@ static saltus_status make_contact(saltusi_formula_builder* b, int i, saltusi_exp
   if (status == SALTUS_OK) {
     b->model->contacts[i].count = 1 + tangents;
     make_rows(b, sources, &b->model->contacts[i]);
+    saltusi_formula_bound_make(b, gap, 1, &b->model->contacts[i].position);
+    saltusi_formula_root(b, *gap);
     status = b->graph.status;
   }
   return status;

@@ -252,6 +252,7 @@ static void make_matrices(saltusi_formula_builder* b, motion* m) {
   const size_t n = (size_t)m->n;
   for (size_t k = 0; k < m->M_count; k++) {
     const matrix_entry e = m->M[k];
+    saltusi_formula_root(b, e.expr);
     saltusi_formula_put(b, (size_t)e.row * n + (size_t)e.column, e.expr);
     if (e.row != e.column) {
       saltusi_formula_put(b, (size_t)e.column * n + (size_t)e.row, e.expr);
@@ -285,6 +286,10 @@ static void make_vectors(saltusi_formula_builder* b, const motion* m) {
     saltusi_formula_put(b, i, m->F[i]);
   }
   saltusi_formula_make(b, n, &b->model->force);
+  for (size_t i = 0; i < n; i++) {
+    saltusi_formula_bound_make(b, &m->F[i], 1, &b->model->forces[i]);
+    saltusi_formula_root(b, m->F[i]);
+  }
   for (size_t i = 0; i < n; i++) {
     saltusi_formula_put(b, i, m->T_q[i]);
   }
@@ -377,7 +382,9 @@ saltus_status saltusi_formula_lagrange(saltusi_formula_builder* b) {
   m.T_q = SALTUSI_TAKE(&b->work, saltusi_expr, m.n);
   m.F = SALTUSI_TAKE(&b->work, saltusi_expr, m.n);
   m.Mv = SALTUSI_TAKE(&b->work, saltusi_expr, m.n);
-  saltus_status status = b->work.failed ? SALTUS_ERR_MEMORY : derive(b, &m);
+  b->model->forces = SALTUSI_TAKE(&b->model->pool, saltusi_formula_bound, m.n);
+  saltus_status status =
+      b->work.failed || b->model->pool.failed ? SALTUS_ERR_MEMORY : derive(b, &m);
   saltusi_release(&b->graph.allocator, m.M, m.M_room, sizeof *m.M);
   saltusi_release(&b->graph.allocator, m.F_x, m.F_x_room, sizeof *m.F_x);
   return status;

@@ -97,6 +97,7 @@ static saltus_status build(saltusi_formula_builder* b) {
   status = status == SALTUS_OK ? make_axis_labels(b) : status;
   status = status == SALTUS_OK ? saltusi_formula_lagrange(b) : status;
   status = status == SALTUS_OK ? saltusi_formula_constraints(b) : status;
+  status = status == SALTUS_OK ? saltusi_formula_switches(b) : status;
   if (status == SALTUS_OK) {
     finish(b);
   }
@@ -114,6 +115,7 @@ static saltus_status builder_start(saltusi_formula_builder* b, const saltus_form
 
 static void builder_free(saltusi_formula_builder* b) {
   saltusi_release(&b->graph.allocator, b->outputs, b->output_room, sizeof *b->outputs);
+  saltusi_release(&b->graph.allocator, b->roots, b->root_room, sizeof *b->roots);
   saltusi_graph_free(&b->graph);
   saltusi_pool_free(&b->work);
 }

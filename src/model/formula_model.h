@@ -10,15 +10,23 @@
 #include "formula/program.h"
 #include "saltus/formula.h"
 
+/* A quantity for itself, for its enclosures. */
+typedef struct saltusi_formula_bound {
+  saltusi_program program;
+  unsigned depends; /* SALTUS_ON_T and the like */
+} saltusi_formula_bound;
+
 /* The rows of one joint or contact. Columns are shared by its rows. */
 typedef struct saltusi_formula_rows {
-  int count;                  /* rows */
-  int width;                  /* entries of a row */
-  const int* column;          /* [width] ascending */
-  const double* fixed;        /* [count x width] G, then [count] b, when constant; else NULL */
-  saltusi_program program;    /* writes the same */
-  saltusi_program convective; /* [count] c */
-  bool bent;                  /* c is not zero */
+  int count;                      /* rows */
+  int width;                      /* entries of a row */
+  const int* column;              /* [width] ascending */
+  const double* fixed;            /* [count x width] G, then [count] b, when constant; else NULL */
+  saltusi_program program;        /* writes the same */
+  saltusi_program convective;     /* [count] c */
+  bool bent;                      /* c is not zero */
+  saltusi_formula_bound position; /* gap or joint */
+  saltusi_formula_bound velocity; /* [count] U */
 } saltusi_formula_rows;
 
 struct saltus_formula_model {
@@ -29,13 +37,17 @@ struct saltus_formula_model {
   saltusi_program mass_diagonal, force_q_diagonal, force_v_diagonal; /* [nv]; for linear ops */
   saltusi_program spring_q, spring_v;                                /* [nv x nv] */
   saltusi_program gaps, constraints;
-  saltusi_formula_rows* contacts; /* [nc] */
-  saltusi_formula_rows* joints;   /* [nj] */
-  int registers;                  /* the most any program needs; scratch beyond is a buffer */
-  size_t buffer;                  /* doubles */
-  double* q0;                     /* [nq] */
-  double* v0;                     /* [nv] */
-  const char** joint_names;       /* [nj] */
+  saltusi_formula_rows* contacts;  /* [nc] */
+  saltusi_formula_rows* joints;    /* [nj] */
+  saltusi_formula_bound* forces;   /* [nv] */
+  saltusi_formula_bound* switches; /* [switch_count] */
+  int switch_count;
+  size_t bound_bytes;       /* scratch of the largest bound */
+  int registers;            /* the most any program needs; scratch beyond is a buffer */
+  size_t buffer;            /* doubles */
+  double* q0;               /* [nq] */
+  double* v0;               /* [nv] */
+  const char** joint_names; /* [nj] */
 };
 
 /* A spring as it was read. */
@@ -54,6 +66,8 @@ typedef struct saltusi_formula_builder {
   saltusi_scope scope;
   saltusi_output* outputs; /* of the program being made; grows */
   size_t output_count, output_room;
+  saltusi_expr* roots; /* formulas in which something switches; grows */
+  size_t root_count, root_room;
   const saltusi_formula_spring* springs; /* [def->spring_count] */
   bool constant_rows;                    /* all G and b so far */
 } saltusi_formula_builder;
@@ -99,6 +113,15 @@ bool saltusi_formula_velocity_free(saltusi_formula_builder* builder, saltusi_exp
 
 /* Byte offset of the first occurrence of a coordinate's velocity in the text; 0 if there is none. */
 size_t saltusi_formula_find_velocity(const char* text, const char* coordinate);
+
+/* The program and the dependences of a quantity with `count` values. */
+void saltusi_formula_bound_make(saltusi_formula_builder* builder, const saltusi_expr* values,
+                                int count, saltusi_formula_bound* bound);
+/* Notes a formula whose switching functions are wanted. */
+void saltusi_formula_root(saltusi_formula_builder* builder, saltusi_expr e);
+/* Makes the switching functions of all that was noted, each once. */
+saltus_status saltusi_formula_switches(saltusi_formula_builder* builder);
+extern const saltus_enclosure_ops saltusi_formula_enclosure;
 
 /* The table of callbacks for what this model has. */
 void saltusi_formula_ops(saltus_formula_model* model, bool diagonal);

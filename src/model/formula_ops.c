@@ -184,5 +184,6 @@ void saltusi_formula_ops(saltus_formula_model* m, bool diagonal) {
                                .kinetic_gradient = kinetic_gradient,
                                .kinetic = kinetic,
                                .potential = potential,
-                               .linear = diagonal ? &diagonal_ops : NULL};
+                               .linear = diagonal ? &diagonal_ops : NULL,
+                               .enclosure = &saltusi_formula_enclosure};
 }

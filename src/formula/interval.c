@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * interval.c - rare cases of interval arithmetic, and ranges of functions.
+ *
+ * Monotone functions take their ends at the ends. Turning points of sin and cos and poles of tan are
+ * the integers in x 2/pi, looked for with room for the rounding of that product.
+ */
+#include "formula/interval.h"
+
+/* Functions of the C library are right to 2^-50 of their value. */
+#define LIBRARY 0x1p-50
+#define PI_ABOVE 0x1.921fb54442d19p+1
+#define HALF_PI_ABOVE 0x1.921fb54442d19p+0
+
+/* Rounded down, whatever x is. */
+static double below(double x, double part) {
+  if (isnan(x)) {
+    return -INFINITY;
+  }
+  if (x >= INFINITY) {
+    return DBL_MAX;
+  }
+  if (fabs(x) < SALTUSI_TINY) {
+    return x < 0.0 ? -SALTUSI_TINY : 0.0;
+  }
+  return x - fabs(x) * part;
+}
+
+static double above(double x, double part) {
+  return -below(-x, part);
+}
+
+saltus_interval saltusi_outward_rare(double lo, double hi, double part) {
+  return (saltus_interval){below(lo, part), above(hi, part)};
+}
+
+/* 0 times an infinite end is 0: the end is a bound of numbers. 0 times everything is everything:
+ * there may be no number. A product that underflows to zero keeps its side of zero. */
+saltus_interval saltusi_product_rare(saltus_interval x, saltus_interval y) {
+  const saltus_interval all = saltusi_everything;
+  if ((x.lo == all.lo && x.hi == all.hi) || (y.lo == all.lo && y.hi == all.hi)) {
+    return all;
+  }
+  if (saltusi_is_zero(x) || saltusi_is_zero(y)) {
+    return saltusi_exactly(0.0);
+  }
+  const double a[2] = {x.lo, x.hi}, b[2] = {y.lo, y.hi};
+  double lo = INFINITY, hi = -INFINITY;
+  for (int i = 0; i < 4; i++) {
+    const double p = a[i / 2] * b[i % 2];
+    lo = p < lo ? p : lo;
+    hi = p > hi ? p : hi;
+    if (isnan(p)) {
+      lo = lo < 0.0 ? lo : 0.0;
+      hi = hi > 0.0 ? hi : 0.0;
+    }
+  }
+  const bool positive = (x.lo >= 0.0 && y.lo >= 0.0) || (x.hi <= 0.0 && y.hi <= 0.0);
+  const bool negative = (x.lo >= 0.0 && y.hi <= 0.0) || (x.hi <= 0.0 && y.lo >= 0.0);
+  lo = fabs(lo) >= SALTUSI_TINY ? below(lo, SALTUSI_UNIT) : positive ? 0.0 : -SALTUSI_TINY;
+  hi = fabs(hi) >= SALTUSI_TINY ? above(hi, SALTUSI_UNIT) : negative ? 0.0 : SALTUSI_TINY;
+  return (saltus_interval){lo, hi};
+}
+
+/* Where the quotient of two numbers underflows, its sign is known: y does not contain 0. */
+saltus_interval saltusi_quotient(saltus_interval x, saltus_interval y) {
+  if (!(y.lo > 0.0 || y.hi < 0.0)) {
+    return saltusi_everything;
+  }
+  if (y.hi < 0.0) {
+    x = saltusi_negative(x);
+    y = saltusi_negative(y);
+  }
+  double lo = x.lo / (x.lo >= 0.0 ? y.hi : y.lo);
+  double hi = x.hi / (x.hi >= 0.0 ? y.lo : y.hi);
+  lo = lo == 0.0 && x.lo < 0.0 ? -SALTUSI_TINY : lo;
+  hi = hi == 0.0 && x.hi > 0.0 ? SALTUSI_TINY : hi;
+  return saltusi_outward(lo, hi, SALTUSI_UNIT);
+}
+
+/* r is positive, and zero only by underflow or from `exact` */
+static double never_zero(double r, bool exact) {
+  return r < SALTUSI_TINY && !exact ? SALTUSI_TINY : r;
+}
+
+saltus_interval saltusi_square(saltus_interval x) {
+  const double least = saltusi_distance(x), most = saltusi_magnitude(x);
+  return saltusi_outward(least * least, never_zero(most * most, most == 0.0), SALTUSI_UNIT);
+}
+
+/* x^n of a number, to nearest but for n roundings; underflow as 0 */
+static double whole(double x, int n) {
+  double power = 1.0;
+  for (double square = x; n > 0; n /= 2) {
+    power = n % 2 == 1 ? power * square : power;
+    square *= square;
+  }
+  return power;
+}
+
+saltus_interval saltusi_power(saltus_interval x, int n) {
+  if (n <= 1) {
+    return n == 0 ? saltusi_exactly(1.0) : x;
+  }
+  const double part = (double)n * SALTUSI_UNIT;
+  if (n % 2 == 0) {
+    const double least = saltusi_distance(x), most = saltusi_magnitude(x);
+    return saltusi_outward(whole(least, n), never_zero(whole(most, n), most == 0.0), part);
+  }
+  double lo = whole(x.lo, n), hi = whole(x.hi, n);
+  lo = x.lo < 0.0 ? -never_zero(-lo, false) : lo;
+  hi = x.hi > 0.0 ? never_zero(hi, false) : hi;
+  return saltusi_outward(lo, hi, part);
+}
+
+saltus_interval saltusi_range_sqrt(saltus_interval x) {
+  if (x.hi < 0.0) {
+    return saltusi_everything;
+  }
+  return saltusi_outward(x.lo > 0.0 ? sqrt(x.lo) : 0.0, sqrt(x.hi), SALTUSI_UNIT);
+}
+
+saltus_interval saltusi_range_exp(saltus_interval x) {
+  return saltusi_outward(exp(x.lo), never_zero(exp(x.hi), false), LIBRARY);
+}
+
+static saltus_interval logarithm(saltus_interval x, double (*f)(double)) {
+  if (x.hi <= 0.0) {
+    return saltusi_everything;
+  }
+  return saltusi_outward(x.lo > 0.0 ? f(x.lo) : -INFINITY, f(x.hi), LIBRARY);
+}
+
+saltus_interval saltusi_range_log(saltus_interval x) {
+  return logarithm(x, log);
+}
+
+saltus_interval saltusi_range_log10(saltus_interval x) {
+  return logarithm(x, log10);
+}
+
+/* The integers n with n = m modulo `period` in x 2/pi. */
+static bool turns(saltus_interval x, double m, double period) {
+  const double two_over_pi = 0x1.45f306dc9c883p-1;
+  const double room = saltusi_magnitude(x) * 0x1p-50;
+  const double first = (x.lo * two_over_pi - room - m) / period;
+  const double last = (x.hi * two_over_pi + room - m) / period;
+  return floor(last) >= first;
+}
+
+static bool too_far(saltus_interval x) {
+  return !(saltusi_magnitude(x) < 1e15);
+}
+
+static saltus_interval wave(saltus_interval x, double (*f)(double), double top) {
+  if (too_far(x)) {
+    return (saltus_interval){-1.0, 1.0};
+  }
+  const double a = f(x.lo), b = x.lo == x.hi ? a : f(x.hi);
+  saltus_interval r = saltusi_outward(a < b ? a : b, a > b ? a : b, LIBRARY);
+  r.lo = r.lo < -1.0 || turns(x, top + 2.0, 4.0) ? -1.0 : r.lo;
+  r.hi = r.hi > 1.0 || turns(x, top, 4.0) ? 1.0 : r.hi;
+  return r;
+}
+
+saltus_interval saltusi_range_sin(saltus_interval x) {
+  return wave(x, sin, 1.0);
+}
+
+saltus_interval saltusi_range_cos(saltus_interval x) {
+  return wave(x, cos, 0.0);
+}
+
+saltus_interval saltusi_range_tan(saltus_interval x) {
+  if (too_far(x) || turns(x, 1.0, 2.0)) {
+    return saltusi_everything;
+  }
+  return saltusi_outward(tan(x.lo), tan(x.hi), LIBRARY);
+}
+
+static saltus_interval within(saltus_interval x, double lo, double hi) {
+  return (saltus_interval){x.lo > lo ? x.lo : lo, x.hi < hi ? x.hi : hi};
+}
+
+saltus_interval saltusi_range_asin(saltus_interval x) {
+  const saltus_interval d = within(x, -1.0, 1.0);
+  if (!(d.lo <= d.hi)) {
+    return saltusi_everything;
+  }
+  return within(saltusi_outward(asin(d.lo), asin(d.hi), LIBRARY), -HALF_PI_ABOVE, HALF_PI_ABOVE);
+}
+
+saltus_interval saltusi_range_acos(saltus_interval x) {
+  const saltus_interval d = within(x, -1.0, 1.0);
+  if (!(d.lo <= d.hi)) {
+    return saltusi_everything;
+  }
+  return within(saltusi_outward(acos(d.hi), acos(d.lo), LIBRARY), 0.0, PI_ABOVE);
+}
+
+saltus_interval saltusi_range_atan(saltus_interval x) {
+  return within(saltusi_outward(atan(x.lo), atan(x.hi), LIBRARY), -HALF_PI_ABOVE, HALF_PI_ABOVE);
+}
+
+saltus_interval saltusi_range_sinh(saltus_interval x) {
+  return saltusi_outward(sinh(x.lo), sinh(x.hi), LIBRARY);
+}
+
+saltus_interval saltusi_range_cosh(saltus_interval x) {
+  const saltus_interval r =
+      saltusi_outward(cosh(saltusi_distance(x)), cosh(saltusi_magnitude(x)), LIBRARY);
+  return within(r, 1.0, INFINITY);
+}
+
+saltus_interval saltusi_range_tanh(saltus_interval x) {
+  return within(saltusi_outward(tanh(x.lo), tanh(x.hi), LIBRARY), -1.0, 1.0);
+}
+
+saltus_interval saltusi_range_hypot(saltus_interval x, saltus_interval y) {
+  const double a = saltusi_magnitude(x), b = saltusi_magnitude(y);
+  return saltusi_outward(hypot(saltusi_distance(x), saltusi_distance(y)), hypot(a, b), LIBRARY);
+}
+
+/* The error of p moves x^p by |p ln x| of its own. */
+static double root(double x, double p, double* part) {
+  *part = fmax(*part, LIBRARY + 0x1p-52 * fabs(p * log(x > 0.0 ? x : 1.0)));
+  return pow(x, p);
+}
+
+saltus_interval saltusi_range_root(saltus_interval x, double p) {
+  double part = 0.0;
+  if (p == 0.0) {
+    return saltusi_exactly(1.0);
+  }
+  if (!(x.lo >= 0.0)) {
+    return saltusi_everything;
+  }
+  const double a = root(x.lo, p, &part), b = root(x.hi, p, &part);
+  const double least = a < b ? a : b, most = a < b ? b : a;
+  return saltusi_outward(least, never_zero(most, p > 0.0 && x.hi == 0.0), part);
+}
+
+/* x^y with y ln x at a corner. For x = 0 and y > 0 the power is 0; x < 0 has a power for some y only,
+ * and is left out unless y is one whole number. */
+saltus_interval saltusi_range_pow(saltus_interval x, saltus_interval y) {
+  if (x.lo < 0.0 || x.hi <= 0.0 || (x.lo == 0.0 && y.lo <= 0.0) || !saltusi_bounded(y)) {
+    return saltusi_is_zero(x) && y.lo > 0.0 ? x : saltusi_everything;
+  }
+  const double a[2] = {x.lo, x.hi}, b[2] = {y.lo, y.hi};
+  double lo = INFINITY, hi = 0.0;
+  for (int i = 0; i < 4; i++) {
+    const double p = pow(a[i / 2], b[i % 2]);
+    lo = p < lo ? p : lo;
+    hi = p > hi ? p : hi;
+  }
+  return saltusi_outward(lo, never_zero(hi, false), LIBRARY);
+}
+
+bool saltusi_range_atan2(saltus_interval y, saltus_interval x, saltus_interval* range) {
+  if (x.lo <= 0.0 && y.hi >= 0.0 && (y.lo < 0.0 || (y.lo == 0.0 && x.hi >= 0.0))) {
+    *range = (saltus_interval){-PI_ABOVE, PI_ABOVE};
+    return false;
+  }
+  const double a[2] = {y.lo + 0.0, y.hi + 0.0}, b[2] = {x.lo, x.hi}; /* -0 becomes 0 */
+  double lo = INFINITY, hi = -INFINITY;
+  for (int i = 0; i < 4; i++) {
+    const double p = atan2(a[i / 2], b[i % 2]);
+    lo = p < lo ? p : lo;
+    hi = p > hi ? p : hi;
+  }
+  *range = within(saltusi_outward(lo, hi, LIBRARY), -PI_ABOVE, PI_ABOVE);
+  return true;
+}

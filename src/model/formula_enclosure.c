@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * formula_enclosure.c - programs of single gaps, relative velocities, forces and joints, for their
+ * enclosures, and the switching functions of all formulas.
+ *
+ *   abs(x), sign(x)             x
+ *   min(a, b), max(a, b)        a - b
+ *   a < b and the like          a - b
+ */
+#include "formula/enclose.h"
+#include "model/formula_model.h"
+
+void saltusi_formula_root(saltusi_formula_builder* b, saltusi_expr e) {
+  if (saltusi_kinks(&b->graph, e) == 0) {
+    return;
+  }
+  if (!saltusi_grow(&b->graph.allocator, (void**)&b->roots, &b->root_room, b->root_count + 1,
+                    sizeof *b->roots)) {
+    b->graph.status = SALTUS_ERR_MEMORY;
+    return;
+  }
+  b->roots[b->root_count++] = e;
+}
+
+/* Everything that e is made of, ascending. */
+static size_t list_parts(saltusi_graph* g, const saltusi_expr* roots, size_t count) {
+  size_t listed = 0;
+  if (!saltusi_graph_walk(g)) {
+    return 0;
+  }
+  for (size_t i = 0; i < count; i++) {
+    saltusi_graph_visit(g, roots[i], &listed);
+  }
+  for (size_t i = 0; i < listed; i++) {
+    const saltusi_node* n = &g->nodes[g->list[i]];
+    const int operands = saltusi_op_operands(n->op);
+    for (int k = 0; k < operands; k++) {
+      saltusi_graph_visit(g, saltusi_operand(n, k), &listed);
+    }
+  }
+  saltusi_sort_ascending(g->list, listed);
+  return listed;
+}
+
+/* Sums of variables with constant factors, by structure. */
+static bool affine(saltusi_graph* g, saltusi_expr e) {
+  const size_t listed = list_parts(g, &e, 1);
+  for (size_t i = 0; i < listed; i++) {
+    const saltusi_node* n = &g->nodes[g->list[i]];
+    bool is = n->depends == 0 || n->op == SALTUSI_VARIABLE;
+    if (n->op == SALTUSI_ADD || n->op == SALTUSI_SUB) {
+      is = g->marks[n->a].adjoint != 0 && g->marks[n->b].adjoint != 0;
+    } else if (n->op == SALTUSI_NEG || (n->op == SALTUSI_DIV && saltusi_is_constant(g, n->b))) {
+      is = g->marks[n->a].adjoint != 0;
+    } else if (n->op == SALTUSI_MUL && saltusi_is_constant(g, n->a)) {
+      is = g->marks[n->b].adjoint != 0; /* constants stand in front */
+    }
+    g->marks[g->list[i]].adjoint = is ? 1 : 0;
+  }
+  return g->status == SALTUS_OK && g->marks[e].adjoint != 0;
+}
+
+void saltusi_formula_bound_make(saltusi_formula_builder* b, const saltusi_expr* values, int count,
+                                saltusi_formula_bound* bound) {
+  saltusi_graph* g = &b->graph;
+  for (int k = 0; k < count; k++) {
+    bound->depends |= saltusi_depends(g, values[k]);
+    bound->depends |= affine(g, values[k]) ? 0U : (unsigned)SALTUS_NOT_AFFINE;
+    saltusi_formula_put(b, (size_t)k, values[k]);
+  }
+  saltusi_formula_make(b, (size_t)count, &bound->program);
+  const size_t bytes = saltusi_enclose_bytes(&bound->program);
+  b->model->bound_bytes = bytes > b->model->bound_bytes ? bytes : b->model->bound_bytes;
+}
+
+/* What changes its sign where a node changes its branch; zero when nothing does. */
+static saltusi_expr switching(saltusi_graph* g, saltusi_expr e) {
+  const saltusi_node n = g->nodes[e];
+  saltusi_expr x = g->zero;
+  switch (n.op) {
+  case SALTUSI_ABS:
+  case SALTUSI_SIGN:
+    x = n.a;
+    break;
+  case SALTUSI_MIN:
+  case SALTUSI_MAX:
+  case SALTUSI_LESS:
+  case SALTUSI_LESS_EQUAL:
+    x = saltusi_sub(g, n.a, n.b);
+    break;
+  default:
+    break;
+  }
+  if (saltusi_depends(g, x) == 0) {
+    return g->zero;
+  }
+  const saltusi_expr turned = saltusi_neg(g, x);
+  return turned < x ? turned : x; /* a - b and b - a are one */
+}
+
+saltus_status saltusi_formula_switches(saltusi_formula_builder* b) {
+  saltusi_graph* g = &b->graph;
+  saltus_formula_model* m = b->model;
+  const size_t listed = list_parts(g, b->roots, b->root_count);
+  saltusi_expr* found = SALTUSI_TAKE(&b->work, saltusi_expr, listed + 1);
+  size_t count = 0;
+  if (found == NULL) {
+    return SALTUS_ERR_MEMORY;
+  }
+  for (size_t i = 0; i < listed; i++) {
+    const saltusi_expr x = switching(g, g->list[i]);
+    if (x != g->zero) {
+      found[count++] = x;
+    }
+  }
+  saltusi_sort_ascending(found, count);
+  m->switches = SALTUSI_TAKE(&m->pool, saltusi_formula_bound, count);
+  if (m->switches == NULL) {
+    return SALTUS_ERR_MEMORY;
+  }
+  for (size_t i = 0; i < count && g->status == SALTUS_OK; i++) {
+    if (i == 0 || found[i] != found[i - 1]) {
+      saltusi_formula_bound_make(b, &found[i], 1, &m->switches[m->switch_count++]);
+    }
+  }
+  return g->status;
+}
+
+static const saltusi_formula_bound* bound_of(const saltus_formula_model* m, saltus_quantity what,
+                                             int index) {
+  switch (what) {
+  case SALTUS_QUANTITY_GAP:
+    return &m->contacts[index].position;
+  case SALTUS_QUANTITY_VELOCITY:
+    return &m->contacts[index].velocity;
+  case SALTUS_QUANTITY_FORCE:
+    return &m->forces[index];
+  case SALTUS_QUANTITY_JOINT:
+    return &m->joints[index].position;
+  default:
+    return &m->switches[index];
+  }
+}
+
+static size_t bytes(const void* self) {
+  const saltus_formula_model* m = self;
+  return m->bound_bytes;
+}
+
+static unsigned depends(const void* self, saltus_quantity what, int index) {
+  return bound_of(self, what, index)->depends;
+}
+
+static void along(const void* self, const saltus_course* course, saltus_quantity what, int index,
+                  saltus_interval* out) {
+  saltusi_enclose(&bound_of(self, what, index)->program, course, out);
+}
+
+static int switches(const void* self) {
+  const saltus_formula_model* m = self;
+  return m->switch_count;
+}
+
+const saltus_enclosure_ops saltusi_formula_enclosure = {
+    .bytes = bytes, .depends = depends, .along = along, .switches = switches};
