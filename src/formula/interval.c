@@ -222,13 +222,13 @@ saltus_interval saltusi_range_hypot(saltus_interval x, saltus_interval y) {
   return saltusi_outward(hypot(saltusi_distance(x), saltusi_distance(y)), hypot(a, b), LIBRARY);
 }
 
-/* The error of p moves x^p by |p ln x| of its own. */
-static double root(double x, double p, double* part) {
-  *part = fmax(*part, LIBRARY + 0x1p-52 * fabs(p * log(x > 0.0 ? x : 1.0)));
+/* The error of p moves x^p by |ln x| as much. */
+static double root(double x, double p, double error, double* part) {
+  *part = fmax(*part, LIBRARY + (error > 0.0 ? 2.0 * error * fabs(log(x > 0.0 ? x : 1.0)) : 0.0));
   return pow(x, p);
 }
 
-saltus_interval saltusi_range_root(saltus_interval x, double p) {
+saltus_interval saltusi_range_root(saltus_interval x, double p, double error) {
   double part = 0.0;
   if (p == 0.0) {
     return saltusi_exactly(1.0);
@@ -236,7 +236,7 @@ saltus_interval saltusi_range_root(saltus_interval x, double p) {
   if (!(x.lo >= 0.0)) {
     return saltusi_everything;
   }
-  const double a = root(x.lo, p, &part), b = root(x.hi, p, &part);
+  const double a = root(x.lo, p, error, &part), b = root(x.hi, p, error, &part);
   const double least = a < b ? a : b, most = a < b ? b : a;
   return saltusi_outward(least, never_zero(most, p > 0.0 && x.hi == 0.0), part);
 }

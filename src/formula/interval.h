@@ -170,8 +170,8 @@ saltus_interval saltusi_range_cosh(saltus_interval x);
 saltus_interval saltusi_range_tanh(saltus_interval x);
 saltus_interval saltusi_range_hypot(saltus_interval x, saltus_interval y);
 
-/* x^p for x >= 0 and a number p that may be wrong in its last digit */
-saltus_interval saltusi_range_root(saltus_interval x, double p);
+/* x^p for x >= 0 and a number p that may be wrong by `error` */
+saltus_interval saltusi_range_root(saltus_interval x, double p, double error);
 /* x^y */
 saltus_interval saltusi_range_pow(saltus_interval x, saltus_interval y);
 

@@ -491,15 +491,15 @@ static saltus_interval whole_power(saltus_interval x, double n) {
     return saltusi_quotient(saltusi_exactly(1.0), whole_power(x, -n));
   }
   const saltus_interval size = {saltusi_distance(x), saltusi_magnitude(x)};
-  const saltus_interval r = saltusi_range_root(size, n);
+  const saltus_interval r = saltusi_range_root(size, n, 0.0);
   if (fmod(n, 2.0) == 0.0 || x.lo >= 0.0) {
     return r;
   }
   if (x.hi <= 0.0) {
     return saltusi_negative(r);
   }
-  const saltus_interval down = saltusi_range_root((saltus_interval){0.0, -x.lo}, n);
-  return (saltus_interval){-down.hi, saltusi_range_root((saltus_interval){0.0, x.hi}, n).hi};
+  const saltus_interval down = saltusi_range_root((saltus_interval){0.0, -x.lo}, n, 0.0);
+  return (saltus_interval){-down.hi, saltusi_range_root((saltus_interval){0.0, x.hi}, n, 0.0).hi};
 }
 
 /* x^p for a number p: f_j = binomial(p, j) x^(p - j) */
@@ -512,17 +512,17 @@ static void constant_power(saltusi_jet_place to, saltusi_jet x, double p) {
     value = whole_power(X, p);
   } else {
     part.lo = X.lo > 0.0 ? X.lo : 0.0;
-    value = X.hi < 0.0 ? saltusi_everything : saltusi_range_root(part, p);
+    value = X.hi < 0.0 ? saltusi_everything : saltusi_range_root(part, p, 0.0);
   }
   const int order = wanted(to, x);
   for (int j = 1; j <= order; j++) {
-    const double left = p - (double)j; /* its rounding is in saltusi_range_root */
+    const double left = p - (double)j, error = left + (double)j == p ? 0.0 : 0x1p-53 * fabs(left);
     const saltus_interval factor =
         saltusi_sum(saltusi_exactly(p), saltusi_exactly(-(double)(j - 1)));
     binomial = saltusi_scaled(1.0 / (double)j, saltusi_product(binomial, factor));
     f[j] = whole                                       ? whole_power(X, left)
            : X.lo < 0.0 || (X.lo == 0.0 && left < 0.0) ? saltusi_everything
-                                                       : saltusi_range_root(X, left);
+                                                       : saltusi_range_root(X, left, error);
     f[j] = saltusi_product(binomial, f[j]);
   }
   if (!saltusi_bounded(value) && x.extent.degree > 0) {
