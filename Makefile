@@ -1,6 +1,6 @@
 # Two commands do everything on a fresh Debian machine: make demo, make test.
 
-.PHONY: all demo test studies bench format clean deps fuzz
+.PHONY: all demo test test-long studies bench format clean deps fuzz
 
 all: deps
 	@cmake --preset release > build.log 2>&1 || { cat build.log; rm -f build.log; exit 1; }
@@ -11,9 +11,13 @@ all: deps
 demo: all
 	@tools/demo
 
-# Everything: gcc and clang, sanitizers, format, lint, layers, sizes, documents.
+# What every change has to pass: gcc and clang with sanitizers, format, lint, layers, documents.
 test: deps
 	@tools/test
+
+# The rest: big loops, oracles, studies, mutations, fuzzing, static analyser. About an hour.
+test-long: deps
+	@tools/test-long
 
 # Every study; fails when a claim does not hold.
 studies: all

@@ -52,9 +52,12 @@ function(saltus_layer name)
   set_property(GLOBAL APPEND PROPERTY SALTUS_LAYERS ${name})
 endfunction()
 
-# saltus_test(name SOURCES ... [LINK ...]): a cmocka program registered with CTest.
+# saltus_test(name SOURCES ... [LINK ...] [LABELS ...] [LONG]): a cmocka program registered with
+# CTest. With LONG it is registered once more as name_long, with SALTUS_LONG in its environment: then
+# saltus_test_long() is true and its loops are the big ones. Tests with the label long belong to
+# make test-long; the presets of ctest leave them out.
 function(saltus_test name)
-  cmake_parse_arguments(T "" "" "SOURCES;LINK;LABELS" ${ARGN})
+  cmake_parse_arguments(T "LONG" "" "SOURCES;LINK;LABELS" ${ARGN})
   add_executable(test_${name} ${T_SOURCES})
   saltus_flags(test_${name})
   target_compile_definitions(test_${name} PRIVATE _POSIX_C_SOURCE=200809L)
@@ -63,9 +66,14 @@ function(saltus_test name)
                                                   ${PROJECT_SOURCE_DIR}/tests/support)
   target_link_libraries(test_${name} PRIVATE saltus_inside saltus_test_support PkgConfig::CMOCKA
                                              ${T_LINK})
+  set(environment "LSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/support/lsan.supp")
+  # a test takes 30 s of processor time at most: eight times slower and three others beside it
   add_test(NAME ${name} COMMAND test_${name})
-  set_tests_properties(
-    ${name}
-    PROPERTIES TIMEOUT 300 LABELS "${T_LABELS}" ENVIRONMENT
-               LSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/support/lsan.supp)
+  set_tests_properties(${name} PROPERTIES TIMEOUT 1000 LABELS "${T_LABELS}" ENVIRONMENT
+                                                                "${environment}")
+  if(T_LONG)
+    add_test(NAME ${name}_long COMMAND test_${name})
+    set_tests_properties(${name}_long PROPERTIES TIMEOUT 7200 LABELS long ENVIRONMENT
+                                                 "${environment};SALTUS_LONG=1")
+  endif()
 endfunction()

@@ -66,3 +66,7 @@ double saltus_test_random(uint64_t* state) {
   *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
   return (double)(*state >> 11) * 0x1p-53;
 }
+
+bool saltus_test_long(void) {
+  return getenv("SALTUS_LONG") != NULL;
+}

@@ -41,6 +41,10 @@ saltus_allocator counting_allocator(counter* count);
 /* scenes/NAME.yaml with some parameters replaced; fails with the reader's message. */
 saltus_scene* saltus_test_scene(const char* name, const saltus_override* overrides, int count);
 
+/* True under make test-long, for the loops that are too long for make test; see saltus_test in
+ * cmake/SaltusTarget.cmake. */
+bool saltus_test_long(void);
+
 /* Random numbers that are the same everywhere: 0 <= x < 1. */
 double saltus_test_random(uint64_t* state);
 
