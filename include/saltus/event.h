@@ -33,12 +33,14 @@ typedef enum saltus_event_kind {
   SALTUS_EVENT_REVERSAL,     /* the sliding velocity passes through zero without sticking */
   SALTUS_EVENT_PAINLEVE,     /* a warning: no or several forces obey Coulomb's law here */
   SALTUS_EVENT_ENERGY_GAIN,  /* a warning: the law of an impact created energy; told after it */
-  SALTUS_EVENT_LAW_REPLACED  /* a warning: another law than the contact's own decided an impact */
+  SALTUS_EVENT_LAW_REPLACED, /* a warning: another law than the contact's own decided an impact */
+  SALTUS_EVENT_RISE, /* a function of the scene passes through zero from below, see observe.h */
+  SALTUS_EVENT_FALL  /* from above */
 } saltus_event_kind;
 
-enum { SALTUS_EVENT_KINDS = SALTUS_EVENT_LAW_REPLACED + 1 };
+enum { SALTUS_EVENT_KINDS = SALTUS_EVENT_FALL + 1 };
 
-/* Name as in recordings: "impact", "close", ..., "law-replaced". */
+/* Name as in recordings: "impact", "close", ..., "fall". */
 SALTUS_API const char* saltus_event_kind_name(saltus_event_kind kind);
 
 /* Whether the event is a remark on an impact that is an event of its own. Its energy_change is then
@@ -60,7 +62,7 @@ typedef struct saltus_event {
   saltus_event_kind kind;
   double t;                 /* s */
   double t_accuracy;        /* s, it happened within this time before t */
-  int contact;              /* key */
+  int contact;              /* key; of a rise or fall the number of the function */
   double u_before, u_after; /* m/s, normal */
   double slip_before[2];    /* m/s, tangential; 0 without friction */
   double slip_after[2];     /* m/s */

@@ -27,6 +27,7 @@
 #include "saltus/api.h"
 #include "saltus/log.h"
 #include "saltus/memory.h"
+#include "saltus/observe.h"
 #include "saltus/system.h"
 
 SALTUS_BEGIN_DECLS
@@ -111,6 +112,36 @@ SALTUS_API const saltus_system* saltus_formula_model_system(const saltus_formula
 SALTUS_API const double* saltus_formula_model_q0(const saltus_formula_model* model);
 SALTUS_API const double* saltus_formula_model_v0(const saltus_formula_model* model);
 SALTUS_API const char* saltus_formula_model_joint_name(const saltus_formula_model* model, int j);
+
+/* Outputs and events as formulas over the coordinates, velocities and parameters of a model. */
+typedef struct saltus_formula_output {
+  const char* name;
+  const char* unit; /* NULL: "" */
+  saltus_formula_text formula;
+} saltus_formula_output;
+
+typedef struct saltus_formula_event {
+  const char* name;
+  saltus_crossing direction;
+  saltus_formula_text formula;
+} saltus_formula_event;
+
+typedef struct saltus_formula_observer_def {
+  const saltus_formula_def* model; /* names, log and allocator */
+  const saltus_formula_output* outputs;
+  int output_count;
+  const saltus_formula_event* events;
+  int event_count;
+} saltus_formula_observer_def;
+
+typedef struct saltus_formula_observer saltus_formula_observer;
+
+/* SALTUS_ERR_INPUT after a message, as for a model. Copies all text. */
+SALTUS_API saltus_status saltus_formula_observer_create(const saltus_formula_observer_def* def,
+                                                        saltus_formula_observer** out);
+SALTUS_API void saltus_formula_observer_destroy(saltus_formula_observer* observer);
+SALTUS_API const saltus_observables*
+saltus_formula_observer_view(const saltus_formula_observer* observer);
 
 /* Value of a constant formula with the given parameters, for other parts of a scene file. */
 SALTUS_API saltus_status saltus_formula_constant(const saltus_formula_parameter* parameters,

@@ -11,6 +11,7 @@
  * HDF5 layout, N frames, all numbers little-endian doubles unless said otherwise:
  *
  *   /step [N] int64            /t [N] s              /q [N, nq]        /v [N, nv]
+ *   /outputs [N, no], what the scene asks for
  *   /contacts/gap [N, nc] m    /contacts/velocity [N, nc] m/s, normal
  *   /contacts/force [N, nc, 3] N, mean since the last frame without impacts, normal first
  *   /contacts/impulse [N, nc, 3] N s, sum of the impacts since the last frame
@@ -25,7 +26,8 @@
  * Datasets of width zero are absent. Attributes: `units` on each dataset; `columns` and
  * `column_units` where a dataset has columns; on the root `format` "saltus-recording",
  * `format_version` 1, `saltus_version`, `name`, `scheme`, `options`, `scene`, `status`, `steps`,
- * `cpu_seconds`, `nq`, `nv`, `nc`, `nj`. docs/recording.md describes both formats.
+ * `cpu_seconds`, `nq`, `nv`, `nc`, `nj`, and where the scene has outputs and events of its own `no` and
+ * `event_names`. docs/recording.md describes both formats.
  */
 #ifndef SALTUS_RECORDING_H
 #define SALTUS_RECORDING_H
@@ -36,17 +38,18 @@
 SALTUS_BEGIN_DECLS
 
 typedef struct saltus_recording_def {
-  const char* path;                  /* ends in .h5 or .csv; an existing file is replaced */
-  const saltus_system* system;       /* sizes, labels, names of contacts; copied */
-  const char* const* joint_names;    /* [nj] or NULL */
-  const char* name;                  /* of the run; NULL: "" here and in the texts below */
-  const char* scheme;                /* name of the scheme */
-  const char* options;               /* the scheme's options as text */
-  const char* scene;                 /* full text of the scene */
-  const char* version;               /* of the program; NULL: saltus_version() */
-  double flush_interval;             /* s between flushes, >= 0 */
-  saltus_log log;                    /* hears the reason of every failure, once */
-  const saltus_allocator* allocator; /* NULL: the C library */
+  const char* path;                      /* ends in .h5 or .csv; an existing file is replaced */
+  const saltus_system* system;           /* sizes, labels, names of contacts; copied */
+  const char* const* joint_names;        /* [nj] or NULL */
+  const saltus_observables* observables; /* outputs and events of the scene; NULL: none */
+  const char* name;                      /* of the run; NULL: "" here and in the texts below */
+  const char* scheme;                    /* name of the scheme */
+  const char* options;                   /* the scheme's options as text */
+  const char* scene;                     /* full text of the scene */
+  const char* version;                   /* of the program; NULL: saltus_version() */
+  double flush_interval;                 /* s between flushes, >= 0 */
+  saltus_log log;                        /* hears the reason of every failure, once */
+  const saltus_allocator* allocator;     /* NULL: the C library */
 } saltus_recording_def;
 
 /* A flush every second. */
@@ -86,10 +89,12 @@ SALTUS_API void saltus_recording_destroy(saltus_recording* recording);
 typedef struct saltus_recording_data {
   long long count; /* frames */
   int nq, nv, nc, nj;
+  int output_count, event_name_count; /* of the scene */
   long long* step;
   double* t;                           /* [count] s */
   double* q;                           /* [count x nq] */
   double* v;                           /* [count x nv] */
+  double* outputs;                     /* [count x output_count] */
   double* gap;                         /* [count x nc] m */
   double* velocity;                    /* [count x nc] m/s */
   double* force;                       /* [count x nc x 3] N */
@@ -109,10 +114,12 @@ typedef struct saltus_recording_data {
   double* rejections;        /* [count] since the frame before */
   saltus_event* events;
   long long event_count;
-  saltus_label* q_labels;     /* [nq] */
-  saltus_label* v_labels;     /* [nv] */
-  const char** contact_names; /* [nc] */
-  const char** joint_names;   /* [nj] */
+  saltus_label* q_labels;      /* [nq] */
+  saltus_label* v_labels;      /* [nv] */
+  const char** contact_names;  /* [nc] */
+  const char** joint_names;    /* [nj] */
+  saltus_label* output_labels; /* [output_count] */
+  const char** event_names;    /* [event_name_count] */
   const char *name, *scheme, *options, *scene, *version;
   const char* status; /* "complete", "failed: ...", or "running": the run was interrupted */
   long long steps;    /* -1 while running */

@@ -18,6 +18,7 @@
 #include "saltus/log.h"
 #include "saltus/measure.h"
 #include "saltus/memory.h"
+#include "saltus/observe.h"
 #include "saltus/options.h"
 #include "saltus/problem.h"
 #include "saltus/problem_file.h"

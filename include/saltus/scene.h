@@ -66,7 +66,8 @@ typedef struct saltus_scene_view {
   long long record_every;         /* steps */
   bool record_given;              /* the scene says which states to keep */
   double record_dt;               /* s between recorded states; 0: by steps */
-  const char* reference;          /* problem or CSV file with the exact motion; NULL: none */
+  const saltus_observables* observables; /* outputs and events; NULL: none */
+  const char* reference;                 /* problem or CSV file with the exact motion; NULL: none */
 } saltus_scene_view;
 
 typedef struct saltus_scene saltus_scene;

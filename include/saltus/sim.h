@@ -11,6 +11,7 @@
 
 #include "saltus/control.h"
 #include "saltus/ledger.h"
+#include "saltus/observe.h"
 #include "saltus/scheme.h"
 
 SALTUS_BEGIN_DECLS
@@ -32,6 +33,8 @@ typedef struct saltus_frame {
   double t;
   const double* q;
   const double* v;
+  const double* outputs; /* [output_count] of the observables; NULL: none */
+  int output_count;
   double kinetic, potential;            /* J; NaN where the system does not say */
   saltus_energy energy;                 /* J since the start, up to the end of the present step */
   long long creations;                  /* steps since the start in which impacts created energy */
@@ -83,6 +86,7 @@ typedef struct saltus_sim_def {
   const double* record_times; /* [record_time_count] s, rising: frames at these; copied */
   int record_time_count;
   bool record_jumps; /* also a frame on each side of every impact, of schemes with dense output */
+  const saltus_observables* observables; /* told to recorders; NULL: none */
   saltus_progress progress;
   const volatile int* cancel; /* anything but 0 there stops the run as soon as possible, between
                                * frames or inside a step, with a frame of the state it has reached

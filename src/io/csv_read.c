@@ -11,6 +11,7 @@
 #include "io/writer.h"
 
 #include <ctype.h>
+#include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -165,7 +166,8 @@ static bool take_contact(reading* in, int i) {
 static bool take_columns(reading* in) {
   saltus_recording_data* data = in->data;
   if (!take(in, SALTUSI_T, 0, "t") || !take_labels(in, SALTUSI_Q, data->q_labels, data->nq) ||
-      !take_labels(in, SALTUSI_V, data->v_labels, data->nv)) {
+      !take_labels(in, SALTUSI_V, data->v_labels, data->nv) ||
+      !take_labels(in, SALTUSI_OUTPUTS, data->output_labels, data->output_count)) {
     return false;
   }
   for (int i = 0; i < data->nc; i++) {
@@ -188,6 +190,24 @@ static bool take_columns(reading* in) {
   return take(in, SALTUSI_STEP, 0, "step") && in->next == in->table->columns;
 }
 
+static int count_words(const char* text) {
+  int count = 0;
+  for (text += strspn(text, " "); *text; text += strspn(text, " ")) {
+    count++;
+    text += strcspn(text, " ");
+  }
+  return count;
+}
+
+/* The next word, ended by a zero in place. */
+static const char* next_word(char** text) {
+  char* word = *text + strspn(*text, " ");
+  char* end = word + strcspn(word, " ");
+  *text = *end ? end + 1 : end;
+  *end = 0;
+  return word;
+}
+
 static saltus_status read_ours(reading* in) {
   saltus_recording_data* data = in->data;
   data->name = comment(in, "name");
@@ -201,19 +221,24 @@ static saltus_status read_ours(reading* in) {
   data->steps = *steps ? strtoll(steps, NULL, 10) : -1;
   const char* cpu = comment(in, "cpu_seconds");
   data->cpu_seconds = *cpu ? strtod(cpu, NULL) : data->cpu_seconds;
-  int* const sizes[] = {&data->nq, &data->nv, &data->nc, &data->nj};
-  static const char* const keys[] = {"nq=", "nv=", "nc=", "nj="};
+  int* const sizes[] = {&data->nq, &data->nv, &data->nc, &data->nj, &data->output_count};
+  static const char* const keys[] = {"nq=", "nv=", "nc=", "nj=", "no="};
   const char* text = comment(in, "sizes");
-  for (int i = 0; i < 4; i++) {
+  for (int i = 0; i < 5; i++) {
     const char* at = strstr(text, keys[i]);
-    long size = at ? strtol(at + 3, NULL, 10) : -1;
+    long size = at ? strtol(at + 3, NULL, 10) : i < 4 ? -1 : 0; /* most scenes have no outputs */
     /* each of them has a column at least, so the table bounds them */
     if (size < 0 || size > in->table->columns) {
       return refuse(in, "the comment line \"sizes\" is missing or does not fit the columns");
     }
     *sizes[i] = (int)size;
   }
-  saltus_status room = saltusi_data_name_room(data, in->pool);
+  char* names = saltusi_pool_text(in->pool, comment(in, "event_names"));
+  data->event_name_count = names ? count_words(names) : 0;
+  saltus_status room = names ? saltusi_data_name_room(data, in->pool) : SALTUS_ERR_MEMORY;
+  for (int i = 0; room == SALTUS_OK && i < data->event_name_count; i++) {
+    data->event_names[i] = next_word(&names);
+  }
   for (int s = 0; room == SALTUS_OK && s < SALTUSI_SERIES_COUNT; s++) {
     room = make_array(in, s);
   }
@@ -335,7 +360,7 @@ static saltus_status read_foreign(reading* in) {
 }
 
 /* Time, kind, contact and its name, then the numbers of an event; the first recordings have fewer. */
-static bool read_event(char* line, int nc, saltus_event* event) {
+static bool read_event(char* line, const saltus_recording_data* data, saltus_event* event) {
   enum { HEAD = 4 };
   char* cells[HEAD + SALTUSI_EVENT_FIELDS];
   int count = saltusi_cells_cut(line, cells, HEAD + SALTUSI_EVENT_FIELDS);
@@ -345,10 +370,14 @@ static bool read_event(char* line, int nc, saltus_event* event) {
     return false;
   }
   int kind = saltusi_event_kind_from(cells[1]);
-  if (kind < 0 || !saltusi_cell_number(cells[2], &contact) || !(contact >= 0 && contact < nc)) {
+  if (kind < 0 || !saltusi_cell_number(cells[2], &contact) ||
+      !(contact >= 0 && contact < INT_MAX)) {
     return false;
   }
   *event = (saltus_event){.kind = (saltus_event_kind)kind, .contact = (int)contact};
+  if (!saltusi_event_fits(event, data)) {
+    return false;
+  }
   bool good = saltusi_cell_number(cells[0], &event->t);
   for (int i = 0; i < count - HEAD; i++) {
     good = good && saltusi_cell_number(cells[HEAD + i], saltusi_event_number(event, i));
@@ -374,7 +403,7 @@ static saltus_status parse_events(reading* in, const char* path, saltusi_lines* 
       continue;
     }
     bool good = header ? (size_t)data->event_count < most &&
-                             read_event(line, data->nc, &data->events[data->event_count])
+                             read_event(line, data, &data->events[data->event_count])
                        : strncmp(line, "t [s],kind,contact,", 19) == 0;
     if (!good) {
       saltusi_log(in->log, SALTUS_LEVEL_ERROR, "%s:%d: this is not an event of a recording", path,

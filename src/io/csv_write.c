@@ -162,6 +162,7 @@ static void visit_columns(text_file* f, const saltus_recording* r, int frame, vi
   put(f, r, SALTUSI_T, 0, 0, frame);
   visit_series(f, r, SALTUSI_Q, frame, put);
   visit_series(f, r, SALTUSI_V, frame, put);
+  visit_series(f, r, SALTUSI_OUTPUTS, frame, put);
   for (int i = 0; i < r->head.nc; i++) {
     visit_contact(f, r, i, frame, put);
   }
@@ -219,7 +220,17 @@ static void add_top(two_tables* t, const saltus_recording* r) {
   add_common_comments(f, r, "recording");
   add_comment(f, "options", head->options);
   addf(f, "# sizes: nq=%d nv=%d nc=%d nj=%d", head->nq, head->nv, head->nc, head->nj);
+  if (head->output_count > 0) {
+    addf(f, " no=%d", head->output_count);
+  }
   end_line(f);
+  for (int i = 0; i < head->event_name_count; i++) {
+    add_text(f, i > 0 ? " " : "# event_names: "); /* names have no blanks */
+    add_text(f, head->event_names[i]);
+  }
+  if (head->event_name_count > 0) {
+    end_line(f);
+  }
   if (*head->scene) {
     add_comment(f, "scene", head->scene);
   }
@@ -235,9 +246,7 @@ static void add_top(two_tables* t, const saltus_recording* r) {
 static void add_event(text_file* f, const saltus_recording* r, const saltus_event* e) {
   add_real(f, e->t);
   addf(f, ",%s,%d,", saltus_event_kind_name(e->kind), e->contact);
-  if (e->contact >= 0 && e->contact < r->head.nc) {
-    add_head(f, r->head.contact_names[e->contact], "", "");
-  }
+  add_head(f, saltusi_event_name(e, &r->head), "", "");
   saltus_event numbers = *e;
   for (int i = 0; i < SALTUSI_EVENT_FIELDS; i++) {
     add_text(f, ",");

@@ -104,10 +104,16 @@ static bool put_real(hid_t object, const char* name, double value) {
 typedef const char* text_of(const saltusi_series* series, const saltus_recording_data* data,
                             int column);
 
-/* One text per column, all as long as the longest. */
+static const char* event_name(const saltusi_series* series, const saltus_recording_data* data,
+                              int column) {
+  (void)series;
+  return data->event_names[column];
+}
+
+/* One text per column, all as long as the longest; series NULL: of the scene's events. */
 static bool put_columns(hid_t object, const char* name, text_of* text, const saltusi_series* series,
                         const saltus_recording* r) {
-  int count = saltusi_series_columns(series, &r->head);
+  int count = series ? saltusi_series_columns(series, &r->head) : r->head.event_name_count;
   size_t longest = 1;
   for (int i = 0; i < count; i++) {
     size_t length = strlen(text(series, &r->head, i));
@@ -239,7 +245,10 @@ static bool fill(hid_t file, const saltus_recording* r) {
       put_text(file, "status", head->status, SALTUSI_H5_STATUS) && put_integer(file, "steps", -1) &&
       put_real(file, "cpu_seconds", NAN) && put_integer(file, "nq", head->nq) &&
       put_integer(file, "nv", head->nv) && put_integer(file, "nc", head->nc) &&
-      put_integer(file, "nj", head->nj) && (head->nc == 0 || create_group(file, "/contacts")) &&
+      put_integer(file, "nj", head->nj) &&
+      (head->output_count == 0 || put_integer(file, "no", head->output_count)) &&
+      (head->event_name_count == 0 || put_columns(file, "event_names", event_name, NULL, r)) &&
+      (head->nc == 0 || create_group(file, "/contacts")) &&
       (head->nj == 0 || create_group(file, "/joints")) && create_group(file, "/energy") &&
       create_group(file, "/residual") && create_group(file, "/control");
   for (int s = 0; good && s < SALTUSI_SERIES_COUNT; s++) {

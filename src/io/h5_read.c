@@ -112,10 +112,14 @@ static saltus_status read_texts(const reading* in, hid_t object, const texts* wa
 }
 
 static saltus_status read_sizes(const reading* in) {
-  const char* const names[] = {"nq", "nv", "nc", "nj"};
-  int* const sizes[] = {&in->data->nq, &in->data->nv, &in->data->nc, &in->data->nj};
-  for (int i = 0; i < 4; i++) {
-    long long size = -1;
+  const char* const names[] = {"nq", "nv", "nc", "nj", "no"};
+  int* const sizes[] = {&in->data->nq, &in->data->nv, &in->data->nc, &in->data->nj,
+                        &in->data->output_count};
+  for (int i = 0; i < 5; i++) {
+    long long size = i < 4 ? -1 : 0;
+    if (i == 4 && H5Aexists(in->file, names[i]) <= 0) {
+      continue; /* most scenes have no outputs */
+    }
     saltus_status status = read_number(in, names[i], H5T_NATIVE_LLONG, &size);
     if (status != SALTUS_OK) {
       return status;
@@ -246,7 +250,10 @@ static saltus_status read_opened_series(const reading* in, const saltusi_series*
 static saltus_status read_names(const reading* in, const saltusi_series* series, hid_t dataset) {
   saltus_recording_data* data = in->data;
   int count = saltusi_series_columns(series, data);
-  bool labels = series->per == SALTUSI_PER_Q || series->per == SALTUSI_PER_V;
+  saltus_label* labels = series->per == SALTUSI_PER_Q        ? data->q_labels
+                         : series->per == SALTUSI_PER_V      ? data->v_labels
+                         : series->per == SALTUSI_PER_OUTPUT ? data->output_labels
+                                                             : NULL;
   saltusi_pool scratch = saltusi_pool_over(&in->pool->allocator);
   const char** names = saltusi_pool_take(&scratch, (size_t)count, sizeof *names);
   const char** units = saltusi_pool_take(&scratch, (size_t)count, sizeof *units);
@@ -259,8 +266,7 @@ static saltus_status read_names(const reading* in, const saltusi_series* series,
   }
   for (int i = 0; status == SALTUS_OK && i < count; i++) {
     if (labels) {
-      saltus_label* list = series->per == SALTUSI_PER_Q ? data->q_labels : data->v_labels;
-      list[i] = (saltus_label){names[i], units[i]};
+      labels[i] = (saltus_label){names[i], units[i]};
     } else {
       const char** list =
           series->per == SALTUSI_PER_CONTACT ? data->contact_names : data->joint_names;
@@ -285,7 +291,8 @@ static saltus_status read_series(const reading* in, int s) {
     return refuse(in, series->path, "dataset is missing or damaged");
   }
   saltus_status status = read_opened_series(in, series, dataset);
-  bool names = s == SALTUSI_Q || s == SALTUSI_V || s == SALTUSI_GAP || s == SALTUSI_JOINT_FORCE;
+  bool names = s == SALTUSI_Q || s == SALTUSI_V || s == SALTUSI_OUTPUTS || s == SALTUSI_GAP ||
+               s == SALTUSI_JOINT_FORCE;
   if (status == SALTUS_OK && names) {
     status = read_names(in, series, dataset);
   }
@@ -300,7 +307,8 @@ static saltus_status unpack_events(const reading* in, const saltusi_h5_event* pa
     char name[SALTUSI_H5_KIND + 1] = {0};
     memcpy(name, e->kind, SALTUSI_H5_KIND);
     int kind = saltusi_event_kind_from(name);
-    if (kind < 0 || e->contact < 0 || e->contact >= data->nc) {
+    const saltus_event place = {.kind = (saltus_event_kind)kind, .contact = e->contact};
+    if (kind < 0 || !saltusi_event_fits(&place, data)) {
       return refuse(in, "/events", "an event has an unknown kind or contact");
     }
     saltus_event* event = &data->events[i];
@@ -376,10 +384,34 @@ static saltus_status read_events(const reading* in) {
   return status;
 }
 
+/* Names of the scene's own events; 0: it has none. */
+static long long count_event_names(const reading* in) {
+  if (H5Aexists(in->file, "event_names") <= 0) {
+    return 0;
+  }
+  hid_t attribute = H5Aopen(in->file, "event_names", H5P_DEFAULT);
+  hid_t space = attribute < 0 ? -1 : H5Aget_space(attribute);
+  hssize_t count = space < 0 ? 0 : H5Sget_simple_extent_npoints(space);
+  /* an attribute lies in a header of 64 kB: no more names than bytes */
+  bool sane = count > 0 && count <= 65536;
+  if (space >= 0) {
+    H5Sclose(space);
+  }
+  if (attribute >= 0) {
+    H5Aclose(attribute);
+  }
+  return sane ? count : 0;
+}
+
 static saltus_status read_all(const reading* in) {
   saltus_status status = read_head(in);
+  long long events = status == SALTUS_OK ? count_event_names(in) : 0;
   if (status == SALTUS_OK) {
+    in->data->event_name_count = (int)events;
     status = saltusi_data_name_room(in->data, in->pool);
+  }
+  if (status == SALTUS_OK && events > 0) {
+    status = read_texts(in, in->file, &(texts){"event_names", events, in->data->event_names});
   }
   for (int s = 0; status == SALTUS_OK && s < SALTUSI_SERIES_COUNT; s++) {
     status = read_series(in, s);

@@ -128,6 +128,24 @@ static saltus_status take_names(saltus_recording* r, const saltus_recording_def*
   return SALTUS_OK;
 }
 
+static saltus_status take_observables(saltus_recording* r, const saltus_observables* own) {
+  saltus_recording_data* head = &r->head;
+  for (int i = 0; i < head->output_count; i++) {
+    head->output_labels[i].name = saltusi_pool_text(&r->pool, own->output_labels[i].name);
+    head->output_labels[i].unit = saltusi_pool_text(&r->pool, own->output_labels[i].unit);
+    if (!head->output_labels[i].name || !head->output_labels[i].unit) {
+      return SALTUS_ERR_MEMORY;
+    }
+  }
+  for (int i = 0; i < head->event_name_count; i++) {
+    head->event_names[i] = saltusi_pool_text(&r->pool, own->event_names[i]);
+    if (!head->event_names[i]) {
+      return SALTUS_ERR_MEMORY;
+    }
+  }
+  return SALTUS_OK;
+}
+
 static saltus_status take_head(saltus_recording* r, const saltus_recording_def* def) {
   saltus_recording_data* head = &r->head;
   head->nq = def->system->dims.nq;
@@ -147,7 +165,13 @@ static saltus_status take_head(saltus_recording* r, const saltus_recording_def* 
       !head->version) {
     return SALTUS_ERR_MEMORY;
   }
+  const saltus_observables* own = def->observables;
+  head->output_count = own ? own->output_count : 0;
+  head->event_name_count = own ? own->event_count : 0;
   saltus_status status = saltusi_data_name_room(head, &r->pool);
+  if (status == SALTUS_OK) {
+    status = take_observables(r, own);
+  }
   if (status == SALTUS_OK) {
     status = take_labels(r, def->system);
   }
@@ -317,11 +341,19 @@ static saltus_status on_frame(void* user, const saltus_frame* f) {
     r->error = SALTUS_ERR_RANGE;
     return r->error;
   }
+  if (f->output_count != r->head.output_count) {
+    saltusi_log(r->log, SALTUS_LEVEL_ERROR,
+                "%s: a frame at t = %.9g s has %d outputs, the recording was made for %d", r->path,
+                f->t, f->output_count, r->head.output_count);
+    r->error = SALTUS_ERR_RANGE;
+    return r->error;
+  }
   int i = r->fresh.frames;
   put(r, SALTUSI_STEP, i, &f->step);
   put(r, SALTUSI_T, i, &f->t);
   put(r, SALTUSI_Q, i, f->q);
   put(r, SALTUSI_V, i, f->v);
+  put(r, SALTUSI_OUTPUTS, i, f->outputs);
   put_contacts(r, i, f);
   put(r, SALTUSI_JOINT_FORCE, i, f->joint_forces);
   put(r, SALTUSI_KINETIC, i, &f->kinetic);

@@ -14,6 +14,7 @@ const saltusi_series saltusi_series_list[SALTUSI_SERIES_COUNT] = {
     {"/t", "t", "s", SALTUSI_PER_FRAME, 1, false, AT(t), false},
     {"/q", "", "", SALTUSI_PER_Q, 1, false, AT(q), false},
     {"/v", "", "", SALTUSI_PER_V, 1, false, AT(v), false},
+    {"/outputs", "", "", SALTUSI_PER_OUTPUT, 1, false, AT(outputs), false},
     {"/contacts/gap", "gap", "m", SALTUSI_PER_CONTACT, 1, false, AT(gap), false},
     {"/contacts/velocity", "velocity", "m/s", SALTUSI_PER_CONTACT, 1, false, AT(velocity), false},
     {"/contacts/force", "force", "N", SALTUSI_PER_CONTACT, 3, false, AT(force), false},
@@ -80,6 +81,8 @@ int saltusi_series_columns(const saltusi_series* series, const saltus_recording_
     return shape->nc;
   case SALTUSI_PER_JOINT:
     return shape->nj;
+  case SALTUSI_PER_OUTPUT:
+    return shape->output_count;
   case SALTUSI_PER_FRAME:
     break;
   }
@@ -118,6 +121,8 @@ const char* saltusi_series_column_name(const saltusi_series* series,
     return data->contact_names[column];
   case SALTUSI_PER_JOINT:
     return data->joint_names[column];
+  case SALTUSI_PER_OUTPUT:
+    return data->output_labels[column].name;
   case SALTUSI_PER_FRAME:
     break;
   }
@@ -131,6 +136,9 @@ const char* saltusi_series_column_unit(const saltusi_series* series,
   }
   if (series->per == SALTUSI_PER_V) {
     return data->v_labels[column].unit;
+  }
+  if (series->per == SALTUSI_PER_OUTPUT) {
+    return data->output_labels[column].unit;
   }
   return series->unit;
 }
@@ -161,8 +169,27 @@ saltus_status saltusi_data_name_room(saltus_recording_data* data, saltusi_pool* 
   data->v_labels = saltusi_pool_take(pool, (size_t)data->nv, sizeof(saltus_label));
   data->contact_names = saltusi_pool_take(pool, (size_t)data->nc, sizeof(char*));
   data->joint_names = saltusi_pool_take(pool, (size_t)data->nj, sizeof(char*));
-  bool complete = data->q_labels && data->v_labels && data->contact_names && data->joint_names;
+  data->output_labels = saltusi_pool_take(pool, (size_t)data->output_count, sizeof(saltus_label));
+  data->event_names = saltusi_pool_take(pool, (size_t)data->event_name_count, sizeof(char*));
+  bool complete = data->q_labels && data->v_labels && data->contact_names && data->joint_names &&
+                  data->output_labels && data->event_names;
   return complete ? SALTUS_OK : SALTUS_ERR_MEMORY;
+}
+
+bool saltusi_event_is_own(saltus_event_kind kind) {
+  return kind == SALTUS_EVENT_RISE || kind == SALTUS_EVENT_FALL;
+}
+
+bool saltusi_event_fits(const saltus_event* event, const saltus_recording_data* shape) {
+  int count = saltusi_event_is_own(event->kind) ? shape->event_name_count : shape->nc;
+  return event->contact >= 0 && event->contact < count;
+}
+
+const char* saltusi_event_name(const saltus_event* event, const saltus_recording_data* shape) {
+  const char* const* names =
+      saltusi_event_is_own(event->kind) ? shape->event_names : shape->contact_names;
+  const char* name = saltusi_event_fits(event, shape) ? names[event->contact] : NULL;
+  return name != NULL ? name : "";
 }
 
 int saltusi_event_kind_from(const char* name) {

@@ -19,6 +19,7 @@ enum {
   SALTUSI_T,
   SALTUSI_Q,
   SALTUSI_V,
+  SALTUSI_OUTPUTS,
   SALTUSI_GAP,
   SALTUSI_VELOCITY,
   SALTUSI_FORCE,
@@ -48,7 +49,8 @@ typedef enum saltusi_per {
   SALTUSI_PER_Q,
   SALTUSI_PER_V,
   SALTUSI_PER_CONTACT,
-  SALTUSI_PER_JOINT
+  SALTUSI_PER_JOINT,
+  SALTUSI_PER_OUTPUT
 } saltusi_per;
 
 typedef struct saltusi_series {
@@ -87,7 +89,7 @@ typedef struct saltusi_data {
 /* Empty texts, no arrays; NULL when there is no room. */
 saltusi_data* saltusi_data_create(const saltus_allocator* allocator);
 
-/* Room for the names of nq, nv, nc, nj columns. */
+/* Room for the names of nq, nv, nc, nj columns, outputs and events. */
 saltus_status saltusi_data_name_room(saltus_recording_data* data, saltusi_pool* pool);
 
 /* The numbers of an event, as one list for both formats: columns of the table, members in HDF5. */
@@ -105,6 +107,15 @@ double* saltusi_event_number(saltus_event* event, int field);
 
 /* What the first recordings do not say follows from what they say. */
 void saltusi_event_complete(saltus_event* event);
+
+/* Whether it is one of the scene's own events; the rest are events of contacts. */
+bool saltusi_event_is_own(saltus_event_kind kind);
+
+/* Whether the number of the contact or function exists. */
+bool saltusi_event_fits(const saltus_event* event, const saltus_recording_data* shape);
+
+/* Name of the contact or function; "" for one that does not exist. */
+const char* saltusi_event_name(const saltus_event* event, const saltus_recording_data* shape);
 
 /* A saltus_event_kind, or -1 for another text. */
 int saltusi_event_kind_from(const char* name);

@@ -104,8 +104,8 @@ static saltus_status build(saltusi_formula_builder* b) {
   return status;
 }
 
-/* Sets up names and graph, which creation and constants share. */
-static saltus_status builder_start(saltusi_formula_builder* b, const saltus_formula_def* def) {
+saltus_status saltusi_formula_builder_start(saltusi_formula_builder* b,
+                                            const saltus_formula_def* def) {
   *b = (saltusi_formula_builder){.def = def, .constant_rows = true};
   b->work = saltusi_pool_over(def->allocator);
   saltus_status status = saltusi_graph_start(&b->graph, def->coordinate_count, def->allocator);
@@ -113,7 +113,7 @@ static saltus_status builder_start(saltusi_formula_builder* b, const saltus_form
   return status;
 }
 
-static void builder_free(saltusi_formula_builder* b) {
+void saltusi_formula_builder_free(saltusi_formula_builder* b) {
   saltusi_release(&b->graph.allocator, b->outputs, b->output_room, sizeof *b->outputs);
   saltusi_release(&b->graph.allocator, b->roots, b->root_room, sizeof *b->roots);
   saltusi_graph_free(&b->graph);
@@ -137,7 +137,7 @@ saltus_status saltus_formula_model_create(const saltus_formula_def* def,
   m->pool = pool;
 
   saltusi_formula_builder b;
-  status = builder_start(&b, def);
+  status = saltusi_formula_builder_start(&b, def);
   b.model = m;
   status = status == SALTUS_OK ? build(&b) : status;
   if (status == SALTUS_OK && (m->pool.failed || b.work.failed)) {
@@ -148,7 +148,7 @@ saltus_status saltus_formula_model_create(const saltus_formula_def* def,
                 "the formulas and their derivatives are too large, more than %d operations",
                 SALTUSI_NODES_MOST);
   }
-  builder_free(&b);
+  saltusi_formula_builder_free(&b);
   if (status != SALTUS_OK) {
     saltus_formula_model_destroy(m);
     return status;
@@ -186,11 +186,11 @@ saltus_status saltus_formula_constant(const saltus_formula_parameter* parameters
   const saltus_formula_def def = {
       .parameters = parameters, .parameter_count = parameter_count, .log = log};
   saltusi_formula_builder b;
-  saltus_status status = builder_start(&b, &def);
+  saltus_status status = saltusi_formula_builder_start(&b, &def);
   status = status == SALTUS_OK ? saltusi_formula_names(&b) : status;
   double result = 0.0;
   status = status == SALTUS_OK ? saltusi_parse_constant(&b.scope, &formula, &result) : status;
-  builder_free(&b);
+  saltusi_formula_builder_free(&b);
   if (status == SALTUS_OK) {
     *value = result;
   }

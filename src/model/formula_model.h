@@ -72,6 +72,11 @@ typedef struct saltusi_formula_builder {
   bool constant_rows;                    /* all G and b so far */
 } saltusi_formula_builder;
 
+/* Names and graph, which models, observables and constants share. */
+saltus_status saltusi_formula_builder_start(saltusi_formula_builder* builder,
+                                            const saltus_formula_def* def);
+void saltusi_formula_builder_free(saltusi_formula_builder* builder);
+
 /* Coordinates and parameters into builder->names, parameters evaluated. */
 saltus_status saltusi_formula_names(saltusi_formula_builder* builder);
 

@@ -7,6 +7,7 @@
 
 #include "base/log.h"
 #include "base/suggest.h"
+#include "scene/observe.h"
 #include "scene/reader.h"
 #include "scene/start.h"
 
@@ -26,6 +27,7 @@ static const double start_tolerance = 1e-2;
 struct saltus_scene {
   saltusi_pool pool; /* owns everything, this struct too */
   saltus_formula_model* model;
+  saltus_formula_observer* observer; /* NULL: no outputs and events */
   saltus_scene_view view;
 };
 
@@ -630,6 +632,12 @@ static saltus_status build_model(scene_builder* b) {
     names[j] = saltus_formula_model_joint_name(scene->model, j);
   }
   view->joint_names = names;
+  saltusi_scene_observe(&b->reader, b->root, &b->model, &scene->observer);
+  if (b->reader.status != SALTUS_OK) {
+    return b->reader.status;
+  }
+  view->observables =
+      scene->observer != NULL ? saltus_formula_observer_view(scene->observer) : NULL;
   if (names == NULL || saltusi_start_check(&b->reader, view, b->root) != SALTUS_OK) {
     return b->reader.status;
   }
@@ -716,6 +724,7 @@ saltus_status saltus_scene_create(const saltus_scene_def* def, saltus_scene** ou
 void saltus_scene_destroy(saltus_scene* scene) {
   if (scene != NULL) {
     saltus_formula_model_destroy(scene->model);
+    saltus_formula_observer_destroy(scene->observer);
     saltusi_pool pool = scene->pool;
     saltusi_pool_free(&pool);
   }

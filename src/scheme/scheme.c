@@ -727,6 +727,8 @@ const char* saltus_event_kind_name(saltus_event_kind kind) {
       [SALTUS_EVENT_PAINLEVE] = "painleve",
       [SALTUS_EVENT_ENERGY_GAIN] = "energy-gain",
       [SALTUS_EVENT_LAW_REPLACED] = "law-replaced",
+      [SALTUS_EVENT_RISE] = "rise",
+      [SALTUS_EVENT_FALL] = "fall",
   };
   bool known = (int)kind >= 0 && (int)kind < SALTUS_EVENT_KINDS;
   return known ? names[kind] : "unknown";

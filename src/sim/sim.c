@@ -105,6 +105,7 @@ static void layout(saltus_sim* sim, saltus_arena* arena) {
   sim->next.q = SALTUS_PUSH(arena, double, d->nq);
   sim->next.v = SALTUS_PUSH(arena, double, d->nv);
   saltusi_watch_layout(sim, arena);
+  saltusi_observe_layout(sim, arena);
 }
 
 /* The controller's arrays; the scheme's memory has to be known, so they come in a second block. */
@@ -178,6 +179,7 @@ static void start(saltus_sim* sim) {
   memcpy(sim->now.v, def->v0, (size_t)sim->sys.dims.nv * sizeof(double));
   sim->now.t = def->t0;
   saltusi_watch_start(sim);
+  saltusi_observe_start(sim);
 }
 
 saltus_status saltus_sim_create(const saltus_sim_def* def, saltus_sim** out) {

@@ -9,6 +9,7 @@
 #include "saltus/sim.h"
 #include "sim/control.h"
 #include "sim/ledger.h"
+#include "sim/observe.h"
 #include "system/evaluate.h"
 
 /* What went through one contact since the last frame, and whether it carries a lasting force. */
@@ -50,6 +51,8 @@ struct saltus_sim {
   saltusi_ledger* ledger;              /* one: energy since the start */
   saltusi_contact_work* contact_works; /* [nc] */
   saltusi_ledger_room ledger_room;
+  saltusi_crossing* crossings; /* [event functions] */
+  saltusi_observe_room observe;
 
   double* record_times;    /* [record_time_count] */
   long long record_number; /* of the next requested time */

@@ -36,7 +36,7 @@ typedef struct part {
   size_t bytes;
 } part;
 
-enum { PARTS = 7 };
+enum { PARTS = 8 };
 
 static void list_parts(const saltus_sim* sim, part parts[PARTS]) {
   const saltus_dims* d = &sim->sys.dims;
@@ -47,6 +47,8 @@ static void list_parts(const saltus_sim* sim, part parts[PARTS]) {
   parts[4] = (part){sim->joint_sums, (size_t)d->nj * sizeof(double)};
   parts[5] = (part){sim->ledger, sizeof(saltusi_ledger)};
   parts[6] = (part){sim->contact_works, (size_t)d->nc * sizeof(saltusi_contact_work)};
+  int events = sim->def.observables != NULL ? sim->def.observables->event_count : 0;
+  parts[7] = (part){sim->crossings, (size_t)events * sizeof(saltusi_crossing)};
 }
 
 size_t saltus_sim_snapshot_bytes(const saltus_sim* sim) {

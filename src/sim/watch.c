@@ -355,6 +355,8 @@ static saltus_status tell_frame(saltus_sim* sim, const saltus_state* x, saltus_e
       .t = x->t,
       .q = x->q,
       .v = x->v,
+      .outputs = saltusi_observe_outputs(sim, x),
+      .output_count = sim->def.observables != NULL ? sim->def.observables->output_count : 0,
       .kinetic = saltusi_kinetic(&sim->sys, &at, sim->matrix, sim->vector),
       .potential = saltusi_potential(&sim->sys, &at),
       .energy = energy,
@@ -482,6 +484,27 @@ static void keep_energy(saltus_sim* sim, const saltus_step_report* report, doubl
   }
 }
 
+/* Events of contacts and of the scene's own functions, in order of time. */
+static saltus_status tell_events(saltus_sim* sim, const saltus_step_report* report, double t0,
+                                 double t1) {
+  saltus_status first = SALTUS_OK;
+  int next = 0;
+  saltus_event crossing;
+  saltusi_crossing_search search = saltusi_crossings_of(sim, report, t0, t1);
+  while (first == SALTUS_OK && saltusi_crossings_next(&search, &crossing)) {
+    while (next < report->event_count && report->events[next].t <= crossing.t &&
+           first == SALTUS_OK) {
+      first = follow_event(sim, &report->events[next++]);
+    }
+    first = first == SALTUS_OK ? tell_event(sim, &crossing) : first;
+  }
+  first = first == SALTUS_OK ? search.status : first;
+  while (next < report->event_count && first == SALTUS_OK) {
+    first = follow_event(sim, &report->events[next++]);
+  }
+  return first;
+}
+
 saltus_status saltusi_watch_step(saltus_sim* sim, const saltus_step_report* report, double t0,
                                  double t1) {
   if (sim->def.recorder_count == 0) {
@@ -504,8 +527,8 @@ saltus_status saltusi_watch_step(saltus_sim* sim, const saltus_step_report* repo
       first = first == SALTUS_OK ? status : first;
     }
   }
-  for (int i = 0; i < report->event_count && first == SALTUS_OK; i++) {
-    first = follow_event(sim, &report->events[i]);
+  if (first == SALTUS_OK) {
+    first = tell_events(sim, report, t0, t1);
   }
   if (first == SALTUS_OK) {
     first = follow_released(sim, sim->now.t, sim->last_h);

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * observe.h - functions of time and state that a run tells beside its coordinates.
+ *
+ *   outputs  y(t, q, v), told with every recorded state
+ *   events   g(t, q, v), told where g passes through zero: SALTUS_EVENT_RISE from below, SALTUS_EVENT_FALL
+ *            from above, with the number of the function in the place of the contact
+ *
+ * They watch and never influence the motion. A jump of v that takes g across zero is an event at the
+ * time of the jump. A g that starts at zero has no event before it has left zero, and one that comes to
+ * zero has one only when it leaves to the other side; values below 1e-12 of the largest one so far count
+ * as zero. With dense output g is sampled at least 16 times a step and at the times of recorded states,
+ * sign changes are bracketed and located to rounding, and minima of |g| between samples are looked at
+ * for a change and back; what happens between two samples twice may be missed. Without dense output an
+ * event belongs to the whole step.
+ */
+#ifndef SALTUS_OBSERVE_H
+#define SALTUS_OBSERVE_H
+
+#include "saltus/api.h"
+#include "saltus/system.h"
+
+SALTUS_BEGIN_DECLS
+
+/* Which passages through zero are told. */
+typedef enum saltus_crossing {
+  SALTUS_CROSSING_BOTH,
+  SALTUS_CROSSING_RISING,
+  SALTUS_CROSSING_FALLING
+} saltus_crossing;
+
+typedef struct saltus_observables {
+  int output_count;
+  const saltus_label* output_labels; /* [output_count] */
+  int event_count;
+  const char* const* event_names;    /* [event_count] */
+  const saltus_crossing* directions; /* [event_count] */
+  size_t scratch;                    /* bytes that an evaluation finds at saltus_point.scratch */
+  /* Write [output_count] and [event_count] values; NULL where there are none. */
+  void (*outputs)(const void* self, const saltus_point* at, double* values);
+  void (*events)(const void* self, const saltus_point* at, double* values);
+  const void* self;
+} saltus_observables;
+
+SALTUS_END_DECLS
+
+#endif

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * formula_observe.c - outputs and events of a scene: formulas over time, positions, velocities and
+ * parameters, compiled into observables.
+ */
+#include "formula/lex.h"
+#include "formula/message.h"
+#include "model/formula_model.h"
+
+#include <assert.h>
+#include <string.h>
+
+struct saltus_formula_observer {
+  saltusi_pool pool; /* holds this struct too */
+  saltus_observables view;
+  saltusi_program outputs, events;
+};
+
+static void run_outputs(const void* self, const saltus_point* at, double* values) {
+  const saltus_formula_observer* o = self;
+  saltusi_run(&o->outputs, at->t, at->q, at->v, at->scratch, values);
+}
+
+static void run_events(const void* self, const saltus_point* at, double* values) {
+  const saltus_formula_observer* o = self;
+  saltusi_run(&o->events, at->t, at->q, at->v, at->scratch, values);
+}
+
+/* A name that is not taken by another of its kind, and formulas know no other meaning of. */
+static saltus_status check_name(saltusi_formula_builder* b, const saltus_formula_text* formula,
+                                const char* kind, const char* name) {
+  const char* trouble = NULL;
+  if (!saltusi_name_valid(name)) {
+    trouble = "a name is made of letters, digits and underscores, does not start with a digit and "
+              "has at most 63 characters";
+  } else if (strcmp(name, "t") == 0) {
+    trouble = "this is the name of time";
+  } else {
+    const saltusi_name* found = saltusi_names_find(&b->names, name);
+    trouble =
+        found != NULL && found->kind == SALTUSI_COORDINATE ? "a coordinate has this name" : NULL;
+  }
+  if (trouble == NULL) {
+    return SALTUS_OK;
+  }
+  saltus_formula_text f = *formula;
+  f.what = NULL; /* the trouble is the name, not the formula */
+  f = saltusi_formula_called(b, &f, kind, name);
+  saltusi_formula_complain(b->def->log, SALTUS_LEVEL_ERROR, &f, "%s", trouble);
+  return SALTUS_ERR_INPUT;
+}
+
+/* Parses one formula into the next place of the program being made. */
+static saltus_status put_formula(saltusi_formula_builder* b, size_t place, const char* kind,
+                                 const char* name, const saltus_formula_text* formula) {
+  saltus_status status = check_name(b, formula, kind, name);
+  saltus_formula_text f = saltusi_formula_called(b, formula, kind, name);
+  saltusi_expr e;
+  if (status == SALTUS_OK) {
+    status = saltusi_parse(&b->scope, &f, SALTUSI_ON_ANY, &e);
+  }
+  if (status == SALTUS_OK) {
+    saltusi_formula_put(b, place, e);
+  }
+  return status;
+}
+
+/* Compiles what was put and forgets it. */
+static saltus_status compile(saltusi_formula_builder* b, int count, saltusi_pool* pool,
+                             saltusi_program* program) {
+  int put = (int)b->output_count;
+  b->output_count = 0;
+  return saltusi_compile(&b->graph, b->outputs, put, count, pool, program);
+}
+
+static saltus_status build(saltusi_formula_builder* b, const saltus_formula_observer_def* def,
+                           saltus_formula_observer* o) {
+  saltusi_pool* pool = &o->pool;
+  saltus_status status = saltusi_formula_names(b);
+  saltus_label* labels = SALTUSI_TAKE(pool, saltus_label, def->output_count);
+  const char** names = SALTUSI_TAKE(pool, const char*, def->event_count);
+  saltus_crossing* directions = SALTUSI_TAKE(pool, saltus_crossing, def->event_count);
+  if (status == SALTUS_OK && pool->failed) {
+    status = SALTUS_ERR_MEMORY;
+  }
+  for (int i = 0; i < def->output_count && status == SALTUS_OK; i++) {
+    const saltus_formula_output* f = &def->outputs[i];
+    labels[i].name = saltusi_pool_text(pool, f->name);
+    labels[i].unit = saltusi_pool_text(pool, f->unit != NULL ? f->unit : "");
+    status = put_formula(b, (size_t)i, "output", f->name, &f->formula);
+  }
+  if (status == SALTUS_OK) {
+    status = compile(b, def->output_count, pool, &o->outputs);
+  }
+  for (int i = 0; i < def->event_count && status == SALTUS_OK; i++) {
+    const saltus_formula_event* f = &def->events[i];
+    names[i] = saltusi_pool_text(pool, f->name);
+    directions[i] = f->direction;
+    status = put_formula(b, (size_t)i, "event", f->name, &f->formula);
+  }
+  if (status == SALTUS_OK) {
+    status = compile(b, def->event_count, pool, &o->events);
+    status = status == SALTUS_OK && pool->failed ? SALTUS_ERR_MEMORY : status;
+  }
+  int registers =
+      o->outputs.registers > o->events.registers ? o->outputs.registers : o->events.registers;
+  o->view = (saltus_observables){.output_count = def->output_count,
+                                 .output_labels = labels,
+                                 .event_count = def->event_count,
+                                 .event_names = names,
+                                 .directions = directions,
+                                 .scratch = (size_t)registers * sizeof(double),
+                                 .outputs = run_outputs,
+                                 .events = run_events,
+                                 .self = o};
+  return status;
+}
+
+saltus_status saltus_formula_observer_create(const saltus_formula_observer_def* def,
+                                             saltus_formula_observer** out) {
+  assert(def != NULL && out != NULL && def->output_count >= 0 && def->event_count >= 0);
+  *out = NULL;
+  saltusi_pool pool = saltusi_pool_over(def->model->allocator);
+  saltus_formula_observer* o = SALTUSI_TAKE(&pool, saltus_formula_observer, 1);
+  if (o == NULL) {
+    return SALTUS_ERR_MEMORY;
+  }
+  o->pool = pool;
+  saltusi_formula_builder b;
+  saltus_status status = saltusi_formula_builder_start(&b, def->model);
+  status = status == SALTUS_OK ? build(&b, def, o) : status;
+  saltusi_formula_builder_free(&b);
+  if (status != SALTUS_OK) {
+    saltus_formula_observer_destroy(o);
+    return status;
+  }
+  *out = o;
+  return SALTUS_OK;
+}
+
+void saltus_formula_observer_destroy(saltus_formula_observer* observer) {
+  if (observer != NULL) {
+    saltusi_pool pool = observer->pool;
+    saltusi_pool_free(&pool);
+  }
+}
+
+const saltus_observables* saltus_formula_observer_view(const saltus_formula_observer* observer) {
+  return &observer->view;
+}

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * observe.c - see observe.h and include/saltus/observe.h.
+ *
+ * A step is cut at the times of its contact events, where v may jump, and else into equal parts. Each
+ * part has a sample at its middle; between neighbours of different sign the zero is bracketed and found
+ * by false position with the Illinois rule, guarded by bisection (Dowell and Jarratt, BIT 11, 1971). Where
+ * the parabola through three samples of one sign turns, its minimum is sought by golden section until
+ * the sign changes. saltusi_crossings_next is the only way in, examine_part the only place that decides
+ * whether a part holds zeros.
+ */
+#include "sim/observe.h"
+
+#include "scheme/scheme_ops.h"
+#include "sim/sim_state.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+enum { PARTS = 8, QUEUED = 4 /* zeros of one function in one part, at most */ };
+
+/* Of the largest value so far: less is zero. */
+static const double nothing = 1e-12;
+
+static int event_count(const saltus_sim* sim) {
+  return sim->def.observables != NULL ? sim->def.observables->event_count : 0;
+}
+
+void saltusi_observe_layout(saltus_sim* sim, saltus_arena* arena) {
+  const saltus_observables* o = sim->def.observables;
+  saltusi_observe_room* room = &sim->observe;
+  int events = event_count(sim);
+  sim->crossings = SALTUS_PUSH(arena, saltusi_crossing, events);
+  room->outputs = SALTUS_PUSH(arena, double, o != NULL ? o->output_count : 0);
+  room->samples = SALTUS_PUSH(arena, double, 4 * events);
+  room->found = SALTUS_PUSH(arena, saltus_event, QUEUED * events);
+  room->q = SALTUS_PUSH(arena, double, events > 0 ? sim->sys.dims.nq : 0);
+  room->v = SALTUS_PUSH(arena, double, events > 0 ? sim->sys.dims.nv : 0);
+  room->scratch = saltus_arena_push(arena, o != NULL ? o->scratch : 0, 1, SALTUS_ALIGNMENT);
+}
+
+/* The side of zero, and 0 on it or where g is undefined. */
+static double side_of(saltusi_crossing* crossing, double g) {
+  crossing->largest = fmax(crossing->largest, isfinite(g) ? fabs(g) : 0.0);
+  return g > nothing * crossing->largest ? 1.0 : g < -nothing * crossing->largest ? -1.0 : 0.0;
+}
+
+static void values_of(saltus_sim* sim, const saltus_state* x, double* g) {
+  const saltus_observables* o = sim->def.observables;
+  const saltus_point at = {.t = x->t, .q = x->q, .v = x->v, .scratch = sim->observe.scratch};
+  o->events(o->self, &at, g);
+}
+
+void saltusi_observe_start(saltus_sim* sim) {
+  double* g = sim->observe.samples;
+  if (event_count(sim) > 0) {
+    values_of(sim, &sim->now, g);
+  }
+  for (int i = 0; i < event_count(sim); i++) {
+    sim->crossings[i].sign = side_of(&sim->crossings[i], g[i]);
+  }
+}
+
+const double* saltusi_observe_outputs(saltus_sim* sim, const saltus_state* x) {
+  const saltus_observables* o = sim->def.observables;
+  if (o == NULL || o->output_count == 0) {
+    return NULL;
+  }
+  const saltus_point at = {.t = x->t, .q = x->q, .v = x->v, .scratch = sim->observe.scratch};
+  o->outputs(o->self, &at, sim->observe.outputs);
+  return sim->observe.outputs;
+}
+
+/* All event functions at a time inside the step. */
+static void sample(saltusi_crossing_search* s, double t, saltus_side side, double* g) {
+  saltus_sim* sim = s->sim;
+  const saltusi_dense_query query = {
+      .t = t, .side = side, .q = sim->observe.q, .v = sim->observe.v};
+  saltus_status status = saltusi_scheme_dense(sim->scheme, 2, &query);
+  s->status = s->status == SALTUS_OK ? status : s->status;
+  if (status == SALTUS_OK) {
+    values_of(sim, &(saltus_state){.t = t, .q = query.q, .v = query.v}, g);
+  }
+}
+
+/* One of them. */
+static double value(saltusi_crossing_search* s, int i, double t) {
+  double* g = s->sim->observe.samples + (size_t)3 * (size_t)event_count(s->sim);
+  sample(s, t, SALTUS_RIGHT, g);
+  return s->status == SALTUS_OK ? g[i] : 0.0;
+}
+
+/* Into the queue, in order of time. */
+static void add_found(saltusi_crossing_search* s, int i, double sign, double t, double accuracy) {
+  saltusi_observe_room* room = &s->sim->observe;
+  saltus_crossing wanted = s->sim->def.observables->directions[i];
+  bool rising = sign > 0.0;
+  if (wanted == (rising ? SALTUS_CROSSING_FALLING : SALTUS_CROSSING_RISING) ||
+      room->found_count == QUEUED * event_count(s->sim)) {
+    return;
+  }
+  int place = room->found_count++;
+  for (; place > 0 && room->found[place - 1].t > t; place--) {
+    room->found[place] = room->found[place - 1];
+  }
+  room->found[place] = (saltus_event){.kind = rising ? SALTUS_EVENT_RISE : SALTUS_EVENT_FALL,
+                                      .t = t,
+                                      .t_accuracy = accuracy,
+                                      .contact = i};
+}
+
+/* A time with a value. */
+typedef struct mark {
+  double t, g;
+} mark;
+
+/* The zero between a, where sign g <= 0, and b, where sign g > 0, to the rounding of time. */
+static void locate(saltusi_crossing_search* s, int i, double sign, mark a, mark b) {
+  enum { STEPS = 200 };
+  double fa = sign * a.g;
+  double fb = sign * b.g;
+  for (int k = 0; k < STEPS && s->status == SALTUS_OK; k++) {
+    double width = b.t - a.t;
+    if (width <= 2.0 * DBL_EPSILON * fmax(fabs(a.t), fabs(b.t))) {
+      break;
+    }
+    bool flat = !(fb > fa) || k % 4 == 3;
+    double t = flat ? a.t + 0.5 * width : b.t - width * (fb / (fb - fa));
+    if (!(t > a.t && t < b.t)) {
+      t = a.t + 0.5 * width;
+    }
+    if (!(t > a.t && t < b.t)) {
+      break;
+    }
+    double f = sign * value(s, i, t);
+    if (f > 0.0) {
+      b.t = t;
+      fb = f;
+      fa *= 0.5; /* the other end is kept: the Illinois rule */
+    } else {
+      a.t = t;
+      fa = f;
+      fb *= 0.5;
+    }
+  }
+  add_found(s, i, sign, b.t, b.t - a.t);
+}
+
+/* The least sign g between two times, by golden section until it is below zero or as good as found;
+ * true and *at when it is. */
+static bool find_dip(saltusi_crossing_search* s, int i, double sign, mark a, mark b, mark* at) {
+  enum { STEPS = 48 };
+  const double golden = 0.6180339887498949;
+  double tiny = nothing * s->sim->crossings[i].largest;
+  double x[2] = {b.t - golden * (b.t - a.t), a.t + golden * (b.t - a.t)};
+  double f[2] = {sign * value(s, i, x[0]), sign * value(s, i, x[1])};
+  for (int k = 0; k < STEPS && s->status == SALTUS_OK; k++) {
+    int low = f[0] < f[1] ? 0 : 1;
+    if (f[low] < -tiny) {
+      *at = (mark){x[low], sign * f[low]};
+      return true;
+    }
+    if (low == 0) {
+      b.t = x[1];
+      x[1] = x[0];
+      f[1] = f[0];
+      x[0] = b.t - golden * (b.t - a.t);
+      f[0] = sign * value(s, i, x[0]);
+    } else {
+      a.t = x[0];
+      x[0] = x[1];
+      f[0] = f[1];
+      x[1] = a.t + golden * (b.t - a.t);
+      f[1] = sign * value(s, i, x[1]);
+    }
+  }
+  return false;
+}
+
+/* Zeros of one function in a part without jumps, from samples at both ends and between. */
+static void examine_part(saltusi_crossing_search* s, int i, mark a, mark m, mark b) {
+  saltusi_crossing* crossing = &s->sim->crossings[i];
+  double before = crossing->sign;
+  bool changed = false;
+  const mark marks[] = {a, m, b};
+  for (int k = 1; k < 3; k++) {
+    double sign = side_of(crossing, marks[k].g);
+    if (sign != 0.0 && crossing->sign != 0.0 && sign != crossing->sign) {
+      locate(s, i, sign, marks[k - 1], marks[k]);
+      changed = true;
+    }
+    crossing->sign = sign != 0.0 ? sign : crossing->sign;
+  }
+  double bend = before * (a.g - 2.0 * m.g + b.g);
+  bool turns = bend > 0.0 && fabs(b.g - a.g) < 2.0 * bend;
+  double least = before * m.g - (b.g - a.g) * (b.g - a.g) / (8.0 * bend); /* of the parabola */
+  mark dip;
+  if (!changed && before != 0.0 && turns && least < 0.25 * before * m.g &&
+      find_dip(s, i, before, a, b, &dip)) {
+    locate(s, i, -before, a, dip);
+    locate(s, i, before, dip, b);
+  }
+}
+
+/* A jump takes the functions to new values at one time. */
+static void examine_jump(saltusi_crossing_search* s, double t, double accuracy, const double* g) {
+  for (int i = 0; i < event_count(s->sim); i++) {
+    saltusi_crossing* crossing = &s->sim->crossings[i];
+    double sign = side_of(crossing, g[i]);
+    if (sign != 0.0 && crossing->sign != 0.0 && sign != crossing->sign) {
+      add_found(s, i, sign, t, accuracy);
+    }
+    crossing->sign = sign != 0.0 ? sign : crossing->sign;
+  }
+}
+
+saltusi_crossing_search saltusi_crossings_of(saltus_sim* sim, const saltus_step_report* report,
+                                             double t0, double t1) {
+  const saltus_scheme_info* scheme = saltusi_scheme_info(sim->scheme);
+  saltusi_crossing_search s = {
+      .sim = sim, .report = report, .at = t0, .end = t1, .whole = !scheme->dense};
+  sim->observe.found_count = sim->observe.found_told = 0;
+  s.spacing = (t1 - t0) / PARTS;
+  if (sim->def.record_dt > 0.0) {
+    s.spacing = fmin(s.spacing, sim->def.record_dt);
+  }
+  /* of two halves without dense output the first has no state of its own */
+  s.done = event_count(sim) == 0 || (s.whole && t1 != sim->now.t);
+  if (!s.done && !s.whole) {
+    sample(&s, t0, SALTUS_RIGHT, sim->observe.samples);
+    examine_jump(&s, t0, 0.0, sim->observe.samples);
+  }
+  return s;
+}
+
+/* The next part of the step into the queue. */
+static void search_part(saltusi_crossing_search* s) {
+  saltus_sim* sim = s->sim;
+  int events = event_count(sim);
+  double* g = sim->observe.samples;
+  if (s->whole) {
+    values_of(sim, &sim->now, g);
+    examine_jump(s, sim->now.t, sim->now.t - sim->next.t, g);
+    s->done = true;
+    return;
+  }
+  const saltus_step_report* report = s->report;
+  double t = s->end - s->at < 1.5 * s->spacing ? s->end : s->at + s->spacing;
+  while (s->jump < report->event_count && !(report->events[s->jump].t > s->at)) {
+    s->jump++;
+  }
+  bool jump = s->jump < report->event_count && report->events[s->jump].t <= t;
+  t = jump ? report->events[s->jump].t : t;
+  double middle = s->at + 0.5 * (t - s->at);
+  sample(s, middle, SALTUS_RIGHT, g + events);
+  sample(s, t, SALTUS_LEFT, g + 2 * events);
+  for (int i = 0; i < events && s->status == SALTUS_OK; i++) {
+    examine_part(s, i, (mark){s->at, g[i]}, (mark){middle, g[events + i]},
+                 (mark){t, g[2 * events + i]});
+  }
+  memcpy(g, g + 2 * events, (size_t)events * sizeof *g);
+  if (jump && s->status == SALTUS_OK) {
+    sample(s, t, SALTUS_RIGHT, g);
+    examine_jump(s, t, report->events[s->jump].t_accuracy, g);
+  }
+  s->done = !(t > s->at) || t >= s->end || s->status != SALTUS_OK;
+  s->at = t;
+}
+
+bool saltusi_crossings_next(saltusi_crossing_search* s, saltus_event* event) {
+  saltusi_observe_room* room = &s->sim->observe;
+  while (room->found_told == room->found_count) {
+    if (s->done) {
+      return false;
+    }
+    room->found_told = room->found_count = 0;
+    search_part(s);
+  }
+  *event = room->found[room->found_told++];
+  return s->status == SALTUS_OK;
+}
