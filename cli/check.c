@@ -145,6 +145,77 @@ static void print_schemes(const saltus_system* sys) {
   printf(refused > 0 ? "\n" : "schemes: all can run it\n");
 }
 
+/* The scene's own outputs and events at the start. */
+typedef struct observed {
+  double *outputs, *events; /* NULL: there are none, or no memory */
+  double* block;
+} observed;
+
+static observed observe(const cli_model* model, const inspection* in) {
+  const saltus_observables* o = model->observables;
+  observed x = {.block = NULL};
+  if (o == NULL) {
+    return x;
+  }
+  size_t values = (size_t)o->output_count + (size_t)o->event_count;
+  x.block = calloc(values + o->scratch / sizeof(double) + 1, sizeof(double));
+  if (x.block != NULL) {
+    saltus_point at = in->at;
+    at.scratch = x.block + values;
+    x.outputs = x.block;
+    x.events = x.block + o->output_count;
+    o->outputs(o->self, &at, x.outputs);
+    o->events(o->self, &at, x.events);
+  }
+  return x;
+}
+
+static const char* direction_text(saltus_crossing direction) {
+  return direction == SALTUS_CROSSING_RISING    ? "rising"
+         : direction == SALTUS_CROSSING_FALLING ? "falling"
+                                                : "both";
+}
+
+static void print_observables(const cli_model* model, const inspection* in) {
+  const saltus_observables* o = model->observables;
+  observed x = observe(model, in);
+  for (int i = 0; x.block != NULL && i < o->output_count; i++) {
+    const char* unit = o->output_labels[i].unit;
+    printf("output %s: %.10g%s%s at the start\n", o->output_labels[i].name, x.outputs[i],
+           unit[0] != '\0' ? " " : "", unit);
+  }
+  for (int i = 0; x.block != NULL && i < o->event_count; i++) {
+    printf("event %s: %.10g at the start, told when passing through zero%s%s\n", o->event_names[i],
+           x.events[i], o->directions[i] != SALTUS_CROSSING_BOTH ? ", " : "",
+           o->directions[i] != SALTUS_CROSSING_BOTH ? direction_text(o->directions[i]) : "");
+  }
+  free(x.block);
+}
+
+static void json_observables(json* j, const cli_model* model, const inspection* in) {
+  const saltus_observables* o = model->observables;
+  observed x = observe(model, in);
+  json_open(j, "outputs", '[');
+  for (int i = 0; x.block != NULL && i < o->output_count; i++) {
+    json_open(j, NULL, '{');
+    json_text(j, "name", o->output_labels[i].name);
+    json_text(j, "unit", o->output_labels[i].unit);
+    json_number(j, "start", x.outputs[i]);
+    json_close(j, '}');
+  }
+  json_close(j, ']');
+  json_open(j, "events", '[');
+  for (int i = 0; x.block != NULL && i < o->event_count; i++) {
+    json_open(j, NULL, '{');
+    json_text(j, "name", o->event_names[i]);
+    json_text(j, "direction", direction_text(o->directions[i]));
+    json_number(j, "start", x.events[i]);
+    json_close(j, '}');
+  }
+  json_close(j, ']');
+  free(x.block);
+}
+
 static void print_text(const cli_model* model, inspection* in) {
   const saltus_system* sys = in->sys;
   printf("%s\n", model->name);
@@ -163,6 +234,7 @@ static void print_text(const cli_model* model, inspection* in) {
     printf("derivatives: agree with differences to %.1e (largest at %s)\n", in->derivatives.worst,
            in->derivatives.where);
   }
+  print_observables(model, in);
   if (!isnan(model->until)) {
     printf("simulate: until %g s", model->until);
     if (!isnan(model->step)) {
@@ -220,6 +292,7 @@ static void print_machine(const cli_model* model, inspection* in) {
   json_number(&j, "kinetic", in->kinetic);
   json_number(&j, "potential", in->potential);
   json_close(&j, '}');
+  json_observables(&j, model, in);
   json_number(&j, "derivative_error", in->checked ? in->derivatives.worst : NAN);
   json_bool(&j, "traits_hold", !in->checked || in->derivatives.traits_hold);
   json_close(&j, '}');

@@ -14,8 +14,11 @@
 #include <string.h>
 
 static const char* contact_name(const cli_events* list, const saltus_event* event) {
-  bool known = event->contact >= 0 && event->contact < list->nc && list->contact_names != NULL;
-  const char* name = known ? list->contact_names[event->contact] : NULL;
+  bool own = saltusi_event_is_own(event->kind);
+  const char* const* names = own ? list->own_names : list->contact_names;
+  int count = own ? list->own_count : list->nc;
+  bool known = event->contact >= 0 && event->contact < count && names != NULL;
+  const char* name = known ? names[event->contact] : NULL;
   return name != NULL ? name : "?";
 }
 

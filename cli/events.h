@@ -21,6 +21,8 @@ typedef struct cli_events {
   long long count;
   const char* const* contact_names; /* [nc] */
   int nc;
+  const char* const* own_names; /* [own_count] of the scene's own events */
+  int own_count;
 } cli_events;
 
 void cli_events_write(FILE* file, cli_events_format format, const cli_events* list);

@@ -5,6 +5,7 @@
  */
 #include "cli.h"
 #include "events.h"
+#include "io/series.h"
 #include "json.h"
 #include "saltus/recording.h"
 
@@ -51,11 +52,20 @@ static double lost_energy(const saltus_recording_data* data) {
 /* Kinds that only some runs know are told when there are any. */
 static void print_other_kinds(const long long counts[SALTUS_EVENT_KINDS]) {
   for (int kind = SALTUS_EVENT_ACCUMULATION + 1; kind < SALTUS_EVENT_KINDS; kind++) {
-    if (counts[kind] > 0) {
+    if (counts[kind] > 0 && !saltusi_event_is_own((saltus_event_kind)kind)) {
       printf(", %lld time%s %s", counts[kind], cli_plural(counts[kind]),
              saltus_event_kind_name((saltus_event_kind)kind));
     }
   }
+}
+
+/* How often the i-th event of the scene was met. */
+static long long count_own(const saltus_recording_data* data, int i) {
+  long long count = 0;
+  for (long long k = 0; k < data->event_count; k++) {
+    count += saltusi_event_is_own(data->events[k].kind) && data->events[k].contact == i;
+  }
+  return count;
 }
 
 static void print_columns(const saltus_recording_data* data) {
@@ -69,6 +79,15 @@ static void print_columns(const saltus_recording_data* data) {
     smallest_and_largest(data->v + i, data->count, data->nv, range);
     printf("  %-12s from %.6g to %.6g %s\n", data->v_labels[i].name, range[0], range[1],
            data->v_labels[i].unit);
+  }
+  for (int i = 0; i < data->output_count && data->outputs != NULL; i++) {
+    smallest_and_largest(data->outputs + i, data->count, data->output_count, range);
+    printf("  output %-12s from %.6g to %.6g %s\n", data->output_labels[i].name, range[0], range[1],
+           data->output_labels[i].unit);
+  }
+  for (int i = 0; i < data->event_name_count; i++) {
+    long long count = count_own(data, i);
+    printf("  event %-12s %lld time%s\n", data->event_names[i], count, cli_plural(count));
   }
   for (int i = 0; i < data->nc && data->gap != NULL; i++) {
     smallest_and_largest(data->gap + i, data->count, data->nc, range);
@@ -193,7 +212,9 @@ int cli_info(const cli_args* args) {
     const cli_events list = {.events = data->events,
                              .count = data->event_count,
                              .contact_names = data->contact_names,
-                             .nc = data->nc};
+                             .nc = data->nc,
+                             .own_names = data->event_names,
+                             .own_count = data->event_name_count};
     cli_events_write(stdout,
                      cli_has(args, "--csv")    ? CLI_EVENTS_CSV
                      : cli_has(args, "--json") ? CLI_EVENTS_JSON

@@ -100,6 +100,7 @@ static int open_scene(const cli_args* args, const char* target, cli_model* model
   model->record_every = view->record_every;
   model->record_given = view->record_given;
   model->record_dt = view->record_dt;
+  model->observables = view->observables;
   model->reference = view->reference;
   return CLI_DONE;
 }

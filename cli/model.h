@@ -32,9 +32,10 @@ typedef struct cli_model {
   const double* atol_q; /* of the scene by coordinate, 0 where not given; NULL: none is */
   const double* atol_v;
   long long record_every;
-  bool record_given;     /* by the scene */
-  double record_dt;      /* s; 0: by steps */
-  const char* reference; /* problem name or CSV file; NULL: none */
+  bool record_given;                     /* by the scene */
+  double record_dt;                      /* s; 0: by steps */
+  const saltus_observables* observables; /* outputs and events of the scene; NULL: none */
+  const char* reference;                 /* problem name or CSV file; NULL: none */
 } cli_model;
 
 /* Opens TARGET: a file when there is one or the name looks like one, else a reference problem.

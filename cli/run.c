@@ -7,6 +7,7 @@
 #include "explain.h"
 #include "json.h"
 #include "model.h"
+#include "observe.h"
 #include "progress.h"
 
 #include <math.h>
@@ -30,6 +31,7 @@ typedef struct story {
   double estimate; /* largest error estimate, in tolerances */
   long long rejections;
   double energy_start, energy_end;
+  cli_observed observed;
   int nq;
 } story;
 
@@ -60,6 +62,7 @@ static saltus_status on_frame(void* user, const saltus_frame* frame) {
   s->residual_impulse = fmax(s->residual_impulse, frame->residual_impulse);
   s->estimate = fmax(s->estimate, frame->error);
   s->rejections += frame->rejections;
+  cli_observed_frame(&s->observed, frame);
   compare(s, frame);
   return SALTUS_OK;
 }
@@ -67,6 +70,7 @@ static saltus_status on_frame(void* user, const saltus_frame* frame) {
 static saltus_status on_event(void* user, const saltus_event* event) {
   story* s = user;
   s->events[event->kind]++;
+  cli_observed_event(&s->observed, event);
   s->impact_loss -= saltus_event_is_remark(event->kind) ? 0.0 : event->energy_change;
   if (s->listed == s->room) {
     s->room = s->room > 0 ? 2 * s->room : 256;
@@ -312,6 +316,7 @@ static void print_summary(const job* j, saltus_status status) {
     cli_explain(&j->model, &j->settings, saltus_sim_tally(j->sim));
   }
   print_events(j);
+  cli_observed_print(&s->observed);
   printf("Work: %lld force evaluation%s, %lld contact problem%s", work.force_evaluations,
          cli_plural(work.force_evaluations), work.contact_solves, cli_plural(work.contact_solves));
   if (work.newton_iterations > 0 || !j->settings.scheme->chooses_step) {
@@ -376,6 +381,7 @@ static void print_json(const job* j, saltus_status status) {
     json_integer(&out, saltus_event_kind_name((saltus_event_kind)kind), s->events[kind]);
   }
   json_close(&out, '}');
+  cli_observed_json(&out, &s->observed);
   json_number(&out, "impact_energy_lost", s->impact_loss);
   json_remarks(&out, j, "energy_gains", SALTUS_EVENT_ENERGY_GAIN);
   json_remarks(&out, j, "laws_replaced", SALTUS_EVENT_LAW_REPLACED);
@@ -412,6 +418,7 @@ static int open_recording(job* j) {
   def.path = j->path;
   def.system = j->model.system;
   def.joint_names = j->model.joint_names;
+  def.observables = j->model.observables;
   def.name = j->model.name;
   def.scheme = j->settings.scheme->name;
   def.options = j->settings.options_text;
@@ -453,6 +460,7 @@ static saltus_sim_def define(const job* j) {
       .record_every = j->model.record_every,
       .record_dt = j->model.record_dt,
       .record_jumps = recorded && scheme->chooses_step && scheme->dense,
+      .observables = j->model.observables,
       .log = cli_log(),
   };
 }
@@ -484,10 +492,13 @@ static int save_events(const job* j) {
   for (int i = 0; i < sys->dims.nc && sys->law_count == sys->dims.nc; i++) {
     names[i] = sys->laws[i].name;
   }
+  const saltus_observables* own = j->model.observables;
   const cli_events list = {.events = j->story.list,
                            .count = j->story.listed,
                            .contact_names = names,
-                           .nc = sys->dims.nc};
+                           .nc = sys->dims.nc,
+                           .own_names = own != NULL ? own->event_names : NULL,
+                           .own_count = own != NULL ? own->event_count : 0};
   int code = cli_events_save(j->events, &list);
   free(names);
   return code;
@@ -531,6 +542,10 @@ static int simulate(job* j) {
 
 static int prepare_story(job* j) {
   int code = cli_reference_open(&j->model, NULL, &j->reference);
+  if (code != CLI_DONE) {
+    return code;
+  }
+  code = cli_observed_open(j->model.observables, &j->story.observed);
   if (code != CLI_DONE) {
     return code;
   }
@@ -631,6 +646,7 @@ int cli_run(const cli_args* args) {
   free(j.story.q);
   free(j.story.v);
   free(j.story.list);
+  cli_observed_close(&j.story.observed);
   cli_reference_close(&j.reference);
   cli_settings_free(&j.settings);
   cli_model_close(&j.model);

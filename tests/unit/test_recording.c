@@ -28,7 +28,7 @@
 
 static const char* const extensions[] = {".csv", ".h5"};
 
-enum { NQ = 3, NV = 2, NC = 2, NJ = 1, PATH = 256 };
+enum { NQ = 3, NV = 2, NC = 2, NJ = 1, NO = 2, NE = 2, PATH = 256 };
 
 static const saltus_contact_law laws[NC] = {{.name = "floor", .tangents = 2},
                                             {.name = "wall, \"left\"", .tangents = 2}};
@@ -40,6 +40,13 @@ static const saltus_system test_system = {.dims = {.nq = NQ, .nv = NV, .nj = NJ,
                                           .law_count = NC,
                                           .q_labels = q_labels,
                                           .v_labels = v_labels};
+
+static const saltus_label output_labels[NO] = {{"height", "m"}, {"power", "W"}};
+static const char* const event_names[NE] = {"crossing", "top"};
+static const saltus_observables observables = {.output_count = NO,
+                                               .output_labels = output_labels,
+                                               .event_count = NE,
+                                               .event_names = event_names};
 
 static const char scene_text[] = "{\r\n  \"system\": \"ball\",\n\n  \"e\": 0.5\n}\n";
 
@@ -77,7 +84,7 @@ static double noise(uint64_t* seed) {
 
 typedef struct noisy_frame {
   saltus_frame frame;
-  double q[NQ], v[NV], joints[NJ];
+  double q[NQ], v[NV], joints[NJ], outputs[NO];
   saltus_contact_frame contacts[NC];
 } noisy_frame;
 
@@ -100,10 +107,15 @@ static void make_frame(long long i, noisy_frame* n) {
     };
   }
   n->joints[0] = noise(&seed);
+  for (int k = 0; k < NO; k++) {
+    n->outputs[k] = i % 11 == 0 ? NAN : noise(&seed);
+  }
   n->frame = (saltus_frame){.step = 10 * i,
                             .t = 0.1 * (double)i,
                             .q = n->q,
                             .v = n->v,
+                            .outputs = n->outputs,
+                            .output_count = NO,
                             .kinetic = noise(&seed),
                             .potential = i == 3 ? -0.0 : noise(&seed),
                             .energy = {.given = noise(&seed),
@@ -149,6 +161,7 @@ static saltus_recording_def definition(const char* path) {
   def.path = path;
   def.system = &test_system;
   def.joint_names = joint_names;
+  def.observables = &observables;
   def.name = "a ball";
   def.scheme = "moreau-jean";
   def.options = "theta = 0.5\ngamma = 0.5";
@@ -227,6 +240,7 @@ static void check_frame(const saltus_recording_data* d, long long i) {
   assert_same(d->t[i], n.frame.t);
   assert_all_same(d->q + NQ * i, n.q, NQ);
   assert_all_same(d->v + NV * i, n.v, NV);
+  assert_all_same(d->outputs + NO * i, n.outputs, NO);
   for (int k = 0; k < NC; k++) {
     assert_same(d->gap[NC * i + k], n.contacts[k].gap);
     assert_same(d->velocity[NC * i + k], n.contacts[k].velocity);
@@ -334,6 +348,15 @@ static void every_field_comes_back_bit_for_bit(void** state) {
     assert_int_equal(d->nv, NV);
     assert_int_equal(d->nc, NC);
     assert_int_equal(d->nj, NJ);
+    assert_int_equal(d->output_count, NO);
+    assert_int_equal(d->event_name_count, NE);
+    for (int k = 0; k < NO; k++) {
+      assert_string_equal(d->output_labels[k].name, output_labels[k].name);
+      assert_string_equal(d->output_labels[k].unit, output_labels[k].unit);
+    }
+    for (int k = 0; k < NE; k++) {
+      assert_string_equal(d->event_names[k], event_names[k]);
+    }
     check_run(d);
     saltus_recording_data_destroy(d);
   }
@@ -434,6 +457,7 @@ static void a_system_without_contacts_and_joints_is_recorded(void** state) {
   for (int x = 0; x < extension_count(); x++) {
     char path[PATH];
     saltus_recording_def def = definition(in_folder(state, "run", extensions[x], path));
+    def.observables = NULL;
     def.system = &bare;
     def.joint_names = NULL;
     saltus_recording* recording = NULL;
@@ -457,13 +481,16 @@ static void the_header_of_a_table_has_names_and_units(void** state) {
   char* content = load(path, &bytes);
   assert_non_null(strstr(content, "# name: a ball\n"));
   assert_non_null(strstr(content, "# scheme: moreau-jean\n"));
-  assert_non_null(strstr(content, "\nt [s],x [m],y [m],angle [rad],x' [m/s],y' [m/s],floor.gap [m],"
-                                  "floor.velocity [m/s],floor.force_N [N],floor.force_T1 [N],"));
+  assert_non_null(
+      strstr(content,
+             "\nt [s],x [m],y [m],angle [rad],x' [m/s],y' [m/s],height [m],"
+             "power [W],floor.gap [m],floor.velocity [m/s],floor.force_N [N],floor.force_T1 [N],"));
   assert_non_null(strstr(content, "floor.impulse_N [N s]"));
   assert_non_null(strstr(content, ",kinetic [J],potential [J],"));
   free(content);
   content = load(in_folder(state, "run", ".events.csv", events), &bytes);
   assert_non_null(strstr(content, ",impact,0,floor,"));
+  assert_null(strstr(content, ",rise,0,floor,"));
   free(content);
 }
 

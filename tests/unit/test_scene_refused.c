@@ -460,6 +460,35 @@ static void wrong_contacts_are_refused(void** state) {
   ASSERT_ALL_REFUSED(bad_contacts);
 }
 
+static const wrong bad_observables[] = {
+    {"simulate:", "outputs: {x: 1}\nsimulate:",
+     "s.yaml:11: output \"x\": a coordinate has this name"},
+    {"simulate:", "outputs: {t: 1}\nsimulate:",
+     "s.yaml:11: output \"t\": this is the name of time"},
+    {"simulate:", "outputs: {2a: 1}\nsimulate:",
+     "s.yaml:11: output \"2a\": a name is made of letters"},
+    {"simulate:", "outputs: {a: x +}\nsimulate:", "s.yaml:11:17: output \"a\": "},
+    {"simulate:", "outputs: {a: zzz}\nsimulate:",
+     "s.yaml:11:14: output \"a\": unknown name \"zzz\""},
+    {"simulate:", "outputs: {a: {unit: m}}\nsimulate:",
+     "s.yaml:11:15: output \"a\" has no formula"},
+    {"simulate:", "outputs: {a: {formula: x, units: m}}\nsimulate:",
+     "s.yaml:11:27: unknown key \"units\" in output \"a\"; did you mean \"unit\"?"},
+    {"simulate:", "outputs: [x]\nsimulate:",
+     "s.yaml:11:1: outputs has to be a mapping, not a list"},
+    {"simulate:", "events: {a: {formula: x, direction: up}}\nsimulate:",
+     "s.yaml:11:37: direction is \"up\"; allowed: rising, falling, both"},
+    {"simulate:", "events: {a: x > 1}\nsimulate:",
+     "s.yaml:11:13: event \"a\": a condition is no value"},
+    {"simulate:", "events: {a: }\nsimulate:",
+     "s.yaml:11:10: event \"a\" has nothing behind it; give a single value"},
+};
+
+static void wrong_outputs_and_events_are_refused(void** state) {
+  (void)state;
+  ASSERT_ALL_REFUSED(bad_observables);
+}
+
 static const wrong bad_runs[] = {
     {"scheme: moreau-jean", "scheme: moreau-jaen",
      "s.yaml:11:30: no scheme \"moreau-jaen\"; did you mean \"moreau-jean\"?"},
@@ -732,6 +761,7 @@ int main(void) {
       cmocka_unit_test(wrong_energies_are_refused),
       cmocka_unit_test(wrong_forces_and_joints_are_refused),
       cmocka_unit_test(wrong_contacts_are_refused),
+      cmocka_unit_test(wrong_outputs_and_events_are_refused),
       cmocka_unit_test(wrong_ways_to_run_are_refused),
       cmocka_unit_test(overrides_that_cannot_be_are_refused),
       cmocka_unit_test(bytes_that_are_not_text_are_refused_with_their_place),
