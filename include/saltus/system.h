@@ -146,8 +146,9 @@ typedef struct saltus_system {
   unsigned traits;                /* SALTUS_CONSTANT_MASS and the like */
   const saltus_contact_law* laws; /* [law_count]; for a fixed set of contacts law_count = nc */
   int law_count;
-  const saltus_label* q_labels; /* [nq] or NULL */
-  const saltus_label* v_labels; /* [nv] or NULL */
+  const saltus_label* q_labels;   /* [nq] or NULL */
+  const saltus_label* v_labels;   /* [nv] or NULL */
+  const char* const* joint_names; /* [nj] or NULL */
 } saltus_system;
 
 /* SALTUS_ERR_RANGE with a message that names what is wrong: missing callbacks, negative sizes, laws

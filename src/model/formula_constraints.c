@@ -270,6 +270,7 @@ saltus_status saltusi_formula_constraints(saltusi_formula_builder* b) {
   const int nj = def->joint_count, nc = def->contact_count;
   m->joints = SALTUSI_TAKE(&m->pool, saltusi_formula_rows, nj);
   m->joint_names = SALTUSI_TAKE(&m->pool, const char*, nj);
+  m->system.joint_names = m->joint_names;
   m->contacts = SALTUSI_TAKE(&m->pool, saltusi_formula_rows, nc);
   saltus_contact_law* laws = SALTUSI_TAKE(&m->pool, saltus_contact_law, nc);
   saltusi_expr* values = SALTUSI_TAKE(&b->work, saltusi_expr, nj + nc);

@@ -7,7 +7,7 @@
 
 #include "base/digits.h"
 #include "saltus/start.h"
-#include "system/evaluate.h"
+#include "system/joints.h"
 
 #include <math.h>
 #include <string.h>
@@ -192,6 +192,32 @@ static void check_joints(saltusi_reader* reader, const saltus_scene_view* view,
   }
 }
 
+/* Joints that cannot hold together, whatever the start. */
+static void check_agreement(saltusi_reader* reader, const saltus_scene_view* view,
+                            const saltus_point* at, const saltusi_yaml_node* root) {
+  saltusi_eval eval = {.sys = *view->system};
+  saltusi_joints joints;
+  saltus_arena arena = saltus_arena_counting();
+  saltusi_joints_layout(&joints, view->system, &arena);
+  void* block = saltusi_reader_take(reader, arena.used + 1, 1);
+  if (block == NULL) {
+    return;
+  }
+  arena = saltus_arena_over(block, arena.used);
+  saltusi_joints_layout(&joints, view->system, &arena);
+  saltusi_contradiction found;
+  saltus_status status = saltusi_joints_contradict(&joints, &eval, at, true, &found);
+  if (status == SALTUS_OK && found.kind != SALTUSI_AGREE) {
+    char names[256];
+    saltusi_reader_fail(reader, find(root, "joints", found.joint[1], "constraint"),
+                        "joints %s contradict each other: %s cannot all be zero, at best %.3g",
+                        saltusi_joints_names(view->system, &found, names, sizeof names),
+                        found.kind == SALTUSI_POSITIONS_DISAGREE ? "their constraints"
+                                                                 : "the rates of their constraints",
+                        found.miss);
+  }
+}
+
 saltus_status saltusi_start_check(saltusi_reader* reader, const saltus_scene_view* view,
                                   const saltusi_yaml_node* root) {
   const saltus_system* sys = view->system;
@@ -212,6 +238,9 @@ saltus_status saltusi_start_check(saltusi_reader* reader, const saltus_scene_vie
   }
   if (sys->dims.nc > 0 && reader->status == SALTUS_OK) {
     check_contacts(reader, view, &at, root);
+  }
+  if (sys->dims.nj > 1 && reader->status == SALTUS_OK) {
+    check_agreement(reader, view, &at, root);
   }
   if (sys->dims.nj > 0 && reader->status == SALTUS_OK) {
     check_joints(reader, view, &at, root);

@@ -109,14 +109,13 @@ static saltus_status solve_impact(saltusi_dg* w, const saltusi_step* s, int item
   s->eval->work.contact_solves++;
   memset(P, 0, (size_t)w->rows * sizeof(double));
   saltusi_mixed_outcome outcome = saltusi_planar_solve(&w->planar, &problem, P);
+  s->eval->dependent |= saltusi_planar_dependent(&w->planar);
   if (outcome == SALTUSI_MIXED_SOLVED) {
     w->residual = fmax(w->residual, saltusi_planar_residual(&problem, P));
     return SALTUS_OK;
   }
   bool numbers = isfinite(saltusi_max_abs(w->rows, w->W_rhs));
-  return !numbers                             ? SALTUS_RETRY_NAN
-         : outcome == SALTUSI_MIXED_DEPENDENT ? SALTUS_ERR_SINGULAR
-                                              : SALTUS_RETRY_SMALLER;
+  return numbers ? SALTUS_RETRY_SMALLER : SALTUS_RETRY_NAN;
 }
 
 static void law_of_items(saltusi_dg* w, int items) {

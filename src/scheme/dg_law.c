@@ -264,14 +264,12 @@ saltus_status saltusi_dg_stage_law(saltusi_dg* w, const saltusi_step* s) {
       .items = pairs * w->held, .item = w->law_items, .rows = n, .W = w->D, .rhs = w->rhs};
   bool solved = blocks_suffice(w) && solve_blockwise(w, pairs);
   if (!solved) {
-    saltusi_mixed_outcome outcome = saltusi_planar_solve(&w->planar, &whole, w->z);
-    if (outcome != SALTUSI_MIXED_SOLVED) {
+    if (saltusi_planar_solve(&w->planar, &whole, w->z) != SALTUSI_MIXED_SOLVED) {
       bool numbers = isfinite(saltusi_max_abs(n, w->rhs));
-      return !numbers                             ? SALTUS_RETRY_NAN
-             : outcome == SALTUSI_MIXED_DEPENDENT ? SALTUS_ERR_SINGULAR
-                                                  : SALTUS_RETRY_SMALLER;
+      return numbers ? SALTUS_RETRY_SMALLER : SALTUS_RETRY_NAN;
     }
   }
+  s->eval->dependent |= saltusi_planar_dependent(&w->planar);
   w->residual = s->h * saltusi_planar_residual(&whole, w->z);
   memset(w->r, 0, (size_t)w->nodes * (size_t)w->row_max * sizeof(double));
   for (int i = 0; i < pairs; i++) {

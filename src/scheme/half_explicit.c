@@ -20,7 +20,10 @@ void saltusi_half_explicit_layout(saltusi_rk* rk, const saltus_system* sys, salt
   int dense = rk->held.dense_max;
   saltusi_rows_layout(&rk->next, &sys->dims, rows, false, arena);
   rk->next_W = SALTUS_PUSH2(arena, double, dense, dense);
-  rk->next_pivot = SALTUS_PUSH(arena, int, rows);
+  rk->next_factor.LU = SALTUS_PUSH2(arena, double, dense, dense);
+  rk->next_factor.gram = SALTUS_PUSH2(arena, double, dense, dense);
+  rk->next_factor.pivot = SALTUS_PUSH2(arena, int, dense, 2);
+  rk->next_factor.scale = SALTUS_PUSH(arena, double, dense);
   rk->half_velocity = SALTUS_PUSH(arena, double, sys->dims.nv);
 }
 
@@ -51,11 +54,11 @@ static saltus_status find_forces(saltusi_rk* rk, saltusi_eval* eval, int rows, d
     rk->held.P[r] = -(saltusi_row_dot(&rk->next, r, V) + rk->next.b[r]);
   }
   eval->work.contact_solves++;
-  /* the pivots carry the length of the step, so that only zero is singular */
-  if (!saltusi_lu_factor(rows, rk->next_W, rk->next_pivot, 1e-12)) {
-    return SALTUS_ERR_SINGULAR;
+  if (!saltusi_dependent_factor(&rk->next_factor, rows, rk->next_W, rows)) {
+    return SALTUS_RETRY_NAN;
   }
-  saltusi_lu_solve(rows, rk->next_W, rk->next_pivot, rk->held.P);
+  eval->dependent |= rk->next_factor.rank < rows;
+  saltusi_dependent_solve(&rk->next_factor, rk->held.P);
   return SALTUS_OK;
 }
 

@@ -338,11 +338,12 @@ saltus_status saltusi_law_solve(saltusi_law* law, saltusi_eval* eval, int joints
     saltusi_mixed_outcome outcome =
         saltusi_mixed_solve(&law->solver, joints, contacts, law->W, law->rhs, law->P);
     eval->work.contact_iterations += law->solver.lcp.iterations;
+    eval->dependent |= joints > 0 && law->solver.block.rank < joints;
     switch (outcome) {
     case SALTUSI_MIXED_SOLVED:
       return SALTUS_OK;
-    case SALTUSI_MIXED_DEPENDENT:
-      return SALTUS_ERR_SINGULAR;
+    case SALTUSI_MIXED_NO_NUMBER:
+      return SALTUS_RETRY_NAN;
     case SALTUSI_MIXED_UNSOLVED:
       break;
     }
@@ -362,8 +363,9 @@ saltus_status saltusi_law_solve_rubbing(saltusi_law* law, saltusi_eval* eval, in
   const double* rhs = law->rhs;
   if (joints > 0) {
     if (!saltusi_mixed_reduce(&law->solver, joints, rows, law->W, law->rhs)) {
-      return SALTUS_ERR_SINGULAR;
+      return SALTUS_RETRY_NAN;
     }
+    eval->dependent |= law->solver.block.rank < joints;
     W = law->solver.schur;
     rhs = law->solver.rest;
   }
@@ -384,38 +386,15 @@ saltus_status saltusi_law_solve_rubbing(saltusi_law* law, saltusi_eval* eval, in
   return SALTUS_OK;
 }
 
-/* Rows that depend on each other (more supports than degrees of freedom) make W singular; a shift of
- * the diagonal picks the smallest P, and what it costs in accuracy is repeated away. */
-static const double shift = 1e-10;
-enum { REFINEMENTS = 3 };
-
 saltus_status saltusi_law_solve_equalities(saltusi_law* law, saltusi_eval* eval, int rows) {
   eval->work.contact_solves++;
   if (law->banded && !spread_band(law, eval, rows)) {
     return SALTUS_ERR_UNSUPPORTED;
   }
-  if (saltusi_mixed_solve(&law->solver, rows, 0, law->W, law->rhs, law->P) ==
-      SALTUSI_MIXED_SOLVED) {
-    return SALTUS_OK;
-  }
-  double* block = law->solver.block;
-  double* miss = law->solver.right;
-  memcpy(block, law->W, (size_t)rows * (size_t)rows * sizeof(double));
-  for (int r = 0; r < rows; r++) {
-    block[r * rows + r] += shift * law->W[r * rows + r];
-    law->P[r] = 0.0;
-  }
-  if (!saltusi_lu_factor(rows, block, law->solver.pivot, 1e-300)) {
-    return SALTUS_ERR_SINGULAR;
-  }
-  for (int k = 0; k <= REFINEMENTS; k++) {
-    for (int r = 0; r < rows; r++) {
-      miss[r] = -law->rhs[r] - saltusi_dot(rows, law->W + (size_t)r * (size_t)rows, law->P);
-    }
-    saltusi_lu_solve(rows, block, law->solver.pivot, miss);
-    saltusi_add_scaled(rows, 1.0, miss, law->P);
-  }
-  return SALTUS_OK;
+  saltusi_mixed_outcome outcome =
+      saltusi_mixed_solve(&law->solver, rows, 0, law->W, law->rhs, law->P);
+  eval->dependent |= rows > 0 && law->solver.block.rank < rows;
+  return outcome == SALTUSI_MIXED_SOLVED ? SALTUS_OK : SALTUS_RETRY_NAN;
 }
 
 void saltusi_law_apply(const saltusi_law* law, int nv, int rows, double* x) {

@@ -75,16 +75,16 @@ void saltusi_law_layout_rubbing(saltusi_law* law, const saltus_system* sys, bool
 void saltusi_law_operator(saltusi_law* law, const saltusi_eval* eval, const saltusi_linear* linear,
                           int rows);
 
-/* P from W and rhs. SALTUS_ERR_SINGULAR when joints depend on each other, SALTUS_RETRY_SMALLER when
- * no solution is found, SALTUS_RETRY_NAN when the data are not numbers, SALTUS_ERR_UNSUPPORTED when
- * there are too many contacts without a band. */
+/* P from W and rhs; joints that depend on each other get impulses of least size, see dependent.h.
+ * SALTUS_RETRY_SMALLER when no solution is found, SALTUS_RETRY_NAN when the data are not numbers,
+ * SALTUS_ERR_UNSUPPORTED when there are too many contacts without a band. */
 saltus_status saltusi_law_solve(saltusi_law* law, saltusi_eval* eval, int joints, int contacts);
 
 /* The same with friction for contacts whose rows and coefficients are in first and mu. */
 saltus_status saltusi_law_solve_rubbing(saltusi_law* law, saltusi_eval* eval, int joints,
                                         int contacts);
 
-/* The same with equality in every row; rows may depend on each other as long as they agree. */
+/* The same with equality in every row. */
 saltus_status saltusi_law_solve_equalities(saltusi_law* law, saltusi_eval* eval, int rows);
 
 /* x += A^-1 G P */

@@ -51,6 +51,11 @@ void saltusi_planar_layout(saltusi_planar* work, int rows, int bilateral, bool r
                            saltus_arena* arena);
 
 /* P [rows] is written when solved. */
+/* Whether bilateral rows of the last solution depend on each other. */
+static inline bool saltusi_planar_dependent(const saltusi_planar* work) {
+  return work->solver.block.n > 0 && work->solver.block.rank < work->solver.block.n;
+}
+
 saltusi_mixed_outcome saltusi_planar_solve(saltusi_planar* work,
                                            const saltusi_planar_problem* problem, double* P);
 

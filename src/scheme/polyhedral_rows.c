@@ -72,7 +72,9 @@ void saltusi_polyhedral_rows_operator(const saltusi_polyhedral_rows* rows, saltu
 
 saltus_status saltusi_polyhedral_rows_solve(saltusi_polyhedral* law, saltusi_eval* eval) {
   eval->work.contact_solves += law->n > 0 ? 1 : 0;
-  return saltusi_polyhedral_solve(law);
+  saltus_status status = saltusi_polyhedral_solve(law);
+  eval->dependent |= law->held.rank < law->held.n;
+  return status;
 }
 
 void saltusi_polyhedral_rows_apply(const saltusi_polyhedral_rows* rows,

@@ -136,7 +136,7 @@ static saltus_status solve_first(work* w, const saltus_rattle_options* o, const 
     }
     bool linear = saltusi_action_is_linear(sys) &&
                   (w->first.active == 0 || (sys->traits & SALTUS_CONSTANT_NORMALS) != 0);
-    saltusi_progress progress = saltusi_action_judge(action, sys, k, o->newton_tol, &change);
+    saltusi_progress progress = saltusi_action_judge(action, s, k, o->newton_tol, &change);
     if (progress == SALTUSI_NOT_A_NUMBER) {
       return SALTUS_RETRY_NAN;
     }

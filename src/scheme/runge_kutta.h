@@ -49,9 +49,9 @@ typedef struct saltusi_rk {
   bool prepared;  /* a0, a_q and a_v belong to the present start */
   /* of half-explicit methods: */
   saltusi_row_block next; /* [nj + nc] rows of the stage after the present one */
-  double* next_W;         /* [dense_max^2] G(Q_(i+1))^T M^-1 G(Q_i), factored */
-  int* next_pivot;        /* [nj + nc] */
-  double* half_velocity;  /* [nv] of the next stage, before it is held */
+  double* next_W;         /* [dense_max^2] G(Q_(i+1))^T M^-1 G(Q_i) */
+  saltusi_dependent next_factor;
+  double* half_velocity; /* [nv] of the next stage, before it is held */
 } saltusi_rk;
 
 void saltusi_rk_layout(saltusi_rk* rk, const saltusi_tableau* method, const saltus_system* sys,

@@ -7,6 +7,7 @@
 
 #include "base/hash.h"
 #include "base/log.h"
+#include "system/joints.h"
 
 #include <float.h>
 #include <math.h>
@@ -92,6 +93,8 @@ struct saltus_scheme {
   tried_step tried;              /* of the last try */
   double* q_error;               /* [nq] */
   double* v_error;               /* [nv] */
+  saltusi_joints joints;         /* to tell a contradiction from joints that say the same twice */
+  saltusi_contradiction disagreement;
   saltus_event* events;          /* [SALTUSI_EVENTS_MAX], or nothing */
   size_t dense_count;            /* doubles of dense output of a step */
   dense_step dense[DENSE_STEPS]; /* the last try, then committed steps, latest first */
@@ -199,6 +202,9 @@ static size_t layout(saltus_scheme* in, saltus_arena* arena) {
   in->memory0 = SALTUS_PUSH(arena, double, in->carried);
   in->memory1 = SALTUS_PUSH(arena, double, in->carried);
   saltusi_eval_layout(&in->eval, arena);
+  if (dims->nj > 1) {
+    saltusi_joints_layout(&in->joints, &in->eval.sys, arena);
+  }
   ops->layout(in->work, in->options, &in->eval.sys, arena);
   size_t zeroed = arena->used;
   in->events = SALTUS_PUSH(arena, saltus_event, ops->info.locates_events ? SALTUSI_EVENTS_MAX : 0);
@@ -352,9 +358,16 @@ saltus_status saltusi_scheme_explain(const saltus_scheme* scheme, saltus_status 
                                      double h) {
   if (status == SALTUS_ERR_SINGULAR) {
     saltusi_log(scheme->log, SALTUS_LEVEL_ERROR,
-                "scheme %s: at t = %.17g the mass matrix is singular or not finite, or joints "
-                "depend on each other",
+                "scheme %s: at t = %.17g the mass matrix is singular or not finite",
                 scheme->ops->info.name, t);
+  } else if (status == SALTUS_ERR_CONTRADICTION) {
+    char names[256];
+    saltusi_log(scheme->log, SALTUS_LEVEL_ERROR,
+                "scheme %s: after t = %.17g joints %s contradict each other: their constraints "
+                "cannot all be zero, at best %.3g",
+                scheme->ops->info.name, t,
+                saltusi_joints_names(&scheme->eval.sys, &scheme->disagreement, names, sizeof names),
+                scheme->disagreement.miss);
   } else if (status != SALTUS_OK && status != SALTUS_ERR_STOPPED &&
              status != SALTUS_ERR_ACCUMULATION) { /* that one is told */
     saltusi_log(scheme->log, SALTUS_LEVEL_ERROR,
@@ -362,6 +375,16 @@ saltus_status saltusi_scheme_explain(const saltus_scheme* scheme, saltus_status 
                 t, h, saltus_status_text(status));
   }
   return status;
+}
+
+/* Joints that depend on each other have to agree: where they do not, the impulses of least size hold
+ * something between them, which is no motion of the system. */
+static saltus_status check_joints(saltus_scheme* scheme, double t, const saltus_state* at) {
+  saltus_point point = saltusi_at(&scheme->eval, t, at->q, at->v);
+  saltus_status status = saltusi_joints_contradict(&scheme->joints, &scheme->eval, &point, false,
+                                                   &scheme->disagreement);
+  bool agree = status != SALTUS_OK || scheme->disagreement.kind == SALTUSI_AGREE;
+  return agree ? status : SALTUS_ERR_CONTRADICTION;
 }
 
 saltus_status saltusi_scheme_try(saltus_scheme* scheme, double t, double h,
@@ -403,6 +426,9 @@ saltus_status saltusi_scheme_try(saltus_scheme* scheme, double t, double h,
   }
   if (status == SALTUS_OK && !(all_finite(dims->nq, to->q) && all_finite(dims->nv, to->v))) {
     status = SALTUS_RETRY_NAN;
+  }
+  if (status == SALTUS_OK && scheme->eval.dependent && dims->nj > 1) {
+    status = check_joints(scheme, t + report->h, to);
   }
   if (scheme->dense_count > 0) {
     scheme->dense[0].t = t;

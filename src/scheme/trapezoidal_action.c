@@ -7,6 +7,8 @@
 
 #include "math/dense.h"
 
+#include <float.h>
+
 void saltusi_action_layout(saltusi_action* action, const saltus_system* sys, saltus_arena* arena) {
   int nv = sys->dims.nv;
   saltusi_linear_layout(&action->linear, sys, arena);
@@ -90,9 +92,10 @@ bool saltusi_action_is_linear(const saltus_system* sys) {
          sys->dims.nj == 0;
 }
 
-saltusi_progress saltusi_action_judge(saltusi_action* a, const saltus_system* sys, int iteration,
+saltusi_progress saltusi_action_judge(saltusi_action* a, const saltusi_step* s, int iteration,
                                       double tol, double* change) {
-  int nv = sys->dims.nv;
+  const saltus_dims* d = &s->eval->sys.dims;
+  int nv = d->nv;
   double before = *change;
   /* u_free counts as well: velocities of bodies at rest are nothing but rounding */
   double size = fmax(saltusi_max_abs(nv, a->residual), saltusi_max_abs(nv, a->u));
@@ -102,9 +105,11 @@ saltusi_progress saltusi_action_judge(saltusi_action* a, const saltus_system* sy
   if (!isfinite(*change)) {
     return SALTUSI_NOT_A_NUMBER;
   }
-  /* the last digits may wander: an iteration that no longer shrinks has arrived as well; gaps and
-   * joints divided by h have h times larger rounding */
-  bool arrived =
-      *change <= tol * size || (iteration > 1 && *change >= before && *change <= 1e5 * tol * size);
+  /* The last digits may wander: an iteration that no longer shrinks has arrived as well. u is read off
+   * positions, gaps and joints divided by h, so their rounding is that of positions divided by h
+   * however slow the motion is: a pendulum that turns back has almost no velocity. */
+  double rounding = 64.0 * DBL_EPSILON * fmax(1.0, saltusi_max_abs(d->nq, a->q_next)) / s->h;
+  bool still = iteration > 1 && *change >= before;
+  bool arrived = *change <= tol * size || (still && *change <= 1e5 * tol * size + rounding);
   return arrived ? SALTUSI_ARRIVED : SALTUSI_GO_ON;
 }

@@ -50,7 +50,7 @@ typedef enum saltusi_progress {
 } saltusi_progress;
 
 /* Judges an iteration that led from action->residual to u; change holds the last one. */
-saltusi_progress saltusi_action_judge(saltusi_action* action, const saltus_system* sys,
-                                      int iteration, double tol, double* change);
+saltusi_progress saltusi_action_judge(saltusi_action* action, const saltusi_step* s, int iteration,
+                                      double tol, double* change);
 
 #endif

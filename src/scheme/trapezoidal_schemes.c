@@ -27,7 +27,7 @@ static const saltus_field fields[] = {
                   jacobian_names,
                   "derivatives of the forces, or those of springs without curvature"),
     SALTUS_CHOICE(options_struct, joints, 0, 1, joint_names,
-                  "joints are eliminated, or kept in the mixed problem and may be redundant"),
+                  "joints are eliminated, or kept in the mixed problem"),
     SALTUS_CHOICE(options_struct, stabilisation, 0, 1, switch_names,
                   "joints are drawn back by what they have drifted"),
     SALTUS_CHOICE(options_struct, force_term, 0, 1, term_names,

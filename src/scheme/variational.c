@@ -140,7 +140,7 @@ static saltus_status solve_node(work* w, const saltus_variational_options* o, co
     if (status != SALTUS_OK || saltusi_action_is_linear(sys)) {
       return status;
     }
-    switch (saltusi_action_judge(action, sys, k, o->newton_tol, &change)) {
+    switch (saltusi_action_judge(action, s, k, o->newton_tol, &change)) {
     case SALTUSI_ARRIVED:
       return SALTUS_OK;
     case SALTUSI_NOT_A_NUMBER:

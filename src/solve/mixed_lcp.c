@@ -5,23 +5,24 @@
  *
  *   z_b = -B^-1 (b_b + A_bu z_u)
  *   w_u = (A_uu - A_ub B^-1 A_bu) z_u + b_u - A_ub B^-1 b_b
+ *
+ * Of bilateral rows that depend on each other the columns of A_bu and b_b depend in the same way, for
+ * A = G^T M^-1 G; then B^-1 stands for the solution of least size, and w_u is the same for all.
  */
 #include "solve/mixed_lcp.h"
 
 #include "math/dense.h"
 
-#include <string.h>
-
-/* A pivot of the bilateral block below this part of its column: rows that depend on each other. */
-static const double dependent = 1e-12;
-
 void saltusi_mixed_layout(saltusi_mixed_work* work, int bilateral_max, int unilateral_max,
                           int dense_max, saltus_arena* arena) {
   saltusi_lcp_step_layout(&work->lcp, unilateral_max, dense_max, arena);
-  work->block = SALTUS_PUSH2(arena, double, bilateral_max, bilateral_max);
-  work->pivot = SALTUS_PUSH(arena, int, bilateral_max);
+  work->block.LU = SALTUS_PUSH2(arena, double, bilateral_max, bilateral_max);
+  work->block.pivot = SALTUS_PUSH2(arena, int, bilateral_max, 2);
+  work->block.scale = SALTUS_PUSH(arena, double, bilateral_max);
   work->right = SALTUS_PUSH2(arena, double, bilateral_max, dense_max + 1);
-  work->schur = SALTUS_PUSH2(arena, double, dense_max, dense_max);
+  int most = bilateral_max > dense_max ? bilateral_max : dense_max;
+  work->schur = SALTUS_PUSH2(arena, double, most, most);
+  work->block.gram = work->schur; /* which is written after the last solution with the block */
   work->rest = SALTUS_PUSH(arena, double, dense_max);
 }
 
@@ -33,7 +34,7 @@ static void eliminate(saltusi_mixed_work* work, int nb, int nu, const double* A,
     for (int i = 0; i < nb; i++) {
       column[i] = j < nu ? A[i * n + nb + j] : b[i];
     }
-    saltusi_lu_solve(nb, work->block, work->pivot, column);
+    saltusi_dependent_solve(&work->block, column);
   }
 }
 
@@ -51,17 +52,11 @@ static void reduce(saltusi_mixed_work* work, int nb, int nu, const double* A, co
 
 bool saltusi_mixed_reduce(saltusi_mixed_work* work, int bilateral, int unilateral, const double* A,
                           const double* b) {
-  int nb = bilateral;
-  int n = bilateral + unilateral;
-  for (int i = 0; i < nb; i++) {
-    memcpy(work->block + (size_t)i * (size_t)nb, A + (size_t)i * (size_t)n,
-           (size_t)nb * sizeof(double));
-  }
-  if (!saltusi_lu_factor(nb, work->block, work->pivot, dependent)) {
+  if (!saltusi_dependent_factor(&work->block, bilateral, A, bilateral + unilateral)) {
     return false;
   }
-  eliminate(work, nb, unilateral, A, b);
-  reduce(work, nb, unilateral, A, b);
+  eliminate(work, bilateral, unilateral, A, b);
+  reduce(work, bilateral, unilateral, A, b);
   return true;
 }
 
@@ -88,7 +83,7 @@ saltusi_mixed_outcome saltusi_mixed_solve(saltusi_mixed_work* work, int bilatera
     return solved ? SALTUSI_MIXED_SOLVED : SALTUSI_MIXED_UNSOLVED;
   }
   if (!saltusi_mixed_reduce(work, nb, nu, A, b)) {
-    return SALTUSI_MIXED_DEPENDENT;
+    return SALTUSI_MIXED_NO_NUMBER;
   }
   if (nu > 0 && !saltusi_lcp_step_dense(&work->lcp, nu, work->schur, work->rest, z + nb)) {
     return SALTUSI_MIXED_UNSOLVED;

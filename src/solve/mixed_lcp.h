@@ -11,15 +11,15 @@
 #ifndef SALTUSI_MIXED_LCP_H
 #define SALTUSI_MIXED_LCP_H
 
+#include "math/dependent.h"
 #include "solve/lcp_step.h"
 
 typedef struct saltusi_mixed_work {
   saltusi_lcp_step lcp;
-  double* block; /* [nb x nb] bilateral block, factored */
-  int* pivot;    /* [nb] */
-  double* right; /* [nb x (nu + 1)] block^-1 [A_bu  b_b], one column after the other */
-  double* schur; /* [nu x nu] */
-  double* rest;  /* [nu] */
+  saltusi_dependent block; /* bilateral block, factored; block.rank tells whether rows depend */
+  double* right;           /* [nb x (nu + 1)] block^-1 [A_bu  b_b], one column after the other */
+  double* schur;           /* [nu x nu] */
+  double* rest;            /* [nu] */
 } saltusi_mixed_work;
 
 /* dense_max: largest number of unilateral rows in saltusi_mixed_solve; work->lcp has room for
@@ -29,7 +29,7 @@ void saltusi_mixed_layout(saltusi_mixed_work* work, int bilateral_max, int unila
 
 typedef enum saltusi_mixed_outcome {
   SALTUSI_MIXED_SOLVED,
-  SALTUSI_MIXED_DEPENDENT, /* the bilateral rows depend on each other */
+  SALTUSI_MIXED_NO_NUMBER, /* the bilateral block is not finite */
   SALTUSI_MIXED_UNSOLVED   /* no solver found a solution */
 } saltusi_mixed_outcome;
 
@@ -39,7 +39,7 @@ saltusi_mixed_outcome saltusi_mixed_solve(saltusi_mixed_work* work, int bilatera
 
 /* The two halves of it, for laws that are not complementarity: what is left of A and b in
  * work->schur [nu x nu] and work->rest [nu] after the bilateral rows are eliminated, false when they
- * depend on each other; and the bilateral unknowns z_b from z_u. */
+ * are not finite; and the bilateral unknowns z_b from z_u. */
 bool saltusi_mixed_reduce(saltusi_mixed_work* work, int bilateral, int unilateral, const double* A,
                           const double* b);
 void saltusi_mixed_expand(const saltusi_mixed_work* work, int bilateral, int unilateral, double* z);

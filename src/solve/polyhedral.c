@@ -47,6 +47,10 @@ void saltusi_polyhedral_layout(saltusi_polyhedral* law, const saltusi_polyhedral
   }
   law->basic = SALTUS_PUSH(arena, int, n);
   law->pivot = SALTUS_PUSH(arena, int, n);
+  law->held.LU = SALTUS_PUSH2(arena, double, size->joints, size->joints);
+  law->held.gram = SALTUS_PUSH2(arena, double, size->joints, size->joints);
+  law->held.pivot = SALTUS_PUSH2(arena, int, size->joints, 2);
+  law->held.scale = SALTUS_PUSH(arena, double, size->joints);
   saltusi_lcp_mixed_layout(&law->mixed, n, arena);
   saltusi_lcp_layout(&law->lemke, n - size->joints, arena);
 }
@@ -175,6 +179,42 @@ static void write_contact(saltusi_polyhedral* law, saltusi_polyhedral_contact* c
   }
 }
 
+/* Whether rows of joints that depend on each other do so against the contacts as well, as those of
+ * G^T M^-1 G do; other matrices are left to the principal pivots. */
+static bool depend_throughout(const saltusi_polyhedral* law) {
+  for (int c = law->joints; c < law->rows; c++) {
+    for (int j = 0; j < law->joints; j++) {
+      law->part[j] = law->W[(size_t)j * (size_t)law->rows + (size_t)c];
+    }
+    double size = saltusi_max_abs(law->joints, law->part);
+    saltusi_dependent_miss(&law->held, law->part);
+    if (saltusi_max_abs(law->joints, law->part) > 1e-6 * size) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/* Joints that follow from the others get no impulse: the row says so. Afterwards the impulses of all
+ * are spread to the least ones that do the same. */
+static void leave_superfluous(saltusi_polyhedral* law) {
+  saltusi_dependent* held = &law->held;
+  size_t n = (size_t)law->n;
+  bool known = law->joints > 1 && saltusi_dependent_factor(held, law->joints, law->W, law->rows);
+  if (!known || held->rank == held->n || !depend_throughout(law)) {
+    held->n = held->rank = 0;
+    return;
+  }
+  for (int k = held->rank; k < held->n; k++) {
+    size_t row = (size_t)saltusi_dependent_row(held, k);
+    int column = saltusi_dependent_column(held, k);
+    double unit = law->W[(size_t)column * (size_t)(law->rows + 1)];
+    memset(law->A + row * n, 0, n * sizeof(double));
+    law->A[row * n + (size_t)column] = unit > 0.0 ? unit : 1.0;
+    law->b[row] = 0.0;
+  }
+}
+
 static void write_problem(saltusi_polyhedral* law) {
   for (int j = 0; j < law->joints; j++) {
     spread(law, law->W + (size_t)j * (size_t)law->rows, law->A + (size_t)j * (size_t)law->n);
@@ -183,6 +223,7 @@ static void write_problem(saltusi_polyhedral* law) {
   for (int i = 0; i < law->count; i++) {
     write_contact(law, &law->contacts[i]);
   }
+  leave_superfluous(law);
 }
 
 /* P from z, and s = A z + b. */
@@ -204,6 +245,9 @@ static void read_answer(saltusi_polyhedral* law) {
   }
   for (int i = 0; i < law->n; i++) {
     law->s[i] = saltusi_dot(law->n, law->A + (size_t)i * (size_t)law->n, law->z) + law->b[i];
+  }
+  if (law->held.rank < law->held.n) {
+    saltusi_dependent_spread(&law->held, law->P);
   }
 }
 

@@ -19,6 +19,7 @@
 #ifndef SALTUSI_POLYHEDRAL_H
 #define SALTUSI_POLYHEDRAL_H
 
+#include "math/dependent.h"
 #include "saltus/status.h"
 #include "solve/lcp_lemke.h"
 #include "solve/lcp_mixed.h"
@@ -86,6 +87,7 @@ typedef struct saltusi_polyhedral {
   int* pivot;                           /* [n] */
   double residual;                      /* m/s, of the last solve */
   int pivots;                           /* the same */
+  saltusi_dependent held;               /* the block of the joints */
   saltusi_lcp_mixed mixed;
   saltusi_lcp_work lemke;
 } saltusi_polyhedral;
@@ -100,7 +102,8 @@ void saltusi_polyhedral_start(saltusi_polyhedral* law, int joints, bool keep_joi
 saltusi_polyhedral_contact* saltusi_polyhedral_add(saltusi_polyhedral* law, int tangents,
                                                    double mu);
 
-/* P from W, rate and slack. SALTUS_ERR_SINGULAR when joints depend on each other and are not kept,
+/* P from W, rate and slack. SALTUS_ERR_SINGULAR when the block of the joints is singular by other than joints
+ * that say the same twice, and they are not kept,
  * SALTUS_RETRY_SMALLER when no solution is found, SALTUS_RETRY_NAN when data are not numbers. */
 saltus_status saltusi_polyhedral_solve(saltusi_polyhedral* law);
 

@@ -21,6 +21,7 @@ typedef struct saltusi_eval {
   double* v_shifted; /* [nv] */
   double* F_minus;   /* [nv] */
   double* F_plus;    /* [nv] */
+  bool dependent;    /* joints that depend on each other were met; set by whoever solves for them */
 } saltusi_eval;
 
 /* sys has to be set before. */

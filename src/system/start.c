@@ -8,7 +8,7 @@
 #include "base/digits.h"
 #include "base/log.h"
 #include "math/dense.h"
-#include "system/linear.h"
+#include "system/joints.h"
 
 #include <float.h>
 #include <string.h>
@@ -34,10 +34,11 @@ typedef struct projection {
   bool* pushed;           /* [nc] */
   int count;              /* rows in use */
   /* made anew when the number of rows is known: */
-  double* MG;    /* [nj + nc x nv] M^-1 G, row by row */
-  double* W;     /* [(nj + nc)^2] */
-  int* pivot;    /* [nj + nc] */
+  double* MG; /* [nj + nc x nv] M^-1 G, row by row */
+  double* W;  /* [(nj + nc)^2] */
+  saltusi_dependent factor;
   double* delta; /* [nv] */
+  saltusi_joints joints;
 } projection;
 
 static void layout(projection* p, const saltus_system* sys, int rows, saltus_arena* arena) {
@@ -54,7 +55,11 @@ static void layout(projection* p, const saltus_system* sys, int rows, saltus_are
   p->pushed = SALTUS_PUSH(arena, bool, d->nc);
   p->MG = SALTUS_PUSH2(arena, double, rows, d->nv);
   p->W = SALTUS_PUSH2(arena, double, rows, rows);
-  p->pivot = SALTUS_PUSH(arena, int, rows);
+  p->factor.LU = SALTUS_PUSH2(arena, double, rows, rows);
+  p->factor.gram = SALTUS_PUSH2(arena, double, rows, rows);
+  p->factor.pivot = SALTUS_PUSH2(arena, int, rows, 2);
+  p->factor.scale = SALTUS_PUSH(arena, double, rows);
+  saltusi_joints_layout(&p->joints, sys, arena);
   p->delta = SALTUS_PUSH(arena, double, d->nv);
 }
 
@@ -110,16 +115,16 @@ static saltus_status prepare(projection* p, int rows) {
   for (int r = 0; status == SALTUS_OK && r < rows * rows; r++) {
     p->W[r] = saltusi_row_dot(&p->rows, r % rows, p->MG + (size_t)(r / rows) * (size_t)nv);
   }
-  if (status == SALTUS_OK && !saltusi_lu_factor(rows, p->W, p->pivot, 1e-13)) {
+  if (status == SALTUS_OK && !saltusi_dependent_factor(&p->factor, rows, p->W, rows)) {
     return SALTUS_ERR_INPUT;
   }
   return status;
 }
 
-/* delta = -M^-1 G W^-1 g */
+/* delta = -M^-1 G W^-1 g; rows that depend on each other may agree or not */
 static void correct(projection* p, int rows) {
   int nv = p->eval.sys.dims.nv;
-  saltusi_lu_solve(rows, p->W, p->pivot, p->g);
+  saltusi_dependent_solve(&p->factor, p->g);
   memset(p->delta, 0, (size_t)nv * sizeof(double));
   for (int r = 0; r < rows; r++) {
     saltusi_add_scaled(nv, -p->g[r], p->MG + (size_t)r * (size_t)nv, p->delta);
@@ -185,6 +190,10 @@ static saltus_status move_velocities(projection* p, saltus_start_move* move) {
   if (status == SALTUS_OK) {
     correct(p, nj);
     saltusi_add_scaled(p->eval.sys.dims.nv, 1.0, p->delta, p->v);
+    double left;
+    look_rates(p, &left); /* what depends on each other and disagrees stays */
+    double rounding = 1e-9 * fmax(1.0, saltusi_max_abs(p->eval.sys.dims.nv, p->v));
+    status = left <= fmax(rounding, 1e-6 * move->rate) ? SALTUS_OK : SALTUS_ERR_INPUT;
   }
   return status;
 }
@@ -221,8 +230,33 @@ static void tell(const saltus_start_def* def, const saltus_start_move* move) {
   }
 }
 
-static saltus_status explain(const saltus_start_def* def, const saltus_start_move* move,
-                             saltus_status status) {
+/* Joints that cannot hold together are told by name, whatever else is wrong. */
+static bool tell_contradiction(projection* p) {
+  const saltus_start_def* def = p->def;
+  if (def->system->dims.nj < 2) {
+    return false;
+  }
+  const saltus_point at = saltusi_at(&p->eval, def->t, def->q, def->v);
+  saltusi_contradiction found;
+  if (saltusi_joints_contradict(&p->joints, &p->eval, &at, true, &found) != SALTUS_OK ||
+      found.kind == SALTUSI_AGREE) {
+    return false;
+  }
+  char names[256];
+  saltusi_log(def->log, SALTUS_LEVEL_ERROR,
+              "start: joints %s contradict each other: %s cannot all be zero, at best %.3g",
+              saltusi_joints_names(def->system, &found, names, sizeof names),
+              found.kind == SALTUSI_POSITIONS_DISAGREE ? "their constraints"
+                                                       : "the rates of their constraints",
+              found.miss);
+  return true;
+}
+
+static saltus_status explain(projection* p, const saltus_start_move* move, saltus_status status) {
+  const saltus_start_def* def = p->def;
+  if (tell_contradiction(p)) {
+    return SALTUS_ERR_CONTRADICTION;
+  }
   if (status == SALTUS_ERR_RANGE) {
     double terms[] = {move->joint, move->penetration, move->rate};
     int digits[3];
@@ -239,7 +273,7 @@ static saltus_status explain(const saltus_start_def* def, const saltus_start_mov
   saltusi_log(
       def->log, SALTUS_LEVEL_ERROR,
       "start: joints that are off by %.3g and contacts that overlap by %.3g m cannot be put "
-      "right: nothing moves them, or they depend on each other",
+      "right: nothing moves them, or they exclude each other",
       move->joint, move->penetration);
   return status;
 }
@@ -263,7 +297,7 @@ static saltus_status project(projection* p, saltus_start_move* move) {
     status = move_velocities(p, move);
   }
   if (status != SALTUS_OK) {
-    return explain(def, move, status);
+    return explain(p, move, status);
   }
   const saltus_dims* d = &def->system->dims;
   move->q_moved = largest_change(d->nq, p->q, def->q, &move->q_most);
@@ -297,7 +331,7 @@ static saltus_status try_with(const saltus_start_def* def, const saltus_allocato
   } else {
     status = judge(&p, move);
     *off = move->joint > consistent || move->penetration > shallow || move->rate > consistent;
-    status = status != SALTUS_OK ? explain(def, move, status) : status;
+    status = status != SALTUS_OK ? explain(&p, move, status) : status;
   }
   memory->free(block, bytes, memory->user);
   return status;

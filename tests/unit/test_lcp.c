@@ -166,11 +166,69 @@ static void bilateral_rows_hold_and_the_rest_is_complementary(void** state) {
   }
 }
 
-static void dependent_joints_are_noticed(void** state) {
+/* The same row twice, once multiplied by 3: both carry the same force, multipliers -1/2 and -1/6; and
+ * of rows that contradict each other the mean is met. */
+static void dependent_joints_share_their_force(void** state) {
   (void)state;
-  const double twice[4] = {1.0, 1.0, 1.0, 1.0};
-  const double rhs[2] = {1.0, 2.0};
-  assert_int_equal(saltusi_mixed_solve(&mixed, 2, 0, twice, rhs, z), SALTUSI_MIXED_DEPENDENT);
+  const double twice[4] = {1.0, 3.0, 3.0, 9.0};
+  const double rhs[2] = {1.0, 3.0};
+  assert_int_equal(saltusi_mixed_solve(&mixed, 2, 0, twice, rhs, z), SALTUSI_MIXED_SOLVED);
+  assert_int_equal(mixed.block.rank, 1);
+  assert_near(z[0], -1.0 / 2.0, 1e-15);
+  assert_near(z[1], -1.0 / 6.0, 1e-15);
+  double miss[2] = {1.0, 3.0};
+  saltusi_dependent_miss(&mixed.block, miss);
+  assert_near(miss[0], 0.0, 1e-15);
+  assert_near(miss[1], 0.0, 1e-15);
+  const double equal[4] = {1.0, 1.0, 1.0, 1.0};
+  const double against[2] = {1.0, 2.0};
+  assert_int_equal(saltusi_mixed_solve(&mixed, 2, 0, equal, against, z), SALTUSI_MIXED_SOLVED);
+  assert_near(z[0] + z[1], -1.5, 1e-15);
+  double left[2] = {1.0, 2.0};
+  saltusi_dependent_miss(&mixed.block, left);
+  assert_near(left[0], -0.5, 1e-15);
+  assert_near(left[1], 0.5, 1e-15);
+}
+
+/* Random W = G^T G of n rows in fewer than n velocities: the answer solves it, has no part in the null
+ * space of G D^-1, and a right-hand side outside of the range keeps exactly that part. */
+static void dependent_rows_have_the_answer_of_least_size(void** state) {
+  (void)state;
+  enum { ROWS = 9 };
+  uint64_t seed = 11;
+  for (int velocities = 1; velocities < ROWS; velocities++) {
+    double G[ROWS][ROWS] = {{0}};
+    double W[ROWS * ROWS], b[ROWS], x[ROWS], null[ROWS], LU[ROWS * ROWS], gram_room[ROWS * ROWS];
+    double scale[ROWS];
+    int pivot[2 * ROWS];
+    saltusi_dependent d = {.LU = LU, .gram = gram_room, .pivot = pivot, .scale = scale};
+    for (int i = 0; i < ROWS; i++) {
+      double size = pow(10.0, 4.0 * saltus_test_random(&seed) - 2.0);
+      for (int k = 0; k < velocities; k++) {
+        G[i][k] = size * (2.0 * saltus_test_random(&seed) - 1.0);
+      }
+    }
+    for (int i = 0; i < ROWS; i++) {
+      b[i] = 0.0;
+      for (int j = 0; j < ROWS; j++) {
+        W[i * ROWS + j] = saltusi_dot(velocities, G[i], G[j]);
+        b[i] += W[i * ROWS + j] * (j % 3 - 1.0) / saltusi_dot(velocities, G[j], G[j]);
+      }
+      x[i] = b[i];
+    }
+    assert_true(saltusi_dependent_factor(&d, ROWS, W, ROWS));
+    assert_int_equal(d.rank, velocities);
+    saltusi_dependent_solve(&d, x);
+    for (int i = 0; i < ROWS; i++) {
+      double root = sqrt(W[i * ROWS + i]);
+      assert_near(saltusi_dot(ROWS, W + i * ROWS, x) / root, b[i] / root, 1e-9);
+      null[i] = x[i] * W[i * ROWS + i]; /* D^-2 x is in the range of W when x is the least */
+    }
+    saltusi_dependent_miss(&d, null);
+    for (int i = 0; i < ROWS; i++) {
+      assert_near(null[i] / sqrt(W[i * ROWS + i]), 0.0, 1e-9);
+    }
+  }
 }
 
 static void a_singular_matrix_is_not_factored(void** state) {
@@ -302,7 +360,8 @@ int main(void) {
       cmocka_unit_test(murtys_problem_has_its_known_answer),
       cmocka_unit_test(a_problem_without_solution_is_said_to_have_none),
       cmocka_unit_test(bilateral_rows_hold_and_the_rest_is_complementary),
-      cmocka_unit_test(dependent_joints_are_noticed),
+      cmocka_unit_test(dependent_joints_share_their_force),
+      cmocka_unit_test(dependent_rows_have_the_answer_of_least_size),
       cmocka_unit_test(a_singular_matrix_is_not_factored),
       cmocka_unit_test(factors_in_panels_solve),
       cmocka_unit_test(elimination_leaves_the_schur_complement),
