@@ -40,7 +40,7 @@ int case_choice(case_random* r, int count) {
 /* ---- families --------------------------------------------------------------------------------- */
 
 const case_family* case_family_at(int i) {
-  static const case_family* const lists[] = {case_flights, case_chains, case_slides};
+  static const case_family* const lists[] = {case_flights, case_chains, case_slides, case_motions};
   for (size_t k = 0; k < sizeof lists / sizeof lists[0]; k++) {
     for (const case_family* f = lists[k]; f->name != NULL; f++) {
       if (i-- == 0) {
@@ -93,18 +93,152 @@ void case_destroy(adversarial_case* c) {
   *c = (adversarial_case){0};
 }
 
+/* ---- what is expected --------------------------------------------------------------------------- */
+
+typedef root_real real;
+
+/* The impact of a contact with this ordinal; NULL: there is none. */
+static const path_event* nth_impact(const case_path* path, int contact, int ordinal) {
+  for (int i = 0; i < path->event_count; i++) {
+    if (path->events[i].contact == contact && ordinal-- == 0) {
+      return &path->events[i];
+    }
+  }
+  return NULL;
+}
+
+static double impact_K(const case_path* path, int count, const path_event* e, int ordinal) {
+  double K = 0.0;
+  for (int j = 1; j < count; j++) {
+    const path_event* other = nth_impact(&path[j], e->contact, ordinal);
+    if (other == NULL) {
+      return fabsl(e->before) > 1e-5L ? INFINITY : K; /* rebounds too small to be followed */
+    }
+    double time = (double)fabsl(other->t - e->t);
+    double rate = (double)(fabsl(other->before - e->before) / fmaxl(1.0L, fabsl(e->before)));
+    K = fmax(K, fmax(time, rate) / CASE_PERTURBATION);
+  }
+  return K;
+}
+
+static double state_K(const case_path* path, int count, int n, double t, bool velocity) {
+  real q[2][CASE_WIDTH];
+  real v[2][CASE_WIDTH];
+  double K = 0.0;
+  path[0].at(path[0].who, t, q[0], v[0]);
+  for (int j = 1; j < count; j++) {
+    path[j].at(path[j].who, t, q[1], v[1]);
+    for (int i = 0; i < n; i++) {
+      K = fmax(K, (double)fabsl(q[1][i] - q[0][i]) / CASE_PERTURBATION);
+      K = velocity ? fmax(K, (double)(fabsl(v[1][i] - v[0][i]) / fmaxl(1.0L, fabsl(v[0][i]))) /
+                                 CASE_PERTURBATION)
+                   : K;
+    }
+  }
+  return K;
+}
+
+/* A time up to `most` that is far from every event: in the last interval between events if that is long
+ * enough, else in the longest of the last third. */
+static double quiet_end(const case_path* path, double most) {
+  double best = 0.0;
+  double at = 0.0;
+  double last = most;
+  for (int i = path->event_count; i >= 0; i--) { /* the first interval begins at 0 */
+    const path_event* e = i > 0 ? &path->events[i - 1] : NULL;
+    double t = e == NULL ? 0.0 : (double)(e->settles > e->t ? e->settles : e->t);
+    if (t >= most) {
+      continue;
+    }
+    double length = last - t;
+    if (length > best && (last == most || t > 0.66 * most || best < 1e-3 * most)) {
+      best = length;
+      at = t + 0.75 * length;
+    }
+    if (best > 0.02 * most && last == most) {
+      return most >= path->t_end && !path->lost ? most : at;
+    }
+    last = e == NULL ? 0.0 : (double)e->t;
+  }
+  return at;
+}
+
+/* Impacts with their K, running; the time where K gets too large. */
+static double list_impacts(adversarial_case* c, const case_path* path, int count) {
+  enum { KEYS = 128 };
+  int ordinal[KEYS] = {0};
+  double K = 1.0;
+  for (int i = 0; i < path->event_count; i++) {
+    const path_event* e = &path->events[i];
+    if (e->contact < 0 || e->contact >= KEYS) {
+      continue;
+    }
+    K = fmax(K, impact_K(path, count, e, ordinal[e->contact]++));
+    if (!(K <= CASE_K_MOST)) {
+      return (double)e->t;
+    }
+    c->impacts[c->impact_count++] =
+        (expected_impact){(double)e->t, (double)e->before, e->contact, K};
+    if (e->settles > 0.0L) {
+      c->rests[c->rest_count++] =
+          (expected_rest){(double)e->t, (double)e->settles, (double)e->before, e->contact, K};
+    }
+  }
+  return path->t_end;
+}
+
+static void expect_states(adversarial_case* c, const case_path* path, int count) {
+  real q[CASE_WIDTH];
+  real v[CASE_WIDTH];
+  double K = 1.0;
+  int impact = 0;
+  for (int k = 0; k < CASE_FRAMES; k++) {
+    double t = k == CASE_FRAMES - 1 ? c->t_end : c->t_end * k / (CASE_FRAMES - 1);
+    for (; impact < c->impact_count && c->impacts[impact].t <= t; impact++) {
+      K = fmax(K, c->impacts[impact].K);
+    }
+    K = fmax(K, state_K(path, count, c->n, t, false));
+    c->frame_t[k] = t;
+    c->frame_K[k] = K <= CASE_K_MOST ? K : NAN;
+    path->at(path->who, t, q, v);
+    for (int i = 0; i < c->n; i++) {
+      c->frame_q[k * c->n + i] = (double)q[i];
+      c->q_end[i] = (double)q[i];
+      c->v_end[i] = (double)v[i];
+    }
+  }
+  K = fmax(K, state_K(path, count, c->n, c->t_end, true));
+  c->K_end = K <= CASE_K_MOST ? K : NAN;
+}
+
+bool case_expect(adversarial_case* c, const case_path* path, int count, int n) {
+  if (!case_create(c, n, path->event_count, path->event_count)) {
+    return false;
+  }
+  c->t_end = quiet_end(path, list_impacts(c, path, count));
+  while (c->impact_count > 0 && c->impacts[c->impact_count - 1].t > c->t_end) {
+    c->impact_count--;
+  }
+  while (c->rest_count > 0 && c->rests[c->rest_count - 1].t > c->t_end) {
+    c->rest_count--;
+  }
+  expect_states(c, path, count);
+  c->tol_least = 1e-10;
+  c->exact = 1e-12;
+  return c->t_end > 1e-3;
+}
+
 /* ---- what a flight makes expect ----------------------------------------------------------------- */
 
-static const double perturbation = 1e-9;
+typedef struct flown {
+  flight_system system;
+  flight_motion motion;
+} flown;
 
-enum { MOTIONS = 1 + 2 * FLIGHT_WIDTH };
-
-/* The motion and its perturbed neighbours. */
-typedef struct family_of_motions {
-  const flight_system* system;
-  flight_motion motion[MOTIONS];
-  int count;
-} family_of_motions;
+static void flown_at(const void* who, real t, real* q, real* v) {
+  const flown* f = who;
+  flight_at(&f->system, &f->motion, t, q, v);
+}
 
 static bool rests_at_start(const flight_system* system, int i) {
   for (int k = 0; k < system->contact_count; k++) {
@@ -115,159 +249,48 @@ static bool rests_at_start(const flight_system* system, int i) {
   return false;
 }
 
-static void run_motions(family_of_motions* f, double t_end) {
-  flight_run(f->system, t_end, &f->motion[0]);
-  f->count = 1;
-  for (int i = 0; i < 2 * f->system->n; i++) {
-    if (rests_at_start(f->system, i / 2)) {
-      continue;
-    }
-    flight_system moved = *f->system;
-    double* what = i % 2 == 0 ? &moved.q[i / 2] : &moved.v[i / 2];
-    *what += perturbation;
-    flight_run(&moved, t_end, &f->motion[f->count++]);
+static bool fly(const flight_system* system, double t_end, flown* f, case_path* path) {
+  f->system = *system;
+  f->motion.segments = malloc(FLIGHT_SEGMENTS * sizeof(flight_segment));
+  path->events = malloc(FLIGHT_SEGMENTS * sizeof(path_event));
+  if (f->motion.segments == NULL || path->events == NULL) {
+    return false;
   }
-}
-
-/* The impact of a contact with this ordinal; NULL: there is none. */
-static const flight_segment* nth_impact(const flight_motion* motion, int contact, int ordinal) {
-  for (int i = 0; i < motion->count; i++) {
-    const flight_segment* g = &motion->segments[i];
-    if (g->begins == FLIGHT_IMPACT && g->contact == contact && ordinal-- == 0) {
-      return g;
-    }
+  flight_run(&f->system, t_end, &f->motion);
+  path->event_count = 0;
+  for (int i = 1; i < f->motion.count; i++) {
+    const flight_segment* g = &f->motion.segments[i];
+    bool hits = g->begins == FLIGHT_IMPACT;
+    path->events[path->event_count++] =
+        (path_event){g->t, g->before, g->settles, hits ? system->contacts[g->contact].key : -1};
   }
-  return NULL;
-}
-
-static double impact_K(const family_of_motions* f, const flight_segment* g, int ordinal) {
-  double K = 0.0;
-  for (int j = 1; j < f->count; j++) {
-    const flight_segment* other = nth_impact(&f->motion[j], g->contact, ordinal);
-    if (other == NULL) {
-      return fabsl(g->before) > 1e-5L ? INFINITY : K; /* rebounds too small to be followed */
-    }
-    double time = (double)fabsl(other->t - g->t);
-    double rate = (double)(fabsl(other->before - g->before) / fmaxl(1.0L, fabsl(g->before)));
-    K = fmax(K, fmax(time, rate) / perturbation);
-  }
-  return K;
-}
-
-static double state_K(const family_of_motions* f, double t, bool velocity) {
-  flight_real q[2][FLIGHT_WIDTH];
-  flight_real v[2][FLIGHT_WIDTH];
-  double K = 0.0;
-  flight_at(f->system, &f->motion[0], t, q[0], v[0]);
-  for (int j = 1; j < f->count; j++) {
-    flight_at(f->system, &f->motion[j], t, q[1], v[1]);
-    for (int i = 0; i < f->system->n; i++) {
-      K = fmax(K, (double)fabsl(q[1][i] - q[0][i]) / perturbation);
-      K = velocity ? fmax(K, (double)(fabsl(v[1][i] - v[0][i]) / fmaxl(1.0L, fabsl(v[0][i]))) /
-                                 perturbation)
-                   : K;
-    }
-  }
-  return K;
-}
-
-/* A time before `most` that is far from every event: the last interval between events if it is long
- * enough, else the longest of the last third. */
-static double quiet_end(const flight_motion* motion, double most) {
-  double best = 0.0;
-  double at = 0.0;
-  double last = most;
-  for (int i = motion->count - 1; i >= 0; i--) {
-    const flight_segment* g = &motion->segments[i];
-    double t = (double)(g->settles > g->t ? g->settles : g->t);
-    if (t >= most) {
-      continue;
-    }
-    double length = last - t;
-    if (length > best && (last == most || t > 0.66 * most || best < 1e-3 * most)) {
-      best = length;
-      at = t + 0.75 * length;
-    }
-    if (best > 0.02 * most && last == most) {
-      return most >= (double)motion->t_end && !motion->lost ? most : at;
-    }
-    last = (double)g->t;
-  }
-  return at;
-}
-
-/* Impacts with their K, running; the time where K gets too large. */
-static double list_impacts(adversarial_case* c, const family_of_motions* f) {
-  const flight_motion* motion = &f->motion[0];
-  int ordinal[FLIGHT_CONTACTS] = {0};
-  double K = 1.0;
-  for (int i = 0; i < motion->count; i++) {
-    const flight_segment* g = &motion->segments[i];
-    if (g->begins != FLIGHT_IMPACT) {
-      continue;
-    }
-    K = fmax(K, impact_K(f, g, ordinal[g->contact]++));
-    if (!(K <= CASE_K_MOST)) {
-      return (double)g->t;
-    }
-    int key = f->system->contacts[g->contact].key;
-    c->impacts[c->impact_count++] = (expected_impact){(double)g->t, (double)g->before, key, K};
-    if (g->settles > 0.0L) {
-      c->rests[c->rest_count++] =
-          (expected_rest){(double)g->t, (double)g->settles, (double)g->before, key, K};
-    }
-  }
-  return (double)motion->t_end;
-}
-
-static void expect_states(adversarial_case* c, const family_of_motions* f) {
-  const flight_motion* motion = &f->motion[0];
-  flight_real q[FLIGHT_WIDTH];
-  flight_real v[FLIGHT_WIDTH];
-  double K = 1.0;
-  int impact = 0;
-  for (int k = 0; k < CASE_FRAMES; k++) {
-    double t = c->t_end * k / (CASE_FRAMES - 1);
-    for (; impact < c->impact_count && c->impacts[impact].t <= t; impact++) {
-      K = fmax(K, c->impacts[impact].K);
-    }
-    K = fmax(K, state_K(f, t, false));
-    c->frame_t[k] = t;
-    c->frame_K[k] = K <= CASE_K_MOST ? K : NAN;
-    flight_at(f->system, motion, t, q, v);
-    for (int i = 0; i < c->n; i++) {
-      c->frame_q[k * c->n + i] = (double)q[i];
-    }
-  }
-  K = fmax(K, state_K(f, c->t_end, true));
-  c->K_end = K <= CASE_K_MOST ? K : NAN;
-  flight_at(f->system, motion, c->t_end, q, v);
-  for (int i = 0; i < c->n; i++) {
-    c->q_end[i] = (double)q[i];
-    c->v_end[i] = (double)v[i];
-  }
+  path->t_end = (double)f->motion.t_end;
+  path->lost = f->motion.lost;
+  path->at = flown_at;
+  path->who = f;
+  return true;
 }
 
 bool case_expect_flight(adversarial_case* c, const flight_system* system, double t_end) {
-  family_of_motions f = {.system = system};
-  flight_segment* room = calloc((size_t)MOTIONS * FLIGHT_SEGMENTS, sizeof *room);
-  bool made = room != NULL && case_create(c, system->n, FLIGHT_SEGMENTS, FLIGHT_SEGMENTS);
-  for (int j = 0; j < MOTIONS && made; j++) {
-    f.motion[j].segments = room + (size_t)j * FLIGHT_SEGMENTS;
-  }
-  if (made) {
-    run_motions(&f, t_end);
-    c->t_end = quiet_end(&f.motion[0], list_impacts(c, &f));
-    while (c->impact_count > 0 && c->impacts[c->impact_count - 1].t > c->t_end) {
-      c->impact_count--;
+  enum { MOST = 1 + 2 * FLIGHT_WIDTH };
+  flown* f = calloc(MOST, sizeof *f);
+  case_path path[MOST] = {{0}};
+  int count = 1;
+  bool made = f != NULL && fly(system, t_end, &f[0], &path[0]);
+  for (int i = 0; i < 2 * system->n && made; i++) {
+    if (rests_at_start(system, i / 2)) {
+      continue;
     }
-    while (c->rest_count > 0 && c->rests[c->rest_count - 1].t > c->t_end) {
-      c->rest_count--;
-    }
-    expect_states(c, &f);
-    c->tol_least = 1e-10;
-    c->exact = 1e-12;
+    flight_system moved = *system;
+    *(i % 2 == 0 ? &moved.q[i / 2] : &moved.v[i / 2]) += CASE_PERTURBATION;
+    made = fly(&moved, t_end, &f[count], &path[count]);
+    count++;
   }
-  free(room);
-  return made && c->t_end > 1e-3;
+  made = made && case_expect(c, path, count, system->n);
+  for (int j = 0; f != NULL && j < MOST; j++) {
+    free(f[j].motion.segments);
+    free(path[j].events);
+  }
+  free(f);
+  return made;
 }

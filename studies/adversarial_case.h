@@ -16,7 +16,7 @@
 
 #include <stdint.h>
 
-enum { CASE_TEXT = 65536, CASE_FRAMES = 41, CASE_TOLERANCES = 4 };
+enum { CASE_TEXT = 65536, CASE_FRAMES = 41, CASE_TOLERANCES = 4, CASE_WIDTH = 8 };
 
 #define CASE_K_MOST 1e3
 #define CASE_ALLOWED 10.0 /* errors in tolerances */
@@ -77,8 +77,32 @@ void case_say(adversarial_case* c, const char* format, ...) __attribute__((forma
 bool case_create(adversarial_case* c, int n, int impacts, int rests);
 void case_destroy(adversarial_case* c);
 
-/* What the flights of a system must be: sets the end, impacts, frames and K. false: nothing that could be
- * compared. */
+/* Something that happens on a path. */
+typedef struct path_event {
+  root_real t, before; /* s, m/s */
+  root_real
+      settles; /* s, after an impact into rest: where the rebounds that are not listed end; 0 */
+  int contact; /* -1: no impact */
+} path_event;
+
+/* A motion of a reference. */
+typedef struct case_path {
+  path_event* events; /* in order; malloc'd */
+  int event_count;
+  double t_end; /* s */
+  bool lost;    /* it ends there because the reference cannot follow it */
+  void (*at)(const void* who, root_real t, root_real* q,
+             root_real* v); /* after what happens at t */
+  const void* who;
+} case_path;
+
+/* What must come out: path[0] is the motion, the others begin with one number off by 1e-9. Sets the end,
+ * impacts, frames and K. false: nothing that could be compared. */
+bool case_expect(adversarial_case* c, const case_path* path, int count, int n);
+
+#define CASE_PERTURBATION 1e-9
+
+/* The same for flights. */
 bool case_expect_flight(adversarial_case* c, const flight_system* system, double t_end);
 
 /* A family of scenes: makes number k, false when it has none (then the next one is tried). */
@@ -92,7 +116,7 @@ typedef struct case_family {
 const case_family* case_family_at(int i); /* NULL past the end */
 
 /* Lists that end with a family without a name. */
-extern const case_family case_flights[], case_chains[], case_slides[];
+extern const case_family case_flights[], case_chains[], case_slides[], case_motions[];
 
 /* ---- judging --------------------------------------------------------------------------------- */
 
