@@ -11,8 +11,10 @@
 #include <float.h>
 #include <string.h>
 
-/* Events in a row without progress before the run gives up, and attempts within one step. */
-enum { IDLE_MAX = 5000, ATTEMPTS_MAX = 1000, RESTEPS = 3 };
+/* Attempts within one step, refusals of accepted ones, steps onto an event; events at one instant, for
+ * each contact and besides; steps while time stands still but for rounding. */
+enum { ATTEMPTS_MAX = 1000, REFUSALS_MAX = 100, RESTEPS = 3 };
+enum { INSTANT_EACH = 20, INSTANT_MORE = 200, STALL_MAX = 5000 };
 
 /* Gaps of flying contacts that began at zero, after s seconds of the step. */
 static saltus_status follow_flights(saltusi_adaptive* w, double t, const double* y, double s,
@@ -138,36 +140,85 @@ static void add_impulses(saltusi_adaptive* w) {
   saltusi_add_scaled(w->nj, 1.0, L + w->nl, w->joint_lasting);
 }
 
-/* The event that ends the attempt: its state into y_end, its time, and the status after it. */
-static saltus_status end_at_event(saltusi_adaptive* w, const saltusi_found* f, double* length) {
-  double attempted = w->h;
-  double theta = f->theta;
-  double s = theta * attempted;
-  double origin = f->origin * attempted;
-  saltus_status status = SALTUS_OK;
-  w->counts.events++;
-  bool short_ = s <= 2.0 * DBL_EPSILON * fmax(1.0, fabs(w->t));
+/* Back onto the constraints; the largest movement counts, and one beyond its tolerance is refused. */
+static saltus_status project(saltusi_adaptive* w, double t, saltusi_refusal* refusal) {
+  memcpy(w->y_keep, w->y_end, (size_t)w->nq * sizeof(double));
+  saltus_status status = saltusi_mode_project(w, t, w->y_end);
+  for (int i = 0; i < w->nq && status == SALTUS_OK; i++) {
+    double moved = fabs(w->y_end[i] - w->y_keep[i]);
+    w->moved = fmax(w->moved, moved);
+    if (moved > w->scale[i]) {
+      *refusal = (saltusi_refusal){.why = SALTUSI_FAR_PROJECTION, .index = i, .part = 0.5};
+    }
+  }
+  return status;
+}
+
+/* An impact has to be where the gap is zero, before anything is put right. */
+static saltus_status check_hit(saltusi_adaptive* w, const saltusi_found* f, double t,
+                               saltusi_refusal* refusal) {
+  if (f->kind != SALTUSI_FOUND_HIT) {
+    return SALTUS_OK;
+  }
+  saltus_status status = saltusi_mode_gaps(w, t, w->y_end);
+  double rounding = 1e3 * DBL_EPSILON * fmax(1.0, saltusi_max_abs(w->nq, w->y_end));
+  if (fabs(w->gap[f->key]) > fmax(0.1 * w->atol_q_min, rounding)) {
+    *refusal = (saltusi_refusal){.why = SALTUSI_OFF_SURFACE, .index = f->key, .part = 0.5};
+  }
+  return status;
+}
+
+/* No open contact may end below its tolerance, whatever the search said. */
+static saltus_status check_gaps(saltusi_adaptive* w, double t, saltusi_refusal* refusal) {
+  saltus_status status = w->nc > 0 ? saltusi_mode_gaps(w, t, w->y_end) : SALTUS_OK;
+  for (int key = 0; key < w->nc && status == SALTUS_OK; key++) {
+    bool separated = !saltusi_mode_closed(w, key) && w->contact[key].touching == 0.0;
+    if (separated && w->gap[key] < -w->atol_q_min) {
+      *refusal = (saltusi_refusal){.why = SALTUSI_PENETRATION, .index = key, .part = 0.5};
+    }
+  }
+  return status;
+}
+
+/* The state at the event that ends the attempt, into y_end; *s its time after the start. */
+static saltus_status state_at_event(saltusi_adaptive* w, const saltusi_found* f, double* s,
+                                    double* origin) {
   bool located =
       f->kind == SALTUSI_FOUND_HIT || (f->kind == SALTUSI_FOUND_STOP && w->tangents[f->key] == 1);
-  if (short_) {
-    s = 0.0;
+  if (*s <= 2.0 * DBL_EPSILON * fmax(1.0, fabs(w->t))) {
+    *s = 0.0;
     memcpy(w->y_end, w->y0, (size_t)w->ny * sizeof(double));
-  } else if (theta >= 1.0) {
+  } else if (f->theta >= 1.0) {
     memcpy(w->y_end, w->y1, (size_t)w->ny * sizeof(double));
   } else if (w->ops->restep && located) {
-    status = step_onto(w, f, &s);
-    origin = s;
+    saltus_status status = step_onto(w, f, s);
+    *origin = *s;
+    return status;
   } else {
-    w->ops->dense(&w->motion, theta, 0, w->ny, w->y_end);
+    w->ops->dense(&w->motion, f->theta, 0, w->ny, w->y_end);
   }
+  return SALTUS_OK;
+}
+
+/* The event that ends the attempt: its state into y_end, its time, and the status after it. */
+static saltus_status end_at_event(saltusi_adaptive* w, const saltusi_found* f, double* length,
+                                  saltusi_refusal* refusal) {
+  double s = f->theta * w->h;
+  double origin = f->origin * w->h;
+  saltus_status status = state_at_event(w, f, &s, &origin);
   double t = w->t + s;
+  if (status == SALTUS_OK) {
+    status = check_hit(w, f, t, refusal);
+  }
+  if (status == SALTUS_OK && refusal->why == SALTUSI_NOT_REFUSED) {
+    status = project(w, t, refusal);
+  }
+  if (status != SALTUS_OK || refusal->why != SALTUSI_NOT_REFUSED) {
+    return status;
+  }
+  w->counts.events++;
   add_impulses(w);
-  if (status == SALTUS_OK) {
-    status = saltusi_mode_project(w, t, w->y_end);
-  }
-  if (status == SALTUS_OK) {
-    status = follow_flights(w, t, w->y_end, s, f);
-  }
+  status = follow_flights(w, t, w->y_end, s, f);
   if (status == SALTUS_OK) {
     status = saltusi_adaptive_transition(w, t, w->t + origin, w->y_end, f);
   }
@@ -182,13 +233,35 @@ static void note_speed(saltusi_adaptive* w, const double* y) {
   w->memory->v_max = fmax(w->memory->v_max, saltusi_max_abs(w->nv, saltusi_v_of(w, y)));
 }
 
+/* At most as far as formulas keep their branches, by what t alone decides. */
+static double before_switch(saltusi_adaptive* w, double h) {
+  saltusi_adaptive_memory* m = w->memory;
+  double to = w->t + h;
+  if (w->sys->ops->enclosure == NULL) {
+    return h;
+  }
+  if (to > m->switch_clear && isinf(m->switch_before)) {
+    saltusi_switch_time next = saltusi_next_switch(w, to + 4.0 * h);
+    m->switch_before = next.before;
+    m->switch_after = next.after;
+    m->switch_clear = fmin(to + 4.0 * h, next.before);
+  }
+  if (to < m->switch_before) {
+    return h;
+  }
+  h = fmax(m->switch_before - w->t, 0.0);
+  return w->t + h > m->switch_before ? nextafter(h, 0.0) : h;
+}
+
 /* An attempt whose error is accepted, with the proposal for the next step. */
 static saltus_status attempt_until_accepted(saltusi_adaptive* w, double limit, double* proposal) {
   saltusi_adaptive_memory* m = w->memory;
   double most = w->settings.h_max > 0.0 ? w->settings.h_max : INFINITY;
   double least = 4.0 * DBL_EPSILON * fmax(1.0, fabs(w->t));
+  double end = limit;
   for (int k = 0; k < ATTEMPTS_MAX; k++) {
     double h = fmax(fmin(fmin(m->h, most), fmin(m->cap, limit)), fmin(least, limit));
+    h = before_switch(w, h);
     double error = INFINITY;
     w->eval->work.steps++;
     saltus_status status = w->ops->attempt(w, h, &error);
@@ -215,58 +288,141 @@ static saltus_status attempt_until_accepted(saltusi_adaptive* w, double limit, d
       *proposal = fmax(*proposal, m->h);
     }
     w->error = error;
-    w->limit = saltusi_adaptive_limit_of(w, h, fmin(limit, most), limit <= most, factor);
+    w->limit = saltusi_adaptive_limit_of(w, h, fmin(end, most), end <= most, factor);
     return SALTUS_OK;
   }
   return SALTUS_RETRY_SMALLER;
 }
 
-/* One accepted attempt and what ends it; *length may be zero at an event. */
-static saltus_status advance(saltusi_adaptive* w, double limit, double* length) {
+static bool is_held(const saltusi_adaptive* w) {
+  bool held = w->nj > 0;
+  for (int key = 0; key < w->nc; key++) {
+    held = held || saltusi_mode_pressed(w, key);
+  }
+  return held;
+}
+
+/* Over a time at which a formula changes its branch: forces and rows may jump. */
+static saltus_status cross_switch(saltusi_adaptive* w, double* length) {
   saltusi_adaptive_memory* m = w->memory;
-  double proposal = 0.0;
-  saltus_status status = attempt_until_accepted(w, limit, &proposal);
-  if (status != SALTUS_OK) {
+  const saltusi_found f = {.kind = SALTUSI_FOUND_SWITCH, .key = -1, .theta = 1.0, .origin = 1.0};
+  double t = m->switch_after;
+  *length = t - w->t;
+  *length = w->t + *length < t ? nextafter(*length, INFINITY) : *length;
+  m->switch_clear = t;
+  m->switch_before = INFINITY;
+  m->rate_valid = 0.0;
+  w->limit = SALTUS_LIMIT_EVENT;
+  saltus_status status = saltusi_adaptive_transition(w, t, t, w->y_end, &f);
+  return status == SALTUS_OK ? cap_step(w, t, w->y_end) : status;
+}
+
+/* The attempt is taken to its end. */
+static saltus_status end_of_attempt(saltusi_adaptive* w, double* length, saltusi_refusal* refusal) {
+  saltusi_adaptive_memory* m = w->memory;
+  double t = w->t + w->h;
+  bool held = is_held(w);
+  memcpy(w->y_end, w->y1, (size_t)w->ny * sizeof(double));
+  saltus_status status = held ? project(w, t, refusal) : SALTUS_OK;
+  if (status == SALTUS_OK) {
+    status = check_gaps(w, t, refusal);
+  }
+  if (status != SALTUS_OK || refusal->why != SALTUSI_NOT_REFUSED) {
     return status;
   }
-  w->counts.steps++;
-  double h = w->h;
-  status = w->ops->prepare(w);
+  add_impulses(w);
+  for (int key = 0; key < w->nc; key++) {
+    w->contact[key].fresh_slip = 0.0;
+  }
+  if (!held) {
+    memcpy(w->rate0, w->rate1, (size_t)w->ny * sizeof(double));
+    m->rate_valid = 1.0;
+  }
+  status = follow_flights(w, t, w->y_end, w->h, NULL);
+  m->cap = INFINITY;
+  *length = w->h;
+  bool at_switch = t >= m->switch_before - 4.0 * DBL_EPSILON * fabs(t);
+  return status == SALTUS_OK && at_switch ? cross_switch(w, length) : status;
+}
+
+/* Events and hidden features of an accepted attempt. */
+static saltus_status examine(saltusi_adaptive* w, saltusi_refusal* refusal) {
+  saltus_status status = w->ops->prepare(w);
   w->found_count = 0;
   if (status == SALTUS_OK && w->nc > 0) {
     status = saltusi_find_events(w);
   }
-  if (status != SALTUS_OK) {
-    return status;
-  }
-  m->rate_valid = 0.0;
-  saltusi_review_method(w);
-  if (w->found_count > 0) {
-    const saltusi_found first = w->found[0];
-    w->limit = SALTUS_LIMIT_EVENT;
-    m->h = w->error < 1.0 ? fmax(proposal, h) : h;
-    return end_at_event(w, &first, length);
-  }
-  memcpy(w->y_end, w->y1, (size_t)w->ny * sizeof(double));
-  add_impulses(w);
-  bool held = w->nj > 0;
-  for (int key = 0; key < w->nc; key++) {
-    held = held || saltusi_mode_pressed(w, key);
-    w->contact[key].fresh_slip = 0.0;
-  }
-  if (held) {
-    status = saltusi_mode_project(w, w->t + h, w->y_end);
-  } else {
-    memcpy(w->rate0, w->rate1, (size_t)w->ny * sizeof(double));
-    m->rate_valid = 1.0;
+  if (status == SALTUS_RETRY_SMALLER) {
+    *refusal = (saltusi_refusal){.why = SALTUSI_LONG_SEARCH, .index = w->searched, .part = 0.5};
+    return SALTUS_OK;
   }
   if (status == SALTUS_OK) {
-    status = follow_flights(w, w->t + h, w->y_end, h, NULL);
+    saltusi_find_hidden(w, w->found_count > 0 ? fmin(1.0, w->found[0].theta) : 1.0, refusal);
   }
-  m->h = proposal;
-  m->cap = INFINITY;
-  *length = h;
   return status;
+}
+
+static void tell_refusal(const saltusi_adaptive* w, const saltusi_refusal* r) {
+  static const char* const reasons[] = {
+      [SALTUSI_NOT_REFUSED] = "",
+      [SALTUSI_HIDDEN_FORCE] = "the force changes faster than steps can follow, on velocity",
+      [SALTUSI_HIDDEN_CONTACT] = "its surface changes faster than steps can follow: contact",
+      [SALTUSI_HIDDEN_JOINT] = "it changes faster than steps can follow: joint",
+      [SALTUSI_OFF_SURFACE] = "an impact cannot be located: contact",
+      [SALTUSI_FAR_PROJECTION] = "joints and contacts cannot be held within the tolerance: position",
+      [SALTUSI_PENETRATION] = "a penetration cannot be resolved: contact",
+      [SALTUSI_LONG_SEARCH] = "events cannot be excluded: contact"};
+  bool contact = r->why == SALTUSI_HIDDEN_CONTACT || r->why == SALTUSI_OFF_SURFACE ||
+                 r->why == SALTUSI_PENETRATION || r->why == SALTUSI_LONG_SEARCH;
+  saltusi_log(w->log, SALTUS_LEVEL_ERROR, "adaptive: no step is possible at t = %.17g s; %s %d%s%s",
+              w->t, reasons[r->why], r->index + 1, contact ? ", " : "",
+              contact ? saltusi_contact_name(w, r->index) : "");
+}
+
+/* One accepted attempt and what ends it; *length may be zero at an event. */
+static saltus_status advance(saltusi_adaptive* w, double limit, double* length) {
+  saltusi_adaptive_memory* m = w->memory;
+  for (int k = 0; k < REFUSALS_MAX; k++) {
+    double proposal = 0.0;
+    saltusi_refusal refusal = {.why = SALTUSI_NOT_REFUSED};
+    if (before_switch(w, fmin(m->h, limit)) <= 0.0) { /* right at a switch */
+      memcpy(w->y_end, w->y0, (size_t)w->ny * sizeof(double));
+      return cross_switch(w, length);
+    }
+    saltus_status status = attempt_until_accepted(w, limit, &proposal);
+    double h = w->h;
+    double error = w->error;
+    if (status == SALTUS_OK) {
+      status = examine(w, &refusal);
+    }
+    if (status == SALTUS_OK && refusal.why == SALTUSI_NOT_REFUSED) {
+      m->rate_valid = 0.0;
+      saltusi_review_method(w);
+      if (w->found_count > 0) {
+        const saltusi_found first = w->found[0];
+        w->limit = SALTUS_LIMIT_EVENT;
+        w->last_event = first;
+        status = end_at_event(w, &first, length, &refusal);
+        m->h = error < 1.0 ? fmax(proposal, h) : h;
+      } else {
+        status = end_of_attempt(w, length, &refusal);
+        m->h = proposal;
+      }
+    }
+    if (status != SALTUS_OK || refusal.why == SALTUSI_NOT_REFUSED) {
+      w->counts.steps += status == SALTUS_OK;
+      return status;
+    }
+    w->counts.rejections++;
+    m->h = h * refusal.part;
+    m->rejected = 1.0;
+    m->rate_valid = 1.0;
+    if (k == REFUSALS_MAX - 1 || m->h < 4.0 * DBL_EPSILON * fmax(1.0, fabs(w->t))) {
+      tell_refusal(w, &refusal);
+      return SALTUS_ERR_STALLED;
+    }
+  }
+  return SALTUS_ERR_STALLED;
 }
 
 /* The rate and the tolerances of the impulses at the start of an attempt. */
@@ -293,6 +449,7 @@ static void begin_report(saltusi_adaptive* w) {
   w->counts.residual_velocity = 0.0;
   w->counts.residual_impulse = 0.0;
   w->jump_tau = 0.0;
+  w->moved = 0.0;
   w->error = 0.0;
 }
 
@@ -305,6 +462,33 @@ static saltus_status end_of_jump(saltusi_adaptive* w, double tau) {
   w->limit = SALTUS_LIMIT_EVENT;
   w->counts.steps++;
   return saltusi_mode_project(w, w->t + tau, w->y_end);
+}
+
+/* Events that follow each other while time stands still. */
+static saltus_status stall(const saltusi_adaptive* w, int events) {
+  static const char* const kinds[] = {
+      [SALTUSI_FOUND_HIT] = "an impact",       [SALTUSI_FOUND_OPEN] = "an opening",
+      [SALTUSI_FOUND_STOP] = "an end of slip", [SALTUSI_FOUND_SLIDE] = "an end of sticking",
+      [SALTUSI_FOUND_DECIDE] = "a new status", [SALTUSI_FOUND_SWITCH] = "a switch of a formula"};
+  bool contact = w->last_event.kind != SALTUSI_FOUND_SWITCH;
+  saltusi_log(w->log, SALTUS_LEVEL_ERROR,
+              "adaptive: time does not advance at t = %.17g s: %d events in a row, the last %s%s%s",
+              w->t, events, kinds[w->last_event.kind], contact ? " of contact " : "",
+              contact ? saltusi_contact_name(w, w->last_event.key) : "");
+  return SALTUS_ERR_STALLED;
+}
+
+/* Whether time goes on, over many steps. */
+static saltus_status watch_progress(saltusi_adaptive* w, double length) {
+  saltusi_adaptive_memory* m = w->memory;
+  double t = w->t + length;
+  if (!(t - m->stall_since <= 1e4 * DBL_EPSILON * fmax(fabs(t), DBL_MIN))) {
+    m->stall_since = t;
+    m->stall_steps = 0.0;
+    return SALTUS_OK;
+  }
+  m->stall_steps += 1.0;
+  return m->stall_steps < STALL_MAX ? SALTUS_OK : stall(w, STALL_MAX);
 }
 
 static void take_state(saltusi_adaptive* w, const double* y) {
@@ -328,10 +512,8 @@ saltus_status saltusi_adaptive_step(saltusi_adaptive* w, double* memory, double 
   w->memory->method_used = w->memory->method;
   double length = 0.0;
   for (int k = 0; status == SALTUS_OK && length == 0.0; k++) {
-    if (k == IDLE_MAX) {
-      saltusi_log(w->log, SALTUS_LEVEL_ERROR,
-                  "adaptive: %d events in a row at t = %.17g s without progress", IDLE_MAX, w->t);
-      return SALTUS_RETRY_SMALLER;
+    if (k == INSTANT_EACH * w->nc + INSTANT_MORE) {
+      return stall(w, k);
     }
     if (k > 0) {
       take_state(w, w->y_end);
@@ -355,6 +537,8 @@ saltus_status saltusi_adaptive_step(saltusi_adaptive* w, double* memory, double 
     memcpy(v1, w->y_end + w->nq, (size_t)w->nv * sizeof(double));
     w->step_h = w->h;
     w->step_length = length;
+    w->counts.projection = w->moved;
+    status = watch_progress(w, length);
   }
   return status;
 }

@@ -67,7 +67,11 @@ typedef struct saltusi_adaptive_memory {
   double stiff;        /* signs of stiffness in a row */
   double calm;         /* steps of the implicit method that an explicit one would take as well */
   double jacobian_age; /* steps since the Jacobian was made; -1: there is none */
-  double idle_steps;   /* events in a row without progress */
+  double stall_since;  /* s, time has hardly advanced since then */
+  double stall_steps;  /* steps since then */
+  double switch_clear;  /* s, no formula changes its branch by time before that, or before: */
+  double switch_before; /* s, last time before the next such change; infinite: none known */
+  double switch_after;  /* s, first time after it */
   double rate_valid;   /* 1: rate0 belongs to the present state */
 } saltusi_adaptive_memory;
 
@@ -109,6 +113,29 @@ typedef struct saltusi_found {
   double origin; /* where the event is; a force event switches a little later */
 } saltusi_found;
 
+/* Why an attempt whose error was accepted is taken back (sections 14.3 and 14.4). */
+typedef enum saltusi_refusal_reason {
+  SALTUSI_NOT_REFUSED,
+  SALTUSI_HIDDEN_FORCE,   /* something that no stage saw: index is a velocity, a contact, a joint */
+  SALTUSI_HIDDEN_CONTACT,
+  SALTUSI_HIDDEN_JOINT,
+  SALTUSI_OFF_SURFACE,    /* an impact was located where the gap is not zero */
+  SALTUSI_FAR_PROJECTION, /* the way back onto the constraints is longer than the tolerance */
+  SALTUSI_PENETRATION,    /* an open contact ends below -atol */
+  SALTUSI_LONG_SEARCH     /* events could not be excluded */
+} saltusi_refusal_reason;
+
+typedef struct saltusi_refusal {
+  saltusi_refusal_reason why;
+  int index;
+  double part; /* of the attempt that the next one may take */
+} saltusi_refusal;
+
+/* A formula changes its branch between two times. */
+typedef struct saltusi_switch_time {
+  double before, after; /* s; infinite: none */
+} saltusi_switch_time;
+
 enum { SALTUSI_NODES = 11, SALTUSI_ADAPTIVE_STAGES = 16 };
 
 /* Numbers of one integration, for those who want to know what it cost. */
@@ -116,6 +143,7 @@ typedef struct saltusi_adaptive_counts {
   long long steps, rejections, rates, decisions, events, jumps, switches;
   long long enclosures;
   double residual_velocity, residual_impulse; /* of the worst decision in this step */
+  double projection; /* largest movement of a position back onto the constraints in this step */
 } saltusi_adaptive_counts;
 
 /* The motion of an attempt, for dense output: y0 and n coefficients for each power or part. */
@@ -237,6 +265,9 @@ struct saltusi_adaptive {
   saltusi_courses course;
   saltusi_found* found;
   int found_count;
+  saltusi_found last_event; /* for messages */
+  int searched;             /* contact of the search that was given up */
+  double moved;             /* largest movement by projections in this step */
   double* probe;      /* [ny] */
   double* probe_rate; /* [ny] */
 
@@ -439,6 +470,12 @@ saltus_status saltusi_spatial_kick(saltusi_adaptive* w, double t, double* y);
 
 /* find.c */
 saltus_status saltusi_find_events(saltusi_adaptive* w);
+
+/* hidden.c: what the stages could not see in the first part `end` of the attempt */
+void saltusi_find_hidden(saltusi_adaptive* w, double end, saltusi_refusal* refusal);
+
+/* switch.c: the first change of a branch by time alone after memory->switch_clear and up to `to` */
+saltusi_switch_time saltusi_next_switch(saltusi_adaptive* w, double to);
 
 /* transition.c */
 saltus_status saltusi_adaptive_settle(saltusi_adaptive* w, double t, double* y, int count,

@@ -211,6 +211,7 @@ static saltus_status find_hit(saltusi_adaptive* w, int key, double end) {
                     .noise = 8.0 * DBL_EPSILON * size};
   bool flies = w->contact[key].touching != 0.0;
   double root = flies ? saltusi_hunt_flight(&s, end) : saltusi_hunt_root(&s, end);
+  w->searched = key;
   add(w, SALTUSI_FOUND_HIT, key, root, root);
   return s.status;
 }
@@ -227,6 +228,7 @@ static saltus_status find_stop(saltusi_adaptive* w, int key) {
                     .noise = fresh ? 1e-13 * speed : 0.0,
                     .fresh = fresh};
   double root = saltusi_hunt_root(&s, 1.0);
+  w->searched = key;
   add(w, SALTUSI_FOUND_STOP, key, root, root);
   return s.status;
 }

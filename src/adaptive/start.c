@@ -147,7 +147,13 @@ static void tell_start(const saltusi_adaptive* w, double moved) {
 saltus_status saltusi_adaptive_start(saltusi_adaptive* w, double limit) {
   saltusi_adaptive_memory* m = w->memory;
   memset(w->contact, 0, (size_t)w->nc * sizeof *w->contact);
-  *m = (saltusi_adaptive_memory){.zeno = -1.0, .cap = INFINITY, .jacobian_age = -1.0};
+  *m = (saltusi_adaptive_memory){.zeno = -1.0,
+                                 .cap = INFINITY,
+                                 .jacobian_age = -1.0,
+                                 .stall_since = -INFINITY,
+                                 .switch_clear = w->t,
+                                 .switch_before = INFINITY,
+                                 .switch_after = INFINITY};
   m->method = w->settings.method == SALTUSI_ADAPTIVE_CHOOSES ? saltusi_explicit_method(w)
                                                              : w->settings.method;
   w->ops = saltusi_adaptive_ops_of(m->method);

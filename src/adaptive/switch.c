@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * switch.c - formulas that change their branch at a time: no step crosses one (section 14.4a).
+ *
+ * Switching functions of t alone are searched ahead of the steps by the same exclusion as gaps. A switch
+ * is known as the last time before it and the first after it at which its sign is certain, some units in
+ * the last place apart: a step ends before it and the next one starts after it.
+ */
+#include "adaptive/adaptive.h"
+
+#include <float.h>
+
+enum { STACK = 128, PIECES_MAX = 100000, BISECTIONS = 80 };
+
+/* Value, rate and half the second derivative of a switching function over the times [a,b]. */
+static void jet_over(saltusi_adaptive* w, int index, double a, double b, saltus_interval* out) {
+  static const saltus_interval one = {1.0, 1.0};
+  const saltusi_piece* p = &w->course.piece[SALTUSI_PIECES - 1];
+  saltusi_course_forget(w); /* the piece is used for its room */
+  p->t[0] = (saltus_interval){a, b};
+  p->t[1] = one;
+  p->t[2] = (saltus_interval){0.0, 0.0};
+  const saltus_course course = {
+      .order = 2, .t = p->t, .q = p->q, .v = p->v, .scratch = w->course.scratch};
+  w->sys->ops->enclosure->along(w->sys->self, &course, SALTUS_QUANTITY_SWITCH, index, out);
+  w->counts.enclosures++;
+}
+
+/* +1 or -1 where the sign is certain, else 0. */
+static double sign_at(saltusi_adaptive* w, int index, double t) {
+  saltus_interval jet[3];
+  jet_over(w, index, t, t, jet);
+  return jet[0].lo > 0.0 ? 1.0 : jet[0].hi < 0.0 ? -1.0 : 0.0;
+}
+
+/* The sign right after `from`: a function may be zero there. */
+static double sign_after(saltusi_adaptive* w, int index, double from, double to) {
+  double sign = sign_at(w, index, from);
+  double step = 4.0 * DBL_EPSILON * fmax(fabs(from), DBL_MIN);
+  for (int k = 0; k < BISECTIONS && sign == 0.0 && from + step < to; k++) {
+    sign = sign_at(w, index, from + step);
+    step *= 2.0;
+  }
+  return sign;
+}
+
+/* Between a with the sign and b without: the last time with it and the first with the other one. */
+static void close_in(saltusi_adaptive* w, int index, double sign, double a, double b,
+                     saltusi_switch_time* found) {
+  double hi = b;
+  for (int k = 0; k < BISECTIONS; k++) {
+    double m = 0.5 * (a + hi);
+    if (!(m > a && m < hi)) {
+      break;
+    }
+    *(sign_at(w, index, m) == sign ? &a : &hi) = m;
+  }
+  double lo = hi;
+  for (int k = 0; k < BISECTIONS; k++) {
+    double m = 0.5 * (lo + b);
+    if (!(m > lo && m < b)) {
+      break;
+    }
+    *(sign_at(w, index, m) == -sign ? &b : &lo) = m;
+  }
+  *found = (saltusi_switch_time){.before = a, .after = b};
+}
+
+/* The first change of sign of one function in [from, to]; false when there is none. */
+static bool search(saltusi_adaptive* w, int index, double from, double to,
+                   saltusi_switch_time* found) {
+  double sign = sign_after(w, index, from, to);
+  double stack[STACK][2] = {{from, to}};
+  int count = sign != 0.0 ? 1 : 0;
+  double positive = from; /* last time at which the sign was seen */
+  for (int k = 0; count > 0 && k < PIECES_MAX; k++) {
+    double a = stack[count - 1][0];
+    double b = stack[count - 1][1];
+    double m = 0.5 * (a + b);
+    double r = 0.5 * (b - a);
+    saltus_interval whole[3];
+    saltus_interval middle[3];
+    count--;
+    jet_over(w, index, a, b, whole);
+    jet_over(w, index, m, m, middle);
+    double at = sign > 0.0 ? middle[0].lo : -middle[0].hi;
+    double least = sign > 0.0 ? whole[0].lo : -whole[0].hi;
+    double slope_lo = sign > 0.0 ? whole[1].lo : -whole[1].hi;
+    double slope_hi = sign > 0.0 ? whole[1].hi : -whole[1].lo;
+    least = fmax(least, at - saltusi_magnitude(whole[1]) * r);
+    bool rises = slope_lo > 0.0 && sign_at(w, index, a) != -sign;
+    if (least > 0.0 || rises) {
+      positive = b;
+      continue;
+    }
+    bool falls = slope_hi < 0.0;
+    bool small = r <= 4.0 * DBL_EPSILON * fmax(fabs(m), DBL_MIN);
+    if (falls || small) {
+      double end = sign_at(w, index, b);
+      if (end == -sign) {
+        close_in(w, index, sign, positive > a ? positive : a, b, found);
+        return true;
+      }
+      positive = end == sign ? b : positive;
+      continue;
+    }
+    stack[count][0] = m;
+    stack[count++][1] = b;
+    stack[count][0] = a;
+    stack[count++][1] = m;
+  }
+  return false;
+}
+
+saltusi_switch_time saltusi_next_switch(saltusi_adaptive* w, double to) {
+  saltusi_switch_time first = {.before = INFINITY, .after = INFINITY};
+  const saltus_enclosure_ops* ops = w->sys->ops->enclosure;
+  int n = ops != NULL && ops->switches != NULL ? ops->switches(w->sys->self) : 0;
+  for (int i = 0; i < n; i++) {
+    saltusi_switch_time found;
+    unsigned depends = ops->depends(w->sys->self, SALTUS_QUANTITY_SWITCH, i);
+    bool timed = (depends & SALTUS_ON_T) != 0 && (depends & (SALTUS_ON_Q | SALTUS_ON_V)) == 0;
+    if (timed && search(w, i, w->memory->switch_clear, to, &found)) {
+      first = found.before < first.before ? found : first;
+      to = fmin(to, first.after);
+    }
+  }
+  return first;
+}
