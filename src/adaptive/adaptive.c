@@ -147,7 +147,7 @@ static saltus_status project(saltusi_adaptive* w, double t, saltusi_refusal* ref
   for (int i = 0; i < w->nq && status == SALTUS_OK; i++) {
     double moved = fabs(w->y_end[i] - w->y_keep[i]);
     w->moved = fmax(w->moved, moved);
-    if (moved > w->scale[i]) {
+    if (moved > w->scale[i] && !w->settings.without_checks) {
       *refusal = (saltusi_refusal){.why = SALTUSI_FAR_PROJECTION, .index = i, .part = 0.5};
     }
   }
@@ -356,7 +356,7 @@ static saltus_status examine(saltusi_adaptive* w, saltusi_refusal* refusal) {
     *refusal = (saltusi_refusal){.why = SALTUSI_LONG_SEARCH, .index = w->searched, .part = 0.5};
     return SALTUS_OK;
   }
-  if (status == SALTUS_OK) {
+  if (status == SALTUS_OK && !w->settings.without_checks) {
     saltusi_find_hidden(w, w->found_count > 0 ? fmin(1.0, w->found[0].theta) : 1.0, refusal);
   }
   return status;
@@ -369,7 +369,8 @@ static void tell_refusal(const saltusi_adaptive* w, const saltusi_refusal* r) {
       [SALTUSI_HIDDEN_CONTACT] = "its surface changes faster than steps can follow: contact",
       [SALTUSI_HIDDEN_JOINT] = "it changes faster than steps can follow: joint",
       [SALTUSI_OFF_SURFACE] = "an impact cannot be located: contact",
-      [SALTUSI_FAR_PROJECTION] = "joints and contacts cannot be held within the tolerance: position",
+      [SALTUSI_FAR_PROJECTION] =
+          "joints and contacts cannot be held within the tolerance: position",
       [SALTUSI_PENETRATION] = "a penetration cannot be resolved: contact",
       [SALTUSI_LONG_SEARCH] = "events cannot be excluded: contact"};
   bool contact = r->why == SALTUSI_HIDDEN_CONTACT || r->why == SALTUSI_OFF_SURFACE ||

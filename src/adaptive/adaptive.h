@@ -57,22 +57,22 @@ typedef enum saltusi_adaptive_method {
 /* What the integrator carries from step to step. */
 typedef struct saltusi_adaptive_memory {
   double started;
-  double h;            /* s, proposed next step */
-  double cap;          /* s, the next step at most: a touching contact comes back */
-  double v_max;        /* largest |v| so far */
-  double rejected;     /* 1: the last attempt was */
-  double zeno;         /* key of a contact that has just bounced; -1: none */
-  double method;       /* saltusi_adaptive_method in use */
-  double method_used;  /* in the last step */
-  double stiff;        /* signs of stiffness in a row */
-  double calm;         /* steps of the implicit method that an explicit one would take as well */
-  double jacobian_age; /* steps since the Jacobian was made; -1: there is none */
-  double stall_since;  /* s, time has hardly advanced since then */
-  double stall_steps;  /* steps since then */
+  double h;             /* s, proposed next step */
+  double cap;           /* s, the next step at most: a touching contact comes back */
+  double v_max;         /* largest |v| so far */
+  double rejected;      /* 1: the last attempt was */
+  double zeno;          /* key of a contact that has just bounced; -1: none */
+  double method;        /* saltusi_adaptive_method in use */
+  double method_used;   /* in the last step */
+  double stiff;         /* signs of stiffness in a row */
+  double calm;          /* steps of the implicit method that an explicit one would take as well */
+  double jacobian_age;  /* steps since the Jacobian was made; -1: there is none */
+  double stall_since;   /* s, time has hardly advanced since then */
+  double stall_steps;   /* steps since then */
   double switch_clear;  /* s, no formula changes its branch by time before that, or before: */
   double switch_before; /* s, last time before the next such change; infinite: none known */
   double switch_after;  /* s, first time after it */
-  double rate_valid;   /* 1: rate0 belongs to the present state */
+  double rate_valid;    /* 1: rate0 belongs to the present state */
 } saltusi_adaptive_memory;
 
 enum {
@@ -94,6 +94,7 @@ typedef struct saltusi_adaptive_settings {
   bool without_defect;    /* no defect check */
   bool without_curvature; /* c of the rows is dropped */
   bool without_jump;      /* accumulations are resolved impact by impact */
+  bool without_checks;    /* accepted attempts are never refused (sections 14.3 and 14.4) */
 } saltusi_adaptive_settings;
 
 /* Kinds of events that end a step. */
@@ -116,7 +117,7 @@ typedef struct saltusi_found {
 /* Why an attempt whose error was accepted is taken back (sections 14.3 and 14.4). */
 typedef enum saltusi_refusal_reason {
   SALTUSI_NOT_REFUSED,
-  SALTUSI_HIDDEN_FORCE,   /* something that no stage saw: index is a velocity, a contact, a joint */
+  SALTUSI_HIDDEN_FORCE, /* something that no stage saw: index is a velocity, a contact, a joint */
   SALTUSI_HIDDEN_CONTACT,
   SALTUSI_HIDDEN_JOINT,
   SALTUSI_OFF_SURFACE,    /* an impact was located where the gap is not zero */
@@ -268,8 +269,8 @@ struct saltusi_adaptive {
   saltusi_found last_event; /* for messages */
   int searched;             /* contact of the search that was given up */
   double moved;             /* largest movement by projections in this step */
-  double* probe;      /* [ny] */
-  double* probe_rate; /* [ny] */
+  double* probe;            /* [ny] */
+  double* probe_rate;       /* [ny] */
 
   /* complementarity problems */
   saltusi_lcp_work lcp;

@@ -28,17 +28,10 @@ enum { K = 5, NODES_MAX = 11, QUICK = 6, STACK = 128, PIECES_MAX = 20000 };
 
 /* The stages of Dormand and Prince and the middle; those of order 8 are as dense as these. */
 static const double few_nodes[7] = {0.0, 0.2, 0.3, 0.5, 0.8, 8.0 / 9.0, 1.0};
-static const double many_nodes[NODES_MAX] = {0.0,
-                                             0.02447174185242318,
-                                             0.09549150281252627,
-                                             0.20610737385376343,
-                                             0.34549150281252627,
-                                             0.5,
-                                             0.65450849718747373,
-                                             0.79389262614623657,
-                                             0.90450849718747373,
-                                             0.97552825814757682,
-                                             1.0};
+static const double many_nodes[NODES_MAX] = {
+    0.0, 0.02447174185242318, 0.09549150281252627, 0.20610737385376343, 0.34549150281252627,
+    0.5, 0.65450849718747373, 0.79389262614623657, 0.90450849718747373, 0.97552825814757682,
+    1.0};
 
 /* Largest product of distances to 0, .2, .3, .5, .8, 1 on [0,1]: what interpolation there makes of a
  * sixth Taylor coefficient. */
@@ -288,10 +281,8 @@ void saltusi_find_hidden(saltusi_adaptive* w, double end, saltusi_refusal* refus
         saltusi_mode_rows(w, w->t, w->y0, false);
         rows = true;
       }
-      suspect s = {.w = w,
-                   .what = SALTUS_QUANTITY_JOINT,
-                   .index = j,
-                   .delta = w->h * row_delta(w, j)};
+      suspect s = {
+          .w = w, .what = SALTUS_QUANTITY_JOINT, .index = j, .delta = w->h * row_delta(w, j)};
       accuse(&s, &end, refusal);
     }
   }

@@ -26,6 +26,7 @@ static outcome measure(const char* name, double tol, saltusi_adaptive_settings s
   run.settings.without_impulses = switches.without_impulses;
   run.settings.without_defect = switches.without_defect;
   run.settings.without_curvature = switches.without_curvature;
+  run.settings.without_checks = switches.without_checks;
   run.steps_max = 20000;
   outcome o = {.status = tolerance_go(&run), .events = run.counts.events};
   if (o.status == SALTUS_OK) {
@@ -46,7 +47,9 @@ static void without_impulses_slips_are_missed(void** state) {
   for (int i = 0; i < 2; i++) {
     double tol = i == 0 ? 1e-6 : 1e-9;
     outcome full = measure("block 8", tol, (saltusi_adaptive_settings){0});
-    outcome less = measure("block 8", tol, (saltusi_adaptive_settings){.without_impulses = true});
+    outcome less =
+        measure("block 8", tol,
+                (saltusi_adaptive_settings){.without_impulses = true, .without_checks = true});
     assert_int_equal(full.events, 7);
     assert_true(full.error < 1.0);
     assert_int_equal(less.status, SALTUS_OK);
@@ -72,7 +75,8 @@ static void without_curvature_a_contact_cannot_be_held(void** state) {
   for (int k = 3; k <= 8; k++) {
     double tol = pow(10.0, -k);
     outcome full = measure("E3", tol, (saltusi_adaptive_settings){0});
-    outcome less = measure("E3", tol, (saltusi_adaptive_settings){.without_curvature = true});
+    outcome less = measure(
+        "E3", tol, (saltusi_adaptive_settings){.without_curvature = true, .without_checks = true});
     assert_int_equal(full.status, SALTUS_OK);
     assert_int_equal(less.status, SALTUS_RETRY_SMALLER);
   }
