@@ -113,6 +113,10 @@ SALTUS_API const double* saltus_formula_model_q0(const saltus_formula_model* mod
 SALTUS_API const double* saltus_formula_model_v0(const saltus_formula_model* model);
 SALTUS_API const char* saltus_formula_model_joint_name(const saltus_formula_model* model, int j);
 
+/* The contact of the definition that a contact of the system belongs to. A gap that is the smallest
+ * of several, min(a, b) or y - abs(x), is as many contacts, called NAME[1], NAME[2] and so on. */
+SALTUS_API int saltus_formula_model_contact(const saltus_formula_model* model, int key);
+
 /* Outputs and events as formulas over the coordinates, velocities and parameters of a model. */
 typedef struct saltus_formula_output {
   const char* name;

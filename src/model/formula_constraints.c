@@ -11,7 +11,7 @@
 #include "formula/message.h"
 #include "model/formula_model.h"
 
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { ROWS_MOST = 3 };
@@ -182,24 +182,46 @@ static saltus_status make_tangent(saltusi_formula_builder* b, int i, int k, row_
   return b->graph.status;
 }
 
-static saltus_status make_contact(saltusi_formula_builder* b, int i, saltusi_expr* gap) {
+/* The contacts of one definition: one for each part of its gap, alike but for the normal. */
+typedef struct contact_group {
+  int count;
+  const saltusi_expr* gaps; /* [count] */
+} contact_group;
+
+static saltus_status read_gap(saltusi_formula_builder* b, int i, contact_group* group) {
   const saltus_formula_contact* contact = &b->def->contacts[i];
   saltus_formula_text f = saltusi_formula_called(b, &contact->gap, "gap of contact", contact->name);
-  saltus_status status = saltusi_parse(&b->scope, &f, SALTUSI_ON_TIME | SALTUSI_ON_POSITION, gap);
+  saltusi_expr gap;
+  saltusi_formula_parts parts;
+  saltus_status status = saltusi_parse(&b->scope, &f, SALTUSI_ON_TIME | SALTUSI_ON_POSITION, &gap);
+  status = status == SALTUS_OK ? saltusi_formula_split(b, &f, gap, &parts) : status;
   if (status != SALTUS_OK) {
     return status;
   }
+  saltusi_expr* kept = SALTUSI_TAKE(&b->work, saltusi_expr, parts.count);
+  if (kept == NULL) {
+    return SALTUS_ERR_MEMORY;
+  }
+  memcpy(kept, parts.items, (size_t)parts.count * sizeof *kept);
+  *group = (contact_group){parts.count, kept};
+  return SALTUS_OK;
+}
+
+static saltus_status make_contacts(saltusi_formula_builder* b, int i, const contact_group* group,
+                                   saltusi_formula_rows* rows) {
+  const saltus_formula_contact* contact = &b->def->contacts[i];
   row_source sources[ROWS_MOST];
-  sources[0] = from_position(&b->graph, *gap);
-  int tangents = contact->slip.text == NULL ? 0 : contact->slip2.text == NULL ? 1 : 2;
+  const int tangents = contact->slip.text == NULL ? 0 : contact->slip2.text == NULL ? 1 : 2;
+  saltus_status status = SALTUS_OK;
   for (int k = 0; k < tangents && status == SALTUS_OK; k++) {
     status = make_tangent(b, i, k, &sources[1 + k]);
   }
-  if (status == SALTUS_OK) {
-    b->model->contacts[i].count = 1 + tangents;
-    make_rows(b, sources, &b->model->contacts[i]);
-    saltusi_formula_bound_make(b, gap, 1, &b->model->contacts[i].position);
-    saltusi_formula_root(b, *gap);
+  for (int k = 0; k < group->count && status == SALTUS_OK; k++) {
+    sources[0] = from_position(&b->graph, group->gaps[k]);
+    rows[k].count = 1 + tangents;
+    make_rows(b, sources, &rows[k]);
+    saltusi_formula_bound_make(b, &group->gaps[k], 1, &rows[k].position);
+    saltusi_formula_root(b, group->gaps[k]);
     status = b->graph.status;
   }
   return status;
@@ -251,6 +273,34 @@ static saltus_status make_law(saltusi_formula_builder* b, int i, saltus_contact_
   return status;
 }
 
+/* The laws of a group; parts are called valley[1], valley[2] and so on. */
+static saltus_status make_laws(saltusi_formula_builder* b, int i, const contact_group* group,
+                               const saltusi_names* taken, saltus_contact_law* laws) {
+  const saltus_formula_contact* c = &b->def->contacts[i];
+  saltus_status status = make_law(b, i, &laws[0]);
+  if (status != SALTUS_OK || group->count == 1) {
+    return status;
+  }
+  for (int k = 0; k < group->count; k++) {
+    char text[32];
+    laws[k] = laws[0];
+    if (c->name == NULL) {
+      continue;
+    }
+    snprintf(text, sizeof text, "[%d]", k + 1);
+    laws[k].name = saltusi_pool_join(&b->model->pool, c->name, text);
+    if (laws[k].name != NULL && saltusi_names_find(taken, laws[k].name) != NULL) {
+      saltus_formula_text f = saltusi_formula_called(b, &c->gap, "gap of contact", c->name);
+      saltusi_formula_complain(b->def->log, SALTUS_LEVEL_ERROR, &f,
+                               "part %d of this gap is a contact called \"%.63s\", and there is "
+                               "another one of that name",
+                               k + 1, laws[k].name);
+      return SALTUS_ERR_INPUT;
+    }
+  }
+  return b->model->pool.failed ? SALTUS_ERR_MEMORY : SALTUS_OK;
+}
+
 /* Sparse rows pay when they are much narrower than dense ones. */
 static int choose_row_width(const saltus_formula_model* m, int nv) {
   enum { SMALL = 8 };
@@ -264,16 +314,13 @@ static int choose_row_width(const saltus_formula_model* m, int nv) {
   return nv > SMALL && 2 * widest < nv ? widest : 0;
 }
 
-saltus_status saltusi_formula_constraints(saltusi_formula_builder* b) {
-  const saltus_formula_def* def = b->def;
+static saltus_status make_joints(saltusi_formula_builder* b) {
   saltus_formula_model* m = b->model;
-  const int nj = def->joint_count, nc = def->contact_count;
+  const int nj = b->def->joint_count;
   m->joints = SALTUSI_TAKE(&m->pool, saltusi_formula_rows, nj);
   m->joint_names = SALTUSI_TAKE(&m->pool, const char*, nj);
   m->system.joint_names = m->joint_names;
-  m->contacts = SALTUSI_TAKE(&m->pool, saltusi_formula_rows, nc);
-  saltus_contact_law* laws = SALTUSI_TAKE(&m->pool, saltus_contact_law, nc);
-  saltusi_expr* values = SALTUSI_TAKE(&b->work, saltusi_expr, nj + nc);
+  saltusi_expr* values = SALTUSI_TAKE(&b->work, saltusi_expr, nj);
   if (m->pool.failed || b->work.failed) {
     return SALTUS_ERR_MEMORY;
   }
@@ -281,25 +328,66 @@ saltus_status saltusi_formula_constraints(saltusi_formula_builder* b) {
   for (int i = 0; i < nj && status == SALTUS_OK; i++) {
     status = make_joint(b, i, &values[i]);
   }
-  for (int i = 0; i < nc && status == SALTUS_OK; i++) {
-    status = make_contact(b, i, &values[nj + i]);
-    status = status == SALTUS_OK ? make_law(b, i, &laws[i]) : status;
+  for (int i = 0; i < nj && status == SALTUS_OK; i++) {
+    saltusi_formula_put(b, (size_t)i, values[i]);
+  }
+  if (status == SALTUS_OK) {
+    saltusi_formula_make(b, (size_t)nj, &m->constraints);
+  }
+  m->system.dims.nj = nj;
+  return status;
+}
+
+static saltus_status read_gaps(saltusi_formula_builder* b, contact_group* groups, int* total,
+                               saltusi_names* names) {
+  const int count = b->def->contact_count;
+  saltus_status status = saltusi_names_start(names, count, &b->work);
+  *total = 0;
+  for (int i = 0; i < count && status == SALTUS_OK; i++) {
+    status = read_gap(b, i, &groups[i]);
+    *total += groups[i].count;
+    if (b->def->contacts[i].name != NULL) {
+      saltusi_names_add(names, (saltusi_name){.text = b->def->contacts[i].name});
+    }
+  }
+  return status;
+}
+
+saltus_status saltusi_formula_constraints(saltusi_formula_builder* b) {
+  const saltus_formula_def* def = b->def;
+  saltus_formula_model* m = b->model;
+  saltus_status status = make_joints(b);
+  contact_group* groups = SALTUSI_TAKE(&b->work, contact_group, def->contact_count);
+  if (groups == NULL || status != SALTUS_OK) {
+    return groups == NULL ? SALTUS_ERR_MEMORY : status;
+  }
+  saltusi_names names;
+  int nc = 0;
+  status = read_gaps(b, groups, &nc, &names);
+  m->contacts = SALTUSI_TAKE(&m->pool, saltusi_formula_rows, nc);
+  m->contact_of = SALTUSI_TAKE(&m->pool, int, nc);
+  saltus_contact_law* laws = SALTUSI_TAKE(&m->pool, saltus_contact_law, nc);
+  if (status == SALTUS_OK && m->pool.failed) {
+    return SALTUS_ERR_MEMORY;
+  }
+  for (int i = 0, at = 0; i < def->contact_count && status == SALTUS_OK; i++) {
+    status = make_contacts(b, i, &groups[i], &m->contacts[at]);
+    status = status == SALTUS_OK ? make_laws(b, i, &groups[i], &names, &laws[at]) : status;
+    for (int k = 0; k < groups[i].count; k++) {
+      m->contact_of[at++] = i;
+    }
   }
   if (status != SALTUS_OK) {
     return status;
   }
-
-  for (int i = 0; i < nj; i++) {
-    saltusi_formula_put(b, (size_t)i, values[i]);
-  }
-  saltusi_formula_make(b, (size_t)nj, &m->constraints);
-  for (int i = 0; i < nc; i++) {
-    saltusi_formula_put(b, (size_t)i, values[nj + i]);
+  for (int i = 0, at = 0; i < def->contact_count; i++) {
+    for (int k = 0; k < groups[i].count; k++) {
+      saltusi_formula_put(b, (size_t)at++, groups[i].gaps[k]);
+    }
   }
   saltusi_formula_make(b, (size_t)nc, &m->gaps);
   m->system.laws = laws;
   m->system.law_count = nc;
-  m->system.dims.nj = nj;
   m->system.dims.nc = nc;
   m->system.dims.row_width = choose_row_width(m, def->coordinate_count);
   return b->graph.status;

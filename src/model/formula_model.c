@@ -180,6 +180,10 @@ const char* saltus_formula_model_joint_name(const saltus_formula_model* model, i
   return model->joint_names[j];
 }
 
+int saltus_formula_model_contact(const saltus_formula_model* model, int key) {
+  return model->contact_of[key];
+}
+
 saltus_status saltus_formula_constant(const saltus_formula_parameter* parameters,
                                       int parameter_count, saltus_formula_text formula,
                                       saltus_log log, double* value) {

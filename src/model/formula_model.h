@@ -38,6 +38,7 @@ struct saltus_formula_model {
   saltusi_program spring_q, spring_v;                                /* [nv x nv] */
   saltusi_program gaps, constraints;
   saltusi_formula_rows* contacts;  /* [nc] */
+  int* contact_of;                 /* [nc] place among the contacts of the definition */
   saltusi_formula_rows* joints;    /* [nj] */
   saltusi_formula_bound* forces;   /* [nv] */
   saltusi_formula_bound* switches; /* [switch_count] */
@@ -49,6 +50,13 @@ struct saltus_formula_model {
   double* v0;               /* [nv] */
   const char** joint_names; /* [nj] */
 };
+
+/* The formulas whose smallest one a gap is. */
+enum { SALTUSI_FORMULA_PARTS_MOST = 64 };
+typedef struct saltusi_formula_parts {
+  int count;
+  saltusi_expr items[SALTUSI_FORMULA_PARTS_MOST];
+} saltusi_formula_parts;
 
 /* A spring as it was read. */
 typedef struct saltusi_formula_spring {
@@ -105,6 +113,11 @@ saltus_status saltusi_formula_number(saltusi_formula_builder* builder,
 
 /* Programs and laws of joints and contacts. */
 saltus_status saltusi_formula_constraints(saltusi_formula_builder* builder);
+
+/* The parts of a gap, at least one. Refuses more than the most. */
+saltus_status saltusi_formula_split(saltusi_formula_builder* builder,
+                                    const saltus_formula_text* formula, saltusi_expr e,
+                                    saltusi_formula_parts* parts);
 
 /* An output of the next program; zero is left out. */
 void saltusi_formula_put(saltusi_formula_builder* builder, size_t place, saltusi_expr e);

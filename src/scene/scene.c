@@ -638,7 +638,7 @@ static saltus_status build_model(scene_builder* b) {
   }
   view->observables =
       scene->observer != NULL ? saltus_formula_observer_view(scene->observer) : NULL;
-  if (names == NULL || saltusi_start_check(&b->reader, view, b->root) != SALTUS_OK) {
+  if (names == NULL || saltusi_start_check(&b->reader, view, scene->model, b->root) != SALTUS_OK) {
     return b->reader.status;
   }
   return saltusi_start_put_right(&b->reader, view, b->root);

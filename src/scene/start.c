@@ -109,7 +109,8 @@ static int apart(double value, double allowed) {
 }
 
 static void check_contacts(saltusi_reader* reader, const saltus_scene_view* view,
-                           const saltus_point* at, const saltusi_yaml_node* root) {
+                           const saltus_formula_model* model, const saltus_point* at,
+                           const saltusi_yaml_node* root) {
   const saltus_system* sys = view->system;
   saltus_arena arena = saltus_arena_counting();
   saltus_contact_list list;
@@ -122,7 +123,8 @@ static void check_contacts(saltusi_reader* reader, const saltus_scene_view* view
   saltusi_contact_list_layout(&list, &sys->dims, &arena);
   saltusi_contacts(sys, at, &list);
   for (int i = 0; i < list.count && reader->status == SALTUS_OK; i++) {
-    const saltusi_yaml_node* where = find(root, "contacts", i, "gap");
+    const int written = saltus_formula_model_contact(model, i);
+    const saltusi_yaml_node* where = find(root, "contacts", written, "gap");
     const char* name = sys->laws[i].name;
     if (!isfinite(list.gap[i])) {
       saltusi_reader_fail(reader, where, "the gap of contact " SALTUSI_QUOTE " is %s at the start",
@@ -219,6 +221,7 @@ static void check_agreement(saltusi_reader* reader, const saltus_scene_view* vie
 }
 
 saltus_status saltusi_start_check(saltusi_reader* reader, const saltus_scene_view* view,
+                                  const saltus_formula_model* model,
                                   const saltusi_yaml_node* root) {
   const saltus_system* sys = view->system;
   void* scratch = saltusi_reader_take(reader, sys->dims.scratch + SALTUS_ALIGNMENT, 1);
@@ -237,7 +240,7 @@ saltus_status saltusi_start_check(saltusi_reader* reader, const saltus_scene_vie
     check_force(reader, view, &at, root);
   }
   if (sys->dims.nc > 0 && reader->status == SALTUS_OK) {
-    check_contacts(reader, view, &at, root);
+    check_contacts(reader, view, model, &at, root);
   }
   if (sys->dims.nj > 1 && reader->status == SALTUS_OK) {
     check_agreement(reader, view, &at, root);

@@ -12,7 +12,7 @@
  * penetrate and joints that are violated by more than the scene's tolerance. The root of the scene
  * gives messages their place. */
 saltus_status saltusi_start_check(saltusi_reader* reader, const saltus_scene_view* view,
-                                  const saltusi_yaml_node* root);
+                                  const saltus_formula_model* model, const saltusi_yaml_node* root);
 
 /* Moves the start onto its joints and out of its contacts, with a warning that says how far. */
 saltus_status saltusi_start_put_right(saltusi_reader* reader, saltus_scene_view* view,
