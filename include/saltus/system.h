@@ -162,6 +162,7 @@ typedef struct saltus_system_check_result {
   double rate;                             /* rate against advance */
   double normal_G, normal_b, convective_c; /* over contacts and joints */
   double mass_symmetry;
+  double enclosure; /* how far values lie outside their enclosures; 0: all inside */
   bool traits_hold;
   double worst;      /* of all above */
   const char* where; /* name of the worst */

@@ -12,6 +12,7 @@
 
 #include "base/log.h"
 #include "math/dense.h"
+#include "system/check_enclosure.h"
 #include "system/evaluate.h"
 
 #include <string.h>
@@ -305,6 +306,7 @@ static void find_worst(saltus_system_check_result* result) {
       {"rows b", result->normal_b},
       {"rows c", result->convective_c},
       {"symmetry of the mass matrix", result->mass_symmetry},
+      {"enclosures", result->enclosure},
   };
   result->worst = 0.0;
   result->where = "no entry";
@@ -340,7 +342,7 @@ saltus_status saltus_system_check(const saltus_system* system, double t, const d
     return status;
   }
   *result =
-      (saltus_system_check_result){NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, true, 0, NULL};
+      (saltus_system_check_result){NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, true, 0, NULL};
   saltus_allocator memory = saltus_allocator_default();
   checker c = {.sys = system, .at = {.t = t, .q = q, .v = v}};
   saltus_arena arena = saltus_arena_counting();
@@ -366,6 +368,9 @@ saltus_status saltus_system_check(const saltus_system* system, double t, const d
     check_subject(&c, true, result);
   }
   result->traits_hold = traits_hold(&c);
+  if (status == SALTUS_OK) {
+    status = saltusi_check_enclosures(system, &c.at, &result->enclosure);
+  }
   find_worst(result);
   memory.free(block, bytes, memory.user);
   return status;

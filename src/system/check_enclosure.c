@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * check_enclosure.c - see check_enclosure.h.
+ */
+#include "system/check_enclosure.h"
+
+#include "system/evaluate.h"
+
+#include <math.h>
+
+enum { POINTS = 8, VALUES = 3 };
+
+/* Values are computed with a few roundings, and may lie that much outside. */
+static const double rounding = 1e-14;
+
+typedef struct checker {
+  const saltus_system* sys;
+  saltus_point at;
+  saltus_course course;
+  saltus_interval* t; /* [2] */
+  saltus_interval* q; /* [nq x 2] */
+  saltus_interval* v; /* [nv x 2] */
+  double* q_inside;
+  double* v_inside;
+  double* dq; /* [nq] */
+  double* F;  /* [nv] */
+  double* g;  /* [nj] */
+  saltus_contact_list list;
+  saltusi_row_block rows;
+  unsigned seed;
+  double outside;
+} checker;
+
+static double uniform(checker* c) {
+  c->seed = c->seed * 1664525U + 1013904223U;
+  return (double)(c->seed >> 8) / 16777216.0;
+}
+
+static saltus_interval around(checker* c, double x) {
+  const double r = 1e-3 * (1.0 + fabs(x));
+  return (saltus_interval){x - r * uniform(c), x + r * uniform(c)};
+}
+
+static double inside(checker* c, saltus_interval x) {
+  const double p = x.lo + uniform(c) * (x.hi - x.lo);
+  return p > x.hi ? x.hi : p;
+}
+
+/* A value that is not known is nobody's. */
+static void look(checker* c, double value, saltus_interval bound) {
+  const double size = 1.0 + fabs(value);
+  double out = fmax(bound.lo - value, value - bound.hi) / size;
+  if (!(bound.lo <= bound.hi)) {
+    out = INFINITY; /* no interval at all */
+  }
+  if (isfinite(value) && out > rounding) {
+    c->outside = fmax(c->outside, out);
+  }
+}
+
+static int rows_of(const checker* c, int i) {
+  return 1 + c->sys->laws[c->list.law[i]].tangents;
+}
+
+/* The quantities at one point inside. */
+static void look_at_point(checker* c, const saltus_point* at) {
+  const saltus_system* sys = c->sys;
+  const saltus_enclosure_ops* ops = sys->ops->enclosure;
+  saltus_interval bound[VALUES];
+  sys->ops->force(sys->self, at, c->F);
+  for (int i = 0; i < sys->dims.nv; i++) {
+    ops->along(sys->self, &c->course, SALTUS_QUANTITY_FORCE, i, bound);
+    look(c, c->F[i], bound[0]);
+  }
+  if (sys->dims.nj > 0) {
+    sys->ops->joints(sys->self, at, c->g);
+  }
+  for (int j = 0; j < sys->dims.nj; j++) {
+    ops->along(sys->self, &c->course, SALTUS_QUANTITY_JOINT, j, bound);
+    look(c, c->g[j], bound[0]);
+  }
+  if (saltusi_contacts(sys, at, &c->list) != SALTUS_OK) {
+    return;
+  }
+  for (int i = 0; i < c->list.count; i++) {
+    const int key = c->list.key[i], count = rows_of(c, i);
+    ops->along(sys->self, &c->course, SALTUS_QUANTITY_GAP, key, bound);
+    look(c, c->list.gap[i], bound[0]);
+    ops->along(sys->self, &c->course, SALTUS_QUANTITY_VELOCITY, key, bound);
+    saltusi_rows_contact(sys, at, key, count, &c->rows, 0);
+    for (int r = 0; r < count; r++) {
+      look(c, saltusi_row_dot(&c->rows, r, at->v) + c->rows.b[r], bound[r]);
+    }
+  }
+}
+
+static void look_around(checker* c) {
+  const saltus_dims* d = &c->sys->dims;
+  c->course.order = 0;
+  c->t[0] = around(c, c->at.t);
+  for (int i = 0; i < d->nq; i++) {
+    c->q[i] = around(c, c->at.q[i]);
+  }
+  for (int i = 0; i < d->nv; i++) {
+    c->v[i] = around(c, c->at.v[i]);
+  }
+  for (int k = 0; k < POINTS; k++) {
+    saltus_point at = {inside(c, c->t[0]), c->q_inside, c->v_inside, c->at.scratch};
+    for (int i = 0; i < d->nq; i++) {
+      c->q_inside[i] = inside(c, c->q[i]);
+    }
+    for (int i = 0; i < d->nv; i++) {
+      c->v_inside[i] = inside(c, c->v[i]);
+    }
+    look_at_point(c, &at);
+  }
+}
+
+/* First coefficients of gaps and joints at the point itself, along the motion. */
+static void look_at_rates(checker* c) {
+  const saltus_system* sys = c->sys;
+  const saltus_dims* d = &sys->dims;
+  const saltus_enclosure_ops* ops = sys->ops->enclosure;
+  saltus_interval bound[2];
+  c->course.order = 1;
+  c->t[0] = (saltus_interval){c->at.t, c->at.t};
+  c->t[1] = (saltus_interval){1.0, 1.0};
+  if (sys->ops->rate != NULL) {
+    sys->ops->rate(sys->self, c->at.q, c->at.v, c->dq);
+  }
+  for (int i = 0; i < d->nq; i++) {
+    const double rate = sys->ops->rate != NULL ? c->dq[i] : c->at.v[i];
+    c->q[2 * i] = (saltus_interval){c->at.q[i], c->at.q[i]};
+    c->q[2 * i + 1] = (saltus_interval){rate, rate};
+  }
+  for (int i = 0; i < d->nv; i++) {
+    c->v[2 * i] = (saltus_interval){c->at.v[i], c->at.v[i]};
+    c->v[2 * i + 1] = (saltus_interval){0.0, 0.0};
+  }
+  for (int j = 0; j < d->nj; j++) {
+    ops->along(sys->self, &c->course, SALTUS_QUANTITY_JOINT, j, bound);
+    saltusi_rows_joint(sys, &c->at, j, &c->rows, 0);
+    look(c, saltusi_row_dot(&c->rows, 0, c->at.v) + c->rows.b[0], bound[1]);
+  }
+  const bool listed = saltusi_contacts(sys, &c->at, &c->list) == SALTUS_OK;
+  for (int i = 0; listed && i < c->list.count; i++) {
+    ops->along(sys->self, &c->course, SALTUS_QUANTITY_GAP, c->list.key[i], bound);
+    saltusi_rows_contact(sys, &c->at, c->list.key[i], 1, &c->rows, 0);
+    look(c, saltusi_row_dot(&c->rows, 0, c->at.v) + c->rows.b[0], bound[1]);
+  }
+}
+
+static void layout(checker* c, saltus_arena* arena) {
+  const saltus_dims* d = &c->sys->dims;
+  c->t = SALTUS_PUSH(arena, saltus_interval, 2);
+  c->q = SALTUS_PUSH2(arena, saltus_interval, d->nq, 2);
+  c->v = SALTUS_PUSH2(arena, saltus_interval, d->nv, 2);
+  c->q_inside = SALTUS_PUSH(arena, double, d->nq);
+  c->v_inside = SALTUS_PUSH(arena, double, d->nv);
+  c->dq = SALTUS_PUSH(arena, double, d->nq);
+  c->F = SALTUS_PUSH(arena, double, d->nv);
+  c->g = SALTUS_PUSH(arena, double, d->nj);
+  c->course.scratch =
+      saltus_arena_push(arena, c->sys->ops->enclosure->bytes(c->sys->self), 1, SALTUS_ALIGNMENT);
+  saltusi_contact_list_layout(&c->list, d, arena);
+  saltusi_rows_layout(&c->rows, d, VALUES, false, arena);
+}
+
+saltus_status saltusi_check_enclosures(const saltus_system* system, const saltus_point* at,
+                                       double* outside) {
+  *outside = NAN;
+  if (system->ops->enclosure == NULL) {
+    return SALTUS_OK;
+  }
+  saltus_allocator memory = saltus_allocator_default();
+  checker c = {.sys = system, .at = *at, .seed = 1};
+  saltus_arena arena = saltus_arena_counting();
+  layout(&c, &arena);
+  const size_t bytes = arena.used;
+  void* block = memory.alloc(bytes, memory.user);
+  if (block == NULL) {
+    return SALTUS_ERR_MEMORY;
+  }
+  arena = saltus_arena_over(block, bytes);
+  layout(&c, &arena);
+  c.course.t = c.t;
+  c.course.q = c.q;
+  c.course.v = c.v;
+  look_around(&c);
+  look_at_rates(&c);
+  *outside = c.outside;
+  memory.free(block, bytes, memory.user);
+  return SALTUS_OK;
+}
