@@ -69,6 +69,15 @@ static const cli_option study_options[] = {
     {"--help", NULL, "prints this text", false},
 };
 static const cli_option plot_options[] = {
+    {"--series", "NAME,...",
+     "only these: names of coordinates, velocities (x') and outputs, CONTACT.force, "
+     "CONTACT.impulse; "
+     "positions, velocities, outputs, impulses, forces, energy, ledger, events",
+     true},
+    {"--from", "T", "from this time on", false},
+    {"--to", "T", "up to this time", false},
+    {"--phase", "X",
+     "X against its velocity; X,Y: against any other coordinate, velocity or output", false},
     {"-o", "FILE", "FILE.svg, .pdf or .png; default: beside the recording, .svg", false},
     {"--help", NULL, "prints this text", false},
 };
@@ -107,8 +116,9 @@ static const cli_command commands[] = {
      "FILE is a recording (.h5 or .csv), also one that was interrupted.", info_options,
      COUNT(info_options), 1, 1, cli_info},
     {"plot", "FILE", "draws a recording",
-     "Coordinates, velocities with their jumps, contact impulses and forces, energy.", plot_options,
-     COUNT(plot_options), 1, 1, cli_plot},
+     "Coordinates, velocities with their jumps, outputs, contact impulses and forces, energy, "
+     "events.",
+     plot_options, COUNT(plot_options), 1, 1, cli_plot},
     {"study", "NAME [MODEL]", "runs a study and checks its claims",
      "Exit code 0 only when every claim holds. `saltus study converge MODEL` measures errors and\n"
      "orders of any scheme on any model.",

@@ -14,7 +14,7 @@
 #include <string.h>
 
 static const char* contact_name(const cli_events* list, const saltus_event* event) {
-  bool own = saltusi_event_is_own(event->kind);
+  bool own = saltus_event_is_own(event->kind);
   const char* const* names = own ? list->own_names : list->contact_names;
   int count = own ? list->own_count : list->nc;
   bool known = event->contact >= 0 && event->contact < count && names != NULL;

@@ -6,17 +6,18 @@
  */
 #include "cli.h"
 #include "figure/figure.h"
-#include "saltus/recording.h"
+#include "plot_choice.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_LINES = 8, MOST_PANELS = SALTUSI_FIGURE_PANELS_MAX, MOST_MARKS = 12 };
+enum { MOST_LINES = 8, MOST_PANELS = SALTUSI_FIGURE_PANELS_MAX, MOST_MARKS = 12, MOST_ROWS = 64 };
 
 typedef struct plot {
   const saltus_recording_data* data;
+  const plot_choice* choice;
   saltusi_panel panels[MOST_PANELS];
   saltusi_series series[MOST_PANELS][MOST_LINES];
   char labels[MOST_PANELS][128];
@@ -25,6 +26,9 @@ typedef struct plot {
   int mark_count;
   void* blocks[MOST_PANELS * MOST_LINES * 2]; /* arrays to free */
   int block_count;
+  const char* rows[MOST_ROWS]; /* of the panel of events: contacts, then the scene's own */
+  int row_of[MOST_ROWS];       /* its contact, or -1 - number of the scene's event */
+  int row_count;
   bool cut;    /* more lines than fit */
   bool failed; /* no memory */
 } plot;
@@ -111,35 +115,58 @@ static void add_velocity(plot* p, saltusi_panel* panel, int i) {
                               .y = y});
 }
 
-/* One panel for each unit among the labels. */
-static void add_group(plot* p, const saltus_label* labels, int n, const char* what, bool velocity) {
-  for (int i = 0; i < n; i++) {
-    bool first = true;
-    for (int k = 0; k < i; k++) {
-      first = first && strcmp(labels[k].unit, labels[i].unit) != 0;
+/* Columns of one kind: positions, velocities or outputs. */
+typedef struct group {
+  const saltus_label* labels;
+  const double* x; /* [count x n] */
+  int n;
+  const char* what; /* name of a panel with several lines */
+  const char* name; /* of the group, for --series */
+  bool velocity;
+} group;
+
+static bool drawn(const plot* p, const group* g, int i) {
+  return plot_chosen(p->choice, g->labels[i].name, g->name);
+}
+
+static void add_line(plot* p, saltusi_panel* panel, const group* g, int i) {
+  if (g->velocity) {
+    add_velocity(p, panel, i);
+    return;
+  }
+  add_series(p, panel,
+             (saltusi_series){.label = g->labels[i].name,
+                              .kind = strcmp(g->name, "outputs") == 0 ? SALTUSI_SERIES_JUMPS
+                                                                      : SALTUSI_SERIES_LINE,
+                              .count = (int)p->data->count,
+                              .x = p->data->t,
+                              .y = column(p, g->x + i, g->n)});
+}
+
+/* One panel for each unit among the labels that are drawn; outputs without a unit have one each. */
+static void add_group(plot* p, const group* g) {
+  for (int i = 0; i < g->n && g->x != NULL; i++) {
+    bool alone = strcmp(g->name, "outputs") == 0 && g->labels[i].unit[0] == '\0';
+    bool first = drawn(p, g, i);
+    for (int k = 0; k < i && !alone; k++) {
+      first = first && !(drawn(p, g, k) && strcmp(g->labels[k].unit, g->labels[i].unit) == 0);
     }
     if (!first) {
       continue;
     }
     int members = 0;
-    for (int k = i; k < n; k++) {
-      members += strcmp(labels[k].unit, labels[i].unit) == 0;
+    int end = alone ? i + 1 : g->n;
+    for (int k = i; k < end; k++) {
+      members += drawn(p, g, k) && strcmp(g->labels[k].unit, g->labels[i].unit) == 0;
     }
-    saltusi_panel* panel = add_panel(p, members == 1 ? labels[i].name : what, labels[i].unit);
-    for (int k = i; k < n && !p->failed && panel != NULL; k++) {
-      if (strcmp(labels[k].unit, labels[i].unit) != 0 || panel->series_count == MOST_LINES) {
-        p->cut = p->cut || strcmp(labels[k].unit, labels[i].unit) == 0;
-        continue;
-      }
-      if (velocity) {
-        add_velocity(p, panel, k);
-      } else {
-        add_series(p, panel,
-                   (saltusi_series){.label = labels[k].name,
-                                    .kind = SALTUSI_SERIES_LINE,
-                                    .count = (int)p->data->count,
-                                    .x = p->data->t,
-                                    .y = column(p, p->data->q + k, n)});
+    saltusi_panel* panel =
+        add_panel(p, members == 1 ? g->labels[i].name : g->what, g->labels[i].unit);
+    for (int k = i; k < end && !p->failed && panel != NULL; k++) {
+      if (drawn(p, g, k) && strcmp(g->labels[k].unit, g->labels[i].unit) == 0) {
+        p->cut = p->cut || panel->series_count == MOST_LINES;
+        if (panel->series_count < MOST_LINES) {
+          add_line(p, panel, g, k);
+        }
       }
     }
   }
@@ -154,7 +181,8 @@ static void add_impulses(plot* p) {
     for (long long k = 0; k < data->count; k++) {
       count += data->impulse[(k * data->nc + c) * 3] != 0.0;
     }
-    if (count == 0) {
+    if (count == 0 ||
+        !plot_contact_chosen(p->choice, data->contact_names[c], "impulse", "impulses")) {
       continue;
     }
     panel = panel == NULL ? add_panel(p, "impulse", "N s") : panel;
@@ -189,7 +217,7 @@ static void add_forces(plot* p) {
       y[k] = data->force[(frame * data->nc + c) * 3];
       any = any || y[k] != 0.0;
     }
-    if (any) {
+    if (any && plot_contact_chosen(p->choice, data->contact_names[c], "force", "forces")) {
       panel = panel == NULL ? add_panel(p, "contact force", "N") : panel;
       add_series(p, panel,
                  (saltusi_series){.label = data->contact_names[c],
@@ -201,7 +229,38 @@ static void add_forces(plot* p) {
   }
 }
 
-/* Events of one kind as points, by the number of their contact. */
+/* The row of an event; -1: none yet. */
+static int row_of(const plot* p, const saltus_event* event) {
+  int what = saltus_event_is_own(event->kind) ? -1 - event->contact : event->contact;
+  for (int i = 0; i < p->row_count; i++) {
+    if (p->row_of[i] == what) {
+      return i;
+    }
+  }
+  return -1;
+}
+
+/* Rows of the contacts that have events, in order, then of the scene's own events. */
+static void make_rows(plot* p) {
+  const saltus_recording_data* data = p->data;
+  for (int own = 0; own < 2; own++) {
+    int count = own ? data->event_name_count : data->nc;
+    for (int k = 0; k < count; k++) {
+      bool any = false;
+      for (long long i = 0; i < data->event_count && !any; i++) {
+        const saltus_event* event = &data->events[i];
+        any = event->contact == k && saltus_event_is_own(event->kind) == (own == 1);
+      }
+      if (any && p->row_count < MOST_ROWS) {
+        p->rows[p->row_count] = own ? data->event_names[k] : data->contact_names[k];
+        p->row_of[p->row_count++] = own ? -1 - k : k;
+      }
+      p->cut = p->cut || (any && p->row_count == MOST_ROWS);
+    }
+  }
+}
+
+/* Events of one kind as points, by the row of their contact or name. */
 static void add_kind(plot* p, saltusi_panel* panel, saltus_event_kind kind) {
   const saltus_recording_data* data = p->data;
   int count = 0;
@@ -217,7 +276,7 @@ static void add_kind(plot* p, saltusi_panel* panel, saltus_event_kind kind) {
   for (long long i = 0; i < data->event_count; i++) {
     if (data->events[i].kind == kind) {
       x[at] = data->events[i].t;
-      y[at++] = data->events[i].contact + 1;
+      y[at++] = row_of(p, &data->events[i]) + 1;
     }
   }
   /* a kind keeps its colour, whichever others there are */
@@ -235,15 +294,18 @@ static void add_kind(plot* p, saltusi_panel* panel, saltus_event_kind kind) {
  * or several forces. */
 static void add_events(plot* p) {
   const saltus_recording_data* data = p->data;
-  if (data->event_count == 0) {
+  if (data->event_count == 0 || !plot_chosen(p->choice, "events", "events")) {
     return;
   }
-  saltusi_panel* panel = add_panel(p, "contact", "");
+  make_rows(p);
+  saltusi_panel* panel = add_panel(p, data->event_name_count > 0 ? "events" : "contact", "");
   if (panel == NULL) {
     return;
   }
-  panel->weight = 0.5;
+  panel->weight = 0.5 + 0.05 * (p->row_count > 4 ? p->row_count - 4 : 0);
   panel->whole_y = true;
+  panel->y_names = p->rows;
+  panel->y_name_count = p->row_count;
   for (int kind = 0; kind < SALTUS_EVENT_KINDS && !p->failed; kind++) {
     add_kind(p, panel, (saltus_event_kind)kind);
   }
@@ -259,7 +321,8 @@ static void add_events(plot* p) {
 
 static void add_energy(plot* p) {
   const saltus_recording_data* data = p->data;
-  if (data->kinetic == NULL || data->potential == NULL || !isfinite(data->potential[0])) {
+  if (data->kinetic == NULL || data->potential == NULL || !isfinite(data->potential[0]) ||
+      !plot_chosen(p->choice, "energy", "energy")) {
     return;
   }
   double* total = take(p, data->count);
@@ -291,7 +354,8 @@ static void add_ledger(plot* p) {
                {"friction", data->energy_friction},
                {"impacts", data->energy_impact},
                {"numerical remainder", data->energy_remainder}};
-  if (data->energy_remainder == NULL || !isfinite(data->energy_remainder[data->count - 1])) {
+  if (data->energy_remainder == NULL || !isfinite(data->energy_remainder[data->count - 1]) ||
+      !plot_chosen(p->choice, "ledger", "ledger")) {
     return;
   }
   saltusi_panel* panel = add_panel(p, "energy ledger", "J");
@@ -313,38 +377,99 @@ static void add_ledger(plot* p) {
   }
 }
 
-static int draw(const saltus_recording_data* data, const char* path) {
-  plot* p = calloc(1, sizeof *p);
-  if (p == NULL) {
+/* Writes the figure; an exit code. */
+static int write_figure(const plot* p, saltusi_figure figure, const char* path) {
+  const saltus_recording_data* data = p->data;
+  char subtitle[320];
+  snprintf(subtitle, sizeof subtitle, "scheme %s, %lld state%s", data->scheme, data->count,
+           cli_plural(data->count));
+  figure.title = data->name;
+  figure.subtitle = data->scheme[0] != '\0' ? subtitle : NULL;
+  figure.footnote = p->cut ? "only the first lines are drawn" : NULL;
+  figure.panel_count = p->panel_count;
+  figure.panels = p->panels;
+  if (p->failed) {
     cli_error("no memory");
     return CLI_FAILED;
   }
-  p->data = data;
-  add_group(p, data->q_labels, data->q != NULL ? data->nq : 0, "position", false);
-  add_group(p, data->v_labels, data->v != NULL ? data->nv : 0, "velocity", true);
+  if (p->panel_count == 0) {
+    cli_error("plot: nothing of what was chosen has values in this recording");
+    return CLI_USAGE;
+  }
+  saltus_status status = saltusi_figure_write(&figure, path, cli_log());
+  return status == SALTUS_ERR_IO ? CLI_USAGE : cli_exit_code(status);
+}
+
+static int draw_series(plot* p, const char* path) {
+  const saltus_recording_data* data = p->data;
+  const group groups[] = {
+      {data->q_labels, data->q, data->nq, "position", "positions", false},
+      {data->v_labels, data->v, data->nv, "velocity", "velocities", true},
+      {data->output_labels, data->outputs, data->output_count, "output", "outputs", false}};
+  for (int i = 0; i < 3; i++) {
+    add_group(p, &groups[i]);
+  }
   add_impulses(p);
   add_forces(p);
   add_energy(p);
   add_ledger(p);
   add_events(p);
-  char subtitle[320];
-  snprintf(subtitle, sizeof subtitle, "scheme %s, %lld state%s", data->scheme, data->count,
-           cli_plural(data->count));
-  const saltusi_figure figure = {.title = data->name,
-                                 .subtitle = data->scheme[0] != '\0' ? subtitle : NULL,
-                                 .footnote = p->cut ? "only the first lines are drawn" : NULL,
-                                 .x_label = "time [s]",
-                                 .panel_count = p->panel_count,
-                                 .panels = p->panels,
-                                 .mark_count = p->mark_count,
-                                 .marks = p->marks};
-  int code = CLI_FAILED;
-  if (p->failed) {
-    cli_error("no memory");
-  } else {
-    saltus_status status = saltusi_figure_write(&figure, path, cli_log());
-    code = status == SALTUS_ERR_IO ? CLI_USAGE : cli_exit_code(status);
+  const saltusi_figure figure = {
+      .x_label = "time [s]", .mark_count = p->mark_count, .marks = p->marks};
+  return write_figure(p, figure, path);
+}
+
+/* One column over another; jumps at impacts are drawn light. */
+static int draw_phase(plot* p, const plot_column pair[2], const char* path) {
+  char x_label[128];
+  const char* unit = pair[0].label->unit;
+  snprintf(x_label, sizeof x_label, unit[0] != '\0' ? "%s [%s]" : "%s%s", pair[0].label->name,
+           unit);
+  saltusi_panel* panel = add_panel(p, pair[1].label->name, pair[1].label->unit);
+  panel->weight = 2.0;
+  double* x = take(p, 2 * p->data->count);
+  double* y = take(p, 2 * p->data->count);
+  int count = 0;
+  for (long long k = 0; x != NULL && y != NULL && k < p->data->count; k++) {
+    if (k > 0 && p->data->t[k] == p->data->t[k - 1]) { /* both sides of an impact: a jump */
+      x[count] = NAN;
+      y[count++] = NAN;
+    }
+    x[count] = pair[0].x[k * pair[0].stride];
+    y[count++] = pair[1].x[k * pair[1].stride];
   }
+  add_series(
+      p, panel,
+      (saltusi_series){.kind = SALTUSI_SERIES_JUMPS, .count = count, .x = x, .y = y, .path = true});
+  return write_figure(p, (saltusi_figure){.x_label = x_label, .height_cm = 12.0}, path);
+}
+
+static int draw(const cli_args* args, const saltus_recording_data* data, const char* path) {
+  plot_choice choice;
+  plot_column pair[2];
+  saltus_recording_data view;
+  bool phase = cli_has(args, "--phase");
+  if (phase && cli_has(args, "--series")) {
+    cli_error("plot: --phase and --series exclude each other");
+    return CLI_USAGE;
+  }
+  int code = plot_choice_read(args, data, &choice);
+  if (code == CLI_DONE) {
+    code = plot_window(args, data, &view);
+  }
+  if (code == CLI_DONE && phase) {
+    code = plot_phase_read(args, &view, pair);
+  }
+  plot* p = code == CLI_DONE ? calloc(1, sizeof *p) : NULL;
+  if (p == NULL) {
+    if (code == CLI_DONE) {
+      cli_error("no memory");
+    }
+    return code == CLI_DONE ? CLI_FAILED : code;
+  }
+  p->data = &view;
+  p->choice = &choice;
+  code = phase ? draw_phase(p, pair, path) : draw_series(p, path);
   for (int i = 0; i < p->block_count; i++) {
     free(p->blocks[i]);
   }
@@ -373,7 +498,7 @@ int cli_plot(const cli_args* args) {
   if (data->count < 1) {
     cli_error("plot: %s holds no states yet", path);
   } else {
-    code = draw(data, out);
+    code = draw(args, data, out);
     if (code == CLI_DONE) {
       printf("Figure: %s\n", out);
     }

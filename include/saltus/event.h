@@ -58,6 +58,9 @@ typedef enum saltus_energy_gain {
   SALTUS_GAIN_STOP       /* the run ends with an error */
 } saltus_energy_gain;
 
+/* Whether it is an event of the scene's own functions; all others are events of contacts. */
+SALTUS_API bool saltus_event_is_own(saltus_event_kind kind);
+
 typedef struct saltus_event {
   saltus_event_kind kind;
   double t;                 /* s */

@@ -254,6 +254,11 @@ static int at_least_zero(int n) {
 }
 
 void saltusi_axis_tick_text(const saltusi_axis* axis, int i, char text[SALTUSI_TICK_TEXT]) {
+  double place = axis->at[i];
+  if (axis->names != NULL && place >= 1.0 && place <= (double)axis->name_count) {
+    snprintf(text, SALTUSI_TICK_TEXT, "%.24s", axis->names[(int)place - 1]);
+    return;
+  }
   if (axis->powers) {
     power_text(axis, axis->at[i], text);
     return;

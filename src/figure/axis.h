@@ -34,6 +34,8 @@ typedef struct saltusi_axis {
   double offset;     /* and labels show (value - offset) / 10^exponent */
   int offset_digits; /* decimals of the offset, may be negative */
   int exponent;
+  const char* const* names; /* [name_count] in place of the labels 1, 2, ...; NULL: numbers */
+  int name_count;
 } saltusi_axis;
 
 saltusi_range saltusi_range_empty(void);

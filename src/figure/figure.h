@@ -56,6 +56,7 @@ typedef struct saltusi_series {
   const double* y; /* [count] */
   saltusi_colour colour;
   bool dashed; /* for a reference beside a computed curve */
+  bool path;   /* goes to and fro in x, as in a phase plane: room around it, its turns are kept */
 } saltusi_series;
 
 /* A vertical line through all panels, its label above the first. Labels that would overlap move up,
@@ -78,6 +79,8 @@ typedef struct saltusi_panel {
   bool log_y;
   bool
       whole_y; /* y counts something: ticks at whole numbers only, room around the first and last */
+  const char* const* y_names; /* [y_name_count] in place of the numbers 1, 2, ... of whole_y */
+  int y_name_count;
   int series_count;
   const saltusi_series* series;
   int slope_count;

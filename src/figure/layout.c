@@ -57,7 +57,7 @@ static saltusi_axis fit_x(const saltusi_figure* figure, int ticks) {
       saltusi_series_kind kind = panel->series[i].kind;
       add_series(&panel->series[i], figure->log_x, panel->log_y, &x, &ignored);
       if (kind == SALTUSI_SERIES_MARKERS || kind == SALTUSI_SERIES_POINTS ||
-          kind == SALTUSI_SERIES_STEMS) {
+          kind == SALTUSI_SERIES_STEMS || panel->series[i].path) {
         pad = fmax(pad, 0.015);
       }
     }
@@ -77,6 +77,22 @@ static void keep_whole(saltusi_axis* axis) {
   axis->count = kept;
   axis->minor_count = 0;
   axis->step_exponent = axis->step_exponent > 0 ? axis->step_exponent : 0;
+}
+
+/* A name for every whole number where there is room for all, else for the ticks that are there. */
+static void name_ticks(saltusi_axis* axis, const saltusi_panel* panel, double height) {
+  axis->names = panel->y_names;
+  axis->name_count = panel->y_name_count;
+  if (panel->y_name_count > SALTUSI_TICKS_MAX ||
+      panel->y_name_count * (SALTUSI_SIZE_TICK + 1.0) > height) {
+    return;
+  }
+  axis->count = 0;
+  for (int i = 1; i <= panel->y_name_count; i++) {
+    if (i >= axis->low && i <= axis->high) {
+      axis->at[axis->count++] = i;
+    }
+  }
 }
 
 static saltusi_axis fit_y(const saltusi_panel* panel, bool log_x, double height) {
@@ -104,6 +120,9 @@ static saltusi_axis fit_y(const saltusi_panel* panel, bool log_x, double height)
   saltusi_axis axis = saltusi_axis_fit(y, wish);
   if (panel->whole_y) {
     keep_whole(&axis);
+  }
+  if (panel->y_names != NULL) {
+    name_ticks(&axis, panel, height);
   }
   return axis;
 }

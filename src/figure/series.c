@@ -111,6 +111,9 @@ bool saltusi_trace_next(saltusi_trace* trace, saltusi_point* p) {
 /* The column that keeps a curve below TRACE_MAX points. Curves that go to and fro in x need wider
  * ones; two points is the most that still looks like the curve. */
 static double column_for(const saltusi_series* series, const saltusi_view* view) {
+  if (series->path && series->count <= TRACE_MAX) {
+    return 0.0;
+  }
   double column = COLUMN;
   while (column < 2.0) {
     saltusi_trace trace = saltusi_trace_begin(series, view, column);

@@ -176,18 +176,14 @@ saltus_status saltusi_data_name_room(saltus_recording_data* data, saltusi_pool* 
   return complete ? SALTUS_OK : SALTUS_ERR_MEMORY;
 }
 
-bool saltusi_event_is_own(saltus_event_kind kind) {
-  return kind == SALTUS_EVENT_RISE || kind == SALTUS_EVENT_FALL;
-}
-
 bool saltusi_event_fits(const saltus_event* event, const saltus_recording_data* shape) {
-  int count = saltusi_event_is_own(event->kind) ? shape->event_name_count : shape->nc;
+  int count = saltus_event_is_own(event->kind) ? shape->event_name_count : shape->nc;
   return event->contact >= 0 && event->contact < count;
 }
 
 const char* saltusi_event_name(const saltus_event* event, const saltus_recording_data* shape) {
   const char* const* names =
-      saltusi_event_is_own(event->kind) ? shape->event_names : shape->contact_names;
+      saltus_event_is_own(event->kind) ? shape->event_names : shape->contact_names;
   const char* name = saltusi_event_fits(event, shape) ? names[event->contact] : NULL;
   return name != NULL ? name : "";
 }

@@ -108,9 +108,6 @@ double* saltusi_event_number(saltus_event* event, int field);
 /* What the first recordings do not say follows from what they say. */
 void saltusi_event_complete(saltus_event* event);
 
-/* Whether it is one of the scene's own events; the rest are events of contacts. */
-bool saltusi_event_is_own(saltus_event_kind kind);
-
 /* Whether the number of the contact or function exists. */
 bool saltusi_event_fits(const saltus_event* event, const saltus_recording_data* shape);
 

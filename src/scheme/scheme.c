@@ -764,6 +764,10 @@ bool saltus_event_is_remark(saltus_event_kind kind) {
   return kind == SALTUS_EVENT_ENERGY_GAIN || kind == SALTUS_EVENT_LAW_REPLACED;
 }
 
+bool saltus_event_is_own(saltus_event_kind kind) {
+  return kind == SALTUS_EVENT_RISE || kind == SALTUS_EVENT_FALL;
+}
+
 double saltus_event_work(const saltus_event* event) {
   double work = event->impulse[0] * (event->u_before + event->u_after);
   for (int k = 0; k < 2; k++) {

@@ -75,6 +75,20 @@ static void tick_labels_are_short_decimals(void** state) {
   assert_string_equal(text, "");
 }
 
+static void names_take_the_place_of_whole_numbers(void** state) {
+  (void)state;
+  static const char* const names[] = {"floor", "wall"};
+  char text[SALTUSI_TICK_TEXT];
+  saltusi_axis axis = {.low = 0.4, .high = 3.6, .count = 3, .at = {1.0, 2.0, 3.0}};
+  axis.names = names;
+  axis.name_count = 2;
+  static const char* const expected[] = {"floor", "wall", "3"};
+  for (int i = 0; i < axis.count; i++) {
+    saltusi_axis_tick_text(&axis, i, text);
+    assert_string_equal(text, expected[i]);
+  }
+}
+
 static void a_small_range_around_a_large_number_is_shown_with_an_offset(void** state) {
   (void)state;
   char text[SALTUSI_TICK_TEXT];
@@ -524,6 +538,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(linear_ticks_are_nice_and_cover_the_range),
       cmocka_unit_test(tick_labels_are_short_decimals),
+      cmocka_unit_test(names_take_the_place_of_whole_numbers),
       cmocka_unit_test(a_small_range_around_a_large_number_is_shown_with_an_offset),
       cmocka_unit_test(very_large_and_very_small_numbers_share_a_power_of_ten),
       cmocka_unit_test(log_ticks_are_decades_with_minor_ticks_between),

@@ -1,0 +1,103 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The Saltus developers
+"""Outputs and events of a scene, choices of figures, and other conveniences, as a user meets them."""
+import csv
+import json
+import math
+import pathlib
+import re
+import subprocess
+import sys
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+from test_cli import BALL, PROGRAM, SCENES, Cli, saltus  # noqa: E402
+
+OWN = BALL.replace('simulate: {until: 5, scheme: moreau-jean, step: 0.01}', """outputs:
+  depth: {formula: 1 - y, unit: m}
+  power: -m*g*y'
+events:
+  halfway: y - 1/5
+  top: {formula: y', direction: falling}
+simulate: {until: 2.4, tol: 1e-9}""")
+
+# y = 1/5 in the flights 1 - t^2 and (t-1) - (t-1)^2; tops at 1.5 and 2.25
+HALFWAY = [math.sqrt(0.8), 1.5 - 0.5 * math.sqrt(0.2), 1.5 + 0.5 * math.sqrt(0.2)]
+TOPS = [1.5, 2.25]
+
+
+class Observables(Cli):
+    def test_outputs_and_events_are_counted_and_listed(self):
+        out = json.loads(saltus('run', self.scene(OWN), '--json').stdout)
+        self.assertEqual(out['own_events'], {'halfway': {'rise': 1, 'fall': 2}, 'top': {'rise': 0, 'fall': 2}})
+        self.assertAlmostEqual(out['outputs']['depth'], 1 - out['q']['y'], delta=1e-15)
+        text = saltus('run', self.scene(OWN)).stdout
+        self.assertIn('Event halfway: 3 times, 1 rising and 2 falling.', text)
+        self.assertIn('Event top: 2 times.', text)
+        self.assertIn('Output depth = ', text)
+        check = saltus('check', self.scene(OWN)).stdout
+        self.assertIn('output depth: 0 m at the start', check)
+        self.assertIn('event halfway: 0.8 at the start', check)
+
+    def test_a_recording_holds_them_in_both_formats(self):
+        for name in ('run.h5', 'run.csv'):
+            path = self.folder / name
+            self.assertEqual(saltus('run', self.scene(OWN), '-o', path).returncode, 0)
+            info = saltus('info', path).stdout
+            self.assertRegex(info, r'output depth +from 0 to 1 m')
+            self.assertRegex(info, r'event halfway +3 times')
+            events = json.loads(saltus('info', path, '--events', '--json').stdout)
+            own = [(e['contact_name'], e['t']) for e in events if e['kind'] in ('rise', 'fall')]
+            for found, wanted in ((HALFWAY, 'halfway'), (TOPS, 'top')):
+                times = [t for name, t in own if name == wanted]
+                self.assertEqual(len(times), len(found))
+                for t, exact in zip(times, found):
+                    self.assertAlmostEqual(t, exact, delta=1e-12)
+        with open(self.folder / 'run.csv') as file:
+            rows = list(csv.DictReader(line for line in file if not line.startswith('#')))
+        for row in rows:
+            self.assertAlmostEqual(float(row['depth [m]']), 1 - float(row['y [m]']), delta=1e-15)
+
+
+class Figures(Cli):
+    def record(self, text=OWN):
+        path = self.folder / 'run.h5'
+        self.assertEqual(saltus('run', self.scene(text), '-o', path).returncode, 0)
+        return path
+
+    def draw(self, *words):
+        figure = self.folder / 'figure.svg'
+        result = saltus('plot', self.folder / 'run.h5', '-o', figure, *words)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return figure.read_text()
+
+    def test_only_the_chosen_series_are_drawn(self):
+        self.record()
+        whole = len(self.draw())
+        one = len(self.draw('--series', 'y'))
+        two = len(self.draw('--series', 'y,depth', '--series', 'floor.impulse'))
+        self.assertLess(one, two)
+        self.assertLess(two, whole)
+        self.assertLess(len(self.draw('--series', 'y', '--from', '1', '--to', '1.2')), one)
+
+    def test_a_wrong_choice_says_what_there_is(self):
+        path = self.record()
+        self.refused('plot', path, '--series', 'dept', says='did you mean depth?')
+        self.refused('plot', path, '--series', 'roof.force', says="there are: y, y', depth, power, positions")
+        self.refused('plot', path, '--phase', 'depth', says='only a position has a velocity beside it')
+        self.refused('plot', path, '--phase', 'y,z', says='the recording has no "z"')
+        self.refused('plot', path, '--from', '9', says='those from 0 s to 2.4 s')
+        self.refused('plot', path, '--phase', 'y', '--series', 'y', says='exclude each other')
+
+    def test_a_phase_plane_is_drawn_as_every_format(self):
+        path = self.record()
+        for extension, start in (('svg', b'<?xml'), ('pdf', b'%PDF'), ('png', b'\x89PNG')):
+            for pair in ('y', "y,power", "depth,y'"):
+                figure = self.folder / f'phase.{extension}'
+                self.assertEqual(saltus('plot', path, '--phase', pair, '-o', figure).returncode, 0)
+                self.assertEqual(figure.read_bytes()[:len(start)], start)
+
+
+if __name__ == '__main__':
+    unittest.main(verbosity=1)
