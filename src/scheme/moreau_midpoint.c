@@ -27,6 +27,7 @@ typedef struct work {
   double* v_free;   /* [nv] */
   double* force;    /* [nv] */
   double* v_before; /* [nv] of the last iteration */
+  double* broken;   /* [nj] G_k^T v_k + b_k while contacts are active, else 0: see moreau_step.c */
 } work;
 
 enum { MEAN, START };
@@ -62,6 +63,7 @@ static void layout(void* work_, const void* options, const saltus_system* sys,
   w->v_free = SALTUS_PUSH(arena, double, nv);
   w->force = SALTUS_PUSH(arena, double, nv);
   w->v_before = SALTUS_PUSH(arena, double, nv);
+  w->broken = SALTUS_PUSH(arena, double, sys->dims.nj);
 }
 
 /* v_free = v_{k+1} - J^-1 R with R = M (v_{k+1} - v_k) - h F and J = M - h/2 F_v, or M */
@@ -89,12 +91,28 @@ static saltus_status linearize(work* w, const saltusi_step* s, double weight) {
   return SALTUS_OK;
 }
 
+/* The part of v_k that breaks joints does not swing on where a contact stops the motion. */
+static void leave_broken(work* w, const saltusi_step* s) {
+  const saltus_system* sys = &s->eval->sys;
+  saltusi_law* law = &w->node.law;
+  saltus_point start = saltusi_at(s->eval, s->t, s->q0, s->v0);
+  saltus_point middle = saltusi_at(s->eval, s->t + 0.5 * s->h, w->q_mid, s->v0);
+  for (int j = 0; j < sys->dims.nj; j++) {
+    w->broken[j] = 0.0;
+    if (w->node.active > 0) {
+      saltusi_rows_joint(sys, &start, j, &law->rows, j);
+      w->broken[j] = saltusi_row_dot(&law->rows, j, s->v0) + law->rows.b[j];
+      saltusi_rows_joint(sys, &middle, j, &law->rows, j);
+    }
+  }
+}
+
 /* G^T (v_k + v_{k+1}) / 2 + b = 0, doubled */
 static void joint_law(work* w, const saltusi_step* s) {
   saltusi_law* law = &w->node.law;
   for (int j = 0; j < s->eval->sys.dims.nj; j++) {
     law->rhs[j] = saltusi_row_dot(&law->rows, j, w->v_free) +
-                  saltusi_row_dot(&law->rows, j, s->v0) + 2.0 * law->rows.b[j];
+                  saltusi_row_dot(&law->rows, j, s->v0) - w->broken[j] + 2.0 * law->rows.b[j];
   }
 }
 
@@ -137,6 +155,7 @@ static saltus_status step(void* work_, const void* options, const saltusi_step* 
   saltusi_warm_open(&w->node.law, s->memory0, s->h);
   saltus_status status = saltusi_node_look(&w->node, s, &at);
   if (status == SALTUS_OK) {
+    leave_broken(w, s);
     status = solve(w, options, s);
   }
   s->eval->work.newton_iterations += s->report->newton_iterations;

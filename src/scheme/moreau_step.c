@@ -11,9 +11,15 @@
  *   impact law    0 <= G^T v_{k+1} + b + e U_k   perp   P >= 0,    W = G^T J^-1 G
  *   friction      xi = G^T v_{k+1} + b + e U_k with e_N and e_T:  xi + mu |xi_T| n in K* perp P in K
  *   joints        G^T v_theta + b = 0 at (t_k + theta h, q_theta), or G^T v_{k+1} + b = 0
+ *                 the first with active contacts: G^T v_theta + b = (1 - theta) (G_k^T v_k + b_k)
  *   q_{k+1}     = q_k + h v_theta
  *
  * dM/dq is left out of J: it changes the speed of convergence, not the solution.
+ *
+ * Joints on the mean velocity turn the part of v_k that breaks them around, step by step: for a free
+ * motion that is the symmetry that keeps positions on the joints. A contact holds the velocity at the
+ * end of the step, so what it stops would swing between +c and -c for ever. While contacts are active
+ * that part of v_k is therefore left out of the mean, and a mechanism that is stopped is at rest.
  */
 #include "scheme/moreau_step.h"
 
@@ -39,6 +45,7 @@ void saltusi_moreau_layout(saltusi_moreau* w, int warm_start, const saltus_syste
   w->e = SALTUS_PUSH(arena, double, rows);
   w->u0 = SALTUS_PUSH(arena, double, rows);
   w->b0 = SALTUS_PUSH(arena, double, rows);
+  w->broken = SALTUS_PUSH(arena, double, d->nj);
   w->forced = SALTUS_PUSH(arena, bool, d->nc);
 }
 
@@ -91,6 +98,13 @@ static saltus_status find_active(saltusi_moreau* w, const saltus_moreau_jean_opt
     w->law.mu[i] = sys->laws[s->contacts[i].law].mu;
   }
   s->report->active = active;
+  for (int j = 0; j < sys->dims.nj; j++) {
+    w->broken[j] = 0.0;
+    if (active > 0) {
+      saltusi_rows_joint(sys, &at, j, &w->law.rows, j);
+      w->broken[j] = saltusi_row_dot(&w->law.rows, j, s->v0) + w->law.rows.b[j];
+    }
+  }
   return SALTUS_OK;
 }
 
@@ -173,9 +187,10 @@ static void write_law(saltusi_moreau* w, const saltus_moreau_jean_options* o,
   }
   double most = s->report->active > 0 ? saltusi_max_abs(sys->dims.nv, w->v_theta) : 0.0;
   for (int r = 0; r < sys->dims.nj; r++) {
-    /* weight (G^T v_{k+1}) + (1 - weight) G^T v_k + b = 0, divided by the weight */
+    /* weight (G^T v_{k+1}) + (1 - weight) (G^T v_k - broken) + b = 0, divided by the weight */
     double weight = joint_weight(o);
-    double rest = (1.0 - weight) * saltusi_row_dot(&law->rows, r, s->v0) + law->rows.b[r];
+    double before = saltusi_row_dot(&law->rows, r, s->v0) - w->broken[r];
+    double rest = (1.0 - weight) * before + law->rows.b[r];
     law->rhs[r] = saltusi_row_dot(&law->rows, r, w->v_free) + rest / weight;
   }
   for (int i = 0; i < s->report->active; i++) {
@@ -285,8 +300,9 @@ static void report(const saltusi_moreau* w, const saltus_moreau_jean_options* o,
   double worst_impulse = 0.0;
   for (int r = 0; r < s->eval->sys.dims.nj; r++) {
     double weight = joint_weight(o);
-    double miss = fabs((1.0 - weight) * saltusi_row_dot(&w->law.rows, r, s->v0) +
-                       weight * saltusi_row_dot(&w->law.rows, r, s->v1) + w->law.rows.b[r]);
+    double before = saltusi_row_dot(&w->law.rows, r, s->v0) - w->broken[r];
+    double miss = fabs((1.0 - weight) * before + weight * saltusi_row_dot(&w->law.rows, r, s->v1) +
+                       w->law.rows.b[r]);
     s->joint_impulses[r] = w->law.P[r];
     worst = saltusi_larger(worst, miss);
     worst_impulse = saltusi_larger(worst_impulse, miss / w->law.diagonal[r]);

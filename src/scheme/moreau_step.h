@@ -21,6 +21,7 @@ typedef struct saltusi_moreau {
   double* e;       /* [rows] restitution in force */
   double* u0;      /* [rows] U_k */
   double* b0;      /* [rows] b at t_k */
+  double* broken;  /* [nj] G_k^T v_k + b_k while contacts are active, else 0 */
   bool* forced;    /* [nc] active whatever the forecast says, by key */
 } saltusi_moreau;
 

@@ -32,6 +32,7 @@ typedef struct work {
   double* floor;   /* [nc] min(g, 0) at q_k, by key */
   double* impulse; /* [3 nc] P1, by key */
   double* before;  /* [3 nc] U_k, by key */
+  bool* impact;    /* [nc] by key */
 } work;
 
 static const saltus_field fields[] = {
@@ -63,6 +64,7 @@ static void layout(void* work_, const void* options, const saltus_system* sys,
   w->floor = SALTUS_PUSH(arena, double, sys->dims.nc);
   w->impulse = SALTUS_PUSH2(arena, double, sys->dims.nc, 3);
   w->before = SALTUS_PUSH2(arena, double, sys->dims.nc, 3);
+  w->impact = SALTUS_PUSH(arena, bool, sys->dims.nc);
 }
 
 /* Gaps by key at a configuration. */
@@ -169,6 +171,21 @@ static saltus_status first_half(work* w, const saltus_rattle_options* o, const s
   return status;
 }
 
+/* Whether active contact i of the first half is an impact: its approach is compared with what the forces
+ * of a step do without impulses, twice what those of half a step do. In the second half joints have
+ * answered to the impulse of the contact already, and nothing there is small beside that. */
+static bool strikes(const work* w, const saltusi_step* s, int i) {
+  const saltusi_node* node = &w->first;
+  int nv = s->eval->sys.dims.nv;
+  double* change = w->action.residual;
+  for (int k = 0; k < nv; k++) {
+    change[k] = 2.0 * (w->action.u_free[k] - s->v0[k]);
+  }
+  int normal = node->first[i];
+  double pushed = saltusi_row_size(&node->law.rows, normal, change);
+  return saltusi_is_impact(node->u0[normal], pushed, saltusi_max_abs(nv, change));
+}
+
 /* What the first half did, by key, and who takes part in the second. */
 static void hand_over(work* w, const saltusi_step* s) {
   size_t bytes = 3 * (size_t)s->eval->sys.dims.nc * sizeof(double);
@@ -182,6 +199,7 @@ static void hand_over(work* w, const saltusi_step* s) {
       w->before[3 * key + k] = w->first.u0[r];
     }
     w->second.forced[key] = w->first.P[w->first.first[i]] > 0.0;
+    w->impact[key] = strikes(w, s, i);
   }
 }
 
@@ -214,6 +232,13 @@ static saltus_status second_half(work* w, const saltusi_step* s) {
   }
   saltusi_linear_solve(s->eval, &w->mass, free);
   saltusi_node_law(node, s, free, s->v0);
+  for (int i = 0; i < node->active; i++) {
+    for (int k = 0; k < w->first.active; k++) {
+      if (w->first.steps[k].key == node->steps[i].key) {
+        node->steps[i].impact = w->impact[node->steps[i].key];
+      }
+    }
+  }
   for (int j = 0; j < sys->dims.nj; j++) {
     node->law.rhs[j] = saltusi_row_dot(&node->law.rows, j, free) + node->law.rows.b[j];
   }
