@@ -49,6 +49,7 @@ int cli_exit_code(saltus_status status) {
   case SALTUS_ERR_INPUT:
   case SALTUS_ERR_NAME:
   case SALTUS_ERR_RANGE:
+  case SALTUS_ERR_UNDEFINED:
   case SALTUS_ERR_UNSUPPORTED:
     return CLI_USAGE;
   default:

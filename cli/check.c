@@ -52,6 +52,14 @@ static int inspect(const cli_model* model, inspection* in) {
   in->at.t = model->start;
   in->at.q = model->q0;
   in->at.v = model->v0;
+  char text[640];
+  saltus_status defined =
+      saltus_system_diagnose(in->sys, in->at.t, in->at.q, in->at.v, text, sizeof text);
+  if (defined != SALTUS_OK) {
+    cli_error("%s: %s%s", model->target,
+              defined == SALTUS_ERR_UNDEFINED ? "undefined at the start: " : "no memory", text);
+    return cli_exit_code(defined);
+  }
   if (in->M != NULL) {
     in->sys->ops->mass(in->sys->self, &in->at, in->M);
   }

@@ -32,6 +32,7 @@ typedef struct story {
   long long rejections;
   double energy_start, energy_end;
   cli_observed observed;
+  saltus_energy ledger; /* of the last frame */
   int nq;
 } story;
 
@@ -57,6 +58,7 @@ static saltus_status on_frame(void* user, const saltus_frame* frame) {
     s->last_t = frame->t;
   }
   s->energy_end = energy;
+  s->ledger = frame->energy;
   s->penetration = fmax(s->penetration, frame->penetration);
   s->residual_velocity = fmax(s->residual_velocity, frame->residual_velocity);
   s->residual_impulse = fmax(s->residual_impulse, frame->residual_impulse);
@@ -251,7 +253,7 @@ static void print_events(const job* j) {
 
 /* Where the energy went; what is rounding beside the energies of the run is printed as 0. */
 static void print_ledger(const job* j) {
-  saltus_energy e = saltus_sim_energy_total(j->sim);
+  saltus_energy e = j->story.ledger;
   if (!isfinite(e.remainder)) {
     return;
   }
@@ -274,7 +276,7 @@ static void print_ledger(const job* j) {
 }
 
 static void json_ledger(json* out, const job* j) {
-  saltus_energy e = saltus_sim_energy_total(j->sim);
+  saltus_energy e = j->story.ledger;
   double t;
   long long creations = saltus_sim_energy_creations(j->sim, &t);
   json_open(out, "ledger", '{');

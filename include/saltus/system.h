@@ -40,6 +40,17 @@ typedef struct saltus_point {
   void* scratch;
 } saltus_point;
 
+/* What a system consists of, for messages; all but energies with the number of a coordinate, contact or
+ * joint. */
+typedef enum saltus_part {
+  SALTUS_PART_KINETIC,
+  SALTUS_PART_POTENTIAL,
+  SALTUS_PART_MASS, /* row of the mass matrix */
+  SALTUS_PART_FORCE,
+  SALTUS_PART_GAP,
+  SALTUS_PART_JOINT
+} saltus_part;
+
 typedef enum saltus_impact_law { SALTUS_IMPACT_NEWTON, SALTUS_IMPACT_POISSON } saltus_impact_law;
 
 /* What happens in a contact. */
@@ -131,6 +142,9 @@ typedef struct saltus_system_ops {
 
   const saltus_linear_ops* linear;       /* ? dense */
   const saltus_enclosure_ops* enclosure; /* ? none: events between samples can be missed */
+
+  /* ? none. The text that a part was made from; NULL: there is none. */
+  const char* (*formula)(const void* self, saltus_part part, int i);
 } saltus_system_ops;
 
 typedef struct saltus_label {
@@ -154,6 +168,13 @@ typedef struct saltus_system {
 /* SALTUS_ERR_RANGE with a message that names what is wrong: missing callbacks, negative sizes, laws
  * out of range. Called by everything that takes a system. */
 SALTUS_API saltus_status saltus_system_validate(const saltus_system* system, saltus_log log);
+
+/* SALTUS_ERR_UNDEFINED when an energy, a mass, a force, a gap or a joint of the system, or a derivative
+ * of a joint or a closed contact, is not finite at a state: text[size] then names it, its formula where
+ * there is one, and the values. SALTUS_OK leaves text empty. */
+SALTUS_API saltus_status saltus_system_diagnose(const saltus_system* system, double t,
+                                                const double* q, const double* v, char* text,
+                                                size_t size);
 
 /* The largest relative difference between each analytic derivative and central differences of
  * sixth order at one point; NaN where the entry is missing. Relative to 1 + the largest entry. */

@@ -90,6 +90,35 @@ static saltus_status check_counts(const saltus_formula_def* def) {
   return SALTUS_OK;
 }
 
+static const char* keep_text(saltusi_pool* pool, const saltus_formula_text* formula) {
+  return formula->text != NULL ? saltusi_pool_text(pool, formula->text) : NULL;
+}
+
+/* The formulas as they were written, for messages about values that are not finite. */
+static saltus_status keep_texts(saltusi_formula_builder* b) {
+  saltus_formula_model* m = b->model;
+  const saltus_formula_def* def = b->def;
+  saltusi_pool* pool = &m->pool;
+  m->kinetic_text = keep_text(pool, &def->kinetic);
+  m->potential_text = keep_text(pool, &def->potential);
+  m->force_texts = SALTUSI_TAKE(pool, const char*, def->coordinate_count);
+  m->gap_texts = SALTUSI_TAKE(pool, const char*, def->contact_count);
+  m->joint_texts = SALTUSI_TAKE(pool, const char*, def->joint_count);
+  if (pool->failed) {
+    return SALTUS_ERR_MEMORY;
+  }
+  for (int i = 0; i < def->coordinate_count; i++) {
+    m->force_texts[i] = keep_text(pool, &def->coordinates[i].force);
+  }
+  for (int i = 0; i < def->contact_count; i++) {
+    m->gap_texts[i] = keep_text(pool, &def->contacts[i].gap);
+  }
+  for (int i = 0; i < def->joint_count; i++) {
+    m->joint_texts[i] = keep_text(pool, &def->joints[i].constraint);
+  }
+  return pool->failed ? SALTUS_ERR_MEMORY : SALTUS_OK;
+}
+
 static saltus_status build(saltusi_formula_builder* b) {
   saltus_status status = saltusi_formula_names(b);
   status = status == SALTUS_OK ? saltusi_formula_labels(b) : status;
@@ -98,6 +127,7 @@ static saltus_status build(saltusi_formula_builder* b) {
   status = status == SALTUS_OK ? saltusi_formula_lagrange(b) : status;
   status = status == SALTUS_OK ? saltusi_formula_constraints(b) : status;
   status = status == SALTUS_OK ? saltusi_formula_switches(b) : status;
+  status = status == SALTUS_OK ? keep_texts(b) : status;
   if (status == SALTUS_OK) {
     finish(b);
   }

@@ -49,6 +49,12 @@ struct saltus_formula_model {
   double* q0;               /* [nq] */
   double* v0;               /* [nv] */
   const char** joint_names; /* [nj] */
+
+  /* what was written, for messages; NULL where nothing was */
+  const char *kinetic_text, *potential_text;
+  const char** force_texts; /* [nv] */
+  const char** gap_texts;   /* [nc] */
+  const char** joint_texts; /* [nj] */
 };
 
 /* The formulas whose smallest one a gap is. */

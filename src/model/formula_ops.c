@@ -113,6 +113,25 @@ static void joint(const void* self, const saltus_point* at, int row, saltus_rows
   write_rows(m, &m->joints[row], at, rows);
 }
 
+static const char* formula(const void* self, saltus_part part, int i) {
+  const saltus_formula_model* m = self;
+  switch (part) {
+  case SALTUS_PART_KINETIC:
+    return m->kinetic_text;
+  case SALTUS_PART_POTENTIAL:
+    return m->potential_text;
+  case SALTUS_PART_FORCE:
+    return m->force_texts[i];
+  case SALTUS_PART_GAP:
+    return m->gap_texts[i];
+  case SALTUS_PART_JOINT:
+    return m->joint_texts[i];
+  case SALTUS_PART_MASS:
+    break; /* a derivative of the kinetic energy */
+  }
+  return NULL;
+}
+
 /* linear algebra of diagonal systems: a matrix is its diagonal */
 
 static size_t diagonal_bytes(const void* self) {
@@ -184,6 +203,7 @@ void saltusi_formula_ops(saltus_formula_model* m, bool diagonal) {
                                .kinetic_gradient = kinetic_gradient,
                                .kinetic = kinetic,
                                .potential = potential,
+                               .formula = formula,
                                .linear = diagonal ? &diagonal_ops : NULL,
                                .enclosure = &saltusi_formula_enclosure};
 }

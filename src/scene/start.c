@@ -7,6 +7,7 @@
 
 #include "base/digits.h"
 #include "saltus/start.h"
+#include "system/diagnose.h"
 #include "system/joints.h"
 
 #include <math.h>
@@ -220,6 +221,21 @@ static void check_agreement(saltusi_reader* reader, const saltus_scene_view* vie
   }
 }
 
+/* What no check above has named: energies above all, which may lack a value where forces have one. */
+static void check_defined(saltusi_reader* reader, const saltus_system* sys, const saltus_point* at,
+                          const saltusi_yaml_node* root) {
+  char text[640];
+  saltus_status status =
+      saltusi_diagnose(sys, at, false, &reader->pool->allocator, text, sizeof text);
+  if (status == SALTUS_ERR_MEMORY) {
+    reader->status = status;
+  } else if (status != SALTUS_OK) {
+    bool potential = !isfinite(saltusi_potential(sys, at));
+    saltusi_reader_fail(reader, find(root, potential ? "potential" : "kinetic", 0, NULL),
+                        "undefined at the start: %s", text);
+  }
+}
+
 saltus_status saltusi_start_check(saltusi_reader* reader, const saltus_scene_view* view,
                                   const saltus_formula_model* model,
                                   const saltusi_yaml_node* root) {
@@ -247,6 +263,9 @@ saltus_status saltusi_start_check(saltusi_reader* reader, const saltus_scene_vie
   }
   if (sys->dims.nj > 0 && reader->status == SALTUS_OK) {
     check_joints(reader, view, &at, root);
+  }
+  if (reader->status == SALTUS_OK) {
+    check_defined(reader, sys, &at, root);
   }
   return reader->status;
 }

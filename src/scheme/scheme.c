@@ -3,11 +3,10 @@
  *
  * scheme.c - the registry, and what surrounds every scheme: checks, memory, counters, commit.
  */
-#include "scheme/scheme_ops.h"
+#include "scheme/scheme_inside.h"
 
 #include "base/hash.h"
 #include "base/log.h"
-#include "system/joints.h"
 
 #include <float.h>
 #include <math.h>
@@ -52,53 +51,6 @@ static const saltusi_scheme_ops* const registry[] = {
     &saltusi_scheme_adaptive_radau5,
 };
 enum { REGISTRY_COUNT = sizeof registry / sizeof registry[0] };
-
-/* Dense output of one step; h is 0 when there is none. */
-typedef struct dense_step {
-  double t, h;  /* s */
-  double* data; /* [dense_count] */
-} dense_step;
-
-enum { DENSE_STEPS = 3 };
-
-/* What is counted of a step when it is committed; a copy of the whole report would wait for the stores
- * that have just filled it. */
-typedef struct tried_step {
-  double h; /* s */
-  const char* method;
-  int rejections, limit_index;
-  saltus_step_limit limit;
-} tried_step;
-
-/* One block: this struct, options, the scheme's struct and all arrays. */
-struct saltus_scheme {
-  const saltusi_scheme_ops* ops;
-  saltus_allocator memory;
-  size_t bytes;
-  saltus_log log;
-  saltusi_eval eval;
-  void* options;
-  void* work;
-  size_t carried;                /* doubles of memory */
-  double* memory0;               /* carried so far */
-  double* memory1;               /* carried by the last try */
-  saltus_state next;             /* where a committed step is tried first */
-  saltus_contact_step* contacts; /* [nc] */
-  double* joint_impulses;        /* [nj] */
-  bool has_atol_q, has_atol_v;   /* tolerances per coordinate were given */
-  double* atol_q;                /* [nq] */
-  double* atol_v;                /* [nv] */
-  saltus_tally tally;            /* points to the counts below */
-  long long* limited;            /* [nq + nv + nc] */
-  tried_step tried;              /* of the last try */
-  double* q_error;               /* [nq] */
-  double* v_error;               /* [nv] */
-  saltusi_joints joints;         /* to tell a contradiction from joints that say the same twice */
-  saltusi_contradiction disagreement;
-  saltus_event* events;          /* [SALTUSI_EVENTS_MAX], or nothing */
-  size_t dense_count;            /* doubles of dense output of a step */
-  dense_step dense[DENSE_STEPS]; /* the last try, then committed steps, latest first */
-};
 
 int saltus_scheme_count(void) {
   return REGISTRY_COUNT;
@@ -197,6 +149,8 @@ static size_t layout(saltus_scheme* in, saltus_arena* arena) {
   in->atol_q = SALTUS_PUSH(arena, double, dims->nq);
   in->atol_v = SALTUS_PUSH(arena, double, dims->nv);
   in->limited = SALTUS_PUSH(arena, long long, dims->nq + dims->nv + dims->nc);
+  in->undefined.q = SALTUS_PUSH(arena, double, dims->nq);
+  in->undefined.v = SALTUS_PUSH(arena, double, dims->nv);
   in->q_error = SALTUS_PUSH(arena, double, dims->nq);
   in->v_error = SALTUS_PUSH(arena, double, dims->nv);
   in->memory0 = SALTUS_PUSH(arena, double, in->carried);
@@ -354,29 +308,6 @@ static bool all_finite(int n, const double* x) {
   return zero == 0.0;
 }
 
-saltus_status saltusi_scheme_explain(const saltus_scheme* scheme, saltus_status status, double t,
-                                     double h) {
-  if (status == SALTUS_ERR_SINGULAR) {
-    saltusi_log(scheme->log, SALTUS_LEVEL_ERROR,
-                "scheme %s: at t = %.17g the mass matrix is singular or not finite",
-                scheme->ops->info.name, t);
-  } else if (status == SALTUS_ERR_CONTRADICTION) {
-    char names[256];
-    saltusi_log(scheme->log, SALTUS_LEVEL_ERROR,
-                "scheme %s: after t = %.17g joints %s contradict each other: their constraints "
-                "cannot all be zero, at best %.3g",
-                scheme->ops->info.name, t,
-                saltusi_joints_names(&scheme->eval.sys, &scheme->disagreement, names, sizeof names),
-                scheme->disagreement.miss);
-  } else if (status != SALTUS_OK && status != SALTUS_ERR_STOPPED &&
-             status != SALTUS_ERR_ACCUMULATION) { /* that one is told */
-    saltusi_log(scheme->log, SALTUS_LEVEL_ERROR,
-                "scheme %s: the step from t = %.17g with h = %g failed: %s", scheme->ops->info.name,
-                t, h, saltus_status_text(status));
-  }
-  return status;
-}
-
 /* Joints that depend on each other have to agree: where they do not, the impulses of least size hold
  * something between them, which is no motion of the system. */
 static saltus_status check_joints(saltus_scheme* scheme, double t, const saltus_state* at) {
@@ -390,6 +321,7 @@ static saltus_status check_joints(saltus_scheme* scheme, double t, const saltus_
 saltus_status saltusi_scheme_try(saltus_scheme* scheme, double t, double h,
                                  const saltus_state* from, saltus_state* to,
                                  saltus_step_report* report) {
+  scheme->tried_from = (tried_from){.t = t, .h = h, .from = from, .to = to};
   const saltus_dims* dims = &scheme->eval.sys.dims;
   *report = (saltus_step_report){.contacts = scheme->contacts,
                                  .joint_impulses = scheme->joint_impulses,

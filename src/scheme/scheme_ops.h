@@ -92,8 +92,8 @@ saltus_status saltusi_scheme_try(saltus_scheme* scheme, double t, double h,
                                  const saltus_state* from, saltus_state* to,
                                  saltus_step_report* report);
 
-/* Says why a try failed; returns the status. */
-saltus_status saltusi_scheme_explain(const saltus_scheme* scheme, saltus_status status, double t,
+/* Says why the last try failed, whose states still have to be there; returns the status. */
+saltus_status saltusi_scheme_explain(saltus_scheme* scheme, saltus_status status, double t,
                                      double h);
 
 /* Errors that the embedded method estimated in the last try. */

@@ -8,6 +8,7 @@
 
 #include "base/log.h"
 #include "scheme/scheme_ops.h"
+#include "system/diagnose.h"
 
 #include <float.h>
 #include <math.h>
@@ -98,7 +99,13 @@ static saltus_status check(const saltus_integrator_def* def, const char* name) {
     return refuse(def->log, "event_room", def->event_room, "at least 0");
   }
   status = check_state(def->log, "q0", def->system->dims.nq, def->q0);
-  return status == SALTUS_OK ? check_state(def->log, "v0", def->system->dims.nv, def->v0) : status;
+  if (status == SALTUS_OK) {
+    status = check_state(def->log, "v0", def->system->dims.nv, def->v0);
+  }
+  const saltus_point at = {.t = def->t0, .q = def->q0, .v = def->v0};
+  return status == SALTUS_OK
+             ? saltusi_check_start(def->system, &at, def->allocator, "integrator", def->log)
+             : status;
 }
 
 static void layout(saltus_integrator* it, size_t dense_count, saltus_arena* arena) {

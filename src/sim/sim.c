@@ -7,6 +7,7 @@
 
 #include "base/log.h"
 #include "scheme/scheme_ops.h"
+#include "system/diagnose.h"
 
 #include <limits.h>
 #include <math.h>
@@ -95,7 +96,13 @@ static saltus_status check(const saltus_sim_def* def) {
     return status;
   }
   status = check_vector(def->log, "q0", def->system->dims.nq, def->q0);
-  return status != SALTUS_OK ? status : check_vector(def->log, "v0", def->system->dims.nv, def->v0);
+  if (status == SALTUS_OK) {
+    status = check_vector(def->log, "v0", def->system->dims.nv, def->v0);
+  }
+  const saltus_point at = {.t = def->t0, .q = def->q0, .v = def->v0};
+  return status == SALTUS_OK
+             ? saltusi_check_start(def->system, &at, def->allocator, "simulation", def->log)
+             : status;
 }
 
 static void layout(saltus_sim* sim, saltus_arena* arena) {

@@ -99,6 +99,10 @@ saltus_status saltusi_watch_step(saltus_sim* sim, const saltus_step_report* repo
 /* The frame of the present instant, when it is due: on the beat of steps, or in any case. */
 saltus_status saltusi_watch_frame(saltus_sim* sim, bool due);
 
+/* SALTUS_ERR_UNDEFINED with a message when a frame has a number that is not finite; what a system does
+ * not say, and velocities of contacts without a direction, are not meant. */
+saltus_status saltusi_frame_check(const saltus_sim* sim, const saltus_frame* frame);
+
 /* The frame of the present instant, where a run ends early; not a second time. */
 saltus_status saltusi_watch_leave(saltus_sim* sim);
 

@@ -372,6 +372,10 @@ static saltus_status tell_frame(saltus_sim* sim, const saltus_state* x, saltus_e
       .error_order = sim->report.error_order,
       .rejections = (long long)sim->sums[SALTUSI_SUM_REJECTIONS],
   };
+  first = saltusi_frame_check(sim, &frame);
+  if (first != SALTUS_OK) {
+    return first;
+  }
   start_sums(sim, x->t);
   for (int i = 0; first == SALTUS_OK && i < sim->def.recorder_count; i++) {
     if (sim->recorders[i].frame != NULL) {

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * explain.c - why a step failed.
+ */
+#include "base/log.h"
+#include "scheme/scheme_inside.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Names what is not finite in a failed step, which is done once more with a system that looks at
+ * everything it says, or else ahead of it: a pole stops steps before it. False: there is nothing. */
+static bool find_undefined(saltus_scheme* scheme, char* text, size_t size) {
+  const tried_from tried = scheme->tried_from;
+  const saltus_system sys = scheme->eval.sys;
+  saltusi_probe_record* record = &scheme->undefined;
+  text[0] = '\0';
+  if (tried.from == NULL) {
+    return false;
+  }
+  record->what = NULL;
+  memcpy(record->v, tried.from->v, (size_t)sys.dims.nv * sizeof(double));
+  saltusi_probe probe;
+  saltus_step_report report;
+  scheme->eval.sys = saltusi_probe_over(&probe, &sys, record);
+  saltusi_scheme_try(scheme, tried.t, tried.h, tried.from, tried.to, &report);
+  scheme->eval.sys = sys;
+  if (record->what == NULL) {
+    const saltus_point from = {.t = tried.t, .q = tried.from->q, .v = tried.from->v};
+    return saltusi_diagnose_ahead(&sys, &from, tried.h, record->q, &scheme->memory, text, size) ==
+           SALTUS_ERR_UNDEFINED;
+  }
+  const saltus_point at = {.t = record->t, .q = record->q, .v = record->v};
+  if (saltusi_diagnose(&sys, &at, true, &scheme->memory, text, size) != SALTUS_ERR_UNDEFINED) {
+    snprintf(text, size, "%s is not finite at t = %.9g s", record->what, record->t);
+  }
+  return true;
+}
+
+saltus_status saltusi_scheme_explain(saltus_scheme* scheme, saltus_status status, double t,
+                                     double h) {
+  if (status == SALTUS_OK || status == SALTUS_ERR_STOPPED || status == SALTUS_ERR_ACCUMULATION) {
+    return status; /* an accumulation is told by the scheme */
+  }
+  char undefined[640];
+  bool found =
+      status != SALTUS_ERR_CONTRADICTION && find_undefined(scheme, undefined, sizeof undefined);
+  const char* name = scheme->ops->info.name;
+  if (status == SALTUS_ERR_SINGULAR && !found) {
+    saltusi_log(scheme->log, SALTUS_LEVEL_ERROR,
+                "scheme %s: at t = %.17g the mass matrix is singular or not finite", name, t);
+  } else if (status == SALTUS_ERR_CONTRADICTION) {
+    char names[256];
+    saltusi_log(scheme->log, SALTUS_LEVEL_ERROR,
+                "scheme %s: after t = %.17g joints %s contradict each other: their constraints "
+                "cannot all be zero, at best %.3g",
+                name, t,
+                saltusi_joints_names(&scheme->eval.sys, &scheme->disagreement, names, sizeof names),
+                scheme->disagreement.miss);
+  } else {
+    saltusi_log(scheme->log, SALTUS_LEVEL_ERROR,
+                "scheme %s: the step from t = %.17g with h = %g failed: %s%s%s", name, t, h,
+                saltus_status_text(status), found ? "; " : "", undefined);
+  }
+  return status;
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * scheme_inside.h - the inside of a scheme's driver, shared by its sources.
+ */
+#ifndef SALTUSI_SCHEME_INSIDE_H
+#define SALTUSI_SCHEME_INSIDE_H
+
+#include "scheme/scheme_ops.h"
+#include "system/diagnose.h"
+#include "system/joints.h"
+
+/* Dense output of one step; h is 0 when there is none. */
+typedef struct dense_step {
+  double t, h;  /* s */
+  double* data; /* [dense_count] */
+} dense_step;
+
+enum { DENSE_STEPS = 3 };
+
+/* What is counted of a step when it is committed; a copy of the whole report would wait for the stores
+ * that have just filled it. */
+typedef struct tried_step {
+  double h; /* s */
+  const char* method;
+  int rejections, limit_index;
+  saltus_step_limit limit;
+} tried_step;
+
+/* Where a try went from, to be done once more when it has failed. */
+typedef struct tried_from {
+  double t, h;
+  const saltus_state* from; /* NULL: there was none */
+  saltus_state* to;
+} tried_from;
+
+/* One block: this struct, options, the scheme's struct and all arrays. */
+struct saltus_scheme {
+  const saltusi_scheme_ops* ops;
+  saltus_allocator memory;
+  size_t bytes;
+  saltus_log log;
+  saltusi_eval eval;
+  void* options;
+  void* work;
+  size_t carried;                /* doubles of memory */
+  double* memory0;               /* carried so far */
+  double* memory1;               /* carried by the last try */
+  saltus_state next;             /* where a committed step is tried first */
+  saltus_contact_step* contacts; /* [nc] */
+  double* joint_impulses;        /* [nj] */
+  bool has_atol_q, has_atol_v;   /* tolerances per coordinate were given */
+  double* atol_q;                /* [nq] */
+  double* atol_v;                /* [nv] */
+  saltus_tally tally;            /* points to the counts below */
+  long long* limited;            /* [nq + nv + nc] */
+  tried_step tried;              /* of the last try */
+  tried_from tried_from;
+  saltusi_probe_record undefined; /* found by a try that is done once more */
+  double* q_error;                /* [nq] */
+  double* v_error;                /* [nv] */
+  saltusi_joints joints;          /* to tell a contradiction from joints that say the same twice */
+  saltusi_contradiction disagreement;
+  saltus_event* events;          /* [SALTUSI_EVENTS_MAX], or nothing */
+  size_t dense_count;            /* doubles of dense output of a step */
+  dense_step dense[DENSE_STEPS]; /* the last try, then committed steps, latest first */
+};
+
+#endif

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * frame_check.c - nothing that is not a number is told or recorded.
+ */
+#include "base/log.h"
+#include "sim/sim_state.h"
+#include "system/diagnose.h"
+
+#include <math.h>
+
+static bool all_finite(int n, const double* x) {
+  for (int i = 0; i < n; i++) {
+    if (!isfinite(x[i])) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/* What in a frame is not finite; NULL: nothing. */
+static const char* find_wild(const saltus_sim* sim, const saltus_frame* f) {
+  const saltus_energy* e = &f->energy;
+  if (!isfinite(f->kinetic)) {
+    return "the kinetic energy";
+  }
+  if (sim->sys.ops->potential != NULL) {
+    const double terms[] = {e->change, e->given, e->friction, e->impact, e->remainder, e->created};
+    if (!isfinite(f->potential)) {
+      return "the potential";
+    }
+    if (!all_finite((int)(sizeof terms / sizeof terms[0]), terms)) {
+      return "the energy ledger";
+    }
+  }
+  const double residuals[] = {f->residual_velocity, f->residual_impulse, f->penetration};
+  if (!all_finite(3, residuals)) {
+    return "a residual of the contact law";
+  }
+  for (int key = 0; key < f->contact_count; key++) {
+    const saltus_contact_frame* c = &f->contacts[key];
+    if (!all_finite(3, c->force) || !all_finite(3, c->impulse)) {
+      return "the force of a contact";
+    }
+  }
+  for (int i = 0; i < sim->list.count; i++) { /* contacts that exist now */
+    if (isnan(sim->list.gap[i])) {
+      return "a gap";
+    }
+  }
+  return all_finite(sim->sys.dims.nj, f->joint_forces) ? NULL : "the force of a joint";
+}
+
+saltus_status saltusi_frame_check(const saltus_sim* sim, const saltus_frame* f) {
+  const char* what = find_wild(sim, f);
+  if (what == NULL) {
+    return SALTUS_OK;
+  }
+  char text[640];
+  const saltus_point at = {.t = f->t, .q = f->q, .v = f->v};
+  bool named =
+      saltusi_diagnose(&sim->sys, &at, true, &sim->memory, text, sizeof text) != SALTUS_OK &&
+      text[0] != '\0';
+  if (named) {
+    saltusi_log(sim->def.log, SALTUS_LEVEL_ERROR, "simulation: %s", text);
+  } else {
+    saltusi_log(sim->def.log, SALTUS_LEVEL_ERROR, "simulation: %s is not finite at t = %.17g s",
+                what, f->t);
+  }
+  return SALTUS_ERR_UNDEFINED;
+}
