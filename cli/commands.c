@@ -28,6 +28,10 @@ static const cli_option run_options[] = {
     {"--events", "FILE", "writes the events to FILE.csv or FILE.json; - prints them as a table",
      false},
     {"-o", "FILE", "records to FILE.h5 or FILE.csv", false},
+    {"--global-error", NULL,
+     "estimates what the errors of all steps add up to, by a second run with a tenth of the "
+     "tolerance",
+     false},
     {"--json", NULL, "prints the summary as JSON", false},
     {"--help", NULL, "prints this text", false},
 };

@@ -5,6 +5,7 @@
  */
 #include "events.h"
 #include "explain.h"
+#include "global_error.h"
 #include "json.h"
 #include "model.h"
 #include "observe.h"
@@ -109,6 +110,7 @@ typedef struct job {
   saltus_sim* sim;
   long long steps;
   double h, cpu;
+  cli_global_error global;
   bool machine; /* --json */
   bool wished;  /* the command line says which states to record */
 } job;
@@ -335,6 +337,7 @@ static void print_summary(const job* j, saltus_status status) {
   printf("Largest penetration %.3e; the contact law holds to %.1e m/s and %.1e N s.\n",
          s->penetration, s->residual_velocity, s->residual_impulse);
   print_error(j);
+  cli_global_error_print(&j->global, &j->model, &j->settings);
   if (j->path != NULL) {
     printf("Recording: %s (saltus plot %s draws it)\n", j->path, j->path);
   }
@@ -401,6 +404,7 @@ static void print_json(const job* j, saltus_status status) {
   json_number(&out, "inf", s->compared > 0 ? s->error : NAN);
   json_number(&out, "L1", s->compared > 0 ? s->error_mean : NAN);
   json_close(&out, '}');
+  cli_global_error_json(&out, &j->global, &j->model, &j->settings);
   json_open(&out, "work", '{');
   json_integer(&out, "steps", work.steps);
   json_integer(&out, "force_evaluations", work.force_evaluations);
@@ -507,10 +511,13 @@ static int save_events(const job* j) {
 }
 
 static int simulate(job* j) {
-  saltus_recorder recorders[2] = {{.frame = on_frame, .event = on_event, .user = &j->story}};
+  saltus_recorder recorders[3] = {{.frame = on_frame, .event = on_event, .user = &j->story}};
   int recorder_count = 1;
   if (j->recording != NULL) {
     recorders[recorder_count++] = saltus_recording_recorder(j->recording);
+  }
+  if (j->global.wanted) {
+    recorders[recorder_count++] = cli_global_error_recorder(&j->global, j->model.system);
   }
   cli_progress progress;
   saltus_sim_def def = define(j);
@@ -528,6 +535,9 @@ static int simulate(job* j) {
   j->cpu = cpu_seconds() - start;
   cli_progress_end(&progress);
   int code = close_recording(j, status);
+  if (j->global.wanted && status == SALTUS_OK && code == CLI_DONE) {
+    code = cli_global_error_run(&j->global, &def, &j->settings);
+  }
   if (j->machine) {
     print_json(j, status);
   } else {
@@ -614,6 +624,7 @@ int cli_run(const cli_args* args) {
   job j = {.path = cli_value(args, "-o"),
            .events = cli_value(args, "--events"),
            .machine = cli_has(args, "--json")};
+  j.global.wanted = cli_has(args, "--global-error");
   j.wished = cli_has(args, "--every") || cli_has(args, "--output-dt");
   int code = read_events(&j);
   if (code == CLI_DONE) {
@@ -624,6 +635,9 @@ int cli_run(const cli_args* args) {
   }
   if (code == CLI_DONE) {
     code = cli_settings_read(args, &j.model, true, &j.settings);
+  }
+  if (code == CLI_DONE && j.global.wanted) {
+    code = cli_global_error_check(args, &j.settings);
   }
   if (code == CLI_DONE) {
     choose_output(&j);
@@ -649,6 +663,7 @@ int cli_run(const cli_args* args) {
   free(j.story.v);
   free(j.story.list);
   cli_observed_close(&j.story.observed);
+  cli_global_error_free(&j.global);
   cli_reference_close(&j.reference);
   cli_settings_free(&j.settings);
   cli_model_close(&j.model);

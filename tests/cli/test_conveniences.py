@@ -60,6 +60,58 @@ class Observables(Cli):
             self.assertAlmostEqual(float(row['depth [m]']), 1 - float(row['y [m]']), delta=1e-15)
 
 
+WALL = """saltus: 1
+coordinates: {x: {start: 1}}
+kinetic: x'^2/2
+potential: x^2/2
+contacts: [{name: wall, gap: x, restitution: 1}]
+simulate: {until: 30, tol: 1e-6}
+"""
+
+
+class GlobalErrors(Cli):
+    """An oscillator that rebounds from a wall without loss: x = |cos t|."""
+
+    def run_wall(self, *words):
+        result = saltus('run', self.scene(WALL), '--global-error', '--json', *words)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return json.loads(result.stdout)
+
+    def test_the_estimate_is_the_error_to_a_fifth(self):
+        for tol in ('1e-6', '1e-8', '1e-10'):
+            out = self.run_wall('--tol', tol)
+            estimate = out['global_error']['q']['x']
+            exact = abs(out['q']['x'] - abs(math.cos(30.0)))
+            # the second run has a tenth of the error itself
+            self.assertAlmostEqual(estimate['end'] / exact, 1.0, delta=0.2)
+            self.assertGreaterEqual(estimate['largest'], estimate['end'])
+            # atol + rtol |x|, |x| up to 1
+            self.assertAlmostEqual(estimate['tolerance'], 2 * float(tol), delta=1e-3 * float(tol))
+
+    def test_velocities_are_compared_away_from_impacts(self):
+        out = self.run_wall('--output-dt', '0.01')
+        error = out['global_error']
+        self.assertEqual(error['states'], 3001)
+        # v jumps by 2 m/s at an impact: one state between the impacts of the two runs would show it
+        self.assertLess(error['v']["x'"]['largest'], 1e-4)
+
+    def test_it_is_printed_beside_the_tolerance(self):
+        text = saltus('run', self.scene(WALL), '--global-error').stdout
+        self.assertRegex(text, r"\n  x: largest \d\.\d+e-06 at t = .* s, at the end .*; asked in a step 2.00e-06\n")
+
+    def test_it_needs_a_tolerance_that_can_be_tightened(self):
+        self.refused('run', self.scene(), '--global-error', says='is run with a fixed step. Give --tol X')
+        self.refused('run', self.scene(WALL), '--global-error', '--tol', '5e-14',
+                     says='needs a tolerance of at least 1e-13')
+
+    def test_a_controlled_scheme_has_one_too(self):
+        result = saltus('run', self.scene(WALL), '--scheme', 'radau-iia-5', '--tol', '1e-7', '--global-error',
+                        '--json')
+        self.assertEqual(result.returncode, 0, result.stderr)
+        error = json.loads(result.stdout)['global_error']
+        self.assertGreater(error['states'], 1)
+
+
 class Figures(Cli):
     def record(self, text=OWN):
         path = self.folder / 'run.h5'

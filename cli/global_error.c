@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * global_error.c - see global_error.h.
+ */
+#include "global_error.h"
+
+#include "explain.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double part = 0.1; /* of the tolerance, in the second run */
+
+/* --- states of a run ------------------------------------------------------------------------- */
+
+static size_t width(const cli_track* track) {
+  return 1 + (size_t)track->nq + (size_t)track->nv;
+}
+
+/* Room for one more of `items` doubles; the array, or NULL after a message. */
+static double* grow(double* array, long long count, long long* room, size_t items) {
+  if (count < *room) {
+    return array;
+  }
+  long long more = *room > 0 ? 2 * *room : 1024;
+  double* larger = realloc(array, (size_t)more * items * sizeof *larger);
+  if (larger == NULL) {
+    cli_error("no memory for %lld states of --global-error", more);
+    return NULL;
+  }
+  *room = more;
+  return larger;
+}
+
+static saltus_status keep_frame(void* user, const saltus_frame* frame) {
+  cli_track* track = user;
+  double* states = grow(track->states, track->count, &track->room, width(track));
+  if (states == NULL) {
+    return SALTUS_ERR_MEMORY;
+  }
+  track->states = states;
+  double* at = states + (size_t)track->count++ * width(track);
+  at[0] = frame->t;
+  memcpy(at + 1, frame->q, (size_t)track->nq * sizeof *at);
+  memcpy(at + 1 + track->nq, frame->v, (size_t)track->nv * sizeof *at);
+  return SALTUS_OK;
+}
+
+static saltus_status keep_impact(void* user, const saltus_event* event) {
+  cli_track* track = user;
+  if (event->kind != SALTUS_EVENT_IMPACT && event->kind != SALTUS_EVENT_PAINLEVE) {
+    return SALTUS_OK;
+  }
+  double* impacts = grow(track->impacts, track->impact_count, &track->impact_room, 1);
+  if (impacts == NULL) {
+    return SALTUS_ERR_MEMORY;
+  }
+  track->impacts = impacts;
+  impacts[track->impact_count++] = event->t;
+  return SALTUS_OK;
+}
+
+static saltus_recorder record(cli_track* track, const saltus_system* sys) {
+  track->nq = sys->dims.nq;
+  track->nv = sys->dims.nv;
+  return (saltus_recorder){.frame = keep_frame, .event = keep_impact, .user = track};
+}
+
+saltus_recorder cli_global_error_recorder(cli_global_error* global, const saltus_system* sys) {
+  return record(&global->first, sys);
+}
+
+/* --- the second run -------------------------------------------------------------------------- */
+
+static const saltus_field* find_field(const saltus_field_table* table, const char* name) {
+  for (int i = 0; i < table->count; i++) {
+    if (strcmp(table->fields[i].name, name) == 0) {
+      return &table->fields[i];
+    }
+  }
+  return NULL;
+}
+
+int cli_global_error_check(const cli_args* args, const cli_settings* settings) {
+  const saltus_scheme_info* scheme = settings->scheme;
+  bool controlled = settings->control != NULL;
+  if (!controlled && !isfinite(settings->rtol)) {
+    cli_error(
+        "%s: --global-error compares with a run at a tenth of the tolerance; scheme %s is run with "
+        "a fixed step. Give --tol X",
+        args->command->name, scheme->name);
+    return CLI_USAGE;
+  }
+  const saltus_field* field = controlled ? NULL : find_field(&scheme->options, "rtol");
+  if (field != NULL && !(part * settings->rtol >= field->lo)) {
+    cli_error(
+        "%s: --global-error needs a tolerance of at least %g, so that a tenth of it is allowed",
+        args->command->name, field->lo / part);
+    return CLI_USAGE;
+  }
+  return CLI_DONE;
+}
+
+/* A tenth of the tolerances among a struct of options. */
+static void tighten(const saltus_field_table* table, void* options) {
+  static const char* const names[] = {"rtol", "atol", "atol_velocity"};
+  for (int i = 0; i < 3; i++) {
+    const saltus_field* field = find_field(table, names[i]);
+    if (field != NULL) {
+      double value;
+      char* at = (char*)options + field->offset;
+      memcpy(&value, at, sizeof value);
+      value *= part;
+      memcpy(at, &value, sizeof value);
+    }
+  }
+}
+
+/* What the second run is made of. */
+typedef struct again {
+  void* options;
+  double *atol_q, *atol_v;
+  double* times; /* of the first run's states, each once */
+  int time_count;
+} again;
+
+static double* tenth(const double* atol, int n) {
+  double* copy = atol != NULL ? malloc((size_t)n * sizeof *copy) : NULL;
+  for (int i = 0; copy != NULL && i < n; i++) {
+    copy[i] = part * atol[i];
+  }
+  return copy;
+}
+
+static bool make_again(const cli_track* first, const saltus_sim_def* def,
+                       const cli_settings* settings, again* a) {
+  const saltus_field_table* table = &settings->scheme->options;
+  a->options = malloc(table->size + 1);
+  a->atol_q = tenth(def->atol_q, first->nq);
+  a->atol_v = tenth(def->atol_v, first->nv);
+  a->times = malloc((size_t)first->count * sizeof *a->times);
+  if (a->options == NULL || a->times == NULL || (def->atol_q != NULL && a->atol_q == NULL) ||
+      (def->atol_v != NULL && a->atol_v == NULL)) {
+    return false;
+  }
+  memcpy(a->options, settings->options, table->size);
+  tighten(table, a->options);
+  for (long long i = 0; i < first->count; i++) {
+    double t = first->states[(size_t)i * width(first)];
+    if (a->time_count == 0 || t > a->times[a->time_count - 1]) {
+      a->times[a->time_count++] = t;
+    }
+  }
+  return true;
+}
+
+static saltus_status run_again(cli_global_error* global, const saltus_sim_def* first,
+                               const cli_settings* settings, const again* a) {
+  saltus_sim_def def = *first;
+  saltus_recorder recorder = record(&global->second, first->system);
+  saltus_control_options control = settings->control_options;
+  if (settings->control != NULL) {
+    control.rtol *= part;
+    control.atol *= part;
+  }
+  def.options = a->options;
+  def.atol_q = a->atol_q;
+  def.atol_v = a->atol_v;
+  def.control_options = &control;
+  def.recorders = &recorder;
+  def.recorder_count = 1;
+  def.record_dt = 0.0;
+  def.record_jumps = false;
+  def.observables = NULL;
+  bool dense = settings->scheme->dense;
+  def.record_times = dense ? a->times : NULL;
+  def.record_time_count = dense ? a->time_count : 0;
+  saltus_sim* sim;
+  saltus_status status = saltus_sim_create(&def, &sim);
+  if (status == SALTUS_OK) {
+    status = saltus_sim_run_until(sim, settings->until);
+  }
+  saltus_sim_destroy(sim);
+  return status;
+}
+
+/* --- the comparison -------------------------------------------------------------------------- */
+
+/* The last impact up to t and the first one after it; infinite where there is none. */
+static void neighbours(const cli_track* track, double t, long long* cursor, double beside[2]) {
+  while (*cursor < track->impact_count && track->impacts[*cursor] <= t) {
+    (*cursor)++;
+  }
+  beside[0] = *cursor > 0 ? track->impacts[*cursor - 1] : -INFINITY;
+  beside[1] = *cursor < track->impact_count ? track->impacts[*cursor] : INFINITY;
+}
+
+/* Whether both runs have the same impacts before and after t, as far as it can be seen. */
+static bool between_impacts(double t, const double a[2], const double b[2]) {
+  for (int k = 0; k < 2; k++) {
+    bool none = isinf(a[k]) && isinf(b[k]);
+    double near = fmin(fabs(t - a[k]), fabs(t - b[k]));
+    if (!none && !(near > fabs(a[k] - b[k]))) {
+      return false;
+    }
+  }
+  return true;
+}
+
+static void compare_state(cli_global_error* g, const double* x, const double* y, bool smooth) {
+  int n = g->first.nq + g->first.nv;
+  for (int i = 0; i < n; i++) {
+    double error = fabs(x[1 + i] - y[1 + i]);
+    bool counts = i < g->first.nq || smooth;
+    g->size[i] = fmax(g->size[i], fabs(y[1 + i]));
+    if (counts && !(error <= g->largest[i])) { /* a NaN is the largest */
+      g->largest[i] = error;
+      g->largest[n + i] = x[0];
+    }
+    g->largest[2 * n + i] = error;
+  }
+  g->states++;
+  g->smooth += smooth;
+}
+
+static void compare(cli_global_error* g) {
+  const cli_track* a = &g->first;
+  const cli_track* b = &g->second;
+  long long cursor[2] = {0, 0};
+  long long k = 0;
+  for (long long i = 0; i < a->count; i++) {
+    const double* x = a->states + (size_t)i * width(a);
+    const double* next = x + width(a);
+    if (i + 1 < a->count && next[0] == x[0]) {
+      continue; /* left of a jump: its right side follows */
+    }
+    double same = 64.0 * DBL_EPSILON * fmax(1.0, fabs(x[0])); /* ends of steps are rounded */
+    while (k < b->count && b->states[(size_t)k * width(b)] < x[0] - same) {
+      k++;
+    }
+    const double* y = b->states + (size_t)k * width(b);
+    if (k == b->count || !(y[0] <= x[0] + same)) {
+      continue; /* without dense output the steps of the two runs end at different times */
+    }
+    double beside[2][2];
+    neighbours(a, x[0], &cursor[0], beside[0]);
+    neighbours(b, x[0], &cursor[1], beside[1]);
+    compare_state(g, x, y, between_impacts(x[0], beside[0], beside[1]));
+  }
+}
+
+int cli_global_error_run(cli_global_error* global, const saltus_sim_def* first,
+                         const cli_settings* settings) {
+  again a = {.time_count = 0};
+  size_t n = (size_t)global->first.nq + (size_t)global->first.nv;
+  global->largest = calloc(4 * n + 1, sizeof *global->largest);
+  global->size = global->largest + 3 * n;
+  saltus_status status = SALTUS_ERR_MEMORY;
+  if (global->largest != NULL && make_again(&global->first, first, settings, &a)) {
+    status = run_again(global, first, settings, &a);
+  } else {
+    cli_error("no memory for --global-error");
+  }
+  if (status == SALTUS_OK) {
+    compare(global);
+    global->known = true;
+  } else if (status != SALTUS_ERR_STOPPED) {
+    cli_error("--global-error: the run at a tenth of the tolerance failed: %s",
+              saltus_status_text(status));
+  }
+  free(a.options);
+  free(a.atol_q);
+  free(a.atol_v);
+  free(a.times);
+  return cli_exit_code(status);
+}
+
+/* What is asked of coordinate i in a step: atol + rtol |x|, with the largest |x|. */
+static double asked(const cli_global_error* g, const cli_model* model, const cli_settings* s,
+                    int i) {
+  int nq = g->first.nq;
+  bool velocity = i >= nq;
+  const double* own = velocity ? model->atol_v : model->atol_q;
+  double given = own != NULL ? own[velocity ? i - nq : i] : 0.0;
+  bool controlled = s->control != NULL;
+  double atol = controlled ? s->control_options.atol : velocity ? s->atol_velocity : s->atol;
+  double rtol = controlled ? s->control_options.rtol : s->rtol;
+  return (given > 0.0 ? given : atol) + rtol * g->size[i];
+}
+
+static const char* name_of(const saltus_system* sys, int i, char* text, size_t bytes) {
+  return i < sys->dims.nq ? cli_q_name(sys, i, text, bytes)
+                          : cli_v_name(sys, i - sys->dims.nq, text, bytes);
+}
+
+void cli_global_error_print(const cli_global_error* g, const cli_model* model,
+                            const cli_settings* settings) {
+  enum { SHOWN = 32 };
+  if (!g->known) {
+    return;
+  }
+  int n = g->first.nq + g->first.nv;
+  printf("Global error, from a second run with a tenth of the tolerance, at %lld state%s, of "
+         "velocities at the %lld away from impacts:\n",
+         g->states, cli_plural(g->states), g->smooth);
+  for (int i = 0; i < n && i < SHOWN; i++) {
+    char text[64];
+    printf("  %s: largest %.2e at t = %.6g s, at the end %.2e; asked in a step %.2e\n",
+           name_of(model->system, i, text, sizeof text), g->largest[i], g->largest[n + i],
+           g->largest[2 * n + i], asked(g, model, settings, i));
+  }
+  if (n > SHOWN) {
+    printf("  ... and %d more in --json\n", n - SHOWN);
+  }
+}
+
+void cli_global_error_json(json* out, const cli_global_error* g, const cli_model* model,
+                           const cli_settings* settings) {
+  if (!g->known) {
+    return;
+  }
+  int nq = g->first.nq;
+  int n = nq + g->first.nv;
+  json_open(out, "global_error", '{');
+  json_number(out, "part", part);
+  json_integer(out, "states", g->states);
+  json_integer(out, "away_from_impacts", g->smooth);
+  for (int velocity = 0; velocity < 2; velocity++) {
+    json_open(out, velocity ? "v" : "q", '{');
+    for (int i = velocity ? nq : 0; i < (velocity ? n : nq); i++) {
+      char text[64];
+      json_open(out, name_of(model->system, i, text, sizeof text), '{');
+      json_number(out, "largest", g->largest[i]);
+      json_number(out, "t", g->largest[n + i]);
+      json_number(out, "end", g->largest[2 * n + i]);
+      json_number(out, "tolerance", asked(g, model, settings, i));
+      json_close(out, '}');
+    }
+    json_close(out, '}');
+  }
+  json_close(out, '}');
+}
+
+void cli_global_error_free(cli_global_error* g) {
+  free(g->first.states);
+  free(g->first.impacts);
+  free(g->second.states);
+  free(g->second.impacts);
+  free(g->largest);
+}
