@@ -107,18 +107,19 @@ static void print_ledger(const saltus_recording_data* data) {
   if (data->energy_remainder == NULL || last < 0 || !isfinite(data->energy_remainder[last])) {
     return;
   }
-  double terms[] = {data->energy_given[last], data->energy_friction[last],
+  double drive = data->energy_drive != NULL ? data->energy_drive[last] : 0.0;
+  double terms[] = {data->energy_given[last], drive, data->energy_friction[last],
                     data->energy_impact[last], data->energy_remainder[last]};
   double size = fabs(data->kinetic[0]) + fabs(data->kinetic[last]);
-  for (int i = 0; i < 3; i++) {
+  for (int i = 0; i < 4; i++) {
     size += fabs(terms[i]);
   }
-  for (int i = 0; i < 4; i++) { /* rounding is printed as 0 */
+  for (int i = 0; i < 5; i++) { /* rounding is printed as 0 */
     terms[i] = fabs(terms[i]) <= 1e-11 * size ? 0.0 : terms[i];
   }
-  printf("energy ledger: given forces %.6g J, friction %.6g J, impacts %.6g J, numerical remainder "
-         "%.2g J",
-         terms[0], terms[1], terms[2], terms[3]);
+  printf("energy ledger: given forces %.6g J, drives %.6g J, friction %.6g J, impacts %.6g J, "
+         "numerical remainder %.2g J",
+         terms[0], terms[1], terms[2], terms[3], terms[4]);
   if (data->energy_created[last] > 0.0) {
     printf("; impacts created %.6g J", data->energy_created[last]);
   }
@@ -132,6 +133,9 @@ static void json_ledger(json* j, const saltus_recording_data* data) {
   }
   json_open(j, "ledger", '{');
   json_number(j, "given", data->energy_given[last]);
+  if (data->energy_drive != NULL) {
+    json_number(j, "drive", data->energy_drive[last]);
+  }
   json_number(j, "friction", data->energy_friction[last]);
   json_number(j, "impact", data->energy_impact[last]);
   json_number(j, "remainder", data->energy_remainder[last]);

@@ -351,6 +351,7 @@ static void add_ledger(plot* p) {
     const char* label;
     const double* y;
   } lines[] = {{"given forces", data->energy_given},
+               {"drives", data->energy_drive},
                {"friction", data->energy_friction},
                {"impacts", data->energy_impact},
                {"numerical remainder", data->energy_remainder}};
@@ -359,8 +360,8 @@ static void add_ledger(plot* p) {
     return;
   }
   saltusi_panel* panel = add_panel(p, "energy ledger", "J");
-  for (int i = 0; i < 4; i++) {
-    bool remainder = i == 3;
+  for (int i = 0; i < 5; i++) {
+    bool remainder = i == 4;
     bool any = remainder;
     for (long long k = 0; k < data->count && !any; k++) {
       any = lines[i].y != NULL && lines[i].y[k] != 0.0;

@@ -260,15 +260,15 @@ static void print_ledger(const job* j) {
     return;
   }
   double size = fabs(j->story.energy_start) + fabs(j->story.energy_end) + fabs(e.given) +
-                fabs(e.friction) + fabs(e.impact);
+                fabs(e.drive) + fabs(e.friction) + fabs(e.impact);
   double floor = 1e-11 * (isfinite(size) ? size : fabs(e.change));
-  double terms[] = {e.change, e.given, e.friction, e.impact, e.remainder};
-  for (int i = 0; i < 5; i++) {
+  double terms[] = {e.change, e.given, e.drive, e.friction, e.impact, e.remainder};
+  for (int i = 0; i < 6; i++) {
     terms[i] = fabs(terms[i]) <= floor ? 0.0 : terms[i];
   }
-  printf("Energy ledger: change %.6g J = given forces %.6g J + friction %.6g J + impacts %.6g J + "
-         "numerical remainder %.2g J.\n",
-         terms[0], terms[1], terms[2], terms[3], terms[4]);
+  printf("Energy ledger: change %.6g J = given forces %.6g J + drives %.6g J + friction %.6g J + "
+         "impacts %.6g J + numerical remainder %.2g J.\n",
+         terms[0], terms[1], terms[2], terms[3], terms[4], terms[5]);
   double t;
   long long creations = saltus_sim_energy_creations(j->sim, &t);
   if (creations > 0) {
@@ -284,6 +284,7 @@ static void json_ledger(json* out, const job* j) {
   json_open(out, "ledger", '{');
   json_number(out, "change", e.change);
   json_number(out, "given", e.given);
+  json_number(out, "drive", e.drive);
   json_number(out, "friction", e.friction);
   json_number(out, "impact", e.impact);
   json_number(out, "remainder", e.remainder);

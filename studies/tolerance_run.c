@@ -214,7 +214,8 @@ void tolerance_at(const tolerance_run* run, double t, double* q, double* v) {
       high = middle;
     }
   }
-  saltusi_adaptive_dense_read(run->system, run->dense + (size_t)low * run->stride, t, true, q, v);
+  const saltusi_moment at = {.t = t, .right = true};
+  saltusi_adaptive_dense_read(run->system, run->dense + (size_t)low * run->stride, at, q, v);
 }
 
 static double distance(int n, const double* a, const double* b) {

@@ -3,22 +3,20 @@
  *
  * ledger.h - where the energy of a simulation goes, step by step and contact by contact.
  *
- *   change = given + friction + impact + remainder
+ *   change = given + drive + friction + impact + remainder
  *
  *   change     kinetic and potential energy after minus before
- *   given      work of forces without a potential, along the step, and of moving surfaces and driven
- *              joints:  int F . dq + T(q_1, u) - T(q_0, u) + V(q_1) - V(q_0)  with u = (q_1 - q_0) / h,
- *              on the straight line from q_0 to q_1;  -P . b of what moves by itself
- *   friction   work of tangential impulses,  P_T . (U_T- + U_T+) / 2
- *   impact     work of normal impulses,      P_N (U_N- + U_N+) / 2
- *   remainder  what is left: the error of the scheme
+ *   given      work of forces without a potential, the integral of Q . v
+ *   drive      work of what moves by itself: of moving surfaces and driven joints, the integral of
+ *              -lambda . b and -P . b of impulses; of time in the energies, the integral of V_t - T_t and
+ *              the change of 2 T - v . T_v
+ *   friction   work of tangential forces, the integral of lambda_T . U_T, and P_T . (U_T- + U_T+) / 2
+ *   impact     work of normal impulses,   P_N (U_N- + U_N+) / 2
+ *   remainder  what is left: errors of the scheme and projections, and nothing else
  *
- * A scheme that knows its forces inside a step (adaptive) may take long ones; there the same terms are
- * integrals of power along its own motion.
- *
- * Each term is computed on its own. T(q_1, u) - T(q_0, u) is the work that the kinetic energy does
- * through the configuration, which F contains with the opposite sign; for a conservative system
- * `given` vanishes at every pair of states, whatever the step.
+ * Each term but the remainder is a sum of what acts, none a difference of energies. Integrals follow
+ * the motion of a scheme that knows its forces inside a step (adaptive), and the straight line between the
+ * ends of a step of the others. docs/ledger.md derives the terms.
  */
 #ifndef SALTUS_LEDGER_H
 #define SALTUS_LEDGER_H
@@ -30,6 +28,7 @@ SALTUS_BEGIN_DECLS
 typedef struct saltus_energy {
   double change;    /* J */
   double given;     /* J */
+  double drive;     /* J */
   double friction;  /* J, negative for a loss */
   double impact;    /* J, negative for a loss */
   double remainder; /* J */

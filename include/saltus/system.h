@@ -135,6 +135,12 @@ typedef struct saltus_system_ops {
   void (*kinetic_gradient)(const void* self, const saltus_point* at, double* T_q); /* ? [nv] */
   double (*kinetic)(const void* self, const saltus_point* at);   /* ? v^T M v / 2 */
   double (*potential)(const void* self, const saltus_point* at); /* ? unknown, NaN */
+  /* ? differences. power[0]: W, of forces without a potential, Q . v; power[1]: W, of what moves by
+   * itself in the energies, V_t - T_t. For the ledger alone; docs/ledger.md. */
+  void (*power)(const void* self, const saltus_point* at, double power[2]);
+  /* ? zero. J, 2 T - v . T_v: twice the part of T without v and once the part that is linear in v, where
+   * coordinates move by themselves and `kinetic` says so. */
+  double (*frame_energy)(const void* self, const saltus_point* at);
 
   void (*rate)(const void* self, const double* q, const double* v, double* dq); /* ? q' = v */
   /* ? q1 = q + h v. Exact along constant v, so q advanced by a and by b is q advanced by a + b. */

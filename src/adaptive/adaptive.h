@@ -355,7 +355,13 @@ saltus_status saltusi_adaptive_step(saltusi_adaptive* w, double* memory, double 
  * the state at t, from the left or the right where it jumps at the end. */
 size_t saltusi_adaptive_dense_count(const saltus_system* sys);
 void saltusi_adaptive_dense_write(const saltusi_adaptive* w, double* data);
-void saltusi_adaptive_dense_read(const saltus_system* sys, double* data, double t, bool right,
+/* A time within a step. */
+typedef struct saltusi_moment {
+  double t;
+  bool right;  /* of a jump */
+  bool smooth; /* of the motion without bounces and without what ends the step */
+} saltusi_moment;
+void saltusi_adaptive_dense_read(const saltus_system* sys, double* data, saltusi_moment at,
                                  double* q, double* v);
 
 /* One contact inside a step: lasting force [3] N, its impulse and that of impacts since the start of the
@@ -366,11 +372,28 @@ typedef struct saltusi_inside {
   double* impulse;
 } saltusi_inside;
 
-void saltusi_adaptive_dense_contact(const saltus_system* sys, const double* data, double t,
-                                    bool right, int key, saltusi_inside into);
-/* [nj] N s of joints since the start of the step. */
+void saltusi_adaptive_dense_contact(const saltus_system* sys, const double* data, saltusi_moment at,
+                                    int key, saltusi_inside into);
+/* [nj] N of joints, and [nj] N s since the start of the step; either may be NULL. */
 void saltusi_adaptive_dense_joints(const saltus_system* sys, const double* data, double t,
-                                   double* lasting);
+                                   double* force, double* lasting);
+/* Bounces at a time in a step that jumps over their accumulation. */
+typedef struct saltusi_bounce {
+  int key;
+  double start;         /* m/s, with which they begin */
+  double speed;         /* m/s, of the contact */
+  double since, launch; /* s, m/s, start of the flight at hand */
+  const double* mass;   /* [contact rows] kg, impulses over the change of speed */
+} saltusi_bounce;
+/* False: the step does not jump. */
+bool saltusi_adaptive_dense_bounce(const saltus_system* sys, const double* data, saltusi_moment at,
+                                   saltusi_bounce* bounce);
+/* First row of a contact among the contact rows, and how many it has. */
+int saltusi_adaptive_row_of(const saltus_system* sys, int key, int* rows);
+/* Forces at a state with the status it has in the memory, which is read and, before the first step,
+ * written: rates of impulses in w->probe_rate. */
+saltus_status saltusi_adaptive_forces(saltusi_adaptive* w, double* memory, double limit,
+                                      const double* q, const double* v);
 /* What kept an accepted attempt of length h from being longer: the most it was allowed (end: by the
  * caller), a contact that comes back, the growth of steps, or the error. */
 saltus_step_limit saltusi_adaptive_limit_of(const saltusi_adaptive* w, double h, double most,

@@ -113,9 +113,11 @@ static void take(int n, const double* from, double* to) {
   }
 }
 
-void saltusi_adaptive_dense_read(const saltus_system* sys, double* data, double t, bool right,
+void saltusi_adaptive_dense_read(const saltus_system* sys, double* data, saltusi_moment at,
                                  double* q, double* v) {
   const head* d = (const head*)(const void*)data;
+  double t = at.t;
+  bool right = at.right;
   int nq = sys->dims.nq;
   int nv = sys->dims.nv;
   size_t n = motion_count(sys);
@@ -126,7 +128,7 @@ void saltusi_adaptive_dense_read(const saltus_system* sys, double* data, double 
   double* rate = data + saltusi_adaptive_dense_count(sys) - nq;
   double past = fmin(fmax(t - d->t, 0.0), d->length);
   double rounding = 4.0 * DBL_EPSILON * fmax(fabs(t), d->length); /* t may be the end as a sum */
-  if (right && past >= d->length - rounding) {
+  if (right && !at.smooth && past >= d->length - rounding) {
     take(nq, end, q);
     take(nv, end + nq, v);
     return;
@@ -136,7 +138,7 @@ void saltusi_adaptive_dense_read(const saltus_system* sys, double* data, double 
   double theta = d->h > 0.0 ? past / d->h : 0.0;
   double height = 0.0;
   double speed = 0.0;
-  if (d->jump_tau > 0.0) {
+  if (d->jump_tau > 0.0 && !at.smooth) {
     bounce_at(d, d->jump_tau - past, right, &height, &speed);
   }
   if (q != NULL) {
@@ -195,9 +197,11 @@ static double bounced(const head* d, double t, bool right) {
   return sum;
 }
 
-void saltusi_adaptive_dense_contact(const saltus_system* sys, const double* data, double t,
-                                    bool right, int key, saltusi_inside into) {
+void saltusi_adaptive_dense_contact(const saltus_system* sys, const double* data, saltusi_moment at,
+                                    int key, saltusi_inside into) {
   const head* d = (const head*)(const void*)data;
+  double t = at.t;
+  bool right = at.right;
   const saltusi_adaptive_ops* ops = saltusi_adaptive_ops_of(d->method);
   double theta;
   int first;
@@ -206,7 +210,7 @@ void saltusi_adaptive_dense_contact(const saltus_system* sys, const double* data
   int nl = saltusi_adaptive_rows(sys);
   const double* impacts =
       data + HEAD + (1 + PARTS) * motion_count(sys) + sys->dims.nq + 2 * (size_t)sys->dims.nv;
-  bool jumps = d->jump_tau > 0.0 && (int)d->jump_key == key;
+  bool jumps = d->jump_tau > 0.0 && (int)d->jump_key == key && !at.smooth;
   double rounding = 4.0 * DBL_EPSILON * fmax(fabs(t), d->length);
   bool ended = right && t - d->t >= d->length - rounding;
   bool began = right || t - d->t > rounding;
@@ -225,12 +229,58 @@ void saltusi_adaptive_dense_contact(const saltus_system* sys, const double* data
 }
 
 void saltusi_adaptive_dense_joints(const saltus_system* sys, const double* data, double t,
-                                   double* lasting) {
+                                   double* force, double* lasting) {
   const head* d = (const head*)(const void*)data;
+  const saltusi_adaptive_ops* ops = saltusi_adaptive_ops_of(d->method);
   double theta;
   saltusi_motion motion = motion_of(sys, data, t, &theta);
   int from = sys->dims.nq + sys->dims.nv + saltusi_adaptive_rows(sys);
-  saltusi_adaptive_ops_of(d->method)->dense(&motion, theta, from, sys->dims.nj, lasting);
+  if (force != NULL) {
+    ops->dense_rate(&motion, theta, from, sys->dims.nj, force);
+  }
+  if (lasting != NULL) {
+    ops->dense(&motion, theta, from, sys->dims.nj, lasting);
+  }
+}
+
+bool saltusi_adaptive_dense_bounce(const saltus_system* sys, const double* data, saltusi_moment at,
+                                   saltusi_bounce* bounce) {
+  const head* d = (const head*)(const void*)data;
+  if (!(d->jump_tau > 0.0)) {
+    return false;
+  }
+  *bounce = (saltusi_bounce){.key = (int)d->jump_key, .start = d->jump_u};
+  const double* unit = data + HEAD + (1 + PARTS) * motion_count(sys) + sys->dims.nq +
+                       2 * (size_t)sys->dims.nv + 2 * (size_t)saltusi_adaptive_rows(sys);
+  bounce->mass = unit;
+  double left = d->jump_tau - (at.t - d->t);
+  double height;
+  bounce_at(d, left, at.right, &height, &bounce->speed);
+  double sum = bounced(d, at.t, at.right); /* u (1 + e) (1 - e^k) / (1 - e) */
+  double e = d->jump_e;
+  bounce->launch = fmax(0.0, d->jump_u - sum * (1.0 - e) / (1.0 + e));
+  bounce->since = d->t + d->jump_tau * (1.0 - bounce->launch / d->jump_u);
+  return true;
+}
+
+int saltusi_adaptive_row_of(const saltus_system* sys, int key, int* rows) {
+  int first;
+  *rows = rows_of(sys, key, &first);
+  return first;
+}
+
+saltus_status saltusi_adaptive_forces(saltusi_adaptive* w, double* memory, double limit,
+                                      const double* q, const double* v) {
+  saltusi_adaptive_open(w, memory);
+  memcpy(w->y0, q, (size_t)w->nq * sizeof(double));
+  memcpy(w->y0 + w->nq, v, (size_t)w->nv * sizeof(double));
+  memset(w->y0 + w->nq + w->nv, 0, (size_t)(w->nl + w->nj) * sizeof(double));
+  saltus_status status = saltusi_read_laws(w, w->t, w->y0);
+  saltusi_read_tolerances(w);
+  if (status == SALTUS_OK && w->memory->started == 0.0) {
+    status = saltusi_adaptive_start(w, limit);
+  }
+  return status == SALTUS_OK ? saltusi_mode_rate(w, w->t, w->y0, w->probe_rate) : status;
 }
 
 int saltusi_adaptive_contact_of(const saltusi_adaptive* w, int i) {

@@ -27,6 +27,7 @@ const saltusi_series saltusi_series_list[SALTUSI_SERIES_COUNT] = {
     {"/energy/kinetic", "kinetic", "J", SALTUSI_PER_FRAME, 1, false, AT(kinetic), false},
     {"/energy/potential", "potential", "J", SALTUSI_PER_FRAME, 1, false, AT(potential), false},
     {"/energy/given", "energy_given", "J", SALTUSI_PER_FRAME, 1, false, AT(energy_given), true},
+    {"/energy/drive", "energy_drive", "J", SALTUSI_PER_FRAME, 1, false, AT(energy_drive), true},
     {"/energy/friction", "energy_friction", "J", SALTUSI_PER_FRAME, 1, false, AT(energy_friction),
      true},
     {"/energy/impact", "energy_impact", "J", SALTUSI_PER_FRAME, 1, false, AT(energy_impact), true},

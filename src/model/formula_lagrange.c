@@ -30,6 +30,7 @@ typedef struct motion {
   saltusi_expr* p;   /* [n] */
   saltusi_expr* T_q; /* [n] */
   saltusi_expr* F;   /* [n] */
+  saltusi_expr* Q;   /* [n] */
   saltusi_expr* Mv;  /* [n] */
   matrix_entry* M;   /* lower triangle, by rows */
   size_t M_count, M_room;
@@ -215,6 +216,7 @@ static saltus_status derive_force(saltusi_formula_builder* b, motion* m) {
       }
     }
     Q = saltusi_add(g, Q, saltusi_formula_springs_force(b, i));
+    m->Q[i] = Q;
     saltusi_expr F = saltusi_sub(g, saltusi_add(g, Q, m->T_q[i]), V_q[i]);
     m->F[i] = saltusi_sub(g, F, saltusi_rate(g, m->p[i]));
     const saltusi_span span =
@@ -368,6 +370,7 @@ static saltus_status derive(saltusi_formula_builder* b, motion* m) {
   b->model->system.traits = find_traits(&b->graph, m);
   make_matrices(b, m);
   make_vectors(b, m);
+  saltusi_formula_power(b, &(saltusi_formula_energies){.T = m->T, .V = m->V, .p = m->p, .Q = m->Q});
   status = saltusi_formula_springs_make(b);
   if (status != SALTUS_OK) {
     return status;
@@ -381,6 +384,7 @@ saltus_status saltusi_formula_lagrange(saltusi_formula_builder* b) {
   m.p = SALTUSI_TAKE(&b->work, saltusi_expr, m.n);
   m.T_q = SALTUSI_TAKE(&b->work, saltusi_expr, m.n);
   m.F = SALTUSI_TAKE(&b->work, saltusi_expr, m.n);
+  m.Q = SALTUSI_TAKE(&b->work, saltusi_expr, m.n);
   m.Mv = SALTUSI_TAKE(&b->work, saltusi_expr, m.n);
   b->model->forces = SALTUSI_TAKE(&b->model->pool, saltusi_formula_bound, m.n);
   saltus_status status =

@@ -36,6 +36,7 @@ struct saltus_formula_model {
   saltusi_program mass, force, force_q, force_v, mass_q, kinetic_gradient, kinetic, potential;
   saltusi_program mass_diagonal, force_q_diagonal, force_v_diagonal; /* [nv]; for linear ops */
   saltusi_program spring_q, spring_v;                                /* [nv x nv] */
+  saltusi_program power, frame_energy;                               /* [2], [1] */
   saltusi_program gaps, constraints;
   saltusi_formula_rows* contacts;  /* [nc] */
   int* contact_of;                 /* [nc] place among the contacts of the definition */
@@ -111,6 +112,16 @@ saltus_status saltusi_formula_springs_read(saltusi_formula_builder* builder);
 saltusi_expr saltusi_formula_springs_potential(saltusi_formula_builder* builder);
 saltusi_expr saltusi_formula_springs_force(saltusi_formula_builder* builder, int j);
 saltus_status saltusi_formula_springs_make(saltusi_formula_builder* builder);
+/* Power that moving ends give to dampers, d phi' phi_t; the rest of what dampers do is -d phi'^2. */
+saltusi_expr saltusi_formula_springs_drive(saltusi_formula_builder* builder);
+
+/* Programs of the ledger: power of given forces Q [n] and of what moves in T and V; momenta p [n]. */
+typedef struct saltusi_formula_energies {
+  saltusi_expr T, V;
+  const saltusi_expr* p;
+  const saltusi_expr* Q;
+} saltusi_formula_energies;
+void saltusi_formula_power(saltusi_formula_builder* builder, const saltusi_formula_energies* e);
 
 /* A constant from 0 to hi; 0 when not given. */
 saltus_status saltusi_formula_number(saltusi_formula_builder* builder,

@@ -60,6 +60,16 @@ static double potential(const void* self, const saltus_point* at) {
   return V;
 }
 
+static void power(const void* self, const saltus_point* at, double out[2]) {
+  run(&model_of(self)->power, at, out);
+}
+
+static double frame_energy(const void* self, const saltus_point* at) {
+  double J;
+  run(&model_of(self)->frame_energy, at, &J);
+  return J;
+}
+
 static saltus_status contacts(const void* self, const saltus_point* at, saltus_contact_list* list) {
   const saltus_formula_model* m = self;
   if (list->capacity < m->system.dims.nc) {
@@ -204,6 +214,8 @@ void saltusi_formula_ops(saltus_formula_model* m, bool diagonal) {
                                .kinetic = kinetic,
                                .potential = potential,
                                .formula = formula,
+                               .power = power,
+                               .frame_energy = m->frame_energy.length > 0 ? frame_energy : NULL,
                                .linear = diagonal ? &diagonal_ops : NULL,
                                .enclosure = &saltusi_formula_enclosure};
 }

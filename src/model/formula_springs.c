@@ -72,6 +72,20 @@ saltusi_expr saltusi_formula_springs_force(saltusi_formula_builder* b, int j) {
   return Q;
 }
 
+saltusi_expr saltusi_formula_springs_drive(saltusi_formula_builder* b) {
+  saltusi_graph* g = &b->graph;
+  saltusi_expr power = g->zero;
+  for (int i = 0; i < b->def->spring_count; i++) {
+    const saltusi_formula_spring* spring = &b->springs[i];
+    if (spring->damping > 0.0) {
+      saltusi_expr moves = saltusi_mul(g, saltusi_rate(g, spring->elongation),
+                                       saltusi_explicit_rate(g, spring->elongation));
+      power = saltusi_add(g, power, saltusi_mul(g, saltusi_constant(g, spring->damping), moves));
+    }
+  }
+  return power;
+}
+
 /* K -= factor phi_q phi_q^T, entries [n x n] */
 static void add_square(saltusi_graph* g, saltusi_expr elongation, double factor, int n,
                        saltusi_expr* K) {

@@ -63,10 +63,11 @@ static void report_contacts(const saltusi_adaptive* w, const saltusi_step* s) {
   }
 }
 
-static saltus_status step(void* work, const void* options, const saltusi_step* s, int method) {
+/* The work struct for a step of a scheme; the memory that is changed is memory1. */
+static saltusi_adaptive* open_step(void* work, const void* options, const saltusi_step* s,
+                                   int method) {
   saltusi_adaptive* w = work;
   const saltus_adaptive_options* o = options;
-  const saltus_dims* d = &s->eval->sys.dims;
   bool implicit = method >= SALTUSI_RADAU5;
   size_t count = saltusi_adaptive_memory_count(&s->eval->sys, implicit);
   memcpy(s->memory1, s->memory0, count * sizeof(double));
@@ -87,6 +88,12 @@ static saltus_status step(void* work, const void* options, const saltusi_step* s
   w->tell = tell;
   w->who = (void*)(uintptr_t)s;
   w->log = s->log;
+  return w;
+}
+
+static saltus_status step(void* work, const void* options, const saltusi_step* s, int method) {
+  saltusi_adaptive* w = open_step(work, options, s, method);
+  const saltus_dims* d = &s->eval->sys.dims;
   long long rejections = w->counts.rejections;
   saltus_status status = saltusi_adaptive_step(w, s->memory1, s->h, s->q0, s->v0, s->q1, s->v1);
   if (status != SALTUS_OK) {
@@ -118,11 +125,15 @@ static size_t dense_count(const void* options, const saltus_system* sys) {
   return saltusi_adaptive_dense_count(sys);
 }
 
+static saltusi_moment moment_of(const saltusi_dense_query* query) {
+  return (saltusi_moment){
+      .t = query->t, .right = query->side == SALTUS_RIGHT, .smooth = query->smooth};
+}
+
 static saltus_status dense(void* work, const void* options, const saltusi_dense_query* query) {
   (void)work;
   (void)options;
-  saltusi_adaptive_dense_read(&query->eval->sys, query->data, query->t, query->side == SALTUS_RIGHT,
-                              query->q, query->v);
+  saltusi_adaptive_dense_read(&query->eval->sys, query->data, moment_of(query), query->q, query->v);
   return SALTUS_OK;
 }
 
@@ -132,15 +143,58 @@ static void dense_contact(void* work, const void* options, const saltusi_dense_q
   (void)options;
   *contact = (saltus_contact_inside){{0.0}, {0.0}, {0.0}};
   const saltusi_inside into = {contact->force, contact->lasting, contact->impulse};
-  saltusi_adaptive_dense_contact(&query->eval->sys, query->data, query->t,
-                                 query->side == SALTUS_RIGHT, key, into);
+  saltusi_adaptive_dense_contact(&query->eval->sys, query->data, moment_of(query), key, into);
 }
 
 static void dense_joints(void* work, const void* options, const saltusi_dense_query* query,
-                         double* lasting) {
+                         double* force, double* lasting) {
   (void)work;
   (void)options;
-  saltusi_adaptive_dense_joints(&query->eval->sys, query->data, query->t, lasting);
+  saltusi_adaptive_dense_joints(&query->eval->sys, query->data, query->t, force, lasting);
+}
+
+/* Contact rows into three places for each contact. */
+static void spread(const saltus_system* sys, const double* rows, double* out) {
+  for (int key = 0; key < sys->dims.nc; key++) {
+    int count;
+    int first = saltusi_adaptive_row_of(sys, key, &count);
+    for (int k = 0; k < 3; k++) {
+      out[3 * key + k] = k < count ? rows[first + k] : 0.0;
+    }
+  }
+}
+
+static bool dense_bounce(void* work, const void* options, const saltusi_dense_query* query,
+                         saltusi_bounce_inside* bounce) {
+  (void)work;
+  (void)options;
+  const saltus_system* sys = &query->eval->sys;
+  saltusi_bounce b;
+  if (!saltusi_adaptive_dense_bounce(sys, query->data, moment_of(query), &b)) {
+    return false;
+  }
+  spread(sys, b.mass, bounce->mass);
+  bounce->key = b.key;
+  bounce->start = b.start;
+  bounce->speed = b.speed;
+  bounce->since = b.since;
+  bounce->launch = b.launch;
+  return true;
+}
+
+static saltus_status forces(void* work, const void* options, const saltusi_step* s, double* out,
+                            int method) {
+  saltusi_adaptive* w = open_step(work, options, s, method);
+  const saltus_dims* d = &s->eval->sys.dims;
+  w->tell = NULL; /* what happens at the start is told when it starts */
+  w->log = (saltus_log){0};
+  saltus_status status = saltusi_adaptive_forces(w, s->memory1, s->h, s->q0, s->v0);
+  if (status == SALTUS_OK) {
+    const double* rate = w->probe_rate + w->nq + w->nv;
+    spread(w->sys, rate, out);
+    memcpy(out + 3 * (size_t)d->nc, rate + w->nl, (size_t)d->nj * sizeof(double));
+  }
+  return status;
 }
 
 #define TREATS (SALTUS_TREATS_JOINTS | SALTUS_TREATS_FRICTION | SALTUS_TREATS_POISSON)
@@ -157,6 +211,10 @@ static void dense_joints(void* work, const void* options, const saltusi_dense_qu
   }                                                                                                \
   static saltus_status step_##id(void* work, const void* options, const saltusi_step* s) {         \
     return step(work, options, s, which);                                                          \
+  }                                                                                                \
+  static saltus_status forces_##id(void* work, const void* options, const saltusi_step* s,         \
+                                   double* out) {                                                  \
+    return forces(work, options, s, out, which);                                                   \
   }                                                                                                \
   const saltusi_scheme_ops saltusi_scheme_##id = {                                                 \
       .info =                                                                                      \
@@ -180,6 +238,8 @@ static void dense_joints(void* work, const void* options, const saltusi_dense_qu
       .dense = dense,                                                                              \
       .dense_contact = dense_contact,                                                              \
       .dense_joints = dense_joints,                                                                \
+      .dense_bounce = dense_bounce,                                                                \
+      .forces = forces_##id,                                                                       \
   };
 
 SCHEME(adaptive, "adaptive", SALTUSI_ADAPTIVE_CHOOSES, 5, SALTUS_TREATS_MAPS,

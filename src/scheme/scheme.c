@@ -456,7 +456,8 @@ void saltusi_scheme_dense_lasting(saltus_scheme* scheme, const saltusi_dense_que
     scheme->ops->dense_contact(scheme->work, scheme->options, &query, key, &contact);
     memcpy(lasting + 3 * (size_t)key, contact.lasting, sizeof contact.lasting);
   }
-  scheme->ops->dense_joints(scheme->work, scheme->options, &query, lasting + 3 * (size_t)d->nc);
+  scheme->ops->dense_joints(scheme->work, scheme->options, &query, NULL,
+                            lasting + 3 * (size_t)d->nc);
 }
 
 void saltusi_scheme_dense_forces(saltus_scheme* scheme, const saltusi_dense_query* at,
@@ -469,6 +470,37 @@ void saltusi_scheme_dense_forces(saltus_scheme* scheme, const saltusi_dense_quer
     scheme->ops->dense_contact(scheme->work, scheme->options, &query, key, &contact);
     memcpy(forces + 3 * (size_t)key, contact.force, sizeof contact.force);
   }
+  scheme->ops->dense_joints(scheme->work, scheme->options, &query,
+                            forces + 3 * (size_t)scheme->eval.sys.dims.nc, NULL);
+}
+
+bool saltusi_scheme_dense_bounce(saltus_scheme* scheme, const saltusi_dense_query* at,
+                                 saltusi_bounce_inside* bounce) {
+  saltusi_dense_query query = *at;
+  query.eval = &scheme->eval;
+  query.data = scheme->dense[1].data;
+  return scheme->ops->dense_bounce != NULL &&
+         scheme->ops->dense_bounce(scheme->work, scheme->options, &query, bounce);
+}
+
+saltus_status saltusi_scheme_forces(saltus_scheme* scheme, const saltus_state* state,
+                                    double* forces) {
+  if (scheme->ops->forces == NULL) {
+    return SALTUS_ERR_UNSUPPORTED;
+  }
+  const saltusi_step step = {.eval = &scheme->eval,
+                             .t = state->t,
+                             .h = INFINITY,
+                             .q0 = state->q,
+                             .v0 = state->v,
+                             .memory0 = scheme->memory0,
+                             .memory1 = scheme->memory1,
+                             .atol_q = scheme->has_atol_q ? scheme->atol_q : NULL,
+                             .atol_v = scheme->has_atol_v ? scheme->atol_v : NULL};
+  saltus_work kept = scheme->eval.work; /* who looks is no part of the work */
+  saltus_status status = scheme->ops->forces(scheme->work, scheme->options, &step, forces);
+  scheme->eval.work = kept;
+  return status;
 }
 
 saltus_status saltusi_scheme_dense(saltus_scheme* scheme, int steps,

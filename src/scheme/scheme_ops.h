@@ -46,9 +46,21 @@ typedef struct saltusi_dense_query {
   double* data; /* what the step left; a scheme may complete it */
   double t;     /* s, within the step */
   saltus_side side;
+  bool
+      smooth; /* of the motion on which accumulations of impacts are closed contact, for sums of work */
   double* q; /* [nq] out */
   double* v; /* [nv] out */
 } saltusi_dense_query;
+
+/* An accumulation of impacts at one time of the query. With the smooth motion a bouncing contact is
+ * closed; its bounces are then impulses along one direction, `mass` times the change of its speed. */
+typedef struct saltusi_bounce_inside {
+  int key;
+  double start;         /* m/s, with which they begin */
+  double speed;         /* m/s, of the contact */
+  double since, launch; /* s and m/s, start of the flight at hand */
+  double* mass;         /* [3 nc] kg, in: room */
+} saltusi_bounce_inside;
 
 typedef struct saltusi_scheme_ops {
   saltus_scheme_info info;
@@ -71,9 +83,17 @@ typedef struct saltusi_scheme_ops {
   /* One contact at the time of the query; NULL: its forces are not known inside the step. */
   void (*dense_contact)(void* work, const void* options, const saltusi_dense_query* query, int key,
                         saltus_contact_inside* contact);
-  /* [nj] N s that joints gave since the start of the step; NULL: not known. */
+  /* [nj] N of joints, and N s that they gave since the start of the step, either may be NULL; NULL: not
+   * known. */
   void (*dense_joints)(void* work, const void* options, const saltusi_dense_query* query,
-                       double* lasting);
+                       double* force, double* lasting);
+  /* The accumulation of impacts that the step passes over; false: none. NULL: never. */
+  bool (*dense_bounce)(void* work, const void* options, const saltusi_dense_query* query,
+                       saltusi_bounce_inside* bounce);
+  /* [3 nc + nj] N, of contacts and joints at the state q0, v0 at t, after all that happened there.
+   * memory1 is room. NULL: not known. */
+  saltus_status (*forces)(void* work, const void* options, const saltusi_step* step,
+                          double* forces);
 } saltusi_scheme_ops;
 
 /* The table of an options struct S from its fields, and the public function that gives its defaults. */
@@ -124,9 +144,18 @@ void saltusi_scheme_dense_contact_ask(saltus_scheme* scheme, double* data,
 void saltusi_scheme_dense_lasting(saltus_scheme* scheme, const saltusi_dense_query* at,
                                   double* lasting);
 
-/* Forces of contacts at the time of the query, [3 nc] N, in the last committed step. */
+/* Forces of contacts and joints at the time of the query, [3 nc + nj] N, in the last committed step. */
 void saltusi_scheme_dense_forces(saltus_scheme* scheme, const saltusi_dense_query* at,
                                  double* forces);
+
+/* The accumulation of impacts that the last committed step passes over; false: none. */
+bool saltusi_scheme_dense_bounce(saltus_scheme* scheme, const saltusi_dense_query* at,
+                                 saltusi_bounce_inside* bounce);
+
+/* Forces [3 nc + nj] N right of the time of a state that the scheme has just reached, or starts from.
+ * SALTUS_ERR_UNSUPPORTED where the scheme does not know them. */
+saltus_status saltusi_scheme_forces(saltus_scheme* scheme, const saltus_state* state,
+                                    double* forces);
 
 /* As at creation: nothing carried, no dense output; counters go on. */
 void saltusi_scheme_restart(saltus_scheme* scheme);

@@ -1,344 +1,522 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * ledger.c - see saltus/ledger.h for the terms and why they are what they are.
+ * ledger.c - see saltus/ledger.h for the terms and docs/ledger.md for their derivation.
  *
- * The line integral of F is taken by Gauss' rule with three points: exact for linear forces, of order
- * 6 for others, so that it adds nothing to the error of a scheme. A scheme that knows its forces inside a
- * step may take long ones; then work is the integral of power along its own motion.
+ * Integrals are taken by Gauss' rule with three points: along the motion of a scheme that knows its
+ * forces inside a step, in four parts, since such steps may be long; else once along the straight line
+ * from q_0 to q_1 at the constant velocity u = (q_1 - q_0) / h, on which Moreau's step with theta = 1/2 has
+ * M (v_1 - v_0) . u = (T_1 - T_0) and linear forces do the work that the scheme gave them.
  */
 #include "sim/ledger.h"
 
+#include "sim/ledger_blow.h"
+
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
-void saltusi_ledger_layout(saltusi_ledger_room* room, const saltus_system* sys, void* scratch,
+static const double gauss_node[3] = {0.11270166537925831, 0.5, 0.88729833462074169};
+static const double gauss_weight[3] = {5.0 / 18.0, 8.0 / 18.0, 5.0 / 18.0};
+
+void saltusi_ledger_layout(saltusi_ledger_room* room, const saltus_system* sys,
                            saltus_arena* arena) {
   const saltus_dims* d = &sys->dims;
-  room->sys = *sys;
-  room->scratch = scratch;
+  room->eval.sys = *sys;
+  saltusi_eval_layout(&room->eval, arena);
   saltusi_rows_layout(&room->rows, d, 3, false, arena);
+  saltusi_power_layout(&room->power, sys, arena);
   room->q = SALTUS_PUSH(arena, double, d->nq);
   room->u = SALTUS_PUSH(arena, double, d->nv);
-  room->F = SALTUS_PUSH(arena, double, d->nv);
-  bool needs_matrix = sys->ops->kinetic == NULL && sys->ops->linear == NULL;
   room->v = SALTUS_PUSH(arena, double, d->nv);
-  room->forces = SALTUS_PUSH(arena, double, 3 * (size_t)d->nc);
-  room->matrix = needs_matrix ? SALTUS_PUSH2(arena, double, d->nv, d->nv) : NULL;
+  room->forces = SALTUS_PUSH(arena, double, 3 * (size_t)d->nc + (size_t)d->nj);
+  room->bounce.mass = SALTUS_PUSH(arena, double, 3 * (size_t)d->nc);
+  room->bounce_x = SALTUS_PUSH(arena, double, d->nv);
+  room->left_contacts = SALTUS_PUSH(arena, saltusi_contact_work, d->nc);
+  saltusi_blow_layout(room, arena);
 }
 
-void saltusi_ledger_open(saltusi_ledger* ledger) {
-  memset(&ledger->step, 0, sizeof ledger->step);
+/* Two times that differ by rounding alone are one. */
+static double rounding(const saltusi_ledger_room* room) {
+  return 16.0 * DBL_EPSILON * fmax(fabs(room->step.x0->t), fabs(room->step.x1->t));
 }
 
-static saltus_point point_of(const saltusi_ledger_room* room, const saltus_state* x) {
-  return (saltus_point){.t = x->t, .q = x->q, .v = x->v, .scratch = room->scratch};
+static double energy_of(saltusi_ledger_room* room, const saltus_state* x) {
+  const saltus_system* sys = &room->eval.sys;
+  const saltus_point at = saltusi_at(&room->eval, x->t, x->q, x->v);
+  double T = saltusi_kinetic(sys, &at, room->power.matrix, room->power.F);
+  return sys->ops->potential != NULL ? T + saltusi_potential(sys, &at) : T;
 }
 
-/* room->u = (q_1 - q_0) / h, or the mean of the velocities where positions are not their integral. */
-static void mean_velocity(saltusi_ledger_room* room, const saltus_state* x0,
-                          const saltus_state* x1) {
-  double h = x1->t - x0->t;
-  bool straight = room->sys.ops->advance == NULL;
-  for (int i = 0; i < room->sys.dims.nv; i++) {
-    room->u[i] = straight ? (x1->q[i] - x0->q[i]) / h : 0.5 * (x0->v[i] + x1->v[i]);
+static double frame_energy(saltusi_ledger_room* room, double t, const double* q, const double* v) {
+  const saltus_system* sys = &room->eval.sys;
+  const saltus_point at = saltusi_at(&room->eval, t, q, v);
+  return sys->ops->frame_energy != NULL ? sys->ops->frame_energy(sys->self, &at) : 0.0;
+}
+
+static bool is_blow(const saltus_event* e) {
+  return e->kind == SALTUS_EVENT_IMPACT || e->kind == SALTUS_EVENT_PAINLEVE;
+}
+
+/* ---- steps whose forces are known inside --------------------------------------------------- */
+
+/* The state on the smooth motion into room->q and room->v. */
+static bool look(saltusi_ledger_room* room, double t, bool smooth) {
+  const saltusi_ledger_inside* in = room->step.inside;
+  const saltusi_dense_query query = {
+      .t = t, .side = SALTUS_RIGHT, .smooth = smooth, .q = room->q, .v = room->v};
+  return in->motion(in->who, &query) == SALTUS_OK;
+}
+
+/* Work of the lasting force of a contact at the point, times dt. */
+static void contact_power(saltusi_ledger_room* room, saltusi_account account,
+                          const saltus_point* at, double dt, int key) {
+  const saltus_system* sys = &room->eval.sys;
+  const double* f = room->forces + 3 * (size_t)key;
+  if (f[0] == 0.0 && f[1] == 0.0 && f[2] == 0.0) {
+    return;
+  }
+  int count = saltusi_ledger_rows(sys, key);
+  saltusi_rows_contact(sys, at, key, count, &room->rows, 0);
+  for (int k = 0; k < count; k++) {
+    account.energy->drive -= dt * f[k] * room->rows.b[k];
+    if (k > 0) {
+      double work = dt * f[k] * (saltusi_row_dot(&room->rows, k, room->v) + room->rows.b[k]);
+      account.energy->friction += work;
+      account.contacts[key].friction += work;
+    }
   }
 }
 
-/* Work that a moving surface does on the system: -P . b, b in the mean of both ends. Writes the mean
- * slip of the step too, G_T^T (q_1 - q_0) / h + b with G_T in the mean of both ends. */
-static double work_of_surface(saltusi_ledger_room* room, const saltus_contact_step* contact,
-                              const saltus_state* x0, const saltus_state* x1, double slip[2]) {
-  int tangents = room->sys.laws[contact->law].tangents;
-  int count = 1 + (tangents < 2 ? tangents : 2);
-  double sum = 0.0;
-  slip[0] = slip[1] = 0.0;
-  mean_velocity(room, x0, x1);
+/* Work of everything at one instant, or of one contact alone, times dt. */
+static void add_power(saltusi_ledger_room* room, saltusi_account account, double t, double dt,
+                      int only) {
+  const saltus_system* sys = &room->eval.sys;
+  const saltusi_ledger_inside* in = room->step.inside;
+  if (!look(room, t, true)) {
+    return;
+  }
+  const saltusi_dense_query query = {.t = t, .side = SALTUS_LEFT, .smooth = true};
+  const saltus_point at = saltusi_at(&room->eval, t, room->q, room->v);
+  in->forces(in->who, &query, room->forces);
+  if (only >= 0) {
+    contact_power(room, account, &at, dt, only);
+    return;
+  }
+  double power[2];
+  saltusi_system_power(sys, &at, &room->power, power);
+  account.energy->given += dt * power[0];
+  account.energy->drive += dt * power[1];
+  for (int key = 0; key < sys->dims.nc; key++) {
+    contact_power(room, account, &at, dt, key);
+  }
+  for (int j = 0; j < sys->dims.nj; j++) {
+    saltusi_rows_joint(sys, &at, j, &room->rows, 0);
+    account.energy->drive -= dt * room->forces[3 * sys->dims.nc + j] * room->rows.b[0];
+  }
+}
+
+/* Work between two times along the motion of the scheme itself. */
+static void integrate(saltusi_ledger_room* room, saltusi_account account, double from, double to,
+                      int only) {
+  enum { PARTS = 4 };
+  double h = room->step.x1->t - room->step.x0->t;
+  double parts = fmax(1.0, ceil(PARTS * fabs(to - from) / h - 1e-6));
+  double dt = (to - from) / parts;
+  for (int part = 0; part < (int)parts; part++) {
+    for (int k = 0; k < 3; k++) {
+      add_power(room, account, from + (part + gauss_node[k]) * dt, gauss_weight[k] * dt, only);
+    }
+  }
+}
+
+/* Moving frames: the change of 2 T - v . T_v along the motion since this was asked last. */
+static double frame_change(saltusi_ledger_room* room, double t) {
+  if (room->eval.sys.ops->frame_energy == NULL || !look(room, t, true)) {
+    return 0.0;
+  }
+  double before = room->frame;
+  room->frame = frame_energy(room, t, room->q, room->v);
+  return room->frame - before;
+}
+
+/* Impulses of the bouncing direction, `speed` times the masses, as a blow from v to v + speed x; of all
+ * contacts but one, or of one alone. */
+static void bounce_blow(saltusi_ledger_room* room, saltusi_account account, double t, double speed,
+                        bool own) {
+  const saltus_system* sys = &room->eval.sys;
+  if (!look(room, t, true)) {
+    return;
+  }
+  saltusi_blow blow = saltusi_blow_open(room, t, room->q);
+  for (int i = 0; i < sys->dims.nv; i++) {
+    room->u[i] = room->v[i] + speed * room->bounce_x[i];
+  }
+  const double* v[2] = {room->v, room->u};
+  for (int key = 0; key < sys->dims.nc; key++) {
+    const double* mass = room->bounce.mass + 3 * (size_t)key;
+    const double P[3] = {speed * mass[0], speed * mass[1], speed * mass[2]};
+    bool acts = P[0] != 0.0 || P[1] != 0.0 || P[2] != 0.0;
+    if (acts && (key == room->bounce.key) == own) {
+      saltusi_blow_between(room, account, &blow, key, P, v);
+    }
+  }
+  saltusi_blow_close(room, account, &blow);
+}
+
+/* A step over an accumulation of impacts is the smooth motion with the contact closed, after a blow that
+ * takes the rebound U away: its normal work -m U^2 / 2 is that of all impacts together. */
+static void open_bounce(saltusi_ledger_room* room, saltusi_account account) {
+  const saltusi_ledger_inside* in = room->step.inside;
+  const saltusi_dense_query query = {.t = room->step.x0->t, .side = SALTUS_RIGHT};
+  int nv = room->eval.sys.dims.nv;
+  room->bounces = in->bounce(in->who, &query, &room->bounce);
+  if (!room->bounces || !look(room, query.t, false)) {
+    return;
+  }
+  memcpy(room->bounce_x, room->v, (size_t)nv * sizeof(double));
+  if (!look(room, query.t, true)) {
+    return;
+  }
+  double U = room->bounce.start;
+  for (int i = 0; i < nv; i++) {
+    room->bounce_x[i] = (room->bounce_x[i] - room->v[i]) / U;
+  }
+  /* from v + U x to v is the blow from v to v + U x with the opposite sign */
+  saltus_energy taken = {0};
+  for (int key = 0; key < room->eval.sys.dims.nc; key++) {
+    room->left_contacts[key] = (saltusi_contact_work){0};
+  }
+  const saltusi_account back = {.energy = &taken, .contacts = room->left_contacts};
+  bounce_blow(room, back, query.t, U, true);
+  bounce_blow(room, back, query.t, U, false);
+  account.energy->drive -= taken.drive;
+  account.energy->friction -= taken.friction;
+  account.energy->impact -= taken.impact;
+  for (int key = 0; key < room->eval.sys.dims.nc; key++) {
+    account.contacts[key].friction -= room->left_contacts[key].friction;
+    account.contacts[key].impact -= room->left_contacts[key].impact;
+  }
+}
+
+/* Inside such a step: the bouncing contact did what it did until the flight at hand began, and gave its
+ * launch; the other contacts and joints also hold against the speed that the bounce has now. */
+static void show_bounce(saltusi_ledger_room* room, saltusi_account account, double t,
+                        saltus_side side) {
+  const saltusi_ledger_inside* in = room->step.inside;
+  const saltusi_dense_query query = {.t = t, .side = side};
+  if (in->bounce(in->who, &query, &room->bounce)) {
+    integrate(room, account, t, room->bounce.since, room->bounce.key);
+    bounce_blow(room, account, room->bounce.since, room->bounce.launch, true);
+    bounce_blow(room, account, t, room->bounce.speed, false);
+  }
+}
+
+/* ---- steps whose forces are known as impulses ---------------------------------------------- */
+
+/* room->u = (q_1 - q_0) / h, or the mean of the velocities where positions are not their integral. */
+static void mean_velocity(saltusi_ledger_room* room) {
+  const saltus_state* x0 = room->step.x0;
+  const saltus_state* x1 = room->step.x1;
+  bool straight = room->eval.sys.ops->advance == NULL;
+  for (int i = 0; i < room->eval.sys.dims.nv; i++) {
+    room->u[i] = straight ? (x1->q[i] - x0->q[i]) / (x1->t - x0->t) : 0.5 * (x0->v[i] + x1->v[i]);
+  }
+}
+
+/* Work of given forces and of time in the energies along the line from x0 to x1 at room->u. */
+static void power_on_line(saltusi_ledger_room* room) {
+  const saltus_system* sys = &room->eval.sys;
+  const saltus_state* x0 = room->step.x0;
+  const saltus_state* x1 = room->step.x1;
+  double h = x1->t - x0->t;
+  for (int k = 0; k < 3; k++) {
+    if (sys->ops->advance == NULL) {
+      for (int i = 0; i < sys->dims.nq; i++) {
+        room->q[i] = x0->q[i] + gauss_node[k] * (x1->q[i] - x0->q[i]);
+      }
+    } else {
+      saltusi_advance(sys, x0->q, room->u, gauss_node[k] * h, room->q);
+    }
+    const saltus_point at = saltusi_at(&room->eval, x0->t + gauss_node[k] * h, room->q, room->u);
+    double power[2];
+    saltusi_system_power(sys, &at, &room->power, power);
+    room->left.given += gauss_weight[k] * h * power[0];
+    room->left.drive += gauss_weight[k] * h * power[1];
+  }
+  room->left.drive +=
+      frame_energy(room, x1->t, x1->q, x1->v) - frame_energy(room, x0->t, x0->q, x0->v);
+}
+
+/* Work of the impulse P that a contact gave over the step; b and slip in the mean of both ends. */
+static void lasting_contact(saltusi_ledger_room* room, const saltus_contact_step* contact,
+                            const double P[3], bool mean) {
+  const saltus_system* sys = &room->eval.sys;
+  int count = saltusi_ledger_rows(sys, contact->law);
+  double slip[2] = {0.0, 0.0};
   for (int end = 0; end < 2; end++) {
-    saltus_point at = point_of(room, end == 0 ? x0 : x1);
-    saltusi_rows_contact(&room->sys, &at, contact->key, count, &room->rows, 0);
+    const saltus_state* x = end == 0 ? room->step.x0 : room->step.x1;
+    const saltus_point at = saltusi_at(&room->eval, x->t, x->q, x->v);
+    saltusi_rows_contact(sys, &at, contact->key, count, &room->rows, 0);
     for (int k = 0; k < count; k++) {
-      sum -= 0.5 * contact->impulse[k] * room->rows.b[k];
+      room->left.drive -= 0.5 * P[k] * room->rows.b[k];
       if (k > 0) {
         slip[k - 1] += 0.5 * (saltusi_row_dot(&room->rows, k, room->u) + room->rows.b[k]);
       }
     }
   }
-  return sum;
-}
-
-static double work_of_joints(saltusi_ledger_room* room, const saltus_step_report* report,
-                             const saltus_state* x0, const saltus_state* x1) {
-  double sum = 0.0;
-  for (int end = 0; end < 2; end++) {
-    saltus_point at = point_of(room, end == 0 ? x0 : x1);
-    for (int j = 0; j < room->sys.dims.nj; j++) {
-      saltusi_rows_joint(&room->sys, &at, j, &room->rows, 0);
-      sum -= 0.5 * report->joint_impulses[j] * room->rows.b[0];
-    }
+  double impact = mean ? 0.0 : 0.5 * P[0] * (contact->u_before + contact->u_after);
+  double friction = 0.0;
+  for (int k = 0; k < 2; k++) {
+    double U = mean ? slip[k] : 0.5 * (contact->slip_before[k] + contact->slip_after[k]);
+    friction += P[k + 1] * U;
   }
-  return sum;
+  room->left.impact += impact;
+  room->left.friction += friction;
+  room->left_contacts[contact->key].impact += impact;
+  room->left_contacts[contact->key].friction += friction;
 }
 
-/* What contacts did at one instant: work, and its size without cancellation. */
-typedef struct blow {
-  double work, size;
-  bool impact;
-} blow;
-
-/* Energy that contacts create in an impact is an error of the impact law, and told as such. */
-static void judge(saltusi_ledger* ledger, const blow* b, double t) {
-  if (b->impact && b->work > SALTUS_ENERGY_CREATED * b->size) {
-    ledger->created_at = ledger->creations == 0.0 ? t : ledger->created_at;
-    ledger->creations += 1.0;
-    ledger->step.created += b->work;
-  }
-}
-
-/* Normal and tangential work of P between two velocities. */
-static void add_work(saltusi_ledger* ledger, saltusi_contact_work* contact, blow* b,
-                     const double P[3], const double U[6]) {
-  double impact = 0.5 * P[0] * (U[0] + U[3]);
-  double friction = 0.5 * (P[1] * (U[1] + U[4]) + P[2] * (U[2] + U[5]));
-  ledger->step.impact += impact;
-  ledger->step.friction += friction;
-  contact->impact += impact;
-  contact->friction += friction;
-  b->work += impact + friction;
-  for (int k = 0; k < 3; k++) {
-    b->size += 0.5 * fabs(P[k]) * (fabs(U[k]) + fabs(U[k + 3]));
-  }
-}
-
-/* Located impacts one after the other; those of one instant are one blow. */
-static void add_events(saltusi_ledger* ledger, const saltus_step_report* report,
-                       saltusi_contact_work* contacts) {
-  blow b = {0};
-  double t = NAN;
-  for (int i = 0; i < report->event_count; i++) {
-    const saltus_event* e = &report->events[i];
-    if (e->kind != SALTUS_EVENT_IMPACT) {
-      continue;
-    }
-    if (e->t != t) {
-      judge(ledger, &b, t);
-      b = (blow){.impact = true};
-      t = e->t;
-    }
-    const double U[6] = {e->u_before, e->slip_before[0], e->slip_before[1],
-                         e->u_after,  e->slip_after[0],  e->slip_after[1]};
-    add_work(ledger, &contacts[e->contact], &b, e->impulse, U);
-  }
-  judge(ledger, &b, t);
-}
-
-/* What of a contact's impulse is not in located impacts acts while it is closed: only slip does work.
+/* What of the impulses is not in located impacts acts while contacts are closed: only slip does work.
  * Such steps may be long, so it is the mean slip, which is exact for a constant force. */
-static void keep_lasting(const saltus_step_report* report, const saltus_contact_step* contact,
-                         const double slip[2], double P[3], double U[6]) {
-  for (int i = 0; i < report->event_count; i++) {
-    const saltus_event* e = &report->events[i];
-    for (int k = 0; k < 3 && e->contact == contact->key; k++) {
-      P[k] -= e->impulse[k];
-    }
-  }
-  U[0] = U[3] = 0.0;
-  U[1] = U[4] = slip[0];
-  U[2] = U[5] = slip[1];
-}
-
-static const double gauss_node[3] = {0.11270166537925831, 0.5, 0.88729833462074169};
-static const double gauss_weight[3] = {5.0 / 18.0, 8.0 / 18.0, 5.0 / 18.0};
-
-/* v^T M' v / 2: what the kinetic energy does through the configuration. */
-static double gyroscopic_power(saltusi_ledger_room* room, const saltus_point* at) {
-  const saltus_system* sys = &room->sys;
-  double sum = 0.0;
-  if ((sys->traits & SALTUS_CONSTANT_MASS) != 0) {
-    return sum;
-  }
-  if (sys->ops->kinetic_gradient != NULL) {
-    sys->ops->kinetic_gradient(sys->self, at, room->F);
-    for (int i = 0; i < sys->dims.nv; i++) {
-      sum += room->F[i] * at->v[i];
-    }
-    return sum;
-  }
-  const double shift = 6.1e-6; /* s, the cube root of the rounding unit */
-  saltus_point moved = *at;
-  for (int side = 0; side < 2; side++) {
-    double sign = side == 0 ? -1.0 : 1.0;
-    saltusi_advance(sys, at->q, at->v, sign * shift, room->u);
-    moved.q = room->u;
-    sum += sign * saltusi_kinetic(sys, &moved, room->matrix, room->F) / (2.0 * shift);
-  }
-  return sum;
-}
-
-/* Power of forces and of contacts at one instant, times dt. */
-static void add_power(saltusi_ledger* ledger, saltusi_ledger_room* room, double t, double dt,
-                      saltusi_contact_work* contacts) {
-  const saltus_system* sys = &room->sys;
-  const saltus_point at = {.t = t, .q = room->q, .v = room->v, .scratch = room->scratch};
-  sys->ops->force(sys->self, &at, room->F);
-  for (int i = 0; i < sys->dims.nv; i++) {
-    room->power += dt * room->F[i] * room->v[i];
-  }
-  room->power += dt * gyroscopic_power(room, &at);
-  for (int key = 0; key < sys->dims.nc; key++) {
-    const double* f = room->forces + 3 * (size_t)key;
-    if (f[0] == 0.0 && f[1] == 0.0 && f[2] == 0.0) {
-      continue;
-    }
-    int law = sys->law_count == sys->dims.nc ? key : 0;
-    int count = 1 + sys->laws[law].tangents;
-    saltusi_rows_contact(sys, &at, key, count, &room->rows, 0);
-    for (int k = 0; k < count; k++) {
-      ledger->step.given -= dt * f[k] * room->rows.b[k];
-      if (k > 0) {
-        double work = dt * f[k] * (saltusi_row_dot(&room->rows, k, room->v) + room->rows.b[k]);
-        ledger->step.friction += work;
-        contacts[key].friction += work;
-      }
-    }
-  }
-}
-
-/* Whether all impacts of the report lie at the ends of the step: between them the motion is smooth. */
-static bool is_smooth_inside(const saltusi_ledger_step* s) {
-  double h = s->x1->t - s->x0->t;
-  for (int i = 0; i < s->report->event_count; i++) {
-    const saltus_event* e = &s->report->events[i];
-    bool at_end = e->t >= s->x1->t - 1e-9 * h || e->t <= s->x0->t + 1e-9 * h;
-    if (e->kind == SALTUS_EVENT_IMPACT && !at_end) {
-      return false;
-    }
-  }
-  return s->report->events_lost == 0;
-}
-
-static bool knows_inside(const saltusi_ledger_step* s, const saltus_system* sys) {
-  return s->inside != NULL && s->located && sys->law_count == sys->dims.nc && is_smooth_inside(s);
-}
-
-/* Work along the motion of the scheme itself. */
-static void add_inside(saltusi_ledger* ledger, saltusi_ledger_room* room,
-                       const saltusi_ledger_step* s, saltusi_contact_work* contacts) {
-  enum { PARTS = 4 };
-  double h = (s->x1->t - s->x0->t) / PARTS;
-  room->power = 0.0;
-  for (int part = 0; part < PARTS; part++) {
-    for (int k = 0; k < 3; k++) {
-      double t = s->x0->t + (part + gauss_node[k]) * h;
-      if (s->inside->at(s->inside->who, t, room->q, room->v, room->forces) == SALTUS_OK) {
-        add_power(ledger, room, t, gauss_weight[k] * h, contacts);
-      }
-    }
-  }
-}
-
-void saltusi_ledger_contacts(saltusi_ledger* ledger, saltusi_ledger_room* room,
-                             const saltusi_ledger_step* step, saltusi_contact_work* contacts) {
-  const saltus_step_report* report = step->report;
-  const saltus_state* x0 = step->x0;
-  const saltus_state* x1 = step->x1;
-  bool events = step->located && report->events_lost == 0;
-  if (events) {
-    add_events(ledger, report, contacts);
-  }
-  if (knows_inside(step, &room->sys)) {
-    add_inside(ledger, room, step, contacts);
-    ledger->step.given += room->sys.dims.nj > 0 ? work_of_joints(room, report, x0, x1) : 0.0;
-    return;
-  }
-  blow b = {0};
+static void lasting_contacts(saltusi_ledger_room* room, bool events) {
+  const saltus_step_report* report = room->step.report;
   for (int i = 0; i < report->active; i++) {
     const saltus_contact_step* c = &report->contacts[i];
     double P[3] = {c->impulse[0], c->impulse[1], c->impulse[2]};
-    if (P[0] == 0.0) {
-      continue;
+    for (int e = 0; events && e < report->event_count; e++) {
+      for (int k = 0; k < 3 && report->events[e].contact == c->key; k++) {
+        P[k] -= report->events[e].impulse[k];
+      }
     }
-    double U[6] = {c->u_before, c->slip_before[0], c->slip_before[1],
-                   c->u_after,  c->slip_after[0],  c->slip_after[1]};
-    double slip[2];
-    ledger->step.given += work_of_surface(room, c, x0, x1, slip);
-    if (events) {
-      keep_lasting(report, c, slip, P, U);
+    if (c->impulse[0] != 0.0) {
+      lasting_contact(room, c, P, events);
     }
-    b.impact = b.impact || (c->impact && !events);
-    add_work(ledger, &contacts[c->key], &b, P, U);
-  }
-  judge(ledger, &b, x1->t);
-  if (room->sys.dims.nj > 0) {
-    ledger->step.given += work_of_joints(room, report, x0, x1);
   }
 }
 
-/* int F . dq along the line from x0 to x1 at the constant velocity room->u. */
-static double work_of_forces(saltusi_ledger_room* room, const saltus_state* x0,
-                             const saltus_state* x1) {
-  const saltus_dims* d = &room->sys.dims;
-  bool straight = room->sys.ops->advance == NULL;
-  double h = x1->t - x0->t;
-  double sum = 0.0;
-  for (int k = 0; k < 3; k++) {
-    if (straight) {
-      for (int i = 0; i < d->nq; i++) {
-        room->q[i] = x0->q[i] + gauss_node[k] * (x1->q[i] - x0->q[i]);
-      }
-    } else {
-      saltusi_advance(&room->sys, x0->q, room->u, gauss_node[k] * h, room->q);
-    }
-    const saltus_point at = {
-        .t = x0->t + gauss_node[k] * h, .q = room->q, .v = room->u, .scratch = room->scratch};
-    room->sys.ops->force(room->sys.self, &at, room->F);
-    for (int i = 0; i < d->nv; i++) {
-      double moved = straight ? x1->q[i] - x0->q[i] : h * room->u[i];
-      sum += gauss_weight[k] * room->F[i] * moved;
+/* Driven joints over the step: all of their impulses, with b in the mean of both ends. */
+static void lasting_joints(saltusi_ledger_room* room) {
+  const saltus_system* sys = &room->eval.sys;
+  for (int end = 0; end < 2 && sys->dims.nj > 0; end++) {
+    const saltus_state* x = end == 0 ? room->step.x0 : room->step.x1;
+    const saltus_point at = saltusi_at(&room->eval, x->t, x->q, x->v);
+    for (int j = 0; j < sys->dims.nj; j++) {
+      saltusi_rows_joint(sys, &at, j, &room->rows, 0);
+      room->left.drive -= 0.5 * room->step.report->joint_impulses[j] * room->rows.b[0];
     }
   }
-  return sum;
+}
+
+/* ---- blows --------------------------------------------------------------------------------- */
+
+/* Energy that contacts create in an impact is an error of the impact law, and told as such. */
+static void judge(saltusi_ledger* ledger, double work, double size, double t) {
+  if (work > SALTUS_ENERGY_CREATED * size) {
+    ledger->created_at = ledger->creations == 0.0 ? t : ledger->created_at;
+    ledger->creations += 1.0;
+    ledger->step.created += work;
+    ledger->total.created += work;
+  }
+}
+
+/* Contacts of a step without located events: their impulses together are one blow. */
+static void judge_step(saltusi_ledger* ledger, const saltusi_ledger_step* step) {
+  double work = 0.0;
+  double size = 0.0;
+  bool impact = false;
+  for (int i = 0; i < step->report->active; i++) {
+    const saltus_contact_step* c = &step->report->contacts[i];
+    const double U[6] = {c->u_before, c->slip_before[0], c->slip_before[1],
+                         c->u_after,  c->slip_after[0],  c->slip_after[1]};
+    for (int k = 0; k < 3 && c->impulse[0] != 0.0; k++) {
+      work += 0.5 * c->impulse[k] * (U[k] + U[k + 3]);
+      size += 0.5 * fabs(c->impulse[k]) * (fabs(U[k]) + fabs(U[k + 3]));
+    }
+    impact = impact || c->impact;
+  }
+  if (impact) {
+    judge(ledger, work, size, step->x1->t);
+  }
+}
+
+/* Where the system is at the time of an event. */
+static const double* place_of(saltusi_ledger_room* room, double t) {
+  const saltusi_ledger_step* s = &room->step;
+  if (t >= s->x1->t - rounding(room)) {
+    return s->x1->q;
+  }
+  if (t <= s->x0->t + rounding(room) || s->inside == NULL || !look(room, t, false)) {
+    return s->x0->q;
+  }
+  return room->q;
+}
+
+/* The events of one instant from number `told` on are one blow; `told` is then the last of them. */
+static void add_blow(saltusi_ledger* ledger, saltusi_ledger_room* room, saltusi_account account) {
+  const saltus_step_report* report = room->step.report;
+  double t = report->events[room->told].t;
+  saltusi_blow blow = saltusi_blow_open(room, t, place_of(room, t));
+  int next = room->told;
+  for (; next < report->event_count && report->events[next].t == t; next++) {
+    const saltus_event* e = &report->events[next];
+    if (is_blow(e)) {
+      const double U[6] = {e->u_before, e->slip_before[0], e->slip_before[1],
+                           e->u_after,  e->slip_after[0],  e->slip_after[1]};
+      saltusi_blow_contact(room, account, &blow, e->contact, e->impulse, U);
+    }
+  }
+  room->told = next - 1;
+  saltusi_blow_close(room, account, &blow);
+  judge(ledger, blow.work, blow.size, t);
+}
+
+/* ---- the step ------------------------------------------------------------------------------ */
+
+static void add(saltus_energy* sum, double part, const saltus_energy* e) {
+  sum->given += part * e->given;
+  sum->drive += part * e->drive;
+  sum->friction += part * e->friction;
+  sum->impact += part * e->impact;
+}
+
+/* Work from the place of the sums to a time. */
+static void go_to(saltusi_ledger_room* room, saltusi_account account, double t) {
+  double end = room->step.x1->t;
+  t = fmin(t, end);
+  if (room->known) {
+    if (t > room->place) {
+      integrate(room, account, room->place, t, -1);
+      account.energy->drive += frame_change(room, t);
+    }
+  } else {
+    double part = t >= end ? 1.0 : fmax(0.0, (t - room->place) / (end - room->place));
+    add(account.energy, part, &room->left);
+    add(&room->left, -part, &room->left);
+    for (int key = 0; key < room->eval.sys.dims.nc; key++) {
+      saltusi_contact_work* left = &room->left_contacts[key];
+      account.contacts[key].friction += part * left->friction;
+      account.contacts[key].impact += part * left->impact;
+      left->friction -= part * left->friction;
+      left->impact -= part * left->impact;
+    }
+  }
+  room->place = fmax(room->place, t);
+}
+
+void saltusi_ledger_open(saltusi_ledger* ledger, saltusi_ledger_room* room,
+                         const saltusi_ledger_step* step, bool first) {
+  const saltus_system* sys = &room->eval.sys;
+  if (first) {
+    memset(&ledger->step, 0, sizeof ledger->step);
+  }
+  room->step = *step;
+  room->place = step->x0->t;
+  room->told = 0;
+  room->bounces = false;
+  room->begun = false;
+  room->known = step->inside != NULL && step->inside->forces != NULL && step->located &&
+                sys->law_count == sys->dims.nc;
+  if (ledger->steps == 0.0 || ledger->last[0] != step->x0->t) {
+    ledger->last[0] = step->x0->t;
+    ledger->last[1] = energy_of(room, step->x0);
+  }
+  if (ledger->steps == 0.0) {
+    ledger->first = ledger->last[1];
+  }
+  room->left = (saltus_energy){0};
+  memset(room->left_contacts, 0, (size_t)sys->dims.nc * sizeof *room->left_contacts);
+  if (!room->known) {
+    bool events = step->located && step->report->events_lost == 0;
+    mean_velocity(room);
+    power_on_line(room);
+    lasting_contacts(room, events);
+    lasting_joints(room);
+    if (!events) {
+      judge_step(ledger, step);
+      room->told = step->report->event_count;
+    }
+  }
+}
+
+/* After what happened at the start of the step: the motion inside it begins. */
+static void begin(saltusi_ledger_room* room, saltusi_account account) {
+  room->begun = true;
+  if (room->known) {
+    open_bounce(room, account);
+    frame_change(room, room->step.x0->t);
+  }
+}
+
+/* Blows until the time `last`, and everything else until t. */
+static void advance(saltusi_ledger* ledger, saltusi_ledger_room* room, double t, double last,
+                    saltusi_contact_work* contacts) {
+  const saltus_step_report* report = room->step.report;
+  saltus_energy e = {0};
+  const saltusi_account account = {.energy = &e, .contacts = contacts};
+  double start = room->step.x0->t + rounding(room);
+  for (; room->told < report->event_count; room->told++) {
+    const saltus_event* event = &report->events[room->told];
+    if (!is_blow(event)) {
+      continue;
+    }
+    if (event->t > last) {
+      break;
+    }
+    bool inside = room->known && event->t > start;
+    if (inside && !room->begun) {
+      begin(room, account);
+    }
+    if (inside && room->bounces) { /* the smooth motion has them */
+      continue;
+    }
+    if (inside) {
+      go_to(room, account, event->t);
+    }
+    add_blow(ledger, room, account);
+  }
+  if (!room->begun && last >= room->step.x0->t) {
+    begin(room, account);
+  }
+  go_to(room, account, t);
+  add(&ledger->step, 1.0, &e);
+  add(&ledger->total, 1.0, &e);
+}
+
+void saltusi_ledger_advance(saltusi_ledger* ledger, saltusi_ledger_room* room, double t,
+                            saltus_side side, saltusi_contact_work* contacts) {
+  advance(ledger, room, t, side == SALTUS_RIGHT ? t + rounding(room) : t - rounding(room),
+          contacts);
+}
+
+static double sum_of(const saltus_energy* e) {
+  return e->given + e->drive + e->friction + e->impact;
+}
+
+saltus_energy saltusi_ledger_frame(const saltusi_ledger* ledger, saltusi_ledger_room* room,
+                                   const saltus_state* x, saltus_side side,
+                                   const saltusi_contact_work* contacts,
+                                   saltusi_contact_work* shown) {
+  saltus_energy e = ledger->total;
+  memcpy(shown, contacts, (size_t)room->eval.sys.dims.nc * sizeof *shown);
+  if (room->bounces) {
+    show_bounce(room, (saltusi_account){.energy = &e, .contacts = shown}, x->t, side);
+  }
+  e.change = energy_of(room, x) - ledger->first;
+  e.remainder = e.change - sum_of(&e);
+  return e;
 }
 
 void saltusi_ledger_close(saltusi_ledger* ledger, saltusi_ledger_room* room,
-                          const saltusi_ledger_step* s) {
-  const saltus_system* sys = &room->sys;
-  const saltus_state* x0 = s->x0;
-  const saltus_state* x1 = s->x1;
-  bool inside = knows_inside(s, sys);
-  mean_velocity(room, x0, x1);
-  saltus_energy* step = &ledger->step;
-  double potential = 0.0;
-  double kinetic = 0.0;
-  double work = inside ? room->power : work_of_forces(room, x0, x1);
-  for (int end = 0; end < 2; end++) {
-    double sign = end == 0 ? -1.0 : 1.0;
-    const saltus_state* x = end == 0 ? x0 : x1;
-    saltus_point at = point_of(room, x);
-    bool known = ledger->last[0] == x->t && ledger->steps > 0.0;
-    double T = known ? ledger->last[1] : saltusi_kinetic(sys, &at, room->matrix, room->F);
-    double V = 0.0;
-    if (sys->ops->potential != NULL) {
-      V = known ? ledger->last[2] : saltusi_potential(sys, &at);
-    }
-    kinetic += sign * T;
-    potential += sign * V;
-    if ((sys->traits & SALTUS_CONSTANT_MASS) == 0 && !inside) {
-      at.v = room->u;
-      work += sign * saltusi_kinetic(sys, &at, room->matrix, room->F);
-    }
-    ledger->last[0] = x->t;
-    ledger->last[1] = T;
-    ledger->last[2] = V;
-  }
+                          saltusi_contact_work* contacts) {
+  const saltus_state* x1 = room->step.x1;
+  advance(ledger, room, x1->t, INFINITY, contacts);
+  double before = ledger->last[1];
+  ledger->last[0] = x1->t;
+  ledger->last[1] = energy_of(room, x1);
   ledger->steps += 1.0;
-  step->change = kinetic + potential;
-  step->given += work + potential;
-  step->remainder = step->change - step->given - step->friction - step->impact;
-  ledger->total.change += step->change;
-  ledger->total.given += step->given;
-  ledger->total.friction += step->friction;
-  ledger->total.impact += step->impact;
-  ledger->total.remainder += step->remainder;
-  ledger->total.created += step->created;
+  ledger->step.change += ledger->last[1] - before;
+  ledger->step.remainder = ledger->step.change - sum_of(&ledger->step);
+  ledger->total.change = ledger->last[1] - ledger->first;
+  ledger->total.remainder = ledger->total.change - sum_of(&ledger->total);
 }

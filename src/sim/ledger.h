@@ -2,13 +2,18 @@
  * SPDX-FileCopyrightText: The Saltus developers
  *
  * ledger.h - keeps the energy of a simulation; see saltus/ledger.h for the terms.
+ *
+ * A step is opened, gone through in time as far as somebody looks, and closed. What a step did until a
+ * time inside it is in the sums when the ledger has been advanced to that time.
  */
 #ifndef SALTUSI_LEDGER_H
 #define SALTUSI_LEDGER_H
 
 #include "saltus/ledger.h"
 #include "saltus/scheme.h"
-#include "system/evaluate.h"
+#include "scheme/scheme_ops.h"
+#include "system/linear.h"
+#include "system/power.h"
 
 /* Work of one contact since the start. */
 typedef struct saltusi_contact_work {
@@ -21,33 +26,20 @@ typedef struct saltusi_ledger {
   double creations;    /* steps in which contacts created energy; doubles for snapshots */
   double created_at;   /* s, the first of them */
   double steps;        /* that were kept */
-  double last[3];      /* t, kinetic and potential energy at the end of the last step */
+  double first;        /* J, energy at the start */
+  double last[2];      /* s and J, end of the last step and the energy there */
 } saltusi_ledger;
 
-typedef struct saltusi_ledger_room {
-  saltus_system sys;
-  saltusi_row_block rows; /* three */
-  double* q;              /* [nq] */
-  double* u;              /* [nv] */
-  double* F;              /* [nv] */
-  double* matrix;         /* [nv x nv], or NULL */
-  void* scratch;          /* dims.scratch bytes */
-  double* v;              /* [nv] */
-  double* forces;         /* [3 nc] N, of contacts */
-  double power;           /* J, work of forces inside a step that is known inside */
-} saltusi_ledger_room;
-
-/* The motion inside a step of a scheme that knows its forces: state and contact forces [3 nc] at t. */
+/* The motion inside a step of a scheme that knows it. */
 typedef struct saltusi_ledger_inside {
-  saltus_status (*at)(void* who, double t, double* q, double* v, double* forces);
   void* who;
+  /* State at a time; smooth: on which accumulations of impacts are closed contact. */
+  saltus_status (*motion)(void* who, const saltusi_dense_query* at);
+  /* [3 nc + nj] N of contacts and joints on the smooth motion; NULL: not known. */
+  void (*forces)(void* who, const saltusi_dense_query* at, double* forces);
+  /* The accumulation that the step passes over; false: none. */
+  bool (*bounce)(void* who, const saltusi_dense_query* at, saltusi_bounce_inside* bounce);
 } saltusi_ledger_inside;
-
-void saltusi_ledger_layout(saltusi_ledger_room* room, const saltus_system* sys, void* scratch,
-                           saltus_arena* arena);
-
-/* A step begins. */
-void saltusi_ledger_open(saltusi_ledger* ledger);
 
 /* What is known of a step: its ends, its report, whether events are located, and the motion inside
  * it, or NULL. */
@@ -59,12 +51,63 @@ typedef struct saltusi_ledger_step {
   const saltusi_ledger_inside* inside;
 } saltusi_ledger_step;
 
-/* Adds what contacts and joints did in a report. A step may have several reports. */
-void saltusi_ledger_contacts(saltusi_ledger* ledger, saltusi_ledger_room* room,
-                             const saltusi_ledger_step* step, saltusi_contact_work* contacts);
+typedef struct saltusi_ledger_room {
+  saltusi_eval eval;
+  saltusi_row_block rows; /* three */
+  saltusi_power_room power;
+  double* q;             /* [nq] */
+  double* u;             /* [nv] */
+  double* v;             /* [nv] */
+  double* forces;        /* [3 nc + nj] N */
+  double* push;          /* [nv] N s, of a blow */
+  saltusi_linear linear; /* M, where a blow needs its answer */
+  bool answers;          /* there is room for that */
 
-/* Adds the energies and the work of forces between two states, and closes the step. */
+  /* joints in a blow */
+  saltusi_row_block joints; /* [nj] */
+  double* joint_X;          /* [nj x nv] M^-1 G */
+  double* joint_W;          /* [nj x nj] */
+  int* joint_pivot;         /* [2 nj] */
+  double* joint_P;          /* [nj] N s */
+
+  /* an accumulation that the step passes over */
+  saltusi_bounce_inside bounce;
+  double* bounce_x; /* [nv] direction of v, for 1 m/s */
+  bool bounces;
+
+  /* the step at hand */
+  saltusi_ledger_step step;
+  bool known;   /* forces inside it are */
+  bool begun;   /* what happened at its start is in the sums */
+  double place; /* s, sums are up to here */
+  int told;     /* events before this one are in the sums */
+  double frame; /* J, energy of moving frames at this place */
+  /* of a step whose forces are not known inside: what is left of it */
+  saltus_energy left;
+  saltusi_contact_work* left_contacts; /* [nc] */
+} saltusi_ledger_room;
+
+void saltusi_ledger_layout(saltusi_ledger_room* room, const saltus_system* sys,
+                           saltus_arena* arena);
+
+/* A step begins; first: not the second half of one. The step and what it points to stay until it is
+ * closed. */
+void saltusi_ledger_open(saltusi_ledger* ledger, saltusi_ledger_room* room,
+                         const saltusi_ledger_step* step, bool first);
+
+/* Adds what happens until a time, left or right of what happens there. */
+void saltusi_ledger_advance(saltusi_ledger* ledger, saltusi_ledger_room* room, double t,
+                            saltus_side side, saltusi_contact_work* contacts);
+
+/* The ledger at a state that the step passes at the time it was advanced to; the works of contacts
+ * go to `shown`. */
+saltus_energy saltusi_ledger_frame(const saltusi_ledger* ledger, saltusi_ledger_room* room,
+                                   const saltus_state* x, saltus_side side,
+                                   const saltusi_contact_work* contacts,
+                                   saltusi_contact_work* shown);
+
+/* Adds what is left of the step and the energy at its end. */
 void saltusi_ledger_close(saltusi_ledger* ledger, saltusi_ledger_room* room,
-                          const saltusi_ledger_step* step);
+                          saltusi_contact_work* contacts);
 
 #endif

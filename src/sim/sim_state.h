@@ -50,9 +50,13 @@ struct saltus_sim {
   double* joint_sums;                  /* [nj] N s */
   saltusi_ledger* ledger;              /* one: energy since the start */
   saltusi_contact_work* contact_works; /* [nc] */
+  saltusi_contact_work* shown_works;   /* [nc] at a frame */
   saltusi_ledger_room ledger_room;
   saltusi_crossing* crossings; /* [event functions] */
   saltusi_observe_room observe;
+  saltusi_ledger_inside motion; /* of the last step */
+  saltus_state ends[2];         /* of the last step, or of a half of it */
+  double* forces;               /* [3 nc + nj] N, at a frame */
 
   double* record_times;    /* [record_time_count] */
   long long record_number; /* of the next requested time */

@@ -39,7 +39,9 @@ void saltusi_watch_layout(saltus_sim* sim, saltus_arena* arena) {
   sim->scratch = saltus_arena_push(arena, d->scratch, 1, SALTUS_ALIGNMENT);
   sim->ledger = SALTUS_PUSH(arena, saltusi_ledger, 1);
   sim->contact_works = SALTUS_PUSH(arena, saltusi_contact_work, d->nc);
-  saltusi_ledger_layout(&sim->ledger_room, &sim->sys, sim->scratch, arena);
+  sim->shown_works = SALTUS_PUSH(arena, saltusi_contact_work, d->nc);
+  sim->forces = SALTUS_PUSH(arena, double, 3 * d->nc + d->nj);
+  saltusi_ledger_layout(&sim->ledger_room, &sim->sys, arena);
 }
 
 void saltusi_watch_start(saltus_sim* sim) {
@@ -257,8 +259,10 @@ static int take_impacts(saltus_sim* sim, const saltus_step_report* report, int f
   return i;
 }
 
-/* Gaps, velocities and mean forces of all contacts at a state. */
-static saltus_status frame_contacts(saltus_sim* sim, const saltus_state* x, double elapsed) {
+/* Gaps, velocities and forces of all contacts at a state: the mean forces since the last frame, or those
+ * at the time itself when the last frame was told there; without that knowledge those of the last frame. */
+static saltus_status frame_contacts(saltus_sim* sim, const saltus_state* x, double elapsed,
+                                    const double* forces) {
   saltus_point at = {.t = x->t, .q = x->q, .v = x->v, .scratch = sim->scratch};
   saltus_status status = saltusi_contacts(&sim->sys, &at, &sim->list);
   if (status != SALTUS_OK) {
@@ -270,11 +274,13 @@ static saltus_status frame_contacts(saltus_sim* sim, const saltus_state* x, doub
     frame->velocity = NAN;
     for (int k = 0; k < 3; k++) {
       double lasting = sim->contact_sums[key].lasting[k];
-      frame->force[k] = elapsed > 0.0 ? lasting / elapsed : 0.0;
+      frame->force[k] = elapsed > 0.0    ? lasting / elapsed
+                        : forces != NULL ? forces[3 * key + k]
+                                         : frame->force[k];
       frame->impulse[k] = sim->contact_sums[key].impulse[k];
     }
-    frame->friction = sim->contact_works[key].friction;
-    frame->impact = sim->contact_works[key].impact;
+    frame->friction = sim->shown_works[key].friction;
+    frame->impact = sim->shown_works[key].impact;
   }
   for (int i = 0; i < sim->list.count; i++) {
     int key = sim->list.key[i];
@@ -301,53 +307,19 @@ static void start_sums(saltus_sim* sim, double t) {
   sim->sums[SALTUSI_SUM_TIME] = t;
 }
 
-/* Work of normal impulses and of friction of the events from number `from` on. */
-static void work_of_events(const saltus_step_report* report, int from, double work[2]) {
-  work[0] = work[1] = 0.0;
-  for (int i = from; i < report->event_count; i++) {
-    const saltus_event* e = &report->events[i];
-    if (saltus_event_is_remark(e->kind)) {
-      continue;
-    }
-    double normal = 0.5 * e->impulse[0] * (e->u_before + e->u_after);
-    work[0] += normal;
-    work[1] += e->energy_change - normal;
-  }
-}
-
-/* The ledger at a time inside the last step: without the located impacts from number `told` on, and
- * without the part of everything else that the rest of the step has. */
-static saltus_energy energy_at(const saltus_sim* sim, const saltus_step_report* report, int told,
-                               double t) {
-  saltus_energy e = sim->ledger->total;
-  bool closed = sim->ledger->last[0] == sim->now.t; /* not after the first of two halves */
-  if (!closed) {
-    return e;
-  }
-  const saltus_energy* step = &sim->ledger->step;
-  double rest = fmax(0.0, (sim->now.t - t) / (sim->now.t - sim->next.t));
-  double all[2];
-  double later[2];
-  work_of_events(report, 0, all);
-  work_of_events(report, told, later);
-  e.impact -= later[0] + rest * (step->impact - all[0]);
-  e.friction -= later[1] + rest * (step->friction - all[1]);
-  e.given -= rest * step->given;
-  e.remainder -= rest * step->remainder;
-  e.change = e.given + e.friction + e.impact + e.remainder;
-  return e;
-}
-
-/* The frame of a state, told to all recorders. */
-static saltus_status tell_frame(saltus_sim* sim, const saltus_state* x, saltus_energy energy) {
+/* The frame of a state, told to all recorders; forces at its time [3 nc + nj], NULL: not known. */
+static saltus_status tell_frame(saltus_sim* sim, const saltus_state* x, saltus_energy energy,
+                                const double* forces) {
   const saltus_dims* d = &sim->sys.dims;
   double elapsed = x->t - sim->sums[SALTUSI_SUM_TIME];
-  saltus_status first = frame_contacts(sim, x, elapsed);
+  saltus_status first = frame_contacts(sim, x, elapsed, forces);
   if (first != SALTUS_OK) {
     return first;
   }
   for (int j = 0; j < d->nj; j++) {
-    sim->joint_forces[j] = elapsed > 0.0 ? sim->joint_sums[j] / elapsed : 0.0;
+    sim->joint_forces[j] = elapsed > 0.0    ? sim->joint_sums[j] / elapsed
+                           : forces != NULL ? forces[3 * d->nc + j]
+                                            : sim->joint_forces[j];
   }
   saltus_point at = {.t = x->t, .q = x->q, .v = x->v, .scratch = sim->scratch};
   const saltus_frame frame = {
@@ -392,6 +364,16 @@ typedef struct inside {
   int told;         /* events before this one are in the sums */
 } inside;
 
+/* Forces at an instant; right of the end of a step those of the state that it ends with. */
+static const double* forces_at(saltus_sim* sim, const inside* in, const saltusi_dense_query* at) {
+  if (at->side == SALTUS_RIGHT && at->t >= in->end - rounding(sim, in->end)) {
+    saltus_status status = saltusi_scheme_forces(sim->scheme, &sim->shown, sim->forces);
+    return status == SALTUS_OK ? sim->forces : NULL;
+  }
+  saltusi_scheme_dense_forces(sim->scheme, at, sim->forces);
+  return sim->forces;
+}
+
 /* A frame at a time inside the step, on one side of it. */
 static saltus_status frame_at(saltus_sim* sim, inside* in, double t, saltus_side side) {
   bool known = saltusi_scheme_knows_forces(sim->scheme);
@@ -411,7 +393,12 @@ static saltus_status frame_at(saltus_sim* sim, inside* in, double t, saltus_side
     take_known(sim);
   }
   in->from = t;
-  return tell_frame(sim, &sim->shown, energy_at(sim, in->report, in->told, t));
+  bool instant = known && t == sim->sums[SALTUSI_SUM_TIME];
+  const double* forces = instant ? forces_at(sim, in, &query) : NULL;
+  saltusi_ledger_advance(sim->ledger, &sim->ledger_room, t, side, sim->contact_works);
+  saltus_energy energy = saltusi_ledger_frame(sim->ledger, &sim->ledger_room, &sim->shown, side,
+                                              sim->contact_works, sim->shown_works);
+  return tell_frame(sim, &sim->shown, energy, forces);
 }
 
 /* The time of the next impact that has no frames yet; infinite when there is none. */
@@ -457,35 +444,46 @@ static saltus_status frames_inside(saltus_sim* sim, const saltus_step_report* re
   return status;
 }
 
-/* State and contact forces inside the last step, for the ledger. */
-static saltus_status look_inside(void* who, double t, double* q, double* v, double* forces) {
+/* The motion inside the last step, for the ledger. */
+static saltus_status ledger_motion(void* who, const saltusi_dense_query* at) {
   saltus_sim* sim = who;
-  const saltusi_dense_query query = {.t = t, .side = SALTUS_LEFT, .q = q, .v = v};
-  saltus_status status = saltusi_scheme_dense(sim->scheme, 1, &query);
-  if (status == SALTUS_OK) {
-    saltusi_scheme_dense_forces(sim->scheme, &query, forces);
-  }
-  return status;
+  return saltusi_scheme_dense(sim->scheme, 2, at);
 }
 
-/* The energy of a step that has one report, or of one of several. */
-static void keep_energy(saltus_sim* sim, const saltus_step_report* report, double t0, double t1) {
-  bool located = saltusi_scheme_info(sim->scheme)->locates_events;
-  if (t0 == sim->next.t) {
-    saltusi_ledger_open(sim->ledger);
+static void ledger_forces(void* who, const saltusi_dense_query* at, double* forces) {
+  saltus_sim* sim = who;
+  saltusi_scheme_dense_forces(sim->scheme, at, forces);
+}
+
+static bool ledger_bounce(void* who, const saltusi_dense_query* at, saltusi_bounce_inside* bounce) {
+  saltus_sim* sim = who;
+  return saltusi_scheme_dense_bounce(sim->scheme, at, bounce);
+}
+
+/* The ledger of a step; halves of one begin and end in the middle. */
+static void open_ledger(saltus_sim* sim, const saltus_step_report* report, double t0, double t1) {
+  const saltus_scheme_info* info = saltusi_scheme_info(sim->scheme);
+  bool known = saltusi_scheme_knows_forces(sim->scheme);
+  sim->ends[0] = sim->next;
+  sim->ends[1] = sim->now;
+  if (t0 != sim->next.t) {
+    sim->ends[0] = (saltus_state){t0, sim->control->middle.q, sim->control->middle.v};
   }
-  const saltusi_ledger_inside motion = {.at = look_inside, .who = sim};
+  if (t1 != sim->now.t) {
+    sim->ends[1] = (saltus_state){t1, sim->control->middle.q, sim->control->middle.v};
+  }
+  sim->motion = (saltusi_ledger_inside){.who = sim,
+                                        .motion = ledger_motion,
+                                        .forces = known ? ledger_forces : NULL,
+                                        .bounce = ledger_bounce};
   const saltusi_ledger_step step = {
       .report = report,
-      .x0 = &sim->next,
-      .x1 = &sim->now,
-      .located = located,
-      .inside = saltusi_scheme_knows_forces(sim->scheme) ? &motion : NULL,
+      .x0 = &sim->ends[0],
+      .x1 = &sim->ends[1],
+      .located = info->locates_events,
+      .inside = info->dense ? &sim->motion : NULL,
   };
-  saltusi_ledger_contacts(sim->ledger, &sim->ledger_room, &step, sim->contact_works);
-  if (t1 == sim->now.t) {
-    saltusi_ledger_close(sim->ledger, &sim->ledger_room, &step);
-  }
+  saltusi_ledger_open(sim->ledger, &sim->ledger_room, &step, t0 == sim->next.t);
 }
 
 /* Events of contacts and of the scene's own functions, in order of time. */
@@ -514,7 +512,7 @@ saltus_status saltusi_watch_step(saltus_sim* sim, const saltus_step_report* repo
   if (sim->def.recorder_count == 0) {
     return SALTUS_OK;
   }
-  keep_energy(sim, report, t0, t1);
+  open_ledger(sim, report, t0, t1);
   bool located = saltusi_scheme_info(sim->scheme)->locates_events;
   saltus_status first = SALTUS_OK;
   double* sums = sim->sums;
@@ -543,13 +541,21 @@ saltus_status saltusi_watch_step(saltus_sim* sim, const saltus_step_report* repo
   }
   take_impacts(sim, report, told, INFINITY);
   take_rest(sim);
+  saltusi_ledger_close(sim->ledger, &sim->ledger_room, sim->contact_works);
   return first;
+}
+
+/* The frame of the present instant. */
+static saltus_status tell_now(saltus_sim* sim) {
+  bool instant = sim->now.t == sim->sums[SALTUSI_SUM_TIME];
+  bool known = instant && saltusi_scheme_forces(sim->scheme, &sim->now, sim->forces) == SALTUS_OK;
+  memcpy(sim->shown_works, sim->contact_works, (size_t)sim->sys.dims.nc * sizeof *sim->shown_works);
+  return tell_frame(sim, &sim->now, sim->ledger->total, known ? sim->forces : NULL);
 }
 
 saltus_status saltusi_watch_leave(saltus_sim* sim) {
   bool told = sim->sums[SALTUSI_SUM_TIME] == sim->now.t;
-  return sim->def.recorder_count == 0 || told ? SALTUS_OK
-                                              : tell_frame(sim, &sim->now, sim->ledger->total);
+  return sim->def.recorder_count == 0 || told ? SALTUS_OK : tell_now(sim);
 }
 
 saltus_status saltusi_watch_frame(saltus_sim* sim, bool due) {
@@ -561,5 +567,5 @@ saltus_status saltusi_watch_frame(saltus_sim* sim, bool due) {
   if (sim->def.recorder_count == 0 || !(due || beat) || told) {
     return SALTUS_OK;
   }
-  return tell_frame(sim, &sim->now, sim->ledger->total);
+  return tell_now(sim);
 }

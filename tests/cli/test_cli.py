@@ -186,10 +186,10 @@ class Run(Cli):
         ledger = json.loads(result.stdout)['ledger']
         self.assertEqual(ledger['impacts_that_created'], 1)
         self.assertAlmostEqual(ledger['created'], 0.0407439, 6)
-        terms = ledger['given'] + ledger['friction'] + ledger['impact'] + ledger['remainder']
+        terms = sum(ledger[key] for key in ('given', 'drive', 'friction', 'impact', 'remainder'))
         self.assertAlmostEqual(ledger['change'], terms, 12)
         kept = json.loads(saltus('info', path, '--json').stdout)['ledger']
-        for key in ('given', 'friction', 'impact', 'remainder', 'created'):
+        for key in ('given', 'drive', 'friction', 'impact', 'remainder', 'created'):
             self.assertEqual(kept[key], ledger[key])
         self.assertIn('created energy', saltus('run', SCENES / 'kane.yaml').stdout)
 
@@ -201,7 +201,7 @@ class Run(Cli):
             (comments if line.startswith('#') else table).append(line)
         head = table[0].split(',')
         keep = [i for i, name in enumerate(head) if not ('energy_' in name or '_work' in name)]
-        self.assertEqual(len(head) - len(keep), 7)
+        self.assertEqual(len(head) - len(keep), 8)
         rows = [','.join(line.split(',')[i] for i in keep) for line in table]
         path.write_text('\n'.join(comments + rows) + '\n')
         info = json.loads(saltus('info', path, '--json').stdout)

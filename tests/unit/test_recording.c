@@ -119,6 +119,7 @@ static void make_frame(long long i, noisy_frame* n) {
                             .kinetic = noise(&seed),
                             .potential = i == 3 ? -0.0 : noise(&seed),
                             .energy = {.given = noise(&seed),
+                                       .drive = noise(&seed),
                                        .friction = noise(&seed),
                                        .impact = noise(&seed),
                                        .remainder = noise(&seed),
@@ -250,6 +251,7 @@ static void check_frame(const saltus_recording_data* d, long long i) {
     assert_same(d->impact_work[NC * i + k], n.contacts[k].impact);
   }
   assert_same(d->energy_given[i], n.frame.energy.given);
+  assert_same(d->energy_drive[i], n.frame.energy.drive);
   assert_same(d->energy_friction[i], n.frame.energy.friction);
   assert_same(d->energy_impact[i], n.frame.energy.impact);
   assert_same(d->energy_remainder[i], n.frame.energy.remainder);

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * formula_power.c - what the ledger asks of a model (docs/ledger.md):
+ *
+ *   given    Q . v, without what moving ends give to dampers
+ *   drive    V_t - T_t, and what moving ends give to dampers
+ *   frame    2 T - v . p  =  2 T(v = 0) + v . p(v = 0)
+ *
+ * Zero by structure where nothing is given and nothing moves: then the numbers are zero, too.
+ */
+#include "formula/derive.h"
+#include "model/formula_model.h"
+
+void saltusi_formula_power(saltusi_formula_builder* b, const saltusi_formula_energies* e) {
+  saltusi_graph* g = &b->graph;
+  saltusi_expr ends = saltusi_formula_springs_drive(b);
+  saltusi_expr given = saltusi_sub(g, g->zero, ends);
+  saltusi_expr frame = saltusi_at_rest(g, e->T);
+  frame = saltusi_add(g, frame, frame);
+  for (int i = 0; i < b->def->coordinate_count; i++) {
+    saltusi_expr v = saltusi_velocity(g, i);
+    given = saltusi_add(g, given, saltusi_mul(g, e->Q[i], v));
+    frame = saltusi_add(g, frame, saltusi_mul(g, saltusi_at_rest(g, e->p[i]), v));
+  }
+  saltusi_expr drive =
+      saltusi_sub(g, saltusi_explicit_rate(g, e->V), saltusi_explicit_rate(g, e->T));
+  saltusi_formula_put(b, 0, given);
+  saltusi_formula_put(b, 1, saltusi_add(g, drive, ends));
+  saltusi_formula_make(b, 2, &b->model->power);
+  if (frame != g->zero) {
+    saltusi_formula_put(b, 0, frame);
+    saltusi_formula_make(b, 1, &b->model->frame_energy);
+  }
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * power.h - at what rate given forces and drives change the energy of a system.
+ */
+#ifndef SALTUSI_POWER_H
+#define SALTUSI_POWER_H
+
+#include "system/evaluate.h"
+
+typedef struct saltusi_power_room {
+  double* q;      /* [nq] */
+  double* F;      /* [nv] */
+  double* matrix; /* [nv x nv], or NULL when the system says its kinetic energy */
+} saltusi_power_room;
+
+void saltusi_power_layout(saltusi_power_room* room, const saltus_system* sys, saltus_arena* arena);
+
+/* What the system says of its power [2] (system.h). One that says nothing is asked by differences: the
+ * power of F, and the rates of T at fixed v and of V at fixed t, belong to given forces; the rate of V
+ * at fixed q is that of a drive. */
+void saltusi_system_power(const saltus_system* sys, const saltus_point* at,
+                          saltusi_power_room* room, double power[2]);
+
+#endif
