@@ -53,7 +53,7 @@ static int one(const char* name, double tol, double limit_ms) {
     double ms = 1e3 * bench_fastest(run_job, &j, 30);
     double error = 0.0;
     for (int k = 0; k < problem.model.system->dims.nq; k++) {
-      error = fmax(error, fabs(j.q[k] - problem.q[PRECISION_INSTANTS - 1][k]));
+      error = fmax(error, fabs(j.q[k] - motion_q(problem.known, MOTION_INSTANTS - 1)[k]));
     }
     printf("  %-14s %-16s tol %.0e: %7.3f ms (limit %g ms), error at the end %.1e\n", name,
            schemes[i], tol, ms, limit_ms, error);

@@ -35,7 +35,15 @@ typedef struct study_claim {
   char expected[96];
   double measured;
   bool holds;
+  bool only_measured;
+  bool number; /* compares with a number from elsewhere: of the literature, exact or independent */
 } study_claim;
+
+/* What one run has cost. */
+typedef struct study_cost {
+  long long steps;
+  saltus_work work;
+} study_cost;
 
 /* Rows from first to first + count - 1 belong to one line of a figure. */
 typedef struct study_series {
@@ -52,6 +60,8 @@ typedef struct study_report {
   int claim_count, claim_capacity;
   study_series* series;
   int series_count, series_capacity;
+  study_cost* costs; /* of the runs that were told */
+  int cost_count, cost_capacity;
   bool over_work;      /* figures show the error over the work, not over the step */
   bool over_forces;    /* and the work is counted in force evaluations, not in steps */
   bool named;          /* labels "QUANTITY, METHOD": a panel for each quantity */
@@ -115,6 +125,13 @@ int study_run_controlled(study_report* report, const study_controlled* what);
 void study_add_series(study_report* report, const char* label, int count, const double* h,
                       const double* e_q, const double* e_v);
 
+/* What a run has cost. The rows of study_add_series take the costs of the last `count` runs, so that
+ * one tells every run of a series in the order of its rows, then adds the series of its quantities. */
+void study_note_run(study_report* report, long long steps, saltus_work work);
+
+/* More of the run that was told last: rows that are means over several runs. */
+void study_add_to_run(study_report* report, long long steps, saltus_work work);
+
 /* A series whose rows are added one by one. */
 void study_begin_series(study_report* report, const char* label);
 study_row* study_add_row(study_report* report);
@@ -127,11 +144,15 @@ double study_order(const study_report* report, const study_series* series, study
 /* The errors as a figure; an exit code. */
 int study_draw(const study_report* report, const char* path);
 
-/* Claims. The id says what, expected says how much. */
+/* Claims. The id says what, expected says how much. near and error compare with a number from
+ * elsewhere, and tools/mutate asks them to notice faults; range and most are orders, counts, costs. */
 void study_claim_range(study_report* report, const char* id, double measured, double lo, double hi);
 void study_claim_near(study_report* report, const char* id, double measured, double expected,
                       double relative);
 void study_claim_most(study_report* report, const char* id, double measured, double most);
+void study_claim_error(study_report* report, const char* id, double error, double most);
+/* A number without a claim, because nothing independent says what it should be. */
+void study_measure(study_report* report, const char* id, double measured);
 
 /* Picks that many studies claim about. */
 double study_q_inf(const study_row* row);
@@ -170,6 +191,7 @@ extern const study study_herk_index;
 extern const study study_potra2006_table1;
 extern const study study_potra2006_table2;
 extern const study study_potra2006_table3;
+extern const study study_potra2006_fig2;
 extern const study study_potra2006_fig4;
 extern const study study_potra2006_fig6;
 extern const study study_potra2006_fig7;

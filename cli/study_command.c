@@ -70,6 +70,34 @@ static void json_row(json* j, const study_row* row) {
   json_close(j, '}');
 }
 
+static void json_claims(json* j, const study_report* report) {
+  json_open(j, "claims", '[');
+  for (int i = 0; i < report->claim_count; i++) {
+    const study_claim* claim = &report->claims[i];
+    if (!claim->only_measured) {
+      json_open(j, NULL, '{');
+      json_text(j, "id", claim->id);
+      json_text(j, "expected", claim->expected);
+      json_number(j, "measured", claim->measured);
+      json_bool(j, "holds", claim->holds);
+      json_bool(j, "number", claim->number);
+      json_close(j, '}');
+    }
+  }
+  json_close(j, ']');
+  json_open(j, "measurements", '[');
+  for (int i = 0; i < report->claim_count; i++) {
+    const study_claim* claim = &report->claims[i];
+    if (claim->only_measured) {
+      json_open(j, NULL, '{');
+      json_text(j, "id", claim->id);
+      json_number(j, "measured", claim->measured);
+      json_close(j, '}');
+    }
+  }
+  json_close(j, ']');
+}
+
 static void print_json(const study_report* report) {
   json j = {.file = stdout};
   json_open(&j, NULL, '{');
@@ -80,17 +108,7 @@ static void print_json(const study_report* report) {
     json_row(&j, &report->rows[i]);
   }
   json_close(&j, ']');
-  json_open(&j, "claims", '[');
-  for (int i = 0; i < report->claim_count; i++) {
-    const study_claim* claim = &report->claims[i];
-    json_open(&j, NULL, '{');
-    json_text(&j, "id", claim->id);
-    json_text(&j, "expected", claim->expected);
-    json_number(&j, "measured", claim->measured);
-    json_bool(&j, "holds", claim->holds);
-    json_close(&j, '}');
-  }
-  json_close(&j, ']');
+  json_claims(&j, report);
   json_close(&j, '}');
 }
 
@@ -136,17 +154,21 @@ static void print_table(const study_report* report) {
 
 static int print_claims(const study_report* report, bool quiet) {
   int broken = 0;
+  int claims = 0;
   for (int i = 0; i < report->claim_count; i++) {
     const study_claim* claim = &report->claims[i];
+    claims += !claim->only_measured;
     broken += !claim->holds;
-    if (!quiet) {
+    if (!quiet && claim->only_measured) {
+      printf("        %-58s %12.5g  measured\n", claim->id, claim->measured);
+    } else if (!quiet) {
       printf("%s  %-58s %12.5g  expected %s\n", claim->holds ? "holds " : "BROKEN", claim->id,
              claim->measured, claim->expected);
     }
   }
-  if (!quiet && report->claim_count > 0) {
-    printf("\n%d of %d claim%s hold%s.\n", report->claim_count - broken, report->claim_count,
-           cli_plural(report->claim_count), report->claim_count == 1 ? "s" : "");
+  if (!quiet && claims > 0) {
+    printf("\n%d of %d claim%s hold%s.\n", claims - broken, claims, cli_plural(claims),
+           claims == 1 ? "s" : "");
   }
   return broken;
 }
@@ -205,6 +227,7 @@ int cli_study(const cli_args* args) {
   }
   free(report.rows);
   free(report.claims);
+  free(report.costs);
   free(report.series);
   return code;
 }

@@ -141,8 +141,30 @@ void study_add_series(study_report* report, const char* label, int count, const 
     row->h = h[i];
     row->error.q = (saltusi_error_norms){e_q[i], e_q[i], e_q[i], NAN};
     row->error.v = (saltusi_error_norms){e_v[i], e_v[i], e_v[i], NAN};
+    if (report->cost_count >= count) {
+      const study_cost* cost = &report->costs[report->cost_count - count + i];
+      row->steps = cost->steps;
+      row->work = cost->work;
+    }
   }
   take_rates(report, series);
+}
+
+void study_note_run(study_report* report, long long steps, saltus_work work) {
+  report->costs =
+      grow(report->costs, report->cost_count, &report->cost_capacity, sizeof(study_cost));
+  report->costs[report->cost_count++] = (study_cost){steps, work};
+}
+
+void study_add_to_run(study_report* report, long long steps, saltus_work work) {
+  study_cost* cost = &report->costs[report->cost_count - 1];
+  cost->steps += steps;
+  cost->work.steps += work.steps;
+  cost->work.force_evaluations += work.force_evaluations;
+  cost->work.contact_solves += work.contact_solves;
+  cost->work.newton_iterations += work.newton_iterations;
+  cost->work.factorizations += work.factorizations;
+  cost->work.contact_iterations += work.contact_iterations;
 }
 
 void study_begin_series(study_report* report, const char* label) {
@@ -264,6 +286,12 @@ static study_claim* add_claim(study_report* report, const char* id, double measu
   return claim;
 }
 
+void study_measure(study_report* report, const char* id, double measured) {
+  study_claim* claim = add_claim(report, id, measured);
+  claim->holds = true;
+  claim->only_measured = true;
+}
+
 void study_claim_range(study_report* report, const char* id, double measured, double lo,
                        double hi) {
   study_claim* claim = add_claim(report, id, measured);
@@ -276,12 +304,18 @@ void study_claim_near(study_report* report, const char* id, double measured, dou
   study_claim* claim = add_claim(report, id, measured);
   snprintf(claim->expected, sizeof claim->expected, "%g within %g %%", expected, 100.0 * relative);
   claim->holds = fabs(measured - expected) <= relative * fabs(expected);
+  claim->number = true;
 }
 
 void study_claim_most(study_report* report, const char* id, double measured, double most) {
   study_claim* claim = add_claim(report, id, measured);
   snprintf(claim->expected, sizeof claim->expected, "at most %g", most);
   claim->holds = measured <= most;
+}
+
+void study_claim_error(study_report* report, const char* id, double error, double most) {
+  study_claim_most(report, id, error, most);
+  report->claims[report->claim_count - 1].number = true;
 }
 
 double study_q_inf(const study_row* row) {

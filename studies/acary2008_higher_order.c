@@ -4,7 +4,9 @@
  * acary2008_higher_order.c - precision over work of schemes of any order (Acary 2008, section "Time-
  * stepping schemes of any order": the linear oscillator, then the bouncing ball through its
  * accumulation), against Moreau's scheme with constant and with controlled steps and against
- * event-driven integration. The slides plot; what is claimed here follows from the orders.
+ * event-driven integration. The slides plot; what is claimed here follows from the orders, and the
+ * errors at 211 steps are those of another program (methods, event capturing, 3.4). How many force
+ * evaluations a goal takes depends on how an implementation counts them: measured, not claimed.
  */
 #include "study.h"
 
@@ -15,15 +17,16 @@
 typedef struct method {
   const char *scheme, *options;
   int order;
+  double q_inf; /* of the oscillator at 211 steps; 0: not known */
 } method;
 
 static const method methods[] = {
-    {"midpoint", "bracket=0.001", 2},
-    {"radau-iia-3", "bracket=0.001", 3},
-    {"rk4", "bracket=0.001", 4},
-    {"radau-iia-5", "bracket=0.001", 5},
-    {"lobatto-iiia-6", "bracket=0.001", 6},
-    {"event-driven", "at_accumulation=capture tolerance=1e-14", 5},
+    {"midpoint", "bracket=0.001", 2, 2.003e-2},
+    {"radau-iia-3", "bracket=0.001", 3, 2.284e-4},
+    {"rk4", "bracket=0.001", 4, 2.231e-5},
+    {"radau-iia-5", "bracket=0.001", 5, 5.047e-8},
+    {"lobatto-iiia-6", "bracket=0.001", 6, 5.913e-10},
+    {"event-driven", "at_accumulation=capture tolerance=1e-14", 5, 0.0},
 };
 enum { METHODS = sizeof methods / sizeof methods[0] };
 
@@ -31,14 +34,11 @@ typedef struct problem_case {
   const char* problem;
   long long steps[4];
   bool parabolas; /* methods of order 2 are exact between impacts: brackets are what is left */
-  /* force evaluations to L1(q) = 1e-8, relative to the best method of any order */
-  double moreau; /* extrapolated with order 1 */
-  double controlled, driven;
 } problem_case;
 
 static const problem_case cases[] = {
-    {"oscillator", {101, 211, 401, 809}, false, 4.90e6, 123.9, 1.774},
-    {"ball", {23, 47, 97, 191}, true, 6.53e5, 4.03, 2.43},
+    {"oscillator", {101, 211, 401, 809}, false},
+    {"ball", {23, 47, 97, 191}, true},
 };
 
 /* The series that was run last, with a name for people. */
@@ -129,6 +129,10 @@ static int run_case(study_report* report, const problem_case* c) {
     const study_series* series = named(report, c->problem, m->scheme);
     int order = m->order + (c->parabolas ? 1 : 0);
     double work = work_for(report, series, 1e-8, order);
+    if (!c->parabolas && m->q_inf > 0.0) {
+      snprintf(id, sizeof id, "q inf at 211 steps, %s", series->label);
+      study_claim_near(report, id, study_q_inf(study_find(report, series, 211)), m->q_inf, 0.005);
+    }
     if (strcmp(m->scheme, "event-driven") == 0) {
       driven = work;
     } else {
@@ -146,12 +150,12 @@ static int run_case(study_report* report, const problem_case* c) {
   }
   snprintf(id, sizeof id, "force evaluations to q L1 = 1e-8, Moreau (extrapolated) / best, %s",
            c->problem);
-  study_claim_near(report, id, constant / best, c->moreau, 0.1);
+  study_measure(report, id, constant / best);
   snprintf(id, sizeof id, "force evaluations to q L1 = 1e-8, Moreau controlled / best, %s",
            c->problem);
-  study_claim_near(report, id, controlled / best, c->controlled, 0.1);
+  study_measure(report, id, controlled / best);
   snprintf(id, sizeof id, "force evaluations to q L1 = 1e-8, event-driven / best, %s", c->problem);
-  study_claim_near(report, id, driven / best, c->driven, 0.1);
+  study_measure(report, id, driven / best);
   return code;
 }
 

@@ -71,6 +71,32 @@ static void claim_finest(study_report* report, const char* control, double work,
   study_claim_most(report, id, row->error.q.l1, l1);
 }
 
+/* The printed controller on the ball through its accumulation (methods 3.3, two digits: 5 %). Its error
+ * does not follow the tolerance. Flights are parabolas, which the scheme integrates exactly: q_1/2 - q_1
+ * is zero, the first step of tol / |v| after an impact grows by 5 each time, and the last one covers up
+ * to 4/5 of the flight and its end: step and halves all overlook the impact, agree, and are accepted
+ * with the ball some |v| h below the floor. How late the impact comes depends on where powers of 5 times
+ * tol / |v| fall, not on the size of tol. At 1e-3 two programs with the same formulas overlook different
+ * impacts (2.3e-2 there, 9.7e-2 here and there with another order): that one is only measured. */
+static void claim_printed(study_report* report) {
+  static const double l1[TOLERANCES] = {9.2e-2, 0.0, 2.3e-2, 1.3e-2, 2.9e-3, 1.7e-3};
+  static const double attempted[TOLERANCES] = {216, 378, 483, 567, 924, 912};
+  const study_series* series = &report->series[report->series_count - 1];
+  for (int i = 0; i < TOLERANCES; i++) {
+    const study_row* row = &report->rows[series->first + i];
+    char id[128];
+    snprintf(id, sizeof id, "q L1 at %g, ball to 5 s, order 0 as printed", tolerances[i]);
+    if (l1[i] == 0.0) {
+      study_measure(report, id, row->error.q.l1);
+      continue;
+    }
+    study_claim_near(report, id, row->error.q.l1, l1[i], 0.05);
+    snprintf(id, sizeof id, "steps attempted at %g, ball to 5 s, order 0 as printed",
+             tolerances[i]);
+    study_claim_near(report, id, (double)row->work.steps, attempted[i], 0.05);
+  }
+}
+
 /* Order 0, equation (67), as printed: half of the tolerances are missed by far, without the violation
  * even at 1e-7 the ball is off by 1e-3. */
 static int run_fig4(const cli_args* args, study_report* report) {
@@ -84,9 +110,8 @@ static int run_fig4(const cli_args* args, study_report* report) {
     if (code != CLI_DONE) {
       return code;
     }
-    if (k == 0) { /* 912 steps and 1.7e-3 in the notes: through the accumulation it is blind */
-      study_claim_range(report, "q L1 at 1e-7, ball to 5 s, order 0 as printed",
-                        finest(report)->error.q.l1, 1e-5, 1e-1);
+    if (k == 0) {
+      claim_printed(report);
     } else if (k == 1) { /* before it the printed controller works: 417 steps, 4.6e-8 */
       claim_finest(report, "order-0", 550.0, 5e-7);
     }

@@ -231,9 +231,10 @@ static int claim_accumulation(study_report* report) {
 
 /* Largest errors over the phases of the impact, for a step h; with gamma = 1 only the steps count whose
  * forecast is right, I_* = I_k, with gamma = 0 those whose forecast is wrong. */
-static int worst_over_phases(double gamma, double h, double worst[2]) {
+static int worst_over_phases(study_report* report, double gamma, double h, double worst[2]) {
   worst[0] = 0.0;
   worst[1] = 0.0;
+  study_note_run(report, 0, (saltus_work){0});
   for (int i = 1; i < 200; i++) {
     one_step s = {.f = -2.0, .rho = 0.5, .theta = 0.5, .gamma = gamma, .h = h, .v = -2.0};
     s.sigma = i / 200.0;
@@ -242,6 +243,7 @@ static int worst_over_phases(double gamma, double h, double worst[2]) {
     if (code != CLI_DONE) {
       return code;
     }
+    study_add_to_run(report, 1, s.error.work);
     if ((s.error.forecast != 0) == (gamma == 1.0)) {
       worst[0] = fmax(worst[0], fabs(s.error.e_q[0]));
       worst[1] = fmax(worst[1], fabs(s.error.e_v[0]));
@@ -259,7 +261,7 @@ static int claim_propositions(study_report* report) {
     for (int i = 0; i < 6; i++) {
       double worst[2];
       h[i] = 0.1 * pow(0.5, i);
-      int code = worst_over_phases(k == 0 ? 0.0 : 1.0, h[i], worst);
+      int code = worst_over_phases(report, k == 0 ? 0.0 : 1.0, h[i], worst);
       if (code != CLI_DONE) {
         return code;
       }
@@ -325,7 +327,7 @@ static void on_circle(double angle, double rate, double* q, double* v) {
   v[1] = rate * sin(angle);
 }
 
-static int bowl_step(double theta, double h, double e[2]) {
+static int bowl_step(study_report* report, double theta, double h, double e[2]) {
   static const saltus_system_ops bowl_ops = {
       .mass = bowl_mass, .force = bowl_force, .contacts = bowl_contacts, .contact = bowl_contact};
   static const saltus_contact_law law = {.e_N = 0.5};
@@ -356,6 +358,7 @@ static int bowl_step(double theta, double h, double e[2]) {
                                  .v_end = v_end};
   saltusi_local_error error;
   int code = cli_exit_code(saltusi_local_error_measure(&def, &error));
+  study_note_run(report, 1, error.work);
   e[0] = fmax(fabs(error.e_q[0]), fabs(error.e_q[1]));
   e[1] = fmax(fabs(error.e_v[0]), fabs(error.e_v[1]));
   return error.forecast == 1 ? code : CLI_FAILED;
@@ -378,7 +381,7 @@ static int claim_persistent(study_report* report) {
     for (int i = 0; i < 6; i++) {
       double e[2];
       h[i] = 0.02 * pow(0.5, i);
-      int code = bowl_step(cases[k].theta, h[i], e);
+      int code = bowl_step(report, cases[k].theta, h[i], e);
       if (code != CLI_DONE) {
         return code;
       }

@@ -69,7 +69,8 @@ typedef struct method {
   const char *label, *scheme, *options;
 } method;
 
-static int swing(const method* m, bool wall, double h, double until, track* k) {
+static int swing(study_report* report, const method* m, bool wall, double h, double until,
+                 track* k) {
   energy_run run = {.scene = wall ? "spring-pendulum" : NULL,
                     .text = wall ? NULL : without_wall,
                     .scheme = m->scheme,
@@ -78,7 +79,11 @@ static int swing(const method* m, bool wall, double h, double until, track* k) {
                     .until = until,
                     .watch = watch,
                     .user = k};
-  return energy_go(&run);
+  int code = energy_go(&run);
+  if (report != NULL) {
+    study_note_run(report, run.steps, run.work);
+  }
+  return code;
 }
 
 static const method explicit_moreau = {"Moreau, velocity of the start", "moreau-midpoint",
@@ -100,11 +105,21 @@ static int claim_ranges(study_report* report) {
   for (int i = 0; i < 3; i++) {
     const method* methods[] = {&explicit_moreau, &mean_moreau, &variational};
     track k[3] = {{.nodes = false}, {.nodes = false}, {.nodes = true}};
+    study_cost costs[3];
     for (int m = 0; m < 3; m++) {
-      int code = swing(methods[m], true, steps[i], 250.0, &k[m]);
+      int code = swing(report, methods[m], true, steps[i], 250.0, &k[m]);
       if (code != CLI_DONE) {
         return code;
       }
+      costs[m] = report->costs[report->cost_count - 1];
+    }
+    for (int m = 0; m < 3; m++) {
+      const double low = fabs(k[m].low);
+      const double high = fabs(k[m].high);
+      snprintf(text, sizeof text, "%s, h = %g: |e| at its lowest; at its highest",
+               methods[m]->label, steps[i]);
+      study_note_run(report, costs[m].steps, costs[m].work);
+      study_add_series(report, text, 1, &steps[i], &low, &high);
     }
     snprintf(text, sizeof text, "Moreau, start: e(250) at h = %g", steps[i]);
     study_claim_near(report, text, k[0].end, moreau[i], 0.03);
@@ -125,7 +140,7 @@ static int claim_ranges(study_report* report) {
 /* Ten times as long: the band does not widen. */
 static int claim_long(study_report* report) {
   track k = {.nodes = true};
-  int code = swing(&variational, true, .002, 2500.0, &k);
+  int code = swing(report, &variational, true, .002, 2500.0, &k);
   study_claim_range(report, "variational: lowest e in 2500 s", k.low, -0.303e-2, -0.29e-2);
   study_claim_range(report, "variational: highest e in 2500 s", k.high, 0.0, 0.00135e-2);
   return code;
@@ -137,7 +152,7 @@ static int draw_runs(track k[3], const char* path) {
   saltusi_series lines[5];
   for (int m = 0; m < 3; m++) {
     k[m].nodes = m == 2;
-    int code = swing(methods[m], true, .002, 250.0, &k[m]);
+    int code = swing(NULL, methods[m], true, .002, 250.0, &k[m]);
     if (code != CLI_DONE) {
       return code;
     }
@@ -206,7 +221,7 @@ static int band(study_report* report, const method* m, bool wall, double until, 
   for (int i = 0; i < LEVELS; i++) {
     track k = {.nodes = wall && strcmp(m->scheme, "variational") == 0};
     h[i] = .004 / (1 << i);
-    int code = swing(m, wall, h[i], until, &k);
+    int code = swing(report, m, wall, h[i], until, &k);
     if (code != CLI_DONE) {
       return code;
     }
@@ -228,7 +243,7 @@ static int run_order(const cli_args* args, study_report* report) {
   report->one_number = true;
   for (int i = 0; i < 3; i++) { /* H(q_k, p_k) over 50 s (methods: T9) */
     track k = {.nodes = false};
-    int code = swing(&variational, false, steps[i], 50.0, &k);
+    int code = swing(report, &variational, false, steps[i], 50.0, &k);
     char text[128];
     snprintf(text, sizeof text, "variational, no wall: largest |e| at h = %g", steps[i]);
     study_claim_near(report, text, fmax(-k.low, k.high), expected[i], 0.03);

@@ -22,7 +22,7 @@ typedef struct bowl {
   int impacts, lost;
 } bowl;
 
-static saltus_status run_bowl(int family, int degree, int closure, bowl* b) {
+static saltus_status run_bowl(study_report* report, int family, int degree, int closure, bowl* b) {
   double q[2], v[2], impulse, force;
   dg_bowl_exact(q, v, &impulse, &force);
   saltus_dg_options o = dg_options(family, degree);
@@ -36,6 +36,7 @@ static saltus_status run_bowl(int family, int degree, int closure, bowl* b) {
     if (status != SALTUS_OK) {
       return status;
     }
+    study_note_run(report, steps, end.work);
     b->h[k] = 1.0 / steps;
     b->e[0][k] = fmax(fabs(end.q[0] - q[0]), fabs(end.q[1] - q[1]));
     b->e[1][k] = fmax(fabs(end.v[0] - v[0]), fabs(end.v[1] - v[1]));
@@ -98,7 +99,7 @@ static int run_closed(const cli_args* args, study_report* report) {
     for (int closure = 0; closure < (family == 0 ? 3 : 2); closure++) {
       for (int M = 1; M < DG_DEGREES; M++) {
         bowl b;
-        saltus_status status = run_bowl(family, M, closure, &b);
+        saltus_status status = run_bowl(report, family, M, closure, &b);
         if (status != SALTUS_OK) {
           return cli_exit_code(status);
         }
@@ -129,8 +130,8 @@ const study study_dg_closed_contact = {
 enum { BAR_GRIDS = 6, BAR_NEIGHBOURS = 8 };
 
 /* Errors of gaps and of their rates at 0.19 s. */
-static saltus_status run_bar(int family, const saltus_dg_options* o, int steps, double e[2],
-                             double* impulse) {
+static saltus_status run_bar(study_report* report, int family, const saltus_dg_options* o,
+                             int steps, double e[2], double* impulse) {
   static const double gap[2] = {0.00304453, 0.01554931};
   static const double rate[2] = {-0.07230275, 0.30727707};
   static const double x[2] = {-0.2, 0.3};
@@ -143,6 +144,7 @@ static saltus_status run_bar(int family, const saltus_dg_options* o, int steps, 
     e[1] = fmax(e[1], fabs(end.v[0] + x[k] * end.v[1] - rate[k]));
   }
   *impulse = end.impulse[1];
+  study_add_to_run(report, steps, end.work);
   return status;
 }
 
@@ -151,7 +153,8 @@ static saltus_status claim_bar(study_report* report, int family, const saltus_dg
   double e[2];
   double impulse;
   char id[128];
-  saltus_status status = run_bar(family, o, 343, e, &impulse);
+  study_note_run(report, 0, (saltus_work){0});
+  saltus_status status = run_bar(report, family, o, 343, e, &impulse);
   snprintf(id, sizeof id, "gaps after 343 steps, %s", who);
   dg_claim_printed(report, id, e[0], family == 0 ? 3.8e-4 : 4.5e-4);
   snprintf(id, sizeof id, "rates after 343 steps, %s", who);
@@ -166,13 +169,15 @@ static saltus_status claim_bar(study_report* report, int family, const saltus_dg
 }
 
 /* Means over neighbouring grids: where the impact falls in its step decides about single runs. */
-static saltus_status mean_bar(int family, const saltus_dg_options* o, int steps, double mean[2]) {
+static saltus_status mean_bar(study_report* report, int family, const saltus_dg_options* o,
+                              int steps, double mean[2]) {
   mean[0] = mean[1] = 0.0;
+  study_note_run(report, 0, (saltus_work){0});
   for (int i = 0; i < BAR_NEIGHBOURS; i++) {
     int n = steps + i * steps / 23;
     double e[2];
     double impulse;
-    saltus_status status = run_bar(family, o, n, e, &impulse);
+    saltus_status status = run_bar(report, family, o, n, e, &impulse);
     if (status != SALTUS_OK) {
       return status;
     }
@@ -196,7 +201,7 @@ static int run_multi(const cli_args* args, study_report* report) {
       double e[2][BAR_GRIDS];
       for (int k = 0; k < BAR_GRIDS && status == SALTUS_OK; k++) {
         double mean[2];
-        status = mean_bar(family, &o, 171 << k, mean);
+        status = mean_bar(report, family, &o, 171 << k, mean);
         h[k] = 0.19 / (171 << k);
         e[0][k] = mean[0];
         e[1][k] = mean[1];
@@ -229,10 +234,11 @@ const study study_dg_multi_contact = {
 enum { LIFT_GRIDS = 4, LIFT_NEIGHBOURS = 20 };
 
 /* Means of e N^order over an octave of grids, scaled to its first. */
-static saltus_status mean_take_off(int family, const saltus_dg_options* o, int steps, int order,
-                                   double* mean) {
+static saltus_status mean_take_off(study_report* report, int family, const saltus_dg_options* o,
+                                   int steps, int order, double* mean) {
   const dg_ball* ball = dg_ball_find("take-off");
   *mean = 0.0;
+  study_note_run(report, 0, (saltus_work){0});
   for (int i = 0; i < LIFT_NEIGHBOURS; i++) {
     int n = steps + (int)(0.95 * i * steps / LIFT_NEIGHBOURS);
     dg_errors e;
@@ -240,6 +246,7 @@ static saltus_status mean_take_off(int family, const saltus_dg_options* o, int s
     if (status != SALTUS_OK) {
       return status;
     }
+    study_add_to_run(report, n, e.work);
     *mean += e.v * pow((double)n / steps, order) / LIFT_NEIGHBOURS;
   }
   return SALTUS_OK;
@@ -254,7 +261,7 @@ static int run_take_off(const cli_args* args, study_report* report) {
       double h[LIFT_GRIDS];
       double e[LIFT_GRIDS];
       for (int k = 0; k < LIFT_GRIDS; k++) {
-        saltus_status status = mean_take_off(family, &o, 20 << k, order, &e[k]);
+        saltus_status status = mean_take_off(report, family, &o, 20 << k, order, &e[k]);
         if (status != SALTUS_OK) {
           return cli_exit_code(status);
         }

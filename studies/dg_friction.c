@@ -25,6 +25,7 @@ static saltus_status run_block(study_report* report, int family, int degree) {
   for (int k = 0; k < BLOCK_GRIDS && status == SALTUS_OK; k++) {
     status = dg_motion_run(&dg_block, dg_families[family], &o, 0.25, 25 << k, cli_log(), &end);
     h[k] = 0.25 / (25 << k);
+    study_note_run(report, 25 << k, end.work);
     e[k] = fabs(end.q[0] - 0.04 - 0.26 * cos(2.5));
   }
   if (status != SALTUS_OK) {

@@ -281,6 +281,7 @@ saltus_status dg_ball_measure(const dg_ball* ball, const char* scheme, const voi
   errors->v_last = s.after[1];
   errors->q_end = fabs(s.after[0] - exact[0]);
   errors->v_end = fabs(s.after[1] - exact[1]);
+  errors->work = saltus_scheme_work(s.scheme);
   saltus_scheme_destroy(s.scheme);
   return status;
 }

@@ -37,6 +37,7 @@ typedef struct dg_errors {
   double q_last, v_last;             /* values there */
   double least_force, largest_force; /* N, in the last step */
   int impacts;                       /* steps with an impulse */
+  saltus_work work;
 } dg_errors;
 
 saltus_status dg_ball_measure(const dg_ball* ball, const char* scheme, const void* options,
@@ -70,6 +71,7 @@ typedef struct dg_end {
   int impacts;                   /* contacts and steps with an impulse */
   int lost;                      /* steps in which contact 0 did not take part */
   int sweeps;
+  saltus_work work;
 } dg_end;
 
 saltus_status dg_motion_run(const dg_motion* motion, const char* scheme, const void* options,
@@ -80,12 +82,12 @@ saltus_status dg_motion_run(const dg_motion* motion, const char* scheme, const v
 void dg_spring_pendulum_exact(double q[2], double v[2]);
 void dg_bowl_exact(double q[2], double v[2], double* impulse, double* force);
 
-/* Largest modulus of the eigenvalues of one step of length 1 of the oscillator. */
+/* Largest modulus of the eigenvalues of one step of length 1 of the oscillator; adds to `work`. */
 saltus_status dg_growth(const char* scheme, const void* options, const dg_oscillator* oscillator,
-                        saltus_log log, double* growth);
+                        saltus_log log, double* growth, saltus_work* work);
 
 /* The same for x'' = -c x' alone: |v1 / v0|. */
 saltus_status dg_decay(const char* scheme, const void* options, double damping, saltus_log log,
-                       double* factor);
+                       double* factor, saltus_work* work);
 
 #endif

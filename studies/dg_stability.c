@@ -10,12 +10,13 @@
 #include <stdio.h>
 
 /* The largest modulus of a step with h c/m = x (damper) or h omega = x (spring). */
-static saltus_status factor(int family, int degree, bool spring, double x, double* value) {
+static saltus_status factor(int family, int degree, bool spring, double x, double* value,
+                            saltus_work* work) {
   saltus_dg_options o = dg_options(family, degree);
   o.iteration = SALTUS_DG_NEWTON; /* far beyond where the fixed point converges */
   const dg_oscillator oscillator = {.stiffness = x * x};
-  return spring ? dg_growth(dg_families[family], &o, &oscillator, cli_log(), value)
-                : dg_decay(dg_families[family], &o, x, cli_log(), value);
+  return spring ? dg_growth(dg_families[family], &o, &oscillator, cli_log(), value, work)
+                : dg_decay(dg_families[family], &o, x, cli_log(), value, work);
 }
 
 /* Where the factor passes 1 + 1e-9, by bisection between a stable and an unstable x. */
@@ -24,7 +25,8 @@ static saltus_status limit(int family, int degree, bool spring, double from, dou
   for (int k = 0; k < 40; k++) {
     double middle = 0.5 * (from + to);
     double value;
-    saltus_status status = factor(family, degree, spring, middle, &value);
+    saltus_work work = {0};
+    saltus_status status = factor(family, degree, spring, middle, &value, &work);
     if (status != SALTUS_OK) {
       return status;
     }
@@ -43,7 +45,9 @@ static saltus_status draw_factors(study_report* report, int family, int degree, 
   double y[DG_GRIDS_MAX];
   for (int k = 0; k < DG_GRIDS_MAX; k++) {
     x[k] = spring ? 0.2 * (k + 1) : 0.53 * pow(2.0, 0.5 * k);
-    saltus_status status = factor(family, degree, spring, x[k], &y[k]);
+    saltus_work work = {0};
+    saltus_status status = factor(family, degree, spring, x[k], &y[k], &work);
+    study_note_run(report, work.steps, work);
     if (status != SALTUS_OK) {
       return status;
     }
@@ -73,7 +77,8 @@ static saltus_status claim_limits(study_report* report, int family, int degree) 
     double worst = 0.0;
     for (double x = 0.125; x < 1e9 && status == SALTUS_OK; x *= 1.5) {
       double value;
-      status = factor(family, degree, false, x, &value);
+      saltus_work work = {0};
+      status = factor(family, degree, false, x, &value, &work);
       worst = fmax(worst, value);
     }
     snprintf(id, sizeof id, "largest factor with any damper, dg-plus degree %d", degree);
@@ -91,9 +96,10 @@ static saltus_status claim_growth(study_report* report, int family, int degree) 
   char id[128];
   double one = NAN;
   double fifth = NAN;
-  saltus_status status = factor(family, degree, true, 1.0, &one);
+  saltus_work work = {0};
+  saltus_status status = factor(family, degree, true, 1.0, &one, &work);
   if (status == SALTUS_OK) {
-    status = factor(family, degree, true, 0.2, &fifth);
+    status = factor(family, degree, true, 0.2, &fifth, &work);
   }
   double sign = family == 0 ? 1.0 : -1.0; /* what D1- adds, D1+ takes */
   snprintf(id, sizeof id, "growth a step at h omega = 1, %s degree %d", dg_families[family],

@@ -211,7 +211,7 @@ saltus_status dg_motion_run(const dg_motion* motion, const char* scheme, const v
   const saltus_system system = motion->system();
   const saltus_scheme_def def = {
       .scheme = scheme, .options = options, .system = &system, .log = log};
-  saltus_scheme* run;
+  saltus_scheme* run = NULL;
   *end = (dg_end){0};
   memcpy(end->q, motion->q0, sizeof end->q);
   memcpy(end->v, motion->v0, sizeof end->v);
@@ -232,6 +232,9 @@ saltus_status dg_motion_run(const dg_motion* motion, const char* scheme, const v
       system.ops->contacts(system.self, &at, &list);
       end->drift = fmax(end->drift, fabs(gap[0]));
     }
+  }
+  if (run != NULL) {
+    end->work = saltus_scheme_work(run);
   }
   saltus_scheme_destroy(run);
   return status;
@@ -305,7 +308,8 @@ void dg_bowl_exact(double q[2], double v[2], double* impulse, double* force) {
 /* ---- stability ---------------------------------------------------------------------------------- */
 
 static saltus_status one_step(const char* scheme, const void* options,
-                              const dg_oscillator* oscillator, saltus_log log, double x[2]) {
+                              const dg_oscillator* oscillator, saltus_log log, double x[2],
+                              saltus_work* work) {
   const saltus_system system = dg_oscillator_system(oscillator);
   const saltus_scheme_def def = {
       .scheme = scheme, .options = options, .system = &system, .log = log};
@@ -314,18 +318,22 @@ static saltus_status one_step(const char* scheme, const void* options,
   if (status == SALTUS_OK) {
     saltus_state state = {0.0, &x[0], &x[1]};
     status = saltus_scheme_step(run, 1.0, &state, NULL);
+    saltus_work spent = saltus_scheme_work(run);
+    work->steps += spent.steps;
+    work->force_evaluations += spent.force_evaluations;
+    work->newton_iterations += spent.newton_iterations;
   }
   saltus_scheme_destroy(run);
   return status;
 }
 
 saltus_status dg_growth(const char* scheme, const void* options, const dg_oscillator* oscillator,
-                        saltus_log log, double* growth) {
+                        saltus_log log, double* growth, saltus_work* work) {
   double a[2] = {1.0, 0.0};
   double b[2] = {0.0, 1.0};
-  saltus_status status = one_step(scheme, options, oscillator, log, a);
+  saltus_status status = one_step(scheme, options, oscillator, log, a, work);
   if (status == SALTUS_OK) {
-    status = one_step(scheme, options, oscillator, log, b);
+    status = one_step(scheme, options, oscillator, log, b, work);
   }
   double trace = a[0] + b[1];
   double determinant = a[0] * b[1] - a[1] * b[0];
@@ -335,10 +343,10 @@ saltus_status dg_growth(const char* scheme, const void* options, const dg_oscill
 }
 
 saltus_status dg_decay(const char* scheme, const void* options, double damping, saltus_log log,
-                       double* factor) {
+                       double* factor, saltus_work* work) {
   const dg_oscillator oscillator = {.damping = damping};
   double x[2] = {0.0, 1.0};
-  saltus_status status = one_step(scheme, options, &oscillator, log, x);
+  saltus_status status = one_step(scheme, options, &oscillator, log, x, work);
   *factor = fabs(x[1]);
   return status;
 }

@@ -47,8 +47,10 @@ static void keep_total(energy_run* run, const saltus_sim* sim) {
 }
 
 /* Mean over neighbouring grids: where impacts fall in their steps decides about single runs. */
-static int remainder_of(const char* scheme, const ledger_case* c, int steps, double* mean) {
+static int remainder_of(study_report* report, const char* scheme, const ledger_case* c, int steps,
+                        double* mean) {
   *mean = 0.0;
+  study_note_run(report, 0, (saltus_work){0});
   for (int k = 0; k < GRIDS; k++) {
     double last = 0.0;
     int count = steps + k * steps / 19;
@@ -65,6 +67,7 @@ static int remainder_of(const char* scheme, const ledger_case* c, int steps, dou
     if (code != CLI_DONE) {
       return code;
     }
+    study_add_to_run(report, run.steps, run.work);
     *mean += last / GRIDS;
   }
   return CLI_DONE;
@@ -133,7 +136,7 @@ static int run_case(study_report* report, const saltus_scheme_info* info, const 
   for (int k = 0; k < LEVELS; k++) {
     h[k] = c->until / (c->steps << k);
     none[k] = NAN;
-    int code = remainder_of(info->name, c, c->steps << k, &e[k]);
+    int code = remainder_of(report, info->name, c, c->steps << k, &e[k]);
     if (code != CLI_DONE) {
       return code;
     }

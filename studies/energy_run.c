@@ -62,6 +62,10 @@ static saltus_status simulate(energy_run* run, const saltus_scheme_info* info,
       run->watch(run, sim);
     }
   }
+  if (status == SALTUS_OK) {
+    run->steps = saltus_sim_steps_done(sim);
+    run->work = saltus_sim_work(sim);
+  }
   saltus_sim_destroy(sim);
   return status;
 }

@@ -22,6 +22,10 @@ typedef struct energy_run {
   void (*watch)(struct energy_run* run, const saltus_sim* sim);
   void* user;
 
+  /* out: */
+  long long steps;
+  saltus_work work;
+
   /* what watch may use */
   const saltus_scene_view* view;
   void* scratch;

@@ -35,6 +35,7 @@ static const study* const registry[] = {
     &study_potra2006_table1,
     &study_potra2006_table2,
     &study_potra2006_table3,
+    &study_potra2006_fig2,
     &study_potra2006_fig4,
     &study_potra2006_fig6,
     &study_potra2006_fig7,

@@ -20,8 +20,8 @@ typedef struct measured {
   dg_errors last; /* of the finest grid */
 } measured;
 
-static saltus_status measure(const char* problem, const char* scheme, const void* options,
-                             const int* steps, int count, measured* m) {
+static saltus_status measure(study_report* report, const char* problem, const char* scheme,
+                             const void* options, const int* steps, int count, measured* m) {
   const dg_ball* ball = dg_ball_find(problem);
   m->count = count;
   for (int k = 0; k < count; k++) {
@@ -29,6 +29,7 @@ static saltus_status measure(const char* problem, const char* scheme, const void
     if (status != SALTUS_OK) {
       return status;
     }
+    study_note_run(report, steps[k], m->last.work);
     m->h[k] = ball->t_end / steps[k];
     m->q[k] = m->last.q;
     m->v[k] = m->last.v;
@@ -145,7 +146,7 @@ static int run_smooth(study_report* report, const char* const problems[2], const
         saltus_dg_options o = dg_options(family, M);
         measured m;
         saltus_status status =
-            measure(problems[p], dg_families[family], &o, smooth_steps, SMOOTH_GRIDS, &m);
+            measure(report, problems[p], dg_families[family], &o, smooth_steps, SMOOTH_GRIDS, &m);
         if (status != SALTUS_OK) {
           return cli_exit_code(status);
         }
@@ -299,7 +300,8 @@ static int run_fig6(const cli_args* args, study_report* report) {
       const char* scheme = family < 2 ? dg_families[family] : "moreau-jean";
       const void* options = family < 2 ? (const void*)&o : &half;
       measured m;
-      saltus_status status = measure("4.4", scheme, options, bounce_steps, BOUNCE_GRIDS, &m);
+      saltus_status status =
+          measure(report, "4.4", scheme, options, bounce_steps, BOUNCE_GRIDS, &m);
       if (status != SALTUS_OK) {
         return cli_exit_code(status);
       }

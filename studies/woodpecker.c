@@ -40,7 +40,8 @@ static void watch(energy_run* run, const saltus_sim* sim) {
 }
 
 /* Mean period and fall of the cycles in 4 s. */
-static int measure(const char* scheme, const char* options, double h, double* T, double* dy) {
+static int measure(study_report* report, const char* scheme, const char* options, double h,
+                   double* T, double* dy) {
   cycles c = {.phi = -0.2788};
   energy_run run = {.scene = "woodpecker",
                     .scheme = scheme,
@@ -50,6 +51,7 @@ static int measure(const char* scheme, const char* options, double h, double* T,
                     .watch = watch,
                     .user = &c};
   int code = energy_go(&run);
+  study_note_run(report, run.steps, run.work);
   int count = c.crossings - 6;
   *T = count > 0 ? (c.last_t - c.first_t) / count : NAN;
   *dy = count > 0 ? (c.first_y - c.last_y) / count : NAN;
@@ -73,7 +75,7 @@ static int run_scheme(study_report* report, const char* scheme, const char* opti
   for (int k = 0; k < LEVELS; k++) {
     double T;
     double dy;
-    int code = measure(scheme, options, table[k].h, &T, &dy);
+    int code = measure(report, scheme, options, table[k].h, &T, &dy);
     if (code != CLI_DONE) {
       return code;
     }
@@ -97,7 +99,7 @@ static int run_table(study_report* report) {
   for (size_t k = 0; k < sizeof table / sizeof table[0]; k++) {
     double T;
     double dy;
-    int code = measure("moreau-midpoint", "velocity=start", table[k].h, &T, &dy);
+    int code = measure(report, "moreau-midpoint", "velocity=start", table[k].h, &T, &dy);
     if (code != CLI_DONE) {
       return code;
     }

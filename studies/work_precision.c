@@ -27,16 +27,11 @@ saltus_status precision_open(const char* name, saltus_log log, precision_problem
   if (status != SALTUS_OK) {
     return status;
   }
-  tolerance_run reference = tolerance_of(problem->what, &problem->model, 1e-13, SALTUSI_DOP853);
-  reference.log = log;
-  status = tolerance_go(&reference);
-  for (int k = 0; k < PRECISION_INSTANTS && status == SALTUS_OK; k++) {
-    double v[TOLERANCE_WIDTH];
-    problem->times[k] = problem->what->t_end * (k + 1) / PRECISION_INSTANTS;
-    tolerance_at(&reference, problem->times[k], problem->q[k], v);
+  problem->known = motion_find(name);
+  for (int k = 0; k < MOTION_INSTANTS && problem->known != NULL; k++) {
+    problem->times[k] = motion_time(problem->known, k);
   }
-  tolerance_free(&reference);
-  return status;
+  return problem->known != NULL ? SALTUS_OK : SALTUS_ERR_NAME;
 }
 
 void precision_close(precision_problem* problem) {
@@ -51,12 +46,14 @@ typedef struct attempt {
   long long steps; /* 0: the scheme chooses */
   int next;        /* instant */
   double error;
+  long long taken; /* steps */
+  saltus_work work;
 } attempt;
 
 static void note_error(attempt* a, const double* q) {
   int n = a->problem->model.system->dims.nq;
   for (int i = 0; i < n; i++) {
-    double off = fabs(q[i] - a->problem->q[a->next][i]);
+    double off = fabs(q[i] - motion_q(a->problem->known, a->next)[i]);
     a->error = off <= a->error ? a->error : off; /* NaN stays */
   }
   a->next++;
@@ -64,7 +61,7 @@ static void note_error(attempt* a, const double* q) {
 
 static saltus_status take_frame(void* user, const saltus_frame* frame) {
   attempt* a = user;
-  if (a->next < PRECISION_INSTANTS && frame->t >= a->problem->times[a->next]) {
+  if (a->next < MOTION_INSTANTS && frame->t >= a->problem->times[a->next]) {
     note_error(a, frame->q);
   }
   return SALTUS_OK;
@@ -89,7 +86,7 @@ static saltus_status measure_error(attempt* a) {
     def.recorders = &recorder;
     def.recorder_count = 1;
     def.record_times = a->problem->times;
-    def.record_time_count = PRECISION_INSTANTS;
+    def.record_time_count = MOTION_INSTANTS;
   }
   a->next = 0;
   a->error = 0.0;
@@ -101,10 +98,12 @@ static saltus_status measure_error(attempt* a) {
   if (a->steps == 0) {
     status = saltus_sim_run_until(sim, a->problem->what->t_end);
   }
-  for (int k = 1; a->steps > 0 && k <= PRECISION_INSTANTS && status == SALTUS_OK; k++) {
-    status = saltus_sim_run(sim, a->steps * k / PRECISION_INSTANTS);
+  for (int k = 1; a->steps > 0 && k <= MOTION_INSTANTS && status == SALTUS_OK; k++) {
+    status = saltus_sim_run(sim, a->steps * k / MOTION_INSTANTS);
     note_error(a, saltus_sim_q(sim));
   }
+  a->taken = saltus_sim_steps_done(sim);
+  a->work = saltus_sim_work(sim);
   saltus_sim_destroy(sim);
   return status;
 }
@@ -165,7 +164,7 @@ precision_line precision_sweep(const precision_problem* problem, const saltus_sc
       break;
     }
     if (!scheme->chooses_step) {
-      a.steps = tolerant ? 4 * PRECISION_INSTANTS : (long long)PRECISION_INSTANTS << (k / 2);
+      a.steps = tolerant ? 4 * MOTION_INSTANTS : (long long)MOTION_INSTANTS << (k / 2);
       a.steps = !tolerant && k % 2 == 1 ? a.steps * 3 / 2 : a.steps;
     }
     double cpu;
@@ -173,6 +172,9 @@ precision_line precision_sweep(const precision_problem* problem, const saltus_sc
     if (measure_error(&a) == SALTUS_OK && isfinite(a.error) &&
         measure_time(&a, &cpu) == SALTUS_OK) {
       line.error[line.count] = a.error;
+      line.tol[line.count] = tolerant ? pow(10.0, -3.0 - k) : 0.0;
+      line.steps[line.count] = a.taken;
+      line.work[line.count] = a.work;
       line.cpu[line.count++] = cpu;
       if (cpu > cpu_max) {
         break;
@@ -187,6 +189,15 @@ double precision_time(const precision_line* line, double goal) {
   double least = INFINITY;
   for (int k = 0; k < line->count; k++) {
     least = line->error[k] <= goal ? fmin(least, line->cpu[k]) : least;
+  }
+  return least;
+}
+
+double precision_forces(const precision_line* line, double goal) {
+  double least = INFINITY;
+  for (int k = 0; k < line->count; k++) {
+    double forces = (double)line->work[k].force_evaluations;
+    least = line->error[k] <= goal ? fmin(least, forces) : least;
   }
   return least;
 }

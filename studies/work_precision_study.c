@@ -24,55 +24,58 @@ static bool is_adaptive(const saltus_scheme_info* info) {
 static const char* const shown[] = {"adaptive-dopri5", "adaptive-dop853", "moreau-jean",
                                     "trapezoidal-implicit-mean"};
 
-/* Points in the order of their time. */
-static void sort_points(int count, double* cpu, double* error) {
-  for (int i = 1; i < count; i++) {
-    for (int k = i; k > 0 && cpu[k] < cpu[k - 1]; k--) {
-      double t = cpu[k];
-      double e = error[k];
-      cpu[k] = cpu[k - 1];
-      error[k] = error[k - 1];
-      cpu[k - 1] = t;
-      error[k - 1] = e;
+/* Points of a line in the order of their time. */
+static void add_line(study_report* report, const char* problem, const precision_line* line) {
+  int order[PRECISION_POINTS];
+  for (int i = 0; i < line->count; i++) {
+    int k = i;
+    for (; k > 0 && line->cpu[i] < line->cpu[order[k - 1]]; k--) {
+      order[k] = order[k - 1];
     }
+    order[k] = i;
   }
-}
-
-static void add_line(study_report* report, const char* problem, const char* name, int count,
-                     const double* cpu, const double* error) {
   double none[PRECISION_POINTS];
   double x[PRECISION_POINTS];
   double y[PRECISION_POINTS];
-  for (int i = 0; i < count; i++) {
+  for (int i = 0; i < line->count; i++) {
     none[i] = NAN;
-    x[i] = cpu[i];
-    y[i] = fmax(error[i], 1e-16); /* a figure of logarithms */
+    x[i] = line->cpu[order[i]];
+    y[i] = fmax(line->error[order[i]], 1e-16); /* a figure of logarithms */
+    study_note_run(report, line->steps[order[i]], line->work[order[i]]);
   }
-  sort_points(count, x, y);
   char label[96];
-  snprintf(label, sizeof label, "%s: error of q, %s", problem, name);
-  study_add_series(report, label, count, x, y, none);
+  snprintf(label, sizeof label, "%s: error of q, %s", problem,
+           line->scheme != NULL ? line->scheme->name : "best of all others");
+  study_add_series(report, label, line->count, x, y, none);
 }
 
 /* The least time of all others for errors of 10^-1/2, 10^-1, ...; of equal times the smallest error. */
 static void add_best(study_report* report, const char* problem, const precision_line* lines,
                      int count) {
-  double cpu[PRECISION_POINTS];
-  double error[PRECISION_POINTS];
-  int n = 0;
+  precision_line best = {0};
   for (int k = 0; k < PRECISION_POINTS; k++) {
     double goal = pow(10.0, -0.5 * (k + 1));
     double least = INFINITY;
+    const precision_line* from = NULL;
+    int at = 0;
     for (int i = 0; i < count; i++) {
-      least = is_adaptive(lines[i].scheme) ? least : fmin(least, precision_time(&lines[i], goal));
+      for (int p = 0; !is_adaptive(lines[i].scheme) && p < lines[i].count; p++) {
+        if (lines[i].error[p] <= goal && lines[i].cpu[p] < least) {
+          least = lines[i].cpu[p];
+          from = &lines[i];
+          at = p;
+        }
+      }
     }
-    if (isfinite(least)) {
-      n -= n > 0 && cpu[n - 1] == least;
-      cpu[n] = least;
-      error[n++] = goal;
+    if (from != NULL) {
+      best.count -= best.count > 0 && best.cpu[best.count - 1] == least;
+      best.cpu[best.count] = least;
+      best.steps[best.count] = from->steps[at];
+      best.work[best.count] = from->work[at];
+      best.error[best.count++] = goal;
     }
   }
-  add_line(report, problem, "best of all others", n, cpu, error);
+  add_line(report, problem, &best);
 }
 
 /* Time of the best other scheme over that of the best of the family; others that never get there are
@@ -91,6 +94,49 @@ static double ratio_at(const precision_line* lines, int count, double goal) {
   return others / ours;
 }
 
+/* Speeds depend on the machine and on what else it does: they are measured, make bench shows them. */
+static void claim_precision(study_report* report, const char* name, const precision_line* lines,
+                            int count) {
+  static const double goals[] = {1e-6, 1e-8, 1e-10};
+  for (int k = 0; k < 3; k++) {
+    char id[96];
+    snprintf(id, sizeof id, "%s: time of the best other over ours at %g", name, goals[k]);
+    study_measure(report, id, ratio_at(lines, count, goals[k]));
+    double ours = INFINITY;
+    double others = INFINITY;
+    for (int i = 0; i < count; i++) {
+      double* best = is_adaptive(lines[i].scheme) ? &ours : &others;
+      *best = fmin(*best, precision_forces(&lines[i], goals[k]));
+    }
+    snprintf(id, sizeof id, "%s: evaluations of the best other over ours at %g", name, goals[k]);
+    study_claim_range(report, id, others / ours, 1.0, INFINITY);
+  }
+}
+
+/* Every scheme with a tolerance, against the motion of another program with its accuracy: the largest
+ * error over the tolerance. One that runs with fixed steps: the smallest error it reached. */
+static void claim_errors(study_report* report, const char* name, const precision_problem* problem,
+                         const precision_line* lines, int count) {
+  for (int i = 0; i < count; i++) {
+    const precision_line* line = &lines[i];
+    double worst = 0.0;
+    double least = INFINITY;
+    for (int k = 0; k < line->count; k++) {
+      double error = fmax(0.0, line->error[k] - problem->known->accuracy);
+      worst = fmax(worst, line->tol[k] > 0.0 ? error / line->tol[k] : 0.0);
+      least = fmin(least, error);
+    }
+    char id[96];
+    if (line->count > 0 && is_adaptive(line->scheme)) {
+      snprintf(id, sizeof id, "%s, %s: largest error over tol", name, line->scheme->name);
+      study_claim_error(report, id, worst, 10.0);
+    } else if (line->count > 0) {
+      snprintf(id, sizeof id, "%s, %s: smallest error", name, line->scheme->name);
+      study_measure(report, id, least);
+    }
+  }
+}
+
 static int run_problem(study_report* report, const char* name, precision_line* lines) {
   precision_problem problem;
   saltus_status status = precision_open(name, cli_log(), &problem);
@@ -105,18 +151,14 @@ static int run_problem(study_report* report, const char* name, precision_line* l
     for (int i = 0; i < count; i++) {
       const precision_line* line = &lines[i];
       if (line->count > 1 && strcmp(line->scheme->name, shown[k]) == 0) {
-        add_line(report, name, shown[k], line->count, line->cpu, line->error);
+        add_line(report, name, line);
       }
     }
   }
   add_best(report, name, lines, count);
+  claim_errors(report, name, &problem, lines, count);
   precision_close(&problem);
-  static const double goals[] = {1e-6, 1e-8, 1e-10};
-  for (int k = 0; k < 3; k++) {
-    char id[96];
-    snprintf(id, sizeof id, "%s: time of the best other over ours at %g", name, goals[k]);
-    study_claim_range(report, id, ratio_at(lines, count, goals[k]), 1.0, INFINITY);
-  }
+  claim_precision(report, name, lines, count);
   return CLI_DONE;
 }
 

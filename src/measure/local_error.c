@@ -58,6 +58,9 @@ saltus_status saltusi_local_error_measure(const saltusi_local_def* def,
     result->e_q[i] = def->q_end[i] - q[i];
     result->e_v[i] = def->v_end[i] - v[i];
   }
+  if (status == SALTUS_OK) {
+    result->work = saltus_scheme_work(scheme);
+  }
   saltus_scheme_destroy(scheme);
   return status;
 }

@@ -32,6 +32,7 @@ typedef struct saltusi_local_error {
   double impulse[SALTUSI_LOCAL_MAX]; /* N s, by contact */
   unsigned forecast;                 /* I_k, one bit per contact */
   unsigned closed;                   /* I(t) */
+  saltus_work work;
 } saltusi_local_error;
 
 saltus_status saltusi_local_error_measure(const saltusi_local_def* def,

@@ -404,14 +404,16 @@ static void a_block_slides_and_sticks(void** state) {
 
 static double decay(const char* scheme, const saltus_dg_options* o, double damping) {
   double factor;
-  assert_int_equal(dg_decay(scheme, o, damping, (saltus_log){0}, &factor), SALTUS_OK);
+  saltus_work work = {0};
+  assert_int_equal(dg_decay(scheme, o, damping, (saltus_log){0}, &factor, &work), SALTUS_OK);
   return factor;
 }
 
 static double growth(const char* scheme, const saltus_dg_options* o, double frequency) {
   const dg_oscillator oscillator = {.stiffness = frequency * frequency};
   double factor;
-  assert_int_equal(dg_growth(scheme, o, &oscillator, (saltus_log){0}, &factor), SALTUS_OK);
+  saltus_work work = {0};
+  assert_int_equal(dg_growth(scheme, o, &oscillator, (saltus_log){0}, &factor, &work), SALTUS_OK);
   return factor - 1.0;
 }
 
