@@ -43,7 +43,9 @@ static bool follow(const ode_system* system, double t_end, motion_map map, follo
   path->event_count = f->motion.impact_count;
   for (int i = 0; i < path->event_count; i++) {
     const ode_impact* impact = &f->motion.impacts[i];
-    path->events[i] = (path_event){impact->t, impact->before, 0.0L, impact->contact};
+    bool last = i == path->event_count - 1;
+    path->events[i] =
+        (path_event){impact->t, impact->before, last ? f->motion.settle : 0.0L, impact->contact};
   }
   path->t_end = (double)f->motion.t_end;
   path->lost = f->motion.lost;

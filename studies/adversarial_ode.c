@@ -150,6 +150,7 @@ void ode_follow(const ode_system* sys, root_real t_end, ode_motion* motion) {
   motion->node_count = motion->impact_count = 0;
   motion->t_end = t_end;
   motion->lost = false;
+  motion->settle = 0.0L;
   motion->nodes[motion->node_count++] = node;
   while (node.t < t_end && motion->node_count < ODE_NODES && motion->impact_count < ODE_IMPACTS) {
     real h = fminl(sys->step, t_end - node.t);
@@ -180,10 +181,12 @@ void ode_follow(const ode_system* sys, root_real t_end, ode_motion* motion) {
       real after = sys->gap_rate(sys->who, hit, node.t, node.y);
       if (after < 1e-6L) { /* followed no further */
         real bend = gap_bend(sys, &node, hit);
-        motion->lost = true;
         motion->settle =
             bend < 0.0L ? node.t - 2.0L * after / (bend * (1.0L - sys->restitution)) : node.t;
-        motion->t_end = node.t;
+        motion->lost = !sys->rests;
+        motion->t_end = sys->rests ? t_end : node.t;
+        memset(node.y + sys->n / 2, 0, (size_t)(sys->n - sys->n / 2) * sizeof *node.y);
+        motion->nodes[motion->node_count++] = node;
         break;
       }
     }
@@ -202,7 +205,11 @@ void ode_at(const ode_system* sys, const ode_motion* motion, root_real t, root_r
       high = middle;
     }
   }
-  step(sys, &motion->nodes[low], t - motion->nodes[low].t, y);
+  if (low == motion->node_count - 1 && motion->settle > 0.0L) {
+    memcpy(y, motion->nodes[low].y, (size_t)sys->n * sizeof *y);
+  } else {
+    step(sys, &motion->nodes[low], t - motion->nodes[low].t, y);
+  }
 }
 
 bool ode_motion_create(ode_motion* motion) {

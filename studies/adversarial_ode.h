@@ -29,6 +29,7 @@ typedef struct ode_system {
   void (*impact)(const void* who, int contact, root_real t, root_real* y);
   root_real (*side)(const void* who, int k, const root_real* y); /* of a switch, > 0: above */
   double restitution;                                            /* for the end of accumulations */
+  bool rests; /* after one nothing moves any more; the second half of y are velocities */
 } ode_system;
 
 typedef struct ode_node {
@@ -48,7 +49,7 @@ typedef struct ode_motion {
   int impact_count;
   root_real t_end;
   bool lost;        /* it ends at t_end because impacts accumulate */
-  root_real settle; /* s, where they do */
+  root_real settle; /* s, where they do; 0: nowhere */
 } ode_motion;
 
 bool ode_motion_create(ode_motion* motion);

@@ -9,7 +9,7 @@
  *
  * b = B sin(w t + p), P the sums of pulses, whose integrals are error functions.
  */
-#include "adversarial_case.h"
+#include "adversarial_slide.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -17,16 +17,11 @@
 
 typedef root_real real;
 
-enum { PULSES = 3, PHASES = 20000, PUSH = 0, LIFT = 1 };
+enum { PULSES = SLIDE_PULSES, PHASES = 20000, PUSH = SLIDE_PUSH, LIFT = SLIDE_LIFT };
 
 static const double gravity = 9.81;
 
-typedef struct slide {
-  root_pulse pulses[2 * PULSES]; /* coordinate PUSH or LIFT; accelerations */
-  int pulse_count;
-  double mu, belt, rate, phase, mass;
-  double v;
-} slide;
+typedef slide_system slide;
 
 /* A phase of the motion; sign 0: it sticks. */
 typedef struct phase {
@@ -196,8 +191,8 @@ static void say_slide(adversarial_case* c, const slide* s, double t_end) {
   case_say(c, "\"}\nsimulate: {until: %.17g}\n", t_end);
 }
 
-static bool expect(adversarial_case* c, const slide* s, double t_end) {
-  static const double perturbation = 1e-9;
+bool case_expect_slide(adversarial_case* c, const slide_system* s, double t_end) {
+  static const double perturbation = CASE_PERTURBATION;
   story motion[2] = {{malloc(PHASES * sizeof(phase)), 0}, {malloc(PHASES * sizeof(phase)), 0}};
   bool made = motion[0].phases != NULL && motion[1].phases != NULL && case_create(c, 2, 0, 0);
   double K = 1.0;
@@ -251,7 +246,7 @@ static bool slides(adversarial_case* c, int number) {
   }
   double t_end = t + case_uniform(&r, 0.3, 2.0);
   say_slide(c, &s, t_end);
-  return expect(c, &s, t_end);
+  return case_expect_slide(c, &s, t_end);
 }
 
 /* A block on a belt that shakes at 1 to 300 rad/s: it coasts, reverses, sticks and slips. */
@@ -265,7 +260,7 @@ static bool belts(adversarial_case* c, int number) {
              .v = case_uniform(&r, -1.5, 1.5)};
   double t_end = case_uniform(&r, 0.5, 2.0);
   say_slide(c, &s, t_end);
-  return expect(c, &s, t_end);
+  return case_expect_slide(c, &s, t_end);
 }
 
 const case_family case_slides[] = {{"slides", 40, slides, true}, {"belts", 30, belts, false}, {0}};

@@ -14,3 +14,16 @@ foreach(name tables references ingredients)
 endforeach()
 saltus_test(adaptive_random SOURCES conformance/test_adaptive_random.c LINK saltus_tolerance
             LABELS conformance)
+
+# Random hard scenes and the scenes that once failed, against references without code of the library.
+set(adversarial case scenes flight root judge chain slide ode motions)
+list(TRANSFORM adversarial REPLACE "(.+)" "${PROJECT_SOURCE_DIR}/studies/adversarial_\\1.c")
+add_library(saltus_adversarial STATIC ${adversarial})
+saltus_flags(saltus_adversarial)
+target_compile_definitions(saltus_adversarial PRIVATE _POSIX_C_SOURCE=200809L)
+target_include_directories(saltus_adversarial PUBLIC ${PROJECT_SOURCE_DIR}/studies)
+target_link_libraries(saltus_adversarial PUBLIC saltus_inside)
+saltus_test(failing_scenes SOURCES reference/test_failing_scenes.c LINK saltus_adversarial
+            LABELS reference)
+target_compile_definitions(
+  test_failing_scenes PRIVATE SALTUS_FAILING="${CMAKE_CURRENT_SOURCE_DIR}/scenes/failing")
