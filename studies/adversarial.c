@@ -18,9 +18,6 @@
 
 static const double tolerances[CASE_TOLERANCES] = {1e-4, 1e-6, 1e-8, 1e-10};
 
-/* s of CPU time that a run may take */
-static const double limit = 60.0;
-
 /* What a family came to, over all its runs. */
 typedef struct tally {
   int scenes, runs, wrong, errors, late, ledger;
@@ -31,9 +28,10 @@ typedef struct tally {
 typedef struct choice {
   const char* only; /* family, or family:number; NULL: all */
   size_t only_length;
-  int number; /* -1: all */
-  int count;  /* scenes of each family; 0: as many as the study has */
-  double tol; /* 0: all */
+  int number;   /* -1: all */
+  int count;    /* scenes of each family; 0: as many as the study has */
+  double tol;   /* 0: all */
+  double limit; /* s of CPU time that a run may take */
   const char* folder;
   const char* scheme;
   bool ledger, quiet;
@@ -93,7 +91,7 @@ static void judge(adversarial_case* c, const choice* what, study_report* report,
     if (tol < c->tol_least || (what->tol > 0.0 && k > 0)) {
       continue;
     }
-    case_verdict v = case_judge(c, what->scheme, tol, limit);
+    case_verdict v = case_judge(c, what->scheme, tol, what->limit);
     bool failed = v.status != SALTUS_OK && !v.late;
     bool ledger = what->ledger && v.status == SALTUS_OK && !(v.remainder <= CASE_ALLOWED);
     sum->runs++;
@@ -142,7 +140,7 @@ static int run_family(const case_family* family, const choice* what, study_repor
 
 static int choose(const cli_args* args, choice* what) {
   double count = 0.0;
-  *what = (choice){.number = -1, .scheme = "adaptive"};
+  *what = (choice){.number = -1, .scheme = "adaptive", .limit = 60.0};
   what->only = cli_value(args, "--only");
   what->folder = cli_value(args, "--save");
   what->ledger = cli_has(args, "--ledger");
@@ -157,6 +155,7 @@ static int choose(const cli_args* args, choice* what) {
   }
   int code = cli_number(args, "--count", 1.0, 1e6, &count);
   what->count = (int)count;
+  code = code == CLI_DONE ? cli_number(args, "--limit", 1e-3, 1e6, &what->limit) : code;
   return code == CLI_DONE ? cli_number(args, "--tol", 1e-13, 1e-1, &what->tol) : code;
 }
 
@@ -223,7 +222,7 @@ static int run(const cli_args* args, study_report* report) {
   }
   study_claim_most(report, "runs that end in an error, per cent",
                    100.0 * (all.errors + all.late) / fmax(1.0, all.runs), 1.0);
-  study_claim_most(report, "runs longer than 60 s", all.late, 0.0);
+  study_claim_most(report, "runs longer than the limit", all.late, 0.0);
   if (what.ledger) {
     study_claim_most(report, "remainders of the ledger above 10 tol", all.ledger, 0.0);
   }
