@@ -272,7 +272,7 @@ static bool fly(const flight_system* system, double t_end, flown* f, case_path* 
 }
 
 bool case_expect_flight(adversarial_case* c, const flight_system* system, double t_end) {
-  enum { MOST = 1 + 2 * FLIGHT_WIDTH };
+  enum { MOST = 1 + 2 * FLIGHT_WIDTH + FLIGHT_PULSES };
   flown* f = calloc(MOST, sizeof *f);
   case_path path[MOST] = {{0}};
   int count = 1;
@@ -283,6 +283,13 @@ bool case_expect_flight(adversarial_case* c, const flight_system* system, double
     }
     flight_system moved = *system;
     *(i % 2 == 0 ? &moved.q[i / 2] : &moved.v[i / 2]) += CASE_PERTURBATION;
+    made = fly(&moved, t_end, &f[count], &path[count]);
+    count++;
+  }
+  for (int k = 0; k < system->pulse_count && made;
+       k++) { /* what rests begins to move with a pulse */
+    flight_system moved = *system;
+    moved.pulses[k].size += CASE_PERTURBATION / (1.7724538509055159 * moved.pulses[k].width);
     made = fly(&moved, t_end, &f[count], &path[count]);
     count++;
   }

@@ -4,9 +4,10 @@
  * adversarial_judge.c - see adversarial_case.h: a run through the public interface, and what it is
  * compared with.
  *
- * Impacts are matched in order, contact by contact. One that is expected and not there is forgiven
- * where the run says that impacts accumulate or that the contact closes, at the time that is expected,
- * or where its velocity is below the error that is allowed; one too many only in the latter case.
+ * Impacts are compared as graphs: to each that is expected belongs one of the same contact that is near
+ * in time and velocity, and the other way round. One that is expected and not there is forgiven where
+ * the run says that impacts accumulate or that the contact closes, at the time that is expected, or
+ * where its velocity is below the error that is allowed; one too many only in the latter case.
  */
 #include "adversarial_case.h"
 
@@ -157,49 +158,81 @@ static bool among_last(const adversarial_case* c, const saltus_event* event, dou
   return false;
 }
 
-static void compare_impacts(const adversarial_case* c, const watched* w, double tol,
-                            case_verdict* v) {
-  bool* used = calloc((size_t)w->event_count + 1, sizeof *used);
-  for (int i = 0; used != NULL && i < c->impact_count; i++) {
-    const expected_impact* x = &c->impacts[i];
-    double allowed = CASE_ALLOWED * tol * fmax(1.0, x->K) + c->exact;
-    int best = -1;
-    for (int j = 0; j < w->event_count; j++) {
-      const saltus_event* event = &w->events[j];
-      bool fits = event->kind == SALTUS_EVENT_IMPACT && !used[j] &&
-                  same_contact(c, event->contact, x->contact) && fabs(event->t - x->t) <= allowed;
-      if (fits && (best < 0 || fabs(event->t - x->t) < fabs(w->events[best].t - x->t))) {
-        best = j;
-      }
-    }
-    if (best >= 0) {
-      const saltus_event* event = &w->events[best];
-      used[best] = true;
-      blame(v, sized(c, event->t - x->t, tol, x->K), "impact %d is at %.15g s, right is %.15g s",
-            i + 1, event->t, x->t);
-      double scale = fmax(1.0, fabs(x->before));
-      blame(v, c->keys ? sized(c, (event->u_before - x->before) / scale, tol, x->K) : 0.0,
-            "impact %d comes with %.15g m/s, right is %.15g m/s", i + 1, event->u_before,
-            x->before);
-    } else if (fabs(x->before) > allowed && !rests_then(c, w, x, tol)) {
-      blame(v, INFINITY, "impact %d at %.15g s with %.12g m/s is missing", i + 1, x->t, x->before);
+/* The larger of the differences in time and velocity between an impact and an expected one. */
+static double apart(const adversarial_case* c, const saltus_event* event,
+                    const expected_impact* x) {
+  double rate = (event->u_before - x->before) / fmax(1.0, fabs(x->before));
+  return fmax(fabs(event->t - x->t), c->keys ? fabs(rate) : 0.0);
+}
+
+static double allowed_at(const adversarial_case* c, const expected_impact* x, double tol) {
+  return CASE_ALLOWED * tol * fmax(1.0, x->K) + c->exact;
+}
+
+/* No other expected impact of this contact is so near that the two could be taken for each other. */
+static bool alone(const adversarial_case* c, int i, double allowed) {
+  for (int k = 0; k < c->impact_count; k++) {
+    if (k != i && same_contact(c, c->impacts[k].contact, c->impacts[i].contact) &&
+        fabs(c->impacts[k].t - c->impacts[i].t) <= 4.0 * allowed) {
+      return false;
     }
   }
-  for (int j = 0; used != NULL && j < w->event_count; j++) {
+  return true;
+}
+
+/* Every expected impact is there, once. */
+static void find_expected(const adversarial_case* c, const watched* w, double tol, int i,
+                          case_verdict* v) {
+  const expected_impact* x = &c->impacts[i];
+  double allowed = allowed_at(c, x, tol);
+  const saltus_event* best = NULL;
+  int near = 0;
+  for (int j = 0; j < w->event_count; j++) {
     const saltus_event* event = &w->events[j];
-    bool excused = event->kind != SALTUS_EVENT_IMPACT || used[j] || among_last(c, event, tol);
-    double K = c->K_end;
-    for (int i = 0; i < c->impact_count && !excused; i++) { /* the same impact named by a twin */
-      excused = !c->keys && fabs(event->t - c->impacts[i].t) <=
-                                CASE_ALLOWED * tol * fmax(1.0, c->impacts[i].K) + c->exact;
-      K = fmax(K, c->impacts[i].K);
+    if (event->kind == SALTUS_EVENT_IMPACT && same_contact(c, event->contact, x->contact) &&
+        fabs(event->t - x->t) <= allowed) {
+      near += fabs(event->u_before) > allowed;
+      best = best == NULL || apart(c, event, x) < apart(c, best, x) ? event : best;
     }
-    if (!excused && fabs(event->u_before) > CASE_ALLOWED * tol * fmax(1.0, K)) {
+  }
+  if (best == NULL) {
+    if (fabs(x->before) > allowed && !rests_then(c, w, x, tol)) {
+      blame(v, INFINITY, "impact %d at %.15g s with %.12g m/s is missing", i + 1, x->t, x->before);
+    }
+    return;
+  }
+  double error = sized(c, apart(c, best, x), tol, x->K);
+  if (error > CASE_ALLOWED && rests_then(c, w, x, tol)) {
+    return; /* one of the last rebounds, and another one is near */
+  }
+  blame(v, error, "impact %d is at %.15g s with %.15g m/s, right is %.15g s with %.15g m/s", i + 1,
+        best->t, best->u_before, x->t, x->before);
+  if (c->keys && near > 1 && alone(c, i, allowed)) {
+    blame(v, INFINITY, "impact %d at %.15g s is told %d times", i + 1, x->t, near);
+  }
+}
+
+static void compare_impacts(const adversarial_case* c, const watched* w, double tol,
+                            case_verdict* v) {
+  double K = fmax(1.0, isfinite(c->K_end) ? c->K_end : 1.0);
+  for (int i = 0; i < c->impact_count; i++) {
+    find_expected(c, w, tol, i, v);
+    K = fmax(K, c->impacts[i].K);
+  }
+  for (int j = 0; j < w->event_count; j++) {
+    const saltus_event* event = &w->events[j];
+    bool excused = event->kind != SALTUS_EVENT_IMPACT || among_last(c, event, tol) ||
+                   fabs(event->u_before) <= CASE_ALLOWED * tol * K;
+    for (int i = 0; i < c->impact_count && !excused; i++) {
+      const expected_impact* x = &c->impacts[i];
+      excused = same_contact(c, event->contact, x->contact) &&
+                apart(c, event, x) <= allowed_at(c, x, tol);
+    }
+    if (!excused) {
       blame(v, INFINITY, "an impact at %.15g s with %.12g m/s is invented", event->t,
             event->u_before);
     }
   }
-  free(used);
 }
 
 /* ---- running ---------------------------------------------------------------------------------------- */
