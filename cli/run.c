@@ -29,7 +29,8 @@ typedef struct story {
   saltus_event* list; /* every event; malloc'd */
   long long listed, room;
   double penetration, residual_velocity, residual_impulse;
-  double estimate; /* largest error estimate, in tolerances */
+  double drift, projection; /* of joints, and of positions back onto constraints */
+  double estimate;          /* largest error estimate, in tolerances */
   long long rejections;
   double energy_start, energy_end;
   cli_observed observed;
@@ -61,6 +62,8 @@ static saltus_status on_frame(void* user, const saltus_frame* frame) {
   s->energy_end = energy;
   s->ledger = frame->energy;
   s->penetration = fmax(s->penetration, frame->penetration);
+  s->drift = fmax(s->drift, frame->joint_drift);
+  s->projection = fmax(s->projection, frame->projection);
   s->residual_velocity = fmax(s->residual_velocity, frame->residual_velocity);
   s->residual_impulse = fmax(s->residual_impulse, frame->residual_impulse);
   s->estimate = fmax(s->estimate, frame->error);
@@ -294,6 +297,19 @@ static void json_ledger(json* out, const job* j) {
   json_close(out, '}');
 }
 
+/* How far joints are off, and what projections do about it. */
+static void print_constraints(const job* j) {
+  const story* s = &j->story;
+  bool jointed = j->model.system->dims.nj > 0;
+  if (jointed) {
+    printf("Joints drift by up to %.3e%s", s->drift, s->projection > 0.0 ? "; " : ".\n");
+  }
+  if (s->projection > 0.0) {
+    printf("%srojections move positions by up to %.3e in a step.\n", jointed ? "p" : "P",
+           s->projection);
+  }
+}
+
 static void print_summary(const job* j, saltus_status status) {
   const saltus_system* sys = j->model.system;
   const story* s = &j->story;
@@ -337,6 +353,7 @@ static void print_summary(const job* j, saltus_status status) {
   print_ledger(j);
   printf("Largest penetration %.3e; the contact law holds to %.1e m/s and %.1e N s.\n",
          s->penetration, s->residual_velocity, s->residual_impulse);
+  print_constraints(j);
   print_error(j);
   cli_global_error_print(&j->global, &j->model, &j->settings);
   if (j->path != NULL) {
@@ -397,6 +414,8 @@ static void print_json(const job* j, saltus_status status) {
   json_close(&out, '}');
   json_ledger(&out, j);
   json_number(&out, "penetration", s->penetration);
+  json_number(&out, "joint_drift", s->drift);
+  json_number(&out, "projection", s->projection);
   json_open(&out, "residual", '{');
   json_number(&out, "velocity", s->residual_velocity);
   json_number(&out, "impulse", s->residual_impulse);

@@ -70,6 +70,7 @@ typedef struct saltus_step_report {
   const double* joint_impulses;        /* [nj] N s over the step, valid until the next step */
   double residual_velocity;            /* m/s, largest violation of the contact law */
   double residual_impulse;             /* N s, the same violation as an impulse */
+  double projection; /* m, largest movement of a position back onto joints and contacts; 0: none */
   int newton_iterations;
   bool indefinite_mass;       /* the effective mass of an implicit step is not positive definite */
   const saltus_event* events; /* [event_count] of a scheme that locates them inside its step */

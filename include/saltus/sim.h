@@ -44,6 +44,8 @@ typedef struct saltus_frame {
   double residual_velocity;   /* m/s, largest since the last frame */
   double residual_impulse;    /* N s, largest since the last frame */
   double penetration;         /* m, deepest since the last frame; 0: none */
+  double joint_drift;         /* largest |g| of joints at the ends of steps since the last frame */
+  double projection;          /* m, largest movement by projection since the last frame; 0: none */
   double h;                   /* s, length of the last step */
   double error;               /* largest error estimate since the last frame, in tolerances */
   int error_order;            /* of the local error that a controller saw in the last step */

@@ -116,6 +116,7 @@ static saltus_status step(void* work, const void* options, const saltusi_step* s
   s->report->rejections = (int)(w->counts.rejections - rejections);
   s->report->residual_velocity = w->counts.residual_velocity;
   s->report->residual_impulse = w->counts.residual_impulse;
+  s->report->projection = w->counts.projection;
   saltusi_adaptive_dense_write(w, s->dense);
   return SALTUS_OK;
 }

@@ -31,9 +31,9 @@ void saltusi_capture_layout(saltusi_capture* w, const saltusi_tableau* method,
   saltusi_law_layout(&w->law, d, false, arena);
   saltusi_contact_list_layout(&w->list, d, arena);
   w->joint_gap = SALTUS_PUSH(arena, double, d->nj);
-  double** positions[] = {&w->q, &w->q_end, &w->q_try};
+  double** positions[] = {&w->q, &w->q_end, &w->q_try, &w->q_before};
   double** velocities[] = {&w->v, &w->v_end, &w->v_try, &w->a};
-  for (int i = 0; i < 3; i++) {
+  for (int i = 0; i < 4; i++) {
     *positions[i] = SALTUS_PUSH(arena, double, d->nq);
   }
   for (int i = 0; i < 4; i++) {

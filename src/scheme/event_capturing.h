@@ -90,6 +90,7 @@ typedef struct saltusi_capture {
   double* q_try;                                /* [nq] at a probe inside it */
   double* v_try;                                /* [nv] */
   double* a;                                    /* [nv] */
+  double* q_before;                             /* [nq] a projection */
   saltusi_contact_view start, here, end, probe; /* start: of the whole step */
   double gap_rounding, velocity_rounding;
   bool* closed; /* [nc] the set A */

@@ -104,6 +104,7 @@ saltus_status saltusi_capture_project(saltusi_capture* w, const saltusi_step* s)
     return status;
   }
   double rounding = DBL_EPSILON * fmax(1.0, saltusi_max_abs(d->nq, w->q));
+  memcpy(w->q_before, w->q, (size_t)d->nq * sizeof(double));
   for (int k = 0; status == SALTUS_OK; k++) {
     double largest = 0.0;
     status = write_rows(w, s, w->keys, w->count);
@@ -117,6 +118,9 @@ saltus_status saltusi_capture_project(saltusi_capture* w, const saltusi_step* s)
     if (status == SALTUS_OK) {
       saltusi_law_apply(&w->law, d->nv, rows, w->q);
     }
+  }
+  for (int i = 0; i < d->nq; i++) {
+    s->report->projection = fmax(s->report->projection, fabs(w->q[i] - w->q_before[i]));
   }
   return status == SALTUS_OK ? stop(w, s, w->keys, w->count) : status;
 }

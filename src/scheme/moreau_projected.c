@@ -134,6 +134,11 @@ static saltus_status project(work* w, const saltusi_step* s) {
     memset(w->shift, 0, (size_t)nv * sizeof(double));
     saltusi_law_apply(&w->law, nv, nj + inside, w->shift);
     saltusi_advance(sys, s->q1, w->shift, 1.0, w->q);
+    double moved = 0.0;
+    for (int i = 0; i < sys->dims.nq; i++) {
+      moved = fmax(moved, fabs(w->q[i] - s->q1[i]));
+    }
+    s->report->projection += moved;
     memcpy(s->q1, w->q, (size_t)sys->dims.nq * sizeof(double));
   }
   return SALTUS_OK; /* what is left is rounding of the gaps */

@@ -75,6 +75,7 @@ struct saltus_sim {
   saltusi_row_block row;
   saltus_contact_frame* contact_frames; /* [nc] */
   double* joint_forces;                 /* [nj] */
+  double* joint_values;                 /* [nj] g_E */
   double* matrix;                       /* [nv x nv], or nothing when the system says its energy */
   double* vector;                       /* [nv] */
   void* scratch;
@@ -85,6 +86,8 @@ enum {
   SALTUSI_SUM_VELOCITY,
   SALTUSI_SUM_IMPULSE,
   SALTUSI_SUM_PENETRATION,
+  SALTUSI_SUM_DRIFT,
+  SALTUSI_SUM_PROJECTION,
   SALTUSI_SUM_ERROR,
   SALTUSI_SUM_REJECTIONS,
   SALTUSI_SUM_COUNT

@@ -33,6 +33,7 @@ void saltusi_watch_layout(saltus_sim* sim, saltus_arena* arena) {
   saltusi_rows_layout(&sim->row, d, 1, false, arena);
   sim->contact_frames = SALTUS_PUSH(arena, saltus_contact_frame, d->nc);
   sim->joint_forces = SALTUS_PUSH(arena, double, d->nj);
+  sim->joint_values = SALTUS_PUSH(arena, double, d->nj);
   bool needs_matrix = sim->sys.ops->kinetic == NULL && sim->sys.ops->linear == NULL;
   sim->matrix = needs_matrix ? SALTUS_PUSH2(arena, double, d->nv, d->nv) : NULL;
   sim->vector = SALTUS_PUSH(arena, double, d->nv);
@@ -339,6 +340,8 @@ static saltus_status tell_frame(saltus_sim* sim, const saltus_state* x, saltus_e
       .residual_velocity = sim->sums[SALTUSI_SUM_VELOCITY],
       .residual_impulse = sim->sums[SALTUSI_SUM_IMPULSE],
       .penetration = sim->sums[SALTUSI_SUM_PENETRATION],
+      .joint_drift = sim->sums[SALTUSI_SUM_DRIFT],
+      .projection = sim->sums[SALTUSI_SUM_PROJECTION],
       .h = sim->last_h,
       .error = sim->sums[SALTUSI_SUM_ERROR],
       .error_order = sim->report.error_order,
@@ -486,6 +489,20 @@ static void open_ledger(saltus_sim* sim, const saltus_step_report* report, doubl
   saltusi_ledger_open(sim->ledger, &sim->ledger_room, &step, t0 == sim->next.t);
 }
 
+/* How far joints are off at the end of the step. */
+static void keep_drift(saltus_sim* sim) {
+  int nj = sim->sys.dims.nj;
+  if (nj == 0) {
+    return;
+  }
+  saltus_point at = {.t = sim->now.t, .q = sim->now.q, .v = sim->now.v, .scratch = sim->scratch};
+  sim->sys.ops->joints(sim->sys.self, &at, sim->joint_values);
+  for (int j = 0; j < nj; j++) {
+    double* drift = &sim->sums[SALTUSI_SUM_DRIFT];
+    *drift = fmax(*drift, fabs(sim->joint_values[j]));
+  }
+}
+
 /* Events of contacts and of the scene's own functions, in order of time. */
 static saltus_status tell_events(saltus_sim* sim, const saltus_step_report* report, double t0,
                                  double t1) {
@@ -519,6 +536,8 @@ saltus_status saltusi_watch_step(saltus_sim* sim, const saltus_step_report* repo
   sim->reports++;
   sums[SALTUSI_SUM_VELOCITY] = fmax(sums[SALTUSI_SUM_VELOCITY], report->residual_velocity);
   sums[SALTUSI_SUM_IMPULSE] = fmax(sums[SALTUSI_SUM_IMPULSE], report->residual_impulse);
+  sums[SALTUSI_SUM_PROJECTION] = fmax(sums[SALTUSI_SUM_PROJECTION], report->projection);
+  keep_drift(sim);
   sums[SALTUSI_SUM_ERROR] = fmax(sums[SALTUSI_SUM_ERROR], report->error);
   sums[SALTUSI_SUM_REJECTIONS] += report->rejections;
   part_impulses(sim, report, located);

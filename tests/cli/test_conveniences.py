@@ -112,6 +112,45 @@ class GlobalErrors(Cli):
         self.assertGreater(error['states'], 1)
 
 
+BEAD = """saltus: 1
+coordinates: {x: {start: 1}, y: {start: -cos(1)}}
+kinetic: (x'^2 + y'^2)/2
+potential: 9.81*y
+joints: [{name: wire, constraint: y + cos(x)}]
+simulate: {until: 2, scheme: moreau-jean, step: 0.01}
+"""
+
+
+class Constraints(Cli):
+    def run_bead(self, *words):
+        result = saltus('run', self.scene(BEAD), '--json', *words)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return json.loads(result.stdout)
+
+    def test_the_drift_of_joints_is_that_of_the_recorded_states(self):
+        path = self.folder / 'run.csv'
+        out = self.run_bead('-o', path)
+        with open(path) as file:
+            rows = list(csv.DictReader(line for line in file if not line.startswith('#')))
+        drift = max(abs(float(row['y']) + math.cos(float(row['x']))) for row in rows)
+        self.assertGreater(drift, 1e-6)
+        self.assertAlmostEqual(out['joint_drift'], drift, delta=1e-15)
+        self.assertEqual(out['projection'], 0)
+        self.assertIn('Joints drift by up to ', saltus('run', self.scene(BEAD)).stdout)
+
+    def test_projections_say_how_far_they_move_positions(self):
+        out = self.run_bead('--scheme', 'moreau-jean-projected')
+        self.assertLess(out['joint_drift'], 1e-14)
+        # without them a step of 0.01 s drifts by about the third power of its length
+        self.assertGreater(out['projection'], 1e-8)
+        self.assertLess(out['projection'], 1e-4)
+        out = self.run_bead('--tol', '1e-8')
+        self.assertLess(out['joint_drift'], 1e-14)
+        self.assertLess(out['projection'], 2e-8)
+        self.assertIn('rojections move positions by up to ',
+                      saltus('run', self.scene(BEAD), '--tol', '1e-8').stdout)
+
+
 class Figures(Cli):
     def record(self, text=OWN):
         path = self.folder / 'run.h5'
