@@ -15,7 +15,7 @@ static const double smallest_piece = 1e-13;
 static const double smallest_flight = 1e-12;
 
 /* Enclosures of one search; beyond it the step is halved. */
-enum { ENCLOSURES_MAX = 200000, STACK = 128, SAMPLES = 5, SAMPLED_PIECES = 8 };
+enum { ENCLOSURES_MAX = 200000, STACK = 128, SAMPLES = 5, SAMPLED_PIECES = 3 };
 
 double saltusi_close_in(saltusi_function f, void* context, const double x[2], const double fx[2],
                         double width) {
@@ -167,7 +167,8 @@ static saltus_interval range_of(const double* x, int n) {
   return (saltus_interval){lo - spread, hi + spread};
 }
 
-static void sampled_jet(saltusi_hunt* s, double a, double b, saltusi_jet* jet) {
+static void sampled_jet(saltusi_hunt* s, double a, double b, saltusi_jet* jet,
+                        saltusi_jet* middle) {
   double f[SAMPLES];
   double D[SAMPLES];
   double W[SAMPLES - 1] = {0.0};
@@ -183,13 +184,18 @@ static void sampled_jet(saltusi_hunt* s, double a, double b, saltusi_jet* jet) {
   jet->c[0] = range_of(f, n);
   jet->c[1] = range_of(D, n);
   jet->c[2] = range_of(W, n > 1 ? n - 1 : 1);
+  middle->c[0] = (saltus_interval){f[n / 2], f[n / 2]};
+  middle->c[1] = (saltus_interval){D[n / 2], D[n / 2]};
 }
 
-static void jet_over(saltusi_hunt* s, double a, double b, saltusi_jet* jet) {
+/* Over a piece, and at its middle. */
+static void jets_over(saltusi_hunt* s, double a, double b, saltusi_jet* jet, saltusi_jet* middle) {
+  double m = 0.5 * (a + b);
   if (s->w->sys->ops->enclosure != NULL) {
     enclosed_jet(s, a, b, jet);
+    enclosed_jet(s, m, m, middle);
   } else {
-    sampled_jet(s, a, b, jet);
+    sampled_jet(s, a, b, jet, middle);
   }
 }
 
@@ -247,12 +253,10 @@ static double root_in(saltusi_hunt* s, piece p, double f_end) {
 
 /* One piece: false when it has no root, true with *root when it has, or halved. */
 static bool search_piece(saltusi_hunt* s, stack* left, piece p, double* root) {
-  double m = 0.5 * (p.a + p.b);
   double r = 0.5 * (p.b - p.a);
   saltusi_jet whole;
   saltusi_jet middle;
-  jet_over(s, p.a, p.b, &whole);
-  jet_over(s, m, m, &middle);
+  jets_over(s, p.a, p.b, &whole, &middle);
   saltus_interval D = whole.c[1];
   double bent =
       middle.c[0].lo - saltusi_magnitude(middle.c[1]) * r + fmin(whole.c[2].lo, 0.0) * r * r;
@@ -356,7 +360,7 @@ static void flight_jet(saltusi_hunt* s, double a, double b, saltus_interval* D,
   if (w->sys->ops->enclosure != NULL) {
     saltusi_course_along(w, a, b, 1, SALTUS_QUANTITY_VELOCITY, s->key, u);
   } else {
-    sampled_jet(s, a, b, u);
+    sampled_jet(s, a, b, u, &u[1]);
     *D = u[0].c[1];
     *W = u[0].c[2];
     return;
