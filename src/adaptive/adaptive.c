@@ -233,26 +233,6 @@ static void note_speed(saltusi_adaptive* w, const double* y) {
   w->memory->v_max = fmax(w->memory->v_max, saltusi_max_abs(w->nv, saltusi_v_of(w, y)));
 }
 
-/* At most as far as formulas keep their branches, by what t alone decides. */
-static double before_switch(saltusi_adaptive* w, double h) {
-  saltusi_adaptive_memory* m = w->memory;
-  double to = w->t + h;
-  if (w->sys->ops->enclosure == NULL) {
-    return h;
-  }
-  if (to > m->switch_clear && isinf(m->switch_before)) {
-    saltusi_switch_time next = saltusi_next_switch(w, to + 4.0 * h);
-    m->switch_before = next.before;
-    m->switch_after = next.after;
-    m->switch_clear = fmin(to + 4.0 * h, next.before);
-  }
-  if (to < m->switch_before) {
-    return h;
-  }
-  h = fmax(m->switch_before - w->t, 0.0);
-  return w->t + h > m->switch_before ? nextafter(h, 0.0) : h;
-}
-
 /* An attempt whose error is accepted, with the proposal for the next step. */
 static saltus_status attempt_until_accepted(saltusi_adaptive* w, double limit, double* proposal) {
   saltusi_adaptive_memory* m = w->memory;
@@ -261,7 +241,7 @@ static saltus_status attempt_until_accepted(saltusi_adaptive* w, double limit, d
   double end = limit;
   for (int k = 0; k < ATTEMPTS_MAX; k++) {
     double h = fmax(fmin(fmin(m->h, most), fmin(m->cap, limit)), fmin(least, limit));
-    h = before_switch(w, h);
+    h = saltusi_before_switch(w, h);
     double error = INFINITY;
     w->eval->work.steps++;
     saltus_status status = w->ops->attempt(w, h, &error);
@@ -386,7 +366,7 @@ static saltus_status advance(saltusi_adaptive* w, double limit, double* length) 
   for (int k = 0; k < REFUSALS_MAX; k++) {
     double proposal = 0.0;
     saltusi_refusal refusal = {.why = SALTUSI_NOT_REFUSED};
-    if (before_switch(w, fmin(m->h, limit)) <= 0.0) { /* right at a switch */
+    if (saltusi_before_switch(w, fmin(m->h, limit)) <= 0.0) { /* right at a switch */
       memcpy(w->y_end, w->y0, (size_t)w->ny * sizeof(double));
       return cross_switch(w, length);
     }

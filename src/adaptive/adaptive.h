@@ -314,6 +314,8 @@ struct saltusi_adaptive {
   double* q_spare;     /* [nq] */
   double* x_start;     /* [nv] direction of a bounce */
   double* x_end;       /* [nv] */
+  double* stay_gap;    /* [nc] m, what bounces do to the gap of another contact */
+  double* stay_slip;   /* [nc] m/s, and to its slip */
   double* bounce;      /* [nl] kg, impulses of a bounce over its change of velocity */
   bool implicit;       /* there is room for the implicit method */
   int law_tangents_max;
@@ -498,8 +500,8 @@ saltus_status saltusi_find_events(saltusi_adaptive* w);
 /* hidden.c: what the stages could not see in the first part `end` of the attempt */
 void saltusi_find_hidden(saltusi_adaptive* w, double end, saltusi_refusal* refusal);
 
-/* switch.c: the first change of a branch by time alone after memory->switch_clear and up to `to` */
-saltusi_switch_time saltusi_next_switch(saltusi_adaptive* w, double to);
+/* switch.c: h, or less so that no formula changes its branch by what t alone decides */
+double saltusi_before_switch(saltusi_adaptive* w, double h);
 
 /* transition.c */
 saltus_status saltusi_adaptive_settle(saltusi_adaptive* w, double t, double* y, int count,

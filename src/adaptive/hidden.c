@@ -33,9 +33,9 @@ static const double many_nodes[NODES_MAX] = {
     0.5, 0.65450849718747373, 0.79389262614623657, 0.90450849718747373, 0.97552825814757682,
     1.0};
 
-/* Largest product of distances to 0, .2, .3, .5, .8, 1 on [0,1]: what interpolation there makes of a
- * sixth Taylor coefficient. */
-static const double quick_product = 2e-3;
+/* Largest product of distances to 0, .2, .5, .8, 1 on [0,1], and more than that to 0, .2, .3, .5, .8, 1:
+ * what interpolation there makes of a fifth or sixth Taylor coefficient. */
+static const double quick_product = 6e-3;
 
 typedef struct suspect {
   saltusi_adaptive* w;
@@ -171,10 +171,10 @@ static finding look(const suspect* s, const polynomial* p, double a, double b) {
 /* The first piece on which phi is not what its nodes say, up to `end`: false when there is none. */
 static bool scan(const suspect* s, double end, double* a, double* b) {
   saltusi_jet whole;
-  jet_of(s, 0.0, end, s->what == SALTUS_QUANTITY_JOINT ? K : QUICK, &whole);
   int order = s->what == SALTUS_QUANTITY_JOINT ? K : QUICK;
-  if (saltusi_magnitude(whole.c[order]) * quick_product * pow(end, order) <= s->delta) {
-    return false; /* a polynomial through six of the nodes is near enough already */
+  jet_of(s, 0.0, 1.0, order, &whole);
+  if (saltusi_magnitude(whole.c[order]) * quick_product <= s->delta) {
+    return false; /* a polynomial through six of the nodes is near enough all along */
   }
   bool many = s->w->ops->dense_degree > 4;
   polynomial p = interpolate(s, many ? many_nodes : few_nodes, many ? NODES_MAX : 7);

@@ -134,6 +134,8 @@ static void layout_events(saltusi_adaptive* w, saltus_arena* arena) {
   }
   w->joint_lasting = SALTUS_PUSH(arena, double, w->nj);
   w->slack = SALTUS_PUSH(arena, double, nc);
+  w->stay_gap = SALTUS_PUSH(arena, double, nc);
+  w->stay_slip = SALTUS_PUSH(arena, double, nc);
   w->bound = SALTUS_PUSH(arena, double, nc);
   w->blocked = SALTUS_PUSH(arena, bool, nc);
   w->set = SALTUS_PUSH(arena, int, nc);

@@ -113,7 +113,7 @@ static bool search(saltusi_adaptive* w, int index, double from, double to,
   return false;
 }
 
-saltusi_switch_time saltusi_next_switch(saltusi_adaptive* w, double to) {
+static saltusi_switch_time next_switch(saltusi_adaptive* w, double to) {
   saltusi_switch_time first = {.before = INFINITY, .after = INFINITY};
   const saltus_enclosure_ops* ops = w->sys->ops->enclosure;
   int n = ops != NULL && ops->switches != NULL ? ops->switches(w->sys->self) : 0;
@@ -127,4 +127,23 @@ saltusi_switch_time saltusi_next_switch(saltusi_adaptive* w, double to) {
     }
   }
   return first;
+}
+
+double saltusi_before_switch(saltusi_adaptive* w, double h) {
+  saltusi_adaptive_memory* m = w->memory;
+  double to = w->t + h;
+  if (w->sys->ops->enclosure == NULL) {
+    return h;
+  }
+  if (to > m->switch_clear && isinf(m->switch_before)) {
+    saltusi_switch_time next = next_switch(w, to + 4.0 * h);
+    m->switch_before = next.before;
+    m->switch_after = next.after;
+    m->switch_clear = fmin(to + 4.0 * h, next.before);
+  }
+  if (to < m->switch_before) {
+    return h;
+  }
+  h = fmax(m->switch_before - w->t, 0.0);
+  return w->t + h > m->switch_before ? nextafter(h, 0.0) : h;
 }

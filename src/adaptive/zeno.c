@@ -9,7 +9,7 @@
  * gamma this is exact where forces do not feel the bounces; its error is estimated from the variation of
  * gamma and of x, and from what forces feel.
  */
-#include "adaptive/adaptive.h"
+#include "adaptive/hunt.h"
 #include "math/dense.h"
 
 #include <float.h>
@@ -75,31 +75,34 @@ static bool is_worth_trying(saltusi_contact_memory* c, double u) {
   return true;
 }
 
-/* Whether other contacts stay clear of what the bounces do to them. */
+/* Whether other contacts stay clear of what the bounces do to them, all along. */
 static saltus_status others_stay(saltusi_adaptive* w, int key, double height, double u,
                                  bool* stay) {
-  enum { POINTS = 9 };
   *stay = true;
-  for (int i = 0; i < POINTS && *stay; i++) {
-    double theta = i / (POINTS - 1.0);
-    double t = w->t + theta * w->h;
-    w->ops->dense(&w->motion, theta, 0, w->nq + w->nv, w->probe);
-    saltus_status status = saltusi_mode_gaps(w, t, w->probe);
-    if (status != SALTUS_OK) {
-      return status;
+  saltusi_mode_rows(w, w->t, w->y0, true);
+  for (int b = 0; b < w->nc; b++) { /* before hunts use the rows */
+    int row = w->nj + w->base[b];
+    w->stay_gap[b] = 1.5 * fabs(saltusi_row_dot(&w->row, row, w->x_start)) * height;
+    bool rubs = w->mu[b] > 0.0 && w->tangents[b] == 1;
+    w->stay_slip[b] = rubs ? 1.5 * fabs(saltusi_row_dot(&w->row, row + 1, w->x_start)) * u : 0.0;
+  }
+  for (int b = 0; b < w->nc && *stay; b++) {
+    saltusi_hunt s = {.w = w, .key = b, .what = SALTUSI_HUNT_GAP, .shift = -w->stay_gap[b]};
+    bool open = !saltusi_mode_closed(w, b) && !isinf(w->gap_start[b]);
+    bool slips = saltusi_mode_of(w, b) == SALTUSI_SLIP && w->mu[b] > 0.0 && w->tangents[b] == 1;
+    if (b == key ? !slips : !open && !slips) {
+      continue;
     }
-    saltusi_mode_rows(w, t, w->probe, true);
-    for (int b = 0; b < w->nc; b++) {
-      int row = w->nj + w->base[b];
-      if (b != key && !saltusi_mode_closed(w, b)) {
-        double margin = 1.5 * fabs(saltusi_row_dot(&w->row, row, w->x_start)) * height;
-        *stay = *stay && w->gap[b] > margin;
-      }
-      if (saltusi_mode_of(w, b) == SALTUSI_SLIP && w->mu[b] > 0.0 && w->tangents[b] == 1) {
-        double margin = 1.5 * fabs(saltusi_row_dot(&w->row, row + 1, w->x_start)) * u;
-        double slip = saltusi_row_dot(&w->row, row + 1, w->probe + w->nq) + w->row.b[row + 1];
-        *stay = *stay && w->contact[b].sense * slip > margin;
-      }
+    if (slips) {
+      s.what = SALTUSI_HUNT_SLIP;
+      s.sign = w->contact[b].sense;
+      s.shift = -w->stay_slip[b];
+    }
+    *stay = isnan(saltusi_hunt_root(&s, 1.0));
+    if (s.status == SALTUS_RETRY_SMALLER) {
+      *stay = false;
+    } else if (s.status != SALTUS_OK) {
+      return s.status;
     }
   }
   return SALTUS_OK;
@@ -240,7 +243,7 @@ static saltus_status prepare(saltusi_adaptive* w, bounce* b, double limit, bool*
   b->tau = 2.0 * b->u / (-b->gamma_up * (1.0 - b->e_N));
   double most = w->settings.h_max > 0.0 ? w->settings.h_max : INFINITY;
   if (status != SALTUS_OK || !(b->gamma_up < 0.0) || b->tau > fmin(2.0 * w->memory->h, most) ||
-      !(b->tau < limit)) {
+      !(b->tau < limit) || saltusi_before_switch(w, b->tau) < b->tau) {
     return status;
   }
   c->mode = SALTUSI_SLIP;
@@ -303,6 +306,11 @@ saltus_status saltusi_adaptive_jump(saltusi_adaptive* w, double limit, bool* don
     status = saltusi_find_events(w);
     c->touching = touching;
     stay = w->found_count == 0;
+  }
+  if (status == SALTUS_OK && stay && !w->settings.without_checks) {
+    saltusi_refusal refusal;
+    saltusi_find_hidden(w, 1.0, &refusal); /* the jump is a step */
+    stay = refusal.why == SALTUSI_NOT_REFUSED;
   }
   if (status == SALTUS_OK && stay) {
     status = others_stay(w, b.key, b.u * b.u / (-2.0 * b.gamma_closed), b.u, &stay);
