@@ -382,6 +382,23 @@ static double flight_root(flight* f, piece p, double at_end) {
                           (const double[2]){f->height, at_end}, fine);
 }
 
+/* A contact that moves along its surface, as one of two that are the same does while the other is closed:
+ * its height stays rounding, and it cannot go deeper than `depth` in the piece. */
+static bool grazes(flight* f, piece p) {
+  saltusi_adaptive* w = f->s->w;
+  double m = 0.5 * (p.a + p.b);
+  double allowed = f->rounding * (p.b - p.a);
+  double once = risen(w, f->s->key, p.a, p.b);
+  double first = risen(w, f->s->key, p.a, m);
+  double twice = first + risen(w, f->s->key, m, p.b);
+  bool rests = f->height + first >= -allowed && f->height + twice >= -allowed;
+  if (!rests || fabs(twice - once) > allowed + 4.0 * DBL_EPSILON * f->height) {
+    return false;
+  }
+  f->height = fmax(f->height + twice, 0.0);
+  return true;
+}
+
 /* One piece of a flight, from the left; true with *root. The height at its start is known. */
 static bool fly_piece(flight* f, stack* left, piece p, double* root) {
   saltusi_adaptive* w = f->s->w;
@@ -429,6 +446,9 @@ static bool fly_piece(flight* f, stack* left, piece p, double* root) {
       return true;
     }
     f->height = fmax(end, 0.0);
+    return false;
+  }
+  if (f->height + D.lo * L > -f->s->depth && (f->height > 0.0 || start >= -zn) && grazes(f, p)) {
     return false;
   }
   if (f->height > 1e-8 * f->qs && L < 0.05) {

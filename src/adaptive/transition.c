@@ -203,6 +203,15 @@ static saltus_status find_candidates(saltusi_adaptive* w, double t, const double
   return SALTUS_OK;
 }
 
+static bool is_listed(const int* list, int count, int key) {
+  for (int i = 0; i < count; i++) {
+    if (list[i] == key) {
+      return true;
+    }
+  }
+  return false;
+}
+
 /* U := 0 of the candidates, along M^-1 (G_N - mu s G_T) where they slide: what is left of their bounces
  * presses and rubs as they do (section 14.5c). Slip that would turn round stops instead. */
 static saltus_status close_candidates(saltusi_adaptive* w, double t, double* y, int candidates) {
@@ -238,14 +247,28 @@ static saltus_status close_candidates(saltusi_adaptive* w, double t, double* y, 
   return status;
 }
 
+/* Contacts that touch and that the closing brought to rest as well: two contacts may be the same surface.
+ * They join the candidates and the members; how many there are then. */
+static int join_resting(saltusi_adaptive* w, const double* y, int* count, int candidates,
+                        double rounding) {
+  double still = 64.0 * DBL_EPSILON * fmax(1.0, saltusi_max_abs(w->nq, y));
+  for (int key = 0; key < w->nc; key++) {
+    const saltusi_contact_memory* c = &w->contact[key];
+    bool flies = c->mode == SALTUSI_OPEN && c->touching != 0.0 && c->height <= still;
+    if (flies && fabs(velocity_of(w, y, key, 0)) <= rounding &&
+        !is_listed(w->members, *count, key)) {
+      w->members[(*count)++] = key;
+      w->cand[candidates++] = key;
+    }
+  }
+  return candidates;
+}
+
 /* The senses of slip of the candidates after their normal velocities are zero; those that hardly
  * move get U_T = 0 (pitfall 5: in this order). */
 static saltus_status stop_slow(saltusi_adaptive* w, double t, double* y, int candidates,
                                double rounding) {
-  saltus_status status = close_candidates(w, t, y, candidates);
-  if (status != SALTUS_OK) {
-    return status;
-  }
+  saltus_status status = SALTUS_OK;
   for (int i = 0; i < candidates; i++) {
     w->contact[w->cand[i]].mode = SALTUSI_SLIP;
   }
@@ -280,15 +303,6 @@ static saltus_status stop_slow(saltusi_adaptive* w, double t, double* y, int can
 static double near_gap(const saltusi_adaptive* w, const double* y) {
   double size = fmax(1.0, saltusi_max_abs(w->nq, y));
   return fmax(64.0 * DBL_EPSILON * size, 1e-3 * w->atol_q_min);
-}
-
-static bool is_listed(const int* list, int count, int key) {
-  for (int i = 0; i < count; i++) {
-    if (list[i] == key) {
-      return true;
-    }
-  }
-  return false;
 }
 
 /* Contacts outside the impact that it closes at once join it: those that touch and are thrown back before
@@ -359,7 +373,11 @@ static saltus_status settle(saltusi_adaptive* w, double t, double* y, int count,
     w->contact[w->members[i]].mode = SALTUSI_OPEN;
   }
   if (status == SALTUS_OK && candidates > 0) {
-    status = stop_slow(w, t, y, candidates, rounding);
+    status = close_candidates(w, t, y, candidates);
+    if (status == SALTUS_OK) {
+      candidates = join_resting(w, y, &count, candidates, rounding);
+      status = stop_slow(w, t, y, candidates, rounding);
+    }
     memcpy(w->set, w->cand, (size_t)candidates * sizeof(int));
     if (status == SALTUS_OK) {
       status = saltusi_decide_status(w, t, y, candidates);
