@@ -383,19 +383,17 @@ static double flight_root(flight* f, piece p, double at_end) {
 }
 
 /* A contact that moves along its surface, as one of two that are the same does while the other is closed:
- * its height stays rounding, and it cannot go deeper than `depth` in the piece. */
+ * its speed is rounding wherever one looks, and it cannot go deeper than `depth` in the piece. */
 static bool grazes(flight* f, piece p) {
+  enum { LOOKS = 5 };
   saltusi_adaptive* w = f->s->w;
-  double m = 0.5 * (p.a + p.b);
-  double allowed = f->rounding * (p.b - p.a);
-  double once = risen(w, f->s->key, p.a, p.b);
-  double first = risen(w, f->s->key, p.a, m);
-  double twice = first + risen(w, f->s->key, m, p.b);
-  bool rests = f->height + first >= -allowed && f->height + twice >= -allowed;
-  if (!rests || fabs(twice - once) > allowed + 4.0 * DBL_EPSILON * f->height) {
-    return false;
+  for (int i = 0; i < LOOKS; i++) {
+    double x = p.a + (p.b - p.a) * i / (LOOKS - 1.0);
+    if (fabs(w->h * speed_at(w, f->s->key, x)) > 4.0 * f->rounding) {
+      return false;
+    }
   }
-  f->height = fmax(f->height + twice, 0.0);
+  f->height = fmax(f->height + risen(w, f->s->key, p.a, p.b), 0.0);
   return true;
 }
 
@@ -448,7 +446,7 @@ static bool fly_piece(flight* f, stack* left, piece p, double* root) {
     f->height = fmax(end, 0.0);
     return false;
   }
-  if (f->height + D.lo * L > -f->s->depth && (f->height > 0.0 || start >= -zn) && grazes(f, p)) {
+  if (f->height + D.lo * L > -f->s->depth && grazes(f, p)) {
     return false;
   }
   if (f->height > 1e-8 * f->qs && L < 0.05) {
