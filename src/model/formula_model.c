@@ -6,6 +6,7 @@
 #include "model/formula_model.h"
 
 #include "formula/message.h"
+#include "model/formula_constants.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -214,19 +215,57 @@ int saltus_formula_model_contact(const saltus_formula_model* model, int key) {
   return model->contact_of[key];
 }
 
+struct saltusi_formula_constants {
+  saltus_formula_def def;
+  saltusi_formula_builder b;
+};
+
+saltus_status saltusi_formula_constants_open(const saltus_formula_parameter* parameters, int count,
+                                             saltus_log log, saltusi_formula_constants** out) {
+  const saltus_allocator memory = saltus_allocator_default();
+  saltusi_formula_constants* c = memory.alloc(sizeof *c, memory.user);
+  *out = NULL;
+  if (c == NULL) {
+    return SALTUS_ERR_MEMORY;
+  }
+  c->def = (saltus_formula_def){.parameters = parameters, .parameter_count = count, .log = log};
+  saltus_status status = saltusi_formula_builder_start(&c->b, &c->def);
+  status = status == SALTUS_OK ? saltusi_formula_names(&c->b) : status;
+  if (status != SALTUS_OK) {
+    saltusi_formula_constants_close(c);
+    return status;
+  }
+  *out = c;
+  return SALTUS_OK;
+}
+
+saltus_status saltusi_formula_constants_value(saltusi_formula_constants* c,
+                                              const saltus_formula_text* formula, double* value) {
+  double result = 0.0;
+  saltus_status status = saltusi_parse_constant(&c->b.scope, formula, &result);
+  if (status == SALTUS_OK) {
+    *value = result;
+  }
+  return status;
+}
+
+void saltusi_formula_constants_close(saltusi_formula_constants* c) {
+  if (c != NULL) {
+    const saltus_allocator memory = saltus_allocator_default();
+    saltusi_formula_builder_free(&c->b);
+    memory.free(c, sizeof *c, memory.user);
+  }
+}
+
 saltus_status saltus_formula_constant(const saltus_formula_parameter* parameters,
                                       int parameter_count, saltus_formula_text formula,
                                       saltus_log log, double* value) {
-  const saltus_formula_def def = {
-      .parameters = parameters, .parameter_count = parameter_count, .log = log};
-  saltusi_formula_builder b;
-  saltus_status status = saltusi_formula_builder_start(&b, &def);
-  status = status == SALTUS_OK ? saltusi_formula_names(&b) : status;
-  double result = 0.0;
-  status = status == SALTUS_OK ? saltusi_parse_constant(&b.scope, &formula, &result) : status;
-  saltusi_formula_builder_free(&b);
+  saltusi_formula_constants* constants;
+  saltus_status status =
+      saltusi_formula_constants_open(parameters, parameter_count, log, &constants);
   if (status == SALTUS_OK) {
-    *value = result;
+    status = saltusi_formula_constants_value(constants, &formula, value);
+    saltusi_formula_constants_close(constants);
   }
   return status;
 }

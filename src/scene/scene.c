@@ -5,8 +5,10 @@
  */
 #include "saltus/scene.h"
 
+#include "base/index.h"
 #include "base/log.h"
 #include "base/suggest.h"
+#include "model/formula_constants.h"
 #include "scene/observe.h"
 #include "scene/reader.h"
 #include "scene/start.h"
@@ -37,6 +39,7 @@ typedef struct scene_builder {
   const saltus_scene_def* def;
   const saltusi_yaml_node* root;
   saltus_formula_def model;
+  saltusi_formula_constants* constants; /* parameters with their values, once one is wanted */
   saltus_scene* scene;
 } scene_builder;
 
@@ -131,8 +134,13 @@ static double read_constant(scene_builder* b, const saltusi_yaml_node* section, 
     return fallback;
   }
   double value = fallback;
-  b->reader.status = saltus_formula_constant(b->model.parameters, b->model.parameter_count, text,
-                                             b->reader.log, &value);
+  if (b->constants == NULL) {
+    b->reader.status = saltusi_formula_constants_open(b->model.parameters, b->model.parameter_count,
+                                                      b->reader.log, &b->constants);
+  }
+  if (b->reader.status == SALTUS_OK) {
+    b->reader.status = saltusi_formula_constants_value(b->constants, &text, &value);
+  }
   return value;
 }
 
@@ -222,21 +230,19 @@ static void read_forces(scene_builder* b) {
   }
   saltus_formula_coordinate* coordinates = (saltus_formula_coordinate*)b->model.coordinates;
   int count = b->model.coordinate_count;
-  const char** names = saltusi_reader_take(&b->reader, (size_t)count, sizeof *names);
-  if (names == NULL) {
+  saltusi_index names;
+  if (!saltusi_index_start(&names, count, b->reader.pool)) {
+    b->reader.status = SALTUS_ERR_MEMORY;
     return;
   }
   for (int k = 0; k < count; k++) {
-    names[k] = coordinates[k].name;
+    saltusi_index_add(&names, coordinates[k].name);
   }
   for (int i = 0; i < node->count && b->reader.status == SALTUS_OK; i++) {
     const char* name = node->keys[i].text;
-    int place = 0;
-    while (place < count && strcmp(names[place], name) != 0) {
-      place++;
-    }
-    if (place == count) {
-      const char* near = saltusi_suggest(name, names, count);
+    const int place = saltusi_index_find(&names, name);
+    if (place < 0) {
+      const char* near = saltusi_suggest(name, names.texts, count);
       saltusi_reader_fail(&b->reader, &node->keys[i],
                           "forces: " SALTUSI_QUOTE " is not a coordinate%s%s%s", name,
                           near != NULL ? "; did you mean \"" : "", near != NULL ? near : "",
@@ -709,6 +715,7 @@ saltus_status saltus_scene_create(const saltus_scene_def* def, saltus_scene** ou
                        .def = def,
                        .scene = scene};
     status = read_scene(&b);
+    saltusi_formula_constants_close(b.constants);
   }
   if (status == SALTUS_ERR_MEMORY) {
     saltusi_log(def->log, SALTUS_LEVEL_ERROR, "%s: no memory", file);

@@ -6,6 +6,7 @@
  */
 #include "scene/yaml.h"
 
+#include "base/index.h"
 #include "base/log.h"
 
 #include <libfyaml.h>
@@ -14,6 +15,7 @@
 
 typedef struct builder {
   const char* file;
+  const char* text;
   saltusi_pool* pool;
   saltus_log log;
   saltus_status status;
@@ -66,11 +68,15 @@ static void build_scalar(builder* b, struct fy_node* from, saltusi_yaml_node* to
   to->absent = length == 0 && fy_node_get_style(from) == FYNS_PLAIN;
 }
 
+static void refuse_yaml(builder* b, int line, int column, const char* what);
+
+/* The parser looks for equal keys by comparing all with all; it is told not to. */
 static void build_mapping(builder* b, struct fy_node* from, saltusi_yaml_node* to) {
   int count = fy_node_mapping_item_count(from);
   saltusi_yaml_node* keys = SALTUSI_TAKE(b->pool, saltusi_yaml_node, count);
   to->children = SALTUSI_TAKE(b->pool, saltusi_yaml_node, count);
-  if (keys == NULL || to->children == NULL) {
+  saltusi_index seen;
+  if (keys == NULL || to->children == NULL || !saltusi_index_start(&seen, count, b->pool)) {
     fail(b, SALTUS_ERR_MEMORY);
     return;
   }
@@ -88,6 +94,10 @@ static void build_mapping(builder* b, struct fy_node* from, saltusi_yaml_node* t
       return;
     }
     build(b, key_node, key);
+    if (b->status == SALTUS_OK && saltusi_index_add(&seen, key->text) < 0) {
+      refuse_yaml(b, key->line, key->column, "duplicate key");
+      return;
+    }
     saltusi_yaml_node* value = &to->children[to->count];
     value->line = key->line;
     value->column = key->column;
@@ -212,27 +222,9 @@ static bool tab_indents(const char* line) {
   return *line == '\t' && line[strspn(line, " \t\r\n")] != '\0';
 }
 
-/* The parser's own complaint, with its place and the line. */
-static void report(builder* b, struct fy_diag* diag, const char* text) {
-  void* state = NULL;
-  struct fy_diag_error* error = fy_diag_errors_iterate(diag, &state);
-  if (error == NULL || error->line < 1) {
-    refuse(b, 1, 1, "not valid YAML");
-    return;
-  }
-  int line = error->line;
-  int column = error->column > 0 ? error->column : 1;
-  const char* what = error->msg;
-  for (int next = line; next <= line + 1; next++) {
-    const char* start = line_start(text, next);
-    if (tab_indents(start)) {
-      line = next;
-      column = 1 + (int)strspn(start, " ");
-      what = "a tab indents this line; only spaces may";
-      break;
-    }
-  }
-  const char* start = line_start(text, line);
+/* A complaint with the line that it is about. */
+static void refuse_yaml(builder* b, int line, int column, const char* what) {
+  const char* start = line_start(b->text, line);
   int shown = (int)strcspn(start, "\r\n");
   char why[512];
   if (shown > 0 && shown <= SHOWN && column <= shown + 1) {
@@ -243,15 +235,38 @@ static void report(builder* b, struct fy_diag* diag, const char* text) {
   refuse(b, line, column, why);
 }
 
+/* The parser's own complaint, with its place and the line. */
+static void report(builder* b, struct fy_diag* diag) {
+  void* state = NULL;
+  struct fy_diag_error* error = fy_diag_errors_iterate(diag, &state);
+  if (error == NULL || error->line < 1) {
+    refuse(b, 1, 1, "not valid YAML");
+    return;
+  }
+  int line = error->line;
+  int column = error->column > 0 ? error->column : 1;
+  const char* what = error->msg;
+  for (int next = line; next <= line + 1; next++) {
+    const char* start = line_start(b->text, next);
+    if (tab_indents(start)) {
+      line = next;
+      column = 1 + (int)strspn(start, " ");
+      what = "a tab indents this line; only spaces may";
+      break;
+    }
+  }
+  refuse_yaml(b, line, column, what);
+}
+
 /* ---- document ---------------------------------------------------------------------------- */
 
 /* The one document of the stream, or NULL after a message. */
-static struct fy_document* load_document(builder* b, struct fy_parser* parser, struct fy_diag* diag,
-                                         const char* text) {
+static struct fy_document* load_document(builder* b, struct fy_parser* parser,
+                                         struct fy_diag* diag) {
   struct fy_document* document = fy_parse_load_document(parser);
   if (document == NULL || fy_document_root(document) == NULL) {
     if (fy_parser_get_stream_error(parser)) {
-      report(b, diag, text);
+      report(b, diag);
     } else {
       refuse(b, 1, 1, "the scene is empty");
     }
@@ -271,7 +286,7 @@ static struct fy_document* load_document(builder* b, struct fy_parser* parser, s
       refuse(b, first.line, first.column,
              "a second document (after --- or ...); a file is one scene");
     } else {
-      report(b, diag, text);
+      report(b, diag);
     }
     fy_parse_document_destroy(parser, second);
     fy_parse_document_destroy(parser, document);
@@ -280,18 +295,19 @@ static struct fy_document* load_document(builder* b, struct fy_parser* parser, s
   return document;
 }
 
-static void parse(builder* b, const char* text, size_t length, saltusi_yaml_node* root) {
+static void parse(builder* b, size_t length, saltusi_yaml_node* root) {
   struct fy_diag_cfg diag_config;
   fy_diag_cfg_default(&diag_config);
   diag_config.fp = NULL;
   struct fy_diag* diag = fy_diag_create(&diag_config);
-  const struct fy_parse_cfg config = {.flags = FYPCF_QUIET | FYPCF_COLLECT_DIAG, .diag = diag};
+  const struct fy_parse_cfg config = {
+      .flags = FYPCF_QUIET | FYPCF_COLLECT_DIAG | FYPCF_ALLOW_DUPLICATE_KEYS, .diag = diag};
   struct fy_parser* parser = diag != NULL ? fy_parser_create(&config) : NULL;
-  if (parser == NULL || fy_parser_set_string(parser, text, length) != 0) {
+  if (parser == NULL || fy_parser_set_string(parser, b->text, length) != 0) {
     fail(b, SALTUS_ERR_MEMORY);
   } else {
     fy_diag_set_collect_errors(diag, true);
-    struct fy_document* document = load_document(b, parser, diag, text);
+    struct fy_document* document = load_document(b, parser, diag);
     if (document != NULL) {
       build(b, fy_document_root(document), root);
     }
@@ -304,7 +320,7 @@ static void parse(builder* b, const char* text, size_t length, saltusi_yaml_node
 saltus_status saltusi_yaml_parse(const char* text, size_t length, const char* file,
                                  saltusi_pool* pool, saltus_log log, saltusi_yaml_node** out) {
   *out = NULL;
-  builder b = {.file = file, .pool = pool, .log = log};
+  builder b = {.file = file, .text = text, .pool = pool, .log = log};
   saltusi_yaml_node* root = SALTUSI_TAKE(pool, saltusi_yaml_node, 1);
   if (root == NULL) {
     return SALTUS_ERR_MEMORY;
@@ -312,7 +328,7 @@ saltus_status saltusi_yaml_parse(const char* text, size_t length, const char* fi
   root->line = 1;
   root->column = 1;
   if (check_text(&b, text, length)) {
-    parse(&b, text, length, root);
+    parse(&b, length, root);
   }
   *out = b.status == SALTUS_OK ? root : NULL;
   return b.status;

@@ -33,7 +33,11 @@ typedef struct checker {
   double* matrix; /* [nv x nv] */
   double* vector; /* [nv] */
   int size;       /* largest length of a function */
+  double* slopes; /* [STEPS x constraints] of all gaps or joints */
+  int* keys;      /* [nc] of the contacts at the point */
+  int* row_count; /* [nc] by key */
   int direction;  /* column under test; -1: along v */
+  bool joints;    /* joints are under test, not contacts */
   int subject;    /* contact or joint under test */
   saltus_contact_list list;
   saltusi_row_block rows;
@@ -104,74 +108,51 @@ static void position_along_v(checker* c, double s, double* value) {
   saltusi_advance(c->sys, c->at.q, c->at.v, s, value);
 }
 
-static double gap_at(checker* c, const saltus_point* at) {
-  if (saltusi_contacts(c->sys, at, &c->list) != SALTUS_OK) {
-    return NAN;
-  }
-  for (int i = 0; i < c->list.count; i++) {
-    if (c->list.key[i] == c->subject) {
-      return c->list.gap[i];
-    }
-  }
-  return NAN;
-}
-
-static double constraint_at(checker* c, const saltus_point* at, bool joint) {
-  if (!joint) {
-    return gap_at(c, at);
-  }
-  c->sys->ops->joints(c->sys->self, at, c->vector);
-  return c->vector[c->subject];
-}
-
-static void gap_along_q(checker* c, double s, double* value) {
-  saltus_point at = moved(c, s);
-  value[0] = constraint_at(c, &at, false);
-}
-
-static void gap_along_t(checker* c, double s, double* value) {
-  saltus_point at = c->at;
-  at.t += s;
-  value[0] = constraint_at(c, &at, false);
-}
-
-static void joint_along_q(checker* c, double s, double* value) {
-  saltus_point at = moved(c, s);
-  value[0] = constraint_at(c, &at, true);
-}
-
-static void joint_along_t(checker* c, double s, double* value) {
-  saltus_point at = c->at;
-  at.t += s;
-  value[0] = constraint_at(c, &at, true);
-}
-
-static int contact_rows(const checker* c) {
+/* All gaps by key, or all joints; NaN where a contact is not listed. */
+static void constraints_at(checker* c, const saltus_point* at, double* value) {
   const saltus_system* sys = c->sys;
-  for (int i = 0; i < c->list.count; i++) {
-    if (c->list.key[i] == c->subject) {
-      return 1 + sys->laws[c->list.law[i]].tangents;
+  if (c->joints) {
+    sys->ops->joints(sys->self, at, value);
+    return;
+  }
+  for (int i = 0; i < sys->dims.nc; i++) {
+    value[i] = NAN;
+  }
+  if (saltusi_contacts(sys, at, &c->list) == SALTUS_OK) {
+    for (int i = 0; i < c->list.count; i++) {
+      value[c->list.key[i]] = c->list.gap[i];
     }
   }
-  return 1;
+}
+
+static void constraints_along_q(checker* c, double s, double* value) {
+  saltus_point at = moved(c, s);
+  constraints_at(c, &at, value);
+}
+
+static void constraints_along_t(checker* c, double s, double* value) {
+  saltus_point at = c->at;
+  at.t += s;
+  constraints_at(c, &at, value);
+}
+
+static void rows_at(checker* c, const saltus_point* at) {
+  if (c->joints) {
+    saltusi_rows_joint(c->sys, at, c->subject, &c->rows, 0);
+  } else {
+    saltusi_rows_contact(c->sys, at, c->subject, c->row_count[c->subject], &c->rows, 0);
+  }
 }
 
 /* U = G^T v + b on the motion q' = N v with fixed v */
-static void contact_velocity_along_motion(checker* c, double s, double* value) {
+static void velocity_along_motion(checker* c, double s, double* value) {
   saltus_point at = moved(c, s);
   at.t += s;
-  int count = contact_rows(c);
-  saltusi_rows_contact(c->sys, &at, c->subject, count, &c->rows, 0);
+  const int count = c->joints ? 1 : c->row_count[c->subject];
+  rows_at(c, &at);
   for (int r = 0; r < count; r++) {
     value[r] = saltusi_row_dot(&c->rows, r, c->at.v) + c->rows.b[r];
   }
-}
-
-static void joint_velocity_along_motion(checker* c, double s, double* value) {
-  saltus_point at = moved(c, s);
-  at.t += s;
-  saltusi_rows_joint(c->sys, &at, c->subject, &c->rows, 0);
-  value[0] = saltusi_row_dot(&c->rows, 0, c->at.v) + c->rows.b[0];
 }
 
 /* Columns of an analytic Jacobian against the slopes of f in each direction. */
@@ -230,36 +211,80 @@ static void check_dynamics(checker* c, saltus_system_check_result* result) {
   }
 }
 
-/* The rows of the subject at the point, as dense vector c->exact and scalars. */
-static void keep_normal(checker* c) {
-  memset(c->exact, 0, (size_t)c->sys->dims.nv * sizeof(double));
-  saltusi_row_add(&c->rows, 0, 1.0, c->exact);
-}
-
 static double larger(double a, double b) {
   return isnan(a) ? b : fmax(a, b);
 }
 
-static void check_subject(checker* c, bool joint, saltus_system_check_result* result) {
-  path along_q = joint ? joint_along_q : gap_along_q;
-  path along_t = joint ? joint_along_t : gap_along_t;
-  path motion = joint ? joint_velocity_along_motion : contact_velocity_along_motion;
-  int count = joint ? 1 : contact_rows(c);
-  if (joint) {
-    saltusi_rows_joint(c->sys, &c->at, c->subject, &c->rows, 0);
-  } else {
-    saltusi_rows_contact(c->sys, &c->at, c->subject, count, &c->rows, 0);
+/* The slopes of all constraints at once, by step length. */
+static void find_slopes(checker* c, path f, int count) {
+  for (int k = 0; k < STEPS; k++) {
+    double* slope = c->slopes + (size_t)k * (size_t)count;
+    memset(slope, 0, (size_t)count * sizeof(double));
+    for (int i = 0; i < NODES; i++) {
+      f(c, node[i] * lengths[k], c->value);
+      saltusi_add_scaled(count, weight[i] / (60.0 * lengths[k]), c->value, slope);
+    }
   }
-  keep_normal(c);
-  double b = c->rows.b[0];
-  double convective[3] = {c->rows.c[0], count > 1 ? c->rows.c[1] : 0, count > 2 ? c->rows.c[2] : 0};
-  for (int j = 0; j < c->sys->dims.nv; j++) {
+}
+
+/* Difference between the slope of the subject and the exact one, as in `compare`. */
+static double slope_error(const checker* c, int count, double exact) {
+  double best = INFINITY;
+  for (int k = 0; k < STEPS; k++) {
+    best = fmin(best, fabs(c->slopes[(size_t)k * (size_t)count + (size_t)c->subject] - exact));
+  }
+  return best / (1.0 + fabs(exact));
+}
+
+/* Rows of the contacts that are listed, or of all joints. Each constraint is evaluated with all
+ * others, so the others are looked at too: a direction costs one evaluation, not one for each. */
+static void check_rows(checker* c, int count, const int* keys, saltus_system_check_result* result) {
+  const int all = c->joints ? c->sys->dims.nj : c->sys->dims.nc;
+  for (int j = -1; j < c->sys->dims.nv; j++) {
     c->direction = j;
-    result->normal_G = larger(result->normal_G, compare(c, along_q, 1, c->exact + j));
+    find_slopes(c, j < 0 ? constraints_along_t : constraints_along_q, all);
+    for (int i = 0; i < count; i++) {
+      c->subject = keys != NULL ? keys[i] : i;
+      rows_at(c, &c->at);
+      if (j < 0) {
+        result->normal_b = larger(result->normal_b, slope_error(c, all, c->rows.b[0]));
+      } else {
+        const double entry = saltusi_row_entry(&c->rows, 0, j);
+        result->normal_G = larger(result->normal_G, slope_error(c, all, entry));
+      }
+    }
   }
-  result->normal_b = larger(result->normal_b, compare(c, along_t, 1, &b));
   c->direction = -1;
-  result->convective_c = larger(result->convective_c, compare(c, motion, count, convective));
+  for (int i = 0; i < count; i++) {
+    c->subject = keys != NULL ? keys[i] : i;
+    rows_at(c, &c->at);
+    double convective[3];
+    const int rows = c->joints ? 1 : c->row_count[c->subject];
+    memcpy(convective, c->rows.c, (size_t)rows * sizeof(double));
+    result->convective_c =
+        larger(result->convective_c, compare(c, velocity_along_motion, rows, convective));
+  }
+}
+
+static saltus_status check_constraints(checker* c, saltus_system_check_result* result) {
+  const saltus_system* sys = c->sys;
+  saltus_status status = saltusi_contacts(sys, &c->at, &c->list);
+  if (status != SALTUS_OK) {
+    return status;
+  }
+  const int count = c->list.count;
+  for (int i = 0; i < count; i++) {
+    c->keys[i] = c->list.key[i];
+    c->row_count[c->list.key[i]] = 1 + sys->laws[c->list.law[i]].tangents;
+  }
+  if (count > 0) {
+    check_rows(c, count, c->keys, result);
+  }
+  c->joints = true;
+  if (sys->dims.nj > 0) {
+    check_rows(c, sys->dims.nj, NULL, result);
+  }
+  return SALTUS_OK;
 }
 
 /* Traits are promises: moves the point and looks whether M, F_q and F_v stay. */
@@ -321,14 +346,19 @@ static void find_worst(saltus_system_check_result* result) {
 static void layout(checker* c, saltus_arena* arena) {
   const saltus_dims* dims = &c->sys->dims;
   int nv = dims->nv;
+  const int constraints = dims->nc > dims->nj ? dims->nc : dims->nj;
   c->size = (dims->nq > nv ? dims->nq : nv) + 3;
+  c->size = constraints > c->size ? constraints : c->size;
   c->q = SALTUS_PUSH(arena, double, dims->nq);
   c->v = SALTUS_PUSH(arena, double, nv);
   c->value = SALTUS_PUSH(arena, double, c->size);
   c->slope = SALTUS_PUSH(arena, double, 2 * c->size); /* the second half holds exact columns */
   c->exact = SALTUS_PUSH2(arena, double, nv, nv);
   c->matrix = SALTUS_PUSH2(arena, double, nv, nv);
-  c->vector = SALTUS_PUSH(arena, double, nv > dims->nj ? nv : dims->nj);
+  c->vector = SALTUS_PUSH(arena, double, nv);
+  c->slopes = SALTUS_PUSH2(arena, double, STEPS, constraints);
+  c->keys = SALTUS_PUSH(arena, int, dims->nc);
+  c->row_count = SALTUS_PUSH(arena, int, dims->nc);
   c->at.scratch = saltus_arena_push(arena, dims->scratch, 1, SALTUS_ALIGNMENT);
   saltusi_contact_list_layout(&c->list, dims, arena);
   saltusi_rows_layout(&c->rows, dims, 3, true, arena);
@@ -356,17 +386,7 @@ saltus_status saltus_system_check(const saltus_system* system, double t, const d
   layout(&c, &arena);
 
   check_dynamics(&c, result);
-  status = saltusi_contacts(system, &c.at, &c.list);
-  int count = c.list.count;
-  for (int i = 0; status == SALTUS_OK && i < count; i++) {
-    status = saltusi_contacts(system, &c.at, &c.list);
-    c.subject = c.list.key[i];
-    check_subject(&c, false, result);
-  }
-  for (int j = 0; status == SALTUS_OK && j < system->dims.nj; j++) {
-    c.subject = j;
-    check_subject(&c, true, result);
-  }
+  status = check_constraints(&c, result);
   result->traits_hold = traits_hold(&c);
   if (status == SALTUS_OK) {
     status = saltusi_check_enclosures(system, &c.at, &result->enclosure);

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * formula_constants.h - constant formulas of the same parameters, which are evaluated once.
+ */
+#ifndef SALTUSI_FORMULA_CONSTANTS_H
+#define SALTUSI_FORMULA_CONSTANTS_H
+
+#include "saltus/formula.h"
+
+typedef struct saltusi_formula_constants saltusi_formula_constants;
+
+/* The parameters have to stay. SALTUS_ERR_INPUT after a message. */
+saltus_status saltusi_formula_constants_open(const saltus_formula_parameter* parameters, int count,
+                                             saltus_log log, saltusi_formula_constants** out);
+saltus_status saltusi_formula_constants_value(saltusi_formula_constants* constants,
+                                              const saltus_formula_text* formula, double* value);
+void saltusi_formula_constants_close(saltusi_formula_constants* constants); /* NULL: nothing */
+
+#endif
