@@ -523,7 +523,7 @@ class Studies(Cli):
         result = saltus('study', 'acary2009-fig2', '--json')
         self.assertEqual(result.returncode, 0, result.stderr)
         out = json.loads(result.stdout)
-        self.assertEqual(sorted(out), ['claims', 'rows', 'source', 'study'])
+        self.assertEqual(sorted(out), ['claims', 'measurements', 'rows', 'source', 'study'])
         row = next(r for r in out['rows'] if r['problem'] == 'ball' and r['steps'] == 401)
         self.assertEqual(sorted(row['error']['q']), ['L1', 'L2', 'hausdorff', 'inf'])
         self.assertEqual(sorted(row['error']), ['q', 'v'])
