@@ -28,6 +28,7 @@ static const cli_option run_options[] = {
     {"--events", "FILE", "writes the events to FILE.csv or FILE.json; - prints them as a table",
      false},
     {"-o", "FILE", "records to FILE.h5 or FILE.csv", false},
+    {"--force", NULL, "lets -o replace a file that is no recording", false},
     {"--global-error", NULL,
      "estimates what the errors of all steps add up to, by a second run with a tenth of the "
      "tolerance",

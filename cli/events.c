@@ -144,9 +144,12 @@ int cli_events_save(const char* path, const cli_events* list) {
     return CLI_USAGE;
   }
   cli_events_write(file, ends_in(path, ".csv") ? CLI_EVENTS_CSV : CLI_EVENTS_JSON, list);
-  bool bad = ferror(file) != 0;
+  errno = 0;
+  bool bad = fflush(file) != 0 || ferror(file) != 0;
+  int reason = errno;
   if (fclose(file) != 0 || bad) {
-    cli_error("%s: could not be written", path);
+    cli_error("%s: the events could not be written: %s", path,
+              reason != 0 ? strerror(reason) : "the disk is full");
     return CLI_FAILED;
   }
   return CLI_DONE;

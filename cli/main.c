@@ -7,6 +7,7 @@
 #include "progress.h"
 #include "saltus/version.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -53,7 +54,12 @@ static int run_command(const cli_command* command, int argc, char** argv) {
 
 /* Output that could not be written is a failure, not a success nobody sees. */
 static int finish(int code) {
+  errno = 0;
   bool lost = fflush(stdout) != 0 || ferror(stdout);
+  if (lost) {
+    cli_error("the standard output could not be written%s%s", errno != 0 ? ": " : "",
+              errno != 0 ? strerror(errno) : "");
+  }
   return lost && code == CLI_DONE ? CLI_FAILED : code;
 }
 

@@ -17,6 +17,13 @@
 #include <string.h>
 #include <time.h>
 
+/* Events of a kind that the summary shows one by one. */
+enum { SHOWN_EVENTS = 4 };
+typedef struct kind_story {
+  saltus_event first[SHOWN_EVENTS];
+  saltus_event last, worst; /* worst: by the energy it brought; these need one event */
+} kind_story;
+
 /* What the summary is made of, gathered while the run goes on. */
 typedef struct story {
   const saltusi_reference* exact; /* NULL: not known */
@@ -26,7 +33,9 @@ typedef struct story {
   long long compared, frames;
   long long events[SALTUS_EVENT_KINDS];
   double impact_loss; /* J */
-  saltus_event* list; /* every event; malloc'd */
+  kind_story kinds[SALTUS_EVENT_KINDS];
+  bool lists;         /* somebody wants every event */
+  saltus_event* list; /* malloc'd */
   long long listed, room;
   double penetration, residual_velocity, residual_impulse;
   double drift, projection; /* of joints, and of positions back onto constraints */
@@ -73,11 +82,8 @@ static saltus_status on_frame(void* user, const saltus_frame* frame) {
   return SALTUS_OK;
 }
 
-static saltus_status on_event(void* user, const saltus_event* event) {
-  story* s = user;
-  s->events[event->kind]++;
-  cli_observed_event(&s->observed, event);
-  s->impact_loss -= saltus_event_is_remark(event->kind) ? 0.0 : event->energy_change;
+/* The one events list that grows with the run, for --events only. */
+static saltus_status list_event(story* s, const saltus_event* event) {
   if (s->listed == s->room) {
     s->room = s->room > 0 ? 2 * s->room : 256;
     saltus_event* list = realloc(s->list, (size_t)s->room * sizeof *list);
@@ -91,14 +97,24 @@ static saltus_status on_event(void* user, const saltus_event* event) {
   return SALTUS_OK;
 }
 
+static saltus_status on_event(void* user, const saltus_event* event) {
+  story* s = user;
+  kind_story* kind = &s->kinds[event->kind];
+  long long number = s->events[event->kind]++;
+  s->impact_loss -= event->energy_change;
+  if (number < SHOWN_EVENTS) {
+    kind->first[number] = *event;
+  }
+  if (number == 0 || event->energy_change > kind->worst.energy_change) {
+    kind->worst = *event;
+  }
+  kind->last = *event;
+  return s->lists ? list_event(s, event) : SALTUS_OK;
+}
+
 /* The last event of a kind; NULL: there is none. */
 static const saltus_event* last_of(const story* s, saltus_event_kind kind) {
-  for (long long i = s->listed - 1; i >= 0; i--) {
-    if (s->list[i].kind == kind) {
-      return &s->list[i];
-    }
-  }
-  return NULL;
+  return s->events[kind] > 0 ? &s->kinds[kind].last : NULL;
 }
 
 /* A run with everything it needs. */
@@ -114,8 +130,10 @@ typedef struct job {
   long long steps;
   double h, cpu;
   cli_global_error global;
-  bool machine; /* --json */
-  bool wished;  /* the command line says which states to record */
+  bool force;    /* --force */
+  bool recorded; /* the recording holds the whole run */
+  bool machine;  /* --json */
+  bool wished;   /* the command line says which states to record */
 } job;
 
 /* Steps differ in length. */
@@ -164,15 +182,11 @@ static void print_error(const job* j) {
 
 /* A line for each event of a kind, the first few; begin has the place of the contact's name. */
 static void print_each(const job* j, saltus_event_kind kind, const char* begin, const char* end) {
-  enum { SHOWN = 4 };
   const story* s = &j->story;
-  long long count = 0;
+  long long count = s->events[kind];
   char text[32];
-  for (long long i = 0; i < s->listed; i++) {
-    const saltus_event* event = &s->list[i];
-    if (event->kind != kind || count++ >= SHOWN) {
-      continue;
-    }
+  for (int i = 0; i < SHOWN_EVENTS && i < count; i++) {
+    const saltus_event* event = &s->kinds[kind].first[i];
     const char* place = strstr(begin, "%s");
     printf("%.*s%s%s%.12g s", (int)(place - begin), begin,
            cli_contact_name(j->model.system, event->contact, text, sizeof text), place + 2,
@@ -182,19 +196,14 @@ static void print_each(const job* j, saltus_event_kind kind, const char* begin, 
     }
     printf("%s\n", end);
   }
-  if (count > SHOWN) {
-    printf("... and %lld more like this.\n", count - SHOWN);
+  if (count > SHOWN_EVENTS) {
+    printf("... and %lld more like this.\n", count - SHOWN_EVENTS);
   }
 }
 
 /* The remark of a kind with the most energy; NULL: there is none. */
 static const saltus_event* worst_of(const story* s, saltus_event_kind kind) {
-  const saltus_event* worst = NULL;
-  for (long long i = 0; i < s->listed; i++) {
-    bool more = worst == NULL || s->list[i].energy_change > worst->energy_change;
-    worst = s->list[i].kind == kind && more ? &s->list[i] : worst;
-  }
-  return worst;
+  return s->events[kind] > 0 ? &s->kinds[kind].worst : NULL;
 }
 
 /* A warning for the remarks of a kind, with the worst of them. */
@@ -310,6 +319,21 @@ static void print_constraints(const job* j) {
   }
 }
 
+/* What the file holds, which after a failed write is less than the run. */
+static void print_recording(const job* j) {
+  if (j->path == NULL) {
+    return;
+  }
+  double t;
+  if (saltus_recording_kept(j->recording, &t) == 0) {
+    printf("Recording: none; %s holds no state.\n", j->path);
+  } else if (!j->recorded) {
+    printf("Recording: %s, only up to t = %.9g s (saltus plot %s draws it)\n", j->path, t, j->path);
+  } else {
+    printf("Recording: %s (saltus plot %s draws it)\n", j->path, j->path);
+  }
+}
+
 static void print_summary(const job* j, saltus_status status) {
   const saltus_system* sys = j->model.system;
   const story* s = &j->story;
@@ -356,9 +380,7 @@ static void print_summary(const job* j, saltus_status status) {
   print_constraints(j);
   print_error(j);
   cli_global_error_print(&j->global, &j->model, &j->settings);
-  if (j->path != NULL) {
-    printf("Recording: %s (saltus plot %s draws it)\n", j->path, j->path);
-  }
+  print_recording(j);
 }
 
 static void print_json(const job* j, saltus_status status) {
@@ -432,8 +454,29 @@ static void print_json(const job* j, saltus_status status) {
   json_integer(&out, "contact_iterations", work.contact_iterations);
   json_number(&out, "cpu_s", j->cpu);
   json_close(&out, '}');
-  json_text(&out, "recording", j->path != NULL ? j->path : "");
+  bool kept = j->path != NULL && saltus_recording_kept(j->recording, NULL) > 0;
+  json_text(&out, "recording", kept ? j->path : "");
   json_close(&out, '}');
+}
+
+/* States that will be recorded, if that is known before the run; else 0. */
+static double expected_frames(const job* j) {
+  if (j->model.record_dt > 0.0) {
+    return (j->settings.until - j->settings.start) / j->model.record_dt + 1.0;
+  }
+  return varies(j) ? 0.0 : (double)j->steps / (double)j->model.record_every + 1.0;
+}
+
+static void warn_of_size(const job* j) {
+  static const double much = 1e9; /* bytes */
+  double frames = expected_frames(j);
+  double bytes = frames * saltus_recording_frame_bytes(j->recording);
+  if (bytes > much) {
+    cli_error("warning: %s will have %.3g states and take about %.3g GB%s; --every N or "
+              "--output-dt DT records fewer",
+              j->path, frames, 1e-9 * bytes,
+              saltus_recording_doubles(j->recording) ? ", twice that while the run goes on" : "");
+  }
 }
 
 static int open_recording(job* j) {
@@ -449,9 +492,14 @@ static int open_recording(job* j) {
   def.scheme = j->settings.scheme->name;
   def.options = j->settings.options_text;
   def.scene = j->model.text;
+  def.force = j->force;
   def.log = cli_log();
   /* a path that cannot be written is a fault of the command line */
-  return saltus_recording_create(&def, &j->recording) == SALTUS_OK ? CLI_DONE : CLI_USAGE;
+  if (saltus_recording_create(&def, &j->recording) != SALTUS_OK) {
+    return CLI_USAGE;
+  }
+  warn_of_size(j);
+  return CLI_DONE;
 }
 
 static int close_recording(job* j, saltus_status status) {
@@ -555,6 +603,7 @@ static int simulate(job* j) {
   j->cpu = cpu_seconds() - start;
   cli_progress_end(&progress);
   int code = close_recording(j, status);
+  j->recorded = code == CLI_DONE;
   if (j->global.wanted && status == SALTUS_OK && code == CLI_DONE) {
     code = cli_global_error_run(&j->global, &def, &j->settings);
   }
@@ -566,7 +615,7 @@ static int simulate(job* j) {
   int saved = save_events(j);
   cli_signals_release();
   code = code == CLI_DONE ? saved : code;
-  if (status == SALTUS_ERR_STOPPED && cli_signals_caught() != 0) {
+  if (cli_signals_caught() != 0) {
     return CLI_SIGNAL + cli_signals_caught();
   }
   return status == SALTUS_OK ? code : CLI_FAILED;
@@ -601,6 +650,14 @@ static int read_events(const job* j) {
   }
   if (j->machine && strcmp(j->events, "-") == 0) {
     cli_error("run: --json and --events - would write into each other; name a file");
+    return CLI_USAGE;
+  }
+  size_t stem = j->path != NULL && strlen(j->path) > 4 ? strlen(j->path) - 4 : 0;
+  bool beside =
+      stem > 0 && strncmp(j->path, j->events, stem) == 0 &&
+      (strcmp(j->events + stem, ".csv") == 0 || strcmp(j->events + stem, ".events.csv") == 0);
+  if (beside && strcmp(j->path + stem, ".csv") == 0) {
+    cli_error("run: -o %s writes %s itself; give --events another name", j->path, j->events);
     return CLI_USAGE;
   }
   return cli_events_path_check(j->events);
@@ -643,8 +700,10 @@ static int read_every(const cli_args* args, cli_model* model) {
 int cli_run(const cli_args* args) {
   job j = {.path = cli_value(args, "-o"),
            .events = cli_value(args, "--events"),
+           .force = cli_has(args, "--force"),
            .machine = cli_has(args, "--json")};
   j.global.wanted = cli_has(args, "--global-error");
+  j.story.lists = j.events != NULL;
   j.wished = cli_has(args, "--every") || cli_has(args, "--output-dt");
   int code = read_events(&j);
   if (code == CLI_DONE) {

@@ -38,9 +38,10 @@
 SALTUS_BEGIN_DECLS
 
 typedef struct saltus_recording_def {
-  const char* path;                      /* ends in .h5 or .csv; an existing file is replaced */
-  const saltus_system* system;           /* sizes, labels, names of contacts; copied */
-  const char* const* joint_names;        /* [nj] or NULL */
+  const char* path;               /* ends in .h5 or .csv; a recording of that name is replaced */
+  bool force;                     /* also a file that is no recording */
+  const saltus_system* system;    /* sizes, labels, names of contacts; copied */
+  const char* const* joint_names; /* [nj] or NULL */
   const saltus_observables* observables; /* outputs and events of the scene; NULL: none */
   const char* name;                      /* of the run; NULL: "" here and in the texts below */
   const char* scheme;                    /* name of the scheme */
@@ -65,14 +66,23 @@ typedef struct saltus_recording_summary {
 typedef struct saltus_recording saltus_recording;
 
 /* Writes the head of the file at once, so that a path that cannot be written fails before the run:
- * SALTUS_ERR_NAME for another extension, SALTUS_ERR_IO, SALTUS_ERR_RANGE for a member of the
- * definition. On failure *out is NULL and the log has said why. */
+ * SALTUS_ERR_NAME for another extension, SALTUS_ERR_IO also for a file that another run is writing or
+ * that is no recording, SALTUS_ERR_RANGE for a member of the definition. On failure *out is NULL and the log has said why. */
 SALTUS_API saltus_status saltus_recording_create(const saltus_recording_def* def,
                                                  saltus_recording** out);
 
 /* To be handed to the simulation; valid until close. After a failed write every call returns the
  * first error, so the run stops. */
 SALTUS_API saltus_recorder saltus_recording_recorder(saltus_recording* recording);
+
+/* Frames on disk, and the time of the last; t may be NULL. After a failed write those that stayed: a
+ * table that could not keep one is removed. */
+SALTUS_API long long saltus_recording_kept(const saltus_recording* recording, double* t);
+
+/* About how many bytes a frame takes in the file. */
+SALTUS_API double saltus_recording_frame_bytes(const saltus_recording* recording);
+/* Whether it takes twice its room while it is written. */
+SALTUS_API bool saltus_recording_doubles(const saltus_recording* recording);
 
 /* Puts everything received so far on disk. */
 SALTUS_API saltus_status saltus_recording_flush(saltus_recording* recording);

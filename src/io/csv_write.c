@@ -6,6 +6,7 @@
  * of a line is cut off again.
  */
 #include "base/log.h"
+#include "io/files.h"
 #include "io/numbers.h"
 #include "io/writer.h"
 
@@ -15,23 +16,41 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { BUFFER_BYTES = 64 << 10 };
 
 typedef struct text_file {
   const char* path;
-  int file;       /* -1: closed */
-  off_t whole;    /* bytes up to the last whole line on disk */
-  int error;      /* errno of the first failure */
-  size_t used;    /* of buffer */
-  size_t line_at; /* end of the last whole line in buffer */
-  char* buffer;   /* [BUFFER_BYTES] */
+  int file;        /* -1: closed */
+  bool regular;    /* not a device or a pipe */
+  bool made;       /* it was not there before */
+  bool ours;       /* locked, and to be removed when nothing could be kept */
+  off_t written;   /* bytes on disk */
+  off_t whole;     /* of these, up to the last whole line */
+  long long lines; /* whole lines on disk */
+  long long head;  /* of these, before the first row */
+  int error;       /* errno of the first failure */
+  size_t used;     /* of buffer */
+  size_t line_at;  /* end of the last whole line in buffer */
+  char* buffer;    /* [BUFFER_BYTES] */
 } text_file;
 
 typedef struct two_tables {
   text_file frames, events;
 } two_tables;
+
+/* The first bytes of the buffer have reached the disk. */
+static void note_written(text_file* f, size_t bytes) {
+  const char* end = f->buffer + bytes;
+  const char* line = f->buffer;
+  for (const char* at; (at = memchr(line, '\n', (size_t)(end - line))) != NULL; line = at + 1) {
+    f->lines++;
+    f->whole = f->written + (at + 1 - f->buffer);
+  }
+  f->written += (off_t)bytes;
+}
 
 /* Writes the first `bytes` of the buffer and moves the rest to its start. */
 static void drain(text_file* f, size_t bytes) {
@@ -44,6 +63,7 @@ static void drain(text_file* f, size_t bytes) {
       f->error = errno;
     }
   }
+  note_written(f, done);
   memmove(f->buffer, f->buffer + bytes, f->used - bytes);
   f->used -= bytes;
   f->line_at -= f->line_at < bytes ? f->line_at : bytes;
@@ -255,7 +275,7 @@ static void add_event(text_file* f, const saltus_recording* r, const saltus_even
   end_line(f);
 }
 
-/* Everything in the buffer is on disk afterwards, or only what was there before. */
+/* Everything in the buffer is on disk afterwards, or the whole lines of it that there was room for. */
 static int settle(text_file* f, bool sync) {
   drain(f, f->used);
   if (f->error == 0 && sync && fsync(f->file) != 0 && errno != EINVAL && errno != ENOSYS) {
@@ -267,34 +287,45 @@ static int settle(text_file* f, bool sync) {
     }
     return f->error;
   }
-  f->whole = lseek(f->file, 0, SEEK_CUR);
   return 0;
 }
 
-static saltus_status fail(const saltus_recording* r, const text_file* f) {
-  bool full = f->error == ENOSPC || f->error == EDQUOT;
-  if (r->t_kept == r->t_kept) {
-    saltusi_log(r->log, SALTUS_LEVEL_ERROR,
-                "%s: %s: %s; the recording holds everything up to t = %.9g s", f->path,
-                full ? "disk full" : "cannot write", strerror(f->error), r->t_kept);
-  } else {
-    saltusi_log(r->log, SALTUS_LEVEL_ERROR, "%s: %s: %s; the recording holds no frame", f->path,
-                full ? "disk full" : "cannot write", strerror(f->error));
-  }
-  return SALTUS_ERR_IO;
+/* Begins like a table of this kind, or is empty. */
+static bool is_table(int file, const char* what) {
+  char start[64];
+  char expected[64];
+  int length = snprintf(expected, sizeof expected, "# saltus-%s ", what);
+  ssize_t count = pread(file, start, (size_t)length, 0);
+  return count == 0 || (count == length && memcmp(start, expected, (size_t)length) == 0);
 }
 
-static saltus_status open_table(saltus_recording* r, text_file* f) {
+static saltus_status open_table(saltus_recording* r, text_file* f, const char* what) {
   f->buffer = saltusi_pool_take(&r->pool, BUFFER_BYTES, 1);
   if (!f->path || !f->buffer) {
     return SALTUS_ERR_MEMORY;
   }
-  f->file = open(f->path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (f->file < 0) {
+  f->made = access(f->path, F_OK) != 0;
+  f->file = open(f->path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  if (f->file < 0 && errno != EISDIR) {
+    f->file = open(f->path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666); /* a pipe, a device */
+  }
+  struct stat about;
+  if (f->file < 0 || fstat(f->file, &about) != 0) {
     saltusi_log(r->log, SALTUS_LEVEL_ERROR, "%s: cannot write the recording: %s", f->path,
                 strerror(errno));
     return SALTUS_ERR_IO;
   }
+  f->regular = S_ISREG(about.st_mode);
+  if (!f->regular) {
+    return SALTUS_OK;
+  }
+  if (saltusi_file_lock_open(f->file) != 0) {
+    return saltusi_refuse_shared(r, f->path);
+  }
+  if (!r->force && !is_table(f->file, what)) {
+    return saltusi_refuse_foreign(r, f->path);
+  }
+  f->ours = true;
   return SALTUS_OK;
 }
 
@@ -310,6 +341,57 @@ static void release(saltus_recording* r, const char* failure) {
   }
 }
 
+/* Tables without a row say nothing: they are removed. */
+static void remove_tables(two_tables* t) {
+  text_file* const files[] = {&t->frames, &t->events};
+  for (int i = 0; i < 2; i++) {
+    if (files[i]->ours) {
+      unlink(files[i]->path);
+    }
+  }
+}
+
+static saltus_status fail(saltus_recording* r, const text_file* f) {
+  two_tables* t = r->file;
+  const char* what = f->error == ENOSPC || f->error == EDQUOT ? "disk full" : "cannot write";
+  r->kept = t->frames.lines - t->frames.head;
+  long long here = r->kept - r->fresh.first_frame;
+  if (here > 0) {
+    here = here < r->fresh.frames ? here : r->fresh.frames; /* lines of the summary */
+    const double* times = r->fresh.column[SALTUSI_T];
+    r->t_kept = times[here - 1];
+    r->kept = r->fresh.first_frame + here;
+  }
+  if (r->kept > 0) {
+    saltusi_log(r->log, SALTUS_LEVEL_ERROR,
+                "%s: %s: %s; the recording holds everything up to t = %.9g s", f->path, what,
+                strerror(f->error), r->t_kept);
+  } else {
+    remove_tables(t);
+    saltusi_log(r->log, SALTUS_LEVEL_ERROR, "%s: %s: %s; nothing was kept%s", f->path, what,
+                strerror(f->error), t->frames.ours ? " and the file is removed" : "");
+  }
+  return SALTUS_ERR_IO;
+}
+
+/* What is there is replaced only when both tables can be. */
+static saltus_status start_tables(saltus_recording* r, two_tables* t) {
+  text_file* const files[] = {&t->frames, &t->events};
+  for (int i = 0; i < 2; i++) {
+    if (files[i]->ours && ftruncate(files[i]->file, 0) != 0) {
+      files[i]->error = errno;
+    }
+  }
+  add_top(t, r);
+  for (int i = 0; i < 2; i++) {
+    if (settle(files[i], false) != 0) {
+      return fail(r, files[i]);
+    }
+    files[i]->head = files[i]->lines;
+  }
+  return SALTUS_OK;
+}
+
 static saltus_status create(saltus_recording* r) {
   two_tables* t = saltusi_pool_take(&r->pool, 1, sizeof *t);
   char* stem = saltusi_pool_text(&r->pool, r->path);
@@ -321,17 +403,14 @@ static saltus_status create(saltus_recording* r) {
   t->frames.path = r->path;
   t->events.path = saltusi_pool_join(&r->pool, stem, ".events.csv");
   t->frames.file = t->events.file = -1;
-  saltus_status status = open_table(r, &t->frames);
+  saltus_status status = open_table(r, &t->frames, "recording");
   if (status == SALTUS_OK) {
-    status = open_table(r, &t->events);
+    status = open_table(r, &t->events, "events");
   }
   if (status == SALTUS_OK) {
-    add_top(t, r);
-    if (settle(&t->frames, false) != 0) {
-      status = fail(r, &t->frames);
-    } else if (settle(&t->events, false) != 0) {
-      status = fail(r, &t->events);
-    }
+    status = start_tables(r, t);
+  } else if (t->frames.ours && t->frames.made) {
+    unlink(t->frames.path);
   }
   if (status != SALTUS_OK) {
     release(r, NULL);

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -116,4 +117,48 @@ int saltusi_file_exchange(const char* front, const char* back, const char* spare
     *kept = 0;
   }
   return 0;
+}
+
+int saltusi_file_lock_open(int file) {
+  while (flock(file, LOCK_EX | LOCK_NB) != 0) {
+    if (errno == EWOULDBLOCK) {
+      return EWOULDBLOCK;
+    }
+    if (errno != EINTR) {
+      return 0; /* a file system without locks */
+    }
+  }
+  return 0;
+}
+
+int saltusi_file_lock(const char* path, int* lock) {
+  enum { ATTEMPTS = 16 };
+  *lock = -1;
+  for (int i = 0; i < ATTEMPTS; i++) {
+    int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    if (file < 0) {
+      return errno;
+    }
+    int error = saltusi_file_lock_open(file);
+    if (error) {
+      return close_with(file, error);
+    }
+    /* whoever had it may have removed the name meanwhile: a lock nobody else can find is none */
+    struct stat mine;
+    struct stat named;
+    if (fstat(file, &mine) == 0 && stat(path, &named) == 0 && mine.st_ino == named.st_ino &&
+        mine.st_dev == named.st_dev) {
+      *lock = file;
+      return 0;
+    }
+    close(file);
+  }
+  return EWOULDBLOCK;
+}
+
+void saltusi_file_unlock(const char* path, int lock) {
+  if (lock >= 0) {
+    unlink(path);
+    close(lock);
+  }
 }

@@ -22,4 +22,12 @@ int saltusi_file_sync(const char* path);
  * links the old front is gone and *kept is 0. `spare` is a name for the moment in between. */
 int saltusi_file_exchange(const char* front, const char* back, const char* spare, int* kept);
 
+/* An exclusive lock under a name of its own, which is made: EWOULDBLOCK while another process or handle
+ * has it. *lock is what unlock wants; -1 on file systems without locks. It ends with the process. */
+int saltusi_file_lock(const char* path, int* lock);
+void saltusi_file_unlock(const char* path, int lock);
+
+/* The same lock on an open file itself. */
+int saltusi_file_lock_open(int file);
+
 #endif

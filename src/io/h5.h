@@ -26,6 +26,9 @@ typedef struct saltusi_h5_event {
   double numbers[SALTUSI_EVENT_FIELDS]; /* the first is t_accuracy, which stands above */
 } saltusi_h5_event;
 
+/* Whether a file is a recording; says nothing. */
+bool saltusi_h5_is_recording(const char* path);
+
 /* HDF5 prints errors by itself; between hush and unhush it does not. */
 typedef struct saltusi_h5_voice {
   H5E_auto2_t print;

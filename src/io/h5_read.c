@@ -467,6 +467,39 @@ static void expect_no_last_words(void) {
   (void)!atexit(hush_at_exit);
 }
 
+/* The root's attribute `format` says it. */
+static bool says_format(hid_t file) {
+  char text[64] = "";
+  hid_t attribute = H5Aopen(file, "format", H5P_DEFAULT);
+  hid_t type = attribute >= 0 ? H5Aget_type(attribute) : -1;
+  bool fits = type >= 0 && H5Tget_class(type) == H5T_STRING && H5Tis_variable_str(type) == 0 &&
+              H5Tget_size(type) < sizeof text &&
+              H5Aget_storage_size(attribute) == H5Tget_size(type);
+  bool says = fits && H5Aread(attribute, type, text) >= 0 && strcmp(text, "saltus-recording") == 0;
+  if (type >= 0) {
+    H5Tclose(type);
+  }
+  if (attribute >= 0) {
+    H5Aclose(attribute);
+  }
+  return says;
+}
+
+bool saltusi_h5_is_recording(const char* path) {
+  saltusi_h5_voice voice = saltusi_h5_hush();
+  hid_t access = saltusi_h5_access();
+  hid_t file = access >= 0 ? H5Fopen(path, H5F_ACC_RDONLY, access) : -1;
+  bool says = file >= 0 && says_format(file);
+  if (file >= 0) {
+    H5Fclose(file);
+  }
+  if (access >= 0) {
+    H5Pclose(access);
+  }
+  saltusi_h5_unhush(voice);
+  return says;
+}
+
 saltus_status saltusi_h5_read(const char* path, saltus_log log, saltusi_data* into) {
   int probe = open(path, O_RDONLY | O_CLOEXEC);
   if (probe < 0) {

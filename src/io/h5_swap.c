@@ -22,7 +22,8 @@
 #include <unistd.h>
 
 typedef struct two_files {
-  const char *front, *back, *spare;
+  const char *front, *back, *spare, *lock_path;
+  int lock;        /* held from the first look at the files to the last; -1: not */
   bool back_whole; /* back is front without the batch `old` */
   saltusi_batch old;
 } two_files;
@@ -61,6 +62,10 @@ static int try_path(const two_files* f) {
   if (access(f->front, F_OK) == 0 && access(f->front, W_OK) != 0) {
     return errno;
   }
+  return 0;
+}
+
+static int open_back(const two_files* f) {
   unlink(f->back);
   unlink(f->spare);
   int file = open(f->back, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
@@ -70,8 +75,26 @@ static int try_path(const two_files* f) {
   return close(file) == 0 ? 0 : errno;
 }
 
+/* An empty file has nothing to lose. */
+static bool is_foreign(const two_files* f) {
+  struct stat there;
+  return stat(f->front, &there) == 0 && there.st_size > 0 && !saltusi_h5_is_recording(f->front);
+}
+
 static saltus_status begin(saltus_recording* r, two_files* f) {
   int error = try_path(f);
+  if (error == 0) {
+    error = saltusi_file_lock(f->lock_path, &f->lock);
+  }
+  if (error == EWOULDBLOCK) {
+    return saltusi_refuse_shared(r, r->path);
+  }
+  if (error == 0 && !r->force && is_foreign(f)) {
+    return saltusi_refuse_foreign(r, r->path);
+  }
+  if (error == 0) {
+    error = open_back(f);
+  }
   if (error == 0) {
     error = saltusi_file_reserve(f->back, saltusi_h5_growth(r, &f->old));
   }
@@ -101,12 +124,15 @@ static saltus_status create(saltus_recording* r) {
   f->front = resolve(r);
   f->back = f->front ? saltusi_pool_join(&r->pool, f->front, ".back") : NULL;
   f->spare = f->front ? saltusi_pool_join(&r->pool, f->front, ".spare") : NULL;
-  if (!f->back || !f->spare || saltusi_batch_take(r, &f->old) != SALTUS_OK) {
+  f->lock_path = f->front ? saltusi_pool_join(&r->pool, f->front, ".lock") : NULL;
+  f->lock = -1;
+  if (!f->back || !f->spare || !f->lock_path || saltusi_batch_take(r, &f->old) != SALTUS_OK) {
     return SALTUS_ERR_MEMORY;
   }
   saltus_status status = begin(r, f);
-  if (status != SALTUS_OK) {
+  if (status != SALTUS_OK && f->lock >= 0) {
     unlink(f->back);
+    saltusi_file_unlock(f->lock_path, f->lock);
   }
   return status;
 }
@@ -180,8 +206,7 @@ static saltus_status flush(saltus_recording* r, const saltus_recording_summary* 
 }
 
 /* After a failure the room that back took may do for a copy that says so. */
-static void release(saltus_recording* r, const char* failure) {
-  two_files* f = r->file;
+static void say_failure(saltus_recording* r, const two_files* f, const char* failure) {
   unlink(f->back);
   unlink(f->spare);
   if (!failure || saltusi_file_copy(f->front, f->back) != 0) {
@@ -196,6 +221,13 @@ static void release(saltus_recording* r, const char* failure) {
   if (saltusi_h5_extend(r, &what, &opened, text) != SALTUS_OK || rename(f->back, f->front) != 0) {
     unlink(f->back);
   }
+}
+
+static void release(saltus_recording* r, const char* failure) {
+  two_files* f = r->file;
+  say_failure(r, f, failure);
+  saltusi_file_unlock(f->lock_path, f->lock);
+  f->lock = -1;
 }
 
 const saltusi_format saltusi_format_hdf5 = {

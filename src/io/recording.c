@@ -212,6 +212,19 @@ void saltusi_status_text(const saltus_recording_summary* summary, char* text, si
   }
 }
 
+saltus_status saltusi_refuse_foreign(const saltus_recording* r, const char* path) {
+  saltusi_log(r->log, SALTUS_LEVEL_ERROR,
+              "%s: is no recording and is not replaced; give another name, or force it", path);
+  return SALTUS_ERR_IO;
+}
+
+saltus_status saltusi_refuse_shared(const saltus_recording* r, const char* path) {
+  saltusi_log(r->log, SALTUS_LEVEL_ERROR,
+              "%s: another run is recording to this file; give another name, or wait for its end",
+              path);
+  return SALTUS_ERR_IO;
+}
+
 static void size_batches(saltus_recording* r) {
   size_t row = 0;
   for (int s = 0; s < SALTUSI_SERIES_COUNT; s++) {
@@ -227,6 +240,7 @@ static void size_batches(saltus_recording* r) {
 static saltus_status fill(saltus_recording* r, const saltus_recording_def* def) {
   r->log = def->log;
   r->flush_interval = def->flush_interval;
+  r->force = def->force;
   r->t_kept = NAN;
   saltus_status status = take_head(r, def);
   if (status != SALTUS_OK) {
@@ -282,6 +296,7 @@ static saltus_status flush(saltus_recording* r, const saltus_recording_summary* 
   r->error = r->format->flush(r, final);
   if (r->error == SALTUS_OK) {
     r->t_kept = t_last;
+    r->kept = r->fresh.first_frame;
   } else if (r->error == SALTUS_ERR_MEMORY) {
     saltusi_log(r->log, SALTUS_LEVEL_ERROR, "%s: no memory to write", r->path);
   }
@@ -386,6 +401,27 @@ static saltus_status on_event(void* user, const saltus_event* event) {
   r->fresh.frames_before[i] = r->fresh.first_frame + r->fresh.frames;
   r->fresh.events++;
   return flush_when_due(r);
+}
+
+long long saltus_recording_kept(const saltus_recording* recording, double* t) {
+  if (t) {
+    *t = recording->t_kept;
+  }
+  return recording->kept;
+}
+
+double saltus_recording_frame_bytes(const saltus_recording* recording) {
+  /* digits, point, sign, exponent and comma of most numbers */
+  const double text_bytes = 20;
+  double items = 0;
+  for (int s = 0; s < SALTUSI_SERIES_COUNT; s++) {
+    items += (double)saltusi_series_width(&saltusi_series_list[s], &recording->head);
+  }
+  return items * (recording->format == &saltusi_format_csv ? text_bytes : (double)SALTUSI_ITEM);
+}
+
+bool saltus_recording_doubles(const saltus_recording* recording) {
+  return recording->format == &saltusi_format_hdf5;
 }
 
 saltus_recorder saltus_recording_recorder(saltus_recording* recording) {

@@ -34,6 +34,8 @@ struct saltus_recording {
   double next_sync;  /* likewise: a full buffer is flushed early but not waited for */
   bool sync;         /* this flush waits for the disk */
   double t_kept;     /* time of the last frame on disk */
+  long long kept;    /* frames on disk */
+  bool force;        /* replaces files that are no recordings */
   saltus_status error;
   bool closed;
 };
@@ -60,6 +62,10 @@ void saltusi_batch_pass(saltusi_batch* batch);
 
 /* "complete" or "failed: ..." in text[size]. */
 void saltusi_status_text(const saltus_recording_summary* summary, char* text, size_t size);
+
+/* What a file that must not be replaced, or that another run writes, is answered with. */
+saltus_status saltusi_refuse_foreign(const saltus_recording* recording, const char* path);
+saltus_status saltusi_refuse_shared(const saltus_recording* recording, const char* path);
 
 saltus_status saltusi_h5_read(const char* path, saltus_log log, saltusi_data* into);
 saltus_status saltusi_csv_read(const char* path, saltus_log log, saltusi_data* into);

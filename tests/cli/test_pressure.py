@@ -193,5 +193,165 @@ class Undefined(test_cli.Cli):
         self.refused('run', scene, '--scheme', 'moreau-jean', '--step', '0.01', says='kinetic energy')
 
 
+class Files(test_cli.Cli):
+    def states(self, path):
+        return json.loads(saltus('info', path, '--json').stdout)['states']
+
+    def test_two_runs_do_not_share_a_recording(self):
+        scene = self.scene()
+        link = self.folder / 'link.h5'
+        link.symlink_to(self.folder / 'run.h5')
+        for name, other in (('run.h5', 'run.h5'), ('run.h5', 'link.h5'), ('run.csv', 'run.csv')):
+            path = self.folder / name
+            first = subprocess.Popen([PROGRAM, 'run', str(scene), '--step', '1e-8', '--every', '1000', '-o',
+                                      str(path)], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            self.addCleanup(first.kill)
+            deadline = time.monotonic() + 20
+            while not path.exists() and time.monotonic() < deadline:
+                time.sleep(0.02)
+            time.sleep(0.3)
+            self.refused('run', scene, '-o', self.folder / other,
+                         says=f'{other}: another run is recording to this file')
+            first.terminate()
+            first.communicate(timeout=20)
+            self.assertEqual(first.returncode, 143)
+            self.assertGreater(self.states(path), 0)
+            # the lock has gone with the run, a killed one included
+            self.assertEqual(saltus('run', scene, '-o', path).returncode, 0)
+            self.assertEqual(self.states(path), 501)
+        self.assertEqual(sorted(f.name for f in self.folder.iterdir()),
+                         ['link.h5', 'run.csv', 'run.events.csv', 'run.h5', 'scene.yaml'])
+
+    def test_a_killed_run_leaves_no_lock_behind(self):
+        path = self.folder / 'run.h5'
+        first = subprocess.Popen([PROGRAM, 'run', str(self.scene()), '--step', '1e-8', '--every', '1000', '-o',
+                                  str(path)], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        time.sleep(0.5)
+        first.kill()
+        first.communicate()
+        self.assertEqual(saltus('run', self.scene(), '-o', path).returncode, 0)
+        self.assertEqual(self.states(path), 501)
+        self.assertFalse((self.folder / 'run.h5.lock').exists())
+
+    def test_only_recordings_are_replaced(self):
+        scene = self.scene()
+        for name in ('run.h5', 'run.csv'):
+            path = self.folder / name
+            path.write_text('a thesis')
+            self.refused('run', scene, '-o', path, says=f'{name}: is no recording and is not replaced')
+            self.assertEqual(path.read_text(), 'a thesis')
+            self.assertEqual(saltus('run', scene, '-o', path, '--force').returncode, 0)
+            self.assertEqual(self.states(path), 501)
+            self.assertEqual(saltus('run', scene, '--step', '0.1', '-o', path).returncode, 0)
+            self.assertEqual(self.states(path), 51)
+        events = self.folder / 'other.events.csv'
+        events.write_text('t,remarks\n')
+        self.refused('run', scene, '-o', self.folder / 'other.csv', says='other.events.csv: is no recording')
+        self.assertFalse((self.folder / 'other.csv').exists())
+        self.assertEqual(events.read_text(), 't,remarks\n')
+        foreign = self.folder / 'table.csv'
+        foreign.write_text('t,y\n0,1\n')  # a table, but not of ours
+        self.refused('run', scene, '-o', foreign, says='is no recording')
+
+    def test_the_events_do_not_go_where_the_recording_is(self):
+        for events in ('run.csv', 'run.events.csv'):
+            self.refused('run', self.scene(), '-o', self.folder / 'run.csv', '--events', self.folder / events,
+                         says='give --events another name')
+
+    def test_a_large_recording_is_announced(self):
+        for name in ('run.h5', 'run.csv'):
+            process = subprocess.Popen([PROGRAM, 'run', str(self.scene()), '--step', '1e-7', '-o',
+                                        str(self.folder / name)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                       text=True)
+            time.sleep(0.4)
+            process.terminate()
+            err = process.communicate(timeout=20)[1]
+            size = re.search(r'warning: .* will have 5e\+07 states and take about (\S+) GB', err)
+            self.assertTrue(size, err)
+            # at least t, y and y', at most all columns of a table with 25 letters each
+            self.assertTrue(1.2 <= float(size.group(1)) <= 50, err)
+        quiet = saltus('run', self.scene(), '-o', self.folder / 'small.h5')
+        self.assertEqual(quiet.stderr, '')
+
+    def limited(self, *words, size):
+        """The program where no file may have more bytes, as under ulimit -f."""
+        def limit():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+        return subprocess.run([PROGRAM, *map(str, words)], capture_output=True, text=True, preexec_fn=limit)
+
+    def test_what_fits_of_a_table_is_kept(self):
+        path = self.folder / 'run.csv'
+        result = self.limited('run', self.scene(), '--step', '1e-4', '-o', path, size=200000)
+        self.assertEqual(result.returncode, 1, result.stderr)
+        told = re.search(r'File too large; the recording holds everything up to t = (\S+) s', result.stderr)
+        self.assertTrue(told, result.stderr)
+        self.assertIn('only up to t =', result.stdout)
+        self.assertLessEqual(path.stat().st_size, 200000)
+        info = json.loads(saltus('info', path, '--json').stdout)
+        self.assertGreater(info['states'], 500)  # 200 kB are more than 500 lines
+        self.assertAlmostEqual(info['t_last'], float(told.group(1)), 8)
+        self.assertEqual(saltus('plot', path, '-o', self.folder / 'run.svg').returncode, 0)
+
+    def test_a_table_without_room_for_a_row_is_removed(self):
+        path = self.folder / 'run.csv'
+        result = self.limited('run', self.scene(), '--step', '1e-4', '-o', path, size=600)
+        self.assertNotEqual(result.returncode, 0)
+        self.assertIn('nothing was kept and the file is removed', result.stderr)
+        self.assertNotIn('draws it', result.stdout)
+        self.assertFalse(path.exists())
+        self.assertFalse((self.folder / 'run.events.csv').exists())
+
+    def test_limits_of_files_are_messages_and_not_signals(self):
+        path = self.folder / 'run.h5'
+        result = self.limited('run', self.scene(), '--step', '1e-4', '-o', path, size=100000)
+        self.assertIn(result.returncode, (1, 2), result.stderr)
+        self.assertIn('File too large', result.stderr)
+        self.assertNotIn('draws it', result.stdout)
+        result = self.limited('run', self.scene(), '--events', self.folder / 'events.csv', '--set', 'e=1',
+                              '--set', 'g=8e4', '--step', '1e-3', size=4096)
+        self.assertEqual(result.returncode, 1, result.stderr)
+        self.assertIn('events.csv: the events could not be written: File too large', result.stderr)
+        self.assertEqual(saltus('run', self.scene(), '-o', self.folder / 'good.h5').returncode, 0)
+        for kind in ('svg', 'pdf', 'png'):
+            result = self.limited('plot', self.folder / 'good.h5', '-o', self.folder / f'figure.{kind}', size=4096)
+            self.assertIn(result.returncode, (1, 2), (kind, result.stderr))
+            self.assertIn(f'figure.{kind}', result.stderr)
+
+    def test_a_full_standard_output_is_told(self):
+        if not os.path.exists('/dev/full'):
+            self.skipTest('there is no /dev/full')
+        for words in (('run', self.scene()), ('run', self.scene(), '--json'), ('list', 'schemes'), ('--help',),
+                      ('check', self.scene())):
+            with open('/dev/full', 'w') as full:
+                result = subprocess.run([PROGRAM, *map(str, words)], stdout=full, stderr=subprocess.PIPE, text=True)
+            self.assertEqual(result.returncode, 1, words)
+            self.assertIn('the standard output could not be written: No space left on device', result.stderr)
+
+
+class Memory(test_cli.Cli):
+    def peak(self, *words):
+        """Largest resident memory of a run, bytes."""
+        process = subprocess.Popen([PROGRAM, *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        out, _ = process.stdout.read(), process.stderr.read()
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        process.stdout.close()
+        process.stderr.close()
+        self.assertEqual(process.returncode, 0)
+        return usage.ru_maxrss * 1024, json.loads(out)
+
+    def test_events_are_kept_only_for_those_who_ask(self):
+        words = ('run', self.scene(BALL.replace('reference: ball\n', '')), '--set', 'e=1', '--set', 'g=2e5',
+                 '--step', '1e-3', '--json')
+        short, few = self.peak(*words, '--until', '1')
+        much, many = self.peak(*words, '--until', '2400')
+        self.assertGreater(many['impacts'], 3e5)
+        self.assertGreater(many['impacts'], 100 * few['impacts'])
+        # a list of that many events would take 20 MB and more beyond what this program here has
+        self.assertLess(much - short, 4e6)
+        asked, _ = self.peak(*words, '--until', '2400', '--events', self.folder / 'events.csv')
+        self.assertGreater(asked - much, 1e7)  # so the measurement can see it
+
+
 if __name__ == '__main__':
     unittest.main()
