@@ -16,6 +16,9 @@
 enum { ATTEMPTS_MAX = 1000, REFUSALS_MAX = 100, RESTEPS = 3 };
 enum { INSTANT_EACH = 20, INSTANT_MORE = 200, STALL_MAX = 5000 };
 
+/* Velocities may be put right by more than positions: they are of lower order on constraints. */
+static const double far_velocity = 10.0;
+
 /* Gaps of flying contacts that began at zero, after s seconds of the step. */
 static saltus_status follow_flights(saltusi_adaptive* w, double t, const double* y, double s,
                                     const saltusi_found* event) {
@@ -142,13 +145,19 @@ static void add_impulses(saltusi_adaptive* w) {
 
 /* Back onto the constraints; the largest movement counts, and one beyond its tolerance is refused. */
 static saltus_status project(saltusi_adaptive* w, double t, saltusi_refusal* refusal) {
-  memcpy(w->y_keep, w->y_end, (size_t)w->nq * sizeof(double));
+  memcpy(w->y_keep, w->y_end, (size_t)(w->nq + w->nv) * sizeof(double));
   saltus_status status = saltusi_mode_project(w, t, w->y_end);
   for (int i = 0; i < w->nq && status == SALTUS_OK; i++) {
     double moved = fabs(w->y_end[i] - w->y_keep[i]);
     w->moved = fmax(w->moved, moved);
     if (moved > w->scale[i] && !w->settings.without_checks) {
       *refusal = (saltusi_refusal){.why = SALTUSI_FAR_PROJECTION, .index = i, .part = 0.5};
+    }
+  }
+  for (int i = w->nq; i < w->nq + w->nv && status == SALTUS_OK; i++) {
+    bool far = fabs(w->y_end[i] - w->y_keep[i]) > far_velocity * w->scale[i];
+    if (far && !w->settings.without_checks) {
+      *refusal = (saltusi_refusal){.why = SALTUSI_FAR_PROJECTION, .index = i - w->nq, .part = 0.5};
     }
   }
   return status;
@@ -180,11 +189,33 @@ static saltus_status check_gaps(saltusi_adaptive* w, double t, saltusi_refusal* 
   return status;
 }
 
+/* A kink is approached by a step that ends before it, so that all stages are on its side. */
+static saltus_status state_before_switch(saltusi_adaptive* w, double length) {
+  double error;
+  if (length <= 4.0 * DBL_EPSILON * fmax(1.0, fabs(w->t))) {
+    memcpy(w->y_end, w->y0, (size_t)w->ny * sizeof(double));
+    return SALTUS_OK;
+  }
+  saltus_status status = w->ops->attempt(w, length, &error);
+  memcpy(w->y_end, w->y1, (size_t)w->ny * sizeof(double));
+  return status == SALTUS_OK ? w->ops->prepare(w) : status;
+}
+
+/* Over the kink itself, too short a way for velocities to change: positions go on. */
+static saltus_status pass_switch(saltusi_adaptive* w, double from, double to) {
+  saltus_status status = saltusi_mode_rate(w, w->t + from, w->y_end, w->probe_rate);
+  saltusi_add_scaled(w->nq, to - from, w->probe_rate, w->y_end);
+  return status;
+}
+
 /* The state at the event that ends the attempt, into y_end; *s its time after the start. */
 static saltus_status state_at_event(saltusi_adaptive* w, const saltusi_found* f, double* s,
                                     double* origin) {
   bool located =
       f->kind == SALTUSI_FOUND_HIT || (f->kind == SALTUSI_FOUND_STOP && w->tangents[f->key] == 1);
+  if (f->kind == SALTUSI_FOUND_SWITCH) {
+    return state_before_switch(w, *origin);
+  }
   if (*s <= 2.0 * DBL_EPSILON * fmax(1.0, fabs(w->t))) {
     *s = 0.0;
     memcpy(w->y_end, w->y0, (size_t)w->ny * sizeof(double));
@@ -205,13 +236,17 @@ static saltus_status end_at_event(saltusi_adaptive* w, const saltusi_found* f, d
                                   saltusi_refusal* refusal) {
   double s = f->theta * w->h;
   double origin = f->origin * w->h;
+  bool kink = f->kind == SALTUSI_FOUND_SWITCH;
   saltus_status status = state_at_event(w, f, &s, &origin);
   double t = w->t + s;
   if (status == SALTUS_OK) {
     status = check_hit(w, f, t, refusal);
   }
   if (status == SALTUS_OK && refusal->why == SALTUSI_NOT_REFUSED) {
-    status = project(w, t, refusal);
+    status = project(w, kink ? w->t + origin : t, refusal);
+  }
+  if (status == SALTUS_OK && refusal->why == SALTUSI_NOT_REFUSED && kink) {
+    status = pass_switch(w, origin, s);
   }
   if (status != SALTUS_OK || refusal->why != SALTUSI_NOT_REFUSED) {
     return status;
@@ -337,7 +372,10 @@ static saltus_status examine(saltusi_adaptive* w, saltusi_refusal* refusal) {
     return SALTUS_OK;
   }
   if (status == SALTUS_OK && !w->settings.without_checks) {
-    saltusi_find_hidden(w, w->found_count > 0 ? fmin(1.0, w->found[0].theta) : 1.0, refusal);
+    const saltusi_found* first = w->found_count > 0 ? &w->found[0] : NULL;
+    bool kink = first != NULL && first->kind == SALTUSI_FOUND_SWITCH;
+    double end = first == NULL ? 1.0 : kink ? first->origin : fmin(1.0, first->theta);
+    saltusi_find_hidden(w, end, refusal);
   }
   return status;
 }

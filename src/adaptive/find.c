@@ -386,6 +386,65 @@ static void sort_found(saltusi_adaptive* w) {
   }
 }
 
+/* Whether rows of something that is held can change their branch. */
+static bool rows_may_switch(const saltusi_adaptive* w) {
+  const saltus_enclosure_ops* ops = w->sys->ops->enclosure;
+  if (ops == NULL || ops->switches == NULL || ops->switches(w->sys->self) == 0) {
+    return false;
+  }
+  for (int key = 0; key < w->nc; key++) {
+    if (saltusi_mode_pressed(w, key) &&
+        (ops->depends(w->sys->self, SALTUS_QUANTITY_VELOCITY, key) & SALTUS_NOT_AFFINE) != 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* A kink in the gap of a closed contact, max(g1, g2): where another argument takes over its row jumps, and
+ * the status is decided anew (section 14.6). Time alone is switch.c's. */
+static saltus_status find_switch(saltusi_adaptive* w) {
+  const saltus_enclosure_ops* ops = w->sys->ops->enclosure;
+  int n = rows_may_switch(w) ? ops->switches(w->sys->self) : 0;
+  for (int i = 0; i < n; i++) {
+    unsigned depends = ops->depends(w->sys->self, SALTUS_QUANTITY_SWITCH, i);
+    saltusi_jet start;
+    if ((depends & SALTUS_ON_Q) == 0 || (depends & SALTUS_ON_V) != 0) {
+      continue;
+    }
+    saltusi_course_along(w, 0.0, 0.0, 1, SALTUS_QUANTITY_SWITCH, i, &start);
+    saltusi_hunt s = {.w = w, .what = SALTUSI_HUNT_SWITCH, .key = i};
+    s.noise =
+        fmax(start.c[0].hi - start.c[0].lo, DBL_EPSILON * fmax(1.0, saltusi_max_abs(w->nq, w->y0)));
+    s.depth = fmax(1e-3 * w->atol_q_min, s.noise);
+    s.fresh = fmax(fabs(start.c[0].lo), fabs(start.c[0].hi)) <= 64.0 * s.noise;
+    double from = s.fresh ? start.c[1].lo + start.c[1].hi : start.c[0].lo + start.c[0].hi;
+    s.sign = from > 0.0 ? 1.0 : -1.0;
+    double margin = fmax(128.0 * s.noise, 1e-3 * w->atol_q_min);
+    double over = margin / fmax(saltusi_magnitude(start.c[1]), DBL_MIN);
+    double rate = saltusi_magnitude(start.c[1]) / w->h;
+    if (from == 0.0 || (s.fresh && rate < 1e-6 * w->memory->v_max)) {
+      continue; /* it moves along the kink */
+    }
+    if (s.fresh) { /* on no branch, to rounding: over it at once */
+      add(w, SALTUSI_FOUND_SWITCH, -1, over, 0.0);
+      continue;
+    }
+    double root = saltusi_hunt_root(&s, 1.0);
+    if (s.status != SALTUS_OK) {
+      return s.status;
+    }
+    if (!isnan(root) && root > 0.0) {
+      /* as far on either side as the sign is certain: between them the formula is on no branch */
+      saltusi_jet at;
+      saltusi_course_along(w, root, root, 1, SALTUS_QUANTITY_SWITCH, i, &at);
+      double beside = fmin(margin / fmax(saltusi_magnitude(at.c[1]), DBL_MIN), 1e-6);
+      add(w, SALTUSI_FOUND_SWITCH, -1, fmin(root + beside, 1.0), fmax(root - beside, 0.0));
+    }
+  }
+  return SALTUS_OK;
+}
+
 /* Where the search for further events may end: what happens together counts as one instant. */
 static double end_of_search(const saltusi_adaptive* w) {
   double end = 1.0;
@@ -401,6 +460,7 @@ saltus_status saltusi_find_events(saltusi_adaptive* w) {
   for (int key = 0; key < w->nc && status == SALTUS_OK; key++) {
     status = saltusi_mode_closed(w, key) ? find_closed(w, key) : SALTUS_OK;
   }
+  status = status == SALTUS_OK ? find_switch(w) : status;
   for (int key = 0; key < w->nc && status == SALTUS_OK; key++) {
     if (!saltusi_mode_closed(w, key) && !isinf(w->gap_start[key])) {
       status = find_hit(w, key, end_of_search(w));
