@@ -43,6 +43,7 @@ typedef struct saltus_scheme_info {
   bool stops;          /* at accumulations of impacts, with its default options */
   bool pyramids;       /* spatial friction cones are polyhedra */
   bool sinks;          /* a body at rest on a contact does not stay; kept for comparison */
+  bool strikes_at_end; /* impulses of impacts act at the end of a step, else in its mean */
   unsigned treats;
   saltus_field_table options;
 } saltus_scheme_info;

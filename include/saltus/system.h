@@ -190,6 +190,7 @@ typedef struct saltus_system_check_result {
   double normal_G, normal_b, convective_c; /* over contacts and joints */
   double mass_symmetry;
   double enclosure; /* how far values lie outside their enclosures; 0: all inside */
+  double power;     /* sum of `power` against the power of F and the rates of the energies */
   bool traits_hold;
   double worst;      /* of all above */
   const char* where; /* name of the worst */

@@ -134,6 +134,7 @@ static const saltus_system_ops ops = {
     .kinetic_gradient = saltusi_zero_vector,
     .kinetic = saltusi_unit_kinetic,
     .potential = potential,
+    .power = saltusi_no_power,
     .linear = &linear,
 };
 

@@ -40,6 +40,12 @@ static double potential(const void* self, const saltus_point* at) {
   return -steady * at->q[0];
 }
 
+static void power(const void* self, const saltus_point* at, double out[2]) {
+  (void)self;
+  out[0] = swing * sin(pi * at->t) * at->v[0];
+  out[1] = 0.0;
+}
+
 static const saltus_system_ops ops = {
     .mass = saltusi_unit_mass,
     .force = force,
@@ -51,6 +57,7 @@ static const saltus_system_ops ops = {
     .kinetic_gradient = saltusi_zero_vector,
     .kinetic = saltusi_unit_kinetic,
     .potential = potential,
+    .power = power,
 };
 
 /* ---- motion ------------------------------------------------------------------------------ */

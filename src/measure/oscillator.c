@@ -60,6 +60,12 @@ static double potential(const void* self, const saltus_point* at) {
   return (0.5 * stiffness() * at->q[0] - data_of(self)->f0) * at->q[0];
 }
 
+/* Of the damper. */
+static void power(const void* self, const saltus_point* at, double out[2]) {
+  out[0] = -data_of(self)->c * at->v[0] * at->v[0];
+  out[1] = 0.0;
+}
+
 static const saltus_system_ops ops = {
     .mass = saltusi_unit_mass,
     .force = force,
@@ -71,6 +77,7 @@ static const saltus_system_ops ops = {
     .kinetic_gradient = saltusi_zero_vector,
     .kinetic = saltusi_unit_kinetic,
     .potential = potential,
+    .power = power,
 };
 
 /* ---- motion ------------------------------------------------------------------------------ */

@@ -11,6 +11,7 @@
  */
 #include "measure/e3_reference.h"
 #include "measure/problem_family.h"
+#include "measure/system_parts.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -110,6 +111,7 @@ static const saltus_system_ops ops = {
     .kinetic_gradient = kinetic_gradient,
     .kinetic = kinetic,
     .potential = potential,
+    .power = saltusi_no_power,
 };
 
 static saltus_dims dims(int size) {

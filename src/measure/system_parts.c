@@ -39,6 +39,12 @@ double saltusi_unit_kinetic(const void* self, const saltus_point* at) {
   return 0.5 * sum;
 }
 
+void saltusi_no_power(const void* self, const saltus_point* at, double power[2]) {
+  (void)self;
+  (void)at;
+  power[0] = power[1] = 0.0;
+}
+
 saltus_status saltusi_floor_contacts(const void* self, const saltus_point* at,
                                      saltus_contact_list* list) {
   (void)self;

@@ -11,6 +11,8 @@
 /* Unit masses: M = 1, T = v^T v / 2. */
 void saltusi_unit_mass(const void* self, const saltus_point* at, double* M);
 double saltusi_unit_kinetic(const void* self, const saltus_point* at);
+/* No given forces, and nothing moves by itself. */
+void saltusi_no_power(const void* self, const saltus_point* at, double power[2]);
 
 /* Nothing depends on it: an nv x nv matrix or an nv vector of zeros. */
 void saltusi_zero_matrix(const void* self, const saltus_point* at, double* A);

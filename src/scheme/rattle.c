@@ -283,6 +283,7 @@ const saltusi_scheme_ops saltusi_rattle = {
             .source = "Andersen 1983; Capobianco, Harsch, Eugster & Leine 2021",
             .order = 1,
             .smooth_order = 2,
+            .strikes_at_end = true,
             .treats = SALTUS_TREATS_JOINTS | SALTUS_TREATS_FRICTION,
             .options = TABLE,
         },

@@ -482,6 +482,7 @@ const saltusi_scheme_ops saltusi_schatzman_paoli = {
             .source = "Schatzman 1978; Paoli 1993; Acary 2009, equations (22)-(24)",
             .order = 1,
             .smooth_order = 2,
+            .strikes_at_end = true,
             .treats = SALTUS_TREATS_JOINTS | SALTUS_TREATS_FRICTION,
             .options = TABLE,
         },

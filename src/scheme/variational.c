@@ -302,6 +302,7 @@ const saltusi_scheme_ops saltusi_variational = {
             .source = "Capobianco & Eugster 2018, equation (8) corrected",
             .order = 1,
             .smooth_order = 2,
+            .strikes_at_end = true,
             .treats = SALTUS_TREATS_JOINTS | SALTUS_TREATS_FRICTION,
             .options = TABLE,
         },

@@ -248,18 +248,21 @@ static void power_on_line(saltusi_ledger_room* room) {
       frame_energy(room, x1->t, x1->q, x1->v) - frame_energy(room, x0->t, x0->q, x0->v);
 }
 
-/* Work of the impulse P that a contact gave over the step; b and slip in the mean of both ends. */
+/* Work of the impulse P that a contact gave over the step; b and slip in the mean of both ends, b of an
+ * impact where the scheme has it. */
 static void lasting_contact(saltusi_ledger_room* room, const saltus_contact_step* contact,
                             const double P[3], bool mean) {
   const saltus_system* sys = &room->eval.sys;
   int count = saltusi_ledger_rows(sys, contact->law);
   double slip[2] = {0.0, 0.0};
+  bool blow = contact->impact && !mean && room->step.at_end;
   for (int end = 0; end < 2; end++) {
     const saltus_state* x = end == 0 ? room->step.x0 : room->step.x1;
     const saltus_point at = saltusi_at(&room->eval, x->t, x->q, x->v);
     saltusi_rows_contact(sys, &at, contact->key, count, &room->rows, 0);
     for (int k = 0; k < count; k++) {
-      room->left.drive -= 0.5 * P[k] * room->rows.b[k];
+      double struck = blow ? P[k] - contact->lasting[k] : 0.0;
+      room->left.drive -= (0.5 * (P[k] - struck) + end * struck) * room->rows.b[k];
       if (k > 0) {
         slip[k - 1] += 0.5 * (saltusi_row_dot(&room->rows, k, room->u) + room->rows.b[k]);
       }

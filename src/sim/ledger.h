@@ -48,6 +48,7 @@ typedef struct saltusi_ledger_step {
   const saltus_state* x0;
   const saltus_state* x1;
   bool located;
+  bool at_end; /* impacts act at the end of the step; else in its mean */
   const saltusi_ledger_inside* inside;
 } saltusi_ledger_step;
 

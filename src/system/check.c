@@ -14,6 +14,7 @@
 #include "math/dense.h"
 #include "system/check_enclosure.h"
 #include "system/evaluate.h"
+#include "system/power.h"
 
 #include <string.h>
 
@@ -41,6 +42,7 @@ typedef struct checker {
   int subject;    /* contact or joint under test */
   saltus_contact_list list;
   saltusi_row_block rows;
+  saltusi_power_room power;
 } checker;
 
 /* A function of the distance s from the point under test. */
@@ -287,6 +289,25 @@ static saltus_status check_constraints(checker* c, saltus_system_check_result* r
   return SALTUS_OK;
 }
 
+/* The power of given forces and drives together against that of all forces and the rates of the
+ * energies, over the size of the power of all forces. */
+static void check_power(checker* c, saltus_system_check_result* result) {
+  const saltus_system_ops* ops = c->sys->ops;
+  if (ops->power == NULL || ops->potential == NULL) {
+    return;
+  }
+  double said[2];
+  ops->power(c->sys->self, &c->at, said);
+  ops->force(c->sys->self, &c->at, c->vector);
+  double size = 1.0 + fabs(saltusi_dot(c->sys->dims.nv, c->vector, c->at.v));
+  result->power = INFINITY;
+  for (double scale = 10.0; scale > 0.05; scale *= 0.1) { /* the best of three, as for all slopes */
+    double found[2];
+    saltusi_power_by_differences(c->sys, &c->at, scale, &c->power, found);
+    result->power = fmin(result->power, fabs(said[0] + said[1] - found[0] - found[1]) / size);
+  }
+}
+
 /* Traits are promises: moves the point and looks whether M, F_q and F_v stay. */
 static bool traits_hold(checker* c) {
   const saltus_system_ops* ops = c->sys->ops;
@@ -332,6 +353,7 @@ static void find_worst(saltus_system_check_result* result) {
       {"rows c", result->convective_c},
       {"symmetry of the mass matrix", result->mass_symmetry},
       {"enclosures", result->enclosure},
+      {"power", result->power},
   };
   result->worst = 0.0;
   result->where = "no entry";
@@ -362,6 +384,7 @@ static void layout(checker* c, saltus_arena* arena) {
   c->at.scratch = saltus_arena_push(arena, dims->scratch, 1, SALTUS_ALIGNMENT);
   saltusi_contact_list_layout(&c->list, dims, arena);
   saltusi_rows_layout(&c->rows, dims, 3, true, arena);
+  saltusi_power_layout(&c->power, c->sys, arena);
 }
 
 saltus_status saltus_system_check(const saltus_system* system, double t, const double* q,
@@ -371,8 +394,8 @@ saltus_status saltus_system_check(const saltus_system* system, double t, const d
   if (status != SALTUS_OK) {
     return status;
   }
-  *result =
-      (saltus_system_check_result){NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, true, 0, NULL};
+  *result = (saltus_system_check_result){NAN, NAN, NAN, NAN, NAN,  NAN, NAN,
+                                         NAN, NAN, NAN, NAN, true, 0,   NULL};
   saltus_allocator memory = saltus_allocator_default();
   checker c = {.sys = system, .at = {.t = t, .q = q, .v = v}};
   saltus_arena arena = saltus_arena_counting();
@@ -386,6 +409,7 @@ saltus_status saltus_system_check(const saltus_system* system, double t, const d
   layout(&c, &arena);
 
   check_dynamics(&c, result);
+  check_power(&c, result);
   status = check_constraints(&c, result);
   result->traits_hold = traits_hold(&c);
   if (status == SALTUS_OK) {

@@ -3,18 +3,19 @@
  *
  * power.c - see power.h.
  *
- * With M v' = F + sum of G lambda the energy v^T M v / 2 + V changes by
+ * With M v' = F + sum of G lambda, and J the energy of moving frames, T + V - J changes by
  *
- *   F . v + (dM/dt)[v, v] / 2 + V_q v  +  V_t  +  sum of lambda G^T v
+ *   F . v + (T - J)_q v + (T - J)_t + V_q v  +  V_t  +  sum of lambda G^T v
  *
- * The rates are central differences of sixth order. Their step moves positions by a few thousandths of
- * their size: then truncation, (k d)^6 / 140 for waves of number k, and rounding are both below 1e-12.
+ * The rates are central differences of sixth order. Their steps move positions by a thousandth of their
+ * size and time by 1e-4 s: truncation is (k d)^6 / 140 for waves of number k, rounding about 1e-12.
  */
 #include "system/power.h"
 
 #include "math/dense.h"
 
-static const double shift = 4e-3;
+static const double shift = 1e-3;      /* of positions, over their size */
+static const double time_shift = 1e-4; /* s */
 
 void saltusi_power_layout(saltusi_power_room* room, const saltus_system* sys, saltus_arena* arena) {
   bool needs_matrix = sys->ops->kinetic == NULL && sys->ops->linear == NULL;
@@ -44,10 +45,32 @@ static double rate(const saltus_system* sys, const saltus_point* at, saltusi_pow
       }
       double value = c.kinetic ? saltusi_kinetic(sys, &beside, room->matrix, room->F)
                                : saltusi_potential(sys, &beside);
+      if (c.kinetic && sys->ops->frame_energy != NULL) {
+        value -= sys->ops->frame_energy(sys->self, &beside);
+      }
       sum += side * weight[k] * value;
     }
   }
   return sum / s;
+}
+
+void saltusi_power_by_differences(const saltus_system* sys, const saltus_point* at, double scale,
+                                  saltusi_power_room* room, double power[2]) {
+  int nv = sys->dims.nv;
+  double speed = saltusi_max_abs(nv, at->v);
+  double size = fmax(1.0, saltusi_max_abs(sys->dims.nq, at->q));
+  double s = scale * shift * size / fmax(speed, 1e-300);
+  sys->ops->force(sys->self, at, room->F);
+  power[0] = saltusi_dot(nv, room->F, at->v);
+  power[1] = 0.0;
+  if ((sys->traits & SALTUS_CONSTANT_MASS) == 0 || sys->ops->frame_energy != NULL) {
+    const course motion = {.time = true, .place = true, .kinetic = true};
+    power[0] += rate(sys, at, room, motion, fmin(s, scale * time_shift));
+  }
+  if (sys->ops->potential != NULL) {
+    power[0] += rate(sys, at, room, (course){.place = true}, fmin(s, 1.0));
+    power[1] = rate(sys, at, room, (course){.time = true}, scale * time_shift);
+  }
 }
 
 void saltusi_system_power(const saltus_system* sys, const saltus_point* at,
@@ -56,18 +79,5 @@ void saltusi_system_power(const saltus_system* sys, const saltus_point* at,
     sys->ops->power(sys->self, at, power);
     return;
   }
-  int nv = sys->dims.nv;
-  double speed = saltusi_max_abs(nv, at->v);
-  double size = fmax(1.0, saltusi_max_abs(sys->dims.nq, at->q));
-  double s = shift * fmin(1.0, size / fmax(speed, 1e-300));
-  sys->ops->force(sys->self, at, room->F);
-  power[0] = saltusi_dot(nv, room->F, at->v);
-  power[1] = 0.0;
-  if ((sys->traits & SALTUS_CONSTANT_MASS) == 0) {
-    power[0] += rate(sys, at, room, (course){.time = true, .place = true, .kinetic = true}, s);
-  }
-  if (sys->ops->potential != NULL) {
-    power[0] += rate(sys, at, room, (course){.place = true}, s);
-    power[1] = rate(sys, at, room, (course){.time = true}, shift);
-  }
+  saltusi_power_by_differences(sys, at, 1.0, room, power);
 }

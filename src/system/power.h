@@ -16,9 +16,12 @@ typedef struct saltusi_power_room {
 
 void saltusi_power_layout(saltusi_power_room* room, const saltus_system* sys, saltus_arena* arena);
 
-/* What the system says of its power [2] (system.h). One that says nothing is asked by differences: the
- * power of F, and the rates of T at fixed v and of V at fixed t, belong to given forces; the rate of V
- * at fixed q is that of a drive. */
+/* The power of F, and the rates of T at fixed v and of V at fixed t, belong to given forces; the rate of
+ * V at fixed q is that of a drive. `scale` lengthens the differences. The sum is right, whatever moves; T_t is not told apart. */
+void saltusi_power_by_differences(const saltus_system* sys, const saltus_point* at, double scale,
+                                  saltusi_power_room* room, double power[2]);
+
+/* What the system says of its power [2] (system.h); one that says nothing is asked by differences. */
 void saltusi_system_power(const saltus_system* sys, const saltus_point* at,
                           saltusi_power_room* room, double power[2]);
 

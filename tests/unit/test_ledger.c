@@ -226,6 +226,66 @@ static void a_fault_in_any_single_term_shows(void** state) {
   saltus_scene_destroy(scene);
 }
 
+/* Exact power of the scene below at t = 0.7, by hand: Q . v of its forces, V_t - T_t. */
+static void power_by_hand(const double q[2], const double v[2], double power[2]) {
+  double t = 0.7;
+  power[0] = -0.3 * v[0] * v[0] + sin(t) * v[1] * v[1];
+  double V_t = -20.0 * (q[0] - sin(2.0 * t)) * cos(2.0 * t);
+  double T_t = -1.8 * (v[0] + 0.3 * cos(3.0 * t)) * sin(3.0 * t);
+  power[1] = V_t - T_t;
+}
+
+static void check_power_of(const saltus_system* sys, const double* q, const double* v) {
+  saltusi_ledger_room room = {0};
+  saltus_arena arena = saltus_arena_counting();
+  saltusi_ledger_layout(&room, sys, &arena);
+  size_t bytes = arena.used;
+  void* block = calloc(1, bytes);
+  arena = saltus_arena_over(block, bytes);
+  saltusi_ledger_layout(&room, sys, &arena);
+  const saltus_point at = saltusi_at(&room.eval, 0.7, q, v);
+  double hand[2], said[2], found[2];
+  power_by_hand(q, v, hand);
+  saltusi_system_power(sys, &at, &room.power, said);
+  saltusi_power_by_differences(sys, &at, 1.0, &room.power, found);
+  assert_near(said[0], hand[0], 1e-14);
+  assert_near(said[1], hand[1], 1e-14);
+  assert_near(found[0] + found[1], hand[0] + hand[1], 1e-10);
+  free(block);
+}
+
+/* A system that says nothing of its power is asked by differences of sixth order; one that says something
+ * wrong is found by the check. */
+static void power_is_found_and_checked_by_differences(void** state) {
+  (void)state;
+  static const char driven[] =
+      "saltus: 1\ncoordinates: {x: {start: 0.1, velocity: 1}, a: {start: 0.3, velocity: -2}}\n"
+      "kinetic: (x' + 0.3*cos(3*t))^2 + (1 + x^2)*a'^2/2 + x'*a'*cos(a)/3\n"
+      "potential: 5*(x - sin(2*t))^2 - 9.81*cos(a)\nforces: {x: -0.3*x', a: sin(t)*a'}\n";
+  saltus_kept_message kept;
+  const saltus_scene_def def = {.path = "s", .text = driven, .log = saltus_log_keep(&kept)};
+  saltus_scene* scene;
+  if (saltus_scene_create(&def, &scene) != SALTUS_OK) {
+    fail_msg("%s", kept.text);
+  }
+  const saltus_scene_view* view = saltus_scene_look(scene);
+  const saltus_system* sys = view->system;
+  check_power_of(sys, view->q0, view->v0);
+  saltus_system_ops ops = *sys->ops;
+  ops.power = wrong_power;
+  saltus_system sick = *sys;
+  sick.ops = &ops;
+  healthy = sys;
+  for (int f = NONE; f <= POWER; f++) {
+    planted = (fault)f;
+    saltus_system_check_result result;
+    assert_int_equal(saltus_system_check(&sick, 0.7, view->q0, view->v0, (saltus_log){0}, &result),
+                     SALTUS_OK);
+    assert_true(f == NONE ? result.power < 1e-10 : result.power > 1e-5);
+  }
+  saltus_scene_destroy(scene);
+}
+
 /* ---- impacts that create energy ---------------------------------------------------------- */
 
 enum { FREEDOMS = 6, CONTACTS = 8 };
@@ -390,6 +450,7 @@ int main(void) {
       cmocka_unit_test(the_remainder_of_moreau_is_rounding),
       cmocka_unit_test(friction_and_impacts_take_what_they_should),
       cmocka_unit_test(a_fault_in_any_single_term_shows),
+      cmocka_unit_test(power_is_found_and_checked_by_differences),
       cmocka_unit_test(frictionless_impacts_create_no_energy),
       cmocka_unit_test(the_example_of_kane_is_flagged),
       cmocka_unit_test(the_ledger_survives_a_snapshot),
