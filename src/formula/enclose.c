@@ -48,7 +48,7 @@ static saltusi_jet load(const frame* f, unsigned place, saltus_interval* room) {
     const bool finite = fabs(value) <= DBL_MAX;
     *room = finite ? saltusi_exactly(value) : saltusi_everything;
     return (saltusi_jet){
-        room, {(signed char)(finite ? 0 : order), (signed char)(finite ? order + 1 : 1)}};
+        room, {(unsigned char)(finite ? 0 : order), (unsigned char)(finite ? order + 1 : 1)}};
   }
   case SALTUSI_IN_POSITIONS:
     return saltusi_jet_given(f->course->q + index * (size_t)(order + 1), order);
@@ -68,8 +68,8 @@ static truth truth_of(saltus_interval x) {
 static void put_truth(saltusi_jet_place to, truth value, bool constant) {
   const bool known = value != OPEN || constant;
   to.c[0] = (saltus_interval){value == TRUE ? 1.0 : 0.0, value == FALSE ? 0.0 : 1.0};
-  *to.extent = (saltusi_extent){(signed char)(known ? 0 : to.order),
-                                (signed char)(known ? to.order + 1 : 1)};
+  *to.extent = (saltusi_extent){(unsigned char)(known ? 0 : to.order),
+                                (unsigned char)(known ? to.order + 1 : 1)};
 }
 
 static void compare(saltusi_jet_place to, int op, saltusi_jet x, saltusi_jet y) {
@@ -128,8 +128,8 @@ static void sign(saltusi_jet_place to, saltusi_jet x) {
   const double hi = a.hi > 0.0 ? 1.0 : a.hi < 0.0 ? -1.0 : 0.0;
   const bool known = (lo == hi && lo != 0.0) || x.extent.degree == 0;
   to.c[0] = (saltus_interval){lo, hi};
-  *to.extent = (saltusi_extent){(signed char)(known ? 0 : to.order),
-                                (signed char)(known ? to.order + 1 : 1)};
+  *to.extent = (saltusi_extent){(unsigned char)(known ? 0 : to.order),
+                                (unsigned char)(known ? to.order + 1 : 1)};
 }
 
 /* max for side = 1, min for side = -1 */
@@ -261,12 +261,13 @@ void saltusi_enclose(const saltusi_program* program, const saltus_course* course
   saltusi_jet_copy((saltusi_jet_place){f.jets, f.extents, order}, t);
   for (size_t k = (size_t)program->registers; program->sparse && k < places; k++) {
     f.jets[k * width] = saltusi_exactly(0.0);
-    f.extents[k] = (saltusi_extent){0, (signed char)(order + 1)};
+    f.extents[k] = (saltusi_extent){0, (unsigned char)(order + 1)};
   }
   for (int i = 0; i < program->length; i++) {
     execute(&f, &program->code[i]);
   }
   for (int k = 0; k < program->outputs; k++) {
-    saltusi_jet_write(stored(&f, (size_t)(program->registers + k)), order, out + (size_t)k * width);
+    saltusi_jet_write(stored(&f, (size_t)program->registers + (size_t)k), order,
+                      out + (size_t)k * width);
   }
 }

@@ -42,8 +42,8 @@ static int last(saltusi_extent e) {
 
 static void describe(saltusi_jet_place to, int degree, int open) {
   open = saltusi_bounded(to.c[0]) ? open : 1;
-  to.extent->open = (signed char)open;
-  to.extent->degree = (signed char)(open <= to.order ? to.order : smaller(degree, to.order));
+  to.extent->open = (unsigned char)open;
+  to.extent->degree = (unsigned char)(open <= to.order ? to.order : smaller(degree, to.order));
 }
 
 /* Coefficients 1 .. last may have overflowed. */
@@ -70,7 +70,7 @@ saltusi_jet saltusi_jet_given(const saltus_interval* c, int order) {
     open = open > degree ? order + 1 : open;
   }
   degree = open <= order ? order : degree;
-  return (saltusi_jet){c, {(signed char)degree, (signed char)open}};
+  return (saltusi_jet){c, {(unsigned char)degree, (unsigned char)open}};
 }
 
 void saltusi_jet_write(saltusi_jet x, int order, saltus_interval* out) {
@@ -557,7 +557,7 @@ void saltusi_jet_pow(saltusi_jet_place to, saltusi_jet x, saltusi_jet y) {
 
 /* x^2 + y^2 */
 static void square_sum(saltusi_jet_place to, saltusi_jet x, saltusi_jet y) {
-  saltus_interval c[MOST];
+  saltus_interval c[MOST] = {{0}};
   saltusi_extent extent;
   const saltusi_jet_place second = {c, &extent, to.order};
   saltusi_jet_power(to, x, 2);
@@ -576,7 +576,7 @@ void saltusi_jet_hypot(saltusi_jet_place to, saltusi_jet x, saltusi_jet y) {
 
 /* a = atan2(y, x):  (x^2 + y^2) a' = x y' - y x' */
 void saltusi_jet_atan2(saltusi_jet_place to, saltusi_jet y, saltusi_jet x) {
-  saltus_interval value, N[MOST], D[MOST];
+  saltus_interval value, N[MOST] = {{0}}, D[MOST] = {{0}};
   saltusi_extent N_extent, D_extent;
   const int degree = larger(x.extent.degree, y.extent.degree);
   const bool smooth = saltusi_range_atan2(y.c[0], x.c[0], &value);
@@ -609,8 +609,8 @@ void saltusi_jet_atan2(saltusi_jet_place to, saltusi_jet y, saltusi_jet x) {
   }
   const saltusi_jet N_jet = saltusi_jet_given(N, top);
   square_sum((saltusi_jet_place){D, &D_extent, to.order}, x, y);
-  saltusi_extent D_short = {(signed char)smaller(D_extent.degree, top),
-                            (signed char)smaller(D_extent.open, top + 1)};
+  saltusi_extent D_short = {(unsigned char)smaller(D_extent.degree, top),
+                            (unsigned char)smaller(D_extent.open, top + 1)};
   saltusi_jet_quotient(N_place, N_jet, (saltusi_jet){D, D_short});
   const int reach = N_extent.open <= top ? N_extent.open : top + 1;
   saltus_interval all[MOST];

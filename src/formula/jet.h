@@ -14,8 +14,8 @@
 #include "formula/interval.h"
 
 typedef struct saltusi_extent {
-  signed char degree; /* 0 .. order; order when open <= order */
-  signed char open;   /* 1 .. order + 1 */
+  unsigned char degree; /* 0 .. order; order when open <= order */
+  unsigned char open;   /* 1 .. order + 1 */
 } saltusi_extent;
 
 typedef struct saltusi_jet {

@@ -142,49 +142,39 @@ static void join(const splitter* s, const saltusi_node* n, parts x, parts y, par
   p->count = x.count == MANY || y.count == MANY ? MANY : p->count;
 }
 
-/* Parts of n itself; the node is copied, the graph grows. */
+/* The parts of an operand as parts of its node, with the sign turned or not. */
+static void take_over(const splitter* s, saltusi_expr x, int side, bool turned, parts* p) {
+  const parts of = parts_of(s, &x, side);
+  for (int i = 0; i < of.count; i++) {
+    add_part(s, p, turned ? saltusi_neg(s->g, of.items[i]) : of.items[i]);
+  }
+  p->count = of.count == MANY ? MANY : p->count;
+}
+
 static void find_parts(const splitter* s, saltusi_expr e, int side, parts* p) {
-  saltusi_graph* g = s->g;
-  saltusi_node n = g->nodes[e];
+  const saltusi_graph* g = s->g;
+  const saltusi_node n = g->nodes[e]; /* a copy: the graph grows */
+  const int other = 1 - side;
   if (opaque(n.op, side) || (order_of(g, &n, 0) == 0 && order_of(g, &n, 1) == 0)) {
     add_part(s, p, e);
-    return;
-  }
-  const int other = 1 - side;
-  switch (n.op) {
-  case SALTUSI_MIN:
-  case SALTUSI_MAX:
-  case SALTUSI_ABS:
-    for (int k = 0; k < 2; k++) {
-      const bool turned = n.op == SALTUSI_ABS && k == 1;
-      saltusi_expr x = k == 0 || turned ? n.a : n.b;
-      const parts of = parts_of(s, &x, turned ? other : side);
-      for (int i = 0; i < of.count; i++) {
-        add_part(s, p, turned ? saltusi_neg(g, of.items[i]) : of.items[i]);
-      }
-      p->count = of.count == MANY ? MANY : p->count;
-    }
-    break;
-  case SALTUSI_NEG: {
-    const parts of = parts_of(s, &n.a, other);
-    for (int i = 0; i < of.count; i++) {
-      add_part(s, p, saltusi_neg(g, of.items[i]));
-    }
-    p->count = of.count == MANY ? MANY : p->count;
-    break;
-  }
-  default: {
+  } else if (n.op == SALTUSI_MIN || n.op == SALTUSI_MAX) {
+    take_over(s, n.a, side, false, p);
+    take_over(s, n.b, side, false, p);
+  } else if (n.op == SALTUSI_ABS) {
+    take_over(s, n.a, side, false, p);
+    take_over(s, n.a, other, true, p);
+  } else if (n.op == SALTUSI_NEG) {
+    take_over(s, n.a, other, true, p);
+  } else {
     /* a constant factor is its own part on either side */
-    const int first = order_of(g, &n, 0) < 0 ? other : side;
-    const int second = order_of(g, &n, 1) < 0 ? other : side;
-    const parts x = parts_of(s, &n.a, first), y = parts_of(s, &n.b, second);
-    if (x.count == 1 && y.count == 1 && x.items[0] == n.a && y.items[0] == n.b) {
+    saltusi_expr a = n.a, b = n.b;
+    const parts x = parts_of(s, &a, order_of(g, &n, 0) < 0 ? other : side);
+    const parts y = parts_of(s, &b, order_of(g, &n, 1) < 0 ? other : side);
+    if (x.count == 1 && y.count == 1 && x.items[0] == a && y.items[0] == b) {
       add_part(s, p, e);
     } else {
       join(s, &n, x, y, p);
     }
-    break;
-  }
   }
 }
 
