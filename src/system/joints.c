@@ -77,7 +77,10 @@ static void judge(saltusi_joints* joints, const saltus_dims* d, double size, int
       found->joint[found->count++] = j;
     }
   }
-  found->kind = found->count > 1 ? kind : SALTUSI_AGREE; /* one that moves nothing is no two */
+  found->kind = SALTUSI_AGREE;
+  if (found->count > 1) { /* one that moves nothing is no two */
+    found->kind = (unsigned)kind;
+  }
 }
 
 saltus_status saltusi_joints_contradict(saltusi_joints* joints, saltusi_eval* eval,
