@@ -85,6 +85,7 @@ const char* cli_near(const char* word, const char* const* names, int count, char
 int cli_exit_code(saltus_status status);
 
 int cli_run(const cli_args* args);
+int cli_resume(const cli_args* args);
 int cli_check(const cli_args* args);
 int cli_info(const cli_args* args);
 int cli_list(const cli_args* args);

@@ -29,10 +29,25 @@ static const cli_option run_options[] = {
      false},
     {"-o", "FILE", "records to FILE.h5 or FILE.csv", false},
     {"--force", NULL, "lets -o replace a file that is no recording", false},
+    {"--snapshot", "FILE",
+     "writes what the run needs to go on to FILE.snapshot, when it ends or is stopped", false},
     {"--global-error", NULL,
      "estimates what the errors of all steps add up to, by a second run with a tenth of the "
      "tolerance",
      false},
+    {"--json", NULL, "prints the summary as JSON", false},
+    {"--help", NULL, "prints this text", false},
+};
+static const cli_option resume_options[] = {
+    {"--until", "T", "time at the end in seconds; default that of a run that was interrupted",
+     false},
+    {"--every", "N", "records every N-th step", false},
+    {"--output-dt", "DT", "records every DT seconds, wherever steps end", false},
+    {"--events", "FILE", "writes the events to FILE.csv or FILE.json; - prints them as a table",
+     false},
+    {"-o", "FILE", "records what follows to FILE.h5 or FILE.csv", false},
+    {"--force", NULL, "lets -o replace a file that is no recording", false},
+    {"--snapshot", "FILE", "writes what the run needs to go on again to FILE.snapshot", false},
     {"--json", NULL, "prints the summary as JSON", false},
     {"--help", NULL, "prints this text", false},
 };
@@ -110,9 +125,18 @@ static const cli_option bench_options[] = {
 
 static const cli_command commands[] = {
     {"run", "MODEL", "simulates a scene or a reference problem",
-     "MODEL is a scene file (.yaml) or the name of a reference problem (saltus list problems).\n"
+     "MODEL is a scene file (.yaml), - for a scene on the standard input, or the name of a "
+     "reference\n"
+     "problem (saltus list problems).\n"
      "Ctrl-C or SIGTERM stops the run with its last state recorded; a second one ends it at once.",
      run_options, COUNT(run_options), 1, 1, cli_run},
+    {"resume", "FILE", "goes on with a run that ended or was stopped",
+     "FILE is a snapshot (saltus run --snapshot): the run goes on with what its scheme remembers, "
+     "to "
+     "the\nbits of an uninterrupted run. Or it is a recording: the run goes on from its last "
+     "state, "
+     "with the\nsame scheme, options and step; the scheme starts anew.",
+     resume_options, COUNT(resume_options), 1, 1, cli_resume},
     {"check", "MODEL", "validates a model without running it and explains it",
      "Shows coordinates, the derived mass matrix, gaps and joints at the start, and compares "
      "every\n"

@@ -63,14 +63,44 @@ static char* text_with_overrides(const cli_args* args, const char* text) {
   return all;
 }
 
-static int open_scene(const cli_args* args, const char* target, cli_model* model) {
+/* Overrides of a recorded scene: a comment line for each. */
+static int read_recorded(const char* text, saltus_override* overrides, char* copies[], int* count) {
+  static const char mark[] = "# --set ";
+  for (const char* line = text; line != NULL && *line != '\0' && *count < CLI_MOST;) {
+    size_t length = strcspn(line, "\n");
+    if (strncmp(line, mark, strlen(mark)) == 0) {
+      char* copy = strndup(line + strlen(mark), length - strlen(mark));
+      char* equals = copy != NULL ? strchr(copy, '=') : NULL;
+      if (equals == NULL) {
+        free(copy);
+        cli_error("the recorded scene has a --set that is not name=value");
+        return CLI_USAGE;
+      }
+      *equals = '\0';
+      copies[*count] = copy;
+      overrides[(*count)++] = (saltus_override){.name = copy, .value = equals + 1};
+    }
+    line += length + (line[length] == '\n');
+  }
+  return CLI_DONE;
+}
+
+/* text NULL: that of the file. */
+static int open_scene(const cli_args* args, const char* target, const char* text, bool recorded,
+                      cli_model* model) {
   saltus_override overrides[CLI_MOST];
   char* copies[CLI_MOST];
   int count;
   int code = read_overrides(args, overrides, copies, &count);
+  if (code == CLI_DONE && recorded) {
+    code = read_recorded(text, overrides, copies, &count);
+  }
   if (code == CLI_DONE) {
-    const saltus_scene_def def = {
-        .path = target, .overrides = overrides, .override_count = count, .log = cli_log()};
+    const saltus_scene_def def = {.path = target,
+                                  .text = text,
+                                  .overrides = overrides,
+                                  .override_count = count,
+                                  .log = cli_log()};
     saltus_status status = saltus_scene_create(&def, &model->scene);
     code = status == SALTUS_ERR_IO ? CLI_USAGE : cli_exit_code(status);
   }
@@ -147,15 +177,56 @@ static int open_problem(const cli_args* args, const char* target, cli_model* mod
   return CLI_DONE;
 }
 
-int cli_model_open(const cli_args* args, const char* target, cli_model* model) {
+static void start_model(const char* target, cli_model* model) {
   *model = (cli_model){
       .target = target, .name = target, .text = "", .until = NAN, .step = NAN, .record_every = 1};
-  return looks_like_a_file(target) ? open_scene(args, target, model)
+}
+
+/* The whole standard input, or NULL after a message. */
+static char* read_input(void) {
+  enum { PIECE = 1 << 16, MOST = 64 << 20 };
+  size_t used = 0;
+  char* text = malloc(PIECE + 1);
+  for (size_t got = 1; text != NULL && got > 0 && used < MOST;) {
+    got = fread(text + used, 1, PIECE, stdin);
+    used += got;
+    char* larger = realloc(text, used + PIECE + 1);
+    if (larger == NULL) {
+      free(text);
+    }
+    text = larger;
+  }
+  if (text == NULL || ferror(stdin) != 0 || used >= MOST || memchr(text, '\0', used) != NULL) {
+    cli_error("standard input: not a text that can be a scene");
+    free(text);
+    return NULL;
+  }
+  text[used] = '\0';
+  return text;
+}
+
+int cli_model_open(const cli_args* args, const char* target, cli_model* model) {
+  start_model(target, model);
+  if (strcmp(target, "-") == 0) {
+    model->target = model->name = "standard input";
+    model->input = read_input();
+    return model->input != NULL ? open_scene(args, model->target, model->input, false, model)
+                                : CLI_USAGE;
+  }
+  return looks_like_a_file(target) ? open_scene(args, target, NULL, false, model)
                                    : open_problem(args, target, model);
+}
+
+int cli_model_open_text(const cli_args* args, const char* target, const char* text,
+                        cli_model* model) {
+  start_model(target, model);
+  return text[0] != '\0' ? open_scene(args, target, text, true, model)
+                         : open_problem(args, target, model);
 }
 
 void cli_model_close(cli_model* model) {
   free(model->own_text);
+  free(model->input);
   saltus_scene_destroy(model->scene);
   saltus_problem_destroy(model->problem);
 }
@@ -238,7 +309,6 @@ static int read_tolerances(const cli_args* args, cli_settings* settings) {
       {"--tol", "rtol"}, {"--tol", "atol"}, {"--rtol", "rtol"}, {"--atol", "atol"}};
   const saltus_scheme_info* scheme = settings->scheme;
   bool has = scheme->chooses_step && find_field(&scheme->options, "rtol") != NULL;
-  settings->rtol = settings->atol = settings->atol_velocity = NAN;
   if (!has) {
     const char* given = cli_has(args, "--rtol")   ? "--rtol"
                         : cli_has(args, "--atol") ? "--atol"
@@ -264,10 +334,59 @@ static int read_tolerances(const cli_args* args, cli_settings* settings) {
       return CLI_USAGE;
     }
   }
-  settings->rtol = real_option(settings, "rtol");
-  settings->atol = real_option(settings, "atol");
-  double velocity = real_option(settings, "atol_velocity");
-  settings->atol_velocity = velocity > 0.0 ? velocity : settings->atol;
+  return CLI_DONE;
+}
+
+void cli_settings_complete(cli_settings* settings) {
+  const saltus_field_table* table = &settings->scheme->options;
+  settings->rtol = settings->atol = settings->atol_velocity = NAN;
+  if (settings->scheme->chooses_step && find_field(table, "rtol") != NULL) {
+    settings->rtol = real_option(settings, "rtol");
+    settings->atol = real_option(settings, "atol");
+    double velocity = real_option(settings, "atol_velocity");
+    settings->atol_velocity = velocity > 0.0 ? velocity : settings->atol;
+  }
+  size_t used = 0;
+  for (int i = 0; i < table->count && used < sizeof settings->options_text; i++) {
+    char text[128];
+    saltus_options_show(&table->fields[i], settings->options, text, sizeof text);
+    int added = snprintf(settings->options_text + used, sizeof settings->options_text - used,
+                         "%s%s", i > 0 ? " " : "", text);
+    used += added > 0 ? (size_t)added : 0;
+  }
+}
+
+int cli_settings_recorded(const char* scheme, const char* options, cli_settings* settings) {
+  settings->scheme = saltus_scheme_find(scheme);
+  if (settings->scheme == NULL) {
+    cli_error("this program has no scheme \"%s\"", scheme);
+    return CLI_USAGE;
+  }
+  const saltus_field_table* table = &settings->scheme->options;
+  settings->own = true; /* what the scene says about states to keep is meant for it */
+  settings->options = calloc(1, table->size + 1);
+  if (settings->options == NULL) {
+    cli_error("no memory");
+    return CLI_FAILED;
+  }
+  saltus_options_defaults(table, settings->options);
+  for (const char* at = options; *at != '\0'; at += strspn(at, " ")) {
+    char word[256];
+    size_t length = strcspn(at, " ");
+    snprintf(word, sizeof word, "%.*s", (int)length, at);
+    at += length;
+    char* equals = strchr(word, '=');
+    if (equals == NULL) {
+      cli_error("the recorded options of scheme %s end in \"%s\"", scheme, word);
+      return CLI_USAGE;
+    }
+    *equals = '\0';
+    if (saltus_options_set(table, settings->options, scheme, word, equals + 1, cli_log()) !=
+        SALTUS_OK) {
+      return CLI_USAGE;
+    }
+  }
+  cli_settings_complete(settings);
   return CLI_DONE;
 }
 
@@ -293,18 +412,10 @@ static int read_options(const cli_args* args, const cli_model* model, cli_settin
     }
   }
   int code = read_tolerances(args, settings);
-  if (code != CLI_DONE) {
-    return code;
+  if (code == CLI_DONE) {
+    cli_settings_complete(settings);
   }
-  size_t used = 0;
-  for (int i = 0; i < table->count && used < sizeof settings->options_text; i++) {
-    char text[128];
-    saltus_options_show(&table->fields[i], settings->options, text, sizeof text);
-    int added = snprintf(settings->options_text + used, sizeof settings->options_text - used,
-                         "%s%s", i > 0 ? " " : "", text);
-    used += added > 0 ? (size_t)added : 0;
-  }
-  return CLI_DONE;
+  return code;
 }
 
 /* --control NAME, --tol X, --control-option NAME=VALUE; --tol alone takes the recommended one. */

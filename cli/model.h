@@ -20,6 +20,7 @@ typedef struct cli_model {
   const char* name;   /* for titles */
   const char* text;   /* of the scene with its --set; "" for a problem */
   char* own_text;     /* malloc'd when there were any */
+  char* input;        /* a scene from the standard input; malloc'd */
   const saltus_system* system;
   const double* q0;
   const double* v0;
@@ -39,8 +40,12 @@ typedef struct cli_model {
 } cli_model;
 
 /* Opens TARGET: a file when there is one or the name looks like one, else a reference problem.
- * Applies every --set. Returns an exit code. */
+ * "-" is a scene on the standard input. Applies every --set. Returns an exit code. */
 int cli_model_open(const cli_args* args, const char* target, cli_model* model);
+/* The same for the text of a scene, as recorded: with a line "# --set name=value" for each override. A
+ * problem when there is no text. */
+int cli_model_open_text(const cli_args* args, const char* target, const char* text,
+                        cli_model* model);
 void cli_model_close(cli_model* model);
 
 /* Scheme, options, step and end: the command line over the scene over the defaults. */
@@ -60,6 +65,12 @@ typedef struct cli_settings {
 int cli_settings_read(const cli_args* args, const cli_model* model, bool needs_step,
                       cli_settings* settings);
 void cli_settings_free(cli_settings* settings);
+
+/* Scheme and options as a recording names them, "theta=0.5 gamma=1"; the rest is the caller's. */
+int cli_settings_recorded(const char* scheme, const char* options, cli_settings* settings);
+
+/* Tolerances and text of the options as they are now. */
+void cli_settings_complete(cli_settings* settings);
 
 /* The exact motion, when scene or problem name one: a problem or a table of samples. */
 typedef struct cli_reference {

@@ -10,6 +10,7 @@
 #include "model.h"
 #include "observe.h"
 #include "progress.h"
+#include "resume.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -130,10 +131,12 @@ typedef struct job {
   long long steps;
   double h, cpu;
   cli_global_error global;
-  bool force;    /* --force */
-  bool recorded; /* the recording holds the whole run */
-  bool machine;  /* --json */
-  bool wished;   /* the command line says which states to record */
+  cli_resumption resumption;
+  const char* snapshot; /* where the state at the end goes; NULL: nowhere */
+  bool force;           /* --force */
+  bool recorded;        /* the recording holds the whole run */
+  bool machine;         /* --json */
+  bool wished;          /* the command line says which states to record */
 } job;
 
 /* Steps differ in length. */
@@ -351,6 +354,7 @@ static void print_summary(const job* j, saltus_status status) {
     printf(", then stopped");
   }
   printf(".\n");
+  cli_resumption_print(&j->resumption, &j->settings);
   if (j->settings.control != NULL) {
     printf("Step control %s (%s): %lld attempt%s rejected, largest accepted error estimate "
            "%.2g tolerances.\n",
@@ -392,6 +396,7 @@ static void print_json(const job* j, saltus_status status) {
   json_open(&out, NULL, '{');
   json_text(&out, "model", j->model.target);
   json_text(&out, "name", j->model.name);
+  json_text(&out, "resumed_from", j->resumption.path != NULL ? j->resumption.path : "");
   json_text(&out, "status", status == SALTUS_OK ? "complete" : saltus_status_text(status));
   json_text(&out, "scheme", j->settings.scheme->name);
   json_text(&out, "options", j->settings.options_text);
@@ -597,6 +602,12 @@ static int simulate(job* j) {
   if (status != SALTUS_OK) {
     return cli_exit_code(status);
   }
+  if (j->resumption.bytes != NULL) {
+    status = saltus_sim_snapshot_load(j->sim, j->resumption.bytes, j->resumption.size);
+    if (status != SALTUS_OK) {
+      return cli_exit_code(status);
+    }
+  }
   double start = cpu_seconds();
   status = varies(j) ? saltus_sim_run_until(j->sim, j->settings.until)
                      : saltus_sim_run(j->sim, j->steps);
@@ -613,6 +624,10 @@ static int simulate(job* j) {
     print_summary(j, status);
   }
   int saved = save_events(j);
+  if (status == SALTUS_OK || status == SALTUS_ERR_STOPPED) {
+    int kept = cli_snapshot_write(j->snapshot, &j->model, &j->settings, j->h, j->sim);
+    saved = saved == CLI_DONE ? kept : saved;
+  }
   cli_signals_release();
   code = code == CLI_DONE ? saved : code;
   if (cli_signals_caught() != 0) {
@@ -670,7 +685,8 @@ static void choose_output(job* j) {
   bool wished = j->wished || j->model.record_dt > 0.0 || (j->settings.own && j->model.record_given);
   if (!wished && scheme->chooses_step && scheme->dense) {
     j->model.record_every = 1;
-    j->model.record_dt = (j->settings.until - j->settings.start) / STATES;
+    double from = j->resumption.path != NULL ? j->resumption.t : j->settings.start;
+    j->model.record_dt = (j->settings.until - from) / STATES;
   }
 }
 
@@ -697,15 +713,62 @@ static int read_every(const cli_args* args, cli_model* model) {
   return code;
 }
 
+/* From settings to the end of the run. */
+static int go(const cli_args* args, job* j) {
+  int code = j->global.wanted ? cli_global_error_check(args, &j->settings) : CLI_DONE;
+  if (code == CLI_DONE) {
+    choose_output(j);
+    code = prepare_story(j);
+  }
+  if (code == CLI_DONE) {
+    if (j->settings.scheme->chooses_step) {
+      j->h = isnan(j->settings.step) ? 0.0 : j->settings.step;
+    } else if (j->settings.control == NULL) {
+      j->steps =
+          saltus_sim_step_count(j->settings.start, j->settings.until, j->settings.step, &j->h);
+      if (j->resumption.bytes != NULL) {
+        j->h = j->resumption.h; /* bit for bit that of the first part */
+      }
+    }
+    code = rehearse(j);
+  }
+  if (code == CLI_DONE) {
+    code = open_recording(j);
+  }
+  return code == CLI_DONE ? simulate(j) : code;
+}
+
+static void free_job(job* j) {
+  saltus_sim_destroy(j->sim);
+  saltus_recording_destroy(j->recording);
+  free(j->story.q);
+  free(j->story.v);
+  free(j->story.list);
+  cli_observed_close(&j->story.observed);
+  cli_global_error_free(&j->global);
+  cli_reference_close(&j->reference);
+  cli_settings_free(&j->settings);
+  cli_model_close(&j->model);
+  cli_resumption_close(&j->resumption);
+}
+
+static job start_job(const cli_args* args) {
+  return (job){.path = cli_value(args, "-o"),
+               .events = cli_value(args, "--events"),
+               .snapshot = cli_value(args, "--snapshot"),
+               .global = {.wanted = cli_has(args, "--global-error")},
+               .force = cli_has(args, "--force"),
+               .story = {.lists = cli_value(args, "--events") != NULL},
+               .machine = cli_has(args, "--json"),
+               .wished = cli_has(args, "--every") || cli_has(args, "--output-dt")};
+}
+
 int cli_run(const cli_args* args) {
-  job j = {.path = cli_value(args, "-o"),
-           .events = cli_value(args, "--events"),
-           .force = cli_has(args, "--force"),
-           .machine = cli_has(args, "--json")};
-  j.global.wanted = cli_has(args, "--global-error");
-  j.story.lists = j.events != NULL;
-  j.wished = cli_has(args, "--every") || cli_has(args, "--output-dt");
+  job j = start_job(args);
   int code = read_events(&j);
+  if (code == CLI_DONE) {
+    code = cli_snapshot_check(j.snapshot);
+  }
   if (code == CLI_DONE) {
     code = cli_model_open(args, args->positional[0], &j.model);
   }
@@ -715,36 +778,24 @@ int cli_run(const cli_args* args) {
   if (code == CLI_DONE) {
     code = cli_settings_read(args, &j.model, true, &j.settings);
   }
-  if (code == CLI_DONE && j.global.wanted) {
-    code = cli_global_error_check(args, &j.settings);
+  code = code == CLI_DONE ? go(args, &j) : code;
+  free_job(&j);
+  return code;
+}
+
+int cli_resume(const cli_args* args) {
+  job j = start_job(args);
+  int code = read_events(&j);
+  if (code == CLI_DONE) {
+    code = cli_snapshot_check(j.snapshot);
   }
   if (code == CLI_DONE) {
-    choose_output(&j);
-    code = prepare_story(&j);
+    code = cli_resumption_open(args, &j.model, &j.settings, &j.resumption);
   }
   if (code == CLI_DONE) {
-    if (j.settings.scheme->chooses_step) {
-      j.h = isnan(j.settings.step) ? 0.0 : j.settings.step;
-    } else if (j.settings.control == NULL) {
-      j.steps = saltus_sim_step_count(j.settings.start, j.settings.until, j.settings.step, &j.h);
-    }
-    code = rehearse(&j);
+    code = read_every(args, &j.model);
   }
-  if (code == CLI_DONE) {
-    code = open_recording(&j);
-  }
-  if (code == CLI_DONE) {
-    code = simulate(&j);
-  }
-  saltus_sim_destroy(j.sim);
-  saltus_recording_destroy(j.recording);
-  free(j.story.q);
-  free(j.story.v);
-  free(j.story.list);
-  cli_observed_close(&j.story.observed);
-  cli_global_error_free(&j.global);
-  cli_reference_close(&j.reference);
-  cli_settings_free(&j.settings);
-  cli_model_close(&j.model);
+  code = code == CLI_DONE ? go(args, &j) : code;
+  free_job(&j);
   return code;
 }

@@ -7,8 +7,10 @@ import json
 import math
 import pathlib
 import re
+import signal
 import subprocess
 import sys
+import time
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
@@ -149,6 +151,85 @@ class Constraints(Cli):
         self.assertLess(out['projection'], 2e-8)
         self.assertIn('rojections move positions by up to ',
                       saltus('run', self.scene(BEAD), '--tol', '1e-8').stdout)
+
+
+class Resumed(Cli):
+    def state(self, *words):
+        result = saltus(*words, '--json')
+        self.assertEqual(result.returncode, 0, result.stderr)
+        out = json.loads(result.stdout)
+        return out['t'], out['q'], out['v']
+
+    def rows(self, name):
+        lines = (self.folder / name).read_text().splitlines()
+        return [line for line in lines if line and line[0] in '0123456789']
+
+    def test_a_snapshot_goes_on_to_the_same_bits(self):
+        for scheme in ('moreau-jean', 'schatzman-paoli', 'rattle', 'radau-iia-5', 'dg-minus'):
+            start = ('run', self.scene(), '--scheme', scheme, '--set', 'e=0.7')
+            kept = self.folder / 'kept.snapshot'
+            whole = self.state(*start, '--until', '5', '-o', self.folder / 'whole.csv')
+            self.state(*start, '--until', '2', '--snapshot', kept)
+            self.assertEqual(self.state('resume', kept, '--until', '5', '-o', self.folder / 'rest.csv'), whole)
+            rest = self.rows('rest.csv')
+            self.assertEqual(len(rest), 300)
+            self.assertEqual(rest, self.rows('whole.csv')[-300:])
+            text = saltus('resume', kept, '--until', '5').stdout
+            self.assertIn('at t = 2 s with what the scheme remembers: the bits are those of an uninterrupted run', text)
+
+    def test_an_interrupted_run_to_a_tolerance_goes_on_to_the_same_bits(self):
+        words = ('run', SCENES / 'woodpecker.yaml', '--tol', '1e-9', '--until', '100', '--output-dt', '1')
+        kept = self.folder / 'kept.snapshot'
+        run = subprocess.Popen([PROGRAM, *map(str, words), '--snapshot', str(kept)], stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE)
+        time.sleep(0.1)
+        run.send_signal(signal.SIGINT)
+        run.communicate()
+        self.assertIn(run.returncode, (0, 130))
+        if run.returncode == 0:
+            self.skipTest('the run was faster than the signal')
+        result = saltus('resume', kept, '--json')
+        self.assertEqual(result.returncode, 0, result.stderr)
+        out = json.loads(result.stdout)
+        self.assertEqual(out['t'], 100)
+        self.assertEqual((out['t'], out['q'], out['v']), self.state(*words))
+
+    def test_a_recording_goes_on_from_its_last_state_and_says_that_it_starts_anew(self):
+        for name in ('first.h5', 'first.csv'):
+            path = self.folder / name
+            whole = self.state('run', self.scene(), '--tol', '1e-9', '--until', '2.4', '--set', 'g=3')
+            self.state('run', self.scene(), '--tol', '1e-9', '--until', '1.3', '--set', 'g=3', '-o', path)
+            t, q, v = self.state('resume', path, '--until', '2.4')
+            self.assertEqual(t, 2.4)
+            # parabolas are integrated exactly, with the parameter that was set
+            self.assertAlmostEqual(q['y'], whole[1]['y'], delta=1e-13)
+            self.assertAlmostEqual(v["y'"], whole[2]["y'"], delta=1e-13)
+            self.assertIn('at t = 1.3 s; the scheme starts anew there, so the bits are not those of',
+                          saltus('resume', path, '--until', '2.4').stdout)
+
+    def test_what_cannot_go_on_is_refused(self):
+        kept = self.folder / 'kept.snapshot'
+        self.state('run', self.scene(), '--until', '2', '--snapshot', kept)
+        self.refused('resume', kept, says='ends at t = 2 s; give --until with a later time')
+        self.refused('run', self.scene(), '--snapshot', 'kept', says='must end in .snapshot')
+        whole = kept.read_bytes()
+        for cut in (10, 40, 200, 700, len(whole) - 1):
+            kept.write_bytes(whole[:cut])
+            self.refused('resume', kept, '--until', '3', says='not a snapshot that can be read')
+        kept.write_bytes(whole.replace(b'scheme: moreau-jean', b'scheme: moreau-jane'))
+        self.refused('resume', kept, '--until', '3', says='a scheme that this program does not have')
+        kept.write_bytes(whole.replace(b'theta=0.5', b'theta=0.6'))
+        self.refused('resume', kept, '--until', '3', says='do not belong to this simulation')
+        self.refused('resume', self.folder / 'none.snapshot', '--until', '3', says='No such file')
+
+    def test_a_scene_comes_from_the_standard_input(self):
+        out = json.loads(saltus('run', '-', '--json', input=BALL).stdout)
+        self.assertEqual((out['model'], out['name'], out['steps']), ('standard input', 'a ball', 500))
+        self.assertIn('The model is valid', saltus('check', '-', '--set', 'g=3', input=BALL).stdout)
+        result = saltus('run', '-', input=BALL.replace('gap: y', 'gap: z'))
+        self.assertEqual(result.returncode, 2)
+        self.assertIn('standard input:8:24: gap of contact "floor": unknown name "z"', result.stderr)
+        self.assertEqual(saltus('check', '-', input='').returncode, 2)
 
 
 class Figures(Cli):
