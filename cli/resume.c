@@ -298,9 +298,10 @@ static int open_recording(const cli_args* args, cli_model* model, cli_settings* 
     if (settings->scheme->chooses_step) {
       settings->step = NAN;
     } else if (data->error != NULL && data->error[last] > 0.0) {
-      cli_error("warning: %s was recorded under step control, which recordings do not name; the run "
-                "goes on with fixed steps of %g s. A snapshot keeps it",
-                r->path, settings->step);
+      cli_error(
+          "warning: %s was recorded under step control, which recordings do not name; the run "
+          "goes on with fixed steps of %g s. A snapshot keeps it",
+          r->path, settings->step);
     }
   }
   saltus_recording_data_destroy(data);
