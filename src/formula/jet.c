@@ -481,10 +481,6 @@ void saltusi_jet_quotient(saltusi_jet_place to, saltusi_jet x, saltusi_jet y) {
   to.c[0] = value;
 }
 
-static bool whole_number(double p) {
-  return p == floor(p) && fabs(p) < 1e9;
-}
-
 /* x^n for a whole number n, also negative and large */
 static saltus_interval whole_power(saltus_interval x, double n) {
   if (n < 0.0) {
@@ -506,7 +502,7 @@ static saltus_interval whole_power(saltus_interval x, double n) {
 static void constant_power(saltusi_jet_place to, saltusi_jet x, double p) {
   saltus_interval f[MOST];
   const saltus_interval X = x.c[0];
-  const bool whole = whole_number(p);
+  const bool whole = p == floor(p);
   saltus_interval value, part = X, binomial = saltusi_exactly(1.0);
   if (whole) {
     value = whole_power(X, p);
@@ -523,7 +519,8 @@ static void constant_power(saltusi_jet_place to, saltusi_jet x, double p) {
     f[j] = whole                                       ? whole_power(X, left)
            : X.lo < 0.0 || (X.lo == 0.0 && left < 0.0) ? saltusi_everything
                                                        : saltusi_range_root(X, left, error);
-    f[j] = saltusi_product(binomial, f[j]);
+    /* beyond 2^53 there are no odd numbers left to subtract from */
+    f[j] = fabs(p) < 0x1p52 ? saltusi_product(binomial, f[j]) : saltusi_everything;
   }
   if (!saltusi_bounded(value) && x.extent.degree > 0) {
     to.c[0] = value;
