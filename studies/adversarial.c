@@ -20,9 +20,9 @@ static const double tolerances[CASE_TOLERANCES] = {1e-4, 1e-6, 1e-8, 1e-10};
 
 /* What a family came to, over all its runs. */
 typedef struct tally {
-  int scenes, runs, wrong, errors, late, ledger;
-  double slowest; /* s */
-  double worst;   /* error over tol max(1, K) */
+  int scenes, impacts, runs, wrong, errors, late, ledger; /* impacts that are expected */
+  double slowest;                                         /* s */
+  double worst;                                           /* error over tol max(1, K) */
 } tally;
 
 typedef struct choice {
@@ -129,6 +129,7 @@ static int run_family(const case_family* family, const choice* what, study_repor
     }
     if (family->make(&c, number)) {
       sum->scenes++;
+      sum->impacts += c.impact_count;
       made++;
       judge(&c, what, report, sum);
     }
@@ -160,8 +161,8 @@ static int choose(const cli_args* args, choice* what) {
 }
 
 static void show(const char* name, const tally* t) {
-  printf("%-14s %6d %6d %6d %6d %6d %6d %12.3g %9.3f\n", name, t->scenes, t->runs, t->wrong,
-         t->errors, t->late, t->ledger, t->worst, t->slowest);
+  printf("%-14s %6d %7d %6d %6d %6d %6d %6d %12.3g %9.3f\n", name, t->scenes, t->impacts, t->runs,
+         t->wrong, t->errors, t->late, t->ledger, t->worst, t->slowest);
 }
 
 static void claim(study_report* report, const char* name, const tally* t, bool never_fails) {
@@ -184,8 +185,8 @@ static int run(const cli_args* args, study_report* report) {
   report->one_number = true;
   report->x_label = "tolerance";
   if (!what.quiet) {
-    printf("%-14s %6s %6s %6s %6s %6s %6s %12s %9s\n", "family", "scenes", "runs", "wrong",
-           "errors", "late", "ledger", "error/tol", "cpu [s]");
+    printf("%-14s %6s %7s %6s %6s %6s %6s %6s %12s %9s\n", "family", "scenes", "impacts", "runs",
+           "wrong", "errors", "late", "ledger", "error/tol", "cpu [s]");
   }
   for (int i = 0; code == CLI_DONE && case_family_at(i) != NULL; i++) {
     const case_family* family = case_family_at(i);
@@ -202,6 +203,7 @@ static int run(const cli_args* args, study_report* report) {
     }
     claim(report, family->name, &sum, family->never_fails);
     all.scenes += sum.scenes;
+    all.impacts += sum.impacts;
     all.runs += sum.runs;
     all.wrong += sum.wrong;
     all.errors += sum.errors;

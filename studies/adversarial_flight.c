@@ -235,30 +235,72 @@ static void take_accelerations(const flight_system* sys, flight_segment* g) {
   }
 }
 
-/* Newton's impact of one contact; the rate of the gap before it. */
+/* Derivatives of a piece by the coordinates. */
+static void row_of(const flight_system* sys, const flight_piece* piece, const flight_segment* g,
+                   real* row) {
+  for (int i = 0; i < sys->n; i++) {
+    row[i] = piece->normal[i];
+  }
+  for (int j = 0; j < piece->term_count; j++) {
+    const flight_term* term = &piece->terms[j];
+    real u = term->frequency * g->t + term->phase;
+    for (int i = 0; i < sys->n; i++) {
+      u += term->rate[i] * g->q[i];
+    }
+    for (int i = 0; i < sys->n; i++) {
+      row[i] += term->size * term->rate[i] * root_shape(term->shape, 1, u);
+    }
+  }
+}
+
+static real through_mass(const flight_system* sys, const real* a, const real* b) {
+  real sum = 0.0L;
+  for (int i = 0; i < sys->n; i++) {
+    sum += a[i] * b[i] / sys->mass[i];
+  }
+  return sum;
+}
+
+/* Tangential over normal impulse by Coulomb's law: sticking if the cone allows it, else the slip that
+ * keeps its sign. u, s: normal and slip velocity before, the former times 1 + e. */
+static real impulse_ratio(real WN, real WNT, real WT, real u, real s, real mu) {
+  real det = WN * WT - WNT * WNT;
+  real PN = (-u * WT + s * WNT) / det;
+  real PT = (-s * WN + u * WNT) / det;
+  if (PN > 0.0L && fabsl(PT) <= mu * PN) {
+    return PT / PN;
+  }
+  for (int sign = -1; sign <= 1; sign += 2) {
+    real normal = -u / (WN - sign * mu * WNT);
+    if (normal > 0.0L && sign * (s + (WNT - sign * mu * WT) * normal) > 0.0L) {
+      return -sign * mu;
+    }
+  }
+  return 0.0L;
+}
+
+/* Newton's impact of one contact with Coulomb's friction; the rate of the gap before it. */
 static real impact(const flight_system* sys, flight_segment* g, int c) {
   const flight_contact* contact = &sys->contacts[c];
   const search w = {sys, g, GAP, c};
   int active = active_piece(&w);
-  const flight_piece* piece = &contact->pieces[active];
   real rate = look(&w, active, 0.0L, 0.0L).slope;
   real normal[FLIGHT_WIDTH];
-  real compliance = 0.0L;
-  for (int i = 0; i < sys->n; i++) {
-    normal[i] = piece->normal[i];
-    for (int j = 0; j < piece->term_count; j++) {
-      const flight_term* term = &piece->terms[j];
-      real u = term->frequency * g->t + term->phase;
-      for (int l = 0; l < sys->n; l++) {
-        u += term->rate[l] * g->q[l];
-      }
-      normal[i] += term->size * term->rate[i] * root_shape(term->shape, 1, u);
-    }
-    compliance += normal[i] * normal[i] / sys->mass[i];
+  real tangent[FLIGHT_WIDTH] = {0};
+  real ratio = 0.0L;
+  row_of(sys, &contact->pieces[active], g, normal);
+  real WN = through_mass(sys, normal, normal);
+  real WNT = 0.0L;
+  if (contact->friction > 0.0) {
+    row_of(sys, &contact->slip, g, tangent);
+    WNT = through_mass(sys, normal, tangent);
+    ratio = impulse_ratio(WN, WNT, through_mass(sys, tangent, tangent),
+                          (1.0L + contact->restitution) * rate,
+                          piece_local(&contact->slip, &w, 0.0L, 0.0L).slope, contact->friction);
   }
-  real impulse = -(1.0L + contact->restitution) * rate / compliance;
+  real impulse = -(1.0L + contact->restitution) * rate / (WN + ratio * WNT);
   for (int i = 0; i < sys->n; i++) {
-    g->v[i] += normal[i] * impulse / sys->mass[i];
+    g->v[i] += (normal[i] + ratio * tangent[i]) * impulse / sys->mass[i];
   }
   return rate;
 }

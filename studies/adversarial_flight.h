@@ -45,10 +45,11 @@ typedef struct flight_piece {
 typedef struct flight_contact {
   flight_piece pieces[FLIGHT_PIECES];
   int piece_count;
-  double restitution;
-  int seat;     /* -1: none, the reference ends where impacts accumulate */
-  int key;      /* of the contact in the scene */
-  bool resting; /* at the start */
+  double restitution, friction;
+  flight_piece slip; /* the position whose rate is the slip velocity, with friction */
+  int seat;          /* -1: none, the reference ends where impacts accumulate */
+  int key;           /* of the contact in the scene */
+  bool resting;      /* at the start */
 } flight_contact;
 
 /* Accelerations that are added from t on. */

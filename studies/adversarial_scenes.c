@@ -17,7 +17,8 @@ static const char* const names[FLIGHT_WIDTH] = {"x", "y", "z", "a", "b", "c"};
 typedef struct wording {
   char coordinates[512], kinetic[256], potential[256], joints[512], contacts[1024];
   char forces[FLIGHT_WIDTH][256];
-  char gaps[FLIGHT_CONTACTS][256]; /* by key */
+  char gaps[FLIGHT_CONTACTS][256];  /* by key */
+  char slips[FLIGHT_CONTACTS][256]; /* the same */
 } wording;
 
 /* ---- a system as a scene ------------------------------------------------------------------------- */
@@ -81,7 +82,11 @@ static void say_contacts(adversarial_case* c, const flight_system* s, const word
       }
       case_say(c, same > 1 ? ")" : "");
     }
-    case_say(c, "\", restitution: %.17g}\n", s->contacts[k].restitution);
+    case_say(c, "\", restitution: %.17g", s->contacts[k].restitution);
+    if (w->slips[key][0] != '\0') {
+      case_say(c, ", slip: \"%s\", friction: %.17g", w->slips[key], s->contacts[k].friction);
+    }
+    case_say(c, "}\n");
   }
   case_say(c, "%s", w->contacts);
 }
@@ -484,6 +489,49 @@ static bool redundant(adversarial_case* c, int number) {
   return made;
 }
 
+/* ---- bodies that tumble ------------------------------------------------------------------------------------ */
+
+/* A corner (X, Y) of a body at (x, y) turned by z: gap y + X sin z + Y cos z, slip x + X cos z - Y sin z. */
+static flight_contact corner(double X, double Y, double mu, double e, int key, wording* w) {
+  double R = hypot(X, Y);
+  double at = atan2(Y, X);
+  flight_contact contact = floor_of(1, e, key);
+  contact.seat = -1;
+  contact.friction = mu;
+  contact.slip.normal[0] = 1.0;
+  const flight_term height = {.shape = ROOT_SINE, .size = R, .rate = {0.0, 0.0, 1.0}, .phase = at};
+  add_term(&contact, height);
+  contact.slip.terms[contact.slip.term_count] = height;
+  contact.slip.terms[contact.slip.term_count++].phase = at + 1.5707963267948966;
+  snprintf(w->gaps[key], sizeof w->gaps[key], "y + %.17g*sin(z) + %.17g*cos(z)", X, Y);
+  snprintf(w->slips[key], sizeof w->slips[key], "x + %.17g*cos(z) - %.17g*sin(z)", X, Y);
+  return contact;
+}
+
+/* A box or a bar thrown onto a rough floor, spinning at up to 100 rad/s. */
+static bool tumbling(adversarial_case* c, int number) {
+  case_random r = case_random_of(c->family, number);
+  wording w = {0};
+  double a = case_uniform(&r, 0.1, 0.4);
+  double b = number % 2 == 0 ? case_uniform(&r, 0.1, 0.3) : 0.0;
+  double m = case_uniform(&r, 0.5, 2.0);
+  flight_system s = {.n = 3,
+                     .mass = {m, m, m * (a * a + fmax(b * b, 0.01)) / 3.0},
+                     .acceleration = {0.0, -gravity, 0.0}};
+  s.q[1] = hypot(a, b) + case_uniform(&r, 0.05, 1.0);
+  s.q[2] = case_uniform(&r, -3.0, 3.0);
+  s.v[0] = case_uniform(&r, -3.0, 3.0);
+  s.v[1] = case_uniform(&r, -2.0, 2.0);
+  s.v[2] = case_decade(&r, -1.0, 2.0) * (case_choice(&r, 2) == 0 ? 1.0 : -1.0);
+  double mu = case_uniform(&r, 0.05, 1.0);
+  double e = case_uniform(&r, 0.3, 0.9);
+  int corners = b > 0.0 ? 4 : 2;
+  for (int k = 0; k < corners; k++) {
+    s.contacts[s.contact_count++] = corner(k % 2 == 0 ? -a : a, k < 2 ? -b : b, mu, e, k, &w);
+  }
+  return finish(c, &s, &w, case_uniform(&r, 0.5, 1.5));
+}
+
 /* ---- grazing --------------------------------------------------------------------------------------------- */
 
 /* The least gap of contact 0 on the flight to t_end that no contact stops. */
@@ -566,15 +614,10 @@ static bool pulses(adversarial_case* c, int number) {
 }
 
 const case_family case_flights[] = {
-    {"tables", 120, tables, true},
-    {"waves", 80, waves, true},
-    {"travelling", 40, travelling, true},
-    {"needles", 60, needles, false},
-    {"pulses", 50, pulses, true},
-    {"kinks", 70, kinks, false},
-    {"grazing", 40, grazing, false},
-    {"accumulations", 30, accumulations, false},
-    {"redundant", 30, redundant, false},
-    {"drives", 40, drives, false},
-    {0},
+    {"tables", 120, tables, true},        {"waves", 80, waves, true},
+    {"travelling", 40, travelling, true}, {"needles", 60, needles, false},
+    {"pulses", 50, pulses, true},         {"kinks", 70, kinks, false},
+    {"grazing", 40, grazing, false},      {"accumulations", 30, accumulations, false},
+    {"tumbling", 40, tumbling, false},    {"redundant", 30, redundant, false},
+    {"drives", 40, drives, false},        {0},
 };
