@@ -107,12 +107,22 @@ static const path_event* nth_impact(const case_path* path, int contact, int ordi
   return NULL;
 }
 
+/* An impact among the last rebounds of an accumulation, of which a neighbour may have fewer. */
+static bool accumulates(const case_path* path, const path_event* e) {
+  for (const path_event* next = e; next < path->events + path->event_count; next++) {
+    if (next->contact == e->contact && next->settles > 0.0L) {
+      return fabsl(e->before) < 1e-5L && next->settles - e->t < 1e-3L;
+    }
+  }
+  return false;
+}
+
 static double impact_K(const case_path* path, int count, const path_event* e, int ordinal) {
   double K = 0.0;
   for (int j = 1; j < count; j++) {
     const path_event* other = nth_impact(&path[j], e->contact, ordinal);
     if (other == NULL) {
-      return fabsl(e->before) > 1e-5L ? INFINITY : K; /* rebounds too small to be followed */
+      return accumulates(path, e) ? K : INFINITY;
     }
     double time = (double)fabsl(other->t - e->t);
     double rate = (double)(fabsl(other->before - e->before) / fmaxl(1.0L, fabsl(e->before)));

@@ -27,3 +27,5 @@ saltus_test(failing_scenes SOURCES reference/test_failing_scenes.c LINK saltus_a
             LABELS reference)
 target_compile_definitions(
   test_failing_scenes PRIVATE SALTUS_FAILING="${CMAKE_CURRENT_SOURCE_DIR}/scenes/failing")
+saltus_test(adversarial SOURCES conformance/test_adversarial.c LINK saltus_adversarial
+            LABELS conformance LONG)
