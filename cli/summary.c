@@ -154,12 +154,6 @@ static void print_ledger(const run_job* j) {
   printf("Energy ledger: change %.6g J = given forces %.6g J + drives %.6g J + friction %.6g J + "
          "impacts %.6g J + numerical remainder %.2g J.\n",
          terms[0], terms[1], terms[2], terms[3], terms[4], terms[5]);
-  double t;
-  long long creations = saltus_sim_energy_creations(j->sim, &t);
-  if (creations > 0) {
-    printf("Warning: %lld impact%s created energy, %.6g J together, the first at t = %.10g s.\n",
-           creations, cli_plural(creations), e.created, t);
-  }
 }
 
 static void json_ledger(json* out, const run_job* j) {

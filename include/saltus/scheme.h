@@ -52,6 +52,21 @@ SALTUS_API int saltus_scheme_count(void);
 SALTUS_API const saltus_scheme_info* saltus_scheme_at(int i);              /* NULL past the end */
 SALTUS_API const saltus_scheme_info* saltus_scheme_find(const char* name); /* NULL: none such */
 
+/* A scheme may need several steps for one impact. */
+typedef enum saltus_blow_part {
+  SALTUS_BLOW_WHOLE,   /* the impact of the step is one of its own */
+  SALTUS_BLOW_GOES_ON, /* it began here or before, and more follows in the next step */
+  SALTUS_BLOW_ENDS     /* this is the last step of it */
+} saltus_blow_part;
+
+/* An impact over several steps as one. */
+typedef struct saltus_blow {
+  double before[3], after[3]; /* m/s, normal first */
+  double impulse[3];          /* N s */
+  double work;                /* J, negative for a loss */
+  double steps;               /* that it took */
+} saltus_blow;
+
 /* How one contact went through one step. */
 typedef struct saltus_contact_step {
   int key;
@@ -63,6 +78,8 @@ typedef struct saltus_contact_step {
   double impulse[3];                    /* N s over the step, normal first */
   bool impact;       /* the impulse stops an approach; else it is a force times h */
   double lasting[3]; /* N s, part of the impulse of an impact that a lasting force gave */
+  saltus_blow_part part;
+  saltus_blow blow; /* of a part that ends an impact */
 } saltus_contact_step;
 
 typedef struct saltus_step_report {
@@ -172,7 +189,8 @@ typedef struct saltus_moreau_jean_options {
   int joints;        /* saltus_joint_level */
   double newton_tol; /* relative change of the velocity that ends Newton's iteration */
   int newton_max;
-  int warm_start; /* saltus_warm_start */
+  int warm_start;     /* saltus_warm_start */
+  int on_energy_gain; /* 0: a warning, 1: the run ends */
 } saltus_moreau_jean_options;
 
 SALTUS_API saltus_moreau_jean_options saltus_moreau_jean_options_default(void);
@@ -185,7 +203,8 @@ typedef struct saltus_moreau_projected_options {
   int activation; /* 0: contacts that would penetrate join; 1: the forecast alone, as printed */
   double newton_tol;
   int newton_max;
-  int warm_start; /* saltus_warm_start */
+  int warm_start;     /* saltus_warm_start */
+  int on_energy_gain; /* 0: a warning, 1: the run ends */
 } saltus_moreau_projected_options;
 
 SALTUS_API saltus_moreau_projected_options saltus_moreau_projected_options_default(void);
@@ -195,7 +214,8 @@ typedef struct saltus_moreau_midpoint_options {
   int velocity; /* in the forces; 0: mean of the step, 1: its start */
   double newton_tol;
   int newton_max;
-  int warm_start; /* saltus_warm_start */
+  int warm_start;     /* saltus_warm_start */
+  int on_energy_gain; /* 0: a warning, 1: the run ends */
 } saltus_moreau_midpoint_options;
 
 SALTUS_API saltus_moreau_midpoint_options saltus_moreau_midpoint_options_default(void);
@@ -204,7 +224,8 @@ SALTUS_API saltus_moreau_midpoint_options saltus_moreau_midpoint_options_default
 typedef struct saltus_variational_options {
   double newton_tol;
   int newton_max;
-  int warm_start; /* saltus_warm_start */
+  int warm_start;     /* saltus_warm_start */
+  int on_energy_gain; /* 0: a warning, 1: the run ends */
 } saltus_variational_options;
 
 SALTUS_API saltus_variational_options saltus_variational_options_default(void);
@@ -213,7 +234,8 @@ SALTUS_API saltus_variational_options saltus_variational_options_default(void);
 typedef struct saltus_rattle_options {
   double newton_tol;
   int newton_max;
-  int warm_start; /* saltus_warm_start */
+  int warm_start;     /* saltus_warm_start */
+  int on_energy_gain; /* 0: a warning, 1: the run ends */
 } saltus_rattle_options;
 
 SALTUS_API saltus_rattle_options saltus_rattle_options_default(void);
@@ -223,7 +245,8 @@ typedef struct saltus_schatzman_paoli_options {
   double theta; /* weight of the end of the step in forces */
   double newton_tol;
   int newton_max;
-  int warm_start; /* saltus_warm_start */
+  int warm_start;     /* saltus_warm_start */
+  int on_energy_gain; /* 0: a warning, 1: the run ends */
 } saltus_schatzman_paoli_options;
 
 SALTUS_API saltus_schatzman_paoli_options saltus_schatzman_paoli_options_default(void);

@@ -26,7 +26,7 @@ typedef enum saltus_decompression_friction {
 
 typedef struct saltus_trapezoidal_options {
   int jacobians;     /* saltus_trapezoidal_jacobians */
-  int joints;        /* 0: eliminated; 1: kept in the mixed problem, may depend on each other */
+  int joints;        /* 0: eliminated; 1: kept in the mixed problem */
   int stabilisation; /* 1: joints are drawn back to g = 0 */
   int gradients;     /* of the end scheme: 0: velocity rows at the end; 1: in the middle, printed */
   int force_term;    /* 0: h F_q v; 1: (h/2) F_q v, as printed: order 1, unstable */
@@ -36,6 +36,7 @@ typedef struct saltus_trapezoidal_options {
   int events_max;      /* of these in one step */
   double contact_gap;  /* m, contacts with smaller gaps are active */
   double rest; /* active contacts slower than this many times the forces' work in a step stop */
+  int on_energy_gain; /* 0: a warning, 1: the run ends */
 } saltus_trapezoidal_options;
 
 SALTUS_API saltus_trapezoidal_options saltus_trapezoidal_options_default(void);

@@ -329,10 +329,12 @@ static void tell(const saltusi_dg* w, const saltusi_step* s, const saltusi_dg_it
     if (start->impulse[0] > 0.0) {
       sudden += start->impulse[part];
       contact->u_before = start->u_before[0];
+      contact->slip_before[0] = start->u_before[1];
     }
     contact->impulse[part] = lasting + sudden;
     contact->lasting[part] = lasting;
-    contact->impact = contact->impact || (part == 0 && sudden > 0.0);
+    /* what leaves at the start of the step and is held back before its end does not strike */
+    contact->impact = contact->impact || (part == 0 && sudden > 0.0 && contact->u_before < 0.0);
   }
 }
 

@@ -20,7 +20,8 @@ static const char* const iterations[] = {"automatic", "fixed-point", "newton", N
                   "part of the velocities below which a contact stays closed [1]"),                \
       SALTUS_REAL(saltus_dg_options, sweep_tol, 1e-14, 0.0, 1e-3,                                  \
                   "part of the velocities that ends the iteration [1]"),                           \
-      SALTUS_INT(saltus_dg_options, sweep_max, 200, 1, 1e6, "most sweeps of the iteration")
+      SALTUS_INT(saltus_dg_options, sweep_max, 200, 1, 1e6, "most sweeps of the iteration"),       \
+      SALTUSI_GAIN_FIELD(saltus_dg_options)
 
 static const saltus_field minus_fields[] = {
     DEGREE,

@@ -43,13 +43,22 @@ saltus_status saltusi_scheme_explain(saltus_scheme* scheme, saltus_status status
   if (status == SALTUS_OK || status == SALTUS_ERR_STOPPED || status == SALTUS_ERR_ACCUMULATION) {
     return status; /* an accumulation is told by the scheme */
   }
-  char undefined[640];
-  bool found =
-      status != SALTUS_ERR_CONTRADICTION && find_undefined(scheme, undefined, sizeof undefined);
+  char undefined[640] = "";
+  bool told = status == SALTUS_ERR_CONTRADICTION || status == SALTUS_ERR_LAW;
+  bool found = !told && find_undefined(scheme, undefined, sizeof undefined);
   const char* name = scheme->ops->info.name;
   if (status == SALTUS_ERR_SINGULAR && !found) {
     saltusi_log(scheme->log, SALTUS_LEVEL_ERROR,
                 "scheme %s: at t = %.17g the mass matrix is singular or not finite", name, t);
+  } else if (status == SALTUS_ERR_LAW && scheme->stops_at_gain) {
+    const saltus_system* sys = &scheme->eval.sys;
+    int key = scheme->gain.contact;
+    const char* contact = sys->law_count == sys->dims.nc ? sys->laws[key].name : NULL;
+    saltusi_log(
+        scheme->log, SALTUS_LEVEL_ERROR,
+        "scheme %s: the impact at contact %d \"%s\", t = %.10g s, creates %g J: Newton's law "
+        "with friction can; on_energy_gain=report goes on with a warning",
+        name, key, contact != NULL ? contact : "", scheme->gain.t, scheme->gain.energy_change);
   } else if (status == SALTUS_ERR_CONTRADICTION) {
     char names[256];
     saltusi_log(scheme->log, SALTUS_LEVEL_ERROR,

@@ -40,6 +40,7 @@ static const saltus_field fields[] = {
                 "relative change of the velocity that ends Newton's iteration [1]"),
     SALTUS_INT(saltus_rattle_options, newton_max, 100, 1, 1000, "most Newton iterations"),
     SALTUSI_WARM_START_FIELD(saltus_rattle_options),
+    SALTUSI_GAIN_FIELD(saltus_rattle_options),
 };
 
 #define TABLE SALTUSI_TABLE(saltus_rattle_options, fields)

@@ -41,10 +41,11 @@ typedef struct work {
 } work;
 
 /* Memory from step to step: h of the run (0: not started), the position one step ahead, and for each
- * contact P of the difference equation before, whether it was an impact, the slip before it and the
- * velocities before and after it, then P of the joints. */
+ * contact P of the difference equation before, whether it was part of a blow, the slip before that and
+ * the velocities before and after the equation, the blow so far, then P of the joints. */
 enum { MEMORY_H, MEMORY_Q };
-enum { KEPT_P, KEPT_IMPACT = 3, KEPT_SLIP, KEPT_BEFORE = 6, KEPT_AFTER = 9, KEPT = 12 };
+enum { KEPT_P, KEPT_IMPACT = 3, KEPT_SLIP, KEPT_BEFORE = 6, KEPT_AFTER = 9 };
+enum { BLOW_STEPS = 12, BLOW_WORK, BLOW_P, BLOW_BEFORE = 17, KEPT = 20 };
 
 static double* memory_contacts(double* memory, const saltus_dims* d) {
   return memory + MEMORY_Q + d->nq;
@@ -61,6 +62,7 @@ static const saltus_field fields[] = {
                 "relative change of the position that ends Newton's iteration [1]"),
     SALTUS_INT(saltus_schatzman_paoli_options, newton_max, 50, 1, 1000, "most Newton iterations"),
     SALTUSI_WARM_START_FIELD(saltus_schatzman_paoli_options),
+    SALTUSI_GAIN_FIELD(saltus_schatzman_paoli_options),
 };
 
 #define TABLE SALTUSI_TABLE(saltus_schatzman_paoli_options, fields)
@@ -368,8 +370,9 @@ static void remember(const work* w, const saltusi_step* s, double weight, double
 }
 
 /* Velocities of a contact before and after the middle of its difference equation, into what is kept;
- * true when it is an impact. */
-static bool contact_velocities(work* w, const saltusi_step* s, int i, const double* q2,
+ * true when it belongs to a blow: an approach, or an impulse after one, of more than what the forces do in
+ * a step. The law acts on three positions, so that a blow takes two equations. */
+static bool contact_velocities(work* w, const saltusi_step* s, int i, const double* q2, bool blow,
                                double* kept) {
   int n = s->eval->sys.dims.nv;
   for (int k = 0; k < n; k++) {
@@ -386,7 +389,42 @@ static bool contact_velocities(work* w, const saltusi_step* s, int i, const doub
   }
   saltusi_linear_solve(s->eval, &w->linear, w->change);
   double pushed = saltusi_row_size(&w->law.rows, w->first[i], w->change);
-  return saltusi_is_impact(kept[KEPT_BEFORE], pushed, saltusi_max_abs(n, w->change));
+  double most = saltusi_max_abs(n, w->change);
+  double stopped = kept[KEPT_BEFORE] - kept[KEPT_AFTER];
+  return saltusi_is_impact(kept[KEPT_BEFORE], pushed, most) ||
+         (blow && saltusi_is_impact(stopped, pushed, most));
+}
+
+/* Adds an equation to the blow that it belongs to, which begins with it or is there already. */
+static void add_to_blow(const double* was, double* is, double h) {
+  bool begins = was[KEPT_IMPACT] == 0.0;
+  is[BLOW_STEPS] = begins ? 1.0 : was[BLOW_STEPS] + 1.0;
+  is[BLOW_WORK] = begins ? 0.0 : was[BLOW_WORK];
+  for (int k = 0; k < 3; k++) {
+    double P = is[KEPT_P + k] / h;
+    is[BLOW_P + k] = (begins ? 0.0 : was[BLOW_P + k]) + P;
+    is[BLOW_BEFORE + k] = begins ? is[KEPT_BEFORE + k] : was[BLOW_BEFORE + k];
+    is[BLOW_WORK] += 0.5 * P * (is[KEPT_BEFORE + k] + is[KEPT_AFTER + k]);
+  }
+}
+
+/* Which part of a blow the step is, and the whole of it when that is over. */
+static void tell_blow(saltus_contact_step* contact, const double* was, const double* is, double h) {
+  contact->impact = is[KEPT_IMPACT] != 0.0 || was[KEPT_IMPACT] != 0.0;
+  if (!contact->impact) {
+    return;
+  }
+  bool over = is[KEPT_IMPACT] == 0.0;
+  contact->part = over ? SALTUS_BLOW_ENDS : SALTUS_BLOW_GOES_ON;
+  const double* lasting = over ? is : was[KEPT_IMPACT] == 0.0 ? was : NULL;
+  for (int k = 0; k < 3; k++) {
+    contact->lasting[k] = lasting != NULL ? 0.5 * lasting[KEPT_P + k] / h : 0.0;
+    contact->blow.before[k] = was[BLOW_BEFORE + k];
+    contact->blow.after[k] = was[KEPT_AFTER + k];
+    contact->blow.impulse[k] = was[BLOW_P + k];
+  }
+  contact->blow.work = was[BLOW_WORK];
+  contact->blow.steps = was[BLOW_STEPS] + 1.0;
 }
 
 /* The step has half of each of two impulses; its velocities are those between which the two do the
@@ -424,10 +462,13 @@ static void report(work* w, const saltusi_step* s, double* before, const double*
       continue;
     }
     saltus_contact_step contact = {.key = key, .law = law, .gap = w->gap[key]};
-    bool impact = contact_velocities(w, s, i, q2, is);
-    is[KEPT_IMPACT] = impact && is[KEPT_P] > 0.0 ? 1.0 : 0.0;
-    contact.impact = is[KEPT_IMPACT] != 0.0 || was[KEPT_IMPACT] != 0.0;
+    bool blow = contact_velocities(w, s, i, q2, was[KEPT_IMPACT] != 0.0, is);
+    is[KEPT_IMPACT] = blow && is[KEPT_P] > 0.0 ? 1.0 : 0.0;
+    if (is[KEPT_IMPACT] != 0.0) {
+      add_to_blow(was, is, s->h);
+    }
     share(&contact, was, is, s->h);
+    tell_blow(&contact, was, is, s->h);
     s->contacts[kept++] = contact;
   }
   s->report->active = kept;

@@ -237,6 +237,7 @@ static saltus_status build(const saltus_scheme_def* def, const saltusi_scheme_op
   }
   saltus_scheme* scheme = (saltus_scheme*)(void*)block;
   set_tolerances(scheme, def->atol_q, def->atol_v);
+  scheme->stops_at_gain = saltusi_gain_stops(&ops->info.options, scheme->options);
   scheme->tally.position_limits = scheme->limited;
   scheme->tally.velocity_limits = scheme->limited + def->system->dims.nq;
   scheme->tally.impulse_limits = scheme->tally.velocity_limits + def->system->dims.nv;
@@ -358,6 +359,12 @@ saltus_status saltusi_scheme_try(saltus_scheme* scheme, double t, double h,
   }
   if (status == SALTUS_OK && !(all_finite(dims->nq, to->q) && all_finite(dims->nv, to->v))) {
     status = SALTUS_RETRY_NAN;
+  }
+  int next = 0;
+  if (status == SALTUS_OK && scheme->stops_at_gain &&
+      saltusi_gain_next(report, scheme->ops->info.locates_events, t + report->h, report->h, &next,
+                        &scheme->gain)) {
+    status = SALTUS_ERR_LAW;
   }
   if (status == SALTUS_OK && scheme->eval.dependent && dims->nj > 1) {
     status = check_joints(scheme, t + report->h, to);

@@ -61,6 +61,8 @@ struct saltus_scheme {
   double* v_error;                /* [nv] */
   saltusi_joints joints;          /* to tell a contradiction from joints that say the same twice */
   saltusi_contradiction disagreement;
+  bool stops_at_gain;            /* an impact that creates energy ends the run */
+  saltus_event gain;             /* of the last try that it ended */
   saltus_event* events;          /* [SALTUSI_EVENTS_MAX], or nothing */
   size_t dense_count;            /* doubles of dense output of a step */
   dense_step dense[DENSE_STEPS]; /* the last try, then committed steps, latest first */

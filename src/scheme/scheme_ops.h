@@ -11,6 +11,7 @@
 #define SALTUSI_SCHEME_OPS_H
 
 #include "saltus/scheme.h"
+#include "scheme/gain.h"
 #include "system/evaluate.h"
 
 #include <stdint.h>

@@ -44,6 +44,7 @@ static const saltus_field fields[] = {
                 "contacts with smaller gaps are active [m]"),
     SALTUS_REAL(options_struct, rest, 2.0, 0.0, 1e6,
                 "active contacts slower than this many times what forces do in a step stop [1]"),
+    SALTUSI_GAIN_FIELD(options_struct),
 };
 
 enum { FIELD_COUNT = sizeof fields / sizeof fields[0] };

@@ -50,6 +50,7 @@ static const saltus_field fields[] = {
                 "relative change of the velocity that ends Newton's iteration [1]"),
     SALTUS_INT(saltus_variational_options, newton_max, 50, 1, 1000, "most Newton iterations"),
     SALTUSI_WARM_START_FIELD(saltus_variational_options),
+    SALTUSI_GAIN_FIELD(saltus_variational_options),
 };
 
 #define TABLE SALTUSI_TABLE(saltus_variational_options, fields)

@@ -109,22 +109,10 @@ static saltus_status read_off(saltus_sim* sim, const saltus_contact_step* contac
                               double h) {
   saltusi_contact_sum* sum = &sim->contact_sums[contact->key];
   bool pressed = contact->impulse[0] > 0.0;
-  saltus_event event = {
-      .t = t,
-      .t_accuracy = h,
-      .contact = contact->key,
-      .u_before = contact->u_before,
-      .u_after = contact->u_after,
-      .slip_before = {contact->slip_before[0], contact->slip_before[1]},
-      .slip_after = {contact->slip_after[0], contact->slip_after[1]},
-  };
-  if (contact->impact) {
-    event.kind = SALTUS_EVENT_IMPACT;
-    for (int k = 0; k < 3; k++) {
-      event.impulse[k] = contact->impulse[k] - contact->lasting[k];
-    }
-    event.energy_change = saltus_event_work(&event);
-    return tell_event(sim, &event);
+  saltus_event event;
+  saltusi_contact_event(contact, t, h, &event);
+  if (contact->impact) { /* told once, when it is over */
+    return contact->part == SALTUS_BLOW_GOES_ON ? SALTUS_OK : tell_event(sim, &event);
   }
   if (pressed == (sum->closed != 0.0)) {
     return SALTUS_OK;
@@ -132,6 +120,19 @@ static saltus_status read_off(saltus_sim* sim, const saltus_contact_step* contac
   sum->closed = pressed ? 1.0 : 0.0;
   event.kind = pressed ? SALTUS_EVENT_CLOSE : SALTUS_EVENT_OPEN;
   return tell_event(sim, &event);
+}
+
+/* Impacts that created energy; schemes that choose their step tell them on their own. */
+static saltus_status tell_gains(saltus_sim* sim, const saltus_step_report* report) {
+  const saltus_scheme_info* info = saltusi_scheme_info(sim->scheme);
+  saltus_status status = SALTUS_OK;
+  saltus_event remark;
+  int next = 0;
+  while (status == SALTUS_OK && !info->chooses_step &&
+         saltusi_gain_next(report, info->locates_events, sim->now.t, sim->last_h, &next, &remark)) {
+    status = tell_event(sim, &remark);
+  }
+  return status;
 }
 
 /* A contact that is no longer active at all carries nothing: its lasting force has ended. */
@@ -551,6 +552,9 @@ saltus_status saltusi_watch_step(saltus_sim* sim, const saltus_step_report* repo
   }
   if (first == SALTUS_OK) {
     first = tell_events(sim, report, t0, t1);
+  }
+  if (first == SALTUS_OK) {
+    first = tell_gains(sim, report);
   }
   if (first == SALTUS_OK) {
     first = follow_released(sim, sim->now.t, sim->last_h);

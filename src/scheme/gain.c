@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * gain.c - see gain.h.
+ */
+#include "scheme/gain.h"
+
+#include <math.h>
+#include <string.h>
+
+const char* const saltusi_gain_names[] = {"report", "stop", NULL};
+
+/* A blow as it is summed up: work, its size without cancellation, and the contact that gave most. */
+typedef struct blow {
+  double work, size, most;
+  bool impact;
+  saltus_event giver;
+} blow;
+
+static double size_of(const saltus_event* e) {
+  double size = fabs(e->impulse[0]) * (fabs(e->u_before) + fabs(e->u_after));
+  for (int k = 0; k < 2; k++) {
+    size += fabs(e->impulse[k + 1]) * (fabs(e->slip_before[k]) + fabs(e->slip_after[k]));
+  }
+  return 0.5 * size;
+}
+
+static void add(blow* b, const saltus_event* e, double work) {
+  b->work += work;
+  b->size += size_of(e);
+  if (!b->impact || work > b->most) {
+    b->most = work;
+    b->giver = *e;
+  }
+  b->impact = true;
+}
+
+/* The remark on a blow; false: it gained nothing. */
+static bool gained(const blow* b, saltus_event* remark) {
+  if (!b->impact || !(b->work > SALTUS_ENERGY_CREATED * b->size)) {
+    return false;
+  }
+  *remark = b->giver;
+  remark->kind = SALTUS_EVENT_ENERGY_GAIN;
+  remark->energy_change = b->work;
+  memset(remark->impulse, 0, sizeof remark->impulse);
+  return true;
+}
+
+static bool is_blow(const saltus_event* e) {
+  return e->kind == SALTUS_EVENT_IMPACT || e->kind == SALTUS_EVENT_PAINLEVE;
+}
+
+static bool next_located(const saltus_step_report* report, int* next, saltus_event* remark) {
+  while (*next < report->event_count) {
+    blow b = {0};
+    double t = report->events[*next].t;
+    for (; *next < report->event_count && report->events[*next].t == t; (*next)++) {
+      const saltus_event* e = &report->events[*next];
+      if (is_blow(e)) {
+        add(&b, e, saltus_event_work(e));
+      }
+    }
+    if (gained(&b, remark)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+void saltusi_contact_event(const saltus_contact_step* contact, double t, double h,
+                           saltus_event* event) {
+  *event = (saltus_event){
+      .t = t,
+      .t_accuracy = h,
+      .contact = contact->key,
+      .u_before = contact->u_before,
+      .u_after = contact->u_after,
+      .slip_before = {contact->slip_before[0], contact->slip_before[1]},
+      .slip_after = {contact->slip_after[0], contact->slip_after[1]},
+  };
+  if (!contact->impact) {
+    return;
+  }
+  event->kind = SALTUS_EVENT_IMPACT;
+  if (contact->part == SALTUS_BLOW_WHOLE) {
+    for (int k = 0; k < 3; k++) {
+      event->impulse[k] = contact->impulse[k] - contact->lasting[k];
+    }
+    event->energy_change = saltus_event_work(event);
+    return;
+  }
+  const saltus_blow* whole = &contact->blow;
+  event->t_accuracy = whole->steps * h;
+  event->u_before = whole->before[0];
+  event->u_after = whole->after[0];
+  memcpy(event->slip_before, whole->before + 1, sizeof event->slip_before);
+  memcpy(event->slip_after, whole->after + 1, sizeof event->slip_after);
+  memcpy(event->impulse, whole->impulse, sizeof event->impulse);
+  event->energy_change = whole->work;
+}
+
+bool saltusi_gain_next(const saltus_step_report* report, bool located, double t, double h,
+                       int* next, saltus_event* remark) {
+  if (located) {
+    return next_located(report, next, remark);
+  }
+  blow b = {0};
+  bool struck = false;
+  for (; *next < report->active; (*next)++) {
+    const saltus_contact_step* contact = &report->contacts[*next];
+    saltus_event e;
+    if (contact->part == SALTUS_BLOW_GOES_ON || !(contact->impulse[0] > 0.0)) {
+      continue;
+    }
+    saltusi_contact_event(contact, t, h, &e);
+    if (!contact->impact) { /* a neighbour that carries the blow on, or lies still */
+      memcpy(e.impulse, contact->impulse, sizeof e.impulse);
+      e.energy_change = saltus_event_work(&e);
+    }
+    struck = struck || contact->impact;
+    add(&b, &e, e.energy_change);
+  }
+  return struck && gained(&b, remark);
+}
+
+bool saltusi_gain_stops(const saltus_field_table* table, const void* options) {
+  for (int i = 0; i < table->count; i++) {
+    const saltus_field* field = &table->fields[i];
+    if (strcmp(field->name, "on_energy_gain") == 0 && field->choices == saltusi_gain_names) {
+      int value;
+      memcpy(&value, (const char*)options + field->offset, sizeof value);
+      return value == 1;
+    }
+  }
+  return false;
+}
