@@ -10,6 +10,7 @@
  */
 #include "sim/ledger.h"
 
+#include "scheme/gain.h"
 #include "sim/ledger_blow.h"
 
 #include <float.h>
@@ -323,23 +324,14 @@ static void judge(saltusi_ledger* ledger, double work, double size, double t) {
   }
 }
 
-/* Contacts of a step without located events: their impulses together are one blow. */
+/* Contacts of a step without located events: their impulses together are one blow, told as such when it
+ * is over. */
 static void judge_step(saltusi_ledger* ledger, const saltusi_ledger_step* step) {
-  double work = 0.0;
-  double size = 0.0;
-  bool impact = false;
-  for (int i = 0; i < step->report->active; i++) {
-    const saltus_contact_step* c = &step->report->contacts[i];
-    const double U[6] = {c->u_before, c->slip_before[0], c->slip_before[1],
-                         c->u_after,  c->slip_after[0],  c->slip_after[1]};
-    for (int k = 0; k < 3 && c->impulse[0] != 0.0; k++) {
-      work += 0.5 * c->impulse[k] * (U[k] + U[k + 3]);
-      size += 0.5 * fabs(c->impulse[k]) * (fabs(U[k]) + fabs(U[k + 3]));
-    }
-    impact = impact || c->impact;
-  }
-  if (impact) {
-    judge(ledger, work, size, step->x1->t);
+  int next = 0;
+  saltus_event remark;
+  double t = step->x1->t;
+  if (saltusi_gain_next(step->report, false, t, t - step->x0->t, &next, &remark)) {
+    judge(ledger, remark.energy_change, 0.0, t);
   }
 }
 
