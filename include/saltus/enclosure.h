@@ -28,9 +28,10 @@ enum { SALTUS_JET_ORDER = 6 };
 /* A piece of a motion, x = sum_k x_k s^k around any point of a range of s. */
 typedef struct saltus_course {
   int order;                /* highest coefficient, 0 .. SALTUS_JET_ORDER */
+  int stride;               /* between coordinates, order + 1 or more; 0: order + 1 */
   const saltus_interval* t; /* [order + 1] */
-  const saltus_interval* q; /* [nq x (order + 1)]; coefficient k of q_i at i (order + 1) + k */
-  const saltus_interval* v; /* [nv x (order + 1)]; NULL where velocities play no part */
+  const saltus_interval* q; /* [nq x stride]; coefficient k of q_i at i stride + k */
+  const saltus_interval* v; /* [nv x stride]; NULL where velocities play no part */
   void* scratch;            /* what `bytes` says, aligned to SALTUS_ALIGNMENT */
 } saltus_course;
 
@@ -47,7 +48,8 @@ enum {
   SALTUS_ON_T = 1,
   SALTUS_ON_Q = 2,
   SALTUS_ON_V = 4,
-  SALTUS_NOT_AFFINE = 8 /* clear: affine in (t,q,v) with constant coefficients, nothing can hide */
+  SALTUS_NOT_AFFINE = 8,     /* clear: affine in (t,q,v) with constant coefficients */
+  SALTUS_NOT_POLYNOMIAL = 16 /* clear: a polynomial of degree 4 at most, nothing narrow can hide */
 };
 
 typedef struct saltus_enclosure_ops {

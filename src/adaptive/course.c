@@ -25,8 +25,7 @@ void saltusi_course_forget(saltusi_adaptive* w) {
   }
 }
 
-/* Coefficients around m, from those around 0. */
-static void shift(int degree, double m, double* s) {
+void saltusi_powers_shift(int degree, double m, double* s) {
   for (int k = 0; k < degree; k++) {
     for (int j = degree - 1; j >= k; j--) {
       s[j] += m * s[j + 1];
@@ -34,35 +33,35 @@ static void shift(int degree, double m, double* s) {
   }
 }
 
-/* Enclosures of the coefficients 0 .. order of one component. */
-static void enclose(const saltusi_courses* c, size_t i, size_t stride, const saltusi_piece* p,
-                    saltus_interval* out) {
+void saltusi_powers_enclose(int degree, const double* c, double a, double b, int order,
+                            saltus_interval* out) {
   double s[SALTUSI_POWERS];
   double size[SALTUSI_POWERS];
-  int d = c->degree;
-  double m = 0.5 * (p->a + p->b);
-  double r = 0.5 * (p->b - p->a);
-  for (int j = 0; j <= d; j++) {
-    s[j] = c->power[(size_t)j * stride + i];
+  double m = 0.5 * (a + b);
+  double r = 0.5 * (b - a);
+  for (int j = 0; j <= degree; j++) {
+    s[j] = c[j];
     size[j] = fabs(s[j]);
   }
   if (m != 0.0) {
-    shift(d, m, s);
-    shift(d, p->b, size);
+    saltusi_powers_shift(degree, m, s);
+    saltusi_powers_shift(degree, b, size);
   }
-  for (int k = 0; k <= p->order; k++) {
-    if (k > d) {
+  for (int k = 0; k <= order; k++) {
+    if (k > degree) {
       out[k] = (saltus_interval){0.0, 0.0};
       continue;
     }
     double lo = s[k];
     double hi = s[k];
     double power = r;
-    for (int j = k + 1; j <= d && r > 0.0; j++) {
+    for (int j = k + 1; j <= degree && r > 0.0; j++) {
       double x = binomial[j][k] * s[j] * power;
       bool even = (j - k) % 2 == 0;
-      lo -= even ? fmax(-x, 0.0) : fabs(x);
-      hi += even ? fmax(x, 0.0) : fabs(x);
+      double below = even ? (x < 0.0 ? -x : 0.0) : fabs(x);
+      double above = even ? (x > 0.0 ? x : 0.0) : fabs(x);
+      lo -= below;
+      hi += above;
       power *= r;
     }
     double rounding = shift_rounding * size[k];
@@ -70,20 +69,49 @@ static void enclose(const saltusi_courses* c, size_t i, size_t stride, const sal
   }
 }
 
-static void make(saltusi_adaptive* w, saltusi_piece* p) {
-  size_t stride = (size_t)w->nq + (size_t)w->nv;
-  size_t jet = (size_t)p->order + 1;
-  for (size_t i = 0; i < (size_t)w->nq; i++) {
-    enclose(&w->course, i, stride, p, p->q + i * jet);
+/* Enclosures of the coefficients 0 .. order of one component. */
+static void enclose(const saltusi_courses* c, size_t i, size_t stride, const saltusi_piece* p,
+                    saltus_interval* out) {
+  double s[SALTUSI_POWERS];
+  for (int j = 0; j <= c->degree; j++) {
+    s[j] = c->power[(size_t)j * stride + i];
   }
-  for (size_t i = 0; p->moving && i < (size_t)w->nv; i++) {
-    enclose(&w->course, (size_t)w->nq + i, stride, p, p->v + i * jet);
-  }
+  saltusi_powers_enclose(c->degree, s, p->a, p->b, p->order, out);
+}
+
+enum { JET = SALTUS_JET_ORDER + 1 };
+
+static void make_time(saltusi_adaptive* w, saltusi_piece* p) {
   double rounding = DBL_EPSILON * (fabs(w->t) + w->h);
   p->t[0] = (saltus_interval){w->t + p->a * w->h - rounding, w->t + p->b * w->h + rounding};
-  for (size_t k = 1; k < jet; k++) {
+  for (size_t k = 1; k < JET; k++) {
     p->t[k] = (saltus_interval){k == 1 ? w->h : 0.0, k == 1 ? w->h : 0.0};
   }
+}
+
+/* Positions, and velocities where they are wanted, to at least the order. */
+static void make(saltusi_adaptive* w, saltusi_piece* p, int order, bool moving) {
+  size_t stride = (size_t)w->nq + (size_t)w->nv;
+  bool more = order > p->order;
+  p->order = more ? order : p->order;
+  for (size_t i = 0; more && i < (size_t)w->nq; i++) {
+    enclose(&w->course, i, stride, p, p->q + i * JET);
+  }
+  bool wanted = moving && (more || !p->moving);
+  for (size_t i = 0; wanted && i < (size_t)w->nv; i++) {
+    enclose(&w->course, (size_t)w->nq + i, stride, p, p->v + i * JET);
+  }
+  p->moving = wanted || (p->moving && !more);
+}
+
+const double* saltusi_course_powers(saltusi_adaptive* w) {
+  saltusi_courses* c = &w->course;
+  if (!c->made) {
+    c->degree = w->ops->dense_degree;
+    w->ops->powers(&w->motion, w->nq + w->nv, c->power);
+    c->made = true;
+  }
+  return c->power;
 }
 
 /* The course over [a,b]. The whole range and its middle are asked for by every contact: they have places
@@ -91,25 +119,20 @@ static void make(saltusi_adaptive* w, saltusi_piece* p) {
 static const saltusi_piece* piece_of(saltusi_adaptive* w, double a, double b, int order,
                                      bool moving) {
   saltusi_courses* c = &w->course;
-  if (!c->made) {
-    c->degree = w->ops->dense_degree;
-    w->ops->powers(&w->motion, w->nq + w->nv, c->power);
-    c->made = true;
-  }
-  for (int i = 0; i < SALTUSI_PIECES; i++) {
-    saltusi_piece* p = &c->piece[i];
-    if (p->order == order && p->a == a && p->b == b && p->moving == moving) {
-      return p;
-    }
-  }
+  saltusi_course_powers(w);
   bool whole = a == 0.0 && b == 1.0;
   bool middle = a == 0.5 && b == 0.5;
   saltusi_piece* p = &c->piece[whole ? 0 : middle ? 1 : a == b ? 2 : 3];
-  p->a = a;
-  p->b = b;
-  p->order = order;
-  p->moving = moving;
-  make(w, p);
+  if (p->order < 0 || p->a != a || p->b != b) {
+    p->a = a;
+    p->b = b;
+    p->order = -1;
+    p->moving = false;
+    make_time(w, p);
+  }
+  if (p->order < order || (moving && !p->moving)) {
+    make(w, p, order, moving);
+  }
   return p;
 }
 
@@ -120,6 +143,7 @@ void saltusi_course_along(saltusi_adaptive* w, double a, double b, int order, sa
   const saltusi_piece* p = piece_of(w, a, b, order, moving);
   saltus_interval flat[SALTUSI_VALUES * (SALTUS_JET_ORDER + 1)];
   const saltus_course course = {.order = order,
+                                .stride = JET,
                                 .t = p->t,
                                 .q = p->q,
                                 .v = moving ? p->v : NULL,

@@ -58,6 +58,15 @@ static inline double saltusi_magnitude(saltus_interval x) {
 /* A new attempt: nothing that was made for the last one holds. */
 void saltusi_course_forget(saltusi_adaptive* w);
 
+/* Coefficients of the motion in theta: [SALTUSI_POWERS x (nq + nv)]; their degree is course.degree. */
+const double* saltusi_course_powers(saltusi_adaptive* w);
+
+/* A polynomial: coefficients around m from those around 0, in place; enclosures of its Taylor
+ * coefficients 0 .. order over [a,b]. */
+void saltusi_powers_shift(int degree, double m, double* s);
+void saltusi_powers_enclose(int degree, const double* c, double a, double b, int order,
+                            saltus_interval* out);
+
 /* Jets of a quantity of the system over [a,b] of the attempt, one a value. The system has
  * enclosures. */
 void saltusi_course_along(saltusi_adaptive* w, double a, double b, int order, saltus_quantity what,

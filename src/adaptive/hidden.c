@@ -168,14 +168,17 @@ static finding look(const suspect* s, const polynomial* p, double a, double b) {
   return wrong || b - a < 0x1p-45 ? BAD : HALVE;
 }
 
-/* The first piece on which phi is not what its nodes say, up to `end`: false when there is none. */
-static bool scan(const suspect* s, double end, double* a, double* b) {
+/* The highest Taylor coefficient over the whole attempt shows that a polynomial through some of the nodes
+ * is near enough all along. */
+static bool is_plain(const suspect* s) {
   saltusi_jet whole;
   int order = s->what == SALTUS_QUANTITY_JOINT ? K : QUICK;
   jet_of(s, 0.0, 1.0, order, &whole);
-  if (saltusi_magnitude(whole.c[order]) * quick_product <= s->delta) {
-    return false; /* a polynomial through six of the nodes is near enough all along */
-  }
+  return saltusi_magnitude(whole.c[order]) * quick_product <= s->delta;
+}
+
+/* The first piece on which phi is not what its nodes say, up to `end`: false when there is none. */
+static bool scan(const suspect* s, double end, double* a, double* b) {
   bool many = s->w->ops->dense_degree > 4;
   polynomial p = interpolate(s, many ? many_nodes : few_nodes, many ? NODES_MAX : 7);
   double stack[STACK][2] = {{0.0, end}};
@@ -242,7 +245,7 @@ static void accuse(const suspect* s, double* end, saltusi_refusal* refusal) {
 
 static bool may_hide(const saltusi_adaptive* w, saltus_quantity what, int index) {
   unsigned depends = w->sys->ops->enclosure->depends(w->sys->self, what, index);
-  return (depends & SALTUS_NOT_AFFINE) != 0;
+  return (depends & SALTUS_NOT_POLYNOMIAL) != 0;
 }
 
 void saltusi_find_hidden(saltusi_adaptive* w, double end, saltusi_refusal* refusal) {
@@ -253,7 +256,9 @@ void saltusi_find_hidden(saltusi_adaptive* w, double end, saltusi_refusal* refus
   for (int i = 0; i < w->nv; i++) {
     if (may_hide(w, SALTUS_QUANTITY_FORCE, i)) {
       suspect s = {.w = w, .what = SALTUS_QUANTITY_FORCE, .index = i, .delta = force_delta(w, i)};
-      accuse(&s, &end, refusal);
+      if (!is_plain(&s)) {
+        accuse(&s, &end, refusal);
+      }
     }
   }
   bool rows = false;
@@ -266,13 +271,17 @@ void saltusi_find_hidden(saltusi_adaptive* w, double end, saltusi_refusal* refus
       rows = true;
     }
     int last = w->mu[key] > 0.0 ? w->tangents[key] : 0;
+    saltusi_jet whole[SALTUSI_VALUES]; /* of all rows at once */
+    saltusi_course_along(w, 0.0, 1.0, QUICK, SALTUS_QUANTITY_VELOCITY, key, whole);
     for (int k = 0; k <= last; k++) {
       suspect s = {.w = w,
                    .what = SALTUS_QUANTITY_VELOCITY,
                    .index = key,
                    .row = k,
                    .delta = row_delta(w, w->nj + w->base[key] + k)};
-      accuse(&s, &end, refusal);
+      if (saltusi_magnitude(whole[k].c[QUICK]) * quick_product > s.delta) {
+        accuse(&s, &end, refusal);
+      }
     }
   }
   for (int j = 0; j < w->nj; j++) {

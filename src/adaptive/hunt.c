@@ -7,6 +7,7 @@
 #include "math/dense.h"
 
 #include <float.h>
+#include <string.h>
 
 /* Accuracy of roots that cost no evaluation of the dynamics, part of the step. */
 static const double fine = 1e-15;
@@ -15,7 +16,7 @@ static const double smallest_piece = 1e-13;
 static const double smallest_flight = 1e-12;
 
 /* Enclosures of one search; beyond it the step is halved. */
-enum { ENCLOSURES_MAX = 200000, STACK = 128, SAMPLES = 5, SAMPLED_PIECES = 3 };
+enum { ENCLOSURES_MAX = 200000, STACK = 128, SAMPLES = 5, SAMPLED_PIECES = 2 };
 
 double saltusi_close_in(saltusi_function f, void* context, const double x[2], const double fx[2],
                         double width) {
@@ -82,9 +83,75 @@ static double switch_at(const saltusi_hunt* s, double theta) {
   return s->sign * 0.5 * (jet.c[0].lo + jet.c[0].hi);
 }
 
+/* ---- constant rows: f is a polynomial -------------------------------------------------------- */
+
+static double power_at(const saltusi_hunt* s, double theta) {
+  double sum = 0.0;
+  for (int k = s->w->course.degree; k >= 0; k--) {
+    sum = sum * theta + s->power[k];
+  }
+  return sum;
+}
+
+static bool is_affine(const saltusi_adaptive* w, saltus_quantity what, int key) {
+  if (w->sys->ops->rate != NULL) {
+    return false;
+  }
+  const saltus_enclosure_ops* ops = w->sys->ops->enclosure;
+  return ops != NULL ? (ops->depends(w->sys->self, what, key) & SALTUS_NOT_AFFINE) == 0
+                     : (w->sys->traits & SALTUS_CONSTANT_NORMALS) != 0;
+}
+
+/* s times row k of the contact along positions or velocities, added to the powers of f. */
+static void add_row(saltusi_hunt* s, int k, double scale, bool velocity) {
+  saltusi_adaptive* w = s->w;
+  int row = w->nj + w->base[s->key] + k;
+  size_t stride = (size_t)w->nq + (size_t)w->nv;
+  const double* c = saltusi_course_powers(w) + (velocity ? w->nq : 0);
+  for (int j = 0; j <= w->course.degree; j++) {
+    s->power[j] += scale * saltusi_row_dot(&w->row, row, c + (size_t)j * stride);
+  }
+  if (velocity) {
+    s->power[0] += scale * w->row.b[row];
+  } else {
+    s->power[1] += scale * w->row.b[row] * w->h;
+  }
+}
+
+/* The polynomial of a gap, of U (flight) or of a slip speed, where it is one. */
+static void find_powers(saltusi_hunt* s, bool flight) {
+  saltusi_adaptive* w = s->w;
+  bool velocity = flight || s->what == SALTUSI_HUNT_SLIP;
+  s->affine = s->what != SALTUSI_HUNT_SWITCH &&
+              is_affine(w, velocity ? SALTUS_QUANTITY_VELOCITY : SALTUS_QUANTITY_GAP, s->key);
+  if (!s->affine) {
+    return;
+  }
+  for (int k = 0; k < SALTUSI_POWERS; k++) {
+    s->power[k] = 0.0;
+  }
+  saltusi_mode_velocity(w, w->t, w->y0, s->key, 0);
+  if (s->what == SALTUSI_HUNT_SLIP && !flight) {
+    bool planar = w->tangents[s->key] == 1;
+    add_row(s, 1, planar ? s->sign : w->slip_start[2 * s->key], true);
+    if (!planar) {
+      add_row(s, 2, w->slip_start[2 * s->key + 1], true);
+      s->power[0] -= w->slip_floor;
+    }
+  } else {
+    add_row(s, 0, 1.0, velocity);
+  }
+  if (!velocity) {
+    s->power[0] = w->gap_start[s->key];
+  }
+}
+
 static double value_at(void* context, double theta) {
   saltusi_hunt* s = context;
   saltusi_adaptive* w = s->w;
+  if (s->affine) {
+    return power_at(s, theta) + s->shift;
+  }
   double t = w->t + theta * w->h;
   double f = 0.0;
   if (s->what == SALTUSI_HUNT_GAP) {
@@ -112,7 +179,9 @@ static void enclosed_jet(saltusi_hunt* s, double a, double b, saltusi_jet* jet) 
   static const saltus_interval zero = {0.0, 0.0};
   saltusi_adaptive* w = s->w;
   saltusi_jet u[SALTUSI_VALUES];
-  if (s->what == SALTUSI_HUNT_GAP) {
+  if (s->affine) {
+    saltusi_powers_enclose(w->course.degree, s->power, a, b, 2, jet->c);
+  } else if (s->what == SALTUSI_HUNT_GAP) {
     saltusi_course_along(w, a, b, 2, SALTUS_QUANTITY_GAP, s->key, jet);
   } else if (s->what == SALTUSI_HUNT_SLIP) {
     saltusi_course_along(w, a, b, 2, SALTUS_QUANTITY_VELOCITY, s->key, u);
@@ -191,7 +260,7 @@ static void sampled_jet(saltusi_hunt* s, double a, double b, saltusi_jet* jet,
 /* Over a piece, and at its middle. */
 static void jets_over(saltusi_hunt* s, double a, double b, saltusi_jet* jet, saltusi_jet* middle) {
   double m = 0.5 * (a + b);
-  if (s->w->sys->ops->enclosure != NULL) {
+  if (s->affine || s->w->sys->ops->enclosure != NULL) {
     enclosed_jet(s, a, b, jet);
     enclosed_jet(s, m, m, middle);
   } else {
@@ -211,9 +280,9 @@ typedef struct stack {
   int taken;
 } stack;
 
-/* A system that is only sampled is looked at in several pieces at least. */
-static void begin(const saltusi_adaptive* w, stack* left, double end) {
-  int pieces = w->sys->ops->enclosure != NULL ? 1 : SAMPLED_PIECES;
+/* What is only sampled is looked at in several pieces at least. */
+static void begin(const saltusi_hunt* s, stack* left, double end) {
+  int pieces = s->affine || s->w->sys->ops->enclosure != NULL ? 1 : SAMPLED_PIECES;
   *left = (stack){.count = pieces};
   for (int i = 0; i < pieces; i++) {
     int k = pieces - 1 - i;
@@ -287,7 +356,8 @@ double saltusi_hunt_root(saltusi_hunt* s, double end) {
   stack left;
   piece p;
   double root = NAN;
-  begin(s->w, &left, end);
+  find_powers(s, false);
+  begin(s, &left, end);
   while (next(s, &left, &p)) {
     if (search_piece(s, &left, p, &root)) {
       return root;
@@ -299,12 +369,31 @@ double saltusi_hunt_root(saltusi_hunt* s, double end) {
 /* ---- flights from g = 0 (14.2) -------------------------------------------------------------- */
 
 /* U of the dense output at theta. */
-static double speed_at(saltusi_adaptive* w, int key, double theta) {
-  return saltusi_mode_velocity(w, w->t + theta * w->h, state_at(w, theta, w->nq + w->nv), key, 0);
+static double speed_at(const saltusi_hunt* s, double theta) {
+  saltusi_adaptive* w = s->w;
+  if (s->affine) {
+    return power_at(s, theta);
+  }
+  return saltusi_mode_velocity(w, w->t + theta * w->h, state_at(w, theta, w->nq + w->nv), s->key,
+                               0);
 }
 
-/* h times the integral of U, by Gauss with five points. */
-static double risen(saltusi_adaptive* w, int key, double x0, double x1) {
+/* h times the integral of U: of its polynomial, or by Gauss with five points. */
+static double risen(const saltusi_hunt* s, double x0, double x1) {
+  double L = x1 - x0;
+  if (s->affine) {
+    double c[SALTUSI_POWERS];
+    int degree = s->w->course.degree;
+    double sum = 0.0;
+    memcpy(c, s->power, sizeof c);
+    if (x0 != 0.0) {
+      saltusi_powers_shift(degree, x0, c);
+    }
+    for (int k = degree; k >= 0; k--) {
+      sum = (sum + c[k] / (k + 1)) * (k > 0 ? L : 1.0);
+    }
+    return s->w->h * L * sum;
+  }
   static const double node[5] = {0.04691007703066800360, 0.23076534494715845448, 0.5,
                                  0.76923465505284154552, 0.95308992296933199640};
   static const double weight[5] = {0.11846344252809454376, 0.23931433524968323402,
@@ -312,13 +401,18 @@ static double risen(saltusi_adaptive* w, int key, double x0, double x1) {
                                    0.11846344252809454376};
   double sum = 0.0;
   for (int i = 0; i < 5; i++) {
-    sum += weight[i] * speed_at(w, key, x0 + (x1 - x0) * node[i]);
+    sum += weight[i] * speed_at(s, x0 + L * node[i]);
   }
-  return w->h * (x1 - x0) * sum;
+  return s->w->h * L * sum;
 }
 
 double saltusi_hunt_height(saltusi_adaptive* w, int key, double end) {
   enum { MOST = 64 };
+  saltusi_hunt s = {.w = w, .what = SALTUSI_HUNT_GAP, .key = key};
+  find_powers(&s, true);
+  if (s.affine) {
+    return risen(&s, 0.0, end);
+  }
   double rounding = 32.0 * DBL_EPSILON * w->memory->v_max * w->h;
   double from = 0.0;
   double sum = 0.0;
@@ -326,8 +420,8 @@ double saltusi_hunt_height(saltusi_adaptive* w, int key, double end) {
   for (int k = 0; k < MOST * MOST && from < end; k++) {
     double to = from + length < end ? from + length : end;
     double middle = 0.5 * (from + to);
-    double once = risen(w, key, from, to);
-    double twice = risen(w, key, from, middle) + risen(w, key, middle, to);
+    double once = risen(&s, from, to);
+    double twice = risen(&s, from, middle) + risen(&s, middle, to);
     if (fabs(twice - once) > 1e-13 * fabs(twice) + rounding * (to - from) && length > 1e-9 * end) {
       length *= 0.5;
       continue;
@@ -349,7 +443,7 @@ typedef struct flight {
 
 static double height_at(void* context, double x) {
   const flight* f = context;
-  return f->height + risen(f->s->w, f->s->key, f->from, x);
+  return f->height + risen(f->s, f->from, x);
 }
 
 /* h U and half its derivative over a piece. */
@@ -357,7 +451,9 @@ static void flight_jet(saltusi_hunt* s, double a, double b, saltus_interval* D,
                        saltus_interval* W) {
   saltusi_adaptive* w = s->w;
   saltusi_jet u[SALTUSI_VALUES];
-  if (w->sys->ops->enclosure != NULL) {
+  if (s->affine) {
+    saltusi_powers_enclose(w->course.degree, s->power, a, b, 1, u[0].c);
+  } else if (w->sys->ops->enclosure != NULL) {
     saltusi_course_along(w, a, b, 1, SALTUS_QUANTITY_VELOCITY, s->key, u);
   } else {
     sampled_jet(s, a, b, u, &u[1]);
@@ -371,6 +467,7 @@ static void flight_jet(saltusi_hunt* s, double a, double b, saltus_interval* D,
 
 /* From here on the gap itself, moved so that it goes on continuously. */
 static void go_over(flight* f, stack* left, piece p) {
+  f->s->affine = false; /* its powers are those of U */
   f->s->shift = 0.0;
   f->s->shift = f->height - value_at(f->s, p.a);
   f->over = true;
@@ -389,18 +486,17 @@ static bool grazes(flight* f, piece p) {
   saltusi_adaptive* w = f->s->w;
   for (int i = 0; i < LOOKS; i++) {
     double x = p.a + (p.b - p.a) * i / (LOOKS - 1.0);
-    if (fabs(w->h * speed_at(w, f->s->key, x)) > 4.0 * f->rounding) {
+    if (fabs(w->h * speed_at(f->s, x)) > 4.0 * f->rounding) {
       return false;
     }
   }
-  f->height = fmax(f->height + risen(w, f->s->key, p.a, p.b), 0.0);
+  f->height = fmax(f->height + risen(f->s, p.a, p.b), 0.0);
   return true;
 }
 
 /* One piece of a flight, from the left; true with *root. The height at its start is known. */
 static bool fly_piece(flight* f, stack* left, piece p, double* root) {
   saltusi_adaptive* w = f->s->w;
-  int key = f->s->key;
   double m = 0.5 * (p.a + p.b);
   double L = p.b - p.a;
   double zn = f->rounding;
@@ -408,7 +504,7 @@ static bool fly_piece(flight* f, stack* left, piece p, double* root) {
   saltus_interval W;
   f->from = p.a;
   flight_jet(f->s, p.a, p.b, &D, &W);
-  double start = w->h * speed_at(w, key, p.a);
+  double start = w->h * speed_at(f->s, p.a);
   double parabola = f->height + start * L + W.lo * L * L;
   bool rises = start >= -zn && (start > zn || W.lo > 0.0) && parabola > 0.0 &&
                (W.lo <= 0.0 || f->height >= 0.0);
@@ -418,8 +514,8 @@ static bool fly_piece(flight* f, stack* left, piece p, double* root) {
     return true;
   }
   if (none || D.hi < 0.0) {
-    double once = risen(w, key, p.a, p.b);
-    double twice = risen(w, key, p.a, m) + risen(w, key, m, p.b);
+    double once = risen(f->s, p.a, p.b);
+    double twice = f->s->affine ? once : risen(f->s, p.a, m) + risen(f->s, m, p.b);
     double allowed = 1e-13 * saltusi_magnitude(D) * L + zn * L + 4.0 * DBL_EPSILON * f->height;
     if (fabs(twice - once) > allowed && L > 1e-9) {
       if (f->height > 1e-8 * f->qs) {
@@ -438,7 +534,7 @@ static bool fly_piece(flight* f, stack* left, piece p, double* root) {
     return true;
   }
   if (L < smallest_flight || D.hi - D.lo <= 4.0 * zn) { /* rounding: halving does not help */
-    double end = f->height + risen(w, key, p.a, p.b);
+    double end = f->height + risen(f->s, p.a, p.b);
     if (end < -zn * L && f->height > 0.0) {
       *root = flight_root(f, p, end);
       return true;
@@ -464,6 +560,7 @@ double saltusi_hunt_flight(saltusi_hunt* s, double end) {
   double root = NAN;
   saltus_interval D;
   saltus_interval W;
+  find_powers(s, true);
   flight_jet(s, 0.0, 0.0, &D,
              &W); /* its width is the rounding of h U, on steep ground 1e5 eps |v| */
   double speed = fmax(w->memory->v_max, saltusi_max_abs(w->nv, saltusi_v_of(w, w->y0)));
@@ -471,7 +568,7 @@ double saltusi_hunt_flight(saltusi_hunt* s, double end) {
               .height = w->contact[s->key].height,
               .rounding = fmax(32.0 * DBL_EPSILON * speed * w->h, D.hi - D.lo),
               .qs = fmax(1.0, saltusi_max_abs(w->nq, w->y0))};
-  begin(w, &left, end);
+  begin(s, &left, end);
   while (next(s, &left, &p)) {
     bool found = f.over ? search_piece(s, &left, p, &root) : fly_piece(&f, &left, p, &root);
     if (found) {

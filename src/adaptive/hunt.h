@@ -31,6 +31,8 @@ typedef struct saltusi_hunt {
   double depth; /* how far below zero f may go unseen */
   double noise; /* rounding of f */
   bool fresh;   /* f starts from zero: it may only fall from there */
+  bool affine;  /* rows are constant: f is the polynomial, and the search needs nothing else */
+  double power[SALTUSI_POWERS];
   saltus_status status;
 } saltusi_hunt;
 

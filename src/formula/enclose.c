@@ -38,6 +38,10 @@ static saltusi_jet stored(const frame* f, size_t place) {
   return (saltusi_jet){f->jets + place * (size_t)(f->course->order + 1), f->extents[place]};
 }
 
+static size_t stride_of(const saltus_course* course) {
+  return (size_t)(course->stride > 0 ? course->stride : course->order + 1);
+}
+
 /* A constant is put into `room`. */
 static saltusi_jet load(const frame* f, unsigned place, saltus_interval* room) {
   const size_t index = place / SALTUSI_ARRAYS;
@@ -51,9 +55,9 @@ static saltusi_jet load(const frame* f, unsigned place, saltus_interval* room) {
         room, {(unsigned char)(finite ? 0 : order), (unsigned char)(finite ? order + 1 : 1)}};
   }
   case SALTUSI_IN_POSITIONS:
-    return saltusi_jet_given(f->course->q + index * (size_t)(order + 1), order);
+    return saltusi_jet_given(f->course->q + index * stride_of(f->course), order);
   case SALTUSI_IN_VELOCITIES:
-    return saltusi_jet_given(f->course->v + index * (size_t)(order + 1), order);
+    return saltusi_jet_given(f->course->v + index * stride_of(f->course), order);
   default:
     return stored(f, place_of(f, place));
   }

@@ -43,22 +43,38 @@ static size_t list_parts(saltusi_graph* g, const saltusi_expr* roots, size_t cou
   return listed;
 }
 
-/* Sums of variables with constant factors, by structure. */
-static bool affine(saltusi_graph* g, saltusi_expr e) {
+/* Degree of a polynomial in (t,q,v), by structure; NO_POLYNOMIAL for anything else or higher. */
+enum { NO_POLYNOMIAL = 5 };
+
+static int degree_of(const saltusi_graph* g, const saltusi_node* n) {
+  const int a = g->marks[n->a].adjoint, b = g->marks[n->b].adjoint;
+  switch (n->op) {
+  case SALTUSI_ADD:
+  case SALTUSI_SUB:
+    return a > b ? a : b;
+  case SALTUSI_NEG:
+    return a;
+  case SALTUSI_MUL:
+    return a + b;
+  case SALTUSI_DIV:
+    return b == 0 ? a : NO_POLYNOMIAL;
+  case SALTUSI_POWI:
+    return a * n->b;
+  case SALTUSI_VARIABLE:
+    return 1;
+  default:
+    return NO_POLYNOMIAL;
+  }
+}
+
+static int degree(saltusi_graph* g, saltusi_expr e) {
   const size_t listed = list_parts(g, &e, 1);
   for (size_t i = 0; i < listed; i++) {
     const saltusi_node* n = &g->nodes[g->list[i]];
-    bool is = n->depends == 0 || n->op == SALTUSI_VARIABLE;
-    if (n->op == SALTUSI_ADD || n->op == SALTUSI_SUB) {
-      is = g->marks[n->a].adjoint != 0 && g->marks[n->b].adjoint != 0;
-    } else if (n->op == SALTUSI_NEG || (n->op == SALTUSI_DIV && saltusi_is_constant(g, n->b))) {
-      is = g->marks[n->a].adjoint != 0;
-    } else if (n->op == SALTUSI_MUL && saltusi_is_constant(g, n->a)) {
-      is = g->marks[n->b].adjoint != 0; /* constants stand in front */
-    }
-    g->marks[g->list[i]].adjoint = is ? 1 : 0;
+    const int d = n->depends == 0 ? 0 : degree_of(g, n);
+    g->marks[g->list[i]].adjoint = d < NO_POLYNOMIAL ? d : NO_POLYNOMIAL;
   }
-  return g->status == SALTUS_OK && g->marks[e].adjoint != 0;
+  return g->status == SALTUS_OK ? g->marks[e].adjoint : NO_POLYNOMIAL;
 }
 
 void saltusi_formula_bound_make(saltusi_formula_builder* b, const saltusi_expr* values, int count,
@@ -66,7 +82,9 @@ void saltusi_formula_bound_make(saltusi_formula_builder* b, const saltusi_expr* 
   saltusi_graph* g = &b->graph;
   for (int k = 0; k < count; k++) {
     bound->depends |= saltusi_depends(g, values[k]);
-    bound->depends |= affine(g, values[k]) ? 0U : (unsigned)SALTUS_NOT_AFFINE;
+    const int d = degree(g, values[k]);
+    bound->depends |= d > 1 ? (unsigned)SALTUS_NOT_AFFINE : 0U;
+    bound->depends |= d == NO_POLYNOMIAL ? (unsigned)SALTUS_NOT_POLYNOMIAL : 0U;
     saltusi_formula_put(b, (size_t)k, values[k]);
   }
   saltusi_formula_make(b, (size_t)count, &bound->program);
