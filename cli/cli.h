@@ -65,8 +65,8 @@ int cli_number(const cli_args* args, const char* name, double lo, double hi, dou
 
 void cli_help(const cli_command* command);
 void cli_help_all(void);
-void cli_manual(void);     /* troff */
-void cli_completion(void); /* bash */
+void cli_manual(void);                 /* troff */
+int cli_completion(const char* shell); /* "bash", "zsh" or "fish"; an exit code */
 
 /* Prints "saltus: ..." on the standard error. */
 void cli_error(const char* format, ...) __attribute__((format(printf, 1, 2)));

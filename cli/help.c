@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * help.c - help, manual page and completion, all made from the table of commands.
+ * help.c - help and manual page, both made from the table of commands.
  */
 #include "cli.h"
 #include "saltus/version.h"
@@ -79,38 +79,4 @@ void cli_manual(void) {
     }
   }
   printf(".SH EXIT STATUS\n0 done, 1 the run failed, 2 bad usage or input.\n");
-}
-
-void cli_completion(void) {
-  int count;
-  const cli_command* commands = cli_commands(&count);
-  printf("# bash completion for saltus, made by: saltus --completion\n"
-         "_saltus() {\n"
-         "  local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} words=\n"
-         "  if [ \"$COMP_CWORD\" = 1 ]; then words=\"");
-  for (int i = 0; i < count; i++) {
-    printf("%s ", commands[i].name);
-  }
-  printf(
-      "--help --version\"\n"
-      "  elif [ \"$prev\" = --scheme ]; then words=$(saltus list schemes --json 2>/dev/null | sed "
-      "-n 's/.*\"name\": \"\\(.*\\)\",/\\1/p')\n"
-      "  elif [ \"$prev\" = list ]; then words=\"schemes controls solvers problems studies "
-      "functions\"\n"
-      "  elif [ \"$prev\" = study ]; then words=$(saltus list studies --json 2>/dev/null | sed -n "
-      "'s/.*\"name\": \"\\(.*\\)\",/\\1/p')\n"
-      "  elif [[ $cur == -* ]]; then\n    case ${COMP_WORDS[1]} in\n");
-  for (int i = 0; i < count; i++) {
-    printf("    %s) words=\"", commands[i].name);
-    for (int k = 0; k < commands[i].option_count; k++) {
-      printf("%s ", commands[i].options[k].name);
-    }
-    printf("\" ;;\n");
-  }
-  printf("    esac\n"
-         "  else COMPREPLY=($(compgen -f -- \"$cur\")); return\n"
-         "  fi\n"
-         "  COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n"
-         "}\n"
-         "complete -o filenames -F _saltus saltus\n");
 }

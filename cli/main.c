@@ -67,9 +67,7 @@ int main(int argc, char** argv) {
   static const struct {
     const char *word, *other;
     void (*print)(void);
-  } words[] = {{"--help", "help", cli_help_all},
-               {"--manual", NULL, cli_manual},
-               {"--completion", NULL, cli_completion}};
+  } words[] = {{"--help", "help", cli_help_all}, {"--manual", NULL, cli_manual}};
   int count;
   cli_signals_start();
   const cli_command* commands = cli_commands(&count);
@@ -83,6 +81,9 @@ int main(int argc, char** argv) {
   }
   if (argc > 2 && strcmp(argv[1], "help") == 0) {
     return finish(help_for(argv[2], commands, count));
+  }
+  if (strcmp(argv[1], "--completion") == 0) {
+    return finish(cli_completion(argc > 2 ? argv[2] : "bash"));
   }
   for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
     if (strcmp(argv[1], words[i].word) == 0 ||

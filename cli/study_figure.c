@@ -36,11 +36,54 @@ static saltusi_series line_of(const drawing* d, int s, const double* y, const ch
                           .colour = (saltusi_colour)(1 + colour % COLOURS)};
 }
 
+/* The different texts among the rows' problems or schemes: how many, and the first few in `text`. */
+static int list_different(const study_report* report, bool schemes, char* text, size_t bytes) {
+  enum { NAMED = 4 };
+  int count = 0;
+  size_t used = 0;
+  text[0] = '\0';
+  for (int i = 0; i < report->row_count; i++) {
+    const char* name = schemes ? report->rows[i].scheme : report->rows[i].problem;
+    bool seen = false;
+    for (int k = 0; k < i && !seen; k++) {
+      seen = strcmp(name, schemes ? report->rows[k].scheme : report->rows[k].problem) == 0;
+    }
+    if (!seen && count++ < NAMED && used < bytes) {
+      int added = snprintf(text + used, bytes - used, "%s%s", count > 1 ? ", " : "", name);
+      used += added > 0 ? (size_t)added : 0;
+    }
+  }
+  if (count > NAMED && used < bytes) {
+    snprintf(text + used, bytes - used, " and %d more", count - NAMED);
+  }
+  return count;
+}
+
+/* Which scheme on which scene, as far as a line says it; else the name of the study. */
+static void title_of(const study_report* report, char* text, size_t bytes) {
+  char problems[256];
+  char schemes[256];
+  int problem_count = list_different(report, false, problems, sizeof problems);
+  int scheme_count = list_different(report, true, schemes, sizeof schemes);
+  bool told = schemes[0] != '\0' && (problem_count == 1 || scheme_count == 1);
+  if (report->series_count == 1) {
+    snprintf(text, bytes, "%s", report->series[0].label);
+  } else if (told) {
+    snprintf(text, bytes, "%s: %s", problems, schemes);
+  } else {
+    snprintf(text, bytes, "%s", report->study);
+  }
+}
+
 static int write_figure(const drawing* d, saltusi_panel* panels, int count, double height,
                         const char* path) {
   bool work = d->report->over_work;
-  const saltusi_figure figure = {.title = d->report->study,
-                                 .subtitle = d->report->source,
+  char title[600];
+  char subtitle[400];
+  title_of(d->report, title, sizeof title);
+  snprintf(subtitle, sizeof subtitle, "study %s; %.300s", d->report->study, d->report->source);
+  const saltusi_figure figure = {.title = title,
+                                 .subtitle = subtitle,
                                  .x_label = d->report->x_label != NULL ? d->report->x_label
                                             : !work                    ? "step h [s]"
                                             : d->report->over_forces   ? "work: force evaluations"

@@ -7,6 +7,7 @@ import json
 import math
 import pathlib
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -230,6 +231,52 @@ class Resumed(Cli):
         self.assertEqual(result.returncode, 2)
         self.assertIn('standard input:8:24: gap of contact "floor": unknown name "z"', result.stderr)
         self.assertEqual(saltus('check', '-', input='').returncode, 2)
+
+
+class Completion(Cli):
+    def options(self, command):
+        return re.findall(r'^  (--?[a-z][a-z-]*)', saltus(command, '--help').stdout, re.M)
+
+    def test_every_shell_knows_every_option_of_every_command(self):
+        commands = re.findall(r'^  ([a-z]+) ', saltus('--help').stdout, re.M)
+        self.assertIn('resume', commands)
+        zsh = saltus('--completion', 'zsh').stdout
+        fish = saltus('--completion', 'fish').stdout
+        for command in commands:
+            self.assertIn(f"    '{command}:", zsh)
+            self.assertIn(f'-n __fish_use_subcommand -a {command} -d', fish)
+            part = zsh.split(f'    {command}) _arguments')[1].split(';;')[0]
+            for option in self.options(command):
+                self.assertRegex(part, rf"'\*?{option}\[")
+                dashes = f'-l {option[2:]}' if option.startswith('--') else f'-s {option[1:]}'
+                self.assertIn(f"'__fish_seen_subcommand_from {command}' {dashes} ", fish)
+        self.assertEqual(saltus('--completion', 'bash').stdout, saltus('--completion').stdout)
+        self.refused('--completion', 'tcsh', says='there are: bash, zsh, fish')
+
+    def test_the_shells_that_are_there_take_their_scripts(self):
+        for shell in ('bash', 'zsh', 'fish'):
+            if shutil.which(shell) is None:
+                continue
+            script = self.folder / f'saltus.{shell}'
+            script.write_text(saltus('--completion', shell).stdout)
+            result = subprocess.run([shell, '-n', str(script)], capture_output=True, text=True)
+            self.assertEqual((result.returncode, result.stderr), (0, ''))
+
+
+class StudyFigures(Cli):
+    def title(self, *words):
+        """SVG texts are outlines; equal titles give equal figures, so they are compared by their bytes."""
+        figure = self.folder / 'study.svg'
+        result = saltus('study', 'converge', *words, '--steps', '50,100', '-o', figure)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return figure.read_bytes()
+
+    def test_a_figure_says_scene_and_scheme(self):
+        scene = self.scene()
+        one = self.title(scene)
+        self.assertEqual(one, self.title(scene))
+        # another name with the same numbers: only the title differs
+        self.assertNotEqual(one, self.title(self.scene(BALL.replace('name: a ball', 'name: the ball'))))
 
 
 class Figures(Cli):
