@@ -119,7 +119,12 @@ saltus_status saltusi_trapezoid_measure(saltusi_trapezoid* w) {
 }
 
 double saltusi_trapezoid_rounding(const saltusi_trapezoid* w) {
-  return 1e-12 * (saltusi_row_size(&w->row, 0, w->s->v0) + saltusi_row_size(&w->row, 0, w->push));
+  int nv = w->eval->sys.dims.nv;
+  double slope = 0.0; /* forces that joints hand on to the contact are in no entry of its row */
+  for (int i = 0; i < nv; i++) {
+    slope += fabs(saltusi_row_entry(&w->row, 0, i));
+  }
+  return 1e-12 * (saltusi_row_size(&w->row, 0, w->s->v0) + slope * saltusi_max_abs(nv, w->push));
 }
 
 /* A contact that leaves is free, or the end velocity would hold it in the air. */
