@@ -59,6 +59,9 @@ static saltusi_jet load(const frame* f, unsigned place, saltus_interval* room) {
   case SALTUSI_IN_VELOCITIES:
     return saltusi_jet_given(f->course->v + index * stride_of(f->course), order);
   default:
+    if (place == SALTUSI_IN_REGISTERS) { /* register 0 is t */
+      return saltusi_jet_given(f->course->t, order);
+    }
     return stored(f, place_of(f, place));
   }
 }
@@ -261,8 +264,6 @@ void saltusi_enclose(const saltusi_program* program, const saltus_course* course
   frame f = {.program = program, .course = course, .jets = course->scratch};
   f.extents = (saltusi_extent*)(f.jets + places * width);
 
-  const saltusi_jet t = saltusi_jet_given(course->t, order);
-  saltusi_jet_copy((saltusi_jet_place){f.jets, f.extents, order}, t);
   for (size_t k = (size_t)program->registers; program->sparse && k < places; k++) {
     f.jets[k * width] = saltusi_exactly(0.0);
     f.extents[k] = (saltusi_extent){0, (unsigned char)(order + 1)};

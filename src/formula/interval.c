@@ -140,40 +140,54 @@ saltus_interval saltusi_range_log10(saltus_interval x) {
   return logarithm(x, log10);
 }
 
-/* The integers n with n = m modulo `period` in x 2/pi. */
-static bool turns(saltus_interval x, double m, double period) {
+/* Which remainders modulo 4 the integers in x 2/pi have, as bits: sin has its tops at 1 and bottoms
+ * at 3, cos at 0 and 2; tan has poles at 1 and 3. All of them where x is too large to tell. */
+static unsigned turns(saltus_interval x) {
   const double two_over_pi = 0x1.45f306dc9c883p-1;
-  const double room = saltusi_magnitude(x) * 0x1p-50;
-  const double first = (x.lo * two_over_pi - room - m) / period;
-  const double last = (x.hi * two_over_pi + room - m) / period;
-  return floor(last) >= first;
+  const double size = saltusi_magnitude(x);
+  if (!(size < 1e15)) {
+    return 15;
+  }
+  const double from = x.lo * two_over_pi - size * 0x1p-50;
+  const double to = x.hi * two_over_pi + size * 0x1p-50;
+  long long first = (long long)from, last = (long long)to; /* rounded to zero */
+  first += (double)first < from;
+  last -= (double)last > to;
+  unsigned met = last - first >= 3 ? 15 : 0;
+  for (long long n = first; n <= last && met != 15; n++) {
+    met |= 1U << (n & 3);
+  }
+  return met;
 }
 
-static bool too_far(saltus_interval x) {
-  return !(saltusi_magnitude(x) < 1e15);
-}
-
-static saltus_interval wave(saltus_interval x, double (*f)(double), double top) {
-  if (too_far(x)) {
+static saltus_interval wave(saltus_interval x, unsigned met, double (*f)(double), int top) {
+  const bool bottom = (met & (1U << (top ^ 2))) != 0;
+  if (bottom && (met & (1U << top)) != 0) {
     return (saltus_interval){-1.0, 1.0};
   }
   const double a = f(x.lo), b = x.lo == x.hi ? a : f(x.hi);
   saltus_interval r = saltusi_outward(a < b ? a : b, a > b ? a : b, LIBRARY);
-  r.lo = r.lo < -1.0 || turns(x, top + 2.0, 4.0) ? -1.0 : r.lo;
-  r.hi = r.hi > 1.0 || turns(x, top, 4.0) ? 1.0 : r.hi;
+  r.lo = r.lo < -1.0 || bottom ? -1.0 : r.lo;
+  r.hi = r.hi > 1.0 || (met & (1U << top)) != 0 ? 1.0 : r.hi;
   return r;
 }
 
 saltus_interval saltusi_range_sin(saltus_interval x) {
-  return wave(x, sin, 1.0);
+  return wave(x, turns(x), sin, 1);
 }
 
 saltus_interval saltusi_range_cos(saltus_interval x) {
-  return wave(x, cos, 0.0);
+  return wave(x, turns(x), cos, 0);
+}
+
+void saltusi_range_waves(saltus_interval x, saltus_interval* s, saltus_interval* c) {
+  const unsigned met = turns(x);
+  *s = wave(x, met, sin, 1);
+  *c = wave(x, met, cos, 0);
 }
 
 saltus_interval saltusi_range_tan(saltus_interval x) {
-  if (too_far(x) || turns(x, 1.0, 2.0)) {
+  if ((turns(x) & 10) != 0) {
     return saltusi_everything;
   }
   return saltusi_outward(tan(x.lo), tan(x.hi), LIBRARY);

@@ -84,23 +84,13 @@ static inline saltus_interval saltusi_difference(saltus_interval x, saltus_inter
   return saltusi_sum(x, saltusi_negative(y));
 }
 
-/* The ends of a product of finite intervals, to nearest. */
+/* The ends of a product of finite intervals, to nearest. All four corners without a branch are
+ * quicker than two after the signs. */
 static inline saltus_interval saltusi_product_near(saltus_interval x, saltus_interval y) {
-  if (x.lo >= 0.0) {
-    return (saltus_interval){(y.lo >= 0.0 ? x.lo : x.hi) * y.lo,
-                             (y.hi >= 0.0 ? x.hi : x.lo) * y.hi};
-  }
-  if (x.hi <= 0.0) {
-    return (saltus_interval){(y.hi > 0.0 ? x.lo : x.hi) * y.hi, (y.lo < 0.0 ? x.lo : x.hi) * y.lo};
-  }
-  if (y.lo >= 0.0) {
-    return (saltus_interval){x.lo * y.hi, x.hi * y.hi};
-  }
-  if (y.hi <= 0.0) {
-    return (saltus_interval){x.hi * y.lo, x.lo * y.lo};
-  }
-  const double a = x.lo * y.hi, b = x.hi * y.lo, c = x.lo * y.lo, d = x.hi * y.hi;
-  return (saltus_interval){a < b ? a : b, c > d ? c : d};
+  const double a = x.lo * y.lo, b = x.lo * y.hi, c = x.hi * y.lo, d = x.hi * y.hi;
+  const double least = a < b ? a : b, most = a > b ? a : b;
+  const double less = c < d ? c : d, more = c > d ? c : d;
+  return (saltus_interval){least < less ? least : less, most > more ? most : more};
 }
 
 saltus_interval saltusi_product_rare(saltus_interval x, saltus_interval y);
@@ -161,6 +151,7 @@ saltus_interval saltusi_range_log(saltus_interval x);
 saltus_interval saltusi_range_log10(saltus_interval x);
 saltus_interval saltusi_range_sin(saltus_interval x);
 saltus_interval saltusi_range_cos(saltus_interval x);
+void saltusi_range_waves(saltus_interval x, saltus_interval* sin, saltus_interval* cos);
 saltus_interval saltusi_range_tan(saltus_interval x);
 saltus_interval saltusi_range_asin(saltus_interval x);
 saltus_interval saltusi_range_acos(saltus_interval x);

@@ -353,17 +353,17 @@ static saltus_interval expand(int op, saltus_interval x, int order, saltus_inter
   const saltus_interval one = saltusi_exactly(1.0);
   switch (op) {
   case SALTUSI_SIN:
-    f[0] = saltusi_range_sin(x);
-    if (order > 0) {
-      periodic(f[0], saltusi_range_cos(x), -1, order, f);
+  case SALTUSI_COS: {
+    saltus_interval s, c;
+    if (order == 0) {
+      f[0] = op == SALTUSI_SIN ? saltusi_range_sin(x) : saltusi_range_cos(x);
+      break;
     }
+    saltusi_range_waves(x, &s, &c);
+    f[0] = op == SALTUSI_SIN ? s : c;
+    periodic(f[0], op == SALTUSI_SIN ? c : saltusi_negative(s), -1, order, f);
     break;
-  case SALTUSI_COS:
-    f[0] = saltusi_range_cos(x);
-    if (order > 0) {
-      periodic(f[0], saltusi_negative(saltusi_range_sin(x)), -1, order, f);
-    }
-    break;
+  }
   case SALTUSI_SINH:
     f[0] = saltusi_range_sinh(x);
     periodic(f[0], order > 0 ? saltusi_range_cosh(x) : one, 1, order, f);

@@ -467,8 +467,189 @@ static void parts_of_a_course_have_enclosures_inside(void** state) {
   }
 }
 
+/* --- single claims ---------------------------------------------------------------------------- */
+
+/* x over an interval, moving with rate 1; y and z rest at 1. */
+static void at_rate_one(const char* text, double lo, double hi, int order, saltus_interval* out) {
+  subject s = open_subject(text);
+  saltus_interval q[ARGUMENTS * WIDE] = {{0.0, 0.0}};
+  q[0] = (saltus_interval){lo, hi};
+  for (int i = 1; i < ARGUMENTS; i++) {
+    q[i * (order + 1)] = (saltus_interval){1.0, 1.0};
+  }
+  if (order > 0) {
+    q[1] = (saltus_interval){1.0, 1.0};
+  }
+  enclose(&s, order, q, out);
+  close_subject(&s);
+}
+
+static bool everything(saltus_interval x) {
+  return x.lo == -INFINITY && x.hi == INFINITY;
+}
+
+static void assert_range(saltus_interval x, double lo, double hi) {
+  const double room = 1e-14 * (1.0 + fabs(lo) + fabs(hi));
+  assert_true(x.lo <= lo && x.hi >= hi);
+  assert_true(x.lo >= lo - room && x.hi <= hi + room);
+}
+
+static void even_powers_know_that_they_are_positive(void** state) {
+  (void)state;
+  saltus_interval out[WIDE];
+  at_rate_one("x^2", -1.0, 2.0, 3, out);
+  assert_range(out[0], 0.0, 4.0);
+  assert_range(out[1], -2.0, 4.0);
+  assert_range(out[2], 1.0, 1.0);
+  assert_true(out[3].lo == 0.0 && out[3].hi == 0.0); /* exactly */
+  at_rate_one("x^3", -1.0, 2.0, 3, out);
+  assert_range(out[0], -1.0, 8.0);
+  assert_range(out[1], 0.0, 12.0);
+  at_rate_one("x^4 + 1/(1 + x^2)", -1.0, 2.0, 0, out);
+  assert_range(out[0], 0.2, 17.0);
+}
+
+static void singular_places_are_unbounded_and_never_nan(void** state) {
+  (void)state;
+  static const struct {
+    const char* text;
+    double lo, hi;
+  } cases_here[] = {
+      {"1/x", -1.0, 1.0},
+      {"1/x", 0.0, 1.0},
+      {"tan(x)", 1.5, 1.6},
+      {"log(x)", -2.0, -1.0},
+      {"sqrt(x)", -2.0, -1.0},
+      {"asin(x)", 1.5, 2.0},
+      {"x^-2.5", -2.0, -1.0},
+      {"x^x", -1.0, 1.0},
+      {"log(x) - log(2*x)", -2.0, -1.0},
+      {"x/(x - x^2)", 0.0, 1},
+      {"(x - 1)*log(-x)", 1.0, 1.0},
+      {"log(x)*x", -1.0, -0.5},
+      {"exp(x) - exp(2*x)", 1e3, 1e4},
+  };
+  for (size_t i = 0; i < sizeof cases_here / sizeof *cases_here; i++) {
+    for (int order = 0; order <= SALTUS_JET_ORDER; order++) {
+      saltus_interval out[WIDE];
+      at_rate_one(cases_here[i].text, cases_here[i].lo, cases_here[i].hi, order, out);
+      for (int k = 0; k <= order; k++) {
+        if (!everything(out[k])) {
+          fail_msg("%s, coefficient %d: [%g, %g]", cases_here[i].text, k, out[k].lo, out[k].hi);
+        }
+      }
+    }
+  }
+}
+
+static void ends_of_domains_bound_the_value_only(void** state) {
+  (void)state;
+  saltus_interval out[WIDE];
+  at_rate_one("sqrt(x)", -1.0, 4.0, 2, out);
+  assert_range(out[0], 0.0, 2.0);
+  assert_true(everything(out[1]) && everything(out[2]));
+  at_rate_one("log(x)", 0.0, 1.0, 1, out);
+  assert_true(out[0].lo == -INFINITY && out[0].hi < 1e-300 && everything(out[1]));
+  at_rate_one("acos(x)", 0.5, 3.0, 1, out);
+  assert_range(out[0], 0.0, PI / 3.0);
+  assert_true(everything(out[1]));
+  at_rate_one("hypot(x, 0*y)", 0.0, 0.0, 1, out);
+  assert_true(out[0].lo == 0.0 && out[0].hi == 0.0 && everything(out[1]));
+  /* 3/2 powers have one derivative at 0, and no second */
+  at_rate_one("x^1.5", 0.0, 4.0, 2, out);
+  assert_range(out[0], 0.0, 8.0);
+  assert_range(out[1], 0.0, 3.0);
+  assert_true(everything(out[2]));
+}
+
+static void angles_jump_at_the_cut(void** state) {
+  (void)state;
+  saltus_interval out[WIDE];
+  at_rate_one("atan2(x, -y)", -0.5, 0.5, 2, out);
+  assert_range(out[0], -PI, PI);
+  assert_true(everything(out[1]) && everything(out[2]));
+  at_rate_one("atan2(x, -y)", 0.0, 1.0, 1, out); /* the cut belongs to the upper side */
+  assert_range(out[0], 0.75 * PI, PI);
+  assert_range(out[1], -1.0, -0.5);
+  at_rate_one("atan2(x, y)", -1.0, 1.0, 1, out);
+  assert_range(out[0], -0.25 * PI, 0.25 * PI);
+}
+
+static void far_angles_are_known_to_be_between_one_and_minus_one(void** state) {
+  (void)state;
+  saltus_interval out[WIDE];
+  at_rate_one("sin(x)", 1e20, 1e20, 1, out);
+  assert_true(out[0].lo == -1.0 && out[0].hi == 1.0 && out[1].lo >= -1.1 && out[1].hi <= 1.1);
+  at_rate_one("cos(x)", 0.0, 7.0, 0, out);
+  assert_true(out[0].lo == -1.0 && out[0].hi == 1.0);
+  at_rate_one("cos(x)", -0.1, 0.2, 0, out);
+  assert_range(out[0], cos(0.2), 1.0);
+  assert_true(out[0].hi == 1.0);
+}
+
+static void kinks_have_a_hull_of_slopes(void** state) {
+  (void)state;
+  saltus_interval out[WIDE];
+  at_rate_one("abs(x)", -1.0, 2.0, 2, out);
+  assert_range(out[0], 0.0, 2.0);
+  assert_range(out[1], -1.0, 1.0);
+  assert_true(everything(out[2]));
+  at_rate_one("max(x, 3*x)", -1.0, 2.0, 2, out);
+  assert_range(out[0], -1.0, 6.0);
+  assert_range(out[1], 1.0, 3.0);
+  assert_true(everything(out[2]));
+  at_rate_one("sign(x)", -1.0, 2.0, 1, out);
+  assert_true(out[0].lo == -1.0 && out[0].hi == 1.0 && everything(out[1]));
+  at_rate_one("piecewise(x < 0, 1, 5)", -1.0, 2.0, 1, out);
+  assert_true(out[0].lo == 1.0 && out[0].hi == 5.0 && everything(out[1]));
+  at_rate_one("abs(x)", 0.0, 0.0, 1, out); /* on the kink there is no side */
+  assert_range(out[1], -1.0, 1.0);
+}
+
+static void a_range_that_touches_a_kink_lies_beside_it(void** state) {
+  (void)state;
+  saltus_interval out[WIDE];
+  at_rate_one("abs(x)", 0.0, 1.0, 3, out);
+  assert_range(out[1], 1.0, 1.0);
+  assert_true(out[2].lo == 0.0 && out[2].hi == 0.0);
+  at_rate_one("max(x, 0) + min(x, 0)", -1.0, 0.0, 2, out);
+  assert_range(out[1], 1.0, 1.0);
+  at_rate_one("smoothstep(0, 1, x)", 0.0, 0.5, 6, out);
+  assert_true(out[0].lo <= 0.0 && out[0].hi >= 0.5 && out[0].hi < 1.3); /* x occurs three times */
+  assert_true(out[6].hi - out[6].lo < INFINITY);
+  at_rate_one("smoothstep(0, 1, x)", 1.0, 2.0, 6, out); /* at rest beyond it, exactly */
+  assert_true(out[0].lo <= 1.0 && out[0].hi >= 1.0 && out[1].lo == 0.0 && out[6].hi == 0.0);
+  at_rate_one("step(x)", 0.0, 1.0, 1, out);
+  assert_true(out[0].lo == 1.0 && out[0].hi == 1.0 && out[1].lo == 0.0 && out[1].hi == 0.0);
+}
+
+/* t and v are variables as well. */
+static void time_and_velocities_move_along_their_own_coefficients(void** state) {
+  (void)state;
+  subject s = open_subject("t^2 + 3*x'*y");
+  saltus_interval t[2] = {{1.0, 2.0}, {0.5, 0.5}}, q[6] = {{0.0, 0.0}}, v[6] = {{0.0, 0.0}};
+  saltus_interval out[2];
+  q[2] = (saltus_interval){1.0, 1.0};
+  q[3] = (saltus_interval){2.0, 2.0};
+  v[0] = (saltus_interval){-1.0, 1.0};
+  v[1] = (saltus_interval){4.0, 4.0};
+  const saltus_course course = {.order = 1, .t = t, .q = q, .v = v, .scratch = s.scratch};
+  s.ops->along(s.f.system->self, &course, SALTUS_QUANTITY_FORCE, 0, out);
+  assert_range(out[0], -2.0, 7.0); /* 1..4 + 3 (-1..1) */
+  assert_range(out[1], 7.0, 20.0); /* 2 t t' + 3 (x'' y + x' y') = 1..2 + 12 + (-6..6) */
+  close_subject(&s);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(even_powers_know_that_they_are_positive),
+      cmocka_unit_test(singular_places_are_unbounded_and_never_nan),
+      cmocka_unit_test(ends_of_domains_bound_the_value_only),
+      cmocka_unit_test(angles_jump_at_the_cut),
+      cmocka_unit_test(far_angles_are_known_to_be_between_one_and_minus_one),
+      cmocka_unit_test(kinks_have_a_hull_of_slopes),
+      cmocka_unit_test(a_range_that_touches_a_kink_lies_beside_it),
+      cmocka_unit_test(time_and_velocities_move_along_their_own_coefficients),
       cmocka_unit_test(every_function_is_among_the_cases),
       cmocka_unit_test(points_of_a_course_lie_in_its_enclosure),
       cmocka_unit_test(at_a_point_enclosures_are_as_narrow_as_rounding),
