@@ -6,19 +6,9 @@
 #include "base/suggest.h"
 #include "cli.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-void cli_error(const char* format, ...) {
-  fputs("saltus: ", stderr);
-  va_list values;
-  va_start(values, format);
-  vfprintf(stderr, format, values);
-  va_end(values);
-  fputc('\n', stderr);
-}
 
 const char* cli_plural(long long count) {
   return count == 1 ? "" : "s";

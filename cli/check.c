@@ -5,6 +5,7 @@
  */
 #include "json.h"
 #include "model.h"
+#include "output.h"
 #include "system/evaluate.h"
 
 #include <math.h>
@@ -120,9 +121,10 @@ static void print_contacts(inspection* in) {
   for (int i = 0; i < in->list.count && i < 4 * MOST_SHOWN; i++) {
     const saltus_contact_law* law = &sys->laws[in->list.law[i]];
     double u = contact_velocity(in, i);
+    char line[256];
     printf("contact %s: gap %.6g, approach velocity %.6g, restitution %g",
-           law->name != NULL ? law->name : "?", in->list.gap[i], fabs(u) > 0.0 ? -u : 0.0,
-           law->e_N);
+           law->name != NULL ? cli_one_line(law->name, line, sizeof line) : "?", in->list.gap[i],
+           fabs(u) > 0.0 ? -u : 0.0, law->e_N);
     if (law->tangents > 0) {
       printf(", friction %g with %d tangent%s", law->mu, law->tangents, cli_plural(law->tangents));
     }
@@ -239,7 +241,8 @@ static void json_observables(json* j, const cli_model* model, const inspection* 
 
 static void print_text(const cli_model* model, inspection* in) {
   const saltus_system* sys = in->sys;
-  printf("%s\n", model->name);
+  char line[256];
+  printf("%s\n", cli_one_line(model->name, line, sizeof line));
   for (int i = 0; i < sys->dims.nq && i < 4 * MOST_SHOWN; i++) {
     const char* unit = sys->q_labels != NULL ? sys->q_labels[i].unit : "";
     printf("coordinate %s%s%s%s: starts at %.10g with velocity %.10g\n",

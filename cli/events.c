@@ -5,9 +5,11 @@
  */
 #include "events.h"
 
+#include "base/visible.h"
 #include "cli.h"
 #include "io/series.h"
 #include "json.h"
+#include "output.h"
 
 #include <errno.h>
 #include <math.h>
@@ -51,8 +53,9 @@ static void write_table(FILE* file, const cli_events* list) {
   fprintf(file, "  %12s\n", "energy [J]");
   for (long long i = 0; i < list->count; i++) {
     const saltus_event* e = &list->events[i];
+    char line[256];
     fprintf(file, "%18.12g  %-12s  %-*s  %12.5g %12.5g", e->t, saltus_event_kind_name(e->kind),
-            width, contact_name(list, e), e->u_before, e->u_after);
+            width, cli_one_line(contact_name(list, e), line, sizeof line), e->u_before, e->u_after);
     if (rubs) {
       fprintf(file, "  %12.5g %12.5g", slip(e->slip_before), slip(e->slip_after));
     }
@@ -66,7 +69,9 @@ static void write_table(FILE* file, const cli_events* list) {
 
 /* A text in a CSV cell: in quotes where it has a comma or a quote. */
 static void write_cell(FILE* file, const char* text) {
-  if (strpbrk(text, ",\"\n") == NULL) {
+  char shown[512];
+  text = saltusi_visible_text(text, shown, sizeof shown);
+  if (strpbrk(text, ",\"") == NULL) {
     fputs(text, file);
     return;
   }

@@ -5,6 +5,8 @@
  */
 #include "explain.h"
 
+#include "output.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,7 +32,7 @@ const char* cli_v_name(const saltus_system* sys, int i, char* text, size_t bytes
 
 const char* cli_contact_name(const saltus_system* sys, int i, char* text, size_t bytes) {
   if (sys->law_count == sys->dims.nc && sys->laws[i].name != NULL) {
-    return sys->laws[i].name;
+    return cli_one_line(sys->laws[i].name, text, bytes);
   }
   snprintf(text, bytes, "%d", i + 1);
   return text;

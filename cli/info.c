@@ -7,6 +7,7 @@
 #include "events.h"
 #include "io/series.h"
 #include "json.h"
+#include "output.h"
 #include "saltus/recording.h"
 
 #include <math.h>
@@ -91,7 +92,9 @@ static void print_columns(const saltus_recording_data* data) {
   }
   for (int i = 0; i < data->nc && data->gap != NULL; i++) {
     smallest_and_largest(data->gap + i, data->count, data->nc, range);
-    printf("  contact %-12s smallest gap %.3e m", data->contact_names[i], range[0]);
+    char line[256];
+    printf("  contact %-12s smallest gap %.3e m",
+           cli_one_line(data->contact_names[i], line, sizeof line), range[0]);
     if (data->impulse != NULL && data->force != NULL) {
       smallest_and_largest(data->force + 3 * i, data->count, 3 * data->nc, range);
       printf(", impulses %.6g N s in all, largest mean force %.6g N",
@@ -146,7 +149,9 @@ static void json_ledger(json* j, const saltus_recording_data* data) {
 static void print_text(const char* path, const saltus_recording_data* data) {
   long long counts[SALTUS_EVENT_KINDS];
   count_events(data, counts);
-  printf("%s: %s\n", path, data->name[0] != '\0' ? data->name : "(no name)");
+  char line[256];
+  printf("%s: %s\n", path,
+         data->name[0] != '\0' ? cli_one_line(data->name, line, sizeof line) : "(no name)");
   printf("status %s; saltus %s, scheme %s (%s)\n", data->status, data->version, data->scheme,
          data->options);
   printf("%lld state%s", data->count, cli_plural(data->count));
@@ -211,7 +216,7 @@ int cli_info(const cli_args* args) {
     return CLI_USAGE;
   }
   if (cli_has(args, "--scene")) {
-    fputs(data->scene, stdout);
+    cli_output_exact(data->scene);
   } else if (cli_has(args, "--events")) {
     const cli_events list = {.events = data->events,
                              .count = data->event_count,

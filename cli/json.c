@@ -5,20 +5,29 @@
  */
 #include "json.h"
 
+#include "base/visible.h"
+
 #include <math.h>
+#include <string.h>
 
 static void quote(FILE* file, const char* text) {
   fputc('"', file);
-  for (const unsigned char* c = (const unsigned char*)text; *c != '\0'; c++) {
-    if (*c == '"' || *c == '\\') {
-      fprintf(file, "\\%c", *c);
-    } else if (*c == '\n') {
+  size_t left = strlen(text);
+  while (left > 0) {
+    unsigned long code;
+    size_t shown = saltusi_visible(text, left);
+    size_t count = saltusi_character(text, left, &code);
+    if (*text == '"' || *text == '\\') {
+      fprintf(file, "\\%c", *text);
+    } else if (*text == '\n') {
       fputs("\\n", file);
-    } else if (*c < 0x20) {
-      fprintf(file, "\\u%04x", *c);
+    } else if (shown == 0) {
+      fprintf(file, "\\u%04lx", count > 0 ? code : (unsigned long)(unsigned char)*text);
     } else {
-      fputc(*c, file);
+      fwrite(text, 1, shown, file);
     }
+    text += count > 0 ? count : 1;
+    left -= count > 0 ? count : 1;
   }
   fputc('"', file);
 }

@@ -4,6 +4,7 @@
  * main.c - saltus, the program: finds the command and runs it.
  */
 #include "cli.h"
+#include "output.h"
 #include "progress.h"
 #include "saltus/version.h"
 
@@ -70,6 +71,7 @@ int main(int argc, char** argv) {
   } words[] = {{"--help", "help", cli_help_all}, {"--manual", NULL, cli_manual}};
   int count;
   cli_signals_start();
+  cli_output_start();
   const cli_command* commands = cli_commands(&count);
   if (argc < 2) {
     cli_help_all();

@@ -4,6 +4,7 @@
  * summary.c - what a run says at its end, in plain words and as JSON.
  */
 #include "explain.h"
+#include "output.h"
 #include "run.h"
 
 #include <math.h>
@@ -205,10 +206,11 @@ void run_summary_print(const run_job* j, saltus_status status) {
   const saltus_system* sys = j->model.system;
   const run_story* s = &j->story;
   saltus_work work = saltus_sim_work(j->sim);
-  printf("%s: %d coordinate%s, %d contact%s, %d joint%s, scheme %s (%s)\n", j->model.name,
-         sys->dims.nq, cli_plural(sys->dims.nq), sys->dims.nc, cli_plural(sys->dims.nc),
-         sys->dims.nj, cli_plural(sys->dims.nj), j->settings.scheme->name,
-         j->settings.options_text);
+  char line[256];
+  printf("%s: %d coordinate%s, %d contact%s, %d joint%s, scheme %s (%s)\n",
+         cli_one_line(j->model.name, line, sizeof line), sys->dims.nq, cli_plural(sys->dims.nq),
+         sys->dims.nc, cli_plural(sys->dims.nc), sys->dims.nj, cli_plural(sys->dims.nj),
+         j->settings.scheme->name, j->settings.options_text);
   long long steps = saltus_sim_steps_done(j->sim);
   double span = saltus_sim_time(j->sim) - j->settings.start;
   printf("Simulated from %g s to %g s in %lld step%s of %s%.6g s, in %.3g s of computing time",

@@ -3,6 +3,8 @@
  */
 #include "figure/text.h"
 
+#include "base/visible.h"
+
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
@@ -38,22 +40,10 @@ static bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
 
-/* Bytes of the valid UTF-8 character at s, 0 if there is none: cairo refuses the whole drawing for
- * one bad byte, and a scene file may hold any. */
+/* Bytes of the character at s, 0 if it cannot be drawn: cairo refuses the whole drawing for one bad
+ * byte, and a scene file may hold any. */
 static int character_bytes(const char* s) {
-  const unsigned char* u = (const unsigned char*)s;
-  int bytes = u[0] < 0x80 ? 1 : u[0] < 0xc2 ? 0 : u[0] < 0xe0 ? 2 : u[0] < 0xf0 ? 3 : 4;
-  if (u[0] > 0xf4) {
-    return 0;
-  }
-  for (int i = 1; i < bytes; i++) {
-    if ((u[i] & 0xc0) != 0x80) {
-      return 0;
-    }
-  }
-  bool overlong = (u[0] == 0xe0 && u[1] < 0xa0) || (u[0] == 0xf0 && u[1] < 0x90);
-  bool beyond = (u[0] == 0xed && u[1] > 0x9f) || (u[0] == 0xf4 && u[1] > 0x8f);
-  return overlong || beyond ? 0 : bytes;
+  return (int)saltusi_visible(s, strnlen(s, 4));
 }
 
 /* The level that starts at s and how its end is found: a closing brace, or digits ending. */
@@ -70,7 +60,7 @@ static int level_at(const char* s, bool* braced) {
  * Returns the bytes read. */
 static int append(run* r, size_t* used, const char* s) {
   int bytes = character_bytes(s);
-  const char* from = bytes == 0 || (unsigned char)s[0] < 0x20 ? "?" : s;
+  const char* from = bytes == 0 ? "?" : s;
   size_t length = from == s ? (size_t)bytes : 1;
   if (r->level > 0 && s[0] == '-') {
     from = "\xe2\x88\x92";

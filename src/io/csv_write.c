@@ -6,6 +6,7 @@
  * of a line is cut off again.
  */
 #include "base/log.h"
+#include "base/visible.h"
 #include "io/files.h"
 #include "io/numbers.h"
 #include "io/writer.h"
@@ -117,12 +118,26 @@ static void add_real(text_file* f, double value) {
   }
 }
 
+/* Bytes that would steer a terminal are written as \\x1b; tabs and the return of a line that ends so
+ * belong to the text. */
+static void add_visible(text_file* f, const char* text, size_t length) {
+  while (length > 0) {
+    size_t count = saltusi_visible(text, length);
+    bool kept = *text == '\t' || (*text == '\r' && length == 1);
+    char escape[SALTUSI_ESCAPE];
+    saltusi_visible_escape(*text, escape);
+    add(f, count > 0 || kept ? text : escape, count > 0 ? count : kept ? 1 : SALTUSI_ESCAPE - 1);
+    text += count > 0 ? count : 1;
+    length -= count > 0 ? count : 1;
+  }
+}
+
 /* Lines of a text after the first are marked so that they can be put together again. */
 static void add_comment(text_file* f, const char* key, const char* text) {
   addf(f, "# %s: ", key);
   for (;;) {
     size_t length = strcspn(text, "\n");
-    add(f, text, length);
+    add_visible(f, text, length);
     end_line(f);
     if (text[length] == 0) {
       return;
@@ -141,11 +156,20 @@ static void add_head(text_file* f, const char* name, const char* part, const cha
   const char* const pieces[] = {name, *part ? "." : "", part, *unit ? " [" : "",
                                 unit, *unit ? "]" : ""};
   for (size_t i = 0; i < sizeof pieces / sizeof *pieces; i++) {
-    for (const char* c = pieces[i]; *c; c++) {
-      add(f, *c == '\n' || *c == '\r' ? " " : c, 1);
+    const char* c = pieces[i];
+    for (size_t left = strlen(c); left > 0;) {
+      size_t count = saltusi_visible(c, left);
+      count = count > 0 ? count : 1;
+      if (*c == '\n' || *c == '\r') {
+        add_text(f, " ");
+      } else {
+        add_visible(f, c, count);
+      }
       if (*c == '"') {
         add_text(f, "\"");
       }
+      c += count;
+      left -= count;
     }
   }
   if (quoted) {

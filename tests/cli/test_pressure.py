@@ -328,6 +328,55 @@ class Files(test_cli.Cli):
             self.assertIn('the standard output could not be written: No space left on device', result.stderr)
 
 
+class Names(test_cli.Cli):
+    """Names come from anywhere: what steers a terminal is shown, not sent."""
+    ESCAPES = '\x1b]0;title\x07\x1b[2J\x9b31m\x7f'  # title, clear, and the eight-bit form of a colour
+
+    def clean(self, text):
+        found = re.search(r'[^\n\t -~\xa0-\U0010ffff]', text)
+        self.assertIsNone(found, repr(text[max(0, found.start() - 40):][:100]) if found else '')
+
+    def hostile(self):
+        quoted = self.ESCAPES.replace('\x1b', '\\e').replace('\x07', '\\a').replace('\x9b', '\\x9b').replace(
+            '\x7f', '\\x7f')
+        text = BALL.replace('a ball', f'"{quoted}\\nsaltus: all is well é 球"').replace(
+            'name: floor', f'name: "floor {quoted}\\nit"').replace('unit: m', f'unit: "m{quoted}"')
+        return self.scene(text.replace('reference: ball\n', ''))
+
+    def test_what_is_printed_is_visible(self):
+        scene = self.hostile()
+        h5, csv = self.folder / 'run.h5', self.folder / 'run.csv'
+        for words in (('check', scene), ('check', scene, '--json'), ('run', scene, '-o', h5),
+                      ('run', scene, '-o', csv, '--json'), ('run', scene, '--tol', '1e-6', '--events', '-'),
+                      ('info', h5), ('info', csv), ('info', h5, '--json'), ('info', h5, '--events'),
+                      ('info', h5, '--events', '--csv'), ('info', h5, '--events', '--json'),
+                      ('run', scene, '--events', self.folder / 'e.csv'), ('plot', h5, '-o', self.folder / 'f.svg'),
+                      ('run', scene, '--set', f'g=log({self.ESCAPES})'), ('run', f'no{self.ESCAPES}.yaml'),
+                      ('run', scene, '--scheme', self.ESCAPES), ('run', scene, '-o', f'{self.ESCAPES}.txt'),
+                      (self.ESCAPES,), ('info', f'{self.ESCAPES}.h5'), ('solve', f'{self.ESCAPES}.dat')):
+            result = saltus(*words)
+            self.clean(result.stdout)
+            self.clean(result.stderr)
+            self.assertNotIn('\nsaltus: all is well', result.stdout)
+            if '--json' in words and result.returncode == 0:
+                json.loads(result.stdout)
+        summary = saltus('run', scene).stdout
+        self.assertIn('\\x1b]0;title\\x07\\x1b[2J', summary)
+        self.assertIn('é 球', summary)  # letters are letters
+        self.assertEqual(json.loads(saltus('check', scene, '--json').stdout)['name'],
+                         self.ESCAPES + '\nsaltus: all is well é 球')
+        for name in ('run.csv', 'run.events.csv', 'e.csv'):
+            self.clean((self.folder / name).read_text().replace('\\e', ''))
+        xml.etree.ElementTree.parse(self.folder / 'f.svg')
+
+    def test_a_scene_comes_back_as_it_was(self):
+        scene = self.scene(BALL.replace('\n', '\r\n') + '# é 球\r\n')
+        path = self.folder / 'run.h5'
+        self.assertEqual(saltus('run', scene, '-o', path).returncode, 0)
+        out = subprocess.run([PROGRAM, 'info', str(path), '--scene'], capture_output=True).stdout
+        self.assertEqual(out, scene.read_bytes())
+
+
 class Memory(test_cli.Cli):
     def peak(self, *words):
         """Largest resident memory of a run, bytes."""

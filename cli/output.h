@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * output.h - what the program prints: names from scenes, recordings and the command line may hold bytes
+ * that steer a terminal, and every one of them is printed as \x1b and the like.
+ */
+#ifndef CLI_OUTPUT_H
+#define CLI_OUTPUT_H
+
+#include <stddef.h>
+
+/* From here on everything that is printed to stdout goes through the filter. */
+void cli_output_start(void);
+
+/* A text as it is, to a file or a pipe; a terminal gets it through the filter. */
+void cli_output_exact(const char* text);
+
+/* A name on one line: one with line breaks comes escaped in text[bytes]. */
+const char* cli_one_line(const char* name, char* text, size_t bytes);
+
+#endif
