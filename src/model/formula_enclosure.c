@@ -47,7 +47,8 @@ static size_t list_parts(saltusi_graph* g, const saltusi_expr* roots, size_t cou
 enum { NO_POLYNOMIAL = 5 };
 
 static int degree_of(const saltusi_graph* g, const saltusi_node* n) {
-  const int a = g->marks[n->a].adjoint, b = g->marks[n->b].adjoint;
+  const int a = g->marks[n->a].adjoint;
+  const int b = n->op == SALTUSI_POWI ? 0 : g->marks[n->b].adjoint; /* there it is the exponent */
   switch (n->op) {
   case SALTUSI_ADD:
   case SALTUSI_SUB:

@@ -207,6 +207,7 @@ static void a_ball_in_a_valley_keeps_its_energy(void** state) {
 static void dependences_are_those_of_the_formula(void** state) {
   (void)state;
   const unsigned T = SALTUS_ON_T, Q = SALTUS_ON_Q, V = SALTUS_ON_V, bent = SALTUS_NOT_AFFINE;
+  const unsigned wild = SALTUS_NOT_AFFINE | SALTUS_NOT_POLYNOMIAL;
   const struct {
     const char* force;
     unsigned depends;
@@ -214,11 +215,14 @@ static void dependences_are_those_of_the_formula(void** state) {
       {"3", 0},
       {"2*x - y/3 + t", T | Q},
       {"-(x' + 4*y')", V},
-      {"sin(t)", T | bent},
+      {"sin(t)", T | wild},
       {"x*y", Q | bent},
-      {"abs(x)", Q | bent}, /* its derivative is constant but for the kink */
-      {"sign(y')", V | bent},
-      {"piecewise(t < 1, 0, 1)", T | bent},
+      {"abs(x)", Q | wild}, /* its derivative is constant but for the kink */
+      {"sign(y')", V | wild},
+      {"piecewise(t < 1, 0, 1)", T | wild},
+      {"x^2*(y - t)^2/3", T | Q | bent},
+      {"x^2*(y - t)^3", T | Q | wild},
+      {"1/(x - 2)", Q | wild},
       {"x*y' + t", T | Q | V | bent},
       {"(x + y)*3 - 3*y", Q},
   };
@@ -240,9 +244,9 @@ static void velocities_have_dependences_of_their_own(void** state) {
   fixture f = open_gap("y - 0.05*sin(20*x) - t");
   const saltus_enclosure_ops* ops = f.system->ops->enclosure;
   assert_int_equal(ops->depends(f.system->self, SALTUS_QUANTITY_GAP, 0),
-                   SALTUS_ON_T | SALTUS_ON_Q | SALTUS_NOT_AFFINE);
+                   SALTUS_ON_T | SALTUS_ON_Q | SALTUS_NOT_AFFINE | SALTUS_NOT_POLYNOMIAL);
   assert_int_equal(ops->depends(f.system->self, SALTUS_QUANTITY_VELOCITY, 0),
-                   SALTUS_ON_Q | SALTUS_ON_V | SALTUS_NOT_AFFINE);
+                   SALTUS_ON_Q | SALTUS_ON_V | SALTUS_NOT_AFFINE | SALTUS_NOT_POLYNOMIAL);
   close_model(&f);
   f = open_gap("y - 2*t");
   assert_int_equal(ops->depends(f.system->self, SALTUS_QUANTITY_GAP, 0), SALTUS_ON_T | SALTUS_ON_Q);
