@@ -63,24 +63,25 @@ static char* text_with_overrides(const cli_args* args, const char* text) {
   return all;
 }
 
-/* Overrides of a recorded scene: a comment line for each. */
-static int read_recorded(const char* text, saltus_override* overrides, char* copies[], int* count) {
+/* Overrides of a recorded scene: a comment line for each, cut in place. */
+static int read_recorded(char* text, saltus_override* overrides, int* count) {
   static const char mark[] = "# --set ";
-  for (const char* line = text; line != NULL && *line != '\0' && *count < CLI_MOST;) {
-    size_t length = strcspn(line, "\n");
+  for (char* line = text; line != NULL && *line != '\0' && *count < CLI_MOST;) {
+    char* end = strchr(line, '\n');
+    if (end != NULL) {
+      *end++ = '\0';
+    }
     if (strncmp(line, mark, strlen(mark)) == 0) {
-      char* copy = strndup(line + strlen(mark), length - strlen(mark));
-      char* equals = copy != NULL ? strchr(copy, '=') : NULL;
+      char* name = line + strlen(mark);
+      char* equals = strchr(name, '=');
       if (equals == NULL) {
-        free(copy);
         cli_error("the recorded scene has a --set that is not name=value");
         return CLI_USAGE;
       }
       *equals = '\0';
-      copies[*count] = copy;
-      overrides[(*count)++] = (saltus_override){.name = copy, .value = equals + 1};
+      overrides[(*count)++] = (saltus_override){.name = name, .value = equals + 1};
     }
-    line += length + (line[length] == '\n');
+    line = end;
   }
   return CLI_DONE;
 }
@@ -92,8 +93,10 @@ static int open_scene(const cli_args* args, const char* target, const char* text
   char* copies[CLI_MOST];
   int count;
   int code = read_overrides(args, overrides, copies, &count);
-  if (code == CLI_DONE && recorded) {
-    code = read_recorded(text, overrides, copies, &count);
+  int copied = count;
+  char* lines = recorded ? strdup(text) : NULL;
+  if (code == CLI_DONE && lines != NULL) {
+    code = read_recorded(lines, overrides, &count);
   }
   if (code == CLI_DONE) {
     const saltus_scene_def def = {.path = target,
@@ -104,9 +107,10 @@ static int open_scene(const cli_args* args, const char* target, const char* text
     saltus_status status = saltus_scene_create(&def, &model->scene);
     code = status == SALTUS_ERR_IO ? CLI_USAGE : cli_exit_code(status);
   }
-  for (int i = 0; i < count; i++) {
+  for (int i = 0; i < copied; i++) {
     free(copies[i]);
   }
+  free(lines);
   if (code != CLI_DONE) {
     return code;
   }

@@ -259,50 +259,61 @@ static int open_snapshot(const cli_args* args, cli_model* model, cli_settings* s
   return cli_model_open_text(args, r->target, scene, model);
 }
 
+/* The last state of a recording as the start of its model, and its scheme. */
+static int take_state(const saltus_recording_data* data, cli_model* model, cli_settings* settings,
+                      cli_resumption* r) {
+  long long last = data->count - 1;
+  const saltus_dims* d = &model->system->dims;
+  if (d->nq != data->nq || d->nv != data->nv) {
+    cli_error("%s: has %d positions and %d velocities, its scene %d and %d", r->path, data->nq,
+              data->nv, d->nq, d->nv);
+    return CLI_USAGE;
+  }
+  r->q0 = malloc((size_t)d->nq * sizeof *r->q0);
+  r->v0 = malloc((size_t)d->nv * sizeof *r->v0);
+  if (r->q0 == NULL || r->v0 == NULL) {
+    cli_error("no memory");
+    return CLI_FAILED;
+  }
+  memcpy(r->q0, data->q + last * d->nq, (size_t)d->nq * sizeof *r->q0);
+  memcpy(r->v0, data->v + last * d->nv, (size_t)d->nv * sizeof *r->v0);
+  model->q0 = r->q0;
+  model->v0 = r->v0;
+  settings->start = r->t = data->t[last];
+  settings->until = model->until;
+  settings->step = data->h != NULL && data->h[last] > 0.0 ? data->h[last] : model->step;
+  if (settings->scheme->chooses_step) {
+    settings->step = NAN;
+  } else if (data->error != NULL && data->error[last] > 0.0) {
+    cli_error("warning: %s was recorded under step control, which recordings do not name; the run "
+              "goes on with fixed steps of %g s. A snapshot keeps it",
+              r->path, settings->step);
+  }
+  return CLI_DONE;
+}
+
 static int open_recording(const cli_args* args, cli_model* model, cli_settings* settings,
                           cli_resumption* r) {
   saltus_recording_data* data;
   if (saltus_recording_read(r->path, cli_log(), NULL, &data) != SALTUS_OK) {
     return CLI_USAGE;
   }
-  int code = CLI_USAGE;
-  if (data->count < 1 || data->q == NULL || data->v == NULL || data->scheme[0] == '\0') {
+  bool good = data->count > 0 && data->q != NULL && data->v != NULL && data->scheme[0] != '\0';
+  int code = good ? CLI_DONE : CLI_USAGE;
+  r->target = good ? strdup(data->scene[0] != '\0' ? r->path : data->name) : NULL;
+  if (!good) {
     cli_error("%s: holds no state that a run could go on from", r->path);
+  } else if (r->target == NULL) {
+    cli_error("no memory");
+    code = CLI_FAILED;
   } else {
-    r->target = strdup(data->scene[0] != '\0' ? r->path : data->name);
     code = cli_model_open_text(args, r->target, data->scene, model);
   }
   if (code == CLI_DONE) {
     code = cli_settings_recorded(data->scheme, data->options, settings);
   }
-  long long last = data->count - 1;
-  const saltus_dims* d = code == CLI_DONE ? &model->system->dims : NULL;
-  if (d != NULL && (d->nq != data->nq || d->nv != data->nv)) {
-    cli_error("%s: has %d positions and %d velocities, its scene %d and %d", r->path, data->nq,
-              data->nv, d->nq, d->nv);
-    code = CLI_USAGE;
-  }
   if (code == CLI_DONE) {
-    r->q0 = malloc((size_t)d->nq * sizeof *r->q0);
-    r->v0 = malloc((size_t)d->nv * sizeof *r->v0);
-    code = r->q0 != NULL && r->v0 != NULL ? CLI_DONE : CLI_FAILED;
-  }
-  if (code == CLI_DONE) {
-    memcpy(r->q0, data->q + last * d->nq, (size_t)d->nq * sizeof *r->q0);
-    memcpy(r->v0, data->v + last * d->nv, (size_t)d->nv * sizeof *r->v0);
-    model->q0 = r->q0;
-    model->v0 = r->v0;
-    settings->start = r->t = data->t[last];
-    settings->until = model->until;
-    settings->step = data->h != NULL && data->h[last] > 0.0 ? data->h[last] : model->step;
-    if (settings->scheme->chooses_step) {
-      settings->step = NAN;
-    } else if (data->error != NULL && data->error[last] > 0.0) {
-      cli_error(
-          "warning: %s was recorded under step control, which recordings do not name; the run "
-          "goes on with fixed steps of %g s. A snapshot keeps it",
-          r->path, settings->step);
-    }
+    code = take_state(data, model, settings, r);
   }
   saltus_recording_data_destroy(data);
   return code;
