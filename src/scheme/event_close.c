@@ -136,6 +136,15 @@ static int hold_others(saltusi_capture* w, int nc, int without) {
   return count;
 }
 
+/* Explicit Euler comes back from a flight faster than it left, by gamma h; with restitution e it would
+ * bounce for ever with the rebound u = e (u - gamma h). Not above that it rests. */
+static double fed_rebound(const saltusi_capture* w, const saltusi_step* s, int key, double gamma) {
+  const saltusi_tableau* m = w->rk.method;
+  double e = s->eval->sys.laws[w->laws[key]].e_N;
+  bool feeds = m->order == 1 && !m->implicit && !w->stops && e < 1.0;
+  return feeds ? 1.05 * e / (1.0 - e) * -gamma * s->h : 0.0;
+}
+
 /* Candidates for A, into `keys`; returns how many. */
 static saltus_status find_candidates(saltusi_capture* w, const saltusi_step* s, double length,
                                      bool touch) {
@@ -153,6 +162,7 @@ static saltus_status find_candidates(saltusi_capture* w, const saltusi_step* s, 
     double u = w->here.u[key];
     /* the 1e-9 keeps a flight of just the width on one side of the rule */
     double slowest = 0.5 * -gamma * fmax(w->width, length) * (1.0 + 1e-9);
+    slowest = fmax(slowest, fed_rebound(w, s, key, gamma));
     bool still = touch && u <= w->velocity_rounding;
     bool short_flight = gamma < 0.0 && u <= slowest + w->velocity_rounding;
     if (w->stops && gamma < 0.0 && u > w->velocity_rounding && (touch || short_flight)) {

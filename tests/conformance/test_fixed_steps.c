@@ -173,9 +173,19 @@ static const char crank[] =
 
 /* Schemes that step over accumulations and treat joints. */
 static const char* const steppers[] = {
-    "moreau-jean", "moreau-jean-projected", "moreau-midpoint",           "variational",
-    "rattle",      "schatzman-paoli",       "splitting-rkf45-contact",   "dg-minus",
-    "dg-plus",     "radau-iia-5",           "trapezoidal-implicit-mean", "trapezoidal-implicit-end",
+    "moreau-jean",
+    "moreau-jean-projected",
+    "moreau-midpoint",
+    "variational",
+    "rattle",
+    "schatzman-paoli",
+    "splitting-rkf45-contact",
+    "dg-minus",
+    "dg-plus",
+    "radau-iia-5",
+    "trapezoidal-implicit-mean",
+    "trapezoidal-implicit-end",
+    "explicit-euler",
 };
 enum { STEPPERS = sizeof steppers / sizeof steppers[0] };
 
@@ -227,6 +237,7 @@ static void an_impact_that_creates_energy_is_told_or_ends_the_run(void** state) 
       "variational",
       "rattle",
       "dg-minus",
+      "explicit-euler",
       "trapezoidal-implicit-mean",
       "trapezoidal-implicit-end",
       "dg-plus",
@@ -248,8 +259,8 @@ static void an_impact_that_creates_energy_is_told_or_ends_the_run(void** state) 
 }
 
 /* A block on five feet that is pushed to and fro: which foot carries what is not determined, but the
- * motion is, and no foot leaves the ground. The block slides where |8 cos t| > 0.8 * 9.81; schemes of
- * order 1 and 2 agree to h^2 times some thousand steps of sliding, or to h times its path. */
+ * motion is, and no foot leaves the ground. Where the block is from the closed form of its four slides,
+ * which begin at |8 cos t| = 0.8 * 9.81; it moves by 1e-4 m/s^2 h^2 in each of the steps at their ends. */
 static void five_supports_move_as_one_and_stay_closed(void** state) {
   (void)state;
   static const char text[] =
@@ -275,7 +286,7 @@ static void five_supports_move_as_one_and_stay_closed(void** state) {
   for (int i = 0; i < 8; i++) {
     tale told = tell((request){.text = text, .scheme = schemes[i], .until = 10.0, .h = 1e-3});
     assert_int_equal(told.status, SALTUS_OK);
-    assert_near(told.q[0], -0.0086972, 5e-7);
+    assert_near(told.q[0], -0.00869716688496848, 5e-7);
     assert_near(told.q[1], 0.1, 1e-14);
     assert_near(told.q[2], 0.0, 1e-13);
     assert_int_equal(told.impacts, 0);
