@@ -23,6 +23,7 @@ extern const bench bench_moreau_ball;
 extern const bench bench_formula_ball;
 extern const bench bench_formula_pendulum;
 extern const bench bench_scene_chain;
+extern const bench bench_enclosures;
 extern const bench bench_graph_distance;
 extern const bench bench_precision;
 extern const bench bench_smooth_step;
