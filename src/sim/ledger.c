@@ -261,7 +261,7 @@ static void lasting_contact(saltusi_ledger_room* room, const saltus_contact_step
     const saltus_state* x = end == 0 ? room->step.x0 : room->step.x1;
     const saltus_point at = saltusi_at(&room->eval, x->t, x->q, x->v);
     saltusi_rows_contact(sys, &at, contact->key, count, &room->rows, 0);
-    for (int k = 0; k < count; k++) {
+    for (int k = 0; k < 3 && k < count; k++) {
       double struck = blow ? P[k] - contact->lasting[k] : 0.0;
       room->left.drive -= (0.5 * (P[k] - struck) + end * struck) * room->rows.b[k];
       if (k > 0) {

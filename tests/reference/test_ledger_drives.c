@@ -339,12 +339,18 @@ static void the_work_of_a_driven_joint_is_that_of_its_drive(void** state) {
 
 /* ---- frames -------------------------------------------------------------------------------- */
 
+typedef struct incline_story {
+  int counts[4];
+  double last; /* s, frame before */
+} incline_story;
+
 /* A block slides from rest with a = g (sin - mu cos); its plane presses with m g cos at every frame. */
 static void look_at_incline(void* user, const saltus_frame* f) {
   const double pi = 3.14159265358979323846;
   double N = 2.0 * 9.81 * cos(pi / 6.0), a = 9.81 * (0.5 - 0.3 * cos(pi / 6.0));
   double hit = sqrt(2.0 / a);
-  int* counts = user;
+  int* counts = ((incline_story*)user)->counts;
+  double* last = &((incline_story*)user)->last;
   if (f->t <= 1.4) { /* the sliding part of bounces; at rest the stop carries, too */
     assert_near(f->contacts[0].force[0], N, 1e-6);
     counts[0]++;
@@ -355,6 +361,13 @@ static void look_at_incline(void* user, const saltus_frame* f) {
     assert_near(f->contacts[0].force[1], -0.3 * N, 1e-6);
     counts[1]++;
   }
+  bool slides_up = f->v[0] < -1e-3;
+  if (slides_up && f->t == *last) { /* just after an impact: friction has turned round */
+    assert_near(f->contacts[0].force[1], 0.3 * N, 1e-6);
+    assert_true(f->contacts[1].impulse[0] > 0.0 && f->contacts[1].force[0] == 0.0);
+    counts[3]++;
+  }
+  *last = f->t;
   if (f->t > 2.0) { /* held by the stop: m g sin is left to friction and stop */
     assert_near(f->contacts[1].force[0] - f->contacts[0].force[1], 2.0 * 9.81 * 0.5, 1e-6);
     counts[2]++;
@@ -371,11 +384,13 @@ static void frames_have_forces_and_works_of_their_time(void** state) {
       "  - {name: stop, gap: L - x, restitution: e}\n";
   const double steps[] = {0.0, 0.003, 0.1};
   for (int k = 0; k < 3; k++) {
-    int counts[3] = {0};
-    story s = {.look = look_at_incline, .user = counts};
+    incline_story i = {.last = -1.0};
+    const int* counts = i.counts;
+    story s = {.look = look_at_incline, .user = &i};
     run(incline, (wish){.scheme = "adaptive", .tol = 1e-8, .until = 3.0, .dt = steps[k]}, &s);
     assert_near(s.worst, 0.0, 1e-7 * s.largest);
-    assert_true(counts[0] > 10 && counts[1] >= (k == 0 ? 2 : 8) && counts[2] >= 1);
+    assert_true(counts[0] > 10 && counts[1] >= (k == 0 ? 2 : 8) && counts[2] >= 1 &&
+                counts[3] >= 5);
   }
 }
 
@@ -408,6 +423,42 @@ static void frames_inside_an_accumulation_have_no_remainder(void** state) {
   /* friction: 20 - 0.1 g t is the speed, as impulses of the floor are those of gravity and of the fall */
   double v = 20.0 - 0.1 * 9.81 * 4.0;
   assert_near(e.friction, 0.5 * (v * v - 400.0), 1e-3);
+  /* the same on a floor that rises faster and faster and runs: it drives through every bounce */
+  static const char lift[] =
+      "saltus: 1\ncoordinates: {x: {start: 0, velocity: 20}, y: {start: 1}, z: {start: 0}}\n"
+      "kinetic: (x'^2 + y'^2 + z'^2)/2\npotential: 9.81*y\nforces: {z: -0.5*z' + sin(3*t)}\n"
+      "contacts: [{name: floor, gap: y - t^2, slip: x' - 1, friction: 0.1, restitution: 0.7}]\n";
+  s = (story){0};
+  e = run(lift, (wish){.scheme = "adaptive", .tol = 1e-8, .until = 4.0, .dt = 0.002}, &s);
+  assert_near(s.worst, 0.0, 1e-7 * s.largest);
+  /* beside the floor it falls 1 m under 9.81 + 2 m/s^2, and loses all of that */
+  assert_near(e.impact, -11.81, 1e-6);
+}
+
+/* A rod that jams while it slides (Painleve): the jump without a collision is an impact, and what it
+ * takes is not left to the remainder. */
+static void a_jump_without_collision_is_an_impact(void** state) {
+  (void)state;
+  saltus_scene* scene = saltus_test_scene("painleve-rod", NULL, 0);
+  const saltus_scene_view* view = saltus_scene_look(scene);
+  story s = {0};
+  const saltus_recorder recorder = {.frame = watch, .user = &s};
+  const saltus_sim_def def = {.system = view->system,
+                              .scheme = "adaptive",
+                              .q0 = view->q0,
+                              .v0 = view->v0,
+                              .recorders = &recorder,
+                              .recorder_count = 1,
+                              .record_jumps = true};
+  saltus_sim* sim;
+  assert_int_equal(saltus_sim_create(&def, &sim), SALTUS_OK);
+  assert_int_equal(saltus_sim_run_until(sim, view->until), SALTUS_OK);
+  saltus_energy e = saltus_sim_energy_total(sim);
+  assert_true(e.impact + e.friction < -1e-2);
+  assert_near(s.worst, 0.0, 1e-5 * s.largest); /* ten tolerances */
+  assert_near(s.books, 0.0, 1e-12);
+  saltus_sim_destroy(sim);
+  saltus_scene_destroy(scene);
 }
 
 /* ---- everything ---------------------------------------------------------------------------- */
@@ -480,6 +531,7 @@ int main(void) {
       cmocka_unit_test(the_work_of_a_driven_joint_is_that_of_its_drive),
       cmocka_unit_test(frames_have_forces_and_works_of_their_time),
       cmocka_unit_test(frames_inside_an_accumulation_have_no_remainder),
+      cmocka_unit_test(a_jump_without_collision_is_an_impact),
       cmocka_unit_test(everything_together_leaves_a_remainder_below_ten_tolerances),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
