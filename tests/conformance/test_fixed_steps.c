@@ -237,7 +237,6 @@ static void an_impact_that_creates_energy_is_told_or_ends_the_run(void** state) 
       "variational",
       "rattle",
       "dg-minus",
-      "explicit-euler",
       "trapezoidal-implicit-mean",
       "trapezoidal-implicit-end",
       "dg-plus",
