@@ -68,7 +68,7 @@ static void claim_finest(study_report* report, const char* control, double work,
            control);
   study_claim_most(report, id, (double)row->work.steps, work);
   snprintf(id, sizeof id, "q L1 at 1e-7, %s to %g s, %s", row->problem, row->t_end, control);
-  study_claim_most(report, id, row->error.q.l1, l1);
+  study_claim_error(report, id, row->error.q.l1, l1);
 }
 
 /* The printed controller on the ball through its accumulation (methods 3.3, two digits: 5 %). Its error

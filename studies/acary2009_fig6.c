@@ -30,7 +30,7 @@ static void claim_row(study_report* report, const study_series* series, const ev
   char id[192];
   if (!widths) {
     snprintf(id, sizeof id, "q inf of the table, largest ratio, %s", series->label);
-    study_claim_most(report, id, worst, 1.05);
+    study_claim_error(report, id, worst, 1.05);
   }
   if (worst_small > 1.0) {
     snprintf(id, sizeof id, "q inf of the table, magnitude, %s", series->label);
@@ -132,7 +132,7 @@ static int run_order(study_report* report, const saltus_scheme_info* info,
   if (report->rows[series->first + 2].error.q.inf < 2e-12) { /* rounding has taken over */
     char id[192];
     snprintf(id, sizeof id, "q inf with %lld steps, %s", where->steps[2], series->label);
-    study_claim_most(report, id, report->rows[series->first + 2].error.q.inf, 2e-12);
+    study_claim_error(report, id, report->rows[series->first + 2].error.q.inf, 2e-12);
     return code;
   }
   char id[192];

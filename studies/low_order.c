@@ -28,7 +28,7 @@ static void claim_columns(study_report* report, const study_series* series,
     }
     char id[192];
     snprintf(id, sizeof id, "%s of the table, %s", names[c], series->label);
-    study_claim_most(report, id, worst, 0.02);
+    study_claim_error(report, id, worst, 0.02);
   }
 }
 

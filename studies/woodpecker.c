@@ -84,9 +84,9 @@ static int run_scheme(study_report* report, const char* scheme, const char* opti
     e_y[k] = fabs(dy - fall);
     if (table[k].h == 2e-5) {
       snprintf(text, sizeof text, "%s: period at h = 2e-5 [s]", scheme);
-      study_claim_range(report, text, T, 0.1455, 0.1465);
+      study_claim_near(report, text, T, period, 1e-3);
       snprintf(text, sizeof text, "%s: fall at h = 2e-5 [mm]", scheme);
-      study_claim_range(report, text, 1e3 * dy, 19.2, 19.8);
+      study_claim_near(report, text, 1e3 * dy, 1e3 * fall, 3e-3);
     }
   }
   snprintf(text, sizeof text, "woodpecker, %s", scheme);
@@ -105,11 +105,10 @@ static int run_table(study_report* report) {
     }
     char text[128];
     snprintf(text, sizeof text, "table: period at h = %g [s]", table[k].h);
-    study_claim_range(report, text, T, table[k].T - table[k].T_digit,
-                      table[k].T + table[k].T_digit);
+    study_claim_near(report, text, T, table[k].T, table[k].T_digit / table[k].T);
     snprintf(text, sizeof text, "table: fall at h = %g [mm]", table[k].h);
-    study_claim_range(report, text, 1e3 * dy, 1e3 * (table[k].fall - table[k].fall_digit),
-                      1e3 * (table[k].fall + table[k].fall_digit));
+    study_claim_near(report, text, 1e3 * dy, 1e3 * table[k].fall,
+                     table[k].fall_digit / table[k].fall);
   }
   return CLI_DONE;
 }
