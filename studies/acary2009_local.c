@@ -130,8 +130,8 @@ static int claim_formulas(study_report* report) {
     formula(&s, impulse, &e_q, &e_v);
     worst = fmax(worst, fmax(fabs(e_q - s.error.e_q[0]), fabs(e_v - s.error.e_v[0])));
   }
-  study_claim_most(report, "(31), (32) corrected, 1000 random steps, largest difference", worst,
-                   1e-12);
+  study_claim_error(report, "(31), (32) corrected, 1000 random steps, largest difference", worst,
+                    1e-12);
   study_claim_range(report, "of these with an impulse", with, 200, 800);
   study_claim_range(report, "of these without", without, 200, 800);
   return CLI_DONE;
@@ -164,7 +164,7 @@ static int claim_false_alarm(study_report* report) {
     /* e_U = 0 - [U_{k+1} - U_k - h f], and e_v = v_end - v_{k+1} = U_k + h f - U_{k+1} */
     worst = fmax(worst, fabs(s.error.e_v[0] - ((1.0 + s.rho) * s.v + s.h * s.f)));
   }
-  study_claim_most(report, "(62) corrected, first line, largest difference", worst, 1e-12);
+  study_claim_error(report, "(62) corrected, first line, largest difference", worst, 1e-12);
   study_claim_range(report, "steps with a false alarm", seen, 5, 1000);
   return CLI_DONE;
 }
@@ -224,7 +224,7 @@ static int claim_accumulation(study_report* report) {
     if (code != CLI_DONE) {
       return code;
     }
-    study_claim_most(report, steps[k].id, fabs(s.error.e_v[0] - steps[k].e_v), 1e-12);
+    study_claim_error(report, steps[k].id, fabs(s.error.e_v[0] - steps[k].e_v), 1e-12);
   }
   return CLI_DONE;
 }
