@@ -57,9 +57,11 @@ static int run_command(const cli_command* command, int argc, char** argv) {
 static int finish(int code) {
   errno = 0;
   bool lost = fflush(stdout) != 0 || ferror(stdout);
+  int reason = errno;
+  fclose(stdout); /* and what stands behind it */
   if (lost) {
-    cli_error("the standard output could not be written%s%s", errno != 0 ? ": " : "",
-              errno != 0 ? strerror(errno) : "");
+    cli_error("the standard output could not be written%s%s", reason != 0 ? ": " : "",
+              reason != 0 ? strerror(reason) : "");
   }
   return lost && code == CLI_DONE ? CLI_FAILED : code;
 }

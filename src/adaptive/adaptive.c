@@ -275,6 +275,9 @@ static saltus_status attempt_until_accepted(saltusi_adaptive* w, double limit, d
   double least = 4.0 * DBL_EPSILON * fmax(1.0, fabs(w->t));
   double end = limit;
   for (int k = 0; k < ATTEMPTS_MAX; k++) {
+    if (saltusi_cancelled(w->eval)) {
+      return SALTUS_ERR_STOPPED;
+    }
     double h = fmax(fmin(fmin(m->h, most), fmin(m->cap, limit)), fmin(least, limit));
     h = saltusi_before_switch(w, h);
     double error = INFINITY;
