@@ -4,10 +4,10 @@
  * interval.h - intervals that contain the exact result of every operation on their points.
  *
  * The rounding mode stays: results are computed to nearest and moved outwards by a bound of their
- * error, one unit in the last place for * / and sqrt, one or two for + and -, 2^-50 of the value for functions of the C
- * library, whose errors are below two units. Numbers below TINY are moved to 0 or TINY, so that
- * nothing underflows. Rounding is monotone: a smaller interval gives a result inside that of a larger
- * one, but for functions of the C library, which may miss by their last digits.
+ * error, one unit in the last place for * / and sqrt, one or two for + and -, 2^-50 of the value for
+ * functions of the C library, whose errors are below two units. Numbers below TINY are moved to 0 or
+ * TINY, so that nothing underflows. Rounding is monotone: a smaller interval gives a result inside
+ * that of a larger one, but for functions of the C library, which may miss by their last digits.
  *
  * lo is never +inf, hi never -inf, none is NaN. What is not known, not defined or too large has
  * infinite ends.
