@@ -84,7 +84,6 @@ static const cli_option study_options[] = {
     {"--tol", "X", "adversarial: one tolerance instead of 1e-4, 1e-6, 1e-8 and 1e-10", false},
     {"--save", "DIR", "adversarial: writes the scenes that fail to DIR/FAMILY-NUMBER.yaml", false},
     {"--limit", "S", "adversarial: CPU seconds that a run may take, default 60", false},
-    {"--ledger", NULL, "adversarial: judges the remainder of the energy ledger as well", false},
     {"-o", "FILE", "draws the errors to FILE.svg, .pdf or .png", false},
     {"--json", NULL, "prints rows and claims as JSON", false},
     {"--help", NULL, "prints this text", false},

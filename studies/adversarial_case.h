@@ -110,7 +110,8 @@ typedef struct case_family {
   const char* name;
   int count; /* in the whole study */
   bool (*make)(adversarial_case* c, int number);
-  bool never_fails; /* no run of it may end in an error */
+  bool never_fails;  /* no run of it may end in an error */
+  const char* group; /* panel of the figure */
 } case_family;
 
 const case_family* case_family_at(int i); /* NULL past the end */

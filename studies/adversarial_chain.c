@@ -124,7 +124,7 @@ static void say_chain(adversarial_case* c, const chain* s, double t_end) {
 /* Free motion, one impact at t, free motion. */
 static bool expect(adversarial_case* c, const chain* s, double t, double t_end) {
   real P[BALLS];
-  real after[BALLS];
+  real after[BALLS] = {0};
   if (!case_create(c, s->count, s->count, 0) || solve_impact(s, P) > 1e-15L) {
     return false;
   }
@@ -193,4 +193,4 @@ static bool chains(adversarial_case* c, int number) {
   return expect(c, &s, way, 2.0 * way) && (!equal || formula_holds(c, s.e));
 }
 
-const case_family case_chains[] = {{"chains", 60, chains, true}, {0}};
+const case_family case_chains[] = {{"chains", 60, chains, true, "impacts"}, {0}};

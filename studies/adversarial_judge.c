@@ -243,6 +243,18 @@ static void compare_impacts(const adversarial_case* c, const watched* w, double 
 
 /* ---- running ---------------------------------------------------------------------------------------- */
 
+/* The remainder of the ledger over the largest energy: of the frames, or what went through an account.
+ * A velocity is asked for to tol (1 + |v|): below 1 J the energy of about 1 kg is known to tol sqrt(E)
+ * and not to tol E. What is left of sums that cancel is no remainder. */
+static double remainder_of(saltus_energy e, double energy) {
+  const double parts[] = {e.given, e.drive, e.friction, e.impact};
+  for (int i = 0; i < 4; i++) {
+    energy = fmax(energy, fabs(parts[i]));
+  }
+  double rounding = 1e-13 * fmax(1.0, energy);
+  return fabs(e.remainder) <= rounding ? 0.0 : fabs(e.remainder) / fmax(energy, sqrt(energy));
+}
+
 static saltus_status run(const adversarial_case* c, const saltus_scene_view* view,
                          const char* scheme, double tol, watched* w, saltus_log log,
                          case_verdict* v) {
@@ -262,6 +274,7 @@ static saltus_status run(const adversarial_case* c, const saltus_scene_view* vie
                               .progress = {.report = on_progress, .user = w, .every = 1},
                               .log = log};
   saltus_sim* sim;
+  double asked = tol;
   tol = c->unit > 0.0 ? c->unit : tol; /* from here on the unit of errors */
   saltus_status status = saltus_sim_create(&def, &sim);
   if (status != SALTUS_OK) {
@@ -276,7 +289,7 @@ static saltus_status run(const adversarial_case* c, const saltus_scene_view* vie
   if (status == SALTUS_OK) {
     compare_impacts(c, w, tol, v);
     compare_states(c, w, tol, sim, v);
-    v->remainder = fabs(saltus_sim_energy_total(sim).remainder) / (tol * fmax(w->energy, 1e-300));
+    v->remainder = remainder_of(saltus_sim_energy_total(sim), w->energy) / asked;
   }
   saltus_sim_destroy(sim);
   return status;

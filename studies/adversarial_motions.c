@@ -283,4 +283,4 @@ static bool springs(adversarial_case* c, int number) {
 }
 
 const case_family case_motions[] = {
-    {"pendulums", 30, pendulums, false}, {"springs", 30, springs, false}, {0}};
+    {"pendulums", 30, pendulums, false, "forces"}, {"springs", 30, springs, false, "forces"}, {0}};

@@ -547,7 +547,8 @@ static double least_gap(const flight_system* s, double t_end) {
   double at = 0.0;
   double from = 0.0;
   double to = t_end;
-  for (double width = t_end / 20000.0; width > 1e-13; width /= 100.0) {
+  double width = t_end / 20000.0;
+  for (int round = 0; round < 5; round++) {
     int count = (int)((to - from) / width) + 1;
     for (int k = 0; k <= count; k++) {
       flight_real q[FLIGHT_WIDTH];
@@ -560,6 +561,7 @@ static double least_gap(const flight_system* s, double t_end) {
     }
     from = fmax(0.0, at - width);
     to = fmin(t_end, at + width);
+    width /= 100.0;
   }
   return least;
 }
@@ -614,10 +616,16 @@ static bool pulses(adversarial_case* c, int number) {
 }
 
 const case_family case_flights[] = {
-    {"tables", 120, tables, true},        {"waves", 80, waves, true},
-    {"travelling", 40, travelling, true}, {"needles", 60, needles, false},
-    {"pulses", 50, pulses, true},         {"kinks", 70, kinks, false},
-    {"grazing", 40, grazing, false},      {"accumulations", 30, accumulations, false},
-    {"tumbling", 40, tumbling, false},    {"redundant", 30, redundant, false},
-    {"drives", 40, drives, false},        {0},
+    {"tables", 120, tables, true, "surfaces"},
+    {"waves", 80, waves, true, "surfaces"},
+    {"travelling", 40, travelling, true, "surfaces"},
+    {"needles", 60, needles, false, "surfaces"},
+    {"pulses", 50, pulses, true, "forces"},
+    {"kinks", 70, kinks, false, "surfaces"},
+    {"grazing", 40, grazing, false, "surfaces"},
+    {"accumulations", 30, accumulations, false, "impacts"},
+    {"tumbling", 40, tumbling, false, "impacts"},
+    {"redundant", 30, redundant, false, "impacts"},
+    {"drives", 40, drives, false, "impacts"},
+    {0},
 };

@@ -263,4 +263,5 @@ static bool belts(adversarial_case* c, int number) {
   return case_expect_slide(c, &s, t_end);
 }
 
-const case_family case_slides[] = {{"slides", 40, slides, true}, {"belts", 30, belts, false}, {0}};
+const case_family case_slides[] = {
+    {"slides", 40, slides, true, "forces"}, {"belts", 30, belts, false, "forces"}, {0}};

@@ -64,10 +64,12 @@ static void changed(const char* name, const char* key, const char* value) {
     i++;
   }
   assert_non_null(case_family_at(i));
-  adversarial_case c;
-  int number = 0;
-  while (!make(case_family_at(i), number, &c) || c.impact_count < 2) {
-    number++;
+  adversarial_case c = {0};
+  for (int number = 0; c.impact_count < 2; number++) {
+    case_destroy(&c);
+    if (!make(case_family_at(i), number, &c)) {
+      c = (adversarial_case){0};
+    }
   }
   assert_false(case_judge(&c, "adaptive", 1e-10, 60.0).wrong);
   char* at = strstr(c.text, key);
