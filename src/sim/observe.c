@@ -276,6 +276,11 @@ bool saltusi_crossings_next(saltusi_crossing_search* s, saltus_event* event) {
       return false;
     }
     room->found_told = room->found_count = 0;
+    if (s->sim->def.cancel != NULL && *s->sim->def.cancel != 0) {
+      s->status = SALTUS_ERR_STOPPED;
+      s->done = true;
+      return false;
+    }
     search_part(s);
   }
   *event = room->found[room->found_told++];

@@ -72,6 +72,16 @@ simulate: {until: 30, tol: 1e-6}
 """
 
 
+class Signals(Cli):
+    def test_the_search_for_events_ends_with_the_run(self):
+        words = ['run', str(self.scene(OWN)), '--output-dt', '1e-9']
+        run = subprocess.Popen([PROGRAM, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        time.sleep(0.3)
+        run.send_signal(signal.SIGTERM)
+        run.communicate(timeout=20)
+        self.assertEqual(run.returncode, 143)
+
+
 class GlobalErrors(Cli):
     """An oscillator that rebounds from a wall without loss: x = |cos t|."""
 
