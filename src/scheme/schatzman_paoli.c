@@ -38,6 +38,7 @@ typedef struct work {
   double* slip;   /* [2 nc] tangential velocity that rebounds, by key */
   int active_count;
   double* before; /* memory of the step before, completed by the first equation */
+  bool* strikes;  /* [nc] touches and approaches at the start, by key */
 } work;
 
 /* Memory from step to step: h of the run (0: not started), the position one step ahead, and for each
@@ -95,6 +96,7 @@ static void layout(void* work_, const void* options, const saltus_system* sys,
   w->first = SALTUS_PUSH(arena, int, d->nc + 1);
   w->slip = SALTUS_PUSH2(arena, double, d->nc, 2);
   w->before = SALTUS_PUSH(arena, double, memory_count(options, sys));
+  w->strikes = SALTUS_PUSH(arena, bool, d->nc);
 }
 
 /* The three positions of one difference equation, oldest first; x is the unknown. */
@@ -104,12 +106,13 @@ typedef struct difference {
   const double* before;
   const double* middle;
   double* x;
-  bool first;            /* the first position: no rebound, since there is no history */
+  bool first;            /* the first position: rebound only of what strikes at the start */
   const double* v_start; /* velocity in the middle when first, else NULL */
 } difference;
 
-static double rebound(const difference* d, const saltus_contact_law* law) {
-  return d->first ? 0.0 : law->e_N;
+/* A body that lies still at the start must not hop from the history of a parabola that is not there. */
+static double rebound(const work* w, const difference* d, const saltus_contact_law* law, int key) {
+  return d->first && !w->strikes[key] ? 0.0 : law->e_N;
 }
 
 /* y for a restitution e */
@@ -149,9 +152,10 @@ static saltus_status look(work* w, const saltusi_step* s, const difference* d) {
   while (sys->dims.nc > 0) {
     double e = 2.0;
     for (int i = 0; i < sys->law_count; i++) {
-      double own = rebound(d, &sys->laws[i]);
+      double own = sys->laws[i].e_N;
       e = own > done && own < e ? own : e;
     }
+    e = d->first && done < 0.0 ? 0.0 : e;
     if (e > 1.0) {
       return SALTUS_OK;
     }
@@ -163,7 +167,7 @@ static saltus_status look(work* w, const saltusi_step* s, const difference* d) {
     }
     for (int i = 0; i < w->list.count; i++) {
       int key = w->list.key[i];
-      if (rebound(d, &sys->laws[w->list.law[i]]) != e) {
+      if (rebound(w, d, &sys->laws[w->list.law[i]], key) != e) {
         continue;
       }
       const saltus_contact_law* law = &sys->laws[w->list.law[i]];
@@ -322,6 +326,58 @@ static saltus_status solve(work* w, const saltus_schatzman_paoli_options* o, con
   return SALTUS_RETRY_SMALLER;
 }
 
+/* Adds an equation to the blow that it belongs to, which begins with it or is there already. */
+static void add_to_blow(const double* was, double* is, double h) {
+  bool begins = was[KEPT_IMPACT] == 0.0;
+  is[BLOW_STEPS] = begins ? 1.0 : was[BLOW_STEPS] + 1.0;
+  is[BLOW_WORK] = begins ? 0.0 : was[BLOW_WORK];
+  for (int k = 0; k < 3; k++) {
+    double P = is[KEPT_P + k] / h;
+    is[BLOW_P + k] = (begins ? 0.0 : was[BLOW_P + k]) + P;
+    is[BLOW_BEFORE + k] = begins ? is[KEPT_BEFORE + k] : was[BLOW_BEFORE + k];
+    is[BLOW_WORK] += 0.5 * P * (is[KEPT_BEFORE + k] + is[KEPT_AFTER + k]);
+  }
+}
+
+/* Contacts that touch at the start and approach faster than forces make them in a step; w->change is the
+ * acceleration. */
+static saltus_status find_strikes(work* w, const saltusi_step* s, const saltus_point* at) {
+  const saltus_system* sys = &s->eval->sys;
+  double rounding = 16.0 * DBL_EPSILON * fmax(1.0, saltusi_max_abs(sys->dims.nq, s->q0));
+  saltus_status status = sys->dims.nc > 0 ? saltusi_contacts(sys, at, &w->list) : SALTUS_OK;
+  for (int i = 0; sys->dims.nc > 0 && status == SALTUS_OK && i < w->list.count; i++) {
+    int key = w->list.key[i];
+    saltusi_rows_contact(sys, at, key, 1, &w->law.rows, 0);
+    double u = saltusi_row_dot(&w->law.rows, 0, s->v0) + w->law.rows.b[0];
+    double pushed = s->h * saltusi_row_size(&w->law.rows, 0, w->change);
+    double most = s->h * saltusi_max_abs(sys->dims.nv, w->change);
+    w->strikes[key] = w->list.gap[i] <= rounding && saltusi_is_impact(u, pushed, most);
+  }
+  return status;
+}
+
+/* The first equation as a blow of the contacts that strike; its impulses are kept twice already. */
+static void remember_strikes(work* w, const saltusi_step* s, const double* q1, double* memory) {
+  static const double nothing[KEPT] = {0.0};
+  const saltus_dims* d = &s->eval->sys.dims;
+  for (int k = 0; k < d->nv; k++) {
+    w->change[k] = (q1[k] - s->q0[k]) / s->h;
+  }
+  for (int i = 0; i < w->active_count; i++) {
+    double* own = memory_contacts(memory, d) + KEPT * (size_t)w->active[i];
+    if (!w->strikes[w->active[i]] || !(own[KEPT_P] > 0.0)) {
+      continue;
+    }
+    for (int r = w->first[i]; r < w->first[i + 1]; r++) {
+      int k = r - w->first[i];
+      own[KEPT_BEFORE + k] = saltusi_row_dot(&w->law.rows, r, s->v0) + w->law.rows.b[r];
+      own[KEPT_AFTER + k] = saltusi_row_dot(&w->law.rows, r, w->change) + w->law.rows.b[r];
+    }
+    own[KEPT_IMPACT] = 1.0;
+    add_to_blow(nothing, own, 2.0 * s->h);
+  }
+}
+
 /* q_1 from the start, with the history of a parabola that is not there. */
 static saltus_status find_first(work* w, const saltus_schatzman_paoli_options* o,
                                 const saltusi_step* s, double* q1) {
@@ -333,6 +389,10 @@ static saltus_status find_first(work* w, const saltus_schatzman_paoli_options* o
   }
   saltusi_force(s->eval, &at, w->change);
   saltusi_linear_solve(s->eval, &w->linear, w->change);
+  status = find_strikes(w, s, &at);
+  if (status != SALTUS_OK) {
+    return status;
+  }
   for (int i = 0; i < n; i++) {
     /* q_{-1} of the parabola through the start, so that the difference equation gives q_1 */
     w->x[i] = s->q0[i] - s->h * s->v0[i] + 0.5 * s->h * s->h * w->change[i];
@@ -393,19 +453,6 @@ static bool contact_velocities(work* w, const saltusi_step* s, int i, const doub
   double stopped = kept[KEPT_BEFORE] - kept[KEPT_AFTER];
   return saltusi_is_impact(kept[KEPT_BEFORE], pushed, most) ||
          (blow && saltusi_is_impact(stopped, pushed, most));
-}
-
-/* Adds an equation to the blow that it belongs to, which begins with it or is there already. */
-static void add_to_blow(const double* was, double* is, double h) {
-  bool begins = was[KEPT_IMPACT] == 0.0;
-  is[BLOW_STEPS] = begins ? 1.0 : was[BLOW_STEPS] + 1.0;
-  is[BLOW_WORK] = begins ? 0.0 : was[BLOW_WORK];
-  for (int k = 0; k < 3; k++) {
-    double P = is[KEPT_P + k] / h;
-    is[BLOW_P + k] = (begins ? 0.0 : was[BLOW_P + k]) + P;
-    is[BLOW_BEFORE + k] = begins ? is[KEPT_BEFORE + k] : was[BLOW_BEFORE + k];
-    is[BLOW_WORK] += 0.5 * P * (is[KEPT_BEFORE + k] + is[KEPT_AFTER + k]);
-  }
 }
 
 /* Which part of a blow the step is, and the whole of it when that is over. */
@@ -488,6 +535,7 @@ static saltus_status step(void* work_, const void* options, const saltusi_step* 
       return status;
     }
     remember(w, s, 2.0, w->before);
+    remember_strikes(w, s, q1, w->before);
   } else if (memory[MEMORY_H] == s->h) {
     memcpy(q1, memory + MEMORY_Q, (size_t)n * sizeof(double));
   } else {

@@ -295,6 +295,31 @@ static void five_supports_move_as_one_and_stay_closed(void** state) {
   }
 }
 
+/* A ball that touches the floor at the first instant and approaches rebounds by its law: half of 2 m/s,
+ * to what gravity does in three steps. */
+static void an_impact_at_the_first_instant_obeys_the_law(void** state) {
+  (void)state;
+  static const char text[] = "saltus: 1\n"
+                             "coordinates: {y: {velocity: -2}}\n"
+                             "kinetic: y'^2/2\n"
+                             "potential: 9.81*y\n"
+                             "contacts: [{name: floor, gap: y, restitution: 0.5}]\n";
+  for (int i = 0; i < saltus_scheme_count(); i++) {
+    const saltus_scheme_info* info = saltus_scheme_at(i);
+    if (info->chooses_step) {
+      continue;
+    }
+    tale told = tell((request){.text = text, .scheme = info->name, .until = 0.02, .h = 1e-3});
+    assert_int_equal(told.status, SALTUS_OK);
+    if (told.impacts != 1) {
+      fail_msg("%s: %d impacts", info->name, told.impacts);
+    }
+    assert_near(told.strongest, 2.0, 0.011);
+    assert_near(told.lost, 1.5, 0.03);
+    assert_near(told.v[0], 1.0 - 9.81 * 0.02, 3 * 9.81e-3);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_pendulum_that_turns_back_goes_on),
@@ -303,6 +328,7 @@ int main(void) {
       cmocka_unit_test(a_crank_at_its_stop_is_at_rest),
       cmocka_unit_test(an_impact_that_creates_energy_is_told_or_ends_the_run),
       cmocka_unit_test(five_supports_move_as_one_and_stay_closed),
+      cmocka_unit_test(an_impact_at_the_first_instant_obeys_the_law),
   };
   return cmocka_run_group_tests_name("fixed steps", tests, NULL, NULL);
 }
