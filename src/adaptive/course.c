@@ -83,7 +83,10 @@ enum { JET = SALTUS_JET_ORDER + 1 };
 
 static void make_time(saltusi_adaptive* w, saltusi_piece* p) {
   double rounding = DBL_EPSILON * (fabs(w->t) + w->h);
-  p->t[0] = (saltus_interval){w->t + p->a * w->h - rounding, w->t + p->b * w->h + rounding};
+  double lo = w->t + p->a * w->h - rounding;
+  double hi = w->t + p->b * w->h + rounding;
+  /* no evaluation leaves the attempt, and a formula may change its branch right beside it */
+  p->t[0] = (saltus_interval){fmax(lo, w->t), fmin(hi, w->t + w->h)};
   for (size_t k = 1; k < JET; k++) {
     p->t[k] = (saltus_interval){k == 1 ? w->h : 0.0, k == 1 ? w->h : 0.0};
   }

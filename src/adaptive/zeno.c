@@ -15,6 +15,11 @@
 #include <float.h>
 #include <string.h>
 
+/* Impacts of a series are told while they change v by this part of its tolerance; a series with more of
+ * them than this is resolved impact by impact first. */
+static const double told_part = 0.1;
+enum { SERIES_MAX = 2000 };
+
 /* x: the direction in which a bounce of `key` moves v, with the other closed contacts kept closed.
  * The contact itself is marked as sliding or frictionless for this. */
 static saltus_status bounce_direction(saltusi_adaptive* w, double t, const double* y, int key,
@@ -199,17 +204,16 @@ static saltus_status estimate(saltusi_adaptive* w, const bounce* b, double* erro
 
 /* Tells the impacts of the series as long as they matter, and its end. */
 static void tell_series(saltusi_adaptive* w, const bounce* b) {
-  enum { MOST = 2000 };
   double end = w->t + b->tau;
   double left = b->tau;
   double u = b->u;
   double mass = w->bounce[w->base[b->key]];
-  for (int k = 0; k < MOST; k++) {
+  for (int k = 0; k < SERIES_MAX; k++) {
     double in_q;
     double in_v;
     left *= b->e_N;
     saltusi_adaptive_measure(w, w->y1, w->x_start, 0.0, u, &in_q, &in_v);
-    if (left < 1e-15 || in_v <= 0.1) {
+    if (left < 1e-15 || in_v <= told_part) {
       break;
     }
     double after = u * b->e_N;
@@ -257,7 +261,11 @@ static saltus_status prepare(saltusi_adaptive* w, bounce* b, double limit, bool*
   if (status == SALTUS_OK) {
     status = shifted_gamma(w, b->key, w->x_start, -2.0 * b->u, &b->gamma_down);
   }
-  *possible = b->gamma_closed < 0.0 && b->gamma_down < 0.0;
+  double in_q;
+  double in_v;
+  saltusi_adaptive_measure(w, w->y0, w->x_start, 0.0, b->u, &in_q, &in_v);
+  bool few = log(fmax(in_v / told_part, 1.0)) < -log(b->e_N) * (SERIES_MAX - 2);
+  *possible = b->gamma_closed < 0.0 && b->gamma_down < 0.0 && few;
   return status;
 }
 

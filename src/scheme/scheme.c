@@ -360,6 +360,12 @@ saltus_status saltusi_scheme_try(saltus_scheme* scheme, double t, double h,
   if (status == SALTUS_OK && !(all_finite(dims->nq, to->q) && all_finite(dims->nv, to->v))) {
     status = SALTUS_RETRY_NAN;
   }
+  if (status == SALTUS_OK && report->events_lost > 0) { /* a bound that is reached is no result */
+    saltusi_log(scheme->log, SALTUS_LEVEL_ERROR,
+                "more than %d events in the step from t = %.17g s, the first at contact %d",
+                SALTUSI_EVENTS_MAX, t, report->events[0].contact + 1);
+    status = SALTUS_ERR_BOUND;
+  }
   int next = 0;
   if (status == SALTUS_OK && scheme->stops_at_gain &&
       saltusi_gain_next(report, scheme->ops->info.locates_events, t + report->h, report->h, &next,
