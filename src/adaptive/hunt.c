@@ -98,8 +98,12 @@ static bool is_affine(const saltusi_adaptive* w, saltus_quantity what, int key) 
     return false;
   }
   const saltus_enclosure_ops* ops = w->sys->ops->enclosure;
-  return ops != NULL ? (ops->depends(w->sys->self, what, key) & SALTUS_NOT_AFFINE) == 0
-                     : (w->sys->traits & SALTUS_CONSTANT_NORMALS) != 0;
+  if (ops == NULL) {
+    return (w->sys->traits & SALTUS_CONSTANT_NORMALS) != 0;
+  }
+  /* U = G^T v + b with a b that is constant, too */
+  unsigned bent = what == SALTUS_QUANTITY_VELOCITY ? SALTUS_ON_T | SALTUS_ON_Q : 0U;
+  return (ops->depends(w->sys->self, what, key) & (SALTUS_NOT_AFFINE | bent)) == 0;
 }
 
 /* s times row k of the contact along positions or velocities, added to the powers of f. */

@@ -202,6 +202,18 @@ static saltus_status estimate(saltusi_adaptive* w, const bounce* b, double* erro
   return status;
 }
 
+/* Slip and friction of an impact of the series: slip of the closed motion there, and what the bounce does
+ * to it. */
+static void tell_friction(saltusi_adaptive* w, const bounce* b, saltus_event* told) {
+  w->ops->dense(&w->motion, fmin((told->t - w->t) / b->tau, 1.0), 0, w->nq + w->nv, w->probe);
+  double slip = saltusi_mode_velocity(w, told->t, w->probe, b->key, 1);
+  double turn = saltusi_row_dot(&w->row, w->nj + w->base[b->key] + 1, w->x_start);
+  told->slip_before[0] = slip + turn * told->u_before;
+  told->slip_after[0] = slip + turn * told->u_after;
+  told->impulse[1] = w->bounce[w->base[b->key] + 1] * (told->u_after - told->u_before);
+  told->energy_change += 0.5 * told->impulse[1] * (told->slip_before[0] + told->slip_after[0]);
+}
+
 /* Tells the impacts of the series as long as they matter, and its end. */
 static void tell_series(saltusi_adaptive* w, const bounce* b) {
   double end = w->t + b->tau;
@@ -217,13 +229,17 @@ static void tell_series(saltusi_adaptive* w, const bounce* b) {
       break;
     }
     double after = u * b->e_N;
-    saltusi_tell(w, (saltus_event){.kind = SALTUS_EVENT_IMPACT,
-                                   .contact = b->key,
-                                   .t = end - left,
-                                   .u_before = -u,
-                                   .u_after = after,
-                                   .impulse = {mass * (u + after)},
-                                   .energy_change = 0.5 * mass * (after * after - u * u)});
+    saltus_event told = {.kind = SALTUS_EVENT_IMPACT,
+                         .contact = b->key,
+                         .t = end - left,
+                         .u_before = -u,
+                         .u_after = after,
+                         .impulse = {mass * (u + after)},
+                         .energy_change = 0.5 * mass * (after * after - u * u)};
+    if (w->mu[b->key] > 0.0) {
+      tell_friction(w, b, &told);
+    }
+    saltusi_tell(w, told);
     u = after;
   }
   saltusi_tell(w, (saltus_event){.kind = SALTUS_EVENT_ACCUMULATION, .contact = b->key, .t = end});

@@ -342,6 +342,33 @@ static void forces_that_jump_at_a_time_end_steps(void** state) {
   }
 }
 
+/* A floor that rises faster and faster, t^2: relative to it the ball falls with g + 2, flights are exact
+ * parabolas of that weight, and slip against a belt of 1 m/s lasts. */
+static void a_floor_may_accelerate(void** state) {
+  (void)state;
+  static const char text[] =
+      "saltus: 1\n"
+      "coordinates: {x: {velocity: 20}, y: {start: 1}}\n"
+      "kinetic: (x'^2 + y'^2)/2\n"
+      "potential: 9.81*y\n"
+      "contacts: [{gap: y - t^2, slip: x' - 1, friction: 0.1, restitution: 0.7}]\n";
+  for (double tol = 1e-4; tol > 1e-11; tol *= 1e-1) {
+    const outcome* o = run_to(text, tol, 1.7);
+    double t = sqrt(2.0 / 11.81);
+    double u = 11.81 * t;
+    double x = 20.0;
+    for (int k = 0; k < 3; k++) {
+      const saltus_event* hit = event_of(o, SALTUS_EVENT_IMPACT, k);
+      assert_near(hit->t, t, 10.0 * tol);
+      assert_near(hit->u_before, -u, 10.0 * tol);
+      x -= 0.1 * 1.7 * u;
+      assert_near(hit->slip_after[0], x - 1.0, 10.0 * tol);
+      u *= 0.7;
+      t += 2.0 * u / 11.81;
+    }
+  }
+}
+
 /* ---- runs that cannot go on ---------------------------------------------------------------- */
 
 /* A wall that jumps into the ball leaves no step: an error that names it, and no result. */
@@ -372,6 +399,7 @@ int main(void) {
       cmocka_unit_test(a_bead_flies_over_a_ridge),
       cmocka_unit_test(a_ball_rests_in_a_valley),
       cmocka_unit_test(forces_that_jump_at_a_time_end_steps),
+      cmocka_unit_test(a_floor_may_accelerate),
       cmocka_unit_test(a_surface_that_jumps_is_an_error),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
