@@ -46,7 +46,7 @@ static void json_row(json* j, const study_row* row) {
     json_number(j, "tol", row->tol);
     json_integer(j, "rejections", row->rejections);
   }
-  if (row->amplification > 0.0) {
+  if (row->amplification != 0.0) {
     json_number(j, "amplification", row->amplification);
     json_text(j, "reason", row->reason);
   }

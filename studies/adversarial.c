@@ -2,7 +2,8 @@
  * SPDX-FileCopyrightText: The Saltus developers
  *
  * adversarial.c - study: random scenes that are meant to be hard, run to a tolerance and compared with
- * references that share no code with the library.
+ * references that share no code with the library, or, where there is lasting friction, with what two other
+ * schemes agree on.
  *
  *   saltus study adversarial                                       everything
  *   saltus study adversarial --only tables --count 50 --tol 1e-6   a part of it
@@ -266,7 +267,7 @@ static int run(const cli_args* args, study_report* report) {
 const study study_adversarial = {
     .name = "adversarial",
     .summary = "random scenes that are meant to be hard, against independent references",
-    .source =
-        "exact flights in long double; --only FAMILY[:NUMBER], --count N, --tol X, --save DIR",
+    .source = "exact flights and motions in long double; --only FAMILY[:NUMBER], --count N, --tol "
+              "X, --save DIR",
     .run = run,
 };

@@ -40,7 +40,8 @@ int case_choice(case_random* r, int count) {
 /* ---- families --------------------------------------------------------------------------------- */
 
 const case_family* case_family_at(int i) {
-  static const case_family* const lists[] = {case_flights, case_chains, case_slides, case_motions};
+  static const case_family* const lists[] = {case_flights, case_chains, case_slides, case_motions,
+                                             case_bodies};
   for (size_t k = 0; k < sizeof lists / sizeof lists[0]; k++) {
     for (const case_family* f = lists[k]; f->name != NULL; f++) {
       if (i-- == 0) {

@@ -46,7 +46,8 @@ typedef struct adversarial_case {
   int impact_count;
   expected_rest* rests;
   int rest_count;
-  bool keys; /* impacts are told apart by contact, and the rates of gaps are compared */
+  bool keys;        /* impacts are told apart by contact, and the rates of gaps are compared */
+  bool motion_only; /* impacts are not compared */
   double frame_t[CASE_FRAMES], frame_K[CASE_FRAMES]; /* K = NaN: not compared */
   double* frame_q;                                   /* [CASE_FRAMES x n] */
   double *q_end, *v_end;                             /* [n] */
@@ -117,7 +118,8 @@ typedef struct case_family {
 const case_family* case_family_at(int i); /* NULL past the end */
 
 /* Lists that end with a family without a name. */
-extern const case_family case_flights[], case_chains[], case_slides[], case_motions[];
+extern const case_family case_flights[], case_chains[], case_slides[], case_motions[],
+    case_bodies[];
 
 /* ---- judging --------------------------------------------------------------------------------- */
 

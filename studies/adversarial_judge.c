@@ -287,7 +287,9 @@ static saltus_status run(const adversarial_case* c, const saltus_scene_view* vie
   v->steps = saltus_sim_steps_done(sim);
   v->rejections = saltus_sim_tally(sim) != NULL ? saltus_sim_tally(sim)->rejections : 0;
   if (status == SALTUS_OK) {
-    compare_impacts(c, w, tol, v);
+    if (!c->motion_only) {
+      compare_impacts(c, w, tol, v);
+    }
     compare_states(c, w, tol, sim, v);
     v->remainder = remainder_of(saltus_sim_energy_total(sim), w->energy) / asked;
   }
@@ -296,7 +298,7 @@ static saltus_status run(const adversarial_case* c, const saltus_scene_view* vie
 }
 
 case_verdict case_judge(const adversarial_case* c, const char* scheme, double tol, double limit) {
-  case_verdict v = {.K = c->K_end};
+  case_verdict v = {.K = isfinite(c->K_end) ? c->K_end : c->frame_K[CASE_FRAMES - 1]};
   watched w = {.c = c,
                .frame_q = calloc((size_t)CASE_FRAMES * (size_t)c->n, sizeof(double)),
                .limit = limit};

@@ -30,7 +30,8 @@ static void scenes_that_are_hard_come_out_right(void** state) {
   int runs = 0;
   for (int i = 0; case_family_at(i) != NULL; i++) {
     const case_family* family = case_family_at(i);
-    int count = saltus_test_long() ? family->count : 3;
+    bool slow = strcmp(family->name, "bodies") == 0; /* references of a second each */
+    int count = saltus_test_long() ? family->count : slow ? 0 : 3;
     for (int number = 0; count > 0; number++) {
       adversarial_case c;
       if (!make(family, number, &c)) {
