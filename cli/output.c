@@ -100,10 +100,9 @@ void cli_output_start(void) {
 }
 
 void cli_output_exact(const char* text) {
-  if (isatty(STDOUT_FILENO) != 0) {
-    fputs(text, stdout);
-  } else if (fflush(stdout) == 0 && !write_all(text, strlen(text))) {
-    fputs(text, stdout); /* fails again, and is told at the end */
+  bool exact = isatty(STDOUT_FILENO) == 0 && fflush(stdout) == 0;
+  if (!exact || !write_all(text, strlen(text))) {
+    fputs(text, stdout); /* where writing failed it fails again, and is told at the end */
   }
 }
 
