@@ -19,6 +19,7 @@
 #define SALTUSI_ADAPTIVE_H
 
 #include "adaptive/course.h"
+#include "math/dependent.h"
 #include "saltus/event.h"
 #include "saltus/scheme.h"
 #include "saltus/work.h"
@@ -212,6 +213,7 @@ struct saltusi_adaptive {
   double* column;                     /* [rows x nv] M^-1 H */
   double* W;                          /* [rows x rows] */
   double* W_spare;                    /* [rows x rows] */
+  saltusi_dependent held_factor;      /* of W */
   double* right;                      /* [rows] */
   double* row_scale;                  /* [rows] */
   bool redundant;                     /* the last dynamics had more rows than they need */
@@ -290,35 +292,34 @@ struct saltusi_adaptive {
   double* kick;                   /* [2 nc] m/s */
   double* slide_force;            /* [nl] N */
   double* joint_X;                /* [nj x nv] M^-1 G_E */
-  double* joint_W;                /* [nj x nj] factored */
-  int* joint_pivot;               /* [2 nj] */
-  int joint_rank;
-  double* joint_r;     /* [nj] */
-  double* impulse;     /* [nl] of the last problem */
-  double* slack;       /* [nc] slip acceleration or velocity of the last problem */
-  double* compression; /* [nl] N s */
-  double* bound;       /* [nc] N s, friction besides mu times the normal impulse */
-  bool* blocked;       /* [nc] joints block the tangent */
-  bool wedged;         /* an impact that Newton's law cannot solve is taken by Poisson's */
-  double* delta;       /* [nv] */
-  int* set;            /* [nc] contacts of a problem */
-  int* members;        /* [nc] contacts of a transition */
-  int* cand;           /* [nc] those that may close */
-  double* sense;       /* [nc] prescribed slip senses; 0: to be decided */
-  double* basis;       /* [2 nv x nv] orthonormal rows of the rank pass, each with M^-1 times it */
-  double* u_before;    /* [nl] relative velocities */
-  double* u_after;     /* [nl] */
-  double* v_spare;     /* [nv] */
-  double* v_struck;    /* [nv] before an impact or a closing */
-  double* v_blow;      /* [nv] before a blow */
-  double e_part;       /* part of the restitution that is used, 1 but for capped blows */
-  double* q_spare;     /* [nq] */
-  double* x_start;     /* [nv] direction of a bounce */
-  double* x_end;       /* [nv] */
-  double* stay_gap;    /* [nc] m, what bounces do to the gap of another contact */
-  double* stay_slip;   /* [nc] m/s, and to its slip */
-  double* bounce;      /* [nl] kg, impulses of a bounce over its change of velocity */
-  bool implicit;       /* there is room for the implicit method */
+  double* joint_W;                /* [nj x nj] */
+  saltusi_dependent joint_factor; /* of joint_W */
+  double* joint_r;                /* [nj] */
+  double* impulse;                /* [nl] of the last problem */
+  double* slack;                  /* [nc] slip acceleration or velocity of the last problem */
+  double* compression;            /* [nl] N s */
+  double* bound;                  /* [nc] N s, friction besides mu times the normal impulse */
+  bool* blocked;                  /* [nc] joints block the tangent */
+  bool wedged;       /* an impact that Newton's law cannot solve is taken by Poisson's */
+  double* delta;     /* [nv] */
+  int* set;          /* [nc] contacts of a problem */
+  int* members;      /* [nc] contacts of a transition */
+  int* cand;         /* [nc] those that may close */
+  double* sense;     /* [nc] prescribed slip senses; 0: to be decided */
+  double* basis;     /* [2 nv x nv] orthonormal rows of the rank pass, each with M^-1 times it */
+  double* u_before;  /* [nl] relative velocities */
+  double* u_after;   /* [nl] */
+  double* v_spare;   /* [nv] */
+  double* v_struck;  /* [nv] before an impact or a closing */
+  double* v_blow;    /* [nv] before a blow */
+  double e_part;     /* part of the restitution that is used, 1 but for capped blows */
+  double* q_spare;   /* [nq] */
+  double* x_start;   /* [nv] direction of a bounce */
+  double* x_end;     /* [nv] */
+  double* stay_gap;  /* [nc] m, what bounces do to the gap of another contact */
+  double* stay_slip; /* [nc] m/s, and to its slip */
+  double* bounce;    /* [nl] kg, impulses of a bounce over its change of velocity */
+  bool implicit;     /* there is room for the implicit method */
   int law_tangents_max;
 
   /* the step as it is reported */
@@ -451,7 +452,7 @@ void saltusi_mode_inverse(saltusi_adaptive* w, double* x);
 void saltusi_mode_hold_joints(saltusi_adaptive* w, double* v);
 /* (G_E^T M^-1 G_E)^-1 G_E^T x into w->joint_r. */
 void saltusi_mode_joint_answer(saltusi_adaptive* w, const double* x);
-/* W x = right in w->right, rows of the mode; basic solution when W is singular. */
+/* W x = right in w->right, rows of the mode; the least solution when W is singular. */
 saltus_status saltusi_mode_solve(saltusi_adaptive* w, int n);
 /* The multipliers in w->right of the held rows as forces of all rows. */
 void saltusi_mode_forces(saltusi_adaptive* w);

@@ -35,6 +35,13 @@ void saltusi_adaptive_open(saltusi_adaptive* w, double* memory) {
   w->J = memory + w->ny;
 }
 
+static void layout_factor(saltusi_dependent* d, int n, saltus_arena* arena) {
+  d->LU = SALTUS_PUSH2(arena, double, n, n);
+  d->pivot = SALTUS_PUSH(arena, int, 2 * n);
+  d->scale = SALTUS_PUSH(arena, double, n);
+  d->gram = SALTUS_PUSH2(arena, double, n, n);
+}
+
 static void layout_rows(saltusi_adaptive* w, saltus_arena* arena) {
   const saltus_dims* d = &w->sys_copy.dims;
   saltusi_linear_layout(&w->mass, &w->sys_copy, arena);
@@ -73,7 +80,8 @@ static void layout_rows(saltusi_adaptive* w, saltus_arena* arena) {
   w->direction = SALTUS_PUSH(arena, double, 2 * w->nc);
   w->joint_X = SALTUS_PUSH2(arena, double, w->nj, w->nv);
   w->joint_W = SALTUS_PUSH2(arena, double, w->nj, w->nj);
-  w->joint_pivot = SALTUS_PUSH(arena, int, 2 * w->nj);
+  layout_factor(&w->joint_factor, w->nj, arena);
+  layout_factor(&w->held_factor, w->rows, arena);
   w->joint_r = SALTUS_PUSH(arena, double, w->nj);
 }
 

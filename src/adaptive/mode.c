@@ -15,8 +15,7 @@
 #include <float.h>
 #include <string.h>
 
-/* A pivot of W below this part of its column, or of the largest one, is a dependent row. */
-static const double dependent = 1e-13;
+/* A pivot below this part of the largest one is a dependent row. */
 static const double dependent_rank = 1e-10;
 /* Redundant supports differ from rounding by far more. */
 static const double spread_pivot_least = 1e-11;
@@ -135,30 +134,10 @@ saltus_status saltusi_mode_solve(saltusi_adaptive* w, int n) {
     w->right[0] /= w->W[0];
     return isfinite(w->right[0]) ? SALTUS_OK : SALTUS_RETRY_NAN;
   }
-  memcpy(w->W_spare, w->W, (size_t)n * (size_t)n * sizeof(double));
-  if (saltusi_lu_factor(n, w->W_spare, w->pivot, dependent)) {
-    saltusi_lu_solve(n, w->W_spare, w->pivot, w->right);
-  } else {
-    /* scaled to comparable rows and columns, so that one tolerance tells the rank */
-    for (int i = 0; i < n; i++) {
-      double d = fabs(w->W[i * n + i]);
-      w->row_scale[i] = d > 0.0 ? 1.0 / sqrt(d) : 1.0;
-    }
-    for (int i = 0; i < n; i++) {
-      for (int j = 0; j < n; j++) {
-        w->W_spare[i * n + j] = w->W[i * n + j] * w->row_scale[i] * w->row_scale[j];
-      }
-      w->right[i] *= w->row_scale[i];
-    }
-    int rank = saltusi_lu_factor_rank(n, w->W_spare, w->pivot, w->pivot + n, dependent_rank);
-    if (rank < 0) {
-      return SALTUS_RETRY_NAN;
-    }
-    saltusi_lu_solve_rank(n, rank, w->W_spare, w->pivot, w->pivot + n, w->right);
-    for (int i = 0; i < n; i++) {
-      w->right[i] *= w->row_scale[i];
-    }
+  if (!saltusi_dependent_factor(&w->held_factor, n, w->W, n)) {
+    return SALTUS_RETRY_NAN;
   }
+  saltusi_dependent_solve(&w->held_factor, w->right);
   return isfinite(saltusi_max_abs(n, w->right)) ? SALTUS_OK : SALTUS_RETRY_NAN;
 }
 
@@ -340,25 +319,25 @@ saltus_status saltusi_mode_joints(saltusi_adaptive* w, double t, const double* y
           saltusi_row_dot(&w->row, i, w->joint_X + (size_t)j * (size_t)w->nv);
     }
   }
-  w->joint_rank = saltusi_lu_factor_rank(w->nj, w->joint_W, w->joint_pivot, w->joint_pivot + w->nj,
-                                         dependent_rank);
-  return w->joint_rank < 0 ? SALTUS_RETRY_NAN : SALTUS_OK;
+  if (!saltusi_dependent_factor(&w->joint_factor, w->nj, w->joint_W, w->nj)) {
+    return SALTUS_RETRY_NAN;
+  }
+  w->eval->dependent = w->eval->dependent || w->joint_factor.rank < w->nj;
+  return SALTUS_OK;
 }
 
 void saltusi_mode_joint_answer(saltusi_adaptive* w, const double* x) {
   for (int j = 0; j < w->nj; j++) {
     w->joint_r[j] = saltusi_row_dot(&w->row, j, x);
   }
-  saltusi_lu_solve_rank(w->nj, w->joint_rank, w->joint_W, w->joint_pivot, w->joint_pivot + w->nj,
-                        w->joint_r);
+  saltusi_dependent_solve(&w->joint_factor, w->joint_r);
 }
 
 void saltusi_mode_hold_joints(saltusi_adaptive* w, double* v) {
   for (int j = 0; j < w->nj; j++) {
     w->joint_r[j] = saltusi_row_dot(&w->row, j, v) + w->row.b[j];
   }
-  saltusi_lu_solve_rank(w->nj, w->joint_rank, w->joint_W, w->joint_pivot, w->joint_pivot + w->nj,
-                        w->joint_r);
+  saltusi_dependent_solve(&w->joint_factor, w->joint_r);
   for (int j = 0; j < w->nj; j++) {
     saltusi_add_scaled(w->nv, -w->joint_r[j], w->joint_X + (size_t)j * (size_t)w->nv, v);
   }
