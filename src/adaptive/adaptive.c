@@ -382,6 +382,24 @@ static saltus_status check_middle(saltusi_adaptive* w, saltusi_refusal* refusal)
   return status;
 }
 
+/* A contact that has just left and is hit in the first moments of a long step, or that has just begun to
+ * slide and stops: flight and slip are smaller than what dense output resolves, and a method that does not
+ * step onto its events would believe it. */
+static void check_early_event(saltusi_adaptive* w, saltusi_refusal* refusal) {
+  const double early = 0.05;
+  const saltusi_found* first = w->found_count > 0 ? &w->found[0] : NULL;
+  if (first == NULL || w->ops->restep || !(first->theta < early)) {
+    return;
+  }
+  bool flight = first->kind == SALTUSI_FOUND_HIT && w->contact[first->key].touching != 0.0;
+  bool slip = first->kind == SALTUSI_FOUND_STOP && w->contact[first->key].fresh_slip != 0.0;
+  double least = 64.0 * DBL_EPSILON * fmax(1.0, fabs(w->t));
+  if ((flight || slip) && w->h > least) {
+    double part = fmax(fmax(4.0 * first->theta, slip ? 0.1 : 0.0), 0.5 * least / w->h);
+    *refusal = (saltusi_refusal){.why = SALTUSI_EARLY_EVENT, .index = first->key, .part = part};
+  }
+}
+
 /* Events and hidden features of an accepted attempt. */
 static saltus_status examine(saltusi_adaptive* w, saltusi_refusal* refusal) {
   saltus_status status = w->ops->prepare(w);
@@ -400,6 +418,9 @@ static saltus_status examine(saltusi_adaptive* w, saltusi_refusal* refusal) {
     return SALTUS_OK;
   }
   if (status == SALTUS_OK && !w->settings.without_checks) {
+    check_early_event(w, refusal);
+  }
+  if (status == SALTUS_OK && !w->settings.without_checks && refusal->why == SALTUSI_NOT_REFUSED) {
     const saltusi_found* first = w->found_count > 0 ? &w->found[0] : NULL;
     bool kink = first != NULL && first->kind == SALTUSI_FOUND_SWITCH;
     double end = first == NULL ? 1.0 : kink ? first->origin : fmin(1.0, first->theta);
@@ -418,10 +439,12 @@ static void tell_refusal(const saltusi_adaptive* w, const saltusi_refusal* r) {
       [SALTUSI_FAR_PROJECTION] =
           "joints and contacts cannot be held within the tolerance: position",
       [SALTUSI_PENETRATION] = "a penetration cannot be resolved: contact",
+      [SALTUSI_EARLY_EVENT] = "events follow each other faster than steps can: contact",
       [SALTUSI_POOR_MIDDLE] = "the motion inside a step is not what its ends say: value",
       [SALTUSI_LONG_SEARCH] = "events cannot be excluded: contact"};
   bool contact = r->why == SALTUSI_HIDDEN_CONTACT || r->why == SALTUSI_OFF_SURFACE ||
-                 r->why == SALTUSI_PENETRATION || r->why == SALTUSI_LONG_SEARCH;
+                 r->why == SALTUSI_PENETRATION || r->why == SALTUSI_LONG_SEARCH ||
+                 r->why == SALTUSI_EARLY_EVENT;
   saltusi_log(w->log, SALTUS_LEVEL_ERROR, "adaptive: no step is possible at t = %.17g s; %s %d%s%s",
               w->t, reasons[r->why], r->index + 1, contact ? ", " : "",
               contact ? saltusi_contact_name(w, r->index) : "");
@@ -530,7 +553,7 @@ static saltus_status stall(const saltusi_adaptive* w, int events) {
 static saltus_status watch_progress(saltusi_adaptive* w, double length) {
   saltusi_adaptive_memory* m = w->memory;
   double t = w->t + length;
-  if (!(t - m->stall_since <= 1e4 * DBL_EPSILON * fmax(fabs(t), DBL_MIN))) {
+  if (!(t - m->stall_since <= 1e-9 * fabs(t))) {
     m->stall_since = t;
     m->stall_steps = 0.0;
     return SALTUS_OK;

@@ -124,8 +124,9 @@ typedef enum saltusi_refusal_reason {
   SALTUSI_OFF_SURFACE,    /* an impact was located where the gap is not zero */
   SALTUSI_FAR_PROJECTION, /* the way back onto the constraints is longer than the tolerance */
   SALTUSI_PENETRATION,    /* an open contact ends below -atol */
-  SALTUSI_POOR_MIDDLE,    /* dense output of a step that stability limits is not accurate */
-  SALTUSI_LONG_SEARCH     /* events could not be excluded */
+  SALTUSI_EARLY_EVENT, /* within the first moments of a step, smaller than dense output resolves */
+  SALTUSI_POOR_MIDDLE, /* dense output of a step that stability limits is not accurate */
+  SALTUSI_LONG_SEARCH  /* events could not be excluded */
 } saltusi_refusal_reason;
 
 typedef struct saltusi_refusal {

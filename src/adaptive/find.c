@@ -300,6 +300,22 @@ static saltus_status find_shared_slide(saltusi_adaptive* w, int key, double from
   return status;
 }
 
+/* The dense output says that a force changes its sign, the dynamics do not where it says so: the first node
+ * at which they do, and the root before it; NaN when nothing is violated. Impulses on the verge of a pulse
+ * are wavy, and a contact that opens without cause would have to close again. */
+static double true_violation(search* s, double end, double* root) {
+  double last = 0.0;
+  for (int i = 0; i < SALTUSI_NODES && s->status == SALTUS_OK; i++) {
+    double value = i < SALTUSI_NODES - 1 ? evaluate(s, nodes[i]) : end;
+    if (value < 0.0) {
+      *root = last;
+      return nodes[i];
+    }
+    last = nodes[i];
+  }
+  return NAN;
+}
+
 static saltus_status find_force(saltusi_adaptive* w, saltusi_found_kind kind, int key,
                                 quantity what, double sign) {
   search s = {.w = w, .what = what, .key = key, .sign = sign};
@@ -325,14 +341,17 @@ static saltus_status find_force(saltusi_adaptive* w, saltusi_found_kind kind, in
   s.exact = true;
   root = polish(&s, root, width, end);
   double late = root;
-  for (int k = 0; k < 8; k++) {
+  double value = 0.0;
+  for (int k = 0; k < 8 && !(value < 0.0) && late < 1.0; k++) {
     late = fmin(1.0, root + width * ldexp(1.0, k));
-    double value = late < 1.0 ? evaluate(&s, late) : end;
-    if (value < 0.0 || late >= 1.0) {
-      break;
-    }
+    value = late < 1.0 ? evaluate(&s, late) : end;
   }
-  add(w, kind, key, late, root);
+  if (!(value < 0.0) && s.status == SALTUS_OK) {
+    late = true_violation(&s, end, &root);
+  }
+  if (!isnan(late)) {
+    add(w, kind, key, late, root);
+  }
   return s.status;
 }
 
