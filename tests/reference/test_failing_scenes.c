@@ -210,7 +210,6 @@ static void pulse_lift(void** state) {
   assert_near(c.impacts[0].t, 7.846524577613, 1e-12);
   assert_near(c.impacts[0].before, -2.657997935724, 1e-12);
   judge_all(&c);
-  case_destroy(&c);
 }
 
 /* min(y - x, y + x) and y - |x| are two planes. */
