@@ -16,7 +16,7 @@ static const double smallest_piece = 1e-13;
 static const double smallest_flight = 1e-12;
 
 /* Enclosures of one search; beyond it the step is halved. */
-enum { ENCLOSURES_MAX = 200000, STACK = 128, SAMPLES = 5, SAMPLED_PIECES = 2 };
+enum { ENCLOSURES_MAX = 200000, STACK = 128, SAMPLES = 9 };
 
 double saltusi_close_in(saltusi_function f, void* context, const double x[2], const double fx[2],
                         double width) {
@@ -208,26 +208,6 @@ static void enclosed_jet(saltusi_hunt* s, double a, double b, saltusi_jet* jet) 
   jet->c[0].hi += s->shift;
 }
 
-/* df/dtheta at a point, from the rows and the acceleration of the dense output. */
-static double slope_at(saltusi_hunt* s, double theta) {
-  saltusi_adaptive* w = s->w;
-  double t = w->t + theta * w->h;
-  const double* y = state_at(w, theta, w->nq + w->nv);
-  int first = w->nj + w->base[s->key];
-  if (s->what == SALTUSI_HUNT_GAP) {
-    return w->h * saltusi_mode_velocity(w, t, y, s->key, 0);
-  }
-  slip_at(w, t, y, s->key, s->sign);
-  w->ops->dense_rate(&w->motion, theta, w->nq, w->nv, w->probe_rate);
-  double sum = 0.0;
-  for (int k = 0; k < w->tangents[s->key]; k++) {
-    double part = w->tangents[s->key] == 1 ? s->sign : w->slip_start[2 * s->key + k];
-    sum +=
-        part * (saltusi_row_dot(&w->row, first + 1 + k, w->probe_rate) + w->row.c[first + 1 + k]);
-  }
-  return w->h * sum;
-}
-
 /* The range of samples, wider by as much again on either side: a guess, not a proof. */
 static saltus_interval range_of(const double* x, int n) {
   double lo = x[0];
@@ -240,25 +220,30 @@ static saltus_interval range_of(const double* x, int n) {
   return (saltus_interval){lo - spread, hi + spread};
 }
 
+static void slopes_of(const double* f, int n, double width, double* slope) {
+  for (int i = 0; i + 1 < n; i++) {
+    slope[i] = (f[i + 1] - f[i]) * (n - 1) / width;
+  }
+}
+
+/* Value, slope and half the bend over a piece from values at places of it. */
 static void sampled_jet(saltusi_hunt* s, double a, double b, saltusi_jet* jet,
                         saltusi_jet* middle) {
   double f[SAMPLES];
   double D[SAMPLES];
-  double W[SAMPLES - 1] = {0.0};
-  int n = a == b ? 1 : SAMPLES;
-  for (int i = 0; i < n; i++) {
-    double theta = a == b ? a : i == SAMPLES - 1 ? b : a + (b - a) * i / (SAMPLES - 1);
-    f[i] = value_at(s, theta);
-    D[i] = slope_at(s, theta);
+  double W[SAMPLES];
+  for (int i = 0; i < SAMPLES; i++) {
+    f[i] = value_at(s, i == SAMPLES - 1 ? b : a + (b - a) * i / (SAMPLES - 1));
   }
-  for (int i = 0; i + 1 < n; i++) {
-    W[i] = 0.5 * (D[i + 1] - D[i]) * (SAMPLES - 1) / (b - a);
-  }
-  jet->c[0] = range_of(f, n);
-  jet->c[1] = range_of(D, n);
-  jet->c[2] = range_of(W, n > 1 ? n - 1 : 1);
-  middle->c[0] = (saltus_interval){f[n / 2], f[n / 2]};
-  middle->c[1] = (saltus_interval){D[n / 2], D[n / 2]};
+  slopes_of(f, SAMPLES, b - a, D);
+  slopes_of(D, SAMPLES - 1, (b - a) * (SAMPLES - 2) / (SAMPLES - 1), W);
+  jet->c[0] = range_of(f, SAMPLES);
+  jet->c[1] = range_of(D, SAMPLES - 1);
+  jet->c[2] = range_of(W, SAMPLES - 2);
+  jet->c[2] = (saltus_interval){0.5 * jet->c[2].lo, 0.5 * jet->c[2].hi};
+  double slope = 0.5 * (D[SAMPLES / 2 - 1] + D[SAMPLES / 2]);
+  middle->c[0] = (saltus_interval){f[SAMPLES / 2], f[SAMPLES / 2]};
+  middle->c[1] = (saltus_interval){slope, slope};
 }
 
 /* Over a piece, and at its middle. */
@@ -284,14 +269,9 @@ typedef struct stack {
   int taken;
 } stack;
 
-/* What is only sampled is looked at in several pieces at least. */
-static void begin(const saltusi_hunt* s, stack* left, double end) {
-  int pieces = s->affine || s->w->sys->ops->enclosure != NULL ? 1 : SAMPLED_PIECES;
-  *left = (stack){.count = pieces};
-  for (int i = 0; i < pieces; i++) {
-    int k = pieces - 1 - i;
-    left->at[i] = (piece){end * k / pieces, k == pieces - 1 ? end : end * (k + 1) / pieces};
-  }
+static void begin(stack* left, double end) {
+  *left = (stack){.count = 1};
+  left->at[0] = (piece){0.0, end};
 }
 
 static bool next(saltusi_hunt* s, stack* left, piece* p) {
@@ -361,7 +341,7 @@ double saltusi_hunt_root(saltusi_hunt* s, double end) {
   piece p;
   double root = NAN;
   find_powers(s, false);
-  begin(s, &left, end);
+  begin(&left, end);
   while (next(s, &left, &p)) {
     if (search_piece(s, &left, p, &root)) {
       return root;
@@ -450,6 +430,23 @@ static double height_at(void* context, double x) {
   return f->height + risen(f->s, f->from, x);
 }
 
+/* The same from samples of U. */
+static void sampled_flight(saltusi_hunt* s, double a, double b, saltus_interval* D,
+                           saltus_interval* W) {
+  double u[SAMPLES];
+  double slope[SAMPLES];
+  int n = a == b ? 1 : SAMPLES;
+  for (int i = 0; i < n; i++) {
+    u[i] = s->w->h * speed_at(s, i == 0             ? a
+                                 : i == SAMPLES - 1 ? b
+                                                    : a + (b - a) * i / (SAMPLES - 1));
+  }
+  slopes_of(u, n, b - a, slope);
+  *D = range_of(u, n);
+  *W = n > 1 ? range_of(slope, n - 1) : (saltus_interval){0.0, 0.0};
+  *W = (saltus_interval){0.5 * W->lo, 0.5 * W->hi};
+}
+
 /* h U and half its derivative over a piece. */
 static void flight_jet(saltusi_hunt* s, double a, double b, saltus_interval* D,
                        saltus_interval* W) {
@@ -460,9 +457,7 @@ static void flight_jet(saltusi_hunt* s, double a, double b, saltus_interval* D,
   } else if (w->sys->ops->enclosure != NULL) {
     saltusi_course_along(w, a, b, 1, SALTUS_QUANTITY_VELOCITY, s->key, u);
   } else {
-    sampled_jet(s, a, b, u, &u[1]);
-    *D = u[0].c[1];
-    *W = u[0].c[2];
+    sampled_flight(s, a, b, D, W);
     return;
   }
   *D = (saltus_interval){w->h * u[0].c[0].lo, w->h * u[0].c[0].hi};
@@ -572,7 +567,7 @@ double saltusi_hunt_flight(saltusi_hunt* s, double end) {
               .height = w->contact[s->key].height,
               .rounding = fmax(32.0 * DBL_EPSILON * speed * w->h, D.hi - D.lo),
               .qs = fmax(1.0, saltusi_max_abs(w->nq, w->y0))};
-  begin(s, &left, end);
+  begin(&left, end);
   while (next(s, &left, &p)) {
     bool found = f.over ? search_piece(s, &left, p, &root) : fly_piece(&f, &left, p, &root);
     if (found) {
