@@ -34,7 +34,8 @@ static saltus_status follow_flights(saltusi_adaptive* w, double t, const double*
   for (int key = 0; key < w->nc && status == SALTUS_OK; key++) {
     saltusi_contact_memory* c = &w->contact[key];
     bool hits = false;
-    for (int i = 0; event != NULL && i < w->found_count; i++) {
+    bool struck = event != NULL && event->kind == SALTUSI_FOUND_HIT;
+    for (int i = 0; struck && i < w->found_count; i++) {
       hits = hits || (w->found[i].kind == SALTUSI_FOUND_HIT && w->found[i].key == key &&
                       w->found[i].theta <= event->theta * (1.0 + 1e-8));
     }
@@ -45,6 +46,33 @@ static saltus_status follow_flights(saltusi_adaptive* w, double t, const double*
       c->touching = 0.0;
     } else if (s > 0.0) {
       c->height += saltusi_hunt_height(w, key, fmin(1.0, s / w->h));
+    }
+  }
+  return status;
+}
+
+/* Contacts that others kept closed and that have left: after s seconds of the step. */
+static saltus_status release_idle(saltusi_adaptive* w, double t, double s,
+                                  const saltusi_found* event) {
+  double size = fmax(1.0, saltusi_max_abs(w->nq, w->y_end));
+  double near = fmax(64.0 * DBL_EPSILON * size, 1e-3 * w->atol_q_min);
+  bool any = false;
+  for (int key = 0; key < w->nc; key++) {
+    any = any || saltusi_mode_of(w, key) == SALTUSI_IDLE;
+  }
+  saltus_status status = any ? saltusi_mode_gaps(w, t, w->y_end) : SALTUS_OK;
+  for (int key = 0; any && key < w->nc && status == SALTUS_OK; key++) {
+    saltusi_contact_memory* c = &w->contact[key];
+    bool hits = event != NULL && event->kind == SALTUSI_FOUND_HIT && event->key == key;
+    if (c->mode != SALTUSI_IDLE || hits || !(s > 0.0)) {
+      continue;
+    }
+    double height = saltusi_hunt_height(w, key, fmin(1.0, s / w->h));
+    if (w->gap[key] > near || height > 64.0 * DBL_EPSILON * size) {
+      c->mode = SALTUSI_OPEN;
+      c->touching = w->gap[key] > near ? 0.0 : 1.0;
+      c->height = fmax(height, 0.0);
+      w->memory->rate_valid = 0.0;
     }
   }
   return status;
@@ -177,12 +205,14 @@ static saltus_status check_hit(saltusi_adaptive* w, const saltusi_found* f, doub
   return status;
 }
 
-/* No open contact may end below its tolerance, whatever the search said. */
+/* No contact that carries nothing may end below its tolerance, whatever the search said. */
 static saltus_status check_gaps(saltusi_adaptive* w, double t, saltusi_refusal* refusal) {
   saltus_status status = w->nc > 0 ? saltusi_mode_gaps(w, t, w->y_end) : SALTUS_OK;
   for (int key = 0; key < w->nc && status == SALTUS_OK; key++) {
     bool separated = !saltusi_mode_closed(w, key) && w->contact[key].touching == 0.0;
-    if (separated && w->gap[key] < -w->atol_q_min) {
+    double deep =
+        separated ? w->atol_q_min : 10.0 * w->atol_q_min; /* those are as deep as closing is */
+    if (!saltusi_mode_pressed(w, key) && w->gap[key] < -deep && !w->settings.without_checks) {
       *refusal = (saltusi_refusal){.why = SALTUSI_PENETRATION, .index = key, .part = 0.5};
     }
   }
@@ -255,6 +285,9 @@ static saltus_status end_at_event(saltusi_adaptive* w, const saltusi_found* f, d
   add_impulses(w);
   status = follow_flights(w, t, w->y_end, s, f);
   if (status == SALTUS_OK) {
+    status = release_idle(w, t, s, f);
+  }
+  if (status == SALTUS_OK) {
     status = saltusi_adaptive_transition(w, t, w->t + origin, w->y_end, f);
   }
   if (status == SALTUS_OK) {
@@ -320,6 +353,40 @@ static bool is_held(const saltusi_adaptive* w) {
   return held;
 }
 
+/* Surfaces and joints may jump with their formulas: what was closed is open then, and what would have to
+ * move the body is an error. */
+static saltus_status check_jump(saltusi_adaptive* w, double t) {
+  saltus_status status = w->nc > 0 ? saltusi_mode_gaps(w, t, w->y_end) : SALTUS_OK;
+  double size = fmax(1.0, saltusi_max_abs(w->nq, w->y_end));
+  double near = fmax(1e3 * DBL_EPSILON * size, 0.1 * w->atol_q_min);
+  for (int key = 0; key < w->nc && status == SALTUS_OK; key++) {
+    saltusi_contact_memory* c = &w->contact[key];
+    if (w->gap[key] < -fmax(near, w->atol_q_min)) {
+      saltusi_log(w->log, SALTUS_LEVEL_ERROR,
+                  "adaptive: the surface of contact %s jumps into the body at t = %.17g s, gap %g",
+                  saltusi_contact_name(w, key), t, w->gap[key]);
+      return SALTUS_ERR_STALLED;
+    }
+    if (saltusi_mode_closed(w, key) && w->gap[key] > near) {
+      c->mode = SALTUSI_OPEN;
+      c->touching = 0.0;
+      c->height = 0.0;
+    }
+  }
+  if (w->nj > 0 && status == SALTUS_OK) {
+    saltus_point at = saltusi_at(w->eval, t, w->y_end, NULL);
+    w->sys->ops->joints(w->sys->self, &at, w->joint_gap);
+    for (int j = 0; j < w->nj; j++) {
+      if (fabs(w->joint_gap[j]) > fmax(near, w->atol_q_min)) {
+        saltusi_log(w->log, SALTUS_LEVEL_ERROR, "adaptive: joint %d jumps at t = %.17g s by %g",
+                    j + 1, t, w->joint_gap[j]);
+        return SALTUS_ERR_STALLED;
+      }
+    }
+  }
+  return status;
+}
+
 /* Over a time at which a formula changes its branch: forces and rows may jump. */
 static saltus_status cross_switch(saltusi_adaptive* w, double* length) {
   saltusi_adaptive_memory* m = w->memory;
@@ -331,7 +398,10 @@ static saltus_status cross_switch(saltusi_adaptive* w, double* length) {
   m->switch_before = INFINITY;
   m->rate_valid = 0.0;
   w->limit = SALTUS_LIMIT_EVENT;
-  saltus_status status = saltusi_adaptive_transition(w, t, t, w->y_end, &f);
+  saltus_status status = check_jump(w, t);
+  if (status == SALTUS_OK) {
+    status = saltusi_adaptive_transition(w, t, t, w->y_end, &f);
+  }
   return status == SALTUS_OK ? cap_step(w, t, w->y_end) : status;
 }
 
@@ -357,6 +427,9 @@ static saltus_status end_of_attempt(saltusi_adaptive* w, double* length, saltusi
     m->rate_valid = 1.0;
   }
   status = follow_flights(w, t, w->y_end, w->h, NULL);
+  if (status == SALTUS_OK) {
+    status = release_idle(w, t, w->h, NULL);
+  }
   m->cap = INFINITY;
   *length = w->h;
   bool at_switch = t >= m->switch_before - 4.0 * DBL_EPSILON * fabs(t);
@@ -466,6 +539,7 @@ static saltus_status advance(saltusi_adaptive* w, double limit, double* length) 
     if (status == SALTUS_OK) {
       status = examine(w, &refusal);
     }
+    const saltusi_adaptive_memory kept = *m;
     if (status == SALTUS_OK && refusal.why == SALTUSI_NOT_REFUSED) {
       m->rate_valid = 0.0;
       saltusi_review_method(w);
@@ -485,6 +559,7 @@ static saltus_status advance(saltusi_adaptive* w, double limit, double* length) 
       return status;
     }
     w->counts.rejections++;
+    *m = kept; /* a refused attempt leaves no trace */
     m->h = h * refusal.part;
     m->rejected = 1.0;
     m->rate_valid = 1.0;
@@ -502,7 +577,9 @@ static saltus_status refresh(saltusi_adaptive* w) {
   if (w->memory->rate_valid == 0.0) {
     status = saltusi_mode_rate(w, w->t, w->y0, w->rate0);
     w->memory->rate_valid = 1.0;
+    w->memory->overheld = w->dependent ? 1.0 : 0.0;
   }
+  w->overheld = w->memory->overheld != 0.0;
   if (status == SALTUS_OK && !isfinite(saltusi_max_abs(w->ny, w->rate0))) {
     status = SALTUS_RETRY_NAN;
   }
@@ -550,15 +627,15 @@ static saltus_status stall(const saltusi_adaptive* w, int events) {
 }
 
 /* Whether time goes on, over many steps. */
-static saltus_status watch_progress(saltusi_adaptive* w, double length) {
+static saltus_status watch_progress(saltusi_adaptive* w, double length, double limit) {
   saltusi_adaptive_memory* m = w->memory;
   double t = w->t + length;
-  if (!(t - m->stall_since <= 1e-9 * fabs(t))) {
+  if (!(t - m->stall_since <= fmax(1e-9 * fabs(t), 1e-5 * limit))) {
     m->stall_since = t;
     m->stall_steps = 0.0;
     return SALTUS_OK;
   }
-  m->stall_steps += 1.0;
+  m->stall_steps += w->limit == SALTUS_LIMIT_EVENT ? 1.0 : 0.0;
   return m->stall_steps < STALL_MAX ? SALTUS_OK : stall(w, STALL_MAX);
 }
 
@@ -609,7 +686,7 @@ saltus_status saltusi_adaptive_step(saltusi_adaptive* w, double* memory, double 
     w->step_h = w->h;
     w->step_length = length;
     w->counts.projection = w->moved;
-    status = watch_progress(w, length);
+    status = watch_progress(w, length, limit);
   }
   return status;
 }

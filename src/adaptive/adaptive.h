@@ -68,6 +68,7 @@ typedef struct saltusi_adaptive_memory {
   double stiff;         /* signs of stiffness in a row */
   double calm;          /* steps of the implicit method that an explicit one would take as well */
   double jacobian_age;  /* steps since the Jacobian was made; -1: there is none */
+  double overheld;      /* 1: the dynamics at the present state have more rows than they need */
   double stall_since;   /* s, time has hardly advanced since then */
   double stall_steps;   /* steps since then */
   double switch_clear;  /* s, no formula changes its branch by time before that, or before: */
@@ -218,6 +219,8 @@ struct saltusi_adaptive {
   double* right;                      /* [rows] */
   double* row_scale;                  /* [rows] */
   bool redundant;                     /* the last dynamics had more rows than they need */
+  bool dependent;                     /* the same, planar contacts included */
+  bool overheld;                      /* that, at the start of the attempt */
   saltusi_contact_memory* mode_check; /* [nc] */
   bool spatial;                       /* some contact has two tangents and rubs */
   double* spread;                     /* [nv x nv] */
@@ -505,6 +508,8 @@ void saltusi_find_hidden(saltusi_adaptive* w, double end, saltusi_refusal* refus
 
 /* switch.c: h, or less so that no formula changes its branch by what t alone decides */
 double saltusi_before_switch(saltusi_adaptive* w, double h);
+/* A start on a kink is moved along its velocity, by rounding, to the branch that holds afterwards. */
+void saltusi_leave_kinks(saltusi_adaptive* w, double* y);
 
 /* transition.c */
 saltus_status saltusi_adaptive_settle(saltusi_adaptive* w, double t, double* y, int count,

@@ -9,7 +9,8 @@
  *   open     closed               l_N
  *   stop     sliding              s U_T, or U_T . d_0 of a spatial contact
  *   slide    sticking             mu l_N - l_T and mu l_N + l_T, or mu l_N - |l_T|
- *   decide   idle                 U, at the end of the step
+ *   switch   idle                 U, and g: others keep it closed
+ *   decide   passive              2 e - |U| of the row that others hold, e the slip that counts as none
  *   switch   closed               the argument of a kink of its gap, joint or slip formula
  *
  * Gaps and slip speeds are searched by exclusion (hunt.c). Forces are polynomials of the dense output, and
@@ -216,6 +217,45 @@ static saltus_status find_hit(saltusi_adaptive* w, int key, double end) {
   return s.status;
 }
 
+/* Where the velocity of a row leaves what counts as none, with one sign. All closed contacts are decided
+ * anew, those that then approach by their law. */
+static saltus_status find_motion(saltusi_adaptive* w, int key, int row, double side) {
+  /* supports that part smoothly carry on as before until this shows: as early as rounding allows */
+  double rounding =
+      256.0 * DBL_EPSILON * fmax(w->memory->v_max, w->h * saltusi_max_abs(w->nv, w->rate0 + w->nq));
+  double slow =
+      row == 0 && !w->spatial ? fmax(1e-5 * w->atol_v_min, rounding) : saltusi_slip_rounding(w);
+  saltusi_hunt s = {.w = w,
+                    .what = SALTUSI_HUNT_ROW,
+                    .key = key,
+                    .row = row,
+                    .sign = -side,
+                    .shift = 2.0 * slow,
+                    .depth = 0.1 * slow};
+  double root = saltusi_hunt_root(&s, 1.0);
+  w->searched = key;
+  add(w, row == 0 ? SALTUSI_FOUND_SWITCH : SALTUSI_FOUND_DECIDE, row == 0 ? -1 : key, root, root);
+  return s.status;
+}
+
+/* A contact that other rows keep closed: when they no longer do, it moves into its surface, or its gap ends
+ * below what counts as closed. */
+static saltus_status find_idle(saltusi_adaptive* w, int key) {
+  saltus_status status = find_motion(w, key, 0, -1.0);
+  if (status != SALTUS_OK) {
+    return status;
+  }
+  double depth = depth_of(w);
+  saltusi_hunt s = {.w = w,
+                    .what = SALTUSI_HUNT_GAP,
+                    .key = key,
+                    .shift = fmax(2.0 * depth, depth - 1.1 * w->gap_start[key]),
+                    .depth = 0.1 * depth};
+  double root = saltusi_hunt_root(&s, 1.0);
+  add(w, SALTUSI_FOUND_SWITCH, -1, root, root);
+  return s.status;
+}
+
 static saltus_status find_stop(saltusi_adaptive* w, int key) {
   const saltusi_contact_memory* c = &w->contact[key];
   double speed = fmax(saltusi_max_abs(w->nv, saltusi_v_of(w, w->y1)), DBL_MIN);
@@ -358,10 +398,17 @@ static saltus_status find_force(saltusi_adaptive* w, saltusi_found_kind kind, in
 static saltus_status find_closed(saltusi_adaptive* w, int key) {
   saltusi_contact_mode mode = saltusi_mode_of(w, key);
   saltus_status status = SALTUS_OK;
-  if (mode == SALTUSI_IDLE) {
-    double u = saltusi_mode_velocity(w, w->t + w->h, w->y1, key, 0);
-    add(w, SALTUSI_FOUND_DECIDE, key, u < -saltusi_slip_rounding(w) ? 1.0 : NAN, 1.0);
-    return status;
+  if (mode == SALTUSI_IDLE) { /* others keep it closed */
+    return find_idle(w, key);
+  }
+  bool passive = mode == SALTUSI_STICK_IDLE || mode == SALTUSI_STICK_BOUND;
+  for (int k = 1; passive && w->mu[key] > 0.0 && k <= w->tangents[key]; k++) {
+    for (int side = -1; side <= 1 && status == SALTUS_OK; side += 2) {
+      status = find_motion(w, key, k, side); /* others keep it from sliding */
+    }
+  }
+  for (int side = -1; w->overheld && side <= 1 && status == SALTUS_OK; side += 2) {
+    status = find_motion(w, key, 0, side); /* all of them hold it, as long as they agree */
   }
   if (mode == SALTUSI_SLIP && w->mu[key] > 0.0) {
     status = find_stop(w, key);
@@ -439,14 +486,14 @@ static saltus_status find_switch(saltusi_adaptive* w) {
     s.fresh = fmax(fabs(start.c[0].lo), fabs(start.c[0].hi)) <= 64.0 * s.noise;
     double from = s.fresh ? start.c[1].lo + start.c[1].hi : start.c[0].lo + start.c[0].hi;
     s.sign = from > 0.0 ? 1.0 : -1.0;
-    double margin = fmax(128.0 * s.noise, 1e-3 * w->atol_q_min);
+    double margin = 128.0 * s.noise;
     double over = margin / fmax(saltusi_magnitude(start.c[1]), DBL_MIN);
     double rate = saltusi_magnitude(start.c[1]) / w->h;
     if (from == 0.0 || (s.fresh && rate < 1e-6 * w->memory->v_max)) {
       continue; /* it moves along the kink */
     }
     if (s.fresh) { /* on no branch, to rounding: over it at once */
-      add(w, SALTUSI_FOUND_SWITCH, -1, over, 0.0);
+      add(w, SALTUSI_FOUND_SWITCH, -1, fmin(over, 1.0), 0.0);
       continue;
     }
     double root = saltusi_hunt_root(&s, 1.0);

@@ -125,7 +125,7 @@ static void add_row(saltusi_hunt* s, int k, double scale, bool velocity) {
 /* The polynomial of a gap, of U (flight) or of a slip speed, where it is one. */
 static void find_powers(saltusi_hunt* s, bool flight) {
   saltusi_adaptive* w = s->w;
-  bool velocity = flight || s->what == SALTUSI_HUNT_SLIP;
+  bool velocity = flight || s->what == SALTUSI_HUNT_SLIP || s->what == SALTUSI_HUNT_ROW;
   s->affine = s->what != SALTUSI_HUNT_SWITCH &&
               is_affine(w, velocity ? SALTUS_QUANTITY_VELOCITY : SALTUS_QUANTITY_GAP, s->key);
   if (!s->affine) {
@@ -142,6 +142,8 @@ static void find_powers(saltusi_hunt* s, bool flight) {
       add_row(s, 2, w->slip_start[2 * s->key + 1], true);
       s->power[0] -= w->slip_floor;
     }
+  } else if (s->what == SALTUSI_HUNT_ROW && !flight) {
+    add_row(s, s->row, s->sign, true);
   } else {
     add_row(s, 0, 1.0, velocity);
   }
@@ -163,6 +165,8 @@ static double value_at(void* context, double theta) {
     f = w->gap[s->key];
   } else if (s->what == SALTUSI_HUNT_SLIP) {
     f = slip_at(w, t, state_at(w, theta, w->nq + w->nv), s->key, s->sign);
+  } else if (s->what == SALTUSI_HUNT_ROW) {
+    f = s->sign * saltusi_mode_velocity(w, t, state_at(w, theta, w->nq + w->nv), s->key, s->row);
   } else {
     f = switch_at(s, theta);
   }
@@ -198,6 +202,11 @@ static void enclosed_jet(saltusi_hunt* s, double a, double b, saltusi_jet* jet) 
     }
     jet->c[0].lo -= planar ? 0.0 : w->slip_floor;
     jet->c[0].hi -= planar ? 0.0 : w->slip_floor;
+  } else if (s->what == SALTUSI_HUNT_ROW) {
+    saltusi_course_along(w, a, b, 2, SALTUS_QUANTITY_VELOCITY, s->key, u);
+    for (int k = 0; k <= 2; k++) {
+      jet->c[k] = add_scaled(zero, s->sign, u[s->row].c[k]);
+    }
   } else {
     saltusi_course_along(w, a, b, 2, SALTUS_QUANTITY_SWITCH, s->key, u);
     for (int k = 0; k <= 2; k++) {

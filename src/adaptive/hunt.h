@@ -19,6 +19,7 @@
 typedef enum saltusi_hunted {
   SALTUSI_HUNT_GAP,   /* of an open contact */
   SALTUSI_HUNT_SLIP,  /* sign U_T, or U_T along its direction at the start */
+  SALTUSI_HUNT_ROW,   /* sign times the velocity of one row */
   SALTUSI_HUNT_SWITCH /* sign times a switching function of positions */
 } saltusi_hunted;
 
@@ -26,6 +27,7 @@ typedef struct saltusi_hunt {
   saltusi_adaptive* w;
   saltusi_hunted what;
   int key;
+  int row; /* of the contact, where one row is hunted */
   double sign;
   double shift; /* is added to f */
   double depth; /* how far below zero f may go unseen */

@@ -120,7 +120,7 @@ static void layout_events(saltusi_adaptive* w, saltus_arena* arena) {
   w->node_rate = SALTUS_PUSH2(arena, double, SALTUSI_NODES, w->nl);
   const saltus_enclosure_ops* ops = w->sys_copy.ops->enclosure;
   int switches = ops != NULL && ops->switches != NULL ? ops->switches(w->sys_copy.self) : 0;
-  w->found = SALTUS_PUSH(arena, saltusi_found, 4 * nc + switches);
+  w->found = SALTUS_PUSH(arena, saltusi_found, 10 * nc + switches);
   w->mode_kept = SALTUS_PUSH(arena, saltusi_contact_memory, nc);
   w->mode_old = SALTUS_PUSH(arena, saltusi_contact_memory, nc);
   w->mode_check = SALTUS_PUSH(arena, saltusi_contact_memory, nc);

@@ -255,6 +255,7 @@ saltus_status saltusi_mode_rate(saltusi_adaptive* w, double t, const double* y, 
   saltusi_force(w->eval, &at, a);
   saltusi_linear_solve(w->eval, &w->mass, a);
   find_held(w, true);
+  w->dependent = false;
   if (w->held > 0) {
     saltusi_mode_rows(w, t, y, false);
     for (int key = 0; key < w->nc; key++) {
@@ -268,6 +269,7 @@ saltus_status saltusi_mode_rate(saltusi_adaptive* w, double t, const double* y, 
       w->right[i] = -(saltusi_row_dot(&w->row, row, a) + w->row.c[row]);
     }
     status = w->spatial ? solve_spread(w) : saltusi_mode_solve(w, w->held);
+    w->dependent = w->spatial ? w->redundant : w->held > 1 && w->held_factor.rank < w->held;
     for (int i = 0; i < w->held && status == SALTUS_OK; i++) {
       saltusi_add_scaled(w->nv, w->right[i], w->column + (size_t)i * (size_t)w->nv, a);
     }

@@ -159,6 +159,7 @@ saltus_status saltusi_adaptive_start(saltusi_adaptive* w, double limit) {
   w->ops = saltusi_adaptive_ops_of(m->method);
   memcpy(w->y_keep, w->y0, (size_t)w->ny * sizeof(double));
   saltus_status status = saltusi_mode_project(w, w->t, w->y0);
+  saltusi_leave_kinks(w, w->y0);
   if (status == SALTUS_OK && w->nc > 0) {
     status = saltusi_mode_gaps(w, w->t, w->y0);
   }

@@ -8,6 +8,7 @@
  * the last place apart: a step ends before it and the next one starts after it.
  */
 #include "adaptive/adaptive.h"
+#include "math/dense.h"
 
 #include <float.h>
 
@@ -37,7 +38,7 @@ static double sign_at(saltusi_adaptive* w, int index, double t) {
 /* The sign right after `from`: a function may be zero there. */
 static double sign_after(saltusi_adaptive* w, int index, double from, double to) {
   double sign = sign_at(w, index, from);
-  double step = 4.0 * DBL_EPSILON * fmax(fabs(from), DBL_MIN);
+  double step = DBL_EPSILON * fmax(4.0 * fabs(from), to - from);
   for (int k = 0; k < BISECTIONS && sign == 0.0 && from + step < to; k++) {
     sign = sign_at(w, index, from + step);
     step *= 2.0;
@@ -95,7 +96,7 @@ static bool search(saltusi_adaptive* w, int index, double from, double to,
       continue;
     }
     bool falls = slope_hi < 0.0;
-    bool small = r <= 4.0 * DBL_EPSILON * fmax(fabs(m), DBL_MIN);
+    bool small = r <= 4.0 * DBL_EPSILON * fmax(fabs(m), to - from) || count + 2 > STACK;
     if (falls || small) {
       double end = sign_at(w, index, b);
       if (end == -sign) {
@@ -146,4 +147,35 @@ double saltusi_before_switch(saltusi_adaptive* w, double h) {
   }
   h = fmax(m->switch_before - w->t, 0.0);
   return w->t + h > m->switch_before ? nextafter(h, 0.0) : h;
+}
+
+void saltusi_leave_kinks(saltusi_adaptive* w, double* y) {
+  const saltus_enclosure_ops* ops = w->sys->ops->enclosure;
+  int n = ops != NULL && ops->switches != NULL && w->sys->ops->rate == NULL
+              ? ops->switches(w->sys->self)
+              : 0;
+  const saltusi_piece* p = &w->course.piece[SALTUSI_PIECES - 1];
+  double noise = DBL_EPSILON * fmax(1.0, saltusi_max_abs(w->nq, y));
+  for (int i = 0; i < n; i++) {
+    unsigned depends = ops->depends(w->sys->self, SALTUS_QUANTITY_SWITCH, i);
+    if ((depends & SALTUS_ON_Q) == 0 || (depends & SALTUS_ON_V) != 0) {
+      continue;
+    }
+    saltus_interval at[2];
+    saltusi_course_forget(w);
+    p->t[0] = (saltus_interval){w->t, w->t};
+    p->t[1] = (saltus_interval){1.0, 1.0};
+    for (int k = 0; k < w->nq; k++) {
+      double v = y[w->nq + k];
+      p->q[2 * k] = (saltus_interval){y[k], y[k]};
+      p->q[2 * k + 1] = (saltus_interval){v, v};
+    }
+    const saltus_course course = {
+        .order = 1, .t = p->t, .q = p->q, .v = p->v, .scratch = w->course.scratch};
+    ops->along(w->sys->self, &course, SALTUS_QUANTITY_SWITCH, i, at);
+    double rate = 0.5 * (at[1].lo + at[1].hi);
+    if (saltusi_magnitude(at[0]) <= 64.0 * noise && fabs(rate) > 0.0 && isfinite(rate)) {
+      saltusi_add_scaled(w->nq, 128.0 * noise / fabs(rate), y + w->nq, y);
+    }
+  }
 }

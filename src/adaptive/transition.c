@@ -425,10 +425,13 @@ void saltusi_find_senses(saltusi_adaptive* w, double t, const double* y) {
   double slow = saltusi_slip_rounding(w);
   saltusi_mode_rows(w, t, y, true);
   for (int key = 0; key < w->nc; key++) {
-    bool slips = saltusi_mode_of(w, key) == SALTUSI_SLIP && w->mu[key] > 0.0;
-    bool moves = slips && fabs(slip_of(w, y, key)) > slow_for(w, key, slow);
+    bool closed = saltusi_mode_pressed(w, key) && w->mu[key] > 0.0;
+    bool slips = saltusi_mode_of(w, key) == SALTUSI_SLIP;
+    double slip = slip_of(w, y, key);
+    bool moves = closed && fabs(slip) > slow_for(w, key, slow);
+    double sense = slips ? w->contact[key].sense : slip > 0.0 ? 1.0 : -1.0;
     note_direction(w, y, key);
-    w->sense[key] = moves ? (w->tangents[key] == 2 ? 1.0 : w->contact[key].sense) : 0.0;
+    w->sense[key] = moves ? (w->tangents[key] == 2 ? 1.0 : sense) : 0.0;
   }
 }
 
@@ -665,6 +668,19 @@ static void tell_changes(saltusi_adaptive* w, double t, const double* y) {
   }
 }
 
+/* Driven joints that change their rate at once take v along, alone: contacts then see an impact. */
+static saltus_status follow_joints(saltusi_adaptive* w, double t, double* y) {
+  if (w->nj == 0) {
+    return SALTUS_OK;
+  }
+  saltus_status status = saltusi_mode_joints(w, t, y);
+  if (status == SALTUS_OK) {
+    saltusi_mode_hold_joints(w, y + w->nq);
+    saltusi_add_scaled(w->nj, -1.0, w->joint_r, w->joint_lasting);
+  }
+  return status;
+}
+
 saltus_status saltusi_adaptive_transition(saltusi_adaptive* w, double t, double t_event, double* y,
                                           const saltusi_found* found) {
   memcpy(w->mode_old, w->contact, (size_t)w->nc * sizeof *w->contact);
@@ -689,7 +705,10 @@ saltus_status saltusi_adaptive_transition(saltusi_adaptive* w, double t, double 
     status = decide_again(w, t, y);
     break;
   case SALTUSI_FOUND_SWITCH: /* rows and forces may jump: all closed contacts are decided anew */
-    status = settle(w, t, y, list_closed(w), true, 0);
+    status = follow_joints(w, t, y);
+    if (status == SALTUS_OK) {
+      status = settle(w, t, y, list_closed(w), true, 0);
+    }
     break;
   }
   if (status == SALTUS_OK && w->spatial) {

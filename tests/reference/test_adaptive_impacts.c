@@ -369,6 +369,131 @@ static void a_floor_may_accelerate(void** state) {
   }
 }
 
+/* ---- supports that part, drives with kinks, surfaces that jump ------------------------------ */
+
+/* Two supports at one height, one of which sinks: whichever carried the body, it stays on the other. */
+static void a_body_does_not_sink_with_one_of_its_supports(void** state) {
+  (void)state;
+  static const char* const sinking[] = {"y + 0.05*smoothstep(0.2, 0.7, t)",
+                                        "y + max(0, t - 0.2)^3"};
+  for (int k = 0; k < 4; k++) {
+    char text[400];
+    snprintf(text, sizeof text,
+             "saltus: 1\n"
+             "coordinates: {y: {}}\n"
+             "kinetic: y'^2/2\n"
+             "potential: 10*y\n"
+             "contacts:\n"
+             "  - {gap: \"%s\"}\n"
+             "  - {gap: \"%s\"}\n",
+             k < 2 ? "y" : sinking[k - 2], k < 2 ? sinking[k] : "y");
+    for (double tol = 1e-3; tol > 1e-11; tol *= 1e-1) {
+      const outcome* o = run_to(text, tol, 0.6);
+      assert_near(o->q[0], 0.0, 0.1 * tol);
+      assert_near(o->v[0], 0.0, 0.1 * tol);
+    }
+  }
+}
+
+/* A body between a belt of speed t^3 and a floor: it sticks to the belt until 3 t^2 m + 1 N are 3 N, then
+ * x'' = 2. The order of the contacts does not matter. */
+static void a_contact_that_others_hold_begins_to_slide(void** state) {
+  (void)state;
+  static const char belt[] = "  - {gap: y, slip: \"x' - t^3\", friction: 0.3}\n";
+  static const char floor[] = "  - {gap: z, slip: \"x'\", friction: 0.1}\n";
+  const double t = sqrt(2.0 / 3.0);
+  const double v = t * t * t + 2.0 * (1.0 - t);
+  const double x = t * t * t * t / 4.0 + t * t * t * (1.0 - t) + (1.0 - t) * (1.0 - t);
+  for (int k = 0; k < 2; k++) {
+    char text[500];
+    snprintf(text, sizeof text,
+             "saltus: 1\n"
+             "coordinates: {x: {}, y: {}, z: {}}\n"
+             "kinetic: (x'^2 + y'^2 + z'^2)/2\n"
+             "potential: 10*y + 10*z\n"
+             "contacts:\n%s%s",
+             k == 0 ? belt : floor, k == 0 ? floor : belt);
+    for (double tol = 1e-4; tol > 1e-9; tol *= 1e-2) {
+      const outcome* o = run_to(text, tol, 1.0);
+      assert_near(o->q[0], x, 10.0 * tol);
+      assert_near(o->v[0], v, 10.0 * tol);
+    }
+  }
+}
+
+/* A driven joint turns round at 1 s: what lies on it is left behind, or struck with e = 1/2; friction does
+ * not feel it. */
+static void contacts_see_a_drive_that_turns_round(void** state) {
+  (void)state;
+  static const struct {
+    const char* text;
+    double z, v;
+  } cases[] = {
+      {"coordinates: {x: {start: 1, velocity: -1}, z: {start: 1, velocity: -1}}\n"
+       "kinetic: (x'^2 + z'^2)/2\npotential: -5*z\n"
+       "contacts: [{gap: x - z, restitution: 0.5}]\n",
+       -0.075, -0.5},
+      {"coordinates: {x: {start: 1, velocity: -1}, z: {start: 1, velocity: -1}}\n"
+       "kinetic: (x'^2 + z'^2)/2\npotential: 5*z\n"
+       "contacts: [{gap: z - x, restitution: 0.5}]\n",
+       0.175, 1.5},
+      {"coordinates: {x: {start: 1, velocity: -1}, z: {velocity: 1.5}, y: {}}\n"
+       "kinetic: (x'^2 + y'^2 + z'^2)/2\npotential: 10*y\n"
+       "contacts: [{gap: y, slip: z' - x', friction: 0.1}]\n",
+       1.055, 0.6},
+      {"coordinates: {x: {start: 1, velocity: -1}, z: {velocity: 1}}\nkinetic: (x'^2 + z'^2)/2\n",
+       1.1, 1.0}};
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    char text[600];
+    snprintf(text, sizeof text, "saltus: 1\n%sjoints: [{constraint: x - abs(t - 1)}]\n",
+             cases[i].text);
+    for (double tol = 1e-3; tol > 1e-11; tol *= 1e-2) {
+      const outcome* o = run_to(text, tol, 1.1);
+      assert_near(o->q[0], 0.1, tol);
+      assert_near(o->v[0], 1.0, tol);
+      assert_near(o->q[1], cases[i].z, tol);
+      assert_near(o->v[1], cases[i].v, tol);
+    }
+  }
+}
+
+/* A floor that is gone at 1 s: the body falls. One that jumps into it is an error. */
+static void a_floor_that_jumps_away_is_left(void** state) {
+  (void)state;
+  static const char text[] = "saltus: 1\n"
+                             "coordinates: {y: {}}\n"
+                             "kinetic: y'^2/2\n"
+                             "potential: 10*y\n"
+                             "contacts: [{gap: y + 0.5*step(t - 1), restitution: 0.5}]\n";
+  for (double tol = 1e-3; tol > 1e-11; tol *= 1e-2) {
+    const outcome* o = run_to(text, tol, 1.2);
+    assert_near(o->q[0], -0.2, tol);
+    assert_near(o->v[0], -2.0, tol);
+  }
+}
+
+/* A start on the ridge of a roof: the branch is the one that the velocity leads to. */
+static void a_start_on_a_ridge_leaves_it(void** state) {
+  (void)state;
+  static const char* const gaps[] = {"max(y - x, y + x)", "max(y + x, y - x)", "y + abs(x)"};
+  for (int k = 0; k < 3; k++) {
+    char text[300];
+    snprintf(text, sizeof text,
+             "saltus: 1\n"
+             "coordinates: {x: {velocity: 1}, y: {}}\n"
+             "kinetic: (x'^2 + y'^2)/2\n"
+             "potential: 10*y\n"
+             "contacts: [{gap: \"%s\"}]\n",
+             gaps[k]);
+    for (double tol = 1e-3; tol > 1e-11; tol *= 1e-2) {
+      const outcome* o = run_to(text, tol, 0.1);
+      assert_near(o->q[0], 0.1, tol);
+      assert_near(o->q[1], -0.05, tol);
+      assert_int_equal(count_of(o, SALTUS_EVENT_IMPACT), 0);
+    }
+  }
+}
+
 /* ---- runs that cannot go on ---------------------------------------------------------------- */
 
 /* A wall that jumps into the ball leaves no step: an error that names it, and no result. */
@@ -400,6 +525,11 @@ int main(void) {
       cmocka_unit_test(a_ball_rests_in_a_valley),
       cmocka_unit_test(forces_that_jump_at_a_time_end_steps),
       cmocka_unit_test(a_floor_may_accelerate),
+      cmocka_unit_test(a_body_does_not_sink_with_one_of_its_supports),
+      cmocka_unit_test(a_contact_that_others_hold_begins_to_slide),
+      cmocka_unit_test(contacts_see_a_drive_that_turns_round),
+      cmocka_unit_test(a_floor_that_jumps_away_is_left),
+      cmocka_unit_test(a_start_on_a_ridge_leaves_it),
       cmocka_unit_test(a_surface_that_jumps_is_an_error),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
