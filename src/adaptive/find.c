@@ -9,7 +9,7 @@
  *   open     closed               l_N
  *   stop     sliding              s U_T, or U_T . d_0 of a spatial contact
  *   slide    sticking             mu l_N - l_T and mu l_N + l_T, or mu l_N - |l_T|
- *   switch   idle                 U, and g: others keep it closed
+ *   switch   idle                 U: others keep it closed
  *   decide   passive              2 e - |U| of the row that others hold, e the slip that counts as none
  *   switch   closed               the argument of a kink of its gap, joint or slip formula
  *
@@ -220,11 +220,7 @@ static saltus_status find_hit(saltusi_adaptive* w, int key, double end) {
 /* Where the velocity of a row leaves what counts as none, with one sign. All closed contacts are decided
  * anew, those that then approach by their law. */
 static saltus_status find_motion(saltusi_adaptive* w, int key, int row, double side) {
-  /* supports that part smoothly carry on as before until this shows: as early as rounding allows */
-  double rounding =
-      256.0 * DBL_EPSILON * fmax(w->memory->v_max, w->h * saltusi_max_abs(w->nv, w->rate0 + w->nq));
-  double slow =
-      row == 0 && !w->spatial ? fmax(1e-5 * w->atol_v_min, rounding) : saltusi_slip_rounding(w);
+  double slow = saltusi_slip_rounding(w);
   saltusi_hunt s = {.w = w,
                     .what = SALTUSI_HUNT_ROW,
                     .key = key,
@@ -232,27 +228,9 @@ static saltus_status find_motion(saltusi_adaptive* w, int key, int row, double s
                     .sign = -side,
                     .shift = 2.0 * slow,
                     .depth = 0.1 * slow};
-  double root = saltusi_hunt_root(&s, 1.0);
+  double root = saltusi_hunt_nodes(&s, nodes, SALTUSI_NODES);
   w->searched = key;
   add(w, row == 0 ? SALTUSI_FOUND_SWITCH : SALTUSI_FOUND_DECIDE, row == 0 ? -1 : key, root, root);
-  return s.status;
-}
-
-/* A contact that other rows keep closed: when they no longer do, it moves into its surface, or its gap ends
- * below what counts as closed. */
-static saltus_status find_idle(saltusi_adaptive* w, int key) {
-  saltus_status status = find_motion(w, key, 0, -1.0);
-  if (status != SALTUS_OK) {
-    return status;
-  }
-  double depth = depth_of(w);
-  saltusi_hunt s = {.w = w,
-                    .what = SALTUSI_HUNT_GAP,
-                    .key = key,
-                    .shift = fmax(2.0 * depth, depth - 1.1 * w->gap_start[key]),
-                    .depth = 0.1 * depth};
-  double root = saltusi_hunt_root(&s, 1.0);
-  add(w, SALTUSI_FOUND_SWITCH, -1, root, root);
   return s.status;
 }
 
@@ -399,7 +377,7 @@ static saltus_status find_closed(saltusi_adaptive* w, int key) {
   saltusi_contact_mode mode = saltusi_mode_of(w, key);
   saltus_status status = SALTUS_OK;
   if (mode == SALTUSI_IDLE) { /* others keep it closed */
-    return find_idle(w, key);
+    return find_motion(w, key, 0, -1.0);
   }
   bool passive = mode == SALTUSI_STICK_IDLE || mode == SALTUSI_STICK_BOUND;
   for (int k = 1; passive && w->mu[key] > 0.0 && k <= w->tangents[key]; k++) {

@@ -12,7 +12,7 @@
  * below what the tolerance allows, phi is what its nodes say; pieces where it cannot be shown are
  * halved, and a piece that remains ends the attempt before it:
  *
- *   force F_i                   delta = 1 / (h max_j |M^-1|_ji / sc_v,j)
+ *   force F_i                   delta = 0.2 / (h max_j |M^-1|_ji / sc_v,j)
  *   U of a closed contact       delta = 1 / max_j (|x_j| / sc_v,j),   x = P G / (G^T P G)
  *   dg/dtheta of a joint        delta = h / max_j (|x_j| / sc_v,j)
  *
@@ -36,6 +36,9 @@ static const double many_nodes[NODES_MAX] = {
 /* Largest product of distances to 0, .2, .5, .8, 1 on [0,1], and more than that to 0, .2, .3, .5, .8, 1:
  * what interpolation there makes of a fifth or sixth Taylor coefficient. */
 static const double quick_product = 6e-3;
+
+/* Part of the tolerance that a force may hide: what is found costs steps only where it is narrow. */
+static const double force_part = 0.2;
 
 typedef struct suspect {
   saltusi_adaptive* w;
@@ -215,7 +218,7 @@ static double force_delta(saltusi_adaptive* w, int i) {
   memset(w->delta, 0, (size_t)w->nv * sizeof(double));
   w->delta[i] = 1.0;
   saltusi_linear_solve(w->eval, &w->mass, w->delta);
-  return 1.0 / (w->h * in_tolerances(w));
+  return force_part / (w->h * in_tolerances(w));
 }
 
 /* A velocity along a row that is wrong by this much moves v by its tolerance. */
@@ -263,7 +266,7 @@ void saltusi_find_hidden(saltusi_adaptive* w, double end, saltusi_refusal* refus
   }
   bool rows = false;
   for (int key = 0; key < w->nc; key++) {
-    if (!saltusi_mode_pressed(w, key) || !may_hide(w, SALTUS_QUANTITY_VELOCITY, key)) {
+    if (!saltusi_mode_closed(w, key) || !may_hide(w, SALTUS_QUANTITY_VELOCITY, key)) {
       continue;
     }
     if (!rows) {

@@ -359,6 +359,27 @@ double saltusi_hunt_root(saltusi_hunt* s, double end) {
   return NAN;
 }
 
+double saltusi_hunt_nodes(saltusi_hunt* s, const double* node, int count) {
+  double x = 0.0;
+  double f = 0.0;
+  find_powers(s, false);
+  if (s->affine) { /* nothing to be gained */
+    return saltusi_hunt_root(s, 1.0);
+  }
+  f = value_at(s, 0.0);
+  for (int i = 0; i < count && s->status == SALTUS_OK; i++) {
+    double next_f = value_at(s, node[i]);
+    if (!(next_f > 0.0)) {
+      return f > 0.0 ? saltusi_close_in(value_at, s, (const double[2]){x, node[i]},
+                                        (const double[2]){f, next_f}, fine)
+                     : x;
+    }
+    x = node[i];
+    f = next_f;
+  }
+  return NAN;
+}
+
 /* ---- flights from g = 0 (14.2) -------------------------------------------------------------- */
 
 /* U of the dense output at theta. */

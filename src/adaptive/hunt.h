@@ -41,6 +41,9 @@ typedef struct saltusi_hunt {
 /* The first root in [0, end]; NaN when there is none. */
 double saltusi_hunt_root(saltusi_hunt* s, double end);
 
+/* The same where f is smooth on the scale of the step, from samples at nodes of (0, 1]. */
+double saltusi_hunt_nodes(saltusi_hunt* s, const double* node, int count);
+
 /* The first root of height + integral of U of a contact that flies from g = 0 (section 14.2). */
 double saltusi_hunt_flight(saltusi_hunt* s, double end);
 
