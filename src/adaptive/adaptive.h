@@ -452,6 +452,8 @@ saltus_status saltusi_mode_project_positions(saltusi_adaptive* w, double t, doub
 /* x <- P x: M^-1 with joints eliminated; saltusi_mode_joints first. */
 saltus_status saltusi_mode_joints(saltusi_adaptive* w, double t, const double* y);
 void saltusi_mode_inverse(saltusi_adaptive* w, double* x);
+/* x = P G of one row. */
+void saltusi_mode_response(saltusi_adaptive* w, int row, double* x);
 /* v onto G_E^T v + b_E = 0; saltusi_mode_joints first. */
 void saltusi_mode_hold_joints(saltusi_adaptive* w, double* v);
 /* (G_E^T M^-1 G_E)^-1 G_E^T x into w->joint_r. */

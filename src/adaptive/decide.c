@@ -34,19 +34,12 @@ static const double* x_of(const saltusi_adaptive* w, int i) {
   return w->lcp_X + (size_t)i * (size_t)w->nv;
 }
 
-/* x = P G of one row. */
-static void response(saltusi_adaptive* w, int row, double* x) {
-  memset(x, 0, (size_t)w->nv * sizeof(double));
-  saltusi_row_add(&w->row, row, 1.0, x);
-  saltusi_mode_inverse(w, x);
-}
-
 static bool is_blocked(saltusi_adaptive* w, int key) {
   if (w->nj == 0) {
     return false;
   }
   int row = w->nj + w->base[key] + 1;
-  response(w, row, w->delta);
+  saltusi_mode_response(w, row, w->delta);
   double with_joints = saltusi_row_dot(&w->row, row, w->delta);
   memset(w->delta, 0, (size_t)w->nv * sizeof(double));
   saltusi_row_add(&w->row, row, 1.0, w->delta);
@@ -119,7 +112,7 @@ static void make_columns(saltusi_adaptive* w, int n) {
     if (w->lcp_kind[i] == NORMAL && w->sense[key] != 0.0 && w->mu[key] > 0.0) {
       for (int k = 0; k < w->tangents[key]; k++) {
         double d = w->tangents[key] == 1 ? w->sense[key] : w->direction[2 * key + k];
-        response(w, first + 1 + k, w->delta);
+        saltusi_mode_response(w, first + 1 + k, w->delta);
         saltusi_add_scaled(w->nv, -w->mu[key] * d, w->delta, x);
       }
     }
@@ -447,7 +440,7 @@ static saltus_status decompress(saltusi_adaptive* w, double* v, int count) {
   for (int i = 0; i < count; i++) {
     int key = w->set[i];
     double back = is_poisson(w, key) ? restitution(w, key) * w->impulse[w->base[key]] : 0.0;
-    response(w, w->nj + w->base[key], w->delta);
+    saltusi_mode_response(w, w->nj + w->base[key], w->delta);
     saltusi_add_scaled(w->nv, back, w->delta, v);
     w->bound[key] = w->mu[key] * back;
     w->compression[w->base[key]] += back;

@@ -70,12 +70,6 @@ static bool phase(path* p) {
   return dp != end;
 }
 
-static void response(saltusi_adaptive* w, int row, double* x) {
-  memset(x, 0, (size_t)w->nv * sizeof(double));
-  saltusi_row_add(&w->row, row, 1.0, x);
-  saltusi_mode_inverse(w, x);
-}
-
 static double speed(const saltusi_adaptive* w, int row, const double* v) {
   return saltusi_row_dot(&w->row, row, v) + w->row.b[row];
 }
@@ -84,13 +78,13 @@ static double speed(const saltusi_adaptive* w, int row, const double* v) {
 static void strike(saltusi_adaptive* w, double* v, int key) {
   int row = w->nj + w->base[key];
   bool rubs = w->mu[key] > 0.0;
-  response(w, row, w->delta);
+  saltusi_mode_response(w, row, w->delta);
   path p = {.a = saltusi_row_dot(&w->row, row, w->delta),
             .mu = w->mu[key],
             .e = w->law[key]->e_N,
             .U_N = speed(w, row, v)};
   if (rubs) {
-    response(w, row + 1, w->v_spare);
+    saltusi_mode_response(w, row + 1, w->v_spare);
     p.b = saltusi_row_dot(&w->row, row, w->v_spare);
     p.c = saltusi_row_dot(&w->row, row + 1, w->v_spare);
     p.U_T = speed(w, row + 1, v);

@@ -356,6 +356,12 @@ void saltusi_mode_inverse(saltusi_adaptive* w, double* x) {
   }
 }
 
+void saltusi_mode_response(saltusi_adaptive* w, int row, double* x) {
+  memset(x, 0, (size_t)w->nv * sizeof(double));
+  saltusi_row_add(&w->row, row, 1.0, x);
+  saltusi_mode_inverse(w, x);
+}
+
 /* sc_L = min_i sc_v,i / |(P G)_i|: an impulse error counts as the velocity error that it makes. */
 saltus_status saltusi_mode_impulse_scale(saltusi_adaptive* w, double t, const double* y) {
   bool any = false;
