@@ -132,9 +132,11 @@ static const cli_command commands[] = {
     {"resume", "FILE", "goes on with a run that ended or was stopped",
      "FILE is a snapshot (saltus run --snapshot): the run goes on with what its scheme remembers, "
      "to "
-     "the\nbits of an uninterrupted run. Or it is a recording: the run goes on from its last "
-     "state, "
-     "with the\nsame scheme, options and step; the scheme starts anew.",
+     "the\nbits of an uninterrupted run with fixed steps, and after an interruption with any; a "
+     "run "
+     "to a\ntolerance that came to its end had its last step cut there, and goes on to the "
+     "tolerance.\nOr it is a recording: the run goes on from its last state, with the same scheme, "
+     "options\nand step; the scheme starts anew.",
      resume_options, COUNT(resume_options), 1, 1, cli_resume},
     {"check", "MODEL", "validates a model without running it and explains it",
      "Shows coordinates, the derived mass matrix, gaps and joints at the start, and compares "
