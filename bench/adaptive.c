@@ -68,7 +68,7 @@ static int run_speed(void) {
 }
 
 static void print_ratio(const char* name, const precision_line* lines, int count, double goal,
-                        double patience) {
+                        double stall_limit) {
   const precision_line* ours = NULL;
   const precision_line* other = NULL;
   for (int i = 0; i < count; i++) {
@@ -84,7 +84,7 @@ static void print_ratio(const char* name, const precision_line* lines, int count
     return;
   }
   double own = precision_time(ours, goal);
-  double theirs = other != NULL ? precision_time(other, goal) : patience;
+  double theirs = other != NULL ? precision_time(other, goal) : stall_limit;
   printf("  %-14s %.0e: %-16s %8.3f ms, %-26s %8.3f ms, ratio %s%.1f\n", name, goal,
          ours->scheme->name, 1e3 * own, other != NULL ? other->scheme->name : "nothing else within",
          1e3 * theirs, other != NULL ? "" : "above ", theirs / own);
@@ -92,7 +92,7 @@ static void print_ratio(const char* name, const precision_line* lines, int count
 
 static int run_ratios(void) {
   static const char* const problems[] = {"E1", "E2b", "E3", "joint pendulum", "woodpecker"};
-  static const double patience = 0.1; /* s */
+  static const double stall_limit = 0.1; /* s */
   int count = saltus_scheme_count();
   precision_line* lines = calloc((size_t)count, sizeof *lines);
   int failed = lines == NULL;
@@ -100,10 +100,10 @@ static int run_ratios(void) {
     precision_problem problem;
     failed = precision_open(problems[p], (saltus_log){0}, &problem) != SALTUS_OK;
     for (int i = 0; i < count && !failed; i++) {
-      lines[i] = precision_sweep(&problem, saltus_scheme_at(i), patience);
+      lines[i] = precision_sweep(&problem, saltus_scheme_at(i), stall_limit);
     }
     for (double goal = 1e-4; goal > 1e-11 && !failed; goal *= 1e-2) {
-      print_ratio(problems[p], lines, count, goal, patience);
+      print_ratio(problems[p], lines, count, goal, stall_limit);
     }
     precision_close(&problem);
   }

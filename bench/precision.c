@@ -17,7 +17,7 @@ static const double goal = 1e-8; /* of L1(q) */
 
 /* A way to compute one of the problems. */
 typedef struct contender {
-  const saltus_problem* problem;
+  const saltus_known_motion* problem;
   double t_end;
   int unit; /* numbers of steps are multiples of it: samples lie on the grid */
   const char* scheme;
@@ -29,9 +29,9 @@ typedef struct contender {
 } contender;
 
 static void measure(contender* c) {
-  const saltusi_experiment_def def = {.system = saltus_problem_system(c->problem),
-                                      .q0 = saltus_problem_q0(c->problem),
-                                      .v0 = saltus_problem_v0(c->problem),
+  const saltusi_experiment_def def = {.system = saltus_known_motion_system(c->problem),
+                                      .q0 = saltus_known_motion_q0(c->problem),
+                                      .v0 = saltus_known_motion_v0(c->problem),
                                       .scheme = c->scheme,
                                       .options = c->options,
                                       .t_end = c->t_end,
@@ -49,15 +49,15 @@ static void measure(contender* c) {
   }
 }
 
-/* The run alone, without anybody who watches. */
+/* The run alone, without observers. */
 static void run_once(void* user) {
   contender* c = user;
-  const saltus_sim_def def = {.system = saltus_problem_system(c->problem),
+  const saltus_sim_def def = {.system = saltus_known_motion_system(c->problem),
                               .scheme = c->scheme,
                               .options = c->options,
                               .h = c->t_end / (double)c->steps,
-                              .q0 = saltus_problem_q0(c->problem),
-                              .v0 = saltus_problem_v0(c->problem)};
+                              .q0 = saltus_known_motion_q0(c->problem),
+                              .v0 = saltus_known_motion_v0(c->problem)};
   saltus_sim* sim;
   c->failed = saltus_sim_create(&def, &sim) != SALTUS_OK || c->failed;
   c->failed = c->failed || saltus_sim_run(sim, c->steps) != SALTUS_OK;
@@ -167,8 +167,8 @@ static double extrapolate_moreau(contender start, contender* finest, double* ord
 }
 
 static int compare(const char* name, const char* problem_name, double t_end, int unit) {
-  saltus_problem* problem;
-  if (saltus_problem_create(problem_name, (saltus_log){0}, NULL, &problem) != SALTUS_OK) {
+  saltus_known_motion* problem;
+  if (saltus_known_motion_create(problem_name, (saltus_log){0}, NULL, &problem) != SALTUS_OK) {
     return 1;
   }
   const contender start = {.problem = problem, .t_end = t_end, .unit = unit};
@@ -191,7 +191,7 @@ static int compare(const char* name, const char* problem_name, double t_end, int
       "L1(q) %.1e, slope over six grids %.2f\n",
       moreau_time, moreau_time / best_time, moreau.steps, moreau.error, order);
   bool failed = best.failed || driven.failed || moreau.failed || !isfinite(best_time);
-  saltus_problem_destroy(problem);
+  saltus_known_motion_destroy(problem);
   return failed;
 }
 
@@ -212,7 +212,7 @@ const bench bench_precision = {
 enum { SWING = 100 };
 
 typedef struct swing {
-  const saltus_problem* problem;
+  const saltus_known_motion* problem;
   saltus_scheme* scheme;
   saltus_work work;
   bool failed;
@@ -224,8 +224,8 @@ static void run_swing(void* user) {
   double v[2];
   saltus_state x = {.q = q, .v = v};
   for (int k = 0; k < 20; k++) {
-    memcpy(q, saltus_problem_q0(s->problem), sizeof q);
-    memcpy(v, saltus_problem_v0(s->problem), sizeof v);
+    memcpy(q, saltus_known_motion_q0(s->problem), sizeof q);
+    memcpy(v, saltus_known_motion_v0(s->problem), sizeof v);
     x.t = 0.0;
     for (int i = 0; i < SWING; i++) {
       s->failed = saltus_scheme_step(s->scheme, 0.6 / SWING, &x, NULL) != SALTUS_OK || s->failed;
@@ -233,9 +233,9 @@ static void run_swing(void* user) {
   }
 }
 
-static int show_step(const saltus_problem* problem, const char* name) {
+static int show_step(const saltus_known_motion* problem, const char* name) {
   swing s = {.problem = problem};
-  const saltus_scheme_def def = {.scheme = name, .system = saltus_problem_system(problem)};
+  const saltus_scheme_def def = {.scheme = name, .system = saltus_known_motion_system(problem)};
   if (saltus_scheme_create(&def, &s.scheme) != SALTUS_OK) {
     return 1;
   }
@@ -252,15 +252,15 @@ static int show_step(const saltus_problem* problem, const char* name) {
 static int run_steps(void) {
   static const char* const names[] = {"moreau-jean", "rk4",     "dopri5",
                                       "radau-iia-5", "gauss-6", "event-driven"};
-  saltus_problem* problem;
-  if (saltus_problem_create("pendulum-wall", (saltus_log){0}, NULL, &problem) != SALTUS_OK) {
+  saltus_known_motion* problem;
+  if (saltus_known_motion_create("pendulum-wall", (saltus_log){0}, NULL, &problem) != SALTUS_OK) {
     return 1;
   }
   int failed = 0;
   for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
     failed |= show_step(problem, names[i]);
   }
-  saltus_problem_destroy(problem);
+  saltus_known_motion_destroy(problem);
   return failed;
 }
 

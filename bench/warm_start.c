@@ -88,13 +88,13 @@ static int run_pile(int width, int layers, double mu) {
 static int run_warm(void) {
   int failed =
       run_pile(3, 2, 0.4) | run_pile(4, 4, 0.4) | run_pile(7, 6, 0.4) | run_pile(3, 2, 0.0);
-  saltus_problem* problem = NULL;
-  failed |= saltus_problem_create("stack:1000", (saltus_log){0}, NULL, &problem) != SALTUS_OK;
+  saltus_known_motion* problem = NULL;
+  failed |= saltus_known_motion_create("stack:1000", (saltus_log){0}, NULL, &problem) != SALTUS_OK;
   if (problem != NULL) {
-    failed |=
-        compare("column of 1000 balls", saltus_problem_system(problem), saltus_problem_q0(problem));
+    failed |= compare("column of 1000 balls", saltus_known_motion_system(problem),
+                      saltus_known_motion_q0(problem));
   }
-  saltus_problem_destroy(problem);
+  saltus_known_motion_destroy(problem);
   return failed;
 }
 

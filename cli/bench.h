@@ -71,7 +71,7 @@ void bench_siconos_load(bench_siconos* siconos, const problem_job* j);
 
 /* Seconds of the fastest of many calls that bring the residual, measured by us, to tol; INFINITY
  * when none does. Its own tolerance is tightened until it does. ours: the time of the portfolio, which
- * bounds the patience with the others to 2 s and a hundred times that, at most 10 s. */
+ * bounds the time of the others to 2 s and a hundred times that, at most 10 s. */
 double bench_siconos_time(bench_siconos* siconos, const bench_entrant* entrant,
                           const problem_job* j, double tol, double ours);
 

@@ -250,7 +250,7 @@ static double time_apart(bench_siconos* s, const bench_entrant* entrant, const p
   fflush(stdout);
   pid_t child = fork();
   if (child == 0) {
-    alarm(s->patience);
+    alarm(s->stall_limit);
     if (freopen("/dev/null", "w", stdout) != NULL && freopen("/dev/null", "w", stderr) != NULL) {
       best = time_in_child(s, entrant, j, tol);
     }
@@ -275,7 +275,7 @@ double bench_siconos_time(bench_siconos* s, const bench_entrant* entrant, const 
   /* all tries on one problem together; what takes longer is of no interest beside ours */
   enum { LEAST = 2, TIMES = 100, MOST = 10 };
   double wanted = LEAST + TIMES * (isfinite(ours) ? ours : 1.0);
-  s->patience = (unsigned)fmin(wanted, MOST);
+  s->stall_limit = (unsigned)fmin(wanted, MOST);
   double best = time_apart(s, entrant, j, tol);
   if (s->stored != NULL) {
     void* blocks = s->problem;

@@ -23,7 +23,7 @@ typedef void siconos_around(void* problem, siconos_options* options);
 
 struct bench_siconos {
   void* library;
-  unsigned patience; /* s, after which a solver is given up */
+  unsigned stall_limit; /* s, after which a solver is given up */
   siconos_options* (*create)(int solver);
   void (*destroy)(siconos_options* options);
   void (*set_inner)(siconos_options* options, size_t place, int solver);

@@ -10,7 +10,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* The third member of an entrant tells the two kinds apart. */
+/* The third member of an entrant distinguishes the two kinds. */
 enum { PLAIN = 1, MIXED = 2 };
 /* Numbers of its enumerations, which visit 2^rows cases, and how many rows they get. */
 enum { ENUM = 213, MIXED_ENUM = 105, MIXED_DIRECT_ENUM = 107, ENUMERATED = 20 };

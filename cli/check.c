@@ -208,8 +208,8 @@ static void print_observables(const cli_model* model, const inspection* in) {
            unit[0] != '\0' ? " " : "", unit);
   }
   for (int i = 0; x.block != NULL && i < o->event_count; i++) {
-    printf("event %s: %.10g at the start, told when passing through zero%s%s\n", o->event_names[i],
-           x.events[i], o->directions[i] != SALTUS_CROSSING_BOTH ? ", " : "",
+    printf("event %s: %.10g at the start, reported when passing through zero%s%s\n",
+           o->event_names[i], x.events[i], o->directions[i] != SALTUS_CROSSING_BOTH ? ", " : "",
            o->directions[i] != SALTUS_CROSSING_BOTH ? direction_text(o->directions[i]) : "");
   }
   free(x.block);

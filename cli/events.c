@@ -40,7 +40,7 @@ static bool has_slip(const cli_events* list) {
 }
 
 static void write_table(FILE* file, const cli_events* list) {
-  bool rubs = has_slip(list);
+  bool has_friction = has_slip(list);
   int width = 7;
   for (long long i = 0; i < list->count; i++) {
     int length = (int)strlen(contact_name(list, &list->events[i]));
@@ -48,7 +48,7 @@ static void write_table(FILE* file, const cli_events* list) {
   }
   fprintf(file, "%18s  %-12s  %-*s  %12s %12s", "t [s]", "event", width, "contact", "u- [m/s]",
           "u+ [m/s]");
-  fprintf(file, rubs ? "  %12s %12s  %12s %12s" : "%.0s%.0s  %12s%.0s", "slip- [m/s]",
+  fprintf(file, has_friction ? "  %12s %12s  %12s %12s" : "%.0s%.0s  %12s%.0s", "slip- [m/s]",
           "slip+ [m/s]", "P_N [N s]", "P_T [N s]");
   fprintf(file, "  %12s\n", "energy [J]");
   for (long long i = 0; i < list->count; i++) {
@@ -56,11 +56,11 @@ static void write_table(FILE* file, const cli_events* list) {
     char line[256];
     fprintf(file, "%18.12g  %-12s  %-*s  %12.5g %12.5g", e->t, saltus_event_kind_name(e->kind),
             width, cli_one_line(contact_name(list, e), line, sizeof line), e->u_before, e->u_after);
-    if (rubs) {
+    if (has_friction) {
       fprintf(file, "  %12.5g %12.5g", slip(e->slip_before), slip(e->slip_after));
     }
     fprintf(file, "  %12.5g", e->impulse[0]);
-    if (rubs) {
+    if (has_friction) {
       fprintf(file, " %12.5g", slip(e->impulse + 1));
     }
     fprintf(file, "  %12.5g\n", e->energy_change);

@@ -50,7 +50,7 @@ static double lost_energy(const saltus_recording_data* data) {
   return lost;
 }
 
-/* Kinds that only some runs know are told when there are any. */
+/* Kinds that only some runs know are reported when there are any. */
 static void print_other_kinds(const long long counts[SALTUS_EVENT_KINDS]) {
   for (int kind = SALTUS_EVENT_ACCUMULATION + 1; kind < SALTUS_EVENT_KINDS; kind++) {
     if (counts[kind] > 0 && !saltus_event_is_own((saltus_event_kind)kind)) {
@@ -111,7 +111,7 @@ static void print_ledger(const saltus_recording_data* data) {
     return;
   }
   double drive = data->energy_drive != NULL ? data->energy_drive[last] : 0.0;
-  double terms[] = {data->energy_given[last], drive, data->energy_friction[last],
+  double terms[] = {data->energy_external[last], drive, data->energy_friction[last],
                     data->energy_impact[last], data->energy_remainder[last]};
   double size = fabs(data->kinetic[0]) + fabs(data->kinetic[last]);
   for (int i = 0; i < 4; i++) {
@@ -120,7 +120,7 @@ static void print_ledger(const saltus_recording_data* data) {
   for (int i = 0; i < 5; i++) { /* rounding is printed as 0 */
     terms[i] = fabs(terms[i]) <= 1e-11 * size ? 0.0 : terms[i];
   }
-  printf("energy ledger: given forces %.6g J, drives %.6g J, friction %.6g J, impacts %.6g J, "
+  printf("energy ledger: external forces %.6g J, drives %.6g J, friction %.6g J, impacts %.6g J, "
          "numerical remainder %.2g J",
          terms[0], terms[1], terms[2], terms[3], terms[4]);
   if (data->energy_created[last] > 0.0) {
@@ -135,7 +135,7 @@ static void json_ledger(json* j, const saltus_recording_data* data) {
     return;
   }
   json_open(j, "ledger", '{');
-  json_number(j, "given", data->energy_given[last]);
+  json_number(j, "external", data->energy_external[last]);
   if (data->energy_drive != NULL) {
     json_number(j, "drive", data->energy_drive[last]);
   }

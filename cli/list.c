@@ -8,7 +8,7 @@
 #include "saltus/contact.h"
 #include "saltus/control.h"
 #include "saltus/formula.h"
-#include "saltus/problem.h"
+#include "saltus/known_motion.h"
 #include "saltus/scheme.h"
 #include "study.h"
 
@@ -51,7 +51,7 @@ static bool solver_entry(int i, entry* e) {
 }
 
 static bool problem_entry(int i, entry* e) {
-  const saltus_problem_info* info = saltus_problem_at(i);
+  const saltus_known_motion_info* info = saltus_known_motion_at(i);
   if (info != NULL) {
     *e = (entry){info->name, info->summary, info->source, "", NULL};
   }
@@ -177,7 +177,7 @@ static void json_entries(const listing* list) {
   json_close(&j, '}');
 }
 
-/* A name that is not in the list is told with what may be meant. */
+/* A name that is not in the list is reported with what may be meant. */
 static bool name_exists(const listing* list) {
   const char* names[CLI_MOST];
   int count = 0;

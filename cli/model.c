@@ -139,13 +139,13 @@ static int open_scene(const cli_args* args, const char* target, const char* text
   return CLI_DONE;
 }
 
-/* A word that is neither a file nor a problem, told with what may be meant. */
+/* A word that is neither a file nor a problem, reported with what may be meant. */
 static bool is_problem(const cli_args* args, const char* target) {
   const char* names[CLI_MOST];
   size_t length = strcspn(target, ":");
   int count = 0;
-  for (; count < CLI_MOST && saltus_problem_at(count) != NULL; count++) {
-    names[count] = saltus_problem_at(count)->name;
+  for (; count < CLI_MOST && saltus_known_motion_at(count) != NULL; count++) {
+    names[count] = saltus_known_motion_at(count)->name;
     if (strlen(names[count]) == length && strncmp(names[count], target, length) == 0) {
       return true;
     }
@@ -167,15 +167,15 @@ static int open_problem(const cli_args* args, const char* target, cli_model* mod
               args->command->name, target);
     return CLI_USAGE;
   }
-  saltus_status status = saltus_problem_create(target, cli_log(), NULL, &model->problem);
+  saltus_status status = saltus_known_motion_create(target, cli_log(), NULL, &model->problem);
   if (status != SALTUS_OK) {
     return cli_exit_code(status);
   }
-  const saltus_problem_info* info = saltus_problem_about(model->problem);
+  const saltus_known_motion_info* info = saltus_known_motion_about(model->problem);
   model->name = info->name;
-  model->system = saltus_problem_system(model->problem);
-  model->q0 = saltus_problem_q0(model->problem);
-  model->v0 = saltus_problem_v0(model->problem);
+  model->system = saltus_known_motion_system(model->problem);
+  model->q0 = saltus_known_motion_q0(model->problem);
+  model->v0 = saltus_known_motion_v0(model->problem);
   model->until = info->t_end;
   model->reference = info->known != SALTUS_KNOWN_NOT ? target : NULL;
   return CLI_DONE;
@@ -232,7 +232,7 @@ void cli_model_close(cli_model* model) {
   free(model->own_text);
   free(model->input);
   saltus_scene_destroy(model->scene);
-  saltus_problem_destroy(model->problem);
+  saltus_known_motion_destroy(model->problem);
 }
 
 static bool asks_tolerance(const cli_args* args) {
@@ -646,7 +646,7 @@ int cli_reference_open(const cli_model* model, const char* name, cli_reference* 
   if (ends_in_csv(name)) {
     return open_table(model, name, from_scene, reference);
   }
-  saltus_status status = saltus_problem_create(name, cli_log(), NULL, &reference->problem);
+  saltus_status status = saltus_known_motion_create(name, cli_log(), NULL, &reference->problem);
   if (status != SALTUS_OK) {
     return CLI_USAGE;
   }
@@ -657,11 +657,11 @@ int cli_reference_open(const cli_model* model, const char* name, cli_reference* 
               model->system->dims.nq);
     return CLI_USAGE;
   }
-  reference->known = saltus_problem_about(reference->problem)->known != SALTUS_KNOWN_NOT;
+  reference->known = saltus_known_motion_about(reference->problem)->known != SALTUS_KNOWN_NOT;
   return CLI_DONE;
 }
 
 void cli_reference_close(cli_reference* reference) {
-  saltus_problem_destroy(reference->problem);
+  saltus_known_motion_destroy(reference->problem);
   saltus_recording_data_destroy(reference->data);
 }

@@ -9,12 +9,12 @@
 #include "cli.h"
 #include "measure/convergence.h"
 #include "saltus/control.h"
-#include "saltus/problem.h"
+#include "saltus/known_motion.h"
 #include "saltus/recording.h"
 #include "saltus/scene.h"
 
 typedef struct cli_model {
-  saltus_problem* problem; /* one of the two is NULL */
+  saltus_known_motion* problem; /* one of the two is NULL */
   saltus_scene* scene;
   const char* target; /* as given */
   const char* name;   /* for titles */
@@ -74,7 +74,7 @@ void cli_settings_complete(cli_settings* settings);
 
 /* The exact motion, when scene or problem name one: a problem or a table of samples. */
 typedef struct cli_reference {
-  saltus_problem* problem;
+  saltus_known_motion* problem;
   saltus_recording_data* data;
   saltusi_stored_motion stored;
   saltusi_reference reference;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * observe.h - what a run tells about the outputs and events that its scene defines.
+ * observe.h - what a run reports about the outputs and events that its scene defines.
  */
 #ifndef CLI_OBSERVE_H
 #define CLI_OBSERVE_H

@@ -102,7 +102,7 @@ void cli_output_start(void) {
 void cli_output_exact(const char* text) {
   bool exact = isatty(STDOUT_FILENO) == 0 && fflush(stdout) == 0;
   if (!exact || !write_all(text, strlen(text))) {
-    fputs(text, stdout); /* where writing failed it fails again, and is told at the end */
+    fputs(text, stdout); /* where writing failed it fails again, and is reported at the end */
   }
 }
 

@@ -350,7 +350,7 @@ static void add_ledger(plot* p) {
   const struct {
     const char* label;
     const double* y;
-  } lines[] = {{"given forces", data->energy_given},
+  } lines[] = {{"external forces", data->energy_external},
                {"drives", data->energy_drive},
                {"friction", data->energy_friction},
                {"impacts", data->energy_impact},

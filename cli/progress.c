@@ -22,7 +22,7 @@ static void on_signal(int number) {
   }
   static const char text[] = "saltus: ended by a signal\n";
   ssize_t written = write(STDERR_FILENO, text, sizeof text - 1);
-  (void)written; /* there is nobody left to tell */
+  (void)written; /* there is nobody left to report to */
   _exit(128 + number);
 }
 

@@ -14,7 +14,7 @@
 #include <string.h>
 #include <time.h>
 
-static void compare(run_story* s, const saltus_frame* frame) {
+static void compare(run_summary* s, const saltus_frame* frame) {
   if (s->exact == NULL || !s->exact->at(s->exact->self, frame->t, s->q, s->v)) {
     return;
   }
@@ -29,7 +29,7 @@ static void compare(run_story* s, const saltus_frame* frame) {
 }
 
 static saltus_status on_frame(void* user, const saltus_frame* frame) {
-  run_story* s = user;
+  run_summary* s = user;
   double energy = frame->kinetic + frame->potential;
   if (s->frames++ == 0) {
     s->energy_start = energy;
@@ -50,7 +50,7 @@ static saltus_status on_frame(void* user, const saltus_frame* frame) {
 }
 
 /* The one events list that grows with the run, for --events only. */
-static saltus_status list_event(run_story* s, const saltus_event* event) {
+static saltus_status list_event(run_summary* s, const saltus_event* event) {
   if (s->listed == s->room) {
     s->room = s->room > 0 ? 2 * s->room : 256;
     saltus_event* list = realloc(s->list, (size_t)s->room * sizeof *list);
@@ -65,7 +65,7 @@ static saltus_status list_event(run_story* s, const saltus_event* event) {
 }
 
 static saltus_status on_event(void* user, const saltus_event* event) {
-  run_story* s = user;
+  run_summary* s = user;
   run_kind* kind = &s->kinds[event->kind];
   long long number = s->events[event->kind]++;
   s->impact_loss -= saltus_event_is_remark(event->kind) ? 0.0 : event->energy_change;
@@ -168,7 +168,7 @@ static saltus_sim_def define(const run_job* j) {
 
 /* The whole definition is tried before a recording is opened: a refused run leaves no file and does
  * not replace an older one. */
-static int rehearse(const run_job* j) {
+static int dry_run(const run_job* j) {
   const saltus_sim_def def = define(j);
   saltus_sim* sim;
   saltus_status status = saltus_sim_create(&def, &sim);
@@ -194,8 +194,8 @@ static int save_events(const run_job* j) {
     names[i] = sys->laws[i].name;
   }
   const saltus_observables* own = j->model.observables;
-  const cli_events list = {.events = j->story.list,
-                           .count = j->story.listed,
+  const cli_events list = {.events = j->summary.list,
+                           .count = j->summary.listed,
                            .contact_names = names,
                            .nc = sys->dims.nc,
                            .own_names = own != NULL ? own->event_names : NULL,
@@ -206,7 +206,7 @@ static int save_events(const run_job* j) {
 }
 
 static int simulate(run_job* j) {
-  saltus_recorder recorders[3] = {{.frame = on_frame, .event = on_event, .user = &j->story}};
+  saltus_recorder recorders[3] = {{.frame = on_frame, .event = on_event, .user = &j->summary}};
   int recorder_count = 1;
   if (j->recording != NULL) {
     recorders[recorder_count++] = saltus_recording_recorder(j->recording);
@@ -258,22 +258,22 @@ static int simulate(run_job* j) {
   return status == SALTUS_OK ? code : CLI_FAILED;
 }
 
-static int prepare_story(run_job* j) {
+static int prepare_summary(run_job* j) {
   int code = cli_reference_open(&j->model, NULL, &j->reference);
   if (code != CLI_DONE) {
     return code;
   }
-  code = cli_observed_open(j->model.observables, &j->story.observed);
+  code = cli_observed_open(j->model.observables, &j->summary.observed);
   if (code != CLI_DONE) {
     return code;
   }
   size_t nq = (size_t)j->model.system->dims.nq;
   size_t nv = (size_t)j->model.system->dims.nv;
-  j->story.nq = j->model.system->dims.nq;
-  j->story.exact = j->reference.known ? &j->reference.reference : NULL;
-  j->story.q = calloc(nq, sizeof(double));
-  j->story.v = calloc(nv, sizeof(double));
-  if (j->story.q == NULL || j->story.v == NULL) {
+  j->summary.nq = j->model.system->dims.nq;
+  j->summary.exact = j->reference.known ? &j->reference.reference : NULL;
+  j->summary.q = calloc(nq, sizeof(double));
+  j->summary.v = calloc(nv, sizeof(double));
+  if (j->summary.q == NULL || j->summary.v == NULL) {
     cli_error("no memory");
     return CLI_FAILED;
   }
@@ -300,12 +300,13 @@ static int read_events(const run_job* j) {
   return cli_events_path_check(j->events);
 }
 
-/* Long steps are not what one wants to see: without a wish, states at equal times. */
+/* Long steps are not what one wants to see: without a request, states at equal times. */
 static void choose_output(run_job* j) {
   enum { STATES = 500 };
   const saltus_scheme_info* scheme = j->settings.scheme;
-  bool wished = j->wished || j->model.record_dt > 0.0 || (j->settings.own && j->model.record_given);
-  if (!wished && scheme->chooses_step && scheme->dense) {
+  bool requested =
+      j->requested || j->model.record_dt > 0.0 || (j->settings.own && j->model.record_given);
+  if (!requested && scheme->chooses_step && scheme->dense) {
     j->model.record_every = 1;
     double from = j->resumption.path != NULL ? j->resumption.t : j->settings.start;
     j->model.record_dt = (j->settings.until - from) / STATES;
@@ -340,7 +341,7 @@ static int go(const cli_args* args, run_job* j) {
   int code = j->global.wanted ? cli_global_error_check(args, &j->settings) : CLI_DONE;
   if (code == CLI_DONE) {
     choose_output(j);
-    code = prepare_story(j);
+    code = prepare_summary(j);
   }
   if (code == CLI_DONE) {
     if (j->settings.scheme->chooses_step) {
@@ -352,7 +353,7 @@ static int go(const cli_args* args, run_job* j) {
         j->h = j->resumption.h; /* bit for bit that of the first part */
       }
     }
-    code = rehearse(j);
+    code = dry_run(j);
   }
   if (code == CLI_DONE) {
     code = open_recording(j);
@@ -363,10 +364,10 @@ static int go(const cli_args* args, run_job* j) {
 static void free_job(run_job* j) {
   saltus_sim_destroy(j->sim);
   saltus_recording_destroy(j->recording);
-  free(j->story.q);
-  free(j->story.v);
-  free(j->story.list);
-  cli_observed_close(&j->story.observed);
+  free(j->summary.q);
+  free(j->summary.v);
+  free(j->summary.list);
+  cli_observed_close(&j->summary.observed);
   cli_global_error_free(&j->global);
   cli_reference_close(&j->reference);
   cli_settings_free(&j->settings);
@@ -380,9 +381,9 @@ static run_job start_job(const cli_args* args) {
                    .snapshot = cli_value(args, "--snapshot"),
                    .global = {.wanted = cli_has(args, "--global-error")},
                    .force = cli_has(args, "--force"),
-                   .story = {.lists = cli_value(args, "--events") != NULL},
+                   .summary = {.lists = cli_value(args, "--events") != NULL},
                    .machine = cli_has(args, "--json"),
-                   .wished = cli_has(args, "--every") || cli_has(args, "--output-dt")};
+                   .requested = cli_has(args, "--every") || cli_has(args, "--output-dt")};
 }
 
 int cli_run(const cli_args* args) {

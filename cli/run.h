@@ -19,7 +19,7 @@ typedef struct run_kind {
 } run_kind;
 
 /* What the summary is made of, gathered while the run goes on. */
-typedef struct run_story {
+typedef struct run_summary {
   const saltusi_reference* exact; /* NULL: not known */
   double *q, *v;                  /* exact state, [nq] and [nv] */
   double error, error_mean;       /* of the position: largest, and its integral over time */
@@ -39,14 +39,14 @@ typedef struct run_story {
   cli_observed observed;
   saltus_energy ledger; /* of the last frame */
   int nq;
-} run_story;
+} run_summary;
 
 /* A run with everything it needs. */
 typedef struct run_job {
   cli_model model;
   cli_settings settings;
   cli_reference reference;
-  run_story story;
+  run_summary summary;
   saltus_recording* recording;
   const char* path;   /* of the recording; NULL: none */
   const char* events; /* where the events go; NULL: nowhere */
@@ -59,7 +59,7 @@ typedef struct run_job {
   bool force;           /* --force */
   bool recorded;        /* the recording holds the whole run */
   bool machine;         /* --json */
-  bool wished;          /* the command line says which states to record */
+  bool requested;       /* the command line says which states to record */
 } run_job;
 
 /* Steps differ in length. */

@@ -60,7 +60,7 @@ typedef struct study_report {
   int claim_count, claim_capacity;
   study_series* series;
   int series_count, series_capacity;
-  study_cost* costs; /* of the runs that were told */
+  study_cost* costs; /* of the runs that were reported */
   int cost_count, cost_capacity;
   bool over_work;      /* figures show the error over the work, not over the step */
   bool over_forces;    /* and the work is counted in force evaluations, not in steps */
@@ -126,10 +126,10 @@ void study_add_series(study_report* report, const char* label, int count, const 
                       const double* e_q, const double* e_v);
 
 /* What a run has cost. The rows of study_add_series take the costs of the last `count` runs, so that
- * one tells every run of a series in the order of its rows, then adds the series of its quantities. */
+ * one reports every run of a series in the order of its rows, then adds the series of its quantities. */
 void study_note_run(study_report* report, long long steps, saltus_work work);
 
-/* More of the run that was told last: rows that are means over several runs. */
+/* More of the run that was reported last: rows that are means over several runs. */
 void study_add_to_run(study_report* report, long long steps, saltus_work work);
 
 /* A series whose rows are added one by one. */

@@ -65,10 +65,11 @@ static void title_of(const study_report* report, char* text, size_t bytes) {
   char schemes[256];
   int problem_count = list_different(report, false, problems, sizeof problems);
   int scheme_count = list_different(report, true, schemes, sizeof schemes);
-  bool told = schemes[0] != '\0' && problem_count <= 8 && (problem_count == 1 || scheme_count == 1);
+  bool reported =
+      schemes[0] != '\0' && problem_count <= 8 && (problem_count == 1 || scheme_count == 1);
   if (report->series_count == 1) {
     snprintf(text, bytes, "%s", report->series[0].label);
-  } else if (told) {
+  } else if (reported) {
     snprintf(text, bytes, "%s: %s", problems, schemes);
   } else {
     snprintf(text, bytes, "%s", report->study);

@@ -205,8 +205,8 @@ static saltus_status set_options(const saltus_scheme_info* scheme, const char* t
 /* Opens the problem and fills in what follows from names. */
 static int run_named(study_report* report, const char* problem_name, const char* scheme_name,
                      study_plan* plan) {
-  saltus_problem* problem;
-  saltus_status status = saltus_problem_create(problem_name, cli_log(), NULL, &problem);
+  saltus_known_motion* problem;
+  saltus_status status = saltus_known_motion_create(problem_name, cli_log(), NULL, &problem);
   if (status != SALTUS_OK) {
     return cli_exit_code(status);
   }
@@ -216,9 +216,9 @@ static int run_named(study_report* report, const char* problem_name, const char*
   if (options != NULL && set_options(scheme, plan->options_text, options) == SALTUS_OK) {
     saltusi_reference reference = saltusi_reference_problem(problem);
     plan->problem = problem_name;
-    plan->system = saltus_problem_system(problem);
-    plan->q0 = saltus_problem_q0(problem);
-    plan->v0 = saltus_problem_v0(problem);
+    plan->system = saltus_known_motion_system(problem);
+    plan->q0 = saltus_known_motion_q0(problem);
+    plan->v0 = saltus_known_motion_v0(problem);
     plan->reference = &reference;
     plan->scheme = scheme;
     plan->options = options;
@@ -226,7 +226,7 @@ static int run_named(study_report* report, const char* problem_name, const char*
     plan->reference = NULL; /* it lives here */
   }
   free(options);
-  saltus_problem_destroy(problem);
+  saltus_known_motion_destroy(problem);
   return code;
 }
 

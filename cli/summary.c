@@ -16,7 +16,7 @@ bool run_varies(const run_job* j) {
 }
 
 /* The last event of a kind; NULL: there is none. */
-static const saltus_event* last_of(const run_story* s, saltus_event_kind kind) {
+static const saltus_event* last_of(const run_summary* s, saltus_event_kind kind) {
   return s->events[kind] > 0 ? &s->kinds[kind].last : NULL;
 }
 
@@ -43,7 +43,7 @@ static void print_state(const run_job* j) {
 }
 
 static void print_error(const run_job* j) {
-  const run_story* s = &j->story;
+  const run_summary* s = &j->summary;
   if (s->compared == 0) {
     return;
   }
@@ -56,7 +56,7 @@ static void print_error(const run_job* j) {
 /* A line for each event of a kind, the first few; begin has the place of the contact's name. */
 static void print_each(const run_job* j, saltus_event_kind kind, const char* begin,
                        const char* end) {
-  const run_story* s = &j->story;
+  const run_summary* s = &j->summary;
   long long count = s->events[kind];
   char text[32];
   for (int i = 0; i < SHOWN_EVENTS && i < count; i++) {
@@ -76,17 +76,17 @@ static void print_each(const run_job* j, saltus_event_kind kind, const char* beg
 }
 
 /* The remark of a kind with the most energy; NULL: there is none. */
-static const saltus_event* worst_of(const run_story* s, saltus_event_kind kind) {
+static const saltus_event* worst_of(const run_summary* s, saltus_event_kind kind) {
   return s->events[kind] > 0 ? &s->kinds[kind].worst : NULL;
 }
 
 /* A warning for the remarks of a kind, with the worst of them. */
 static void print_remarks(const run_job* j, saltus_event_kind kind, const char* what) {
-  const saltus_event* worst = worst_of(&j->story, kind);
+  const saltus_event* worst = worst_of(&j->summary, kind);
   if (worst == NULL) {
     return;
   }
-  long long count = j->story.events[kind];
+  long long count = j->summary.events[kind];
   char text[32];
   printf("Warning: %s at %lld impact%s; the worst at contact %s, t = %.10g s, %.6g J.\n", what,
          count, count == 1 ? "" : "s",
@@ -95,10 +95,10 @@ static void print_remarks(const run_job* j, saltus_event_kind kind, const char* 
 }
 
 static void json_remarks(json* out, const run_job* j, const char* key, saltus_event_kind kind) {
-  const saltus_event* worst = worst_of(&j->story, kind);
+  const saltus_event* worst = worst_of(&j->summary, kind);
   char text[32];
   json_open(out, key, '{');
-  json_integer(out, "count", j->story.events[kind]);
+  json_integer(out, "count", j->summary.events[kind]);
   json_number(out, "worst", worst != NULL ? worst->energy_change : 0.0);
   json_number(out, "t", worst != NULL ? worst->t : NAN);
   json_text(out, "contact",
@@ -108,7 +108,7 @@ static void json_remarks(json* out, const run_job* j, const char* key, saltus_ev
 }
 
 static void print_events(const run_job* j) {
-  const run_story* s = &j->story;
+  const run_summary* s = &j->summary;
   const long long* n = s->events;
   long long impacts = n[SALTUS_EVENT_IMPACT];
   long long closes = n[SALTUS_EVENT_CLOSE];
@@ -141,29 +141,30 @@ static void print_events(const run_job* j) {
 
 /* Where the energy went; what is rounding beside the energies of the run is printed as 0. */
 static void print_ledger(const run_job* j) {
-  saltus_energy e = j->story.ledger;
+  saltus_energy e = j->summary.ledger;
   if (!isfinite(e.remainder)) {
     return;
   }
-  double size = fabs(j->story.energy_start) + fabs(j->story.energy_end) + fabs(e.given) +
+  double size = fabs(j->summary.energy_start) + fabs(j->summary.energy_end) + fabs(e.external) +
                 fabs(e.drive) + fabs(e.friction) + fabs(e.impact);
   double floor = 1e-11 * (isfinite(size) ? size : fabs(e.change));
-  double terms[] = {e.change, e.given, e.drive, e.friction, e.impact, e.remainder};
+  double terms[] = {e.change, e.external, e.drive, e.friction, e.impact, e.remainder};
   for (int i = 0; i < 6; i++) {
     terms[i] = fabs(terms[i]) <= floor ? 0.0 : terms[i];
   }
-  printf("Energy ledger: change %.6g J = given forces %.6g J + drives %.6g J + friction %.6g J + "
-         "impacts %.6g J + numerical remainder %.2g J.\n",
-         terms[0], terms[1], terms[2], terms[3], terms[4], terms[5]);
+  printf(
+      "Energy ledger: change %.6g J = external forces %.6g J + drives %.6g J + friction %.6g J + "
+      "impacts %.6g J + numerical remainder %.2g J.\n",
+      terms[0], terms[1], terms[2], terms[3], terms[4], terms[5]);
 }
 
 static void json_ledger(json* out, const run_job* j) {
-  saltus_energy e = j->story.ledger;
+  saltus_energy e = j->summary.ledger;
   double t;
   long long creations = saltus_sim_energy_creations(j->sim, &t);
   json_open(out, "ledger", '{');
   json_number(out, "change", e.change);
-  json_number(out, "given", e.given);
+  json_number(out, "external", e.external);
   json_number(out, "drive", e.drive);
   json_number(out, "friction", e.friction);
   json_number(out, "impact", e.impact);
@@ -176,7 +177,7 @@ static void json_ledger(json* out, const run_job* j) {
 
 /* How far joints are off, and what projections do about it. */
 static void print_constraints(const run_job* j) {
-  const run_story* s = &j->story;
+  const run_summary* s = &j->summary;
   bool jointed = j->model.system->dims.nj > 0;
   if (jointed) {
     printf("Joints drift by up to %.3e%s", s->drift, s->projection > 0.0 ? "; " : ".\n");
@@ -204,7 +205,7 @@ static void print_recording(const run_job* j) {
 
 void run_summary_print(const run_job* j, saltus_status status) {
   const saltus_system* sys = j->model.system;
-  const run_story* s = &j->story;
+  const run_summary* s = &j->summary;
   saltus_work work = saltus_sim_work(j->sim);
   char line[256];
   printf("%s: %d coordinate%s, %d contact%s, %d joint%s, scheme %s (%s)\n",
@@ -255,7 +256,7 @@ void run_summary_print(const run_job* j, saltus_status status) {
 
 void run_summary_json(const run_job* j, saltus_status status) {
   const saltus_system* sys = j->model.system;
-  const run_story* s = &j->story;
+  const run_summary* s = &j->summary;
   saltus_work work = saltus_sim_work(j->sim);
   char text[32];
   json out = {.file = stdout};

@@ -14,15 +14,15 @@
 static const double tolerances[] = {1e-4, 1e-6, 1e-8, 1e-9};
 enum { TOLERANCES = sizeof tolerances / sizeof tolerances[0] };
 
-/* A closed contact without force sinks with speed |f| h (1 - e) / 2(1 + e). */
+/* A closed contact without force penetrates with speed |f| h (1 - e) / 2(1 + e). */
 static int claim_sinking(study_report* report) {
-  saltus_problem* problem;
-  if (saltus_problem_create("ball", cli_log(), NULL, &problem) != SALTUS_OK) {
+  saltus_known_motion* problem;
+  if (saltus_known_motion_create("ball", cli_log(), NULL, &problem) != SALTUS_OK) {
     return CLI_FAILED;
   }
-  const saltusi_experiment_def def = {.system = saltus_problem_system(problem),
-                                      .q0 = saltus_problem_q0(problem),
-                                      .v0 = saltus_problem_v0(problem),
+  const saltusi_experiment_def def = {.system = saltus_known_motion_system(problem),
+                                      .q0 = saltus_known_motion_q0(problem),
+                                      .v0 = saltus_known_motion_v0(problem),
                                       .scheme = "splitting-rkf45",
                                       .t_end = 20.0,
                                       .steps = 4000,
@@ -38,7 +38,7 @@ static int claim_sinking(study_report* report) {
                      -2.0 * 0.005 * 0.5 / (2.0 * 1.5), 0.01);
     saltusi_experiment_free(&run);
   }
-  saltus_problem_destroy(problem);
+  saltus_known_motion_destroy(problem);
   return cli_exit_code(status);
 }
 
@@ -78,13 +78,13 @@ const study study_acary2008_splitting = {
 };
 
 /* Largest |q error| of a column at the instants of its motion by another program, and the mean. */
-static saltus_status off_column(const saltus_problem* column, const motion* known,
+static saltus_status off_column(const saltus_known_motion* column, const motion* known,
                                 const char* scheme, long long steps, study_row* row) {
-  const saltus_sim_def def = {.system = saltus_problem_system(column),
+  const saltus_sim_def def = {.system = saltus_known_motion_system(column),
                               .scheme = scheme,
                               .h = known->t_end / (double)steps,
-                              .q0 = saltus_problem_q0(column),
-                              .v0 = saltus_problem_v0(column),
+                              .q0 = saltus_known_motion_q0(column),
+                              .v0 = saltus_known_motion_v0(column),
                               .log = cli_log()};
   saltus_sim* sim;
   saltus_status status = saltus_sim_create(&def, &sim);
@@ -130,8 +130,8 @@ static int run_column(study_report* report, const column_plan* plan, int size) {
   snprintf(name, sizeof name, "columns of %d", size);
   snprintf(problem, sizeof problem, "column:%d", size);
   snprintf(label, sizeof label, "%s, %s", problem, plan->scheme);
-  saltus_problem* column;
-  saltus_status status = saltus_problem_create(problem, cli_log(), NULL, &column);
+  saltus_known_motion* column;
+  saltus_status status = saltus_known_motion_create(problem, cli_log(), NULL, &column);
   if (status != SALTUS_OK) {
     return cli_exit_code(status);
   }
@@ -144,7 +144,7 @@ static int run_column(study_report* report, const column_plan* plan, int size) {
                         MOTION_INSTANTS * (long long)plan->primes[k], row);
   }
   study_end_series(report);
-  saltus_problem_destroy(column);
+  saltus_known_motion_destroy(column);
   if (status != SALTUS_OK) {
     return cli_exit_code(status);
   }

@@ -11,13 +11,13 @@
 
 /* Largest and smallest velocity of the ball after t = 4 s, when it lies on the floor. */
 static int resting_velocity(const char* scheme, const void* options, double range[2]) {
-  saltus_problem* problem;
-  if (saltus_problem_create("ball", cli_log(), NULL, &problem) != SALTUS_OK) {
+  saltus_known_motion* problem;
+  if (saltus_known_motion_create("ball", cli_log(), NULL, &problem) != SALTUS_OK) {
     return CLI_FAILED;
   }
-  const saltusi_experiment_def def = {.system = saltus_problem_system(problem),
-                                      .q0 = saltus_problem_q0(problem),
-                                      .v0 = saltus_problem_v0(problem),
+  const saltusi_experiment_def def = {.system = saltus_known_motion_system(problem),
+                                      .q0 = saltus_known_motion_q0(problem),
+                                      .v0 = saltus_known_motion_v0(problem),
                                       .scheme = scheme,
                                       .options = options,
                                       .t_end = 5.0,
@@ -36,7 +36,7 @@ static int resting_velocity(const char* scheme, const void* options, double rang
   if (status == SALTUS_OK) {
     saltusi_experiment_free(&run);
   }
-  saltus_problem_destroy(problem);
+  saltus_known_motion_destroy(problem);
   return cli_exit_code(status);
 }
 

@@ -146,14 +146,14 @@ static int run_order(study_report* report, const saltus_scheme_info* info,
 }
 
 /* Largest difference of a run of a column to a fine one of another method. */
-static int column_error(const saltus_problem* problem, const saltusi_experiment* fine,
+static int column_error(const saltus_known_motion* problem, const saltusi_experiment* fine,
                         long long steps, double* error) {
-  int balls = saltus_problem_system(problem)->dims.nq;
-  const saltusi_experiment_def def = {.system = saltus_problem_system(problem),
-                                      .q0 = saltus_problem_q0(problem),
-                                      .v0 = saltus_problem_v0(problem),
+  int balls = saltus_known_motion_system(problem)->dims.nq;
+  const saltusi_experiment_def def = {.system = saltus_known_motion_system(problem),
+                                      .q0 = saltus_known_motion_q0(problem),
+                                      .v0 = saltus_known_motion_v0(problem),
                                       .scheme = "radau-iia-3",
-                                      .t_end = saltus_problem_about(problem)->t_end,
+                                      .t_end = saltus_known_motion_about(problem)->t_end,
                                       .steps = steps,
                                       .log = cli_log()};
   saltusi_experiment run;
@@ -176,15 +176,15 @@ static int column_error(const saltus_problem* problem, const saltusi_experiment*
 /* Columns of balls come to rest through two accumulations in each other: order 4 of Radau IIA 3,
  * since all flights are parabolas. */
 static int claim_column(study_report* report, const char* name) {
-  saltus_problem* problem;
-  if (saltus_problem_create(name, cli_log(), NULL, &problem) != SALTUS_OK) {
+  saltus_known_motion* problem;
+  if (saltus_known_motion_create(name, cli_log(), NULL, &problem) != SALTUS_OK) {
     return CLI_FAILED;
   }
-  const saltusi_experiment_def def = {.system = saltus_problem_system(problem),
-                                      .q0 = saltus_problem_q0(problem),
-                                      .v0 = saltus_problem_v0(problem),
+  const saltusi_experiment_def def = {.system = saltus_known_motion_system(problem),
+                                      .q0 = saltus_known_motion_q0(problem),
+                                      .v0 = saltus_known_motion_v0(problem),
                                       .scheme = "gauss-6",
-                                      .t_end = saltus_problem_about(problem)->t_end,
+                                      .t_end = saltus_known_motion_about(problem)->t_end,
                                       .steps = 2560,
                                       .log = cli_log()};
   saltusi_experiment fine;
@@ -197,7 +197,7 @@ static int claim_column(study_report* report, const char* name) {
   if (status == SALTUS_OK) {
     saltusi_experiment_free(&fine);
   }
-  saltus_problem_destroy(problem);
+  saltus_known_motion_destroy(problem);
   if (code == CLI_DONE) {
     char id[192];
     snprintf(id, sizeof id, "order of q inf, 40 to 320 steps, %s, radau-iia-3", name);

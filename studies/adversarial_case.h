@@ -46,7 +46,7 @@ typedef struct adversarial_case {
   int impact_count;
   expected_rest* rests;
   int rest_count;
-  bool keys;        /* impacts are told apart by contact, and the rates of gaps are compared */
+  bool keys;        /* impacts are distinguished by contact, and the rates of gaps are compared */
   bool motion_only; /* impacts are not compared */
   double frame_t[CASE_FRAMES], frame_K[CASE_FRAMES]; /* K = NaN: not compared */
   double* frame_q;                                   /* [CASE_FRAMES x n] */

@@ -306,7 +306,7 @@ static real impact(const flight_system* sys, flight_segment* g, int c) {
 }
 
 /* After an impact: whether the contact now rests. u = rate of the gap. Rebounds are followed down to
- * an apex of 5e-15 m, where long double still tells the gap from zero. */
+ * an apex of 5e-15 m, where long double still distinguishes the gap from zero. */
 static flight_event settle(const flight_system* sys, flight_segment* g, int c, real u) {
   const flight_contact* contact = &sys->contacts[c];
   const search gap = {sys, g, GAP, c};

@@ -18,8 +18,8 @@
 #include <string.h>
 #include <time.h>
 
-/* A run with what it told. */
-typedef struct watched {
+/* A run with what it reported. */
+typedef struct observed {
   const adversarial_case* c;
   saltus_event* events;
   int event_count, event_room;
@@ -29,7 +29,7 @@ typedef struct watched {
   double energy; /* J, largest */
   double begun, limit;
   bool late;
-} watched;
+} observed;
 
 static double cpu_seconds(void) {
   struct timespec now;
@@ -38,7 +38,7 @@ static double cpu_seconds(void) {
 }
 
 static saltus_status on_event(void* user, const saltus_event* event) {
-  watched* w = user;
+  observed* w = user;
   if (w->event_count == w->event_room) {
     int room = w->event_room > 0 ? 2 * w->event_room : 256;
     saltus_event* events = realloc(w->events, (size_t)room * sizeof *events);
@@ -53,7 +53,7 @@ static saltus_status on_event(void* user, const saltus_event* event) {
 }
 
 static saltus_status on_frame(void* user, const saltus_frame* frame) {
-  watched* w = user;
+  observed* w = user;
   w->energy = fmax(w->energy, fabs(frame->kinetic) + fabs(frame->potential));
   while (w->next < CASE_FRAMES && w->c->frame_t[w->next] < frame->t - 1e-9) {
     w->next++;
@@ -70,7 +70,7 @@ static saltus_status on_progress(void* user, double t, double t_end, long long s
   (void)t;
   (void)t_end;
   (void)step;
-  watched* w = user;
+  observed* w = user;
   w->late = w->late || cpu_seconds() - w->begun > w->limit;
   return w->late ? SALTUS_ERR_STOPPED : SALTUS_OK;
 }
@@ -100,7 +100,7 @@ static double sized(const adversarial_case* c, double error, double tol, double 
   return fabs(error) <= c->exact * fmax(1.0, K) ? 0.0 : fabs(error) / (tol * fmax(1.0, K));
 }
 
-static void compare_states(const adversarial_case* c, const watched* w, double tol,
+static void compare_states(const adversarial_case* c, const observed* w, double tol,
                            const saltus_sim* sim, case_verdict* v) {
   for (int k = 0; k < CASE_FRAMES; k++) {
     for (int i = 0; i < c->n && w->seen[k] && isfinite(c->frame_K[k]); i++) {
@@ -125,7 +125,7 @@ static bool same_contact(const adversarial_case* c, int a, int b) {
 }
 
 /* The run says that this contact rests from about t on, or from a later expected rest on. */
-static bool rests_then(const adversarial_case* c, const watched* w, const expected_impact* x,
+static bool rests_then(const adversarial_case* c, const observed* w, const expected_impact* x,
                        double tol) {
   for (int j = 0; j < w->event_count; j++) {
     const saltus_event* event = &w->events[j];
@@ -181,7 +181,7 @@ static bool alone(const adversarial_case* c, int i, double allowed) {
 }
 
 /* Every expected impact is there, once. */
-static void find_expected(const adversarial_case* c, const watched* w, double tol, int i,
+static void find_expected(const adversarial_case* c, const observed* w, double tol, int i,
                           case_verdict* v) {
   const expected_impact* x = &c->impacts[i];
   double allowed = allowed_at(c, x, tol);
@@ -214,11 +214,11 @@ static void find_expected(const adversarial_case* c, const watched* w, double to
   blame(v, error, "impact %d is at %.15g s with %.15g m/s, right is %.15g s with %.15g m/s", i + 1,
         best->t, best->u_before, x->t, x->before);
   if (c->keys && near > 1 && alone(c, i, allowed)) {
-    blame(v, INFINITY, "impact %d at %.15g s is told %d times", i + 1, x->t, near);
+    blame(v, INFINITY, "impact %d at %.15g s is reported %d times", i + 1, x->t, near);
   }
 }
 
-static void compare_impacts(const adversarial_case* c, const watched* w, double tol,
+static void compare_impacts(const adversarial_case* c, const observed* w, double tol,
                             case_verdict* v) {
   double K = fmax(1.0, isfinite(c->K_end) ? c->K_end : 1.0);
   for (int i = 0; i < c->impact_count; i++) {
@@ -247,7 +247,7 @@ static void compare_impacts(const adversarial_case* c, const watched* w, double 
  * A velocity is asked for to tol (1 + |v|): below 1 J the energy of about 1 kg is known to tol sqrt(E)
  * and not to tol E. What is left of sums that cancel is no remainder. */
 static double remainder_of(saltus_energy e, double energy) {
-  const double parts[] = {e.given, e.drive, e.friction, e.impact};
+  const double parts[] = {e.external, e.drive, e.friction, e.impact};
   for (int i = 0; i < 4; i++) {
     energy = fmax(energy, fabs(parts[i]));
   }
@@ -256,7 +256,7 @@ static double remainder_of(saltus_energy e, double energy) {
 }
 
 static saltus_status run(const adversarial_case* c, const saltus_scene_view* view,
-                         const char* scheme, double tol, watched* w, saltus_log log,
+                         const char* scheme, double tol, observed* w, saltus_log log,
                          case_verdict* v) {
   saltus_adaptive_options options = saltus_adaptive_options_default();
   options.rtol = options.atol = tol;
@@ -299,9 +299,9 @@ static saltus_status run(const adversarial_case* c, const saltus_scene_view* vie
 
 case_verdict case_judge(const adversarial_case* c, const char* scheme, double tol, double limit) {
   case_verdict v = {.K = isfinite(c->K_end) ? c->K_end : c->frame_K[CASE_FRAMES - 1]};
-  watched w = {.c = c,
-               .frame_q = calloc((size_t)CASE_FRAMES * (size_t)c->n, sizeof(double)),
-               .limit = limit};
+  observed w = {.c = c,
+                .frame_q = calloc((size_t)CASE_FRAMES * (size_t)c->n, sizeof(double)),
+                .limit = limit};
   saltus_kept_message kept = {0};
   const saltus_scene_def def = {.path = c->family, .text = c->text, .log = saltus_log_keep(&kept)};
   saltus_scene* scene = NULL;

@@ -53,7 +53,7 @@ int root_active(const root_search* w); /* the piece that is the largest at s = 0
 bool root_first(const root_search* w, root_real a, root_real b, root_real* root);
 
 /* From where a search begins that starts at zero with a positive slope u: up to there u s - B s^2/2 is
- * positive. Without a slope it begins where the function can be told from zero. */
+ * positive. Without a slope it begins where the function can be distinguished from zero. */
 root_real root_begin(const root_search* w, root_real end);
 
 #endif

@@ -166,7 +166,7 @@ static bool finish(adversarial_case* c, const flight_system* s, const wording* w
   }
   case_say(c, "simulate: {until: %.17g}\n", c->t_end);
   for (int k = 1; k < s->contact_count;
-       k++) { /* a gap that is a min may be told as several contacts */
+       k++) { /* a gap that is a min may be reported as several contacts */
     c->keys = c->keys && s->contacts[k].key != s->contacts[k - 1].key;
   }
   return true;

@@ -29,10 +29,10 @@ typedef struct phase {
   int sign;
 } phase;
 
-typedef struct story {
+typedef struct summary {
   phase* phases; /* [PHASES] */
   int count;
-} story;
+} summary;
 
 static real belt(const slide* s, int k, real t) {
   return s->belt * powl(s->rate, k) * root_shape(ROOT_SINE, k, s->rate * t + s->phase);
@@ -122,7 +122,7 @@ static int slip_sign(const slide* s, real t) {
   return 0;
 }
 
-static void follow(const slide* s, real t_end, story* out) {
+static void follow(const slide* s, real t_end, summary* out) {
   real start = s->v - belt(s, 0, 0.0L);
   phase p = {.v = s->v, .sign = start > 1e-12L ? 1 : start < -1e-12L ? -1 : 0};
   bool from_zero = false; /* slipping begins now */
@@ -160,7 +160,7 @@ static void follow(const slide* s, real t_end, story* out) {
   }
 }
 
-static void at_time(const slide* s, const story* motion, real t, real* x, real* v) {
+static void at_time(const slide* s, const summary* motion, real t, real* x, real* v) {
   int k = motion->count - 1;
   while (k > 0 && motion->phases[k].t > t) {
     k--;
@@ -193,7 +193,7 @@ static void say_slide(adversarial_case* c, const slide* s, double t_end) {
 
 bool case_expect_slide(adversarial_case* c, const slide_system* s, double t_end) {
   static const double perturbation = CASE_PERTURBATION;
-  story motion[2] = {{malloc(PHASES * sizeof(phase)), 0}, {malloc(PHASES * sizeof(phase)), 0}};
+  summary motion[2] = {{malloc(PHASES * sizeof(phase)), 0}, {malloc(PHASES * sizeof(phase)), 0}};
   bool made = motion[0].phases != NULL && motion[1].phases != NULL && case_create(c, 2, 0, 0);
   double K = 1.0;
   if (made) {

@@ -35,7 +35,7 @@ static void note(track* k, double t, double e) {
   }
 }
 
-static void watch(energy_run* run, const saltus_sim* sim) {
+static void observe(energy_run* run, const saltus_sim* sim) {
   track* k = run->user;
   const double* q = saltus_sim_q(sim);
   double t = saltus_sim_time(sim);
@@ -77,7 +77,7 @@ static int swing(study_report* report, const method* m, bool wall, double h, dou
                     .options = m->options,
                     .h = h,
                     .until = until,
-                    .watch = watch,
+                    .observe = observe,
                     .user = k};
   int code = energy_go(&run);
   if (report != NULL) {

@@ -61,7 +61,7 @@ static int remainder_of(study_report* report, const char* scheme, const ledger_c
                       .h = c->until / count,
                       .until = c->until,
                       .ledger = true,
-                      .watch = keep_total,
+                      .observe = keep_total,
                       .user = &last};
     int code = energy_go(&run);
     if (code != CLI_DONE) {
@@ -118,7 +118,7 @@ static int run_chosen(study_report* report, const saltus_scheme_info* info, cons
                       .options = tolerances[k],
                       .until = c->until,
                       .ledger = true,
-                      .watch = keep_total,
+                      .observe = keep_total,
                       .user = &last};
     code = energy_go(&run);
     char id[128];

@@ -58,8 +58,8 @@ static saltus_status simulate(energy_run* run, const saltus_scheme_info* info,
   run->h = h;
   for (long long k = 0; k < steps && status == SALTUS_OK; k++) {
     status = info->chooses_step ? saltus_sim_run_until(sim, run->until) : saltus_sim_step(sim);
-    if (status == SALTUS_OK && run->watch != NULL) {
-      run->watch(run, sim);
+    if (status == SALTUS_OK && run->observe != NULL) {
+      run->observe(run, sim);
     }
   }
   if (status == SALTUS_OK) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * energy_run.h - runs of built-in scenes that watch every step, for the studies of energy and friction.
+ * energy_run.h - runs of built-in scenes that observe every step, for the studies of energy and friction.
  */
 #ifndef ENERGY_RUN_H
 #define ENERGY_RUN_H
@@ -19,19 +19,19 @@ typedef struct energy_run {
   double h, until; /* s; of schemes that choose their steps h is the longest */
   bool ledger;     /* keep the energy ledger */
   /* after each step; the run as its user sees it */
-  void (*watch)(struct energy_run* run, const saltus_sim* sim);
+  void (*observe)(struct energy_run* run, const saltus_sim* sim);
   void* user;
 
   /* out: */
   long long steps;
   saltus_work work;
 
-  /* what watch may use */
+  /* what observe may use */
   const saltus_scene_view* view;
   void* scratch;
 } energy_run;
 
-/* An exit code; messages have been told. */
+/* An exit code; messages have been reported. */
 int energy_go(energy_run* run);
 
 /* Kinetic and potential energy of a state. */

@@ -7,7 +7,7 @@
  */
 #include "study.h"
 
-#include "scheme/runge_kutta.h"
+#include "scheme/event/runge_kutta.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * potra_events.c - events of the linearly implicit trapezoidal schemes: located transitions, blows by
+ * potra_events.c - events of the linearly implicit trapezoidal schemes: located transitions, impacts by
  * Poisson's law, Painleve's rod (methods: linearly implicit trapezoidal, 3.5 and 3.6).
  */
 #include "figure/figure.h"
@@ -104,14 +104,14 @@ static int run_detector(const cli_args* args, study_report* report) {
   return code;
 }
 
-/* A blow of the rod: first as printed, then with Coulomb's friction of the restituted impulse. */
-typedef struct blow {
+/* An impact of the rod: first as printed, then with Coulomb's friction of the restituted impulse. */
+typedef struct impact {
   const char* label;
   saltus_override set[6];
   double after[2][3];
-} blow;
+} impact;
 
-static const blow blows[] = {
+static const impact impacts[] = {
     {"flat, e = .5 .5",
      {{"mu", "0"}, {"e1", ".5"}, {"e2", ".5"}, {"phi0", "0"}, {"vx", "0"}, {"w", "0"}},
      {{0, .5, 0}, {0, .5, 0}}},
@@ -135,10 +135,10 @@ static const blow blows[] = {
 static int run_poisson(const cli_args* args, study_report* report) {
   (void)args;
   static const char* const readings[2] = {"decompression=printed", "decompression=coulomb"};
-  for (size_t i = 0; i < sizeof blows / sizeof blows[0]; i++) {
+  for (size_t i = 0; i < sizeof impacts / sizeof impacts[0]; i++) {
     for (int k = 0; k < 2; k++) {
       potra_run run = {.scene = "rod-impact",
-                       .overrides = blows[i].set,
+                       .overrides = impacts[i].set,
                        .override_count = 6,
                        .scheme = schemes[1],
                        .options = readings[k],
@@ -152,9 +152,9 @@ static int run_poisson(const cli_args* args, study_report* report) {
       char id[128];
       double miss = 0.0;
       for (int r = 0; r < 3; r++) {
-        miss = fmax(miss, fabs(run.v[r] - blows[i].after[k][r]));
+        miss = fmax(miss, fabs(run.v[r] - impacts[i].after[k][r]));
       }
-      snprintf(id, sizeof id, "v+ of the rod, %s, %s", blows[i].label, readings[k]);
+      snprintf(id, sizeof id, "v+ of the rod, %s, %s", impacts[i].label, readings[k]);
       study_claim_error(report, id, miss, 1e-8);
       double nothing = NAN;
       study_note_run(report, run.work.steps, run.work);
@@ -164,7 +164,7 @@ static int run_poisson(const cli_args* args, study_report* report) {
   return CLI_DONE;
 }
 
-/* Normal velocity and kinetic energy after a blow on the tilted rod over mu, both readings. */
+/* Normal velocity and kinetic energy after an impact on the tilted rod over mu, both readings. */
 static int draw_poisson(const char* path) {
   enum { POINTS = 41 };
   double mu[POINTS];
@@ -200,7 +200,7 @@ static int draw_poisson(const char* path) {
   const saltusi_panel panels[2] = {
       {.y_label = "U_{N} after [m/s]", .series_count = 2, .series = series},
       {.y_label = "energy after [J]", .series_count = 2, .series = series + 2}};
-  const saltusi_figure figure = {.title = "A blow on a tilted rod by Poisson's law",
+  const saltusi_figure figure = {.title = "An impact on a tilted rod by Poisson's law",
                                  .subtitle =
                                      "e = 0.5, 30 degrees, v = (1, -1, 0), energy 1 J before",
                                  .x_label = "friction coefficient",
@@ -256,7 +256,7 @@ const study study_potra2006_detector = {
 
 const study study_potra2006_poisson = {
     .name = "potra2006-poisson",
-    .summary = "blows on a rod by Poisson's law, both readings of decompression friction",
+    .summary = "impacts on a rod by Poisson's law, both readings of decompression friction",
     .source = "Potra, Anitescu, Gavrea and Trinkle 2006, section 7.3",
     .run = run_poisson,
     .draw = draw_poisson,

@@ -87,7 +87,7 @@ static int run_block(curve* curves) {
                      .options = options[i],
                      .t_end = 10.0,
                      .h = 0.01,
-                     .watch = keep_block,
+                     .observe = keep_block,
                      .user = &curves[i],
                      .log = cli_log()};
     saltus_status status = potra_go(&run);
@@ -173,7 +173,7 @@ static saltus_status go_carts(curve* c, const saltus_override* set, double t_end
                    .options = options,
                    .t_end = t_end,
                    .h = 0.01,
-                   .watch = keep_carts,
+                   .observe = keep_carts,
                    .user = c,
                    .log = cli_log()};
   saltus_status status = potra_go(&run);

@@ -60,7 +60,7 @@ static int simulate(pendulum* p, double h, potra_run* run) {
                      .scheme = "trapezoidal-implicit-mean",
                      .t_end = 2.5,
                      .h = h,
-                     .watch = keep,
+                     .observe = keep,
                      .user = p,
                      .log = cli_log()};
   return cli_exit_code(potra_go(run));

@@ -46,8 +46,8 @@ static saltus_status go_on(potra_run* run, const saltus_system* sys, saltus_sim*
   saltus_status status = SALTUS_OK;
   for (long long k = 0; k < steps && status == SALTUS_OK; k++) {
     status = saltus_sim_step(sim);
-    if (run->watch != NULL && status == SALTUS_OK) {
-      run->watch(run->user, saltus_sim_time(sim), saltus_sim_q(sim), saltus_sim_v(sim));
+    if (run->observe != NULL && status == SALTUS_OK) {
+      run->observe(run->user, saltus_sim_time(sim), saltus_sim_q(sim), saltus_sim_v(sim));
     }
   }
   for (int i = 0; i < POTRA_WIDTH && i < sys->dims.nv; i++) {

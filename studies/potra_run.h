@@ -22,7 +22,7 @@ typedef struct potra_run {
   double t_end, h;     /* s */
   saltus_log log;
   /* After each step, or NULL. */
-  void (*watch)(void* user, double t, const double* q, const double* v);
+  void (*observe)(void* user, double t, const double* q, const double* v);
   void* user;
 
   /* out: */

@@ -20,11 +20,11 @@ saltus_status tolerance_open(const tolerance_case* what, saltus_log log, toleran
   *model = (tolerance_model){0};
   saltus_status status;
   if (what->problem != NULL) {
-    status = saltus_problem_create(what->problem, log, NULL, &model->problem);
+    status = saltus_known_motion_create(what->problem, log, NULL, &model->problem);
     if (status == SALTUS_OK) {
-      model->system = saltus_problem_system(model->problem);
-      model->q0 = saltus_problem_q0(model->problem);
-      model->v0 = saltus_problem_v0(model->problem);
+      model->system = saltus_known_motion_system(model->problem);
+      model->q0 = saltus_known_motion_q0(model->problem);
+      model->v0 = saltus_known_motion_v0(model->problem);
     }
   } else {
     const saltus_scene_def def = {.path = what->scene,
@@ -49,7 +49,7 @@ saltus_status tolerance_open(const tolerance_case* what, saltus_log log, toleran
 
 void tolerance_close(tolerance_model* model) {
   saltus_scene_destroy(model->scene);
-  saltus_problem_destroy(model->problem);
+  saltus_known_motion_destroy(model->problem);
   *model = (tolerance_model){0};
 }
 
@@ -181,7 +181,7 @@ saltus_status tolerance_go(tolerance_run* run) {
     w.settings = run->settings;
     w.settings.atol_q_each = run->in_units ? run->atol_q : NULL;
     w.settings.atol_v_each = run->in_units ? run->atol_v : NULL;
-    w.tell = keep_event;
+    w.report = keep_event;
     w.who = run;
     w.log = run->log;
     status = steps(run, &w, memory, spare);

@@ -22,7 +22,7 @@ typedef struct tolerance_row {
 /* A problem of the appendix: a built-in reference problem or a scene. */
 typedef struct tolerance_case {
   const char* name;    /* as in the appendix */
-  const char* problem; /* of saltus_problem_create; NULL: a scene */
+  const char* problem; /* of saltus_known_motion_create; NULL: a scene */
   const char* scene;   /* name in scenes/ */
   const char* text;    /* or a scene written out; NULL: none */
   saltus_override overrides[TOLERANCE_OVERRIDES];
@@ -41,7 +41,7 @@ const tolerance_case* tolerance_case_find(const char* name);
 /* A model that is open. */
 typedef struct tolerance_model {
   saltus_scene* scene;
-  saltus_problem* problem;
+  saltus_known_motion* problem;
   const saltus_system* system;
   const double* q0;
   const double* v0;

@@ -21,7 +21,7 @@ typedef struct cycles {
   int crossings;
 } cycles;
 
-static void watch(energy_run* run, const saltus_sim* sim) {
+static void observe(energy_run* run, const saltus_sim* sim) {
   enum { FIRST = 6 };
   cycles* c = run->user;
   const double* q = saltus_sim_q(sim);
@@ -48,7 +48,7 @@ static int measure(study_report* report, const char* scheme, const char* options
                     .options = options,
                     .h = h,
                     .until = 4.0,
-                    .watch = watch,
+                    .observe = observe,
                     .user = &c};
   int code = energy_go(&run);
   study_note_run(report, run.steps, run.work);

@@ -108,7 +108,7 @@ static saltus_status measure_error(attempt* a) {
   return status;
 }
 
-/* The run alone, without anybody who watches; the shortest of some. */
+/* The run alone, without observers; the shortest of some. */
 static saltus_status measure_time(const attempt* a, double* cpu) {
   saltus_sim_def def = definition(a);
   saltus_status status = SALTUS_OK;

@@ -14,7 +14,7 @@
 #include <string.h>
 
 /* A scheme that has not reached an error after this time is out of the running [s]. */
-static const double patience = 0.02;
+static const double stall_limit = 0.02;
 
 static bool is_adaptive(const saltus_scheme_info* info) {
   return strncmp(info->name, "adaptive", 8) == 0;
@@ -82,7 +82,7 @@ static void add_best(study_report* report, const char* problem, const precision_
  * given the time they were granted, so the true ratio is larger. */
 static double ratio_at(const precision_line* lines, int count, double goal) {
   double ours = INFINITY;
-  double others = patience;
+  double others = stall_limit;
   for (int i = 0; i < count; i++) {
     double time = precision_time(&lines[i], goal);
     if (is_adaptive(lines[i].scheme)) {
@@ -145,7 +145,7 @@ static int run_problem(study_report* report, const char* name, precision_line* l
   }
   int count = saltus_scheme_count();
   for (int i = 0; i < count; i++) {
-    lines[i] = precision_sweep(&problem, saltus_scheme_at(i), patience);
+    lines[i] = precision_sweep(&problem, saltus_scheme_at(i), stall_limit);
   }
   for (size_t k = 0; k < sizeof shown / sizeof shown[0]; k++) {
     for (int i = 0; i < count; i++) {

@@ -188,8 +188,8 @@ typedef struct saltus_lemke_options {
 } saltus_lemke_options;
 
 typedef struct saltus_principal_pivoting_options {
-  int patience;   /* exchanges of all violated rows without progress before single ones */
-  int iterations; /* factorisations at most */
+  int stall_limit; /* exchanges of all violated rows without progress before single ones */
+  int iterations;  /* factorisations at most */
 } saltus_principal_pivoting_options;
 
 typedef struct saltus_active_set_options {

@@ -9,7 +9,7 @@
  *
  *   energy_change = P . (U- + U+) / 2
  *
- * The sum over the contacts of one blow is the kinetic energy after it minus that before it, exactly,
+ * The sum over the contacts of one impact is the kinetic energy after it minus that before it, exactly,
  * where surfaces do not move by themselves: v+ - v- = M^-1 G P. Where they do it is the part that the
  * contact loses, without the work of the moving surface.
  */
@@ -26,13 +26,13 @@ typedef enum saltus_event_kind {
   SALTUS_EVENT_IMPACT,       /* the contact stopped an approach */
   SALTUS_EVENT_CLOSE,        /* the contact starts to carry a lasting force */
   SALTUS_EVENT_OPEN,         /* the lasting force ends */
-  SALTUS_EVENT_ACCUMULATION, /* infinitely many impacts end here; told when the contact closes */
+  SALTUS_EVENT_ACCUMULATION, /* infinitely many impacts end here; reported when the contact closes */
   SALTUS_EVENT_TOUCH,        /* the gap comes to zero without an approach: no impulse */
   SALTUS_EVENT_SLIP,         /* sticking ends */
   SALTUS_EVENT_STICK,        /* sliding ends, the contact sticks */
   SALTUS_EVENT_REVERSAL,     /* the sliding velocity passes through zero without sticking */
   SALTUS_EVENT_PAINLEVE,     /* a warning: no or several forces obey Coulomb's law here */
-  SALTUS_EVENT_ENERGY_GAIN,  /* a warning: the law of an impact created energy; told after it */
+  SALTUS_EVENT_ENERGY_GAIN,  /* a warning: the law of an impact created energy; reported after it */
   SALTUS_EVENT_LAW_REPLACED, /* a warning: another law than the contact's own decided an impact */
   SALTUS_EVENT_RISE, /* a function of the scene passes through zero from below, see observe.h */
   SALTUS_EVENT_FALL  /* from above */
@@ -44,11 +44,11 @@ enum { SALTUS_EVENT_KINDS = SALTUS_EVENT_FALL + 1 };
 SALTUS_API const char* saltus_event_kind_name(saltus_event_kind kind);
 
 /* Whether the event is a remark on an impact that is an event of its own. Its energy_change is then
- * what the law of the contact created, or would have created, J, over all contacts of the blow; it is
+ * what the law of the contact created, or would have created, J, over all contacts of the impact; it is
  * no part of sums of energy, and it has no impulse. */
 SALTUS_API bool saltus_event_is_remark(saltus_event_kind kind);
 
-/* What a scheme does about an impact whose law creates energy, as Newton's can with friction. It is told
+/* What a scheme does about an impact whose law creates energy, as Newton's can with friction. It is reported
  * in any case. */
 typedef enum saltus_energy_gain {
   SALTUS_GAIN_REPORT,    /* the law is obeyed */

@@ -44,7 +44,7 @@ typedef struct saltus_integrator_def {
   int event_room;                    /* events that are remembered; default 4096 */
   const volatile int* cancel;        /* anything but 0 there ends an advance as soon as possible
                                       * with SALTUS_ERR_STOPPED; NULL: never */
-  saltus_log log;                    /* hears why something is refused or fails */
+  saltus_log log;                    /* gets why something is refused or fails */
   const saltus_allocator* allocator; /* NULL: the C library */
 } saltus_integrator_def;
 
@@ -109,7 +109,7 @@ typedef struct saltus_integrator_cost {
   saltus_work work;
   const saltus_tally* tally;            /* steps, rejections, methods, what limited the steps */
   long long events[SALTUS_EVENT_KINDS]; /* by kind, up to the present time */
-  long long events_lost;                /* that steps found and had no room to tell */
+  long long events_lost;                /* that steps found and had no room to report */
 } saltus_integrator_cost;
 
 SALTUS_API saltus_integrator_cost saltus_integrator_costs(const saltus_integrator* it);

@@ -3,10 +3,10 @@
  *
  * ledger.h - where the energy of a simulation goes, step by step and contact by contact.
  *
- *   change = given + drive + friction + impact + remainder
+ *   change = external + drive + friction + impact + remainder
  *
  *   change     kinetic and potential energy after minus before
- *   given      work of forces without a potential, the integral of Q . v
+ *   external      work of forces without a potential, the integral of Q . v
  *   drive      work of what moves by itself: of moving surfaces and driven joints, the integral of
  *              -lambda . b and -P . b of impulses; of time in the energies, the integral of V_t - T_t and
  *              the change of 2 T - v . T_v
@@ -27,7 +27,7 @@ SALTUS_BEGIN_DECLS
 
 typedef struct saltus_energy {
   double change;    /* J */
-  double given;     /* J */
+  double external;  /* J */
   double drive;     /* J */
   double friction;  /* J, negative for a loss */
   double impact;    /* J, negative for a loss */

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * observe.h - functions of time and state that a run tells beside its coordinates.
+ * observe.h - functions of time and state that a run reports beside its coordinates.
  *
- *   outputs  y(t, q, v), told with every recorded state
- *   events   g(t, q, v), told where g passes through zero: SALTUS_EVENT_RISE from below, SALTUS_EVENT_FALL
+ *   outputs  y(t, q, v), reported with every recorded state
+ *   events   g(t, q, v), reported where g passes through zero: SALTUS_EVENT_RISE from below, SALTUS_EVENT_FALL
  *            from above, with the number of the function in the place of the contact
  *
- * They watch and never influence the motion. A jump of v that takes g across zero is an event at the
+ * They observe and never influence the motion. A jump of v that takes g across zero is an event at the
  * time of the jump. A g that starts at zero has no event before it has left zero, and one that comes to
  * zero has one only when it leaves to the other side; values below 1e-12 of the largest one so far count
  * as zero. With dense output g is sampled at least 16 times a step and at the times of recorded states,
@@ -23,7 +23,7 @@
 
 SALTUS_BEGIN_DECLS
 
-/* Which passages through zero are told. */
+/* Which passages through zero are reported. */
 typedef enum saltus_crossing {
   SALTUS_CROSSING_BOTH,
   SALTUS_CROSSING_RISING,

@@ -16,7 +16,7 @@
  *   /contacts/force [N, nc, 3] N, mean since the last frame without impacts, normal first
  *   /contacts/impulse [N, nc, 3] N s, sum of the impacts since the last frame
  *   /contacts/friction_work, /contacts/impact_work [N, nc] J since the start
- *   /energy/given, drive, friction, impact, remainder, created [N] J since the start, see ledger.h
+ *   /energy/external, drive, friction, impact, remainder, created [N] J since the start, see ledger.h
  *   /joints/force [N, nj] N    /energy/kinetic, /energy/potential [N] J
  *   /residual/velocity [N] m/s /residual/impulse [N] N s      /residual/penetration [N] m
  *   /control/h [N] s           /control/error [N] tolerances  /control/order, rejections [N]
@@ -49,7 +49,7 @@ typedef struct saltus_recording_def {
   const char* scene;                     /* full text of the scene */
   const char* version;                   /* of the program; NULL: saltus_version() */
   double flush_interval;                 /* s between flushes, >= 0 */
-  saltus_log log;                        /* hears the reason of every failure, once */
+  saltus_log log;                        /* gets the reason of every failure, once */
   const saltus_allocator* allocator;     /* NULL: the C library */
 } saltus_recording_def;
 
@@ -114,7 +114,7 @@ typedef struct saltus_recording_data {
   double *friction_work, *impact_work; /* [count x nc] J since the start */
   /* [count] J since the start, the terms of ledger.h; NULL in the first recordings, like the two
    * above */
-  double *energy_given, *energy_friction, *energy_impact, *energy_remainder, *energy_created;
+  double *energy_external, *energy_friction, *energy_impact, *energy_remainder, *energy_created;
   double* energy_drive;      /* the same; NULL in the first ones, whose `given` has both */
   double* residual_velocity; /* [count] m/s */
   double* residual_impulse;  /* [count] N s */

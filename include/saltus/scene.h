@@ -62,7 +62,7 @@ typedef struct saltus_scene_view {
   const void* control_options;    /* saltus_control_options; NULL without one */
   const double* atol_q;           /* [nq] absolute tolerances, 0 where not given; NULL: none is */
   const double* atol_v;           /* [nv] the same for velocities */
-  double start_tolerance;         /* how much was put right at the start at most */
+  double start_tolerance;         /* how much was corrected at the start at most */
   long long record_every;         /* steps */
   bool record_given;              /* the scene says which states to keep */
   double record_dt;               /* s between recorded states; 0: by steps */

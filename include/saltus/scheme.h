@@ -42,7 +42,7 @@ typedef struct saltus_scheme_info {
   bool chooses_step;   /* takes steps of its own length; h is the most it may advance */
   bool stops;          /* at accumulations of impacts, with its default options */
   bool pyramids;       /* spatial friction cones are polyhedra */
-  bool sinks;          /* a body at rest on a contact does not stay; kept for comparison */
+  bool penetrates;     /* a body at rest on a contact does not stay; kept for comparison */
   bool strikes_at_end; /* impulses of impacts act at the end of a step, else in its mean */
   unsigned treats;
   saltus_field_table options;
@@ -53,19 +53,19 @@ SALTUS_API const saltus_scheme_info* saltus_scheme_at(int i);              /* NU
 SALTUS_API const saltus_scheme_info* saltus_scheme_find(const char* name); /* NULL: none such */
 
 /* A scheme may need several steps for one impact. */
-typedef enum saltus_blow_part {
-  SALTUS_BLOW_WHOLE,   /* the impact of the step is one of its own */
-  SALTUS_BLOW_GOES_ON, /* it began here or before, and more follows in the next step */
-  SALTUS_BLOW_ENDS     /* this is the last step of it */
-} saltus_blow_part;
+typedef enum saltus_impact_phase {
+  SALTUS_BLOW_WHOLE,     /* the impact of the step is one of its own */
+  SALTUS_IMPACT_GOES_ON, /* it began here or before, and more follows in the next step */
+  SALTUS_BLOW_ENDS       /* this is the last step of it */
+} saltus_impact_phase;
 
 /* An impact over several steps as one. */
-typedef struct saltus_blow {
+typedef struct saltus_whole_impact {
   double before[3], after[3]; /* m/s, normal first */
   double impulse[3];          /* N s */
   double work;                /* J, negative for a loss */
   double steps;               /* that it took */
-} saltus_blow;
+} saltus_whole_impact;
 
 /* How one contact went through one step. */
 typedef struct saltus_contact_step {
@@ -74,12 +74,12 @@ typedef struct saltus_contact_step {
   double gap;                           /* m, at the start of the step */
   double u_before;                      /* m/s, normal, at the start of the step */
   double u_after;                       /* m/s, normal, at its end */
-  double slip_before[2], slip_after[2]; /* m/s, tangential; 0 where the contact does not rub */
+  double slip_before[2], slip_after[2]; /* m/s, tangential; 0 where the contact has no friction */
   double impulse[3];                    /* N s over the step, normal first */
   bool impact;       /* the impulse stops an approach; else it is a force times h */
   double lasting[3]; /* N s, part of the impulse of an impact that a lasting force gave */
-  saltus_blow_part part;
-  saltus_blow blow; /* of a part that ends an impact */
+  saltus_impact_phase part;
+  saltus_whole_impact whole_impact; /* of a part that ends an impact */
 } saltus_contact_step;
 
 typedef struct saltus_step_report {
@@ -93,7 +93,7 @@ typedef struct saltus_step_report {
   bool indefinite_mass;       /* the effective mass of an implicit step is not positive definite */
   const saltus_event* events; /* [event_count] of a scheme that locates them inside its step */
   int event_count;
-  int events_lost; /* more than a step can tell */
+  int events_lost; /* more than a step can report */
   double h;        /* s, length; set by a scheme that chooses it */
   /* of a step with error control: */
   double error;    /* estimate, in tolerances */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * sim.h - a simulation: a system, a scheme, a state and those who watch.
+ * sim.h - a simulation: a system, a scheme, a state and observers.
  *
  * With fixed steps time is t = t0 + n h, not a running sum. The new state is checked before it replaces the old, so a
  * NaN never gets in. A snapshot resumed on the same build gives the same bits as going on.
@@ -52,7 +52,7 @@ typedef struct saltus_frame {
   long long rejections;       /* attempts that a controller rejected since the last frame */
 } saltus_frame;
 
-/* Who watches. A status other than SALTUS_OK ends the run after the current step. */
+/* An observer. A status other than SALTUS_OK ends the run after the current step. */
 typedef struct saltus_recorder {
   saltus_status (*frame)(void* user, const saltus_frame* frame); /* NULL: not interested */
   saltus_status (*event)(void* user, const saltus_event* event); /* NULL: not interested */
@@ -88,7 +88,7 @@ typedef struct saltus_sim_def {
   const double* record_times; /* [record_time_count] s, rising: frames at these; copied */
   int record_time_count;
   bool record_jumps; /* also a frame on each side of every impact, of schemes with dense output */
-  const saltus_observables* observables; /* told to recorders; NULL: none */
+  const saltus_observables* observables; /* reported to recorders; NULL: none */
   saltus_progress progress;
   const volatile int* cancel; /* anything but 0 there stops the run as soon as possible, between
                                * frames or inside a step, with a frame of the state it has reached

@@ -24,8 +24,8 @@ typedef struct saltus_start_def {
   double t;                          /* s */
   double* q;                         /* [nq] in and out */
   double* v;                         /* [nv] in and out */
-  double tolerance;                  /* largest violation that is put right */
-  saltus_log log;                    /* hears a warning when something moved */
+  double tolerance;                  /* largest violation that is corrected */
+  saltus_log log;                    /* gets a warning when something moved */
   const saltus_allocator* allocator; /* NULL: the C library */
 } saltus_start_def;
 

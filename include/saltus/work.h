@@ -18,7 +18,7 @@ typedef struct saltus_work {
 
 /* What kept a step of a scheme that chooses its steps from being longer. */
 typedef enum saltus_step_limit {
-  SALTUS_LIMIT_NONE,     /* not told: the scheme does not choose */
+  SALTUS_LIMIT_NONE,     /* not reported: the scheme does not choose */
   SALTUS_LIMIT_POSITION, /* the error of a position */
   SALTUS_LIMIT_VELOCITY, /* of a velocity */
   SALTUS_LIMIT_IMPULSE,  /* of the impulse of a contact */

@@ -6,7 +6,7 @@
 #include "adaptive/adaptive.h"
 #include "adaptive/hunt.h"
 #include "base/log.h"
-#include "math/dense.h"
+#include "math/matrix.h"
 
 #include <float.h>
 #include <string.h>
@@ -16,7 +16,7 @@
 enum { ATTEMPTS_MAX = 1000, REFUSALS_MAX = 100, RESTEPS = 3 };
 enum { INSTANT_EACH = 20, INSTANT_MORE = 200, STALL_MAX = 5000 };
 
-/* Velocities may be put right by more than positions: they are of lower order on constraints. */
+/* Velocities may be corrected by more than positions: they are of lower order on constraints. */
 static const double far_velocity = 10.0;
 
 /* Gaps of flying contacts that began at zero, after s seconds of the step. */
@@ -191,7 +191,7 @@ static saltus_status project(saltusi_adaptive* w, double t, saltusi_refusal* ref
   return status;
 }
 
-/* An impact has to be where the gap is zero, before anything is put right. */
+/* An impact has to be where the gap is zero, before anything is corrected. */
 static saltus_status check_hit(saltusi_adaptive* w, const saltusi_found* f, double t,
                                saltusi_refusal* refusal) {
   if (f->kind != SALTUSI_FOUND_HIT) {
@@ -502,7 +502,7 @@ static saltus_status examine(saltusi_adaptive* w, saltusi_refusal* refusal) {
   return status;
 }
 
-static void tell_refusal(const saltusi_adaptive* w, const saltusi_refusal* r) {
+static void report_refusal(const saltusi_adaptive* w, const saltusi_refusal* r) {
   static const char* const reasons[] = {
       [SALTUSI_NOT_REFUSED] = "",
       [SALTUSI_HIDDEN_FORCE] = "the force changes faster than steps can follow, on velocity",
@@ -564,7 +564,7 @@ static saltus_status advance(saltusi_adaptive* w, double limit, double* length) 
     m->rejected = 1.0;
     m->rate_valid = 1.0;
     if (k == REFUSALS_MAX - 1 || m->h < 4.0 * DBL_EPSILON * fmax(1.0, fabs(w->t))) {
-      tell_refusal(w, &refusal);
+      report_refusal(w, &refusal);
       return SALTUS_ERR_STALLED;
     }
   }
@@ -627,7 +627,7 @@ static saltus_status stall(const saltusi_adaptive* w, int events) {
 }
 
 /* Whether time goes on, over many steps. */
-static saltus_status watch_progress(saltusi_adaptive* w, double length, double limit) {
+static saltus_status observe_progress(saltusi_adaptive* w, double length, double limit) {
   saltusi_adaptive_memory* m = w->memory;
   double t = w->t + length;
   if (!(t - m->stall_since <= fmax(1e-9 * fabs(t), 1e-5 * limit))) {
@@ -686,7 +686,7 @@ saltus_status saltusi_adaptive_step(saltusi_adaptive* w, double* memory, double 
     w->step_h = w->h;
     w->step_length = length;
     w->counts.projection = w->moved;
-    status = watch_progress(w, length, limit);
+    status = observe_progress(w, length, limit);
   }
   return status;
 }

@@ -66,7 +66,7 @@ typedef struct saltusi_adaptive_memory {
   double method;        /* saltusi_adaptive_method in use */
   double method_used;   /* in the last step */
   double stiff;         /* signs of stiffness in a row */
-  double calm;          /* steps of the implicit method that an explicit one would take as well */
+  double nonstiff;      /* steps of the implicit method that an explicit one would take as well */
   double jacobian_age;  /* steps since the Jacobian was made; -1: there is none */
   double overheld;      /* 1: the dynamics at the present state have more rows than they need */
   double stall_since;   /* s, time has hardly advanced since then */
@@ -222,7 +222,7 @@ struct saltusi_adaptive {
   bool dependent;                     /* the same, planar contacts included */
   bool overheld;                      /* that, at the start of the attempt */
   saltusi_contact_memory* mode_check; /* [nc] */
-  bool spatial;                       /* some contact has two tangents and rubs */
+  bool spatial;                       /* some contact has two tangents and friction */
   double* spread;                     /* [nv x nv] */
   int* spread_pivot;                  /* [2 nv] */
   double* spread_in;                  /* [rows] */
@@ -292,8 +292,8 @@ struct saltusi_adaptive {
   saltusi_friction_step friction; /* of spatial contacts */
   int* unit_first;                /* [nc + 1] */
   double* unit_mu;                /* [nc] */
-  bool* kicked;                   /* [nc] */
-  double* kick;                   /* [2 nc] m/s */
+  bool* perturbed;                /* [nc] */
+  double* perturbation;           /* [2 nc] m/s */
   double* slide_force;            /* [nl] N */
   double* joint_X;                /* [nj x nv] M^-1 G_E */
   double* joint_W;                /* [nj x nj] */
@@ -315,8 +315,8 @@ struct saltusi_adaptive {
   double* u_after;   /* [nl] */
   double* v_spare;   /* [nv] */
   double* v_struck;  /* [nv] before an impact or a closing */
-  double* v_blow;    /* [nv] before a blow */
-  double e_part;     /* part of the restitution that is used, 1 but for capped blows */
+  double* v_impact;  /* [nv] before an impact */
+  double e_part;     /* part of the restitution that is used, 1 but for capped impacts */
   double* q_spare;   /* [nq] */
   double* x_start;   /* [nv] direction of a bounce */
   double* x_end;     /* [nv] */
@@ -338,7 +338,7 @@ struct saltusi_adaptive {
   bool* hit;                       /* [nc] an impact acted in this step */
   double* u_impact;                /* [2 nc] normal velocity before and after it */
   saltusi_adaptive_counts counts;
-  void (*tell)(void* who, const saltus_event* event);
+  void (*report)(void* who, const saltus_event* event);
   void* who;
   saltus_log log;
 };
@@ -441,11 +441,12 @@ saltus_status saltusi_mode_gamma(saltusi_adaptive* w, double t, const double* y,
 saltus_status saltusi_mode_impulse_scale(saltusi_adaptive* w, double t, const double* y);
 /* Back onto g = 0 and U = 0 of joints and closed contacts, U_T = 0 of sticking ones. */
 saltus_status saltusi_mode_project(saltusi_adaptive* w, double t, double* y);
-/* Velocities alone; kick: contacts of w->kicked get the tangential velocity of w->kick. */
-saltus_status saltusi_mode_project_velocity(saltusi_adaptive* w, double t, double* y, bool kick);
+/* Velocities alone; perturbation: contacts of w->perturbed get the tangential velocity of w->perturbation. */
+saltus_status saltusi_mode_project_velocity(saltusi_adaptive* w, double t, double* y,
+                                            bool perturbation);
 /* Positions alone, of joints and closed contacts. */
 saltus_status saltusi_mode_project_closed(saltusi_adaptive* w, double t, double* y);
-/* Velocities alone, along the forces of the mode: sliding contacts rub while they close. */
+/* Velocities alone, along the forces of the mode: sliding contacts have friction while they close. */
 saltus_status saltusi_mode_close_velocity(saltusi_adaptive* w, double t, double* y);
 /* Positions alone, of joints and the contacts in w->set. */
 saltus_status saltusi_mode_project_positions(saltusi_adaptive* w, double t, double* y, int count);
@@ -481,7 +482,7 @@ static inline const double* saltusi_v_of(const saltusi_adaptive* w, const double
 /* New status of the contacts in w->set (closed, U = 0); w->sense has prescribed slips.
  * SALTUS_RETRY_SMALLER: no solution (Painleve). */
 saltus_status saltusi_decide_status(saltusi_adaptive* w, double t, const double* y, int count);
-/* What is to be told of an impact besides its velocities. */
+/* What is to be reported of an impact besides its velocities. */
 typedef struct saltusi_verdict {
   int contact;   /* that is named */
   double gain;   /* J, energy that the impact gave */
@@ -493,14 +494,14 @@ typedef struct saltusi_verdict {
 saltus_status saltusi_decide_impact(saltusi_adaptive* w, double t, double* y, int count,
                                     saltusi_verdict* verdict);
 /* energetic.c: the same by a sequence of impacts of single contacts that end by Stronge's law. */
-saltus_status saltusi_energetic_blow(saltusi_adaptive* w, double* v, int count);
+saltus_status saltusi_energetic_impact(saltusi_adaptive* w, double* v, int count);
 /* Impact without collision (section 7). */
 saltus_status saltusi_decide_painleve(saltusi_adaptive* w, double t, double* y, int count);
 
 /* spatial.c: the same with two tangents */
 bool saltusi_is_spatial(const saltusi_adaptive* w, int count);
 saltus_status saltusi_spatial_solve(saltusi_adaptive* w, int count, const double* u_free);
-saltus_status saltusi_spatial_kick(saltusi_adaptive* w, double t, double* y);
+saltus_status saltusi_spatial_perturb(saltusi_adaptive* w, double t, double* y);
 
 /* find.c */
 saltus_status saltusi_find_events(saltusi_adaptive* w);
@@ -523,7 +524,7 @@ double saltusi_slip_rounding(const saltusi_adaptive* w);
 /* Senses of slip of the contacts that move, into w->sense; a stored sense of one that does not move is
  * meaningless. */
 void saltusi_find_senses(saltusi_adaptive* w, double t, const double* y);
-void saltusi_tell(saltusi_adaptive* w, saltus_event event);
+void saltusi_report(saltusi_adaptive* w, saltus_event event);
 
 /* zeno.c: *done when the jump was taken; then y1 holds its end, *tau its length. */
 saltus_status saltusi_adaptive_jump(saltusi_adaptive* w, double limit, bool* done, double* tau);

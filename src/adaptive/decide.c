@@ -13,7 +13,7 @@
  */
 #include "adaptive/adaptive.h"
 #include "base/log.h"
-#include "math/dense.h"
+#include "math/matrix.h"
 
 #include <float.h>
 #include <string.h>
@@ -324,7 +324,7 @@ static void classify(saltusi_adaptive* w, int key, double force_size, double acc
 }
 
 /* Spatial contacts at their bound slide when another one does: at the onset their accelerations are too
- * small to tell, and a rigid body cannot slide at some of its supports only. */
+ * small to see, and a rigid body cannot slide at some of its supports only. */
 static void slide_together(saltusi_adaptive* w, int count) {
   const double at_bound = 1e-6;
   bool any = false;
@@ -406,7 +406,7 @@ saltus_status saltusi_decide_status(saltusi_adaptive* w, double t, const double*
 
 /* ---- impacts ------------------------------------------------------------------------------- */
 
-/* Restitution as it is used now: capped blows take a part of it. */
+/* Restitution as it is used now: capped impacts take a part of it. */
 static double restitution(const saltusi_adaptive* w, int key) {
   return w->e_part * w->law[key]->e_N;
 }
@@ -469,7 +469,7 @@ static void add_joint_impulses(saltusi_adaptive* w) {
   saltusi_add_scaled(w->nj, -1.0, w->joint_r, w->joint_lasting);
 }
 
-/* Slip senses of an impact in which every contact that rubs slides, Newton's law: the tangents then are no
+/* Slip senses of an impact in which every contact with friction slides, Newton's law: the tangents then are no
  * unknowns, and their velocities cannot hide small normal ones in the tolerance of the problem (section
  * 14.5b). False when the senses are not known. */
 static bool known_senses(saltusi_adaptive* w, int count) {
@@ -512,7 +512,7 @@ static bool senses_hold(saltusi_adaptive* w, int count, const double* v) {
 }
 
 /* The jump of v, from velocities in w->u_before. */
-static saltus_status blow(saltusi_adaptive* w, double* v, int count) {
+static saltus_status impact(saltusi_adaptive* w, double* v, int count) {
   memcpy(w->u_after, w->u_before, (size_t)w->nl * sizeof(double));
   impact_data(w, w->u_before, w->u_after);
   saltus_status status = SALTUS_RETRY_SMALLER;
@@ -537,7 +537,7 @@ static saltus_status blow(saltusi_adaptive* w, double* v, int count) {
   return poisson ? decompress(w, v, count) : SALTUS_OK;
 }
 
-/* Energy that the contacts gave in the blow, P . (u- + u+) / 2; 0 within rounding. */
+/* Energy that the contacts gave in the impact, P . (u- + u+) / 2; 0 within rounding. */
 static double gain_of(saltusi_adaptive* w, const double* v) {
   double work = 0.0;
   double size = 0.0;
@@ -566,13 +566,13 @@ static int giver_of(const saltusi_adaptive* w, int count) {
   return giver;
 }
 
-/* The blow again from v_before with another law or a part of the restitution. */
-static saltus_status blow_again(saltusi_adaptive* w, double* v, int count, bool poisson,
-                                double part) {
-  memcpy(v, w->v_blow, (size_t)w->nv * sizeof(double));
+/* The impact again from v_before with another law or a part of the restitution. */
+static saltus_status impact_again(saltusi_adaptive* w, double* v, int count, bool poisson,
+                                  double part) {
+  memcpy(v, w->v_impact, (size_t)w->nv * sizeof(double));
   w->wedged = poisson;
   w->e_part = part;
-  saltus_status status = blow(w, v, count);
+  saltus_status status = impact(w, v, count);
   w->wedged = false;
   w->e_part = 1.0;
   return status;
@@ -585,14 +585,14 @@ static saltus_status cap(saltusi_adaptive* w, double* v, int count) {
   double hi = 1.0;
   for (int k = 0; k < HALVINGS; k++) {
     double part = 0.5 * (lo + hi);
-    saltus_status status = blow_again(w, v, count, false, part);
+    saltus_status status = impact_again(w, v, count, false, part);
     bool gains = status == SALTUS_OK && gain_of(w, v) > 0.0;
     *(status != SALTUS_OK || gains ? &hi : &lo) = part;
   }
-  return blow_again(w, v, count, false, lo);
+  return impact_again(w, v, count, false, lo);
 }
 
-/* What to do about a blow that gave energy (docs/schemes/adaptive.md). *replaced: another law decided. */
+/* What to do about an impact that gave energy (docs/schemes/adaptive.md). *replaced: another law decided. */
 static saltus_status answer_gain(saltusi_adaptive* w, double* v, int count, bool* replaced) {
   switch (w->settings.on_energy_gain) {
   case SALTUS_GAIN_CAP:
@@ -600,11 +600,11 @@ static saltus_status answer_gain(saltusi_adaptive* w, double* v, int count, bool
     return cap(w, v, count);
   case SALTUS_GAIN_POISSON:
     *replaced = true;
-    return blow_again(w, v, count, true, 1.0);
+    return impact_again(w, v, count, true, 1.0);
   case SALTUS_GAIN_ENERGETIC:
     *replaced = true;
-    memcpy(v, w->v_blow, (size_t)w->nv * sizeof(double));
-    return saltusi_energetic_blow(w, v, count);
+    memcpy(v, w->v_impact, (size_t)w->nv * sizeof(double));
+    return saltusi_energetic_impact(w, v, count);
   default:
     return SALTUS_OK;
   }
@@ -622,8 +622,8 @@ static saltus_status stop_for_gain(saltusi_adaptive* w, double t, int key, doubl
 /* Joints and friction can wedge a body: impulses along a ray H l = 0, l_N > 0, l_T within the cone,
  * balance each other and move nothing. Newton's law asks for l . (u- + e u_N-) >= 0 on it, which is
  * e l_N u_N- < 0: it has no solution. Poisson's compression asks for l . u- = 0, which always holds: it
- * takes such blows, and that is told. With friction Newton's law can also give energy; it is obeyed
- * unless the settings say otherwise, and that is told, too. */
+ * takes such impacts, and that is reported. With friction Newton's law can also give energy; it is obeyed
+ * unless the settings say otherwise, and that is reported, too. */
 saltus_status saltusi_decide_impact(saltusi_adaptive* w, double t, double* y, int count,
                                     saltusi_verdict* verdict) {
   double* v = y + w->nq;
@@ -633,13 +633,13 @@ saltus_status saltusi_decide_impact(saltusi_adaptive* w, double t, double* y, in
     return status;
   }
   saltusi_mode_rows(w, t, y, true);
-  saltusi_mode_hold_joints(w, v); /* positions may have been put right since */
+  saltusi_mode_hold_joints(w, v); /* positions may have been corrected since */
   row_values(w, v, w->row.b, w->u_before);
-  memcpy(w->v_blow, v, (size_t)w->nv * sizeof(double));
-  status = blow(w, v, count);
+  memcpy(w->v_impact, v, (size_t)w->nv * sizeof(double));
+  status = impact(w, v, count);
   if (status == SALTUS_RETRY_SMALLER) {
     verdict->replaced = true;
-    status = blow_again(w, v, count, true, 1.0);
+    status = impact_again(w, v, count, true, 1.0);
   }
   double gain = status == SALTUS_OK ? gain_of(w, v) : 0.0;
   if (gain > 0.0) {
@@ -689,7 +689,7 @@ saltus_status saltusi_decide_painleve(saltusi_adaptive* w, double t, double* y, 
     return status;
   }
   saltusi_mode_rows(w, t, y, true);
-  saltusi_mode_hold_joints(w, v); /* positions may have been put right since */
+  saltusi_mode_hold_joints(w, v); /* positions may have been corrected since */
   row_values(w, v, w->row.b, w->u_before);
   /* with U = 0 exactly no impulse is a solution as well: a small approach selects the other */
   double push = 1e-6 * fmax(saltusi_max_abs(w->nv, v), DBL_MIN);

@@ -12,7 +12,7 @@
  * No such impact gives energy, so no sequence does.
  */
 #include "adaptive/adaptive.h"
-#include "math/dense.h"
+#include "math/matrix.h"
 
 #include <float.h>
 #include <string.h>
@@ -77,13 +77,13 @@ static double speed(const saltusi_adaptive* w, int row, const double* v) {
 /* The impact of one contact; v and its impulses follow. */
 static void strike(saltusi_adaptive* w, double* v, int key) {
   int row = w->nj + w->base[key];
-  bool rubs = w->mu[key] > 0.0;
+  bool has_friction = w->mu[key] > 0.0;
   saltusi_mode_response(w, row, w->delta);
   path p = {.a = saltusi_row_dot(&w->row, row, w->delta),
             .mu = w->mu[key],
             .e = w->law[key]->e_N,
             .U_N = speed(w, row, v)};
-  if (rubs) {
+  if (has_friction) {
     saltusi_mode_response(w, row + 1, w->v_spare);
     p.b = saltusi_row_dot(&w->row, row, w->v_spare);
     p.c = saltusi_row_dot(&w->row, row + 1, w->v_spare);
@@ -93,13 +93,13 @@ static void strike(saltusi_adaptive* w, double* v, int key) {
   }
   saltusi_add_scaled(w->nv, p.P_N, w->delta, v);
   w->impulse[w->base[key]] += p.P_N;
-  if (rubs) {
+  if (has_friction) {
     saltusi_add_scaled(w->nv, p.P_T, w->v_spare, v);
     w->impulse[w->base[key] + 1] += p.P_T;
   }
 }
 
-saltus_status saltusi_energetic_blow(saltusi_adaptive* w, double* v, int count) {
+saltus_status saltusi_energetic_impact(saltusi_adaptive* w, double* v, int count) {
   double slow = 64.0 * DBL_EPSILON * fmax(w->memory->v_max, saltusi_max_abs(w->nv, v));
   memset(w->impulse, 0, (size_t)w->nl * sizeof(double));
   for (int k = 0; k < SEQUENCE_MAX; k++) {

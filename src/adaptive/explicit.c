@@ -8,7 +8,7 @@
  */
 #include "adaptive/adaptive.h"
 #include "adaptive/dormand_prince.h"
-#include "math/dense.h"
+#include "math/matrix.h"
 
 #include <string.h>
 

@@ -21,7 +21,7 @@
  */
 #include "adaptive/adaptive.h"
 #include "adaptive/hunt.h"
-#include "math/dense.h"
+#include "math/matrix.h"
 
 #include <float.h>
 #include <string.h>
@@ -298,7 +298,7 @@ static saltus_status check_sticks(saltusi_adaptive* w, double theta, bool* stick
 }
 
 /* Redundant supports share friction in many ways. The spread of the dynamics is one of them: when it uses
- * up a cone, the friction problem tells whether another one does not. */
+ * up a cone, the friction problem shows whether another one does not. */
 static saltus_status find_shared_slide(saltusi_adaptive* w, int key, double from) {
   double width = fmin(1e-3, 0.01 * sqrt(fmax(w->settings.rtol, 1e-14)));
   bool sticks = true;

@@ -19,7 +19,7 @@
  * The test asks whether phi is what its nodes say, not whether the step is accurate.
  */
 #include "adaptive/adaptive.h"
-#include "math/dense.h"
+#include "math/matrix.h"
 
 #include <float.h>
 #include <string.h>

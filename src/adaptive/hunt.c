@@ -4,7 +4,7 @@
  * hunt.c - roots by exclusion.
  */
 #include "adaptive/hunt.h"
-#include "math/dense.h"
+#include "math/matrix.h"
 
 #include <float.h>
 #include <string.h>

@@ -12,7 +12,7 @@
  * A^-1 the error is  (mu / h - J)^-1 (y' + sum e_i Z_i / h),  and dense output is the collocation cubic.
  */
 #include "adaptive/adaptive.h"
-#include "math/dense.h"
+#include "math/matrix.h"
 
 #include <float.h>
 #include <string.h>

@@ -73,8 +73,8 @@ static void layout_rows(saltusi_adaptive* w, saltus_arena* arena) {
   }
   w->unit_first = SALTUS_PUSH(arena, int, w->nc + 1);
   w->unit_mu = SALTUS_PUSH(arena, double, w->nc);
-  w->kicked = SALTUS_PUSH(arena, bool, w->nc);
-  w->kick = SALTUS_PUSH(arena, double, 2 * w->nc);
+  w->perturbed = SALTUS_PUSH(arena, bool, w->nc);
+  w->perturbation = SALTUS_PUSH(arena, double, 2 * w->nc);
   w->force = SALTUS_PUSH(arena, double, w->rows);
   w->free_acc = SALTUS_PUSH(arena, double, w->nv);
   w->direction = SALTUS_PUSH(arena, double, 2 * w->nc);
@@ -98,7 +98,7 @@ static void layout_states(saltusi_adaptive* w, bool implicit, saltus_arena* aren
   w->delta = SALTUS_PUSH(arena, double, w->nv);
   w->v_spare = SALTUS_PUSH(arena, double, w->nv);
   w->v_struck = SALTUS_PUSH(arena, double, w->nv);
-  w->v_blow = SALTUS_PUSH(arena, double, w->nv);
+  w->v_impact = SALTUS_PUSH(arena, double, w->nv);
   w->q_spare = SALTUS_PUSH(arena, double, w->nq);
   w->x_start = SALTUS_PUSH(arena, double, w->nv);
   w->x_end = SALTUS_PUSH(arena, double, w->nv);

@@ -31,7 +31,7 @@ static void change_method(saltusi_adaptive* w, double method) {
   saltusi_adaptive_memory* m = w->memory;
   m->method = method;
   m->stiff = 0.0;
-  m->calm = 0.0;
+  m->nonstiff = 0.0;
   m->jacobian_age = -1.0;
   w->counts.switches++;
 }
@@ -40,7 +40,7 @@ static void change_method(saltusi_adaptive* w, double method) {
  * when its steps are at the edge of its stability for some time (Hairer and Wanner 1996, IV.2), or when
  * the direction of a slow slip is stiff; the implicit one when an explicit one would do as well. */
 void saltusi_review_method(saltusi_adaptive* w) {
-  enum { SIGNS = 15, CALM_STEPS = 6, CALM_IMPLICIT = 10 };
+  enum { SIGNS = 15, NONSTIFF_STEPS = 6, NONSTIFF_IMPLICIT = 10 };
   saltusi_adaptive_memory* m = w->memory;
   if (w->settings.method != SALTUSI_ADAPTIVE_CHOOSES || !w->implicit) {
     return;
@@ -49,16 +49,16 @@ void saltusi_review_method(saltusi_adaptive* w) {
   bool at_edge = w->ops->stiffness(w) > 1.0;
   if (explicit_) {
     m->stiff = at_edge ? m->stiff + 1.0 : m->stiff;
-    m->calm = at_edge ? 0.0 : m->calm + 1.0;
-    m->stiff = m->calm >= CALM_STEPS ? 0.0 : m->stiff;
+    m->nonstiff = at_edge ? 0.0 : m->nonstiff + 1.0;
+    m->stiff = m->nonstiff >= NONSTIFF_STEPS ? 0.0 : m->stiff;
     if (m->stiff >= SIGNS) {
       change_method(w, SALTUSI_RADAU5);
     }
     return;
   }
   bool slow = w->slip_least < slow_slip_end * w->slip_floor;
-  m->calm = at_edge || slow ? 0.0 : m->calm + 1.0;
-  if (m->calm >= CALM_IMPLICIT) {
+  m->nonstiff = at_edge || slow ? 0.0 : m->nonstiff + 1.0;
+  if (m->nonstiff >= NONSTIFF_IMPLICIT) {
     change_method(w, saltusi_explicit_method(w));
   }
 }

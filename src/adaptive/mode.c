@@ -10,7 +10,7 @@
  *   projection  q <- q - M^-1 G (G^T M^-1 G)^-1 g until g is rounding, then v the same way with U
  */
 #include "adaptive/adaptive.h"
-#include "math/dense.h"
+#include "math/matrix.h"
 
 #include <float.h>
 #include <string.h>
@@ -465,9 +465,9 @@ saltus_status saltusi_mode_project_positions(saltusi_adaptive* w, double t, doub
   return w->held > 0 ? close_gaps(w, t, y) : SALTUS_OK;
 }
 
-/* Velocities of the held rows to zero, or to the kick; along the normals and tangents, or (friction)
+/* Velocities of the held rows to zero, or to the perturbation; along the normals and tangents, or (friction)
  * along the forces of the mode. */
-static saltus_status shift_velocities(saltusi_adaptive* w, double t, double* y, bool kick,
+static saltus_status shift_velocities(saltusi_adaptive* w, double t, double* y, bool perturbation,
                                       bool friction) {
   double* v = y + w->nq;
   saltus_point at = saltusi_at(w->eval, t, y, v);
@@ -476,8 +476,8 @@ static saltus_status shift_velocities(saltusi_adaptive* w, double t, double* y, 
     return status;
   }
   find_held(w, true);
-  for (int key = 0; kick && key < w->nc; key++) {
-    for (int k = 1; w->kicked[key] && k <= 2; k++) {
+  for (int key = 0; perturbation && key < w->nc; key++) {
+    for (int k = 1; w->perturbed[key] && k <= 2; k++) {
       hold(w, w->nj + w->base[key] + k, key);
     }
   }
@@ -492,8 +492,8 @@ static saltus_status shift_velocities(saltusi_adaptive* w, double t, double* y, 
     int row = w->held_row[i];
     int key = w->held_key[i];
     w->right[i] = saltusi_row_dot(&w->row, row, v) + w->row.b[row];
-    if (kick && key >= 0 && w->kicked[key] && row > w->nj + w->base[key]) {
-      w->right[i] -= w->kick[2 * key + (row - w->nj - w->base[key] - 1)];
+    if (perturbation && key >= 0 && w->perturbed[key] && row > w->nj + w->base[key]) {
+      w->right[i] -= w->perturbation[2 * key + (row - w->nj - w->base[key] - 1)];
     }
   }
   status = saltusi_mode_solve(w, w->held);
@@ -503,8 +503,9 @@ static saltus_status shift_velocities(saltusi_adaptive* w, double t, double* y, 
   return status;
 }
 
-saltus_status saltusi_mode_project_velocity(saltusi_adaptive* w, double t, double* y, bool kick) {
-  return shift_velocities(w, t, y, kick, false);
+saltus_status saltusi_mode_project_velocity(saltusi_adaptive* w, double t, double* y,
+                                            bool perturbation) {
+  return shift_velocities(w, t, y, perturbation, false);
 }
 
 saltus_status saltusi_mode_close_velocity(saltusi_adaptive* w, double t, double* y) {

@@ -11,7 +11,7 @@
  * problem whose W is not symmetric, which the solvers do not ask for.
  */
 #include "adaptive/adaptive.h"
-#include "math/dense.h"
+#include "math/matrix.h"
 
 #include <string.h>
 
@@ -106,11 +106,11 @@ saltus_status saltusi_spatial_solve(saltusi_adaptive* w, int count, const double
 }
 
 /* Contacts that slide and hardly move: they get the direction of -l_T for now. */
-static int find_kicked(saltusi_adaptive* w, double t, const double* y, double speed) {
+static int find_perturbed(saltusi_adaptive* w, double t, const double* y, double speed) {
   int count = 0;
   saltusi_mode_rows(w, t, y, true);
   for (int key = 0; key < w->nc; key++) {
-    w->kicked[key] = false;
+    w->perturbed[key] = false;
     if (w->tangents[key] != 2 || w->mu[key] == 0.0 || saltusi_mode_of(w, key) != SALTUSI_SLIP) {
       continue;
     }
@@ -122,7 +122,7 @@ static int find_kicked(saltusi_adaptive* w, double t, const double* y, double sp
       u[k] = saltusi_row_dot(&w->row, row + k, y + w->nq) + w->row.b[row + k];
     }
     if (hypot(u[0], u[1]) < speed && friction > 0.0) {
-      w->kicked[key] = true;
+      w->perturbed[key] = true;
       w->direction[2 * key] = -l[1] / friction;
       w->direction[2 * key + 1] = -l[2] / friction;
       count++;
@@ -134,28 +134,28 @@ static int find_kicked(saltusi_adaptive* w, double t, const double* y, double sp
 /* Contacts that begin to slide from rest get a small velocity, below the tolerance by far, so that their
  * direction is defined: all in proportion to the accelerations that the friction problem gave them, which a
  * rigid body can follow, and the slowest with twice the speed at which slip stops. */
-saltus_status saltusi_spatial_kick(saltusi_adaptive* w, double t, double* y) {
+saltus_status saltusi_spatial_perturb(saltusi_adaptive* w, double t, double* y) {
   const double most = 50.0; /* between the fastest and the slowest */
   double speed = 2.0 * w->slip_floor;
-  if (find_kicked(w, t, y, speed) == 0) {
+  if (find_perturbed(w, t, y, speed) == 0) {
     return SALTUS_OK;
   }
   double largest = 0.0;
   double least = INFINITY;
   for (int key = 0; key < w->nc; key++) {
-    for (int k = 0; w->kicked[key] && k < 2; k++) {
-      w->kick[2 * key + k] = w->u_after[w->base[key] + 1 + k];
+    for (int k = 0; w->perturbed[key] && k < 2; k++) {
+      w->perturbation[2 * key + k] = w->u_after[w->base[key] + 1 + k];
     }
-    double size = hypot(w->kick[2 * key], w->kick[2 * key + 1]);
-    largest = w->kicked[key] ? fmax(largest, size) : largest;
-    least = w->kicked[key] ? fmin(least, size) : least;
+    double size = hypot(w->perturbation[2 * key], w->perturbation[2 * key + 1]);
+    largest = w->perturbed[key] ? fmax(largest, size) : largest;
+    least = w->perturbed[key] ? fmin(least, size) : least;
   }
   bool along = largest > 0.0;
   double factor = along ? speed / fmax(least, largest / most) : 0.0;
   for (int key = 0; key < w->nc; key++) {
-    for (int k = 0; w->kicked[key] && k < 2; k++) {
-      w->kick[2 * key + k] =
-          along ? factor * w->kick[2 * key + k] : speed * w->direction[2 * key + k];
+    for (int k = 0; w->perturbed[key] && k < 2; k++) {
+      w->perturbation[2 * key + k] =
+          along ? factor * w->perturbation[2 * key + k] : speed * w->direction[2 * key + k];
     }
   }
   return saltusi_mode_project_velocity(w, t, y, true);

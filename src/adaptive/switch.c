@@ -8,7 +8,7 @@
  * the last place apart: a step ends before it and the next one starts after it.
  */
 #include "adaptive/adaptive.h"
-#include "math/dense.h"
+#include "math/matrix.h"
 
 #include <float.h>
 

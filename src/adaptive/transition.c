@@ -11,7 +11,7 @@
  */
 #include "adaptive/adaptive.h"
 #include "base/log.h"
-#include "math/dense.h"
+#include "math/matrix.h"
 
 #include <float.h>
 #include <string.h>
@@ -29,9 +29,9 @@ const char* saltusi_contact_name(const saltusi_adaptive* w, int key) {
   return name != NULL && name[0] != '\0' ? name : "without a name";
 }
 
-void saltusi_tell(saltusi_adaptive* w, saltus_event told) {
-  if (w->tell != NULL) {
-    w->tell(w->who, &told);
+void saltusi_report(saltusi_adaptive* w, saltus_event reported) {
+  if (w->report != NULL) {
+    w->report(w->who, &reported);
   }
 }
 
@@ -81,38 +81,38 @@ static void report_impact(saltusi_adaptive* w, double t, int count, saltus_event
     if (!(w->impulse[r] > 0.0)) {
       continue;
     }
-    saltus_event told = {
+    saltus_event reported = {
         .kind = kind, .contact = key, .t = t, .u_before = w->u_before[r], .u_after = w->u_after[r]};
     for (int k = 0; k < rows; k++) {
       double P = w->impulse[r + k];
-      told.impulse[k] = P;
-      told.energy_change += 0.5 * P * (w->u_before[r + k] + w->u_after[r + k]);
+      reported.impulse[k] = P;
+      reported.energy_change += 0.5 * P * (w->u_before[r + k] + w->u_after[r + k]);
       w->impacts[r + k] += P;
     }
     for (int k = 1; k < rows; k++) {
-      told.slip_before[k - 1] = w->u_before[r + k];
-      told.slip_after[k - 1] = w->u_after[r + k];
+      reported.slip_before[k - 1] = w->u_before[r + k];
+      reported.slip_after[k - 1] = w->u_after[r + k];
     }
     if (!w->hit[key]) {
       w->hit[key] = true;
       w->u_impact[2 * key] = w->u_before[r];
     }
     w->u_impact[2 * key + 1] = w->u_after[r];
-    saltusi_tell(w, told);
+    saltusi_report(w, reported);
   }
 }
 
 static void report_verdict(saltusi_adaptive* w, double t, const saltusi_verdict* verdict) {
-  saltus_event told = {.contact = verdict->contact, .t = t};
+  saltus_event reported = {.contact = verdict->contact, .t = t};
   if (verdict->replaced) {
-    told.kind = SALTUS_EVENT_LAW_REPLACED;
-    told.energy_change = verdict->of_law;
-    saltusi_tell(w, told);
+    reported.kind = SALTUS_EVENT_LAW_REPLACED;
+    reported.energy_change = verdict->of_law;
+    saltusi_report(w, reported);
   }
   if (verdict->gain > 0.0) {
-    told.kind = SALTUS_EVENT_ENERGY_GAIN;
-    told.energy_change = verdict->gain;
-    saltusi_tell(w, told);
+    reported.kind = SALTUS_EVENT_ENERGY_GAIN;
+    reported.energy_change = verdict->gain;
+    saltusi_report(w, reported);
   }
 }
 
@@ -151,7 +151,7 @@ static saltus_status is_small_rebound(saltusi_adaptive* w, double t, const doubl
   memset(w->delta, 0, (size_t)w->nv * sizeof(double));
   saltusi_row_add(&w->row, row, 1.0, w->delta);
   double sense = moving_sense(w, y, key);
-  if (sense != 0.0) { /* what is left of the bounces also rubs */
+  if (sense != 0.0) { /* what is left of the bounces has friction, too */
     saltusi_row_add(&w->row, row + 1, -w->mu[key] * sense, w->delta);
   }
   saltusi_mode_inverse(w, w->delta);
@@ -167,11 +167,11 @@ static saltus_status is_small_rebound(saltusi_adaptive* w, double t, const doubl
   double e_N = w->law[key]->e_N;
   if (*small && e_N > 0.0 && e_N < 1.0) {
     double rest = 2.0 * u / (-gamma * (1.0 - e_N));
-    saltusi_tell(w, (saltus_event){.kind = SALTUS_EVENT_ACCUMULATION,
-                                   .contact = key,
-                                   .t = t + rest,
-                                   .t_accuracy = rest,
-                                   .u_before = u});
+    saltusi_report(w, (saltus_event){.kind = SALTUS_EVENT_ACCUMULATION,
+                                     .contact = key,
+                                     .t = t + rest,
+                                     .t_accuracy = rest,
+                                     .u_before = u});
   }
   return status;
 }
@@ -213,7 +213,7 @@ static bool is_listed(const int* list, int count, int key) {
 }
 
 /* U := 0 of the candidates, along M^-1 (G_N - mu s G_T) where they slide: what is left of their bounces
- * presses and rubs as they do (section 14.5c). Slip that would turn round stops instead. */
+ * presses and slides with friction as they do (section 14.5c). Slip that would turn round stops instead. */
 static saltus_status close_candidates(saltusi_adaptive* w, double t, double* y, int candidates) {
   enum { TURNS = 3 };
   saltus_status status = SALTUS_OK;
@@ -406,7 +406,7 @@ saltus_status saltusi_adaptive_settle(saltusi_adaptive* w, double t, double* y, 
                                       bool impact) {
   memcpy(w->mode_old, w->contact, (size_t)w->nc * sizeof *w->contact);
   saltus_status status = settle(w, t, y, count, impact, 0);
-  return status == SALTUS_OK && w->spatial ? saltusi_spatial_kick(w, t, y) : status;
+  return status == SALTUS_OK && w->spatial ? saltusi_spatial_perturb(w, t, y) : status;
 }
 
 /* ---- transitions --------------------------------------------------------------------------- */
@@ -634,36 +634,36 @@ static bool is_stuck(double mode) {
   return mode == SALTUSI_STICK || mode == SALTUSI_STICK_IDLE || mode == SALTUSI_STICK_BOUND;
 }
 
-/* Tells what changed between the old status and the new. */
-static void tell_changes(saltusi_adaptive* w, double t, const double* y) {
+/* Reports what changed between the old status and the new. */
+static void report_changes(saltusi_adaptive* w, double t, const double* y) {
   saltusi_mode_rows(w, t, y, true);
   for (int key = 0; key < w->nc; key++) {
     const saltusi_contact_memory* c = &w->contact[key];
     const saltusi_contact_memory* old = &w->mode_old[key];
-    saltus_event told = {.contact = key, .t = t, .u_after = velocity_of(w, y, key, 0)};
+    saltus_event reported = {.contact = key, .t = t, .u_after = velocity_of(w, y, key, 0)};
     for (int k = 0; k < w->tangents[key]; k++) {
-      told.slip_after[k] = velocity_of(w, y, key, 1 + k);
+      reported.slip_after[k] = velocity_of(w, y, key, 1 + k);
     }
     bool was_open = old->mode == SALTUSI_OPEN;
     bool is_open = c->mode == SALTUSI_OPEN;
-    bool rubs = !was_open && !is_open && w->mu[key] > 0.0;
-    bool told_one = true;
+    bool has_friction = !was_open && !is_open && w->mu[key] > 0.0;
+    bool reported_one = true;
     if (was_open && !is_open) {
-      told.kind = SALTUS_EVENT_CLOSE;
+      reported.kind = SALTUS_EVENT_CLOSE;
     } else if (!was_open && is_open) {
-      told.kind = SALTUS_EVENT_OPEN;
-    } else if (rubs && is_stuck(old->mode) && c->mode == SALTUSI_SLIP) {
-      told.kind = SALTUS_EVENT_SLIP;
-    } else if (rubs && old->mode == SALTUSI_SLIP && is_stuck(c->mode)) {
-      told.kind = SALTUS_EVENT_STICK;
-    } else if (rubs && old->mode == SALTUSI_SLIP && c->mode == SALTUSI_SLIP &&
+      reported.kind = SALTUS_EVENT_OPEN;
+    } else if (has_friction && is_stuck(old->mode) && c->mode == SALTUSI_SLIP) {
+      reported.kind = SALTUS_EVENT_SLIP;
+    } else if (has_friction && old->mode == SALTUSI_SLIP && is_stuck(c->mode)) {
+      reported.kind = SALTUS_EVENT_STICK;
+    } else if (has_friction && old->mode == SALTUSI_SLIP && c->mode == SALTUSI_SLIP &&
                old->sense != c->sense) {
-      told.kind = SALTUS_EVENT_REVERSAL;
+      reported.kind = SALTUS_EVENT_REVERSAL;
     } else {
-      told_one = false;
+      reported_one = false;
     }
-    if (told_one) {
-      saltusi_tell(w, told);
+    if (reported_one) {
+      saltusi_report(w, reported);
     }
   }
 }
@@ -712,10 +712,10 @@ saltus_status saltusi_adaptive_transition(saltusi_adaptive* w, double t, double 
     break;
   }
   if (status == SALTUS_OK && w->spatial) {
-    status = saltusi_spatial_kick(w, t, y);
+    status = saltusi_spatial_perturb(w, t, y);
   }
   if (status == SALTUS_OK) {
-    tell_changes(w, t_event, y);
+    report_changes(w, t_event, y);
   }
   return status;
 }

@@ -10,14 +10,14 @@
  * gamma and of x, and from what forces feel.
  */
 #include "adaptive/hunt.h"
-#include "math/dense.h"
+#include "math/matrix.h"
 
 #include <float.h>
 #include <string.h>
 
-/* Impacts of a series are told while they change v by this part of its tolerance; a series with more of
+/* Impacts of a series are reported while they change v by this part of its tolerance; a series with more of
  * them than this is resolved impact by impact first. */
-static const double told_part = 0.1;
+static const double reported_part = 0.1;
 enum { SERIES_MAX = 2000 };
 
 /* x: the direction in which a bounce of `key` moves v, with the other closed contacts kept closed.
@@ -88,8 +88,9 @@ static saltus_status others_stay(saltusi_adaptive* w, int key, double height, do
   for (int b = 0; b < w->nc; b++) { /* before hunts use the rows */
     int row = w->nj + w->base[b];
     w->stay_gap[b] = 1.5 * fabs(saltusi_row_dot(&w->row, row, w->x_start)) * height;
-    bool rubs = w->mu[b] > 0.0 && w->tangents[b] == 1;
-    w->stay_slip[b] = rubs ? 1.5 * fabs(saltusi_row_dot(&w->row, row + 1, w->x_start)) * u : 0.0;
+    bool has_friction = w->mu[b] > 0.0 && w->tangents[b] == 1;
+    w->stay_slip[b] =
+        has_friction ? 1.5 * fabs(saltusi_row_dot(&w->row, row + 1, w->x_start)) * u : 0.0;
   }
   for (int b = 0; b < w->nc && *stay; b++) {
     saltusi_hunt s = {.w = w, .key = b, .what = SALTUSI_HUNT_GAP, .shift = -w->stay_gap[b]};
@@ -204,18 +205,19 @@ static saltus_status estimate(saltusi_adaptive* w, const bounce* b, double* erro
 
 /* Slip and friction of an impact of the series: slip of the closed motion there, and what the bounce does
  * to it. */
-static void tell_friction(saltusi_adaptive* w, const bounce* b, saltus_event* told) {
-  w->ops->dense(&w->motion, fmin((told->t - w->t) / b->tau, 1.0), 0, w->nq + w->nv, w->probe);
-  double slip = saltusi_mode_velocity(w, told->t, w->probe, b->key, 1);
+static void report_friction(saltusi_adaptive* w, const bounce* b, saltus_event* reported) {
+  w->ops->dense(&w->motion, fmin((reported->t - w->t) / b->tau, 1.0), 0, w->nq + w->nv, w->probe);
+  double slip = saltusi_mode_velocity(w, reported->t, w->probe, b->key, 1);
   double turn = saltusi_row_dot(&w->row, w->nj + w->base[b->key] + 1, w->x_start);
-  told->slip_before[0] = slip + turn * told->u_before;
-  told->slip_after[0] = slip + turn * told->u_after;
-  told->impulse[1] = w->bounce[w->base[b->key] + 1] * (told->u_after - told->u_before);
-  told->energy_change += 0.5 * told->impulse[1] * (told->slip_before[0] + told->slip_after[0]);
+  reported->slip_before[0] = slip + turn * reported->u_before;
+  reported->slip_after[0] = slip + turn * reported->u_after;
+  reported->impulse[1] = w->bounce[w->base[b->key] + 1] * (reported->u_after - reported->u_before);
+  reported->energy_change +=
+      0.5 * reported->impulse[1] * (reported->slip_before[0] + reported->slip_after[0]);
 }
 
-/* Tells the impacts of the series as long as they matter, and its end. */
-static void tell_series(saltusi_adaptive* w, const bounce* b) {
+/* Reports the impacts of the series as long as they matter, and its end. */
+static void report_series(saltusi_adaptive* w, const bounce* b) {
   double end = w->t + b->tau;
   double left = b->tau;
   double u = b->u;
@@ -225,25 +227,25 @@ static void tell_series(saltusi_adaptive* w, const bounce* b) {
     double in_v;
     left *= b->e_N;
     saltusi_adaptive_measure(w, w->y1, w->x_start, 0.0, u, &in_q, &in_v);
-    if (left < 1e-15 || in_v <= told_part) {
+    if (left < 1e-15 || in_v <= reported_part) {
       break;
     }
     double after = u * b->e_N;
-    saltus_event told = {.kind = SALTUS_EVENT_IMPACT,
-                         .contact = b->key,
-                         .t = end - left,
-                         .u_before = -u,
-                         .u_after = after,
-                         .impulse = {mass * (u + after)},
-                         .energy_change = 0.5 * mass * (after * after - u * u)};
+    saltus_event reported = {.kind = SALTUS_EVENT_IMPACT,
+                             .contact = b->key,
+                             .t = end - left,
+                             .u_before = -u,
+                             .u_after = after,
+                             .impulse = {mass * (u + after)},
+                             .energy_change = 0.5 * mass * (after * after - u * u)};
     if (w->mu[b->key] > 0.0) {
-      tell_friction(w, b, &told);
+      report_friction(w, b, &reported);
     }
-    saltusi_tell(w, told);
+    saltusi_report(w, reported);
     u = after;
   }
-  saltusi_tell(w, (saltus_event){.kind = SALTUS_EVENT_ACCUMULATION, .contact = b->key, .t = end});
-  saltusi_tell(w, (saltus_event){.kind = SALTUS_EVENT_CLOSE, .contact = b->key, .t = end});
+  saltusi_report(w, (saltus_event){.kind = SALTUS_EVENT_ACCUMULATION, .contact = b->key, .t = end});
+  saltusi_report(w, (saltus_event){.kind = SALTUS_EVENT_CLOSE, .contact = b->key, .t = end});
 }
 
 /* The data of the try: accelerations before, closed and after, and the duration. */
@@ -280,7 +282,7 @@ static saltus_status prepare(saltusi_adaptive* w, bounce* b, double limit, bool*
   double in_q;
   double in_v;
   saltusi_adaptive_measure(w, w->y0, w->x_start, 0.0, b->u, &in_q, &in_v);
-  bool few = log(fmax(in_v / told_part, 1.0)) < -log(b->e_N) * (SERIES_MAX - 2);
+  bool few = log(fmax(in_v / reported_part, 1.0)) < -log(b->e_N) * (SERIES_MAX - 2);
   *possible = b->gamma_closed < 0.0 && b->gamma_down < 0.0 && few;
   return status;
 }
@@ -351,7 +353,7 @@ saltus_status saltusi_adaptive_jump(saltusi_adaptive* w, double limit, bool* don
     /* the closed contact also took away the velocity U that the bounces start with */
     saltusi_add_scaled(w->nl, -b.u, w->bounce, w->lasting);
     w->counts.jumps++;
-    tell_series(w, &b);
+    report_series(w, &b);
     return SALTUS_OK;
   }
   c->mode = SALTUSI_OPEN;

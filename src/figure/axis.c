@@ -3,7 +3,7 @@
  *
  * axis.c - nice ticks.
  *
- * Linear: multiples of the smallest step in {1, 2, 5} 10^k that gives no more ticks than wished.
+ * Linear: multiples of the smallest step in {1, 2, 5} 10^k that gives no more ticks than requested.
  * Log: powers of ten, every n-th when there are many; 1-2-5 below two decades, and linear ticks at
  * log places when even those are too few.
  */
@@ -107,9 +107,9 @@ static void shorten_labels(saltusi_axis* axis) {
   }
 }
 
-static void linear_ticks(saltusi_axis* axis, int wished) {
+static void linear_ticks(saltusi_axis* axis, int requested) {
   int exponent;
-  int mantissa = nice_step((axis->high - axis->low) / wished, &exponent);
+  int mantissa = nice_step((axis->high - axis->low) / requested, &exponent);
   if (place_multiples(axis, mantissa, exponent) < 2) {
     /* the next smaller step of 1, 2, 5 */
     int finer = mantissa == 1 ? 5 : mantissa / 2;
@@ -118,7 +118,7 @@ static void linear_ticks(saltusi_axis* axis, int wished) {
   shorten_labels(axis);
 }
 
-static void fit_linear(saltusi_axis* axis, saltusi_range data, saltusi_axis_wish wish) {
+static void fit_linear(saltusi_axis* axis, saltusi_range data, saltusi_axis_request request) {
   double low = data.low;
   double high = data.high;
   double size = fmax(fabs(low), fabs(high));
@@ -135,8 +135,8 @@ static void fit_linear(saltusi_axis* axis, saltusi_range data, saltusi_axis_wish
     low = middle - 0.5 * least;
     high = middle + 0.5 * least;
   } else {
-    axis->low = low - wish.pad_low * (high - low);
-    axis->high = high + wish.pad_high * (high - low);
+    axis->low = low - request.pad_low * (high - low);
+    axis->high = high + request.pad_high * (high - low);
     return;
   }
   axis->low = low;
@@ -159,8 +159,8 @@ static void push_major(saltusi_axis* axis, double value) {
   }
 }
 
-static void decade_ticks(saltusi_axis* axis, int first, int last, int wished) {
-  int stride = (last - first + wished) / wished;
+static void decade_ticks(saltusi_axis* axis, int first, int last, int requested) {
+  int stride = (last - first + requested) / requested;
   for (int k = first - 1; k <= last; k++) {
     if (k % stride == 0) {
       push_major(axis, scaled(1.0, k));
@@ -173,12 +173,12 @@ static void decade_ticks(saltusi_axis* axis, int first, int last, int wished) {
   }
 }
 
-static void log_ticks(saltusi_axis* axis, int wished) {
+static void log_ticks(saltusi_axis* axis, int requested) {
   int first = (int)ceil(log10(axis->low) - SLACK);
   int last = (int)floor(log10(axis->high) + SLACK);
   axis->powers = true;
   if (last - first >= 1) {
-    decade_ticks(axis, first, last, wished);
+    decade_ticks(axis, first, last, requested);
     return;
   }
   for (int k = first - 1; k <= last; k++) {
@@ -193,30 +193,30 @@ static void log_ticks(saltusi_axis* axis, int wished) {
   if (axis->count < 3) {
     axis->powers = false;
     axis->minor_count = 0;
-    linear_ticks(axis, wished);
+    linear_ticks(axis, requested);
   }
 }
 
-static void fit_log(saltusi_axis* axis, saltusi_range data, saltusi_axis_wish wish) {
+static void fit_log(saltusi_axis* axis, saltusi_range data, saltusi_axis_request request) {
   double low = log10(fmax(data.low, 1.0 / LARGEST));
   double high = log10(fmax(data.high, 1.0 / LARGEST));
   if (high - low < 1e-6) {
     low -= 0.5;
     high += 0.5;
   }
-  axis->low = pow(10.0, low - fmin(wish.pad_low * (high - low), 3.0));
-  axis->high = pow(10.0, high + fmin(wish.pad_high * (high - low), 3.0));
+  axis->low = pow(10.0, low - fmin(request.pad_low * (high - low), 3.0));
+  axis->high = pow(10.0, high + fmin(request.pad_high * (high - low), 3.0));
 }
 
-saltusi_axis saltusi_axis_fit(saltusi_range data, saltusi_axis_wish wish) {
-  saltusi_axis axis = {.log = wish.log};
-  int wished = wish.ticks < 3 ? 3 : wish.ticks;
-  if (wish.log) {
-    fit_log(&axis, data.low > data.high ? (saltusi_range){1.0, 10.0} : data, wish);
-    log_ticks(&axis, wished);
+saltusi_axis saltusi_axis_fit(saltusi_range data, saltusi_axis_request request) {
+  saltusi_axis axis = {.log = request.log};
+  int requested = request.ticks < 3 ? 3 : request.ticks;
+  if (request.log) {
+    fit_log(&axis, data.low > data.high ? (saltusi_range){1.0, 10.0} : data, request);
+    log_ticks(&axis, requested);
   } else {
-    fit_linear(&axis, data.low > data.high ? (saltusi_range){0.0, 1.0} : data, wish);
-    linear_ticks(&axis, wished);
+    fit_linear(&axis, data.low > data.high ? (saltusi_range){0.0, 1.0} : data, request);
+    linear_ticks(&axis, requested);
   }
   return axis;
 }

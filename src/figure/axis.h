@@ -16,11 +16,11 @@ typedef struct saltusi_range {
   double low, high;
 } saltusi_range;
 
-typedef struct saltusi_axis_wish {
+typedef struct saltusi_axis_request {
   bool log;
   double pad_low, pad_high; /* room beyond the data, as part of its extent */
   int ticks;                /* about as many; at least 3 are assumed */
-} saltusi_axis_wish;
+} saltusi_axis_request;
 
 typedef struct saltusi_axis {
   bool log;
@@ -46,7 +46,7 @@ void saltusi_range_add(saltusi_range* range, double value);
 /* Whether an axis can show the value: finite, up to 1e300; on a log axis from 1e-300. */
 bool saltusi_axis_shows(bool log, double value);
 
-saltusi_axis saltusi_axis_fit(saltusi_range data, saltusi_axis_wish wish);
+saltusi_axis saltusi_axis_fit(saltusi_range data, saltusi_axis_request request);
 
 /* 0 at the low end, 1 at the high end. */
 double saltusi_axis_place(const saltusi_axis* axis, double value);

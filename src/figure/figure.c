@@ -87,7 +87,7 @@ static saltus_status check_figure(const saltusi_figure* figure, const char* path
 }
 
 /* A log axis cannot show zero or less; the reader of the figure has to know that some is missing. */
-static void tell_left_out(const saltusi_figure* figure, const char* path, saltus_log log) {
+static void report_left_out(const saltusi_figure* figure, const char* path, saltus_log log) {
   for (int k = 0; k < figure->panel_count; k++) {
     const saltusi_panel* panel = &figure->panels[k];
     for (int i = 0; i < panel->series_count; i++) {
@@ -249,7 +249,7 @@ saltus_status saltusi_figure_write(const saltusi_figure* figure, const char* pat
   }
   status = write_aside(figure, &layout, path, log);
   if (status == SALTUS_OK) {
-    tell_left_out(figure, path, log);
+    report_left_out(figure, path, log);
   }
   return status;
 }

@@ -62,8 +62,9 @@ static saltusi_axis fit_x(const saltusi_figure* figure, int ticks) {
       }
     }
   }
-  saltusi_axis_wish wish = {.log = figure->log_x, .pad_low = pad, .pad_high = pad, .ticks = ticks};
-  return saltusi_axis_fit(x, wish);
+  saltusi_axis_request request = {
+      .log = figure->log_x, .pad_low = pad, .pad_high = pad, .ticks = ticks};
+  return saltusi_axis_fit(x, request);
 }
 
 /* Ticks at whole numbers only. */
@@ -113,11 +114,11 @@ static saltusi_axis fit_y(const saltusi_panel* panel, bool log_x, double height)
     saltusi_range_add(&y, y.low - 0.6);
     saltusi_range_add(&y, y.high + 0.6);
   }
-  saltusi_axis_wish wish = {.log = panel->log_y,
-                            .pad_low = fixed && y.low == 0.0 ? 0.0 : pad,
-                            .pad_high = fixed && y.high == 0.0 ? 0.0 : pad,
-                            .ticks = (int)(height / Y_TICK_EVERY)};
-  saltusi_axis axis = saltusi_axis_fit(y, wish);
+  saltusi_axis_request request = {.log = panel->log_y,
+                                  .pad_low = fixed && y.low == 0.0 ? 0.0 : pad,
+                                  .pad_high = fixed && y.high == 0.0 ? 0.0 : pad,
+                                  .ticks = (int)(height / Y_TICK_EVERY)};
+  saltusi_axis axis = saltusi_axis_fit(y, request);
   if (panel->whole_y) {
     keep_whole(&axis);
   }

@@ -220,8 +220,8 @@ static void draw_line(cairo_t* cairo, map* m, const saltusi_panel* panel,
 
 /* --- triangles ------------------------------------------------------------------------------ */
 
-/* The free place for a box that is nearest to `wish`; false when there is none. */
-static bool find_room(map* m, double width, double height, saltusi_point wish,
+/* The free place for a box that is nearest to `request`; false when there is none. */
+static bool find_room(map* m, double width, double height, saltusi_point request,
                       saltusi_point* corner) {
   const saltusi_view* view = m->view;
   double best = HUGE_VAL;
@@ -229,7 +229,7 @@ static bool find_room(map* m, double width, double height, saltusi_point wish,
     for (int j = 0; j < ROWS; j++) {
       saltusi_point p = {view->left + view->width * i / COLUMNS,
                          view->top + view->height * (j + 1) / ROWS - 0.01, false};
-      double far = hypot(p.x + 0.5 * width - wish.x, p.y - 0.5 * height - wish.y);
+      double far = hypot(p.x + 0.5 * width - request.x, p.y - 0.5 * height - request.y);
       if (far < best && crowding(m, p, width, height, 0.0) == 0) {
         best = far;
         *corner = p;

@@ -43,7 +43,7 @@ typedef struct saltusi_node {
   unsigned char depends;  /* SALTUSI_ON_... */
   unsigned char branches; /* 1: min, max or select at or below this node */
   unsigned char kinks; /* SALTUSI_ON_... through abs, sign, min, max or conditions: derivatives do
-                             not tell all about such an expression */
+                             not say all about such an expression */
 } saltusi_node;
 
 /* A derivative that is not zero by structure. */

@@ -141,7 +141,7 @@ saltus_interval saltusi_range_log10(saltus_interval x) {
 }
 
 /* Which remainders modulo 4 the integers in x 2/pi have, as bits: sin has its tops at 1 and bottoms
- * at 3, cos at 0 and 2; tan has poles at 1 and 3. All of them where x is too large to tell. */
+ * at 3, cos at 0 and 2; tan has poles at 1 and 3. All of them where x is too large to know. */
 static unsigned turns(saltus_interval x) {
   const double two_over_pi = 0x1.45f306dc9c883p-1;
   const double size = saltusi_magnitude(x);

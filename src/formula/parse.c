@@ -40,7 +40,7 @@ static void advance(parser* p) {
   p->token = saltusi_lex(p->formula->text, &p->next);
 }
 
-/* The first error is told, the others follow from it. */
+/* The first error is reported, the others follow from it. */
 #define FAIL(p, offset, ...)                                                                       \
   do {                                                                                             \
     if (!(p)->failed) {                                                                            \

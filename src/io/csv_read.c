@@ -145,7 +145,8 @@ static bool take_vector(reading* in, int s, size_t contact, const char* const* p
 /* A column that the first recordings do not have: without it there is no such series. */
 static bool take_later(reading* in, int s, size_t place, const char* part) {
   bool there = saltusi_series_get(&saltusi_series_list[s], in->data) != NULL;
-  if (there && !take(in, s, place, part)) {
+  const char* former = saltusi_series_list[s].former_column;
+  if (there && !take(in, s, place, part) && (former == NULL || !take(in, s, place, former))) {
     saltusi_series_set(&saltusi_series_list[s], in->data, NULL);
   }
   return true;

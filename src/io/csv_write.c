@@ -307,7 +307,7 @@ static int settle(text_file* f, bool sync) {
   }
   if (f->error) {
     if (ftruncate(f->file, f->whole) != 0) {
-      return f->error; /* the first error is the one to tell */
+      return f->error; /* the first error is the one to report */
     }
     return f->error;
   }

@@ -66,7 +66,7 @@ typedef struct saltusi_h5_append {
   const saltus_recording_summary* final;
 } saltusi_h5_append;
 
-/* SALTUS_ERR_IO with the reason in text[SALTUSI_H5_TEXT]; *opened tells whether the file opened. */
+/* SALTUS_ERR_IO with the reason in text[SALTUSI_H5_TEXT]; *opened says whether the file opened. */
 saltus_status saltusi_h5_extend(const saltus_recording* recording, const saltusi_h5_append* what,
                                 bool* opened, char* text);
 

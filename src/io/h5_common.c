@@ -31,7 +31,7 @@ const char* saltusi_h5_reason(char* text) {
   return text;
 }
 
-/* Some file systems know no locks; two processes that share a file are told apart where they do. */
+/* Some file systems know no locks; two processes that share a file are distinguished where they do. */
 static bool lock_where_possible(hid_t access) {
 #if H5_VERSION_GE(1, 12, 1) || (H5_VERSION_GE(1, 10, 7) && !H5_VERSION_GE(1, 12, 0))
   return H5Pset_file_locking(access, true, true) >= 0;

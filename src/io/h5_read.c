@@ -277,18 +277,27 @@ static saltus_status read_names(const reading* in, const saltusi_series* series,
   return status;
 }
 
+/* The path that a series has in this file: the present one, or that of older recordings. */
+static const char* path_of(const reading* in, const saltusi_series* series) {
+  bool former = series->former_path != NULL &&
+                H5Lexists(in->file, series->path, H5P_DEFAULT) <= 0 &&
+                H5Lexists(in->file, series->former_path, H5P_DEFAULT) > 0;
+  return former ? series->former_path : series->path;
+}
+
 static saltus_status read_series(const reading* in, int s) {
   const saltusi_series* series = &saltusi_series_list[s];
   if (saltusi_series_width(series, in->data) == 0) {
     return SALTUS_OK;
   }
-  if (series->later && H5Lexists(in->file, series->path, H5P_DEFAULT) <= 0) {
+  const char* path = path_of(in, series);
+  if (series->later && H5Lexists(in->file, path, H5P_DEFAULT) <= 0) {
     saltusi_series_set(series, in->data, NULL);
     return SALTUS_OK;
   }
-  hid_t dataset = H5Dopen2(in->file, series->path, H5P_DEFAULT);
+  hid_t dataset = H5Dopen2(in->file, path, H5P_DEFAULT);
   if (dataset < 0) {
-    return refuse(in, series->path, "dataset is missing or damaged");
+    return refuse(in, path, "dataset is missing or damaged");
   }
   saltus_status status = read_opened_series(in, series, dataset);
   bool names = s == SALTUSI_Q || s == SALTUSI_V || s == SALTUSI_OUTPUTS || s == SALTUSI_GAP ||
@@ -425,7 +434,7 @@ static saltus_status read_all(const reading* in) {
 /* Why a file cannot be opened: what can be seen from outside before what HDF5 says. An HDF5 file begins
  * with a signature; since version 2 the place where it ends stands 28 bytes after that ("HDF5 File
  * Format Specification", superblock). */
-static const char* closed_reason(const char* path, const char* told, char* text, size_t bytes) {
+static const char* closed_reason(const char* path, const char* reported, char* text, size_t bytes) {
   enum { HEAD = 36, VERSION = 8, END = 28 };
   static const unsigned char signature[8] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
   unsigned char head[HEAD] = {0};
@@ -453,7 +462,7 @@ static const char* closed_reason(const char* path, const char* told, char* text,
     snprintf(text, bytes, "the file is cut off, it has %llu of %llu bytes", size, end);
     return text;
   }
-  return cut ? "the file is cut off" : told;
+  return cut ? "the file is cut off" : reported;
 }
 
 static void hush_at_exit(void) {
@@ -510,10 +519,10 @@ saltus_status saltusi_h5_read(const char* path, saltus_log log, saltusi_data* in
   saltusi_h5_voice voice = saltusi_h5_hush();
   reading in = {.path = path, .log = log, .file = -1, .data = &into->data, .pool = &into->pool};
   hid_t access = saltusi_h5_access();
-  char told[SALTUSI_H5_TEXT] = "HDF5 cannot open files here";
+  char reported[SALTUSI_H5_TEXT] = "HDF5 cannot open files here";
   if (access >= 0) {
     in.file = H5Fopen(path, H5F_ACC_RDONLY, access);
-    saltusi_h5_reason(told); /* before another call of HDF5 forgets it */
+    saltusi_h5_reason(reported); /* before another call of HDF5 forgets it */
     H5Pclose(access);
   }
   saltus_status status = SALTUS_ERR_INPUT;
@@ -522,7 +531,7 @@ saltus_status saltusi_h5_read(const char* path, saltus_log log, saltusi_data* in
     H5Fclose(in.file);
   } else {
     char text[SALTUSI_H5_TEXT];
-    refuse(&in, "HDF5", closed_reason(path, told, text, sizeof text));
+    refuse(&in, "HDF5", closed_reason(path, reported, text, sizeof text));
   }
   if (status != SALTUS_OK) {
     expect_no_last_words();

@@ -373,7 +373,7 @@ static saltus_status on_frame(void* user, const saltus_frame* f) {
   put(r, SALTUSI_JOINT_FORCE, i, f->joint_forces);
   put(r, SALTUSI_KINETIC, i, &f->kinetic);
   put(r, SALTUSI_POTENTIAL, i, &f->potential);
-  put(r, SALTUSI_ENERGY_GIVEN, i, &f->energy.given);
+  put(r, SALTUSI_ENERGY_EXTERNAL, i, &f->energy.external);
   put(r, SALTUSI_ENERGY_DRIVE, i, &f->energy.drive);
   put(r, SALTUSI_ENERGY_FRICTION, i, &f->energy.friction);
   put(r, SALTUSI_ENERGY_IMPACT, i, &f->energy.impact);

@@ -29,7 +29,7 @@ enum {
   SALTUSI_JOINT_FORCE,
   SALTUSI_KINETIC,
   SALTUSI_POTENTIAL,
-  SALTUSI_ENERGY_GIVEN,
+  SALTUSI_ENERGY_EXTERNAL,
   SALTUSI_ENERGY_DRIVE,
   SALTUSI_ENERGY_FRICTION,
   SALTUSI_ENERGY_IMPACT,
@@ -63,6 +63,8 @@ typedef struct saltusi_series {
   bool integer;
   size_t member; /* of the pointer in saltus_recording_data */
   bool later;    /* absent in the first recordings, which are read all the same */
+  /* names of the same thing in older recordings; NULL: it always had this one */
+  const char *former_path, *former_column;
 } saltusi_series;
 
 extern const saltusi_series saltusi_series_list[SALTUSI_SERIES_COUNT];

@@ -11,7 +11,7 @@
  */
 #include "math/dependent.h"
 
-#include "math/dense.h"
+#include "math/matrix.h"
 
 #include <string.h>
 

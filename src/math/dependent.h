@@ -4,7 +4,7 @@
  * dependent.h - A x = b for a small square matrix W = G^T M^-1 G whose rows may depend on each other:
  * joints that say the same twice, more supports than a body needs.
  *
- *   S = D A D,  D = diag(|A_ii|^-1/2)          rows and columns of comparable size tell the rank
+ *   S = D A D,  D = diag(|A_ii|^-1/2)          rows and columns of comparable size show the rank
  *   S = L U with complete pivoting             exact zeros, or less than `tiny`, beyond the rank
  *   b loses its part in the left null space    what no x can meet: a contradiction
  *   x has no part in the right null space      least sum of A_ii x_i^2

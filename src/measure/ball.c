@@ -10,7 +10,7 @@
  * The factors are exact differences, so nothing is lost near the accumulation. Every t_n that
  * differs from 3 is a double; n up to 52 lists them all and the search in the list is exact.
  */
-#include "measure/problem_family.h"
+#include "measure/motion_family.h"
 #include "measure/system_parts.h"
 
 #include <math.h>
@@ -31,13 +31,13 @@ static double potential(const void* self, const saltus_point* at) {
   return -force_on_ball * at->q[0];
 }
 
-void saltusi_ball_pieces(saltus_problem* problem) {
-  saltusi_problem_push(problem, (saltusi_piece){0.0, 1.0, 0.0, false});
+void saltusi_ball_pieces(saltus_known_motion* problem) {
+  saltusi_motion_push(problem, (saltusi_piece){0.0, 1.0, 0.0, false});
   for (int n = 0; n <= LAST_FLIGHT; n++) {
     double x = ldexp(1.0, -n);
-    saltusi_problem_push(problem, (saltusi_piece){rest_time - 2.0 * x, 0.0, x, true});
+    saltusi_motion_push(problem, (saltusi_piece){rest_time - 2.0 * x, 0.0, x, true});
   }
-  saltusi_problem_push(problem, (saltusi_piece){rest_time, 0.0, 0.0, false});
+  saltusi_motion_push(problem, (saltusi_piece){rest_time, 0.0, 0.0, false});
   problem->rest = rest_time;
 }
 
@@ -54,20 +54,20 @@ void saltusi_ball_at(const saltusi_piece* piece, double t, double x[2]) {
   }
 }
 
-static void setup(saltus_problem* problem) {
+static void setup(saltus_known_motion* problem) {
   problem->q0[0] = 1.0;
   problem->v0[0] = 0.0;
   saltusi_ball_pieces(problem);
 }
 
-static void at(const saltus_problem* problem, const saltusi_piece* piece, double t, int coordinate,
-               double x[2]) {
+static void at(const saltus_known_motion* problem, const saltusi_piece* piece, double t,
+               int coordinate, double x[2]) {
   (void)problem;
   (void)coordinate;
   saltusi_ball_at(piece, t, x);
 }
 
-static bool curved(const saltus_problem* problem, int coordinate, int which) {
+static bool curved(const saltus_known_motion* problem, int coordinate, int which) {
   (void)problem;
   (void)coordinate;
   return which == 0;
@@ -87,7 +87,7 @@ static const saltus_system_ops ops = {
     .power = saltusi_no_power,
 };
 
-const saltusi_problem_family saltusi_problem_ball = {
+const saltusi_motion_family saltusi_motion_ball = {
     .info = {.name = "ball",
              .summary = "bouncing ball v' = -2, e = 1/2, q0 = 1 m; impacts accumulate at 3 s",
              .source = "Acary, RR-7151 (2009), example 1",

@@ -16,7 +16,7 @@
  *
  * Masses are the unit matrix and forces constant, so A = m 1: the linear algebra is one number.
  */
-#include "measure/problem_family.h"
+#include "measure/motion_family.h"
 #include "measure/system_parts.h"
 
 #include <math.h>
@@ -27,8 +27,8 @@ typedef struct parameters {
   bool floor;   /* contact 0 is with the floor */
 } parameters;
 
-static const saltus_problem* problem_of(const void* self) {
-  return (const saltus_problem*)self;
+static const saltus_known_motion* problem_of(const void* self) {
+  return (const saltus_known_motion*)self;
 }
 
 static const parameters* data_of(const void* self) {
@@ -162,7 +162,7 @@ static saltus_dims column_dims(int size) {
   return dims(size, size);
 }
 
-static void column_setup(saltus_problem* problem) {
+static void column_setup(saltus_known_motion* problem) {
   for (int i = 0; i < problem->size; i++) {
     problem->q0[i] = i + 1.0;
     problem->v0[i] = 0.0;
@@ -179,7 +179,7 @@ static saltus_dims stack_dims(int size) {
   return dims(size + 1, size + 1);
 }
 
-static void stack_setup(saltus_problem* problem) {
+static void stack_setup(saltus_known_motion* problem) {
   for (int i = 0; i <= problem->size; i++) {
     problem->q0[i] = i == problem->size ? 1.0 : 0.0;
     problem->v0[i] = 0.0;
@@ -188,7 +188,7 @@ static void stack_setup(saltus_problem* problem) {
 }
 
 /* The last ball bounces, also that of a column of one. */
-static void stack_at(const saltus_problem* problem, const saltusi_piece* piece, double t,
+static void stack_at(const saltus_known_motion* problem, const saltusi_piece* piece, double t,
                      int coordinate, double x[2]) {
   if (coordinate == balls_of(problem) - 1) {
     saltusi_ball_at(piece, t, x);
@@ -197,7 +197,7 @@ static void stack_at(const saltus_problem* problem, const saltusi_piece* piece, 
   }
 }
 
-static bool stack_curved(const saltus_problem* problem, int coordinate, int which) {
+static bool stack_curved(const saltus_known_motion* problem, int coordinate, int which) {
   return which == 0 && coordinate == balls_of(problem) - 1;
 }
 
@@ -207,17 +207,17 @@ static saltus_dims chain_dims(int size) {
   return dims(size, size - 1);
 }
 
-static void chain_setup(saltus_problem* problem) {
+static void chain_setup(saltus_known_motion* problem) {
   for (int i = 0; i < problem->size; i++) {
     problem->q0[i] = i == 0 ? 0.0 : 1.0;
     problem->v0[i] = i == 0 ? 1.0 : 0.0;
   }
-  saltusi_problem_push(problem, (saltusi_piece){0.0, 0.0, 1.0, false});
+  saltusi_motion_push(problem, (saltusi_piece){0.0, 0.0, 1.0, false});
   double v_rest = (1.0 + problem->family->restitution) / problem->size;
-  saltusi_problem_push(problem, (saltusi_piece){1.0, 1.0, v_rest, true});
+  saltusi_motion_push(problem, (saltusi_piece){1.0, 1.0, v_rest, true});
 }
 
-static void chain_at(const saltus_problem* problem, const saltusi_piece* piece, double t,
+static void chain_at(const saltus_known_motion* problem, const saltusi_piece* piece, double t,
                      int coordinate, double x[2]) {
   bool first = coordinate == 0;
   if (piece->t == 0.0) {
@@ -229,7 +229,7 @@ static void chain_at(const saltus_problem* problem, const saltusi_piece* piece, 
   }
 }
 
-static bool chain_curved(const saltus_problem* problem, int coordinate, int which) {
+static bool chain_curved(const saltus_known_motion* problem, int coordinate, int which) {
   (void)problem;
   (void)coordinate;
   (void)which;
@@ -248,7 +248,7 @@ static const parameters drifting = {.force = 0.0, .floor = false};
       SALTUS_CONSTANT_MASS | SALTUS_LINEAR_FORCE | SALTUS_FREE_FORCE | SALTUS_CONSTANT_NORMALS,    \
   .restitution = 0.5, .q_unit = "m", .v_unit = "m/s", .size_max = 1000000
 
-const saltusi_problem_family saltusi_problem_column = {
+const saltusi_motion_family saltusi_motion_column = {
     .info = {.name = "column",
              .summary = "column:N, N balls 1 m apart fall onto a floor and each other, v' = -2, "
                         "e = 1/2; N = 3",
@@ -267,7 +267,7 @@ const saltusi_problem_family saltusi_problem_column = {
     ROW_OF_BALLS,
 };
 
-const saltusi_problem_family saltusi_problem_stack = {
+const saltusi_motion_family saltusi_motion_stack = {
     .info = {.name = "stack",
              .summary =
                  "stack:N, a ball falls from 1 m on N balls at rest, v' = -2, e = 1/2; N = 3",
@@ -286,7 +286,7 @@ const saltusi_problem_family saltusi_problem_stack = {
     ROW_OF_BALLS,
 };
 
-const saltusi_problem_family saltusi_problem_chain = {
+const saltusi_motion_family saltusi_motion_chain = {
     .info = {.name = "chain",
              .summary =
                  "chain:N, a ball hits N - 1 touching balls with 1 m/s at 1 s, e = 1/2; N = 5",

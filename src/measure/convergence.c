@@ -191,7 +191,7 @@ saltus_status saltusi_errors_against(const saltusi_reference* reference,
   return status;
 }
 
-saltus_status saltusi_errors_of(const saltus_problem* problem, const saltusi_trajectory* run,
+saltus_status saltusi_errors_of(const saltus_known_motion* problem, const saltusi_trajectory* run,
                                 saltus_graph_tolerance tolerance, const saltus_allocator* allocator,
                                 saltusi_errors* errors) {
   saltusi_reference reference = saltusi_reference_problem(problem);

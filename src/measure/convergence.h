@@ -6,8 +6,8 @@
 #ifndef SALTUSI_CONVERGENCE_H
 #define SALTUSI_CONVERGENCE_H
 
+#include "saltus/known_motion.h"
 #include "saltus/measure.h"
-#include "saltus/problem.h"
 
 /* A stored motion. A view. */
 typedef struct saltusi_trajectory {
@@ -23,13 +23,13 @@ typedef struct saltusi_reference {
   bool samples; /* known at some instants only: no graphs */
   /* The motion just after t; false when it is not known there. */
   bool (*at)(const void* self, double t, double* q, double* v);
-  /* Filled-in graph of a coordinate, as saltus_problem_graph; NULL: none. */
+  /* Filled-in graph of a coordinate, as saltus_known_motion_graph; NULL: none. */
   int (*graph)(const void* self, int coordinate, int which, double t_end, double dt, double* points,
                int capacity);
   const void* self;
 } saltusi_reference;
 
-saltusi_reference saltusi_reference_problem(const saltus_problem* problem);
+saltusi_reference saltusi_reference_problem(const saltus_known_motion* problem);
 
 /* A stored motion as reference: interpolated linearly when dense, else known at its instants only
  * (within 1e-9 of its length). The struct has to outlive the reference. */
@@ -64,7 +64,7 @@ saltus_status saltusi_errors_against(const saltusi_reference* reference,
                                      const saltus_allocator* allocator, saltusi_errors* errors);
 
 /* The same against a reference problem. */
-saltus_status saltusi_errors_of(const saltus_problem* problem, const saltusi_trajectory* run,
+saltus_status saltusi_errors_of(const saltus_known_motion* problem, const saltusi_trajectory* run,
                                 saltus_graph_tolerance tolerance, const saltus_allocator* allocator,
                                 saltusi_errors* errors);
 

@@ -14,7 +14,7 @@
  * where the brackets are of third and fourth order in s and are computed as such.
  */
 #include "measure/falling_root.h"
-#include "measure/problem_family.h"
+#include "measure/motion_family.h"
 #include "measure/system_parts.h"
 
 #include <math.h>
@@ -104,13 +104,13 @@ static double flight_time(const saltusi_piece* piece) {
   return saltusi_falling_root(fly, piece, s - scan, s, s - 0.5 * scan);
 }
 
-static void setup(saltus_problem* problem) {
+static void setup(saltus_known_motion* problem) {
   problem->q0[0] = 0.0;
   problem->v0[0] = 0.0;
-  saltusi_problem_push(problem, at_rest);
+  saltusi_motion_push(problem, at_rest);
   saltusi_piece piece = {lift_off, 0.0, 0.0, false};
   while (piece.t <= usual_end) {
-    saltusi_problem_push(problem, piece);
+    saltusi_motion_push(problem, piece);
     double s = flight_time(&piece);
     double x[2];
     fly(&piece, s, x);
@@ -119,8 +119,8 @@ static void setup(saltus_problem* problem) {
   problem->known_until = piece.t;
 }
 
-static void at(const saltus_problem* problem, const saltusi_piece* piece, double t, int coordinate,
-               double x[2]) {
+static void at(const saltus_known_motion* problem, const saltusi_piece* piece, double t,
+               int coordinate, double x[2]) {
   (void)problem;
   (void)coordinate;
   if (piece->t < lift_off) {
@@ -130,14 +130,14 @@ static void at(const saltus_problem* problem, const saltusi_piece* piece, double
   fly(piece, t - piece->t, x);
 }
 
-static bool curved(const saltus_problem* problem, int coordinate, int which) {
+static bool curved(const saltus_known_motion* problem, int coordinate, int which) {
   (void)problem;
   (void)coordinate;
   (void)which;
   return true;
 }
 
-const saltusi_problem_family saltusi_problem_forced_ball = {
+const saltusi_motion_family saltusi_motion_forced_ball = {
     .info = {.name = "forced-ball",
              .summary = "ball v' = -2 + 4 sin(pi t), e = 1/2, at rest on the floor until 1/6 s",
              .source = "detachment test for event-capturing schemes (not in RR-7151)",

@@ -17,7 +17,7 @@
  * times are summed with compensation until they no longer matter, the rest is a geometric series.
  */
 #include "measure/falling_root.h"
-#include "measure/problem_family.h"
+#include "measure/motion_family.h"
 #include "measure/system_parts.h"
 
 #include <math.h>
@@ -35,7 +35,7 @@ static double stiffness(void) {
 }
 
 static const parameters* data_of(const void* self) {
-  return (const parameters*)((const saltus_problem*)self)->family->data;
+  return (const parameters*)((const saltus_known_motion*)self)->family->data;
 }
 
 /* ---- system ------------------------------------------------------------------------------ */
@@ -135,7 +135,7 @@ static const double horizon = 100.0; /* s */
 /* Flights from slower rebounds last 1e-15 s, about the spacing of doubles at t_acc. */
 static const double slowest = 1e-14; /* m/s */
 
-static void list_periodic(saltus_problem* problem, const parameters* p) {
+static void list_periodic(saltus_known_motion* problem, const parameters* p) {
   double e = problem->family->restitution;
   flight f = flight_from(p, 1.0, 0.0);
   double first = flight_time(p, &f);
@@ -146,14 +146,14 @@ static void list_periodic(saltus_problem* problem, const parameters* p) {
     double x[2];
     fly(&f, s, x);
     f = flight_from(p, 0.0, -e * x[1]);
-    saltusi_problem_push(problem, (saltusi_piece){t, 0.0, f.v, true});
+    saltusi_motion_push(problem, (saltusi_piece){t, 0.0, f.v, true});
     s = period;
     t = first + n * period;
   }
   problem->known_until = t;
 }
 
-static void list_accumulating(saltus_problem* problem, const parameters* p) {
+static void list_accumulating(saltus_known_motion* problem, const parameters* p) {
   double e = problem->family->restitution;
   flight f = flight_from(p, 1.0, 0.0);
   double t = 0.0;
@@ -167,19 +167,19 @@ static void list_accumulating(saltus_problem* problem, const parameters* p) {
     t = sum;
     f = flight_from(p, 0.0, -e * x[1]);
     if (f.v > slowest) {
-      saltusi_problem_push(problem, (saltusi_piece){t, 0.0, f.v, true});
+      saltusi_motion_push(problem, (saltusi_piece){t, 0.0, f.v, true});
     }
   } while (f.v > 1e-4 * slowest);
   double tail = 2.0 * f.v / -p->f0 / (1.0 - e);
   problem->rest = t + (tail + lost);
-  saltusi_problem_push(problem, (saltusi_piece){problem->rest, 0.0, 0.0, false});
+  saltusi_motion_push(problem, (saltusi_piece){problem->rest, 0.0, 0.0, false});
 }
 
-static void setup(saltus_problem* problem) {
+static void setup(saltus_known_motion* problem) {
   const parameters* p = data_of(problem);
   problem->q0[0] = 1.0;
   problem->v0[0] = 0.0;
-  saltusi_problem_push(problem, (saltusi_piece){0.0, 1.0, 0.0, false});
+  saltusi_motion_push(problem, (saltusi_piece){0.0, 1.0, 0.0, false});
   if (p->f0 == 0.0) {
     list_periodic(problem, p);
   } else {
@@ -187,8 +187,8 @@ static void setup(saltus_problem* problem) {
   }
 }
 
-static void at(const saltus_problem* problem, const saltusi_piece* piece, double t, int coordinate,
-               double x[2]) {
+static void at(const saltus_known_motion* problem, const saltusi_piece* piece, double t,
+               int coordinate, double x[2]) {
   (void)coordinate;
   if (piece->t >= problem->rest) {
     x[0] = x[1] = 0.0;
@@ -198,7 +198,7 @@ static void at(const saltus_problem* problem, const saltusi_piece* piece, double
   fly(&f, t - piece->t, x);
 }
 
-static bool curved(const saltus_problem* problem, int coordinate, int which) {
+static bool curved(const saltus_known_motion* problem, int coordinate, int which) {
   (void)problem;
   (void)coordinate;
   (void)which;
@@ -217,7 +217,7 @@ static const parameters preloaded = {.c = 0.5, .f0 = -20.0};
   .q_unit = "m", .v_unit = "m/s", .dims = saltusi_floor_dims, .contact_name = saltusi_floor_name,  \
   .piece_capacity = 256, .setup = setup, .at = at, .curved = curved
 
-const saltusi_problem_family saltusi_problem_oscillator = {
+const saltusi_motion_family saltusi_motion_oscillator = {
     .info = {.name = "oscillator",
              .summary = "oscillator v' = -(2 pi)^2 q at a stop, e = 0.8, q0 = 1 m",
              .source = "Acary, RR-7151 (2009), example 2",
@@ -228,7 +228,7 @@ const saltusi_problem_family saltusi_problem_oscillator = {
     OSCILLATOR,
 };
 
-const saltusi_problem_family saltusi_problem_oscillator_damped = {
+const saltusi_motion_family saltusi_motion_oscillator_damped = {
     .info = {.name = "oscillator-damped",
              .summary = "oscillator v' = -(2 pi)^2 q - 0.1 v at a stop, e = 0.5, q0 = 1 m",
              .source = "Acary, RR-7151 (2009), example 2",
@@ -239,7 +239,7 @@ const saltusi_problem_family saltusi_problem_oscillator_damped = {
     OSCILLATOR,
 };
 
-const saltusi_problem_family saltusi_problem_oscillator_preload = {
+const saltusi_motion_family saltusi_motion_oscillator_preload = {
     .info = {.name = "oscillator-preload",
              .summary = "oscillator v' = -20 - (2 pi)^2 q - 0.5 v at a stop, e = 0.5, q0 = 1 m; "
                         "impacts accumulate at 0.859 s",

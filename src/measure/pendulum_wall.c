@@ -10,7 +10,7 @@
  *   g = sin q1 + sin q2 - 0.3,  G = [cos q1; cos q2],  c = -sin q1 v1^2 - sin q2 v2^2
  */
 #include "measure/e3_reference.h"
-#include "measure/problem_family.h"
+#include "measure/motion_family.h"
 #include "measure/system_parts.h"
 
 #include <math.h>
@@ -125,7 +125,7 @@ static void contact_name(int size, int contact_, char* text, size_t bytes) {
   snprintf(text, bytes, "wall");
 }
 
-static void setup(saltus_problem* problem) {
+static void setup(saltus_known_motion* problem) {
   problem->q0[0] = saltusi_e3_q[0];
   problem->q0[1] = saltusi_e3_q[1];
   problem->v0[0] = saltusi_e3_v[0];
@@ -136,7 +136,7 @@ static void setup(saltus_problem* problem) {
   problem->sample_v = saltusi_e3_v;
 }
 
-const saltusi_problem_family saltusi_problem_pendulum_wall = {
+const saltusi_motion_family saltusi_motion_pendulum_wall = {
     .info = {.name = "pendulum-wall",
              .summary = "double pendulum, unit masses and lengths, wall 0.3 m aside, e = 1/2, "
                         "q0 = (0.9, 0.7) rad",

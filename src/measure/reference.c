@@ -9,20 +9,20 @@
 #include <string.h>
 
 static bool problem_at(const void* self, double t, double* q, double* v) {
-  return saltus_problem_exact(self, t, q, v);
+  return saltus_known_motion_exact(self, t, q, v);
 }
 
 static int problem_graph(const void* self, int coordinate, int which, double t_end, double dt,
                          double* points, int capacity) {
-  return saltus_problem_graph(self, coordinate, which, t_end, dt, points, capacity);
+  return saltus_known_motion_graph(self, coordinate, which, t_end, dt, points, capacity);
 }
 
-saltusi_reference saltusi_reference_problem(const saltus_problem* problem) {
-  const saltus_dims* dims = &saltus_problem_system(problem)->dims;
+saltusi_reference saltusi_reference_problem(const saltus_known_motion* problem) {
+  const saltus_dims* dims = &saltus_known_motion_system(problem)->dims;
   return (saltusi_reference){
       .nq = dims->nq,
       .nv = dims->nv,
-      .samples = saltus_problem_about(problem)->known == SALTUS_KNOWN_SAMPLES,
+      .samples = saltus_known_motion_about(problem)->known == SALTUS_KNOWN_SAMPLES,
       .at = problem_at,
       .graph = problem_graph,
       .self = problem,

@@ -5,13 +5,13 @@
  */
 #include "measure/system_parts.h"
 
-#include "measure/problem_family.h"
+#include "measure/motion_family.h"
 
 #include <stdio.h>
 #include <string.h>
 
 static size_t velocities(const void* self) {
-  return (size_t)((const saltus_problem*)self)->system.dims.nv;
+  return (size_t)((const saltus_known_motion*)self)->system.dims.nv;
 }
 
 void saltusi_zero_matrix(const void* self, const saltus_point* at, double* A) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * system_parts.h - callbacks that several reference problems share. self is the saltus_problem.
+ * system_parts.h - callbacks that several reference problems share. self is the saltus_known_motion.
  */
 #ifndef SALTUSI_SYSTEM_PARTS_H
 #define SALTUSI_SYSTEM_PARTS_H
@@ -11,7 +11,7 @@
 /* Unit masses: M = 1, T = v^T v / 2. */
 void saltusi_unit_mass(const void* self, const saltus_point* at, double* M);
 double saltusi_unit_kinetic(const void* self, const saltus_point* at);
-/* No given forces, and nothing moves by itself. */
+/* No external forces, and nothing moves by itself. */
 void saltusi_no_power(const void* self, const saltus_point* at, double power[2]);
 
 /* Nothing depends on it: an nv x nv matrix or an nv vector of zeros. */

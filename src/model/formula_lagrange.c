@@ -98,7 +98,7 @@ bool saltusi_formula_velocity_free(saltusi_formula_builder* b, saltusi_expr* e) 
   double* values = SALTUSI_TAKE(&b->work, double, span.count + 1);
   double* q = SALTUSI_TAKE(&b->work, double, 2 * n);
   if (b->work.failed || g->status != SALTUS_OK) {
-    return true; /* told elsewhere */
+    return true; /* reported elsewhere */
   }
   outputs[0] = (saltusi_output){0, rest};
   for (int i = 0; i < span.count; i++) {
@@ -147,7 +147,7 @@ static void spread(saltusi_formula_builder* b, saltusi_expr e, unsigned wanted, 
   }
 }
 
-static saltus_status tell_not_quadratic(saltusi_formula_builder* b, int i, int j) {
+static saltus_status report_not_quadratic(saltusi_formula_builder* b, int i, int j) {
   const saltus_formula_coordinate* c = b->def->coordinates;
   saltus_formula_text f = saltusi_formula_called(b, &b->def->kinetic, "kinetic", NULL);
   saltusi_formula_error(b->def->log, &f, saltusi_formula_find_velocity(f.text, c[i].name),
@@ -157,7 +157,7 @@ static saltus_status tell_not_quadratic(saltusi_formula_builder* b, int i, int j
   return SALTUS_ERR_INPUT;
 }
 
-static saltus_status tell_kinked(saltusi_formula_builder* b) {
+static saltus_status report_kinked(saltusi_formula_builder* b) {
   saltus_formula_text f = saltusi_formula_called(b, &b->def->kinetic, "kinetic", NULL);
   saltusi_formula_complain(
       b->def->log, SALTUS_LEVEL_ERROR, &f,
@@ -170,7 +170,7 @@ static saltus_status tell_kinked(saltusi_formula_builder* b) {
 static saltus_status derive_mass(saltusi_formula_builder* b, motion* m) {
   saltusi_graph* g = &b->graph;
   if ((saltusi_kinks(g, m->T) & SALTUSI_ON_VELOCITY) != 0) {
-    return tell_kinked(b);
+    return report_kinked(b);
   }
   spread(b, m->T, SALTUSI_ON_VELOCITY, m->p);
   for (int i = 0; i < m->n && g->status == SALTUS_OK; i++) {
@@ -189,7 +189,7 @@ static saltus_status derive_mass(saltusi_formula_builder* b, motion* m) {
         break;
       }
       if (!saltusi_formula_velocity_free(b, &entry.expr)) {
-        return tell_not_quadratic(b, i, j);
+        return report_not_quadratic(b, i, j);
       }
       add_entry(b, &m->M, &m->M_count, &m->M_room, (matrix_entry){i, j, entry.expr});
     }

@@ -115,7 +115,7 @@ saltus_status saltusi_formula_springs_make(saltusi_formula_builder* builder);
 /* Power that moving ends give to dampers, d phi' phi_t; the rest of what dampers do is -d phi'^2. */
 saltusi_expr saltusi_formula_springs_drive(saltusi_formula_builder* builder);
 
-/* Programs of the ledger: power of given forces Q [n] and of what moves in T and V; momenta p [n]. */
+/* Programs of the ledger: power of external forces Q [n] and of what moves in T and V; momenta p [n]. */
 typedef struct saltusi_formula_energies {
   saltusi_expr T, V;
   const saltusi_expr* p;

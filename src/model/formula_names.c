@@ -67,8 +67,8 @@ typedef struct visit {
 
 typedef enum progress { UNSEEN, OPEN, DONE } progress;
 
-static saltus_status tell_cycle(saltusi_formula_builder* b, const visit* stack, int depth,
-                                int again, size_t offset) {
+static saltus_status report_cycle(saltusi_formula_builder* b, const visit* stack, int depth,
+                                  int again, size_t offset) {
   char path[200] = "";
   size_t used = 0;
   int from = 0;
@@ -126,7 +126,7 @@ static saltus_status evaluate_from(saltusi_formula_builder* b, int start, visit*
       }
       state[done] = DONE;
     } else if (state[need] == OPEN) {
-      return tell_cycle(b, stack, depth, need, where);
+      return report_cycle(b, stack, depth, need, where);
     } else if (state[need] == UNSEEN) {
       state[need] = OPEN;
       stack[depth++] = (visit){need, 0};

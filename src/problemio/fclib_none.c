@@ -12,7 +12,7 @@ static saltus_status refuse(const char* path, saltus_log log) {
   return SALTUS_ERR_UNSUPPORTED;
 }
 
-saltus_status saltusi_fclib_read(const char* path, saltus_log log, saltusi_problem* into) {
+saltus_status saltusi_fclib_read(const char* path, saltus_log log, saltusi_contact_problem* into) {
   (void)into;
   return refuse(path, log);
 }

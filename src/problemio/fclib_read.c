@@ -23,7 +23,7 @@ typedef struct reading {
   const char* path;
   saltus_log log;
   hid_t file;
-  saltusi_problem* into;
+  saltusi_contact_problem* into;
   saltusi_pool scratch;
 } reading;
 
@@ -292,7 +292,7 @@ static saltus_status read_local(reading* in) {
                                         &file->friction.mu);
   }
   if (status == SALTUS_OK) {
-    status = saltusi_problem_set_friction(in->into, file->dimension, &W);
+    status = saltusi_contact_problem_set_friction(in->into, file->dimension, &W);
   }
   return status;
 }
@@ -369,7 +369,7 @@ static saltus_status read_all(reading* in) {
   return status;
 }
 
-saltus_status saltusi_fclib_read(const char* path, saltus_log log, saltusi_problem* into) {
+saltus_status saltusi_fclib_read(const char* path, saltus_log log, saltusi_contact_problem* into) {
   saltusi_h5_voice voice = saltusi_h5_hush();
   reading in = {.path = path,
                 .log = log,

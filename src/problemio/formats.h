@@ -11,17 +11,17 @@
 #include "saltus/problem_file.h"
 
 /* A problem with the memory that it lies in. */
-typedef struct saltusi_problem {
+typedef struct saltusi_contact_problem {
   saltus_problem_file file; /* first: the caller's pointer is this one */
   saltusi_pool pool;
-} saltusi_problem;
+} saltusi_contact_problem;
 
 /* NULL without memory. */
-saltusi_problem* saltusi_problem_create(const saltus_allocator* allocator);
+saltusi_contact_problem* saltusi_contact_problem_create(const saltus_allocator* allocator);
 
 saltus_status saltusi_siconos_read(const char* path, saltus_problem_kind kind, saltus_log log,
-                                   saltusi_problem* into);
-saltus_status saltusi_fclib_read(const char* path, saltus_log log, saltusi_problem* into);
+                                   saltusi_contact_problem* into);
+saltus_status saltusi_fclib_read(const char* path, saltus_log log, saltusi_contact_problem* into);
 
 saltus_status saltusi_fclib_write_friction(const char* path, int dimension,
                                            const saltus_friction_problem* problem, saltus_log log);
@@ -30,8 +30,8 @@ saltus_status saltusi_fclib_write_global(const char* path,
                                          saltus_log log);
 
 /* The friction views from matrices and vectors, which have to lie in into->pool. */
-saltus_status saltusi_problem_set_friction(saltusi_problem* into, int dimension,
-                                           const saltus_csr* W);
+saltus_status saltusi_contact_problem_set_friction(saltusi_contact_problem* into, int dimension,
+                                                   const saltus_csr* W);
 
 /* Whether the name asks for FCLIB. */
 bool saltusi_name_is_hdf5(const char* path);

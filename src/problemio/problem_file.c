@@ -58,9 +58,9 @@ saltus_problem_kind saltus_problem_kind_of_name(const char* path) {
   return SALTUS_PROBLEM_FRICTION;
 }
 
-saltusi_problem* saltusi_problem_create(const saltus_allocator* allocator) {
+saltusi_contact_problem* saltusi_contact_problem_create(const saltus_allocator* allocator) {
   saltusi_pool pool = saltusi_pool_over(allocator);
-  saltusi_problem* problem = SALTUSI_TAKE(&pool, saltusi_problem, 1);
+  saltusi_contact_problem* problem = SALTUSI_TAKE(&pool, saltusi_contact_problem, 1);
   if (problem == NULL) {
     saltusi_pool_free(&pool);
     return NULL;
@@ -71,13 +71,13 @@ saltusi_problem* saltusi_problem_create(const saltus_allocator* allocator) {
 
 void saltus_problem_file_destroy(saltus_problem_file* file) {
   if (file != NULL) {
-    saltusi_problem* problem = (saltusi_problem*)(void*)file;
+    saltusi_contact_problem* problem = (saltusi_contact_problem*)(void*)file;
     saltusi_pool_free(&problem->pool);
   }
 }
 
-saltus_status saltusi_problem_set_friction(saltusi_problem* into, int dimension,
-                                           const saltus_csr* W) {
+saltus_status saltusi_contact_problem_set_friction(saltusi_contact_problem* into, int dimension,
+                                                   const saltus_csr* W) {
   into->file.kind = SALTUS_PROBLEM_FRICTION;
   into->file.dimension = dimension;
   return saltusi_csr_blocks(W, dimension, &into->pool, &into->file.friction.W);
@@ -101,7 +101,7 @@ saltus_status saltus_problem_file_read(const char* path, saltus_log log,
                                        const saltus_allocator* allocator,
                                        saltus_problem_file** out) {
   *out = NULL;
-  saltusi_problem* problem = saltusi_problem_create(allocator);
+  saltusi_contact_problem* problem = saltusi_contact_problem_create(allocator);
   if (problem == NULL) {
     return SALTUS_ERR_MEMORY;
   }

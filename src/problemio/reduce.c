@@ -133,7 +133,8 @@ static saltus_status assemble(saltusi_mass_factor* mass, columns* c,
   return SALTUS_OK;
 }
 
-static saltus_status reduce(const saltus_global_friction_problem* problem, saltusi_problem* into) {
+static saltus_status reduce(const saltus_global_friction_problem* problem,
+                            saltusi_contact_problem* into) {
   int m = problem->H.columns;
   int contacts = m / problem->dimension;
   saltusi_pool scratch = saltusi_pool_over(&into->pool.allocator);
@@ -162,7 +163,7 @@ static saltus_status reduce(const saltus_global_friction_problem* problem, saltu
     memcpy(mu, problem->mu, (size_t)contacts * sizeof(double));
     into->file.friction.q = q;
     into->file.friction.mu = mu;
-    status = saltusi_problem_set_friction(into, problem->dimension, &rows);
+    status = saltusi_contact_problem_set_friction(into, problem->dimension, &rows);
   }
   saltusi_release(&W.allocator, W.entries, W.room, sizeof(entry));
   saltusi_pool_free(&scratch);
@@ -173,7 +174,7 @@ saltus_status saltus_global_friction_reduce(const saltus_global_friction_problem
                                             saltus_log log, const saltus_allocator* allocator,
                                             saltus_problem_file** out) {
   *out = NULL;
-  saltusi_problem* into = saltusi_problem_create(allocator);
+  saltusi_contact_problem* into = saltusi_contact_problem_create(allocator);
   if (into == NULL) {
     return SALTUS_ERR_MEMORY;
   }

@@ -19,7 +19,7 @@
 
 typedef struct reading {
   saltusi_tokens t;
-  saltusi_problem* into;
+  saltusi_contact_problem* into;
   saltusi_pool* pool;
 } reading;
 
@@ -76,7 +76,7 @@ static void read_friction(reading* in) {
     p->mu = friction_coefficients(in, contacts);
   }
   if (in->t.status == SALTUS_OK) {
-    in->t.status = saltusi_problem_set_friction(in->into, d, &W);
+    in->t.status = saltusi_contact_problem_set_friction(in->into, d, &W);
   }
 }
 
@@ -242,7 +242,7 @@ static void read_mixed(reading* in) {
 }
 
 saltus_status saltusi_siconos_read(const char* path, saltus_problem_kind kind, saltus_log log,
-                                   saltusi_problem* into) {
+                                   saltusi_contact_problem* into) {
   saltusi_pool text = saltusi_pool_over(&into->pool.allocator);
   reading in = {.into = into, .pool = &into->pool};
   saltus_status status = saltusi_tokens_load(path, log, &text, &in.t);

@@ -26,7 +26,7 @@ static const saltus_scene_key keys[] = {
     {"", "joints", "list", "bilateral constraints"},
     {"", "contacts", "list", "unilateral constraints"},
     {"", "outputs", "mapping of formulas", "what else is recorded and drawn, by name"},
-    {"", "events", "mapping of formulas", "what is told when it passes through zero, by name"},
+    {"", "events", "mapping of formulas", "what is reported when it passes through zero, by name"},
     {"", "simulate", "mapping", "how to run it; the command line overrides"},
     {"", "record", "mapping", "what to keep"},
     {"", "reference", "text", "reference problem or CSV file with the exact motion"},
@@ -68,7 +68,7 @@ static const saltus_scene_key keys[] = {
     {"simulate", "control", "text", "step-size controller, see saltus list controls"},
     {"simulate", "control_options", "mapping", "options of the controller"},
     {"simulate", "start_tolerance", "formula",
-     "largest violation of contacts and joints at the start that is put right [unit of the gap]; "
+     "largest violation of contacts and joints at the start that is corrected [unit of the gap]; "
      "default 0.01"},
     {"record", "every", "whole number",
      "steps between recorded states; default 1, of adaptive 500 equal times instead"},

@@ -9,9 +9,9 @@
 #include "base/log.h"
 #include "base/suggest.h"
 #include "model/formula_constants.h"
+#include "scene/initial_state.h"
 #include "scene/observe.h"
 #include "scene/reader.h"
-#include "scene/start.h"
 
 #include <errno.h>
 #include <math.h>
@@ -23,7 +23,7 @@
 /* A scene larger than this is not a scene; it also bounds the work of reading hostile files. */
 static const long largest_file = 64L << 20;
 
-/* Violations at the start up to this are put right: what three digits leave, not a wrong sign. */
+/* Violations at the start up to this are corrected: what three digits leave, not a wrong sign. */
 static const double start_tolerance = 1e-2;
 
 struct saltus_scene {

@@ -70,7 +70,7 @@ static void build_scalar(builder* b, struct fy_node* from, saltusi_yaml_node* to
 
 static void refuse_yaml(builder* b, int line, int column, const char* what);
 
-/* The parser looks for equal keys by comparing all with all; it is told not to. */
+/* The parser looks for equal keys by comparing all with all; it is set not to. */
 static void build_mapping(builder* b, struct fy_node* from, saltusi_yaml_node* to) {
   int count = fy_node_mapping_item_count(from);
   saltusi_yaml_node* keys = SALTUSI_TAKE(b->pool, saltusi_yaml_node, count);

@@ -4,7 +4,7 @@
  * adaptive_schemes.c - integration to a tolerance as schemes that choose their steps: src/adaptive.
  */
 #include "adaptive/adaptive.h"
-#include "math/dense.h"
+#include "math/matrix.h"
 #include "saltus/adaptive.h"
 #include "scheme/scheme_ops.h"
 
@@ -30,7 +30,7 @@ static const saltus_field fields[] = {
 SALTUSI_DEFAULTS(saltus_adaptive_options, saltus_adaptive_options_default, fields)
 
 /* Events go into the report of the step at hand. */
-static void tell(void* who, const saltus_event* event) {
+static void report(void* who, const saltus_event* event) {
   const saltusi_step* s = who;
   saltus_step_report* report = s->report;
   if (report->event_count == SALTUSI_EVENTS_MAX) {
@@ -40,7 +40,7 @@ static void tell(void* who, const saltus_event* event) {
   s->events[report->event_count++] = *event;
 }
 
-/* What went through each contact: lasting forces and impacts together; events tell them apart. */
+/* What went through each contact: lasting forces and impacts together; events distinguish them. */
 static void report_contacts(const saltusi_adaptive* w, const saltusi_step* s) {
   for (int key = 0; key < w->nc; key++) {
     bool acted = w->hit[key] || saltusi_mode_closed(w, key);
@@ -85,7 +85,7 @@ static saltusi_adaptive* open_step(void* work, const void* options, const saltus
       .on_energy_gain = (saltus_energy_gain)o->on_energy_gain,
   };
   w->t = s->t;
-  w->tell = tell;
+  w->report = report;
   w->who = (void*)(uintptr_t)s;
   w->log = s->log;
   return w;
@@ -187,7 +187,7 @@ static saltus_status forces(void* work, const void* options, const saltusi_step*
                             int method) {
   saltusi_adaptive* w = open_step(work, options, s, method);
   const saltus_dims* d = &s->eval->sys.dims;
-  w->tell = NULL; /* what happens at the start is told when it starts */
+  w->report = NULL; /* what happens at the start is reported when it starts */
   w->log = (saltus_log){0};
   saltus_status status = saltusi_adaptive_forces(w, s->memory1, s->h, s->q0, s->v0);
   if (status == SALTUS_OK) {

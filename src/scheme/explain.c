@@ -41,11 +41,11 @@ static bool find_undefined(saltus_scheme* scheme, char* text, size_t size) {
 saltus_status saltusi_scheme_explain(saltus_scheme* scheme, saltus_status status, double t,
                                      double h) {
   if (status == SALTUS_OK || status == SALTUS_ERR_STOPPED || status == SALTUS_ERR_ACCUMULATION) {
-    return status; /* an accumulation is told by the scheme */
+    return status; /* an accumulation is reported by the scheme */
   }
   char undefined[640] = "";
-  bool told = status == SALTUS_ERR_CONTRADICTION || status == SALTUS_ERR_LAW;
-  bool found = !told && find_undefined(scheme, undefined, sizeof undefined);
+  bool reported = status == SALTUS_ERR_CONTRADICTION || status == SALTUS_ERR_LAW;
+  bool found = !reported && find_undefined(scheme, undefined, sizeof undefined);
   const char* name = scheme->ops->info.name;
   if (status == SALTUS_ERR_SINGULAR && !found) {
     saltusi_log(scheme->log, SALTUS_LEVEL_ERROR,

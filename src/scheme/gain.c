@@ -10,12 +10,12 @@
 
 const char* const saltusi_gain_names[] = {"report", "stop", NULL};
 
-/* A blow as it is summed up: work, its size without cancellation, and the contact that gave most. */
-typedef struct blow {
+/* An impact as it is summed up: work, its size without cancellation, and the contact that gave most. */
+typedef struct impact {
   double work, size, most;
   bool impact;
   saltus_event giver;
-} blow;
+} impact;
 
 static double size_of(const saltus_event* e) {
   double size = fabs(e->impulse[0]) * (fabs(e->u_before) + fabs(e->u_after));
@@ -25,7 +25,7 @@ static double size_of(const saltus_event* e) {
   return 0.5 * size;
 }
 
-static void add(blow* b, const saltus_event* e, double work) {
+static void add(impact* b, const saltus_event* e, double work) {
   b->work += work;
   b->size += size_of(e);
   if (!b->impact || work > b->most) {
@@ -35,8 +35,8 @@ static void add(blow* b, const saltus_event* e, double work) {
   b->impact = true;
 }
 
-/* The remark on a blow; false: it gained nothing. */
-static bool gained(const blow* b, saltus_event* remark) {
+/* The remark on an impact; false: it gained nothing. */
+static bool gained(const impact* b, saltus_event* remark) {
   if (!b->impact || !(b->work > SALTUS_ENERGY_CREATED * b->size)) {
     return false;
   }
@@ -47,17 +47,17 @@ static bool gained(const blow* b, saltus_event* remark) {
   return true;
 }
 
-static bool is_blow(const saltus_event* e) {
+static bool is_impact(const saltus_event* e) {
   return e->kind == SALTUS_EVENT_IMPACT || e->kind == SALTUS_EVENT_PAINLEVE;
 }
 
 static bool next_located(const saltus_step_report* report, int* next, saltus_event* remark) {
   while (*next < report->event_count) {
-    blow b = {0};
+    impact b = {0};
     double t = report->events[*next].t;
     for (; *next < report->event_count && report->events[*next].t == t; (*next)++) {
       const saltus_event* e = &report->events[*next];
-      if (is_blow(e)) {
+      if (is_impact(e)) {
         add(&b, e, saltus_event_work(e));
       }
     }
@@ -90,7 +90,7 @@ void saltusi_contact_event(const saltus_contact_step* contact, double t, double 
     event->energy_change = saltus_event_work(event);
     return;
   }
-  const saltus_blow* whole = &contact->blow;
+  const saltus_whole_impact* whole = &contact->whole_impact;
   event->t_accuracy = whole->steps * h;
   event->u_before = whole->before[0];
   event->u_after = whole->after[0];
@@ -105,16 +105,16 @@ bool saltusi_gain_next(const saltus_step_report* report, bool located, double t,
   if (located) {
     return next_located(report, next, remark);
   }
-  blow b = {0};
+  impact b = {0};
   bool struck = false;
   for (; *next < report->active; (*next)++) {
     const saltus_contact_step* contact = &report->contacts[*next];
     saltus_event e;
-    if (contact->part == SALTUS_BLOW_GOES_ON || !(contact->impulse[0] > 0.0)) {
+    if (contact->part == SALTUS_IMPACT_GOES_ON || !(contact->impulse[0] > 0.0)) {
       continue;
     }
     saltusi_contact_event(contact, t, h, &e);
-    if (!contact->impact) { /* a neighbour that carries the blow on, or lies still */
+    if (!contact->impact) { /* a neighbour that carries the impact on, or lies still */
       memcpy(e.impulse, contact->impulse, sizeof e.impulse);
       e.energy_change = saltus_event_work(&e);
     }

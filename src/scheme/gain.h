@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * gain.h - blows whose law created energy. The contacts of one instant, or of one step where events are
- * not located, are one blow; with P the impulses and U- and U+ the relative velocities it changes the
+ * gain.h - impacts whose law created energy. The contacts of one instant, or of one step where events are
+ * not located, are one impact; with P the impulses and U- and U+ the relative velocities it changes the
  * kinetic energy by the sum of P . (U- + U+) / 2, without the work of surfaces that move by themselves.
  */
 #ifndef SALTUSI_GAIN_H
@@ -18,11 +18,11 @@
 
 extern const char* const saltusi_gain_names[];
 
-/* What is told of a contact of a scheme that does not locate events. */
+/* What is reported of a contact of a scheme that does not locate events. */
 void saltusi_contact_event(const saltus_contact_step* contact, double t, double h,
                            saltus_event* event);
 
-/* The next blow of a report that gained, as a remark; false: there is none after number *next, which
+/* The next impact of a report that gained, as a remark; false: there is none after number *next, which
  * starts at 0. t is the end of the step, h its length. */
 bool saltusi_gain_next(const saltus_step_report* report, bool located, double t, double h,
                        int* next, saltus_event* remark);

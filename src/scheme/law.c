@@ -5,7 +5,7 @@
  */
 #include "scheme/law.h"
 
-#include "math/dense.h"
+#include "math/matrix.h"
 
 #include <math.h>
 #include <string.h>
@@ -47,8 +47,8 @@ void saltusi_law_layout(saltusi_law* law, const saltus_dims* dims, bool convecti
   layout_rows(law, dims, dims->nj + dims->nc, convective, arena);
 }
 
-void saltusi_law_layout_rubbing(saltusi_law* law, const saltus_system* sys, bool convective,
-                                saltus_arena* arena) {
+void saltusi_law_layout_friction(saltusi_law* law, const saltus_system* sys, bool convective,
+                                 saltus_arena* arena) {
   const saltus_dims* d = &sys->dims;
   int each = 1;
   for (int i = 0; i < sys->law_count && sys->laws != NULL; i++) {
@@ -56,8 +56,8 @@ void saltusi_law_layout_rubbing(saltusi_law* law, const saltus_system* sys, bool
     each = rows > each ? rows : each;
   }
   layout_rows(law, d, d->nj + d->nc * each, convective, arena);
-  law->rubs = each > 1;
-  if (law->rubs) {
+  law->has_friction = each > 1;
+  if (law->has_friction) {
     bool sparse = d->row_width > 0;
     int units = sparse || d->nc < law->dense_max ? d->nc : law->dense_max;
     int rows = sparse ? d->nc * each : law->dense_max;
@@ -279,14 +279,14 @@ static void make_dense(saltusi_law* law, const saltusi_eval* eval, const saltusi
 void saltusi_law_operator(saltusi_law* law, const saltusi_eval* eval, const saltusi_linear* linear,
                           int rows) {
   const saltus_dims* d = &eval->sys.dims;
-  law->banded = d->nj == 0 && rows >= BAND_FROM && law->rows.column != NULL && !law->rubs &&
+  law->banded = d->nj == 0 && rows >= BAND_FROM && law->rows.column != NULL && !law->has_friction &&
                 saltusi_linear_diagonal(eval, linear, law->inverse) && make_band(law, d->nv, rows);
-  law->blocks = d->nj == 0 && rows >= BAND_FROM && law->rows.column != NULL && law->rubs &&
+  law->blocks = d->nj == 0 && rows >= BAND_FROM && law->rows.column != NULL && law->has_friction &&
                 saltusi_linear_diagonal(eval, linear, law->inverse) &&
                 make_blocks(law, d->nv, rows);
   bool sparse = law->banded || law->blocks;
-  law->unfit = !sparse && rows > law->dense_max;
-  if (!sparse && !law->unfit) {
+  law->unsupported = !sparse && rows > law->dense_max;
+  if (!sparse && !law->unsupported) {
     make_dense(law, eval, linear, rows);
   }
 }
@@ -316,7 +316,7 @@ static bool spread_band(saltusi_law* law, const saltusi_eval* eval, int rows) {
 saltus_status saltusi_law_solve(saltusi_law* law, saltusi_eval* eval, int joints, int contacts) {
   eval->work.contact_solves++;
   int rows = joints + contacts;
-  if (law->unfit) {
+  if (law->unsupported) {
     return SALTUS_ERR_UNSUPPORTED;
   }
   if (joints == 0 && contacts == 1 && law->diagonal[0] > 0.0) {
@@ -352,11 +352,11 @@ saltus_status saltusi_law_solve(saltusi_law* law, saltusi_eval* eval, int joints
   return numbers ? SALTUS_RETRY_SMALLER : SALTUS_RETRY_NAN;
 }
 
-saltus_status saltusi_law_solve_rubbing(saltusi_law* law, saltusi_eval* eval, int joints,
-                                        int contacts) {
+saltus_status saltusi_law_solve_friction(saltusi_law* law, saltusi_eval* eval, int joints,
+                                         int contacts) {
   eval->work.contact_solves++;
   int rows = law->first[contacts];
-  if (law->unfit) {
+  if (law->unsupported) {
     return SALTUS_ERR_UNSUPPORTED;
   }
   const double* W = law->W;

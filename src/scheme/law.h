@@ -9,7 +9,7 @@
  *
  * x is a velocity with P an impulse (Moreau, impacts), an acceleration with P a force (contact held
  * by Runge-Kutta stages), or a position with P an impulse times a time (Schatzman-Paoli,
- * projections). Rows are joints first, then contacts; a contact that rubs has its tangent rows after
+ * projections). Rows are joints first, then contacts; a contact with friction has its tangent rows after
  * its normal row.
  */
 #ifndef SALTUSI_LAW_H
@@ -39,17 +39,17 @@ typedef struct saltusi_law {
 
   /* Many contacts with sparse rows and a diagonal A, a column of balls: W is a narrow band, and
    * everything costs time and room in proportion to the contacts. */
-  bool banded;     /* the last operator is one */
-  bool unfit;      /* it has no band, and there are too many rows for a dense W */
-  double* inverse; /* [nv] of A */
-  saltus_csr band; /* W */
-  int* band_start; /* [rows + 1] */
+  bool banded;      /* the last operator is one */
+  bool unsupported; /* it has no band, and there are too many rows for a dense W */
+  double* inverse;  /* [nv] of A */
+  saltus_csr band;  /* W */
+  int* band_start;  /* [rows + 1] */
   int* band_column;
   double* band_values;
   int* row_start; /* [nv + 1] rows that have a column: where they start in row_list */
   int* row_list;
 
-  bool rubs; /* there is friction, and memory for it: */
+  bool has_friction; /* there is friction, and memory for it: */
   bool
       blocks; /* the last operator is in the blocks of `friction`: diagonal A, sparse rows, no joints */
   saltusi_friction_step friction;
@@ -58,7 +58,7 @@ typedef struct saltusi_law {
   double* slip; /* [nc] slip parameters, guessed and found like P */
 } saltusi_law;
 
-/* Rows that a contact has in a law with friction: tangents count only when they can rub. */
+/* Rows that a contact has in a law with friction: tangents count only where there is friction. */
 static inline int saltusi_law_rows(const saltus_contact_law* law) {
   return law->mu > 0.0 ? 1 + law->tangents : 1;
 }
@@ -66,9 +66,9 @@ static inline int saltusi_law_rows(const saltus_contact_law* law) {
 void saltusi_law_layout(saltusi_law* law, const saltus_dims* dims, bool convective,
                         saltus_arena* arena);
 
-/* The same with room for the tangents of all contacts that rub. */
-void saltusi_law_layout_rubbing(saltusi_law* law, const saltus_system* sys, bool convective,
-                                saltus_arena* arena);
+/* The same with room for the tangents of all contacts with friction. */
+void saltusi_law_layout_friction(saltusi_law* law, const saltus_system* sys, bool convective,
+                                 saltus_arena* arena);
 
 /* W from the first rows, joints before contacts, and a factored matrix. With friction `first` has to be
  * written before. */
@@ -81,8 +81,8 @@ void saltusi_law_operator(saltusi_law* law, const saltusi_eval* eval, const salt
 saltus_status saltusi_law_solve(saltusi_law* law, saltusi_eval* eval, int joints, int contacts);
 
 /* The same with friction for contacts whose rows and coefficients are in first and mu. */
-saltus_status saltusi_law_solve_rubbing(saltusi_law* law, saltusi_eval* eval, int joints,
-                                        int contacts);
+saltus_status saltusi_law_solve_friction(saltusi_law* law, saltusi_eval* eval, int joints,
+                                         int contacts);
 
 /* The same with equality in every row. */
 saltus_status saltusi_law_solve_equalities(saltusi_law* law, saltusi_eval* eval, int rows);

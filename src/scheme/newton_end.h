@@ -6,7 +6,7 @@
 #ifndef SALTUSI_NEWTON_END_H
 #define SALTUSI_NEWTON_END_H
 
-#include "math/dense.h"
+#include "math/matrix.h"
 #include "scheme/scheme_ops.h"
 
 typedef struct saltusi_newton_end {

@@ -5,14 +5,14 @@
  */
 #include "scheme/planar.h"
 
-#include "math/dense.h"
+#include "math/matrix.h"
 
 #include <assert.h>
 #include <string.h>
 
-void saltusi_planar_layout(saltusi_planar* work, int rows, int bilateral, bool rubs,
+void saltusi_planar_layout(saltusi_planar* work, int rows, int bilateral, bool has_friction,
                            saltus_arena* arena) {
-  int unknowns = rubs ? 2 * rows : rows; /* two rows of a contact with friction make four */
+  int unknowns = has_friction ? 2 * rows : rows; /* two rows of a contact with friction make four */
   work->unknowns_max = unknowns;
   saltusi_mixed_layout(&work->solver, bilateral, unknowns, unknowns, arena);
   work->unknown = SALTUS_PUSH(arena, int, rows);
@@ -36,7 +36,7 @@ static int number(saltusi_planar* work, const saltusi_planar_problem* problem, i
       continue;
     }
     work->unknown[item->row] = next++;
-    if (item->rubs) {
+    if (item->has_friction) {
       work->unknown[item->row + 1] = next;
       next += 3;
     }
@@ -53,7 +53,7 @@ static void spread(const saltusi_planar* work, const saltusi_planar_problem* pro
   for (int j = 0; j < problem->items; j++) {
     const saltusi_planar_item* item = &problem->item[j];
     into[work->unknown[item->row]] = sign * W[item->row];
-    if (item->rubs) {
+    if (item->has_friction) {
       int tangent = work->unknown[item->row + 1];
       into[tangent] = sign * W[item->row + 1];
       into[tangent + 1] = -sign * W[item->row + 1];
@@ -68,7 +68,7 @@ static void write_rows(saltusi_planar* work, const saltusi_planar_problem* probl
     int normal = work->unknown[item->row];
     spread(work, problem, item->row, 1.0, work->A + (size_t)normal * (size_t)n);
     work->b[normal] = problem->rhs[item->row];
-    if (!item->rubs) {
+    if (!item->has_friction) {
       continue;
     }
     int plus = work->unknown[item->row + 1];
@@ -96,7 +96,7 @@ static void read_back(const saltusi_planar* work, const saltusi_planar_problem* 
   for (int i = 0; i < problem->items; i++) {
     const saltusi_planar_item* item = &problem->item[i];
     P[item->row] = work->z[work->unknown[item->row]];
-    if (item->rubs) {
+    if (item->has_friction) {
       int plus = work->unknown[item->row + 1];
       double bound = item->mu * P[item->row];
       double force = work->z[plus] - work->z[plus + 1];
@@ -142,7 +142,7 @@ double saltusi_planar_residual(const saltusi_planar_problem* problem, const doub
     double u = saltusi_dot(problem->rows, problem->W + r * rows, P) + problem->rhs[r];
     double diagonal = problem->W[r * rows + r];
     worst = fmax(worst, item->bilateral ? fabs(u) : fabs(fmin(u, diagonal * P[r])));
-    if (item->rubs) {
+    if (item->has_friction) {
       size_t t = r + 1;
       double slip = saltusi_dot(problem->rows, problem->W + t * rows, P) + problem->rhs[t];
       double scale = problem->W[t * rows + t];

@@ -23,9 +23,9 @@
 #include "solve/mixed_lcp.h"
 
 typedef struct saltusi_planar_item {
-  int row; /* of the joint, or of the normal; a tangent row follows when it rubs */
+  int row; /* of the joint, or of the normal; a tangent row follows when it has friction */
   bool bilateral;
-  bool rubs;
+  bool has_friction;
   double mu;
 } saltusi_planar_item;
 
@@ -46,8 +46,8 @@ typedef struct saltusi_planar {
   double* z;    /* [unknowns] */
 } saltusi_planar;
 
-/* Room for problems of up to `rows` rows, `bilateral` of them joints; rubs: friction may occur. */
-void saltusi_planar_layout(saltusi_planar* work, int rows, int bilateral, bool rubs,
+/* Room for problems of up to `rows` rows, `bilateral` of them joints; has_friction: friction may occur. */
+void saltusi_planar_layout(saltusi_planar* work, int rows, int bilateral, bool has_friction,
                            saltus_arena* arena);
 
 /* P [rows] is written when solved. */

@@ -104,16 +104,16 @@ static saltus_status check_treats(const saltusi_scheme_ops* ops, const saltus_sy
   for (int i = 0; i < sys->law_count && sys->laws != NULL; i++) {
     const saltus_contact_law* law = &sys->laws[i];
     const char* label = law->name != NULL ? law->name : "";
-    bool rubs = law->tangents > 0 && law->mu > 0.0;
+    bool has_friction = law->tangents > 0 && law->mu > 0.0;
     bool planar = (ops->info.treats & SALTUS_TREATS_PLANAR_FRICTION) != 0;
     bool any_friction = planar || (ops->info.treats & SALTUS_TREATS_FRICTION) != 0;
-    if (rubs && planar && law->tangents > 1) {
+    if (has_friction && planar && law->tangents > 1) {
       saltusi_log(log, SALTUS_LEVEL_ERROR,
                   "scheme %s treats planar friction; contact %d \"%s\" has %d tangents", name, i,
                   label, law->tangents);
       return SALTUS_ERR_UNSUPPORTED;
     }
-    if (rubs && !any_friction) {
+    if (has_friction && !any_friction) {
       saltusi_log(log, SALTUS_LEVEL_ERROR,
                   "scheme %s does not treat friction; contact %d \"%s\" has mu = %g", name, i,
                   label, law->mu);
@@ -355,7 +355,7 @@ saltus_status saltusi_scheme_try(saltus_scheme* scheme, double t, double h,
   saltus_status status = scheme->ops->step(scheme->work, scheme->options, &step);
   scheme->eval.work.steps++;
   if (status != SALTUS_OK && saltusi_cancelled(&scheme->eval)) {
-    status = SALTUS_ERR_STOPPED; /* whatever it ran into after it was told to end */
+    status = SALTUS_ERR_STOPPED; /* whatever it ran into after it was asked to end */
   }
   if (status == SALTUS_OK && !(all_finite(dims->nq, to->q) && all_finite(dims->nv, to->v))) {
     status = SALTUS_RETRY_NAN;

@@ -59,7 +59,7 @@ struct saltus_scheme {
   saltusi_probe_record undefined; /* found by a try that is done once more */
   double* q_error;                /* [nq] */
   double* v_error;                /* [nv] */
-  saltusi_joints joints;          /* to tell a contradiction from joints that say the same twice */
+  saltusi_joints joints; /* to distinguish a contradiction from joints that say the same twice */
   saltusi_contradiction disagreement;
   bool stops_at_gain;            /* an impact that creates energy ends the run */
   saltus_event gain;             /* of the last try that it ended */

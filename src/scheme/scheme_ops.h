@@ -16,7 +16,7 @@
 
 #include <stdint.h>
 
-/* Events that one step can tell; restitution 0.99 makes an accumulation of about two thousand. */
+/* Events that one step can report; restitution 0.99 makes an accumulation of about two thousand. */
 enum { SALTUSI_EVENTS_MAX = 4096 };
 
 /* One step as the scheme sees it. */
@@ -77,7 +77,7 @@ typedef struct saltusi_scheme_ops {
    * report->h and carries what it proposes next in its memory. */
   saltus_status (*step)(void* work, const void* options, const saltusi_step* step);
 
-  /* Doubles that tell the motion inside one step; NULL: no dense output. The driver keeps those of
+  /* Doubles that describe the motion inside one step; NULL: no dense output. The driver keeps those of
    * the last two committed steps. */
   size_t (*dense_count)(const void* options, const saltus_system* sys);
   saltus_status (*dense)(void* work, const void* options, const saltusi_dense_query* query);

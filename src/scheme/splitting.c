@@ -11,13 +11,13 @@
  *               acceleration of its gap, or with a rebound height U'^2 / 2|gamma| below the option,
  *               is closed: U' = 0, and held from then on until lambda vanishes
  *
- * Without contact forces a resting contact sinks with speed |f| h (1-e) / 2(1+e): the reason for the
+ * Without contact forces a resting contact penetrates with speed |f| h (1-e) / 2(1+e): the reason for the
  * second form.
  */
-#include "math/dense.h"
-#include "scheme/acceleration.h"
-#include "scheme/moreau_step.h"
-#include "scheme/tableau.h"
+#include "math/matrix.h"
+#include "scheme/event/acceleration.h"
+#include "scheme/event/tableau.h"
+#include "scheme/moreau/moreau_step.h"
 
 #include <float.h>
 #include <string.h>
@@ -397,9 +397,9 @@ const saltusi_scheme_ops saltusi_splitting = {
     .info =
         {
             .name = "splitting-rkf45",
-            .sinks = true,
+            .penetrates = true,
             .summary =
-                "smooth motion by RKF45, impacts at the end of the step; resting bodies sink",
+                "smooth motion by RKF45, impacts at the end of the step; resting bodies penetrate",
             .source = "Acary 2008, slides 42-43",
             .order = 1,
             .smooth_order = 5,

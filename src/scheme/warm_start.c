@@ -12,7 +12,7 @@ const char* const saltusi_warm_start_names[] = {"yes", "no", NULL};
 /* Fewest contacts of a system that keeps impulses. */
 enum { CONTACTS_MIN = 3 };
 
-/* Doubles of one contact: its impulse, and where it can rub its slip parameter. */
+/* Doubles of one contact: its impulse, and with friction its slip parameter. */
 static int kept_each(int warm_start, const saltus_system* sys) {
   if (warm_start != SALTUS_WARM_START_YES || sys->dims.nc < CONTACTS_MIN) {
     return 0;
@@ -51,7 +51,7 @@ void saltusi_warm_guess(saltusi_law* law, int i, int key, int row, int count) {
   for (int k = 0; k < count; k++) {
     law->P[row + k] = warm->factor * kept[k];
   }
-  if (law->rubs) {
+  if (law->has_friction) {
     law->slip[i] = kept[warm->each - 1];
   }
 }
@@ -72,7 +72,7 @@ void saltusi_warm_keep(const saltusi_law* law, int i, int key, const double* P, 
   }
   double* kept = memory + 1 + (size_t)key * each;
   memcpy(kept, P, (size_t)count * sizeof(double));
-  if (law->rubs) {
+  if (law->has_friction) {
     kept[each - 1] = law->slip[i];
   }
 }

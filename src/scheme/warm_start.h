@@ -9,7 +9,7 @@
  *
  * The solvers start from the guess or from zero, whichever has the smaller residual: right after an
  * impact that is zero. What is kept is part of the scheme's memory, so a step that is undone,
- * repeated or resumed finds what the last accepted one left. Contacts are told apart by their keys;
+ * repeated or resumed finds what the last accepted one left. Contacts are distinguished by their keys;
  * one that opens loses its impulses. Tangents belong to a contact and turn with it, so P is kept in
  * its own axes.
  *

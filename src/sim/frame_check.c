@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * frame_check.c - nothing that is not a number is told or recorded.
+ * frame_check.c - nothing that is not a number is reported or recorded.
  */
 #include "base/log.h"
 #include "sim/sim_state.h"
@@ -25,7 +25,8 @@ static const char* find_wild(const saltus_sim* sim, const saltus_frame* f) {
     return "the kinetic energy";
   }
   if (sim->sys.ops->potential != NULL) {
-    const double terms[] = {e->change, e->given, e->friction, e->impact, e->remainder, e->created};
+    const double terms[] = {e->change, e->external,  e->friction,
+                            e->impact, e->remainder, e->created};
     if (!isfinite(f->potential)) {
       return "the potential";
     }

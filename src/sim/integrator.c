@@ -43,7 +43,7 @@ struct saltus_integrator {
   double* spare;   /* [nq + nv] */
 
   saltus_step_report report; /* of the last step */
-  int told;                  /* how many of its events the caller has passed */
+  int reported;              /* how many of its events the caller has passed */
   int event_room;
   saltus_event* events; /* [event_room] a ring */
   long long event_count;
@@ -139,7 +139,7 @@ static void begin(saltus_integrator* it, double t, const double* q, const double
   put(it, &it->front, t, q, v);
   it->steps = 0;
   it->report = (saltus_step_report){.event_count = 0};
-  it->told = 0;
+  it->reported = 0;
   it->event_count = 0;
 }
 
@@ -379,7 +379,7 @@ static saltus_status step(saltus_integrator* it) {
   if (status == SALTUS_OK && !(end > it->front.t)) {
     status = SALTUS_RETRY_SMALLER; /* a step that does not move time would never end */
   }
-  it->told = 0;
+  it->reported = 0;
   if (status != SALTUS_OK) {
     it->report.event_count = 0;
     return saltusi_scheme_explain(it->scheme, status, it->front.t, most);
@@ -410,11 +410,11 @@ static saltus_status stand(saltus_integrator* it, double t) {
 
 /* The next event up to t, now passed; NULL: there is none. */
 static const saltus_event* pass_event(saltus_integrator* it, double t) {
-  if (it->told == it->report.event_count || it->report.events[it->told].t > t) {
+  if (it->reported == it->report.event_count || it->report.events[it->reported].t > t) {
     return NULL;
   }
   saltus_event* kept = &it->events[it->event_count++ % it->event_room];
-  *kept = it->report.events[it->told++];
+  *kept = it->report.events[it->reported++];
   it->kinds[kept->kind]++;
   return kept;
 }

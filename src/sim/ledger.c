@@ -11,7 +11,7 @@
 #include "sim/ledger.h"
 
 #include "scheme/gain.h"
-#include "sim/ledger_blow.h"
+#include "sim/ledger_impact.h"
 
 #include <float.h>
 #include <math.h>
@@ -34,7 +34,7 @@ void saltusi_ledger_layout(saltusi_ledger_room* room, const saltus_system* sys,
   room->bounce.mass = SALTUS_PUSH(arena, double, 3 * (size_t)d->nc);
   room->bounce_x = SALTUS_PUSH(arena, double, d->nv);
   room->left_contacts = SALTUS_PUSH(arena, saltusi_contact_work, d->nc);
-  saltusi_blow_layout(room, arena);
+  saltusi_impact_layout(room, arena);
 }
 
 /* Two times that differ by rounding alone are one. */
@@ -55,7 +55,7 @@ static double frame_energy(saltusi_ledger_room* room, double t, const double* q,
   return sys->ops->frame_energy != NULL ? sys->ops->frame_energy(sys->self, &at) : 0.0;
 }
 
-static bool is_blow(const saltus_event* e) {
+static bool is_impact(const saltus_event* e) {
   return e->kind == SALTUS_EVENT_IMPACT || e->kind == SALTUS_EVENT_PAINLEVE;
 }
 
@@ -106,7 +106,7 @@ static void add_power(saltusi_ledger_room* room, saltusi_account account, double
   }
   double power[2];
   saltusi_system_power(sys, &at, &room->power, power);
-  account.energy->given += dt * power[0];
+  account.energy->external += dt * power[0];
   account.energy->drive += dt * power[1];
   for (int key = 0; key < sys->dims.nc; key++) {
     contact_power(room, account, &at, dt, key);
@@ -141,15 +141,15 @@ static double frame_change(saltusi_ledger_room* room, double t) {
   return room->frame - before;
 }
 
-/* Impulses of the bouncing direction, `speed` times the masses, as a blow from v to v + speed x; of all
+/* Impulses of the bouncing direction, `speed` times the masses, as an impact from v to v + speed x; of all
  * contacts but one, or of one alone. */
-static void bounce_blow(saltusi_ledger_room* room, saltusi_account account, double t, double speed,
-                        bool own) {
+static void bounce_impact(saltusi_ledger_room* room, saltusi_account account, double t,
+                          double speed, bool own) {
   const saltus_system* sys = &room->eval.sys;
   if (!look(room, t, true)) {
     return;
   }
-  saltusi_blow blow = saltusi_blow_open(room, t, room->q);
+  saltusi_impact impact = saltusi_impact_open(room, t, room->q);
   for (int i = 0; i < sys->dims.nv; i++) {
     room->u[i] = room->v[i] + speed * room->bounce_x[i];
   }
@@ -159,13 +159,13 @@ static void bounce_blow(saltusi_ledger_room* room, saltusi_account account, doub
     const double P[3] = {speed * mass[0], speed * mass[1], speed * mass[2]};
     bool acts = P[0] != 0.0 || P[1] != 0.0 || P[2] != 0.0;
     if (acts && (key == room->bounce.key) == own) {
-      saltusi_blow_between(room, account, &blow, key, P, v);
+      saltusi_impact_between(room, account, &impact, key, P, v);
     }
   }
-  saltusi_blow_close(room, account, &blow);
+  saltusi_impact_close(room, account, &impact);
 }
 
-/* A step over an accumulation of impacts is the smooth motion with the contact closed, after a blow that
+/* A step over an accumulation of impacts is the smooth motion with the contact closed, after an impact that
  * takes the rebound U away: its normal work -m U^2 / 2 is that of all impacts together. */
 static void open_bounce(saltusi_ledger_room* room, saltusi_account account) {
   const saltusi_ledger_inside* in = room->step.inside;
@@ -183,14 +183,14 @@ static void open_bounce(saltusi_ledger_room* room, saltusi_account account) {
   for (int i = 0; i < nv; i++) {
     room->bounce_x[i] = (room->bounce_x[i] - room->v[i]) / U;
   }
-  /* from v + U x to v is the blow from v to v + U x with the opposite sign */
+  /* from v + U x to v is the impact from v to v + U x with the opposite sign */
   saltus_energy taken = {0};
   for (int key = 0; key < room->eval.sys.dims.nc; key++) {
     room->left_contacts[key] = (saltusi_contact_work){0};
   }
   const saltusi_account back = {.energy = &taken, .contacts = room->left_contacts};
-  bounce_blow(room, back, query.t, U, true);
-  bounce_blow(room, back, query.t, U, false);
+  bounce_impact(room, back, query.t, U, true);
+  bounce_impact(room, back, query.t, U, false);
   account.energy->drive -= taken.drive;
   account.energy->friction -= taken.friction;
   account.energy->impact -= taken.impact;
@@ -208,8 +208,8 @@ static void show_bounce(saltusi_ledger_room* room, saltusi_account account, doub
   const saltusi_dense_query query = {.t = t, .side = side};
   if (in->bounce(in->who, &query, &room->bounce)) {
     integrate(room, account, t, room->bounce.since, room->bounce.key);
-    bounce_blow(room, account, room->bounce.since, room->bounce.launch, true);
-    bounce_blow(room, account, t, room->bounce.speed, false);
+    bounce_impact(room, account, room->bounce.since, room->bounce.launch, true);
+    bounce_impact(room, account, t, room->bounce.speed, false);
   }
 }
 
@@ -225,7 +225,7 @@ static void mean_velocity(saltusi_ledger_room* room) {
   }
 }
 
-/* Work of given forces and of time in the energies along the line from x0 to x1 at room->u. */
+/* Work of external forces and of time in the energies along the line from x0 to x1 at room->u. */
 static void power_on_line(saltusi_ledger_room* room) {
   const saltus_system* sys = &room->eval.sys;
   const saltus_state* x0 = room->step.x0;
@@ -242,7 +242,7 @@ static void power_on_line(saltusi_ledger_room* room) {
     const saltus_point at = saltusi_at(&room->eval, x0->t + gauss_node[k] * h, room->q, room->u);
     double power[2];
     saltusi_system_power(sys, &at, &room->power, power);
-    room->left.given += gauss_weight[k] * h * power[0];
+    room->left.external += gauss_weight[k] * h * power[0];
     room->left.drive += gauss_weight[k] * h * power[1];
   }
   room->left.drive +=
@@ -256,28 +256,28 @@ static void lasting_contact(saltusi_ledger_room* room, const saltus_contact_step
   const saltus_system* sys = &room->eval.sys;
   int count = saltusi_ledger_rows(sys, contact->law);
   double slip[2] = {0.0, 0.0};
-  bool blow = contact->impact && !mean && room->step.at_end;
+  bool impact = contact->impact && !mean && room->step.at_end;
   for (int end = 0; end < 2; end++) {
     const saltus_state* x = end == 0 ? room->step.x0 : room->step.x1;
     const saltus_point at = saltusi_at(&room->eval, x->t, x->q, x->v);
     saltusi_rows_contact(sys, &at, contact->key, count, &room->rows, 0);
     for (int k = 0; k < 3 && k < count; k++) {
-      double struck = blow ? P[k] - contact->lasting[k] : 0.0;
+      double struck = impact ? P[k] - contact->lasting[k] : 0.0;
       room->left.drive -= (0.5 * (P[k] - struck) + end * struck) * room->rows.b[k];
       if (k > 0) {
         slip[k - 1] += 0.5 * (saltusi_row_dot(&room->rows, k, room->u) + room->rows.b[k]);
       }
     }
   }
-  double impact = mean ? 0.0 : 0.5 * P[0] * (contact->u_before + contact->u_after);
+  double normal = mean ? 0.0 : 0.5 * P[0] * (contact->u_before + contact->u_after);
   double friction = 0.0;
   for (int k = 0; k < 2; k++) {
     double U = mean ? slip[k] : 0.5 * (contact->slip_before[k] + contact->slip_after[k]);
     friction += P[k + 1] * U;
   }
-  room->left.impact += impact;
+  room->left.impact += normal;
   room->left.friction += friction;
-  room->left_contacts[contact->key].impact += impact;
+  room->left_contacts[contact->key].impact += normal;
   room->left_contacts[contact->key].friction += friction;
 }
 
@@ -312,9 +312,9 @@ static void lasting_joints(saltusi_ledger_room* room) {
   }
 }
 
-/* ---- blows --------------------------------------------------------------------------------- */
+/* ---- impacts --------------------------------------------------------------------------------- */
 
-/* Energy that contacts create in an impact is an error of the impact law, and told as such. */
+/* Energy that contacts create in an impact is an error of the impact law, and reported as such. */
 static void judge(saltusi_ledger* ledger, double work, double size, double t) {
   if (work > SALTUS_ENERGY_CREATED * size) {
     ledger->created_at = ledger->creations == 0.0 ? t : ledger->created_at;
@@ -324,7 +324,7 @@ static void judge(saltusi_ledger* ledger, double work, double size, double t) {
   }
 }
 
-/* Contacts of a step without located events: their impulses together are one blow, told as such when it
+/* Contacts of a step without located events: their impulses together are one impact, reported as such when it
  * is over. */
 static void judge_step(saltusi_ledger* ledger, const saltusi_ledger_step* step) {
   int next = 0;
@@ -347,29 +347,29 @@ static const double* place_of(saltusi_ledger_room* room, double t) {
   return room->q;
 }
 
-/* The events of one instant from number `told` on are one blow; `told` is then the last of them. */
-static void add_blow(saltusi_ledger* ledger, saltusi_ledger_room* room, saltusi_account account) {
+/* The events of one instant from number `reported` on are one impact; `reported` is then the last of them. */
+static void add_impact(saltusi_ledger* ledger, saltusi_ledger_room* room, saltusi_account account) {
   const saltus_step_report* report = room->step.report;
-  double t = report->events[room->told].t;
-  saltusi_blow blow = saltusi_blow_open(room, t, place_of(room, t));
-  int next = room->told;
+  double t = report->events[room->reported].t;
+  saltusi_impact impact = saltusi_impact_open(room, t, place_of(room, t));
+  int next = room->reported;
   for (; next < report->event_count && report->events[next].t == t; next++) {
     const saltus_event* e = &report->events[next];
-    if (is_blow(e)) {
+    if (is_impact(e)) {
       const double U[6] = {e->u_before, e->slip_before[0], e->slip_before[1],
                            e->u_after,  e->slip_after[0],  e->slip_after[1]};
-      saltusi_blow_contact(room, account, &blow, e->contact, e->impulse, U);
+      saltusi_impact_contact(room, account, &impact, e->contact, e->impulse, U);
     }
   }
-  room->told = next - 1;
-  saltusi_blow_close(room, account, &blow);
-  judge(ledger, blow.work, blow.size, t);
+  room->reported = next - 1;
+  saltusi_impact_close(room, account, &impact);
+  judge(ledger, impact.work, impact.size, t);
 }
 
 /* ---- the step ------------------------------------------------------------------------------ */
 
 static void add(saltus_energy* sum, double part, const saltus_energy* e) {
-  sum->given += part * e->given;
+  sum->external += part * e->external;
   sum->drive += part * e->drive;
   sum->friction += part * e->friction;
   sum->impact += part * e->impact;
@@ -407,7 +407,7 @@ void saltusi_ledger_open(saltusi_ledger* ledger, saltusi_ledger_room* room,
   }
   room->step = *step;
   room->place = step->x0->t;
-  room->told = 0;
+  room->reported = 0;
   room->bounces = false;
   room->begun = false;
   room->known = step->inside != NULL && step->inside->forces != NULL && step->located &&
@@ -429,7 +429,7 @@ void saltusi_ledger_open(saltusi_ledger* ledger, saltusi_ledger_room* room,
     lasting_joints(room);
     if (!events) {
       judge_step(ledger, step);
-      room->told = step->report->event_count;
+      room->reported = step->report->event_count;
     }
   }
 }
@@ -443,16 +443,16 @@ static void begin(saltusi_ledger_room* room, saltusi_account account) {
   }
 }
 
-/* Blows until the time `last`, and everything else until t. */
+/* Impacts until the time `last`, and everything else until t. */
 static void advance(saltusi_ledger* ledger, saltusi_ledger_room* room, double t, double last,
                     saltusi_contact_work* contacts) {
   const saltus_step_report* report = room->step.report;
   saltus_energy e = {0};
   const saltusi_account account = {.energy = &e, .contacts = contacts};
   double start = room->step.x0->t + rounding(room);
-  for (; room->told < report->event_count; room->told++) {
-    const saltus_event* event = &report->events[room->told];
-    if (!is_blow(event)) {
+  for (; room->reported < report->event_count; room->reported++) {
+    const saltus_event* event = &report->events[room->reported];
+    if (!is_impact(event)) {
       continue;
     }
     if (event->t > last) {
@@ -468,7 +468,7 @@ static void advance(saltusi_ledger* ledger, saltusi_ledger_room* room, double t,
     if (inside) {
       go_to(room, account, event->t);
     }
-    add_blow(ledger, room, account);
+    add_impact(ledger, room, account);
   }
   if (!room->begun && last >= room->step.x0->t) {
     begin(room, account);
@@ -485,7 +485,7 @@ void saltusi_ledger_advance(saltusi_ledger* ledger, saltusi_ledger_room* room, d
 }
 
 static double sum_of(const saltus_energy* e) {
-  return e->given + e->drive + e->friction + e->impact;
+  return e->external + e->drive + e->friction + e->impact;
 }
 
 saltus_energy saltusi_ledger_frame(const saltusi_ledger* ledger, saltusi_ledger_room* room,

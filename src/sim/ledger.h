@@ -60,11 +60,11 @@ typedef struct saltusi_ledger_room {
   double* u;             /* [nv] */
   double* v;             /* [nv] */
   double* forces;        /* [3 nc + nj] N */
-  double* push;          /* [nv] N s, of a blow */
-  saltusi_linear linear; /* M, where a blow needs its answer */
+  double* push;          /* [nv] N s, of an impact */
+  saltusi_linear linear; /* M, where an impact needs its answer */
   bool answers;          /* there is room for that */
 
-  /* joints in a blow */
+  /* joints in an impact */
   saltusi_row_block joints; /* [nj] */
   double* joint_X;          /* [nj x nv] M^-1 G */
   double* joint_W;          /* [nj x nj] */
@@ -81,7 +81,7 @@ typedef struct saltusi_ledger_room {
   bool known;   /* forces inside it are */
   bool begun;   /* what happened at its start is in the sums */
   double place; /* s, sums are up to here */
-  int told;     /* events before this one are in the sums */
+  int reported; /* events before this one are in the sums */
   double frame; /* J, energy of moving frames at this place */
   /* of a step whose forces are not known inside: what is left of it */
   saltus_energy left;

@@ -221,7 +221,7 @@ saltusi_crossing_search saltusi_crossings_of(saltus_sim* sim, const saltus_step_
   const saltus_scheme_info* scheme = saltusi_scheme_info(sim->scheme);
   saltusi_crossing_search s = {
       .sim = sim, .report = report, .at = t0, .end = t1, .whole = !scheme->dense};
-  sim->observe.found_count = sim->observe.found_told = 0;
+  sim->observe.found_count = sim->observe.found_reported = 0;
   s.spacing = (t1 - t0) / PARTS;
   if (sim->def.record_dt > 0.0) {
     s.spacing = fmin(s.spacing, sim->def.record_dt);
@@ -271,11 +271,11 @@ static void search_part(saltusi_crossing_search* s) {
 
 bool saltusi_crossings_next(saltusi_crossing_search* s, saltus_event* event) {
   saltusi_observe_room* room = &s->sim->observe;
-  while (room->found_told == room->found_count) {
+  while (room->found_reported == room->found_count) {
     if (s->done) {
       return false;
     }
-    room->found_told = room->found_count = 0;
+    room->found_reported = room->found_count = 0;
     if (s->sim->def.cancel != NULL && *s->sim->def.cancel != 0) {
       s->status = SALTUS_ERR_STOPPED;
       s->done = true;
@@ -283,6 +283,6 @@ bool saltusi_crossings_next(saltusi_crossing_search* s, saltus_event* event) {
     }
     search_part(s);
   }
-  *event = room->found[room->found_told++];
+  *event = room->found[room->found_reported++];
   return s->status == SALTUS_OK;
 }

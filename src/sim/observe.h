@@ -19,7 +19,7 @@ typedef struct saltusi_observe_room {
   double *q, *v;   /* state inside a step */
   double* samples; /* [4 x event_count]: last, between, new, and one more for the search */
   saltus_event* found;
-  int found_count, found_told;
+  int found_count, found_reported;
   void* scratch;
 } saltusi_observe_room;
 

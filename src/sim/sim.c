@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * sim.c - the step loop: try, check, commit, tell those who watch.
+ * sim.c - the step loop: try, check, commit, report to observers.
  */
 #include "sim/sim_state.h"
 
@@ -111,7 +111,7 @@ static void layout(saltus_sim* sim, saltus_arena* arena) {
   sim->now.v = SALTUS_PUSH(arena, double, d->nv);
   sim->next.q = SALTUS_PUSH(arena, double, d->nq);
   sim->next.v = SALTUS_PUSH(arena, double, d->nv);
-  saltusi_watch_layout(sim, arena);
+  saltusi_observer_layout(sim, arena);
   saltusi_observe_layout(sim, arena);
 }
 
@@ -185,7 +185,7 @@ static void start(saltus_sim* sim) {
   memcpy(sim->now.q, def->q0, (size_t)sim->sys.dims.nq * sizeof(double));
   memcpy(sim->now.v, def->v0, (size_t)sim->sys.dims.nv * sizeof(double));
   sim->now.t = def->t0;
-  saltusi_watch_start(sim);
+  saltusi_observer_start(sim);
   saltusi_observe_start(sim);
 }
 
@@ -268,7 +268,7 @@ static saltus_status advance_fixed(saltus_sim* sim) {
   saltusi_scheme_commit(sim->scheme);
   exchange(sim, sim->def.t0 + (double)(sim->step + 1) * sim->def.h);
   sim->last_h = sim->def.h;
-  return saltusi_watch_step(sim, &sim->report, sim->next.t, sim->now.t);
+  return saltusi_observer_step(sim, &sim->report, sim->next.t, sim->now.t);
 }
 
 /* A step of a scheme that chooses its length, at most up to t_end and at most of length def.h. */
@@ -286,10 +286,10 @@ static saltus_status advance_chosen(saltus_sim* sim, double t_end) {
   }
   saltusi_scheme_commit(sim->scheme);
   exchange(sim, h >= left ? t_end : sim->now.t + h);
-  return saltusi_watch_step(sim, &sim->report, sim->next.t, sim->now.t);
+  return saltusi_observer_step(sim, &sim->report, sim->next.t, sim->now.t);
 }
 
-/* A controlled step, at most up to t_end; its two halves are told apart to those who watch. */
+/* A controlled step, at most up to t_end; its two halves are reported one by one. */
 static saltus_status advance_controlled(saltus_sim* sim, double t_end) {
   saltus_status status = saltusi_control_step(sim, t_end - sim->now.t);
   if (status != SALTUS_OK) {
@@ -300,10 +300,10 @@ static saltus_status advance_controlled(saltus_sim* sim, double t_end) {
   exchange(sim, last ? t_end : sim->now.t + h);
   double from = sim->next.t;
   if (sim->control->halves) {
-    status = saltusi_watch_step(sim, &sim->control->half, from, from + 0.5 * h);
+    status = saltusi_observer_step(sim, &sim->control->half, from, from + 0.5 * h);
     from += 0.5 * h;
   }
-  return status == SALTUS_OK ? saltusi_watch_step(sim, &sim->report, from, sim->now.t) : status;
+  return status == SALTUS_OK ? saltusi_observer_step(sim, &sim->report, from, sim->now.t) : status;
 }
 
 /* One step of whatever kind, not past t_end where the kind allows it. */
@@ -316,16 +316,16 @@ static saltus_status advance(saltus_sim* sim, double t_end) {
 }
 
 saltus_status saltus_sim_step(saltus_sim* sim) {
-  saltus_status status = sim->step == 0 ? saltusi_watch_frame(sim, true) : SALTUS_OK;
+  saltus_status status = sim->step == 0 ? saltusi_observer_frame(sim, true) : SALTUS_OK;
   if (status == SALTUS_OK) {
     status = advance(sim, INFINITY);
   }
-  return status == SALTUS_OK ? saltusi_watch_frame(sim, false) : status;
+  return status == SALTUS_OK ? saltusi_observer_frame(sim, false) : status;
 }
 
-/* Somebody wants no more: those who watch get the present state. */
+/* Somebody wants no more: observers get the present state. */
 static saltus_status leave(saltus_sim* sim) {
-  saltus_status status = saltusi_watch_leave(sim);
+  saltus_status status = saltusi_observer_leave(sim);
   saltusi_log(sim->def.log, SALTUS_LEVEL_WARNING, "simulation: stopped at t = %.17g", sim->now.t);
   return status != SALTUS_OK ? status : SALTUS_ERR_STOPPED;
 }
@@ -392,12 +392,12 @@ saltus_status saltus_sim_run(saltus_sim* sim, long long steps) {
   double t_end = sim->def.t0 + (double)steps * sim->def.h;
   saltus_status status = saltus_sim_check_end(sim, t_end);
   if (status == SALTUS_OK && sim->step == 0) {
-    status = saltusi_watch_frame(sim, true);
+    status = saltusi_observer_frame(sim, true);
   }
   while (status == SALTUS_OK && sim->step < steps) {
     status = advance_fixed(sim);
     if (status == SALTUS_OK) {
-      status = saltusi_watch_frame(sim, sim->step == steps);
+      status = saltusi_observer_frame(sim, sim->step == steps);
     }
     if (status == SALTUS_OK) {
       status = ask(sim, t_end);
@@ -412,12 +412,12 @@ saltus_status saltus_sim_run_until(saltus_sim* sim, double t_end) {
     return saltus_sim_run(sim, saltus_sim_step_count(sim->def.t0, t_end, sim->def.h, NULL));
   }
   if (status == SALTUS_OK && sim->step == 0) {
-    status = saltusi_watch_frame(sim, true);
+    status = saltusi_observer_frame(sim, true);
   }
   while (status == SALTUS_OK && sim->now.t < t_end) {
     status = advance(sim, t_end);
     if (status == SALTUS_OK) {
-      status = saltusi_watch_frame(sim, sim->now.t >= t_end);
+      status = saltusi_observer_frame(sim, sim->now.t >= t_end);
     }
     if (status == SALTUS_OK) {
       status = ask(sim, t_end);

@@ -93,24 +93,24 @@ enum {
   SALTUSI_SUM_COUNT
 };
 
-/* watch.c: sums, events and frames; nothing here influences the motion. */
-void saltusi_watch_layout(saltus_sim* sim, saltus_arena* arena);
-void saltusi_watch_start(saltus_sim* sim);
+/* observer.c: sums, events and frames; nothing here influences the motion. */
+void saltusi_observer_layout(saltus_sim* sim, saltus_arena* arena);
+void saltusi_observer_start(saltus_sim* sim);
 /* After the time was changed from outside. */
-void saltusi_watch_resume(saltus_sim* sim);
+void saltusi_observer_resume(saltus_sim* sim);
 
 /* A committed step from t0 to t1: its events, and the frames that were asked for inside it. */
-saltus_status saltusi_watch_step(saltus_sim* sim, const saltus_step_report* report, double t0,
-                                 double t1);
+saltus_status saltusi_observer_step(saltus_sim* sim, const saltus_step_report* report, double t0,
+                                    double t1);
 
 /* The frame of the present instant, when it is due: on the beat of steps, or in any case. */
-saltus_status saltusi_watch_frame(saltus_sim* sim, bool due);
+saltus_status saltusi_observer_frame(saltus_sim* sim, bool due);
 
 /* SALTUS_ERR_UNDEFINED with a message when a frame has a number that is not finite; what a system does
  * not say, and velocities of contacts without a direction, are not meant. */
 saltus_status saltusi_frame_check(const saltus_sim* sim, const saltus_frame* frame);
 
 /* The frame of the present instant, where a run ends early; not a second time. */
-saltus_status saltusi_watch_leave(saltus_sim* sim);
+saltus_status saltusi_observer_leave(saltus_sim* sim);
 
 #endif

@@ -118,7 +118,7 @@ saltus_status saltus_sim_snapshot_load(saltus_sim* sim, const void* bytes, size_
   sim->step = head.step;
   sim->now.t = head.t;
   saltusi_scheme_forget(sim->scheme);
-  saltusi_watch_resume(sim);
+  saltusi_observer_resume(sim);
   if (sim->control != NULL) {
     sim->control->h = head.h_next;
     sim->control->h_min = head.h_min;

@@ -11,7 +11,7 @@
  */
 #include "solve/block_lu.h"
 
-#include "math/dense.h"
+#include "math/matrix.h"
 
 #include <string.h>
 
@@ -311,10 +311,10 @@ void saltusi_block_lu_times(const saltusi_block_lu* lu, const double* values, co
 static const double fine = 1e-14;
 static const double coarse = 1e-9;
 /* After so many failures without pivoting it is not tried first any more. */
-enum { PATIENCE = 2, REFINEMENTS = 3 };
+enum { STALL_LIMIT = 2, REFINEMENTS = 3 };
 
 bool saltusi_block_lu_factor(saltusi_block_lu* lu) {
-  lu->use_pivoted = lu->failures >= PATIENCE && !lu->no_pivoting;
+  lu->use_pivoted = lu->failures >= STALL_LIMIT && !lu->no_pivoting;
   if (!lu->use_pivoted) {
     if (factor_blocks(lu)) {
       return true;

@@ -6,7 +6,7 @@
  * Units are ordered by approximate minimum degree on the contact graph; inside that order no unit
  * changes place, so the fill is known ahead. Accuracy comes from iterative refinement. Friction makes
  * the matrices unsymmetric enough for pivots to vanish now and then: when refinement fails, the
- * matrix is factored again with pivoting (block_lu_pivoted.c). The caller is told what was reached.
+ * matrix is factored again with pivoting (block_lu_pivoted.c). The caller learns what was reached.
  */
 #ifndef SALTUSI_BLOCK_LU_H
 #define SALTUSI_BLOCK_LU_H

@@ -24,13 +24,13 @@ static void solve_momentum(saltusi_friction_run* run) {
   const saltus_momentum_sweeps_options* o = run->options;
   saltusi_friction_work* work = run->work;
   /* in the memory of Anderson's method */
-  saltusi_racer racer = {.r = work->sweep.last_f, .age = work->sweep.f_change};
+  saltusi_candidate candidate = {.r = work->sweep.last_f, .age = work->sweep.f_change};
   if (o->pressure > 0.0) {
-    saltusi_racer_press(&racer, &work->given, o->pressure);
+    saltusi_candidate_press(&candidate, &work->given, o->pressure);
   } else {
-    saltusi_racer_start(&racer, &work->given, 1.0, work->point);
+    saltusi_candidate_start(&candidate, &work->given, 1.0, work->point);
   }
-  saltusi_run_momentum(run, o->sweeps, &racer);
+  saltusi_run_momentum(run, o->sweeps, &candidate);
 }
 
 static void solve_interior_point(saltusi_friction_run* run) {

@@ -178,12 +178,12 @@ static bool shuffled_round(saltusi_friction_run* run, int round) {
 }
 
 /* Sweeps with momentum, and Newton where they came close. */
-static bool momentum_run(saltusi_friction_run* run, int sweeps, saltusi_racer* racer) {
+static bool momentum_run(saltusi_friction_run* run, int sweeps, saltusi_candidate* candidate) {
   const double close = 1e-6;
   saltusi_friction_work* work = run->work;
   saltusi_newton_settings newton = {
       .iterations = 30, .tol = run->tol, .trial = 7, .no_pivoting = true};
-  if (saltusi_run_momentum(run, sweeps, racer)) {
+  if (saltusi_run_momentum(run, sweeps, candidate)) {
     return true;
   }
   double residual =
@@ -197,13 +197,13 @@ static bool momentum_run(saltusi_friction_run* run, int sweeps, saltusi_racer* r
 static bool self_stress_round(saltusi_friction_run* run) {
   static const double levels[] = {1.0, 10.0, 100.0, 1000.0};
   saltusi_friction_work* work = run->work;
-  double* balanced = work->racer[0].r;
+  double* balanced = work->candidate[0].r;
   if (!saltusi_run_balanced(run, balanced)) {
     return false;
   }
   for (size_t k = 0; k < sizeof levels / sizeof levels[0] && !over(run); k++) {
-    saltusi_racer_start(&work->racer[1], &work->given, levels[k], balanced);
-    if (momentum_run(run, 500, &work->racer[1])) {
+    saltusi_candidate_start(&work->candidate[1], &work->given, levels[k], balanced);
+    if (momentum_run(run, 500, &work->candidate[1])) {
       return true;
     }
   }
@@ -212,19 +212,19 @@ static bool self_stress_round(saltusi_friction_run* run) {
 
 /* Sweeps with momentum from several pressures in turn; which of them is right shows late. */
 static bool momentum_race(saltusi_friction_run* run) {
-  static const double pressures[SALTUSI_RACERS] = {10.0, 30.0, 100.0};
+  static const double pressures[SALTUSI_CANDIDATES] = {10.0, 30.0, 100.0};
   enum { ROUNDS = 3, SWEEPS = 16000 };
   saltusi_friction_work* work = run->work;
   if (!saltusi_friction_reserve(work)) {
     return false;
   }
   double end = run->cost + momentum_share * (run->cost_limit - run->cost);
-  for (int k = 0; k < ROUNDS * SALTUSI_RACERS && run->cost < end; k++) {
-    saltusi_racer* racer = &work->racer[k % SALTUSI_RACERS];
-    if (k < SALTUSI_RACERS) {
-      saltusi_racer_press(racer, &work->given, pressures[k]);
+  for (int k = 0; k < ROUNDS * SALTUSI_CANDIDATES && run->cost < end; k++) {
+    saltusi_candidate* candidate = &work->candidate[k % SALTUSI_CANDIDATES];
+    if (k < SALTUSI_CANDIDATES) {
+      saltusi_candidate_press(candidate, &work->given, pressures[k]);
     }
-    if (momentum_run(run, SWEEPS, racer)) {
+    if (momentum_run(run, SWEEPS, candidate)) {
       return true;
     }
   }

@@ -6,7 +6,7 @@
 #include "solve/friction_case.h"
 
 #include "base/log.h"
-#include "math/dense.h"
+#include "math/matrix.h"
 
 #include <string.h>
 

@@ -12,7 +12,7 @@
  */
 #include "solve/prox_fixed_point.h"
 
-#include "math/dense.h"
+#include "math/matrix.h"
 
 #include <string.h>
 

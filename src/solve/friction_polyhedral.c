@@ -5,7 +5,7 @@
  * mixed complementarity problem by Lemke's method (Stewart & Trinkle, IJNME 39 (1996) 2673-2691; see
  * polyhedral.h). In the plane that is Coulomb's law itself; in space slip is resisted along one or two
  * of the directions, so the exact law holds for sticking contacts and for those that slip along a
- * direction only. Both residuals are told, and the exact one decides.
+ * direction only. Both residuals are reported, and the exact one decides.
  *
  *   residual of the law   F_N = r_N - max(0, r_N - rho u_N)
  *                         F_T = r_T - P(r_T - rho u_T),   P onto the polygon of radius mu r_N

@@ -39,9 +39,9 @@ static void second_layout(saltusi_friction_work* work, const saltusi_friction_si
   saltusi_newton_layout(&work->newton, sizes->units, sizes->rows, arena);
   saltusi_interior_layout(&work->interior, sizes->units, sizes->rows, values, arena);
   saltusi_proximal_layout(&work->proximal, sizes, arena);
-  for (int k = 0; k < SALTUSI_RACERS; k++) {
-    work->racer[k].r = SALTUS_PUSH(arena, double, sizes->rows);
-    work->racer[k].age = SALTUS_PUSH(arena, double, sizes->units);
+  for (int k = 0; k < SALTUSI_CANDIDATES; k++) {
+    work->candidate[k].r = SALTUS_PUSH(arena, double, sizes->rows);
+    work->candidate[k].age = SALTUS_PUSH(arena, double, sizes->units);
   }
 }
 
@@ -256,13 +256,13 @@ bool saltusi_run_halves(saltusi_friction_run* run, int iterations, int threads) 
   return saltusi_run_note(run, "halved-sweeps", stage);
 }
 
-bool saltusi_run_momentum(saltusi_friction_run* run, int sweeps, saltusi_racer* racer) {
+bool saltusi_run_momentum(saltusi_friction_run* run, int sweeps, saltusi_candidate* candidate) {
   saltusi_friction_work* work = run->work;
   double each = work->pattern.sweep_cost + 8.0 * work->pattern.rows;
   double affordable = fmax((run->cost_limit - run->cost) / each, 0.0);
   int most = affordable < sweeps ? (int)affordable : sweeps;
   saltusi_stage stage =
-      saltusi_momentum_sweeps(&work->sweep, &work->given, most, run->tol, racer, work->point);
+      saltusi_momentum_sweeps(&work->sweep, &work->given, most, run->tol, candidate, work->point);
   run->cost += stage.iterations * each;
   return saltusi_run_note(run, "momentum-sweeps", stage);
 }

@@ -15,7 +15,7 @@
 #include "solve/momentum_sweeps.h"
 #include "solve/proximal.h"
 
-enum { SALTUSI_RACERS = 3 };
+enum { SALTUSI_CANDIDATES = 3 };
 
 typedef struct saltusi_friction_work {
   saltus_allocator memory;
@@ -34,7 +34,7 @@ typedef struct saltusi_friction_work {
   saltusi_newton_work newton;
   saltusi_interior_work interior;
   saltusi_proximal_work proximal;
-  saltusi_racer racer[SALTUSI_RACERS];
+  saltusi_candidate candidate[SALTUSI_CANDIDATES];
   saltusi_room first_room, second_room;
   saltusi_friction_polyhedral polyhedral; /* made when first needed, or by setup */
 } saltusi_friction_work;
@@ -77,8 +77,8 @@ bool saltusi_run_fixed_point(saltusi_friction_run* run, int iterations);
  * residual; impulses from before an impact mislead (methods: contact solvers, 5). False when W is not
  * finite. */
 bool saltusi_run_start(saltusi_friction_run* run, const double* guess);
-/* Goes on from `racer`; work->point gets its lowest point. */
-bool saltusi_run_momentum(saltusi_friction_run* run, int sweeps, saltusi_racer* racer);
+/* Goes on from `candidate`; work->point gets its lowest point. */
+bool saltusi_run_momentum(saltusi_friction_run* run, int sweeps, saltusi_candidate* candidate);
 
 /* Impulses that balance each other, W r = 0; false when there are none worth the name. */
 bool saltusi_run_balanced(saltusi_friction_run* run, double* r);

@@ -7,7 +7,7 @@
  */
 #include "solve/friction_run.h"
 
-#include "math/dense.h"
+#include "math/matrix.h"
 
 #include <string.h>
 

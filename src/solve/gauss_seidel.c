@@ -15,7 +15,7 @@
  */
 #include "solve/gauss_seidel.h"
 
-#include "math/dense.h"
+#include "math/matrix.h"
 
 #include <string.h>
 

@@ -24,7 +24,7 @@
  */
 #include "solve/interior_point.h"
 
-#include "math/dense.h"
+#include "math/matrix.h"
 #include "solve/interior_point_cone.h"
 
 #include <string.h>
@@ -486,15 +486,15 @@ static void recentre(progress* p, double factor) {
 
 /* What jams call for: first half the friction term in J, later a point further inside. */
 typedef struct jam_state {
-  int small; /* tiny steps in a row */
-  int calm;  /* iterations left with half the friction term */
+  int small;    /* tiny steps in a row */
+  int nonstiff; /* iterations left with half the friction term */
   int times;
 } jam_state;
 
 static bool unjam(progress* p, jam_state* jam) {
   if (p->theta < 1.0) {
-    jam->calm--;
-    if (jam->calm <= 0 && p->step > 0.2) {
+    jam->nonstiff--;
+    if (jam->nonstiff <= 0 && p->step > 0.2) {
       p->theta = 1.0;
     }
     return true;
@@ -511,7 +511,7 @@ static bool unjam(progress* p, jam_state* jam) {
   jam->times++;
   if (jam->times % 2 == 1) {
     p->theta = 0.5;
-    jam->calm = 6;
+    jam->nonstiff = 6;
   } else {
     recentre(p, 100.0);
   }

@@ -15,7 +15,7 @@
 
 enum {
   SMALL = 60,
-  PATIENCE = 10,
+  STALL_LIMIT = 10,
   PIVOTS_PER_ROW = 10,
   CHAIN_ITERATIONS = 8,
   INTERIOR_ITERATIONS = 60
@@ -29,13 +29,13 @@ static bool over(const saltusi_lcp_run* run) {
 /* Rows kept in large sparse problems. Problems that are small enough to have their bilateral rows
  * eliminated get one cheap try: what is not solved then is better served there. */
 static void solve_kept(saltusi_lcp_run* run) {
-  saltusi_lcp_run_pivoting(run, PATIENCE, 25 + run->M->n / 20);
+  saltusi_lcp_run_pivoting(run, STALL_LIMIT, 25 + run->M->n / 20);
   if (run->quick || over(run)) {
     return;
   }
   saltusi_lcp_run_interior(run, INTERIOR_ITERATIONS);
   if (!over(run)) {
-    saltusi_lcp_run_proximal(run, PATIENCE);
+    saltusi_lcp_run_proximal(run, STALL_LIMIT);
   }
   /* without a solution proximal points run away, in a direction that shows it */
   if (!over(run)) {
@@ -55,7 +55,7 @@ static void solve(saltusi_lcp_run* run) {
       return;
     }
   }
-  saltusi_lcp_run_pivoting(run, PATIENCE, n <= SMALL ? 10 + n : 25 + n / 20);
+  saltusi_lcp_run_pivoting(run, STALL_LIMIT, n <= SMALL ? 10 + n : 25 + n / 20);
   if (!over(run) && n <= SMALL) {
     saltusi_lcp_run_lemke(run, PIVOTS_PER_ROW);
   }
@@ -67,7 +67,7 @@ static void solve(saltusi_lcp_run* run) {
     if ((k == 0) == run->M->scattered) {
       saltusi_lcp_run_interior(run, INTERIOR_ITERATIONS);
     } else {
-      saltusi_lcp_run_proximal(run, PATIENCE);
+      saltusi_lcp_run_proximal(run, STALL_LIMIT);
     }
   }
   if (!over(run) && n > SMALL) {

@@ -18,7 +18,7 @@
  */
 #include "solve/lcp_lemke.h"
 
-#include "math/dense.h"
+#include "math/matrix.h"
 #include "solve/lcp_dense.h"
 
 #include <string.h>

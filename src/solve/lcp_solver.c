@@ -6,7 +6,7 @@
  */
 #include "base/log.h"
 #include "base/suggest.h"
-#include "solve/lcp_mixed.h"
+#include "solve/lcp_bilateral.h"
 #include "solve/lcp_run.h"
 #include "solve/lcp_tiny.h"
 
@@ -52,7 +52,7 @@ struct saltus_lcp_solver {
   saltusi_pool sparse_pool;      /* of the sparse factors in the room */
   saltusi_lcp_room room;         /* for the problem itself */
   saltusi_lcp_room reduced_room; /* for what is left without the bilateral rows */
-  saltusi_lcp_mixed mixed;
+  saltusi_lcp_bilateral mixed;
   bool has_mixed;
 };
 
@@ -115,7 +115,7 @@ static void drop_room(saltus_lcp_solver* solver) {
   solver->block = NULL;
   solver->room = (saltusi_lcp_room){0};
   solver->reduced_room = (saltusi_lcp_room){0};
-  solver->mixed = (saltusi_lcp_mixed){0};
+  solver->mixed = (saltusi_lcp_bilateral){0};
   solver->has_mixed = false;
 }
 
@@ -196,7 +196,7 @@ static void layout(saltus_lcp_solver* solver, const saltus_lcp* problem, const t
   }
   if (t->eliminate) {
     saltusi_lcp_room_layout(&solver->reduced_room, &t->reduced, arena);
-    saltusi_lcp_mixed_layout(&solver->mixed, problem->n, arena);
+    saltusi_lcp_bilateral_layout(&solver->mixed, problem->n, arena);
     solver->has_mixed = true;
   }
 }
@@ -289,10 +289,10 @@ static void keep_better(const saltus_lcp* problem, const double* trial, double* 
 /* Expands, and polishes when that is not enough. */
 static void put_back(saltus_lcp_solver* solver, const saltus_lcp* problem, double tol, double* z,
                      double* w, saltus_solve_result* result) {
-  saltusi_lcp_mixed* mixed = &solver->mixed;
-  saltusi_lcp_mixed_expand(mixed, problem);
+  saltusi_lcp_bilateral* mixed = &solver->mixed;
+  saltusi_lcp_bilateral_expand(mixed, problem);
   keep_better(problem, mixed->expanded, z, w, result);
-  if (!(result->residual.normalised <= tol) && saltusi_lcp_mixed_polish(mixed, problem)) {
+  if (!(result->residual.normalised <= tol) && saltusi_lcp_bilateral_polish(mixed, problem)) {
     keep_better(problem, mixed->polished, z, w, result);
   }
 }
@@ -300,9 +300,9 @@ static void put_back(saltus_lcp_solver* solver, const saltus_lcp* problem, doubl
 /* One way through the mixed problem; true when nothing more needs to be tried. */
 static bool run_mixed(saltus_lcp_solver* solver, const saltus_lcp* problem, double tol, double* z,
                       double* w, saltus_solve_result* result, unsigned how) {
-  saltusi_lcp_mixed* mixed = &solver->mixed;
+  saltusi_lcp_bilateral* mixed = &solver->mixed;
   bool careful = (how & 1U) != 0;
-  saltusi_reduction reduction = saltusi_lcp_mixed_reduce(mixed, problem, careful);
+  saltusi_reduction reduction = saltusi_lcp_bilateral_reduce(mixed, problem, careful);
   if (reduction != SALTUSI_REDUCED) {
     result->outcome = reduction == SALTUSI_REDUCTION_NONE ? SALTUS_NO_SOLUTION : result->outcome;
     return reduction == SALTUSI_REDUCTION_NONE;

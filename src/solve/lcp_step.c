@@ -5,7 +5,7 @@
  */
 #include "solve/lcp_step.h"
 
-#include "math/dense.h"
+#include "math/matrix.h"
 
 #include <assert.h>
 #include <math.h>

@@ -11,7 +11,7 @@
  */
 #include "solve/mixed_lcp.h"
 
-#include "math/dense.h"
+#include "math/matrix.h"
 
 void saltusi_mixed_layout(saltusi_mixed_work* work, int bilateral_max, int unilateral_max,
                           int dense_max, saltus_arena* arena) {

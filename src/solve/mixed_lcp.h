@@ -16,7 +16,7 @@
 
 typedef struct saltusi_mixed_work {
   saltusi_lcp_step lcp;
-  saltusi_dependent block; /* bilateral block, factored; block.rank tells whether rows depend */
+  saltusi_dependent block; /* bilateral block, factored; block.rank shows whether rows depend */
   double* right;           /* [nb x (nu + 1)] block^-1 [A_bu  b_b], one column after the other */
   double* schur;           /* [nu x nu] */
   double* rest;            /* [nu] */

@@ -14,29 +14,30 @@
  */
 #include "solve/momentum_sweeps.h"
 
-#include "math/dense.h"
+#include "math/matrix.h"
 
 #include <string.h>
 
 /* The weight stays below this, so that errors of the distant past fade. */
 static const double weight_limit = 0.998;
 
-void saltusi_racer_start(saltusi_racer* racer, const saltusi_friction_case* in, double part,
-                         const double* from) {
+void saltusi_candidate_start(saltusi_candidate* candidate, const saltusi_friction_case* in,
+                             double part, const double* from) {
   for (int a = 0; a < in->pattern->rows; a++) {
-    racer->r[a] = part * from[a];
+    candidate->r[a] = part * from[a];
   }
-  memset(racer->age, 0, (size_t)in->pattern->units * sizeof(double));
+  memset(candidate->age, 0, (size_t)in->pattern->units * sizeof(double));
 }
 
-void saltusi_racer_press(saltusi_racer* racer, const saltusi_friction_case* in, double level) {
+void saltusi_candidate_press(saltusi_candidate* candidate, const saltusi_friction_case* in,
+                             double level) {
   const saltusi_friction_pattern* pattern = in->pattern;
   double unit = in->velocity_unit / sqrt((double)pattern->units);
-  memset(racer->r, 0, (size_t)pattern->rows * sizeof(double));
-  memset(racer->age, 0, (size_t)pattern->units * sizeof(double));
+  memset(candidate->r, 0, (size_t)pattern->rows * sizeof(double));
+  memset(candidate->age, 0, (size_t)pattern->units * sizeof(double));
   for (int i = 0; i < pattern->units; i++) {
     if (pattern->bilateral[i] == 0) {
-      racer->r[pattern->offset[i]] = level * unit * in->rho[i];
+      candidate->r[pattern->offset[i]] = level * unit * in->rho[i];
     }
   }
 }
@@ -62,13 +63,13 @@ static void extrapolate(const saltusi_friction_pattern* pattern, const double* b
 }
 
 saltusi_stage saltusi_momentum_sweeps(saltusi_sweep_work* work, saltusi_friction_case* in,
-                                      int sweeps, double tol, saltusi_racer* racer,
+                                      int sweeps, double tol, saltusi_candidate* candidate,
                                       double* lowest) {
   const saltusi_friction_pattern* pattern = in->pattern;
   size_t bytes = (size_t)pattern->rows * sizeof(double);
   double* y = work->after;
-  memcpy(y, racer->r, bytes);
-  memcpy(lowest, racer->r, bytes);
+  memcpy(y, candidate->r, bytes);
+  memcpy(lowest, candidate->r, bytes);
   double least = INFINITY;
   int k = 0;
   while (k < sweeps && !(least <= 0.1 * tol)) {
@@ -79,7 +80,7 @@ saltusi_stage saltusi_momentum_sweeps(saltusi_sweep_work* work, saltusi_friction
       least = increment;
       memcpy(lowest, y, bytes);
     }
-    extrapolate(pattern, work->before, racer->age, racer->r, y);
+    extrapolate(pattern, work->before, candidate->age, candidate->r, y);
     saltusi_friction_project(in, y);
   }
   return (saltusi_stage){k, saltusi_friction_case_residual(in, lowest, work->u).normalised};

@@ -9,7 +9,7 @@
  */
 #include "solve/polyhedral.h"
 
-#include "math/dense.h"
+#include "math/matrix.h"
 
 #include <string.h>
 
@@ -51,7 +51,7 @@ void saltusi_polyhedral_layout(saltusi_polyhedral* law, const saltusi_polyhedral
   law->held.gram = SALTUS_PUSH2(arena, double, size->joints, size->joints);
   law->held.pivot = SALTUS_PUSH2(arena, int, size->joints, 2);
   law->held.scale = SALTUS_PUSH(arena, double, size->joints);
-  saltusi_lcp_mixed_layout(&law->mixed, n, arena);
+  saltusi_lcp_bilateral_layout(&law->mixed, n, arena);
   saltusi_lcp_layout(&law->lemke, n - size->joints, arena);
 }
 
@@ -290,7 +290,8 @@ saltus_status saltusi_polyhedral_solve(saltusi_polyhedral* law) {
     return SALTUS_RETRY_NAN;
   }
   const saltus_lcp problem = {.n = law->n, .bilateral = law->joints, .M = law->A, .q = law->b};
-  saltusi_reduction reduction = saltusi_lcp_mixed_reduce(&law->mixed, &problem, law->keep_joints);
+  saltusi_reduction reduction =
+      saltusi_lcp_bilateral_reduce(&law->mixed, &problem, law->keep_joints);
   if (reduction != SALTUSI_REDUCED) {
     return SALTUS_ERR_SINGULAR;
   }
@@ -302,10 +303,10 @@ saltus_status saltusi_polyhedral_solve(saltusi_polyhedral* law) {
   if (result.outcome != SALTUSI_LCP_SOLVED) {
     return SALTUS_RETRY_SMALLER;
   }
-  saltusi_lcp_mixed_expand(&law->mixed, &problem);
+  saltusi_lcp_bilateral_expand(&law->mixed, &problem);
   const double* answer = law->mixed.expanded;
   law->residual = violation(law, answer);
-  if (law->residual > 1e-14 * size && saltusi_lcp_mixed_polish(&law->mixed, &problem) &&
+  if (law->residual > 1e-14 * size && saltusi_lcp_bilateral_polish(&law->mixed, &problem) &&
       violation(law, law->mixed.polished) < law->residual) {
     answer = law->mixed.polished;
     law->residual = violation(law, answer);

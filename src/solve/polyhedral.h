@@ -21,8 +21,8 @@
 
 #include "math/dependent.h"
 #include "saltus/status.h"
+#include "solve/lcp_bilateral.h"
 #include "solve/lcp_lemke.h"
-#include "solve/lcp_mixed.h"
 
 /* Friction directions of a spatial contact, at most; unknowns besides joints that Lemke's method is
  * asked for, at most. */
@@ -88,7 +88,7 @@ typedef struct saltusi_polyhedral {
   double residual;                      /* m/s, of the last solve */
   int pivots;                           /* the same */
   saltusi_dependent held;               /* the block of the joints */
-  saltusi_lcp_mixed mixed;
+  saltusi_lcp_bilateral mixed;
   saltusi_lcp_work lemke;
 } saltusi_polyhedral;
 

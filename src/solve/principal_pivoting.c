@@ -7,7 +7,7 @@
  *   active set J:   M_JJ z_J = -q_J,  z = 0 elsewhere,   w = M z + q
  *   violated rows:  z_i < 0 in J, w_i < 0 outside
  *   none            solved
- *   otherwise       exchange all of them; after `patience` rounds without fewer violated rows
+ *   otherwise       exchange all of them; after `stall_limit` rounds without fewer violated rows
  *                   exchange the last one only, which cannot cycle when M is a P-matrix
  *
  * Bilateral rows that are kept belong to J and are never violated.
@@ -103,7 +103,7 @@ bool saltusi_principal_pivot(saltusi_lcp_run* run, saltusi_pivoting* pivoting) {
   saltusi_lcp_room* room = run->room;
   int n = run->M->n;
   int fewest = n + 1;
-  int patience = pivoting->patience;
+  int stall_limit = pivoting->stall_limit;
   /* well inside the target, so that the rounding of the active rows fits in too */
   double enough = 0.25 * run->target;
   for (pivoting->done = 1; pivoting->done <= pivoting->iterations; pivoting->done++) {
@@ -118,10 +118,10 @@ bool saltusi_principal_pivot(saltusi_lcp_run* run, saltusi_pivoting* pivoting) {
     bool all = true;
     if (v.count < fewest) {
       fewest = v.count;
-      patience = pivoting->patience;
+      stall_limit = pivoting->stall_limit;
     } else {
-      all = patience > 0;
-      patience -= patience > 0;
+      all = stall_limit > 0;
+      stall_limit -= stall_limit > 0;
     }
     if (all) {
       exchange_all(run, &v);
@@ -153,12 +153,12 @@ static void start_cold(saltusi_lcp_run* run, bool everything) {
   }
 }
 
-bool saltusi_lcp_run_pivoting(saltusi_lcp_run* run, int patience, int iterations) {
+bool saltusi_lcp_run_pivoting(saltusi_lcp_run* run, int stall_limit, int iterations) {
   if (!saltusi_lcp_run_activate(run, run->z)) {
     /* chains: what closes below pushes everything above, so all active is the better guess */
     start_cold(run, run->M->banded);
   }
-  saltusi_pivoting p = {.q = run->q, .patience = patience, .iterations = iterations};
+  saltusi_pivoting p = {.q = run->q, .stall_limit = stall_limit, .iterations = iterations};
   bool found = saltusi_principal_pivot(run, &p);
   saltusi_lcp_run_note(run, "principal-pivoting", p.done);
   if (!found || saltusi_lcp_run_offer(run, true)) {
@@ -200,7 +200,7 @@ static bool try_unshifted(saltusi_lcp_run* run, int* total) {
 }
 
 /* From the point room->last and the set room->active, first with `part` of the mean diagonal. */
-static bool proximal_steps(saltusi_lcp_run* run, int patience, double part) {
+static bool proximal_steps(saltusi_lcp_run* run, int stall_limit, double part) {
   /* a problem that goes well takes ten factorisations; one that cycles is better shifted more */
   enum { STEPS = 30, INNER = 30 };
   saltusi_lcp_room* room = run->room;
@@ -215,7 +215,7 @@ static bool proximal_steps(saltusi_lcp_run* run, int patience, double part) {
       room->diagonal[i] = shift;
     }
     saltusi_pivoting p = {
-        .shifted = true, .q = room->shifted, .patience = patience, .iterations = INNER};
+        .shifted = true, .q = room->shifted, .stall_limit = stall_limit, .iterations = INNER};
     bool found = saltusi_principal_pivot(run, &p);
     total += p.done;
     if (!found) {
@@ -234,26 +234,26 @@ static bool proximal_steps(saltusi_lcp_run* run, int patience, double part) {
   return run->solved;
 }
 
-bool saltusi_lcp_run_proximal(saltusi_lcp_run* run, int patience) {
+bool saltusi_lcp_run_proximal(saltusi_lcp_run* run, int stall_limit) {
   memset(run->room->last, 0, (size_t)run->M->n * sizeof(double));
   start_cold(run, false);
-  return proximal_steps(run, patience, 1e-3);
+  return proximal_steps(run, stall_limit, 1e-3);
 }
 
 bool saltusi_lcp_run_crossover(saltusi_lcp_run* run) {
-  enum { PATIENCE = 3, FEW = 4 };
-  saltusi_pivoting p = {.q = run->q, .patience = PATIENCE, .iterations = FEW};
+  enum { STALL_LIMIT = 3, FEW = 4 };
+  saltusi_pivoting p = {.q = run->q, .stall_limit = STALL_LIMIT, .iterations = FEW};
   bool found = saltusi_principal_pivot(run, &p);
   saltusi_lcp_run_note(run, "crossover", p.done);
   if (found && saltusi_lcp_run_offer(run, true)) {
     return true;
   }
   saltusi_lcp_run_activate(run, run->room->last);
-  return proximal_steps(run, PATIENCE, 1e-7);
+  return proximal_steps(run, STALL_LIMIT, 1e-7);
 }
 
 static const saltus_field fields[] = {
-    SALTUS_INT(saltus_principal_pivoting_options, patience, 10, 0, 1000,
+    SALTUS_INT(saltus_principal_pivoting_options, stall_limit, 10, 0, 1000,
                "exchanges of all violated rows without progress before single ones"),
     SALTUS_INT(saltus_principal_pivoting_options, iterations, 1000, 1, 1e6,
                "factorisations at most"),
@@ -261,8 +261,8 @@ static const saltus_field fields[] = {
 
 static void solve(saltusi_lcp_run* run) {
   const saltus_principal_pivoting_options* o = run->options;
-  if (!saltusi_lcp_run_pivoting(run, o->patience, o->iterations)) {
-    saltusi_lcp_run_proximal(run, o->patience);
+  if (!saltusi_lcp_run_pivoting(run, o->stall_limit, o->iterations)) {
+    saltusi_lcp_run_proximal(run, o->stall_limit);
   }
 }
 

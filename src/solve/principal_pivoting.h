@@ -11,7 +11,7 @@
 typedef struct saltusi_pivoting {
   bool shifted;    /* solves with M + diag(room->diagonal) */
   const double* q; /* [n] */
-  int patience;    /* exchanges of all violated rows without progress before single ones */
+  int stall_limit; /* exchanges of all violated rows without progress before single ones */
   int iterations;  /* at most */
   int done;        /* iterations made */
 } saltusi_pivoting;
@@ -21,12 +21,12 @@ typedef struct saltusi_pivoting {
 bool saltusi_principal_pivot(saltusi_lcp_run* run, saltusi_pivoting* pivoting);
 
 /* Plain; starts from the guess, or from the rows with q < 0. */
-bool saltusi_lcp_run_pivoting(saltusi_lcp_run* run, int patience, int iterations);
+bool saltusi_lcp_run_pivoting(saltusi_lcp_run* run, int stall_limit, int iterations);
 
 /* From room->last, near a solution and zero where z is, which some other method has found. */
 bool saltusi_lcp_run_crossover(saltusi_lcp_run* run);
 
 /* Proximal, for positive semidefinite M. */
-bool saltusi_lcp_run_proximal(saltusi_lcp_run* run, int patience);
+bool saltusi_lcp_run_proximal(saltusi_lcp_run* run, int stall_limit);
 
 #endif

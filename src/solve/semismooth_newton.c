@@ -15,7 +15,7 @@
  */
 #include "solve/semismooth_newton.h"
 
-#include "math/dense.h"
+#include "math/matrix.h"
 
 #include <string.h>
 

@@ -11,7 +11,7 @@
 #include "saltus/system.h"
 
 #include "base/log.h"
-#include "math/dense.h"
+#include "math/matrix.h"
 #include "system/check_enclosure.h"
 #include "system/evaluate.h"
 #include "system/power.h"
@@ -289,7 +289,7 @@ static saltus_status check_constraints(checker* c, saltus_system_check_result* r
   return SALTUS_OK;
 }
 
-/* The power of given forces and drives together against that of all forces and the rates of the
+/* The power of external forces and drives together against that of all forces and the rates of the
  * energies, over the size of the power of all forces. */
 static void check_power(checker* c, saltus_system_check_result* result) {
   const saltus_system_ops* ops = c->sys->ops;

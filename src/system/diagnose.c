@@ -89,7 +89,7 @@ static void add_formula(diagnosis* d, const char* before, saltus_part part, int 
 }
 
 /* "<what> <formula> is nan at ..."; what is in the text already. */
-static saltus_status tell(diagnosis* d, saltus_part part, int i, double value) {
+static saltus_status report(diagnosis* d, saltus_part part, int i, double value) {
   add_formula(d, "", part, i);
   if (part == SALTUS_PART_FORCE) {
     add_formula(d, "with the potential ", SALTUS_PART_POTENTIAL, 0);
@@ -125,12 +125,12 @@ static saltus_status check_energies(diagnosis* d) {
   double T = ops->kinetic != NULL ? ops->kinetic(d->sys->self, &d->at) : 0.0;
   if (!isfinite(T)) {
     add(d, "the kinetic energy");
-    return tell(d, SALTUS_PART_KINETIC, 0, T);
+    return report(d, SALTUS_PART_KINETIC, 0, T);
   }
   double V = ops->potential != NULL ? ops->potential(d->sys->self, &d->at) : 0.0;
   if (!isfinite(V)) {
     add(d, "the potential");
-    return tell(d, SALTUS_PART_POTENTIAL, 0, V);
+    return report(d, SALTUS_PART_POTENTIAL, 0, V);
   }
   return SALTUS_OK;
 }
@@ -142,7 +142,7 @@ static saltus_status check_motion(diagnosis* d) {
   int i = first_wild(nv, d->vector);
   if (i >= 0) {
     add_coordinate(d, "the force on coordinate", i);
-    return tell(d, SALTUS_PART_FORCE, i, d->vector[i]);
+    return report(d, SALTUS_PART_FORCE, i, d->vector[i]);
   }
   double value = 0.0;
   if (sys->ops->linear != NULL) {
@@ -162,7 +162,7 @@ static saltus_status check_motion(diagnosis* d) {
     return SALTUS_OK;
   }
   add_coordinate(d, "the mass of coordinate", i);
-  return tell(d, SALTUS_PART_MASS, i, value);
+  return report(d, SALTUS_PART_MASS, i, value);
 }
 
 /* The first entry of the rows that is not finite, 0 when all are. */
@@ -200,7 +200,7 @@ static saltus_status check_contacts(diagnosis* d) {
     int key = d->list.key[i];
     if (isnan(d->list.gap[i]) || d->list.gap[i] == -INFINITY) {
       add_contact(d, "the gap of", i);
-      return tell(d, SALTUS_PART_GAP, key, d->list.gap[i]);
+      return report(d, SALTUS_PART_GAP, key, d->list.gap[i]);
     }
     if (!d->all_rows && d->list.gap[i] > 0.0) {
       continue;
@@ -210,7 +210,7 @@ static saltus_status check_contacts(diagnosis* d) {
     double wild = wild_entry(d, rows);
     if (wild != 0.0) {
       add_contact(d, "a direction (the derivative of gap or slip) of", i);
-      return tell(d, SALTUS_PART_GAP, key, wild);
+      return report(d, SALTUS_PART_GAP, key, wild);
     }
   }
   return SALTUS_OK;
@@ -228,7 +228,7 @@ static saltus_status check_joints(diagnosis* d) {
     if (wild != 0.0) {
       add(d, isfinite(d->joints[j]) ? "the derivative of joint %d" : "the constraint of joint %d",
           j);
-      return tell(d, SALTUS_PART_JOINT, j, wild);
+      return report(d, SALTUS_PART_JOINT, j, wild);
     }
   }
   return SALTUS_OK;

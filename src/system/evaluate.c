@@ -5,7 +5,7 @@
  */
 #include "system/evaluate.h"
 
-#include "math/dense.h"
+#include "math/matrix.h"
 
 #include <float.h>
 #include <string.h>

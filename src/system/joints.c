@@ -5,7 +5,7 @@
  */
 #include "system/joints.h"
 
-#include "math/dense.h"
+#include "math/matrix.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -5,7 +5,7 @@
  */
 #include "system/linear.h"
 
-#include "math/dense.h"
+#include "math/matrix.h"
 
 #include <string.h>
 

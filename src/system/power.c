@@ -12,7 +12,7 @@
  */
 #include "system/power.h"
 
-#include "math/dense.h"
+#include "math/matrix.h"
 
 static const double shift = 1e-3;      /* of positions, over their size */
 static const double time_shift = 1e-4; /* s */

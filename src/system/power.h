@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * power.h - at what rate given forces and drives change the energy of a system.
+ * power.h - at what rate external forces and drives change the energy of a system.
  */
 #ifndef SALTUSI_POWER_H
 #define SALTUSI_POWER_H
@@ -16,8 +16,8 @@ typedef struct saltusi_power_room {
 
 void saltusi_power_layout(saltusi_power_room* room, const saltus_system* sys, saltus_arena* arena);
 
-/* The power of F, and the rates of T at fixed v and of V at fixed t, belong to given forces; the rate of
- * V at fixed q is that of a drive. `scale` lengthens the differences. The sum is right, whatever moves; T_t is not told apart. */
+/* The power of F, and the rates of T at fixed v and of V at fixed t, belong to external forces; the rate of
+ * V at fixed q is that of a drive. `scale` lengthens the differences. The sum is right, whatever moves; T_t is not distinguished. */
 void saltusi_power_by_differences(const saltus_system* sys, const saltus_point* at, double scale,
                                   saltusi_power_room* room, double power[2]);
 

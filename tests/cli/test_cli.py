@@ -179,17 +179,17 @@ class Run(Cli):
         self.refused('run', self.scene(text), '--scheme', 'rk4', says='does not treat friction')
 
 
-    def test_the_energy_ledger_is_told_and_kept(self):
+    def test_the_energy_ledger_is_reported_and_kept(self):
         path = self.folder / 'kane.h5'
         result = saltus('run', SCENES / 'kane.yaml', '-o', path, '--json')
         self.assertEqual(result.returncode, 0, result.stderr)
         ledger = json.loads(result.stdout)['ledger']
         self.assertEqual(ledger['impacts_that_created'], 1)
         self.assertAlmostEqual(ledger['created'], 0.0407439, 6)
-        terms = sum(ledger[key] for key in ('given', 'drive', 'friction', 'impact', 'remainder'))
+        terms = sum(ledger[key] for key in ('external', 'drive', 'friction', 'impact', 'remainder'))
         self.assertAlmostEqual(ledger['change'], terms, 12)
         kept = json.loads(saltus('info', path, '--json').stdout)['ledger']
-        for key in ('given', 'drive', 'friction', 'impact', 'remainder', 'created'):
+        for key in ('external', 'drive', 'friction', 'impact', 'remainder', 'created'):
             self.assertEqual(kept[key], ledger[key])
         self.assertIn('created energy', saltus('run', SCENES / 'kane.yaml').stdout)
 
@@ -261,10 +261,10 @@ class Tolerance(Cli):
         self.assertEqual((out['scheme'], out['tolerance']['rtol']), ('adaptive', 1e-6))
         self.assertEqual(self.run_json(self.scene(bare), '--step', 0.1)['scheme'], 'moreau-jean')
         self.assertEqual(self.run_json('ball')['scheme'], 'adaptive')
-        told = BALL.replace('scheme: moreau-jean, step: 0.01', 'tol: 1e-9')
-        out = self.run_json(self.scene(told))
+        reported = BALL.replace('scheme: moreau-jean, step: 0.01', 'tol: 1e-9')
+        out = self.run_json(self.scene(reported))
         self.assertEqual((out['scheme'], out['tolerance']['atol']), ('adaptive', 1e-9))
-        self.assertEqual(self.run_json(self.scene(told), '--tol', 1e-4)['tolerance']['atol'], 1e-4)
+        self.assertEqual(self.run_json(self.scene(reported), '--tol', 1e-4)['tolerance']['atol'], 1e-4)
 
     def test_relative_and_absolute_tolerances_are_set_apart(self):
         out = self.run_json('ball', '--rtol', 1e-7, '--atol', 1e-9)
@@ -295,7 +295,7 @@ class Tolerance(Cli):
         text = saltus('run', SCENES / 'painleve-rod.yaml', '--tol', '1e-8').stdout
         self.assertIn("obey Coulomb's law (Painleve) at t = ", text)
 
-    def test_tolerances_of_single_coordinates_are_heard(self):
+    def test_tolerances_of_single_coordinates_are_logged(self):
         scene = """saltus: 1
 coordinates: {x: {start: 1%s}, z: {start: 1}}
 kinetic: x'^2/2 + z'^2/2
@@ -555,7 +555,7 @@ class Studies(Cli):
         self.assertAlmostEqual(errors[1], 1.22e-2, delta=0.05e-2)
         self.assertAlmostEqual(errors[0], errors[1], delta=0.3 * errors[1])
 
-    def test_without_a_reference_the_user_is_told_what_to_give(self):
+    def test_without_a_reference_the_user_is_reported_what_to_give(self):
         scene = self.scene(BALL.replace('reference: ball\n', ''))
         self.refused('study', 'converge', scene, '--reference', 'exact', says='--reference fine')
 

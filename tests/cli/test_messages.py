@@ -30,7 +30,7 @@ class Messages(Cli):
         rod = rod.replace('step: 0.01', 'step: 0.01, start_tolerance: 0.01')
         self.refused('check', self.scene(rod), says='its constraint is 0.010000001, allowed is 0.01 ')
 
-    def test_one_of_a_thing_is_told_in_the_singular(self):
+    def test_one_of_a_thing_is_reported_in_the_singular(self):
         run = saltus('run', 'ball', '--step', '5', '--scheme', 'moreau-jean').stdout
         self.assertIn('in 1 step of 5 s', run)
         path = self.folder / 'one.csv'
@@ -117,7 +117,7 @@ class References(Cli):
 
 
 class Lists(Cli):
-    def test_the_list_of_schemes_is_short_and_one_scheme_is_told_in_full(self):
+    def test_the_list_of_schemes_is_short_and_one_scheme_is_reported_in_full(self):
         short = saltus('list', 'schemes').stdout
         self.assertLess(len(short.splitlines()), 50)
         self.assertNotIn('newton_tol', short)

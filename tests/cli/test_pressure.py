@@ -17,7 +17,7 @@ import test_cli
 from test_cli import BALL, PROGRAM, SOURCE, saltus
 
 # What is obeyed within 0.2 s on a free machine gets this much on one that is eight times slower.
-PATIENCE = 2.0
+STALL_LIMIT = 2.0
 
 
 class Signals(test_cli.Cli):
@@ -43,7 +43,7 @@ class Signals(test_cli.Cli):
                 words = ('run', self.scene(), '--tol', '1e-6', '--output-dt', '1e-12', '-o', path)
                 got, seconds, out, err = self.stop(words, number)
                 self.assertEqual(got, code, err)
-                self.assertLess(seconds, PATIENCE)
+                self.assertLess(seconds, STALL_LIMIT)
                 at = re.search(r'stopped at t = (\S+)', err)
                 self.assertTrue(at, err)
                 self.assertIn('then stopped', out)
@@ -56,7 +56,7 @@ class Signals(test_cli.Cli):
         words = ('run', self.scene(), '--step', '1e-8', '--every', '100000007', '-o', path)
         code, seconds, _, err = self.stop(words, signal.SIGTERM)
         self.assertEqual(code, 143, err)
-        self.assertLess(seconds, PATIENCE)
+        self.assertLess(seconds, STALL_LIMIT)
         t = float(re.search(r'stopped at t = (\S+)', err).group(1))
         self.assertGreater(t, 0)
         rows = [line for line in path.read_text().splitlines() if line[0].isdigit()]
@@ -71,7 +71,7 @@ class Signals(test_cli.Cli):
             for number, code in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
                 got, seconds, _, err = self.stop(words, number, after=0.3)
                 self.assertEqual(got, code, (words, err))
-                self.assertLess(seconds, PATIENCE)
+                self.assertLess(seconds, STALL_LIMIT)
 
     def test_a_second_signal_ends_it_whatever_it_does(self):
         # the reader at the other end of the pipe is asleep, so the table of events cannot be written
@@ -83,7 +83,7 @@ class Signals(test_cli.Cli):
         process.send_signal(signal.SIGINT)
         time.sleep(0.3)
         process.send_signal(signal.SIGINT)
-        self.assertEqual(process.wait(timeout=PATIENCE), 130)
+        self.assertEqual(process.wait(timeout=STALL_LIMIT), 130)
         process.stdout.close()
         process.stderr.close()
 
@@ -230,13 +230,13 @@ class Files(test_cli.Cli):
         path = self.folder / 'run.csv'
         result = self.limited('run', self.scene(), '--step', '1e-4', '-o', path, size=200000)
         self.assertEqual(result.returncode, 1, result.stderr)
-        told = re.search(r'File too large; the recording holds everything up to t = (\S+) s', result.stderr)
-        self.assertTrue(told, result.stderr)
+        reported = re.search(r'File too large; the recording holds everything up to t = (\S+) s', result.stderr)
+        self.assertTrue(reported, result.stderr)
         self.assertIn('only up to t =', result.stdout)
         self.assertLessEqual(path.stat().st_size, 200000)
         info = json.loads(saltus('info', path, '--json').stdout)
         self.assertGreater(info['states'], 500)  # 200 kB are more than 500 lines
-        self.assertAlmostEqual(info['t_last'], float(told.group(1)), 8)
+        self.assertAlmostEqual(info['t_last'], float(reported.group(1)), 8)
         self.assertEqual(saltus('plot', path, '-o', self.folder / 'run.svg').returncode, 0)
 
     def test_a_table_without_room_for_a_row_is_removed(self):
@@ -264,7 +264,7 @@ class Files(test_cli.Cli):
             self.assertIn(result.returncode, (1, 2), (kind, result.stderr))
             self.assertIn(f'figure.{kind}', result.stderr)
 
-    def test_a_full_standard_output_is_told(self):
+    def test_a_full_standard_output_is_reported(self):
         if not os.path.exists('/dev/full'):
             self.skipTest('there is no /dev/full')
         for words in (('run', self.scene()), ('run', self.scene(), '--json'), ('list', 'schemes'), ('--help',),

@@ -13,17 +13,17 @@
 
 static uint64_t run(const char* problem_name, const char* scheme, long long steps) {
   saltus_log quiet = {0};
-  saltus_problem* problem;
+  saltus_known_motion* problem;
   uint64_t hash = SALTUSI_HASH_START;
-  if (saltus_problem_create(problem_name, quiet, NULL, &problem) != SALTUS_OK) {
+  if (saltus_known_motion_create(problem_name, quiet, NULL, &problem) != SALTUS_OK) {
     return 0;
   }
-  const saltus_system* sys = saltus_problem_system(problem);
+  const saltus_system* sys = saltus_known_motion_system(problem);
   const saltus_sim_def def = {.system = sys,
                               .scheme = scheme,
-                              .h = saltus_problem_about(problem)->t_end / (double)steps,
-                              .q0 = saltus_problem_q0(problem),
-                              .v0 = saltus_problem_v0(problem)};
+                              .h = saltus_known_motion_about(problem)->t_end / (double)steps,
+                              .q0 = saltus_known_motion_q0(problem),
+                              .v0 = saltus_known_motion_v0(problem)};
   saltus_sim* sim;
   if (saltus_sim_create(&def, &sim) == SALTUS_OK) {
     for (long long i = 0; i < steps && saltus_sim_step(sim) == SALTUS_OK; i++) {
@@ -32,7 +32,7 @@ static uint64_t run(const char* problem_name, const char* scheme, long long step
     }
   }
   saltus_sim_destroy(sim);
-  saltus_problem_destroy(problem);
+  saltus_known_motion_destroy(problem);
   return hash;
 }
 

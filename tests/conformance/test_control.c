@@ -59,7 +59,7 @@ static bool fits(const saltus_scheme_info* scheme, const saltus_control_info* co
   if (o.violation == 0 && penetrates) {
     return false;
   }
-  return (scheme->treats & SALTUS_TREATS_VARIABLE_STEPS) != 0 && !scheme->sinks &&
+  return (scheme->treats & SALTUS_TREATS_VARIABLE_STEPS) != 0 && !scheme->penetrates &&
          (o.order != SALTUS_ORDER_EMBEDDED || scheme->embedded_order > 0);
 }
 
@@ -118,8 +118,8 @@ static void random_runs_neither_stall_nor_fall_through_the_floor(void** state) {
 /* A tighter tolerance gives a smaller error, for every pair that fits. */
 static void errors_shrink_with_the_tolerance(void** state) {
   (void)state;
-  saltus_problem* problem;
-  assert_int_equal(saltus_problem_create("oscillator-damped", (saltus_log){0}, NULL, &problem),
+  saltus_known_motion* problem;
+  assert_int_equal(saltus_known_motion_create("oscillator-damped", (saltus_log){0}, NULL, &problem),
                    SALTUS_OK);
   int pairs = 0;
   for (int i = 0; i < saltus_scheme_count(); i++) {
@@ -134,9 +134,9 @@ static void errors_shrink_with_the_tolerance(void** state) {
         saltus_control_options o;
         saltus_options_defaults(&control->options, &o);
         o.atol = j == 0 ? 1e-3 : 1e-6;
-        const saltusi_experiment_def def = {.system = saltus_problem_system(problem),
-                                            .q0 = saltus_problem_q0(problem),
-                                            .v0 = saltus_problem_v0(problem),
+        const saltusi_experiment_def def = {.system = saltus_known_motion_system(problem),
+                                            .q0 = saltus_known_motion_q0(problem),
+                                            .v0 = saltus_known_motion_v0(problem),
                                             .scheme = scheme->name,
                                             .t_end = 2.0,
                                             .control = control->name,
@@ -159,7 +159,7 @@ static void errors_shrink_with_the_tolerance(void** state) {
     }
   }
   assert_true(pairs >= 10);
-  saltus_problem_destroy(problem);
+  saltus_known_motion_destroy(problem);
 }
 
 /* Recorded sums do not care about halves and rejections: momentum adds up. */
@@ -179,7 +179,7 @@ static saltus_status on_frame(void* user, const saltus_frame* frame) {
   return SALTUS_OK;
 }
 
-static void every_accepted_step_tells_its_error_and_rejections(void** state) {
+static void every_accepted_step_reports_its_error_and_rejections(void** state) {
   (void)state;
   ball b = ball_usual();
   saltus_system sys = ball_system(&b);
@@ -242,7 +242,7 @@ static void a_controlled_run_resumes_with_the_same_bits(void** state) {
 }
 
 /* What does not fit is refused with a reason. */
-static void unfit_pairs_are_refused(void** state) {
+static void unsupported_pairs_are_refused(void** state) {
   (void)state;
   ball b = ball_usual();
   saltus_system sys = ball_system(&b);
@@ -315,17 +315,17 @@ static void general_systems_are_controlled_too(void** state) {
       if (!fits(scheme, saltus_control_find(control)) || scheme->stops) {
         continue;
       }
-      saltus_problem* problem;
-      assert_int_equal(saltus_problem_create(cases[k].problem, (saltus_log){0}, NULL, &problem),
-                       SALTUS_OK);
+      saltus_known_motion* problem;
+      assert_int_equal(
+          saltus_known_motion_create(cases[k].problem, (saltus_log){0}, NULL, &problem), SALTUS_OK);
       saltus_control_options o;
       saltus_options_defaults(&saltus_control_find(control)->options, &o);
       o.atol = 1e-5;
       o.steps_max = 1000000;
       saltus_kept_message kept;
-      const saltusi_experiment_def def = {.system = saltus_problem_system(problem),
-                                          .q0 = saltus_problem_q0(problem),
-                                          .v0 = saltus_problem_v0(problem),
+      const saltusi_experiment_def def = {.system = saltus_known_motion_system(problem),
+                                          .q0 = saltus_known_motion_q0(problem),
+                                          .v0 = saltus_known_motion_v0(problem),
                                           .scheme = scheme->name,
                                           .t_end = cases[k].t_end,
                                           .control = control,
@@ -336,7 +336,7 @@ static void general_systems_are_controlled_too(void** state) {
         fail_msg("%s with %s: %s", cases[k].problem, scheme->name, kept.text);
       }
       saltusi_experiment_free(&run);
-      saltus_problem_destroy(problem);
+      saltus_known_motion_destroy(problem);
     }
   }
 }
@@ -345,9 +345,9 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(random_runs_neither_stall_nor_fall_through_the_floor),
       cmocka_unit_test(errors_shrink_with_the_tolerance),
-      cmocka_unit_test(every_accepted_step_tells_its_error_and_rejections),
+      cmocka_unit_test(every_accepted_step_reports_its_error_and_rejections),
       cmocka_unit_test(a_controlled_run_resumes_with_the_same_bits),
-      cmocka_unit_test(unfit_pairs_are_refused),
+      cmocka_unit_test(unsupported_pairs_are_refused),
       cmocka_unit_test(used_up_attempts_are_reported),
       cmocka_unit_test(general_systems_are_controlled_too),
   };

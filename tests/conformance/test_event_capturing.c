@@ -117,15 +117,15 @@ static saltus_scheme* make(const saltus_scheme_info* info, const saltus_system* 
 }
 
 /* What events of a run have said so far, per contact. */
-typedef struct story {
+typedef struct summary {
   bool closed[BALLS_MAX];
   double t;
-} story;
+} summary;
 
 /* Events come in order of time inside their step; a contact closes when it is open and opens when it
  * is closed; an impact stops an approach, pushes, does not throw faster than it was hit and takes
  * energy. Returns what is wrong, or NULL. */
-static const char* fault_of(story* s, const saltus_event* e, double t0, double t1) {
+static const char* fault_of(summary* s, const saltus_event* e, double t0, double t1) {
   bool* closed = &s->closed[e->contact];
   if (!(e->t >= s->t && e->t >= t0 && e->t <= t1 + 1e-14)) {
     return "time";
@@ -164,7 +164,7 @@ static double deepest_gap(const saltus_scheme_info* info, const tower* s, double
   double deepest = 0.0;
   double h = 2.0 / steps;
   saltus_state x = {0.0, q, v};
-  story told = {{false}, 0.0};
+  summary reported = {{false}, 0.0};
   for (int i = 0; i < steps; i++) {
     saltus_step_report report;
     x.t = i * h;
@@ -173,7 +173,7 @@ static double deepest_gap(const saltus_scheme_info* info, const tower* s, double
       fail_msg("%s, h = %g: %s", info->name, h, kept.text);
     }
     for (int k = 0; k < report.event_count; k++) {
-      const char* fault = fault_of(&told, &report.events[k], i * h, (i + 1) * h);
+      const char* fault = fault_of(&reported, &report.events[k], i * h, (i + 1) * h);
       if (fault != NULL) {
         const saltus_event* e = &report.events[k];
         fail_msg("%s, h = %g, t = %.17g, %s of contact %d, u %g to %g: %s", info->name, h, e->t,
@@ -349,7 +349,7 @@ static void hidden(void** state) {
 
 /* A bar turns about its left support until it lies flat. There the middle support, with e = 1, throws
  * it up, and the closed left one apart: W = 1/m + x_i x_j / J gives U_0+ = (0.25/0.5625) 2.5 w. */
-static void a_blow_opens_a_closed_contact(const saltus_scheme_info* info) {
+static void a_impact_opens_a_closed_contact(const saltus_scheme_info* info) {
   if (info->order < 3) {
     return;
   }
@@ -362,20 +362,20 @@ static void a_blow_opens_a_closed_contact(const saltus_scheme_info* info) {
   saltus_state x = {0.0, q, v};
   static const saltus_event_kind kinds[] = {SALTUS_EVENT_CLOSE, SALTUS_EVENT_IMPACT,
                                             SALTUS_EVENT_OPEN};
-  int told = 0;
+  int reported = 0;
   double w = 0.0;
-  while (told < 3) {
+  while (reported < 3) {
     saltus_step_report report;
     assert_int_equal(saltus_scheme_step(scheme, 0.01, &x, &report), SALTUS_OK);
-    for (int k = 0; k < report.event_count && told < 3; k++) {
+    for (int k = 0; k < report.event_count && reported < 3; k++) {
       const saltus_event* e = &report.events[k];
-      assert_int_equal(e->kind, kinds[told]);
-      assert_int_equal(e->contact, told == 1 ? 1 : 0);
-      w = told == 1 ? -e->u_before / 1.25 : w;
-      if (told == 2) {
+      assert_int_equal(e->kind, kinds[reported]);
+      assert_int_equal(e->contact, reported == 1 ? 1 : 0);
+      w = reported == 1 ? -e->u_before / 1.25 : w;
+      if (reported == 2) {
         assert_near(e->u_after, 2.5 * w * 0.25 / 0.5625, 1e-5);
       }
-      told++;
+      reported++;
     }
   }
   saltus_scheme_destroy(scheme);
@@ -383,7 +383,7 @@ static void a_blow_opens_a_closed_contact(const saltus_scheme_info* info) {
 
 static void thrown(void** state) {
   (void)state;
-  for_every_scheme(a_blow_opens_a_closed_contact);
+  for_every_scheme(a_impact_opens_a_closed_contact);
 }
 
 /* What a scheme carries is which contacts are closed: a copy goes on with the same bits. */

@@ -5,7 +5,7 @@
  */
 #include "saltus_test.h"
 
-#include "saltus/problem.h"
+#include "saltus/known_motion.h"
 #include "saltus/runge_kutta.h"
 #include "systems.h"
 
@@ -96,10 +96,10 @@ static void an_accumulation_stops_it_with_its_time(void** state) {
     assert_int_equal(status, SALTUS_ERR_ACCUMULATION);
     assert_says(kept, "impacts of contact 0 \"floor\" accumulate");
     assert_says(kept, "at_accumulation=capture");
-    double told = number_after(kept.text, "they end at t = ");
+    double reported = number_after(kept.text, "they end at t = ");
     double uncertain = number_after(kept.text, "uncertain by ");
-    assert_near(told, end, 1e-6);
-    assert_near(told, end, uncertain);
+    assert_near(reported, end, 1e-6);
+    assert_near(reported, end, uncertain);
     assert_true(x.t <= end && x.t > end - 0.06 && q == before[0] && v == before[1]);
     saltus_scheme_destroy(scheme);
   }
@@ -125,16 +125,16 @@ static void a_plastic_impact_does_not_stop_it(void** state) {
   saltus_scheme_destroy(scheme);
 }
 
-typedef struct told {
+typedef struct reported {
   int count[SALTUS_EVENT_KINDS];
   double opening, accumulation, uncertainty;
   double lost; /* J, by impacts */
   double energy[2];
   int frames;
-} told;
+} reported;
 
 static saltus_status on_event(void* user, const saltus_event* event) {
-  told* t = user;
+  reported* t = user;
   t->count[event->kind]++;
   t->lost -= event->energy_change;
   t->opening = event->kind == SALTUS_EVENT_OPEN ? event->t : t->opening;
@@ -146,7 +146,7 @@ static saltus_status on_event(void* user, const saltus_event* event) {
 }
 
 static saltus_status on_frame(void* user, const saltus_frame* frame) {
-  told* t = user;
+  reported* t = user;
   t->energy[t->frames++ > 0] = frame->kinetic + frame->potential;
   return SALTUS_OK;
 }
@@ -158,22 +158,22 @@ static void the_double_pendulum_is_reached(void** state) {
   (void)state;
   static const int methods[] = {0, 7}; /* dopri5 and gauss-6 */
   static const int steps[] = {1920, 960};
-  saltus_problem* problem;
-  assert_int_equal(saltus_problem_create("pendulum-wall", (saltus_log){0}, NULL, &problem),
+  saltus_known_motion* problem;
+  assert_int_equal(saltus_known_motion_create("pendulum-wall", (saltus_log){0}, NULL, &problem),
                    SALTUS_OK);
   for (int k = 0; k < 2; k++) {
     saltus_event_driven_options o = saltus_event_driven_options_default();
     o.method = methods[k];
     o.tolerance = 1e-14;
     o.at_accumulation = SALTUS_AT_ACCUMULATION_CAPTURE;
-    told t = {.frames = 0};
+    reported t = {.frames = 0};
     const saltus_recorder recorder = {.event = on_event, .frame = on_frame, .user = &t};
-    const saltus_sim_def def = {.system = saltus_problem_system(problem),
+    const saltus_sim_def def = {.system = saltus_known_motion_system(problem),
                                 .scheme = "event-driven",
                                 .options = &o,
                                 .h = 3.0 / steps[k],
-                                .q0 = saltus_problem_q0(problem),
-                                .v0 = saltus_problem_v0(problem),
+                                .q0 = saltus_known_motion_q0(problem),
+                                .v0 = saltus_known_motion_v0(problem),
                                 .recorders = &recorder,
                                 .recorder_count = 1};
     saltus_sim* sim;
@@ -181,7 +181,7 @@ static void the_double_pendulum_is_reached(void** state) {
     for (int i = 1; i <= 60; i++) {
       double q[2], v[2];
       assert_int_equal(saltus_sim_run(sim, i * steps[k] / 60), SALTUS_OK);
-      assert_true(saltus_problem_exact(problem, 0.05 * i, q, v));
+      assert_true(saltus_known_motion_exact(problem, 0.05 * i, q, v));
       assert_near(saltus_sim_q(sim)[0], q[0], 1e-12);
       assert_near(saltus_sim_q(sim)[1], q[1], 1e-12);
     }
@@ -194,7 +194,7 @@ static void the_double_pendulum_is_reached(void** state) {
     assert_near(t.energy[1] - t.energy[0] + t.lost, 0.0, 1e-11);
     saltus_sim_destroy(sim);
   }
-  saltus_problem_destroy(problem);
+  saltus_known_motion_destroy(problem);
 }
 
 int main(void) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * What schemes with fixed steps tell of a run: that it goes on, how many impacts there were and what
+ * What schemes with fixed steps report of a run: that it goes on, how many impacts there were and what
  * they took, and that what should rest does.
  */
 #include "saltus_test.h"
@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* What a run told. */
+/* What a run reported. */
 typedef struct tale {
   saltus_status status;
   double q[3], v[3];
@@ -23,24 +23,24 @@ typedef struct tale {
 } tale;
 
 typedef struct listener {
-  tale* told;
+  tale* reported;
   double late; /* s */
 } listener;
 
 static saltus_status on_event(void* user, const saltus_event* event) {
-  tale* told = ((listener*)user)->told;
-  told->impacts += event->kind == SALTUS_EVENT_IMPACT;
-  told->closes += event->kind == SALTUS_EVENT_CLOSE;
-  told->opens += event->kind == SALTUS_EVENT_OPEN;
-  told->gains += event->kind == SALTUS_EVENT_ENERGY_GAIN;
+  tale* reported = ((listener*)user)->reported;
+  reported->impacts += event->kind == SALTUS_EVENT_IMPACT;
+  reported->closes += event->kind == SALTUS_EVENT_CLOSE;
+  reported->opens += event->kind == SALTUS_EVENT_OPEN;
+  reported->gains += event->kind == SALTUS_EVENT_ENERGY_GAIN;
   if (event->kind == SALTUS_EVENT_IMPACT) {
-    told->lost -= event->energy_change;
-    told->strongest = fmax(told->strongest, -event->u_before);
+    reported->lost -= event->energy_change;
+    reported->strongest = fmax(reported->strongest, -event->u_before);
     assert_true(event->impulse[0] > 0.0);
     assert_true(event->u_before < 0.0);
   }
   if (event->kind == SALTUS_EVENT_ENERGY_GAIN) {
-    told->worst = fmax(told->worst, event->energy_change);
+    reported->worst = fmax(reported->worst, event->energy_change);
   }
   return SALTUS_OK;
 }
@@ -48,8 +48,8 @@ static saltus_status on_event(void* user, const saltus_event* event) {
 static saltus_status on_frame(void* user, const saltus_frame* frame) {
   const listener* l = user;
   if (frame->t >= l->late) {
-    l->told->lowest = fmin(l->told->lowest, frame->v[0]);
-    l->told->highest = fmax(l->told->highest, frame->v[0]);
+    l->reported->lowest = fmin(l->reported->lowest, frame->v[0]);
+    l->reported->highest = fmax(l->reported->highest, frame->v[0]);
   }
   return SALTUS_OK;
 }
@@ -60,9 +60,9 @@ typedef struct request {
   double until, h;
 } request;
 
-static tale tell(request r) {
-  tale told = {.lowest = INFINITY, .highest = -INFINITY};
-  listener l = {.told = &told, .late = 0.9 * r.until};
+static tale report(request r) {
+  tale reported = {.lowest = INFINITY, .highest = -INFINITY};
+  listener l = {.reported = &reported, .late = 0.9 * r.until};
   saltus_kept_message kept = {0};
   const saltus_scene_def scene_def = {.text = r.text, .log = saltus_log_keep(&kept)};
   saltus_scene* scene;
@@ -94,15 +94,15 @@ static tale tell(request r) {
                               .log = saltus_log_keep(&kept)};
   saltus_sim* sim;
   assert_int_equal(saltus_sim_create(&def, &sim), SALTUS_OK);
-  told.status = saltus_sim_run(sim, (long long)(r.until / r.h + 0.5));
-  memcpy(told.q, saltus_sim_q(sim), (size_t)view->system->dims.nq * sizeof(double));
-  memcpy(told.v, saltus_sim_v(sim), (size_t)view->system->dims.nv * sizeof(double));
-  told.ledger = saltus_sim_energy_total(sim);
-  told.kept = kept;
+  reported.status = saltus_sim_run(sim, (long long)(r.until / r.h + 0.5));
+  memcpy(reported.q, saltus_sim_q(sim), (size_t)view->system->dims.nq * sizeof(double));
+  memcpy(reported.v, saltus_sim_v(sim), (size_t)view->system->dims.nv * sizeof(double));
+  reported.ledger = saltus_sim_energy_total(sim);
+  reported.kept = kept;
   saltus_sim_destroy(sim);
   saltus_scene_destroy(scene);
   free(options);
-  return told;
+  return reported;
 }
 
 /* Where it turns back the pendulum has almost no velocity, and that of a step is the rounding of
@@ -117,10 +117,11 @@ static void a_pendulum_that_turns_back_goes_on(void** state) {
                              "joints: [{name: rod, constraint: x^2 + y^2 - 1}]\n";
   static const char* const schemes[] = {"rattle", "variational"};
   for (int i = 0; i < 2; i++) {
-    tale told = tell((request){.text = text, .scheme = schemes[i], .until = 100.0, .h = 1e-3});
-    assert_int_equal(told.status, SALTUS_OK);
-    assert_near(told.q[0], 0.18151335142703138, 7e-4);
-    assert_near(told.q[1], -0.9833884803340575, 1.4e-4);
+    tale reported =
+        report((request){.text = text, .scheme = schemes[i], .until = 100.0, .h = 1e-3});
+    assert_int_equal(reported.status, SALTUS_OK);
+    assert_near(reported.q[0], 0.18151335142703138, 7e-4);
+    assert_near(reported.q[1], -0.9833884803340575, 1.4e-4);
   }
 }
 
@@ -140,14 +141,15 @@ static void every_scheme_counts_a_hundred_impacts(void** state) {
     if (info->chooses_step) {
       continue;
     }
-    tale told = tell((request){.text = table, .scheme = info->name, .until = 10.0, .h = 1e-3});
-    assert_int_equal(told.status, SALTUS_OK);
-    if (told.impacts != 100) {
-      fail_msg("%s: %d impacts", info->name, told.impacts);
+    tale reported =
+        report((request){.text = table, .scheme = info->name, .until = 10.0, .h = 1e-3});
+    assert_int_equal(reported.status, SALTUS_OK);
+    if (reported.impacts != 100) {
+      fail_msg("%s: %d impacts", info->name, reported.impacts);
     }
-    assert_int_equal(told.gains, 0);
+    assert_int_equal(reported.gains, 0);
     /* the law at every impact: (1 - e^2) / 2 of the square of the approach, 0.16 J each */
-    assert_near(told.lost, 16.0, 0.4);
+    assert_near(reported.lost, 16.0, 0.4);
   }
 }
 
@@ -191,15 +193,16 @@ enum { STEPPERS = sizeof steppers / sizeof steppers[0] };
 
 /* Events account for what impacts take: 0.730 J, of which lasting contact and the last unresolved
  * impacts have less than 0.001 J. The first approach is 1.27 m/s. */
-static void a_jointed_crank_strikes_with_impulses_that_are_told(void** state) {
+static void a_jointed_crank_strikes_with_impulses_that_are_reported(void** state) {
   (void)state;
   for (int i = 0; i < STEPPERS; i++) {
-    tale told = tell((request){.text = crank, .scheme = steppers[i], .until = 1.5, .h = 1e-3});
-    assert_int_equal(told.status, SALTUS_OK);
-    assert_near(told.lost, 0.730, 0.006);
-    assert_near(told.lost, -told.ledger.impact, 1e-3);
-    assert_near(told.strongest, 1.27, 0.01);
-    assert_int_equal(told.closes - told.opens, 1);
+    tale reported =
+        report((request){.text = crank, .scheme = steppers[i], .until = 1.5, .h = 1e-3});
+    assert_int_equal(reported.status, SALTUS_OK);
+    assert_near(reported.lost, 0.730, 0.006);
+    assert_near(reported.lost, -reported.ledger.impact, 1e-3);
+    assert_near(reported.strongest, 1.27, 0.01);
+    assert_int_equal(reported.closes - reported.opens, 1);
   }
 }
 
@@ -208,10 +211,11 @@ static void a_jointed_crank_strikes_with_impulses_that_are_told(void** state) {
 static void a_crank_at_its_stop_is_at_rest(void** state) {
   (void)state;
   for (int i = 0; i < STEPPERS; i++) {
-    tale told = tell((request){.text = crank, .scheme = steppers[i], .until = 3.0, .h = 1e-3});
-    assert_int_equal(told.status, SALTUS_OK);
-    assert_near(told.lowest, 0.0, 1e-11);
-    assert_near(told.highest, 0.0, 1e-11);
+    tale reported =
+        report((request){.text = crank, .scheme = steppers[i], .until = 3.0, .h = 1e-3});
+    assert_int_equal(reported.status, SALTUS_OK);
+    assert_near(reported.lowest, 0.0, 1e-11);
+    assert_near(reported.highest, 0.0, 1e-11);
   }
 }
 
@@ -228,7 +232,7 @@ static const char kane[] =
     "  - {name: floor, gap: cos(a) + cos(b) - cos(th1) - cos(th2), slip: sin(th1) + sin(th2),\n"
     "     friction: 0.5, restitution: 0.7}\n";
 
-static void an_impact_that_creates_energy_is_told_or_ends_the_run(void** state) {
+static void an_impact_that_creates_energy_is_reported_or_ends_the_run(void** state) {
   (void)state;
   static const char* const schemes[] = {
       "moreau-jean",
@@ -243,17 +247,17 @@ static void an_impact_that_creates_energy_is_told_or_ends_the_run(void** state) 
   };
   for (int i = 0; i < 9; i++) {
     request r = {.text = kane, .scheme = schemes[i], .until = 2e-4, .h = 1e-6};
-    tale told = tell(r);
-    assert_int_equal(told.status, SALTUS_OK);
-    assert_int_equal(told.impacts, 1);
-    assert_int_equal(told.gains, 1);
-    assert_near(told.worst, 0.040743904553, 1e-5); /* positions at the impact are off by O(h) */
-    assert_near(told.lost, -told.worst, 1e-12);
+    tale reported = report(r);
+    assert_int_equal(reported.status, SALTUS_OK);
+    assert_int_equal(reported.impacts, 1);
+    assert_int_equal(reported.gains, 1);
+    assert_near(reported.worst, 0.040743904553, 1e-5); /* positions at the impact are off by O(h) */
+    assert_near(reported.lost, -reported.worst, 1e-12);
     r.option = "on_energy_gain=stop";
-    told = tell(r);
-    assert_int_equal(told.status, SALTUS_ERR_LAW);
-    assert_says(told.kept, "the impact at contact 0 \"floor\", t = ");
-    assert_says(told.kept, "creates 0.0407");
+    reported = report(r);
+    assert_int_equal(reported.status, SALTUS_ERR_LAW);
+    assert_says(reported.kept, "the impact at contact 0 \"floor\", t = ");
+    assert_says(reported.kept, "creates 0.0407");
   }
 }
 
@@ -283,14 +287,14 @@ static void five_supports_move_as_one_and_stay_closed(void** state) {
                                         "rattle",          "dg-minus",
                                         "dg-plus",         "schatzman-paoli"};
   for (int i = 0; i < 8; i++) {
-    tale told = tell((request){.text = text, .scheme = schemes[i], .until = 10.0, .h = 1e-3});
-    assert_int_equal(told.status, SALTUS_OK);
-    assert_near(told.q[0], -0.00869716688496848, 5e-7);
-    assert_near(told.q[1], 0.1, 1e-14);
-    assert_near(told.q[2], 0.0, 1e-13);
-    assert_int_equal(told.impacts, 0);
+    tale reported = report((request){.text = text, .scheme = schemes[i], .until = 10.0, .h = 1e-3});
+    assert_int_equal(reported.status, SALTUS_OK);
+    assert_near(reported.q[0], -0.00869716688496848, 5e-7);
+    assert_near(reported.q[1], 0.1, 1e-14);
+    assert_near(reported.q[2], 0.0, 1e-13);
+    assert_int_equal(reported.impacts, 0);
     if (i < 7) { /* the last one finds feet open by the rounding of positions divided by h */
-      assert_int_equal(told.opens, 0);
+      assert_int_equal(reported.opens, 0);
     }
   }
 }
@@ -309,14 +313,14 @@ static void an_impact_at_the_first_instant_obeys_the_law(void** state) {
     if (info->chooses_step) {
       continue;
     }
-    tale told = tell((request){.text = text, .scheme = info->name, .until = 0.02, .h = 1e-3});
-    assert_int_equal(told.status, SALTUS_OK);
-    if (told.impacts != 1) {
-      fail_msg("%s: %d impacts", info->name, told.impacts);
+    tale reported = report((request){.text = text, .scheme = info->name, .until = 0.02, .h = 1e-3});
+    assert_int_equal(reported.status, SALTUS_OK);
+    if (reported.impacts != 1) {
+      fail_msg("%s: %d impacts", info->name, reported.impacts);
     }
-    assert_near(told.strongest, 2.0, 0.011);
-    assert_near(told.lost, 1.5, 0.03);
-    assert_near(told.v[0], 1.0 - 9.81 * 0.02, 3 * 9.81e-3);
+    assert_near(reported.strongest, 2.0, 0.011);
+    assert_near(reported.lost, 1.5, 0.03);
+    assert_near(reported.v[0], 1.0 - 9.81 * 0.02, 3 * 9.81e-3);
   }
 }
 
@@ -324,9 +328,9 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_pendulum_that_turns_back_goes_on),
       cmocka_unit_test(every_scheme_counts_a_hundred_impacts),
-      cmocka_unit_test(a_jointed_crank_strikes_with_impulses_that_are_told),
+      cmocka_unit_test(a_jointed_crank_strikes_with_impulses_that_are_reported),
       cmocka_unit_test(a_crank_at_its_stop_is_at_rest),
-      cmocka_unit_test(an_impact_that_creates_energy_is_told_or_ends_the_run),
+      cmocka_unit_test(an_impact_that_creates_energy_is_reported_or_ends_the_run),
       cmocka_unit_test(five_supports_move_as_one_and_stay_closed),
       cmocka_unit_test(an_impact_at_the_first_instant_obeys_the_law),
   };

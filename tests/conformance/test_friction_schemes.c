@@ -36,14 +36,14 @@ static void go(run* r, double until) {
   }
 }
 
-static bool rubs(const saltus_scheme_info* info) {
+static bool has_friction(const saltus_scheme_info* info) {
   return (info->treats & (SALTUS_TREATS_FRICTION | SALTUS_TREATS_PLANAR_FRICTION)) != 0;
 }
 
-#define FOR_EVERY_RUBBING_SCHEME(info)                                                             \
+#define FOR_EVERY_SCHEME_WITH_FRICTION(info)                                                       \
   for (int k_ = 0; k_ < saltus_scheme_count(); k_++)                                               \
     for (const saltus_scheme_info* info = saltus_scheme_at(k_); info != NULL; info = NULL)         \
-      if (rubs(info))
+      if (has_friction(info))
 
 /* x' = 1 - mu (1 + e_N) while it slides, -e_T when mu suffices to turn it (methods: T10). 1e-12:
  * rounding, since nothing but the impact acts. */
@@ -53,7 +53,7 @@ static void an_oblique_impact_slides_or_turns(void** state) {
     const char *mu, *eT;
     double x;
   } cases[] = {{"0.3", "0", 0.55}, {"0.3", "0.4", 0.55}, {"2", "0", 0.0}, {"2", "0.4", -0.4}};
-  FOR_EVERY_RUBBING_SCHEME(info) {
+  FOR_EVERY_SCHEME_WITH_FRICTION(info) {
     for (int i = 0; i < 4; i++) {
       const saltus_override set[] = {{"mu", cases[i].mu}, {"eT", cases[i].eT}};
       run r = start("oblique-impact", info->name, 0.01, set, 2);
@@ -109,7 +109,7 @@ static double mean_block_error(const char* scheme, int steps) {
  * h = 1e-3 by Moreau's scheme, allowed is about twice that. */
 static void the_block_on_a_spring_sticks_where_it_should(void** state) {
   (void)state;
-  FOR_EVERY_RUBBING_SCHEME(info) {
+  FOR_EVERY_SCHEME_WITH_FRICTION(info) {
     if (info->chooses_step) {
       continue; /* no step to refine: tests of its tolerance */
     }
@@ -124,7 +124,7 @@ static void the_block_on_a_spring_sticks_where_it_should(void** state) {
  * ends, h mu g. */
 static void a_thrown_disc_comes_to_roll(void** state) {
   (void)state;
-  FOR_EVERY_RUBBING_SCHEME(info) {
+  FOR_EVERY_SCHEME_WITH_FRICTION(info) {
     run r = start("disc", info->name, 1e-3, NULL, 0);
     go(&r, 0.4);
     assert_near(saltus_sim_v(r.sim)[0], 3.0 - 0.4 * 2.0, 2e-3);
@@ -143,7 +143,7 @@ static void a_thrown_disc_comes_to_roll(void** state) {
 static void a_puck_slides_on_a_straight_line(void** state) {
   (void)state;
   static const char* const angles[] = {"0.1", "0.4", "1.1", "2.7", "-2"};
-  FOR_EVERY_RUBBING_SCHEME(info) {
+  FOR_EVERY_SCHEME_WITH_FRICTION(info) {
     for (int i = 0; i < 5 && (info->treats & SALTUS_TREATS_FRICTION) != 0; i++) {
       const saltus_override set = {"a", angles[i]};
       run r = start("puck", info->name, 1e-3, &set, 1);
@@ -164,7 +164,7 @@ static void a_puck_slides_on_a_straight_line(void** state) {
  * variational integrator; twice that for every scheme. */
 static void the_pendulum_pressed_on_a_wall_sticks(void** state) {
   (void)state;
-  FOR_EVERY_RUBBING_SCHEME(info) {
+  FOR_EVERY_SCHEME_WITH_FRICTION(info) {
     run r = start("polar-wall", info->name, 2e-3, NULL, 0);
     double worst = 0.0;
     while (saltus_sim_time(r.sim) < 2.0 - 1e-3) {
@@ -194,7 +194,7 @@ static const char sledge[] =
  * the rod is inclined 4:3, up with 4/3 T_x: N = m g - (4/3) mu N/2. 1e-9: rounding of 300 steps. */
 static void joints_and_friction_share_a_step(void** state) {
   (void)state;
-  FOR_EVERY_RUBBING_SCHEME(info) {
+  FOR_EVERY_SCHEME_WITH_FRICTION(info) {
     if ((info->treats & SALTUS_TREATS_JOINTS) == 0) {
       continue;
     }
@@ -253,7 +253,7 @@ static cycles woodpecker(const char* scheme, double h, double until) {
  * directions are coupled that is another impact law, and the woodpecker has another period. */
 static void the_woodpecker_climbs_down_its_pole(void** state) {
   (void)state;
-  FOR_EVERY_RUBBING_SCHEME(info) {
+  FOR_EVERY_SCHEME_WITH_FRICTION(info) {
     if (strcmp(info->name, "schatzman-paoli") == 0) {
       continue;
     }
@@ -267,7 +267,7 @@ static void the_woodpecker_climbs_down_its_pole(void** state) {
 /* Nothing is allocated in a step, and the same run gives the same bits. */
 static void friction_allocates_nothing_and_repeats_its_bits(void** state) {
   (void)state;
-  FOR_EVERY_RUBBING_SCHEME(info) {
+  FOR_EVERY_SCHEME_WITH_FRICTION(info) {
     double end[2][3];
     for (int pass = 0; pass < 2; pass++) {
       counter count = {0};

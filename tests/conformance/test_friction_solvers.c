@@ -399,7 +399,7 @@ static void two_thousand_random_problems_are_solved_or_said_not_to_be(void** sta
   assert_true(solved >= 1960);
 }
 
-static void every_solver_tells_the_truth_about_random_problems(void** state) {
+static void every_solver_reports_the_truth_about_random_problems(void** state) {
   (void)state;
   static made m;
   for (int k = 1; k < saltus_friction_solver_count(); k++) {
@@ -610,7 +610,7 @@ int main(void) {
       cmocka_unit_test(redundant_bilateral_rows_are_solved),
       cmocka_unit_test(every_solver_takes_every_mixture),
       cmocka_unit_test(two_thousand_random_problems_are_solved_or_said_not_to_be),
-      cmocka_unit_test(every_solver_tells_the_truth_about_random_problems),
+      cmocka_unit_test(every_solver_reports_the_truth_about_random_problems),
       cmocka_unit_test(the_same_problem_gives_the_same_bits),
       cmocka_unit_test(nothing_is_allocated_after_setup),
       cmocka_unit_test(published_problems_are_solved_to_rounding),

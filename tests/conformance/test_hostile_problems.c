@@ -249,7 +249,7 @@ static void check(duty wanted, saltus_status status, const saltus_solve_result* 
   }
 }
 
-/* Options with less patience than the default: most of these problems have no solution. */
+/* Options with less stall_limit than the default: most of these problems have no solution. */
 static const void* hurried(const char* name) {
   static const saltus_friction_auto_options portfolio = {.work = 0.005, .threads = 1};
   static const saltus_iteration_options first_order = {.iterations = 1000};

@@ -190,13 +190,13 @@ static void too_many_rows_to_eliminate_are_refused(void** state) {
   rods c = make_chain(&def);
   static const char* const others[] = {"lemke", "enumeration"};
   for (int k = 0; k < 2; k++) {
-    saltus_kept_message heard = {0};
-    const saltus_solver_def with = {.solver = others[k], .log = saltus_log_keep(&heard)};
+    saltus_kept_message logged = {0};
+    const saltus_solver_def with = {.solver = others[k], .log = saltus_log_keep(&logged)};
     saltus_lcp_solver* solver;
     saltus_solve_result result;
     assert_int_equal(saltus_lcp_solver_create(&with, &solver), SALTUS_OK);
     assert_int_equal(saltus_lcp_solve(solver, &c.lcp, 1e-8, c.z, c.w, &result), SALTUS_ERR_INPUT);
-    assert_says(heard, "4000 rows");
+    assert_says(logged, "4000 rows");
     saltus_lcp_solver_destroy(solver);
   }
   rods_free(&c);

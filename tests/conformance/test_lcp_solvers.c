@@ -573,7 +573,7 @@ static void nothing_is_allocated_after_setup(void** state) {
   }
 }
 
-static void faults_of_the_caller_are_told(void** state) {
+static void faults_of_the_caller_are_reported(void** state) {
   (void)state;
   saltus_kept_message kept;
   saltus_lcp_solver* solver;
@@ -708,7 +708,7 @@ int main(void) {
       cmocka_unit_test(a_good_guess_is_kept),
       cmocka_unit_test(repeated_solves_have_the_same_bits),
       cmocka_unit_test(nothing_is_allocated_after_setup),
-      cmocka_unit_test(faults_of_the_caller_are_told),
+      cmocka_unit_test(faults_of_the_caller_are_reported),
       cmocka_unit_test(our_collection_is_answered),
       cmocka_unit_test(a_feasible_problem_without_solution_is_recognised),
       cmocka_unit_test(published_problems_are_solved),

@@ -121,20 +121,21 @@ static void friction_solves_after_setup(void** state) {
 static void steps_of_a_column(void** state) {
   (void)state;
   skip_uncounted();
-  saltus_problem* problem;
-  assert_int_equal(saltus_problem_create("column:50", (saltus_log){0}, NULL, &problem), SALTUS_OK);
-  const saltus_sim_def def = {.system = saltus_problem_system(problem),
+  saltus_known_motion* problem;
+  assert_int_equal(saltus_known_motion_create("column:50", (saltus_log){0}, NULL, &problem),
+                   SALTUS_OK);
+  const saltus_sim_def def = {.system = saltus_known_motion_system(problem),
                               .scheme = "moreau-jean",
                               .h = 1e-3,
-                              .q0 = saltus_problem_q0(problem),
-                              .v0 = saltus_problem_v0(problem)};
+                              .q0 = saltus_known_motion_q0(problem),
+                              .v0 = saltus_known_motion_v0(problem)};
   saltus_sim* sim;
   assert_int_equal(saltus_sim_create(&def, &sim), SALTUS_OK);
   long before = calls;
   assert_int_equal(saltus_sim_run(sim, 10000), SALTUS_OK);
   assert_int_equal(calls, before);
   saltus_sim_destroy(sim);
-  saltus_problem_destroy(problem);
+  saltus_known_motion_destroy(problem);
 }
 
 int main(void) {

@@ -121,7 +121,7 @@ static void a_wedged_impact_is_solved(void** state) {
 
 /* An impact that no solver here finishes: said so, with the residual that the answer has, and within
  * the work that was granted. */
-static void failures_are_told_with_their_residual(void** state) {
+static void failures_are_reported_with_their_residual(void** state) {
   (void)state;
   packing_def def = packing_def_default();
   def.nx = def.ny = 7;
@@ -181,7 +181,7 @@ int main(void) {
       cmocka_unit_test(two_threads_give_the_bits_of_one),
       cmocka_unit_test(a_wedged_impact_is_solved),
       cmocka_unit_test(memory_that_runs_out_is_survived),
-      cmocka_unit_test(failures_are_told_with_their_residual),
+      cmocka_unit_test(failures_are_reported_with_their_residual),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Saltus developers
  *
  * Joints that depend on each other, in every scheme that treats joints: the motion is the one without
- * the superfluous ones, forces are the least ones, and a contradiction is told by name.
+ * the superfluous ones, forces are the least ones, and a contradiction is reported by name.
  */
 #include "saltus_test.h"
 
@@ -121,7 +121,7 @@ static void equal_joints_carry_equal_forces(void** state) {
 }
 
 /* Joints that agree in position and velocity at the start, and not after it. */
-static void a_contradiction_that_comes_later_is_told_by_name(void** state) {
+static void a_contradiction_that_comes_later_is_reported_by_name(void** state) {
   (void)state;
   static const char text[] = "saltus: 1\n"
                              "coordinates: {x: {}, y: {}}\n"
@@ -168,7 +168,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_redundant_rod_does_not_change_the_motion),
       cmocka_unit_test(equal_joints_carry_equal_forces),
-      cmocka_unit_test(a_contradiction_that_comes_later_is_told_by_name),
+      cmocka_unit_test(a_contradiction_that_comes_later_is_reported_by_name),
       cmocka_unit_test(a_contradiction_at_the_start_is_refused_by_name),
   };
   return cmocka_run_group_tests_name("redundant joints", tests, NULL, NULL);

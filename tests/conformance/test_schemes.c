@@ -132,7 +132,7 @@ static void impacts_converge_with_the_stated_order(void** state) {
 static void a_ball_at_rest_stays_at_rest(void** state) {
   (void)state;
   FOR_EVERY_SCHEME(info) {
-    if (info->sinks) {
+    if (info->penetrates) {
       continue;
     }
     ball b = ball_usual();
@@ -154,7 +154,7 @@ static void a_ball_at_rest_stays_at_rest(void** state) {
 static void a_bouncing_ball_comes_to_rest(void** state) {
   (void)state;
   FOR_EVERY_SCHEME(info) {
-    if (info->sinks || info->stops) {
+    if (info->penetrates || info->stops) {
       continue;
     }
     drop_result r = drop(info, 1.0, 3.0, 3001, NULL);

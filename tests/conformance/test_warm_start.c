@@ -258,15 +258,15 @@ static void a_column_at_rest_keeps_its_set(void** state) {
   double height[2];
   const char* const choices[2] = {"no", "yes"};
   for (int w = 0; w < 2; w++) {
-    saltus_problem* problem;
-    assert_int_equal(saltus_problem_create("stack:200", (saltus_log){0}, NULL, &problem),
+    saltus_known_motion* problem;
+    assert_int_equal(saltus_known_motion_create("stack:200", (saltus_log){0}, NULL, &problem),
                      SALTUS_OK);
-    const saltus_system* sys = saltus_problem_system(problem);
+    const saltus_system* sys = saltus_known_motion_system(problem);
     size_t bytes = (size_t)sys->dims.nq * sizeof(double);
     double* q = malloc(bytes);
     double* v = malloc(bytes);
-    memcpy(q, saltus_problem_q0(problem), bytes);
-    memcpy(v, saltus_problem_v0(problem), bytes);
+    memcpy(q, saltus_known_motion_q0(problem), bytes);
+    memcpy(v, saltus_known_motion_v0(problem), bytes);
     saltus_scheme* scheme = make_scheme("moreau-jean", choices[w], sys);
     saltus_state x = {0.0, q, v};
     for (int k = 0; k < 100; k++) { /* the ball above falls for a second: 200 balls lie still */
@@ -276,7 +276,7 @@ static void a_column_at_rest_keeps_its_set(void** state) {
     assert_near(largest(sys->dims.nq - 1, v), 0.0, 1e-12);
     height[w] = q[sys->dims.nq - 1];
     saltus_scheme_destroy(scheme);
-    saltus_problem_destroy(problem);
+    saltus_known_motion_destroy(problem);
     free(q);
     free(v);
   }
@@ -422,7 +422,7 @@ static void balls_contact(const void* self, const saltus_point* at, int key, sal
 }
 
 /* What is kept belongs to a contact, not to its place in the list: nothing is left to do but for the
- * ball whose contact was away in the step before, which has a blow to take. */
+ * ball whose contact was away in the step before, which has an impact to take. */
 static void contacts_that_come_and_go_keep_their_own(void** state) {
   (void)state;
   const saltus_system_ops ops = {.mass = balls_mass,
@@ -459,12 +459,13 @@ static void contacts_that_come_and_go_keep_their_own(void** state) {
   saltus_scheme_destroy(scheme);
 }
 
-static saltus_sim* controlled(const saltus_problem* problem, const saltus_allocator* allocator) {
-  const saltus_sim_def def = {.system = saltus_problem_system(problem),
+static saltus_sim* controlled(const saltus_known_motion* problem,
+                              const saltus_allocator* allocator) {
+  const saltus_sim_def def = {.system = saltus_known_motion_system(problem),
                               .scheme = "moreau-jean",
                               .control = "variable-order",
-                              .q0 = saltus_problem_q0(problem),
-                              .v0 = saltus_problem_v0(problem),
+                              .q0 = saltus_known_motion_q0(problem),
+                              .v0 = saltus_known_motion_v0(problem),
                               .allocator = allocator};
   saltus_sim* sim;
   assert_int_equal(saltus_sim_create(&def, &sim), SALTUS_OK);
@@ -476,8 +477,9 @@ static saltus_sim* controlled(const saltus_problem* problem, const saltus_alloca
  * them at t = 1 s. */
 static void step_doubling_gives_the_same_bits(void** state) {
   (void)state;
-  saltus_problem* problem;
-  assert_int_equal(saltus_problem_create("stack:20", (saltus_log){0}, NULL, &problem), SALTUS_OK);
+  saltus_known_motion* problem;
+  assert_int_equal(saltus_known_motion_create("stack:20", (saltus_log){0}, NULL, &problem),
+                   SALTUS_OK);
   size_t bytes = 21 * sizeof(double);
   counter count = {0};
   saltus_allocator allocator = counting_allocator(&count);
@@ -501,7 +503,7 @@ static void step_doubling_gives_the_same_bits(void** state) {
   saltus_sim_destroy(resumed);
   assert_int_equal(count.live, 0);
   free(snapshot);
-  saltus_problem_destroy(problem);
+  saltus_known_motion_destroy(problem);
 }
 
 /* Without memory there is nothing to mislead: switched off, or one or two contacts. */
@@ -513,12 +515,12 @@ static void small_systems_keep_nothing(void** state) {
   assert_int_equal(saltus_scheme_memory_bytes(off), 0);
   saltus_scheme_destroy(off);
   pile_free(&p);
-  saltus_problem* two;
-  assert_int_equal(saltus_problem_create("stack:1", (saltus_log){0}, NULL, &two), SALTUS_OK);
-  saltus_scheme* small = make_scheme("moreau-jean", "yes", saltus_problem_system(two));
+  saltus_known_motion* two;
+  assert_int_equal(saltus_known_motion_create("stack:1", (saltus_log){0}, NULL, &two), SALTUS_OK);
+  saltus_scheme* small = make_scheme("moreau-jean", "yes", saltus_known_motion_system(two));
   assert_int_equal(saltus_scheme_memory_bytes(small), 0);
   saltus_scheme_destroy(small);
-  saltus_problem_destroy(two);
+  saltus_known_motion_destroy(two);
 }
 
 int main(void) {

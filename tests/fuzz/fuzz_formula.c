@@ -16,10 +16,10 @@ enum { PLACES = 9 };
 
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
 
-static void hear(void* user, saltus_level level, const char* text) {
-  size_t* heard = user;
+static void log_message(void* user, saltus_level level, const char* text) {
+  size_t* logged = user;
   (void)level;
-  *heard += strlen(text);
+  *logged += strlen(text);
 }
 
 static void evaluate_rows(const saltus_system* s, const saltus_point* at, int item, bool joint) {
@@ -80,7 +80,7 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   memcpy(text, data + 1, size - 1);
   text[size - 1] = '\0';
 
-  size_t heard = 0;
+  size_t logged = 0;
   saltus_formula_parameter parameters[2] = {{.name = "a", .value = {.text = "2"}},
                                             {.name = "b", .value = {.text = "a/3"}}};
   saltus_formula_coordinate coordinates[2] = {{.name = "x"}, {.name = "phi"}};
@@ -95,7 +95,7 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
                             .joint_count = 1,
                             .contacts = &contact,
                             .contact_count = 1,
-                            .log = {hear, &heard}};
+                            .log = {log_message, &logged}};
   saltus_formula_text* places[PLACES] = {&def.kinetic,   &def.potential,   &coordinates[0].force,
                                          &contact.gap,   &contact.slip,    &coordinates[1].start,
                                          &contact.slip2, &joint.constraint};

@@ -17,7 +17,7 @@ enum { STEPS = 3 };
 
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
 
-static void hear(void* user, saltus_level level, const char* text) {
+static void log_message(void* user, saltus_level level, const char* text) {
   int* errors = user;
   *errors += level == SALTUS_LEVEL_ERROR && text[0] != '\0';
 }
@@ -59,7 +59,7 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   text[size] = '\0';
 
   int errors = 0;
-  const saltus_scene_def def = {.text = text, .log = {hear, &errors}};
+  const saltus_scene_def def = {.text = text, .log = {log_message, &errors}};
   saltus_scene* scene;
   saltus_status status = saltus_scene_create(&def, &scene);
   if (status == SALTUS_OK) {

@@ -117,7 +117,7 @@ static void write_chain(int n, double e, char* text, size_t room) {
   assert_true((size_t)at < room);
 }
 
-/* Simultaneous Newton: v_1 = 1 - (N - 1)(1 + e)/N, the others (1 + e)/N. One blow, no further events. */
+/* Simultaneous Newton: v_1 = 1 - (N - 1)(1 + e)/N, the others (1 + e)/N. One impact, no further events. */
 static void a_chain_is_struck_as_a_whole(void** state) {
   (void)state;
   static const int balls[] = {3, 5, 20, 30, 100};
@@ -172,7 +172,7 @@ static const char kane[] =
     "  - {name: floor, gap: y, slip: x, friction: 0.5, restitution: 0.7}\n";
 
 /* Kane's double pendulum by its W (laws, 6.3). The digits of W and U- are what limits. */
-static void a_gain_is_told_and_the_law_obeyed(void** state) {
+static void a_gain_is_reported_and_the_law_obeyed(void** state) {
   (void)state;
   const outcome* o = run_to(kane, 1e-8, 1e-9);
   const saltus_event* hit = event_of(o, SALTUS_EVENT_IMPACT, 0);
@@ -515,7 +515,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_chain_is_struck_as_a_whole),
       cmocka_unit_test(a_contact_that_leaves_takes_no_part),
-      cmocka_unit_test(a_gain_is_told_and_the_law_obeyed),
+      cmocka_unit_test(a_gain_is_reported_and_the_law_obeyed),
       cmocka_unit_test(a_law_is_replaced_where_one_asks_for_it),
       cmocka_unit_test(a_capped_law_gains_nothing),
       cmocka_unit_test(a_run_can_be_stopped_by_a_gain),

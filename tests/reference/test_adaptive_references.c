@@ -459,7 +459,7 @@ static void the_reference_is_exact_where_that_is_known(void** state) {
       double exact;
       double exact_v;
       tolerance_at(&f.run, t, &q, &v);
-      if (saltus_problem_exact(f.model.problem, t, &exact, &exact_v)) {
+      if (saltus_known_motion_exact(f.model.problem, t, &exact, &exact_v)) {
         assert_near(q, exact, 4e-13); /* 2e-13 are printed */
       }
     }
@@ -470,7 +470,7 @@ static void the_reference_is_exact_where_that_is_known(void** state) {
 /* ---- impacts and Painleve (sections 6 and 7) ----------------------------------------------- */
 
 /* v just after the start. */
-static void after_the_blow(const tolerance_case* what, double* v) {
+static void after_the_impact(const tolerance_case* what, double* v) {
   fixture f = run_case(what, 1e-8, SALTUSI_DOPRI5);
   memcpy(v, f.run.v, 3 * sizeof(double));
   finish(&f);
@@ -505,7 +505,7 @@ static void poisson_impacts_have_their_numbers(void** state) {
              rows[i].e2);
     const tolerance_case what = {.text = text, .t_end = 1e-12};
     double v[3];
-    after_the_blow(&what, v);
+    after_the_impact(&what, v);
     for (int k = 0; k < 3; k++) {
       assert_near(v[k], rows[i].v[k], 1e-8);
     }
@@ -522,7 +522,7 @@ static void newton_and_poisson_differ_on_two_tips(void** state) {
                                        "  - {gap: y + sin(phi), restitution: 0}\n",
                                .t_end = 1e-12};
   double v[3];
-  after_the_blow(&what, v);
+  after_the_impact(&what, v);
   assert_near(v[0], 0.0, 1e-12);
   assert_near(v[1], 0.25, 1e-12);
   assert_near(v[2], -0.25, 1e-12);

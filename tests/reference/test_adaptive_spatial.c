@@ -26,7 +26,7 @@ static saltus_status keep_event(void* user, const saltus_event* event) {
 
 typedef struct outcome {
   double q[8], v[8];
-  events told;
+  events reported;
   saltus_work work;
 } outcome;
 
@@ -44,8 +44,8 @@ static outcome run(const setup* s) {
   const saltus_scene_view* view = saltus_scene_look(scene);
   saltus_adaptive_options options = saltus_adaptive_options_default();
   options.rtol = options.atol = s->tol;
-  outcome out = {.told.count = 0};
-  const saltus_recorder recorder = {.event = keep_event, .user = &out.told};
+  outcome out = {.reported.count = 0};
+  const saltus_recorder recorder = {.event = keep_event, .user = &out.reported};
   const saltus_sim_def def = {.system = view->system,
                               .scheme = s->scheme,
                               .options = &options,
@@ -77,9 +77,9 @@ static void friction_turns_with_the_slip_until_it_stops(void** state) {
       outcome r = run(&(setup){.scene = "incline", .scheme = schemes[k], .tol = tol, .until = 1.0});
       assert_near(r.q[0], -0.1487464497269308, tol);
       assert_near(r.q[1], 0.2626532442123744, tol);
-      assert_int_equal(r.told.count, 1);
-      assert_int_equal(r.told.kind[0], SALTUS_EVENT_STICK);
-      assert_near(r.told.t[0], 0.4479137763295368, 10.0 * tol);
+      assert_int_equal(r.reported.count, 1);
+      assert_int_equal(r.reported.kind[0], SALTUS_EVENT_STICK);
+      assert_near(r.reported.t[0], 0.4479137763295368, 10.0 * tol);
       assert_true(r.v[0] == 0.0 && r.v[1] == 0.0);
     }
   }
@@ -94,8 +94,8 @@ static void a_sliding_sphere_starts_to_roll(void** state) {
     assert_near(r.q[1], -0.4537466090517, tol);
     assert_near(r.v[0], 25.0 / 7.0, tol);
     assert_near(r.v[1], -4.0 / 7.0, tol);
-    assert_int_equal(r.told.count, 1);
-    assert_near(r.told.t[0], 0.411886868318944, 12.0 * tol);
+    assert_int_equal(r.reported.count, 1);
+    assert_near(r.reported.t[0], 0.411886868318944, 12.0 * tol);
   }
 }
 
@@ -109,10 +109,10 @@ static void a_turning_force_starts_and_stops_a_particle(void** state) {
         run(&(setup){.scene = "turning-force", .scheme = "adaptive", .tol = tol, .until = 6.0});
     assert_near(r.q[0], 1.76067224, 5.0 * tol + 1e-8);
     assert_near(r.q[1], 3.04382315, 5.0 * tol + 1e-8);
-    assert_int_equal(r.told.count, 5);
+    assert_int_equal(r.reported.count, 5);
     for (int i = 0; i < 5; i++) {
-      assert_near(r.told.t[i], times[i], fmax(10.0 * tol, 5e-9));
-      assert_int_equal(r.told.kind[i], i % 2 == 0 ? SALTUS_EVENT_SLIP : SALTUS_EVENT_STICK);
+      assert_near(r.reported.t[i], times[i], fmax(10.0 * tol, 5e-9));
+      assert_int_equal(r.reported.kind[i], i % 2 == 0 ? SALTUS_EVENT_SLIP : SALTUS_EVENT_STICK);
     }
   }
 }

@@ -8,15 +8,15 @@
 #include "acary2009_fig6_tables.h"
 #include "measure/experiment.h"
 #include "saltus/runge_kutta.h"
-#include "scheme/event_capturing.h"
+#include "scheme/event/event_capturing.h"
 
 #include <stdlib.h>
 
-static double error_with(const saltus_problem* problem, const char* scheme, const void* options,
-                         double t_end, long long steps) {
-  const saltusi_experiment_def def = {.system = saltus_problem_system(problem),
-                                      .q0 = saltus_problem_q0(problem),
-                                      .v0 = saltus_problem_v0(problem),
+static double error_with(const saltus_known_motion* problem, const char* scheme,
+                         const void* options, double t_end, long long steps) {
+  const saltusi_experiment_def def = {.system = saltus_known_motion_system(problem),
+                                      .q0 = saltus_known_motion_q0(problem),
+                                      .v0 = saltus_known_motion_v0(problem),
                                       .scheme = scheme,
                                       .options = options,
                                       .t_end = t_end,
@@ -31,14 +31,14 @@ static double error_with(const saltus_problem* problem, const char* scheme, cons
   return errors.q.inf;
 }
 
-static double largest_error(const saltus_problem* problem, const char* scheme, double t_end,
+static double largest_error(const saltus_known_motion* problem, const char* scheme, double t_end,
                             long long steps) {
   return error_with(problem, scheme, NULL, t_end, steps);
 }
 
-static saltus_problem* make(const char* name) {
-  saltus_problem* problem;
-  assert_int_equal(saltus_problem_create(name, (saltus_log){0}, NULL, &problem), SALTUS_OK);
+static saltus_known_motion* make(const char* name) {
+  saltus_known_motion* problem;
+  assert_int_equal(saltus_known_motion_create(name, (saltus_log){0}, NULL, &problem), SALTUS_OK);
   return problem;
 }
 
@@ -60,7 +60,7 @@ static void errors_are_those_of_the_tables(void** state) {
   int count = 0;
   for (; event_table_at(count) != NULL; count++) {
     const event_table* table = event_table_at(count);
-    saltus_problem* problem = make(table->problem);
+    saltus_known_motion* problem = make(table->problem);
     for (int r = 0; r < EVENT_TABLE_ROWS; r++) {
       for (int i = 0; i < EVENT_TABLE_GRIDS; i++) {
         const event_table_row* row = &table->rows[r];
@@ -68,7 +68,7 @@ static void errors_are_those_of_the_tables(void** state) {
                    largest_error(problem, row->scheme, table->t_end, table->steps[i]));
       }
     }
-    saltus_problem_destroy(problem);
+    saltus_known_motion_destroy(problem);
   }
   assert_int_equal(count, 7);
 }
@@ -76,19 +76,19 @@ static void errors_are_those_of_the_tables(void** state) {
 /* The reference of E3 to 1e-12 by two methods that share no coefficient. */
 static void two_methods_reach_the_double_pendulum(void** state) {
   (void)state;
-  saltus_problem* problem = make("pendulum-wall");
+  saltus_known_motion* problem = make("pendulum-wall");
   assert_true(largest_error(problem, "lobatto-iiia-6", 3.0, 480) < 1e-12);
   assert_true(largest_error(problem, "gauss-6", 3.0, 480) < 1e-12);
   assert_true(largest_error(problem, "dopri5", 3.0, 1920) < 1e-12);
-  saltus_problem_destroy(problem);
+  saltus_known_motion_destroy(problem);
 }
 
 /* A floor stops the convergence at 2 to 4 times itself; a wide bracket changes little; without the
  * projection the order is kept (methods, 3.4 and 2.5). */
 static void options_do_what_they_say(void** state) {
   (void)state;
-  saltus_problem* preload = make("oscillator-preload");
-  saltus_problem* pendulum = make("pendulum-wall");
+  saltus_known_motion* preload = make("oscillator-preload");
+  saltus_known_motion* pendulum = make("pendulum-wall");
   saltus_event_capturing_options o = saltus_event_capturing_options_default();
   o.floor = 1e-8;
   assert_near(error_with(preload, "radau-iia-5", &o, 5.0, 801), 2.5e-8, 1.5e-8);
@@ -100,26 +100,26 @@ static void options_do_what_they_say(void** state) {
   o.bracket = 1e-3;
   o.projection = 0;
   assert_near(error_with(pendulum, "radau-iia-5", &o, 3.0, 240), 1.238e-9, 0.05 * 1.238e-9);
-  saltus_problem_destroy(preload);
-  saltus_problem_destroy(pendulum);
+  saltus_known_motion_destroy(preload);
+  saltus_known_motion_destroy(pendulum);
 }
 
-/* A blow passes through balls that touch, in one impact law. */
+/* An impact passes through balls that touch, in one impact law. */
 static void a_chain_of_touching_balls_is_struck_at_once(void** state) {
   (void)state;
-  saltus_problem* problem = make("chain:5");
+  saltus_known_motion* problem = make("chain:5");
   assert_true(largest_error(problem, "rk4", 2.0, 48) < 1e-10);
   assert_true(largest_error(problem, "radau-iia-5", 2.0, 48) < 1e-11);
-  saltus_problem_destroy(problem);
+  saltus_known_motion_destroy(problem);
 }
 
-static saltusi_experiment fall(const saltus_problem* problem, const char* scheme, double bracket,
-                               double t_end, long long steps) {
+static saltusi_experiment fall(const saltus_known_motion* problem, const char* scheme,
+                               double bracket, double t_end, long long steps) {
   saltus_event_capturing_options options = saltus_event_capturing_options_default();
   options.bracket = bracket;
-  const saltusi_experiment_def def = {.system = saltus_problem_system(problem),
-                                      .q0 = saltus_problem_q0(problem),
-                                      .v0 = saltus_problem_v0(problem),
+  const saltusi_experiment_def def = {.system = saltus_known_motion_system(problem),
+                                      .q0 = saltus_known_motion_q0(problem),
+                                      .v0 = saltus_known_motion_v0(problem),
                                       .scheme = scheme,
                                       .options = &options,
                                       .t_end = t_end,
@@ -133,7 +133,7 @@ static saltusi_experiment fall(const saltus_problem* problem, const char* scheme
  * seen, whose order is 4. The notes give the magnitudes. */
 static void check_column(const char* name, int balls, double t_end, const double expected[4]) {
   enum { FINE = 2560 };
-  saltus_problem* problem = make(name);
+  saltus_known_motion* problem = make(name);
   saltusi_experiment exact = fall(problem, "gauss-6", 1e-3, t_end, FINE);
   double error[4] = {0};
   for (int i = 0; i < 4; i++) {
@@ -153,7 +153,7 @@ static void check_column(const char* name, int balls, double t_end, const double
   /* with 40 steps several impacts share a step */
   assert_near(log2(error[1] / error[3]) / 2.0, 4.0, 0.25);
   saltusi_experiment_free(&exact);
-  saltus_problem_destroy(problem);
+  saltus_known_motion_destroy(problem);
 }
 
 static void columns_fall_with_order_four(void** state) {
@@ -275,12 +275,12 @@ static void write_down(void* user, const saltusi_capture_note* note) {
   n->note[n->count++] = *note;
 }
 
-/* A run of the scheme's own step, watched. */
-static void watch(const saltus_problem* problem, const saltusi_tableau* method, double t_end,
-                  int steps, notes* n) {
+/* A run of the scheme's own step, observed. */
+static void observe(const saltus_known_motion* problem, const saltusi_tableau* method, double t_end,
+                    int steps, notes* n) {
   enum { BYTES = 1 << 16 };
-  saltusi_eval eval = {.sys = *saltus_problem_system(problem)};
-  saltusi_capture w = {.watch = write_down, .watcher = n};
+  saltusi_eval eval = {.sys = *saltus_known_motion_system(problem)};
+  saltusi_capture w = {.observe = write_down, .observer = n};
   saltus_event_capturing_options options = saltus_event_capturing_options_default();
   const saltus_dims* d = &eval.sys.dims;
   void* block = calloc(1, BYTES);
@@ -293,8 +293,8 @@ static void watch(const saltus_problem* problem, const saltusi_tableau* method, 
   for (int i = 0; i < 4; i++) {
     state[i] = SALTUS_PUSH(&arena, double, d->nv);
   }
-  memcpy(state[0], saltus_problem_q0(problem), (size_t)d->nq * sizeof(double));
-  memcpy(state[1], saltus_problem_v0(problem), (size_t)d->nv * sizeof(double));
+  memcpy(state[0], saltus_known_motion_q0(problem), (size_t)d->nq * sizeof(double));
+  memcpy(state[1], saltus_known_motion_v0(problem), (size_t)d->nv * sizeof(double));
   s.q_error = SALTUS_PUSH(&arena, double, d->nq);
   s.v_error = SALTUS_PUSH(&arena, double, d->nv);
   s.contacts = SALTUS_PUSH(&arena, saltus_contact_step, d->nc);
@@ -324,9 +324,9 @@ static void the_events_of_the_double_pendulum_are_found(void** state) {
                                      {1.91001552395632, -0.633844335224},
                                      {2.17123121158905, -0.354664954484},
                                      {2.2645502977583, -0.200798216956}};
-  saltus_problem* problem = make("pendulum-wall");
+  saltus_known_motion* problem = make("pendulum-wall");
   notes n = {0};
-  watch(problem, &saltusi_radau_iia_5, 3.0, 480, &n);
+  observe(problem, &saltusi_radau_iia_5, 3.0, 480, &n);
   assert_int_equal(n.count, 27);
   for (int i = 0; i < 25; i++) {
     const saltusi_capture_note* impact = &n.note[i];
@@ -342,34 +342,34 @@ static void the_events_of_the_double_pendulum_are_found(void** state) {
   assert_near(n.note[25].t, 2.36007964, 3e-7);
   assert_int_equal(n.note[26].kind, SALTUSI_NOTE_OPEN);
   assert_near(n.note[26].t, 2.44986840245, 1e-8);
-  saltus_problem_destroy(problem);
+  saltus_known_motion_destroy(problem);
 }
 
-enum { TOLD_MAX = 200 };
+enum { REPORTED_MAX = 200 };
 
-typedef struct told {
+typedef struct reported {
   int count;
-  saltus_event event[TOLD_MAX];
-} told;
+  saltus_event event[REPORTED_MAX];
+} reported;
 
 static saltus_status keep_event(void* user, const saltus_event* event) {
-  told* t = user;
-  assert_true(t->count < TOLD_MAX);
+  reported* t = user;
+  assert_true(t->count < REPORTED_MAX);
   t->event[t->count++] = *event;
   return SALTUS_OK;
 }
 
 /* Events of a column; the closing times in the order of the contacts, within what closing resolves. */
-static told column_events(const char* name, int balls, double t_end, const double* closings,
-                          int impacts) {
-  saltus_problem* problem = make(name);
-  told t = {.count = 0};
+static reported column_events(const char* name, int balls, double t_end, const double* closings,
+                              int impacts) {
+  saltus_known_motion* problem = make(name);
+  reported t = {.count = 0};
   const saltus_recorder recorder = {.event = keep_event, .user = &t};
-  const saltus_sim_def def = {.system = saltus_problem_system(problem),
+  const saltus_sim_def def = {.system = saltus_known_motion_system(problem),
                               .scheme = "radau-iia-5",
                               .h = 0.02,
-                              .q0 = saltus_problem_q0(problem),
-                              .v0 = saltus_problem_v0(problem),
+                              .q0 = saltus_known_motion_q0(problem),
+                              .v0 = saltus_known_motion_v0(problem),
                               .recorders = &recorder,
                               .recorder_count = 1};
   saltus_sim* sim;
@@ -388,7 +388,7 @@ static told column_events(const char* name, int balls, double t_end, const doubl
   assert_int_equal(counted[SALTUS_EVENT_ACCUMULATION], balls);
   assert_int_equal(counted[SALTUS_EVENT_OPEN], 0);
   saltus_sim_destroy(sim);
-  saltus_problem_destroy(problem);
+  saltus_known_motion_destroy(problem);
   return t;
 }
 
@@ -404,7 +404,7 @@ static void the_events_of_columns_are_found(void** state) {
   static const int contact[5] = {0, 1, 0, 1, 0};
   static const double two[] = {2.3433973, 2.406672};
   static const double three[] = {1.98509126, 2.14836468, 2.24731268};
-  told t = column_events("column:2", 2, 6.0, two, 55);
+  reported t = column_events("column:2", 2, 6.0, two, 55);
   for (int i = 0; i < 5; i++) {
     assert_int_equal(t.event[i].kind, SALTUS_EVENT_IMPACT);
     assert_int_equal(t.event[i].contact, contact[i]);

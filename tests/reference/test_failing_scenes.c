@@ -227,7 +227,7 @@ static void valleys(void** state) {
     has_impacts(&s, 3.0, NULL, 7, 1.0);
     double energy = 0.5 * (c.v_end[0] * c.v_end[0] + c.v_end[1] * c.v_end[1]) + 9.81 * c.q_end[1];
     assert_near(energy, 9.81, 1e-13);
-    c.keys = false; /* a min is told as one contact or as two */
+    c.keys = false; /* a min is reported as one contact or as two */
     judge_all(&c);
   }
 }

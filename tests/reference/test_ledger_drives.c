@@ -13,26 +13,26 @@
 
 /* ---- runs ---------------------------------------------------------------------------------- */
 
-typedef struct story {
-  double worst;   /* J, largest remainder of a frame */
-  double largest; /* J, largest energy of a frame */
-  double given;   /* J, largest |given| of a frame */
-  double books;   /* J, largest |change - (T + V) + (T + V) at the start| */
-  double start;   /* J */
+typedef struct summary {
+  double worst;    /* J, largest remainder of a frame */
+  double largest;  /* J, largest energy of a frame */
+  double external; /* J, largest |given| of a frame */
+  double books;    /* J, largest |change - (T + V) + (T + V) at the start| */
+  double start;    /* J */
   long long frames;
   void (*look)(void* user, const saltus_frame* frame);
   void* user;
-} story;
+} summary;
 
-static saltus_status watch(void* user, const saltus_frame* f) {
-  story* s = user;
+static saltus_status observe(void* user, const saltus_frame* f) {
+  summary* s = user;
   double E = f->kinetic + f->potential;
   s->start = s->frames == 0 ? E : s->start;
   s->frames++;
   s->largest = fmax(s->largest, fmax(fabs(f->kinetic), fabs(f->potential)));
   s->worst = fmax(s->worst, fabs(f->energy.remainder));
-  s->given = fmax(s->given, fabs(f->energy.given));
-  double sum = f->energy.given + f->energy.drive + f->energy.friction + f->energy.impact +
+  s->external = fmax(s->external, fabs(f->energy.external));
+  double sum = f->energy.external + f->energy.drive + f->energy.friction + f->energy.impact +
                f->energy.remainder;
   s->books = fmax(s->books, fabs(f->energy.change - sum) + fabs(E - s->start - sum));
   if (s->look != NULL) {
@@ -41,13 +41,13 @@ static saltus_status watch(void* user, const saltus_frame* f) {
   return SALTUS_OK;
 }
 
-typedef struct wish {
+typedef struct request {
   const char* scheme;
   double tol, until, dt; /* dt 0: frames at the ends of steps; both sides of impacts in any case */
   double h;              /* of a scheme with fixed steps */
-} wish;
+} request;
 
-static saltus_energy run(const char* text, wish w, story* s) {
+static saltus_energy run(const char* text, request w, summary* s) {
   saltus_kept_message kept = {0};
   const saltus_scene_def def = {.path = "s", .text = text, .log = saltus_log_keep(&kept)};
   saltus_scene* scene;
@@ -57,7 +57,7 @@ static saltus_energy run(const char* text, wish w, story* s) {
   const saltus_scene_view* view = saltus_scene_look(scene);
   saltus_adaptive_options options = saltus_adaptive_options_default();
   options.rtol = options.atol = w.tol;
-  const saltus_recorder recorder = {.frame = watch, .user = s};
+  const saltus_recorder recorder = {.frame = observe, .user = s};
   bool fixed = w.h > 0.0;
   const saltus_sim_def sim_def = {.system = view->system,
                                   .scheme = w.scheme,
@@ -143,12 +143,12 @@ static void the_work_of_a_table_is_that_of_its_drive(void** state) {
   assert_near(drive, 16.037, 1e-3); /* the number of the issue */
   for (double tol = 1e-4; tol > 1e-11; tol *= 1e-2) {
     for (int frame = 0; frame < 2; frame++) {
-      story s = {0};
+      summary s = {0};
       saltus_energy e = run(frame == 0 ? table : table_frame,
-                            (wish){.scheme = "adaptive", .tol = tol, .until = 10.0}, &s);
+                            (request){.scheme = "adaptive", .tol = tol, .until = 10.0}, &s);
       assert_near(e.drive, drive, 1e-9 + (frame == 0 ? 0.0 : 100.0 * tol));
       assert_near(e.impact, impact, 1e-9 + (frame == 0 ? 0.0 : 100.0 * tol));
-      assert_true(s.given == 0.0 && e.friction == 0.0);
+      assert_true(s.external == 0.0 && e.friction == 0.0);
       /* in the frame forces have to be integrated: one tolerance of the work that passes */
       assert_near(s.worst, 0.0, frame == 0 ? 1e-12 * s.largest : tol * drive);
     }
@@ -161,8 +161,8 @@ static void schemes_with_impulses_keep_their_own_books(void** state) {
   static const char* const schemes[] = {"moreau-jean",     "variational",  "dg-minus",
                                         "splitting-rkf45", "event-driven", "radau-iia-5"};
   for (int i = 0; i < 6; i++) {
-    story s = {0};
-    saltus_energy e = run(table, (wish){.scheme = schemes[i], .h = 1e-3, .until = 10.0}, &s);
+    summary s = {0};
+    saltus_energy e = run(table, (request){.scheme = schemes[i], .h = 1e-3, .until = 10.0}, &s);
     assert_near(e.drive, 16.037, 0.2); /* first order in h */
     assert_near(s.worst, 0.0, 1e-10);
   }
@@ -176,10 +176,10 @@ static void waves_do_no_work(void** state) {
       "kinetic: (x'^2 + y'^2)/2\npotential: 9.81*y\n"
       "contacts: [{name: ground, gap: y - 0.05*sin(12*x), restitution: 0.4}]\n";
   for (double tol = 1e-4; tol > 1e-11; tol *= 1e-2) {
-    story s = {0};
+    summary s = {0};
     saltus_energy e =
-        run(waves, (wish){.scheme = "adaptive", .tol = tol, .until = 3.0, .dt = 0.01}, &s);
-    assert_true(s.given == 0.0 && e.drive == 0.0 && e.friction == 0.0 && e.impact < -1.0);
+        run(waves, (request){.scheme = "adaptive", .tol = tol, .until = 3.0, .dt = 0.01}, &s);
+    assert_true(s.external == 0.0 && e.drive == 0.0 && e.friction == 0.0 && e.impact < -1.0);
     assert_near(s.worst, 0.0, 10.0 * tol * s.largest);
   }
 }
@@ -192,8 +192,8 @@ static void free_flight_leaves_rounding(void** state) {
       "kinetic: (x'^2 + y'^2)/2\npotential: 9.81*y\n"
       "contacts: [{name: floor, gap: y, restitution: 1}]\n";
   for (double tol = 1e-4; tol > 1e-11; tol *= 1e-2) {
-    story s = {0};
-    run(flight, (wish){.scheme = "adaptive", .tol = tol, .until = 10.0, .dt = 0.01}, &s);
+    summary s = {0};
+    run(flight, (request){.scheme = "adaptive", .tol = tol, .until = 10.0, .dt = 0.01}, &s);
     assert_near(s.worst, 0.0, 1e-13 * s.largest);
   }
 }
@@ -237,8 +237,8 @@ static void the_work_of_a_box_is_that_of_its_drive(void** state) {
     impacts++;
   }
   assert_int_equal(impacts, 8);
-  story s = {0};
-  saltus_energy e = run(box, (wish){.scheme = "adaptive", .tol = 1e-8, .until = 5.0}, &s);
+  summary s = {0};
+  saltus_energy e = run(box, (request){.scheme = "adaptive", .tol = 1e-8, .until = 5.0}, &s);
   assert_near(e.drive, (double)work, 1e-6);
   assert_near(s.worst, 0.0, 1e-7 * s.largest); /* ten tolerances of the largest energy */
 }
@@ -324,33 +324,33 @@ static void the_work_of_a_driven_joint_is_that_of_its_drive(void** state) {
   exact_pivot(&drive, &impact);
   for (double tol = 1e-4; tol > 1e-11; tol *= 1e-2) {
     for (int dense = 0; dense < 2; dense++) {
-      story s = {0};
-      saltus_energy e =
-          run(text,
-              (wish){.scheme = "adaptive", .tol = tol, .until = 2.0, .dt = dense == 0 ? 0.0 : 0.01},
-              &s);
+      summary s = {0};
+      saltus_energy e = run(
+          text,
+          (request){.scheme = "adaptive", .tol = tol, .until = 2.0, .dt = dense == 0 ? 0.0 : 0.01},
+          &s);
       assert_near(s.worst, 0.0, 10.0 * tol * s.largest);
       assert_near(e.drive, drive, 100.0 * tol);
       assert_near(e.impact, impact, 100.0 * tol);
-      assert_true(s.given == 0.0);
+      assert_true(s.external == 0.0);
     }
   }
 }
 
 /* ---- frames -------------------------------------------------------------------------------- */
 
-typedef struct incline_story {
+typedef struct incline_summary {
   int counts[4];
   double last; /* s, frame before */
-} incline_story;
+} incline_summary;
 
 /* A block slides from rest with a = g (sin - mu cos); its plane presses with m g cos at every frame. */
 static void look_at_incline(void* user, const saltus_frame* f) {
   const double pi = 3.14159265358979323846;
   double N = 2.0 * 9.81 * cos(pi / 6.0), a = 9.81 * (0.5 - 0.3 * cos(pi / 6.0));
   double hit = sqrt(2.0 / a);
-  int* counts = ((incline_story*)user)->counts;
-  double* last = &((incline_story*)user)->last;
+  int* counts = ((incline_summary*)user)->counts;
+  double* last = &((incline_summary*)user)->last;
   if (f->t <= 1.4) { /* the sliding part of bounces; at rest the stop carries, too */
     assert_near(f->contacts[0].force[0], N, 1e-6);
     counts[0]++;
@@ -384,10 +384,10 @@ static void frames_have_forces_and_works_of_their_time(void** state) {
       "  - {name: stop, gap: L - x, restitution: e}\n";
   const double steps[] = {0.0, 0.003, 0.1};
   for (int k = 0; k < 3; k++) {
-    incline_story i = {.last = -1.0};
+    incline_summary i = {.last = -1.0};
     const int* counts = i.counts;
-    story s = {.look = look_at_incline, .user = &i};
-    run(incline, (wish){.scheme = "adaptive", .tol = 1e-8, .until = 3.0, .dt = steps[k]}, &s);
+    summary s = {.look = look_at_incline, .user = &i};
+    run(incline, (request){.scheme = "adaptive", .tol = 1e-8, .until = 3.0, .dt = steps[k]}, &s);
     assert_near(s.worst, 0.0, 1e-7 * s.largest);
     assert_true(counts[0] > 10 && counts[1] >= (k == 0 ? 2 : 8) && counts[2] >= 1 &&
                 counts[3] >= 5);
@@ -414,9 +414,9 @@ static void frames_inside_an_accumulation_have_no_remainder(void** state) {
       "kinetic: (x'^2 + y'^2)/2\npotential: 9.81*y\n"
       "contacts: [{name: floor, gap: y, slip: x', friction: 0.1, restitution: 0.7}]\n";
   bounces b = {0};
-  story s = {.look = look_at_bounces, .user = &b};
+  summary s = {.look = look_at_bounces, .user = &b};
   saltus_energy e =
-      run(ball, (wish){.scheme = "adaptive", .tol = 1e-6, .until = 4.0, .dt = 0.002}, &s);
+      run(ball, (request){.scheme = "adaptive", .tol = 1e-6, .until = 4.0, .dt = 0.002}, &s);
   assert_true(b.inside > 500);
   assert_near(s.worst, 0.0, 1e-5 * s.largest);
   assert_near(e.impact, -9.81, 1e-4); /* all of m g h */
@@ -428,8 +428,8 @@ static void frames_inside_an_accumulation_have_no_remainder(void** state) {
       "saltus: 1\ncoordinates: {x: {start: 0, velocity: 20}, y: {start: 1}, z: {start: 0}}\n"
       "kinetic: (x'^2 + y'^2 + z'^2)/2\npotential: 9.81*y\nforces: {z: -0.5*z' + sin(3*t)}\n"
       "contacts: [{name: floor, gap: y - t^2, slip: x' - 1, friction: 0.1, restitution: 0.7}]\n";
-  s = (story){0};
-  e = run(lift, (wish){.scheme = "adaptive", .tol = 1e-8, .until = 4.0, .dt = 0.002}, &s);
+  s = (summary){0};
+  e = run(lift, (request){.scheme = "adaptive", .tol = 1e-8, .until = 4.0, .dt = 0.002}, &s);
   assert_near(s.worst, 0.0, 1e-7 * s.largest);
   /* beside the floor it falls 1 m under 9.81 + 2 m/s^2, and loses all of that */
   assert_near(e.impact, -11.81, 1e-6);
@@ -441,8 +441,8 @@ static void a_jump_without_collision_is_an_impact(void** state) {
   (void)state;
   saltus_scene* scene = saltus_test_scene("painleve-rod", NULL, 0);
   const saltus_scene_view* view = saltus_scene_look(scene);
-  story s = {0};
-  const saltus_recorder recorder = {.frame = watch, .user = &s};
+  summary s = {0};
+  const saltus_recorder recorder = {.frame = observe, .user = &s};
   const saltus_sim_def def = {.system = view->system,
                               .scheme = "adaptive",
                               .q0 = view->q0,
@@ -504,8 +504,8 @@ static void everything_together_leaves_a_remainder_below_ten_tolerances(void** s
     random_scene(text, sizeof text);
     double flow = 0.0;
     for (double tol = 1e-4; tol > 1e-11; tol *= 1e-2) {
-      story s = {0};
-      const wish w = {.scheme = schemes[i % 3], .tol = tol, .until = 3.0, .dt = 0.05};
+      summary s = {0};
+      const request w = {.scheme = schemes[i % 3], .tol = tol, .until = 3.0, .dt = 0.05};
       if (i % 3 == 2 && tol < 1e-9) {
         continue; /* the stiff method needs thousands of steps */
       }
@@ -515,7 +515,7 @@ static void everything_together_leaves_a_remainder_below_ten_tolerances(void** s
                  text);
       }
       flow = fabs(e.drive);
-      assert_true(fabs(e.given) > 1e-3 && e.friction < -1e-3);
+      assert_true(fabs(e.external) > 1e-3 && e.friction < -1e-3);
     }
     assert_true(flow > 1e-2);
   }

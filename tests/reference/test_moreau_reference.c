@@ -7,34 +7,34 @@
 
 #include "measure/experiment.h"
 
-static saltus_problem* open_problem(const char* name) {
-  saltus_problem* problem;
-  assert_int_equal(saltus_problem_create(name, (saltus_log){0}, NULL, &problem), SALTUS_OK);
+static saltus_known_motion* open_problem(const char* name) {
+  saltus_known_motion* problem;
+  assert_int_equal(saltus_known_motion_create(name, (saltus_log){0}, NULL, &problem), SALTUS_OK);
   return problem;
 }
 
-static saltusi_experiment run_reading(const saltus_problem* problem, double theta,
+static saltusi_experiment run_reading(const saltus_known_motion* problem, double theta,
                                       saltus_jump_reading jump, long long steps) {
   saltus_moreau_jean_options options = saltus_moreau_jean_options_default();
   options.theta = theta;
   options.jump = (int)jump;
-  const saltusi_experiment_def def = {.system = saltus_problem_system(problem),
-                                      .q0 = saltus_problem_q0(problem),
-                                      .v0 = saltus_problem_v0(problem),
+  const saltusi_experiment_def def = {.system = saltus_known_motion_system(problem),
+                                      .q0 = saltus_known_motion_q0(problem),
+                                      .v0 = saltus_known_motion_v0(problem),
                                       .scheme = "moreau-jean",
                                       .options = &options,
-                                      .t_end = saltus_problem_about(problem)->t_end,
+                                      .t_end = saltus_known_motion_about(problem)->t_end,
                                       .steps = steps};
   saltusi_experiment result;
   assert_int_equal(saltusi_experiment_run(&def, &result), SALTUS_OK);
   return result;
 }
 
-static saltusi_experiment run(const saltus_problem* problem, double theta, long long steps) {
+static saltusi_experiment run(const saltus_known_motion* problem, double theta, long long steps) {
   return run_reading(problem, theta, SALTUS_JUMP_MIDPOINT, steps);
 }
 
-static saltusi_errors measure_reading(const saltus_problem* problem, double theta,
+static saltusi_errors measure_reading(const saltus_known_motion* problem, double theta,
                                       saltus_jump_reading jump, long long steps) {
   saltusi_experiment result = run_reading(problem, theta, jump, steps);
   saltusi_errors errors;
@@ -45,7 +45,7 @@ static saltusi_errors measure_reading(const saltus_problem* problem, double thet
   return errors;
 }
 
-static saltusi_errors measure(const saltus_problem* problem, double theta, long long steps) {
+static saltusi_errors measure(const saltus_known_motion* problem, double theta, long long steps) {
   return measure_reading(problem, theta, SALTUS_JUMP_MIDPOINT, steps);
 }
 
@@ -65,7 +65,7 @@ static void the_table_of_the_bouncing_ball_is_reproduced(void** state) {
       {6421, 7.004e-04, 5.070e-04, 4.235e-04, 5.058e-04, 4.875e-03, 2.736e-02, 5.035e-03},
   };
   const double printed = 1e-3; /* four digits; the graph distance is searched to 1e-3 */
-  saltus_problem* problem = open_problem("ball");
+  saltus_known_motion* problem = open_problem("ball");
   for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
     saltusi_errors e = measure(problem, 0.5, table[i].steps);
     assert_near(e.q.inf, table[i].q_inf, printed * table[i].q_inf);
@@ -76,7 +76,7 @@ static void the_table_of_the_bouncing_ball_is_reproduced(void** state) {
     assert_near(e.v.l2, table[i].v_l2, printed * table[i].v_l2);
     assert_near(e.v.hausdorff, table[i].v_graph, 2.0 * printed * table[i].v_graph);
   }
-  saltus_problem_destroy(problem);
+  saltus_known_motion_destroy(problem);
 }
 
 /* Appendix: other problems and theta = 1, L1 of the position. */
@@ -98,11 +98,11 @@ static void other_tables_are_reproduced(void** state) {
       {"oscillator-preload", 1.0, 6421, 1.615e-03, 3.213e-02},
   };
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-    saltus_problem* problem = open_problem(rows[i].problem);
+    saltus_known_motion* problem = open_problem(rows[i].problem);
     saltusi_errors e = measure(problem, rows[i].theta, rows[i].steps);
     assert_near(e.q.l1, rows[i].q_l1, 1e-3 * rows[i].q_l1);
     assert_near(e.v.l1, rows[i].v_l1, 1e-3 * rows[i].v_l1);
-    saltus_problem_destroy(problem);
+    saltus_known_motion_destroy(problem);
   }
 }
 
@@ -112,7 +112,7 @@ static void other_tables_are_reproduced(void** state) {
 static void the_double_pendulum_converges_with_order_one(void** state) {
   (void)state;
   static const double expected[4] = {1.23e-2, 3.5e-3, 3.0e-3, 5.6e-4};
-  saltus_problem* problem = open_problem("pendulum-wall");
+  saltus_known_motion* problem = open_problem("pendulum-wall");
   double h[4];
   double implicit[4];
   double midpoint[2][4];
@@ -130,28 +130,28 @@ static void the_double_pendulum_converges_with_order_one(void** state) {
   assert_near(saltus_slope(4, h, implicit), 0.98, 0.01);
   assert_near(saltus_slope(4, h, midpoint[0]), 1.0, 0.1);
   assert_near(saltus_slope(4, h, midpoint[1]), 1.0, 0.1);
-  saltus_problem_destroy(problem);
+  saltus_known_motion_destroy(problem);
 }
 
 /* Newton's iteration needs 3 to 4 rounds on this system; 6 leaves room for the tolerance. */
 static void newton_converges_in_a_few_iterations(void** state) {
   (void)state;
-  saltus_problem* problem = open_problem("pendulum-wall");
+  saltus_known_motion* problem = open_problem("pendulum-wall");
   saltusi_experiment result = run(problem, 0.5, 960);
   assert_true(result.work.newton_iterations <= 6 * 960);
   assert_true(result.work.newton_iterations >= 2 * 960);
   saltusi_experiment_free(&result);
-  saltus_problem_destroy(problem);
+  saltus_known_motion_destroy(problem);
 }
 
 /* Ten balls fall on each other and come to rest, each on the one below. */
 static void a_column_of_ten_balls_comes_to_rest(void** state) {
   (void)state;
-  saltus_problem* problem = open_problem("column:10");
-  const saltus_system* sys = saltus_problem_system(problem);
+  saltus_known_motion* problem = open_problem("column:10");
+  const saltus_system* sys = saltus_known_motion_system(problem);
   const saltusi_experiment_def def = {.system = sys,
-                                      .q0 = saltus_problem_q0(problem),
-                                      .v0 = saltus_problem_v0(problem),
+                                      .q0 = saltus_known_motion_q0(problem),
+                                      .v0 = saltus_known_motion_v0(problem),
                                       .scheme = "moreau-jean",
                                       .t_end = 20.0,
                                       .steps = 20011};
@@ -165,15 +165,15 @@ static void a_column_of_ten_balls_comes_to_rest(void** state) {
     assert_near(v[i], 0.0, 1e-12);
   }
   saltusi_experiment_free(&result);
-  saltus_problem_destroy(problem);
+  saltus_known_motion_destroy(problem);
 }
 
 /* Integral over [0, 6] of |q - q_fine|_2 of two falling balls, by the rectangle rule on the grid. */
-static double column_error(const saltus_problem* problem, const saltusi_experiment* fine,
+static double column_error(const saltus_known_motion* problem, const saltusi_experiment* fine,
                            long long steps) {
-  const saltusi_experiment_def def = {.system = saltus_problem_system(problem),
-                                      .q0 = saltus_problem_q0(problem),
-                                      .v0 = saltus_problem_v0(problem),
+  const saltusi_experiment_def def = {.system = saltus_known_motion_system(problem),
+                                      .q0 = saltus_known_motion_q0(problem),
+                                      .v0 = saltus_known_motion_v0(problem),
                                       .scheme = "moreau-jean",
                                       .t_end = 6.0,
                                       .steps = steps};
@@ -196,10 +196,10 @@ static double column_error(const saltus_problem* problem, const saltusi_experime
  * the notes to ten digits gives 7.374e-2 and 8.976e-4, which are the numbers here. */
 static void two_falling_balls_have_the_errors_of_the_notes(void** state) {
   (void)state;
-  saltus_problem* problem = open_problem("column:2");
-  const saltusi_experiment_def def = {.system = saltus_problem_system(problem),
-                                      .q0 = saltus_problem_q0(problem),
-                                      .v0 = saltus_problem_v0(problem),
+  saltus_known_motion* problem = open_problem("column:2");
+  const saltusi_experiment_def def = {.system = saltus_known_motion_system(problem),
+                                      .q0 = saltus_known_motion_q0(problem),
+                                      .v0 = saltus_known_motion_v0(problem),
                                       .scheme = "radau-iia-3", /* exact between impacts */
                                       .t_end = 6.0,
                                       .steps = 6400};
@@ -210,13 +210,13 @@ static void two_falling_balls_have_the_errors_of_the_notes(void** state) {
   assert_near(column_error(problem, &fine, 200), 7.374e-2, 5e-6);
   assert_near(column_error(problem, &fine, 6400), 8.976e-4, 5e-8);
   saltusi_experiment_free(&fine);
-  saltus_problem_destroy(problem);
+  saltus_known_motion_destroy(problem);
 }
 
 /* A ball falls on a stack of five; until it comes, and long after, the five do not move at all. */
 static void a_stack_at_rest_does_not_move(void** state) {
   (void)state;
-  saltus_problem* problem = open_problem("stack:5");
+  saltus_known_motion* problem = open_problem("stack:5");
   saltusi_experiment result = run(problem, 0.5, 1000);
   double deepest = 0.0;
   for (int k = 0; k < result.motion.count; k++) {
@@ -226,20 +226,20 @@ static void a_stack_at_rest_does_not_move(void** state) {
   }
   assert_near(deepest, 0.0, 1e-12); /* 1000 steps of rounding */
   saltusi_experiment_free(&result);
-  saltus_problem_destroy(problem);
+  saltus_known_motion_destroy(problem);
 }
 
 /* Notes, 2.7: the LCP gives all others (1 + rho) / N and the first ball that minus rho. */
 static void a_chain_moves_on_as_the_lcp_says(void** state) {
   (void)state;
-  saltus_problem* problem = open_problem("chain:5");
+  saltus_known_motion* problem = open_problem("chain:5");
   saltusi_experiment result = run(problem, 0.5, 1009);
   const double* v = result.motion.v + (size_t)(result.motion.count - 1) * 5;
   for (int i = 0; i < 5; i++) {
     assert_near(v[i], i == 0 ? -0.2 : 0.3, 1e-13);
   }
   saltusi_experiment_free(&result);
-  saltus_problem_destroy(problem);
+  saltus_known_motion_destroy(problem);
 }
 
 int main(void) {

@@ -7,12 +7,12 @@
 
 #include "measure/experiment.h"
 
-static double error_of(const char* scheme, const saltus_problem* problem, long long steps) {
-  const saltusi_experiment_def def = {.system = saltus_problem_system(problem),
-                                      .q0 = saltus_problem_q0(problem),
-                                      .v0 = saltus_problem_v0(problem),
+static double error_of(const char* scheme, const saltus_known_motion* problem, long long steps) {
+  const saltusi_experiment_def def = {.system = saltus_known_motion_system(problem),
+                                      .q0 = saltus_known_motion_q0(problem),
+                                      .v0 = saltus_known_motion_v0(problem),
                                       .scheme = scheme,
-                                      .t_end = saltus_problem_about(problem)->t_end,
+                                      .t_end = saltus_known_motion_about(problem)->t_end,
                                       .steps = steps};
   saltusi_experiment run;
   assert_int_equal(saltusi_experiment_run(&def, &run), SALTUS_OK);
@@ -27,7 +27,8 @@ static double error_of(const char* scheme, const saltus_problem* problem, long l
 }
 
 /* Mean over neighbouring grids of first, first + by, ... steps. */
-static double mean_error(const char* scheme, const saltus_problem* problem, int first, int by) {
+static double mean_error(const char* scheme, const saltus_known_motion* problem, int first,
+                         int by) {
   enum { GRIDS = 4 };
   double sum = 0.0;
   for (int k = 0; k < GRIDS; k++) {
@@ -36,7 +37,7 @@ static double mean_error(const char* scheme, const saltus_problem* problem, int 
   return sum;
 }
 
-static double order_of(const char* scheme, const saltus_problem* problem, int first, int by,
+static double order_of(const char* scheme, const saltus_known_motion* problem, int first, int by,
                        int finer) {
   double coarse = mean_error(scheme, problem, first, by);
   double fine = mean_error(scheme, problem, first * finer, by * finer);
@@ -52,8 +53,9 @@ typedef struct grids {
 } grids;
 
 static void check_order(const char* problem_name, grids coarse, grids fine, int extra) {
-  saltus_problem* problem;
-  assert_int_equal(saltus_problem_create(problem_name, (saltus_log){0}, NULL, &problem), SALTUS_OK);
+  saltus_known_motion* problem;
+  assert_int_equal(saltus_known_motion_create(problem_name, (saltus_log){0}, NULL, &problem),
+                   SALTUS_OK);
   for (int i = 0; i < saltus_scheme_count(); i++) {
     const saltus_scheme_info* scheme = saltus_scheme_at(i);
     if (scheme->stops || scheme->chooses_step) {
@@ -69,7 +71,7 @@ static void check_order(const char* problem_name, grids coarse, grids fine, int 
       assert_near(order_of(scheme->name, problem, fine.first, fine.by, 8), 1.0, 0.2);
     }
   }
-  saltus_problem_destroy(problem);
+  saltus_known_motion_destroy(problem);
 }
 
 /* E3: M(q) full, curved contact, accumulation, sliding, detachment. */
@@ -88,16 +90,17 @@ static void a_stack_converges_with_every_scheme(void** state) {
 /* Three balls fall on each other and lie still at the end, each on the one below. */
 static void a_column_comes_to_rest_with_every_scheme(void** state) {
   (void)state;
-  saltus_problem* problem;
-  assert_int_equal(saltus_problem_create("column:3", (saltus_log){0}, NULL, &problem), SALTUS_OK);
+  saltus_known_motion* problem;
+  assert_int_equal(saltus_known_motion_create("column:3", (saltus_log){0}, NULL, &problem),
+                   SALTUS_OK);
   for (int i = 0; i < saltus_scheme_count(); i++) {
     const saltus_scheme_info* scheme = saltus_scheme_at(i);
-    if (scheme->sinks || scheme->stops || scheme->chooses_step) {
+    if (scheme->penetrates || scheme->stops || scheme->chooses_step) {
       continue;
     }
-    const saltusi_experiment_def def = {.system = saltus_problem_system(problem),
-                                        .q0 = saltus_problem_q0(problem),
-                                        .v0 = saltus_problem_v0(problem),
+    const saltusi_experiment_def def = {.system = saltus_known_motion_system(problem),
+                                        .q0 = saltus_known_motion_q0(problem),
+                                        .v0 = saltus_known_motion_v0(problem),
                                         .scheme = scheme->name,
                                         .t_end = 8.0,
                                         .steps = 8009};
@@ -111,7 +114,7 @@ static void a_column_comes_to_rest_with_every_scheme(void** state) {
     }
     saltusi_experiment_free(&run);
   }
-  saltus_problem_destroy(problem);
+  saltus_known_motion_destroy(problem);
 }
 
 int main(void) {

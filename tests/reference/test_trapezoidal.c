@@ -247,7 +247,7 @@ static void any_even_number_of_directions_is_a_cone(void** state) {
 }
 
 /* Section 3.6 of the methods: both readings of friction in decompression. */
-static void blows_on_a_rod_have_the_numbers_of_the_methods(void** state) {
+static void impacts_on_a_rod_have_the_numbers_of_the_methods(void** state) {
   (void)state;
   static const struct {
     const char *mu, *e1, *e2, *phi, *vx, *w;
@@ -295,7 +295,7 @@ static void blows_on_a_rod_have_the_numbers_of_the_methods(void** state) {
   }
 }
 
-/* 5e-5 m above the floor and within contact_gap, falling with 1 m/s: a blow before any motion, then free
+/* 5e-5 m above the floor and within contact_gap, falling with 1 m/s: an impact before any motion, then free
  * flight, 0.5 - g h. Without it the mean velocity would rebound with e = 1, the end velocity with 0. */
 static void an_active_contact_that_approaches_rebounds(void** state) {
   (void)state;
@@ -318,9 +318,9 @@ static void an_active_contact_that_approaches_rebounds(void** state) {
   }
 }
 
-/* A rod dropped flat hits with both tips in one blow; tilted by 1e-6 with one after the other, and
+/* A rod dropped flat hits with both tips in one impact; tilted by 1e-6 with one after the other, and
  * leaves differently however small the tilt: the law is not continuous there. */
-static void tips_that_hit_together_share_a_blow(void** state) {
+static void tips_that_hit_together_share_a_impact(void** state) {
   (void)state;
   static const char text[] = "saltus: 1\n"
                              "parameters: {tilt: 0}\n"
@@ -356,7 +356,7 @@ static void tips_that_hit_together_share_a_blow(void** state) {
 }
 
 /* A particle with mu = 0.2 and 1, e = 0.5, v- = (3, -2): (2.6, 1) | (2.4, 1) and (1, 1) | (0, 1). */
-static void blows_on_a_particle_have_the_numbers_of_the_methods(void** state) {
+static void impacts_on_a_particle_have_the_numbers_of_the_methods(void** state) {
   (void)state;
   static const char text[] = "saltus: 1\n"
                              "parameters: {mu: 0.2}\n"
@@ -424,7 +424,7 @@ typedef struct carts {
   double gamma, energy, rise, spread, lowest, largest;
 } carts;
 
-static void watch_carts(void* user, double t, const double* q, const double* v) {
+static void observe_carts(void* user, double t, const double* q, const double* v) {
   (void)t;
   carts* c = user;
   double spring = q[0] - 0.2;
@@ -457,7 +457,7 @@ static void stiff_dampers_never_give_energy(void** state) {
                                    .options = options[i / 3],
                                    .t_end = 4.0,
                                    .h = 0.01,
-                                   .watch = watch_carts,
+                                   .observe = observe_carts,
                                    .user = &c});
     assert_true(c.rise <= 1e-12);
     assert_true(c.lowest >= -1e-12);
@@ -488,7 +488,7 @@ static void stiff_springs_never_give_energy(void** state) {
                                    .options = options[i / 3],
                                    .t_end = 2.0,
                                    .h = 0.01,
-                                   .watch = watch_carts,
+                                   .observe = observe_carts,
                                    .user = &c});
     if (i / 3 < 2) {
       assert_true(c.rise <= 1e-12);
@@ -558,10 +558,10 @@ int main(void) {
       cmocka_unit_test(a_take_off_is_found_where_the_force_ends),
       cmocka_unit_test(a_particle_turns_onto_the_edge_of_its_pyramid),
       cmocka_unit_test(any_even_number_of_directions_is_a_cone),
-      cmocka_unit_test(blows_on_a_rod_have_the_numbers_of_the_methods),
-      cmocka_unit_test(blows_on_a_particle_have_the_numbers_of_the_methods),
+      cmocka_unit_test(impacts_on_a_rod_have_the_numbers_of_the_methods),
+      cmocka_unit_test(impacts_on_a_particle_have_the_numbers_of_the_methods),
       cmocka_unit_test(an_active_contact_that_approaches_rebounds),
-      cmocka_unit_test(tips_that_hit_together_share_a_blow),
+      cmocka_unit_test(tips_that_hit_together_share_a_impact),
       cmocka_unit_test(painleves_rod_jams_with_a_finite_impulse),
       cmocka_unit_test(stiff_dampers_never_give_energy),
       cmocka_unit_test(stiff_springs_never_give_energy),

@@ -23,15 +23,15 @@ typedef struct fixture {
 static inline fixture open_model(const saltus_formula_def* def) {
   fixture f = {.at = {.t = 0.0}};
   saltus_kept_message kept;
-  saltus_formula_def heard = *def;
-  heard.log = saltus_log_keep(&kept);
-  if (saltus_formula_model_create(&heard, &f.model) != SALTUS_OK) {
+  saltus_formula_def logged = *def;
+  logged.log = saltus_log_keep(&kept);
+  if (saltus_formula_model_create(&logged, &f.model) != SALTUS_OK) {
     fail_msg("%s", kept.text);
   }
   f.system = saltus_formula_model_system(f.model);
   f.at.scratch = malloc(f.system->dims.scratch);
   assert_non_null(f.at.scratch);
-  assert_int_equal(saltus_system_validate(f.system, heard.log), SALTUS_OK);
+  assert_int_equal(saltus_system_validate(f.system, logged.log), SALTUS_OK);
   return f;
 }
 

@@ -6,7 +6,7 @@
  */
 #include "saltus_test.h"
 
-#include "scheme/clenshaw_curtis.h"
+#include "scheme/dg/clenshaw_curtis.h"
 
 /* Rounding of sums of up to 13 products of numbers up to 1, with Lagrange factors of moderate size. */
 static const double rounding = 2e-15;

@@ -5,7 +5,7 @@
  */
 #include "saltus_test.h"
 
-#include "saltus/problem.h"
+#include "saltus/known_motion.h"
 #include "saltus/runge_kutta.h"
 #include "systems.h"
 
@@ -198,7 +198,7 @@ static void what_cannot_be_answered_is_refused(void** state) {
 }
 
 typedef struct samples {
-  saltus_problem* problem;
+  saltus_known_motion* problem;
   int count;
   double error;
   double momentum, last_t;
@@ -208,7 +208,7 @@ typedef struct samples {
 static saltus_status on_sample(void* user, const saltus_frame* frame) {
   samples* s = user;
   double q[2], v[2];
-  if (s->problem != NULL && saltus_problem_exact(s->problem, frame->t, q, v)) {
+  if (s->problem != NULL && saltus_known_motion_exact(s->problem, frame->t, q, v)) {
     for (int k = 0; k < 2; k++) {
       s->error = fmax(s->error, fabs(q[k] - frame->q[k]));
     }
@@ -229,18 +229,18 @@ static void requested_times_have_the_order_of_the_method(void** state) {
   (void)state;
   double errors[3];
   samples s = {.count = 0};
-  assert_int_equal(saltus_problem_create("pendulum-wall", (saltus_log){0}, NULL, &s.problem),
+  assert_int_equal(saltus_known_motion_create("pendulum-wall", (saltus_log){0}, NULL, &s.problem),
                    SALTUS_OK);
   const double* times;
-  int count = saltus_problem_samples(s.problem, &times);
+  int count = saltus_known_motion_samples(s.problem, &times);
   assert_int_equal(count, 61);
   for (int k = 0; k < 3; k++) {
     const saltus_recorder recorder = {.frame = on_sample, .user = &s};
-    const saltus_sim_def def = {.system = saltus_problem_system(s.problem),
+    const saltus_sim_def def = {.system = saltus_known_motion_system(s.problem),
                                 .scheme = "radau-iia-5",
                                 .h = 3.0 / (119 << k),
-                                .q0 = saltus_problem_q0(s.problem),
-                                .v0 = saltus_problem_v0(s.problem),
+                                .q0 = saltus_known_motion_q0(s.problem),
+                                .v0 = saltus_known_motion_v0(s.problem),
                                 .recorders = &recorder,
                                 .recorder_count = 1,
                                 .record_times = times,
@@ -261,7 +261,7 @@ static void requested_times_have_the_order_of_the_method(void** state) {
   assert_true(errors[2] < 1e-10);
   assert_true(log2(errors[0] / errors[1]) > 4.5);
   assert_true(log2(errors[1] / errors[2]) > 4.5);
-  saltus_problem_destroy(s.problem);
+  saltus_known_motion_destroy(s.problem);
 }
 
 static saltus_sim* make_ball(const saltus_system* sys, const saltus_recorder* recorder, double dt,
@@ -342,14 +342,15 @@ static void requested_times_survive_a_snapshot(void** state) {
 
 enum { LEDGER_EVENTS = 64 };
 
-typedef struct ledger_watch {
-  saltus_event event[LEDGER_EVENTS]; /* told when their step ends, before the frames inside it */
+typedef struct ledger_observe {
+  saltus_event
+      event[LEDGER_EVENTS]; /* reported when their step ends, before the frames inside it */
   int count, frames;
   double last_t, start;
-} ledger_watch;
+} ledger_observe;
 
 static saltus_status keep_event(void* user, const saltus_event* event) {
-  ledger_watch* w = user;
+  ledger_observe* w = user;
   assert_true(w->count < LEDGER_EVENTS);
   w->event[w->count++] = *event;
   return SALTUS_OK;
@@ -357,7 +358,7 @@ static saltus_status keep_event(void* user, const saltus_event* event) {
 
 /* Impulses and losses of a frame are those of the impacts before it, not those of its whole step. */
 static saltus_status check_ledger(void* user, const saltus_frame* frame) {
-  ledger_watch* w = user;
+  ledger_observe* w = user;
   double lost = 0.0;
   double impulse = 0.0;
   for (int i = 0; i < w->count; i++) {
@@ -379,16 +380,16 @@ static saltus_status check_ledger(void* user, const saltus_frame* frame) {
 
 static void frames_inside_a_step_have_what_happened_so_far(void** state) {
   (void)state;
-  saltus_problem* problem;
-  assert_int_equal(saltus_problem_create("pendulum-wall", (saltus_log){0}, NULL, &problem),
+  saltus_known_motion* problem;
+  assert_int_equal(saltus_known_motion_create("pendulum-wall", (saltus_log){0}, NULL, &problem),
                    SALTUS_OK);
-  ledger_watch w = {.count = 0};
+  ledger_observe w = {.count = 0};
   const saltus_recorder recorder = {.frame = check_ledger, .event = keep_event, .user = &w};
-  const saltus_sim_def def = {.system = saltus_problem_system(problem),
+  const saltus_sim_def def = {.system = saltus_known_motion_system(problem),
                               .scheme = "radau-iia-5",
                               .h = 0.05,
-                              .q0 = saltus_problem_q0(problem),
-                              .v0 = saltus_problem_v0(problem),
+                              .q0 = saltus_known_motion_q0(problem),
+                              .v0 = saltus_known_motion_v0(problem),
                               .recorders = &recorder,
                               .recorder_count = 1,
                               .record_dt = 0.002};
@@ -398,7 +399,7 @@ static void frames_inside_a_step_have_what_happened_so_far(void** state) {
   assert_int_equal(w.frames, 1501);
   assert_int_equal(w.count, 28);
   saltus_sim_destroy(sim);
-  saltus_problem_destroy(problem);
+  saltus_known_motion_destroy(problem);
 }
 
 static void bad_times_are_refused(void** state) {

@@ -18,7 +18,7 @@ typedef struct line {
   double edge;
   int* flag;
   int* calls;
-  int patience; /* calls before the flag is set; 0: never */
+  int stall_limit; /* calls before the flag is set; 0: never */
 } line;
 
 static void line_mass(const void* self, const saltus_point* at, double* M) {
@@ -30,7 +30,7 @@ static void line_mass(const void* self, const saltus_point* at, double* M) {
 static void line_force(const void* self, const saltus_point* at, double* F) {
   const line* l = self;
   F[0] = -2.0 + 1e-3 * sqrt(at->q[0] - l->edge);
-  if (l->calls != NULL && ++*l->calls == l->patience) {
+  if (l->calls != NULL && ++*l->calls == l->stall_limit) {
     *l->flag = 1;
   }
 }
@@ -118,7 +118,7 @@ static void a_flag_ends_the_integrator_inside_a_step(void** state) {
   (void)state;
   int flag = 0;
   int calls = 0;
-  const line l = {.edge = -1e9, .flag = &flag, .calls = &calls, .patience = 40};
+  const line l = {.edge = -1e9, .flag = &flag, .calls = &calls, .stall_limit = 40};
   const saltus_system sys = line_system(&l);
   const double q0 = 1.0;
   const double v0 = 0.0;

@@ -40,7 +40,7 @@ static void linear_ticks_are_nice_and_cover_the_range(void** state) {
       {-1e9, 4e12}, {-3.0, -1.0}, {99.0, 101.5}, {1e-200, 2e-3}, {-1e299, 1e300}};
   for (size_t k = 0; k < sizeof ranges / sizeof ranges[0]; k++) {
     for (int ticks = 3; ticks <= 12; ticks++) {
-      saltusi_axis axis = saltusi_axis_fit(ranges[k], (saltusi_axis_wish){.ticks = ticks});
+      saltusi_axis axis = saltusi_axis_fit(ranges[k], (saltusi_axis_request){.ticks = ticks});
       assert_true(axis.low <= ranges[k].low && axis.high >= ranges[k].high);
       assert_in_range(axis.count, 2, ticks + 1);
       double step = axis.at[1] - axis.at[0];
@@ -57,7 +57,8 @@ static void linear_ticks_are_nice_and_cover_the_range(void** state) {
 static void tick_labels_are_short_decimals(void** state) {
   (void)state;
   char text[SALTUSI_TICK_TEXT];
-  saltusi_axis axis = saltusi_axis_fit((saltusi_range){-0.2, 0.3}, (saltusi_axis_wish){.ticks = 5});
+  saltusi_axis axis =
+      saltusi_axis_fit((saltusi_range){-0.2, 0.3}, (saltusi_axis_request){.ticks = 5});
   static const char* const expected[] = {"\xe2\x88\x92"
                                          "0.2",
                                          "\xe2\x88\x92"
@@ -93,7 +94,7 @@ static void a_small_range_around_a_large_number_is_shown_with_an_offset(void** s
   (void)state;
   char text[SALTUSI_TICK_TEXT];
   saltusi_range data = {1e6 + 0.01, 1e6 + 0.05};
-  saltusi_axis axis = saltusi_axis_fit(data, (saltusi_axis_wish){.ticks = 5});
+  saltusi_axis axis = saltusi_axis_fit(data, (saltusi_axis_request){.ticks = 5});
   saltusi_axis_note_text(&axis, text);
   assert_string_equal(text, "+ 1000000");
   saltusi_axis_tick_text(&axis, 0, text);
@@ -103,7 +104,8 @@ static void a_small_range_around_a_large_number_is_shown_with_an_offset(void** s
 static void very_large_and_very_small_numbers_share_a_power_of_ten(void** state) {
   (void)state;
   char text[SALTUSI_TICK_TEXT];
-  saltusi_axis axis = saltusi_axis_fit((saltusi_range){0.0, 4e-9}, (saltusi_axis_wish){.ticks = 4});
+  saltusi_axis axis =
+      saltusi_axis_fit((saltusi_range){0.0, 4e-9}, (saltusi_axis_request){.ticks = 4});
   saltusi_axis_note_text(&axis, text);
   assert_string_equal(text, "\xc3\x97"
                             "10^{-9}");
@@ -114,8 +116,8 @@ static void very_large_and_very_small_numbers_share_a_power_of_ten(void** state)
 static void log_ticks_are_decades_with_minor_ticks_between(void** state) {
   (void)state;
   char text[SALTUSI_TICK_TEXT];
-  saltusi_axis_wish wish = {.log = true, .ticks = 6};
-  saltusi_axis axis = saltusi_axis_fit((saltusi_range){3e-6, 0.02}, wish);
+  saltusi_axis_request request = {.log = true, .ticks = 6};
+  saltusi_axis axis = saltusi_axis_fit((saltusi_range){3e-6, 0.02}, request);
   assert_int_equal(axis.count, 4);
   assert_true(axis.minor_count > 20);
   for (int i = 0; i < axis.count; i++) {
@@ -124,7 +126,7 @@ static void log_ticks_are_decades_with_minor_ticks_between(void** state) {
   saltusi_axis_tick_text(&axis, 0, text);
   assert_string_equal(text, "10^{-5}");
   /* 40 decades are more than fit: every n-th is labelled */
-  axis = saltusi_axis_fit((saltusi_range){1e-30, 1e10}, wish);
+  axis = saltusi_axis_fit((saltusi_range){1e-30, 1e10}, request);
   assert_in_range(axis.count, 3, 7);
 }
 
@@ -138,8 +140,8 @@ static void odd_ranges_still_give_an_axis(void** state) {
       if (log == 1 && ranges[k].low <= 0.0) {
         continue;
       }
-      saltusi_axis_wish wish = {.log = log == 1, .pad_low = 0.1, .pad_high = 0.1, .ticks = 5};
-      saltusi_axis axis = saltusi_axis_fit(ranges[k], wish);
+      saltusi_axis_request request = {.log = log == 1, .pad_low = 0.1, .pad_high = 0.1, .ticks = 5};
+      saltusi_axis axis = saltusi_axis_fit(ranges[k], request);
       assert_true(isfinite(axis.low) && isfinite(axis.high) && axis.low < axis.high);
       assert_in_range(axis.count, 1, SALTUSI_TICKS_MAX);
       for (int i = 0; i < axis.count; i++) {
@@ -519,7 +521,7 @@ static void panels_and_sizes_outside_their_range_are_refused(void** state) {
   assert_int_equal(empty_folder(state), 0);
 }
 
-static void samples_missing_on_a_log_axis_are_told(void** state) {
+static void samples_missing_on_a_log_axis_are_reported(void** state) {
   static const double x[] = {1.0, 2.0, 3.0};
   static const double y[] = {1.0, 0.0, -3.0};
   saltusi_series series = {.label = "error", .count = 3, .x = x, .y = y};
@@ -555,7 +557,7 @@ int main(void) {
       IN_FOLDER(an_unwritable_path_is_refused_and_leaves_no_file),
       IN_FOLDER(a_full_disk_leaves_the_old_file_as_it_was),
       IN_FOLDER(panels_and_sizes_outside_their_range_are_refused),
-      IN_FOLDER(samples_missing_on_a_log_axis_are_told),
+      IN_FOLDER(samples_missing_on_a_log_axis_are_reported),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Saltus developers
  *
  * The friction solver "polyhedral": exact in the plane, for sticking contacts and for slip along one of
- * its directions; otherwise an answer to its own law, told as such.
+ * its directions; otherwise an answer to its own law, reported as such.
  */
 #include "saltus_test.h"
 

@@ -5,7 +5,7 @@
  */
 #include "saltus_test.h"
 
-#include "math/dense.h"
+#include "math/matrix.h"
 #include "solve/banded.h"
 #include "solve/lcp_dense.h"
 #include "solve/lcp_sparse.h"

@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Saltus developers
  *
  * test_ledger.c - where the energy goes: the remainder is rounding where it should be, a fault in any
- * single term shows, and impacts that create energy are told.
+ * single term shows, and impacts that create energy are reported.
  */
 #include "saltus_test.h"
 
@@ -139,7 +139,7 @@ static void wrong_rows(const void* self, const saltus_point* at, int key, saltus
 
 /* The ledger of one recorded step when one ingredient is off by a thousandth. */
 static saltus_energy ledger_with(fault f, const saltus_system* sys, const saltus_state* x0,
-                                 const saltus_state* x1, const saltus_step_report* told) {
+                                 const saltus_state* x1, const saltus_step_report* reported) {
   saltus_system_ops ops = *sys->ops;
   ops.power = wrong_power;
   ops.potential = wrong_potential;
@@ -149,12 +149,12 @@ static saltus_energy ledger_with(fault f, const saltus_system* sys, const saltus
   sick.ops = &ops;
   healthy = sys;
   planted = f;
-  saltus_contact_step contact = told->contacts[0];
+  saltus_contact_step contact = reported->contacts[0];
   contact.impulse[0] *= f == NORMAL ? 1.001 : 1.0;
   contact.impulse[1] *= f == TANGENT ? 1.001 : 1.0;
   contact.u_before *= f == APPROACH ? 1.001 : 1.0;
   contact.slip_before[0] *= f == SLIP ? 1.001 : 1.0;
-  saltus_step_report report = *told;
+  saltus_step_report report = *reported;
   report.contacts = &contact;
   double q1[2], v1[2];
   memcpy(q1, x1->q, sizeof q1);
@@ -213,13 +213,13 @@ static void a_fault_in_any_single_term_shows(void** state) {
   saltus_energy sound = ledger_with(NONE, view->system, &x0, &x1, report);
   double damping = -0.3 * (q1[0] - q0[0]) * (q1[0] - q0[0]) / 1e-2;
   assert_near(sound.remainder, 0.0, 1e-15);
-  assert_near(sound.given, damping, 1e-15);
+  assert_near(sound.external, damping, 1e-15);
   for (int f = POWER; f <= PROJECTION_ALONG; f++) {
     saltus_energy sick = ledger_with((fault)f, view->system, &x0, &x1, report);
     if (!(fabs(sick.remainder) >= 1e-6)) {
       fail_msg("fault %d leaves no trace: %g J", f, sick.remainder);
     }
-    assert_near(sick.given, damping, f == POWER ? 1e-4 : 1e-15);
+    assert_near(sick.external, damping, f == POWER ? 1e-4 : 1e-15);
     assert_true(f == SURFACE || sick.drive == 0.0);
   }
   saltus_sim_destroy(sim);
@@ -430,7 +430,7 @@ static void the_ledger_survives_a_snapshot(void** state) {
 
 /* Long steps: work is taken along the motion inside them. At the default tolerance of 1e-6 the toy loses
  * 2e-3 J to friction and impacts in 0.3 s; taken with the mean slip of each step the friction alone was
- * wrong by 2 %. The start penetrates by 8.8e-7 m and is put right: along M^-1 G that changes V by
+ * wrong by 2 %. The start penetrates by 8.8e-7 m and is corrected: along M^-1 G that changes V by
  * 1.5715901859755734e-7 J, which no force did. */
 static void long_steps_keep_their_books(void** state) {
   (void)state;
@@ -440,7 +440,7 @@ static void long_steps_keep_their_books(void** state) {
   assert_near(e.change, -2.046e-3, 1e-6);
   assert_near(e.remainder, 1.5715901859755734e-7, 1e-6 * 2e-3 * 10.0); /* ten tolerances */
   assert_true(e.friction < -1.7e-3 && e.impact < -2.4e-4);
-  assert_near(e.change, e.given + e.drive + e.friction + e.impact + e.remainder, 1e-15);
+  assert_near(e.change, e.external + e.drive + e.friction + e.impact + e.remainder, 1e-15);
   finish(&r);
 }
 

@@ -287,7 +287,7 @@ static void a_lack_of_memory_is_reported(void** state) {
 /* ---- errors of a run --------------------------------------------------------------------- */
 
 /* The bouncing ball by Moreau's scheme with theta = 1/2, gamma = 1, written out. */
-static saltusi_errors bouncing_ball_errors(const saltus_problem* ball, int steps) {
+static saltusi_errors bouncing_ball_errors(const saltus_known_motion* ball, int steps) {
   double h = 5.0 / steps;
   double* x = malloc(sizeof *x * 3 * ((size_t)steps + 1));
   assert_non_null(x);
@@ -326,15 +326,15 @@ static const struct {
     {6421, {7.004e-04, 5.070e-04, 4.235e-04, 5.058e-04, 4.875e-03, 2.736e-02, 5.035e-03}},
 };
 
-static saltus_problem* open_problem(const char* name) {
-  saltus_problem* problem;
-  assert_int_equal(saltus_problem_create(name, (saltus_log){0}, NULL, &problem), SALTUS_OK);
+static saltus_known_motion* open_problem(const char* name) {
+  saltus_known_motion* problem;
+  assert_int_equal(saltus_known_motion_create(name, (saltus_log){0}, NULL, &problem), SALTUS_OK);
   return problem;
 }
 
 static void moreaus_scheme_on_the_ball_has_the_errors_of_the_notes(void** state) {
   (void)state;
-  saltus_problem* ball = open_problem("ball");
+  saltus_known_motion* ball = open_problem("ball");
   for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
     saltusi_errors e = bouncing_ball_errors(ball, table[i].steps);
     const double* expected = table[i].value;
@@ -344,7 +344,7 @@ static void moreaus_scheme_on_the_ball_has_the_errors_of_the_notes(void** state)
     }
     assert_true(e.v.inf > 0.7); /* no convergence: an impact is one step off somewhere */
   }
-  saltus_problem_destroy(ball);
+  saltus_known_motion_destroy(ball);
 }
 
 static void rates_are_slopes_between_neighbours(void** state) {
@@ -371,7 +371,7 @@ static void rates_are_slopes_between_neighbours(void** state) {
 /* q off by 1e-3 rad everywhere; only t = 0, 0.05, ..., 1 of the grid are samples. */
 static void sampled_motions_are_compared_at_the_samples_only(void** state) {
   (void)state;
-  saltus_problem* pendulum = open_problem("pendulum-wall");
+  saltus_known_motion* pendulum = open_problem("pendulum-wall");
   enum { STEPS = 40 };
   double t[STEPS + 1];
   double q[2 * STEPS + 2];
@@ -379,7 +379,7 @@ static void sampled_motions_are_compared_at_the_samples_only(void** state) {
   for (int k = 0; k <= STEPS; k++) {
     t[k] = 0.025 * k;
     q[2 * k] = q[2 * k + 1] = v[2 * k] = v[2 * k + 1] = 77.0;
-    if (saltus_problem_exact(pendulum, t[k], q + 2 * k, v + 2 * k)) {
+    if (saltus_known_motion_exact(pendulum, t[k], q + 2 * k, v + 2 * k)) {
       q[2 * k] += 1e-3;
     }
   }
@@ -392,12 +392,12 @@ static void sampled_motions_are_compared_at_the_samples_only(void** state) {
   near_to(e.q.l2, 1e-3, 1e-15);
   near_to(e.v.inf, 0.0, 0.0);
   assert_true(isnan(e.q.hausdorff) && isnan(e.v.hausdorff));
-  saltus_problem_destroy(pendulum);
+  saltus_known_motion_destroy(pendulum);
 }
 
 static void an_unknown_motion_has_no_error(void** state) {
   (void)state;
-  saltus_problem* column = open_problem("column:2");
+  saltus_known_motion* column = open_problem("column:2");
   const double t[] = {0.0, 1.0};
   const double x[] = {1.0, 2.0, 1.0, 2.0};
   saltusi_trajectory run = {2, t, x, x};
@@ -407,7 +407,7 @@ static void an_unknown_motion_has_no_error(void** state) {
   assert_true(isnan(e.q.inf) && isnan(e.q.hausdorff) && isnan(e.v.l1));
   run.count = 1;
   assert_int_equal(saltusi_errors_of(column, &run, tolerance, NULL, &e), SALTUS_ERR_RANGE);
-  saltus_problem_destroy(column);
+  saltus_known_motion_destroy(column);
 }
 
 int main(void) {

@@ -15,22 +15,22 @@
 
 enum { MOST = 512 };
 
-typedef struct story {
+typedef struct summary {
   saltus_event events[MOST];
   int count;
   double outputs[MOST][2], t[MOST], q[MOST], v[MOST];
   int frames;
-} story;
+} summary;
 
 static saltus_status on_event(void* user, const saltus_event* event) {
-  story* s = user;
+  summary* s = user;
   assert_true(s->count < MOST);
   s->events[s->count++] = *event;
   return SALTUS_OK;
 }
 
 static saltus_status on_frame(void* user, const saltus_frame* frame) {
-  story* s = user;
+  summary* s = user;
   if (s->frames < MOST) {
     for (int i = 0; i < frame->output_count && i < 2; i++) {
       s->outputs[s->frames][i] = frame->outputs[i];
@@ -74,9 +74,9 @@ static saltus_sim* make(const saltus_scene* scene, const char* scheme, saltus_re
   return sim;
 }
 
-static story run(const char* sections, const char* scheme, double until) {
+static summary run(const char* sections, const char* scheme, double until) {
   saltus_scene* scene = read(sections);
-  story s = {.count = 0};
+  summary s = {.count = 0};
   saltus_recorder recorder = {.frame = on_frame, .event = on_event, .user = &s};
   saltus_sim* sim = make(scene, scheme, &recorder);
   assert_int_equal(saltus_sim_run_until(sim, until), SALTUS_OK);
@@ -89,7 +89,7 @@ static story run(const char* sections, const char* scheme, double until) {
 }
 
 /* The n-th event of one of the scene's functions; its time must be as given. */
-static void assert_met(const story* s, int function, int n, saltus_event_kind kind, double t,
+static void assert_met(const summary* s, int function, int n, saltus_event_kind kind, double t,
                        double tol) {
   int seen = 0;
   for (int i = 0; i < s->count; i++) {
@@ -104,7 +104,7 @@ static void assert_met(const story* s, int function, int n, saltus_event_kind ki
   fail_msg("function %d has %d events, wanted number %d at %g s", function, seen, n, t);
 }
 
-static int count_own(const story* s, int function) {
+static int count_own(const summary* s, int function) {
   int count = 0;
   for (int i = 0; i < s->count; i++) {
     bool own = s->events[i].kind == SALTUS_EVENT_RISE || s->events[i].kind == SALTUS_EVENT_FALL;
@@ -116,7 +116,7 @@ static int count_own(const story* s, int function) {
 /* y = 0.2 is passed at sqrt(0.8), and in the second flight at 1 + (1 +- sqrt(0.2))/2. */
 static void crossings_of_a_height_are_where_they_are(void** state) {
   (void)state;
-  story s = run("events: {height: y - 0.2}", "adaptive", 2.4);
+  summary s = run("events: {height: y - 0.2}", "adaptive", 2.4);
   assert_int_equal(count_own(&s, 0), 3);
   assert_met(&s, 0, 0, SALTUS_EVENT_FALL, sqrt(0.8), 1e-12);
   assert_met(&s, 0, 1, SALTUS_EVENT_RISE, 1.5 - 0.5 * sqrt(0.2), 1e-12);
@@ -127,7 +127,7 @@ static void crossings_of_a_height_are_where_they_are(void** state) {
  * tops. At the start it is zero and leaves it: no event. */
 static void a_jump_across_zero_is_an_event_at_the_jump(void** state) {
   (void)state;
-  story s = run("events: {turn: y'}", "adaptive", 2.4);
+  summary s = run("events: {turn: y'}", "adaptive", 2.4);
   assert_int_equal(count_own(&s, 0), 4);
   assert_met(&s, 0, 0, SALTUS_EVENT_RISE, 1.0, 1e-12);
   assert_met(&s, 0, 1, SALTUS_EVENT_FALL, 1.5, 1e-12);
@@ -135,12 +135,12 @@ static void a_jump_across_zero_is_an_event_at_the_jump(void** state) {
   assert_met(&s, 0, 3, SALTUS_EVENT_FALL, 2.25, 1e-12);
 }
 
-static void only_the_wanted_direction_is_told(void** state) {
+static void only_the_wanted_direction_is_reported(void** state) {
   (void)state;
-  story s = run("events:\n  up: {formula: y', direction: rising}\n"
-                "  down: {formula: y', direction: falling}\n"
-                "  any: {formula: y', direction: both}",
-                "adaptive", 2.4);
+  summary s = run("events:\n  up: {formula: y', direction: rising}\n"
+                  "  down: {formula: y', direction: falling}\n"
+                  "  any: {formula: y', direction: both}",
+                  "adaptive", 2.4);
   assert_int_equal(count_own(&s, 0), 2);
   assert_int_equal(count_own(&s, 1), 2);
   assert_int_equal(count_own(&s, 2), 4);
@@ -150,7 +150,7 @@ static void only_the_wanted_direction_is_told(void** state) {
 /* (t - 0.3)^2 = 1e-8 at 0.3 -+ 1e-4: both zeros lie between two samples of a step of 1 s. */
 static void a_dip_below_zero_between_two_samples_is_found(void** state) {
   (void)state;
-  story s = run("events: {dip: (t - 0.3)^2 - 1e-8}", "adaptive", 0.9);
+  summary s = run("events: {dip: (t - 0.3)^2 - 1e-8}", "adaptive", 0.9);
   assert_int_equal(count_own(&s, 0), 2);
   assert_met(&s, 0, 0, SALTUS_EVENT_FALL, 0.3 - 1e-4, 1e-12);
   assert_met(&s, 0, 1, SALTUS_EVENT_RISE, 0.3 + 1e-4, 1e-12);
@@ -160,21 +160,21 @@ static void a_dip_below_zero_between_two_samples_is_found(void** state) {
  * undefined for a while has no event there. */
 static void what_stays_at_zero_or_is_undefined_passes_nothing(void** state) {
   (void)state;
-  story s = run("events: {gap: y, sum: y - abs(y), root: sqrt(y - 0.5) + 1}", "adaptive", 4.0);
+  summary s = run("events: {gap: y, sum: y - abs(y), root: sqrt(y - 0.5) + 1}", "adaptive", 4.0);
   assert_int_equal(count_own(&s, 0), 0);
   assert_int_equal(count_own(&s, 1), 0);
   assert_int_equal(count_own(&s, 2), 0);
 }
 
 /* Schemes with dense output locate the zero on it; the others say in which step it was. */
-static void every_scheme_tells_the_same_events(void** state) {
+static void every_scheme_reports_the_same_events(void** state) {
   (void)state;
   for (int i = 0; i < saltus_scheme_count(); i++) {
     const saltus_scheme_info* scheme = saltus_scheme_at(i);
-    if (scheme->stops || scheme->sinks) {
+    if (scheme->stops || scheme->penetrates) {
       continue;
     }
-    story s = run("events: {height: y - 0.2}", scheme->name, 1.9);
+    summary s = run("events: {height: y - 0.2}", scheme->name, 1.9);
     assert_int_equal(count_own(&s, 0), 3);
     /* schemes of order 1 are off by h times a velocity of up to 2 m/s, over impacts by some h */
     double tol = scheme->chooses_step ? 1e-9 : 1e-2;
@@ -191,8 +191,8 @@ static void every_scheme_tells_the_same_events(void** state) {
 
 static void outputs_are_the_formulas_at_every_frame(void** state) {
   (void)state;
-  story s = run("outputs:\n  depth: {formula: half - y, unit: m}\n  power: -2*y'*cos(t)",
-                "moreau-jean", 0.4);
+  summary s = run("outputs:\n  depth: {formula: half - y, unit: m}\n  power: -2*y'*cos(t)",
+                  "moreau-jean", 0.4);
   assert_true(s.frames > 100);
   for (int i = 0; i < s.frames; i++) {
     assert_near(s.outputs[i][0], 0.5 - s.q[i], 1e-15);
@@ -201,12 +201,12 @@ static void outputs_are_the_formulas_at_every_frame(void** state) {
 }
 
 /* Signs of the functions are part of a snapshot: the events after it are those of the whole run. */
-static void a_resumed_run_tells_the_same_events(void** state) {
+static void a_resumed_run_reports_the_same_events(void** state) {
   (void)state;
   const char* sections = "events: {height: y - 0.2, turn: y'}";
   saltus_scene* scene = read(sections);
-  story first = {.count = 0};
-  story second = {.count = 0};
+  summary first = {.count = 0};
+  summary second = {.count = 0};
   saltus_recorder recorders[] = {{.event = on_event, .user = &first},
                                  {.event = on_event, .user = &second}};
   saltus_sim* sim = make(scene, "moreau-jean", &recorders[0]);
@@ -233,12 +233,12 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(crossings_of_a_height_are_where_they_are),
       cmocka_unit_test(a_jump_across_zero_is_an_event_at_the_jump),
-      cmocka_unit_test(only_the_wanted_direction_is_told),
+      cmocka_unit_test(only_the_wanted_direction_is_reported),
       cmocka_unit_test(a_dip_below_zero_between_two_samples_is_found),
       cmocka_unit_test(what_stays_at_zero_or_is_undefined_passes_nothing),
-      cmocka_unit_test(every_scheme_tells_the_same_events),
+      cmocka_unit_test(every_scheme_reports_the_same_events),
       cmocka_unit_test(outputs_are_the_formulas_at_every_frame),
-      cmocka_unit_test(a_resumed_run_tells_the_same_events),
+      cmocka_unit_test(a_resumed_run_reports_the_same_events),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

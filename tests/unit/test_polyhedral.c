@@ -6,7 +6,7 @@
  */
 #include "saltus_test.h"
 
-#include "scheme/polyhedral_rows.h"
+#include "scheme/trapezoidal/polyhedral_rows.h"
 
 #include <stdlib.h>
 
@@ -121,7 +121,7 @@ static void lay_out(problem* p, saltus_arena* arena, int pairs) {
   saltusi_polyhedral_rows_layout(&p->motion, &p->law, &p->sys, pairs, arena);
 }
 
-/* All contacts active, velocities v: the problem of a blow. */
+/* All contacts active, velocities v: the problem of an impact. */
 static saltus_status solve(problem* p, int nj, int nc, int pairs, bool keep) {
   p->sys = (saltus_system){.ops = &crowd_ops,
                            .self = &p->c,

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "saltus/problem.h"
+#include "saltus/known_motion.h"
 
 #include <math.h>
 #include <string.h>
@@ -37,30 +37,30 @@ static void near_to(double value, double expected, double tolerance) {
   }
 }
 
-static saltus_problem* open_problem(const char* name) {
-  saltus_problem* problem;
-  assert_int_equal(saltus_problem_create(name, (saltus_log){0}, NULL, &problem), SALTUS_OK);
+static saltus_known_motion* open_problem(const char* name) {
+  saltus_known_motion* problem;
+  assert_int_equal(saltus_known_motion_create(name, (saltus_log){0}, NULL, &problem), SALTUS_OK);
   return problem;
 }
 
-static int size_of(const saltus_problem* problem) {
-  return saltus_problem_system(problem)->dims.nv;
+static int size_of(const saltus_known_motion* problem) {
+  return saltus_known_motion_system(problem)->dims.nv;
 }
 
 /* ---- registry ---------------------------------------------------------------------------- */
 
 static void every_listed_problem_can_be_made(void** state) {
   (void)state;
-  for (int i = 0; i < saltus_problem_count(); i++) {
-    const saltus_problem_info* info = saltus_problem_at(i);
-    saltus_problem* problem = open_problem(info->name);
+  for (int i = 0; i < saltus_known_motion_count(); i++) {
+    const saltus_known_motion_info* info = saltus_known_motion_at(i);
+    saltus_known_motion* problem = open_problem(info->name);
     assert_true(strlen(info->summary) > 0 && strlen(info->source) > 0 && info->t_end > 0.0);
-    assert_memory_equal(saltus_problem_about(problem)->name, info->name, strlen(info->name));
-    saltus_problem_destroy(problem);
+    assert_memory_equal(saltus_known_motion_about(problem)->name, info->name, strlen(info->name));
+    saltus_known_motion_destroy(problem);
   }
-  assert_null(saltus_problem_at(-1));
-  assert_null(saltus_problem_at(saltus_problem_count()));
-  saltus_problem_destroy(NULL);
+  assert_null(saltus_known_motion_at(-1));
+  assert_null(saltus_known_motion_at(saltus_known_motion_count()));
+  saltus_known_motion_destroy(NULL);
 }
 
 static void wrong_names_are_refused_with_a_message(void** state) {
@@ -75,9 +75,10 @@ static void wrong_names_are_refused_with_a_message(void** state) {
                {"stack:2x", SALTUS_ERR_RANGE},  {"column:99999999999", SALTUS_ERR_RANGE}};
   for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
     saltus_kept_message kept;
-    saltus_problem* problem = (saltus_problem*)&kept;
+    saltus_known_motion* problem = (saltus_known_motion*)&kept;
     saltus_log log = saltus_log_keep(&kept);
-    assert_int_equal(saltus_problem_create(wrong[i].name, log, NULL, &problem), wrong[i].status);
+    assert_int_equal(saltus_known_motion_create(wrong[i].name, log, NULL, &problem),
+                     wrong[i].status);
     assert_null(problem);
     assert_non_null(strstr(kept.text, wrong[i].name));
   }
@@ -90,39 +91,39 @@ static void sizes_give_as_many_balls_and_contacts(void** state) {
     int balls, contacts;
   } sized[] = {{"column", 3, 3}, {"column:1000", 1000, 1000}, {"stack:4", 5, 5}, {"chain:7", 7, 6}};
   for (size_t i = 0; i < sizeof sized / sizeof sized[0]; i++) {
-    saltus_problem* problem = open_problem(sized[i].name);
-    const saltus_system* system = saltus_problem_system(problem);
+    saltus_known_motion* problem = open_problem(sized[i].name);
+    const saltus_system* system = saltus_known_motion_system(problem);
     assert_int_equal(system->dims.nq, sized[i].balls);
     assert_int_equal(system->dims.nc, sized[i].contacts);
     assert_int_equal(system->dims.row_width, 2);
     assert_non_null(system->ops->linear);
-    saltus_problem_destroy(problem);
+    saltus_known_motion_destroy(problem);
   }
 }
 
 static void labels_and_contacts_are_named(void** state) {
   (void)state;
-  saltus_problem* pendulum = open_problem("pendulum-wall");
-  const saltus_system* system = saltus_problem_system(pendulum);
+  saltus_known_motion* pendulum = open_problem("pendulum-wall");
+  const saltus_system* system = saltus_known_motion_system(pendulum);
   assert_string_equal(system->q_labels[1].name, "q2");
   assert_string_equal(system->q_labels[1].unit, "rad");
   assert_string_equal(system->v_labels[0].name, "v1");
   assert_string_equal(system->v_labels[0].unit, "rad/s");
   assert_string_equal(system->laws[0].name, "wall");
-  saltus_problem_destroy(pendulum);
-  saltus_problem* column = open_problem("column:4");
-  system = saltus_problem_system(column);
+  saltus_known_motion_destroy(pendulum);
+  saltus_known_motion* column = open_problem("column:4");
+  system = saltus_known_motion_system(column);
   assert_string_equal(system->laws[0].name, "floor");
   assert_string_equal(system->laws[3].name, "balls 3-4");
-  assert_string_equal(saltus_problem_about(column)->name, "column:4");
-  saltus_problem_destroy(column);
-  saltus_problem* chain = open_problem("chain");
-  assert_string_equal(saltus_problem_system(chain)->laws[0].name, "balls 1-2");
-  saltus_problem_destroy(chain);
-  saltus_problem* ball = open_problem("ball");
-  assert_string_equal(saltus_problem_system(ball)->v_labels[0].name, "v");
-  assert_string_equal(saltus_problem_system(ball)->v_labels[0].unit, "m/s");
-  saltus_problem_destroy(ball);
+  assert_string_equal(saltus_known_motion_about(column)->name, "column:4");
+  saltus_known_motion_destroy(column);
+  saltus_known_motion* chain = open_problem("chain");
+  assert_string_equal(saltus_known_motion_system(chain)->laws[0].name, "balls 1-2");
+  saltus_known_motion_destroy(chain);
+  saltus_known_motion* ball = open_problem("ball");
+  assert_string_equal(saltus_known_motion_system(ball)->v_labels[0].name, "v");
+  assert_string_equal(saltus_known_motion_system(ball)->v_labels[0].unit, "m/s");
+  saltus_known_motion_destroy(ball);
 }
 
 /* ---- systems ----------------------------------------------------------------------------- */
@@ -276,13 +277,13 @@ static void check_contacts(const saltus_system* system, const saltus_point* at) 
 static void systems_agree_with_differences_of_themselves(void** state) {
   (void)state;
   for (int k = 0; k < NAMES; k++) {
-    saltus_problem* problem = open_problem(names[k]);
+    saltus_known_motion* problem = open_problem(names[k]);
     const double q[MOST] = {0.4, 0.9, 1.1, 1.6, 2.5, 2.7, 3.0, 3.3};
     saltus_point at = {0.3, q, fixed_v, NULL};
-    check_forces(saltus_problem_system(problem), &at);
-    check_energies(saltus_problem_system(problem), &at);
-    check_contacts(saltus_problem_system(problem), &at);
-    saltus_problem_destroy(problem);
+    check_forces(saltus_known_motion_system(problem), &at);
+    check_energies(saltus_known_motion_system(problem), &at);
+    check_contacts(saltus_known_motion_system(problem), &at);
+    saltus_known_motion_destroy(problem);
   }
 }
 
@@ -290,8 +291,8 @@ static void systems_agree_with_differences_of_themselves(void** state) {
 static void forces_at_rest_are_the_slope_of_the_potential(void** state) {
   (void)state;
   for (int k = 0; k < NAMES; k++) {
-    saltus_problem* problem = open_problem(names[k]);
-    const saltus_system* system = saltus_problem_system(problem);
+    saltus_known_motion* problem = open_problem(names[k]);
+    const saltus_system* system = saltus_known_motion_system(problem);
     const double q[MOST] = {0.4, 0.9, 1.1, 1.6, 2.5, 2.7, 3.0, 3.3};
     const double zero[MOST] = {0};
     saltus_point at = {0.0, q, zero, NULL};
@@ -304,17 +305,17 @@ static void forces_at_rest_are_the_slope_of_the_potential(void** state) {
       difference(system, potential, &at, unit, true, y);
       near_to(F[j], -y[0], difference_tolerance);
     }
-    saltus_problem_destroy(problem);
+    saltus_known_motion_destroy(problem);
   }
 }
 
 /* The balls' own linear algebra against M, F_q and F_v of the same system. */
 static void own_linear_algebra_agrees_with_the_dense_one(void** state) {
   (void)state;
-  saltus_problem* problem = open_problem("column:5");
-  const saltus_system* system = saltus_problem_system(problem);
+  saltus_known_motion* problem = open_problem("column:5");
+  const saltus_system* system = saltus_known_motion_system(problem);
   const saltus_linear_ops* linear = system->ops->linear;
-  saltus_point at = {0.0, saltus_problem_q0(problem), saltus_problem_v0(problem), NULL};
+  saltus_point at = {0.0, saltus_known_motion_q0(problem), saltus_known_motion_v0(problem), NULL};
   double matrix[4];
   assert_true(linear->bytes(system->self) <= sizeof matrix);
   assert_int_equal(linear->assemble(system->self, matrix, &at, 3.0, 7.0, 9.0), SALTUS_OK);
@@ -326,27 +327,27 @@ static void own_linear_algebra_agrees_with_the_dense_one(void** state) {
     near_to(3.0 * Mx[i], i + 1.0, 1e-15);
   }
   assert_int_equal(linear->assemble(system->self, matrix, &at, 0.0, 1.0, 1.0), SALTUS_ERR_SINGULAR);
-  saltus_problem_destroy(problem);
+  saltus_known_motion_destroy(problem);
 }
 
 /* ---- motions ----------------------------------------------------------------------------- */
 
-static bool jumps_within(const saltus_problem* problem, double a, double b) {
+static bool jumps_within(const saltus_known_motion* problem, double a, double b) {
   double times[64];
-  int count = saltus_problem_jumps(problem, b, times, 64);
+  int count = saltus_known_motion_jumps(problem, b, times, 64);
   return count > 0 && times[count - 1] >= a;
 }
 
 /* v' - F over smooth stretches: zero in flight, a force of the contacts >= 0 at rest.
  * Differences of second order with h = 1e-5: h^2 v''' / 6 < 1e-8 with v''' < 1e3, rounding 1e-11
  * in v. */
-static void check_equation(const saltus_problem* problem, double t) {
+static void check_equation(const saltus_known_motion* problem, double t) {
   const double h = 1e-5;
-  const saltus_system* system = saltus_problem_system(problem);
+  const saltus_system* system = saltus_known_motion_system(problem);
   double q[MOST], v[MOST], q0[MOST], v0[MOST], q1[MOST], v1[MOST], F[MOST];
-  assert_true(saltus_problem_exact(problem, t - h, q0, v0));
-  assert_true(saltus_problem_exact(problem, t, q, v));
-  assert_true(saltus_problem_exact(problem, t + h, q1, v1));
+  assert_true(saltus_known_motion_exact(problem, t - h, q0, v0));
+  assert_true(saltus_known_motion_exact(problem, t, q, v));
+  assert_true(saltus_known_motion_exact(problem, t + h, q1, v1));
   saltus_point at = {t, q, v, NULL};
   system->ops->force(system->self, &at, F);
   double g[MOST];
@@ -363,28 +364,28 @@ static void check_equation(const saltus_problem* problem, double t) {
 static void exact_motions_obey_their_equations_between_jumps(void** state) {
   (void)state;
   for (int k = 0; k < NAMES; k++) {
-    saltus_problem* problem = open_problem(names[k]);
-    double t_end = saltus_problem_about(problem)->t_end;
+    saltus_known_motion* problem = open_problem(names[k]);
+    double t_end = saltus_known_motion_about(problem)->t_end;
     for (int i = 1; i < 400; i++) {
       double t = t_end * i / 400.0;
       bool lift_off = strcmp(names[k], "forced-ball") == 0 && fabs(t - 1.0 / 6.0) < 1e-4;
-      bool exact = saltus_problem_about(problem)->known == SALTUS_KNOWN_EXACT;
+      bool exact = saltus_known_motion_about(problem)->known == SALTUS_KNOWN_EXACT;
       if (exact && !lift_off && !jumps_within(problem, t - 1e-4, t + 1e-4)) {
         check_equation(problem, t);
       }
     }
-    saltus_problem_destroy(problem);
+    saltus_known_motion_destroy(problem);
   }
 }
 
 /* Left limits come from the graph, whose last point before a jump is the left limit. */
-static void check_jump(const saltus_problem* problem, double t) {
-  const saltus_system* system = saltus_problem_system(problem);
+static void check_jump(const saltus_known_motion* problem, double t) {
+  const saltus_system* system = saltus_known_motion_system(problem);
   double q[MOST], v[MOST], before[MOST], U0[MOST], U1[MOST], points[512];
-  assert_true(saltus_problem_exact(problem, t, q, v));
+  assert_true(saltus_known_motion_exact(problem, t, q, v));
   for (int i = 0; i < size_of(problem); i++) {
     for (int which = 0; which < 2; which++) {
-      int count = saltus_problem_graph(problem, i, which, t, 100.0, points, 256);
+      int count = saltus_known_motion_graph(problem, i, which, t, 100.0, points, 256);
       assert_in_range(count, 2, 256);
       double last = points[2 * count - 1];
       near_to(points[2 * count - 2], t, 0.0);
@@ -406,39 +407,40 @@ static void check_jump(const saltus_problem* problem, double t) {
 static void exact_motions_obey_the_impact_law_and_are_continuous(void** state) {
   (void)state;
   for (int k = 0; k < NAMES; k++) {
-    saltus_problem* problem = open_problem(names[k]);
+    saltus_known_motion* problem = open_problem(names[k]);
     double times[64];
-    int count = saltus_problem_jumps(problem, saltus_problem_about(problem)->t_end, times, 64);
-    bool exact = saltus_problem_about(problem)->known == SALTUS_KNOWN_EXACT;
+    int count =
+        saltus_known_motion_jumps(problem, saltus_known_motion_about(problem)->t_end, times, 64);
+    bool exact = saltus_known_motion_about(problem)->known == SALTUS_KNOWN_EXACT;
     assert_true(exact ? count > 0 && count <= 64 : count == 0);
     for (int i = 0; i < count; i++) {
       check_jump(problem, times[i]);
       assert_true(i == 0 || times[i] > times[i - 1]);
     }
-    saltus_problem_destroy(problem);
+    saltus_known_motion_destroy(problem);
   }
 }
 
 static void exact_motions_start_from_the_initial_state(void** state) {
   (void)state;
   for (int k = 0; k < NAMES; k++) {
-    saltus_problem* problem = open_problem(names[k]);
+    saltus_known_motion* problem = open_problem(names[k]);
     double q[MOST], v[MOST];
-    bool known = saltus_problem_exact(problem, 0.0, q, v);
-    assert_int_equal(known, saltus_problem_about(problem)->known != SALTUS_KNOWN_NOT);
+    bool known = saltus_known_motion_exact(problem, 0.0, q, v);
+    assert_int_equal(known, saltus_known_motion_about(problem)->known != SALTUS_KNOWN_NOT);
     for (int i = 0; known && i < size_of(problem); i++) {
-      near_to(q[i], saltus_problem_q0(problem)[i], 0.0);
-      near_to(v[i], saltus_problem_v0(problem)[i], 0.0);
+      near_to(q[i], saltus_known_motion_q0(problem)[i], 0.0);
+      near_to(v[i], saltus_known_motion_v0(problem)[i], 0.0);
     }
-    assert_false(saltus_problem_exact(problem, -1.0, q, v));
-    saltus_problem_destroy(problem);
+    assert_false(saltus_known_motion_exact(problem, -1.0, q, v));
+    saltus_known_motion_destroy(problem);
   }
 }
 
 /* The closed form with the flight number from the exponent of 3 - t, as published. */
 static void the_ball_follows_the_published_formula_to_the_last_bit(void** state) {
   (void)state;
-  saltus_problem* ball = open_problem("ball");
+  saltus_known_motion* ball = open_problem("ball");
   for (int i = 1; i < 2000; i++) {
     double s = i < 1000 ? i / 500.0 : ldexp(1.0 + (i % 100) / 128.0, -(i - 1000) / 20);
     double t = 3.0 - s;
@@ -447,12 +449,12 @@ static void the_ball_follows_the_published_formula_to_the_last_bit(void** state)
     double mantissa = frexp(s, &exponent);
     double x = ldexp(1.0, mantissa == 0.5 ? exponent - 2 : exponent - 1);
     double q, v;
-    assert_true(saltus_problem_exact(ball, t, &q, &v));
+    assert_true(saltus_known_motion_exact(ball, t, &q, &v));
     if (s > 0.0) {
       assert_true(q == (s - x) * (2.0 * x - s) && v == 2.0 * s - 3.0 * x);
     }
   }
-  saltus_problem_destroy(ball);
+  saltus_known_motion_destroy(ball);
 }
 
 typedef struct check_value {
@@ -460,16 +462,16 @@ typedef struct check_value {
 } check_value;
 
 static void check_values(const char* name, int count, const check_value* values, double tolerance) {
-  saltus_problem* problem = open_problem(name);
+  saltus_known_motion* problem = open_problem(name);
   double times[64];
-  assert_true(saltus_problem_jumps(problem, 5.0, times, 64) >= count);
+  assert_true(saltus_known_motion_jumps(problem, 5.0, times, 64) >= count);
   for (int i = 0; i < count; i++) {
     double q, v;
-    assert_true(saltus_problem_exact(problem, times[i], &q, &v));
+    assert_true(saltus_known_motion_exact(problem, times[i], &q, &v));
     near_to(times[i], values[i].t, tolerance);
     near_to(v, values[i].v_after, tolerance);
   }
-  saltus_problem_destroy(problem);
+  saltus_known_motion_destroy(problem);
 }
 
 /* Method notes, exact solutions; as many digits as printed there. */
@@ -509,86 +511,87 @@ static void the_damped_oscillator_decays_geometrically(void** state) {
 
 static void the_forced_ball_rests_lifts_off_and_ends_where_published(void** state) {
   (void)state;
-  saltus_problem* ball = open_problem("forced-ball");
+  saltus_known_motion* ball = open_problem("forced-ball");
   double q, v;
-  assert_true(saltus_problem_exact(ball, 0.16, &q, &v) && q == 0.0 && v == 0.0);
+  assert_true(saltus_known_motion_exact(ball, 0.16, &q, &v) && q == 0.0 && v == 0.0);
   /* q = (2 pi sqrt(3) / 6) s^3 and v = pi sqrt(3) s^2 to leading order after t = 1/6 */
   double s = 1e-4;
-  assert_true(saltus_problem_exact(ball, 1.0 / 6.0 + s, &q, &v));
+  assert_true(saltus_known_motion_exact(ball, 1.0 / 6.0 + s, &q, &v));
   near_to(q / (s * s * s), 3.141592653589793 / sqrt(3.0), 1e-3);
   near_to(v / (s * s), 3.141592653589793 * sqrt(3.0), 1e-3);
-  assert_true(saltus_problem_exact(ball, 5.0, &q, &v));
+  assert_true(saltus_known_motion_exact(ball, 5.0, &q, &v));
   near_to(q, 0.46069592053101, 1e-13);
   near_to(v, 0.74944238523, 1e-11);
-  assert_false(saltus_problem_exact(ball, 100.0, &q, &v));
-  saltus_problem_destroy(ball);
+  assert_false(saltus_known_motion_exact(ball, 100.0, &q, &v));
+  saltus_known_motion_destroy(ball);
 }
 
 /* t_acc = 0.85919509378141049067, summed with 30 digits. */
 static void the_preloaded_oscillator_rests_from_the_accumulation_on(void** state) {
   (void)state;
-  saltus_problem* oscillator = open_problem("oscillator-preload");
+  saltus_known_motion* oscillator = open_problem("oscillator-preload");
   double t_acc = 0.85919509378141049067;
   double q, v;
-  assert_true(saltus_problem_exact(oscillator, t_acc + 4.5e-16, &q, &v) && q == 0.0 && v == 0.0);
+  assert_true(saltus_known_motion_exact(oscillator, t_acc + 4.5e-16, &q, &v) && q == 0.0 &&
+              v == 0.0);
   double times[64];
-  int count = saltus_problem_jumps(oscillator, 5.0, times, 64);
+  int count = saltus_known_motion_jumps(oscillator, 5.0, times, 64);
   assert_in_range(count, 38, 44);
   assert_true(times[count - 1] < t_acc - 1e-12 && times[count - 1] > t_acc - 2.2e-12);
   /* what is left is v+ / 5 for e = 1/2: a flight of 2 v / 20 and its geometric sum; damping takes
    * about 3.4e-3 v^2 off */
   for (int i = count / 2; i < count; i++) {
-    assert_true(saltus_problem_exact(oscillator, times[i], &q, &v));
+    assert_true(saltus_known_motion_exact(oscillator, times[i], &q, &v));
     near_to(t_acc - times[i], 0.2 * v, 4e-3 * v * v + 4e-16);
   }
-  saltus_problem_destroy(oscillator);
+  saltus_known_motion_destroy(oscillator);
 }
 
 static void a_chain_leaves_with_the_velocities_of_the_law(void** state) {
   (void)state;
-  saltus_problem* chain = open_problem("chain:5");
+  saltus_known_motion* chain = open_problem("chain:5");
   double q[5], v[5];
-  assert_true(saltus_problem_exact(chain, 2.0, q, v));
+  assert_true(saltus_known_motion_exact(chain, 2.0, q, v));
   for (int i = 0; i < 5; i++) {
     near_to(v[i], i == 0 ? -0.2 : 0.3, 1e-15);
     near_to(q[i], 1.0 + v[i], 1e-15);
   }
-  saltus_problem_destroy(chain);
+  saltus_known_motion_destroy(chain);
 }
 
 static void a_stack_rests_under_the_bouncing_ball(void** state) {
   (void)state;
-  saltus_problem* stack = open_problem("stack:4");
-  saltus_problem* ball = open_problem("ball");
+  saltus_known_motion* stack = open_problem("stack:4");
+  saltus_known_motion* ball = open_problem("ball");
   for (int k = 0; k <= 500; k++) {
     double q[5], v[5], q_ball, v_ball;
-    assert_true(saltus_problem_exact(stack, 0.01 * k, q, v));
-    assert_true(saltus_problem_exact(ball, 0.01 * k, &q_ball, &v_ball));
+    assert_true(saltus_known_motion_exact(stack, 0.01 * k, q, v));
+    assert_true(saltus_known_motion_exact(ball, 0.01 * k, &q_ball, &v_ball));
     assert_true(q[4] == q_ball && v[4] == v_ball);
     for (int i = 0; i < 4; i++) {
       assert_true(q[i] == 0.0 && v[i] == 0.0);
     }
   }
-  saltus_problem_destroy(stack);
-  saltus_problem_destroy(ball);
+  saltus_known_motion_destroy(stack);
+  saltus_known_motion_destroy(ball);
 }
 
 /* Section 3.6 of the method notes, and energy: it falls at impacts and stays in between. */
 static void the_pendulum_has_the_published_samples(void** state) {
   (void)state;
-  saltus_problem* pendulum = open_problem("pendulum-wall");
+  saltus_known_motion* pendulum = open_problem("pendulum-wall");
   const double* times;
-  assert_int_equal(saltus_problem_samples(pendulum, &times), 61);
+  assert_int_equal(saltus_known_motion_samples(pendulum, &times), 61);
   near_to(times[60], 3.0, 0.0);
   double q[2], v[2];
-  assert_true(saltus_problem_exact(pendulum, 3.0, q, v));
+  assert_true(saltus_known_motion_exact(pendulum, 3.0, q, v));
   near_to(q[0], 0.0823700113277, 1e-13);
   near_to(v[1], 1.8586988956075, 1e-13);
-  assert_false(saltus_problem_exact(pendulum, 1.01, q, v));
-  const saltus_system* system = saltus_problem_system(pendulum);
+  assert_false(saltus_known_motion_exact(pendulum, 1.01, q, v));
+  const saltus_system* system = saltus_known_motion_system(pendulum);
   double last = INFINITY;
   for (int i = 0; i < 61; i++) {
-    assert_true(saltus_problem_exact(pendulum, times[i], q, v));
+    assert_true(saltus_known_motion_exact(pendulum, times[i], q, v));
     saltus_point at = {times[i], q, v, NULL};
     double energy = system->ops->kinetic(system->self, &at);
     energy += system->ops->potential(system->self, &at);
@@ -597,7 +600,7 @@ static void the_pendulum_has_the_published_samples(void** state) {
     near_to(impact ? 0.0 : energy, impact ? 0.0 : -19.62 * cos(0.9) - 9.81 * cos(0.7), 1e-12);
     last = energy;
   }
-  saltus_problem_destroy(pendulum);
+  saltus_known_motion_destroy(pendulum);
 }
 
 /* ---- graphs ------------------------------------------------------------------------------ */
@@ -605,10 +608,10 @@ static void the_pendulum_has_the_published_samples(void** state) {
 static void graphs_are_filled_sorted_and_dense(void** state) {
   (void)state;
   for (int k = 0; k < NAMES; k++) {
-    saltus_problem* problem = open_problem(names[k]);
+    saltus_known_motion* problem = open_problem(names[k]);
     double points[2000];
-    int count = saltus_problem_graph(problem, 0, 0, 2.0, 0.01, points, 1000);
-    bool exact = saltus_problem_about(problem)->known == SALTUS_KNOWN_EXACT;
+    int count = saltus_known_motion_graph(problem, 0, 0, 2.0, 0.01, points, 1000);
+    bool exact = saltus_known_motion_about(problem)->known == SALTUS_KNOWN_EXACT;
     assert_true(exact ? count > 1 && count <= 1000 : count == 0);
     if (exact) {
       near_to(points[0], 0.0, 0.0);
@@ -620,27 +623,27 @@ static void graphs_are_filled_sorted_and_dense(void** state) {
       double gap = points[2 * i] - points[2 * i - 2];
       bool resting = points[2 * i - 1] == 0.0 && points[2 * i + 1] == 0.0;
       assert_true(gap >= 0.0 && (!curved || resting || gap <= 0.01 * (1.0 + 1e-9)));
-      assert_true(saltus_problem_exact(problem, points[2 * i], q, v));
+      assert_true(saltus_known_motion_exact(problem, points[2 * i], q, v));
       near_to(points[2 * i + 1], q[0], 1e-12);
     }
-    saltus_problem_destroy(problem);
+    saltus_known_motion_destroy(problem);
   }
 }
 
 /* Ball, dt = 0.3: 1 s in 4 spans and again for the second flight of 1 s; v is straight. */
 static void the_graph_of_the_ball_has_two_points_at_a_jump(void** state) {
   (void)state;
-  saltus_problem* ball = open_problem("ball");
+  saltus_known_motion* ball = open_problem("ball");
   double points[16] = {0};
-  assert_int_equal(saltus_problem_graph(ball, 0, 1, 1.5, 0.3, points, 8), 4);
+  assert_int_equal(saltus_known_motion_graph(ball, 0, 1, 1.5, 0.3, points, 8), 4);
   const double expected[8] = {0.0, 0.0, 1.0, -2.0, 1.0, 1.0, 1.5, 0.0};
   for (int i = 0; i < 8; i++) {
     near_to(points[i], expected[i], 0.0);
   }
-  assert_int_equal(saltus_problem_graph(ball, 0, 0, 2.0, 0.3, NULL, 0), 10);
-  int count = saltus_problem_graph(ball, 0, 1, 5.0, 0.3, points, 2);
+  assert_int_equal(saltus_known_motion_graph(ball, 0, 0, 2.0, 0.3, NULL, 0), 10);
+  int count = saltus_known_motion_graph(ball, 0, 1, 5.0, 0.3, points, 2);
   assert_in_range(count, 80, 90); /* 42 pieces up to 1e-12 s before 3 s, then rest */
-  saltus_problem_destroy(ball);
+  saltus_known_motion_destroy(ball);
 }
 
 int main(void) {

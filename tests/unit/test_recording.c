@@ -118,7 +118,7 @@ static void make_frame(long long i, noisy_frame* n) {
                             .output_count = NO,
                             .kinetic = noise(&seed),
                             .potential = i == 3 ? -0.0 : noise(&seed),
-                            .energy = {.given = noise(&seed),
+                            .energy = {.external = noise(&seed),
                                        .drive = noise(&seed),
                                        .friction = noise(&seed),
                                        .impact = noise(&seed),
@@ -250,7 +250,7 @@ static void check_frame(const saltus_recording_data* d, long long i) {
     assert_same(d->friction_work[NC * i + k], n.contacts[k].friction);
     assert_same(d->impact_work[NC * i + k], n.contacts[k].impact);
   }
-  assert_same(d->energy_given[i], n.frame.energy.given);
+  assert_same(d->energy_external[i], n.frame.energy.external);
   assert_same(d->energy_drive[i], n.frame.energy.drive);
   assert_same(d->energy_friction[i], n.frame.energy.friction);
   assert_same(d->energy_impact[i], n.frame.energy.impact);
@@ -612,7 +612,7 @@ static void an_unknown_extension_is_refused_with_the_known_ones(void** state) {
   assert_int_equal(read_back("/tmp/run.mat", &d, &kept), SALTUS_ERR_NAME);
 }
 
-static void a_path_that_cannot_be_written_is_told_before_the_run(void** state) {
+static void a_path_that_cannot_be_written_is_reported_before_the_run(void** state) {
   for (int x = 0; x < extension_count(); x++) {
     char path[PATH];
     saltus_kept_message kept;
@@ -704,7 +704,7 @@ static void a_recording_that_was_not_closed_holds_the_last_flush(void** state) {
   }
 }
 
-/* A child that records without end and tells through the pipe how far it has flushed. */
+/* A child that records without end and reports through the pipe how far it has flushed. */
 static void record_until_killed(const char* path, int pipe_end) {
   saltus_recording* recording = begin(path);
   for (long long done = 100;; done += 100) {
@@ -921,7 +921,7 @@ int main(void) {
 #endif
       CLAIM(a_table_keeps_its_points_in_a_locale_with_commas),
       CLAIM(an_unknown_extension_is_refused_with_the_known_ones),
-      CLAIM(a_path_that_cannot_be_written_is_told_before_the_run),
+      CLAIM(a_path_that_cannot_be_written_is_reported_before_the_run),
       CLAIM(a_full_device_stops_the_run_with_the_reason),
       CLAIM(a_full_disk_leaves_everything_up_to_the_last_flush),
       CLAIM(a_recording_that_was_not_closed_holds_the_last_flush),

@@ -127,16 +127,16 @@ static void every_scene_says_what_it_is_and_how_to_run_it(void** state) {
 static double distance_from_twin(const char* name, double h) {
   saltus_scene* scene = saltus_test_scene(name, NULL, 0);
   const saltus_scene_view* view = saltus_scene_look(scene);
-  saltus_problem* problem;
-  assert_int_equal(saltus_problem_create(view->reference, (saltus_log){0}, NULL, &problem),
+  saltus_known_motion* problem;
+  assert_int_equal(saltus_known_motion_create(view->reference, (saltus_log){0}, NULL, &problem),
                    SALTUS_OK);
-  const saltus_system* twin = saltus_problem_system(problem);
+  const saltus_system* twin = saltus_known_motion_system(problem);
   saltus_scene_view as_scene = *view;
   as_scene.step = h;
   saltus_scene_view as_built_in = as_scene;
   as_built_in.system = twin;
-  as_built_in.q0 = saltus_problem_q0(problem);
-  as_built_in.v0 = saltus_problem_v0(problem);
+  as_built_in.q0 = saltus_known_motion_q0(problem);
+  as_built_in.v0 = saltus_known_motion_v0(problem);
   assert_int_equal(twin->dims.nv, view->system->dims.nv);
   assert_int_equal(twin->dims.nc, view->system->dims.nc);
   assert_int_equal(twin->traits, view->system->traits);
@@ -153,7 +153,7 @@ static double distance_from_twin(const char* name, double h) {
   }
   saltus_sim_destroy(a);
   saltus_sim_destroy(b);
-  saltus_problem_destroy(problem);
+  saltus_known_motion_destroy(problem);
   saltus_scene_destroy(scene);
   return worst;
 }
@@ -223,16 +223,16 @@ static void the_double_pendulum_at_a_wall_ends_near_its_reference(void** state) 
   (void)state;
   saltus_scene* scene = saltus_test_scene("pendulum-wall", NULL, 0);
   saltus_sim* sim = run_to_end(saltus_scene_look(scene));
-  saltus_problem* problem;
-  assert_int_equal(saltus_problem_create("pendulum-wall", (saltus_log){0}, NULL, &problem),
+  saltus_known_motion* problem;
+  assert_int_equal(saltus_known_motion_create("pendulum-wall", (saltus_log){0}, NULL, &problem),
                    SALTUS_OK);
   double q[2], v[2];
-  assert_true(saltus_problem_exact(problem, 3.0, q, v));
+  assert_true(saltus_known_motion_exact(problem, 3.0, q, v));
   for (int i = 0; i < 2; i++) {
     assert_near(saltus_sim_q(sim)[i], q[i], 5e-4);
     assert_near(saltus_sim_v(sim)[i], v[i], 5e-3);
   }
-  saltus_problem_destroy(problem);
+  saltus_known_motion_destroy(problem);
   saltus_sim_destroy(sim);
   saltus_scene_destroy(scene);
 }

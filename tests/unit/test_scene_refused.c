@@ -24,13 +24,13 @@ static const char good[] = "saltus: 1\n"
                            "  - {name: floor, gap: x, restitution: 0.5}\n" SIMULATE "\n"
                            "record: {every: 2}\n";
 
-typedef struct heard {
+typedef struct logged {
   int messages;
   char text[1024]; /* the first */
-} heard;
+} logged;
 
-static void hear(void* user, saltus_level level, const char* text) {
-  heard* h = user;
+static void log_message(void* user, saltus_level level, const char* text) {
+  logged* h = user;
   assert_int_equal(level, SALTUS_LEVEL_ERROR);
   if (h->messages++ == 0) {
     snprintf(h->text, sizeof h->text, "%s", text);
@@ -38,11 +38,11 @@ static void hear(void* user, saltus_level level, const char* text) {
 }
 
 /* Tries a scene with a counting allocator; what has to hold for every refusal is asserted here. */
-static heard refused(saltus_scene_def def, saltus_status expected) {
-  heard h = {.messages = 0};
+static logged refused(saltus_scene_def def, saltus_status expected) {
+  logged h = {.messages = 0};
   counter count = {.calls = 0};
   saltus_allocator allocator = counting_allocator(&count);
-  def.log = (saltus_log){hear, &h};
+  def.log = (saltus_log){log_message, &h};
   def.allocator = &allocator;
   saltus_scene* scene;
   saltus_status status = saltus_scene_create(&def, &scene);
@@ -59,7 +59,7 @@ static heard refused(saltus_scene_def def, saltus_status expected) {
   return h;
 }
 
-static heard refused_text(const char* text) {
+static logged refused_text(const char* text) {
   return refused((saltus_scene_def){.path = "s.yaml", .text = text}, SALTUS_ERR_INPUT);
 }
 
@@ -69,7 +69,7 @@ typedef struct wrong {
   const char* says; /* start of the message */
 } wrong;
 
-static void assert_starts(const heard* h, const char* words) {
+static void assert_starts(const logged* h, const char* words) {
   if (strncmp(h->text, words, strlen(words)) != 0) {
     fail_msg("message \"%s\" does not start with \"%s\"", h->text, words);
   }
@@ -86,7 +86,7 @@ static void assert_all_refused(const wrong* cases, int count) {
       snprintf(text, sizeof text, "%.*s%s%s", (int)(found - good), good, cases[i].with,
                found + strlen(cases[i].find));
     }
-    heard h = refused_text(text);
+    logged h = refused_text(text);
     assert_starts(&h, cases[i].says);
   }
 }
@@ -597,7 +597,7 @@ static void overrides_that_cannot_be_are_refused(void** state) {
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     const saltus_override override = {cases[i].find, cases[i].with};
-    heard h = refused(
+    logged h = refused(
         (saltus_scene_def){
             .path = "s.yaml", .text = good, .overrides = &override, .override_count = 1},
         SALTUS_ERR_INPUT);
@@ -626,7 +626,7 @@ static void bytes_that_are_not_text_are_refused_with_their_place(void** state) {
 
 static void files_that_cannot_be_read_are_refused(void** state) {
   (void)state;
-  heard h = refused((saltus_scene_def){.path = "/nowhere/s.yaml"}, SALTUS_ERR_IO);
+  logged h = refused((saltus_scene_def){.path = "/nowhere/s.yaml"}, SALTUS_ERR_IO);
   assert_starts(&h, "/nowhere/s.yaml: No such file");
   h = refused((saltus_scene_def){.path = SALTUS_SCENES}, SALTUS_ERR_IO);
   assert_starts(&h, SALTUS_SCENES);
@@ -660,7 +660,7 @@ static char* repeated(const char* before, const char* piece, int count, const ch
 static void assert_repeated_refused(const char* before, const char* piece, int count,
                                     const char* after, const char* says) {
   char* text = repeated(before, piece, count, after);
-  heard h = refused_text(text);
+  logged h = refused_text(text);
   assert_starts(&h, says);
   free(text);
 }
@@ -687,11 +687,12 @@ static void running_out_of_memory_leaves_nothing_behind(void** state) {
   (void)state;
   int enough = 0;
   for (int fail_at = 1; fail_at <= 60; fail_at++) {
-    heard h = {.messages = 0};
+    logged h = {.messages = 0};
     counter count = {.fail_at = fail_at};
     saltus_allocator allocator = counting_allocator(&count);
-    const saltus_scene_def def = {
-        .path = SALTUS_SCENES "/double-pendulum.yaml", .log = {hear, &h}, .allocator = &allocator};
+    const saltus_scene_def def = {.path = SALTUS_SCENES "/double-pendulum.yaml",
+                                  .log = {log_message, &h},
+                                  .allocator = &allocator};
     saltus_scene* scene;
     saltus_status status = saltus_scene_create(&def, &scene);
     if (status == SALTUS_OK) { /* it needs fewer */
@@ -736,10 +737,10 @@ static void one_missing_allocation_is_noticed_wherever_it_is(void** state) {
   saltus_status status = SALTUS_ERR_MEMORY;
   int tried = 0;
   while (status != SALTUS_OK) {
-    heard h = {.messages = 0};
+    logged h = {.messages = 0};
     single s = {.fail_only = ++tried};
     const saltus_allocator allocator = {single_alloc, single_free, &s};
-    const saltus_scene_def def = {.text = text, .log = {hear, &h}, .allocator = &allocator};
+    const saltus_scene_def def = {.text = text, .log = {log_message, &h}, .allocator = &allocator};
     saltus_scene* scene;
     status = saltus_scene_create(&def, &scene);
     assert_true(status == SALTUS_ERR_MEMORY || s.count.calls < tried);

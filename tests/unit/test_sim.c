@@ -10,17 +10,17 @@
 
 #include <stdlib.h>
 
-typedef struct watch {
+typedef struct observe {
   uint64_t hash;
   int frames, impacts, closes, opens;
   double first_t, last_t;
   double momentum; /* N s through the contact, from frames */
   double last_frame_t;
   double stop_after; /* s */
-} watch;
+} observe;
 
 static saltus_status on_frame(void* user, const saltus_frame* frame) {
-  watch* w = user;
+  observe* w = user;
   if (w->frames == 0) {
     w->first_t = frame->t;
     w->last_frame_t = frame->t;
@@ -37,7 +37,7 @@ static saltus_status on_frame(void* user, const saltus_frame* frame) {
 }
 
 static saltus_status on_event(void* user, const saltus_event* event) {
-  watch* w = user;
+  observe* w = user;
   w->impacts += event->kind == SALTUS_EVENT_IMPACT;
   w->closes += event->kind == SALTUS_EVENT_CLOSE;
   w->opens += event->kind == SALTUS_EVENT_OPEN;
@@ -93,7 +93,7 @@ static void recorded_forces_and_impulses_add_up(void** state) {
   ball b = ball_usual();
   saltus_system sys = ball_system(&b);
   for (long long every = 1; every <= 1000; every *= 10) {
-    watch w = {.hash = SALTUSI_HASH_START};
+    observe w = {.hash = SALTUSI_HASH_START};
     const saltus_recorder recorder = {.frame = on_frame, .event = on_event, .user = &w};
     saltus_sim* sim = make(&sys, &recorder, every);
     assert_int_equal(saltus_sim_run(sim, 2503), SALTUS_OK);
@@ -112,7 +112,7 @@ static void a_resting_ball_has_a_force_and_no_impulse(void** state) {
   (void)state;
   ball b = ball_usual();
   saltus_system sys = ball_system(&b);
-  watch w = {.hash = SALTUSI_HASH_START};
+  observe w = {.hash = SALTUSI_HASH_START};
   const saltus_recorder recorder = {.frame = on_frame, .event = on_event, .user = &w};
   const double floor = 0.0;
   saltus_sim_def def = {.system = &sys,
@@ -140,13 +140,13 @@ static void a_resumed_run_gives_the_same_bits(void** state) {
   uint64_t seed = 7;
   for (int repeat = 0; repeat < 20; repeat++) {
     int at = 1 + (int)(1998.0 * saltus_test_random(&seed));
-    watch whole = {.hash = SALTUSI_HASH_START};
-    watch parts = {.hash = SALTUSI_HASH_START};
-    const saltus_recorder watch_whole = {.frame = on_frame, .user = &whole};
-    const saltus_recorder watch_parts = {.frame = on_frame, .user = &parts};
-    saltus_sim* one = make(&sys, &watch_whole, 7);
-    saltus_sim* two = make(&sys, &watch_parts, 7);
-    saltus_sim* three = make(&sys, &watch_parts, 7);
+    observe whole = {.hash = SALTUSI_HASH_START};
+    observe parts = {.hash = SALTUSI_HASH_START};
+    const saltus_recorder observe_whole = {.frame = on_frame, .user = &whole};
+    const saltus_recorder observe_parts = {.frame = on_frame, .user = &parts};
+    saltus_sim* one = make(&sys, &observe_whole, 7);
+    saltus_sim* two = make(&sys, &observe_parts, 7);
+    saltus_sim* three = make(&sys, &observe_parts, 7);
     assert_int_equal(saltus_sim_run(one, 2000), SALTUS_OK);
     for (int i = 0; i < at; i++) {
       assert_int_equal(saltus_sim_step(two), SALTUS_OK);
@@ -267,11 +267,11 @@ static saltus_status on_located(void* user, const saltus_event* event) {
 }
 
 /* The 27 events of the double pendulum at a wall, with times far inside the steps (methods, 3.6): with
- * constant steps and with step doubling, whose halves tell them too. */
-static void a_scheme_that_locates_events_tells_their_times(void** state) {
+ * constant steps and with step doubling, whose halves report them too. */
+static void a_scheme_that_locates_events_reports_their_times(void** state) {
   (void)state;
-  saltus_problem* problem;
-  assert_int_equal(saltus_problem_create("pendulum-wall", (saltus_log){0}, NULL, &problem),
+  saltus_known_motion* problem;
+  assert_int_equal(saltus_known_motion_create("pendulum-wall", (saltus_log){0}, NULL, &problem),
                    SALTUS_OK);
   for (int controlled = 0; controlled <= 1; controlled++) {
     located l = {.accuracy = 0.0};
@@ -280,11 +280,11 @@ static void a_scheme_that_locates_events_tells_their_times(void** state) {
     saltus_options_defaults(&saltus_control_find("order-1")->options, &o);
     o.h_max = 0.01;
     o.atol = 1e-3;
-    const saltus_sim_def def = {.system = saltus_problem_system(problem),
+    const saltus_sim_def def = {.system = saltus_known_motion_system(problem),
                                 .scheme = "radau-iia-5",
                                 .h = 3.0 / 480,
-                                .q0 = saltus_problem_q0(problem),
-                                .v0 = saltus_problem_v0(problem),
+                                .q0 = saltus_known_motion_q0(problem),
+                                .v0 = saltus_known_motion_v0(problem),
                                 .control = controlled != 0 ? "order-1" : NULL,
                                 .control_options = &o,
                                 .recorders = &recorder,
@@ -303,7 +303,7 @@ static void a_scheme_that_locates_events_tells_their_times(void** state) {
     assert_near(l.accumulation, 2.36007963782, l.uncertainty);
     saltus_sim_destroy(sim);
   }
-  saltus_problem_destroy(problem);
+  saltus_known_motion_destroy(problem);
 }
 
 /* A ball dropped from 1 m under 9.81 m/s^2 rests at t_1 (1 + e) / (1 - e), t_1 = sqrt(2 / 9.81). */
@@ -399,7 +399,7 @@ int main(void) {
       cmocka_unit_test(a_foreign_snapshot_is_refused),
       cmocka_unit_test(a_run_can_be_stopped_and_goes_on),
       cmocka_unit_test(a_failing_system_leaves_the_last_good_state),
-      cmocka_unit_test(a_scheme_that_locates_events_tells_their_times),
+      cmocka_unit_test(a_scheme_that_locates_events_reports_their_times),
       cmocka_unit_test(the_accumulation_time_of_the_ball_is_reported),
       cmocka_unit_test(bad_definitions_are_refused_by_member),
       cmocka_unit_test(a_failed_allocation_keeps_nothing),

@@ -5,8 +5,8 @@
  */
 #include "saltus_test.h"
 
-#include "math/dense.h"
-#include "scheme/tableau.h"
+#include "math/matrix.h"
+#include "scheme/event/tableau.h"
 
 /* Every rooted tree is a smaller one u with another one v grafted onto its root, so all trees up to
  * an order come from two loops; some come twice, which costs nothing.

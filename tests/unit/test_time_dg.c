@@ -7,7 +7,7 @@
 #include "saltus_test.h"
 
 #include "dg_problems.h"
-#include "scheme/clenshaw_curtis.h"
+#include "scheme/dg/clenshaw_curtis.h"
 #include "systems.h"
 
 #include <stdlib.h>
@@ -103,10 +103,10 @@ static jumble random_jumble(uint64_t* seed) {
     j.F0[i] = 10.0 * centred(seed);
     j.F1[i] = 100.0 * centred(seed);
   }
-  bool rubs = saltus_test_random(seed) < 0.5;
+  bool has_friction = saltus_test_random(seed) < 0.5;
   for (int k = 0; k < j.nc; k++) {
     j.laws[k] = (saltus_contact_law){.name = "contact"};
-    if (rubs && saltus_test_random(seed) < 0.7) {
+    if (has_friction && saltus_test_random(seed) < 0.7) {
       j.laws[k].tangents = 1;
       j.laws[k].mu = saltus_test_random(seed);
     }
@@ -405,14 +405,14 @@ static void an_impact_has_two_sides(void** state) {
 
 /* ---- forces and impulses apart ----------------------------------------------------------------- */
 
-typedef struct heard {
+typedef struct logged {
   double lasting[2], impulse[2]; /* N s by contact */
   double last;
   int impacts;
-} heard;
+} logged;
 
-static saltus_status hear_frame(void* user, const saltus_frame* frame) {
-  heard* h = user;
+static saltus_status log_frame(void* user, const saltus_frame* frame) {
+  logged* h = user;
   for (int k = 0; k < frame->contact_count; k++) {
     h->lasting[k] += frame->contacts[k].force[0] * (frame->t - h->last);
     h->impulse[k] += frame->contacts[k].impulse[0];
@@ -421,8 +421,8 @@ static saltus_status hear_frame(void* user, const saltus_frame* frame) {
   return SALTUS_OK;
 }
 
-static saltus_status hear_event(void* user, const saltus_event* event) {
-  heard* h = user;
+static saltus_status log_event(void* user, const saltus_event* event) {
+  logged* h = user;
   h->impacts += event->kind == SALTUS_EVENT_IMPACT ? 1 : 0;
   return SALTUS_OK;
 }
@@ -435,8 +435,8 @@ static void recordings_keep_forces_and_impulses_apart(void** state) {
   for (int plus = 0; plus < 2; plus++) {
     saltus_dg_options o = options_of(plus != 0, 2);
     saltus_system sys = dg_bar.system();
-    heard h = {.last = 0.0};
-    const saltus_recorder recorder = {.frame = hear_frame, .event = hear_event, .user = &h};
+    logged h = {.last = 0.0};
+    const saltus_recorder recorder = {.frame = log_frame, .event = log_event, .user = &h};
     const saltus_sim_def def = {.system = &sys,
                                 .scheme = families[plus],
                                 .options = &o,

@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * dense_output.c - a step as it is reported: what limited it, and its motion as plain doubles: the polynomials of
+ * the method, over a jump also the analytic bounces (section 5b), and the state after whatever ended
+ * the step.
+ */
+#include "adaptive/adaptive.h"
+#include "math/matrix.h"
+
+#include <float.h>
+#include <string.h>
+
+typedef struct head {
+  double method;
+  double t, h;   /* s, start, and length that the polynomials are made for */
+  double length; /* s, of the step */
+  double jump_u, jump_tau, jump_e;
+  double jump_key;
+} head;
+
+enum { HEAD = sizeof(head) / sizeof(double), PARTS = 8 };
+
+int saltusi_adaptive_rows(const saltus_system* sys) {
+  int nc = sys->dims.nc;
+  if (sys->law_count == nc) {
+    int rows = nc;
+    for (int i = 0; i < nc; i++) {
+      rows += sys->laws[i].tangents;
+    }
+    return rows;
+  }
+  int most = 0;
+  for (int i = 0; i < sys->law_count; i++) {
+    most = sys->laws[i].tangents > most ? sys->laws[i].tangents : most;
+  }
+  return nc * (1 + most);
+}
+
+/* q, v, then impulses of contact rows and joints. */
+static size_t motion_count(const saltus_system* sys) {
+  return (size_t)sys->dims.nq + (size_t)sys->dims.nv + (size_t)saltusi_adaptive_rows(sys) +
+         (size_t)sys->dims.nj;
+}
+
+/* Head, start, polynomials; q and v at the end; direction of a bounce; impulses of impacts at the start,
+ * in all, and of a bounce by 1 m/s; room for a rate. */
+size_t saltusi_adaptive_dense_count(const saltus_system* sys) {
+  size_t state = (size_t)sys->dims.nq + (size_t)sys->dims.nv;
+  return HEAD + (1 + PARTS) * motion_count(sys) + state + (size_t)sys->dims.nv +
+         3 * (size_t)saltusi_adaptive_rows(sys) + (size_t)sys->dims.nq;
+}
+
+void saltusi_adaptive_dense_write(const saltusi_adaptive* w, double* data) {
+  size_t n = (size_t)w->ny;
+  size_t state = (size_t)w->nq + (size_t)w->nv;
+  *(head*)(void*)data = (head){.method = w->memory->method_used,
+                               .t = w->t,
+                               .h = w->step_h,
+                               .length = w->step_length,
+                               .jump_u = w->jump_u,
+                               .jump_tau = w->jump_tau,
+                               .jump_e = w->jump_e,
+                               .jump_key = w->jump_key};
+  data += HEAD;
+  memcpy(data, w->y0, n * sizeof(double));
+  data += n;
+  memcpy(data, w->Q, PARTS * n * sizeof(double));
+  data += PARTS * n;
+  memcpy(data, w->y_end, state * sizeof(double));
+  memcpy(data + state, w->x_start, (size_t)w->nv * sizeof(double));
+  data += state + (size_t)w->nv;
+  size_t rows = (size_t)w->nl;
+  memcpy(data, w->impacts_start, rows * sizeof(double));
+  memcpy(data + rows, w->impacts, rows * sizeof(double));
+  memcpy(data + 2 * rows, w->bounce, rows * sizeof(double));
+}
+
+/* Height and speed of the analytic bounces `left` before their accumulation. At an impact, up to the
+ * rounding of time, the side decides. */
+static void bounce_at(const head* d, double left, bool right, double* height, double* speed) {
+  *height = 0.0;
+  *speed = 0.0;
+  double e = d->jump_e;
+  double tau = d->jump_tau;
+  if (!(left > 0.0)) {
+    return;
+  }
+  double number = left < tau ? log(left / tau) / log(e) : 0.0;
+  double near = rint(number);
+  double rounding = 16.0 * DBL_EPSILON * fmax(fabs(d->t) + tau, 1.0);
+  if (fabs(left - tau * pow(e, near)) <= fmin(rounding, 1e-3 * left * (1.0 - e))) {
+    *speed = right || near < 1.0 ? d->jump_u * pow(e, near) : -d->jump_u * pow(e, near - 1.0);
+    return;
+  }
+  double k = fmax(0.0, floor(number));
+  if (left > tau * pow(e, k)) {
+    k -= 1.0;
+  } else if (left <= tau * pow(e, k + 1.0)) {
+    k += 1.0;
+  }
+  double begin = tau * pow(e, k); /* what is left when bounce k starts */
+  double past = begin - left;
+  double flight = begin * (1.0 - e);
+  double u = d->jump_u * pow(e, k);
+  *height = u * past * (1.0 - past / flight);
+  *speed = u * (1.0 - 2.0 * past / flight);
+}
+
+static void take(int n, const double* from, double* to) {
+  if (to != NULL) {
+    memcpy(to, from, (size_t)n * sizeof(double));
+  }
+}
+
+void saltusi_adaptive_dense_read(const saltus_system* sys, double* data, saltusi_moment at,
+                                 double* q, double* v) {
+  const head* d = (const head*)(const void*)data;
+  double t = at.t;
+  bool right = at.right;
+  int nq = sys->dims.nq;
+  int nv = sys->dims.nv;
+  size_t n = motion_count(sys);
+  const double* y0 = data + HEAD;
+  const double* Q = y0 + n;
+  const double* end = Q + PARTS * n;
+  const double* x = end + nq + nv;
+  double* rate = data + saltusi_adaptive_dense_count(sys) - nq;
+  double past = fmin(fmax(t - d->t, 0.0), d->length);
+  double rounding = 4.0 * DBL_EPSILON * fmax(fabs(t), d->length); /* t may be the end as a sum */
+  if (right && !at.smooth && past >= d->length - rounding) {
+    take(nq, end, q);
+    take(nv, end + nq, v);
+    return;
+  }
+  const saltusi_adaptive_ops* ops = saltusi_adaptive_ops_of(d->method);
+  const saltusi_motion motion = {.y0 = y0, .Q = Q, .n = (int)n, .h = d->h};
+  double theta = d->h > 0.0 ? past / d->h : 0.0;
+  double height = 0.0;
+  double speed = 0.0;
+  if (d->jump_tau > 0.0 && !at.smooth) {
+    bounce_at(d, d->jump_tau - past, right, &height, &speed);
+  }
+  if (q != NULL) {
+    ops->dense(&motion, theta, 0, nq, q);
+    if (height != 0.0 && sys->ops->rate != NULL) {
+      sys->ops->rate(sys->self, q, x, rate);
+      saltusi_add_scaled(nq, height, rate, q);
+    } else if (height != 0.0) {
+      saltusi_add_scaled(nq, height, x, q);
+    }
+  }
+  if (v != NULL) {
+    ops->dense(&motion, theta, nq, nv, v);
+    saltusi_add_scaled(nv, speed, x, v);
+  }
+}
+
+/* First row of a contact, and how many it has. */
+static int rows_of(const saltus_system* sys, int key, int* first) {
+  bool fixed = sys->law_count == sys->dims.nc;
+  int stride = saltusi_adaptive_rows(sys) / sys->dims.nc;
+  *first = fixed ? 0 : key * stride;
+  for (int i = 0; fixed && i < key; i++) {
+    *first += 1 + sys->laws[i].tangents;
+  }
+  return fixed ? 1 + sys->laws[key].tangents : stride;
+}
+
+/* The polynomials of a step, and where in it a time is. */
+static saltusi_motion motion_of(const saltus_system* sys, const double* data, double t,
+                                double* theta) {
+  const head* d = (const head*)(const void*)data;
+  size_t n = motion_count(sys);
+  double past = fmin(fmax(t - d->t, 0.0), d->length);
+  *theta = d->h > 0.0 ? past / d->h : 0.0;
+  return (saltusi_motion){.y0 = data + HEAD, .Q = data + HEAD + n, .n = (int)n, .h = d->h};
+}
+
+/* Impulses of the bounces up to a time, over that of a bounce by 1 m/s: bounce k ends with the speed
+ * u e^k and begins anew with u e^(k+1). */
+static double bounced(const head* d, double t, bool right) {
+  enum { MOST = 100000 };
+  double left = d->jump_tau - (t - d->t);
+  double sum = 0.0;
+  double u = d->jump_u;
+  double next = d->jump_tau; /* what is left at an impact */
+  double rounding = 16.0 * DBL_EPSILON * fmax(fabs(t) + d->jump_tau, 1.0);
+  for (int k = 0; k < MOST; k++) {
+    next *= d->jump_e;
+    if (next <= rounding || left > next + (right ? rounding : -rounding)) {
+      break;
+    }
+    sum += u * (1.0 + d->jump_e);
+    u *= d->jump_e;
+  }
+  return sum;
+}
+
+void saltusi_adaptive_dense_contact(const saltus_system* sys, const double* data, saltusi_moment at,
+                                    int key, saltusi_inside into) {
+  const head* d = (const head*)(const void*)data;
+  double t = at.t;
+  bool right = at.right;
+  const saltusi_adaptive_ops* ops = saltusi_adaptive_ops_of(d->method);
+  double theta;
+  int first;
+  saltusi_motion motion = motion_of(sys, data, t, &theta);
+  int rows = rows_of(sys, key, &first);
+  int nl = saltusi_adaptive_rows(sys);
+  const double* impacts =
+      data + HEAD + (1 + PARTS) * motion_count(sys) + sys->dims.nq + 2 * (size_t)sys->dims.nv;
+  bool jumps = d->jump_tau > 0.0 && (int)d->jump_key == key && !at.smooth;
+  double rounding = 4.0 * DBL_EPSILON * fmax(fabs(t), d->length);
+  bool ended = right && t - d->t >= d->length - rounding;
+  bool began = right || t - d->t > rounding;
+  for (int k = 0; k < rows; k++) {
+    const double* given = impacts + first + k;
+    into.impulse[k] = ended ? given[nl] : began ? given[0] : 0.0;
+    if (jumps) { /* a contact that bounces gives impulses, no force */
+      into.impulse[k] += given[2 * nl] * bounced(d, t, right);
+    }
+  }
+  if (!jumps) {
+    int from = sys->dims.nq + sys->dims.nv + first;
+    ops->dense(&motion, theta, from, rows, into.lasting);
+    ops->dense_rate(&motion, theta, from, rows, into.force);
+  }
+}
+
+void saltusi_adaptive_dense_joints(const saltus_system* sys, const double* data, double t,
+                                   double* force, double* lasting) {
+  const head* d = (const head*)(const void*)data;
+  const saltusi_adaptive_ops* ops = saltusi_adaptive_ops_of(d->method);
+  double theta;
+  saltusi_motion motion = motion_of(sys, data, t, &theta);
+  int from = sys->dims.nq + sys->dims.nv + saltusi_adaptive_rows(sys);
+  if (force != NULL) {
+    ops->dense_rate(&motion, theta, from, sys->dims.nj, force);
+  }
+  if (lasting != NULL) {
+    ops->dense(&motion, theta, from, sys->dims.nj, lasting);
+  }
+}
+
+bool saltusi_adaptive_dense_bounce(const saltus_system* sys, const double* data, saltusi_moment at,
+                                   saltusi_bounce* bounce) {
+  const head* d = (const head*)(const void*)data;
+  if (!(d->jump_tau > 0.0)) {
+    return false;
+  }
+  *bounce = (saltusi_bounce){.key = (int)d->jump_key, .start = d->jump_u};
+  const double* unit = data + HEAD + (1 + PARTS) * motion_count(sys) + sys->dims.nq +
+                       2 * (size_t)sys->dims.nv + 2 * (size_t)saltusi_adaptive_rows(sys);
+  bounce->mass = unit;
+  double left = d->jump_tau - (at.t - d->t);
+  double height;
+  bounce_at(d, left, at.right, &height, &bounce->speed);
+  double sum = bounced(d, at.t, at.right); /* u (1 + e) (1 - e^k) / (1 - e) */
+  double e = d->jump_e;
+  bounce->launch = fmax(0.0, d->jump_u - sum * (1.0 - e) / (1.0 + e));
+  bounce->since = d->t + d->jump_tau * (1.0 - bounce->launch / d->jump_u);
+  return true;
+}
+
+int saltusi_adaptive_row_of(const saltus_system* sys, int key, int* rows) {
+  int first;
+  *rows = rows_of(sys, key, &first);
+  return first;
+}
+
+saltus_status saltusi_adaptive_forces(saltusi_adaptive* w, double* memory, double limit,
+                                      const double* q, const double* v) {
+  saltusi_adaptive_open(w, memory);
+  memcpy(w->y0, q, (size_t)w->nq * sizeof(double));
+  memcpy(w->y0 + w->nq, v, (size_t)w->nv * sizeof(double));
+  memset(w->y0 + w->nq + w->nv, 0, (size_t)(w->nl + w->nj) * sizeof(double));
+  saltus_status status = saltusi_read_laws(w, w->t, w->y0);
+  saltusi_read_tolerances(w);
+  if (status == SALTUS_OK && w->memory->started == 0.0) {
+    status = saltusi_adaptive_start(w, limit);
+  }
+  return status == SALTUS_OK ? saltusi_mode_rate(w, w->t, w->y0, w->probe_rate) : status;
+}
+
+int saltusi_adaptive_contact_of(const saltusi_adaptive* w, int i) {
+  int row = i - w->nq - w->nv;
+  int key = 0;
+  while (key + 1 < w->nc && w->base[key + 1] <= row) {
+    key++;
+  }
+  return key;
+}
+
+saltus_step_limit saltusi_adaptive_limit_of(const saltusi_adaptive* w, double h, double most,
+                                            bool end, double factor) {
+  if (h >= most) {
+    return end ? SALTUS_LIMIT_END : SALTUS_LIMIT_LONGEST;
+  }
+  if (h >= w->memory->cap) {
+    return SALTUS_LIMIT_EVENT;
+  }
+  if (factor >= 5.0) {
+    return SALTUS_LIMIT_GROWTH;
+  }
+  bool position = w->worst < w->nq;
+  bool velocity = !position && w->worst < w->nq + w->nv;
+  return position ? SALTUS_LIMIT_POSITION : velocity ? SALTUS_LIMIT_VELOCITY : SALTUS_LIMIT_IMPULSE;
+}

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * matrix.c - LU with partial pivoting (Golub & Van Loan, Matrix Computations, algorithm 3.4.1), for
+ * matrices so small that a call into LAPACK costs more than the work.
+ */
+#include "math/matrix.h"
+
+static int pivot_row(int n, const double* A, int k) {
+  int best = k;
+  for (int i = k + 1; i < n; i++) {
+    if (fabs(A[i * n + k]) > fabs(A[best * n + k])) {
+      best = i;
+    }
+  }
+  return best;
+}
+
+static void swap_rows(int n, double* A, int a, int b) {
+  for (int j = 0; j < n && a != b; j++) {
+    double kept = A[a * n + j];
+    A[a * n + j] = A[b * n + j];
+    A[b * n + j] = kept;
+  }
+}
+
+/* Largest entry of column k of the partly factored matrix: rows above hold U, so this stands for
+ * the size of the column in A without a copy of it. */
+static double column_size(int n, const double* A, int k) {
+  double largest = 0.0;
+  for (int i = 0; i < n; i++) {
+    largest = fmax(largest, fabs(A[i * n + k]));
+  }
+  return largest;
+}
+
+bool saltusi_lu_factor(int n, double* A, int* pivot, double tiny) {
+  for (int k = 0; k < n; k++) {
+    double size = column_size(n, A, k);
+    int best = pivot_row(n, A, k);
+    pivot[k] = best;
+    swap_rows(n, A, k, best);
+    double diagonal = A[k * n + k];
+    if (!(fabs(diagonal) > tiny * size) || !isfinite(diagonal)) {
+      return false;
+    }
+    for (int i = k + 1; i < n; i++) {
+      double factor = A[i * n + k] / diagonal;
+      A[i * n + k] = factor;
+      if (factor != 0.0) {
+        saltusi_add_scaled(n - k - 1, -factor, A + k * n + k + 1, A + i * n + k + 1);
+      }
+    }
+  }
+  return true;
+}
+
+void saltusi_lu_solve(int n, const double* LU, const int* pivot, double* x) {
+  for (int k = 0; k < n; k++) {
+    double kept = x[pivot[k]];
+    x[pivot[k]] = x[k];
+    x[k] = kept;
+  }
+  for (int i = 1; i < n; i++) {
+    x[i] -= saltusi_dot(i, LU + i * n, x);
+  }
+  for (int i = n - 1; i >= 0; i--) {
+    double sum = x[i] - saltusi_dot(n - i - 1, LU + i * n + i + 1, x + i + 1);
+    x[i] = sum / LU[i * n + i];
+  }
+}
+
+static void swap(double* a, double* b) {
+  double kept = *a;
+  *a = *b;
+  *b = kept;
+}
+
+/* Place of the largest entry of the trailing block; false when one is not finite. */
+static bool largest_entry(int n, const double* A, int k, int* row, int* column, double* size) {
+  *row = k;
+  *column = k;
+  *size = 0.0;
+  for (int i = k; i < n; i++) {
+    for (int j = k; j < n; j++) {
+      double entry = fabs(A[i * n + j]);
+      if (!isfinite(entry)) {
+        return false;
+      }
+      if (entry > *size) {
+        *size = entry;
+        *row = i;
+        *column = j;
+      }
+    }
+  }
+  return true;
+}
+
+int saltusi_lu_factor_rank(int n, double* A, int* row_pivot, int* column_pivot, double tiny) {
+  double first = 0.0;
+  for (int k = 0; k < n; k++) {
+    int row;
+    int column;
+    double size;
+    if (!largest_entry(n, A, k, &row, &column, &size)) {
+      return -1;
+    }
+    first = k == 0 ? size : first;
+    if (size <= tiny * first || size == 0.0) {
+      return k;
+    }
+    row_pivot[k] = row;
+    column_pivot[k] = column;
+    for (int j = 0; j < n; j++) {
+      swap(&A[k * n + j], &A[row * n + j]);
+    }
+    for (int i = 0; i < n; i++) {
+      swap(&A[i * n + k], &A[i * n + column]);
+    }
+    for (int i = k + 1; i < n; i++) {
+      double factor = A[i * n + k] /= A[k * n + k];
+      for (int j = k + 1; j < n; j++) {
+        A[i * n + j] -= factor * A[k * n + j];
+      }
+    }
+  }
+  return n;
+}
+
+void saltusi_lu_solve_rank(int n, int rank, const double* LU, const int* row_pivot,
+                           const int* column_pivot, double* x) {
+  for (int k = 0; k < rank; k++) {
+    swap(&x[k], &x[row_pivot[k]]);
+  }
+  for (int k = 0; k < rank; k++) {
+    for (int i = k + 1; i < rank; i++) {
+      x[i] -= LU[i * n + k] * x[k];
+    }
+  }
+  for (int k = rank; k < n; k++) {
+    x[k] = 0.0;
+  }
+  for (int k = rank - 1; k >= 0; k--) {
+    for (int j = k + 1; j < rank; j++) {
+      x[k] -= LU[k * n + j] * x[j];
+    }
+    x[k] /= LU[k * n + k];
+  }
+  for (int k = rank - 1; k >= 0; k--) {
+    swap(&x[k], &x[column_pivot[k]]);
+  }
+}

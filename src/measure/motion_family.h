@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * motion_family.h - what a reference problem brings, and what problem.c makes of it.
+ *
+ * An exact motion is a list of smooth pieces. A piece starts at t and holds up to the start of the
+ * next one, its end included, so that both limits at a jump come from the two pieces beside it.
+ * Everything asked of a motion (right limits, jumps, filled-in graphs) is answered from the pieces.
+ *
+ * To add a problem: one file with a family, one line in problem.c.
+ */
+#ifndef SALTUSI_MOTION_FAMILY_H
+#define SALTUSI_MOTION_FAMILY_H
+
+#include "saltus/known_motion.h"
+
+typedef struct saltusi_piece {
+  double t;    /* s, start */
+  double q, v; /* just after t, of the coordinate that moves */
+  bool jump;   /* v jumps at t */
+} saltusi_piece;
+
+typedef struct saltusi_motion_family {
+  saltus_known_motion_info info;
+  int size, size_min, size_max; /* N when none is given, and its range; size_max 0: no size */
+  const void* data;             /* the family's own constants */
+
+  const saltus_system_ops* ops; /* self is the saltus_known_motion */
+  unsigned traits;
+  double restitution; /* e_N of every contact */
+  const char* q_unit;
+  const char* v_unit;
+  saltus_dims (*dims)(int size);
+  void (*contact_name)(int size, int contact, char* text, size_t bytes);
+
+  int piece_capacity;
+  /* Writes q0, v0, the pieces and what else differs from the defaults set before. */
+  void (*setup)(saltus_known_motion* problem);
+  /* NULL when the motion is known at samples or not at all. x = q, v of one coordinate at t, which
+   * lies in the piece or at its end. */
+  void (*at)(const saltus_known_motion* problem, const saltusi_piece* piece, double t,
+             int coordinate, double x[2]);
+  /* Whether the graph (which = 0 position, 1 velocity) needs points inside a piece. */
+  bool (*curved)(const saltus_known_motion* problem, int coordinate, int which);
+} saltusi_motion_family;
+
+struct saltus_known_motion {
+  const saltusi_motion_family* family;
+  saltus_known_motion_info info; /* `known` may depend on the size */
+  char name[32];
+  int size; /* N */
+  saltus_system system;
+  double* q0; /* [nq] */
+  double* v0; /* [nv] */
+
+  saltusi_piece* pieces; /* [piece_count] */
+  int piece_count;
+  double rest;        /* s, all is at rest from here: start of the last piece; else INFINITY */
+  double known_until; /* s, INFINITY by default */
+
+  int sample_count;
+  const double* sample_times; /* [sample_count] s, ascending */
+  const double* sample_q;     /* [sample_count x nq] */
+  const double* sample_v;     /* [sample_count x nv] */
+
+  saltus_allocator allocator;
+  size_t bytes;
+};
+
+/* Appends a piece; past the capacity it is dropped and the motion ends there. */
+void saltusi_motion_push(saltus_known_motion* problem, saltusi_piece piece);
+
+extern const saltusi_motion_family saltusi_motion_ball;
+extern const saltusi_motion_family saltusi_motion_oscillator;
+extern const saltusi_motion_family saltusi_motion_oscillator_damped;
+extern const saltusi_motion_family saltusi_motion_oscillator_preload;
+extern const saltusi_motion_family saltusi_motion_pendulum_wall;
+extern const saltusi_motion_family saltusi_motion_forced_ball;
+extern const saltusi_motion_family saltusi_motion_column;
+extern const saltusi_motion_family saltusi_motion_stack;
+extern const saltusi_motion_family saltusi_motion_chain;
+
+/* The bouncing ball's motion, which the column of one and the stack share. */
+enum { SALTUSI_BALL_PIECES = 64 };
+void saltusi_ball_pieces(saltus_known_motion* problem);
+void saltusi_ball_at(const saltusi_piece* piece, double t, double x[2]);
+
+#endif

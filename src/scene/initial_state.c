@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * initial_state.c - see start.h.
+ */
+#include "scene/initial_state.h"
+
+#include "base/digits.h"
+#include "saltus/start.h"
+#include "system/diagnose.h"
+#include "system/joints.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Cholesky's factorization in place; the row where it fails, or -1. */
+static int first_bad_row(int n, double* M) {
+  for (int j = 0; j < n; j++) {
+    double* row = M + (size_t)j * (size_t)n;
+    double diagonal = row[j];
+    double size = fabs(diagonal);
+    for (int k = 0; k < j; k++) {
+      diagonal -= row[k] * row[k];
+    }
+    /* what is left after cancellation has to be more than rounding */
+    if (!(diagonal > 1e-13 * size) || !isfinite(diagonal)) {
+      return j;
+    }
+    double root = sqrt(diagonal);
+    row[j] = root;
+    for (int i = j + 1; i < n; i++) {
+      double* other = M + (size_t)i * (size_t)n;
+      double sum = other[j];
+      for (int k = 0; k < j; k++) {
+        sum -= other[k] * row[k];
+      }
+      other[j] = sum / root;
+    }
+  }
+  return -1;
+}
+
+/* With its own linear algebra a system answers by solving: M^-1 1 shows a zero or negative mass of
+ * the diagonal matrices that have one so far. */
+static int first_bad_mass(const saltus_system* sys, const saltus_point* at,
+                          saltusi_reader* reader) {
+  int nv = sys->dims.nv;
+  if (sys->ops->linear == NULL) {
+    double* M = saltusi_reader_take(reader, (size_t)nv * (size_t)nv, sizeof(double));
+    if (M == NULL) {
+      return -1;
+    }
+    sys->ops->mass(sys->self, at, M);
+    return first_bad_row(nv, M);
+  }
+  void* matrix = saltusi_reader_take(reader, sys->ops->linear->bytes(sys->self), 1);
+  double* x = saltusi_reader_take(reader, (size_t)nv, sizeof(double));
+  if (matrix == NULL || x == NULL) {
+    return -1;
+  }
+  for (int i = 0; i < nv; i++) {
+    x[i] = 1.0;
+  }
+  bool sound = sys->ops->linear->assemble(sys->self, matrix, at, 1.0, 0.0, 0.0) == SALTUS_OK;
+  if (sound) {
+    sys->ops->linear->solve(sys->self, matrix, x);
+  }
+  for (int i = 0; i < nv; i++) {
+    if (!sound || !(x[i] > 0.0) || !isfinite(x[i])) {
+      return i;
+    }
+  }
+  return -1;
+}
+
+/* Where the scene says it: root[section], root[section][i][key] or, failing that, the root. */
+static const saltusi_yaml_node* find(const saltusi_yaml_node* root, const char* section, int i,
+                                     const char* key) {
+  const saltusi_yaml_node* node = saltusi_yaml_find(root, section);
+  if (node != NULL && key != NULL && i < node->count) {
+    node = saltusi_yaml_find(&node->children[i], key);
+  }
+  return node != NULL ? node : root;
+}
+
+static void check_force(saltusi_reader* reader, const saltus_scene_view* view,
+                        const saltus_point* at, const saltusi_yaml_node* root) {
+  const saltus_system* sys = view->system;
+  double* F = saltusi_reader_take(reader, (size_t)sys->dims.nv, sizeof(double));
+  if (F == NULL) {
+    return;
+  }
+  sys->ops->force(sys->self, at, F);
+  for (int i = 0; i < sys->dims.nv; i++) {
+    if (!isfinite(F[i])) {
+      const char* name = sys->q_labels[i].name;
+      const saltusi_yaml_node* coordinates = saltusi_yaml_find(root, "coordinates");
+      saltusi_reader_fail(reader, &coordinates->keys[i],
+                          "the force on coordinate \"%s\" is %s at the start: check potential, "
+                          "forces and kinetic energy",
+                          name, isnan(F[i]) ? "undefined" : "infinite");
+      return;
+    }
+  }
+}
+
+/* Digits of a value that shall not look like the one that is allowed. */
+static int apart(double value, double allowed) {
+  return saltusi_digits_apart(6, value, allowed);
+}
+
+static void check_contacts(saltusi_reader* reader, const saltus_scene_view* view,
+                           const saltus_formula_model* model, const saltus_point* at,
+                           const saltusi_yaml_node* root) {
+  const saltus_system* sys = view->system;
+  saltus_arena arena = saltus_arena_counting();
+  saltus_contact_list list;
+  saltusi_contact_list_layout(&list, &sys->dims, &arena);
+  void* block = saltusi_reader_take(reader, arena.used + 1, 1);
+  if (block == NULL) {
+    return;
+  }
+  arena = saltus_arena_over(block, arena.used);
+  saltusi_contact_list_layout(&list, &sys->dims, &arena);
+  saltusi_contacts(sys, at, &list);
+  for (int i = 0; i < list.count && reader->status == SALTUS_OK; i++) {
+    const int written = saltus_formula_model_contact(model, i);
+    const saltusi_yaml_node* where = find(root, "contacts", written, "gap");
+    const char* name = sys->laws[i].name;
+    if (!isfinite(list.gap[i])) {
+      saltusi_reader_fail(reader, where, "the gap of contact " SALTUSI_QUOTE " is %s at the start",
+                          name, isnan(list.gap[i]) ? "undefined" : "infinite");
+    } else if (list.gap[i] < -view->start_tolerance) {
+      saltusi_reader_fail(reader, where,
+                          "contact " SALTUSI_QUOTE " penetrates at the start: its gap is %.*g, "
+                          "allowed is %g (simulate: start_tolerance)",
+                          name, apart(list.gap[i], -view->start_tolerance), list.gap[i],
+                          -view->start_tolerance);
+    }
+  }
+}
+
+/* One joint: its value g, and its row. */
+static void check_joint(saltusi_reader* reader, const saltus_scene_view* view, int j, double g,
+                        const saltusi_row_block* row, const saltusi_yaml_node* where) {
+  const char* name = view->joint_names[j];
+  double rate = saltusi_row_dot(row, 0, view->v0) + row->b[0];
+  double terms = saltusi_row_size(row, 0, view->v0) + fabs(row->b[0]);
+  double allowed_rate = view->start_tolerance * fmax(1.0, terms);
+  bool moves = false;
+  for (int i = 0; i < view->system->dims.nv; i++) {
+    moves = moves || row->G[i] != 0.0;
+  }
+  if (!isfinite(g) || !isfinite(rate)) {
+    saltusi_reader_fail(reader, where,
+                        "the constraint of joint " SALTUSI_QUOTE " or its rate is %s at the start",
+                        name, isnan(g) || isnan(rate) ? "undefined" : "infinite");
+  } else if (fabs(g) > view->start_tolerance) {
+    saltusi_reader_fail(reader, where,
+                        "joint " SALTUSI_QUOTE " does not hold at the start: its constraint is "
+                        "%.*g, allowed is %g (simulate: start_tolerance)",
+                        name, apart(fabs(g), view->start_tolerance), g, view->start_tolerance);
+  } else if (fabs(rate) > allowed_rate) {
+    saltusi_reader_fail(reader, where,
+                        "the start velocities break joint " SALTUSI_QUOTE
+                        ": its constraint changes "
+                        "at %.*g per second, allowed is %g (simulate: start_tolerance)",
+                        name, apart(fabs(rate), allowed_rate), rate, allowed_rate);
+  } else if (!moves) {
+    saltusi_reader_fail(reader, where,
+                        "joint " SALTUSI_QUOTE " holds nothing at the start: no coordinate changes "
+                        "its constraint",
+                        name);
+  }
+}
+
+static void check_joints(saltusi_reader* reader, const saltus_scene_view* view,
+                         const saltus_point* at, const saltusi_yaml_node* root) {
+  const saltus_system* sys = view->system;
+  int nj = sys->dims.nj;
+  saltusi_row_block row;
+  saltus_arena arena = saltus_arena_counting();
+  saltusi_rows_layout(&row, &sys->dims, 1, false, &arena);
+  double* g = saltusi_reader_take(reader, (size_t)nj, sizeof(double));
+  void* block = saltusi_reader_take(reader, arena.used + 1, 1);
+  if (g == NULL || block == NULL) {
+    return;
+  }
+  arena = saltus_arena_over(block, arena.used);
+  saltusi_rows_layout(&row, &sys->dims, 1, false, &arena);
+  sys->ops->joints(sys->self, at, g);
+  for (int j = 0; j < nj && reader->status == SALTUS_OK; j++) {
+    saltusi_rows_joint(sys, at, j, &row, 0);
+    check_joint(reader, view, j, g[j], &row, find(root, "joints", j, "constraint"));
+  }
+}
+
+/* Joints that cannot hold together, whatever the start. */
+static void check_agreement(saltusi_reader* reader, const saltus_scene_view* view,
+                            const saltus_point* at, const saltusi_yaml_node* root) {
+  saltusi_eval eval = {.sys = *view->system};
+  saltusi_joints joints;
+  saltus_arena arena = saltus_arena_counting();
+  saltusi_joints_layout(&joints, view->system, &arena);
+  void* block = saltusi_reader_take(reader, arena.used + 1, 1);
+  if (block == NULL) {
+    return;
+  }
+  arena = saltus_arena_over(block, arena.used);
+  saltusi_joints_layout(&joints, view->system, &arena);
+  saltusi_contradiction found;
+  saltus_status status = saltusi_joints_contradict(&joints, &eval, at, true, &found);
+  if (status == SALTUS_OK && found.kind != SALTUSI_AGREE) {
+    char names[256];
+    saltusi_reader_fail(reader, find(root, "joints", found.joint[1], "constraint"),
+                        "joints %s contradict each other: %s cannot all be zero, at best %.3g",
+                        saltusi_joints_names(view->system, &found, names, sizeof names),
+                        found.kind == SALTUSI_POSITIONS_DISAGREE ? "their constraints"
+                                                                 : "the rates of their constraints",
+                        found.miss);
+  }
+}
+
+/* What no check above has named: energies above all, which may lack a value where forces have one. */
+static void check_defined(saltusi_reader* reader, const saltus_system* sys, const saltus_point* at,
+                          const saltusi_yaml_node* root) {
+  char text[640];
+  saltus_status status =
+      saltusi_diagnose(sys, at, false, &reader->pool->allocator, text, sizeof text);
+  if (status == SALTUS_ERR_MEMORY) {
+    reader->status = status;
+  } else if (status != SALTUS_OK) {
+    bool potential = !isfinite(saltusi_potential(sys, at));
+    saltusi_reader_fail(reader, find(root, potential ? "potential" : "kinetic", 0, NULL),
+                        "undefined at the start: %s", text);
+  }
+}
+
+saltus_status saltusi_start_check(saltusi_reader* reader, const saltus_scene_view* view,
+                                  const saltus_formula_model* model,
+                                  const saltusi_yaml_node* root) {
+  const saltus_system* sys = view->system;
+  void* scratch = saltusi_reader_take(reader, sys->dims.scratch + SALTUS_ALIGNMENT, 1);
+  if (scratch == NULL) {
+    return reader->status;
+  }
+  saltus_point at = {.t = view->start, .q = view->q0, .v = view->v0, .scratch = scratch};
+  int bad = first_bad_mass(sys, &at, reader);
+  if (bad >= 0) {
+    saltusi_reader_fail(reader, find(root, "kinetic", 0, NULL),
+                        "the mass matrix is not positive definite at the start, first at "
+                        "coordinate \"%s\": check the kinetic energy and the masses",
+                        sys->q_labels[bad].name);
+  }
+  if (reader->status == SALTUS_OK) {
+    check_force(reader, view, &at, root);
+  }
+  if (sys->dims.nc > 0 && reader->status == SALTUS_OK) {
+    check_contacts(reader, view, model, &at, root);
+  }
+  if (sys->dims.nj > 1 && reader->status == SALTUS_OK) {
+    check_agreement(reader, view, &at, root);
+  }
+  if (sys->dims.nj > 0 && reader->status == SALTUS_OK) {
+    check_joints(reader, view, &at, root);
+  }
+  if (reader->status == SALTUS_OK) {
+    check_defined(reader, sys, &at, root);
+  }
+  return reader->status;
+}
+
+saltus_status saltusi_start_put_right(saltusi_reader* reader, saltus_scene_view* view,
+                                      const saltusi_yaml_node* root) {
+  const saltus_dims* d = &view->system->dims;
+  double* q = saltusi_reader_take(reader, (size_t)d->nq, sizeof(double));
+  double* v = saltusi_reader_take(reader, (size_t)d->nv, sizeof(double));
+  if (q == NULL || v == NULL) {
+    return reader->status;
+  }
+  memcpy(q, view->q0, (size_t)d->nq * sizeof(double));
+  memcpy(v, view->v0, (size_t)d->nv * sizeof(double));
+  saltusi_placed_log placed;
+  const saltus_start_def def = {
+      .system = view->system,
+      .t = view->start,
+      .q = q,
+      .v = v,
+      .tolerance = view->start_tolerance,
+      .log = saltusi_reader_log_at(reader, find(root, "coordinates", 0, NULL), &placed),
+      .allocator = &reader->pool->allocator};
+  saltus_start_move move;
+  saltus_status status = saltus_start_project(&def, &move);
+  if (status == SALTUS_OK) {
+    view->q0 = q;
+    view->v0 = v;
+  }
+  reader->status = status;
+  return status;
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * initial_state.h - can a scene start? Mass, contacts and joints at the first instant.
+ */
+#ifndef SALTUSI_INITIAL_STATE_H
+#define SALTUSI_INITIAL_STATE_H
+
+#include "scene/reader.h"
+
+/* Refuses a mass matrix that is not positive definite, forces that are not finite, contacts that
+ * penetrate and joints that are violated by more than the scene's tolerance. The root of the scene
+ * gives messages their place. */
+saltus_status saltusi_start_check(saltusi_reader* reader, const saltus_scene_view* view,
+                                  const saltus_formula_model* model, const saltusi_yaml_node* root);
+
+/* Moves the start onto its joints and out of its contacts, with a warning that says how far. */
+saltus_status saltusi_start_put_right(saltusi_reader* reader, saltus_scene_view* view,
+                                      const saltusi_yaml_node* root);
+
+#endif

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * dg.h - time-discontinuous Galerkin steps of degree M >= 1 (Schindler and Acary 2011, closed as in
+ * methods: time-DG, sections 3 and 4).
+ *
+ *   stages      a_k = M(Q_k)^-1 (F(t_k, Q_k, V_k) + G_k r_k),        k = 0 .. M
+ *               V_l = v + h sum_k A[l][k] a_k + c_l M_1^-1 G_1 p,    Q_l = q + h sum_k AQ[l][k] V_k
+ *   end         q_1 = Q_M,   v_1 = v + h sum_k beta_k a_k + M_1^-1 G_1 p
+ *   held        contacts that stayed closed or have g(q) <= tol: they carry r
+ *   fresh       contacts apart at the start with g(q_1) <= tol: then the step is impulsive
+ *
+ * Stage law of a held contact, "pair k": the force r_k against a row (friction: always velocities)
+ *
+ *   velocity      D1-: G_{k+1} V_{k+1} for k < M and G_1 v_1 for k = M;  D1+: G_k V_k without p
+ *   acceleration  G_k a_k + c_k; contacts that press at the end get G_1 v_1 = 0 by a bilateral p
+ *   position      D1-: g(Q_{k+1}) - min(g(q), 0) for k < M and G_1 v_1 for k = M
+ *
+ * In an impulsive step the velocity and position closures drop r_M, and p obeys Newton's law on all
+ * held and fresh contacts, with restitution for the fresh ones alone.
+ */
+#ifndef SALTUSI_DG_H
+#define SALTUSI_DG_H
+
+#include "saltus/time_dg.h"
+#include "scheme/dg/clenshaw_curtis.h"
+#include "scheme/moreau/moreau_step.h"
+#include "scheme/planar.h"
+
+/* A joint, or a contact that takes part in the step. */
+typedef struct saltusi_dg_item {
+  int key; /* of a contact; number of a joint */
+  int law; /* place of a contact's law */
+  bool joint;
+  bool fresh;        /* touches at the end, is not held */
+  bool bounces;      /* and was apart at the start: restitution */
+  bool has_friction; /* planar friction: a tangent row follows the normal one */
+  int row;           /* its first row at a stage */
+  double gap;        /* m, at the start; of a joint: its constraint */
+  double mu;
+  double e_N, e_T;    /* in force at the end of this step */
+  double u_before[2]; /* m/s, of the impact law */
+} saltusi_dg_item;
+
+/* A contact that approached right at the start of the step. */
+typedef struct saltusi_dg_start {
+  int law;
+  double gap;                     /* m */
+  double u_before[2], u_after[2]; /* m/s */
+  double impulse[2];              /* N s; 0: it did not */
+} saltusi_dg_start;
+
+/* The row against which the force of one stage stands: u = G(place) . sum_m weight[m] a_m + ... */
+typedef struct saltusi_dg_pair {
+  int place;                           /* stage whose G is taken */
+  int level;                           /* saltus_dg_closure of the normal row */
+  double normal[SALTUSI_DG_NODES_MAX]; /* rows are divided by h, position rows by h^2 */
+  double tangent[SALTUSI_DG_NODES_MAX];
+  int tangent_place;
+} saltusi_dg_pair;
+
+/* Newton's iteration over all stage accelerations; nothing of it when the system is too large. */
+typedef struct saltusi_dg_newton {
+  bool available, active;
+  bool stiff;       /* the fixed point was of no use: the next step starts with Newton */
+  double* F_q;      /* [nv x nv] at the start of the step */
+  double* F_v;      /* [nv x nv] */
+  double* J;        /* [n nv x n nv] factored, n = M + 1 */
+  int* pivot;       /* [n nv] */
+  double* response; /* [n rows x n nv] J^-1 (G_k at stage k), by stage and row */
+  double* feedback; /* [rows x n nv] how stage accelerations answer to an impulse */
+  double* column;   /* [nv] */
+} saltusi_dg_newton;
+
+typedef struct saltusi_dg {
+  saltusi_dg_tableau table;
+  int nodes; /* M + 1 */
+  bool plus;
+  int closure;
+  saltusi_dg_pair pair[SALTUSI_DG_NODES_MAX];
+  int order[SALTUSI_DG_NODES_MAX]; /* in which blockwise solutions go through the pairs */
+  saltusi_moreau moreau;           /* degree 0 */
+
+  /* the step: start, items, stages */
+  int row_max; /* rows of one stage */
+  int item_max;
+  double* v_start;         /* [nv] v0, after an impact right at the start */
+  saltusi_dg_start* start; /* [nc] by key */
+  double* start_joint;     /* [nj] N s */
+  double* start_gap;       /* [nc] by key; infinite where there is no contact */
+  double size;             /* velocities of the step, unit of relative tolerances */
+  saltus_contact_list list;
+  bool* closed; /* [nc] by key */
+  saltusi_dg_item* items;
+  int held, touching; /* items that carry r; all items */
+  int held_rows, rows;
+  bool impulsive;       /* there are fresh contacts */
+  int masses;           /* n, or 1 when M is constant */
+  saltusi_linear* mass; /* [masses] */
+  bool fresh_start;     /* the first stage of this step has not been evaluated yet */
+  saltusi_row_block at; /* [n x row_max] rows of items at the stages */
+  double* Q;            /* [n x nq] */
+  double* V;            /* [n x nv] */
+  double* a;            /* [n x nv] */
+  double* a_next;       /* [n x nv] */
+  double* force;        /* [n x nv] */
+  double* gap;          /* [n x item_max] position closure */
+  double* joint_gap;    /* [nj] */
+  double* response;     /* [n x row_max x nv] M_k^-1 G_k */
+  double* r;            /* [n x row_max] N */
+  double* p;            /* [row_max] N s */
+  double* jump;         /* [nv] M_1^-1 G_1 p */
+  double* v_end;        /* [nv] */
+  double* change;       /* [nv] */
+
+  /* complementarity problems */
+  saltusi_planar planar;
+  saltusi_planar_item* law_items; /* [n x item_max] */
+  double* D;                      /* [law_max x law_max] */
+  double* rhs;                    /* [law_max] */
+  double* z;                      /* [law_max] */
+  double* W;                      /* [row_max x row_max] of one pair, or of the impact */
+  double* W_rhs;                  /* [row_max] */
+  double* W_z;                    /* [row_max] */
+  double residual;                /* m/s of the impact or end law */
+
+  saltusi_dg_newton newton;
+} saltusi_dg;
+
+void saltusi_dg_layout(saltusi_dg* w, const saltus_dg_options* o, bool plus,
+                       const saltus_system* sys, saltus_arena* arena);
+saltus_status saltusi_dg_step(saltusi_dg* w, const saltus_dg_options* o, const saltusi_step* s);
+
+/* Doubles that a step hands on: flags of closed contacts by key, and whether Newton was needed. */
+size_t saltusi_dg_memory(const saltus_system* sys);
+
+/* dg_dense_output.c */
+
+size_t saltusi_dg_dense_count(const saltus_dg_options* o, const saltus_system* sys);
+/* The finished step into its dense output. */
+void saltusi_dg_keep(const saltusi_dg* w, const saltusi_step* s);
+saltus_status saltusi_dg_dense(saltusi_dg* w, const saltusi_dense_query* query);
+void saltusi_dg_dense_contact(saltusi_dg* w, const saltusi_dense_query* query, int key,
+                              saltus_contact_inside* contact);
+
+/* dg_stages.c */
+
+/* V and Q of all stages from the accelerations and the jump. */
+void saltusi_dg_combine(saltusi_dg* w, const saltusi_step* s);
+/* Masses, forces and rows at the stages. */
+saltus_status saltusi_dg_evaluate(saltusi_dg* w, const saltusi_step* s);
+/* Accelerations without contact forces into a_next; Newton's matrix when it is in use. */
+saltus_status saltusi_dg_free(saltusi_dg* w, const saltusi_step* s);
+/* Evaluates the rows of an item at a point into stage `node`. */
+void saltusi_dg_rows(saltusi_dg* w, const saltus_system* sys, const saltus_point* at, int node,
+                     const saltusi_dg_item* item);
+/* M at a stage. */
+static inline saltusi_linear* saltusi_dg_mass(const saltusi_dg* w, int node) {
+  return &w->mass[w->masses > 1 ? node : 0];
+}
+/* response of the rows first .. last - 1 of a stage */
+void saltusi_dg_respond(saltusi_dg* w, const saltusi_eval* eval, int node, int first, int last);
+
+/* dg_newton.c */
+void saltusi_dg_newton_layout(saltusi_dg* w, const saltus_system* sys, saltus_arena* arena);
+/* Evaluates and factors J at the start of the step. */
+saltus_status saltusi_dg_newton_prepare(saltusi_dg* w, const saltusi_step* s);
+/* a_next = a + J^-1 (F - M a), and responses of held rows and impulses. */
+void saltusi_dg_newton_free(saltusi_dg* w, const saltusi_step* s);
+
+/* dg_law.c */
+
+void saltusi_dg_pairs(saltusi_dg* w);
+/* r of all stages from a_next, which then gets their part. */
+saltus_status saltusi_dg_stage_law(saltusi_dg* w, const saltusi_step* s);
+/* G(node, row) . x */
+double saltusi_dg_dot(const saltusi_dg* w, int node, int row, const double* x);
+
+/* dg_impact.c */
+
+/* Joints and held contacts of a step that starts with the velocity v. */
+saltus_status saltusi_dg_hold(saltusi_dg* w, const saltus_dg_options* o, const saltusi_step* s,
+                              const double* v);
+/* The same after the impact of contacts that approach right at the start, which gives v_start. */
+saltus_status saltusi_dg_begin(saltusi_dg* w, const saltus_dg_options* o, const saltusi_step* s);
+/* Fresh contacts at Q_M join the items. */
+saltus_status saltusi_dg_touch(saltusi_dg* w, const saltus_dg_options* o, const saltusi_step* s);
+/* p and v_end from a_next. */
+saltus_status saltusi_dg_impact(saltusi_dg* w, const saltusi_step* s);
+/* Flags, contacts and residuals of the finished step. */
+void saltusi_dg_finish(saltusi_dg* w, const saltus_dg_options* o, const saltusi_step* s);
+
+#endif

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * dg_dense_output.c - the motion and the interaction inside a time-discontinuous Galerkin step.
+ *
+ *   v(tau) = sum_k l_k(tau) V_k,   q(tau) = q + h sum_k (integral of l_k to tau) V_k
+ *   i(tau) = h sum_k (integral of l_k to tau) r_k, and a jump p at the end
+ *
+ * Degree 0 has the constant velocity of its start (D1-) or of its end (D1+).
+ *
+ * Data of a step: t, h, q0, v before and after the step, V_k, then by key and row r_k, the impulse
+ * at the end and an impulse right at the start.
+ */
+#include "math/matrix.h"
+#include "scheme/dg/dg.h"
+
+#include <string.h>
+
+enum { ROWS = 2 }; /* of a contact: normal and one tangent */
+
+/* Where the parts of the data are. */
+typedef struct parts {
+  double *t, *h, *q0, *v0, *v1, *V;
+  double* r;     /* [nc x ROWS x nodes] */
+  double* end;   /* [nc x ROWS] */
+  double* start; /* [nc x ROWS] */
+} parts;
+
+static parts find_parts(double* data, const saltus_dims* d, int nodes) {
+  parts p = {.t = data, .h = data + 1, .q0 = data + 2};
+  p.v0 = p.q0 + d->nq;
+  p.v1 = p.v0 + d->nv;
+  p.V = p.v1 + d->nv;
+  p.r = p.V + (size_t)nodes * (size_t)d->nv;
+  p.end = p.r + (size_t)d->nc * ROWS * (size_t)nodes;
+  p.start = p.end + (size_t)d->nc * ROWS;
+  return p;
+}
+
+size_t saltusi_dg_dense_count(const saltus_dg_options* o, const saltus_system* sys) {
+  const saltus_dims* d = &sys->dims;
+  size_t nodes = (size_t)o->degree + 1;
+  return 2 + (size_t)d->nq + 2 * (size_t)d->nv + nodes * (size_t)d->nv +
+         (size_t)d->nc * ROWS * (nodes + 2);
+}
+
+void saltusi_dg_keep(const saltusi_dg* w, const saltusi_step* s) {
+  const saltus_dims* d = &s->eval->sys.dims;
+  parts p = find_parts(s->dense, d, w->nodes);
+  size_t contact = ROWS * (size_t)w->nodes;
+  *p.t = s->t;
+  *p.h = s->h;
+  memcpy(p.q0, s->q0, (size_t)d->nq * sizeof(double));
+  memcpy(p.v0, s->v0, (size_t)d->nv * sizeof(double));
+  memcpy(p.v1, s->v1, (size_t)d->nv * sizeof(double));
+  memset(p.r, 0, (size_t)d->nc * (contact + 2 * ROWS) * sizeof(double));
+  if (w->nodes == 1) {
+    memcpy(p.V, w->plus ? s->v1 : s->v0, (size_t)d->nv * sizeof(double));
+    for (int i = 0; i < s->report->active; i++) {
+      const saltus_contact_step* step = &s->contacts[i];
+      double* into = (w->plus ? p.start : p.end) + (size_t)step->key * ROWS;
+      into[0] = step->impulse[0];
+      into[1] = step->impulse[1];
+    }
+    return;
+  }
+  memcpy(p.V, w->V, (size_t)w->nodes * (size_t)d->nv * sizeof(double));
+  for (int key = 0; key < d->nc; key++) {
+    memcpy(p.start + (size_t)key * ROWS, w->start[key].impulse, sizeof w->start[key].impulse);
+  }
+  for (int i = 0; i < w->touching; i++) {
+    const saltusi_dg_item* item = &w->items[i];
+    for (int part = 0; part < (item->has_friction ? 2 : 1) && !item->joint; part++) {
+      int row = item->row + part;
+      size_t at = (size_t)item->key * ROWS + (size_t)part;
+      p.end[at] = w->p[row];
+      for (int k = 0; k < w->nodes && !item->fresh; k++) {
+        p.r[at * (size_t)w->nodes + (size_t)k] = w->r[k * w->row_max + row];
+      }
+    }
+  }
+}
+
+/* Values of the polynomials and their integrals at a time of the step; of degree 0: 1 and tau. */
+static double basis(const saltusi_dg* w, const parts* p, double t, double* value,
+                    double* integral) {
+  double tau = fmin(fmax((t - *p->t) / *p->h, 0.0), 1.0);
+  if (w->nodes == 1) {
+    value[0] = 1.0;
+    integral[0] = tau;
+  } else {
+    saltusi_dg_basis(&w->table, tau, value, integral);
+  }
+  return tau;
+}
+
+saltus_status saltusi_dg_dense(saltusi_dg* w, const saltusi_dense_query* query) {
+  const saltus_dims* d = &query->eval->sys.dims;
+  parts p = find_parts(query->data, d, w->nodes);
+  double value[SALTUSI_DG_NODES_MAX];
+  double integral[SALTUSI_DG_NODES_MAX];
+  double tau = basis(w, &p, query->t, value, integral);
+  memcpy(query->q, p.q0, (size_t)d->nq * sizeof(double));
+  memset(query->v, 0, (size_t)d->nv * sizeof(double));
+  for (int k = 0; k < w->nodes; k++) {
+    const double* V = p.V + (size_t)k * (size_t)d->nv;
+    saltusi_add_scaled(d->nv, *p.h * integral[k], V, query->q);
+    saltusi_add_scaled(d->nv, value[k], V, query->v);
+  }
+  if (tau == 0.0 && query->side == SALTUS_LEFT) {
+    memcpy(query->v, p.v0, (size_t)d->nv * sizeof(double));
+  } else if (tau == 1.0 && query->side == SALTUS_RIGHT) {
+    memcpy(query->v, p.v1, (size_t)d->nv * sizeof(double));
+  }
+  return SALTUS_OK;
+}
+
+void saltusi_dg_dense_contact(saltusi_dg* w, const saltusi_dense_query* query, int key,
+                              saltus_contact_inside* contact) {
+  parts p = find_parts(query->data, &query->eval->sys.dims, w->nodes);
+  double value[SALTUSI_DG_NODES_MAX];
+  double integral[SALTUSI_DG_NODES_MAX];
+  double tau = basis(w, &p, query->t, value, integral);
+  bool started = tau > 0.0 || query->side == SALTUS_RIGHT;
+  bool ended = tau == 1.0 && query->side == SALTUS_RIGHT;
+  *contact = (saltus_contact_inside){0};
+  for (int part = 0; part < ROWS; part++) {
+    size_t at = (size_t)key * ROWS + (size_t)part;
+    for (int k = 0; k < w->nodes; k++) {
+      double r = p.r[at * (size_t)w->nodes + (size_t)k];
+      contact->force[part] += value[k] * r;
+      contact->lasting[part] += *p.h * integral[k] * r;
+    }
+    contact->impulse[part] = (started ? p.start[at] : 0.0) + (ended ? p.end[at] : 0.0);
+  }
+}

@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * dg_impact.c - which contacts take part in a time-discontinuous Galerkin step, and the impulses at
+ * its end (methods: time-DG, 3, steps 1, 3 to 5).
+ *
+ *   held      closed_j, or g_j(q) <= tol (acceleration closure: and U_j(v) <= tol)
+ *   fresh     g_j(q_1) <= tol and not held; restitution only where g_j(q) > tol (P2)
+ *   impact    0 <= p  perp  G_1 v_1 + b + e U_j^- >= 0,   U^- = G_1 V_M + b of D1-, G_1 v + b of D1+
+ *   closed_j  a held or fresh contact with |G_1 v_1 + b| <= tol
+ */
+#include "base/log.h"
+#include "math/matrix.h"
+#include "scheme/dg/dg.h"
+
+#include <string.h>
+
+static double row_velocity(const saltusi_dg* w, int node, int row, const double* v) {
+  return saltusi_dg_dot(w, node, row, v) + w->at.b[node * w->row_max + row];
+}
+
+/* Adds an item; SALTUS_ERR_UNSUPPORTED when there are more than the dense problems hold. */
+static saltus_status add(saltusi_dg* w, const saltusi_step* s, saltusi_dg_item item) {
+  const saltus_system* sys = &s->eval->sys;
+  if (!item.joint) {
+    const saltus_contact_law* law = &sys->laws[item.law];
+    item.has_friction = law->tangents > 0 && law->mu > 0.0;
+    item.mu = law->mu;
+    item.e_N = item.bounces ? law->e_N : 0.0;
+    item.e_T = item.bounces ? law->e_T : 0.0;
+  }
+  item.row = w->rows;
+  int rows = item.has_friction ? 2 : 1;
+  if (w->rows + rows > w->row_max || w->touching == w->item_max) {
+    saltusi_log(s->log, SALTUS_LEVEL_ERROR,
+                "time-DG schemes hold at most %d rows of contacts and joints at this degree",
+                w->row_max);
+    return SALTUS_ERR_UNSUPPORTED;
+  }
+  w->items[w->touching++] = item;
+  w->rows += rows;
+  return SALTUS_OK;
+}
+
+saltus_status saltusi_dg_hold(saltusi_dg* w, const saltus_dg_options* o, const saltusi_step* s,
+                              const double* v) {
+  const saltus_system* sys = &s->eval->sys;
+  const saltus_point at = saltusi_at(s->eval, s->t, s->q0, v);
+  w->touching = 0;
+  w->rows = 0;
+  saltus_status status = SALTUS_OK;
+  for (int j = 0; j < sys->dims.nj && status == SALTUS_OK; j++) {
+    status = add(w, s, (saltusi_dg_item){.key = j, .joint = true});
+  }
+  if (status == SALTUS_OK) {
+    status = saltusi_contacts(sys, &at, &w->list);
+  }
+  for (int k = 0; k < sys->dims.nc; k++) {
+    w->start_gap[k] = INFINITY;
+  }
+  for (int i = 0; i < w->list.count && status == SALTUS_OK; i++) {
+    int key = w->list.key[i];
+    double gap = w->list.gap[i];
+    w->start_gap[key] = gap;
+    bool touches = gap <= o->gap_tol;
+    if (!w->closed[key] && !touches) {
+      continue;
+    }
+    status = add(w, s, (saltusi_dg_item){.key = key, .law = w->list.law[i], .gap = gap});
+    if (status != SALTUS_OK) {
+      return status;
+    }
+    const saltusi_dg_item* item = &w->items[w->touching - 1];
+    saltusi_dg_rows(w, sys, &at, 0, item);
+    double u = row_velocity(w, 0, item->row, v);
+    bool leaves = u > o->velocity_tol * w->size;
+    if (w->closure == SALTUS_DG_ACCELERATION && !w->closed[key] && leaves) {
+      w->touching--;
+      w->rows = item->row;
+    }
+  }
+  w->held = w->touching;
+  w->held_rows = w->rows;
+  return status;
+}
+
+/* W and right-hand side of a law on velocities at a node, for the first rows. */
+static void write_impact(saltusi_dg* w, int nv, int node, const double* v, double h) {
+  for (int r = 0; r < w->rows; r++) {
+    w->W_rhs[r] = row_velocity(w, node, r, v);
+    for (int c = 0; c < w->rows; c++) {
+      int column = node * w->row_max + c;
+      double* entry = &w->W[r * w->rows + c];
+      *entry = saltusi_dg_dot(w, node, r, w->response + (size_t)column * (size_t)nv);
+      if (node == 0 || !w->newton.active || !w->table.plus) {
+        continue;
+      }
+      const double* x = w->newton.feedback + (size_t)c * (size_t)(w->nodes * nv);
+      for (int m = 0; m < w->nodes; m++) {
+        *entry += h * w->table.beta[m] * saltusi_dg_dot(w, node, r, x + (size_t)m * (size_t)nv);
+      }
+    }
+  }
+}
+
+static saltus_status solve_impact(saltusi_dg* w, const saltusi_step* s, int items, double* P) {
+  const saltusi_planar_problem problem = {
+      .items = items, .item = w->law_items, .rows = w->rows, .W = w->W, .rhs = w->W_rhs};
+  s->eval->work.contact_solves++;
+  memset(P, 0, (size_t)w->rows * sizeof(double));
+  saltusi_mixed_outcome outcome = saltusi_planar_solve(&w->planar, &problem, P);
+  s->eval->dependent |= saltusi_planar_dependent(&w->planar);
+  if (outcome == SALTUSI_MIXED_SOLVED) {
+    w->residual = fmax(w->residual, saltusi_planar_residual(&problem, P));
+    return SALTUS_OK;
+  }
+  bool numbers = isfinite(saltusi_max_abs(w->rows, w->W_rhs));
+  return numbers ? SALTUS_RETRY_SMALLER : SALTUS_RETRY_NAN;
+}
+
+static void law_of_items(saltusi_dg* w, int items) {
+  for (int i = 0; i < items; i++) {
+    const saltusi_dg_item* item = &w->items[i];
+    w->law_items[i] = (saltusi_planar_item){.row = item->row,
+                                            .bilateral = item->joint,
+                                            .has_friction = item->has_friction,
+                                            .mu = item->mu};
+  }
+}
+
+/* Impulses and velocities of the impact at the start, by key. */
+static void keep_start(saltusi_dg* w, const saltusi_step* s) {
+  int nv = s->eval->sys.dims.nv;
+  for (int r = 0; r < w->rows; r++) {
+    saltusi_add_scaled(nv, w->W_z[r], w->response + (size_t)r * (size_t)nv, w->v_start);
+  }
+  for (int i = 0; i < w->held; i++) {
+    const saltusi_dg_item* item = &w->items[i];
+    if (item->joint) {
+      w->start_joint[item->key] = w->W_z[item->row];
+      continue;
+    }
+    saltusi_dg_start* start = &w->start[item->key];
+    *start = (saltusi_dg_start){.law = item->law, .gap = item->gap};
+    for (int part = 0; part < (item->has_friction ? 2 : 1); part++) {
+      start->impulse[part] = w->W_z[item->row + part];
+      start->u_before[part] = row_velocity(w, 0, item->row + part, s->v0);
+      start->u_after[part] = row_velocity(w, 0, item->row + part, w->v_start);
+    }
+  }
+}
+
+saltus_status saltusi_dg_begin(saltusi_dg* w, const saltus_dg_options* o, const saltusi_step* s) {
+  const saltus_system* sys = &s->eval->sys;
+  int nv = sys->dims.nv;
+  memcpy(w->v_start, s->v0, (size_t)nv * sizeof(double));
+  memset(w->start, 0, (size_t)sys->dims.nc * sizeof *w->start);
+  memset(w->start_joint, 0, (size_t)sys->dims.nj * sizeof(double));
+  saltus_status status = saltusi_dg_hold(w, o, s, s->v0);
+  bool hits = false;
+  for (int i = sys->dims.nj; i < w->held && status == SALTUS_OK; i++) {
+    double u = row_velocity(w, 0, w->items[i].row, s->v0);
+    hits = hits || u < -o->velocity_tol * w->size;
+  }
+  if (!hits) {
+    return status;
+  }
+  const saltus_point at = saltusi_at(s->eval, s->t, s->q0, s->v0);
+  for (int j = 0; j < sys->dims.nj; j++) {
+    saltusi_dg_rows(w, sys, &at, 0, &w->items[j]);
+  }
+  saltusi_dg_respond(w, s->eval, 0, 0, w->rows);
+  write_impact(w, nv, 0, s->v0, s->h);
+  for (int i = sys->dims.nj; i < w->held; i++) {
+    const saltusi_dg_item* item = &w->items[i];
+    const saltus_contact_law* law = &sys->laws[item->law];
+    bool approaches = w->W_rhs[item->row] < -o->velocity_tol * w->size;
+    w->W_rhs[item->row] *= approaches ? 1.0 + law->e_N : 1.0;
+    if (item->has_friction && approaches) {
+      w->W_rhs[item->row + 1] *= 1.0 + law->e_T;
+    }
+  }
+  law_of_items(w, w->held);
+  status = solve_impact(w, s, w->held, w->W_z);
+  if (status == SALTUS_OK) {
+    keep_start(w, s);
+    status = saltusi_dg_hold(w, o, s, w->v_start); /* some leave now */
+  }
+  return status;
+}
+
+static bool is_held(const saltusi_dg* w, int key) {
+  for (int i = 0; i < w->held; i++) {
+    if (!w->items[i].joint && w->items[i].key == key) {
+      return true;
+    }
+  }
+  return false;
+}
+
+saltus_status saltusi_dg_touch(saltusi_dg* w, const saltus_dg_options* o, const saltusi_step* s) {
+  const saltus_system* sys = &s->eval->sys;
+  size_t last = (size_t)(w->nodes - 1) * (size_t)sys->dims.nv;
+  const saltus_point at = saltusi_at(s->eval, s->t + s->h, w->Q + last, w->V + last);
+  saltus_status status = saltusi_contacts(sys, &at, &w->list);
+  w->touching = w->held;
+  w->rows = w->held_rows;
+  for (int i = 0; i < w->list.count && status == SALTUS_OK; i++) {
+    int key = w->list.key[i];
+    if (!(w->list.gap[i] <= o->gap_tol) || is_held(w, key)) {
+      continue;
+    }
+    status = add(w, s,
+                 (saltusi_dg_item){.key = key,
+                                   .law = w->list.law[i],
+                                   .gap = w->start_gap[key],
+                                   .fresh = true,
+                                   .bounces = w->start_gap[key] > o->gap_tol});
+  }
+  w->impulsive = w->touching > w->held;
+  return status;
+}
+
+/* Restitution on the velocity just before: the stage V_M of D1-, v of D1+, which knows no later one. */
+static void restitute(saltusi_dg* w, int nv) {
+  int last = w->nodes - 1;
+  const double* before = w->table.plus ? w->v_start : w->V + (size_t)last * (size_t)nv;
+  for (int i = w->held; i < w->touching; i++) {
+    saltusi_dg_item* item = &w->items[i];
+    item->u_before[0] = row_velocity(w, last, item->row, before);
+    w->W_rhs[item->row] += item->e_N * fmin(item->u_before[0], 0.0);
+    if (item->has_friction) {
+      item->u_before[1] = row_velocity(w, last, item->row + 1, before);
+      w->W_rhs[item->row + 1] += item->e_T * item->u_before[1];
+    }
+  }
+}
+
+/* More supports than degrees of freedom: W is singular, and rows that agree in exact numbers differ by
+ * rounding. A shift of the diagonal picks the smallest p; its relative error does not matter in a
+ * correction of the size of the step's local error. */
+static const double shift = 1e-10;
+
+/* Acceleration closure without impact: contacts that press at the end keep U = 0 whatever sign the
+ * correction has, or they would be lost and hit again every other step (P1). */
+static void keep_pressing(saltusi_dg* w) {
+  for (int i = 0; i < w->held; i++) {
+    const saltusi_dg_item* item = &w->items[i];
+    bool presses = w->r[(w->nodes - 1) * w->row_max + item->row] > 0.0;
+    w->law_items[i].bilateral = item->joint || presses;
+    w->law_items[i].has_friction = false;
+  }
+}
+
+saltus_status saltusi_dg_impact(saltusi_dg* w, const saltusi_step* s) {
+  int nv = s->eval->sys.dims.nv;
+  int last = w->nodes - 1;
+  bool corrects = w->closure == SALTUS_DG_ACCELERATION && w->held > 0;
+  bool feeds = w->newton.active && w->table.plus;
+  memcpy(w->v_end, w->v_start, (size_t)nv * sizeof(double));
+  for (int k = 0; k < w->nodes; k++) {
+    saltusi_add_scaled(nv, s->h * w->table.beta[k], w->a_next + (size_t)k * (size_t)nv, w->v_end);
+  }
+  memset(w->change, 0, (size_t)nv * sizeof(double)); /* becomes the new jump */
+  if (w->impulsive || corrects) {
+    write_impact(w, nv, last, w->v_end, s->h);
+    if (feeds) { /* a_next knows the old impulse already */
+      for (int r = 0; r < w->rows; r++) {
+        for (int c = 0; c < w->rows; c++) {
+          const double* z = w->response + (size_t)(last * w->row_max + c) * (size_t)nv;
+          w->W_rhs[r] -= (w->W[r * w->rows + c] - saltusi_dg_dot(w, last, r, z)) * w->p[c];
+        }
+      }
+    }
+    law_of_items(w, w->touching);
+    restitute(w, nv);
+    if (!w->impulsive) {
+      keep_pressing(w);
+    }
+    saltus_status status = solve_impact(w, s, w->touching, w->W_z);
+    if (status != SALTUS_OK && status != SALTUS_RETRY_NAN && !w->impulsive) {
+      for (int r = 0; r < w->rows; r++) {
+        w->W[r * (w->rows + 1)] *= 1.0 + shift;
+      }
+      status = solve_impact(w, s, w->touching, w->W_z);
+    }
+    if (status != SALTUS_OK) {
+      return status;
+    }
+    for (int r = 0; r < w->rows; r++) {
+      saltusi_add_scaled(nv, w->W_z[r], w->response + (size_t)(last * w->row_max + r) * (size_t)nv,
+                         w->change);
+      for (int m = 0; m < w->nodes && feeds; m++) {
+        const double* x =
+            w->newton.feedback + (size_t)r * (size_t)(w->nodes * nv) + (size_t)m * (size_t)nv;
+        double more = w->W_z[r] - w->p[r];
+        saltusi_add_scaled(nv, more, x, w->a_next + (size_t)m * (size_t)nv);
+        saltusi_add_scaled(nv, s->h * w->table.beta[m] * more, x, w->v_end);
+      }
+    }
+    saltusi_add_scaled(nv, 1.0, w->change, w->v_end);
+    memcpy(w->p, w->W_z, (size_t)w->rows * sizeof(double));
+  } else {
+    memset(w->p, 0, (size_t)w->row_max * sizeof(double));
+  }
+  return SALTUS_OK;
+}
+
+static void report(const saltusi_dg* w, const saltusi_step* s, const saltusi_dg_item* item,
+                   saltus_contact_step* contact) {
+  int last = w->nodes - 1;
+  *contact = (saltus_contact_step){.key = item->key, .law = item->law, .gap = item->gap};
+  bool held = !item->fresh;
+  double at_start = held ? row_velocity(w, 0, item->row, w->v_start) : item->u_before[0];
+  contact->u_before = at_start;
+  contact->u_after = row_velocity(w, last, item->row, s->v1);
+  if (item->has_friction) {
+    contact->slip_before[0] =
+        held ? row_velocity(w, 0, item->row + 1, w->v_start) : item->u_before[1];
+    contact->slip_after[0] = row_velocity(w, last, item->row + 1, s->v1);
+  }
+  for (int part = 0; part < (item->has_friction ? 2 : 1); part++) {
+    int row = item->row + part;
+    double lasting = 0.0;
+    for (int k = 0; k < w->nodes && held; k++) {
+      lasting += s->h * w->table.beta[k] * w->r[k * w->row_max + row];
+    }
+    double sudden = w->impulsive ? w->p[row] : 0.0;
+    lasting += w->impulsive ? 0.0 : w->p[row];
+    const saltusi_dg_start* start = &w->start[item->key];
+    if (start->impulse[0] > 0.0) {
+      sudden += start->impulse[part];
+      contact->u_before = start->u_before[0];
+      contact->slip_before[0] = start->u_before[1];
+    }
+    contact->impulse[part] = lasting + sudden;
+    contact->lasting[part] = lasting;
+    /* what leaves at the start of the step and is held back before its end does not strike */
+    contact->impact = contact->impact || (part == 0 && sudden > 0.0 && contact->u_before < 0.0);
+  }
+}
+
+/* Contacts that hit at the start and take no further part in the step. */
+static void report_gone(const saltusi_dg* w, const saltusi_step* s) {
+  for (int key = 0; key < s->eval->sys.dims.nc; key++) {
+    const saltusi_dg_start* start = &w->start[key];
+    bool reported = !(start->impulse[0] > 0.0);
+    for (int i = 0; i < s->report->active && !reported; i++) {
+      reported = s->contacts[i].key == key;
+    }
+    if (!reported) {
+      s->contacts[s->report->active++] =
+          (saltus_contact_step){.key = key,
+                                .law = start->law,
+                                .gap = start->gap,
+                                .u_before = start->u_before[0],
+                                .u_after = start->u_after[0],
+                                .slip_before = {start->u_before[1], 0.0},
+                                .slip_after = {start->u_after[1], 0.0},
+                                .impulse = {start->impulse[0], start->impulse[1], 0.0},
+                                .impact = true};
+    }
+  }
+}
+
+void saltusi_dg_finish(saltusi_dg* w, const saltus_dg_options* o, const saltusi_step* s) {
+  const saltus_dims* d = &s->eval->sys.dims;
+  int last = w->nodes - 1;
+  double size = fmax(w->size, saltusi_max_abs(d->nv, s->v1));
+  double lightest = 0.0; /* largest response to an impulse */
+  s->report->active = 0;
+  memset(s->memory1, 0, saltusi_dg_memory(&s->eval->sys) * sizeof(double));
+  for (int i = 0; i < w->touching; i++) {
+    const saltusi_dg_item* item = &w->items[i];
+    int row = last * w->row_max + item->row;
+    double response = saltusi_row_dot(&w->at, row, w->response + (size_t)row * (size_t)d->nv);
+    lightest = fmax(lightest, response);
+    if (item->joint) {
+      double sum = w->p[item->row] + w->start_joint[item->key];
+      for (int k = 0; k < w->nodes; k++) {
+        sum += s->h * w->table.beta[k] * w->r[k * w->row_max + item->row];
+      }
+      s->joint_impulses[item->key] = sum;
+      continue;
+    }
+    saltus_contact_step* contact = &s->contacts[s->report->active++];
+    report(w, s, item, contact);
+    s->memory1[item->key] = fabs(contact->u_after) <= o->velocity_tol * size ? 1.0 : 0.0;
+  }
+  report_gone(w, s);
+  s->memory1[d->nc] = w->newton.active && w->newton.stiff ? 1.0 : 0.0;
+  s->report->residual_velocity = w->residual;
+  s->report->residual_impulse = lightest > 0.0 ? w->residual / lightest : 0.0;
+}

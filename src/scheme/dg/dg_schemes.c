@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * dg_schemes.c - the two time-discontinuous Galerkin families as schemes.
+ */
+#include "scheme/dg/dg.h"
+
+static const char* const minus_closures[] = {"velocity", "acceleration", "position", NULL};
+static const char* const plus_closures[] = {"velocity", "acceleration", NULL};
+static const char* const iterations[] = {"automatic", "fixed-point", "newton", NULL};
+
+#define DEGREE                                                                                     \
+  SALTUS_INT(saltus_dg_options, degree, 1, 0, SALTUSI_DG_DEGREE_MAX,                               \
+             "degree of the velocity inside a step; 0: Moreau and Jean's scheme")
+#define REST                                                                                       \
+  SALTUS_CHOICE(saltus_dg_options, iteration, SALTUS_DG_AUTOMATIC, SALTUS_DG_NEWTON, iterations,   \
+                "how the stage equations are solved"),                                             \
+      SALTUS_REAL(saltus_dg_options, gap_tol, 1e-12, 0.0, 1.0, "a gap up to this is closed [m]"),  \
+      SALTUS_REAL(saltus_dg_options, velocity_tol, 1e-9, 0.0, 1e-3,                                \
+                  "part of the velocities below which a contact stays closed [1]"),                \
+      SALTUS_REAL(saltus_dg_options, sweep_tol, 1e-14, 0.0, 1e-3,                                  \
+                  "part of the velocities that ends the iteration [1]"),                           \
+      SALTUS_INT(saltus_dg_options, sweep_max, 200, 1, 1e6, "most sweeps of the iteration"),       \
+      SALTUSI_GAIN_FIELD(saltus_dg_options)
+
+static const saltus_field minus_fields[] = {
+    DEGREE,
+    SALTUS_CHOICE(saltus_dg_options, closure, SALTUS_DG_VELOCITY, SALTUS_DG_POSITION,
+                  minus_closures, "level of the normal law at the stages"),
+    REST,
+};
+
+static const saltus_field plus_fields[] = {
+    DEGREE,
+    SALTUS_CHOICE(saltus_dg_options, closure, SALTUS_DG_ACCELERATION, SALTUS_DG_ACCELERATION,
+                  plus_closures, "level of the normal law at the stages"),
+    REST,
+};
+
+#define TABLE(fields)                                                                              \
+  { fields, sizeof fields / sizeof fields[0], sizeof(saltus_dg_options) }
+
+saltus_dg_options saltus_dg_minus_options_default(void) {
+  const saltus_field_table table = TABLE(minus_fields);
+  saltus_dg_options options = {0};
+  saltus_options_defaults(&table, &options);
+  return options;
+}
+
+saltus_dg_options saltus_dg_plus_options_default(void) {
+  const saltus_field_table table = TABLE(plus_fields);
+  saltus_dg_options options = {0};
+  saltus_options_defaults(&table, &options);
+  return options;
+}
+
+static size_t memory_count(const void* options, const saltus_system* sys) {
+  (void)options;
+  return saltusi_dg_memory(sys);
+}
+
+static void layout_minus(void* work, const void* options, const saltus_system* sys,
+                         saltus_arena* arena) {
+  saltusi_dg_layout(work, options, false, sys, arena);
+}
+
+static void layout_plus(void* work, const void* options, const saltus_system* sys,
+                        saltus_arena* arena) {
+  saltusi_dg_layout(work, options, true, sys, arena);
+}
+
+static saltus_status step(void* work, const void* options, const saltusi_step* s) {
+  return saltusi_dg_step(work, options, s);
+}
+
+static size_t dense_count(const void* options, const saltus_system* sys) {
+  return saltusi_dg_dense_count(options, sys);
+}
+
+static saltus_status dense(void* work, const void* options, const saltusi_dense_query* query) {
+  (void)options;
+  return saltusi_dg_dense(work, query);
+}
+
+static void dense_contact(void* work, const void* options, const saltusi_dense_query* query,
+                          int key, saltus_contact_inside* contact) {
+  (void)options;
+  saltusi_dg_dense_contact(work, query, key, contact);
+}
+
+enum {
+  TREATS = SALTUS_TREATS_JOINTS | SALTUS_TREATS_PLANAR_FRICTION | SALTUS_TREATS_VARIABLE_STEPS
+};
+
+const saltusi_scheme_ops saltusi_dg_minus = {
+    .info =
+        {
+            .name = "dg-minus",
+            .summary = "time-discontinuous Galerkin, jumps at the end of the step (D1-)",
+            .source = "Schindler and Acary 2011, section 3.4, closed on velocity level",
+            .order = 1,
+            .smooth_order = 2,
+            .dense = true,
+            .strikes_at_end = true,
+            .treats = TREATS,
+            .options = TABLE(minus_fields),
+        },
+    .work_size = sizeof(saltusi_dg),
+    .memory_count = memory_count,
+    .layout = layout_minus,
+    .step = step,
+    .dense_count = dense_count,
+    .dense = dense,
+    .dense_contact = dense_contact,
+};
+
+const saltusi_scheme_ops saltusi_dg_plus = {
+    .info =
+        {
+            .name = "dg-plus",
+            .summary = "time-discontinuous Galerkin, jumps at the start of the step (D1+)",
+            .source = "Schindler and Acary 2011, section 3.3, closed on acceleration level",
+            .order = 1,
+            .smooth_order = 2,
+            .dense = true,
+            .strikes_at_end = true,
+            .treats = TREATS,
+            .options = TABLE(plus_fields),
+        },
+    .work_size = sizeof(saltusi_dg),
+    .memory_count = memory_count,
+    .layout = layout_plus,
+    .step = step,
+    .dense_count = dense_count,
+    .dense = dense,
+    .dense_contact = dense_contact,
+};

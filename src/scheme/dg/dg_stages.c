@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * dg_stages.c - the stages of a time-discontinuous Galerkin step: see dg.h.
+ */
+#include "math/matrix.h"
+#include "scheme/dg/dg.h"
+
+#include <string.h>
+
+void saltusi_dg_combine(saltusi_dg* w, const saltusi_step* s) {
+  int nv = s->eval->sys.dims.nv;
+  const saltusi_dg_tableau* table = &w->table;
+  for (int l = 0; l < w->nodes; l++) {
+    double* V = w->V + (size_t)l * (size_t)nv;
+    memcpy(V, w->v_start, (size_t)nv * sizeof(double));
+    for (int k = 0; k < w->nodes; k++) {
+      if (table->velocities[l][k] != 0.0) {
+        saltusi_add_scaled(nv, s->h * table->velocities[l][k], w->a + (size_t)k * (size_t)nv, V);
+      }
+    }
+    if (table->impulse[l] != 0.0) {
+      saltusi_add_scaled(nv, table->impulse[l], w->jump, V);
+    }
+  }
+  for (int l = 0; l < w->nodes; l++) {
+    double* Q = w->Q + (size_t)l * (size_t)nv;
+    memcpy(Q, s->q0, (size_t)nv * sizeof(double));
+    for (int k = 0; k < w->nodes; k++) {
+      if (table->positions[l][k] != 0.0) {
+        saltusi_add_scaled(nv, s->h * table->positions[l][k], w->V + (size_t)k * (size_t)nv, Q);
+      }
+    }
+  }
+}
+
+void saltusi_dg_rows(saltusi_dg* w, const saltus_system* sys, const saltus_point* at, int node,
+                     const saltusi_dg_item* item) {
+  int row = node * w->row_max + item->row;
+  if (item->joint) {
+    saltusi_rows_joint(sys, at, item->key, &w->at, row);
+  } else {
+    saltusi_rows_contact(sys, at, item->key, item->has_friction ? 2 : 1, &w->at, row);
+  }
+}
+
+void saltusi_dg_respond(saltusi_dg* w, const saltusi_eval* eval, int node, int first, int last) {
+  int nv = eval->sys.dims.nv;
+  for (int r = first; r < last; r++) {
+    int row = node * w->row_max + r;
+    double* x = w->response + (size_t)row * (size_t)nv;
+    memset(x, 0, (size_t)nv * sizeof(double));
+    saltusi_row_add(&w->at, row, 1.0, x);
+    saltusi_linear_solve(eval, saltusi_dg_mass(w, node), x);
+  }
+}
+
+double saltusi_dg_dot(const saltusi_dg* w, int node, int row, const double* x) {
+  return saltusi_row_dot(&w->at, node * w->row_max + row, x);
+}
+
+/* Gaps of the held items at a stage, for the position closure. */
+static saltus_status stage_gaps(saltusi_dg* w, const saltus_system* sys, const saltus_point* at,
+                                int node) {
+  double* gap = w->gap + (size_t)node * (size_t)w->item_max;
+  if (sys->dims.nj > 0) {
+    sys->ops->joints(sys->self, at, w->joint_gap);
+  }
+  saltus_status status = saltusi_contacts(sys, at, &w->list);
+  if (status != SALTUS_OK) {
+    return status;
+  }
+  for (int i = 0; i < w->held; i++) {
+    const saltusi_dg_item* item = &w->items[i];
+    gap[i] = item->joint ? w->joint_gap[item->key] : item->gap;
+    for (int k = 0; k < w->list.count && !item->joint; k++) {
+      if (w->list.key[k] == item->key) {
+        gap[i] = w->list.gap[k];
+      }
+    }
+  }
+  return SALTUS_OK;
+}
+
+saltus_status saltusi_dg_evaluate(saltusi_dg* w, const saltusi_step* s) {
+  const saltus_system* sys = &s->eval->sys;
+  int nv = sys->dims.nv;
+  int last = w->nodes - 1;
+  /* Q_0 and V_0 of D1- are q and v, whatever the accelerations */
+  int first = w->table.plus || w->fresh_start ? 0 : 1;
+  w->fresh_start = false;
+  for (int l = first; l < w->nodes; l++) {
+    const saltus_point at =
+        saltusi_at(s->eval, s->t + w->table.tau[l] * s->h, w->Q + (size_t)l * (size_t)nv,
+                   w->V + (size_t)l * (size_t)nv);
+    saltus_status status =
+        saltusi_linear_assemble(s->eval, saltusi_dg_mass(w, l), &at, 1.0, 0.0, 0.0);
+    if (status != SALTUS_OK) {
+      return status;
+    }
+    saltusi_force(s->eval, &at, w->force + (size_t)l * (size_t)nv);
+    int items = l == last ? w->touching : w->held;
+    for (int i = 0; i < items; i++) {
+      saltusi_dg_rows(w, sys, &at, l, &w->items[i]);
+    }
+    saltusi_dg_respond(w, s->eval, l, 0, l == last ? w->rows : w->held_rows);
+    if (w->closure == SALTUS_DG_POSITION && w->held > 0) {
+      status = stage_gaps(w, sys, &at, l);
+    }
+    if (status != SALTUS_OK) {
+      return status;
+    }
+  }
+  return SALTUS_OK;
+}
+
+saltus_status saltusi_dg_free(saltusi_dg* w, const saltusi_step* s) {
+  int nv = s->eval->sys.dims.nv;
+  if (w->newton.active) {
+    saltusi_dg_newton_free(w, s);
+    return SALTUS_OK;
+  }
+  memcpy(w->a_next, w->force, (size_t)w->nodes * (size_t)nv * sizeof(double));
+  for (int l = 0; l < w->nodes; l++) {
+    saltusi_linear_solve(s->eval, saltusi_dg_mass(w, l), w->a_next + (size_t)l * (size_t)nv);
+  }
+  return SALTUS_OK;
+}

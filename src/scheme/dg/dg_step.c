@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * dg_step.c - one time-discontinuous Galerkin step: see dg.h. Each sweep
+ *
+ *   V, Q from the accelerations; fresh contacts at Q_M; M, F, G at the stages
+ *   accelerations without contact; stage law for r; impact law for p
+ *
+ * until accelerations and impulses no longer change.
+ */
+#include "math/matrix.h"
+#include "scheme/dg/dg.h"
+
+#include <string.h>
+
+/* Rows of all stage laws together for which dense problems are affordable. */
+enum { LAW_ROWS_MAX = 800 };
+
+/* Sweeps after which the set of fresh contacts stays as it is: a contact that touches or not by
+ * rounding must not keep the iteration going. */
+enum { FRESH_SWEEPS = 20 };
+
+/* A sweep that improves by less than this, in the automatic iteration, makes way for Newton. */
+static const double slow = 0.3;
+static const double stagnant = 1e-10;
+
+/* Contacts that nearly depend on each other are solved to about 1e-9, the residual at which the
+ * complementarity solvers are content: after many sweeps that is all there is to get. */
+static const double tired = 1e-8;
+enum { TIRED_SWEEPS = 40 };
+
+/* Position rows are divided by h^2, and the forces of the stages come out of them with factors of up
+ * to some hundred: what the rounding of a position makes of a force times h. */
+static const double position_rounding = 1e-13;
+
+static bool friction_occurs(const saltus_system* sys) {
+  for (int i = 0; i < sys->law_count && sys->laws != NULL; i++) {
+    if (sys->laws[i].tangents > 0 && sys->laws[i].mu > 0.0) {
+      return true;
+    }
+  }
+  return false;
+}
+
+static int at_most(int count, int most) {
+  return count < most ? count : most;
+}
+
+static void layout_laws(saltusi_dg* w, const saltus_system* sys, saltus_arena* arena) {
+  const saltus_dims* d = &sys->dims;
+  bool has_friction = friction_occurs(sys);
+  int law_max = w->nodes * w->row_max;
+  int joints = w->nodes * at_most(d->nj, w->row_max);
+  /* contacts that press are bilateral in the correction of the end velocity */
+  int bilateral = joints > w->row_max ? joints : w->row_max;
+  saltusi_planar_layout(&w->planar, law_max, bilateral, has_friction, arena);
+  w->law_items = SALTUS_PUSH2(arena, saltusi_planar_item, w->nodes, w->item_max);
+  w->D = SALTUS_PUSH2(arena, double, law_max, law_max);
+  w->rhs = SALTUS_PUSH(arena, double, law_max);
+  w->z = SALTUS_PUSH(arena, double, law_max);
+  w->W = SALTUS_PUSH2(arena, double, w->row_max, w->row_max);
+  w->W_rhs = SALTUS_PUSH(arena, double, w->row_max);
+  w->W_z = SALTUS_PUSH(arena, double, w->row_max);
+}
+
+void saltusi_dg_layout(saltusi_dg* w, const saltus_dg_options* o, bool plus,
+                       const saltus_system* sys, saltus_arena* arena) {
+  const saltus_dims* d = &sys->dims;
+  w->nodes = o->degree + 1;
+  w->closure = o->closure;
+  w->plus = plus;
+  if (o->degree == 0) {
+    saltusi_moreau_layout(&w->moreau, SALTUS_WARM_START_NO, sys, arena);
+    return;
+  }
+  saltusi_dg_tableau_make(o->degree, plus, &w->table);
+  saltusi_dg_pairs(w);
+  int rows = d->nj + d->nc * (friction_occurs(sys) ? 2 : 1);
+  w->row_max = at_most(rows, LAW_ROWS_MAX / w->nodes);
+  w->item_max = at_most(d->nj + d->nc, w->row_max);
+  int n = w->nodes;
+  w->v_start = SALTUS_PUSH(arena, double, d->nv);
+  w->start = SALTUS_PUSH(arena, saltusi_dg_start, d->nc);
+  w->start_joint = SALTUS_PUSH(arena, double, d->nj);
+  w->start_gap = SALTUS_PUSH(arena, double, d->nc);
+  saltusi_contact_list_layout(&w->list, d, arena);
+  w->closed = SALTUS_PUSH(arena, bool, d->nc);
+  w->items = SALTUS_PUSH(arena, saltusi_dg_item, w->item_max);
+  w->masses = (sys->traits & SALTUS_CONSTANT_MASS) != 0 ? 1 : n;
+  w->mass = SALTUS_PUSH(arena, saltusi_linear, w->masses);
+  for (int l = 0; l < w->masses; l++) { /* while counting there is no array yet */
+    saltusi_linear counted = {0};
+    saltusi_linear_layout(w->mass != NULL ? &w->mass[l] : &counted, sys, arena);
+  }
+  saltusi_rows_layout(&w->at, d, n * w->row_max, true, arena);
+  w->Q = SALTUS_PUSH2(arena, double, n, d->nq);
+  w->V = SALTUS_PUSH2(arena, double, n, d->nv);
+  w->a = SALTUS_PUSH2(arena, double, n, d->nv);
+  w->a_next = SALTUS_PUSH2(arena, double, n, d->nv);
+  w->force = SALTUS_PUSH2(arena, double, n, d->nv);
+  w->gap = SALTUS_PUSH2(arena, double, n, w->item_max);
+  w->joint_gap = SALTUS_PUSH(arena, double, d->nj);
+  w->response = SALTUS_PUSH2(arena, double, n * w->row_max, d->nv);
+  w->r = SALTUS_PUSH2(arena, double, n, w->row_max);
+  w->p = SALTUS_PUSH(arena, double, w->row_max);
+  w->jump = SALTUS_PUSH(arena, double, d->nv);
+  w->v_end = SALTUS_PUSH(arena, double, d->nv);
+  w->change = SALTUS_PUSH(arena, double, d->nv);
+  layout_laws(w, sys, arena);
+  saltusi_dg_newton_layout(w, sys, arena);
+}
+
+size_t saltusi_dg_memory(const saltus_system* sys) {
+  return (size_t)sys->dims.nc + 1;
+}
+
+/* The acceleration at the start is the first guess for all stages. */
+static saltus_status guess(saltusi_dg* w, const saltusi_step* s, const double* v) {
+  int nv = s->eval->sys.dims.nv;
+  const saltus_point at = saltusi_at(s->eval, s->t, s->q0, v);
+  saltus_status status =
+      saltusi_linear_assemble(s->eval, saltusi_dg_mass(w, 0), &at, 1.0, 0.0, 0.0);
+  if (status != SALTUS_OK) {
+    return status;
+  }
+  saltusi_force(s->eval, &at, w->a);
+  saltusi_linear_solve(s->eval, saltusi_dg_mass(w, 0), w->a);
+  for (int k = 1; k < w->nodes; k++) {
+    memcpy(w->a + (size_t)k * (size_t)nv, w->a, (size_t)nv * sizeof(double));
+  }
+  memset(w->jump, 0, (size_t)nv * sizeof(double));
+  memset(w->p, 0, (size_t)w->row_max * sizeof(double));
+  return SALTUS_OK;
+}
+
+static saltus_status sweep(saltusi_dg* w, const saltus_dg_options* o, const saltusi_step* s,
+                           int number, double* change) {
+  int nv = s->eval->sys.dims.nv;
+  w->residual = 0.0;
+  saltusi_dg_combine(w, s);
+  saltus_status status = number < FRESH_SWEEPS ? saltusi_dg_touch(w, o, s) : SALTUS_OK;
+  if (status == SALTUS_OK) {
+    status = saltusi_dg_evaluate(w, s);
+  }
+  if (status == SALTUS_OK) {
+    status = saltusi_dg_free(w, s);
+  }
+  if (status == SALTUS_OK) {
+    w->size = fmax(w->size, s->h * saltusi_max_abs(w->nodes * nv, w->a_next));
+    status = saltusi_dg_stage_law(w, s);
+  }
+  if (status == SALTUS_OK) {
+    status = saltusi_dg_impact(w, s);
+  }
+  if (status != SALTUS_OK) {
+    return status;
+  }
+  double largest = 0.0;
+  for (int i = 0; i < w->nodes * nv; i++) {
+    double moved = fabs(w->a_next[i] - w->a[i]);
+    largest = !(moved <= largest) ? moved : largest; /* NaN wins */
+    w->a[i] = w->a_next[i];
+  }
+  double jumped = 0.0;
+  for (int i = 0; i < nv; i++) {
+    double moved = fabs(w->change[i] - w->jump[i]);
+    jumped = !(moved <= jumped) ? moved : jumped;
+    w->jump[i] = w->change[i];
+  }
+  *change = s->h * largest + jumped;
+  return SALTUS_OK;
+}
+
+static bool wants_newton(const saltusi_dg* w, const saltus_dg_options* o, const saltusi_step* s) {
+  bool remembered = s->memory0[s->eval->sys.dims.nc] != 0.0;
+  return w->newton.available &&
+         (o->iteration == SALTUS_DG_NEWTON || (o->iteration == SALTUS_DG_AUTOMATIC && remembered));
+}
+
+static saltus_status iterate(saltusi_dg* w, const saltus_dg_options* o, const saltusi_step* s) {
+  int nv = s->eval->sys.dims.nv;
+  w->newton.active = false;
+  w->fresh_start = true;
+  saltus_status status = wants_newton(w, o, s) ? saltusi_dg_newton_prepare(w, s) : SALTUS_OK;
+  double before = INFINITY;
+  int since = 0; /* sweeps of the iteration in use */
+  for (int k = 0; k < o->sweep_max && status == SALTUS_OK; k++) {
+    double change = 0.0;
+    status = sweep(w, o, s, since, &change);
+    s->report->newton_iterations = k + 1;
+    if (status != SALTUS_OK) {
+      return status;
+    }
+    double size = fmax(w->size, saltusi_max_abs(w->nodes * nv, w->V));
+    bool may_switch =
+        o->iteration == SALTUS_DG_AUTOMATIC && w->newton.available && !w->newton.active;
+    bool crawls = since > 0 && !(change <= slow * before) && !(change <= stagnant * size);
+    if (may_switch && crawls) {
+      status = guess(w, s, w->v_start);
+      status = status == SALTUS_OK ? saltusi_dg_newton_prepare(w, s) : status;
+      w->fresh_start = true;
+      since = 0;
+      before = INFINITY;
+      continue;
+    }
+    if (!isfinite(change)) {
+      return SALTUS_RETRY_NAN;
+    }
+    /* the last digits may wander: a sweep that no longer improves has arrived as well */
+    double rounding = (since > TIRED_SWEEPS ? tired : stagnant) * size;
+    if (w->closure == SALTUS_DG_POSITION) { /* rounding of positions, as a velocity */
+      rounding += position_rounding * fmax(1.0, saltusi_max_abs(nv, s->q0)) / s->h;
+    }
+    if (change <= o->sweep_tol * size ||
+        (since > 3 && change >= 0.5 * before && change <= rounding)) {
+      return SALTUS_OK;
+    }
+    before = change;
+    since++;
+  }
+  return status == SALTUS_OK ? SALTUS_RETRY_SMALLER : status;
+}
+
+/* Degree 0: velocities are constant inside a step. D1- takes them from its start, D1+ from its end:
+ * Moreau and Jean's scheme with theta = 0 and 1, contacts looked for at q + h v (methods: 2). */
+static saltus_status constant_step(saltusi_dg* w, const saltus_dg_options* o,
+                                   const saltusi_step* s) {
+  saltus_moreau_jean_options moreau = saltus_moreau_jean_options_default();
+  moreau.theta = w->plus ? 1.0 : 0.0;
+  moreau.gamma = 1.0;
+  moreau.newton_tol = o->sweep_tol;
+  moreau.newton_max = o->sweep_max;
+  return saltusi_moreau_take(&w->moreau, &moreau, s);
+}
+
+saltus_status saltusi_dg_step(saltusi_dg* w, const saltus_dg_options* o, const saltusi_step* s) {
+  const saltus_dims* d = &s->eval->sys.dims;
+  if (o->degree == 0) {
+    memset(s->memory1, 0, saltusi_dg_memory(&s->eval->sys) * sizeof(double));
+    saltus_status status = constant_step(w, o, s);
+    if (status == SALTUS_OK) {
+      saltusi_dg_keep(w, s);
+    }
+    return status;
+  }
+  for (int k = 0; k < d->nc; k++) {
+    w->closed[k] = s->memory0[k] != 0.0;
+  }
+  saltus_status status = guess(w, s, s->v0);
+  if (status != SALTUS_OK) {
+    return status;
+  }
+  w->size = fmax(saltusi_max_abs(d->nv, s->v0), s->h * saltusi_max_abs(d->nv, w->a));
+  status = saltusi_dg_begin(w, o, s);
+  memset(w->r, 0, (size_t)w->nodes * (size_t)w->row_max * sizeof(double));
+  if (status == SALTUS_OK) {
+    status = iterate(w, o, s);
+  }
+  s->eval->work.newton_iterations += s->report->newton_iterations;
+  if (status != SALTUS_OK) {
+    return status;
+  }
+  saltusi_dg_combine(w, s);
+  memcpy(s->q1, w->Q + (size_t)(w->nodes - 1) * (size_t)d->nq, (size_t)d->nq * sizeof(double));
+  memcpy(s->v1, w->v_end, (size_t)d->nv * sizeof(double));
+  saltusi_dg_finish(w, o, s);
+  saltusi_dg_keep(w, s);
+  return SALTUS_OK;
+}

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * event_capturing.h - a Runge-Kutta step through impacts, closings and openings (Acary 2009,
+ * algorithm 1, made robust; methods: event capturing, 2.5).
+ *
+ *   width         d_h = min(h, max(C h^(p+1), floor))
+ *   set A         contacts that are closed: g = 0 and U = 0, held by the Runge-Kutta step
+ *   until the step is used up:
+ *     smooth      Runge-Kutta to the end with A held
+ *     events      hit: g has a root; touch: a contact closes without an impulse; open: the force
+ *                 of a contact of A has a root. Each is bracketed to [a, b], b - a <= d_h
+ *     no event    done
+ *     open        Runge-Kutta to b, the contact leaves A
+ *     hit         Runge-Kutta to a, then a Moreau step (theta = 1/2) of length b - a with the impact
+ *                 law on A and on the contacts whose event lies in it
+ *     closing     contacts that took part and would fly for less than the width, 2 U / |gamma| <=
+ *                 d_h with gamma < 0, get U = 0; those that then press make the new A
+ *     stall       many events without progress: the Moreau step doubles each time
+ *     projection  g = 0, U = 0 on A and the joints, in the metric of M
+ */
+#ifndef SALTUSI_EVENT_CAPTURING_H
+#define SALTUSI_EVENT_CAPTURING_H
+
+#include "saltus/runge_kutta.h"
+#include "scheme/event/acceleration.h"
+#include "scheme/event/runge_kutta.h"
+#include "scheme/moreau/moreau_step.h"
+#include "scheme/pieces.h"
+
+typedef enum saltusi_event_kind {
+  SALTUSI_EVENT_HIT,   /* the gap has a root in the bracket */
+  SALTUSI_EVENT_TOUCH, /* the contact closes here without an impulse */
+  SALTUSI_EVENT_OPEN   /* the force of a held contact has a root in the bracket */
+} saltusi_event_kind;
+
+typedef struct saltusi_event {
+  saltusi_event_kind kind;
+  int key;
+  double a, b; /* s after the start of the sub-interval */
+} saltusi_event;
+
+/* What happened at an event, reported at once to the observer; a step may hold many. */
+typedef enum saltusi_note_kind {
+  SALTUSI_NOTE_IMPACT,
+  SALTUSI_NOTE_CLOSE,
+  SALTUSI_NOTE_OPEN,
+  SALTUSI_NOTE_TOUCH
+} saltusi_note_kind;
+
+typedef struct saltusi_capture_note {
+  saltusi_note_kind kind;
+  int key;
+  double t, accuracy;       /* s: it happened within `accuracy` before t */
+  double u_before, u_after; /* m/s, normal */
+  double impulse;           /* N s */
+} saltusi_capture_note;
+
+/* Impacts of a contact in a row; flights that shrink like a geometric series accumulate. */
+typedef struct saltusi_impact_series {
+  double impacts;   /* how many */
+  double last;      /* s, time of the last */
+  double flight[2]; /* s, between the last two, and between the two before */
+} saltusi_impact_series;
+
+/* Gaps and normal velocities of all contacts at one state, by key. */
+typedef struct saltusi_contact_view {
+  double* gap; /* [nc] m; infinite for a contact that does not exist there */
+  double* u;   /* [nc] m/s */
+} saltusi_contact_view;
+
+typedef struct saltusi_capture {
+  saltusi_rk rk;
+  saltusi_moreau moreau;
+  saltusi_acceleration pressing; /* which closed contacts press */
+  saltusi_linear mass;
+  saltusi_law law; /* rows of closings and projections */
+  saltus_contact_list list;
+  double* joint_gap; /* [nj] */
+
+  /* the sub-interval */
+  double t, left;                               /* s: its start, and what is left of the step */
+  double span;                                  /* s, up to where events are looked for */
+  double tried;                                 /* s, length of the flow in q_try, v_try; or NaN */
+  double width;                                 /* s, d_h */
+  double* q;                                    /* [nq] at its start */
+  double* v;                                    /* [nv] */
+  double* q_end;                                /* [nq] where Runge-Kutta leads at its end */
+  double* v_end;                                /* [nv] */
+  double* q_try;                                /* [nq] at a probe inside it */
+  double* v_try;                                /* [nv] */
+  double* a;                                    /* [nv] */
+  double* q_before;                             /* [nq] a projection */
+  saltusi_contact_view start, here, end, probe; /* start: of the whole step */
+  double gap_rounding, velocity_rounding;
+  bool* closed; /* [nc] the set A */
+  int* keys;    /* [nc] the same as a list */
+  int count;
+  int* others; /* [nc] */
+  int* laws;   /* [nc] place of a contact's law, by key */
+  saltusi_event* events;
+  int event_count;
+  int stall;   /* events in a row without progress */
+  bool probed; /* the stages are not those of q_end, v_end */
+
+  /* the Moreau step inside, and the report of the whole step by key */
+  bool* took_part; /* [nc] */
+  saltus_contact_step* inner;
+  double* inner_joints; /* [nj] */
+  saltus_contact_step* whole;
+  bool* reported;        /* [nc] */
+  bool* was_closed;      /* [nc] */
+  saltusi_pieces pieces; /* the motion of the step at hand */
+
+  /* event-driven: impacts at an instant, and what happens when they accumulate */
+  bool exact;
+  bool stops;                    /* at accumulations */
+  saltusi_impact_series* series; /* [nc] */
+
+  const saltusi_step* target; /* the step at hand, whose report gets the events */
+  void (*observe)(void* observer, const saltusi_capture_note* note); /* NULL: nobody */
+  void* observer;
+} saltusi_capture;
+
+void saltusi_capture_layout(saltusi_capture* w, const saltusi_tableau* method,
+                            const saltus_system* sys, saltus_arena* arena);
+saltus_status saltusi_capture_step(saltusi_capture* w, const saltus_event_capturing_options* o,
+                                   const saltusi_step* s);
+
+/* The state at a time inside a step. */
+saltus_status saltusi_capture_dense(saltusi_capture* w, const saltusi_dense_query* query);
+
+/* event_find.c */
+
+/* Gaps and velocities at a state. */
+saltus_status saltusi_capture_look(saltusi_capture* w, saltusi_eval* eval, double t,
+                                   const double* q, const double* v, saltusi_contact_view* view);
+
+/* Runge-Kutta over a part x of the sub-interval into q_try, v_try. */
+saltus_status saltusi_capture_flow(saltusi_capture* w, saltusi_eval* eval, double x, double* q,
+                                   double* v);
+
+/* Events up to `span`, earliest first; q_end, v_end, here and end have been computed. */
+saltus_status saltusi_capture_find(saltusi_capture* w, saltusi_eval* eval);
+
+/* The normal acceleration of a contact with the contacts of `others` held. */
+saltus_status saltusi_capture_gamma(saltusi_capture* w, saltusi_eval* eval, int key, int count,
+                                    double* gamma);
+
+/* event_close.c */
+
+/* Which of the contacts that took part are closed now: the new A. `length` is that of the Moreau
+ * step before, 0 after a touch. */
+saltus_status saltusi_capture_close(saltusi_capture* w, const saltusi_step* s, double length,
+                                    bool touch);
+
+/* Positions and velocities of A and the joints back onto g = 0, U = 0. */
+saltus_status saltusi_capture_project(saltusi_capture* w, const saltusi_step* s);
+
+/* The place of a contact in the report of the whole step. */
+saltus_contact_step* saltusi_capture_reported(saltusi_capture* w, int key);
+
+/* Says that impacts of a contact accumulate here; returns SALTUS_ERR_ACCUMULATION. */
+saltus_status saltusi_capture_stop(const saltusi_capture* w, const saltusi_step* s, int key);
+
+/* Reports a note; time and accuracy are filled in. */
+void saltusi_capture_report(const saltusi_capture* w, saltusi_capture_note* note);
+
+#endif

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * event_close.c - which contacts stay closed after an event, and how they are kept closed (methods:
+ * event capturing, 2.5, steps 5 and 6).
+ *
+ *   closing      gamma < 0 and U <= |gamma| max(d_h, d) / 2:   v <- v - M^-1 G (G^T M^-1 G)^-1 U
+ *   pressing     0 <= G^T a + c  perp  lambda >= 0 on those; A = {lambda > 0}
+ *   projection   q <- q - M^-1 G (G^T M^-1 G)^-1 g to rounding, then v as above
+ */
+#include "math/matrix.h"
+#include "scheme/event/event_capturing.h"
+
+#include <float.h>
+#include <string.h>
+
+/* Two iterations are the rule; methods of order 1 leave more to do. */
+enum { POSITION_ITERATIONS = 6 };
+
+saltus_contact_step* saltusi_capture_reported(saltusi_capture* w, int key) {
+  if (!w->reported[key]) {
+    w->reported[key] = true;
+    w->whole[key] = (saltus_contact_step){.key = key, .law = w->laws[key]};
+  }
+  return &w->whole[key];
+}
+
+/* Rows of joints and of contacts at (t, q, v) and their operator. */
+static saltus_status write_rows(saltusi_capture* w, const saltusi_step* s, const int* keys,
+                                int count) {
+  const saltus_system* sys = &s->eval->sys;
+  int nj = sys->dims.nj;
+  saltus_point at = saltusi_at(s->eval, w->t, w->q, w->v);
+  saltus_status status = saltusi_linear_assemble(s->eval, &w->mass, &at, 1.0, 0.0, 0.0);
+  if (status != SALTUS_OK) {
+    return status;
+  }
+  for (int r = 0; r < nj + count; r++) {
+    if (r < nj) {
+      saltusi_rows_joint(sys, &at, r, &w->law.rows, r);
+    } else {
+      saltusi_rows_contact(sys, &at, keys[r - nj], 1, &w->law.rows, r);
+    }
+  }
+  saltusi_law_operator(&w->law, s->eval, &w->mass, nj + count);
+  return SALTUS_OK;
+}
+
+/* U = 0 on the joints and on contacts; the rows have been written. */
+static saltus_status stop(saltusi_capture* w, const saltusi_step* s, const int* keys, int count) {
+  const saltus_dims* d = &s->eval->sys.dims;
+  int rows = d->nj + count;
+  bool moves = false;
+  for (int r = 0; r < rows; r++) {
+    w->law.rhs[r] = saltusi_row_dot(&w->law.rows, r, w->v) + w->law.rows.b[r];
+    moves = moves || w->law.rhs[r] != 0.0;
+  }
+  if (!moves) {
+    return SALTUS_OK;
+  }
+  saltus_status status = saltusi_law_solve_equalities(&w->law, s->eval, rows);
+  if (status != SALTUS_OK) {
+    return status;
+  }
+  saltusi_law_apply(&w->law, d->nv, rows, w->v);
+  for (int j = 0; j < d->nj; j++) {
+    s->joint_impulses[j] += w->law.P[j];
+  }
+  for (int i = 0; i < count; i++) {
+    saltusi_capture_reported(w, keys[i])->impulse[0] += w->law.P[d->nj + i];
+  }
+  return SALTUS_OK;
+}
+
+/* Gaps of the joints and of the contacts of A as right-hand sides; the largest one. */
+static saltus_status gaps_of_closed(saltusi_capture* w, const saltusi_step* s, double* largest) {
+  const saltus_system* sys = &s->eval->sys;
+  int nj = sys->dims.nj;
+  saltus_point at = saltusi_at(s->eval, w->t, w->q, w->v);
+  if (nj > 0) {
+    sys->ops->joints(sys->self, &at, w->joint_gap);
+  }
+  saltus_status status = w->count > 0 ? saltusi_contacts(sys, &at, &w->list) : SALTUS_OK;
+  for (int j = 0; j < nj; j++) {
+    w->law.rhs[j] = w->joint_gap[j];
+  }
+  for (int i = 0; i < w->count && status == SALTUS_OK; i++) {
+    w->law.rhs[nj + i] = 0.0;
+    for (int k = 0; k < w->list.count; k++) {
+      if (w->list.key[k] == w->keys[i]) {
+        w->law.rhs[nj + i] = w->list.gap[k];
+      }
+    }
+  }
+  *largest = saltusi_max_abs(nj + w->count, w->law.rhs);
+  return status;
+}
+
+saltus_status saltusi_capture_project(saltusi_capture* w, const saltusi_step* s) {
+  const saltus_dims* d = &s->eval->sys.dims;
+  int rows = d->nj + w->count;
+  saltus_status status = SALTUS_OK;
+  if (rows == 0) {
+    return status;
+  }
+  double rounding = DBL_EPSILON * fmax(1.0, saltusi_max_abs(d->nq, w->q));
+  memcpy(w->q_before, w->q, (size_t)d->nq * sizeof(double));
+  for (int k = 0; status == SALTUS_OK; k++) {
+    double largest = 0.0;
+    status = write_rows(w, s, w->keys, w->count);
+    if (status == SALTUS_OK) {
+      status = gaps_of_closed(w, s, &largest);
+    }
+    if (status != SALTUS_OK || largest <= rounding || k == POSITION_ITERATIONS) {
+      break;
+    }
+    status = saltusi_law_solve_equalities(&w->law, s->eval, rows);
+    if (status == SALTUS_OK) {
+      saltusi_law_apply(&w->law, d->nv, rows, w->q);
+    }
+  }
+  for (int i = 0; i < d->nq; i++) {
+    s->report->projection = fmax(s->report->projection, fabs(w->q[i] - w->q_before[i]));
+  }
+  return status == SALTUS_OK ? stop(w, s, w->keys, w->count) : status;
+}
+
+/* Closed contacts that took part, without one, into `others`. */
+static int hold_others(saltusi_capture* w, int nc, int without) {
+  int count = 0;
+  for (int key = 0; key < nc; key++) {
+    if (key != without && w->closed[key] && w->took_part[key]) {
+      w->others[count++] = key;
+    }
+  }
+  return count;
+}
+
+/* Explicit Euler comes back from a flight faster than it left, by gamma h; with restitution e it would
+ * bounce for ever with the rebound u = e (u - gamma h). Not above that it rests. */
+static double fed_rebound(const saltusi_capture* w, const saltusi_step* s, int key, double gamma) {
+  const saltusi_tableau* m = w->rk.method;
+  double e = s->eval->sys.laws[w->laws[key]].e_N;
+  bool feeds = m->order == 1 && !m->implicit && !w->stops && e < 1.0;
+  return feeds ? 1.05 * e / (1.0 - e) * -gamma * s->h : 0.0;
+}
+
+/* Candidates for A, into `keys`; returns how many. */
+static saltus_status find_candidates(saltusi_capture* w, const saltusi_step* s, double length,
+                                     bool touch) {
+  int nc = s->eval->sys.dims.nc;
+  w->count = 0;
+  for (int key = 0; key < nc; key++) {
+    if (!w->took_part[key]) {
+      continue;
+    }
+    double gamma = 0.0;
+    saltus_status status = saltusi_capture_gamma(w, s->eval, key, hold_others(w, nc, key), &gamma);
+    if (status != SALTUS_OK) {
+      return status;
+    }
+    double u = w->here.u[key];
+    /* the 1e-9 keeps a flight of just the width on one side of the rule */
+    double slowest = 0.5 * -gamma * fmax(w->width, length) * (1.0 + 1e-9);
+    slowest = fmax(slowest, fed_rebound(w, s, key, gamma));
+    bool still = touch && u <= w->velocity_rounding;
+    bool short_flight = gamma < 0.0 && u <= slowest + w->velocity_rounding;
+    if (w->stops && gamma < 0.0 && u > w->velocity_rounding && (touch || short_flight)) {
+      return saltusi_capture_stop(w, s, key); /* a flight too short to be resolved */
+    }
+    if (still || short_flight || (touch && gamma < 0.0)) {
+      w->keys[w->count++] = key;
+    }
+  }
+  return SALTUS_OK;
+}
+
+/* An impact may throw a closed contact apart. */
+static void report_thrown(const saltusi_capture* w, int nc) {
+  for (int key = 0; key < nc; key++) {
+    if (w->was_closed[key] && !w->closed[key]) {
+      saltusi_capture_report(w, &(saltusi_capture_note){.kind = SALTUSI_NOTE_OPEN,
+                                                        .key = key,
+                                                        .u_after = w->here.u[key]});
+    }
+  }
+}
+
+saltus_status saltusi_capture_close(saltusi_capture* w, const saltusi_step* s, double length,
+                                    bool touch) {
+  const saltus_dims* d = &s->eval->sys.dims;
+  saltus_status status = saltusi_capture_look(w, s->eval, w->t, w->q, w->v, &w->here);
+  if (status == SALTUS_OK) {
+    status = find_candidates(w, s, length, touch);
+  }
+  memcpy(w->was_closed, w->closed, (size_t)d->nc * sizeof(bool));
+  memset(w->closed, 0, (size_t)d->nc * sizeof(bool));
+  if (status == SALTUS_OK && w->count == 0) {
+    report_thrown(w, d->nc);
+  }
+  if (status != SALTUS_OK || w->count == 0) {
+    return status;
+  }
+  status = write_rows(w, s, w->keys, w->count);
+  if (status == SALTUS_OK) {
+    status = stop(w, s, w->keys, w->count);
+  }
+  if (status == SALTUS_OK) {
+    saltus_point at = saltusi_at(s->eval, w->t, w->q, w->v);
+    status = saltusi_acceleration_find(&w->pressing, s->eval, &at, w->keys, w->count, w->a);
+  }
+  if (status != SALTUS_OK) {
+    return status;
+  }
+  int candidates = w->count;
+  w->count = 0;
+  for (int i = 0; i < candidates; i++) {
+    if (w->pressing.law.P[d->nj + i] > 0.0) {
+      int key = w->keys[i];
+      w->closed[key] = true;
+      w->keys[w->count++] = key;
+      w->series[key].impacts = 0.0;
+      if (!w->was_closed[key]) {
+        saltusi_capture_report(w, &(saltusi_capture_note){.kind = SALTUSI_NOTE_CLOSE,
+                                                          .key = key,
+                                                          .u_before = w->here.u[key]});
+      }
+    }
+  }
+  report_thrown(w, d->nc);
+  return SALTUS_OK;
+}

@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * event_find.c - where in a sub-interval contacts hit, close or open (methods: event capturing, 2.5,
+ * step 1, and pitfalls 2 and 7).
+ *
+ * After an impact a gap is anything within the width of a bracket of zero, so its sign decides
+ * nothing by itself. Contacts are distinguished by gap, velocity and normal acceleration:
+ *
+ *   separated   g > rounding: a root of g, or a root hidden before a minimum of g
+ *   falling     g <= rounding, U < 0: an impact here
+ *   resting     g <= rounding, U = 0, gamma < 0: a touch here
+ *   rising      g <= rounding, U > 0: nothing, unless it comes back; then its apex is looked for
+ *               first, and a flight whose apex is below the rounding of g is a touch
+ *   closed      its force turns negative: it opens
+ *
+ * Roots of gaps are found by cubic interpolation of gap and velocity, the dense output of the gap:
+ * a third of the force evaluations of a secant method on the ball.
+ */
+#include "math/matrix.h"
+#include "scheme/event/event_capturing.h"
+
+#include <float.h>
+#include <string.h>
+
+saltus_status saltusi_capture_look(saltusi_capture* w, saltusi_eval* eval, double t,
+                                   const double* q, const double* v, saltusi_contact_view* view) {
+  const saltus_system* sys = &eval->sys;
+  int row = sys->dims.nj; /* any one that is not in use */
+  saltus_point at = saltusi_at(eval, t, q, v);
+  saltus_status status = saltusi_contacts(sys, &at, &w->list);
+  for (int key = 0; key < sys->dims.nc; key++) {
+    view->gap[key] = INFINITY;
+    view->u[key] = 0.0;
+  }
+  for (int i = 0; status == SALTUS_OK && i < w->list.count; i++) {
+    int key = w->list.key[i];
+    saltusi_rows_contact(sys, &at, key, 1, &w->law.rows, row);
+    view->gap[key] = w->list.gap[i];
+    view->u[key] = saltusi_row_dot(&w->law.rows, row, v) + w->law.rows.b[row];
+    w->laws[key] = w->list.law[i];
+  }
+  return status;
+}
+
+saltus_status saltusi_capture_flow(saltusi_capture* w, saltusi_eval* eval, double x, double* q,
+                                   double* v) {
+  const saltus_dims* d = &eval->sys.dims;
+  if (x <= 0.0) { /* a half-explicit step of no length has no forces */
+    memcpy(q, w->q, (size_t)d->nq * sizeof(double));
+    memcpy(v, w->v, (size_t)d->nv * sizeof(double));
+    return SALTUS_OK;
+  }
+  const saltusi_rk_start start = {
+      .t = w->t, .q = w->q, .v = w->v, .keys = w->keys, .count = w->count};
+  return saltusi_rk_step(&w->rk, eval, &start, x, q, v);
+}
+
+/* What is followed along the sub-interval. */
+typedef enum quantity { GAP, RISE, FALL, FORCE } quantity;
+
+typedef struct search {
+  saltusi_capture* w;
+  saltusi_eval* eval;
+  quantity what;
+  int key;
+} search;
+
+/* The force of a held contact at a state. */
+static saltus_status force_at(const search* f, double t, const double* q, const double* v,
+                              double* value) {
+  saltusi_capture* w = f->w;
+  saltus_point at = saltusi_at(f->eval, t, q, v);
+  saltus_status status = saltusi_rk_acceleration(&w->rk, f->eval, &at, w->keys, w->count, w->a);
+  for (int i = 0; i < w->count; i++) {
+    if (w->keys[i] == f->key) {
+      *value = w->rk.held.P[f->eval->sys.dims.nj + i];
+    }
+  }
+  return status;
+}
+
+/* A value with its rate of change, NaN where that is not known. */
+typedef struct sample {
+  double value, rate;
+} sample;
+
+static saltus_status evaluate(const search* f, double x, sample* out) {
+  saltusi_capture* w = f->w;
+  w->probed = true;
+  out->rate = NAN;
+  saltus_status status = saltusi_capture_flow(w, f->eval, x, w->q_try, w->v_try);
+  if (status == SALTUS_OK && f->what == FORCE) {
+    return force_at(f, w->t + x, w->q_try, w->v_try, &out->value);
+  }
+  if (status == SALTUS_OK) {
+    status = saltusi_capture_look(w, f->eval, w->t + x, w->q_try, w->v_try, &w->probe);
+  }
+  double u = w->probe.u[f->key];
+  out->value = f->what == GAP ? w->probe.gap[f->key] : f->what == RISE ? u : -u;
+  out->rate = f->what == GAP ? u : NAN;
+  return status;
+}
+
+/* A bracket [a, b] with what is known at both ends; fa.value > 0 >= fb.value. */
+typedef struct bracket {
+  double a, b;
+  sample fa, fb;
+} bracket;
+
+/* Root of the cubic through values and rates at both ends: the gap moves with its velocity, so an
+ * interpolation costs nothing but these. Newton's method, kept inside by bisection. */
+static double cubic_root(const bracket* x) {
+  double h = x->b - x->a;
+  double f0 = x->fa.value;
+  double d = x->fb.value - f0;
+  double r0 = h * x->fa.rate;
+  double c2 = 3.0 * d - 2.0 * r0 - h * x->fb.rate;
+  double c3 = r0 + h * x->fb.rate - 2.0 * d;
+  double low = 0.0;
+  double high = 1.0;
+  double s = f0 / (f0 - x->fb.value);
+  for (int k = 0; k < 60 && high - low > 4.0 * DBL_EPSILON * high; k++) {
+    double value = f0 + s * (r0 + s * (c2 + s * c3));
+    double slope = r0 + s * (2.0 * c2 + 3.0 * s * c3);
+    low = value > 0.0 ? s : low;
+    high = value > 0.0 ? high : s;
+    double next = s - value / slope;
+    if (!(next > low && next < high)) {
+      next = 0.5 * (low + high);
+    }
+    if (fabs(next - s) <= DBL_EPSILON * s) {
+      break;
+    }
+    s = next;
+  }
+  return x->a + s * h;
+}
+
+/* Where to look next for the root: by the cubic, or by the secant with Illinois' weights. */
+static double aim(const bracket* x, const double weight[2]) {
+  double fa = weight[0] * x->fa.value;
+  double fb = weight[1] * x->fb.value;
+  if (isfinite(x->fa.rate) && isfinite(x->fb.rate)) {
+    return cubic_root(x);
+  }
+  return isfinite(fa) && fa > fb ? x->a + (x->b - x->a) * fa / (fa - fb) : 0.5 * (x->a + x->b);
+}
+
+/* Shrinks a bracket to `width`, every fourth time by bisection. Aims a little to both sides of the
+ * root in turn so that the bracket collapses from both ends. */
+static saltus_status shrink(const search* f, double width, bracket* x) {
+  enum { PROBES_MAX = 100 };
+  int side = 0;
+  double weight[2] = {1.0, 1.0};
+  for (int k = 1; k <= PROBES_MAX && x->b - x->a > width; k++) {
+    double c = k % 4 != 0 ? aim(x, weight) : 0.5 * (x->a + x->b);
+    double aside = fmin(0.4 * width, 0.25 * (x->b - x->a));
+    c = side >= 0 ? c - aside : c + aside;
+    if (!(c > x->a && c < x->b)) {
+      c = 0.5 * (x->a + x->b);
+    }
+    if (!(c > x->a && c < x->b)) {
+      break;
+    }
+    sample at = {NAN, NAN};
+    saltus_status status = evaluate(f, c, &at);
+    if (status != SALTUS_OK) {
+      return status;
+    }
+    bool before = at.value > 0.0;
+    weight[before ? 0 : 1] = 1.0;
+    weight[before ? 1 : 0] *= side == (before ? -1 : 1) ? 0.5 : 1.0;
+    if (before) {
+      x->a = c;
+      x->fa = at;
+    } else {
+      x->b = c;
+      x->fb = at;
+    }
+    side = before ? -1 : 1;
+  }
+  return SALTUS_OK;
+}
+
+static void add(saltusi_capture* w, saltusi_event_kind kind, int key, double a, double b) {
+  w->events[w->event_count++] = (saltusi_event){.kind = kind, .key = key, .a = a, .b = b};
+}
+
+/* An impact at the start of the sub-interval. */
+static void add_at_once(saltusi_capture* w, int key) {
+  add(w, SALTUSI_EVENT_HIT, key, 0.0, fmin(w->width, w->left));
+}
+
+static saltus_status add_hit(saltusi_capture* w, saltusi_eval* eval, int key, bracket x) {
+  const search gap = {.w = w, .eval = eval, .what = GAP, .key = key};
+  saltus_status status = shrink(&gap, w->width, &x);
+  add(w, SALTUSI_EVENT_HIT, key, x.a, x.b);
+  return status;
+}
+
+/* Accuracy of an extremum of the gap, as a part of the time in which it is looked for: it only has
+ * to lie between two roots. */
+static const double minimum_accuracy = 1e-3;
+static const double apex_accuracy = 1e-2;
+
+static saltus_status find_separated(saltusi_capture* w, saltusi_eval* eval, int key) {
+  const sample g0 = {w->here.gap[key], w->here.u[key]};
+  const sample g1 = {w->end.gap[key], w->end.u[key]};
+  if (g1.value < 0.0) {
+    return add_hit(w, eval, key, (bracket){0.0, w->span, g0, g1});
+  }
+  if (!(w->here.u[key] < 0.0 && w->end.u[key] > 0.0)) {
+    return SALTUS_OK;
+  }
+  /* the gap has a minimum inside: was there a hit before it? */
+  const search fall = {.w = w, .eval = eval, .what = FALL, .key = key};
+  const search gap = {.w = w, .eval = eval, .what = GAP, .key = key};
+  bracket lowest = {0.0, w->span, {-w->here.u[key], NAN}, {-w->end.u[key], NAN}};
+  sample least = {NAN, NAN};
+  saltus_status status = shrink(&fall, minimum_accuracy * w->span, &lowest);
+  if (status == SALTUS_OK) {
+    status = evaluate(&gap, lowest.a, &least);
+  }
+  if (status == SALTUS_OK && least.value < 0.0) {
+    status = add_hit(w, eval, key, (bracket){0.0, lowest.a, g0, least});
+  }
+  return status;
+}
+
+/* A contact that rises from the floor and is below it at the end. */
+static saltus_status find_return(saltusi_capture* w, saltusi_eval* eval, int key) {
+  double u0 = w->here.u[key];
+  double u1 = w->end.u[key];
+  if (!(u1 < 0.0)) {
+    add_at_once(w, key);
+    return SALTUS_OK;
+  }
+  bracket apex = {0.0, 0.0, {u0, NAN}, {u1, NAN}};
+  sample height = {w->here.gap[key], u0};
+  saltus_status status = SALTUS_OK;
+  if (u0 > 0.0) {
+    const search rise = {.w = w, .eval = eval, .what = RISE, .key = key};
+    const search gap = {.w = w, .eval = eval, .what = GAP, .key = key};
+    double flight = 2.0 * u0 * w->span / fmax(u0 - u1, DBL_MIN);
+    apex.b = w->span;
+    status = shrink(&rise, apex_accuracy * fmin(w->span, flight), &apex);
+    if (status == SALTUS_OK && apex.a > 0.0) {
+      status = evaluate(&gap, apex.a, &height);
+    }
+  }
+  if (status != SALTUS_OK) {
+    return status;
+  }
+  if (apex.a > 0.0 && height.value > w->gap_rounding) {
+    const sample end = {w->end.gap[key], u1};
+    return add_hit(w, eval, key, (bracket){apex.a, w->span, height, end});
+  }
+  add(w, SALTUSI_EVENT_TOUCH, key, 0.0, 0.0);
+  return SALTUS_OK;
+}
+
+saltus_status saltusi_capture_gamma(saltusi_capture* w, saltusi_eval* eval, int key, int count,
+                                    double* gamma) {
+  const saltus_system* sys = &eval->sys;
+  int row = sys->dims.nj + sys->dims.nc; /* a spare one */
+  saltus_point at = saltusi_at(eval, w->t, w->q, w->v);
+  saltus_status status = saltusi_rk_acceleration(&w->rk, eval, &at, w->others, count, w->a);
+  if (status == SALTUS_OK) {
+    saltusi_rows_contact(sys, &at, key, 1, &w->rk.held.rows, row);
+    *gamma = saltusi_row_dot(&w->rk.held.rows, row, w->a) + w->rk.held.rows.c[row];
+  }
+  return status;
+}
+
+static saltus_status find_touching(saltusi_capture* w, saltusi_eval* eval, int key) {
+  double g0 = w->here.gap[key];
+  double g1 = w->end.gap[key];
+  double u0 = w->here.u[key];
+  if (u0 < -w->velocity_rounding) {
+    add_at_once(w, key);
+    return SALTUS_OK;
+  }
+  if (u0 <= w->velocity_rounding && g1 <= g0) {
+    double gamma = 0.0;
+    for (int i = 0; i < w->count; i++) {
+      w->others[i] = w->keys[i];
+    }
+    saltus_status status = saltusi_capture_gamma(w, eval, key, w->count, &gamma);
+    if (status != SALTUS_OK) {
+      return status;
+    }
+    if (gamma < 0.0) {
+      add(w, SALTUSI_EVENT_TOUCH, key, 0.0, 0.0);
+      return SALTUS_OK;
+    }
+  }
+  /* not deeper than it started is no event: after an opening the gap may have drifted below zero */
+  bool back = g1 < fmin(g0, 0.0) || (g1 < 0.0 && w->end.u[key] < 0.0);
+  return back ? find_return(w, eval, key) : SALTUS_OK;
+}
+
+static saltus_status find_open(saltusi_capture* w, saltusi_eval* eval) {
+  int nj = eval->sys.dims.nj;
+  int first = w->event_count;
+  saltus_point at = saltusi_at(eval, w->t + w->span, w->q_end, w->v_end);
+  saltus_status status = saltusi_rk_acceleration(&w->rk, eval, &at, w->keys, w->count, w->a);
+  /* searches overwrite the forces: those that turned wait in the events, in place of the bracket */
+  for (int i = 0; status == SALTUS_OK && i < w->count; i++) {
+    if (w->rk.held.P[nj + i] < 0.0) {
+      add(w, SALTUSI_EVENT_OPEN, w->keys[i], 0.0, w->rk.held.P[nj + i]);
+    }
+  }
+  for (int i = first; status == SALTUS_OK && i < w->event_count; i++) {
+    saltusi_event* event = &w->events[i];
+    const search force = {.w = w, .eval = eval, .what = FORCE, .key = event->key};
+    bracket x = {0.0, w->span, {NAN, NAN}, {event->b, NAN}};
+    event->b = 0.0;
+    status = force_at(&force, w->t, w->q, w->v, &x.fa.value);
+    if (status == SALTUS_OK && x.fa.value > 0.0) {
+      status = shrink(&force, w->width, &x);
+      event->a = x.a;
+      event->b = x.b;
+    }
+  }
+  return status;
+}
+
+/* By start of the bracket; contacts with the same one stay in the order of their keys. */
+static void sort_events(saltusi_capture* w) {
+  for (int i = 1; i < w->event_count; i++) {
+    saltusi_event event = w->events[i];
+    int k = i;
+    for (; k > 0 && w->events[k - 1].a > event.a; k--) {
+      w->events[k] = w->events[k - 1];
+    }
+    w->events[k] = event;
+  }
+}
+
+saltus_status saltusi_capture_find(saltusi_capture* w, saltusi_eval* eval) {
+  const saltus_dims* d = &eval->sys.dims;
+  double size = fmax(1.0, saltusi_max_abs(d->nq, w->q));
+  double speed = fmax(1e-8, saltusi_max_abs(d->nv, w->v));
+  w->gap_rounding = 16.0 * DBL_EPSILON * size;
+  w->velocity_rounding = 64.0 * DBL_EPSILON * speed;
+  w->event_count = 0;
+  w->probed = false;
+  saltus_status status = SALTUS_OK;
+  for (int key = 0; key < d->nc && status == SALTUS_OK; key++) {
+    if (w->closed[key] || isinf(w->end.gap[key])) {
+      continue;
+    }
+    status = w->here.gap[key] > w->gap_rounding ? find_separated(w, eval, key)
+                                                : find_touching(w, eval, key);
+  }
+  if (status == SALTUS_OK && w->count > 0) {
+    status = find_open(w, eval);
+  }
+  sort_events(w);
+  return status;
+}

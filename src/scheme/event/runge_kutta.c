@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * runge_kutta.c - see runge_kutta.h.
+ */
+#include "scheme/event/runge_kutta.h"
+
+#include "math/matrix.h"
+#include "scheme/event/acceleration.h"
+
+#include <string.h>
+
+/* Newton's iteration: the tolerance is relative to |K|, since steps may be as short as a bracket
+ * of an event (methods, pitfall 15); an iteration that stagnates below `stagnant` has arrived. */
+static const double newton_tolerance = 1e-15;
+static const double stagnant = 1e-9;
+enum { NEWTON_MAX = 50 };
+
+/* Unknowns for which a dense Newton matrix is affordable: some tens of megabytes. A larger system is
+ * refused at its first step. */
+enum { UNKNOWNS_MAX = 3000 };
+
+/* Step of the differences for a_q and a_v: the square root of the rounding error. They only decide
+ * how fast the iteration converges. */
+static const double difference = 1e-7;
+
+void saltusi_rk_layout(saltusi_rk* rk, const saltusi_tableau* method, const saltus_system* sys,
+                       saltus_arena* arena) {
+  const saltus_dims* d = &sys->dims;
+  int s = method->stages;
+  rk->method = method;
+  saltusi_linear_layout(&rk->mass, sys, arena);
+  saltusi_law_layout(&rk->held, d, true, arena);
+  rk->K = SALTUS_PUSH2(arena, double, s, d->nv);
+  rk->V = SALTUS_PUSH2(arena, double, s, d->nv);
+  rk->Q = SALTUS_PUSH(arena, double, d->nq);
+  rk->forces = SALTUS_PUSH2(arena, double, s, d->nj + d->nc);
+  if (method->implicit && s * d->nv <= UNKNOWNS_MAX) {
+    rk->a_q = SALTUS_PUSH2(arena, double, d->nv, d->nv);
+    rk->a_v = SALTUS_PUSH2(arena, double, d->nv, d->nv);
+    rk->a0 = SALTUS_PUSH(arena, double, d->nv);
+    rk->a1 = SALTUS_PUSH(arena, double, d->nv);
+    rk->shift = SALTUS_PUSH(arena, double, d->nv);
+    rk->newton = SALTUS_PUSH2(arena, double, s * d->nv, s * d->nv);
+    rk->R = SALTUS_PUSH2(arena, double, s, d->nv);
+    rk->pivot = SALTUS_PUSH(arena, int, s * d->nv);
+  }
+  if (method->half_explicit) {
+    saltusi_half_explicit_layout(rk, sys, arena);
+  }
+}
+
+saltus_status saltusi_rk_acceleration(saltusi_rk* rk, saltusi_eval* eval, const saltus_point* at,
+                                      const int* keys, int count, double* a) {
+  const saltusi_held held = {.keys = keys, .count = count, .both_ways = true};
+  return saltusi_accelerate(eval, &rk->mass, &rk->held, at, &held, a);
+}
+
+void saltusi_rk_restart(saltusi_rk* rk) {
+  rk->prepared = false;
+}
+
+void saltusi_rk_combine(int n, int stages, const double* x0, double h, const double* weights,
+                        const double* k, double* x) {
+  memcpy(x, x0, (size_t)n * sizeof(double));
+  for (int j = 0; j < stages; j++) {
+    if (weights[j] != 0.0) {
+      saltusi_add_scaled(n, h * weights[j], k + (size_t)j * (size_t)n, x);
+    }
+  }
+}
+
+/* The acceleration of stage i for the velocities V and the stages of q that they make. */
+static saltus_status evaluate_stage(saltusi_rk* rk, saltusi_eval* eval,
+                                    const saltusi_rk_start* start, double h, int i, double* a) {
+  const saltus_dims* d = &eval->sys.dims;
+  const saltusi_tableau* m = rk->method;
+  saltusi_rk_combine(d->nv, m->implicit ? m->stages : i, start->q, h, m->a[i], rk->V, rk->Q);
+  saltus_point at =
+      saltusi_at(eval, start->t + m->c[i] * h, rk->Q, rk->V + (size_t)i * (size_t)d->nv);
+  saltus_status status = saltusi_rk_acceleration(rk, eval, &at, start->keys, start->count, a);
+  int rows = d->nj + start->count;
+  if (status == SALTUS_OK && rows > 0) {
+    memcpy(rk->forces + (size_t)i * (size_t)(d->nj + d->nc), rk->held.P,
+           (size_t)rows * sizeof(double));
+  }
+  return status;
+}
+
+static saltus_status explicit_stages(saltusi_rk* rk, saltusi_eval* eval,
+                                     const saltusi_rk_start* start, double h) {
+  const saltus_dims* d = &eval->sys.dims;
+  for (int i = 0; i < rk->method->stages; i++) {
+    double* V = rk->V + (size_t)i * (size_t)d->nv;
+    saltusi_rk_combine(d->nv, i, start->v, h, rk->method->a[i], rk->K, V);
+    saltus_status status = evaluate_stage(rk, eval, start, h, i, rk->K + (size_t)i * (size_t)d->nv);
+    if (status != SALTUS_OK) {
+      return status;
+    }
+  }
+  return SALTUS_OK;
+}
+
+/* One column of a_q or a_v by a forward difference of the reduced acceleration. */
+static saltus_status difference_column(saltusi_rk* rk, saltusi_eval* eval,
+                                       const saltusi_rk_start* start, int j, bool position) {
+  int nv = eval->sys.dims.nv;
+  const double* base = position ? start->q : start->v;
+  double step = difference * fmax(1.0, fabs(base[j]));
+  memcpy(rk->shift, base, (size_t)nv * sizeof(double));
+  rk->shift[j] += step;
+  saltus_point at =
+      saltusi_at(eval, start->t, position ? rk->shift : start->q, position ? start->v : rk->shift);
+  saltus_status status = saltusi_rk_acceleration(rk, eval, &at, start->keys, start->count, rk->a1);
+  double* J = position ? rk->a_q : rk->a_v;
+  for (int i = 0; i < nv; i++) {
+    J[i * nv + j] = (rk->a1[i] - rk->a0[i]) / step;
+  }
+  return status;
+}
+
+static void solve_columns(const saltusi_rk* rk, const saltusi_eval* eval, double* J) {
+  int nv = eval->sys.dims.nv;
+  for (int j = 0; j < nv; j++) {
+    for (int i = 0; i < nv; i++) {
+      rk->shift[i] = J[i * nv + j];
+    }
+    saltusi_linear_solve(eval, &rk->mass, rk->shift);
+    for (int i = 0; i < nv; i++) {
+      J[i * nv + j] = rk->shift[i];
+    }
+  }
+}
+
+/* While nothing is held: a_q = M^-1 (F_q - d(M a)/dq), a_v = M^-1 F_v. */
+static void exact_jacobians(saltusi_rk* rk, saltusi_eval* eval, const saltus_point* at) {
+  const saltus_system* sys = &eval->sys;
+  int nv = sys->dims.nv;
+  size_t bytes = (size_t)nv * (size_t)nv * sizeof(double);
+  if ((sys->traits & SALTUS_FREE_FORCE) != 0) {
+    memset(rk->a_q, 0, bytes);
+    memset(rk->a_v, 0, bytes);
+  } else {
+    saltusi_force_q(eval, at, rk->a_q);
+    saltusi_force_v(eval, at, rk->a_v);
+  }
+  if ((sys->traits & SALTUS_CONSTANT_MASS) == 0) {
+    saltus_point along = *at;
+    along.v = rk->a0;
+    sys->ops->mass_q(sys->self, &along, rk->newton); /* not in use yet, and larger */
+    saltusi_add_scaled(nv * nv, -1.0, rk->newton, rk->a_q);
+  }
+  solve_columns(rk, eval, rk->a_q);
+  solve_columns(rk, eval, rk->a_v);
+}
+
+static saltus_status prepare(saltusi_rk* rk, saltusi_eval* eval, const saltusi_rk_start* start) {
+  const saltus_system* sys = &eval->sys;
+  saltus_point at = saltusi_at(eval, start->t, start->q, start->v);
+  saltus_status status = saltusi_rk_acceleration(rk, eval, &at, start->keys, start->count, rk->a0);
+  if (status != SALTUS_OK) {
+    return status;
+  }
+  bool mass_known = (sys->traits & SALTUS_CONSTANT_MASS) != 0 || sys->ops->mass_q != NULL;
+  if (sys->dims.nj + start->count == 0 && mass_known) {
+    exact_jacobians(rk, eval, &at);
+  } else {
+    for (int j = 0; j < 2 * sys->dims.nv && status == SALTUS_OK; j++) {
+      status = difference_column(rk, eval, start, j / 2, j % 2 == 0);
+    }
+  }
+  rk->prepared = status == SALTUS_OK;
+  return status;
+}
+
+/* I - h A x a_v - h^2 A^2 x a_q, factored; false when it is singular. */
+static bool factor_newton(saltusi_rk* rk, const saltus_dims* d, double h) {
+  const saltusi_tableau* m = rk->method;
+  int nv = d->nv;
+  int n = m->stages * nv;
+  for (int i = 0; i < m->stages; i++) {
+    for (int j = 0; j < m->stages; j++) {
+      double square = 0.0;
+      for (int k = 0; k < m->stages; k++) {
+        square += m->a[i][k] * m->a[k][j];
+      }
+      for (int r = 0; r < nv; r++) {
+        double* row = rk->newton + (size_t)(i * nv + r) * (size_t)n + (size_t)j * (size_t)nv;
+        for (int c = 0; c < nv; c++) {
+          row[c] = (i == j && r == c ? 1.0 : 0.0) - h * m->a[i][j] * rk->a_v[r * nv + c] -
+                   h * h * square * rk->a_q[r * nv + c];
+        }
+      }
+    }
+  }
+  return saltusi_lu_factor(n, rk->newton, rk->pivot, 1e-15);
+}
+
+/* V from K, then R = a - K. */
+static saltus_status residual(saltusi_rk* rk, saltusi_eval* eval, const saltusi_rk_start* start,
+                              double h) {
+  int nv = eval->sys.dims.nv;
+  int s = rk->method->stages;
+  for (int i = 0; i < s; i++) {
+    saltusi_rk_combine(nv, s, start->v, h, rk->method->a[i], rk->K, rk->V + (size_t)i * (size_t)nv);
+  }
+  for (int i = 0; i < s; i++) {
+    double* R = rk->R + (size_t)i * (size_t)nv;
+    saltus_status status = evaluate_stage(rk, eval, start, h, i, R);
+    if (status != SALTUS_OK) {
+      return status;
+    }
+    saltusi_add_scaled(nv, -1.0, rk->K + (size_t)i * (size_t)nv, R);
+  }
+  return SALTUS_OK;
+}
+
+static saltus_status implicit_stages(saltusi_rk* rk, saltusi_eval* eval,
+                                     const saltusi_rk_start* start, double h) {
+  const saltus_dims* d = &eval->sys.dims;
+  int n = rk->method->stages * d->nv;
+  if (n > UNKNOWNS_MAX) {
+    return SALTUS_ERR_UNSUPPORTED;
+  }
+  saltus_status status = rk->prepared ? SALTUS_OK : prepare(rk, eval, start);
+  if (status != SALTUS_OK) {
+    return status;
+  }
+  if (!factor_newton(rk, d, h)) {
+    return isfinite(saltusi_max_abs(d->nv, rk->a0)) ? SALTUS_RETRY_SMALLER : SALTUS_RETRY_NAN;
+  }
+  eval->work.factorizations++;
+  for (int i = 0; i < rk->method->stages; i++) {
+    memcpy(rk->K + (size_t)i * (size_t)d->nv, rk->a0, (size_t)d->nv * sizeof(double));
+  }
+  double before = INFINITY;
+  for (int k = 0; k < NEWTON_MAX; k++) {
+    status = residual(rk, eval, start, h);
+    if (status != SALTUS_OK) {
+      return status;
+    }
+    double miss = saltusi_max_abs(n, rk->R);
+    double size = saltusi_max_abs(n, rk->K);
+    if (!isfinite(miss)) {
+      return SALTUS_RETRY_NAN;
+    }
+    if (miss <= newton_tolerance * size ||
+        (k > 1 && miss >= 0.5 * before && miss <= stagnant * fmax(1.0, size))) {
+      return SALTUS_OK;
+    }
+    before = miss;
+    eval->work.newton_iterations++;
+    saltusi_lu_solve(n, rk->newton, rk->pivot, rk->R);
+    saltusi_add_scaled(n, 1.0, rk->R, rk->K);
+  }
+  return SALTUS_RETRY_SMALLER;
+}
+
+saltus_status saltusi_rk_step(saltusi_rk* rk, saltusi_eval* eval, const saltusi_rk_start* start,
+                              double h, double* q1, double* v1) {
+  const saltus_dims* d = &eval->sys.dims;
+  const saltusi_tableau* m = rk->method;
+  bool holds = d->nj + start->count > 0;
+  saltus_status status = m->implicit ? implicit_stages(rk, eval, start, h)
+                         : m->half_explicit && holds
+                             ? saltusi_half_explicit_stages(rk, eval, start, h)
+                             : explicit_stages(rk, eval, start, h);
+  if (status == SALTUS_OK) {
+    saltusi_rk_combine(d->nv, m->stages, start->q, h, m->b, rk->V, q1);
+    saltusi_rk_combine(d->nv, m->stages, start->v, h, m->b, rk->K, v1);
+  }
+  return status;
+}
+
+double saltusi_rk_impulse(const saltusi_rk* rk, const saltus_dims* dims, int row, double h) {
+  double sum = 0.0;
+  for (int i = 0; i < rk->method->stages; i++) {
+    sum += rk->method->b[i] * rk->forces[(size_t)i * (size_t)(dims->nj + dims->nc) + (size_t)row];
+  }
+  return h * sum;
+}
+
+void saltusi_rk_add_error(const saltusi_rk* rk, const saltus_dims* dims, double h, double* q_error,
+                          double* v_error) {
+  const saltusi_tableau* m = rk->method;
+  for (int i = 0; i < m->stages; i++) {
+    double weight = h * (m->b[i] - m->embedded[i]);
+    saltusi_add_scaled(dims->nv, weight, rk->V + (size_t)i * (size_t)dims->nv, q_error);
+    saltusi_add_scaled(dims->nv, weight, rk->K + (size_t)i * (size_t)dims->nv, v_error);
+  }
+}

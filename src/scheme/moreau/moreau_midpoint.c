@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * moreau_midpoint.c - Moreau's midpoint rule (Moreau 1999; Capobianco & Eugster 2018, section 4;
+ * methods: algorithm 2 and V8).
+ *
+ *   q_M      = q_k + h/2 v_k
+ *   active     g(t_M, q_M) <= 0
+ *   M(q_M) (v_{k+1} - v_k) = h F(t_M, q_M, v) + G P,    v = v_k, or (v_k + v_{k+1}) / 2
+ *   contacts   xi = G^T (v_{k+1} + e v_k) + ...,  joints  G^T (v_k + v_{k+1}) / 2 + b = 0 at q_M
+ *   q_{k+1}  = q_M + h/2 v_{k+1}
+ *
+ * With v = v_k the scheme is explicit, as Moreau's is mostly given, and gyroscopic forces feed energy
+ * into long runs; with the mean it is symmetric in time and does not.
+ */
+#include "math/matrix.h"
+#include "scheme/newton_end.h"
+#include "scheme/position/node.h"
+
+#include <string.h>
+
+typedef struct work {
+  saltusi_node node;
+  saltusi_linear linear;
+  double* q_mid;    /* [nq] */
+  double* v;        /* [nv] where forces are evaluated */
+  double* v_free;   /* [nv] */
+  double* force;    /* [nv] */
+  double* v_before; /* [nv] of the last iteration */
+  double* broken;   /* [nj] G_k^T v_k + b_k while contacts are active, else 0: see moreau_step.c */
+} work;
+
+enum { MEAN, START };
+static const char* const velocity_names[] = {"mean", "start", NULL};
+
+static const saltus_field fields[] = {
+    SALTUS_CHOICE(saltus_moreau_midpoint_options, velocity, MEAN, START, velocity_names,
+                  "velocity in the forces: the mean of the step or its start, explicit"),
+    SALTUS_REAL(saltus_moreau_midpoint_options, newton_tol, 1e-13, 1e-15, 1e-2,
+                "relative change of the velocity that ends Newton's iteration [1]"),
+    SALTUS_INT(saltus_moreau_midpoint_options, newton_max, 50, 1, 1000, "most Newton iterations"),
+    SALTUSI_WARM_START_FIELD(saltus_moreau_midpoint_options),
+    SALTUSI_GAIN_FIELD(saltus_moreau_midpoint_options),
+};
+
+#define TABLE SALTUSI_TABLE(saltus_moreau_midpoint_options, fields)
+
+SALTUSI_DEFAULTS(saltus_moreau_midpoint_options, saltus_moreau_midpoint_options_default, fields)
+
+static size_t memory_count(const void* options, const saltus_system* sys) {
+  const saltus_moreau_midpoint_options* o = options;
+  return saltusi_warm_count(o->warm_start, sys);
+}
+
+static void layout(void* work_, const void* options, const saltus_system* sys,
+                   saltus_arena* arena) {
+  const saltus_moreau_midpoint_options* o = options;
+  work* w = work_;
+  int nv = sys->dims.nv;
+  saltusi_node_layout(&w->node, o->warm_start, sys, arena);
+  saltusi_linear_layout(&w->linear, sys, arena);
+  w->q_mid = SALTUS_PUSH(arena, double, sys->dims.nq);
+  w->v = SALTUS_PUSH(arena, double, nv);
+  w->v_free = SALTUS_PUSH(arena, double, nv);
+  w->force = SALTUS_PUSH(arena, double, nv);
+  w->v_before = SALTUS_PUSH(arena, double, nv);
+  w->broken = SALTUS_PUSH(arena, double, sys->dims.nj);
+}
+
+/* v_free = v_{k+1} - J^-1 R with R = M (v_{k+1} - v_k) - h F and J = M - h/2 F_v, or M */
+static saltus_status linearize(work* w, const saltusi_step* s, double weight) {
+  int nv = s->eval->sys.dims.nv;
+  for (int i = 0; i < nv; i++) {
+    w->v[i] = (1.0 - weight) * s->v0[i] + weight * s->v1[i];
+  }
+  saltus_point at = saltusi_at(s->eval, s->t + 0.5 * s->h, w->q_mid, w->v);
+  saltus_status status =
+      saltusi_linear_assemble(s->eval, &w->linear, &at, 1.0, -weight * s->h, 0.0);
+  if (status != SALTUS_OK) {
+    return status;
+  }
+  saltusi_force(s->eval, &at, w->force);
+  for (int i = 0; i < nv; i++) {
+    w->v[i] = s->v1[i] - s->v0[i];
+  }
+  saltusi_linear_mass_times(s->eval, &w->linear, &at, w->v, w->v_free);
+  for (int i = 0; i < nv; i++) {
+    w->v_free[i] = s->h * w->force[i] - w->v_free[i];
+  }
+  saltusi_linear_solve(s->eval, &w->linear, w->v_free);
+  saltusi_add_scaled(nv, 1.0, s->v1, w->v_free);
+  return SALTUS_OK;
+}
+
+/* The part of v_k that breaks joints does not swing on where a contact stops the motion. */
+static void leave_broken(work* w, const saltusi_step* s) {
+  const saltus_system* sys = &s->eval->sys;
+  saltusi_law* law = &w->node.law;
+  saltus_point start = saltusi_at(s->eval, s->t, s->q0, s->v0);
+  saltus_point middle = saltusi_at(s->eval, s->t + 0.5 * s->h, w->q_mid, s->v0);
+  for (int j = 0; j < sys->dims.nj; j++) {
+    w->broken[j] = 0.0;
+    if (w->node.active > 0) {
+      saltusi_rows_joint(sys, &start, j, &law->rows, j);
+      w->broken[j] = saltusi_row_dot(&law->rows, j, s->v0) + law->rows.b[j];
+      saltusi_rows_joint(sys, &middle, j, &law->rows, j);
+    }
+  }
+}
+
+/* G^T (v_k + v_{k+1}) / 2 + b = 0, doubled */
+static void joint_law(work* w, const saltusi_step* s) {
+  saltusi_law* law = &w->node.law;
+  for (int j = 0; j < s->eval->sys.dims.nj; j++) {
+    law->rhs[j] = saltusi_row_dot(&law->rows, j, w->v_free) +
+                  saltusi_row_dot(&law->rows, j, s->v0) - w->broken[j] + 2.0 * law->rows.b[j];
+  }
+}
+
+static saltus_status solve(work* w, const saltus_moreau_midpoint_options* o,
+                           const saltusi_step* s) {
+  const saltus_system* sys = &s->eval->sys;
+  int nv = sys->dims.nv;
+  double weight = o->velocity == START ? 0.0 : 0.5;
+  const unsigned linear = SALTUS_LINEAR_FORCE | SALTUS_FREE_FORCE;
+  bool exact = weight == 0.0 || (sys->traits & linear) != 0;
+  memcpy(s->v1, s->v0, (size_t)nv * sizeof(double));
+  saltusi_newton_end end = {.tol = o->newton_tol, .change = INFINITY};
+  for (int k = 0; k < o->newton_max; k++) {
+    saltus_status status = linearize(w, s, weight);
+    if (status != SALTUS_OK) {
+      return status;
+    }
+    saltusi_node_law(&w->node, s, w->v_free, s->v0);
+    joint_law(w, s);
+    memcpy(w->v_before, s->v1, (size_t)nv * sizeof(double));
+    status = saltusi_node_impose(&w->node, s, &w->linear, w->v_free, s->v1);
+    s->report->newton_iterations = k + 1;
+    if (status != SALTUS_OK || exact) {
+      return status;
+    }
+    bool arrived = false;
+    status = saltusi_newton_judge(&end, s, k, w->v_free, w->v_before, &arrived);
+    if (status != SALTUS_OK || arrived) {
+      return status;
+    }
+  }
+  return SALTUS_RETRY_SMALLER;
+}
+
+static saltus_status step(void* work_, const void* options, const saltusi_step* s) {
+  work* w = work_;
+  const saltus_system* sys = &s->eval->sys;
+  saltusi_advance(sys, s->q0, s->v0, 0.5 * s->h, w->q_mid);
+  saltus_point at = saltusi_at(s->eval, s->t + 0.5 * s->h, w->q_mid, s->v0);
+  saltusi_warm_open(&w->node.law, s->memory0, s->h);
+  saltus_status status = saltusi_node_look(&w->node, s, &at);
+  if (status == SALTUS_OK) {
+    leave_broken(w, s);
+    status = solve(w, options, s);
+  }
+  s->eval->work.newton_iterations += s->report->newton_iterations;
+  if (status != SALTUS_OK) {
+    return status;
+  }
+  saltusi_advance(sys, w->q_mid, s->v1, 0.5 * s->h, s->q1);
+  saltusi_node_keep(&w->node, s, s->memory1);
+  saltusi_node_report(&w->node, s, s->v1);
+  s->report->active = w->node.active;
+  if (w->node.active > 0) {
+    memcpy(s->contacts, w->node.steps, (size_t)w->node.active * sizeof *s->contacts);
+  }
+  for (int j = 0; j < sys->dims.nj; j++) {
+    s->joint_impulses[j] = w->node.P[j];
+  }
+  return SALTUS_OK;
+}
+
+const saltusi_scheme_ops saltusi_moreau_midpoint = {
+    .info =
+        {
+            .name = "moreau-midpoint",
+            .summary = "Moreau's midpoint rule: positions explicit, impact law at the midpoint",
+            .source = "Moreau 1999; Capobianco & Eugster 2018, section 4",
+            .order = 1,
+            .smooth_order = 2,
+            .treats = SALTUS_TREATS_JOINTS | SALTUS_TREATS_FRICTION | SALTUS_TREATS_MAPS |
+                      SALTUS_TREATS_VARIABLE_STEPS,
+            .options = TABLE,
+        },
+    .work_size = sizeof(work),
+    .memory_count = memory_count,
+    .layout = layout,
+    .step = step,
+};

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * moreau_projected.c - Moreau's scheme with a projection of positions (Acary 2009, equation (19);
+ * methods: event capturing, 2.2).
+ *
+ *   step          as moreau-jean
+ *   activation    a contact outside the forecast with g(q_{k+1}) < 0 joins it; the step is redone
+ *   projection    q_{k+1} <- q_{k+1} + M^-1 G lambda,  0 <= g + G^T M^-1 G lambda  perp  lambda >= 0
+ *
+ * As printed, with the forecast alone, the scheme never comes to rest: the projection lifts the
+ * contact out of the forecast, gravity takes it back, and the velocity cycles with amplitude h |f|
+ * for ever (option activation=forecast shows it). With the implicit activation it rests.
+ */
+#include "math/matrix.h"
+#include "scheme/moreau/moreau_step.h"
+
+#include <float.h>
+#include <string.h>
+
+typedef struct work {
+  saltusi_moreau moreau;
+  saltusi_linear mass;
+  saltusi_law law; /* of the projection */
+  double* shift;   /* [nv] */
+  double* q;       /* [nq] */
+} work;
+
+enum { IMPLICIT, FORECAST };
+enum { PROJECTIONS_MAX = 20 };
+
+static const char* const activation_names[] = {"implicit", "forecast", NULL};
+static const char* const jump_names[] = {"midpoint", "start", NULL};
+static const char* const joint_names[] = {"mean", "end", NULL};
+
+static const saltus_field fields[] = {
+    SALTUS_REAL(saltus_moreau_projected_options, theta, 0.5, 0.0, 1.0,
+                "weight of the end of the step in forces and positions [1]"),
+    SALTUS_REAL(saltus_moreau_projected_options, gamma, 1.0, 0.0, 1.0,
+                "how far ahead contacts are looked for, part of a step [1]"),
+    SALTUS_CHOICE(saltus_moreau_projected_options, jump, SALTUS_JUMP_MIDPOINT, SALTUS_JUMP_START,
+                  jump_names, "where the directions of the approach velocity are taken"),
+    SALTUS_CHOICE(saltus_moreau_projected_options, joints, SALTUS_JOINTS_MEAN, SALTUS_JOINTS_END,
+                  joint_names, "velocity that joints hold: the mean of the step or its end"),
+    SALTUS_CHOICE(saltus_moreau_projected_options, activation, IMPLICIT, FORECAST, activation_names,
+                  "implicit: contacts that would penetrate join; forecast: as printed"),
+    SALTUS_REAL(saltus_moreau_projected_options, newton_tol, 1e-13, 1e-15, 1e-2,
+                "relative change of the velocity that ends Newton's iteration [1]"),
+    SALTUS_INT(saltus_moreau_projected_options, newton_max, 30, 1, 1000, "most Newton iterations"),
+    SALTUSI_WARM_START_FIELD(saltus_moreau_projected_options),
+    SALTUSI_GAIN_FIELD(saltus_moreau_projected_options),
+};
+
+#define TABLE SALTUSI_TABLE(saltus_moreau_projected_options, fields)
+
+SALTUSI_DEFAULTS(saltus_moreau_projected_options, saltus_moreau_projected_options_default, fields)
+
+static size_t memory_count(const void* options, const saltus_system* sys) {
+  const saltus_moreau_projected_options* o = options;
+  return saltusi_warm_count(o->warm_start, sys);
+}
+
+static void layout(void* work_, const void* options, const saltus_system* sys,
+                   saltus_arena* arena) {
+  const saltus_moreau_projected_options* o = options;
+  work* w = work_;
+  saltusi_moreau_layout(&w->moreau, o->warm_start, sys, arena);
+  saltusi_linear_layout(&w->mass, sys, arena);
+  saltusi_law_layout(&w->law, &sys->dims, false, arena);
+  w->shift = SALTUS_PUSH(arena, double, sys->dims.nv);
+  w->q = SALTUS_PUSH(arena, double, sys->dims.nq);
+}
+
+static bool is_active(const saltusi_step* s, int key) {
+  for (int i = 0; i < s->report->active; i++) {
+    if (s->contacts[i].key == key) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* Forces every contact that the step would drive into penetration; true when there was one. */
+static saltus_status force_penetrating(work* w, const saltusi_step* s, bool* found) {
+  saltus_point at = saltusi_at(s->eval, s->t + s->h, s->q1, s->v1);
+  saltus_contact_list* list = &w->moreau.list;
+  saltus_status status = saltusi_contacts(&s->eval->sys, &at, list);
+  *found = false;
+  for (int i = 0; status == SALTUS_OK && i < list->count; i++) {
+    int key = list->key[i];
+    if (list->gap[i] < 0.0 && !w->moreau.forced[key] && !is_active(s, key)) {
+      w->moreau.forced[key] = true;
+      *found = true;
+    }
+  }
+  return status;
+}
+
+/* Moves q1 out of penetration, and back onto the joints, along M^-1 G. */
+static saltus_status project(work* w, const saltusi_step* s) {
+  const saltus_system* sys = &s->eval->sys;
+  int nv = sys->dims.nv;
+  int nj = sys->dims.nj;
+  saltus_contact_list* list = &w->moreau.list;
+  saltus_point at = saltusi_at(s->eval, s->t + s->h, s->q1, s->v1);
+  for (int k = 0; k < PROJECTIONS_MAX; k++) {
+    saltus_status status = saltusi_contacts(sys, &at, list);
+    if (status == SALTUS_OK && nj > 0) {
+      sys->ops->joints(sys->self, &at, w->law.rhs);
+    }
+    double worst = nj > 0 ? saltusi_max_abs(nj, w->law.rhs) : 0.0;
+    int inside = 0;
+    for (int i = 0; status == SALTUS_OK && i < list->count; i++) {
+      if (list->gap[i] < 0.0) {
+        worst = fmax(worst, -list->gap[i]);
+        w->law.rhs[nj + inside] = list->gap[i];
+        saltusi_rows_contact(sys, &at, list->key[i], 1, &w->law.rows, nj + inside++);
+      }
+    }
+    double size = fmax(1.0, saltusi_max_abs(sys->dims.nq, s->q1));
+    if (status != SALTUS_OK || worst <= 16.0 * DBL_EPSILON * size) {
+      return status;
+    }
+    for (int j = 0; j < nj; j++) {
+      saltusi_rows_joint(sys, &at, j, &w->law.rows, j);
+    }
+    status = saltusi_linear_assemble(s->eval, &w->mass, &at, 1.0, 0.0, 0.0);
+    if (status == SALTUS_OK) {
+      saltusi_law_operator(&w->law, s->eval, &w->mass, nj + inside);
+      status = saltusi_law_solve(&w->law, s->eval, nj, inside);
+    }
+    if (status != SALTUS_OK) {
+      return status;
+    }
+    memset(w->shift, 0, (size_t)nv * sizeof(double));
+    saltusi_law_apply(&w->law, nv, nj + inside, w->shift);
+    saltusi_advance(sys, s->q1, w->shift, 1.0, w->q);
+    double moved = 0.0;
+    for (int i = 0; i < sys->dims.nq; i++) {
+      moved = fmax(moved, fabs(w->q[i] - s->q1[i]));
+    }
+    s->report->projection += moved;
+    memcpy(s->q1, w->q, (size_t)sys->dims.nq * sizeof(double));
+  }
+  return SALTUS_OK; /* what is left is rounding of the gaps */
+}
+
+static saltus_status step(void* work_, const void* options, const saltusi_step* s) {
+  work* w = work_;
+  const saltus_moreau_projected_options* o = options;
+  const saltus_moreau_jean_options moreau = {.theta = o->theta,
+                                             .gamma = o->gamma,
+                                             .jump = o->jump,
+                                             .joints = o->joints,
+                                             .newton_tol = o->newton_tol,
+                                             .newton_max = o->newton_max,
+                                             .warm_start = o->warm_start};
+  int nc = s->eval->sys.dims.nc;
+  memset(w->moreau.forced, 0, (size_t)nc * sizeof(bool));
+  saltus_status status = SALTUS_OK;
+  bool again = true;
+  for (int k = 0; k <= nc && again && status == SALTUS_OK; k++) {
+    again = false;
+    status = saltusi_moreau_take(&w->moreau, &moreau, s);
+    if (status == SALTUS_OK && o->activation == IMPLICIT) {
+      status = force_penetrating(w, s, &again);
+    }
+  }
+  return status == SALTUS_OK ? project(w, s) : status;
+}
+
+const saltusi_scheme_ops saltusi_moreau_projected = {
+    .info =
+        {
+            .name = "moreau-jean-projected",
+            .summary = "Moreau-Jean with positions projected out of penetration, resting contacts",
+            .source = "Acary 2009, equation (19), with implicit activation",
+            .order = 1,
+            .smooth_order = 2,
+            .treats = SALTUS_TREATS_JOINTS | SALTUS_TREATS_FRICTION | SALTUS_TREATS_MAPS |
+                      SALTUS_TREATS_VARIABLE_STEPS,
+            .options = TABLE,
+        },
+    .work_size = sizeof(work),
+    .memory_count = memory_count,
+    .layout = layout,
+    .step = step,
+};

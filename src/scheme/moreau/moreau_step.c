@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * moreau_step.c - the theta scheme with Moreau's impact law (Moreau 1988, Jean 1999; Acary 2009,
+ * equations (16) and (18); methods: event capturing, 2.1).
+ *
+ *   active        g_i(q_k) + gamma h U_i(q_k, v_k) <= 0, up to rounding
+ *   v_theta     = (1 - theta) v_k + theta v_{k+1},      q_theta = q_k + theta h v_theta
+ *   Newton        R = M(q_theta) (v_{k+1} - v_k) - h F(t_k + theta h, q_theta, v_theta)
+ *                 J = M - h theta F_v - h^2 theta^2 F_q
+ *   impact law    0 <= G^T v_{k+1} + b + e U_k   perp   P >= 0,    W = G^T J^-1 G
+ *   friction      xi = G^T v_{k+1} + b + e U_k with e_N and e_T:  xi + mu |xi_T| n in K* perp P in K
+ *   joints        G^T v_theta + b = 0 at (t_k + theta h, q_theta), or G^T v_{k+1} + b = 0
+ *                 the first with active contacts: G^T v_theta + b = (1 - theta) (G_k^T v_k + b_k)
+ *   q_{k+1}     = q_k + h v_theta
+ *
+ * dM/dq is left out of J: it changes the speed of convergence, not the solution.
+ *
+ * Joints on the mean velocity turn the part of v_k that breaks them around, step by step: for a free
+ * motion that is the symmetry that keeps positions on the joints. A contact holds the velocity at the
+ * end of the step, so what it stops would swing between +c and -c for ever. While contacts are active
+ * that part of v_k is therefore left out of the mean, and a mechanism that is stopped is at rest.
+ */
+#include "scheme/moreau/moreau_step.h"
+
+#include "math/matrix.h"
+#include "scheme/newton_end.h"
+
+#include <float.h>
+#include <string.h>
+
+void saltusi_moreau_layout(saltusi_moreau* w, int warm_start, const saltus_system* sys,
+                           saltus_arena* arena) {
+  const saltus_dims* d = &sys->dims;
+  saltusi_linear_layout(&w->linear, sys, arena);
+  saltusi_contact_list_layout(&w->list, d, arena);
+  saltusi_law_layout_friction(&w->law, sys, false, arena);
+  saltusi_warm_layout(&w->law, warm_start, sys);
+  int rows = d->nj + d->nc * (w->law.has_friction ? 3 : 1);
+  w->q_theta = SALTUS_PUSH(arena, double, d->nq);
+  w->v_theta = SALTUS_PUSH(arena, double, d->nv);
+  w->v_free = SALTUS_PUSH(arena, double, d->nv);
+  w->force = SALTUS_PUSH(arena, double, d->nv);
+  w->first = SALTUS_PUSH(arena, int, d->nc + 1);
+  w->e = SALTUS_PUSH(arena, double, rows);
+  w->u0 = SALTUS_PUSH(arena, double, rows);
+  w->b0 = SALTUS_PUSH(arena, double, rows);
+  w->broken = SALTUS_PUSH(arena, double, d->nj);
+  w->forced = SALTUS_PUSH(arena, bool, d->nc);
+}
+
+/* The contacts that may close within gamma h, equation (18). Their rows at q_k stay in w->law.rows,
+ * which is all that is needed when normals are constant. */
+static saltus_status find_active(saltusi_moreau* w, const saltus_moreau_jean_options* o,
+                                 const saltusi_step* s) {
+  const saltus_system* sys = &s->eval->sys;
+  saltus_point at = saltusi_at(s->eval, s->t, s->q0, s->v0);
+  saltus_status status = saltusi_contacts(sys, &at, &w->list);
+  if (status != SALTUS_OK) {
+    return status;
+  }
+  /* a gap that is open by rounding is closed, or a body at rest would fall freely for a step */
+  double rounding = 16.0 * DBL_EPSILON * saltusi_larger(1.0, saltusi_max_abs(sys->dims.nq, s->q0));
+  saltusi_warm_open(&w->law, s->memory0, s->h);
+  int active = 0;
+  int row = sys->dims.nj;
+  for (int i = 0; i < w->list.count; i++) {
+    double gap = w->list.gap[i];
+    bool forced = w->forced[w->list.key[i]];
+    if (o->gamma == 0.0 && gap > rounding && !forced) {
+      continue;
+    }
+    int count = w->law.has_friction ? saltusi_law_rows(&sys->laws[w->list.law[i]]) : 1;
+    saltusi_rows_contact(sys, &at, w->list.key[i], count, &w->law.rows, row);
+    double u0 = saltusi_row_dot(&w->law.rows, row, s->v0) + w->law.rows.b[row];
+    if (!(gap + o->gamma * s->h * u0 <= rounding) && !forced) {
+      continue;
+    }
+    saltus_contact_step* contact = &s->contacts[active];
+    *contact = (saltus_contact_step){
+        .key = w->list.key[i], .law = w->list.law[i], .gap = gap, .u_before = u0};
+    saltusi_warm_guess(&w->law, active, contact->key, row, count);
+    w->first[active++] = row;
+    w->u0[row] = u0;
+    w->b0[row] = w->law.rows.b[row];
+    for (int r = row + 1; r < row + count; r++) {
+      w->u0[r] = saltusi_row_dot(&w->law.rows, r, s->v0) + w->law.rows.b[r];
+      w->b0[r] = w->law.rows.b[r];
+    }
+    row += count;
+  }
+  w->first[active] = row;
+  w->rows = row;
+  for (int i = 0; i <= active && w->law.has_friction; i++) {
+    w->law.first[i] = w->first[i] - sys->dims.nj;
+  }
+  for (int i = 0; i < active && w->law.has_friction; i++) {
+    w->law.mu[i] = sys->laws[s->contacts[i].law].mu;
+  }
+  s->report->active = active;
+  for (int j = 0; j < sys->dims.nj; j++) {
+    w->broken[j] = 0.0;
+    if (active > 0) {
+      saltusi_rows_joint(sys, &at, j, &w->law.rows, j);
+      w->broken[j] = saltusi_row_dot(&w->law.rows, j, s->v0) + w->law.rows.b[j];
+    }
+  }
+  return SALTUS_OK;
+}
+
+/* v_free = v_{k+1} - J^-1 R for the current v_{k+1} */
+static saltus_status linearize(saltusi_moreau* w, const saltus_moreau_jean_options* o,
+                               const saltusi_step* s, bool first) {
+  const saltus_system* sys = &s->eval->sys;
+  int nv = sys->dims.nv;
+  double theta_h = o->theta * s->h;
+  for (int i = 0; i < nv; i++) {
+    w->v_theta[i] = (1.0 - o->theta) * s->v0[i] + o->theta * s->v1[i];
+  }
+  saltusi_advance(sys, s->q0, w->v_theta, theta_h, w->q_theta);
+  saltus_point at = saltusi_at(s->eval, s->t + theta_h, w->q_theta, w->v_theta);
+  saltus_status status =
+      saltusi_linear_assemble(s->eval, &w->linear, &at, 1.0, -theta_h, -theta_h * theta_h);
+  if (status != SALTUS_OK) {
+    return status;
+  }
+  saltusi_force(s->eval, &at, w->force);
+  if (first) { /* v_{k+1} starts at v_k: the mass term of R is zero */
+    for (int i = 0; i < nv; i++) {
+      w->v_free[i] = s->h * w->force[i];
+    }
+  } else {
+    for (int i = 0; i < nv; i++) {
+      w->v_theta[i] = s->v1[i] - s->v0[i];
+    }
+    saltusi_linear_mass_times(s->eval, &w->linear, &at, w->v_theta, w->v_free);
+    for (int i = 0; i < nv; i++) {
+      w->v_free[i] = s->h * w->force[i] - w->v_free[i];
+    }
+  }
+  saltusi_linear_solve(s->eval, &w->linear, w->v_free);
+  for (int i = 0; i < nv; i++) {
+    w->v_free[i] += s->v1[i];
+  }
+  return SALTUS_OK;
+}
+
+/* Joints hold the velocity (1 - weight) v_k + weight v_{k+1}. With weight theta = 1/2 a quadratic
+ * constraint keeps its value: g(q_{k+1}) - g(q_k) = h G(q_theta)^T v_theta. */
+static double joint_weight(const saltus_moreau_jean_options* o) {
+  return o->joints == SALTUS_JOINTS_MEAN && o->theta > 0.0 ? o->theta : 1.0;
+}
+
+/* Rows at q_theta and the end of the step, and U_k in the chosen reading. */
+static void evaluate_rows(saltusi_moreau* w, const saltus_moreau_jean_options* o,
+                          const saltusi_step* s, bool first) {
+  const saltus_system* sys = &s->eval->sys;
+  int nj = sys->dims.nj;
+  bool constant = (sys->traits & SALTUS_CONSTANT_NORMALS) != 0;
+  saltus_point at = saltusi_at(s->eval, s->t + joint_weight(o) * s->h, w->q_theta, s->v0);
+  for (int j = 0; j < nj && (first || !constant); j++) {
+    saltusi_rows_joint(sys, &at, j, &w->law.rows, j);
+  }
+  at.t = s->t + s->h;
+  for (int i = 0; i < s->report->active && !constant; i++) {
+    int row = w->first[i];
+    int end = w->first[i + 1];
+    saltusi_rows_contact(sys, &at, s->contacts[i].key, end - row, &w->law.rows, row);
+    for (int r = row; first && o->jump == SALTUS_JUMP_MIDPOINT && r < end; r++) {
+      w->u0[r] = saltusi_row_dot(&w->law.rows, r, s->v0) + w->b0[r];
+    }
+  }
+}
+
+/* Restitution that row r of an active contact has: a velocity that is rounding does not rebound. */
+static double restitution(const saltusi_moreau* w, int r, double e, double pushed) {
+  return fabs(w->u0[r]) <= SALTUSI_RESTING_VELOCITY * pushed ? 0.0 : e;
+}
+
+/* The right-hand side of the impact law: G^T v_free + b + e U_k, and what counts as an impact. */
+static void write_law(saltusi_moreau* w, const saltus_moreau_jean_options* o,
+                      const saltusi_step* s) {
+  const saltus_system* sys = &s->eval->sys;
+  saltusi_law* law = &w->law;
+  for (int k = 0; k < sys->dims.nv && s->report->active > 0; k++) {
+    w->v_theta[k] = w->v_free[k] - s->v0[k];
+  }
+  double most = s->report->active > 0 ? saltusi_max_abs(sys->dims.nv, w->v_theta) : 0.0;
+  for (int r = 0; r < sys->dims.nj; r++) {
+    /* weight (G^T v_{k+1}) + (1 - weight) (G^T v_k - broken) + b = 0, divided by the weight */
+    double weight = joint_weight(o);
+    double before = saltusi_row_dot(&law->rows, r, s->v0) - w->broken[r];
+    double rest = (1.0 - weight) * before + law->rows.b[r];
+    law->rhs[r] = saltusi_row_dot(&law->rows, r, w->v_free) + rest / weight;
+  }
+  for (int i = 0; i < s->report->active; i++) {
+    const saltus_contact_law* contact = &sys->laws[s->contacts[i].law];
+    int normal = w->first[i];
+    for (int r = normal; r < w->first[i + 1]; r++) {
+      double pushed = saltusi_row_size(&law->rows, r, w->v_theta);
+      w->e[r] = restitution(w, r, r == normal ? contact->e_N : contact->e_T, pushed);
+      law->rhs[r] = saltusi_row_dot(&law->rows, r, w->v_free) + law->rows.b[r];
+      law->rhs[r] += w->e[r] * w->u0[r];
+      if (r == normal) {
+        s->contacts[i].impact = saltusi_is_impact(w->u0[r], pushed, most);
+      }
+    }
+  }
+}
+
+/* v_{k+1} = v_free + J^-1 G P with the impact law for P */
+static saltus_status impose(saltusi_moreau* w, const saltusi_step* s) {
+  int nv = s->eval->sys.dims.nv;
+  int nj = s->eval->sys.dims.nj;
+  int active = s->report->active;
+  memcpy(s->v1, w->v_free, (size_t)nv * sizeof(double));
+  if (w->rows == 0) {
+    return SALTUS_OK;
+  }
+  saltus_status status = w->law.has_friction && active > 0
+                             ? saltusi_law_solve_friction(&w->law, s->eval, nj, active)
+                             : saltusi_law_solve(&w->law, s->eval, nj, active);
+  if (status == SALTUS_OK) {
+    saltusi_law_apply(&w->law, nv, w->rows, s->v1);
+  }
+  return status;
+}
+
+static bool one_iteration_is_exact(const saltus_system* sys) {
+  const unsigned linear = SALTUS_LINEAR_FORCE | SALTUS_FREE_FORCE;
+  return (sys->traits & SALTUS_CONSTANT_MASS) != 0 && (sys->traits & linear) != 0 &&
+         ((sys->traits & SALTUS_CONSTANT_NORMALS) != 0 || sys->dims.nj + sys->dims.nc == 0);
+}
+
+static saltus_status solve_velocity(saltusi_moreau* w, const saltus_moreau_jean_options* o,
+                                    const saltusi_step* s) {
+  const saltus_system* sys = &s->eval->sys;
+  int nv = sys->dims.nv;
+  memcpy(s->v1, s->v0, (size_t)nv * sizeof(double));
+  bool exact = one_iteration_is_exact(sys);
+  saltusi_newton_end end = {.tol = o->newton_tol, .change = INFINITY};
+  for (int k = 0; k < o->newton_max; k++) {
+    saltus_status status = linearize(w, o, s, k == 0);
+    if (status != SALTUS_OK) {
+      return status;
+    }
+    if (w->rows > 0) {
+      evaluate_rows(w, o, s, k == 0);
+      saltusi_law_operator(&w->law, s->eval, &w->linear, w->rows);
+      write_law(w, o, s);
+    }
+    if (!exact) {
+      memcpy(w->v_theta, s->v1, (size_t)nv * sizeof(double));
+    }
+    status = impose(w, s);
+    s->report->newton_iterations = k + 1;
+    if (status != SALTUS_OK || exact) {
+      return status;
+    }
+    bool arrived = false;
+    status = saltusi_newton_judge(&end, s, k, w->v_free, w->v_theta, &arrived);
+    if (status != SALTUS_OK || arrived) {
+      return status;
+    }
+  }
+  return SALTUS_RETRY_SMALLER;
+}
+
+/* What a contact did, and how far it is from its law, in m/s: |min(xi_N, W_NN P_N)|, or the natural
+ * map. Writes the mean diagonal of W too, which makes an impulse of it. */
+static double report_contact(const saltusi_moreau* w, const saltusi_step* s, int i, double* mean) {
+  const saltusi_law* law = &w->law;
+  saltus_contact_step* contact = &s->contacts[i];
+  int first = w->first[i];
+  int count = w->first[i + 1] - first;
+  double xi[3];
+  *mean = 0.0;
+  for (int k = 0; k < count; k++) {
+    int r = first + k;
+    double u1 = saltusi_row_dot(&law->rows, r, s->v1) + law->rows.b[r];
+    xi[k] = u1 + w->e[r] * w->u0[r];
+    *mean += law->diagonal[r] / count;
+    contact->impulse[k] = law->P[r];
+    *(k == 0 ? &contact->u_before : &contact->slip_before[k - 1]) = w->u0[r];
+    *(k == 0 ? &contact->u_after : &contact->slip_after[k - 1]) = u1;
+  }
+  contact->impact = contact->impact && contact->impulse[0] > 0.0;
+  if (count == 1) {
+    double push = law->P[first] * law->diagonal[first];
+    return fabs(xi[0] < push ? xi[0] : push);
+  }
+  double mu = s->eval->sys.laws[contact->law].mu;
+  return sqrt(saltusi_natural_map2(count, mu, 1.0 / *mean, law->P + first, xi));
+}
+
+/* What the step did to each contact, and how well the law is satisfied, from v_{k+1} alone. */
+static void report(const saltusi_moreau* w, const saltus_moreau_jean_options* o,
+                   const saltusi_step* s) {
+  double worst = 0.0;
+  double worst_impulse = 0.0;
+  for (int r = 0; r < s->eval->sys.dims.nj; r++) {
+    double weight = joint_weight(o);
+    double before = saltusi_row_dot(&w->law.rows, r, s->v0) - w->broken[r];
+    double miss = fabs((1.0 - weight) * before + weight * saltusi_row_dot(&w->law.rows, r, s->v1) +
+                       w->law.rows.b[r]);
+    s->joint_impulses[r] = w->law.P[r];
+    worst = saltusi_larger(worst, miss);
+    worst_impulse = saltusi_larger(worst_impulse, miss / w->law.diagonal[r]);
+  }
+  for (int i = 0; i < s->report->active; i++) {
+    double mean = 0.0;
+    double miss = report_contact(w, s, i, &mean);
+    worst = saltusi_larger(worst, miss);
+    worst_impulse = saltusi_larger(worst_impulse, miss / mean);
+  }
+  s->report->residual_velocity = worst;
+  s->report->residual_impulse = worst_impulse;
+}
+
+static void keep_impulses(const saltusi_moreau* w, const saltusi_step* s) {
+  saltusi_warm_clear(&w->law, s->eval->sys.dims.nc, s->h, s->memory1);
+  for (int i = 0; i < s->report->active; i++) {
+    int first = w->first[i];
+    saltusi_warm_keep(&w->law, i, s->contacts[i].key, w->law.P + first, w->first[i + 1] - first,
+                      s->memory1);
+  }
+}
+
+saltus_status saltusi_moreau_take(saltusi_moreau* w, const saltus_moreau_jean_options* o,
+                                  const saltusi_step* s) {
+  saltus_status status = find_active(w, o, s);
+  if (status == SALTUS_OK) {
+    status = solve_velocity(w, o, s);
+  }
+  s->eval->work.newton_iterations += s->report->newton_iterations;
+  if (status != SALTUS_OK) {
+    return status;
+  }
+  for (int i = 0; i < s->eval->sys.dims.nv; i++) {
+    w->v_theta[i] = (1.0 - o->theta) * s->v0[i] + o->theta * s->v1[i];
+  }
+  saltusi_advance(&s->eval->sys, s->q0, w->v_theta, s->h, s->q1);
+  report(w, o, s);
+  if (w->law.warm.each > 0) {
+    keep_impulses(w, s);
+  }
+  return SALTUS_OK;
+}

@@ -1,0 +1,583 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * schatzman_paoli.c - impacts on position level (Schatzman 1978, Paoli 1993; Acary 2009, equations
+ * (22)-(24); methods: event capturing, 2.3, with its corrections).
+ *
+ *   start   q_1 = q_0 + h v_0 + (h^2/2) M^-1 F(t_0, q_0, v_0), pushed out of contacts
+ *   step    M(q_k) (q_{k+1} - 2 q_k + q_{k-1}) - h^2 F(t_k, q_k + theta (q_{k+1} - q_k), v_k) = G P
+ *           v_k = (q_{k+1} - q_{k-1}) / 2h
+ *           0 <= g(y)  perp  P >= 0,      y = (q_{k+1} + e q_{k-1}) / (1 + e)
+ *           friction on the velocity after it, G_T^T (q_{k+1} - q_k) / h + b + e_T U_T-
+ *
+ * The velocity belongs to t_k, the middle of the difference, so the scheme runs one position ahead
+ * of what it gives out: from t_k to t_{k+1} it returns the q_{k+1} computed before, computes q_{k+2}
+ * and with it v_{k+1}. P / h is the impulse of the step, P / h^2 the contact force. The step has to
+ * stay the same; positions may lie O(h) inside a contact when e > 0: only y is admissible.
+ */
+#include "base/log.h"
+#include "math/matrix.h"
+#include "scheme/moreau/moreau_step.h"
+
+#include <float.h>
+#include <string.h>
+
+typedef struct work {
+  saltusi_linear linear;
+  saltusi_law law;
+  saltus_contact_list list;
+  double* y;      /* [nq] */
+  double* q_mid;  /* [nq] */
+  double* v_mid;  /* [nv] */
+  double* x;      /* [nq] the position that is solved for */
+  double* change; /* [nv] */
+  double* force;  /* [nv] */
+  double* gap;    /* [nc] at y, by key */
+  int* active;    /* [nc] keys */
+  int* first;     /* [nc + 1] first row of each active contact */
+  double* slip;   /* [2 nc] tangential velocity that rebounds, by key */
+  int active_count;
+  double* before; /* memory of the step before, completed by the first equation */
+  bool* strikes;  /* [nc] touches and approaches at the start, by key */
+} work;
+
+/* Memory from step to step: h of the run (0: not started), the position one step ahead, and for each
+ * contact P of the difference equation before, whether it was part of an impact, the slip before that and
+ * the velocities before and after the equation, the impact so far, then P of the joints. */
+enum { MEMORY_H, MEMORY_Q };
+enum { KEPT_P, KEPT_IMPACT = 3, KEPT_SLIP, KEPT_BEFORE = 6, KEPT_AFTER = 9 };
+enum { IMPACT_STEPS = 12, IMPACT_WORK, IMPACT_P, IMPACT_BEFORE = 17, KEPT = 20 };
+
+static double* memory_contacts(double* memory, const saltus_dims* d) {
+  return memory + MEMORY_Q + d->nq;
+}
+
+static double* memory_joints(double* memory, const saltus_dims* d) {
+  return memory_contacts(memory, d) + KEPT * (size_t)d->nc;
+}
+
+static const saltus_field fields[] = {
+    SALTUS_REAL(saltus_schatzman_paoli_options, theta, 0.0, 0.0, 1.0,
+                "weight of the end of the step in forces; only 0 has smooth order 2 [1]"),
+    SALTUS_REAL(saltus_schatzman_paoli_options, newton_tol, 1e-13, 1e-15, 1e-2,
+                "relative change of the position that ends Newton's iteration [1]"),
+    SALTUS_INT(saltus_schatzman_paoli_options, newton_max, 50, 1, 1000, "most Newton iterations"),
+    SALTUSI_WARM_START_FIELD(saltus_schatzman_paoli_options),
+    SALTUSI_GAIN_FIELD(saltus_schatzman_paoli_options),
+};
+
+#define TABLE SALTUSI_TABLE(saltus_schatzman_paoli_options, fields)
+
+SALTUSI_DEFAULTS(saltus_schatzman_paoli_options, saltus_schatzman_paoli_options_default, fields)
+
+static size_t memory_count(const void* options, const saltus_system* sys) {
+  (void)options;
+  const saltus_dims* d = &sys->dims;
+  return 1 + (size_t)d->nq + KEPT * (size_t)d->nc + (size_t)d->nj;
+}
+
+static void layout(void* work_, const void* options, const saltus_system* sys,
+                   saltus_arena* arena) {
+  work* w = work_;
+  const saltus_schatzman_paoli_options* o = options;
+  const saltus_dims* d = &sys->dims;
+  saltusi_linear_layout(&w->linear, sys, arena);
+  saltusi_law_layout_friction(&w->law, sys, false, arena);
+  saltusi_warm_layout(&w->law, o->warm_start, sys);
+  saltusi_contact_list_layout(&w->list, d, arena);
+  w->y = SALTUS_PUSH(arena, double, d->nq);
+  w->q_mid = SALTUS_PUSH(arena, double, d->nq);
+  w->v_mid = SALTUS_PUSH(arena, double, d->nv);
+  w->x = SALTUS_PUSH(arena, double, d->nq);
+  w->change = SALTUS_PUSH(arena, double, d->nv);
+  w->force = SALTUS_PUSH(arena, double, d->nv);
+  w->gap = SALTUS_PUSH(arena, double, d->nc);
+  w->active = SALTUS_PUSH(arena, int, d->nc);
+  w->first = SALTUS_PUSH(arena, int, d->nc + 1);
+  w->slip = SALTUS_PUSH2(arena, double, d->nc, 2);
+  w->before = SALTUS_PUSH(arena, double, memory_count(options, sys));
+  w->strikes = SALTUS_PUSH(arena, bool, d->nc);
+}
+
+/* The three positions of one difference equation, oldest first; x is the unknown. */
+typedef struct difference {
+  double t; /* of the middle */
+  double h;
+  const double* before;
+  const double* middle;
+  double* x;
+  bool first;            /* the first position: rebound only of what strikes at the start */
+  const double* v_start; /* velocity in the middle when first, else NULL */
+} difference;
+
+/* A body that lies still at the start must not hop from the history of a parabola that is not there. */
+static double rebound(const work* w, const difference* d, const saltus_contact_law* law, int key) {
+  return d->first && !w->strikes[key] ? 0.0 : law->e_N;
+}
+
+/* y for a restitution e */
+static void admissible(const difference* d, int nq, double e, double* y) {
+  for (int i = 0; i < nq; i++) {
+    y[i] = (d->x[i] + e * d->before[i]) / (1.0 + e);
+  }
+}
+
+/* Slip of the step: h (U_T + e_T U_T-) with U_T the velocity from the middle to x. U_T- is that from
+ * before to the middle, or the one before the impact when that takes several steps. */
+static void look_at_slip(work* w, const saltusi_step* s, const difference* d, int row, int tangent,
+                         int key) {
+  const saltusi_row_block* rows = &w->law.rows;
+  const double* kept = memory_contacts(w->before, &s->eval->sys.dims) + KEPT * (size_t)key;
+  double* slip = &w->slip[2 * key + tangent];
+  int nv = s->eval->sys.dims.nv;
+  for (int k = 0; k < nv; k++) {
+    w->v_mid[k] = d->v_start != NULL ? d->v_start[k] : (d->middle[k] - d->before[k]) / d->h;
+    w->q_mid[k] = d->x[k] - d->middle[k];
+  }
+  bool goes_on = kept[KEPT_IMPACT] != 0.0 && !d->first;
+  *slip = goes_on ? kept[KEPT_SLIP + tangent] : saltusi_row_dot(rows, row, w->v_mid) + rows->b[row];
+  const saltus_contact_law* law = &s->eval->sys.laws[s->contacts[w->active_count].law];
+  w->law.rhs[row] = saltusi_row_dot(rows, row, w->q_mid) + d->h * (rows->b[row] + law->e_T * *slip);
+}
+
+/* Gaps at each contact's own y, and the rows of those that are near: g(y) <= reach. Contacts with
+ * the same restitution share an evaluation. */
+static saltus_status look(work* w, const saltusi_step* s, const difference* d) {
+  const saltus_system* sys = &s->eval->sys;
+  saltus_point at = saltusi_at(s->eval, d->t + d->h, w->y, s->v0);
+  double done = -1.0; /* restitutions up to here are done */
+  int row = sys->dims.nj;
+  w->active_count = 0;
+  w->first[0] = row;
+  while (sys->dims.nc > 0) {
+    double e = 2.0;
+    for (int i = 0; i < sys->law_count; i++) {
+      double own = sys->laws[i].e_N;
+      e = own > done && own < e ? own : e;
+    }
+    e = d->first && done < 0.0 ? 0.0 : e;
+    if (e > 1.0) {
+      return SALTUS_OK;
+    }
+    done = e;
+    admissible(d, sys->dims.nq, e, w->y);
+    saltus_status status = saltusi_contacts(sys, &at, &w->list);
+    if (status != SALTUS_OK) {
+      return status;
+    }
+    for (int i = 0; i < w->list.count; i++) {
+      int key = w->list.key[i];
+      if (rebound(w, d, &sys->laws[w->list.law[i]], key) != e) {
+        continue;
+      }
+      const saltus_contact_law* law = &sys->laws[w->list.law[i]];
+      int count = saltusi_law_rows(law);
+      saltusi_rows_contact(sys, &at, key, count, &w->law.rows, row);
+      w->gap[key] = w->list.gap[i];
+      w->law.rhs[row] = (1.0 + e) * w->list.gap[i];
+      s->contacts[w->active_count].law = w->list.law[i];
+      for (int k = 1; k < count; k++) {
+        look_at_slip(w, s, d, row + k, k - 1, key);
+      }
+      if (w->law.has_friction) {
+        w->law.mu[w->active_count] = law->mu;
+        w->law.first[w->active_count + 1] = row + count - sys->dims.nj;
+        w->law.first[0] = 0;
+      }
+      row += count;
+      w->active[w->active_count++] = key;
+      w->first[w->active_count] = row;
+    }
+  }
+  return SALTUS_OK;
+}
+
+/* Joints hold at x; their forces act along the directions of the middle (SHAKE), which keeps order 2.
+ * The same rows serve as the derivative of g: that costs iterations, not accuracy. */
+static void look_at_joints(work* w, const saltusi_step* s, const difference* d) {
+  const saltus_system* sys = &s->eval->sys;
+  if (sys->dims.nj == 0) {
+    return;
+  }
+  saltus_point at = saltusi_at(s->eval, d->t + d->h, d->x, s->v0);
+  sys->ops->joints(sys->self, &at, w->law.rhs);
+  at.q = d->middle;
+  at.t = d->t;
+  for (int j = 0; j < sys->dims.nj; j++) {
+    saltusi_rows_joint(sys, &at, j, &w->law.rows, j);
+  }
+}
+
+/* change = -J^-1 R without contact forces, J = M - (h/2) F_v - h^2 theta F_q */
+static saltus_status free_change(work* w, const saltusi_step* s, const difference* d,
+                                 double theta) {
+  const saltus_system* sys = &s->eval->sys;
+  int n = sys->dims.nv;
+  for (int i = 0; i < n; i++) {
+    w->v_mid[i] = d->v_start != NULL ? d->v_start[i] : (d->x[i] - d->before[i]) / (2.0 * d->h);
+    w->q_mid[i] = d->middle[i] + theta * (d->x[i] - d->middle[i]);
+  }
+  saltus_point at = saltusi_at(s->eval, d->t, d->middle, w->v_mid);
+  double fv = d->v_start != NULL ? 0.0 : -0.5 * d->h;
+  double fq = d->v_start != NULL ? 0.0 : -d->h * d->h * theta;
+  saltus_status status = saltusi_linear_assemble(s->eval, &w->linear, &at, 1.0, fv, fq);
+  if (status != SALTUS_OK) {
+    return status;
+  }
+  for (int i = 0; i < n; i++) {
+    w->force[i] = d->x[i] - 2.0 * d->middle[i] + d->before[i];
+  }
+  saltusi_linear_mass_times(s->eval, &w->linear, &at, w->force, w->change);
+  at.t = d->t + (d->v_start != NULL ? 0.0 : theta * d->h);
+  at.q = d->v_start != NULL ? d->middle : w->q_mid;
+  saltusi_force(s->eval, &at, w->force);
+  for (int i = 0; i < n; i++) {
+    w->change[i] = d->h * d->h * w->force[i] - w->change[i];
+  }
+  saltusi_linear_solve(s->eval, &w->linear, w->change);
+  return SALTUS_OK;
+}
+
+/* P of the difference equation before as first guess: the memory has it already, and the step does not
+ * change. */
+static void guess(work* w, const saltus_dims* d) {
+  const double* kept = memory_contacts(w->before, d);
+  for (int i = 0; i < w->active_count; i++) {
+    int first = w->first[i];
+    memcpy(w->law.P + first, kept + KEPT * (size_t)w->active[i] + KEPT_P,
+           (size_t)(w->first[i + 1] - first) * sizeof(double));
+    if (w->law.has_friction) {
+      w->law.slip[i] = 0.0;
+    }
+  }
+}
+
+/* One Newton step: x += change, with P from the linearised law. */
+static saltus_status newton_step(work* w, const saltusi_step* s, const difference* d,
+                                 double theta) {
+  const saltus_system* sys = &s->eval->sys;
+  int nj = sys->dims.nj;
+  saltus_status status = free_change(w, s, d, theta);
+  if (status == SALTUS_OK) {
+    look_at_joints(w, s, d);
+    status = look(w, s, d);
+  }
+  int rows = w->first[w->active_count];
+  if (status != SALTUS_OK || rows == 0) {
+    return status;
+  }
+  for (int r = 0; r < rows; r++) {
+    /* joints: g + G^T dx = 0; contacts: (1 + e) g(y) + G^T dx >= 0 */
+    w->law.rhs[r] += saltusi_row_dot(&w->law.rows, r, w->change);
+  }
+  bool pressed = nj > 0;
+  for (int i = 0; i < w->active_count; i++) {
+    pressed = pressed || w->law.rhs[w->first[i]] < 0.0;
+  }
+  memset(w->law.P, 0, (size_t)rows * sizeof(double));
+  if (!pressed) {
+    return SALTUS_OK;
+  }
+  if (w->law.warm.each > 0) {
+    guess(w, &sys->dims);
+  }
+  saltusi_law_operator(&w->law, s->eval, &w->linear, rows);
+  status = w->law.has_friction && w->active_count > 0
+               ? saltusi_law_solve_friction(&w->law, s->eval, nj, w->active_count)
+               : saltusi_law_solve(&w->law, s->eval, nj, w->active_count);
+  if (status == SALTUS_OK) {
+    saltusi_law_apply(&w->law, sys->dims.nv, rows, w->change);
+  }
+  return status;
+}
+
+static bool one_step_is_exact(const saltus_system* sys) {
+  const unsigned linear = SALTUS_LINEAR_FORCE | SALTUS_FREE_FORCE;
+  return (sys->traits & SALTUS_CONSTANT_MASS) != 0 && (sys->traits & linear) != 0 &&
+         ((sys->traits & SALTUS_CONSTANT_NORMALS) != 0 || sys->dims.nj + sys->dims.nc == 0);
+}
+
+/* Solves one difference equation for x, starting from x as it is. */
+static saltus_status solve(work* w, const saltus_schatzman_paoli_options* o, const saltusi_step* s,
+                           const difference* d) {
+  const saltus_system* sys = &s->eval->sys;
+  int n = sys->dims.nv;
+  double moved = INFINITY;
+  for (int k = 0; k < o->newton_max; k++) {
+    saltus_status status = newton_step(w, s, d, o->theta);
+    if (status != SALTUS_OK) {
+      return status;
+    }
+    saltusi_add_scaled(n, 1.0, w->change, d->x);
+    s->report->newton_iterations = k + 1;
+    double before = moved;
+    moved = saltusi_max_abs(n, w->change);
+    double size = fmax(saltusi_max_abs(n, d->x), saltusi_max_abs(n, d->middle));
+    if (!isfinite(moved)) {
+      return SALTUS_RETRY_NAN;
+    }
+    bool arrived = moved <= o->newton_tol * size || one_step_is_exact(sys) ||
+                   (k > 1 && moved >= before && moved <= 1e4 * o->newton_tol * size) ||
+                   moved <= DBL_MIN;
+    if (arrived) {
+      return SALTUS_OK;
+    }
+  }
+  return SALTUS_RETRY_SMALLER;
+}
+
+/* Adds an equation to the impact that it belongs to, which begins with it or is there already. */
+static void add_to_impact(const double* was, double* is, double h) {
+  bool begins = was[KEPT_IMPACT] == 0.0;
+  is[IMPACT_STEPS] = begins ? 1.0 : was[IMPACT_STEPS] + 1.0;
+  is[IMPACT_WORK] = begins ? 0.0 : was[IMPACT_WORK];
+  for (int k = 0; k < 3; k++) {
+    double P = is[KEPT_P + k] / h;
+    is[IMPACT_P + k] = (begins ? 0.0 : was[IMPACT_P + k]) + P;
+    is[IMPACT_BEFORE + k] = begins ? is[KEPT_BEFORE + k] : was[IMPACT_BEFORE + k];
+    is[IMPACT_WORK] += 0.5 * P * (is[KEPT_BEFORE + k] + is[KEPT_AFTER + k]);
+  }
+}
+
+/* Contacts that touch at the start and approach faster than forces make them in a step; w->change is the
+ * acceleration. */
+static saltus_status find_strikes(work* w, const saltusi_step* s, const saltus_point* at) {
+  const saltus_system* sys = &s->eval->sys;
+  double rounding = 16.0 * DBL_EPSILON * fmax(1.0, saltusi_max_abs(sys->dims.nq, s->q0));
+  saltus_status status = sys->dims.nc > 0 ? saltusi_contacts(sys, at, &w->list) : SALTUS_OK;
+  for (int i = 0; sys->dims.nc > 0 && status == SALTUS_OK && i < w->list.count; i++) {
+    int key = w->list.key[i];
+    saltusi_rows_contact(sys, at, key, 1, &w->law.rows, 0);
+    double u = saltusi_row_dot(&w->law.rows, 0, s->v0) + w->law.rows.b[0];
+    double pushed = s->h * saltusi_row_size(&w->law.rows, 0, w->change);
+    double most = s->h * saltusi_max_abs(sys->dims.nv, w->change);
+    w->strikes[key] = w->list.gap[i] <= rounding && saltusi_is_impact(u, pushed, most);
+  }
+  return status;
+}
+
+/* The first equation as an impact of the contacts that strike; its impulses are kept twice already. */
+static void remember_strikes(work* w, const saltusi_step* s, const double* q1, double* memory) {
+  static const double nothing[KEPT] = {0.0};
+  const saltus_dims* d = &s->eval->sys.dims;
+  for (int k = 0; k < d->nv; k++) {
+    w->change[k] = (q1[k] - s->q0[k]) / s->h;
+  }
+  for (int i = 0; i < w->active_count; i++) {
+    double* own = memory_contacts(memory, d) + KEPT * (size_t)w->active[i];
+    if (!w->strikes[w->active[i]] || !(own[KEPT_P] > 0.0)) {
+      continue;
+    }
+    for (int r = w->first[i]; r < w->first[i + 1]; r++) {
+      int k = r - w->first[i];
+      own[KEPT_BEFORE + k] = saltusi_row_dot(&w->law.rows, r, s->v0) + w->law.rows.b[r];
+      own[KEPT_AFTER + k] = saltusi_row_dot(&w->law.rows, r, w->change) + w->law.rows.b[r];
+    }
+    own[KEPT_IMPACT] = 1.0;
+    add_to_impact(nothing, own, 2.0 * s->h);
+  }
+}
+
+/* q_1 from the start, with the history of a parabola that is not there. */
+static saltus_status find_first(work* w, const saltus_schatzman_paoli_options* o,
+                                const saltusi_step* s, double* q1) {
+  int n = s->eval->sys.dims.nq;
+  saltus_point at = saltusi_at(s->eval, s->t, s->q0, s->v0);
+  saltus_status status = saltusi_linear_assemble(s->eval, &w->linear, &at, 1.0, 0.0, 0.0);
+  if (status != SALTUS_OK) {
+    return status;
+  }
+  saltusi_force(s->eval, &at, w->change);
+  saltusi_linear_solve(s->eval, &w->linear, w->change);
+  status = find_strikes(w, s, &at);
+  if (status != SALTUS_OK) {
+    return status;
+  }
+  for (int i = 0; i < n; i++) {
+    /* q_{-1} of the parabola through the start, so that the difference equation gives q_1 */
+    w->x[i] = s->q0[i] - s->h * s->v0[i] + 0.5 * s->h * s->h * w->change[i];
+    q1[i] = s->q0[i] + s->h * s->v0[i] + 0.5 * s->h * s->h * w->change[i];
+  }
+  const difference d = {.t = s->t,
+                        .h = s->h,
+                        .before = w->x,
+                        .middle = s->q0,
+                        .x = q1,
+                        .first = true,
+                        .v_start = s->v0};
+  saltus_schatzman_paoli_options start = *o;
+  start.theta = 0.0;
+  return solve(w, &start, s, &d);
+}
+
+/* Keeps P of each contact and joint for the next step; half: the first equation counts twice, since
+ * it also turns the given velocity into that of a parabola. */
+static void remember(const work* w, const saltusi_step* s, double weight, double* memory) {
+  const saltus_dims* d = &s->eval->sys.dims;
+  double* kept = memory_contacts(memory, d);
+  memset(kept, 0, KEPT * (size_t)d->nc * sizeof(double));
+  for (int i = 0; i < w->active_count; i++) {
+    double* own = kept + KEPT * (size_t)w->active[i];
+    for (int r = w->first[i]; r < w->first[i + 1]; r++) {
+      own[KEPT_P + r - w->first[i]] = weight * w->law.P[r];
+    }
+    own[KEPT_SLIP] = w->slip[2 * w->active[i]];
+    own[KEPT_SLIP + 1] = w->slip[2 * w->active[i] + 1];
+  }
+  for (int j = 0; j < d->nj; j++) {
+    memory_joints(memory, d)[j] = weight * w->law.P[j];
+  }
+}
+
+/* Velocities of a contact before and after the middle of its difference equation, into what is kept;
+ * true when it belongs to an impact: an approach, or an impulse after one, of more than what the forces do in
+ * a step. The law acts on three positions, so that an impact takes two equations. */
+static bool contact_velocities(work* w, const saltusi_step* s, int i, const double* q2, bool impact,
+                               double* kept) {
+  int n = s->eval->sys.dims.nv;
+  for (int k = 0; k < n; k++) {
+    w->v_mid[k] = (s->q1[k] - s->q0[k]) / s->h;
+    w->change[k] = (q2[k] - s->q1[k]) / s->h;
+  }
+  for (int r = w->first[i]; r < w->first[i + 1]; r++) {
+    int k = r - w->first[i];
+    kept[KEPT_BEFORE + k] = saltusi_row_dot(&w->law.rows, r, w->v_mid) + w->law.rows.b[r];
+    kept[KEPT_AFTER + k] = saltusi_row_dot(&w->law.rows, r, w->change) + w->law.rows.b[r];
+  }
+  for (int k = 0; k < n; k++) { /* what the forces do in one step */
+    w->change[k] = s->h * w->force[k];
+  }
+  saltusi_linear_solve(s->eval, &w->linear, w->change);
+  double pushed = saltusi_row_size(&w->law.rows, w->first[i], w->change);
+  double most = saltusi_max_abs(n, w->change);
+  double stopped = kept[KEPT_BEFORE] - kept[KEPT_AFTER];
+  return saltusi_is_impact(kept[KEPT_BEFORE], pushed, most) ||
+         (impact && saltusi_is_impact(stopped, pushed, most));
+}
+
+/* Which part of an impact the step is, and the whole of it when that is over. */
+static void report_impact(saltus_contact_step* contact, const double* was, const double* is,
+                          double h) {
+  contact->impact = is[KEPT_IMPACT] != 0.0 || was[KEPT_IMPACT] != 0.0;
+  if (!contact->impact) {
+    return;
+  }
+  bool over = is[KEPT_IMPACT] == 0.0;
+  contact->part = over ? SALTUS_BLOW_ENDS : SALTUS_IMPACT_GOES_ON;
+  const double* lasting = over ? is : was[KEPT_IMPACT] == 0.0 ? was : NULL;
+  for (int k = 0; k < 3; k++) {
+    contact->lasting[k] = lasting != NULL ? 0.5 * lasting[KEPT_P + k] / h : 0.0;
+    contact->whole_impact.before[k] = was[IMPACT_BEFORE + k];
+    contact->whole_impact.after[k] = was[KEPT_AFTER + k];
+    contact->whole_impact.impulse[k] = was[IMPACT_P + k];
+  }
+  contact->whole_impact.work = was[IMPACT_WORK];
+  contact->whole_impact.steps = was[IMPACT_STEPS] + 1.0;
+}
+
+/* The step has half of each of two impulses; its velocities are those between which the two do the
+ * work they do: means weighted with the impulses. */
+static void share(saltus_contact_step* contact, const double* was, const double* is, double h) {
+  for (int k = 0; k < 3; k++) {
+    double sum = was[KEPT_P + k] + is[KEPT_P + k];
+    double weight = sum != 0.0 ? is[KEPT_P + k] / sum : 0.5;
+    /* tangential impulses that nearly cancel have no sensible mean: the newer one stands for both */
+    weight = fabs(weight) <= 100.0 ? weight : 1.0;
+    double before = weight * is[KEPT_BEFORE + k] + (1.0 - weight) * was[KEPT_BEFORE + k];
+    double after = weight * is[KEPT_AFTER + k] + (1.0 - weight) * was[KEPT_AFTER + k];
+    *(k == 0 ? &contact->u_before : &contact->slip_before[k - 1]) = before;
+    *(k == 0 ? &contact->u_after : &contact->slip_after[k - 1]) = after;
+    contact->impulse[k] = 0.5 * sum / h;
+  }
+}
+
+/* What the contacts did. v is the mean of two differences, so the impulse between two velocities is
+ * the mean of two P / h: with it momentum balances. */
+static void report(work* w, const saltusi_step* s, double* before, const double* q2) {
+  const saltus_dims* d = &s->eval->sys.dims;
+  double* old = memory_contacts(before, d);
+  double* now = memory_contacts(s->memory1, d);
+  int kept = 0;
+  for (int j = 0; j < d->nj; j++) {
+    s->joint_impulses[j] = 0.5 * (memory_joints(before, d)[j] + w->law.P[j]) / s->h;
+  }
+  for (int i = 0; i < w->active_count; i++) {
+    int key = w->active[i];
+    int law = s->contacts[i].law; /* kept <= i: not yet overwritten */
+    double* was = old + KEPT * (size_t)key;
+    double* is = now + KEPT * (size_t)key;
+    if (was[KEPT_P] == 0.0 && is[KEPT_P] == 0.0) {
+      continue;
+    }
+    saltus_contact_step contact = {.key = key, .law = law, .gap = w->gap[key]};
+    bool impact = contact_velocities(w, s, i, q2, was[KEPT_IMPACT] != 0.0, is);
+    is[KEPT_IMPACT] = impact && is[KEPT_P] > 0.0 ? 1.0 : 0.0;
+    if (is[KEPT_IMPACT] != 0.0) {
+      add_to_impact(was, is, s->h);
+    }
+    share(&contact, was, is, s->h);
+    report_impact(&contact, was, is, s->h);
+    s->contacts[kept++] = contact;
+  }
+  s->report->active = kept;
+}
+
+static saltus_status step(void* work_, const void* options, const saltusi_step* s) {
+  work* w = work_;
+  const saltus_schatzman_paoli_options* o = options;
+  int n = s->eval->sys.dims.nq;
+  const double* memory = s->memory0;
+  double* q1 = s->q1;
+  double* q2 = s->memory1 + MEMORY_Q;
+  memcpy(w->before, memory, memory_count(o, &s->eval->sys) * sizeof(double));
+  if (memory[MEMORY_H] == 0.0) {
+    saltus_status status = find_first(w, o, s, q1);
+    if (status != SALTUS_OK) {
+      return status;
+    }
+    remember(w, s, 2.0, w->before);
+    remember_strikes(w, s, q1, w->before);
+  } else if (memory[MEMORY_H] == s->h) {
+    memcpy(q1, memory + MEMORY_Q, (size_t)n * sizeof(double));
+  } else {
+    saltusi_log(
+        s->log, SALTUS_LEVEL_ERROR,
+        "scheme schatzman-paoli: the step was %g s and is %g s now; it has to stay the same",
+        memory[MEMORY_H], s->h);
+    return SALTUS_ERR_UNSUPPORTED;
+  }
+  for (int i = 0; i < n; i++) {
+    q2[i] = 2.0 * q1[i] - s->q0[i];
+  }
+  const difference d = {.t = s->t + s->h, .h = s->h, .before = s->q0, .middle = q1, .x = q2};
+  saltus_status status = solve(w, o, s, &d);
+  if (status != SALTUS_OK) {
+    return status;
+  }
+  for (int i = 0; i < n; i++) {
+    s->v1[i] = (q2[i] - s->q0[i]) / (2.0 * s->h);
+  }
+  s->memory1[MEMORY_H] = s->h;
+  s->eval->work.newton_iterations += s->report->newton_iterations;
+  remember(w, s, 1.0, s->memory1);
+  report(w, s, w->before, q2);
+  return SALTUS_OK;
+}
+
+const saltusi_scheme_ops saltusi_schatzman_paoli = {
+    .info =
+        {
+            .name = "schatzman-paoli",
+            .summary = "central difference with the impact law on position level, constant step",
+            .source = "Schatzman 1978; Paoli 1993; Acary 2009, equations (22)-(24)",
+            .order = 1,
+            .smooth_order = 2,
+            .strikes_at_end = true,
+            .treats = SALTUS_TREATS_JOINTS | SALTUS_TREATS_FRICTION,
+            .options = TABLE,
+        },
+    .work_size = sizeof(work),
+    .memory_count = memory_count,
+    .layout = layout,
+    .step = step,
+};

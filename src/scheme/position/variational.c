@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * variational.c - the Moreau-type variational integrator (Capobianco & Eugster, IJNME 114 (2018)
+ * 1214-1231, equation (8) with its misprints corrected; methods: V1-V5, algorithm 5).
+ *
+ * The action of a step is the trapezoidal rule of the Lagrangian at constant velocity u_k = (q_{k+1}
+ * - q_k) / h. With T_q + f = F + (d/dt M) v at (q, u) the discrete Euler-Lagrange equations are
+ *
+ *   p_k-  = 1/2 [M(q_{k-1}) + M(q_k)] u_{k-1} + h/2 (F + M' u)(t_k, q_k, u_{k-1})
+ *   R     = 1/2 [M(q_k) + M(q_{k+1})] u_k - h/2 (F + M' u)(t_k, q_k, u_k) - p_k- = G_k P_k
+ *   contacts closed at q_k    xi = G_k^T (u_k + e u_{k-1}) + ...,  with friction
+ *   joints                    g(t_{k+1}, q_{k+1}) = 0, forces along G_k
+ *   start                     p_0- = M(q_0) v_0,  u_{-1} = v_0
+ *
+ * The velocity given out belongs to the momentum at the node, so energies have no error of
+ * staggering: M(q_k) v_k = p_k- + G_k P_k for an impact, p_k- + G_k P_k / 2 for a contact that lasts,
+ * whose force acts before and after the node, and joints project: G_k^T v_k + b = 0. What has not
+ * been counted at a node is counted in the next step.
+ */
+#include "scheme/trapezoidal/trapezoidal_action.h"
+
+#include <string.h>
+
+typedef struct work {
+  saltusi_node node;
+  saltusi_action action;
+  saltusi_linear mass;
+  double* u_before; /* [nv] */
+} work;
+
+/* Memory from step to step: h of the run (0: not started), u of the step ahead, what contacts (three
+ * places each) and joints have still to give, and the impulses of the last node for the warm start. */
+enum { MEMORY_H, MEMORY_U };
+
+static double* memory_contacts(double* memory, const saltus_dims* d) {
+  return memory + MEMORY_U + d->nv;
+}
+
+static double* memory_joints(double* memory, const saltus_dims* d) {
+  return memory_contacts(memory, d) + 3 * (size_t)d->nc;
+}
+
+static size_t memory_warm(const saltus_dims* d) {
+  return MEMORY_U + (size_t)d->nv + 3 * (size_t)d->nc + (size_t)d->nj;
+}
+
+static const saltus_field fields[] = {
+    SALTUS_REAL(saltus_variational_options, newton_tol, 1e-14, 1e-15, 1e-2,
+                "relative change of the velocity that ends Newton's iteration [1]"),
+    SALTUS_INT(saltus_variational_options, newton_max, 50, 1, 1000, "most Newton iterations"),
+    SALTUSI_WARM_START_FIELD(saltus_variational_options),
+    SALTUSI_GAIN_FIELD(saltus_variational_options),
+};
+
+#define TABLE SALTUSI_TABLE(saltus_variational_options, fields)
+
+SALTUSI_DEFAULTS(saltus_variational_options, saltus_variational_options_default, fields)
+
+static size_t memory_count(const void* options, const saltus_system* sys) {
+  const saltus_variational_options* o = options;
+  return memory_warm(&sys->dims) + saltusi_warm_count(o->warm_start, sys);
+}
+
+/* Dense output: t and h of the step, q at its start, u, and v at the start, before and after the node
+ * at its end. */
+enum { DENSE_T, DENSE_H, DENSE_Q };
+
+static size_t dense_count(const void* options, const saltus_system* sys) {
+  (void)options;
+  return 2 + (size_t)sys->dims.nq + 4 * (size_t)sys->dims.nv;
+}
+
+/* Between nodes positions are straight and the velocity is u. At a node the velocities are those of
+ * the momenta: p- from the left, what is given out from the right, which is p+ after an impact. */
+static saltus_status dense(void* work_, const void* options, const saltusi_dense_query* query) {
+  (void)work_;
+  (void)options;
+  const saltus_dims* d = &query->eval->sys.dims;
+  const double* q0 = query->data + DENSE_Q;
+  const double* u = q0 + d->nq;
+  double since = query->t - query->data[DENSE_T];
+  bool start = query->t <= query->data[DENSE_T];
+  bool end = query->t >= query->data[DENSE_T] + query->data[DENSE_H];
+  const double* v = u;
+  if (start || end) {
+    int place = start ? 1 : (query->side == SALTUS_LEFT ? 2 : 3);
+    v = u + (size_t)place * (size_t)d->nv;
+  }
+  saltusi_advance(&query->eval->sys, q0, u, since, query->q);
+  memcpy(query->v, v, (size_t)d->nv * sizeof(double));
+  return SALTUS_OK;
+}
+
+/* What dense output needs of a finished step; w->u_before is the velocity of the step. */
+static void keep_dense(work* w, const saltusi_step* s) {
+  const saltus_dims* d = &s->eval->sys.dims;
+  size_t bytes = (size_t)d->nv * sizeof(double);
+  double* u = s->dense + DENSE_Q + d->nq;
+  s->dense[DENSE_T] = s->t;
+  s->dense[DENSE_H] = s->h;
+  memcpy(s->dense + DENSE_Q, s->q0, (size_t)d->nq * sizeof(double));
+  memcpy(u, w->u_before, bytes);
+  memcpy(u + d->nv, s->v0, bytes);
+  double* left = u + 2 * (size_t)d->nv;
+  memcpy(left, w->action.momentum, bytes);
+  saltusi_linear_solve(s->eval, &w->mass, left);
+  memcpy(u + 3 * (size_t)d->nv, s->v1, bytes);
+}
+
+static void layout(void* work_, const void* options, const saltus_system* sys,
+                   saltus_arena* arena) {
+  const saltus_variational_options* o = options;
+  work* w = work_;
+  saltusi_node_layout(&w->node, o->warm_start, sys, arena);
+  saltusi_action_layout(&w->action, sys, arena);
+  saltusi_linear_layout(&w->mass, sys, arena);
+  w->u_before = SALTUS_PUSH(arena, double, sys->dims.nv);
+}
+
+/* u and P of the node at (t, q), from the momentum before it and w->u_before. */
+static saltus_status solve_node(work* w, const saltus_variational_options* o, const saltusi_step* s,
+                                double t, const double* q) {
+  const saltus_system* sys = &s->eval->sys;
+  saltusi_action* action = &w->action;
+  size_t bytes = (size_t)sys->dims.nv * sizeof(double);
+  saltus_point at = saltusi_at(s->eval, t, q, w->u_before);
+  saltus_status status = saltusi_node_look(&w->node, s, &at);
+  memcpy(action->u, w->u_before, bytes);
+  double change = INFINITY;
+  for (int k = 0; k < o->newton_max && status == SALTUS_OK; k++) {
+    status = saltusi_action_linearize(action, &w->node, s, &at);
+    if (status != SALTUS_OK) {
+      return status;
+    }
+    saltusi_node_law(&w->node, s, action->u_free, w->u_before);
+    saltusi_action_joints(action, &w->node, s, t);
+    memcpy(action->residual, action->u, bytes);
+    status = saltusi_node_impose(&w->node, s, &action->linear, action->u_free, action->u);
+    s->report->newton_iterations++;
+    if (status != SALTUS_OK || saltusi_action_is_linear(sys)) {
+      return status;
+    }
+    switch (saltusi_action_judge(action, s, k, o->newton_tol, &change)) {
+    case SALTUSI_ARRIVED:
+      return SALTUS_OK;
+    case SALTUSI_NOT_A_NUMBER:
+      return SALTUS_RETRY_NAN;
+    case SALTUSI_GO_ON:
+      break;
+    }
+  }
+  return status == SALTUS_OK ? SALTUS_RETRY_SMALLER : status;
+}
+
+/* First node of a run: the momentum of the given velocity. */
+static saltus_status start(work* w, const saltus_variational_options* o, const saltusi_step* s) {
+  saltus_point at = saltusi_at(s->eval, s->t, s->q0, s->v0);
+  saltusi_node_mass_times(&w->node, s, &at, s->v0, w->action.momentum);
+  memcpy(w->u_before, s->v0, (size_t)s->eval->sys.dims.nv * sizeof(double));
+  return solve_node(w, o, s, s->t, s->q0);
+}
+
+static saltus_contact_step* report_for(const saltusi_step* s, int key, int law) {
+  for (int i = 0; i < s->report->active; i++) {
+    if (s->contacts[i].key == key) {
+      return &s->contacts[i];
+    }
+  }
+  saltus_contact_step* contact = &s->contacts[s->report->active++];
+  *contact = (saltus_contact_step){.key = key, .law = law};
+  return contact;
+}
+
+/* Adds a part of the impulses of the node to the report of the step. */
+static void count_node(const work* w, const saltusi_step* s, bool all, double* rest) {
+  for (int i = 0; i < w->node.active; i++) {
+    const saltus_contact_step* from = &w->node.steps[i];
+    saltus_contact_step* to = report_for(s, from->key, from->law);
+    double part = all || from->impact ? 1.0 : 0.5;
+    double sum[3];
+    for (int k = 0; k < 3; k++) {
+      sum[k] = to->impulse[k] + part * from->impulse[k];
+      if (!all) {
+        rest[3 * from->key + k] = from->impulse[k] - part * from->impulse[k];
+      }
+    }
+    bool impact = to->impact || from->impact;
+    *to = *from;
+    to->impact = impact;
+    memcpy(to->impulse, sum, sizeof sum);
+  }
+}
+
+/* Contacts that lasted at the last node give their second half, at rest between the nodes. */
+static void count_rest(const work* w, const saltusi_step* s, const double* rest) {
+  for (int i = 0; i < w->node.list.count; i++) {
+    int key = w->node.list.key[i];
+    const double* half = rest + 3 * (size_t)key;
+    if (half[0] != 0.0) {
+      saltus_contact_step* contact = report_for(s, key, w->node.list.law[i]);
+      contact->gap = w->node.list.gap[i];
+      for (int k = 0; k < 3; k++) {
+        contact->impulse[k] += half[k];
+      }
+    }
+  }
+}
+
+/* v_{k+1} from the momentum of the node, and what joints and contacts gave. */
+static saltus_status give_out(work* w, const saltusi_step* s, const double* rest_before,
+                              double* rest) {
+  const saltus_system* sys = &s->eval->sys;
+  const saltus_dims* d = &sys->dims;
+  saltusi_law* law = &w->node.law;
+  saltus_point at = saltusi_at(s->eval, s->t + s->h, s->q1, s->v1);
+  saltus_status status = saltusi_linear_assemble(s->eval, &w->mass, &at, 1.0, 0.0, 0.0);
+  if (status != SALTUS_OK) {
+    return status;
+  }
+  memcpy(s->v1, w->action.momentum, (size_t)d->nv * sizeof(double));
+  for (int i = 0; i < w->node.active; i++) {
+    double part = w->node.steps[i].impact ? 1.0 : 0.5;
+    for (int r = w->node.first[i]; r < w->node.first[i + 1]; r++) {
+      saltusi_row_add(&law->rows, r, part * w->node.P[r], s->v1);
+    }
+  }
+  saltusi_linear_solve(s->eval, &w->mass, s->v1);
+  if (d->nj == 0) {
+    return SALTUS_OK;
+  }
+  saltusi_law_operator(law, s->eval, &w->mass, d->nj);
+  for (int j = 0; j < d->nj; j++) {
+    law->rhs[j] = saltusi_row_dot(&law->rows, j, s->v1) + law->rows.b[j];
+  }
+  status = saltusi_law_solve(law, s->eval, d->nj, 0);
+  if (status != SALTUS_OK) {
+    return status;
+  }
+  saltusi_law_apply(law, d->nv, d->nj, s->v1);
+  for (int j = 0; j < d->nj; j++) {
+    s->joint_impulses[j] = rest_before[j] + law->P[j];
+    rest[j] = w->node.P[j] - law->P[j];
+  }
+  return SALTUS_OK;
+}
+
+/* The node at the end of the step: p-, then u of the step after it. */
+static saltus_status next_node(work* w, const saltus_variational_options* o,
+                               const saltusi_step* s) {
+  memcpy(w->u_before, w->action.u, (size_t)s->eval->sys.dims.nv * sizeof(double));
+  saltusi_action_finish(&w->action, &w->node, s, s->q0, s->q1);
+  return solve_node(w, o, s, s->t + s->h, s->q1);
+}
+
+static saltus_status step(void* work_, const void* options, const saltusi_step* s) {
+  work* w = work_;
+  const saltus_dims* d = &s->eval->sys.dims;
+  size_t carried = memory_count(options, &s->eval->sys);
+  memcpy(s->memory1, s->memory0, carried * sizeof(double));
+  saltusi_warm_open(&w->node.law, s->memory0 + memory_warm(d), s->h);
+  double* contacts = memory_contacts(s->memory1, d);
+  double* joints = memory_joints(s->memory1, d);
+  saltus_status status = SALTUS_OK;
+  s->report->active = 0;
+  if (s->memory0[MEMORY_H] != s->h) { /* a new run, or a new step: the momentum is all it needs */
+    status = start(w, options, s);
+    if (status != SALTUS_OK) {
+      return status;
+    }
+    memset(contacts, 0, 3 * (size_t)d->nc * sizeof(double));
+    memcpy(joints, w->node.P, (size_t)d->nj * sizeof(double));
+    saltusi_node_report(&w->node, s, w->action.u);
+    count_node(w, s, true, contacts);
+  } else {
+    memcpy(w->action.u, s->memory0 + MEMORY_U, (size_t)d->nv * sizeof(double));
+  }
+  status = next_node(w, options, s);
+  if (status != SALTUS_OK) {
+    return status;
+  }
+  count_rest(w, s, contacts);
+  memset(contacts, 0, 3 * (size_t)d->nc * sizeof(double));
+  saltusi_node_report(&w->node, s, w->action.u);
+  count_node(w, s, false, contacts);
+  status = give_out(w, s, joints, joints);
+  if (status != SALTUS_OK) {
+    return status;
+  }
+  keep_dense(w, s);
+  saltusi_node_keep(&w->node, s, s->memory1 + memory_warm(d));
+  s->memory1[MEMORY_H] = s->h;
+  memcpy(s->memory1 + MEMORY_U, w->action.u, (size_t)d->nv * sizeof(double));
+  s->eval->work.newton_iterations += s->report->newton_iterations;
+  return SALTUS_OK;
+}
+
+const saltusi_scheme_ops saltusi_variational = {
+    .info =
+        {
+            .name = "variational",
+            .summary = "Moreau-type variational integrator: symplectic between impacts",
+            .source = "Capobianco & Eugster 2018, equation (8) corrected",
+            .order = 1,
+            .smooth_order = 2,
+            .strikes_at_end = true,
+            .treats = SALTUS_TREATS_JOINTS | SALTUS_TREATS_FRICTION,
+            .options = TABLE,
+        },
+    .work_size = sizeof(work),
+    .memory_count = memory_count,
+    .layout = layout,
+    .step = step,
+    .dense_count = dense_count,
+    .dense = dense,
+};

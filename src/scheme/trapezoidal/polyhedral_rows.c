@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * polyhedral_rows.c - see polyhedral_rows.h.
+ */
+#include "scheme/trapezoidal/polyhedral_rows.h"
+
+#include "math/matrix.h"
+
+#include <string.h>
+
+void saltusi_polyhedral_rows_layout(saltusi_polyhedral_rows* rows, saltusi_polyhedral* law,
+                                    const saltus_system* sys, int pairs, saltus_arena* arena) {
+  const saltus_dims* d = &sys->dims;
+  saltusi_polyhedral_size size = {
+      .joints = d->nj, .contacts = d->nc, .pairs = pairs, .most = SALTUSI_POLYHEDRAL_MAX};
+  for (int i = 0; i < sys->law_count && sys->laws != NULL; i++) {
+    const saltus_contact_law* data = &sys->laws[i];
+    int tangents = data->mu > 0.0 ? data->tangents : 0;
+    size.tangents = tangents > size.tangents ? tangents : size.tangents;
+  }
+  saltusi_polyhedral_layout(law, &size, arena);
+  saltusi_rows_layout(&rows->force, d, law->rows_max, false, arena);
+  saltusi_rows_layout(&rows->velocity, d, law->rows_max, false, arena);
+  rows->AinvG = SALTUS_PUSH2(arena, double, law->rows_max, d->nv);
+}
+
+bool saltusi_polyhedral_rows_add(saltusi_polyhedral* law, const saltus_system* sys, int key,
+                                 int which) {
+  const saltus_contact_law* data = &sys->laws[which];
+  saltusi_polyhedral_contact* contact = saltusi_polyhedral_add(law, data->tangents, data->mu);
+  if (contact == NULL) {
+    return false;
+  }
+  contact->key = key;
+  contact->law = which;
+  return true;
+}
+
+static void evaluate(const saltusi_polyhedral* law, const saltus_system* sys,
+                     const saltus_point* at, saltusi_row_block* block) {
+  for (int j = 0; j < law->joints; j++) {
+    saltusi_rows_joint(sys, at, j, block, j);
+  }
+  for (int i = 0; i < law->count; i++) {
+    const saltusi_polyhedral_contact* contact = &law->contacts[i];
+    saltusi_rows_contact(sys, at, contact->key, 1 + contact->tangents, block, contact->row);
+  }
+}
+
+void saltusi_polyhedral_rows_evaluate(saltusi_polyhedral_rows* rows, const saltusi_polyhedral* law,
+                                      const saltus_system* sys, const saltus_point* force_at,
+                                      const saltus_point* velocity_at) {
+  evaluate(law, sys, force_at, &rows->force);
+  evaluate(law, sys, velocity_at, &rows->velocity);
+}
+
+void saltusi_polyhedral_rows_operator(const saltusi_polyhedral_rows* rows, saltusi_polyhedral* law,
+                                      const saltusi_eval* eval, const saltusi_linear* linear) {
+  size_t nv = (size_t)eval->sys.dims.nv;
+  for (int r = 0; r < law->rows; r++) {
+    double* column = rows->AinvG + (size_t)r * nv;
+    memset(column, 0, nv * sizeof(double));
+    saltusi_row_add(&rows->force, r, 1.0, column);
+    saltusi_linear_solve(eval, linear, column);
+    for (int i = 0; i < law->rows; i++) {
+      law->W[(size_t)i * (size_t)law->rows + (size_t)r] =
+          saltusi_row_dot(&rows->velocity, i, column);
+    }
+  }
+}
+
+saltus_status saltusi_polyhedral_rows_solve(saltusi_polyhedral* law, saltusi_eval* eval) {
+  eval->work.contact_solves += law->n > 0 ? 1 : 0;
+  saltus_status status = saltusi_polyhedral_solve(law);
+  eval->dependent |= law->held.rank < law->held.n;
+  return status;
+}
+
+void saltusi_polyhedral_rows_apply(const saltusi_polyhedral_rows* rows,
+                                   const saltusi_polyhedral* law, int nv, double* x) {
+  for (int r = 0; r < law->rows; r++) {
+    saltusi_add_scaled(nv, law->P[r], rows->AinvG + (size_t)r * (size_t)nv, x);
+  }
+}

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * trapezoidal_action.c - see trapezoidal_action.h.
+ */
+#include "scheme/trapezoidal/trapezoidal_action.h"
+
+#include "math/matrix.h"
+
+#include <float.h>
+
+void saltusi_action_layout(saltusi_action* action, const saltus_system* sys, saltus_arena* arena) {
+  int nv = sys->dims.nv;
+  saltusi_linear_layout(&action->linear, sys, arena);
+  action->u = SALTUS_PUSH(arena, double, nv);
+  action->u_free = SALTUS_PUSH(arena, double, nv);
+  action->momentum = SALTUS_PUSH(arena, double, nv);
+  action->residual = SALTUS_PUSH(arena, double, nv);
+  action->force = SALTUS_PUSH(arena, double, nv);
+  action->q_next = SALTUS_PUSH(arena, double, sys->dims.nq);
+}
+
+/* y = 1/2 [M(t,q) + M(t + h, q_next)] u */
+static void mean_momentum(saltusi_action* a, saltusi_node* node, const saltusi_step* s,
+                          const saltus_point* at, const double* q_next, double* y) {
+  int nv = s->eval->sys.dims.nv;
+  saltusi_node_mass_times(node, s, at, a->u, y);
+  if ((s->eval->sys.traits & SALTUS_CONSTANT_MASS) != 0) {
+    return;
+  }
+  saltus_point next = saltusi_at(s->eval, at->t + s->h, q_next, a->u);
+  saltusi_node_mass_times(node, s, &next, a->u, node->product);
+  for (int i = 0; i < nv; i++) {
+    y[i] = 0.5 * (y[i] + node->product[i]);
+  }
+}
+
+/* y += factor (F + M' u) at a point */
+static void add_derivative(saltusi_action* a, saltusi_node* node, const saltusi_step* s,
+                           const saltus_point* at, double factor, double* y) {
+  saltusi_force(s->eval, at, a->force);
+  saltusi_add_scaled(s->eval->sys.dims.nv, factor, a->force, y);
+  saltusi_node_add_convective(node, s, at, factor, y);
+}
+
+saltus_status saltusi_action_linearize(saltusi_action* a, saltusi_node* node, const saltusi_step* s,
+                                       const saltus_point* at) {
+  const saltus_system* sys = &s->eval->sys;
+  int nv = sys->dims.nv;
+  saltusi_advance(sys, at->q, a->u, s->h, a->q_next);
+  saltus_point here = saltusi_at(s->eval, at->t, at->q, a->u);
+  saltus_status status = saltusi_linear_assemble(s->eval, &a->linear, &here, 1.0, -0.5 * s->h, 0.0);
+  if (status != SALTUS_OK) {
+    return status;
+  }
+  mean_momentum(a, node, s, &here, a->q_next, a->residual);
+  add_derivative(a, node, s, &here, -0.5 * s->h, a->residual);
+  for (int i = 0; i < nv; i++) {
+    a->u_free[i] = a->momentum[i] - a->residual[i];
+  }
+  saltusi_linear_solve(s->eval, &a->linear, a->u_free);
+  saltusi_add_scaled(nv, 1.0, a->u, a->u_free);
+  return SALTUS_OK;
+}
+
+void saltusi_action_finish(saltusi_action* a, saltusi_node* node, const saltusi_step* s,
+                           const double* q0, double* q1) {
+  saltusi_advance(&s->eval->sys, q0, a->u, s->h, q1);
+  saltus_point at = saltusi_at(s->eval, s->t, q0, a->u);
+  mean_momentum(a, node, s, &at, q1, a->momentum);
+  at = saltusi_at(s->eval, s->t + s->h, q1, a->u);
+  add_derivative(a, node, s, &at, 0.5 * s->h, a->momentum);
+}
+
+void saltusi_action_joints(saltusi_action* a, saltusi_node* node, const saltusi_step* s, double t) {
+  const saltus_system* sys = &s->eval->sys;
+  if (sys->dims.nj == 0) {
+    return;
+  }
+  saltusi_law* law = &node->law;
+  saltus_point at = saltusi_at(s->eval, t + s->h, a->q_next, a->u);
+  sys->ops->joints(sys->self, &at, law->rhs);
+  for (int j = 0; j < sys->dims.nj; j++) {
+    law->rhs[j] = law->rhs[j] / s->h + saltusi_row_dot(&law->rows, j, a->u_free) -
+                  saltusi_row_dot(&law->rows, j, a->u);
+  }
+}
+
+bool saltusi_action_is_linear(const saltus_system* sys) {
+  const unsigned linear = SALTUS_LINEAR_FORCE | SALTUS_FREE_FORCE;
+  return (sys->traits & SALTUS_CONSTANT_MASS) != 0 && (sys->traits & linear) != 0 &&
+         sys->dims.nj == 0;
+}
+
+saltusi_progress saltusi_action_judge(saltusi_action* a, const saltusi_step* s, int iteration,
+                                      double tol, double* change) {
+  const saltus_dims* d = &s->eval->sys.dims;
+  int nv = d->nv;
+  double before = *change;
+  /* u_free counts as well: velocities of bodies at rest are nothing but rounding */
+  double size = fmax(saltusi_max_abs(nv, a->residual), saltusi_max_abs(nv, a->u));
+  size = fmax(size, saltusi_max_abs(nv, a->u_free));
+  saltusi_add_scaled(nv, -1.0, a->u, a->residual);
+  *change = saltusi_max_abs(nv, a->residual);
+  if (!isfinite(*change)) {
+    return SALTUSI_NOT_A_NUMBER;
+  }
+  /* The last digits may wander: an iteration that no longer shrinks has arrived as well. u is read off
+   * positions, gaps and joints divided by h, so their rounding is that of positions divided by h
+   * however slow the motion is: a pendulum that turns back has almost no velocity. */
+  double rounding = 64.0 * DBL_EPSILON * fmax(1.0, saltusi_max_abs(d->nq, a->q_next)) / s->h;
+  bool still = iteration > 1 && *change >= before;
+  bool arrived = *change <= tol * size || (still && *change <= 1e5 * tol * size + rounding);
+  return arrived ? SALTUSI_ARRIVED : SALTUSI_GO_ON;
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * trapezoidal_action.h - one step of the trapezoidal action, with momenta at both ends.
+ *
+ *   p_k     = 1/2 [M(q_k) + M(q_{k+1})] u - h/2 (F + M' u)(t_k, q_k, u),        q_{k+1} = q_k + h u
+ *   p_{k+1} = 1/2 [M(q_k) + M(q_{k+1})] u + h/2 (F + M' u)(t_{k+1}, q_{k+1}, u)
+ *
+ * F + M' u = T_q + f is the derivative of the Lagrangian by q, with M' the rate of M along u. The map
+ * from (q_k, p_k) to (q_{k+1}, p_{k+1}) is symplectic and symmetric, of order 2; with a constant mass
+ * matrix it is the method of Stoermer and Verlet.
+ */
+#ifndef SALTUSI_TRAPEZOIDAL_ACTION_H
+#define SALTUSI_TRAPEZOIDAL_ACTION_H
+
+#include "scheme/position/node.h"
+
+typedef struct saltusi_action {
+  saltusi_linear
+      linear;       /* Newton's matrix M(q_k) - h/2 F_v(t_k, q_k, u): what is left out is O(h^2) */
+  double* u;        /* [nv] */
+  double* u_free;   /* [nv] */
+  double* momentum; /* [nv] at the start, then at the end */
+  double* residual; /* [nv] */
+  double* force;    /* [nv] */
+  double* q_next;   /* [nq] q_k + h u */
+} saltusi_action;
+
+void saltusi_action_layout(saltusi_action* action, const saltus_system* sys, saltus_arena* arena);
+
+/* q_next and u_free = u - K^-1 R without impulses, R the first equation; at is (t_k, q_k, -). */
+saltus_status saltusi_action_linearize(saltusi_action* action, saltusi_node* node,
+                                       const saltusi_step* s, const saltus_point* at);
+
+/* momentum = p_{k+1} from u; q1 is written. */
+void saltusi_action_finish(saltusi_action* action, saltusi_node* node, const saltusi_step* s,
+                           const double* q0, double* q1);
+
+/* Right-hand sides g(t + h, q_next) / h + G^T (u_free - u): zero when the joints hold at the end. */
+void saltusi_action_joints(saltusi_action* action, saltusi_node* node, const saltusi_step* s,
+                           double t);
+
+/* One iteration solves everything: M is constant, F linear, and no position is asked for. */
+bool saltusi_action_is_linear(const saltus_system* sys);
+
+typedef enum saltusi_progress {
+  SALTUSI_GO_ON,
+  SALTUSI_ARRIVED,
+  SALTUSI_NOT_A_NUMBER
+} saltusi_progress;
+
+/* Judges an iteration that led from action->residual to u; change holds the last one. */
+saltusi_progress saltusi_action_judge(saltusi_action* action, const saltusi_step* s, int iteration,
+                                      double tol, double* change);
+
+#endif

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * trapezoidal_schemes.c - the linearly implicit trapezoidal method as two schemes: contacts and
+ * joints hold the mean velocity of the step, (6.10), or the velocity at its end, (6.12).
+ */
+#include "scheme/trapezoidal/trapezoidal.h"
+
+#include "base/log.h"
+
+#include <stddef.h>
+
+typedef saltus_trapezoidal_options options_struct;
+
+static const char* const jacobian_names[] = {"exact", "gauss-newton", NULL};
+static const char* const joint_names[] = {"eliminated", "kept", NULL};
+static const char* const switch_names[] = {"off", "on", NULL};
+static const char* const gradient_names[] = {"end", "middle", NULL};
+static const char* const term_names[] = {"derived", "printed", NULL};
+static const char* const decompression_names[] = {"coulomb", "printed", NULL};
+
+/* `gradients` comes first, so that the table of the mean scheme is the rest. */
+static const saltus_field fields[] = {
+    SALTUS_CHOICE(options_struct, gradients, 0, 1, gradient_names,
+                  "where velocities are measured; middle, as printed, has order 1 on curved rows"),
+    SALTUS_CHOICE(options_struct, jacobians, SALTUS_JACOBIANS_EXACT, SALTUS_JACOBIANS_GAUSS_NEWTON,
+                  jacobian_names,
+                  "derivatives of the forces, or those of springs without curvature"),
+    SALTUS_CHOICE(options_struct, joints, 0, 1, joint_names,
+                  "joints are eliminated, or kept in the mixed problem"),
+    SALTUS_CHOICE(options_struct, stabilisation, 0, 1, switch_names,
+                  "joints are drawn back by what they have drifted"),
+    SALTUS_CHOICE(options_struct, force_term, 0, 1, term_names,
+                  "h F_q v, or (h/2) F_q v as printed: order 1 and unstable, for comparison"),
+    SALTUS_INT(options_struct, direction_pairs, 4, 2, SALTUSI_DIRECTION_PAIRS_MAX,
+               "pairs of opposite friction directions of a spatial contact"),
+    SALTUS_CHOICE(options_struct, decompression, SALTUS_DECOMPRESSION_COULOMB,
+                  SALTUS_DECOMPRESSION_PRINTED, decompression_names,
+                  "friction of the restituted impulse: Coulomb's, or none as printed"),
+    SALTUS_CHOICE(options_struct, detection, 1, 1, switch_names,
+                  "sticking, slipping and taking off are located inside the step"),
+    SALTUS_INT(options_struct, events_max, 30, 0, 1000, "located transitions in one step, at most"),
+    SALTUS_REAL(options_struct, contact_gap, 1e-8, 0.0, 1e3,
+                "contacts with smaller gaps are active [m]"),
+    SALTUS_REAL(options_struct, rest, 2.0, 0.0, 1e6,
+                "active contacts slower than this many times what forces do in a step stop [1]"),
+    SALTUSI_GAIN_FIELD(options_struct),
+};
+
+enum { FIELD_COUNT = sizeof fields / sizeof fields[0] };
+
+saltus_trapezoidal_options saltus_trapezoidal_options_default(void) {
+  const saltus_field_table table = {fields, FIELD_COUNT, sizeof(options_struct)};
+  saltus_trapezoidal_options options = {0};
+  saltus_options_defaults(&table, &options);
+  return options;
+}
+
+static saltus_status step_mean(void* work, const void* options, const saltusi_step* s) {
+  return saltusi_trapezoid_step(work, options, s, true);
+}
+
+static saltus_status step_end(void* work, const void* options, const saltusi_step* s) {
+  return saltusi_trapezoid_step(work, options, s, false);
+}
+
+static saltus_status check(const void* options, const saltus_system* sys, saltus_log log) {
+  const options_struct* o = options;
+  bool known = sys->ops->spring_q != NULL && sys->ops->spring_v != NULL;
+  if (o->jacobians == SALTUS_JACOBIANS_GAUSS_NEWTON && !known) {
+    saltusi_log(
+        log, SALTUS_LEVEL_ERROR,
+        "jacobians=gauss-newton: the system names no springs; give `springs` in the scene, or "
+        "jacobians=exact");
+    return SALTUS_ERR_UNSUPPORTED;
+  }
+  return SALTUS_OK;
+}
+
+static size_t memory_count(const void* options, const saltus_system* sys) {
+  (void)options;
+  return (size_t)SALTUSI_TRAPEZOID_CARRIED * (size_t)sys->dims.nc;
+}
+
+static size_t dense_count(const void* options, const saltus_system* sys) {
+  (void)options;
+  return saltusi_trapezoid_dense_count(&sys->dims);
+}
+
+static saltus_status dense(void* work, const void* options, const saltusi_dense_query* query) {
+  (void)options;
+  saltusi_trapezoid* w = work;
+  return saltusi_trapezoid_dense(query, w->F1);
+}
+
+static void layout(void* work, const void* options, const saltus_system* sys, saltus_arena* arena) {
+  saltusi_trapezoid_layout(work, options, sys, arena);
+}
+
+#define TREATS                                                                                     \
+  (SALTUS_TREATS_JOINTS | SALTUS_TREATS_FRICTION | SALTUS_TREATS_POISSON | SALTUS_TREATS_MAPS |    \
+   SALTUS_TREATS_VARIABLE_STEPS)
+
+const saltusi_scheme_ops saltusi_trapezoidal_mean = {
+    .info =
+        {
+            .name = "trapezoidal-implicit-mean",
+            .summary = "linearly implicit trapezoidal rule, contacts on the mean velocity, events",
+            .source = "Potra, Anitescu, Gavrea and Trinkle 2006, (6.10), corrected",
+            .order = 2,
+            .smooth_order = 2,
+            .locates_events = true,
+            .dense = true,
+            .pyramids = true,
+            .treats = TREATS,
+            .options = {fields + 1, FIELD_COUNT - 1, sizeof(options_struct)},
+        },
+    .work_size = sizeof(saltusi_trapezoid),
+    .memory_count = memory_count,
+    .check = check,
+    .layout = layout,
+    .step = step_mean,
+    .dense_count = dense_count,
+    .dense = dense,
+};
+
+const saltusi_scheme_ops saltusi_trapezoidal_end = {
+    .info =
+        {
+            .name = "trapezoidal-implicit-end",
+            .summary = "linearly implicit trapezoidal rule, contacts on the end velocity, events",
+            .source = "Potra, Anitescu, Gavrea and Trinkle 2006, (6.12), corrected",
+            .order = 2,
+            .smooth_order = 2,
+            .locates_events = true,
+            .dense = true,
+            .pyramids = true,
+            .treats = TREATS,
+            .options = {fields, FIELD_COUNT, sizeof(options_struct)},
+        },
+    .work_size = sizeof(saltusi_trapezoid),
+    .memory_count = memory_count,
+    .check = check,
+    .layout = layout,
+    .step = step_end,
+    .dense_count = dense_count,
+    .dense = dense,
+};

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * trapezoidal_step.c - one substep with given contacts: equations (6.9)-(6.12) of Potra et al. 2006,
+ * corrected; see trapezoidal.h. In terms of d = v1 - v the right-hand side needs no product with A:
+ *
+ *   A (v1 + v) = 2 A v + k   and   A v1 = A v + k   are both   A d = k.
+ */
+#include "scheme/trapezoidal/trapezoidal.h"
+
+#include "base/log.h"
+#include "math/matrix.h"
+
+#include <float.h>
+#include <string.h>
+
+static void end_layout(saltusi_trapezoid_end* end, const saltus_dims* d, int rows,
+                       saltus_arena* arena) {
+  end->q = SALTUS_PUSH(arena, double, d->nq);
+  end->v = SALTUS_PUSH(arena, double, d->nv);
+  end->P = SALTUS_PUSH(arena, double, rows);
+}
+
+static void layout_by_key(saltusi_trapezoid* w, int nc, saltus_arena* arena) {
+  double** reals[] = {&w->u_before,  &w->e,       &w->gap,   &w->gap_end,
+                      &w->gap_start, &w->u_start, &w->hit_at};
+  for (size_t i = 0; i < sizeof reals / sizeof reals[0]; i++) {
+    *reals[i] = SALTUS_PUSH(arena, double, nc);
+  }
+  w->slip_before = SALTUS_PUSH2(arena, double, nc, 2);
+  bool** flags[] = {&w->active, &w->hit, &w->paradox, &w->reported, &w->rebounds};
+  for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++) {
+    *flags[i] = SALTUS_PUSH(arena, bool, nc);
+  }
+  saltusi_mode** modes[] = {&w->whole_mode, &w->held, &w->mode, &w->reported_mode};
+  for (size_t i = 0; i < sizeof modes / sizeof modes[0]; i++) {
+    *modes[i] = SALTUS_PUSH(arena, saltusi_mode, nc);
+  }
+  w->law_of = SALTUS_PUSH(arena, int, nc);
+  w->hit_count = SALTUS_PUSH(arena, int, nc);
+  w->summary = SALTUS_PUSH(arena, saltus_contact_step, nc);
+}
+
+void saltusi_trapezoid_layout(saltusi_trapezoid* w, const saltus_trapezoidal_options* o,
+                              const saltus_system* sys, saltus_arena* arena) {
+  const saltus_dims* d = &sys->dims;
+  if (o->jacobians == SALTUS_JACOBIANS_GAUSS_NEWTON) { /* the same system with other derivatives */
+    w->approximate_ops = *sys->ops;
+    w->approximate_ops.force_q = sys->ops->spring_q;
+    w->approximate_ops.force_v = sys->ops->spring_v;
+    w->approximate_ops.linear = NULL;
+    w->approximate = (saltusi_eval){.sys = *sys};
+    w->approximate.sys.ops = &w->approximate_ops;
+    w->approximate.sys.traits &= ~(unsigned)SALTUS_LINEAR_FORCE;
+    saltusi_eval_layout(&w->approximate, arena);
+    sys = &w->approximate.sys;
+  }
+  saltusi_linear_layout(&w->effective, sys, arena);
+  saltusi_linear_layout(&w->doubled, sys, arena);
+  saltusi_linear_layout(&w->mass, sys, arena);
+  saltusi_polyhedral_rows_layout(&w->motion, &w->law, sys, o->direction_pairs, arena);
+  saltusi_contact_list_layout(&w->list, d, arena);
+  end_layout(&w->whole, d, w->law.rows_max, arena);
+  end_layout(&w->trial, d, w->law.rows_max, arena);
+  double** positions[] = {&w->q, &w->q_mid, &w->q_end};
+  double** velocities[] = {&w->v, &w->F0, &w->F1};
+  for (int i = 0; i < 3; i++) {
+    *positions[i] = SALTUS_PUSH(arena, double, d->nq);
+    *velocities[i] = SALTUS_PUSH(arena, double, d->nv);
+  }
+  bool free = (sys->traits & SALTUS_FREE_FORCE) != 0;
+  w->F_q = SALTUS_PUSH2(arena, double, free ? 0 : d->nv, d->nv);
+  w->scratch = SALTUS_PUSH2(arena, double, free ? 0 : d->nv, d->nv);
+  w->push = SALTUS_PUSH(arena, double, d->nv);
+  w->joint_gap = SALTUS_PUSH(arena, double, d->nj);
+  w->compression = SALTUS_PUSH(arena, double, w->law.rows_max);
+  saltusi_rows_layout(&w->row, d, 3, false, arena);
+  layout_by_key(w, d->nc, arena);
+  w->observed = SALTUS_PUSH2(arena, saltusi_observed, d->nc, 2 + 2 * (size_t)o->direction_pairs);
+}
+
+/* trial.v <- A^-1 k, the change of velocity without joints and contacts */
+static saltus_status free_motion(saltusi_trapezoid* w, double x, saltusi_linear* A,
+                                 const saltus_point* middle) {
+  saltusi_eval* eval = w->eval;
+  int nv = eval->sys.dims.nv;
+  saltus_status status = saltusi_linear_assemble(eval, A, middle, 1.0, -0.5 * x, -0.25 * x * x);
+  if (status != SALTUS_OK) {
+    return status;
+  }
+  saltus_point start = saltusi_at(eval, w->t, w->q, w->v);
+  saltusi_force(eval, &start, w->F0);
+  start.t = w->t + x;
+  saltusi_force(eval, &start, w->F1);
+  double* d = w->trial.v;
+  if ((eval->sys.traits & SALTUS_FREE_FORCE) == 0) {
+    saltusi_force_q(eval, middle, w->F_q);
+    saltusi_matrix_times(nv, w->F_q, w->v, d);
+  } else {
+    memset(d, 0, (size_t)nv * sizeof(double));
+  }
+  double part = w->o->force_term == 0 ? 1.0 : 0.5;
+  for (int i = 0; i < nv; i++) {
+    d[i] = 0.5 * x * (w->F0[i] + w->F1[i] + part * x * d[i]);
+  }
+  saltusi_linear_solve(eval, A, d);
+  return SALTUS_OK;
+}
+
+/* The mean velocity of a surface that moves is taken from both ends: with 2 b of the middle a contact that
+ * sticks would be left with a slip of O(x^2), which alternates for ever. */
+static void move_surfaces(saltusi_trapezoid* w, double x) {
+  saltusi_polyhedral* law = &w->law;
+  for (int i = 0; i < law->count; i++) {
+    const saltusi_polyhedral_contact* contact = &law->contacts[i];
+    const double* b = w->motion.velocity.b + contact->row;
+    if (saltusi_max_abs(1 + contact->tangents, b) == 0.0) {
+      continue;
+    }
+    for (int side = 0; side < 2; side++) {
+      saltus_point at = saltusi_at(w->eval, w->t + side * x, w->q_mid, w->v);
+      saltusi_rows_contact(&w->eval->sys, &at, contact->key, 1 + contact->tangents, &w->row, 0);
+      for (int r = 0; r <= contact->tangents; r++) {
+        law->rate[contact->row + r] += w->row.b[r] - b[r];
+      }
+    }
+  }
+}
+
+/* What the rows see without impulses, in the velocity that the law holds; joints may be drawn back
+ * (methods, 2.2) by what they have drifted, within one whole step. */
+static void write_rates(saltusi_trapezoid* w, double x, bool mean) {
+  saltusi_polyhedral* law = &w->law;
+  const saltus_system* sys = &w->eval->sys;
+  double twice = mean ? 2.0 : 1.0;
+  for (int r = 0; r < law->rows; r++) {
+    law->rate[r] = saltusi_row_dot(&w->motion.velocity, r, w->trial.v) +
+                   twice * saltusi_row_dot(&w->motion.velocity, r, w->v) +
+                   twice * w->motion.velocity.b[r];
+  }
+  if (mean) {
+    move_surfaces(w, x);
+  }
+  if (w->o->stabilisation != 0 && law->joints > 0) {
+    saltus_point start = saltusi_at(w->eval, w->t, w->q, w->v);
+    sys->ops->joints(sys->self, &start, w->joint_gap);
+    for (int j = 0; j < law->joints; j++) {
+      law->rate[j] += twice * w->joint_gap[j] / w->s->h;
+    }
+  }
+}
+
+saltus_status saltusi_trapezoid_prepare(saltusi_trapezoid* w, double x, bool mean) {
+  const saltus_system* sys = &w->eval->sys;
+  saltusi_advance(sys, w->q, w->v, 0.5 * x, w->q_mid);
+  saltus_point middle = saltusi_at(w->eval, w->t + 0.5 * x, w->q_mid, w->v);
+  saltusi_linear* A = x > w->left ? &w->doubled : &w->effective;
+  saltus_status status = free_motion(w, x, A, &middle);
+  if (status != SALTUS_OK || w->law.rows == 0) {
+    return status;
+  }
+  saltus_point measure = middle;
+  if (!mean && w->o->gradients == 0) {
+    saltusi_advance(sys, w->q, w->v, x, w->q_end);
+    measure.t = w->t + x;
+    measure.q = w->q_end;
+  }
+  saltusi_polyhedral_rows_evaluate(&w->motion, &w->law, sys, &middle, &measure);
+  saltusi_polyhedral_rows_operator(&w->motion, &w->law, w->eval, A);
+  write_rates(w, x, mean);
+  return SALTUS_OK;
+}
+
+void saltusi_trapezoid_finish(saltusi_trapezoid* w, double x, saltusi_trapezoid_end* end) {
+  const saltus_system* sys = &w->eval->sys;
+  int nv = sys->dims.nv;
+  memmove(end->v, w->trial.v, (size_t)nv * sizeof(double));
+  saltusi_polyhedral_rows_apply(&w->motion, &w->law, nv, end->v);
+  for (int i = 0; i < nv; i++) {
+    double change = end->v[i];
+    end->v[i] = w->v[i] + change;
+    w->F1[i] = w->v[i] + 0.5 * change;
+  }
+  saltusi_advance(sys, w->q, w->F1, x, end->q);
+  memcpy(end->P, w->law.P, (size_t)w->law.rows * sizeof(double));
+}
+
+/* Cholesky's factorisation in place succeeds. */
+static bool is_definite(int n, double* S) {
+  for (int j = 0; j < n; j++) {
+    double* row = S + (size_t)j * (size_t)n;
+    double pivot = row[j] - saltusi_dot(j, row, row);
+    if (!(pivot > 0.0)) {
+      return false;
+    }
+    row[j] = sqrt(pivot);
+    for (int i = j + 1; i < n; i++) {
+      double* other = S + (size_t)i * (size_t)n;
+      other[j] = (other[j] - saltusi_dot(j, other, row)) / row[j];
+    }
+  }
+  return true;
+}
+
+/* The symmetric part of A = M - x/2 F_v - x^2/4 F_q in w->scratch. */
+static void symmetric_part(saltusi_trapezoid* w, double x) {
+  saltusi_eval* eval = w->eval;
+  const saltus_system* sys = &eval->sys;
+  int nv = sys->dims.nv;
+  saltus_point middle = saltusi_at(eval, w->t + 0.5 * x, w->q_mid, w->v);
+  double* A = w->scratch;
+  sys->ops->mass(sys->self, &middle, A);
+  saltusi_force_q(eval, &middle, w->F_q);
+  saltusi_add_scaled(nv * nv, -0.25 * x * x, w->F_q, A);
+  saltusi_force_v(eval, &middle, w->F_q);
+  saltusi_add_scaled(nv * nv, -0.5 * x, w->F_q, A);
+  for (int i = 0; i < nv; i++) {
+    for (int j = 0; j < i; j++) {
+      double mean = 0.5 * (A[i * nv + j] + A[j * nv + i]);
+      A[i * nv + j] = mean;
+      A[j * nv + i] = mean;
+    }
+  }
+}
+
+void saltusi_trapezoid_check_definite(saltusi_trapezoid* w, double x) {
+  const saltus_system* sys = &w->eval->sys;
+  if ((sys->traits & SALTUS_FREE_FORCE) != 0) {
+    return; /* A is M */
+  }
+  bool definite = true;
+  if (saltusi_linear_diagonal(w->eval, &w->effective, w->F1)) {
+    for (int i = 0; i < sys->dims.nv; i++) {
+      definite = definite && w->F1[i] > 0.0;
+    }
+  } else if (sys->ops->linear == NULL) {
+    symmetric_part(w, x);
+    definite = is_definite(sys->dims.nv, w->scratch);
+  }
+  w->s->report->indefinite_mass = !definite;
+  if (!definite && !w->indefinite) {
+    w->indefinite = true;
+    saltusi_log(w->s->log, SALTUS_LEVEL_WARNING,
+                "at t = %.17g the effective mass M - h/2 F_v - h^2/4 F_q is not positive definite "
+                "for h = %g: contact problems may have no solution; take a smaller step or "
+                "jacobians=gauss-newton",
+                w->t, x);
+  }
+}

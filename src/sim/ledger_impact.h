@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * ledger_impact.h - the work of impulses at one instant.
+ */
+#ifndef SALTUSI_LEDGER_IMPACT_H
+#define SALTUSI_LEDGER_IMPACT_H
+
+#include "sim/ledger.h"
+
+/* Where work is written. */
+typedef struct saltusi_account {
+  saltus_energy* energy;
+  saltusi_contact_work* contacts; /* [nc] */
+} saltusi_account;
+
+/* What contacts do at one instant: work, and its size without cancellation. */
+typedef struct saltusi_impact {
+  saltus_point at; /* t and q */
+  double work, size;
+  bool any;
+} saltusi_impact;
+
+void saltusi_impact_layout(saltusi_ledger_room* room, saltus_arena* arena);
+
+saltusi_impact saltusi_impact_open(saltusi_ledger_room* room, double t, const double* q);
+
+/* Impulses of one contact between relative velocities before and after, three each. */
+void saltusi_impact_contact(saltusi_ledger_room* room, saltusi_account account,
+                            saltusi_impact* impact, int key, const double P[3], const double U[6]);
+
+/* The same between two velocities of the system. */
+void saltusi_impact_between(saltusi_ledger_room* room, saltusi_account account,
+                            saltusi_impact* impact, int key, const double P[3], const double* v[2]);
+
+/* What joints answer, and what moving frames give. P of joints is left in room->joint_P. */
+void saltusi_impact_close(saltusi_ledger_room* room, saltusi_account account,
+                          const saltusi_impact* impact);
+
+/* Rows of a contact: normal and tangents of its law. */
+int saltusi_ledger_rows(const saltus_system* sys, int law);
+
+#endif

@@ -1,0 +1,608 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * observer.c - what observers get: sums of forces and impulses, events, frames.
+ *
+ * A step hands its impulses to the parts of each contact. Frames at requested times inside the step
+ * take their share: of lasting forces in proportion to time, of located impacts those that happened
+ * until then. The rest goes to the sums at the end of the step, so that nothing is lost or reported
+ * twice, wherever frames fall.
+ */
+#include "scheme/scheme_ops.h"
+#include "sim/sim_state.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+void saltusi_observer_layout(saltus_sim* sim, saltus_arena* arena) {
+  const saltus_dims* d = &sim->sys.dims;
+  sim->recorders = SALTUS_PUSH(arena, saltus_recorder, sim->def.recorder_count);
+  sim->record_times = SALTUS_PUSH(arena, double, sim->def.record_time_count);
+  sim->sums = SALTUS_PUSH(arena, double, SALTUSI_SUM_COUNT);
+  sim->contact_sums = SALTUS_PUSH(arena, saltusi_contact_sum, d->nc);
+  sim->joint_sums = SALTUS_PUSH(arena, double, d->nj);
+  sim->contact_parts = SALTUS_PUSH(arena, saltusi_contact_part, d->nc);
+  sim->joint_parts = SALTUS_PUSH(arena, double, d->nj);
+  sim->shown.q = SALTUS_PUSH(arena, double, d->nq);
+  sim->shown.v = SALTUS_PUSH(arena, double, d->nv);
+  sim->lasting = SALTUS_PUSH(arena, double, 3 * d->nc + d->nj);
+  sim->lasting_taken = SALTUS_PUSH(arena, double, 3 * d->nc + d->nj);
+  sim->seen = SALTUS_PUSH(arena, long long, d->nc);
+  saltusi_contact_list_layout(&sim->list, d, arena);
+  saltusi_rows_layout(&sim->row, d, 1, false, arena);
+  sim->contact_frames = SALTUS_PUSH(arena, saltus_contact_frame, d->nc);
+  sim->joint_forces = SALTUS_PUSH(arena, double, d->nj);
+  sim->joint_values = SALTUS_PUSH(arena, double, d->nj);
+  bool needs_matrix = sim->sys.ops->kinetic == NULL && sim->sys.ops->linear == NULL;
+  sim->matrix = needs_matrix ? SALTUS_PUSH2(arena, double, d->nv, d->nv) : NULL;
+  sim->vector = SALTUS_PUSH(arena, double, d->nv);
+  sim->scratch = saltus_arena_push(arena, d->scratch, 1, SALTUS_ALIGNMENT);
+  sim->ledger = SALTUS_PUSH(arena, saltusi_ledger, 1);
+  sim->contact_works = SALTUS_PUSH(arena, saltusi_contact_work, d->nc);
+  sim->shown_works = SALTUS_PUSH(arena, saltusi_contact_work, d->nc);
+  sim->forces = SALTUS_PUSH(arena, double, 3 * d->nc + d->nj);
+  saltusi_ledger_layout(&sim->ledger_room, &sim->sys, arena);
+}
+
+void saltusi_observer_start(saltus_sim* sim) {
+  const saltus_sim_def* def = &sim->def;
+  if (def->recorder_count > 0) {
+    memcpy(sim->recorders, def->recorders, (size_t)def->recorder_count * sizeof *def->recorders);
+  }
+  if (def->record_time_count > 0) {
+    memcpy(sim->record_times, def->record_times,
+           (size_t)def->record_time_count * sizeof *def->record_times);
+  }
+  sim->sums[SALTUSI_SUM_TIME] = def->t0;
+  saltusi_observer_resume(sim);
+}
+
+static bool at_times(const saltus_sim* sim) {
+  return sim->def.record_dt > 0.0 || sim->def.record_time_count > 0;
+}
+
+/* Two times that differ by rounding alone are one. Times are sums that begin with t0. */
+static double rounding(const saltus_sim* sim, double t) {
+  return 16.0 * DBL_EPSILON * fmax(fabs(sim->def.t0), fabs(t));
+}
+
+/* The next time of a frame; infinite past the last. */
+static double next_time(const saltus_sim* sim) {
+  if (sim->def.record_dt > 0.0) {
+    return sim->def.t0 + (double)sim->record_number * sim->def.record_dt;
+  }
+  return sim->record_number < sim->def.record_time_count ? sim->record_times[sim->record_number]
+                                                         : INFINITY;
+}
+
+void saltusi_observer_resume(saltus_sim* sim) {
+  sim->record_number = 0;
+  if (!at_times(sim)) {
+    return;
+  }
+  double past = sim->now.t + rounding(sim, sim->now.t);
+  if (sim->def.record_dt > 0.0) {
+    double number = floor((past - sim->def.t0) / sim->def.record_dt) - 1.0;
+    sim->record_number = (long long)fmax(0.0, fmin(number, 0x1p62));
+  }
+  int most = sim->def.record_dt > 0.0 ? 3 : sim->def.record_time_count;
+  for (int i = 0; i < most && next_time(sim) <= past; i++) {
+    sim->record_number++;
+  }
+}
+
+static saltus_status report_event(saltus_sim* sim, const saltus_event* event) {
+  saltus_status first = SALTUS_OK;
+  for (int i = 0; i < sim->def.recorder_count; i++) {
+    const saltus_recorder* recorder = &sim->recorders[i];
+    if (recorder->event != NULL) {
+      saltus_status status = recorder->event(recorder->user, event);
+      first = first == SALTUS_OK ? status : first;
+    }
+  }
+  return first;
+}
+
+static double largest(int n, const double* x) {
+  double most = 0.0;
+  for (int i = 0; i < n; i++) {
+    most = fmax(most, fabs(x[i]));
+  }
+  return most;
+}
+
+/* Reports what began or ended at one contact in a step of a scheme that does not locate events; known: its
+ * velocities are those of the step. */
+static saltus_status read_off(saltus_sim* sim, const saltus_contact_step* contact, bool known,
+                              double t) {
+  double h = sim->last_h;
+  saltusi_contact_sum* sum = &sim->contact_sums[contact->key];
+  bool pressed = contact->impulse[0] > 0.0;
+  saltus_event event;
+  saltusi_contact_event(contact, t, h, &event);
+  if (contact->impact) { /* reported once, when it is over */
+    return contact->part == SALTUS_IMPACT_GOES_ON ? SALTUS_OK : report_event(sim, &event);
+  }
+  /* of supports that depend on each other any may be without force and is not left for that */
+  double rounding = 1e-12 * fmax(1.0, largest(sim->sys.dims.nv, sim->now.v));
+  bool stays = known && sum->closed != 0.0 && !pressed && contact->u_after <= rounding;
+  if (stays || pressed == (sum->closed != 0.0)) {
+    return SALTUS_OK;
+  }
+  sum->closed = pressed ? 1.0 : 0.0;
+  event.kind = pressed ? SALTUS_EVENT_CLOSE : SALTUS_EVENT_OPEN;
+  return report_event(sim, &event);
+}
+
+/* Impacts that created energy; schemes that choose their step report them on their own. */
+static saltus_status report_gains(saltus_sim* sim, const saltus_step_report* report) {
+  const saltus_scheme_info* info = saltusi_scheme_info(sim->scheme);
+  saltus_status status = SALTUS_OK;
+  saltus_event remark;
+  int next = 0;
+  while (status == SALTUS_OK && !info->chooses_step &&
+         saltusi_gain_next(report, info->locates_events, sim->now.t, sim->last_h, &next, &remark)) {
+    status = report_event(sim, &remark);
+  }
+  return status;
+}
+
+/* A contact that is no longer active at all carries nothing: its lasting force has ended. */
+static saltus_status follow_released(saltus_sim* sim, double t) {
+  for (int key = 0; key < sim->sys.dims.nc; key++) {
+    if (sim->contact_sums[key].closed != 0.0 && sim->seen[key] != sim->reports) {
+      const saltus_contact_step gone = {.key = key};
+      saltus_status status = read_off(sim, &gone, false, t);
+      if (status != SALTUS_OK) {
+        return status;
+      }
+    }
+  }
+  return SALTUS_OK;
+}
+
+/* A located event. When a contact closes after impacts whose flights shrink like a geometric series,
+ * they accumulate: with the ratio r of the last two flights d the rest lasts d r / (1 - r). No speed
+ * decides, and the ratio is what the impacts show, not the restitution. */
+static saltus_status follow_event(saltus_sim* sim, const saltus_event* event) {
+  enum { ENOUGH = 5 }; /* impacts that make a series */
+  saltusi_contact_sum* sum = &sim->contact_sums[event->contact];
+  saltus_status status = report_event(sim, event);
+  if (event->kind == SALTUS_EVENT_IMPACT) {
+    sum->flight[1] = sum->flight[0];
+    sum->flight[0] = event->t - sum->last;
+    sum->last = event->t;
+    sum->impacts += 1.0;
+    return status;
+  }
+  double ratio = sum->flight[0] / sum->flight[1];
+  bool series = sum->impacts >= ENOUGH && ratio > 0.0 && ratio < 1.0;
+  sum->impacts = 0.0;
+  if (status != SALTUS_OK || event->kind != SALTUS_EVENT_CLOSE || !series) {
+    return status;
+  }
+  double rest = sum->flight[0] * ratio / (1.0 - ratio);
+  const saltus_event end = {.kind = SALTUS_EVENT_ACCUMULATION,
+                            .t = sum->last + rest,
+                            .t_accuracy = rest + event->t_accuracy,
+                            .contact = event->contact};
+  return report_event(sim, &end);
+}
+
+static void deepen(saltus_sim* sim, double gap) {
+  double* deepest = &sim->sums[SALTUSI_SUM_PENETRATION];
+  *deepest = fmax(*deepest, -gap);
+}
+
+/* Impulses of the step into the parts: by the word of the contact, or what located impacts leave;
+ * these go to the sums one by one. */
+static void part_impulses(saltus_sim* sim, const saltus_step_report* report, bool located) {
+  for (int i = 0; i < report->active; i++) {
+    const saltus_contact_step* contact = &report->contacts[i];
+    saltusi_contact_part* part = &sim->contact_parts[contact->key];
+    bool whole = contact->impact && !(located && report->events_lost == 0);
+    for (int k = 0; k < 3; k++) {
+      part->lasting[k] = whole ? contact->lasting[k] : contact->impulse[k];
+      part->impulse[k] = contact->impulse[k] - part->lasting[k];
+    }
+    deepen(sim, contact->gap);
+  }
+  for (int i = 0; located && i < report->event_count && report->events_lost == 0; i++) {
+    const saltus_event* event = &report->events[i];
+    saltusi_contact_part* part = &sim->contact_parts[event->contact];
+    for (int k = 0; k < 3; k++) {
+      part->lasting[k] -= event->impulse[k];
+    }
+    part->lasting[0] = fmax(part->lasting[0], 0.0); /* a lasting force does not pull */
+  }
+  for (int j = 0; j < sim->sys.dims.nj; j++) {
+    sim->joint_parts[j] = report->joint_impulses[j];
+  }
+}
+
+/* A share of what is left of the lasting impulses goes to the sums. */
+static void take_share(saltus_sim* sim, double share) {
+  for (int key = 0; key < sim->sys.dims.nc; key++) {
+    for (int k = 0; k < 3; k++) {
+      double taken = share * sim->contact_parts[key].lasting[k];
+      sim->contact_sums[key].lasting[k] += taken;
+      sim->contact_parts[key].lasting[k] -= taken;
+    }
+  }
+  for (int j = 0; j < sim->sys.dims.nj; j++) {
+    double taken = share * sim->joint_parts[j];
+    sim->joint_sums[j] += taken;
+    sim->joint_parts[j] -= taken;
+  }
+}
+
+/* The same by the scheme's word: what lasting forces gave since the start of the step. */
+static void take_known(saltus_sim* sim) {
+  int contact_rows = 3 * sim->sys.dims.nc;
+  for (int i = 0; i < contact_rows + sim->sys.dims.nj; i++) {
+    double taken = sim->lasting[i] - sim->lasting_taken[i];
+    bool joint = i >= contact_rows;
+    *(joint ? &sim->joint_sums[i - contact_rows] : &sim->contact_sums[i / 3].lasting[i % 3]) +=
+        taken;
+    *(joint ? &sim->joint_parts[i - contact_rows] : &sim->contact_parts[i / 3].lasting[i % 3]) -=
+        taken;
+    sim->lasting_taken[i] = sim->lasting[i];
+  }
+}
+
+/* Everything that is left of a step goes to the sums. */
+static void take_rest(saltus_sim* sim) {
+  take_share(sim, 1.0);
+  for (int key = 0; key < sim->sys.dims.nc; key++) {
+    for (int k = 0; k < 3; k++) {
+      sim->contact_sums[key].impulse[k] += sim->contact_parts[key].impulse[k];
+    }
+    sim->contact_parts[key] = (saltusi_contact_part){{0.0}, {0.0}};
+  }
+}
+
+/* Located impacts up to a time go to the sums; the number of the first event after it. */
+static int take_impacts(saltus_sim* sim, const saltus_step_report* report, int from, double t) {
+  int i = from;
+  for (; i < report->event_count && report->events[i].t <= t; i++) {
+    const saltus_event* event = &report->events[i];
+    for (int k = 0; k < 3 && report->events_lost == 0; k++) {
+      sim->contact_sums[event->contact].impulse[k] += event->impulse[k];
+    }
+  }
+  return i;
+}
+
+/* Gaps, velocities and forces of all contacts at a state: the mean forces since the last frame, or those
+ * at the time itself when the last frame was reported there; without that knowledge those of the last frame. */
+static saltus_status frame_contacts(saltus_sim* sim, const saltus_state* x, double elapsed,
+                                    const double* forces) {
+  saltus_point at = {.t = x->t, .q = x->q, .v = x->v, .scratch = sim->scratch};
+  saltus_status status = saltusi_contacts(&sim->sys, &at, &sim->list);
+  if (status != SALTUS_OK) {
+    return status;
+  }
+  for (int key = 0; key < sim->sys.dims.nc; key++) {
+    saltus_contact_frame* frame = &sim->contact_frames[key];
+    frame->gap = NAN;
+    frame->velocity = NAN;
+    for (int k = 0; k < 3; k++) {
+      double lasting = sim->contact_sums[key].lasting[k];
+      frame->force[k] = elapsed > 0.0    ? lasting / elapsed
+                        : forces != NULL ? forces[3 * key + k]
+                                         : frame->force[k];
+      frame->impulse[k] = sim->contact_sums[key].impulse[k];
+    }
+    frame->friction = sim->shown_works[key].friction;
+    frame->impact = sim->shown_works[key].impact;
+  }
+  for (int i = 0; i < sim->list.count; i++) {
+    int key = sim->list.key[i];
+    saltusi_rows_contact(&sim->sys, &at, key, 1, &sim->row, 0);
+    sim->contact_frames[key].gap = sim->list.gap[i];
+    deepen(sim, sim->list.gap[i]);
+    sim->contact_frames[key].velocity = saltusi_row_dot(&sim->row, 0, x->v) + sim->row.b[0];
+  }
+  return SALTUS_OK;
+}
+
+/* Sums of the next frame start from nothing. */
+static void start_sums(saltus_sim* sim, double t) {
+  for (int key = 0; key < sim->sys.dims.nc; key++) {
+    memset(sim->contact_sums[key].lasting, 0, sizeof sim->contact_sums[key].lasting);
+    memset(sim->contact_sums[key].impulse, 0, sizeof sim->contact_sums[key].impulse);
+  }
+  for (int j = 0; j < sim->sys.dims.nj; j++) {
+    sim->joint_sums[j] = 0.0;
+  }
+  for (int i = 0; i < SALTUSI_SUM_COUNT; i++) {
+    sim->sums[i] = 0.0;
+  }
+  sim->sums[SALTUSI_SUM_TIME] = t;
+}
+
+/* The frame of a state, reported to all recorders; forces at its time [3 nc + nj], NULL: not known. */
+static saltus_status report_frame(saltus_sim* sim, const saltus_state* x, saltus_energy energy,
+                                  const double* forces) {
+  const saltus_dims* d = &sim->sys.dims;
+  double elapsed = x->t - sim->sums[SALTUSI_SUM_TIME];
+  saltus_status first = frame_contacts(sim, x, elapsed, forces);
+  if (first != SALTUS_OK) {
+    return first;
+  }
+  for (int j = 0; j < d->nj; j++) {
+    sim->joint_forces[j] = elapsed > 0.0    ? sim->joint_sums[j] / elapsed
+                           : forces != NULL ? forces[3 * d->nc + j]
+                                            : sim->joint_forces[j];
+  }
+  saltus_point at = {.t = x->t, .q = x->q, .v = x->v, .scratch = sim->scratch};
+  const saltus_frame frame = {
+      .step = sim->step,
+      .t = x->t,
+      .q = x->q,
+      .v = x->v,
+      .outputs = saltusi_observe_outputs(sim, x),
+      .output_count = sim->def.observables != NULL ? sim->def.observables->output_count : 0,
+      .kinetic = saltusi_kinetic(&sim->sys, &at, sim->matrix, sim->vector),
+      .potential = saltusi_potential(&sim->sys, &at),
+      .energy = energy,
+      .creations = (long long)sim->ledger->creations,
+      .contacts = sim->contact_frames,
+      .contact_count = d->nc,
+      .joint_forces = sim->joint_forces,
+      .residual_velocity = sim->sums[SALTUSI_SUM_VELOCITY],
+      .residual_impulse = sim->sums[SALTUSI_SUM_IMPULSE],
+      .penetration = sim->sums[SALTUSI_SUM_PENETRATION],
+      .joint_drift = sim->sums[SALTUSI_SUM_DRIFT],
+      .projection = sim->sums[SALTUSI_SUM_PROJECTION],
+      .h = sim->last_h,
+      .error = sim->sums[SALTUSI_SUM_ERROR],
+      .error_order = sim->report.error_order,
+      .rejections = (long long)sim->sums[SALTUSI_SUM_REJECTIONS],
+  };
+  first = saltusi_frame_check(sim, &frame);
+  if (first != SALTUS_OK) {
+    return first;
+  }
+  start_sums(sim, x->t);
+  for (int i = 0; first == SALTUS_OK && i < sim->def.recorder_count; i++) {
+    if (sim->recorders[i].frame != NULL) {
+      first = sim->recorders[i].frame(sim->recorders[i].user, &frame);
+    }
+  }
+  return first;
+}
+
+/* Where the frames of a step have got to. */
+typedef struct inside {
+  const saltus_step_report* report;
+  double from, end; /* s, last frame or start, and end of the step */
+  int reported;     /* events before this one are in the sums */
+} inside;
+
+/* Forces at an instant; right of the end of a step those of the state that it ends with. */
+static const double* forces_at(saltus_sim* sim, const inside* in, const saltusi_dense_query* at) {
+  if (at->side == SALTUS_RIGHT && at->t >= in->end - rounding(sim, in->end)) {
+    saltus_status status = saltusi_scheme_forces(sim->scheme, &sim->shown, sim->forces);
+    return status == SALTUS_OK ? sim->forces : NULL;
+  }
+  saltusi_scheme_dense_forces(sim->scheme, at, sim->forces);
+  return sim->forces;
+}
+
+/* A frame at a time inside the step, on one side of it. */
+static saltus_status frame_at(saltus_sim* sim, inside* in, double t, saltus_side side) {
+  bool known = saltusi_scheme_knows_forces(sim->scheme);
+  const saltusi_dense_query query = {.t = t, .side = side, .q = sim->shown.q, .v = sim->shown.v};
+  saltus_status status = saltusi_scheme_dense(sim->scheme, 2, &query);
+  if (status != SALTUS_OK) {
+    return status;
+  }
+  sim->shown.t = t;
+  if (side == SALTUS_RIGHT) {
+    in->reported = take_impacts(sim, in->report, in->reported, t + rounding(sim, t));
+  }
+  if (!known) {
+    take_share(sim, in->end > in->from ? (t - in->from) / (in->end - in->from) : 1.0);
+  } else if (t > in->from) {
+    saltusi_scheme_dense_lasting(sim->scheme, &query, sim->lasting);
+    take_known(sim);
+  }
+  in->from = t;
+  bool instant = known && t == sim->sums[SALTUSI_SUM_TIME];
+  const double* forces = instant ? forces_at(sim, in, &query) : NULL;
+  saltusi_ledger_advance(sim->ledger, &sim->ledger_room, t, side, sim->contact_works);
+  saltus_energy energy = saltusi_ledger_frame(sim->ledger, &sim->ledger_room, &sim->shown, side,
+                                              sim->contact_works, sim->shown_works);
+  return report_frame(sim, &sim->shown, energy, forces);
+}
+
+/* The time of the next impact that has no frames yet; infinite when there is none. */
+static double next_impact(const saltus_sim* sim, const inside* in) {
+  for (int i = in->reported; sim->def.record_jumps && i < in->report->event_count; i++) {
+    if (in->report->events[i].kind == SALTUS_EVENT_IMPACT) {
+      return in->report->events[i].t;
+    }
+  }
+  return INFINITY;
+}
+
+/* Frames in a step from t0 to t1: those that were asked for, and both sides of impacts. *reported: how many
+ * events are in the sums. */
+static saltus_status frames_inside(saltus_sim* sim, const saltus_step_report* report, double t0,
+                                   double t1, int* reported) {
+  inside in = {.report = report, .from = t0, .end = t1};
+  size_t rows = 3 * (size_t)sim->sys.dims.nc + (size_t)sim->sys.dims.nj;
+  memset(sim->lasting_taken, 0, rows * sizeof(double));
+  saltus_status status = SALTUS_OK;
+  while (status == SALTUS_OK) {
+    if (sim->def.cancel != NULL && *sim->def.cancel != 0) {
+      status = SALTUS_ERR_STOPPED;
+      break;
+    }
+    double asked = at_times(sim) ? next_time(sim) : INFINITY;
+    double jump = next_impact(sim, &in);
+    double t = isfinite(jump) && jump <= asked + rounding(sim, jump) ? jump : asked;
+    if (!(t <= t1 + rounding(sim, t1))) {
+      break;
+    }
+    t = t >= t1 - rounding(sim, t1) ? t1 : fmax(t, in.from);
+    sim->record_number += asked <= t + rounding(sim, t);
+    bool seen = sim->sums[SALTUSI_SUM_TIME] >= t; /* left of the jump, by the frame before */
+    if (jump <= t + rounding(sim, t) && !seen) {
+      status = frame_at(sim, &in, t, SALTUS_LEFT);
+    }
+    if (status == SALTUS_OK) {
+      status = frame_at(sim, &in, t, SALTUS_RIGHT);
+    }
+  }
+  *reported = in.reported;
+  return status;
+}
+
+/* The motion inside the last step, for the ledger. */
+static saltus_status ledger_motion(void* who, const saltusi_dense_query* at) {
+  saltus_sim* sim = who;
+  return saltusi_scheme_dense(sim->scheme, 2, at);
+}
+
+static void ledger_forces(void* who, const saltusi_dense_query* at, double* forces) {
+  saltus_sim* sim = who;
+  saltusi_scheme_dense_forces(sim->scheme, at, forces);
+}
+
+static bool ledger_bounce(void* who, const saltusi_dense_query* at, saltusi_bounce_inside* bounce) {
+  saltus_sim* sim = who;
+  return saltusi_scheme_dense_bounce(sim->scheme, at, bounce);
+}
+
+/* The ledger of a step; halves of one begin and end in the middle. */
+static void open_ledger(saltus_sim* sim, const saltus_step_report* report, double t0, double t1) {
+  const saltus_scheme_info* info = saltusi_scheme_info(sim->scheme);
+  bool known = saltusi_scheme_knows_forces(sim->scheme);
+  sim->ends[0] = sim->next;
+  sim->ends[1] = sim->now;
+  if (t0 != sim->next.t) {
+    sim->ends[0] = (saltus_state){t0, sim->control->middle.q, sim->control->middle.v};
+  }
+  if (t1 != sim->now.t) {
+    sim->ends[1] = (saltus_state){t1, sim->control->middle.q, sim->control->middle.v};
+  }
+  sim->motion = (saltusi_ledger_inside){.who = sim,
+                                        .motion = ledger_motion,
+                                        .forces = known ? ledger_forces : NULL,
+                                        .bounce = ledger_bounce};
+  const saltusi_ledger_step step = {
+      .report = report,
+      .x0 = &sim->ends[0],
+      .x1 = &sim->ends[1],
+      .located = info->locates_events,
+      .at_end = info->strikes_at_end,
+      .inside = info->dense ? &sim->motion : NULL,
+  };
+  saltusi_ledger_open(sim->ledger, &sim->ledger_room, &step, t0 == sim->next.t);
+}
+
+/* How far joints are off at the end of the step. */
+static void keep_drift(saltus_sim* sim) {
+  int nj = sim->sys.dims.nj;
+  if (nj == 0) {
+    return;
+  }
+  saltus_point at = {.t = sim->now.t, .q = sim->now.q, .v = sim->now.v, .scratch = sim->scratch};
+  sim->sys.ops->joints(sim->sys.self, &at, sim->joint_values);
+  for (int j = 0; j < nj; j++) {
+    double* drift = &sim->sums[SALTUSI_SUM_DRIFT];
+    *drift = fmax(*drift, fabs(sim->joint_values[j]));
+  }
+}
+
+/* Events of contacts and of the scene's own functions, in order of time. */
+static saltus_status report_events(saltus_sim* sim, const saltus_step_report* report, double t0,
+                                   double t1) {
+  saltus_status first = SALTUS_OK;
+  int next = 0;
+  saltus_event crossing;
+  saltusi_crossing_search search = saltusi_crossings_of(sim, report, t0, t1);
+  while (first == SALTUS_OK && saltusi_crossings_next(&search, &crossing)) {
+    while (next < report->event_count && report->events[next].t <= crossing.t &&
+           first == SALTUS_OK) {
+      first = follow_event(sim, &report->events[next++]);
+    }
+    first = first == SALTUS_OK ? report_event(sim, &crossing) : first;
+  }
+  first = first == SALTUS_OK ? search.status : first;
+  while (next < report->event_count && first == SALTUS_OK) {
+    first = follow_event(sim, &report->events[next++]);
+  }
+  return first;
+}
+
+saltus_status saltusi_observer_step(saltus_sim* sim, const saltus_step_report* report, double t0,
+                                    double t1) {
+  if (sim->def.recorder_count == 0) {
+    return SALTUS_OK;
+  }
+  open_ledger(sim, report, t0, t1);
+  bool located = saltusi_scheme_info(sim->scheme)->locates_events;
+  saltus_status first = SALTUS_OK;
+  double* sums = sim->sums;
+  sim->reports++;
+  sums[SALTUSI_SUM_VELOCITY] = fmax(sums[SALTUSI_SUM_VELOCITY], report->residual_velocity);
+  sums[SALTUSI_SUM_IMPULSE] = fmax(sums[SALTUSI_SUM_IMPULSE], report->residual_impulse);
+  sums[SALTUSI_SUM_PROJECTION] = fmax(sums[SALTUSI_SUM_PROJECTION], report->projection);
+  keep_drift(sim);
+  sums[SALTUSI_SUM_ERROR] = fmax(sums[SALTUSI_SUM_ERROR], report->error);
+  sums[SALTUSI_SUM_REJECTIONS] += report->rejections;
+  part_impulses(sim, report, located);
+  for (int i = 0; i < report->active; i++) {
+    sim->seen[report->contacts[i].key] = sim->reports;
+    if (!located) {
+      saltus_status status = read_off(sim, &report->contacts[i], true, sim->now.t);
+      first = first == SALTUS_OK ? status : first;
+    }
+  }
+  if (first == SALTUS_OK) {
+    first = report_events(sim, report, t0, t1);
+  }
+  if (first == SALTUS_OK) {
+    first = report_gains(sim, report);
+  }
+  if (first == SALTUS_OK) {
+    first = follow_released(sim, sim->now.t);
+  }
+  int reported = 0;
+  if (first == SALTUS_OK) {
+    first = frames_inside(sim, report, t0, t1, &reported);
+  }
+  take_impacts(sim, report, reported, INFINITY);
+  take_rest(sim);
+  saltusi_ledger_close(sim->ledger, &sim->ledger_room, sim->contact_works);
+  return first;
+}
+
+/* The frame of the present instant. */
+static saltus_status report_now(saltus_sim* sim) {
+  bool instant = sim->now.t == sim->sums[SALTUSI_SUM_TIME];
+  bool known = instant && saltusi_scheme_forces(sim->scheme, &sim->now, sim->forces) == SALTUS_OK;
+  memcpy(sim->shown_works, sim->contact_works, (size_t)sim->sys.dims.nc * sizeof *sim->shown_works);
+  return report_frame(sim, &sim->now, sim->ledger->total, known ? sim->forces : NULL);
+}
+
+saltus_status saltusi_observer_leave(saltus_sim* sim) {
+  bool reported = sim->sums[SALTUSI_SUM_TIME] == sim->now.t;
+  return sim->def.recorder_count == 0 || reported ? SALTUS_OK : report_now(sim);
+}
+
+saltus_status saltusi_observer_frame(saltus_sim* sim, bool due) {
+  long long every = sim->def.record_every > 0 ? sim->def.record_every : 1;
+  bool beat = !at_times(sim) && sim->step % every == 0;
+  /* at requested times the last frame may have been reported already */
+  bool within = at_times(sim) || sim->def.record_jumps;
+  bool reported = within && sim->step > 0 && sim->sums[SALTUSI_SUM_TIME] == sim->now.t;
+  if (sim->def.recorder_count == 0 || !(due || beat) || reported) {
+    return SALTUS_OK;
+  }
+  return report_now(sim);
+}

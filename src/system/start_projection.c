@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * start_projection.c - see include/saltus/start.h.
+ */
+#include "saltus/start.h"
+
+#include "base/digits.h"
+#include "base/log.h"
+#include "math/matrix.h"
+#include "system/joints.h"
+
+#include <float.h>
+#include <string.h>
+
+/* Joints that hold to this are off by rounding of the caller's numbers. Contacts may overlap more:
+ * every scheme starts from that, and published starts have few digits. */
+static const double consistent = 1e-12;
+static const double shallow = 1e-6;
+enum { ITERATIONS_MAX = 30 };
+
+/* Everything in one block. */
+typedef struct projection {
+  const saltus_start_def* def;
+  saltusi_eval eval;
+  saltusi_linear mass;
+  saltus_contact_list list;
+  saltusi_row_block rows; /* [nj + nc] */
+  double* q;              /* [nq] */
+  double* q_next;         /* [nq] */
+  double* v;              /* [nv] */
+  double* g;              /* [nj + nc] right-hand side, then multipliers */
+  int* key;               /* [nc] contacts that are pushed out */
+  bool* pushed;           /* [nc] */
+  int count;              /* rows in use */
+  /* made anew when the number of rows is known: */
+  double* MG; /* [nj + nc x nv] M^-1 G, row by row */
+  double* W;  /* [(nj + nc)^2] */
+  saltusi_dependent factor;
+  double* delta; /* [nv] */
+  saltusi_joints joints;
+} projection;
+
+static void layout(projection* p, const saltus_system* sys, int rows, saltus_arena* arena) {
+  const saltus_dims* d = &sys->dims;
+  saltusi_eval_layout(&p->eval, arena);
+  saltusi_linear_layout(&p->mass, sys, arena);
+  saltusi_contact_list_layout(&p->list, d, arena);
+  saltusi_rows_layout(&p->rows, d, d->nj + d->nc, false, arena);
+  p->q = SALTUS_PUSH(arena, double, d->nq);
+  p->q_next = SALTUS_PUSH(arena, double, d->nq);
+  p->v = SALTUS_PUSH(arena, double, d->nv);
+  p->g = SALTUS_PUSH(arena, double, d->nj + d->nc);
+  p->key = SALTUS_PUSH(arena, int, d->nc);
+  p->pushed = SALTUS_PUSH(arena, bool, d->nc);
+  p->MG = SALTUS_PUSH2(arena, double, rows, d->nv);
+  p->W = SALTUS_PUSH2(arena, double, rows, rows);
+  p->factor.LU = SALTUS_PUSH2(arena, double, rows, rows);
+  p->factor.gram = SALTUS_PUSH2(arena, double, rows, rows);
+  p->factor.pivot = SALTUS_PUSH2(arena, int, rows, 2);
+  p->factor.scale = SALTUS_PUSH(arena, double, rows);
+  saltusi_joints_layout(&p->joints, sys, arena);
+  p->delta = SALTUS_PUSH(arena, double, d->nv);
+}
+
+static saltus_point here(const projection* p) {
+  return saltusi_at(&p->eval, p->def->t, p->q, p->v);
+}
+
+/* Values of the joints and gaps of the contacts that are pushed, which only become more. */
+static saltus_status look(projection* p, double* joint, double* penetration) {
+  const saltus_system* sys = &p->eval.sys;
+  int nj = sys->dims.nj;
+  saltus_point at = here(p);
+  if (nj > 0) {
+    sys->ops->joints(sys->self, &at, p->g);
+  }
+  *joint = saltusi_max_abs(nj, p->g);
+  *penetration = 0.0;
+  p->count = nj;
+  if (sys->dims.nc == 0) {
+    return SALTUS_OK;
+  }
+  saltus_status status = saltusi_contacts(sys, &at, &p->list);
+  for (int i = 0; status == SALTUS_OK && i < p->list.count; i++) {
+    int key = p->list.key[i];
+    double gap = p->list.gap[i];
+    *penetration = fmax(*penetration, -gap);
+    p->pushed[key] = p->pushed[key] || gap < -shallow;
+    if (p->pushed[key]) {
+      p->key[p->count - nj] = key;
+      p->g[p->count++] = gap;
+    }
+  }
+  return status;
+}
+
+/* M^-1 G and W = G^T M^-1 G of the first `rows`, factored. */
+static saltus_status prepare(projection* p, int rows) {
+  const saltus_system* sys = &p->eval.sys;
+  int nv = sys->dims.nv;
+  saltus_point at = here(p);
+  saltus_status status = saltusi_linear_assemble(&p->eval, &p->mass, &at, 1.0, 0.0, 0.0);
+  for (int r = 0; status == SALTUS_OK && r < rows; r++) {
+    double* MG = p->MG + (size_t)r * (size_t)nv;
+    if (r < sys->dims.nj) {
+      saltusi_rows_joint(sys, &at, r, &p->rows, r);
+    } else {
+      saltusi_rows_contact(sys, &at, p->key[r - sys->dims.nj], 1, &p->rows, r);
+    }
+    memset(MG, 0, (size_t)nv * sizeof(double));
+    saltusi_row_add(&p->rows, r, 1.0, MG);
+    saltusi_linear_solve(&p->eval, &p->mass, MG);
+  }
+  for (int r = 0; status == SALTUS_OK && r < rows * rows; r++) {
+    p->W[r] = saltusi_row_dot(&p->rows, r % rows, p->MG + (size_t)(r / rows) * (size_t)nv);
+  }
+  if (status == SALTUS_OK && !saltusi_dependent_factor(&p->factor, rows, p->W, rows)) {
+    return SALTUS_ERR_INPUT;
+  }
+  return status;
+}
+
+/* delta = -M^-1 G W^-1 g; rows that depend on each other may agree or not */
+static void correct(projection* p, int rows) {
+  int nv = p->eval.sys.dims.nv;
+  saltusi_dependent_solve(&p->factor, p->g);
+  memset(p->delta, 0, (size_t)nv * sizeof(double));
+  for (int r = 0; r < rows; r++) {
+    saltusi_add_scaled(nv, -p->g[r], p->MG + (size_t)r * (size_t)nv, p->delta);
+  }
+}
+
+/* Newton's iteration on the positions. */
+static saltus_status move_positions(projection* p, saltus_start_move* move) {
+  const saltus_system* sys = &p->eval.sys;
+  double rounding = 4.0 * DBL_EPSILON * fmax(1.0, saltusi_max_abs(sys->dims.nq, p->q));
+  double before = INFINITY;
+  saltus_status status = look(p, &move->joint, &move->penetration);
+  if (move->joint <= consistent && move->penetration <= shallow) {
+    return status;
+  }
+  for (int k = 0; status == SALTUS_OK; k++) {
+    double miss = saltusi_max_abs(p->count, p->g);
+    if (miss <= rounding || (miss <= consistent && miss >= 0.5 * before)) {
+      return SALTUS_OK;
+    }
+    if (k == ITERATIONS_MAX || !isfinite(miss)) {
+      return SALTUS_ERR_INPUT;
+    }
+    before = miss;
+    status = prepare(p, p->count);
+    if (status == SALTUS_OK) {
+      double joint;
+      double penetration;
+      correct(p, p->count);
+      saltusi_advance(sys, p->q, p->delta, 1.0, p->q_next);
+      memcpy(p->q, p->q_next, (size_t)sys->dims.nq * sizeof(double));
+      status = look(p, &joint, &penetration);
+    }
+  }
+  return status;
+}
+
+/* The largest rate of a joint, with rates as right-hand sides; false when one is beyond the limit. */
+static bool look_rates(projection* p, double* largest) {
+  const saltus_system* sys = &p->eval.sys;
+  saltus_point at = here(p);
+  bool allowed = true;
+  *largest = 0.0;
+  for (int j = 0; j < sys->dims.nj; j++) {
+    saltusi_rows_joint(sys, &at, j, &p->rows, j);
+    p->g[j] = saltusi_row_dot(&p->rows, j, p->v) + p->rows.b[j];
+    double terms = saltusi_row_size(&p->rows, j, p->v) + fabs(p->rows.b[j]);
+    allowed = allowed && fabs(p->g[j]) <= p->def->tolerance * fmax(1.0, terms);
+    *largest = fmax(*largest, fabs(p->g[j]));
+  }
+  return allowed;
+}
+
+static saltus_status move_velocities(projection* p, saltus_start_move* move) {
+  int nj = p->eval.sys.dims.nj;
+  if (!look_rates(p, &move->rate)) {
+    return SALTUS_ERR_RANGE;
+  }
+  if (move->rate <= consistent) {
+    return SALTUS_OK;
+  }
+  saltus_status status = prepare(p, nj);
+  if (status == SALTUS_OK) {
+    correct(p, nj);
+    saltusi_add_scaled(p->eval.sys.dims.nv, 1.0, p->delta, p->v);
+    double left;
+    look_rates(p, &left); /* what depends on each other and disagrees stays */
+    double rounding = 1e-9 * fmax(1.0, saltusi_max_abs(p->eval.sys.dims.nv, p->v));
+    status = left <= fmax(rounding, 1e-6 * move->rate) ? SALTUS_OK : SALTUS_ERR_INPUT;
+  }
+  return status;
+}
+
+static double largest_change(int n, const double* x, const double* y, int* which) {
+  double most = 0.0;
+  for (int i = 0; i < n; i++) {
+    if (fabs(x[i] - y[i]) > most) {
+      most = fabs(x[i] - y[i]);
+      *which = i;
+    }
+  }
+  return most;
+}
+
+static const char* label(const saltus_label* labels, int i) {
+  return labels != NULL ? labels[i].name : "";
+}
+
+static void report(const saltus_start_def* def, const saltus_start_move* move) {
+  const saltus_system* sys = def->system;
+  if (move->q_moved > 0.0) {
+    saltusi_log(def->log, SALTUS_LEVEL_WARNING,
+                "start: joints were off by up to %.3g and contacts overlapped by up to %.3g m; "
+                "positions were moved by up to %.3g (coordinate %d %s)",
+                move->joint, move->penetration, move->q_moved, move->q_most + 1,
+                label(sys->q_labels, move->q_most));
+  }
+  if (move->v_moved > 0.0) {
+    saltusi_log(def->log, SALTUS_LEVEL_WARNING,
+                "start: velocities broke joints by up to %.3g per second and were moved by up to "
+                "%.3g (velocity %d %s)",
+                move->rate, move->v_moved, move->v_most + 1, label(sys->v_labels, move->v_most));
+  }
+}
+
+/* Joints that cannot hold together are reported by name, whatever else is wrong. */
+static bool report_contradiction(projection* p) {
+  const saltus_start_def* def = p->def;
+  if (def->system->dims.nj < 2) {
+    return false;
+  }
+  const saltus_point at = saltusi_at(&p->eval, def->t, def->q, def->v);
+  saltusi_contradiction found;
+  if (saltusi_joints_contradict(&p->joints, &p->eval, &at, true, &found) != SALTUS_OK ||
+      found.kind == SALTUSI_AGREE) {
+    return false;
+  }
+  char names[256];
+  saltusi_log(def->log, SALTUS_LEVEL_ERROR,
+              "start: joints %s contradict each other: %s cannot all be zero, at best %.3g",
+              saltusi_joints_names(def->system, &found, names, sizeof names),
+              found.kind == SALTUSI_POSITIONS_DISAGREE ? "their constraints"
+                                                       : "the rates of their constraints",
+              found.miss);
+  return true;
+}
+
+static saltus_status explain(projection* p, const saltus_start_move* move, saltus_status status) {
+  const saltus_start_def* def = p->def;
+  if (report_contradiction(p)) {
+    return SALTUS_ERR_CONTRADICTION;
+  }
+  if (status == SALTUS_ERR_RANGE) {
+    double terms[] = {move->joint, move->penetration, move->rate};
+    int digits[3];
+    for (int i = 0; i < 3; i++) {
+      digits[i] = saltusi_digits_apart(3, terms[i], def->tolerance);
+    }
+    saltusi_log(
+        def->log, SALTUS_LEVEL_ERROR,
+        "start: joints are off by %.*g, contacts overlap by %.*g m, rates of joints are %.*g "
+        "per second; allowed is %.3g",
+        digits[0], terms[0], digits[1], terms[1], digits[2], terms[2], def->tolerance);
+    return SALTUS_ERR_INPUT;
+  }
+  saltusi_log(
+      def->log, SALTUS_LEVEL_ERROR,
+      "start: joints that are off by %.3g and contacts that overlap by %.3g m cannot be put "
+      "right: nothing moves them, or they exclude each other",
+      move->joint, move->penetration);
+  return status;
+}
+
+/* How far the values are off; SALTUS_ERR_RANGE when that is too much. */
+static saltus_status judge(projection* p, saltus_start_move* move) {
+  double tolerance = p->def->tolerance;
+  saltus_status status = look(p, &move->joint, &move->penetration);
+  bool allowed = move->joint <= tolerance && move->penetration <= fmax(tolerance, shallow) &&
+                 look_rates(p, &move->rate);
+  return status == SALTUS_OK && !allowed ? SALTUS_ERR_RANGE : status;
+}
+
+static saltus_status project(projection* p, saltus_start_move* move) {
+  const saltus_start_def* def = p->def;
+  saltus_status status = judge(p, move);
+  if (status == SALTUS_OK) {
+    status = move_positions(p, move);
+  }
+  if (status == SALTUS_OK) {
+    status = move_velocities(p, move);
+  }
+  if (status != SALTUS_OK) {
+    return explain(p, move, status);
+  }
+  const saltus_dims* d = &def->system->dims;
+  move->q_moved = largest_change(d->nq, p->q, def->q, &move->q_most);
+  move->v_moved = largest_change(d->nv, p->v, def->v, &move->v_most);
+  memcpy(def->q, p->q, (size_t)d->nq * sizeof(double));
+  memcpy(def->v, p->v, (size_t)d->nv * sizeof(double));
+  report(def, move);
+  return SALTUS_OK;
+}
+
+/* With room for matrices of `rows` rows, or, with none, only to see whether they are needed. */
+static saltus_status try_with(const saltus_start_def* def, const saltus_allocator* memory, int rows,
+                              saltus_start_move* move, bool* off) {
+  const saltus_dims* d = &def->system->dims;
+  projection p = {.def = def, .eval = {.sys = *def->system}};
+  saltus_arena arena = saltus_arena_counting();
+  layout(&p, def->system, rows, &arena);
+  size_t bytes = arena.used;
+  void* block = memory->alloc(bytes, memory->user);
+  if (block == NULL) {
+    return SALTUS_ERR_MEMORY;
+  }
+  memset(block, 0, bytes);
+  arena = saltus_arena_over(block, bytes);
+  layout(&p, def->system, rows, &arena);
+  memcpy(p.q, def->q, (size_t)d->nq * sizeof(double));
+  memcpy(p.v, def->v, (size_t)d->nv * sizeof(double));
+  saltus_status status;
+  if (rows > 0) {
+    status = project(&p, move);
+  } else {
+    status = judge(&p, move);
+    *off = move->joint > consistent || move->penetration > shallow || move->rate > consistent;
+    status = status != SALTUS_OK ? explain(&p, move, status) : status;
+  }
+  memory->free(block, bytes, memory->user);
+  return status;
+}
+
+saltus_status saltus_start_project(const saltus_start_def* def, saltus_start_move* move) {
+  *move = (saltus_start_move){0};
+  saltus_status status = saltus_system_validate(def->system, def->log);
+  const saltus_dims* d = &def->system->dims;
+  if (status != SALTUS_OK || d->nj + d->nc == 0) {
+    return status;
+  }
+  saltus_allocator memory = def->allocator != NULL ? *def->allocator : saltus_allocator_default();
+  bool off = false;
+  status = try_with(def, &memory, 0, move, &off);
+  return status == SALTUS_OK && off ? try_with(def, &memory, d->nj + d->nc, move, &off) : status;
+}
