@@ -1,6 +1,6 @@
 # Two commands do everything on a fresh Debian machine: make demo, make test.
 
-.PHONY: all demo test test-long studies bench format clean deps fuzz
+.PHONY: all demo test test-long studies bench bench-compare format clean deps fuzz
 
 all: deps
 	@cmake --preset release > build.log 2>&1 || { cat build.log; rm -f build.log; exit 1; }
@@ -25,6 +25,10 @@ studies: all
 
 bench: all
 	@build/bench/saltus-bench
+
+# Whether small systems became slower than at an older commit: make bench-compare COMMIT=af0a0a3
+bench-compare: deps
+	@tools/bench-compare $(COMMIT)
 
 # Attacks the readers of scenes and formulas; FUZZ_SECONDS each, default 600.
 fuzz: deps

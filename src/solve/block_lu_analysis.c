@@ -3,25 +3,18 @@
  *
  * block_lu_analysis.c - order and fill of the block factorisation.
  *
- * Order: Amestoy, Davis & Duff, SIAM J. Matrix Anal. Appl. 17 (1996) 886-905, by the library AMD.
+ * Order: math/ordering.h.
  * Fill: row i of L holds every unit on the paths of the elimination tree from the neighbours of i
  * before it up to i (Davis, ACM TOMS 31 (2005) 587-591). The first walk counts, the second fills;
  * filling columns in the order of i leaves them sorted, and their transpose too.
  */
+#include "math/ordering.h"
 #include "solve/block_lu.h"
-
-#include <suitesparse/amd.h>
 
 #include <string.h>
 
 static int rows_of(const saltusi_block_lu* lu, int unit) {
   return lu->offset[unit + 1] - lu->offset[unit];
-}
-
-/* Integers that the ordering works on: lists of the graph with a fifth to spare, and eight more of each
- * unit (as amd_order takes them). */
-static size_t ordering_room(size_t neighbours, int units) {
-  return neighbours + neighbours / 5 + 9 * (size_t)units;
 }
 
 static void graph_layout(saltusi_block_lu* lu, size_t blocks, int unit_max, saltus_arena* arena) {
@@ -41,35 +34,7 @@ static void graph_layout(saltusi_block_lu* lu, size_t blocks, int unit_max, salt
   lu->mark = SALTUS_PUSH(arena, int, n);
   lu->count = SALTUS_PUSH(arena, int, n + 1);
   lu->pivot = SALTUS_PUSH(arena, int, unit_max);
-  lu->ordering = SALTUS_PUSH(arena, int, ordering_room(most, n));
-}
-
-/* What amd_order does with a symmetric pattern, in memory that is there already. */
-static void find_order(saltusi_block_lu* lu) {
-  int n = lu->units;
-  int used = lu->start[n] - n;
-  int* lists = lu->ordering + 8 * (size_t)n;
-  int* parts[8];
-  for (int k = 0; k < 8; k++) {
-    parts[k] = lu->ordering + (size_t)k * (size_t)n;
-  }
-  int* begin = parts[0];
-  int* length = parts[1];
-  int at = 0;
-  for (int i = 0; i < n; i++) {
-    begin[i] = at;
-    for (int e = lu->start[i]; e < lu->start[i + 1]; e++) {
-      if (lu->unit[e] != i) {
-        lists[at++] = lu->unit[e];
-      }
-    }
-    length[i] = at - begin[i];
-  }
-  double control[AMD_CONTROL];
-  double info[AMD_INFO];
-  amd_defaults(control);
-  amd_2(n, begin, lists, length, used + used / 5 + n, used, parts[2], parts[3], lu->order, parts[4],
-        parts[5], parts[6], parts[7], control, info);
+  lu->ordering = SALTUS_PUSH(arena, int, saltusi_ordering_room(most, n));
 }
 
 /* Transpose of the pattern of W into start/unit; the upper halves of unit are free for it. */
@@ -192,7 +157,7 @@ saltus_status saltusi_block_lu_analyse(saltusi_block_lu* lu,
   arena = saltus_arena_over(lu->graph_room.block, lu->graph_room.bytes);
   graph_layout(lu, (size_t)pattern->blocks, pattern->unit_max, &arena);
   unite(lu, pattern);
-  find_order(lu);
+  saltusi_ordering(lu->units, lu->start, lu->unit, NULL, lu->order, lu->ordering);
   lu->row_at[0] = 0;
   for (int i = 0; i < lu->units; i++) {
     lu->rank[lu->order[i]] = i;

@@ -9,8 +9,7 @@
  */
 #include "solve/lcp_sparse.h"
 
-#include <suitesparse/amd.h>
-#include <suitesparse/camd.h>
+#include "math/ordering.h"
 
 #include <limits.h>
 #include <math.h>
@@ -166,23 +165,22 @@ static saltus_status take_factors(saltusi_sparse_lu* lu, const graph* g, saltusi
 
 /* Rows without an entry on the diagonal (multipliers beside velocities) come last: eliminating the
  * others gives them one. */
-static bool find_order(saltusi_sparse_lu* lu, const saltus_csr* M, saltusi_pool* scratch) {
-  int* later = SALTUSI_TAKE(scratch, int, lu->n);
-  if (later == NULL) {
+static bool find_order(saltusi_sparse_lu* lu, const saltus_csr* M, const graph* g,
+                       saltusi_pool* scratch) {
+  size_t room = saltusi_ordering_room((size_t)g->start[lu->n], lu->n);
+  bool* later = SALTUSI_TAKE(scratch, bool, lu->n);
+  int* integers = SALTUSI_TAKE(scratch, int, room);
+  if (later == NULL || integers == NULL) {
     return false;
   }
-  bool any = false;
   for (int i = 0; i < lu->n; i++) {
-    later[i] = 1;
+    later[i] = true;
     for (int e = M->start[i]; e < M->start[i + 1]; e++) {
-      later[i] = M->column[e] == i ? 0 : later[i];
+      later[i] = later[i] && M->column[e] != i;
     }
-    any = any || later[i] != 0;
   }
-  if (!any) {
-    return amd_order(lu->n, M->start, M->column, lu->order, NULL, NULL) >= AMD_OK;
-  }
-  return camd_order(lu->n, M->start, M->column, lu->order, NULL, NULL, later) >= CAMD_OK;
+  saltusi_ordering(lu->n, g->start, g->to, later, lu->order, integers);
+  return true;
 }
 
 saltus_status saltusi_sparse_lu_analyse(saltusi_sparse_lu* lu, const saltus_csr* M,
@@ -194,7 +192,7 @@ saltus_status saltusi_sparse_lu_analyse(saltusi_sparse_lu* lu, const saltus_csr*
   if (take_rows(lu, M, pool) && make_graph(M, &scratch, &g)) {
     memcpy(lu->start, M->start, ((size_t)M->rows + 1) * sizeof(int));
     memcpy(lu->column, M->column, (size_t)M->start[M->rows] * sizeof(int));
-    if (find_order(lu, M, &scratch)) {
+    if (find_order(lu, M, &g, &scratch)) {
       for (int k = 0; k < lu->n; k++) {
         lu->rank[lu->order[k]] = k;
       }
