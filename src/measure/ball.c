@@ -74,17 +74,8 @@ static bool curved(const saltus_known_motion* problem, int coordinate, int which
 }
 
 static const saltus_system_ops ops = {
-    .mass = saltusi_unit_mass,
-    .force = force,
-    .contacts = saltusi_floor_contacts,
-    .contact = saltusi_floor_contact,
-    .force_q = saltusi_zero_matrix,
-    .force_v = saltusi_zero_matrix,
-    .mass_q = saltusi_zero_matrix,
-    .kinetic_gradient = saltusi_zero_vector,
-    .kinetic = saltusi_unit_kinetic,
-    .potential = potential,
-    .power = saltusi_no_power,
+    SALTUSI_UNIT_MASSES, .force = force,         SALTUSI_ON_FLOOR,
+    SALTUSI_FREE_FORCES, .potential = potential, .power = saltusi_no_power,
 };
 
 const saltusi_motion_family saltusi_motion_ball = {

@@ -124,18 +124,8 @@ static const saltus_linear_ops linear = {
 };
 
 static const saltus_system_ops ops = {
-    .mass = saltusi_unit_mass,
-    .force = force,
-    .contacts = contacts,
-    .contact = contact,
-    .force_q = saltusi_zero_matrix,
-    .force_v = saltusi_zero_matrix,
-    .mass_q = saltusi_zero_matrix,
-    .kinetic_gradient = saltusi_zero_vector,
-    .kinetic = saltusi_unit_kinetic,
-    .potential = potential,
-    .power = saltusi_no_power,
-    .linear = &linear,
+    SALTUSI_UNIT_MASSES, .force = force,         .contacts = contacts,      .contact = contact,
+    SALTUSI_FREE_FORCES, .potential = potential, .power = saltusi_no_power, .linear = &linear,
 };
 
 static saltus_dims dims(int balls, int contact_count) {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * motion_family.h - what a reference problem brings, and what problem.c makes of it.
+ * motion_family.h - what a reference problem brings, and what known_motion.c makes of it.
  *
  * An exact motion is a list of smooth pieces. A piece starts at t and holds up to the start of the
  * next one, its end included, so that both limits at a jump come from the two pieces beside it.
  * Everything asked of a motion (right limits, jumps, filled-in graphs) is answered from the pieces.
  *
- * To add a problem: one file with a family, one line in problem.c.
+ * To add a problem: one file with a family, one line in known_motion.c.
  */
 #ifndef SALTUSI_MOTION_FAMILY_H
 #define SALTUSI_MOTION_FAMILY_H

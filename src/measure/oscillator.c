@@ -67,17 +67,8 @@ static void power(const void* self, const saltus_point* at, double out[2]) {
 }
 
 static const saltus_system_ops ops = {
-    .mass = saltusi_unit_mass,
-    .force = force,
-    .contacts = saltusi_floor_contacts,
-    .contact = saltusi_floor_contact,
-    .force_q = force_q,
-    .force_v = force_v,
-    .mass_q = saltusi_zero_matrix,
-    .kinetic_gradient = saltusi_zero_vector,
-    .kinetic = saltusi_unit_kinetic,
-    .potential = potential,
-    .power = power,
+    SALTUSI_UNIT_MASSES, .force = force,         SALTUSI_ON_FLOOR, .force_q = force_q,
+    .force_v = force_v,  .potential = potential, .power = power,
 };
 
 /* ---- motion ------------------------------------------------------------------------------ */

@@ -27,4 +27,11 @@ void saltusi_floor_contact(const void* self, const saltus_point* at, int key, sa
 saltus_dims saltusi_floor_dims(int size);
 void saltusi_floor_name(int size, int contact, char* text, size_t bytes);
 
+/* Entries of a table of callbacks: unit masses, forces that depend on t alone, the floor. */
+#define SALTUSI_UNIT_MASSES                                                                        \
+  .mass = saltusi_unit_mass, .mass_q = saltusi_zero_matrix,                                        \
+  .kinetic_gradient = saltusi_zero_vector, .kinetic = saltusi_unit_kinetic
+#define SALTUSI_FREE_FORCES .force_q = saltusi_zero_matrix, .force_v = saltusi_zero_matrix
+#define SALTUSI_ON_FLOOR .contacts = saltusi_floor_contacts, .contact = saltusi_floor_contact
+
 #endif

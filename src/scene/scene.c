@@ -278,6 +278,20 @@ static const saltusi_yaml_node* read_list(scene_builder* b, const char* key) {
   return node;
 }
 
+/* A formula of a spring or a contact, and where it goes. */
+typedef struct item_formula {
+  const char* key;
+  saltus_formula_text* into;
+} item_formula;
+
+static void read_formulas(scene_builder* b, const saltusi_yaml_node* item, const char* kind,
+                          const char* name, const item_formula* formulas, size_t count) {
+  for (size_t k = 0; k < count; k++) {
+    *formulas[k].into = saltusi_reader_formula(&b->reader, saltusi_yaml_find(item, formulas[k].key),
+                                               describe(b, formulas[k].key, kind, name));
+  }
+}
+
 static void read_springs(scene_builder* b) {
   const saltusi_yaml_node* list = read_list(b, "springs");
   saltus_formula_spring* springs =
@@ -289,17 +303,10 @@ static void read_springs(scene_builder* b) {
     }
     saltus_formula_spring* spring = &springs[i];
     spring->name = read_item_name(b, item, i, "spring");
-    const struct {
-      const char* key;
-      saltus_formula_text* into;
-    } formulas[] = {{"elongation", &spring->elongation},
-                    {"stiffness", &spring->stiffness},
-                    {"damping", &spring->damping}};
-    for (size_t k = 0; k < sizeof formulas / sizeof formulas[0]; k++) {
-      *formulas[k].into =
-          saltusi_reader_formula(&b->reader, saltusi_yaml_find(item, formulas[k].key),
-                                 describe(b, formulas[k].key, "spring", spring->name));
-    }
+    const item_formula formulas[] = {{"elongation", &spring->elongation},
+                                     {"stiffness", &spring->stiffness},
+                                     {"damping", &spring->damping}};
+    read_formulas(b, item, "spring", spring->name, formulas, sizeof formulas / sizeof formulas[0]);
     if (spring->elongation.text == NULL) {
       saltusi_reader_fail(&b->reader, item, "spring " SALTUSI_QUOTE " has no elongation",
                           spring->name);
@@ -356,20 +363,14 @@ static void read_contacts(scene_builder* b) {
     }
     saltus_formula_contact* contact = &contacts[i];
     contact->name = read_item_name(b, item, i, "contact");
-    const struct {
-      const char* key;
-      saltus_formula_text* into;
-    } formulas[] = {{"gap", &contact->gap},
-                    {"slip", &contact->slip},
-                    {"slip2", &contact->slip2},
-                    {"friction", &contact->friction},
-                    {"restitution", &contact->restitution},
-                    {"tangential_restitution", &contact->tangential_restitution}};
-    for (size_t k = 0; k < sizeof formulas / sizeof formulas[0]; k++) {
-      *formulas[k].into =
-          saltusi_reader_formula(&b->reader, saltusi_yaml_find(item, formulas[k].key),
-                                 describe(b, formulas[k].key, "contact", contact->name));
-    }
+    const item_formula formulas[] = {{"gap", &contact->gap},
+                                     {"slip", &contact->slip},
+                                     {"slip2", &contact->slip2},
+                                     {"friction", &contact->friction},
+                                     {"restitution", &contact->restitution},
+                                     {"tangential_restitution", &contact->tangential_restitution}};
+    read_formulas(b, item, "contact", contact->name, formulas,
+                  sizeof formulas / sizeof formulas[0]);
     read_impact_law(b, item, contact);
     if (contact->gap.text == NULL) {
       saltusi_reader_fail(&b->reader, item, "contact " SALTUSI_QUOTE " has no gap", contact->name);

@@ -8,6 +8,7 @@
 
 #include "base/log.h"
 #include "scheme/scheme_ops.h"
+#include "sim/def_check.h"
 #include "system/diagnose.h"
 
 #include <float.h>
@@ -52,23 +53,7 @@ struct saltus_integrator {
 };
 
 static saltus_status refuse(saltus_log log, const char* member, double value, const char* allowed) {
-  saltusi_log(log, SALTUS_LEVEL_ERROR, "integrator: %s is %g, must be %s", member, value, allowed);
-  return SALTUS_ERR_RANGE;
-}
-
-static saltus_status check_state(saltus_log log, const char* name, int n, const double* x) {
-  if (x == NULL) {
-    saltusi_log(log, SALTUS_LEVEL_ERROR, "integrator: %s is missing", name);
-    return SALTUS_ERR_RANGE;
-  }
-  for (int i = 0; i < n; i++) {
-    if (!isfinite(x[i])) {
-      saltusi_log(log, SALTUS_LEVEL_ERROR, "integrator: %s[%d] is %g, must be finite", name, i,
-                  x[i]);
-      return SALTUS_ERR_RANGE;
-    }
-  }
-  return SALTUS_OK;
+  return saltusi_def_refuse(log, "integrator", member, value, allowed);
 }
 
 static saltus_status check(const saltus_integrator_def* def, const char* name) {
@@ -98,9 +83,9 @@ static saltus_status check(const saltus_integrator_def* def, const char* name) {
   if (def->event_room < 0 || def->event_room > ROOM_MOST) {
     return refuse(def->log, "event_room", def->event_room, "at least 0");
   }
-  status = check_state(def->log, "q0", def->system->dims.nq, def->q0);
+  status = saltusi_def_check_vector(def->log, "integrator", "q0", def->system->dims.nq, def->q0);
   if (status == SALTUS_OK) {
-    status = check_state(def->log, "v0", def->system->dims.nv, def->v0);
+    status = saltusi_def_check_vector(def->log, "integrator", "v0", def->system->dims.nv, def->v0);
   }
   const saltus_point at = {.t = def->t0, .q = def->q0, .v = def->v0};
   return status == SALTUS_OK
@@ -255,9 +240,9 @@ saltus_status saltus_integrator_set_tolerances_each(saltus_integrator* it, doubl
 
 saltus_status saltus_integrator_restart(saltus_integrator* it, double t0, const double* q0,
                                         const double* v0) {
-  saltus_status status = check_state(it->log, "q0", it->dims.nq, q0);
+  saltus_status status = saltusi_def_check_vector(it->log, "integrator", "q0", it->dims.nq, q0);
   if (status == SALTUS_OK) {
-    status = check_state(it->log, "v0", it->dims.nv, v0);
+    status = saltusi_def_check_vector(it->log, "integrator", "v0", it->dims.nv, v0);
   }
   if (status == SALTUS_OK && !(isfinite(t0) && t0 < it->t_last)) {
     status = refuse(it->log, "t0", t0, "finite and within the duration");

@@ -3,6 +3,7 @@
  *
  * sim.c - the step loop: try, check, commit, report to observers.
  */
+#include "sim/def_check.h"
 #include "sim/sim_state.h"
 
 #include "base/log.h"
@@ -14,23 +15,7 @@
 #include <string.h>
 
 static saltus_status refuse(saltus_log log, const char* member, double value, const char* allowed) {
-  saltusi_log(log, SALTUS_LEVEL_ERROR, "simulation: %s is %g, must be %s", member, value, allowed);
-  return SALTUS_ERR_RANGE;
-}
-
-static saltus_status check_vector(saltus_log log, const char* name, int n, const double* x) {
-  if (x == NULL) {
-    saltusi_log(log, SALTUS_LEVEL_ERROR, "simulation: %s is missing", name);
-    return SALTUS_ERR_RANGE;
-  }
-  for (int i = 0; i < n; i++) {
-    if (!isfinite(x[i])) {
-      saltusi_log(log, SALTUS_LEVEL_ERROR, "simulation: %s[%d] is %g, must be finite", name, i,
-                  x[i]);
-      return SALTUS_ERR_RANGE;
-    }
-  }
-  return SALTUS_OK;
+  return saltusi_def_refuse(log, "simulation", member, value, allowed);
 }
 
 /* Times of frames have to rise, and the scheme has to know its motion between the ends of a step. */
@@ -95,9 +80,9 @@ static saltus_status check(const saltus_sim_def* def) {
   if (status != SALTUS_OK) {
     return status;
   }
-  status = check_vector(def->log, "q0", def->system->dims.nq, def->q0);
+  status = saltusi_def_check_vector(def->log, "simulation", "q0", def->system->dims.nq, def->q0);
   if (status == SALTUS_OK) {
-    status = check_vector(def->log, "v0", def->system->dims.nv, def->v0);
+    status = saltusi_def_check_vector(def->log, "simulation", "v0", def->system->dims.nv, def->v0);
   }
   const saltus_point at = {.t = def->t0, .q = def->q0, .v = def->v0};
   return status == SALTUS_OK

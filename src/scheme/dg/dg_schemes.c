@@ -92,26 +92,24 @@ enum {
   TREATS = SALTUS_TREATS_JOINTS | SALTUS_TREATS_PLANAR_FRICTION | SALTUS_TREATS_VARIABLE_STEPS
 };
 
+/* What the two families have in common. */
+#define OF_BOTH                                                                                    \
+  .order = 1, .smooth_order = 2, .dense = true, .strikes_at_end = true, .treats = TREATS
+#define CALLS_OF_BOTH                                                                              \
+  .work_size = sizeof(saltusi_dg), .memory_count = memory_count, .step = step,                     \
+  .dense_count = dense_count, .dense = dense, .dense_contact = dense_contact
+
 const saltusi_scheme_ops saltusi_dg_minus = {
     .info =
         {
             .name = "dg-minus",
             .summary = "time-discontinuous Galerkin, jumps at the end of the step (D1-)",
             .source = "Schindler and Acary 2011, section 3.4, closed on velocity level",
-            .order = 1,
-            .smooth_order = 2,
-            .dense = true,
-            .strikes_at_end = true,
-            .treats = TREATS,
             .options = TABLE(minus_fields),
+            OF_BOTH,
         },
-    .work_size = sizeof(saltusi_dg),
-    .memory_count = memory_count,
     .layout = layout_minus,
-    .step = step,
-    .dense_count = dense_count,
-    .dense = dense,
-    .dense_contact = dense_contact,
+    CALLS_OF_BOTH,
 };
 
 const saltusi_scheme_ops saltusi_dg_plus = {
@@ -120,18 +118,9 @@ const saltusi_scheme_ops saltusi_dg_plus = {
             .name = "dg-plus",
             .summary = "time-discontinuous Galerkin, jumps at the start of the step (D1+)",
             .source = "Schindler and Acary 2011, section 3.3, closed on acceleration level",
-            .order = 1,
-            .smooth_order = 2,
-            .dense = true,
-            .strikes_at_end = true,
-            .treats = TREATS,
             .options = TABLE(plus_fields),
+            OF_BOTH,
         },
-    .work_size = sizeof(saltusi_dg),
-    .memory_count = memory_count,
     .layout = layout_plus,
-    .step = step,
-    .dense_count = dense_count,
-    .dense = dense,
-    .dense_contact = dense_contact,
+    CALLS_OF_BOTH,
 };
