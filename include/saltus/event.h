@@ -19,6 +19,7 @@
 #include "saltus/api.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 
 SALTUS_BEGIN_DECLS
 
@@ -71,6 +72,7 @@ typedef struct saltus_event {
   double slip_after[2];     /* m/s */
   double impulse[3];        /* N s, normal first; 0 but for impacts */
   double energy_change;     /* J, negative for a loss; 0 but for impacts and remarks on them */
+  uint64_t identity;        /* of the contact, for ever; of a rise or fall 0 */
 } saltus_event;
 
 /* P . (U- + U+) / 2 of an event, see above. */

@@ -23,10 +23,18 @@
  *   /events [E] compound: kind (text), t, t_accuracy, contact (int32), u_before, u_after, impulse,
  *                  impulse_t1, impulse_t2, slip_before_1, ..., slip_after_2, energy_change
  *
+ * Of a set of contacts that changes (SALTUS_CHANGING_CONTACTS) there is a table of R rows instead of
+ * /contacts, the rows of each frame by rising identity:
+ *
+ *   /contact_table/start [N] int64, first row of each frame
+ *   /contact_table/identity [R] uint64, law [R] int64, bodies [R, 2] int64, point, normal [R, 3],
+ *                  gap, velocity [R], force, impulse [R, 3], friction_work, impact_work [R] J
+ *   /events with `identity` (uint64) as last member
+ *
  * Datasets of width zero are absent. Attributes: `units` on each dataset; `columns` and
  * `column_units` where a dataset has columns; on the root `format` "saltus-recording",
- * `format_version` 1, `saltus_version`, `name`, `scheme`, `options`, `scene`, `status`, `steps`,
- * `cpu_seconds`, `nq`, `nv`, `nc`, `nj`, and where the scene has outputs and events of its own `no` and
+ * `format_version` 1 (with a contact table 2, and `law_names`), `saltus_version`, `name`, `scheme`,
+ * `options`, `scene`, `status`, `steps`, `cpu_seconds`, `nq`, `nv`, `nc`, `nj`, and where the scene has outputs and events of its own `no` and
  * `event_names`. docs/recording.md describes both formats.
  */
 #ifndef SALTUS_RECORDING_H
@@ -94,6 +102,22 @@ SALTUS_API saltus_status saltus_recording_close(saltus_recording* recording,
 /* Without a close before it the file stays as of the last flush, with status "running". */
 SALTUS_API void saltus_recording_destroy(saltus_recording* recording);
 
+/* Contacts of a changing set: rows start[i] .. start[i + 1] - 1 are those of frame i, by rising
+ * identity. A contact that acted since the frame before and does not exist any more has gap NaN. */
+typedef struct saltus_contact_table {
+  long long count;                     /* rows */
+  long long* start;                    /* [frames + 1] */
+  uint64_t* identity;                  /* [count] */
+  long long* law;                      /* [count] place in law_names */
+  long long* bodies;                   /* [count x 2] -1: none, or not known */
+  double* point;                       /* [count x 3] m; NaN: not known */
+  double* normal;                      /* [count x 3] */
+  double *gap, *velocity;              /* [count] m, m/s */
+  double* force;                       /* [count x 3] N */
+  double* impulse;                     /* [count x 3] N s */
+  double *friction_work, *impact_work; /* [count] J since the frame before */
+} saltus_contact_table;
+
 /* A recording in memory. Arrays are NULL where the file has no such data (width zero, or a foreign
  * table without these columns). Texts are never NULL. */
 typedef struct saltus_recording_data {
@@ -135,6 +159,11 @@ typedef struct saltus_recording_data {
   const char* status; /* "complete", "failed: ...", or "running": the run was interrupted */
   long long steps;    /* -1 while running */
   double cpu_seconds; /* NaN: not known */
+
+  bool changing;              /* the set of contacts changes: nc is 0 and they are in the table */
+  saltus_contact_table table; /* empty for a fixed set */
+  const char** law_names;     /* [law_count] of a changing set */
+  int law_count;
 } saltus_recording_data;
 
 /* Either format. Other files, damaged ones included, are refused with SALTUS_ERR_INPUT and a

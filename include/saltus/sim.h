@@ -17,14 +17,21 @@
 SALTUS_BEGIN_DECLS
 
 /* A contact since the last recorded frame. Force and impulses apart: the sum of impulse plus the
- * time integral of force is the momentum that went through the contact, whatever is recorded. */
+ * time integral of force is the momentum that went through the contact, whatever is recorded. Of a
+ * changing set those that exist now, and those that acted since the last frame and are gone. */
 typedef struct saltus_contact_frame {
   double gap;        /* m, now; NaN for a contact that does not exist now */
   double velocity;   /* m/s, normal relative velocity now */
   double force[3];   /* N, mean since the last frame, without impacts; normal first */
   double impulse[3]; /* N s, sum of the impacts since the last frame */
-  double friction;   /* J, work of its friction since the start, negative for a loss */
-  double impact;     /* J, work of its normal impulses since the start */
+  double friction;   /* J, work of its friction since the start, negative for a loss; of a
+                      * changing set since the last frame */
+  double impact;     /* J, work of its normal impulses, likewise */
+  uint64_t identity; /* the same for ever; of a fixed set the key */
+  int law;           /* place in the laws of the system */
+  int bodies[2];     /* -1: none, or not known */
+  double point[3];   /* m; NaN: the system does not say */
+  double normal[3];  /* from the first body to the second; NaN likewise */
 } saltus_contact_frame;
 
 /* A recorded instant. Valid during the callback. */
@@ -38,7 +45,8 @@ typedef struct saltus_frame {
   double kinetic, potential;            /* J; NaN where the system does not say */
   saltus_energy energy;                 /* J since the start, up to the end of the present step */
   long long creations;                  /* steps since the start in which impacts created energy */
-  const saltus_contact_frame* contacts; /* [contact_count], by key */
+  /* [contact_count] by key; of a changing set by rising identity, and as many as there are */
+  const saltus_contact_frame* contacts;
   int contact_count;
   const double* joint_forces; /* [nj] N, mean since the last frame */
   double residual_velocity;   /* m/s, largest since the last frame */

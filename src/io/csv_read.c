@@ -5,6 +5,7 @@
  * whose columns are recognised by name.
  */
 #include "base/log.h"
+#include "io/csv_rows.h"
 #include "io/numbers.h"
 #include "io/table.h"
 #include "io/text.h"
@@ -83,10 +84,11 @@ static void fill_column(const reading* in, int s, int table_column, size_t place
   size_t rows = (size_t)in->table->rows;
   const double* from = in->table->values + (size_t)table_column * rows;
   if (series->integer) {
+    long long* to = saltusi_series_get(series, in->data);
     for (size_t i = 0; i < rows; i++) {
       /* beyond 2^53 a double is not a count */
       bool sane = from[i] >= -9007199254740992.0 && from[i] <= 9007199254740992.0;
-      in->data->step[i * width + place] = sane ? (long long)from[i] : -1;
+      to[i * width + place] = sane ? (long long)from[i] : -1;
     }
     return;
   }
@@ -184,7 +186,8 @@ static bool take_columns(reading* in) {
   }
   for (int s = SALTUSI_KINETIC; s < SALTUSI_SERIES_COUNT; s++) {
     const saltusi_series* series = &saltusi_series_list[s];
-    if (!(series->later ? take_later : take)(in, s, 0, series->column)) {
+    bool there = saltusi_series_columns(series, data) > 0;
+    if (there && !(series->later ? take_later : take)(in, s, 0, series->column)) {
       return false;
     }
   }
@@ -207,6 +210,22 @@ static const char* next_word(char** text) {
   *text = *end ? end + 1 : end;
   *end = 0;
   return word;
+}
+
+static int count_lines(const char* text) {
+  int count = 1;
+  for (; *text; text++) {
+    count += *text == '\n';
+  }
+  return count;
+}
+
+static const char* next_line(char** text) {
+  char* line = *text;
+  char* end = line + strcspn(line, "\n");
+  *text = *end ? end + 1 : end;
+  *end = 0;
+  return line;
 }
 
 static saltus_status read_ours(reading* in) {
@@ -234,11 +253,19 @@ static saltus_status read_ours(reading* in) {
     }
     *sizes[i] = (int)size;
   }
+  if (data->changing && data->nc != 0) {
+    return refuse(in, "a recording with a table of contacts has no others");
+  }
+  char* laws = saltusi_pool_text(in->pool, data->changing ? comment(in, "law_names") : "");
+  data->law_count = laws && *laws ? count_lines(laws) : 0;
   char* names = saltusi_pool_text(in->pool, comment(in, "event_names"));
   data->event_name_count = names ? count_words(names) : 0;
-  saltus_status room = names ? saltusi_data_name_room(data, in->pool) : SALTUS_ERR_MEMORY;
+  saltus_status room = names && laws ? saltusi_data_name_room(data, in->pool) : SALTUS_ERR_MEMORY;
   for (int i = 0; room == SALTUS_OK && i < data->event_name_count; i++) {
     data->event_names[i] = next_word(&names);
+  }
+  for (int i = 0; room == SALTUS_OK && i < data->law_count; i++) {
+    data->law_names[i] = next_line(&laws);
   }
   for (int s = 0; room == SALTUS_OK && s < SALTUSI_SERIES_COUNT; s++) {
     room = make_array(in, s);
@@ -295,7 +322,7 @@ static int place_of(const saltus_table* table, int column) {
   if (numbered(name, 'v') || unprimed(name) > 0) {
     return SALTUSI_V;
   }
-  for (int s = SALTUSI_KINETIC; s < SALTUSI_SERIES_COUNT; s++) {
+  for (int s = SALTUSI_KINETIC; s < SALTUSI_CONTACT_START; s++) {
     if (strcmp(name, saltusi_series_list[s].column) == 0) {
       return s;
     }
@@ -360,13 +387,19 @@ static saltus_status read_foreign(reading* in) {
   return status;
 }
 
-/* Time, kind, contact and its name, then the numbers of an event; the first recordings have fewer. */
+/* Time, kind, contact and its name, then the numbers of an event, then the identity in a changing set;
+ * the first recordings have fewer. */
 static bool read_event(char* line, const saltus_recording_data* data, saltus_event* event) {
-  enum { HEAD = 4 };
-  char* cells[HEAD + SALTUSI_EVENT_FIELDS];
-  int count = saltusi_cells_cut(line, cells, HEAD + SALTUSI_EVENT_FIELDS);
+  enum { HEAD = 4, MOST = HEAD + SALTUSI_EVENT_FIELDS + 1 };
+  char* cells[MOST];
+  int count = saltusi_cells_cut(line, cells, MOST);
   double contact;
-  bool first = count == HEAD + SALTUSI_EVENT_FIELDS_FIRST;
+  uint64_t identity = 0;
+  if (data->changing &&
+      (count != MOST || !saltusi_cell_identity(cells[--count], &identity))) {
+    return false;
+  }
+  bool first = count == HEAD + SALTUSI_EVENT_FIELDS_FIRST && !data->changing;
   if (!first && count != HEAD + SALTUSI_EVENT_FIELDS) {
     return false;
   }
@@ -375,7 +408,9 @@ static bool read_event(char* line, const saltus_recording_data* data, saltus_eve
       !(contact >= 0 && contact < INT_MAX)) {
     return false;
   }
-  *event = (saltus_event){.kind = (saltus_event_kind)kind, .contact = (int)contact};
+  *event = (saltus_event){.kind = (saltus_event_kind)kind,
+                          .contact = (int)contact,
+                          .identity = data->changing ? identity : (uint64_t)contact};
   if (!saltusi_event_fits(event, data)) {
     return false;
   }
@@ -417,13 +452,25 @@ static saltus_status parse_events(reading* in, const char* path, saltusi_lines* 
   return SALTUS_OK;
 }
 
-static saltus_status read_events(reading* in) {
+/* The path of a table beside the recording; NULL: no memory. */
+static char* path_beside(const reading* in, const char* ending) {
   char* cut = saltusi_pool_text(in->pool, in->path);
   if (!cut) {
-    return SALTUS_ERR_MEMORY;
+    return NULL;
   }
   cut[strlen(cut) - strlen(saltusi_format_csv.extension)] = 0;
-  char* path = saltusi_pool_join(in->pool, cut, ".events.csv");
+  return saltusi_pool_join(in->pool, cut, ending);
+}
+
+static saltus_status read_rows(const reading* in) {
+  const char* path = path_beside(in, ".contacts.csv");
+  const saltusi_rows_reading rows = {
+      .path = in->path, .log = in->log, .data = in->data, .pool = in->pool};
+  return path ? saltusi_csv_rows_read(rows, path) : SALTUS_ERR_MEMORY;
+}
+
+static saltus_status read_events(reading* in) {
+  char* path = path_beside(in, ".events.csv");
   FILE* there = path ? fopen(path, "rb") : NULL;
   if (!there) {
     return path ? SALTUS_OK : SALTUS_ERR_MEMORY; /* somebody moved the table alone */
@@ -449,15 +496,19 @@ saltus_status saltusi_csv_read(const char* path, saltus_log log, saltusi_data* i
   }
   reading in = {.path = path, .log = log, .table = table, .data = &into->data, .pool = &into->pool};
   into->data.count = table->rows;
-  if (strncmp(table->comments, "saltus-recording 1\n", 19) == 0) {
+  into->data.changing = strncmp(table->comments, "saltus-recording 2\n", 19) == 0;
+  if (into->data.changing || strncmp(table->comments, "saltus-recording 1\n", 19) == 0) {
     saltusi_point_locale locale = saltusi_point_locale_enter();
     status = read_ours(&in);
     saltusi_point_locale_leave(locale);
+    if (status == SALTUS_OK && into->data.changing) {
+      status = read_rows(&in);
+    }
     if (status == SALTUS_OK) {
       status = read_events(&in);
     }
   } else if (saltusi_table_ours(table)) {
-    status = refuse(&in, "only version 1 of saltus-recording is known");
+    status = refuse(&in, "only versions 1 and 2 of saltus-recording are known");
   } else {
     status = read_foreign(&in);
   }

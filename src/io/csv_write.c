@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * The text format of a recording: comment lines with the texts, a header line, a line per frame,
- * and the events in a table of their own. Files only grow, line by line; what a failed write left
+ * The text format of a recording: comment lines with the texts, a header line, a line per frame;
+ * events, and contacts of a changing set, in tables of their own. Files only grow, line by line; what a failed write left
  * of a line is cut off again.
  */
 #include "base/log.h"
@@ -13,6 +13,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -38,9 +39,13 @@ typedef struct text_file {
   char* buffer;    /* [BUFFER_BYTES] */
 } text_file;
 
-typedef struct two_tables {
-  text_file frames, events;
-} two_tables;
+/* In the order in which they are written: a frame is there when its contacts are. */
+enum { CONTACTS, FRAMES, EVENTS, TABLES };
+
+typedef struct tables {
+  text_file file[TABLES];
+  int first; /* CONTACTS, or FRAMES for a fixed set */
+} tables;
 
 /* The first bytes of the buffer have reached the disk. */
 static void note_written(text_file* f, size_t bytes) {
@@ -235,12 +240,20 @@ static void put_head(text_file* f, const saltus_recording* r, int s, int column,
   add_head(f, saltusi_series_column_name(series, &r->head, column), part, unit);
 }
 
+/* The first row of a frame in the batch; of the one after the last: how many there are. */
+static size_t row_of(const saltusi_batch* batch, int frame) {
+  const long long* start = batch->column[SALTUSI_CONTACT_START];
+  return frame < batch->frames ? (size_t)(start[frame] - batch->rows.first) : batch->rows.count;
+}
+
 static void put_value(text_file* f, const saltus_recording* r, int s, int column, int component,
                       int frame) {
   const saltusi_series* series = &saltusi_series_list[s];
   size_t at = (size_t)frame * saltusi_series_width(series, &r->head) +
               (size_t)column * (size_t)series->components + (size_t)component;
-  if (series->integer) {
+  if (s == SALTUSI_CONTACT_START) {
+    addf(f, "%zu", row_of(&r->fresh, frame + 1) - row_of(&r->fresh, frame));
+  } else if (series->integer) {
     const long long* items = r->fresh.column[s];
     addf(f, "%lld", items[at]);
   } else {
@@ -251,16 +264,77 @@ static void put_value(text_file* f, const saltus_recording* r, int s, int column
 
 static void add_common_comments(text_file* f, const saltus_recording* r, const char* what) {
   const saltus_recording_data* head = &r->head;
-  addf(f, "# saltus-%s 1", what);
+  addf(f, "# saltus-%s %d", what, head->changing ? 2 : 1);
   end_line(f);
   add_comment(f, "name", head->name);
   add_comment(f, "scheme", head->scheme);
   add_comment(f, "version", head->version);
 }
 
-static void add_top(two_tables* t, const saltus_recording* r) {
+/* The head of the table of contacts. */
+static void add_row_top(text_file* f, const saltus_recording* r) {
+  add_common_comments(f, r, "contacts");
+  add_text(f, "frame,t [s]");
+  for (int c = 0; c < SALTUSI_ROW_COLUMNS; c++) {
+    const saltusi_row_column* column = &saltusi_row_columns[c];
+    for (int k = 0; k < column->components; k++) {
+      addf(f, ",%s%s", column->name, column->endings[k]);
+      if (column->kind == SALTUSI_ROW_REAL) {
+        addf(f, " [%s]", column->unit);
+      }
+    }
+  }
+  end_line(f);
+}
+
+static void add_row(text_file* f, const saltusi_row_batch* rows, size_t row) {
+  for (int c = 0; c < SALTUSI_ROW_COLUMNS; c++) {
+    const saltusi_row_column* column = &saltusi_row_columns[c];
+    for (int k = 0; k < column->components; k++) {
+      size_t at = row * (size_t)column->components + (size_t)k;
+      add_text(f, ",");
+      switch (column->kind) {
+      case SALTUSI_ROW_REAL:
+        add_real(f, ((const double*)rows->column[c])[at]);
+        break;
+      case SALTUSI_ROW_INTEGER:
+        addf(f, "%lld", ((const long long*)rows->column[c])[at]);
+        break;
+      case SALTUSI_ROW_IDENTITY:
+        addf(f, "%" PRIu64, ((const uint64_t*)rows->column[c])[at]);
+        break;
+      }
+    }
+  }
+}
+
+/* The contacts of a frame of the batch. */
+static void add_rows(text_file* f, const saltus_recording* r, int frame) {
+  const double* t = r->fresh.column[SALTUSI_T];
+  for (size_t row = row_of(&r->fresh, frame); row < row_of(&r->fresh, frame + 1); row++) {
+    addf(f, "%lld,", r->fresh.first_frame + frame);
+    add_real(f, t[frame]);
+    add_row(f, &r->fresh.rows, row);
+    end_line(f);
+  }
+}
+
+/* Names of laws, one in a line. */
+static void add_laws(text_file* f, const saltus_recording_data* head) {
+  for (int i = 0; i < head->law_count; i++) {
+    add_text(f, i > 0 ? "#| " : "# law_names: ");
+    add_visible(f, head->law_names[i], strlen(head->law_names[i]));
+    end_line(f);
+  }
+}
+
+static void add_top(tables* t, const saltus_recording* r) {
   const saltus_recording_data* head = &r->head;
-  text_file* f = &t->frames;
+  text_file* f = &t->file[FRAMES];
+  text_file* events = &t->file[EVENTS];
+  if (head->changing) {
+    add_row_top(&t->file[CONTACTS], r);
+  }
   add_common_comments(f, r, "recording");
   add_comment(f, "options", head->options);
   addf(f, "# sizes: nq=%d nv=%d nc=%d nj=%d", head->nq, head->nv, head->nc, head->nj);
@@ -275,16 +349,20 @@ static void add_top(two_tables* t, const saltus_recording* r) {
   if (head->event_name_count > 0) {
     end_line(f);
   }
+  add_laws(f, head);
   if (*head->scene) {
     add_comment(f, "scene", head->scene);
   }
   visit_columns(f, r, 0, put_head);
-  add_common_comments(&t->events, r, "events");
-  add_text(&t->events, "t [s],kind,contact,contact_name");
+  add_common_comments(events, r, "events");
+  add_text(events, "t [s],kind,contact,contact_name");
   for (int i = 0; i < SALTUSI_EVENT_FIELDS; i++) {
-    addf(&t->events, ",%s [%s]", saltusi_event_fields[i].name, saltusi_event_fields[i].unit);
+    addf(events, ",%s [%s]", saltusi_event_fields[i].name, saltusi_event_fields[i].unit);
   }
-  end_line(&t->events);
+  if (head->changing) {
+    add_text(events, ",identity");
+  }
+  end_line(events);
 }
 
 static void add_event(text_file* f, const saltus_recording* r, const saltus_event* e) {
@@ -295,6 +373,9 @@ static void add_event(text_file* f, const saltus_recording* r, const saltus_even
   for (int i = 0; i < SALTUSI_EVENT_FIELDS; i++) {
     add_text(f, ",");
     add_real(f, *saltusi_event_number(&numbers, i));
+  }
+  if (r->head.changing) {
+    addf(f, ",%" PRIu64, e->identity);
   }
   end_line(f);
 }
@@ -355,30 +436,29 @@ static saltus_status open_table(saltus_recording* r, text_file* f, const char* w
 
 static void release(saltus_recording* r, const char* failure) {
   (void)failure; /* the last line says nothing of the end: the run is not complete */
-  two_tables* t = r->file;
-  text_file* const files[] = {&t->frames, &t->events};
-  for (int i = 0; i < 2; i++) {
-    if (files[i]->file >= 0) {
-      close(files[i]->file);
-      files[i]->file = -1;
+  tables* t = r->file;
+  for (int i = t->first; i < TABLES; i++) {
+    if (t->file[i].file >= 0) {
+      close(t->file[i].file);
+      t->file[i].file = -1;
     }
   }
 }
 
 /* Tables without a row say nothing: they are removed. */
-static void remove_tables(two_tables* t) {
-  text_file* const files[] = {&t->frames, &t->events};
-  for (int i = 0; i < 2; i++) {
-    if (files[i]->ours) {
-      unlink(files[i]->path);
+static void remove_tables(const tables* t) {
+  for (int i = t->first; i < TABLES; i++) {
+    if (t->file[i].ours) {
+      unlink(t->file[i].path);
     }
   }
 }
 
 static saltus_status fail(saltus_recording* r, const text_file* f) {
-  two_tables* t = r->file;
+  tables* t = r->file;
+  const text_file* frames = &t->file[FRAMES];
   const char* what = f->error == ENOSPC || f->error == EDQUOT ? "disk full" : "cannot write";
-  r->kept = t->frames.lines - t->frames.head;
+  r->kept = frames->lines - frames->head;
   long long here = r->kept - r->fresh.first_frame;
   if (here > 0) {
     here = here < r->fresh.frames ? here : r->fresh.frames; /* lines of the summary */
@@ -393,48 +473,56 @@ static saltus_status fail(saltus_recording* r, const text_file* f) {
   } else {
     remove_tables(t);
     saltusi_log(r->log, SALTUS_LEVEL_ERROR, "%s: %s: %s; nothing was kept%s", f->path, what,
-                strerror(f->error), t->frames.ours ? " and the file is removed" : "");
+                strerror(f->error), frames->ours ? " and the file is removed" : "");
   }
   return SALTUS_ERR_IO;
 }
 
-/* What is there is replaced only when both tables can be. */
-static saltus_status start_tables(saltus_recording* r, two_tables* t) {
-  text_file* const files[] = {&t->frames, &t->events};
-  for (int i = 0; i < 2; i++) {
-    if (files[i]->ours && ftruncate(files[i]->file, 0) != 0) {
-      files[i]->error = errno;
+/* What is there is replaced only when all tables can be. */
+static saltus_status start_tables(saltus_recording* r, tables* t) {
+  for (int i = t->first; i < TABLES; i++) {
+    text_file* f = &t->file[i];
+    if (f->ours && ftruncate(f->file, 0) != 0) {
+      f->error = errno;
     }
   }
   add_top(t, r);
-  for (int i = 0; i < 2; i++) {
-    if (settle(files[i], false) != 0) {
-      return fail(r, files[i]);
+  for (int i = t->first; i < TABLES; i++) {
+    if (settle(&t->file[i], false) != 0) {
+      return fail(r, &t->file[i]);
     }
-    files[i]->head = files[i]->lines;
+    t->file[i].head = t->file[i].lines;
   }
   return SALTUS_OK;
 }
 
 static saltus_status create(saltus_recording* r) {
-  two_tables* t = saltusi_pool_take(&r->pool, 1, sizeof *t);
+  static const char* const kinds[TABLES] = {"contacts", "recording", "events"};
+  tables* t = saltusi_pool_take(&r->pool, 1, sizeof *t);
   char* stem = saltusi_pool_text(&r->pool, r->path);
   if (!t || !stem) {
     return SALTUS_ERR_MEMORY;
   }
   r->file = t;
   stem[strlen(stem) - strlen(r->format->extension)] = 0;
-  t->frames.path = r->path;
-  t->events.path = saltusi_pool_join(&r->pool, stem, ".events.csv");
-  t->frames.file = t->events.file = -1;
-  saltus_status status = open_table(r, &t->frames, "recording");
-  if (status == SALTUS_OK) {
-    status = open_table(r, &t->events, "events");
+  t->first = r->head.changing ? CONTACTS : FRAMES;
+  t->file[CONTACTS].path = saltusi_pool_join(&r->pool, stem, ".contacts.csv");
+  t->file[FRAMES].path = r->path;
+  t->file[EVENTS].path = saltusi_pool_join(&r->pool, stem, ".events.csv");
+  for (int i = 0; i < TABLES; i++) {
+    t->file[i].file = -1;
+  }
+  saltus_status status = SALTUS_OK;
+  for (int i = t->first; i < TABLES && status == SALTUS_OK; i++) {
+    status = open_table(r, &t->file[i], kinds[i]);
+  }
+  for (int i = t->first; i < TABLES && status != SALTUS_OK; i++) {
+    if (t->file[i].ours && t->file[i].made) {
+      unlink(t->file[i].path);
+    }
   }
   if (status == SALTUS_OK) {
     status = start_tables(r, t);
-  } else if (t->frames.ours && t->frames.made) {
-    unlink(t->frames.path);
   }
   if (status != SALTUS_OK) {
     release(r, NULL);
@@ -454,24 +542,33 @@ static void add_summary(text_file* f, const saltus_recording_summary* final) {
   }
 }
 
+/* What is new in one of the tables. */
+static void add_fresh(tables* t, const saltus_recording* r, int table,
+                      const saltus_recording_summary* final) {
+  text_file* f = &t->file[table];
+  for (int i = 0; table == CONTACTS && i < r->fresh.frames && f->error == 0; i++) {
+    add_rows(f, r, i);
+  }
+  for (int i = 0; table == FRAMES && i < r->fresh.frames && f->error == 0; i++) {
+    visit_columns(f, r, i, put_value);
+  }
+  for (int i = 0; table == EVENTS && i < r->fresh.events && f->error == 0; i++) {
+    add_event(f, r, &r->fresh.event[i]);
+  }
+  if (table == FRAMES && final) {
+    add_summary(f, final);
+  }
+}
+
 static saltus_status flush(saltus_recording* r, const saltus_recording_summary* final) {
-  two_tables* t = r->file;
-  saltusi_point_locale locale = saltusi_point_locale_enter();
-  for (int i = 0; i < r->fresh.frames && t->frames.error == 0; i++) {
-    visit_columns(&t->frames, r, i, put_value);
-  }
-  for (int i = 0; i < r->fresh.events && t->events.error == 0; i++) {
-    add_event(&t->events, r, &r->fresh.event[i]);
-  }
-  if (final) {
-    add_summary(&t->frames, final);
-  }
-  saltusi_point_locale_leave(locale);
-  if (settle(&t->frames, r->sync) != 0) {
-    return fail(r, &t->frames);
-  }
-  if (settle(&t->events, r->sync) != 0) {
-    return fail(r, &t->events);
+  tables* t = r->file;
+  for (int i = t->first; i < TABLES; i++) {
+    saltusi_point_locale locale = saltusi_point_locale_enter();
+    add_fresh(t, r, i, final);
+    saltusi_point_locale_leave(locale);
+    if (settle(&t->file[i], r->sync) != 0) {
+      return fail(r, &t->file[i]);
+    }
   }
   saltusi_batch_pass(&r->fresh);
   return SALTUS_OK;

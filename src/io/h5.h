@@ -15,7 +15,8 @@ enum {
   SALTUSI_H5_KIND = 16,
   SALTUSI_H5_STATUS = 256,
   SALTUSI_H5_TEXT = 256,
-  SALTUSI_H5_CHUNK_EVENTS = 256
+  SALTUSI_H5_CHUNK_EVENTS = 256,
+  SALTUSI_H5_CHUNK_ROWS = 2048 /* 330 kB over all columns */
 };
 
 /* An event as it lies in the file and in numpy. */
@@ -24,6 +25,7 @@ typedef struct saltusi_h5_event {
   double t, t_accuracy;
   int32_t contact;
   double numbers[SALTUSI_EVENT_FIELDS]; /* the first is t_accuracy, which stands above */
+  uint64_t identity;                    /* of a changing set */
 } saltusi_h5_event;
 
 /* Whether a file is a recording; says nothing. */
@@ -41,12 +43,37 @@ void saltusi_h5_unhush(saltusi_h5_voice voice);
 /* The innermost reason of the last failure in text[SALTUSI_H5_TEXT]. */
 const char* saltusi_h5_reason(char* text);
 
-/* Type of an event with its first `fields` numbers: as in memory, or packed as in the file. Negative
- * on failure. */
-hid_t saltusi_h5_event_type(bool packed, int fields);
+/* Type of an event with its first `fields` numbers, and the identity of its contact in a changing set: as
+ * in memory, or packed as in the file. Negative on failure. */
+hid_t saltusi_h5_event_type(bool packed, int fields, bool identity);
 
 /* Text of fixed length, UTF-8, padded with zeros. */
 hid_t saltusi_h5_text_type(size_t bytes);
+
+/* A text as attribute of an object. */
+bool saltusi_h5_text_put(hid_t object, const char* name, const char* text);
+
+/* A dataset without rows; chunk has the sizes of all dimensions, the first of them grows. Negative on
+ * failure. */
+hid_t saltusi_h5_dataset_create(hid_t file, const char* path, hid_t type, int rank,
+                                const hsize_t* chunk);
+
+/* Rows of a dataset, which is made as long as they need it. */
+typedef struct saltusi_h5_items {
+  hid_t dataset, type;
+  int rank;
+  hsize_t size[3]; /* of what is written */
+  hsize_t first;   /* row of the file */
+  const void* items;
+} saltusi_h5_items;
+
+bool saltusi_h5_items_write(const saltusi_h5_items* items);
+
+/* The datasets of the table of contacts; rows [from, to) of the batch. */
+bool saltusi_h5_rows_create(hid_t file);
+bool saltusi_h5_rows_open(hid_t file, hid_t datasets[SALTUSI_ROW_COLUMNS]);
+bool saltusi_h5_rows_write(const hid_t datasets[SALTUSI_ROW_COLUMNS], const saltusi_row_batch* rows,
+                           size_t from, size_t to);
 
 /* How our files are opened; negative on failure. */
 hid_t saltusi_h5_access(void);

@@ -63,7 +63,7 @@ hid_t saltusi_h5_text_type(size_t bytes) {
   return type;
 }
 
-hid_t saltusi_h5_event_type(bool packed, int fields) {
+hid_t saltusi_h5_event_type(bool packed, int fields, bool identity) {
   typedef saltusi_h5_event E;
   hid_t kind = saltusi_h5_text_type(SALTUSI_H5_KIND);
   hid_t type = H5Tcreate(H5T_COMPOUND, sizeof(E));
@@ -76,6 +76,10 @@ hid_t saltusi_h5_event_type(bool packed, int fields) {
   for (int i = 1; i < fields; i++) {
     size_t place = offsetof(E, numbers) + (size_t)i * sizeof(double);
     good = good && H5Tinsert(type, saltusi_event_fields[i].name, place, real) >= 0;
+  }
+  if (identity) {
+    hid_t bits = packed ? H5T_STD_U64LE : H5T_NATIVE_UINT64;
+    good = good && H5Tinsert(type, "identity", offsetof(E, identity), bits) >= 0;
   }
   good = good && (!packed || H5Tpack(type) >= 0);
   if (kind >= 0) {

@@ -44,9 +44,15 @@ size_t saltusi_h5_growth(const saltus_recording* r, const saltusi_batch* old) {
   /* one chunk more than the count fills, because neither end lies on a boundary */
   size_t frame_chunks = frames / chunk + 2;
   size_t event_chunks = events / SALTUSI_H5_CHUNK_EVENTS + 2;
+  size_t row_chunks = 0;
+  if (r->head.changing) {
+    row_chunks = (r->fresh.rows.count + old->rows.count) / SALTUSI_H5_CHUNK_ROWS + 2;
+  }
   return frame_chunks * chunk * frame_bytes(&r->head) +
          event_chunks * SALTUSI_H5_CHUNK_EVENTS * sizeof(saltusi_h5_event) +
-         (SALTUSI_SERIES_COUNT + 1) * (size_t)GROWTH_METADATA;
+         row_chunks * SALTUSI_H5_CHUNK_ROWS * saltusi_row_bytes() +
+         (SALTUSI_SERIES_COUNT + 1 + (r->head.changing ? SALTUSI_ROW_COLUMNS : 0)) *
+             (size_t)GROWTH_METADATA;
 }
 
 static bool put_attribute(hid_t object, const char* name, hid_t type, hid_t space,
@@ -78,6 +84,10 @@ static bool put_text(hid_t object, const char* name, const char* text, size_t by
   return good;
 }
 
+bool saltusi_h5_text_put(hid_t object, const char* name, const char* text) {
+  return put_text(object, name, text, 0);
+}
+
 static bool put_integer(hid_t object, const char* name, long long value) {
   hid_t space = H5Screate(H5S_SCALAR);
   hid_t attribute =
@@ -101,22 +111,12 @@ static bool put_real(hid_t object, const char* name, double value) {
   return good;
 }
 
-typedef const char* text_of(const saltusi_series* series, const saltus_recording_data* data,
-                            int column);
-
-static const char* event_name(const saltusi_series* series, const saltus_recording_data* data,
-                              int column) {
-  (void)series;
-  return data->event_names[column];
-}
-
-/* One text per column, all as long as the longest; series NULL: of the scene's events. */
-static bool put_columns(hid_t object, const char* name, text_of* text, const saltusi_series* series,
-                        const saltus_recording* r) {
-  int count = series ? saltusi_series_columns(series, &r->head) : r->head.event_name_count;
+/* One text per column, all as long as the longest. */
+static bool put_list(hid_t object, const char* name, const char* const* list, int count,
+                     const saltus_recording* r) {
   size_t longest = 1;
   for (int i = 0; i < count; i++) {
-    size_t length = strlen(text(series, &r->head, i));
+    size_t length = strlen(list[i]);
     longest = length > longest ? length : longest;
   }
   saltusi_pool pool = saltusi_pool_over(&r->pool.allocator);
@@ -125,8 +125,7 @@ static bool put_columns(hid_t object, const char* name, text_of* text, const sal
   hid_t type = saltusi_h5_text_type(longest);
   hid_t space = H5Screate_simple(1, &size, NULL);
   for (int i = 0; packed && i < count; i++) {
-    const char* word = text(series, &r->head, i);
-    memcpy(packed + (size_t)i * longest, word, strlen(word));
+    memcpy(packed + (size_t)i * longest, list[i], strlen(list[i]));
   }
   bool good = packed && type >= 0 && space >= 0 && put_attribute(object, name, type, space, packed);
   if (space >= 0) {
@@ -135,6 +134,23 @@ static bool put_columns(hid_t object, const char* name, text_of* text, const sal
   if (type >= 0) {
     H5Tclose(type);
   }
+  saltusi_pool_free(&pool);
+  return good;
+}
+
+typedef const char* text_of(const saltusi_series* series, const saltus_recording_data* data,
+                            int column);
+
+/* A text for each column of a series. */
+static bool put_columns(hid_t object, const char* name, text_of* text, const saltusi_series* series,
+                        const saltus_recording* r) {
+  int count = saltusi_series_columns(series, &r->head);
+  saltusi_pool pool = saltusi_pool_over(&r->pool.allocator);
+  const char** list = saltusi_pool_take(&pool, (size_t)count, sizeof *list);
+  for (int i = 0; list && i < count; i++) {
+    list[i] = text(series, &r->head, i);
+  }
+  bool good = list && put_list(object, name, list, count, r);
   saltusi_pool_free(&pool);
   return good;
 }
@@ -153,8 +169,8 @@ static hid_t dataset_plan(int rank, const hsize_t* chunk) {
   return good ? plan : -1;
 }
 
-static hid_t create_dataset(hid_t file, const char* path, hid_t type, int rank,
-                            const hsize_t* chunk) {
+hid_t saltusi_h5_dataset_create(hid_t file, const char* path, hid_t type, int rank,
+                                const hsize_t* chunk) {
   hsize_t size[3] = {0}, most[3] = {H5S_UNLIMITED};
   for (int i = 1; i < rank; i++) {
     size[i] = most[i] = chunk[i];
@@ -192,9 +208,9 @@ static bool create_series(hid_t file, const saltusi_series* series, const saltus
   if (chunk[1] == 0) {
     return true;
   }
-  int rank = series->per == SALTUSI_PER_FRAME ? 1 : series->components == 1 ? 2 : 3;
+  int rank = saltusi_series_rank(series);
   hid_t type = series->integer ? H5T_STD_I64LE : H5T_IEEE_F64LE;
-  hid_t dataset = create_dataset(file, series->path, type, rank, chunk);
+  hid_t dataset = saltusi_h5_dataset_create(file, series->path, type, rank, chunk);
   bool good = dataset >= 0 && put_text(dataset, "units", common_unit(series, &r->head), 0);
   if (rank > 1) {
     good = good && put_columns(dataset, "columns", saltusi_series_column_name, series, r) &&
@@ -206,10 +222,10 @@ static bool create_series(hid_t file, const saltusi_series* series, const saltus
   return good;
 }
 
-static bool create_events(hid_t file) {
+static bool create_events(hid_t file, const saltus_recording* r) {
   hsize_t chunk = SALTUSI_H5_CHUNK_EVENTS;
-  hid_t type = saltusi_h5_event_type(true, SALTUSI_EVENT_FIELDS);
-  hid_t dataset = type < 0 ? -1 : create_dataset(file, "/events", type, 1, &chunk);
+  hid_t type = saltusi_h5_event_type(true, SALTUSI_EVENT_FIELDS, r->head.changing);
+  hid_t dataset = type < 0 ? -1 : saltusi_h5_dataset_create(file, "/events", type, 1, &chunk);
   bool good =
       dataset >= 0 &&
       put_text(dataset, "units", "t, t_accuracy: s; u_before, u_after: m/s; impulse: N s", 0) &&
@@ -238,7 +254,7 @@ static bool create_group(hid_t file, const char* path) {
 static bool fill(hid_t file, const saltus_recording* r) {
   const saltus_recording_data* head = &r->head;
   bool good =
-      put_text(file, "format", "saltus-recording", 0) && put_integer(file, "format_version", 1) &&
+      put_text(file, "format", "saltus-recording", 0) && put_integer(file, "format_version", head->changing ? 2 : 1) &&
       put_text(file, "saltus_version", head->version, 0) && put_text(file, "name", head->name, 0) &&
       put_text(file, "scheme", head->scheme, 0) && put_text(file, "options", head->options, 0) &&
       put_text(file, "scene", head->scene, 0) &&
@@ -247,14 +263,17 @@ static bool fill(hid_t file, const saltus_recording* r) {
       put_integer(file, "nv", head->nv) && put_integer(file, "nc", head->nc) &&
       put_integer(file, "nj", head->nj) &&
       (head->output_count == 0 || put_integer(file, "no", head->output_count)) &&
-      (head->event_name_count == 0 || put_columns(file, "event_names", event_name, NULL, r)) &&
+      (head->event_name_count == 0 ||
+       put_list(file, "event_names", head->event_names, head->event_name_count, r)) &&
+      (head->law_count == 0 || put_list(file, "law_names", head->law_names, head->law_count, r)) &&
+      (!head->changing || create_group(file, "/contact_table")) &&
       (head->nc == 0 || create_group(file, "/contacts")) &&
       (head->nj == 0 || create_group(file, "/joints")) && create_group(file, "/energy") &&
       create_group(file, "/residual") && create_group(file, "/control");
   for (int s = 0; good && s < SALTUSI_SERIES_COUNT; s++) {
     good = create_series(file, &saltusi_series_list[s], r);
   }
-  return good && create_events(file);
+  return good && (!head->changing || saltusi_h5_rows_create(file)) && create_events(file, r);
 }
 
 static hid_t create_file(const char* path) {

@@ -12,6 +12,7 @@ typedef struct open_file {
   const saltus_recording* recording;
   hid_t file;
   hid_t series[SALTUSI_SERIES_COUNT]; /* negative for width zero */
+  hid_t rows[SALTUSI_ROW_COLUMNS];    /* negative for a fixed set of contacts */
   hid_t events;
   hid_t event_type;
 } open_file;
@@ -20,7 +21,11 @@ static bool open_series(open_file* o) {
   for (int s = 0; s < SALTUSI_SERIES_COUNT; s++) {
     o->series[s] = -1;
   }
-  o->event_type = saltusi_h5_event_type(false, SALTUSI_EVENT_FIELDS);
+  for (int c = 0; c < SALTUSI_ROW_COLUMNS; c++) {
+    o->rows[c] = -1;
+  }
+  bool changing = o->recording->head.changing;
+  o->event_type = saltusi_h5_event_type(false, SALTUSI_EVENT_FIELDS, changing);
   o->events = H5Dopen2(o->file, "/events", H5P_DEFAULT);
   bool good = o->event_type >= 0 && o->events >= 0;
   for (int s = 0; good && s < SALTUSI_SERIES_COUNT; s++) {
@@ -29,7 +34,7 @@ static bool open_series(open_file* o) {
       good = o->series[s] >= 0;
     }
   }
-  return good;
+  return good && (!changing || saltusi_h5_rows_open(o->file, o->rows));
 }
 
 static bool close_series(open_file* o) {
@@ -37,6 +42,11 @@ static bool close_series(open_file* o) {
   for (int s = 0; s < SALTUSI_SERIES_COUNT; s++) {
     if (o->series[s] >= 0) {
       good = H5Dclose(o->series[s]) >= 0 && good;
+    }
+  }
+  for (int c = 0; c < SALTUSI_ROW_COLUMNS; c++) {
+    if (o->rows[c] >= 0) {
+      good = H5Dclose(o->rows[c]) >= 0 && good;
     }
   }
   if (o->events >= 0) {
@@ -48,15 +58,7 @@ static bool close_series(open_file* o) {
   return good;
 }
 
-typedef struct rows {
-  hid_t dataset, type;
-  int rank;
-  hsize_t size[3]; /* of what is written */
-  hsize_t first;   /* row of the file */
-  const void* items;
-} rows;
-
-static bool write_rows(const rows* w) {
+bool saltusi_h5_items_write(const saltusi_h5_items* w) {
   hsize_t start[3] = {w->first}, extent[3] = {w->first + w->size[0], w->size[1], w->size[2]};
   if (H5Dset_extent(w->dataset, extent) < 0) {
     return false;
@@ -75,7 +77,13 @@ static bool write_rows(const rows* w) {
   return good;
 }
 
-/* Frames [from, from + count) of the batch. */
+/* The first row of a frame in the batch; of the one after the last: how many there are. */
+static size_t row_of(const saltusi_batch* batch, int frame) {
+  const long long* start = batch->column[SALTUSI_CONTACT_START];
+  return frame < batch->frames ? (size_t)(start[frame] - batch->rows.first) : batch->rows.count;
+}
+
+/* Frames [from, from + count) of the batch, and their contacts. */
 static bool write_frames(const open_file* o, const saltusi_batch* batch, int from, int count) {
   for (int s = 0; s < SALTUSI_SERIES_COUNT; s++) {
     const saltusi_series* series = &saltusi_series_list[s];
@@ -83,20 +91,23 @@ static bool write_frames(const open_file* o, const saltusi_batch* batch, int fro
       continue;
     }
     size_t row = SALTUSI_ITEM * saltusi_series_width(series, &o->recording->head);
-    rows w = {.dataset = o->series[s],
-              .type = series->integer ? H5T_NATIVE_LLONG : H5T_NATIVE_DOUBLE,
-              .rank = series->per == SALTUSI_PER_FRAME ? 1
-                      : series->components == 1        ? 2
-                                                       : 3,
-              .size = {(hsize_t)count, (hsize_t)saltusi_series_columns(series, &o->recording->head),
-                       (hsize_t)series->components},
-              .first = (hsize_t)(batch->first_frame + from),
-              .items = (const unsigned char*)batch->column[s] + (size_t)from * row};
-    if (!write_rows(&w)) {
+    const saltusi_h5_items w = {
+        .dataset = o->series[s],
+        .type = series->integer ? H5T_NATIVE_LLONG : H5T_NATIVE_DOUBLE,
+        .rank = saltusi_series_rank(series),
+        .size = {(hsize_t)count, (hsize_t)saltusi_series_columns(series, &o->recording->head),
+                 (hsize_t)series->components},
+        .first = (hsize_t)(batch->first_frame + from),
+        .items = (const unsigned char*)batch->column[s] + (size_t)from * row};
+    if (!saltusi_h5_items_write(&w)) {
       return false;
     }
   }
-  return true;
+  if (!o->recording->head.changing) {
+    return true;
+  }
+  return saltusi_h5_rows_write(o->rows, &batch->rows, row_of(batch, from),
+                               row_of(batch, from + count));
 }
 
 /* Events [from, to) of the batch, chunk by chunk. */
@@ -112,18 +123,19 @@ static bool write_events(const open_file* o, const saltusi_batch* batch, int fro
       packed[i].t = e->t;
       packed[i].t_accuracy = e->t_accuracy;
       packed[i].contact = e->contact;
+      packed[i].identity = e->identity;
       saltus_event numbers = *e;
       for (int k = 1; k < SALTUSI_EVENT_FIELDS; k++) {
         packed[i].numbers[k] = *saltusi_event_number(&numbers, k);
       }
     }
-    rows w = {.dataset = o->events,
-              .type = o->event_type,
-              .rank = 1,
-              .size = {(hsize_t)count},
-              .first = (hsize_t)(batch->first_event + from),
-              .items = packed};
-    if (!write_rows(&w)) {
+    const saltusi_h5_items w = {.dataset = o->events,
+                                .type = o->event_type,
+                                .rank = 1,
+                                .size = {(hsize_t)count},
+                                .first = (hsize_t)(batch->first_event + from),
+                                .items = packed};
+    if (!saltusi_h5_items_write(&w)) {
       return false;
     }
     from += count;
@@ -131,30 +143,44 @@ static bool write_events(const open_file* o, const saltusi_batch* batch, int fro
   return true;
 }
 
+/* Whether items [from, to) contain the first one of a chunk. */
+static bool begins_chunk(long long from, long long to, long long chunk) {
+  return (from + chunk - 1) / chunk * chunk < to;
+}
+
+/* Frames are written together until one of them, its contacts or the events before it begin a chunk:
+ * then everything that arrived before goes first. */
 static bool write_batch(const open_file* o, const saltusi_batch* batch) {
+  const saltusi_row_batch* rows = &batch->rows;
+  bool changing = o->recording->head.changing;
   int chunk = saltusi_h5_chunk_frames(&o->recording->head);
-  int event = 0;
-  for (int frame = 0; frame < batch->frames;) {
+  int event = 0, done = 0;
+  for (int frame = 0; frame < batch->frames; frame++) {
     long long first = batch->first_frame + frame;
-    int into = (int)(first % chunk);
-    if (into == 0) {
-      /* events that were there before the first frame of this chunk come first */
-      int to = event;
-      while (to < batch->events && batch->frames_before[to] <= first) {
-        to++;
-      }
-      if (!write_events(o, batch, event, to)) {
+    int to = event;
+    while (to < batch->events && batch->frames_before[to] <= first) {
+      to++;
+    }
+    bool begins = begins_chunk(first, first + 1, chunk) ||
+                  begins_chunk(batch->first_event + event, batch->first_event + to,
+                               SALTUSI_H5_CHUNK_EVENTS);
+    if (changing && !begins) {
+      begins = begins_chunk(rows->first + (long long)row_of(batch, frame),
+                            rows->first + (long long)row_of(batch, frame + 1),
+                            SALTUSI_H5_CHUNK_ROWS);
+    }
+    if (begins) {
+      bool good = (frame == done || write_frames(o, batch, done, frame - done)) &&
+                  write_events(o, batch, event, to);
+      if (!good) {
         return false;
       }
+      done = frame;
       event = to;
     }
-    int count = chunk - into < batch->frames - frame ? chunk - into : batch->frames - frame;
-    if (!write_frames(o, batch, frame, count)) {
-      return false;
-    }
-    frame += count;
   }
-  return write_events(o, batch, event, batch->events);
+  return (batch->frames == done || write_frames(o, batch, done, batch->frames - done)) &&
+         write_events(o, batch, event, batch->events);
 }
 
 static bool set_attribute(hid_t file, const char* name, hid_t type, const void* value) {

@@ -5,7 +5,7 @@
  * memory is asked for, and no size is believed that the file does not back with bytes.
  */
 #include "base/log.h"
-#include "io/h5.h"
+#include "io/h5_reading.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -19,15 +19,9 @@
 /* No text of a recording is longer; more is a damaged file. */
 enum { TEXT_MAX = 64 << 20 };
 
-typedef struct reading {
-  const char* path;
-  saltus_log log;
-  hid_t file;
-  saltus_recording_data* data;
-  saltusi_pool* pool;
-} reading;
+typedef saltusi_h5_reading reading;
 
-static saltus_status refuse(const reading* in, const char* place, const char* why) {
+saltus_status saltusi_h5_refuse(const reading* in, const char* place, const char* why) {
   saltusi_log(in->log, SALTUS_LEVEL_ERROR, "%s: not a Saltus recording that can be read: %s: %s",
               in->path, place, why);
   return SALTUS_ERR_INPUT;
@@ -50,7 +44,7 @@ static saltus_status read_number(const reading* in, const char* name, hid_t type
     H5Aclose(attribute);
   }
   return good ? SALTUS_OK
-              : refuse(in, name, "attribute is missing, damaged or not one 64-bit number");
+              : saltusi_h5_refuse(in, name, "attribute is missing, damaged or not one 64-bit number");
 }
 
 /* Texts of an attribute, each ended by a zero. */
@@ -67,18 +61,18 @@ static saltus_status read_opened_texts(const reading* in, hid_t attribute, hid_t
                      ? H5Tget_size(stored)
                      : 0;
   if (bytes == 0 || bytes > TEXT_MAX) {
-    return refuse(in, want->name, "attribute is not text of fixed length");
+    return saltusi_h5_refuse(in, want->name, "attribute is not text of fixed length");
   }
   size_t count = (size_t)want->count;
   if (H5Aget_storage_size(attribute) != (hsize_t)count * bytes) {
-    return refuse(in, want->name, "attribute has the wrong number of texts");
+    return saltusi_h5_refuse(in, want->name, "attribute has the wrong number of texts");
   }
   saltusi_pool scratch = saltusi_pool_over(&in->pool->allocator);
   char* packed = saltusi_pool_take(&scratch, count, bytes);
   char* ended = saltusi_pool_take(in->pool, count, bytes + 1);
   saltus_status status = packed && ended ? SALTUS_OK : SALTUS_ERR_MEMORY;
   if (status == SALTUS_OK && H5Aread(attribute, stored, packed) < 0) {
-    status = refuse(in, want->name, "attribute cannot be read");
+    status = saltusi_h5_refuse(in, want->name, "attribute cannot be read");
   }
   for (size_t i = 0; status == SALTUS_OK && i < count; i++) {
     memcpy(ended + i * (bytes + 1), packed + i * bytes, bytes);
@@ -91,13 +85,13 @@ static saltus_status read_opened_texts(const reading* in, hid_t attribute, hid_t
 static saltus_status read_texts(const reading* in, hid_t object, const texts* want) {
   hid_t attribute = H5Aopen(object, want->name, H5P_DEFAULT);
   if (attribute < 0) {
-    return refuse(in, want->name, "attribute is missing or damaged");
+    return saltusi_h5_refuse(in, want->name, "attribute is missing or damaged");
   }
   hid_t stored = H5Aget_type(attribute);
   hid_t space = H5Aget_space(attribute);
   saltus_status status = SALTUS_ERR_INPUT;
   if (stored < 0 || space < 0 || H5Sget_simple_extent_npoints(space) != want->count) {
-    status = refuse(in, want->name, "attribute has the wrong number of texts");
+    status = saltusi_h5_refuse(in, want->name, "attribute has the wrong number of texts");
   } else {
     status = read_opened_texts(in, attribute, stored, want);
   }
@@ -126,9 +120,12 @@ static saltus_status read_sizes(const reading* in) {
     }
     /* a quarter: three components of every contact still count in int */
     if (size < 0 || size > INT_MAX / 4) {
-      return refuse(in, names[i], "size is negative or too large");
+      return saltusi_h5_refuse(in, names[i], "size is negative or too large");
     }
     *sizes[i] = (int)size;
+  }
+  if (in->data->changing && in->data->nc != 0) {
+    return saltusi_h5_refuse(in, "nc", "a recording with a table of contacts has no others");
   }
   return SALTUS_OK;
 }
@@ -149,13 +146,14 @@ static saltus_status read_head(const reading* in) {
     }
   }
   if (strcmp(format, "saltus-recording") != 0) {
-    return refuse(in, "format", "attribute is not \"saltus-recording\"");
+    return saltusi_h5_refuse(in, "format", "attribute is not \"saltus-recording\"");
   }
   long long version = 0;
   saltus_status status = read_number(in, "format_version", H5T_NATIVE_LLONG, &version);
-  if (status == SALTUS_OK && version != 1) {
-    status = refuse(in, "format_version", "only version 1 is known");
+  if (status == SALTUS_OK && version != 1 && version != 2) {
+    status = saltusi_h5_refuse(in, "format_version", "only versions 1 and 2 are known");
   }
+  data->changing = version == 2;
   if (status == SALTUS_OK) {
     status = read_number(in, "steps", H5T_NATIVE_LLONG, &data->steps);
   }
@@ -183,9 +181,8 @@ static hsize_t packing(hid_t dataset) {
   return most;
 }
 
-/* Size of the first dimension, or -1 after a message. */
-static long long checked_count(const reading* in, const char* place, hid_t dataset, int rank,
-                               const hsize_t* inner) {
+long long saltusi_h5_count(const reading* in, const char* place, hid_t dataset, int rank,
+                           const hsize_t* inner) {
   hsize_t size[3] = {0};
   hid_t space = H5Dget_space(dataset);
   int found = space < 0 ? -1 : H5Sget_simple_extent_ndims(space);
@@ -197,13 +194,13 @@ static long long checked_count(const reading* in, const char* place, hid_t datas
     fits = size[i] == inner[i];
   }
   if (!fits) {
-    refuse(in, place, "dataset has the wrong rank or size");
+    saltusi_h5_refuse(in, place, "dataset has the wrong rank or size");
     return -1;
   }
   hsize_t row = SALTUSI_ITEM * (rank > 1 ? inner[1] : 1) * (rank > 2 ? inner[2] : 1);
   hsize_t stored = H5Dget_storage_size(dataset) * packing(dataset);
   if (size[0] > stored / row || size[0] > INT_MAX * (hsize_t)1024) {
-    refuse(in, place, "dataset claims more data than the file holds");
+    saltusi_h5_refuse(in, place, "dataset claims more data than the file holds");
     return -1;
   }
   return (long long)size[0];
@@ -219,19 +216,19 @@ static saltus_status read_opened_series(const reading* in, const saltusi_series*
     H5Tclose(type);
   }
   if (!fits) {
-    return refuse(in, series->path, "dataset does not hold 64-bit numbers of the right kind");
+    return saltusi_h5_refuse(in, series->path, "dataset does not hold 64-bit numbers of the right kind");
   }
   hsize_t inner[3] = {0, (hsize_t)saltusi_series_columns(series, data),
                       (hsize_t)series->components};
-  int rank = series->per == SALTUSI_PER_FRAME ? 1 : series->components == 1 ? 2 : 3;
-  long long count = checked_count(in, series->path, dataset, rank, inner);
+  int rank = saltusi_series_rank(series);
+  long long count = saltusi_h5_count(in, series->path, dataset, rank, inner);
   if (count < 0) {
     return SALTUS_ERR_INPUT;
   }
   if (series == &saltusi_series_list[0]) {
     data->count = count;
   } else if (count != data->count) {
-    return refuse(in, series->path, "dataset does not have as many frames as /step");
+    return saltusi_h5_refuse(in, series->path, "dataset does not have as many frames as /step");
   }
   void* array =
       saltusi_pool_take(in->pool, (size_t)count * saltusi_series_width(series, data), SALTUSI_ITEM);
@@ -240,7 +237,7 @@ static saltus_status read_opened_series(const reading* in, const saltusi_series*
   }
   hid_t memory = series->integer ? H5T_NATIVE_LLONG : H5T_NATIVE_DOUBLE;
   if (H5Dread(dataset, memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, array) < 0) {
-    return refuse(in, series->path, "dataset cannot be read, the file is damaged");
+    return saltusi_h5_refuse(in, series->path, "dataset cannot be read, the file is damaged");
   }
   saltusi_series_set(series, data, array);
   return SALTUS_OK;
@@ -297,7 +294,7 @@ static saltus_status read_series(const reading* in, int s) {
   }
   hid_t dataset = H5Dopen2(in->file, path, H5P_DEFAULT);
   if (dataset < 0) {
-    return refuse(in, path, "dataset is missing or damaged");
+    return saltusi_h5_refuse(in, path, "dataset is missing or damaged");
   }
   saltus_status status = read_opened_series(in, series, dataset);
   bool names = s == SALTUSI_Q || s == SALTUSI_V || s == SALTUSI_OUTPUTS || s == SALTUSI_GAP ||
@@ -318,13 +315,14 @@ static saltus_status unpack_events(const reading* in, const saltusi_h5_event* pa
     int kind = saltusi_event_kind_from(name);
     const saltus_event place = {.kind = (saltus_event_kind)kind, .contact = e->contact};
     if (kind < 0 || !saltusi_event_fits(&place, data)) {
-      return refuse(in, "/events", "an event has an unknown kind or contact");
+      return saltusi_h5_refuse(in, "/events", "an event has an unknown kind or contact");
     }
     saltus_event* event = &data->events[i];
     *event = (saltus_event){.kind = (saltus_event_kind)kind,
                             .t = e->t,
                             .t_accuracy = e->t_accuracy,
-                            .contact = e->contact};
+                            .contact = e->contact,
+                            .identity = data->changing ? e->identity : (uint64_t)e->contact};
     for (int k = 1; k < fields; k++) {
       *saltusi_event_number(event, k) = e->numbers[k];
     }
@@ -336,12 +334,12 @@ static saltus_status unpack_events(const reading* in, const saltusi_h5_event* pa
 }
 
 /* How many numbers the events of this dataset have; 0: it does not hold events. */
-static int count_event_fields(hid_t dataset) {
+static int count_event_fields(hid_t dataset, bool changing) {
   static const int known[] = {SALTUSI_EVENT_FIELDS, SALTUSI_EVENT_FIELDS_FIRST};
   hid_t stored = H5Dget_type(dataset);
   int fields = 0;
   for (size_t i = 0; stored >= 0 && i < sizeof known / sizeof *known && fields == 0; i++) {
-    hid_t packed = saltusi_h5_event_type(true, known[i]);
+    hid_t packed = saltusi_h5_event_type(true, known[i], changing);
     fields = packed >= 0 && H5Tequal(packed, stored) > 0 ? known[i] : 0;
     if (packed >= 0) {
       H5Tclose(packed);
@@ -355,11 +353,11 @@ static int count_event_fields(hid_t dataset) {
 
 static saltus_status read_opened_events(const reading* in, hid_t dataset) {
   saltus_recording_data* data = in->data;
-  int fields = count_event_fields(dataset);
+  int fields = count_event_fields(dataset, data->changing);
   if (fields == 0) {
-    return refuse(in, "/events", "dataset does not hold events");
+    return saltusi_h5_refuse(in, "/events", "dataset does not hold events");
   }
-  data->event_count = checked_count(in, "/events", dataset, 1, NULL);
+  data->event_count = saltusi_h5_count(in, "/events", dataset, 1, NULL);
   if (data->event_count < 0) {
     return SALTUS_ERR_INPUT;
   }
@@ -367,11 +365,11 @@ static saltus_status read_opened_events(const reading* in, hid_t dataset) {
   saltusi_pool scratch = saltusi_pool_over(&in->pool->allocator);
   saltusi_h5_event* packed = saltusi_pool_take(&scratch, count, sizeof *packed);
   data->events = saltusi_pool_take(in->pool, count, sizeof *data->events);
-  hid_t memory = saltusi_h5_event_type(false, fields);
+  hid_t memory = saltusi_h5_event_type(false, fields, data->changing);
   bool room = packed && data->events && memory >= 0;
   saltus_status status = room ? SALTUS_OK : SALTUS_ERR_MEMORY;
   if (status == SALTUS_OK && H5Dread(dataset, memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, packed) < 0) {
-    status = refuse(in, "/events", "dataset cannot be read, the file is damaged");
+    status = saltusi_h5_refuse(in, "/events", "dataset cannot be read, the file is damaged");
   }
   if (status == SALTUS_OK) {
     status = unpack_events(in, packed, fields);
@@ -386,19 +384,19 @@ static saltus_status read_opened_events(const reading* in, hid_t dataset) {
 static saltus_status read_events(const reading* in) {
   hid_t dataset = H5Dopen2(in->file, "/events", H5P_DEFAULT);
   if (dataset < 0) {
-    return refuse(in, "/events", "dataset is missing or damaged");
+    return saltusi_h5_refuse(in, "/events", "dataset is missing or damaged");
   }
   saltus_status status = read_opened_events(in, dataset);
   H5Dclose(dataset);
   return status;
 }
 
-/* Names of the scene's own events; 0: it has none. */
-static long long count_event_names(const reading* in) {
-  if (H5Aexists(in->file, "event_names") <= 0) {
+/* How many texts an attribute has; 0: it is not there. */
+static long long count_texts(const reading* in, const char* name) {
+  if (H5Aexists(in->file, name) <= 0) {
     return 0;
   }
-  hid_t attribute = H5Aopen(in->file, "event_names", H5P_DEFAULT);
+  hid_t attribute = H5Aopen(in->file, name, H5P_DEFAULT);
   hid_t space = attribute < 0 ? -1 : H5Aget_space(attribute);
   hssize_t count = space < 0 ? 0 : H5Sget_simple_extent_npoints(space);
   /* an attribute lies in a header of 64 kB: no more names than bytes */
@@ -414,16 +412,24 @@ static long long count_event_names(const reading* in) {
 
 static saltus_status read_all(const reading* in) {
   saltus_status status = read_head(in);
-  long long events = status == SALTUS_OK ? count_event_names(in) : 0;
+  long long events = status == SALTUS_OK ? count_texts(in, "event_names") : 0;
+  long long laws = status == SALTUS_OK && in->data->changing ? count_texts(in, "law_names") : 0;
   if (status == SALTUS_OK) {
     in->data->event_name_count = (int)events;
+    in->data->law_count = (int)laws;
     status = saltusi_data_name_room(in->data, in->pool);
   }
   if (status == SALTUS_OK && events > 0) {
     status = read_texts(in, in->file, &(texts){"event_names", events, in->data->event_names});
   }
+  if (status == SALTUS_OK && laws > 0) {
+    status = read_texts(in, in->file, &(texts){"law_names", laws, in->data->law_names});
+  }
   for (int s = 0; status == SALTUS_OK && s < SALTUSI_SERIES_COUNT; s++) {
     status = read_series(in, s);
+  }
+  if (status == SALTUS_OK && in->data->changing) {
+    status = saltusi_h5_rows_read(in);
   }
   if (status == SALTUS_OK) {
     status = read_events(in);
@@ -531,7 +537,7 @@ saltus_status saltusi_h5_read(const char* path, saltus_log log, saltusi_data* in
     H5Fclose(in.file);
   } else {
     char text[SALTUSI_H5_TEXT];
-    refuse(&in, "HDF5", closed_reason(path, reported, text, sizeof text));
+    saltusi_h5_refuse(&in, "HDF5", closed_reason(path, reported, text, sizeof text));
   }
   if (status != SALTUS_OK) {
     expect_no_last_words();

@@ -196,12 +196,14 @@ static saltus_status flush(saltus_recording* r, const saltus_recording_summary* 
   f->back_whole = kept;
   saltusi_batch lacking = r->fresh;
   saltusi_batch_pass(&r->fresh);
-  long long first_frame = r->fresh.first_frame, first_event = r->fresh.first_event;
-  r->fresh = f->old;
+  saltusi_batch next = f->old; /* its arrays are free now */
+  next.frames = next.events = 0;
+  next.rows.count = 0;
+  next.first_frame = r->fresh.first_frame;
+  next.first_event = r->fresh.first_event;
+  next.rows.first = r->fresh.rows.first;
+  r->fresh = next;
   f->old = lacking;
-  r->fresh.frames = r->fresh.events = 0;
-  r->fresh.first_frame = first_frame;
-  r->fresh.first_event = first_event;
   return SALTUS_OK;
 }
 

@@ -17,7 +17,10 @@ enum {
   BATCH_BYTES = 4 << 20,
   BATCH_FRAMES_MIN = 16,
   BATCH_FRAMES_MAX = 65536,
-  BATCH_EVENTS = 8192
+  BATCH_EVENTS_FIRST = 64, /* room grows with need, up to */
+  BATCH_EVENTS = 8192,
+  BATCH_ROWS_FIRST = 256,
+  BATCH_ROWS = 16384
 };
 
 /* A flush may cost at most one part in this many of the run's time. */
@@ -101,6 +104,22 @@ static saltus_status take_labels(saltus_recording* r, const saltus_system* syste
   return SALTUS_OK;
 }
 
+/* A changing set has names of its laws; each is one line. */
+static saltus_status take_laws(saltus_recording* r, const saltus_system* system) {
+  saltus_recording_data* head = &r->head;
+  for (int i = 0; i < head->law_count; i++) {
+    char* name = named(&r->pool, system->laws[i].name, "law", i + 1);
+    if (!name) {
+      return SALTUS_ERR_MEMORY;
+    }
+    for (char* c = name; *c; c++) {
+      *c = *c == '\n' || *c == '\r' ? ' ' : *c;
+    }
+    head->law_names[i] = name;
+  }
+  return SALTUS_OK;
+}
+
 static saltus_status take_names(saltus_recording* r, const saltus_recording_def* def) {
   saltus_recording_data* head = &r->head;
   const saltus_system* system = def->system;
@@ -150,7 +169,10 @@ static saltus_status take_head(saltus_recording* r, const saltus_recording_def* 
   saltus_recording_data* head = &r->head;
   head->nq = def->system->dims.nq;
   head->nv = def->system->dims.nv;
-  head->nc = def->system->dims.nc;
+  head->changing = (def->system->traits & SALTUS_CHANGING_CONTACTS) != 0;
+  head->nc = head->changing ? 0 : def->system->dims.nc;
+  head->law_count = head->changing ? def->system->law_count : 0;
+  r->contact_guess = def->system->dims.nc;
   head->nj = def->system->dims.nj;
   head->status = "running";
   head->steps = -1;
@@ -178,7 +200,33 @@ static saltus_status take_head(saltus_recording* r, const saltus_recording_def* 
   if (status == SALTUS_OK) {
     status = take_names(r, def);
   }
+  if (status == SALTUS_OK) {
+    status = take_laws(r, def->system);
+  }
   return status;
+}
+
+/* Room for one event more; those that are there are kept. */
+static saltus_status grow_events(saltus_recording* r, saltusi_batch* batch) {
+  if (batch->events < batch->event_capacity) {
+    return SALTUS_OK;
+  }
+  int room = 2 * batch->event_capacity;
+  room = room < BATCH_EVENTS_FIRST ? BATCH_EVENTS_FIRST : room;
+  size_t count = (size_t)batch->events;
+  saltus_event* event = saltusi_pool_take(&r->pool, (size_t)room, sizeof *event);
+  long long* before = saltusi_pool_take(&r->pool, (size_t)room, sizeof *before);
+  if (!event || !before) {
+    return SALTUS_ERR_MEMORY;
+  }
+  if (count > 0) {
+    memcpy(event, batch->event, count * sizeof *event);
+    memcpy(before, batch->frames_before, count * sizeof *before);
+  }
+  batch->event = event;
+  batch->frames_before = before;
+  batch->event_capacity = room;
+  return SALTUS_OK;
 }
 
 saltus_status saltusi_batch_take(saltus_recording* r, saltusi_batch* batch) {
@@ -192,16 +240,18 @@ saltus_status saltusi_batch_take(saltus_recording* r, saltusi_batch* batch) {
       return SALTUS_ERR_MEMORY;
     }
   }
-  batch->event = saltusi_pool_take(&r->pool, (size_t)r->event_capacity, sizeof *batch->event);
-  batch->frames_before = saltusi_pool_take(&r->pool, (size_t)r->event_capacity, sizeof(long long));
-  return batch->event && batch->frames_before ? SALTUS_OK : SALTUS_ERR_MEMORY;
+  saltus_status status =
+      r->head.changing ? saltusi_rows_room(&batch->rows, &r->pool, BATCH_ROWS_FIRST) : SALTUS_OK;
+  return status == SALTUS_OK ? grow_events(r, batch) : status;
 }
 
 void saltusi_batch_pass(saltusi_batch* batch) {
   batch->first_frame += batch->frames;
   batch->first_event += batch->events;
+  batch->rows.first += (long long)batch->rows.count;
   batch->frames = 0;
   batch->events = 0;
+  batch->rows.count = 0;
 }
 
 void saltusi_status_text(const saltus_recording_summary* summary, char* text, size_t size) {
@@ -234,7 +284,6 @@ static void size_batches(saltus_recording* r) {
   r->frame_capacity = frames < BATCH_FRAMES_MIN   ? BATCH_FRAMES_MIN
                       : frames > BATCH_FRAMES_MAX ? BATCH_FRAMES_MAX
                                                   : (int)frames;
-  r->event_capacity = BATCH_EVENTS;
 }
 
 static saltus_status fill(saltus_recording* r, const saltus_recording_def* def) {
@@ -308,8 +357,8 @@ static saltus_status flush(saltus_recording* r, const saltus_recording_summary* 
 
 /* interval 0 means what it says, whatever it costs */
 static saltus_status flush_when_due(saltus_recording* r) {
-  bool due = r->fresh.frames == r->frame_capacity || r->fresh.events == r->event_capacity ||
-             r->flush_interval == 0 || now() >= r->next_flush;
+  bool due = r->fresh.frames == r->frame_capacity || r->fresh.events >= BATCH_EVENTS ||
+             r->fresh.rows.count >= BATCH_ROWS || r->flush_interval == 0 || now() >= r->next_flush;
   return due ? flush(r, NULL) : SALTUS_OK;
 }
 
@@ -344,12 +393,29 @@ static void put_contacts(const saltus_recording* r, int frame, const saltus_fram
   }
 }
 
+/* The contacts of a frame of a changing set are rows of the table. */
+static saltus_status put_rows(saltus_recording* r, int frame, const saltus_frame* f) {
+  saltusi_row_batch* rows = &r->fresh.rows;
+  saltus_status status =
+      saltusi_rows_room(rows, &r->pool, rows->count + (size_t)f->contact_count);
+  if (status != SALTUS_OK) {
+    saltusi_log(r->log, SALTUS_LEVEL_ERROR, "%s: no memory for %d contacts of a frame", r->path,
+                f->contact_count);
+    r->error = status;
+    return status;
+  }
+  const long long start = rows->first + (long long)rows->count;
+  put(r, SALTUSI_CONTACT_START, frame, &start);
+  saltusi_rows_put(rows, f);
+  return SALTUS_OK;
+}
+
 static saltus_status on_frame(void* user, const saltus_frame* f) {
   saltus_recording* r = user;
   if (r->closed || r->error != SALTUS_OK) {
     return r->closed ? SALTUS_ERR_IO : r->error;
   }
-  if (f->contact_count > r->head.nc) {
+  if (f->contact_count > r->head.nc && !r->head.changing) {
     saltusi_log(r->log, SALTUS_LEVEL_ERROR,
                 "%s: a frame at t = %.9g s has %d contacts, the system announced at most %d",
                 r->path, f->t, f->contact_count, r->head.nc);
@@ -364,6 +430,9 @@ static saltus_status on_frame(void* user, const saltus_frame* f) {
     return r->error;
   }
   int i = r->fresh.frames;
+  if (r->head.changing && put_rows(r, i, f) != SALTUS_OK) {
+    return r->error;
+  }
   put(r, SALTUSI_STEP, i, &f->step);
   put(r, SALTUSI_T, i, &f->t);
   put(r, SALTUSI_Q, i, f->q);
@@ -396,6 +465,11 @@ static saltus_status on_event(void* user, const saltus_event* event) {
   if (r->closed || r->error != SALTUS_OK) {
     return r->closed ? SALTUS_ERR_IO : r->error;
   }
+  if (grow_events(r, &r->fresh) != SALTUS_OK) {
+    saltusi_log(r->log, SALTUS_LEVEL_ERROR, "%s: no memory for an event", r->path);
+    r->error = SALTUS_ERR_MEMORY;
+    return r->error;
+  }
   int i = r->fresh.events;
   r->fresh.event[i] = *event;
   r->fresh.frames_before[i] = r->fresh.first_frame + r->fresh.frames;
@@ -416,6 +490,9 @@ double saltus_recording_frame_bytes(const saltus_recording* recording) {
   double items = 0;
   for (int s = 0; s < SALTUSI_SERIES_COUNT; s++) {
     items += (double)saltusi_series_width(&saltusi_series_list[s], &recording->head);
+  }
+  if (recording->head.changing) {
+    items += (double)recording->contact_guess * saltusi_row_cells();
   }
   return items * (recording->format == &saltusi_format_csv ? text_bytes : (double)SALTUSI_ITEM);
 }

@@ -48,6 +48,7 @@ const saltusi_series saltusi_series_list[SALTUSI_SERIES_COUNT] = {
     {"/residual/impulse", "residual_impulse", "N s", SALTUSI_PER_FRAME, 1, false,
      AT(residual_impulse), false, NULL, NULL},
     {"/residual/penetration", "penetration", "m", SALTUSI_PER_FRAME, 1, false, AT(penetration),
+<<<<<<< HEAD
      false, NULL, NULL},
     {"/control/h", "h", "s", SALTUSI_PER_FRAME, 1, false, AT(h), false, NULL, NULL},
     {"/control/error", "error", "1", SALTUSI_PER_FRAME, 1, false, AT(error), false, NULL, NULL},
@@ -55,6 +56,14 @@ const saltusi_series saltusi_series_list[SALTUSI_SERIES_COUNT] = {
      NULL, NULL},
     {"/control/rejections", "rejections", "1", SALTUSI_PER_FRAME, 1, false, AT(rejections), false,
      NULL, NULL},
+=======
+     false},
+    {"/control/h", "h", "s", SALTUSI_PER_FRAME, 1, false, AT(h), false},
+    {"/control/error", "error", "1", SALTUSI_PER_FRAME, 1, false, AT(error), false},
+    {"/control/order", "error_order", "1", SALTUSI_PER_FRAME, 1, false, AT(error_order), false},
+    {"/control/rejections", "rejections", "1", SALTUSI_PER_FRAME, 1, false, AT(rejections), false},
+    {"/contact_table/start", "contact_rows", "1", SALTUSI_PER_TABLE, 1, true, AT(table.start), false},
+>>>>>>> 856e228 (WIP io)
 };
 
 #define MEMBER(member) offsetof(saltus_event, member)
@@ -94,10 +103,19 @@ int saltusi_series_columns(const saltusi_series* series, const saltus_recording_
     return shape->nj;
   case SALTUSI_PER_OUTPUT:
     return shape->output_count;
+  case SALTUSI_PER_TABLE:
+    return shape->changing ? 1 : 0;
   case SALTUSI_PER_FRAME:
     break;
   }
   return 1;
+}
+
+int saltusi_series_rank(const saltusi_series* series) {
+  if (series->per == SALTUSI_PER_FRAME || series->per == SALTUSI_PER_TABLE) {
+    return 1;
+  }
+  return series->components == 1 ? 2 : 3;
 }
 
 size_t saltusi_series_width(const saltusi_series* series, const saltus_recording_data* shape) {
@@ -135,6 +153,7 @@ const char* saltusi_series_column_name(const saltusi_series* series,
   case SALTUSI_PER_OUTPUT:
     return data->output_labels[column].name;
   case SALTUSI_PER_FRAME:
+  case SALTUSI_PER_TABLE:
     break;
   }
   return series->column;
@@ -182,20 +201,25 @@ saltus_status saltusi_data_name_room(saltus_recording_data* data, saltusi_pool* 
   data->joint_names = saltusi_pool_take(pool, (size_t)data->nj, sizeof(char*));
   data->output_labels = saltusi_pool_take(pool, (size_t)data->output_count, sizeof(saltus_label));
   data->event_names = saltusi_pool_take(pool, (size_t)data->event_name_count, sizeof(char*));
-  bool complete = data->q_labels && data->v_labels && data->contact_names && data->joint_names &&
+  data->law_names = saltusi_pool_take(pool, (size_t)data->law_count, sizeof(char*));
+  bool complete = data->law_names && data->q_labels && data->v_labels && data->contact_names && data->joint_names &&
                   data->output_labels && data->event_names;
   return complete ? SALTUS_OK : SALTUS_ERR_MEMORY;
 }
 
 bool saltusi_event_fits(const saltus_event* event, const saltus_recording_data* shape) {
-  int count = saltus_event_is_own(event->kind) ? shape->event_name_count : shape->nc;
-  return event->contact >= 0 && event->contact < count;
+  bool own = saltus_event_is_own(event->kind);
+  int count = own ? shape->event_name_count : shape->nc;
+  bool any = shape->changing && !own; /* keys of a changing set mean nothing in a file */
+  return event->contact >= 0 && (any || event->contact < count);
 }
 
 const char* saltusi_event_name(const saltus_event* event, const saltus_recording_data* shape) {
   const char* const* names =
       saltus_event_is_own(event->kind) ? shape->event_names : shape->contact_names;
-  const char* name = saltusi_event_fits(event, shape) ? names[event->contact] : NULL;
+  bool named = saltusi_event_fits(event, shape) &&
+               (!shape->changing || saltus_event_is_own(event->kind));
+  const char* name = named ? names[event->contact] : NULL;
   return name != NULL ? name : "";
 }
 

@@ -8,6 +8,7 @@
 #define SALTUSI_SERIES_H
 
 #include "base/pool.h"
+#include "io/contact_rows.h"
 #include "saltus/recording.h"
 
 /* Every item is 8 bytes wide: a double, or a long long for the step. */
@@ -42,6 +43,7 @@ enum {
   SALTUSI_CONTROL_ERROR,
   SALTUSI_CONTROL_ORDER,
   SALTUSI_CONTROL_REJECTIONS,
+  SALTUSI_CONTACT_START, /* of a changing set; a text table has numbers of rows instead */
   SALTUSI_SERIES_COUNT
 };
 
@@ -51,7 +53,8 @@ typedef enum saltusi_per {
   SALTUSI_PER_V,
   SALTUSI_PER_CONTACT,
   SALTUSI_PER_JOINT,
-  SALTUSI_PER_OUTPUT
+  SALTUSI_PER_OUTPUT,
+  SALTUSI_PER_TABLE /* one per frame of a changing set of contacts */
 } saltusi_per;
 
 typedef struct saltusi_series {
@@ -68,6 +71,9 @@ typedef struct saltusi_series {
 } saltusi_series;
 
 extern const saltusi_series saltusi_series_list[SALTUSI_SERIES_COUNT];
+
+/* Dimensions of the dataset. */
+int saltusi_series_rank(const saltusi_series* series);
 
 /* Columns: contacts, joints, ...; items of one frame are columns x components. */
 int saltusi_series_columns(const saltusi_series* series, const saltus_recording_data* shape);
@@ -92,7 +98,7 @@ typedef struct saltusi_data {
 /* Empty texts, no arrays; NULL when there is no room. */
 saltusi_data* saltusi_data_create(const saltus_allocator* allocator);
 
-/* Room for the names of nq, nv, nc, nj columns, outputs and events. */
+/* Room for the names of nq, nv, nc, nj columns, outputs, events and laws. */
 saltus_status saltusi_data_name_room(saltus_recording_data* data, saltusi_pool* pool);
 
 /* The numbers of an event, as one list for both formats: columns of the table, members in HDF5. */

@@ -15,6 +15,8 @@ typedef struct saltusi_batch {
   void* column[SALTUSI_SERIES_COUNT]; /* [frame_capacity x width]; NULL for width zero */
   saltus_event* event;                /* [event_capacity] */
   long long* frames_before;           /* [event_capacity] frames of the recording before it */
+  int event_capacity;
+  saltusi_row_batch rows; /* of a changing set of contacts */
 } saltusi_batch;
 
 struct saltusi_format;
@@ -28,7 +30,8 @@ struct saltus_recording {
   const char* path;
   saltus_log log;
   saltusi_batch fresh; /* in no file yet */
-  int frame_capacity, event_capacity;
+  int frame_capacity;
+  int contact_guess; /* contacts of a frame, as the system announced them */
   double flush_interval;
   double next_flush; /* s on the monotonic clock */
   double next_sync;  /* likewise: a full buffer is flushed early but not waited for */
@@ -54,7 +57,7 @@ typedef struct saltusi_format {
 extern const saltusi_format saltusi_format_hdf5;
 extern const saltusi_format saltusi_format_csv;
 
-/* Arrays of a batch; SALTUS_ERR_MEMORY. */
+/* Arrays of a batch, those of events and rows to begin with; SALTUS_ERR_MEMORY. */
 saltus_status saltusi_batch_take(saltus_recording* recording, saltusi_batch* batch);
 
 /* Empty, and starting after everything it held. */
