@@ -31,7 +31,7 @@ typedef struct saltus_contact_frame {
   int law;           /* place in the laws of the system */
   int bodies[2];     /* -1: none, or not known */
   double point[3];   /* m; NaN: the system does not say */
-  double normal[3];  /* from the first body to the second; NaN likewise */
+  double normal[3];  /* of length 1, towards the first body; NaN likewise */
 } saltus_contact_frame;
 
 /* A recorded instant. Valid during the callback. */
@@ -42,9 +42,9 @@ typedef struct saltus_frame {
   const double* v;
   const double* outputs; /* [output_count] of the observables; NULL: none */
   int output_count;
-  double kinetic, potential;            /* J; NaN where the system does not say */
-  saltus_energy energy;                 /* J since the start, up to the end of the present step */
-  long long creations;                  /* steps since the start in which impacts created energy */
+  double kinetic, potential; /* J; NaN where the system does not say */
+  saltus_energy energy;      /* J since the start, up to the end of the present step */
+  long long creations;       /* steps since the start in which impacts created energy */
   /* [contact_count] by key; of a changing set by rising identity, and as many as there are */
   const saltus_contact_frame* contacts;
   int contact_count;

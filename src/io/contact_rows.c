@@ -68,11 +68,16 @@ static void fill(int column, const saltus_contact_frame* c, void* items) {
   const long long law = c->law;
   const long long pair[2] = {c->bodies[0], c->bodies[1]};
   const void* const from[SALTUSI_ROW_COLUMNS] = {
-      [SALTUSI_ROW_IDENTITIES] = &c->identity, [SALTUSI_ROW_LAW] = &law,
-      [SALTUSI_ROW_BODIES] = pair,             [SALTUSI_ROW_POINT] = c->point,
-      [SALTUSI_ROW_NORMAL] = c->normal,        [SALTUSI_ROW_GAP] = &c->gap,
-      [SALTUSI_ROW_VELOCITY] = &c->velocity,   [SALTUSI_ROW_FORCE] = c->force,
-      [SALTUSI_ROW_IMPULSE] = c->impulse,      [SALTUSI_ROW_FRICTION_WORK] = &c->friction,
+      [SALTUSI_ROW_IDENTITIES] = &c->identity,
+      [SALTUSI_ROW_LAW] = &law,
+      [SALTUSI_ROW_BODIES] = pair,
+      [SALTUSI_ROW_POINT] = c->point,
+      [SALTUSI_ROW_NORMAL] = c->normal,
+      [SALTUSI_ROW_GAP] = &c->gap,
+      [SALTUSI_ROW_VELOCITY] = &c->velocity,
+      [SALTUSI_ROW_FORCE] = c->force,
+      [SALTUSI_ROW_IMPULSE] = c->impulse,
+      [SALTUSI_ROW_FRICTION_WORK] = &c->friction,
       [SALTUSI_ROW_IMPACT_WORK] = &c->impact,
   };
   memcpy(items, from[column], ITEM * (size_t)saltusi_row_columns[column].components);

@@ -395,8 +395,7 @@ static bool read_event(char* line, const saltus_recording_data* data, saltus_eve
   int count = saltusi_cells_cut(line, cells, MOST);
   double contact;
   uint64_t identity = 0;
-  if (data->changing &&
-      (count != MOST || !saltusi_cell_identity(cells[--count], &identity))) {
+  if (data->changing && (count != MOST || !saltusi_cell_identity(cells[--count], &identity))) {
     return false;
   }
   bool first = count == HEAD + SALTUSI_EVENT_FIELDS_FIRST && !data->changing;

@@ -130,18 +130,20 @@ static saltus_status parse(parsing* p) {
 static saltus_status cut(const saltusi_rows_reading* in, const char* path, long long count) {
   saltus_recording_data* data = in->data;
   if (strcmp(data->status, "running") != 0) {
-    saltusi_log(in->log, SALTUS_LEVEL_ERROR,
-                "%s: does not have the number of contacts that the recording says: it is damaged or "
-                "of another run",
-                path);
+    saltusi_log(
+        in->log, SALTUS_LEVEL_ERROR,
+        "%s: does not have the number of contacts that the recording says: it is damaged or "
+        "of another run",
+        path);
     return SALTUS_ERR_INPUT;
   }
   data->count = count;
   data->table.count = data->table.start[count];
-  saltusi_log(in->log, SALTUS_LEVEL_WARNING,
-              "%s: contacts and frames do not end together; what one of them lacks is left out; was "
-              "the run interrupted?",
-              path);
+  saltusi_log(
+      in->log, SALTUS_LEVEL_WARNING,
+      "%s: contacts and frames do not end together; what one of them lacks is left out; was "
+      "the run interrupted?",
+      path);
   return SALTUS_OK;
 }
 

@@ -51,7 +51,7 @@ size_t saltusi_h5_growth(const saltus_recording* r, const saltusi_batch* old) {
   return frame_chunks * chunk * frame_bytes(&r->head) +
          event_chunks * SALTUSI_H5_CHUNK_EVENTS * sizeof(saltusi_h5_event) +
          row_chunks * SALTUSI_H5_CHUNK_ROWS * saltusi_row_bytes() +
-         (SALTUSI_SERIES_COUNT + 1 + (r->head.changing ? SALTUSI_ROW_COLUMNS : 0)) *
+         ((size_t)SALTUSI_SERIES_COUNT + 1 + (r->head.changing ? (size_t)SALTUSI_ROW_COLUMNS : 0)) *
              (size_t)GROWTH_METADATA;
 }
 
@@ -254,7 +254,8 @@ static bool create_group(hid_t file, const char* path) {
 static bool fill(hid_t file, const saltus_recording* r) {
   const saltus_recording_data* head = &r->head;
   bool good =
-      put_text(file, "format", "saltus-recording", 0) && put_integer(file, "format_version", head->changing ? 2 : 1) &&
+      put_text(file, "format", "saltus-recording", 0) &&
+      put_integer(file, "format_version", head->changing ? 2 : 1) &&
       put_text(file, "saltus_version", head->version, 0) && put_text(file, "name", head->name, 0) &&
       put_text(file, "scheme", head->scheme, 0) && put_text(file, "options", head->options, 0) &&
       put_text(file, "scene", head->scene, 0) &&

@@ -161,13 +161,13 @@ static bool write_batch(const open_file* o, const saltusi_batch* batch) {
     while (to < batch->events && batch->frames_before[to] <= first) {
       to++;
     }
-    bool begins = begins_chunk(first, first + 1, chunk) ||
-                  begins_chunk(batch->first_event + event, batch->first_event + to,
-                               SALTUSI_H5_CHUNK_EVENTS);
+    bool begins =
+        begins_chunk(first, first + 1, chunk) ||
+        begins_chunk(batch->first_event + event, batch->first_event + to, SALTUSI_H5_CHUNK_EVENTS);
     if (changing && !begins) {
-      begins = begins_chunk(rows->first + (long long)row_of(batch, frame),
-                            rows->first + (long long)row_of(batch, frame + 1),
-                            SALTUSI_H5_CHUNK_ROWS);
+      begins =
+          begins_chunk(rows->first + (long long)row_of(batch, frame),
+                       rows->first + (long long)row_of(batch, frame + 1), SALTUSI_H5_CHUNK_ROWS);
     }
     if (begins) {
       bool good = (frame == done || write_frames(o, batch, done, frame - done)) &&

@@ -44,7 +44,8 @@ static saltus_status read_number(const reading* in, const char* name, hid_t type
     H5Aclose(attribute);
   }
   return good ? SALTUS_OK
-              : saltusi_h5_refuse(in, name, "attribute is missing, damaged or not one 64-bit number");
+              : saltusi_h5_refuse(in, name,
+                                  "attribute is missing, damaged or not one 64-bit number");
 }
 
 /* Texts of an attribute, each ended by a zero. */
@@ -216,7 +217,8 @@ static saltus_status read_opened_series(const reading* in, const saltusi_series*
     H5Tclose(type);
   }
   if (!fits) {
-    return saltusi_h5_refuse(in, series->path, "dataset does not hold 64-bit numbers of the right kind");
+    return saltusi_h5_refuse(in, series->path,
+                             "dataset does not hold 64-bit numbers of the right kind");
   }
   hsize_t inner[3] = {0, (hsize_t)saltusi_series_columns(series, data),
                       (hsize_t)series->components};

@@ -23,6 +23,8 @@ enum {
   BATCH_ROWS = 16384
 };
 
+enum { CHANGING_CONTACTS = 16 }; /* trait */
+
 /* A flush may cost at most one part in this many of the run's time. */
 static const double flush_share = 20;
 
@@ -74,7 +76,7 @@ static saltus_status check(const saltus_recording_def* def) {
 }
 
 /* name, or stem and number where there is none; NULL without room. */
-static const char* named(saltusi_pool* pool, const char* name, const char* stem, int number) {
+static char* named(saltusi_pool* pool, const char* name, const char* stem, int number) {
   if (name && *name) {
     return saltusi_pool_text(pool, name);
   }
@@ -169,7 +171,7 @@ static saltus_status take_head(saltus_recording* r, const saltus_recording_def* 
   saltus_recording_data* head = &r->head;
   head->nq = def->system->dims.nq;
   head->nv = def->system->dims.nv;
-  head->changing = (def->system->traits & SALTUS_CHANGING_CONTACTS) != 0;
+  head->changing = (def->system->traits & CHANGING_CONTACTS) != 0;
   head->nc = head->changing ? 0 : def->system->dims.nc;
   head->law_count = head->changing ? def->system->law_count : 0;
   r->contact_guess = def->system->dims.nc;
@@ -396,8 +398,7 @@ static void put_contacts(const saltus_recording* r, int frame, const saltus_fram
 /* The contacts of a frame of a changing set are rows of the table. */
 static saltus_status put_rows(saltus_recording* r, int frame, const saltus_frame* f) {
   saltusi_row_batch* rows = &r->fresh.rows;
-  saltus_status status =
-      saltusi_rows_room(rows, &r->pool, rows->count + (size_t)f->contact_count);
+  saltus_status status = saltusi_rows_room(rows, &r->pool, rows->count + (size_t)f->contact_count);
   if (status != SALTUS_OK) {
     saltusi_log(r->log, SALTUS_LEVEL_ERROR, "%s: no memory for %d contacts of a frame", r->path,
                 f->contact_count);

@@ -48,7 +48,6 @@ const saltusi_series saltusi_series_list[SALTUSI_SERIES_COUNT] = {
     {"/residual/impulse", "residual_impulse", "N s", SALTUSI_PER_FRAME, 1, false,
      AT(residual_impulse), false, NULL, NULL},
     {"/residual/penetration", "penetration", "m", SALTUSI_PER_FRAME, 1, false, AT(penetration),
-<<<<<<< HEAD
      false, NULL, NULL},
     {"/control/h", "h", "s", SALTUSI_PER_FRAME, 1, false, AT(h), false, NULL, NULL},
     {"/control/error", "error", "1", SALTUSI_PER_FRAME, 1, false, AT(error), false, NULL, NULL},
@@ -56,14 +55,8 @@ const saltusi_series saltusi_series_list[SALTUSI_SERIES_COUNT] = {
      NULL, NULL},
     {"/control/rejections", "rejections", "1", SALTUSI_PER_FRAME, 1, false, AT(rejections), false,
      NULL, NULL},
-=======
-     false},
-    {"/control/h", "h", "s", SALTUSI_PER_FRAME, 1, false, AT(h), false},
-    {"/control/error", "error", "1", SALTUSI_PER_FRAME, 1, false, AT(error), false},
-    {"/control/order", "error_order", "1", SALTUSI_PER_FRAME, 1, false, AT(error_order), false},
-    {"/control/rejections", "rejections", "1", SALTUSI_PER_FRAME, 1, false, AT(rejections), false},
-    {"/contact_table/start", "contact_rows", "1", SALTUSI_PER_TABLE, 1, true, AT(table.start), false},
->>>>>>> 856e228 (WIP io)
+    {"/contact_table/start", "contact_rows", "1", SALTUSI_PER_TABLE, 1, true, AT(table.start),
+     false, NULL, NULL},
 };
 
 #define MEMBER(member) offsetof(saltus_event, member)
@@ -202,8 +195,8 @@ saltus_status saltusi_data_name_room(saltus_recording_data* data, saltusi_pool* 
   data->output_labels = saltusi_pool_take(pool, (size_t)data->output_count, sizeof(saltus_label));
   data->event_names = saltusi_pool_take(pool, (size_t)data->event_name_count, sizeof(char*));
   data->law_names = saltusi_pool_take(pool, (size_t)data->law_count, sizeof(char*));
-  bool complete = data->law_names && data->q_labels && data->v_labels && data->contact_names && data->joint_names &&
-                  data->output_labels && data->event_names;
+  bool complete = data->law_names && data->q_labels && data->v_labels && data->contact_names &&
+                  data->joint_names && data->output_labels && data->event_names;
   return complete ? SALTUS_OK : SALTUS_ERR_MEMORY;
 }
 
@@ -217,8 +210,8 @@ bool saltusi_event_fits(const saltus_event* event, const saltus_recording_data* 
 const char* saltusi_event_name(const saltus_event* event, const saltus_recording_data* shape) {
   const char* const* names =
       saltus_event_is_own(event->kind) ? shape->event_names : shape->contact_names;
-  bool named = saltusi_event_fits(event, shape) &&
-               (!shape->changing || saltus_event_is_own(event->kind));
+  bool named =
+      saltusi_event_fits(event, shape) && (!shape->changing || saltus_event_is_own(event->kind));
   const char* name = named ? names[event->contact] : NULL;
   return name != NULL ? name : "";
 }

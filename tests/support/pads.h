@@ -20,10 +20,10 @@ enum { PADS_MOST = 64 };
 
 typedef struct pads {
   int balls;
-  double mass;    /* kg */
-  double near;    /* m */
-  double gravity; /* m/s^2 */
-  int room;       /* contacts announced as dims.nc */
+  double mass;                /* kg */
+  double near;                /* m */
+  double gravity;             /* m/s^2 */
+  int room;                   /* contacts announced as dims.nc */
   saltus_contact_law laws[2]; /* floor, ceiling */
   saltus_system system;
 } pads;
