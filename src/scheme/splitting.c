@@ -25,7 +25,7 @@
 typedef struct work {
   saltusi_acceleration held;
   saltusi_linear mass; /* at the end of the step */
-  saltusi_law impact;
+  saltusi_operator impact;
   saltus_contact_list list;
   double* k_q; /* [stages x nq] */
   double* k_v; /* [stages x nv] */
@@ -74,7 +74,7 @@ static void layout(void* work_, const void* options, const saltus_system* sys,
   const saltus_dims* d = &sys->dims;
   saltusi_acceleration_layout(&w->held, sys, arena);
   saltusi_linear_layout(&w->mass, sys, arena);
-  saltusi_law_layout(&w->impact, d, false, arena);
+  saltusi_operator_layout(&w->impact, sys, &(saltusi_demand){.held = true}, arena);
   saltusi_contact_list_layout(&w->list, d, arena);
   w->k_q = SALTUS_PUSH2(arena, double, saltusi_rkf45.stages, d->nq);
   w->k_v = SALTUS_PUSH2(arena, double, saltusi_rkf45.stages, d->nv);
@@ -122,10 +122,10 @@ static saltus_status flow(work* w, const saltusi_step* s) {
     }
     rate(sys, w->q, w->v, w->k_q + (size_t)i * (size_t)nq);
     for (int c = 0; c < w->count; c++) { /* lasting impulses, for the report */
-      s->contacts[c].impulse[0] += s->h * method->b[i] * w->held.law.P[sys->dims.nj + c];
+      s->contacts[c].impulse[0] += s->h * method->b[i] * w->held.op.P[sys->dims.nj + c];
     }
     for (int j = 0; j < sys->dims.nj; j++) {
-      s->joint_impulses[j] += s->h * method->b[i] * w->held.law.P[j];
+      s->joint_impulses[j] += s->h * method->b[i] * w->held.op.P[j];
     }
   }
   double gap[SALTUSI_STAGES_MAX] = {0.0};
@@ -163,13 +163,14 @@ static saltus_status find_impacts(work* w, const saltusi_step* s, int* count) {
   saltus_point at = saltusi_at(s->eval, s->t + s->h, s->q1, s->v1);
   saltus_status status = saltusi_contacts(sys, &at, &w->list);
   *count = 0;
+  saltusi_operator_begin(&w->impact, nj);
   for (int i = 0; status == SALTUS_OK && i < w->list.count; i++) {
     if (w->list.gap[i] > 0.0) {
       continue;
     }
-    int row = nj + *count;
     int key = w->list.key[i];
-    saltusi_rows_contact(sys, &at, key, 1, &w->impact.rows, row);
+    int row = saltusi_operator_look(&w->impact, sys, &at, key, 1);
+    saltusi_operator_take(&w->impact, 1, 0.0);
     double u0 = saltusi_row_dot(&w->impact.rows, row, s->v1) + w->impact.rows.b[row];
     double e = sys->laws[w->list.law[i]].e_N;
     w->u0[*count] = u0;
@@ -199,18 +200,17 @@ static void restore_list(work* w) {
 static saltus_status impact(work* w, const saltusi_step* s, int count) {
   const saltus_system* sys = &s->eval->sys;
   int nj = sys->dims.nj;
-  int rows = nj + count;
   saltus_point at = saltusi_at(s->eval, s->t + s->h, s->q1, s->v1);
   saltus_status status = saltusi_linear_assemble(s->eval, &w->mass, &at, 1.0, 0.0, 0.0);
   if (status != SALTUS_OK) {
     return status;
   }
-  saltusi_law_operator(&w->impact, s->eval, &w->mass, rows);
-  status = saltusi_law_solve(&w->impact, s->eval, nj, count);
+  saltusi_operator_form(&w->impact, s->eval, &w->mass);
+  status = saltusi_operator_solve(&w->impact, s->eval);
   if (status != SALTUS_OK) {
     return status;
   }
-  saltusi_law_apply(&w->impact, sys->dims.nv, rows, s->v1);
+  saltusi_operator_apply(&w->impact, s->eval, s->v1);
   for (int j = 0; j < nj; j++) {
     s->joint_impulses[j] += w->impact.P[j];
   }
@@ -235,23 +235,19 @@ static saltus_status stop(work* w, const saltusi_step* s) {
   int nj = sys->dims.nj;
   int rows = nj + w->count;
   saltus_point at = saltusi_at(s->eval, s->t + s->h, s->q1, s->v1);
+  saltusi_operator_hold(&w->impact, sys, &at, w->keys, w->count);
   for (int r = 0; r < rows; r++) {
-    if (r < nj) {
-      saltusi_rows_joint(sys, &at, r, &w->impact.rows, r);
-    } else {
-      saltusi_rows_contact(sys, &at, w->keys[r - nj], 1, &w->impact.rows, r);
-    }
     w->impact.rhs[r] = saltusi_row_dot(&w->impact.rows, r, s->v1) + w->impact.rows.b[r];
   }
   saltus_status status = saltusi_linear_assemble(s->eval, &w->mass, &at, 1.0, 0.0, 0.0);
   if (status == SALTUS_OK) {
-    saltusi_law_operator(&w->impact, s->eval, &w->mass, rows);
-    status = saltusi_law_solve_equalities(&w->impact, s->eval, rows);
+    saltusi_operator_form_held(&w->impact, s->eval, &w->mass);
+    status = saltusi_operator_solve(&w->impact, s->eval);
   }
   if (status != SALTUS_OK) {
     return status;
   }
-  saltusi_law_apply(&w->impact, sys->dims.nv, rows, s->v1);
+  saltusi_operator_apply(&w->impact, s->eval, s->v1);
   for (int j = 0; j < nj; j++) {
     s->joint_impulses[j] += w->impact.P[j];
   }
@@ -276,9 +272,9 @@ static saltus_status close_contacts(work* w, const saltus_splitting_options* o,
   for (int i = 0; status == SALTUS_OK && i < impacts; i++) {
     int key = w->list.key[i];
     int row = nj + sys->dims.nc; /* a spare row */
-    saltusi_rows_contact(sys, &at, key, 1, &w->held.law.rows, row);
-    double gamma = saltusi_row_dot(&w->held.law.rows, row, w->a) + w->held.law.rows.c[row];
-    double u = saltusi_row_dot(&w->held.law.rows, row, s->v1) + w->held.law.rows.b[row];
+    saltusi_rows_contact(sys, &at, key, 1, &w->held.op.rows, row);
+    double gamma = saltusi_row_dot(&w->held.op.rows, row, w->a) + w->held.op.rows.c[row];
+    double u = saltusi_row_dot(&w->held.op.rows, row, s->v1) + w->held.op.rows.b[row];
     bool small =
         o->rebound_height > 0.0 ? u * u <= 2.0 * o->rebound_height * -gamma : u <= -gamma * s->h;
     bool known = false;
@@ -297,7 +293,7 @@ static saltus_status close_contacts(work* w, const saltus_splitting_options* o,
     status = saltusi_acceleration_find(&w->held, s->eval, &at, w->keys, w->count, w->a);
   }
   for (int k = 0; status == SALTUS_OK && k < w->count; k++) {
-    closed_flags(s->memory1)[w->keys[k]] = w->held.law.P[nj + k] > 0.0 ? 1.0 : 0.0;
+    closed_flags(s->memory1)[w->keys[k]] = w->held.op.P[nj + k] > 0.0 ? 1.0 : 0.0;
   }
   return status;
 }

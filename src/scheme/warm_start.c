@@ -19,7 +19,7 @@ static int kept_each(int warm_start, const saltus_system* sys) {
   }
   int rows = 1;
   for (int i = 0; i < sys->law_count && sys->laws != NULL; i++) {
-    int own = saltusi_law_rows(&sys->laws[i]);
+    int own = saltusi_friction_rows(&sys->laws[i]);
     rows = own > rows ? own : rows;
   }
   return rows > 1 ? rows + 1 : 1;
@@ -30,49 +30,49 @@ size_t saltusi_warm_count(int warm_start, const saltus_system* sys) {
   return each > 0 ? 1 + (size_t)each * (size_t)sys->dims.nc : 0;
 }
 
-void saltusi_warm_layout(saltusi_law* law, int warm_start, const saltus_system* sys) {
-  law->warm.each = kept_each(warm_start, sys);
+void saltusi_warm_layout(saltusi_operator* op, int warm_start, const saltus_system* sys) {
+  op->warm.each = kept_each(warm_start, sys);
 }
 
-void saltusi_warm_open(saltusi_law* law, const double* memory, double size) {
-  saltusi_warm* warm = &law->warm;
+void saltusi_warm_open(saltusi_operator* op, const double* memory, double size) {
+  saltusi_warm* warm = &op->warm;
   if (warm->each > 0) {
     warm->memory = memory + 1;
     warm->factor = memory[0] > 0.0 ? size / memory[0] : 0.0;
   }
 }
 
-void saltusi_warm_guess(saltusi_law* law, int i, int key, int row, int count) {
-  const saltusi_warm* warm = &law->warm;
+void saltusi_warm_guess(saltusi_operator* op, int i, int key, int row, int count) {
+  const saltusi_warm* warm = &op->warm;
   if (warm->each == 0) {
     return;
   }
   const double* kept = warm->memory + (size_t)key * (size_t)warm->each;
   for (int k = 0; k < count; k++) {
-    law->P[row + k] = warm->factor * kept[k];
+    op->P[row + k] = warm->factor * kept[k];
   }
-  if (law->has_friction) {
-    law->slip[i] = kept[warm->each - 1];
+  if (op->has_friction) {
+    op->slip[i] = kept[warm->each - 1];
   }
 }
 
-void saltusi_warm_clear(const saltusi_law* law, int nc, double size, double* memory) {
-  size_t each = (size_t)law->warm.each;
+void saltusi_warm_clear(const saltusi_operator* op, int nc, double size, double* memory) {
+  size_t each = (size_t)op->warm.each;
   if (each > 0) {
     memory[0] = size;
     memset(memory + 1, 0, each * (size_t)nc * sizeof(double));
   }
 }
 
-void saltusi_warm_keep(const saltusi_law* law, int i, int key, const double* P, int count,
+void saltusi_warm_keep(const saltusi_operator* op, int i, int key, const double* P, int count,
                        double* memory) {
-  size_t each = (size_t)law->warm.each;
+  size_t each = (size_t)op->warm.each;
   if (each == 0) {
     return;
   }
   double* kept = memory + 1 + (size_t)key * each;
   memcpy(kept, P, (size_t)count * sizeof(double));
-  if (law->has_friction) {
-    kept[each - 1] = law->slip[i];
+  if (op->has_friction) {
+    kept[each - 1] = op->slip[i];
   }
 }

@@ -18,7 +18,7 @@
 #ifndef SALTUSI_WARM_START_H
 #define SALTUSI_WARM_START_H
 
-#include "scheme/law.h"
+#include "operator/operator.h"
 #include "scheme/scheme_ops.h"
 
 #define SALTUSI_WARM_START_FIELD(S)                                                                \
@@ -32,19 +32,19 @@ extern const char* const saltusi_warm_start_names[];
 size_t saltusi_warm_count(int warm_start, const saltus_system* sys);
 
 /* Whether the law keeps impulses; after its layout. */
-void saltusi_warm_layout(saltusi_law* law, int warm_start, const saltus_system* sys);
+void saltusi_warm_layout(saltusi_operator* op, int warm_start, const saltus_system* sys);
 
 /* Before the contacts of a step are known: what was kept, and the size of impulses in this step. */
-void saltusi_warm_open(saltusi_law* law, const double* memory, double size);
+void saltusi_warm_open(saltusi_operator* op, const double* memory, double size);
 
 /* The guess for the i-th active contact, which has `count` rows from `row` on. */
-void saltusi_warm_guess(saltusi_law* law, int i, int key, int row, int count);
+void saltusi_warm_guess(saltusi_operator* op, int i, int key, int row, int count);
 
 /* After the step: writes the memory of contacts that took part in it; none yet. */
-void saltusi_warm_clear(const saltusi_law* law, int nc, double size, double* memory);
+void saltusi_warm_clear(const saltusi_operator* op, int nc, double size, double* memory);
 
 /* The i-th active contact with its impulses P. */
-void saltusi_warm_keep(const saltusi_law* law, int i, int key, const double* P, int count,
+void saltusi_warm_keep(const saltusi_operator* op, int i, int key, const double* P, int count,
                        double* memory);
 
 #endif

@@ -8,10 +8,11 @@
 void saltusi_acceleration_layout(saltusi_acceleration* work, const saltus_system* sys,
                                  saltus_arena* arena) {
   saltusi_linear_layout(&work->mass, sys, arena);
-  saltusi_law_layout(&work->law, &sys->dims, true, arena);
+  saltusi_operator_layout(&work->op, sys, &(saltusi_demand){.held = true, .convective = true},
+                          arena);
 }
 
-saltus_status saltusi_accelerate(saltusi_eval* eval, saltusi_linear* mass, saltusi_law* law,
+saltus_status saltusi_accelerate(saltusi_eval* eval, saltusi_linear* mass, saltusi_operator* op,
                                  const saltus_point* at, const saltusi_held* held, double* a) {
   const saltus_system* sys = &eval->sys;
   int nj = sys->dims.nj;
@@ -25,19 +26,18 @@ saltus_status saltusi_accelerate(saltusi_eval* eval, saltusi_linear* mass, saltu
   if (rows == 0) {
     return SALTUS_OK;
   }
+  saltusi_operator_hold(op, sys, at, held->keys, held->count);
   for (int r = 0; r < rows; r++) {
-    if (r < nj) {
-      saltusi_rows_joint(sys, at, r, &law->rows, r);
-    } else {
-      saltusi_rows_contact(sys, at, held->keys[r - nj], 1, &law->rows, r);
-    }
-    law->rhs[r] = saltusi_row_dot(&law->rows, r, a) + law->rows.c[r];
+    op->rhs[r] = saltusi_row_dot(&op->rows, r, a) + op->rows.c[r];
   }
-  saltusi_law_operator(law, eval, mass, rows);
-  status = held->both_ways ? saltusi_law_solve_equalities(law, eval, rows)
-                           : saltusi_law_solve(law, eval, nj, held->count);
+  if (held->both_ways) {
+    saltusi_operator_form_held(op, eval, mass);
+  } else {
+    saltusi_operator_form(op, eval, mass);
+  }
+  status = saltusi_operator_solve(op, eval);
   if (status == SALTUS_OK) {
-    saltusi_law_apply(law, sys->dims.nv, rows, a);
+    saltusi_operator_apply(op, eval, a);
   }
   return status;
 }
@@ -46,5 +46,5 @@ saltus_status saltusi_acceleration_find(saltusi_acceleration* work, saltusi_eval
                                         const saltus_point* at, const int* keys, int count,
                                         double* a) {
   const saltusi_held held = {.keys = keys, .count = count};
-  return saltusi_accelerate(eval, &work->mass, &work->law, at, &held, a);
+  return saltusi_accelerate(eval, &work->mass, &work->op, at, &held, a);
 }

@@ -12,11 +12,11 @@
 #ifndef SALTUSI_ACCELERATION_H
 #define SALTUSI_ACCELERATION_H
 
-#include "scheme/law.h"
+#include "operator/operator.h"
 
 typedef struct saltusi_acceleration {
   saltusi_linear mass;
-  saltusi_law law; /* rows with convective parts; P are the forces [N] */
+  saltusi_operator op; /* rows with convective parts; P are the forces [N] */
 } saltusi_acceleration;
 
 void saltusi_acceleration_layout(saltusi_acceleration* work, const saltus_system* sys,
@@ -30,10 +30,10 @@ typedef struct saltusi_held {
 } saltusi_held;
 
 /* a [nv] at a point with given room: mass gets M, law the rows and in P the forces, joints first. */
-saltus_status saltusi_accelerate(saltusi_eval* eval, saltusi_linear* mass, saltusi_law* law,
+saltus_status saltusi_accelerate(saltusi_eval* eval, saltusi_linear* mass, saltusi_operator* op,
                                  const saltus_point* at, const saltusi_held* held, double* a);
 
-/* a [nv] at a point, with the contacts of `keys` held, not pulling; forces stay in work->law.P, joints first. */
+/* a [nv] at a point, with the contacts of `keys` held, not pulling; forces stay in work->op.P, joints first. */
 saltus_status saltusi_acceleration_find(saltusi_acceleration* work, saltusi_eval* eval,
                                         const saltus_point* at, const int* keys, int count,
                                         double* a);

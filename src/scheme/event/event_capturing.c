@@ -28,7 +28,7 @@ void saltusi_capture_layout(saltusi_capture* w, const saltusi_tableau* method,
   saltusi_moreau_layout(&w->moreau, SALTUS_WARM_START_NO, sys, arena);
   saltusi_acceleration_layout(&w->pressing, sys, arena);
   saltusi_linear_layout(&w->mass, sys, arena);
-  saltusi_law_layout(&w->law, d, false, arena);
+  saltusi_operator_layout(&w->op, sys, &(saltusi_demand){.held = true}, arena);
   saltusi_contact_list_layout(&w->list, d, arena);
   w->joint_gap = SALTUS_PUSH(arena, double, d->nj);
   double** positions[] = {&w->q, &w->q_end, &w->q_try, &w->q_before};

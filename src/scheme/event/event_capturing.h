@@ -74,7 +74,7 @@ typedef struct saltusi_capture {
   saltusi_moreau moreau;
   saltusi_acceleration pressing; /* which closed contacts press */
   saltusi_linear mass;
-  saltusi_law law; /* rows of closings and projections */
+  saltusi_operator op; /* rows of closings and projections */
   saltus_contact_list list;
   double* joint_gap; /* [nj] */
 

@@ -29,20 +29,13 @@ saltus_contact_step* saltusi_capture_reported(saltusi_capture* w, int key) {
 static saltus_status write_rows(saltusi_capture* w, const saltusi_step* s, const int* keys,
                                 int count) {
   const saltus_system* sys = &s->eval->sys;
-  int nj = sys->dims.nj;
   saltus_point at = saltusi_at(s->eval, w->t, w->q, w->v);
   saltus_status status = saltusi_linear_assemble(s->eval, &w->mass, &at, 1.0, 0.0, 0.0);
   if (status != SALTUS_OK) {
     return status;
   }
-  for (int r = 0; r < nj + count; r++) {
-    if (r < nj) {
-      saltusi_rows_joint(sys, &at, r, &w->law.rows, r);
-    } else {
-      saltusi_rows_contact(sys, &at, keys[r - nj], 1, &w->law.rows, r);
-    }
-  }
-  saltusi_law_operator(&w->law, s->eval, &w->mass, nj + count);
+  saltusi_operator_hold(&w->op, sys, &at, keys, count);
+  saltusi_operator_form_held(&w->op, s->eval, &w->mass);
   return SALTUS_OK;
 }
 
@@ -52,22 +45,22 @@ static saltus_status stop(saltusi_capture* w, const saltusi_step* s, const int* 
   int rows = d->nj + count;
   bool moves = false;
   for (int r = 0; r < rows; r++) {
-    w->law.rhs[r] = saltusi_row_dot(&w->law.rows, r, w->v) + w->law.rows.b[r];
-    moves = moves || w->law.rhs[r] != 0.0;
+    w->op.rhs[r] = saltusi_row_dot(&w->op.rows, r, w->v) + w->op.rows.b[r];
+    moves = moves || w->op.rhs[r] != 0.0;
   }
   if (!moves) {
     return SALTUS_OK;
   }
-  saltus_status status = saltusi_law_solve_equalities(&w->law, s->eval, rows);
+  saltus_status status = saltusi_operator_solve(&w->op, s->eval);
   if (status != SALTUS_OK) {
     return status;
   }
-  saltusi_law_apply(&w->law, d->nv, rows, w->v);
+  saltusi_operator_apply(&w->op, s->eval, w->v);
   for (int j = 0; j < d->nj; j++) {
-    s->joint_impulses[j] += w->law.P[j];
+    s->joint_impulses[j] += w->op.P[j];
   }
   for (int i = 0; i < count; i++) {
-    saltusi_capture_reported(w, keys[i])->impulse[0] += w->law.P[d->nj + i];
+    saltusi_capture_reported(w, keys[i])->impulse[0] += w->op.P[d->nj + i];
   }
   return SALTUS_OK;
 }
@@ -82,17 +75,17 @@ static saltus_status gaps_of_closed(saltusi_capture* w, const saltusi_step* s, d
   }
   saltus_status status = w->count > 0 ? saltusi_contacts(sys, &at, &w->list) : SALTUS_OK;
   for (int j = 0; j < nj; j++) {
-    w->law.rhs[j] = w->joint_gap[j];
+    w->op.rhs[j] = w->joint_gap[j];
   }
   for (int i = 0; i < w->count && status == SALTUS_OK; i++) {
-    w->law.rhs[nj + i] = 0.0;
+    w->op.rhs[nj + i] = 0.0;
     for (int k = 0; k < w->list.count; k++) {
       if (w->list.key[k] == w->keys[i]) {
-        w->law.rhs[nj + i] = w->list.gap[k];
+        w->op.rhs[nj + i] = w->list.gap[k];
       }
     }
   }
-  *largest = saltusi_max_abs(nj + w->count, w->law.rhs);
+  *largest = saltusi_max_abs(nj + w->count, w->op.rhs);
   return status;
 }
 
@@ -114,9 +107,9 @@ saltus_status saltusi_capture_project(saltusi_capture* w, const saltusi_step* s)
     if (status != SALTUS_OK || largest <= rounding || k == POSITION_ITERATIONS) {
       break;
     }
-    status = saltusi_law_solve_equalities(&w->law, s->eval, rows);
+    status = saltusi_operator_solve(&w->op, s->eval);
     if (status == SALTUS_OK) {
-      saltusi_law_apply(&w->law, d->nv, rows, w->q);
+      saltusi_operator_apply(&w->op, s->eval, w->q);
     }
   }
   for (int i = 0; i < d->nq; i++) {
@@ -215,7 +208,7 @@ saltus_status saltusi_capture_close(saltusi_capture* w, const saltusi_step* s, d
   int candidates = w->count;
   w->count = 0;
   for (int i = 0; i < candidates; i++) {
-    if (w->pressing.law.P[d->nj + i] > 0.0) {
+    if (w->pressing.op.P[d->nj + i] > 0.0) {
       int key = w->keys[i];
       w->closed[key] = true;
       w->keys[w->count++] = key;

@@ -35,9 +35,9 @@ saltus_status saltusi_capture_look(saltusi_capture* w, saltusi_eval* eval, doubl
   }
   for (int i = 0; status == SALTUS_OK && i < w->list.count; i++) {
     int key = w->list.key[i];
-    saltusi_rows_contact(sys, &at, key, 1, &w->law.rows, row);
+    saltusi_rows_contact(sys, &at, key, 1, &w->op.rows, row);
     view->gap[key] = w->list.gap[i];
-    view->u[key] = saltusi_row_dot(&w->law.rows, row, v) + w->law.rows.b[row];
+    view->u[key] = saltusi_row_dot(&w->op.rows, row, v) + w->op.rows.b[row];
     w->laws[key] = w->list.law[i];
   }
   return status;

@@ -30,7 +30,8 @@ void saltusi_rk_layout(saltusi_rk* rk, const saltusi_tableau* method, const salt
   int s = method->stages;
   rk->method = method;
   saltusi_linear_layout(&rk->mass, sys, arena);
-  saltusi_law_layout(&rk->held, d, true, arena);
+  saltusi_operator_layout(&rk->held, sys, &(saltusi_demand){.held = true, .convective = true},
+                          arena);
   rk->K = SALTUS_PUSH2(arena, double, s, d->nv);
   rk->V = SALTUS_PUSH2(arena, double, s, d->nv);
   rk->Q = SALTUS_PUSH(arena, double, d->nq);

@@ -17,8 +17,8 @@
 #ifndef SALTUSI_RUNGE_KUTTA_H
 #define SALTUSI_RUNGE_KUTTA_H
 
+#include "operator/operator.h"
 #include "scheme/event/tableau.h"
-#include "scheme/law.h"
 
 /* Where a step starts, and what is held during it. A view. */
 typedef struct saltusi_rk_start {
@@ -32,11 +32,11 @@ typedef struct saltusi_rk_start {
 typedef struct saltusi_rk {
   const saltusi_tableau* method;
   saltusi_linear mass;
-  saltusi_law held; /* rows with convective parts; P are the forces [N], joints first */
-  double* K;        /* [stages x nv] accelerations */
-  double* V;        /* [stages x nv] velocities */
-  double* Q;        /* [nq] */
-  double* forces;   /* [stages x (nj + nc)] */
+  saltusi_operator held; /* rows with convective parts; P are the forces [N], joints first */
+  double* K;             /* [stages x nv] accelerations */
+  double* V;             /* [stages x nv] velocities */
+  double* Q;             /* [nq] */
+  double* forces;        /* [stages x (nj + nc)] */
   /* of implicit methods, as far as stages nv is not too much for dense matrices: */
   double* a_q;    /* [nv x nv] */
   double* a_v;    /* [nv x nv] */

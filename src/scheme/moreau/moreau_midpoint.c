@@ -95,25 +95,25 @@ static saltus_status linearize(work* w, const saltusi_step* s, double weight) {
 /* The part of v_k that breaks joints does not swing on where a contact stops the motion. */
 static void leave_broken(work* w, const saltusi_step* s) {
   const saltus_system* sys = &s->eval->sys;
-  saltusi_law* law = &w->node.law;
+  saltusi_operator* op = &w->node.op;
   saltus_point start = saltusi_at(s->eval, s->t, s->q0, s->v0);
   saltus_point middle = saltusi_at(s->eval, s->t + 0.5 * s->h, w->q_mid, s->v0);
   for (int j = 0; j < sys->dims.nj; j++) {
     w->broken[j] = 0.0;
     if (w->node.active > 0) {
-      saltusi_rows_joint(sys, &start, j, &law->rows, j);
-      w->broken[j] = saltusi_row_dot(&law->rows, j, s->v0) + law->rows.b[j];
-      saltusi_rows_joint(sys, &middle, j, &law->rows, j);
+      saltusi_rows_joint(sys, &start, j, &op->rows, j);
+      w->broken[j] = saltusi_row_dot(&op->rows, j, s->v0) + op->rows.b[j];
+      saltusi_rows_joint(sys, &middle, j, &op->rows, j);
     }
   }
 }
 
 /* G^T (v_k + v_{k+1}) / 2 + b = 0, doubled */
 static void joint_law(work* w, const saltusi_step* s) {
-  saltusi_law* law = &w->node.law;
+  saltusi_operator* op = &w->node.op;
   for (int j = 0; j < s->eval->sys.dims.nj; j++) {
-    law->rhs[j] = saltusi_row_dot(&law->rows, j, w->v_free) +
-                  saltusi_row_dot(&law->rows, j, s->v0) - w->broken[j] + 2.0 * law->rows.b[j];
+    op->rhs[j] = saltusi_row_dot(&op->rows, j, w->v_free) + saltusi_row_dot(&op->rows, j, s->v0) -
+                 w->broken[j] + 2.0 * op->rows.b[j];
   }
 }
 
@@ -153,7 +153,7 @@ static saltus_status step(void* work_, const void* options, const saltusi_step* 
   const saltus_system* sys = &s->eval->sys;
   saltusi_advance(sys, s->q0, s->v0, 0.5 * s->h, w->q_mid);
   saltus_point at = saltusi_at(s->eval, s->t + 0.5 * s->h, w->q_mid, s->v0);
-  saltusi_warm_open(&w->node.law, s->memory0, s->h);
+  saltusi_warm_open(&w->node.op, s->memory0, s->h);
   saltus_status status = saltusi_node_look(&w->node, s, &at);
   if (status == SALTUS_OK) {
     leave_broken(w, s);

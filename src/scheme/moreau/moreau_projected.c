@@ -21,9 +21,9 @@
 typedef struct work {
   saltusi_moreau moreau;
   saltusi_linear mass;
-  saltusi_law law; /* of the projection */
-  double* shift;   /* [nv] */
-  double* q;       /* [nq] */
+  saltusi_operator op; /* of the projection */
+  double* shift;       /* [nv] */
+  double* q;           /* [nq] */
 } work;
 
 enum { IMPLICIT, FORECAST };
@@ -66,7 +66,7 @@ static void layout(void* work_, const void* options, const saltus_system* sys,
   work* w = work_;
   saltusi_moreau_layout(&w->moreau, o->warm_start, sys, arena);
   saltusi_linear_layout(&w->mass, sys, arena);
-  saltusi_law_layout(&w->law, &sys->dims, false, arena);
+  saltusi_operator_layout(&w->op, sys, &(saltusi_demand){0}, arena);
   w->shift = SALTUS_PUSH(arena, double, sys->dims.nv);
   w->q = SALTUS_PUSH(arena, double, sys->dims.nq);
 }
@@ -106,15 +106,15 @@ static saltus_status project(work* w, const saltusi_step* s) {
   for (int k = 0; k < PROJECTIONS_MAX; k++) {
     saltus_status status = saltusi_contacts(sys, &at, list);
     if (status == SALTUS_OK && nj > 0) {
-      sys->ops->joints(sys->self, &at, w->law.rhs);
+      sys->ops->joints(sys->self, &at, w->op.rhs);
     }
-    double worst = nj > 0 ? saltusi_max_abs(nj, w->law.rhs) : 0.0;
-    int inside = 0;
+    double worst = nj > 0 ? saltusi_max_abs(nj, w->op.rhs) : 0.0;
+    saltusi_operator_begin(&w->op, nj);
     for (int i = 0; status == SALTUS_OK && i < list->count; i++) {
       if (list->gap[i] < 0.0) {
         worst = fmax(worst, -list->gap[i]);
-        w->law.rhs[nj + inside] = list->gap[i];
-        saltusi_rows_contact(sys, &at, list->key[i], 1, &w->law.rows, nj + inside++);
+        w->op.rhs[saltusi_operator_look(&w->op, sys, &at, list->key[i], 1)] = list->gap[i];
+        saltusi_operator_take(&w->op, 1, 0.0);
       }
     }
     double size = fmax(1.0, saltusi_max_abs(sys->dims.nq, s->q1));
@@ -122,18 +122,18 @@ static saltus_status project(work* w, const saltusi_step* s) {
       return status;
     }
     for (int j = 0; j < nj; j++) {
-      saltusi_rows_joint(sys, &at, j, &w->law.rows, j);
+      saltusi_rows_joint(sys, &at, j, &w->op.rows, j);
     }
     status = saltusi_linear_assemble(s->eval, &w->mass, &at, 1.0, 0.0, 0.0);
     if (status == SALTUS_OK) {
-      saltusi_law_operator(&w->law, s->eval, &w->mass, nj + inside);
-      status = saltusi_law_solve(&w->law, s->eval, nj, inside);
+      saltusi_operator_form(&w->op, s->eval, &w->mass);
+      status = saltusi_operator_solve(&w->op, s->eval);
     }
     if (status != SALTUS_OK) {
       return status;
     }
     memset(w->shift, 0, (size_t)nv * sizeof(double));
-    saltusi_law_apply(&w->law, nv, nj + inside, w->shift);
+    saltusi_operator_apply(&w->op, s->eval, w->shift);
     saltusi_advance(sys, s->q1, w->shift, 1.0, w->q);
     double moved = 0.0;
     for (int i = 0; i < sys->dims.nq; i++) {

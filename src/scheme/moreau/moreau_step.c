@@ -34,14 +34,13 @@ void saltusi_moreau_layout(saltusi_moreau* w, int warm_start, const saltus_syste
   const saltus_dims* d = &sys->dims;
   saltusi_linear_layout(&w->linear, sys, arena);
   saltusi_contact_list_layout(&w->list, d, arena);
-  saltusi_law_layout_friction(&w->law, sys, false, arena);
-  saltusi_warm_layout(&w->law, warm_start, sys);
-  int rows = d->nj + d->nc * (w->law.has_friction ? 3 : 1);
+  saltusi_operator_layout(&w->op, sys, &(saltusi_demand){.friction = true}, arena);
+  saltusi_warm_layout(&w->op, warm_start, sys);
+  int rows = d->nj + d->nc * (w->op.has_friction ? 3 : 1);
   w->q_theta = SALTUS_PUSH(arena, double, d->nq);
   w->v_theta = SALTUS_PUSH(arena, double, d->nv);
   w->v_free = SALTUS_PUSH(arena, double, d->nv);
   w->force = SALTUS_PUSH(arena, double, d->nv);
-  w->first = SALTUS_PUSH(arena, int, d->nc + 1);
   w->e = SALTUS_PUSH(arena, double, rows);
   w->u0 = SALTUS_PUSH(arena, double, rows);
   w->b0 = SALTUS_PUSH(arena, double, rows);
@@ -49,7 +48,7 @@ void saltusi_moreau_layout(saltusi_moreau* w, int warm_start, const saltus_syste
   w->forced = SALTUS_PUSH(arena, bool, d->nc);
 }
 
-/* The contacts that may close within gamma h, equation (18). Their rows at q_k stay in w->law.rows,
+/* The contacts that may close within gamma h, equation (18). Their rows at q_k stay in w->op.rows,
  * which is all that is needed when normals are constant. */
 static saltus_status find_active(saltusi_moreau* w, const saltus_moreau_jean_options* o,
                                  const saltusi_step* s) {
@@ -61,48 +60,41 @@ static saltus_status find_active(saltusi_moreau* w, const saltus_moreau_jean_opt
   }
   /* a gap that is open by rounding is closed, or a body at rest would fall freely for a step */
   double rounding = 16.0 * DBL_EPSILON * saltusi_larger(1.0, saltusi_max_abs(sys->dims.nq, s->q0));
-  saltusi_warm_open(&w->law, s->memory0, s->h);
+  saltusi_warm_open(&w->op, s->memory0, s->h);
   int active = 0;
-  int row = sys->dims.nj;
+  saltusi_operator_begin(&w->op, sys->dims.nj);
   for (int i = 0; i < w->list.count; i++) {
     double gap = w->list.gap[i];
     bool forced = w->forced[w->list.key[i]];
     if (o->gamma == 0.0 && gap > rounding && !forced) {
       continue;
     }
-    int count = w->law.has_friction ? saltusi_law_rows(&sys->laws[w->list.law[i]]) : 1;
-    saltusi_rows_contact(sys, &at, w->list.key[i], count, &w->law.rows, row);
-    double u0 = saltusi_row_dot(&w->law.rows, row, s->v0) + w->law.rows.b[row];
+    const saltus_contact_law* law = &sys->laws[w->list.law[i]];
+    int count = saltusi_operator_rows(&w->op, law);
+    int row = saltusi_operator_look(&w->op, sys, &at, w->list.key[i], count);
+    double u0 = saltusi_row_dot(&w->op.rows, row, s->v0) + w->op.rows.b[row];
     if (!(gap + o->gamma * s->h * u0 <= rounding) && !forced) {
       continue;
     }
     saltus_contact_step* contact = &s->contacts[active];
     *contact = (saltus_contact_step){
         .key = w->list.key[i], .law = w->list.law[i], .gap = gap, .u_before = u0};
-    saltusi_warm_guess(&w->law, active, contact->key, row, count);
-    w->first[active++] = row;
+    saltusi_warm_guess(&w->op, active++, contact->key, row, count);
+    saltusi_operator_take(&w->op, count, law->mu);
     w->u0[row] = u0;
-    w->b0[row] = w->law.rows.b[row];
+    w->b0[row] = w->op.rows.b[row];
     for (int r = row + 1; r < row + count; r++) {
-      w->u0[r] = saltusi_row_dot(&w->law.rows, r, s->v0) + w->law.rows.b[r];
-      w->b0[r] = w->law.rows.b[r];
+      w->u0[r] = saltusi_row_dot(&w->op.rows, r, s->v0) + w->op.rows.b[r];
+      w->b0[r] = w->op.rows.b[r];
     }
-    row += count;
   }
-  w->first[active] = row;
-  w->rows = row;
-  for (int i = 0; i <= active && w->law.has_friction; i++) {
-    w->law.first[i] = w->first[i] - sys->dims.nj;
-  }
-  for (int i = 0; i < active && w->law.has_friction; i++) {
-    w->law.mu[i] = sys->laws[s->contacts[i].law].mu;
-  }
+  w->rows = w->op.count;
   s->report->active = active;
   for (int j = 0; j < sys->dims.nj; j++) {
     w->broken[j] = 0.0;
     if (active > 0) {
-      saltusi_rows_joint(sys, &at, j, &w->law.rows, j);
-      w->broken[j] = saltusi_row_dot(&w->law.rows, j, s->v0) + w->law.rows.b[j];
+      saltusi_rows_joint(sys, &at, j, &w->op.rows, j);
+      w->broken[j] = saltusi_row_dot(&w->op.rows, j, s->v0) + w->op.rows.b[j];
     }
   }
   return SALTUS_OK;
@@ -159,15 +151,15 @@ static void evaluate_rows(saltusi_moreau* w, const saltus_moreau_jean_options* o
   bool constant = (sys->traits & SALTUS_CONSTANT_NORMALS) != 0;
   saltus_point at = saltusi_at(s->eval, s->t + joint_weight(o) * s->h, w->q_theta, s->v0);
   for (int j = 0; j < nj && (first || !constant); j++) {
-    saltusi_rows_joint(sys, &at, j, &w->law.rows, j);
+    saltusi_rows_joint(sys, &at, j, &w->op.rows, j);
   }
   at.t = s->t + s->h;
   for (int i = 0; i < s->report->active && !constant; i++) {
-    int row = w->first[i];
-    int end = w->first[i + 1];
-    saltusi_rows_contact(sys, &at, s->contacts[i].key, end - row, &w->law.rows, row);
+    int row = w->op.first[i];
+    int end = w->op.first[i + 1];
+    saltusi_rows_contact(sys, &at, s->contacts[i].key, end - row, &w->op.rows, row);
     for (int r = row; first && o->jump == SALTUS_JUMP_MIDPOINT && r < end; r++) {
-      w->u0[r] = saltusi_row_dot(&w->law.rows, r, s->v0) + w->b0[r];
+      w->u0[r] = saltusi_row_dot(&w->op.rows, r, s->v0) + w->b0[r];
     }
   }
 }
@@ -181,7 +173,7 @@ static double restitution(const saltusi_moreau* w, int r, double e, double pushe
 static void write_law(saltusi_moreau* w, const saltus_moreau_jean_options* o,
                       const saltusi_step* s) {
   const saltus_system* sys = &s->eval->sys;
-  saltusi_law* law = &w->law;
+  saltusi_operator* op = &w->op;
   for (int k = 0; k < sys->dims.nv && s->report->active > 0; k++) {
     w->v_theta[k] = w->v_free[k] - s->v0[k];
   }
@@ -189,18 +181,18 @@ static void write_law(saltusi_moreau* w, const saltus_moreau_jean_options* o,
   for (int r = 0; r < sys->dims.nj; r++) {
     /* weight (G^T v_{k+1}) + (1 - weight) (G^T v_k - broken) + b = 0, divided by the weight */
     double weight = joint_weight(o);
-    double before = saltusi_row_dot(&law->rows, r, s->v0) - w->broken[r];
-    double rest = (1.0 - weight) * before + law->rows.b[r];
-    law->rhs[r] = saltusi_row_dot(&law->rows, r, w->v_free) + rest / weight;
+    double before = saltusi_row_dot(&op->rows, r, s->v0) - w->broken[r];
+    double rest = (1.0 - weight) * before + op->rows.b[r];
+    op->rhs[r] = saltusi_row_dot(&op->rows, r, w->v_free) + rest / weight;
   }
   for (int i = 0; i < s->report->active; i++) {
     const saltus_contact_law* contact = &sys->laws[s->contacts[i].law];
-    int normal = w->first[i];
-    for (int r = normal; r < w->first[i + 1]; r++) {
-      double pushed = saltusi_row_size(&law->rows, r, w->v_theta);
+    int normal = w->op.first[i];
+    for (int r = normal; r < w->op.first[i + 1]; r++) {
+      double pushed = saltusi_row_size(&op->rows, r, w->v_theta);
       w->e[r] = restitution(w, r, r == normal ? contact->e_N : contact->e_T, pushed);
-      law->rhs[r] = saltusi_row_dot(&law->rows, r, w->v_free) + law->rows.b[r];
-      law->rhs[r] += w->e[r] * w->u0[r];
+      op->rhs[r] = saltusi_row_dot(&op->rows, r, w->v_free) + op->rows.b[r];
+      op->rhs[r] += w->e[r] * w->u0[r];
       if (r == normal) {
         s->contacts[i].impact = saltusi_is_impact(w->u0[r], pushed, most);
       }
@@ -211,17 +203,13 @@ static void write_law(saltusi_moreau* w, const saltus_moreau_jean_options* o,
 /* v_{k+1} = v_free + J^-1 G P with the impact law for P */
 static saltus_status impose(saltusi_moreau* w, const saltusi_step* s) {
   int nv = s->eval->sys.dims.nv;
-  int nj = s->eval->sys.dims.nj;
-  int active = s->report->active;
   memcpy(s->v1, w->v_free, (size_t)nv * sizeof(double));
   if (w->rows == 0) {
     return SALTUS_OK;
   }
-  saltus_status status = w->law.has_friction && active > 0
-                             ? saltusi_law_solve_friction(&w->law, s->eval, nj, active)
-                             : saltusi_law_solve(&w->law, s->eval, nj, active);
+  saltus_status status = saltusi_operator_solve(&w->op, s->eval);
   if (status == SALTUS_OK) {
-    saltusi_law_apply(&w->law, nv, w->rows, s->v1);
+    saltusi_operator_apply(&w->op, s->eval, s->v1);
   }
   return status;
 }
@@ -246,7 +234,7 @@ static saltus_status solve_velocity(saltusi_moreau* w, const saltus_moreau_jean_
     }
     if (w->rows > 0) {
       evaluate_rows(w, o, s, k == 0);
-      saltusi_law_operator(&w->law, s->eval, &w->linear, w->rows);
+      saltusi_operator_form(&w->op, s->eval, &w->linear);
       write_law(w, o, s);
     }
     if (!exact) {
@@ -269,28 +257,28 @@ static saltus_status solve_velocity(saltusi_moreau* w, const saltus_moreau_jean_
 /* What a contact did, and how far it is from its law, in m/s: |min(xi_N, W_NN P_N)|, or the natural
  * map. Writes the mean diagonal of W too, which makes an impulse of it. */
 static double report_contact(const saltusi_moreau* w, const saltusi_step* s, int i, double* mean) {
-  const saltusi_law* law = &w->law;
+  const saltusi_operator* op = &w->op;
   saltus_contact_step* contact = &s->contacts[i];
-  int first = w->first[i];
-  int count = w->first[i + 1] - first;
+  int first = w->op.first[i];
+  int count = w->op.first[i + 1] - first;
   double xi[3];
   *mean = 0.0;
   for (int k = 0; k < count; k++) {
     int r = first + k;
-    double u1 = saltusi_row_dot(&law->rows, r, s->v1) + law->rows.b[r];
+    double u1 = saltusi_row_dot(&op->rows, r, s->v1) + op->rows.b[r];
     xi[k] = u1 + w->e[r] * w->u0[r];
-    *mean += law->diagonal[r] / count;
-    contact->impulse[k] = law->P[r];
+    *mean += op->diagonal[r] / count;
+    contact->impulse[k] = op->P[r];
     *(k == 0 ? &contact->u_before : &contact->slip_before[k - 1]) = w->u0[r];
     *(k == 0 ? &contact->u_after : &contact->slip_after[k - 1]) = u1;
   }
   contact->impact = contact->impact && contact->impulse[0] > 0.0;
   if (count == 1) {
-    double push = law->P[first] * law->diagonal[first];
+    double push = op->P[first] * op->diagonal[first];
     return fabs(xi[0] < push ? xi[0] : push);
   }
   double mu = s->eval->sys.laws[contact->law].mu;
-  return sqrt(saltusi_natural_map2(count, mu, 1.0 / *mean, law->P + first, xi));
+  return sqrt(saltusi_natural_map2(count, mu, 1.0 / *mean, op->P + first, xi));
 }
 
 /* What the step did to each contact, and how well the law is satisfied, from v_{k+1} alone. */
@@ -300,12 +288,12 @@ static void report(const saltusi_moreau* w, const saltus_moreau_jean_options* o,
   double worst_impulse = 0.0;
   for (int r = 0; r < s->eval->sys.dims.nj; r++) {
     double weight = joint_weight(o);
-    double before = saltusi_row_dot(&w->law.rows, r, s->v0) - w->broken[r];
-    double miss = fabs((1.0 - weight) * before + weight * saltusi_row_dot(&w->law.rows, r, s->v1) +
-                       w->law.rows.b[r]);
-    s->joint_impulses[r] = w->law.P[r];
+    double before = saltusi_row_dot(&w->op.rows, r, s->v0) - w->broken[r];
+    double miss = fabs((1.0 - weight) * before + weight * saltusi_row_dot(&w->op.rows, r, s->v1) +
+                       w->op.rows.b[r]);
+    s->joint_impulses[r] = w->op.P[r];
     worst = saltusi_larger(worst, miss);
-    worst_impulse = saltusi_larger(worst_impulse, miss / w->law.diagonal[r]);
+    worst_impulse = saltusi_larger(worst_impulse, miss / w->op.diagonal[r]);
   }
   for (int i = 0; i < s->report->active; i++) {
     double mean = 0.0;
@@ -318,10 +306,10 @@ static void report(const saltusi_moreau* w, const saltus_moreau_jean_options* o,
 }
 
 static void keep_impulses(const saltusi_moreau* w, const saltusi_step* s) {
-  saltusi_warm_clear(&w->law, s->eval->sys.dims.nc, s->h, s->memory1);
+  saltusi_warm_clear(&w->op, s->eval->sys.dims.nc, s->h, s->memory1);
   for (int i = 0; i < s->report->active; i++) {
-    int first = w->first[i];
-    saltusi_warm_keep(&w->law, i, s->contacts[i].key, w->law.P + first, w->first[i + 1] - first,
+    int first = w->op.first[i];
+    saltusi_warm_keep(&w->op, i, s->contacts[i].key, w->op.P + first, w->op.first[i + 1] - first,
                       s->memory1);
   }
 }
@@ -341,7 +329,7 @@ saltus_status saltusi_moreau_take(saltusi_moreau* w, const saltus_moreau_jean_op
   }
   saltusi_advance(&s->eval->sys, s->q0, w->v_theta, s->h, s->q1);
   report(w, o, s);
-  if (w->law.warm.each > 0) {
+  if (w->op.warm.each > 0) {
     keep_impulses(w, s);
   }
   return SALTUS_OK;

@@ -11,13 +11,12 @@
 typedef struct saltusi_moreau {
   saltusi_linear linear;
   saltus_contact_list list;
-  saltusi_law law;
+  saltusi_operator op;
   double* q_theta; /* [nq] */
   double* v_theta; /* [nv] */
   double* v_free;  /* [nv] */
   double* force;   /* [nv] */
   int rows;        /* of the joints and the active contacts */
-  int* first;      /* [nc + 1] first row of each active contact */
   double* e;       /* [rows] restitution in force */
   double* u0;      /* [rows] U_k */
   double* b0;      /* [rows] b at t_k */

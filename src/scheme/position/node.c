@@ -14,11 +14,10 @@
 void saltusi_node_layout(saltusi_node* node, int warm_start, const saltus_system* sys,
                          saltus_arena* arena) {
   const saltus_dims* d = &sys->dims;
-  saltusi_law_layout_friction(&node->law, sys, false, arena);
-  saltusi_warm_layout(&node->law, warm_start, sys);
+  saltusi_operator_layout(&node->op, sys, &(saltusi_demand){.friction = true}, arena);
+  saltusi_warm_layout(&node->op, warm_start, sys);
   saltusi_contact_list_layout(&node->list, d, arena);
-  int rows = d->nj + d->nc * (node->law.has_friction ? 3 : 1);
-  node->first = SALTUS_PUSH(arena, int, d->nc + 1);
+  int rows = d->nj + d->nc * (node->op.has_friction ? 3 : 1);
   node->steps = SALTUS_PUSH(arena, saltus_contact_step, d->nc);
   node->u0 = SALTUS_PUSH(arena, double, rows);
   node->e = SALTUS_PUSH(arena, double, rows);
@@ -37,7 +36,7 @@ saltus_status saltusi_node_look(saltusi_node* node, const saltusi_step* s, const
   }
   /* a gap that is open by rounding is closed, or a body at rest would fall freely for a step */
   double rounding = 16.0 * DBL_EPSILON * fmax(1.0, saltusi_max_abs(sys->dims.nq, at->q));
-  int row = sys->dims.nj;
+  saltusi_operator_begin(&node->op, sys->dims.nj);
   node->active = 0;
   for (int i = 0; i < node->list.count; i++) {
     int key = node->list.key[i];
@@ -45,21 +44,19 @@ saltus_status saltusi_node_look(saltusi_node* node, const saltusi_step* s, const
     if (!(node->list.gap[i] <= rounding) && !node->forced[key]) {
       continue;
     }
-    int count = saltusi_law_rows(&sys->laws[law]);
-    saltusi_rows_contact(sys, at, key, count, &node->law.rows, row);
+    int count = saltusi_friction_rows(&sys->laws[law]);
+    int row = saltusi_operator_look(&node->op, sys, at, key, count);
     node->steps[node->active] =
         (saltus_contact_step){.key = key, .law = law, .gap = node->list.gap[i]};
-    saltusi_warm_guess(&node->law, node->active, key, row, count);
-    node->first[node->active++] = row;
+    saltusi_warm_guess(&node->op, node->active++, key, row, count);
+    saltusi_operator_take(&node->op, count, sys->laws[law].mu);
     for (int r = row; r < row + count; r++) {
-      node->u0[r] = saltusi_row_dot(&node->law.rows, r, at->v) + node->law.rows.b[r];
+      node->u0[r] = saltusi_row_dot(&node->op.rows, r, at->v) + node->op.rows.b[r];
     }
-    row += count;
   }
-  node->first[node->active] = row;
-  node->rows = row;
+  node->rows = node->op.count;
   for (int j = 0; j < sys->dims.nj; j++) {
-    saltusi_rows_joint(sys, at, j, &node->law.rows, j);
+    saltusi_rows_joint(sys, at, j, &node->op.rows, j);
   }
   return SALTUS_OK;
 }
@@ -67,32 +64,25 @@ saltus_status saltusi_node_look(saltusi_node* node, const saltusi_step* s, const
 void saltusi_node_law(saltusi_node* node, const saltusi_step* s, const double* u_free,
                       const double* u_before) {
   const saltus_system* sys = &s->eval->sys;
-  saltusi_law* law = &node->law;
+  saltusi_operator* op = &node->op;
   for (int k = 0; k < sys->dims.nv; k++) {
     node->product[k] = u_free[k] - u_before[k];
   }
   double most = saltusi_max_abs(sys->dims.nv, node->product);
-  if (law->has_friction) {
-    law->first[0] = 0;
-  }
   for (int i = 0; i < node->active; i++) {
     saltus_contact_step* contact = &node->steps[i];
     const saltus_contact_law* with = &sys->laws[contact->law];
-    int normal = node->first[i];
-    for (int r = normal; r < node->first[i + 1]; r++) {
-      double pushed = saltusi_row_size(&law->rows, r, node->product);
+    int normal = node->op.first[i];
+    for (int r = normal; r < node->op.first[i + 1]; r++) {
+      double pushed = saltusi_row_size(&op->rows, r, node->product);
       bool resting = fabs(node->u0[r]) <= SALTUSI_RESTING_VELOCITY * pushed;
       double e = r == normal ? with->e_N : with->e_T;
       node->e[r] = resting ? 0.0 : e;
-      law->rhs[r] = saltusi_row_dot(&law->rows, r, u_free) + law->rows.b[r];
-      law->rhs[r] += node->e[r] * node->u0[r];
+      op->rhs[r] = saltusi_row_dot(&op->rows, r, u_free) + op->rows.b[r];
+      op->rhs[r] += node->e[r] * node->u0[r];
       if (r == normal) {
         contact->impact = saltusi_is_impact(node->u0[r], pushed, most);
       }
-    }
-    if (law->has_friction) {
-      law->first[i + 1] = node->first[i + 1] - sys->dims.nj;
-      law->mu[i] = with->mu;
     }
   }
 }
@@ -104,40 +94,38 @@ saltus_status saltusi_node_impose(saltusi_node* node, const saltusi_step* s,
   if (node->rows == 0) {
     return SALTUS_OK;
   }
-  saltusi_law_operator(&node->law, s->eval, linear, node->rows);
-  saltus_status status = node->law.has_friction && node->active > 0
-                             ? saltusi_law_solve_friction(&node->law, s->eval, d->nj, node->active)
-                             : saltusi_law_solve(&node->law, s->eval, d->nj, node->active);
+  saltusi_operator_form(&node->op, s->eval, linear);
+  saltus_status status = saltusi_operator_solve(&node->op, s->eval);
   if (status == SALTUS_OK) {
-    saltusi_law_apply(&node->law, d->nv, node->rows, u);
-    memcpy(node->P, node->law.P, (size_t)node->rows * sizeof(double));
+    saltusi_operator_apply(&node->op, s->eval, u);
+    memcpy(node->P, node->op.P, (size_t)node->rows * sizeof(double));
   }
   return status;
 }
 
 void saltusi_node_keep(const saltusi_node* node, const saltusi_step* s, double* memory) {
-  saltusi_warm_clear(&node->law, s->eval->sys.dims.nc, s->h, memory);
+  saltusi_warm_clear(&node->op, s->eval->sys.dims.nc, s->h, memory);
   for (int i = 0; i < node->active; i++) {
-    int first = node->first[i];
-    saltusi_warm_keep(&node->law, i, node->steps[i].key, node->P + first,
-                      node->first[i + 1] - first, memory);
+    int first = node->op.first[i];
+    saltusi_warm_keep(&node->op, i, node->steps[i].key, node->P + first,
+                      node->op.first[i + 1] - first, memory);
   }
 }
 
 /* One contact; returns how far it is from its law in m/s. */
 static double report_contact(saltusi_node* node, const saltusi_step* s, int i, const double* u,
                              double* mean) {
-  const saltusi_law* law = &node->law;
+  const saltusi_operator* op = &node->op;
   saltus_contact_step* contact = &node->steps[i];
-  int first = node->first[i];
-  int count = node->first[i + 1] - first;
+  int first = node->op.first[i];
+  int count = node->op.first[i + 1] - first;
   double xi[3];
   *mean = 0.0;
   for (int k = 0; k < count; k++) {
     int r = first + k;
-    double u1 = saltusi_row_dot(&law->rows, r, u) + law->rows.b[r];
+    double u1 = saltusi_row_dot(&op->rows, r, u) + op->rows.b[r];
     xi[k] = u1 + node->e[r] * node->u0[r];
-    *mean += law->diagonal[r] / count;
+    *mean += op->diagonal[r] / count;
     contact->impulse[k] = node->P[r];
     *(k == 0 ? &contact->u_before : &contact->slip_before[k - 1]) = node->u0[r];
     *(k == 0 ? &contact->u_after : &contact->slip_after[k - 1]) = u1;

@@ -17,11 +17,10 @@
 #include "scheme/warm_start.h"
 
 typedef struct saltusi_node {
-  saltusi_law law;
+  saltusi_operator op;
   saltus_contact_list list;
   int active;                 /* contacts */
   int rows;                   /* of joints and active contacts */
-  int* first;                 /* [nc + 1] first row of each active contact */
   saltus_contact_step* steps; /* [nc] what is known about each active contact */
   double* u0;                 /* [rows] U before */
   double* e;                  /* [rows] restitution in force */

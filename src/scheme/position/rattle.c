@@ -97,16 +97,16 @@ static saltus_status force_penetrating(work* w, const saltusi_step* s, bool* fou
 /* Right-hand sides of the first half: gaps divided by h, and tangential velocities of the step. */
 static void first_law(work* w, const saltusi_step* s) {
   saltusi_node* node = &w->first;
-  saltusi_law* law = &node->law;
+  saltusi_operator* op = &node->op;
   saltusi_node_law(node, s, w->action.u_free, s->v0);
   for (int i = 0; i < node->active; i++) {
     int key = node->steps[i].key;
-    for (int r = node->first[i]; r < node->first[i + 1]; r++) {
-      double moved = saltusi_row_dot(&law->rows, r, w->action.u_free);
-      law->rhs[r] = moved + law->rows.b[r];
-      if (r == node->first[i]) {
-        law->rhs[r] = (w->gap[key] - w->floor[key]) / s->h + moved -
-                      saltusi_row_dot(&law->rows, r, w->action.u);
+    for (int r = node->op.first[i]; r < node->op.first[i + 1]; r++) {
+      double moved = saltusi_row_dot(&op->rows, r, w->action.u_free);
+      op->rhs[r] = moved + op->rows.b[r];
+      if (r == node->op.first[i]) {
+        op->rhs[r] = (w->gap[key] - w->floor[key]) / s->h + moved -
+                     saltusi_row_dot(&op->rows, r, w->action.u);
       }
     }
   }
@@ -182,8 +182,8 @@ static bool strikes(const work* w, const saltusi_step* s, int i) {
   for (int k = 0; k < nv; k++) {
     change[k] = 2.0 * (w->action.u_free[k] - s->v0[k]);
   }
-  int normal = node->first[i];
-  double pushed = saltusi_row_size(&node->law.rows, normal, change);
+  int normal = node->op.first[i];
+  double pushed = saltusi_row_size(&node->op.rows, normal, change);
   return saltusi_is_impact(node->u0[normal], pushed, saltusi_max_abs(nv, change));
 }
 
@@ -194,12 +194,12 @@ static void hand_over(work* w, const saltusi_step* s) {
   memset(w->second.forced, 0, (size_t)s->eval->sys.dims.nc * sizeof(bool));
   for (int i = 0; i < w->first.active; i++) {
     int key = w->first.steps[i].key;
-    for (int r = w->first.first[i]; r < w->first.first[i + 1]; r++) {
-      int k = r - w->first.first[i];
+    for (int r = w->first.op.first[i]; r < w->first.op.first[i + 1]; r++) {
+      int k = r - w->first.op.first[i];
       w->impulse[3 * key + k] = w->first.P[r];
       w->before[3 * key + k] = w->first.u0[r];
     }
-    w->second.forced[key] = w->first.P[w->first.first[i]] > 0.0;
+    w->second.forced[key] = w->first.P[w->first.op.first[i]] > 0.0;
     w->impact[key] = strikes(w, s, i);
   }
 }
@@ -223,12 +223,12 @@ static saltus_status second_half(work* w, const saltusi_step* s) {
     for (int k = 0; k < w->first.active; k++) {
       held = held || w->first.steps[k].key == key;
     }
-    for (int r = node->first[i]; r < node->first[i + 1]; r++) {
-      int k = r - node->first[i];
-      saltusi_row_add(&node->law.rows, r, -w->impulse[3 * key + k], free);
+    for (int r = node->op.first[i]; r < node->op.first[i + 1]; r++) {
+      int k = r - node->op.first[i];
+      saltusi_row_add(&node->op.rows, r, -w->impulse[3 * key + k], free);
       node->u0[r] = held ? w->before[3 * key + k] : node->u0[r];
     }
-    int normal = node->first[i];
+    int normal = node->op.first[i];
     node->u0[normal] = fmin(node->u0[normal], 0.0);
   }
   saltusi_linear_solve(s->eval, &w->mass, free);
@@ -241,7 +241,7 @@ static saltus_status second_half(work* w, const saltusi_step* s) {
     }
   }
   for (int j = 0; j < sys->dims.nj; j++) {
-    node->law.rhs[j] = saltusi_row_dot(&node->law.rows, j, free) + node->law.rows.b[j];
+    node->op.rhs[j] = saltusi_row_dot(&node->op.rows, j, free) + node->op.rows.b[j];
   }
   return saltusi_node_impose(node, s, &w->mass, free, s->v1);
 }
@@ -250,8 +250,8 @@ static saltus_status step(void* work_, const void* options, const saltusi_step* 
   work* w = work_;
   const saltus_dims* d = &s->eval->sys.dims;
   size_t half = memory_count(options, &s->eval->sys) / 2;
-  saltusi_warm_open(&w->first.law, s->memory0, s->h);
-  saltusi_warm_open(&w->second.law, s->memory0 + half, s->h);
+  saltusi_warm_open(&w->first.op, s->memory0, s->h);
+  saltusi_warm_open(&w->second.op, s->memory0 + half, s->h);
   saltus_status status = first_half(w, options, s);
   s->eval->work.newton_iterations += s->report->newton_iterations;
   if (status != SALTUS_OK) {

@@ -24,7 +24,7 @@
 
 typedef struct work {
   saltusi_linear linear;
-  saltusi_law law;
+  saltusi_operator op;
   saltus_contact_list list;
   double* y;      /* [nq] */
   double* q_mid;  /* [nq] */
@@ -34,7 +34,6 @@ typedef struct work {
   double* force;  /* [nv] */
   double* gap;    /* [nc] at y, by key */
   int* active;    /* [nc] keys */
-  int* first;     /* [nc + 1] first row of each active contact */
   double* slip;   /* [2 nc] tangential velocity that rebounds, by key */
   int active_count;
   double* before; /* memory of the step before, completed by the first equation */
@@ -82,8 +81,8 @@ static void layout(void* work_, const void* options, const saltus_system* sys,
   const saltus_schatzman_paoli_options* o = options;
   const saltus_dims* d = &sys->dims;
   saltusi_linear_layout(&w->linear, sys, arena);
-  saltusi_law_layout_friction(&w->law, sys, false, arena);
-  saltusi_warm_layout(&w->law, o->warm_start, sys);
+  saltusi_operator_layout(&w->op, sys, &(saltusi_demand){.friction = true}, arena);
+  saltusi_warm_layout(&w->op, o->warm_start, sys);
   saltusi_contact_list_layout(&w->list, d, arena);
   w->y = SALTUS_PUSH(arena, double, d->nq);
   w->q_mid = SALTUS_PUSH(arena, double, d->nq);
@@ -93,7 +92,6 @@ static void layout(void* work_, const void* options, const saltus_system* sys,
   w->force = SALTUS_PUSH(arena, double, d->nv);
   w->gap = SALTUS_PUSH(arena, double, d->nc);
   w->active = SALTUS_PUSH(arena, int, d->nc);
-  w->first = SALTUS_PUSH(arena, int, d->nc + 1);
   w->slip = SALTUS_PUSH2(arena, double, d->nc, 2);
   w->before = SALTUS_PUSH(arena, double, memory_count(options, sys));
   w->strikes = SALTUS_PUSH(arena, bool, d->nc);
@@ -126,7 +124,7 @@ static void admissible(const difference* d, int nq, double e, double* y) {
  * before to the middle, or the one before the impact when that takes several steps. */
 static void look_at_slip(work* w, const saltusi_step* s, const difference* d, int row, int tangent,
                          int key) {
-  const saltusi_row_block* rows = &w->law.rows;
+  const saltusi_row_block* rows = &w->op.rows;
   const double* kept = memory_contacts(w->before, &s->eval->sys.dims) + KEPT * (size_t)key;
   double* slip = &w->slip[2 * key + tangent];
   int nv = s->eval->sys.dims.nv;
@@ -137,7 +135,7 @@ static void look_at_slip(work* w, const saltusi_step* s, const difference* d, in
   bool goes_on = kept[KEPT_IMPACT] != 0.0 && !d->first;
   *slip = goes_on ? kept[KEPT_SLIP + tangent] : saltusi_row_dot(rows, row, w->v_mid) + rows->b[row];
   const saltus_contact_law* law = &s->eval->sys.laws[s->contacts[w->active_count].law];
-  w->law.rhs[row] = saltusi_row_dot(rows, row, w->q_mid) + d->h * (rows->b[row] + law->e_T * *slip);
+  w->op.rhs[row] = saltusi_row_dot(rows, row, w->q_mid) + d->h * (rows->b[row] + law->e_T * *slip);
 }
 
 /* Gaps at each contact's own y, and the rows of those that are near: g(y) <= reach. Contacts with
@@ -146,9 +144,8 @@ static saltus_status look(work* w, const saltusi_step* s, const difference* d) {
   const saltus_system* sys = &s->eval->sys;
   saltus_point at = saltusi_at(s->eval, d->t + d->h, w->y, s->v0);
   double done = -1.0; /* restitutions up to here are done */
-  int row = sys->dims.nj;
   w->active_count = 0;
-  w->first[0] = row;
+  saltusi_operator_begin(&w->op, sys->dims.nj);
   while (sys->dims.nc > 0) {
     double e = 2.0;
     for (int i = 0; i < sys->law_count; i++) {
@@ -171,22 +168,16 @@ static saltus_status look(work* w, const saltusi_step* s, const difference* d) {
         continue;
       }
       const saltus_contact_law* law = &sys->laws[w->list.law[i]];
-      int count = saltusi_law_rows(law);
-      saltusi_rows_contact(sys, &at, key, count, &w->law.rows, row);
+      int count = saltusi_friction_rows(law);
+      int row = saltusi_operator_look(&w->op, sys, &at, key, count);
       w->gap[key] = w->list.gap[i];
-      w->law.rhs[row] = (1.0 + e) * w->list.gap[i];
+      w->op.rhs[row] = (1.0 + e) * w->list.gap[i];
       s->contacts[w->active_count].law = w->list.law[i];
       for (int k = 1; k < count; k++) {
         look_at_slip(w, s, d, row + k, k - 1, key);
       }
-      if (w->law.has_friction) {
-        w->law.mu[w->active_count] = law->mu;
-        w->law.first[w->active_count + 1] = row + count - sys->dims.nj;
-        w->law.first[0] = 0;
-      }
-      row += count;
+      saltusi_operator_take(&w->op, count, law->mu);
       w->active[w->active_count++] = key;
-      w->first[w->active_count] = row;
     }
   }
   return SALTUS_OK;
@@ -200,11 +191,11 @@ static void look_at_joints(work* w, const saltusi_step* s, const difference* d) 
     return;
   }
   saltus_point at = saltusi_at(s->eval, d->t + d->h, d->x, s->v0);
-  sys->ops->joints(sys->self, &at, w->law.rhs);
+  sys->ops->joints(sys->self, &at, w->op.rhs);
   at.q = d->middle;
   at.t = d->t;
   for (int j = 0; j < sys->dims.nj; j++) {
-    saltusi_rows_joint(sys, &at, j, &w->law.rows, j);
+    saltusi_rows_joint(sys, &at, j, &w->op.rows, j);
   }
 }
 
@@ -243,11 +234,11 @@ static saltus_status free_change(work* w, const saltusi_step* s, const differenc
 static void guess(work* w, const saltus_dims* d) {
   const double* kept = memory_contacts(w->before, d);
   for (int i = 0; i < w->active_count; i++) {
-    int first = w->first[i];
-    memcpy(w->law.P + first, kept + KEPT * (size_t)w->active[i] + KEPT_P,
-           (size_t)(w->first[i + 1] - first) * sizeof(double));
-    if (w->law.has_friction) {
-      w->law.slip[i] = 0.0;
+    int first = w->op.first[i];
+    memcpy(w->op.P + first, kept + KEPT * (size_t)w->active[i] + KEPT_P,
+           (size_t)(w->op.first[i + 1] - first) * sizeof(double));
+    if (w->op.has_friction) {
+      w->op.slip[i] = 0.0;
     }
   }
 }
@@ -262,31 +253,29 @@ static saltus_status newton_step(work* w, const saltusi_step* s, const differenc
     look_at_joints(w, s, d);
     status = look(w, s, d);
   }
-  int rows = w->first[w->active_count];
+  int rows = w->op.first[w->active_count];
   if (status != SALTUS_OK || rows == 0) {
     return status;
   }
   for (int r = 0; r < rows; r++) {
     /* joints: g + G^T dx = 0; contacts: (1 + e) g(y) + G^T dx >= 0 */
-    w->law.rhs[r] += saltusi_row_dot(&w->law.rows, r, w->change);
+    w->op.rhs[r] += saltusi_row_dot(&w->op.rows, r, w->change);
   }
   bool pressed = nj > 0;
   for (int i = 0; i < w->active_count; i++) {
-    pressed = pressed || w->law.rhs[w->first[i]] < 0.0;
+    pressed = pressed || w->op.rhs[w->op.first[i]] < 0.0;
   }
-  memset(w->law.P, 0, (size_t)rows * sizeof(double));
+  memset(w->op.P, 0, (size_t)rows * sizeof(double));
   if (!pressed) {
     return SALTUS_OK;
   }
-  if (w->law.warm.each > 0) {
+  if (w->op.warm.each > 0) {
     guess(w, &sys->dims);
   }
-  saltusi_law_operator(&w->law, s->eval, &w->linear, rows);
-  status = w->law.has_friction && w->active_count > 0
-               ? saltusi_law_solve_friction(&w->law, s->eval, nj, w->active_count)
-               : saltusi_law_solve(&w->law, s->eval, nj, w->active_count);
+  saltusi_operator_form(&w->op, s->eval, &w->linear);
+  status = saltusi_operator_solve(&w->op, s->eval);
   if (status == SALTUS_OK) {
-    saltusi_law_apply(&w->law, sys->dims.nv, rows, w->change);
+    saltusi_operator_apply(&w->op, s->eval, w->change);
   }
   return status;
 }
@@ -347,9 +336,9 @@ static saltus_status find_strikes(work* w, const saltusi_step* s, const saltus_p
   saltus_status status = sys->dims.nc > 0 ? saltusi_contacts(sys, at, &w->list) : SALTUS_OK;
   for (int i = 0; sys->dims.nc > 0 && status == SALTUS_OK && i < w->list.count; i++) {
     int key = w->list.key[i];
-    saltusi_rows_contact(sys, at, key, 1, &w->law.rows, 0);
-    double u = saltusi_row_dot(&w->law.rows, 0, s->v0) + w->law.rows.b[0];
-    double pushed = s->h * saltusi_row_size(&w->law.rows, 0, w->change);
+    saltusi_rows_contact(sys, at, key, 1, &w->op.rows, 0);
+    double u = saltusi_row_dot(&w->op.rows, 0, s->v0) + w->op.rows.b[0];
+    double pushed = s->h * saltusi_row_size(&w->op.rows, 0, w->change);
     double most = s->h * saltusi_max_abs(sys->dims.nv, w->change);
     w->strikes[key] = w->list.gap[i] <= rounding && saltusi_is_impact(u, pushed, most);
   }
@@ -368,10 +357,10 @@ static void remember_strikes(work* w, const saltusi_step* s, const double* q1, d
     if (!w->strikes[w->active[i]] || !(own[KEPT_P] > 0.0)) {
       continue;
     }
-    for (int r = w->first[i]; r < w->first[i + 1]; r++) {
-      int k = r - w->first[i];
-      own[KEPT_BEFORE + k] = saltusi_row_dot(&w->law.rows, r, s->v0) + w->law.rows.b[r];
-      own[KEPT_AFTER + k] = saltusi_row_dot(&w->law.rows, r, w->change) + w->law.rows.b[r];
+    for (int r = w->op.first[i]; r < w->op.first[i + 1]; r++) {
+      int k = r - w->op.first[i];
+      own[KEPT_BEFORE + k] = saltusi_row_dot(&w->op.rows, r, s->v0) + w->op.rows.b[r];
+      own[KEPT_AFTER + k] = saltusi_row_dot(&w->op.rows, r, w->change) + w->op.rows.b[r];
     }
     own[KEPT_IMPACT] = 1.0;
     add_to_impact(nothing, own, 2.0 * s->h);
@@ -418,14 +407,14 @@ static void remember(const work* w, const saltusi_step* s, double weight, double
   memset(kept, 0, KEPT * (size_t)d->nc * sizeof(double));
   for (int i = 0; i < w->active_count; i++) {
     double* own = kept + KEPT * (size_t)w->active[i];
-    for (int r = w->first[i]; r < w->first[i + 1]; r++) {
-      own[KEPT_P + r - w->first[i]] = weight * w->law.P[r];
+    for (int r = w->op.first[i]; r < w->op.first[i + 1]; r++) {
+      own[KEPT_P + r - w->op.first[i]] = weight * w->op.P[r];
     }
     own[KEPT_SLIP] = w->slip[2 * w->active[i]];
     own[KEPT_SLIP + 1] = w->slip[2 * w->active[i] + 1];
   }
   for (int j = 0; j < d->nj; j++) {
-    memory_joints(memory, d)[j] = weight * w->law.P[j];
+    memory_joints(memory, d)[j] = weight * w->op.P[j];
   }
 }
 
@@ -439,16 +428,16 @@ static bool contact_velocities(work* w, const saltusi_step* s, int i, const doub
     w->v_mid[k] = (s->q1[k] - s->q0[k]) / s->h;
     w->change[k] = (q2[k] - s->q1[k]) / s->h;
   }
-  for (int r = w->first[i]; r < w->first[i + 1]; r++) {
-    int k = r - w->first[i];
-    kept[KEPT_BEFORE + k] = saltusi_row_dot(&w->law.rows, r, w->v_mid) + w->law.rows.b[r];
-    kept[KEPT_AFTER + k] = saltusi_row_dot(&w->law.rows, r, w->change) + w->law.rows.b[r];
+  for (int r = w->op.first[i]; r < w->op.first[i + 1]; r++) {
+    int k = r - w->op.first[i];
+    kept[KEPT_BEFORE + k] = saltusi_row_dot(&w->op.rows, r, w->v_mid) + w->op.rows.b[r];
+    kept[KEPT_AFTER + k] = saltusi_row_dot(&w->op.rows, r, w->change) + w->op.rows.b[r];
   }
   for (int k = 0; k < n; k++) { /* what the forces do in one step */
     w->change[k] = s->h * w->force[k];
   }
   saltusi_linear_solve(s->eval, &w->linear, w->change);
-  double pushed = saltusi_row_size(&w->law.rows, w->first[i], w->change);
+  double pushed = saltusi_row_size(&w->op.rows, w->op.first[i], w->change);
   double most = saltusi_max_abs(n, w->change);
   double stopped = kept[KEPT_BEFORE] - kept[KEPT_AFTER];
   return saltusi_is_impact(kept[KEPT_BEFORE], pushed, most) ||
@@ -499,7 +488,7 @@ static void report(work* w, const saltusi_step* s, double* before, const double*
   double* now = memory_contacts(s->memory1, d);
   int kept = 0;
   for (int j = 0; j < d->nj; j++) {
-    s->joint_impulses[j] = 0.5 * (memory_joints(before, d)[j] + w->law.P[j]) / s->h;
+    s->joint_impulses[j] = 0.5 * (memory_joints(before, d)[j] + w->op.P[j]) / s->h;
   }
   for (int i = 0; i < w->active_count; i++) {
     int key = w->active[i];

@@ -212,7 +212,7 @@ static saltus_status give_out(work* w, const saltusi_step* s, const double* rest
                               double* rest) {
   const saltus_system* sys = &s->eval->sys;
   const saltus_dims* d = &sys->dims;
-  saltusi_law* law = &w->node.law;
+  saltusi_operator* op = &w->node.op;
   saltus_point at = saltusi_at(s->eval, s->t + s->h, s->q1, s->v1);
   saltus_status status = saltusi_linear_assemble(s->eval, &w->mass, &at, 1.0, 0.0, 0.0);
   if (status != SALTUS_OK) {
@@ -221,26 +221,27 @@ static saltus_status give_out(work* w, const saltusi_step* s, const double* rest
   memcpy(s->v1, w->action.momentum, (size_t)d->nv * sizeof(double));
   for (int i = 0; i < w->node.active; i++) {
     double part = w->node.steps[i].impact ? 1.0 : 0.5;
-    for (int r = w->node.first[i]; r < w->node.first[i + 1]; r++) {
-      saltusi_row_add(&law->rows, r, part * w->node.P[r], s->v1);
+    for (int r = w->node.op.first[i]; r < w->node.op.first[i + 1]; r++) {
+      saltusi_row_add(&op->rows, r, part * w->node.P[r], s->v1);
     }
   }
   saltusi_linear_solve(s->eval, &w->mass, s->v1);
   if (d->nj == 0) {
     return SALTUS_OK;
   }
-  saltusi_law_operator(law, s->eval, &w->mass, d->nj);
+  saltusi_operator_begin(op, d->nj);
+  saltusi_operator_form(op, s->eval, &w->mass);
   for (int j = 0; j < d->nj; j++) {
-    law->rhs[j] = saltusi_row_dot(&law->rows, j, s->v1) + law->rows.b[j];
+    op->rhs[j] = saltusi_row_dot(&op->rows, j, s->v1) + op->rows.b[j];
   }
-  status = saltusi_law_solve(law, s->eval, d->nj, 0);
+  status = saltusi_operator_solve(op, s->eval);
   if (status != SALTUS_OK) {
     return status;
   }
-  saltusi_law_apply(law, d->nv, d->nj, s->v1);
+  saltusi_operator_apply(op, s->eval, s->v1);
   for (int j = 0; j < d->nj; j++) {
-    s->joint_impulses[j] = rest_before[j] + law->P[j];
-    rest[j] = w->node.P[j] - law->P[j];
+    s->joint_impulses[j] = rest_before[j] + op->P[j];
+    rest[j] = w->node.P[j] - op->P[j];
   }
   return SALTUS_OK;
 }
@@ -258,7 +259,7 @@ static saltus_status step(void* work_, const void* options, const saltusi_step* 
   const saltus_dims* d = &s->eval->sys.dims;
   size_t carried = memory_count(options, &s->eval->sys);
   memcpy(s->memory1, s->memory0, carried * sizeof(double));
-  saltusi_warm_open(&w->node.law, s->memory0 + memory_warm(d), s->h);
+  saltusi_warm_open(&w->node.op, s->memory0 + memory_warm(d), s->h);
   double* contacts = memory_contacts(s->memory1, d);
   double* joints = memory_joints(s->memory1, d);
   saltus_status status = SALTUS_OK;

@@ -77,12 +77,12 @@ void saltusi_action_joints(saltusi_action* a, saltusi_node* node, const saltusi_
   if (sys->dims.nj == 0) {
     return;
   }
-  saltusi_law* law = &node->law;
+  saltusi_operator* op = &node->op;
   saltus_point at = saltusi_at(s->eval, t + s->h, a->q_next, a->u);
-  sys->ops->joints(sys->self, &at, law->rhs);
+  sys->ops->joints(sys->self, &at, op->rhs);
   for (int j = 0; j < sys->dims.nj; j++) {
-    law->rhs[j] = law->rhs[j] / s->h + saltusi_row_dot(&law->rows, j, a->u_free) -
-                  saltusi_row_dot(&law->rows, j, a->u);
+    op->rhs[j] = op->rhs[j] / s->h + saltusi_row_dot(&op->rows, j, a->u_free) -
+                 saltusi_row_dot(&op->rows, j, a->u);
   }
 }
 

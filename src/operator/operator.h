@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * operator.h - joints and contacts of one configuration as one problem, on whatever level a scheme needs
+ * it: the rows, the factored matrix A, the matrix W that they make, and its solutions.
+ *
+ *   x = x_free + A^-1 G P,      w = H^T x + ... = W P + rhs,      W = H^T A^-1 G,    H = G but for stages
+ *   joints    w = 0             contacts   0 <= w perp P >= 0
+ *   with friction     w + mu |w_T| n  in K*  perp  P in K,      K = { |P_T| <= mu P_N }
+ *
+ * x is a velocity with P an impulse (Moreau, impacts), an acceleration with P a force (contact held
+ * by Runge-Kutta stages), or a position with P an impulse times a time (Schatzman-Paoli,
+ * projections). Rows are joints first, then contacts; a contact with friction has its tangent rows after
+ * its normal row.
+ *
+ *   saltusi_operator_begin(op, joints);            rows of joints are written by saltusi_rows_joint
+ *   row = saltusi_operator_look(op, sys, at, key, count);      a contact, evaluated: it may not count
+ *   saltusi_operator_take(op, count, mu);                      it does
+ *   saltusi_operator_form(op, eval, linear);                   W, stored as its structure allows
+ *   op->rhs[...] = ...;   saltusi_operator_solve(op, eval);   saltusi_operator_apply(op, eval, x);
+ */
+#ifndef SALTUSI_OPERATOR_H
+#define SALTUSI_OPERATOR_H
+
+#include "solve/friction_step.h"
+#include "solve/mixed_lcp.h"
+#include "system/linear.h"
+
+/* First guess of P from the memory of the last accepted step. */
+typedef struct saltusi_warm {
+  int each;             /* doubles kept of a contact; 0: every solve starts from zero */
+  const double* memory; /* what was kept */
+  double factor;        /* impulses of this step over those of the last; 0: there are none */
+} saltusi_warm;
+
+/* What a user of the operator needs of it. */
+typedef struct saltusi_demand {
+  bool held;       /* form_held will be asked for */
+  bool friction;   /* tangents of contacts with friction, and their law; else normal rows only */
+  bool convective; /* c of rows */
+  bool two_sided;  /* velocities are measured by rows of another configuration: H in op->measured */
+} saltusi_demand;
+
+typedef enum saltusi_storage {
+  SALTUSI_STORED_DENSE,
+  SALTUSI_STORED_BAND,  /* diagonal A, sparse rows, normal rows only, in the order of a chain */
+  SALTUSI_STORED_BLOCKS /* a block for every two units that share a velocity */
+} saltusi_storage;
+
+typedef struct saltusi_operator {
+  saltusi_row_block rows;     /* [rows_max + 3] G: room to look at a contact before it counts */
+  saltusi_row_block measured; /* [rows_max] H; without arrays: the same */
+  int joints;                 /* rows of joints */
+  int contacts;
+  int count;    /* rows of all */
+  bool held;    /* every row is an equality */
+  int* first;   /* [nc + 1] first row of each contact */
+  double* mu;   /* [nc] */
+  double* rhs;  /* [rows_max] */
+  double* P;    /* [rows_max] first guess when warm.each > 0, and the answer */
+  double* slip; /* [nc] slip parameters, guessed and found like P */
+  saltusi_warm warm;
+  bool has_friction; /* contacts may have more rows than one */
+
+  const saltusi_linear* A; /* of the last form */
+  saltusi_storage storage; /* of W */
+  double* diagonal;        /* [rows_max] of W */
+  bool unsupported;        /* too many rows for a dense W */
+
+  int dense_max; /* rows of the largest dense W */
+  double* AinvG; /* [dense_max x nv] row r is A^-1 G_r */
+  double* W;     /* [dense_max x dense_max] */
+  saltusi_mixed_work solver;
+
+  double* inverse; /* [nv] of a diagonal A */
+  saltus_csr band; /* W */
+  int* band_start; /* [rows_max + 1] */
+  int* band_column;
+  double* band_values;
+  int* row_start; /* [nv + 1] rows that have a column: where they start in row_list */
+  int* row_list;
+  saltusi_friction_step friction; /* with friction: blocks of W and their solvers */
+  int* offset;                    /* [nc + 1] first row of each contact, without the joints */
+} saltusi_operator;
+
+/* Rows that a contact has in an operator with friction: tangents count only when there is friction. */
+static inline int saltusi_friction_rows(const saltus_contact_law* law) {
+  return law->mu > 0.0 ? 1 + law->tangents : 1;
+}
+
+/* Rows of a contact in this operator. */
+static inline int saltusi_operator_rows(const saltusi_operator* op, const saltus_contact_law* law) {
+  return op->has_friction ? saltusi_friction_rows(law) : 1;
+}
+
+void saltusi_operator_layout(saltusi_operator* op, const saltus_system* sys,
+                             const saltusi_demand* demand, saltus_arena* arena);
+
+/* Empty but for rows of joints, which are the first ones. */
+void saltusi_operator_begin(saltusi_operator* op, int joints);
+
+/* Evaluates `count` rows of a contact behind those taken; returns the first of them. */
+int saltusi_operator_look(saltusi_operator* op, const saltus_system* sys, const saltus_point* at,
+                          int key, int count);
+
+/* Takes the contact that was looked at last, or whose rows were written by other means. */
+void saltusi_operator_take(saltusi_operator* op, int count, double mu);
+
+/* All joints and the normal rows of these contacts, evaluated and taken. */
+void saltusi_operator_hold(saltusi_operator* op, const saltus_system* sys, const saltus_point* at,
+                           const int* keys, int count);
+
+/* W from all rows and a factored matrix. */
+void saltusi_operator_form(saltusi_operator* op, const saltusi_eval* eval,
+                           const saltusi_linear* linear);
+
+/* The same where contacts are held like joints: equality in every row. */
+void saltusi_operator_form_held(saltusi_operator* op, const saltusi_eval* eval,
+                                const saltusi_linear* linear);
+
+/* P from W and rhs; joints that depend on each other get impulses of least size, see dependent.h.
+ * SALTUS_RETRY_SMALLER when no solution is found, SALTUS_RETRY_NAN when the data are not numbers. */
+saltus_status saltusi_operator_solve(saltusi_operator* op, saltusi_eval* eval);
+
+/* x += A^-1 G P */
+void saltusi_operator_apply(const saltusi_operator* op, const saltusi_eval* eval, double* x);
+
+/* x = A^-1 G_row, of rows that need not be part of the operator */
+void saltusi_operator_response(const saltusi_row_block* rows, int row, const saltusi_eval* eval,
+                               const saltusi_linear* linear, double* x);
+
+#endif

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * solve.c - impulses of joints and contacts, and what they do.
+ */
+#include "operator/inside.h"
+
+#include "math/matrix.h"
+
+#include <math.h>
+#include <string.h>
+
+/* No solution was found, or there was nothing to find. */
+static saltus_status unsolved(const saltusi_operator* op) {
+  bool numbers = isfinite(saltusi_max_abs(op->count, op->rhs));
+  return numbers ? SALTUS_RETRY_SMALLER : SALTUS_RETRY_NAN;
+}
+
+static saltus_status solve_frictionless(saltusi_operator* op, saltusi_eval* eval) {
+  int joints = op->joints;
+  int contacts = op->contacts;
+  int rows = op->count;
+  if (joints == 0 && contacts == 1 && op->diagonal[0] > 0.0) {
+    op->P[0] = op->rhs[0] < 0.0 ? -op->rhs[0] / op->diagonal[0] : 0.0;
+    return SALTUS_OK;
+  }
+  if (op->warm.each == 0) {
+    memset(op->P, 0, (size_t)rows * sizeof(double));
+  }
+  if (op->storage == SALTUSI_STORED_BAND) {
+    bool solved = saltusi_lcp_step_banded(&op->solver.lcp, &op->band, op->rhs, op->P);
+    eval->work.contact_iterations += op->solver.lcp.iterations;
+    if (solved) {
+      return SALTUS_OK;
+    }
+    memset(op->P, 0, (size_t)rows * sizeof(double));
+    if (!saltusi_band_spread(op, eval->sys.dims.nv)) {
+      return unsolved(op);
+    }
+  }
+  saltusi_mixed_outcome outcome =
+      saltusi_mixed_solve(&op->solver, joints, contacts, op->W, op->rhs, op->P);
+  eval->work.contact_iterations += op->solver.lcp.iterations;
+  eval->dependent |= joints > 0 && op->solver.block.rank < joints;
+  switch (outcome) {
+  case SALTUSI_MIXED_SOLVED:
+    return SALTUS_OK;
+  case SALTUSI_MIXED_NO_NUMBER:
+    return SALTUS_RETRY_NAN;
+  case SALTUSI_MIXED_UNSOLVED:
+    break;
+  }
+  return unsolved(op);
+}
+
+static saltus_status solve_friction(saltusi_operator* op, saltusi_eval* eval) {
+  int joints = op->joints;
+  int contacts = op->contacts;
+  int rows = op->count - joints;
+  const double* W = op->W;
+  const double* rhs = op->rhs;
+  if (joints > 0) {
+    if (!saltusi_mixed_reduce(&op->solver, joints, rows, op->W, op->rhs)) {
+      return SALTUS_RETRY_NAN;
+    }
+    eval->dependent |= op->solver.block.rank < joints;
+    W = op->solver.schur;
+    rhs = op->solver.rest;
+  }
+  if (op->warm.each == 0) {
+    memset(op->P + joints, 0, (size_t)rows * sizeof(double));
+    memset(op->slip, 0, (size_t)contacts * sizeof(double));
+  }
+  bool solved = op->storage == SALTUSI_STORED_BLOCKS
+                    ? saltusi_friction_step_solve_blocks(&op->friction, op->mu, rhs, op->P)
+                    : saltusi_friction_step_solve(&op->friction, contacts, op->offset, op->mu, W,
+                                                  rhs, op->P + joints);
+  eval->work.contact_iterations += op->friction.iterations;
+  if (!solved) {
+    return unsolved(op);
+  }
+  saltusi_mixed_expand(&op->solver, joints, rows, op->P);
+  return SALTUS_OK;
+}
+
+static saltus_status solve_equalities(saltusi_operator* op, saltusi_eval* eval) {
+  int rows = op->count;
+  saltusi_mixed_outcome outcome = saltusi_mixed_solve(&op->solver, rows, 0, op->W, op->rhs, op->P);
+  eval->dependent |= rows > 0 && op->solver.block.rank < rows;
+  return outcome == SALTUSI_MIXED_SOLVED ? SALTUS_OK : SALTUS_RETRY_NAN;
+}
+
+saltus_status saltusi_operator_solve(saltusi_operator* op, saltusi_eval* eval) {
+  eval->work.contact_solves++;
+  if (op->unsupported) {
+    return SALTUS_ERR_UNSUPPORTED;
+  }
+  if (op->held) {
+    return solve_equalities(op, eval);
+  }
+  return op->has_friction && op->contacts > 0 ? solve_friction(op, eval)
+                                              : solve_frictionless(op, eval);
+}
+
+void saltusi_operator_apply(const saltusi_operator* op, const saltusi_eval* eval, double* x) {
+  int nv = eval->sys.dims.nv;
+  for (int r = 0; r < op->count; r++) {
+    if (op->P[r] == 0.0) {
+      continue;
+    }
+    if (op->storage == SALTUSI_STORED_DENSE) {
+      saltusi_add_scaled(nv, op->P[r], op->AinvG + (size_t)r * (size_t)nv, x);
+      continue;
+    }
+    const saltusi_row_block* G = &op->rows;
+    for (int k = 0; k < G->entries[r]; k++) {
+      int column = G->column[r * G->stride + k];
+      x[column] += op->P[r] * op->inverse[column] * G->G[r * G->stride + k];
+    }
+  }
+}
