@@ -30,6 +30,8 @@ static const bench* const registry[] = {
     &bench_warm_start,
     &bench_adaptive_speed,
     &bench_adaptive_ratios,
+    &bench_adaptive_balls,
+    &bench_adaptive_memory,
 };
 enum { COUNT = sizeof registry / sizeof registry[0] };
 

@@ -36,5 +36,7 @@ extern const bench bench_large_packings;
 extern const bench bench_warm_start;
 extern const bench bench_adaptive_speed;
 extern const bench bench_adaptive_ratios;
+extern const bench bench_adaptive_balls;
+extern const bench bench_adaptive_memory;
 
 #endif
