@@ -281,7 +281,7 @@ static int run_balls(void) {
   const double tol = 1e-6;
   int failed = 0;
   double last = 0.0;
-  for (int n = 10; n <= (getenv("N") ? atoi(getenv("N")) : 1280) && !failed; n *= 2) {
+  for (int n = 10; n <= 1280 && !failed; n *= 2) {
     many m;
     failed = !open_many(&m, n, 1, false, 0.0);
     for (int i = 0; !failed && i < n; i++) {

@@ -108,16 +108,16 @@ static saltus_status keep_segment(tolerance_run* run, const saltusi_adaptive* w)
     return SALTUS_ERR_MEMORY;
   }
   run->dense = dense;
-  run->begins[run->segment_count] = w->t;
+  run->begins[run->segment_count] = w->step.t;
   saltusi_adaptive_dense_write(w, run->dense + (size_t)run->segment_count * run->stride);
   run->segment_count++;
   return SALTUS_OK;
 }
 
 static saltus_status note_depth(tolerance_run* run, saltusi_adaptive* w, const double* q) {
-  saltus_status status = w->nc > 0 ? saltusi_mode_gaps(w, run->t, q) : SALTUS_OK;
-  for (int key = 0; key < w->nc; key++) {
-    run->deepest = fmin(run->deepest, w->gap[key]);
+  saltus_status status = w->o.nc > 0 ? saltusi_mode_gaps(&w->mode, run->t, q) : SALTUS_OK;
+  for (int key = 0; key < w->o.nc; key++) {
+    run->deepest = fmin(run->deepest, w->mode.gap[key]);
   }
   return status;
 }
@@ -128,14 +128,14 @@ static saltus_status steps(tolerance_run* run, saltusi_adaptive* w, double* memo
   double* v1 = spare + d->nq;
   saltus_status status = SALTUS_OK;
   while (run->t < run->t_end && status == SALTUS_OK) {
-    w->t = run->t;
+    w->step.t = run->t;
     status = saltusi_adaptive_step(w, memory, run->t_end - run->t, run->q, run->v, q1, v1);
     if (status == SALTUS_OK) {
       status = keep_segment(run, w);
     }
     if (status == SALTUS_OK) {
-      bool last = w->step_length >= run->t_end - run->t;
-      run->t = last ? run->t_end : run->t + w->step_length;
+      bool last = w->outcome.length >= run->t_end - run->t;
+      run->t = last ? run->t_end : run->t + w->outcome.length;
       memcpy(run->q, q1, (size_t)d->nq * sizeof(double));
       memcpy(run->v, v1, (size_t)d->nv * sizeof(double));
       status = note_depth(run, w, run->q);
@@ -178,9 +178,9 @@ saltus_status tolerance_go(tolerance_run* run) {
     memcpy(run->v, run->v0, (size_t)d->nv * sizeof(double));
     w.eval = &eval;
     w.sys = &eval.sys;
-    w.settings = run->settings;
-    w.settings.atol_q_each = run->in_units ? run->atol_q : NULL;
-    w.settings.atol_v_each = run->in_units ? run->atol_v : NULL;
+    w.o.settings = run->settings;
+    w.o.settings.atol_q_each = run->in_units ? run->atol_q : NULL;
+    w.o.settings.atol_v_each = run->in_units ? run->atol_v : NULL;
     w.report = keep_event;
     w.who = run;
     w.log = run->log;

@@ -23,29 +23,30 @@ static const double far_velocity = 10.0;
 static saltus_status follow_flights(saltusi_adaptive* w, double t, const double* y, double s,
                                     const saltusi_found* event) {
   bool any = false;
-  for (int key = 0; key < w->nc; key++) {
-    any = any || (w->contact[key].touching != 0.0 && !saltusi_mode_closed(w, key));
+  for (int key = 0; key < w->o.nc; key++) {
+    any = any || (w->contact[key].touching && !saltusi_is_closed(&w->contact[key]));
   }
   if (!any) {
     return SALTUS_OK;
   }
-  saltus_status status = saltusi_mode_gaps(w, t, y);
-  double far = 1e-8 * fmax(1.0, saltusi_max_abs(w->nq, y));
-  for (int key = 0; key < w->nc && status == SALTUS_OK; key++) {
-    saltusi_contact_memory* c = &w->contact[key];
+  saltus_status status = saltusi_mode_gaps(&w->mode, t, y);
+  double far = 1e-8 * fmax(1.0, saltusi_max_abs(w->o.nq, y));
+  for (int key = 0; key < w->o.nc && status == SALTUS_OK; key++) {
+    saltusi_contact* c = &w->contact[key];
     bool hits = false;
     bool struck = event != NULL && event->kind == SALTUSI_FOUND_HIT;
-    for (int i = 0; struck && i < w->found_count; i++) {
-      hits = hits || (w->found[i].kind == SALTUSI_FOUND_HIT && w->found[i].key == key &&
-                      w->found[i].theta <= event->theta * (1.0 + 1e-8));
+    for (int i = 0; struck && i < w->search.found_count; i++) {
+      hits =
+          hits || (w->search.found[i].kind == SALTUSI_FOUND_HIT && w->search.found[i].key == key &&
+                   w->search.found[i].theta <= event->theta * (1.0 + 1e-8));
     }
-    if (c->touching == 0.0 || saltusi_mode_closed(w, key) || hits) {
+    if (!c->touching || saltusi_is_closed(&w->contact[key]) || hits) {
       continue;
     }
-    if (w->gap[key] > far) {
-      c->touching = 0.0;
+    if (w->mode.gap[key] > far) {
+      c->touching = false;
     } else if (s > 0.0) {
-      c->height += saltusi_hunt_height(w, key, fmin(1.0, s / w->h));
+      c->height += saltusi_hunt_height(w, key, fmin(1.0, s / w->step.h));
     }
   }
   return status;
@@ -54,23 +55,23 @@ static saltus_status follow_flights(saltusi_adaptive* w, double t, const double*
 /* Contacts that others kept closed and that have left: after s seconds of the step. */
 static saltus_status release_idle(saltusi_adaptive* w, double t, double s,
                                   const saltusi_found* event) {
-  double size = fmax(1.0, saltusi_max_abs(w->nq, w->y_end));
-  double near = fmax(64.0 * DBL_EPSILON * size, 1e-3 * w->atol_q_min);
+  double size = fmax(1.0, saltusi_max_abs(w->o.nq, w->step.y_end));
+  double near = fmax(64.0 * DBL_EPSILON * size, 1e-3 * w->o.atol_q_min);
   bool any = false;
-  for (int key = 0; key < w->nc; key++) {
-    any = any || saltusi_mode_of(w, key) == SALTUSI_IDLE;
+  for (int key = 0; key < w->o.nc; key++) {
+    any = any || w->contact[key].mode == SALTUSI_IDLE;
   }
-  saltus_status status = any ? saltusi_mode_gaps(w, t, w->y_end) : SALTUS_OK;
-  for (int key = 0; any && key < w->nc && status == SALTUS_OK; key++) {
-    saltusi_contact_memory* c = &w->contact[key];
+  saltus_status status = any ? saltusi_mode_gaps(&w->mode, t, w->step.y_end) : SALTUS_OK;
+  for (int key = 0; any && key < w->o.nc && status == SALTUS_OK; key++) {
+    saltusi_contact* c = &w->contact[key];
     bool hits = event != NULL && event->kind == SALTUSI_FOUND_HIT && event->key == key;
     if (c->mode != SALTUSI_IDLE || hits || !(s > 0.0)) {
       continue;
     }
-    double height = saltusi_hunt_height(w, key, fmin(1.0, s / w->h));
-    if (w->gap[key] > near || height > 64.0 * DBL_EPSILON * size) {
+    double height = saltusi_hunt_height(w, key, fmin(1.0, s / w->step.h));
+    if (w->mode.gap[key] > near || height > 64.0 * DBL_EPSILON * size) {
       c->mode = SALTUSI_OPEN;
-      c->touching = w->gap[key] > near ? 0.0 : 1.0;
+      c->touching = !(w->mode.gap[key] > near);
       c->height = fmax(height, 0.0);
       w->memory->rate_valid = 0.0;
     }
@@ -83,14 +84,14 @@ static saltus_status release_idle(saltusi_adaptive* w, double t, double s,
 static saltus_status cap_step(saltusi_adaptive* w, double t, const double* y) {
   saltus_status status = SALTUS_OK;
   w->memory->cap = INFINITY;
-  for (int key = 0; key < w->nc && status == SALTUS_OK; key++) {
-    const saltusi_contact_memory* c = &w->contact[key];
-    if (c->touching == 0.0 || saltusi_mode_closed(w, key)) {
+  for (int key = 0; key < w->o.nc && status == SALTUS_OK; key++) {
+    const saltusi_contact* c = &w->contact[key];
+    if (!c->touching || saltusi_is_closed(&w->contact[key])) {
       continue;
     }
     double gamma = 0.0;
-    status = saltusi_mode_gamma(w, t, y, key, &gamma);
-    double u = saltusi_mode_velocity(w, t, y, key, 0);
+    status = saltusi_mode_gamma(&w->mode, t, y, key, &gamma);
+    double u = saltusi_mode_velocity(&w->mode, t, y, key, 0);
     double height = fmax(c->height, 0.0);
     double root = u * u - 2.0 * gamma * height;
     double time = INFINITY;
@@ -109,20 +110,19 @@ static saltus_status cap_step(saltusi_adaptive* w, double t, const double* y) {
 /* Value and rate of the function whose root is the event. */
 static saltus_status event_function(saltusi_adaptive* w, const saltusi_found* f, double t,
                                     double* value, double* slope, bool* good) {
-  const double* y = w->y1;
+  const double* y = w->step.y1;
   *good = false;
   if (f->kind == SALTUSI_FOUND_HIT) {
-    saltus_status status = saltusi_mode_gaps(w, t, y);
-    *value = w->gap[f->key];
-    *slope = saltusi_mode_velocity(w, t, y, f->key, 0);
-    double rounding = 32.0 * DBL_EPSILON * fmax(1.0, saltusi_max_abs(w->nq, y));
+    saltus_status status = saltusi_mode_gaps(&w->mode, t, y);
+    *value = w->mode.gap[f->key];
+    *slope = saltusi_mode_velocity(&w->mode, t, y, f->key, 0);
+    double rounding = 32.0 * DBL_EPSILON * fmax(1.0, saltusi_max_abs(w->o.nq, y));
     *good = fabs(*value) <= rounding || *slope >= 0.0;
     return status;
   }
-  *value = saltusi_mode_velocity(w, t, y, f->key, 1);
-  int row = w->nj + w->base[f->key] + 1;
-  *slope = saltusi_row_dot(&w->row, row, w->rate1 + w->nq) + w->row.c[row];
-  double rounding = 4.0 * DBL_EPSILON * saltusi_max_abs(w->nv, saltusi_v_of(w, y));
+  *value = saltusi_mode_velocity(&w->mode, t, y, f->key, 1);
+  *slope = saltusi_row_dot(&w->mode.look, 1, w->step.rate1 + w->o.nq) + w->mode.look.c[1];
+  double rounding = 4.0 * DBL_EPSILON * saltusi_max_abs(w->o.nv, saltusi_v_of(&w->o, y));
   *good = *slope == 0.0 || fabs(*value) <= rounding;
   return SALTUS_OK;
 }
@@ -131,61 +131,63 @@ static saltus_status event_function(saltusi_adaptive* w, const saltusi_found* f,
  * too short to matter (section 4). The state is left in y_end, its time after the start in *s. */
 static saltus_status step_onto(saltusi_adaptive* w, const saltusi_found* f, double* s) {
   double error;
-  saltus_status status = w->ops->attempt(w, *s, &error);
-  memcpy(w->y_end, w->y1, (size_t)w->ny * sizeof(double));
+  saltus_status status = w->step.ops->attempt(w, *s, &error);
+  memcpy(w->step.y_end, w->step.y1, (size_t)w->o.ny * sizeof(double));
   for (int k = 0; k < RESTEPS && status == SALTUS_OK; k++) {
     double value;
     double slope;
     bool good;
-    status = event_function(w, f, w->t + *s, &value, &slope, &good);
+    status = event_function(w, f, w->step.t + *s, &value, &slope, &good);
     double shift = -value / slope;
     if (status != SALTUS_OK || good || !(fabs(shift) <= 0.2 * *s)) {
       break;
     }
     if (fabs(shift) <= 1e-3 * *s) {
-      double* v = w->y_end + w->nq;
-      const double* a = w->rate1 + w->nq;
-      for (int i = 0; i < w->nq; i++) {
-        w->y_end[i] += shift * w->rate1[i];
+      double* v = w->step.y_end + w->o.nq;
+      const double* a = w->step.rate1 + w->o.nq;
+      for (int i = 0; i < w->o.nq; i++) {
+        w->step.y_end[i] += shift * w->step.rate1[i];
       }
       bool map = w->sys->ops->rate != NULL;
-      for (int i = 0; i < w->nv; i++) {
-        w->y_end[i] += map ? 0.0 : 0.5 * shift * shift * a[i];
+      for (int i = 0; i < w->o.nv; i++) {
+        w->step.y_end[i] += map ? 0.0 : 0.5 * shift * shift * a[i];
         v[i] += shift * a[i];
       }
-      saltusi_add_scaled(w->nl + w->nj, shift, w->rate1 + w->nq + w->nv, w->y_end + w->nq + w->nv);
+      saltusi_add_scaled(w->o.nl + w->o.nj, shift, w->step.rate1 + w->o.nq + w->o.nv,
+                         w->step.y_end + w->o.nq + w->o.nv);
       *s += shift;
       break;
     }
     *s += shift;
-    status = w->ops->attempt(w, *s, &error);
-    memcpy(w->y_end, w->y1, (size_t)w->ny * sizeof(double));
+    status = w->step.ops->attempt(w, *s, &error);
+    memcpy(w->step.y_end, w->step.y1, (size_t)w->o.ny * sizeof(double));
   }
-  return status == SALTUS_OK ? w->ops->prepare(w) : status;
+  return status == SALTUS_OK ? w->step.ops->prepare(w) : status;
 }
 
 /* Impulses of the lasting forces up to the end of the step. */
 static void add_impulses(saltusi_adaptive* w) {
-  const double* L = w->y_end + w->nq + w->nv;
-  saltusi_add_scaled(w->nl, 1.0, L, w->lasting);
-  saltusi_add_scaled(w->nj, 1.0, L + w->nl, w->joint_lasting);
+  const double* L = w->step.y_end + w->o.nq + w->o.nv;
+  saltusi_add_scaled(w->o.nl, 1.0, L, w->outcome.lasting);
+  saltusi_add_scaled(w->o.nj, 1.0, L + w->o.nl, w->outcome.joint_lasting);
 }
 
 /* Back onto the constraints; the largest movement counts, and one beyond its tolerance is refused. */
 static saltus_status project(saltusi_adaptive* w, double t, saltusi_refusal* refusal) {
-  memcpy(w->y_keep, w->y_end, (size_t)(w->nq + w->nv) * sizeof(double));
-  saltus_status status = saltusi_mode_project(w, t, w->y_end);
-  for (int i = 0; i < w->nq && status == SALTUS_OK; i++) {
-    double moved = fabs(w->y_end[i] - w->y_keep[i]);
-    w->moved = fmax(w->moved, moved);
-    if (moved > w->scale[i] && !w->settings.without_checks) {
+  memcpy(w->step.y_keep, w->step.y_end, (size_t)(w->o.nq + w->o.nv) * sizeof(double));
+  saltus_status status = saltusi_mode_project(&w->mode, t, w->step.y_end);
+  for (int i = 0; i < w->o.nq && status == SALTUS_OK; i++) {
+    double moved = fabs(w->step.y_end[i] - w->step.y_keep[i]);
+    w->outcome.moved = fmax(w->outcome.moved, moved);
+    if (moved > w->step.scale[i] && !w->o.settings.without_checks) {
       *refusal = (saltusi_refusal){.why = SALTUSI_FAR_PROJECTION, .index = i, .part = 0.5};
     }
   }
-  for (int i = w->nq; i < w->nq + w->nv && status == SALTUS_OK; i++) {
-    bool far = fabs(w->y_end[i] - w->y_keep[i]) > far_velocity * w->scale[i];
-    if (far && !w->settings.without_checks) {
-      *refusal = (saltusi_refusal){.why = SALTUSI_FAR_PROJECTION, .index = i - w->nq, .part = 0.5};
+  for (int i = w->o.nq; i < w->o.nq + w->o.nv && status == SALTUS_OK; i++) {
+    bool far = fabs(w->step.y_end[i] - w->step.y_keep[i]) > far_velocity * w->step.scale[i];
+    if (far && !w->o.settings.without_checks) {
+      *refusal =
+          (saltusi_refusal){.why = SALTUSI_FAR_PROJECTION, .index = i - w->o.nq, .part = 0.5};
     }
   }
   return status;
@@ -197,9 +199,9 @@ static saltus_status check_hit(saltusi_adaptive* w, const saltusi_found* f, doub
   if (f->kind != SALTUSI_FOUND_HIT) {
     return SALTUS_OK;
   }
-  saltus_status status = saltusi_mode_gaps(w, t, w->y_end);
-  double rounding = 1e3 * DBL_EPSILON * fmax(1.0, saltusi_max_abs(w->nq, w->y_end));
-  if (fabs(w->gap[f->key]) > fmax(0.1 * w->atol_q_min, rounding)) {
+  saltus_status status = saltusi_mode_gaps(&w->mode, t, w->step.y_end);
+  double rounding = 1e3 * DBL_EPSILON * fmax(1.0, saltusi_max_abs(w->o.nq, w->step.y_end));
+  if (fabs(w->mode.gap[f->key]) > fmax(0.1 * w->o.atol_q_min, rounding)) {
     *refusal = (saltusi_refusal){.why = SALTUSI_OFF_SURFACE, .index = f->key, .part = 0.5};
   }
   return status;
@@ -207,12 +209,13 @@ static saltus_status check_hit(saltusi_adaptive* w, const saltusi_found* f, doub
 
 /* No contact that carries nothing may end below its tolerance, whatever the search said. */
 static saltus_status check_gaps(saltusi_adaptive* w, double t, saltusi_refusal* refusal) {
-  saltus_status status = w->nc > 0 ? saltusi_mode_gaps(w, t, w->y_end) : SALTUS_OK;
-  for (int key = 0; key < w->nc && status == SALTUS_OK; key++) {
-    bool separated = !saltusi_mode_closed(w, key) && w->contact[key].touching == 0.0;
+  saltus_status status = w->o.nc > 0 ? saltusi_mode_gaps(&w->mode, t, w->step.y_end) : SALTUS_OK;
+  for (int key = 0; key < w->o.nc && status == SALTUS_OK; key++) {
+    bool separated = !saltusi_is_closed(&w->contact[key]) && !w->contact[key].touching;
     double deep =
-        separated ? w->atol_q_min : 10.0 * w->atol_q_min; /* those are as deep as closing is */
-    if (!saltusi_mode_pressed(w, key) && w->gap[key] < -deep && !w->settings.without_checks) {
+        separated ? w->o.atol_q_min : 10.0 * w->o.atol_q_min; /* those are as deep as closing is */
+    if (!saltusi_is_pressed(&w->contact[key]) && w->mode.gap[key] < -deep &&
+        !w->o.settings.without_checks) {
       *refusal = (saltusi_refusal){.why = SALTUSI_PENETRATION, .index = key, .part = 0.5};
     }
   }
@@ -222,19 +225,20 @@ static saltus_status check_gaps(saltusi_adaptive* w, double t, saltusi_refusal* 
 /* A kink is approached by a step that ends before it, so that all stages are on its side. */
 static saltus_status state_before_switch(saltusi_adaptive* w, double length) {
   double error;
-  if (length <= 4.0 * DBL_EPSILON * fmax(1.0, fabs(w->t))) {
-    memcpy(w->y_end, w->y0, (size_t)w->ny * sizeof(double));
+  if (length <= 4.0 * DBL_EPSILON * fmax(1.0, fabs(w->step.t))) {
+    memcpy(w->step.y_end, w->step.y0, (size_t)w->o.ny * sizeof(double));
     return SALTUS_OK;
   }
-  saltus_status status = w->ops->attempt(w, length, &error);
-  memcpy(w->y_end, w->y1, (size_t)w->ny * sizeof(double));
-  return status == SALTUS_OK ? w->ops->prepare(w) : status;
+  saltus_status status = w->step.ops->attempt(w, length, &error);
+  memcpy(w->step.y_end, w->step.y1, (size_t)w->o.ny * sizeof(double));
+  return status == SALTUS_OK ? w->step.ops->prepare(w) : status;
 }
 
 /* Over the kink itself, too short a way for velocities to change: positions go on. */
 static saltus_status pass_switch(saltusi_adaptive* w, double from, double to) {
-  saltus_status status = saltusi_mode_rate(w, w->t + from, w->y_end, w->probe_rate);
-  saltusi_add_scaled(w->nq, to - from, w->probe_rate, w->y_end);
+  saltus_status status =
+      saltusi_mode_rate(&w->mode, w->step.t + from, w->step.y_end, w->search.probe_rate);
+  saltusi_add_scaled(w->o.nq, to - from, w->search.probe_rate, w->step.y_end);
   return status;
 }
 
@@ -242,21 +246,21 @@ static saltus_status pass_switch(saltusi_adaptive* w, double from, double to) {
 static saltus_status state_at_event(saltusi_adaptive* w, const saltusi_found* f, double* s,
                                     double* origin) {
   bool located =
-      f->kind == SALTUSI_FOUND_HIT || (f->kind == SALTUSI_FOUND_STOP && w->tangents[f->key] == 1);
+      f->kind == SALTUSI_FOUND_HIT || (f->kind == SALTUSI_FOUND_STOP && w->o.tangents[f->key] == 1);
   if (f->kind == SALTUSI_FOUND_SWITCH) {
     return state_before_switch(w, *origin);
   }
-  if (*s <= 2.0 * DBL_EPSILON * fmax(1.0, fabs(w->t))) {
+  if (*s <= 2.0 * DBL_EPSILON * fmax(1.0, fabs(w->step.t))) {
     *s = 0.0;
-    memcpy(w->y_end, w->y0, (size_t)w->ny * sizeof(double));
+    memcpy(w->step.y_end, w->step.y0, (size_t)w->o.ny * sizeof(double));
   } else if (f->theta >= 1.0) {
-    memcpy(w->y_end, w->y1, (size_t)w->ny * sizeof(double));
-  } else if (w->ops->restep && located) {
+    memcpy(w->step.y_end, w->step.y1, (size_t)w->o.ny * sizeof(double));
+  } else if (w->step.ops->restep && located) {
     saltus_status status = step_onto(w, f, s);
     *origin = *s;
     return status;
   } else {
-    w->ops->dense(&w->motion, f->theta, 0, w->ny, w->y_end);
+    w->step.ops->dense(&w->step.motion, f->theta, 0, w->o.ny, w->step.y_end);
   }
   return SALTUS_OK;
 }
@@ -264,16 +268,16 @@ static saltus_status state_at_event(saltusi_adaptive* w, const saltusi_found* f,
 /* The event that ends the attempt: its state into y_end, its time, and the status after it. */
 static saltus_status end_at_event(saltusi_adaptive* w, const saltusi_found* f, double* length,
                                   saltusi_refusal* refusal) {
-  double s = f->theta * w->h;
-  double origin = f->origin * w->h;
+  double s = f->theta * w->step.h;
+  double origin = f->origin * w->step.h;
   bool kink = f->kind == SALTUSI_FOUND_SWITCH;
   saltus_status status = state_at_event(w, f, &s, &origin);
-  double t = w->t + s;
+  double t = w->step.t + s;
   if (status == SALTUS_OK) {
     status = check_hit(w, f, t, refusal);
   }
   if (status == SALTUS_OK && refusal->why == SALTUSI_NOT_REFUSED) {
-    status = project(w, kink ? w->t + origin : t, refusal);
+    status = project(w, kink ? w->step.t + origin : t, refusal);
   }
   if (status == SALTUS_OK && refusal->why == SALTUSI_NOT_REFUSED && kink) {
     status = pass_switch(w, origin, s);
@@ -283,29 +287,29 @@ static saltus_status end_at_event(saltusi_adaptive* w, const saltusi_found* f, d
   }
   w->counts.events++;
   add_impulses(w);
-  status = follow_flights(w, t, w->y_end, s, f);
+  status = follow_flights(w, t, w->step.y_end, s, f);
   if (status == SALTUS_OK) {
     status = release_idle(w, t, s, f);
   }
   if (status == SALTUS_OK) {
-    status = saltusi_adaptive_transition(w, t, w->t + origin, w->y_end, f);
+    status = saltusi_adaptive_transition(w, t, w->step.t + origin, w->step.y_end, f);
   }
   if (status == SALTUS_OK) {
-    status = cap_step(w, t, w->y_end);
+    status = cap_step(w, t, w->step.y_end);
   }
   *length = s;
   return status;
 }
 
 static void note_speed(saltusi_adaptive* w, const double* y) {
-  w->memory->v_max = fmax(w->memory->v_max, saltusi_max_abs(w->nv, saltusi_v_of(w, y)));
+  w->memory->v_max = fmax(w->memory->v_max, saltusi_max_abs(w->o.nv, saltusi_v_of(&w->o, y)));
 }
 
 /* An attempt whose error is accepted, with the proposal for the next step. */
 static saltus_status attempt_until_accepted(saltusi_adaptive* w, double limit, double* proposal) {
   saltusi_adaptive_memory* m = w->memory;
-  double most = w->settings.h_max > 0.0 ? w->settings.h_max : INFINITY;
-  double least = 4.0 * DBL_EPSILON * fmax(1.0, fabs(w->t));
+  double most = w->o.settings.h_max > 0.0 ? w->o.settings.h_max : INFINITY;
+  double least = 4.0 * DBL_EPSILON * fmax(1.0, fabs(w->step.t));
   double end = limit;
   for (int k = 0; k < ATTEMPTS_MAX; k++) {
     if (saltusi_cancelled(w->eval)) {
@@ -315,13 +319,13 @@ static saltus_status attempt_until_accepted(saltusi_adaptive* w, double limit, d
     h = saltusi_before_switch(w, h);
     double error = INFINITY;
     w->eval->work.steps++;
-    saltus_status status = w->ops->attempt(w, h, &error);
+    saltus_status status = w->step.ops->attempt(w, h, &error);
     if (status < SALTUS_OK) {
       return status;
     }
     bool wild = status == SALTUS_OK && isnan(error);
     error = status == SALTUS_OK && !wild ? error : 1e9;
-    double exponent = -1.0 / w->ops->order;
+    double exponent = -1.0 / w->step.ops->order;
     if (error > 1.0) {
       w->counts.rejections++;
       if (h <= least) {
@@ -338,17 +342,17 @@ static saltus_status attempt_until_accepted(saltusi_adaptive* w, double limit, d
     if (h < 0.9 * m->h && factor >= 1.0) { /* cut short by an event or the end */
       *proposal = fmax(*proposal, m->h);
     }
-    w->error = error;
-    w->limit = saltusi_adaptive_limit_of(w, h, fmin(end, most), end <= most, factor);
+    w->step.error = error;
+    w->step.limit = saltusi_adaptive_limit_of(w, h, fmin(end, most), end <= most, factor);
     return SALTUS_OK;
   }
   return SALTUS_RETRY_SMALLER;
 }
 
 static bool is_held(const saltusi_adaptive* w) {
-  bool held = w->nj > 0;
-  for (int key = 0; key < w->nc; key++) {
-    held = held || saltusi_mode_pressed(w, key);
+  bool held = w->o.nj > 0;
+  for (int key = 0; key < w->o.nc; key++) {
+    held = held || saltusi_is_pressed(&w->contact[key]);
   }
   return held;
 }
@@ -356,30 +360,30 @@ static bool is_held(const saltusi_adaptive* w) {
 /* Surfaces and joints may jump with their formulas: what was closed is open then, and what would have to
  * move the body is an error. */
 static saltus_status check_jump(saltusi_adaptive* w, double t) {
-  saltus_status status = w->nc > 0 ? saltusi_mode_gaps(w, t, w->y_end) : SALTUS_OK;
-  double size = fmax(1.0, saltusi_max_abs(w->nq, w->y_end));
-  double near = fmax(1e3 * DBL_EPSILON * size, 0.1 * w->atol_q_min);
-  for (int key = 0; key < w->nc && status == SALTUS_OK; key++) {
-    saltusi_contact_memory* c = &w->contact[key];
-    if (w->gap[key] < -fmax(near, w->atol_q_min)) {
+  saltus_status status = w->o.nc > 0 ? saltusi_mode_gaps(&w->mode, t, w->step.y_end) : SALTUS_OK;
+  double size = fmax(1.0, saltusi_max_abs(w->o.nq, w->step.y_end));
+  double near = fmax(1e3 * DBL_EPSILON * size, 0.1 * w->o.atol_q_min);
+  for (int key = 0; key < w->o.nc && status == SALTUS_OK; key++) {
+    saltusi_contact* c = &w->contact[key];
+    if (w->mode.gap[key] < -fmax(near, w->o.atol_q_min)) {
       saltusi_log(w->log, SALTUS_LEVEL_ERROR,
                   "adaptive: the surface of contact %s jumps into the body at t = %.17g s, gap %g",
-                  saltusi_contact_name(w, key), t, w->gap[key]);
+                  saltusi_contact_name(&w->o, key), t, w->mode.gap[key]);
       return SALTUS_ERR_STALLED;
     }
-    if (saltusi_mode_closed(w, key) && w->gap[key] > near) {
+    if (saltusi_is_closed(&w->contact[key]) && w->mode.gap[key] > near) {
       c->mode = SALTUSI_OPEN;
-      c->touching = 0.0;
+      c->touching = false;
       c->height = 0.0;
     }
   }
-  if (w->nj > 0 && status == SALTUS_OK) {
-    saltus_point at = saltusi_at(w->eval, t, w->y_end, NULL);
-    w->sys->ops->joints(w->sys->self, &at, w->joint_gap);
-    for (int j = 0; j < w->nj; j++) {
-      if (fabs(w->joint_gap[j]) > fmax(near, w->atol_q_min)) {
+  if (w->o.nj > 0 && status == SALTUS_OK) {
+    saltus_point at = saltusi_at(w->eval, t, w->step.y_end, NULL);
+    w->sys->ops->joints(w->sys->self, &at, w->mode.joint_gap);
+    for (int j = 0; j < w->o.nj; j++) {
+      if (fabs(w->mode.joint_gap[j]) > fmax(near, w->o.atol_q_min)) {
         saltusi_log(w->log, SALTUS_LEVEL_ERROR, "adaptive: joint %d jumps at t = %.17g s by %g",
-                    j + 1, t, w->joint_gap[j]);
+                    j + 1, t, w->mode.joint_gap[j]);
         return SALTUS_ERR_STALLED;
       }
     }
@@ -392,25 +396,25 @@ static saltus_status cross_switch(saltusi_adaptive* w, double* length) {
   saltusi_adaptive_memory* m = w->memory;
   const saltusi_found f = {.kind = SALTUSI_FOUND_SWITCH, .key = -1, .theta = 1.0, .origin = 1.0};
   double t = m->switch_after;
-  *length = t - w->t;
-  *length = w->t + *length < t ? nextafter(*length, INFINITY) : *length;
+  *length = t - w->step.t;
+  *length = w->step.t + *length < t ? nextafter(*length, INFINITY) : *length;
   m->switch_clear = t;
   m->switch_before = INFINITY;
   m->rate_valid = 0.0;
-  w->limit = SALTUS_LIMIT_EVENT;
+  w->step.limit = SALTUS_LIMIT_EVENT;
   saltus_status status = check_jump(w, t);
   if (status == SALTUS_OK) {
-    status = saltusi_adaptive_transition(w, t, t, w->y_end, &f);
+    status = saltusi_adaptive_transition(w, t, t, w->step.y_end, &f);
   }
-  return status == SALTUS_OK ? cap_step(w, t, w->y_end) : status;
+  return status == SALTUS_OK ? cap_step(w, t, w->step.y_end) : status;
 }
 
 /* The attempt is taken to its end. */
 static saltus_status end_of_attempt(saltusi_adaptive* w, double* length, saltusi_refusal* refusal) {
   saltusi_adaptive_memory* m = w->memory;
-  double t = w->t + w->h;
+  double t = w->step.t + w->step.h;
   bool held = is_held(w);
-  memcpy(w->y_end, w->y1, (size_t)w->ny * sizeof(double));
+  memcpy(w->step.y_end, w->step.y1, (size_t)w->o.ny * sizeof(double));
   saltus_status status = held ? project(w, t, refusal) : SALTUS_OK;
   if (status == SALTUS_OK) {
     status = check_gaps(w, t, refusal);
@@ -419,19 +423,19 @@ static saltus_status end_of_attempt(saltusi_adaptive* w, double* length, saltusi
     return status;
   }
   add_impulses(w);
-  for (int key = 0; key < w->nc; key++) {
-    w->contact[key].fresh_slip = 0.0;
+  for (int key = 0; key < w->o.nc; key++) {
+    w->contact[key].fresh_slip = false;
   }
   if (!held) {
-    memcpy(w->rate0, w->rate1, (size_t)w->ny * sizeof(double));
+    memcpy(w->step.rate0, w->step.rate1, (size_t)w->o.ny * sizeof(double));
     m->rate_valid = 1.0;
   }
-  status = follow_flights(w, t, w->y_end, w->h, NULL);
+  status = follow_flights(w, t, w->step.y_end, w->step.h, NULL);
   if (status == SALTUS_OK) {
-    status = release_idle(w, t, w->h, NULL);
+    status = release_idle(w, t, w->step.h, NULL);
   }
   m->cap = INFINITY;
-  *length = w->h;
+  *length = w->step.h;
   bool at_switch = t >= m->switch_before - 4.0 * DBL_EPSILON * fabs(t);
   return status == SALTUS_OK && at_switch ? cross_switch(w, length) : status;
 }
@@ -440,14 +444,15 @@ static saltus_status end_of_attempt(saltusi_adaptive* w, double* length, saltusi
  * dense output is not: the defect in the middle shows it, as that of order 5 does in its estimate. */
 static saltus_status check_middle(saltusi_adaptive* w, saltusi_refusal* refusal) {
   const double weight = 0.1;
-  if (w->ops->dense_degree <= 4 || w->settings.without_checks) {
+  if (w->step.ops->dense_degree <= 4 || w->o.settings.without_checks) {
     return SALTUS_OK;
   }
-  w->ops->dense(&w->motion, 0.5, 0, w->ny, w->y_try);
-  saltus_status status = saltusi_mode_rate(w, w->t + 0.5 * w->h, w->y_try, w->rate_mid);
-  w->ops->dense_rate(&w->motion, 0.5, 0, w->ny, w->y_try);
-  for (int i = 0; i < w->nq + w->nv && status == SALTUS_OK; i++) {
-    double defect = fabs(w->h * (w->rate_mid[i] - w->y_try[i])) / w->scale[i];
+  w->step.ops->dense(&w->step.motion, 0.5, 0, w->o.ny, w->step.y_try);
+  saltus_status status =
+      saltusi_mode_rate(&w->mode, w->step.t + 0.5 * w->step.h, w->step.y_try, w->step.rate_mid);
+  w->step.ops->dense_rate(&w->step.motion, 0.5, 0, w->o.ny, w->step.y_try);
+  for (int i = 0; i < w->o.nq + w->o.nv && status == SALTUS_OK; i++) {
+    double defect = fabs(w->step.h * (w->step.rate_mid[i] - w->step.y_try[i])) / w->step.scale[i];
     if (weight * defect > 1.0) {
       *refusal = (saltusi_refusal){.why = SALTUSI_POOR_MIDDLE, .index = i, .part = 0.5};
     }
@@ -460,41 +465,42 @@ static saltus_status check_middle(saltusi_adaptive* w, saltusi_refusal* refusal)
  * step onto its events would believe it. */
 static void check_early_event(saltusi_adaptive* w, saltusi_refusal* refusal) {
   const double early = 0.05;
-  const saltusi_found* first = w->found_count > 0 ? &w->found[0] : NULL;
-  if (first == NULL || w->ops->restep || !(first->theta < early)) {
+  const saltusi_found* first = w->search.found_count > 0 ? &w->search.found[0] : NULL;
+  if (first == NULL || w->step.ops->restep || !(first->theta < early)) {
     return;
   }
-  bool flight = first->kind == SALTUSI_FOUND_HIT && w->contact[first->key].touching != 0.0;
-  bool slip = first->kind == SALTUSI_FOUND_STOP && w->contact[first->key].fresh_slip != 0.0;
-  double least = 64.0 * DBL_EPSILON * fmax(1.0, fabs(w->t));
-  if ((flight || slip) && w->h > least) {
-    double part = fmax(fmax(4.0 * first->theta, slip ? 0.1 : 0.0), 0.5 * least / w->h);
+  bool flight = first->kind == SALTUSI_FOUND_HIT && w->contact[first->key].touching;
+  bool slip = first->kind == SALTUSI_FOUND_STOP && w->contact[first->key].fresh_slip;
+  double least = 64.0 * DBL_EPSILON * fmax(1.0, fabs(w->step.t));
+  if ((flight || slip) && w->step.h > least) {
+    double part = fmax(fmax(4.0 * first->theta, slip ? 0.1 : 0.0), 0.5 * least / w->step.h);
     *refusal = (saltusi_refusal){.why = SALTUSI_EARLY_EVENT, .index = first->key, .part = part};
   }
 }
 
 /* Events and hidden features of an accepted attempt. */
 static saltus_status examine(saltusi_adaptive* w, saltusi_refusal* refusal) {
-  saltus_status status = w->ops->prepare(w);
-  w->found_count = 0;
+  saltus_status status = w->step.ops->prepare(w);
+  w->search.found_count = 0;
   if (status == SALTUS_OK) {
     status = check_middle(w, refusal);
   }
   if (refusal->why != SALTUSI_NOT_REFUSED) {
     return status;
   }
-  if (status == SALTUS_OK && w->nc > 0) {
+  if (status == SALTUS_OK && w->o.nc > 0) {
     status = saltusi_find_events(w);
   }
   if (status == SALTUS_RETRY_SMALLER) {
-    *refusal = (saltusi_refusal){.why = SALTUSI_LONG_SEARCH, .index = w->searched, .part = 0.5};
+    *refusal =
+        (saltusi_refusal){.why = SALTUSI_LONG_SEARCH, .index = w->search.searched, .part = 0.5};
     return SALTUS_OK;
   }
-  if (status == SALTUS_OK && !w->settings.without_checks) {
+  if (status == SALTUS_OK && !w->o.settings.without_checks) {
     check_early_event(w, refusal);
   }
-  if (status == SALTUS_OK && !w->settings.without_checks && refusal->why == SALTUSI_NOT_REFUSED) {
-    const saltusi_found* first = w->found_count > 0 ? &w->found[0] : NULL;
+  if (status == SALTUS_OK && !w->o.settings.without_checks && refusal->why == SALTUSI_NOT_REFUSED) {
+    const saltusi_found* first = w->search.found_count > 0 ? &w->search.found[0] : NULL;
     bool kink = first != NULL && first->kind == SALTUSI_FOUND_SWITCH;
     double end = first == NULL ? 1.0 : kink ? first->origin : fmin(1.0, first->theta);
     saltusi_find_hidden(w, end, refusal);
@@ -519,8 +525,8 @@ static void report_refusal(const saltusi_adaptive* w, const saltusi_refusal* r) 
                  r->why == SALTUSI_PENETRATION || r->why == SALTUSI_LONG_SEARCH ||
                  r->why == SALTUSI_EARLY_EVENT;
   saltusi_log(w->log, SALTUS_LEVEL_ERROR, "adaptive: no step is possible at t = %.17g s; %s %d%s%s",
-              w->t, reasons[r->why], r->index + 1, contact ? ", " : "",
-              contact ? saltusi_contact_name(w, r->index) : "");
+              w->step.t, reasons[r->why], r->index + 1, contact ? ", " : "",
+              contact ? saltusi_contact_name(&w->o, r->index) : "");
 }
 
 /* One accepted attempt and what ends it; *length may be zero at an event. */
@@ -530,12 +536,12 @@ static saltus_status advance(saltusi_adaptive* w, double limit, double* length) 
     double proposal = 0.0;
     saltusi_refusal refusal = {.why = SALTUSI_NOT_REFUSED};
     if (saltusi_before_switch(w, fmin(m->h, limit)) <= 0.0) { /* right at a switch */
-      memcpy(w->y_end, w->y0, (size_t)w->ny * sizeof(double));
+      memcpy(w->step.y_end, w->step.y0, (size_t)w->o.ny * sizeof(double));
       return cross_switch(w, length);
     }
     saltus_status status = attempt_until_accepted(w, limit, &proposal);
-    double h = w->h;
-    double error = w->error;
+    double h = w->step.h;
+    double error = w->step.error;
     if (status == SALTUS_OK) {
       status = examine(w, &refusal);
     }
@@ -543,10 +549,10 @@ static saltus_status advance(saltusi_adaptive* w, double limit, double* length) 
     if (status == SALTUS_OK && refusal.why == SALTUSI_NOT_REFUSED) {
       m->rate_valid = 0.0;
       saltusi_review_method(w);
-      if (w->found_count > 0) {
-        const saltusi_found first = w->found[0];
-        w->limit = SALTUS_LIMIT_EVENT;
-        w->last_event = first;
+      if (w->search.found_count > 0) {
+        const saltusi_found first = w->search.found[0];
+        w->step.limit = SALTUS_LIMIT_EVENT;
+        w->outcome.last_event = first;
         status = end_at_event(w, &first, length, &refusal);
         m->h = error < 1.0 ? fmax(proposal, h) : h;
       } else {
@@ -563,7 +569,7 @@ static saltus_status advance(saltusi_adaptive* w, double limit, double* length) 
     m->h = h * refusal.part;
     m->rejected = 1.0;
     m->rate_valid = 1.0;
-    if (k == REFUSALS_MAX - 1 || m->h < 4.0 * DBL_EPSILON * fmax(1.0, fabs(w->t))) {
+    if (k == REFUSALS_MAX - 1 || m->h < 4.0 * DBL_EPSILON * fmax(1.0, fabs(w->step.t))) {
       report_refusal(w, &refusal);
       return SALTUS_ERR_STALLED;
     }
@@ -575,41 +581,42 @@ static saltus_status advance(saltusi_adaptive* w, double limit, double* length) 
 static saltus_status refresh(saltusi_adaptive* w) {
   saltus_status status = SALTUS_OK;
   if (w->memory->rate_valid == 0.0) {
-    status = saltusi_mode_rate(w, w->t, w->y0, w->rate0);
+    status = saltusi_mode_rate(&w->mode, w->step.t, w->step.y0, w->step.rate0);
     w->memory->rate_valid = 1.0;
-    w->memory->overheld = w->dependent ? 1.0 : 0.0;
+    w->memory->overheld = w->mode.dependent ? 1.0 : 0.0;
   }
-  w->overheld = w->memory->overheld != 0.0;
-  if (status == SALTUS_OK && !isfinite(saltusi_max_abs(w->ny, w->rate0))) {
+  w->step.overheld = w->memory->overheld != 0.0;
+  if (status == SALTUS_OK && !isfinite(saltusi_max_abs(w->o.ny, w->step.rate0))) {
     status = SALTUS_RETRY_NAN;
   }
   saltusi_note_slips(w);
-  return status == SALTUS_OK ? saltusi_mode_impulse_scale(w, w->t, w->y0) : status;
+  return status == SALTUS_OK
+             ? saltusi_mode_impulse_scale(&w->mode, w->step.t, w->step.y0, w->step.scale_l)
+             : status;
 }
 
 static void begin_report(saltusi_adaptive* w) {
-  memset(w->lasting, 0, (size_t)w->nl * sizeof(double));
-  memset(w->impacts, 0, (size_t)w->nl * sizeof(double));
-  memset(w->impacts_start, 0, (size_t)w->nl * sizeof(double));
-  memset(w->joint_lasting, 0, (size_t)w->nj * sizeof(double));
-  memset(w->hit, 0, (size_t)w->nc * sizeof(bool));
-  memset(w->u_impact, 0, 2 * (size_t)w->nc * sizeof(double));
-  w->counts.residual_velocity = 0.0;
-  w->counts.residual_impulse = 0.0;
-  w->jump_tau = 0.0;
-  w->moved = 0.0;
-  w->error = 0.0;
+  memset(w->outcome.lasting, 0, (size_t)w->o.nl * sizeof(double));
+  memset(w->outcome.impacts, 0, (size_t)w->o.nl * sizeof(double));
+  memset(w->outcome.impacts_start, 0, (size_t)w->o.nl * sizeof(double));
+  memset(w->outcome.joint_lasting, 0, (size_t)w->o.nj * sizeof(double));
+  memset(w->outcome.hit, 0, (size_t)w->o.nc * sizeof(bool));
+  memset(w->outcome.u_impact, 0, 2 * (size_t)w->o.nc * sizeof(double));
+  w->decision.residual = 0.0;
+  w->jump.tau = 0.0;
+  w->outcome.moved = 0.0;
+  w->step.error = 0.0;
 }
 
 /* A jump over an accumulation that has been taken. */
 static saltus_status end_of_jump(saltusi_adaptive* w, double tau) {
-  memcpy(w->y_end, w->y1, (size_t)w->ny * sizeof(double));
+  memcpy(w->step.y_end, w->step.y1, (size_t)w->o.ny * sizeof(double));
   add_impulses(w);
   w->memory->rate_valid = 0.0;
   w->memory->cap = INFINITY;
-  w->limit = SALTUS_LIMIT_EVENT;
+  w->step.limit = SALTUS_LIMIT_EVENT;
   w->counts.steps++;
-  return saltusi_mode_project(w, w->t + tau, w->y_end);
+  return saltusi_mode_project(&w->mode, w->step.t + tau, w->step.y_end);
 }
 
 /* Events that follow each other while time stands still. */
@@ -618,55 +625,55 @@ static saltus_status stall(const saltusi_adaptive* w, int events) {
       [SALTUSI_FOUND_HIT] = "an impact",       [SALTUSI_FOUND_OPEN] = "an opening",
       [SALTUSI_FOUND_STOP] = "an end of slip", [SALTUSI_FOUND_SLIDE] = "an end of sticking",
       [SALTUSI_FOUND_DECIDE] = "a new status", [SALTUSI_FOUND_SWITCH] = "a switch of a formula"};
-  bool contact = w->last_event.kind != SALTUSI_FOUND_SWITCH;
+  bool contact = w->outcome.last_event.kind != SALTUSI_FOUND_SWITCH;
   saltusi_log(w->log, SALTUS_LEVEL_ERROR,
               "adaptive: time does not advance at t = %.17g s: %d events in a row, the last %s%s%s",
-              w->t, events, kinds[w->last_event.kind], contact ? " of contact " : "",
-              contact ? saltusi_contact_name(w, w->last_event.key) : "");
+              w->step.t, events, kinds[w->outcome.last_event.kind], contact ? " of contact " : "",
+              contact ? saltusi_contact_name(&w->o, w->outcome.last_event.key) : "");
   return SALTUS_ERR_STALLED;
 }
 
 /* Whether time goes on, over many steps. */
 static saltus_status observe_progress(saltusi_adaptive* w, double length, double limit) {
   saltusi_adaptive_memory* m = w->memory;
-  double t = w->t + length;
+  double t = w->step.t + length;
   if (!(t - m->stall_since <= fmax(1e-9 * fabs(t), 1e-5 * limit))) {
     m->stall_since = t;
     m->stall_steps = 0.0;
     return SALTUS_OK;
   }
-  m->stall_steps += w->limit == SALTUS_LIMIT_EVENT ? 1.0 : 0.0;
+  m->stall_steps += w->step.limit == SALTUS_LIMIT_EVENT ? 1.0 : 0.0;
   return m->stall_steps < STALL_MAX ? SALTUS_OK : stall(w, STALL_MAX);
 }
 
 static void take_state(saltusi_adaptive* w, const double* y) {
-  memcpy(w->y0, y, (size_t)(w->nq + w->nv) * sizeof(double));
-  memset(w->y0 + w->nq + w->nv, 0, (size_t)(w->nl + w->nj) * sizeof(double));
+  memcpy(w->step.y0, y, (size_t)(w->o.nq + w->o.nv) * sizeof(double));
+  memset(w->step.y0 + w->o.nq + w->o.nv, 0, (size_t)(w->o.nl + w->o.nj) * sizeof(double));
 }
 
 saltus_status saltusi_adaptive_step(saltusi_adaptive* w, double* memory, double limit,
                                     const double* q, const double* v, double* q1, double* v1) {
   saltusi_adaptive_open(w, memory);
-  memcpy(w->y0, q, (size_t)w->nq * sizeof(double));
-  memcpy(w->y0 + w->nq, v, (size_t)w->nv * sizeof(double));
-  memset(w->y0 + w->nq + w->nv, 0, (size_t)(w->nl + w->nj) * sizeof(double));
+  memcpy(w->step.y0, q, (size_t)w->o.nq * sizeof(double));
+  memcpy(w->step.y0 + w->o.nq, v, (size_t)w->o.nv * sizeof(double));
+  memset(w->step.y0 + w->o.nq + w->o.nv, 0, (size_t)(w->o.nl + w->o.nj) * sizeof(double));
   begin_report(w);
-  saltus_status status = saltusi_read_laws(w, w->t, w->y0);
+  saltus_status status = saltusi_read_laws(w, w->step.t, w->step.y0);
   saltusi_read_tolerances(w);
   if (status == SALTUS_OK && w->memory->started == 0.0) {
     status = saltusi_adaptive_start(w, limit);
   }
-  w->ops = saltusi_adaptive_ops_of(w->memory->method);
+  w->step.ops = saltusi_adaptive_ops_of(w->memory->method);
   w->memory->method_used = w->memory->method;
   double length = 0.0;
   for (int k = 0; status == SALTUS_OK && length == 0.0; k++) {
-    if (k == INSTANT_EACH * w->nc + INSTANT_MORE) {
+    if (k == INSTANT_EACH * w->o.nc + INSTANT_MORE) {
       return stall(w, k);
     }
     if (k > 0) {
-      take_state(w, w->y_end);
+      take_state(w, w->step.y_end);
     }
-    memcpy(w->impacts_start, w->impacts, (size_t)w->nl * sizeof(double));
+    memcpy(w->outcome.impacts_start, w->outcome.impacts, (size_t)w->o.nl * sizeof(double));
     status = refresh(w);
     saltusi_prefer_implicit(w);
     bool jumped = false;
@@ -680,12 +687,14 @@ saltus_status saltusi_adaptive_step(saltusi_adaptive* w, double* memory, double 
     }
   }
   if (status == SALTUS_OK) {
-    note_speed(w, w->y_end);
-    memcpy(q1, w->y_end, (size_t)w->nq * sizeof(double));
-    memcpy(v1, w->y_end + w->nq, (size_t)w->nv * sizeof(double));
-    w->step_h = w->h;
-    w->step_length = length;
-    w->counts.projection = w->moved;
+    note_speed(w, w->step.y_end);
+    memcpy(q1, w->step.y_end, (size_t)w->o.nq * sizeof(double));
+    memcpy(v1, w->step.y_end + w->o.nq, (size_t)w->o.nv * sizeof(double));
+    w->outcome.h = w->step.h;
+    w->outcome.length = length;
+    w->counts.projection = w->outcome.moved;
+    w->counts.residual_velocity = w->decision.residual;
+    saltusi_adaptive_close(w);
     status = observe_progress(w, length, limit);
   }
   return status;

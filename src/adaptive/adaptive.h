@@ -19,85 +19,9 @@
 #define SALTUSI_ADAPTIVE_H
 
 #include "adaptive/course.h"
-#include "math/dependent.h"
+#include "adaptive/decide.h"
 #include "saltus/event.h"
-#include "saltus/scheme.h"
 #include "saltus/work.h"
-#include "solve/friction_step.h"
-#include "solve/lcp_lemke.h"
-#include "system/linear.h"
-
-/* Status of a contact (section 3). */
-typedef enum saltusi_contact_mode {
-  SALTUSI_OPEN = 0,
-  SALTUSI_SLIP = 1,       /* in direction `sense` of a planar contact, along U_T of a spatial one */
-  SALTUSI_STICK = 2,      /* rows of its tangents are held */
-  SALTUSI_STICK_IDLE = 3, /* other rows keep it from sliding, and it carries no friction */
-  SALTUSI_STICK_BOUND = 4, /* the same, with friction at its bound against `sense` */
-  SALTUSI_IDLE = 6         /* other rows keep it closed, and it carries nothing */
-} saltusi_contact_mode;
-
-/* What a contact carries from step to step. All doubles: it lives in the scheme's memory. */
-typedef struct saltusi_contact_memory {
-  double mode;       /* saltusi_contact_mode */
-  double sense;      /* +1 or -1: sign of U_T, or of the friction at its bound with minus */
-  double touching;   /* 1: open, but its gap began at zero; `height` then is more accurate than g */
-  double height;     /* m, gap of a touching contact as the integral of U */
-  double fresh_slip; /* 1: slip began with this step, from U_T = 0 */
-  double zeno_speed; /* m/s, rebound after which a jump over the accumulation failed last */
-  double zeno_limit; /* m/s, and below which it is worth trying again */
-} saltusi_contact_memory;
-
-typedef enum saltusi_adaptive_method {
-  SALTUSI_DOPRI5,
-  SALTUSI_DOP853,
-  SALTUSI_RADAU5,
-  SALTUSI_ADAPTIVE_CHOOSES /* the explicit ones by tolerance, Radau where forces are stiff */
-} saltusi_adaptive_method;
-
-/* What the integrator carries from step to step. */
-typedef struct saltusi_adaptive_memory {
-  double started;
-  double h;             /* s, proposed next step */
-  double cap;           /* s, the next step at most: a touching contact comes back */
-  double v_max;         /* largest |v| so far */
-  double rejected;      /* 1: the last attempt was */
-  double zeno;          /* key of a contact that has just bounced; -1: none */
-  double method;        /* saltusi_adaptive_method in use */
-  double method_used;   /* in the last step */
-  double stiff;         /* signs of stiffness in a row */
-  double nonstiff;      /* steps of the implicit method that an explicit one would take as well */
-  double jacobian_age;  /* steps since the Jacobian was made; -1: there is none */
-  double overheld;      /* 1: the dynamics at the present state have more rows than they need */
-  double stall_since;   /* s, time has hardly advanced since then */
-  double stall_steps;   /* steps since then */
-  double switch_clear;  /* s, no formula changes its branch by time before that, or before: */
-  double switch_before; /* s, last time before the next such change; infinite: none known */
-  double switch_after;  /* s, first time after it */
-  double rate_valid;    /* 1: rate0 belongs to the present state */
-} saltusi_adaptive_memory;
-
-enum {
-  SALTUSI_ADAPTIVE_HEAD = sizeof(saltusi_adaptive_memory) / sizeof(double),
-  SALTUSI_ADAPTIVE_CONTACT = sizeof(saltusi_contact_memory) / sizeof(double)
-};
-
-/* Tolerances and switches; the switches exist to show in tests what each ingredient is for. */
-typedef struct saltusi_adaptive_settings {
-  double rtol;
-  double atol, atol_v;
-  const double* atol_q_each; /* [nq] or NULL: atol */
-  const double* atol_v_each; /* [nv] or NULL: atol_v */
-  double h_max;              /* s; 0: none */
-  double h_first;            /* s; 0: chosen */
-  int method;                /* saltusi_adaptive_method, or SALTUSI_ADAPTIVE_CHOOSES */
-  saltus_energy_gain on_energy_gain;
-  bool without_impulses;  /* impulses are not part of the error norm */
-  bool without_defect;    /* no defect check */
-  bool without_curvature; /* c of the rows is dropped */
-  bool without_jump;      /* accumulations are resolved impact by impact */
-  bool without_checks;    /* accepted attempts are never refused (sections 14.3 and 14.4) */
-} saltusi_adaptive_settings;
 
 /* Kinds of events that end a step. */
 typedef enum saltusi_found_kind {
@@ -143,14 +67,6 @@ typedef struct saltusi_switch_time {
 
 enum { SALTUSI_NODES = 11, SALTUSI_ADAPTIVE_STAGES = 16 };
 
-/* Numbers of one integration, for those who want to know what it cost. */
-typedef struct saltusi_adaptive_counts {
-  long long steps, rejections, rates, decisions, events, jumps, switches;
-  long long enclosures;
-  double residual_velocity, residual_impulse; /* of the worst decision in this step */
-  double projection; /* largest movement of a position back onto the constraints in this step */
-} saltusi_adaptive_counts;
-
 /* The motion of an attempt, for dense output: y0 and n coefficients for each power or part. */
 typedef struct saltusi_motion {
   const double* y0;
@@ -182,78 +98,34 @@ extern const saltusi_adaptive_ops saltusi_adaptive_dop853;
 extern const saltusi_adaptive_ops saltusi_adaptive_radau5;
 const saltusi_adaptive_ops* saltusi_adaptive_ops_of(double method);
 
-struct saltusi_adaptive {
-  saltusi_eval* eval;
-  const saltus_system* sys;
-  saltus_system sys_copy;
-  saltusi_adaptive_settings settings;
-  saltusi_adaptive_memory* memory;
-  saltusi_contact_memory* contact; /* [nc] */
-  double* rate0;                   /* [ny] y' at the start of the step; in the memory */
+/* The attempt: y and its rates at the start and the end, stages, errors. */
+typedef struct saltusi_attempt {
   const saltusi_adaptive_ops* ops;
-  int nq, nv, nj, nc;
-  int nl;    /* contact rows: one and the tangents of each contact */
-  int ny;    /* nq + nv + nl + nj: positions, velocities, impulses of contacts and of joints */
-  int rows;  /* nj + nl */
-  int* base; /* [nc] first contact row */
-  int* tangents;
-  const saltus_contact_law** law; /* [nc] */
-  double* mu;                     /* [nc] 0 where there are no tangents */
-  double* atol_q;                 /* [nq] */
-  double* atol_v;                 /* [nv] */
-  double atol_q_min, atol_v_min;
-
-  /* rows and operator at one point */
-  saltusi_linear mass;
-  saltusi_row_block row; /* [rows] joints, then contacts; with convective parts */
-  saltus_contact_list list;
-  double* gap;                        /* [nc] by key; infinite where there is none */
-  double* joint_gap;                  /* [nj] */
-  int held;                           /* active rows of the mode */
-  int* held_row;                      /* [rows] row of each */
-  int* held_key;                      /* [rows] contact of each; -1: joint */
-  double* column;                     /* [rows x nv] M^-1 H */
-  double* W;                          /* [rows x rows] */
-  double* W_spare;                    /* [rows x rows] */
-  saltusi_dependent held_factor;      /* of W */
-  double* right;                      /* [rows] */
-  double* row_scale;                  /* [rows] */
-  bool redundant;                     /* the last dynamics had more rows than they need */
-  bool dependent;                     /* the same, planar contacts included */
-  bool overheld;                      /* that, at the start of the attempt */
-  saltusi_contact_memory* mode_check; /* [nc] */
-  bool spatial;                       /* some contact has two tangents and friction */
-  double* spread;                     /* [nv x nv] */
-  int* spread_pivot;                  /* [2 nv] */
-  double* spread_in;                  /* [rows] */
-  double* spread_right;               /* [rows] */
-  double* spread_sum;                 /* [rows] */
-  int* pivot;                         /* [2 rows] */
-  double* force;                      /* [rows] multipliers of the last mode dynamics, by row */
-  double* free_acc;                   /* [nv] */
-  double* direction;                  /* [2 nc] of slip */
-
-  /* y at the start, at the end, and stages */
-  double t, h; /* of the attempt */
+  double t, h;
   double* y0;
   double* y1;
   double* y_mid;
   double* y_try;
   double* y_end; /* where the step ends */
   double* y_keep;
-  double* rate_keep;
-  double error;            /* of the accepted attempt, in tolerances */
-  int worst;               /* component of y with the largest error */
-  saltus_step_limit limit; /* what kept the attempt from being longer */
-  double* rate1;           /* [ny] */
+  double* rate0; /* [ny] y' at the start of the step; in the memory */
+  double* rate1; /* [ny] */
   double* rate_mid;
+  double* rate_keep;
+  double* rate_try;
   double* K; /* [stages x ny] */
   double* Q; /* [8 x ny] dense output */
   saltusi_motion motion;
-  double* scale_l;                   /* [nl] tolerance of impulses; infinite for open contacts */
-  double* scale;                     /* [ny] */
-  saltusi_contact_memory* mode_kept; /* [nc] */
-  saltusi_contact_memory* mode_old;  /* [nc] before a transition */
+  double* scale_l;         /* [nl] tolerance of impulses; infinite for open contacts */
+  double* scale;           /* [ny] */
+  double error;            /* of the accepted attempt, in tolerances */
+  int worst;               /* component of y with the largest error */
+  saltus_step_limit limit; /* what kept the attempt from being longer */
+  bool overheld;           /* the dynamics at its start have more rows than they need */
+  double* slip_start;      /* [2 nc] direction of slip at its start, of spatial contacts */
+  double* slip_limit;      /* [nv] tolerance of velocities while a spatial contact slides slowly */
+  double slip_least;       /* m/s, slowest slip of a spatial contact at its start */
+  double* along;           /* [nq] a displacement of positions */
 
   /* implicit method */
   double* J; /* [(nv + nl) x 2 nv] of (a, lambda) with respect to (q along v, v); in the memory */
@@ -262,89 +134,80 @@ struct saltusi_adaptive {
   double* stage_a;   /* [3 nv] accelerations of the stages */
   double* R;         /* [3 nv] */
   int* newton_pivot; /* [4 nv] */
+  double* unit;      /* [nv] */
+} saltusi_attempt;
 
-  /* event search */
-  double* gap_start;  /* [nc] */
-  double* slip_start; /* [2 nc] direction of slip at the start of the step, of spatial contacts */
-  double* slip_limit; /* [nv] tolerance of velocities while a spatial contact slides slowly */
-  double slip_least;  /* m/s, slowest slip of a spatial contact at the start of the step */
-  double slip_floor;  /* m/s, a spatial contact that slides slower stops */
-  double* node_rate;  /* [nodes x nl] forces */
+/* The search for events in an accepted attempt. */
+typedef struct saltusi_search {
+  double* gap_start; /* [nc] */
+  double* node_rate; /* [nodes x nl] forces */
   saltusi_courses course;
   saltusi_found* found;
   int found_count;
+  int searched;           /* contact of the search that was given up */
+  double* probe;          /* [ny] a state inside the attempt */
+  double* probe_rate;     /* [ny] and its rate */
+  double* x;              /* [nv] */
+  saltusi_contact* check; /* [nc] */
+} saltusi_search;
+
+/* From an event to the next status. */
+typedef struct saltusi_passage {
+  int* members;          /* [nc] its contacts */
+  int* cand;             /* [nc] those that may close */
+  saltusi_contact* old;  /* [nc] before it */
+  saltusi_contact* kept; /* [nc] */
+  double* v_struck;      /* [nv] before an impact or a closing */
+  double* x;             /* [nv] */
+  double* rate;          /* [ny] */
+  saltusi_perturbation perturbation;
+} saltusi_passage;
+
+/* A jump over an accumulation of impacts. */
+typedef struct saltusi_leap {
+  double u, tau, e_N; /* tau 0: none */
+  int key;            /* the contact that bounces */
+  double* x_start;    /* [nv] direction of a bounce */
+  double* x_end;      /* [nv] */
+  double* stay_gap;   /* [nc] m, what bounces do to the gap of another contact */
+  double* stay_slip;  /* [nc] m/s, and to its slip */
+  double* bounce;     /* [nl] kg, impulses of a bounce over its change of velocity */
+} saltusi_leap;
+
+/* The step as it is reported. */
+typedef struct saltusi_outcome {
+  double h;                 /* s, length that the dense output was made for */
+  double length;            /* s, length of the step */
+  double moved;             /* largest movement of a position by projections */
+  double* lasting;          /* [nl] N s */
+  double* impacts;          /* [nl] N s */
+  double* impacts_start;    /* [nl] N s, of those at the start of the step */
+  double* joint_lasting;    /* [nj] N s */
+  bool* hit;                /* [nc] an impact acted in this step */
+  double* u_impact;         /* [2 nc] normal velocity before and after it */
   saltusi_found last_event; /* for messages */
-  int searched;             /* contact of the search that was given up */
-  double moved;             /* largest movement by projections in this step */
-  double* probe;            /* [ny] */
-  double* probe_rate;       /* [ny] */
+} saltusi_outcome;
 
-  /* complementarity problems */
-  saltusi_lcp_work lcp;
-  int lcp_max;
-  double* lcp_M;
-  double* lcp_q;
-  double* lcp_z;
-  double* lcp_scale;
-  int* lcp_kind; /* 0 normal, 1 friction +, 2 friction -, 3 slack */
-  int* lcp_key;
-  double* lcp_X;                  /* [lcp_max x nv] P H */
-  saltusi_friction_step friction; /* of spatial contacts */
-  int* unit_first;                /* [nc + 1] */
-  double* unit_mu;                /* [nc] */
-  bool* perturbed;                /* [nc] */
-  double* perturbation;           /* [2 nc] m/s */
-  double* slide_force;            /* [nl] N */
-  double* joint_X;                /* [nj x nv] M^-1 G_E */
-  double* joint_W;                /* [nj x nj] */
-  saltusi_dependent joint_factor; /* of joint_W */
-  double* joint_r;                /* [nj] */
-  double* impulse;                /* [nl] of the last problem */
-  double* slack;                  /* [nc] slip acceleration or velocity of the last problem */
-  double* compression;            /* [nl] N s */
-  double* bound;                  /* [nc] N s, friction besides mu times the normal impulse */
-  bool* blocked;                  /* [nc] joints block the tangent */
-  bool wedged;       /* an impact that Newton's law cannot solve is taken by Poisson's */
-  double* delta;     /* [nv] */
-  int* set;          /* [nc] contacts of a problem */
-  int* members;      /* [nc] contacts of a transition */
-  int* cand;         /* [nc] those that may close */
-  double* sense;     /* [nc] prescribed slip senses; 0: to be decided */
-  double* basis;     /* [2 nv x nv] orthonormal rows of the rank pass, each with M^-1 times it */
-  double* u_before;  /* [nl] relative velocities */
-  double* u_after;   /* [nl] */
-  double* v_spare;   /* [nv] */
-  double* v_struck;  /* [nv] before an impact or a closing */
-  double* v_impact;  /* [nv] before an impact */
-  double e_part;     /* part of the restitution that is used, 1 but for capped impacts */
-  double* q_spare;   /* [nq] */
-  double* x_start;   /* [nv] direction of a bounce */
-  double* x_end;     /* [nv] */
-  double* stay_gap;  /* [nc] m, what bounces do to the gap of another contact */
-  double* stay_slip; /* [nc] m/s, and to its slip */
-  double* bounce;    /* [nl] kg, impulses of a bounce over its change of velocity */
-  bool implicit;     /* there is room for the implicit method */
-  int law_tangents_max;
-
-  /* the step as it is reported */
-  double step_h;                   /* s, length that the dense output was made for */
-  double step_length;              /* s, length of the step */
-  double jump_u, jump_tau, jump_e; /* a jump over an accumulation; jump_tau 0: none */
-  int jump_key;                    /* the contact that bounces */
-  double* lasting;                 /* [nl] N s */
-  double* impacts;                 /* [nl] N s */
-  double* impacts_start;           /* [nl] N s, of those at the start of the step */
-  double* joint_lasting;           /* [nj] N s */
-  bool* hit;                       /* [nc] an impact acted in this step */
-  double* u_impact;                /* [2 nc] normal velocity before and after it */
+struct saltusi_adaptive {
+  saltusi_eval* eval;
+  const saltus_system* sys;
+  saltus_system sys_copy;
+  double* carried; /* the scheme's memory: */
+  saltusi_adaptive_memory* memory;
+  saltusi_contact* contact; /* [nc] read from it at the start of a step and written at the end */
+  saltusi_outline o;
+  saltusi_mode_dynamics mode;
+  saltusi_decision decision;
+  saltusi_attempt step;
+  saltusi_search search;
+  saltusi_passage transition;
+  saltusi_leap jump;
+  saltusi_outcome outcome;
   saltusi_adaptive_counts counts;
   void (*report)(void* who, const saltus_event* event);
   void* who;
   saltus_log log;
 };
-
-/* For messages. */
-const char* saltusi_contact_name(const saltusi_adaptive* w, int key);
 
 /* Contact rows of a system: one and the tangents of each contact. */
 int saltusi_adaptive_rows(const saltus_system* sys);
@@ -410,7 +273,9 @@ saltus_step_limit saltusi_adaptive_limit_of(const saltusi_adaptive* w, double h,
 int saltusi_adaptive_contact_of(const saltusi_adaptive* w, int i);
 
 /* layout.c: where the parts of the memory lie */
+/* Statuses from the memory, and back into it. */
 void saltusi_adaptive_open(saltusi_adaptive* w, double* memory);
+void saltusi_adaptive_close(saltusi_adaptive* w);
 
 /* start.c */
 saltus_status saltusi_read_laws(saltusi_adaptive* w, double t, const double* q);
@@ -425,83 +290,8 @@ double saltusi_explicit_method(const saltusi_adaptive* w);
 void saltusi_review_method(saltusi_adaptive* w);
 void saltusi_prefer_implicit(saltusi_adaptive* w);
 
-/* mode.c: dynamics in the present status */
-
-/* Rows of the joints and of the contacts that are not open (all of them: every), and their gaps. */
-void saltusi_mode_rows(saltusi_adaptive* w, double t, const double* y, bool every);
-saltus_status saltusi_mode_gaps(saltusi_adaptive* w, double t, const double* q);
-/* y' at y; forces by row stay in w->force. */
-saltus_status saltusi_mode_rate(saltusi_adaptive* w, double t, const double* y, double* rate);
-/* U of one row at y; the row is evaluated. */
-double saltusi_mode_velocity(saltusi_adaptive* w, double t, const double* y, int key, int k);
-/* Gap velocity and acceleration of an open contact, in the present status. */
-saltus_status saltusi_mode_gamma(saltusi_adaptive* w, double t, const double* y, int key,
-                                 double* gamma);
-/* Tolerances of the impulses. */
-saltus_status saltusi_mode_impulse_scale(saltusi_adaptive* w, double t, const double* y);
-/* Back onto g = 0 and U = 0 of joints and closed contacts, U_T = 0 of sticking ones. */
-saltus_status saltusi_mode_project(saltusi_adaptive* w, double t, double* y);
-/* Velocities alone; perturbation: contacts of w->perturbed get the tangential velocity of w->perturbation. */
-saltus_status saltusi_mode_project_velocity(saltusi_adaptive* w, double t, double* y,
-                                            bool perturbation);
-/* Positions alone, of joints and closed contacts. */
-saltus_status saltusi_mode_project_closed(saltusi_adaptive* w, double t, double* y);
-/* Velocities alone, along the forces of the mode: sliding contacts have friction while they close. */
-saltus_status saltusi_mode_close_velocity(saltusi_adaptive* w, double t, double* y);
-/* Positions alone, of joints and the contacts in w->set. */
-saltus_status saltusi_mode_project_positions(saltusi_adaptive* w, double t, double* y, int count);
-/* x <- P x: M^-1 with joints eliminated; saltusi_mode_joints first. */
-saltus_status saltusi_mode_joints(saltusi_adaptive* w, double t, const double* y);
-void saltusi_mode_inverse(saltusi_adaptive* w, double* x);
-/* x = P G of one row. */
-void saltusi_mode_response(saltusi_adaptive* w, int row, double* x);
-/* v onto G_E^T v + b_E = 0; saltusi_mode_joints first. */
-void saltusi_mode_hold_joints(saltusi_adaptive* w, double* v);
-/* (G_E^T M^-1 G_E)^-1 G_E^T x into w->joint_r. */
-void saltusi_mode_joint_answer(saltusi_adaptive* w, const double* x);
-/* W x = right in w->right, rows of the mode; the least solution when W is singular. */
-saltus_status saltusi_mode_solve(saltusi_adaptive* w, int n);
-/* The multipliers in w->right of the held rows as forces of all rows. */
-void saltusi_mode_forces(saltusi_adaptive* w);
-
-static inline saltusi_contact_mode saltusi_mode_of(const saltusi_adaptive* w, int key) {
-  return (saltusi_contact_mode)w->contact[key].mode;
-}
-static inline bool saltusi_mode_closed(const saltusi_adaptive* w, int key) {
-  return w->contact[key].mode != SALTUSI_OPEN;
-}
-static inline bool saltusi_mode_pressed(const saltusi_adaptive* w, int key) {
-  return w->contact[key].mode != SALTUSI_OPEN && w->contact[key].mode != SALTUSI_IDLE;
-}
-static inline const double* saltusi_v_of(const saltusi_adaptive* w, const double* y) {
-  return y + w->nq;
-}
-
-/* decide.c: complementarity problems */
-
-/* New status of the contacts in w->set (closed, U = 0); w->sense has prescribed slips.
- * SALTUS_RETRY_SMALLER: no solution (Painleve). */
-saltus_status saltusi_decide_status(saltusi_adaptive* w, double t, const double* y, int count);
-/* What is to be reported of an impact besides its velocities. */
-typedef struct saltusi_verdict {
-  int contact;   /* that is named */
-  double gain;   /* J, energy that the impact gave */
-  double of_law; /* J, that the contacts' own law would have given */
-  bool replaced; /* another law than the contacts' own decided */
-} saltusi_verdict;
-
-/* Impact on the contacts of w->set: v of y jumps; impulses in w->impulse. */
-saltus_status saltusi_decide_impact(saltusi_adaptive* w, double t, double* y, int count,
-                                    saltusi_verdict* verdict);
-/* energetic.c: the same by a sequence of impacts of single contacts that end by Stronge's law. */
-saltus_status saltusi_energetic_impact(saltusi_adaptive* w, double* v, int count);
-/* Impact without collision (section 7). */
-saltus_status saltusi_decide_painleve(saltusi_adaptive* w, double t, double* y, int count);
-
-/* spatial.c: the same with two tangents */
-bool saltusi_is_spatial(const saltusi_adaptive* w, int count);
-saltus_status saltusi_spatial_solve(saltusi_adaptive* w, int count, const double* u_free);
-saltus_status saltusi_spatial_perturb(saltusi_adaptive* w, double t, double* y);
+/* perturb.c: spatial contacts that begin to slide from rest get a velocity. */
+saltus_status saltusi_perturb_slips(saltusi_adaptive* w, double t, double* y);
 
 /* find.c */
 saltus_status saltusi_find_events(saltusi_adaptive* w);
@@ -519,8 +309,6 @@ saltus_status saltusi_adaptive_settle(saltusi_adaptive* w, double t, double* y, 
                                       bool impact);
 saltus_status saltusi_adaptive_transition(saltusi_adaptive* w, double t, double t_event, double* y,
                                           const saltusi_found* found);
-/* The velocity below which slip is none (section 2). */
-double saltusi_slip_rounding(const saltusi_adaptive* w);
 /* Senses of slip of the contacts that move, into w->sense; a stored sense of one that does not move is
  * meaningless. */
 void saltusi_find_senses(saltusi_adaptive* w, double t, const double* y);

@@ -19,9 +19,9 @@ static const double binomial[SALTUSI_POWERS][SALTUSI_POWERS] = {
 };
 
 void saltusi_course_forget(saltusi_adaptive* w) {
-  w->course.made = false;
+  w->search.course.made = false;
   for (int i = 0; i < SALTUSI_PIECES; i++) {
-    w->course.piece[i].order = -1;
+    w->search.course.piece[i].order = -1;
   }
 }
 
@@ -82,36 +82,36 @@ static void enclose(const saltusi_courses* c, size_t i, size_t stride, const sal
 enum { JET = SALTUS_JET_ORDER + 1 };
 
 static void make_time(saltusi_adaptive* w, saltusi_piece* p) {
-  double rounding = DBL_EPSILON * (fabs(w->t) + w->h);
-  double lo = w->t + p->a * w->h - rounding;
-  double hi = w->t + p->b * w->h + rounding;
+  double rounding = DBL_EPSILON * (fabs(w->step.t) + w->step.h);
+  double lo = w->step.t + p->a * w->step.h - rounding;
+  double hi = w->step.t + p->b * w->step.h + rounding;
   /* no evaluation leaves the attempt, and a formula may change its branch right beside it */
-  p->t[0] = (saltus_interval){fmax(lo, w->t), fmin(hi, w->t + w->h)};
+  p->t[0] = (saltus_interval){fmax(lo, w->step.t), fmin(hi, w->step.t + w->step.h)};
   for (size_t k = 1; k < JET; k++) {
-    p->t[k] = (saltus_interval){k == 1 ? w->h : 0.0, k == 1 ? w->h : 0.0};
+    p->t[k] = (saltus_interval){k == 1 ? w->step.h : 0.0, k == 1 ? w->step.h : 0.0};
   }
 }
 
 /* Positions, and velocities where they are wanted, to at least the order. */
 static void make(saltusi_adaptive* w, saltusi_piece* p, int order, bool moving) {
-  size_t stride = (size_t)w->nq + (size_t)w->nv;
+  size_t stride = (size_t)w->o.nq + (size_t)w->o.nv;
   bool more = order > p->order;
   p->order = more ? order : p->order;
-  for (size_t i = 0; more && i < (size_t)w->nq; i++) {
-    enclose(&w->course, i, stride, p, p->q + i * JET);
+  for (size_t i = 0; more && i < (size_t)w->o.nq; i++) {
+    enclose(&w->search.course, i, stride, p, p->q + i * JET);
   }
   bool wanted = moving && (more || !p->moving);
-  for (size_t i = 0; wanted && i < (size_t)w->nv; i++) {
-    enclose(&w->course, (size_t)w->nq + i, stride, p, p->v + i * JET);
+  for (size_t i = 0; wanted && i < (size_t)w->o.nv; i++) {
+    enclose(&w->search.course, (size_t)w->o.nq + i, stride, p, p->v + i * JET);
   }
   p->moving = wanted || (p->moving && !more);
 }
 
 const double* saltusi_course_powers(saltusi_adaptive* w) {
-  saltusi_courses* c = &w->course;
+  saltusi_courses* c = &w->search.course;
   if (!c->made) {
-    c->degree = w->ops->dense_degree;
-    w->ops->powers(&w->motion, w->nq + w->nv, c->power);
+    c->degree = w->step.ops->dense_degree;
+    w->step.ops->powers(&w->step.motion, w->o.nq + w->o.nv, c->power);
     c->made = true;
   }
   return c->power;
@@ -121,7 +121,7 @@ const double* saltusi_course_powers(saltusi_adaptive* w) {
  * of their own. */
 static const saltusi_piece* piece_of(saltusi_adaptive* w, double a, double b, int order,
                                      bool moving) {
-  saltusi_courses* c = &w->course;
+  saltusi_courses* c = &w->search.course;
   saltusi_course_powers(w);
   bool whole = a == 0.0 && b == 1.0;
   bool middle = a == 0.5 && b == 0.5;
@@ -150,9 +150,9 @@ void saltusi_course_along(saltusi_adaptive* w, double a, double b, int order, sa
                                 .t = p->t,
                                 .q = p->q,
                                 .v = moving ? p->v : NULL,
-                                .scratch = w->course.scratch};
+                                .scratch = w->search.course.scratch};
   ops->along(w->sys->self, &course, what, index, flat);
-  int values = what == SALTUS_QUANTITY_VELOCITY ? 1 + w->tangents[index] : 1;
+  int values = what == SALTUS_QUANTITY_VELOCITY ? 1 + w->o.tangents[index] : 1;
   for (int i = 0; i < values; i++) {
     for (int k = 0; k <= order; k++) {
       out[i].c[k] = flat[i * (order + 1) + k];

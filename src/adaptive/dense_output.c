@@ -52,28 +52,28 @@ size_t saltusi_adaptive_dense_count(const saltus_system* sys) {
 }
 
 void saltusi_adaptive_dense_write(const saltusi_adaptive* w, double* data) {
-  size_t n = (size_t)w->ny;
-  size_t state = (size_t)w->nq + (size_t)w->nv;
+  size_t n = (size_t)w->o.ny;
+  size_t state = (size_t)w->o.nq + (size_t)w->o.nv;
   *(head*)(void*)data = (head){.method = w->memory->method_used,
-                               .t = w->t,
-                               .h = w->step_h,
-                               .length = w->step_length,
-                               .jump_u = w->jump_u,
-                               .jump_tau = w->jump_tau,
-                               .jump_e = w->jump_e,
-                               .jump_key = w->jump_key};
+                               .t = w->step.t,
+                               .h = w->outcome.h,
+                               .length = w->outcome.length,
+                               .jump_u = w->jump.u,
+                               .jump_tau = w->jump.tau,
+                               .jump_e = w->jump.e_N,
+                               .jump_key = w->jump.key};
   data += HEAD;
-  memcpy(data, w->y0, n * sizeof(double));
+  memcpy(data, w->step.y0, n * sizeof(double));
   data += n;
-  memcpy(data, w->Q, PARTS * n * sizeof(double));
+  memcpy(data, w->step.Q, PARTS * n * sizeof(double));
   data += PARTS * n;
-  memcpy(data, w->y_end, state * sizeof(double));
-  memcpy(data + state, w->x_start, (size_t)w->nv * sizeof(double));
-  data += state + (size_t)w->nv;
-  size_t rows = (size_t)w->nl;
-  memcpy(data, w->impacts_start, rows * sizeof(double));
-  memcpy(data + rows, w->impacts, rows * sizeof(double));
-  memcpy(data + 2 * rows, w->bounce, rows * sizeof(double));
+  memcpy(data, w->step.y_end, state * sizeof(double));
+  memcpy(data + state, w->jump.x_start, (size_t)w->o.nv * sizeof(double));
+  data += state + (size_t)w->o.nv;
+  size_t rows = (size_t)w->o.nl;
+  memcpy(data, w->outcome.impacts_start, rows * sizeof(double));
+  memcpy(data + rows, w->outcome.impacts, rows * sizeof(double));
+  memcpy(data + 2 * rows, w->jump.bounce, rows * sizeof(double));
 }
 
 /* Height and speed of the analytic bounces `left` before their accumulation. At an impact, up to the
@@ -272,21 +272,24 @@ int saltusi_adaptive_row_of(const saltus_system* sys, int key, int* rows) {
 saltus_status saltusi_adaptive_forces(saltusi_adaptive* w, double* memory, double limit,
                                       const double* q, const double* v) {
   saltusi_adaptive_open(w, memory);
-  memcpy(w->y0, q, (size_t)w->nq * sizeof(double));
-  memcpy(w->y0 + w->nq, v, (size_t)w->nv * sizeof(double));
-  memset(w->y0 + w->nq + w->nv, 0, (size_t)(w->nl + w->nj) * sizeof(double));
-  saltus_status status = saltusi_read_laws(w, w->t, w->y0);
+  memcpy(w->step.y0, q, (size_t)w->o.nq * sizeof(double));
+  memcpy(w->step.y0 + w->o.nq, v, (size_t)w->o.nv * sizeof(double));
+  memset(w->step.y0 + w->o.nq + w->o.nv, 0, (size_t)(w->o.nl + w->o.nj) * sizeof(double));
+  saltus_status status = saltusi_read_laws(w, w->step.t, w->step.y0);
   saltusi_read_tolerances(w);
   if (status == SALTUS_OK && w->memory->started == 0.0) {
     status = saltusi_adaptive_start(w, limit);
+    saltusi_adaptive_close(w);
   }
-  return status == SALTUS_OK ? saltusi_mode_rate(w, w->t, w->y0, w->probe_rate) : status;
+  return status == SALTUS_OK
+             ? saltusi_mode_rate(&w->mode, w->step.t, w->step.y0, w->search.probe_rate)
+             : status;
 }
 
 int saltusi_adaptive_contact_of(const saltusi_adaptive* w, int i) {
-  int row = i - w->nq - w->nv;
+  int row = i - w->o.nq - w->o.nv;
   int key = 0;
-  while (key + 1 < w->nc && w->base[key + 1] <= row) {
+  while (key + 1 < w->o.nc && w->o.base[key + 1] <= row) {
     key++;
   }
   return key;
@@ -303,7 +306,7 @@ saltus_step_limit saltusi_adaptive_limit_of(const saltusi_adaptive* w, double h,
   if (factor >= 5.0) {
     return SALTUS_LIMIT_GROWTH;
   }
-  bool position = w->worst < w->nq;
-  bool velocity = !position && w->worst < w->nq + w->nv;
+  bool position = w->step.worst < w->o.nq;
+  bool velocity = !position && w->step.worst < w->o.nq + w->o.nv;
   return position ? SALTUS_LIMIT_POSITION : velocity ? SALTUS_LIMIT_VELOCITY : SALTUS_LIMIT_IMPULSE;
 }

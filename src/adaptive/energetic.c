@@ -11,7 +11,7 @@
  *
  * No such impact gives energy, so no sequence does.
  */
-#include "adaptive/adaptive.h"
+#include "adaptive/decide.h"
 #include "math/matrix.h"
 
 #include <float.h>
@@ -70,55 +70,55 @@ static bool phase(path* p) {
   return dp != end;
 }
 
-static double speed(const saltusi_adaptive* w, int row, const double* v) {
-  return saltusi_row_dot(&w->row, row, v) + w->row.b[row];
+static double speed(const saltusi_decision* d, int row, const double* v) {
+  return saltusi_row_dot(&d->mode->row, row, v) + d->mode->row.b[row];
 }
 
 /* The impact of one contact; v and its impulses follow. */
-static void strike(saltusi_adaptive* w, double* v, int key) {
-  int row = w->nj + w->base[key];
-  bool has_friction = w->mu[key] > 0.0;
-  saltusi_mode_response(w, row, w->delta);
-  path p = {.a = saltusi_row_dot(&w->row, row, w->delta),
-            .mu = w->mu[key],
-            .e = w->law[key]->e_N,
-            .U_N = speed(w, row, v)};
+static void strike(saltusi_decision* d, double* v, int key) {
+  int row = d->o->nj + d->o->base[key];
+  bool has_friction = d->o->mu[key] > 0.0;
+  saltusi_mode_response(d->mode, row, d->change);
+  path p = {.a = saltusi_row_dot(&d->mode->row, row, d->change),
+            .mu = d->o->mu[key],
+            .e = d->o->law[key]->e_N,
+            .U_N = speed(d, row, v)};
   if (has_friction) {
-    saltusi_mode_response(w, row + 1, w->v_spare);
-    p.b = saltusi_row_dot(&w->row, row, w->v_spare);
-    p.c = saltusi_row_dot(&w->row, row + 1, w->v_spare);
-    p.U_T = speed(w, row + 1, v);
+    saltusi_mode_response(d->mode, row + 1, d->v_spare);
+    p.b = saltusi_row_dot(&d->mode->row, row, d->v_spare);
+    p.c = saltusi_row_dot(&d->mode->row, row + 1, d->v_spare);
+    p.U_T = speed(d, row + 1, v);
   }
   for (int k = 0; k < PHASES_MAX && phase(&p); k++) {
   }
-  saltusi_add_scaled(w->nv, p.P_N, w->delta, v);
-  w->impulse[w->base[key]] += p.P_N;
+  saltusi_add_scaled(d->o->nv, p.P_N, d->change, v);
+  d->impulse[d->o->base[key]] += p.P_N;
   if (has_friction) {
-    saltusi_add_scaled(w->nv, p.P_T, w->v_spare, v);
-    w->impulse[w->base[key] + 1] += p.P_T;
+    saltusi_add_scaled(d->o->nv, p.P_T, d->v_spare, v);
+    d->impulse[d->o->base[key] + 1] += p.P_T;
   }
 }
 
-saltus_status saltusi_energetic_impact(saltusi_adaptive* w, double* v, int count) {
-  double slow = 64.0 * DBL_EPSILON * fmax(w->memory->v_max, saltusi_max_abs(w->nv, v));
-  memset(w->impulse, 0, (size_t)w->nl * sizeof(double));
+saltus_status saltusi_energetic_impact(saltusi_decision* d, double* v, int count) {
+  double slow = 64.0 * DBL_EPSILON * fmax(d->memory->v_max, saltusi_max_abs(d->o->nv, v));
+  memset(d->impulse, 0, (size_t)d->o->nl * sizeof(double));
   for (int k = 0; k < SEQUENCE_MAX; k++) {
     int fastest = -1;
     double least = -slow;
     for (int i = 0; i < count; i++) {
-      double u = speed(w, w->nj + w->base[w->set[i]], v);
+      double u = speed(d, d->o->nj + d->o->base[d->set[i]], v);
       if (u < least) {
         least = u;
-        fastest = w->set[i];
+        fastest = d->set[i];
       }
     }
     if (fastest < 0) {
       return SALTUS_OK;
     }
-    if (w->tangents[fastest] == 2 && w->mu[fastest] > 0.0) {
+    if (d->o->tangents[fastest] == 2 && d->o->mu[fastest] > 0.0) {
       return SALTUS_ERR_UNSUPPORTED;
     }
-    strike(w, v, fastest);
+    strike(d, v, fastest);
   }
   return SALTUS_RETRY_SMALLER;
 }

@@ -16,16 +16,16 @@
 static const double defect_weight = 0.1;
 
 static double* stage(const saltusi_adaptive* w, int i) {
-  return w->K + (size_t)i * (size_t)w->ny;
+  return w->step.K + (size_t)i * (size_t)w->o.ny;
 }
 
 /* y = y0 + h sum of weights K over `count` stages */
 static void combine(const saltusi_adaptive* w, double h, const double* weights, int count,
                     double* y) {
-  memcpy(y, w->y0, (size_t)w->ny * sizeof(double));
+  memcpy(y, w->step.y0, (size_t)w->o.ny * sizeof(double));
   for (int j = 0; j < count; j++) {
     if (weights[j] != 0.0) {
-      saltusi_add_scaled(w->ny, h * weights[j], stage(w, j), y);
+      saltusi_add_scaled(w->o.ny, h * weights[j], stage(w, j), y);
     }
   }
 }
@@ -33,13 +33,13 @@ static void combine(const saltusi_adaptive* w, double h, const double* weights, 
 /* h |sum of weights K| in tolerances */
 static double weighted_error(saltusi_adaptive* w, double h, const double* weights, int count) {
   double largest = 0.0;
-  for (int i = 0; i < w->ny; i++) {
+  for (int i = 0; i < w->o.ny; i++) {
     double sum = 0.0;
     for (int j = 0; j < count; j++) {
-      sum += weights[j] * w->K[(size_t)j * (size_t)w->ny + (size_t)i];
+      sum += weights[j] * w->step.K[(size_t)j * (size_t)w->o.ny + (size_t)i];
     }
-    double error = fabs(h * sum) / w->scale[i];
-    w->worst = error > largest ? i : w->worst;
+    double error = fabs(h * sum) / w->step.scale[i];
+    w->step.worst = error > largest ? i : w->step.worst;
     largest = saltusi_larger(largest, error);
   }
   return largest;
@@ -50,8 +50,8 @@ static saltus_status take_stages(saltusi_adaptive* w, double h, const double* c,
                                  int stride, int from, int to) {
   saltus_status status = SALTUS_OK;
   for (int i = from; i < to && status == SALTUS_OK; i++) {
-    combine(w, h, a + (size_t)i * (size_t)stride, i, w->y_try);
-    status = saltusi_mode_rate(w, w->t + c[i] * h, w->y_try, stage(w, i));
+    combine(w, h, a + (size_t)i * (size_t)stride, i, w->step.y_try);
+    status = saltusi_mode_rate(&w->mode, w->step.t + c[i] * h, w->step.y_try, stage(w, i));
   }
   return status;
 }
@@ -59,7 +59,7 @@ static saltus_status take_stages(saltusi_adaptive* w, double h, const double* c,
 /* The last stage before the end has the same time: the difference of the two shows the largest
  * eigenvalue (Hairer and Wanner 1996, IV.2). */
 static void note_stage(saltusi_adaptive* w) {
-  memcpy(w->y_mid, w->y_try, (size_t)w->ny * sizeof(double));
+  memcpy(w->step.y_mid, w->step.y_try, (size_t)w->o.ny * sizeof(double));
 }
 
 /* h times an estimate of the largest eigenvalue, from the stages a and b at the end of the step. */
@@ -68,11 +68,11 @@ static double stiffness(const saltusi_adaptive* w, int a, int b) {
   const double* k1 = stage(w, b);
   double change = 0.0;
   double distance = 0.0;
-  for (int i = 0; i < w->nq + w->nv; i++) {
-    change = fmax(change, fabs(k1[i] - k0[i]) / w->scale[i]);
-    distance = fmax(distance, fabs(w->y1[i] - w->y_mid[i]) / w->scale[i]);
+  for (int i = 0; i < w->o.nq + w->o.nv; i++) {
+    change = fmax(change, fabs(k1[i] - k0[i]) / w->step.scale[i]);
+    distance = fmax(distance, fabs(w->step.y1[i] - w->step.y_mid[i]) / w->step.scale[i]);
   }
-  return distance > 0.0 ? w->h * change / distance : 0.0;
+  return distance > 0.0 ? w->step.h * change / distance : 0.0;
 }
 
 static double stiffness5(const saltusi_adaptive* w) {
@@ -87,13 +87,13 @@ static double stiffness8(const saltusi_adaptive* w) {
 
 /* Polynomial of y(theta) - y0 over h: coefficients of theta, theta^2, theta^3, theta^4. */
 static void dense_dopri5(saltusi_adaptive* w) {
-  for (int i = 0; i < w->ny; i++) {
+  for (int i = 0; i < w->o.ny; i++) {
     for (int p = 0; p < 4; p++) {
       double sum = 0.0;
       for (int j = 0; j < 7; j++) {
-        sum += w->K[(size_t)j * (size_t)w->ny + (size_t)i] * saltusi_dopri5_dense[j][p];
+        sum += w->step.K[(size_t)j * (size_t)w->o.ny + (size_t)i] * saltusi_dopri5_dense[j][p];
       }
-      w->Q[(size_t)p * (size_t)w->ny + (size_t)i] = sum;
+      w->step.Q[(size_t)p * (size_t)w->o.ny + (size_t)i] = sum;
     }
   }
 }
@@ -131,13 +131,14 @@ static void powers5(const saltusi_motion* m, int count, double* coefficient) {
 /* The difference between y' of the dense output and the dynamics, at the middle of the step: it sees
  * what the embedded estimate misses at coarse tolerances. */
 static saltus_status defect(saltusi_adaptive* w, double h, double* error) {
-  dense5(&w->motion, 0.5, 0, w->ny, w->y_try);
-  saltus_status status = saltusi_mode_rate(w, w->t + 0.5 * h, w->y_try, w->rate_mid);
-  dense_rate5(&w->motion, 0.5, 0, w->ny, w->y_try);
+  dense5(&w->step.motion, 0.5, 0, w->o.ny, w->step.y_try);
+  saltus_status status =
+      saltusi_mode_rate(&w->mode, w->step.t + 0.5 * h, w->step.y_try, w->step.rate_mid);
+  dense_rate5(&w->step.motion, 0.5, 0, w->o.ny, w->step.y_try);
   double largest = 0.0;
-  for (int i = 0; i < w->ny; i++) {
-    double size = fabs(h * (w->rate_mid[i] - w->y_try[i])) / w->scale[i];
-    w->worst = size > largest && defect_weight * size > *error ? i : w->worst;
+  for (int i = 0; i < w->o.ny; i++) {
+    double size = fabs(h * (w->step.rate_mid[i] - w->step.y_try[i])) / w->step.scale[i];
+    w->step.worst = size > largest && defect_weight * size > *error ? i : w->step.worst;
     largest = saltusi_larger(largest, size);
   }
   largest *= defect_weight;
@@ -146,26 +147,26 @@ static saltus_status defect(saltusi_adaptive* w, double h, double* error) {
 }
 
 static saltus_status attempt5(saltusi_adaptive* w, double h, double* error) {
-  w->h = h;
-  w->motion = (saltusi_motion){.y0 = w->y0, .Q = w->Q, .n = w->ny, .h = h};
+  w->step.h = h;
+  w->step.motion = (saltusi_motion){.y0 = w->step.y0, .Q = w->step.Q, .n = w->o.ny, .h = h};
   saltusi_course_forget(w);
-  memcpy(w->K, w->rate0, (size_t)w->ny * sizeof(double));
+  memcpy(w->step.K, w->step.rate0, (size_t)w->o.ny * sizeof(double));
   saltus_status status =
       take_stages(w, h, saltusi_dopri5_c, &saltusi_dopri5_a[0][0], SALTUSI_DOPRI5_STRIDE, 1, 6);
   note_stage(w);
   if (status == SALTUS_OK) {
     /* the weights of the seventh stage are those of the solution */
-    combine(w, h, saltusi_dopri5_a[6], 6, w->y1);
-    status = saltusi_mode_rate(w, w->t + h, w->y1, stage(w, 6));
+    combine(w, h, saltusi_dopri5_a[6], 6, w->step.y1);
+    status = saltusi_mode_rate(&w->mode, w->step.t + h, w->step.y1, stage(w, 6));
   }
   if (status != SALTUS_OK) {
     return status;
   }
-  memcpy(w->rate1, stage(w, 6), (size_t)w->ny * sizeof(double));
-  saltusi_adaptive_scale(w, w->y0, w->y1);
+  memcpy(w->step.rate1, stage(w, 6), (size_t)w->o.ny * sizeof(double));
+  saltusi_adaptive_scale(w, w->step.y0, w->step.y1);
   *error = weighted_error(w, h, saltusi_dopri5_error, 7);
   dense_dopri5(w);
-  return *error <= 1.0 && !w->settings.without_defect ? defect(w, h, error) : SALTUS_OK;
+  return *error <= 1.0 && !w->o.settings.without_defect ? defect(w, h, error) : SALTUS_OK;
 }
 
 static saltus_status prepare5(saltusi_adaptive* w) {
@@ -189,22 +190,22 @@ const saltusi_adaptive_ops saltusi_adaptive_dopri5 = {
 /* ---- order 8(5,3) -------------------------------------------------------------------------- */
 
 static saltus_status attempt8(saltusi_adaptive* w, double h, double* error) {
-  w->h = h;
-  w->motion = (saltusi_motion){.y0 = w->y0, .Q = w->Q, .n = w->ny, .h = h};
+  w->step.h = h;
+  w->step.motion = (saltusi_motion){.y0 = w->step.y0, .Q = w->step.Q, .n = w->o.ny, .h = h};
   saltusi_course_forget(w);
-  memcpy(w->K, w->rate0, (size_t)w->ny * sizeof(double));
+  memcpy(w->step.K, w->step.rate0, (size_t)w->o.ny * sizeof(double));
   saltus_status status =
       take_stages(w, h, saltusi_dop853_c, &saltusi_dop853_a[0][0], SALTUSI_DOP853_STRIDE, 1, 12);
   note_stage(w);
   if (status == SALTUS_OK) {
-    combine(w, h, saltusi_dop853_a[12], 12, w->y1);
-    status = saltusi_mode_rate(w, w->t + h, w->y1, stage(w, 12));
+    combine(w, h, saltusi_dop853_a[12], 12, w->step.y1);
+    status = saltusi_mode_rate(&w->mode, w->step.t + h, w->step.y1, stage(w, 12));
   }
   if (status != SALTUS_OK) {
     return status;
   }
-  memcpy(w->rate1, stage(w, 12), (size_t)w->ny * sizeof(double));
-  saltusi_adaptive_scale(w, w->y0, w->y1);
+  memcpy(w->step.rate1, stage(w, 12), (size_t)w->o.ny * sizeof(double));
+  saltusi_adaptive_scale(w, w->step.y0, w->step.y1);
   double e3[12];
   memcpy(e3, saltusi_dop853_a[12], sizeof e3);
   e3[0] -= saltusi_dop853_third[0];
@@ -219,20 +220,20 @@ static saltus_status attempt8(saltusi_adaptive* w, double h, double* error) {
 
 /* Three more stages and the seven parts of the interpolant of order 7 (II.6 of the book). */
 static saltus_status prepare8(saltusi_adaptive* w) {
-  saltus_status status = take_stages(w, w->h, saltusi_dop853_c, &saltusi_dop853_a[0][0],
+  saltus_status status = take_stages(w, w->step.h, saltusi_dop853_c, &saltusi_dop853_a[0][0],
                                      SALTUSI_DOP853_STRIDE, 13, 16);
-  size_t n = (size_t)w->ny;
+  size_t n = (size_t)w->o.ny;
   for (size_t i = 0; i < n; i++) {
-    double step = w->y1[i] - w->y0[i];
-    w->Q[i] = step;
-    w->Q[n + i] = w->h * w->K[i] - step;
-    w->Q[2 * n + i] = 2.0 * step - w->h * (w->K[12 * n + i] + w->K[i]);
+    double step = w->step.y1[i] - w->step.y0[i];
+    w->step.Q[i] = step;
+    w->step.Q[n + i] = w->step.h * w->step.K[i] - step;
+    w->step.Q[2 * n + i] = 2.0 * step - w->step.h * (w->step.K[12 * n + i] + w->step.K[i]);
     for (int p = 0; p < 4; p++) {
       double sum = 0.0;
       for (size_t j = 0; j < 16; j++) {
-        sum += saltusi_dop853_dense[p][j] * w->K[j * n + i];
+        sum += saltusi_dop853_dense[p][j] * w->step.K[j * n + i];
       }
-      w->Q[(size_t)(3 + p) * n + i] = w->h * sum;
+      w->step.Q[(size_t)(3 + p) * n + i] = w->step.h * sum;
     }
   }
   return status;

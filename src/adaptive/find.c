@@ -44,12 +44,12 @@ typedef struct search {
 
 /* mu l_N + sign l_T, or mu l_N - |l_T| of a spatial contact */
 static double friction_reserve(const saltusi_adaptive* w, const double* l, int key, double sign) {
-  double friction = w->tangents[key] == 1 ? -sign * l[1] : hypot(l[1], l[2]);
-  return w->mu[key] * l[0] - friction;
+  double friction = w->o.tangents[key] == 1 ? -sign * l[1] : hypot(l[1], l[2]);
+  return w->o.mu[key] * l[0] - friction;
 }
 
 static double force_value(const search* s, const double* l) {
-  const double* own = l + s->w->base[s->key];
+  const double* own = l + s->w->o.base[s->key];
   return s->what == NORMAL_FORCE ? own[0] : friction_reserve(s->w, own, s->key, s->sign);
 }
 
@@ -57,12 +57,13 @@ static double evaluate(void* context, double theta) {
   search* s = context;
   saltusi_adaptive* w = s->w;
   if (s->exact) {
-    w->ops->dense(&w->motion, theta, 0, w->ny, w->probe);
-    s->status = saltusi_mode_rate(w, w->t + theta * w->h, w->probe, w->probe_rate);
-    return force_value(s, w->probe_rate + w->nq + w->nv);
+    w->step.ops->dense(&w->step.motion, theta, 0, w->o.ny, w->search.probe);
+    s->status = saltusi_mode_rate(&w->mode, w->step.t + theta * w->step.h, w->search.probe,
+                                  w->search.probe_rate);
+    return force_value(s, w->search.probe_rate + w->o.nq + w->o.nv);
   }
-  w->ops->dense_rate(&w->motion, theta, w->nq + w->nv, w->nl, w->probe);
-  return force_value(s, w->probe);
+  w->step.ops->dense_rate(&w->step.motion, theta, w->o.nq + w->o.nv, w->o.nl, w->search.probe);
+  return force_value(s, w->search.probe);
 }
 
 /* ---- roots --------------------------------------------------------------------------------- */
@@ -190,7 +191,7 @@ static double first_root(search* s, const samples* f) {
 static void add(saltusi_adaptive* w, saltusi_found_kind kind, int key, double theta,
                 double origin) {
   if (!isnan(theta)) {
-    w->found[w->found_count++] =
+    w->search.found[w->search.found_count++] =
         (saltusi_found){.kind = kind, .key = key, .theta = theta, .origin = origin};
   }
 }
@@ -199,20 +200,20 @@ static void add(saltusi_adaptive* w, saltusi_found_kind kind, int key, double th
 
 /* Gaps are known to a tenth of their tolerance, or to rounding. */
 static double depth_of(const saltusi_adaptive* w) {
-  double size = fmax(1.0, saltusi_max_abs(w->nq, w->y0));
-  return fmax(0.1 * w->atol_q_min, 64.0 * DBL_EPSILON * size);
+  double size = fmax(1.0, saltusi_max_abs(w->o.nq, w->step.y0));
+  return fmax(0.1 * w->o.atol_q_min, 64.0 * DBL_EPSILON * size);
 }
 
 static saltus_status find_hit(saltusi_adaptive* w, int key, double end) {
-  double size = fmax(1.0, saltusi_max_abs(w->nq, w->y0));
+  double size = fmax(1.0, saltusi_max_abs(w->o.nq, w->step.y0));
   saltusi_hunt s = {.w = w,
                     .what = SALTUSI_HUNT_GAP,
                     .key = key,
                     .depth = depth_of(w),
                     .noise = 8.0 * DBL_EPSILON * size};
-  bool flies = w->contact[key].touching != 0.0;
+  bool flies = w->contact[key].touching;
   double root = flies ? saltusi_hunt_flight(&s, end) : saltusi_hunt_root(&s, end);
-  w->searched = key;
+  w->search.searched = key;
   add(w, SALTUSI_FOUND_HIT, key, root, root);
   return s.status;
 }
@@ -220,7 +221,7 @@ static saltus_status find_hit(saltusi_adaptive* w, int key, double end) {
 /* Where the velocity of a row leaves what counts as none, with one sign. All closed contacts are decided
  * anew, those that then approach by their law. */
 static saltus_status find_motion(saltusi_adaptive* w, int key, int row, double side) {
-  double slow = saltusi_slip_rounding(w);
+  double slow = saltusi_slip_rounding(&w->decision);
   saltusi_hunt s = {.w = w,
                     .what = SALTUSI_HUNT_ROW,
                     .key = key,
@@ -229,24 +230,24 @@ static saltus_status find_motion(saltusi_adaptive* w, int key, int row, double s
                     .shift = 2.0 * slow,
                     .depth = 0.1 * slow};
   double root = saltusi_hunt_nodes(&s, nodes, SALTUSI_NODES);
-  w->searched = key;
+  w->search.searched = key;
   add(w, row == 0 ? SALTUSI_FOUND_SWITCH : SALTUSI_FOUND_DECIDE, row == 0 ? -1 : key, root, root);
   return s.status;
 }
 
 static saltus_status find_stop(saltusi_adaptive* w, int key) {
-  const saltusi_contact_memory* c = &w->contact[key];
-  double speed = fmax(saltusi_max_abs(w->nv, saltusi_v_of(w, w->y1)), DBL_MIN);
-  bool fresh = c->fresh_slip != 0.0;
+  const saltusi_contact* c = &w->contact[key];
+  double speed = fmax(saltusi_max_abs(w->o.nv, saltusi_v_of(&w->o, w->step.y1)), DBL_MIN);
+  bool fresh = c->fresh_slip;
   saltusi_hunt s = {.w = w,
                     .what = SALTUSI_HUNT_SLIP,
                     .key = key,
                     .sign = c->sense,
-                    .depth = saltusi_slip_rounding(w),
+                    .depth = saltusi_slip_rounding(&w->decision),
                     .noise = fresh ? 1e-13 * speed : 0.0,
                     .fresh = fresh};
   double root = saltusi_hunt_root(&s, 1.0);
-  w->searched = key;
+  w->search.searched = key;
   add(w, SALTUSI_FOUND_STOP, key, root, root);
   return s.status;
 }
@@ -277,30 +278,30 @@ static double polish(search* s, double x, double width, double at_end) {
 
 /* Whether forces exist that keep every sticking contact sticking, at a place of the step. */
 static saltus_status check_sticks(saltusi_adaptive* w, double theta, bool* sticks) {
-  double t = w->t + theta * w->h;
+  double t = w->step.t + theta * w->step.h;
   int count = 0;
-  w->ops->dense(&w->motion, theta, 0, w->ny, w->probe);
-  memcpy(w->mode_check, w->contact, (size_t)w->nc * sizeof *w->contact);
-  saltusi_find_senses(w, t, w->probe);
-  for (int key = 0; key < w->nc; key++) {
-    if (saltusi_mode_closed(w, key)) {
-      w->set[count++] = key;
+  w->step.ops->dense(&w->step.motion, theta, 0, w->o.ny, w->search.probe);
+  memcpy(w->search.check, w->contact, (size_t)w->o.nc * sizeof *w->contact);
+  saltusi_find_senses(w, t, w->search.probe);
+  for (int key = 0; key < w->o.nc; key++) {
+    if (saltusi_is_closed(&w->contact[key])) {
+      w->decision.set[count++] = key;
     }
   }
-  saltus_status status = saltusi_decide_status(w, t, w->probe, count);
+  saltus_status status = saltusi_decide_status(&w->decision, t, w->search.probe, count);
   *sticks = status == SALTUS_OK;
-  for (int key = 0; key < w->nc; key++) {
-    bool stuck = w->mode_check[key].mode == SALTUSI_STICK;
+  for (int key = 0; key < w->o.nc; key++) {
+    bool stuck = w->search.check[key].mode == SALTUSI_STICK;
     *sticks = *sticks && !(stuck && w->contact[key].mode == SALTUSI_SLIP);
   }
-  memcpy(w->contact, w->mode_check, (size_t)w->nc * sizeof *w->contact);
+  memcpy(w->contact, w->search.check, (size_t)w->o.nc * sizeof *w->contact);
   return status == SALTUS_RETRY_SMALLER ? SALTUS_OK : status;
 }
 
 /* Redundant supports share friction in many ways. The spread of the dynamics is one of them: when it uses
  * up a cone, the friction problem shows whether another one does not. */
 static saltus_status find_shared_slide(saltusi_adaptive* w, int key, double from) {
-  double width = fmin(1e-3, 0.01 * sqrt(fmax(w->settings.rtol, 1e-14)));
+  double width = fmin(1e-3, 0.01 * sqrt(fmax(w->o.settings.rtol, 1e-14)));
   bool sticks = true;
   saltus_status status = check_sticks(w, 1.0, &sticks);
   if (status != SALTUS_OK || sticks) {
@@ -337,13 +338,13 @@ static double true_violation(search* s, double end, double* root) {
 static saltus_status find_force(saltusi_adaptive* w, saltusi_found_kind kind, int key,
                                 quantity what, double sign) {
   search s = {.w = w, .what = what, .key = key, .sign = sign};
-  double width = fmin(1e-3, 0.01 * sqrt(fmax(w->settings.rtol, 1e-14)));
+  double width = fmin(1e-3, 0.01 * sqrt(fmax(w->o.settings.rtol, 1e-14)));
   double at[SALTUSI_NODES];
-  double start = force_value(&s, w->rate0 + w->nq + w->nv);
-  double end = force_value(&s, w->rate1 + w->nq + w->nv);
+  double start = force_value(&s, w->step.rate0 + w->o.nq + w->o.nv);
+  double end = force_value(&s, w->step.rate1 + w->o.nq + w->o.nv);
   double size = fmax(fabs(start), fabs(end));
   for (int i = 0; i < SALTUSI_NODES - 1; i++) {
-    at[i] = force_value(&s, w->node_rate + (size_t)i * (size_t)w->nl);
+    at[i] = force_value(&s, w->search.node_rate + (size_t)i * (size_t)w->o.nl);
     size = fmax(size, fabs(at[i]));
   }
   at[SALTUSI_NODES - 1] = end;
@@ -353,7 +354,7 @@ static saltus_status find_force(saltusi_adaptive* w, saltusi_found_kind kind, in
   if (isnan(root)) {
     return s.status;
   }
-  if (kind == SALTUSI_FOUND_SLIDE && w->redundant) {
+  if (kind == SALTUSI_FOUND_SLIDE && w->mode.redundant) {
     return find_shared_slide(w, key, root);
   }
   s.exact = true;
@@ -374,29 +375,29 @@ static saltus_status find_force(saltusi_adaptive* w, saltusi_found_kind kind, in
 }
 
 static saltus_status find_closed(saltusi_adaptive* w, int key) {
-  saltusi_contact_mode mode = saltusi_mode_of(w, key);
+  saltusi_contact_mode mode = w->contact[key].mode;
   saltus_status status = SALTUS_OK;
   if (mode == SALTUSI_IDLE) { /* others keep it closed */
     return find_motion(w, key, 0, -1.0);
   }
   bool passive = mode == SALTUSI_STICK_IDLE || mode == SALTUSI_STICK_BOUND;
-  for (int k = 1; passive && w->mu[key] > 0.0 && k <= w->tangents[key]; k++) {
+  for (int k = 1; passive && w->o.mu[key] > 0.0 && k <= w->o.tangents[key]; k++) {
     for (int side = -1; side <= 1 && status == SALTUS_OK; side += 2) {
       status = find_motion(w, key, k, side); /* others keep it from sliding */
     }
   }
-  for (int side = -1; w->overheld && side <= 1 && status == SALTUS_OK; side += 2) {
+  for (int side = -1; w->step.overheld && side <= 1 && status == SALTUS_OK; side += 2) {
     status = find_motion(w, key, 0, side); /* all of them hold it, as long as they agree */
   }
-  if (mode == SALTUSI_SLIP && w->mu[key] > 0.0) {
+  if (mode == SALTUSI_SLIP && w->o.mu[key] > 0.0) {
     status = find_stop(w, key);
   }
   if (status == SALTUS_OK) {
     status = find_force(w, SALTUSI_FOUND_OPEN, key, NORMAL_FORCE, 0.0);
   }
-  bool sticks = mode == SALTUSI_STICK && w->mu[key] > 0.0;
+  bool sticks = mode == SALTUSI_STICK && w->o.mu[key] > 0.0;
   for (int side = 0; sticks && side < 2 && status == SALTUS_OK; side++) {
-    if (side == 0 || w->tangents[key] == 1) {
+    if (side == 0 || w->o.tangents[key] == 1) {
       status = find_force(w, SALTUSI_FOUND_SLIDE, key, FRICTION, side == 0 ? -1.0 : 1.0);
     }
   }
@@ -406,27 +407,27 @@ static saltus_status find_closed(saltusi_adaptive* w, int key) {
 /* What all closed contacts need: forces at the nodes. */
 static saltus_status sample(saltusi_adaptive* w) {
   bool closed = false;
-  saltus_status status = saltusi_mode_gaps(w, w->t, w->y0);
-  memcpy(w->gap_start, w->gap, (size_t)w->nc * sizeof(double));
-  for (int key = 0; key < w->nc; key++) {
-    closed = closed || saltusi_mode_pressed(w, key);
+  saltus_status status = saltusi_mode_gaps(&w->mode, w->step.t, w->step.y0);
+  memcpy(w->search.gap_start, w->mode.gap, (size_t)w->o.nc * sizeof(double));
+  for (int key = 0; key < w->o.nc; key++) {
+    closed = closed || saltusi_is_pressed(&w->contact[key]);
   }
   for (int i = 0; i < SALTUSI_NODES - 1 && closed; i++) {
-    w->ops->dense_rate(&w->motion, nodes[i], w->nq + w->nv, w->nl,
-                       w->node_rate + (size_t)i * (size_t)w->nl);
+    w->step.ops->dense_rate(&w->step.motion, nodes[i], w->o.nq + w->o.nv, w->o.nl,
+                            w->search.node_rate + (size_t)i * (size_t)w->o.nl);
   }
   return status;
 }
 
 /* By place; what happens at the same place stays in the order of kinds and keys. */
 static void sort_found(saltusi_adaptive* w) {
-  for (int i = 1; i < w->found_count; i++) {
-    saltusi_found f = w->found[i];
+  for (int i = 1; i < w->search.found_count; i++) {
+    saltusi_found f = w->search.found[i];
     int k = i;
-    for (; k > 0 && w->found[k - 1].theta > f.theta; k--) {
-      w->found[k] = w->found[k - 1];
+    for (; k > 0 && w->search.found[k - 1].theta > f.theta; k--) {
+      w->search.found[k] = w->search.found[k - 1];
     }
-    w->found[k] = f;
+    w->search.found[k] = f;
   }
 }
 
@@ -436,8 +437,8 @@ static bool rows_may_switch(const saltusi_adaptive* w) {
   if (ops == NULL || ops->switches == NULL || ops->switches(w->sys->self) == 0) {
     return false;
   }
-  for (int key = 0; key < w->nc; key++) {
-    if (saltusi_mode_pressed(w, key) &&
+  for (int key = 0; key < w->o.nc; key++) {
+    if (saltusi_is_pressed(&w->contact[key]) &&
         (ops->depends(w->sys->self, SALTUS_QUANTITY_VELOCITY, key) & SALTUS_NOT_AFFINE) != 0) {
       return true;
     }
@@ -458,15 +459,15 @@ static saltus_status find_switch(saltusi_adaptive* w) {
     }
     saltusi_course_along(w, 0.0, 0.0, 1, SALTUS_QUANTITY_SWITCH, i, &start);
     saltusi_hunt s = {.w = w, .what = SALTUSI_HUNT_SWITCH, .key = i};
-    s.noise =
-        fmax(start.c[0].hi - start.c[0].lo, DBL_EPSILON * fmax(1.0, saltusi_max_abs(w->nq, w->y0)));
-    s.depth = fmax(1e-3 * w->atol_q_min, s.noise);
+    s.noise = fmax(start.c[0].hi - start.c[0].lo,
+                   DBL_EPSILON * fmax(1.0, saltusi_max_abs(w->o.nq, w->step.y0)));
+    s.depth = fmax(1e-3 * w->o.atol_q_min, s.noise);
     s.fresh = fmax(fabs(start.c[0].lo), fabs(start.c[0].hi)) <= 64.0 * s.noise;
     double from = s.fresh ? start.c[1].lo + start.c[1].hi : start.c[0].lo + start.c[0].hi;
     s.sign = from > 0.0 ? 1.0 : -1.0;
     double margin = 128.0 * s.noise;
     double over = margin / fmax(saltusi_magnitude(start.c[1]), DBL_MIN);
-    double rate = saltusi_magnitude(start.c[1]) / w->h;
+    double rate = saltusi_magnitude(start.c[1]) / w->step.h;
     if (from == 0.0 || (s.fresh && rate < 1e-6 * w->memory->v_max)) {
       continue; /* it moves along the kink */
     }
@@ -492,21 +493,21 @@ static saltus_status find_switch(saltusi_adaptive* w) {
 /* Where the search for further events may end: what happens together counts as one instant. */
 static double end_of_search(const saltusi_adaptive* w) {
   double end = 1.0;
-  for (int i = 0; i < w->found_count; i++) {
-    end = fmin(end, w->found[i].theta * (1.0 + 1e-7));
+  for (int i = 0; i < w->search.found_count; i++) {
+    end = fmin(end, w->search.found[i].theta * (1.0 + 1e-7));
   }
   return end;
 }
 
 saltus_status saltusi_find_events(saltusi_adaptive* w) {
-  w->found_count = 0;
+  w->search.found_count = 0;
   saltus_status status = sample(w);
-  for (int key = 0; key < w->nc && status == SALTUS_OK; key++) {
-    status = saltusi_mode_closed(w, key) ? find_closed(w, key) : SALTUS_OK;
+  for (int key = 0; key < w->o.nc && status == SALTUS_OK; key++) {
+    status = saltusi_is_closed(&w->contact[key]) ? find_closed(w, key) : SALTUS_OK;
   }
   status = status == SALTUS_OK ? find_switch(w) : status;
-  for (int key = 0; key < w->nc && status == SALTUS_OK; key++) {
-    if (!saltusi_mode_closed(w, key) && !isinf(w->gap_start[key])) {
+  for (int key = 0; key < w->o.nc && status == SALTUS_OK; key++) {
+    if (!saltusi_is_closed(&w->contact[key]) && !isinf(w->search.gap_start[key])) {
       status = find_hit(w, key, end_of_search(w));
     }
   }

@@ -12,100 +12,101 @@
 #include <string.h>
 
 void saltusi_adaptive_scale(saltusi_adaptive* w, const double* y0, const double* y1) {
-  double rtol = w->settings.rtol;
-  for (int i = 0; i < w->nq; i++) {
-    w->scale[i] = w->atol_q[i] + rtol * fmax(fabs(y0[i]), fabs(y1[i]));
+  double rtol = w->o.settings.rtol;
+  for (int i = 0; i < w->o.nq; i++) {
+    w->step.scale[i] = w->o.atol_q[i] + rtol * fmax(fabs(y0[i]), fabs(y1[i]));
   }
-  for (int i = 0; i < w->nv; i++) {
-    int k = w->nq + i;
-    w->scale[k] = w->atol_v[i] + rtol * fmax(fabs(y0[k]), fabs(y1[k]));
-    w->scale[k] = fmin(w->scale[k], w->slip_limit[i]);
+  for (int i = 0; i < w->o.nv; i++) {
+    int k = w->o.nq + i;
+    w->step.scale[k] = w->o.atol_v[i] + rtol * fmax(fabs(y0[k]), fabs(y1[k]));
+    w->step.scale[k] = fmin(w->step.scale[k], w->step.slip_limit[i]);
   }
-  memcpy(w->scale + w->nq + w->nv, w->scale_l, (size_t)w->nl * sizeof(double));
-  for (int j = 0; j < w->nj; j++) { /* joint forces do not limit the step */
-    w->scale[w->nq + w->nv + w->nl + j] = INFINITY;
+  memcpy(w->step.scale + w->o.nq + w->o.nv, w->step.scale_l, (size_t)w->o.nl * sizeof(double));
+  for (int j = 0; j < w->o.nj; j++) { /* joint forces do not limit the step */
+    w->step.scale[w->o.nq + w->o.nv + w->o.nl + j] = INFINITY;
   }
 }
 
 void saltusi_adaptive_measure(const saltusi_adaptive* w, const double* y, const double* x,
                               double height, double speed, double* in_q, double* in_v) {
-  double rtol = w->settings.rtol;
+  double rtol = w->o.settings.rtol;
   *in_q = 0.0;
   *in_v = 0.0;
   bool map = w->sys->ops->rate != NULL;
   if (map) { /* the displacement of positions along x */
-    w->sys->ops->rate(w->sys->self, y, x, w->q_spare);
+    w->sys->ops->rate(w->sys->self, y, x, w->step.along);
   }
-  for (int i = 0; i < w->nq; i++) {
-    double part = map ? w->q_spare[i] : x[i];
-    *in_q = fmax(*in_q, fabs(part) * height / (w->atol_q[i] + rtol * fabs(y[i])));
+  for (int i = 0; i < w->o.nq; i++) {
+    double part = map ? w->step.along[i] : x[i];
+    *in_q = fmax(*in_q, fabs(part) * height / (w->o.atol_q[i] + rtol * fabs(y[i])));
   }
-  for (int i = 0; i < w->nv; i++) {
-    *in_v = fmax(*in_v, fabs(x[i]) * speed / (w->atol_v[i] + rtol * fabs(y[w->nq + i])));
+  for (int i = 0; i < w->o.nv; i++) {
+    *in_v = fmax(*in_v, fabs(x[i]) * speed / (w->o.atol_v[i] + rtol * fabs(y[w->o.nq + i])));
   }
 }
 
 saltus_status saltusi_read_laws(saltusi_adaptive* w, double t, const double* q) {
-  saltus_status status = w->nc > 0 ? saltusi_mode_gaps(w, t, q) : SALTUS_OK;
-  bool fixed = w->sys->law_count == w->nc;
-  int stride = w->nc > 0 ? w->nl / w->nc : 1;
+  saltus_status status = w->o.nc > 0 ? saltusi_mode_gaps(&w->mode, t, q) : SALTUS_OK;
+  bool fixed = w->sys->law_count == w->o.nc;
+  int stride = w->o.nc > 0 ? w->o.nl / w->o.nc : 1;
   int next = 0;
-  w->spatial = false;
-  for (int key = 0; key < w->nc; key++) {
+  w->o.spatial = false;
+  for (int key = 0; key < w->o.nc; key++) {
     int law = fixed ? key : 0;
-    for (int i = 0; !fixed && i < w->list.count; i++) {
-      law = w->list.key[i] == key ? w->list.law[i] : law;
+    for (int i = 0; !fixed && i < w->mode.list.count; i++) {
+      law = w->mode.list.key[i] == key ? w->mode.list.law[i] : law;
     }
-    w->law[key] = &w->sys->laws[law];
-    w->tangents[key] = w->law[key]->tangents;
-    w->mu[key] = w->tangents[key] > 0 ? w->law[key]->mu : 0.0;
-    w->base[key] = next;
-    next += fixed ? 1 + w->tangents[key] : stride;
-    w->spatial = w->spatial || (w->tangents[key] == 2 && w->mu[key] > 0.0);
+    w->o.law[key] = &w->sys->laws[law];
+    w->o.tangents[key] = w->o.law[key]->tangents;
+    w->o.mu[key] = w->o.tangents[key] > 0 ? w->o.law[key]->mu : 0.0;
+    w->o.base[key] = next;
+    next += fixed ? 1 + w->o.tangents[key] : stride;
+    w->o.spatial = w->o.spatial || (w->o.tangents[key] == 2 && w->o.mu[key] > 0.0);
   }
   return status;
 }
 
 void saltusi_read_tolerances(saltusi_adaptive* w) {
-  const saltusi_adaptive_settings* s = &w->settings;
-  w->atol_q_min = INFINITY;
-  w->atol_v_min = INFINITY;
-  for (int i = 0; i < w->nq; i++) {
-    w->atol_q[i] = s->atol_q_each != NULL && s->atol_q_each[i] > 0.0 ? s->atol_q_each[i] : s->atol;
-    w->atol_q_min = fmin(w->atol_q_min, w->atol_q[i]);
+  const saltusi_adaptive_settings* s = &w->o.settings;
+  w->o.atol_q_min = INFINITY;
+  w->o.atol_v_min = INFINITY;
+  for (int i = 0; i < w->o.nq; i++) {
+    w->o.atol_q[i] =
+        s->atol_q_each != NULL && s->atol_q_each[i] > 0.0 ? s->atol_q_each[i] : s->atol;
+    w->o.atol_q_min = fmin(w->o.atol_q_min, w->o.atol_q[i]);
   }
-  for (int i = 0; i < w->nv; i++) {
-    w->atol_v[i] =
+  for (int i = 0; i < w->o.nv; i++) {
+    w->o.atol_v[i] =
         s->atol_v_each != NULL && s->atol_v_each[i] > 0.0 ? s->atol_v_each[i] : s->atol_v;
-    w->atol_v_min = fmin(w->atol_v_min, w->atol_v[i]);
+    w->o.atol_v_min = fmin(w->o.atol_v_min, w->o.atol_v[i]);
   }
-  w->slip_floor = 0.05 * w->atol_v_min;
+  w->o.slip_floor = 0.05 * w->o.atol_v_min;
 }
 
 /* Slip of spatial contacts at the start of a step: its direction, and what it asks of velocities. The
  * direction turns the faster the slower the slip, and an error of the size of the slip would take it into
  * another branch of the motion (section 9). */
 void saltusi_note_slips(saltusi_adaptive* w) {
-  w->slip_least = INFINITY;
-  for (int i = 0; i < w->nv; i++) {
-    w->slip_limit[i] = INFINITY;
+  w->step.slip_least = INFINITY;
+  for (int i = 0; i < w->o.nv; i++) {
+    w->step.slip_limit[i] = INFINITY;
   }
-  for (int key = 0; w->spatial && key < w->nc; key++) {
-    if (w->tangents[key] != 2 || saltusi_mode_of(w, key) != SALTUSI_SLIP || w->mu[key] == 0.0) {
+  for (int key = 0; w->o.spatial && key < w->o.nc; key++) {
+    if (w->o.tangents[key] != 2 || w->contact[key].mode != SALTUSI_SLIP || w->o.mu[key] == 0.0) {
       continue;
     }
-    double u1 = saltusi_mode_velocity(w, w->t, w->y0, key, 1);
-    double u2 = saltusi_mode_velocity(w, w->t, w->y0, key, 2);
+    double u1 = saltusi_mode_velocity(&w->mode, w->step.t, w->step.y0, key, 1);
+    double u2 = saltusi_mode_velocity(&w->mode, w->step.t, w->step.y0, key, 2);
     double size = fmax(hypot(u1, u2), DBL_MIN);
-    int row = w->nj + w->base[key] + 1;
-    w->slip_start[2 * key] = u1 / size;
-    w->slip_start[2 * key + 1] = u2 / size;
-    w->slip_least = fmin(w->slip_least, size);
-    double limit = fmax(0.05 * size, 2e-3 * w->slip_floor);
-    for (int i = 0; i < w->nv; i++) {
-      double part = fmax(fabs(saltusi_row_entry(&w->row, row, i)),
-                         fabs(saltusi_row_entry(&w->row, row + 1, i)));
-      w->slip_limit[i] = part > 0.0 ? fmin(w->slip_limit[i], limit / part) : w->slip_limit[i];
+    w->step.slip_start[2 * key] = u1 / size;
+    w->step.slip_start[2 * key + 1] = u2 / size;
+    w->step.slip_least = fmin(w->step.slip_least, size);
+    double limit = fmax(0.05 * size, 2e-3 * w->o.slip_floor);
+    for (int i = 0; i < w->o.nv; i++) {
+      double part = fmax(fabs(saltusi_row_entry(&w->mode.look, 1, i)),
+                         fabs(saltusi_row_entry(&w->mode.look, 2, i)));
+      w->step.slip_limit[i] =
+          part > 0.0 ? fmin(w->step.slip_limit[i], limit / part) : w->step.slip_limit[i];
     }
   }
 }
@@ -115,28 +116,28 @@ static saltus_status first_step(saltusi_adaptive* w, double limit, double* h) {
   double d0 = 0.0;
   double d1 = 0.0;
   double d2 = 0.0;
-  saltusi_adaptive_scale(w, w->y0, w->y0);
-  for (int i = 0; i < w->ny; i++) {
-    d0 = fmax(d0, fabs(w->y0[i]) / w->scale[i]);
-    d1 = fmax(d1, fabs(w->rate0[i]) / w->scale[i]);
+  saltusi_adaptive_scale(w, w->step.y0, w->step.y0);
+  for (int i = 0; i < w->o.ny; i++) {
+    d0 = fmax(d0, fabs(w->step.y0[i]) / w->step.scale[i]);
+    d1 = fmax(d1, fabs(w->step.rate0[i]) / w->step.scale[i]);
   }
   double h0 = d0 < 1e-5 || d1 < 1e-5 ? 1e-6 : 0.01 * d0 / d1;
   h0 = fmin(h0, limit);
-  for (int i = 0; i < w->ny; i++) {
-    w->y_try[i] = w->y0[i] + h0 * w->rate0[i];
+  for (int i = 0; i < w->o.ny; i++) {
+    w->step.y_try[i] = w->step.y0[i] + h0 * w->step.rate0[i];
   }
-  saltus_status status = saltusi_mode_rate(w, w->t + h0, w->y_try, w->rate1);
-  for (int i = 0; i < w->ny; i++) {
-    d2 = fmax(d2, fabs(w->rate1[i] - w->rate0[i]) / w->scale[i] / h0);
+  saltus_status status = saltusi_mode_rate(&w->mode, w->step.t + h0, w->step.y_try, w->step.rate1);
+  for (int i = 0; i < w->o.ny; i++) {
+    d2 = fmax(d2, fabs(w->step.rate1[i] - w->step.rate0[i]) / w->step.scale[i] / h0);
   }
   double d = fmax(d1, d2);
-  double h1 = d <= 1e-15 ? fmax(1e-6, 1e-3 * h0) : pow(0.01 / d, 1.0 / w->ops->order);
+  double h1 = d <= 1e-15 ? fmax(1e-6, 1e-3 * h0) : pow(0.01 / d, 1.0 / w->step.ops->order);
   *h = fmin(100.0 * h0, fmin(h1, limit));
   return status;
 }
 
 static void report_start(const saltusi_adaptive* w, double moved) {
-  if (moved > 10.0 * w->atol_q_min) {
+  if (moved > 10.0 * w->o.atol_q_min) {
     saltusi_log(w->log, SALTUS_LEVEL_WARNING,
                 "start: joints and closed contacts did not fit; positions moved by up to %g",
                 moved);
@@ -146,56 +147,56 @@ static void report_start(const saltusi_adaptive* w, double moved) {
 /* Joints closed, contacts that touch settled. */
 saltus_status saltusi_adaptive_start(saltusi_adaptive* w, double limit) {
   saltusi_adaptive_memory* m = w->memory;
-  memset(w->contact, 0, (size_t)w->nc * sizeof *w->contact);
+  memset(w->contact, 0, (size_t)w->o.nc * sizeof *w->contact);
   *m = (saltusi_adaptive_memory){.zeno = -1.0,
                                  .cap = INFINITY,
                                  .jacobian_age = -1.0,
                                  .stall_since = -INFINITY,
-                                 .switch_clear = w->t,
+                                 .switch_clear = w->step.t,
                                  .switch_before = INFINITY,
                                  .switch_after = INFINITY};
-  m->method = w->settings.method == SALTUSI_ADAPTIVE_CHOOSES ? saltusi_explicit_method(w)
-                                                             : w->settings.method;
-  w->ops = saltusi_adaptive_ops_of(m->method);
-  memcpy(w->y_keep, w->y0, (size_t)w->ny * sizeof(double));
-  saltus_status status = saltusi_mode_project(w, w->t, w->y0);
-  saltusi_leave_kinks(w, w->y0);
-  if (status == SALTUS_OK && w->nc > 0) {
-    status = saltusi_mode_gaps(w, w->t, w->y0);
+  m->method = w->o.settings.method == SALTUSI_ADAPTIVE_CHOOSES ? saltusi_explicit_method(w)
+                                                               : w->o.settings.method;
+  w->step.ops = saltusi_adaptive_ops_of(m->method);
+  memcpy(w->step.y_keep, w->step.y0, (size_t)w->o.ny * sizeof(double));
+  saltus_status status = saltusi_mode_project(&w->mode, w->step.t, w->step.y0);
+  saltusi_leave_kinks(w, w->step.y0);
+  if (status == SALTUS_OK && w->o.nc > 0) {
+    status = saltusi_mode_gaps(&w->mode, w->step.t, w->step.y0);
   }
   if (status != SALTUS_OK) {
     return status;
   }
-  double size = fmax(1.0, saltusi_max_abs(w->nq, w->y0));
-  double near = fmax(64.0 * DBL_EPSILON * size, 1e-3 * w->atol_q_min);
+  double size = fmax(1.0, saltusi_max_abs(w->o.nq, w->step.y0));
+  double near = fmax(64.0 * DBL_EPSILON * size, 1e-3 * w->o.atol_q_min);
   int count = 0;
-  for (int key = 0; key < w->nc; key++) {
-    if (w->gap[key] <= near) {
-      w->set[count++] = key;
+  for (int key = 0; key < w->o.nc; key++) {
+    if (w->mode.gap[key] <= near) {
+      w->decision.set[count++] = key;
     }
   }
-  status = saltusi_mode_project_positions(w, w->t, w->y0, count);
-  m->v_max = saltusi_max_abs(w->nv, saltusi_v_of(w, w->y0));
+  status = saltusi_mode_project_positions(&w->mode, w->step.t, w->step.y0, w->decision.set, count);
+  m->v_max = saltusi_max_abs(w->o.nv, saltusi_v_of(&w->o, w->step.y0));
   if (status == SALTUS_OK && count > 0) {
-    status = saltusi_adaptive_settle(w, w->t, w->y0, count, true);
+    status = saltusi_adaptive_settle(w, w->step.t, w->step.y0, count, true);
   }
   if (status == SALTUS_OK) {
-    status = saltusi_mode_rate(w, w->t, w->y0, w->rate0);
+    status = saltusi_mode_rate(&w->mode, w->step.t, w->step.y0, w->step.rate0);
   }
   if (status == SALTUS_OK) {
-    status = saltusi_mode_impulse_scale(w, w->t, w->y0);
+    status = saltusi_mode_impulse_scale(&w->mode, w->step.t, w->step.y0, w->step.scale_l);
   }
   double moved = 0.0;
-  for (int i = 0; i < w->nq; i++) {
-    moved = fmax(moved, fabs(w->y0[i] - w->y_keep[i]));
+  for (int i = 0; i < w->o.nq; i++) {
+    moved = fmax(moved, fabs(w->step.y0[i] - w->step.y_keep[i]));
   }
   report_start(w, moved);
   m->rate_valid = 1.0;
   m->started = 1.0;
   saltusi_note_slips(w);
-  if (status == SALTUS_OK && !(w->settings.h_first > 0.0)) {
+  if (status == SALTUS_OK && !(w->o.settings.h_first > 0.0)) {
     return first_step(w, limit, &m->h);
   }
-  m->h = w->settings.h_first;
+  m->h = w->o.settings.h_first;
   return status;
 }

@@ -182,7 +182,7 @@ static bool is_plain(const suspect* s) {
 
 /* The first piece on which phi is not what its nodes say, up to `end`: false when there is none. */
 static bool scan(const suspect* s, double end, double* a, double* b) {
-  bool many = s->w->ops->dense_degree > 4;
+  bool many = s->w->step.ops->dense_degree > 4;
   polynomial p = interpolate(s, many ? many_nodes : few_nodes, many ? NODES_MAX : 7);
   double stack[STACK][2] = {{0.0, end}};
   int count = 1;
@@ -205,28 +205,28 @@ static bool scan(const suspect* s, double end, double* a, double* b) {
   return false;
 }
 
-/* max_j |x_j| / sc_v,j of M^-1 x in w->delta */
+/* max_j |x_j| / sc_v,j of M^-1 x in w->search.x */
 static double in_tolerances(const saltusi_adaptive* w) {
   double largest = 0.0;
-  for (int j = 0; j < w->nv; j++) {
-    largest = fmax(largest, fabs(w->delta[j]) / w->scale[w->nq + j]);
+  for (int j = 0; j < w->o.nv; j++) {
+    largest = fmax(largest, fabs(w->search.x[j]) / w->step.scale[w->o.nq + j]);
   }
   return largest;
 }
 
 static double force_delta(saltusi_adaptive* w, int i) {
-  memset(w->delta, 0, (size_t)w->nv * sizeof(double));
-  w->delta[i] = 1.0;
-  saltusi_linear_solve(w->eval, &w->mass, w->delta);
-  return force_part / (w->h * in_tolerances(w));
+  memset(w->search.x, 0, (size_t)w->o.nv * sizeof(double));
+  w->search.x[i] = 1.0;
+  saltusi_linear_solve(w->eval, &w->mode.mass, w->search.x);
+  return force_part / (w->step.h * in_tolerances(w));
 }
 
 /* A velocity along a row that is wrong by this much moves v by its tolerance. */
 static double row_delta(saltusi_adaptive* w, int row) {
-  memset(w->delta, 0, (size_t)w->nv * sizeof(double));
-  saltusi_row_add(&w->row, row, 1.0, w->delta);
-  saltusi_linear_solve(w->eval, &w->mass, w->delta);
-  double compliance = saltusi_row_dot(&w->row, row, w->delta);
+  memset(w->search.x, 0, (size_t)w->o.nv * sizeof(double));
+  saltusi_row_add(&w->mode.row, row, 1.0, w->search.x);
+  saltusi_linear_solve(w->eval, &w->mode.mass, w->search.x);
+  double compliance = saltusi_row_dot(&w->mode.row, row, w->search.x);
   return compliance > 0.0 ? compliance / in_tolerances(w) : INFINITY;
 }
 
@@ -256,7 +256,7 @@ void saltusi_find_hidden(saltusi_adaptive* w, double end, saltusi_refusal* refus
   if (w->sys->ops->enclosure == NULL) {
     return;
   }
-  for (int i = 0; i < w->nv; i++) {
+  for (int i = 0; i < w->o.nv; i++) {
     if (may_hide(w, SALTUS_QUANTITY_FORCE, i)) {
       suspect s = {.w = w, .what = SALTUS_QUANTITY_FORCE, .index = i, .delta = force_delta(w, i)};
       if (!is_plain(&s)) {
@@ -265,15 +265,15 @@ void saltusi_find_hidden(saltusi_adaptive* w, double end, saltusi_refusal* refus
     }
   }
   bool rows = false;
-  for (int key = 0; key < w->nc; key++) {
-    if (!saltusi_mode_closed(w, key) || !may_hide(w, SALTUS_QUANTITY_VELOCITY, key)) {
+  for (int key = 0; key < w->o.nc; key++) {
+    if (!saltusi_is_closed(&w->contact[key]) || !may_hide(w, SALTUS_QUANTITY_VELOCITY, key)) {
       continue;
     }
     if (!rows) {
-      saltusi_mode_rows(w, w->t, w->y0, false);
+      saltusi_mode_rows(&w->mode, w->step.t, w->step.y0, false);
       rows = true;
     }
-    int last = w->mu[key] > 0.0 ? w->tangents[key] : 0;
+    int last = w->o.mu[key] > 0.0 ? w->o.tangents[key] : 0;
     saltusi_jet whole[SALTUSI_VALUES]; /* of all rows at once */
     saltusi_course_along(w, 0.0, 1.0, QUICK, SALTUS_QUANTITY_VELOCITY, key, whole);
     for (int k = 0; k <= last; k++) {
@@ -281,20 +281,20 @@ void saltusi_find_hidden(saltusi_adaptive* w, double end, saltusi_refusal* refus
                    .what = SALTUS_QUANTITY_VELOCITY,
                    .index = key,
                    .row = k,
-                   .delta = row_delta(w, w->nj + w->base[key] + k)};
+                   .delta = row_delta(w, w->o.nj + w->o.base[key] + k)};
       if (saltusi_magnitude(whole[k].c[QUICK]) * quick_product > s.delta) {
         accuse(&s, &end, refusal);
       }
     }
   }
-  for (int j = 0; j < w->nj; j++) {
+  for (int j = 0; j < w->o.nj; j++) {
     if (may_hide(w, SALTUS_QUANTITY_JOINT, j)) {
       if (!rows) {
-        saltusi_mode_rows(w, w->t, w->y0, false);
+        saltusi_mode_rows(&w->mode, w->step.t, w->step.y0, false);
         rows = true;
       }
       suspect s = {
-          .w = w, .what = SALTUS_QUANTITY_JOINT, .index = j, .delta = w->h * row_delta(w, j)};
+          .w = w, .what = SALTUS_QUANTITY_JOINT, .index = j, .delta = w->step.h * row_delta(w, j)};
       accuse(&s, &end, refusal);
     }
   }

@@ -58,23 +58,22 @@ double saltusi_close_in(saltusi_function f, void* context, const double x[2], co
 /* State at theta; the ends are exact. */
 static const double* state_at(saltusi_adaptive* w, double theta, int count) {
   if (theta == 0.0) {
-    return w->y0;
+    return w->step.y0;
   }
   if (theta == 1.0) {
-    return w->y1;
+    return w->step.y1;
   }
-  w->ops->dense(&w->motion, theta, 0, count, w->probe);
-  return w->probe;
+  w->step.ops->dense(&w->step.motion, theta, 0, count, w->search.probe);
+  return w->search.probe;
 }
 
 static double slip_at(saltusi_adaptive* w, double t, const double* y, int key, double sign) {
-  double u = saltusi_mode_velocity(w, t, y, key, 1);
-  if (w->tangents[key] == 1) {
+  double u = saltusi_mode_velocity(&w->mode, t, y, key, 1);
+  if (w->o.tangents[key] == 1) {
     return sign * u;
   }
-  int first = w->nj + w->base[key] + 1;
-  double u2 = saltusi_row_dot(&w->row, first + 1, saltusi_v_of(w, y)) + w->row.b[first + 1];
-  return u * w->slip_start[2 * key] + u2 * w->slip_start[2 * key + 1] - w->slip_floor;
+  double u2 = saltusi_row_dot(&w->mode.look, 2, saltusi_v_of(&w->o, y)) + w->mode.look.b[2];
+  return u * w->step.slip_start[2 * key] + u2 * w->step.slip_start[2 * key + 1] - w->o.slip_floor;
 }
 
 static double switch_at(const saltusi_hunt* s, double theta) {
@@ -87,7 +86,7 @@ static double switch_at(const saltusi_hunt* s, double theta) {
 
 static double power_at(const saltusi_hunt* s, double theta) {
   double sum = 0.0;
-  for (int k = s->w->course.degree; k >= 0; k--) {
+  for (int k = s->w->search.course.degree; k >= 0; k--) {
     sum = sum * theta + s->power[k];
   }
   return sum;
@@ -109,16 +108,16 @@ static bool is_affine(const saltusi_adaptive* w, saltus_quantity what, int key) 
 /* s times row k of the contact along positions or velocities, added to the powers of f. */
 static void add_row(saltusi_hunt* s, int k, double scale, bool velocity) {
   saltusi_adaptive* w = s->w;
-  int row = w->nj + w->base[s->key] + k;
-  size_t stride = (size_t)w->nq + (size_t)w->nv;
-  const double* c = saltusi_course_powers(w) + (velocity ? w->nq : 0);
-  for (int j = 0; j <= w->course.degree; j++) {
-    s->power[j] += scale * saltusi_row_dot(&w->row, row, c + (size_t)j * stride);
+  const saltusi_row_block* row = &w->mode.look; /* of the contact, made by find_powers */
+  size_t stride = (size_t)w->o.nq + (size_t)w->o.nv;
+  const double* c = saltusi_course_powers(w) + (velocity ? w->o.nq : 0);
+  for (int j = 0; j <= w->search.course.degree; j++) {
+    s->power[j] += scale * saltusi_row_dot(row, k, c + (size_t)j * stride);
   }
   if (velocity) {
-    s->power[0] += scale * w->row.b[row];
+    s->power[0] += scale * row->b[k];
   } else {
-    s->power[1] += scale * w->row.b[row] * w->h;
+    s->power[1] += scale * row->b[k] * w->step.h;
   }
 }
 
@@ -134,13 +133,13 @@ static void find_powers(saltusi_hunt* s, bool flight) {
   for (int k = 0; k < SALTUSI_POWERS; k++) {
     s->power[k] = 0.0;
   }
-  saltusi_mode_velocity(w, w->t, w->y0, s->key, 0);
+  saltusi_mode_look(&w->mode, w->step.t, w->step.y0, s->key);
   if (s->what == SALTUSI_HUNT_SLIP && !flight) {
-    bool planar = w->tangents[s->key] == 1;
-    add_row(s, 1, planar ? s->sign : w->slip_start[2 * s->key], true);
+    bool planar = w->o.tangents[s->key] == 1;
+    add_row(s, 1, planar ? s->sign : w->step.slip_start[2 * s->key], true);
     if (!planar) {
-      add_row(s, 2, w->slip_start[2 * s->key + 1], true);
-      s->power[0] -= w->slip_floor;
+      add_row(s, 2, w->step.slip_start[2 * s->key + 1], true);
+      s->power[0] -= w->o.slip_floor;
     }
   } else if (s->what == SALTUSI_HUNT_ROW && !flight) {
     add_row(s, s->row, s->sign, true);
@@ -148,7 +147,7 @@ static void find_powers(saltusi_hunt* s, bool flight) {
     add_row(s, 0, 1.0, velocity);
   }
   if (!velocity) {
-    s->power[0] = w->gap_start[s->key];
+    s->power[0] = w->search.gap_start[s->key];
   }
 }
 
@@ -158,15 +157,16 @@ static double value_at(void* context, double theta) {
   if (s->affine) {
     return power_at(s, theta) + s->shift;
   }
-  double t = w->t + theta * w->h;
+  double t = w->step.t + theta * w->step.h;
   double f = 0.0;
   if (s->what == SALTUSI_HUNT_GAP) {
-    s->status = saltusi_mode_gaps(w, t, state_at(w, theta, w->nq));
-    f = w->gap[s->key];
+    s->status = saltusi_mode_gaps(&w->mode, t, state_at(w, theta, w->o.nq));
+    f = w->mode.gap[s->key];
   } else if (s->what == SALTUSI_HUNT_SLIP) {
-    f = slip_at(w, t, state_at(w, theta, w->nq + w->nv), s->key, s->sign);
+    f = slip_at(w, t, state_at(w, theta, w->o.nq + w->o.nv), s->key, s->sign);
   } else if (s->what == SALTUSI_HUNT_ROW) {
-    f = s->sign * saltusi_mode_velocity(w, t, state_at(w, theta, w->nq + w->nv), s->key, s->row);
+    f = s->sign *
+        saltusi_mode_velocity(&w->mode, t, state_at(w, theta, w->o.nq + w->o.nv), s->key, s->row);
   } else {
     f = switch_at(s, theta);
   }
@@ -188,20 +188,20 @@ static void enclosed_jet(saltusi_hunt* s, double a, double b, saltusi_jet* jet) 
   saltusi_adaptive* w = s->w;
   saltusi_jet u[SALTUSI_VALUES];
   if (s->affine) {
-    saltusi_powers_enclose(w->course.degree, s->power, a, b, 2, jet->c);
+    saltusi_powers_enclose(w->search.course.degree, s->power, a, b, 2, jet->c);
   } else if (s->what == SALTUSI_HUNT_GAP) {
     saltusi_course_along(w, a, b, 2, SALTUS_QUANTITY_GAP, s->key, jet);
   } else if (s->what == SALTUSI_HUNT_SLIP) {
     saltusi_course_along(w, a, b, 2, SALTUS_QUANTITY_VELOCITY, s->key, u);
-    bool planar = w->tangents[s->key] == 1;
+    bool planar = w->o.tangents[s->key] == 1;
     for (int k = 0; k <= 2; k++) {
-      jet->c[k] = add_scaled(zero, planar ? s->sign : w->slip_start[2 * s->key], u[1].c[k]);
+      jet->c[k] = add_scaled(zero, planar ? s->sign : w->step.slip_start[2 * s->key], u[1].c[k]);
       if (!planar) {
-        jet->c[k] = add_scaled(jet->c[k], w->slip_start[2 * s->key + 1], u[2].c[k]);
+        jet->c[k] = add_scaled(jet->c[k], w->step.slip_start[2 * s->key + 1], u[2].c[k]);
       }
     }
-    jet->c[0].lo -= planar ? 0.0 : w->slip_floor;
-    jet->c[0].hi -= planar ? 0.0 : w->slip_floor;
+    jet->c[0].lo -= planar ? 0.0 : w->o.slip_floor;
+    jet->c[0].hi -= planar ? 0.0 : w->o.slip_floor;
   } else if (s->what == SALTUSI_HUNT_ROW) {
     saltusi_course_along(w, a, b, 2, SALTUS_QUANTITY_VELOCITY, s->key, u);
     for (int k = 0; k <= 2; k++) {
@@ -388,8 +388,8 @@ static double speed_at(const saltusi_hunt* s, double theta) {
   if (s->affine) {
     return power_at(s, theta);
   }
-  return saltusi_mode_velocity(w, w->t + theta * w->h, state_at(w, theta, w->nq + w->nv), s->key,
-                               0);
+  return saltusi_mode_velocity(&w->mode, w->step.t + theta * w->step.h,
+                               state_at(w, theta, w->o.nq + w->o.nv), s->key, 0);
 }
 
 /* h times the integral of U: of its polynomial, or by Gauss with five points. */
@@ -397,7 +397,7 @@ static double risen(const saltusi_hunt* s, double x0, double x1) {
   double L = x1 - x0;
   if (s->affine) {
     double c[SALTUSI_POWERS];
-    int degree = s->w->course.degree;
+    int degree = s->w->search.course.degree;
     double sum = 0.0;
     memcpy(c, s->power, sizeof c);
     if (x0 != 0.0) {
@@ -406,7 +406,7 @@ static double risen(const saltusi_hunt* s, double x0, double x1) {
     for (int k = degree; k >= 0; k--) {
       sum = (sum + c[k] / (k + 1)) * (k > 0 ? L : 1.0);
     }
-    return s->w->h * L * sum;
+    return s->w->step.h * L * sum;
   }
   static const double node[5] = {0.04691007703066800360, 0.23076534494715845448, 0.5,
                                  0.76923465505284154552, 0.95308992296933199640};
@@ -417,7 +417,7 @@ static double risen(const saltusi_hunt* s, double x0, double x1) {
   for (int i = 0; i < 5; i++) {
     sum += weight[i] * speed_at(s, x0 + L * node[i]);
   }
-  return s->w->h * L * sum;
+  return s->w->step.h * L * sum;
 }
 
 double saltusi_hunt_height(saltusi_adaptive* w, int key, double end) {
@@ -427,7 +427,7 @@ double saltusi_hunt_height(saltusi_adaptive* w, int key, double end) {
   if (s.affine) {
     return risen(&s, 0.0, end);
   }
-  double rounding = 32.0 * DBL_EPSILON * w->memory->v_max * w->h;
+  double rounding = 32.0 * DBL_EPSILON * w->memory->v_max * w->step.h;
   double from = 0.0;
   double sum = 0.0;
   double length = end;
@@ -467,9 +467,9 @@ static void sampled_flight(saltusi_hunt* s, double a, double b, saltus_interval*
   double slope[SAMPLES];
   int n = a == b ? 1 : SAMPLES;
   for (int i = 0; i < n; i++) {
-    u[i] = s->w->h * speed_at(s, i == 0             ? a
-                                 : i == SAMPLES - 1 ? b
-                                                    : a + (b - a) * i / (SAMPLES - 1));
+    u[i] = s->w->step.h * speed_at(s, i == 0             ? a
+                                      : i == SAMPLES - 1 ? b
+                                                         : a + (b - a) * i / (SAMPLES - 1));
   }
   slopes_of(u, n, b - a, slope);
   *D = range_of(u, n);
@@ -483,15 +483,15 @@ static void flight_jet(saltusi_hunt* s, double a, double b, saltus_interval* D,
   saltusi_adaptive* w = s->w;
   saltusi_jet u[SALTUSI_VALUES];
   if (s->affine) {
-    saltusi_powers_enclose(w->course.degree, s->power, a, b, 1, u[0].c);
+    saltusi_powers_enclose(w->search.course.degree, s->power, a, b, 1, u[0].c);
   } else if (w->sys->ops->enclosure != NULL) {
     saltusi_course_along(w, a, b, 1, SALTUS_QUANTITY_VELOCITY, s->key, u);
   } else {
     sampled_flight(s, a, b, D, W);
     return;
   }
-  *D = (saltus_interval){w->h * u[0].c[0].lo, w->h * u[0].c[0].hi};
-  *W = (saltus_interval){0.5 * w->h * u[0].c[1].lo, 0.5 * w->h * u[0].c[1].hi};
+  *D = (saltus_interval){w->step.h * u[0].c[0].lo, w->step.h * u[0].c[0].hi};
+  *W = (saltus_interval){0.5 * w->step.h * u[0].c[1].lo, 0.5 * w->step.h * u[0].c[1].hi};
 }
 
 /* From here on the gap itself, moved so that it goes on continuously. */
@@ -515,7 +515,7 @@ static bool grazes(flight* f, piece p) {
   saltusi_adaptive* w = f->s->w;
   for (int i = 0; i < LOOKS; i++) {
     double x = p.a + (p.b - p.a) * i / (LOOKS - 1.0);
-    if (fabs(w->h * speed_at(f->s, x)) > 4.0 * f->rounding) {
+    if (fabs(w->step.h * speed_at(f->s, x)) > 4.0 * f->rounding) {
       return false;
     }
   }
@@ -533,7 +533,7 @@ static bool fly_piece(flight* f, stack* left, piece p, double* root) {
   saltus_interval W;
   f->from = p.a;
   flight_jet(f->s, p.a, p.b, &D, &W);
-  double start = w->h * speed_at(f->s, p.a);
+  double start = w->step.h * speed_at(f->s, p.a);
   double parabola = f->height + start * L + W.lo * L * L;
   bool rises = start >= -zn && (start > zn || W.lo > 0.0) && parabola > 0.0 &&
                (W.lo <= 0.0 || f->height >= 0.0);
@@ -592,11 +592,11 @@ double saltusi_hunt_flight(saltusi_hunt* s, double end) {
   find_powers(s, true);
   flight_jet(s, 0.0, 0.0, &D,
              &W); /* its width is the rounding of h U, on steep ground 1e5 eps |v| */
-  double speed = fmax(w->memory->v_max, saltusi_max_abs(w->nv, saltusi_v_of(w, w->y0)));
+  double speed = fmax(w->memory->v_max, saltusi_max_abs(w->o.nv, saltusi_v_of(&w->o, w->step.y0)));
   flight f = {.s = s,
               .height = w->contact[s->key].height,
-              .rounding = fmax(32.0 * DBL_EPSILON * speed * w->h, D.hi - D.lo),
-              .qs = fmax(1.0, saltusi_max_abs(w->nq, w->y0))};
+              .rounding = fmax(32.0 * DBL_EPSILON * speed * w->step.h, D.hi - D.lo),
+              .qs = fmax(1.0, saltusi_max_abs(w->o.nq, w->step.y0))};
   begin(&left, end);
   while (next(s, &left, &p)) {
     bool found = f.over ? search_piece(s, &left, p, &root) : fly_piece(&f, &left, p, &root);

@@ -45,36 +45,38 @@ static double difference(double size) {
 
 /* One column of J from rates at + and - of a shift. */
 static void put_column(saltusi_adaptive* w, int j, double step) {
-  int n = w->nv + w->nl;
+  int n = w->o.nv + w->o.nl;
   for (int i = 0; i < n; i++) {
-    w->J[(size_t)i * (size_t)(2 * w->nv) + (size_t)j] =
-        (w->rate_mid[w->nq + i] - w->probe_rate[w->nq + i]) / (2.0 * step);
+    w->step.J[(size_t)i * (size_t)(2 * w->o.nv) + (size_t)j] =
+        (w->step.rate_mid[w->o.nq + i] - w->step.rate_try[w->o.nq + i]) / (2.0 * step);
   }
 }
 
 /* J of accelerations and contact forces with respect to positions (along velocities) and velocities. */
 static saltus_status make_jacobian(saltusi_adaptive* w) {
-  const double* v = w->y0 + w->nq;
-  double size_q = saltusi_max_abs(w->nq, w->y0);
+  const double* v = w->step.y0 + w->o.nq;
+  double size_q = saltusi_max_abs(w->o.nq, w->step.y0);
   saltus_status status = SALTUS_OK;
-  for (int j = 0; j < 2 * w->nv && status == SALTUS_OK; j++) {
-    bool position = j < w->nv;
-    int k = position ? j : j - w->nv;
+  for (int j = 0; j < 2 * w->o.nv && status == SALTUS_OK; j++) {
+    bool position = j < w->o.nv;
+    int k = position ? j : j - w->o.nv;
     double step = difference(position ? fmin(1.0, size_q) : fabs(v[k]));
-    if (!position && 1e-3 * w->slip_limit[k] < step) { /* within one direction of a slow slip */
-      step = ldexp(1.0, ilogb(1e-3 * w->slip_limit[k]));
+    if (!position &&
+        1e-3 * w->step.slip_limit[k] < step) { /* within one direction of a slow slip */
+      step = ldexp(1.0, ilogb(1e-3 * w->step.slip_limit[k]));
     }
     for (int side = 0; side < 2 && status == SALTUS_OK; side++) {
       double shift = side == 0 ? step : -step;
-      memcpy(w->y_try, w->y0, (size_t)w->ny * sizeof(double));
+      memcpy(w->step.y_try, w->step.y0, (size_t)w->o.ny * sizeof(double));
       if (position) {
-        memset(w->delta, 0, (size_t)w->nv * sizeof(double));
-        w->delta[k] = 1.0;
-        saltusi_advance(w->sys, w->y0, w->delta, shift, w->y_try);
+        memset(w->step.unit, 0, (size_t)w->o.nv * sizeof(double));
+        w->step.unit[k] = 1.0;
+        saltusi_advance(w->sys, w->step.y0, w->step.unit, shift, w->step.y_try);
       } else {
-        w->y_try[w->nq + k] += shift;
+        w->step.y_try[w->o.nq + k] += shift;
       }
-      status = saltusi_mode_rate(w, w->t, w->y_try, side == 0 ? w->rate_mid : w->probe_rate);
+      status = saltusi_mode_rate(&w->mode, w->step.t, w->step.y_try,
+                                 side == 0 ? w->step.rate_mid : w->step.rate_try);
     }
     put_column(w, j, step);
   }
@@ -84,7 +86,7 @@ static saltus_status make_jacobian(saltusi_adaptive* w) {
 
 /* I - h A x a_v - h^2 A^2 x a_q, factored; and mu / h - a_v - (h / mu) a_q for the error. */
 static bool factor(saltusi_adaptive* w, double h) {
-  int nv = w->nv;
+  int nv = w->o.nv;
   int n = 3 * nv;
   double square[3][3];
   for (int i = 0; i < 3; i++) {
@@ -95,8 +97,8 @@ static bool factor(saltusi_adaptive* w, double h) {
   for (int i = 0; i < 3; i++) {
     for (int j = 0; j < 3; j++) {
       for (int r = 0; r < nv; r++) {
-        const double* row = w->J + (size_t)r * (size_t)(2 * nv);
-        double* into = w->newton + (size_t)(i * nv + r) * (size_t)n + (size_t)(j * nv);
+        const double* row = w->step.J + (size_t)r * (size_t)(2 * nv);
+        double* into = w->step.newton + (size_t)(i * nv + r) * (size_t)n + (size_t)(j * nv);
         for (int k = 0; k < nv; k++) {
           into[k] = -h * a[i][j] * row[nv + k] - h * h * square[i][j] * row[k];
         }
@@ -105,57 +107,60 @@ static bool factor(saltusi_adaptive* w, double h) {
     }
   }
   for (int r = 0; r < nv; r++) {
-    const double* row = w->J + (size_t)r * (size_t)(2 * nv);
+    const double* row = w->step.J + (size_t)r * (size_t)(2 * nv);
     for (int k = 0; k < nv; k++) {
-      w->small[r * nv + k] = -row[nv + k] - h / mu_real * row[k] + (r == k ? mu_real / h : 0.0);
+      w->step.small[r * nv + k] =
+          -row[nv + k] - h / mu_real * row[k] + (r == k ? mu_real / h : 0.0);
     }
   }
-  return saltusi_lu_factor(n, w->newton, w->newton_pivot, tiny) &&
-         saltusi_lu_factor(nv, w->small, w->newton_pivot + n, tiny);
+  return saltusi_lu_factor(n, w->step.newton, w->step.newton_pivot, tiny) &&
+         saltusi_lu_factor(nv, w->step.small, w->step.newton_pivot + n, tiny);
 }
 
 static double* z_of(const saltusi_adaptive* w, int i) {
-  return w->K + (size_t)(3 + i) * (size_t)w->ny;
+  return w->step.K + (size_t)(3 + i) * (size_t)w->o.ny;
 }
 
 static double* rate_of(const saltusi_adaptive* w, int i) {
-  return w->K + (size_t)i * (size_t)w->ny;
+  return w->step.K + (size_t)i * (size_t)w->o.ny;
 }
 
-/* Y_i = y0 + Z_i from the stage accelerations in w->stage_a, and the rates there. */
+/* Y_i = y0 + Z_i from the stage accelerations in w->step.stage_a, and the rates there. */
 static saltus_status evaluate_stages(saltusi_adaptive* w, double h) {
   saltus_status status = SALTUS_OK;
   for (int i = 0; i < 3; i++) {
     double* z = z_of(w, i);
-    memset(z, 0, (size_t)w->ny * sizeof(double));
+    memset(z, 0, (size_t)w->o.ny * sizeof(double));
     for (int j = 0; j < 3; j++) {
-      saltusi_add_scaled(w->nv, h * a[i][j], w->stage_a + (size_t)j * (size_t)w->nv, z + w->nq);
+      saltusi_add_scaled(w->o.nv, h * a[i][j], w->step.stage_a + (size_t)j * (size_t)w->o.nv,
+                         z + w->o.nq);
     }
   }
   for (int i = 0; i < 3 && status == SALTUS_OK; i++) {
     double* z = z_of(w, i);
-    for (int k = 0; k < w->nq; k++) { /* q' = v: this method treats no other maps */
+    for (int k = 0; k < w->o.nq; k++) { /* q' = v: this method treats no other maps */
       for (int j = 0; j < 3; j++) {
-        z[k] += h * a[i][j] * (w->y0[w->nq + k] + z_of(w, j)[w->nq + k]);
+        z[k] += h * a[i][j] * (w->step.y0[w->o.nq + k] + z_of(w, j)[w->o.nq + k]);
       }
     }
-    for (int k = 0; k < w->ny; k++) {
-      w->y_try[k] = w->y0[k] + z[k];
+    for (int k = 0; k < w->o.ny; k++) {
+      w->step.y_try[k] = w->step.y0[k] + z[k];
     }
-    status = saltusi_mode_rate(w, w->t + c[i] * h, w->y_try, rate_of(w, i));
+    status = saltusi_mode_rate(&w->mode, w->step.t + c[i] * h, w->step.y_try, rate_of(w, i));
   }
   return status;
 }
 
 /* Newton's iteration on the stage accelerations. *converged is false when it does not. */
 static saltus_status iterate(saltusi_adaptive* w, double h, bool* converged) {
-  int n = 3 * w->nv;
-  double target = fmax(10.0 * DBL_EPSILON / w->settings.rtol, fmin(0.03, sqrt(w->settings.rtol)));
+  int n = 3 * w->o.nv;
+  double target =
+      fmax(10.0 * DBL_EPSILON / w->o.settings.rtol, fmin(0.03, sqrt(w->o.settings.rtol)));
   double last = 0.0;
   *converged = false;
   for (int i = 0; i < 3; i++) {
-    memcpy(w->stage_a + (size_t)i * (size_t)w->nv, w->rate0 + w->nq,
-           (size_t)w->nv * sizeof(double));
+    memcpy(w->step.stage_a + (size_t)i * (size_t)w->o.nv, w->step.rate0 + w->o.nq,
+           (size_t)w->o.nv * sizeof(double));
   }
   for (int k = 0; k < NEWTON_MAX; k++) {
     saltus_status status = evaluate_stages(w, h);
@@ -163,15 +168,15 @@ static saltus_status iterate(saltusi_adaptive* w, double h, bool* converged) {
       return status;
     }
     for (int i = 0; i < n; i++) {
-      w->R[i] = rate_of(w, i / w->nv)[w->nq + i % w->nv] - w->stage_a[i];
+      w->step.R[i] = rate_of(w, i / w->o.nv)[w->o.nq + i % w->o.nv] - w->step.stage_a[i];
     }
-    saltusi_lu_solve(n, w->newton, w->newton_pivot, w->R);
+    saltusi_lu_solve(n, w->step.newton, w->step.newton_pivot, w->step.R);
     double size = 0.0;
     for (int i = 0; i < n; i++) {
-      double part = h * fabs(w->R[i]) / w->scale[w->nq + i % w->nv];
+      double part = h * fabs(w->step.R[i]) / w->step.scale[w->o.nq + i % w->o.nv];
       size = saltusi_larger(size, part);
     }
-    saltusi_add_scaled(n, 1.0, w->R, w->stage_a);
+    saltusi_add_scaled(n, 1.0, w->step.R, w->step.stage_a);
     w->eval->work.newton_iterations++;
     double ratio = k > 0 ? size / last : 0.0;
     if (!isfinite(size) || (k > 0 && ratio >= 1.0)) {
@@ -189,86 +194,86 @@ static saltus_status iterate(saltusi_adaptive* w, double h, bool* converged) {
 
 /* x = (mu / h - J)^-1 x on (q, v, L), L only following. */
 static void filter(saltusi_adaptive* w, double h, double* x) {
-  int nv = w->nv;
+  int nv = w->o.nv;
   double s = h / mu_real;
   for (int r = 0; r < nv; r++) {
-    const double* row = w->J + (size_t)r * (size_t)(2 * nv);
-    w->R[r] = x[w->nq + r] + s * saltusi_dot(nv, row, x);
+    const double* row = w->step.J + (size_t)r * (size_t)(2 * nv);
+    w->step.R[r] = x[w->o.nq + r] + s * saltusi_dot(nv, row, x);
   }
-  saltusi_lu_solve(nv, w->small, w->newton_pivot + 3 * nv, w->R);
+  saltusi_lu_solve(nv, w->step.small, w->step.newton_pivot + 3 * nv, w->step.R);
   for (int r = 0; r < nv; r++) {
-    x[w->nq + r] = w->R[r];
-    x[r] = s * (x[r] + w->R[r]);
+    x[w->o.nq + r] = w->step.R[r];
+    x[r] = s * (x[r] + w->step.R[r]);
   }
-  for (int l = 0; l < w->nl; l++) {
-    const double* row = w->J + (size_t)(nv + l) * (size_t)(2 * nv);
-    double* into = &x[w->nq + nv + l];
-    *into = s * (*into + saltusi_dot(nv, row, x) + saltusi_dot(nv, row + nv, x + w->nq));
+  for (int l = 0; l < w->o.nl; l++) {
+    const double* row = w->step.J + (size_t)(nv + l) * (size_t)(2 * nv);
+    double* into = &x[w->o.nq + nv + l];
+    *into = s * (*into + saltusi_dot(nv, row, x) + saltusi_dot(nv, row + nv, x + w->o.nq));
   }
 }
 
 static double size_in_tolerances(saltusi_adaptive* w, const double* x) {
   double largest = 0.0;
-  for (int i = 0; i < w->ny; i++) {
-    double size = fabs(x[i]) / w->scale[i];
-    w->worst = size > largest ? i : w->worst;
+  for (int i = 0; i < w->o.ny; i++) {
+    double size = fabs(x[i]) / w->step.scale[i];
+    w->step.worst = size > largest ? i : w->step.worst;
     largest = saltusi_larger(largest, size);
   }
   return largest;
 }
 
 static saltus_status estimate(saltusi_adaptive* w, double h, double* error) {
-  for (int i = 0; i < w->ny; i++) {
+  for (int i = 0; i < w->o.ny; i++) {
     double sum = 0.0;
     for (int k = 0; k < 3; k++) {
       sum += e[k] * z_of(w, k)[i];
     }
-    w->rate_mid[i] = sum / h;
-    w->y_mid[i] = w->rate0[i] + w->rate_mid[i];
+    w->step.rate_mid[i] = sum / h;
+    w->step.y_mid[i] = w->step.rate0[i] + w->step.rate_mid[i];
   }
-  filter(w, h, w->y_mid);
-  *error = size_in_tolerances(w, w->y_mid);
+  filter(w, h, w->step.y_mid);
+  *error = size_in_tolerances(w, w->step.y_mid);
   if (*error <= 1.0) {
     return SALTUS_OK;
   }
-  for (int i = 0; i < w->ny; i++) {
-    w->y_try[i] = w->y0[i] + w->y_mid[i];
+  for (int i = 0; i < w->o.ny; i++) {
+    w->step.y_try[i] = w->step.y0[i] + w->step.y_mid[i];
   }
-  saltus_status status = saltusi_mode_rate(w, w->t, w->y_try, w->y_mid);
+  saltus_status status = saltusi_mode_rate(&w->mode, w->step.t, w->step.y_try, w->step.y_mid);
   if (status == SALTUS_OK) {
-    saltusi_add_scaled(w->ny, 1.0, w->rate_mid, w->y_mid);
-    filter(w, h, w->y_mid);
-    *error = size_in_tolerances(w, w->y_mid);
+    saltusi_add_scaled(w->o.ny, 1.0, w->step.rate_mid, w->step.y_mid);
+    filter(w, h, w->step.y_mid);
+    *error = size_in_tolerances(w, w->step.y_mid);
   }
   return status;
 }
 
 /* The end of the step and the cubic through the stages. */
 static void finish(saltusi_adaptive* w, double h) {
-  size_t n = (size_t)w->ny;
+  size_t n = (size_t)w->o.ny;
   for (int i = 0; i < 3; i++) { /* impulses follow from the forces of the stages */
-    double* z = z_of(w, i) + w->nq + w->nv;
-    for (int l = 0; l < w->nl + w->nj; l++) {
+    double* z = z_of(w, i) + w->o.nq + w->o.nv;
+    for (int l = 0; l < w->o.nl + w->o.nj; l++) {
       z[l] = 0.0;
       for (int j = 0; j < 3; j++) {
-        z[l] += h * a[i][j] * rate_of(w, j)[w->nq + w->nv + l];
+        z[l] += h * a[i][j] * rate_of(w, j)[w->o.nq + w->o.nv + l];
       }
     }
   }
   for (size_t i = 0; i < n; i++) {
-    w->y1[i] = w->y0[i] + z_of(w, 2)[i];
+    w->step.y1[i] = w->step.y0[i] + z_of(w, 2)[i];
     for (size_t p = 0; p < 3; p++) {
-      w->Q[p * n + i] = z_of(w, 0)[i] * dense_p[0][p] + z_of(w, 1)[i] * dense_p[1][p] +
-                        z_of(w, 2)[i] * dense_p[2][p];
+      w->step.Q[p * n + i] = z_of(w, 0)[i] * dense_p[0][p] + z_of(w, 1)[i] * dense_p[1][p] +
+                             z_of(w, 2)[i] * dense_p[2][p];
     }
   }
 }
 
 static saltus_status attempt(saltusi_adaptive* w, double h, double* error) {
-  w->h = h;
-  w->motion = (saltusi_motion){.y0 = w->y0, .Q = w->Q, .n = w->ny, .h = h};
+  w->step.h = h;
+  w->step.motion = (saltusi_motion){.y0 = w->step.y0, .Q = w->step.Q, .n = w->o.ny, .h = h};
   saltusi_course_forget(w);
-  saltusi_adaptive_scale(w, w->y0, w->y0);
+  saltusi_adaptive_scale(w, w->step.y0, w->step.y0);
   for (int pass = 0; pass < 2; pass++) {
     bool fresh = !(w->memory->jacobian_age >= 0.0 && w->memory->jacobian_age < KEPT_STEPS);
     saltus_status status = fresh ? make_jacobian(w) : SALTUS_OK;
@@ -284,10 +289,12 @@ static saltus_status attempt(saltusi_adaptive* w, double h, double* error) {
     }
     if (converged) {
       finish(w, h);
-      saltusi_adaptive_scale(w, w->y0, w->y1);
+      saltusi_adaptive_scale(w, w->step.y0, w->step.y1);
       status = estimate(w, h, error);
       w->memory->jacobian_age += 1.0;
-      return status == SALTUS_OK ? saltusi_mode_rate(w, w->t + h, w->y1, w->rate1) : status;
+      return status == SALTUS_OK
+                 ? saltusi_mode_rate(&w->mode, w->step.t + h, w->step.y1, w->step.rate1)
+                 : status;
     }
     w->memory->jacobian_age = -1.0; /* once more with a new one, then with a smaller step */
     if (fresh) {
@@ -334,18 +341,18 @@ static void powers(const saltusi_motion* m, int count, double* coefficient) {
 static double stiffness(const saltusi_adaptive* w) {
   double in_v = 0.0;
   double in_q = 0.0;
-  for (int i = 0; i < w->nv; i++) {
-    const double* row = w->J + (size_t)i * (size_t)(2 * w->nv);
+  for (int i = 0; i < w->o.nv; i++) {
+    const double* row = w->step.J + (size_t)i * (size_t)(2 * w->o.nv);
     double sum_v = 0.0;
     double sum_q = 0.0;
-    for (int k = 0; k < w->nv; k++) {
-      sum_v += fabs(row[w->nv + k]);
+    for (int k = 0; k < w->o.nv; k++) {
+      sum_v += fabs(row[w->o.nv + k]);
       sum_q += fabs(row[k]);
     }
     in_v = fmax(in_v, sum_v);
     in_q = fmax(in_q, sum_q);
   }
-  return w->h * (in_v + sqrt(in_q)) / 3.25;
+  return w->step.h * (in_v + sqrt(in_q)) / 3.25;
 }
 
 const saltusi_adaptive_ops saltusi_adaptive_radau5 = {

@@ -23,8 +23,8 @@ const saltusi_adaptive_ops* saltusi_adaptive_ops_of(double method) {
 
 /* Order 8 pays from 1e-6 on (section 8.3). */
 double saltusi_explicit_method(const saltusi_adaptive* w) {
-  double tol = fmin(w->settings.rtol, fmin(w->atol_q_min, w->atol_v_min));
-  return w->settings.rtol > 1e-6 || tol > 1e-6 ? SALTUSI_DOPRI5 : SALTUSI_DOP853;
+  double tol = fmin(w->o.settings.rtol, fmin(w->o.atol_q_min, w->o.atol_v_min));
+  return w->o.settings.rtol > 1e-6 || tol > 1e-6 ? SALTUSI_DOPRI5 : SALTUSI_DOP853;
 }
 
 static void change_method(saltusi_adaptive* w, double method) {
@@ -42,11 +42,11 @@ static void change_method(saltusi_adaptive* w, double method) {
 void saltusi_review_method(saltusi_adaptive* w) {
   enum { SIGNS = 15, NONSTIFF_STEPS = 6, NONSTIFF_IMPLICIT = 10 };
   saltusi_adaptive_memory* m = w->memory;
-  if (w->settings.method != SALTUSI_ADAPTIVE_CHOOSES || !w->implicit) {
+  if (w->o.settings.method != SALTUSI_ADAPTIVE_CHOOSES || !w->o.implicit) {
     return;
   }
   bool explicit_ = m->method != SALTUSI_RADAU5;
-  bool at_edge = w->ops->stiffness(w) > 1.0;
+  bool at_edge = w->step.ops->stiffness(w) > 1.0;
   if (explicit_) {
     m->stiff = at_edge ? m->stiff + 1.0 : m->stiff;
     m->nonstiff = at_edge ? 0.0 : m->nonstiff + 1.0;
@@ -56,7 +56,7 @@ void saltusi_review_method(saltusi_adaptive* w) {
     }
     return;
   }
-  bool slow = w->slip_least < slow_slip_end * w->slip_floor;
+  bool slow = w->step.slip_least < slow_slip_end * w->o.slip_floor;
   m->nonstiff = at_edge || slow ? 0.0 : m->nonstiff + 1.0;
   if (m->nonstiff >= NONSTIFF_IMPLICIT) {
     change_method(w, saltusi_explicit_method(w));
@@ -65,10 +65,10 @@ void saltusi_review_method(saltusi_adaptive* w) {
 
 /* Before a step: a slow slip in space is stiff from its first instant. */
 void saltusi_prefer_implicit(saltusi_adaptive* w) {
-  if (w->settings.method == SALTUSI_ADAPTIVE_CHOOSES && w->implicit &&
-      w->memory->method != SALTUSI_RADAU5 && w->slip_least < slow_slip * w->slip_floor) {
+  if (w->o.settings.method == SALTUSI_ADAPTIVE_CHOOSES && w->o.implicit &&
+      w->memory->method != SALTUSI_RADAU5 && w->step.slip_least < slow_slip * w->o.slip_floor) {
     change_method(w, SALTUSI_RADAU5);
-    w->ops = saltusi_adaptive_ops_of(w->memory->method);
+    w->step.ops = saltusi_adaptive_ops_of(w->memory->method);
     w->memory->method_used = w->memory->method;
   }
 }

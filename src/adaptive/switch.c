@@ -17,13 +17,13 @@ enum { STACK = 128, PIECES_MAX = 100000, BISECTIONS = 80 };
 /* Value, rate and half the second derivative of a switching function over the times [a,b]. */
 static void jet_over(saltusi_adaptive* w, int index, double a, double b, saltus_interval* out) {
   static const saltus_interval one = {1.0, 1.0};
-  const saltusi_piece* p = &w->course.piece[SALTUSI_PIECES - 1];
+  const saltusi_piece* p = &w->search.course.piece[SALTUSI_PIECES - 1];
   saltusi_course_forget(w); /* the piece is used for its room */
   p->t[0] = (saltus_interval){a, b};
   p->t[1] = one;
   p->t[2] = (saltus_interval){0.0, 0.0};
   const saltus_course course = {
-      .order = 2, .t = p->t, .q = p->q, .v = p->v, .scratch = w->course.scratch};
+      .order = 2, .t = p->t, .q = p->q, .v = p->v, .scratch = w->search.course.scratch};
   w->sys->ops->enclosure->along(w->sys->self, &course, SALTUS_QUANTITY_SWITCH, index, out);
   w->counts.enclosures++;
 }
@@ -132,7 +132,7 @@ static saltusi_switch_time next_switch(saltusi_adaptive* w, double to) {
 
 double saltusi_before_switch(saltusi_adaptive* w, double h) {
   saltusi_adaptive_memory* m = w->memory;
-  double to = w->t + h;
+  double to = w->step.t + h;
   if (w->sys->ops->enclosure == NULL) {
     return h;
   }
@@ -145,8 +145,8 @@ double saltusi_before_switch(saltusi_adaptive* w, double h) {
   if (to < m->switch_before) {
     return h;
   }
-  h = fmax(m->switch_before - w->t, 0.0);
-  return w->t + h > m->switch_before ? nextafter(h, 0.0) : h;
+  h = fmax(m->switch_before - w->step.t, 0.0);
+  return w->step.t + h > m->switch_before ? nextafter(h, 0.0) : h;
 }
 
 void saltusi_leave_kinks(saltusi_adaptive* w, double* y) {
@@ -154,8 +154,8 @@ void saltusi_leave_kinks(saltusi_adaptive* w, double* y) {
   int n = ops != NULL && ops->switches != NULL && w->sys->ops->rate == NULL
               ? ops->switches(w->sys->self)
               : 0;
-  const saltusi_piece* p = &w->course.piece[SALTUSI_PIECES - 1];
-  double noise = DBL_EPSILON * fmax(1.0, saltusi_max_abs(w->nq, y));
+  const saltusi_piece* p = &w->search.course.piece[SALTUSI_PIECES - 1];
+  double noise = DBL_EPSILON * fmax(1.0, saltusi_max_abs(w->o.nq, y));
   for (int i = 0; i < n; i++) {
     unsigned depends = ops->depends(w->sys->self, SALTUS_QUANTITY_SWITCH, i);
     if ((depends & SALTUS_ON_Q) == 0 || (depends & SALTUS_ON_V) != 0) {
@@ -163,19 +163,19 @@ void saltusi_leave_kinks(saltusi_adaptive* w, double* y) {
     }
     saltus_interval at[2];
     saltusi_course_forget(w);
-    p->t[0] = (saltus_interval){w->t, w->t};
+    p->t[0] = (saltus_interval){w->step.t, w->step.t};
     p->t[1] = (saltus_interval){1.0, 1.0};
-    for (int k = 0; k < w->nq; k++) {
-      double v = y[w->nq + k];
+    for (int k = 0; k < w->o.nq; k++) {
+      double v = y[w->o.nq + k];
       p->q[2 * k] = (saltus_interval){y[k], y[k]};
       p->q[2 * k + 1] = (saltus_interval){v, v};
     }
     const saltus_course course = {
-        .order = 1, .t = p->t, .q = p->q, .v = p->v, .scratch = w->course.scratch};
+        .order = 1, .t = p->t, .q = p->q, .v = p->v, .scratch = w->search.course.scratch};
     ops->along(w->sys->self, &course, SALTUS_QUANTITY_SWITCH, i, at);
     double rate = 0.5 * (at[1].lo + at[1].hi);
     if (saltusi_magnitude(at[0]) <= 64.0 * noise && fabs(rate) > 0.0 && isfinite(rate)) {
-      saltusi_add_scaled(w->nq, 128.0 * noise / fabs(rate), y + w->nq, y);
+      saltusi_add_scaled(w->o.nq, 128.0 * noise / fabs(rate), y + w->o.nq, y);
     }
   }
 }

@@ -20,15 +20,6 @@
 static const double closing_part = 0.1;
 enum { PAINLEVE_MAX = 3 };
 
-double saltusi_slip_rounding(const saltusi_adaptive* w) {
-  return fmax(0.01 * w->atol_v_min, 256.0 * DBL_EPSILON * w->memory->v_max);
-}
-
-const char* saltusi_contact_name(const saltusi_adaptive* w, int key) {
-  const char* name = w->law[key]->name;
-  return name != NULL && name[0] != '\0' ? name : "without a name";
-}
-
 void saltusi_report(saltusi_adaptive* w, saltus_event reported) {
   if (w->report != NULL) {
     w->report(w->who, &reported);
@@ -37,67 +28,73 @@ void saltusi_report(saltusi_adaptive* w, saltus_event reported) {
 
 /* Normal velocities below this count as zero. */
 static double normal_rounding(saltusi_adaptive* w, const double* y) {
-  double v = saltusi_max_abs(w->nv, saltusi_v_of(w, y));
+  double v = saltusi_max_abs(w->o.nv, saltusi_v_of(&w->o, y));
   w->memory->v_max = fmax(w->memory->v_max, fmax(v, DBL_MIN));
   double largest = 1.0;
-  for (int key = 0; key < w->nc; key++) {
-    const double* G = w->row.G + (size_t)(w->nj + w->base[key]) * (size_t)w->row.stride;
-    largest = fmax(largest, saltusi_max_abs(w->row.stride, G));
+  for (int key = 0; key < w->o.nc; key++) {
+    const double* G =
+        w->mode.row.G + (size_t)(w->o.nj + w->o.base[key]) * (size_t)w->mode.row.stride;
+    largest = fmax(largest, saltusi_max_abs(w->mode.row.stride, G));
   }
   return 64.0 * DBL_EPSILON * w->memory->v_max * largest;
 }
 
 static double velocity_of(const saltusi_adaptive* w, const double* y, int key, int k) {
-  int row = w->nj + w->base[key] + k;
-  return saltusi_row_dot(&w->row, row, saltusi_v_of(w, y)) + w->row.b[row];
+  int row = w->o.nj + w->o.base[key] + k;
+  return saltusi_row_dot(&w->mode.row, row, saltusi_v_of(&w->o, y)) + w->mode.row.b[row];
 }
 
 static double slip_of(const saltusi_adaptive* w, const double* y, int key) {
-  if (w->tangents[key] == 1) {
+  if (w->o.tangents[key] == 1) {
     return velocity_of(w, y, key, 1);
   }
-  return w->tangents[key] == 2 ? hypot(velocity_of(w, y, key, 1), velocity_of(w, y, key, 2)) : 0.0;
+  return w->o.tangents[key] == 2 ? hypot(velocity_of(w, y, key, 1), velocity_of(w, y, key, 2))
+                                 : 0.0;
 }
 
 /* Slip below which a contact does not move; a spatial one starts from twice the floor. */
 static double slow_for(const saltusi_adaptive* w, int key, double slow) {
-  return w->tangents[key] == 2 ? fmax(slow, 2.5 * w->slip_floor) : slow;
+  return w->o.tangents[key] == 2 ? fmax(slow, 2.5 * w->o.slip_floor) : slow;
 }
 
 /* The direction in which a spatial contact moves. */
 static void note_direction(saltusi_adaptive* w, const double* y, int key) {
   double slip = slip_of(w, y, key);
-  for (int k = 0; w->tangents[key] == 2 && slip > 0.0 && k < 2; k++) {
-    w->direction[2 * key + k] = velocity_of(w, y, key, 1 + k) / slip;
+  for (int k = 0; w->o.tangents[key] == 2 && slip > 0.0 && k < 2; k++) {
+    w->decision.direction[2 * key + k] = velocity_of(w, y, key, 1 + k) / slip;
   }
 }
 
 /* What the impact did to each contact of the set: sums, and the events. */
 static void report_impact(saltusi_adaptive* w, double t, int count, saltus_event_kind kind) {
   for (int i = 0; i < count; i++) {
-    int key = w->members[i];
-    int r = w->base[key];
-    int rows = 1 + w->tangents[key];
-    if (!(w->impulse[r] > 0.0)) {
+    int key = w->transition.members[i];
+    int r = w->o.base[key];
+    int rows = 1 + w->o.tangents[key];
+    if (!(w->decision.impulse[r] > 0.0)) {
       continue;
     }
-    saltus_event reported = {
-        .kind = kind, .contact = key, .t = t, .u_before = w->u_before[r], .u_after = w->u_after[r]};
+    saltus_event reported = {.kind = kind,
+                             .contact = key,
+                             .t = t,
+                             .u_before = w->decision.u_before[r],
+                             .u_after = w->decision.u_after[r]};
     for (int k = 0; k < rows; k++) {
-      double P = w->impulse[r + k];
+      double P = w->decision.impulse[r + k];
       reported.impulse[k] = P;
-      reported.energy_change += 0.5 * P * (w->u_before[r + k] + w->u_after[r + k]);
-      w->impacts[r + k] += P;
+      reported.energy_change +=
+          0.5 * P * (w->decision.u_before[r + k] + w->decision.u_after[r + k]);
+      w->outcome.impacts[r + k] += P;
     }
     for (int k = 1; k < rows; k++) {
-      reported.slip_before[k - 1] = w->u_before[r + k];
-      reported.slip_after[k - 1] = w->u_after[r + k];
+      reported.slip_before[k - 1] = w->decision.u_before[r + k];
+      reported.slip_after[k - 1] = w->decision.u_after[r + k];
     }
-    if (!w->hit[key]) {
-      w->hit[key] = true;
-      w->u_impact[2 * key] = w->u_before[r];
+    if (!w->outcome.hit[key]) {
+      w->outcome.hit[key] = true;
+      w->outcome.u_impact[2 * key] = w->decision.u_before[r];
     }
-    w->u_impact[2 * key + 1] = w->u_after[r];
+    w->outcome.u_impact[2 * key + 1] = w->decision.u_after[r];
     saltusi_report(w, reported);
   }
 }
@@ -118,11 +115,11 @@ static void report_verdict(saltusi_adaptive* w, double t, const saltusi_verdict*
 
 /* Whether a planar contact moves along its tangent; its sense. */
 static double moving_sense(const saltusi_adaptive* w, const double* y, int key) {
-  if (w->mu[key] == 0.0 || w->tangents[key] != 1) {
+  if (w->o.mu[key] == 0.0 || w->o.tangents[key] != 1) {
     return 0.0;
   }
   double slip = velocity_of(w, y, key, 1);
-  return fabs(slip) <= saltusi_slip_rounding(w) ? 0.0 : slip > 0.0 ? 1.0 : -1.0;
+  return fabs(slip) <= saltusi_slip_rounding(&w->decision) ? 0.0 : slip > 0.0 ? 1.0 : -1.0;
 }
 
 /* Whether a rebound is so small that closing the contact costs nothing (section 5a). The
@@ -130,41 +127,41 @@ static double moving_sense(const saltusi_adaptive* w, const double* y, int key) 
 static saltus_status is_small_rebound(saltusi_adaptive* w, double t, const double* y, int key,
                                       int candidates, bool* small) {
   double u = velocity_of(w, y, key, 0);
-  memcpy(w->mode_kept, w->contact, (size_t)w->nc * sizeof *w->contact);
-  for (int a = 0; a < w->nc; a++) {
+  memcpy(w->transition.kept, w->contact, (size_t)w->o.nc * sizeof *w->contact);
+  for (int a = 0; a < w->o.nc; a++) {
     w->contact[a].mode = SALTUSI_OPEN;
   }
   for (int i = 0; i < candidates; i++) {
-    w->contact[w->cand[i]].mode = w->mode_old[w->cand[i]].mode;
+    w->contact[w->transition.cand[i]].mode = w->transition.old[w->transition.cand[i]].mode;
   }
   double gamma = 0.0;
-  saltus_status status = saltusi_mode_gamma(w, t, y, key, &gamma);
-  memcpy(w->contact, w->mode_kept, (size_t)w->nc * sizeof *w->contact);
+  saltus_status status = saltusi_mode_gamma(&w->mode, t, y, key, &gamma);
+  memcpy(w->contact, w->transition.kept, (size_t)w->o.nc * sizeof *w->contact);
   *small = false;
   if (status != SALTUS_OK || !(gamma < 0.0)) {
     return status;
   }
   double apex = u * u / (-2.0 * gamma);
-  status = saltusi_mode_joints(w, t, y);
-  saltusi_mode_rows(w, t, y, true);
-  int row = w->nj + w->base[key];
-  memset(w->delta, 0, (size_t)w->nv * sizeof(double));
-  saltusi_row_add(&w->row, row, 1.0, w->delta);
+  status = saltusi_mode_joints(&w->mode, t, y);
+  saltusi_mode_rows(&w->mode, t, y, true);
+  int row = w->o.nj + w->o.base[key];
+  memset(w->transition.x, 0, (size_t)w->o.nv * sizeof(double));
+  saltusi_row_add(&w->mode.row, row, 1.0, w->transition.x);
   double sense = moving_sense(w, y, key);
   if (sense != 0.0) { /* what is left of the bounces has friction, too */
-    saltusi_row_add(&w->row, row + 1, -w->mu[key] * sense, w->delta);
+    saltusi_row_add(&w->mode.row, row + 1, -w->o.mu[key] * sense, w->transition.x);
   }
-  saltusi_mode_inverse(w, w->delta);
-  double compliance = saltusi_row_dot(&w->row, row, w->delta);
-  for (int i = 0; i < w->nv; i++) {
-    w->delta[i] /= compliance;
+  saltusi_mode_inverse(&w->mode, w->transition.x);
+  double compliance = saltusi_row_dot(&w->mode.row, row, w->transition.x);
+  for (int i = 0; i < w->o.nv; i++) {
+    w->transition.x[i] /= compliance;
   }
   double in_q;
   double in_v;
-  saltusi_adaptive_measure(w, y, w->delta, apex, u, &in_q, &in_v);
+  saltusi_adaptive_measure(w, y, w->transition.x, apex, u, &in_q, &in_v);
   *small = (in_q <= closing_part && in_v <= closing_part) ||
-           apex <= 1e-24 * fmax(1.0, saltusi_max_abs(w->nq, y));
-  double e_N = w->law[key]->e_N;
+           apex <= 1e-24 * fmax(1.0, saltusi_max_abs(w->o.nq, y));
+  double e_N = w->o.law[key]->e_N;
   if (*small && e_N > 0.0 && e_N < 1.0) {
     double rest = 2.0 * u / (-gamma * (1.0 - e_N));
     saltusi_report(w, (saltus_event){.kind = SALTUS_EVENT_ACCUMULATION,
@@ -176,18 +173,18 @@ static saltus_status is_small_rebound(saltusi_adaptive* w, double t, const doubl
   return status;
 }
 
-/* Candidates for closing among the contacts of the set, into w->cand. */
+/* Candidates for closing among the contacts of the set, into w->transition.cand. */
 static saltus_status find_candidates(saltusi_adaptive* w, double t, const double* y, int count,
                                      double rounding, int* candidates) {
   int n = 0;
   for (int i = 0; i < count; i++) {
-    if (velocity_of(w, y, w->members[i], 0) <= rounding) {
-      w->cand[n++] = w->members[i];
+    if (velocity_of(w, y, w->transition.members[i], 0) <= rounding) {
+      w->transition.cand[n++] = w->transition.members[i];
     }
   }
   int slow = n;
   for (int i = 0; i < count; i++) {
-    int key = w->members[i];
+    int key = w->transition.members[i];
     bool small = false;
     if (velocity_of(w, y, key, 0) > rounding) {
       saltus_status status = is_small_rebound(w, t, y, key, slow, &small);
@@ -196,7 +193,7 @@ static saltus_status find_candidates(saltusi_adaptive* w, double t, const double
       }
     }
     if (small) {
-      w->cand[n++] = key;
+      w->transition.cand[n++] = key;
     }
   }
   *candidates = n;
@@ -218,26 +215,26 @@ static saltus_status close_candidates(saltusi_adaptive* w, double t, double* y, 
   enum { TURNS = 3 };
   saltus_status status = SALTUS_OK;
   for (int i = 0; i < candidates; i++) {
-    w->contact[w->cand[i]].mode = SALTUSI_STICK_IDLE;
+    w->contact[w->transition.cand[i]].mode = SALTUSI_STICK_IDLE;
   }
-  status = saltusi_mode_project_closed(w, t, y);
-  saltusi_mode_rows(w, t, y, true);
-  memcpy(w->v_struck, saltusi_v_of(w, y), (size_t)w->nv * sizeof(double));
+  status = saltusi_mode_project_closed(&w->mode, t, y);
+  saltusi_mode_rows(&w->mode, t, y, true);
+  memcpy(w->transition.v_struck, saltusi_v_of(&w->o, y), (size_t)w->o.nv * sizeof(double));
   for (int i = 0; i < candidates; i++) {
-    saltusi_contact_memory* c = &w->contact[w->cand[i]];
-    double sense = moving_sense(w, y, w->cand[i]);
+    saltusi_contact* c = &w->contact[w->transition.cand[i]];
+    double sense = moving_sense(w, y, w->transition.cand[i]);
     c->mode = sense != 0.0 ? SALTUSI_SLIP : SALTUSI_STICK_IDLE;
     c->sense = sense != 0.0 ? sense : c->sense;
   }
   bool turned = true;
   for (int k = 0; k < TURNS && turned && status == SALTUS_OK; k++) {
     turned = false;
-    memcpy(y + w->nq, w->v_struck, (size_t)w->nv * sizeof(double));
-    status = saltusi_mode_close_velocity(w, t, y);
-    saltusi_mode_rows(w, t, y, true);
+    memcpy(y + w->o.nq, w->transition.v_struck, (size_t)w->o.nv * sizeof(double));
+    status = saltusi_mode_close_velocity(&w->mode, t, y);
+    saltusi_mode_rows(&w->mode, t, y, true);
     for (int i = 0; i < candidates; i++) {
-      int key = w->cand[i];
-      bool slides = saltusi_mode_of(w, key) == SALTUSI_SLIP;
+      int key = w->transition.cand[i];
+      bool slides = w->contact[key].mode == SALTUSI_SLIP;
       if (slides && w->contact[key].sense * velocity_of(w, y, key, 1) < 0.0) {
         w->contact[key].mode = SALTUSI_STICK;
         turned = true;
@@ -251,14 +248,14 @@ static saltus_status close_candidates(saltusi_adaptive* w, double t, double* y, 
  * They join the candidates and the members; how many there are then. */
 static int join_resting(saltusi_adaptive* w, const double* y, int* count, int candidates,
                         double rounding) {
-  double still = 64.0 * DBL_EPSILON * fmax(1.0, saltusi_max_abs(w->nq, y));
-  for (int key = 0; key < w->nc; key++) {
-    const saltusi_contact_memory* c = &w->contact[key];
-    bool flies = c->mode == SALTUSI_OPEN && c->touching != 0.0 && c->height <= still;
+  double still = 64.0 * DBL_EPSILON * fmax(1.0, saltusi_max_abs(w->o.nq, y));
+  for (int key = 0; key < w->o.nc; key++) {
+    const saltusi_contact* c = &w->contact[key];
+    bool flies = c->mode == SALTUSI_OPEN && c->touching && c->height <= still;
     if (flies && fabs(velocity_of(w, y, key, 0)) <= rounding &&
-        !is_listed(w->members, *count, key)) {
-      w->members[(*count)++] = key;
-      w->cand[candidates++] = key;
+        !is_listed(w->transition.members, *count, key)) {
+      w->transition.members[(*count)++] = key;
+      w->transition.cand[candidates++] = key;
     }
   }
   return candidates;
@@ -270,29 +267,29 @@ static saltus_status stop_slow(saltusi_adaptive* w, double t, double* y, int can
                                double rounding) {
   saltus_status status = SALTUS_OK;
   for (int i = 0; i < candidates; i++) {
-    w->contact[w->cand[i]].mode = SALTUSI_SLIP;
+    w->contact[w->transition.cand[i]].mode = SALTUSI_SLIP;
   }
-  saltusi_mode_rows(w, t, y, true);
+  saltusi_mode_rows(&w->mode, t, y, true);
   bool any = false;
-  double slow = fmax(16.0 * rounding, 0.01 * w->atol_v_min);
+  double slow = fmax(16.0 * rounding, 0.01 * w->o.atol_v_min);
   for (int i = 0; i < candidates; i++) {
-    int key = w->cand[i];
-    if (w->mu[key] > 0.0 && fabs(slip_of(w, y, key)) <= slow_for(w, key, slow)) {
+    int key = w->transition.cand[i];
+    if (w->o.mu[key] > 0.0 && fabs(slip_of(w, y, key)) <= slow_for(w, key, slow)) {
       w->contact[key].mode = SALTUSI_STICK;
       any = true;
     }
   }
   if (any) {
-    status = saltusi_mode_project(w, t, y);
-    saltusi_mode_rows(w, t, y, true);
+    status = saltusi_mode_project(&w->mode, t, y);
+    saltusi_mode_rows(&w->mode, t, y, true);
   }
-  for (int key = 0; key < w->nc; key++) {
-    w->sense[key] = 0.0;
+  for (int key = 0; key < w->o.nc; key++) {
+    w->decision.sense[key] = 0.0;
   }
   for (int i = 0; i < candidates; i++) {
-    int key = w->cand[i];
-    if (w->mu[key] > 0.0 && saltusi_mode_of(w, key) == SALTUSI_SLIP) {
-      w->sense[key] = w->tangents[key] == 2 || slip_of(w, y, key) > 0.0 ? 1.0 : -1.0;
+    int key = w->transition.cand[i];
+    if (w->o.mu[key] > 0.0 && w->contact[key].mode == SALTUSI_SLIP) {
+      w->decision.sense[key] = w->o.tangents[key] == 2 || slip_of(w, y, key) > 0.0 ? 1.0 : -1.0;
       note_direction(w, y, key);
     }
   }
@@ -301,8 +298,8 @@ static saltus_status stop_slow(saltusi_adaptive* w, double t, double* y, int can
 
 /* Gaps that count as closed (section 2). */
 static double near_gap(const saltusi_adaptive* w, const double* y) {
-  double size = fmax(1.0, saltusi_max_abs(w->nq, y));
-  return fmax(64.0 * DBL_EPSILON * size, 1e-3 * w->atol_q_min);
+  double size = fmax(1.0, saltusi_max_abs(w->o.nq, y));
+  return fmax(64.0 * DBL_EPSILON * size, 1e-3 * w->o.atol_q_min);
 }
 
 /* Contacts outside the impact that it closes at once join it: those that touch and are thrown back before
@@ -310,13 +307,13 @@ static double near_gap(const saltusi_adaptive* w, const double* y) {
 static int join_thrown(saltusi_adaptive* w, double t, const double* y, int count, double rounding) {
   double near = near_gap(w, y);
   int joined = 0;
-  for (int key = 0; key < w->nc; key++) {
+  for (int key = 0; key < w->o.nc; key++) {
     double u = velocity_of(w, y, key, 0);
-    const saltusi_contact_memory* c = &w->contact[key];
+    const saltusi_contact* c = &w->contact[key];
     double flown = 4.0 * DBL_EPSILON * fmax(1.0, fabs(t)) * -u;
-    bool touches = c->touching != 0.0 ? c->height <= flown : w->gap[key] <= near;
-    if (u < -rounding && touches && !is_listed(w->members, count, key)) {
-      w->members[count + joined++] = key;
+    bool touches = c->touching ? c->height <= flown : w->mode.gap[key] <= near;
+    if (u < -rounding && touches && !is_listed(w->transition.members, count, key)) {
+      w->transition.members[count + joined++] = key;
     }
   }
   return joined;
@@ -326,21 +323,21 @@ static int join_thrown(saltusi_adaptive* w, double t, const double* y, int count
  * until nobody else joins. */
 static saltus_status strike(saltusi_adaptive* w, double t, double* y, int* count, double rounding,
                             saltusi_verdict* verdict) {
-  saltus_status status = saltusi_mode_gaps(w, t, y);
-  memcpy(w->v_struck, saltusi_v_of(w, y), (size_t)w->nv * sizeof(double));
+  saltus_status status = saltusi_mode_gaps(&w->mode, t, y);
+  memcpy(w->transition.v_struck, saltusi_v_of(&w->o, y), (size_t)w->o.nv * sizeof(double));
   for (int joined = 1; status == SALTUS_OK && joined > 0;) {
-    memcpy(y + w->nq, w->v_struck, (size_t)w->nv * sizeof(double));
-    saltusi_mode_rows(w, t, y, true);
+    memcpy(y + w->o.nq, w->transition.v_struck, (size_t)w->o.nv * sizeof(double));
+    saltusi_mode_rows(&w->mode, t, y, true);
     int struck = 0;
     for (int i = 0; i < *count; i++) {
-      int key = w->members[i];
-      if (saltusi_mode_closed(w, key) || velocity_of(w, y, key, 0) <= rounding) {
-        w->set[struck++] = key;
+      int key = w->transition.members[i];
+      if (saltusi_is_closed(&w->contact[key]) || velocity_of(w, y, key, 0) <= rounding) {
+        w->decision.set[struck++] = key;
       }
     }
-    status = saltusi_decide_impact(w, t, y, struck, verdict);
+    status = saltusi_decide_impact(&w->decision, t, y, struck, verdict);
     if (status == SALTUS_OK) {
-      saltusi_mode_rows(w, t, y, true);
+      saltusi_mode_rows(&w->mode, t, y, true);
       joined = join_thrown(w, t, y, *count, rounding);
       *count += joined;
     }
@@ -350,12 +347,12 @@ static saltus_status strike(saltusi_adaptive* w, double t, double* y, int* count
 
 static saltus_status settle(saltusi_adaptive* w, double t, double* y, int count, bool impact,
                             int depth) {
-  memcpy(w->members, w->set, (size_t)count * sizeof(int));
-  saltusi_mode_rows(w, t, y, true);
+  memcpy(w->transition.members, w->decision.set, (size_t)count * sizeof(int));
+  saltusi_mode_rows(&w->mode, t, y, true);
   double rounding = normal_rounding(w, y);
   bool approaching = false;
   for (int i = 0; i < count; i++) {
-    approaching = approaching || velocity_of(w, y, w->members[i], 0) < -rounding;
+    approaching = approaching || velocity_of(w, y, w->transition.members[i], 0) < -rounding;
   }
   saltus_status status = SALTUS_OK;
   if (impact && approaching) {
@@ -364,13 +361,14 @@ static saltus_status settle(saltusi_adaptive* w, double t, double* y, int count,
     if (status != SALTUS_OK) {
       return status;
     }
+    saltusi_add_scaled(w->o.nj, 1.0, w->decision.joint_impulse, w->outcome.joint_lasting);
     report_impact(w, t, count, SALTUS_EVENT_IMPACT);
     report_verdict(w, t, &verdict);
   }
   int candidates = 0;
   status = find_candidates(w, t, y, count, rounding, &candidates);
   for (int i = 0; i < count; i++) {
-    w->contact[w->members[i]].mode = SALTUSI_OPEN;
+    w->contact[w->transition.members[i]].mode = SALTUSI_OPEN;
   }
   if (status == SALTUS_OK && candidates > 0) {
     status = close_candidates(w, t, y, candidates);
@@ -378,84 +376,84 @@ static saltus_status settle(saltusi_adaptive* w, double t, double* y, int count,
       candidates = join_resting(w, y, &count, candidates, rounding);
       status = stop_slow(w, t, y, candidates, rounding);
     }
-    memcpy(w->set, w->cand, (size_t)candidates * sizeof(int));
+    memcpy(w->decision.set, w->transition.cand, (size_t)candidates * sizeof(int));
     if (status == SALTUS_OK) {
-      status = saltusi_decide_status(w, t, y, candidates);
+      status = saltusi_decide_status(&w->decision, t, y, candidates);
     }
     if (status == SALTUS_RETRY_SMALLER && depth < PAINLEVE_MAX) {
-      status = saltusi_decide_painleve(w, t, y, candidates);
+      status = saltusi_decide_painleve(&w->decision, t, y, candidates);
       if (status != SALTUS_OK) {
         return status;
       }
       report_impact(w, t, candidates, SALTUS_EVENT_PAINLEVE);
-      memcpy(w->set, w->members, (size_t)count * sizeof(int));
+      memcpy(w->decision.set, w->transition.members, (size_t)count * sizeof(int));
       return settle(w, t, y, count, false, depth + 1);
     }
   }
   for (int i = 0; i < count; i++) {
-    int key = w->members[i];
-    saltusi_contact_memory* c = &w->contact[key];
-    c->touching = c->mode == SALTUSI_OPEN ? 1.0 : 0.0;
+    int key = w->transition.members[i];
+    saltusi_contact* c = &w->contact[key];
+    c->touching = c->mode == SALTUSI_OPEN;
     c->height = 0.0;
-    c->fresh_slip = c->mode == SALTUSI_SLIP && w->sense[key] == 0.0 ? 1.0 : 0.0;
+    c->fresh_slip = c->mode == SALTUSI_SLIP && w->decision.sense[key] == 0.0;
   }
   return status;
 }
 
 saltus_status saltusi_adaptive_settle(saltusi_adaptive* w, double t, double* y, int count,
                                       bool impact) {
-  memcpy(w->mode_old, w->contact, (size_t)w->nc * sizeof *w->contact);
+  memcpy(w->transition.old, w->contact, (size_t)w->o.nc * sizeof *w->contact);
   saltus_status status = settle(w, t, y, count, impact, 0);
-  return status == SALTUS_OK && w->spatial ? saltusi_spatial_perturb(w, t, y) : status;
+  return status == SALTUS_OK && w->o.spatial ? saltusi_perturb_slips(w, t, y) : status;
 }
 
 /* ---- transitions --------------------------------------------------------------------------- */
 
 static int list_closed(saltusi_adaptive* w) {
   int count = 0;
-  for (int key = 0; key < w->nc; key++) {
-    if (saltusi_mode_closed(w, key)) {
-      w->set[count++] = key;
+  for (int key = 0; key < w->o.nc; key++) {
+    if (saltusi_is_closed(&w->contact[key])) {
+      w->decision.set[count++] = key;
     }
   }
   return count;
 }
 
 void saltusi_find_senses(saltusi_adaptive* w, double t, const double* y) {
-  double slow = saltusi_slip_rounding(w);
-  saltusi_mode_rows(w, t, y, true);
-  for (int key = 0; key < w->nc; key++) {
-    bool closed = saltusi_mode_pressed(w, key) && w->mu[key] > 0.0;
-    bool slips = saltusi_mode_of(w, key) == SALTUSI_SLIP;
+  double slow = saltusi_slip_rounding(&w->decision);
+  saltusi_mode_rows(&w->mode, t, y, true);
+  for (int key = 0; key < w->o.nc; key++) {
+    bool closed = saltusi_is_pressed(&w->contact[key]) && w->o.mu[key] > 0.0;
+    bool slips = w->contact[key].mode == SALTUSI_SLIP;
     double slip = slip_of(w, y, key);
     bool moves = closed && fabs(slip) > slow_for(w, key, slow);
     double sense = slips ? w->contact[key].sense : slip > 0.0 ? 1.0 : -1.0;
     note_direction(w, y, key);
-    w->sense[key] = moves ? (w->tangents[key] == 2 ? 1.0 : sense) : 0.0;
+    w->decision.sense[key] = moves ? (w->o.tangents[key] == 2 ? 1.0 : sense) : 0.0;
   }
 }
 
-/* Flags of the closed contacts after the status was decided; they are in w->set. */
+/* Flags of the closed contacts after the status was decided; they are in w->decision.set. */
 static void mark_new(saltusi_adaptive* w) {
-  for (int key = 0; key < w->nc; key++) {
-    saltusi_contact_memory* c = &w->contact[key];
-    const saltusi_contact_memory* old = &w->mode_old[key];
+  for (int key = 0; key < w->o.nc; key++) {
+    saltusi_contact* c = &w->contact[key];
+    const saltusi_contact* old = &w->transition.old[key];
     if (old->mode == SALTUSI_OPEN) {
       continue;
     }
     if (c->mode == SALTUSI_OPEN) {
-      c->touching = 1.0;
+      c->touching = true;
       c->height = 0.0;
-    } else if (c->mode == SALTUSI_SLIP && w->sense[key] == 0.0) {
-      c->fresh_slip = 1.0;
+    } else if (c->mode == SALTUSI_SLIP && w->decision.sense[key] == 0.0) {
+      c->fresh_slip = true;
     }
   }
 }
 
 static bool same_status(const saltusi_adaptive* w) {
-  for (int key = 0; key < w->nc; key++) {
-    const saltusi_contact_memory* c = &w->contact[key];
-    const saltusi_contact_memory* old = &w->mode_old[key];
+  for (int key = 0; key < w->o.nc; key++) {
+    const saltusi_contact* c = &w->contact[key];
+    const saltusi_contact* old = &w->transition.old[key];
     if (c->mode != old->mode || (c->mode == SALTUSI_SLIP && c->sense != old->sense)) {
       return false;
     }
@@ -465,19 +463,19 @@ static bool same_status(const saltusi_adaptive* w) {
 
 /* No solution in the present status: an impact without collision, then all is decided anew. */
 static saltus_status jam(saltusi_adaptive* w, double t, double* y) {
-  memcpy(w->contact, w->mode_old, (size_t)w->nc * sizeof *w->contact);
+  memcpy(w->contact, w->transition.old, (size_t)w->o.nc * sizeof *w->contact);
   int count = list_closed(w);
-  saltus_status status = saltusi_decide_painleve(w, t, y, count);
+  saltus_status status = saltusi_decide_painleve(&w->decision, t, y, count);
   if (status != SALTUS_OK) {
     return status;
   }
-  memcpy(w->members, w->set, (size_t)count * sizeof(int));
+  memcpy(w->transition.members, w->decision.set, (size_t)count * sizeof(int));
   report_impact(w, t, count, SALTUS_EVENT_PAINLEVE);
   return settle(w, t, y, count, false, 1);
 }
 
 static saltus_status decide_again(saltusi_adaptive* w, double t, double* y) {
-  saltus_status status = saltusi_decide_status(w, t, y, list_closed(w));
+  saltus_status status = saltusi_decide_status(&w->decision, t, y, list_closed(w));
   if (status == SALTUS_RETRY_SMALLER) {
     return jam(w, t, y);
   }
@@ -487,34 +485,35 @@ static saltus_status decide_again(saltusi_adaptive* w, double t, double* y) {
 
 static saltus_status on_hit(saltusi_adaptive* w, double t, double* y, const saltusi_found* found) {
   double near = near_gap(w, y);
-  double still = 64.0 * DBL_EPSILON * fmax(1.0, saltusi_max_abs(w->nq, y));
-  saltus_status status = saltusi_mode_gaps(w, t, y);
+  double still = 64.0 * DBL_EPSILON * fmax(1.0, saltusi_max_abs(w->o.nq, y));
+  saltus_status status = saltusi_mode_gaps(&w->mode, t, y);
   if (status != SALTUS_OK) {
     return status;
   }
-  saltusi_mode_rows(w, t, y, true);
+  saltusi_mode_rows(&w->mode, t, y, true);
   double rounding = normal_rounding(w, y);
   int count = 0;
-  for (int key = 0; key < w->nc; key++) {
-    const saltusi_contact_memory* c = &w->contact[key];
+  for (int key = 0; key < w->o.nc; key++) {
+    const saltusi_contact* c = &w->contact[key];
     double u = velocity_of(w, y, key, 0);
-    bool open = saltusi_mode_of(w, key) == SALTUSI_OPEN;
-    bool touches = c->touching != 0.0 ? fabs(u) <= rounding && c->height <= still
-                                      : w->gap[key] <= near && u <= 0.0;
+    bool open = w->contact[key].mode == SALTUSI_OPEN;
+    bool touches = c->touching ? fabs(u) <= rounding && c->height <= still
+                               : w->mode.gap[key] <= near && u <= 0.0;
     bool joins = !open || key == found->key || touches;
-    for (int i = 0; i < w->found_count; i++) {
-      joins = joins || (w->found[i].kind == SALTUSI_FOUND_HIT && w->found[i].key == key &&
-                        w->found[i].theta <= found->theta * (1.0 + 1e-8));
+    for (int i = 0; i < w->search.found_count; i++) {
+      joins =
+          joins || (w->search.found[i].kind == SALTUSI_FOUND_HIT && w->search.found[i].key == key &&
+                    w->search.found[i].theta <= found->theta * (1.0 + 1e-8));
     }
     if (joins) {
-      w->set[count++] = key;
+      w->decision.set[count++] = key;
     }
   }
-  status = saltusi_mode_project_positions(w, t, y, count);
+  status = saltusi_mode_project_positions(&w->mode, t, y, w->decision.set, count);
   if (status == SALTUS_OK) {
     status = settle(w, t, y, count, true, 0);
   }
-  w->memory->zeno = saltusi_mode_of(w, found->key) == SALTUSI_OPEN ? found->key : -1.0;
+  w->memory->zeno = w->contact[found->key].mode == SALTUSI_OPEN ? found->key : -1.0;
   return status;
 }
 
@@ -522,9 +521,9 @@ static saltus_status on_hit(saltusi_adaptive* w, double t, double* y, const salt
  * does not come back (section 14.2). */
 static saltus_status lift_off(saltusi_adaptive* w, double t, const double* y, int key) {
   double gamma = 0.0;
-  saltus_status status = saltusi_mode_gamma(w, t, y, key, &gamma);
+  saltus_status status = saltusi_mode_gamma(&w->mode, t, y, key, &gamma);
   if (!(gamma > 0.0)) {
-    w->contact[key].height = 64.0 * DBL_EPSILON * fmax(1.0, saltusi_max_abs(w->nq, y));
+    w->contact[key].height = 64.0 * DBL_EPSILON * fmax(1.0, saltusi_max_abs(w->o.nq, y));
   }
   return status;
 }
@@ -532,11 +531,12 @@ static saltus_status lift_off(saltusi_adaptive* w, double t, const double* y, in
 static saltus_status on_open(saltusi_adaptive* w, double t, double* y, int key) {
   saltusi_find_senses(w, t, y);
   int count = list_closed(w);
-  saltus_status status = saltusi_decide_status(w, t, y, count);
-  if (status == SALTUS_RETRY_SMALLER || (status == SALTUS_OK && saltusi_mode_closed(w, key))) {
-    memcpy(w->contact, w->mode_old, (size_t)w->nc * sizeof *w->contact);
+  saltus_status status = saltusi_decide_status(&w->decision, t, y, count);
+  if (status == SALTUS_RETRY_SMALLER ||
+      (status == SALTUS_OK && saltusi_is_closed(&w->contact[key]))) {
+    memcpy(w->contact, w->transition.old, (size_t)w->o.nc * sizeof *w->contact);
     w->contact[key].mode = SALTUSI_OPEN;
-    status = saltusi_decide_status(w, t, y, list_closed(w));
+    status = saltusi_decide_status(&w->decision, t, y, list_closed(w));
     if (status == SALTUS_RETRY_SMALLER) {
       return jam(w, t, y);
     }
@@ -549,8 +549,8 @@ static saltus_status on_open(saltusi_adaptive* w, double t, double* y, int key) 
 
 /* Whether holding the tangents changed v by more than its tolerance. */
 static bool is_pulled(const saltusi_adaptive* w, const double* before, const double* y) {
-  for (int i = w->nq; i < w->nq + w->nv; i++) {
-    double scale = w->atol_v[i - w->nq] + w->settings.rtol * fabs(before[i]);
+  for (int i = w->o.nq; i < w->o.nq + w->o.nv; i++) {
+    double scale = w->o.atol_v[i - w->o.nq] + w->o.settings.rtol * fabs(before[i]);
     if (fabs(y[i] - before[i]) > scale) {
       return true;
     }
@@ -561,28 +561,28 @@ static bool is_pulled(const saltusi_adaptive* w, const double* before, const dou
 /* Joints and normals leave one way to move, and slip is zero on it for an instant because the contact
  * point turns round, not because anything stops: it slides on, the other way. */
 static saltus_status turn_round(saltusi_adaptive* w, double t, double* y, int key) {
-  memcpy(y, w->y_keep, (size_t)w->ny * sizeof(double));
-  memcpy(w->contact, w->mode_old, (size_t)w->nc * sizeof *w->contact);
+  memcpy(y, w->step.y_keep, (size_t)w->o.ny * sizeof(double));
+  memcpy(w->contact, w->transition.old, (size_t)w->o.nc * sizeof *w->contact);
   saltusi_find_senses(w, t, y);
-  w->sense[key] = -w->contact[key].sense;
+  w->decision.sense[key] = -w->contact[key].sense;
   saltus_status status = decide_again(w, t, y);
-  w->contact[key].fresh_slip = saltusi_mode_of(w, key) == SALTUSI_SLIP ? 1.0 : 0.0;
+  w->contact[key].fresh_slip = w->contact[key].mode == SALTUSI_SLIP;
   return status;
 }
 
 static saltus_status on_stop(saltusi_adaptive* w, double t, double* y, int key) {
-  double slow =
-      fmax(0.01 * w->atol_v_min, 256.0 * DBL_EPSILON * saltusi_max_abs(w->nv, saltusi_v_of(w, y)));
-  saltusi_mode_rows(w, t, y, true);
-  for (int a = 0; a < w->nc; a++) {
-    bool slips = saltusi_mode_of(w, a) == SALTUSI_SLIP && w->mu[a] > 0.0;
+  double slow = fmax(0.01 * w->o.atol_v_min,
+                     256.0 * DBL_EPSILON * saltusi_max_abs(w->o.nv, saltusi_v_of(&w->o, y)));
+  saltusi_mode_rows(&w->mode, t, y, true);
+  for (int a = 0; a < w->o.nc; a++) {
+    bool slips = w->contact[a].mode == SALTUSI_SLIP && w->o.mu[a] > 0.0;
     if (a == key || (slips && fabs(slip_of(w, y, a)) <= slow_for(w, a, slow))) {
       w->contact[a].mode = SALTUSI_STICK;
     }
   }
-  memcpy(w->y_keep, y, (size_t)w->ny * sizeof(double));
-  saltus_status status = saltusi_mode_project(w, t, y);
-  if (status == SALTUS_OK && w->tangents[key] == 1 && is_pulled(w, w->y_keep, y)) {
+  memcpy(w->step.y_keep, y, (size_t)w->o.ny * sizeof(double));
+  saltus_status status = saltusi_mode_project(&w->mode, t, y);
+  if (status == SALTUS_OK && w->o.tangents[key] == 1 && is_pulled(w, w->step.y_keep, y)) {
     return turn_round(w, t, y, key);
   }
   if (status == SALTUS_OK) {
@@ -593,60 +593,60 @@ static saltus_status on_stop(saltusi_adaptive* w, double t, double* y, int key) 
 }
 
 static saltus_status on_slide(saltusi_adaptive* w, double t, double* y, int key) {
-  saltus_status status = saltusi_mode_rate(w, t, y, w->probe_rate);
+  saltus_status status = saltusi_mode_rate(&w->mode, t, y, w->transition.rate);
   if (status != SALTUS_OK) {
     return status;
   }
-  double sense = w->force[w->nj + w->base[key] + 1] > 0.0 ? -1.0 : 1.0;
-  memcpy(w->slide_force, w->force + w->nj, (size_t)w->nl * sizeof(double));
+  const double* force = w->transition.rate + w->o.nq + w->o.nv;
+  double sense = force[w->o.base[key] + 1] > 0.0 ? -1.0 : 1.0;
   saltusi_find_senses(w, t, y);
   status = decide_again(w, t, y);
   if (status != SALTUS_OK || !same_status(w)) {
     return status;
   }
-  if (w->tangents[key] == 2) { /* at its bound to rounding: it slides along the friction it had */
+  if (w->o.tangents[key] == 2) { /* at its bound to rounding: it slides along the friction it had */
     w->contact[key].mode = SALTUSI_SLIP;
-    memcpy(w->impulse, w->slide_force, (size_t)w->nl * sizeof(double));
-    memset(w->u_after, 0, (size_t)w->nl * sizeof(double));
+    memcpy(w->decision.impulse, force, (size_t)w->o.nl * sizeof(double));
+    memset(w->decision.u_after, 0, (size_t)w->o.nl * sizeof(double));
     return SALTUS_OK;
   }
   /* all friction is used up: what is at its bound slides */
   saltusi_find_senses(w, t, y);
-  w->sense[key] = sense;
-  for (int a = 0; a < w->nc; a++) {
-    if (saltusi_mode_of(w, a) == SALTUSI_STICK_BOUND) {
-      w->sense[a] = w->contact[a].sense;
+  w->decision.sense[key] = sense;
+  for (int a = 0; a < w->o.nc; a++) {
+    if (w->contact[a].mode == SALTUSI_STICK_BOUND) {
+      w->decision.sense[a] = w->contact[a].sense;
     }
   }
-  status = saltusi_decide_status(w, t, y, list_closed(w));
+  status = saltusi_decide_status(&w->decision, t, y, list_closed(w));
   if (status == SALTUS_RETRY_SMALLER) {
     return jam(w, t, y);
   }
-  for (int a = 0; a < w->nc; a++) { /* forced senses start from U_T = 0 as well */
-    saltusi_contact_mode old = (saltusi_contact_mode)w->mode_old[a].mode;
-    w->sense[a] = old == SALTUSI_SLIP ? w->sense[a] : 0.0;
+  for (int a = 0; a < w->o.nc; a++) { /* forced senses start from U_T = 0 as well */
+    saltusi_contact_mode old = w->transition.old[a].mode;
+    w->decision.sense[a] = old == SALTUSI_SLIP ? w->decision.sense[a] : 0.0;
   }
   mark_new(w);
   return status;
 }
 
-static bool is_stuck(double mode) {
+static bool is_stuck(saltusi_contact_mode mode) {
   return mode == SALTUSI_STICK || mode == SALTUSI_STICK_IDLE || mode == SALTUSI_STICK_BOUND;
 }
 
 /* Reports what changed between the old status and the new. */
 static void report_changes(saltusi_adaptive* w, double t, const double* y) {
-  saltusi_mode_rows(w, t, y, true);
-  for (int key = 0; key < w->nc; key++) {
-    const saltusi_contact_memory* c = &w->contact[key];
-    const saltusi_contact_memory* old = &w->mode_old[key];
+  saltusi_mode_rows(&w->mode, t, y, true);
+  for (int key = 0; key < w->o.nc; key++) {
+    const saltusi_contact* c = &w->contact[key];
+    const saltusi_contact* old = &w->transition.old[key];
     saltus_event reported = {.contact = key, .t = t, .u_after = velocity_of(w, y, key, 0)};
-    for (int k = 0; k < w->tangents[key]; k++) {
+    for (int k = 0; k < w->o.tangents[key]; k++) {
       reported.slip_after[k] = velocity_of(w, y, key, 1 + k);
     }
     bool was_open = old->mode == SALTUSI_OPEN;
     bool is_open = c->mode == SALTUSI_OPEN;
-    bool has_friction = !was_open && !is_open && w->mu[key] > 0.0;
+    bool has_friction = !was_open && !is_open && w->o.mu[key] > 0.0;
     bool reported_one = true;
     if (was_open && !is_open) {
       reported.kind = SALTUS_EVENT_CLOSE;
@@ -670,20 +670,19 @@ static void report_changes(saltusi_adaptive* w, double t, const double* y) {
 
 /* Driven joints that change their rate at once take v along, alone: contacts then see an impact. */
 static saltus_status follow_joints(saltusi_adaptive* w, double t, double* y) {
-  if (w->nj == 0) {
+  if (w->o.nj == 0) {
     return SALTUS_OK;
   }
-  saltus_status status = saltusi_mode_joints(w, t, y);
+  saltus_status status = saltusi_mode_joints(&w->mode, t, y);
   if (status == SALTUS_OK) {
-    saltusi_mode_hold_joints(w, y + w->nq);
-    saltusi_add_scaled(w->nj, -1.0, w->joint_r, w->joint_lasting);
+    saltusi_mode_hold_joints(&w->mode, y + w->o.nq, w->outcome.joint_lasting);
   }
   return status;
 }
 
 saltus_status saltusi_adaptive_transition(saltusi_adaptive* w, double t, double t_event, double* y,
                                           const saltusi_found* found) {
-  memcpy(w->mode_old, w->contact, (size_t)w->nc * sizeof *w->contact);
+  memcpy(w->transition.old, w->contact, (size_t)w->o.nc * sizeof *w->contact);
   w->memory->zeno = -1.0;
   w->memory->jacobian_age = -1.0; /* it belonged to the old status */
   saltus_status status = SALTUS_OK;
@@ -711,8 +710,8 @@ saltus_status saltusi_adaptive_transition(saltusi_adaptive* w, double t, double 
     }
     break;
   }
-  if (status == SALTUS_OK && w->spatial) {
-    status = saltusi_spatial_perturb(w, t, y);
+  if (status == SALTUS_OK && w->o.spatial) {
+    status = saltusi_perturb_slips(w, t, y);
   }
   if (status == SALTUS_OK) {
     report_changes(w, t_event, y);

@@ -20,46 +20,23 @@
 static const double reported_part = 0.1;
 enum { SERIES_MAX = 2000 };
 
-/* x: the direction in which a bounce of `key` moves v, with the other closed contacts kept closed.
- * The contact itself is marked as sliding or frictionless for this. */
-static saltus_status bounce_direction(saltusi_adaptive* w, double t, const double* y, int key,
-                                      double* x) {
-  saltus_status status = saltusi_mode_rate(w, t, y, w->probe_rate); /* makes rows and operator */
-  if (status != SALTUS_OK) {
-    return status;
-  }
-  int row = w->nj + w->base[key];
-  for (int i = 0; i < w->held; i++) {
-    w->right[i] = w->held_row[i] == row ? 1.0 : 0.0;
-  }
-  status = saltusi_mode_solve(w, w->held);
-  memset(x, 0, (size_t)w->nv * sizeof(double));
-  for (int i = 0; i < w->held && status == SALTUS_OK; i++) {
-    saltusi_add_scaled(w->nv, w->right[i], w->column + (size_t)i * (size_t)w->nv, x);
-  }
-  if (status == SALTUS_OK) {
-    saltusi_mode_forces(w);
-  }
-  return status;
-}
-
 /* gamma of the contact when v is moved by s x. */
 static saltus_status shifted_gamma(saltusi_adaptive* w, int key, const double* x, double s,
                                    double* gamma) {
-  memcpy(w->y_mid, w->y0, (size_t)w->ny * sizeof(double));
-  saltusi_add_scaled(w->nv, s, x, w->y_mid + w->nq);
-  return saltusi_mode_gamma(w, w->t, w->y_mid, key, gamma);
+  memcpy(w->step.y_mid, w->step.y0, (size_t)w->o.ny * sizeof(double));
+  saltusi_add_scaled(w->o.nv, s, x, w->step.y_mid + w->o.nq);
+  return saltusi_mode_gamma(&w->mode, w->step.t, w->step.y_mid, key, gamma);
 }
 
 static bool is_candidate(const saltusi_adaptive* w, int key) {
-  double e_N = w->law[key]->e_N;
-  if (saltusi_mode_closed(w, key) || !(e_N > 0.0 && e_N < 1.0) || w->tangents[key] == 2) {
+  double e_N = w->o.law[key]->e_N;
+  if (saltusi_is_closed(&w->contact[key]) || !(e_N > 0.0 && e_N < 1.0) || w->o.tangents[key] == 2) {
     return false;
   }
-  for (int b = 0; b < w->nc; b++) {
-    saltusi_contact_mode mode = saltusi_mode_of(w, b);
-    bool flies = b != key && mode == SALTUSI_OPEN && w->contact[b].touching != 0.0;
-    bool sticks = mode >= SALTUSI_STICK && w->mu[b] > 0.0;
+  for (int b = 0; b < w->o.nc; b++) {
+    saltusi_contact_mode mode = w->contact[b].mode;
+    bool flies = b != key && mode == SALTUSI_OPEN && w->contact[b].touching;
+    bool sticks = mode >= SALTUSI_STICK && w->o.mu[b] > 0.0;
     if (flies || sticks) {
       return false;
     }
@@ -68,7 +45,7 @@ static bool is_candidate(const saltusi_adaptive* w, int key) {
 }
 
 /* After a failure it is tried again only when the rebound is as small as the estimate asks for. */
-static bool is_worth_trying(saltusi_contact_memory* c, double u) {
+static bool is_worth_trying(saltusi_contact* c, double u) {
   if (c->zeno_speed > 0.0) {
     if (u > c->zeno_speed) {
       c->zeno_speed = 0.0; /* another sequence */
@@ -84,25 +61,26 @@ static bool is_worth_trying(saltusi_contact_memory* c, double u) {
 static saltus_status others_stay(saltusi_adaptive* w, int key, double height, double u,
                                  bool* stay) {
   *stay = true;
-  saltusi_mode_rows(w, w->t, w->y0, true);
-  for (int b = 0; b < w->nc; b++) { /* before hunts use the rows */
-    int row = w->nj + w->base[b];
-    w->stay_gap[b] = 1.5 * fabs(saltusi_row_dot(&w->row, row, w->x_start)) * height;
-    bool has_friction = w->mu[b] > 0.0 && w->tangents[b] == 1;
-    w->stay_slip[b] =
-        has_friction ? 1.5 * fabs(saltusi_row_dot(&w->row, row + 1, w->x_start)) * u : 0.0;
+  saltusi_mode_rows(&w->mode, w->step.t, w->step.y0, true);
+  for (int b = 0; b < w->o.nc; b++) { /* before hunts use the rows */
+    int row = w->o.nj + w->o.base[b];
+    w->jump.stay_gap[b] = 1.5 * fabs(saltusi_row_dot(&w->mode.row, row, w->jump.x_start)) * height;
+    bool has_friction = w->o.mu[b] > 0.0 && w->o.tangents[b] == 1;
+    w->jump.stay_slip[b] =
+        has_friction ? 1.5 * fabs(saltusi_row_dot(&w->mode.row, row + 1, w->jump.x_start)) * u
+                     : 0.0;
   }
-  for (int b = 0; b < w->nc && *stay; b++) {
-    saltusi_hunt s = {.w = w, .key = b, .what = SALTUSI_HUNT_GAP, .shift = -w->stay_gap[b]};
-    bool open = !saltusi_mode_closed(w, b) && !isinf(w->gap_start[b]);
-    bool slips = saltusi_mode_of(w, b) == SALTUSI_SLIP && w->mu[b] > 0.0 && w->tangents[b] == 1;
+  for (int b = 0; b < w->o.nc && *stay; b++) {
+    saltusi_hunt s = {.w = w, .key = b, .what = SALTUSI_HUNT_GAP, .shift = -w->jump.stay_gap[b]};
+    bool open = !saltusi_is_closed(&w->contact[b]) && !isinf(w->search.gap_start[b]);
+    bool slips = w->contact[b].mode == SALTUSI_SLIP && w->o.mu[b] > 0.0 && w->o.tangents[b] == 1;
     if (b == key ? !slips : !open && !slips) {
       continue;
     }
     if (slips) {
       s.what = SALTUSI_HUNT_SLIP;
       s.sign = w->contact[b].sense;
-      s.shift = -w->stay_slip[b];
+      s.shift = -w->jump.stay_slip[b];
     }
     *stay = isnan(saltusi_hunt_root(&s, 1.0));
     if (s.status == SALTUS_RETRY_SMALLER) {
@@ -124,12 +102,12 @@ typedef struct bounce {
 
 /* y' of the closed contact at its start, but higher by `height` and faster by `speed` along x. */
 static saltus_status rate_beside(saltusi_adaptive* w, double height, double speed, double* rate) {
-  memcpy(w->y_mid, w->y0, (size_t)w->ny * sizeof(double));
+  memcpy(w->step.y_mid, w->step.y0, (size_t)w->o.ny * sizeof(double));
   if (height != 0.0) {
-    saltusi_advance(w->sys, w->y0, w->x_start, height, w->y_mid);
+    saltusi_advance(w->sys, w->step.y0, w->jump.x_start, height, w->step.y_mid);
   }
-  saltusi_add_scaled(w->nv, speed, w->x_start, w->y_mid + w->nq);
-  return saltusi_mode_rate(w, w->t, w->y_mid, rate);
+  saltusi_add_scaled(w->o.nv, speed, w->jump.x_start, w->step.y_mid + w->o.nq);
+  return saltusi_mode_rate(&w->mode, w->step.t, w->step.y_mid, rate);
 }
 
 /* What forces feel of the bounces, in tolerances, and how the force of the contact varies with its
@@ -140,31 +118,31 @@ static saltus_status what_forces_feel(saltusi_adaptive* w, const bounce* b, doub
                                       double* error, double* variation) {
   double e = b->e_N;
   double weight = b->tau * (1.0 - e) / (1.0 - e * e * e);
-  int force = w->nq + w->nv + w->base[b->key];
-  double* felt = w->y_try;
-  saltus_status status = rate_beside(w, height, 0.0, w->rate_mid);
-  *variation = fabs(w->rate_mid[force] - w->rate0[force]) / w->rate0[force];
-  for (int i = w->nq; i < w->nq + w->nv; i++) {
-    felt[i] = weight * 2.0 / 3.0 * fabs(w->rate_mid[i] - w->rate0[i]);
+  int force = w->o.nq + w->o.nv + w->o.base[b->key];
+  double* felt = w->step.y_try;
+  saltus_status status = rate_beside(w, height, 0.0, w->step.rate_mid);
+  *variation = fabs(w->step.rate_mid[force] - w->step.rate0[force]) / w->step.rate0[force];
+  for (int i = w->o.nq; i < w->o.nq + w->o.nv; i++) {
+    felt[i] = weight * 2.0 / 3.0 * fabs(w->step.rate_mid[i] - w->step.rate0[i]);
   }
   if (status == SALTUS_OK) {
-    status = rate_beside(w, 0.0, b->u, w->rate_mid);
+    status = rate_beside(w, 0.0, b->u, w->step.rate_mid);
   }
   if (status == SALTUS_OK) {
-    status = rate_beside(w, 0.0, -b->u, w->probe_rate);
+    status = rate_beside(w, 0.0, -b->u, w->search.probe_rate);
   }
   *error = 0.0;
-  for (int i = 0; i < w->nv; i++) {
-    int k = w->nq + i;
-    double even = 0.5 * (w->rate_mid[k] + w->probe_rate[k]) - w->rate0[k];
-    double odd = 0.5 * (w->rate_mid[k] - w->probe_rate[k]);
+  for (int i = 0; i < w->o.nv; i++) {
+    int k = w->o.nq + i;
+    double even = 0.5 * (w->step.rate_mid[k] + w->search.probe_rate[k]) - w->step.rate0[k];
+    double odd = 0.5 * (w->step.rate_mid[k] - w->search.probe_rate[k]);
     felt[k] += weight / 3.0 * fabs(even) + height / b->u * fabs(odd);
-    double scale = w->atol_v[i] + w->settings.rtol * fabs(w->y1[k]);
+    double scale = w->o.atol_v[i] + w->o.settings.rtol * fabs(w->step.y1[k]);
     *error = fmax(*error, felt[k] / scale);
   }
   double in_q;
   double in_v;
-  saltusi_adaptive_measure(w, w->y1, felt + w->nq, b->tau, 0.0, &in_q, &in_v);
+  saltusi_adaptive_measure(w, w->step.y1, felt + w->o.nq, b->tau, 0.0, &in_q, &in_v);
   *error = fmax(*error, in_q);
   return status;
 }
@@ -172,21 +150,23 @@ static saltus_status what_forces_feel(saltusi_adaptive* w, const bounce* b, doub
 /* Error of the jump in tolerances. */
 static saltus_status estimate(saltusi_adaptive* w, const bounce* b, double* error) {
   double gamma_end = 0.0;
-  saltusi_contact_mode mode = saltusi_mode_of(w, b->key);
-  saltus_status status = bounce_direction(w, w->t + b->tau, w->y1, b->key, w->x_end);
+  saltusi_contact_mode mode = w->contact[b->key].mode;
+  saltus_status status =
+      saltusi_mode_bounce(&w->mode, w->step.t + b->tau, w->step.y1, b->key, w->jump.x_end, NULL);
   w->contact[b->key].mode = SALTUSI_OPEN;
   if (status == SALTUS_OK) {
-    status = saltusi_mode_gamma(w, w->t + b->tau, w->y1, b->key, &gamma_end);
+    status = saltusi_mode_gamma(&w->mode, w->step.t + b->tau, w->step.y1, b->key, &gamma_end);
   }
   w->contact[b->key].mode = mode;
   double change =
       fmax(fabs(gamma_end - b->gamma_closed),
            fmax(fabs(b->gamma_up - b->gamma_closed), fabs(b->gamma_down - b->gamma_closed)));
   double turn = 0.0;
-  for (int i = 0; i < w->nv; i++) {
-    turn = fmax(turn, fabs(w->x_end[i] - w->x_start[i]));
+  for (int i = 0; i < w->o.nv; i++) {
+    turn = fmax(turn, fabs(w->jump.x_end[i] - w->jump.x_start[i]));
   }
-  double variation = change / fabs(b->gamma_closed) + turn / saltusi_max_abs(w->nv, w->x_start);
+  double variation =
+      change / fabs(b->gamma_closed) + turn / saltusi_max_abs(w->o.nv, w->jump.x_start);
   double height = b->u * b->u / (-2.0 * b->gamma_closed);
   double in_q;
   double in_v;
@@ -198,7 +178,7 @@ static saltus_status estimate(saltusi_adaptive* w, const bounce* b, double* erro
   if (status != SALTUS_OK) {
     return status;
   }
-  saltusi_adaptive_measure(w, w->y1, w->x_start, height, b->u, &in_q, &in_v);
+  saltusi_adaptive_measure(w, w->step.y1, w->jump.x_start, height, b->u, &in_q, &in_v);
   *error = (variation + with_height) / (1.0 - b->e_N) * fmax(4.0 * in_q, in_v) + felt;
   return status;
 }
@@ -206,27 +186,29 @@ static saltus_status estimate(saltusi_adaptive* w, const bounce* b, double* erro
 /* Slip and friction of an impact of the series: slip of the closed motion there, and what the bounce does
  * to it. */
 static void report_friction(saltusi_adaptive* w, const bounce* b, saltus_event* reported) {
-  w->ops->dense(&w->motion, fmin((reported->t - w->t) / b->tau, 1.0), 0, w->nq + w->nv, w->probe);
-  double slip = saltusi_mode_velocity(w, reported->t, w->probe, b->key, 1);
-  double turn = saltusi_row_dot(&w->row, w->nj + w->base[b->key] + 1, w->x_start);
+  w->step.ops->dense(&w->step.motion, fmin((reported->t - w->step.t) / b->tau, 1.0), 0,
+                     w->o.nq + w->o.nv, w->search.probe);
+  double slip = saltusi_mode_velocity(&w->mode, reported->t, w->search.probe, b->key, 1);
+  double turn = saltusi_row_dot(&w->mode.look, 1, w->jump.x_start);
   reported->slip_before[0] = slip + turn * reported->u_before;
   reported->slip_after[0] = slip + turn * reported->u_after;
-  reported->impulse[1] = w->bounce[w->base[b->key] + 1] * (reported->u_after - reported->u_before);
+  reported->impulse[1] =
+      w->jump.bounce[w->o.base[b->key] + 1] * (reported->u_after - reported->u_before);
   reported->energy_change +=
       0.5 * reported->impulse[1] * (reported->slip_before[0] + reported->slip_after[0]);
 }
 
 /* Reports the impacts of the series as long as they matter, and its end. */
 static void report_series(saltusi_adaptive* w, const bounce* b) {
-  double end = w->t + b->tau;
+  double end = w->step.t + b->tau;
   double left = b->tau;
   double u = b->u;
-  double mass = w->bounce[w->base[b->key]];
+  double mass = w->jump.bounce[w->o.base[b->key]];
   for (int k = 0; k < SERIES_MAX; k++) {
     double in_q;
     double in_v;
     left *= b->e_N;
-    saltusi_adaptive_measure(w, w->y1, w->x_start, 0.0, u, &in_q, &in_v);
+    saltusi_adaptive_measure(w, w->step.y1, w->jump.x_start, 0.0, u, &in_q, &in_v);
     if (left < 1e-15 || in_v <= reported_part) {
       break;
     }
@@ -238,7 +220,7 @@ static void report_series(saltusi_adaptive* w, const bounce* b) {
                              .u_after = after,
                              .impulse = {mass * (u + after)},
                              .energy_change = 0.5 * mass * (after * after - u * u)};
-    if (w->mu[b->key] > 0.0) {
+    if (w->o.mu[b->key] > 0.0) {
       report_friction(w, b, &reported);
     }
     saltusi_report(w, reported);
@@ -250,38 +232,40 @@ static void report_series(saltusi_adaptive* w, const bounce* b) {
 
 /* The data of the try: accelerations before, closed and after, and the duration. */
 static saltus_status prepare(saltusi_adaptive* w, bounce* b, double limit, bool* possible) {
-  saltusi_contact_memory* c = &w->contact[b->key];
+  saltusi_contact* c = &w->contact[b->key];
   *possible = false;
-  b->u = saltusi_mode_velocity(w, w->t, w->y0, b->key, 0);
-  b->e_N = w->law[b->key]->e_N;
+  b->u = saltusi_mode_velocity(&w->mode, w->step.t, w->step.y0, b->key, 0);
+  b->e_N = w->o.law[b->key]->e_N;
   if (!(b->u > 0.0) || !is_worth_trying(c, b->u)) {
     return SALTUS_OK;
   }
-  double slip = w->mu[b->key] > 0.0 ? saltusi_mode_velocity(w, w->t, w->y0, b->key, 1) : 1.0;
+  double slip = w->o.mu[b->key] > 0.0
+                    ? saltusi_mode_velocity(&w->mode, w->step.t, w->step.y0, b->key, 1)
+                    : 1.0;
   if (slip == 0.0) {
     return SALTUS_OK;
   }
-  saltus_status status = saltusi_mode_gamma(w, w->t, w->y0, b->key, &b->gamma_up);
+  saltus_status status = saltusi_mode_gamma(&w->mode, w->step.t, w->step.y0, b->key, &b->gamma_up);
   b->tau = 2.0 * b->u / (-b->gamma_up * (1.0 - b->e_N));
-  double most = w->settings.h_max > 0.0 ? w->settings.h_max : INFINITY;
+  double most = w->o.settings.h_max > 0.0 ? w->o.settings.h_max : INFINITY;
   if (status != SALTUS_OK || !(b->gamma_up < 0.0) || b->tau > fmin(2.0 * w->memory->h, most) ||
       !(b->tau < limit) || saltusi_before_switch(w, b->tau) < b->tau) {
     return status;
   }
   c->mode = SALTUSI_SLIP;
   c->sense = slip > 0.0 ? 1.0 : -1.0;
-  status = bounce_direction(w, w->t, w->y0, b->key, w->x_start);
-  memcpy(w->bounce, w->force + w->nj, (size_t)w->nl * sizeof(double));
+  status =
+      saltusi_mode_bounce(&w->mode, w->step.t, w->step.y0, b->key, w->jump.x_start, w->jump.bounce);
   c->mode = SALTUSI_OPEN;
   if (status == SALTUS_OK) {
-    status = shifted_gamma(w, b->key, w->x_start, -b->u, &b->gamma_closed);
+    status = shifted_gamma(w, b->key, w->jump.x_start, -b->u, &b->gamma_closed);
   }
   if (status == SALTUS_OK) {
-    status = shifted_gamma(w, b->key, w->x_start, -2.0 * b->u, &b->gamma_down);
+    status = shifted_gamma(w, b->key, w->jump.x_start, -2.0 * b->u, &b->gamma_down);
   }
   double in_q;
   double in_v;
-  saltusi_adaptive_measure(w, w->y0, w->x_start, 0.0, b->u, &in_q, &in_v);
+  saltusi_adaptive_measure(w, w->step.y0, w->jump.x_start, 0.0, b->u, &in_q, &in_v);
   bool few = log(fmax(in_v / reported_part, 1.0)) < -log(b->e_N) * (SERIES_MAX - 2);
   *possible = b->gamma_closed < 0.0 && b->gamma_down < 0.0 && few;
   return status;
@@ -291,28 +275,28 @@ saltus_status saltusi_adaptive_jump(saltusi_adaptive* w, double limit, bool* don
   bounce b = {.key = (int)w->memory->zeno};
   *done = false;
   w->memory->zeno = -1.0;
-  if (w->settings.without_jump || !is_candidate(w, b.key)) {
+  if (w->o.settings.without_jump || !is_candidate(w, b.key)) {
     return SALTUS_OK;
   }
-  saltusi_contact_memory* c = &w->contact[b.key];
+  saltusi_contact* c = &w->contact[b.key];
   bool possible = false;
   saltus_status status = prepare(w, &b, limit, &possible);
   if (status != SALTUS_OK || !possible) {
     return status;
   }
-  memcpy(w->y_keep, w->y0, (size_t)w->ny * sizeof(double));
-  memcpy(w->rate_keep, w->rate0, (size_t)w->ny * sizeof(double));
+  memcpy(w->step.y_keep, w->step.y0, (size_t)w->o.ny * sizeof(double));
+  memcpy(w->step.rate_keep, w->step.rate0, (size_t)w->o.ny * sizeof(double));
   c->mode = SALTUSI_SLIP;
   w->memory->jacobian_age = -1.0;
-  saltusi_add_scaled(w->nv, -b.u, w->x_start, w->y0 + w->nq);
-  status = saltusi_mode_rate(w, w->t, w->y0, w->rate0);
-  bool presses = w->rate0[w->nq + w->nv + w->base[b.key]] > 0.0;
+  saltusi_add_scaled(w->o.nv, -b.u, w->jump.x_start, w->step.y0 + w->o.nq);
+  status = saltusi_mode_rate(&w->mode, w->step.t, w->step.y0, w->step.rate0);
+  bool presses = w->step.rate0[w->o.nq + w->o.nv + w->o.base[b.key]] > 0.0;
   if (status == SALTUS_OK) {
-    status = saltusi_mode_impulse_scale(w, w->t, w->y0);
+    status = saltusi_mode_impulse_scale(&w->mode, w->step.t, w->step.y0, w->step.scale_l);
   }
   double error = INFINITY;
   if (status == SALTUS_OK && presses) {
-    status = w->ops->attempt(w, b.tau, &error);
+    status = w->step.ops->attempt(w, b.tau, &error);
   }
   double jump_error = INFINITY;
   if (status == SALTUS_OK && error <= 1.0) {
@@ -324,16 +308,16 @@ saltus_status saltusi_adaptive_jump(saltusi_adaptive* w, double limit, bool* don
   }
   bool stay = jump_error <= 1.0;
   if (status == SALTUS_OK && stay) {
-    status = w->ops->prepare(w);
+    status = w->step.ops->prepare(w);
   }
   if (status == SALTUS_OK && stay) {
-    double touching = c->touching;
-    c->touching = 0.0;
+    bool touching = c->touching;
+    c->touching = false;
     status = saltusi_find_events(w);
     c->touching = touching;
-    stay = w->found_count == 0;
+    stay = w->search.found_count == 0;
   }
-  if (status == SALTUS_OK && stay && !w->settings.without_checks) {
+  if (status == SALTUS_OK && stay && !w->o.settings.without_checks) {
     saltusi_refusal refusal;
     saltusi_find_hidden(w, 1.0, &refusal); /* the jump is a step */
     stay = refusal.why == SALTUSI_NOT_REFUSED;
@@ -344,23 +328,23 @@ saltus_status saltusi_adaptive_jump(saltusi_adaptive* w, double limit, bool* don
   if (status == SALTUS_OK && stay) {
     *done = true;
     *tau = b.tau;
-    w->jump_key = b.key;
-    w->jump_u = b.u;
-    w->jump_e = b.e_N;
-    w->jump_tau = b.tau;
-    c->touching = 0.0;
+    w->jump.key = b.key;
+    w->jump.u = b.u;
+    w->jump.e_N = b.e_N;
+    w->jump.tau = b.tau;
+    c->touching = false;
     c->height = 0.0;
     /* the closed contact also took away the velocity U that the bounces start with */
-    saltusi_add_scaled(w->nl, -b.u, w->bounce, w->lasting);
+    saltusi_add_scaled(w->o.nl, -b.u, w->jump.bounce, w->outcome.lasting);
     w->counts.jumps++;
     report_series(w, &b);
     return SALTUS_OK;
   }
   c->mode = SALTUSI_OPEN;
   w->memory->jacobian_age = -1.0;
-  memcpy(w->y0, w->y_keep, (size_t)w->ny * sizeof(double));
-  memcpy(w->rate0, w->rate_keep, (size_t)w->ny * sizeof(double));
+  memcpy(w->step.y0, w->step.y_keep, (size_t)w->o.ny * sizeof(double));
+  memcpy(w->step.rate0, w->step.rate_keep, (size_t)w->o.ny * sizeof(double));
   /* what made the try impossible does not stand against an ordinary step */
-  saltus_status back = saltusi_mode_impulse_scale(w, w->t, w->y0);
+  saltus_status back = saltusi_mode_impulse_scale(&w->mode, w->step.t, w->step.y0, w->step.scale_l);
   return status > SALTUS_OK ? back : status != SALTUS_OK ? status : back;
 }

@@ -42,23 +42,23 @@ static void report(void* who, const saltus_event* event) {
 
 /* What went through each contact: lasting forces and impacts together; events distinguish them. */
 static void report_contacts(const saltusi_adaptive* w, const saltusi_step* s) {
-  for (int key = 0; key < w->nc; key++) {
-    bool acted = w->hit[key] || saltusi_mode_closed(w, key);
-    for (int k = 0; k <= w->tangents[key]; k++) {
-      acted = acted || w->lasting[w->base[key] + k] != 0.0;
+  for (int key = 0; key < w->o.nc; key++) {
+    bool acted = w->outcome.hit[key] || saltusi_is_closed(&w->contact[key]);
+    for (int k = 0; k <= w->o.tangents[key]; k++) {
+      acted = acted || w->outcome.lasting[w->o.base[key] + k] != 0.0;
     }
     if (!acted) {
       continue;
     }
     saltus_contact_step* contact = &s->contacts[s->report->active++];
     *contact = (saltus_contact_step){.key = key,
-                                     .law = (int)(w->law[key] - w->sys->laws),
-                                     .u_before = w->u_impact[2 * key],
-                                     .u_after = w->u_impact[2 * key + 1],
-                                     .impact = w->hit[key]};
-    for (int k = 0; k <= w->tangents[key]; k++) {
-      int r = w->base[key] + k;
-      contact->impulse[k] = w->lasting[r] + w->impacts[r];
+                                     .law = (int)(w->o.law[key] - w->sys->laws),
+                                     .u_before = w->outcome.u_impact[2 * key],
+                                     .u_after = w->outcome.u_impact[2 * key + 1],
+                                     .impact = w->outcome.hit[key]};
+    for (int k = 0; k <= w->o.tangents[key]; k++) {
+      int r = w->o.base[key] + k;
+      contact->impulse[k] = w->outcome.lasting[r] + w->outcome.impacts[r];
     }
   }
 }
@@ -73,7 +73,7 @@ static saltusi_adaptive* open_step(void* work, const void* options, const saltus
   memcpy(s->memory1, s->memory0, count * sizeof(double));
   w->eval = s->eval;
   w->sys = &s->eval->sys;
-  w->settings = (saltusi_adaptive_settings){
+  w->o.settings = (saltusi_adaptive_settings){
       .rtol = o->rtol,
       .atol = o->atol,
       .atol_v = o->atol_velocity > 0.0 ? o->atol_velocity : o->atol,
@@ -84,7 +84,7 @@ static saltusi_adaptive* open_step(void* work, const void* options, const saltus
       .method = method,
       .on_energy_gain = (saltus_energy_gain)o->on_energy_gain,
   };
-  w->t = s->t;
+  w->step.t = s->t;
   w->report = report;
   w->who = (void*)(uintptr_t)s;
   w->log = s->log;
@@ -101,18 +101,18 @@ static saltus_status step(void* work, const void* options, const saltusi_step* s
   }
   report_contacts(w, s);
   for (int j = 0; j < d->nj; j++) {
-    s->joint_impulses[j] = w->joint_lasting[j];
+    s->joint_impulses[j] = w->outcome.joint_lasting[j];
   }
-  s->report->h = w->step_length;
-  s->report->error = w->error;
+  s->report->h = w->outcome.length;
+  s->report->error = w->step.error;
   s->report->method = saltusi_adaptive_ops_of(w->memory->method_used)->name;
-  s->report->limit = w->limit;
-  s->report->limit_index = w->limit == SALTUS_LIMIT_POSITION   ? w->worst
-                           : w->limit == SALTUS_LIMIT_VELOCITY ? w->worst - w->nq
-                           : w->limit == SALTUS_LIMIT_IMPULSE
-                               ? saltusi_adaptive_contact_of(w, w->worst)
+  s->report->limit = w->step.limit;
+  s->report->limit_index = w->step.limit == SALTUS_LIMIT_POSITION   ? w->step.worst
+                           : w->step.limit == SALTUS_LIMIT_VELOCITY ? w->step.worst - w->o.nq
+                           : w->step.limit == SALTUS_LIMIT_IMPULSE
+                               ? saltusi_adaptive_contact_of(w, w->step.worst)
                                : 0;
-  s->report->error_order = w->ops->order;
+  s->report->error_order = w->step.ops->order;
   s->report->rejections = (int)(w->counts.rejections - rejections);
   s->report->residual_velocity = w->counts.residual_velocity;
   s->report->residual_impulse = w->counts.residual_impulse;
@@ -191,9 +191,9 @@ static saltus_status forces(void* work, const void* options, const saltusi_step*
   w->log = (saltus_log){0};
   saltus_status status = saltusi_adaptive_forces(w, s->memory1, s->h, s->q0, s->v0);
   if (status == SALTUS_OK) {
-    const double* rate = w->probe_rate + w->nq + w->nv;
+    const double* rate = w->search.probe_rate + w->o.nq + w->o.nv;
     spread(w->sys, rate, out);
-    memcpy(out + 3 * (size_t)d->nc, rate + w->nl, (size_t)d->nj * sizeof(double));
+    memcpy(out + 3 * (size_t)d->nc, rate + w->o.nl, (size_t)d->nj * sizeof(double));
   }
   return status;
 }

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * decide.h - complementarity problems: contacts in, forces or impulses and what they do out
+ * (sections 4.3, 6, 7).
+ */
+#ifndef SALTUSI_DECIDE_H
+#define SALTUSI_DECIDE_H
+
+#include "adaptive/mode.h"
+#include "solve/friction_step.h"
+#include "solve/lcp_lemke.h"
+
+typedef struct saltusi_decision {
+  saltusi_mode_dynamics* mode;
+  const saltusi_outline* o;
+  const saltusi_adaptive_memory* memory;
+  saltusi_contact* contact; /* [nc] statuses: written by saltusi_decide_status */
+  saltus_log log;
+
+  /* the problem */
+  int* set;          /* [nc] its contacts */
+  double* sense;     /* [nc] prescribed slip senses; 0: to be decided */
+  double* direction; /* [2 nc] of prescribed slips of spatial contacts */
+
+  /* the result */
+  double* impulse;       /* [nl] impulses or forces of all contact rows */
+  double* slack;         /* [nc] slip acceleration or velocity */
+  double* u_before;      /* [nl] velocities or accelerations of all contact rows without them */
+  double* u_after;       /* [nl] and with them */
+  double* joint_impulse; /* [nj] N s, what joints answered to an impact */
+  double residual;       /* m/s, of the worst problem since it was set to zero */
+
+  /* inside */
+  saltusi_lcp_work lcp;
+  int lcp_max;
+  double* lcp_M;
+  double* lcp_q;
+  double* lcp_z;
+  double* lcp_scale;
+  int* lcp_kind; /* 0 normal, 1 friction +, 2 friction -, 3 slack */
+  int* lcp_key;
+  double* lcp_X;                  /* [lcp_max x nv] P H */
+  saltusi_friction_step friction; /* of spatial contacts */
+  int* unit_first;                /* [nc + 1] */
+  double* unit_mu;                /* [nc] */
+  double* compression;            /* [nl] N s */
+  double* bound;                  /* [nc] N s, friction besides mu times the normal impulse */
+  bool* blocked;                  /* [nc] joints block the tangent */
+  bool wedged;      /* an impact that Newton's law cannot solve is taken by Poisson's */
+  double e_part;    /* part of the restitution that is used, 1 but for capped impacts */
+  double* change;   /* [nv] of v or a in the last problem */
+  double* free_acc; /* [nv] */
+  double* v_spare;  /* [nv] */
+  double* v_impact; /* [nv] before an impact */
+  double* basis;    /* [2 nv x nv] orthonormal rows of the rank pass, each with M^-1 times it */
+  saltusi_contact* kept; /* [nc] */
+} saltusi_decision;
+
+void saltusi_decision_layout(saltusi_decision* d, const saltusi_outline* o, saltus_arena* arena);
+
+/* New status of the contacts in d->set (closed, U = 0); d->sense has prescribed slips.
+ * SALTUS_RETRY_SMALLER: no solution (Painleve). */
+saltus_status saltusi_decide_status(saltusi_decision* d, double t, const double* y, int count);
+
+/* What is to be reported of an impact besides its velocities. */
+typedef struct saltusi_verdict {
+  int contact;   /* that is named */
+  double gain;   /* J, energy that the impact gave */
+  double of_law; /* J, that the contacts' own law would have given */
+  bool replaced; /* another law than the contacts' own decided */
+} saltusi_verdict;
+
+/* Impact on the contacts of d->set: v of y jumps. */
+saltus_status saltusi_decide_impact(saltusi_decision* d, double t, double* y, int count,
+                                    saltusi_verdict* verdict);
+/* Impact without collision (section 7). */
+saltus_status saltusi_decide_painleve(saltusi_decision* d, double t, double* y, int count);
+
+/* The velocity below which slip is none (section 2). */
+double saltusi_slip_rounding(const saltusi_decision* d);
+
+/* For messages. */
+const char* saltusi_contact_name(const saltusi_outline* o, int key);
+
+/* energetic.c: an impact as a sequence of impacts of single contacts that end by Stronge's law. */
+saltus_status saltusi_energetic_impact(saltusi_decision* d, double* v, int count);
+
+/* spatial.c: problems with contacts that have two tangents. */
+bool saltusi_is_spatial(const saltusi_decision* d, int count);
+saltus_status saltusi_spatial_solve(saltusi_decision* d, int count, const double* u_free);
+
+#endif

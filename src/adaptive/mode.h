@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * mode.h - the dynamics while every contact keeps its status: rows, the matrix that they make, rates, and
+ * the way back onto the constraints (section 3).
+ */
+#ifndef SALTUSI_MODE_H
+#define SALTUSI_MODE_H
+
+#include "adaptive/outline.h"
+#include "math/dependent.h"
+#include "system/linear.h"
+
+typedef struct saltusi_mode_dynamics {
+  saltusi_eval* eval;
+  const saltus_system* sys;
+  const saltusi_outline* o;
+  saltusi_adaptive_counts* counts;
+  const saltusi_contact* contact; /* [nc] the statuses */
+
+  /* rows and gaps at the point of the last call */
+  saltusi_linear mass;
+  saltusi_row_block row;  /* [rows] joints, then contacts; with convective parts */
+  saltusi_row_block look; /* [3] of the contact that was looked at last */
+  saltus_contact_list list;
+  double* gap;       /* [nc] by key; infinite where there is none */
+  double* joint_gap; /* [nj] */
+  bool redundant;    /* the last dynamics had more rows than they need */
+  bool dependent;    /* the same, planar contacts included */
+
+  /* held rows: inside */
+  int held;
+  int* held_row;                 /* [rows] row of each */
+  int* held_key;                 /* [rows] contact of each; -1: joint */
+  double* column;                /* [rows x nv] M^-1 H */
+  double* W;                     /* [rows x rows] */
+  double* W_spare;               /* [rows x rows] */
+  saltusi_dependent held_factor; /* of W */
+  double* right;                 /* [rows] */
+  double* row_scale;             /* [rows] */
+  double* spread;                /* [nv x nv] */
+  int* spread_pivot;             /* [2 nv] */
+  double* spread_in;             /* [rows] */
+  double* spread_right;          /* [rows] */
+  double* spread_sum;            /* [rows] */
+  int* pivot;                    /* [2 rows] */
+  double* direction;             /* [2 nc] of slip */
+
+  /* M^-1 with joints eliminated: inside */
+  double* joint_X;                /* [nj x nv] M^-1 G_E */
+  double* joint_W;                /* [nj x nj] */
+  saltusi_dependent joint_factor; /* of joint_W */
+  double* joint_r;                /* [nj] */
+  double* x;                      /* [nv] */
+  double* q;                      /* [nq] */
+  double* rate;                   /* [ny] */
+} saltusi_mode_dynamics;
+
+void saltusi_mode_layout(saltusi_mode_dynamics* m, const saltus_system* sys,
+                         const saltusi_outline* o, saltus_arena* arena);
+
+/* Rows of the joints and of the contacts that are not open (all of them: every), and gaps of all. */
+void saltusi_mode_rows(saltusi_mode_dynamics* m, double t, const double* y, bool every);
+saltus_status saltusi_mode_gaps(saltusi_mode_dynamics* m, double t, const double* q);
+/* Rows of one contact at y into m->look. */
+void saltusi_mode_look(saltusi_mode_dynamics* m, double t, const double* y, int key);
+/* U of one row at y, and all rows of its contact into m->look. */
+double saltusi_mode_velocity(saltusi_mode_dynamics* m, double t, const double* y, int key, int k);
+/* y' at y. */
+saltus_status saltusi_mode_rate(saltusi_mode_dynamics* m, double t, const double* y, double* rate);
+/* v' at y when no contact acts. */
+saltus_status saltusi_mode_free(saltusi_mode_dynamics* m, double t, const double* y, double* a);
+/* Gap acceleration of an open contact, from y' or in the present status. */
+double saltusi_mode_gamma_of(saltusi_mode_dynamics* m, double t, const double* y,
+                             const double* rate, int key);
+saltus_status saltusi_mode_gamma(saltusi_mode_dynamics* m, double t, const double* y, int key,
+                                 double* gamma);
+/* x [nv]: the direction in which a closed contact moves v when U of its gap changes by 1 and the other
+ * held rows keep their velocity; what the contact rows do for it [nl]. */
+saltus_status saltusi_mode_bounce(saltusi_mode_dynamics* m, double t, const double* y, int key,
+                                  double* x, double* force);
+/* Tolerances of the impulses [nl]. */
+saltus_status saltusi_mode_impulse_scale(saltusi_mode_dynamics* m, double t, const double* y,
+                                         double* scale_l);
+/* Back onto g = 0 and U = 0 of joints and closed contacts, U_T = 0 of sticking ones. */
+saltus_status saltusi_mode_project(saltusi_mode_dynamics* m, double t, double* y);
+/* Tangential velocities that contacts are given. */
+typedef struct saltusi_perturbation {
+  bool* on;  /* [nc] */
+  double* u; /* [2 nc] m/s */
+} saltusi_perturbation;
+/* Velocities alone; perturbation: NULL or what the tangents of some contacts get. */
+saltus_status saltusi_mode_project_velocity(saltusi_mode_dynamics* m, double t, double* y,
+                                            const saltusi_perturbation* perturbation);
+/* Positions alone, of joints and closed contacts. */
+saltus_status saltusi_mode_project_closed(saltusi_mode_dynamics* m, double t, double* y);
+/* Velocities alone, along the forces of the mode: sliding contacts have friction while they close. */
+saltus_status saltusi_mode_close_velocity(saltusi_mode_dynamics* m, double t, double* y);
+/* Positions alone, of joints and the contacts of a set. */
+saltus_status saltusi_mode_project_positions(saltusi_mode_dynamics* m, double t, double* y,
+                                             const int* set, int count);
+/* P: M^-1 with joints eliminated, at y; the calls below use it. */
+saltus_status saltusi_mode_joints(saltusi_mode_dynamics* m, double t, const double* y);
+/* x <- P x; x = P G of one row. */
+void saltusi_mode_inverse(saltusi_mode_dynamics* m, double* x);
+void saltusi_mode_response(saltusi_mode_dynamics* m, int row, double* x);
+/* v onto G_E^T v + b_E = 0; what the joints do for it is taken from impulse [nj]. */
+void saltusi_mode_hold_joints(saltusi_mode_dynamics* m, double* v, double* impulse);
+/* (G_E^T M^-1 G_E)^-1 G_E^T x into answer [nj]. */
+void saltusi_mode_joint_answer(const saltusi_mode_dynamics* m, const double* x, double* answer);
+
+#endif

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * outline.h - what all rooms of the integrator know: statuses of contacts, sizes, laws and tolerances.
+ */
+#ifndef SALTUSI_OUTLINE_H
+#define SALTUSI_OUTLINE_H
+
+#include "saltus/scheme.h"
+#include "saltus/system.h"
+
+/* Status of a contact (section 3). */
+typedef enum saltusi_contact_mode {
+  SALTUSI_OPEN = 0,
+  SALTUSI_SLIP = 1,       /* in direction `sense` of a planar contact, along U_T of a spatial one */
+  SALTUSI_STICK = 2,      /* rows of its tangents are held */
+  SALTUSI_STICK_IDLE = 3, /* other rows keep it from sliding, and it carries no friction */
+  SALTUSI_STICK_BOUND = 4, /* the same, with friction at its bound against `sense` */
+  SALTUSI_IDLE = 6         /* other rows keep it closed, and it carries nothing */
+} saltusi_contact_mode;
+
+/* What a contact carries from step to step. */
+typedef struct saltusi_contact {
+  saltusi_contact_mode mode;
+  bool touching;     /* open, but its gap began at zero; `height` then is more accurate than g */
+  bool fresh_slip;   /* slip began with this step, from U_T = 0 */
+  double sense;      /* +1 or -1: sign of U_T, or of the friction at its bound with minus */
+  double height;     /* m, gap of a touching contact as the integral of U */
+  double zeno_speed; /* m/s, rebound after which a jump over the accumulation failed last */
+  double zeno_limit; /* m/s, and below which it is worth trying again */
+} saltusi_contact;
+
+static inline bool saltusi_is_closed(const saltusi_contact* c) {
+  return c->mode != SALTUSI_OPEN;
+}
+/* It may carry a force. */
+static inline bool saltusi_is_pressed(const saltusi_contact* c) {
+  return c->mode != SALTUSI_OPEN && c->mode != SALTUSI_IDLE;
+}
+
+typedef enum saltusi_adaptive_method {
+  SALTUSI_DOPRI5,
+  SALTUSI_DOP853,
+  SALTUSI_RADAU5,
+  SALTUSI_ADAPTIVE_CHOOSES /* the explicit ones by tolerance, Radau where forces are stiff */
+} saltusi_adaptive_method;
+
+/* What the integrator carries from step to step. */
+typedef struct saltusi_adaptive_memory {
+  double started;
+  double h;             /* s, proposed next step */
+  double cap;           /* s, the next step at most: a touching contact comes back */
+  double v_max;         /* largest |v| so far */
+  double rejected;      /* 1: the last attempt was */
+  double zeno;          /* key of a contact that has just bounced; -1: none */
+  double method;        /* saltusi_adaptive_method in use */
+  double method_used;   /* in the last step */
+  double stiff;         /* signs of stiffness in a row */
+  double nonstiff;      /* steps of the implicit method that an explicit one would take as well */
+  double jacobian_age;  /* steps since the Jacobian was made; -1: there is none */
+  double overheld;      /* 1: the dynamics at the present state have more rows than they need */
+  double stall_since;   /* s, time has hardly advanced since then */
+  double stall_steps;   /* steps since then */
+  double switch_clear;  /* s, no formula changes its branch by time before that, or before: */
+  double switch_before; /* s, last time before the next such change; infinite: none known */
+  double switch_after;  /* s, first time after it */
+  double rate_valid;    /* 1: rate0 belongs to the present state */
+} saltusi_adaptive_memory;
+
+/* Tolerances and switches; the switches exist to show in tests what each ingredient is for. */
+typedef struct saltusi_adaptive_settings {
+  double rtol;
+  double atol, atol_v;
+  const double* atol_q_each; /* [nq] or NULL: atol */
+  const double* atol_v_each; /* [nv] or NULL: atol_v */
+  double h_max;              /* s; 0: none */
+  double h_first;            /* s; 0: chosen */
+  int method;                /* saltusi_adaptive_method, or SALTUSI_ADAPTIVE_CHOOSES */
+  saltus_energy_gain on_energy_gain;
+  bool without_impulses;  /* impulses are not part of the error norm */
+  bool without_defect;    /* no defect check */
+  bool without_curvature; /* c of the rows is dropped */
+  bool without_jump;      /* accumulations are resolved impact by impact */
+  bool without_checks;    /* accepted attempts are never refused (sections 14.3 and 14.4) */
+} saltusi_adaptive_settings;
+
+/* Numbers of one integration, for those who want to know what it cost. */
+typedef struct saltusi_adaptive_counts {
+  long long steps, rejections, rates, decisions, events, jumps, switches;
+  long long enclosures;
+  double residual_velocity, residual_impulse; /* of the worst decision in this step */
+  double projection; /* largest movement of a position back onto the constraints in this step */
+} saltusi_adaptive_counts;
+
+/* What no step changes: sizes, laws, tolerances. */
+typedef struct saltusi_outline {
+  int nq, nv, nj, nc;
+  int nl;    /* contact rows: one and the tangents of each contact */
+  int ny;    /* nq + nv + nl + nj: positions, velocities, impulses of contacts and of joints */
+  int rows;  /* nj + nl */
+  int* base; /* [nc] first contact row */
+  int* tangents;
+  const saltus_contact_law** law; /* [nc] */
+  double* mu;                     /* [nc] 0 where there are no tangents */
+  bool spatial;                   /* some contact has two tangents and friction */
+  int tangents_max;               /* of all laws */
+  bool implicit;                  /* there is room for the implicit method */
+  saltusi_adaptive_settings settings;
+  double* atol_q; /* [nq] */
+  double* atol_v; /* [nv] */
+  double atol_q_min, atol_v_min;
+  double slip_floor; /* m/s, a spatial contact that slides slower stops */
+} saltusi_outline;
+
+static inline const double* saltusi_v_of(const saltusi_outline* o, const double* y) {
+  return y + o->nq;
+}
+
+#endif

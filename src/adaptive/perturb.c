@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * perturb.c - spatial contacts that begin to slide from rest: a velocity that gives them a direction
+ * (section 9).
+ */
+#include "adaptive/adaptive.h"
+#include "math/matrix.h"
+
+/* Contacts that slide and hardly move: they get the direction of -l_T for now. */
+static int find_perturbed(saltusi_adaptive* w, double t, const double* y, double speed) {
+  int count = 0;
+  saltusi_mode_rows(&w->mode, t, y, true);
+  for (int key = 0; key < w->o.nc; key++) {
+    w->transition.perturbation.on[key] = false;
+    if (w->o.tangents[key] != 2 || w->o.mu[key] == 0.0 || w->contact[key].mode != SALTUSI_SLIP) {
+      continue;
+    }
+    int row = w->o.nj + w->o.base[key] + 1;
+    const double* l = w->decision.impulse + w->o.base[key];
+    double friction = hypot(l[1], l[2]);
+    double u[2];
+    for (int k = 0; k < 2; k++) {
+      u[k] = saltusi_row_dot(&w->mode.row, row + k, y + w->o.nq) + w->mode.row.b[row + k];
+    }
+    if (hypot(u[0], u[1]) < speed && friction > 0.0) {
+      w->transition.perturbation.on[key] = true;
+      w->decision.direction[2 * key] = -l[1] / friction;
+      w->decision.direction[2 * key + 1] = -l[2] / friction;
+      count++;
+    }
+  }
+  return count;
+}
+
+/* Contacts that begin to slide from rest get a small velocity, below the tolerance by far, so that their
+ * direction is defined: all in proportion to the accelerations that the friction problem gave them, which a
+ * rigid body can follow, and the slowest with twice the speed at which slip stops. */
+saltus_status saltusi_perturb_slips(saltusi_adaptive* w, double t, double* y) {
+  const double most = 50.0; /* between the fastest and the slowest */
+  double speed = 2.0 * w->o.slip_floor;
+  if (find_perturbed(w, t, y, speed) == 0) {
+    return SALTUS_OK;
+  }
+  double largest = 0.0;
+  double least = INFINITY;
+  for (int key = 0; key < w->o.nc; key++) {
+    for (int k = 0; w->transition.perturbation.on[key] && k < 2; k++) {
+      w->transition.perturbation.u[2 * key + k] = w->decision.u_after[w->o.base[key] + 1 + k];
+    }
+    double size =
+        hypot(w->transition.perturbation.u[2 * key], w->transition.perturbation.u[2 * key + 1]);
+    largest = w->transition.perturbation.on[key] ? fmax(largest, size) : largest;
+    least = w->transition.perturbation.on[key] ? fmin(least, size) : least;
+  }
+  bool along = largest > 0.0;
+  double factor = along ? speed / fmax(least, largest / most) : 0.0;
+  for (int key = 0; key < w->o.nc; key++) {
+    for (int k = 0; w->transition.perturbation.on[key] && k < 2; k++) {
+      w->transition.perturbation.u[2 * key + k] =
+          along ? factor * w->transition.perturbation.u[2 * key + k]
+                : speed * w->decision.direction[2 * key + k];
+    }
+  }
+  return saltusi_mode_project_velocity(&w->mode, t, y, &w->transition.perturbation);
+}
