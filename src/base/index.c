@@ -7,9 +7,11 @@
 
 #include "base/hash.h"
 
+#include <assert.h>
 #include <string.h>
 
 bool saltusi_index_start(saltusi_index* index, int most, saltusi_pool* pool) {
+  assert(index != NULL && most >= 0);
   *index = (saltusi_index){.slot_count = 16};
   while (index->slot_count < 2 * (size_t)most) {
     index->slot_count *= 2;
@@ -37,10 +39,12 @@ static size_t slot_of(const saltusi_index* index, const char* text) {
 }
 
 int saltusi_index_find(const saltusi_index* index, const char* text) {
+  assert(index != NULL);
   return index->slots[slot_of(index, text)];
 }
 
 int saltusi_index_add(saltusi_index* index, const char* text) {
+  assert(index != NULL);
   const size_t slot = slot_of(index, text);
   if (index->slots[slot] >= 0) {
     return -1;

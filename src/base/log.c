@@ -5,6 +5,7 @@
  */
 #include "base/log.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -32,6 +33,7 @@ static void keep(void* user, saltus_level level, const char* text) {
 }
 
 saltus_log saltus_log_keep(saltus_kept_message* kept) {
+  assert(kept != NULL);
   *kept = (saltus_kept_message){.level = SALTUS_LEVEL_NOTE};
   return (saltus_log){.write = keep, .user = kept};
 }

@@ -55,6 +55,7 @@ static const char* allowed(const saltus_field* field, char* text, size_t bytes) 
 }
 
 void saltus_options_defaults(const saltus_field_table* table, void* options) {
+  assert(table != NULL);
   for (int i = 0; i < table->count; i++) {
     put(&table->fields[i], options, table->fields[i].fallback);
   }
@@ -62,6 +63,7 @@ void saltus_options_defaults(const saltus_field_table* table, void* options) {
 
 saltus_status saltus_options_check(const saltus_field_table* table, const void* options,
                                    const char* owner, saltus_log log) {
+  assert(table != NULL);
   for (int i = 0; i < table->count; i++) {
     const saltus_field* field = &table->fields[i];
     double value = get(field, options);
@@ -101,6 +103,7 @@ static bool parse(const saltus_field* field, const char* text, double* value) {
 
 saltus_status saltus_options_set(const saltus_field_table* table, void* options, const char* owner,
                                  const char* name, const char* text, saltus_log log) {
+  assert(table != NULL);
   char range[256];
   for (int i = 0; i < table->count; i++) {
     const saltus_field* field = &table->fields[i];

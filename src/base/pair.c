@@ -6,6 +6,7 @@
  */
 #include "base/pair.h"
 
+#include <assert.h>
 #include <sched.h>
 
 /* Some microseconds of looking, then a millisecond or so in which others may have the processor. */
@@ -65,6 +66,7 @@ void saltusi_pair_open(saltusi_pair* pair, int threads) {
 }
 
 void saltusi_pair_run(saltusi_pair* pair, saltusi_half_job job, void* user) {
+  assert(pair != NULL);
   if (!pair->two) {
     job(user, 0);
     job(user, 1);
@@ -79,6 +81,7 @@ void saltusi_pair_run(saltusi_pair* pair, saltusi_half_job job, void* user) {
 }
 
 void saltusi_pair_close(saltusi_pair* pair) {
+  assert(pair != NULL);
   if (!pair->two) {
     return;
   }

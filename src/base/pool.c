@@ -5,6 +5,7 @@
  */
 #include "base/pool.h"
 
+#include <assert.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -36,6 +37,7 @@ static block* add_block(saltusi_pool* pool, size_t bytes) {
 }
 
 void* saltusi_pool_take(saltusi_pool* pool, size_t count, size_t item) {
+  assert(pool != NULL);
   if (item != 0 && count > (SIZE_MAX / 2) / item) {
     pool->failed = true;
     return NULL;
@@ -80,6 +82,7 @@ char* saltusi_pool_join(saltusi_pool* pool, const char* a, const char* b) {
 }
 
 void saltusi_pool_free(saltusi_pool* pool) {
+  assert(pool != NULL);
   saltus_allocator allocator = pool->allocator;
   block* b = pool->last;
   pool->last = NULL;

@@ -6,6 +6,7 @@
  */
 #include "base/suggest.h"
 
+#include <assert.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -42,6 +43,7 @@ static int distance(const char* a, int na, const char* b, int nb) {
 }
 
 const char* saltusi_suggest(const char* word, const char* const* candidates, int count) {
+  assert(count >= 0);
   size_t length = strlen(word);
   if (length == 0 || length > LONGEST) {
     return NULL;

@@ -5,6 +5,7 @@
  */
 #include "base/visible.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* Bytes that the first one announces; 0: it begins no character. */
@@ -24,6 +25,7 @@ static bool steers(unsigned long code) {
 }
 
 size_t saltusi_character(const char* text, size_t bytes, unsigned long* code_out) {
+  assert(text != NULL);
   static const unsigned long least[] = {0, 0, 0x80, 0x800, 0x10000};
   static const unsigned char mask[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
   size_t count = bytes > 0 ? announced((unsigned char)text[0]) : 0;
@@ -50,6 +52,7 @@ size_t saltusi_visible(const char* text, size_t bytes) {
 }
 
 bool saltusi_visible_cut(const char* text, size_t bytes) {
+  assert(text != NULL);
   if (bytes == 0 || bytes >= announced((unsigned char)text[0])) {
     return false;
   }
@@ -69,6 +72,7 @@ void saltusi_visible_escape(char byte, char* text) {
 }
 
 const char* saltusi_visible_text(const char* text, char* out, size_t size) {
+  assert(out != NULL);
   size_t used = 0;
   size_t left = strlen(text);
   while (left > 0) {

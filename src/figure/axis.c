@@ -9,6 +9,7 @@
  */
 #include "figure/axis.h"
 
+#include <assert.h>
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
@@ -33,6 +34,7 @@ bool saltusi_axis_shows(bool log, double value) {
 }
 
 void saltusi_range_add(saltusi_range* range, double value) {
+  assert(range != NULL);
   if (saltusi_axis_shows(false, value)) {
     range->low = fmin(range->low, value);
     range->high = fmax(range->high, value);
@@ -222,6 +224,7 @@ saltusi_axis saltusi_axis_fit(saltusi_range data, saltusi_axis_request request) 
 }
 
 double saltusi_axis_place(const saltusi_axis* axis, double value) {
+  assert(axis != NULL);
   if (axis->log) {
     return log(value / axis->low) / log(axis->high / axis->low);
   }
@@ -254,6 +257,7 @@ static int at_least_zero(int n) {
 }
 
 void saltusi_axis_tick_text(const saltusi_axis* axis, int i, char text[SALTUSI_TICK_TEXT]) {
+  assert(axis != NULL);
   double place = axis->at[i];
   if (axis->names != NULL && place >= 1.0 && place <= (double)axis->name_count) {
     snprintf(text, SALTUSI_TICK_TEXT, "%.24s", axis->names[(int)place - 1]);
@@ -274,6 +278,7 @@ void saltusi_axis_tick_text(const saltusi_axis* axis, int i, char text[SALTUSI_T
 }
 
 void saltusi_axis_note_text(const saltusi_axis* axis, char text[SALTUSI_TICK_TEXT]) {
+  assert(axis != NULL);
   char factor[24] = "";
   char offset[48] = "";
   const char* sign = axis->offset < 0.0 ? MINUS : "+";

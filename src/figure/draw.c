@@ -8,6 +8,7 @@
 #include "figure/slope.h"
 #include "figure/text.h"
 
+#include <assert.h>
 #include <math.h>
 
 /* Greys, from paper to ink. */
@@ -201,6 +202,7 @@ static void draw_panel(cairo_t* cairo, const saltusi_figure* figure, const saltu
 
 void saltusi_figure_draw(cairo_t* cairo, const saltusi_figure* figure,
                          const saltusi_layout* layout) {
+  assert(figure != NULL && layout != NULL);
   cairo_set_source_rgb(cairo, 1.0, 1.0, 1.0);
   cairo_paint(cairo); /* all of it: a PNG is rounded up to whole pixels */
   for (int k = 0; k < figure->panel_count; k++) {

@@ -11,6 +11,7 @@
 #include "figure/legend.h"
 #include "figure/text.h"
 
+#include <assert.h>
 #include <math.h>
 
 /* Points. */
@@ -26,10 +27,12 @@ static const double X_TICK_EVERY = 38.0;
 enum { LANES_MAX = 3 };
 
 double saltusi_view_x(const saltusi_view* view, double x) {
+  assert(view != NULL);
   return view->left + view->width * saltusi_axis_place(&view->x, x);
 }
 
 double saltusi_view_y(const saltusi_view* view, double y) {
+  assert(view != NULL);
   return view->top + view->height * (1.0 - saltusi_axis_place(&view->y, y));
 }
 
@@ -189,6 +192,7 @@ static int free_lane(double used[LANES_MAX], double x, double left) {
 
 int saltusi_marks_labels(cairo_t* cairo, const saltusi_figure* figure, const saltusi_view* view,
                          double right_end, bool draw) {
+  assert(figure != NULL && view != NULL);
   double used[LANES_MAX]; /* right end of each lane */
   for (int lane = 0; lane < LANES_MAX; lane++) {
     used[lane] = MARGIN;
@@ -323,6 +327,7 @@ static void place_panels(cairo_t* cairo, const saltusi_figure* figure, saltusi_l
 }
 
 void saltusi_layout_make(cairo_t* cairo, const saltusi_figure* figure, saltusi_layout* layout) {
+  assert(figure != NULL && layout != NULL);
   *layout = (saltusi_layout){.margin = MARGIN, .title_y = MARGIN + SALTUSI_SIZE_TITLE};
   layout->width = CENTIMETRE * (figure->width_cm > 0.0 ? figure->width_cm : 16.0);
 

@@ -7,6 +7,7 @@
 #include "figure/series.h"
 #include "figure/text.h"
 
+#include <assert.h>
 #include <math.h>
 
 static const double SAMPLE = 18.0; /* points: the piece of line before a name */
@@ -18,6 +19,7 @@ static bool named(const saltusi_series* series) {
 }
 
 bool saltusi_legend_needed(const saltusi_panel* panel) {
+  assert(panel != NULL);
   int count = 0;
   for (int i = 0; i < panel->series_count; i++) {
     count += named(&panel->series[i]) ? 1 : 0;
@@ -30,6 +32,7 @@ static double entry_width(cairo_t* cairo, const saltusi_series* series) {
 }
 
 double saltusi_legend_width(cairo_t* cairo, const saltusi_panel* panel) {
+  assert(panel != NULL);
   double width = 0.0;
   for (int i = 0; i < panel->series_count; i++) {
     if (named(&panel->series[i])) {
@@ -45,6 +48,7 @@ double saltusi_legend_row(void) {
 
 int saltusi_legend_flow(cairo_t* cairo, const saltusi_panel* panel, double x, double y, double room,
                         bool draw) {
+  assert(panel != NULL);
   int rows = 1;
   double pen = x;
   for (int i = 0; i < panel->series_count; i++) {

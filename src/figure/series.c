@@ -3,6 +3,7 @@
  */
 #include "figure/series.h"
 
+#include <assert.h>
 #include <math.h>
 
 /* Points, except where said. */
@@ -91,6 +92,7 @@ static bool read_point(saltusi_trace* trace, saltusi_point* p) {
 }
 
 bool saltusi_trace_next(saltusi_trace* trace, saltusi_point* p) {
+  assert(trace != NULL && p != NULL);
   if (trace->thin.width <= 0.0) {
     return read_point(trace, p);
   }
@@ -295,6 +297,7 @@ static void draw_markers(cairo_t* cairo, const saltusi_series* series, const sal
 
 void saltusi_series_draw(cairo_t* cairo, const saltusi_panel* panel, int i,
                          const saltusi_view* view) {
+  assert(panel != NULL);
   const saltusi_series* series = &panel->series[i];
   rgb colour = colour_of(panel, i);
   saltusi_series_kind kind = series->kind;
@@ -324,6 +327,7 @@ void saltusi_series_draw(cairo_t* cairo, const saltusi_panel* panel, int i,
 
 void saltusi_series_sample(cairo_t* cairo, const saltusi_panel* panel, int i, double x, double y,
                            double width) {
+  assert(panel != NULL);
   const saltusi_series* series = &panel->series[i];
   rgb colour = colour_of(panel, i);
   saltusi_series_kind kind = series->kind;

@@ -13,6 +13,7 @@
 #include "figure/series.h"
 #include "figure/text.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -285,6 +286,7 @@ static void draw_triangle(cairo_t* cairo, map* m, const saltusi_panel* panel,
 }
 
 void saltusi_slopes_draw(cairo_t* cairo, const saltusi_panel* panel, const saltusi_view* view) {
+  assert(panel != NULL && view != NULL);
   if (panel->slope_count <= 0 || !view->x.log || !view->y.log) {
     return;
   }

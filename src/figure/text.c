@@ -5,6 +5,7 @@
 
 #include "base/visible.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
@@ -176,6 +177,7 @@ int saltusi_text_lines(cairo_t* cairo, double x, double y, const char* text,
 }
 
 void saltusi_text_plain(const char* text, char* plain, size_t bytes) {
+  assert(plain != NULL);
   const char* end = text == NULL ? NULL : text + strlen(text);
   size_t used = 0;
   run r;

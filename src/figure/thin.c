@@ -3,7 +3,9 @@
  */
 #include "figure/thin.h"
 
+#include <assert.h>
 #include <math.h>
+#include <stddef.h>
 
 enum { FIRST, LOWEST, HIGHEST, LAST };
 
@@ -21,6 +23,7 @@ static void begin(saltusi_thin* thin, saltusi_point p) {
 }
 
 int saltusi_thin_flush(saltusi_thin* thin, saltusi_point out[SALTUSI_THIN_OUT]) {
+  assert(thin != NULL);
   if (thin->count == 0) {
     return 0;
   }
@@ -44,6 +47,7 @@ int saltusi_thin_flush(saltusi_thin* thin, saltusi_point out[SALTUSI_THIN_OUT]) 
 }
 
 int saltusi_thin_push(saltusi_thin* thin, saltusi_point p, saltusi_point out[SALTUSI_THIN_OUT]) {
+  assert(thin != NULL);
   double column = floor(p.x / thin->width);
   bool same = thin->count > 0 && column == thin->column;
   if (!same || (p.start && !thin->split)) {

@@ -7,6 +7,8 @@
 #include "formula/instructions.h"
 #include "formula/program.h"
 
+#include <assert.h>
+
 /* A product that its only reader computes itself; stands in `home` of its mark. */
 static const unsigned FUSED = ~0U;
 
@@ -176,6 +178,7 @@ static void generate(compiler* c, const saltusi_output* outputs, int count, size
 
 saltus_status saltusi_compile(saltusi_graph* g, const saltusi_output* outputs, int count,
                               int output_length, saltusi_pool* pool, saltusi_program* program) {
+  assert(g != NULL && pool != NULL && program != NULL && count >= 0);
   compiler c = {.g = g, .registers = 1};
   size_t listed = list_nodes(g, outputs, count);
   if (g->status != SALTUS_OK) {

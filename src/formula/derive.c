@@ -15,6 +15,8 @@
 
 #include "base/pool.h"
 
+#include <assert.h>
+
 static saltusi_expr one_argument(saltusi_graph* g, saltusi_node n, saltusi_expr y);
 static saltusi_expr two_arguments(saltusi_graph* g, saltusi_node n, saltusi_expr y, int k);
 
@@ -268,6 +270,7 @@ static void note_branches(saltusi_graph* g, saltusi_expr e) {
 }
 
 saltusi_span saltusi_gradient(saltusi_graph* g, saltusi_expr e, unsigned wanted) {
+  assert(g != NULL && g->count <= g->node_room);
   note_branches(g, e);
   if (g->status != SALTUS_OK) {
     return (saltusi_span){0, 0};
@@ -301,6 +304,7 @@ static saltusi_expr rate_of_node(saltusi_graph* g, saltusi_expr y) {
 }
 
 saltusi_expr saltusi_rate(saltusi_graph* g, saltusi_expr e) {
+  assert(g != NULL && g->count <= g->node_room);
   const unsigned moving = SALTUSI_ON_TIME | SALTUSI_ON_POSITION;
   if ((saltusi_depends(g, e) & moving) == 0 || g->status != SALTUS_OK) {
     return g->zero;
@@ -319,6 +323,7 @@ saltusi_expr saltusi_rate(saltusi_graph* g, saltusi_expr e) {
 }
 
 saltusi_expr saltusi_explicit_rate(saltusi_graph* g, saltusi_expr e) {
+  assert(g != NULL && g->count <= g->node_room);
   saltusi_span span = saltusi_gradient(g, e, SALTUSI_ON_TIME);
   return span.count == 0 ? g->zero : g->entries[span.first].expr;
 }

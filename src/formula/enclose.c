@@ -14,6 +14,8 @@
 #include "formula/instructions.h"
 #include "formula/jet.h"
 
+#include <assert.h>
+
 enum { MOST = SALTUS_JET_ORDER + 1 };
 
 typedef struct frame {
@@ -24,6 +26,7 @@ typedef struct frame {
 } frame;
 
 size_t saltusi_enclose_bytes(const saltusi_program* program) {
+  assert(program != NULL);
   const size_t places = (size_t)program->registers + (size_t)program->outputs;
   return places * (MOST * sizeof(saltus_interval) + sizeof(saltusi_extent));
 }
@@ -258,6 +261,7 @@ static void execute(const frame* f, const saltusi_instruction* i) {
 
 void saltusi_enclose(const saltusi_program* program, const saltus_course* course,
                      saltus_interval* out) {
+  assert(program != NULL && course != NULL);
   const int order = course->order;
   const size_t width = (size_t)order + 1;
   const size_t places = (size_t)program->registers + (size_t)program->outputs;

@@ -10,6 +10,7 @@
 
 #include "saltus/formula.h"
 
+#include <assert.h>
 #include <string.h>
 
 enum { MANY = 64 };
@@ -96,6 +97,7 @@ static saltusi_expr smoothstep(saltusi_graph* g, saltusi_expr a, saltusi_expr b,
 
 saltusi_expr saltusi_function_call(saltusi_graph* g, const saltusi_function* function,
                                    const saltusi_expr* arguments, int count) {
+  assert(g != NULL && function != NULL && arguments != NULL && count >= 0);
   saltusi_expr e = arguments[0];
   switch (function->op) {
   case SALTUSI_MIN:

@@ -7,6 +7,7 @@
 
 #include "base/pool.h"
 
+#include <assert.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -113,6 +114,7 @@ static void describe(const saltusi_graph* g, saltusi_node* n) {
 }
 
 saltusi_expr saltusi_graph_intern(saltusi_graph* g, saltusi_node node) {
+  assert(g != NULL && g->count <= g->node_room);
   if (g->status != SALTUS_OK) {
     return g->zero;
   }
@@ -142,6 +144,7 @@ saltusi_expr saltusi_graph_intern(saltusi_graph* g, saltusi_node node) {
 
 saltus_status saltusi_graph_start(saltusi_graph* g, int coordinates,
                                   const saltus_allocator* allocator) {
+  assert(g != NULL && coordinates >= 0);
   *g = (saltusi_graph){.coordinates = coordinates};
   g->allocator = allocator != NULL ? *allocator : saltus_allocator_default();
   for (int i = 0; i <= 2 * coordinates; i++) {
@@ -156,6 +159,7 @@ saltus_status saltusi_graph_start(saltusi_graph* g, int coordinates,
 }
 
 void saltusi_graph_free(saltusi_graph* g) {
+  assert(g != NULL && g->count <= g->node_room);
   const saltus_allocator* a = &g->allocator;
   saltusi_release(a, g->nodes, g->node_room, sizeof *g->nodes);
   saltusi_release(a, g->buckets, g->bucket_count, sizeof *g->buckets);
@@ -167,6 +171,7 @@ void saltusi_graph_free(saltusi_graph* g) {
 }
 
 bool saltusi_graph_walk(saltusi_graph* g) {
+  assert(g != NULL && g->count <= g->node_room);
   size_t before = g->mark_room;
   if (g->status != SALTUS_OK ||
       !grow(g, (void**)&g->marks, &g->mark_room, g->count, sizeof *g->marks) ||
@@ -181,6 +186,7 @@ bool saltusi_graph_walk(saltusi_graph* g) {
 }
 
 void saltusi_graph_visit(saltusi_graph* g, saltusi_expr e, size_t* listed) {
+  assert(g != NULL && g->count <= g->node_room);
   if (g->marks[e].stamp != g->stamp) {
     g->marks[e] = (saltusi_mark){.stamp = g->stamp};
     g->list[(*listed)++] = e;

@@ -8,6 +8,8 @@
  */
 #include "formula/interval.h"
 
+#include <assert.h>
+
 /* Functions of the C library are right to 2^-50 of their value. */
 #define LIBRARY 0x1p-50
 #define PI_ABOVE 0x1.921fb54442d19p+1
@@ -181,6 +183,7 @@ saltus_interval saltusi_range_cos(saltus_interval x) {
 }
 
 void saltusi_range_waves(saltus_interval x, saltus_interval* s, saltus_interval* c) {
+  assert(s != NULL && c != NULL);
   const unsigned met = turns(x);
   *s = wave(x, met, sin, 1);
   *c = wave(x, met, cos, 0);
@@ -272,6 +275,7 @@ saltus_interval saltusi_range_pow(saltus_interval x, saltus_interval y) {
 }
 
 bool saltusi_range_atan2(saltus_interval y, saltus_interval x, saltus_interval* range) {
+  assert(range != NULL);
   if (x.lo <= 0.0 && y.hi >= 0.0 && (y.lo < 0.0 || (y.lo == 0.0 && x.hi >= 0.0))) {
     *range = (saltus_interval){-PI_ABOVE, PI_ABOVE};
     return false;

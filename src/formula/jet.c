@@ -23,6 +23,7 @@
 
 #include "formula/ops.h"
 
+#include <assert.h>
 #include <string.h>
 
 enum { MOST = SALTUS_JET_ORDER + 1 };
@@ -59,6 +60,7 @@ static void finish(saltusi_jet_place to, int degree, int open) {
 }
 
 saltusi_jet saltusi_jet_given(const saltus_interval* c, int order) {
+  assert(c != NULL);
   int degree = order, open = 1;
   while (degree > 1 && saltusi_is_zero(c[degree])) {
     degree--;
@@ -74,6 +76,7 @@ saltusi_jet saltusi_jet_given(const saltus_interval* c, int order) {
 }
 
 void saltusi_jet_write(saltusi_jet x, int order, saltus_interval* out) {
+  assert(out != NULL);
   const int top = last(x.extent);
   for (int k = 0; k <= order; k++) {
     out[k] = k == 0 || k <= top   ? x.c[k]

@@ -5,6 +5,7 @@
  */
 #include "formula/lex.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +21,7 @@ static bool letter(char c) {
 }
 
 bool saltusi_name_valid(const char* name) {
+  assert(name != NULL);
   size_t length = 0;
   while (letter(name[length]) || (length > 0 && digit(name[length]))) {
     length++;
@@ -107,6 +109,7 @@ static void read_name(const char* text, saltusi_token* token) {
 }
 
 saltusi_token saltusi_lex(const char* text, size_t* offset) {
+  assert(text != NULL);
   saltusi_token token = {.offset = *offset + strspn(text + *offset, " \t\r\n")};
   const char c = text[token.offset];
   token.end = token.offset + 1;

@@ -8,6 +8,7 @@
  */
 #include "formula/message.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -70,6 +71,7 @@ static void write_lines(const char* text, size_t start, size_t offset, char* lin
 
 void saltusi_formula_error(saltus_log log, const saltus_formula_text* f, size_t offset,
                            const char* format, ...) {
+  assert(f != NULL);
   char text[TEXT_BYTES], head[HEAD_BYTES], lines[LINES_BYTES] = "";
   va_list values;
   va_start(values, format);
@@ -96,6 +98,7 @@ void saltusi_formula_error(saltus_log log, const saltus_formula_text* f, size_t 
 
 void saltusi_formula_complain(saltus_log log, saltus_level level, const saltus_formula_text* f,
                               const char* format, ...) {
+  assert(f != NULL);
   char text[TEXT_BYTES], head[HEAD_BYTES];
   va_list values;
   va_start(values, format);

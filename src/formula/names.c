@@ -7,9 +7,11 @@
 
 #include "base/hash.h"
 
+#include <assert.h>
 #include <string.h>
 
 saltus_status saltusi_names_start(saltusi_names* names, int most, saltusi_pool* pool) {
+  assert(names != NULL && pool != NULL && most >= 0);
   *names = (saltusi_names){.slot_count = 16};
   while (names->slot_count < 2 * (size_t)most) {
     names->slot_count *= 2;
@@ -37,11 +39,13 @@ static size_t slot_of(const saltusi_names* names, const char* text) {
 }
 
 saltusi_name* saltusi_names_find(const saltusi_names* names, const char* text) {
+  assert(names != NULL);
   int item = names->slots[slot_of(names, text)];
   return item < 0 ? NULL : &names->items[item];
 }
 
 void saltusi_names_add(saltusi_names* names, saltusi_name name) {
+  assert(names != NULL);
   names->slots[slot_of(names, name.text)] = names->count;
   names->items[names->count++] = name;
 }

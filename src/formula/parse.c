@@ -11,6 +11,7 @@
 #include "formula/lex.h"
 #include "formula/message.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -392,6 +393,7 @@ static void expect_end(parser* p) {
 
 saltus_status saltusi_parse(const saltusi_scope* scope, const saltus_formula_text* formula,
                             unsigned allowed, saltusi_expr* out) {
+  assert(scope != NULL && formula != NULL && out != NULL);
   parser p = {.scope = scope, .formula = formula, .allowed = allowed};
   *out = 0;
   if (formula->text == NULL || strlen(formula->text) > SALTUSI_TEXT_LONGEST) {
@@ -416,6 +418,7 @@ saltus_status saltusi_parse(const saltusi_scope* scope, const saltus_formula_tex
 
 saltus_status saltusi_parse_constant(const saltusi_scope* scope, const saltus_formula_text* formula,
                                      double* value) {
+  assert(scope != NULL && formula != NULL);
   saltusi_expr e;
   saltus_status status = saltusi_parse(scope, formula, 0, &e);
   if (status != SALTUS_OK) {

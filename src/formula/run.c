@@ -6,6 +6,7 @@
 #include "formula/instructions.h"
 #include "formula/program.h"
 
+#include <assert.h>
 #include <string.h>
 
 #define PLACE(p) (arrays[(p) % SALTUSI_ARRAYS][(p) / SALTUSI_ARRAYS])
@@ -20,6 +21,7 @@
 
 void saltusi_run(const saltusi_program* program, double t, const double* q, const double* v,
                  double* scratch, double* output) {
+  assert(program != NULL && program->registers >= 1 && program->length >= 0);
   const double* arrays[SALTUSI_ARRAYS] = {[SALTUSI_IN_CONSTANTS] = program->constants,
                                           [SALTUSI_IN_POSITIONS] = q,
                                           [SALTUSI_IN_VELOCITIES] = v,

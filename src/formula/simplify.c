@@ -10,6 +10,7 @@
  */
 #include "formula/graph.h"
 
+#include <assert.h>
 #include <math.h>
 
 static const saltusi_node* at(const saltusi_graph* g, saltusi_expr e) {
@@ -107,6 +108,7 @@ saltusi_expr saltusi_add(saltusi_graph* g, saltusi_expr a, saltusi_expr b) {
 }
 
 saltusi_expr saltusi_sub(saltusi_graph* g, saltusi_expr a, saltusi_expr b) {
+  assert(g != NULL && g->count <= g->node_room);
   saltusi_expr out, x;
   double c;
   if (fold(g, SALTUSI_SUB, a, b, &out)) {
@@ -237,6 +239,7 @@ static saltusi_expr div_constant(saltusi_graph* g, saltusi_expr a, saltusi_expr 
 }
 
 saltusi_expr saltusi_div(saltusi_graph* g, saltusi_expr a, saltusi_expr b) {
+  assert(g != NULL && g->count <= g->node_room);
   const saltusi_node na = *at(g, a), nb = *at(g, b);
   saltusi_expr out, x;
   double c;
@@ -266,6 +269,7 @@ saltusi_expr saltusi_div(saltusi_graph* g, saltusi_expr a, saltusi_expr b) {
 }
 
 saltusi_expr saltusi_powi(saltusi_graph* g, saltusi_expr a, int n) {
+  assert(g != NULL && g->count <= g->node_room);
   const saltusi_node x = *at(g, a);
   double c;
   saltusi_expr y;
@@ -300,6 +304,7 @@ saltusi_expr saltusi_powi(saltusi_graph* g, saltusi_expr a, int n) {
 }
 
 saltusi_expr saltusi_pow(saltusi_graph* g, saltusi_expr a, saltusi_expr b) {
+  assert(g != NULL && g->count <= g->node_room);
   if (saltusi_is_constant(g, b)) {
     const double n = at(g, b)->value;
     if (fabs(n) <= SALTUSI_POWER_MOST && floor(n) == n) {

@@ -13,6 +13,7 @@
 
 #include "math/matrix.h"
 
+#include <assert.h>
 #include <string.h>
 
 static void swap(double* a, double* b) {
@@ -92,6 +93,7 @@ static void make_left(saltusi_dependent* d) {
 }
 
 bool saltusi_dependent_factor(saltusi_dependent* d, int n, const double* A, int stride) {
+  assert(d != NULL && n >= 0);
   d->n = n;
   for (int i = 0; i < n; i++) {
     memcpy(d->LU + i * n, A + (size_t)i * (size_t)stride, (size_t)n * sizeof(double));
@@ -154,6 +156,7 @@ static void leave_right(const saltusi_dependent* d, double* x) {
 }
 
 void saltusi_dependent_solve(const saltusi_dependent* d, double* b) {
+  assert(d != NULL && 0 <= d->rank && d->rank <= d->n);
   if (d->regular) {
     saltusi_lu_solve(d->n, d->LU, d->pivot, b);
     return;
@@ -182,6 +185,7 @@ void saltusi_dependent_solve(const saltusi_dependent* d, double* b) {
 }
 
 void saltusi_dependent_miss(const saltusi_dependent* d, double* b) {
+  assert(d != NULL && 0 <= d->rank && d->rank <= d->n);
   int n = d->n;
   int r = d->rank;
   if (d->regular || r == n) {
@@ -204,6 +208,7 @@ void saltusi_dependent_miss(const saltusi_dependent* d, double* b) {
 }
 
 void saltusi_dependent_spread(const saltusi_dependent* d, double* x) {
+  assert(d != NULL && 0 <= d->rank && d->rank <= d->n);
   int n = d->n;
   if (d->regular || d->rank == n) {
     return;
@@ -231,9 +236,11 @@ static int origin(const saltusi_dependent* d, const int* pivot, int k) {
 }
 
 int saltusi_dependent_row(const saltusi_dependent* d, int k) {
+  assert(d != NULL && 0 <= d->rank && d->rank <= d->n);
   return origin(d, d->pivot, k);
 }
 
 int saltusi_dependent_column(const saltusi_dependent* d, int k) {
+  assert(d != NULL && 0 <= d->rank && d->rank <= d->n);
   return origin(d, d->pivot + d->n, k);
 }

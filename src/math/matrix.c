@@ -6,6 +6,8 @@
  */
 #include "math/matrix.h"
 
+#include <assert.h>
+
 static int pivot_row(int n, const double* A, int k) {
   int best = k;
   for (int i = k + 1; i < n; i++) {
@@ -35,6 +37,7 @@ static double column_size(int n, const double* A, int k) {
 }
 
 bool saltusi_lu_factor(int n, double* A, int* pivot, double tiny) {
+  assert(n >= 0);
   for (int k = 0; k < n; k++) {
     double size = column_size(n, A, k);
     int best = pivot_row(n, A, k);
@@ -56,6 +59,7 @@ bool saltusi_lu_factor(int n, double* A, int* pivot, double tiny) {
 }
 
 void saltusi_lu_solve(int n, const double* LU, const int* pivot, double* x) {
+  assert(n >= 0);
   for (int k = 0; k < n; k++) {
     double kept = x[pivot[k]];
     x[pivot[k]] = x[k];
@@ -98,6 +102,7 @@ static bool largest_entry(int n, const double* A, int k, int* row, int* column, 
 }
 
 int saltusi_lu_factor_rank(int n, double* A, int* row_pivot, int* column_pivot, double tiny) {
+  assert(n >= 0);
   double first = 0.0;
   for (int k = 0; k < n; k++) {
     int row;
@@ -130,6 +135,7 @@ int saltusi_lu_factor_rank(int n, double* A, int* row_pivot, int* column_pivot, 
 
 void saltusi_lu_solve_rank(int n, int rank, const double* LU, const int* row_pivot,
                            const int* column_pivot, double* x) {
+  assert(n >= 0);
   for (int k = 0; k < rank; k++) {
     swap(&x[k], &x[row_pivot[k]]);
   }

@@ -14,6 +14,7 @@ static size_t capacity_of(size_t entries, int n) {
 }
 
 size_t saltusi_ordering_room(size_t entries, int n) {
+  assert(n >= 0);
   return capacity_of(entries, n) + (SALTUSI_ORDERING_ARRAYS + 2) * ((size_t)n + 1);
 }
 

@@ -235,6 +235,7 @@ static void run_group(quotient* s, bool last_group) {
 }
 
 void saltusi_ordering_find(saltusi_ordering_graph* g, int* order) {
+  assert(g != NULL);
   int* const* a = g->array;
   quotient s = {.g = g,
                 .elements = a[0],

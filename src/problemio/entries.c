@@ -3,10 +3,12 @@
  */
 #include "problemio/entries.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 bool saltusi_entries_room(saltusi_entries* e, size_t count, saltusi_pool* pool) {
+  assert(e != NULL);
   e->count = 0;
   e->row = SALTUSI_TAKE(pool, int, count);
   e->column = SALTUSI_TAKE(pool, int, count);
@@ -52,6 +54,7 @@ static void fill_rows(const saltusi_entries* e, const int* order, int* start, in
 }
 
 saltus_status saltusi_entries_csr(const saltusi_entries* e, saltusi_pool* pool, saltus_csr* out) {
+  assert(e != NULL && pool != NULL && out != NULL);
   saltusi_pool scratch = saltusi_pool_over(&pool->allocator);
   int most = e->rows > e->columns ? e->rows : e->columns;
   int* counts = SALTUSI_TAKE(&scratch, int, (size_t)most + 1);
@@ -134,6 +137,7 @@ static void fill_blocks(const saltus_csr* csr, const blocks* b, int units) {
 
 saltus_status saltusi_csr_blocks(const saltus_csr* csr, int size, saltusi_pool* pool,
                                  saltus_block_matrix* out) {
+  assert(csr != NULL && out != NULL);
   int units = csr->rows / size;
   saltusi_pool scratch = saltusi_pool_over(&pool->allocator);
   blocks b = {.size = size};
@@ -159,6 +163,7 @@ saltus_status saltusi_csr_blocks(const saltus_csr* csr, int size, saltusi_pool* 
 }
 
 saltus_status saltusi_csr_lcp(const saltus_csr* csr, saltusi_pool* pool, saltus_lcp* out) {
+  assert(csr != NULL && out != NULL);
   size_t n = (size_t)csr->rows;
   size_t count = (size_t)csr->start[csr->rows];
   if (4 * count < n * n) {

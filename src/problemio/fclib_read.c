@@ -12,6 +12,7 @@
 #include "io/h5.h"
 #include "problemio/formats.h"
 
+#include <assert.h>
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
@@ -370,6 +371,7 @@ static saltus_status read_all(reading* in) {
 }
 
 saltus_status saltusi_fclib_read(const char* path, saltus_log log, saltusi_contact_problem* into) {
+  assert(into != NULL);
   saltusi_h5_voice voice = saltusi_h5_hush();
   reading in = {.path = path,
                 .log = log,

@@ -7,6 +7,7 @@
 #include "io/h5.h"
 #include "problemio/formats.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -132,6 +133,7 @@ static void put_friction(writing* out, int dimension, const saltus_friction_prob
 
 saltus_status saltusi_fclib_write_friction(const char* path, int dimension,
                                            const saltus_friction_problem* problem, saltus_log log) {
+  assert(problem != NULL);
   saltusi_pool pool = saltusi_pool_over(NULL);
   saltus_csr W = {0};
   saltus_status status = rows_of(&problem->W, &pool, &W);
@@ -152,6 +154,7 @@ saltus_status saltusi_fclib_write_friction(const char* path, int dimension,
 saltus_status saltusi_fclib_write_global(const char* path,
                                          const saltus_global_friction_problem* problem,
                                          saltus_log log) {
+  assert(problem != NULL);
   saltusi_h5_voice voice = saltusi_h5_hush();
   writing out;
   saltus_status status = start(path, log, &out);

@@ -13,6 +13,7 @@
  */
 #include "problemio/mass_factor.h"
 
+#include <assert.h>
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -141,6 +142,7 @@ saltus_status saltusi_mass_factor_open(saltusi_mass_factor* f, const saltus_csr*
 }
 
 void saltusi_mass_factor_close(saltusi_mass_factor* f) {
+  assert(f != NULL);
   cs_di_sfree(f->symbolic);
   cs_di_nfree(f->numeric);
   int* lists[] = {f->component_of, f->component_start, f->member, f->row_at, f->wanted, f->mark,
@@ -198,6 +200,7 @@ static void solve_lu(saltusi_mass_factor* f, int count, const int* row, const do
 
 void saltusi_mass_factor_solve(saltusi_mass_factor* f, int count, const int* row,
                                const double* value) {
+  assert(f != NULL && count >= 0);
   if (!f->symmetric) {
     solve_lu(f, count, row, value);
     return;

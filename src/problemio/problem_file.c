@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "problemio/formats.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <fcntl.h>
 #include <string.h>
@@ -78,6 +79,7 @@ void saltus_problem_file_destroy(saltus_problem_file* file) {
 
 saltus_status saltusi_contact_problem_set_friction(saltusi_contact_problem* into, int dimension,
                                                    const saltus_csr* W) {
+  assert(into != NULL);
   into->file.kind = SALTUS_PROBLEM_FRICTION;
   into->file.dimension = dimension;
   return saltusi_csr_blocks(W, dimension, &into->pool, &into->file.friction.W);
@@ -100,6 +102,7 @@ static bool is_hdf5(const char* path) {
 saltus_status saltus_problem_file_read(const char* path, saltus_log log,
                                        const saltus_allocator* allocator,
                                        saltus_problem_file** out) {
+  assert(out != NULL);
   *out = NULL;
   saltusi_contact_problem* problem = saltusi_contact_problem_create(allocator);
   if (problem == NULL) {

@@ -12,6 +12,7 @@
 #include "problemio/formats.h"
 #include "problemio/mass_factor.h"
 
+#include <assert.h>
 #include <limits.h>
 #include <string.h>
 
@@ -173,6 +174,7 @@ static saltus_status reduce(const saltus_global_friction_problem* problem,
 saltus_status saltus_global_friction_reduce(const saltus_global_friction_problem* problem,
                                             saltus_log log, const saltus_allocator* allocator,
                                             saltus_problem_file** out) {
+  assert(out != NULL);
   *out = NULL;
   saltusi_contact_problem* into = saltusi_contact_problem_create(allocator);
   if (into == NULL) {

@@ -13,6 +13,7 @@
  */
 #include "problemio/siconos_matrix.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -232,6 +233,7 @@ static void read_sparse(reading* in) {
 
 void saltusi_siconos_matrix(saltusi_tokens* t, const char* name, saltusi_pool* pool,
                             saltus_csr* out) {
+  assert(t != NULL && pool != NULL);
   reading in = {.t = t, .name = name, .scratch = saltusi_pool_over(&pool->allocator)};
   /* every row and column has its number in a vector of the file */
   long long most = (t->end - t->text) / 2 + 1;

@@ -14,6 +14,7 @@
 #include "problemio/formats.h"
 #include "problemio/siconos_matrix.h"
 
+#include <assert.h>
 #include <limits.h>
 #include <string.h>
 
@@ -243,6 +244,7 @@ static void read_mixed(reading* in) {
 
 saltus_status saltusi_siconos_read(const char* path, saltus_problem_kind kind, saltus_log log,
                                    saltusi_contact_problem* into) {
+  assert(into != NULL);
   saltusi_pool text = saltusi_pool_over(&into->pool.allocator);
   reading in = {.into = into, .pool = &into->pool};
   saltus_status status = saltusi_tokens_load(path, log, &text, &in.t);

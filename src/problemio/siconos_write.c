@@ -8,6 +8,7 @@
 #include "io/numbers.h"
 #include "problemio/formats.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -168,6 +169,7 @@ saltus_status saltus_problem_file_write_friction(const char* path,
 saltus_status saltus_problem_file_write_global(const char* path,
                                                const saltus_global_friction_problem* problem,
                                                saltus_log log) {
+  assert(problem != NULL);
   if (saltusi_name_is_hdf5(path)) {
     return saltusi_fclib_write_global(path, problem, log);
   }
@@ -191,6 +193,7 @@ saltus_status saltus_problem_file_write_global(const char* path,
 
 saltus_status saltus_problem_file_write_lcp(const char* path, const saltus_lcp* problem,
                                             saltus_log log) {
+  assert(problem != NULL);
   if (saltusi_name_is_hdf5(path)) {
     return refuse(path, log, "FCLIB knows no complementarity problems");
   }

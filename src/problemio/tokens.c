@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "io/text.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>
@@ -16,6 +17,7 @@
 
 saltus_status saltusi_tokens_load(const char* path, saltus_log log, saltusi_pool* pool,
                                   saltusi_tokens* tokens) {
+  assert(tokens != NULL);
   saltusi_lines lines;
   saltus_status status = saltusi_text_load(path, log, pool, &lines);
   if (status == SALTUS_OK) {
@@ -26,6 +28,7 @@ saltus_status saltusi_tokens_load(const char* path, saltus_log log, saltusi_pool
 }
 
 void saltusi_tokens_refuse(saltusi_tokens* t, const char* format, ...) {
+  assert(t != NULL);
   if (t->status != SALTUS_OK) {
     return;
   }
@@ -61,6 +64,7 @@ static int shown(size_t length) {
 }
 
 int saltusi_tokens_int(saltusi_tokens* t, const char* what, long long lo, long long hi) {
+  assert(t != NULL);
   if (t->status != SALTUS_OK) {
     return 0;
   }
@@ -86,6 +90,7 @@ int saltusi_tokens_int(saltusi_tokens* t, const char* what, long long lo, long l
 }
 
 double saltusi_tokens_real(saltusi_tokens* t, const char* what) {
+  assert(t != NULL);
   if (t->status != SALTUS_OK) {
     return 0.0;
   }
@@ -105,12 +110,14 @@ double saltusi_tokens_real(saltusi_tokens* t, const char* what) {
 }
 
 void saltusi_tokens_reals(saltusi_tokens* t, const char* what, size_t count, double* out) {
+  assert(t != NULL);
   for (size_t i = 0; i < count && t->status == SALTUS_OK; i++) {
     out[i] = saltusi_tokens_real(t, what);
   }
 }
 
 void saltusi_tokens_word(saltusi_tokens* t, const char* word) {
+  assert(t != NULL);
   if (t->status != SALTUS_OK) {
     return;
   }
@@ -123,6 +130,7 @@ void saltusi_tokens_word(saltusi_tokens* t, const char* word) {
 }
 
 void saltusi_tokens_line(saltusi_tokens* t, char* text, size_t bytes) {
+  assert(t != NULL && text != NULL);
   text[0] = '\0';
   if (t->status != SALTUS_OK) {
     return;
@@ -137,6 +145,7 @@ void saltusi_tokens_line(saltusi_tokens* t, char* text, size_t bytes) {
 }
 
 bool saltusi_tokens_can_hold(saltusi_tokens* t, const char* what, unsigned long long count) {
+  assert(t != NULL);
   /* a token is one letter and one blank at least */
   unsigned long long most = (unsigned long long)(t->end - t->at) / 2 + 1;
   if (t->status == SALTUS_OK && count > most) {
