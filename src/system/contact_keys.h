@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * contact_keys.h - the list of a changing set of contacts, looked at and turned from identities to keys.
+ *
+ * What a system lists is taken on trust nowhere: an identity twice, a law that does not exist or that
+ * changes, a gap that is no number, a count beyond the capacity and a negative reach end the step with a
+ * message that names contact and time.
+ */
+#ifndef SALTUSI_CONTACT_KEYS_H
+#define SALTUSI_CONTACT_KEYS_H
+
+#include "saltus/system.h"
+#include "system/contact_table.h"
+#include "system/room.h"
+
+typedef struct saltusi_contact_keys {
+  saltusi_contact_table table;
+  saltusi_room* room;
+  double* gap;        /* [capacity] as the system lists them */
+  uint64_t* identity; /* [capacity] */
+  int* law;           /* [capacity] */
+  int* place;         /* [capacity] by key: 1 + place in the list that is being made, 0: none */
+  char fault[240];    /* what a list was refused for; empty: none was */
+} saltusi_contact_keys;
+
+void saltusi_keys_layout(saltusi_contact_keys* keys, int capacity, saltus_arena* arena);
+void saltusi_keys_clear(saltusi_contact_keys* keys);
+
+struct saltusi_contact_list;
+
+/* Contacts at a point, ascending in their keys; those that are new get one. SALTUS_RETRY_ROOM when there
+ * are more than keys, SALTUS_ERR_SYSTEM for a list that cannot be. */
+saltus_status saltusi_keys_list(saltusi_contact_keys* keys, const saltus_system* sys,
+                                const saltus_point* at, struct saltusi_contact_list* list);
+
+#endif

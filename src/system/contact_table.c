@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * contact_table.c - see contact_table.h. At most half of the slots are in use, so probes are short.
+ * Keys that a try added are the last that entered the slots: taking them out in reverse leaves the probe
+ * sequences of the others as they were. Freed keys may be anywhere in them: the slots are filled anew.
+ */
+#include "system/contact_table.h"
+
+#include <assert.h>
+#include <string.h>
+
+static int count_slots(int capacity) {
+  int slots = 16;
+  while (slots / 2 < capacity) {
+    slots *= 2;
+  }
+  return slots;
+}
+
+void saltusi_table_layout(saltusi_contact_table* table, int capacity, saltus_arena* arena) {
+  table->capacity = capacity;
+  table->slots = count_slots(capacity);
+  table->identity = SALTUS_PUSH(arena, uint64_t, capacity);
+  table->law = SALTUS_PUSH(arena, int, capacity);
+  table->used = SALTUS_PUSH(arena, long long, capacity);
+  table->added = SALTUS_PUSH(arena, int, capacity);
+  table->slot = SALTUS_PUSH(arena, int, table->slots);
+}
+
+static void clear_slots(saltusi_contact_table* table) {
+  for (int i = 0; i < table->slots; i++) {
+    table->slot[i] = -1;
+  }
+}
+
+void saltusi_table_clear(saltusi_contact_table* table) {
+  for (int key = 0; key < table->capacity; key++) {
+    table->identity[key] = 0;
+    table->law[key] = -1;
+    table->used[key] = 0;
+  }
+  clear_slots(table);
+  table->count = 0;
+  table->added_count = 0;
+  table->lowest = 0;
+  table->tries = 1;
+}
+
+/* The finalizer of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014): every bit of an identity, often made of
+ * two numbers of features, moves all bits of the slot. */
+static uint64_t mix(uint64_t x) {
+  x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+  x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
+  return x ^ (x >> 31);
+}
+
+/* The slot of a contact, or the empty one where it would be. */
+static int slot_of(const saltusi_contact_table* table, uint64_t identity) {
+  unsigned last = (unsigned)table->slots - 1U;
+  for (unsigned i = (unsigned)mix(identity);; i++) {
+    int key = table->slot[i & last];
+    if (key < 0 || table->identity[key] == identity) {
+      return (int)(i & last);
+    }
+  }
+}
+
+int saltusi_table_find(const saltusi_contact_table* table, uint64_t identity) {
+  return table->slot[slot_of(table, identity)];
+}
+
+static void enter(saltusi_contact_table* table, int key, uint64_t identity, int law) {
+  int slot = slot_of(table, identity);
+  assert(table->slot[slot] < 0);
+  table->slot[slot] = key;
+  table->identity[key] = identity;
+  table->law[key] = law;
+  table->count++;
+}
+
+int saltusi_table_add(saltusi_contact_table* table, uint64_t identity, int law) {
+  if (table->count == table->capacity) {
+    return -1;
+  }
+  int key = table->lowest;
+  while (table->law[key] >= 0) {
+    key++;
+  }
+  table->lowest = key + 1;
+  enter(table, key, identity, law);
+  table->used[key] = table->tries;
+  table->added[table->added_count++] = key;
+  return key;
+}
+
+static void make_free(saltusi_contact_table* table, int key) {
+  table->law[key] = -1;
+  table->count--;
+  table->lowest = key < table->lowest ? key : table->lowest;
+}
+
+void saltusi_table_begin(saltusi_contact_table* table) {
+  while (table->added_count > 0) {
+    int key = table->added[--table->added_count];
+    table->slot[slot_of(table, table->identity[key])] = -1;
+    make_free(table, key);
+  }
+  table->tries++;
+}
+
+int saltusi_table_settle(saltusi_contact_table* table, int* freed) {
+  int count = 0;
+  for (int key = 0; key < table->capacity; key++) {
+    if (table->law[key] >= 0 && table->used[key] != table->tries) {
+      make_free(table, key);
+      freed[count++] = key;
+    }
+  }
+  if (count > 0) {
+    clear_slots(table);
+    for (int key = 0; key < table->capacity; key++) {
+      if (table->law[key] >= 0) {
+        table->slot[slot_of(table, table->identity[key])] = key;
+      }
+    }
+  }
+  table->added_count = 0;
+  return count;
+}
+
+void saltusi_table_copy(saltusi_contact_table* to, const saltusi_contact_table* from) {
+  assert(to->capacity >= saltusi_table_least(from));
+  saltusi_table_clear(to);
+  to->tries = from->tries;
+  for (int key = 0; key < from->capacity && key < to->capacity; key++) {
+    if (from->law[key] >= 0) {
+      enter(to, key, from->identity[key], from->law[key]);
+      to->used[key] = from->used[key];
+    }
+  }
+  memcpy(to->added, from->added, (size_t)from->added_count * sizeof(int));
+  to->added_count = from->added_count;
+}
+
+int saltusi_table_least(const saltusi_contact_table* table) {
+  int least = table->capacity;
+  while (least > 0 && table->law[least - 1] < 0) {
+    least--;
+  }
+  return least;
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * contact_table.h - identities of contacts and the keys that they have in one simulation.
+ *
+ * A key is a place in arrays: small, dense, and a contact's own as long as the table knows it. A new
+ * contact takes the lowest free key. The table is part of what a scheme carries: a failed step takes
+ * back the keys that it gave, a committed one gives free those that it did not use. Which key a contact
+ * has depends on the history of listings alone, never on addresses or on the room there is.
+ */
+#ifndef SALTUSI_CONTACT_TABLE_H
+#define SALTUSI_CONTACT_TABLE_H
+
+#include "saltus/memory.h"
+
+#include <stdint.h>
+
+typedef struct saltusi_contact_table {
+  int capacity;       /* keys */
+  int count;          /* of them in use */
+  uint64_t* identity; /* [capacity] by key */
+  int* law;           /* [capacity] by key; -1: the key is free */
+  long long* used;    /* [capacity] by key: number of the try that used it last */
+  long long tries;    /* number of the present one */
+  int* added;         /* [capacity] keys that this try gave, in their order */
+  int added_count;
+  int lowest; /* no key below it is free */
+  int slots;  /* a power of two, at least twice the capacity */
+  int* slot;  /* [slots] key, or -1; open addressing, linear probing */
+} saltusi_contact_table;
+
+void saltusi_table_layout(saltusi_contact_table* table, int capacity, saltus_arena* arena);
+
+/* Empty; after the layout. */
+void saltusi_table_clear(saltusi_contact_table* table);
+
+/* The key of a contact, or -1. */
+int saltusi_table_find(const saltusi_contact_table* table, uint64_t identity);
+
+/* Gives a contact that has none the lowest free key; -1: the table is full. */
+int saltusi_table_add(saltusi_contact_table* table, uint64_t identity, int law);
+
+/* The contact with a key takes part in this try. */
+static inline void saltusi_table_use(saltusi_contact_table* table, int key) {
+  table->used[key] = table->tries;
+}
+
+/* A try begins: keys given by one that was not settled are taken back. */
+void saltusi_table_begin(saltusi_contact_table* table);
+
+/* The try is committed: its keys stay, and those that it did not use become free, ascending in
+ * freed[capacity]; returns how many. */
+int saltusi_table_settle(saltusi_contact_table* table, int* freed);
+
+/* The same contacts with the same keys in a table of another capacity, which has to hold its largest key. */
+void saltusi_table_copy(saltusi_contact_table* to, const saltusi_contact_table* from);
+
+/* Least capacity that holds all keys in use. */
+int saltusi_table_least(const saltusi_contact_table* table);
+
+#endif

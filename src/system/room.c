@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * room.c - see room.h.
+ */
+#include "system/room.h"
+
+saltus_status saltusi_room_lacks(saltusi_room* room, saltusi_room_kind kind, size_t wanted) {
+  room->wanted[kind] = wanted > room->wanted[kind] ? wanted : room->wanted[kind];
+  return SALTUS_RETRY_ROOM;
+}
+
+bool saltusi_room_wanted(const saltusi_room* room) {
+  bool wanted = false;
+  for (int kind = 0; kind < SALTUSI_ROOM_KINDS; kind++) {
+    wanted = wanted || room->wanted[kind] > 0;
+  }
+  return wanted;
+}
+
+void saltusi_room_grow(saltusi_room* room) {
+  for (int kind = 0; kind < SALTUSI_ROOM_KINDS; kind++) {
+    size_t wanted = room->wanted[kind];
+    if (wanted > 0) {
+      size_t more = room->have[kind] + room->have[kind] / 2;
+      room->have[kind] = wanted > more ? wanted : more;
+      room->wanted[kind] = 0;
+    }
+  }
+}
+
+const char* saltusi_room_word(saltusi_room_kind kind) {
+  static const char* const words[SALTUSI_ROOM_KINDS] = {
+      [SALTUSI_ROOM_CONTACTS] = "contacts",       [SALTUSI_ROOM_BLOCKS] = "blocks",
+      [SALTUSI_ROOM_FILL] = "entries of factors", [SALTUSI_ROOM_ROWS] = "rows",
+      [SALTUSI_ROOM_EVENTS] = "events",
+  };
+  return words[kind];
+}

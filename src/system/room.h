@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * room.h - how much a step may meet: sizes that nobody knows at creation.
+ *
+ * A layout asks how many to lay out; a step that meets more says what it lacks and returns
+ * SALTUS_RETRY_ROOM. The driver of schemes then lays out anew and tries the same step again, so the
+ * status never reaches a caller, and a step that finds room enough allocates nothing.
+ */
+#ifndef SALTUSI_ROOM_H
+#define SALTUSI_ROOM_H
+
+#include "saltus/status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef enum saltusi_room_kind {
+  SALTUSI_ROOM_CONTACTS, /* keys: dims.nc of a changing set */
+  SALTUSI_ROOM_BLOCKS,   /* of W */
+  SALTUSI_ROOM_FILL,     /* entries of factors */
+  SALTUSI_ROOM_ROWS,     /* of contact problems that are solved at once */
+  SALTUSI_ROOM_EVENTS,   /* of one step */
+  SALTUSI_ROOM_KINDS
+} saltusi_room_kind;
+
+typedef struct saltusi_room {
+  size_t have[SALTUSI_ROOM_KINDS];   /* 0: as the layout likes */
+  size_t wanted[SALTUSI_ROOM_KINDS]; /* by the last try; 0: there was enough */
+} saltusi_room;
+
+/* How many to lay out; `first` as long as nothing more was wanted. */
+static inline size_t saltusi_room_of(const saltusi_room* room, saltusi_room_kind kind,
+                                     size_t first) {
+  return room->have[kind] > first ? room->have[kind] : first;
+}
+
+/* Notes that a step wants more than there is. Returns SALTUS_RETRY_ROOM. */
+saltus_status saltusi_room_lacks(saltusi_room* room, saltusi_room_kind kind, size_t wanted);
+
+/* Whether the last try wanted more of anything. */
+bool saltusi_room_wanted(const saltusi_room* room);
+
+/* What was wanted becomes what there is, with half as much again, so that growth costs in proportion to
+ * what it ends with; nothing is wanted then. */
+void saltusi_room_grow(saltusi_room* room);
+
+/* "contacts": for messages. */
+const char* saltusi_room_word(saltusi_room_kind kind);
+
+#endif
