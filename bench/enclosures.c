@@ -49,8 +49,10 @@ static void evaluate(void* user) {
   subject* s = user;
   for (int i = 0; i < CALLS; i++) {
     double gap;
-    int key, law;
-    saltus_contact_list list = {.capacity = 1, .count = 1, .gap = &gap, .key = &key, .law = &law};
+    int law;
+    uint64_t identity;
+    saltus_contact_list list = {
+        .capacity = 1, .count = 1, .gap = &gap, .identity = &identity, .law = &law};
     s->system->ops->contacts(s->system->self, &s->at, &list);
     s->sum += gap;
   }

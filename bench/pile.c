@@ -76,7 +76,9 @@ static void lever(const double* n, double r, double sign, const double* e, doubl
   }
 }
 
-static void contact(const void* self, const saltus_point* at, int key, saltus_rows* rows) {
+static void contact(const void* self, const saltus_point* at, uint64_t identity,
+                    saltus_rows* rows) {
+  int key = (int)identity;
   const pile* p = self;
   const pile_contact* c = &p->list[key];
   double axes[3][3];

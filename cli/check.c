@@ -19,7 +19,7 @@ typedef struct inspection {
   double* M;      /* [nv x nv]; NULL for a system with its own linear algebra */
   double* vector; /* [nv] */
   double* joints; /* [nj] */
-  saltus_contact_list list;
+  saltusi_contact_list list;
   saltusi_row_block row;
   double kinetic, potential;
   saltus_system_check_result derivatives;

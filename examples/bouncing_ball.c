@@ -26,8 +26,8 @@ static saltus_status contacts(const void* self, const saltus_point* at, saltus_c
   return SALTUS_OK;
 }
 
-static void contact(const void* self, const saltus_point* at, int key, saltus_rows* rows) {
-  (void)self, (void)at, (void)key;
+static void contact(const void* self, const saltus_point* at, uint64_t name, saltus_rows* rows) {
+  (void)self, (void)at, (void)name;
   rows->G[0] = 1.0;
 }
 

@@ -34,8 +34,9 @@ static saltus_status contacts(const void* self, const saltus_point* at, saltus_c
   return SALTUS_OK;
 }
 
-static void contact(const void* self, const saltus_point* at, int key, saltus_rows* rows) {
-  (void)self, (void)at, (void)key;
+static void contact(const void* self, const saltus_point* at, uint64_t identity,
+                    saltus_rows* rows) {
+  (void)self, (void)at, (void)identity;
   rows->G[0] = 1.0;
 }
 
@@ -300,8 +301,9 @@ static saltus_status bowl_contacts(const void* self, const saltus_point* at,
   return SALTUS_OK;
 }
 
-static void bowl_contact(const void* self, const saltus_point* at, int key, saltus_rows* rows) {
-  (void)self, (void)key;
+static void bowl_contact(const void* self, const saltus_point* at, uint64_t identity,
+                         saltus_rows* rows) {
+  (void)self, (void)identity;
   rows->G[0] = -at->q[0];
   rows->G[1] = -at->q[1];
 }

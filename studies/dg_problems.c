@@ -145,8 +145,9 @@ static saltus_status floor_gap(const void* self, const saltus_point* at,
   return SALTUS_OK;
 }
 
-static void floor_row(const void* self, const saltus_point* at, int key, saltus_rows* rows) {
-  (void)self, (void)at, (void)key;
+static void floor_row(const void* self, const saltus_point* at, uint64_t identity,
+                      saltus_rows* rows) {
+  (void)self, (void)at, (void)identity;
   rows->G[0] = 1.0;
 }
 

@@ -56,8 +56,9 @@ static saltus_status bowl_gap(const void* self, const saltus_point* at, saltus_c
   return SALTUS_OK;
 }
 
-static void bowl_row(const void* self, const saltus_point* at, int key, saltus_rows* rows) {
-  (void)self, (void)key;
+static void bowl_row(const void* self, const saltus_point* at, uint64_t identity,
+                     saltus_rows* rows) {
+  (void)self, (void)identity;
   double x = at->q[0], y = at->q[1];
   double r = hypot(x, y);
   rows->G[0] = -x / r;
@@ -108,7 +109,9 @@ static saltus_status bar_gap(const void* self, const saltus_point* at, saltus_co
   return SALTUS_OK;
 }
 
-static void bar_row(const void* self, const saltus_point* at, int key, saltus_rows* rows) {
+static void bar_row(const void* self, const saltus_point* at, uint64_t identity,
+                    saltus_rows* rows) {
+  int key = (int)identity;
   (void)self, (void)at;
   rows->G[0] = 1.0;
   rows->G[1] = bar_x[key];
@@ -144,8 +147,9 @@ static saltus_status block_gap(const void* self, const saltus_point* at,
   return SALTUS_OK;
 }
 
-static void block_row(const void* self, const saltus_point* at, int key, saltus_rows* rows) {
-  (void)self, (void)at, (void)key;
+static void block_row(const void* self, const saltus_point* at, uint64_t identity,
+                      saltus_rows* rows) {
+  (void)self, (void)at, (void)identity;
   rows->G[1] = 1.0;
   if (rows->count > 1) {
     rows->G[rows->stride] = 1.0;
@@ -224,10 +228,10 @@ saltus_status dg_motion_run(const dg_motion* motion, const char* scheme, const v
     if (status == SALTUS_OK && system.dims.nc > 0) {
       follow(&report, run, x.t, end);
       double gap[2];
-      int keys[2] = {0, 1};
+      uint64_t identities[2] = {0, 1};
       int laws[2] = {0, 1};
       saltus_contact_list list = {
-          .count = system.dims.nc, .capacity = 2, .gap = gap, .key = keys, .law = laws};
+          .count = system.dims.nc, .capacity = 2, .gap = gap, .identity = identities, .law = laws};
       const saltus_point at = {.t = x.t, .q = end->q, .v = end->v};
       system.ops->contacts(system.self, &at, &list);
       end->drift = fmax(end->drift, fabs(gap[0]));

@@ -28,6 +28,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 SALTUS_BEGIN_DECLS
 
@@ -38,6 +39,7 @@ typedef struct saltus_point {
   const double* q; /* [nq] */
   const double* v; /* [nv]; NULL where velocities play no part */
   void* scratch;
+  struct saltusi_contact_keys* keys; /* of the library, NULL outside of it */
 } saltus_point;
 
 /* What a system consists of, for messages; all but energies with the number of a coordinate, contact or
@@ -63,15 +65,32 @@ typedef struct saltus_contact_law {
   saltus_impact_law impact; /* how e_N is meant */
 } saltus_contact_law;
 
-/* The contacts at one configuration. A system with a fixed set of contacts writes only `gap`: count
- * = dims.nc, key[i] = i and law[i] = i are set before the call. */
+/* The contacts at one configuration. An identity names a contact for ever: the pair of features that
+ * touch, say. A system with a fixed set of contacts writes only `gap`: count = dims.nc, identity[i] = i
+ * and law[i] = i are set before the call; one that shares laws writes `law` too. docs/contacts.md. */
 typedef struct saltus_contact_list {
   int count;
   int capacity;
-  double* gap; /* [capacity] m, positive when apart */
-  int* key;    /* [capacity] identity, 0 .. dims.nc - 1, the same from step to step */
-  int* law;    /* [capacity] place in saltus_system.laws */
+  double reach; /* m; in: gaps up to this are wanted; out: every contact with a gap up to this is
+                       * in the list; infinite: all there are */
+  double* gap;  /* [capacity] m, positive when apart */
+  uint64_t* identity; /* [capacity] all different */
+  int* law;           /* [capacity] place in saltus_system.laws; one law for one identity, always */
 } saltus_contact_list;
+
+/* Where a system may be within a step. */
+typedef struct saltus_box {
+  double t0, t1;        /* s */
+  const double* q_low;  /* [nq] */
+  const double* q_high; /* [nq] */
+} saltus_box;
+
+/* Where a contact is, for recordings and viewers. */
+typedef struct saltus_contact_place {
+  int bodies[2];    /* -1: none, the ground */
+  double point[3];  /* m */
+  double normal[3]; /* of length 1, towards the first body */
+} saltus_contact_place;
 
 /* Rows of one joint or contact. All arrays are zero before the call. */
 typedef struct saltus_rows {
@@ -86,17 +105,19 @@ typedef struct saltus_rows {
 
 /* What is known about a system; schemes use it to do less. saltus_system_check tests it. */
 enum {
-  SALTUS_CONSTANT_MASS = 1,   /* M depends neither on t nor on q */
-  SALTUS_LINEAR_FORCE = 2,    /* F_q and F_v are constant: F is affine in q and v, anything in t */
-  SALTUS_FREE_FORCE = 4,      /* F_q = F_v = 0 */
-  SALTUS_CONSTANT_NORMALS = 8 /* G and b are constant: gaps are affine in q and t */
+  SALTUS_CONSTANT_MASS = 1,    /* M depends neither on t nor on q */
+  SALTUS_LINEAR_FORCE = 2,     /* F_q and F_v are constant: F is affine in q and v, anything in t */
+  SALTUS_FREE_FORCE = 4,       /* F_q = F_v = 0 */
+  SALTUS_CONSTANT_NORMALS = 8, /* G and b are constant: gaps are affine in q and t */
+  SALTUS_CHANGING_CONTACTS =
+      16 /* contacts come and go; dims.nc is only a first guess of how many */
 };
 
 typedef struct saltus_dims {
   int nq;         /* coordinates */
   int nv;         /* velocities */
   int nj;         /* bilateral constraint rows */
-  int nc;         /* contacts, at most */
+  int nc;         /* contacts; of a changing set a first guess */
   int row_width;  /* most entries of a sparse row; 0: rows are dense */
   size_t scratch; /* bytes of saltus_point.scratch */
 } saltus_dims;
@@ -118,10 +139,19 @@ typedef struct saltus_system_ops {
   void (*mass)(const void* self, const saltus_point* at, double* M);  /* [nv x nv] */
   void (*force)(const void* self, const saltus_point* at, double* F); /* [nv] */
 
-  /* ? no contacts. SALTUS_RETRY_ROOM when the list is too small. */
+  /* ? no contacts. Of a changing set SALTUS_RETRY_ROOM when the capacity is too small, with count =
+   * how many there are, or 0: unknown. */
   saltus_status (*contacts)(const void* self, const saltus_point* at, saltus_contact_list* list);
-  void (*contact)(const void* self, const saltus_point* at, int key, saltus_rows* rows);
-  void (*joints)(const void* self, const saltus_point* at, double* g);                 /* ? [nj] */
+  void (*contact)(const void* self, const saltus_point* at, uint64_t identity, saltus_rows* rows);
+  /* ? those of `contacts`. Gaps of some contacts, also beyond any reach. */
+  saltus_status (*gaps)(const void* self, const saltus_point* at, int count,
+                        const uint64_t* identity, double* gap);
+  /* ? lists at points alone. Every contact whose gap can be up to list->reach somewhere in the box; gaps
+   * are not written. Otherwise as `contacts`. */
+  saltus_status (*sweep)(const void* self, const saltus_box* over, saltus_contact_list* list);
+  saltus_status (*place)(const void* self, const saltus_point* at, uint64_t identity,
+                         saltus_contact_place* place);                 /* ? unknown */
+  void (*joints)(const void* self, const saltus_point* at, double* g); /* ? [nj] */
   void (*joint)(const void* self, const saltus_point* at, int row, saltus_rows* rows); /* ? */
 
   void (*force_q)(const void* self, const saltus_point* at, double* F_q); /* ? differences */

@@ -22,7 +22,7 @@ typedef struct saltusi_mode_dynamics {
   saltusi_linear mass;
   saltusi_row_block row;  /* [rows] joints, then contacts; with convective parts */
   saltusi_row_block look; /* [3] of the contact that was looked at last */
-  saltus_contact_list list;
+  saltusi_contact_list list;
   double* gap;       /* [nc] by key; infinite where there is none */
   double* joint_gap; /* [nj] */
   bool redundant;    /* the last dynamics had more rows than they need */

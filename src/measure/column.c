@@ -69,7 +69,9 @@ static saltus_status contacts(const void* self, const saltus_point* at, saltus_c
   return SALTUS_OK;
 }
 
-static void contact(const void* self, const saltus_point* at, int key, saltus_rows* rows) {
+static void contact(const void* self, const saltus_point* at, uint64_t identity,
+                    saltus_rows* rows) {
+  int key = (int)identity;
   (void)at;
   int i = upper_ball(self, key);
   if (i == 0) {

@@ -13,11 +13,18 @@ static saltus_status find_closed(const saltusi_local_def* def, unsigned* closed)
   double gap[SALTUSI_LOCAL_MAX];
   int key[SALTUSI_LOCAL_MAX];
   int law[SALTUSI_LOCAL_MAX];
+  uint64_t identity[SALTUSI_LOCAL_MAX];
   for (int i = 0; i < SALTUSI_LOCAL_MAX; i++) {
     key[i] = i;
+    identity[i] = (uint64_t)i;
     law[i] = i;
   }
-  saltus_contact_list list = {.capacity = SALTUSI_LOCAL_MAX, .gap = gap, .key = key, .law = law};
+  saltusi_contact_list list = {.capacity = SALTUSI_LOCAL_MAX,
+                               .requested = INFINITY,
+                               .gap = gap,
+                               .key = key,
+                               .law = law,
+                               .identity = identity};
   saltus_point at = {.t = def->t, .q = def->q, .v = def->v};
   saltus_status status = saltusi_contacts(def->system, &at, &list);
   *closed = 0;

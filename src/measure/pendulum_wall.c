@@ -88,9 +88,10 @@ static saltus_status contacts(const void* self, const saltus_point* at, saltus_c
   return SALTUS_OK;
 }
 
-static void contact(const void* self, const saltus_point* at, int key, saltus_rows* rows) {
+static void contact(const void* self, const saltus_point* at, uint64_t identity,
+                    saltus_rows* rows) {
   (void)self;
-  (void)key;
+  (void)identity;
   const double* q = at->q;
   rows->G[0] = cos(q[0]);
   rows->G[1] = cos(q[1]);

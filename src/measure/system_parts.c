@@ -52,10 +52,11 @@ saltus_status saltusi_floor_contacts(const void* self, const saltus_point* at,
   return SALTUS_OK;
 }
 
-void saltusi_floor_contact(const void* self, const saltus_point* at, int key, saltus_rows* rows) {
+void saltusi_floor_contact(const void* self, const saltus_point* at, uint64_t identity,
+                           saltus_rows* rows) {
   (void)self;
   (void)at;
-  (void)key;
+  (void)identity;
   rows->G[0] = 1.0;
 }
 

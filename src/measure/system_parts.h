@@ -21,7 +21,8 @@ void saltusi_zero_vector(const void* self, const saltus_point* at, double* x);
 /* One coordinate above a floor at 0. */
 saltus_status saltusi_floor_contacts(const void* self, const saltus_point* at,
                                      saltus_contact_list* list);
-void saltusi_floor_contact(const void* self, const saltus_point* at, int key, saltus_rows* rows);
+void saltusi_floor_contact(const void* self, const saltus_point* at, uint64_t identity,
+                           saltus_rows* rows);
 
 /* dims.nq = nv = nc = 1, dense */
 saltus_dims saltusi_floor_dims(int size);

@@ -113,7 +113,9 @@ static void write_rows(const saltus_formula_model* m, const saltusi_formula_rows
   }
 }
 
-static void contact(const void* self, const saltus_point* at, int key, saltus_rows* rows) {
+static void contact(const void* self, const saltus_point* at, uint64_t identity,
+                    saltus_rows* rows) {
+  int key = (int)identity;
   const saltus_formula_model* m = self;
   write_rows(m, &m->contacts[key], at, rows);
 }

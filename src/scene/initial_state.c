@@ -114,7 +114,7 @@ static void check_contacts(saltusi_reader* reader, const saltus_scene_view* view
                            const saltusi_yaml_node* root) {
   const saltus_system* sys = view->system;
   saltus_arena arena = saltus_arena_counting();
-  saltus_contact_list list;
+  saltusi_contact_list list;
   saltusi_contact_list_layout(&list, &sys->dims, &arena);
   void* block = saltusi_reader_take(reader, arena.used + 1, 1);
   if (block == NULL) {

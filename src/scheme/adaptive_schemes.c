@@ -205,10 +205,10 @@ static saltus_status forces(void* work, const void* options, const saltusi_step*
     (void)options;                                                                                 \
     return saltusi_adaptive_memory_count(sys, (which) >= SALTUSI_RADAU5);                          \
   }                                                                                                \
-  static void layout_##id(void* work, const void* options, const saltus_system* sys,               \
+  static void layout_##id(void* work, const void* options, const saltusi_eval* eval,               \
                           saltus_arena* arena) {                                                   \
     (void)options;                                                                                 \
-    saltusi_adaptive_layout(work, sys, (which) >= SALTUSI_RADAU5, arena);                          \
+    saltusi_adaptive_layout(work, &eval->sys, (which) >= SALTUSI_RADAU5, arena);                   \
   }                                                                                                \
   static saltus_status step_##id(void* work, const void* options, const saltusi_step* s) {         \
     return step(work, options, s, which);                                                          \

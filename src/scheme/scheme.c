@@ -159,7 +159,7 @@ static size_t layout(saltus_scheme* in, saltus_arena* arena) {
   if (dims->nj > 1) {
     saltusi_joints_layout(&in->joints, &in->eval.sys, arena);
   }
-  ops->layout(in->work, in->options, &in->eval.sys, arena);
+  ops->layout(in->work, in->options, &in->eval, arena);
   size_t zeroed = arena->used;
   in->events = SALTUS_PUSH(arena, saltus_event, ops->info.locates_events ? SALTUSI_EVENTS_MAX : 0);
   for (int i = 0; i < DENSE_STEPS; i++) {

@@ -71,8 +71,10 @@ typedef struct saltusi_scheme_ops {
   size_t (*memory_count)(const void* options, const saltus_system* sys);
   /* Whether the system has what the options ask for, with a message when not; NULL: always. */
   saltus_status (*check)(const void* options, const saltus_system* sys, saltus_log log);
-  /* Takes every array from the arena. Runs twice: first the arena only counts. */
-  void (*layout)(void* work, const void* options, const saltus_system* sys, saltus_arena* arena);
+  /* Takes every array from the arena, for eval->sys and with eval->room. Runs twice: first the arena only
+   * counts; and once more, over new zeros, whenever a step lacked room: nothing that a step needs may be
+   * in `work` alone. */
+  void (*layout)(void* work, const void* options, const saltusi_eval* eval, saltus_arena* arena);
   /* Of a scheme that chooses its step, h is the most it may take; it writes what it took into
    * report->h and carries what it proposes next in its memory. */
   saltus_status (*step)(void* work, const void* options, const saltusi_step* step);

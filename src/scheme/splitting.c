@@ -26,7 +26,7 @@ typedef struct work {
   saltusi_acceleration held;
   saltusi_linear mass; /* at the end of the step */
   saltusi_operator impact;
-  saltus_contact_list list;
+  saltusi_contact_list list;
   double* k_q; /* [stages x nq] */
   double* k_v; /* [stages x nv] */
   double* q;   /* [nq] */
@@ -67,8 +67,9 @@ static double* closed_flags(double* memory) {
   return memory + 1;
 }
 
-static void layout(void* work_, const void* options, const saltus_system* sys,
+static void layout(void* work_, const void* options, const saltusi_eval* eval,
                    saltus_arena* arena) {
+  const saltus_system* sys = &eval->sys;
   (void)options;
   work* w = work_;
   const saltus_dims* d = &sys->dims;

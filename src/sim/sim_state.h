@@ -71,7 +71,7 @@ struct saltus_sim {
   long long reports;
 
   /* made for a frame */
-  saltus_contact_list list;
+  saltusi_contact_list list;
   saltusi_row_block row;
   saltus_contact_frame* contact_frames; /* [nc] */
   double* joint_forces;                 /* [nj] */

@@ -40,7 +40,7 @@ typedef struct checker {
   int direction;  /* column under test; -1: along v */
   bool joints;    /* joints are under test, not contacts */
   int subject;    /* contact or joint under test */
-  saltus_contact_list list;
+  saltusi_contact_list list;
   saltusi_row_block rows;
   saltusi_power_room power;
 } checker;

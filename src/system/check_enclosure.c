@@ -26,7 +26,7 @@ typedef struct checker {
   double* dq; /* [nq] */
   double* F;  /* [nv] */
   double* g;  /* [nj] */
-  saltus_contact_list list;
+  saltusi_contact_list list;
   saltusi_row_block rows;
   unsigned seed;
   double outside;
@@ -106,7 +106,8 @@ static void look_around(checker* c) {
     c->v[i] = around(c, c->at.v[i]);
   }
   for (int k = 0; k < POINTS; k++) {
-    saltus_point at = {inside(c, c->t[0]), c->q_inside, c->v_inside, c->at.scratch};
+    saltus_point at = {
+        .t = inside(c, c->t[0]), .q = c->q_inside, .v = c->v_inside, .scratch = c->at.scratch};
     for (int i = 0; i < d->nq; i++) {
       c->q_inside[i] = inside(c, c->q[i]);
     }

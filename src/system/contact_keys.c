@@ -120,7 +120,7 @@ static void write_list(saltusi_contact_keys* keys, saltusi_contact_list* list) {
 saltus_status saltusi_keys_list(saltusi_contact_keys* keys, const saltus_system* sys,
                                 const saltus_point* at, saltusi_contact_list* list) {
   saltus_contact_list said = {.capacity = keys->table.capacity,
-                              .reach = list->wanted,
+                              .reach = list->requested,
                               .gap = keys->gap,
                               .identity = keys->identity,
                               .law = keys->law};

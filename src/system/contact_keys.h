@@ -16,7 +16,7 @@
 
 typedef struct saltusi_contact_keys {
   saltusi_contact_table table;
-  saltusi_room* room;
+  saltusi_step_room* room;
   double* gap;        /* [capacity] as the system lists them */
   uint64_t* identity; /* [capacity] */
   int* law;           /* [capacity] */

@@ -23,7 +23,7 @@ typedef struct diagnosis {
   double* vector; /* [nv] */
   double* ones;   /* [nv] */
   double* joints; /* [nj] */
-  saltus_contact_list list;
+  saltusi_contact_list list;
   saltusi_row_block row; /* three rows */
   char* text;
   size_t size, used;

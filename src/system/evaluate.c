@@ -96,25 +96,45 @@ double saltusi_potential(const saltus_system* sys, const saltus_point* at) {
   return sys->ops->potential != NULL ? sys->ops->potential(sys->self, at) : (double)NAN;
 }
 
-void saltusi_contact_list_layout(saltus_contact_list* list, const saltus_dims* dims,
+void saltusi_contact_list_layout(saltusi_contact_list* list, const saltus_dims* dims,
                                  saltus_arena* arena) {
   list->capacity = dims->nc;
+  list->requested = INFINITY;
   list->gap = SALTUS_PUSH(arena, double, dims->nc);
+  list->identity = SALTUS_PUSH(arena, uint64_t, dims->nc);
   list->key = SALTUS_PUSH(arena, int, dims->nc);
   list->law = SALTUS_PUSH(arena, int, dims->nc);
   for (int i = 0; list->key != NULL && i < dims->nc; i++) {
+    list->identity[i] = (uint64_t)i;
     list->key[i] = i;
     list->law[i] = i;
   }
 }
 
 saltus_status saltusi_contacts(const saltus_system* sys, const saltus_point* at,
-                               saltus_contact_list* list) {
-  list->count = sys->dims.nc;
+                               saltusi_contact_list* list) {
+  if (at->keys != NULL) {
+    return saltusi_keys_list(at->keys, sys, at, list);
+  }
+  bool changing = (sys->traits & SALTUS_CHANGING_CONTACTS) != 0;
+  list->reach = INFINITY;
+  list->count = changing ? 0 : sys->dims.nc;
   if (sys->dims.nc == 0) {
     return SALTUS_OK;
   }
-  return sys->ops->contacts(sys->self, at, list);
+  saltus_contact_list said = {.count = list->count,
+                              .capacity = list->capacity,
+                              .reach = list->requested,
+                              .gap = list->gap,
+                              .identity = list->identity,
+                              .law = list->law};
+  saltus_status status = sys->ops->contacts(sys->self, at, &said);
+  list->count = said.count;
+  list->reach = said.reach;
+  for (int i = 0; i < said.count && !changing; i++) {
+    list->key[i] = (int)list->identity[i];
+  }
+  return status;
 }
 
 void saltusi_rows_layout(saltusi_row_block* block, const saltus_dims* dims, int rows,
@@ -162,11 +182,21 @@ static void close_rows(saltusi_row_block* block, int first, const saltus_rows* r
   }
 }
 
+void saltusi_rows_identity(const saltus_system* sys, const saltus_point* at, uint64_t identity,
+                           int count, saltusi_row_block* block, int first) {
+  saltus_rows rows = open_rows(block, first, count);
+  sys->ops->contact(sys->self, at, identity, &rows);
+  close_rows(block, first, &rows);
+}
+
 void saltusi_rows_contact(const saltus_system* sys, const saltus_point* at, int key, int count,
                           saltusi_row_block* block, int first) {
-  saltus_rows rows = open_rows(block, first, count);
-  sys->ops->contact(sys->self, at, key, &rows);
-  close_rows(block, first, &rows);
+  uint64_t identity = (uint64_t)key;
+  if (at->keys != NULL) {
+    identity = at->keys->table.identity[key];
+    saltusi_table_use(&at->keys->table, key);
+  }
+  saltusi_rows_identity(sys, at, identity, count, block, first);
 }
 
 void saltusi_rows_joint(const saltus_system* sys, const saltus_point* at, int joint,

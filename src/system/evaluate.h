@@ -9,6 +9,7 @@
 #include "saltus/memory.h"
 #include "saltus/system.h"
 #include "saltus/work.h"
+#include "system/contact_keys.h"
 
 #include <math.h>
 
@@ -17,11 +18,13 @@ typedef struct saltusi_eval {
   saltus_work work;
   const volatile int* cancel; /* NULL, or not 0 once the caller wants no more */
   void* scratch;
-  double* q_shifted; /* [nq] for differences */
-  double* v_shifted; /* [nv] */
-  double* F_minus;   /* [nv] */
-  double* F_plus;    /* [nv] */
-  bool dependent;    /* joints that depend on each other were met; set by whoever solves for them */
+  double* q_shifted;          /* [nq] for differences */
+  double* v_shifted;          /* [nv] */
+  double* F_minus;            /* [nv] */
+  double* F_plus;             /* [nv] */
+  saltusi_contact_keys* keys; /* of a changing set of contacts; NULL: keys are identities */
+  saltusi_step_room room;     /* how much a step may meet */
+  bool dependent; /* joints that depend on each other were met; set by whoever solves for them */
 } saltusi_eval;
 
 /* sys has to be set before. */
@@ -29,7 +32,7 @@ void saltusi_eval_layout(saltusi_eval* eval, saltus_arena* arena);
 
 static inline saltus_point saltusi_at(const saltusi_eval* eval, double t, const double* q,
                                       const double* v) {
-  return (saltus_point){.t = t, .q = q, .v = v, .scratch = eval->scratch};
+  return (saltus_point){.t = t, .q = q, .v = v, .scratch = eval->scratch, .keys = eval->keys};
 }
 
 /* The caller wants no more: what iterates ends with SALTUS_ERR_STOPPED. */
@@ -63,12 +66,25 @@ double saltusi_kinetic(const saltus_system* sys, const saltus_point* at, double*
                        double* scratch_vector);
 double saltusi_potential(const saltus_system* sys, const saltus_point* at);
 
-void saltusi_contact_list_layout(saltus_contact_list* list, const saltus_dims* dims,
+/* Contacts at a point as schemes see them. A key is the place of a contact in arrays of nc. */
+typedef struct saltusi_contact_list {
+  int count;
+  int capacity;
+  double requested;   /* m, in: gaps up to this are wanted; infinite after the layout */
+  double reach;       /* m, out: contacts that are not listed have larger gaps */
+  double* gap;        /* [capacity] m */
+  int* key;           /* [capacity] ascending */
+  int* law;           /* [capacity] */
+  uint64_t* identity; /* [capacity] */
+} saltusi_contact_list;
+
+void saltusi_contact_list_layout(saltusi_contact_list* list, const saltus_dims* dims,
                                  saltus_arena* arena);
 
-/* Gaps of all contacts at a point. */
+/* Contacts at a point. At points with keys those of a changing set get keys; without them key[i] = i
+ * and rows are asked by identity. */
 saltus_status saltusi_contacts(const saltus_system* sys, const saltus_point* at,
-                               saltus_contact_list* list);
+                               saltusi_contact_list* list);
 
 /* Rows of several joints and contacts, one after the other. */
 typedef struct saltusi_row_block {
@@ -86,6 +102,9 @@ void saltusi_rows_layout(saltusi_row_block* block, const saltus_dims* dims, int 
 /* Evaluates `count` rows of a contact, or the row of a joint, into the block from `first` on. */
 void saltusi_rows_contact(const saltus_system* sys, const saltus_point* at, int key, int count,
                           saltusi_row_block* block, int first);
+/* The same for a contact without a key. */
+void saltusi_rows_identity(const saltus_system* sys, const saltus_point* at, uint64_t identity,
+                           int count, saltusi_row_block* block, int first);
 void saltusi_rows_joint(const saltus_system* sys, const saltus_point* at, int joint,
                         saltusi_row_block* block, int first);
 

@@ -78,6 +78,21 @@ static saltus_status contacts(const void* self, const saltus_point* at, saltus_c
   return status;
 }
 
+static saltus_status gaps(const void* self, const saltus_point* at, int count,
+                          const uint64_t* identity, double* gap) {
+  const saltusi_probe* p = self;
+  saltus_status status = p->inner.ops->gaps(p->inner.self, at, count, identity, gap);
+  if (status == SALTUS_OK) {
+    look(p, at, "a gap", (size_t)count, gap);
+  }
+  return status;
+}
+
+static saltus_status sweep(const void* self, const saltus_box* over, saltus_contact_list* list) {
+  const saltusi_probe* p = self;
+  return p->inner.ops->sweep(p->inner.self, over, list);
+}
+
 static void look_rows(const saltusi_probe* p, const saltus_point* at, const char* what,
                       const saltus_rows* rows) {
   for (int i = 0; i < rows->count; i++) {
@@ -89,9 +104,10 @@ static void look_rows(const saltusi_probe* p, const saltus_point* at, const char
   }
 }
 
-static void contact(const void* self, const saltus_point* at, int key, saltus_rows* rows) {
+static void contact(const void* self, const saltus_point* at, uint64_t identity,
+                    saltus_rows* rows) {
   const saltusi_probe* p = self;
-  p->inner.ops->contact(p->inner.self, at, key, rows);
+  p->inner.ops->contact(p->inner.self, at, identity, rows);
   look_rows(p, at, "the derivative of a gap or a slip", rows);
 }
 
@@ -175,6 +191,8 @@ saltus_system saltusi_probe_over(saltusi_probe* p, const saltus_system* inner,
       .force = force,
       .contacts = o->contacts != NULL ? contacts : NULL,
       .contact = o->contact != NULL ? contact : NULL,
+      .gaps = o->gaps != NULL ? gaps : NULL,
+      .sweep = o->sweep != NULL ? sweep : NULL,
       .joints = o->joints != NULL ? joints : NULL,
       .joint = o->joint != NULL ? joint : NULL,
       .force_q = o->force_q != NULL ? force_q : NULL,

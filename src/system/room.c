@@ -5,12 +5,12 @@
  */
 #include "system/room.h"
 
-saltus_status saltusi_room_lacks(saltusi_room* room, saltusi_room_kind kind, size_t wanted) {
+saltus_status saltusi_room_lacks(saltusi_step_room* room, saltusi_room_kind kind, size_t wanted) {
   room->wanted[kind] = wanted > room->wanted[kind] ? wanted : room->wanted[kind];
   return SALTUS_RETRY_ROOM;
 }
 
-bool saltusi_room_wanted(const saltusi_room* room) {
+bool saltusi_room_wanted(const saltusi_step_room* room) {
   bool wanted = false;
   for (int kind = 0; kind < SALTUSI_ROOM_KINDS; kind++) {
     wanted = wanted || room->wanted[kind] > 0;
@@ -18,7 +18,7 @@ bool saltusi_room_wanted(const saltusi_room* room) {
   return wanted;
 }
 
-void saltusi_room_grow(saltusi_room* room) {
+void saltusi_room_grow(saltusi_step_room* room) {
   for (int kind = 0; kind < SALTUSI_ROOM_KINDS; kind++) {
     size_t wanted = room->wanted[kind];
     if (wanted > 0) {

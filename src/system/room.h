@@ -24,26 +24,26 @@ typedef enum saltusi_room_kind {
   SALTUSI_ROOM_KINDS
 } saltusi_room_kind;
 
-typedef struct saltusi_room {
+typedef struct saltusi_step_room {
   size_t have[SALTUSI_ROOM_KINDS];   /* 0: as the layout likes */
   size_t wanted[SALTUSI_ROOM_KINDS]; /* by the last try; 0: there was enough */
-} saltusi_room;
+} saltusi_step_room;
 
 /* How many to lay out; `first` as long as nothing more was wanted. */
-static inline size_t saltusi_room_of(const saltusi_room* room, saltusi_room_kind kind,
+static inline size_t saltusi_room_of(const saltusi_step_room* room, saltusi_room_kind kind,
                                      size_t first) {
   return room->have[kind] > first ? room->have[kind] : first;
 }
 
 /* Notes that a step wants more than there is. Returns SALTUS_RETRY_ROOM. */
-saltus_status saltusi_room_lacks(saltusi_room* room, saltusi_room_kind kind, size_t wanted);
+saltus_status saltusi_room_lacks(saltusi_step_room* room, saltusi_room_kind kind, size_t wanted);
 
 /* Whether the last try wanted more of anything. */
-bool saltusi_room_wanted(const saltusi_room* room);
+bool saltusi_room_wanted(const saltusi_step_room* room);
 
 /* What was wanted becomes what there is, with half as much again, so that growth costs in proportion to
  * what it ends with; nothing is wanted then. */
-void saltusi_room_grow(saltusi_room* room);
+void saltusi_room_grow(saltusi_step_room* room);
 
 /* "contacts": for messages. */
 const char* saltusi_room_word(saltusi_room_kind kind);

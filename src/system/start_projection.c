@@ -24,7 +24,7 @@ typedef struct projection {
   const saltus_start_def* def;
   saltusi_eval eval;
   saltusi_linear mass;
-  saltus_contact_list list;
+  saltusi_contact_list list;
   saltusi_row_block rows; /* [nj + nc] */
   double* q;              /* [nq] */
   double* q_next;         /* [nq] */

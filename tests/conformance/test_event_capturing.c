@@ -48,7 +48,9 @@ static saltus_status contacts(const void* self, const saltus_point* at, saltus_c
   return SALTUS_OK;
 }
 
-static void contact(const void* self, const saltus_point* at, int key, saltus_rows* rows) {
+static void contact(const void* self, const saltus_point* at, uint64_t identity,
+                    saltus_rows* rows) {
+  int key = (int)identity;
   (void)self, (void)at;
   rows->G[key] = 1.0;
   if (key > 0) {

@@ -150,7 +150,7 @@ static double unbalanced(const pile* p, const double* q, const double* dv,
     double b[3] = {0};
     int column[12];
     saltus_rows rows = {.count = 3, .width = 12, .stride = 12, .column = column, .G = G, .b = b};
-    p->system.ops->contact(p, &at, c->key, &rows);
+    p->system.ops->contact(p, &at, (uint64_t)c->key, &rows);
     for (int e = 0; e < 3 * rows.width; e++) {
       int r = e / rows.width;
       rest[column[e % rows.width]] -= c->impulse[r] * G[12 * r + e % rows.width];
@@ -406,14 +406,16 @@ static saltus_status balls_contacts(const void* self, const saltus_point* at,
     int key = step % 2 == 0 ? i : BALLS - 1 - i;
     if (listed(at->t, key)) {
       list->gap[list->count] = at->q[2 * key + 1];
-      list->key[list->count] = key;
+      list->identity[list->count] = (uint64_t)key;
       list->law[list->count++] = key;
     }
   }
   return SALTUS_OK;
 }
 
-static void balls_contact(const void* self, const saltus_point* at, int key, saltus_rows* rows) {
+static void balls_contact(const void* self, const saltus_point* at, uint64_t identity,
+                          saltus_rows* rows) {
+  int key = (int)identity;
   (void)self, (void)at;
   rows->G[2 * key + 1] = 1.0;
   if (rows->count > 1) {

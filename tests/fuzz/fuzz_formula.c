@@ -33,15 +33,17 @@ static void evaluate_rows(const saltus_system* s, const saltus_point* at, int it
   if (joint) {
     s->ops->joint(s->self, at, item, &rows);
   } else {
-    s->ops->contact(s->self, at, item, &rows);
+    s->ops->contact(s->self, at, (uint64_t)item, &rows);
   }
 }
 
 static void evaluate(const saltus_system* s) {
   const double q[2] = {0.3, -1.2}, v[2] = {0.7, 2.0};
   double matrix[4], vector[2], gap[2];
-  int key[2] = {0, 1}, law[2] = {0, 1};
-  saltus_contact_list list = {.count = 2, .capacity = 2, .gap = gap, .key = key, .law = law};
+  int law[2] = {0, 1};
+  uint64_t identity[2] = {0, 1};
+  saltus_contact_list list = {
+      .count = 2, .capacity = 2, .gap = gap, .identity = identity, .law = law};
   void* scratch = malloc(s->dims.scratch);
   saltus_point at = {.t = 0.5, .q = q, .v = v, .scratch = scratch};
   if (scratch == NULL) {

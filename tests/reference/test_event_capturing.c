@@ -187,7 +187,9 @@ static saltus_status bobs_walls(const void* self, const saltus_point* at,
   return SALTUS_OK;
 }
 
-static void bobs_wall(const void* self, const saltus_point* at, int key, saltus_rows* rows) {
+static void bobs_wall(const void* self, const saltus_point* at, uint64_t identity,
+                      saltus_rows* rows) {
+  int key = (int)identity;
   (void)self, (void)at;
   rows->G[2 * key] = 1.0;
 }

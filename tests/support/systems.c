@@ -30,8 +30,9 @@ static saltus_status ball_contacts(const void* self, const saltus_point* at,
   return b->crowded ? SALTUS_RETRY_ROOM : SALTUS_OK;
 }
 
-static void ball_contact(const void* self, const saltus_point* at, int key, saltus_rows* rows) {
-  (void)key;
+static void ball_contact(const void* self, const saltus_point* at, uint64_t identity,
+                         saltus_rows* rows) {
+  (void)identity;
   const ball* b = self;
   rows->G[0] = 1.0;
   rows->b[0] = -b->a * b->w * cos(b->w * at->t);
@@ -141,7 +142,9 @@ static saltus_status bar_contacts(const void* self, const saltus_point* at,
   return SALTUS_OK;
 }
 
-static void bar_contact(const void* self, const saltus_point* at, int key, saltus_rows* rows) {
+static void bar_contact(const void* self, const saltus_point* at, uint64_t identity,
+                        saltus_rows* rows) {
+  int key = (int)identity;
   (void)self, (void)at;
   rows->G[0] = 1.0;
   rows->G[1] = support[key];
@@ -220,8 +223,9 @@ static saltus_status pendulum_contacts(const void* self, const saltus_point* at,
   return SALTUS_OK;
 }
 
-static void pendulum_contact(const void* self, const saltus_point* at, int key, saltus_rows* rows) {
-  (void)key;
+static void pendulum_contact(const void* self, const saltus_point* at, uint64_t identity,
+                             saltus_rows* rows) {
+  (void)identity;
   const double* q = at->q;
   rows->G[0] = cos(q[0]);
   rows->G[1] = faulty(self, FAULT_NORMAL) ? cos(q[1]) + 1e-7 : cos(q[1]);

@@ -95,7 +95,7 @@ static void a_try_that_is_not_settled_leaves_no_trace(void** state) {
 
 static void keys_do_not_depend_on_the_room(void** state) {
   (void)state;
-  fixture small = make(40);
+  fixture small = make(60); /* all the names there are */
   fixture large = make(1000);
   uint64_t seed = 9;
   for (int step = 0; step < 100; step++) {

@@ -30,9 +30,10 @@ static fixture open_gap(const char* gap) {
 
 static int gaps_at(fixture* f, double t, double x, double y, double* gap) {
   const double q[2] = {x, y}, v[2] = {0.0, 0.0};
-  int key[64], law[64];
+  int law[64];
+  uint64_t identity[64];
   saltus_contact_list list = {
-      .capacity = 64, .count = f->system->dims.nc, .gap = gap, .key = key, .law = law};
+      .capacity = 64, .count = f->system->dims.nc, .gap = gap, .identity = identity, .law = law};
   f->at.t = t;
   f->at.q = q;
   f->at.v = v;

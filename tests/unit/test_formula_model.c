@@ -135,8 +135,9 @@ static void the_double_pendulum_agrees_with_hand_written_code(void** state) {
   const double q[2] = {0.6, -0.9}, v[2] = {1.7, -2.2};
   const double s = sin(q[0] - q[1]), c = cos(q[0] - q[1]);
   double M[4], F[2], F_q[4], F_v[4], gap, G[2] = {0}, b = 0, conv = 0;
-  int key = 0, law = 0;
-  saltus_contact_list list = {1, 1, &gap, &key, &law};
+  int law = 0;
+  uint64_t identity = 0;
+  saltus_contact_list list = {1, 1, INFINITY, &gap, &identity, &law};
   saltus_rows rows = {.count = 1, .width = 2, .stride = 2, .G = G, .b = &b, .c = &conv};
   f.at.q = q;
   f.at.v = v;
@@ -381,8 +382,9 @@ static void a_chain_of_a_thousand_balls_is_sparse(void** state) {
 static void evaluate_all(const fixture* f) {
   const saltus_system* s = f->system;
   double matrix[4], vector[2], gap, G[2] = {0}, b = 0, c = 0;
-  int key = 0, law = 0;
-  saltus_contact_list list = {1, 1, &gap, &key, &law};
+  int law = 0;
+  uint64_t identity = 0;
+  saltus_contact_list list = {1, 1, INFINITY, &gap, &identity, &law};
   saltus_rows rows = {.count = 1, .width = 2, .stride = 2, .G = G, .b = &b, .c = &c};
   s->ops->mass(s->self, &f->at, matrix);
   s->ops->force(s->self, &f->at, vector);

@@ -132,8 +132,9 @@ static double wrong_kinetic(const void* self, const saltus_point* at) {
   return healthy->ops->kinetic(self, at) * (planted == KINETIC ? 1.001 : 1.0);
 }
 
-static void wrong_rows(const void* self, const saltus_point* at, int key, saltus_rows* rows) {
-  healthy->ops->contact(self, at, key, rows);
+static void wrong_rows(const void* self, const saltus_point* at, uint64_t identity,
+                       saltus_rows* rows) {
+  healthy->ops->contact(self, at, identity, rows);
   rows->b[0] += planted == SURFACE ? 1e-3 : 0.0;
 }
 
@@ -324,7 +325,9 @@ static saltus_status cluster_contacts(const void* self, const saltus_point* at,
   return SALTUS_OK;
 }
 
-static void cluster_contact(const void* self, const saltus_point* at, int key, saltus_rows* rows) {
+static void cluster_contact(const void* self, const saltus_point* at, uint64_t identity,
+                            saltus_rows* rows) {
+  int key = (int)identity;
   (void)at;
   const cluster* c = self;
   memcpy(rows->G, c->normal[key], sizeof c->normal[key]);

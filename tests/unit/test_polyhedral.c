@@ -40,7 +40,9 @@ static saltus_status crowd_contacts(const void* self, const saltus_point* at,
   return SALTUS_OK;
 }
 
-static void crowd_contact(const void* self, const saltus_point* at, int key, saltus_rows* rows) {
+static void crowd_contact(const void* self, const saltus_point* at, uint64_t identity,
+                          saltus_rows* rows) {
+  int key = (int)identity;
   (void)at;
   const crowd* c = self;
   for (int r = 0; r < rows->count; r++) {

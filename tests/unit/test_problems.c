@@ -158,9 +158,9 @@ static void potential(const saltus_system* system, const saltus_point* at, doubl
 }
 
 static void gaps(const saltus_system* system, const saltus_point* at, double* y) {
-  int key[MOST];
+  uint64_t identity[MOST];
   int law[MOST];
-  saltus_contact_list list = {system->dims.nc, MOST, y, key, law};
+  saltus_contact_list list = {system->dims.nc, MOST, INFINITY, y, identity, law};
   assert_int_equal(system->ops->contacts(system->self, at, &list), SALTUS_OK);
 }
 
@@ -173,7 +173,7 @@ static double row(const saltus_system* system, const saltus_point* at, int key, 
   bool sparse = system->dims.row_width > 0;
   int width = sparse ? system->dims.row_width : system->dims.nv;
   saltus_rows rows = {1, width, width, sparse ? column : NULL, values, &b, &c};
-  system->ops->contact(system->self, at, key, &rows);
+  system->ops->contact(system->self, at, (uint64_t)key, &rows);
   memset(G, 0, MOST * sizeof *G);
   for (int i = 0; i < rows.width; i++) {
     assert_true(!sparse || i == 0 || column[i] > column[i - 1]);
@@ -210,7 +210,7 @@ static void difference(const saltus_system* system, quantity what, const saltus_
       q[i] = at->q[i] + (along_q ? shift[k] * h * d[i] : 0.0);
       v[i] = at->v[i] + (along_q ? 0.0 : shift[k] * h * d[i]);
     }
-    saltus_point moved = {at->t, q, v, NULL};
+    saltus_point moved = {.t = at->t, .q = q, .v = v};
     what(system, &moved, value);
     for (int i = 0; i < MOST; i++) {
       y[i] += weight[k] / h * value[i];
@@ -279,7 +279,7 @@ static void systems_agree_with_differences_of_themselves(void** state) {
   for (int k = 0; k < NAMES; k++) {
     saltus_known_motion* problem = open_problem(names[k]);
     const double q[MOST] = {0.4, 0.9, 1.1, 1.6, 2.5, 2.7, 3.0, 3.3};
-    saltus_point at = {0.3, q, fixed_v, NULL};
+    saltus_point at = {.t = 0.3, .q = q, .v = fixed_v};
     check_forces(saltus_known_motion_system(problem), &at);
     check_energies(saltus_known_motion_system(problem), &at);
     check_contacts(saltus_known_motion_system(problem), &at);
@@ -295,7 +295,7 @@ static void forces_at_rest_are_the_slope_of_the_potential(void** state) {
     const saltus_system* system = saltus_known_motion_system(problem);
     const double q[MOST] = {0.4, 0.9, 1.1, 1.6, 2.5, 2.7, 3.0, 3.3};
     const double zero[MOST] = {0};
-    saltus_point at = {0.0, q, zero, NULL};
+    saltus_point at = {.t = 0.0, .q = q, .v = zero};
     double F[MOST];
     system->ops->force(system->self, &at, F);
     for (int j = 0; j < system->dims.nv; j++) {
@@ -315,7 +315,8 @@ static void own_linear_algebra_agrees_with_the_dense_one(void** state) {
   saltus_known_motion* problem = open_problem("column:5");
   const saltus_system* system = saltus_known_motion_system(problem);
   const saltus_linear_ops* linear = system->ops->linear;
-  saltus_point at = {0.0, saltus_known_motion_q0(problem), saltus_known_motion_v0(problem), NULL};
+  saltus_point at = {
+      .t = 0.0, .q = saltus_known_motion_q0(problem), .v = saltus_known_motion_v0(problem)};
   double matrix[4];
   assert_true(linear->bytes(system->self) <= sizeof matrix);
   assert_int_equal(linear->assemble(system->self, matrix, &at, 3.0, 7.0, 9.0), SALTUS_OK);
@@ -348,7 +349,7 @@ static void check_equation(const saltus_known_motion* problem, double t) {
   assert_true(saltus_known_motion_exact(problem, t - h, q0, v0));
   assert_true(saltus_known_motion_exact(problem, t, q, v));
   assert_true(saltus_known_motion_exact(problem, t + h, q1, v1));
-  saltus_point at = {t, q, v, NULL};
+  saltus_point at = {.t = t, .q = q, .v = v};
   system->ops->force(system->self, &at, F);
   double g[MOST];
   gaps(system, &at, g);
@@ -395,8 +396,8 @@ static void check_jump(const saltus_known_motion* problem, double t) {
       before[i] = last;
     }
   }
-  saltus_point left = {t, q, before, NULL};
-  saltus_point right = {t, q, v, NULL};
+  saltus_point left = {.t = t, .q = q, .v = before};
+  saltus_point right = {.t = t, .q = q, .v = v};
   approach(system, &left, U0);
   approach(system, &right, U1);
   for (int key = 0; key < system->dims.nc; key++) {
@@ -592,7 +593,7 @@ static void the_pendulum_has_the_published_samples(void** state) {
   double last = INFINITY;
   for (int i = 0; i < 61; i++) {
     assert_true(saltus_known_motion_exact(pendulum, times[i], q, v));
-    saltus_point at = {times[i], q, v, NULL};
+    saltus_point at = {.t = times[i], .q = q, .v = v};
     double energy = system->ops->kinetic(system->self, &at);
     energy += system->ops->potential(system->self, &at);
     assert_true(energy <= last + 1e-12);

@@ -52,7 +52,9 @@ static saltus_status jumble_gaps(const void* self, const saltus_point* at,
   return SALTUS_OK;
 }
 
-static void jumble_row(const void* self, const saltus_point* at, int key, saltus_rows* rows) {
+static void jumble_row(const void* self, const saltus_point* at, uint64_t identity,
+                       saltus_rows* rows) {
+  int key = (int)identity;
   const jumble* j = self;
   (void)at;
   for (int r = 0; r < rows->count; r++) {
@@ -295,8 +297,8 @@ static saltus_status height(const void* self, const saltus_point* at, saltus_con
   return SALTUS_OK;
 }
 
-static void upward(const void* self, const saltus_point* at, int key, saltus_rows* rows) {
-  (void)self, (void)at, (void)key;
+static void upward(const void* self, const saltus_point* at, uint64_t identity, saltus_rows* rows) {
+  (void)self, (void)at, (void)identity;
   rows->G[0] = 1.0;
 }
 

@@ -89,7 +89,7 @@ typedef struct saltusi_dg {
   double* start_joint;     /* [nj] N s */
   double* start_gap;       /* [nc] by key; infinite where there is no contact */
   double size;             /* velocities of the step, unit of relative tolerances */
-  saltus_contact_list list;
+  saltusi_contact_list list;
   bool* closed; /* [nc] by key */
   saltusi_dg_item* items;
   int held, touching; /* items that carry r; all items */

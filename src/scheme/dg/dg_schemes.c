@@ -59,14 +59,14 @@ static size_t memory_count(const void* options, const saltus_system* sys) {
   return saltusi_dg_memory(sys);
 }
 
-static void layout_minus(void* work, const void* options, const saltus_system* sys,
+static void layout_minus(void* work, const void* options, const saltusi_eval* eval,
                          saltus_arena* arena) {
-  saltusi_dg_layout(work, options, false, sys, arena);
+  saltusi_dg_layout(work, options, false, &eval->sys, arena);
 }
 
-static void layout_plus(void* work, const void* options, const saltus_system* sys,
+static void layout_plus(void* work, const void* options, const saltusi_eval* eval,
                         saltus_arena* arena) {
-  saltusi_dg_layout(work, options, true, sys, arena);
+  saltusi_dg_layout(work, options, true, &eval->sys, arena);
 }
 
 static saltus_status step(void* work, const void* options, const saltusi_step* s) {

@@ -75,7 +75,7 @@ typedef struct saltusi_capture {
   saltusi_acceleration pressing; /* which closed contacts press */
   saltusi_linear mass;
   saltusi_operator op; /* rows of closings and projections */
-  saltus_contact_list list;
+  saltusi_contact_list list;
   double* joint_gap; /* [nj] */
 
   /* the sub-interval */

@@ -48,9 +48,9 @@ static size_t memory_count(const void* options, const saltus_system* sys) {
   return (size_t)sys->dims.nc * (1 + SERIES);
 }
 
-static void layout(void* work, const void* options, const saltus_system* sys, saltus_arena* arena) {
+static void layout(void* work, const void* options, const saltusi_eval* eval, saltus_arena* arena) {
   const saltus_event_driven_options* o = options;
-  saltusi_capture_layout(work, methods[o->method], sys, arena);
+  saltusi_capture_layout(work, methods[o->method], &eval->sys, arena);
 }
 
 static saltus_status step(void* work, const void* options, const saltusi_step* s) {

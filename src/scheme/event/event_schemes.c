@@ -43,10 +43,10 @@ static saltus_status dense(void* work, const void* options, const saltusi_dense_
 
 /* The layout is where a scheme learns its tableau. */
 #define SCHEME(id, label, p, embedded, text, origin, never_rests)                                  \
-  static void layout_##id(void* work, const void* options, const saltus_system* sys,               \
+  static void layout_##id(void* work, const void* options, const saltusi_eval* eval,               \
                           saltus_arena* arena) {                                                   \
     (void)options;                                                                                 \
-    saltusi_capture_layout(work, &saltusi_##id, sys, arena);                                       \
+    saltusi_capture_layout(work, &saltusi_##id, &eval->sys, arena);                                \
   }                                                                                                \
   const saltusi_scheme_ops saltusi_scheme_##id = {                                                 \
       .info =                                                                                      \

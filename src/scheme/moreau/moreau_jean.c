@@ -33,9 +33,9 @@ static size_t memory_count(const void* options, const saltus_system* sys) {
   return saltusi_warm_count(o->warm_start, sys);
 }
 
-static void layout(void* work, const void* options, const saltus_system* sys, saltus_arena* arena) {
+static void layout(void* work, const void* options, const saltusi_eval* eval, saltus_arena* arena) {
   const saltus_moreau_jean_options* o = options;
-  saltusi_moreau_layout(work, o->warm_start, sys, arena);
+  saltusi_moreau_layout(work, o->warm_start, &eval->sys, arena);
 }
 
 static saltus_status step(void* work, const void* options, const saltusi_step* s) {

@@ -52,8 +52,9 @@ static size_t memory_count(const void* options, const saltus_system* sys) {
   return saltusi_warm_count(o->warm_start, sys);
 }
 
-static void layout(void* work_, const void* options, const saltus_system* sys,
+static void layout(void* work_, const void* options, const saltusi_eval* eval,
                    saltus_arena* arena) {
+  const saltus_system* sys = &eval->sys;
   const saltus_moreau_midpoint_options* o = options;
   work* w = work_;
   int nv = sys->dims.nv;

@@ -60,8 +60,9 @@ static size_t memory_count(const void* options, const saltus_system* sys) {
   return saltusi_warm_count(o->warm_start, sys);
 }
 
-static void layout(void* work_, const void* options, const saltus_system* sys,
+static void layout(void* work_, const void* options, const saltusi_eval* eval,
                    saltus_arena* arena) {
+  const saltus_system* sys = &eval->sys;
   const saltus_moreau_projected_options* o = options;
   work* w = work_;
   saltusi_moreau_layout(&w->moreau, o->warm_start, sys, arena);
@@ -83,7 +84,7 @@ static bool is_active(const saltusi_step* s, int key) {
 /* Forces every contact that the step would drive into penetration; true when there was one. */
 static saltus_status force_penetrating(work* w, const saltusi_step* s, bool* found) {
   saltus_point at = saltusi_at(s->eval, s->t + s->h, s->q1, s->v1);
-  saltus_contact_list* list = &w->moreau.list;
+  saltusi_contact_list* list = &w->moreau.list;
   saltus_status status = saltusi_contacts(&s->eval->sys, &at, list);
   *found = false;
   for (int i = 0; status == SALTUS_OK && i < list->count; i++) {
@@ -101,7 +102,7 @@ static saltus_status project(work* w, const saltusi_step* s) {
   const saltus_system* sys = &s->eval->sys;
   int nv = sys->dims.nv;
   int nj = sys->dims.nj;
-  saltus_contact_list* list = &w->moreau.list;
+  saltusi_contact_list* list = &w->moreau.list;
   saltus_point at = saltusi_at(s->eval, s->t + s->h, s->q1, s->v1);
   for (int k = 0; k < PROJECTIONS_MAX; k++) {
     saltus_status status = saltusi_contacts(sys, &at, list);

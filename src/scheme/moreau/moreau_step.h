@@ -10,7 +10,7 @@
 
 typedef struct saltusi_moreau {
   saltusi_linear linear;
-  saltus_contact_list list;
+  saltusi_contact_list list;
   saltusi_operator op;
   double* q_theta; /* [nq] */
   double* v_theta; /* [nv] */

@@ -18,7 +18,7 @@
 
 typedef struct saltusi_node {
   saltusi_operator op;
-  saltus_contact_list list;
+  saltusi_contact_list list;
   int active;                 /* contacts */
   int rows;                   /* of joints and active contacts */
   saltus_contact_step* steps; /* [nc] what is known about each active contact */

@@ -53,8 +53,9 @@ static size_t memory_count(const void* options, const saltus_system* sys) {
   return 2 * saltusi_warm_count(o->warm_start, sys);
 }
 
-static void layout(void* work_, const void* options, const saltus_system* sys,
+static void layout(void* work_, const void* options, const saltusi_eval* eval,
                    saltus_arena* arena) {
+  const saltus_system* sys = &eval->sys;
   const saltus_rattle_options* o = options;
   work* w = work_;
   saltusi_node_layout(&w->first, o->warm_start, sys, arena);
@@ -70,7 +71,7 @@ static void layout(void* work_, const void* options, const saltus_system* sys,
 
 /* Gaps by key at a configuration. */
 static saltus_status gaps(work* w, const saltusi_step* s, const saltus_point* at, double* gap) {
-  saltus_contact_list* list = &w->first.list;
+  saltusi_contact_list* list = &w->first.list;
   saltus_status status = saltusi_contacts(&s->eval->sys, at, list);
   for (int i = 0; status == SALTUS_OK && i < list->count; i++) {
     gap[list->key[i]] = list->gap[i];
@@ -82,7 +83,7 @@ static saltus_status gaps(work* w, const saltusi_step* s, const saltus_point* at
 static saltus_status force_penetrating(work* w, const saltusi_step* s, bool* found) {
   saltus_point at = saltusi_at(s->eval, s->t + s->h, w->action.q_next, w->action.u);
   saltus_status status = gaps(w, s, &at, w->gap);
-  const saltus_contact_list* list = &w->first.list;
+  const saltusi_contact_list* list = &w->first.list;
   *found = false;
   for (int i = 0; status == SALTUS_OK && i < list->count; i++) {
     int key = list->key[i];

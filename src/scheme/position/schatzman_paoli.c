@@ -25,7 +25,7 @@
 typedef struct work {
   saltusi_linear linear;
   saltusi_operator op;
-  saltus_contact_list list;
+  saltusi_contact_list list;
   double* y;      /* [nq] */
   double* q_mid;  /* [nq] */
   double* v_mid;  /* [nv] */
@@ -75,8 +75,9 @@ static size_t memory_count(const void* options, const saltus_system* sys) {
   return 1 + (size_t)d->nq + KEPT * (size_t)d->nc + (size_t)d->nj;
 }
 
-static void layout(void* work_, const void* options, const saltus_system* sys,
+static void layout(void* work_, const void* options, const saltusi_eval* eval,
                    saltus_arena* arena) {
+  const saltus_system* sys = &eval->sys;
   work* w = work_;
   const saltus_schatzman_paoli_options* o = options;
   const saltus_dims* d = &sys->dims;

@@ -108,8 +108,9 @@ static void keep_dense(work* w, const saltusi_step* s) {
   memcpy(u + 3 * (size_t)d->nv, s->v1, bytes);
 }
 
-static void layout(void* work_, const void* options, const saltus_system* sys,
+static void layout(void* work_, const void* options, const saltusi_eval* eval,
                    saltus_arena* arena) {
+  const saltus_system* sys = &eval->sys;
   const saltus_variational_options* o = options;
   work* w = work_;
   saltusi_node_layout(&w->node, o->warm_start, sys, arena);

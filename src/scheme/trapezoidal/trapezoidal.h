@@ -52,7 +52,7 @@ typedef struct saltusi_trapezoid {
   saltusi_linear mass;      /* M of impacts */
   saltusi_polyhedral law;
   saltusi_polyhedral_rows motion; /* its rows */
-  saltus_contact_list list;
+  saltusi_contact_list list;
 
   double t, left;              /* present time, and what is left of the step */
   double* q;                   /* [nq] present state */

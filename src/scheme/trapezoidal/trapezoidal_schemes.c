@@ -93,8 +93,8 @@ static saltus_status dense(void* work, const void* options, const saltusi_dense_
   return saltusi_trapezoid_dense(query, w->F1);
 }
 
-static void layout(void* work, const void* options, const saltus_system* sys, saltus_arena* arena) {
-  saltusi_trapezoid_layout(work, options, sys, arena);
+static void layout(void* work, const void* options, const saltusi_eval* eval, saltus_arena* arena) {
+  saltusi_trapezoid_layout(work, options, &eval->sys, arena);
 }
 
 #define TREATS                                                                                     \
