@@ -8,6 +8,8 @@
  */
 #include "bench_siconos.h"
 
+#include "base/clock.h"
+
 #include <dlfcn.h>
 #include <math.h>
 #include <stdio.h>
@@ -190,9 +192,9 @@ static double call_friction(bench_siconos* s, const bench_entrant* entrant, cons
   siconos_options* options = siconos_options_of(s, entrant, own);
   double residual = INFINITY;
   if (r != NULL && options != NULL) {
-    double start = problem_seconds();
+    double start = saltusi_clock_cpu();
     (entrant->rows == 3 ? s->spatial : s->planar)(s->problem, r, r + rows, options);
-    *seconds = problem_seconds() - start;
+    *seconds = saltusi_clock_cpu() - start;
     residual = saltus_friction_residual(problem, r, r + rows).normalised;
   }
   if (options != NULL) {

@@ -3,18 +3,12 @@
  */
 #include "problem_job.h"
 
+#include "base/clock.h"
 #include "cli.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-
-double problem_seconds(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 bool problem_is_lcp(const problem_job* j) {
   return j->file->kind == SALTUS_PROBLEM_LCP || j->file->kind == SALTUS_PROBLEM_MIXED_LCP;
@@ -32,9 +26,9 @@ static saltus_status solve_lcp(problem_job* j, const saltus_solver_def* def, dou
     status = saltus_lcp_solver_setup(solver, &j->file->lcp);
   }
   if (status == SALTUS_OK) {
-    double start = problem_seconds();
+    double start = saltusi_clock_cpu();
     status = saltus_lcp_solve(solver, &j->file->lcp, tol, work, work + j->unknowns, &j->result);
-    j->cpu = problem_seconds() - start;
+    j->cpu = saltusi_clock_cpu() - start;
   }
   saltus_lcp_solver_destroy(solver);
   return status;
@@ -89,9 +83,9 @@ static saltus_status solve_friction(problem_job* j, const saltus_solver_def* def
     status = saltus_friction_solver_setup(solver, problem);
   }
   if (status == SALTUS_OK) {
-    double start = problem_seconds();
+    double start = saltusi_clock_cpu();
     status = saltus_friction_solve(solver, problem, tol, work, work + j->unknowns, &j->result);
-    j->cpu = problem_seconds() - start;
+    j->cpu = saltusi_clock_cpu() - start;
   }
   saltus_friction_solver_destroy(solver);
   return status;

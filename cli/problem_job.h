@@ -22,9 +22,6 @@ typedef struct problem_job {
   double cpu; /* s, of the solve without reading and setting up */
 } problem_job;
 
-/* CPU seconds of this process. */
-double problem_seconds(void);
-
 bool problem_is_lcp(const problem_job* j);
 
 /* The local friction problem, reduced where the file has the global one. */

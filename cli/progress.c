@@ -86,7 +86,7 @@ static saltus_status report(void* user, double t, double t_end, long long step) 
 saltus_progress cli_progress_start(cli_progress* progress, double t0) {
   *progress = (cli_progress){.shown = isatty(STDERR_FILENO) != 0, .start = wall(), .t0 = t0};
   progress->last = progress->start;
-  return (saltus_progress){.report = report, .user = progress, .every = 256};
+  return (saltus_progress){.report = report, .user = progress};
 }
 
 void cli_progress_end(cli_progress* progress) {

@@ -48,6 +48,10 @@ typedef struct saltus_field_table {
 
 SALTUS_API void saltus_options_defaults(const saltus_field_table* table, void* options);
 
+/* The field of this name; NULL: none. */
+SALTUS_API const saltus_field* saltus_options_find(const saltus_field_table* table,
+                                                   const char* name);
+
 /* SALTUS_ERR_RANGE, with a message that names member and value, when one is out of range. */
 SALTUS_API saltus_status saltus_options_check(const saltus_field_table* table, const void* options,
                                               const char* owner, saltus_log log);

@@ -23,6 +23,7 @@
 #include "saltus/options.h"
 #include "saltus/problem_file.h"
 #include "saltus/recording.h"
+#include "saltus/run.h"
 #include "saltus/runge_kutta.h"
 #include "saltus/scene.h"
 #include "saltus/scheme.h"

@@ -56,6 +56,7 @@ typedef struct saltus_scene_view {
   double start;                   /* s */
   double until;                   /* s; NaN when not given */
   double step;                    /* s; NaN when not given */
+  double tol;                     /* as written; NaN when not given. Already in what follows */
   const char* scheme;             /* NULL when not given */
   const void* options;            /* of that scheme; NULL without one */
   const char* control;            /* step-size controller; NULL: fixed steps */

@@ -67,12 +67,14 @@ typedef struct saltus_recorder {
   void* user;
 } saltus_recorder;
 
-/* Called now and then; a status other than SALTUS_OK stops the run with SALTUS_ERR_STOPPED, after a
- * frame of the present state. */
+/* Called by the clock, between steps, attempts of a step and frames inside one; a status other than
+ * SALTUS_OK stops the run as soon as possible with SALTUS_ERR_STOPPED, after a frame of the state it has
+ * reached. */
 typedef struct saltus_progress {
   saltus_status (*report)(void* user, double t, double t_end, long long step);
   void* user;
-  long long every; /* steps; 0: 1024 */
+  double interval;             /* s between two calls at least; 0: 0.1 */
+  double (*clock)(void* user); /* s, never backwards; NULL: that of the machine */
 } saltus_progress;
 
 typedef struct saltus_sim_def {

@@ -61,6 +61,15 @@ void saltus_options_defaults(const saltus_field_table* table, void* options) {
   }
 }
 
+const saltus_field* saltus_options_find(const saltus_field_table* table, const char* name) {
+  for (int i = 0; i < table->count; i++) {
+    if (strcmp(table->fields[i].name, name) == 0) {
+      return &table->fields[i];
+    }
+  }
+  return NULL;
+}
+
 saltus_status saltus_options_check(const saltus_field_table* table, const void* options,
                                    const char* owner, saltus_log log) {
   assert(table != NULL);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  */
+#include "base/clock.h"
 #include "base/log.h"
 #include "io/writer.h"
 #include "saltus/version.h"
@@ -10,7 +11,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
-#include <time.h>
 
 /* Memory of one batch; a full batch is flushed whatever the clock says. */
 enum {
@@ -30,12 +30,6 @@ static const double flush_share = 20;
 
 static const saltusi_format* const formats[] = {&saltusi_format_hdf5, &saltusi_format_csv};
 enum { FORMAT_COUNT = sizeof formats / sizeof formats[0] };
-
-static double now(void) {
-  struct timespec at;
-  clock_gettime(CLOCK_MONOTONIC, &at);
-  return (double)at.tv_sec + 1e-9 * (double)at.tv_nsec;
-}
 
 /* The format for a path, or NULL after a message. */
 static const saltusi_format* format_for(const char* path, saltus_log log) {
@@ -302,7 +296,7 @@ static saltus_status fill(saltus_recording* r, const saltus_recording_def* def) 
   if (status != SALTUS_OK) {
     return status;
   }
-  r->next_flush = r->next_sync = now() + r->flush_interval;
+  r->next_flush = r->next_sync = saltusi_clock_monotonic() + r->flush_interval;
   return r->format->create(r);
 }
 
@@ -340,7 +334,7 @@ static saltus_status flush(saltus_recording* r, const saltus_recording_summary* 
   if (r->error != SALTUS_OK) {
     return r->error;
   }
-  double begin = now();
+  double begin = saltusi_clock_monotonic();
   const double* t = r->fresh.column[SALTUSI_T];
   double t_last = r->fresh.frames ? t[r->fresh.frames - 1] : r->t_kept;
   r->sync = final || begin >= r->next_sync;
@@ -351,7 +345,7 @@ static saltus_status flush(saltus_recording* r, const saltus_recording_summary* 
   } else if (r->error == SALTUS_ERR_MEMORY) {
     saltusi_log(r->log, SALTUS_LEVEL_ERROR, "%s: no memory to write", r->path);
   }
-  double end = now();
+  double end = saltusi_clock_monotonic();
   r->next_flush = end + fmax(r->flush_interval, flush_share * (end - begin));
   r->next_sync = r->sync ? r->next_flush : r->next_sync;
   return r->error;
@@ -360,7 +354,8 @@ static saltus_status flush(saltus_recording* r, const saltus_recording_summary* 
 /* interval 0 means what it says, whatever it costs */
 static saltus_status flush_when_due(saltus_recording* r) {
   bool due = r->fresh.frames == r->frame_capacity || r->fresh.events >= BATCH_EVENTS ||
-             r->fresh.rows.count >= BATCH_ROWS || r->flush_interval == 0 || now() >= r->next_flush;
+             r->fresh.rows.count >= BATCH_ROWS || r->flush_interval == 0 ||
+             saltusi_clock_monotonic() >= r->next_flush;
   return due ? flush(r, NULL) : SALTUS_OK;
 }
 

@@ -5,11 +5,11 @@
  */
 #include "measure/experiment.h"
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/pool.h"
 
 #include <string.h>
-#include <time.h>
 
 /* Growing arrays: a controlled run does not know its number of steps. */
 typedef struct keeper {
@@ -49,12 +49,6 @@ static void release(keeper* k) {
   saltusi_release(&k->memory, k->v, k->v_room, sizeof(double));
 }
 
-static double cpu_seconds(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 static saltus_status simulate(const saltusi_experiment_def* def, keeper* k,
                               saltusi_experiment* out) {
   const saltus_recorder recorder = {.frame = keep, .user = k};
@@ -76,10 +70,10 @@ static saltus_status simulate(const saltusi_experiment_def* def, keeper* k,
   saltus_sim* sim;
   saltus_status status = saltus_sim_create(&sim_def, &sim);
   if (status == SALTUS_OK) {
-    double start = cpu_seconds();
+    double start = saltusi_clock_cpu();
     status = def->control != NULL ? saltus_sim_run_until(sim, def->t_end)
                                   : saltus_sim_run(sim, def->steps);
-    out->cpu = cpu_seconds() - start;
+    out->cpu = saltusi_clock_cpu() - start;
     out->work = saltus_sim_work(sim);
   }
   saltus_sim_destroy(sim);

@@ -12,6 +12,7 @@
 #include "scene/initial_state.h"
 #include "scene/observe.h"
 #include "scene/reader.h"
+#include "sim/tolerance.h"
 
 #include <errno.h>
 #include <math.h>
@@ -466,67 +467,80 @@ static void read_scheme(scene_builder* b, const saltusi_yaml_node* section) {
 }
 
 /* tol without a controller: of the scheme that is named, or else of adaptive. Whether it was. */
-static bool read_scheme_tol(scene_builder* b, const saltusi_yaml_node* section, double tol) {
+static bool read_scheme_tol(scene_builder* b, const saltusi_yaml_node* section) {
   saltus_scene_view* view = &b->scene->view;
   const char* name = view->scheme != NULL ? view->scheme : "adaptive";
   const saltus_scheme_info* info = saltus_scheme_find(name);
-  const saltusi_yaml_node* node = saltusi_yaml_find(section, "tol");
-  if (isnan(tol) || b->reader.status != SALTUS_OK || !info->chooses_step) {
+  if (isnan(view->tol) || b->reader.status != SALTUS_OK || !saltusi_tol_is_option(info)) {
     return false;
   }
   if (view->scheme == NULL) {
     view->scheme = info->name;
     view->options = read_options(b, info->name, &info->options, NULL, "options");
   }
-  char text[40];
-  snprintf(text, sizeof text, "%.17g", tol);
-  static const char* const names[] = {"rtol", "atol"};
   saltusi_placed_log placed;
-  saltus_log log = saltusi_reader_log_at(&b->reader, node, &placed);
-  for (int i = 0; i < 2 && view->options != NULL && b->reader.status == SALTUS_OK; i++) {
-    saltus_status status = saltus_options_set(&info->options, (void*)(uintptr_t)view->options,
-                                              info->name, names[i], text, log);
-    b->reader.status = status == SALTUS_OK ? SALTUS_OK : SALTUS_ERR_INPUT;
+  saltus_log log = saltusi_reader_log_at(&b->reader, saltusi_yaml_find(section, "tol"), &placed);
+  if (view->options != NULL && saltusi_tol_set_options(info, (void*)(uintptr_t)view->options,
+                                                       view->tol, "tol", log) != SALTUS_OK) {
+    b->reader.status = SALTUS_ERR_INPUT;
   }
   return true;
 }
 
-/* A step-size controller: control: NAME, control_options: {...}, or tol: X for the recommended one. */
-static void read_control(scene_builder* b, const saltusi_yaml_node* section) {
+/* The controller of the scene: control: NAME, or what tol takes; NULL: none. */
+static const saltus_control_info* find_control(scene_builder* b, const saltusi_yaml_node* section) {
   const saltusi_yaml_node* node = saltusi_yaml_find(section, "control");
   const saltusi_yaml_node* options = saltusi_reader_section(section, "control_options");
-  saltus_scene_view* view = &b->scene->view;
-  double tol = read_constant(b, section, "tol", NAN);
-  if (node == NULL && options == NULL && read_scheme_tol(b, section, tol)) {
-    return;
-  }
-  const char* name = "variable-order";
+  const saltus_scene_view* view = &b->scene->view;
   if (node != NULL) {
-    name = saltusi_reader_text(&b->reader, node, "control");
-  } else if (isnan(tol)) {
+    const char* name = saltusi_reader_text(&b->reader, node, "control");
+    const saltus_control_info* info = name != NULL ? saltus_control_find(name) : NULL;
+    if (name != NULL && info == NULL) {
+      saltusi_reader_fail(&b->reader, node,
+                          "no step control " SALTUSI_QUOTE "; see saltus list controls", name);
+    }
+    return info;
+  }
+  if (isnan(view->tol)) {
     if (options != NULL) {
       saltusi_reader_fail(&b->reader, options,
                           "control_options belong to a controller; give simulate.control");
     }
+    return NULL;
+  }
+  const saltus_scheme_info* scheme = saltus_scheme_find(view->scheme);
+  const char* name = scheme != NULL ? saltusi_tol_control(scheme) : "variable-order";
+  if (name == NULL) {
+    saltusi_reader_fail(&b->reader, saltusi_yaml_find(section, "tol"),
+                        scheme->chooses_step
+                            ? "scheme %s chooses its steps itself; it has no control_options"
+                            : "scheme %s needs a constant step; it has no tol",
+                        scheme->name);
+  }
+  return saltus_control_find(name);
+}
+
+/* A step-size controller: control: NAME, control_options: {...}, or tol: X for the recommended one. */
+static void read_control(scene_builder* b, const saltusi_yaml_node* section) {
+  const saltusi_yaml_node* options = saltusi_reader_section(section, "control_options");
+  saltus_scene_view* view = &b->scene->view;
+  view->tol = read_constant(b, section, "tol", NAN);
+  bool free = saltusi_yaml_find(section, "control") == NULL && options == NULL;
+  if (free && read_scheme_tol(b, section)) {
     return;
   }
-  if (!isnan(tol) && !(tol > 0.0 && tol <= 1.0)) {
-    saltusi_reader_fail(&b->reader, saltusi_yaml_find(section, "tol"),
-                        "tol is %g, must be positive and at most 1", tol);
-  }
-  const saltus_control_info* info = name != NULL ? saltus_control_find(name) : NULL;
+  const saltus_control_info* info = find_control(b, section);
   if (info == NULL) {
-    if (name != NULL) {
-      saltusi_reader_fail(&b->reader, node,
-                          "no step control " SALTUSI_QUOTE "; see saltus list controls", name);
-    }
     return;
   }
   saltus_control_options* values =
       read_options(b, info->name, &info->options, options, "control_options");
-  if (values != NULL && !isnan(tol)) {
-    values->atol = tol;
-    values->rtol = tol;
+  if (values != NULL && !isnan(view->tol) && b->reader.status == SALTUS_OK) {
+    saltusi_placed_log placed;
+    saltus_log log = saltusi_reader_log_at(&b->reader, saltusi_yaml_find(section, "tol"), &placed);
+    if (saltusi_tol_set_control(values, view->tol, "tol", log) != SALTUS_OK) {
+      b->reader.status = SALTUS_ERR_INPUT;
+    }
   }
   view->control = info->name;
   view->control_options = values;
@@ -536,6 +550,7 @@ static void read_simulate(scene_builder* b) {
   saltus_scene_view* view = &b->scene->view;
   view->until = NAN;
   view->step = NAN;
+  view->tol = NAN;
   view->start_tolerance = start_tolerance;
   const saltusi_yaml_node* section = saltusi_reader_section(b->root, "simulate");
   if (section == NULL || !saltusi_reader_keys(&b->reader, section, "simulate", "simulate")) {

@@ -293,6 +293,11 @@ saltus_status saltus_scheme_create(const saltus_scheme_def* def, saltus_scheme**
   return build(def, ops, memory, out);
 }
 
+void saltusi_scheme_poll(saltus_scheme* scheme, bool (*poll)(void* who), void* who) {
+  scheme->eval.poll = poll;
+  scheme->eval.who = who;
+}
+
 void saltus_scheme_destroy(saltus_scheme* scheme) {
   if (scheme != NULL) {
     saltus_allocator memory = scheme->memory;

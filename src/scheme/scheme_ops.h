@@ -115,6 +115,9 @@ saltus_status saltusi_scheme_try(saltus_scheme* scheme, double t, double h,
                                  const saltus_state* from, saltus_state* to,
                                  saltus_step_report* report);
 
+/* A question that is asked beside the flag `cancel`; true ends the step. */
+void saltusi_scheme_poll(saltus_scheme* scheme, bool (*poll)(void* who), void* who);
+
 /* Says why the last try failed, whose states still have to be there; returns the status. */
 saltus_status saltusi_scheme_explain(saltus_scheme* scheme, saltus_status status, double t,
                                      double h);

@@ -13,7 +13,7 @@ static const char* const switches[] = {"off", "on", NULL};
 #define FIELDS(order_, violation_, alpha_, lo_, hi_, reject_)                                      \
   {                                                                                                \
     SALTUS_REAL(saltus_control_options, atol, 1e-6, 0.0, 1e6, "absolute tolerance [unit of q]"),   \
-        SALTUS_REAL(saltus_control_options, rtol, 0.0, 0.0, 1.0, "relative tolerance [1]"),        \
+        SALTUS_REAL(saltus_control_options, rtol, 1e-6, 0.0, 1.0, "relative tolerance [1]"),       \
         SALTUS_REAL(saltus_control_options, h_first, 0.0, 0.0, 1e300,                              \
                     "first step, 0: chosen [s]"),                                                  \
         SALTUS_REAL(saltus_control_options, h_min, 0.0, 0.0, 1e300,                                \

@@ -276,7 +276,7 @@ bool saltusi_crossings_next(saltusi_crossing_search* s, saltus_event* event) {
       return false;
     }
     room->found_reported = room->found_count = 0;
-    if (s->sim->def.cancel != NULL && *s->sim->def.cancel != 0) {
+    if (saltusi_poll(s->sim)) {
       s->status = SALTUS_ERR_STOPPED;
       s->done = true;
       return false;

@@ -437,7 +437,7 @@ static saltus_status frames_inside(saltus_sim* sim, const saltus_step_report* re
   memset(sim->lasting_taken, 0, rows * sizeof(double));
   saltus_status status = SALTUS_OK;
   while (status == SALTUS_OK) {
-    if (sim->def.cancel != NULL && *sim->def.cancel != 0) {
+    if (saltusi_poll(sim)) {
       status = SALTUS_ERR_STOPPED;
       break;
     }

@@ -30,6 +30,16 @@ typedef struct saltusi_contact_part {
   double impulse[3]; /* N s */
 } saltusi_contact_part;
 
+/* Where the progress callback stands. */
+typedef struct saltusi_progress_state {
+  bool asks;    /* a run goes on that has a callback */
+  bool stopped; /* it wanted no more */
+  double t_end; /* s */
+  double asked; /* s of the clock, last call */
+  double read;  /* s of the clock, last look at it */
+  int skip;     /* looks that are left out */
+} saltusi_progress_state;
+
 struct saltus_sim {
   saltus_sim_def def;
   saltus_allocator memory;
@@ -40,8 +50,10 @@ struct saltus_sim {
   size_t control_bytes;
   double last_h; /* s, of the last step */
   long long step;
+  bool begun; /* the frame of the start is reported */
   saltus_state now, next;
   saltus_step_report report;
+  saltusi_progress_state progress;
   saltus_recorder* recorders; /* [recorder_count] */
 
   /* recording; carried in snapshots so that a resumed recording is the same */
@@ -92,6 +104,10 @@ enum {
   SALTUSI_SUM_REJECTIONS,
   SALTUSI_SUM_COUNT
 };
+
+/* Whether the caller wants no more: by the flag, or by the progress callback, which is asked when the
+ * clock says so. who is the simulation. */
+bool saltusi_poll(void* who);
 
 /* observer.c: sums, events and frames; nothing here influences the motion. */
 void saltusi_observer_layout(saltus_sim* sim, saltus_arena* arena);

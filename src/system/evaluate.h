@@ -17,6 +17,8 @@ typedef struct saltusi_eval {
   saltus_system sys;
   saltus_work work;
   const volatile int* cancel; /* NULL, or not 0 once the caller wants no more */
+  bool (*poll)(void* who);    /* NULL, or the same as a question */
+  void* who;
   void* scratch;
   double* q_shifted;          /* [nq] for differences */
   double* v_shifted;          /* [nv] */
@@ -37,7 +39,8 @@ static inline saltus_point saltusi_at(const saltusi_eval* eval, double t, const 
 
 /* The caller wants no more: what iterates ends with SALTUS_ERR_STOPPED. */
 static inline bool saltusi_cancelled(const saltusi_eval* eval) {
-  return eval->cancel != NULL && *eval->cancel != 0;
+  return (eval->cancel != NULL && *eval->cancel != 0) ||
+         (eval->poll != NULL && eval->poll(eval->who));
 }
 
 static inline void saltusi_force(saltusi_eval* eval, const saltus_point* at, double* F) {

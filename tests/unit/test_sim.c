@@ -199,27 +199,41 @@ static void a_foreign_snapshot_is_refused(void** state) {
   saltus_sim_destroy(other);
 }
 
+/* Stops a run at a time; counts seconds and calls. */
+typedef struct stopper {
+  double when, seconds;
+  int calls;
+} stopper;
+
+/* A clock that stands one second later at every look. */
+static double tick(void* user) {
+  stopper* s = user;
+  return s->seconds += 1.0;
+}
+
 static saltus_status stop_at(void* user, double t, double t_end, long long step) {
   (void)t_end, (void)step;
-  return t >= *(const double*)user ? SALTUS_ERR_STOPPED : SALTUS_OK;
+  stopper* s = user;
+  s->calls++;
+  return t >= s->when ? SALTUS_ERR_STOPPED : SALTUS_OK;
 }
 
 static void a_run_can_be_stopped_and_goes_on(void** state) {
   (void)state;
   ball b = ball_usual();
   saltus_system sys = ball_system(&b);
-  double when = 0.25;
+  stopper s = {.when = 0.25};
   saltus_sim_def def = {.system = &sys,
                         .scheme = "moreau-jean",
                         .h = 1e-3,
                         .q0 = &height,
                         .v0 = &at_rest,
-                        .progress = {.report = stop_at, .user = &when, .every = 10}};
+                        .progress = {.report = stop_at, .user = &s, .clock = tick}};
   saltus_sim* sim;
   assert_int_equal(saltus_sim_create(&def, &sim), SALTUS_OK);
   assert_int_equal(saltus_sim_run(sim, 1000), SALTUS_ERR_STOPPED);
   assert_int_equal(saltus_sim_steps_done(sim), 250);
-  when = 10.0;
+  s.when = 10.0;
   assert_int_equal(saltus_sim_run(sim, 1000), SALTUS_OK);
   assert_int_equal(saltus_sim_steps_done(sim), 1000);
   saltus_sim_destroy(sim);

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * run.c - the life of a run. The simulation has one recorder, which gathers the result and hands frames
+ * and events on, so that recorders can come after the simulation was made.
+ */
+#include "base/clock.h"
+#include "base/log.h"
+#include "run/run_state.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdio.h>
+
+saltus_run_def saltus_run_def_default(void) {
+  return (saltus_run_def){.step = NAN,
+                          .tol = NAN,
+                          .rtol = NAN,
+                          .atol = NAN,
+                          .until = NAN,
+                          .start = NAN,
+                          .record_dt = NAN};
+}
+
+saltus_scene_view saltus_run_system(const saltus_system* system, const double* q0,
+                                    const double* v0) {
+  return (saltus_scene_view){.name = "",
+                             .description = "",
+                             .text = "",
+                             .system = system,
+                             .q0 = q0,
+                             .v0 = v0,
+                             .until = NAN,
+                             .step = NAN,
+                             .tol = NAN,
+                             .record_every = 1};
+}
+
+static saltus_status on_frame(void* user, const saltus_frame* frame) {
+  saltus_run* run = user;
+  saltusi_gather_frame(&run->gather, frame);
+  saltus_status status = SALTUS_OK;
+  for (size_t i = 0; i < run->recorder_count && status == SALTUS_OK; i++) {
+    const saltus_recorder* recorder = &run->recorders[i];
+    status = recorder->frame != NULL ? recorder->frame(recorder->user, frame) : SALTUS_OK;
+  }
+  return status;
+}
+
+static saltus_status on_event(void* user, const saltus_event* event) {
+  saltus_run* run = user;
+  saltusi_gather_event(&run->gather, event);
+  saltus_status status = SALTUS_OK;
+  for (size_t i = 0; i < run->recorder_count && status == SALTUS_OK; i++) {
+    const saltus_recorder* recorder = &run->recorders[i];
+    status = recorder->event != NULL ? recorder->event(recorder->user, event) : SALTUS_OK;
+  }
+  return status;
+}
+
+/* The state and the costs of the simulation as it is now. */
+static void read_state(saltus_run* run, saltus_status status) {
+  saltus_run_result* r = &run->result;
+  r->status = status;
+  r->t = saltus_sim_time(run->sim);
+  r->q = saltus_sim_q(run->sim);
+  r->v = saltus_sim_v(run->sim);
+  r->steps = saltus_sim_steps_done(run->sim);
+  r->work = saltus_sim_work(run->sim);
+  r->tally = saltus_sim_tally(run->sim);
+  double first;
+  r->creations = saltus_sim_energy_creations(run->sim, &first);
+  r->first_creation = r->creations > 0 ? first : NAN;
+  if (status == SALTUS_OK) {
+    snprintf(run->reason, sizeof run->reason, "complete");
+  } else {
+    snprintf(run->reason, sizeof run->reason, "%s at t = %.17g s", saltus_status_text(status),
+             r->t);
+  }
+  r->reason = run->reason;
+}
+
+static saltus_status make_sim(saltus_run* run) {
+  const saltus_run_def* def = &run->def;
+  const saltus_scene_view* scene = def->scene;
+  const saltus_run_settings* s = &run->settings;
+  const saltus_recorder recorder = {.frame = on_frame, .event = on_event, .user = run};
+  const saltus_sim_def sim = {
+      .system = scene->system,
+      .scheme = s->scheme->name,
+      .options = s->options,
+      .atol_q = scene->atol_q,
+      .atol_v = scene->atol_v,
+      .t0 = s->start,
+      .h = s->h,
+      .q0 = def->q0 != NULL ? def->q0 : scene->q0,
+      .v0 = def->v0 != NULL ? def->v0 : scene->v0,
+      .control = s->control,
+      .control_options = &s->control_options,
+      .recorders = &recorder,
+      .recorder_count = 1,
+      .record_every = s->record_every,
+      .record_dt = s->record_dt,
+      .record_times = def->record_times,
+      .record_time_count = def->record_time_count,
+      .record_jumps = s->record_jumps,
+      .observables = scene->observables,
+      .progress = def->progress,
+      .cancel = def->cancel,
+      .log = def->log,
+      .allocator = def->allocator,
+  };
+  saltus_status status = saltus_sim_create(&sim, &run->sim);
+  if (status == SALTUS_OK) {
+    status = saltus_sim_check_end(run->sim, s->until);
+  }
+  if (status == SALTUS_OK && def->resume != NULL) {
+    status = saltus_sim_snapshot_load(run->sim, def->resume->state, def->resume->state_bytes);
+  }
+  return status;
+}
+
+saltus_status saltus_run_record(saltus_run* run, saltus_recorder recorder) {
+  assert(run->result.frames == 0); /* it would miss the beginning */
+  if (!saltusi_grow(&run->pool.allocator, (void**)&run->recorders, &run->recorder_room,
+                    run->recorder_count + 1, sizeof recorder)) {
+    saltusi_log(run->def.log, SALTUS_LEVEL_ERROR, "run: no memory for %zu recorders",
+                run->recorder_count + 1);
+    return SALTUS_ERR_MEMORY;
+  }
+  run->recorders[run->recorder_count++] = recorder;
+  return SALTUS_OK;
+}
+
+static saltus_status check(const saltus_run_def* def) {
+  bool lists = def->option_count >= 0 && (def->option_count == 0 || def->options != NULL) &&
+               def->control_option_count >= 0 &&
+               (def->control_option_count == 0 || def->control_options != NULL) &&
+               def->recorder_count >= 0 && (def->recorder_count == 0 || def->recorders != NULL);
+  const saltus_scene_view* scene = def->scene;
+  const char* what = scene == NULL || scene->system == NULL ? "no scene given"
+                     : !lists ? "a count is not the length of its list"
+                     : (def->q0 == NULL) != (def->v0 == NULL) ? "another start needs q0 and v0"
+                                                              : NULL;
+  if (what != NULL) {
+    saltusi_log(def->log, SALTUS_LEVEL_ERROR, "run: %s", what);
+    return SALTUS_ERR_RANGE;
+  }
+  return SALTUS_OK;
+}
+
+saltus_status saltus_run_create(const saltus_run_def* def, saltus_run** out) {
+  *out = NULL;
+  saltus_status status = check(def);
+  if (status != SALTUS_OK) {
+    return status;
+  }
+  saltusi_pool pool = saltusi_pool_over(def->allocator);
+  saltus_run* run = SALTUSI_TAKE(&pool, saltus_run, 1);
+  if (run == NULL) {
+    saltusi_log(def->log, SALTUS_LEVEL_ERROR, "run: no memory");
+    return SALTUS_ERR_MEMORY;
+  }
+  run->pool = pool;
+  run->def = *def;
+  status = saltusi_run_resolve(def, false, &run->pool, &run->settings);
+  if (status == SALTUS_OK && !saltusi_gather_start(&run->gather, def, &run->pool, &run->result)) {
+    saltusi_log(def->log, SALTUS_LEVEL_ERROR, "run: no memory");
+    status = SALTUS_ERR_MEMORY;
+  }
+  for (int i = 0; i < def->recorder_count && status == SALTUS_OK; i++) {
+    status = saltus_run_record(run, def->recorders[i]);
+  }
+  if (status == SALTUS_OK) {
+    status = make_sim(run);
+  }
+  if (status != SALTUS_OK) {
+    saltus_run_destroy(run);
+    return status;
+  }
+  read_state(run, SALTUS_OK);
+  *out = run;
+  return SALTUS_OK;
+}
+
+void saltus_run_destroy(saltus_run* run) {
+  if (run != NULL) {
+    saltus_sim_destroy(run->sim);
+    saltusi_release(&run->pool.allocator, run->recorders, run->recorder_room,
+                    sizeof *run->recorders);
+    saltusi_pool pool = run->pool;
+    saltusi_pool_free(&pool);
+  }
+}
+
+const saltus_run_settings* saltus_run_about(const saltus_run* run) {
+  return &run->settings;
+}
+
+saltus_status saltus_run_go(saltus_run* run) {
+  assert(run->sim != NULL);
+  const saltus_run_settings* s = &run->settings;
+  double start = saltusi_clock_cpu();
+  saltus_status status =
+      s->steps > 0 ? saltus_sim_run(run->sim, s->steps) : saltus_sim_run_until(run->sim, s->until);
+  run->result.cpu += saltusi_clock_cpu() - start;
+  read_state(run, status);
+  return status;
+}
+
+const saltus_run_result* saltus_run_outcome(const saltus_run* run) {
+  return &run->result;
+}
