@@ -5,15 +5,6 @@
  */
 #include "operator/inside.h"
 
-#include <string.h>
-
-void saltusi_operator_response(const saltusi_row_block* rows, int row, const saltusi_eval* eval,
-                               const saltusi_linear* linear, double* x) {
-  memset(x, 0, (size_t)eval->sys.dims.nv * sizeof(double));
-  saltusi_row_add(rows, row, 1.0, x);
-  saltusi_linear_solve(eval, linear, x);
-}
-
 void saltusi_dense_form(saltusi_operator* op, const saltusi_eval* eval) {
   size_t nv = (size_t)eval->sys.dims.nv;
   int rows = op->count;

@@ -11,23 +11,61 @@
 /* From this many rows on sparse storage is looked for; below, dense is as fast. */
 enum { SALTUSI_SPARSE_FROM = 16 };
 
-void saltusi_band_layout(saltusi_operator* op, const saltus_dims* dims, int rows,
-                         saltus_arena* arena);
+/* Entries of a sparse vector, columns ascending. */
+typedef struct saltusi_entries {
+  int count;
+  const int* column;
+  const double* values;
+} saltusi_entries;
 
-/* Which items have a column: counting sort of the entries of G by column, items ascending, into row_start
- * and row_list. Item i is row first[i], which stands for all rows of a contact; NULL: row i. */
-void saltusi_operator_sort(saltusi_operator* op, int nv, const int* first, int items);
+static inline saltusi_entries saltusi_row_entries(const saltusi_operator* op, int r) {
+  size_t at = (size_t)r * (size_t)op->rows.stride;
+  return (saltusi_entries){op->rows.entries[r], op->rows.column + at, op->rows.G + at};
+}
 
-/* W as a band; false when it is none. */
-bool saltusi_band_form(saltusi_operator* op, int nv);
+/* response.c: velocities that A^-1 couples, as a forest parent [nv] in which each points to itself or to a
+ * smaller one; false when that is not known. */
+bool saltusi_response_groups(saltusi_operator* op, const saltusi_eval* eval, int* parent);
+/* A^-1 of a sparse vector into column and x [nv]; returns how many entries it has. */
+int saltusi_response_sparse(const saltusi_operator* op, const saltusi_eval* eval,
+                            const saltusi_entries* of, int* column, double* x);
+/* x += A^-1 G P over the rows first .. last - 1; P [rows] */
+void saltusi_response_add(const saltusi_operator* op, const saltusi_eval* eval, int first, int last,
+                          double* x);
 
-/* The band as one dense matrix, for the rare one that the banded solvers do not master; false when that
- * is too large. */
-bool saltusi_band_spread(saltusi_operator* op, int nv);
+/* groups.c: groups of velocities and components of joints; false when groups are not known. */
+void saltusi_groups_layout(saltusi_groups* g, const saltus_dims* dims, int bilateral,
+                           saltus_arena* arena);
+bool saltusi_groups_find(saltusi_operator* op, const saltusi_eval* eval);
 
-/* W as blocks of contacts that share a velocity; false when there are too many of them. */
-bool saltusi_blocks_form(saltusi_operator* op, int nv);
+/* The eliminated component that a velocity belongs to, -1: none. */
+static inline int saltusi_groups_eliminated(const saltusi_groups* g, int velocity) {
+  int c = g->any ? g->component[g->group[velocity]] : -1;
+  return c >= 0 && g->eliminated[c] ? c : -1;
+}
 
+/* eliminate.c: factors of the eliminated components; false when something is not finite. */
+bool saltusi_eliminate_factor(saltusi_operator* op, saltusi_eval* eval);
+/* Column k of op->table, A^-1 x, becomes that of the joints' company: without what component c forbids. */
+void saltusi_eliminate_from(saltusi_operator* op, const saltusi_eval* eval, int c, int k);
+/* op->moved = A^-1 G_b B^-1 rhs_b over all eliminated rows b. */
+void saltusi_eliminate_reduce(saltusi_operator* op, const saltusi_eval* eval);
+/* P of the eliminated rows from P of the others. */
+void saltusi_eliminate_expand(saltusi_operator* op, const saltusi_eval* eval);
+
+/* blocks.c: W of the units that stay; false when there are too many blocks. */
+void saltusi_blocks_layout(saltusi_operator* op, const saltus_dims* dims, int each,
+                           saltus_arena* arena);
+bool saltusi_blocks_form(saltusi_operator* op, const saltusi_eval* eval);
+/* Whether W of normal rows alone is a band that the banded solvers take. */
+bool saltusi_blocks_are_band(const saltusi_operator* op);
+/* The blocks as one dense matrix, op->W. */
+void saltusi_blocks_spread(saltusi_operator* op);
+
+/* dense.c */
 void saltusi_dense_form(saltusi_operator* op, const saltusi_eval* eval);
+
+/* solve_sparse.c */
+saltus_status saltusi_sparse_solve(saltusi_operator* op, saltusi_eval* eval);
 
 #endif

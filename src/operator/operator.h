@@ -43,9 +43,34 @@ typedef struct saltusi_demand {
 
 typedef enum saltusi_storage {
   SALTUSI_STORED_DENSE,
-  SALTUSI_STORED_BAND,  /* diagonal A, sparse rows, normal rows only, in the order of a chain */
-  SALTUSI_STORED_BLOCKS /* a block for every two units that share a velocity */
+  SALTUSI_STORED_BLOCKS /* sparse rows: a block for every two units that move a common group of velocities */
 } saltusi_storage;
+
+/* Groups of velocities that an impulse moves together, and components of joints: groups.c. */
+typedef struct saltusi_groups {
+  int* parent;    /* [nv] forest of the components */
+  int* alone;     /* [nv] group by A alone, named after its first velocity */
+  int* group;     /* [nv] the same with the eliminated joints */
+  int* mark;      /* [nv] scratch of those who go through groups */
+  int* component; /* [nv] by root of the forest, -1: no joints */
+  int components;
+  int* start;          /* [components + 1] rows of a component: where they start in `row` */
+  int* row;            /* [bilateral] */
+  int* of_row;         /* [bilateral] component of a row */
+  int* column_start;   /* [components + 1] velocities of a component */
+  int* column;         /* [nv] */
+  long long* contacts; /* [components] that touch it */
+  long long* blocks;   /* [components] that these have without elimination */
+  bool* eliminated;    /* [components] */
+  bool any;            /* one is */
+  size_t room;         /* entries of LU and of gram */
+  double* LU;
+  double* gram;
+  int* pivot;                /* [2 bilateral] */
+  double* scale;             /* [bilateral] */
+  saltusi_dependent* factor; /* [components] */
+  double* part;              /* [bilateral] scratch */
+} saltusi_groups;
 
 typedef struct saltusi_operator {
   saltusi_row_block rows;     /* [rows_max + 3] G: room to look at a contact before it counts */
@@ -63,6 +88,7 @@ typedef struct saltusi_operator {
   bool has_friction; /* contacts may have more rows than one */
 
   const saltusi_linear* A; /* of the last form */
+  int bilateral;           /* rows of equalities: joints, or all */
   saltusi_storage storage; /* of W */
   double* diagonal;        /* [rows_max] of W */
   bool unsupported;        /* too many rows for a dense W */
@@ -72,15 +98,33 @@ typedef struct saltusi_operator {
   double* W;     /* [dense_max x dense_max] */
   saltusi_mixed_work solver;
 
-  double* inverse; /* [nv] of a diagonal A */
-  saltus_csr band; /* W */
-  int* band_start; /* [rows_max + 1] */
-  int* band_column;
-  double* band_values;
-  int* row_start; /* [nv + 1] rows that have a column: where they start in row_list */
-  int* row_list;
-  saltusi_friction_step friction; /* with friction: blocks of W and their solvers */
-  int* offset;                    /* [nc + 1] first row of each contact, without the joints */
+  /* by blocks, of systems with sparse rows: */
+  saltusi_groups groups;
+  bool scalar;                    /* A is diagonal */
+  bool symmetric;                 /* A is */
+  bool broken;                    /* joints have rows that are not numbers */
+  double* inverse;                /* [nv] of a diagonal A */
+  int units;                      /* of W: joints that stay, then contacts */
+  int staying;                    /* of which joints */
+  int* unit_row;                  /* [units] first row in rows */
+  int* offset;                    /* [units + 1] first row in W */
+  saltusi_friction_step friction; /* blocks of W and their solvers */
+  double* unit_mu;                /* [units] */
+  double* unit_slip;              /* [units] */
+  double* unit_rhs;               /* [rows_max] in the order of W */
+  double* unit_P;                 /* [rows_max] */
+  int* list_start;                /* [nv + 1] units that touch a group: where they start in list */
+  int* list;
+  int* unit_mark;         /* [units] */
+  int* neighbour;         /* [units] */
+  int* touched;           /* [row_width] components that a unit touches */
+  int table_stride;       /* rows of the largest contact */
+  double* table;          /* [nv x table_stride] response of a unit, zero between two of them */
+  double* push;           /* [nv] */
+  double* pushed;         /* [nv] */
+  double* moved;          /* [nv] */
+  int* reached;           /* [nv] */
+  double* reached_values; /* [nv] */
 } saltusi_operator;
 
 /* Rows that a contact has in an operator with friction: tangents count only when there is friction. */
@@ -111,11 +155,10 @@ void saltusi_operator_hold(saltusi_operator* op, const saltus_system* sys, const
                            const int* keys, int count);
 
 /* W from all rows and a factored matrix. */
-void saltusi_operator_form(saltusi_operator* op, const saltusi_eval* eval,
-                           const saltusi_linear* linear);
+void saltusi_operator_form(saltusi_operator* op, saltusi_eval* eval, const saltusi_linear* linear);
 
 /* The same where contacts are held like joints: equality in every row. */
-void saltusi_operator_form_held(saltusi_operator* op, const saltusi_eval* eval,
+void saltusi_operator_form_held(saltusi_operator* op, saltusi_eval* eval,
                                 const saltusi_linear* linear);
 
 /* P from W and rhs; joints that depend on each other get impulses of least size, see dependent.h.

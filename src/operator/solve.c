@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * solve.c - impulses of joints and contacts, and what they do.
+ * solve.c - impulses of joints and contacts from a dense W, and what impulses do.
  */
 #include "operator/inside.h"
 
@@ -10,38 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-/* No solution was found, or there was nothing to find. */
-static saltus_status unsolved(const saltusi_operator* op) {
-  bool numbers = isfinite(saltusi_max_abs(op->count, op->rhs));
-  return numbers ? SALTUS_RETRY_SMALLER : SALTUS_RETRY_NAN;
-}
-
-static saltus_status solve_frictionless(saltusi_operator* op, saltusi_eval* eval) {
-  int joints = op->joints;
-  int contacts = op->contacts;
-  int rows = op->count;
-  if (joints == 0 && contacts == 1 && op->diagonal[0] > 0.0) {
-    op->P[0] = op->rhs[0] < 0.0 ? -op->rhs[0] / op->diagonal[0] : 0.0;
-    return SALTUS_OK;
-  }
-  if (op->warm.each == 0) {
-    memset(op->P, 0, (size_t)rows * sizeof(double));
-  }
-  if (op->storage == SALTUSI_STORED_BAND) {
-    bool solved = saltusi_lcp_step_banded(&op->solver.lcp, &op->band, op->rhs, op->P);
-    eval->work.contact_iterations += op->solver.lcp.iterations;
-    if (solved) {
-      return SALTUS_OK;
-    }
-    memset(op->P, 0, (size_t)rows * sizeof(double));
-    if (!saltusi_band_spread(op, eval->sys.dims.nv)) {
-      return unsolved(op);
-    }
-  }
-  saltusi_mixed_outcome outcome =
-      saltusi_mixed_solve(&op->solver, joints, contacts, op->W, op->rhs, op->P);
-  eval->work.contact_iterations += op->solver.lcp.iterations;
-  eval->dependent |= joints > 0 && op->solver.block.rank < joints;
+static saltus_status judge(const saltusi_operator* op, saltusi_mixed_outcome outcome) {
   switch (outcome) {
   case SALTUSI_MIXED_SOLVED:
     return SALTUS_OK;
@@ -50,7 +19,24 @@ static saltus_status solve_frictionless(saltusi_operator* op, saltusi_eval* eval
   case SALTUSI_MIXED_UNSOLVED:
     break;
   }
-  return unsolved(op);
+  bool numbers = isfinite(saltusi_max_abs(op->count, op->rhs));
+  return numbers ? SALTUS_RETRY_SMALLER : SALTUS_RETRY_NAN;
+}
+
+static saltus_status solve_frictionless(saltusi_operator* op, saltusi_eval* eval) {
+  int joints = op->joints;
+  if (joints == 0 && op->contacts == 1 && op->diagonal[0] > 0.0) {
+    op->P[0] = op->rhs[0] < 0.0 ? -op->rhs[0] / op->diagonal[0] : 0.0;
+    return SALTUS_OK;
+  }
+  if (op->warm.each == 0) {
+    memset(op->P, 0, (size_t)op->count * sizeof(double));
+  }
+  saltusi_mixed_outcome outcome =
+      saltusi_mixed_solve(&op->solver, joints, op->contacts, op->W, op->rhs, op->P);
+  eval->work.contact_iterations += op->solver.lcp.iterations;
+  eval->dependent |= joints > 0 && op->solver.block.rank < joints;
+  return judge(op, outcome);
 }
 
 static saltus_status solve_friction(saltusi_operator* op, saltusi_eval* eval) {
@@ -71,13 +57,15 @@ static saltus_status solve_friction(saltusi_operator* op, saltusi_eval* eval) {
     memset(op->P + joints, 0, (size_t)rows * sizeof(double));
     memset(op->slip, 0, (size_t)contacts * sizeof(double));
   }
-  bool solved = op->storage == SALTUSI_STORED_BLOCKS
-                    ? saltusi_friction_step_solve_blocks(&op->friction, op->mu, rhs, op->P)
-                    : saltusi_friction_step_solve(&op->friction, contacts, op->offset, op->mu, W,
-                                                  rhs, op->P + joints);
+  for (int i = 0; i <= contacts; i++) {
+    op->offset[i] = op->first[i] - joints;
+  }
+  op->friction.slip = op->slip;
+  bool solved = saltusi_friction_step_solve(&op->friction, contacts, op->offset, op->mu, W, rhs,
+                                            op->P + joints);
   eval->work.contact_iterations += op->friction.iterations;
   if (!solved) {
-    return unsolved(op);
+    return judge(op, SALTUSI_MIXED_UNSOLVED);
   }
   saltusi_mixed_expand(&op->solver, joints, rows, op->P);
   return SALTUS_OK;
@@ -95,6 +83,9 @@ saltus_status saltusi_operator_solve(saltusi_operator* op, saltusi_eval* eval) {
   if (op->unsupported) {
     return SALTUS_ERR_UNSUPPORTED;
   }
+  if (op->storage == SALTUSI_STORED_BLOCKS) {
+    return saltusi_sparse_solve(op, eval);
+  }
   if (op->held) {
     return solve_equalities(op, eval);
   }
@@ -103,19 +94,14 @@ saltus_status saltusi_operator_solve(saltusi_operator* op, saltusi_eval* eval) {
 }
 
 void saltusi_operator_apply(const saltusi_operator* op, const saltusi_eval* eval, double* x) {
+  if (op->storage != SALTUSI_STORED_DENSE) {
+    saltusi_response_add(op, eval, 0, op->count, x);
+    return;
+  }
   int nv = eval->sys.dims.nv;
   for (int r = 0; r < op->count; r++) {
-    if (op->P[r] == 0.0) {
-      continue;
-    }
-    if (op->storage == SALTUSI_STORED_DENSE) {
+    if (op->P[r] != 0.0) {
       saltusi_add_scaled(nv, op->P[r], op->AinvG + (size_t)r * (size_t)nv, x);
-      continue;
-    }
-    const saltusi_row_block* G = &op->rows;
-    for (int k = 0; k < G->entries[r]; k++) {
-      int column = G->column[r * G->stride + k];
-      x[column] += op->P[r] * op->inverse[column] * G->G[r * G->stride + k];
     }
   }
 }

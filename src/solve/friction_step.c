@@ -72,7 +72,8 @@ void saltusi_friction_step_layout(saltusi_friction_step* step, int units_max, in
   work->memory = (saltus_allocator){.alloc = no_memory};
 }
 
-void saltusi_friction_step_open(saltusi_friction_step* step, int units, const int* first) {
+void saltusi_friction_step_open(saltusi_friction_step* step, int units, const int* first,
+                                int bilateral) {
   saltusi_friction_pattern* pattern = &step->work.pattern;
   pattern->units = units;
   pattern->rows = first[units];
@@ -81,14 +82,16 @@ void saltusi_friction_step_open(saltusi_friction_step* step, int units, const in
   pattern->local_at[0] = 0;
   pattern->place[0] = 0;
   memcpy(pattern->offset, first, ((size_t)units + 1) * sizeof(int));
-  int common = first[1];
+  int common = bilateral > 0 ? 0 : first[1];
   for (int i = 0; i < units; i++) {
     int d = first[i + 1] - first[i];
     common = common == d ? d : 0;
     pattern->unit_max = d > pattern->unit_max ? d : pattern->unit_max;
-    pattern->bilateral[i] = 0;
+    pattern->bilateral[i] = i < bilateral ? 1 : 0;
     pattern->diagonal[i] = -1;
-    pattern->local_at[i + 1] = pattern->local_at[i] + saltusi_one_contact_room(d);
+    int room = saltusi_one_contact_room(d);
+    int square = d * d;
+    pattern->local_at[i + 1] = pattern->local_at[i] + (i < bilateral ? square : room);
   }
   pattern->uniform = common > 1 ? common : 0;
 }
@@ -126,7 +129,7 @@ void saltusi_friction_step_close(saltusi_friction_step* step) {
 static bool write_blocks(saltusi_friction_step* step, int units, const int* first,
                          const double* W) {
   int rows = first[units];
-  saltusi_friction_step_open(step, units, first);
+  saltusi_friction_step_open(step, units, first, 0);
   for (int i = 0; i < units; i++) {
     saltusi_friction_step_row(step, i);
     for (int j = 0; j < units; j++) {
@@ -269,16 +272,8 @@ static bool start(saltusi_friction_run* run, int n, const double* r, const doubl
   return finite;
 }
 
-bool saltusi_friction_step_solve_blocks(saltusi_friction_step* step, const double* mu,
-                                        const double* q, double* r) {
+static void prepare(saltusi_friction_step* step, const double* mu, const double* q) {
   saltusi_friction_work* work = &step->work;
-  int units = work->pattern.units;
-  int n = work->pattern.rows;
-  step->iterations = 0;
-  if (nothing_presses(units, work->pattern.offset, q)) {
-    memset(r, 0, (size_t)n * sizeof(double));
-    return true;
-  }
   work->analysed = false;
   work->refused = false;
   work->lu.ready = false;
@@ -287,6 +282,100 @@ bool saltusi_friction_step_solve_blocks(saltusi_friction_step* step, const doubl
   work->given.q = q;
   work->given.mu = mu;
   saltusi_friction_case_prepare(&work->given);
+}
+
+/* Factors of W + soft D, D the diagonal: regular even where rows depend on each other. */
+static bool factor_soft(saltusi_friction_work* work, double soft) {
+  const saltusi_friction_case* in = &work->given;
+  saltusi_block_lu* lu = &work->lu;
+  if (!saltusi_friction_reserve(work)) {
+    return false;
+  }
+  for (int i = 0; i < lu->units; i++) {
+    for (int e = lu->start[i]; e < lu->start[i + 1]; e++) {
+      double* to = lu->values + lu->place[e];
+      size_t bytes = (lu->place[e + 1] - lu->place[e]) * sizeof(double);
+      if (lu->source[e] < 0) {
+        memset(to, 0, bytes);
+      } else {
+        memcpy(to, in->values + in->pattern->place[lu->source[e]], bytes);
+      }
+    }
+    int d = saltusi_unit_rows(in->pattern, i);
+    double* own = lu->values + lu->place[lu->diagonal[i]];
+    for (int k = 0; k < d; k++) {
+      own[k * (d + 1)] += soft / in->rho[i];
+    }
+  }
+  lu->failures = 0;
+  lu->no_pivoting = false;
+  return saltusi_block_lu_factor(lu);
+}
+
+/* r <- r - (W + soft D)^-1 (W r + q), from zero: what W leaves free stays out of r, and the rest is divided
+ * by 1 + its eigenvalue over `soft` each time. Returns the residual. */
+static double iterate_soft(saltusi_friction_step* step, double* r) {
+  enum { MOST = 60 };
+  saltusi_friction_work* work = &step->work;
+  int n = work->pattern.rows;
+  double best = INFINITY;
+  for (int k = 0; k < MOST; k++) {
+    double residual = saltusi_friction_case_residual(&work->given, r, work->sweep.u).normalised;
+    if (!(residual < 0.5 * best) && k > 0) {
+      return fmin(residual, best); /* rounding, or rows that contradict each other */
+    }
+    best = residual;
+    if (residual <= aim) {
+      break;
+    }
+    saltusi_block_lu_solve(&work->lu, work->sweep.u, work->point);
+    for (int a = 0; a < n; a++) {
+      r[a] -= work->point[a];
+    }
+    step->iterations++;
+  }
+  return best;
+}
+
+bool saltusi_friction_step_hold(saltusi_friction_step* step, const double* q, double* r) {
+  /* eigenvalues that are smaller, relative to the diagonal, count as nothing: half of the digits of W */
+  const double soft = 1e-9;
+  saltusi_friction_work* work = &step->work;
+  int n = work->pattern.rows;
+  step->iterations = 0;
+  memset(r, 0, (size_t)n * sizeof(double));
+  prepare(step, NULL, q);
+  if (!isfinite(work->given.velocity_unit)) {
+    return false;
+  }
+  if (factor_soft(work, soft) && iterate_soft(step, r) <= accepted) {
+    return true;
+  }
+  saltus_solve_result result = {0};
+  const saltus_friction_auto_options options = {.threads = 1};
+  saltusi_friction_run run = {
+      .work = work, .options = &options, .tol = aim, .cost_limit = INFINITY, .result = &result};
+  memset(r, 0, (size_t)n * sizeof(double));
+  if (!saltusi_run_start(&run, r)) {
+    return false;
+  }
+  bool solved = solve_many(&run);
+  memcpy(r, work->best, (size_t)n * sizeof(double));
+  step->iterations += result.iterations;
+  return solved;
+}
+
+bool saltusi_friction_step_solve_blocks(saltusi_friction_step* step, const double* mu,
+                                        const double* q, double* r) {
+  saltusi_friction_work* work = &step->work;
+  int units = work->pattern.units;
+  int n = work->pattern.rows;
+  step->iterations = 0;
+  if (!work->pattern.bilateral[0] && nothing_presses(units, work->pattern.offset, q)) {
+    memset(r, 0, (size_t)n * sizeof(double));
+    return true;
+  }
+  prepare(step, mu, q);
   const saltus_friction_auto_options options = {.threads = 1};
   saltus_solve_result result = {0};
   saltusi_friction_run run = {

@@ -39,8 +39,10 @@ void saltusi_friction_step_layout(saltusi_friction_step* step, int units_max, in
 
 /* W block by block: open, then for each contact i in turn `row` and its blocks with ascending j, the
  * diagonal one always, then close. A block is row major and to be written whole; NULL: no room left.
- * Contact i has the rows first[i] .. first[i + 1] - 1, first[0] = 0. */
-void saltusi_friction_step_open(saltusi_friction_step* step, int units, const int* first);
+ * Unit i has the rows first[i] .. first[i + 1] - 1, first[0] = 0; the first `bilateral` units are
+ * equalities. */
+void saltusi_friction_step_open(saltusi_friction_step* step, int units, const int* first,
+                                int bilateral);
 void saltusi_friction_step_row(saltusi_friction_step* step, int i);
 double* saltusi_friction_step_block(saltusi_friction_step* step, int i, int j);
 void saltusi_friction_step_close(saltusi_friction_step* step);
@@ -49,6 +51,10 @@ void saltusi_friction_step_close(saltusi_friction_step* step);
  * whether r is a solution to rounding; r is written either way. */
 bool saltusi_friction_step_solve_blocks(saltusi_friction_step* step, const double* mu,
                                         const double* q, double* r);
+
+/* Units that are equalities all of them: W r + q = 0, with sparse factors. Where rows depend on each other
+ * r is near the solution of least size. */
+bool saltusi_friction_step_hold(saltusi_friction_step* step, const double* q, double* r);
 
 /* The same for a dense W [n x n], n = first[units] up to SALTUSI_STEP_DENSE_MAX. */
 bool saltusi_friction_step_solve(saltusi_friction_step* step, int units, const int* first,

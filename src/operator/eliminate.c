@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * eliminate.c - components of joints that are eliminated (groups.c), b, beside the other units u:
+ *
+ *   W'   = W_uu - W_ub B^-1 W_bu               by units that touch the component: saltusi_eliminate_from
+ *   rhs' = rhs_u - G_u^T A^-1 G_b B^-1 rhs_b
+ *   P_b  = -B^-1 (rhs_b + G_b^T A^-1 G_u P_u)
+ *
+ * Rows that depend on each other: B^-1 stands for the solution of least size, see dependent.h.
+ */
+#include "operator/inside.h"
+
+#include "math/matrix.h"
+
+#include <string.h>
+
+/* B of component c, factored. False when it is not finite. */
+static bool factor(saltusi_operator* op, const saltusi_eval* eval, int c) {
+  saltusi_groups* g = &op->groups;
+  const int* row = g->row + g->start[c];
+  int n = g->start[c + 1] - g->start[c];
+  double* B = g->factor[c].gram; /* free until the factors are made */
+  for (int j = 0; j < n; j++) {
+    const saltusi_entries entries = saltusi_row_entries(op, row[j]);
+    int count = saltusi_response_sparse(op, eval, &entries, op->reached, op->reached_values);
+    for (int k = 0; k < count; k++) {
+      op->push[op->reached[k]] = op->reached_values[k];
+    }
+    for (int i = 0; i < n; i++) {
+      B[i * n + j] = saltusi_row_dot(&op->rows, row[i], op->push);
+    }
+    for (int k = 0; k < count; k++) {
+      op->push[op->reached[k]] = 0.0;
+    }
+    op->diagonal[row[j]] = B[j * n + j];
+  }
+  return saltusi_dependent_factor(&g->factor[c], n, B, n);
+}
+
+bool saltusi_eliminate_factor(saltusi_operator* op, saltusi_eval* eval) {
+  saltusi_groups* g = &op->groups;
+  memset(op->push, 0, (size_t)eval->sys.dims.nv * sizeof(double));
+  for (int c = 0; c < g->components; c++) {
+    if (!g->eliminated[c]) {
+      continue;
+    }
+    if (!factor(op, eval, c)) {
+      return false;
+    }
+    eval->dependent |= g->factor[c].rank < g->factor[c].n;
+  }
+  return true;
+}
+
+/* The entries of sum of s_b G_b over the rows of a component, in op->push, of which all is zero before and
+ * the columns of the component are to be made zero after. */
+static void gather_push(saltusi_operator* op, int c, const double* s) {
+  saltusi_groups* g = &op->groups;
+  for (int b = g->start[c]; b < g->start[c + 1]; b++) {
+    saltusi_row_add(&op->rows, g->row[b], s[b - g->start[c]], op->push);
+  }
+}
+
+void saltusi_eliminate_from(saltusi_operator* op, const saltusi_eval* eval, int c, int k) {
+  saltusi_groups* g = &op->groups;
+  int n = g->start[c + 1] - g->start[c];
+  int stride = op->table_stride;
+  const int* row = g->row + g->start[c];
+  const int* column = g->column + g->column_start[c];
+  int width = g->column_start[c + 1] - g->column_start[c];
+  for (int b = 0; b < n; b++) {
+    const saltusi_entries entries = saltusi_row_entries(op, row[b]);
+    double sum = 0.0;
+    for (int e = 0; e < entries.count; e++) {
+      sum += entries.values[e] * op->table[entries.column[e] * stride + k];
+    }
+    g->part[b] = sum;
+  }
+  saltusi_dependent_solve(&g->factor[c], g->part);
+  if (op->scalar) {
+    for (int b = 0; b < n; b++) {
+      const saltusi_entries entries = saltusi_row_entries(op, row[b]);
+      for (int e = 0; e < entries.count; e++) {
+        int i = entries.column[e];
+        op->table[i * stride + k] -= g->part[b] * op->inverse[i] * entries.values[e];
+      }
+    }
+    return;
+  }
+  gather_push(op, c, g->part);
+  for (int e = 0; e < width; e++) {
+    op->pushed[e] = op->push[column[e]];
+    op->push[column[e]] = 0.0;
+  }
+  const saltusi_entries all = {width, column, op->pushed};
+  int count = saltusi_response_sparse(op, eval, &all, op->reached, op->reached_values);
+  for (int e = 0; e < count; e++) {
+    op->table[op->reached[e] * stride + k] -= op->reached_values[e];
+  }
+}
+
+void saltusi_eliminate_reduce(saltusi_operator* op, const saltusi_eval* eval) {
+  saltusi_groups* g = &op->groups;
+  int nv = eval->sys.dims.nv;
+  double* P = op->P;
+  memset(P, 0, (size_t)op->bilateral * sizeof(double));
+  for (int c = 0; c < g->components; c++) {
+    if (!g->eliminated[c]) {
+      continue;
+    }
+    int n = g->start[c + 1] - g->start[c];
+    for (int b = 0; b < n; b++) {
+      g->part[b] = op->rhs[g->row[g->start[c] + b]];
+    }
+    saltusi_dependent_solve(&g->factor[c], g->part);
+    for (int b = 0; b < n; b++) {
+      P[g->row[g->start[c] + b]] = g->part[b];
+    }
+  }
+  memset(op->moved, 0, (size_t)nv * sizeof(double));
+  saltusi_response_add(op, eval, 0, op->bilateral, op->moved);
+}
+
+void saltusi_eliminate_expand(saltusi_operator* op, const saltusi_eval* eval) {
+  saltusi_groups* g = &op->groups;
+  for (int c = 0; c < g->components; c++) {
+    for (int b = g->start[c]; g->eliminated[c] && b < g->start[c + 1]; b++) {
+      op->P[g->row[b]] = 0.0;
+    }
+  }
+  memset(op->moved, 0, (size_t)eval->sys.dims.nv * sizeof(double));
+  saltusi_response_add(op, eval, 0, op->count, op->moved);
+  for (int c = 0; c < g->components; c++) {
+    if (!g->eliminated[c]) {
+      continue;
+    }
+    int n = g->start[c + 1] - g->start[c];
+    for (int b = 0; b < n; b++) {
+      int r = g->row[g->start[c] + b];
+      g->part[b] = op->rhs[r] + saltusi_row_dot(&op->rows, r, op->moved);
+    }
+    saltusi_dependent_solve(&g->factor[c], g->part);
+    for (int b = 0; b < n; b++) {
+      op->P[g->row[g->start[c] + b]] = -g->part[b];
+    }
+  }
+}

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * groups.c - which velocities an impulse moves together, and which joints are eliminated.
+ *
+ * A group is a set of velocities that A^-1 couples: one velocity where A is diagonal, a block where it is
+ * block-diagonal, blocks and the springs between them otherwise. Joints couple groups further, and joints
+ * that are coupled make a component. One with few rows is eliminated: its matrix
+ *
+ *   B = G_b^T A^-1 G_b
+ *
+ * is factored, and A^-1 becomes A^-1 - A^-1 G_b B^-1 G_b^T A^-1 for everybody else. That couples all
+ * velocities of the component: they are one group. The joints of other components stay units of W.
+ */
+#include "operator/inside.h"
+
+#include <string.h>
+
+/* Rows of a component up to which it is eliminated, beside contacts and without them: dense factors of
+ * the former cost less than the blocks that a handful of contacts has, those of the latter some
+ * milliseconds, and they alone tell which rows depend on each other. */
+enum { BESIDE_CONTACTS = 48, ALONE = 200 };
+
+/* Elimination couples all contacts of a component with each other. So many times the blocks that they
+ * have otherwise are worth the sweeps that are saved. */
+enum { MORE_BLOCKS = 8 };
+
+void saltusi_groups_layout(saltusi_groups* g, const saltus_dims* dims, int bilateral,
+                           saltus_arena* arena) {
+  int most = bilateral < ALONE ? bilateral : ALONE;
+  size_t square = (size_t)most * (size_t)most;
+  size_t many = (size_t)bilateral * BESIDE_CONTACTS;
+  g->room = many > square ? many : square;
+  g->parent = SALTUS_PUSH(arena, int, dims->nv);
+  g->alone = SALTUS_PUSH(arena, int, dims->nv);
+  g->group = SALTUS_PUSH(arena, int, dims->nv);
+  g->component = SALTUS_PUSH(arena, int, dims->nv);
+  g->mark = SALTUS_PUSH(arena, int, dims->nv);
+  g->column = SALTUS_PUSH(arena, int, dims->nv);
+  g->column_start = SALTUS_PUSH(arena, int, bilateral + 1);
+  g->start = SALTUS_PUSH(arena, int, bilateral + 2);
+  g->row = SALTUS_PUSH(arena, int, bilateral);
+  g->of_row = SALTUS_PUSH(arena, int, bilateral);
+  g->contacts = SALTUS_PUSH(arena, long long, bilateral);
+  g->blocks = SALTUS_PUSH(arena, long long, bilateral);
+  g->eliminated = SALTUS_PUSH(arena, bool, bilateral);
+  g->factor = SALTUS_PUSH(arena, saltusi_dependent, bilateral);
+  g->pivot = SALTUS_PUSH2(arena, int, bilateral, 2);
+  g->scale = SALTUS_PUSH(arena, double, bilateral);
+  g->LU = SALTUS_PUSH(arena, double, g->room);
+  g->gram = SALTUS_PUSH(arena, double, g->room);
+  g->part = SALTUS_PUSH(arena, double, bilateral);
+}
+
+static int root_of(int* parent, int i) {
+  while (parent[i] != i) {
+    parent[i] = parent[parent[i]]; /* halves the way of those who come later */
+    i = parent[i];
+  }
+  return i;
+}
+
+/* The smaller number becomes the root: the outcome does not depend on the order. */
+static void unite(int* parent, int i, int j) {
+  int a = root_of(parent, i);
+  int b = root_of(parent, j);
+  if (a < b) {
+    parent[b] = a;
+  } else {
+    parent[a] = b;
+  }
+}
+
+/* Columns of a row, and how many. */
+static const int* columns_of(const saltusi_operator* op, int r, int* count) {
+  *count = op->rows.entries[r];
+  return op->rows.column + (size_t)r * (size_t)op->rows.stride;
+}
+
+static void couple_joints(saltusi_operator* op, int nv) {
+  saltusi_groups* g = &op->groups;
+  for (int i = 0; i < nv; i++) {
+    g->alone[i] = root_of(g->parent, i);
+    g->component[i] = -1;
+  }
+  for (int r = 0; r < op->bilateral; r++) {
+    int count;
+    const int* column = columns_of(op, r, &count);
+    for (int k = 1; k < count; k++) {
+      unite(g->parent, column[0], column[k]);
+    }
+  }
+}
+
+/* Components in the order of their first rows; a row without entries is one for itself. */
+static void sort_rows(saltusi_operator* op) {
+  saltusi_groups* g = &op->groups;
+  g->components = 0;
+  for (int r = 0; r < op->bilateral; r++) {
+    int count;
+    const int* column = columns_of(op, r, &count);
+    int root = count > 0 ? root_of(g->parent, column[0]) : -1;
+    if (root < 0 || g->component[root] < 0) {
+      g->start[g->components + 1] = 0;
+      g->of_row[r] = g->components++;
+      if (root >= 0) {
+        g->component[root] = g->of_row[r];
+      }
+    } else {
+      g->of_row[r] = g->component[root];
+    }
+    g->start[g->of_row[r] + 1]++;
+  }
+  g->start[0] = 0;
+  for (int c = 0; c < g->components; c++) {
+    g->start[c + 1] += g->start[c];
+    g->contacts[c] = 0;
+    g->blocks[c] = 0;
+  }
+  for (int r = 0; r < op->bilateral; r++) {
+    g->row[g->start[g->of_row[r]]++] = r;
+  }
+  for (int c = g->components; c > 0; c--) { /* the starts moved to the ends: back */
+    g->start[c] = g->start[c - 1];
+  }
+  g->start[0] = 0;
+}
+
+/* Velocities of each component, ascending. */
+static void sort_columns(saltusi_groups* g, int nv) {
+  memset(g->column_start, 0, ((size_t)g->components + 1) * sizeof(int));
+  for (int i = 0; i < nv; i++) {
+    int c = g->component[root_of(g->parent, i)];
+    if (c >= 0) {
+      g->column_start[c + 1]++;
+    }
+  }
+  for (int c = 0; c < g->components; c++) {
+    g->column_start[c + 1] += g->column_start[c];
+  }
+  for (int i = 0; i < nv; i++) {
+    int c = g->component[root_of(g->parent, i)];
+    if (c >= 0) {
+      g->column[g->column_start[c]++] = i;
+    }
+  }
+  for (int c = g->components; c > 0; c--) {
+    g->column_start[c] = g->column_start[c - 1];
+  }
+  g->column_start[0] = 0;
+}
+
+/* Contacts that touch each component, and about how many blocks they have among themselves. */
+static void count_contacts(saltusi_operator* op, int nv) {
+  saltusi_groups* g = &op->groups;
+  int* on_group = g->group; /* not needed yet: contacts of each group of A alone */
+  memset(on_group, 0, (size_t)nv * sizeof(int));
+  for (int i = 0; i < op->contacts && op->bilateral < op->count; i++) {
+    int count;
+    const int* column = columns_of(op, op->first[i], &count);
+    int last = -1;
+    for (int k = 0; k < count; k++) {
+      int c = g->component[root_of(g->parent, column[k])];
+      if (c >= 0 && c != last) {
+        g->contacts[c]++;
+        last = c;
+      }
+      on_group[g->alone[column[k]]]++;
+    }
+  }
+  for (int i = 0; i < nv; i++) {
+    int c = g->component[root_of(g->parent, i)];
+    if (c >= 0 && g->alone[i] == i) {
+      g->blocks[c] += (long long)on_group[i] * on_group[i];
+    }
+  }
+}
+
+static void choose(saltusi_operator* op, int nv) {
+  saltusi_groups* g = &op->groups;
+  size_t used = 0;
+  for (int c = 0; c < g->components; c++) {
+    int first = g->start[c];
+    int rows = g->start[c + 1] - first;
+    size_t square = (size_t)rows * (size_t)rows;
+    long long all = g->contacts[c] * g->contacts[c];
+    bool few = g->contacts[c] == 0
+                   ? rows <= ALONE
+                   : rows <= BESIDE_CONTACTS &&
+                         all <= MORE_BLOCKS * (g->blocks[c] + g->contacts[c] + rows);
+    g->eliminated[c] = few && used + square <= g->room;
+    if (g->eliminated[c]) {
+      g->factor[c] = (saltusi_dependent){.LU = g->LU + used,
+                                         .gram = g->gram + used,
+                                         .pivot = g->pivot + 2 * (size_t)first,
+                                         .scale = g->scale + first};
+      used += square;
+      g->any = true;
+    }
+  }
+  for (int i = 0; i < nv; i++) {
+    int root = root_of(g->parent, i);
+    int c = g->component[root];
+    g->group[i] = c >= 0 && g->eliminated[c] ? root : g->alone[i];
+    g->mark[i] = -1;
+  }
+}
+
+bool saltusi_groups_find(saltusi_operator* op, const saltusi_eval* eval) {
+  saltusi_groups* g = &op->groups;
+  int nv = eval->sys.dims.nv;
+  if (!saltusi_response_groups(op, eval, g->parent)) {
+    return false;
+  }
+  g->any = false;
+  g->components = 0;
+  if (op->bilateral == 0) {
+    for (int i = 0; i < nv; i++) {
+      g->group[i] = root_of(g->parent, i);
+      g->mark[i] = -1;
+    }
+    return true;
+  }
+  couple_joints(op, nv);
+  sort_rows(op);
+  sort_columns(g, nv);
+  count_contacts(op, nv);
+  choose(op, nv);
+  return true;
+}

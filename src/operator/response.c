@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * response.c - A^-1 G of single rows, as sparse as A allows, and of all rows at once.
+ */
+#include "operator/inside.h"
+
+#include "math/matrix.h"
+
+#include <string.h>
+
+void saltusi_operator_response(const saltusi_row_block* rows, int row, const saltusi_eval* eval,
+                               const saltusi_linear* linear, double* x) {
+  memset(x, 0, (size_t)eval->sys.dims.nv * sizeof(double));
+  saltusi_row_add(rows, row, 1.0, x);
+  saltusi_linear_solve(eval, linear, x);
+}
+
+bool saltusi_response_groups(saltusi_operator* op, const saltusi_eval* eval, int* parent) {
+  op->scalar = saltusi_linear_diagonal(eval, op->A, op->inverse);
+  for (int i = 0; i < eval->sys.dims.nv; i++) {
+    parent[i] = i;
+  }
+  return op->scalar;
+}
+
+int saltusi_response_sparse(const saltusi_operator* op, const saltusi_eval* eval,
+                            const saltusi_entries* of, int* column, double* x) {
+  (void)eval;
+  for (int k = 0; k < of->count; k++) {
+    column[k] = of->column[k];
+    x[k] = of->values[k] * op->inverse[of->column[k]];
+  }
+  return of->count;
+}
+
+void saltusi_response_add(const saltusi_operator* op, const saltusi_eval* eval, int first, int last,
+                          double* x) {
+  const saltusi_row_block* G = &op->rows;
+  int nv = eval->sys.dims.nv;
+  if (!op->scalar) {
+    memset(op->push, 0, (size_t)nv * sizeof(double));
+  }
+  for (int r = first; r < last; r++) {
+    double push = op->P[r];
+    if (push == 0.0) {
+      continue;
+    }
+    if (!op->scalar) {
+      saltusi_row_add(G, r, push, op->push);
+      continue;
+    }
+    for (int k = 0; k < G->entries[r]; k++) {
+      int column = G->column[r * G->stride + k];
+      x[column] += push * op->inverse[column] * G->G[r * G->stride + k];
+    }
+  }
+  if (!op->scalar) {
+    saltusi_linear_solve(eval, op->A, op->push);
+    saltusi_add_scaled(nv, 1.0, op->push, x);
+  }
+}
