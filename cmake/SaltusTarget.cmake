@@ -38,7 +38,8 @@ function(saltus_layer name)
   add_library(saltus_${name} OBJECT ${L_SOURCES})
   saltus_flags(saltus_${name})
   # libm's long double, clock_gettime and the like: POSIX 2008 names, no GNU ones
-  target_compile_definitions(saltus_${name} PRIVATE _POSIX_C_SOURCE=200809L)
+  target_compile_definitions(saltus_${name} PRIVATE _POSIX_C_SOURCE=200809L
+                                                    ${SALTUS_PART_DEFINITIONS})
   file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/layers/${name})
   file(CREATE_LINK ${PROJECT_SOURCE_DIR}/src/${name} ${PROJECT_BINARY_DIR}/layers/${name}/${name}
        SYMBOLIC)
@@ -52,10 +53,41 @@ function(saltus_layer name)
   set_property(GLOBAL APPEND PROPERTY SALTUS_LAYERS ${name})
 endfunction()
 
+# saltus_lacks_parts(answer SOURCES ... LINK ...): whether these sources read scenes or reduce global
+# problems and the library does not. A source that asks saltus_has itself is left in.
+function(saltus_lacks_parts answer)
+  cmake_parse_arguments(T "" "" "SOURCES;LINK" ${ARGN})
+  set(needs "")
+  if(T_LINK MATCHES "saltus_tolerance|saltus_adversarial" OR SALTUS_SCENES_SOURCE IN_LIST T_SOURCES)
+    list(APPEND needs YAML)
+  endif()
+  list(REMOVE_ITEM T_SOURCES ${SALTUS_SCENES_SOURCE})
+  foreach(source IN LISTS T_SOURCES)
+    get_filename_component(path ${source} ABSOLUTE)
+    file(READ ${path} text)
+    if(text MATCHES "saltus_has")
+      continue()
+    endif()
+    if(text MATCHES "saltus_test_scene|saltus_scene_|saltus_run_create|SALTUS_FAILING")
+      list(APPEND needs YAML)
+    endif()
+    if(text MATCHES "saltus_global_friction_reduce")
+      list(APPEND needs CXSPARSE)
+    endif()
+  endforeach()
+  set(${answer} FALSE PARENT_SCOPE)
+  foreach(part IN LISTS needs)
+    if(NOT SALTUS_WITH_${part})
+      set(${answer} TRUE PARENT_SCOPE)
+    endif()
+  endforeach()
+endfunction()
+
 # saltus_test(name SOURCES ... [LINK ...] [LABELS ...] [LONG]): a cmocka program registered with
 # CTest. With LONG it is registered once more as name_long, with SALTUS_LONG in its environment: then
 # saltus_test_long() is true and its loops are the big ones. Tests with the label long belong to
-# make test-long; the presets of ctest leave them out.
+# make test-long; the presets of ctest leave them out. A program whose sources need a part that the
+# library is built without is neither built nor run.
 function(saltus_test name)
   cmake_parse_arguments(T "LONG" "" "SOURCES;LINK;LABELS" ${ARGN})
   add_executable(test_${name} ${T_SOURCES})
@@ -66,6 +98,11 @@ function(saltus_test name)
                                                   ${PROJECT_SOURCE_DIR}/tests/support)
   target_link_libraries(test_${name} PRIVATE saltus_inside saltus_test_support PkgConfig::CMOCKA
                                              ${T_LINK})
+  saltus_lacks_parts(lacks SOURCES ${T_SOURCES} LINK ${T_LINK})
+  if(lacks)
+    set_target_properties(test_${name} PROPERTIES EXCLUDE_FROM_ALL TRUE)
+    return()
+  endif()
   set(environment "LSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/support/lsan.supp")
   # a test takes 30 s of processor time at most: eight times slower and three others beside it
   add_test(NAME ${name} COMMAND test_${name})

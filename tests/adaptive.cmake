@@ -1,5 +1,5 @@
 # Tolerance-driven integration. Its runs are those of the studies.
-add_library(saltus_tolerance STATIC
+add_library(saltus_tolerance STATIC EXCLUDE_FROM_ALL
             ${PROJECT_SOURCE_DIR}/studies/tolerance_run.c
             ${PROJECT_SOURCE_DIR}/studies/tolerance_cases.c
             ${PROJECT_SOURCE_DIR}/studies/random_systems.c ${SALTUS_SCENES_SOURCE})
@@ -18,7 +18,7 @@ saltus_test(adaptive_random SOURCES conformance/test_adaptive_random.c LINK salt
 # Random hard scenes and the scenes that once failed, against references without code of the library.
 set(adversarial case scenes flight root judge chain slide ode motions bodies)
 list(TRANSFORM adversarial REPLACE "(.+)" "${PROJECT_SOURCE_DIR}/studies/adversarial_\\1.c")
-add_library(saltus_adversarial STATIC ${adversarial})
+add_library(saltus_adversarial STATIC EXCLUDE_FROM_ALL ${adversarial})
 saltus_flags(saltus_adversarial)
 target_compile_definitions(saltus_adversarial PRIVATE _POSIX_C_SOURCE=200809L)
 target_include_directories(saltus_adversarial PUBLIC ${PROJECT_SOURCE_DIR}/studies)

@@ -9,7 +9,7 @@
 static saltus_status refuse(const char* path, saltus_log log) {
   saltusi_log(
       log, SALTUS_LEVEL_ERROR,
-      "%s: this build of Saltus has no HDF5 (CMake option SALTUS_HDF5); use a name that ends "
+      "%s: this build of Saltus has no HDF5 (CMake option SALTUS_WITH_HDF5); use a name that ends "
       "in .csv",
       path);
   return SALTUS_ERR_UNSUPPORTED;

@@ -8,7 +8,7 @@
 
 static saltus_status refuse(const char* path, saltus_log log) {
   saltusi_log(log, SALTUS_LEVEL_ERROR,
-              "%s: this build of Saltus has no HDF5 (CMake option SALTUS_HDF5)", path);
+              "%s: this build of Saltus has no HDF5 (CMake option SALTUS_WITH_HDF5)", path);
   return SALTUS_ERR_UNSUPPORTED;
 }
 

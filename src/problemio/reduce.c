@@ -184,6 +184,11 @@ saltus_status saltus_global_friction_reduce(const saltus_global_friction_problem
   if (status == SALTUS_ERR_SINGULAR) {
     saltusi_log(log, SALTUS_LEVEL_ERROR, "the matrix M of the global problem is singular");
   }
+  if (status == SALTUS_ERR_UNSUPPORTED) {
+    saltusi_log(log, SALTUS_LEVEL_ERROR,
+                "this build of Saltus reduces no global problems (CMake option "
+                "SALTUS_WITH_CXSPARSE)");
+  }
   if (status != SALTUS_OK) {
     saltus_problem_file_destroy(&into->file);
     return status;

@@ -532,6 +532,10 @@ static saltus_problem_file* load(const char* name) {
   if (saltus_problem_file_read(path, (saltus_log){0}, NULL, &file) != SALTUS_OK) {
     return NULL;
   }
+  if (file->kind == SALTUS_PROBLEM_GLOBAL_FRICTION && !saltus_has("cxsparse")) {
+    saltus_problem_file_destroy(file);
+    return NULL;
+  }
   if (file->kind == SALTUS_PROBLEM_GLOBAL_FRICTION) {
     saltus_problem_file* local = NULL;
     saltus_status status =

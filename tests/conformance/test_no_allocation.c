@@ -20,7 +20,7 @@
 
 #if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !HAS(address_sanitizer)
 #define COUNTED 1
-static long calls;
+static volatile long calls;
 
 void* __libc_malloc(size_t bytes);
 void* __libc_calloc(size_t count, size_t bytes);
@@ -48,7 +48,7 @@ void* aligned_alloc(size_t alignment, size_t bytes) {
 }
 #else
 #define COUNTED 0
-static long calls;
+static volatile long calls;
 #endif
 
 static void skip_uncounted(void) {

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * In place of the drawing when the program is built without cairo: refuses.
+ */
+#include "base/log.h"
+#include "figure/figure.h"
+
+saltus_status saltusi_figure_path_check(const char* path, saltus_log log) {
+  saltusi_log(log, SALTUS_LEVEL_ERROR,
+              "%s: this build of Saltus draws no figures (CMake option SALTUS_WITH_CAIRO)", path);
+  return SALTUS_ERR_UNSUPPORTED;
+}
+
+saltus_status saltusi_figure_write(const saltusi_figure* figure, const char* path, saltus_log log) {
+  (void)figure;
+  return saltusi_figure_path_check(path, log);
+}

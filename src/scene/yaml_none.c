@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * In place of yaml_parse.c when the library is built without libfyaml: refuses.
+ */
+#include "base/log.h"
+#include "scene/yaml.h"
+
+saltus_status saltusi_yaml_parse(const char* text, size_t length, const char* file,
+                                 saltusi_pool* pool, saltus_log log, saltusi_yaml_node** out) {
+  (void)text, (void)length, (void)pool;
+  *out = NULL;
+  saltusi_log(log, SALTUS_LEVEL_ERROR,
+              "%s: this build of Saltus reads no scenes (CMake option SALTUS_WITH_YAML)", file);
+  return SALTUS_ERR_UNSUPPORTED;
+}
