@@ -36,7 +36,8 @@ static void layout(inspection* in, saltus_arena* arena) {
   in->vector = SALTUS_PUSH(arena, double, d->nv);
   in->joints = SALTUS_PUSH(arena, double, d->nj);
   saltusi_contact_list_layout(&in->list, d, arena);
-  saltusi_rows_layout(&in->row, d, 1, false, arena);
+  const int joint = saltusi_joint_rows_most(in->sys);
+  saltusi_rows_layout(&in->row, d, joint > 1 ? joint : 1, false, arena);
 }
 
 static int inspect(const cli_model* model, inspection* in) {
@@ -88,8 +89,8 @@ static double contact_velocity(inspection* in, int i) {
 }
 
 static double joint_velocity(inspection* in, int j) {
-  saltusi_rows_joint(in->sys, &in->at, j, &in->row, 0);
-  return saltusi_row_dot(&in->row, 0, in->at.v) + in->row.b[0];
+  const int r = saltusi_rows_joint_with(in->sys, &in->at, j, &in->row);
+  return saltusi_row_dot(&in->row, r, in->at.v) + in->row.b[r];
 }
 
 static void print_mass(const inspection* in) {

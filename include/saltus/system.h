@@ -15,8 +15,8 @@
  * Positions enter a scheme only through `advance`, `rate` and through derivatives along N(q): F_q is
  * dF(q advanced along the j-th velocity)/ds, so every matrix is nv x nv and every row nv wide, with
  * or without quaternions. A scheme never touches M: it asks for  A = m M + v F_v + q F_q  to be
- * assembled, factored and solved. Dense systems get that from the library; a large one brings its
- * own `linear` table. Rows may be sparse. docs/architecture.md gives the reasons.
+ * assembled, factored and solved. The library does that by the structure that a system declares, or by a
+ * `linear` table of its own. Rows may be sparse. docs/architecture.md gives the reasons.
  */
 #ifndef SALTUS_SYSTEM_H
 #define SALTUS_SYSTEM_H
@@ -32,6 +32,12 @@
 
 SALTUS_BEGIN_DECLS
 
+/* What a callback says that could not give an answer. */
+typedef struct saltus_failure {
+  saltus_status status; /* SALTUS_OK: nothing failed */
+  char text[256];
+} saltus_failure;
+
 /* Where a system is evaluated. scratch holds dims.scratch bytes that belong to this evaluation
  * thread: a system may keep intermediate values there, since `self` is constant. */
 typedef struct saltus_point {
@@ -40,7 +46,16 @@ typedef struct saltus_point {
   const double* v; /* [nv]; NULL where velocities play no part */
   void* scratch;
   struct saltusi_contact_keys* keys; /* of the library, NULL outside of it */
+  saltus_failure* failure;           /* for saltus_fail; NULL: nobody asks */
 } saltus_point;
+
+/* Called by a callback that cannot evaluate: the step is undone and ends with SALTUS_ERR_SYSTEM and this
+ * text, whatever was made of the values written. The first failure of a step is kept. */
+SALTUS_API void saltus_fail(const saltus_point* at, const char* format, ...)
+#if defined(__GNUC__)
+    __attribute__((format(printf, 2, 3)))
+#endif
+    ;
 
 /* What a system consists of, for messages; all but energies with the number of a coordinate, contact or
  * joint. */
@@ -94,7 +109,7 @@ typedef struct saltus_contact_place {
 
 /* Rows of one joint or contact. All arrays are zero before the call. */
 typedef struct saltus_rows {
-  int count;   /* rows wanted: 1 for a joint, 1 + tangents for a contact */
+  int count;   /* rows wanted: all of a joint; of a contact 1 + tangents, or the normal alone */
   int width;   /* entries of a row; a sparse system may lower it */
   int stride;  /* between rows of G */
   int* column; /* [width] ascending, to be written; NULL when rows are dense, width = nv */
@@ -122,7 +137,16 @@ typedef struct saltus_dims {
   size_t scratch; /* bytes of saltus_point.scratch */
 } saltus_dims;
 
-/* A system's own linear algebra; replaces the library's dense one. */
+/* Which velocities M, F_v and F_q couple (spring_q and spring_v too): blocks of neighbouring velocities, as
+ * of bodies, and the pairs of blocks that springs, dampers and the like connect. docs/structure.md. */
+typedef struct saltus_structure {
+  int blocks;
+  const int* start; /* [blocks + 1] first velocity of each block, ascending from 0 to nv */
+  int pairs;
+  const int* pair; /* [2 pairs] blocks i < j, each pair once */
+} saltus_structure;
+
+/* A system's own linear algebra; replaces that of the library. */
 typedef struct saltus_linear_ops {
   size_t (*bytes)(const void* self); /* of one factored matrix */
   /* A = m M(t,q) + fv F_v(t,q,v) + fq F_q(t,q,v), factored; SALTUS_ERR_SINGULAR when it cannot. */
@@ -131,12 +155,16 @@ typedef struct saltus_linear_ops {
   void (*solve)(const void* self, const void* matrix, double* x); /* x <- A^-1 x */
   void (*mass_times)(const void* self, const saltus_point* at, const double* x, double* y);
   bool diagonal; /* A is diagonal: solve divides entry by entry */
+  /* ? solve. A^-1 times a row with `width` entries in ascending columns: writes ascending columns and
+   * values of what need not be zero, returns how many. */
+  int (*solve_row)(const void* self, const void* matrix, int width, const int* column,
+                   const double* entries, int* out_column, double* out);
 } saltus_linear_ops;
 
-/* Entries marked ? may be NULL and have the fallback given. Matrices are dense, row major. A
- * callback that cannot evaluate writes NaN: no NaN passes the end of a step. */
+/* Entries marked ? may be NULL and have the fallback given. Matrices are dense, row major. A callback that
+ * cannot evaluate calls saltus_fail, or writes NaN: no NaN passes the end of a step. */
 typedef struct saltus_system_ops {
-  void (*mass)(const void* self, const saltus_point* at, double* M);  /* [nv x nv] */
+  void (*mass)(const void* self, const saltus_point* at, double* M);  /* [nv x nv]; ? from blocks */
   void (*force)(const void* self, const saltus_point* at, double* F); /* [nv] */
 
   /* ? no contacts. Of a changing set SALTUS_RETRY_ROOM when the capacity is too small, with count =
@@ -152,10 +180,15 @@ typedef struct saltus_system_ops {
   saltus_status (*place)(const void* self, const saltus_point* at, uint64_t identity,
                          saltus_contact_place* place);                 /* ? unknown */
   void (*joints)(const void* self, const saltus_point* at, double* g); /* ? [nj] */
-  void (*joint)(const void* self, const saltus_point* at, int row, saltus_rows* rows); /* ? */
+  /* ? none. All rows of a joint, which share their columns. */
+  void (*joint)(const void* self, const saltus_point* at, int joint, saltus_rows* rows);
 
   void (*force_q)(const void* self, const saltus_point* at, double* F_q); /* ? differences */
   void (*force_v)(const void* self, const saltus_point* at, double* F_v); /* ? differences */
+  /* ? from mass, force_q and force_v. A = m M + fv F_v + fq F_q on the structure: the diagonal blocks in
+   * order, then for each pair (i, j) the block of row i and that of row j, each row major. */
+  void (*blocks)(const void* self, const saltus_point* at, double m, double fv, double fq,
+                 double* values);
   /* ? unknown. The parts of F_q and F_v that springs and dampers have without the curvature of their
    * elongation (Gauss-Newton): symmetric, negative semidefinite at every motion. Both or none. */
   void (*spring_q)(const void* self, const saltus_point* at, double* K); /* [nv x nv] */
@@ -176,7 +209,7 @@ typedef struct saltus_system_ops {
   /* ? q1 = q + h v. Exact along constant v, so q advanced by a and by b is q advanced by a + b. */
   void (*advance)(const void* self, const double* q, const double* v, double h, double* q1);
 
-  const saltus_linear_ops* linear;       /* ? dense */
+  const saltus_linear_ops* linear;       /* ? by structure */
   const saltus_enclosure_ops* enclosure; /* ? none: events between samples can be missed */
 
   /* ? none. The text that a part was made from; NULL: there is none. */
@@ -196,9 +229,13 @@ typedef struct saltus_system {
   unsigned traits;                /* SALTUS_CONSTANT_MASS and the like */
   const saltus_contact_law* laws; /* [law_count]; for a fixed set of contacts law_count = nc */
   int law_count;
-  const saltus_label* q_labels;   /* [nq] or NULL */
-  const saltus_label* v_labels;   /* [nv] or NULL */
-  const char* const* joint_names; /* [nj] or NULL */
+  const saltus_label* q_labels;      /* [nq] or NULL */
+  const saltus_label* v_labels;      /* [nv] or NULL */
+  const char* const* joint_names;    /* [nj] by row, or NULL */
+  const saltus_structure* structure; /* NULL: one block */
+  int joint_count;
+  const int*
+      joint_first; /* [joint_count + 1] first row of each joint; NULL: every row is a joint */
 } saltus_system;
 
 /* SALTUS_ERR_RANGE with a message that names what is wrong: missing callbacks, negative sizes, laws
@@ -218,6 +255,7 @@ typedef struct saltus_system_check_result {
   double force_q, force_v, mass_q, kinetic_gradient;
   double rate;                             /* rate against advance */
   double normal_G, normal_b, convective_c; /* over contacts and joints */
+  double blocks; /* against mass, force_q and force_v; entries outside the structure too */
   double mass_symmetry;
   double enclosure; /* how far values lie outside their enclosures; 0: all inside */
   double power;     /* sum of `power` against the power of F and the rates of the energies */

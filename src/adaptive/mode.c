@@ -80,9 +80,7 @@ saltus_status saltusi_mode_gaps(saltusi_mode_dynamics* m, double t, const double
 typedef enum wanted_rows { NONE, CLOSED, EVERY } wanted_rows;
 
 static void evaluate_rows(saltusi_mode_dynamics* m, const saltus_point* at, wanted_rows wanted) {
-  for (int j = 0; j < m->o->nj; j++) {
-    saltusi_rows_joint(m->sys, at, j, &m->row, j);
-  }
+  saltusi_rows_joints(m->sys, at, &m->row);
   for (int key = 0; wanted != NONE && key < m->o->nc; key++) {
     if (wanted == EVERY || saltusi_is_closed(&m->contact[key])) {
       saltusi_rows_contact(m->sys, at, key, 1 + m->o->tangents[key], &m->row,
@@ -415,9 +413,9 @@ saltus_status saltusi_mode_joints(saltusi_mode_dynamics* m, double t, const doub
   if (status != SALTUS_OK || m->o->nj == 0) {
     return status;
   }
+  saltusi_rows_joints(m->sys, &at, &m->row);
   for (int j = 0; j < m->o->nj; j++) {
     double* x = m->joint_X + (size_t)j * (size_t)m->o->nv;
-    saltusi_rows_joint(m->sys, &at, j, &m->row, j);
     memset(x, 0, (size_t)m->o->nv * sizeof(double));
     saltusi_row_add(&m->row, j, 1.0, x);
     saltusi_linear_solve(m->eval, &m->mass, x);

@@ -17,9 +17,7 @@ void saltusi_operator_begin(saltusi_operator* op, int joints) {
 void saltusi_operator_hold(saltusi_operator* op, const saltus_system* sys, const saltus_point* at,
                            const int* keys, int count) {
   saltusi_operator_begin(op, sys->dims.nj);
-  for (int j = 0; j < sys->dims.nj; j++) {
-    saltusi_rows_joint(sys, at, j, &op->rows, j);
-  }
+  saltusi_rows_joints(sys, at, &op->rows);
   for (int i = 0; i < count; i++) {
     saltusi_operator_look(op, sys, at, keys[i], 1);
     saltusi_operator_take(op, 1, 0.0);

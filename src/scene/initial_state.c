@@ -140,16 +140,16 @@ static void check_contacts(saltusi_reader* reader, const saltus_scene_view* view
   }
 }
 
-/* One joint: its value g, and its row. */
+/* One joint: its value g, and its row among all. */
 static void check_joint(saltusi_reader* reader, const saltus_scene_view* view, int j, double g,
-                        const saltusi_row_block* row, const saltusi_yaml_node* where) {
+                        const saltusi_row_block* rows, const saltusi_yaml_node* where) {
   const char* name = view->joint_names[j];
-  double rate = saltusi_row_dot(row, 0, view->v0) + row->b[0];
-  double terms = saltusi_row_size(row, 0, view->v0) + fabs(row->b[0]);
+  double rate = saltusi_row_dot(rows, j, view->v0) + rows->b[j];
+  double terms = saltusi_row_size(rows, j, view->v0) + fabs(rows->b[j]);
   double allowed_rate = view->start_tolerance * fmax(1.0, terms);
   bool moves = false;
   for (int i = 0; i < view->system->dims.nv; i++) {
-    moves = moves || row->G[i] != 0.0;
+    moves = moves || saltusi_row_entry(rows, j, i) != 0.0;
   }
   if (!isfinite(g) || !isfinite(rate)) {
     saltusi_reader_fail(reader, where,
@@ -178,20 +178,20 @@ static void check_joints(saltusi_reader* reader, const saltus_scene_view* view,
                          const saltus_point* at, const saltusi_yaml_node* root) {
   const saltus_system* sys = view->system;
   int nj = sys->dims.nj;
-  saltusi_row_block row;
+  saltusi_row_block rows;
   saltus_arena arena = saltus_arena_counting();
-  saltusi_rows_layout(&row, &sys->dims, 1, false, &arena);
+  saltusi_rows_layout(&rows, &sys->dims, nj, false, &arena);
   double* g = saltusi_reader_take(reader, (size_t)nj, sizeof(double));
   void* block = saltusi_reader_take(reader, arena.used + 1, 1);
   if (g == NULL || block == NULL) {
     return;
   }
   arena = saltus_arena_over(block, arena.used);
-  saltusi_rows_layout(&row, &sys->dims, 1, false, &arena);
+  saltusi_rows_layout(&rows, &sys->dims, nj, false, &arena);
   sys->ops->joints(sys->self, at, g);
+  saltusi_rows_joints(sys, at, &rows);
   for (int j = 0; j < nj && reader->status == SALTUS_OK; j++) {
-    saltusi_rows_joint(sys, at, j, &row, 0);
-    check_joint(reader, view, j, g[j], &row, find(root, "joints", j, "constraint"));
+    check_joint(reader, view, j, g[j], &rows, find(root, "joints", j, "constraint"));
   }
 }
 

@@ -183,8 +183,11 @@ static saltus_status find_impacts(work* w, const saltusi_step* s, int* count) {
     w->list.law[*count] = w->list.law[i];
     (*count)++;
   }
-  for (int j = 0; j<nj&& * count> 0; j++) {
-    saltusi_rows_joint(sys, &at, j, &w->impact.rows, j);
+  if (*count == 0) {
+    return status;
+  }
+  saltusi_rows_joints(sys, &at, &w->impact.rows);
+  for (int j = 0; j < nj; j++) {
     w->impact.rhs[j] = saltusi_row_dot(&w->impact.rows, j, s->v1) + w->impact.rows.b[j];
   }
   return status;

@@ -111,9 +111,9 @@ static void add_power(saltusi_ledger_room* room, saltusi_account account, double
   for (int key = 0; key < sys->dims.nc; key++) {
     contact_power(room, account, &at, dt, key);
   }
+  saltusi_rows_joints(sys, &at, &room->joints);
   for (int j = 0; j < sys->dims.nj; j++) {
-    saltusi_rows_joint(sys, &at, j, &room->rows, 0);
-    account.energy->drive -= dt * room->forces[3 * sys->dims.nc + j] * room->rows.b[0];
+    account.energy->drive -= dt * room->forces[3 * sys->dims.nc + j] * room->joints.b[j];
   }
 }
 
@@ -305,9 +305,9 @@ static void lasting_joints(saltusi_ledger_room* room) {
   for (int end = 0; end < 2 && sys->dims.nj > 0; end++) {
     const saltus_state* x = end == 0 ? room->step.x0 : room->step.x1;
     const saltus_point at = saltusi_at(&room->eval, x->t, x->q, x->v);
+    saltusi_rows_joints(sys, &at, &room->joints);
     for (int j = 0; j < sys->dims.nj; j++) {
-      saltusi_rows_joint(sys, &at, j, &room->rows, 0);
-      room->left.drive -= 0.5 * room->step.report->joint_impulses[j] * room->rows.b[0];
+      room->left.drive -= 0.5 * room->step.report->joint_impulses[j] * room->joints.b[j];
     }
   }
 }

@@ -64,12 +64,12 @@ typedef struct saltusi_ledger_room {
   saltusi_linear linear; /* M, where an impact needs its answer */
   bool answers;          /* there is room for that */
 
-  /* joints in an impact */
   saltusi_row_block joints; /* [nj] */
-  double* joint_X;          /* [nj x nv] M^-1 G */
-  double* joint_W;          /* [nj x nj] */
-  int* joint_pivot;         /* [2 nj] */
-  double* joint_P;          /* [nj] N s */
+  /* joints in an impact */
+  double* joint_X;  /* [nj x nv] M^-1 G */
+  double* joint_W;  /* [nj x nj] */
+  int* joint_pivot; /* [2 nj] */
+  double* joint_P;  /* [nj] N s */
 
   /* an accumulation that the step passes over */
   saltusi_bounce_inside bounce;

@@ -126,12 +126,12 @@ void saltusi_impact_close(saltusi_ledger_room* room, saltusi_account account,
   const saltus_system* sys = &room->eval.sys;
   const saltus_dims* d = &sys->dims;
   bool moving = sys->ops->frame_energy != NULL;
+  if (room->answers) {
+    saltusi_rows_joints(sys, &impact->at, &room->joints);
+  }
   for (int j = 0; j < d->nj; j++) {
     room->joint_P[j] = 0.0;
-    if (room->answers) {
-      saltusi_rows_joint(sys, &impact->at, j, &room->joints, j);
-      moving = moving || room->joints.b[j] != 0.0;
-    }
+    moving = moving || (room->answers && room->joints.b[j] != 0.0);
   }
   if (!impact->any || !moving || !room->answers) {
     return;

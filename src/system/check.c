@@ -15,6 +15,7 @@
 #include "system/check_enclosure.h"
 #include "system/evaluate.h"
 #include "system/power.h"
+#include "system/structure.h"
 
 #include <string.h>
 
@@ -26,23 +27,25 @@ static const double lengths[STEPS] = {1e-2, 1e-3, 1e-4};
 typedef struct checker {
   const saltus_system* sys;
   saltus_point at;
-  double* q;      /* [nq] shifted position */
-  double* v;      /* [nv] shifted velocity or direction */
-  double* value;  /* [size] of a function */
-  double* slope;  /* [size] by differences */
-  double* exact;  /* [nv x nv] analytic */
-  double* matrix; /* [nv x nv] */
-  double* vector; /* [nv] */
-  int size;       /* largest length of a function */
-  double* slopes; /* [STEPS x constraints] of all gaps or joints */
-  int* keys;      /* [nc] of the contacts at the point */
-  int* row_count; /* [nc] by key */
-  int direction;  /* column under test; -1: along v */
-  bool joints;    /* joints are under test, not contacts */
-  int subject;    /* contact or joint under test */
+  double* q;          /* [nq] shifted position */
+  double* v;          /* [nv] shifted velocity or direction */
+  double* value;      /* [size] of a function */
+  double* slope;      /* [size] by differences */
+  double* exact;      /* [nv x nv] analytic */
+  double* matrix;     /* [nv x nv] */
+  double* vector;     /* [nv] */
+  int size;           /* largest length of a function */
+  double* slopes;     /* [STEPS x constraints] of all gaps or joints */
+  int* keys;          /* [nc] of the contacts at the point */
+  int* row_count;     /* [nc] by key */
+  int direction;      /* column under test; -1: along v */
+  bool joints;        /* joints are under test, not contacts */
+  int subject;        /* contact or joint under test */
+  double* convective; /* [rows of a joint or contact] */
   saltusi_contact_list list;
   saltusi_row_block rows;
   saltusi_power_room power;
+  double* values; /* [2 x values of the structure] */
 } checker;
 
 /* A function of the distance s from the point under test. */
@@ -146,11 +149,19 @@ static void rows_at(checker* c, const saltus_point* at) {
   }
 }
 
+/* How many rows the subject has, and how many of them are derivatives of gaps or joints. */
+static int rows_of(const checker* c) {
+  return c->joints ? saltusi_joint_rows(c->sys, c->subject) : c->row_count[c->subject];
+}
+static int normals_of(const checker* c) {
+  return c->joints ? saltusi_joint_rows(c->sys, c->subject) : 1;
+}
+
 /* U = G^T v + b on the motion q' = N v with fixed v */
 static void velocity_along_motion(checker* c, double s, double* value) {
   saltus_point at = moved(c, s);
   at.t += s;
-  const int count = c->joints ? 1 : c->row_count[c->subject];
+  const int count = rows_of(c);
   rows_at(c, &at);
   for (int r = 0; r < count; r++) {
     value[r] = saltusi_row_dot(&c->rows, r, c->at.v) + c->rows.b[r];
@@ -229,11 +240,12 @@ static void find_slopes(checker* c, path f, int count) {
   }
 }
 
-/* Difference between the slope of the subject and the exact one, as in `compare`. */
-static double slope_error(const checker* c, int count, double exact) {
+/* Difference between the slope of row r of the subject and the exact one, as in `compare`. */
+static double slope_error(const checker* c, int count, int r, double exact) {
+  const int place = c->joints ? saltusi_joint_first(c->sys, c->subject) + r : c->subject;
   double best = INFINITY;
   for (int k = 0; k < STEPS; k++) {
-    best = fmin(best, fabs(c->slopes[(size_t)k * (size_t)count + (size_t)c->subject] - exact));
+    best = fmin(best, fabs(c->slopes[(size_t)k * (size_t)count + (size_t)place] - exact));
   }
   return best / (1.0 + fabs(exact));
 }
@@ -248,11 +260,13 @@ static void check_rows(checker* c, int count, const int* keys, saltus_system_che
     for (int i = 0; i < count; i++) {
       c->subject = keys != NULL ? keys[i] : i;
       rows_at(c, &c->at);
-      if (j < 0) {
-        result->normal_b = larger(result->normal_b, slope_error(c, all, c->rows.b[0]));
-      } else {
-        const double entry = saltusi_row_entry(&c->rows, 0, j);
-        result->normal_G = larger(result->normal_G, slope_error(c, all, entry));
+      for (int r = 0; r < normals_of(c); r++) {
+        if (j < 0) {
+          result->normal_b = larger(result->normal_b, slope_error(c, all, r, c->rows.b[r]));
+        } else {
+          const double entry = saltusi_row_entry(&c->rows, r, j);
+          result->normal_G = larger(result->normal_G, slope_error(c, all, r, entry));
+        }
       }
     }
   }
@@ -260,11 +274,10 @@ static void check_rows(checker* c, int count, const int* keys, saltus_system_che
   for (int i = 0; i < count; i++) {
     c->subject = keys != NULL ? keys[i] : i;
     rows_at(c, &c->at);
-    double convective[3];
-    const int rows = c->joints ? 1 : c->row_count[c->subject];
-    memcpy(convective, c->rows.c, (size_t)rows * sizeof(double));
+    const int rows = rows_of(c);
+    memcpy(c->convective, c->rows.c, (size_t)rows * sizeof(double));
     result->convective_c =
-        larger(result->convective_c, compare(c, velocity_along_motion, rows, convective));
+        larger(result->convective_c, compare(c, velocity_along_motion, rows, c->convective));
   }
 }
 
@@ -284,9 +297,47 @@ static saltus_status check_constraints(checker* c, saltus_system_check_result* r
   }
   c->joints = true;
   if (sys->dims.nj > 0) {
-    check_rows(c, sys->dims.nj, NULL, result);
+    check_rows(c, saltusi_joint_count(sys), NULL, result);
   }
   return SALTUS_OK;
+}
+
+/* Blocks against dense matrices: M alone, F_v alone and so on; the dense ones must be zero elsewhere. */
+static double compare_blocks(checker* c, void (*dense)(const void*, const saltus_point*, double*),
+                             const double coefficients[3]) {
+  const saltus_structure* s = c->sys->structure;
+  const size_t count = saltusi_structure_values(s), nv = (size_t)c->sys->dims.nv;
+  double* said = c->values + count;
+  dense(c->sys->self, &c->at, c->exact);
+  double size = 1.0 + saltusi_max_abs((int)(nv * nv), c->exact);
+  saltusi_structure_gather(s, c->exact, c->values);
+  double worst = 0.0;
+  if (c->sys->ops->blocks != NULL) {
+    c->sys->ops->blocks(c->sys->self, &c->at, coefficients[0], coefficients[1], coefficients[2],
+                        said);
+    for (size_t k = 0; k < count; k++) {
+      worst = saltusi_larger(worst, fabs(said[k] - c->values[k]));
+    }
+  }
+  saltusi_structure_spread(s, c->values, c->matrix);
+  saltusi_add_scaled((int)(nv * nv), -1.0, c->matrix, c->exact);
+  return saltusi_larger(worst, saltusi_max_abs((int)(nv * nv), c->exact)) / size;
+}
+
+static void check_blocks(checker* c, saltus_system_check_result* result) {
+  const saltus_system_ops* ops = c->sys->ops;
+  if (c->sys->structure == NULL) {
+    return;
+  }
+  if (ops->mass != NULL) {
+    result->blocks = larger(result->blocks, compare_blocks(c, ops->mass, (double[]){1, 0, 0}));
+  }
+  if (ops->force_v != NULL) {
+    result->blocks = larger(result->blocks, compare_blocks(c, ops->force_v, (double[]){0, 1, 0}));
+  }
+  if (ops->force_q != NULL) {
+    result->blocks = larger(result->blocks, compare_blocks(c, ops->force_q, (double[]){0, 0, 1}));
+  }
 }
 
 /* The power of external forces and drives together against that of all forces and the rates of the
@@ -352,6 +403,7 @@ static void find_worst(saltus_system_check_result* result) {
       {"rows G", result->normal_G},
       {"rows b", result->normal_b},
       {"rows c", result->convective_c},
+      {"blocks", result->blocks},
       {"symmetry of the mass matrix", result->mass_symmetry},
       {"enclosures", result->enclosure},
       {"power", result->power},
@@ -384,7 +436,12 @@ static void layout(checker* c, saltus_arena* arena) {
   c->row_count = SALTUS_PUSH(arena, int, dims->nc);
   c->at.scratch = saltus_arena_push(arena, dims->scratch, 1, SALTUS_ALIGNMENT);
   saltusi_contact_list_layout(&c->list, dims, arena);
-  saltusi_rows_layout(&c->rows, dims, 3, true, arena);
+  const int joint = saltusi_joint_rows_most(c->sys);
+  saltusi_rows_layout(&c->rows, dims, joint > 3 ? joint : 3, true, arena);
+  c->convective = SALTUS_PUSH(arena, double, joint > 3 ? joint : 3);
+  c->values = c->sys->structure != NULL
+                  ? SALTUS_PUSH2(arena, double, 2, saltusi_structure_values(c->sys->structure))
+                  : NULL;
   saltusi_power_layout(&c->power, c->sys, arena);
 }
 
@@ -395,8 +452,8 @@ saltus_status saltus_system_check(const saltus_system* system, double t, const d
   if (status != SALTUS_OK) {
     return status;
   }
-  *result = (saltus_system_check_result){NAN, NAN, NAN, NAN, NAN,  NAN, NAN,
-                                         NAN, NAN, NAN, NAN, true, 0,   NULL};
+  *result = (saltus_system_check_result){NAN, NAN, NAN, NAN, NAN,  NAN, NAN, NAN,
+                                         NAN, NAN, NAN, NAN, true, 0.0, NULL};
   saltus_allocator memory = saltus_allocator_default();
   checker c = {.sys = system, .at = {.t = t, .q = q, .v = v}};
   saltus_arena arena = saltus_arena_counting();
@@ -410,6 +467,7 @@ saltus_status saltus_system_check(const saltus_system* system, double t, const d
   layout(&c, &arena);
 
   check_dynamics(&c, result);
+  check_blocks(&c, result);
   check_power(&c, result);
   status = check_constraints(&c, result);
   result->traits_hold = traits_hold(&c);

@@ -106,8 +106,10 @@ static void look_around(checker* c) {
     c->v[i] = around(c, c->at.v[i]);
   }
   for (int k = 0; k < POINTS; k++) {
-    saltus_point at = {
-        .t = inside(c, c->t[0]), .q = c->q_inside, .v = c->v_inside, .scratch = c->at.scratch};
+    saltus_point at = c->at;
+    at.t = inside(c, c->t[0]);
+    at.q = c->q_inside;
+    at.v = c->v_inside;
     for (int i = 0; i < d->nq; i++) {
       c->q_inside[i] = inside(c, c->q[i]);
     }
@@ -141,8 +143,8 @@ static void look_at_rates(checker* c) {
   }
   for (int j = 0; j < d->nj; j++) {
     ops->along(sys->self, &c->course, SALTUS_QUANTITY_JOINT, j, bound);
-    saltusi_rows_joint(sys, &c->at, j, &c->rows, 0);
-    look(c, saltusi_row_dot(&c->rows, 0, c->at.v) + c->rows.b[0], bound[1]);
+    const int r = saltusi_rows_joint_with(sys, &c->at, j, &c->rows);
+    look(c, saltusi_row_dot(&c->rows, r, c->at.v) + c->rows.b[r], bound[1]);
   }
   const bool listed = saltusi_contacts(sys, &c->at, &c->list) == SALTUS_OK;
   for (int i = 0; listed && i < c->list.count; i++) {
@@ -165,7 +167,8 @@ static void layout(checker* c, saltus_arena* arena) {
   c->course.scratch =
       saltus_arena_push(arena, c->sys->ops->enclosure->bytes(c->sys->self), 1, SALTUS_ALIGNMENT);
   saltusi_contact_list_layout(&c->list, d, arena);
-  saltusi_rows_layout(&c->rows, d, VALUES, false, arena);
+  const int joint = saltusi_joint_rows_most(c->sys);
+  saltusi_rows_layout(&c->rows, d, joint > VALUES ? joint : VALUES, false, arena);
 }
 
 saltus_status saltusi_check_enclosures(const saltus_system* system, const saltus_point* at,

@@ -24,7 +24,7 @@ typedef struct diagnosis {
   double* ones;   /* [nv] */
   double* joints; /* [nj] */
   saltusi_contact_list list;
-  saltusi_row_block row; /* three rows */
+  saltusi_row_block row; /* three rows, or those of all joints */
   char* text;
   size_t size, used;
 } diagnosis;
@@ -39,7 +39,7 @@ static void layout(diagnosis* d, saltus_arena* arena) {
   d->ones = SALTUS_PUSH(arena, double, dims->nv);
   d->joints = SALTUS_PUSH(arena, double, dims->nj);
   saltusi_contact_list_layout(&d->list, dims, arena);
-  saltusi_rows_layout(&d->row, dims, 3, false, arena);
+  saltusi_rows_layout(&d->row, dims, dims->nj > 3 ? dims->nj : 3, false, arena);
 }
 
 __attribute__((format(printf, 2, 3))) static void add(diagnosis* d, const char* format, ...) {
@@ -166,8 +166,8 @@ static saltus_status check_motion(diagnosis* d) {
 }
 
 /* The first entry of the rows that is not finite, 0 when all are. */
-static double wild_entry(const diagnosis* d, int rows) {
-  for (int k = 0; k < rows; k++) {
+static double wild_entry(const diagnosis* d, int first, int rows) {
+  for (int k = first; k < first + rows; k++) {
     const double* G = d->row.G + (size_t)k * (size_t)d->row.stride;
     int count = d->row.column != NULL ? d->row.entries[k] : d->row.stride;
     int i = first_wild(count, G);
@@ -207,7 +207,7 @@ static saltus_status check_contacts(diagnosis* d) {
     }
     int rows = 1 + (d->list.law[i] < sys->law_count ? sys->laws[d->list.law[i]].tangents : 0);
     saltusi_rows_contact(sys, &d->at, key, rows, &d->row, 0);
-    double wild = wild_entry(d, rows);
+    double wild = wild_entry(d, 0, rows);
     if (wild != 0.0) {
       add_contact(d, "a direction (the derivative of gap or slip) of", i);
       return report(d, SALTUS_PART_GAP, key, wild);
@@ -222,9 +222,9 @@ static saltus_status check_joints(diagnosis* d) {
     return SALTUS_OK;
   }
   sys->ops->joints(sys->self, &d->at, d->joints);
+  saltusi_rows_joints(sys, &d->at, &d->row);
   for (int j = 0; j < sys->dims.nj; j++) {
-    saltusi_rows_joint(sys, &d->at, j, &d->row, 0);
-    double wild = isfinite(d->joints[j]) ? wild_entry(d, 1) : d->joints[j];
+    double wild = isfinite(d->joints[j]) ? wild_entry(d, j, 1) : d->joints[j];
     if (wild != 0.0) {
       add(d, isfinite(d->joints[j]) ? "the derivative of joint %d" : "the constraint of joint %d",
           j);

@@ -17,6 +17,10 @@ void saltusi_eval_layout(saltusi_eval* eval, saltus_arena* arena) {
   eval->v_shifted = SALTUS_PUSH(arena, double, dims->nv);
   eval->F_minus = SALTUS_PUSH(arena, double, dims->nv);
   eval->F_plus = SALTUS_PUSH(arena, double, dims->nv);
+  eval->failure = SALTUS_PUSH(arena, saltus_failure, 1);
+  if (eval->failure != NULL) {
+    eval->failure->status = SALTUS_OK;
+  }
 }
 
 /* Step of a central difference: the cube root of the rounding unit balances truncation and rounding.
@@ -172,7 +176,7 @@ static saltus_rows open_rows(saltusi_row_block* block, int first, int count) {
   return rows;
 }
 
-/* All rows of one contact share the columns that the system wrote for the first. */
+/* All rows of one joint or contact share the columns that the system wrote for the first. */
 static void close_rows(saltusi_row_block* block, int first, const saltus_rows* rows) {
   for (int r = 0; r < rows->count; r++) {
     block->entries[first + r] = rows->width;
@@ -201,7 +205,44 @@ void saltusi_rows_contact(const saltus_system* sys, const saltus_point* at, int 
 
 void saltusi_rows_joint(const saltus_system* sys, const saltus_point* at, int joint,
                         saltusi_row_block* block, int first) {
-  saltus_rows rows = open_rows(block, first, 1);
+  saltus_rows rows = open_rows(block, first, saltusi_joint_rows(sys, joint));
   sys->ops->joint(sys->self, at, joint, &rows);
   close_rows(block, first, &rows);
+}
+
+void saltusi_rows_joints(const saltus_system* sys, const saltus_point* at,
+                         saltusi_row_block* block) {
+  const int count = saltusi_joint_count(sys);
+  for (int joint = 0; joint < count; joint++) {
+    saltusi_rows_joint(sys, at, joint, block, saltusi_joint_first(sys, joint));
+  }
+}
+
+int saltusi_rows_joint_with(const saltus_system* sys, const saltus_point* at, int row,
+                            saltusi_row_block* block) {
+  const int joint = saltusi_joint_of(sys, row);
+  saltusi_rows_joint(sys, at, joint, block, 0);
+  return row - saltusi_joint_first(sys, joint);
+}
+
+int saltusi_joint_of(const saltus_system* sys, int row) {
+  if (sys->joint_first == NULL) {
+    return row;
+  }
+  int low = 0, high = sys->joint_count; /* first[low] <= row < first[high] */
+  while (high - low > 1) {
+    const int middle = low + (high - low) / 2;
+    *(sys->joint_first[middle] <= row ? &low : &high) = middle;
+  }
+  return low;
+}
+
+int saltusi_joint_rows_most(const saltus_system* sys) {
+  const int count = saltusi_joint_count(sys);
+  int most = 0;
+  for (int joint = 0; joint < count; joint++) {
+    const int rows = saltusi_joint_rows(sys, joint);
+    most = rows > most ? rows : most;
+  }
+  return most;
 }

@@ -26,6 +26,7 @@ typedef struct saltusi_eval {
   double* F_plus;             /* [nv] */
   saltusi_contact_keys* keys; /* of a changing set of contacts; NULL: keys are identities */
   saltusi_step_room room;     /* how much a step may meet */
+  saltus_failure* failure;    /* what the callbacks of a step said */
   bool dependent; /* joints that depend on each other were met; set by whoever solves for them */
 } saltusi_eval;
 
@@ -34,12 +35,22 @@ void saltusi_eval_layout(saltusi_eval* eval, saltus_arena* arena);
 
 static inline saltus_point saltusi_at(const saltusi_eval* eval, double t, const double* q,
                                       const double* v) {
-  return (saltus_point){.t = t, .q = q, .v = v, .scratch = eval->scratch, .keys = eval->keys};
+  return (saltus_point){.t = t,
+                        .q = q,
+                        .v = v,
+                        .scratch = eval->scratch,
+                        .keys = eval->keys,
+                        .failure = eval->failure};
 }
 
-/* The caller wants no more: what iterates ends with SALTUS_ERR_STOPPED. */
+/* A callback of the system failed: what was computed with it is worth nothing. */
+static inline bool saltusi_failed(const saltusi_eval* eval) {
+  return eval->failure != NULL && eval->failure->status != SALTUS_OK;
+}
+
+/* The caller wants no more, or a callback failed: what iterates ends with SALTUS_ERR_STOPPED. */
 static inline bool saltusi_cancelled(const saltusi_eval* eval) {
-  return (eval->cancel != NULL && *eval->cancel != 0) ||
+  return (eval->cancel != NULL && *eval->cancel != 0) || saltusi_failed(eval) ||
          (eval->poll != NULL && eval->poll(eval->who));
 }
 
@@ -102,7 +113,21 @@ typedef struct saltusi_row_block {
 void saltusi_rows_layout(saltusi_row_block* block, const saltus_dims* dims, int rows,
                          bool convective, saltus_arena* arena);
 
-/* Evaluates `count` rows of a contact, or the row of a joint, into the block from `first` on. */
+/* Joints, and the rows of each. */
+static inline int saltusi_joint_count(const saltus_system* sys) {
+  return sys->joint_first != NULL ? sys->joint_count : sys->dims.nj;
+}
+static inline int saltusi_joint_first(const saltus_system* sys, int joint) {
+  return sys->joint_first != NULL ? sys->joint_first[joint] : joint;
+}
+static inline int saltusi_joint_rows(const saltus_system* sys, int joint) {
+  return saltusi_joint_first(sys, joint + 1) - saltusi_joint_first(sys, joint);
+}
+int saltusi_joint_of(const saltus_system* sys, int row);
+/* Rows of the largest joint; 0: there is none. */
+int saltusi_joint_rows_most(const saltus_system* sys);
+
+/* Evaluates `count` rows of a contact, or all rows of a joint, into the block from `first` on. */
 void saltusi_rows_contact(const saltus_system* sys, const saltus_point* at, int key, int count,
                           saltusi_row_block* block, int first);
 /* The same for a contact without a key. */
@@ -110,6 +135,12 @@ void saltusi_rows_identity(const saltus_system* sys, const saltus_point* at, uin
                            int count, saltusi_row_block* block, int first);
 void saltusi_rows_joint(const saltus_system* sys, const saltus_point* at, int joint,
                         saltusi_row_block* block, int first);
+/* All rows of all joints, into the rows 0 .. nj - 1 of the block. */
+void saltusi_rows_joints(const saltus_system* sys, const saltus_point* at,
+                         saltusi_row_block* block);
+/* The joint that a row belongs to, from row 0 of the block on; returns where the row is. */
+int saltusi_rows_joint_with(const saltus_system* sys, const saltus_point* at, int row,
+                            saltusi_row_block* block);
 
 /* G_row^T x */
 static inline double saltusi_row_dot(const saltusi_row_block* block, int row, const double* x) {

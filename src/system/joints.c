@@ -30,9 +30,7 @@ static saltus_status look(saltusi_joints* joints, saltusi_eval* eval, const salt
   const saltus_system* sys = &eval->sys;
   int nj = sys->dims.nj;
   saltus_status status = saltusi_linear_assemble(eval, &joints->mass, at, 1.0, 0.0, 0.0);
-  for (int j = 0; j < nj; j++) {
-    saltusi_rows_joint(sys, at, j, &joints->rows, j);
-  }
+  saltusi_rows_joints(sys, at, &joints->rows);
   for (int j = 0; status == SALTUS_OK && j < nj; j++) {
     memset(joints->column, 0, (size_t)sys->dims.nv * sizeof(double));
     saltusi_row_add(&joints->rows, j, 1.0, joints->column);

@@ -5,6 +5,8 @@
  */
 #include "system/diagnose.h"
 
+#include "system/structure.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -54,6 +56,14 @@ ARRAY(spring_v, "the derivative of a damper", squared(p))
 ARRAY(mass_q, "the derivative of the mass matrix", squared(p))
 ARRAY(kinetic_gradient, "the derivative of the kinetic energy", (size_t)p->inner.dims.nv)
 #undef ARRAY
+
+static void blocks(const void* self, const saltus_point* at, double m, double fv, double fq,
+                   double* values) {
+  const saltusi_probe* p = self;
+  p->inner.ops->blocks(p->inner.self, at, m, fv, fq, values);
+  look(p, at, "the mass matrix or the derivative of a force",
+       saltusi_structure_values(p->inner.structure), values);
+}
 
 static double kinetic(const void* self, const saltus_point* at) {
   const saltusi_probe* p = self;
@@ -111,9 +121,9 @@ static void contact(const void* self, const saltus_point* at, uint64_t identity,
   look_rows(p, at, "the derivative of a gap or a slip", rows);
 }
 
-static void joint(const void* self, const saltus_point* at, int row, saltus_rows* rows) {
+static void joint(const void* self, const saltus_point* at, int i, saltus_rows* rows) {
   const saltusi_probe* p = self;
-  p->inner.ops->joint(p->inner.self, at, row, rows);
+  p->inner.ops->joint(p->inner.self, at, i, rows);
   look_rows(p, at, "the derivative of a joint", rows);
 }
 
@@ -141,6 +151,13 @@ static saltus_status assemble(const void* self, void* matrix, const saltus_point
 static void solve(const void* self, const void* matrix, double* x) {
   const saltusi_probe* p = self;
   p->inner.ops->linear->solve(p->inner.self, matrix, x);
+}
+
+static int solve_row(const void* self, const void* matrix, int width, const int* column,
+                     const double* entries, int* out_column, double* out) {
+  const saltusi_probe* p = self;
+  return p->inner.ops->linear->solve_row(p->inner.self, matrix, width, column, entries, out_column,
+                                         out);
 }
 
 static void mass_times(const void* self, const saltus_point* at, const double* x, double* y) {
@@ -176,11 +193,13 @@ saltus_system saltusi_probe_over(saltusi_probe* p, const saltus_system* inner,
                                  saltusi_probe_record* record) {
   const saltus_system_ops* o = inner->ops;
   *p = (saltusi_probe){.inner = *inner, .record = record};
-  p->linear = (saltus_linear_ops){.bytes = matrix_bytes,
-                                  .assemble = assemble,
-                                  .solve = solve,
-                                  .mass_times = mass_times,
-                                  .diagonal = o->linear != NULL && o->linear->diagonal};
+  p->linear = (saltus_linear_ops){
+      .bytes = matrix_bytes,
+      .assemble = assemble,
+      .solve = solve,
+      .mass_times = mass_times,
+      .solve_row = o->linear != NULL && o->linear->solve_row != NULL ? solve_row : NULL,
+      .diagonal = o->linear != NULL && o->linear->diagonal};
   const saltus_enclosure_ops* e = o->enclosure;
   p->enclosure = (saltus_enclosure_ops){.bytes = enclosure_bytes,
                                         .depends = depends,
@@ -197,6 +216,7 @@ saltus_system saltusi_probe_over(saltusi_probe* p, const saltus_system* inner,
       .joint = o->joint != NULL ? joint : NULL,
       .force_q = o->force_q != NULL ? force_q : NULL,
       .force_v = o->force_v != NULL ? force_v : NULL,
+      .blocks = o->blocks != NULL ? blocks : NULL,
       .spring_q = o->spring_q != NULL ? spring_q : NULL,
       .spring_v = o->spring_v != NULL ? spring_v : NULL,
       .mass_q = o->mass_q != NULL ? mass_q : NULL,

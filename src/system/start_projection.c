@@ -101,11 +101,10 @@ static saltus_status prepare(projection* p, int rows) {
   int nv = sys->dims.nv;
   saltus_point at = here(p);
   saltus_status status = saltusi_linear_assemble(&p->eval, &p->mass, &at, 1.0, 0.0, 0.0);
+  saltusi_rows_joints(sys, &at, &p->rows);
   for (int r = 0; status == SALTUS_OK && r < rows; r++) {
     double* MG = p->MG + (size_t)r * (size_t)nv;
-    if (r < sys->dims.nj) {
-      saltusi_rows_joint(sys, &at, r, &p->rows, r);
-    } else {
+    if (r >= sys->dims.nj) {
       saltusi_rows_contact(sys, &at, p->key[r - sys->dims.nj], 1, &p->rows, r);
     }
     memset(MG, 0, (size_t)nv * sizeof(double));
@@ -168,8 +167,8 @@ static bool look_rates(projection* p, double* largest) {
   saltus_point at = here(p);
   bool allowed = true;
   *largest = 0.0;
+  saltusi_rows_joints(sys, &at, &p->rows);
   for (int j = 0; j < sys->dims.nj; j++) {
-    saltusi_rows_joint(sys, &at, j, &p->rows, j);
     p->g[j] = saltusi_row_dot(&p->rows, j, p->v) + p->rows.b[j];
     double terms = saltusi_row_size(&p->rows, j, p->v) + fabs(p->rows.b[j]);
     allowed = allowed && fabs(p->g[j]) <= p->def->tolerance * fmax(1.0, terms);

@@ -6,6 +6,7 @@
 #include "saltus/system.h"
 
 #include "base/log.h"
+#include "system/structure.h"
 
 static saltus_status refuse(saltus_log log, const char* member, double value, const char* allowed) {
   saltusi_log(log, SALTUS_LEVEL_ERROR, "system: %s is %g, must be %s", member, value, allowed);
@@ -44,8 +45,11 @@ static saltus_status check_callbacks(const saltus_system* system, saltus_log log
   if (ops->force == NULL) {
     return missing(log, "force", "every system has forces, if only zero");
   }
-  if (ops->mass == NULL && ops->linear == NULL) {
-    return missing(log, "mass", "a system without its own linear algebra needs it");
+  if (ops->blocks != NULL && system->structure == NULL) {
+    return missing(log, "structure", "the callback \"blocks\" writes on it");
+  }
+  if (ops->mass == NULL && ops->linear == NULL && ops->blocks == NULL) {
+    return missing(log, "mass", "a system without blocks or its own linear algebra needs it");
   }
   if (system->dims.nc > 0 && (ops->contacts == NULL || ops->contact == NULL)) {
     return missing(log, ops->contacts == NULL ? "contacts" : "contact", "dims.nc is not 0");
@@ -55,6 +59,31 @@ static saltus_status check_callbacks(const saltus_system* system, saltus_log log
   }
   if (system->dims.nq != system->dims.nv && (ops->advance == NULL || ops->rate == NULL)) {
     return missing(log, ops->advance == NULL ? "advance" : "rate", "dims.nq is not dims.nv");
+  }
+  return SALTUS_OK;
+}
+
+static saltus_status check_joints(const saltus_system* system, saltus_log log) {
+  const int* first = system->joint_first;
+  if (first == NULL) {
+    return SALTUS_OK;
+  }
+  if (system->joint_count < 0) {
+    return refuse(log, "joint_count", system->joint_count, "at least 0");
+  }
+  for (int j = 0; j < system->joint_count; j++) {
+    if (first[j] >= first[j + 1]) {
+      saltusi_log(log, SALTUS_LEVEL_ERROR,
+                  "system: joint_first[%d] is %d and joint_first[%d] is %d, must ascend", j,
+                  first[j], j + 1, first[j + 1]);
+      return SALTUS_ERR_RANGE;
+    }
+  }
+  if (first[0] != 0 || first[system->joint_count] != system->dims.nj) {
+    saltusi_log(log, SALTUS_LEVEL_ERROR,
+                "system: joint_first goes from %d to %d, must go from 0 to dims.nj = %d", first[0],
+                first[system->joint_count], system->dims.nj);
+    return SALTUS_ERR_RANGE;
   }
   return SALTUS_OK;
 }
@@ -85,6 +114,10 @@ saltus_status saltus_system_validate(const saltus_system* system, saltus_log log
   if (status == SALTUS_OK) {
     status = check_callbacks(system, log);
   }
+  if (status == SALTUS_OK && system->structure != NULL) {
+    status = saltusi_structure_validate(system->structure, system->dims.nv, log);
+  }
+  status = status == SALTUS_OK ? check_joints(system, log) : status;
   if (status == SALTUS_OK && system->dims.nc > 0 && system->laws == NULL) {
     status = missing(log, "laws", "contacts need their laws");
   }

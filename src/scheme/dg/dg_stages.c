@@ -37,8 +37,11 @@ void saltusi_dg_combine(saltusi_dg* w, const saltusi_step* s) {
 void saltusi_dg_rows(saltusi_dg* w, const saltus_system* sys, const saltus_point* at, int node,
                      const saltusi_dg_item* item) {
   int row = node * w->row_max + item->row;
-  if (item->joint) {
-    saltusi_rows_joint(sys, at, item->key, &w->at, row);
+  if (item->joint) { /* rows of joints come in order: with its first all of a joint are written */
+    const int joint = saltusi_joint_of(sys, item->key);
+    if (saltusi_joint_first(sys, joint) == item->key) {
+      saltusi_rows_joint(sys, at, joint, &w->at, row);
+    }
   } else {
     saltusi_rows_contact(sys, at, item->key, item->has_friction ? 2 : 1, &w->at, row);
   }

@@ -30,12 +30,9 @@ void saltusi_half_explicit_layout(saltusi_rk* rk, const saltus_system* sys, salt
 static void write_rows(const saltus_system* sys, const saltus_point* at,
                        const saltusi_rk_start* start, saltusi_row_block* block) {
   int nj = sys->dims.nj;
-  for (int r = 0; r < nj + start->count; r++) {
-    if (r < nj) {
-      saltusi_rows_joint(sys, at, r, block, r);
-    } else {
-      saltusi_rows_contact(sys, at, start->keys[r - nj], 1, block, r);
-    }
+  saltusi_rows_joints(sys, at, block);
+  for (int i = 0; i < start->count; i++) {
+    saltusi_rows_contact(sys, at, start->keys[i], 1, block, nj + i);
   }
 }
 

@@ -99,13 +99,15 @@ static void leave_broken(work* w, const saltusi_step* s) {
   saltusi_operator* op = &w->node.op;
   saltus_point start = saltusi_at(s->eval, s->t, s->q0, s->v0);
   saltus_point middle = saltusi_at(s->eval, s->t + 0.5 * s->h, w->q_mid, s->v0);
+  const bool active = w->node.active > 0;
+  if (active) {
+    saltusi_rows_joints(sys, &start, &op->rows);
+  }
   for (int j = 0; j < sys->dims.nj; j++) {
-    w->broken[j] = 0.0;
-    if (w->node.active > 0) {
-      saltusi_rows_joint(sys, &start, j, &op->rows, j);
-      w->broken[j] = saltusi_row_dot(&op->rows, j, s->v0) + op->rows.b[j];
-      saltusi_rows_joint(sys, &middle, j, &op->rows, j);
-    }
+    w->broken[j] = active ? saltusi_row_dot(&op->rows, j, s->v0) + op->rows.b[j] : 0.0;
+  }
+  if (active) {
+    saltusi_rows_joints(sys, &middle, &op->rows);
   }
 }
 

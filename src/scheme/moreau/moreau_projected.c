@@ -122,9 +122,7 @@ static saltus_status project(work* w, const saltusi_step* s) {
     if (status != SALTUS_OK || worst <= 16.0 * DBL_EPSILON * size) {
       return status;
     }
-    for (int j = 0; j < nj; j++) {
-      saltusi_rows_joint(sys, &at, j, &w->op.rows, j);
-    }
+    saltusi_rows_joints(sys, &at, &w->op.rows);
     status = saltusi_linear_assemble(s->eval, &w->mass, &at, 1.0, 0.0, 0.0);
     if (status == SALTUS_OK) {
       saltusi_operator_form(&w->op, s->eval, &w->mass);

@@ -90,12 +90,11 @@ static saltus_status find_active(saltusi_moreau* w, const saltus_moreau_jean_opt
   }
   w->rows = w->op.count;
   s->report->active = active;
+  if (active > 0) {
+    saltusi_rows_joints(sys, &at, &w->op.rows);
+  }
   for (int j = 0; j < sys->dims.nj; j++) {
-    w->broken[j] = 0.0;
-    if (active > 0) {
-      saltusi_rows_joint(sys, &at, j, &w->op.rows, j);
-      w->broken[j] = saltusi_row_dot(&w->op.rows, j, s->v0) + w->op.rows.b[j];
-    }
+    w->broken[j] = active > 0 ? saltusi_row_dot(&w->op.rows, j, s->v0) + w->op.rows.b[j] : 0.0;
   }
   return SALTUS_OK;
 }
@@ -147,11 +146,10 @@ static double joint_weight(const saltus_moreau_jean_options* o) {
 static void evaluate_rows(saltusi_moreau* w, const saltus_moreau_jean_options* o,
                           const saltusi_step* s, bool first) {
   const saltus_system* sys = &s->eval->sys;
-  int nj = sys->dims.nj;
   bool constant = (sys->traits & SALTUS_CONSTANT_NORMALS) != 0;
   saltus_point at = saltusi_at(s->eval, s->t + joint_weight(o) * s->h, w->q_theta, s->v0);
-  for (int j = 0; j < nj && (first || !constant); j++) {
-    saltusi_rows_joint(sys, &at, j, &w->op.rows, j);
+  if (first || !constant) {
+    saltusi_rows_joints(sys, &at, &w->op.rows);
   }
   at.t = s->t + s->h;
   for (int i = 0; i < s->report->active && !constant; i++) {

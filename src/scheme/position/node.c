@@ -55,9 +55,7 @@ saltus_status saltusi_node_look(saltusi_node* node, const saltusi_step* s, const
     }
   }
   node->rows = node->op.count;
-  for (int j = 0; j < sys->dims.nj; j++) {
-    saltusi_rows_joint(sys, at, j, &node->op.rows, j);
-  }
+  saltusi_rows_joints(sys, at, &node->op.rows);
   return SALTUS_OK;
 }
 

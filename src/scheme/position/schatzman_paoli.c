@@ -195,9 +195,7 @@ static void look_at_joints(work* w, const saltusi_step* s, const difference* d) 
   sys->ops->joints(sys->self, &at, w->op.rhs);
   at.q = d->middle;
   at.t = d->t;
-  for (int j = 0; j < sys->dims.nj; j++) {
-    saltusi_rows_joint(sys, &at, j, &w->op.rows, j);
-  }
+  saltusi_rows_joints(sys, &at, &w->op.rows);
 }
 
 /* change = -J^-1 R without contact forces, J = M - (h/2) F_v - h^2 theta F_q */

@@ -39,9 +39,7 @@ bool saltusi_polyhedral_rows_add(saltusi_polyhedral* law, const saltus_system* s
 
 static void evaluate(const saltusi_polyhedral* law, const saltus_system* sys,
                      const saltus_point* at, saltusi_row_block* block) {
-  for (int j = 0; j < law->joints; j++) {
-    saltusi_rows_joint(sys, at, j, block, j);
-  }
+  saltusi_rows_joints(sys, at, block);
   for (int i = 0; i < law->count; i++) {
     const saltusi_polyhedral_contact* contact = &law->contacts[i];
     saltusi_rows_contact(sys, at, contact->key, 1 + contact->tangents, block, contact->row);

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * failure.c - callbacks that cannot give an answer.
+ */
+#include "saltus/system.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+void saltus_fail(const saltus_point* at, const char* format, ...) {
+  saltus_failure* failure = at->failure;
+  if (failure == NULL || failure->status != SALTUS_OK) {
+    return; /* what failed first explains what followed */
+  }
+  failure->status = SALTUS_ERR_SYSTEM;
+  va_list values;
+  va_start(values, format);
+  vsnprintf(failure->text, sizeof failure->text, format, values);
+  va_end(values);
+}
