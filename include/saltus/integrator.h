@@ -109,7 +109,6 @@ typedef struct saltus_integrator_cost {
   saltus_work work;
   const saltus_tally* tally;            /* steps, rejections, methods, what limited the steps */
   long long events[SALTUS_EVENT_KINDS]; /* by kind, up to the present time */
-  long long events_lost;                /* that steps found and had no room to report */
 } saltus_integrator_cost;
 
 SALTUS_API saltus_integrator_cost saltus_integrator_costs(const saltus_integrator* it);

@@ -80,6 +80,7 @@ typedef struct saltus_contact_step {
   double lasting[3]; /* N s, part of the impulse of an impact that a lasting force gave */
   saltus_impact_phase part;
   saltus_whole_impact whole_impact; /* of a part that ends an impact */
+  uint64_t identity;                /* the same for ever; of a fixed set the key */
 } saltus_contact_step;
 
 typedef struct saltus_step_report {
@@ -93,8 +94,7 @@ typedef struct saltus_step_report {
   bool indefinite_mass;       /* the effective mass of an implicit step is not positive definite */
   const saltus_event* events; /* [event_count] of a scheme that locates them inside its step */
   int event_count;
-  int events_lost; /* more than a step can report */
-  double h;        /* s, length; set by a scheme that chooses it */
+  double h; /* s, length; set by a scheme that chooses it */
   /* of a step with error control: */
   double error;    /* estimate, in tolerances */
   int error_order; /* of the local error that the controller saw */

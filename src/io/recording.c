@@ -23,8 +23,6 @@ enum {
   BATCH_ROWS = 16384
 };
 
-enum { CHANGING_CONTACTS = 16 }; /* trait */
-
 /* A flush may cost at most one part in this many of the run's time. */
 static const double flush_share = 20;
 
@@ -165,7 +163,7 @@ static saltus_status take_head(saltus_recording* r, const saltus_recording_def* 
   saltus_recording_data* head = &r->head;
   head->nq = def->system->dims.nq;
   head->nv = def->system->dims.nv;
-  head->changing = (def->system->traits & CHANGING_CONTACTS) != 0;
+  head->changing = (def->system->traits & SALTUS_CHANGING_CONTACTS) != 0;
   head->nc = head->changing ? 0 : def->system->dims.nc;
   head->law_count = head->changing ? def->system->law_count : 0;
   r->contact_guess = def->system->dims.nc;

@@ -31,13 +31,7 @@ SALTUSI_DEFAULTS(saltus_adaptive_options, saltus_adaptive_options_default, field
 
 /* Events go into the report of the step at hand. */
 static void report(void* who, const saltus_event* event) {
-  const saltusi_step* s = who;
-  saltus_step_report* report = s->report;
-  if (report->event_count == SALTUSI_EVENTS_MAX) {
-    report->events_lost++;
-    return;
-  }
-  s->events[report->event_count++] = *event;
+  saltusi_step_event(who, event);
 }
 
 /* What went through each contact: lasting forces and impacts together; events distinguish them. */

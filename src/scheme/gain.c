@@ -78,6 +78,7 @@ void saltusi_contact_event(const saltus_contact_step* contact, double t, double 
       .u_after = contact->u_after,
       .slip_before = {contact->slip_before[0], contact->slip_before[1]},
       .slip_after = {contact->slip_after[0], contact->slip_after[1]},
+      .identity = contact->identity,
   };
   if (!contact->impact) {
     return;

@@ -7,6 +7,7 @@
 
 #include "base/hash.h"
 #include "base/log.h"
+#include "base/pool.h"
 
 #include <float.h>
 #include <math.h>
@@ -51,6 +52,9 @@ static const saltusi_scheme_ops* const registry[] = {
     &saltusi_scheme_adaptive_radau5,
 };
 enum { REGISTRY_COUNT = sizeof registry / sizeof registry[0] };
+
+/* Room for events to begin with: no step of the studies to a tolerance has more. */
+enum { EVENTS_FIRST = 64 };
 
 int saltus_scheme_count(void) {
   return REGISTRY_COUNT;
@@ -161,7 +165,6 @@ static size_t layout(saltus_scheme* in, saltus_arena* arena) {
   }
   ops->layout(in->work, in->options, &in->eval, arena);
   size_t zeroed = arena->used;
-  in->events = SALTUS_PUSH(arena, saltus_event, ops->info.locates_events ? SALTUSI_EVENTS_MAX : 0);
   for (int i = 0; i < DENSE_STEPS; i++) {
     in->dense[i].data = SALTUS_PUSH(arena, double, in->dense_count);
   }
@@ -241,6 +244,12 @@ static saltus_status build(const saltus_scheme_def* def, const saltusi_scheme_op
   scheme->tally.position_limits = scheme->limited;
   scheme->tally.velocity_limits = scheme->limited + def->system->dims.nq;
   scheme->tally.impulse_limits = scheme->tally.velocity_limits + def->system->dims.nv;
+  saltus_status status =
+      ops->info.locates_events ? saltusi_scheme_grow_events(scheme, EVENTS_FIRST) : SALTUS_OK;
+  if (status != SALTUS_OK) {
+    memory.free(scheme, bytes, memory.user);
+    return status;
+  }
   *out = scheme;
   return SALTUS_OK;
 }
@@ -301,6 +310,8 @@ void saltusi_scheme_poll(saltus_scheme* scheme, bool (*poll)(void* who), void* w
 void saltus_scheme_destroy(saltus_scheme* scheme) {
   if (scheme != NULL) {
     saltus_allocator memory = scheme->memory;
+    saltusi_release(&memory, scheme->events.items, (size_t)scheme->events.room,
+                    sizeof(saltus_event));
     memory.free(scheme, scheme->bytes, memory.user);
   }
 }
@@ -329,10 +340,8 @@ saltus_status saltusi_scheme_try(saltus_scheme* scheme, double t, double h,
                                  saltus_step_report* report) {
   scheme->tried_from = (tried_from){.t = t, .h = h, .from = from, .to = to};
   const saltus_dims* dims = &scheme->eval.sys.dims;
-  *report = (saltus_step_report){.contacts = scheme->contacts,
-                                 .joint_impulses = scheme->joint_impulses,
-                                 .events = scheme->events,
-                                 .h = h};
+  *report = (saltus_step_report){
+      .contacts = scheme->contacts, .joint_impulses = scheme->joint_impulses, .h = h};
   if (saltusi_cancelled(&scheme->eval)) {
     return SALTUS_ERR_STOPPED;
   }
@@ -352,24 +361,18 @@ saltus_status saltusi_scheme_try(saltus_scheme* scheme, double t, double h,
       .atol_v = scheme->has_atol_v ? scheme->atol_v : NULL,
       .q_error = scheme->q_error,
       .v_error = scheme->v_error,
-      .events = scheme->events,
+      .events = scheme->ops->info.locates_events ? &scheme->events : NULL,
       .dense = scheme->dense_count > 0 ? scheme->dense[0].data : NULL,
       .report = report,
       .log = scheme->log,
   };
-  saltus_status status = scheme->ops->step(scheme->work, scheme->options, &step);
+  saltus_status status = saltusi_scheme_do_step(scheme, &step);
   scheme->eval.work.steps++;
   if (status != SALTUS_OK && saltusi_cancelled(&scheme->eval)) {
     status = SALTUS_ERR_STOPPED; /* whatever it ran into after it was asked to end */
   }
   if (status == SALTUS_OK && !(all_finite(dims->nq, to->q) && all_finite(dims->nv, to->v))) {
     status = SALTUS_RETRY_NAN;
-  }
-  if (status == SALTUS_OK && report->events_lost > 0) { /* a bound that is reached is no result */
-    saltusi_log(scheme->log, SALTUS_LEVEL_ERROR,
-                "more than %d events in the step from t = %.17g s, the first at contact %d",
-                SALTUSI_EVENTS_MAX, t, report->events[0].contact + 1);
-    status = SALTUS_ERR_BOUND;
   }
   int next = 0;
   if (status == SALTUS_OK && scheme->stops_at_gain &&

@@ -63,9 +63,17 @@ struct saltus_scheme {
   saltusi_contradiction disagreement;
   bool stops_at_gain;            /* an impact that creates energy ends the run */
   saltus_event gain;             /* of the last try that it ended */
-  saltus_event* events;          /* [SALTUSI_EVENTS_MAX], or nothing */
+  saltusi_event_list events;     /* of the last try; a block of its own, which grows */
   size_t dense_count;            /* doubles of dense output of a step */
   dense_step dense[DENSE_STEPS]; /* the last try, then committed steps, latest first */
 };
+
+/* Room for as many events of a step; those that are there are kept. SALTUS_ERR_MEMORY with a message. */
+saltus_status saltusi_scheme_grow_events(saltus_scheme* scheme, int wanted);
+
+/* One step of the scheme, and the events and identities of its report. When it meets more events than
+ * there is room for, room is made and the step done once more; what that costs is no part of the work,
+ * which does not depend on memory. */
+saltus_status saltusi_scheme_do_step(saltus_scheme* scheme, const saltusi_step* step);
 
 #endif

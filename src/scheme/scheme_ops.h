@@ -16,8 +16,11 @@
 
 #include <stdint.h>
 
-/* Events that one step can report; restitution 0.99 makes an accumulation of about two thousand. */
-enum { SALTUSI_EVENTS_MAX = 4096 };
+/* Events that a step met. Where there are more than room for them the step is done once more. */
+typedef struct saltusi_event_list {
+  saltus_event* items; /* [room] */
+  int room, count;
+} saltusi_event_list;
 
 /* One step as the scheme sees it. */
 typedef struct saltusi_step {
@@ -35,11 +38,23 @@ typedef struct saltusi_step {
   const double* atol_v;          /* [nv] */
   double* q_error;               /* [nq] out of schemes with an embedded method */
   double* v_error;               /* [nv] the same */
-  saltus_event* events;          /* [SALTUSI_EVENTS_MAX] out of schemes that locate events */
+  saltusi_event_list* events;    /* out of schemes that locate them: by saltusi_step_event */
   double* dense;                 /* [dense_count] out: the motion inside the step */
   saltus_step_report* report;    /* out */
   saltus_log log;
 } saltusi_step;
+
+/* Reports an event; in order of time. */
+static inline void saltusi_step_event(const saltusi_step* step, const saltus_event* event) {
+  saltusi_event_list* list = step->events;
+  if (list == NULL) {
+    return; /* nobody asks */
+  }
+  if (list->count < list->room) {
+    list->items[list->count] = *event;
+  }
+  list->count++;
+}
 
 /* A question about the motion inside a step. */
 typedef struct saltusi_dense_query {
@@ -125,6 +140,9 @@ saltus_status saltusi_scheme_explain(saltus_scheme* scheme, saltus_status status
 /* Errors that the embedded method estimated in the last try. */
 void saltusi_scheme_errors(const saltus_scheme* scheme, const double** q_error,
                            const double** v_error);
+
+/* Who has a key since the last committed step or try: of a fixed set the key itself. */
+uint64_t saltusi_scheme_identity(const saltus_scheme* scheme, int key);
 
 const saltus_scheme_info* saltusi_scheme_info(const saltus_scheme* scheme);
 

@@ -6,6 +6,7 @@
 #include "sim/control.h"
 
 #include "base/log.h"
+#include "base/pool.h"
 #include "scheme/scheme_ops.h"
 #include "sim/sim_state.h"
 
@@ -14,19 +15,35 @@
 #include <string.h>
 
 void saltusi_control_layout(saltusi_control* control, const saltus_dims* dims, size_t memory_bytes,
-                            int events_max, saltus_arena* arena) {
-  control->half_events = SALTUS_PUSH(arena, saltus_event, events_max);
+                            saltus_arena* arena) {
   control->full.q = SALTUS_PUSH(arena, double, dims->nq);
   control->full.v = SALTUS_PUSH(arena, double, dims->nv);
   control->middle.q = SALTUS_PUSH(arena, double, dims->nq);
   control->middle.v = SALTUS_PUSH(arena, double, dims->nv);
-  control->half_contacts = SALTUS_PUSH(arena, saltus_contact_step, dims->nc);
   control->half_joints = SALTUS_PUSH(arena, double, dims->nj);
   control->gap_start = SALTUS_PUSH(arena, double, dims->nc);
   control->gap_full = SALTUS_PUSH(arena, double, dims->nc);
   control->gap_next = SALTUS_PUSH(arena, double, dims->nc);
   control->atol = SALTUS_PUSH(arena, double, dims->nq);
   control->memory = saltus_arena_push(arena, memory_bytes, 1, SALTUS_ALIGNMENT);
+}
+
+bool saltusi_control_grow(saltusi_control* c, const saltus_allocator* memory, int contacts,
+                          int events) {
+  void* steps = c->half_contacts;
+  void* list = c->half_events;
+  bool good =
+      saltusi_grow(memory, &steps, &c->half_contact_room, (size_t)contacts,
+                   sizeof *c->half_contacts) &&
+      saltusi_grow(memory, &list, &c->half_event_room, (size_t)events, sizeof *c->half_events);
+  c->half_contacts = steps;
+  c->half_events = list;
+  return good;
+}
+
+void saltusi_control_release(saltusi_control* c, const saltus_allocator* memory) {
+  saltusi_release(memory, c->half_contacts, c->half_contact_room, sizeof *c->half_contacts);
+  saltusi_release(memory, c->half_events, c->half_event_room, sizeof *c->half_events);
 }
 
 /* What an attempt found. */
@@ -64,6 +81,28 @@ static double scaled(const saltus_sim* sim, int i, double error) {
   return fabs(error) / fmax(atol + c->options.rtol * size, DBL_MIN);
 }
 
+/* The report of the first half outlives the second. */
+static saltus_status keep_half(saltus_sim* sim) {
+  saltusi_control* c = sim->control;
+  if (!saltusi_control_grow(c, &sim->memory, c->half.active, c->half.event_count)) {
+    saltusi_log(sim->def.log, SALTUS_LEVEL_ERROR,
+                "step control: no memory for %d contacts and %d events of a step", c->half.active,
+                c->half.event_count);
+    return SALTUS_ERR_MEMORY;
+  }
+  if (c->half.active > 0) {
+    memcpy(c->half_contacts, c->half.contacts, (size_t)c->half.active * sizeof *c->half_contacts);
+  }
+  memcpy(c->half_joints, c->half.joint_impulses, (size_t)sim->sys.dims.nj * sizeof(double));
+  if (c->half.event_count > 0) {
+    memcpy(c->half_events, c->half.events, (size_t)c->half.event_count * sizeof(saltus_event));
+  }
+  c->half.events = c->half_events;
+  c->half.contacts = c->half_contacts;
+  c->half.joint_impulses = c->half_joints;
+  return SALTUS_OK;
+}
+
 /* One step h and two steps h/2; the two are what is kept. */
 static saltus_status try_doubled(saltus_sim* sim, double h, attempt* result) {
   saltusi_control* c = sim->control;
@@ -80,14 +119,10 @@ static saltus_status try_doubled(saltus_sim* sim, double h, attempt* result) {
   }
   saltusi_scheme_commit(sim->scheme);
   result->impact = result->impact || has_impact(&c->half);
-  memcpy(c->half_contacts, c->half.contacts, (size_t)c->half.active * sizeof *c->half_contacts);
-  memcpy(c->half_joints, c->half.joint_impulses, (size_t)sim->sys.dims.nj * sizeof(double));
-  if (c->half.event_count > 0) {
-    memcpy(c->half_events, c->half.events, (size_t)c->half.event_count * sizeof(saltus_event));
+  status = keep_half(sim);
+  if (status != SALTUS_OK) {
+    return status;
   }
-  c->half.events = c->half_events;
-  c->half.contacts = c->half_contacts;
-  c->half.joint_impulses = c->half_joints;
   status =
       saltusi_scheme_try(sim->scheme, t + 0.5 * h, 0.5 * h, &c->middle, &sim->next, &sim->report);
   if (status != SALTUS_OK) {

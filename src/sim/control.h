@@ -17,19 +17,26 @@ typedef struct saltusi_control {
   long long attempts;
 
   saltus_state full, middle;          /* one step h; the first of two steps h/2 */
-  saltus_contact_step* half_contacts; /* [nc] of the first half */
-  double* half_joints;                /* [nj] */
-  saltus_event* half_events;          /* [events_max] */
-  double* gap_start;                  /* [nc] at q_k, by key */
-  double* gap_full;                   /* [nc] after one step */
-  double* gap_next;                   /* [nc] after two */
-  unsigned char* memory;              /* the scheme's memory before the attempt */
-  saltus_step_report half;            /* of the first half, when there were two */
-  bool halves;                        /* the accepted step consists of two */
+  saltus_contact_step* half_contacts; /* of the first half; a block of its own, which grows */
+  size_t half_contact_room;
+  double* half_joints;       /* [nj] */
+  saltus_event* half_events; /* a block of its own, which grows */
+  size_t half_event_room;
+  double* gap_start;       /* [nc] at q_k, by key */
+  double* gap_full;        /* [nc] after one step */
+  double* gap_next;        /* [nc] after two */
+  unsigned char* memory;   /* the scheme's memory before the attempt */
+  saltus_step_report half; /* of the first half, when there were two */
+  bool halves;             /* the accepted step consists of two */
 } saltusi_control;
 
 void saltusi_control_layout(saltusi_control* control, const saltus_dims* dims, size_t memory_bytes,
-                            int events_max, saltus_arena* arena);
+                            saltus_arena* arena);
+
+/* Room for what the first half of a step reports; what is there is kept. */
+bool saltusi_control_grow(saltusi_control* control, const saltus_allocator* memory, int contacts,
+                          int events);
+void saltusi_control_release(saltusi_control* control, const saltus_allocator* memory);
 
 /* One accepted step of at most `limit`: sim->next is written and the scheme's memory committed. The
  * report has h, error estimate, order and rejections. */

@@ -7,6 +7,7 @@
 #include "saltus/integrator.h"
 
 #include "base/log.h"
+#include "base/pool.h"
 #include "scheme/scheme_ops.h"
 #include "sim/def_check.h"
 #include "system/diagnose.h"
@@ -46,10 +47,10 @@ struct saltus_integrator {
   saltus_step_report report; /* of the last step */
   int reported;              /* how many of its events the caller has passed */
   int event_room;
-  saltus_event* events; /* [event_room] a ring */
+  saltus_event* events;  /* a ring of event_room; a block of its own, which grows up to that */
+  size_t event_capacity; /* of it now */
   long long event_count;
   long long kinds[SALTUS_EVENT_KINDS];
-  long long lost;
 };
 
 static saltus_status refuse(saltus_log log, const char* member, double value, const char* allowed) {
@@ -107,7 +108,6 @@ static void layout(saltus_integrator* it, size_t dense_count, saltus_arena* aren
     }
   }
   it->spare = SALTUS_PUSH(arena, double, it->dims.nq + it->dims.nv);
-  it->events = SALTUS_PUSH(arena, saltus_event, it->event_room);
 }
 
 static void put(const saltus_integrator* it, saltus_state* to, double t, const double* q,
@@ -128,6 +128,19 @@ static void begin(saltus_integrator* it, double t, const double* q, const double
   it->event_count = 0;
 }
 
+/* Room for one event more. */
+static saltus_status make_event_room(saltus_integrator* it) {
+  long long wanted = it->event_count < it->event_room ? it->event_count + 1 : it->event_room;
+  void* events = it->events;
+  if (!saltusi_grow(&it->memory, &events, &it->event_capacity, (size_t)wanted,
+                    sizeof *it->events)) {
+    saltusi_log(it->log, SALTUS_LEVEL_ERROR, "integrator: no memory for %lld events", wanted);
+    return SALTUS_ERR_MEMORY;
+  }
+  it->events = events;
+  return SALTUS_OK;
+}
+
 static saltus_status build(const saltus_integrator_def* def, saltus_integrator head,
                            saltus_integrator** out) {
   size_t dense_count = saltusi_scheme_dense_count(head.scheme);
@@ -146,6 +159,11 @@ static saltus_status build(const saltus_integrator_def* def, saltus_integrator h
   saltus_integrator* it = SALTUS_PUSH(&arena, saltus_integrator, 1);
   *it = head;
   layout(it, dense_count, &arena);
+  saltus_status status = make_event_room(it);
+  if (status != SALTUS_OK) {
+    head.memory.free(block, head.bytes, head.memory.user);
+    return status;
+  }
   begin(it, def->t0, def->q0, def->v0);
   *out = it;
   return SALTUS_OK;
@@ -194,6 +212,7 @@ void saltus_integrator_destroy(saltus_integrator* it) {
   if (it != NULL) {
     saltus_allocator memory = it->memory;
     saltus_scheme_destroy(it->scheme);
+    saltusi_release(&memory, it->events, it->event_capacity, sizeof *it->events);
     memory.free(it, it->bytes, memory.user);
   }
 }
@@ -378,7 +397,6 @@ static saltus_status step(saltus_integrator* it) {
   it->front = it->next;
   it->next = old;
   it->front.t = end;
-  it->lost += it->report.events_lost;
   return SALTUS_OK;
 }
 
@@ -393,11 +411,12 @@ static saltus_status stand(saltus_integrator* it, double t) {
   return ask(it, t, SALTUS_RIGHT, &query);
 }
 
-/* The next event up to t, now passed; NULL: there is none. */
-static const saltus_event* pass_event(saltus_integrator* it, double t) {
-  if (it->reported == it->report.event_count || it->report.events[it->reported].t > t) {
-    return NULL;
-  }
+static bool has_event(const saltus_integrator* it, double t) {
+  return it->reported < it->report.event_count && !(it->report.events[it->reported].t > t);
+}
+
+/* The next event, now passed. */
+static const saltus_event* pass_event(saltus_integrator* it) {
   saltus_event* kept = &it->events[it->event_count++ % it->event_room];
   *kept = it->report.events[it->reported++];
   it->kinds[kept->kind]++;
@@ -416,7 +435,12 @@ saltus_status saltus_integrator_advance(saltus_integrator* it, double t, unsigne
     return SALTUS_ERR_RANGE;
   }
   for (;;) {
-    for (const saltus_event* e; (e = pass_event(it, t)) != NULL;) {
+    while (has_event(it, t)) {
+      saltus_status room = make_event_room(it);
+      if (room != SALTUS_OK) {
+        return room;
+      }
+      const saltus_event* e = pass_event(it);
       if ((stop & SALTUS_STOP(e->kind)) != 0U) {
         *event = e;
         return stand(it, fmax(it->now.t, e->t));
@@ -456,8 +480,7 @@ const saltus_event* saltus_integrator_event(const saltus_integrator* it, long lo
 
 saltus_integrator_cost saltus_integrator_costs(const saltus_integrator* it) {
   saltus_integrator_cost cost = {.work = saltus_scheme_work(it->scheme),
-                                 .tally = saltus_scheme_tally(it->scheme),
-                                 .events_lost = it->lost};
+                                 .tally = saltus_scheme_tally(it->scheme)};
   memcpy(cost.events, it->kinds, sizeof cost.events);
   return cost;
 }

@@ -422,7 +422,7 @@ void saltusi_ledger_open(saltusi_ledger* ledger, saltusi_ledger_room* room,
   room->left = (saltus_energy){0};
   memset(room->left_contacts, 0, (size_t)sys->dims.nc * sizeof *room->left_contacts);
   if (!room->known) {
-    bool events = step->located && step->report->events_lost == 0;
+    bool events = step->located;
     mean_velocity(room);
     power_on_line(room);
     lasting_contacts(room, events);

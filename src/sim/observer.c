@@ -186,7 +186,8 @@ static saltus_status follow_event(saltus_sim* sim, const saltus_event* event) {
   const saltus_event end = {.kind = SALTUS_EVENT_ACCUMULATION,
                             .t = sum->last + rest,
                             .t_accuracy = rest + event->t_accuracy,
-                            .contact = event->contact};
+                            .contact = event->contact,
+                            .identity = event->identity};
   return report_event(sim, &end);
 }
 
@@ -201,14 +202,14 @@ static void part_impulses(saltus_sim* sim, const saltus_step_report* report, boo
   for (int i = 0; i < report->active; i++) {
     const saltus_contact_step* contact = &report->contacts[i];
     saltusi_contact_part* part = &sim->contact_parts[contact->key];
-    bool whole = contact->impact && !(located && report->events_lost == 0);
+    bool whole = contact->impact && !located;
     for (int k = 0; k < 3; k++) {
       part->lasting[k] = whole ? contact->lasting[k] : contact->impulse[k];
       part->impulse[k] = contact->impulse[k] - part->lasting[k];
     }
     deepen(sim, contact->gap);
   }
-  for (int i = 0; located && i < report->event_count && report->events_lost == 0; i++) {
+  for (int i = 0; located && i < report->event_count; i++) {
     const saltus_event* event = &report->events[i];
     saltusi_contact_part* part = &sim->contact_parts[event->contact];
     for (int k = 0; k < 3; k++) {
@@ -267,7 +268,7 @@ static int take_impacts(saltus_sim* sim, const saltus_step_report* report, int f
   int i = from;
   for (; i < report->event_count && report->events[i].t <= t; i++) {
     const saltus_event* event = &report->events[i];
-    for (int k = 0; k < 3 && report->events_lost == 0; k++) {
+    for (int k = 0; k < 3; k++) {
       sim->contact_sums[event->contact].impulse[k] += event->impulse[k];
     }
   }
@@ -285,8 +286,14 @@ static saltus_status frame_contacts(saltus_sim* sim, const saltus_state* x, doub
   }
   for (int key = 0; key < sim->sys.dims.nc; key++) {
     saltus_contact_frame* frame = &sim->contact_frames[key];
+    frame->identity = (uint64_t)key;
+    frame->law = key < sim->sys.law_count ? key : 0;
     frame->gap = NAN;
     frame->velocity = NAN;
+    for (int k = 0; k < 3; k++) {
+      frame->bodies[k % 2] = -1;
+      frame->point[k] = frame->normal[k] = NAN;
+    }
     for (int k = 0; k < 3; k++) {
       double lasting = sim->contact_sums[key].lasting[k];
       frame->force[k] = elapsed > 0.0    ? lasting / elapsed

@@ -19,7 +19,7 @@ static const char* const extensions[] = {".csv", ".h5"};
 static const saltus_contact_law laws[LAWS] = {{.name = "disc,\n\"disc\""}, {.name = "wall"}};
 static const saltus_system changing = {
     .dims = {.nq = NQ, .nv = NQ, .nc = 3},
-    .traits = 16,
+    .traits = SALTUS_CHANGING_CONTACTS,
     .laws = laws,
     .law_count = LAWS,
 };

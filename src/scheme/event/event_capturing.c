@@ -103,7 +103,7 @@ static saltus_status flow_to(saltusi_capture* w, const saltusi_step* s, double x
   return status;
 }
 
-/* Into the report of the step, as far as there is room. */
+/* Into the report of the step. */
 static void report_event(const saltusi_step* s, const saltusi_capture_note* note) {
   static const saltus_event_kind kinds[] = {
       [SALTUSI_NOTE_IMPACT] = SALTUS_EVENT_IMPACT,
@@ -111,20 +111,15 @@ static void report_event(const saltusi_step* s, const saltusi_capture_note* note
       [SALTUSI_NOTE_OPEN] = SALTUS_EVENT_OPEN,
       [SALTUSI_NOTE_TOUCH] = SALTUS_EVENT_TOUCH,
   };
-  saltus_step_report* report = s->report;
-  if (s->events == NULL || report->event_count == SALTUSI_EVENTS_MAX) {
-    report->events_lost++;
-    return;
-  }
-  saltus_event* event = &s->events[report->event_count++];
-  *event = (saltus_event){.kind = kinds[note->kind],
-                          .t = note->t,
-                          .t_accuracy = note->accuracy,
-                          .contact = note->key,
-                          .u_before = note->u_before,
-                          .u_after = note->u_after,
-                          .impulse = {note->impulse}};
-  event->energy_change = saltus_event_work(event);
+  saltus_event event = {.kind = kinds[note->kind],
+                        .t = note->t,
+                        .t_accuracy = note->accuracy,
+                        .contact = note->key,
+                        .u_before = note->u_before,
+                        .u_after = note->u_after,
+                        .impulse = {note->impulse}};
+  event.energy_change = saltus_event_work(&event);
+  saltusi_step_event(s, &event);
 }
 
 void saltusi_capture_report(const saltusi_capture* w, saltusi_capture_note* note) {

@@ -58,12 +58,7 @@ double saltusi_trapezoid_velocity(saltusi_trapezoid* w, int key, double slip[2])
 }
 
 void saltusi_trapezoid_report(saltusi_trapezoid* w, const saltus_event* event) {
-  const saltusi_step* s = w->s;
-  if (s->events == NULL || s->report->event_count == SALTUSI_EVENTS_MAX) {
-    s->report->events_lost++;
-    return;
-  }
-  s->events[s->report->event_count++] = *event;
+  saltusi_step_event(w->s, event);
 }
 
 void saltusi_trapezoid_add_impulses(saltusi_trapezoid* w, const double* p, bool impact) {
