@@ -23,6 +23,10 @@ function(saltus_flags target)
                                                -fno-sanitize-recover=all -fno-omit-frame-pointer)
       target_link_options(${target} PUBLIC -fsanitize=${SALTUS_SANITIZE})
     endif()
+    if(EMSCRIPTEN) # programs that node and browsers run, in one file
+      target_link_options(${target} PRIVATE -sSINGLE_FILE=1 -sALLOW_MEMORY_GROWTH=1
+                          -sEXIT_RUNTIME=1)
+    endif()
     if(SALTUS_FUZZ) # coverage for libFuzzer, which only the harnesses link
       target_compile_options(${target} PRIVATE -fsanitize=fuzzer-no-link)
     endif()

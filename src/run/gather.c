@@ -71,7 +71,7 @@ void saltusi_gather_frame(saltusi_gather* g, const saltus_frame* frame) {
 
 void saltusi_gather_event(saltusi_gather* g, const saltus_event* event) {
   saltus_run_result* r = g->result;
-  assert(event->kind >= 0 && event->kind < SALTUS_EVENT_KINDS);
+  assert((int)event->kind >= 0 && (int)event->kind < SALTUS_EVENT_KINDS);
   saltus_run_events* kind = &r->events[event->kind];
   r->impact_loss -= saltus_event_is_remark(event->kind) ? 0.0 : event->energy_change;
   if (event->kind == SALTUS_EVENT_RISE || event->kind == SALTUS_EVENT_FALL) {
