@@ -6,6 +6,7 @@
 #include "base/suggest.h"
 #include "cli.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -161,5 +162,17 @@ int cli_number(const cli_args* args, const char* name, double lo, double hi, dou
     return CLI_USAGE;
   }
   *value = number;
+  return CLI_DONE;
+}
+
+int cli_real(const cli_args* args, const char* name, double* value) {
+  const char* text = cli_value(args, name);
+  char* end = NULL;
+  double number = text != NULL ? strtod(text, &end) : 0.0;
+  if (text != NULL && (end == text || *end != '\0' || !isfinite(number))) {
+    cli_error("%s: %s is \"%s\", must be a finite number", args->command->name, name, text);
+    return CLI_USAGE;
+  }
+  *value = text != NULL ? number : *value;
   return CLI_DONE;
 }

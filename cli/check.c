@@ -41,7 +41,7 @@ static void layout(inspection* in, saltus_arena* arena) {
 }
 
 static int inspect(const cli_model* model, inspection* in) {
-  *in = (inspection){.sys = model->system};
+  *in = (inspection){.sys = model->view.system};
   saltus_arena arena = saltus_arena_counting();
   layout(in, &arena);
   in->block = saltus_allocator_default().alloc(arena.used, NULL);
@@ -51,9 +51,9 @@ static int inspect(const cli_model* model, inspection* in) {
   }
   arena = saltus_arena_over(in->block, arena.used);
   layout(in, &arena);
-  in->at.t = model->start;
-  in->at.q = model->q0;
-  in->at.v = model->v0;
+  in->at.t = model->view.start;
+  in->at.q = model->view.q0;
+  in->at.v = model->view.v0;
   char text[640];
   saltus_status defined =
       saltus_system_diagnose(in->sys, in->at.t, in->at.q, in->at.v, text, sizeof text);
@@ -136,7 +136,7 @@ static void print_contacts(inspection* in) {
 static void print_joints(const cli_model* model, inspection* in) {
   for (int j = 0; j < in->sys->dims.nj; j++) {
     printf("joint %s: constraint %.3e, rate %.3e\n",
-           model->joint_names != NULL ? model->joint_names[j] : "?", in->joints[j],
+           model->view.joint_names != NULL ? model->view.joint_names[j] : "?", in->joints[j],
            joint_velocity(in, j));
   }
 }
@@ -176,7 +176,7 @@ typedef struct observed {
 } observed;
 
 static observed observe(const cli_model* model, const inspection* in) {
-  const saltus_observables* o = model->observables;
+  const saltus_observables* o = model->view.observables;
   observed x = {.block = NULL};
   if (o == NULL) {
     return x;
@@ -201,7 +201,7 @@ static const char* direction_text(saltus_crossing direction) {
 }
 
 static void print_observables(const cli_model* model, const inspection* in) {
-  const saltus_observables* o = model->observables;
+  const saltus_observables* o = model->view.observables;
   observed x = observe(model, in);
   for (int i = 0; x.block != NULL && i < o->output_count; i++) {
     const char* unit = o->output_labels[i].unit;
@@ -217,7 +217,7 @@ static void print_observables(const cli_model* model, const inspection* in) {
 }
 
 static void json_observables(json* j, const cli_model* model, const inspection* in) {
-  const saltus_observables* o = model->observables;
+  const saltus_observables* o = model->view.observables;
   observed x = observe(model, in);
   json_open(j, "outputs", '[');
   for (int i = 0; x.block != NULL && i < o->output_count; i++) {
@@ -260,13 +260,13 @@ static void print_text(const cli_model* model, inspection* in) {
            in->derivatives.where);
   }
   print_observables(model, in);
-  if (!isnan(model->until)) {
-    printf("simulate: until %g s", model->until);
-    if (!isnan(model->step)) {
-      printf(", step %g s", model->step);
+  if (!isnan(model->view.until)) {
+    printf("simulate: until %g s", model->view.until);
+    if (!isnan(model->view.step)) {
+      printf(", step %g s", model->view.step);
     }
-    printf("%s%s\n", model->scheme != NULL ? ", scheme " : "",
-           model->scheme != NULL ? model->scheme : "");
+    printf("%s%s\n", model->view.scheme != NULL ? ", scheme " : "",
+           model->view.scheme != NULL ? model->view.scheme : "");
   }
   print_schemes(sys);
   printf("The model is valid.\n");
@@ -307,7 +307,7 @@ static void print_machine(const cli_model* model, inspection* in) {
   json_open(&j, "joints", '[');
   for (int i = 0; i < sys->dims.nj; i++) {
     json_open(&j, NULL, '{');
-    json_text(&j, "name", model->joint_names != NULL ? model->joint_names[i] : "");
+    json_text(&j, "name", model->view.joint_names != NULL ? model->view.joint_names[i] : "");
     json_number(&j, "constraint", in->joints[i]);
     json_number(&j, "rate", joint_velocity(in, i));
     json_close(&j, '}');

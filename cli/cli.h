@@ -63,6 +63,9 @@ bool cli_has(const cli_args* args, const char* name);
 /* A number in [lo, hi] from an option; *value stays when it is not given. CLI_USAGE with a message. */
 int cli_number(const cli_args* args, const char* name, double lo, double hi, double* value);
 
+/* The same for any finite number: whether it makes sense is for others to say. */
+int cli_real(const cli_args* args, const char* name, double* value);
+
 void cli_help(const cli_command* command);
 void cli_help_all(void);
 void cli_manual(void);                 /* troff */

@@ -5,6 +5,7 @@
  */
 #include "explain.h"
 
+#include "cli.h"
 #include "output.h"
 
 #include <math.h>
@@ -49,15 +50,15 @@ static void print_own(const double* atol, int n, const saltus_system* sys,
   }
 }
 
-static void print_accuracy(const cli_model* model, const cli_settings* s) {
-  const saltus_dims* d = &model->system->dims;
+static void print_accuracy(const saltus_scene_view* scene, const saltus_run_settings* s) {
+  const saltus_dims* d = &scene->system->dims;
   printf("Asked: in every step an error below atol + rtol |x|, rtol = %g, atol = %g", s->rtol,
          s->atol);
   if (s->atol_velocity != s->atol) {
     printf(", of velocities %g", s->atol_velocity);
   }
-  print_own(model->atol_q, d->nq, model->system, cli_q_name);
-  print_own(model->atol_v, d->nv, model->system, cli_v_name);
+  print_own(scene->atol_q, d->nq, scene->system, cli_q_name);
+  print_own(scene->atol_v, d->nv, scene->system, cli_v_name);
   printf(".\n");
 }
 
@@ -145,28 +146,29 @@ static void print_limits(const saltus_system* sys, const saltus_tally* tally) {
   free(all.list);
 }
 
-void cli_explain(const cli_model* model, const cli_settings* settings, const saltus_tally* tally) {
-  print_accuracy(model, settings);
+void cli_explain(const saltus_scene_view* scene, const saltus_run_settings* settings,
+                 const saltus_tally* tally) {
+  print_accuracy(scene, settings);
   print_methods(tally);
-  print_limits(model->system, tally);
+  print_limits(scene->system, tally);
 }
 
-void cli_explain_json(json* out, const cli_model* model, const cli_settings* settings,
-                      const saltus_tally* tally) {
-  const saltus_system* sys = model->system;
+void cli_explain_json(json* out, const saltus_scene_view* scene,
+                      const saltus_run_settings* settings, const saltus_tally* tally) {
+  const saltus_system* sys = scene->system;
   char text[TEXT];
   json_open(out, "tolerance", '{');
   json_number(out, "rtol", settings->rtol);
   json_number(out, "atol", settings->atol);
   json_number(out, "atol_velocity", settings->atol_velocity);
-  for (int i = 0; model->atol_q != NULL && i < sys->dims.nq; i++) {
-    if (model->atol_q[i] > 0.0) {
-      json_number(out, cli_q_name(sys, i, text, sizeof text), model->atol_q[i]);
+  for (int i = 0; scene->atol_q != NULL && i < sys->dims.nq; i++) {
+    if (scene->atol_q[i] > 0.0) {
+      json_number(out, cli_q_name(sys, i, text, sizeof text), scene->atol_q[i]);
     }
   }
-  for (int i = 0; model->atol_v != NULL && i < sys->dims.nv; i++) {
-    if (model->atol_v[i] > 0.0) {
-      json_number(out, cli_v_name(sys, i, text, sizeof text), model->atol_v[i]);
+  for (int i = 0; scene->atol_v != NULL && i < sys->dims.nv; i++) {
+    if (scene->atol_v[i] > 0.0) {
+      json_number(out, cli_v_name(sys, i, text, sizeof text), scene->atol_v[i]);
     }
   }
   json_close(out, '}');

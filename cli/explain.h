@@ -7,11 +7,12 @@
 #define CLI_EXPLAIN_H
 
 #include "json.h"
-#include "model.h"
+#include "saltus/run.h"
 
-void cli_explain(const cli_model* model, const cli_settings* settings, const saltus_tally* tally);
-void cli_explain_json(json* out, const cli_model* model, const cli_settings* settings,
-                      const saltus_tally* tally);
+void cli_explain(const saltus_scene_view* scene, const saltus_run_settings* settings,
+                 const saltus_tally* tally);
+void cli_explain_json(json* out, const saltus_scene_view* scene,
+                      const saltus_run_settings* settings, const saltus_tally* tally);
 
 /* Name of a coordinate, velocity or contact; made up into text where the system has none. */
 const char* cli_q_name(const saltus_system* sys, int i, char* text, size_t bytes);

@@ -76,16 +76,7 @@ saltus_recorder cli_global_error_recorder(cli_global_error* global, const saltus
 
 /* --- the second run -------------------------------------------------------------------------- */
 
-static const saltus_field* find_field(const saltus_field_table* table, const char* name) {
-  for (int i = 0; i < table->count; i++) {
-    if (strcmp(table->fields[i].name, name) == 0) {
-      return &table->fields[i];
-    }
-  }
-  return NULL;
-}
-
-int cli_global_error_check(const cli_args* args, const cli_settings* settings) {
+int cli_global_error_check(const cli_args* args, const saltus_run_settings* settings) {
   const saltus_scheme_info* scheme = settings->scheme;
   bool controlled = settings->control != NULL;
   if (!controlled && !isfinite(settings->rtol)) {
@@ -95,7 +86,7 @@ int cli_global_error_check(const cli_args* args, const cli_settings* settings) {
         args->command->name, scheme->name);
     return CLI_USAGE;
   }
-  const saltus_field* field = controlled ? NULL : find_field(&scheme->options, "rtol");
+  const saltus_field* field = controlled ? NULL : saltus_options_find(&scheme->options, "rtol");
   if (field != NULL && !(part * settings->rtol >= field->lo)) {
     cli_error(
         "%s: --global-error needs a tolerance of at least %g, so that a tenth of it is allowed",
@@ -105,27 +96,14 @@ int cli_global_error_check(const cli_args* args, const cli_settings* settings) {
   return CLI_DONE;
 }
 
-/* A tenth of the tolerances among a struct of options. */
-static void tighten(const saltus_field_table* table, void* options) {
-  static const char* const names[] = {"rtol", "atol", "atol_velocity"};
-  for (int i = 0; i < 3; i++) {
-    const saltus_field* field = find_field(table, names[i]);
-    if (field != NULL) {
-      double value;
-      char* at = (char*)options + field->offset;
-      memcpy(&value, at, sizeof value);
-      value *= part;
-      memcpy(at, &value, sizeof value);
-    }
-  }
-}
-
 /* What the second run is made of. */
 typedef struct again {
-  void* options;
+  saltus_scene_view scene; /* with a tenth of its tolerances */
   double *atol_q, *atol_v;
   double* times; /* of the first run's states, each once */
   int time_count;
+  char texts[3][64]; /* of the tolerances */
+  saltus_override tolerances[3];
 } again;
 
 static double* tenth(const double* atol, int n) {
@@ -136,19 +114,18 @@ static double* tenth(const double* atol, int n) {
   return copy;
 }
 
-static bool make_again(const cli_track* first, const saltus_sim_def* def,
-                       const cli_settings* settings, again* a) {
-  const saltus_field_table* table = &settings->scheme->options;
-  a->options = malloc(table->size + 1);
-  a->atol_q = tenth(def->atol_q, first->nq);
-  a->atol_v = tenth(def->atol_v, first->nv);
+static bool make_again(const cli_track* first, const saltus_run_def* def, again* a) {
+  a->scene = *def->scene;
+  a->atol_q = tenth(a->scene.atol_q, first->nq);
+  a->atol_v = tenth(a->scene.atol_v, first->nv);
   a->times = malloc((size_t)first->count * sizeof *a->times);
-  if (a->options == NULL || a->times == NULL || (def->atol_q != NULL && a->atol_q == NULL) ||
-      (def->atol_v != NULL && a->atol_v == NULL)) {
+  if (a->times == NULL || (a->scene.atol_q != NULL && a->atol_q == NULL) ||
+      (a->scene.atol_v != NULL && a->atol_v == NULL)) {
     return false;
   }
-  memcpy(a->options, settings->options, table->size);
-  tighten(table, a->options);
+  a->scene.atol_q = a->atol_q;
+  a->scene.atol_v = a->atol_v;
+  a->scene.observables = NULL;
   for (long long i = 0; i < first->count; i++) {
     double t = first->states[(size_t)i * width(first)];
     if (a->time_count == 0 || t > a->times[a->time_count - 1]) {
@@ -158,33 +135,62 @@ static bool make_again(const cli_track* first, const saltus_sim_def* def,
   return true;
 }
 
-static saltus_status run_again(cli_global_error* global, const saltus_sim_def* first,
-                               const cli_settings* settings, const again* a) {
-  saltus_sim_def def = *first;
-  saltus_recorder recorder = record(&global->second, first->system);
-  saltus_control_options control = settings->control_options;
-  if (settings->control != NULL) {
-    control.rtol *= part;
-    control.atol *= part;
+/* A tenth of the tolerances, by name; how many. */
+static int tighten(again* a, const saltus_run_settings* s) {
+  static const char* const names[] = {"rtol", "atol", "atol_velocity"};
+  bool controlled = s->control != NULL;
+  double values[] = {s->rtol, s->atol, s->atol_velocity};
+  if (controlled) {
+    values[0] = s->control_options.rtol;
+    values[1] = s->control_options.atol;
   }
-  def.options = a->options;
-  def.atol_q = a->atol_q;
-  def.atol_v = a->atol_v;
-  def.control_options = &control;
-  def.recorders = &recorder;
-  def.recorder_count = 1;
-  def.record_dt = 0.0;
-  def.record_jumps = false;
-  def.observables = NULL;
+  int count = controlled ? 2 : 3;
+  for (int i = 0; i < count; i++) {
+    snprintf(a->texts[i], sizeof a->texts[i], "%.17g", part * values[i]);
+    a->tolerances[i] = (saltus_override){.name = names[i], .value = a->texts[i]};
+  }
+  return count;
+}
+
+/* The first run with a tenth of the tolerance, at its recorded times where the scheme knows them. */
+static saltus_status run_again(cli_global_error* global, const saltus_run_def* first,
+                               const saltus_run_settings* settings, again* a) {
+  saltus_override all[CLI_MOST];
+  saltus_recorder recorder = record(&global->second, first->scene->system);
+  saltus_run_def def = *first;
+  int count = tighten(a, settings);
+  def.scene = &a->scene;
+  def.tol = def.rtol = def.atol = NAN;
+  def.scheme = settings->scheme->name;
+  def.options_line = settings->options_text;
+  def.option_count = 0;
+  if (settings->control != NULL) {
+    /* those of the command line first, the tolerances over them */
+    int given = first->control_option_count;
+    memcpy(all, first->control_options, (size_t)given * sizeof *all);
+    memcpy(all + given, a->tolerances, (size_t)count * sizeof *all);
+    def.control = settings->control;
+    def.control_options = all;
+    def.control_option_count = given + count;
+  } else {
+    def.options = a->tolerances;
+    def.option_count = count;
+  }
   bool dense = settings->scheme->dense;
+  def.record_dt = NAN;
+  def.record_every = dense ? 0 : settings->record_every;
   def.record_times = dense ? a->times : NULL;
   def.record_time_count = dense ? a->time_count : 0;
-  saltus_sim* sim;
-  saltus_status status = saltus_sim_create(&def, &sim);
+  def.record_jumps = false;
+  def.recorders = &recorder;
+  def.recorder_count = 1;
+  def.exact = (saltus_run_exact){.at = NULL};
+  saltus_run* run;
+  saltus_status status = saltus_run_create(&def, &run);
   if (status == SALTUS_OK) {
-    status = saltus_sim_run_until(sim, settings->until);
+    status = saltus_run_go(run);
   }
-  saltus_sim_destroy(sim);
+  saltus_run_destroy(run);
   return status;
 }
 
@@ -253,14 +259,14 @@ static void compare(cli_global_error* g) {
   }
 }
 
-int cli_global_error_run(cli_global_error* global, const saltus_sim_def* first,
-                         const cli_settings* settings) {
+int cli_global_error_run(cli_global_error* global, const saltus_run_def* first,
+                         const saltus_run_settings* settings) {
   again a = {.time_count = 0};
   size_t n = (size_t)global->first.nq + (size_t)global->first.nv;
   global->largest = calloc(4 * n + 1, sizeof *global->largest);
   global->size = global->largest + 3 * n;
   saltus_status status = SALTUS_ERR_MEMORY;
-  if (global->largest != NULL && make_again(&global->first, first, settings, &a)) {
+  if (global->largest != NULL && make_again(&global->first, first, &a)) {
     status = run_again(global, first, settings, &a);
   } else {
     cli_error("no memory for --global-error");
@@ -272,7 +278,6 @@ int cli_global_error_run(cli_global_error* global, const saltus_sim_def* first,
     cli_error("--global-error: the run at a tenth of the tolerance failed: %s",
               saltus_status_text(status));
   }
-  free(a.options);
   free(a.atol_q);
   free(a.atol_v);
   free(a.times);
@@ -280,11 +285,11 @@ int cli_global_error_run(cli_global_error* global, const saltus_sim_def* first,
 }
 
 /* What is asked of coordinate i in a step: atol + rtol |x|, with the largest |x|. */
-static double asked(const cli_global_error* g, const cli_model* model, const cli_settings* s,
-                    int i) {
+static double asked(const cli_global_error* g, const saltus_scene_view* scene,
+                    const saltus_run_settings* s, int i) {
   int nq = g->first.nq;
   bool velocity = i >= nq;
-  const double* own = velocity ? model->atol_v : model->atol_q;
+  const double* own = velocity ? scene->atol_v : scene->atol_q;
   double given = own != NULL ? own[velocity ? i - nq : i] : 0.0;
   bool controlled = s->control != NULL;
   double atol = controlled ? s->control_options.atol : velocity ? s->atol_velocity : s->atol;
@@ -297,8 +302,8 @@ static const char* name_of(const saltus_system* sys, int i, char* text, size_t b
                           : cli_v_name(sys, i - sys->dims.nq, text, bytes);
 }
 
-void cli_global_error_print(const cli_global_error* g, const cli_model* model,
-                            const cli_settings* settings) {
+void cli_global_error_print(const cli_global_error* g, const saltus_scene_view* scene,
+                            const saltus_run_settings* settings) {
   enum { SHOWN = 32 };
   if (!g->known) {
     return;
@@ -310,16 +315,16 @@ void cli_global_error_print(const cli_global_error* g, const cli_model* model,
   for (int i = 0; i < n && i < SHOWN; i++) {
     char text[64];
     printf("  %s: largest %.2e at t = %.6g s, at the end %.2e; asked in a step %.2e\n",
-           name_of(model->system, i, text, sizeof text), g->largest[i], g->largest[n + i],
-           g->largest[2 * n + i], asked(g, model, settings, i));
+           name_of(scene->system, i, text, sizeof text), g->largest[i], g->largest[n + i],
+           g->largest[2 * n + i], asked(g, scene, settings, i));
   }
   if (n > SHOWN) {
     printf("  ... and %d more in --json\n", n - SHOWN);
   }
 }
 
-void cli_global_error_json(json* out, const cli_global_error* g, const cli_model* model,
-                           const cli_settings* settings) {
+void cli_global_error_json(json* out, const cli_global_error* g, const saltus_scene_view* scene,
+                           const saltus_run_settings* settings) {
   if (!g->known) {
     return;
   }
@@ -333,11 +338,11 @@ void cli_global_error_json(json* out, const cli_global_error* g, const cli_model
     json_open(out, velocity ? "v" : "q", '{');
     for (int i = velocity ? nq : 0; i < (velocity ? n : nq); i++) {
       char text[64];
-      json_open(out, name_of(model->system, i, text, sizeof text), '{');
+      json_open(out, name_of(scene->system, i, text, sizeof text), '{');
       json_number(out, "largest", g->largest[i]);
       json_number(out, "t", g->largest[n + i]);
       json_number(out, "end", g->largest[2 * n + i]);
-      json_number(out, "tolerance", asked(g, model, settings, i));
+      json_number(out, "tolerance", asked(g, scene, settings, i));
       json_close(out, '}');
     }
     json_close(out, '}');

@@ -34,19 +34,19 @@ typedef struct cli_global_error {
 } cli_global_error;
 
 /* Whether a second run is possible; CLI_USAGE and a message when not. */
-int cli_global_error_check(const cli_args* args, const cli_settings* settings);
+int cli_global_error_check(const cli_args* args, const saltus_run_settings* settings);
 
 /* To be handed to the first run. */
 saltus_recorder cli_global_error_recorder(cli_global_error* global, const saltus_system* sys);
 
 /* The second run, and the comparison; first is the definition of the first run. An exit code. */
-int cli_global_error_run(cli_global_error* global, const saltus_sim_def* first,
-                         const cli_settings* settings);
+int cli_global_error_run(cli_global_error* global, const saltus_run_def* first,
+                         const saltus_run_settings* settings);
 
-void cli_global_error_print(const cli_global_error* global, const cli_model* model,
-                            const cli_settings* settings);
-void cli_global_error_json(json* out, const cli_global_error* global, const cli_model* model,
-                           const cli_settings* settings);
+void cli_global_error_print(const cli_global_error* global, const saltus_scene_view* scene,
+                            const saltus_run_settings* settings);
+void cli_global_error_json(json* out, const cli_global_error* global,
+                           const saltus_scene_view* scene, const saltus_run_settings* settings);
 void cli_global_error_free(cli_global_error* global);
 
 #endif

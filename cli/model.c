@@ -20,28 +20,33 @@ static bool looks_like_a_file(const char* target) {
          (dot != NULL && (strcmp(dot, ".yaml") == 0 || strcmp(dot, ".yml") == 0));
 }
 
-/* Every --set as an override; "name=value" is cut in a copy. */
-static int read_overrides(const cli_args* args, saltus_override* overrides, char* copies[],
-                          int* count) {
+/* Every value of an option as an override; "name=value" is cut in a copy. */
+static int read_pairs(const cli_args* args, const char* option, cli_overrides* room,
+                      saltus_override* list, int* count) {
   *count = 0;
   for (int i = 0; i < args->given_count; i++) {
-    if (strcmp(args->given[i].option->name, "--set") != 0) {
+    if (strcmp(args->given[i].option->name, option) != 0) {
       continue;
     }
     char* copy = strdup(args->given[i].value);
+    room->copies[room->copied++] = copy;
     char* equals = copy != NULL ? strchr(copy, '=') : NULL;
-    copies[*count] = copy;
     if (equals == NULL || equals == copy) {
-      cli_error("%s: --set is \"%s\", must be name=value", args->command->name,
+      cli_error("%s: %s is \"%s\", must be name=value", args->command->name, option,
                 args->given[i].value);
-      (*count)++;
       return CLI_USAGE;
     }
     *equals = '\0';
-    overrides[*count] = (saltus_override){.name = copy, .value = equals + 1};
-    (*count)++;
+    list[(*count)++] = (saltus_override){.name = copy, .value = equals + 1};
   }
   return CLI_DONE;
+}
+
+void cli_overrides_free(cli_overrides* overrides) {
+  for (int i = 0; i < overrides->copied; i++) {
+    free(overrides->copies[i]);
+  }
+  overrides->copied = 0;
 }
 
 /* The scene with a comment for each --set, so that a recording says how it was made; NULL: none. */
@@ -89,11 +94,10 @@ static int read_recorded(char* text, saltus_override* overrides, int* count) {
 /* text NULL: that of the file. */
 static int open_scene(const cli_args* args, const char* target, const char* text, bool recorded,
                       cli_model* model) {
-  saltus_override overrides[CLI_MOST];
-  char* copies[CLI_MOST];
+  cli_overrides room = {.copied = 0};
+  saltus_override* overrides = room.options;
   int count;
-  int code = read_overrides(args, overrides, copies, &count);
-  int copied = count;
+  int code = read_pairs(args, "--set", &room, overrides, &count);
   char* lines = recorded ? strdup(text) : NULL;
   if (code == CLI_DONE && lines != NULL) {
     code = read_recorded(lines, overrides, &count);
@@ -107,9 +111,7 @@ static int open_scene(const cli_args* args, const char* target, const char* text
     saltus_status status = saltus_scene_create(&def, &model->scene);
     code = status == SALTUS_ERR_IO ? CLI_USAGE : cli_exit_code(status);
   }
-  for (int i = 0; i < copied; i++) {
-    free(copies[i]);
-  }
+  cli_overrides_free(&room);
   free(lines);
   if (code != CLI_DONE) {
     return code;
@@ -118,24 +120,7 @@ static int open_scene(const cli_args* args, const char* target, const char* text
   model->own_text = text_with_overrides(args, view->text);
   model->name = view->name[0] != '\0' ? view->name : target;
   model->text = model->own_text != NULL ? model->own_text : view->text;
-  model->system = view->system;
-  model->q0 = view->q0;
-  model->v0 = view->v0;
-  model->joint_names = view->joint_names;
-  model->start = view->start;
-  model->until = view->until;
-  model->step = view->step;
-  model->scheme = view->scheme;
-  model->scene_options = view->options;
-  model->control = view->control;
-  model->control_options = view->control_options;
-  model->atol_q = view->atol_q;
-  model->atol_v = view->atol_v;
-  model->record_every = view->record_every;
-  model->record_given = view->record_given;
-  model->record_dt = view->record_dt;
-  model->observables = view->observables;
-  model->reference = view->reference;
+  model->view = *view;
   return CLI_DONE;
 }
 
@@ -173,17 +158,16 @@ static int open_problem(const cli_args* args, const char* target, cli_model* mod
   }
   const saltus_known_motion_info* info = saltus_known_motion_about(model->problem);
   model->name = info->name;
-  model->system = saltus_known_motion_system(model->problem);
-  model->q0 = saltus_known_motion_q0(model->problem);
-  model->v0 = saltus_known_motion_v0(model->problem);
-  model->until = info->t_end;
-  model->reference = info->known != SALTUS_KNOWN_NOT ? target : NULL;
+  model->view = saltus_run_system(saltus_known_motion_system(model->problem),
+                                  saltus_known_motion_q0(model->problem),
+                                  saltus_known_motion_v0(model->problem));
+  model->view.until = info->t_end;
+  model->view.reference = info->known != SALTUS_KNOWN_NOT ? target : NULL;
   return CLI_DONE;
 }
 
 static void start_model(const char* target, cli_model* model) {
-  *model = (cli_model){
-      .target = target, .name = target, .text = "", .until = NAN, .step = NAN, .record_every = 1};
+  *model = (cli_model){.target = target, .name = target, .text = ""};
 }
 
 /* The whole standard input, or NULL after a message. */
@@ -235,288 +219,45 @@ void cli_model_close(cli_model* model) {
   saltus_known_motion_destroy(model->problem);
 }
 
-static bool asks_tolerance(const cli_args* args) {
-  return cli_has(args, "--tol") || cli_has(args, "--rtol") || cli_has(args, "--atol");
-}
-
-/* What the command line names, else a tolerance asks for a scheme that has one, else the scene's; a
- * model that names neither scheme nor step is integrated to a tolerance. */
-static const char* choose_scheme(const cli_args* args, const cli_model* model, bool needs_step) {
-  const char* name = cli_value(args, "--scheme");
-  if (name != NULL) {
-    return name;
-  }
-  const saltus_scheme_info* own = saltus_scheme_find(model->scheme);
-  bool controlled = cli_has(args, "--control") || model->control != NULL;
-  if (asks_tolerance(args) && !controlled && !cli_has(args, "--step")) {
-    return own != NULL && own->chooses_step ? own->name : "adaptive";
-  }
-  if (model->scheme != NULL) {
-    return model->scheme;
-  }
-  bool stepped = !needs_step || cli_has(args, "--step") || !isnan(model->step);
-  return stepped || controlled ? "moreau-jean" : "adaptive";
-}
-
-static int find_scheme(const cli_args* args, const cli_model* model, bool needs_step,
-                       cli_settings* settings) {
-  const char* name = choose_scheme(args, model, needs_step);
-  settings->scheme = saltus_scheme_find(name);
-  if (settings->scheme != NULL) {
-    return CLI_DONE;
-  }
-  const char* names[CLI_MOST];
-  int count = 0;
-  for (; count < saltus_scheme_count() && count < CLI_MOST; count++) {
-    names[count] = saltus_scheme_at(count)->name;
-  }
-  char near[128];
-  cli_error("%s: no scheme \"%s\"%s; see saltus list schemes", args->command->name, name,
-            cli_near(name, names, count, near, sizeof near));
-  return CLI_USAGE;
-}
-
-/* "name=value" into an options struct. */
-static int set_named(const cli_args* args, const char* given, const saltus_field_table* table,
-                     void* options, const char* owner) {
-  const char* equals = strchr(given, '=');
-  if (equals == NULL || equals == given) {
-    cli_error("%s: an option is \"%s\", must be name=value", args->command->name, given);
-    return CLI_USAGE;
-  }
-  char name[128];
-  snprintf(name, sizeof name, "%.*s", (int)(equals - given), given);
-  return cli_exit_code(saltus_options_set(table, options, owner, name, equals + 1, cli_log()));
-}
-
-static const saltus_field* find_field(const saltus_field_table* table, const char* name) {
-  for (int i = 0; i < table->count; i++) {
-    if (strcmp(table->fields[i].name, name) == 0) {
-      return &table->fields[i];
-    }
-  }
-  return NULL;
-}
-
-static double real_option(const cli_settings* settings, const char* name) {
-  const saltus_field* field = find_field(&settings->scheme->options, name);
-  double value = NAN;
-  if (field != NULL) {
-    memcpy(&value, (const char*)settings->options + field->offset, sizeof value);
-  }
-  return value;
-}
-
-/* --tol X sets rtol and atol of a scheme that chooses its steps, --rtol and --atol one of them. */
-static int read_tolerances(const cli_args* args, cli_settings* settings) {
-  static const char* const pairs[][2] = {
-      {"--tol", "rtol"}, {"--tol", "atol"}, {"--rtol", "rtol"}, {"--atol", "atol"}};
-  const saltus_scheme_info* scheme = settings->scheme;
-  bool has = scheme->chooses_step && find_field(&scheme->options, "rtol") != NULL;
-  if (!has) {
-    const char* given = cli_has(args, "--rtol")   ? "--rtol"
-                        : cli_has(args, "--atol") ? "--atol"
-                                                  : NULL;
-    if (given != NULL) {
-      cli_error("%s: %s is a tolerance of schemes that choose their steps; scheme %s does not. "
-                "Leave --scheme out or take adaptive",
-                args->command->name, given, scheme->name);
-      return CLI_USAGE;
-    }
-    return CLI_DONE;
-  }
-  for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
-    double value;
-    const char* text = cli_value(args, pairs[i][0]);
-    const saltus_field* field = find_field(&scheme->options, pairs[i][1]);
-    int code = cli_number(args, pairs[i][0], field->lo, field->hi, &value);
+/* Numbers of a run; the library says which are allowed. */
+static int read_numbers(const cli_args* args, saltus_run_def* def) {
+  double every = NAN;
+  const struct {
+    const char* option;
+    double* value;
+  } numbers[] = {{"--step", &def->step}, {"--tol", &def->tol},     {"--rtol", &def->rtol},
+                 {"--atol", &def->atol}, {"--until", &def->until}, {"--output-dt", &def->record_dt},
+                 {"--every", &every}};
+  for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+    int code = cli_real(args, numbers[i].option, numbers[i].value);
     if (code != CLI_DONE) {
       return code;
     }
-    if (text != NULL && saltus_options_set(&scheme->options, settings->options, scheme->name,
-                                           pairs[i][1], text, cli_log()) != SALTUS_OK) {
-      return CLI_USAGE;
-    }
   }
+  if (!isnan(every) && !(every >= 1.0 && every <= 1e15 && every == floor(every))) {
+    cli_error("%s: --every is %g, must be a whole number from 1 on", args->command->name, every);
+    return CLI_USAGE;
+  }
+  def->record_every = isnan(every) ? 0 : (long long)every;
   return CLI_DONE;
 }
 
-void cli_settings_complete(cli_settings* settings) {
-  const saltus_field_table* table = &settings->scheme->options;
-  settings->rtol = settings->atol = settings->atol_velocity = NAN;
-  if (settings->scheme->chooses_step && find_field(table, "rtol") != NULL) {
-    settings->rtol = real_option(settings, "rtol");
-    settings->atol = real_option(settings, "atol");
-    double velocity = real_option(settings, "atol_velocity");
-    settings->atol_velocity = velocity > 0.0 ? velocity : settings->atol;
-  }
-  size_t used = 0;
-  for (int i = 0; i < table->count && used < sizeof settings->options_text; i++) {
-    char text[128];
-    saltus_options_show(&table->fields[i], settings->options, text, sizeof text);
-    int added = snprintf(settings->options_text + used, sizeof settings->options_text - used,
-                         "%s%s", i > 0 ? " " : "", text);
-    used += added > 0 ? (size_t)added : 0;
-  }
-}
-
-int cli_settings_recorded(const char* scheme, const char* options, cli_settings* settings) {
-  settings->scheme = saltus_scheme_find(scheme);
-  if (settings->scheme == NULL) {
-    cli_error("this program has no scheme \"%s\"", scheme);
-    return CLI_USAGE;
-  }
-  const saltus_field_table* table = &settings->scheme->options;
-  settings->own = true; /* what the scene says about states to keep is meant for it */
-  settings->options = calloc(1, table->size + 1);
-  if (settings->options == NULL) {
-    cli_error("no memory");
-    return CLI_FAILED;
-  }
-  saltus_options_defaults(table, settings->options);
-  for (const char* at = options; *at != '\0'; at += strspn(at, " ")) {
-    char word[256];
-    size_t length = strcspn(at, " ");
-    snprintf(word, sizeof word, "%.*s", (int)length, at);
-    at += length;
-    char* equals = strchr(word, '=');
-    if (equals == NULL) {
-      cli_error("the recorded options of scheme %s end in \"%s\"", scheme, word);
-      return CLI_USAGE;
-    }
-    *equals = '\0';
-    if (saltus_options_set(table, settings->options, scheme, word, equals + 1, cli_log()) !=
-        SALTUS_OK) {
-      return CLI_USAGE;
-    }
-  }
-  cli_settings_complete(settings);
-  return CLI_DONE;
-}
-
-static int read_options(const cli_args* args, const cli_model* model, cli_settings* settings) {
-  const saltus_field_table* table = &settings->scheme->options;
-  settings->options = calloc(1, table->size + 1);
-  if (settings->options == NULL) {
-    cli_error("no memory");
-    return CLI_FAILED;
-  }
-  if (settings->own) {
-    memcpy(settings->options, model->scene_options, table->size);
-  } else {
-    saltus_options_defaults(table, settings->options);
-  }
-  for (int i = 0; i < args->given_count; i++) {
-    if (strcmp(args->given[i].option->name, "--option") == 0) {
-      int code =
-          set_named(args, args->given[i].value, table, settings->options, settings->scheme->name);
-      if (code != CLI_DONE) {
-        return code;
-      }
-    }
-  }
-  int code = read_tolerances(args, settings);
+int cli_run_def(const cli_args* args, const cli_model* model, cli_overrides* overrides,
+                saltus_run_def* def) {
+  *def = saltus_run_def_default();
+  def->scene = &model->view;
+  def->scheme = cli_value(args, "--scheme");
+  def->control = cli_value(args, "--control");
+  def->options = overrides->options;
+  def->control_options = overrides->control_options;
+  def->mark = "--";
+  def->log = cli_log();
+  int code = read_pairs(args, "--option", overrides, overrides->options, &def->option_count);
   if (code == CLI_DONE) {
-    cli_settings_complete(settings);
+    code = read_pairs(args, "--control-option", overrides, overrides->control_options,
+                      &def->control_option_count);
   }
-  return code;
-}
-
-/* --control NAME, --tol X, --control-option NAME=VALUE; --tol alone takes the recommended one. */
-static int read_control(const cli_args* args, const cli_model* model, cli_settings* settings) {
-  const char* name = cli_value(args, "--control");
-  const saltus_scheme_info* scheme = settings->scheme;
-  if (name == NULL && scheme->chooses_step) {
-    return CLI_DONE;
-  }
-  if (name == NULL && cli_has(args, "--tol") &&
-      (scheme->treats & SALTUS_TREATS_VARIABLE_STEPS) == 0) {
-    cli_error("%s: scheme %s has no tolerance, it needs a constant step; give --step H, or --tol "
-              "without --scheme",
-              args->command->name, scheme->name);
-    return CLI_USAGE;
-  }
-  bool from_scene = name == NULL && model->control != NULL && !cli_has(args, "--step");
-  if (from_scene) {
-    name = model->control;
-  } else if (name == NULL && cli_has(args, "--tol")) {
-    name = scheme->embedded_order > 0 ? "embedded" : "variable-order";
-  }
-  if (name == NULL) {
-    return CLI_DONE;
-  }
-  const saltus_control_info* info = saltus_control_find(name);
-  if (info == NULL) {
-    cli_error("%s: no step control \"%s\"; see saltus list controls", args->command->name, name);
-    return CLI_USAGE;
-  }
-  settings->control = info->name;
-  saltus_control_options* options = &settings->control_options;
-  saltus_options_defaults(&info->options, options);
-  if (from_scene) {
-    memcpy(options, model->control_options, sizeof *options);
-  }
-  double tol = options->atol;
-  int code = cli_number(args, "--tol", 1e-15, 1.0, &tol);
-  if (cli_has(args, "--tol")) {
-    options->atol = tol;
-    options->rtol = tol;
-  }
-  for (int i = 0; i < args->given_count && code == CLI_DONE; i++) {
-    if (strcmp(args->given[i].option->name, "--control-option") == 0) {
-      code = set_named(args, args->given[i].value, &info->options, options, info->name);
-    }
-  }
-  snprintf(settings->control_text, sizeof settings->control_text, "atol=%g rtol=%g", options->atol,
-           options->rtol);
-  return code;
-}
-
-int cli_settings_read(const cli_args* args, const cli_model* model, bool needs_step,
-                      cli_settings* settings) {
-  *settings = (cli_settings){.start = model->start, .until = model->until, .step = model->step};
-  int code = find_scheme(args, model, needs_step, settings);
-  settings->own = code == CLI_DONE && model->scheme != NULL &&
-                  strcmp(model->scheme, settings->scheme->name) == 0;
-  if (code == CLI_DONE && settings->scheme->chooses_step && !settings->own) {
-    settings->step = NAN; /* the step of another scheme is not the longest one of this */
-  }
-  if (code == CLI_DONE) {
-    code = read_options(args, model, settings);
-  }
-  if (code == CLI_DONE) {
-    code = cli_number(args, "--until", -1e300, 1e300, &settings->until);
-  }
-  if (code == CLI_DONE && needs_step) {
-    code = cli_number(args, "--step", 1e-300, 1e300, &settings->step);
-  }
-  if (code == CLI_DONE) {
-    code = read_control(args, model, settings);
-  }
-  if (code != CLI_DONE) {
-    return code;
-  }
-  if (isnan(settings->until)) {
-    cli_error("%s: no end; give --until T or simulate: {until: T} in the scene",
-              args->command->name);
-    return CLI_USAGE;
-  }
-  if (!(settings->until > settings->start)) {
-    cli_error("%s: the end %g s is not after the start %g s", args->command->name, settings->until,
-              settings->start);
-    return CLI_USAGE;
-  }
-  bool chosen = settings->scheme->chooses_step;
-  if (needs_step && isnan(settings->step) && settings->control == NULL && !chosen) {
-    cli_error("%s: no step; give --step H, --tol X or simulate: {step: H} in the scene",
-              args->command->name);
-    return CLI_USAGE;
-  }
-  return CLI_DONE;
-}
-
-void cli_settings_free(cli_settings* settings) {
-  free(settings->options);
+  return code == CLI_DONE ? read_numbers(args, def) : code;
 }
 
 static bool ends_in_csv(const char* name) {
@@ -618,9 +359,9 @@ static int open_table(const cli_model* model, const char* name, bool from_scene,
     return CLI_USAGE;
   }
   const saltus_recording_data* data = reference->data;
-  if (data->nq != model->system->dims.nq || data->nv != model->system->dims.nv ||
-      !order_by_name(model->system, reference->data)) {
-    return refuse_columns(path, model->system);
+  if (data->nq != model->view.system->dims.nq || data->nv != model->view.system->dims.nv ||
+      !order_by_name(model->view.system, reference->data)) {
+    return refuse_columns(path, model->view.system);
   }
   if (data->count < 2) {
     cli_error("%s: has %lld instant%s, must have two at least", path, data->count,
@@ -639,7 +380,7 @@ static int open_table(const cli_model* model, const char* name, bool from_scene,
 int cli_reference_open(const cli_model* model, const char* name, cli_reference* reference) {
   *reference = (cli_reference){.known = false};
   bool from_scene = name == NULL;
-  name = from_scene ? model->reference : name;
+  name = from_scene ? model->view.reference : name;
   if (name == NULL) {
     return CLI_DONE;
   }
@@ -651,10 +392,10 @@ int cli_reference_open(const cli_model* model, const char* name, cli_reference* 
     return CLI_USAGE;
   }
   reference->reference = saltusi_reference_problem(reference->problem);
-  if (reference->reference.nq != model->system->dims.nq ||
-      reference->reference.nv != model->system->dims.nv) {
+  if (reference->reference.nq != model->view.system->dims.nq ||
+      reference->reference.nv != model->view.system->dims.nv) {
     cli_error("reference \"%s\" has %d coordinates, the model %d", name, reference->reference.nq,
-              model->system->dims.nq);
+              model->view.system->dims.nq);
     return CLI_USAGE;
   }
   reference->known = saltus_known_motion_about(reference->problem)->known != SALTUS_KNOWN_NOT;

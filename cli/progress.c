@@ -5,9 +5,10 @@
  */
 #include "progress.h"
 
+#include "base/clock.h"
+
 #include <signal.h>
 #include <stdio.h>
-#include <time.h>
 #include <unistd.h>
 
 /* What a signal handler reaches; the only variables of the program. */
@@ -52,12 +53,6 @@ int cli_signals_caught(void) {
   return caught;
 }
 
-static double wall(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 static void draw(const cli_progress* p, double t, double t_end, double now) {
   enum { WIDTH = 40 };
   double part = (t - p->t0) / (t_end - p->t0);
@@ -74,19 +69,18 @@ static void draw(const cli_progress* p, double t, double t_end, double now) {
 
 static saltus_status report(void* user, double t, double t_end, long long step) {
   (void)step;
-  cli_progress* p = user;
-  double now = p->shown ? wall() : 0.0;
-  if (p->shown && now - p->last > 0.1) {
-    p->last = now;
-    draw(p, t, t_end, now);
-  }
+  draw(user, t, t_end, saltusi_clock_monotonic());
   return SALTUS_OK;
 }
 
-saltus_progress cli_progress_start(cli_progress* progress, double t0) {
-  *progress = (cli_progress){.shown = isatty(STDERR_FILENO) != 0, .start = wall(), .t0 = t0};
-  progress->last = progress->start;
-  return (saltus_progress){.report = report, .user = progress};
+saltus_progress cli_progress_make(cli_progress* progress) {
+  *progress = (cli_progress){.shown = isatty(STDERR_FILENO) != 0};
+  return (saltus_progress){.report = progress->shown ? report : NULL, .user = progress};
+}
+
+void cli_progress_begin(cli_progress* progress, double t0) {
+  progress->start = saltusi_clock_monotonic();
+  progress->t0 = t0;
 }
 
 void cli_progress_end(cli_progress* progress) {

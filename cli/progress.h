@@ -14,16 +14,17 @@
 
 typedef struct cli_progress {
   bool shown;   /* the standard error is a terminal */
-  double start; /* wall clock, s */
-  double last;  /* when it was drawn */
-  double t0;    /* s, simulated */
+  double start; /* s of the clock, where it began */
+  double t0;    /* s, simulated then */
 } cli_progress;
 
-saltus_progress cli_progress_start(cli_progress* progress, double t0);
+/* For a run that is to be made; begun when it goes. */
+saltus_progress cli_progress_make(cli_progress* progress);
+void cli_progress_begin(cli_progress* progress, double t0);
 void cli_progress_end(cli_progress* progress); /* wipes the bar */
 
 void cli_signals_start(void);
-/* From here on the first signal only sets the flag, which is given to saltus_sim_def.cancel. */
+/* From here on the first signal only sets the flag, which is given to saltus_run_def.cancel. */
 const volatile int* cli_signals_hold(void);
 void cli_signals_release(void);
 int cli_signals_caught(void); /* its number; 0: none */

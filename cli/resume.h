@@ -2,21 +2,8 @@
  * SPDX-FileCopyrightText: The Saltus developers
  *
  * resume.h - runs that go on: from a snapshot, with everything the scheme remembers, or from the last
- * state of a recording, where the scheme starts anew.
- *
- * A snapshot file has lines `key: value`, then the text of the scene and the bytes of
- * saltus_sim_snapshot_save, each after a line with its length:
- *
- *   saltus-snapshot 1
- *   target: scenes/ball.yaml
- *   scheme: moreau-jean
- *   option: theta=0.5                  one line each
- *   control: variable-order            with lines control-option: ..., under step control
- *   start, h, until, t: 0x1.4p+2       numbers in base 16, exactly
- *   scene: 312
- *   ...
- *   state: 1288
- *   ...
+ * state of a recording, where the scheme starts anew. The library reads and writes snapshots as bytes,
+ * here they are files.
  */
 #ifndef CLI_RESUME_H
 #define CLI_RESUME_H
@@ -24,31 +11,30 @@
 #include "model.h"
 
 typedef struct cli_resumption {
-  const char* path; /* NULL: the run starts at its start */
-  void* bytes;      /* of the simulation; malloc'd; NULL: from a recording */
-  size_t size;      /* bytes */
-  double t;         /* s, where it goes on */
-  double h;         /* s, the exact step of the first part; 0: chosen */
-  bool cut;         /* the last step before t ended there because the run did */
-  char* text;       /* of the file; malloc'd */
-  char* target;     /* of the model; malloc'd */
-  double *q0, *v0;  /* of a recording; malloc'd */
+  const char* path;              /* NULL: the run starts at its start */
+  saltus_run_snapshot* snapshot; /* NULL: from a recording */
+  double t;                      /* s, where it goes on */
+  bool cut;                      /* the last step before t ended there because the run did */
+  char* target;                  /* of the model; malloc'd */
+  char *scheme, *options;        /* of a recording; malloc'd */
+  double step;                   /* s, of a recording; NaN: not known */
+  double *q0, *v0;               /* of a recording; malloc'd */
 } cli_resumption;
 
-/* Opens a snapshot or recording: the model at its first instant or at the recorded state, and how it was
- * run. --until is required unless the run was interrupted. An exit code. */
-int cli_resumption_open(const cli_args* args, cli_model* model, cli_settings* settings,
-                        cli_resumption* resumption);
+/* Opens a snapshot or recording: the model, and where and how it goes on. An exit code. */
+int cli_resumption_open(const cli_args* args, cli_model* model, cli_resumption* resumption);
 void cli_resumption_close(cli_resumption* resumption);
 
+/* What it means for the run; --until is required unless the run was interrupted. An exit code. */
+int cli_resumption_apply(const cli_resumption* resumption, saltus_run_def* def);
+
 /* What is said about the bits of a resumed run. */
-void cli_resumption_print(const cli_resumption* resumption, const cli_settings* settings);
+void cli_resumption_print(const cli_resumption* resumption, const saltus_run_settings* settings);
 
 /* Whether FILE can be written; CLI_USAGE and a message when not. path NULL: nothing is wanted. */
 int cli_snapshot_check(const char* path);
 
 /* Writes the state of a run; nothing when path is NULL. An exit code. */
-int cli_snapshot_write(const char* path, const cli_model* model, const cli_settings* settings,
-                       double h, const saltus_sim* sim);
+int cli_snapshot_write(const char* path, const cli_model* model, const saltus_run* run);
 
 #endif

@@ -4,6 +4,7 @@
  * summary.c - what a run says at its end, in plain words and as JSON.
  */
 #include "explain.h"
+#include "observe.h"
 #include "output.h"
 #include "run.h"
 
@@ -11,20 +12,20 @@
 #include <stdio.h>
 #include <string.h>
 
-bool run_varies(const run_job* j) {
-  return j->settings.control != NULL || j->settings.scheme->chooses_step;
+static bool varies(const saltus_run_settings* s) {
+  return s->control != NULL || s->scheme->chooses_step;
 }
 
 /* The last event of a kind; NULL: there is none. */
-static const saltus_event* last_of(const run_summary* s, saltus_event_kind kind) {
-  return s->events[kind] > 0 ? &s->kinds[kind].last : NULL;
+static const saltus_event* last_of(const saltus_run_result* s, saltus_event_kind kind) {
+  return s->events[kind].count > 0 ? &s->events[kind].last : NULL;
 }
 
 static void print_state(const run_job* j) {
   enum { SHOWN = 8 };
-  const saltus_system* sys = j->model.system;
-  const double* q = saltus_sim_q(j->sim);
-  const double* v = saltus_sim_v(j->sim);
+  const saltus_system* sys = j->model.view.system;
+  const double* q = saltus_run_outcome(j->run)->q;
+  const double* v = saltus_run_outcome(j->run)->v;
   char a[32];
   char b[32];
   for (int i = 0; i < sys->dims.nq && i < SHOWN; i++) {
@@ -43,76 +44,76 @@ static void print_state(const run_job* j) {
 }
 
 static void print_error(const run_job* j) {
-  const run_summary* s = &j->summary;
+  const saltus_run_result* s = saltus_run_outcome(j->run);
   if (s->compared == 0) {
     return;
   }
   printf("Against the exact solution, at %lld instant%s: largest position error %.3e, mean "
          "%.3e.\n",
          s->compared, cli_plural(s->compared), s->error,
-         s->error_mean / (saltus_sim_time(j->sim) - j->settings.start));
+         s->error_mean / (s->t - saltus_run_about(j->run)->start));
 }
 
 /* A line for each event of a kind, the first few; begin has the place of the contact's name. */
 static void print_each(const run_job* j, saltus_event_kind kind, const char* begin,
                        const char* end) {
-  const run_summary* s = &j->summary;
-  long long count = s->events[kind];
+  const saltus_run_result* s = saltus_run_outcome(j->run);
+  long long count = s->events[kind].count;
   char text[32];
-  for (int i = 0; i < SHOWN_EVENTS && i < count; i++) {
-    const saltus_event* event = &s->kinds[kind].first[i];
+  for (int i = 0; i < SALTUS_RUN_FIRST && i < count; i++) {
+    const saltus_event* event = &s->events[kind].first[i];
     const char* place = strstr(begin, "%s");
     printf("%.*s%s%s%.12g s", (int)(place - begin), begin,
-           cli_contact_name(j->model.system, event->contact, text, sizeof text), place + 2,
+           cli_contact_name(j->model.view.system, event->contact, text, sizeof text), place + 2,
            event->t);
     if (event->t_accuracy > 0.0) {
       printf(" (uncertain by %.0e s)", event->t_accuracy);
     }
     printf("%s\n", end);
   }
-  if (count > SHOWN_EVENTS) {
-    printf("... and %lld more like this.\n", count - SHOWN_EVENTS);
+  if (count > SALTUS_RUN_FIRST) {
+    printf("... and %lld more like this.\n", count - SALTUS_RUN_FIRST);
   }
 }
 
 /* The remark of a kind with the most energy; NULL: there is none. */
-static const saltus_event* worst_of(const run_summary* s, saltus_event_kind kind) {
-  return s->events[kind] > 0 ? &s->kinds[kind].worst : NULL;
+static const saltus_event* worst_of(const saltus_run_result* s, saltus_event_kind kind) {
+  return s->events[kind].count > 0 ? &s->events[kind].worst : NULL;
 }
 
 /* A warning for the remarks of a kind, with the worst of them. */
 static void print_remarks(const run_job* j, saltus_event_kind kind, const char* what) {
-  const saltus_event* worst = worst_of(&j->summary, kind);
+  const saltus_event* worst = worst_of(saltus_run_outcome(j->run), kind);
   if (worst == NULL) {
     return;
   }
-  long long count = j->summary.events[kind];
+  long long count = saltus_run_outcome(j->run)->events[kind].count;
   char text[32];
   printf("Warning: %s at %lld impact%s; the worst at contact %s, t = %.10g s, %.6g J.\n", what,
          count, count == 1 ? "" : "s",
-         cli_contact_name(j->model.system, worst->contact, text, sizeof text), worst->t,
+         cli_contact_name(j->model.view.system, worst->contact, text, sizeof text), worst->t,
          worst->energy_change);
 }
 
 static void json_remarks(json* out, const run_job* j, const char* key, saltus_event_kind kind) {
-  const saltus_event* worst = worst_of(&j->summary, kind);
+  const saltus_event* worst = worst_of(saltus_run_outcome(j->run), kind);
   char text[32];
   json_open(out, key, '{');
-  json_integer(out, "count", j->summary.events[kind]);
+  json_integer(out, "count", saltus_run_outcome(j->run)->events[kind].count);
   json_number(out, "worst", worst != NULL ? worst->energy_change : 0.0);
   json_number(out, "t", worst != NULL ? worst->t : NAN);
   json_text(out, "contact",
-            worst != NULL ? cli_contact_name(j->model.system, worst->contact, text, sizeof text)
-                          : "");
+            worst != NULL
+                ? cli_contact_name(j->model.view.system, worst->contact, text, sizeof text)
+                : "");
   json_close(out, '}');
 }
 
 static void print_events(const run_job* j) {
-  const run_summary* s = &j->summary;
-  const long long* n = s->events;
-  long long impacts = n[SALTUS_EVENT_IMPACT];
-  long long closes = n[SALTUS_EVENT_CLOSE];
-  long long opens = n[SALTUS_EVENT_OPEN];
+  const saltus_run_result* s = saltus_run_outcome(j->run);
+  long long impacts = s->events[SALTUS_EVENT_IMPACT].count;
+  long long closes = s->events[SALTUS_EVENT_CLOSE].count;
+  long long opens = s->events[SALTUS_EVENT_OPEN].count;
   printf("%lld impact%s", impacts, cli_plural(impacts));
   if (impacts > 0) {
     printf(" that took %.6g J", s->impact_loss);
@@ -121,10 +122,10 @@ static void print_events(const run_job* j) {
          opens, cli_plural(opens));
   bool any = false;
   for (int kind = SALTUS_EVENT_TOUCH; kind < SALTUS_EVENT_PAINLEVE; kind++) {
-    if (n[kind] > 0) {
+    if (s->events[kind].count > 0) {
       printf("%s %s %lld time%s",
              any ? "," : "Friction and touching:", saltus_event_kind_name((saltus_event_kind)kind),
-             n[kind], cli_plural(n[kind]));
+             s->events[kind].count, cli_plural(s->events[kind].count));
       any = true;
     }
   }
@@ -141,12 +142,13 @@ static void print_events(const run_job* j) {
 
 /* Where the energy went; what is rounding beside the energies of the run is printed as 0. */
 static void print_ledger(const run_job* j) {
-  saltus_energy e = j->summary.ledger;
+  saltus_energy e = saltus_run_outcome(j->run)->ledger;
   if (!isfinite(e.remainder)) {
     return;
   }
-  double size = fabs(j->summary.energy_start) + fabs(j->summary.energy_end) + fabs(e.external) +
-                fabs(e.drive) + fabs(e.friction) + fabs(e.impact);
+  double size = fabs(saltus_run_outcome(j->run)->energy_start) +
+                fabs(saltus_run_outcome(j->run)->energy_end) + fabs(e.external) + fabs(e.drive) +
+                fabs(e.friction) + fabs(e.impact);
   double floor = 1e-11 * (isfinite(size) ? size : fabs(e.change));
   double terms[] = {e.change, e.external, e.drive, e.friction, e.impact, e.remainder};
   for (int i = 0; i < 6; i++) {
@@ -159,9 +161,8 @@ static void print_ledger(const run_job* j) {
 }
 
 static void json_ledger(json* out, const run_job* j) {
-  saltus_energy e = j->summary.ledger;
-  double t;
-  long long creations = saltus_sim_energy_creations(j->sim, &t);
+  saltus_energy e = saltus_run_outcome(j->run)->ledger;
+  long long creations = saltus_run_outcome(j->run)->creations;
   json_open(out, "ledger", '{');
   json_number(out, "change", e.change);
   json_number(out, "external", e.external);
@@ -171,16 +172,16 @@ static void json_ledger(json* out, const run_job* j) {
   json_number(out, "remainder", e.remainder);
   json_number(out, "created", e.created);
   json_integer(out, "impacts_that_created", creations);
-  json_number(out, "first_created", creations > 0 ? t : NAN);
+  json_number(out, "first_created", saltus_run_outcome(j->run)->first_creation);
   json_close(out, '}');
 }
 
 /* How far joints are off, and what projections do about it. */
 static void print_constraints(const run_job* j) {
-  const run_summary* s = &j->summary;
-  bool jointed = j->model.system->dims.nj > 0;
+  const saltus_run_result* s = saltus_run_outcome(j->run);
+  bool jointed = j->model.view.system->dims.nj > 0;
   if (jointed) {
-    printf("Joints drift by up to %.3e%s", s->drift, s->projection > 0.0 ? "; " : ".\n");
+    printf("Joints drift by up to %.3e%s", s->joint_drift, s->projection > 0.0 ? "; " : ".\n");
   }
   if (s->projection > 0.0) {
     printf("%srojections move positions by up to %.3e in a step.\n", jointed ? "p" : "P",
@@ -203,39 +204,41 @@ static void print_recording(const run_job* j) {
   }
 }
 
-void run_summary_print(const run_job* j, saltus_status status) {
-  const saltus_system* sys = j->model.system;
-  const run_summary* s = &j->summary;
-  saltus_work work = saltus_sim_work(j->sim);
+void run_summary_print(const run_job* j) {
+  const saltus_run_settings* settings = saltus_run_about(j->run);
+  const saltus_system* sys = j->model.view.system;
+  const saltus_run_result* s = saltus_run_outcome(j->run);
+  saltus_work work = s->work;
   char line[256];
   printf("%s: %d coordinate%s, %d contact%s, %d joint%s, scheme %s (%s)\n",
          cli_one_line(j->model.name, line, sizeof line), sys->dims.nq, cli_plural(sys->dims.nq),
          sys->dims.nc, cli_plural(sys->dims.nc), sys->dims.nj, cli_plural(sys->dims.nj),
-         j->settings.scheme->name, j->settings.options_text);
-  long long steps = saltus_sim_steps_done(j->sim);
-  double span = saltus_sim_time(j->sim) - j->settings.start;
+         settings->scheme->name, settings->options_text);
+  long long steps = s->steps;
+  double span = s->t - settings->start;
   printf("Simulated from %g s to %g s in %lld step%s of %s%.6g s, in %.3g s of computing time",
-         j->settings.start, saltus_sim_time(j->sim), steps, cli_plural(steps),
-         run_varies(j) ? "on average " : "", steps > 0 ? span / (double)steps : j->h, j->cpu);
-  if (status == SALTUS_ERR_STOPPED) {
+         settings->start, s->t, steps, cli_plural(steps), varies(settings) ? "on average " : "",
+         steps > 0 ? span / (double)steps : settings->h, s->cpu);
+  if (s->status == SALTUS_ERR_STOPPED) {
     printf(", then stopped");
   }
   printf(".\n");
-  cli_resumption_print(&j->resumption, &j->settings);
-  if (j->settings.control != NULL) {
-    printf("Step control %s (%s): %lld attempt%s rejected, largest accepted error estimate "
+  cli_resumption_print(&j->resumption, settings);
+  if (settings->control != NULL) {
+    printf("Step control %s (atol=%g rtol=%g): %lld attempt%s rejected, largest accepted error "
+           "estimate "
            "%.2g tolerances.\n",
-           j->settings.control, j->settings.control_text, s->rejections, cli_plural(s->rejections),
-           s->estimate);
+           settings->control, settings->control_options.atol, settings->control_options.rtol,
+           s->rejections, cli_plural(s->rejections), s->estimate);
   }
-  if (isfinite(j->settings.rtol)) {
-    cli_explain(&j->model, &j->settings, saltus_sim_tally(j->sim));
+  if (isfinite(settings->rtol)) {
+    cli_explain(&j->model.view, settings, s->tally);
   }
   print_events(j);
-  cli_observed_print(&s->observed);
+  cli_observed_print(j->model.view.observables, s);
   printf("Work: %lld force evaluation%s, %lld contact problem%s", work.force_evaluations,
          cli_plural(work.force_evaluations), work.contact_solves, cli_plural(work.contact_solves));
-  if (work.newton_iterations > 0 || !j->settings.scheme->chooses_step) {
+  if (work.newton_iterations > 0 || !settings->scheme->chooses_step) {
     printf(", %.2f Newton iterations a step",
            (double)work.newton_iterations / (double)(work.steps > 0 ? work.steps : 1));
   }
@@ -250,55 +253,56 @@ void run_summary_print(const run_job* j, saltus_status status) {
          s->penetration, s->residual_velocity, s->residual_impulse);
   print_constraints(j);
   print_error(j);
-  cli_global_error_print(&j->global, &j->model, &j->settings);
+  cli_global_error_print(&j->global, &j->model.view, settings);
   print_recording(j);
 }
 
-void run_summary_json(const run_job* j, saltus_status status) {
-  const saltus_system* sys = j->model.system;
-  const run_summary* s = &j->summary;
-  saltus_work work = saltus_sim_work(j->sim);
+void run_summary_json(const run_job* j) {
+  const saltus_run_settings* settings = saltus_run_about(j->run);
+  const saltus_system* sys = j->model.view.system;
+  const saltus_run_result* s = saltus_run_outcome(j->run);
+  saltus_work work = s->work;
   char text[32];
   json out = {.file = stdout};
   json_open(&out, NULL, '{');
   json_text(&out, "model", j->model.target);
   json_text(&out, "name", j->model.name);
   json_text(&out, "resumed_from", j->resumption.path != NULL ? j->resumption.path : "");
-  json_text(&out, "status", status == SALTUS_OK ? "complete" : saltus_status_text(status));
-  json_text(&out, "scheme", j->settings.scheme->name);
-  json_text(&out, "options", j->settings.options_text);
-  json_text(&out, "control", j->settings.control != NULL ? j->settings.control : "");
-  json_integer(&out, "steps", saltus_sim_steps_done(j->sim));
+  json_text(&out, "status", s->status == SALTUS_OK ? "complete" : saltus_status_text(s->status));
+  json_text(&out, "scheme", settings->scheme->name);
+  json_text(&out, "options", settings->options_text);
+  json_text(&out, "control", settings->control != NULL ? settings->control : "");
+  json_integer(&out, "steps", s->steps);
   json_integer(&out, "rejections", s->rejections);
-  json_number(&out, "h", j->h);
-  if (isfinite(j->settings.rtol)) {
-    cli_explain_json(&out, &j->model, &j->settings, saltus_sim_tally(j->sim));
+  json_number(&out, "h", settings->h);
+  if (isfinite(settings->rtol)) {
+    cli_explain_json(&out, &j->model.view, settings, s->tally);
   }
-  json_number(&out, "t", saltus_sim_time(j->sim));
+  json_number(&out, "t", s->t);
   json_open(&out, "q", '{');
   for (int i = 0; i < sys->dims.nq; i++) {
-    json_number(&out, cli_q_name(sys, i, text, sizeof text), saltus_sim_q(j->sim)[i]);
+    json_number(&out, cli_q_name(sys, i, text, sizeof text), saltus_run_outcome(j->run)->q[i]);
   }
   json_close(&out, '}');
   json_open(&out, "v", '{');
   for (int i = 0; i < sys->dims.nv; i++) {
-    json_number(&out, cli_v_name(sys, i, text, sizeof text), saltus_sim_v(j->sim)[i]);
+    json_number(&out, cli_v_name(sys, i, text, sizeof text), saltus_run_outcome(j->run)->v[i]);
   }
   json_close(&out, '}');
   json_integer(&out, "contacts", sys->dims.nc);
   json_integer(&out, "joints", sys->dims.nj);
-  json_integer(&out, "impacts", s->events[SALTUS_EVENT_IMPACT]);
-  json_integer(&out, "closes", s->events[SALTUS_EVENT_CLOSE]);
-  json_integer(&out, "opens", s->events[SALTUS_EVENT_OPEN]);
-  json_integer(&out, "accumulations", s->events[SALTUS_EVENT_ACCUMULATION]);
+  json_integer(&out, "impacts", s->events[SALTUS_EVENT_IMPACT].count);
+  json_integer(&out, "closes", s->events[SALTUS_EVENT_CLOSE].count);
+  json_integer(&out, "opens", s->events[SALTUS_EVENT_OPEN].count);
+  json_integer(&out, "accumulations", s->events[SALTUS_EVENT_ACCUMULATION].count);
   const saltus_event* accumulated = last_of(s, SALTUS_EVENT_ACCUMULATION);
   json_number(&out, "last_accumulation", accumulated != NULL ? accumulated->t : NAN);
   json_open(&out, "events", '{');
   for (int kind = 0; kind < SALTUS_EVENT_KINDS; kind++) {
-    json_integer(&out, saltus_event_kind_name((saltus_event_kind)kind), s->events[kind]);
+    json_integer(&out, saltus_event_kind_name((saltus_event_kind)kind), s->events[kind].count);
   }
   json_close(&out, '}');
-  cli_observed_json(&out, &s->observed);
+  cli_observed_json(&out, j->model.view.observables, s);
   json_number(&out, "impact_energy_lost", s->impact_loss);
   json_remarks(&out, j, "energy_gains", SALTUS_EVENT_ENERGY_GAIN);
   json_remarks(&out, j, "laws_replaced", SALTUS_EVENT_LAW_REPLACED);
@@ -308,7 +312,7 @@ void run_summary_json(const run_job* j, saltus_status status) {
   json_close(&out, '}');
   json_ledger(&out, j);
   json_number(&out, "penetration", s->penetration);
-  json_number(&out, "joint_drift", s->drift);
+  json_number(&out, "joint_drift", s->joint_drift);
   json_number(&out, "projection", s->projection);
   json_open(&out, "residual", '{');
   json_number(&out, "velocity", s->residual_velocity);
@@ -318,13 +322,13 @@ void run_summary_json(const run_job* j, saltus_status status) {
   json_number(&out, "inf", s->compared > 0 ? s->error : NAN);
   json_number(&out, "L1", s->compared > 0 ? s->error_mean : NAN);
   json_close(&out, '}');
-  cli_global_error_json(&out, &j->global, &j->model, &j->settings);
+  cli_global_error_json(&out, &j->global, &j->model.view, settings);
   json_open(&out, "work", '{');
   json_integer(&out, "steps", work.steps);
   json_integer(&out, "force_evaluations", work.force_evaluations);
   json_integer(&out, "contact_solves", work.contact_solves);
   json_integer(&out, "contact_iterations", work.contact_iterations);
-  json_number(&out, "cpu_s", j->cpu);
+  json_number(&out, "cpu_s", s->cpu);
   json_close(&out, '}');
   bool kept = j->path != NULL && saltus_recording_kept(j->recording, NULL) > 0;
   json_text(&out, "recording", kept ? j->path : "");

@@ -4,6 +4,7 @@
  * converge.c - errors and orders of any scheme on any scene or reference problem.
  */
 #include "model.h"
+#include "run/settings.h"
 #include "study.h"
 
 #include <errno.h>
@@ -39,12 +40,12 @@ static int read_grids(const char* text, long long* grids, int* count) {
 }
 
 /* A run with many times the steps of the finest grid stands for the exact motion. */
-static int run_fine(const cli_model* model, const cli_settings* settings, long long finest,
+static int run_fine(const cli_model* model, const saltus_run_settings* settings, long long finest,
                     saltusi_experiment* fine, cli_reference* reference) {
   const saltusi_experiment_def def = {
-      .system = model->system,
-      .q0 = model->q0,
-      .v0 = model->v0,
+      .system = model->view.system,
+      .q0 = model->view.q0,
+      .v0 = model->view.v0,
       .scheme = settings->scheme->name,
       .options = settings->options,
       .t0 = settings->start,
@@ -57,8 +58,8 @@ static int run_fine(const cli_model* model, const cli_settings* settings, long l
     return cli_exit_code(status);
   }
   reference->stored = (saltusi_stored_motion){.motion = fine->motion,
-                                              .nq = model->system->dims.nq,
-                                              .nv = model->system->dims.nv,
+                                              .nq = model->view.system->dims.nq,
+                                              .nv = model->view.system->dims.nv,
                                               .dense = true};
   reference->reference = saltusi_reference_motion(&reference->stored);
   reference->known = true;
@@ -68,7 +69,7 @@ static int run_fine(const cli_model* model, const cli_settings* settings, long l
 static int find_reference(const cli_args* args, const cli_model* model, cli_reference* reference,
                           bool* fine) {
   const char* wanted = cli_value(args, "--reference");
-  *fine = wanted != NULL ? strcmp(wanted, "fine") == 0 : model->reference == NULL;
+  *fine = wanted != NULL ? strcmp(wanted, "fine") == 0 : model->view.reference == NULL;
   if (*fine) {
     *reference = (cli_reference){.known = false};
     return CLI_DONE;
@@ -83,7 +84,7 @@ static int find_reference(const cli_args* args, const cli_model* model, cli_refe
   return code;
 }
 
-static int measure(const cli_model* model, const cli_settings* settings,
+static int measure(const cli_model* model, const saltus_run_settings* settings,
                    const cli_reference* reference, const long long* grids, int count,
                    study_report* report) {
   char label[128];
@@ -91,9 +92,9 @@ static int measure(const cli_model* model, const cli_settings* settings,
   const study_plan plan = {
       .label = label,
       .problem = model->target,
-      .system = model->system,
-      .q0 = model->q0,
-      .v0 = model->v0,
+      .system = model->view.system,
+      .q0 = model->view.q0,
+      .v0 = model->view.v0,
       .reference = &reference->reference,
       .scheme = settings->scheme,
       .options = settings->options,
@@ -115,13 +116,19 @@ static int run(const cli_args* args, study_report* report) {
     return code;
   }
   cli_model model;
-  cli_settings settings = {0};
+  cli_overrides overrides = {.copied = 0};
+  saltusi_pool pool = saltusi_pool_over(NULL);
+  saltus_run_def def;
+  saltus_run_settings settings;
   cli_reference reference = {0};
   saltusi_experiment fine = {0};
   bool needs_fine = false;
   code = cli_model_open(args, args->positional[1], &model);
   if (code == CLI_DONE) {
-    code = cli_settings_read(args, &model, false, &settings);
+    code = cli_run_def(args, &model, &overrides, &def);
+  }
+  if (code == CLI_DONE) {
+    code = cli_exit_code(saltusi_run_resolve(&def, true, &pool, &settings));
   }
   if (code == CLI_DONE) {
     code = find_reference(args, &model, &reference, &needs_fine);
@@ -138,7 +145,8 @@ static int run(const cli_args* args, study_report* report) {
   }
   saltusi_experiment_free(&fine);
   cli_reference_close(&reference);
-  cli_settings_free(&settings);
+  saltusi_pool_free(&pool);
+  cli_overrides_free(&overrides);
   cli_model_close(&model);
   return code;
 }

@@ -82,7 +82,7 @@ class Words(Cli):
         self.refused('run', 'ball', '--json=1', says='--json takes no value')
         self.refused('run', 'ball', 'ball', says='unexpected argument "ball"')
         self.refused('run', 'ball', '--step', '1', '--step', '2', says='--step is given twice')
-        self.refused('run', 'ball', '--step', '0', says='--step is "0", must be a number between')
+        self.refused('run', 'ball', '--step', '0', says='--step is 0, must be positive and finite')
         self.refused('run', 'ball', '--step', 'fast', says='--step is "fast"')
         self.refused('run', 'ball', '--step', 'nan', says='--step is "nan"')
         self.refused('run', 'ball', '--step', '0.1', '--until', '-1', says='the end -1 s is not after')
@@ -282,7 +282,7 @@ class Tolerance(Cli):
         self.refused('run', self.scene(), '--scheme', 'moreau-jean', '--rtol', 1e-6,
                      says='--rtol is a tolerance of schemes that choose their steps')
         self.refused('run', 'ball', '--tol', 'fine', says='--tol is "fine"')
-        self.refused('run', 'ball', '--tol', '0.5', says='--tol is "0.5", must be a number between 1e-14 and 0.1')
+        self.refused('run', 'ball', '--tol', '0.5', says='--tol is 0.5, must be a number between 1e-14 and 0.1')
 
     def test_the_summary_says_what_was_asked_and_what_limited_the_run(self):
         text = saltus('run', SCENES / 'block-stick-slip.yaml', '--tol', '1e-8').stdout

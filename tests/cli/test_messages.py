@@ -13,10 +13,12 @@ from test_cli import BALL, Cli, saltus  # noqa: E402
 
 class Messages(Cli):
     def test_a_tolerance_out_of_range_speaks_of_the_option_that_was_given(self):
-        for given in ('1', '0', '-1e-6', 'fine'):
+        for given in ('1', '0', '-1e-06'):
             self.refused('run', 'ball', '--tol', given,
-                         says=f'run: --tol is "{given}", must be a number between 1e-14 and 0.1')
-        self.refused('run', 'ball', '--rtol', '1', says='--rtol is "1", must be a number between 1e-14')
+                         says=f'run: --tol is {given}, must be a number between 1e-14 and 0.1')
+        for given in ('fine', 'inf', 'nan', '1e-6x'):
+            self.refused('run', 'ball', '--tol', given, says=f'run: --tol is "{given}", must be a finite number')
+        self.refused('run', 'ball', '--rtol', '1', says='--rtol is 1, must be a number between 1e-14')
 
     def test_an_unknown_model_has_a_suggestion(self):
         self.refused('run', 'bal', says='"bal"; did you mean ball?')
