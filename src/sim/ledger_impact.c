@@ -22,11 +22,11 @@ void saltusi_impact_layout(saltusi_ledger_room* room, saltus_arena* arena) {
   room->answers = d->nc > 0 && (d->nj > 0 || sys->ops->frame_energy != NULL);
   room->push = SALTUS_PUSH(arena, double, d->nv);
   room->joint_P = SALTUS_PUSH(arena, double, d->nj);
+  saltusi_rows_layout(&room->joints, d, d->nj, false, arena); /* drives ask without contacts, too */
   if (!room->answers) {
     return;
   }
   saltusi_linear_layout(&room->linear, sys, arena);
-  saltusi_rows_layout(&room->joints, d, d->nj, false, arena);
   room->joint_X = SALTUS_PUSH2(arena, double, d->nj, d->nv);
   room->joint_W = SALTUS_PUSH2(arena, double, d->nj, d->nj);
   room->joint_pivot = SALTUS_PUSH(arena, int, 2 * d->nj);
