@@ -105,7 +105,7 @@ static const cli_option plot_options[] = {
 static const cli_option solve_options[] = {
     {"--solver", "NAME", "one solver instead of the portfolio (a wrong name lists them)", false},
     {"--tol", "T", "residual as a part of |q|, default 1e-8", false},
-    {"--threads", "N", "1 or 2, for friction problems of 2000 contacts and more; the same bits",
+    {"--threads", "N", "1 to 64, for friction problems of 1000 contacts and more; the same bits",
      false},
     {"--option", "NAME=VALUE", "sets an option of the solver", true},
     {"--dump", "FILE", "writes the first problem that was not solved to FILE", false},

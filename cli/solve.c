@@ -153,7 +153,7 @@ int cli_solve(const cli_args* args) {
   double threads = 1.0;
   int code = cli_number(args, "--tol", 0.0, 1.0, &s.tol);
   if (code == CLI_DONE) {
-    code = cli_number(args, "--threads", 1.0, 2.0, &threads);
+    code = cli_number(args, "--threads", 1.0, 64.0, &threads);
   }
   if (code == CLI_DONE) {
     code = check_solver(s.solver);

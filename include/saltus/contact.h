@@ -120,7 +120,7 @@ SALTUS_API const saltus_solver_info* saltus_friction_solver_find(const char* nam
 /* "auto" */
 typedef struct saltus_friction_auto_options {
   double work; /* 1e9 operations at most, counted and not timed; 0: by the size of the problem */
-  int threads; /* 1 or 2, which give the same bits; small problems never start a second one */
+  int threads; /* 1 to 64, all with the same bits; problems below 1000 units start none */
 } saltus_friction_auto_options;
 
 /* "gauss-seidel" */

@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/suggest.h"
 #include "solve/friction_run.h"
+#include "team/team.h"
 
 #include <string.h>
 
@@ -265,15 +266,18 @@ static saltus_status check_ends(const saltus_friction_problem* problem, saltus_l
   return SALTUS_OK;
 }
 
-static void first_layout(const saltusi_friction_ops* ops, saltusi_friction_work* work,
+static void first_layout(const saltus_friction_solver* solver, saltusi_friction_work* work,
                          const saltus_friction_problem* problem, saltus_arena* arena) {
+  const saltusi_friction_ops* ops = solver->ops;
   int units = problem->W.units;
   int rows = problem->W.offset[units];
   saltusi_friction_pattern_layout(&work->pattern, problem, arena);
   saltusi_friction_case_layout(&work->given, problem, arena);
   saltusi_sweep_layout(&work->sweep, units, rows, arena);
-  if (ops->halves) {
-    saltusi_halves_layout(&work->halves, problem, arena);
+  if (ops->domains) {
+    saltusi_domains_layout(&work->domains, units, saltusi_friction_unit_max(problem), arena);
+    saltusi_domain_matrix_layout(&work->matrix, problem, arena);
+    work->team = saltusi_team_layout(ops->threads(solver->options), arena);
   }
   work->best = SALTUS_PUSH(arena, double, rows);
   work->point = SALTUS_PUSH(arena, double, rows);
@@ -293,7 +297,7 @@ static saltus_status adopt_pattern(saltus_friction_solver* solver,
     return status;
   }
   saltus_arena arena = saltus_arena_counting();
-  first_layout(solver->ops, work, problem, &arena);
+  first_layout(solver, work, problem, &arena);
   status = saltusi_room_reserve(&work->first_room, &work->memory, arena.used);
   if (status != SALTUS_OK) {
     saltusi_log(solver->log, SALTUS_LEVEL_ERROR, "friction solver %s: no memory for %zu bytes",
@@ -301,9 +305,12 @@ static saltus_status adopt_pattern(saltus_friction_solver* solver,
     return status;
   }
   arena = saltus_arena_over(work->first_room.block, work->first_room.bytes);
-  first_layout(solver->ops, work, problem, &arena);
+  first_layout(solver, work, problem, &arena);
   status = saltusi_friction_pattern_fill(&work->pattern, problem, solver->log);
   work->filled = status == SALTUS_OK;
+  if (work->filled && solver->ops->domains) {
+    saltusi_domains_number(&work->domains, &work->pattern, 0);
+  }
   return status;
 }
 
@@ -364,6 +371,8 @@ saltus_status saltus_friction_solve(saltus_friction_solver* solver,
   }
   saltusi_friction_case* in = &work->given;
   in->pattern = &work->pattern;
+  in->domains = solver->ops->domains ? &work->domains : NULL;
+  in->team = NULL;
   in->values = problem->W.values;
   in->q = problem->q;
   in->mu = problem->mu;
@@ -382,7 +391,9 @@ saltus_status saltus_friction_solve(saltus_friction_solver* solver,
     return status;
   }
   if (run.best > tol) {
+    saltusi_run_open_team(&run);
     solver->ops->solve(&run);
+    saltusi_run_close_team(&run);
   }
   size_t bytes = (size_t)work->pattern.rows * sizeof(double);
   memcpy(r, work->best, bytes);

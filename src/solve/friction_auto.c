@@ -17,6 +17,7 @@
  * Predictions are in multiply-adds, so the path is the same on every run.
  */
 #include "solve/friction_run.h"
+#include "team/team.h"
 
 #include <math.h>
 #include <string.h>
@@ -31,8 +32,8 @@ enum { LARGE = 5000 };
  * because where sweeps stagnate gradients do as well. */
 enum { MEDIUM = 500 };
 static const double loose = 1e-4;
-/* What halved sweeps may try before that: ten times what packings have taken. */
-enum { HALVED_ITERATIONS = 5000 };
+/* What domain sweeps may try before that: ten times what packings have taken. */
+enum { DOMAIN_ITERATIONS = 5000 };
 /* Part of the work left that sweeps with momentum may take. */
 static const double momentum_share = 0.85;
 
@@ -317,8 +318,7 @@ static void solve(saltusi_friction_run* run) {
   if (pattern->rows <= TINY_ROWS && try_tiny(run)) {
     return;
   }
-  if (pattern->units > MEDIUM && run->tol >= loose &&
-      saltusi_run_halves(run, HALVED_ITERATIONS, options->threads)) {
+  if (pattern->units > MEDIUM && run->tol >= loose && saltusi_run_domains(run, DOMAIN_ITERATIONS)) {
     return;
   }
   if (pattern->units > LARGE && run->tol >= loose) {
@@ -344,11 +344,15 @@ static void solve(saltusi_friction_run* run) {
   }
 }
 
+static int threads_of(const void* options) {
+  return ((const saltus_friction_auto_options*)options)->threads;
+}
+
 static const saltus_field fields[] = {
     SALTUS_REAL(saltus_friction_auto_options, work, 0.0, 0.0, 1e9,
                 "1e9 operations at most; 0: by the size of the problem [1]"),
-    SALTUS_INT(saltus_friction_auto_options, threads, 1, 1, 2,
-               "threads; two give the same bits, and start for 2000 contacts and more"),
+    SALTUS_INT(saltus_friction_auto_options, threads, 1, 1, SALTUSI_TEAM_MOST,
+               "threads; any number gives the same bits, below 1000 contacts none is started"),
 };
 
 const saltusi_friction_ops saltusi_friction_auto = {
@@ -357,7 +361,8 @@ const saltusi_friction_ops saltusi_friction_auto = {
              .source = "docs/solvers/friction-auto.md",
              .options = {fields, sizeof fields / sizeof fields[0],
                          sizeof(saltus_friction_auto_options)}},
-    .halves = true,
+    .domains = true,
+    .threads = threads_of,
     .factorises = true,
     .solve = solve,
 };

@@ -7,11 +7,9 @@
 
 #include "base/log.h"
 #include "math/matrix.h"
+#include "solve/domains.h"
 
 #include <string.h>
-
-/* One one-contact solve counted in multiply-adds: about 50 ns beside 1 ns each. */
-enum { LOCAL_SOLVE_COST = 50 };
 
 static bool is_bilateral(const saltus_friction_problem* problem, int i) {
   return problem->bilateral != NULL && problem->bilateral[i] != 0;
@@ -30,6 +28,15 @@ size_t saltusi_friction_local_room(const saltus_friction_problem* problem) {
   return room;
 }
 
+int saltusi_friction_unit_max(const saltus_friction_problem* problem) {
+  int unit_max = 0;
+  for (int i = 0; i < problem->W.units; i++) {
+    int d = problem->W.offset[i + 1] - problem->W.offset[i];
+    unit_max = d > unit_max ? d : unit_max;
+  }
+  return unit_max;
+}
+
 void saltusi_friction_pattern_layout(saltusi_friction_pattern* pattern,
                                      const saltus_friction_problem* problem, saltus_arena* arena) {
   int units = problem->W.units;
@@ -46,11 +53,7 @@ void saltusi_friction_pattern_layout(saltusi_friction_pattern* pattern,
 void saltusi_friction_case_layout(saltusi_friction_case* in, const saltus_friction_problem* problem,
                                   saltus_arena* arena) {
   int units = problem->W.units;
-  int unit_max = 0;
-  for (int i = 0; i < units; i++) {
-    int d = problem->W.offset[i + 1] - problem->W.offset[i];
-    unit_max = d > unit_max ? d : unit_max;
-  }
+  int unit_max = saltusi_friction_unit_max(problem);
   in->rho = SALTUS_PUSH(arena, double, units);
   in->local = SALTUS_PUSH(arena, double, saltusi_friction_local_room(problem));
   in->slip = SALTUS_PUSH(arena, double, units);
@@ -135,7 +138,7 @@ saltus_status saltusi_friction_pattern_fill(saltusi_friction_pattern* pattern,
   memcpy(pattern->unit, W->unit, (size_t)pattern->blocks * sizeof(int));
   memcpy(pattern->place, W->place, (size_t)(pattern->blocks + 1) * sizeof(int));
   pattern->sweep_cost =
-      (double)(W->place[pattern->blocks] - W->place[0]) + (double)LOCAL_SOLVE_COST * units;
+      (double)(W->place[pattern->blocks] - W->place[0]) + (double)SALTUSI_LOCAL_SOLVE_COST * units;
   return SALTUS_OK;
 }
 
@@ -230,54 +233,88 @@ void saltusi_friction_row(const saltusi_friction_case* in, int i, const double* 
   }
 }
 
-void saltusi_friction_velocity(const saltusi_friction_case* in, const double* r, double* u) {
-  const saltusi_friction_pattern* pattern = in->pattern;
-  if (pattern->uniform == 3) {
-    for (int i = 0; i < pattern->units; i++) {
-      saltusi_friction_uniform_row(in, i, 3, r, u + i * 3);
+/* A product with W that the team shares. */
+typedef struct product {
+  const saltusi_friction_case* in;
+  const double* r;
+  double* u;
+} product;
+
+static void velocity_part(void* context, int part) {
+  const product* p = context;
+  const saltusi_friction_case* in = p->in;
+  int from = saltusi_part_start(in, part);
+  int to = saltusi_part_start(in, part + 1);
+  if (in->pattern->uniform == 3) {
+    for (int i = from; i < to; i++) {
+      saltusi_friction_uniform_row(in, i, 3, p->r, p->u + i * 3);
     }
-  } else if (pattern->uniform == 2) {
-    for (int i = 0; i < pattern->units; i++) {
-      saltusi_friction_uniform_row(in, i, 2, r, u + i * 2);
+  } else if (in->pattern->uniform == 2) {
+    for (int i = from; i < to; i++) {
+      saltusi_friction_uniform_row(in, i, 2, p->r, p->u + i * 2);
     }
   } else {
-    for (int i = 0; i < pattern->units; i++) {
-      saltusi_friction_row(in, i, r, u + pattern->offset[i]);
+    for (int i = from; i < to; i++) {
+      saltusi_friction_row(in, i, p->r, p->u + in->pattern->offset[i]);
     }
   }
 }
 
+void saltusi_friction_velocity(const saltusi_friction_case* in, const double* r, double* u) {
+  product p = {in, r, u};
+  saltusi_run_parts(in, velocity_part, &p);
+}
+
+/* |F_i / rho_i|^2 */
+static inline double unit_miss2(const saltusi_friction_case* in, int i, const double* r,
+                                const double* u) {
+  int at = in->pattern->offset[i];
+  int d = saltusi_unit_rows(in->pattern, i);
+  if (in->pattern->bilateral[i] != 0) {
+    return saltusi_dot(d, u + at, u + at);
+  }
+  if (d == 3) {
+    return saltusi_natural_map2(3, in->mu[i], in->rho[i], r + at, u + at);
+  }
+  if (d == 2) {
+    return saltusi_natural_map2(2, in->mu[i], in->rho[i], r + at, u + at);
+  }
+  return saltusi_natural_map2(1, 0.0, in->rho[i], r + at, u + at);
+}
+
+static void miss_part(void* context, int part) {
+  const product* p = context;
+  velocity_part(context, part);
+  for (int i = saltusi_part_start(p->in, part); i < saltusi_part_start(p->in, part + 1); i++) {
+    p->in->domains->miss[i] = unit_miss2(p->in, i, p->r, p->u);
+  }
+}
+
+/* Summed in the order of the problem, with domains and without: everybody gets the same bits. */
 saltus_residual saltusi_friction_case_residual(const saltusi_friction_case* in, const double* r,
                                                double* u) {
-  const saltusi_friction_pattern* pattern = in->pattern;
-  saltusi_friction_velocity(in, r, u);
+  product p = {in, r, u};
+  bool shared = saltusi_parts(in) > 1;
+  saltusi_run_parts(in, shared ? miss_part : velocity_part, &p);
   saltusi_residual_sum sum = {0};
-  for (int i = 0; i < pattern->units; i++) {
-    int at = pattern->offset[i];
-    int d = saltusi_unit_rows(pattern, i);
-    double miss2 = 0.0;
-    if (pattern->bilateral[i] != 0) {
-      miss2 = saltusi_dot(d, u + at, u + at);
-    } else if (d == 3) {
-      miss2 = saltusi_natural_map2(3, in->mu[i], in->rho[i], r + at, u + at);
-    } else if (d == 2) {
-      miss2 = saltusi_natural_map2(2, in->mu[i], in->rho[i], r + at, u + at);
-    } else {
-      miss2 = saltusi_natural_map2(1, 0.0, in->rho[i], r + at, u + at);
-    }
-    saltusi_residual_add(&sum, miss2, in->rho[i]);
+  for (int i = 0; i < in->pattern->units; i++) {
+    saltusi_residual_add(&sum, shared ? in->domains->miss[i] : unit_miss2(in, i, r, u), in->rho[i]);
   }
   return (saltus_residual){.normalised = sqrt(sum.sum2) / in->velocity_unit,
                            .velocity = sum.velocity,
                            .impulse = sum.impulse};
 }
 
-void saltusi_friction_project(const saltusi_friction_case* in, double* r) {
+void saltusi_friction_project_units(const saltusi_friction_case* in, int from, int to, double* r) {
   const saltusi_friction_pattern* pattern = in->pattern;
-  for (int i = 0; i < pattern->units; i++) {
+  for (int i = from; i < to; i++) {
     int d = saltusi_contact_rows(pattern, i);
     if (d > 0) {
       saltusi_cone_project(d, d > 1 ? in->mu[i] : 0.0, r + pattern->offset[i]);
     }
   }
+}
+
+void saltusi_friction_project(const saltusi_friction_case* in, double* r) {
+  saltusi_friction_project_units(in, 0, in->pattern->units, r);
 }

@@ -34,13 +34,18 @@ typedef struct saltusi_friction_sizes {
   size_t local;  /* prepared data of all units */
 } saltusi_friction_sizes;
 
+typedef struct saltusi_domains saltusi_domains;
+typedef struct saltusi_team saltusi_team; /* team/team.h */
+
 /* values, q and mu may be the caller's or those of a subproblem. */
 typedef struct saltusi_friction_case {
   const saltusi_friction_pattern* pattern;
-  const double* values; /* [place[blocks]] */
-  const double* q;      /* [rows] */
-  const double* mu;     /* [units] */
-  double* rho;          /* [units] */
+  const saltusi_domains* domains; /* the order of sweeps; NULL: that of the problem */
+  saltusi_team* team;             /* who does domains of one colour at once; NULL: the caller */
+  const double* values;           /* [place[blocks]] */
+  const double* q;                /* [rows] */
+  const double* mu;               /* [units] */
+  double* rho;                    /* [units] */
   double* local;   /* [local_at[units]] of one_contact.h, or the inverse of a bilateral block */
   double* slip;    /* [units] last slip multiplier */
   double* scratch; /* [unit_max * (unit_max + 2)] */
@@ -52,6 +57,15 @@ static inline int saltusi_unit_rows(const saltusi_friction_pattern* pattern, int
   return pattern->offset[i + 1] - pattern->offset[i];
 }
 
+/* One one-contact solve counted in multiply-adds: about 50 ns beside 1 ns each. */
+enum { SALTUSI_LOCAL_SOLVE_COST = 50 };
+
+/* Multiply-adds of one visit in a sweep. */
+static inline int saltusi_unit_cost(const saltusi_friction_pattern* pattern, int i) {
+  return pattern->place[pattern->start[i + 1]] - pattern->place[pattern->start[i]] +
+         SALTUSI_LOCAL_SOLVE_COST;
+}
+
 /* Rows of a contact unit, 0 for a bilateral one. */
 static inline int saltusi_contact_rows(const saltusi_friction_pattern* pattern, int i) {
   return pattern->bilateral[i] != 0 ? 0 : saltusi_unit_rows(pattern, i);
@@ -59,6 +73,9 @@ static inline int saltusi_contact_rows(const saltusi_friction_pattern* pattern, 
 
 /* 2 or 3 when every unit is a contact of so many rows, else 0. */
 int saltusi_friction_common_rows(const saltus_friction_problem* problem);
+
+/* Rows of the largest unit. */
+int saltusi_friction_unit_max(const saltus_friction_problem* problem);
 
 /* Room for local_at[units] without the pattern being filled. */
 size_t saltusi_friction_local_room(const saltus_friction_problem* problem);
@@ -113,5 +130,7 @@ saltus_residual saltusi_friction_case_residual(const saltusi_friction_case* in, 
 
 /* r onto the cones in place; bilateral units stay. */
 void saltusi_friction_project(const saltusi_friction_case* in, double* r);
+/* The same for units from .. to - 1. */
+void saltusi_friction_project_units(const saltusi_friction_case* in, int from, int to, double* r);
 
 #endif

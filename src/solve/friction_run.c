@@ -5,8 +5,9 @@
  */
 #include "solve/friction_run.h"
 
-#include "solve/halved_sweeps.h"
+#include "solve/domain_sweeps.h"
 #include "solve/prox_fixed_point.h"
+#include "team/team.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -110,6 +111,21 @@ bool saltusi_run_start(saltusi_friction_run* run, const double* guess) {
   }
   memcpy(work->best, work->point, bytes);
   return isfinite(run->best);
+}
+
+void saltusi_run_open_team(saltusi_friction_run* run) {
+  saltusi_friction_work* work = run->work;
+  if (saltusi_parts(&work->given) > 1) {
+    saltusi_team_open(work->team);
+    work->given.team = work->team;
+  }
+}
+
+void saltusi_run_close_team(saltusi_friction_run* run) {
+  if (run->work->given.team != NULL) {
+    saltusi_team_close(run->work->given.team);
+    run->work->given.team = NULL;
+  }
 }
 
 void saltusi_run_from_best(saltusi_friction_run* run) {
@@ -237,23 +253,24 @@ bool saltusi_run_gradient(saltusi_friction_run* run, int iterations, int sweeps)
   return saltusi_run_note(run, "projected-gradient", stage);
 }
 
-bool saltusi_run_halves(saltusi_friction_run* run, int iterations, int threads) {
+bool saltusi_run_domains(saltusi_friction_run* run, int iterations) {
   saltusi_friction_work* work = run->work;
-  if (!work->halves.numbered) {
-    saltusi_halves_number(&work->halves, &work->pattern);
+  if (work->given.domains == NULL || work->matrix.room == 0) {
+    return false;
   }
-  if (work->halves.units == 0 || !saltusi_halves_fill(&work->halves, &work->given)) {
+  if (work->matrix.units == 0) {
+    saltusi_domain_matrix_number(&work->matrix, &work->domains, &work->pattern);
+  }
+  if (!saltusi_domain_matrix_fill(&work->matrix, &work->given)) {
     return false;
   }
   double affordable = (run->cost_limit - run->cost) / work->pattern.sweep_cost;
-  saltusi_halved_settings settings = {.iterations =
-                                          affordable < iterations ? (int)affordable : iterations,
-                                      .tol = run->tol,
-                                      .threads = threads};
+  saltusi_domain_settings settings = {
+      .iterations = affordable < iterations ? (int)affordable : iterations, .tol = run->tol};
   saltusi_stage stage =
-      saltusi_halved_sweeps(&work->sweep, &work->halves, &work->given, &settings, work->point);
+      saltusi_domain_sweeps(&work->sweep, &work->matrix, &work->given, &settings, work->point);
   run->cost += stage.iterations * work->pattern.sweep_cost;
-  return saltusi_run_note(run, "halved-sweeps", stage);
+  return saltusi_run_note(run, "domain-sweeps", stage);
 }
 
 bool saltusi_run_momentum(saltusi_friction_run* run, int sweeps, saltusi_candidate* candidate) {

@@ -10,8 +10,8 @@
 #ifndef SALTUSI_FRICTION_RUN_H
 #define SALTUSI_FRICTION_RUN_H
 
+#include "solve/domain_matrix.h"
 #include "solve/friction_polyhedral.h"
-#include "solve/halves.h"
 #include "solve/momentum_sweeps.h"
 #include "solve/proximal.h"
 
@@ -22,10 +22,12 @@ typedef struct saltusi_friction_work {
   saltusi_friction_pattern pattern;
   saltusi_friction_case given; /* the problem being solved */
   saltusi_sweep_work sweep;
-  saltusi_halves halves; /* of many equal contacts */
-  double* best;          /* [rows] */
-  double* point;         /* [rows] where stages work */
-  bool filled;           /* the pattern is that of a problem */
+  saltusi_domains domains;      /* of many units */
+  saltusi_domain_matrix matrix; /* likewise */
+  saltusi_team* team;           /* who shares the domains; NULL: the caller alone */
+  double* best;                 /* [rows] */
+  double* point;                /* [rows] where stages work */
+  bool filled;                  /* the pattern is that of a problem */
 
   /* second-order methods: made when first needed, or by setup */
   bool analysed;
@@ -63,14 +65,18 @@ typedef struct saltusi_friction_run {
   size_t stage_at; /* where its name starts */
 } saltusi_friction_run;
 
+/* Starts the team of `work` where there are domains to share, for the stages that follow. */
+void saltusi_run_open_team(saltusi_friction_run* run);
+void saltusi_run_close_team(saltusi_friction_run* run);
+
 /* Each runs on work->point, keeps the best, adds cost, names itself; true when solved. */
 bool saltusi_run_sweeps(saltusi_friction_run* run, const saltusi_sweep_settings* settings);
 bool saltusi_run_interior(saltusi_friction_run* run, const saltusi_interior_settings* settings);
 bool saltusi_run_newton(saltusi_friction_run* run, const saltusi_newton_settings* settings);
 bool saltusi_run_proximal(saltusi_friction_run* run, int iterations, double start);
 bool saltusi_run_gradient(saltusi_friction_run* run, int iterations, int sweeps);
-/* False at once where W cannot be halved. */
-bool saltusi_run_halves(saltusi_friction_run* run, int iterations, int threads);
+/* False at once for few units, or a W that is not for single precision. */
+bool saltusi_run_domains(saltusi_friction_run* run, int iterations);
 bool saltusi_run_fixed_point(saltusi_friction_run* run, int iterations);
 
 /* The first point, in work->point and work->best: the guess or zero, whichever has the smaller
@@ -102,7 +108,8 @@ bool saltusi_run_enumeration(saltusi_friction_run* run);
 
 typedef struct saltusi_friction_ops {
   saltus_solver_info info;
-  bool halves;     /* memory for halved sweeps is wanted */
+  bool domains; /* sweeps go by domains; threads that share them: */
+  int (*threads)(const void* options);
   bool factorises; /* setup makes the memory of the second-order methods */
   /* memory of its own for the pattern, made by setup; may be NULL */
   bool (*reserve)(saltusi_friction_work* work, const void* options);

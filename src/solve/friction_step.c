@@ -118,11 +118,10 @@ double* saltusi_friction_step_block(saltusi_friction_step* step, int i, int j) {
 }
 
 void saltusi_friction_step_close(saltusi_friction_step* step) {
-  enum { LOCAL_SOLVE_COST = 50 }; /* as in friction_case.c */
   saltusi_friction_pattern* pattern = &step->work.pattern;
   pattern->start[pattern->units] = pattern->blocks;
-  pattern->sweep_cost =
-      (double)pattern->place[pattern->blocks] + (double)LOCAL_SOLVE_COST * (double)pattern->units;
+  pattern->sweep_cost = (double)pattern->place[pattern->blocks] +
+                        (double)SALTUSI_LOCAL_SOLVE_COST * (double)pattern->units;
 }
 
 /* A dense W, without the blocks that are zero; false when it does not fit. */

@@ -16,6 +16,8 @@
 #include "solve/gauss_seidel.h"
 
 #include "math/matrix.h"
+#include "solve/domains.h"
+#include "team/team.h"
 
 #include <string.h>
 
@@ -64,10 +66,9 @@ static inline double visit_uniform(saltusi_friction_case* in, int i, const int d
 }
 
 /* Solving for the increment keeps rounding out of the directions redundant rows leave free. */
-static double visit_bilateral(saltusi_friction_case* in, int i, double* r) {
+static double visit_bilateral(saltusi_friction_case* in, int i, double* r, double* u) {
   const saltusi_friction_pattern* pattern = in->pattern;
   int d = saltusi_unit_rows(pattern, i);
-  double* u = in->scratch;
   saltusi_friction_row(in, i, r, u);
   const double* inverse = in->local + pattern->local_at[i];
   double* ri = r + pattern->offset[i];
@@ -80,10 +81,11 @@ static double visit_bilateral(saltusi_friction_case* in, int i, double* r) {
   return sum;
 }
 
-static double visit_general(saltusi_friction_case* in, int i, double* r) {
+/* u: room for the velocity of a bilateral unit. */
+static double visit_general(saltusi_friction_case* in, int i, double* r, double* u) {
   const saltusi_friction_pattern* pattern = in->pattern;
   if (pattern->bilateral[i] != 0) {
-    return visit_bilateral(in, i, r);
+    return visit_bilateral(in, i, r, u);
   }
   int d = saltusi_unit_rows(pattern, i);
   double* ri = r + pattern->offset[i];
@@ -113,38 +115,64 @@ static double visit_general(saltusi_friction_case* in, int i, double* r) {
   return sum;
 }
 
-double saltusi_sweep(saltusi_friction_case* in, double* r) {
-  int units = in->pattern->units;
+/* Visits units one after the other, in the order of the problem (order NULL) or another; the squared
+ * increments together. */
+static double visit_all(saltusi_friction_case* in, const int* order, int count, double* r,
+                        double* u) {
   double sum = 0.0;
   if (in->pattern->uniform == 3) {
-    for (int i = 0; i < units; i++) {
-      sum += visit_uniform(in, i, 3, r);
+    for (int k = 0; k < count; k++) {
+      sum += visit_uniform(in, order != NULL ? order[k] : k, 3, r);
     }
   } else if (in->pattern->uniform == 2) {
-    for (int i = 0; i < units; i++) {
-      sum += visit_uniform(in, i, 2, r);
+    for (int k = 0; k < count; k++) {
+      sum += visit_uniform(in, order != NULL ? order[k] : k, 2, r);
     }
   } else {
-    for (int i = 0; i < units; i++) {
-      sum += visit_general(in, i, r);
+    for (int k = 0; k < count; k++) {
+      sum += visit_general(in, order != NULL ? order[k] : k, r, u);
     }
+  }
+  return sum;
+}
+
+/* A sweep over the domains of one colour. */
+typedef struct colour_sweep {
+  saltusi_friction_case* in;
+  double* r;
+  int domain; /* first of the colour */
+  double sums[SALTUSI_DOMAINS_MOST];
+} colour_sweep;
+
+static void sweep_domain(void* context, int job) {
+  colour_sweep* s = context;
+  const saltusi_domains* domains = s->in->domains;
+  int domain = s->domain + job;
+  int from = domains->first[domain];
+  double* u = domains->scratch + (size_t)domain * (size_t)domains->unit_max;
+  s->sums[domain] =
+      visit_all(s->in, domains->unit + from, domains->first[domain + 1] - from, s->r, u);
+}
+
+double saltusi_sweep(saltusi_friction_case* in, double* r) {
+  if (saltusi_parts(in) == 1) {
+    return sqrt(visit_all(in, NULL, in->pattern->units, r, in->scratch)) / in->velocity_unit;
+  }
+  const saltusi_domains* domains = in->domains;
+  colour_sweep s = {.in = in, .r = r};
+  for (int colour = 0; colour < domains->colours; colour++) {
+    s.domain = domains->colour[colour];
+    saltusi_team_run(in->team, domains->colour[colour + 1] - s.domain, sweep_domain, &s);
+  }
+  double sum = 0.0;
+  for (int k = 0; k < domains->count; k++) {
+    sum += s.sums[k];
   }
   return sqrt(sum) / in->velocity_unit;
 }
 
 static double sweep_ordered(saltusi_friction_case* in, const int* order, double* r) {
-  int units = in->pattern->units;
-  double sum = 0.0;
-  if (in->pattern->uniform == 3) {
-    for (int k = 0; k < units; k++) {
-      sum += visit_uniform(in, order[k], 3, r);
-    }
-  } else {
-    for (int k = 0; k < units; k++) {
-      sum += visit_general(in, order[k], r);
-    }
-  }
-  return sqrt(sum) / in->velocity_unit;
+  return sqrt(visit_all(in, order, in->pattern->units, r, in->scratch)) / in->velocity_unit;
 }
 
 /* Marsaglia's xorshift; the same numbers on every machine. */
@@ -195,102 +223,169 @@ static saltusi_stage plain_sweeps(saltusi_sweep_work* work, saltusi_friction_cas
   return (saltusi_stage){settings->sweeps, residual};
 }
 
-/* The state of the acceleration; changes lie in a ring of slots. */
+enum { DEPTH = SALTUSI_ANDERSON_DEPTH };
+
+/* The state of the acceleration; changes lie in a ring of slots. Vectors are worked on in parts, whose
+ * sums are added in one order. */
 typedef struct anderson {
-  double gram[SALTUSI_ANDERSON_DEPTH][SALTUSI_ANDERSON_DEPTH];
+  saltusi_friction_case* in;
+  saltusi_sweep_work* work;
+  double* r;
+  double gram[DEPTH][DEPTH];
   int stored; /* points seen */
   int depth;  /* changes in use */
   double best;
+  int slot;                   /* of the newest change; -1: none yet */
+  int filled;                 /* slots that hold changes */
+  double c[DEPTH];            /* by slot */
+  struct anderson_sums* sums; /* by part */
 } anderson;
 
-/* f = (g - x) / rho over before; g = r is kept in after. Returns |f|. */
-static double form_increment(saltusi_sweep_work* work, const saltusi_friction_case* in,
-                             const double* r) {
-  const saltusi_friction_pattern* pattern = in->pattern;
+typedef struct anderson_sums {
+  double size2;
+  double products[2][DEPTH]; /* of all changes with the newest, and with f */
+} anderson_sums;
+
+static void remember_part(void* context, int part) {
+  anderson* s = context;
+  size_t from = (size_t)saltusi_part_row(s->in, part);
+  size_t to = (size_t)saltusi_part_row(s->in, part + 1);
+  memcpy(s->work->before + from, s->r + from, (to - from) * sizeof(double));
+}
+
+/* f = (g - x) / rho over before; g = r is kept in after. |f|^2 */
+static void increment_part(void* context, int part) {
+  anderson* s = context;
+  const saltusi_friction_pattern* pattern = s->in->pattern;
   double sum = 0.0;
-  for (int i = 0; i < pattern->units; i++) {
-    double weight = 1.0 / in->rho[i];
+  for (int i = saltusi_part_start(s->in, part); i < saltusi_part_start(s->in, part + 1); i++) {
+    double weight = 1.0 / s->in->rho[i];
     for (int a = pattern->offset[i]; a < pattern->offset[i + 1]; a++) {
-      double f = (r[a] - work->before[a]) * weight;
-      work->after[a] = r[a];
-      work->before[a] = f;
+      double f = (s->r[a] - s->work->before[a]) * weight;
+      s->work->after[a] = s->r[a];
+      s->work->before[a] = f;
       sum += f * f;
     }
+  }
+  s->sums[part].size2 = sum;
+}
+
+/* The newest change into its slot, and its products. */
+static void change_part(void* context, int part) {
+  anderson* s = context;
+  saltusi_sweep_work* work = s->work;
+  size_t rows = (size_t)s->in->pattern->rows;
+  int from = saltusi_part_row(s->in, part);
+  int to = saltusi_part_row(s->in, part + 1);
+  if (s->slot >= 0) {
+    double* df = work->f_change + (size_t)s->slot * rows;
+    double* dg = work->after_change + (size_t)s->slot * rows;
+    for (int a = from; a < to; a++) {
+      df[a] = work->before[a] - work->last_f[a];
+      dg[a] = work->after[a] - work->last_after[a];
+    }
+    for (int k = 0; k < s->filled; k++) {
+      const double* other = work->f_change + (size_t)k * rows + from;
+      s->sums[part].products[0][k] = saltusi_long_dot(to - from, df + from, other);
+      s->sums[part].products[1][k] = saltusi_long_dot(to - from, other, work->before + from);
+    }
+  }
+  size_t bytes = (size_t)(to - from) * sizeof(double);
+  memcpy(work->last_f + from, work->before + from, bytes);
+  memcpy(work->last_after + from, work->after + from, bytes);
+}
+
+static double form_increment(anderson* s) {
+  saltusi_run_parts(s->in, increment_part, s);
+  double sum = s->sums[0].size2;
+  for (int k = 1; k < saltusi_parts(s->in); k++) {
+    sum += s->sums[k].size2;
   }
   return sqrt(sum);
 }
 
-static void store_change(anderson* state, saltusi_sweep_work* work, int rows) {
-  if (state->stored > 0) {
-    int slot = (state->stored - 1) % SALTUSI_ANDERSON_DEPTH;
-    double* df = work->f_change + (size_t)slot * (size_t)rows;
-    double* dg = work->after_change + (size_t)slot * (size_t)rows;
-    for (int a = 0; a < rows; a++) {
-      df[a] = work->before[a] - work->last_f[a];
-      dg[a] = work->after[a] - work->last_after[a];
+static void store_change(anderson* s) {
+  s->slot = s->stored > 0 ? (s->stored - 1) % DEPTH : -1;
+  s->filled = s->stored < DEPTH ? s->stored : DEPTH;
+  saltusi_run_parts(s->in, change_part, s);
+  s->depth += s->slot >= 0 && s->depth < DEPTH ? 1 : 0;
+  s->stored++;
+  for (int k = 0; k < s->filled; k++) {
+    double product = s->sums[0].products[0][k];
+    s->c[k] = s->sums[0].products[1][k];
+    for (int part = 1; part < saltusi_parts(s->in); part++) {
+      product += s->sums[part].products[0][k];
+      s->c[k] += s->sums[part].products[1][k];
     }
-    state->depth += state->depth < SALTUSI_ANDERSON_DEPTH ? 1 : 0;
-    int filled = state->stored < SALTUSI_ANDERSON_DEPTH ? state->stored : SALTUSI_ANDERSON_DEPTH;
-    for (int k = 0; k < filled; k++) {
-      double product = saltusi_long_dot(rows, df, work->f_change + (size_t)k * (size_t)rows);
-      state->gram[slot][k] = product;
-      state->gram[k][slot] = product;
-    }
+    s->gram[s->slot][k] = product;
+    s->gram[k][s->slot] = product;
   }
-  memcpy(work->last_f, work->before, (size_t)rows * sizeof(double));
-  memcpy(work->last_after, work->after, (size_t)rows * sizeof(double));
-  state->stored++;
 }
 
-/* r = g - dG c; left as it is when the changes depend on each other. */
-static void mix(const anderson* state, const saltusi_sweep_work* work,
-                const saltusi_friction_case* in, double* r) {
-  enum { DEPTH = SALTUSI_ANDERSON_DEPTH };
-  int rows = in->pattern->rows;
-  int n = state->depth;
+/* r = g - dG c, put back on the cones; c by slot, used first to last. */
+typedef struct mixing {
+  const anderson* s;
+  int n;
   int slot[DEPTH];
+  double c[DEPTH];
+} mixing;
+
+static void mix_part(void* context, int part) {
+  const mixing* m = context;
+  const saltusi_friction_case* in = m->s->in;
+  size_t rows = (size_t)in->pattern->rows;
+  int from = saltusi_part_row(in, part);
+  int to = saltusi_part_row(in, part + 1);
+  for (int k = 0; k < m->n; k++) {
+    const double* dg = m->s->work->after_change + (size_t)m->slot[k] * rows + from;
+    saltusi_add_scaled(to - from, -m->c[k], dg, m->s->r + from);
+  }
+  saltusi_friction_project_units(in, saltusi_part_start(in, part), saltusi_part_start(in, part + 1),
+                                 m->s->r);
+}
+
+/* Left as it is when the changes depend on each other. */
+static void mix(const anderson* s) {
+  mixing m = {.s = s, .n = s->depth};
+  int n = m.n;
   int pivot[DEPTH];
   double matrix[DEPTH * DEPTH];
-  double c[DEPTH];
   double trace = 0.0;
   for (int k = 0; k < n; k++) {
-    slot[k] = (state->stored - 2 - k) % DEPTH;
-    trace += state->gram[slot[k]][slot[k]];
+    m.slot[k] = (s->stored - 2 - k) % DEPTH;
+    trace += s->gram[m.slot[k]][m.slot[k]];
   }
   for (int k = 0; k < n; k++) {
     for (int l = 0; l < n; l++) {
-      matrix[k * n + l] = state->gram[slot[k]][slot[l]];
+      matrix[k * n + l] = s->gram[m.slot[k]][m.slot[l]];
     }
     matrix[k * (n + 1)] += 1e-12 * trace;
-    c[k] = saltusi_long_dot(rows, work->f_change + (size_t)slot[k] * (size_t)rows, work->before);
+    m.c[k] = s->c[m.slot[k]];
   }
   if (n == 0 || !saltusi_lu_factor(n, matrix, pivot, 1e-300)) {
     return;
   }
-  saltusi_lu_solve(n, matrix, pivot, c);
-  for (int k = 0; k < n; k++) {
-    saltusi_add_scaled(rows, -c[k], work->after_change + (size_t)slot[k] * (size_t)rows, r);
-  }
-  saltusi_friction_project(in, r);
+  saltusi_lu_solve(n, matrix, pivot, m.c);
+  saltusi_run_parts(s->in, mix_part, &m);
 }
 
 static saltusi_stage accelerated_sweeps(saltusi_sweep_work* work, saltusi_friction_case* in,
                                         const saltusi_sweep_settings* settings, double* r) {
-  int rows = in->pattern->rows;
-  size_t bytes = (size_t)rows * sizeof(double);
-  anderson state = {.best = INFINITY};
+  size_t bytes = (size_t)in->pattern->rows * sizeof(double);
+  anderson_sums sums[SALTUSI_DOMAINS_MOST];
+  anderson state = {.in = in, .work = work, .r = r, .best = INFINITY, .sums = sums};
   int look = 0;
   for (int k = 0; k < settings->sweeps; k++) {
-    memcpy(work->before, r, bytes);
+    saltusi_run_parts(in, remember_part, &state);
     double estimate = saltusi_sweep(in, r);
-    double size = form_increment(work, in, r);
+    double size = form_increment(&state);
     if (size > 1.5 * state.best && state.depth > 0) {
       state.depth = 0;
       state.best = size;
     } else {
       state.best = fmin(state.best, size);
     }
-    store_change(&state, work, rows);
+    store_change(&state);
     if (estimate <= settings->tol || k >= look) {
       double residual = saltusi_friction_case_residual(in, work->after, work->u).normalised;
       if (residual <= settings->tol) {
@@ -299,7 +394,7 @@ static saltusi_stage accelerated_sweeps(saltusi_sweep_work* work, saltusi_fricti
       }
       look = k + LOOK_ACCELERATED;
     }
-    mix(&state, work, in, r);
+    mix(&state);
   }
   if (settings->sweeps > 0) {
     memcpy(r, work->after, bytes);

@@ -49,6 +49,8 @@ static void shift(saltusi_proximal_work* work, const saltusi_friction_case* in, 
     }
   }
   work->inner.pattern = pattern;
+  work->inner.domains = in->domains;
+  work->inner.team = in->team;
   work->inner.values = work->values;
   work->inner.q = work->q;
   work->inner.mu = in->mu;

@@ -63,7 +63,7 @@ static void packings_at_rest_are_solved(void** state) {
   }
 }
 
-/* More than 500 contacts, 1e-4: sweeps and gradients on halves. */
+/* More than 500 contacts, 1e-4: sweeps and gradients over domains. */
 static void a_large_impact_is_solved_loosely(void** state) {
   (void)state;
   packing_def def = packing_def_default();
@@ -75,29 +75,31 @@ static void a_large_impact_is_solved_loosely(void** state) {
   assert_true(a.check <= 1e-4);
 }
 
-/* Every bit of the answer, its residual and the path to it; more than the 2000 contacts from which on
- * a second thread is started, at rest and in an impact. */
-static void two_threads_give_the_bits_of_one(void** state) {
+/* Every bit of the answer, its residual and the path to it, at rest and in an impact; more than the 1000
+ * contacts from which on there are domains to share. */
+static void threads_give_the_same_bits(void** state) {
   (void)state;
+  static const int threads[] = {1, 2, 3, 8};
   for (int moving = 0; moving < 2; moving++) {
     packing_def def = packing_def_default();
     def.nx = def.ny = 9;
     def.nz = 8;
     def.velocity = moving ? 0.1 : 0.0;
-    answer a[2];
-    for (int k = 0; k < 2; k++) {
-      const saltus_friction_auto_options options = {.threads = k + 1};
+    answer a[4];
+    for (int k = 0; k < 4; k++) {
+      const saltus_friction_auto_options options = {.threads = threads[k]};
       a[k] = solve_with(&def, 1e-4, &options);
       assert_true(a[k].contacts > 2000);
       assert_int_equal(a[k].result.outcome, SALTUS_SOLVED);
       assert_true(a[k].check <= 1e-4);
-      assert_non_null(strstr(a[k].result.stages, "halved-sweeps"));
+      assert_non_null(strstr(a[k].result.stages, "domain-sweeps"));
+      assert_memory_equal(a[0].r, a[k].r, 3 * (size_t)a[0].contacts * sizeof(double));
+      assert_memory_equal(&a[0].result.residual, &a[k].result.residual, sizeof(saltus_residual));
+      assert_string_equal(a[0].result.stages, a[k].result.stages);
     }
-    assert_memory_equal(a[0].r, a[1].r, 3 * (size_t)a[0].contacts * sizeof(double));
-    assert_memory_equal(&a[0].result.residual, &a[1].result.residual, sizeof(saltus_residual));
-    assert_string_equal(a[0].result.stages, a[1].result.stages);
-    free(a[0].r);
-    free(a[1].r);
+    for (int k = 0; k < 4; k++) {
+      free(a[k].r);
+    }
   }
 }
 
@@ -178,7 +180,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(packings_at_rest_are_solved),
       cmocka_unit_test(a_large_impact_is_solved_loosely),
-      cmocka_unit_test(two_threads_give_the_bits_of_one),
+      cmocka_unit_test(threads_give_the_same_bits),
       cmocka_unit_test(a_wedged_impact_is_solved),
       cmocka_unit_test(memory_that_runs_out_is_survived),
       cmocka_unit_test(failures_are_reported_with_their_residual),

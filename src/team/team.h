@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * team.h - jobs that do not touch each other, done by one thread in turn or by several at once. A job
+ * reads nothing that another job of the same run writes, so every number of threads gives the same
+ * bits.
+ *
+ * A team is laid out once and opened for the length of one solve. Its memory comes from the arena, the
+ * stacks of its threads from the system. A thread that the system refuses is done without; the caller
+ * works as well and waits only for jobs that others have begun.
+ */
+#ifndef SALTUSI_TEAM_H
+#define SALTUSI_TEAM_H
+
+#include "saltus/memory.h"
+
+/* Threads at most, the caller with them. */
+enum { SALTUSI_TEAM_MOST = 64 };
+/* Jobs of one run at most. */
+enum { SALTUSI_TEAM_JOBS = 65535 };
+
+typedef struct saltusi_team saltusi_team;
+
+typedef void (*saltusi_job)(void* context, int job);
+
+/* NULL, which is a team of the caller alone: threads < 2, an arena that counts, or a library built
+ * without threads. */
+saltusi_team* saltusi_team_layout(int threads, saltus_arena* arena);
+
+/* Starts the threads. */
+void saltusi_team_open(saltusi_team* team);
+
+/* Threads of an open team, the caller with them; 1: there are no others. */
+int saltusi_team_size(const saltusi_team* team);
+
+/* job(context, 0) .. job(context, jobs - 1), in any order and each once; all have ended on return. */
+void saltusi_team_run(saltusi_team* team, int jobs, saltusi_job job, void* context);
+
+/* Ends the threads and waits for them; a team that is not open stays so. */
+void saltusi_team_close(saltusi_team* team);
+
+#endif
