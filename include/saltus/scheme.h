@@ -25,9 +25,10 @@ enum {
   SALTUS_TREATS_JOINTS = 1,
   SALTUS_TREATS_FRICTION = 2, /* with one tangent or two */
   SALTUS_TREATS_POISSON = 4,
-  SALTUS_TREATS_MAPS = 8,            /* q' = N(q) v with N other than the identity */
-  SALTUS_TREATS_VARIABLE_STEPS = 16, /* the step may change from one step to the next */
-  SALTUS_TREATS_PLANAR_FRICTION = 32 /* friction of contacts with one tangent, no other */
+  SALTUS_TREATS_MAPS = 8,              /* q' = N(q) v with N other than the identity */
+  SALTUS_TREATS_VARIABLE_STEPS = 16,   /* the step may change from one step to the next */
+  SALTUS_TREATS_PLANAR_FRICTION = 32,  /* friction of contacts with one tangent, no other */
+  SALTUS_TREATS_CHANGING_CONTACTS = 64 /* contacts that come and go */
 };
 
 typedef struct saltus_scheme_info {
@@ -165,7 +166,10 @@ SALTUS_API const saltus_tally* saltus_scheme_tally(const saltus_scheme* scheme);
 /* What the scheme carries from step to step beyond q and v, for snapshots. */
 SALTUS_API size_t saltus_scheme_memory_bytes(const saltus_scheme* scheme);
 SALTUS_API void saltus_scheme_memory_save(const saltus_scheme* scheme, void* bytes);
-SALTUS_API void saltus_scheme_memory_load(saltus_scheme* scheme, const void* bytes);
+/* SALTUS_ERR_INPUT when the bytes are not of such a scheme, SALTUS_ERR_MEMORY when a changing set does not
+ * find room; what the scheme carries is then undefined. */
+SALTUS_API saltus_status saltus_scheme_memory_load(saltus_scheme* scheme, const void* bytes,
+                                                   size_t size);
 
 /* moreau-jean: Moreau's impact law at the end of a theta step. */
 typedef enum saltus_jump_reading {

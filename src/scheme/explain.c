@@ -44,10 +44,16 @@ saltus_status saltusi_scheme_explain(saltus_scheme* scheme, saltus_status status
     return status; /* an accumulation is reported by the scheme */
   }
   char undefined[640] = "";
-  bool reported = status == SALTUS_ERR_CONTRADICTION || status == SALTUS_ERR_LAW;
+  bool reported =
+      status == SALTUS_ERR_CONTRADICTION || status == SALTUS_ERR_LAW || status == SALTUS_ERR_SYSTEM;
   bool found = !reported && find_undefined(scheme, undefined, sizeof undefined);
   const char* name = scheme->ops->info.name;
-  if (status == SALTUS_ERR_SINGULAR && !found) {
+  if (status == SALTUS_ERR_SYSTEM) {
+    const char* text = "it asks for more room whatever it gets";
+    saltusi_log(scheme->log, SALTUS_LEVEL_ERROR,
+                "scheme %s: in the step from t = %.17g s the system failed: %s", name, t,
+                saltusi_failed(&scheme->eval) ? scheme->eval.failure->text : text);
+  } else if (status == SALTUS_ERR_SINGULAR && !found) {
     saltusi_log(scheme->log, SALTUS_LEVEL_ERROR,
                 "scheme %s: at t = %.17g the mass matrix is singular or not finite", name, t);
   } else if (status == SALTUS_ERR_LAW && scheme->stops_at_gain) {

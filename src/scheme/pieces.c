@@ -29,6 +29,29 @@ saltusi_pieces saltusi_pieces_over(double* data, const saltus_dims* dims) {
   return p;
 }
 
+/* How many fit depends on their size; those that do not are the last. */
+void saltusi_pieces_carry(const saltus_dims* dims, saltusi_carry* carry) {
+  saltus_dims there = *dims;
+  there.nc = carry->contacts_from;
+  saltus_dims here = *dims;
+  here.nc = carry->contacts_to;
+  const saltusi_pieces old = saltusi_pieces_over(NULL, &there);
+  const saltusi_pieces now = saltusi_pieces_over(NULL, &here);
+  const size_t plain = old.stride - (size_t)old.nc;
+  double* to = carry->to;
+  saltusi_carry_plain(carry, 1 + (size_t)dims->nq + (size_t)dims->nv);
+  for (int i = 0; i < now.capacity; i++) {
+    if (i == old.capacity) {
+      carry->from = NULL;
+    }
+    saltusi_carry_plain(carry, plain);
+    saltusi_carry_each(carry, 1);
+  }
+  if (to != NULL && to[0] > now.capacity) {
+    to[0] = now.capacity;
+  }
+}
+
 static int count_of(const saltusi_pieces* p) {
   return (int)p->data[0];
 }

@@ -22,6 +22,7 @@
 #define SALTUSI_PIECES_H
 
 #include "saltus/scheme.h"
+#include "scheme/carry.h"
 
 /* One piece; a view into the list. */
 typedef struct saltusi_piece {
@@ -45,6 +46,9 @@ typedef struct saltusi_pieces {
 /* Doubles for a system of this size. */
 size_t saltusi_pieces_doubles(const saltus_dims* dims);
 saltusi_pieces saltusi_pieces_over(double* data, const saltus_dims* dims);
+
+/* The same for other room for contacts. */
+void saltusi_pieces_carry(const saltus_dims* dims, saltusi_carry* carry);
 
 void saltusi_pieces_clear(const saltusi_pieces* pieces);
 void saltusi_pieces_add(const saltusi_pieces* pieces, const saltusi_piece* piece);

@@ -34,7 +34,7 @@ typedef struct tried_from {
   saltus_state* to;
 } tried_from;
 
-/* One block: this struct, options, the scheme's struct and all arrays. */
+/* One block has this struct, options and the scheme's own, another one all arrays. */
 struct saltus_scheme {
   const saltusi_scheme_ops* ops;
   saltus_allocator memory;
@@ -43,6 +43,14 @@ struct saltus_scheme {
   saltusi_eval eval;
   void* options;
   void* work;
+  void* spare;  /* the scheme's struct in the next layout */
+  void* arrays; /* block */
+  size_t array_bytes;
+  saltusi_contact_keys keys; /* of a changing set */
+  int* freed;                /* [nc] keys */
+  bool* forgotten;           /* [nc] by key */
+  double* marked;            /* memory at the last mark */
+  saltusi_contact_table marked_table;
   size_t carried;                /* doubles of memory */
   double* memory0;               /* carried so far */
   double* memory1;               /* carried by the last try */
@@ -68,12 +76,18 @@ struct saltus_scheme {
   dense_step dense[DENSE_STEPS]; /* the last try, then committed steps, latest first */
 };
 
+/* registry.c */
+const saltusi_scheme_ops* saltusi_registry_find(const char* name);
+saltus_status saltusi_registry_refuse(const char* name, saltus_log log);
+
+/* create.c: lays out anew with what the last try lacked; what is carried, and dense output, go along. */
+saltus_status saltusi_scheme_grow(saltus_scheme* scheme);
+/* Room for exactly so many contacts of a changing set, all keys free. */
+saltus_status saltusi_scheme_fit(saltus_scheme* scheme, int contacts);
 /* Room for as many events of a step; those that are there are kept. SALTUS_ERR_MEMORY with a message. */
 saltus_status saltusi_scheme_grow_events(saltus_scheme* scheme, int wanted);
 
-/* One step of the scheme, and the events and identities of its report. When it meets more events than
- * there is room for, room is made and the step done once more; what that costs is no part of the work,
- * which does not depend on memory. */
-saltus_status saltusi_scheme_do_step(saltus_scheme* scheme, const saltusi_step* step);
+/* carried.c: gives free the keys that the committed step did not use, and forgets what was kept of them. */
+void saltusi_scheme_settle(saltus_scheme* scheme);
 
 #endif

@@ -11,6 +11,7 @@
 #define SALTUSI_SCHEME_OPS_H
 
 #include "saltus/scheme.h"
+#include "scheme/carry.h"
 #include "scheme/gain.h"
 #include "system/evaluate.h"
 
@@ -78,12 +79,17 @@ typedef struct saltusi_bounce_inside {
   double* mass;         /* [3 nc] kg, in: room */
 } saltusi_bounce_inside;
 
+/* Describes doubles of a scheme; of the system only what does not depend on contacts. */
+typedef void saltusi_carry_fn(const void* options, const saltus_system* sys, saltusi_carry* carry);
+
 typedef struct saltusi_scheme_ops {
   saltus_scheme_info info;
   size_t work_size; /* the scheme's own struct, zeroed before layout */
 
   /* Doubles carried from step to step beyond q and v; NULL: none. */
   size_t (*memory_count)(const void* options, const saltus_system* sys);
+  /* The same doubles one after the other, which of them are a contact's. NULL: of none. */
+  saltusi_carry_fn* carry_memory;
   /* Whether the system has what the options ask for, with a message when not; NULL: always. */
   saltus_status (*check)(const void* options, const saltus_system* sys, saltus_log log);
   /* Takes every array from the arena, for eval->sys and with eval->room. Runs twice: first the arena only
@@ -97,6 +103,7 @@ typedef struct saltusi_scheme_ops {
   /* Doubles that describe the motion inside one step; NULL: no dense output. The driver keeps those of
    * the last two committed steps. */
   size_t (*dense_count)(const void* options, const saltus_system* sys);
+  saltusi_carry_fn* carry_dense; /* as carry_memory */
   saltus_status (*dense)(void* work, const void* options, const saltusi_dense_query* query);
   /* One contact at the time of the query; NULL: its forces are not known inside the step. */
   void (*dense_contact)(void* work, const void* options, const saltusi_dense_query* query, int key,
@@ -141,8 +148,13 @@ saltus_status saltusi_scheme_explain(saltus_scheme* scheme, saltus_status status
 void saltusi_scheme_errors(const saltus_scheme* scheme, const double** q_error,
                            const double** v_error);
 
-/* Who has a key since the last committed step or try: of a fixed set the key itself. */
+/* Who has a key since the last committed step or try, and the key of a contact, -1: none. Of a fixed set
+ * they are the same. */
 uint64_t saltusi_scheme_identity(const saltus_scheme* scheme, int key);
+int saltusi_scheme_key(const saltus_scheme* scheme, uint64_t identity);
+
+/* Keys that there can be at present: the length of arrays by key. */
+int saltusi_scheme_room(const saltus_scheme* scheme);
 
 const saltus_scheme_info* saltusi_scheme_info(const saltus_scheme* scheme);
 
@@ -183,6 +195,10 @@ saltus_status saltusi_scheme_forces(saltus_scheme* scheme, const saltus_state* s
 
 /* As at creation: nothing carried, no dense output; counters go on. */
 void saltusi_scheme_restart(saltus_scheme* scheme);
+
+/* Remembers what the scheme carries, and goes back to it: commits in between are undone. */
+void saltusi_scheme_mark(saltus_scheme* scheme);
+void saltusi_scheme_undo(saltus_scheme* scheme);
 
 /* Makes the memory of the last try the scheme's memory. */
 void saltusi_scheme_commit(saltus_scheme* scheme);

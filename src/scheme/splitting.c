@@ -63,6 +63,12 @@ static size_t memory_count(const void* options, const saltus_system* sys) {
   return 1 + (size_t)sys->dims.nc;
 }
 
+static void carry_memory(const void* options, const saltus_system* sys, saltusi_carry* carry) {
+  (void)options, (void)sys;
+  saltusi_carry_plain(carry, 1);
+  saltusi_carry_each(carry, 1);
+}
+
 static double* closed_flags(double* memory) {
   return memory + 1;
 }
@@ -391,7 +397,9 @@ static saltus_status step_contact(void* work_, const void* options, const saltus
   return take(work_, options, s, true);
 }
 
-#define TREATS (SALTUS_TREATS_JOINTS | SALTUS_TREATS_MAPS | SALTUS_TREATS_VARIABLE_STEPS)
+#define TREATS                                                                                     \
+  (SALTUS_TREATS_JOINTS | SALTUS_TREATS_MAPS | SALTUS_TREATS_VARIABLE_STEPS |                      \
+   SALTUS_TREATS_CHANGING_CONTACTS)
 
 const saltusi_scheme_ops saltusi_splitting = {
     .info =
@@ -410,6 +418,7 @@ const saltusi_scheme_ops saltusi_splitting = {
         },
     .work_size = sizeof(work),
     .memory_count = memory_count,
+    .carry_memory = carry_memory,
     .layout = layout,
     .step = step_plain,
 };
@@ -429,6 +438,7 @@ const saltusi_scheme_ops saltusi_splitting_contact = {
         },
     .work_size = sizeof(work),
     .memory_count = memory_count,
+    .carry_memory = carry_memory,
     .layout = layout,
     .step = step_contact,
 };

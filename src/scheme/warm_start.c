@@ -14,7 +14,8 @@ enum { CONTACTS_MIN = 3 };
 
 /* Doubles of one contact: its impulse, and with friction its slip parameter. */
 static int kept_each(int warm_start, const saltus_system* sys) {
-  if (warm_start != SALTUS_WARM_START_YES || sys->dims.nc < CONTACTS_MIN) {
+  bool changing = (sys->traits & SALTUS_CHANGING_CONTACTS) != 0; /* there may be more */
+  if (warm_start != SALTUS_WARM_START_YES || (sys->dims.nc < CONTACTS_MIN && !changing)) {
     return 0;
   }
   int rows = 1;
@@ -28,6 +29,14 @@ static int kept_each(int warm_start, const saltus_system* sys) {
 size_t saltusi_warm_count(int warm_start, const saltus_system* sys) {
   int each = kept_each(warm_start, sys);
   return each > 0 ? 1 + (size_t)each * (size_t)sys->dims.nc : 0;
+}
+
+void saltusi_warm_carry(int warm_start, const saltus_system* sys, saltusi_carry* carry) {
+  int each = kept_each(warm_start, sys);
+  if (each > 0) {
+    saltusi_carry_plain(carry, 1);
+    saltusi_carry_each(carry, (size_t)each);
+  }
 }
 
 void saltusi_warm_layout(saltusi_operator* op, int warm_start, const saltus_system* sys) {

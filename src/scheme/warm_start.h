@@ -30,6 +30,7 @@ extern const char* const saltusi_warm_start_names[];
 
 /* Doubles that a law keeps in the memory of its scheme. */
 size_t saltusi_warm_count(int warm_start, const saltus_system* sys);
+void saltusi_warm_carry(int warm_start, const saltus_system* sys, saltusi_carry* carry);
 
 /* Whether the law keeps impulses; after its layout. */
 void saltusi_warm_layout(saltusi_operator* op, int warm_start, const saltus_system* sys);

@@ -14,7 +14,7 @@
 #include <math.h>
 #include <string.h>
 
-void saltusi_control_layout(saltusi_control* control, const saltus_dims* dims, size_t memory_bytes,
+void saltusi_control_layout(saltusi_control* control, const saltus_dims* dims,
                             saltus_arena* arena) {
   control->full.q = SALTUS_PUSH(arena, double, dims->nq);
   control->full.v = SALTUS_PUSH(arena, double, dims->nv);
@@ -25,7 +25,6 @@ void saltusi_control_layout(saltusi_control* control, const saltus_dims* dims, s
   control->gap_full = SALTUS_PUSH(arena, double, dims->nc);
   control->gap_next = SALTUS_PUSH(arena, double, dims->nc);
   control->atol = SALTUS_PUSH(arena, double, dims->nq);
-  control->memory = saltus_arena_push(arena, memory_bytes, 1, SALTUS_ALIGNMENT);
 }
 
 bool saltusi_control_grow(saltusi_control* c, const saltus_allocator* memory, int contacts,
@@ -229,14 +228,14 @@ static void choose_limits(saltus_sim* sim, double limit) {
 
 /* A failed or rejected attempt leaves nothing: the scheme's memory is as before. */
 static void undo(saltus_sim* sim) {
-  saltus_scheme_memory_load(sim->scheme, sim->control->memory);
+  saltusi_scheme_undo(sim->scheme);
 }
 
 static saltus_status try_once(saltus_sim* sim, double h, attempt* result) {
   saltusi_control* c = sim->control;
   bool embedded = c->options.order == SALTUS_ORDER_EMBEDDED;
   *result = (attempt){.impact = false};
-  saltus_scheme_memory_save(sim->scheme, c->memory);
+  saltusi_scheme_mark(sim->scheme);
   saltus_status status = embedded ? try_embedded(sim, h, result) : try_doubled(sim, h, result);
   if (status == SALTUS_OK) {
     status = find_gaps(sim, &sim->next, sim->now.t + h, c->gap_next);

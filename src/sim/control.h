@@ -25,13 +25,11 @@ typedef struct saltusi_control {
   double* gap_start;       /* [nc] at q_k, by key */
   double* gap_full;        /* [nc] after one step */
   double* gap_next;        /* [nc] after two */
-  unsigned char* memory;   /* the scheme's memory before the attempt */
   saltus_step_report half; /* of the first half, when there were two */
   bool halves;             /* the accepted step consists of two */
 } saltusi_control;
 
-void saltusi_control_layout(saltusi_control* control, const saltus_dims* dims, size_t memory_bytes,
-                            saltus_arena* arena);
+void saltusi_control_layout(saltusi_control* control, const saltus_dims* dims, saltus_arena* arena);
 
 /* Room for what the first half of a step reports; what is there is kept. */
 bool saltusi_control_grow(saltusi_control* control, const saltus_allocator* memory, int contacts,

@@ -103,11 +103,10 @@ static void layout(saltus_sim* sim, saltus_arena* arena) {
 
 /* The controller's arrays; the scheme's memory has to be known, so they come in a second block. */
 static saltus_status build_control(saltus_sim* sim, const saltus_control_options* options) {
-  size_t memory = saltus_scheme_memory_bytes(sim->scheme);
   saltusi_control counted = {.h = 0.0};
   saltus_arena arena = saltus_arena_counting();
   SALTUS_PUSH(&arena, saltusi_control, 1);
-  saltusi_control_layout(&counted, &sim->sys.dims, memory, &arena);
+  saltusi_control_layout(&counted, &sim->sys.dims, &arena);
   size_t bytes = arena.used;
   void* block = sim->memory.alloc(bytes, sim->memory.user);
   if (block == NULL) {
@@ -119,7 +118,7 @@ static saltus_status build_control(saltus_sim* sim, const saltus_control_options
   sim->control = SALTUS_PUSH(&arena, saltusi_control, 1);
   sim->control_bytes = bytes;
   sim->control->options = *options;
-  saltusi_control_layout(sim->control, &sim->sys.dims, memory, &arena);
+  saltusi_control_layout(sim->control, &sim->sys.dims, &arena);
   int events = saltusi_scheme_info(sim->scheme)->locates_events ? 1 : 0;
   if (!saltusi_control_grow(sim->control, &sim->memory, sim->sys.dims.nc, events)) {
     saltusi_log(sim->def.log, SALTUS_LEVEL_ERROR, "simulation: no memory for step control");

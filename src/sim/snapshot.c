@@ -114,7 +114,11 @@ saltus_status saltus_sim_snapshot_load(saltus_sim* sim, const void* bytes, size_
     }
     from += parts[i].bytes;
   }
-  saltus_scheme_memory_load(sim->scheme, from);
+  const unsigned char* end = (const unsigned char*)bytes + size;
+  saltus_status status = saltus_scheme_memory_load(sim->scheme, from, (size_t)(end - from));
+  if (status != SALTUS_OK) {
+    return status;
+  }
   sim->step = head.step;
   sim->now.t = head.t;
   saltusi_scheme_forget(sim->scheme);

@@ -8,8 +8,6 @@
 #include "system/evaluate.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 void saltusi_keys_layout(saltusi_contact_keys* keys, int capacity, saltus_arena* arena) {
@@ -23,22 +21,6 @@ void saltusi_keys_layout(saltusi_contact_keys* keys, int capacity, saltus_arena*
 void saltusi_keys_clear(saltusi_contact_keys* keys) {
   saltusi_table_clear(&keys->table);
   memset(keys->place, 0, (size_t)keys->table.capacity * sizeof(int));
-  keys->fault[0] = '\0';
-}
-
-/* The first fault is the cause of those that follow. */
-static saltus_status refuse(saltusi_contact_keys* keys, const saltus_point* at, const char* format,
-                            ...) {
-  if (keys->fault[0] == '\0') {
-    va_list arguments;
-    va_start(arguments, format);
-    int used = vsnprintf(keys->fault, sizeof keys->fault, format, arguments);
-    va_end(arguments);
-    if (used >= 0 && (size_t)used < sizeof keys->fault) {
-      snprintf(keys->fault + used, sizeof keys->fault - (size_t)used, " at t = %.10g s", at->t);
-    }
-  }
-  return SALTUS_ERR_SYSTEM;
 }
 
 static bool is_finite_point(const saltus_system* sys, const saltus_point* at) {
@@ -50,48 +32,67 @@ static bool is_finite_point(const saltus_system* sys, const saltus_point* at) {
 }
 
 /* What a list says as a whole. */
-static saltus_status check_list(saltusi_contact_keys* keys, const saltus_point* at,
-                                const saltus_contact_list* said) {
+static saltus_status check_list(const saltus_point* at, const saltus_contact_list* said) {
   if (said->count < 0 || said->count > said->capacity) {
-    return refuse(keys, at, "the system lists %d contacts; there is room for %d", said->count,
-                  said->capacity);
+    saltus_fail(at, "%d contacts are listed at t = %.10g s; there is room for %d", said->count,
+                at->t, said->capacity);
+    return SALTUS_ERR_SYSTEM;
   }
   if (!(said->reach >= 0.0)) {
-    return refuse(keys, at, "the system lists contacts up to a reach of %g m, must be at least 0",
-                  said->reach);
+    saltus_fail(at, "the list of contacts at t = %.10g s has a reach of %g m, must be at least 0",
+                at->t, said->reach);
+    return SALTUS_ERR_SYSTEM;
   }
   return SALTUS_OK;
 }
 
-/* One contact of a list and its key. */
+/* One contact of a list, before it has a key. */
+static saltus_status check_contact(const saltusi_contact_keys* keys, const saltus_system* sys,
+                                   const saltus_point* at, int i) {
+  if (keys->law[i] < 0 || keys->law[i] >= sys->law_count) {
+    saltus_fail(at, "contact %" PRIu64 " has law %d at t = %.10g s, must be between 0 and %d",
+                keys->identity[i], keys->law[i], at->t, sys->law_count - 1);
+    return SALTUS_ERR_SYSTEM;
+  }
+  if (isnan(keys->gap[i]) && is_finite_point(sys, at)) {
+    saltus_fail(at, "the gap of contact %" PRIu64 " at t = %.10g s is not a number",
+                keys->identity[i], at->t);
+    return SALTUS_ERR_SYSTEM;
+  }
+  return SALTUS_OK;
+}
+
+/* The same with its key. */
+static saltus_status check_key(const saltusi_contact_keys* keys, const saltus_point* at, int i,
+                               int key) {
+  if (keys->table.law[key] != keys->law[i]) {
+    saltus_fail(at, "contact %" PRIu64 " has law %d at t = %.10g s and had law %d before",
+                keys->identity[i], keys->law[i], at->t, keys->table.law[key]);
+    return SALTUS_ERR_SYSTEM;
+  }
+  if (keys->place[key] != 0) {
+    saltus_fail(at, "contact %" PRIu64 " is listed twice at t = %.10g s", keys->identity[i], at->t);
+    return SALTUS_ERR_SYSTEM;
+  }
+  return SALTUS_OK;
+}
+
 static saltus_status take(saltusi_contact_keys* keys, const saltus_system* sys,
                           const saltus_point* at, int i) {
   saltusi_contact_table* table = &keys->table;
-  uint64_t identity = keys->identity[i];
-  int law = keys->law[i];
-  if (law < 0 || law >= sys->law_count) {
-    return refuse(keys, at, "contact %" PRIu64 " has law %d, must be between 0 and %d", identity,
-                  law, sys->law_count - 1);
+  saltus_status status = check_contact(keys, sys, at, i);
+  if (status != SALTUS_OK) {
+    return status;
   }
-  if (isnan(keys->gap[i]) && is_finite_point(sys, at)) {
-    return refuse(keys, at, "the gap of contact %" PRIu64 " is not a number", identity);
-  }
-  int key = saltusi_table_find(table, identity);
-  key = key < 0 ? saltusi_table_add(table, identity, law) : key;
+  int key = saltusi_table_find(table, keys->identity[i]);
+  key = key < 0 ? saltusi_table_add(table, keys->identity[i], keys->law[i]) : key;
   if (key < 0) {
-    /* some of the contacts left may have keys; at most this many do not */
     return SALTUS_RETRY_ROOM;
   }
-  if (table->law[key] != law) {
-    return refuse(keys, at, "contact %" PRIu64 " has law %d, but had law %d before", identity, law,
-                  table->law[key]);
-  }
-  if (keys->place[key] != 0) {
-    return refuse(keys, at, "contact %" PRIu64 " is listed twice", identity);
-  }
+  status = check_key(keys, at, i, key);
   keys->place[key] = 1 + i;
   saltusi_table_use(table, key);
-  return SALTUS_OK;
+  return status;
 }
 
 /* Contacts of a list of `count` that have no key, after the table is full. */
@@ -132,7 +133,7 @@ saltus_status saltusi_keys_list(saltusi_contact_keys* keys, const saltus_system*
     return saltusi_room_lacks(keys->room, SALTUSI_ROOM_CONTACTS, wanted > most ? wanted : most + 1);
   }
   if (status == SALTUS_OK) {
-    status = check_list(keys, at, &said);
+    status = check_list(at, &said);
   }
   memset(keys->place, 0, most * sizeof(int));
   for (int i = 0; status == SALTUS_OK && i < said.count; i++) {

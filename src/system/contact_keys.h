@@ -4,8 +4,8 @@
  * contact_keys.h - the list of a changing set of contacts, looked at and turned from identities to keys.
  *
  * What a system lists is taken on trust nowhere: an identity twice, a law that does not exist or that
- * changes, a gap that is no number, a count beyond the capacity and a negative reach end the step with a
- * message that names contact and time.
+ * changes, a gap that is no number, a count beyond the capacity and a negative reach are failures of the
+ * system (saltus_fail) that name contact and time.
  */
 #ifndef SALTUSI_CONTACT_KEYS_H
 #define SALTUSI_CONTACT_KEYS_H
@@ -21,7 +21,6 @@ typedef struct saltusi_contact_keys {
   uint64_t* identity; /* [capacity] */
   int* law;           /* [capacity] */
   int* place;         /* [capacity] by key: 1 + place in the list that is being made, 0: none */
-  char fault[240];    /* what a list was refused for; empty: none was */
 } saltusi_contact_keys;
 
 void saltusi_keys_layout(saltusi_contact_keys* keys, int capacity, saltus_arena* arena);

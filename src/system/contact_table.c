@@ -94,6 +94,11 @@ int saltusi_table_add(saltusi_contact_table* table, uint64_t identity, int law) 
   return key;
 }
 
+void saltusi_table_put(saltusi_contact_table* table, int key, uint64_t identity, int law) {
+  enter(table, key, identity, law);
+  table->used[key] = table->tries;
+}
+
 static void make_free(saltusi_contact_table* table, int key) {
   table->law[key] = -1;
   table->count--;

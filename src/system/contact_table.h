@@ -40,6 +40,9 @@ int saltusi_table_find(const saltusi_contact_table* table, uint64_t identity);
 /* Gives a contact that has none the lowest free key; -1: the table is full. */
 int saltusi_table_add(saltusi_contact_table* table, uint64_t identity, int law);
 
+/* Gives a contact a certain free key, for good. */
+void saltusi_table_put(saltusi_contact_table* table, int key, uint64_t identity, int law);
+
 /* The contact with a key takes part in this try. */
 static inline void saltusi_table_use(saltusi_contact_table* table, int key) {
   table->used[key] = table->tries;

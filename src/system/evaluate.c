@@ -133,11 +133,16 @@ saltus_status saltusi_contacts(const saltus_system* sys, const saltus_point* at,
                               .identity = list->identity,
                               .law = list->law};
   saltus_status status = sys->ops->contacts(sys->self, at, &said);
+  if (!changing && (status == SALTUS_RETRY_ROOM || said.count != sys->dims.nc)) {
+    saltus_fail(
+        at,
+        "more or other contacts are listed at t = %.10g s than the %d of a fixed set; a set "
+        "that changes says so by SALTUS_CHANGING_CONTACTS",
+        at->t, sys->dims.nc);
+    return SALTUS_ERR_SYSTEM;
+  }
   list->count = said.count;
   list->reach = said.reach;
-  for (int i = 0; i < said.count && !changing; i++) {
-    list->key[i] = (int)list->identity[i];
-  }
   return status;
 }
 

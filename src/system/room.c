@@ -7,18 +7,12 @@
 
 saltus_status saltusi_room_lacks(saltusi_step_room* room, saltusi_room_kind kind, size_t wanted) {
   room->wanted[kind] = wanted > room->wanted[kind] ? wanted : room->wanted[kind];
+  room->lacks = true;
   return SALTUS_RETRY_ROOM;
 }
 
-bool saltusi_room_wanted(const saltusi_step_room* room) {
-  bool wanted = false;
-  for (int kind = 0; kind < SALTUSI_ROOM_KINDS; kind++) {
-    wanted = wanted || room->wanted[kind] > 0;
-  }
-  return wanted;
-}
-
 void saltusi_room_grow(saltusi_step_room* room) {
+  room->lacks = false;
   for (int kind = 0; kind < SALTUSI_ROOM_KINDS; kind++) {
     size_t wanted = room->wanted[kind];
     if (wanted > 0) {

@@ -27,6 +27,7 @@ typedef enum saltusi_room_kind {
 typedef struct saltusi_step_room {
   size_t have[SALTUSI_ROOM_KINDS];   /* 0: as the layout likes */
   size_t wanted[SALTUSI_ROOM_KINDS]; /* by the last try; 0: there was enough */
+  bool lacks;                        /* something is wanted */
 } saltusi_step_room;
 
 /* How many to lay out; `first` as long as nothing more was wanted. */
@@ -37,9 +38,6 @@ static inline size_t saltusi_room_of(const saltusi_step_room* room, saltusi_room
 
 /* Notes that a step wants more than there is. Returns SALTUS_RETRY_ROOM. */
 saltus_status saltusi_room_lacks(saltusi_step_room* room, saltusi_room_kind kind, size_t wanted);
-
-/* Whether the last try wanted more of anything. */
-bool saltusi_room_wanted(const saltusi_step_room* room);
 
 /* What was wanted becomes what there is, with half as much again, so that growth costs in proportion to
  * what it ends with; nothing is wanted then. */

@@ -51,8 +51,15 @@ static saltus_status check_callbacks(const saltus_system* system, saltus_log log
   if (ops->mass == NULL && ops->linear == NULL && ops->blocks == NULL) {
     return missing(log, "mass", "a system without blocks or its own linear algebra needs it");
   }
-  if (system->dims.nc > 0 && (ops->contacts == NULL || ops->contact == NULL)) {
-    return missing(log, ops->contacts == NULL ? "contacts" : "contact", "dims.nc is not 0");
+  bool changing = (system->traits & SALTUS_CHANGING_CONTACTS) != 0;
+  if ((system->dims.nc > 0 || changing) && (ops->contacts == NULL || ops->contact == NULL)) {
+    return missing(log, ops->contacts == NULL ? "contacts" : "contact",
+                   changing ? "the set of contacts changes" : "dims.nc is not 0");
+  }
+  if (changing && ops->enclosure != NULL) {
+    saltusi_log(log, SALTUS_LEVEL_ERROR,
+                "system: enclosures are of contacts by number; a set that changes has `sweep`");
+    return SALTUS_ERR_RANGE;
   }
   if (system->dims.nj > 0 && (ops->joints == NULL || ops->joint == NULL)) {
     return missing(log, ops->joints == NULL ? "joints" : "joint", "dims.nj is not 0");
@@ -118,7 +125,8 @@ saltus_status saltus_system_validate(const saltus_system* system, saltus_log log
     status = saltusi_structure_validate(system->structure, system->dims.nv, log);
   }
   status = status == SALTUS_OK ? check_joints(system, log) : status;
-  if (status == SALTUS_OK && system->dims.nc > 0 && system->laws == NULL) {
+  bool contacts = system->dims.nc > 0 || (system->traits & SALTUS_CHANGING_CONTACTS) != 0;
+  if (status == SALTUS_OK && contacts && (system->laws == NULL || system->law_count < 1)) {
     status = missing(log, "laws", "contacts need their laws");
   }
   for (int i = 0; status == SALTUS_OK && system->laws != NULL && i < system->law_count; i++) {

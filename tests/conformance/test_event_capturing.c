@@ -406,7 +406,7 @@ static void memory_resumes_with_the_same_bits(const saltus_scheme_info* info) {
   size_t each = (info->stops ? 5 : 1) * sizeof(double);
   assert_int_equal(saltus_scheme_memory_bytes(first), (size_t)s.balls * each);
   saltus_scheme_memory_save(first, memory);
-  saltus_scheme_memory_load(second, memory);
+  assert_int_equal(saltus_scheme_memory_load(second, memory, (size_t)s.balls * each), SALTUS_OK);
   memcpy(q[1], q[0], sizeof q[0]);
   memcpy(v[1], v[0], sizeof v[0]);
   saltus_state y = {x.t, q[1], v[1]};

@@ -437,8 +437,8 @@ static void contacts_that_come_and_go_keep_their_own(void** state) {
   }
   const saltus_system sys = {.ops = &ops,
                              .dims = {.nq = 2 * BALLS, .nv = 2 * BALLS, .nc = BALLS},
-                             .traits =
-                                 SALTUS_CONSTANT_MASS | SALTUS_FREE_FORCE | SALTUS_CONSTANT_NORMALS,
+                             .traits = SALTUS_CONSTANT_MASS | SALTUS_FREE_FORCE |
+                                       SALTUS_CONSTANT_NORMALS | SALTUS_CHANGING_CONTACTS,
                              .laws = laws,
                              .law_count = BALLS};
   saltus_scheme* scheme = make_scheme("moreau-jean", "yes", &sys);

@@ -8,7 +8,9 @@
 #include <math.h>
 #include <string.h>
 
-enum { FLOOR = 0x7fffffff, PAIRED = 1 };
+/* No disc has this number, and it is the largest. */
+static const unsigned floor_number = 0xffffffffU;
+enum { PAIRED = 1 };
 
 discs discs_usual(int n) {
   discs d = {.count = n,
@@ -31,7 +33,7 @@ static uint64_t name_of(const discs* d, int i, int j) {
     return (uint64_t)(j < 0 ? i : d->count + before + j - i - 1);
   }
   uint64_t a = d->number[i];
-  uint64_t b = j < 0 ? FLOOR : d->number[j];
+  uint64_t b = j < 0 ? floor_number : d->number[j];
   return a < b ? a << 32 | b : b << 32 | a;
 }
 

@@ -137,6 +137,7 @@ size_t saltusi_dg_memory(const saltus_system* sys);
 /* dg_dense_output.c */
 
 size_t saltusi_dg_dense_count(const saltus_dg_options* o, const saltus_system* sys);
+void saltusi_dg_carry(const saltus_dg_options* o, const saltus_system* sys, saltusi_carry* carry);
 /* The finished step into its dense output. */
 void saltusi_dg_keep(const saltusi_dg* w, const saltusi_step* s);
 saltus_status saltusi_dg_dense(saltusi_dg* w, const saltusi_dense_query* query);

@@ -44,6 +44,15 @@ size_t saltusi_dg_dense_count(const saltus_dg_options* o, const saltus_system* s
          (size_t)d->nc * ROWS * (nodes + 2);
 }
 
+void saltusi_dg_carry(const saltus_dg_options* o, const saltus_system* sys, saltusi_carry* carry) {
+  const saltus_dims* d = &sys->dims;
+  size_t nodes = (size_t)o->degree + 1;
+  saltusi_carry_plain(carry, 2 + (size_t)d->nq + (2 + nodes) * (size_t)d->nv);
+  saltusi_carry_each(carry, ROWS * nodes);
+  saltusi_carry_each(carry, ROWS);
+  saltusi_carry_each(carry, ROWS);
+}
+
 void saltusi_dg_keep(const saltusi_dg* w, const saltusi_step* s) {
   const saltus_dims* d = &s->eval->sys.dims;
   parts p = find_parts(s->dense, d, w->nodes);

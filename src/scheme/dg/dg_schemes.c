@@ -59,6 +59,12 @@ static size_t memory_count(const void* options, const saltus_system* sys) {
   return saltusi_dg_memory(sys);
 }
 
+static void carry_memory(const void* options, const saltus_system* sys, saltusi_carry* carry) {
+  (void)options, (void)sys;
+  saltusi_carry_each(carry, 1);
+  saltusi_carry_plain(carry, 1);
+}
+
 static void layout_minus(void* work, const void* options, const saltusi_eval* eval,
                          saltus_arena* arena) {
   saltusi_dg_layout(work, options, false, &eval->sys, arena);
@@ -77,6 +83,10 @@ static size_t dense_count(const void* options, const saltus_system* sys) {
   return saltusi_dg_dense_count(options, sys);
 }
 
+static void carry_dense(const void* options, const saltus_system* sys, saltusi_carry* carry) {
+  saltusi_dg_carry(options, sys, carry);
+}
+
 static saltus_status dense(void* work, const void* options, const saltusi_dense_query* query) {
   (void)options;
   return saltusi_dg_dense(work, query);
@@ -89,15 +99,17 @@ static void dense_contact(void* work, const void* options, const saltusi_dense_q
 }
 
 enum {
-  TREATS = SALTUS_TREATS_JOINTS | SALTUS_TREATS_PLANAR_FRICTION | SALTUS_TREATS_VARIABLE_STEPS
+  TREATS = SALTUS_TREATS_JOINTS | SALTUS_TREATS_PLANAR_FRICTION | SALTUS_TREATS_VARIABLE_STEPS |
+           SALTUS_TREATS_CHANGING_CONTACTS
 };
 
 /* What the two families have in common. */
 #define OF_BOTH                                                                                    \
   .order = 1, .smooth_order = 2, .dense = true, .strikes_at_end = true, .treats = TREATS
 #define CALLS_OF_BOTH                                                                              \
-  .work_size = sizeof(saltusi_dg), .memory_count = memory_count, .step = step,                     \
-  .dense_count = dense_count, .dense = dense, .dense_contact = dense_contact
+  .work_size = sizeof(saltusi_dg), .memory_count = memory_count, .carry_memory = carry_memory,     \
+  .step = step, .dense_count = dense_count, .carry_dense = carry_dense, .dense = dense,            \
+  .dense_contact = dense_contact
 
 const saltusi_scheme_ops saltusi_dg_minus = {
     .info =

@@ -48,6 +48,12 @@ static size_t memory_count(const void* options, const saltus_system* sys) {
   return (size_t)sys->dims.nc * (1 + SERIES);
 }
 
+static void carry_memory(const void* options, const saltus_system* sys, saltusi_carry* carry) {
+  (void)options, (void)sys;
+  saltusi_carry_each(carry, 1);
+  saltusi_carry_each(carry, SERIES);
+}
+
 static void layout(void* work, const void* options, const saltusi_eval* eval, saltus_arena* arena) {
   const saltus_event_driven_options* o = options;
   saltusi_capture_layout(work, methods[o->method], &eval->sys, arena);
@@ -74,6 +80,11 @@ static size_t dense_count(const void* options, const saltus_system* sys) {
   return saltusi_pieces_doubles(&sys->dims);
 }
 
+static void carry_dense(const void* options, const saltus_system* sys, saltusi_carry* carry) {
+  (void)options;
+  saltusi_pieces_carry(&sys->dims, carry);
+}
+
 static saltus_status dense(void* work, const void* options, const saltusi_dense_query* query) {
   (void)options;
   return saltusi_capture_dense(work, query);
@@ -91,13 +102,16 @@ const saltusi_scheme_ops saltusi_event_driven = {
             .locates_events = true,
             .dense = true,
             .stops = true,
-            .treats = SALTUS_TREATS_JOINTS | SALTUS_TREATS_VARIABLE_STEPS,
+            .treats = SALTUS_TREATS_JOINTS | SALTUS_TREATS_VARIABLE_STEPS |
+                      SALTUS_TREATS_CHANGING_CONTACTS,
             .options = TABLE,
         },
     .work_size = sizeof(saltusi_capture),
     .memory_count = memory_count,
+    .carry_memory = carry_memory,
     .layout = layout,
     .step = step,
     .dense_count = dense_count,
+    .carry_dense = carry_dense,
     .dense = dense,
 };

@@ -27,6 +27,11 @@ static size_t memory_count(const void* options, const saltus_system* sys) {
   return (size_t)sys->dims.nc;
 }
 
+static void carry_memory(const void* options, const saltus_system* sys, saltusi_carry* carry) {
+  (void)options, (void)sys;
+  saltusi_carry_each(carry, 1);
+}
+
 static saltus_status step(void* work, const void* options, const saltusi_step* s) {
   return saltusi_capture_step(work, options, s);
 }
@@ -34,6 +39,11 @@ static saltus_status step(void* work, const void* options, const saltusi_step* s
 static size_t dense_count(const void* options, const saltus_system* sys) {
   (void)options;
   return saltusi_pieces_doubles(&sys->dims);
+}
+
+static void carry_dense(const void* options, const saltus_system* sys, saltusi_carry* carry) {
+  (void)options;
+  saltusi_pieces_carry(&sys->dims, carry);
 }
 
 static saltus_status dense(void* work, const void* options, const saltusi_dense_query* query) {
@@ -60,14 +70,17 @@ static saltus_status dense(void* work, const void* options, const saltusi_dense_
               .locates_events = true,                                                              \
               .dense = true,                                                                       \
               .penetrates = never_rests,                                                           \
-              .treats = SALTUS_TREATS_JOINTS | SALTUS_TREATS_VARIABLE_STEPS,                       \
+              .treats = SALTUS_TREATS_JOINTS | SALTUS_TREATS_VARIABLE_STEPS |                      \
+                        SALTUS_TREATS_CHANGING_CONTACTS,                                           \
               .options = TABLE,                                                                    \
           },                                                                                       \
       .work_size = sizeof(saltusi_capture),                                                        \
       .memory_count = memory_count,                                                                \
+      .carry_memory = carry_memory,                                                                \
       .layout = layout_##id,                                                                       \
       .step = step,                                                                                \
       .dense_count = dense_count,                                                                  \
+      .carry_dense = carry_dense,                                                                  \
       .dense = dense,                                                                              \
   };
 

@@ -52,6 +52,11 @@ static size_t memory_count(const void* options, const saltus_system* sys) {
   return saltusi_warm_count(o->warm_start, sys);
 }
 
+static void carry_memory(const void* options, const saltus_system* sys, saltusi_carry* carry) {
+  const saltus_moreau_midpoint_options* o = options;
+  saltusi_warm_carry(o->warm_start, sys, carry);
+}
+
 static void layout(void* work_, const void* options, const saltusi_eval* eval,
                    saltus_arena* arena) {
   const saltus_system* sys = &eval->sys;
@@ -188,11 +193,12 @@ const saltusi_scheme_ops saltusi_moreau_midpoint = {
             .order = 1,
             .smooth_order = 2,
             .treats = SALTUS_TREATS_JOINTS | SALTUS_TREATS_FRICTION | SALTUS_TREATS_MAPS |
-                      SALTUS_TREATS_VARIABLE_STEPS,
+                      SALTUS_TREATS_VARIABLE_STEPS | SALTUS_TREATS_CHANGING_CONTACTS,
             .options = TABLE,
         },
     .work_size = sizeof(work),
     .memory_count = memory_count,
+    .carry_memory = carry_memory,
     .layout = layout,
     .step = step,
 };

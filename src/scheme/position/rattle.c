@@ -53,6 +53,12 @@ static size_t memory_count(const void* options, const saltus_system* sys) {
   return 2 * saltusi_warm_count(o->warm_start, sys);
 }
 
+static void carry_memory(const void* options, const saltus_system* sys, saltusi_carry* carry) {
+  const saltus_rattle_options* o = options;
+  saltusi_warm_carry(o->warm_start, sys, carry);
+  saltusi_warm_carry(o->warm_start, sys, carry);
+}
+
 static void layout(void* work_, const void* options, const saltusi_eval* eval,
                    saltus_arena* arena) {
   const saltus_system* sys = &eval->sys;
@@ -286,11 +292,13 @@ const saltusi_scheme_ops saltusi_rattle = {
             .order = 1,
             .smooth_order = 2,
             .strikes_at_end = true,
-            .treats = SALTUS_TREATS_JOINTS | SALTUS_TREATS_FRICTION,
+            .treats =
+                SALTUS_TREATS_JOINTS | SALTUS_TREATS_FRICTION | SALTUS_TREATS_CHANGING_CONTACTS,
             .options = TABLE,
         },
     .work_size = sizeof(work),
     .memory_count = memory_count,
+    .carry_memory = carry_memory,
     .layout = layout,
     .step = step,
 };

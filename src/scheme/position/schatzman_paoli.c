@@ -75,6 +75,13 @@ static size_t memory_count(const void* options, const saltus_system* sys) {
   return 1 + (size_t)d->nq + KEPT * (size_t)d->nc + (size_t)d->nj;
 }
 
+static void carry_memory(const void* options, const saltus_system* sys, saltusi_carry* carry) {
+  (void)options;
+  saltusi_carry_plain(carry, MEMORY_Q + (size_t)sys->dims.nq);
+  saltusi_carry_each(carry, KEPT);
+  saltusi_carry_plain(carry, (size_t)sys->dims.nj);
+}
+
 static void layout(void* work_, const void* options, const saltusi_eval* eval,
                    saltus_arena* arena) {
   const saltus_system* sys = &eval->sys;
@@ -561,11 +568,13 @@ const saltusi_scheme_ops saltusi_schatzman_paoli = {
             .order = 1,
             .smooth_order = 2,
             .strikes_at_end = true,
-            .treats = SALTUS_TREATS_JOINTS | SALTUS_TREATS_FRICTION,
+            .treats =
+                SALTUS_TREATS_JOINTS | SALTUS_TREATS_FRICTION | SALTUS_TREATS_CHANGING_CONTACTS,
             .options = TABLE,
         },
     .work_size = sizeof(work),
     .memory_count = memory_count,
+    .carry_memory = carry_memory,
     .layout = layout,
     .step = step,
 };

@@ -62,6 +62,14 @@ static size_t memory_count(const void* options, const saltus_system* sys) {
   return memory_warm(&sys->dims) + saltusi_warm_count(o->warm_start, sys);
 }
 
+static void carry_memory(const void* options, const saltus_system* sys, saltusi_carry* carry) {
+  const saltus_variational_options* o = options;
+  saltusi_carry_plain(carry, MEMORY_U + (size_t)sys->dims.nv);
+  saltusi_carry_each(carry, 3);
+  saltusi_carry_plain(carry, (size_t)sys->dims.nj);
+  saltusi_warm_carry(o->warm_start, sys, carry);
+}
+
 /* Dense output: t and h of the step, q at its start, u, and v at the start, before and after the node
  * at its end. */
 enum { DENSE_T, DENSE_H, DENSE_Q };
@@ -306,11 +314,13 @@ const saltusi_scheme_ops saltusi_variational = {
             .order = 1,
             .smooth_order = 2,
             .strikes_at_end = true,
-            .treats = SALTUS_TREATS_JOINTS | SALTUS_TREATS_FRICTION,
+            .treats =
+                SALTUS_TREATS_JOINTS | SALTUS_TREATS_FRICTION | SALTUS_TREATS_CHANGING_CONTACTS,
             .options = TABLE,
         },
     .work_size = sizeof(work),
     .memory_count = memory_count,
+    .carry_memory = carry_memory,
     .layout = layout,
     .step = step,
     .dense_count = dense_count,

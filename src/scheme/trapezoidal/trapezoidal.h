@@ -83,6 +83,7 @@ typedef struct saltusi_trapezoid {
   /* by key: */
   double* gap;                  /* [nc] m at the present state; infinite: no such contact here */
   double* gap_end;              /* [nc] m at the end of the substep */
+  double* gap_inside;           /* [nc] at a time in between */
   int* law_of;                  /* [nc] */
   int* hit_count;               /* [nc] collisions in this step */
   bool* active;                 /* [nc] */

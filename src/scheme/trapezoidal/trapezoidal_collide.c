@@ -73,6 +73,41 @@ static double first_root(const cubic* c) {
   return 1.0;
 }
 
+/* w->trial at part s of the substep, by interpolation; impulses in proportion. */
+static void interpolate(saltusi_trapezoid* w, double part) {
+  const saltus_system* sys = &w->eval->sys;
+  for (int i = 0; i < sys->dims.nv; i++) {
+    double change = part * (w->whole.v[i] - w->v[i]);
+    w->F1[i] = w->v[i] + 0.5 * change;
+    w->trial.v[i] = w->v[i] + change;
+  }
+  saltusi_advance(sys, w->q, w->F1, part * w->left, w->trial.q);
+  for (int r = 0; r < w->law.rows; r++) {
+    w->trial.P[r] = part * w->whole.P[r];
+  }
+}
+
+/* The same for a contact that the list has at the end of the substep but not at its start: it is apart where
+ * it is not listed, and its gap is looked at along the interpolation. */
+static double late_hit_time(saltusi_trapezoid* w, int key, saltus_status* status) {
+  double a = 0.0;
+  double b = 1.0;
+  for (int k = 0; k < 60 && *status == SALTUS_OK; k++) {
+    double s = 0.5 * (a + b);
+    if (!(s > a && s < b)) {
+      break;
+    }
+    interpolate(w, s);
+    *status = saltusi_trapezoid_gaps(w, w->t + s * w->left, w->trial.q, w->gap_inside);
+    if (w->gap_inside[key] > 0.0) {
+      a = s;
+    } else {
+      b = s;
+    }
+  }
+  return b;
+}
+
 /* Where in the substep the contact hits. */
 static double hit_time(saltusi_trapezoid* w, int key) {
   const saltus_system* sys = &w->eval->sys;
@@ -92,37 +127,24 @@ static double hit_time(saltusi_trapezoid* w, int key) {
 }
 
 static bool hits(const saltusi_trapezoid* w, int key) {
-  return !w->active[key] && w->gap_end[key] < fmin(w->gap[key], 0.0) &&
-         w->gap[key] < (double)INFINITY;
+  return !w->active[key] && w->gap_end[key] < fmin(w->gap[key], 0.0);
 }
 
 /* The first collision of the substep as part of it; 2: none. Marks all that hit together. */
-static double first_hit(saltusi_trapezoid* w) {
+static saltus_status first_hit(saltusi_trapezoid* w, double* first) {
   int nc = w->eval->sys.dims.nc;
-  double first = 2.0;
-  for (int key = 0; key < nc; key++) {
+  saltus_status status = SALTUS_OK;
+  *first = 2.0;
+  for (int key = 0; key < nc && status == SALTUS_OK; key++) {
+    bool late = isinf(w->gap[key]);
     w->hit[key] = hits(w, key);
-    w->hit_at[key] = w->hit[key] ? hit_time(w, key) : 2.0;
-    first = fmin(first, w->hit_at[key]);
+    w->hit_at[key] = !w->hit[key] ? 2.0 : late ? late_hit_time(w, key, &status) : hit_time(w, key);
+    *first = fmin(*first, w->hit_at[key]);
   }
   for (int key = 0; key < nc; key++) {
-    w->hit[key] = w->hit[key] && (w->hit_at[key] - first) * w->left <= together * w->s->h;
+    w->hit[key] = w->hit[key] && (w->hit_at[key] - *first) * w->left <= together * w->s->h;
   }
-  return first;
-}
-
-/* w->trial at part s of the substep, by interpolation; impulses in proportion. */
-static void interpolate(saltusi_trapezoid* w, double part) {
-  const saltus_system* sys = &w->eval->sys;
-  for (int i = 0; i < sys->dims.nv; i++) {
-    double change = part * (w->whole.v[i] - w->v[i]);
-    w->F1[i] = w->v[i] + 0.5 * change;
-    w->trial.v[i] = w->v[i] + change;
-  }
-  saltusi_advance(sys, w->q, w->F1, part * w->left, w->trial.q);
-  for (int r = 0; r < w->law.rows; r++) {
-    w->trial.P[r] = part * w->whole.P[r];
-  }
+  return status;
 }
 
 /* The smallest of the gaps that hit, after a step of length x into w->trial; counted from where a
@@ -176,8 +198,12 @@ static saltus_status step_to_hit(saltusi_trapezoid* w, double* length) {
 }
 
 saltus_status saltusi_trapezoid_collision(saltusi_trapezoid* w, double* length) {
-  double part = first_hit(w);
+  double part;
+  saltus_status status = first_hit(w, &part);
   *length = part <= 1.0 ? part * w->left : 0.0;
+  if (status != SALTUS_OK) {
+    return status;
+  }
   if (*length > 0.0 && w->struck) {
     return step_to_hit(w, length);
   }

@@ -82,6 +82,11 @@ static size_t memory_count(const void* options, const saltus_system* sys) {
   return (size_t)SALTUSI_TRAPEZOID_CARRIED * (size_t)sys->dims.nc;
 }
 
+static void carry_memory(const void* options, const saltus_system* sys, saltusi_carry* carry) {
+  (void)options, (void)sys;
+  saltusi_carry_each(carry, SALTUSI_TRAPEZOID_CARRIED);
+}
+
 static size_t dense_count(const void* options, const saltus_system* sys) {
   (void)options;
   return saltusi_trapezoid_dense_count(&sys->dims);
@@ -99,7 +104,7 @@ static void layout(void* work, const void* options, const saltusi_eval* eval, sa
 
 #define TREATS                                                                                     \
   (SALTUS_TREATS_JOINTS | SALTUS_TREATS_FRICTION | SALTUS_TREATS_POISSON | SALTUS_TREATS_MAPS |    \
-   SALTUS_TREATS_VARIABLE_STEPS)
+   SALTUS_TREATS_VARIABLE_STEPS | SALTUS_TREATS_CHANGING_CONTACTS)
 
 const saltusi_scheme_ops saltusi_trapezoidal_mean = {
     .info =
@@ -117,6 +122,7 @@ const saltusi_scheme_ops saltusi_trapezoidal_mean = {
         },
     .work_size = sizeof(saltusi_trapezoid),
     .memory_count = memory_count,
+    .carry_memory = carry_memory,
     .check = check,
     .layout = layout,
     .step = step_mean,
@@ -140,6 +146,7 @@ const saltusi_scheme_ops saltusi_trapezoidal_end = {
         },
     .work_size = sizeof(saltusi_trapezoid),
     .memory_count = memory_count,
+    .carry_memory = carry_memory,
     .check = check,
     .layout = layout,
     .step = step_end,

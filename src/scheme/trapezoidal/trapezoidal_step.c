@@ -22,8 +22,8 @@ static void end_layout(saltusi_trapezoid_end* end, const saltus_dims* d, int row
 }
 
 static void layout_by_key(saltusi_trapezoid* w, int nc, saltus_arena* arena) {
-  double** reals[] = {&w->u_before,  &w->e,       &w->gap,   &w->gap_end,
-                      &w->gap_start, &w->u_start, &w->hit_at};
+  double** reals[] = {&w->u_before,   &w->e,         &w->gap,     &w->gap_end,
+                      &w->gap_inside, &w->gap_start, &w->u_start, &w->hit_at};
   for (size_t i = 0; i < sizeof reals / sizeof reals[0]; i++) {
     *reals[i] = SALTUS_PUSH(arena, double, nc);
   }

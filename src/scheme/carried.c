@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * carried.c - what a scheme carries from step to step: its memory and, of a changing set, which contact has
+ * which key. As bytes:
+ *
+ *   fixed set      memory
+ *   changing set   head | for each key identity and law | memory
+ */
+#include "base/log.h"
+#include "scheme/scheme_inside.h"
+
+#include <string.h>
+
+typedef struct head {
+  int64_t contacts; /* keys, in use or not */
+} head;
+
+typedef struct entry {
+  uint64_t identity;
+  int64_t law; /* -1: nobody has the key */
+} entry;
+
+uint64_t saltusi_scheme_identity(const saltus_scheme* scheme, int key) {
+  bool known = scheme->eval.keys != NULL && key >= 0 && key < scheme->eval.sys.dims.nc;
+  return known ? scheme->keys.table.identity[key] : (uint64_t)key;
+}
+
+int saltusi_scheme_key(const saltus_scheme* scheme, uint64_t identity) {
+  const saltus_dims* d = &scheme->eval.sys.dims;
+  if (scheme->eval.keys == NULL) {
+    return identity < (uint64_t)d->nc ? (int)identity : -1;
+  }
+  int key = saltusi_table_find(&scheme->keys.table, identity);
+  for (int i = 0; key < 0 && i < d->nc; i++) { /* given free by the last commit */
+    key = scheme->keys.table.law[i] < 0 && scheme->keys.table.identity[i] == identity ? i : key;
+  }
+  return key;
+}
+
+int saltusi_scheme_room(const saltus_scheme* scheme) {
+  return scheme->eval.sys.dims.nc;
+}
+
+void saltusi_scheme_settle(saltus_scheme* scheme) {
+  if (scheme->eval.keys == NULL) {
+    return;
+  }
+  int count = saltusi_table_settle(&scheme->keys.table, scheme->freed);
+  if (count == 0 || scheme->carried == 0 || scheme->ops->carry_memory == NULL) {
+    return;
+  }
+  for (int i = 0; i < count; i++) {
+    scheme->forgotten[scheme->freed[i]] = true;
+  }
+  int contacts = scheme->eval.sys.dims.nc;
+  saltusi_carry carry = {.to = scheme->memory0,
+                         .contacts_from = contacts,
+                         .contacts_to = contacts,
+                         .forgotten = scheme->forgotten};
+  scheme->ops->carry_memory(scheme->options, &scheme->eval.sys, &carry);
+  memset(scheme->forgotten, 0, (size_t)contacts * sizeof(bool));
+}
+
+void saltusi_scheme_mark(saltus_scheme* scheme) {
+  if (scheme->carried > 0) {
+    memcpy(scheme->marked, scheme->memory0, scheme->carried * sizeof(double));
+  }
+  if (scheme->eval.keys != NULL) {
+    saltusi_table_begin(&scheme->keys.table);
+    saltusi_table_copy(&scheme->marked_table, &scheme->keys.table);
+  }
+}
+
+void saltusi_scheme_undo(saltus_scheme* scheme) {
+  if (scheme->carried > 0) {
+    memcpy(scheme->memory0, scheme->marked, scheme->carried * sizeof(double));
+  }
+  if (scheme->eval.keys != NULL) {
+    saltusi_table_copy(&scheme->keys.table, &scheme->marked_table);
+  }
+}
+
+static size_t table_bytes(const saltus_scheme* scheme) {
+  size_t contacts = (size_t)scheme->eval.sys.dims.nc;
+  return scheme->eval.keys != NULL ? sizeof(head) + contacts * sizeof(entry) : 0;
+}
+
+size_t saltus_scheme_memory_bytes(const saltus_scheme* scheme) {
+  return table_bytes(scheme) + scheme->carried * sizeof(double);
+}
+
+/* Keys that a failed step gave are taken back by the next one: they are not there. */
+static bool is_new(const saltusi_contact_table* table, int key) {
+  for (int i = 0; i < table->added_count; i++) {
+    if (table->added[i] == key) {
+      return true;
+    }
+  }
+  return false;
+}
+
+void saltus_scheme_memory_save(const saltus_scheme* scheme, void* bytes) {
+  unsigned char* to = bytes;
+  if (scheme->eval.keys != NULL) {
+    const saltusi_contact_table* table = &scheme->keys.table;
+    const head first = {.contacts = table->capacity};
+    memcpy(to, &first, sizeof first);
+    to += sizeof first;
+    for (int key = 0; key < table->capacity; key++) {
+      bool in_use = table->law[key] >= 0 && !is_new(table, key);
+      const entry one = {in_use ? table->identity[key] : 0, in_use ? table->law[key] : -1};
+      memcpy(to, &one, sizeof one);
+      to += sizeof one;
+    }
+  }
+  if (scheme->carried > 0) {
+    memcpy(to, scheme->memory0, scheme->carried * sizeof(double));
+  }
+}
+
+static saltus_status refuse(const saltus_scheme* scheme, size_t size) {
+  saltusi_log(scheme->log, SALTUS_LEVEL_ERROR,
+              "scheme %s: these %zu bytes are not what such a scheme carries",
+              scheme->ops->info.name, size);
+  return SALTUS_ERR_INPUT;
+}
+
+/* The table of a changing set, and room for as many keys as it had. */
+static saltus_status load_table(saltus_scheme* scheme, const unsigned char* from, size_t size) {
+  head first = {.contacts = 0};
+  if (size >= sizeof first) {
+    memcpy(&first, from, sizeof first);
+  }
+  if (first.contacts < 1 || (uint64_t)first.contacts > size / sizeof(entry)) {
+    return refuse(scheme, size);
+  }
+  saltus_status status = saltusi_scheme_fit(scheme, (int)first.contacts);
+  saltusi_contact_table* table = &scheme->keys.table;
+  saltusi_table_clear(table);
+  from += sizeof first;
+  for (int key = 0; status == SALTUS_OK && key < table->capacity; key++) {
+    entry one;
+    memcpy(&one, from, sizeof one);
+    from += sizeof one;
+    bool good = one.law >= -1 && one.law < scheme->eval.sys.law_count &&
+                (one.law < 0 || saltusi_table_find(table, one.identity) < 0);
+    if (good && one.law >= 0) {
+      saltusi_table_put(table, key, one.identity, (int)one.law);
+    }
+    status = good ? status : refuse(scheme, size);
+  }
+  return status;
+}
+
+saltus_status saltus_scheme_memory_load(saltus_scheme* scheme, const void* bytes, size_t size) {
+  const unsigned char* from = bytes;
+  if (scheme->eval.keys != NULL) {
+    saltus_status status = load_table(scheme, from, size);
+    if (status != SALTUS_OK) {
+      return status;
+    }
+  }
+  if (size != saltus_scheme_memory_bytes(scheme)) {
+    return refuse(scheme, size);
+  }
+  if (scheme->carried > 0) {
+    memcpy(scheme->memory0, from + table_bytes(scheme), scheme->carried * sizeof(double));
+  }
+  return SALTUS_OK;
+}
+
+void saltusi_scheme_restart(saltus_scheme* scheme) {
+  if (scheme->carried > 0) {
+    memset(scheme->memory0, 0, scheme->carried * sizeof(double));
+  }
+  if (scheme->eval.keys != NULL) {
+    saltusi_table_clear(&scheme->keys.table);
+  }
+  saltusi_scheme_forget(scheme);
+}
+
+void saltusi_scheme_forget(saltus_scheme* scheme) {
+  for (int i = 0; i < DENSE_STEPS; i++) {
+    scheme->dense[i].h = 0.0;
+  }
+}

@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * create.c - what a scheme is made of: checks, memory, and more memory when a step lacked some.
+ */
+#include "base/log.h"
+#include "base/pool.h"
+#include "scheme/scheme_inside.h"
+
+#include <assert.h>
+#include <limits.h>
+#include <string.h>
+
+/* Room for events to begin with: no step of the studies to a tolerance has more. */
+enum { EVENTS_FIRST = 64 };
+/* Keys are int, and arrays have some rows for each. */
+enum { CONTACTS_MOST = INT_MAX / 64 };
+
+/* A system that needs what the scheme cannot do is refused now, not computed wrongly later. */
+static saltus_status check_treats(const saltusi_scheme_ops* ops, const saltus_system* sys,
+                                  saltus_log log) {
+  const char* name = ops->info.name;
+  if (sys->dims.nj > 0 && (ops->info.treats & SALTUS_TREATS_JOINTS) == 0) {
+    saltusi_log(log, SALTUS_LEVEL_ERROR, "scheme %s does not treat joints; the system has %d", name,
+                sys->dims.nj);
+    return SALTUS_ERR_UNSUPPORTED;
+  }
+  bool changing = (sys->traits & SALTUS_CHANGING_CONTACTS) != 0;
+  if (changing && (ops->info.treats & SALTUS_TREATS_CHANGING_CONTACTS) == 0) {
+    saltusi_log(
+        log, SALTUS_LEVEL_ERROR,
+        "scheme %s does not treat contacts that come and go; the set of this system changes", name);
+    return SALTUS_ERR_UNSUPPORTED;
+  }
+  if (sys->ops->advance != NULL && (ops->info.treats & SALTUS_TREATS_MAPS) == 0) {
+    saltusi_log(log, SALTUS_LEVEL_ERROR,
+                "scheme %s treats only systems with q' = v; this one has a map of its own", name);
+    return SALTUS_ERR_UNSUPPORTED;
+  }
+  for (int i = 0; i < sys->law_count && sys->laws != NULL; i++) {
+    const saltus_contact_law* law = &sys->laws[i];
+    const char* label = law->name != NULL ? law->name : "";
+    bool has_friction = law->tangents > 0 && law->mu > 0.0;
+    bool planar = (ops->info.treats & SALTUS_TREATS_PLANAR_FRICTION) != 0;
+    bool any_friction = planar || (ops->info.treats & SALTUS_TREATS_FRICTION) != 0;
+    if (has_friction && planar && law->tangents > 1) {
+      saltusi_log(log, SALTUS_LEVEL_ERROR,
+                  "scheme %s treats planar friction; contact %d \"%s\" has %d tangents", name, i,
+                  label, law->tangents);
+      return SALTUS_ERR_UNSUPPORTED;
+    }
+    if (has_friction && !any_friction) {
+      saltusi_log(log, SALTUS_LEVEL_ERROR,
+                  "scheme %s does not treat friction; contact %d \"%s\" has mu = %g", name, i,
+                  label, law->mu);
+      return SALTUS_ERR_UNSUPPORTED;
+    }
+    if (law->tangents > 0 && law->e_T > 0.0 && !any_friction) {
+      saltusi_log(log, SALTUS_LEVEL_ERROR,
+                  "scheme %s does not treat tangential restitution; contact %d \"%s\" has %g", name,
+                  i, label, law->e_T);
+      return SALTUS_ERR_UNSUPPORTED;
+    }
+    bool poisson = law->impact == SALTUS_IMPACT_POISSON && law->e_N > 0.0;
+    if (poisson && (ops->info.treats & SALTUS_TREATS_POISSON) == 0) {
+      saltusi_log(log, SALTUS_LEVEL_ERROR,
+                  "scheme %s does not treat Poisson's impact law; contact %d \"%s\" has it", name,
+                  i, label);
+      return SALTUS_ERR_UNSUPPORTED;
+    }
+  }
+  return SALTUS_OK;
+}
+
+/* Every array, in one block. Last come the large ones that are written before they are read: most steps
+ * touch a few pages of them. Returns the bytes before those, which start as zeros. */
+static size_t layout(saltus_scheme* in, saltus_arena* arena) {
+  const saltusi_scheme_ops* ops = in->ops;
+  const saltus_dims* dims = &in->eval.sys.dims;
+  in->next.q = SALTUS_PUSH(arena, double, dims->nq);
+  in->next.v = SALTUS_PUSH(arena, double, dims->nv);
+  in->contacts = SALTUS_PUSH(arena, saltus_contact_step, dims->nc);
+  in->joint_impulses = SALTUS_PUSH(arena, double, dims->nj);
+  in->atol_q = SALTUS_PUSH(arena, double, dims->nq);
+  in->atol_v = SALTUS_PUSH(arena, double, dims->nv);
+  in->limited = SALTUS_PUSH(arena, long long, dims->nq + dims->nv + dims->nc);
+  in->undefined.q = SALTUS_PUSH(arena, double, dims->nq);
+  in->undefined.v = SALTUS_PUSH(arena, double, dims->nv);
+  in->q_error = SALTUS_PUSH(arena, double, dims->nq);
+  in->v_error = SALTUS_PUSH(arena, double, dims->nv);
+  in->memory0 = SALTUS_PUSH(arena, double, in->carried);
+  in->memory1 = SALTUS_PUSH(arena, double, in->carried);
+  in->marked = SALTUS_PUSH(arena, double, ops->info.chooses_step ? 0 : in->carried);
+  if (in->eval.keys != NULL) {
+    saltusi_keys_layout(&in->keys, dims->nc, arena);
+    saltusi_table_layout(&in->marked_table, dims->nc, arena);
+    in->freed = SALTUS_PUSH(arena, int, dims->nc);
+    in->forgotten = SALTUS_PUSH(arena, bool, dims->nc);
+  }
+  saltusi_eval_layout(&in->eval, arena);
+  if (dims->nj > 1) {
+    saltusi_joints_layout(&in->joints, &in->eval.sys, arena);
+  }
+  ops->layout(in->work, in->options, &in->eval, arena);
+  size_t zeroed = arena->used;
+  for (int i = 0; i < DENSE_STEPS; i++) {
+    in->dense[i].data = SALTUS_PUSH(arena, double, in->dense_count);
+  }
+  return zeroed;
+}
+
+/* Arrays for the room at hand, in a new block: counted first, then cut. The old block is left alone. */
+static saltus_status lay_out(saltus_scheme* in) {
+  const saltusi_scheme_ops* ops = in->ops;
+  saltus_system* sys = &in->eval.sys;
+  if (in->eval.keys != NULL) {
+    sys->dims.nc = (int)saltusi_room_of(&in->eval.room, SALTUSI_ROOM_CONTACTS, 1);
+  }
+  void* work = in->spare;
+  in->spare = in->work;
+  in->work = work;
+  memset(in->work, 0, ops->work_size);
+  in->carried = ops->memory_count != NULL ? ops->memory_count(in->options, sys) : 0;
+  in->dense_count = ops->dense_count != NULL ? ops->dense_count(in->options, sys) : 0;
+  saltus_arena arena = saltus_arena_counting();
+  size_t zeroed = layout(in, &arena);
+  unsigned char* block = in->memory.alloc(arena.used + 1, in->memory.user);
+  if (block == NULL) {
+    saltusi_log(in->log, SALTUS_LEVEL_ERROR, "scheme %s: no memory for %zu bytes, %d contacts",
+                ops->info.name, arena.used, sys->dims.nc);
+    return SALTUS_ERR_MEMORY;
+  }
+  in->arrays = block;
+  in->array_bytes = arena.used + 1;
+  memset(block, 0, zeroed);
+  arena = saltus_arena_over(block, arena.used);
+  layout(in, &arena);
+  if (in->eval.keys != NULL) {
+    saltusi_keys_clear(&in->keys);
+    saltusi_table_clear(&in->marked_table);
+  }
+  in->tally.position_limits = in->limited;
+  in->tally.velocity_limits = in->limited + sys->dims.nq;
+  in->tally.impulse_limits = in->tally.velocity_limits + sys->dims.nv;
+  return SALTUS_OK;
+}
+
+/* Doubles of a description, from the old room to the new one. Without a description they depend on no
+ * contact, or contacts are as many as before. */
+static void carry(const saltus_scheme* in, const saltus_scheme* old, saltusi_carry_fn* describe,
+                  size_t count, const double* from, double* to) {
+  const saltus_dims* d = &in->eval.sys.dims;
+  if (describe == NULL || d->nc == old->eval.sys.dims.nc) {
+    memcpy(to, from, count * sizeof(double));
+    return;
+  }
+  saltusi_carry over = {
+      .from = from, .to = to, .contacts_from = old->eval.sys.dims.nc, .contacts_to = d->nc};
+  describe(in->options, &in->eval.sys, &over);
+  assert(over.count == count);
+}
+
+/* What a scheme keeps from step to step goes along into new room. */
+static void move(saltus_scheme* in, const saltus_scheme* old) {
+  const saltusi_scheme_ops* ops = in->ops;
+  const saltus_dims* d = &in->eval.sys.dims;
+  int contacts = d->nc < old->eval.sys.dims.nc ? d->nc : old->eval.sys.dims.nc;
+  if (in->eval.keys != NULL) {
+    saltusi_table_copy(&in->keys.table, &old->keys.table);
+    saltusi_table_copy(&in->marked_table, &old->marked_table);
+  }
+  if (in->carried > 0) {
+    carry(in, old, ops->carry_memory, in->carried, old->memory0, in->memory0);
+  }
+  if (in->carried > 0 && !ops->info.chooses_step) {
+    carry(in, old, ops->carry_memory, in->carried, old->marked, in->marked);
+  }
+  for (int i = 1; i < DENSE_STEPS && in->dense_count > 0; i++) {
+    if (old->dense[i].h > 0.0) {
+      carry(in, old, ops->carry_dense, in->dense_count, old->dense[i].data, in->dense[i].data);
+    }
+  }
+  memcpy(in->atol_q, old->atol_q, (size_t)d->nq * sizeof(double));
+  memcpy(in->atol_v, old->atol_v, (size_t)d->nv * sizeof(double));
+  memcpy(in->limited, old->limited, (size_t)(d->nq + d->nv + contacts) * sizeof(long long));
+}
+
+/* Lays out for a room; on failure nothing has changed but what was wanted. */
+static saltus_status lay_out_for(saltus_scheme* scheme, const saltusi_step_room* room) {
+  const saltus_scheme old = *scheme;
+  scheme->eval.room = *room;
+  saltus_status status = lay_out(scheme);
+  if (status != SALTUS_OK) {
+    *scheme = old;
+    return status;
+  }
+  move(scheme, &old);
+  scheme->memory.free(old.arrays, old.array_bytes, scheme->memory.user);
+  return SALTUS_OK;
+}
+
+saltus_status saltusi_scheme_grow(saltus_scheme* scheme) {
+  saltusi_step_room room = scheme->eval.room;
+  if (room.wanted[SALTUSI_ROOM_CONTACTS] > CONTACTS_MOST) {
+    saltusi_log(scheme->log, SALTUS_LEVEL_ERROR, "scheme %s: room for %zu contacts, at most %d",
+                scheme->ops->info.name, room.wanted[SALTUSI_ROOM_CONTACTS], CONTACTS_MOST);
+    return SALTUS_ERR_BOUND;
+  }
+  saltusi_room_grow(&room);
+  return lay_out_for(scheme, &room);
+}
+
+saltus_status saltusi_scheme_fit(saltus_scheme* scheme, int contacts) {
+  if (scheme->eval.keys == NULL || contacts == scheme->eval.sys.dims.nc) {
+    return SALTUS_OK;
+  }
+  saltusi_table_clear(&scheme->keys.table);
+  saltusi_table_clear(&scheme->marked_table);
+  saltusi_step_room room = scheme->eval.room;
+  room.have[SALTUSI_ROOM_CONTACTS] = (size_t)contacts;
+  return lay_out_for(scheme, &room);
+}
+
+/* Tolerances per coordinate, NULL: none. */
+static void set_tolerances(saltus_scheme* scheme, const double* atol_q, const double* atol_v) {
+  const saltus_dims* d = &scheme->eval.sys.dims;
+  scheme->has_atol_q = atol_q != NULL;
+  scheme->has_atol_v = atol_v != NULL;
+  if (atol_q != NULL) {
+    memcpy(scheme->atol_q, atol_q, (size_t)d->nq * sizeof(double));
+  }
+  if (atol_v != NULL) {
+    memcpy(scheme->atol_v, atol_v, (size_t)d->nv * sizeof(double));
+  }
+}
+
+/* Room for as many events of a step; those that are there are kept. */
+saltus_status saltusi_scheme_grow_events(saltus_scheme* scheme, int wanted) {
+  saltusi_event_list* list = &scheme->events;
+  void* items = list->items;
+  size_t room = (size_t)list->room;
+  if (!saltusi_grow(&scheme->memory, &items, &room, (size_t)wanted, sizeof(saltus_event)) ||
+      room > INT_MAX) {
+    saltusi_log(scheme->log, SALTUS_LEVEL_ERROR, "scheme %s: no memory for the %d events of a step",
+                scheme->ops->info.name, wanted);
+    return SALTUS_ERR_MEMORY;
+  }
+  list->items = items;
+  list->room = (int)room;
+  return SALTUS_OK;
+}
+
+/* This struct, options and two of the scheme's own: one is in use, the other for the next layout. */
+static size_t head_bytes(const saltusi_scheme_ops* ops, size_t at[3]) {
+  saltus_arena arena = saltus_arena_counting();
+  const size_t sizes[] = {sizeof(saltus_scheme), ops->info.options.size, ops->work_size,
+                          ops->work_size};
+  for (int i = 0; i < 4; i++) {
+    saltus_arena_push(&arena, 0, 1, SALTUS_ALIGNMENT);
+    if (i > 0) {
+      at[i - 1] = arena.used;
+    }
+    saltus_arena_push(&arena, sizes[i], 1, 1);
+  }
+  return arena.used;
+}
+
+static saltus_status build(const saltus_scheme_def* def, const saltusi_scheme_ops* ops,
+                           saltus_allocator memory, saltus_scheme** out) {
+  size_t at[3];
+  size_t bytes = head_bytes(ops, at);
+  unsigned char* block = memory.alloc(bytes, memory.user);
+  if (block == NULL) {
+    saltusi_log(def->log, SALTUS_LEVEL_ERROR, "scheme %s: no memory for %zu bytes", ops->info.name,
+                bytes);
+    return SALTUS_ERR_MEMORY;
+  }
+  saltus_scheme* scheme = (saltus_scheme*)(void*)block;
+  *scheme = (saltus_scheme){.ops = ops,
+                            .memory = memory,
+                            .bytes = bytes,
+                            .log = def->log,
+                            .eval = {.sys = *def->system, .cancel = def->cancel},
+                            .options = block + at[0],
+                            .work = block + at[1],
+                            .spare = block + at[2]};
+  if ((def->system->traits & SALTUS_CHANGING_CONTACTS) != 0) {
+    scheme->eval.keys = &scheme->keys;
+    scheme->keys.room = &scheme->eval.room;
+    scheme->eval.room.have[SALTUSI_ROOM_CONTACTS] = (size_t)def->system->dims.nc;
+  }
+  if (def->options != NULL) {
+    memcpy(scheme->options, def->options, ops->info.options.size);
+  } else {
+    saltus_options_defaults(&ops->info.options, scheme->options);
+  }
+  saltus_status status = lay_out(scheme);
+  if (status == SALTUS_OK && ops->info.locates_events) {
+    status = saltusi_scheme_grow_events(scheme, EVENTS_FIRST);
+  }
+  if (status != SALTUS_OK) {
+    saltus_scheme_destroy(scheme);
+    return status;
+  }
+  set_tolerances(scheme, def->atol_q, def->atol_v);
+  scheme->stops_at_gain = saltusi_gain_stops(&ops->info.options, scheme->options);
+  *out = scheme;
+  return SALTUS_OK;
+}
+
+static saltus_status check_tolerances(const char* name, const char* member, int n,
+                                      const double* atol, saltus_log log) {
+  for (int i = 0; atol != NULL && i < n; i++) {
+    if (!(atol[i] >= 0.0 && atol[i] <= 1e300)) {
+      saltusi_log(log, SALTUS_LEVEL_ERROR,
+                  "scheme %s: %s[%d] is %g, must be a positive tolerance, or 0 for that of the "
+                  "options",
+                  name, member, i, atol[i]);
+      return SALTUS_ERR_RANGE;
+    }
+  }
+  return SALTUS_OK;
+}
+
+saltus_status saltus_scheme_create(const saltus_scheme_def* def, saltus_scheme** out) {
+  *out = NULL;
+  const saltusi_scheme_ops* ops = def->scheme != NULL ? saltusi_registry_find(def->scheme) : NULL;
+  if (ops == NULL) {
+    return saltusi_registry_refuse(def->scheme, def->log);
+  }
+  if (def->system == NULL) {
+    saltusi_log(def->log, SALTUS_LEVEL_ERROR, "scheme %s: no system given", ops->info.name);
+    return SALTUS_ERR_RANGE;
+  }
+  saltus_status status = saltus_system_validate(def->system, def->log);
+  if (status == SALTUS_OK && def->options != NULL) {
+    status = saltus_options_check(&ops->info.options, def->options, ops->info.name, def->log);
+  }
+  if (status == SALTUS_OK) {
+    status = check_treats(ops, def->system, def->log);
+  }
+  if (status == SALTUS_OK && def->options != NULL && ops->check != NULL) {
+    status = ops->check(def->options, def->system, def->log);
+  }
+  const saltus_dims* d = &def->system->dims;
+  if (status == SALTUS_OK) {
+    status = check_tolerances(ops->info.name, "atol_q", d->nq, def->atol_q, def->log);
+  }
+  if (status == SALTUS_OK) {
+    status = check_tolerances(ops->info.name, "atol_v", d->nv, def->atol_v, def->log);
+  }
+  if (status != SALTUS_OK) {
+    return status;
+  }
+  saltus_allocator memory = def->allocator != NULL ? *def->allocator : saltus_allocator_default();
+  return build(def, ops, memory, out);
+}
+
+void saltus_scheme_destroy(saltus_scheme* scheme) {
+  if (scheme != NULL) {
+    saltus_allocator memory = scheme->memory;
+    saltusi_release(&memory, scheme->events.items, (size_t)scheme->events.room,
+                    sizeof(saltus_event));
+    if (scheme->arrays != NULL) {
+      memory.free(scheme->arrays, scheme->array_bytes, memory.user);
+    }
+    memory.free(scheme, scheme->bytes, memory.user);
+  }
+}
+
+saltus_status saltusi_scheme_retune(saltus_scheme* scheme, const void* options,
+                                    const double* atol_q, const double* atol_v) {
+  const saltus_scheme_info* info = &scheme->ops->info;
+  const saltus_dims* d = &scheme->eval.sys.dims;
+  saltus_status status = saltus_options_check(&info->options, options, info->name, scheme->log);
+  if (status == SALTUS_OK) {
+    status = check_tolerances(info->name, "atol_q", d->nq, atol_q, scheme->log);
+  }
+  if (status == SALTUS_OK) {
+    status = check_tolerances(info->name, "atol_v", d->nv, atol_v, scheme->log);
+  }
+  if (status == SALTUS_OK) {
+    memcpy(scheme->options, options, info->options.size);
+    set_tolerances(scheme, atol_q, atol_v);
+  }
+  return status;
+}

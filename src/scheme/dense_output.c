@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * dense_output.c - the motion inside the last steps, asked of the scheme that took them.
+ */
+#include "base/log.h"
+#include "scheme/scheme_inside.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+size_t saltusi_scheme_dense_count(const saltus_scheme* scheme) {
+  return scheme->dense_count;
+}
+
+void saltusi_scheme_dense_copy(const saltus_scheme* scheme, double* data) {
+  memcpy(data, scheme->dense[1].data, scheme->dense_count * sizeof(double));
+}
+
+saltus_status saltusi_scheme_dense_ask(saltus_scheme* scheme, double* data,
+                                       const saltusi_dense_query* at) {
+  saltusi_dense_query query = *at;
+  query.eval = &scheme->eval;
+  query.data = data;
+  return scheme->ops->dense(scheme->work, scheme->options, &query);
+}
+
+bool saltusi_scheme_knows_forces(const saltus_scheme* scheme) {
+  return scheme->ops->info.locates_events && scheme->ops->dense_contact != NULL &&
+         scheme->ops->dense_joints != NULL;
+}
+
+void saltusi_scheme_dense_contact_ask(saltus_scheme* scheme, double* data,
+                                      const saltusi_dense_query* at, int key,
+                                      saltus_contact_inside* contact) {
+  saltusi_dense_query query = *at;
+  query.eval = &scheme->eval;
+  query.data = data;
+  scheme->ops->dense_contact(scheme->work, scheme->options, &query, key, contact);
+}
+
+void saltusi_scheme_dense_lasting(saltus_scheme* scheme, const saltusi_dense_query* at,
+                                  double* lasting) {
+  const saltus_dims* d = &scheme->eval.sys.dims;
+  saltusi_dense_query query = *at;
+  query.eval = &scheme->eval;
+  query.data = scheme->dense[1].data;
+  for (int key = 0; key < d->nc; key++) {
+    saltus_contact_inside contact;
+    scheme->ops->dense_contact(scheme->work, scheme->options, &query, key, &contact);
+    memcpy(lasting + 3 * (size_t)key, contact.lasting, sizeof contact.lasting);
+  }
+  scheme->ops->dense_joints(scheme->work, scheme->options, &query, NULL,
+                            lasting + 3 * (size_t)d->nc);
+}
+
+void saltusi_scheme_dense_forces(saltus_scheme* scheme, const saltusi_dense_query* at,
+                                 double* forces) {
+  saltusi_dense_query query = *at;
+  query.eval = &scheme->eval;
+  query.data = scheme->dense[1].data;
+  for (int key = 0; key < scheme->eval.sys.dims.nc; key++) {
+    saltus_contact_inside contact;
+    scheme->ops->dense_contact(scheme->work, scheme->options, &query, key, &contact);
+    memcpy(forces + 3 * (size_t)key, contact.force, sizeof contact.force);
+  }
+  scheme->ops->dense_joints(scheme->work, scheme->options, &query,
+                            forces + 3 * (size_t)scheme->eval.sys.dims.nc, NULL);
+}
+
+bool saltusi_scheme_dense_bounce(saltus_scheme* scheme, const saltusi_dense_query* at,
+                                 saltusi_bounce_inside* bounce) {
+  saltusi_dense_query query = *at;
+  query.eval = &scheme->eval;
+  query.data = scheme->dense[1].data;
+  return scheme->ops->dense_bounce != NULL &&
+         scheme->ops->dense_bounce(scheme->work, scheme->options, &query, bounce);
+}
+
+saltus_status saltusi_scheme_forces(saltus_scheme* scheme, const saltus_state* state,
+                                    double* forces) {
+  if (scheme->ops->forces == NULL) {
+    return SALTUS_ERR_UNSUPPORTED;
+  }
+  const saltusi_step step = {.eval = &scheme->eval,
+                             .t = state->t,
+                             .h = INFINITY,
+                             .q0 = state->q,
+                             .v0 = state->v,
+                             .memory0 = scheme->memory0,
+                             .memory1 = scheme->memory1,
+                             .atol_q = scheme->has_atol_q ? scheme->atol_q : NULL,
+                             .atol_v = scheme->has_atol_v ? scheme->atol_v : NULL};
+  saltus_work kept = scheme->eval.work; /* who looks is no part of the work */
+  saltus_status status = scheme->ops->forces(scheme->work, scheme->options, &step, forces);
+  scheme->eval.work = kept;
+  return status;
+}
+
+saltus_status saltusi_scheme_dense(saltus_scheme* scheme, int steps,
+                                   const saltusi_dense_query* at) {
+  if (scheme->dense_count == 0) {
+    return SALTUS_ERR_UNSUPPORTED;
+  }
+  saltus_status status = SALTUS_ERR_RANGE;
+  for (int i = 1; i <= steps && i < DENSE_STEPS; i++) {
+    const dense_step* step = &scheme->dense[i];
+    /* the end of a step is known up to rounding: the caller may have made it in another way */
+    double slack = 8.0 * DBL_EPSILON * fmax(fabs(step->t), step->h);
+    double end = step->t + step->h;
+    if (step->h > 0.0 && at->t >= step->t - slack && at->t <= end + slack) {
+      saltusi_dense_query query = *at;
+      query.t = at->t < step->t ? step->t : fabs(at->t - end) <= slack ? end : at->t;
+      status = saltusi_scheme_dense_ask(scheme, step->data, &query);
+      /* left of the start of a step is the end of the one before, if that is still there */
+      if (at->side == SALTUS_RIGHT || at->t > step->t + slack) {
+        break;
+      }
+    }
+  }
+  return status;
+}
+
+saltus_status saltus_scheme_dense(saltus_scheme* scheme, double t, saltus_side side, double* q,
+                                  double* v) {
+  const saltusi_dense_query query = {.t = t,
+                                     .side = side,
+                                     .q = q != NULL ? q : scheme->next.q,
+                                     .v = v != NULL ? v : scheme->next.v};
+  saltus_status status = saltusi_scheme_dense(scheme, 1, &query);
+  if (status == SALTUS_ERR_UNSUPPORTED) {
+    saltusi_log(scheme->log, SALTUS_LEVEL_ERROR, "scheme %s has no dense output",
+                scheme->ops->info.name);
+  } else if (status == SALTUS_ERR_RANGE) {
+    const dense_step* last = &scheme->dense[1];
+    saltusi_log(scheme->log, SALTUS_LEVEL_ERROR,
+                "dense output: t = %.17g s is not within the last step, %.17g s to %.17g s", t,
+                last->t, last->t + last->h);
+  }
+  return status;
+}
+
+saltus_status saltus_scheme_dense_contact(saltus_scheme* scheme, double t, saltus_side side,
+                                          int key, saltus_contact_inside* contact) {
+  if (scheme->ops->dense_contact == NULL) {
+    saltusi_log(scheme->log, SALTUS_LEVEL_ERROR,
+                "scheme %s does not know its contact forces inside a step", scheme->ops->info.name);
+    return SALTUS_ERR_UNSUPPORTED;
+  }
+  if (key < 0 || key >= scheme->eval.sys.dims.nc) {
+    saltusi_log(scheme->log, SALTUS_LEVEL_ERROR, "dense output: no contact %d; there are %d", key,
+                scheme->eval.sys.dims.nc);
+    return SALTUS_ERR_RANGE;
+  }
+  saltus_status status = saltus_scheme_dense(scheme, t, side, NULL, NULL);
+  if (status == SALTUS_OK) {
+    const dense_step* last = &scheme->dense[1];
+    const saltusi_dense_query query = {
+        .eval = &scheme->eval, .data = last->data, .t = t, .side = side};
+    scheme->ops->dense_contact(scheme->work, scheme->options, &query, key, contact);
+  }
+  return status;
+}

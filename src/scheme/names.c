@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * names.c - words for what steps and events report.
+ */
+#include "scheme/scheme_ops.h"
+
+const char* saltus_step_limit_name(saltus_step_limit limit) {
+  static const char* const names[SALTUS_LIMITS] = {
+      [SALTUS_LIMIT_NONE] = "none",         [SALTUS_LIMIT_POSITION] = "position",
+      [SALTUS_LIMIT_VELOCITY] = "velocity", [SALTUS_LIMIT_IMPULSE] = "impulse",
+      [SALTUS_LIMIT_EVENT] = "event",       [SALTUS_LIMIT_GROWTH] = "growth",
+      [SALTUS_LIMIT_LONGEST] = "longest",   [SALTUS_LIMIT_END] = "end",
+  };
+  bool known = (int)limit >= 0 && (int)limit < SALTUS_LIMITS;
+  return known ? names[limit] : "unknown";
+}
+
+const char* saltus_event_kind_name(saltus_event_kind kind) {
+  static const char* const names[SALTUS_EVENT_KINDS] = {
+      [SALTUS_EVENT_IMPACT] = "impact",
+      [SALTUS_EVENT_CLOSE] = "close",
+      [SALTUS_EVENT_OPEN] = "open",
+      [SALTUS_EVENT_ACCUMULATION] = "accumulation",
+      [SALTUS_EVENT_TOUCH] = "touch",
+      [SALTUS_EVENT_SLIP] = "slip",
+      [SALTUS_EVENT_STICK] = "stick",
+      [SALTUS_EVENT_REVERSAL] = "reversal",
+      [SALTUS_EVENT_PAINLEVE] = "painleve",
+      [SALTUS_EVENT_ENERGY_GAIN] = "energy-gain",
+      [SALTUS_EVENT_LAW_REPLACED] = "law-replaced",
+      [SALTUS_EVENT_RISE] = "rise",
+      [SALTUS_EVENT_FALL] = "fall",
+  };
+  bool known = (int)kind >= 0 && (int)kind < SALTUS_EVENT_KINDS;
+  return known ? names[kind] : "unknown";
+}
+
+bool saltus_event_is_remark(saltus_event_kind kind) {
+  return kind == SALTUS_EVENT_ENERGY_GAIN || kind == SALTUS_EVENT_LAW_REPLACED;
+}
+
+bool saltus_event_is_own(saltus_event_kind kind) {
+  return kind == SALTUS_EVENT_RISE || kind == SALTUS_EVENT_FALL;
+}
+
+double saltus_event_work(const saltus_event* event) {
+  double work = event->impulse[0] * (event->u_before + event->u_after);
+  for (int k = 0; k < 2; k++) {
+    work += event->impulse[k + 1] * (event->slip_before[k] + event->slip_after[k]);
+  }
+  return 0.5 * work;
+}
