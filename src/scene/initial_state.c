@@ -40,11 +40,30 @@ static int first_bad_row(int n, double* M) {
   return -1;
 }
 
+/* The same for the diagonal blocks of a mass matrix by structure. */
+static int first_bad_block(const saltus_system* sys, const saltus_point* at, double* values) {
+  const saltus_structure* s = sys->structure;
+  sys->ops->blocks(sys->self, at, 1.0, 0.0, 0.0, values);
+  for (int i = 0; i < s->blocks; i++) {
+    const int n = s->start[i + 1] - s->start[i];
+    const int bad = first_bad_row(n, values);
+    if (bad >= 0) {
+      return s->start[i] + bad;
+    }
+    values += n * n;
+  }
+  return -1;
+}
+
 /* With its own linear algebra a system answers by solving: M^-1 1 shows a zero or negative mass of
  * the diagonal matrices that have one so far. */
 static int first_bad_mass(const saltus_system* sys, const saltus_point* at,
                           saltusi_reader* reader) {
   int nv = sys->dims.nv;
+  if (sys->ops->linear == NULL && sys->ops->blocks != NULL) {
+    double* values = saltusi_reader_take(reader, saltusi_mass_room(sys), sizeof(double));
+    return values != NULL ? first_bad_block(sys, at, values) : -1;
+  }
   if (sys->ops->linear == NULL) {
     double* M = saltusi_reader_take(reader, (size_t)nv * (size_t)nv, sizeof(double));
     if (M == NULL) {

@@ -34,8 +34,8 @@ void saltusi_observer_layout(saltus_sim* sim, saltus_arena* arena) {
   sim->contact_frames = SALTUS_PUSH(arena, saltus_contact_frame, d->nc);
   sim->joint_forces = SALTUS_PUSH(arena, double, d->nj);
   sim->joint_values = SALTUS_PUSH(arena, double, d->nj);
-  bool needs_matrix = sim->sys.ops->kinetic == NULL && sim->sys.ops->linear == NULL;
-  sim->matrix = needs_matrix ? SALTUS_PUSH2(arena, double, d->nv, d->nv) : NULL;
+  const bool by_mass = sim->sys.ops->kinetic == NULL;
+  sim->matrix = SALTUS_PUSH(arena, double, by_mass ? saltusi_mass_room(&sim->sys) : 0);
   sim->vector = SALTUS_PUSH(arena, double, d->nv);
   sim->scratch = saltus_arena_push(arena, d->scratch, 1, SALTUS_ALIGNMENT);
   sim->ledger = SALTUS_PUSH(arena, saltusi_ledger, 1);

@@ -244,9 +244,9 @@ void saltus_friction_solver_destroy(saltus_friction_solver* solver) {
   if (solver != NULL) {
     saltus_allocator memory = solver->work.memory;
     saltusi_block_lu_release(&solver->work.lu, &memory);
-    saltusi_room_release(&solver->work.first_room, &memory);
-    saltusi_room_release(&solver->work.second_room, &memory);
-    saltusi_room_release(&solver->work.polyhedral.room, &memory);
+    saltusi_buffer_release(&solver->work.first_memory, &memory);
+    saltusi_buffer_release(&solver->work.second_memory, &memory);
+    saltusi_buffer_release(&solver->work.polyhedral.memory, &memory);
     memory.free(solver, solver->bytes, memory.user);
   }
 }
@@ -298,13 +298,13 @@ static saltus_status adopt_pattern(saltus_friction_solver* solver,
   }
   saltus_arena arena = saltus_arena_counting();
   first_layout(solver, work, problem, &arena);
-  status = saltusi_room_reserve(&work->first_room, &work->memory, arena.used);
+  status = saltusi_buffer_reserve(&work->first_memory, &work->memory, arena.used);
   if (status != SALTUS_OK) {
     saltusi_log(solver->log, SALTUS_LEVEL_ERROR, "friction solver %s: no memory for %zu bytes",
                 solver->ops->info.name, arena.used);
     return status;
   }
-  arena = saltus_arena_over(work->first_room.block, work->first_room.bytes);
+  arena = saltus_arena_over(work->first_memory.block, work->first_memory.bytes);
   first_layout(solver, work, problem, &arena);
   status = saltusi_friction_pattern_fill(&work->pattern, problem, solver->log);
   work->filled = status == SALTUS_OK;

@@ -7,6 +7,7 @@
 #ifndef SALTUSI_FRICTION_CASE_H
 #define SALTUSI_FRICTION_CASE_H
 
+#include "math/block_lu.h"
 #include "saltus/contact.h"
 #include "solve/one_contact.h"
 #include "solve/residual.h"
@@ -64,6 +65,19 @@ enum { SALTUSI_LOCAL_SOLVE_COST = 50 };
 static inline int saltusi_unit_cost(const saltusi_friction_pattern* pattern, int i) {
   return pattern->place[pattern->start[i + 1]] - pattern->place[pattern->start[i]] +
          SALTUSI_LOCAL_SOLVE_COST;
+}
+
+/* The pattern for a factorisation. */
+static inline saltusi_block_pattern
+saltusi_friction_blocks(const saltusi_friction_pattern* pattern) {
+  return (saltusi_block_pattern){.units = pattern->units,
+                                 .rows = pattern->rows,
+                                 .blocks = pattern->blocks,
+                                 .uniform = pattern->uniform,
+                                 .unit_max = pattern->unit_max,
+                                 .offset = pattern->offset,
+                                 .start = pattern->start,
+                                 .unit = pattern->unit};
 }
 
 /* Rows of a contact unit, 0 for a bilateral one. */

@@ -117,10 +117,10 @@ static bool reserve(saltusi_friction_work* work, const void* options) {
   }
   saltus_arena arena = saltus_arena_counting();
   layout(p, pattern, &size, &arena);
-  if (saltusi_room_reserve(&p->room, &work->memory, arena.used) != SALTUS_OK) {
+  if (saltusi_buffer_reserve(&p->memory, &work->memory, arena.used) != SALTUS_OK) {
     return false;
   }
-  arena = saltus_arena_over(p->room.block, p->room.bytes);
+  arena = saltus_arena_over(p->memory.block, p->memory.bytes);
   layout(p, pattern, &size, &arena);
   p->pairs = size.pairs;
   return true;

@@ -6,15 +6,15 @@
 #ifndef SALTUSI_FRICTION_POLYHEDRAL_H
 #define SALTUSI_FRICTION_POLYHEDRAL_H
 
+#include "base/buffer.h"
 #include "solve/friction_case.h"
-#include "solve/friction_room.h"
 #include "solve/polyhedral.h"
 
 typedef struct saltusi_friction_polyhedral {
   saltusi_polyhedral law;
   int* place; /* [rows] row in the law; -1: a tangent without friction */
   int pairs;  /* that there is room for; 0: not made yet */
-  saltusi_room room;
+  saltusi_buffer memory;
 } saltusi_friction_polyhedral;
 
 /* The residual of r by the law with 2 pairs directions of friction, normalised as the exact one; from

@@ -26,9 +26,9 @@ static const double balance_floor = 1e-2;
 
 bool saltusi_friction_analyse(saltusi_friction_work* work) {
   if (!work->analysed && !work->refused) {
-    work->refused =
-        saltusi_block_lu_analyse(&work->lu, &work->pattern, &work->memory) != SALTUS_OK ||
-        work->lu.cost > factor_limit;
+    const saltusi_block_pattern blocks = saltusi_friction_blocks(&work->pattern);
+    work->refused = saltusi_block_lu_analyse(&work->lu, &blocks, &work->memory) != SALTUS_OK ||
+                    work->lu.cost > factor_limit;
     work->analysed = !work->refused;
   }
   return work->analysed;
@@ -52,7 +52,7 @@ void saltusi_friction_second_layout(saltusi_friction_work* work,
   saltus_arena count = saltus_arena_counting();
   second_layout(&largest, sizes, sizes->values, &count);
   saltusi_block_lu_layout(&work->lu, sizes->units, sizes->rows, sizes->unit_max, arena);
-  saltusi_room_layout(&work->second_room, count.used, arena);
+  saltusi_buffer_layout(&work->second_memory, count.used, arena);
 }
 
 bool saltusi_friction_reserve(saltusi_friction_work* work) {
@@ -72,13 +72,13 @@ bool saltusi_friction_reserve(saltusi_friction_work* work) {
   saltus_arena arena = saltus_arena_counting();
   second_layout(work, &sizes, values, &arena);
   if (saltusi_block_lu_reserve(&work->lu, &work->memory) != SALTUS_OK ||
-      saltusi_room_reserve(&work->second_room, &work->memory, arena.used) != SALTUS_OK) {
+      saltusi_buffer_reserve(&work->second_memory, &work->memory, arena.used) != SALTUS_OK) {
     work->refused = true;
     work->analysed = false;
     work->lu.ready = false;
     return false;
   }
-  arena = saltus_arena_over(work->second_room.block, work->second_room.bytes);
+  arena = saltus_arena_over(work->second_memory.block, work->second_memory.bytes);
   second_layout(work, &sizes, values, &arena);
   return true;
 }

@@ -37,7 +37,7 @@ typedef struct saltusi_friction_work {
   saltusi_interior_work interior;
   saltusi_proximal_work proximal;
   saltusi_candidate candidate[SALTUSI_CANDIDATES];
-  saltusi_room first_room, second_room;
+  saltusi_buffer first_memory, second_memory;
   saltusi_friction_polyhedral polyhedral; /* made when first needed, or by setup */
 } saltusi_friction_work;
 

@@ -6,7 +6,7 @@
 #ifndef SALTUSI_INTERIOR_POINT_H
 #define SALTUSI_INTERIOR_POINT_H
 
-#include "solve/block_lu.h"
+#include "math/block_lu.h"
 #include "solve/gauss_seidel.h"
 
 typedef struct saltusi_interior_work {

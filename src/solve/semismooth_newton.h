@@ -6,7 +6,7 @@
 #ifndef SALTUSI_SEMISMOOTH_NEWTON_H
 #define SALTUSI_SEMISMOOTH_NEWTON_H
 
-#include "solve/block_lu.h"
+#include "math/block_lu.h"
 #include "solve/gauss_seidel.h"
 
 typedef struct saltusi_newton_work {

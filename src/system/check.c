@@ -96,12 +96,7 @@ static void force_along_v(checker* c, double s, double* value) {
 
 static void momentum_along_q(checker* c, double s, double* value) {
   saltus_point at = moved(c, s);
-  if (c->sys->ops->linear != NULL) {
-    c->sys->ops->linear->mass_times(c->sys->self, &at, c->at.v, value);
-  } else {
-    c->sys->ops->mass(c->sys->self, &at, c->matrix);
-    saltusi_matrix_times(c->sys->dims.nv, c->matrix, c->at.v, value);
-  }
+  saltusi_mass_times(c->sys, &at, c->matrix, c->at.v, value);
 }
 
 static void kinetic_along_q(checker* c, double s, double* value) {

@@ -6,6 +6,7 @@
 #include "system/evaluate.h"
 
 #include "math/matrix.h"
+#include "system/structure.h"
 
 #include <float.h>
 #include <string.h>
@@ -81,19 +82,34 @@ void saltusi_force_v(saltusi_eval* eval, const saltus_point* at, double* F_v) {
   }
 }
 
+size_t saltusi_mass_room(const saltus_system* sys) {
+  if (sys->ops->linear != NULL) {
+    return 0;
+  }
+  const size_t nv = (size_t)sys->dims.nv;
+  return sys->ops->blocks != NULL ? saltusi_structure_values(sys->structure) : nv * nv;
+}
+
+void saltusi_mass_times(const saltus_system* sys, const saltus_point* at, double* scratch,
+                        const double* x, double* y) {
+  if (sys->ops->linear != NULL) {
+    sys->ops->linear->mass_times(sys->self, at, x, y);
+  } else if (sys->ops->blocks != NULL) {
+    sys->ops->blocks(sys->self, at, 1.0, 0.0, 0.0, scratch);
+    saltusi_structure_times(sys->structure, scratch, x, y);
+  } else {
+    sys->ops->mass(sys->self, at, scratch);
+    saltusi_matrix_times(sys->dims.nv, scratch, x, y);
+  }
+}
+
 double saltusi_kinetic(const saltus_system* sys, const saltus_point* at, double* scratch_matrix,
                        double* scratch_vector) {
   if (sys->ops->kinetic != NULL) {
     return sys->ops->kinetic(sys->self, at);
   }
-  int nv = sys->dims.nv;
-  if (sys->ops->linear != NULL) {
-    sys->ops->linear->mass_times(sys->self, at, at->v, scratch_vector);
-  } else {
-    sys->ops->mass(sys->self, at, scratch_matrix);
-    saltusi_matrix_times(nv, scratch_matrix, at->v, scratch_vector);
-  }
-  return 0.5 * saltusi_dot(nv, at->v, scratch_vector);
+  saltusi_mass_times(sys, at, scratch_matrix, at->v, scratch_vector);
+  return 0.5 * saltusi_dot(sys->dims.nv, at->v, scratch_vector);
 }
 
 double saltusi_potential(const saltus_system* sys, const saltus_point* at) {

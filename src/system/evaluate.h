@@ -75,6 +75,11 @@ static inline void saltusi_advance(const saltus_system* sys, const double* q, co
   }
 }
 
+/* y = M x at a point; scratch has saltusi_mass_room doubles, at most nv^2. */
+size_t saltusi_mass_room(const saltus_system* sys);
+void saltusi_mass_times(const saltus_system* sys, const saltus_point* at, double* scratch,
+                        const double* x, double* y);
+
 /* Energies with the fallbacks of system.h; scratch_vector has nv entries, scratch_matrix nv^2. */
 double saltusi_kinetic(const saltus_system* sys, const saltus_point* at, double* scratch_matrix,
                        double* scratch_vector);

@@ -1,24 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * linear.c - dense effective mass, and the switch to a system's own.
+ * linear.c - dense effective mass, and the switch to that by blocks and to a system's own.
  */
 #include "system/linear.h"
 
 #include "math/matrix.h"
+#include "system/structure.h"
 
-#include <string.h>
+#include <assert.h>
 
 /* A pivot below this part of its column is rounding noise: the mass matrix counts as singular. */
 static const double singular_pivot = 1e-14;
 
 void saltusi_linear_layout(saltusi_linear* linear, const saltus_system* sys, saltus_arena* arena) {
+  int nv = sys->dims.nv;
   linear->kept = false;
+  linear->diagonal = false;
   if (sys->ops->linear != NULL) {
+    linear->kind = SALTUSI_LINEAR_OWN;
     linear->own = saltus_arena_push(arena, sys->ops->linear->bytes(sys->self), 1, SALTUS_ALIGNMENT);
+    linear->inverse = SALTUS_PUSH(arena, double, sys->ops->linear->diagonal ? nv : 0);
     return;
   }
-  int nv = sys->dims.nv;
+  if (sys->structure != NULL && (sys->structure->blocks > 1 || sys->ops->mass == NULL)) {
+    linear->kind = SALTUSI_LINEAR_BLOCKS;
+    saltusi_linear_blocks_layout(&linear->blocks, sys, arena);
+    return;
+  }
+  linear->kind = SALTUSI_LINEAR_DENSE;
   linear->M = SALTUS_PUSH2(arena, double, nv, nv);
   linear->A = SALTUS_PUSH2(arena, double, nv, nv);
   linear->J = SALTUS_PUSH2(arena, double, nv, nv);
@@ -64,12 +74,47 @@ static void add_jacobians(saltusi_eval* eval, saltusi_linear* linear, const salt
 /* Jacobians by differences are constant up to rounding only: kept, they would make the bits of a run
  * depend on where it was started or resumed. */
 static bool same_for_all_points(const saltus_system* sys, const saltusi_linear* linear) {
-  bool exact = (linear->fv == 0.0 || sys->ops->force_v != NULL) &&
-               (linear->fq == 0.0 || sys->ops->force_q != NULL);
+  bool exact = sys->ops->blocks != NULL || ((linear->fv == 0.0 || sys->ops->force_v != NULL) &&
+                                            (linear->fq == 0.0 || sys->ops->force_q != NULL));
   bool linear_force = (sys->traits & SALTUS_LINEAR_FORCE) != 0;
   bool free_force = (sys->traits & SALTUS_FREE_FORCE) != 0;
   return (sys->traits & SALTUS_CONSTANT_MASS) != 0 &&
          (free_force || (linear_force && (exact || sys->ops->linear != NULL)));
+}
+
+static saltus_status assemble_dense(saltusi_eval* eval, saltusi_linear* linear,
+                                    const saltus_point* at) {
+  const saltus_system* sys = &eval->sys;
+  int nv = sys->dims.nv;
+  sys->ops->mass(sys->self, at, linear->M);
+  for (int k = 0; k < nv * nv; k++) {
+    linear->A[k] = linear->m * linear->M[k];
+  }
+  add_jacobians(eval, linear, at);
+  if (!isfinite(saltusi_max_abs(nv * nv, linear->A))) {
+    /* forces that are not numbers are not a fault of the mass matrix */
+    bool mass = isfinite(saltusi_max_abs(nv * nv, linear->M));
+    return mass ? SALTUS_RETRY_NAN : SALTUS_ERR_SINGULAR;
+  }
+  linear->diagonal = is_diagonal(nv, linear->A);
+  bool sound = linear->diagonal ? diagonal_is_sound(nv, linear->A)
+                                : saltusi_lu_factor(nv, linear->A, linear->pivot, singular_pivot);
+  return sound ? SALTUS_OK : SALTUS_ERR_SINGULAR;
+}
+
+static saltus_status assemble_own(const saltus_system* sys, saltusi_linear* linear,
+                                  const saltus_point* at) {
+  const saltus_linear_ops* own = sys->ops->linear;
+  saltus_status status =
+      own->assemble(sys->self, linear->own, at, linear->m, linear->fv, linear->fq);
+  linear->diagonal = own->diagonal;
+  for (int i = 0; status == SALTUS_OK && own->diagonal && i < sys->dims.nv; i++) {
+    linear->inverse[i] = 1.0;
+  }
+  if (status == SALTUS_OK && own->diagonal) {
+    own->solve(sys->self, linear->own, linear->inverse);
+  }
+  return status;
 }
 
 saltus_status saltusi_linear_assemble(saltusi_eval* eval, saltusi_linear* linear,
@@ -83,25 +128,14 @@ saltus_status saltusi_linear_assemble(saltusi_eval* eval, saltusi_linear* linear
   linear->fv = fv;
   linear->fq = fq;
   eval->work.factorizations++;
-  saltus_status status = SALTUS_OK;
-  if (sys->ops->linear != NULL) {
-    status = sys->ops->linear->assemble(sys->self, linear->own, at, m, fv, fq);
+  saltus_status status;
+  if (linear->kind == SALTUSI_LINEAR_DENSE) {
+    status = assemble_dense(eval, linear, at);
+  } else if (linear->kind == SALTUSI_LINEAR_OWN) {
+    status = assemble_own(sys, linear, at);
   } else {
-    int nv = sys->dims.nv;
-    sys->ops->mass(sys->self, at, linear->M);
-    for (int k = 0; k < nv * nv; k++) {
-      linear->A[k] = m * linear->M[k];
-    }
-    add_jacobians(eval, linear, at);
-    if (!isfinite(saltusi_max_abs(nv * nv, linear->A))) {
-      /* forces that are not numbers are not a fault of the mass matrix */
-      bool mass = isfinite(saltusi_max_abs(nv * nv, linear->M));
-      return mass ? SALTUS_RETRY_NAN : SALTUS_ERR_SINGULAR;
-    }
-    linear->diagonal = is_diagonal(nv, linear->A);
-    bool sound = linear->diagonal ? diagonal_is_sound(nv, linear->A)
-                                  : saltusi_lu_factor(nv, linear->A, linear->pivot, singular_pivot);
-    status = sound ? SALTUS_OK : SALTUS_ERR_SINGULAR;
+    status = saltusi_linear_blocks_assemble(&linear->blocks, eval, at, (const double[]){m, fv, fq});
+    linear->diagonal = linear->blocks.form == SALTUSI_UNCOUPLED;
   }
   linear->kept = status == SALTUS_OK && same_for_all_points(sys, linear);
   return status;
@@ -110,8 +144,10 @@ saltus_status saltusi_linear_assemble(saltusi_eval* eval, saltusi_linear* linear
 void saltusi_linear_solve(const saltusi_eval* eval, const saltusi_linear* linear, double* x) {
   const saltus_system* sys = &eval->sys;
   int nv = sys->dims.nv;
-  if (sys->ops->linear != NULL) {
+  if (linear->kind == SALTUSI_LINEAR_OWN) {
     sys->ops->linear->solve(sys->self, linear->own, x);
+  } else if (linear->kind == SALTUSI_LINEAR_BLOCKS) {
+    saltusi_linear_blocks_solve(&linear->blocks, x);
   } else if (linear->diagonal) {
     for (int i = 0; i < nv; i++) {
       x[i] /= linear->A[i * nv + i];
@@ -122,8 +158,7 @@ void saltusi_linear_solve(const saltusi_eval* eval, const saltusi_linear* linear
 }
 
 bool saltusi_linear_diagonal(const saltusi_eval* eval, const saltusi_linear* linear, double* d) {
-  const saltus_linear_ops* own = eval->sys.ops->linear;
-  if (own != NULL ? !own->diagonal : !linear->diagonal) {
+  if (!linear->diagonal) {
     return false;
   }
   for (int i = 0; i < eval->sys.dims.nv; i++) {
@@ -133,11 +168,60 @@ bool saltusi_linear_diagonal(const saltusi_eval* eval, const saltusi_linear* lin
   return true;
 }
 
+/* Without a structure every velocity may be coupled with every other. */
+static int solve_row_full(const saltusi_eval* eval, const saltusi_linear* linear, int width,
+                          const int* column, const double* entries, int* out_column, double* out) {
+  int nv = eval->sys.dims.nv;
+  for (int i = 0; i < nv; i++) {
+    out_column[i] = i;
+    out[i] = 0.0;
+  }
+  for (int k = 0; k < width; k++) {
+    out[column != NULL ? column[k] : k] = entries[k];
+  }
+  saltusi_linear_solve(eval, linear, out);
+  return nv;
+}
+
+int saltusi_linear_solve_row(const saltusi_eval* eval, const saltusi_linear* linear, int width,
+                             const int* column, const double* entries, int* out_column,
+                             double* out) {
+  const saltus_system* sys = &eval->sys;
+  assert(width >= 0 && width <= sys->dims.nv && (column != NULL || width == sys->dims.nv));
+  if (linear->kind == SALTUSI_LINEAR_BLOCKS) {
+    return saltusi_linear_blocks_solve_row(&linear->blocks, width, column, entries, out_column,
+                                           out);
+  }
+  if (linear->kind == SALTUSI_LINEAR_OWN && sys->ops->linear->solve_row != NULL && column != NULL) {
+    return sys->ops->linear->solve_row(sys->self, linear->own, width, column, entries, out_column,
+                                       out);
+  }
+  if (!linear->diagonal) {
+    return solve_row_full(eval, linear, width, column, entries, out_column, out);
+  }
+  for (int k = 0; k < width; k++) {
+    const int i = column != NULL ? column[k] : k;
+    out_column[k] = i;
+    out[k] = linear->kind == SALTUSI_LINEAR_OWN ? entries[k] * linear->inverse[i]
+                                                : entries[k] / linear->A[i * (sys->dims.nv + 1)];
+  }
+  return width;
+}
+
+int saltusi_linear_row_room(const saltusi_linear* linear, const saltus_system* sys, int width) {
+  if (linear->kind == SALTUSI_LINEAR_BLOCKS) {
+    return saltusi_linear_blocks_row_room(&linear->blocks, width);
+  }
+  return linear->kind == SALTUSI_LINEAR_OWN && sys->ops->linear->diagonal ? width : sys->dims.nv;
+}
+
 void saltusi_linear_mass_times(const saltusi_eval* eval, const saltusi_linear* linear,
                                const saltus_point* at, const double* x, double* y) {
   const saltus_system* sys = &eval->sys;
-  if (sys->ops->linear != NULL) {
+  if (linear->kind == SALTUSI_LINEAR_OWN) {
     sys->ops->linear->mass_times(sys->self, at, x, y);
+  } else if (linear->kind == SALTUSI_LINEAR_BLOCKS) {
+    saltusi_structure_times(linear->blocks.structure, linear->blocks.M, x, y);
   } else {
     saltusi_matrix_times(sys->dims.nv, linear->M, x, y);
   }

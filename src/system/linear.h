@@ -1,19 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * linear.h - the effective mass  A = m M + fv F_v + fq F_q  of a system, factored.
+ * linear.h - the effective mass  A = m M + fv F_v + fq F_q  of a system, factored: dense, by the structure
+ * that the system declares (linear_blocks.h), or by the system itself.
  */
 #ifndef SALTUSI_LINEAR_H
 #define SALTUSI_LINEAR_H
 
-#include "system/evaluate.h"
+#include "system/linear_blocks.h"
+
+/* Who keeps the matrix. */
+typedef enum saltusi_linear_kind {
+  SALTUSI_LINEAR_DENSE,
+  SALTUSI_LINEAR_BLOCKS, /* by the structure of the system */
+  SALTUSI_LINEAR_OWN     /* the system */
+} saltusi_linear_kind;
 
 typedef struct saltusi_linear {
-  double* M;  /* [nv x nv] at the last point */
-  double* A;  /* [nv x nv] factored */
-  double* J;  /* [nv x nv] F_q or F_v */
-  int* pivot; /* [nv] */
-  void* own;  /* memory of the system's own linear algebra, which replaces all above */
+  saltusi_linear_kind kind;
+  double* M;       /* [nv x nv] at the last point */
+  double* A;       /* [nv x nv] factored */
+  double* J;       /* [nv x nv] F_q or F_v */
+  int* pivot;      /* [nv] */
+  void* own;       /* memory of the system's own linear algebra */
+  double* inverse; /* [nv] of a diagonal matrix of its own */
+  saltusi_linear_blocks blocks;
   bool diagonal;
   bool kept; /* A holds for these coefficients, whatever the point */
   double m, fv, fq;
@@ -31,6 +42,14 @@ void saltusi_linear_solve(const saltusi_eval* eval, const saltusi_linear* linear
 
 /* When A is diagonal: true, with its inverse in d [nv]. */
 bool saltusi_linear_diagonal(const saltusi_eval* eval, const saltusi_linear* linear, double* d);
+
+/* A^-1 times a row with `width` entries in ascending columns; NULL: one entry for each velocity. Writes the
+ * columns, ascending, and the values of all that need not be zero, by the structure: the blocks that the
+ * row meets, with all that pairs connect them to. Returns how many, at most saltusi_linear_row_room. */
+int saltusi_linear_solve_row(const saltusi_eval* eval, const saltusi_linear* linear, int width,
+                             const int* column, const double* entries, int* out_column,
+                             double* out);
+int saltusi_linear_row_room(const saltusi_linear* linear, const saltus_system* sys, int width);
 
 /* y = M x at the point of the last assemble. */
 void saltusi_linear_mass_times(const saltusi_eval* eval, const saltusi_linear* linear,

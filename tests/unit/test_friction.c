@@ -6,8 +6,9 @@
  */
 #include "saltus_test.h"
 
+#include "math/block_lu.h"
 #include "saltus/contact.h"
-#include "solve/block_lu.h"
+#include "solve/friction_case.h"
 
 #include <stdlib.h>
 
@@ -421,7 +422,8 @@ static void the_block_factorisation_solves_and_pivots_when_it_has_to(void** stat
     assert_int_equal(saltusi_friction_pattern_fill(&pattern, &c.problem, (saltus_log){0}),
                      SALTUS_OK);
     saltusi_block_lu lu = {0};
-    assert_int_equal(saltusi_block_lu_analyse(&lu, &pattern, &memory), SALTUS_OK);
+    const saltusi_block_pattern blocks = saltusi_friction_blocks(&pattern);
+    assert_int_equal(saltusi_block_lu_analyse(&lu, &blocks, &memory), SALTUS_OK);
     assert_int_equal(saltusi_block_lu_reserve(&lu, &memory), SALTUS_OK);
     for (int hard = 0; hard <= 1; hard++) {
       for (int k = 0; k < (int)lu.place[lu.start[UNITS]]; k++) {

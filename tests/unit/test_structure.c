@@ -7,7 +7,7 @@
 #include "saltus_test.h"
 
 #include "bodies.h"
-#include "system/evaluate.h"
+#include "system/linear.h"
 
 #include <stdlib.h>
 
@@ -177,6 +177,202 @@ static void rows_of_joints_are_found(void** state) {
   assert_int_equal(saltusi_joint_rows_most(&single), 1);
 }
 
+/* An evaluation and a matrix in memory that was not zero. */
+typedef struct made {
+  saltusi_eval eval;
+  saltusi_linear linear;
+  void* block;
+} made;
+
+static void make_layout(made* m, saltus_arena* arena) {
+  saltusi_eval_layout(&m->eval, arena);
+  saltusi_linear_layout(&m->linear, &m->eval.sys, arena);
+}
+
+static size_t make(made* m, const saltus_system* sys) {
+  *m = (made){.eval = {.sys = *sys}};
+  saltus_arena arena = saltus_arena_counting();
+  make_layout(m, &arena);
+  const size_t bytes = arena.used;
+  m->block = aligned_alloc(SALTUS_ALIGNMENT, (bytes / SALTUS_ALIGNMENT + 1) * SALTUS_ALIGNMENT);
+  memset(m->block, 0x5a, bytes);
+  arena = saltus_arena_over(m->block, bytes);
+  make_layout(m, &arena);
+  assert_int_equal(arena.used, bytes);
+  return bytes;
+}
+
+enum { MANY = 40 };
+
+/* Chain, star, ring, loose pairs with single bodies between them, no springs. */
+static void connect(bodies* b, int shape) {
+  b->springs = 0;
+  for (int i = 0; i < b->count; i++) {
+    const int from[] = {i - 1, 0, i - 1, i - 10};
+    const bool there[] = {i > 0, i > 0, i > 0, i >= 10 && i % 10 < 3};
+    if (shape < 4 && there[shape]) {
+      b->spring[2 * b->springs] = from[shape];
+      b->spring[2 * b->springs++ + 1] = i;
+    }
+  }
+  if (shape == 2) {
+    b->spring[2 * b->springs] = 0;
+    b->spring[2 * b->springs++ + 1] = b->count - 1;
+  }
+}
+
+/* Columns that a row of bodies i and j may reach: their components when coupled, else themselves. */
+static bool reaches(int shape, bool coupled, int body, int i, int j) {
+  if (!coupled || shape == 4) {
+    return body == i || body == j;
+  }
+  if (shape == 3) {
+    const bool loose = body % 10 < 3;
+    return body == i || body == j ||
+           (loose && ((i % 10 < 3 && body % 10 == i % 10) || (j % 10 < 3 && body % 10 == j % 10)));
+  }
+  return true;
+}
+
+static void compare_with_dense(const made* dense, const made* other, int shape, bool coupled) {
+  enum { NV = 3 * MANY };
+  double x[NV], y[NV], full[NV] = {0}, mass[NV], same[NV];
+  for (int i = 0; i < NV; i++) {
+    x[i] = y[i] = sin(3.0 * i + 1.0);
+  }
+  const saltus_point at = {.t = 0.0};
+  saltusi_linear_mass_times(&dense->eval, &dense->linear, &at, x, mass);
+  saltusi_linear_mass_times(&other->eval, &other->linear, &at, x, same);
+  saltusi_linear_solve(&dense->eval, &dense->linear, x);
+  saltusi_linear_solve(&other->eval, &other->linear, y);
+  for (int i = 0; i < NV; i++) {
+    assert_near(y[i], x[i], 1e-14);
+    assert_near(same[i], mass[i], 1e-14);
+  }
+  const int i = 12, j = 25;
+  const int column[4] = {3 * i, 3 * i + 2, 3 * j, 3 * j + 1};
+  const double entries[4] = {1.0, 0.5, -1.0, 2.0};
+  int out_column[NV];
+  double out[NV];
+  for (int k = 0; k < 4; k++) {
+    full[column[k]] = entries[k];
+  }
+  saltusi_linear_solve(&dense->eval, &dense->linear, full);
+  const int width =
+      saltusi_linear_solve_row(&other->eval, &other->linear, 4, column, entries, out_column, out);
+  assert_true(width <= saltusi_linear_row_room(&other->linear, &other->eval.sys, 4));
+  int expected = 0;
+  for (int body = 0; body < MANY; body++) {
+    expected += reaches(shape, coupled, body, i, j) ? 3 : 0;
+  }
+  assert_int_equal(width, expected);
+  for (int k = 0; k < width; k++) {
+    assert_true(k == 0 || out_column[k] > out_column[k - 1]);
+    assert_near(out[k], full[out_column[k]], 1e-14);
+    full[out_column[k]] = 0.0;
+  }
+  for (int k = 0; k < NV; k++) { /* what was left out is zero */
+    assert_near(full[k], 0.0, 0.0);
+  }
+}
+
+/* The same matrix dense and by blocks, gathered or written; M alone is block-diagonal whatever springs
+ * there are. 1e-14: entries of the solutions are below 1, condition numbers below 100. */
+static void the_matrix_by_blocks_is_the_dense_one(void** state) {
+  (void)state;
+  static bodies b;
+  double q[3 * MANY], v[3 * MANY];
+  place(MANY, q, v);
+  for (int shape = 0; shape < 5; shape++) {
+    for (unsigned form = BODIES_STRUCTURE; form <= BODIES_BLOCKS; form++) {
+      b = (bodies){.count = MANY, .k = 30.0, .k3 = 5.0, .c = 0.7};
+      connect(&b, shape);
+      saltus_system dense_system = bodies_system(&b, 0, q);
+      saltus_system_ops dense_ops = b.ops;
+      dense_system.ops = &dense_ops;
+      saltus_system sys = bodies_system(&b, form, q);
+      made dense, other;
+      make(&dense, &dense_system);
+      make(&other, &sys);
+      for (int coupled = 1; coupled >= 0; coupled--) {
+        const double fv = coupled ? -0.05 : 0.0, fq = coupled ? -0.0025 : 0.0;
+        const saltus_point at = saltusi_at(&other.eval, 0.0, q, v);
+        assert_int_equal(saltusi_linear_assemble(&dense.eval, &dense.linear, &at, 1.0, fv, fq),
+                         SALTUS_OK);
+        assert_int_equal(saltusi_linear_assemble(&other.eval, &other.linear, &at, 1.0, fv, fq),
+                         SALTUS_OK);
+        compare_with_dense(&dense, &other, shape, coupled == 1);
+      }
+      free(dense.block);
+      free(other.block);
+    }
+  }
+}
+
+/* Memory of a chain with springs grows with its length, and so does the work of factoring and solving. */
+static void a_chain_with_springs_costs_in_proportion(void** state) {
+  (void)state;
+  static bodies b;
+  static double q[3 * 2048], v[3 * 2048];
+  double bytes[2], cost[2], solve[2];
+  for (int round = 0; round < 2; round++) {
+    b = (bodies){.count = round == 0 ? 512 : 2048, .k = 30.0, .c = 0.7};
+    connect(&b, 0);
+    place(b.count, q, v);
+    const saltus_system sys = bodies_system(&b, BODIES_BLOCKS | BODIES_SPARSE, q);
+    made m;
+    bytes[round] = (double)make(&m, &sys);
+    const saltus_point at = saltusi_at(&m.eval, 0.0, q, v);
+    assert_int_equal(saltusi_linear_assemble(&m.eval, &m.linear, &at, 1.0, -0.05, -0.0025),
+                     SALTUS_OK);
+    assert_int_equal(m.linear.blocks.form, SALTUSI_BLOCKS_COUPLED);
+    cost[round] = m.linear.blocks.lu.cost;
+    solve[round] = m.linear.blocks.lu.solve_cost;
+    free(m.block);
+  }
+  assert_near(bytes[1] / bytes[0], 4.0, 0.02);
+  assert_near(cost[1] / cost[0], 4.0, 0.02);
+  assert_near(solve[1] / solve[0], 4.0, 0.02);
+}
+
+static void massless(const void* self, const saltus_point* at, double m, double fv, double fq,
+                     double* values) {
+  const bodies* b = self;
+  (void)at;
+  (void)fv;
+  memset(values, 0, (size_t)(9 * b->count + 18 * b->springs) * sizeof(double));
+  for (int i = 0; i < 9 * b->count; i++) { /* the last body has no mass in its second direction */
+    values[i] = m * (i % 9 % 4 == 0 && i != 9 * b->count - 5 ? 1.0 : 0.0);
+  }
+  for (int k = 0; fq != 0.0 && k < 3; k++) { /* one spring that holds nothing */
+    values[4 * k] -= fq;
+    values[9 + 4 * k] -= fq;
+    values[9 * b->count + 4 * k] = fq;
+    values[9 * b->count + 9 + 4 * k] = fq;
+  }
+}
+
+/* Diagonal, block-diagonal and coupled matrices without an inverse; entries that are no numbers. */
+static void a_body_without_mass_is_singular(void** state) {
+  (void)state;
+  static bodies b;
+  double q[3 * MANY], v[3 * MANY];
+  place(MANY, q, v);
+  b = (bodies){.count = MANY, .springs = 1, .spring = {0, 1}};
+  saltus_system sys = bodies_system(&b, BODIES_BLOCKS, q);
+  b.ops.blocks = massless;
+  made m;
+  make(&m, &sys);
+  const saltus_point at = saltusi_at(&m.eval, 0.0, q, v);
+  assert_int_equal(saltusi_linear_assemble(&m.eval, &m.linear, &at, 1.0, 0.0, 0.0),
+                   SALTUS_ERR_SINGULAR);
+  assert_int_equal(saltusi_linear_assemble(&m.eval, &m.linear, &at, 1.0, 0.0, -1.0),
+                   SALTUS_ERR_SINGULAR);
+  assert_int_equal(saltusi_linear_assemble(&m.eval, &m.linear, &at, NAN, 0.0, -1.0),
+                   SALTUS_RETRY_NAN);
+  free(m.block);
+}
+
 /* The first failure of an evaluation is kept; nobody need ask. */
 static void the_first_failure_is_kept(void** state) {
   (void)state;
@@ -197,6 +393,9 @@ int main(void) {
       cmocka_unit_test(structures_that_are_none_are_refused),
       cmocka_unit_test(joints_that_leave_rows_out_are_refused),
       cmocka_unit_test(rows_of_joints_are_found),
+      cmocka_unit_test(the_matrix_by_blocks_is_the_dense_one),
+      cmocka_unit_test(a_chain_with_springs_costs_in_proportion),
+      cmocka_unit_test(a_body_without_mass_is_singular),
       cmocka_unit_test(the_first_failure_is_kept),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

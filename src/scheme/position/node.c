@@ -23,7 +23,9 @@ void saltusi_node_layout(saltusi_node* node, int warm_start, const saltus_system
   node->e = SALTUS_PUSH(arena, double, rows);
   node->P = SALTUS_PUSH(arena, double, rows);
   node->forced = SALTUS_PUSH(arena, bool, d->nc);
-  node->matrix = sys->ops->linear == NULL ? SALTUS_PUSH2(arena, double, d->nv, d->nv) : NULL;
+  const bool derived = sys->ops->mass_q != NULL && sys->ops->linear == NULL;
+  node->matrix = derived ? SALTUS_PUSH2(arena, double, d->nv, d->nv)
+                         : SALTUS_PUSH(arena, double, saltusi_mass_room(sys));
   node->product = SALTUS_PUSH(arena, double, d->nv);
   node->q_shifted = SALTUS_PUSH(arena, double, d->nq);
 }
@@ -144,13 +146,7 @@ void saltusi_node_report(saltusi_node* node, const saltusi_step* s, const double
 
 void saltusi_node_mass_times(saltusi_node* node, const saltusi_step* s, const saltus_point* at,
                              const double* x, double* y) {
-  const saltus_system* sys = &s->eval->sys;
-  if (sys->ops->linear != NULL) {
-    sys->ops->linear->mass_times(sys->self, at, x, y);
-    return;
-  }
-  sys->ops->mass(sys->self, at, node->matrix);
-  saltusi_matrix_times(sys->dims.nv, node->matrix, x, y);
+  saltusi_mass_times(&s->eval->sys, at, node->matrix, x, y);
 }
 
 /* Central differences of fourth order of M v along v; the step makes truncation and rounding alike. */
@@ -181,7 +177,7 @@ void saltusi_node_add_convective(saltusi_node* node, const saltusi_step* s, cons
   if ((sys->traits & SALTUS_CONSTANT_MASS) != 0) {
     return;
   }
-  if (sys->ops->mass_q == NULL || node->matrix == NULL) {
+  if (sys->ops->mass_q == NULL || sys->ops->linear != NULL) {
     convective_by_differences(node, s, at, factor, y);
     return;
   }

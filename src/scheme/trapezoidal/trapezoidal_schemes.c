@@ -74,6 +74,12 @@ static saltus_status check(const void* options, const saltus_system* sys, saltus
         "jacobians=exact");
     return SALTUS_ERR_UNSUPPORTED;
   }
+  if (o->jacobians == SALTUS_JACOBIANS_GAUSS_NEWTON && sys->ops->mass == NULL) {
+    saltusi_log(
+        log, SALTUS_LEVEL_ERROR,
+        "jacobians=gauss-newton: the system has no dense mass matrix; take jacobians=exact");
+    return SALTUS_ERR_UNSUPPORTED;
+  }
   return SALTUS_OK;
 }
 

@@ -49,6 +49,7 @@ void saltusi_trapezoid_layout(saltusi_trapezoid* w, const saltus_trapezoidal_opt
     w->approximate_ops.force_q = sys->ops->spring_q;
     w->approximate_ops.force_v = sys->ops->spring_v;
     w->approximate_ops.linear = NULL;
+    w->approximate_ops.blocks = NULL; /* gathered from the dense ones */
     w->approximate = (saltusi_eval){.sys = *sys};
     w->approximate.sys.ops = &w->approximate_ops;
     w->approximate.sys.traits &= ~(unsigned)SALTUS_LINEAR_FORCE;
@@ -233,7 +234,7 @@ void saltusi_trapezoid_check_definite(saltusi_trapezoid* w, double x) {
     for (int i = 0; i < sys->dims.nv; i++) {
       definite = definite && w->F1[i] > 0.0;
     }
-  } else if (sys->ops->linear == NULL) {
+  } else if (sys->ops->linear == NULL && sys->ops->mass != NULL) {
     symmetric_part(w, x);
     definite = is_definite(sys->dims.nv, w->scratch);
   }

@@ -10,7 +10,7 @@
  *
  * The room for the factors is limited; a matrix that fills in more counts as singular.
  */
-#include "solve/block_lu.h"
+#include "math/block_lu.h"
 
 #include <math.h>
 #include <string.h>
@@ -175,7 +175,27 @@ bool saltusi_pivoted_lu_factor(saltusi_block_lu* lu) {
   return true;
 }
 
-void saltusi_pivoted_lu_substitute(saltusi_block_lu* lu, const double* b, double* x) {
+bool saltusi_pivoted_lu_singular(const saltusi_block_lu* lu, double tiny) {
+  int row = 0;
+  for (int i = 0; i < lu->units; i++) {
+    int unit = lu->order[i];
+    for (int k = 0; k < lu->offset[unit + 1] - lu->offset[unit]; k++, row++) {
+      double largest = 0.0;
+      for (int e = lu->start[unit]; e < lu->start[unit + 1]; e++) {
+        int columns = lu->offset[lu->unit[e] + 1] - lu->offset[lu->unit[e]];
+        for (int c = 0; c < columns; c++) {
+          largest = fmax(largest, fabs(lu->values[lu->place[e] + (size_t)(k * columns + c)]));
+        }
+      }
+      if (!(fabs(lu->pivoted.pivot[row]) > tiny * largest)) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+void saltusi_pivoted_lu_substitute(const saltusi_block_lu* lu, const double* b, double* x) {
   const saltusi_pivoted_lu* p = &lu->pivoted;
   double* y = lu->solved;
   int row = 0;

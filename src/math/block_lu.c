@@ -9,7 +9,7 @@
  * Duff, Erisman & Reid, Direct Methods for Sparse Matrices, chapter 10, with blocks for numbers. All
  * units of the same two or three rows get kernels of constant size; others share general ones.
  */
-#include "solve/block_lu.h"
+#include "math/block_lu.h"
 
 #include "math/matrix.h"
 
@@ -201,7 +201,7 @@ static inline void subtract_times(const int m, const int n, const double* B, con
   }
 }
 
-static inline void substitute_uniform(saltusi_block_lu* lu, const int d, const double* b,
+static inline void substitute_uniform(const saltusi_block_lu* lu, const int d, const double* b,
                                       double* x) {
   const int square = d * d;
   double* y = lu->solved;
@@ -225,10 +225,13 @@ static inline void substitute_uniform(saltusi_block_lu* lu, const int d, const d
   }
 }
 
-static void substitute_general(saltusi_block_lu* lu, const double* b, double* x) {
+/* Positions `at`, ascending, that the others do not meet; NULL: all. */
+static void substitute_general(const saltusi_block_lu* lu, int count, const int* at,
+                               const double* b, double* x) {
   size_t square = (size_t)lu->unit_max * (size_t)lu->unit_max;
   double* y = lu->solved;
-  for (int i = 0; i < lu->units; i++) {
+  for (int p = 0; p < count; p++) {
+    int i = at != NULL ? at[p] : p;
     int d = rows_at(lu, i);
     double* yi = y + lu->row_at[i];
     memcpy(yi, b + lu->offset[lu->order[i]], (size_t)d * sizeof(double));
@@ -238,7 +241,8 @@ static void substitute_general(saltusi_block_lu* lu, const double* b, double* x)
     }
   }
   double* sum = lu->scratch;
-  for (int i = lu->units - 1; i >= 0; i--) {
+  for (int p = count - 1; p >= 0; p--) {
+    int i = at != NULL ? at[p] : p;
     int d = rows_at(lu, i);
     memcpy(sum, y + lu->row_at[i], (size_t)d * sizeof(double));
     for (int e = lu->upper_start[i]; e < lu->upper_start[i + 1]; e++) {
@@ -247,13 +251,14 @@ static void substitute_general(saltusi_block_lu* lu, const double* b, double* x)
     }
     product(d, d, 1, lu->inverse + (size_t)i * square, sum, y + lu->row_at[i]);
   }
-  for (int i = 0; i < lu->units; i++) {
+  for (int p = 0; p < count; p++) {
+    int i = at != NULL ? at[p] : p;
     memcpy(x + lu->offset[lu->order[i]], y + lu->row_at[i],
            (size_t)rows_at(lu, i) * sizeof(double));
   }
 }
 
-static void substitute(saltusi_block_lu* lu, const double* b, double* x) {
+static void substitute(const saltusi_block_lu* lu, const double* b, double* x) {
   if (lu->use_pivoted) {
     saltusi_pivoted_lu_substitute(lu, b, x);
   } else if (lu->uniform == 3) {
@@ -261,7 +266,7 @@ static void substitute(saltusi_block_lu* lu, const double* b, double* x) {
   } else if (lu->uniform == 2) {
     substitute_uniform(lu, 2, b, x);
   } else {
-    substitute_general(lu, b, x);
+    substitute_general(lu, lu->units, NULL, b, x);
   }
 }
 
@@ -326,7 +331,7 @@ bool saltusi_block_lu_factor(saltusi_block_lu* lu) {
 }
 
 /* rest = b - A x; returns its length. */
-static double find_rest(saltusi_block_lu* lu, const double* b, const double* x) {
+static double find_rest(const saltusi_block_lu* lu, const double* b, const double* x) {
   saltusi_block_lu_times(lu, lu->values, x, lu->rest);
   for (int a = 0; a < lu->rows; a++) {
     lu->rest[a] = b[a] - lu->rest[a];
@@ -335,7 +340,7 @@ static double find_rest(saltusi_block_lu* lu, const double* b, const double* x) 
 }
 
 /* x and the length of what is left, with refinement while it helps. */
-static double solve_refined(saltusi_block_lu* lu, double size, const double* b, double* x) {
+static double solve_refined(const saltusi_block_lu* lu, double size, const double* b, double* x) {
   substitute(lu, b, x);
   double left = find_rest(lu, b, x);
   for (int k = 0; k < REFINEMENTS && left > fine * size; k++) {
@@ -365,4 +370,65 @@ double saltusi_block_lu_solve(saltusi_block_lu* lu, const double* b, double* x) 
     }
   }
   return left / size;
+}
+
+/* For a symmetric positive definite matrix the product of a diagonal entry and that of its inverted pivot
+ * is at least 1, whatever the units, and grows to infinity as the matrix becomes singular. */
+static bool pivots_above(const saltusi_block_lu* lu, double tiny) {
+  for (int i = 0; i < lu->units; i++) {
+    int unit = lu->order[i];
+    int d = rows_at(lu, i);
+    const double* own = lu->values + lu->place[lu->diagonal[unit]];
+    const double* inverse = lu->inverse + (size_t)i * (size_t)lu->unit_max * (size_t)lu->unit_max;
+    for (int k = 0; k < d; k++) {
+      if (!(fabs(own[k * (d + 1)] * inverse[k * (d + 1)]) * tiny < 1.0)) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+bool saltusi_block_lu_prepare(saltusi_block_lu* lu, double tiny, double* trial) {
+  double* x = trial;
+  double* b = trial + lu->rows;
+  lu->failures =
+      0; /* each matrix is judged for itself: what came before must not change the bits */
+  lu->refined = false;
+  if (!saltusi_block_lu_factor(lu)) {
+    return false;
+  }
+  if (!lu->use_pivoted && !pivots_above(lu, tiny)) {
+    lu->use_pivoted = saltusi_pivoted_lu_factor(lu);
+    if (!lu->use_pivoted) {
+      return false;
+    }
+  }
+  if (lu->use_pivoted && saltusi_pivoted_lu_singular(lu, tiny)) {
+    return false;
+  }
+  for (int a = 0; a < lu->rows; a++) {
+    x[a] = a % 3 == 0 ? 1.0 : a % 3 == 1 ? -0.5 : 0.25;
+  }
+  saltusi_block_lu_times(lu, lu->values, x, b);
+  double size = sqrt(saltusi_long_dot(lu->rows, b, b));
+  substitute(lu, b, x);
+  lu->refined = !(find_rest(lu, b, x) <= 10.0 * fine * size);
+  return !lu->refined || (saltusi_block_lu_solve(lu, b, x) <= coarse &&
+                          !(lu->use_pivoted && saltusi_pivoted_lu_singular(lu, tiny)));
+}
+
+void saltusi_block_lu_apply(const saltusi_block_lu* lu, double* x) {
+  if (!lu->refined) {
+    substitute(lu, x, x);
+    return;
+  }
+  double size = sqrt(saltusi_long_dot(lu->rows, x, x));
+  memcpy(lu->right, x, (size_t)lu->rows * sizeof(double));
+  solve_refined(lu, size, lu->right, x);
+}
+
+void saltusi_block_lu_apply_some(const saltusi_block_lu* lu, int count, const int* position,
+                                 double* x) {
+  substitute_general(lu, count, position, x, x);
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * block_lu.h - sparse LU of a matrix of small dense blocks, for Newton systems W + block diagonal.
+ * block_lu.h - sparse LU of a matrix of small dense blocks: Newton systems W + block diagonal of contact
+ * problems, and effective masses of systems.
  *
- * Units are ordered by approximate minimum degree on the contact graph; inside that order no unit
+ * Units are ordered by approximate minimum degree on the graph of the blocks; inside that order no unit
  * changes place, so the fill is known ahead. Accuracy comes from iterative refinement. Friction makes
  * the matrices unsymmetric enough for pivots to vanish now and then: when refinement fails, the
  * matrix is factored again with pivoting (block_lu_pivoted.c). The caller learns what was reached.
@@ -11,8 +12,19 @@
 #ifndef SALTUSI_BLOCK_LU_H
 #define SALTUSI_BLOCK_LU_H
 
-#include "solve/friction_case.h"
-#include "solve/friction_room.h"
+#include "base/buffer.h"
+
+#include <stdbool.h>
+
+/* Rows of blocks: units of `offset` rows, and the units that each one meets, ascending. */
+typedef struct saltusi_block_pattern {
+  int units, rows, blocks;
+  int uniform;       /* 2 or 3: every unit has so many rows, blocks one after the other; else 0 */
+  int unit_max;      /* rows of the largest unit */
+  const int* offset; /* [units + 1] */
+  const int* start;  /* [units + 1] */
+  const int* unit;   /* [blocks] */
+} saltusi_block_pattern;
 
 /* Scalar sparse LU by rows with column pivoting, in the row order of the block factors. */
 typedef struct saltusi_pivoted_lu {
@@ -64,6 +76,7 @@ typedef struct saltusi_block_lu {
   double* solved;     /* [rows] in order */
   double* rest;       /* [rows] b - A x */
   double* correction; /* [rows] */
+  double* right;      /* [rows] */
   double* scratch;    /* [unit_max * (unit_max + 1)] */
   int* pivot;         /* [unit_max] */
   int* ordering;      /* lists and counters of the ordering, while analysing */
@@ -74,12 +87,14 @@ typedef struct saltusi_block_lu {
   saltusi_pivoted_lu pivoted;
   bool use_pivoted; /* the present factors are the pivoted ones */
   bool no_pivoting; /* the caller prefers failure */
+  bool refined;     /* the present factors need refinement; set by prepare */
   int failures;     /* factorisations without pivoting that were too inaccurate */
 
   double cost;       /* multiply-adds of a factorisation */
   double solve_cost; /* of a solve without refinement */
   bool ready;        /* factors have memory */
-  saltusi_room graph_room, factor_room;
+  bool planned;      /* for one pattern and many right-hand sides */
+  saltusi_buffer graph_memory, factor_memory;
 } saltusi_block_lu;
 
 /* Rooms for every pattern of so many units with at most unit_max rows each, rows together: analysing
@@ -88,8 +103,7 @@ void saltusi_block_lu_layout(saltusi_block_lu* lu, int units, int rows, int unit
                              saltus_arena* arena);
 
 /* The order and the size of the factors; fills cost and allocates for the graph only. */
-saltus_status saltusi_block_lu_analyse(saltusi_block_lu* lu,
-                                       const saltusi_friction_pattern* pattern,
+saltus_status saltusi_block_lu_analyse(saltusi_block_lu* lu, const saltusi_block_pattern* pattern,
                                        const saltus_allocator* memory);
 
 /* Memory for the factors of the analysed pattern. */
@@ -102,9 +116,30 @@ bool saltusi_block_lu_factor(saltusi_block_lu* lu);
 /* A x = b; returns |b - A x| / |b|. */
 double saltusi_block_lu_solve(saltusi_block_lu* lu, const double* b, double* x);
 
+/* For a matrix that many right-hand sides are solved with. Memory for one pattern, which is analysed while
+ * counting too (in memory of the C library) and for good when there is an arena. */
+saltus_status saltusi_block_lu_plan(saltusi_block_lu* lu, const saltusi_block_pattern* pattern,
+                                    saltus_arena* arena);
+/* Factors, tries the factors on one right-hand side and pivots when they are not accurate. False when the
+ * matrix is singular: a pivot is below `tiny` times its diagonal entry, or nothing solves the trial.
+ * trial: [2 rows] scratch. */
+bool saltusi_block_lu_prepare(saltusi_block_lu* lu, double tiny, double* trial);
+/* x <- A^-1 x */
+void saltusi_block_lu_apply(const saltusi_block_lu* lu, double* x);
+/* Positions of one component of the graph can be solved for alone. */
+static inline bool saltusi_block_lu_separable(const saltusi_block_lu* lu) {
+  return !lu->use_pivoted && !lu->refined;
+}
+/* The same where separable, for the units at some positions of the order: those of whole components,
+ * ascending. The rest of x is not touched. */
+void saltusi_block_lu_apply_some(const saltusi_block_lu* lu, int count, const int* position,
+                                 double* x);
+
 /* The pivoted factors of values; false when singular or when they need more room than there is. */
 bool saltusi_pivoted_lu_factor(saltusi_block_lu* lu);
-void saltusi_pivoted_lu_substitute(saltusi_block_lu* lu, const double* b, double* x);
+/* A pivot is below `tiny` times the largest entry of its row. */
+bool saltusi_pivoted_lu_singular(const saltusi_block_lu* lu, double tiny);
+void saltusi_pivoted_lu_substitute(const saltusi_block_lu* lu, const double* b, double* x);
 void saltusi_pivoted_lu_layout(saltusi_pivoted_lu* pivoted, int rows, size_t room,
                                saltus_arena* arena);
 

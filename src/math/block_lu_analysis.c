@@ -8,8 +8,9 @@
  * before it up to i (Davis, ACM TOMS 31 (2005) 587-591). The first walk counts, the second fills;
  * filling columns in the order of i leaves them sorted, and their transpose too.
  */
+#include "math/block_lu.h"
+
 #include "math/ordering.h"
-#include "solve/block_lu.h"
 
 #include <string.h>
 
@@ -38,7 +39,7 @@ static void graph_layout(saltusi_block_lu* lu, size_t blocks, int unit_max, salt
 }
 
 /* Transpose of the pattern of W into start/unit; the upper halves of unit are free for it. */
-static void transpose(const saltusi_friction_pattern* pattern, int* start, int* unit, int* next) {
+static void transpose(const saltusi_block_pattern* pattern, int* start, int* unit, int* next) {
   int n = pattern->units;
   memset(start, 0, (size_t)(n + 1) * sizeof(int));
   for (int e = 0; e < pattern->blocks; e++) {
@@ -56,7 +57,7 @@ static void transpose(const saltusi_friction_pattern* pattern, int* start, int* 
 }
 
 /* W, its transpose and the diagonal merged; the transpose waits in the last part of lu->source. */
-static void unite(saltusi_block_lu* lu, const saltusi_friction_pattern* pattern) {
+static void unite(saltusi_block_lu* lu, const saltusi_block_pattern* pattern) {
   int n = pattern->units;
   int* turned_start = lu->count;
   int* turned = lu->source + pattern->blocks + n;
@@ -139,8 +140,7 @@ static void count_fill(saltusi_block_lu* lu) {
   }
 }
 
-saltus_status saltusi_block_lu_analyse(saltusi_block_lu* lu,
-                                       const saltusi_friction_pattern* pattern,
+saltus_status saltusi_block_lu_analyse(saltusi_block_lu* lu, const saltusi_block_pattern* pattern,
                                        const saltus_allocator* memory) {
   lu->ready = false;
   lu->units = pattern->units;
@@ -150,11 +150,11 @@ saltus_status saltusi_block_lu_analyse(saltusi_block_lu* lu,
   lu->offset = pattern->offset;
   saltus_arena arena = saltus_arena_counting();
   graph_layout(lu, (size_t)pattern->blocks, pattern->unit_max, &arena);
-  saltus_status status = saltusi_room_reserve(&lu->graph_room, memory, arena.used);
+  saltus_status status = saltusi_buffer_reserve(&lu->graph_memory, memory, arena.used);
   if (status != SALTUS_OK) {
     return status;
   }
-  arena = saltus_arena_over(lu->graph_room.block, lu->graph_room.bytes);
+  arena = saltus_arena_over(lu->graph_memory.block, lu->graph_memory.bytes);
   graph_layout(lu, (size_t)pattern->blocks, pattern->unit_max, &arena);
   unite(lu, pattern);
   saltusi_ordering(lu->units, lu->start, lu->unit, NULL, lu->order, lu->ordering);
@@ -168,9 +168,9 @@ saltus_status saltusi_block_lu_analyse(saltusi_block_lu* lu,
 }
 
 /* Pivoting fills in more: three times as much, but never more than a full triangle, and not more
- * than a quarter of a gigabyte. */
+ * than a quarter of a gigabyte; a fifth of that where pivoting is the exception, not the rule. */
 static size_t pivoted_room(const saltusi_block_lu* lu, size_t scalars) {
-  const size_t most = 10000000;
+  const size_t most = lu->planned ? 2000000 : 10000000;
   size_t full = (size_t)lu->rows * ((size_t)lu->rows + 1) / 2;
   size_t wanted = 3 * (scalars + (size_t)lu->unit_max * (size_t)lu->rows);
   wanted = wanted < full ? wanted : full;
@@ -194,6 +194,7 @@ static void factor_layout(saltusi_block_lu* lu, size_t values, size_t entries, s
   lu->solved = SALTUS_PUSH(arena, double, lu->rows);
   lu->rest = SALTUS_PUSH(arena, double, lu->rows);
   lu->correction = SALTUS_PUSH(arena, double, lu->rows);
+  lu->right = SALTUS_PUSH(arena, double, lu->rows);
   lu->scratch = SALTUS_PUSH2(arena, double, lu->unit_max, lu->unit_max + 1);
   saltusi_pivoted_lu_layout(&lu->pivoted, lu->rows, pivoted_room(lu, scalars), arena);
 }
@@ -238,11 +239,8 @@ static void fill(saltusi_block_lu* lu) {
   lu->lower_place[lu->lower_start[n]] = lower_used;
 }
 
-saltus_status saltusi_block_lu_reserve(saltusi_block_lu* lu, const saltus_allocator* memory) {
-  if (lu->ready) {
-    return SALTUS_OK;
-  }
-  size_t entries = (size_t)lu->upper_start[lu->units];
+/* factor_layout for the analysed pattern */
+static void found_layout(saltusi_block_lu* lu, saltus_arena* arena) {
   /* the scalars of L: counted from the solve, which touches L and U once and D once */
   double square = 0.0;
   for (int i = 0; i < lu->units; i++) {
@@ -250,18 +248,47 @@ saltus_status saltusi_block_lu_reserve(saltusi_block_lu* lu, const saltus_alloca
     square += d * d;
   }
   size_t scalars = (size_t)(0.5 * (lu->solve_cost - square) + 0.5);
-  size_t values = lu->place[lu->start[lu->units]];
+  factor_layout(lu, lu->place[lu->start[lu->units]], (size_t)lu->upper_start[lu->units], scalars,
+                arena);
+}
+
+saltus_status saltusi_block_lu_reserve(saltusi_block_lu* lu, const saltus_allocator* memory) {
+  if (lu->ready) {
+    return SALTUS_OK;
+  }
   saltus_arena arena = saltus_arena_counting();
-  factor_layout(lu, values, entries, scalars, &arena);
-  saltus_status status = saltusi_room_reserve(&lu->factor_room, memory, arena.used);
+  found_layout(lu, &arena);
+  saltus_status status = saltusi_buffer_reserve(&lu->factor_memory, memory, arena.used);
   if (status != SALTUS_OK) {
     return status;
   }
-  arena = saltus_arena_over(lu->factor_room.block, lu->factor_room.bytes);
-  factor_layout(lu, values, entries, scalars, &arena);
+  arena = saltus_arena_over(lu->factor_memory.block, lu->factor_memory.bytes);
+  found_layout(lu, &arena);
   fill(lu);
   lu->ready = true;
   return SALTUS_OK;
+}
+
+saltus_status saltusi_block_lu_plan(saltusi_block_lu* lu, const saltusi_block_pattern* pattern,
+                                    saltus_arena* arena) {
+  const saltus_allocator memory = saltus_allocator_default();
+  *lu = (saltusi_block_lu){.units = pattern->units, .planned = true};
+  saltus_arena count = saltus_arena_counting();
+  graph_layout(lu, (size_t)pattern->blocks, pattern->unit_max, &count);
+  saltusi_buffer_layout(&lu->graph_memory, count.used, arena);
+  const bool counting = lu->graph_memory.block == NULL;
+  saltus_status status = saltusi_block_lu_analyse(lu, pattern, &memory);
+  if (status != SALTUS_OK) {
+    return status;
+  }
+  count = saltus_arena_counting();
+  found_layout(lu, &count);
+  saltusi_buffer_layout(&lu->factor_memory, count.used, arena);
+  if (counting) {
+    saltusi_buffer_release(&lu->graph_memory, &memory);
+    return SALTUS_OK;
+  }
+  return saltusi_block_lu_reserve(lu, &memory);
 }
 
 void saltusi_block_lu_layout(saltusi_block_lu* lu, int units, int rows, int unit_max,
@@ -274,12 +301,12 @@ void saltusi_block_lu_layout(saltusi_block_lu* lu, int units, int rows, int unit
   graph_layout(&full, pairs, unit_max, &graph);
   factor_layout(&full, (size_t)rows * (size_t)rows, pairs / 2 + 1, square * (pairs / 2 + 1),
                 &factors);
-  saltusi_room_layout(&lu->graph_room, graph.used, arena);
-  saltusi_room_layout(&lu->factor_room, factors.used, arena);
+  saltusi_buffer_layout(&lu->graph_memory, graph.used, arena);
+  saltusi_buffer_layout(&lu->factor_memory, factors.used, arena);
 }
 
 void saltusi_block_lu_release(saltusi_block_lu* lu, const saltus_allocator* memory) {
-  saltusi_room_release(&lu->graph_room, memory);
-  saltusi_room_release(&lu->factor_room, memory);
+  saltusi_buffer_release(&lu->graph_memory, memory);
+  saltusi_buffer_release(&lu->factor_memory, memory);
   lu->ready = false;
 }

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * buffer.h - a block of memory that is kept from problem to problem and only ever grows.
+ */
+#ifndef SALTUSI_BUFFER_H
+#define SALTUSI_BUFFER_H
+
+#include "saltus/memory.h"
+#include "saltus/status.h"
+
+typedef struct saltusi_buffer {
+  void* block;
+  size_t bytes;
+} saltusi_buffer;
+
+/* At least so many bytes; old contents are lost when it grows. */
+static inline saltus_status saltusi_buffer_reserve(saltusi_buffer* buffer,
+                                                   const saltus_allocator* memory, size_t bytes) {
+  if (buffer->bytes >= bytes && buffer->block != NULL) {
+    return SALTUS_OK;
+  }
+  void* block = memory->alloc(bytes, memory->user);
+  if (block == NULL) {
+    return SALTUS_ERR_MEMORY;
+  }
+  if (buffer->block != NULL) {
+    memory->free(buffer->block, buffer->bytes, memory->user);
+  }
+  *buffer = (saltusi_buffer){block, bytes};
+  return SALTUS_OK;
+}
+
+/* A buffer in an arena, for ever as large as it is. */
+static inline void saltusi_buffer_layout(saltusi_buffer* buffer, size_t bytes,
+                                         saltus_arena* arena) {
+  *buffer = (saltusi_buffer){saltus_arena_push(arena, bytes, 1, SALTUS_ALIGNMENT), bytes};
+}
+
+static inline void saltusi_buffer_release(saltusi_buffer* buffer, const saltus_allocator* memory) {
+  if (buffer->block != NULL) {
+    memory->free(buffer->block, buffer->bytes, memory->user);
+  }
+  *buffer = (saltusi_buffer){0};
+}
+
+#endif

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * linear_blocks.h - A = m M + fv F_v + fq F_q on the blocks that a system declares.
+ *
+ * What A is at a point decides how it is factored: diagonal, block-diagonal when no pair couples (springs
+ * do not while fq and fv are 0), else sparse by blocks in an order of minimum degree. The symbolic part is
+ * made once, with the memory.
+ */
+#ifndef SALTUSI_LINEAR_BLOCKS_H
+#define SALTUSI_LINEAR_BLOCKS_H
+
+#include "math/block_lu.h"
+#include "system/evaluate.h"
+
+typedef enum saltusi_coupling {
+  SALTUSI_UNCOUPLED,
+  SALTUSI_BLOCKS_APART, /* block-diagonal */
+  SALTUSI_BLOCKS_COUPLED
+} saltusi_coupling;
+
+typedef struct saltusi_linear_blocks {
+  const saltus_structure* structure;
+  saltusi_coupling form; /* of the last assembled matrix */
+  size_t values, diagonal_values;
+  int block_max;
+  double* M;        /* [values] at the last point */
+  double* A;        /* [values]; diagonal blocks are factored in place while no pair couples */
+  double* part;     /* [values] F_q or F_v gathered; NULL: the system writes blocks */
+  double* dense;    /* [nv x nv] what it is gathered from */
+  double* diagonal; /* [nv] of a diagonal A */
+  int* pivot;       /* [nv] */
+  int* block_of;    /* [nv] */
+  size_t* at;       /* [blocks] place of each diagonal block */
+  bool mass_kept;   /* M holds at every point */
+
+  /* only with pairs */
+  saltusi_block_lu lu;
+  size_t* from;          /* [entries of lu] place of each block of lu in A */
+  int components;        /* of the graph of blocks and pairs */
+  int component_max;     /* velocities of the largest one */
+  int* component;        /* [blocks] */
+  int* component_start;  /* [components + 1] */
+  int* component_block;  /* [blocks] ascending within a component */
+  int* position;         /* [blocks] places in the order of lu, ascending within a component */
+  unsigned char* marked; /* [components] */
+  int* met;              /* [components] */
+  double* x;             /* [nv] */
+  double* trial;         /* [2 nv] */
+} saltusi_linear_blocks;
+
+void saltusi_linear_blocks_layout(saltusi_linear_blocks* b, const saltus_system* sys,
+                                  saltus_arena* arena);
+
+/* Evaluates and factors A; SALTUS_ERR_SINGULAR, SALTUS_RETRY_NAN as in linear.h. */
+saltus_status saltusi_linear_blocks_assemble(saltusi_linear_blocks* b, saltusi_eval* eval,
+                                             const saltus_point* at, const double coefficients[3]);
+
+/* x <- A^-1 x */
+void saltusi_linear_blocks_solve(const saltusi_linear_blocks* b, double* x);
+
+/* A^-1 times a sparse row; see saltusi_linear_solve_row. */
+int saltusi_linear_blocks_solve_row(const saltusi_linear_blocks* b, int width, const int* column,
+                                    const double* entries, int* out_column, double* out);
+
+/* The most entries of such a solution. */
+int saltusi_linear_blocks_row_room(const saltusi_linear_blocks* b, int width);
+
+#endif
