@@ -244,7 +244,8 @@ SALTUS_API saltus_status saltus_system_validate(const saltus_system* system, sal
 
 /* SALTUS_ERR_UNDEFINED when an energy, a mass, a force, a gap or a joint of the system, or a derivative
  * of a joint or a closed contact, is not finite at a state: text[size] then names it, its formula where
- * there is one, and the values. SALTUS_OK leaves text empty. */
+ * there is one, and the values. SALTUS_ERR_SYSTEM with the text of a callback that fails. SALTUS_OK
+ * leaves text empty. */
 SALTUS_API saltus_status saltus_system_diagnose(const saltus_system* system, double t,
                                                 const double* q, const double* v, char* text,
                                                 size_t size);

@@ -53,6 +53,7 @@ saltus_status saltusi_scheme_explain(saltus_scheme* scheme, saltus_status status
     saltusi_log(scheme->log, SALTUS_LEVEL_ERROR,
                 "scheme %s: in the step from t = %.17g s the system failed: %s", name, t,
                 saltusi_failed(&scheme->eval) ? scheme->eval.failure->text : text);
+    scheme->eval.failure->status = SALTUS_OK; /* it has been reported */
   } else if (status == SALTUS_ERR_SINGULAR && !found) {
     saltusi_log(scheme->log, SALTUS_LEVEL_ERROR,
                 "scheme %s: at t = %.17g the mass matrix is singular or not finite", name, t);

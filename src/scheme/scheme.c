@@ -123,6 +123,7 @@ saltus_status saltusi_scheme_try(saltus_scheme* scheme, double t, double h,
   scheme->tried_from = (tried_from){.t = t, .h = h, .from = from, .to = to};
   const saltus_dims* dims = &scheme->eval.sys.dims;
   *report = (saltus_step_report){.h = h};
+  scheme->eval.failure->status = SALTUS_OK;
   if (saltusi_cancelled(&scheme->eval)) {
     return SALTUS_ERR_STOPPED;
   }
@@ -142,6 +143,7 @@ saltus_status saltusi_scheme_try(saltus_scheme* scheme, double t, double h,
   }
   if (status == SALTUS_OK && scheme->eval.dependent && dims->nj > 1) {
     status = check_joints(scheme, t + report->h, to);
+    status = saltusi_failed(&scheme->eval) ? SALTUS_ERR_SYSTEM : status;
   }
   if (scheme->dense_count > 0) {
     scheme->dense[0].t = t;
@@ -237,6 +239,10 @@ saltus_status saltus_scheme_step(saltus_scheme* scheme, double h, saltus_state* 
     return status;
   }
   return saltusi_scheme_explain(scheme, status, state->t, h);
+}
+
+saltus_failure* saltusi_scheme_failure(saltus_scheme* scheme) {
+  return scheme->eval.failure;
 }
 
 void saltusi_scheme_errors(const saltus_scheme* scheme, const double** q_error,

@@ -144,6 +144,9 @@ void saltusi_scheme_poll(saltus_scheme* scheme, bool (*poll)(void* who), void* w
 saltus_status saltusi_scheme_explain(saltus_scheme* scheme, saltus_status status, double t,
                                      double h);
 
+/* What a callback said that failed in the last step, or since then in the dense output. */
+saltus_failure* saltusi_scheme_failure(saltus_scheme* scheme);
+
 /* Errors that the embedded method estimated in the last try. */
 void saltusi_scheme_errors(const saltus_scheme* scheme, const double** q_error,
                            const double** v_error);

@@ -61,7 +61,8 @@ static bool has_impact(const saltus_step_report* report) {
 }
 
 static saltus_status find_gaps(saltus_sim* sim, const saltus_state* x, double t, double* gap) {
-  saltus_point at = {.t = t, .q = x->q, .v = x->v, .scratch = sim->scratch};
+  saltus_point at = {
+      .t = t, .q = x->q, .v = x->v, .scratch = sim->scratch, .failure = &sim->failure};
   saltus_status status = saltusi_contacts(&sim->sys, &at, &sim->list);
   for (int key = 0; key < sim->sys.dims.nc; key++) {
     gap[key] = INFINITY;
@@ -69,7 +70,7 @@ static saltus_status find_gaps(saltus_sim* sim, const saltus_state* x, double t,
   for (int i = 0; status == SALTUS_OK && i < sim->list.count; i++) {
     gap[sim->list.key[i]] = sim->list.gap[i];
   }
-  return status;
+  return status == SALTUS_OK ? saltusi_observer_failed(sim, t) : status;
 }
 
 /* Component errors against the tolerance; e(i) is the estimated error of coordinate i. */

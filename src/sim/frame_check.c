@@ -52,7 +52,26 @@ static const char* find_wild(const saltus_sim* sim, const saltus_frame* f) {
   return all_finite(sim->sys.dims.nj, f->joint_forces) ? NULL : "the force of a joint";
 }
 
-saltus_status saltusi_frame_check(const saltus_sim* sim, const saltus_frame* f) {
+saltus_status saltusi_observer_failed(saltus_sim* sim, double t) {
+  saltus_failure* const records[] = {&sim->failure, sim->ledger_room.eval.failure,
+                                     saltusi_scheme_failure(sim->scheme)};
+  for (size_t i = 0; i < sizeof records / sizeof records[0]; i++) {
+    if (records[i] != NULL && records[i]->status != SALTUS_OK) {
+      saltusi_log(sim->def.log, SALTUS_LEVEL_ERROR,
+                  "simulation: at t = %.17g s the system failed when it was recorded: %s", t,
+                  records[i]->text);
+      records[i]->status = SALTUS_OK; /* it has been reported */
+      return SALTUS_ERR_SYSTEM;
+    }
+  }
+  return SALTUS_OK;
+}
+
+saltus_status saltusi_frame_check(saltus_sim* sim, const saltus_frame* f) {
+  const saltus_status failed = saltusi_observer_failed(sim, f->t);
+  if (failed != SALTUS_OK) {
+    return failed;
+  }
   const char* what = find_wild(sim, f);
   if (what == NULL) {
     return SALTUS_OK;

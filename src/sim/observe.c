@@ -49,7 +49,8 @@ static double side_of(saltusi_crossing* crossing, double g) {
 
 static void values_of(saltus_sim* sim, const saltus_state* x, double* g) {
   const saltus_observables* o = sim->def.observables;
-  const saltus_point at = {.t = x->t, .q = x->q, .v = x->v, .scratch = sim->observe.scratch};
+  const saltus_point at = {
+      .t = x->t, .q = x->q, .v = x->v, .scratch = sim->observe.scratch, .failure = &sim->failure};
   o->events(o->self, &at, g);
 }
 
@@ -68,7 +69,8 @@ const double* saltusi_observe_outputs(saltus_sim* sim, const saltus_state* x) {
   if (o == NULL || o->output_count == 0) {
     return NULL;
   }
-  const saltus_point at = {.t = x->t, .q = x->q, .v = x->v, .scratch = sim->observe.scratch};
+  const saltus_point at = {
+      .t = x->t, .q = x->q, .v = x->v, .scratch = sim->observe.scratch, .failure = &sim->failure};
   o->outputs(o->self, &at, sim->observe.outputs);
   return sim->observe.outputs;
 }

@@ -279,7 +279,8 @@ static int take_impacts(saltus_sim* sim, const saltus_step_report* report, int f
  * at the time itself when the last frame was reported there; without that knowledge those of the last frame. */
 static saltus_status frame_contacts(saltus_sim* sim, const saltus_state* x, double elapsed,
                                     const double* forces) {
-  saltus_point at = {.t = x->t, .q = x->q, .v = x->v, .scratch = sim->scratch};
+  saltus_point at = {
+      .t = x->t, .q = x->q, .v = x->v, .scratch = sim->scratch, .failure = &sim->failure};
   saltus_status status = saltusi_contacts(&sim->sys, &at, &sim->list);
   if (status != SALTUS_OK) {
     return status;
@@ -343,7 +344,8 @@ static saltus_status report_frame(saltus_sim* sim, const saltus_state* x, saltus
                            : forces != NULL ? forces[3 * d->nc + j]
                                             : sim->joint_forces[j];
   }
-  saltus_point at = {.t = x->t, .q = x->q, .v = x->v, .scratch = sim->scratch};
+  saltus_point at = {
+      .t = x->t, .q = x->q, .v = x->v, .scratch = sim->scratch, .failure = &sim->failure};
   const saltus_frame frame = {
       .step = sim->step,
       .t = x->t,
@@ -517,7 +519,11 @@ static void keep_drift(saltus_sim* sim) {
   if (nj == 0) {
     return;
   }
-  saltus_point at = {.t = sim->now.t, .q = sim->now.q, .v = sim->now.v, .scratch = sim->scratch};
+  saltus_point at = {.t = sim->now.t,
+                     .q = sim->now.q,
+                     .v = sim->now.v,
+                     .scratch = sim->scratch,
+                     .failure = &sim->failure};
   sim->sys.ops->joints(sim->sys.self, &at, sim->joint_values);
   for (int j = 0; j < nj; j++) {
     double* drift = &sim->sums[SALTUSI_SUM_DRIFT];
@@ -586,7 +592,7 @@ saltus_status saltusi_observer_step(saltus_sim* sim, const saltus_step_report* r
   take_impacts(sim, report, reported, INFINITY);
   take_rest(sim);
   saltusi_ledger_close(sim->ledger, &sim->ledger_room, sim->contact_works);
-  return first;
+  return first == SALTUS_OK ? saltusi_observer_failed(sim, t1) : first;
 }
 
 /* The frame of the present instant. */

@@ -91,6 +91,7 @@ struct saltus_sim {
   double* matrix;                       /* [nv x nv], or nothing when the system says its energy */
   double* vector;                       /* [nv] */
   void* scratch;
+  saltus_failure failure; /* of callbacks while the motion is observed */
 };
 
 enum {
@@ -124,7 +125,10 @@ saltus_status saltusi_observer_frame(saltus_sim* sim, bool due);
 
 /* SALTUS_ERR_UNDEFINED with a message when a frame has a number that is not finite; what a system does
  * not say, and velocities of contacts without a direction, are not meant. */
-saltus_status saltusi_frame_check(const saltus_sim* sim, const saltus_frame* frame);
+saltus_status saltusi_frame_check(saltus_sim* sim, const saltus_frame* frame);
+
+/* SALTUS_ERR_SYSTEM, with its text reported, when a callback failed while the motion was observed. */
+saltus_status saltusi_observer_failed(saltus_sim* sim, double t);
 
 /* The frame of the present instant, where a run ends early; not a second time. */
 saltus_status saltusi_observer_leave(saltus_sim* sim);

@@ -450,7 +450,8 @@ saltus_status saltus_system_check(const saltus_system* system, double t, const d
   *result = (saltus_system_check_result){NAN, NAN, NAN, NAN, NAN,  NAN, NAN, NAN,
                                          NAN, NAN, NAN, NAN, true, 0.0, NULL};
   saltus_allocator memory = saltus_allocator_default();
-  checker c = {.sys = system, .at = {.t = t, .q = q, .v = v}};
+  saltus_failure failure = {.status = SALTUS_OK};
+  checker c = {.sys = system, .at = {.t = t, .q = q, .v = v, .failure = &failure}};
   saltus_arena arena = saltus_arena_counting();
   layout(&c, &arena);
   size_t bytes = arena.used;
@@ -471,5 +472,10 @@ saltus_status saltus_system_check(const saltus_system* system, double t, const d
   }
   find_worst(result);
   memory.free(block, bytes, memory.user);
+  if (failure.status != SALTUS_OK) {
+    saltusi_log(log, SALTUS_LEVEL_ERROR, "check: a callback of the system failed: %s",
+                failure.text);
+    return SALTUS_ERR_SYSTEM;
+  }
   return status;
 }

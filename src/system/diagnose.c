@@ -250,13 +250,19 @@ saltus_status saltusi_diagnose(const saltus_system* system, const saltus_point* 
   arena = saltus_arena_over(block, bytes);
   layout(&d, &arena);
   void* scratch = d.at.scratch;
+  saltus_failure failure = {.status = SALTUS_OK};
   d.at = *at;
   d.at.scratch = scratch;
+  d.at.failure = &failure;
   saltus_status status = check_energies(&d);
   status = status == SALTUS_OK ? check_contacts(&d) : status;
   status = status == SALTUS_OK ? check_joints(&d) : status;
   status = status == SALTUS_OK ? check_motion(&d) : status;
   memory.free(block, bytes, memory.user);
+  if (failure.status != SALTUS_OK) { /* values that are not finite follow from it */
+    snprintf(text, size, "a callback of the system failed: %s", failure.text);
+    return SALTUS_ERR_SYSTEM;
+  }
   return status;
 }
 
@@ -281,7 +287,10 @@ saltus_status saltusi_check_start(const saltus_system* system, const saltus_poin
   saltus_status status = saltusi_diagnose(system, at, false, allocator, text, sizeof text);
   if (status != SALTUS_OK) {
     saltusi_log(log, SALTUS_LEVEL_ERROR, "%s: %s%s", who,
-                status == SALTUS_ERR_UNDEFINED ? "undefined at the start: " : "no memory", text);
+                status == SALTUS_ERR_UNDEFINED ? "undefined at the start: "
+                : status == SALTUS_ERR_SYSTEM  ? "at the start "
+                                               : "no memory",
+                text);
   }
   return status;
 }

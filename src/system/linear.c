@@ -168,6 +168,11 @@ bool saltusi_linear_diagonal(const saltusi_eval* eval, const saltusi_linear* lin
   return true;
 }
 
+bool saltusi_linear_coupled(const saltusi_linear* linear) {
+  return linear->kind == SALTUSI_LINEAR_BLOCKS ? linear->blocks.form == SALTUSI_BLOCKS_COUPLED
+                                               : !linear->diagonal;
+}
+
 /* Without a structure every velocity may be coupled with every other. */
 static int solve_row_full(const saltusi_eval* eval, const saltusi_linear* linear, int width,
                           const int* column, const double* entries, int* out_column, double* out) {

@@ -43,6 +43,10 @@ void saltusi_linear_solve(const saltusi_eval* eval, const saltusi_linear* linear
 /* When A is diagonal: true, with its inverse in d [nv]. */
 bool saltusi_linear_diagonal(const saltusi_eval* eval, const saltusi_linear* linear, double* d);
 
+/* False: the assembled A couples only velocities of one block of the structure; true: those of blocks that
+ * pairs join, or all where there is no structure. */
+bool saltusi_linear_coupled(const saltusi_linear* linear);
+
 /* A^-1 times a row with `width` entries in ascending columns; NULL: one entry for each velocity. Writes the
  * columns, ascending, and the values of all that need not be zero, by the structure: the blocks that the
  * row meets, with all that pairs connect them to. Returns how many, at most saltusi_linear_row_room. */

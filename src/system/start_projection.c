@@ -253,6 +253,11 @@ static bool report_contradiction(projection* p) {
 
 static saltus_status explain(projection* p, const saltus_start_move* move, saltus_status status) {
   const saltus_start_def* def = p->def;
+  if (saltusi_failed(&p->eval)) {
+    saltusi_log(def->log, SALTUS_LEVEL_ERROR, "start: a callback of the system failed: %s",
+                p->eval.failure->text);
+    return SALTUS_ERR_SYSTEM;
+  }
   if (report_contradiction(p)) {
     return SALTUS_ERR_CONTRADICTION;
   }
@@ -295,7 +300,7 @@ static saltus_status project(projection* p, saltus_start_move* move) {
   if (status == SALTUS_OK) {
     status = move_velocities(p, move);
   }
-  if (status != SALTUS_OK) {
+  if (status != SALTUS_OK || saltusi_failed(&p->eval)) {
     return explain(p, move, status);
   }
   const saltus_dims* d = &def->system->dims;
@@ -330,7 +335,7 @@ static saltus_status try_with(const saltus_start_def* def, const saltus_allocato
   } else {
     status = judge(&p, move);
     *off = move->joint > consistent || move->penetration > shallow || move->rate > consistent;
-    status = status != SALTUS_OK ? explain(&p, move, status) : status;
+    status = status != SALTUS_OK || saltusi_failed(&p.eval) ? explain(&p, move, status) : status;
   }
   memory->free(block, bytes, memory->user);
   return status;

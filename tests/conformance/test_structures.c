@@ -91,9 +91,102 @@ static void every_form_gives_the_same_motion(void** state) {
   assert_true(compared > 20);
 }
 
+enum { FAILS_MOST = 200 };
+
+/* Steps of 0.04 s through t = 0.5 s, where the force fails: the step that meets it ends with that, in its
+ * words, and leaves the state. Once the force is there again the scheme goes on. */
+static void a_failing_callback_ends_the_step_of_every_scheme(void** state) {
+  (void)state;
+  static bodies b;
+  for (int s = 0; s < saltus_scheme_count(); s++) {
+    const saltus_scheme_info* info = saltus_scheme_at(s);
+    double q[NV], v[NV], q_before[NV], v_before[NV];
+    fill(&b, false, q, v);
+    b.fails_after = 0.5;
+    b.contacts = 0; /* event-driven schemes stop at accumulations */
+    const saltus_system sys = bodies_system(&b, BODIES_BLOCKS, q);
+    saltus_kept_message kept;
+    saltus_scheme* scheme;
+    const saltus_scheme_def def = {
+        .scheme = info->name, .system = &sys, .log = saltus_log_keep(&kept)};
+    assert_int_equal(saltus_scheme_create(&def, &scheme), SALTUS_OK);
+    saltus_state x = {0.0, q, v};
+    saltus_status status = SALTUS_OK;
+    double t_before = 0.0;
+    for (int k = 0; k < FAILS_MOST && status == SALTUS_OK; k++) {
+      t_before = x.t;
+      memcpy(q_before, q, sizeof q);
+      memcpy(v_before, v, sizeof v);
+      status = saltus_scheme_step(scheme, 0.04, &x, NULL);
+    }
+    if (status != SALTUS_ERR_SYSTEM ||
+        strstr(kept.text, "the motor of body 1 stalls at t = 0.5") == NULL) {
+      fail_msg("%s ends with %s, at t = %g: %s", info->name, saltus_status_text(status), x.t,
+               kept.text);
+    }
+    assert_true(x.t == t_before && t_before <= 0.5 + 0.04 && t_before > 0.3);
+    assert_memory_equal(q, q_before, sizeof q);
+    assert_memory_equal(v, v_before, sizeof v);
+    b.fails_after = 0.0;
+    assert_int_equal(saltus_scheme_step(scheme, 0.04, &x, NULL), SALTUS_OK);
+    assert_true(x.t > t_before);
+    saltus_scheme_destroy(scheme);
+  }
+}
+
+static saltus_status ignore(void* user, const saltus_frame* frame) {
+  (void)user;
+  (void)frame;
+  return SALTUS_OK;
+}
+
+/* Where nothing but a recording asks, at the start, and in the checker. */
+static void failures_beside_the_steps_are_reported(void** state) {
+  (void)state;
+  static bodies b;
+  double q[NV], v[NV];
+  fill(&b, true, q, v);
+  b.potential_fails = 0.2;
+  const saltus_system sys = bodies_system(&b, 0, q);
+  saltus_kept_message kept;
+  saltus_sim* sim;
+  const saltus_recorder recorder = {.frame = ignore};
+  saltus_sim_def def = {.system = &sys,
+                        .scheme = "moreau-jean",
+                        .h = 0.01,
+                        .q0 = q,
+                        .v0 = v,
+                        .log = saltus_log_keep(&kept)};
+  assert_int_equal(saltus_sim_create(&def, &sim), SALTUS_OK);
+  assert_int_equal(saltus_sim_run_until(sim, 0.4), SALTUS_OK); /* nobody asks for energies */
+  saltus_sim_destroy(sim);
+
+  def.recorders = &recorder;
+  def.recorder_count = 1;
+  assert_int_equal(saltus_sim_create(&def, &sim), SALTUS_OK);
+  assert_int_equal(saltus_sim_run_until(sim, 0.4), SALTUS_ERR_SYSTEM);
+  assert_says(kept, "no potential after t = 0.2");
+  assert_near(saltus_sim_time(sim), 0.21, 1e-12);
+  saltus_sim_destroy(sim);
+
+  def.t0 = 0.3;
+  def.log = saltus_log_keep(&kept);
+  assert_int_equal(saltus_sim_create(&def, &sim), SALTUS_ERR_SYSTEM);
+  assert_says(kept, "at the start a callback of the system failed: no potential after t = 0.2");
+
+  saltus_system_check_result result;
+  b.potential_fails = 0.0;
+  b.fails_after = 0.2;
+  assert_int_equal(saltus_system_check(&sys, 0.3, q, v, saltus_log_keep(&kept), &result),
+                   SALTUS_ERR_SYSTEM);
+  assert_says(kept, "check: a callback of the system failed: the motor of body 1");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_form_gives_the_same_motion),
+      cmocka_unit_test(a_failing_callback_ends_the_step_of_every_scheme),
+      cmocka_unit_test(failures_beside_the_steps_are_reported),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

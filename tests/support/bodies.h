@@ -24,7 +24,8 @@ typedef struct bodies {
   double pin_at[2 * BODIES_MOST]; /* values of the constraints at the start */
   double k, k3, c, g;
   double mu, e;
-  double fails_after; /* the force fails from this time on; 0: never */
+  double fails_after;     /* the force fails from this time on; 0: never */
+  double potential_fails; /* the same of the potential, which schemes do not need */
 
   int start[BODIES_MOST + 1];
   int first[BODIES_MOST + 1];
