@@ -148,10 +148,9 @@ static saltus_status steps(tolerance_run* run, saltusi_adaptive* w, double* memo
   return status;
 }
 
-static void layout(saltusi_eval* eval, saltusi_adaptive* w, const saltus_system* sys,
-                   saltus_arena* arena) {
+static void layout(saltusi_eval* eval, saltusi_adaptive* w, saltus_arena* arena) {
   saltusi_eval_layout(eval, arena);
-  saltusi_adaptive_layout(w, sys, true, arena);
+  saltusi_adaptive_layout(w, eval, true, arena);
 }
 
 saltus_status tolerance_go(tolerance_run* run) {
@@ -161,7 +160,7 @@ saltus_status tolerance_go(tolerance_run* run) {
   saltusi_eval eval = {.sys = *sys};
   saltusi_adaptive w = {0};
   saltus_arena arena = saltus_arena_counting();
-  layout(&eval, &w, sys, &arena);
+  layout(&eval, &w, &arena);
   size_t room = arena.used;
   void* block = aligned_alloc(64, (room + 63) / 64 * 64);
   double* memory = calloc(saltusi_adaptive_memory_count(sys, true), sizeof(double));
@@ -172,7 +171,7 @@ saltus_status tolerance_go(tolerance_run* run) {
   if (block != NULL && memory != NULL && spare != NULL && run->q != NULL) {
     memset(block, 0, room);
     arena = saltus_arena_over(block, room);
-    layout(&eval, &w, sys, &arena);
+    layout(&eval, &w, &arena);
     run->v = run->q + d->nq;
     memcpy(run->q, run->q0, (size_t)d->nq * sizeof(double));
     memcpy(run->v, run->v0, (size_t)d->nv * sizeof(double));

@@ -30,17 +30,11 @@ static saltus_status follow_flights(saltusi_adaptive* w, double t, const double*
     return SALTUS_OK;
   }
   saltus_status status = saltusi_mode_gaps(&w->mode, t, y);
+  saltusi_mark_hits(w, event);
   double far = 1e-8 * fmax(1.0, saltusi_max_abs(w->o.nq, y));
   for (int key = 0; key < w->o.nc && status == SALTUS_OK; key++) {
     saltusi_contact* c = &w->contact[key];
-    bool hits = false;
-    bool struck = event != NULL && event->kind == SALTUSI_FOUND_HIT;
-    for (int i = 0; struck && i < w->search.found_count; i++) {
-      hits =
-          hits || (w->search.found[i].kind == SALTUSI_FOUND_HIT && w->search.found[i].key == key &&
-                   w->search.found[i].theta <= event->theta * (1.0 + 1e-8));
-    }
-    if (!c->touching || saltusi_is_closed(&w->contact[key]) || hits) {
+    if (!c->touching || saltusi_is_closed(c) || w->search.hits[key]) {
       continue;
     }
     if (w->mode.gap[key] > far) {
@@ -83,14 +77,18 @@ static saltus_status release_idle(saltusi_adaptive* w, double t, double s,
  * height + U s + gamma s^2 / 2 (section 4, pitfall 3). */
 static saltus_status cap_step(saltusi_adaptive* w, double t, const double* y) {
   saltus_status status = SALTUS_OK;
+  bool known = false; /* y' */
   w->memory->cap = INFINITY;
   for (int key = 0; key < w->o.nc && status == SALTUS_OK; key++) {
     const saltusi_contact* c = &w->contact[key];
     if (!c->touching || saltusi_is_closed(&w->contact[key])) {
       continue;
     }
-    double gamma = 0.0;
-    status = saltusi_mode_gamma(&w->mode, t, y, key, &gamma);
+    if (!known) {
+      status = saltusi_mode_rate(&w->mode, t, y, w->transition.rate);
+      known = true;
+    }
+    double gamma = saltusi_mode_gamma_of(&w->mode, t, y, w->transition.rate, key);
     double u = saltusi_mode_velocity(&w->mode, t, y, key, 0);
     double height = fmax(c->height, 0.0);
     double root = u * u - 2.0 * gamma * height;
@@ -583,7 +581,7 @@ static saltus_status refresh(saltusi_adaptive* w) {
   if (w->memory->rate_valid == 0.0) {
     status = saltusi_mode_rate(&w->mode, w->step.t, w->step.y0, w->step.rate0);
     w->memory->rate_valid = 1.0;
-    w->memory->overheld = w->mode.dependent ? 1.0 : 0.0;
+    w->memory->overheld = w->mode.held.dependent ? 1.0 : 0.0;
   }
   w->step.overheld = w->memory->overheld != 0.0;
   if (status == SALTUS_OK && !isfinite(saltusi_max_abs(w->o.ny, w->step.rate0))) {

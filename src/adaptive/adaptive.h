@@ -139,11 +139,15 @@ typedef struct saltusi_attempt {
 
 /* The search for events in an accepted attempt. */
 typedef struct saltusi_search {
+  double size;       /* m, of positions at its start */
+  double speed;      /* of velocities at its start */
+  double speed_end;  /* and at its end */
   double* gap_start; /* [nc] */
   double* node_rate; /* [nodes x nl] forces */
   saltusi_courses course;
   saltusi_found* found;
   int found_count;
+  bool* hits;             /* [nc] closes its gap together with the first event; saltusi_mark_hits */
   int searched;           /* contact of the search that was given up */
   double* probe;          /* [ny] a state inside the attempt */
   double* probe_rate;     /* [ny] and its rate */
@@ -155,6 +159,9 @@ typedef struct saltusi_search {
 typedef struct saltusi_passage {
   int* members;          /* [nc] its contacts */
   int* cand;             /* [nc] those that may close */
+  int* rebound;          /* [nc] those that are thrown back */
+  bool* scope;           /* [nc] in an island of the event */
+  double* part;          /* [nv] */
   saltusi_contact* old;  /* [nc] before it */
   saltusi_contact* kept; /* [nc] */
   double* v_struck;      /* [nv] before an impact or a closing */
@@ -169,6 +176,7 @@ typedef struct saltusi_leap {
   int key;            /* the contact that bounces */
   double* x_start;    /* [nv] direction of a bounce */
   double* x_end;      /* [nv] */
+  bool* coupled;      /* [nc] feels the bounces */
   double* stay_gap;   /* [nc] m, what bounces do to the gap of another contact */
   double* stay_slip;  /* [nc] m/s, and to its slip */
   double* bounce;     /* [nl] kg, impulses of a bounce over its change of velocity */
@@ -214,7 +222,7 @@ int saltusi_adaptive_rows(const saltus_system* sys);
 
 /* Doubles that a system needs from step to step. */
 size_t saltusi_adaptive_memory_count(const saltus_system* sys, bool implicit);
-void saltusi_adaptive_layout(saltusi_adaptive* w, const saltus_system* sys, bool implicit,
+void saltusi_adaptive_layout(saltusi_adaptive* w, const saltusi_eval* eval, bool implicit,
                              saltus_arena* arena);
 
 /* One step of at most `limit` from (t, q, v) into (q1, v1); w->step_length is what it took.
@@ -295,6 +303,8 @@ saltus_status saltusi_perturb_slips(saltusi_adaptive* w, double t, double* y);
 
 /* find.c */
 saltus_status saltusi_find_events(saltusi_adaptive* w);
+/* Which contacts close their gap at an event, or within rounding of its time: into w->search.hits. */
+void saltusi_mark_hits(saltusi_adaptive* w, const saltusi_found* event);
 
 /* hidden.c: what the stages could not see in the first part `end` of the attempt */
 void saltusi_find_hidden(saltusi_adaptive* w, double end, saltusi_refusal* refusal);

@@ -1,15 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * decide.c - complementarity problems of planar friction: which status follows an event (on
- * accelerations and forces) and how velocities jump (on velocities and impulses); sections 4.3, 6, 7.
- *
- *   moving contacts       0 <= u_N  perp  l_N >= 0,   column G_N - mu s G_T
- *   contacts at rest      the same for u_N, and with b+, b-, z >= 0 for friction b+ - b- and slip z:
- *       +-u_T + z >= 0 perp b+-,    mu l_N - b+ - b- >= 0 perp z
- *   u = R^T P H l + free,   P = M^-1 with joints eliminated
- *
- * Unknowns are scaled by 1 / sqrt(G^T P G), so that one set of tolerances serves inertias of 1e-9.
+ * decide.c - complementarity problems: which status follows an event (on accelerations and forces) and how
+ * velocities jump (on velocities and impulses); sections 4.3, 6, 7. What islands do not share is decided
+ * island by island (planar.c, spatial.c).
  */
 #include "adaptive/decide.h"
 #include "base/log.h"
@@ -18,8 +12,6 @@
 #include <float.h>
 #include <string.h>
 
-enum { NORMAL, PLUS, MINUS, SLACK };
-
 /* Multipliers below this part of the largest are none; accelerations below that part are zero
  * (section 4.3). */
 static const double no_force = 1e-13;
@@ -27,22 +19,25 @@ static const double no_acceleration = 1e-9;
 static const double no_slip = 1e-10;
 /* A row whose part outside the others is smaller depends on them. */
 static const double dependent_row = 1e-8;
-/* A tangent that joints block more than this does not move (pitfall 15). */
-static const double blocked_tangent = 1e-10;
+/* Rows of a problem that there is room for at first, in an island of so many velocities. */
+enum { ROWS_FIRST = 64, WIDTH_FIRST = 192 };
 
-void saltusi_decision_layout(saltusi_decision* d, const saltusi_outline* o, saltus_arena* arena) {
-  int nc = o->nc;
-  int n = nc * (o->tangents_max > 0 ? 4 : 1);
-  d->e_part = 1.0;
-  d->set = SALTUS_PUSH(arena, int, nc);
-  d->sense = SALTUS_PUSH(arena, double, nc);
-  d->direction = SALTUS_PUSH(arena, double, 2 * nc);
-  d->impulse = SALTUS_PUSH(arena, double, o->nl);
-  d->slack = SALTUS_PUSH(arena, double, nc);
-  d->u_before = SALTUS_PUSH(arena, double, o->nl);
-  d->u_after = SALTUS_PUSH(arena, double, o->nl);
-  d->joint_impulse = SALTUS_PUSH(arena, double, o->nj);
+static size_t smaller(size_t a, size_t b) {
+  return a < b ? a : b;
+}
+
+static void layout_problem(saltusi_decision* d, const saltusi_outline* o,
+                           const saltusi_step_room* room, saltus_arena* arena) {
+  bool tangents = o->tangents_max > 0;
+  size_t nc = (size_t)o->nc;
+  size_t nv = (size_t)o->nv;
+  size_t rows = saltusi_room_of(room, SALTUSI_ROOM_ROWS, ROWS_FIRST);
+  int n = (int)smaller(nc * (tangents ? 4 : 1), rows * (tangents ? 2 : 1));
+  size_t entries = saltusi_room_of(room, SALTUSI_ROOM_FILL, (size_t)n * smaller(nv, WIDTH_FIRST));
   d->lcp_max = n;
+  d->entries_max = smaller((size_t)n * nv, entries);
+  size_t basis = 2 * smaller(nv, ROWS_FIRST) * smaller(nv, WIDTH_FIRST);
+  d->basis_max = smaller(2 * nv * nv, saltusi_room_of(room, SALTUSI_ROOM_FILL, basis));
   saltusi_lcp_layout(&d->lcp, n, arena);
   d->lcp_M = SALTUS_PUSH2(arena, double, n, n);
   d->lcp_q = SALTUS_PUSH(arena, double, n);
@@ -50,10 +45,30 @@ void saltusi_decision_layout(saltusi_decision* d, const saltusi_outline* o, salt
   d->lcp_scale = SALTUS_PUSH(arena, double, n);
   d->lcp_kind = SALTUS_PUSH(arena, int, n);
   d->lcp_key = SALTUS_PUSH(arena, int, n);
-  d->lcp_X = SALTUS_PUSH2(arena, double, n, o->nv);
+  d->lcp_X = SALTUS_PUSH(arena, double, d->entries_max);
+  d->basis = SALTUS_PUSH(arena, double, d->basis_max);
+  d->units_max = 0;
   if (o->tangents_max == 2) {
-    saltusi_friction_step_layout(&d->friction, nc, 3, o->nl, arena);
+    d->units_max = (int)smaller(nc, rows);
+    saltusi_friction_step_layout(&d->friction, d->units_max, 3,
+                                 (int)smaller((size_t)o->nl, 3 * (size_t)d->units_max), arena);
   }
+}
+
+void saltusi_decision_layout(saltusi_decision* d, const saltusi_outline* o,
+                             const saltusi_step_room* room, saltus_arena* arena) {
+  int nc = o->nc;
+  d->e_part = 1.0;
+  d->set = SALTUS_PUSH(arena, int, nc);
+  d->part = SALTUS_PUSH(arena, int, nc);
+  d->sense = SALTUS_PUSH(arena, double, nc);
+  d->direction = SALTUS_PUSH(arena, double, 2 * nc);
+  d->impulse = SALTUS_PUSH(arena, double, o->nl);
+  d->slack = SALTUS_PUSH(arena, double, nc);
+  d->u_before = SALTUS_PUSH(arena, double, o->nl);
+  d->u_after = SALTUS_PUSH(arena, double, o->nl);
+  d->joint_impulse = SALTUS_PUSH(arena, double, o->nj);
+  layout_problem(d, o, room, arena);
   d->unit_first = SALTUS_PUSH(arena, int, nc + 1);
   d->unit_mu = SALTUS_PUSH(arena, double, nc);
   d->compression = SALTUS_PUSH(arena, double, o->nl);
@@ -61,9 +76,9 @@ void saltusi_decision_layout(saltusi_decision* d, const saltusi_outline* o, salt
   d->blocked = SALTUS_PUSH(arena, bool, nc);
   d->change = SALTUS_PUSH(arena, double, o->nv);
   d->free_acc = SALTUS_PUSH(arena, double, o->nv);
+  d->x = SALTUS_PUSH(arena, double, o->nv);
   d->v_spare = SALTUS_PUSH(arena, double, o->nv);
   d->v_impact = SALTUS_PUSH(arena, double, o->nv);
-  d->basis = SALTUS_PUSH2(arena, double, 2 * o->nv, o->nv);
   d->kept = SALTUS_PUSH(arena, saltusi_contact, nc);
 }
 
@@ -78,232 +93,87 @@ double saltusi_slip_rounding(const saltusi_decision* d) {
   return fmax(0.01 * d->o->atol_v_min, 256.0 * DBL_EPSILON * d->memory->v_max);
 }
 
-static const double* x_of(const saltusi_decision* d, int i) {
-  return d->lcp_X + (size_t)i * (size_t)d->o->nv;
-}
-
-static bool is_blocked(saltusi_decision* d, int key) {
-  if (d->o->nj == 0) {
-    return false;
-  }
-  int row = d->o->nj + d->o->base[key] + 1;
-  saltusi_mode_response(d->mode, row, d->change);
-  double with_joints = saltusi_row_dot(&d->mode->row, row, d->change);
-  memset(d->change, 0, (size_t)d->o->nv * sizeof(double));
-  saltusi_row_add(&d->mode->row, row, 1.0, d->change);
-  saltusi_linear_solve(d->mode->eval, &d->mode->mass, d->change);
-  return with_joints <= blocked_tangent * saltusi_row_dot(&d->mode->row, row, d->change);
-}
-
-static int add_unknown(saltusi_decision* d, int n, int kind, int key) {
-  d->lcp_kind[n] = kind;
-  d->lcp_key[n] = key;
-  return n + 1;
-}
-
-/* Unknowns of the problem: normals, then frictions and slips of contacts that do not move. */
-static int list_unknowns(saltusi_decision* d, int count) {
-  int n = 0;
-  for (int i = 0; i < count; i++) {
-    n = add_unknown(d, n, NORMAL, d->set[i]);
-  }
-  for (int i = 0; i < count; i++) {
-    int key = d->set[i];
-    d->blocked[key] = false;
-    if (d->sense[key] == 0.0 && d->o->mu[key] > 0.0) {
-      d->blocked[key] = is_blocked(d, key);
-      if (!d->blocked[key]) {
-        n = add_unknown(d, n, PLUS, key);
-        n = add_unknown(d, n, MINUS, key);
-      }
+/* The contacts of an island. */
+static int list_contacts(saltusi_decision* d, const saltusi_island* in) {
+  int count = 0;
+  for (int i = in->first; i < in->first + in->n; i++) {
+    if (d->mode->reduced.key[i] >= 0) {
+      d->part[count++] = d->mode->reduced.key[i];
     }
   }
-  for (int i = 0; i < count; i++) {
-    int key = d->set[i];
-    if (d->sense[key] == 0.0 && d->o->mu[key] > 0.0 && !d->blocked[key]) {
-      n = add_unknown(d, n, SLACK, key);
-    }
-  }
-  return n;
+  return count;
 }
 
-/* R_i . x */
-static double row_times(const saltusi_decision* d, int i, const double* x) {
-  int first = d->o->nj + d->o->base[d->lcp_key[i]];
-  switch (d->lcp_kind[i]) {
-  case NORMAL:
-    return saltusi_row_dot(&d->mode->row, first, x);
-  case PLUS:
-    return saltusi_row_dot(&d->mode->row, first + 1, x);
-  case MINUS:
-    return -saltusi_row_dot(&d->mode->row, first + 1, x);
-  default:
-    return 0.0;
+saltus_status saltusi_decision_room(saltusi_decision* d, const saltusi_island* in, int n) {
+  saltusi_step_room* room = &d->mode->eval->room;
+  if (n > d->lcp_max) {
+    size_t each = d->o->tangents_max > 0 ? 2 : 1; /* unknowns of a row */
+    return saltusi_room_lacks(room, SALTUSI_ROOM_ROWS, ((size_t)n + each - 1) / each);
   }
+  size_t entries = (size_t)n * (size_t)in->k;
+  return entries > d->entries_max ? saltusi_room_lacks(room, SALTUSI_ROOM_FILL, entries)
+                                  : SALTUS_OK;
 }
 
-/* Columns P H and the scales of the unknowns. */
-static void make_columns(saltusi_decision* d, int n) {
-  for (int i = 0; i < n; i++) {
-    int key = d->lcp_key[i];
-    int first = d->o->nj + d->o->base[key];
-    double* x = d->lcp_X + (size_t)i * (size_t)d->o->nv;
-    memset(x, 0, (size_t)d->o->nv * sizeof(double));
-    d->lcp_scale[i] = 1.0;
-    if (d->lcp_kind[i] == SLACK) {
-      continue;
-    }
-    double sign = d->lcp_kind[i] == MINUS ? -1.0 : 1.0;
-    saltusi_row_add(&d->mode->row, first + (d->lcp_kind[i] == NORMAL ? 0 : 1), sign, x);
-    saltusi_mode_inverse(d->mode, x);
-    d->lcp_scale[i] = 1.0 / sqrt(fmax(row_times(d, i, x), DBL_MIN));
-    if (d->lcp_kind[i] == NORMAL && d->sense[key] != 0.0 && d->o->mu[key] > 0.0) {
-      for (int k = 0; k < d->o->tangents[key]; k++) {
-        double along = d->o->tangents[key] == 1 ? d->sense[key] : d->direction[2 * key + k];
-        saltusi_mode_response(d->mode, first + 1 + k, d->change);
-        saltusi_add_scaled(d->o->nv, -d->o->mu[key] * along, d->change, x);
-      }
-    }
-  }
-  for (int i = 0; i < n; i++) { /* a slip by the inverse of its friction */
-    for (int j = 0; d->lcp_kind[i] == SLACK && j < n; j++) {
-      if (d->lcp_kind[j] == PLUS && d->lcp_key[j] == d->lcp_key[i]) {
-        d->lcp_scale[i] = 1.0 / d->lcp_scale[j];
-      }
-    }
-  }
-}
-
-/* The part of the matrix that is the law of friction. */
-static double law_entry(const saltusi_decision* d, int i, int j) {
-  if (d->lcp_key[i] != d->lcp_key[j]) {
-    return 0.0;
-  }
-  bool friction_j = d->lcp_kind[j] == PLUS || d->lcp_kind[j] == MINUS;
-  bool friction_i = d->lcp_kind[i] == PLUS || d->lcp_kind[i] == MINUS;
-  if (friction_i && d->lcp_kind[j] == SLACK) {
-    return 1.0;
-  }
-  if (d->lcp_kind[i] == SLACK) {
-    return friction_j ? -1.0 : d->lcp_kind[j] == NORMAL ? d->o->mu[d->lcp_key[i]] : 0.0;
-  }
-  return 0.0;
-}
-
-/* Impulses that wedge a body balance each other, and q of the problem is orthogonal to them but for
- * rounding; on the wrong side of it there is no solution. A gap velocity that is larger by a part of
- * 1e-9 of the data, which settling takes back, is on the right side. */
-static saltusi_lcp_result solve_wedge(saltusi_decision* d, int n) {
-  for (int i = 0; i < n; i++) {
-    d->lcp_q[i] += d->lcp_kind[i] == NORMAL ? 1e-9 : 0.0;
-  }
-  return saltusi_lcp_lemke(&d->lcp, n, d->lcp_M, d->lcp_q, d->lcp_z);
-}
-
-/* Solves for the contacts of d->set with u_free by contact row; bound [nc] is friction that is
- * available besides mu l_N, or NULL. Impulses (or forces) in d->impulse, slips in d->slack, the
- * change of v (or of a) in d->change. */
+/* Solves for the contacts of d->set, for which saltusi_reduce was called, island by island: u_free by
+ * contact row; bound [nc] is friction that is available besides mu l_N, or NULL. */
 static saltus_status solve(saltusi_decision* d, int count, const double* u_free,
                            const double* bound) {
-  if (saltusi_is_spatial(d, count)) {
-    return saltusi_spatial_solve(d, count, u_free);
-  }
-  int n = list_unknowns(d, count);
-  d->mode->counts->decisions++;
-  d->mode->eval->work.contact_solves++;
-  make_columns(d, n);
-  double largest = 0.0;
-  for (int i = 0; i < n; i++) {
-    int key = d->lcp_key[i];
-    const double* u = u_free + d->o->base[key];
-    double b = d->lcp_kind[i] == NORMAL  ? u[0]
-               : d->lcp_kind[i] == PLUS  ? u[1]
-               : d->lcp_kind[i] == MINUS ? -u[1]
-               : bound != NULL           ? bound[key]
-                                         : 0.0;
-    d->lcp_q[i] = b * d->lcp_scale[i];
-    largest = fmax(largest, fabs(d->lcp_q[i]));
-    for (int j = 0; j < n; j++) {
-      double entry = row_times(d, i, x_of(d, j)) + law_entry(d, i, j);
-      d->lcp_M[i * n + j] = entry * d->lcp_scale[i] * d->lcp_scale[j];
-    }
-  }
+  saltus_status status = SALTUS_OK;
   memset(d->impulse, 0, (size_t)d->o->nl * sizeof(double));
   memset(d->slack, 0, (size_t)d->o->nc * sizeof(double));
   memset(d->change, 0, (size_t)d->o->nv * sizeof(double));
-  if (largest == 0.0) {
-    return SALTUS_OK;
+  for (int i = 0; i < count; i++) {
+    d->blocked[d->set[i]] = false;
   }
-  for (int i = 0; i < n; i++) {
-    d->lcp_q[i] /= largest;
-  }
-  saltusi_lcp_result result = saltusi_lcp_lemke(&d->lcp, n, d->lcp_M, d->lcp_q, d->lcp_z);
-  if (result.outcome != SALTUSI_LCP_SOLVED) {
-    result = solve_wedge(d, n);
-  }
-  if (result.outcome != SALTUSI_LCP_SOLVED) {
-    return SALTUS_RETRY_SMALLER;
-  }
-  for (int i = 0; i < n; i++) {
-    double z = d->lcp_z[i] * largest * d->lcp_scale[i];
-    int key = d->lcp_key[i];
-    double* l = d->impulse + d->o->base[key];
-    saltusi_add_scaled(d->o->nv, z, x_of(d, i), d->change);
-    switch (d->lcp_kind[i]) {
-    case NORMAL:
-      l[0] = z;
-      for (int k = 0; d->sense[key] != 0.0 && d->o->mu[key] > 0.0 && k < d->o->tangents[key]; k++) {
-        double along = d->o->tangents[key] == 1 ? d->sense[key] : d->direction[2 * key + k];
-        l[1 + k] = -d->o->mu[key] * along * z;
-      }
-      break;
-    case PLUS:
-      l[1] += z;
-      break;
-    case MINUS:
-      l[1] -= z;
-      break;
-    default:
-      d->slack[key] = z;
+  int islands = saltusi_reduced_islands(d->mode);
+  for (int c = 0; c < islands && status == SALTUS_OK; c++) {
+    saltusi_problem p = {.in = saltusi_reduced_island(d->mode, c),
+                         .island = c,
+                         .set = d->part,
+                         .u_free = u_free,
+                         .bound = bound};
+    p.count = list_contacts(d, &p.in);
+    if (p.count > 0) {
+      bool spatial = saltusi_is_spatial(d, p.set, p.count);
+      status = spatial ? saltusi_decide_spatial(d, &p) : saltusi_decide_planar(d, &p);
     }
-    double scale = d->lcp_kind[i] == NORMAL ? 1.0 / d->lcp_scale[i] : 0.0;
-    d->residual = fmax(d->residual, result.residual * largest * scale);
   }
-  return SALTUS_OK;
+  return status;
 }
 
 /* ---- status -------------------------------------------------------------------------------- */
 
 /* Whether a row is independent of those accepted so far, in the metric of M^-1; then it joins. */
-static bool is_independent(saltusi_decision* d, int row, int* rank) {
-  size_t nv = (size_t)d->o->nv;
-  double* g = d->change;
+static bool is_independent(saltusi_decision* d, const saltusi_island* in, int row, int* rank) {
+  size_t k = (size_t)in->k;
+  double* g = d->x;
   double* x = d->v_spare;
-  memset(g, 0, nv * sizeof(double));
-  saltusi_row_add(&d->mode->row, row, 1.0, g);
-  memcpy(x, g, nv * sizeof(double));
-  saltusi_linear_solve(d->mode->eval, &d->mode->mass, x);
-  double size = sqrt(fmax(0.0, saltusi_dot(d->o->nv, g, x)));
-  if (*rank >= d->o->nv) {
+  memset(g, 0, k * sizeof(double));
+  saltusi_island_add_row(in, &d->mode->row, row, 1.0, g);
+  memcpy(x, g, k * sizeof(double));
+  saltusi_reduced_divide(d->mode, in, x);
+  double size = sqrt(fmax(0.0, saltusi_dot(in->k, g, x)));
+  if (*rank >= in->k) {
     return false;
   }
   for (int pass = 0; pass < 2; pass++) {
-    for (int k = 0; k < *rank; k++) {
-      const double* b = d->basis + (size_t)(2 * k) * nv;
-      double part = saltusi_dot(d->o->nv, g, b + nv);
-      saltusi_add_scaled(d->o->nv, -part, b, g);
+    for (int i = 0; i < *rank; i++) {
+      const double* b = d->basis + (size_t)(2 * i) * k;
+      double part = saltusi_dot(in->k, g, b + k);
+      saltusi_add_scaled(in->k, -part, b, g);
     }
   }
-  memcpy(x, g, nv * sizeof(double));
-  saltusi_linear_solve(d->mode->eval, &d->mode->mass, x);
-  double rest = sqrt(fmax(0.0, saltusi_dot(d->o->nv, g, x)));
+  memcpy(x, g, k * sizeof(double));
+  saltusi_reduced_divide(d->mode, in, x);
+  double rest = sqrt(fmax(0.0, saltusi_dot(in->k, g, x)));
   if (!(rest > dependent_row * size)) {
     return false;
   }
-  double* b = d->basis + (size_t)(2 * *rank) * nv;
-  for (int i = 0; i < d->o->nv; i++) {
+  double* b = d->basis + (size_t)(2 * *rank) * k;
+  for (int i = 0; i < in->k; i++) {
     b[i] = g[i] / rest;
-    b[d->o->nv + i] = x[i] / rest;
+    b[in->k + i] = x[i] / rest;
   }
   (*rank)++;
   return true;
@@ -318,21 +188,28 @@ static int friction_class(const saltusi_decision* d, int key) {
 }
 
 /* Sticking contacts whose rows depend on others become passive; contacts that carry nothing keep
- * their row when it is independent (section 4.3, rank pass). */
-static void rank_pass(saltusi_decision* d, int count) {
+ * their row when it is independent (section 4.3, rank pass). The contacts of an island in d->part. */
+static saltus_status rank_pass(saltusi_decision* d, const saltusi_island* in, int count) {
   int rank = 0;
-  for (int j = 0; j < d->o->nj; j++) {
-    is_independent(d, j, &rank);
+  int rows = in->n + count; /* of joints, normals and tangents */
+  size_t entries = 2 * (size_t)(rows < in->k ? rows : in->k) * (size_t)in->k;
+  if (entries > d->basis_max) {
+    return saltusi_room_lacks(&d->mode->eval->room, SALTUSI_ROOM_FILL, entries);
   }
-  for (int i = 0; i < count; i++) {
-    if (saltusi_is_pressed(&d->contact[d->set[i]])) {
-      is_independent(d, d->o->nj + d->o->base[d->set[i]], &rank);
+  for (int i = in->first; i < in->first + in->n; i++) {
+    if (d->mode->reduced.key[i] < 0) {
+      is_independent(d, in, d->mode->reduced.row[i], &rank);
     }
   }
   for (int i = 0; i < count; i++) {
-    int key = d->set[i];
+    if (saltusi_is_pressed(&d->contact[d->part[i]])) {
+      is_independent(d, in, d->o->nj + d->o->base[d->part[i]], &rank);
+    }
+  }
+  for (int i = 0; i < count; i++) {
+    int key = d->part[i];
     if (d->contact[key].mode == SALTUSI_IDLE &&
-        is_independent(d, d->o->nj + d->o->base[key], &rank)) {
+        is_independent(d, in, d->o->nj + d->o->base[key], &rank)) {
       bool slip = d->sense[key] != 0.0 || d->o->mu[key] == 0.0;
       d->contact[key].mode = slip ? SALTUSI_SLIP : SALTUSI_STICK;
       d->contact[key].sense = d->sense[key] != 0.0 ? d->sense[key] : 1.0;
@@ -340,15 +217,16 @@ static void rank_pass(saltusi_decision* d, int count) {
   }
   for (int order = 0; order <= 2; order++) {
     for (int i = 0; i < count; i++) {
-      int key = d->set[i];
+      int key = d->part[i];
       if (d->contact[key].mode != SALTUSI_STICK || friction_class(d, key) != order ||
-          is_independent(d, d->o->nj + d->o->base[key] + 1, &rank)) {
+          is_independent(d, in, d->o->nj + d->o->base[key] + 1, &rank)) {
         continue;
       }
       d->contact[key].mode = order == 1 ? SALTUSI_STICK_BOUND : SALTUSI_STICK_IDLE;
       d->contact[key].sense = d->impulse[d->o->base[key] + 1] > 0.0 ? -1.0 : 1.0;
     }
   }
+  return SALTUS_OK;
 }
 
 /* Status of one contact from its force, its acceleration and its slip. */
@@ -377,10 +255,10 @@ static void slide_together(saltusi_decision* d, int count) {
   const double at_bound = 1e-6;
   bool any = false;
   for (int i = 0; i < count; i++) {
-    any = any || (d->o->tangents[d->set[i]] == 2 && d->contact[d->set[i]].mode == SALTUSI_SLIP);
+    any = any || (d->o->tangents[d->part[i]] == 2 && d->contact[d->part[i]].mode == SALTUSI_SLIP);
   }
   for (int i = 0; any && i < count; i++) {
-    int key = d->set[i];
+    int key = d->part[i];
     const double* l = d->impulse + d->o->base[key];
     if (d->o->tangents[key] == 2 && d->contact[key].mode == SALTUSI_STICK &&
         hypot(l[1], l[2]) >= d->o->mu[key] * l[0] * (1.0 - at_bound)) {
@@ -397,18 +275,40 @@ static void row_values(const saltusi_decision* d, const double* x, const double*
   }
 }
 
+/* The statuses of an island from the forces and accelerations in it. */
+static saltus_status classify_island(saltusi_decision* d, const saltusi_island* in) {
+  int count = list_contacts(d, in);
+  double force_size = 0.0;
+  double acceleration_size = DBL_MIN;
+  for (int i = 0; i < count; i++) {
+    int key = d->part[i];
+    force_size = fmax(force_size, d->impulse[d->o->base[key]]);
+    for (int k = 0; k <= d->o->tangents[key]; k++) {
+      acceleration_size = fmax(acceleration_size, fabs(d->u_before[d->o->base[key] + k]));
+    }
+  }
+  bool redundant = false;
+  for (int i = 0; i < count; i++) {
+    classify(d, d->part[i], force_size, acceleration_size);
+    saltusi_contact_mode mode = d->contact[d->part[i]].mode;
+    redundant = redundant || mode == SALTUSI_STICK || mode == SALTUSI_IDLE;
+  }
+  slide_together(d, count);
+  /* those in space spread forces over dependent rows */
+  return redundant && !saltusi_is_spatial(d, d->part, count) ? rank_pass(d, in, count) : SALTUS_OK;
+}
+
 saltus_status saltusi_decide_status(saltusi_decision* d, double t, const double* y, int count) {
   if (count == 0) {
     return SALTUS_OK;
   }
   saltus_status status = saltusi_mode_free(d->mode, t, y, d->free_acc);
   if (status == SALTUS_OK) {
-    status = saltusi_mode_joints(d->mode, t, y);
+    status = saltusi_reduce(d->mode, t, y, true, d->set, count);
   }
   if (status != SALTUS_OK) {
     return status;
   }
-  saltusi_mode_rows(d->mode, t, y, true);
   row_values(d, d->free_acc, d->mode->row.c, d->u_before);
   status = solve(d, count, d->u_before, NULL);
   if (status != SALTUS_OK) {
@@ -418,26 +318,11 @@ saltus_status saltusi_decide_status(saltusi_decision* d, double t, const double*
     d->v_spare[i] = d->free_acc[i] + d->change[i];
   }
   row_values(d, d->v_spare, d->mode->row.c, d->u_after);
-  double force_size = 0.0;
-  double acceleration_size = DBL_MIN;
-  for (int i = 0; i < count; i++) {
-    int key = d->set[i];
-    force_size = fmax(force_size, d->impulse[d->o->base[key]]);
-    for (int k = 0; k <= d->o->tangents[key]; k++) {
-      acceleration_size = fmax(acceleration_size, fabs(d->u_before[d->o->base[key] + k]));
-    }
+  for (int c = 0; c < saltusi_reduced_islands(d->mode) && status == SALTUS_OK; c++) {
+    saltusi_island in = saltusi_reduced_island(d->mode, c);
+    status = classify_island(d, &in);
   }
-  bool redundant = false;
-  for (int i = 0; i < count; i++) {
-    classify(d, d->set[i], force_size, acceleration_size);
-    saltusi_contact_mode mode = d->contact[d->set[i]].mode;
-    redundant = redundant || mode == SALTUSI_STICK || mode == SALTUSI_IDLE;
-  }
-  slide_together(d, count);
-  if (redundant && !saltusi_is_spatial(d, count)) { /* those spread forces over dependent rows */
-    rank_pass(d, count);
-  }
-  return SALTUS_OK;
+  return status;
 }
 
 /* ---- impacts ------------------------------------------------------------------------------- */
@@ -474,13 +359,17 @@ static void no_senses(saltusi_decision* d) {
 static saltus_status decompress(saltusi_decision* d, double* v, int count) {
   memcpy(d->compression, d->impulse, (size_t)d->o->nl * sizeof(double));
   memset(d->bound, 0, (size_t)d->o->nc * sizeof(double));
-  for (int i = 0; i < count; i++) {
-    int key = d->set[i];
-    double back = is_poisson(d, key) ? restitution(d, key) * d->impulse[d->o->base[key]] : 0.0;
-    saltusi_mode_response(d->mode, d->o->nj + d->o->base[key], d->change);
-    saltusi_add_scaled(d->o->nv, back, d->change, v);
-    d->bound[key] = d->o->mu[key] * back;
-    d->compression[d->o->base[key]] += back;
+  for (int c = 0; c < saltusi_reduced_islands(d->mode); c++) {
+    saltusi_island in = saltusi_reduced_island(d->mode, c);
+    int contacts = list_contacts(d, &in);
+    for (int i = 0; i < contacts; i++) {
+      int key = d->part[i];
+      double back = is_poisson(d, key) ? restitution(d, key) * d->impulse[d->o->base[key]] : 0.0;
+      saltusi_reduced_response(d->mode, c, d->o->nj + d->o->base[key], d->x);
+      saltusi_island_scatter(&in, back, d->x, v);
+      d->bound[key] = d->o->mu[key] * back;
+      d->compression[d->o->base[key]] += back;
+    }
   }
   row_values(d, v, d->mode->row.b, d->u_after);
   impact_data(d, d->u_before, d->u_after);
@@ -503,10 +392,7 @@ static void find_joint_impulses(saltusi_decision* d) {
     saltusi_row_add(&d->mode->row, nj + r, d->impulse[r], d->v_spare);
   }
   saltusi_linear_solve(d->mode->eval, &d->mode->mass, d->v_spare);
-  saltusi_mode_joint_answer(d->mode, d->v_spare, d->joint_impulse);
-  for (int j = 0; j < nj; j++) {
-    d->joint_impulse[j] = -d->joint_impulse[j];
-  }
+  saltusi_reduced_answer(d->mode, d->v_spare, d->joint_impulse);
 }
 
 /* Slip senses of an impact in which every contact with friction slides, Newton's law: the tangents then are no
@@ -668,12 +554,11 @@ saltus_status saltusi_decide_impact(saltusi_decision* d, double t, double* y, in
                                     saltusi_verdict* verdict) {
   double* v = y + d->o->nq;
   *verdict = (saltusi_verdict){.contact = -1};
-  saltus_status status = saltusi_mode_joints(d->mode, t, y);
+  saltus_status status = saltusi_reduce(d->mode, t, y, true, d->set, count);
   if (status != SALTUS_OK) {
     return status;
   }
-  saltusi_mode_rows(d->mode, t, y, true);
-  saltusi_mode_hold_joints(d->mode, v, NULL); /* positions may have been corrected since */
+  saltusi_reduced_hold(d->mode, v, NULL); /* positions may have been corrected since */
   row_values(d, v, d->mode->row.b, d->u_before);
   memcpy(d->v_impact, v, (size_t)d->o->nv * sizeof(double));
   status = impact(d, v, count);
@@ -724,12 +609,11 @@ static saltus_status without_push(saltusi_decision* d, double t, double* y, int 
 
 saltus_status saltusi_decide_painleve(saltusi_decision* d, double t, double* y, int count) {
   double* v = y + d->o->nq;
-  saltus_status status = saltusi_mode_joints(d->mode, t, y);
+  saltus_status status = saltusi_reduce(d->mode, t, y, true, d->set, count);
   if (status != SALTUS_OK) {
     return status;
   }
-  saltusi_mode_rows(d->mode, t, y, true);
-  saltusi_mode_hold_joints(d->mode, v, NULL); /* positions may have been corrected since */
+  saltusi_reduced_hold(d->mode, v, NULL); /* positions may have been corrected since */
   row_values(d, v, d->mode->row.b, d->u_before);
   /* with U = 0 exactly no impulse is a solution as well: a small approach selects the other */
   double push = 1e-6 * fmax(saltusi_max_abs(d->o->nv, v), DBL_MIN);

@@ -33,31 +33,37 @@ typedef struct saltusi_decision {
 
   /* inside */
   saltusi_lcp_work lcp;
-  int lcp_max;
+  int lcp_max;        /* unknowns of the largest problem that there is room for, */
+  size_t entries_max; /* of its columns */
+  size_t basis_max;
+  int units_max; /* and contacts of the largest one in space */
+  int* part;     /* [nc] contacts of an island */
   double* lcp_M;
   double* lcp_q;
   double* lcp_z;
   double* lcp_scale;
   int* lcp_kind; /* 0 normal, 1 friction +, 2 friction -, 3 slack */
   int* lcp_key;
-  double* lcp_X;                  /* [lcp_max x nv] P H */
+  double* lcp_X;                  /* [n x k] P H */
   saltusi_friction_step friction; /* of spatial contacts */
   int* unit_first;                /* [nc + 1] */
   double* unit_mu;                /* [nc] */
   double* compression;            /* [nl] N s */
   double* bound;                  /* [nc] N s, friction besides mu times the normal impulse */
   bool* blocked;                  /* [nc] joints block the tangent */
-  bool wedged;      /* an impact that Newton's law cannot solve is taken by Poisson's */
-  double e_part;    /* part of the restitution that is used, 1 but for capped impacts */
-  double* change;   /* [nv] of v or a in the last problem */
-  double* free_acc; /* [nv] */
-  double* v_spare;  /* [nv] */
-  double* v_impact; /* [nv] before an impact */
-  double* basis;    /* [2 nv x nv] orthonormal rows of the rank pass, each with M^-1 times it */
+  bool wedged;           /* an impact that Newton's law cannot solve is taken by Poisson's */
+  double e_part;         /* part of the restitution that is used, 1 but for capped impacts */
+  double* change;        /* [nv] of v or a in the last problem */
+  double* free_acc;      /* [nv] */
+  double* x;             /* [nv] */
+  double* v_spare;       /* [nv] */
+  double* v_impact;      /* [nv] before an impact */
+  double* basis;         /* [2 n x k] orthonormal rows of the rank pass, each with M^-1 times it */
   saltusi_contact* kept; /* [nc] */
 } saltusi_decision;
 
-void saltusi_decision_layout(saltusi_decision* d, const saltusi_outline* o, saltus_arena* arena);
+void saltusi_decision_layout(saltusi_decision* d, const saltusi_outline* o,
+                             const saltusi_step_room* room, saltus_arena* arena);
 
 /* New status of the contacts in d->set (closed, U = 0); d->sense has prescribed slips.
  * SALTUS_RETRY_SMALLER: no solution (Painleve). */
@@ -86,8 +92,30 @@ const char* saltusi_contact_name(const saltusi_outline* o, int key);
 /* energetic.c: an impact as a sequence of impacts of single contacts that end by Stronge's law. */
 saltus_status saltusi_energetic_impact(saltusi_decision* d, double* v, int count);
 
-/* spatial.c: problems with contacts that have two tangents. */
-bool saltusi_is_spatial(const saltusi_decision* d, int count);
-saltus_status saltusi_spatial_solve(saltusi_decision* d, int count, const double* u_free);
+/* The problem of one island. */
+typedef struct saltusi_problem {
+  saltusi_island in;
+  int island;     /* its number */
+  const int* set; /* [count] contacts */
+  int count;
+  const double* u_free; /* [nl] velocities or accelerations without the contacts */
+  const double* bound;  /* [nc] friction that is available besides mu l_N, or NULL */
+} saltusi_problem;
+
+/* Adds what the contacts of an island do to impulse, slack and change of the decision. */
+saltus_status saltusi_decide_planar(saltusi_decision* d, const saltusi_problem* p);
+/* The same where contacts have two tangents. */
+saltus_status saltusi_decide_spatial(saltusi_decision* d, const saltusi_problem* p);
+bool saltusi_is_spatial(const saltusi_decision* d, const int* set, int count);
+/* SALTUS_RETRY_ROOM when a problem of n unknowns does not fit. */
+saltus_status saltusi_decision_room(saltusi_decision* d, const saltusi_island* in, int n);
+
+/* Whether the slip of a contact is prescribed, and its direction along tangent k. */
+static inline bool saltusi_is_prescribed(const saltusi_decision* d, int key) {
+  return d->sense[key] != 0.0 && d->o->mu[key] > 0.0;
+}
+static inline double saltusi_prescribed(const saltusi_decision* d, int key, int k) {
+  return d->o->tangents[key] == 1 ? d->sense[key] : d->direction[2 * key + k];
+}
 
 #endif

@@ -78,23 +78,25 @@ static double speed(const saltusi_decision* d, int row, const double* v) {
 static void strike(saltusi_decision* d, double* v, int key) {
   int row = d->o->nj + d->o->base[key];
   bool has_friction = d->o->mu[key] > 0.0;
-  saltusi_mode_response(d->mode, row, d->change);
-  path p = {.a = saltusi_row_dot(&d->mode->row, row, d->change),
+  int island;
+  saltusi_island in = saltusi_reduced_island_of(d->mode, key, &island);
+  saltusi_reduced_response(d->mode, island, row, d->x);
+  path p = {.a = saltusi_island_dot(&in, &d->mode->row, row, d->x),
             .mu = d->o->mu[key],
             .e = d->o->law[key]->e_N,
             .U_N = speed(d, row, v)};
   if (has_friction) {
-    saltusi_mode_response(d->mode, row + 1, d->v_spare);
-    p.b = saltusi_row_dot(&d->mode->row, row, d->v_spare);
-    p.c = saltusi_row_dot(&d->mode->row, row + 1, d->v_spare);
+    saltusi_reduced_response(d->mode, island, row + 1, d->v_spare);
+    p.b = saltusi_island_dot(&in, &d->mode->row, row, d->v_spare);
+    p.c = saltusi_island_dot(&in, &d->mode->row, row + 1, d->v_spare);
     p.U_T = speed(d, row + 1, v);
   }
   for (int k = 0; k < PHASES_MAX && phase(&p); k++) {
   }
-  saltusi_add_scaled(d->o->nv, p.P_N, d->change, v);
+  saltusi_island_scatter(&in, p.P_N, d->x, v);
   d->impulse[d->o->base[key]] += p.P_N;
   if (has_friction) {
-    saltusi_add_scaled(d->o->nv, p.P_T, d->v_spare, v);
+    saltusi_island_scatter(&in, p.P_T, d->v_spare, v);
     d->impulse[d->o->base[key] + 1] += p.P_T;
   }
 }

@@ -200,17 +200,15 @@ static void add(saltusi_adaptive* w, saltusi_found_kind kind, int key, double th
 
 /* Gaps are known to a tenth of their tolerance, or to rounding. */
 static double depth_of(const saltusi_adaptive* w) {
-  double size = fmax(1.0, saltusi_max_abs(w->o.nq, w->step.y0));
-  return fmax(0.1 * w->o.atol_q_min, 64.0 * DBL_EPSILON * size);
+  return fmax(0.1 * w->o.atol_q_min, 64.0 * DBL_EPSILON * w->search.size);
 }
 
 static saltus_status find_hit(saltusi_adaptive* w, int key, double end) {
-  double size = fmax(1.0, saltusi_max_abs(w->o.nq, w->step.y0));
   saltusi_hunt s = {.w = w,
                     .what = SALTUSI_HUNT_GAP,
                     .key = key,
                     .depth = depth_of(w),
-                    .noise = 8.0 * DBL_EPSILON * size};
+                    .noise = 8.0 * DBL_EPSILON * w->search.size};
   bool flies = w->contact[key].touching;
   double root = flies ? saltusi_hunt_flight(&s, end) : saltusi_hunt_root(&s, end);
   w->search.searched = key;
@@ -237,14 +235,13 @@ static saltus_status find_motion(saltusi_adaptive* w, int key, int row, double s
 
 static saltus_status find_stop(saltusi_adaptive* w, int key) {
   const saltusi_contact* c = &w->contact[key];
-  double speed = fmax(saltusi_max_abs(w->o.nv, saltusi_v_of(&w->o, w->step.y1)), DBL_MIN);
   bool fresh = c->fresh_slip;
   saltusi_hunt s = {.w = w,
                     .what = SALTUSI_HUNT_SLIP,
                     .key = key,
                     .sign = c->sense,
                     .depth = saltusi_slip_rounding(&w->decision),
-                    .noise = fresh ? 1e-13 * speed : 0.0,
+                    .noise = fresh ? 1e-13 * w->search.speed_end : 0.0,
                     .fresh = fresh};
   double root = saltusi_hunt_root(&s, 1.0);
   w->search.searched = key;
@@ -354,7 +351,7 @@ static saltus_status find_force(saltusi_adaptive* w, saltusi_found_kind kind, in
   if (isnan(root)) {
     return s.status;
   }
-  if (kind == SALTUSI_FOUND_SLIDE && w->mode.redundant) {
+  if (kind == SALTUSI_FOUND_SLIDE && w->o.spatial && w->mode.held.shared[key]) {
     return find_shared_slide(w, key, root);
   }
   s.exact = true;
@@ -404,9 +401,12 @@ static saltus_status find_closed(saltusi_adaptive* w, int key) {
   return status;
 }
 
-/* What all closed contacts need: forces at the nodes. */
+/* What the searches of all contacts need: sizes, gaps, forces at the nodes. */
 static saltus_status sample(saltusi_adaptive* w) {
   bool closed = false;
+  w->search.size = fmax(1.0, saltusi_max_abs(w->o.nq, w->step.y0));
+  w->search.speed = saltusi_max_abs(w->o.nv, saltusi_v_of(&w->o, w->step.y0));
+  w->search.speed_end = fmax(saltusi_max_abs(w->o.nv, saltusi_v_of(&w->o, w->step.y1)), DBL_MIN);
   saltus_status status = saltusi_mode_gaps(&w->mode, w->step.t, w->step.y0);
   memcpy(w->search.gap_start, w->mode.gap, (size_t)w->o.nc * sizeof(double));
   for (int key = 0; key < w->o.nc; key++) {
@@ -459,8 +459,7 @@ static saltus_status find_switch(saltusi_adaptive* w) {
     }
     saltusi_course_along(w, 0.0, 0.0, 1, SALTUS_QUANTITY_SWITCH, i, &start);
     saltusi_hunt s = {.w = w, .what = SALTUSI_HUNT_SWITCH, .key = i};
-    s.noise = fmax(start.c[0].hi - start.c[0].lo,
-                   DBL_EPSILON * fmax(1.0, saltusi_max_abs(w->o.nq, w->step.y0)));
+    s.noise = fmax(start.c[0].hi - start.c[0].lo, DBL_EPSILON * w->search.size);
     s.depth = fmax(1e-3 * w->o.atol_q_min, s.noise);
     s.fresh = fmax(fabs(start.c[0].lo), fabs(start.c[0].hi)) <= 64.0 * s.noise;
     double from = s.fresh ? start.c[1].lo + start.c[1].hi : start.c[0].lo + start.c[0].hi;
@@ -497,6 +496,17 @@ static double end_of_search(const saltusi_adaptive* w) {
     end = fmin(end, w->search.found[i].theta * (1.0 + 1e-7));
   }
   return end;
+}
+
+void saltusi_mark_hits(saltusi_adaptive* w, const saltusi_found* event) {
+  memset(w->search.hits, 0, (size_t)w->o.nc * sizeof(bool));
+  bool struck = event != NULL && event->kind == SALTUSI_FOUND_HIT;
+  for (int i = 0; struck && i < w->search.found_count; i++) {
+    const saltusi_found* f = &w->search.found[i];
+    if (f->kind == SALTUSI_FOUND_HIT && f->theta <= event->theta * (1.0 + 1e-8)) {
+      w->search.hits[f->key] = true;
+    }
+  }
 }
 
 saltus_status saltusi_find_events(saltusi_adaptive* w) {

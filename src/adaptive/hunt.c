@@ -592,11 +592,11 @@ double saltusi_hunt_flight(saltusi_hunt* s, double end) {
   find_powers(s, true);
   flight_jet(s, 0.0, 0.0, &D,
              &W); /* its width is the rounding of h U, on steep ground 1e5 eps |v| */
-  double speed = fmax(w->memory->v_max, saltusi_max_abs(w->o.nv, saltusi_v_of(&w->o, w->step.y0)));
+  double speed = fmax(w->memory->v_max, w->search.speed);
   flight f = {.s = s,
               .height = w->contact[s->key].height,
               .rounding = fmax(32.0 * DBL_EPSILON * speed * w->step.h, D.hi - D.lo),
-              .qs = fmax(1.0, saltusi_max_abs(w->o.nq, w->step.y0))};
+              .qs = w->search.size};
   begin(&left, end);
   while (next(s, &left, &p)) {
     bool found = f.over ? search_piece(s, &left, p, &root) : fly_piece(&f, &left, p, &root);

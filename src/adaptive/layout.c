@@ -129,6 +129,7 @@ static void layout_search(saltusi_search* s, const saltus_system* sys, const sal
   s->gap_start = SALTUS_PUSH(arena, double, o->nc);
   s->node_rate = SALTUS_PUSH2(arena, double, SALTUSI_NODES, o->nl);
   s->found = SALTUS_PUSH(arena, saltusi_found, 10 * o->nc + switches);
+  s->hits = SALTUS_PUSH(arena, bool, o->nc);
   s->probe = SALTUS_PUSH(arena, double, o->ny);
   s->probe_rate = SALTUS_PUSH(arena, double, o->ny);
   s->x = SALTUS_PUSH(arena, double, o->nv);
@@ -139,6 +140,9 @@ static void layout_search(saltusi_search* s, const saltus_system* sys, const sal
 static void layout_passage(saltusi_passage* p, const saltusi_outline* o, saltus_arena* arena) {
   p->members = SALTUS_PUSH(arena, int, o->nc);
   p->cand = SALTUS_PUSH(arena, int, o->nc);
+  p->rebound = SALTUS_PUSH(arena, int, o->nc);
+  p->scope = SALTUS_PUSH(arena, bool, o->nc);
+  p->part = SALTUS_PUSH(arena, double, o->nv);
   p->old = SALTUS_PUSH(arena, saltusi_contact, o->nc);
   p->kept = SALTUS_PUSH(arena, saltusi_contact, o->nc);
   p->v_struck = SALTUS_PUSH(arena, double, o->nv);
@@ -151,6 +155,7 @@ static void layout_passage(saltusi_passage* p, const saltusi_outline* o, saltus_
 static void layout_leap(saltusi_leap* l, const saltusi_outline* o, saltus_arena* arena) {
   l->x_start = SALTUS_PUSH(arena, double, o->nv);
   l->x_end = SALTUS_PUSH(arena, double, o->nv);
+  l->coupled = SALTUS_PUSH(arena, bool, o->nc);
   l->stay_gap = SALTUS_PUSH(arena, double, o->nc);
   l->stay_slip = SALTUS_PUSH(arena, double, o->nc);
   l->bounce = SALTUS_PUSH(arena, double, o->nl);
@@ -188,13 +193,14 @@ static void layout_outline(saltusi_outline* o, const saltus_system* sys, bool im
   o->atol_v = SALTUS_PUSH(arena, double, o->nv);
 }
 
-void saltusi_adaptive_layout(saltusi_adaptive* w, const saltus_system* sys, bool implicit,
+void saltusi_adaptive_layout(saltusi_adaptive* w, const saltusi_eval* eval, bool implicit,
                              saltus_arena* arena) {
+  const saltus_system* sys = &eval->sys;
   w->sys_copy = *sys;
   layout_outline(&w->o, sys, implicit, arena);
   w->contact = SALTUS_PUSH(arena, saltusi_contact, w->o.nc);
-  saltusi_mode_layout(&w->mode, &w->sys_copy, &w->o, arena);
-  saltusi_decision_layout(&w->decision, &w->o, arena);
+  saltusi_mode_layout(&w->mode, &w->sys_copy, &w->o, &eval->room, arena);
+  saltusi_decision_layout(&w->decision, &w->o, &eval->room, arena);
   layout_step(&w->step, &w->o, arena);
   layout_search(&w->search, &w->sys_copy, &w->o, arena);
   layout_passage(&w->transition, &w->o, arena);

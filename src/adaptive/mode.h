@@ -7,11 +7,11 @@
 #ifndef SALTUSI_MODE_H
 #define SALTUSI_MODE_H
 
-#include "adaptive/outline.h"
-#include "math/dependent.h"
+#include "adaptive/held.h"
+#include "adaptive/reduce.h"
 #include "system/linear.h"
 
-typedef struct saltusi_mode_dynamics {
+struct saltusi_mode_dynamics {
   saltusi_eval* eval;
   const saltus_system* sys;
   const saltusi_outline* o;
@@ -25,39 +25,18 @@ typedef struct saltusi_mode_dynamics {
   saltusi_contact_list list;
   double* gap;       /* [nc] by key; infinite where there is none */
   double* joint_gap; /* [nj] */
-  bool redundant;    /* the last dynamics had more rows than they need */
-  bool dependent;    /* the same, planar contacts included */
 
-  /* held rows: inside */
-  int held;
-  int* held_row;                 /* [rows] row of each */
-  int* held_key;                 /* [rows] contact of each; -1: joint */
-  double* column;                /* [rows x nv] M^-1 H */
-  double* W;                     /* [rows x rows] */
-  double* W_spare;               /* [rows x rows] */
-  saltusi_dependent held_factor; /* of W */
-  double* right;                 /* [rows] */
-  double* row_scale;             /* [rows] */
-  double* spread;                /* [nv x nv] */
-  int* spread_pivot;             /* [2 nv] */
-  double* spread_in;             /* [rows] */
-  double* spread_right;          /* [rows] */
-  double* spread_sum;            /* [rows] */
-  int* pivot;                    /* [2 rows] */
-  double* direction;             /* [2 nc] of slip */
-
-  /* M^-1 with joints eliminated: inside */
-  double* joint_X;                /* [nj x nv] M^-1 G_E */
-  double* joint_W;                /* [nj x nj] */
-  saltusi_dependent joint_factor; /* of joint_W */
-  double* joint_r;                /* [nj] */
-  double* x;                      /* [nv] */
-  double* q;                      /* [nq] */
-  double* rate;                   /* [ny] */
-} saltusi_mode_dynamics;
+  saltusi_held held;
+  saltusi_elimination reduced;
+  int* pressed; /* [nc] */
+  double* x;    /* [nv] */
+  double* q;    /* [nq] */
+  double* rate; /* [ny] */
+};
 
 void saltusi_mode_layout(saltusi_mode_dynamics* m, const saltus_system* sys,
-                         const saltusi_outline* o, saltus_arena* arena);
+                         const saltusi_outline* o, const saltusi_step_room* room,
+                         saltus_arena* arena);
 
 /* Rows of the joints and of the contacts that are not open (all of them: every), and gaps of all. */
 void saltusi_mode_rows(saltusi_mode_dynamics* m, double t, const double* y, bool every);
@@ -99,14 +78,4 @@ saltus_status saltusi_mode_close_velocity(saltusi_mode_dynamics* m, double t, do
 /* Positions alone, of joints and the contacts of a set. */
 saltus_status saltusi_mode_project_positions(saltusi_mode_dynamics* m, double t, double* y,
                                              const int* set, int count);
-/* P: M^-1 with joints eliminated, at y; the calls below use it. */
-saltus_status saltusi_mode_joints(saltusi_mode_dynamics* m, double t, const double* y);
-/* x <- P x; x = P G of one row. */
-void saltusi_mode_inverse(saltusi_mode_dynamics* m, double* x);
-void saltusi_mode_response(saltusi_mode_dynamics* m, int row, double* x);
-/* v onto G_E^T v + b_E = 0; what the joints do for it is taken from impulse [nj]. */
-void saltusi_mode_hold_joints(saltusi_mode_dynamics* m, double* v, double* impulse);
-/* (G_E^T M^-1 G_E)^-1 G_E^T x into answer [nj]. */
-void saltusi_mode_joint_answer(const saltusi_mode_dynamics* m, const double* x, double* answer);
-
 #endif

@@ -15,65 +15,63 @@
 
 #include <string.h>
 
-bool saltusi_is_spatial(const saltusi_decision* d, int count) {
+bool saltusi_is_spatial(const saltusi_decision* d, const int* set, int count) {
   for (int i = 0; i < count; i++) {
-    if (d->o->tangents[d->set[i]] == 2 && d->o->mu[d->set[i]] > 0.0) {
+    if (d->o->tangents[set[i]] == 2 && d->o->mu[set[i]] > 0.0) {
       return true;
     }
   }
   return false;
 }
 
-static bool moves(const saltusi_decision* d, int key) {
-  return d->sense[key] != 0.0 && d->o->mu[key] > 0.0;
-}
-
-/* Direction of slip of a moving contact. */
-static double direction_of(const saltusi_decision* d, int key, int k) {
-  return d->o->tangents[key] == 1 ? d->sense[key] : d->direction[2 * key + k];
+static int rows_of(const saltusi_decision* d, int key) {
+  return d->o->mu[key] > 0.0 && !saltusi_is_prescribed(d, key) ? 1 + d->o->tangents[key] : 1;
 }
 
 /* Rows of each contact, columns P H, W and free values. */
-static int make_problem(saltusi_decision* d, int count, const double* u_free) {
+static int make_problem(saltusi_decision* d, const saltusi_problem* p) {
+  const saltusi_island* in = &p->in;
   int n = 0;
-  for (int i = 0; i < count; i++) {
-    int key = d->set[i];
+  for (int i = 0; i < p->count; i++) {
+    int key = p->set[i];
+    bool moves = saltusi_is_prescribed(d, key);
+    int rows = rows_of(d, key);
     d->unit_first[i] = n;
-    d->unit_mu[i] = moves(d, key) ? 0.0 : d->o->mu[key];
-    int rows = d->o->mu[key] > 0.0 && !moves(d, key) ? 1 + d->o->tangents[key] : 1;
+    d->unit_mu[i] = moves ? 0.0 : d->o->mu[key];
     for (int k = 0; k < rows; k++, n++) {
       int row = d->o->nj + d->o->base[key] + k;
-      double* x = d->lcp_X + (size_t)n * (size_t)d->o->nv;
+      double* x = d->lcp_X + (size_t)n * (size_t)in->k;
       d->lcp_kind[n] = row;
-      d->lcp_q[n] = u_free[d->o->base[key] + k];
-      memset(x, 0, (size_t)d->o->nv * sizeof(double));
-      saltusi_row_add(&d->mode->row, row, 1.0, x);
-      for (int c = 0; moves(d, key) && c < d->o->tangents[key]; c++) {
-        saltusi_row_add(&d->mode->row, row + 1 + c, -d->o->mu[key] * direction_of(d, key, c), x);
+      d->lcp_q[n] = p->u_free[d->o->base[key] + k];
+      memset(x, 0, (size_t)in->k * sizeof(double));
+      saltusi_island_add_row(in, &d->mode->row, row, 1.0, x);
+      for (int c = 0; moves && c < d->o->tangents[key]; c++) {
+        saltusi_island_add_row(in, &d->mode->row, row + 1 + c,
+                               -d->o->mu[key] * saltusi_prescribed(d, key, c), x);
       }
-      saltusi_mode_inverse(d->mode, x);
+      saltusi_reduced_inverse(d->mode, p->island, x);
     }
   }
-  d->unit_first[count] = n;
+  d->unit_first[p->count] = n;
   for (int i = 0; i < n; i++) {
     for (int j = 0; j < n; j++) {
-      d->lcp_M[i * n + j] =
-          saltusi_row_dot(&d->mode->row, d->lcp_kind[i], d->lcp_X + (size_t)j * (size_t)d->o->nv);
+      d->lcp_M[i * n + j] = saltusi_island_dot(in, &d->mode->row, d->lcp_kind[i],
+                                               d->lcp_X + (size_t)j * (size_t)in->k);
     }
   }
   return n;
 }
 
 /* Forces by contact row, slips, and the change of v or a. */
-static void write_answer(saltusi_decision* d, int count, int n) {
-  memset(d->impulse, 0, (size_t)d->o->nl * sizeof(double));
-  memset(d->slack, 0, (size_t)d->o->nc * sizeof(double));
-  memset(d->change, 0, (size_t)d->o->nv * sizeof(double));
+static void write_answer(saltusi_decision* d, const saltusi_problem* p, int n) {
+  const saltusi_island* in = &p->in;
+  memset(d->x, 0, (size_t)in->k * sizeof(double));
   for (int i = 0; i < n; i++) {
-    saltusi_add_scaled(d->o->nv, d->lcp_z[i], d->lcp_X + (size_t)i * (size_t)d->o->nv, d->change);
+    saltusi_add_scaled(in->k, d->lcp_z[i], d->lcp_X + (size_t)i * (size_t)in->k, d->x);
   }
-  for (int i = 0; i < count; i++) {
-    int key = d->set[i];
+  saltusi_island_scatter(in, 1.0, d->x, d->change);
+  for (int i = 0; i < p->count; i++) {
+    int key = p->set[i];
     int first = d->unit_first[i];
     double* l = d->impulse + d->o->base[key];
     double slip[2] = {0.0, 0.0};
@@ -81,27 +79,38 @@ static void write_answer(saltusi_decision* d, int count, int n) {
       l[k - first] = d->lcp_z[k];
       if (k > first) {
         slip[k - first - 1] =
-            d->lcp_q[k] + saltusi_row_dot(&d->mode->row, d->lcp_kind[k], d->change);
+            d->lcp_q[k] + saltusi_island_dot(in, &d->mode->row, d->lcp_kind[k], d->x);
       }
     }
-    for (int k = 0; moves(d, key) && k < d->o->tangents[key]; k++) {
-      l[1 + k] = -d->o->mu[key] * direction_of(d, key, k) * l[0];
+    for (int k = 0; saltusi_is_prescribed(d, key) && k < d->o->tangents[key]; k++) {
+      l[1 + k] = -d->o->mu[key] * saltusi_prescribed(d, key, k) * l[0];
     }
     d->slack[key] = hypot(slip[0], slip[1]);
   }
 }
 
-saltus_status saltusi_spatial_solve(saltusi_decision* d, int count, const double* u_free) {
-  int n = make_problem(d, count, u_free);
+saltus_status saltusi_decide_spatial(saltusi_decision* d, const saltusi_problem* p) {
+  int rows = 0;
+  for (int i = 0; i < p->count; i++) {
+    rows += rows_of(d, p->set[i]);
+  }
+  saltus_status status = saltusi_decision_room(d, &p->in, rows);
+  if (status == SALTUS_OK && p->count > d->units_max) {
+    status = saltusi_room_lacks(&d->mode->eval->room, SALTUSI_ROOM_ROWS, (size_t)p->count);
+  }
+  if (status != SALTUS_OK) {
+    return status;
+  }
+  int n = make_problem(d, p);
   d->mode->counts->decisions++;
   d->mode->eval->work.contact_solves++;
   memset(d->lcp_z, 0, (size_t)n * sizeof(double)); /* decisions remember nothing */
-  bool solved = saltusi_friction_step_solve(&d->friction, count, d->unit_first, d->unit_mu,
+  bool solved = saltusi_friction_step_solve(&d->friction, p->count, d->unit_first, d->unit_mu,
                                             d->lcp_M, d->lcp_q, d->lcp_z);
   d->mode->eval->work.contact_iterations += d->friction.iterations;
   if (!solved) {
     return SALTUS_RETRY_SMALLER;
   }
-  write_answer(d, count, n);
+  write_answer(d, p, n);
   return SALTUS_OK;
 }

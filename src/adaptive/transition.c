@@ -122,47 +122,39 @@ static double moving_sense(const saltusi_adaptive* w, const double* y, int key) 
   return fabs(slip) <= saltusi_slip_rounding(&w->decision) ? 0.0 : slip > 0.0 ? 1.0 : -1.0;
 }
 
-/* Whether a rebound is so small that closing the contact costs nothing (section 5a). The
- * acceleration is that with the candidates so far in their old status. */
-static saltus_status is_small_rebound(saltusi_adaptive* w, double t, const double* y, int key,
-                                      int candidates, bool* small) {
+/* Whether a rebound is so small that closing the contact costs nothing (section 5a). Its acceleration is
+ * that with the candidates so far in their old status; P is known for it. */
+static bool is_small_rebound(saltusi_adaptive* w, double t, const double* y, int key,
+                             double gamma) {
+  if (!(gamma < 0.0)) {
+    return false;
+  }
   double u = velocity_of(w, y, key, 0);
-  memcpy(w->transition.kept, w->contact, (size_t)w->o.nc * sizeof *w->contact);
-  for (int a = 0; a < w->o.nc; a++) {
-    w->contact[a].mode = SALTUSI_OPEN;
-  }
-  for (int i = 0; i < candidates; i++) {
-    w->contact[w->transition.cand[i]].mode = w->transition.old[w->transition.cand[i]].mode;
-  }
-  double gamma = 0.0;
-  saltus_status status = saltusi_mode_gamma(&w->mode, t, y, key, &gamma);
-  memcpy(w->contact, w->transition.kept, (size_t)w->o.nc * sizeof *w->contact);
-  *small = false;
-  if (status != SALTUS_OK || !(gamma < 0.0)) {
-    return status;
-  }
   double apex = u * u / (-2.0 * gamma);
-  status = saltusi_mode_joints(&w->mode, t, y);
-  saltusi_mode_rows(&w->mode, t, y, true);
   int row = w->o.nj + w->o.base[key];
-  memset(w->transition.x, 0, (size_t)w->o.nv * sizeof(double));
-  saltusi_row_add(&w->mode.row, row, 1.0, w->transition.x);
+  int island;
+  saltusi_island in = saltusi_reduced_island_of(&w->mode, key, &island);
+  double* x = w->transition.part;
+  memset(x, 0, (size_t)in.k * sizeof(double));
+  saltusi_island_add_row(&in, &w->mode.row, row, 1.0, x);
   double sense = moving_sense(w, y, key);
   if (sense != 0.0) { /* what is left of the bounces has friction, too */
-    saltusi_row_add(&w->mode.row, row + 1, -w->o.mu[key] * sense, w->transition.x);
+    saltusi_island_add_row(&in, &w->mode.row, row + 1, -w->o.mu[key] * sense, x);
   }
-  saltusi_mode_inverse(&w->mode, w->transition.x);
-  double compliance = saltusi_row_dot(&w->mode.row, row, w->transition.x);
-  for (int i = 0; i < w->o.nv; i++) {
-    w->transition.x[i] /= compliance;
+  saltusi_reduced_inverse(&w->mode, island, x);
+  double compliance = saltusi_island_dot(&in, &w->mode.row, row, x);
+  for (int i = 0; i < in.k; i++) {
+    x[i] /= compliance;
   }
+  memset(w->transition.x, 0, (size_t)w->o.nv * sizeof(double));
+  saltusi_island_scatter(&in, 1.0, x, w->transition.x);
   double in_q;
   double in_v;
   saltusi_adaptive_measure(w, y, w->transition.x, apex, u, &in_q, &in_v);
-  *small = (in_q <= closing_part && in_v <= closing_part) ||
-           apex <= 1e-24 * fmax(1.0, saltusi_max_abs(w->o.nq, y));
+  bool small = (in_q <= closing_part && in_v <= closing_part) ||
+               apex <= 1e-24 * fmax(1.0, saltusi_max_abs(w->o.nq, y));
   double e_N = w->o.law[key]->e_N;
-  if (*small && e_N > 0.0 && e_N < 1.0) {
+  if (small && e_N > 0.0 && e_N < 1.0) {
     double rest = 2.0 * u / (-gamma * (1.0 - e_N));
     saltusi_report(w, (saltus_event){.kind = SALTUS_EVENT_ACCUMULATION,
                                      .contact = key,
@@ -170,34 +162,53 @@ static saltus_status is_small_rebound(saltusi_adaptive* w, double t, const doubl
                                      .t_accuracy = rest,
                                      .u_before = u});
   }
+  return small;
+}
+
+/* y' with the candidates so far in their old status and nothing else closed. */
+static saltus_status rate_of_rebounds(saltusi_adaptive* w, double t, const double* y,
+                                      int candidates) {
+  memcpy(w->transition.kept, w->contact, (size_t)w->o.nc * sizeof *w->contact);
+  for (int a = 0; a < w->o.nc; a++) {
+    w->contact[a].mode = SALTUSI_OPEN;
+  }
+  for (int i = 0; i < candidates; i++) {
+    w->contact[w->transition.cand[i]].mode = w->transition.old[w->transition.cand[i]].mode;
+  }
+  saltus_status status = saltusi_mode_rate(&w->mode, t, y, w->transition.rate);
+  memcpy(w->contact, w->transition.kept, (size_t)w->o.nc * sizeof *w->contact);
   return status;
 }
 
 /* Candidates for closing among the contacts of the set, into w->transition.cand. */
 static saltus_status find_candidates(saltusi_adaptive* w, double t, const double* y, int count,
                                      double rounding, int* candidates) {
+  int* rebound = w->transition.rebound;
   int n = 0;
-  for (int i = 0; i < count; i++) {
-    if (velocity_of(w, y, w->transition.members[i], 0) <= rounding) {
-      w->transition.cand[n++] = w->transition.members[i];
-    }
-  }
-  int slow = n;
+  int rebounds = 0;
   for (int i = 0; i < count; i++) {
     int key = w->transition.members[i];
-    bool small = false;
-    if (velocity_of(w, y, key, 0) > rounding) {
-      saltus_status status = is_small_rebound(w, t, y, key, slow, &small);
-      if (status != SALTUS_OK) {
-        return status;
-      }
-    }
-    if (small) {
+    if (velocity_of(w, y, key, 0) <= rounding) {
       w->transition.cand[n++] = key;
+    } else {
+      rebound[rebounds++] = key;
+    }
+  }
+  saltus_status status = SALTUS_OK;
+  if (rebounds > 0) {
+    status = rate_of_rebounds(w, t, y, n);
+  }
+  if (rebounds > 0 && status == SALTUS_OK) {
+    status = saltusi_reduce(&w->mode, t, y, true, rebound, rebounds);
+  }
+  for (int i = 0; i < rebounds && status == SALTUS_OK; i++) {
+    double gamma = saltusi_mode_gamma_of(&w->mode, t, y, w->transition.rate, rebound[i]);
+    if (is_small_rebound(w, t, y, rebound[i], gamma)) {
+      w->transition.cand[n++] = rebound[i];
     }
   }
   *candidates = n;
-  return SALTUS_OK;
+  return status;
 }
 
 static bool is_listed(const int* list, int count, int key) {
@@ -402,6 +413,9 @@ static saltus_status settle(saltusi_adaptive* w, double t, double* y, int count,
 
 saltus_status saltusi_adaptive_settle(saltusi_adaptive* w, double t, double* y, int count,
                                       bool impact) {
+  for (int key = 0; key < w->o.nc; key++) {
+    w->transition.scope[key] = true;
+  }
   memcpy(w->transition.old, w->contact, (size_t)w->o.nc * sizeof *w->contact);
   saltus_status status = settle(w, t, y, count, impact, 0);
   return status == SALTUS_OK && w->o.spatial ? saltusi_perturb_slips(w, t, y) : status;
@@ -409,10 +423,11 @@ saltus_status saltusi_adaptive_settle(saltusi_adaptive* w, double t, double* y, 
 
 /* ---- transitions --------------------------------------------------------------------------- */
 
+/* The closed contacts that the event concerns. */
 static int list_closed(saltusi_adaptive* w) {
   int count = 0;
   for (int key = 0; key < w->o.nc; key++) {
-    if (saltusi_is_closed(&w->contact[key])) {
+    if (saltusi_is_closed(&w->contact[key]) && w->transition.scope[key]) {
       w->decision.set[count++] = key;
     }
   }
@@ -438,7 +453,7 @@ static void mark_new(saltusi_adaptive* w) {
   for (int key = 0; key < w->o.nc; key++) {
     saltusi_contact* c = &w->contact[key];
     const saltusi_contact* old = &w->transition.old[key];
-    if (old->mode == SALTUSI_OPEN) {
+    if (old->mode == SALTUSI_OPEN || !w->transition.scope[key]) {
       continue;
     }
     if (c->mode == SALTUSI_OPEN) {
@@ -491,6 +506,8 @@ static saltus_status on_hit(saltusi_adaptive* w, double t, double* y, const salt
     return status;
   }
   saltusi_mode_rows(&w->mode, t, y, true);
+  saltusi_mark_hits(w, found);
+  w->search.hits[found->key] = true;
   double rounding = normal_rounding(w, y);
   int count = 0;
   for (int key = 0; key < w->o.nc; key++) {
@@ -499,16 +516,12 @@ static saltus_status on_hit(saltusi_adaptive* w, double t, double* y, const salt
     bool open = w->contact[key].mode == SALTUSI_OPEN;
     bool touches = c->touching ? fabs(u) <= rounding && c->height <= still
                                : w->mode.gap[key] <= near && u <= 0.0;
-    bool joins = !open || key == found->key || touches;
-    for (int i = 0; i < w->search.found_count; i++) {
-      joins =
-          joins || (w->search.found[i].kind == SALTUSI_FOUND_HIT && w->search.found[i].key == key &&
-                    w->search.found[i].theta <= found->theta * (1.0 + 1e-8));
-    }
+    bool joins = !open || key == found->key || touches || w->search.hits[key];
     if (joins) {
       w->decision.set[count++] = key;
     }
   }
+  count = saltusi_scope(&w->mode, w->decision.set, count, w->search.hits, w->transition.scope);
   status = saltusi_mode_project_positions(&w->mode, t, y, w->decision.set, count);
   if (status == SALTUS_OK) {
     status = settle(w, t, y, count, true, 0);
@@ -575,7 +588,7 @@ static saltus_status on_stop(saltusi_adaptive* w, double t, double* y, int key) 
                      256.0 * DBL_EPSILON * saltusi_max_abs(w->o.nv, saltusi_v_of(&w->o, y)));
   saltusi_mode_rows(&w->mode, t, y, true);
   for (int a = 0; a < w->o.nc; a++) {
-    bool slips = w->contact[a].mode == SALTUSI_SLIP && w->o.mu[a] > 0.0;
+    bool slips = w->contact[a].mode == SALTUSI_SLIP && w->o.mu[a] > 0.0 && w->transition.scope[a];
     if (a == key || (slips && fabs(slip_of(w, y, a)) <= slow_for(w, a, slow))) {
       w->contact[a].mode = SALTUSI_STICK;
     }
@@ -673,11 +686,26 @@ static saltus_status follow_joints(saltusi_adaptive* w, double t, double* y) {
   if (w->o.nj == 0) {
     return SALTUS_OK;
   }
-  saltus_status status = saltusi_mode_joints(&w->mode, t, y);
+  saltus_status status = saltusi_reduce(&w->mode, t, y, false, NULL, 0);
   if (status == SALTUS_OK) {
-    saltusi_mode_hold_joints(&w->mode, y + w->o.nq, w->outcome.joint_lasting);
+    saltusi_reduced_hold(&w->mode, y + w->o.nq, w->outcome.joint_lasting);
   }
   return status;
+}
+
+/* The contacts that the event may concern: those of its island; a switch concerns all, and an impact finds
+ * its own. */
+static void find_scope(saltusi_adaptive* w, double t, const double* y, const saltusi_found* found) {
+  bool all = found->kind == SALTUSI_FOUND_SWITCH || found->kind == SALTUSI_FOUND_HIT;
+  for (int key = 0; key < w->o.nc; key++) {
+    w->transition.scope[key] = true;
+    w->search.hits[key] = key == found->key;
+  }
+  if (!all) {
+    saltusi_mode_rows(&w->mode, t, y, false);
+    int count = list_closed(w);
+    saltusi_scope(&w->mode, w->decision.set, count, w->search.hits, w->transition.scope);
+  }
 }
 
 saltus_status saltusi_adaptive_transition(saltusi_adaptive* w, double t, double t_event, double* y,
@@ -686,6 +714,7 @@ saltus_status saltusi_adaptive_transition(saltusi_adaptive* w, double t, double 
   w->memory->zeno = -1.0;
   w->memory->jacobian_age = -1.0; /* it belonged to the old status */
   saltus_status status = SALTUS_OK;
+  find_scope(w, t, y, found);
   switch (found->kind) {
   case SALTUSI_FOUND_HIT:
     status = on_hit(w, t, y, found);

@@ -28,16 +28,19 @@ static saltus_status shifted_gamma(saltusi_adaptive* w, int key, const double* x
   return saltusi_mode_gamma(&w->mode, w->step.t, w->step.y_mid, key, gamma);
 }
 
-static bool is_candidate(const saltusi_adaptive* w, int key) {
+/* Whether an accumulation may be jumped over: nothing that feels the bounces flies or sticks. */
+static bool is_candidate(saltusi_adaptive* w, int key) {
   double e_N = w->o.law[key]->e_N;
   if (saltusi_is_closed(&w->contact[key]) || !(e_N > 0.0 && e_N < 1.0) || w->o.tangents[key] == 2) {
     return false;
   }
+  saltusi_mode_rows(&w->mode, w->step.t, w->step.y0, true);
+  saltusi_find_coupled(&w->mode, key, w->jump.coupled);
   for (int b = 0; b < w->o.nc; b++) {
     saltusi_contact_mode mode = w->contact[b].mode;
     bool flies = b != key && mode == SALTUSI_OPEN && w->contact[b].touching;
     bool sticks = mode >= SALTUSI_STICK && w->o.mu[b] > 0.0;
-    if (flies || sticks) {
+    if ((flies || sticks) && w->jump.coupled[b]) {
       return false;
     }
   }
@@ -74,8 +77,8 @@ static saltus_status others_stay(saltusi_adaptive* w, int key, double height, do
     saltusi_hunt s = {.w = w, .key = b, .what = SALTUSI_HUNT_GAP, .shift = -w->jump.stay_gap[b]};
     bool open = !saltusi_is_closed(&w->contact[b]) && !isinf(w->search.gap_start[b]);
     bool slips = w->contact[b].mode == SALTUSI_SLIP && w->o.mu[b] > 0.0 && w->o.tangents[b] == 1;
-    if (b == key ? !slips : !open && !slips) {
-      continue;
+    if (!w->jump.coupled[b] || (b == key ? !slips : !open && !slips)) {
+      continue; /* what does not feel the bounces has been searched for events */
     }
     if (slips) {
       s.what = SALTUSI_HUNT_SLIP;

@@ -202,7 +202,7 @@ static saltus_status forces(void* work, const void* options, const saltusi_step*
   static void layout_##id(void* work, const void* options, const saltusi_eval* eval,               \
                           saltus_arena* arena) {                                                   \
     (void)options;                                                                                 \
-    saltusi_adaptive_layout(work, &eval->sys, (which) >= SALTUSI_RADAU5, arena);                   \
+    saltusi_adaptive_layout(work, eval, (which) >= SALTUSI_RADAU5, arena);                         \
   }                                                                                                \
   static saltus_status step_##id(void* work, const void* options, const saltusi_step* s) {         \
     return step(work, options, s, which);                                                          \

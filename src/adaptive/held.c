@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * held.c - the rows that a status holds, island by island:
+ *
+ *   rows R      joints, normals of closed contacts, tangents of sticking ones
+ *   columns H   the same, with G_N - mu G_T d for contacts that slide in direction d
+ *   W = R^T M^-1 H,    W l = right
+ */
+#include "adaptive/held.h"
+#include "adaptive/mode.h"
+#include "math/matrix.h"
+
+#include <string.h>
+
+/* A pivot below this part of the largest one is a dependent row: rows that depend on each other leave
+ * rounding times the condition of a body, some 1e-13, independent ones of bodies that are a thousand times
+ * longer than wide 1e-6. */
+static const double dependent_rank = 1e-10;
+/* Redundant supports differ from rounding by far more. */
+static const double spread_pivot_least = 1e-11;
+/* Least weight of a support that carries little: its friction may be used by the square of it. */
+static const double weight_least = 1e-3;
+
+/* Rows of an island and entries of its columns that there is room for at first. */
+enum { ROWS_FIRST = 64, WIDTH_FIRST = 192, ROWS_WHOLE = 8 };
+
+static void layout_factor(saltusi_dependent* d, int n, saltus_arena* arena) {
+  d->LU = SALTUS_PUSH2(arena, double, n, n);
+  d->pivot = SALTUS_PUSH(arena, int, 2 * n);
+  d->scale = SALTUS_PUSH(arena, double, n);
+  d->gram = SALTUS_PUSH2(arena, double, n, n);
+}
+
+static size_t smaller(size_t a, size_t b) {
+  return a < b ? a : b;
+}
+
+static size_t larger(size_t a, size_t b) {
+  return a > b ? a : b;
+}
+
+void saltusi_held_layout(saltusi_held* h, const saltusi_outline* o, const saltusi_step_room* room,
+                         saltus_arena* arena) {
+  int rows = o->rows;
+  size_t nv = (size_t)o->nv;
+  h->rows_max = smaller((size_t)rows, saltusi_room_of(room, SALTUSI_ROOM_ROWS, ROWS_FIRST));
+  size_t first = larger((size_t)h->rows_max * smaller(nv, WIDTH_FIRST), ROWS_WHOLE * nv);
+  h->entries_max = smaller((size_t)rows * nv, saltusi_room_of(room, SALTUSI_ROOM_FILL, first));
+  int n = (int)h->rows_max;
+  saltusi_islands_layout(&h->islands, o->nv, rows, arena);
+  h->row = SALTUS_PUSH(arena, int, rows);
+  h->key = SALTUS_PUSH(arena, int, rows);
+  h->spare = SALTUS_PUSH(arena, int, rows);
+  h->right = SALTUS_PUSH(arena, double, rows);
+  h->direction = SALTUS_PUSH(arena, double, 2 * o->nc);
+  h->shared = SALTUS_PUSH(arena, bool, o->nc);
+  h->column = SALTUS_PUSH(arena, double, h->entries_max);
+  h->W = SALTUS_PUSH2(arena, double, n, n);
+  layout_factor(&h->factor, n, arena);
+  h->x = SALTUS_PUSH(arena, double, o->nv);
+  h->velocities_max = 0;
+  if (o->tangents_max == 2) {
+    h->velocities_max = (int)smaller(nv, saltusi_room_of(room, SALTUSI_ROOM_BLOCKS, WIDTH_FIRST));
+    h->spread = SALTUS_PUSH2(arena, double, h->velocities_max, h->velocities_max);
+    h->spread_pivot = SALTUS_PUSH(arena, int, 2 * h->velocities_max);
+    h->W_spare = SALTUS_PUSH2(arena, double, n, n);
+    h->pivot = SALTUS_PUSH(arena, int, 2 * n);
+    h->row_scale = SALTUS_PUSH(arena, double, n);
+    h->spread_in = SALTUS_PUSH(arena, double, n);
+    h->spread_right = SALTUS_PUSH(arena, double, n);
+    h->spread_sum = SALTUS_PUSH(arena, double, n);
+  }
+}
+
+bool saltusi_mode_slides(const saltusi_mode_dynamics* m, int key) {
+  saltusi_contact_mode mode = m->contact[key].mode;
+  return m->o->mu[key] > 0.0 && (mode == SALTUSI_SLIP || mode == SALTUSI_STICK_BOUND);
+}
+
+static bool is_normal(const saltusi_mode_dynamics* m, int i) {
+  int key = m->held.key[i];
+  return key >= 0 && m->held.row[i] == m->o->nj + m->o->base[key];
+}
+
+/* Direction of slip; a planar contact keeps its sense even where U_T passes through zero. */
+static void find_direction(saltusi_mode_dynamics* m, const double* v, int key) {
+  double* d = m->held.direction + 2 * (size_t)key;
+  if (m->o->tangents[key] == 1 || m->contact[key].mode == SALTUSI_STICK_BOUND) {
+    d[0] = m->contact[key].sense;
+    d[1] = 0.0;
+    return;
+  }
+  int first = m->o->nj + m->o->base[key] + 1;
+  double u[2];
+  for (int k = 0; k < 2; k++) {
+    u[k] = saltusi_row_dot(&m->row, first + k, v) + m->row.b[first + k];
+  }
+  double size = hypot(u[0], u[1]);
+  d[0] = size > 0.0 ? u[0] / size : 0.0;
+  d[1] = size > 0.0 ? u[1] / size : 0.0;
+}
+
+void saltusi_held_directions(saltusi_mode_dynamics* m, const double* v) {
+  for (int key = 0; key < m->o->nc; key++) {
+    if (saltusi_is_pressed(&m->contact[key]) && saltusi_mode_slides(m, key)) {
+      find_direction(m, v, key);
+    }
+  }
+}
+
+void saltusi_held_add(saltusi_held* h, int row, int key) {
+  h->row[h->count] = row;
+  h->key[h->count] = key;
+  h->count++;
+}
+
+void saltusi_held_joints(saltusi_mode_dynamics* m) {
+  m->held.count = 0;
+  for (int j = 0; j < m->o->nj; j++) {
+    saltusi_held_add(&m->held, j, -1);
+  }
+}
+
+void saltusi_held_contacts(saltusi_mode_dynamics* m, bool tangents) {
+  for (int key = 0; key < m->o->nc; key++) {
+    if (!saltusi_is_pressed(&m->contact[key])) {
+      continue;
+    }
+    int first = m->o->nj + m->o->base[key];
+    saltusi_held_add(&m->held, first, key);
+    bool sticks = m->contact[key].mode == SALTUSI_STICK && m->o->mu[key] > 0.0;
+    for (int k = 1; tangents && sticks && k <= m->o->tangents[key]; k++) {
+      saltusi_held_add(&m->held, first + k, key);
+    }
+  }
+}
+
+/* ---- islands --------------------------------------------------------------------------------- */
+
+int saltusi_held_islands(saltusi_mode_dynamics* m) {
+  saltusi_held* h = &m->held;
+  h->whole = true;
+  if (h->count == 0 || !saltusi_islands_open(&h->islands, m->eval, &m->mass, h->count)) {
+    return h->count > 0 ? 1 : 0;
+  }
+  for (int i = 0; i < h->count; i++) {
+    saltusi_islands_join(&h->islands, &m->row, h->row[i]);
+  }
+  saltusi_islands_close(&h->islands, h->count, &m->row, h->row);
+  saltusi_islands_order(&h->islands, h->count, h->row, h->spare);
+  saltusi_islands_order(&h->islands, h->count, h->key, h->spare);
+  h->whole = false;
+  return h->islands.count;
+}
+
+saltusi_island saltusi_held_island(const saltusi_mode_dynamics* m, int i) {
+  return m->held.whole ? saltusi_island_whole(m->held.count, m->o->nv)
+                       : saltusi_island_of(&m->held.islands, i);
+}
+
+saltus_status saltusi_held_make(saltusi_mode_dynamics* m, const saltusi_island* in, bool friction) {
+  saltusi_held* h = &m->held;
+  size_t k = (size_t)in->k;
+  int n = in->n;
+  if ((size_t)n > h->rows_max) {
+    return saltusi_room_lacks(&m->eval->room, SALTUSI_ROOM_ROWS, (size_t)n);
+  }
+  if ((size_t)n * k > h->entries_max) {
+    return saltusi_room_lacks(&m->eval->room, SALTUSI_ROOM_FILL, (size_t)n * k);
+  }
+  for (int i = 0; i < n; i++) {
+    double* x = h->column + (size_t)i * k;
+    int row = h->row[in->first + i];
+    int key = h->key[in->first + i];
+    memset(x, 0, k * sizeof(double));
+    saltusi_island_add_row(in, &m->row, row, 1.0, x);
+    if (friction && is_normal(m, in->first + i) && saltusi_mode_slides(m, key)) {
+      for (int c = 0; c < m->o->tangents[key]; c++) {
+        saltusi_island_add_row(in, &m->row, row + 1 + c, -m->o->mu[key] * h->direction[2 * key + c],
+                               x);
+      }
+    }
+    saltusi_island_divide(&h->islands, in, m->eval, &m->mass, x);
+  }
+  for (int i = 0; i < n; i++) {
+    for (int j = 0; j < n; j++) {
+      h->W[i * n + j] =
+          saltusi_island_dot(in, &m->row, h->row[in->first + i], h->column + (size_t)j * k);
+    }
+  }
+  return SALTUS_OK;
+}
+
+saltus_status saltusi_held_solve(saltusi_mode_dynamics* m, const saltusi_island* in) {
+  saltusi_held* h = &m->held;
+  double* right = h->right + in->first;
+  if (in->n == 1 && h->W[0] != 0.0) {
+    right[0] /= h->W[0];
+    return isfinite(right[0]) ? SALTUS_OK : SALTUS_RETRY_NAN;
+  }
+  if (!saltusi_dependent_factor(&h->factor, in->n, h->W, in->n)) {
+    return SALTUS_RETRY_NAN;
+  }
+  h->dependent = h->dependent || (in->n > 1 && h->factor.rank < in->n);
+  saltusi_dependent_solve(&h->factor, right);
+  return isfinite(saltusi_max_abs(in->n, right)) ? SALTUS_OK : SALTUS_RETRY_NAN;
+}
+
+void saltusi_held_apply(const saltusi_mode_dynamics* m, const saltusi_island* in, double s,
+                        double* y) {
+  for (int i = 0; i < in->n; i++) {
+    saltusi_island_scatter(in, s * m->held.right[in->first + i],
+                           m->held.column + (size_t)i * (size_t)in->k, y);
+  }
+}
+
+void saltusi_held_forces(const saltusi_mode_dynamics* m, double* contacts, double* joints) {
+  const saltusi_held* h = &m->held;
+  memset(contacts, 0, (size_t)m->o->nl * sizeof(double));
+  for (int i = 0; i < h->count; i++) {
+    int row = h->row[i];
+    int key = h->key[i];
+    if (key >= 0) {
+      contacts[row - m->o->nj] = h->right[i];
+    } else if (joints != NULL) {
+      joints[row] = h->right[i];
+    }
+    if (is_normal(m, i) && saltusi_mode_slides(m, key)) {
+      for (int k = 0; k < m->o->tangents[key]; k++) {
+        contacts[row - m->o->nj + 1 + k] = -m->o->mu[key] * h->direction[2 * key + k] * h->right[i];
+      }
+    }
+  }
+}
+
+/* ---- redundant supports in space --------------------------------------------------------------- */
+
+/* Redundant supports: of all forces that hold the rows those of least weighted size, l = S^2 R z, with the
+ * weights S of tangents in proportion to the normal force, so that friction is used evenly:
+ *
+ *   R^T S^2 R M^-1 H^T S^2 R z = R^T S^2 b
+ */
+static saltus_status spread_once(saltusi_mode_dynamics* m, const saltusi_island* in) {
+  saltusi_held* h = &m->held;
+  const int* row = h->row + in->first;
+  int n = in->n;
+  size_t k = (size_t)in->k;
+  if (in->k > h->velocities_max) {
+    return saltusi_room_lacks(&m->eval->room, SALTUSI_ROOM_BLOCKS, k);
+  }
+  for (size_t i = 0; i < k; i++) { /* column j of the matrix: R^T S^2 W S^2 R e_j */
+    int velocity = in->local != NULL ? in->velocity[i] : (int)i;
+    for (int a = 0; a < n; a++) {
+      h->spread_in[a] = h->row_scale[a] * saltusi_row_entry(&m->row, row[a], velocity);
+    }
+    memset(h->x, 0, k * sizeof(double));
+    for (int a = 0; a < n; a++) {
+      double value = saltusi_dot(n, h->W + (size_t)a * (size_t)n, h->spread_in);
+      saltusi_island_add_row(in, &m->row, row[a], h->row_scale[a] * value, h->x);
+    }
+    for (size_t j = 0; j < k; j++) {
+      h->spread[j * k + i] = h->x[j];
+    }
+  }
+  memset(h->x, 0, k * sizeof(double));
+  for (int a = 0; a < n; a++) {
+    saltusi_island_add_row(in, &m->row, row[a], h->row_scale[a] * h->spread_right[a], h->x);
+  }
+  int rank = saltusi_lu_factor_rank(in->k, h->spread, h->spread_pivot, h->spread_pivot + k,
+                                    dependent_rank);
+  if (rank < 0) {
+    return SALTUS_RETRY_NAN;
+  }
+  saltusi_lu_solve_rank(in->k, rank, h->spread, h->spread_pivot, h->spread_pivot + k, h->x);
+  for (int a = 0; a < n; a++) {
+    h->right[in->first + a] = h->row_scale[a] * saltusi_island_dot(in, &m->row, row[a], h->x);
+  }
+  return SALTUS_OK;
+}
+
+static void mark_shared(saltusi_mode_dynamics* m, const saltusi_island* in) {
+  for (int i = in->first; i < in->first + in->n; i++) {
+    if (m->held.key[i] >= 0) {
+      m->held.shared[m->held.key[i]] = true;
+    }
+  }
+  m->held.dependent = true;
+}
+
+/* Once more on what rounding left of the held accelerations, so that what sticks does not creep. */
+static saltus_status refine(saltusi_mode_dynamics* m, const saltusi_island* in, double* a) {
+  saltusi_held* h = &m->held;
+  double* right = h->right + in->first;
+  memcpy(h->spread_sum, right, (size_t)in->n * sizeof(double));
+  for (int i = 0; i < in->n; i++) {
+    int row = h->row[in->first + i];
+    h->spread_right[i] = -(saltusi_row_dot(&m->row, row, a) + m->row.c[row]);
+  }
+  saltus_status status = spread_once(m, in);
+  if (status == SALTUS_OK) {
+    saltusi_held_apply(m, in, 1.0, a);
+  }
+  for (int i = 0; i < in->n && status == SALTUS_OK; i++) {
+    right[i] += h->spread_sum[i];
+  }
+  return status;
+}
+
+/* Spread twice: the weights of tangents are known after the first time. */
+static saltus_status spread(saltusi_mode_dynamics* m, const saltusi_island* in) {
+  saltusi_held* h = &m->held;
+  int n = in->n;
+  memcpy(h->spread_right, h->right + in->first, (size_t)n * sizeof(double));
+  for (int i = 0; i < n; i++) {
+    h->row_scale[i] = 1.0;
+  }
+  saltus_status status = spread_once(m, in);
+  double largest = 0.0;
+  for (int i = in->first; i < in->first + n; i++) {
+    largest = is_normal(m, i) ? fmax(largest, h->right[i]) : largest;
+  }
+  if (status != SALTUS_OK || !(largest > 0.0)) {
+    return status;
+  }
+  double weight = 1.0;
+  for (int i = 0; i < n; i++) {
+    bool normal = is_normal(m, in->first + i);
+    if (normal) {
+      weight = fmax(weight_least, h->right[in->first + i] / largest);
+    }
+    h->row_scale[i] = h->key[in->first + i] < 0 || normal ? 1.0 : weight * weight;
+  }
+  return spread_once(m, in);
+}
+
+saltus_status saltusi_held_share(saltusi_mode_dynamics* m, const saltusi_island* in, double* a) {
+  saltusi_held* h = &m->held;
+  int n = in->n;
+  memcpy(h->W_spare, h->W, (size_t)n * (size_t)n * sizeof(double));
+  if (saltusi_lu_factor(n, h->W_spare, h->pivot, spread_pivot_least)) {
+    saltusi_lu_solve(n, h->W_spare, h->pivot, h->right + in->first);
+    saltusi_held_apply(m, in, 1.0, a);
+    return SALTUS_OK;
+  }
+  mark_shared(m, in);
+  saltus_status status = spread(m, in);
+  if (status == SALTUS_OK) {
+    saltusi_held_apply(m, in, 1.0, a);
+    status = refine(m, in, a);
+  }
+  return status;
+}

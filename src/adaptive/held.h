@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * held.h - the rows that a status holds, island by island, and the matrices they make.
+ *
+ *   saltusi_held_joints(m);  saltusi_held_contacts(m, true);        which rows
+ *   int islands = saltusi_held_islands(m);                          they are ordered by island then
+ *   for each: saltusi_held_make, m->held.right of its rows, saltusi_held_solve, saltusi_held_apply
+ */
+#ifndef SALTUSI_HELD_H
+#define SALTUSI_HELD_H
+
+#include "adaptive/island.h"
+#include "adaptive/outline.h"
+#include "math/dependent.h"
+#include "system/room.h"
+
+typedef struct saltusi_mode_dynamics saltusi_mode_dynamics;
+
+typedef struct saltusi_held {
+  int count;
+  int* row;          /* [rows] row of each */
+  int* key;          /* [rows] contact of each; -1: joint */
+  double* right;     /* [rows] right-hand sides, then multipliers */
+  double* direction; /* [2 nc] of slip */
+  bool dependent;    /* more rows than some island needs, since it was set to false */
+  bool* shared;      /* [nc] the same of the island of a contact in space */
+
+  /* inside */
+  size_t rows_max;    /* rows of the largest island that there is room for, */
+  size_t entries_max; /* of its columns, */
+  int velocities_max; /* and its velocities, where supports in space may be redundant */
+  saltusi_islands islands;
+  bool whole; /* all rows are one island, with the numbers of velocities as they are */
+  int* spare;
+  double* column; /* [n x k] M^-1 H of the island at hand */
+  double* W;      /* [n x n] of the island at hand */
+  saltusi_dependent factor;
+  double* W_spare;      /* [n x n] */
+  int* pivot;           /* [2 n] */
+  double* row_scale;    /* [n] */
+  double* spread;       /* [k x k] */
+  int* spread_pivot;    /* [2 k] */
+  double* spread_in;    /* [n] */
+  double* spread_right; /* [n] */
+  double* spread_sum;   /* [n] */
+  double* x;            /* [nv] */
+} saltusi_held;
+
+void saltusi_held_layout(saltusi_held* h, const saltusi_outline* o, const saltusi_step_room* room,
+                         saltus_arena* arena);
+
+/* Joints alone; then normals of closed contacts and the tangents of those that stick; then any row. */
+void saltusi_held_joints(saltusi_mode_dynamics* m);
+void saltusi_held_contacts(saltusi_mode_dynamics* m, bool tangents);
+void saltusi_held_add(saltusi_held* h, int row, int key);
+/* Directions of slip of the contacts that slide. */
+void saltusi_held_directions(saltusi_mode_dynamics* m, const double* v);
+
+/* How many islands the held rows make, whose rows and M are evaluated. */
+int saltusi_held_islands(saltusi_mode_dynamics* m);
+saltusi_island saltusi_held_island(const saltusi_mode_dynamics* m, int i);
+/* Columns and W; friction: of contacts that slide as well. */
+saltus_status saltusi_held_make(saltusi_mode_dynamics* m, const saltusi_island* in, bool friction);
+/* W l = right; the least solution when W is singular. */
+saltus_status saltusi_held_solve(saltusi_mode_dynamics* m, const saltusi_island* in);
+/* y [nv] += s M^-1 H l */
+void saltusi_held_apply(const saltusi_mode_dynamics* m, const saltusi_island* in, double s,
+                        double* y);
+/* Solution and a += M^-1 H l; redundant supports share forces evenly. */
+saltus_status saltusi_held_share(saltusi_mode_dynamics* m, const saltusi_island* in, double* a);
+/* The multipliers as forces of all contact rows [nl], and of joints [nj] or NULL. */
+void saltusi_held_forces(const saltusi_mode_dynamics* m, double* contacts, double* joints);
+
+/* Whether a contact has friction at its bound. */
+bool saltusi_mode_slides(const saltusi_mode_dynamics* m, int key);
+
+#endif
