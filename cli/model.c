@@ -222,12 +222,13 @@ void cli_model_close(cli_model* model) {
 /* Numbers of a run; the library says which are allowed. */
 static int read_numbers(const cli_args* args, saltus_run_def* def) {
   double every = NAN;
+  double threads = 1.0;
   const struct {
     const char* option;
     double* value;
   } numbers[] = {{"--step", &def->step}, {"--tol", &def->tol},     {"--rtol", &def->rtol},
                  {"--atol", &def->atol}, {"--until", &def->until}, {"--output-dt", &def->record_dt},
-                 {"--every", &every}};
+                 {"--every", &every},    {"--threads", &threads}};
   for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
     int code = cli_real(args, numbers[i].option, numbers[i].value);
     if (code != CLI_DONE) {
@@ -238,6 +239,12 @@ static int read_numbers(const cli_args* args, saltus_run_def* def) {
     cli_error("%s: --every is %g, must be a whole number from 1 on", args->command->name, every);
     return CLI_USAGE;
   }
+  if (!(threads >= 1.0 && threads <= 64.0 && threads == floor(threads))) {
+    cli_error("%s: --threads is %g, must be a whole number from 1 to 64", args->command->name,
+              threads);
+    return CLI_USAGE;
+  }
+  def->threads = (int)threads;
   def->record_every = isnan(every) ? 0 : (long long)every;
   return CLI_DONE;
 }

@@ -42,6 +42,7 @@ typedef struct saltus_integrator_def {
   double duration;                   /* s, no step goes beyond t0 + duration; default no limit */
   int dense_steps;                   /* steps that dense output remembers; default 16 */
   int event_room;                    /* events that are remembered; default 4096 */
+  int threads;                       /* as in saltus_scheme_def */
   const volatile int* cancel;        /* anything but 0 there ends an advance as soon as possible
                                       * with SALTUS_ERR_STOPPED; NULL: never */
   saltus_log log;                    /* gets why something is refused or fails */

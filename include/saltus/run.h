@@ -82,6 +82,7 @@ typedef struct saltus_run_def {
 
   saltus_run_exact exact;
   saltus_progress progress;   /* by a monotonic clock, see sim.h */
+  int threads;                /* as in saltus_scheme_def */
   const volatile int* cancel; /* as in saltus_sim_def */
   const char*
       mark; /* before the names of overrides in messages: "--" on a command line; NULL: nothing */

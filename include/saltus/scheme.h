@@ -119,6 +119,7 @@ typedef struct saltus_scheme_def {
                          * NULL: all of them; copied */
   const double* atol_v; /* [nv] the same for velocities */
   const saltus_system* system;
+  int threads; /* that share contact problems of 1000 units and more, with the same bits; 0: 1 */
   const volatile int* cancel; /* anything but 0 there ends a step with SALTUS_ERR_STOPPED as soon as
                                * it looks, without a trace; may be set from a signal handler or
                                * another thread; NULL: never */

@@ -100,6 +100,7 @@ typedef struct saltus_sim_def {
   bool record_jumps; /* also a frame on each side of every impact, of schemes with dense output */
   const saltus_observables* observables; /* reported to recorders; NULL: none */
   saltus_progress progress;
+  int threads;                /* as in saltus_scheme_def */
   const volatile int* cancel; /* anything but 0 there stops the run as soon as possible, between
                                * frames or inside a step, with a frame of the state it has reached
                                * and SALTUS_ERR_STOPPED; NULL: never */

@@ -58,6 +58,7 @@ static bool solve_dense(saltusi_operator* op, saltusi_eval* eval, const double* 
 
 static bool solve_blocks(saltusi_operator* op, saltusi_eval* eval, const double* mu,
                          const double* rhs, double* P) {
+  op->friction.threads = eval->threads;
   bool solved = saltusi_friction_step_solve_blocks(&op->friction, mu, rhs, P);
   eval->work.contact_iterations += op->friction.iterations;
   return solved;

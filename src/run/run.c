@@ -106,6 +106,7 @@ static saltus_status make_sim(saltus_run* run) {
       .record_jumps = s->record_jumps,
       .observables = scene->observables,
       .progress = def->progress,
+      .threads = def->threads,
       .cancel = def->cancel,
       .log = def->log,
       .allocator = def->allocator,

@@ -276,14 +276,15 @@ static saltus_status build(const saltus_scheme_def* def, const saltusi_scheme_op
     return SALTUS_ERR_MEMORY;
   }
   saltus_scheme* scheme = (saltus_scheme*)(void*)block;
-  *scheme = (saltus_scheme){.ops = ops,
-                            .memory = memory,
-                            .bytes = bytes,
-                            .log = def->log,
-                            .eval = {.sys = *def->system, .cancel = def->cancel},
-                            .options = block + at[0],
-                            .work = block + at[1],
-                            .spare = block + at[2]};
+  *scheme =
+      (saltus_scheme){.ops = ops,
+                      .memory = memory,
+                      .bytes = bytes,
+                      .log = def->log,
+                      .eval = {.sys = *def->system, .threads = def->threads, .cancel = def->cancel},
+                      .options = block + at[0],
+                      .work = block + at[1],
+                      .spare = block + at[2]};
   if ((def->system->traits & SALTUS_CHANGING_CONTACTS) != 0) {
     scheme->eval.keys = &scheme->keys;
     scheme->keys.room = &scheme->eval.room;

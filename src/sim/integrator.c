@@ -195,6 +195,7 @@ saltus_status saltus_integrator_create(const saltus_integrator_def* def, saltus_
                                     .atol_q = def->atol_q,
                                     .atol_v = def->atol_v,
                                     .system = def->system,
+                                    .threads = def->threads,
                                     .cancel = def->cancel,
                                     .log = def->log,
                                     .allocator = def->allocator};

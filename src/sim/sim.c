@@ -211,6 +211,7 @@ saltus_status saltus_sim_create(const saltus_sim_def* def, saltus_sim** out) {
                               .atol_q = def->atol_q,
                               .atol_v = def->atol_v,
                               .system = def->system,
+                              .threads = def->threads,
                               .cancel = def->cancel,
                               .log = def->log,
                               .allocator = def->allocator};

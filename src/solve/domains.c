@@ -191,6 +191,15 @@ void saltusi_domains_number(saltusi_domains* domains, const saltusi_friction_pat
   }
 }
 
+const saltusi_domains* saltusi_domains_of(saltusi_domains* domains,
+                                          const saltusi_friction_pattern* pattern) {
+  if (pattern->units < DOMAINS_LEAST * DOMAIN_UNITS) {
+    return NULL;
+  }
+  saltusi_domains_number(domains, pattern, 0);
+  return domains->count > 1 ? domains : NULL;
+}
+
 void saltusi_run_parts(const saltusi_friction_case* in, void (*job)(void* context, int part),
                        void* context) {
   saltusi_team_run(in->team, saltusi_parts(in), job, context);

@@ -37,6 +37,10 @@ void saltusi_domains_layout(saltusi_domains* domains, int units, int unit_max, s
 void saltusi_domains_number(saltusi_domains* domains, const saltusi_friction_pattern* pattern,
                             int least);
 
+/* The same with domains of the usual size; NULL where the problem stays whole. */
+const saltusi_domains* saltusi_domains_of(saltusi_domains* domains,
+                                          const saltusi_friction_pattern* pattern);
+
 /* Work on vectors is done in as many parts as there are domains, each of units that follow each other
  * in the order of the problem. */
 static inline int saltusi_parts(const saltusi_friction_case* in) {

@@ -277,7 +277,7 @@ static void first_layout(const saltus_friction_solver* solver, saltusi_friction_
   if (ops->domains) {
     saltusi_domains_layout(&work->domains, units, saltusi_friction_unit_max(problem), arena);
     saltusi_domain_matrix_layout(&work->matrix, problem, arena);
-    work->team = saltusi_team_layout(ops->threads(solver->options), arena);
+    work->team = saltusi_team_layout(arena);
   }
   work->best = SALTUS_PUSH(arena, double, rows);
   work->point = SALTUS_PUSH(arena, double, rows);
@@ -391,7 +391,7 @@ saltus_status saltus_friction_solve(saltus_friction_solver* solver,
     return status;
   }
   if (run.best > tol) {
-    saltusi_run_open_team(&run);
+    saltusi_run_open_team(&run, solver->ops->domains ? solver->ops->threads(run.options) : 1);
     solver->ops->solve(&run);
     saltusi_run_close_team(&run);
   }

@@ -113,10 +113,10 @@ bool saltusi_run_start(saltusi_friction_run* run, const double* guess) {
   return isfinite(run->best);
 }
 
-void saltusi_run_open_team(saltusi_friction_run* run) {
+void saltusi_run_open_team(saltusi_friction_run* run, int threads) {
   saltusi_friction_work* work = run->work;
   if (saltusi_parts(&work->given) > 1) {
-    saltusi_team_open(work->team);
+    saltusi_team_open(work->team, threads);
     work->given.team = work->team;
   }
 }

@@ -66,7 +66,7 @@ typedef struct saltusi_friction_run {
 } saltusi_friction_run;
 
 /* Starts the team of `work` where there are domains to share, for the stages that follow. */
-void saltusi_run_open_team(saltusi_friction_run* run);
+void saltusi_run_open_team(saltusi_friction_run* run, int threads);
 void saltusi_run_close_team(saltusi_friction_run* run);
 
 /* Each runs on work->point, keeps the best, adds cost, names itself; true when solved. */

@@ -5,6 +5,8 @@
  */
 #include "solve/friction_step.h"
 
+#include "team/team.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -57,6 +59,8 @@ void saltusi_friction_step_layout(saltusi_friction_step* step, int units_max, in
   in->scratch = SALTUS_PUSH2(arena, double, rows_each, rows_each + 2);
   in->pivot = SALTUS_PUSH(arena, int, rows_each);
   saltusi_sweep_layout(&work->sweep, n, rows, arena);
+  saltusi_domains_layout(&work->domains, n, rows_each, arena);
+  work->team = saltusi_team_layout(arena);
   work->best = SALTUS_PUSH(arena, double, rows);
   work->point = SALTUS_PUSH(arena, double, rows);
   step->values = SALTUS_PUSH(arena, double, step->values_max);
@@ -277,6 +281,8 @@ static void prepare(saltusi_friction_step* step, const double* mu, const double*
   work->refused = false;
   work->lu.ready = false;
   work->given.pattern = &work->pattern;
+  work->given.domains = saltusi_domains_of(&work->domains, &work->pattern);
+  work->given.team = NULL;
   work->given.values = step->values;
   work->given.q = q;
   work->given.mu = mu;
@@ -358,7 +364,9 @@ bool saltusi_friction_step_hold(saltusi_friction_step* step, const double* q, do
   if (!saltusi_run_start(&run, r)) {
     return false;
   }
+  saltusi_run_open_team(&run, step->threads);
   bool solved = solve_many(&run);
+  saltusi_run_close_team(&run);
   memcpy(r, work->best, (size_t)n * sizeof(double));
   step->iterations += result.iterations;
   return solved;
@@ -383,7 +391,9 @@ bool saltusi_friction_step_solve_blocks(saltusi_friction_step* step, const doubl
     memset(r, 0, (size_t)n * sizeof(double));
     return false;
   }
+  saltusi_run_open_team(&run, step->threads);
   bool solved = solve_many(&run);
+  saltusi_run_close_team(&run);
   memcpy(r, work->best, (size_t)n * sizeof(double));
   if (step->slip != NULL) {
     memcpy(step->slip, work->given.slip, (size_t)units * sizeof(double));

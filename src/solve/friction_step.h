@@ -30,6 +30,7 @@ typedef struct saltusi_friction_step {
   double* values;                /* [values_max] W block by block */
   double* slip;   /* [units] of the caller: slip parameters of the one-contact problems, first guess
                    * and last values; NULL: from zero */
+  int threads;    /* of the caller: that share sweeps over many units, with the same bits; 0: 1 */
   int iterations; /* of the last solve: sweeps and the like */
 } saltusi_friction_step;
 

@@ -16,6 +16,7 @@
 typedef struct saltusi_eval {
   saltus_system sys;
   saltus_work work;
+  int threads;                /* that may share a contact problem; 0: 1 */
   const volatile int* cancel; /* NULL, or not 0 once the caller wants no more */
   bool (*poll)(void* who);    /* NULL, or the same as a question */
   void* who;

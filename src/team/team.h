@@ -23,12 +23,12 @@ typedef struct saltusi_team saltusi_team;
 
 typedef void (*saltusi_job)(void* context, int job);
 
-/* NULL, which is a team of the caller alone: threads < 2, an arena that counts, or a library built
- * without threads. */
-saltusi_team* saltusi_team_layout(int threads, saltus_arena* arena);
+/* NULL, which is a team of the caller alone: an arena that counts, or a library built without
+ * threads. */
+saltusi_team* saltusi_team_layout(saltus_arena* arena);
 
-/* Starts the threads. */
-void saltusi_team_open(saltusi_team* team);
+/* Starts threads until there are so many, the caller with them; below 2: none. */
+void saltusi_team_open(saltusi_team* team, int threads);
 
 /* Threads of an open team, the caller with them; 1: there are no others. */
 int saltusi_team_size(const saltusi_team* team);

@@ -5,14 +5,14 @@
  */
 #include "team/team.h"
 
-saltusi_team* saltusi_team_layout(int threads, saltus_arena* arena) {
-  (void)threads;
+saltusi_team* saltusi_team_layout(saltus_arena* arena) {
   (void)arena;
   return NULL;
 }
 
-void saltusi_team_open(saltusi_team* team) {
+void saltusi_team_open(saltusi_team* team, int threads) {
   (void)team;
+  (void)threads;
 }
 
 int saltusi_team_size(const saltusi_team* team) {

@@ -20,8 +20,7 @@
 enum { LOOKS = 2000, YIELDS = 3000 };
 
 struct saltusi_team {
-  int threads; /* requested, the caller with them */
-  int helpers; /* started */
+  int helpers; /* threads started */
   pthread_t thread[SALTUSI_TEAM_MOST];
   pthread_mutex_t mutex;
   pthread_cond_t changed;
@@ -108,22 +107,19 @@ static void* help(void* user) {
   }
 }
 
-saltusi_team* saltusi_team_layout(int threads, saltus_arena* arena) {
-  if (threads < 2) {
-    return NULL;
-  }
+saltusi_team* saltusi_team_layout(saltus_arena* arena) {
   saltusi_team* team = SALTUS_PUSH(arena, saltusi_team, 1);
   if (team != NULL) {
-    team->threads = threads < SALTUSI_TEAM_MOST ? threads : SALTUSI_TEAM_MOST;
     team->helpers = 0;
   }
   return team;
 }
 
-void saltusi_team_open(saltusi_team* team) {
-  if (team == NULL) {
+void saltusi_team_open(saltusi_team* team, int threads) {
+  if (team == NULL || threads < 2) {
     return;
   }
+  int most = threads < SALTUSI_TEAM_MOST ? threads : SALTUSI_TEAM_MOST;
   assert(team->helpers == 0);
   atomic_init(&team->state, 0);
   atomic_init(&team->done, 0);
@@ -135,7 +131,7 @@ void saltusi_team_open(saltusi_team* team) {
     pthread_mutex_destroy(&team->mutex);
     return;
   }
-  while (team->helpers < team->threads - 1 &&
+  while (team->helpers < most - 1 &&
          pthread_create(&team->thread[team->helpers], NULL, help, team) == 0) {
     team->helpers++;
   }

@@ -29,13 +29,13 @@ typedef struct owned {
   saltusi_team* team;
 } owned;
 
-static owned team_of(int threads) {
+static owned make_team(void) {
   saltus_arena arena = saltus_arena_counting();
-  assert_null(saltusi_team_layout(threads, &arena));
+  assert_null(saltusi_team_layout(&arena));
   owned o = {.block = malloc(arena.used + SALTUS_ALIGNMENT)};
   assert_non_null(o.block);
   arena = saltus_arena_over(o.block, arena.used + SALTUS_ALIGNMENT);
-  o.team = saltusi_team_layout(threads, &arena);
+  o.team = saltusi_team_layout(&arena);
   return o;
 }
 
@@ -45,10 +45,10 @@ static void each_job_runs_once_per_run(void** state) {
   (void)state;
   static const int threads[] = {1, 2, 3, 8};
   for (int n = 0; n < 4; n++) {
-    owned o = team_of(threads[n]);
+    owned o = make_team();
     tally t = {0};
     int expected[JOBS] = {0};
-    saltusi_team_open(o.team);
+    saltusi_team_open(o.team, threads[n]);
     assert_int_equal(saltusi_team_size(o.team), saltus_has("threads") ? threads[n] : 1);
     for (int k = 0; k < 3000; k++) {
       int jobs = k % (JOBS + 1);
@@ -69,10 +69,10 @@ static void each_job_runs_once_per_run(void** state) {
 /* Nothing to do, closed twice, opened again; closed teams still do their jobs. */
 static void teams_open_and_close(void** state) {
   (void)state;
-  owned o = team_of(4);
+  owned o = make_team();
   tally t = {0};
   for (int k = 0; k < 3; k++) {
-    saltusi_team_open(o.team);
+    saltusi_team_open(o.team, 4);
     saltusi_team_close(o.team);
     saltusi_team_close(o.team);
     saltusi_team_run(o.team, JOBS, count_job, &t);
