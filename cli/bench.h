@@ -47,9 +47,6 @@ typedef struct bench_race {
   double* seconds;        /* [problems x entrants] INFINITY: not solved */
 } bench_race;
 
-/* Part of the problems that entrant e solves within tau times the fastest; tau INFINITY: at all. */
-double bench_profile(const bench_race* race, int e, double tau);
-
 void bench_print(const bench_race* race);
 
 /* Ours against the best of Siconos, problem by problem. */

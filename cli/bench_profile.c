@@ -22,7 +22,8 @@ static double fastest(const bench_race* race, int p) {
   return best;
 }
 
-double bench_profile(const bench_race* race, int e, double tau) {
+/* Part of the problems that entrant e solves within tau times the fastest; tau INFINITY: at all. */
+static double profile(const bench_race* race, int e, double tau) {
   int within = 0;
   for (int p = 0; p < race->problems; p++) {
     double taken = race->seconds[p * race->entrants + e];
@@ -39,7 +40,7 @@ void bench_print(const bench_race* race) {
   for (int e = 0; e < race->entrants; e++) {
     printf("  %-22s", race->entrant[e].name);
     for (int t = 0; t < BENCH_TAUS; t++) {
-      printf(" %6.0f%%", 100.0 * bench_profile(race, e, taus[t]));
+      printf(" %6.0f%%", 100.0 * profile(race, e, taus[t]));
     }
     printf("\n");
   }
@@ -87,7 +88,7 @@ static void fill_curves(const bench_race* race, double* x, double* y, saltusi_se
   for (int e = 0; e < race->entrants; e++) {
     double* curve = y + (size_t)e * CURVE_POINTS;
     for (int k = 0; k < CURVE_POINTS; k++) {
-      curve[k] = 100.0 * bench_profile(race, e, x[k]);
+      curve[k] = 100.0 * profile(race, e, x[k]);
     }
     series[e] = (saltusi_series){.label = race->entrant[e].name,
                                  .kind = SALTUSI_SERIES_STEPS,

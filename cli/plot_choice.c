@@ -31,7 +31,7 @@ bool plot_contact_chosen(const plot_choice* choice, const char* contact, const c
   return plot_chosen(choice, name, group);
 }
 
-plot_column plot_find(const saltus_recording_data* data, const char* name) {
+static plot_column plot_find(const saltus_recording_data* data, const char* name) {
   const struct {
     const double* x;
     const saltus_label* labels;

@@ -39,8 +39,6 @@ typedef struct plot_column {
   const saltus_label* label;
 } plot_column;
 
-plot_column plot_find(const saltus_recording_data* data, const char* name);
-
 /* The two columns of --phase X or X,Y; X alone goes with its velocity. CLI_USAGE after a message. */
 int plot_phase_read(const cli_args* args, const saltus_recording_data* data, plot_column pair[2]);
 

@@ -180,28 +180,6 @@ void study_end_series(study_report* report) {
   series->count = report->row_count - series->first;
 }
 
-/* "theta=0.5 gamma=1" into an options struct. */
-static saltus_status set_options(const saltus_scheme_info* scheme, const char* text,
-                                 void* options) {
-  char copy[192];
-  snprintf(copy, sizeof copy, "%s", text);
-  saltus_options_defaults(&scheme->options, options);
-  char* rest = NULL;
-  for (char* word = strtok_r(copy, " ", &rest); word != NULL; word = strtok_r(NULL, " ", &rest)) {
-    char* equals = strchr(word, '=');
-    if (equals == NULL) {
-      return SALTUS_ERR_INPUT;
-    }
-    *equals = '\0';
-    saltus_status status =
-        saltus_options_set(&scheme->options, options, scheme->name, word, equals + 1, cli_log());
-    if (status != SALTUS_OK) {
-      return status;
-    }
-  }
-  return SALTUS_OK;
-}
-
 /* Opens the problem and fills in what follows from names. */
 static int run_named(study_report* report, const char* problem_name, const char* scheme_name,
                      study_plan* plan) {
@@ -213,7 +191,12 @@ static int run_named(study_report* report, const char* problem_name, const char*
   const saltus_scheme_info* scheme = saltus_scheme_find(scheme_name);
   void* options = scheme != NULL ? calloc(1, scheme->options.size + 1) : NULL;
   int code = CLI_FAILED;
-  if (options != NULL && set_options(scheme, plan->options_text, options) == SALTUS_OK) {
+  if (options != NULL) {
+    saltus_options_defaults(&scheme->options, options);
+    status = saltus_options_set_line(&scheme->options, options, scheme->name, plan->options_text,
+                                     cli_log());
+  }
+  if (options != NULL && status == SALTUS_OK) {
     saltusi_reference reference = saltusi_reference_problem(problem);
     plan->problem = problem_name;
     plan->system = saltus_known_motion_system(problem);

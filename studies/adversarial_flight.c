@@ -50,12 +50,7 @@ static real pulses_at(const flight_system* sys, int i, int k, real middle, real 
   real sum = 0.0L;
   for (int j = 0; j < sys->pulse_count; j++) {
     const root_pulse* p = &sys->pulses[j];
-    if (p->coordinate == i) {
-      real scale = p->size / powl(p->width, k);
-      real u = (middle - p->centre) / p->width;
-      sum += bound ? fabsl(scale) * root_shape_bound(ROOT_BELL, k, u, reach / p->width)
-                   : scale * root_shape(ROOT_BELL, k, u);
-    }
+    sum += p->coordinate == i ? root_pulse_rate(p, k, middle, reach, bound) : 0.0L;
   }
   return sum;
 }

@@ -57,6 +57,13 @@ real root_shape_bound(root_kind kind, int k, real middle, real reach) {
 
 static const real sqrt_pi = 1.77245385090551602729816748334114518L;
 
+real root_pulse_rate(const root_pulse* p, int k, real t, real reach, bool bound) {
+  real scale = p->size / powl(p->width, k);
+  real u = (t - p->centre) / p->width;
+  return bound ? fabsl(scale) * root_shape_bound(ROOT_BELL, k, u, reach / p->width)
+               : scale * root_shape(ROOT_BELL, k, u);
+}
+
 real root_pulse_velocity(const root_pulse* p, real t) {
   real u = (t - p->centre) / p->width;
   return p->size * (real)p->width * sqrt_pi / 2.0L * erfcl(-u);

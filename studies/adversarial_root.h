@@ -29,6 +29,8 @@ typedef struct root_pulse {
   double size, centre, width;
 } root_pulse;
 
+/* Its derivative k at t, or a bound of it on t +- reach. */
+root_real root_pulse_rate(const root_pulse* p, int k, root_real t, root_real reach, bool bound);
 root_real root_pulse_velocity(const root_pulse* p, root_real t);
 root_real root_pulse_displacement(const root_pulse* p, root_real t);
 

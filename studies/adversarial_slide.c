@@ -43,12 +43,7 @@ static real pulses_at(const slide* s, int which, int k, real t, real reach, bool
   real sum = 0.0L;
   for (int j = 0; j < s->pulse_count; j++) {
     const root_pulse* p = &s->pulses[j];
-    if (p->coordinate == which) {
-      real scale = p->size / powl(p->width, k);
-      real u = (t - p->centre) / p->width;
-      sum += bound ? fabsl(scale) * root_shape_bound(ROOT_BELL, k, u, reach / p->width)
-                   : scale * root_shape(ROOT_BELL, k, u);
-    }
+    sum += p->coordinate == which ? root_pulse_rate(p, k, t, reach, bound) : 0.0L;
   }
   return sum;
 }

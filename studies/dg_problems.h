@@ -61,7 +61,6 @@ extern const dg_motion dg_block;           /* T7: spring and Coulomb friction */
 typedef struct dg_oscillator {
   double stiffness, damping;
 } dg_oscillator;
-saltus_system dg_oscillator_system(const dg_oscillator* self);
 
 typedef struct dg_end {
   double q[3], v[3];

@@ -182,7 +182,7 @@ static void oscillator_force(const void* self, const saltus_point* at, double* F
   F[0] = -o->stiffness * at->q[0] - o->damping * at->v[0];
 }
 
-saltus_system dg_oscillator_system(const dg_oscillator* self) {
+static saltus_system dg_oscillator_system(const dg_oscillator* self) {
   static const saltus_system_ops ops = {.mass = one, .force = oscillator_force};
   return (saltus_system){.ops = &ops,
                          .self = self,

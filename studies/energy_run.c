@@ -8,31 +8,11 @@
 #include "potra_run.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 static saltus_status no_frame(void* user, const saltus_frame* frame) {
   (void)user;
   (void)frame;
   return SALTUS_OK;
-}
-
-/* Options from text, "name=value name=value". */
-static saltus_status read_options(const energy_run* run, const saltus_scheme_info* info,
-                                  void* options) {
-  saltus_options_defaults(&info->options, options);
-  char text[128] = "";
-  strncpy(text, run->options != NULL ? run->options : "", sizeof text - 1);
-  char* rest = text;
-  saltus_status status = SALTUS_OK;
-  for (char* word; status == SALTUS_OK && (word = strtok_r(rest, " ", &rest)) != NULL;) {
-    char* value = strchr(word, '=');
-    if (value == NULL) {
-      return SALTUS_ERR_INPUT;
-    }
-    *value = '\0';
-    status = saltus_options_set(&info->options, options, info->name, word, value + 1, cli_log());
-  }
-  return status;
 }
 
 static saltus_status simulate(energy_run* run, const saltus_scheme_info* info,
@@ -90,8 +70,11 @@ int energy_go(energy_run* run) {
   run->view = saltus_scene_look(scene);
   run->scratch = malloc(run->view->system->dims.scratch + 1);
   void* options = calloc(1, info->options.size + 1);
-  status = run->scratch != NULL && options != NULL ? read_options(run, info, options)
-                                                   : SALTUS_ERR_MEMORY;
+  status = run->scratch != NULL && options != NULL ? SALTUS_OK : SALTUS_ERR_MEMORY;
+  if (status == SALTUS_OK) {
+    saltus_options_defaults(&info->options, options);
+    status = saltus_options_set_line(&info->options, options, info->name, run->options, cli_log());
+  }
   if (status == SALTUS_OK) {
     status = simulate(run, info, options);
   }

@@ -7,7 +7,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 static saltus_status keep_event(void* user, const saltus_event* event) {
   potra_run* run = user;
@@ -16,29 +15,6 @@ static saltus_status keep_event(void* user, const saltus_event* event) {
   }
   run->event_count++;
   return SALTUS_OK;
-}
-
-/* Options from text, "name=value name=value". */
-static saltus_status read_options(const potra_run* run, const saltus_scheme_info* info,
-                                  void* options) {
-  saltus_options_defaults(&info->options, options);
-  char text[256];
-  size_t length = run->options != NULL ? strlen(run->options) : 0;
-  if (length >= sizeof text) {
-    return SALTUS_ERR_RANGE;
-  }
-  memcpy(text, length > 0 ? run->options : "", length + 1);
-  char* rest = text;
-  saltus_status status = SALTUS_OK;
-  for (char* word; status == SALTUS_OK && (word = strtok_r(rest, " ", &rest)) != NULL;) {
-    char* value = strchr(word, '=');
-    if (value == NULL) {
-      return SALTUS_ERR_RANGE;
-    }
-    *value = '\0';
-    status = saltus_options_set(&info->options, options, info->name, word, value + 1, run->log);
-  }
-  return status;
 }
 
 static saltus_status go_on(potra_run* run, const saltus_system* sys, saltus_sim* sim,
@@ -99,7 +75,11 @@ saltus_status potra_go(potra_run* run) {
     return status;
   }
   void* options = calloc(1, info->options.size);
-  status = options != NULL ? read_options(run, info, options) : SALTUS_ERR_MEMORY;
+  status = options != NULL ? SALTUS_OK : SALTUS_ERR_MEMORY;
+  if (status == SALTUS_OK) {
+    saltus_options_defaults(&info->options, options);
+    status = saltus_options_set_line(&info->options, options, info->name, run->options, run->log);
+  }
   if (status == SALTUS_OK) {
     status = go_scene(run, info, options, saltus_scene_look(scene));
   }

@@ -62,6 +62,12 @@ SALTUS_API saltus_status saltus_options_set(const saltus_field_table* table, voi
                                             const char* owner, const char* name, const char* text,
                                             saltus_log log);
 
+/* Sets members from one text, "theta=0.5 gamma=1"; NULL: none. Stops at the first that fails: those
+ * before it are set. */
+SALTUS_API saltus_status saltus_options_set_line(const saltus_field_table* table, void* options,
+                                                 const char* owner, const char* line,
+                                                 saltus_log log);
+
 /* Writes "name=value" of one field into text; returns text. */
 SALTUS_API const char* saltus_options_show(const saltus_field* field, const void* options,
                                            char* text, size_t bytes);

@@ -141,6 +141,28 @@ saltus_status saltus_options_set(const saltus_field_table* table, void* options,
   return SALTUS_ERR_NAME;
 }
 
+saltus_status saltus_options_set_line(const saltus_field_table* table, void* options,
+                                      const char* owner, const char* line, saltus_log log) {
+  enum { WORD = 256 };
+  saltus_status status = SALTUS_OK;
+  const char* at = line != NULL ? line : "";
+  for (at += strspn(at, " "); *at != '\0' && status == SALTUS_OK; at += strspn(at, " ")) {
+    char word[WORD];
+    size_t length = strcspn(at, " ");
+    snprintf(word, sizeof word, "%.*s", (int)(length < WORD ? length : WORD - 1), at);
+    at += length;
+    char* equals = strchr(word, '=');
+    if (equals == NULL) {
+      saltusi_log(log, SALTUS_LEVEL_ERROR, "%s: an option is \"%s\", must be name=value", owner,
+                  word);
+      return SALTUS_ERR_INPUT;
+    }
+    *equals = '\0';
+    status = saltus_options_set(table, options, owner, word, equals + 1, log);
+  }
+  return status;
+}
+
 const char* saltus_options_show(const saltus_field* field, const void* options, char* text,
                                 size_t bytes) {
   double value = get(field, options);

@@ -106,31 +106,6 @@ static saltus_status set_all(const resolution* r, const saltus_field_table* tabl
   return status;
 }
 
-/* "theta=0.5 gamma=1" */
-static saltus_status set_line(const resolution* r, void* options) {
-  enum { WORD = 256 };
-  const saltus_scheme_info* scheme = r->out->scheme;
-  const char* line = r->def->options_line != NULL ? r->def->options_line : "";
-  saltus_status status = SALTUS_OK;
-  for (const char* at = line + strspn(line, " "); *at != '\0' && status == SALTUS_OK;
-       at += strspn(at, " ")) {
-    char word[WORD];
-    size_t length = strcspn(at, " ");
-    snprintf(word, sizeof word, "%.*s", (int)(length < WORD ? length : WORD - 1), at);
-    at += length;
-    char* equals = strchr(word, '=');
-    if (equals == NULL) {
-      saltusi_log(r->def->log, SALTUS_LEVEL_ERROR,
-                  "run: options of scheme %s have \"%s\", must be name=value", scheme->name, word);
-      return SALTUS_ERR_INPUT;
-    }
-    *equals = '\0';
-    status =
-        saltus_options_set(&scheme->options, options, scheme->name, word, equals + 1, r->def->log);
-  }
-  return status;
-}
-
 /* tol, rtol and atol into the options of a scheme that chooses its steps; refused by the others. */
 static saltus_status set_tolerances(const resolution* r, void* options) {
   const saltus_run_def* def = r->def;
@@ -204,7 +179,8 @@ static saltus_status resolve_options(resolution* r) {
   }
   saltus_status status = set_tolerances(r, options);
   if (status == SALTUS_OK) {
-    status = set_line(r, options);
+    status =
+        saltus_options_set_line(table, options, scheme->name, r->def->options_line, r->def->log);
   }
   if (status == SALTUS_OK) {
     status = set_all(r, table, options, scheme->name, r->def->options, r->def->option_count);

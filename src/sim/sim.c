@@ -216,7 +216,7 @@ saltus_status saltus_sim_create(const saltus_sim_def* def, saltus_sim** out) {
                               .log = def->log,
                               .allocator = def->allocator};
   status = saltus_scheme_create(&scheme, &sim->scheme);
-  if (status == SALTUS_OK) {
+  if (status == SALTUS_OK && def->progress.report != NULL) {
     saltusi_scheme_poll(sim->scheme, saltusi_poll, sim);
   }
   if (status == SALTUS_OK && def->control != NULL) {

@@ -389,7 +389,7 @@ static const refused refusals[] = {
      NO_NUMBER,
      0,
      SALTUS_ERR_INPUT,
-     "run: options of scheme moreau-jean have \"theta\", must be name=value"},
+     "moreau-jean: an option is \"theta\", must be name=value"},
     {"until: 1, step: 0.1",
      {.record_every = 2},
      DT,
