@@ -73,6 +73,7 @@ typedef struct saltus_event {
   double impulse[3];        /* N s, normal first; 0 but for impacts */
   double energy_change;     /* J, negative for a loss; 0 but for impacts and remarks on them */
   uint64_t identity;        /* of the contact, for ever; of a rise or fall 0 */
+  int law;                  /* of the contact, place in the laws of the system */
 } saltus_event;
 
 /* P . (U- + U+) / 2 of an event, see above. */

@@ -38,6 +38,14 @@ int saltusi_scheme_key(const saltus_scheme* scheme, uint64_t identity) {
   return key;
 }
 
+int saltusi_scheme_law(const saltus_scheme* scheme, int key) {
+  const saltus_system* sys = &scheme->eval.sys;
+  if (scheme->eval.keys == NULL) {
+    return sys->law_count == sys->dims.nc ? key : 0;
+  }
+  return key >= 0 && key < sys->dims.nc ? scheme->keys.table.law[key] : -1;
+}
+
 int saltusi_scheme_room(const saltus_scheme* scheme) {
   return scheme->eval.sys.dims.nc;
 }

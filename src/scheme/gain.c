@@ -79,6 +79,7 @@ void saltusi_contact_event(const saltus_contact_step* contact, double t, double 
       .slip_before = {contact->slip_before[0], contact->slip_before[1]},
       .slip_after = {contact->slip_after[0], contact->slip_after[1]},
       .identity = contact->identity,
+      .law = contact->law,
   };
   if (!contact->impact) {
     return;

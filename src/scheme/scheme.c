@@ -82,6 +82,7 @@ static void name_contacts(const saltus_scheme* scheme, saltus_step_report* repor
   report->event_count = list->count < list->room ? list->count : list->room;
   for (int i = 0; i < report->event_count; i++) {
     list->items[i].identity = saltusi_scheme_identity(scheme, list->items[i].contact);
+    list->items[i].law = saltusi_scheme_law(scheme, list->items[i].contact);
   }
   for (int i = 0; i < report->active; i++) {
     scheme->contacts[i].identity = saltusi_scheme_identity(scheme, scheme->contacts[i].key);

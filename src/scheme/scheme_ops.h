@@ -155,6 +155,8 @@ void saltusi_scheme_errors(const saltus_scheme* scheme, const double** q_error,
  * they are the same. */
 uint64_t saltusi_scheme_identity(const saltus_scheme* scheme, int key);
 int saltusi_scheme_key(const saltus_scheme* scheme, uint64_t identity);
+/* The law of the contact with a key, place in those of the system; -1: nobody has it. */
+int saltusi_scheme_law(const saltus_scheme* scheme, int key);
 
 /* Keys that there can be at present: the length of arrays by key. */
 int saltusi_scheme_room(const saltus_scheme* scheme);

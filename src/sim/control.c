@@ -21,9 +21,6 @@ void saltusi_control_layout(saltusi_control* control, const saltus_dims* dims,
   control->middle.q = SALTUS_PUSH(arena, double, dims->nq);
   control->middle.v = SALTUS_PUSH(arena, double, dims->nv);
   control->half_joints = SALTUS_PUSH(arena, double, dims->nj);
-  control->gap_start = SALTUS_PUSH(arena, double, dims->nc);
-  control->gap_full = SALTUS_PUSH(arena, double, dims->nc);
-  control->gap_next = SALTUS_PUSH(arena, double, dims->nc);
   control->atol = SALTUS_PUSH(arena, double, dims->nq);
 }
 
@@ -60,15 +57,17 @@ static bool has_impact(const saltus_step_report* report) {
   return false;
 }
 
-static saltus_status find_gaps(saltus_sim* sim, const saltus_state* x, double t, double* gap) {
-  saltus_point at = {
-      .t = t, .q = x->q, .v = x->v, .scratch = sim->scratch, .failure = &sim->failure};
-  saltus_status status = saltusi_contacts(&sim->sys, &at, &sim->list);
+/* Gaps by key: at the start, after one step, after two. */
+enum { GAP_START, GAP_FULL, GAP_NEXT };
+
+static saltus_status find_gaps(saltus_sim* sim, const saltus_state* x, double t, int which) {
+  const saltus_point at = saltusi_sim_at(sim, t, x->q, x->v);
+  saltus_status status = saltusi_sim_list(sim, &at);
   for (int key = 0; key < sim->sys.dims.nc; key++) {
-    gap[key] = INFINITY;
+    sim->gaps[key].at[which] = INFINITY;
   }
   for (int i = 0; status == SALTUS_OK && i < sim->list.count; i++) {
-    gap[sim->list.key[i]] = sim->list.gap[i];
+    sim->gaps[sim->list.key[i]].at[which] = sim->list.gap[i];
   }
   return status == SALTUS_OK ? saltusi_observer_failed(sim, t) : status;
 }
@@ -135,7 +134,7 @@ static saltus_status try_doubled(saltus_sim* sim, double h, attempt* result) {
   for (int i = 0; i < sim->sys.dims.nq; i++) {
     result->err_q = fmax(result->err_q, scaled(sim, i, sim->next.q[i] - c->full.q[i]));
   }
-  return find_gaps(sim, &c->full, t + h, c->gap_full);
+  return find_gaps(sim, &c->full, t + h, GAP_FULL);
 }
 
 /* One step with the embedded estimate; velocities count like positions. */
@@ -168,8 +167,8 @@ static double new_violation(const saltus_sim* sim) {
   const saltusi_control* c = sim->control;
   double worst = 0.0;
   for (int key = 0; key < sim->sys.dims.nc; key++) {
-    double before = fmax(0.0, -c->gap_start[key]);
-    double after = fmax(0.0, -c->gap_next[key]);
+    double before = fmax(0.0, -sim->gaps[key].at[GAP_START]);
+    double after = fmax(0.0, -sim->gaps[key].at[GAP_NEXT]);
     worst = fmax(worst, after - before);
   }
   return worst / fmax(c->options.atol, DBL_MIN);
@@ -177,10 +176,10 @@ static double new_violation(const saltus_sim* sim) {
 
 /* The sign of some gap differs between the start, one step and two steps. */
 static bool gaps_disagree(const saltus_sim* sim) {
-  const saltusi_control* c = sim->control;
   for (int key = 0; key < sim->sys.dims.nc; key++) {
-    bool start = c->gap_start[key] < 0.0;
-    if (start != (c->gap_full[key] < 0.0) || start != (c->gap_next[key] < 0.0)) {
+    bool start = sim->gaps[key].at[GAP_START] < 0.0;
+    if (start != (sim->gaps[key].at[GAP_FULL] < 0.0) ||
+        start != (sim->gaps[key].at[GAP_NEXT] < 0.0)) {
       return true;
     }
   }
@@ -188,9 +187,8 @@ static bool gaps_disagree(const saltus_sim* sim) {
 }
 
 static bool gap_closes(const saltus_sim* sim) {
-  const saltusi_control* c = sim->control;
   for (int key = 0; key < sim->sys.dims.nc; key++) {
-    if (c->gap_start[key] > 0.0 && c->gap_next[key] <= 0.0) {
+    if (sim->gaps[key].at[GAP_START] > 0.0 && sim->gaps[key].at[GAP_NEXT] <= 0.0) {
       return true;
     }
   }
@@ -239,7 +237,7 @@ static saltus_status try_once(saltus_sim* sim, double h, attempt* result) {
   saltusi_scheme_mark(sim->scheme);
   saltus_status status = embedded ? try_embedded(sim, h, result) : try_doubled(sim, h, result);
   if (status == SALTUS_OK) {
-    status = find_gaps(sim, &sim->next, sim->now.t + h, c->gap_next);
+    status = find_gaps(sim, &sim->next, sim->now.t + h, GAP_NEXT);
   }
   if (status == SALTUS_OK && c->options.violation != 0) {
     result->err_viol = new_violation(sim);
@@ -262,7 +260,7 @@ saltus_status saltusi_control_step(saltus_sim* sim, double limit) {
   saltusi_control* c = sim->control;
   const saltus_control_options* o = &c->options;
   choose_limits(sim, limit);
-  saltus_status status = find_gaps(sim, &sim->now, sim->now.t, c->gap_start);
+  saltus_status status = find_gaps(sim, &sim->now, sim->now.t, GAP_START);
   int rejections = 0;
   while (status == SALTUS_OK) {
     double h = fmin(c->h, limit);

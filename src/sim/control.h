@@ -22,9 +22,6 @@ typedef struct saltusi_control {
   double* half_joints;       /* [nj] */
   saltus_event* half_events; /* a block of its own, which grows */
   size_t half_event_room;
-  double* gap_start;       /* [nc] at q_k, by key */
-  double* gap_full;        /* [nc] after one step */
-  double* gap_next;        /* [nc] after two */
   saltus_step_report half; /* of the first half, when there were two */
   bool halves;             /* the accepted step consists of two */
 } saltusi_control;

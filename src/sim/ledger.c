@@ -32,8 +32,8 @@ void saltusi_ledger_layout(saltusi_ledger_room* room, const saltus_system* sys,
   room->v = SALTUS_PUSH(arena, double, d->nv);
   room->forces = SALTUS_PUSH(arena, double, 3 * (size_t)d->nc + (size_t)d->nj);
   room->bounce.mass = SALTUS_PUSH(arena, double, 3 * (size_t)d->nc);
-  room->bounce_x = SALTUS_PUSH(arena, double, d->nv);
   room->left_contacts = SALTUS_PUSH(arena, saltusi_contact_work, d->nc);
+  room->bounce_x = SALTUS_PUSH(arena, double, d->nv);
   saltusi_impact_layout(room, arena);
 }
 
@@ -77,7 +77,7 @@ static void contact_power(saltusi_ledger_room* room, saltusi_account account,
   if (f[0] == 0.0 && f[1] == 0.0 && f[2] == 0.0) {
     return;
   }
-  int count = saltusi_ledger_rows(sys, key);
+  int count = saltusi_ledger_rows(sys, saltusi_ledger_law(room, key));
   saltusi_rows_contact(sys, at, key, count, &room->rows, 0);
   for (int k = 0; k < count; k++) {
     account.energy->drive -= dt * f[k] * room->rows.b[k];
@@ -411,7 +411,7 @@ void saltusi_ledger_open(saltusi_ledger* ledger, saltusi_ledger_room* room,
   room->bounces = false;
   room->begun = false;
   room->known = step->inside != NULL && step->inside->forces != NULL && step->located &&
-                sys->law_count == sys->dims.nc;
+                (room->eval.keys != NULL || sys->law_count == sys->dims.nc);
   if (ledger->steps == 0.0 || ledger->last[0] != step->x0->t) {
     ledger->last[0] = step->x0->t;
     ledger->last[1] = energy_of(room, step->x0);

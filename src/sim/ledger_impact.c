@@ -19,7 +19,8 @@
 void saltusi_impact_layout(saltusi_ledger_room* room, saltus_arena* arena) {
   const saltus_system* sys = &room->eval.sys;
   const saltus_dims* d = &sys->dims;
-  room->answers = d->nc > 0 && (d->nj > 0 || sys->ops->frame_energy != NULL);
+  bool contacts = d->nc > 0 || (sys->traits & SALTUS_CHANGING_CONTACTS) != 0;
+  room->answers = contacts && (d->nj > 0 || sys->ops->frame_energy != NULL);
   room->push = SALTUS_PUSH(arena, double, d->nv);
   room->joint_P = SALTUS_PUSH(arena, double, d->nj);
   saltusi_rows_layout(&room->joints, d, d->nj, false, arena); /* drives ask without contacts, too */
@@ -37,7 +38,11 @@ int saltusi_ledger_rows(const saltus_system* sys, int law) {
   return 1 + (tangents < 2 ? tangents : 2);
 }
 
-static int law_of(const saltus_system* sys, int key) {
+int saltusi_ledger_law(const saltusi_ledger_room* room, int key) {
+  const saltus_system* sys = &room->eval.sys;
+  if (room->eval.keys != NULL) {
+    return room->eval.keys->table.law[key];
+  }
   return sys->law_count == sys->dims.nc ? key : 0;
 }
 
@@ -49,7 +54,7 @@ saltusi_impact saltusi_impact_open(saltusi_ledger_room* room, double t, const do
 /* Rows of the contact into room->rows. */
 static int open_rows(saltusi_ledger_room* room, const saltusi_impact* impact, int key) {
   const saltus_system* sys = &room->eval.sys;
-  int count = saltusi_ledger_rows(sys, law_of(sys, key));
+  int count = saltusi_ledger_rows(sys, saltusi_ledger_law(room, key));
   saltusi_rows_contact(sys, &impact->at, key, count, &room->rows, 0);
   return count;
 }
@@ -68,7 +73,7 @@ static void book(saltusi_ledger_room* room, saltusi_account account, saltusi_imp
   for (int k = 0; k < 3; k++) {
     impact->size += 0.5 * fabs(P[k]) * (fabs(U[k]) + fabs(U[k + 3]));
   }
-  for (int k = 0; k < saltusi_ledger_rows(sys, law_of(sys, key)); k++) {
+  for (int k = 0; k < saltusi_ledger_rows(sys, saltusi_ledger_law(room, key)); k++) {
     account.energy->drive -= P[k] * room->rows.b[k];
     saltusi_row_add(&room->rows, k, P[k], room->push);
   }

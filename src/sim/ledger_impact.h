@@ -39,5 +39,6 @@ void saltusi_impact_close(saltusi_ledger_room* room, saltusi_account account,
 
 /* Rows of a contact: normal and tangents of its law. */
 int saltusi_ledger_rows(const saltus_system* sys, int law);
+int saltusi_ledger_law(const saltusi_ledger_room* room, int key);
 
 #endif

@@ -20,18 +20,11 @@ void saltusi_observer_layout(saltus_sim* sim, saltus_arena* arena) {
   sim->recorders = SALTUS_PUSH(arena, saltus_recorder, sim->def.recorder_count);
   sim->record_times = SALTUS_PUSH(arena, double, sim->def.record_time_count);
   sim->sums = SALTUS_PUSH(arena, double, SALTUSI_SUM_COUNT);
-  sim->contact_sums = SALTUS_PUSH(arena, saltusi_contact_sum, d->nc);
   sim->joint_sums = SALTUS_PUSH(arena, double, d->nj);
-  sim->contact_parts = SALTUS_PUSH(arena, saltusi_contact_part, d->nc);
   sim->joint_parts = SALTUS_PUSH(arena, double, d->nj);
   sim->shown.q = SALTUS_PUSH(arena, double, d->nq);
   sim->shown.v = SALTUS_PUSH(arena, double, d->nv);
-  sim->lasting = SALTUS_PUSH(arena, double, 3 * d->nc + d->nj);
-  sim->lasting_taken = SALTUS_PUSH(arena, double, 3 * d->nc + d->nj);
-  sim->seen = SALTUS_PUSH(arena, long long, d->nc);
-  saltusi_contact_list_layout(&sim->list, d, arena);
   saltusi_rows_layout(&sim->row, d, 1, false, arena);
-  sim->contact_frames = SALTUS_PUSH(arena, saltus_contact_frame, d->nc);
   sim->joint_forces = SALTUS_PUSH(arena, double, d->nj);
   sim->joint_values = SALTUS_PUSH(arena, double, d->nj);
   const bool by_mass = sim->sys.ops->kinetic == NULL;
@@ -39,9 +32,6 @@ void saltusi_observer_layout(saltus_sim* sim, saltus_arena* arena) {
   sim->vector = SALTUS_PUSH(arena, double, d->nv);
   sim->scratch = saltus_arena_push(arena, d->scratch, 1, SALTUS_ALIGNMENT);
   sim->ledger = SALTUS_PUSH(arena, saltusi_ledger, 1);
-  sim->contact_works = SALTUS_PUSH(arena, saltusi_contact_work, d->nc);
-  sim->shown_works = SALTUS_PUSH(arena, saltusi_contact_work, d->nc);
-  sim->forces = SALTUS_PUSH(arena, double, 3 * d->nc + d->nj);
   saltusi_ledger_layout(&sim->ledger_room, &sim->sys, arena);
 }
 
@@ -148,11 +138,15 @@ static saltus_status report_gains(saltus_sim* sim, const saltus_step_report* rep
   return status;
 }
 
+static uint64_t identity_of(const saltus_sim* sim, int key) {
+  return sim->changing ? sim->keys.table.identity[key] : (uint64_t)key;
+}
+
 /* A contact that is no longer active at all carries nothing: its lasting force has ended. */
 static saltus_status follow_released(saltus_sim* sim, double t) {
   for (int key = 0; key < sim->sys.dims.nc; key++) {
     if (sim->contact_sums[key].closed != 0.0 && sim->seen[key] != sim->reports) {
-      const saltus_contact_step gone = {.key = key};
+      const saltus_contact_step gone = {.key = key, .identity = identity_of(sim, key)};
       saltus_status status = read_off(sim, &gone, false, t);
       if (status != SALTUS_OK) {
         return status;
@@ -187,7 +181,8 @@ static saltus_status follow_event(saltus_sim* sim, const saltus_event* event) {
                             .t = sum->last + rest,
                             .t_accuracy = rest + event->t_accuracy,
                             .contact = event->contact,
-                            .identity = event->identity};
+                            .identity = event->identity,
+                            .law = event->law};
   return report_event(sim, &end);
 }
 
@@ -277,11 +272,9 @@ static int take_impacts(saltus_sim* sim, const saltus_step_report* report, int f
 
 /* Gaps, velocities and forces of all contacts at a state: the mean forces since the last frame, or those
  * at the time itself when the last frame was reported there; without that knowledge those of the last frame. */
-static saltus_status frame_contacts(saltus_sim* sim, const saltus_state* x, double elapsed,
-                                    const double* forces) {
-  saltus_point at = {
-      .t = x->t, .q = x->q, .v = x->v, .scratch = sim->scratch, .failure = &sim->failure};
-  saltus_status status = saltusi_contacts(&sim->sys, &at, &sim->list);
+static saltus_status frame_contacts(saltus_sim* sim, const saltus_point* at, double elapsed,
+                                    bool known) {
+  saltus_status status = saltusi_sim_list(sim, at);
   if (status != SALTUS_OK) {
     return status;
   }
@@ -297,20 +290,21 @@ static saltus_status frame_contacts(saltus_sim* sim, const saltus_state* x, doub
     }
     for (int k = 0; k < 3; k++) {
       double lasting = sim->contact_sums[key].lasting[k];
-      frame->force[k] = elapsed > 0.0    ? lasting / elapsed
-                        : forces != NULL ? forces[3 * key + k]
-                                         : frame->force[k];
+      frame->force[k] = elapsed > 0.0 ? lasting / elapsed
+                        : known       ? sim->forces[3 * key + k]
+                                      : frame->force[k];
       frame->impulse[k] = sim->contact_sums[key].impulse[k];
     }
-    frame->friction = sim->shown_works[key].friction;
-    frame->impact = sim->shown_works[key].impact;
+    /* nothing was taken of a fixed set: works since the start */
+    frame->friction = sim->shown_works[key].friction - sim->works_taken[key].friction;
+    frame->impact = sim->shown_works[key].impact - sim->works_taken[key].impact;
   }
   for (int i = 0; i < sim->list.count; i++) {
     int key = sim->list.key[i];
-    saltusi_rows_contact(&sim->sys, &at, key, 1, &sim->row, 0);
+    saltusi_rows_contact(&sim->sys, at, key, 1, &sim->row, 0);
     sim->contact_frames[key].gap = sim->list.gap[i];
     deepen(sim, sim->list.gap[i]);
-    sim->contact_frames[key].velocity = saltusi_row_dot(&sim->row, 0, x->v) + sim->row.b[0];
+    sim->contact_frames[key].velocity = saltusi_row_dot(&sim->row, 0, at->v) + sim->row.b[0];
   }
   return SALTUS_OK;
 }
@@ -320,6 +314,9 @@ static void start_sums(saltus_sim* sim, double t) {
   for (int key = 0; key < sim->sys.dims.nc; key++) {
     memset(sim->contact_sums[key].lasting, 0, sizeof sim->contact_sums[key].lasting);
     memset(sim->contact_sums[key].impulse, 0, sizeof sim->contact_sums[key].impulse);
+    if (sim->changing) {
+      sim->works_taken[key] = sim->shown_works[key];
+    }
   }
   for (int j = 0; j < sim->sys.dims.nj; j++) {
     sim->joint_sums[j] = 0.0;
@@ -330,22 +327,23 @@ static void start_sums(saltus_sim* sim, double t) {
   sim->sums[SALTUSI_SUM_TIME] = t;
 }
 
-/* The frame of a state, reported to all recorders; forces at its time [3 nc + nj], NULL: not known. */
+/* The frame of a state, reported to all recorders; known: sim->forces are those at its time. */
 static saltus_status report_frame(saltus_sim* sim, const saltus_state* x, saltus_energy energy,
-                                  const double* forces) {
+                                  bool known) {
   const saltus_dims* d = &sim->sys.dims;
   double elapsed = x->t - sim->sums[SALTUSI_SUM_TIME];
-  saltus_status first = frame_contacts(sim, x, elapsed, forces);
+  saltus_point at = saltusi_sim_at(sim, x->t, x->q, x->v);
+  saltus_status first = frame_contacts(sim, &at, elapsed, known);
   if (first != SALTUS_OK) {
     return first;
   }
   for (int j = 0; j < d->nj; j++) {
-    sim->joint_forces[j] = elapsed > 0.0    ? sim->joint_sums[j] / elapsed
-                           : forces != NULL ? forces[3 * d->nc + j]
-                                            : sim->joint_forces[j];
+    sim->joint_forces[j] = elapsed > 0.0 ? sim->joint_sums[j] / elapsed
+                           : known       ? sim->forces[3 * d->nc + j]
+                                         : sim->joint_forces[j];
   }
-  saltus_point at = {
-      .t = x->t, .q = x->q, .v = x->v, .scratch = sim->scratch, .failure = &sim->failure};
+  int rows;
+  const saltus_contact_frame* contacts = saltusi_sim_rows(sim, &at, &rows);
   const saltus_frame frame = {
       .step = sim->step,
       .t = x->t,
@@ -357,8 +355,8 @@ static saltus_status report_frame(saltus_sim* sim, const saltus_state* x, saltus
       .potential = saltusi_potential(&sim->sys, &at),
       .energy = energy,
       .creations = (long long)sim->ledger->creations,
-      .contacts = sim->contact_frames,
-      .contact_count = d->nc,
+      .contacts = contacts,
+      .contact_count = rows,
       .joint_forces = sim->joint_forces,
       .residual_velocity = sim->sums[SALTUSI_SUM_VELOCITY],
       .residual_impulse = sim->sums[SALTUSI_SUM_IMPULSE],
@@ -375,6 +373,7 @@ static saltus_status report_frame(saltus_sim* sim, const saltus_state* x, saltus
     return first;
   }
   start_sums(sim, x->t);
+  saltusi_sim_settle(sim, x->t);
   for (int i = 0; first == SALTUS_OK && i < sim->def.recorder_count; i++) {
     if (sim->recorders[i].frame != NULL) {
       first = sim->recorders[i].frame(sim->recorders[i].user, &frame);
@@ -390,14 +389,34 @@ typedef struct inside {
   int reported;     /* events before this one are in the sums */
 } inside;
 
-/* Forces at an instant; right of the end of a step those of the state that it ends with. */
-static const double* forces_at(saltus_sim* sim, const inside* in, const saltusi_dense_query* at) {
-  if (at->side == SALTUS_RIGHT && at->t >= in->end - rounding(sim, in->end)) {
-    saltus_status status = saltusi_scheme_forces(sim->scheme, &sim->shown, sim->forces);
-    return status == SALTUS_OK ? sim->forces : NULL;
+/* Forces of contacts and joints at a state that the scheme has just reached, into sim->forces; false:
+ * not known. */
+static bool forces_of(saltus_sim* sim, const saltus_state* x) {
+  double* by_scheme =
+      saltusi_sim_know(sim) == SALTUS_OK ? saltusi_sim_scratch(sim, sim->forces) : NULL;
+  bool known = by_scheme != NULL && saltusi_scheme_forces(sim->scheme, x, by_scheme) == SALTUS_OK;
+  if (known) {
+    saltusi_sim_scatter(sim, by_scheme, sim->forces);
   }
-  saltusi_scheme_dense_forces(sim->scheme, at, sim->forces);
-  return sim->forces;
+  return known;
+}
+
+/* The same inside the last step. */
+static void inner_forces(saltus_sim* sim, const saltusi_dense_query* at, double* forces) {
+  double* by_scheme = saltusi_sim_scratch(sim, forces);
+  if (by_scheme != NULL) {
+    saltusi_scheme_dense_forces(sim->scheme, at, by_scheme);
+    saltusi_sim_scatter(sim, by_scheme, forces);
+  }
+}
+
+/* Forces at an instant; right of the end of a step those of the state that it ends with. */
+static bool forces_at(saltus_sim* sim, const inside* in, const saltusi_dense_query* at) {
+  if (at->side == SALTUS_RIGHT && at->t >= in->end - rounding(sim, in->end)) {
+    return forces_of(sim, &sim->shown);
+  }
+  inner_forces(sim, at, sim->forces);
+  return true;
 }
 
 /* A frame at a time inside the step, on one side of it. */
@@ -415,16 +434,21 @@ static saltus_status frame_at(saltus_sim* sim, inside* in, double t, saltus_side
   if (!known) {
     take_share(sim, in->end > in->from ? (t - in->from) / (in->end - in->from) : 1.0);
   } else if (t > in->from) {
-    saltusi_scheme_dense_lasting(sim->scheme, &query, sim->lasting);
+    double* by_scheme = saltusi_sim_scratch(sim, sim->lasting);
+    if (by_scheme == NULL) {
+      return SALTUS_ERR_MEMORY;
+    }
+    saltusi_scheme_dense_lasting(sim->scheme, &query, by_scheme);
+    saltusi_sim_scatter(sim, by_scheme, sim->lasting);
     take_known(sim);
   }
   in->from = t;
   bool instant = known && t == sim->sums[SALTUSI_SUM_TIME];
-  const double* forces = instant ? forces_at(sim, in, &query) : NULL;
+  bool now = instant && forces_at(sim, in, &query);
   saltusi_ledger_advance(sim->ledger, &sim->ledger_room, t, side, sim->contact_works);
   saltus_energy energy = saltusi_ledger_frame(sim->ledger, &sim->ledger_room, &sim->shown, side,
                                               sim->contact_works, sim->shown_works);
-  return report_frame(sim, &sim->shown, energy, forces);
+  return report_frame(sim, &sim->shown, energy, now);
 }
 
 /* The time of the next impact that has no frames yet; infinite when there is none. */
@@ -478,12 +502,21 @@ static saltus_status ledger_motion(void* who, const saltusi_dense_query* at) {
 
 static void ledger_forces(void* who, const saltusi_dense_query* at, double* forces) {
   saltus_sim* sim = who;
-  saltusi_scheme_dense_forces(sim->scheme, at, forces);
+  inner_forces(sim, at, forces);
 }
 
 static bool ledger_bounce(void* who, const saltusi_dense_query* at, saltusi_bounce_inside* bounce) {
   saltus_sim* sim = who;
-  return saltusi_scheme_dense_bounce(sim->scheme, at, bounce);
+  saltusi_bounce_inside own = *bounce;
+  own.mass = saltusi_sim_scratch(sim, bounce->mass);
+  if (own.mass == NULL || !saltusi_scheme_dense_bounce(sim->scheme, at, &own)) {
+    return false;
+  }
+  saltusi_sim_scatter(sim, own.mass, bounce->mass);
+  own.mass = bounce->mass;
+  own.key = saltusi_sim_key(sim, own.key);
+  *bounce = own;
+  return own.key >= 0;
 }
 
 /* The ledger of a step; halves of one begin and end in the middle. */
@@ -555,7 +588,12 @@ static saltus_status report_events(saltus_sim* sim, const saltus_step_report* re
 saltus_status saltusi_observer_step(saltus_sim* sim, const saltus_step_report* report, double t0,
                                     double t1) {
   if (sim->def.recorder_count == 0) {
+    saltusi_sim_settle(sim, t1); /* keys that step control gave */
     return SALTUS_OK;
+  }
+  saltus_status translated = saltusi_sim_translate(sim, &report);
+  if (translated != SALTUS_OK) {
+    return translated;
   }
   open_ledger(sim, report, t0, t1);
   bool located = saltusi_scheme_info(sim->scheme)->locates_events;
@@ -598,9 +636,9 @@ saltus_status saltusi_observer_step(saltus_sim* sim, const saltus_step_report* r
 /* The frame of the present instant. */
 static saltus_status report_now(saltus_sim* sim) {
   bool instant = sim->now.t == sim->sums[SALTUSI_SUM_TIME];
-  bool known = instant && saltusi_scheme_forces(sim->scheme, &sim->now, sim->forces) == SALTUS_OK;
+  bool known = instant && forces_of(sim, &sim->now);
   memcpy(sim->shown_works, sim->contact_works, (size_t)sim->sys.dims.nc * sizeof *sim->shown_works);
-  return report_frame(sim, &sim->now, sim->ledger->total, known ? sim->forces : NULL);
+  return report_frame(sim, &sim->now, sim->ledger->total, known);
 }
 
 saltus_status saltusi_observer_leave(saltus_sim* sim) {

@@ -204,6 +204,11 @@ saltus_status saltus_sim_create(const saltus_sim_def* def, saltus_sim** out) {
   saltus_sim* sim = SALTUS_PUSH(&arena, saltus_sim, 1);
   *sim = (saltus_sim){.def = *def, .memory = memory, .bytes = bytes, .sys = *def->system};
   layout(sim, &arena);
+  status = saltusi_contact_room_create(sim);
+  if (status != SALTUS_OK) {
+    saltus_sim_destroy(sim);
+    return status;
+  }
   start(sim);
 
   saltus_scheme_def scheme = {.scheme = def->scheme,
@@ -238,6 +243,7 @@ void saltus_sim_destroy(saltus_sim* sim) {
       saltusi_control_release(sim->control, &memory);
       memory.free(sim->control, sim->control_bytes, memory.user);
     }
+    saltusi_contact_room_release(sim);
     memory.free(sim, sim->bytes, memory.user);
   }
 }

@@ -7,6 +7,7 @@
 #define SALTUSI_SIM_STATE_H
 
 #include "saltus/sim.h"
+#include "sim/contact_room.h"
 #include "sim/control.h"
 #include "sim/ledger.h"
 #include "sim/observe.h"
@@ -40,6 +41,11 @@ typedef struct saltusi_progress_state {
   int skip;     /* looks that are left out */
 } saltusi_progress_state;
 
+/* Gaps of one contact, for step control. */
+typedef struct saltusi_contact_gaps {
+  double at[3]; /* m; infinite: it does not exist */
+} saltusi_contact_gaps;
+
 struct saltus_sim {
   saltus_sim_def def;
   saltus_allocator memory;
@@ -63,6 +69,7 @@ struct saltus_sim {
   saltusi_ledger* ledger;              /* one: energy since the start */
   saltusi_contact_work* contact_works; /* [nc] */
   saltusi_contact_work* shown_works;   /* [nc] at a frame */
+  saltusi_contact_work* works_taken;   /* [nc] of a changing set: in the frames so far */
   saltusi_ledger_room ledger_room;
   saltusi_crossing* crossings; /* [event functions] */
   saltusi_observe_room observe;
@@ -92,6 +99,23 @@ struct saltus_sim {
   double* vector;                       /* [nv] */
   void* scratch;
   saltus_failure failure; /* of callbacks while the motion is observed */
+
+  /* contact_room.c: arrays [nc] lie in a block of their own, which grows with a changing set */
+  bool changing;
+  void* contact_block;
+  size_t contact_bytes;
+  saltusi_contact_gaps* gaps; /* [nc] */
+  saltusi_contact_keys keys;  /* of a changing set, and what follows */
+  saltusi_step_room lacking;
+  saltus_contact_frame* contact_rows; /* [nc] the contacts of a frame */
+  int* freed;                         /* [nc] */
+  saltus_step_report step_report;     /* of the last step, in keys of the simulation */
+  saltus_contact_step* step_contacts;
+  size_t step_contact_room;
+  saltus_event* step_events;
+  size_t step_event_room;
+  double* by_scheme; /* numbers in keys of the scheme */
+  size_t by_scheme_room;
 };
 
 enum {

@@ -3,13 +3,14 @@
  *
  * snapshot.c - everything the future of a simulation depends on, as bytes.
  *
- *   header | q | v | scheme memory | recording sums
+ *   header | q | v | recording sums | identities and laws of a changing set | scheme memory
  */
 #include "base/hash.h"
 #include "base/log.h"
 #include "scheme/scheme_ops.h"
 #include "sim/sim_state.h"
 
+#include <limits.h>
 #include <string.h>
 
 /* The header says what the bytes belong to; all of it has to agree when they are loaded. */
@@ -19,12 +20,14 @@ typedef struct header {
   long long step;
   double t;
   double h_next, h_min, h_max; /* of a controlled run */
+  long long contacts;          /* keys of a changing set that are in the bytes */
+  uint64_t whole;              /* fingerprint of everything between header and scheme memory */
 } header;
 
 static uint64_t fingerprint(const saltus_sim* sim) {
   uint64_t hash = saltusi_scheme_fingerprint(sim->scheme);
   const saltus_dims* d = &sim->sys.dims;
-  const int sizes[] = {d->nq, d->nv, d->nj, d->nc};
+  const int sizes[] = {d->nq, d->nv, d->nj, sim->changing ? -1 : d->nc};
   hash = saltusi_hash(hash, sizes, sizeof sizes);
   const double times[] = {sim->def.t0, sim->def.h};
   return saltusi_hash(hash, times, sizeof times);
@@ -36,33 +39,53 @@ typedef struct part {
   size_t bytes;
 } part;
 
-enum { PARTS = 8 };
+enum { PARTS = 11 };
 
-static void list_parts(const saltus_sim* sim, part parts[PARTS]) {
+/* `contacts` of them; of a fixed set all. */
+static void list_parts(const saltus_sim* sim, long long contacts, part parts[PARTS]) {
   const saltus_dims* d = &sim->sys.dims;
+  const saltusi_contact_table* table = &sim->keys.table;
+  size_t nc = (size_t)contacts;
+  size_t changing = sim->changing ? nc : 0;
+  int events = sim->def.observables != NULL ? sim->def.observables->event_count : 0;
   parts[0] = (part){sim->now.q, (size_t)d->nq * sizeof(double)};
   parts[1] = (part){sim->now.v, (size_t)d->nv * sizeof(double)};
   parts[2] = (part){sim->sums, SALTUSI_SUM_COUNT * sizeof(double)};
-  parts[3] = (part){sim->contact_sums, (size_t)d->nc * sizeof(saltusi_contact_sum)};
+  parts[3] = (part){sim->contact_sums, nc * sizeof(saltusi_contact_sum)};
   parts[4] = (part){sim->joint_sums, (size_t)d->nj * sizeof(double)};
   parts[5] = (part){sim->ledger, sizeof(saltusi_ledger)};
-  parts[6] = (part){sim->contact_works, (size_t)d->nc * sizeof(saltusi_contact_work)};
-  int events = sim->def.observables != NULL ? sim->def.observables->event_count : 0;
+  parts[6] = (part){sim->contact_works, nc * sizeof(saltusi_contact_work)};
   parts[7] = (part){sim->crossings, (size_t)events * sizeof(saltusi_crossing)};
+  parts[8] = (part){sim->works_taken, changing * sizeof(saltusi_contact_work)};
+  parts[9] = (part){table->identity, changing * sizeof(uint64_t)};
+  parts[10] = (part){table->law, changing * sizeof(int)};
 }
 
-size_t saltus_sim_snapshot_bytes(const saltus_sim* sim) {
+static size_t count_bytes(const saltus_sim* sim, long long contacts) {
   part parts[PARTS];
-  list_parts(sim, parts);
-  size_t total = sizeof(header) + saltus_scheme_memory_bytes(sim->scheme);
+  list_parts(sim, contacts, parts);
+  size_t total = 0;
   for (int i = 0; i < PARTS; i++) {
     total += parts[i].bytes;
   }
   return total;
 }
 
+/* Keys that matter. */
+static long long count_contacts(const saltus_sim* sim) {
+  return sim->changing ? saltusi_table_least(&sim->keys.table) : sim->sys.dims.nc;
+}
+
+size_t saltus_sim_snapshot_bytes(const saltus_sim* sim) {
+  return sizeof(header) + count_bytes(sim, count_contacts(sim)) +
+         saltus_scheme_memory_bytes(sim->scheme);
+}
+
 static header make_header(const saltus_sim* sim) {
-  header head = {.fits = fingerprint(sim), .step = sim->step, .t = sim->now.t};
+  header head = {.fits = fingerprint(sim),
+                 .step = sim->step,
+                 .t = sim->now.t,
+                 .contacts = count_contacts(sim)};
   if (sim->control != NULL) {
     head.h_next = sim->control->h;
     head.h_min = sim->control->h_min;
@@ -73,31 +96,66 @@ static header make_header(const saltus_sim* sim) {
 }
 
 void saltus_sim_snapshot_save(const saltus_sim* sim, void* bytes) {
-  unsigned char* to = bytes;
+  unsigned char* start = (unsigned char*)bytes + sizeof(header);
+  unsigned char* to = start;
   header head = make_header(sim);
-  memcpy(to, &head, sizeof head);
-  to += sizeof head;
   part parts[PARTS];
-  list_parts(sim, parts);
+  list_parts(sim, head.contacts, parts);
   for (int i = 0; i < PARTS; i++) {
     if (parts[i].bytes > 0) {
       memcpy(to, parts[i].at, parts[i].bytes);
     }
     to += parts[i].bytes;
   }
+  head.whole = saltusi_hash(SALTUSI_HASH_START, start, (size_t)(to - start));
+  memcpy(bytes, &head, sizeof head);
   saltus_scheme_memory_save(sim->scheme, to);
+}
+
+/* Whether the bytes are those of this simulation, all of them. */
+static bool fits(const saltus_sim* sim, const void* bytes, size_t size, header* head) {
+  const header expected = make_header(sim);
+  if (size < sizeof *head) {
+    return false;
+  }
+  memcpy(head, bytes, sizeof *head);
+  bool same = memcmp(head->magic, expected.magic, sizeof head->magic) == 0 &&
+              head->fits == expected.fits && head->step >= 0 && head->contacts >= 0 &&
+              head->contacts <= INT_MAX / 8 &&
+              (sim->changing || head->contacts == expected.contacts);
+  size_t rest = size - sizeof *head;
+  size_t own = same ? count_bytes(sim, head->contacts) : 0;
+  size_t memory = saltus_scheme_memory_bytes(sim->scheme);
+  return same && own <= rest && (sim->changing || rest - own == memory) &&
+         saltusi_hash(SALTUSI_HASH_START, (const unsigned char*)bytes + sizeof *head, own) ==
+             head->whole;
+}
+
+/* Everything but the scheme. */
+static saltus_status load_parts(saltus_sim* sim, const header* head, const unsigned char* from) {
+  size_t nc = (size_t)head->contacts;
+  if (sim->changing) {
+    const unsigned char* end = from + count_bytes(sim, head->contacts);
+    const unsigned char* law = end - nc * sizeof(int);
+    saltus_status status = saltusi_sim_restore(sim, (int)nc, law - nc * sizeof(uint64_t), law);
+    if (status != SALTUS_OK) {
+      return status;
+    }
+  }
+  part parts[PARTS];
+  list_parts(sim, head->contacts, parts);
+  for (int i = 0; i < PARTS; i++) {
+    if (parts[i].bytes > 0) {
+      memcpy(parts[i].at, from, parts[i].bytes);
+    }
+    from += parts[i].bytes;
+  }
+  return SALTUS_OK;
 }
 
 saltus_status saltus_sim_snapshot_load(saltus_sim* sim, const void* bytes, size_t size) {
   header head;
-  header expected = make_header(sim);
-  bool fits = size == saltus_sim_snapshot_bytes(sim);
-  if (fits) {
-    memcpy(&head, bytes, sizeof head);
-    fits = memcmp(head.magic, expected.magic, sizeof head.magic) == 0 &&
-           head.fits == expected.fits && head.step >= 0;
-  }
-  if (!fits) {
+  if (!fits(sim, bytes, size, &head)) {
     saltusi_log(
         sim->def.log, SALTUS_LEVEL_ERROR,
         "snapshot: these %zu bytes do not belong to this simulation (other scheme, options, "
@@ -106,16 +164,12 @@ saltus_status saltus_sim_snapshot_load(saltus_sim* sim, const void* bytes, size_
     return SALTUS_ERR_INPUT;
   }
   const unsigned char* from = (const unsigned char*)bytes + sizeof head;
-  part parts[PARTS];
-  list_parts(sim, parts);
-  for (int i = 0; i < PARTS; i++) {
-    if (parts[i].bytes > 0) {
-      memcpy(parts[i].at, from, parts[i].bytes);
-    }
-    from += parts[i].bytes;
+  size_t own = count_bytes(sim, head.contacts);
+  saltus_status status =
+      saltus_scheme_memory_load(sim->scheme, from + own, size - sizeof head - own);
+  if (status == SALTUS_OK) {
+    status = load_parts(sim, &head, from);
   }
-  const unsigned char* end = (const unsigned char*)bytes + size;
-  saltus_status status = saltus_scheme_memory_load(sim->scheme, from, (size_t)(end - from));
   if (status != SALTUS_OK) {
     return status;
   }
