@@ -29,7 +29,7 @@
  *   /contact_table/start [N] int64, first row of each frame
  *   /contact_table/identity [R] uint64, law [R] int64, bodies [R, 2] int64, point, normal [R, 3],
  *                  gap, velocity [R], force, impulse [R, 3], friction_work, impact_work [R] J
- *   /events with `identity` (uint64) as last member
+ *   /events with `identity` (uint64) and `law` (int32) as last members
  *
  * Datasets of width zero are absent. Attributes: `units` on each dataset; `columns` and
  * `column_units` where a dataset has columns; on the root `format` "saltus-recording",
@@ -104,7 +104,7 @@ SALTUS_API void saltus_recording_destroy(saltus_recording* recording);
 
 /* Contacts of a changing set: rows start[i] .. start[i + 1] - 1 are those of frame i, by rising
  * identity. A contact that acted since the frame before and does not exist any more has gap NaN. */
-typedef struct saltus_contact_table {
+typedef struct saltus_recorded_contacts {
   long long count;                     /* rows */
   long long* start;                    /* [frames + 1] */
   uint64_t* identity;                  /* [count] */
@@ -116,7 +116,7 @@ typedef struct saltus_contact_table {
   double* force;                       /* [count x 3] N */
   double* impulse;                     /* [count x 3] N s */
   double *friction_work, *impact_work; /* [count] J since the frame before */
-} saltus_contact_table;
+} saltus_recorded_contacts;
 
 /* A recording in memory. Arrays are NULL where the file has no such data (width zero, or a foreign
  * table without these columns). Texts are never NULL. */
@@ -160,9 +160,9 @@ typedef struct saltus_recording_data {
   long long steps;    /* -1 while running */
   double cpu_seconds; /* NaN: not known */
 
-  bool changing;              /* the set of contacts changes: nc is 0 and they are in the table */
-  saltus_contact_table table; /* empty for a fixed set */
-  const char** law_names;     /* [law_count] of a changing set */
+  bool changing; /* the set of contacts changes: nc is 0 and they are in the table */
+  saltus_recorded_contacts table; /* empty for a fixed set */
+  const char** law_names;         /* [law_count] of a changing set */
   int law_count;
 } saltus_recording_data;
 

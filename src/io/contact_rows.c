@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#define AT(member) offsetof(saltus_contact_table, member)
+#define AT(member) offsetof(saltus_recorded_contacts, member)
 
 static const char* const alone[] = {""};
 static const char* const bodies[] = {"_a", "_b"};
@@ -93,7 +93,7 @@ void saltusi_rows_put(saltusi_row_batch* rows, const saltus_frame* frame) {
   }
 }
 
-void* saltusi_table_get(const saltus_contact_table* table, int column) {
+void* saltusi_rows_get(const saltus_recorded_contacts* table, int column) {
   const unsigned char* at = (const unsigned char*)table + saltusi_row_columns[column].member;
   switch (saltusi_row_columns[column].kind) {
   case SALTUSI_ROW_REAL:
@@ -106,7 +106,7 @@ void* saltusi_table_get(const saltus_contact_table* table, int column) {
   return NULL;
 }
 
-static void set(saltus_contact_table* table, int column, void* array) {
+static void set(saltus_recorded_contacts* table, int column, void* array) {
   unsigned char* at = (unsigned char*)table + saltusi_row_columns[column].member;
   switch (saltusi_row_columns[column].kind) {
   case SALTUSI_ROW_REAL:
@@ -121,7 +121,8 @@ static void set(saltus_contact_table* table, int column, void* array) {
   }
 }
 
-saltus_status saltusi_table_room(saltus_contact_table* table, long long count, saltusi_pool* pool) {
+saltus_status saltusi_rows_take(saltus_recorded_contacts* table, long long count,
+                                saltusi_pool* pool) {
   table->count = count;
   for (int c = 0; c < SALTUSI_ROW_COLUMNS; c++) {
     size_t item = ITEM * (size_t)saltusi_row_columns[c].components;
@@ -134,8 +135,8 @@ saltus_status saltusi_table_room(saltus_contact_table* table, long long count, s
   return SALTUS_OK;
 }
 
-const char* saltusi_table_fault(const saltus_contact_table* table, long long frames,
-                                int law_count) {
+const char* saltusi_rows_fault(const saltus_recorded_contacts* table, long long frames,
+                               int law_count) {
   if (table->start[0] != 0 || table->start[frames] != table->count) {
     return "rows of contacts before the first or after the last frame";
   }

@@ -24,7 +24,7 @@ typedef struct saltusi_row_column {
   const char* unit;
   int components;
   saltusi_row_kind kind;
-  size_t member; /* of the pointer in saltus_contact_table */
+  size_t member; /* of the pointer in saltus_recorded_contacts */
 } saltusi_row_column;
 
 enum {
@@ -62,12 +62,14 @@ saltus_status saltusi_rows_room(saltusi_row_batch* rows, saltusi_pool* pool, siz
 void saltusi_rows_put(saltusi_row_batch* rows, const saltus_frame* frame);
 
 /* Arrays of the table of a recording that is read; SALTUS_ERR_MEMORY. */
-saltus_status saltusi_table_room(saltus_contact_table* table, long long count, saltusi_pool* pool);
+saltus_status saltusi_rows_take(saltus_recorded_contacts* table, long long count,
+                                saltusi_pool* pool);
 
 /* The array of a column. */
-void* saltusi_table_get(const saltus_contact_table* table, int column);
+void* saltusi_rows_get(const saltus_recorded_contacts* table, int column);
 
 /* What is wrong with the rows of `frames` frames, whose starts are [frames + 1]; NULL: nothing. */
-const char* saltusi_table_fault(const saltus_contact_table* table, long long frames, int law_count);
+const char* saltusi_rows_fault(const saltus_recorded_contacts* table, long long frames,
+                               int law_count);
 
 #endif

@@ -387,16 +387,21 @@ static saltus_status read_foreign(reading* in) {
   return status;
 }
 
-/* Time, kind, contact and its name, then the numbers of an event, then the identity in a changing set;
- * the first recordings have fewer. */
+/* Time, kind, contact and its name, then the numbers of an event, then identity and law in a changing
+ * set; the first recordings have fewer. */
 static bool read_event(char* line, const saltus_recording_data* data, saltus_event* event) {
-  enum { HEAD = 4, MOST = HEAD + SALTUSI_EVENT_FIELDS + 1 };
+  enum { HEAD = 4, TAIL = 2, MOST = HEAD + SALTUSI_EVENT_FIELDS + TAIL };
   char* cells[MOST];
   int count = saltusi_cells_cut(line, cells, MOST);
   double contact;
+  double law = 0.0;
   uint64_t identity = 0;
-  if (data->changing && (count != MOST || !saltusi_cell_identity(cells[--count], &identity))) {
-    return false;
+  if (data->changing) {
+    if (count != MOST || !saltusi_cell_identity(cells[MOST - 2], &identity) ||
+        !saltusi_cell_number(cells[MOST - 1], &law) || !(law >= 0 && law < INT_MAX)) {
+      return false;
+    }
+    count -= TAIL;
   }
   bool first = count == HEAD + SALTUSI_EVENT_FIELDS_FIRST && !data->changing;
   if (!first && count != HEAD + SALTUSI_EVENT_FIELDS) {
@@ -409,7 +414,8 @@ static bool read_event(char* line, const saltus_recording_data* data, saltus_eve
   }
   *event = (saltus_event){.kind = (saltus_event_kind)kind,
                           .contact = (int)contact,
-                          .identity = data->changing ? identity : (uint64_t)contact};
+                          .identity = data->changing ? identity : (uint64_t)contact,
+                          .law = (int)(data->changing ? law : contact)};
   if (!saltusi_event_fits(event, data)) {
     return false;
   }

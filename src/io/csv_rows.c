@@ -45,9 +45,9 @@ static bool cell_integer(const char* cell, long long* value) {
 }
 
 /* The cells of one column into its row. */
-static bool fill(const saltus_contact_table* table, int column, long long row, char** cells) {
+static bool fill(const saltus_recorded_contacts* table, int column, long long row, char** cells) {
   const saltusi_row_column* about = &saltusi_row_columns[column];
-  void* array = saltusi_table_get(table, column);
+  void* array = saltusi_rows_get(table, column);
   bool good = true;
   for (int k = 0; good && k < about->components; k++) {
     size_t at = (size_t)row * (size_t)about->components + (size_t)k;
@@ -75,7 +75,7 @@ static bool read_row(parsing* p, char* line, long long* frame) {
       !saltusi_cell_number(cells[1], &t)) {
     return false;
   }
-  saltus_contact_table* table = &p->in->data->table;
+  saltus_recorded_contacts* table = &p->in->data->table;
   if (p->row >= table->count) {
     return true; /* of a frame that did not reach the disk */
   }
@@ -174,7 +174,7 @@ static saltus_status sum_rows(const saltusi_rows_reading* in, const char* path) 
     }
     start[i + 1] = start[i] + rows[i];
   }
-  return status == SALTUS_OK ? saltusi_table_room(&data->table, start[data->count], in->pool)
+  return status == SALTUS_OK ? saltusi_rows_take(&data->table, start[data->count], in->pool)
                              : status;
 }
 
@@ -193,8 +193,8 @@ static saltus_status read_opened(saltusi_rows_reading* in, const char* path,
   if (status == SALTUS_OK) {
     status = end(&p);
   }
-  const char* fault = status == SALTUS_OK ? saltusi_table_fault(&in->data->table, in->data->count,
-                                                                in->data->law_count)
+  const char* fault = status == SALTUS_OK ? saltusi_rows_fault(&in->data->table, in->data->count,
+                                                               in->data->law_count)
                                           : NULL;
   if (fault != NULL) {
     saltusi_log(in->log, SALTUS_LEVEL_ERROR, "%s: %s", path, fault);

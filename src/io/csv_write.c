@@ -360,7 +360,7 @@ static void add_top(tables* t, const saltus_recording* r) {
     addf(events, ",%s [%s]", saltusi_event_fields[i].name, saltusi_event_fields[i].unit);
   }
   if (head->changing) {
-    add_text(events, ",identity");
+    add_text(events, ",identity,law");
   }
   end_line(events);
 }
@@ -375,7 +375,7 @@ static void add_event(text_file* f, const saltus_recording* r, const saltus_even
     add_real(f, *saltusi_event_number(&numbers, i));
   }
   if (r->head.changing) {
-    addf(f, ",%" PRIu64, e->identity);
+    addf(f, ",%" PRIu64 ",%d", e->identity, e->law);
   }
   end_line(f);
 }

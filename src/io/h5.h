@@ -25,7 +25,8 @@ typedef struct saltusi_h5_event {
   double t, t_accuracy;
   int32_t contact;
   double numbers[SALTUSI_EVENT_FIELDS]; /* the first is t_accuracy, which stands above */
-  uint64_t identity;                    /* of a changing set */
+  uint64_t identity;                    /* of a changing set, like the next */
+  int32_t law;
 } saltusi_h5_event;
 
 /* Whether a file is a recording; says nothing. */

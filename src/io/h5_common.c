@@ -79,7 +79,8 @@ hid_t saltusi_h5_event_type(bool packed, int fields, bool identity) {
   }
   if (identity) {
     hid_t bits = packed ? H5T_STD_U64LE : H5T_NATIVE_UINT64;
-    good = good && H5Tinsert(type, "identity", offsetof(E, identity), bits) >= 0;
+    good = good && H5Tinsert(type, "identity", offsetof(E, identity), bits) >= 0 &&
+           H5Tinsert(type, "law", offsetof(E, law), integer) >= 0;
   }
   good = good && (!packed || H5Tpack(type) >= 0);
   if (kind >= 0) {

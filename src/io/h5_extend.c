@@ -124,6 +124,7 @@ static bool write_events(const open_file* o, const saltusi_batch* batch, int fro
       packed[i].t_accuracy = e->t_accuracy;
       packed[i].contact = e->contact;
       packed[i].identity = e->identity;
+      packed[i].law = e->law;
       saltus_event numbers = *e;
       for (int k = 1; k < SALTUSI_EVENT_FIELDS; k++) {
         packed[i].numbers[k] = *saltusi_event_number(&numbers, k);

@@ -315,7 +315,9 @@ static saltus_status unpack_events(const reading* in, const saltusi_h5_event* pa
     char name[SALTUSI_H5_KIND + 1] = {0};
     memcpy(name, e->kind, SALTUSI_H5_KIND);
     int kind = saltusi_event_kind_from(name);
-    const saltus_event place = {.kind = (saltus_event_kind)kind, .contact = e->contact};
+    const saltus_event place = {.kind = (saltus_event_kind)kind,
+                                .contact = e->contact,
+                                .law = data->changing ? e->law : e->contact};
     if (kind < 0 || !saltusi_event_fits(&place, data)) {
       return saltusi_h5_refuse(in, "/events", "an event has an unknown kind or contact");
     }
@@ -324,7 +326,8 @@ static saltus_status unpack_events(const reading* in, const saltusi_h5_event* pa
                             .t = e->t,
                             .t_accuracy = e->t_accuracy,
                             .contact = e->contact,
-                            .identity = data->changing ? e->identity : (uint64_t)e->contact};
+                            .identity = data->changing ? e->identity : (uint64_t)e->contact,
+                            .law = place.law};
     for (int k = 1; k < fields; k++) {
       *saltusi_event_number(event, k) = e->numbers[k];
     }

@@ -79,9 +79,9 @@ static saltus_status read_opened(const saltusi_h5_reading* in, int c, hid_t data
   if (count < 0) {
     return SALTUS_ERR_INPUT;
   }
-  saltus_contact_table* table = &in->data->table;
+  saltus_recorded_contacts* table = &in->data->table;
   if (c == 0) { /* the file backs the size of the first one, and the others have to agree */
-    saltus_status status = saltusi_table_room(table, count, in->pool);
+    saltus_status status = saltusi_rows_take(table, count, in->pool);
     if (status != SALTUS_OK) {
       return status;
     }
@@ -90,7 +90,7 @@ static saltus_status read_opened(const saltusi_h5_reading* in, int c, hid_t data
                              "dataset does not have as many rows as /contact_table/identity");
   }
   if (H5Dread(dataset, memory_type(column->kind), H5S_ALL, H5S_ALL, H5P_DEFAULT,
-              saltusi_table_get(table, c)) < 0) {
+              saltusi_rows_get(table, c)) < 0) {
     return saltusi_h5_refuse(in, column->path, "dataset cannot be read, the file is damaged");
   }
   return SALTUS_OK;
@@ -98,7 +98,7 @@ static saltus_status read_opened(const saltusi_h5_reading* in, int c, hid_t data
 
 /* The end of the last frame is the end of the table. */
 static saltus_status complete_starts(const saltusi_h5_reading* in) {
-  saltus_contact_table* table = &in->data->table;
+  saltus_recorded_contacts* table = &in->data->table;
   size_t frames = (size_t)in->data->count;
   long long* start = saltusi_pool_take(in->pool, frames + 1, sizeof *start);
   if (start == NULL) {
@@ -125,8 +125,8 @@ saltus_status saltusi_h5_rows_read(const saltusi_h5_reading* in) {
   if (status == SALTUS_OK) {
     status = complete_starts(in);
   }
-  const char* fault = status == SALTUS_OK ? saltusi_table_fault(&in->data->table, in->data->count,
-                                                                in->data->law_count)
+  const char* fault = status == SALTUS_OK ? saltusi_rows_fault(&in->data->table, in->data->count,
+                                                               in->data->law_count)
                                           : NULL;
   return fault != NULL ? saltusi_h5_refuse(in, "/contact_table", fault) : status;
 }

@@ -202,17 +202,20 @@ saltus_status saltusi_data_name_room(saltus_recording_data* data, saltusi_pool* 
 
 bool saltusi_event_fits(const saltus_event* event, const saltus_recording_data* shape) {
   bool own = saltus_event_is_own(event->kind);
-  int count = own ? shape->event_name_count : shape->nc;
-  bool any = shape->changing && !own; /* keys of a changing set mean nothing in a file */
-  return event->contact >= 0 && (any || event->contact < count);
+  if (shape->changing && !own) { /* keys of a changing set mean nothing in a file */
+    return event->law >= 0 && event->law < shape->law_count;
+  }
+  return event->contact >= 0 && event->contact < (own ? shape->event_name_count : shape->nc);
 }
 
 const char* saltusi_event_name(const saltus_event* event, const saltus_recording_data* shape) {
-  const char* const* names =
-      saltus_event_is_own(event->kind) ? shape->event_names : shape->contact_names;
-  bool named =
-      saltusi_event_fits(event, shape) && (!shape->changing || saltus_event_is_own(event->kind));
-  const char* name = named ? names[event->contact] : NULL;
+  bool own = saltus_event_is_own(event->kind);
+  bool law = shape->changing && !own;
+  const char* const* names = own   ? shape->event_names
+                             : law ? shape->law_names
+                                   : shape->contact_names;
+  int place = law ? event->law : event->contact;
+  const char* name = saltusi_event_fits(event, shape) ? names[place] : NULL;
   return name != NULL ? name : "";
 }
 

@@ -117,10 +117,10 @@ double* saltusi_event_number(saltus_event* event, int field);
 /* What the first recordings do not say follows from what they say. */
 void saltusi_event_complete(saltus_event* event);
 
-/* Whether the number of the contact or function exists. */
+/* Whether the number of the contact or function exists, of a changing set that of the law. */
 bool saltusi_event_fits(const saltus_event* event, const saltus_recording_data* shape);
 
-/* Name of the contact or function; "" for one that does not exist. */
+/* Name of the contact or function, of a changing set of its law; "" for one that does not exist. */
 const char* saltusi_event_name(const saltus_event* event, const saltus_recording_data* shape);
 
 /* A saltus_event_kind, or -1 for another text. */

@@ -97,7 +97,8 @@ static saltus_event make_event(long long i) {
                         .t = noise(&seed),
                         .contact = (int)(i % 1000),
                         .impulse = {noise(&seed)},
-                        .identity = UINT64_MAX - (uint64_t)i};
+                        .identity = UINT64_MAX - (uint64_t)i,
+                        .law = (int)(i % LAWS)};
 }
 
 static saltus_recording* begin(const char* path) {
@@ -156,7 +157,7 @@ static void assert_same(double a, double b) {
   assert_true((isnan(a) && isnan(b)) || memcmp(&a, &b, sizeof a) == 0);
 }
 
-static void check_row(const saltus_contact_table* table, long long row,
+static void check_row(const saltus_recorded_contacts* table, long long row,
                       const saltus_contact_frame* c) {
   assert_true(table->identity[row] == c->identity);
   assert_int_equal(table->law[row], c->law);
@@ -194,6 +195,7 @@ static void check_run(const saltus_recording_data* d) {
   for (long long i = 0; i < d->event_count; i++) {
     saltus_event e = make_event(i);
     assert_true(d->events[i].identity == e.identity);
+    assert_int_equal(d->events[i].law, e.law);
     assert_same(d->events[i].t, e.t);
     assert_same(d->events[i].impulse[0], e.impulse[0]);
   }
@@ -448,6 +450,7 @@ static void rows_that_contradict_the_frames_are_refused(void** state) {
       {".csv", "saltus-recording 2", "saltus-recording 3", "versions 1 and 2"},
       {".events.csv", ",18446744073709551615", ",18446744073709551616", "not an event"},
       {".events.csv", ",18446744073709551615", ",-1", "not an event"},
+      {".events.csv", ",18446744073709551615,0", ",18446744073709551615,2", "not an event"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     char path[PATH], table[PATH];
