@@ -64,7 +64,11 @@ static const cli_option info_options[] = {
     {"--scene", NULL, "prints the scene that the recording was made from", false},
     {"--events", NULL, "prints its events as a table, with --csv or --json in these formats",
      false},
-    {"--csv", NULL, "with --events: as CSV", false},
+    {"--contacts", NULL,
+     "prints the contacts of each state where they come and go, with --csv or --json in these "
+     "formats",
+     false},
+    {"--csv", NULL, "with --events or --contacts: as CSV", false},
     {"--json", NULL, "prints JSON", false},
     {"--help", NULL, "prints this text", false},
 };

@@ -12,6 +12,7 @@
 #include "output.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -19,8 +20,9 @@ static const char* contact_name(const cli_events* list, const saltus_event* even
   bool own = saltus_event_is_own(event->kind);
   const char* const* names = own ? list->own_names : list->contact_names;
   int count = own ? list->own_count : list->nc;
-  bool known = event->contact >= 0 && event->contact < count && names != NULL;
-  const char* name = known ? names[event->contact] : NULL;
+  int place = list->changing && !own ? event->law : event->contact;
+  bool known = place >= 0 && place < count && names != NULL;
+  const char* name = known ? names[place] : NULL;
   return name != NULL ? name : "?";
 }
 
@@ -50,7 +52,7 @@ static void write_table(FILE* file, const cli_events* list) {
           "u+ [m/s]");
   fprintf(file, has_friction ? "  %12s %12s  %12s %12s" : "%.0s%.0s  %12s%.0s", "slip- [m/s]",
           "slip+ [m/s]", "P_N [N s]", "P_T [N s]");
-  fprintf(file, "  %12s\n", "energy [J]");
+  fprintf(file, "  %12s%s\n", "energy [J]", list->changing ? "  identity" : "");
   for (long long i = 0; i < list->count; i++) {
     const saltus_event* e = &list->events[i];
     char line[256];
@@ -63,7 +65,11 @@ static void write_table(FILE* file, const cli_events* list) {
     if (has_friction) {
       fprintf(file, " %12.5g", slip(e->impulse + 1));
     }
-    fprintf(file, "  %12.5g\n", e->energy_change);
+    fprintf(file, "  %12.5g", e->energy_change);
+    if (list->changing && !saltus_event_is_own(e->kind)) {
+      fprintf(file, "  %" PRIu64, e->identity);
+    }
+    fputc('\n', file);
   }
 }
 
@@ -87,13 +93,16 @@ static void write_csv(FILE* file, const cli_events* list) {
   for (int i = 0; i < SALTUSI_EVENT_FIELDS; i++) {
     fprintf(file, ",%s [%s]", saltusi_event_fields[i].name, saltusi_event_fields[i].unit);
   }
-  fputc('\n', file);
+  fputs(list->changing ? ",identity,law\n" : "\n", file);
   for (long long i = 0; i < list->count; i++) {
     saltus_event e = list->events[i];
     fprintf(file, "%.17g,%s,%d,", e.t, saltus_event_kind_name(e.kind), e.contact);
     write_cell(file, contact_name(list, &e));
     for (int k = 0; k < SALTUSI_EVENT_FIELDS; k++) {
       fprintf(file, ",%.17g", *saltusi_event_number(&e, k));
+    }
+    if (list->changing) {
+      fprintf(file, ",%" PRIu64 ",%d", e.identity, e.law);
     }
     fputc('\n', file);
   }
@@ -108,6 +117,11 @@ static void write_json(FILE* file, const cli_events* list) {
     json_text(&j, "kind", saltus_event_kind_name(e.kind));
     json_integer(&j, "contact", e.contact);
     json_text(&j, "contact_name", contact_name(list, &e));
+    if (list->changing) { /* more digits than a number of JSON has to keep */
+      char identity[24];
+      snprintf(identity, sizeof identity, "%" PRIu64, e.identity);
+      json_text(&j, "identity", identity);
+    }
     json_number(&j, "t", e.t);
     for (int k = 0; k < SALTUSI_EVENT_FIELDS; k++) {
       json_number(&j, saltusi_event_fields[k].name, *saltusi_event_number(&e, k));

@@ -19,10 +19,11 @@ typedef enum cli_events_format {
 typedef struct cli_events {
   const saltus_event* events;
   long long count;
-  const char* const* contact_names; /* [nc] */
+  const char* const* contact_names; /* [nc], of a changing set those of its laws */
   int nc;
   const char* const* own_names; /* [own_count] of the scene's own events */
   int own_count;
+  bool changing; /* contacts come and go: names are those of laws, and identities are shown */
 } cli_events;
 
 void cli_events_write(FILE* file, cli_events_format format, const cli_events* list);

@@ -4,14 +4,17 @@
  * info.c - saltus info: what a recording holds.
  */
 #include "cli.h"
+#include "contacts.h"
 #include "events.h"
 #include "io/series.h"
 #include "json.h"
 #include "output.h"
 #include "saltus/recording.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static void smallest_and_largest(const double* x, long long count, int stride, double range[2]) {
@@ -69,6 +72,31 @@ static long long count_own(const saltus_recording_data* data, int i) {
   return count;
 }
 
+/* Contacts that come and go; the first of them where there are many. */
+static void print_changing(const saltus_recording_data* data) {
+  enum { SHOWN = 20 };
+  long long count;
+  cli_contact* list = cli_contacts_find(data, &count);
+  if (list == NULL) {
+    cli_error("no memory");
+    return;
+  }
+  printf("  contacts come and go: %lld of them, %lld row%s in all\n", count, data->table.count,
+         cli_plural(data->table.count));
+  for (long long i = 0; i < count && i < SHOWN; i++) {
+    char line[256];
+    printf("  contact %" PRIu64 " (%s, bodies %lld and %lld) from t = %g s to %g s: smallest gap "
+           "%.3e m, impulses %.6g N s in all, largest mean force %.6g N\n",
+           list[i].identity, cli_one_line(list[i].law, line, sizeof line), list[i].bodies[0],
+           list[i].bodies[1], list[i].first, list[i].last, list[i].gap, list[i].impulse,
+           list[i].force);
+  }
+  if (count > SHOWN) {
+    printf("  and %lld more (--contacts prints all)\n", count - SHOWN);
+  }
+  free(list);
+}
+
 static void print_columns(const saltus_recording_data* data) {
   double range[2];
   for (int i = 0; i < data->nq && data->q != NULL; i++) {
@@ -101,6 +129,9 @@ static void print_columns(const saltus_recording_data* data) {
              sum(data->impulse + 3 * i, data->count, 3 * data->nc), range[1]);
     }
     printf("\n");
+  }
+  if (data->changing) {
+    print_changing(data);
   }
 }
 
@@ -158,8 +189,13 @@ static void print_text(const char* path, const saltus_recording_data* data) {
   if (data->count > 0) {
     printf(" from t = %g s to t = %g s", data->t[0], data->t[data->count - 1]);
   }
-  printf("; %d coordinate%s, %d contact%s, %d joint%s\n", data->nq, cli_plural(data->nq), data->nc,
-         cli_plural(data->nc), data->nj, cli_plural(data->nj));
+  printf("; %d coordinate%s, ", data->nq, cli_plural(data->nq));
+  if (data->changing) {
+    printf("a changing set of contacts");
+  } else {
+    printf("%d contact%s", data->nc, cli_plural(data->nc));
+  }
+  printf(", %d joint%s\n", data->nj, cli_plural(data->nj));
   static const char* const nouns[] = {"impact", "closing", "opening", "accumulation"};
   for (int kind = SALTUS_EVENT_IMPACT; kind <= SALTUS_EVENT_ACCUMULATION; kind++) {
     printf("%s%lld %s%s", kind > 0 ? ", " : "", counts[kind], nouns[kind],
@@ -188,7 +224,15 @@ static void print_machine(const char* path, const saltus_recording_data* data) {
   json_number(&j, "t_first", data->count > 0 ? data->t[0] : NAN);
   json_number(&j, "t_last", data->count > 0 ? data->t[data->count - 1] : NAN);
   json_integer(&j, "coordinates", data->nq);
-  json_integer(&j, "contacts", data->nc);
+  if (data->changing) {
+    long long count = 0;
+    free(cli_contacts_find(data, &count));
+    json_integer(&j, "contacts", count);
+    json_integer(&j, "contact_rows", data->table.count);
+  } else {
+    json_integer(&j, "contacts", data->nc);
+  }
+  json_bool(&j, "changing_contacts", data->changing);
   json_integer(&j, "joints", data->nj);
   json_integer(&j, "impacts", counts[SALTUS_EVENT_IMPACT]);
   json_integer(&j, "closes", counts[SALTUS_EVENT_CLOSE]);
@@ -207,33 +251,42 @@ static void print_machine(const char* path, const saltus_recording_data* data) {
 int cli_info(const cli_args* args) {
   saltus_recording_data* data;
   const char* path = args->positional[0];
-  if (cli_has(args, "--csv") && !cli_has(args, "--events")) {
-    cli_error("info: --csv is a format of --events");
+  if (cli_has(args, "--csv") && !cli_has(args, "--events") && !cli_has(args, "--contacts")) {
+    cli_error("info: --csv is a format of --events and --contacts");
     return CLI_USAGE;
   }
   saltus_status status = saltus_recording_read(path, cli_log(), NULL, &data);
   if (status != SALTUS_OK) {
     return CLI_USAGE;
   }
-  if (cli_has(args, "--scene")) {
+  cli_events_format format = cli_has(args, "--csv")    ? CLI_EVENTS_CSV
+                             : cli_has(args, "--json") ? CLI_EVENTS_JSON
+                                                       : CLI_EVENTS_TABLE;
+  int code = CLI_DONE;
+  if (cli_has(args, "--contacts") && !data->changing) {
+    cli_error("info: --contacts: the contacts of this recording are always the same %d: they are "
+              "columns of its states, /contacts/... in %s",
+              data->nc, path);
+    code = CLI_USAGE;
+  } else if (cli_has(args, "--contacts")) {
+    cli_contacts_write(format, data);
+  } else if (cli_has(args, "--scene")) {
     cli_output_exact(data->scene);
   } else if (cli_has(args, "--events")) {
     const cli_events list = {.events = data->events,
                              .count = data->event_count,
-                             .contact_names = data->contact_names,
-                             .nc = data->nc,
+                             .contact_names =
+                                 data->changing ? data->law_names : data->contact_names,
+                             .nc = data->changing ? data->law_count : data->nc,
+                             .changing = data->changing,
                              .own_names = data->event_names,
                              .own_count = data->event_name_count};
-    cli_events_write(stdout,
-                     cli_has(args, "--csv")    ? CLI_EVENTS_CSV
-                     : cli_has(args, "--json") ? CLI_EVENTS_JSON
-                                               : CLI_EVENTS_TABLE,
-                     &list);
+    cli_events_write(stdout, format, &list);
   } else if (cli_has(args, "--json")) {
     print_machine(path, data);
   } else {
     print_text(path, data);
   }
   saltus_recording_data_destroy(data);
-  return CLI_DONE;
+  return code;
 }

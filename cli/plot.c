@@ -5,6 +5,7 @@
  * jump where the recording has an impact; forces, impulses and events have panels of their own.
  */
 #include "cli.h"
+#include "contacts.h"
 #include "figure/figure.h"
 #include "plot_choice.h"
 
@@ -29,8 +30,9 @@ typedef struct plot {
   const char* rows[MOST_ROWS]; /* of the panel of events: contacts, then the scene's own */
   int row_of[MOST_ROWS];       /* its contact, or -1 - number of the scene's event */
   int row_count;
-  bool cut;    /* more lines than fit */
-  bool failed; /* no memory */
+  char note[160]; /* what of a changing set of contacts is not drawn; empty: nothing */
+  bool cut;       /* more lines than fit */
+  bool failed;    /* no memory */
 } plot;
 
 static double* take(plot* p, long long count) {
@@ -231,7 +233,9 @@ static void add_forces(plot* p) {
 
 /* The row of an event; -1: none yet. */
 static int row_of(const plot* p, const saltus_event* event) {
-  int what = saltus_event_is_own(event->kind) ? -1 - event->contact : event->contact;
+  int what = saltus_event_is_own(event->kind) ? -1 - event->contact
+             : p->data->changing              ? event->law
+                                              : event->contact;
   for (int i = 0; i < p->row_count; i++) {
     if (p->row_of[i] == what) {
       return i;
@@ -244,15 +248,20 @@ static int row_of(const plot* p, const saltus_event* event) {
 static void make_rows(plot* p) {
   const saltus_recording_data* data = p->data;
   for (int own = 0; own < 2; own++) {
-    int count = own ? data->event_name_count : data->nc;
+    bool laws = data->changing && own == 0; /* their contacts are too many for a row each */
+    int count = own ? data->event_name_count : laws ? data->law_count : data->nc;
+    const char* const* names = own    ? data->event_names
+                               : laws ? data->law_names
+                                      : data->contact_names;
     for (int k = 0; k < count; k++) {
       bool any = false;
       for (long long i = 0; i < data->event_count && !any; i++) {
         const saltus_event* event = &data->events[i];
-        any = event->contact == k && saltus_event_is_own(event->kind) == (own == 1);
+        any = (laws ? event->law : event->contact) == k &&
+              saltus_event_is_own(event->kind) == (own == 1);
       }
       if (any && p->row_count < MOST_ROWS) {
-        p->rows[p->row_count] = own ? data->event_names[k] : data->contact_names[k];
+        p->rows[p->row_count] = names[k];
         p->row_of[p->row_count++] = own ? -1 - k : k;
       }
       p->cut = p->cut || (any && p->row_count == MOST_ROWS);
@@ -386,7 +395,7 @@ static int write_figure(const plot* p, saltusi_figure figure, const char* path) 
            cli_plural(data->count));
   figure.title = data->name;
   figure.subtitle = data->scheme[0] != '\0' ? subtitle : NULL;
-  figure.footnote = p->cut ? "only the first lines are drawn" : NULL;
+  figure.footnote = p->note[0] != '\0' ? p->note : p->cut ? "only the first lines are drawn" : NULL;
   figure.panel_count = p->panel_count;
   figure.panels = p->panels;
   if (p->failed) {
@@ -445,6 +454,25 @@ static int draw_phase(plot* p, const plot_column pair[2], const char* path) {
   return write_figure(p, (saltusi_figure){.x_label = x_label, .height_cm = 12.0}, path);
 }
 
+static bool wants_contact(const void* who, const char* identity) {
+  const plot_choice* choice = who;
+  return choice->count > 0 && (plot_contact_chosen(choice, identity, "force", "") ||
+                               plot_contact_chosen(choice, identity, "impulse", ""));
+}
+
+/* Contacts of a changing set that gave most, as if they were always there. */
+static void spread_contacts(plot* p, saltus_recording_data* view, const plot_choice* choice,
+                            cli_spread* room) {
+  long long acted = cli_contacts_spread(view, MOST_LINES, wants_contact, choice, room);
+  p->failed = acted < 0;
+  if (acted > view->nc) {
+    snprintf(p->note, sizeof p->note,
+             "of %lld contacts that acted the %d with the largest impulses and forces are drawn; "
+             "events by law",
+             acted, view->nc);
+  }
+}
+
 static int draw(const cli_args* args, const saltus_recording_data* data, const char* path) {
   plot_choice choice;
   plot_column pair[2];
@@ -470,10 +498,16 @@ static int draw(const cli_args* args, const saltus_recording_data* data, const c
   }
   p->data = &view;
   p->choice = &choice;
+  cli_spread room = {.force = NULL};
+  if (view.changing) {
+    spread_contacts(p, &view, &choice, &room);
+  }
   code = phase ? draw_phase(p, pair, path) : draw_series(p, path);
   for (int i = 0; i < p->block_count; i++) {
     free(p->blocks[i]);
   }
+  free(room.force);
+  free(room.impulse);
   free(p);
   return code;
 }

@@ -7,6 +7,7 @@
 
 #include "io/series.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -55,6 +56,13 @@ static bool is_contact_series(const saltus_recording_data* data, const char* nam
   if (dot == NULL || (strcmp(dot + 1, parts[0]) != 0 && strcmp(dot + 1, parts[1]) != 0)) {
     return false;
   }
+  for (long long row = 0; row < data->table.count; row++) { /* of a changing set by identity */
+    char digits[24];
+    int length = snprintf(digits, sizeof digits, "%" PRIu64, data->table.identity[row]);
+    if (length == (int)(dot - name) && strncmp(digits, name, (size_t)length) == 0) {
+      return true;
+    }
+  }
   for (int i = 0; i < data->nc; i++) {
     size_t length = strlen(data->contact_names[i]);
     if (length == (size_t)(dot - name) && strncmp(data->contact_names[i], name, length) == 0) {
@@ -88,7 +96,9 @@ static int refuse_name(const saltus_recording_data* data, const char* option, co
   char near[128];
   cli_error("plot: %s: the recording has no \"%s\"%s; there are: %s%s", option, name,
             cli_near(name, names, count, near, sizeof near), list,
-            group && data->nc > 0 ? ", and CONTACT.force, CONTACT.impulse" : "");
+            group && data->nc > 0     ? ", and CONTACT.force, CONTACT.impulse"
+            : group && data->changing ? ", and IDENTITY.force, IDENTITY.impulse"
+                                      : "");
   return CLI_USAGE;
 }
 

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * contacts.h - contacts of a recording with a changing set: one by one, as a table, and as columns.
+ */
+#ifndef CLI_CONTACTS_H
+#define CLI_CONTACTS_H
+
+#include "events.h"
+#include "saltus/recording.h"
+
+/* A contact over all frames in which it has a row. */
+typedef struct cli_contact {
+  uint64_t identity;
+  const char* law;
+  long long bodies[2];
+  long long rows;
+  double first, last; /* s, of its frames */
+  double gap;         /* m, smallest; infinite: it never had one */
+  double impulse;     /* N s, normal, in all */
+  double force;       /* N, largest mean normal force */
+  double momentum;    /* N s, impulses and forces over their time */
+} cli_contact;
+
+/* By rising identity, to be freed; NULL without memory. */
+cli_contact* cli_contacts_find(const saltus_recording_data* data, long long* count);
+
+/* The rows as a table, as CSV or as JSON, on the standard output. */
+void cli_contacts_write(cli_events_format format, const saltus_recording_data* data);
+
+/* Those that gave most, at most `most` of them and the wanted ones first, as columns of a view: then it
+ * has nc, contact_names, force and impulse like one of a fixed set. Returns how many contacts acted;
+ * -1 without memory. */
+typedef struct cli_spread {
+  const char* names[16];
+  char digits[16][24];
+  double *force, *impulse; /* to be freed */
+} cli_spread;
+
+typedef bool cli_wants(const void* who, const char* identity);
+
+long long cli_contacts_spread(saltus_recording_data* view, int most, cli_wants* wants,
+                              const void* who, cli_spread* room);
+
+#endif
