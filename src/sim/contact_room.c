@@ -153,18 +153,21 @@ saltus_point saltusi_sim_at(saltus_sim* sim, double t, const double* q, const do
 }
 
 saltus_status saltusi_sim_list(saltus_sim* sim, const saltus_point* at) {
-  saltus_status status = saltusi_contacts(&sim->sys, at, &sim->list);
+  saltus_failure failure = {.status = SALTUS_OK};
+  saltus_point asked = *at;
+  asked.failure = &failure;
+  saltus_status status = saltusi_contacts(&sim->sys, &asked, &sim->list);
   while (status == SALTUS_RETRY_ROOM && sim->changing) {
     size_t wanted = sim->lacking.wanted[SALTUSI_ROOM_CONTACTS];
-    sim->lacking.wanted[SALTUSI_ROOM_CONTACTS] = 0;
+    sim->lacking = (saltusi_step_room){.lacks = false};
     status = grow(sim, wanted);
     if (status == SALTUS_OK) {
-      status = saltusi_contacts(&sim->sys, at, &sim->list);
+      status = saltusi_contacts(&sim->sys, &asked, &sim->list);
     }
   }
-  if (status != SALTUS_OK && sim->changing && sim->keys.fault[0] != '\0') {
-    saltusi_log(sim->def.log, SALTUS_LEVEL_ERROR, "simulation: %s", sim->keys.fault);
-    sim->keys.fault[0] = '\0';
+  if (failure.status != SALTUS_OK) { /* whatever was made of the values */
+    saltusi_log(sim->def.log, SALTUS_LEVEL_ERROR, "simulation: %s", failure.text);
+    status = failure.status;
   }
   return status;
 }
@@ -335,7 +338,8 @@ void saltusi_sim_settle(saltus_sim* sim, double t) {
   saltusi_contact_table* table = &sim->keys.table;
   for (int key = 0; key < sim->sys.dims.nc; key++) {
     const saltusi_contact_sum* sum = &sim->contact_sums[key];
-    bool owes = any(sum->lasting) || any(sum->impulse) || sim->seen[key] == sim->reports ||
+    bool acts = sim->reports > 0 && sim->seen[key] == sim->reports;
+    bool owes = any(sum->lasting) || any(sum->impulse) || acts ||
                 sim->contact_works[key].friction != sim->works_taken[key].friction ||
                 sim->contact_works[key].impact != sim->works_taken[key].impact;
     if (table->law[key] >= 0 && (owes || sum->closed != 0.0 || may_go_on(sum, t))) {
