@@ -153,23 +153,17 @@ saltus_point saltusi_sim_at(saltus_sim* sim, double t, const double* q, const do
 }
 
 saltus_status saltusi_sim_list(saltus_sim* sim, const saltus_point* at) {
-  saltus_failure failure = {.status = SALTUS_OK};
-  saltus_point asked = *at;
-  asked.failure = &failure;
-  saltus_status status = saltusi_contacts(&sim->sys, &asked, &sim->list);
+  saltus_status status = saltusi_contacts(&sim->sys, at, &sim->list);
   while (status == SALTUS_RETRY_ROOM && sim->changing) {
     size_t wanted = sim->lacking.wanted[SALTUSI_ROOM_CONTACTS];
     sim->lacking = (saltusi_step_room){.lacks = false};
     status = grow(sim, wanted);
     if (status == SALTUS_OK) {
-      status = saltusi_contacts(&sim->sys, &asked, &sim->list);
+      status = saltusi_contacts(&sim->sys, at, &sim->list);
     }
   }
-  if (failure.status != SALTUS_OK) { /* whatever was made of the values */
-    saltusi_log(sim->def.log, SALTUS_LEVEL_ERROR, "simulation: %s", failure.text);
-    status = failure.status;
-  }
-  return status;
+  saltus_status failed = saltusi_observer_failed(sim, at->t);
+  return failed != SALTUS_OK ? failed : status;
 }
 
 /* The key of a contact, which gets one if it has none. */
