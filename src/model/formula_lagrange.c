@@ -18,23 +18,18 @@
 #include <math.h>
 #include <string.h>
 
-typedef struct matrix_entry {
-  int row, column;
-  saltusi_expr expr;
-} matrix_entry;
-
 /* What is derived from the formulas; arrays in the work pool. */
 typedef struct motion {
   int n;
   saltusi_expr T, V;
-  saltusi_expr* p;   /* [n] */
-  saltusi_expr* T_q; /* [n] */
-  saltusi_expr* F;   /* [n] */
-  saltusi_expr* Q;   /* [n] */
-  saltusi_expr* Mv;  /* [n] */
-  matrix_entry* M;   /* lower triangle, by rows */
+  saltusi_expr* p;          /* [n] */
+  saltusi_expr* T_q;        /* [n] */
+  saltusi_expr* F;          /* [n] */
+  saltusi_expr* Q;          /* [n] */
+  saltusi_expr* Mv;         /* [n] */
+  saltusi_formula_entry* M; /* lower triangle, by rows */
   size_t M_count, M_room;
-  matrix_entry* F_x; /* by rows; columns 0..n-1 for q, n..2n-1 for v */
+  saltusi_formula_entry* F_x; /* by rows; columns 0..n-1 for q, n..2n-1 for v */
   size_t F_x_count, F_x_room;
 } motion;
 
@@ -125,8 +120,8 @@ bool saltusi_formula_velocity_free(saltusi_formula_builder* b, saltusi_expr* e) 
   return true;
 }
 
-static void add_entry(saltusi_formula_builder* b, matrix_entry** entries, size_t* count,
-                      size_t* room, matrix_entry entry) {
+static void add_entry(saltusi_formula_builder* b, saltusi_formula_entry** entries, size_t* count,
+                      size_t* room, saltusi_formula_entry entry) {
   if (!saltusi_grow(&b->graph.allocator, (void**)entries, room, *count + 1, sizeof entry)) {
     b->graph.status = SALTUS_ERR_MEMORY;
     return;
@@ -191,7 +186,7 @@ static saltus_status derive_mass(saltusi_formula_builder* b, motion* m) {
       if (!saltusi_formula_velocity_free(b, &entry.expr)) {
         return report_not_quadratic(b, i, j);
       }
-      add_entry(b, &m->M, &m->M_count, &m->M_room, (matrix_entry){i, j, entry.expr});
+      add_entry(b, &m->M, &m->M_count, &m->M_room, (saltusi_formula_entry){i, j, entry.expr});
     }
   }
   return g->status;
@@ -224,7 +219,7 @@ static saltus_status derive_force(saltusi_formula_builder* b, motion* m) {
     for (int k = 0; k < span.count; k++) {
       const saltusi_entry entry = g->entries[span.first + k];
       add_entry(b, &m->F_x, &m->F_x_count, &m->F_x_room,
-                (matrix_entry){i, entry.variable - 1, entry.expr});
+                (saltusi_formula_entry){i, entry.variable - 1, entry.expr});
     }
   }
   return g->status;
@@ -237,7 +232,7 @@ static void derive_momentum(saltusi_formula_builder* b, motion* m) {
     m->Mv[i] = g->zero;
   }
   for (size_t k = 0; k < m->M_count && g->status == SALTUS_OK; k++) {
-    const matrix_entry e = m->M[k];
+    const saltusi_formula_entry e = m->M[k];
     if ((saltusi_depends(g, e.expr) & SALTUSI_ON_POSITION) == 0) {
       continue; /* no part of the derivative */
     }
@@ -253,7 +248,7 @@ static void derive_momentum(saltusi_formula_builder* b, motion* m) {
 static void make_matrices(saltusi_formula_builder* b, motion* m) {
   const size_t n = (size_t)m->n;
   for (size_t k = 0; k < m->M_count; k++) {
-    const matrix_entry e = m->M[k];
+    const saltusi_formula_entry e = m->M[k];
     saltusi_formula_root(b, e.expr);
     saltusi_formula_put(b, (size_t)e.row * n + (size_t)e.column, e.expr);
     if (e.row != e.column) {
@@ -263,7 +258,7 @@ static void make_matrices(saltusi_formula_builder* b, motion* m) {
   saltusi_formula_make(b, n * n, &b->model->mass);
   for (int velocity = 0; velocity < 2; velocity++) {
     for (size_t k = 0; k < m->F_x_count; k++) {
-      const matrix_entry e = m->F_x[k];
+      const saltusi_formula_entry e = m->F_x[k];
       if ((e.column >= m->n) == (velocity == 1)) {
         saltusi_formula_put(b, (size_t)e.row * n + (size_t)e.column % n, e.expr);
       }
@@ -320,35 +315,6 @@ static unsigned find_traits(const saltusi_graph* g, const motion* m) {
          (free_of_state ? SALTUS_FREE_FORCE : 0U);
 }
 
-/* Large systems without coupling in M, F_q and F_v solve by division. Returns whether this is one. */
-static bool make_diagonals(saltusi_formula_builder* b, const motion* m) {
-  enum { LARGE = 64 };
-  bool diagonal = m->n > LARGE;
-  for (size_t k = 0; k < m->M_count; k++) {
-    diagonal = diagonal && m->M[k].row == m->M[k].column;
-  }
-  for (size_t k = 0; k < m->F_x_count; k++) {
-    diagonal = diagonal && m->F_x[k].row == m->F_x[k].column % m->n;
-  }
-  if (!diagonal) {
-    return false;
-  }
-  for (size_t k = 0; k < m->M_count; k++) {
-    saltusi_formula_put(b, (size_t)m->M[k].row, m->M[k].expr);
-  }
-  saltusi_formula_make(b, (size_t)m->n, &b->model->mass_diagonal);
-  for (int velocity = 0; velocity < 2; velocity++) {
-    for (size_t k = 0; k < m->F_x_count; k++) {
-      if ((m->F_x[k].column >= m->n) == (velocity == 1)) {
-        saltusi_formula_put(b, (size_t)m->F_x[k].row, m->F_x[k].expr);
-      }
-    }
-    saltusi_formula_make(b, (size_t)m->n,
-                         velocity ? &b->model->force_v_diagonal : &b->model->force_q_diagonal);
-  }
-  return true;
-}
-
 static saltus_status derive(saltusi_formula_builder* b, motion* m) {
   const saltus_formula_def* def = b->def;
   saltus_formula_text kinetic = saltusi_formula_called(b, &def->kinetic, "kinetic", NULL);
@@ -375,8 +341,12 @@ static saltus_status derive(saltusi_formula_builder* b, motion* m) {
   if (status != SALTUS_OK) {
     return status;
   }
-  saltusi_formula_ops(b->model, make_diagonals(b, m));
-  return b->graph.status;
+  status = saltusi_formula_structure(
+      b,
+      &(saltusi_formula_entries){
+          .n = m->n, .M = m->M, .M_count = m->M_count, .F_x = m->F_x, .F_x_count = m->F_x_count});
+  saltusi_formula_ops(b->model);
+  return status != SALTUS_OK ? status : b->graph.status;
 }
 
 saltus_status saltusi_formula_lagrange(saltusi_formula_builder* b) {

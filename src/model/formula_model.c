@@ -78,8 +78,7 @@ static void finish(saltusi_formula_builder* b) {
   m->ops.spring_q = b->def->spring_count > 0 ? m->ops.spring_q : NULL;
   m->ops.spring_v = b->def->spring_count > 0 ? m->ops.spring_v : NULL;
   s->traits |= b->constant_rows ? SALTUS_CONSTANT_NORMALS : 0U;
-  size_t buffer = m->ops.linear != NULL && (size_t)n > m->buffer ? (size_t)n : m->buffer;
-  s->dims.scratch = ((size_t)m->registers + buffer) * sizeof(double);
+  s->dims.scratch = ((size_t)m->registers + m->buffer) * sizeof(double);
 }
 
 static saltus_status check_counts(const saltus_formula_def* def) {

@@ -34,9 +34,10 @@ struct saltus_formula_model {
   saltus_system system;
   saltus_system_ops ops;
   saltusi_program mass, force, force_q, force_v, mass_q, kinetic_gradient, kinetic, potential;
-  saltusi_program mass_diagonal, force_q_diagonal, force_v_diagonal; /* [nv]; for linear ops */
-  saltusi_program spring_q, spring_v;                                /* [nv x nv] */
-  saltusi_program power, frame_energy;                               /* [2], [1] */
+  saltus_structure structure;                                  /* of large models */
+  saltusi_program mass_blocks, force_q_blocks, force_v_blocks; /* [values on it] */
+  saltusi_program spring_q, spring_v;                          /* [nv x nv] */
+  saltusi_program power, frame_energy;                         /* [2], [1] */
   saltusi_program gaps, constraints;
   saltusi_formula_rows* contacts;  /* [nc] */
   int* contact_of;                 /* [nc] place among the contacts of the definition */
@@ -103,6 +104,24 @@ saltus_formula_text saltusi_formula_called(saltusi_formula_builder* builder,
                                            const saltus_formula_text* formula, const char* kind,
                                            const char* name);
 
+/* An entry of M, or of F_q and F_v side by side, that is not zero by structure. */
+typedef struct saltusi_formula_entry {
+  int row, column;
+  saltusi_expr expr;
+} saltusi_formula_entry;
+
+typedef struct saltusi_formula_entries {
+  int n;
+  const saltusi_formula_entry* M; /* lower triangle */
+  size_t M_count;
+  const saltusi_formula_entry* F_x; /* columns 0..n-1 for q, n..2n-1 for v */
+  size_t F_x_count;
+} saltusi_formula_entries;
+
+/* The structure of a large model and its programs; small and full ones have none. */
+saltus_status saltusi_formula_structure(saltusi_formula_builder* builder,
+                                        const saltusi_formula_entries* entries);
+
 /* Programs of the equations of motion. */
 saltus_status saltusi_formula_lagrange(saltusi_formula_builder* builder);
 
@@ -159,6 +178,6 @@ saltus_status saltusi_formula_switches(saltusi_formula_builder* builder);
 extern const saltus_enclosure_ops saltusi_formula_enclosure;
 
 /* The table of callbacks for what this model has. */
-void saltusi_formula_ops(saltus_formula_model* model, bool diagonal);
+void saltusi_formula_ops(saltus_formula_model* model);
 
 #endif

@@ -5,7 +5,6 @@
  */
 #include "model/formula_model.h"
 
-#include <math.h>
 #include <string.h>
 
 static const saltus_formula_model* model_of(const void* self) {
@@ -144,63 +143,30 @@ static const char* formula(const void* self, saltus_part part, int i) {
   return NULL;
 }
 
-/* linear algebra of diagonal systems: a matrix is its diagonal */
-
-static size_t diagonal_bytes(const void* self) {
-  return (size_t)model_of(self)->system.dims.nv * sizeof(double);
-}
-
-static saltus_status diagonal_assemble(const void* self, void* matrix, const saltus_point* at,
-                                       double m, double fv, double fq) {
+/* A = m M + fv F_v + fq F_q on the structure. */
+static void blocks(const void* self, const saltus_point* at, double m, double fv, double fq,
+                   double* values) {
   const saltus_formula_model* model = self;
-  const saltusi_program* parts[3] = {&model->mass_diagonal, &model->force_v_diagonal,
-                                     &model->force_q_diagonal};
-  const double factors[3] = {m, fv, fq};
-  const int n = model->system.dims.nv;
-  double* A = matrix;
+  const saltusi_program* parts[2] = {&model->force_v_blocks, &model->force_q_blocks};
+  const double factors[2] = {fv, fq};
+  const size_t count = (size_t)model->mass_blocks.outputs;
   double* part = (double*)at->scratch + model->registers;
-  memset(A, 0, (size_t)n * sizeof *A);
-  for (int k = 0; k < 3; k++) {
+  run(&model->mass_blocks, at, values);
+  for (size_t i = 0; m != 1.0 && i < count; i++) {
+    values[i] *= m;
+  }
+  for (int k = 0; k < 2; k++) {
     if (factors[k] == 0.0 || parts[k]->length == 0) {
       continue;
     }
     run(parts[k], at, part);
-    for (int i = 0; i < n; i++) {
-      A[i] += factors[k] * part[i];
+    for (size_t i = 0; i < count; i++) {
+      values[i] += factors[k] * part[i];
     }
   }
-  for (int i = 0; i < n; i++) {
-    if (A[i] == 0.0 || !isfinite(A[i])) {
-      return SALTUS_ERR_SINGULAR;
-    }
-  }
-  return SALTUS_OK;
 }
 
-static void diagonal_solve(const void* self, const void* matrix, double* x) {
-  const double* A = matrix;
-  for (int i = 0; i < model_of(self)->system.dims.nv; i++) {
-    x[i] /= A[i];
-  }
-}
-
-static void diagonal_mass_times(const void* self, const saltus_point* at, const double* x,
-                                double* y) {
-  const saltus_formula_model* model = self;
-  double* M = (double*)at->scratch + model->registers;
-  run(&model->mass_diagonal, at, M);
-  for (int i = 0; i < model->system.dims.nv; i++) {
-    y[i] = M[i] * x[i];
-  }
-}
-
-static const saltus_linear_ops diagonal_ops = {.diagonal = true,
-                                               .bytes = diagonal_bytes,
-                                               .assemble = diagonal_assemble,
-                                               .solve = diagonal_solve,
-                                               .mass_times = diagonal_mass_times};
-
-void saltusi_formula_ops(saltus_formula_model* m, bool diagonal) {
+void saltusi_formula_ops(saltus_formula_model* m) {
   m->ops = (saltus_system_ops){.mass = mass,
                                .force = force,
                                .contacts = contacts,
@@ -218,6 +184,6 @@ void saltusi_formula_ops(saltus_formula_model* m, bool diagonal) {
                                .formula = formula,
                                .power = power,
                                .frame_energy = m->frame_energy.length > 0 ? frame_energy : NULL,
-                               .linear = diagonal ? &diagonal_ops : NULL,
+                               .blocks = m->system.structure != NULL ? blocks : NULL,
                                .enclosure = &saltusi_formula_enclosure};
 }

@@ -19,7 +19,7 @@ typedef struct diagnosis {
   const saltus_system* sys;
   saltus_point at;
   bool all_rows;
-  double* M;      /* [nv x nv]; NULL: too large, or the system has its own linear algebra */
+  double* M;      /* [saltusi_mass_room]; NULL: too large */
   double* vector; /* [nv] */
   double* ones;   /* [nv] */
   double* joints; /* [nj] */
@@ -33,8 +33,8 @@ static void layout(diagnosis* d, saltus_arena* arena) {
   const saltus_system* sys = d->sys;
   const saltus_dims* dims = &sys->dims;
   d->at.scratch = saltus_arena_push(arena, dims->scratch, 1, SALTUS_ALIGNMENT);
-  bool dense = sys->ops->mass != NULL && sys->ops->linear == NULL && dims->nv <= MATRIX_MOST;
-  d->M = dense ? SALTUS_PUSH2(arena, double, dims->nv, dims->nv) : NULL;
+  bool small = sys->ops->blocks != NULL || dims->nv <= MATRIX_MOST;
+  d->M = small ? SALTUS_PUSH(arena, double, saltusi_mass_room(sys)) : NULL;
   d->vector = SALTUS_PUSH(arena, double, dims->nv);
   d->ones = SALTUS_PUSH(arena, double, dims->nv);
   d->joints = SALTUS_PUSH(arena, double, dims->nj);
@@ -145,11 +145,11 @@ static saltus_status check_motion(diagnosis* d) {
     return report(d, SALTUS_PART_FORCE, i, d->vector[i]);
   }
   double value = 0.0;
-  if (sys->ops->linear != NULL) {
+  if (sys->ops->linear != NULL || sys->ops->blocks != NULL) {
     for (int k = 0; k < nv; k++) {
       d->ones[k] = 1.0;
     }
-    sys->ops->linear->mass_times(sys->self, &d->at, d->ones, d->vector);
+    saltusi_mass_times(sys, &d->at, d->M, d->ones, d->vector);
     i = first_wild(nv, d->vector);
     value = i >= 0 ? d->vector[i] : 0.0;
   } else if (d->M != NULL) {

@@ -18,10 +18,9 @@ static const double shift = 1e-3;      /* of positions, over their size */
 static const double time_shift = 1e-4; /* s */
 
 void saltusi_power_layout(saltusi_power_room* room, const saltus_system* sys, saltus_arena* arena) {
-  bool needs_matrix = sys->ops->kinetic == NULL && sys->ops->linear == NULL;
   room->q = SALTUS_PUSH(arena, double, sys->dims.nq);
   room->F = SALTUS_PUSH(arena, double, sys->dims.nv);
-  room->matrix = needs_matrix ? SALTUS_PUSH2(arena, double, sys->dims.nv, sys->dims.nv) : NULL;
+  room->matrix = SALTUS_PUSH(arena, double, sys->ops->kinetic == NULL ? saltusi_mass_room(sys) : 0);
 }
 
 /* Which of the arguments move. */

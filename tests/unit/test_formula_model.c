@@ -5,7 +5,10 @@
  */
 #include "formula_fixture.h"
 
+#include "system/linear.h"
+
 #include <stdio.h>
+#include <stdlib.h>
 
 /* Creates a two-coordinate model with one contact; returns what was said. */
 static saltus_kept_message refused(const char* kinetic, saltus_formula_contact contact) {
@@ -333,6 +336,26 @@ static fixture open_chain(chain* c) {
   return open_model(&def);
 }
 
+typedef struct linear_fixture {
+  saltusi_eval eval;
+  saltusi_linear linear;
+  void* block;
+} linear_fixture;
+
+static linear_fixture open_linear(const saltus_system* sys) {
+  linear_fixture l = {.eval = {.sys = *sys}};
+  saltus_arena arena = saltus_arena_counting();
+  saltusi_eval_layout(&l.eval, &arena);
+  saltusi_linear_layout(&l.linear, sys, &arena);
+  const size_t bytes = arena.used;
+  l.block = aligned_alloc(SALTUS_ALIGNMENT, (bytes / SALTUS_ALIGNMENT + 1) * SALTUS_ALIGNMENT);
+  assert_non_null(l.block);
+  arena = saltus_arena_over(l.block, bytes);
+  saltusi_eval_layout(&l.eval, &arena);
+  saltusi_linear_layout(&l.linear, sys, &arena);
+  return l;
+}
+
 static void a_chain_of_a_thousand_balls_is_sparse(void** state) {
   (void)state;
   chain* c = calloc(1, sizeof *c);
@@ -360,22 +383,116 @@ static void a_chain_of_a_thousand_balls_is_sparse(void** state) {
   assert_int_equal(rows.width, 1);
   assert_int_equal(column[0], 0);
 
-  /* its own linear algebra: (3 M)^-1 F */
-  const saltus_linear_ops* linear = s->ops->linear;
-  assert_non_null(linear);
-  double* A = malloc(linear->bytes(s->self));
-  assert_non_null(A);
-  assert_int_equal(linear->assemble(s->self, A, &f.at, 3.0, 0.0, 0.5), SALTUS_OK);
+  /* by its structure: (3 M)^-1 F */
+  assert_int_equal(s->structure->blocks, BALLS);
+  assert_int_equal(s->structure->pairs, 0);
+  linear_fixture l = open_linear(s);
+  assert_int_equal(saltusi_linear_assemble(&l.eval, &l.linear, &f.at, 3.0, 0.0, 0.5), SALTUS_OK);
+  assert_true(l.linear.diagonal);
   s->ops->force(s->self, &f.at, x + 2 * BALLS);
-  linear->solve(s->self, A, x + 2 * BALLS);
+  saltusi_linear_solve(&l.eval, &l.linear, x + 2 * BALLS);
   for (int i = 0; i < BALLS; i++) {
     assert_near(x[2 * BALLS + i], -9.81 / 3.0, 1e-15);
   }
-  assert_int_equal(linear->assemble(s->self, A, &f.at, 0.0, 1.0, 0.0), SALTUS_ERR_SINGULAR);
-  free(A);
+  assert_int_equal(saltusi_linear_assemble(&l.eval, &l.linear, &f.at, 0.0, 1.0, 0.0),
+                   SALTUS_ERR_SINGULAR);
+  free(l.block);
   close_model(&f);
   free(x);
   free(c);
+}
+
+enum { LINKS = 12 };
+
+/* Bodies of two coordinates that the kinetic energy couples, springs from each to the next but one; `named`
+ * springs are those of which the model knows the Gauss-Newton parts. */
+static fixture open_links(bool named, saltus_formula_coordinate* coordinates, char* text) {
+  static char names[2 * LINKS][8], elongations[LINKS][48];
+  static saltus_formula_spring springs[LINKS];
+  char* kinetic = text;
+  char* potential = text + 4096;
+  kinetic[0] = potential[0] = '\0';
+  for (int i = 0; i < LINKS; i++) {
+    snprintf(names[2 * i], 8, "x%d", i % 100);
+    snprintf(names[2 * i + 1], 8, "y%d", i % 100);
+    coordinates[2 * i].name = names[2 * i];
+    coordinates[2 * i + 1].name = names[2 * i + 1];
+    kinetic += snprintf(kinetic, 200, "%s(x%d'^2 + (2 + cos(x%d))*y%d'^2 + x%d'*y%d'*cos(y%d))/2",
+                        i > 0 ? " + " : "", i, i, i, i, i, i);
+    if (i >= 2) {
+      snprintf(elongations[i - 2], 48, "x%d - x%d + y%d^2", i, i - 2, i);
+      springs[i - 2] = (saltus_formula_spring){.elongation = {.text = elongations[i - 2]},
+                                               .stiffness = {.text = "20"},
+                                               .damping = {.text = "0.3"}};
+      potential += snprintf(potential, 200, "%s10*(%s)^2", i > 2 ? " + " : "", elongations[i - 2]);
+    }
+  }
+  const saltus_formula_def def = {.coordinates = coordinates,
+                                  .coordinate_count = 2 * LINKS,
+                                  .kinetic = {.text = text},
+                                  .potential = {.text = named ? NULL : text + 4096},
+                                  .springs = springs,
+                                  .spring_count = named ? LINKS - 2 : 0};
+  return open_model(&def);
+}
+
+static void compare_with_dense(fixture* f, const double* q, const double* v) {
+  saltus_system dense = *f->system;
+  saltus_system_ops ops = *f->system->ops;
+  ops.blocks = NULL;
+  dense.ops = &ops;
+  dense.structure = NULL;
+  linear_fixture blocks = open_linear(f->system), full = open_linear(&dense);
+  f->at.q = q;
+  f->at.v = v;
+  double x[2 * LINKS], y[2 * LINKS];
+  for (int i = 0; i < 2 * LINKS; i++) {
+    x[i] = y[i] = 1.0 + i;
+  }
+  assert_int_equal(saltusi_linear_assemble(&full.eval, &full.linear, &f->at, 1.0, -0.05, -0.01),
+                   SALTUS_OK);
+  assert_int_equal(saltusi_linear_assemble(&blocks.eval, &blocks.linear, &f->at, 1.0, -0.05, -0.01),
+                   SALTUS_OK);
+  assert_true(saltusi_linear_coupled(&blocks.linear));
+  saltusi_linear_solve(&full.eval, &full.linear, x);
+  saltusi_linear_solve(&blocks.eval, &blocks.linear, y);
+  for (int i = 0; i < 2 * LINKS; i++) {
+    assert_near(y[i], x[i], 1e-12);
+  }
+  free(full.block);
+  free(blocks.block);
+}
+
+/* Structure from formulas: a block for each body, a pair for each spring. 1e-9: differences. */
+static void the_structure_of_formulas_is_found(void** state) {
+  (void)state;
+  static saltus_formula_coordinate coordinates[2 * LINKS];
+  static char text[8192];
+  double q[2 * LINKS], v[2 * LINKS];
+  for (int i = 0; i < 2 * LINKS; i++) {
+    q[i] = 0.4 * sin(1.0 + i);
+    v[i] = cos(2.0 * i);
+  }
+  for (int named = 0; named < 2; named++) {
+    fixture f = open_links(named == 1, coordinates, text);
+    const saltus_structure* s = f.system->structure;
+    assert_non_null(s);
+    assert_int_equal(s->blocks, LINKS);
+    assert_int_equal(s->pairs, LINKS - 2);
+    for (int i = 0; i < LINKS; i++) {
+      assert_int_equal(s->start[i], 2 * i);
+    }
+    for (int p = 0; p < LINKS - 2; p++) {
+      assert_int_equal(s->pair[2 * p], p);
+      assert_int_equal(s->pair[2 * p + 1], p + 2);
+    }
+    saltus_system_check_result result;
+    assert_int_equal(saltus_system_check(f.system, 0.1, q, v, (saltus_log){0}, &result), SALTUS_OK);
+    assert_true(result.blocks <= 1e-15);
+    assert_true(result.worst <= 1e-9);
+    compare_with_dense(&f, q, v);
+    close_model(&f);
+  }
 }
 
 /* Everything a scheme may ask of a model with two velocities and one contact. */
@@ -459,6 +576,7 @@ int main(void) {
       cmocka_unit_test(a_hidden_quadratic_is_accepted),
       cmocka_unit_test(traits_follow_the_structure),
       cmocka_unit_test(a_chain_of_a_thousand_balls_is_sparse),
+      cmocka_unit_test(the_structure_of_formulas_is_found),
       cmocka_unit_test(evaluating_allocates_nothing),
       cmocka_unit_test(running_out_of_memory_anywhere_leaks_nothing),
   };

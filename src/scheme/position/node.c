@@ -23,7 +23,8 @@ void saltusi_node_layout(saltusi_node* node, int warm_start, const saltus_system
   node->e = SALTUS_PUSH(arena, double, rows);
   node->P = SALTUS_PUSH(arena, double, rows);
   node->forced = SALTUS_PUSH(arena, bool, d->nc);
-  const bool derived = sys->ops->mass_q != NULL && sys->ops->linear == NULL;
+  const bool derived = sys->ops->mass_q != NULL && sys->ops->linear == NULL &&
+                       (sys->traits & SALTUS_CONSTANT_MASS) == 0;
   node->matrix = derived ? SALTUS_PUSH2(arena, double, d->nv, d->nv)
                          : SALTUS_PUSH(arena, double, saltusi_mass_room(sys));
   node->product = SALTUS_PUSH(arena, double, d->nv);
