@@ -172,7 +172,7 @@ saltus_status saltusi_block_lu_analyse(saltusi_block_lu* lu, const saltusi_block
 static size_t pivoted_room(const saltusi_block_lu* lu, size_t scalars) {
   const size_t most = lu->planned ? 2000000 : 10000000;
   size_t full = (size_t)lu->rows * ((size_t)lu->rows + 1) / 2;
-  size_t wanted = 3 * (scalars + (size_t)lu->unit_max * (size_t)lu->rows);
+  size_t wanted = (lu->planned ? 2 : 3) * (scalars + (size_t)lu->unit_max * (size_t)lu->rows);
   wanted = wanted < full ? wanted : full;
   return wanted < most ? wanted : most;
 }

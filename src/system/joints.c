@@ -13,71 +13,155 @@
 /* A contradiction is larger than this part of the terms of a constraint. */
 static const double agree = 1e-6;
 
+/* Rows of a group that is looked at, at most: three matrices of 32 megabytes. */
+enum { GROUP_MOST = 2048 };
+
 void saltusi_joints_layout(saltusi_joints* joints, const saltus_system* sys, saltus_arena* arena) {
   const saltus_dims* d = &sys->dims;
+  const int most = d->nj < GROUP_MOST ? d->nj : GROUP_MOST;
+  joints->most = most;
   saltusi_linear_layout(&joints->mass, sys, arena);
   saltusi_rows_layout(&joints->rows, d, d->nj, false, arena);
-  joints->W = SALTUS_PUSH2(arena, double, d->nj, d->nj);
-  joints->factor.LU = SALTUS_PUSH2(arena, double, d->nj, d->nj);
-  joints->factor.gram = SALTUS_PUSH2(arena, double, d->nj, d->nj);
-  joints->factor.pivot = SALTUS_PUSH2(arena, int, d->nj, 2);
-  joints->factor.scale = SALTUS_PUSH(arena, double, d->nj);
+  joints->W = SALTUS_PUSH2(arena, double, most, most);
+  joints->factor.LU = SALTUS_PUSH2(arena, double, most, most);
+  joints->factor.gram = SALTUS_PUSH2(arena, double, most, most);
+  joints->factor.pivot = SALTUS_PUSH2(arena, int, most, 2);
+  joints->factor.scale = SALTUS_PUSH(arena, double, most);
+  joints->miss = SALTUS_PUSH(arena, double, most);
+  joints->value = SALTUS_PUSH2(arena, double, 2, d->nj);
   joints->column = SALTUS_PUSH(arena, double, d->nv);
-  joints->miss = SALTUS_PUSH(arena, double, d->nj);
+  joints->response = SALTUS_PUSH(arena, double, d->nv);
+  joints->response_at = SALTUS_PUSH(arena, int, d->nv);
+  joints->joined = SALTUS_PUSH(arena, int, d->nv);
+  joints->group_of = SALTUS_PUSH(arena, int, d->nv + d->nj);
+  joints->group_start = SALTUS_PUSH(arena, int, d->nj + 1);
+  joints->member = SALTUS_PUSH(arena, int, d->nj);
 }
 
-static saltus_status look(saltusi_joints* joints, saltusi_eval* eval, const saltus_point* at) {
-  const saltus_system* sys = &eval->sys;
-  int nj = sys->dims.nj;
-  saltus_status status = saltusi_linear_assemble(eval, &joints->mass, at, 1.0, 0.0, 0.0);
-  saltusi_rows_joints(sys, at, &joints->rows);
-  for (int j = 0; status == SALTUS_OK && j < nj; j++) {
-    memset(joints->column, 0, (size_t)sys->dims.nv * sizeof(double));
-    saltusi_row_add(&joints->rows, j, 1.0, joints->column);
-    saltusi_linear_solve(eval, &joints->mass, joints->column);
-    for (int i = 0; i < nj; i++) {
-      joints->W[(size_t)i * (size_t)nj + (size_t)j] =
-          saltusi_row_dot(&joints->rows, i, joints->column);
+/* Columns and entries of M^-1 G of a row. */
+static int respond(saltusi_joints* joints, const saltusi_eval* eval, int row) {
+  const saltusi_row_block* rows = &joints->rows;
+  const size_t at = (size_t)row * (size_t)rows->stride;
+  const bool sparse = rows->column != NULL;
+  return saltusi_linear_solve_row(eval, &joints->mass, sparse ? rows->entries[row] : rows->stride,
+                                  sparse ? rows->column + at : NULL, rows->G + at,
+                                  joints->response_at, joints->response);
+}
+
+static int first_of(int* joined, int i) {
+  while (joined[i] != i) {
+    joined[i] = joined[joined[i]];
+    i = joined[i];
+  }
+  return i;
+}
+
+/* Rows that meet common velocities, in groups in the order of their first rows; returns how many. A row
+ * that meets none is in no group. */
+static int find_groups(saltusi_joints* joints, const saltusi_eval* eval) {
+  const int nv = eval->sys.dims.nv, nj = eval->sys.dims.nj;
+  int* of_velocity = joints->group_of;
+  int* of_row = joints->group_of + nv;
+  int groups = 0;
+  for (int i = 0; i < nv; i++) {
+    joints->joined[i] = i;
+    of_velocity[i] = -1;
+  }
+  for (int j = 0; j < nj; j++) {
+    const int width = respond(joints, eval, j);
+    of_row[j] = width > 0 ? joints->response_at[0] : -1; /* a velocity, for now */
+    for (int k = 1; k < width; k++) {
+      const int a = first_of(joints->joined, joints->response_at[0]);
+      const int b = first_of(joints->joined, joints->response_at[k]);
+      joints->joined[a > b ? a : b] = a > b ? b : a;
     }
   }
-  if (status == SALTUS_OK && !saltusi_dependent_factor(&joints->factor, nj, joints->W, nj)) {
-    status = SALTUS_RETRY_NAN;
+  memset(joints->group_start, 0, (size_t)(nj + 1) * sizeof(int));
+  for (int j = 0; j < nj; j++) {
+    if (of_row[j] >= 0) {
+      int* group = &of_velocity[first_of(joints->joined, of_row[j])];
+      *group = *group < 0 ? groups++ : *group;
+      of_row[j] = *group;
+      joints->group_start[*group + 1]++;
+    }
   }
-  return status;
+  for (int g = 0; g < groups; g++) {
+    joints->group_start[g + 1] += joints->group_start[g];
+    of_velocity[g] = joints->group_start[g]; /* where its next row goes; groups <= nv */
+  }
+  for (int j = 0; j < nj; j++) {
+    if (of_row[j] >= 0) {
+      joints->member[of_velocity[of_row[j]]++] = j;
+    }
+  }
+  return groups;
+}
+
+/* The rank of a group's W is known afterwards; false: something is not finite. */
+static bool factor_group(saltusi_joints* joints, const saltusi_eval* eval, int count,
+                         const int* member) {
+  for (int j = 0; j < count; j++) {
+    const int width = respond(joints, eval, member[j]);
+    for (int k = 0; k < width; k++) {
+      joints->column[joints->response_at[k]] = joints->response[k];
+    }
+    for (int i = 0; i < count; i++) {
+      joints->W[(size_t)i * (size_t)count + (size_t)j] =
+          saltusi_row_dot(&joints->rows, member[i], joints->column);
+    }
+    for (int k = 0; k < width; k++) {
+      joints->column[joints->response_at[k]] = 0.0;
+    }
+  }
+  return saltusi_dependent_factor(&joints->factor, count, joints->W, count);
 }
 
 /* Sum of |G| of a row: what it makes of coordinates of size 1. */
-static double row_slope(const saltusi_joints* joints, int nv, int j) {
+static double row_slope(const saltusi_joints* joints, int row) {
+  const saltusi_row_block* rows = &joints->rows;
+  const double* G = rows->G + (size_t)row * (size_t)rows->stride;
+  const int count = rows->column != NULL ? rows->entries[row] : rows->stride;
   double sum = 0.0;
-  for (int i = 0; i < nv; i++) {
-    sum += fabs(saltusi_row_entry(&joints->rows, j, i));
+  for (int k = 0; k < count; k++) {
+    sum += fabs(G[k]);
   }
   return sum;
 }
 
-/* Judges joints->miss, in units of `size` for each unit of a row. */
-static void judge(saltusi_joints* joints, const saltus_dims* d, double size, int kind,
-                  saltusi_contradiction* found) {
+/* Judges the values of a group, in units of `size` for each unit of a row; keeps the worst of all groups. */
+static void judge(saltusi_joints* joints, int count, const int* member, const double* value,
+                  double size, saltusi_contradiction* found) {
+  saltusi_contradiction here = {.kind = found->kind};
   double worst = 0.0;
+  for (int j = 0; j < count; j++) {
+    joints->miss[j] = value[member[j]];
+  }
   saltusi_dependent_miss(&joints->factor, joints->miss);
-  for (int j = 0; j < d->nj; j++) {
-    double slope = row_slope(joints, d->nv, j);
+  for (int j = 0; j < count; j++) {
+    double slope = row_slope(joints, member[j]);
     double part = fabs(joints->miss[j]) / (slope > 0.0 ? slope * size : size);
     worst = fmax(worst, part);
-    found->miss = fmax(found->miss, fabs(joints->miss[j]));
+    here.miss = fmax(here.miss, fabs(joints->miss[j]));
   }
-  if (!(worst > agree)) {
-    found->miss = 0.0;
-    return;
-  }
-  for (int j = 0; j < d->nj && found->count < 4; j++) {
-    if (fabs(joints->miss[j]) > 1e-3 * found->miss) {
-      found->joint[found->count++] = j;
+  for (int j = 0; j < count && here.count < 4; j++) {
+    if (fabs(joints->miss[j]) > 1e-3 * here.miss) {
+      here.joint[here.count++] = member[j];
     }
   }
-  found->kind = SALTUSI_AGREE;
-  if (found->count > 1) { /* one that moves nothing is no two */
-    found->kind = (unsigned)kind;
+  /* one that moves nothing is no two */
+  if (worst > agree && here.count > 1 && here.miss > found->miss) {
+    *found = here;
+  }
+}
+
+/* Constraints and their rates at a point. */
+static void evaluate(saltusi_joints* joints, const saltus_system* sys, const saltus_point* at,
+                     bool rates) {
+  const int nj = sys->dims.nj;
+  saltusi_rows_joints(sys, at, &joints->rows);
+  sys->ops->joints(sys->self, at, joints->value);
+  for (int j = 0; rates && j < nj; j++) {
+    joints->value[nj + j] = saltusi_row_dot(&joints->rows, j, at->v) + joints->rows.b[j];
   }
 }
 
@@ -87,18 +171,38 @@ saltus_status saltusi_joints_contradict(saltusi_joints* joints, saltusi_eval* ev
   const saltus_system* sys = &eval->sys;
   const saltus_dims* d = &sys->dims;
   *found = (saltusi_contradiction){.kind = SALTUSI_AGREE};
-  saltus_status status = look(joints, eval, at);
-  if (status != SALTUS_OK || joints->factor.rank == d->nj) {
+  saltus_status status = saltusi_linear_assemble(eval, &joints->mass, at, 1.0, 0.0, 0.0);
+  if (status != SALTUS_OK) {
     return status;
   }
-  sys->ops->joints(sys->self, at, joints->miss);
-  judge(joints, d, fmax(1.0, saltusi_max_abs(d->nq, at->q)), SALTUSI_POSITIONS_DISAGREE, found);
-  if (rates && found->kind == SALTUSI_AGREE) {
-    double size = fmax(1.0, saltusi_max_abs(d->nv, at->v));
-    for (int j = 0; j < d->nj; j++) {
-      joints->miss[j] = saltusi_row_dot(&joints->rows, j, at->v) + joints->rows.b[j];
+  evaluate(joints, sys, at, rates);
+  memset(joints->column, 0, (size_t)d->nv * sizeof(double));
+  saltusi_contradiction moving = {.kind = SALTUSI_RATES_DISAGREE};
+  saltusi_contradiction standing = {.kind = SALTUSI_POSITIONS_DISAGREE};
+  const int groups = find_groups(joints, eval);
+  for (int g = 0; g < groups; g++) {
+    const int* member = joints->member + joints->group_start[g];
+    const int count = joints->group_start[g + 1] - joints->group_start[g];
+    if (count < 2 || count > joints->most) {
+      continue;
     }
-    judge(joints, d, size, SALTUSI_RATES_DISAGREE, found);
+    if (!factor_group(joints, eval, count, member)) {
+      return SALTUS_RETRY_NAN;
+    }
+    if (joints->factor.rank == count) {
+      continue;
+    }
+    judge(joints, count, member, joints->value, fmax(1.0, saltusi_max_abs(d->nq, at->q)),
+          &standing);
+    if (rates) {
+      judge(joints, count, member, joints->value + d->nj, fmax(1.0, saltusi_max_abs(d->nv, at->v)),
+            &moving);
+    }
+  }
+  if (standing.count > 0) {
+    *found = standing;
+  } else if (moving.count > 0) {
+    *found = moving;
   }
   return SALTUS_OK;
 }

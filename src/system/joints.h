@@ -6,6 +6,9 @@
  * Rows of G that depend on each other, n^T G = 0, are harmless as long as the constraints depend in the
  * same way: n^T g = 0 and n^T (G^T v + b) = 0 at every state near the joints. What is left of these sums
  * no motion can take away; that is a contradiction. Drift off the joints enters with its square.
+ *
+ * Only rows that G^T M^-1 G connects can depend on each other, so they are looked at in groups. Groups of
+ * more than a few thousand rows are not looked at: their matrix would not fit.
  */
 #ifndef SALTUSI_JOINTS_H
 #define SALTUSI_JOINTS_H
@@ -16,10 +19,18 @@
 typedef struct saltusi_joints {
   saltusi_linear mass;
   saltusi_row_block rows; /* [nj] */
+  int most;               /* rows of the largest group that is looked at */
   saltusi_dependent factor;
-  double* W;      /* [nj x nj] G^T M^-1 G */
-  double* column; /* [nv] */
-  double* miss;   /* [nj] */
+  double* W;        /* [most x most] G^T M^-1 G of a group */
+  double* miss;     /* [most] */
+  double* value;    /* [2 x nj] constraints, then their rates */
+  double* column;   /* [nv] M^-1 G of a row, zero in between */
+  double* response; /* [nv] the same, sparse */
+  int* response_at; /* [nv] */
+  int* joined;      /* [nv] velocities that rows connect */
+  int* group_of;    /* [nv], then [nj] of rows */
+  int* group_start; /* [nj + 1] */
+  int* member;      /* [nj] rows by group */
 } saltusi_joints;
 
 /* Joints that cannot hold together. */

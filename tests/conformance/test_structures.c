@@ -182,11 +182,74 @@ static void failures_beside_the_steps_are_reported(void** state) {
   assert_says(kept, "check: a callback of the system failed: the motor of body 1");
 }
 
+/* Bytes that are asked for, and how often. */
+typedef struct asked {
+  size_t bytes;
+  int calls;
+} asked;
+
+static void* ask(size_t bytes, void* user) {
+  asked* a = user;
+  a->bytes += bytes;
+  a->calls++;
+  const saltus_allocator memory = saltus_allocator_default();
+  return memory.alloc(bytes, memory.user);
+}
+
+static void give_back(void* block, size_t bytes, void* user) {
+  (void)user;
+  const saltus_allocator memory = saltus_allocator_default();
+  memory.free(block, bytes, memory.user);
+}
+
+/* A chain with springs, implicit: memory in proportion to its length, one factorisation in all (A is
+ * constant), as many evaluations in a step whatever the length. What one factorisation costs is in
+ * tests/unit/test_block_lu.c. */
+static void a_chain_with_springs_costs_in_proportion(void** state) {
+  (void)state;
+  static bodies b;
+  static double q[3 * 1024], v[3 * 1024];
+  double bytes[2];
+  long long forces[2];
+  for (int round = 0; round < 2; round++) {
+    b = (bodies){.count = round == 0 ? 256 : 1024, .k = 100.0, .c = 1.0};
+    for (int i = 0; i < 3 * b.count; i++) {
+      q[i] = i % 3 == 0 ? 0.1 * i : 0.0;
+      v[i] = sin(0.1 * i);
+    }
+    for (int i = 0; i + 1 < b.count; i++) {
+      b.spring[2 * i] = i;
+      b.spring[2 * i + 1] = i + 1;
+    }
+    b.springs = b.count - 1;
+    const saltus_system sys = bodies_system(&b, BODIES_BLOCKS | BODIES_SPARSE, q);
+    asked a = {0};
+    const saltus_allocator memory = {ask, give_back, &a};
+    const saltus_scheme_def def = {.scheme = "moreau-jean", .system = &sys, .allocator = &memory};
+    saltus_scheme* scheme;
+    assert_int_equal(saltus_scheme_create(&def, &scheme), SALTUS_OK);
+    bytes[round] = (double)a.bytes;
+    const int calls = a.calls;
+    saltus_state x = {0.0, q, v};
+    for (int k = 0; k < 10; k++) {
+      assert_int_equal(saltus_scheme_step(scheme, 0.01, &x, NULL), SALTUS_OK);
+    }
+    assert_int_equal(a.calls, calls); /* no step asks for memory */
+    const saltus_work work = saltus_scheme_work(scheme);
+    forces[round] = work.force_evaluations;
+    assert_int_equal(work.factorizations, 1);
+    saltus_scheme_destroy(scheme);
+  }
+  assert_true(bytes[1] <= 4.02 * bytes[0]);
+  assert_int_equal(forces[0], forces[1]);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_form_gives_the_same_motion),
       cmocka_unit_test(a_failing_callback_ends_the_step_of_every_scheme),
       cmocka_unit_test(failures_beside_the_steps_are_reported),
+      cmocka_unit_test(a_chain_with_springs_costs_in_proportion),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,7 +7,7 @@
 #include "saltus_test.h"
 
 #include "bodies.h"
-#include "system/linear.h"
+#include "system/joints.h"
 
 #include <stdlib.h>
 
@@ -335,6 +335,48 @@ static void a_chain_with_springs_costs_in_proportion(void** state) {
   assert_near(solve[1] / solve[0], 4.0, 0.02);
 }
 
+/* 1500 pairs of bodies, each with two pins at one place: 6000 rows in groups of four. A pin that is
+ * elsewhere than its twin is found among them, and their memory is that of groups. */
+static void a_contradiction_is_found_among_thousands_of_joints(void** state) {
+  (void)state;
+  enum { PINS = 3000, ODD = 1401 };
+  static bodies b;
+  static double q[3 * PINS], v[3 * PINS];
+  b = (bodies){.count = PINS, .pins = PINS};
+  for (int i = 0; i < PINS; i++) {
+    b.pin[2 * i] = i / 2 * 2;
+    b.pin[2 * i + 1] = i / 2 * 2 + 1;
+  }
+  place(PINS, q, v);
+  const saltus_system sys = bodies_system(&b, BODIES_BLOCKS | BODIES_SPARSE, q);
+  saltusi_eval eval = {.sys = sys};
+  saltusi_joints joints;
+  saltus_arena arena = saltus_arena_counting();
+  saltusi_eval_layout(&eval, &arena);
+  saltusi_joints_layout(&joints, &sys, &arena);
+  const size_t bytes = arena.used;
+  assert_true(bytes < (size_t)120 << 20); /* 3 x 6000^2 numbers would be 860 MB */
+  void* block = aligned_alloc(SALTUS_ALIGNMENT, (bytes / SALTUS_ALIGNMENT + 1) * SALTUS_ALIGNMENT);
+  assert_non_null(block);
+  arena = saltus_arena_over(block, bytes);
+  saltusi_eval_layout(&eval, &arena);
+  saltusi_joints_layout(&joints, &sys, &arena);
+  for (int odd = 0; odd < 2; odd++) {
+    b.pin_at[2 * ODD] += odd == 1 ? 0.5 : 0.0;
+    saltusi_contradiction found;
+    const saltus_point at = saltusi_at(&eval, 0.0, q, v);
+    assert_int_equal(saltusi_joints_contradict(&joints, &eval, &at, false, &found), SALTUS_OK);
+    assert_int_equal(found.kind, odd == 1 ? SALTUSI_POSITIONS_DISAGREE : SALTUSI_AGREE);
+    assert_int_equal(found.count, odd == 1 ? 2 : 0);
+    if (odd == 1) { /* the two rows along x, half of the difference each */
+      assert_int_equal(found.joint[0], 2 * (ODD - 1));
+      assert_int_equal(found.joint[1], 2 * ODD);
+      assert_near(found.miss, 0.25, 1e-12);
+    }
+  }
+  free(block);
+}
+
 static void massless(const void* self, const saltus_point* at, double m, double fv, double fq,
                      double* values) {
   const bodies* b = self;
@@ -396,6 +438,7 @@ int main(void) {
       cmocka_unit_test(the_matrix_by_blocks_is_the_dense_one),
       cmocka_unit_test(a_chain_with_springs_costs_in_proportion),
       cmocka_unit_test(a_body_without_mass_is_singular),
+      cmocka_unit_test(a_contradiction_is_found_among_thousands_of_joints),
       cmocka_unit_test(the_first_failure_is_kept),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
