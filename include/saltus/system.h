@@ -175,7 +175,7 @@ typedef struct saltus_system_ops {
   saltus_status (*gaps)(const void* self, const saltus_point* at, int count,
                         const uint64_t* identity, double* gap);
   /* ? lists at points alone. Every contact whose gap can be up to list->reach somewhere in the box; gaps
-   * are not written. Otherwise as `contacts`. */
+   * are not written. Otherwise as `contacts`. Needs `gaps`. */
   saltus_status (*sweep)(const void* self, const saltus_box* over, saltus_contact_list* list);
   saltus_status (*place)(const void* self, const saltus_point* at, uint64_t identity,
                          saltus_contact_place* place);                 /* ? unknown */

@@ -318,7 +318,7 @@ static saltus_status attempt_until_accepted(saltusi_adaptive* w, double limit, d
     double error = INFINITY;
     w->eval->work.steps++;
     saltus_status status = w->step.ops->attempt(w, h, &error);
-    if (status < SALTUS_OK) {
+    if (status < SALTUS_OK || status == SALTUS_RETRY_ROOM) {
       return status;
     }
     bool wild = status == SALTUS_OK && isnan(error);
@@ -670,6 +670,7 @@ saltus_status saltusi_adaptive_step(saltusi_adaptive* w, double* memory, double 
     }
     if (k > 0) {
       take_state(w, w->step.y_end);
+      saltusi_collect_laws(w);
     }
     memcpy(w->outcome.impacts_start, w->outcome.impacts, (size_t)w->o.nl * sizeof(double));
     status = refresh(w);
@@ -692,7 +693,10 @@ saltus_status saltusi_adaptive_step(saltusi_adaptive* w, double* memory, double 
     w->outcome.length = length;
     w->counts.projection = w->outcome.moved;
     w->counts.residual_velocity = w->decision.residual;
+    status = saltusi_collect_closed(w, w->step.t + length);
     saltusi_adaptive_close(w);
+  }
+  if (status == SALTUS_OK) {
     status = observe_progress(w, length, limit);
   }
   return status;

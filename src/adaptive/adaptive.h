@@ -22,6 +22,7 @@
 #include "adaptive/decide.h"
 #include "saltus/event.h"
 #include "saltus/work.h"
+#include "system/carry.h"
 
 /* Kinds of events that end a step. */
 typedef enum saltusi_found_kind {
@@ -143,6 +144,8 @@ typedef struct saltusi_search {
   double speed;      /* of velocities at its start */
   double speed_end;  /* and at its end */
   double* gap_start; /* [nc] */
+  double* q_low;     /* [nq] positions of the attempt, where contacts are collected over it */
+  double* q_high;    /* [nq] */
   double* node_rate; /* [nodes x nl] forces */
   saltusi_courses course;
   saltusi_found* found;
@@ -222,6 +225,7 @@ int saltusi_adaptive_rows(const saltus_system* sys);
 
 /* Doubles that a system needs from step to step. */
 size_t saltusi_adaptive_memory_count(const saltus_system* sys, bool implicit);
+void saltusi_adaptive_carry_memory(const saltus_system* sys, bool implicit, saltusi_carry* carry);
 void saltusi_adaptive_layout(saltusi_adaptive* w, const saltusi_eval* eval, bool implicit,
                              saltus_arena* arena);
 
@@ -233,6 +237,7 @@ saltus_status saltusi_adaptive_step(saltusi_adaptive* w, double* memory, double 
 /* The motion inside a step, kept as doubles: how many, writing that of the last step, and asking for
  * the state at t, from the left or the right where it jumps at the end. */
 size_t saltusi_adaptive_dense_count(const saltus_system* sys);
+void saltusi_adaptive_carry_dense(const saltus_system* sys, saltusi_carry* carry);
 void saltusi_adaptive_dense_write(const saltusi_adaptive* w, double* data);
 /* A time within a step. */
 typedef struct saltusi_moment {
@@ -305,6 +310,12 @@ saltus_status saltusi_perturb_slips(saltusi_adaptive* w, double t, double* y);
 saltus_status saltusi_find_events(saltusi_adaptive* w);
 /* Which contacts close their gap at an event, or within rounding of its time: into w->search.hits. */
 void saltusi_mark_hits(saltusi_adaptive* w, const saltusi_found* event);
+
+/* collect.c, for sets of contacts that change: laws of all keys; contacts of the accepted attempt get keys;
+ * closed contacts that left the list at y_end are open or an error. */
+void saltusi_collect_laws(saltusi_adaptive* w);
+saltus_status saltusi_collect(saltusi_adaptive* w);
+saltus_status saltusi_collect_closed(saltusi_adaptive* w, double t);
 
 /* hidden.c: what the stages could not see in the first part `end` of the attempt */
 void saltusi_find_hidden(saltusi_adaptive* w, double end, saltusi_refusal* refusal);

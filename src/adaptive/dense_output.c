@@ -23,7 +23,7 @@ enum { HEAD = sizeof(head) / sizeof(double), PARTS = 8 };
 
 int saltusi_adaptive_rows(const saltus_system* sys) {
   int nc = sys->dims.nc;
-  if (sys->law_count == nc) {
+  if (saltusi_laws_by_key(sys)) {
     int rows = nc;
     for (int i = 0; i < nc; i++) {
       rows += sys->laws[i].tangents;
@@ -49,6 +49,23 @@ size_t saltusi_adaptive_dense_count(const saltus_system* sys) {
   size_t state = (size_t)sys->dims.nq + (size_t)sys->dims.nv;
   return HEAD + (1 + PARTS) * motion_count(sys) + state + (size_t)sys->dims.nv +
          3 * (size_t)saltusi_adaptive_rows(sys) + (size_t)sys->dims.nq;
+}
+
+void saltusi_adaptive_carry_dense(const saltus_system* sys, saltusi_carry* carry) {
+  const saltus_dims* d = &sys->dims;
+  size_t each = (size_t)(saltusi_adaptive_rows(sys) / d->nc);
+  size_t state = (size_t)d->nq + (size_t)d->nv;
+  saltusi_carry_plain(carry, HEAD);
+  for (int part = 0; part < 1 + PARTS; part++) {
+    saltusi_carry_plain(carry, state);
+    saltusi_carry_each(carry, each);
+    saltusi_carry_plain(carry, (size_t)d->nj);
+  }
+  saltusi_carry_plain(carry, state + (size_t)d->nv);
+  for (int part = 0; part < 3; part++) {
+    saltusi_carry_each(carry, each);
+  }
+  saltusi_carry_plain(carry, (size_t)d->nq);
 }
 
 void saltusi_adaptive_dense_write(const saltusi_adaptive* w, double* data) {
@@ -158,7 +175,7 @@ void saltusi_adaptive_dense_read(const saltus_system* sys, double* data, saltusi
 
 /* First row of a contact, and how many it has. */
 static int rows_of(const saltus_system* sys, int key, int* first) {
-  bool fixed = sys->law_count == sys->dims.nc;
+  bool fixed = saltusi_laws_by_key(sys);
   int stride = saltusi_adaptive_rows(sys) / sys->dims.nc;
   *first = fixed ? 0 : key * stride;
   for (int i = 0; fixed && i < key; i++) {

@@ -47,15 +47,16 @@ void saltusi_adaptive_measure(const saltusi_adaptive* w, const double* y, const 
 
 saltus_status saltusi_read_laws(saltusi_adaptive* w, double t, const double* q) {
   saltus_status status = w->o.nc > 0 ? saltusi_mode_gaps(&w->mode, t, q) : SALTUS_OK;
-  bool fixed = w->sys->law_count == w->o.nc;
+  if (w->eval->keys != NULL) {
+    saltusi_collect_laws(w);
+    return status;
+  }
+  bool fixed = saltusi_laws_by_key(w->sys);
   int stride = w->o.nc > 0 ? w->o.nl / w->o.nc : 1;
   int next = 0;
   w->o.spatial = false;
   for (int key = 0; key < w->o.nc; key++) {
-    int law = fixed ? key : 0;
-    for (int i = 0; !fixed && i < w->mode.list.count; i++) {
-      law = w->mode.list.key[i] == key ? w->mode.list.law[i] : law;
-    }
+    int law = fixed ? key : w->mode.list.law[key];
     w->o.law[key] = &w->sys->laws[law];
     w->o.tangents[key] = w->o.law[key]->tangents;
     w->o.mu[key] = w->o.tangents[key] > 0 ? w->o.law[key]->mu : 0.0;

@@ -60,6 +60,18 @@ size_t saltusi_adaptive_memory_count(const saltus_system* sys, bool implicit) {
   return HEAD + (size_t)sys->dims.nc * CONTACT_DOUBLES + ny + jacobian_count(sys, implicit);
 }
 
+void saltusi_adaptive_carry_memory(const saltus_system* sys, bool implicit, saltusi_carry* carry) {
+  const saltus_dims* d = &sys->dims;
+  size_t each = (size_t)(saltusi_adaptive_rows(sys) / d->nc);
+  size_t width = may_be_implicit(sys, implicit) ? 2 * (size_t)d->nv : 0;
+  saltusi_carry_plain(carry, HEAD);
+  saltusi_carry_each(carry, CONTACT_DOUBLES);
+  saltusi_carry_plain(carry, (size_t)d->nq + (size_t)d->nv);
+  saltusi_carry_each(carry, each);
+  saltusi_carry_plain(carry, (size_t)d->nj + (size_t)d->nv * width);
+  saltusi_carry_each(carry, each * width);
+}
+
 void saltusi_adaptive_open(saltusi_adaptive* w, double* memory) {
   w->memory = (saltusi_adaptive_memory*)(void*)memory;
   w->carried = memory + HEAD;
@@ -127,6 +139,8 @@ static void layout_search(saltusi_search* s, const saltus_system* sys, const sal
   const saltus_enclosure_ops* ops = sys->ops->enclosure;
   int switches = ops != NULL && ops->switches != NULL ? ops->switches(sys->self) : 0;
   s->gap_start = SALTUS_PUSH(arena, double, o->nc);
+  s->q_low = SALTUS_PUSH(arena, double, o->nq);
+  s->q_high = SALTUS_PUSH(arena, double, o->nq);
   s->node_rate = SALTUS_PUSH2(arena, double, SALTUSI_NODES, o->nl);
   s->found = SALTUS_PUSH(arena, saltusi_found, 10 * o->nc + switches);
   s->hits = SALTUS_PUSH(arena, bool, o->nc);

@@ -27,6 +27,7 @@ void saltusi_mode_layout(saltusi_mode_dynamics* m, const saltus_system* sys,
   saltusi_held_layout(&m->held, o, room, arena);
   saltusi_elimination_layout(&m->reduced, o, room, arena);
   m->gap = SALTUS_PUSH(arena, double, o->nc);
+  m->unlisted = SALTUS_PUSH(arena, int, o->nc);
   m->joint_gap = SALTUS_PUSH(arena, double, o->nj);
   m->pressed = SALTUS_PUSH(arena, int, o->nc);
   m->x = SALTUS_PUSH(arena, double, o->nv);
@@ -43,7 +44,7 @@ saltus_status saltusi_mode_gaps(saltusi_mode_dynamics* m, double t, const double
   for (int i = 0; status == SALTUS_OK && i < m->list.count; i++) {
     m->gap[m->list.key[i]] = m->list.gap[i];
   }
-  return status;
+  return status == SALTUS_OK && at.keys != NULL ? saltusi_collect_gaps(m, &at) : status;
 }
 
 /* Contacts whose rows are evaluated. */
@@ -52,9 +53,11 @@ typedef enum wanted_rows { NONE, CLOSED, EVERY } wanted_rows;
 static void evaluate_rows(saltusi_mode_dynamics* m, const saltus_point* at, wanted_rows wanted) {
   saltusi_rows_joints(m->sys, at, &m->row);
   for (int key = 0; wanted != NONE && key < m->o->nc; key++) {
-    if (wanted == EVERY || saltusi_is_closed(&m->contact[key])) {
-      saltusi_rows_contact(m->sys, at, key, 1 + m->o->tangents[key], &m->row,
-                           m->o->nj + m->o->base[key]);
+    int first = m->o->nj + m->o->base[key];
+    if (saltusi_is_closed(&m->contact[key])) {
+      saltusi_rows_contact(m->sys, at, key, 1 + m->o->tangents[key], &m->row, first);
+    } else if (wanted == EVERY) {
+      saltusi_rows_peek(m->sys, at, key, 1 + m->o->tangents[key], &m->row, first);
     }
   }
   if (m->o->settings.without_curvature) {
@@ -69,7 +72,7 @@ void saltusi_mode_rows(saltusi_mode_dynamics* m, double t, const double* y, bool
 
 void saltusi_mode_look(saltusi_mode_dynamics* m, double t, const double* y, int key) {
   saltus_point at = saltusi_at(m->eval, t, y, saltusi_v_of(m->o, y));
-  saltusi_rows_contact(m->sys, &at, key, 1 + m->o->tangents[key], &m->look, 0);
+  saltusi_rows_peek(m->sys, &at, key, 1 + m->o->tangents[key], &m->look, 0);
 }
 
 double saltusi_mode_velocity(saltusi_mode_dynamics* m, double t, const double* y, int key, int k) {

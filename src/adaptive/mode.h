@@ -24,6 +24,7 @@ struct saltusi_mode_dynamics {
   saltusi_row_block look; /* [3] of the contact that was looked at last */
   saltusi_contact_list list;
   double* gap;       /* [nc] by key; infinite where there is none */
+  int* unlisted;     /* [nc] keys of contacts whose gaps are asked */
   double* joint_gap; /* [nj] */
 
   saltusi_held held;
@@ -41,6 +42,8 @@ void saltusi_mode_layout(saltusi_mode_dynamics* m, const saltus_system* sys,
 /* Rows of the joints and of the contacts that are not open (all of them: every), and gaps of all. */
 void saltusi_mode_rows(saltusi_mode_dynamics* m, double t, const double* y, bool every);
 saltus_status saltusi_mode_gaps(saltusi_mode_dynamics* m, double t, const double* q);
+/* collect.c: gaps at a point of contacts that are not listed there. */
+saltus_status saltusi_collect_gaps(saltusi_mode_dynamics* m, const saltus_point* at);
 /* Rows of one contact at y into m->look. */
 void saltusi_mode_look(saltusi_mode_dynamics* m, double t, const double* y, int key);
 /* U of one row at y, and all rows of its contact into m->look. */

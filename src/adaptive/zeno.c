@@ -64,6 +64,14 @@ static bool is_worth_trying(saltusi_contact* c, double u) {
 static saltus_status others_stay(saltusi_adaptive* w, int key, double height, double u,
                                  bool* stay) {
   *stay = true;
+  saltus_status status = saltusi_collect(w);
+  if (status == SALTUS_OK && w->eval->keys != NULL) {
+    status = saltusi_mode_gaps(&w->mode, w->step.t, w->step.y0);
+    memcpy(w->search.gap_start, w->mode.gap, (size_t)w->o.nc * sizeof(double));
+  }
+  if (status != SALTUS_OK) {
+    return status;
+  }
   saltusi_mode_rows(&w->mode, w->step.t, w->step.y0, true);
   for (int b = 0; b < w->o.nc; b++) { /* before hunts use the rows */
     int row = w->o.nj + w->o.base[b];

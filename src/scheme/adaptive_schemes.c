@@ -120,6 +120,11 @@ static size_t dense_count(const void* options, const saltus_system* sys) {
   return saltusi_adaptive_dense_count(sys);
 }
 
+static void carry_dense(const void* options, const saltus_system* sys, saltusi_carry* carry) {
+  (void)options;
+  saltusi_adaptive_carry_dense(sys, carry);
+}
+
 static saltusi_moment moment_of(const saltusi_dense_query* query) {
   return (saltusi_moment){
       .t = query->t, .right = query->side == SALTUS_RIGHT, .smooth = query->smooth};
@@ -192,12 +197,18 @@ static saltus_status forces(void* work, const void* options, const saltusi_step*
   return status;
 }
 
-#define TREATS (SALTUS_TREATS_JOINTS | SALTUS_TREATS_FRICTION | SALTUS_TREATS_POISSON)
+#define TREATS                                                                                     \
+  (SALTUS_TREATS_JOINTS | SALTUS_TREATS_FRICTION | SALTUS_TREATS_POISSON |                         \
+   SALTUS_TREATS_CHANGING_CONTACTS)
 
 #define SCHEME(id, label, which, p, more, text, origin)                                            \
   static size_t memory_##id(const void* options, const saltus_system* sys) {                       \
     (void)options;                                                                                 \
     return saltusi_adaptive_memory_count(sys, (which) >= SALTUSI_RADAU5);                          \
+  }                                                                                                \
+  static void carry_##id(const void* options, const saltus_system* sys, saltusi_carry* carry) {    \
+    (void)options;                                                                                 \
+    saltusi_adaptive_carry_memory(sys, (which) >= SALTUSI_RADAU5, carry);                          \
   }                                                                                                \
   static void layout_##id(void* work, const void* options, const saltusi_eval* eval,               \
                           saltus_arena* arena) {                                                   \
@@ -227,9 +238,11 @@ static saltus_status forces(void* work, const void* options, const saltusi_step*
           },                                                                                       \
       .work_size = sizeof(saltusi_adaptive),                                                       \
       .memory_count = memory_##id,                                                                 \
+      .carry_memory = carry_##id,                                                                  \
       .layout = layout_##id,                                                                       \
       .step = step_##id,                                                                           \
       .dense_count = dense_count,                                                                  \
+      .carry_dense = carry_dense,                                                                  \
       .dense = dense,                                                                              \
       .dense_contact = dense_contact,                                                              \
       .dense_joints = dense_joints,                                                                \

@@ -60,7 +60,7 @@ saltus_status saltusi_scheme_explain(saltus_scheme* scheme, saltus_status status
   } else if (status == SALTUS_ERR_LAW && scheme->stops_at_gain) {
     const saltus_system* sys = &scheme->eval.sys;
     int key = scheme->gain.contact;
-    const char* contact = sys->law_count == sys->dims.nc ? sys->laws[key].name : NULL;
+    const char* contact = saltusi_laws_by_key(sys) ? sys->laws[key].name : NULL;
     saltusi_log(
         scheme->log, SALTUS_LEVEL_ERROR,
         "scheme %s: the impact at contact %d \"%s\", t = %.10g s, creates %g J: Newton's law "

@@ -22,7 +22,7 @@
 #define SALTUSI_PIECES_H
 
 #include "saltus/scheme.h"
-#include "scheme/carry.h"
+#include "system/carry.h"
 
 /* One piece; a view into the list. */
 typedef struct saltusi_piece {

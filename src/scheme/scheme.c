@@ -31,12 +31,10 @@ static saltus_status check_joints(saltus_scheme* scheme, double t, const saltus_
 }
 
 /* The step as the scheme sees it, in the room there is. */
-static saltusi_step make_step(saltus_scheme* scheme, const saltus_step_report* asked,
-                              saltus_step_report* report) {
+static saltusi_step make_step(saltus_scheme* scheme, saltus_step_report* report) {
   const tried_from* tried = &scheme->tried_from;
-  *report = *asked;
-  report->contacts = scheme->contacts;
-  report->joint_impulses = scheme->joint_impulses;
+  *report = (saltus_step_report){
+      .contacts = scheme->contacts, .joint_impulses = scheme->joint_impulses, .h = tried->h};
   return (saltusi_step){
       .eval = &scheme->eval,
       .t = tried->t,
@@ -93,7 +91,6 @@ static void name_contacts(const saltus_scheme* scheme, saltus_step_report* repor
  * more; what that costs is no part of the work, which does not depend on memory. */
 static saltus_status do_step(saltus_scheme* scheme, saltus_step_report* report) {
   enum { GROWTHS_MAX = 64 }; /* by half each: from 1 to more than there are numbers */
-  const saltus_step_report asked = *report;
   const saltus_work work = scheme->eval.work;
   saltus_status status = SALTUS_OK;
   bool again = true;
@@ -104,7 +101,7 @@ static saltus_status do_step(saltus_scheme* scheme, saltus_step_report* report) 
       saltusi_table_begin(&scheme->keys.table);
     }
     scheme->eval.failure->status = SALTUS_OK;
-    const saltusi_step step = make_step(scheme, &asked, report);
+    const saltusi_step step = make_step(scheme, report);
     status = scheme->ops->step(scheme->work, scheme->options, &step);
     again = make_room(scheme, &status);
   }

@@ -11,8 +11,8 @@
 #define SALTUSI_SCHEME_OPS_H
 
 #include "saltus/scheme.h"
-#include "scheme/carry.h"
 #include "scheme/gain.h"
+#include "system/carry.h"
 #include "system/evaluate.h"
 
 #include <stdint.h>

@@ -118,34 +118,75 @@ static void write_list(saltusi_contact_keys* keys, saltusi_contact_list* list) {
   }
 }
 
-saltus_status saltusi_keys_list(saltusi_contact_keys* keys, const saltus_system* sys,
-                                const saltus_point* at, saltusi_contact_list* list) {
-  saltus_contact_list said = {.capacity = keys->table.capacity,
-                              .reach = list->requested,
-                              .gap = keys->gap,
-                              .identity = keys->identity,
-                              .law = keys->law};
+/* Contacts that a system has listed, with their keys in keys->place. */
+static saltus_status take_all(saltusi_contact_keys* keys, const saltus_system* sys,
+                              const saltus_point* at, saltus_status status,
+                              const saltus_contact_list* said) {
   size_t most = (size_t)keys->table.capacity;
-  list->count = 0;
-  saltus_status status = sys->ops->contacts(sys->self, at, &said);
   if (status == SALTUS_RETRY_ROOM) {
-    size_t wanted = said.count > 0 ? (size_t)said.count : 0;
+    size_t wanted = said->count > 0 ? (size_t)said->count : 0;
     return saltusi_room_lacks(keys->room, SALTUSI_ROOM_CONTACTS, wanted > most ? wanted : most + 1);
   }
   if (status == SALTUS_OK) {
-    status = check_list(at, &said);
+    status = check_list(at, said);
   }
   memset(keys->place, 0, most * sizeof(int));
-  for (int i = 0; status == SALTUS_OK && i < said.count; i++) {
+  for (int i = 0; status == SALTUS_OK && i < said->count; i++) {
     status = take(keys, sys, at, i);
     if (status == SALTUS_RETRY_ROOM) {
       saltusi_room_lacks(keys->room, SALTUSI_ROOM_CONTACTS,
-                         most + count_unknown(keys, i, said.count));
+                         most + count_unknown(keys, i, said->count));
     }
   }
+  return status;
+}
+
+/* A list to be filled by the system. */
+static saltus_contact_list open_list(saltusi_contact_keys* keys, double reach) {
+  return (saltus_contact_list){.capacity = keys->table.capacity,
+                               .reach = reach,
+                               .gap = keys->gap,
+                               .identity = keys->identity,
+                               .law = keys->law};
+}
+
+saltus_status saltusi_keys_list(saltusi_contact_keys* keys, const saltus_system* sys,
+                                const saltus_point* at, saltusi_contact_list* list) {
+  saltus_contact_list said = open_list(keys, list->requested);
+  list->count = 0;
+  saltus_status status = sys->ops->contacts(sys->self, at, &said);
+  status = take_all(keys, sys, at, status, &said);
   if (status == SALTUS_OK) {
     list->reach = said.reach;
     write_list(keys, list);
+  }
+  return status;
+}
+
+saltus_status saltusi_keys_sweep(saltusi_contact_keys* keys, const saltus_system* sys,
+                                 const saltus_point* at, const saltus_box* over, double reach) {
+  saltus_contact_list said = open_list(keys, reach);
+  memset(keys->gap, 0, (size_t)keys->table.capacity * sizeof(double)); /* a sweep writes none */
+  saltus_status status = sys->ops->sweep(sys->self, over, &said);
+  return take_all(keys, sys, at, status, &said);
+}
+
+saltus_status saltusi_keys_gaps(saltusi_contact_keys* keys, const saltus_system* sys,
+                                const saltus_point* at, const int* some, int count, double* gap) {
+  if (count == 0) {
+    return SALTUS_OK;
+  }
+  for (int i = 0; i < count; i++) {
+    keys->identity[i] = keys->table.identity[some[i]];
+  }
+  saltus_status status = sys->ops->gaps(sys->self, at, count, keys->identity, keys->gap);
+  for (int i = 0; status == SALTUS_OK && i < count; i++) {
+    gap[some[i]] = keys->gap[i];
+    if (isnan(keys->gap[i]) && is_finite_point(sys, at)) {
+      saltus_fail(at, "the gap of contact %" PRIu64 " at t = %.10g s is not a number",
+                  keys->identity[i], at->t);
+      status = SALTUS_ERR_SYSTEM;
+    }
   }
   return status;
 }

@@ -33,4 +33,12 @@ struct saltusi_contact_list;
 saltus_status saltusi_keys_list(saltusi_contact_keys* keys, const saltus_system* sys,
                                 const saltus_point* at, struct saltusi_contact_list* list);
 
+/* Gives keys to every contact whose gap can be up to `reach` in a box; `at` is for failures. */
+saltus_status saltusi_keys_sweep(saltusi_contact_keys* keys, const saltus_system* sys,
+                                 const saltus_point* at, const saltus_box* over, double reach);
+
+/* Asks the callback `gaps` for the keys some[count], into gap[key]. */
+saltus_status saltusi_keys_gaps(saltusi_contact_keys* keys, const saltus_system* sys,
+                                const saltus_point* at, const int* some, int count, double* gap);
+
 #endif

@@ -214,14 +214,25 @@ void saltusi_rows_identity(const saltus_system* sys, const saltus_point* at, uin
   close_rows(block, first, &rows);
 }
 
+void saltusi_rows_peek(const saltus_system* sys, const saltus_point* at, int key, int count,
+                       saltusi_row_block* block, int first) {
+  if (at->keys == NULL) {
+    saltusi_rows_identity(sys, at, (uint64_t)key, count, block, first);
+  } else if (at->keys->table.law[key] >= 0) {
+    saltusi_rows_identity(sys, at, at->keys->table.identity[key], count, block, first);
+  } else { /* nobody has the key */
+    saltus_rows rows = open_rows(block, first, count);
+    rows.width = block->column != NULL ? 0 : rows.width;
+    close_rows(block, first, &rows);
+  }
+}
+
 void saltusi_rows_contact(const saltus_system* sys, const saltus_point* at, int key, int count,
                           saltusi_row_block* block, int first) {
-  uint64_t identity = (uint64_t)key;
   if (at->keys != NULL) {
-    identity = at->keys->table.identity[key];
     saltusi_table_use(&at->keys->table, key);
   }
-  saltusi_rows_identity(sys, at, identity, count, block, first);
+  saltusi_rows_peek(sys, at, key, count, block, first);
 }
 
 void saltusi_rows_joint(const saltus_system* sys, const saltus_point* at, int joint,

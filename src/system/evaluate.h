@@ -98,6 +98,11 @@ typedef struct saltusi_contact_list {
   uint64_t* identity; /* [capacity] */
 } saltusi_contact_list;
 
+/* Whether the law of a contact has its number. */
+static inline bool saltusi_laws_by_key(const saltus_system* sys) {
+  return sys->law_count == sys->dims.nc && (sys->traits & SALTUS_CHANGING_CONTACTS) == 0;
+}
+
 void saltusi_contact_list_layout(saltusi_contact_list* list, const saltus_dims* dims,
                                  saltus_arena* arena);
 
@@ -136,6 +141,9 @@ int saltusi_joint_rows_most(const saltus_system* sys);
 /* Evaluates `count` rows of a contact, or all rows of a joint, into the block from `first` on. */
 void saltusi_rows_contact(const saltus_system* sys, const saltus_point* at, int key, int count,
                           saltusi_row_block* block, int first);
+/* The same without the contact being kept for that: of contacts that are only looked at. */
+void saltusi_rows_peek(const saltus_system* sys, const saltus_point* at, int key, int count,
+                       saltusi_row_block* block, int first);
 /* The same for a contact without a key. */
 void saltusi_rows_identity(const saltus_system* sys, const saltus_point* at, uint64_t identity,
                            int count, saltusi_row_block* block, int first);

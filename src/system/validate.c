@@ -56,6 +56,9 @@ static saltus_status check_callbacks(const saltus_system* system, saltus_log log
     return missing(log, ops->contacts == NULL ? "contacts" : "contact",
                    changing ? "the set of contacts changes" : "dims.nc is not 0");
   }
+  if (ops->sweep != NULL && ops->gaps == NULL) {
+    return missing(log, "gaps", "contacts of a sweep are looked at where they are not listed");
+  }
   if (changing && ops->enclosure != NULL) {
     saltusi_log(log, SALTUS_LEVEL_ERROR,
                 "system: enclosures are of contacts by number; a set that changes has `sweep`");

@@ -99,6 +99,10 @@ static unsigned toss(const discs* d, const saltus_point* at, uint64_t identity) 
   return (unsigned)(x >> 40);
 }
 
+static bool is_gone(const discs* d, double t, int j) {
+  return d->fault == DISCS_LEAVES && t > 0.3 && j < 0;
+}
+
 static bool is_listed(const discs* d, const saltus_point* at, uint64_t identity, double gap) {
   return !d->changing || !(gap > d->near) || (gap <= d->flicker && toss(d, at, identity) % 2U == 0);
 }
@@ -107,6 +111,7 @@ static void plant(const discs* d, const saltus_point* at, saltus_contact_list* l
   int last = list->count - 1;
   switch (d->fault) {
   case DISCS_SOUND:
+  case DISCS_LEAVES:
     break;
   case DISCS_TWICE:
     list->identity[last] = list->identity[0];
@@ -138,7 +143,7 @@ static saltus_status contacts(const void* self, const saltus_point* at, saltus_c
       uint64_t identity = name_of(d, i, j);
       double gap = gap_of(d, at->q, i, j);
       int place = d->changing ? count : (int)identity;
-      if (!is_listed(d, at, identity, gap)) {
+      if (!is_listed(d, at, identity, gap) || is_gone(d, at->t, j)) {
         continue;
       }
       if (place < list->capacity) {
@@ -204,7 +209,7 @@ static saltus_status gaps(const void* self, const saltus_point* at, int count,
     int i;
     int j;
     discs_of(d, identity[k], &i, &j);
-    gap[k] = gap_of(d, at->q, i, j);
+    gap[k] = is_gone(d, at->t, j) ? 1.0 : gap_of(d, at->q, i, j);
   }
   return SALTUS_OK;
 }

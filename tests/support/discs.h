@@ -23,7 +23,8 @@ typedef enum discs_fault {
   DISCS_OTHER_LAW, /* its law changes after 0.1 s */
   DISCS_NO_NUMBER, /* its gap is NaN */
   DISCS_TOO_MANY,  /* the count is beyond the capacity */
-  DISCS_BAD_REACH  /* the reach is negative */
+  DISCS_BAD_REACH, /* the reach is negative */
+  DISCS_LEAVES     /* the floor is not listed after 0.3 s, and `gaps` says that it is 1 m away */
 } discs_fault;
 
 typedef struct discs {

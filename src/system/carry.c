@@ -3,7 +3,7 @@
  *
  * carry.c - see carry.h.
  */
-#include "scheme/carry.h"
+#include "system/carry.h"
 
 #include <string.h>
 
