@@ -297,7 +297,7 @@ static int run_balls(void) {
     close_many(&m);
   }
   last = 0.0;
-  for (int n = 10; n <= 320 && !failed; n *= 2) {
+  for (int n = 10; n <= 640 && !failed; n *= 2) {
     char* text = ball_scene(n);
     saltus_scene* scene = NULL;
     const saltus_scene_def def = {.text = text, .path = "balls"};

@@ -29,3 +29,4 @@ target_compile_definitions(
   test_failing_scenes PRIVATE SALTUS_FAILING="${CMAKE_CURRENT_SOURCE_DIR}/scenes/failing")
 saltus_test(adversarial SOURCES conformance/test_adversarial.c LINK saltus_adversarial
             LABELS conformance LONG)
+saltus_test(adaptive_islands SOURCES conformance/test_adaptive_islands.c LABELS conformance)

@@ -458,12 +458,26 @@ static saltus_status check_middle(saltusi_adaptive* w, saltusi_refusal* refusal)
   return status;
 }
 
+/* Roots are known to 1e-15 of a step: in one that is a million times longer than the way to its first event
+ * the order of events could not be told. */
+static void check_far_step(const saltusi_adaptive* w, const saltusi_found* first,
+                           saltusi_refusal* refusal) {
+  const double far = 1e-6;
+  double least = 64.0 * DBL_EPSILON * fmax(1.0, fabs(w->step.t));
+  if (first != NULL && first->theta < far && first->theta * w->step.h > least) {
+    *refusal = (saltusi_refusal){.why = SALTUSI_EARLY_EVENT,
+                                 .index = first->key < 0 ? 0 : first->key,
+                                 .part = 4.0 * first->theta};
+  }
+}
+
 /* A contact that has just left and is hit in the first moments of a long step, or that has just begun to
  * slide and stops: flight and slip are smaller than what dense output resolves, and a method that does not
  * step onto its events would believe it. */
 static void check_early_event(saltusi_adaptive* w, saltusi_refusal* refusal) {
   const double early = 0.05;
   const saltusi_found* first = w->search.found_count > 0 ? &w->search.found[0] : NULL;
+  check_far_step(w, first, refusal);
   if (first == NULL || w->step.ops->restep || !(first->theta < early)) {
     return;
   }
@@ -606,15 +620,23 @@ static void begin_report(saltusi_adaptive* w) {
   w->step.error = 0.0;
 }
 
-/* A jump over an accumulation that has been taken. */
+/* A jump over an accumulation that has been taken; other contacts may be in flight. */
 static saltus_status end_of_jump(saltusi_adaptive* w, double tau) {
+  double t = w->step.t + tau;
   memcpy(w->step.y_end, w->step.y1, (size_t)w->o.ny * sizeof(double));
   add_impulses(w);
+  for (int key = 0; key < w->o.nc; key++) {
+    w->contact[key].fresh_slip = false;
+  }
   w->memory->rate_valid = 0.0;
   w->memory->cap = INFINITY;
   w->step.limit = SALTUS_LIMIT_EVENT;
   w->counts.steps++;
-  return saltusi_mode_project(&w->mode, w->step.t + tau, w->step.y_end);
+  saltus_status status = saltusi_mode_project(&w->mode, t, w->step.y_end);
+  if (status == SALTUS_OK) {
+    status = follow_flights(w, t, w->step.y_end, tau, NULL);
+  }
+  return status == SALTUS_OK ? release_idle(w, t, tau, NULL) : status;
 }
 
 /* Events that follow each other while time stands still. */

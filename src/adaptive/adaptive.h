@@ -256,10 +256,10 @@ typedef struct saltusi_inside {
   double* impulse;
 } saltusi_inside;
 
-void saltusi_adaptive_dense_contact(const saltus_system* sys, const double* data, saltusi_moment at,
+void saltusi_adaptive_dense_contact(const saltusi_outline* o, const double* data, saltusi_moment at,
                                     int key, saltusi_inside into);
 /* [nj] N of joints, and [nj] N s since the start of the step; either may be NULL. */
-void saltusi_adaptive_dense_joints(const saltus_system* sys, const double* data, double t,
+void saltusi_adaptive_dense_joints(const saltusi_outline* o, const double* data, double t,
                                    double* force, double* lasting);
 /* Bounces at a time in a step that jumps over their accumulation. */
 typedef struct saltusi_bounce {
@@ -270,10 +270,8 @@ typedef struct saltusi_bounce {
   const double* mass;   /* [contact rows] kg, impulses over the change of speed */
 } saltusi_bounce;
 /* False: the step does not jump. */
-bool saltusi_adaptive_dense_bounce(const saltus_system* sys, const double* data, saltusi_moment at,
+bool saltusi_adaptive_dense_bounce(const saltusi_outline* o, const double* data, saltusi_moment at,
                                    saltusi_bounce* bounce);
-/* First row of a contact among the contact rows, and how many it has. */
-int saltusi_adaptive_row_of(const saltus_system* sys, int key, int* rows);
 /* Forces at a state with the status it has in the memory, which is read and, before the first step,
  * written: rates of impulses in w->probe_rate. */
 saltus_status saltusi_adaptive_forces(saltusi_adaptive* w, double* memory, double limit,

@@ -173,22 +173,11 @@ void saltusi_adaptive_dense_read(const saltus_system* sys, double* data, saltusi
   }
 }
 
-/* First row of a contact, and how many it has. */
-static int rows_of(const saltus_system* sys, int key, int* first) {
-  bool fixed = saltusi_laws_by_key(sys);
-  int stride = saltusi_adaptive_rows(sys) / sys->dims.nc;
-  *first = fixed ? 0 : key * stride;
-  for (int i = 0; fixed && i < key; i++) {
-    *first += 1 + sys->laws[i].tangents;
-  }
-  return fixed ? 1 + sys->laws[key].tangents : stride;
-}
-
 /* The polynomials of a step, and where in it a time is. */
-static saltusi_motion motion_of(const saltus_system* sys, const double* data, double t,
+static saltusi_motion motion_of(const saltusi_outline* o, const double* data, double t,
                                 double* theta) {
   const head* d = (const head*)(const void*)data;
-  size_t n = motion_count(sys);
+  size_t n = (size_t)o->ny;
   double past = fmin(fmax(t - d->t, 0.0), d->length);
   *theta = d->h > 0.0 ? past / d->h : 0.0;
   return (saltusi_motion){.y0 = data + HEAD, .Q = data + HEAD + n, .n = (int)n, .h = d->h};
@@ -214,19 +203,18 @@ static double bounced(const head* d, double t, bool right) {
   return sum;
 }
 
-void saltusi_adaptive_dense_contact(const saltus_system* sys, const double* data, saltusi_moment at,
+void saltusi_adaptive_dense_contact(const saltusi_outline* o, const double* data, saltusi_moment at,
                                     int key, saltusi_inside into) {
   const head* d = (const head*)(const void*)data;
   double t = at.t;
   bool right = at.right;
   const saltusi_adaptive_ops* ops = saltusi_adaptive_ops_of(d->method);
   double theta;
-  int first;
-  saltusi_motion motion = motion_of(sys, data, t, &theta);
-  int rows = rows_of(sys, key, &first);
-  int nl = saltusi_adaptive_rows(sys);
-  const double* impacts =
-      data + HEAD + (1 + PARTS) * motion_count(sys) + sys->dims.nq + 2 * (size_t)sys->dims.nv;
+  int first = o->base[key];
+  saltusi_motion motion = motion_of(o, data, t, &theta);
+  int rows = 1 + o->tangents[key];
+  int nl = o->nl;
+  const double* impacts = data + HEAD + (1 + PARTS) * (size_t)o->ny + o->nq + 2 * (size_t)o->nv;
   bool jumps = d->jump_tau > 0.0 && (int)d->jump_key == key && !at.smooth;
   double rounding = 4.0 * DBL_EPSILON * fmax(fabs(t), d->length);
   bool ended = right && t - d->t >= d->length - rounding;
@@ -239,36 +227,36 @@ void saltusi_adaptive_dense_contact(const saltus_system* sys, const double* data
     }
   }
   if (!jumps) {
-    int from = sys->dims.nq + sys->dims.nv + first;
+    int from = o->nq + o->nv + first;
     ops->dense(&motion, theta, from, rows, into.lasting);
     ops->dense_rate(&motion, theta, from, rows, into.force);
   }
 }
 
-void saltusi_adaptive_dense_joints(const saltus_system* sys, const double* data, double t,
+void saltusi_adaptive_dense_joints(const saltusi_outline* o, const double* data, double t,
                                    double* force, double* lasting) {
   const head* d = (const head*)(const void*)data;
   const saltusi_adaptive_ops* ops = saltusi_adaptive_ops_of(d->method);
   double theta;
-  saltusi_motion motion = motion_of(sys, data, t, &theta);
-  int from = sys->dims.nq + sys->dims.nv + saltusi_adaptive_rows(sys);
+  saltusi_motion motion = motion_of(o, data, t, &theta);
+  int from = o->nq + o->nv + o->nl;
   if (force != NULL) {
-    ops->dense_rate(&motion, theta, from, sys->dims.nj, force);
+    ops->dense_rate(&motion, theta, from, o->nj, force);
   }
   if (lasting != NULL) {
-    ops->dense(&motion, theta, from, sys->dims.nj, lasting);
+    ops->dense(&motion, theta, from, o->nj, lasting);
   }
 }
 
-bool saltusi_adaptive_dense_bounce(const saltus_system* sys, const double* data, saltusi_moment at,
+bool saltusi_adaptive_dense_bounce(const saltusi_outline* o, const double* data, saltusi_moment at,
                                    saltusi_bounce* bounce) {
   const head* d = (const head*)(const void*)data;
   if (!(d->jump_tau > 0.0)) {
     return false;
   }
   *bounce = (saltusi_bounce){.key = (int)d->jump_key, .start = d->jump_u};
-  const double* unit = data + HEAD + (1 + PARTS) * motion_count(sys) + sys->dims.nq +
-                       2 * (size_t)sys->dims.nv + 2 * (size_t)saltusi_adaptive_rows(sys);
+  const double* unit =
+      data + HEAD + (1 + PARTS) * (size_t)o->ny + o->nq + 2 * (size_t)o->nv + 2 * (size_t)o->nl;
   bounce->mass = unit;
   double left = d->jump_tau - (at.t - d->t);
   double height;
@@ -278,12 +266,6 @@ bool saltusi_adaptive_dense_bounce(const saltus_system* sys, const double* data,
   bounce->launch = fmax(0.0, d->jump_u - sum * (1.0 - e) / (1.0 + e));
   bounce->since = d->t + d->jump_tau * (1.0 - bounce->launch / d->jump_u);
   return true;
-}
-
-int saltusi_adaptive_row_of(const saltus_system* sys, int key, int* rows) {
-  int first;
-  *rows = rows_of(sys, key, &first);
-  return first;
 }
 
 saltus_status saltusi_adaptive_forces(saltusi_adaptive* w, double* memory, double limit,

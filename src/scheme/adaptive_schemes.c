@@ -139,25 +139,25 @@ static saltus_status dense(void* work, const void* options, const saltusi_dense_
 
 static void dense_contact(void* work, const void* options, const saltusi_dense_query* query,
                           int key, saltus_contact_inside* contact) {
-  (void)work;
+  const saltusi_adaptive* w = work;
   (void)options;
   *contact = (saltus_contact_inside){{0.0}, {0.0}, {0.0}};
   const saltusi_inside into = {contact->force, contact->lasting, contact->impulse};
-  saltusi_adaptive_dense_contact(&query->eval->sys, query->data, moment_of(query), key, into);
+  saltusi_adaptive_dense_contact(&w->o, query->data, moment_of(query), key, into);
 }
 
 static void dense_joints(void* work, const void* options, const saltusi_dense_query* query,
                          double* force, double* lasting) {
-  (void)work;
+  const saltusi_adaptive* w = work;
   (void)options;
-  saltusi_adaptive_dense_joints(&query->eval->sys, query->data, query->t, force, lasting);
+  saltusi_adaptive_dense_joints(&w->o, query->data, query->t, force, lasting);
 }
 
 /* Contact rows into three places for each contact. */
-static void spread(const saltus_system* sys, const double* rows, double* out) {
-  for (int key = 0; key < sys->dims.nc; key++) {
-    int count;
-    int first = saltusi_adaptive_row_of(sys, key, &count);
+static void spread(const saltusi_outline* o, const double* rows, double* out) {
+  for (int key = 0; key < o->nc; key++) {
+    int count = 1 + o->tangents[key];
+    int first = o->base[key];
     for (int k = 0; k < 3; k++) {
       out[3 * key + k] = k < count ? rows[first + k] : 0.0;
     }
@@ -166,14 +166,13 @@ static void spread(const saltus_system* sys, const double* rows, double* out) {
 
 static bool dense_bounce(void* work, const void* options, const saltusi_dense_query* query,
                          saltusi_bounce_inside* bounce) {
-  (void)work;
+  const saltusi_adaptive* w = work;
   (void)options;
-  const saltus_system* sys = &query->eval->sys;
   saltusi_bounce b;
-  if (!saltusi_adaptive_dense_bounce(sys, query->data, moment_of(query), &b)) {
+  if (!saltusi_adaptive_dense_bounce(&w->o, query->data, moment_of(query), &b)) {
     return false;
   }
-  spread(sys, b.mass, bounce->mass);
+  spread(&w->o, b.mass, bounce->mass);
   bounce->key = b.key;
   bounce->start = b.start;
   bounce->speed = b.speed;
@@ -191,7 +190,7 @@ static saltus_status forces(void* work, const void* options, const saltusi_step*
   saltus_status status = saltusi_adaptive_forces(w, s->memory1, s->h, s->q0, s->v0);
   if (status == SALTUS_OK) {
     const double* rate = w->search.probe_rate + w->o.nq + w->o.nv;
-    spread(w->sys, rate, out);
+    spread(&w->o, rate, out);
     memcpy(out + 3 * (size_t)d->nc, rate + w->o.nl, (size_t)d->nj * sizeof(double));
   }
   return status;
