@@ -3,6 +3,7 @@
  */
 #include "io/contact_rows.h"
 
+#include <assert.h>
 #include <string.h>
 
 #define AT(member) offsetof(saltus_recorded_contacts, member)
@@ -43,6 +44,7 @@ size_t saltusi_row_bytes(void) {
 }
 
 saltus_status saltusi_rows_room(saltusi_row_batch* rows, saltusi_pool* pool, size_t wanted) {
+  assert(rows->count <= rows->capacity && pool != NULL);
   if (wanted <= rows->capacity) {
     return SALTUS_OK;
   }
@@ -84,6 +86,7 @@ static void fill(int column, const saltus_contact_frame* c, void* items) {
 }
 
 void saltusi_rows_put(saltusi_row_batch* rows, const saltus_frame* frame) {
+  assert(rows->capacity - rows->count >= (size_t)frame->contact_count);
   for (int i = 0; i < frame->contact_count; i++) {
     for (int c = 0; c < SALTUSI_ROW_COLUMNS; c++) {
       size_t item = ITEM * (size_t)saltusi_row_columns[c].components;
@@ -94,6 +97,7 @@ void saltusi_rows_put(saltusi_row_batch* rows, const saltus_frame* frame) {
 }
 
 void* saltusi_rows_get(const saltus_recorded_contacts* table, int column) {
+  assert(column >= 0 && column < SALTUSI_ROW_COLUMNS);
   const unsigned char* at = (const unsigned char*)table + saltusi_row_columns[column].member;
   switch (saltusi_row_columns[column].kind) {
   case SALTUSI_ROW_REAL:
@@ -123,6 +127,7 @@ static void set(saltus_recorded_contacts* table, int column, void* array) {
 
 saltus_status saltusi_rows_take(saltus_recorded_contacts* table, long long count,
                                 saltusi_pool* pool) {
+  assert(count >= 0 && pool != NULL);
   table->count = count;
   for (int c = 0; c < SALTUSI_ROW_COLUMNS; c++) {
     size_t item = ITEM * (size_t)saltusi_row_columns[c].components;
@@ -137,6 +142,7 @@ saltus_status saltusi_rows_take(saltus_recorded_contacts* table, long long count
 
 const char* saltusi_rows_fault(const saltus_recorded_contacts* table, long long frames,
                                int law_count) {
+  assert(frames >= 0);
   if (table->start[0] != 0 || table->start[frames] != table->count) {
     return "rows of contacts before the first or after the last frame";
   }

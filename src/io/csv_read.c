@@ -11,6 +11,7 @@
 #include "io/text.h"
 #include "io/writer.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <limits.h>
 #include <stdint.h>
@@ -494,6 +495,7 @@ static saltus_status read_events(reading* in) {
 }
 
 saltus_status saltusi_csv_read(const char* path, saltus_log log, saltusi_data* into) {
+  assert(path != NULL && into != NULL);
   saltus_table* table = NULL;
   saltus_status status = saltus_table_read(path, log, &into->pool.allocator, &table);
   if (status != SALTUS_OK) {

@@ -10,6 +10,7 @@
 #include "io/numbers.h"
 #include "io/text.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,6 +32,7 @@ static saltus_status refuse(const parsing* p, const char* why) {
 
 /* A double would lose the last digits. */
 bool saltusi_cell_identity(const char* cell, uint64_t* value) {
+  assert(cell != NULL && value != NULL);
   size_t length = strspn(cell, "0123456789");
   errno = 0;
   *value = strtoull(cell, NULL, 10);
@@ -204,6 +206,7 @@ static saltus_status read_opened(saltusi_rows_reading* in, const char* path,
 }
 
 saltus_status saltusi_csv_rows_read(saltusi_rows_reading in, const char* path) {
+  assert(path != NULL && in.data != NULL && in.pool != NULL);
   saltusi_pool scratch = saltusi_pool_over(&in.pool->allocator);
   saltusi_lines lines;
   saltus_status status = saltusi_text_load(path, in.log, &scratch, &lines);

@@ -3,6 +3,7 @@
  */
 #include "io/files.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -51,6 +52,7 @@ static int copy_bytes(int source, int target) {
 }
 
 int saltusi_file_copy(const char* from, const char* to) {
+  assert(from != NULL && to != NULL);
   int source = open(from, O_RDONLY | O_CLOEXEC);
   if (source < 0) {
     return errno;
@@ -66,6 +68,7 @@ int saltusi_file_copy(const char* from, const char* to) {
 }
 
 int saltusi_file_reserve(const char* path, size_t bytes) {
+  assert(path != NULL);
   int file = open(path, O_RDWR | O_CLOEXEC);
   if (file < 0) {
     return errno;
@@ -91,6 +94,7 @@ int saltusi_file_reserve(const char* path, size_t bytes) {
 }
 
 int saltusi_file_sync(const char* path) {
+  assert(path != NULL);
   int file = open(path, O_RDWR | O_CLOEXEC);
   if (file < 0) {
     return errno;
@@ -103,6 +107,7 @@ int saltusi_file_sync(const char* path) {
 }
 
 int saltusi_file_exchange(const char* front, const char* back, const char* spare, int* kept) {
+  assert(front != NULL && back != NULL && spare != NULL && kept != NULL);
   unlink(spare);
   *kept = link(front, spare) == 0;
   if (rename(back, front) != 0) {
@@ -120,6 +125,7 @@ int saltusi_file_exchange(const char* front, const char* back, const char* spare
 }
 
 int saltusi_file_lock_open(int file) {
+  assert(file >= 0);
   while (flock(file, LOCK_EX | LOCK_NB) != 0) {
     if (errno == EWOULDBLOCK) {
       return EWOULDBLOCK;
@@ -132,6 +138,7 @@ int saltusi_file_lock_open(int file) {
 }
 
 int saltusi_file_lock(const char* path, int* lock) {
+  assert(path != NULL && lock != NULL);
   enum { ATTEMPTS = 16 };
   *lock = -1;
   for (int i = 0; i < ATTEMPTS; i++) {
@@ -157,6 +164,7 @@ int saltusi_file_lock(const char* path, int* lock) {
 }
 
 void saltusi_file_unlock(const char* path, int lock) {
+  assert(path != NULL);
   if (lock >= 0) {
     unlink(path);
     close(lock);

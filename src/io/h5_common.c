@@ -3,6 +3,7 @@
  */
 #include "io/h5.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -26,6 +27,7 @@ static herr_t keep_first(unsigned n, const H5E_error2_t* error, void* user) {
 }
 
 const char* saltusi_h5_reason(char* text) {
+  assert(text != NULL);
   snprintf(text, SALTUSI_H5_TEXT, "no reason given");
   H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, keep_first, text);
   return text;
@@ -64,6 +66,7 @@ hid_t saltusi_h5_text_type(size_t bytes) {
 }
 
 hid_t saltusi_h5_event_type(bool packed, int fields, bool identity) {
+  assert(fields >= 0);
   typedef saltusi_h5_event E;
   hid_t kind = saltusi_h5_text_type(SALTUSI_H5_KIND);
   hid_t type = H5Tcreate(H5T_COMPOUND, sizeof(E));

@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "io/h5.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -30,6 +31,7 @@ static size_t frame_bytes(const saltus_recording_data* head) {
 }
 
 int saltusi_h5_chunk_frames(const saltus_recording_data* head) {
+  assert(head != NULL);
   int frames = CHUNK_FRAMES_MAX;
   while (frames > CHUNK_FRAMES_MIN && (size_t)frames * frame_bytes(head) > CHUNK_BYTES) {
     frames /= 2;
@@ -38,6 +40,7 @@ int saltusi_h5_chunk_frames(const saltus_recording_data* head) {
 }
 
 size_t saltusi_h5_growth(const saltus_recording* r, const saltusi_batch* old) {
+  assert(r != NULL);
   size_t chunk = (size_t)saltusi_h5_chunk_frames(&r->head);
   size_t frames = (size_t)r->fresh.frames + (size_t)old->frames;
   size_t events = (size_t)r->fresh.events + (size_t)old->events;
@@ -85,6 +88,7 @@ static bool put_text(hid_t object, const char* name, const char* text, size_t by
 }
 
 bool saltusi_h5_text_put(hid_t object, const char* name, const char* text) {
+  assert(object >= 0 && name != NULL && text != NULL);
   return put_text(object, name, text, 0);
 }
 
@@ -171,6 +175,7 @@ static hid_t dataset_plan(int rank, const hsize_t* chunk) {
 
 hid_t saltusi_h5_dataset_create(hid_t file, const char* path, hid_t type, int rank,
                                 const hsize_t* chunk) {
+  assert(file >= 0 && path != NULL && rank >= 1);
   hsize_t size[3] = {0}, most[3] = {H5S_UNLIMITED};
   for (int i = 1; i < rank; i++) {
     size[i] = most[i] = chunk[i];
@@ -295,6 +300,7 @@ static hid_t create_file(const char* path) {
 }
 
 saltus_status saltusi_h5_create(const char* path, const saltus_recording* r) {
+  assert(path != NULL && r != NULL);
   saltusi_h5_voice voice = saltusi_h5_hush();
   char text[SALTUSI_H5_TEXT] = "";
   hid_t file = create_file(path);

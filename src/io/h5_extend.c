@@ -6,6 +6,7 @@
  */
 #include "io/h5.h"
 
+#include <assert.h>
 #include <string.h>
 
 typedef struct open_file {
@@ -59,6 +60,7 @@ static bool close_series(open_file* o) {
 }
 
 bool saltusi_h5_items_write(const saltusi_h5_items* w) {
+  assert(w != NULL);
   hsize_t start[3] = {w->first}, extent[3] = {w->first + w->size[0], w->size[1], w->size[2]};
   if (H5Dset_extent(w->dataset, extent) < 0) {
     return false;
@@ -217,6 +219,7 @@ static bool write_all(open_file* o, const saltusi_h5_append* what) {
 
 saltus_status saltusi_h5_extend(const saltus_recording* r, const saltusi_h5_append* what,
                                 bool* opened, char* text) {
+  assert(r != NULL && what != NULL && opened != NULL && text != NULL);
   saltusi_h5_voice voice = saltusi_h5_hush();
   open_file o = {.recording = r, .file = -1};
   hid_t access = saltusi_h5_access();

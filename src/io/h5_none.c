@@ -6,6 +6,8 @@
 #include "base/log.h"
 #include "io/writer.h"
 
+#include <assert.h>
+
 static saltus_status refuse(const char* path, saltus_log log) {
   saltusi_log(
       log, SALTUS_LEVEL_ERROR,
@@ -33,6 +35,7 @@ const saltusi_format saltusi_format_hdf5 = {
     .extension = ".h5", .create = create, .flush = flush, .release = release};
 
 saltus_status saltusi_h5_read(const char* path, saltus_log log, saltusi_data* into) {
+  assert(path != NULL && into != NULL);
   (void)into;
   return refuse(path, log);
 }

@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "io/h5_reading.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -22,6 +23,7 @@ enum { TEXT_MAX = 64 << 20 };
 typedef saltusi_h5_reading reading;
 
 saltus_status saltusi_h5_refuse(const reading* in, const char* place, const char* why) {
+  assert(place != NULL && why != NULL);
   saltusi_log(in->log, SALTUS_LEVEL_ERROR, "%s: not a Saltus recording that can be read: %s: %s",
               in->path, place, why);
   return SALTUS_ERR_INPUT;
@@ -184,6 +186,7 @@ static hsize_t packing(hid_t dataset) {
 
 long long saltusi_h5_count(const reading* in, const char* place, hid_t dataset, int rank,
                            const hsize_t* inner) {
+  assert(dataset >= 0 && rank >= 1);
   hsize_t size[3] = {0};
   hid_t space = H5Dget_space(dataset);
   int found = space < 0 ? -1 : H5Sget_simple_extent_ndims(space);
@@ -506,6 +509,7 @@ static bool says_format(hid_t file) {
 }
 
 bool saltusi_h5_is_recording(const char* path) {
+  assert(path != NULL);
   saltusi_h5_voice voice = saltusi_h5_hush();
   hid_t access = saltusi_h5_access();
   hid_t file = access >= 0 ? H5Fopen(path, H5F_ACC_RDONLY, access) : -1;
@@ -521,6 +525,7 @@ bool saltusi_h5_is_recording(const char* path) {
 }
 
 saltus_status saltusi_h5_read(const char* path, saltus_log log, saltusi_data* into) {
+  assert(path != NULL && into != NULL);
   int probe = open(path, O_RDONLY | O_CLOEXEC);
   if (probe < 0) {
     saltusi_log(log, SALTUS_LEVEL_ERROR, "%s: cannot be read: %s", path, strerror(errno));

@@ -7,6 +7,8 @@
 #include "io/h5.h"
 #include "io/h5_reading.h"
 
+#include <assert.h>
+
 static hid_t stored_type(saltusi_row_kind kind) {
   return kind == SALTUSI_ROW_REAL      ? H5T_IEEE_F64LE
          : kind == SALTUSI_ROW_INTEGER ? H5T_STD_I64LE
@@ -24,6 +26,7 @@ static int rank_of(const saltusi_row_column* column) {
 }
 
 bool saltusi_h5_rows_create(hid_t file) {
+  assert(file >= 0);
   bool good = true;
   for (int c = 0; good && c < SALTUSI_ROW_COLUMNS; c++) {
     const saltusi_row_column* column = &saltusi_row_columns[c];
@@ -39,6 +42,7 @@ bool saltusi_h5_rows_create(hid_t file) {
 }
 
 bool saltusi_h5_rows_open(hid_t file, hid_t datasets[SALTUSI_ROW_COLUMNS]) {
+  assert(file >= 0);
   bool good = true;
   for (int c = 0; good && c < SALTUSI_ROW_COLUMNS; c++) {
     datasets[c] = H5Dopen2(file, saltusi_row_columns[c].path, H5P_DEFAULT);
@@ -49,6 +53,7 @@ bool saltusi_h5_rows_open(hid_t file, hid_t datasets[SALTUSI_ROW_COLUMNS]) {
 
 bool saltusi_h5_rows_write(const hid_t datasets[SALTUSI_ROW_COLUMNS], const saltusi_row_batch* rows,
                            size_t from, size_t to) {
+  assert(from <= to && to <= rows->count);
   bool good = true;
   for (int c = 0; good && from < to && c < SALTUSI_ROW_COLUMNS; c++) {
     const saltusi_row_column* column = &saltusi_row_columns[c];
@@ -113,6 +118,7 @@ static saltus_status complete_starts(const saltusi_h5_reading* in) {
 }
 
 saltus_status saltusi_h5_rows_read(const saltusi_h5_reading* in) {
+  assert(in != NULL);
   saltus_status status = SALTUS_OK;
   for (int c = 0; status == SALTUS_OK && c < SALTUSI_ROW_COLUMNS; c++) {
     hid_t dataset = H5Dopen2(in->file, saltusi_row_columns[c].path, H5P_DEFAULT);

@@ -6,6 +6,7 @@
 #include "io/writer.h"
 #include "saltus/version.h"
 
+#include <assert.h>
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
@@ -224,6 +225,7 @@ static saltus_status grow_events(saltus_recording* r, saltusi_batch* batch) {
 }
 
 saltus_status saltusi_batch_take(saltus_recording* r, saltusi_batch* batch) {
+  assert(batch->frames == 0 && batch->events == 0);
   for (int s = 0; s < SALTUSI_SERIES_COUNT; s++) {
     size_t width = saltusi_series_width(&saltusi_series_list[s], &r->head);
     if (width == 0) {
@@ -240,6 +242,7 @@ saltus_status saltusi_batch_take(saltus_recording* r, saltusi_batch* batch) {
 }
 
 void saltusi_batch_pass(saltusi_batch* batch) {
+  assert(batch->frames >= 0 && batch->events >= 0);
   batch->first_frame += batch->frames;
   batch->first_event += batch->events;
   batch->rows.first += (long long)batch->rows.count;
@@ -249,6 +252,7 @@ void saltusi_batch_pass(saltusi_batch* batch) {
 }
 
 void saltusi_status_text(const saltus_recording_summary* summary, char* text, size_t size) {
+  assert(text != NULL && size > 0);
   if (summary->failure) {
     snprintf(text, size, "failed: %s", summary->failure);
   } else {
@@ -257,12 +261,14 @@ void saltusi_status_text(const saltus_recording_summary* summary, char* text, si
 }
 
 saltus_status saltusi_refuse_foreign(const saltus_recording* r, const char* path) {
+  assert(r != NULL && path != NULL);
   saltusi_log(r->log, SALTUS_LEVEL_ERROR,
               "%s: is no recording and is not replaced; give another name, or force it", path);
   return SALTUS_ERR_IO;
 }
 
 saltus_status saltusi_refuse_shared(const saltus_recording* r, const char* path) {
+  assert(r != NULL && path != NULL);
   saltusi_log(r->log, SALTUS_LEVEL_ERROR,
               "%s: another run is recording to this file; give another name, or wait for its end",
               path);
@@ -299,6 +305,7 @@ static saltus_status fill(saltus_recording* r, const saltus_recording_def* def) 
 }
 
 saltus_status saltus_recording_create(const saltus_recording_def* def, saltus_recording** out) {
+  assert(def != NULL && out != NULL);
   *out = NULL;
   saltus_status status = check(def);
   if (status != SALTUS_OK) {
@@ -472,6 +479,7 @@ static saltus_status on_event(void* user, const saltus_event* event) {
 }
 
 long long saltus_recording_kept(const saltus_recording* recording, double* t) {
+  assert(recording != NULL);
   if (t) {
     *t = recording->t_kept;
   }
@@ -479,6 +487,7 @@ long long saltus_recording_kept(const saltus_recording* recording, double* t) {
 }
 
 double saltus_recording_frame_bytes(const saltus_recording* recording) {
+  assert(recording != NULL);
   /* digits, point, sign, exponent and comma of most numbers */
   const double text_bytes = 20;
   double items = 0;
@@ -492,19 +501,23 @@ double saltus_recording_frame_bytes(const saltus_recording* recording) {
 }
 
 bool saltus_recording_doubles(const saltus_recording* recording) {
+  assert(recording != NULL);
   return recording->format == &saltusi_format_hdf5;
 }
 
 saltus_recorder saltus_recording_recorder(saltus_recording* recording) {
+  assert(recording != NULL);
   return (saltus_recorder){.frame = on_frame, .event = on_event, .user = recording};
 }
 
 saltus_status saltus_recording_flush(saltus_recording* recording) {
+  assert(recording != NULL);
   return recording->closed ? recording->error : flush(recording, NULL);
 }
 
 saltus_status saltus_recording_close(saltus_recording* recording,
                                      const saltus_recording_summary* summary) {
+  assert(recording != NULL && summary != NULL);
   if (recording->closed) {
     return recording->error;
   }
@@ -527,6 +540,7 @@ void saltus_recording_destroy(saltus_recording* recording) {
 saltus_status saltus_recording_read(const char* path, saltus_log log,
                                     const saltus_allocator* allocator,
                                     saltus_recording_data** out) {
+  assert(path != NULL && out != NULL);
   *out = NULL;
   const saltusi_format* format = format_for(path, log);
   if (!format) {

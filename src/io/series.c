@@ -3,6 +3,7 @@
  */
 #include "io/series.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -77,14 +78,17 @@ const saltusi_event_field saltusi_event_fields[SALTUSI_EVENT_FIELDS] = {
 };
 
 double* saltusi_event_number(saltus_event* event, int field) {
+  assert(event != NULL && field >= 0);
   return (double*)(void*)((unsigned char*)event + saltusi_event_fields[field].member);
 }
 
 void saltusi_event_complete(saltus_event* event) {
+  assert(event != NULL);
   event->energy_change = saltus_event_work(event);
 }
 
 int saltusi_series_columns(const saltusi_series* series, const saltus_recording_data* shape) {
+  assert(series != NULL && shape != NULL);
   switch (series->per) {
   case SALTUSI_PER_Q:
     return shape->nq;
@@ -105,6 +109,7 @@ int saltusi_series_columns(const saltusi_series* series, const saltus_recording_
 }
 
 int saltusi_series_rank(const saltusi_series* series) {
+  assert(series != NULL);
   if (series->per == SALTUSI_PER_FRAME || series->per == SALTUSI_PER_TABLE) {
     return 1;
   }
@@ -112,10 +117,12 @@ int saltusi_series_rank(const saltusi_series* series) {
 }
 
 size_t saltusi_series_width(const saltusi_series* series, const saltus_recording_data* shape) {
+  assert(series != NULL && shape != NULL);
   return (size_t)saltusi_series_columns(series, shape) * (size_t)series->components;
 }
 
 void* saltusi_series_get(const saltusi_series* series, const saltus_recording_data* data) {
+  assert(series != NULL && data != NULL);
   const unsigned char* at = (const unsigned char*)data + series->member;
   if (series->integer) {
     return *(long long* const*)(const void*)at;
@@ -124,6 +131,7 @@ void* saltusi_series_get(const saltusi_series* series, const saltus_recording_da
 }
 
 void saltusi_series_set(const saltusi_series* series, saltus_recording_data* data, void* array) {
+  assert(series != NULL && data != NULL);
   unsigned char* at = (unsigned char*)data + series->member;
   if (series->integer) {
     *(long long**)(void*)at = array;
@@ -134,6 +142,7 @@ void saltusi_series_set(const saltusi_series* series, saltus_recording_data* dat
 
 const char* saltusi_series_column_name(const saltusi_series* series,
                                        const saltus_recording_data* data, int column) {
+  assert(column >= 0);
   switch (series->per) {
   case SALTUSI_PER_Q:
     return data->q_labels[column].name;
@@ -154,6 +163,7 @@ const char* saltusi_series_column_name(const saltusi_series* series,
 
 const char* saltusi_series_column_unit(const saltusi_series* series,
                                        const saltus_recording_data* data, int column) {
+  assert(column >= 0);
   if (series->per == SALTUSI_PER_Q) {
     return data->q_labels[column].unit;
   }
@@ -188,6 +198,7 @@ void saltus_recording_data_destroy(saltus_recording_data* data) {
 }
 
 saltus_status saltusi_data_name_room(saltus_recording_data* data, saltusi_pool* pool) {
+  assert(data->nc >= 0 && data->nj >= 0 && pool != NULL);
   data->q_labels = saltusi_pool_take(pool, (size_t)data->nq, sizeof(saltus_label));
   data->v_labels = saltusi_pool_take(pool, (size_t)data->nv, sizeof(saltus_label));
   data->contact_names = saltusi_pool_take(pool, (size_t)data->nc, sizeof(char*));
@@ -201,6 +212,7 @@ saltus_status saltusi_data_name_room(saltus_recording_data* data, saltusi_pool* 
 }
 
 bool saltusi_event_fits(const saltus_event* event, const saltus_recording_data* shape) {
+  assert(event != NULL && shape != NULL);
   bool own = saltus_event_is_own(event->kind);
   if (shape->changing && !own) { /* keys of a changing set mean nothing in a file */
     return event->law >= 0 && event->law < shape->law_count;
@@ -209,6 +221,7 @@ bool saltusi_event_fits(const saltus_event* event, const saltus_recording_data* 
 }
 
 const char* saltusi_event_name(const saltus_event* event, const saltus_recording_data* shape) {
+  assert(event != NULL && shape != NULL);
   bool own = saltus_event_is_own(event->kind);
   bool law = shape->changing && !own;
   const char* const* names = own   ? shape->event_names
@@ -220,6 +233,7 @@ const char* saltusi_event_name(const saltus_event* event, const saltus_recording
 }
 
 int saltusi_event_kind_from(const char* name) {
+  assert(name != NULL);
   for (int kind = 0; kind < SALTUS_EVENT_KINDS; kind++) {
     if (strcmp(name, saltus_event_kind_name((saltus_event_kind)kind)) == 0) {
       return kind;

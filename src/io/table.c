@@ -7,6 +7,7 @@
 #include "io/numbers.h"
 #include "io/text.h"
 
+#include <assert.h>
 #include <limits.h>
 #include <stdint.h>
 #include <string.h>
@@ -23,6 +24,7 @@ typedef struct parsing {
 } parsing;
 
 bool saltusi_table_ours(const saltus_table* table) {
+  assert(table != NULL);
   return strncmp(table->comments, "saltus-", 7) == 0;
 }
 
@@ -182,6 +184,7 @@ static saltus_status parse(parsing* p) {
 
 saltus_status saltus_table_read(const char* path, saltus_log log, const saltus_allocator* allocator,
                                 saltus_table** out) {
+  assert(path != NULL && out != NULL);
   *out = NULL;
   saltusi_pool pool = saltusi_pool_over(allocator);
   saltusi_table* into = saltusi_pool_take(&pool, 1, sizeof *into);
@@ -204,6 +207,7 @@ saltus_status saltus_table_read(const char* path, saltus_log log, const saltus_a
 }
 
 const double* saltus_table_column(const saltus_table* table, const char* name) {
+  assert(table != NULL && name != NULL);
   for (int i = 0; i < table->columns; i++) {
     if (strcmp(table->labels[i].name, name) == 0) {
       return table->values + (size_t)i * (size_t)table->rows;

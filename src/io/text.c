@@ -5,6 +5,7 @@
 
 #include "base/log.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -52,6 +53,7 @@ static saltus_status load_opened(int file, saltusi_pool* pool, saltusi_lines* li
 
 saltus_status saltusi_text_load(const char* path, saltus_log log, saltusi_pool* pool,
                                 saltusi_lines* lines) {
+  assert(path != NULL && pool != NULL && lines != NULL);
   int error = 0;
   saltus_status status = SALTUS_ERR_IO;
   int file = open(path, O_RDONLY | O_CLOEXEC);
@@ -72,6 +74,7 @@ saltus_status saltusi_text_load(const char* path, saltus_log log, saltusi_pool* 
 }
 
 char* saltusi_lines_next(saltusi_lines* lines) {
+  assert(lines != NULL);
   if (lines->at == lines->end || lines->number == INT_MAX) {
     return NULL;
   }
@@ -110,6 +113,7 @@ static bool cut_cell(char* cell, char** next) {
 }
 
 int saltusi_cells_cut(char* line, char** cells, int most) {
+  assert(line != NULL && cells != NULL && most > 0);
   int count = 0;
   for (char* next = line; next && count < INT_MAX;) {
     char* cell = next;
@@ -125,6 +129,7 @@ int saltusi_cells_cut(char* line, char** cells, int most) {
 }
 
 bool saltusi_cell_number(const char* cell, double* value) {
+  assert(cell != NULL && value != NULL);
   char* rest;
   *value = strtod(cell, &rest);
   if (rest == cell) {

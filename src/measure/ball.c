@@ -13,6 +13,7 @@
 #include "measure/motion_family.h"
 #include "measure/system_parts.h"
 
+#include <assert.h>
 #include <math.h>
 
 enum { LAST_FLIGHT = 52 }; /* 3 - 2^-51 is the largest double below 3 */
@@ -32,6 +33,7 @@ static double potential(const void* self, const saltus_point* at) {
 }
 
 void saltusi_ball_pieces(saltus_known_motion* problem) {
+  assert(problem != NULL);
   saltusi_motion_push(problem, (saltusi_piece){0.0, 1.0, 0.0, false});
   for (int n = 0; n <= LAST_FLIGHT; n++) {
     double x = ldexp(1.0, -n);
@@ -42,6 +44,7 @@ void saltusi_ball_pieces(saltus_known_motion* problem) {
 }
 
 void saltusi_ball_at(const saltusi_piece* piece, double t, double x[2]) {
+  assert(piece != NULL && x != NULL);
   if (piece->t >= rest_time) {
     x[0] = x[1] = 0.0;
   } else if (piece->t == 0.0) {

@@ -8,6 +8,7 @@
  */
 #include "measure/convergence.h"
 
+#include <assert.h>
 #include <math.h>
 
 static const double points_per_step = 4.0;
@@ -170,6 +171,7 @@ saltus_status saltusi_errors_against(const saltusi_reference* reference,
                                      const saltusi_trajectory* run,
                                      saltus_graph_tolerance tolerance,
                                      const saltus_allocator* allocator, saltusi_errors* errors) {
+  assert(reference->at != NULL && run != NULL && errors != NULL);
   const saltusi_error_norms none = {NAN, NAN, NAN, NAN};
   *errors = (saltusi_errors){none, none};
   if (!valid(run, reference)) {
@@ -194,6 +196,7 @@ saltus_status saltusi_errors_against(const saltusi_reference* reference,
 saltus_status saltusi_errors_of(const saltus_known_motion* problem, const saltusi_trajectory* run,
                                 saltus_graph_tolerance tolerance, const saltus_allocator* allocator,
                                 saltusi_errors* errors) {
+  assert(problem != NULL && run != NULL && errors != NULL);
   saltusi_reference reference = saltusi_reference_problem(problem);
   return saltusi_errors_against(&reference, run, tolerance, allocator, errors);
 }
@@ -215,6 +218,7 @@ static saltusi_error_norms rates_between(double h0, const saltusi_error_norms* e
 
 void saltusi_rates(int count, const double* h, const saltusi_errors* errors,
                    saltusi_errors* rates) {
+  assert(count >= 0);
   for (int i = 0; i < count; i++) {
     int before = i > 0 ? i - 1 : 0; /* equal steps: NaN */
     rates[i].q = rates_between(h[before], &errors[before].q, h[i], &errors[i].q);

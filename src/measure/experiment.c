@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/pool.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* Growing arrays: a controlled run does not know its number of steps. */
@@ -92,6 +93,7 @@ static saltus_status check(const saltusi_experiment_def* def) {
 }
 
 saltus_status saltusi_experiment_run(const saltusi_experiment_def* def, saltusi_experiment* out) {
+  assert(def->system != NULL && def->q0 != NULL && def->v0 != NULL);
   *out = (saltusi_experiment){.h = 0.0};
   saltus_status status = check(def);
   if (status != SALTUS_OK) {
@@ -124,6 +126,7 @@ saltus_status saltusi_experiment_run(const saltusi_experiment_def* def, saltusi_
 }
 
 void saltusi_experiment_free(saltusi_experiment* experiment) {
+  assert(experiment != NULL);
   if (experiment->room != NULL) {
     keeper* k = experiment->room;
     release(k);

@@ -5,6 +5,7 @@
  */
 #include "measure/falling_root.h"
 
+#include <assert.h>
 #include <float.h>
 #include <math.h>
 #include <stdbool.h>
@@ -15,6 +16,7 @@ enum { TURNS = 128 };
 
 double saltusi_falling_root(saltusi_flight flight, const void* data, double lo, double hi,
                             double guess) {
+  assert(lo <= hi);
   double s = guess > lo && guess < hi ? guess : 0.5 * (lo + hi);
   double width = hi - lo;
   for (int turn = 0; turn < TURNS; turn++) {

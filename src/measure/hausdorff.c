@@ -23,6 +23,7 @@
  */
 #include "saltus/measure.h"
 
+#include <assert.h>
 #include <math.h>
 
 enum {
@@ -406,6 +407,7 @@ static layout lay_out(const saltus_graph* a, const saltus_graph* b, saltus_arena
 saltus_status saltus_hausdorff(const saltus_graph* a, const saltus_graph* b,
                                saltus_graph_tolerance tolerance, const saltus_allocator* allocator,
                                double* distance) {
+  assert(a != NULL && b != NULL && distance != NULL);
   bool usable = tolerance.rtol >= 0.0 && tolerance.atol > 0.0;
   if (!usable || !valid(a) || !valid(b) || a->n != b->n) {
     return SALTUS_ERR_RANGE;

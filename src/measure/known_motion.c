@@ -176,6 +176,7 @@ static void fill(const saltusi_motion_family* family, int size, const saltus_dim
 saltus_status saltus_known_motion_create(const char* name, saltus_log log,
                                          const saltus_allocator* allocator,
                                          saltus_known_motion** out) {
+  assert(name != NULL && out != NULL);
   *out = NULL;
   const saltusi_motion_family* family;
   int size;
@@ -210,6 +211,7 @@ void saltus_known_motion_destroy(saltus_known_motion* problem) {
 }
 
 void saltusi_motion_push(saltus_known_motion* problem, saltusi_piece piece) {
+  assert(problem != NULL);
   if (problem->piece_count < problem->family->piece_capacity) {
     problem->pieces[problem->piece_count++] = piece;
   } else {
@@ -220,22 +222,27 @@ void saltusi_motion_push(saltus_known_motion* problem, saltusi_piece piece) {
 /* ---- access ------------------------------------------------------------------------------ */
 
 const saltus_known_motion_info* saltus_known_motion_about(const saltus_known_motion* problem) {
+  assert(problem != NULL);
   return &problem->info;
 }
 
 const saltus_system* saltus_known_motion_system(const saltus_known_motion* problem) {
+  assert(problem != NULL);
   return &problem->system;
 }
 
 const double* saltus_known_motion_q0(const saltus_known_motion* problem) {
+  assert(problem != NULL);
   return problem->q0;
 }
 
 const double* saltus_known_motion_v0(const saltus_known_motion* problem) {
+  assert(problem != NULL);
   return problem->v0;
 }
 
 int saltus_known_motion_samples(const saltus_known_motion* problem, const double** times) {
+  assert(problem != NULL && times != NULL);
   if (times) {
     *times = problem->sample_times;
   }
@@ -273,6 +280,7 @@ static bool sample_at(const saltus_known_motion* problem, double t, double* q, d
 }
 
 bool saltus_known_motion_exact(const saltus_known_motion* problem, double t, double* q, double* v) {
+  assert(problem != NULL && q != NULL && v != NULL);
   if (problem->info.known == SALTUS_KNOWN_SAMPLES) {
     return sample_at(problem, t, q, v);
   }
@@ -297,6 +305,7 @@ static bool resolved(const saltus_known_motion* problem, const saltusi_piece* pi
 
 int saltus_known_motion_jumps(const saltus_known_motion* problem, double t_end, double* times,
                               int capacity) {
+  assert(problem != NULL && (times != NULL || capacity == 0));
   int count = 0;
   for (int i = 0; i < problem->piece_count && problem->pieces[i].t <= t_end; i++) {
     const saltusi_piece* piece = &problem->pieces[i];

@@ -7,6 +7,7 @@
 
 #include "system/evaluate.h"
 
+#include <assert.h>
 #include <string.h>
 
 static saltus_status find_closed(const saltusi_local_def* def, unsigned* closed) {
@@ -36,6 +37,7 @@ static saltus_status find_closed(const saltusi_local_def* def, unsigned* closed)
 
 saltus_status saltusi_local_error_measure(const saltusi_local_def* def,
                                           saltusi_local_error* result) {
+  assert(def->system != NULL && def->h > 0.0);
   const saltus_dims* d = &def->system->dims;
   *result = (saltusi_local_error){.forecast = 0};
   if (d->nq > SALTUSI_LOCAL_MAX || d->nc > SALTUSI_LOCAL_MAX || d->scratch > 0) {

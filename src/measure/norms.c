@@ -9,6 +9,7 @@
  */
 #include "saltus/measure.h"
 
+#include <assert.h>
 #include <math.h>
 
 /* Largest absolute component. A NaN wins: a lost value must not look like a small error. */
@@ -27,6 +28,7 @@ static double largest(size_t n, const double* e) {
 }
 
 double saltus_norm(int count, int n, const double* t, const double* e, double p) {
+  assert(count >= 0 && n >= 0);
   if (isinf(p)) {
     return largest((size_t)count * (size_t)n, e);
   }
@@ -40,6 +42,7 @@ double saltus_norm(int count, int n, const double* t, const double* e, double p)
 }
 
 double saltus_slope(int count, const double* h, const double* error) {
+  assert(count >= 0);
   double mean_x = 0.0;
   double mean_y = 0.0;
   for (int i = 0; i < count; i++) {

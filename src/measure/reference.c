@@ -5,6 +5,7 @@
  */
 #include "measure/convergence.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -18,6 +19,7 @@ static int problem_graph(const void* self, int coordinate, int which, double t_e
 }
 
 saltusi_reference saltusi_reference_problem(const saltus_known_motion* problem) {
+  assert(problem != NULL);
   const saltus_dims* dims = &saltus_known_motion_system(problem)->dims;
   return (saltusi_reference){
       .nq = dims->nq,
@@ -100,6 +102,7 @@ static int motion_graph(const void* self, int coordinate, int which, double t_en
 }
 
 saltusi_reference saltusi_reference_motion(const saltusi_stored_motion* stored) {
+  assert(stored != NULL);
   return (saltusi_reference){.nq = stored->nq,
                              .nv = stored->nv,
                              .samples = !stored->dense,

@@ -11,6 +11,7 @@
 
 bool saltusi_gather_start(saltusi_gather* gather, const saltus_run_def* def, saltusi_pool* pool,
                           saltus_run_result* result) {
+  assert(def->scene != NULL && result != NULL);
   const saltus_dims* dims = &def->scene->system->dims;
   const saltus_observables* own = def->scene->observables;
   *gather = (saltusi_gather){.result = result, .nq = dims->nq, .exact = def->exact};

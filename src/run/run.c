@@ -24,6 +24,7 @@ saltus_run_def saltus_run_def_default(void) {
 
 saltus_scene_view saltus_run_system(const saltus_system* system, const double* q0,
                                     const double* v0) {
+  assert(system != NULL && q0 != NULL && v0 != NULL);
   return (saltus_scene_view){.name = "",
                              .description = "",
                              .text = "",
@@ -151,6 +152,7 @@ static saltus_status check(const saltus_run_def* def) {
 }
 
 saltus_status saltus_run_create(const saltus_run_def* def, saltus_run** out) {
+  assert(def != NULL && out != NULL);
   *out = NULL;
   saltus_status status = check(def);
   if (status != SALTUS_OK) {
@@ -195,6 +197,7 @@ void saltus_run_destroy(saltus_run* run) {
 }
 
 const saltus_run_settings* saltus_run_about(const saltus_run* run) {
+  assert(run != NULL);
   return &run->settings;
 }
 
@@ -210,5 +213,6 @@ saltus_status saltus_run_go(saltus_run* run) {
 }
 
 const saltus_run_result* saltus_run_outcome(const saltus_run* run) {
+  assert(run != NULL);
   return &run->result;
 }

@@ -10,6 +10,7 @@
 #include "system/diagnose.h"
 #include "system/joints.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -258,6 +259,7 @@ static void check_defined(saltusi_reader* reader, const saltus_system* sys, cons
 saltus_status saltusi_start_check(saltusi_reader* reader, const saltus_scene_view* view,
                                   const saltus_formula_model* model,
                                   const saltusi_yaml_node* root) {
+  assert(view->system != NULL && model != NULL);
   const saltus_system* sys = view->system;
   void* scratch = saltusi_reader_take(reader, sys->dims.scratch + SALTUS_ALIGNMENT, 1);
   if (scratch == NULL) {
@@ -291,6 +293,7 @@ saltus_status saltusi_start_check(saltusi_reader* reader, const saltus_scene_vie
 
 saltus_status saltusi_start_put_right(saltusi_reader* reader, saltus_scene_view* view,
                                       const saltusi_yaml_node* root) {
+  assert(view->system != NULL && view->q0 != NULL && view->v0 != NULL);
   const saltus_dims* d = &view->system->dims;
   double* q = saltusi_reader_take(reader, (size_t)d->nq, sizeof(double));
   double* v = saltusi_reader_take(reader, (size_t)d->nv, sizeof(double));

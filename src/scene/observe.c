@@ -5,6 +5,7 @@
  */
 #include "scene/observe.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -70,6 +71,7 @@ static const saltusi_yaml_node* find_section(saltusi_reader* reader, const saltu
 
 void saltusi_scene_observe(saltusi_reader* reader, const saltusi_yaml_node* root,
                            const saltus_formula_def* model, saltus_formula_observer** out) {
+  assert(root != NULL && model != NULL && out != NULL);
   const saltusi_yaml_node* section = find_section(reader, root, "outputs");
   int output_count = section != NULL ? section->count : 0;
   saltus_formula_output* outputs =

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/suggest.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -82,6 +83,7 @@ const saltus_scene_key* saltus_scene_key_at(int i) {
 
 void saltusi_reader_fail(saltusi_reader* reader, const saltusi_yaml_node* where, const char* format,
                          ...) {
+  assert(reader != NULL && format != NULL);
   if (reader->status != SALTUS_OK) {
     return;
   }
@@ -96,6 +98,7 @@ void saltusi_reader_fail(saltusi_reader* reader, const saltusi_yaml_node* where,
 }
 
 void* saltusi_reader_take(saltusi_reader* reader, size_t count, size_t item) {
+  assert(reader->pool != NULL && item > 0);
   void* room = saltusi_pool_take(reader->pool, count, item);
   if (room == NULL && reader->status == SALTUS_OK) {
     reader->status = SALTUS_ERR_MEMORY;
@@ -105,6 +108,7 @@ void* saltusi_reader_take(saltusi_reader* reader, size_t count, size_t item) {
 
 bool saltusi_reader_expect(saltusi_reader* reader, const saltusi_yaml_node* node,
                            saltusi_yaml_kind kind, const char* what) {
+  assert(reader != NULL && node != NULL);
   if (node->absent) {
     saltusi_reader_fail(reader, node, "%s has nothing behind it; give %s", what,
                         saltusi_yaml_kind_name(kind));
@@ -131,6 +135,7 @@ static const char* list_keys(const char* const* names, int count, char* text, si
 
 bool saltusi_reader_keys(saltusi_reader* reader, const saltusi_yaml_node* node, const char* section,
                          const char* what) {
+  assert(node != NULL && section != NULL);
   const char* names[KEY_COUNT];
   int count = 0;
   for (int i = 0; i < KEY_COUNT; i++) {
@@ -161,12 +166,14 @@ bool saltusi_reader_keys(saltusi_reader* reader, const saltusi_yaml_node* node, 
 }
 
 const saltusi_yaml_node* saltusi_reader_section(const saltusi_yaml_node* root, const char* key) {
+  assert(root != NULL && key != NULL);
   const saltusi_yaml_node* node = saltusi_yaml_find(root, key);
   return node != NULL && !node->absent ? node : NULL;
 }
 
 const char* saltusi_reader_text(saltusi_reader* reader, const saltusi_yaml_node* node,
                                 const char* what) {
+  assert(reader != NULL && reader->file != NULL);
   if (node == NULL || !saltusi_reader_expect(reader, node, SALTUSI_YAML_SCALAR, what)) {
     return NULL;
   }
@@ -175,6 +182,7 @@ const char* saltusi_reader_text(saltusi_reader* reader, const saltusi_yaml_node*
 
 saltus_formula_text saltusi_reader_formula(saltusi_reader* reader, const saltusi_yaml_node* node,
                                            const char* what) {
+  assert(reader != NULL && reader->file != NULL);
   const char* text = saltusi_reader_text(reader, node, what);
   if (text == NULL) {
     return (saltus_formula_text){.what = what};
@@ -194,6 +202,7 @@ static void write_placed(void* user, saltus_level level, const char* text) {
 
 saltus_log saltusi_reader_log_at(const saltusi_reader* reader, const saltusi_yaml_node* where,
                                  saltusi_placed_log* placed) {
+  assert(reader != NULL && placed != NULL);
   *placed = (saltusi_placed_log){
       .inner = reader->log, .file = reader->file, .line = where->line, .column = where->column};
   return (saltus_log){.write = write_placed, .user = placed};

@@ -14,6 +14,7 @@
 #include "scene/reader.h"
 #include "sim/tolerance.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <math.h>
 #include <stdint.h>
@@ -720,6 +721,7 @@ static saltus_status read_scene(scene_builder* b) {
 }
 
 saltus_status saltus_scene_create(const saltus_scene_def* def, saltus_scene** out) {
+  assert(def != NULL && out != NULL && (def->text != NULL || def->path != NULL));
   *out = NULL;
   const char* file = def->path != NULL ? def->path : "scene";
   saltusi_pool pool = saltusi_pool_over(def->allocator);
@@ -754,5 +756,6 @@ void saltus_scene_destroy(saltus_scene* scene) {
 }
 
 const saltus_scene_view* saltus_scene_look(const saltus_scene* scene) {
+  assert(scene != NULL);
   return &scene->view;
 }

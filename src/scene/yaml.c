@@ -5,6 +5,7 @@
  */
 #include "scene/yaml.h"
 
+#include <assert.h>
 #include <string.h>
 
 const char* saltusi_yaml_kind_name(saltusi_yaml_kind kind) {
@@ -20,6 +21,7 @@ const char* saltusi_yaml_kind_name(saltusi_yaml_kind kind) {
 }
 
 const saltusi_yaml_node* saltusi_yaml_find(const saltusi_yaml_node* mapping, const char* key) {
+  assert(mapping != NULL && key != NULL);
   for (int i = 0; i < mapping->count && mapping->keys != NULL; i++) {
     if (strcmp(mapping->keys[i].text, key) == 0) {
       return &mapping->children[i];

@@ -6,8 +6,11 @@
 #include "base/log.h"
 #include "scene/yaml.h"
 
+#include <assert.h>
+
 saltus_status saltusi_yaml_parse(const char* text, size_t length, const char* file,
                                  saltusi_pool* pool, saltus_log log, saltusi_yaml_node** out) {
+  assert(text != NULL && pool != NULL && out != NULL);
   (void)text, (void)length, (void)pool;
   *out = NULL;
   saltusi_log(log, SALTUS_LEVEL_ERROR,

@@ -9,6 +9,7 @@
 #include "base/index.h"
 #include "base/log.h"
 
+#include <assert.h>
 #include <libfyaml.h>
 #include <stdio.h>
 #include <string.h>
@@ -319,6 +320,7 @@ static void parse(builder* b, size_t length, saltusi_yaml_node* root) {
 
 saltus_status saltusi_yaml_parse(const char* text, size_t length, const char* file,
                                  saltusi_pool* pool, saltus_log log, saltusi_yaml_node** out) {
+  assert(text != NULL && pool != NULL && out != NULL);
   *out = NULL;
   builder b = {.file = file, .text = text, .pool = pool, .log = log};
   saltusi_yaml_node* root = SALTUSI_TAKE(pool, saltusi_yaml_node, 1);

@@ -10,12 +10,14 @@
 #include "scheme/scheme_ops.h"
 #include "sim/sim_state.h"
 
+#include <assert.h>
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
 void saltusi_control_layout(saltusi_control* control, const saltus_dims* dims,
                             saltus_arena* arena) {
+  assert(control != NULL && dims->nq >= 0 && dims->nv >= 0);
   control->full.q = SALTUS_PUSH(arena, double, dims->nq);
   control->full.v = SALTUS_PUSH(arena, double, dims->nv);
   control->middle.q = SALTUS_PUSH(arena, double, dims->nq);
@@ -26,6 +28,7 @@ void saltusi_control_layout(saltusi_control* control, const saltus_dims* dims,
 
 bool saltusi_control_grow(saltusi_control* c, const saltus_allocator* memory, int contacts,
                           int events) {
+  assert(contacts >= 0 && events >= 0);
   void* steps = c->half_contacts;
   void* list = c->half_events;
   bool good =
@@ -38,6 +41,7 @@ bool saltusi_control_grow(saltusi_control* c, const saltus_allocator* memory, in
 }
 
 void saltusi_control_release(saltusi_control* c, const saltus_allocator* memory) {
+  assert(c != NULL);
   saltusi_release(memory, c->half_contacts, c->half_contact_room, sizeof *c->half_contacts);
   saltusi_release(memory, c->half_events, c->half_event_room, sizeof *c->half_events);
 }
@@ -257,6 +261,7 @@ static saltus_status give_up(saltus_sim* sim, saltus_status status, double h) {
 }
 
 saltus_status saltusi_control_step(saltus_sim* sim, double limit) {
+  assert(sim->control != NULL && limit > 0.0);
   saltusi_control* c = sim->control;
   const saltus_control_options* o = &c->options;
   choose_limits(sim, limit);

@@ -7,6 +7,7 @@
 #include "sim/sim_state.h"
 #include "system/diagnose.h"
 
+#include <assert.h>
 #include <math.h>
 
 static bool all_finite(int n, const double* x) {
@@ -53,6 +54,7 @@ static const char* find_wild(const saltus_sim* sim, const saltus_frame* f) {
 }
 
 saltus_status saltusi_observer_failed(saltus_sim* sim, double t) {
+  assert(sim != NULL);
   saltus_failure* const records[] = {&sim->failure, sim->ledger_room.eval.failure,
                                      saltusi_scheme_failure(sim->scheme)};
   for (size_t i = 0; i < sizeof records / sizeof records[0]; i++) {
@@ -68,6 +70,7 @@ saltus_status saltusi_observer_failed(saltus_sim* sim, double t) {
 }
 
 saltus_status saltusi_frame_check(saltus_sim* sim, const saltus_frame* f) {
+  assert(sim != NULL && f != NULL);
   const saltus_status failed = saltusi_observer_failed(sim, f->t);
   if (failed != SALTUS_OK) {
     return failed;

@@ -12,6 +12,7 @@
 #include "sim/def_check.h"
 #include "system/diagnose.h"
 
+#include <assert.h>
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -170,6 +171,7 @@ static saltus_status build(const saltus_integrator_def* def, saltus_integrator h
 }
 
 saltus_status saltus_integrator_create(const saltus_integrator_def* def, saltus_integrator** out) {
+  assert(def != NULL && out != NULL);
   *out = NULL;
   const char* name = def->scheme != NULL ? def->scheme : "adaptive";
   saltus_status status = check(def, name);
@@ -229,6 +231,7 @@ static saltus_status retune(saltus_integrator* it, saltus_adaptive_options optio
 
 saltus_status saltus_integrator_set_tolerances(saltus_integrator* it, double rtol, double atol,
                                                double atol_velocity) {
+  assert(it != NULL);
   saltus_adaptive_options options = it->options;
   options.rtol = rtol;
   options.atol = atol;
@@ -249,6 +252,7 @@ static saltus_status check_positive(saltus_log log, const char* name, int n, con
 
 saltus_status saltus_integrator_set_tolerances_each(saltus_integrator* it, double rtol,
                                                     const double* atol_q, const double* atol_v) {
+  assert(it != NULL && atol_q != NULL && atol_v != NULL);
   saltus_status status = check_positive(it->log, "atol_q", it->dims.nq, atol_q);
   if (status == SALTUS_OK) {
     status = check_positive(it->log, "atol_v", it->dims.nv, atol_v);
@@ -260,6 +264,7 @@ saltus_status saltus_integrator_set_tolerances_each(saltus_integrator* it, doubl
 
 saltus_status saltus_integrator_restart(saltus_integrator* it, double t0, const double* q0,
                                         const double* v0) {
+  assert(it != NULL);
   saltus_status status = saltusi_def_check_vector(it->log, "integrator", "q0", it->dims.nq, q0);
   if (status == SALTUS_OK) {
     status = saltusi_def_check_vector(it->log, "integrator", "v0", it->dims.nv, v0);
@@ -322,6 +327,7 @@ static saltus_status ask(saltus_integrator* it, double t, saltus_side side,
 }
 
 double saltus_integrator_dense_from(const saltus_integrator* it) {
+  assert(it != NULL && it->dense_steps > 0);
   return it->steps > it->dense_steps ? kept_at(it, it->steps - it->dense_steps)->t : it->start.t;
 }
 
@@ -338,6 +344,7 @@ static saltus_status check_time(const saltus_integrator* it, double t) {
 
 saltus_status saltus_integrator_dense(saltus_integrator* it, double t, saltus_side side, double* q,
                                       double* v) {
+  assert(it != NULL && it->now.t <= it->front.t);
   saltus_status status = check_time(it, t);
   if (status != SALTUS_OK) {
     return status;
@@ -354,6 +361,7 @@ saltus_status saltus_integrator_dense(saltus_integrator* it, double t, saltus_si
 }
 
 saltus_status saltus_integrator_forces(saltus_integrator* it, double t, double* force) {
+  assert(it != NULL && force != NULL);
   saltus_status status = check_time(it, t);
   if (status != SALTUS_OK) {
     return status;
@@ -426,6 +434,7 @@ static const saltus_event* pass_event(saltus_integrator* it) {
 
 saltus_status saltus_integrator_advance(saltus_integrator* it, double t, unsigned stop,
                                         const saltus_event** event) {
+  assert(it != NULL && it->now.t <= it->front.t);
   const saltus_event* unasked;
   event = event != NULL ? event : &unasked;
   *event = NULL;
@@ -459,27 +468,33 @@ saltus_status saltus_integrator_advance(saltus_integrator* it, double t, unsigne
 }
 
 double saltus_integrator_time(const saltus_integrator* it) {
+  assert(it != NULL);
   return it->now.t;
 }
 
 const double* saltus_integrator_q(const saltus_integrator* it) {
+  assert(it != NULL);
   return it->now.q;
 }
 
 const double* saltus_integrator_v(const saltus_integrator* it) {
+  assert(it != NULL);
   return it->now.v;
 }
 
 long long saltus_integrator_event_count(const saltus_integrator* it) {
+  assert(it != NULL);
   return it->event_count;
 }
 
 const saltus_event* saltus_integrator_event(const saltus_integrator* it, long long i) {
+  assert(it != NULL && it->event_count >= 0);
   bool there = i >= 0 && i < it->event_count && i >= it->event_count - it->event_room;
   return there ? &it->events[i % it->event_room] : NULL;
 }
 
 saltus_integrator_cost saltus_integrator_costs(const saltus_integrator* it) {
+  assert(it != NULL);
   saltus_integrator_cost cost = {.work = saltus_scheme_work(it->scheme),
                                  .tally = saltus_scheme_tally(it->scheme)};
   memcpy(cost.events, it->kinds, sizeof cost.events);

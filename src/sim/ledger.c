@@ -13,6 +13,7 @@
 #include "scheme/gain.h"
 #include "sim/ledger_impact.h"
 
+#include <assert.h>
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -22,6 +23,7 @@ static const double gauss_weight[3] = {5.0 / 18.0, 8.0 / 18.0, 5.0 / 18.0};
 
 void saltusi_ledger_layout(saltusi_ledger_room* room, const saltus_system* sys,
                            saltus_arena* arena) {
+  assert(room != NULL && sys != NULL);
   const saltus_dims* d = &sys->dims;
   room->eval.sys = *sys;
   saltusi_eval_layout(&room->eval, arena);
@@ -401,6 +403,7 @@ static void go_to(saltusi_ledger_room* room, saltusi_account account, double t) 
 
 void saltusi_ledger_open(saltusi_ledger* ledger, saltusi_ledger_room* room,
                          const saltusi_ledger_step* step, bool first) {
+  assert(step->x0->t <= step->x1->t);
   const saltus_system* sys = &room->eval.sys;
   if (first) {
     memset(&ledger->step, 0, sizeof ledger->step);
@@ -480,6 +483,7 @@ static void advance(saltusi_ledger* ledger, saltusi_ledger_room* room, double t,
 
 void saltusi_ledger_advance(saltusi_ledger* ledger, saltusi_ledger_room* room, double t,
                             saltus_side side, saltusi_contact_work* contacts) {
+  assert(room->step.x0 != NULL);
   advance(ledger, room, t, side == SALTUS_RIGHT ? t + rounding(room) : t - rounding(room),
           contacts);
 }
@@ -492,6 +496,7 @@ saltus_energy saltusi_ledger_frame(const saltusi_ledger* ledger, saltusi_ledger_
                                    const saltus_state* x, saltus_side side,
                                    const saltusi_contact_work* contacts,
                                    saltusi_contact_work* shown) {
+  assert(room->step.x0 != NULL && x != NULL);
   saltus_energy e = ledger->total;
   memcpy(shown, contacts, (size_t)room->eval.sys.dims.nc * sizeof *shown);
   if (room->bounces) {
@@ -504,6 +509,7 @@ saltus_energy saltusi_ledger_frame(const saltusi_ledger* ledger, saltusi_ledger_
 
 void saltusi_ledger_close(saltusi_ledger* ledger, saltusi_ledger_room* room,
                           saltusi_contact_work* contacts) {
+  assert(room->step.x0 != NULL);
   const saltus_state* x1 = room->step.x1;
   advance(ledger, room, x1->t, INFINITY, contacts);
   double before = ledger->last[1];

@@ -12,11 +12,13 @@
 
 #include "math/matrix.h"
 
+#include <assert.h>
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
 void saltusi_impact_layout(saltusi_ledger_room* room, saltus_arena* arena) {
+  assert(room != NULL);
   const saltus_system* sys = &room->eval.sys;
   const saltus_dims* d = &sys->dims;
   bool contacts = d->nc > 0 || (sys->traits & SALTUS_CHANGING_CONTACTS) != 0;
@@ -34,6 +36,7 @@ void saltusi_impact_layout(saltusi_ledger_room* room, saltus_arena* arena) {
 }
 
 int saltusi_ledger_rows(const saltus_system* sys, int law) {
+  assert(law >= 0 && law < sys->law_count);
   int tangents = sys->laws[law].tangents;
   return 1 + (tangents < 2 ? tangents : 2);
 }
@@ -47,6 +50,7 @@ int saltusi_ledger_law(const saltusi_ledger_room* room, int key) {
 }
 
 saltusi_impact saltusi_impact_open(saltusi_ledger_room* room, double t, const double* q) {
+  assert(room != NULL && q != NULL);
   memset(room->push, 0, (size_t)room->eval.sys.dims.nv * sizeof(double));
   return (saltusi_impact){.at = saltusi_at(&room->eval, t, q, NULL)};
 }
@@ -81,6 +85,7 @@ static void book(saltusi_ledger_room* room, saltusi_account account, saltusi_imp
 
 void saltusi_impact_contact(saltusi_ledger_room* room, saltusi_account account,
                             saltusi_impact* impact, int key, const double P[3], const double U[6]) {
+  assert(key >= 0 && P != NULL && U != NULL);
   open_rows(room, impact, key);
   book(room, account, impact, key, P, U);
 }
@@ -88,6 +93,7 @@ void saltusi_impact_contact(saltusi_ledger_room* room, saltusi_account account,
 void saltusi_impact_between(saltusi_ledger_room* room, saltusi_account account,
                             saltusi_impact* impact, int key, const double P[3],
                             const double* v[2]) {
+  assert(key >= 0 && P != NULL && v[0] != NULL && v[1] != NULL);
   double U[6] = {0.0};
   int count = open_rows(room, impact, key);
   for (int side = 0; side < 2; side++) {
@@ -128,6 +134,7 @@ static void answer_of_joints(saltusi_ledger_room* room) {
 
 void saltusi_impact_close(saltusi_ledger_room* room, saltusi_account account,
                           const saltusi_impact* impact) {
+  assert(room != NULL && impact != NULL);
   const saltus_system* sys = &room->eval.sys;
   const saltus_dims* d = &sys->dims;
   bool moving = sys->ops->frame_energy != NULL;

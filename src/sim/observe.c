@@ -15,6 +15,7 @@
 #include "scheme/scheme_ops.h"
 #include "sim/sim_state.h"
 
+#include <assert.h>
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -29,6 +30,7 @@ static int event_count(const saltus_sim* sim) {
 }
 
 void saltusi_observe_layout(saltus_sim* sim, saltus_arena* arena) {
+  assert(sim != NULL);
   const saltus_observables* o = sim->def.observables;
   saltusi_observe_room* room = &sim->observe;
   int events = event_count(sim);
@@ -55,6 +57,7 @@ static void values_of(saltus_sim* sim, const saltus_state* x, double* g) {
 }
 
 void saltusi_observe_start(saltus_sim* sim) {
+  assert(sim != NULL);
   double* g = sim->observe.samples;
   if (event_count(sim) > 0) {
     values_of(sim, &sim->now, g);
@@ -65,6 +68,7 @@ void saltusi_observe_start(saltus_sim* sim) {
 }
 
 const double* saltusi_observe_outputs(saltus_sim* sim, const saltus_state* x) {
+  assert(sim != NULL && x != NULL);
   const saltus_observables* o = sim->def.observables;
   if (o == NULL || o->output_count == 0) {
     return NULL;
@@ -220,6 +224,7 @@ static void examine_jump(saltusi_crossing_search* s, double t, double accuracy, 
 
 saltusi_crossing_search saltusi_crossings_of(saltus_sim* sim, const saltus_step_report* report,
                                              double t0, double t1) {
+  assert(report != NULL && t0 <= t1);
   const saltus_scheme_info* scheme = saltusi_scheme_info(sim->scheme);
   saltusi_crossing_search s = {
       .sim = sim, .report = report, .at = t0, .end = t1, .whole = !scheme->dense};
@@ -272,6 +277,7 @@ static void search_part(saltusi_crossing_search* s) {
 }
 
 bool saltusi_crossings_next(saltusi_crossing_search* s, saltus_event* event) {
+  assert(s->sim != NULL && event != NULL);
   saltusi_observe_room* room = &s->sim->observe;
   while (room->found_reported == room->found_count) {
     if (s->done) {

@@ -11,11 +11,13 @@
 #include "scheme/scheme_ops.h"
 #include "sim/sim_state.h"
 
+#include <assert.h>
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
 void saltusi_observer_layout(saltus_sim* sim, saltus_arena* arena) {
+  assert(sim != NULL);
   const saltus_dims* d = &sim->sys.dims;
   sim->recorders = SALTUS_PUSH(arena, saltus_recorder, sim->def.recorder_count);
   sim->record_times = SALTUS_PUSH(arena, double, sim->def.record_time_count);
@@ -36,6 +38,7 @@ void saltusi_observer_layout(saltus_sim* sim, saltus_arena* arena) {
 }
 
 void saltusi_observer_start(saltus_sim* sim) {
+  assert(sim != NULL);
   const saltus_sim_def* def = &sim->def;
   if (def->recorder_count > 0) {
     memcpy(sim->recorders, def->recorders, (size_t)def->recorder_count * sizeof *def->recorders);
@@ -67,6 +70,7 @@ static double next_time(const saltus_sim* sim) {
 }
 
 void saltusi_observer_resume(saltus_sim* sim) {
+  assert(sim->record_number >= 0);
   sim->record_number = 0;
   if (!at_times(sim)) {
     return;
@@ -587,6 +591,7 @@ static saltus_status report_events(saltus_sim* sim, const saltus_step_report* re
 
 saltus_status saltusi_observer_step(saltus_sim* sim, const saltus_step_report* report, double t0,
                                     double t1) {
+  assert(report != NULL && t0 <= t1 && t1 <= sim->now.t);
   if (sim->def.recorder_count == 0) {
     saltusi_sim_settle(sim, t1); /* keys that step control gave */
     return SALTUS_OK;
@@ -642,11 +647,13 @@ static saltus_status report_now(saltus_sim* sim) {
 }
 
 saltus_status saltusi_observer_leave(saltus_sim* sim) {
+  assert(sim != NULL);
   bool reported = sim->sums[SALTUSI_SUM_TIME] == sim->now.t;
   return sim->def.recorder_count == 0 || reported ? SALTUS_OK : report_now(sim);
 }
 
 saltus_status saltusi_observer_frame(saltus_sim* sim, bool due) {
+  assert(sim->step >= 0);
   long long every = sim->def.record_every > 0 ? sim->def.record_every : 1;
   bool beat = !at_times(sim) && sim->step % every == 0;
   /* at requested times the last frame may have been reported already */

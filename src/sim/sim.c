@@ -11,6 +11,7 @@
 #include "scheme/scheme_ops.h"
 #include "system/diagnose.h"
 
+#include <assert.h>
 #include <limits.h>
 #include <math.h>
 #include <string.h>
@@ -179,6 +180,7 @@ static void start(saltus_sim* sim) {
 }
 
 saltus_status saltus_sim_create(const saltus_sim_def* def, saltus_sim** out) {
+  assert(def != NULL && out != NULL);
   *out = NULL;
   saltus_control_options control = {0};
   saltus_status status = check(def);
@@ -323,6 +325,7 @@ static saltus_status first_frame(saltus_sim* sim) {
 }
 
 saltus_status saltus_sim_step(saltus_sim* sim) {
+  assert(sim != NULL && sim->scheme != NULL);
   saltus_status status = first_frame(sim);
   if (status == SALTUS_OK) {
     status = advance(sim, INFINITY);
@@ -340,6 +343,7 @@ static double interval_of(const saltus_progress* progress) {
 }
 
 bool saltusi_poll(void* who) {
+  assert(who != NULL);
   saltus_sim* sim = who;
   const saltus_progress* progress = &sim->def.progress;
   saltusi_progress_state* p = &sim->progress;
@@ -401,6 +405,7 @@ static bool has_fixed_steps(const saltus_sim* sim) {
 static const double shortest_run = 1e-12;
 
 saltus_status saltus_sim_check_end(const saltus_sim* sim, double t_end) {
+  assert(sim != NULL && sim->scheme != NULL);
   saltus_log log = sim->def.log;
   double t0 = sim->def.t0;
   if (!(t_end >= t0)) {
@@ -430,6 +435,7 @@ saltus_status saltus_sim_check_end(const saltus_sim* sim, double t_end) {
 }
 
 saltus_status saltus_sim_run(saltus_sim* sim, long long steps) {
+  assert(sim != NULL && sim->scheme != NULL);
   if (!has_fixed_steps(sim)) {
     saltusi_log(sim->def.log, SALTUS_LEVEL_ERROR,
                 "simulation: with steps of variable length give the end, not the number of steps");
@@ -454,6 +460,7 @@ saltus_status saltus_sim_run(saltus_sim* sim, long long steps) {
 }
 
 saltus_status saltus_sim_run_until(saltus_sim* sim, double t_end) {
+  assert(sim != NULL && sim->scheme != NULL);
   saltus_status status = saltus_sim_check_end(sim, t_end);
   if (status == SALTUS_OK && has_fixed_steps(sim)) {
     return saltus_sim_run(sim, saltus_sim_step_count(sim->def.t0, t_end, sim->def.h, NULL));
@@ -475,6 +482,7 @@ saltus_status saltus_sim_run_until(saltus_sim* sim, double t_end) {
 }
 
 long long saltus_sim_step_count(double t0, double t_end, double h, double* h_out) {
+  assert(t_end >= t0 && h > 0.0);
   double ratio = (t_end - t0) / h;
   /* a ratio within rounding of a whole number is that number */
   double count = fmax(1.0, ceil(ratio - 1e-9 * fmax(1.0, ratio)));
@@ -485,34 +493,42 @@ long long saltus_sim_step_count(double t0, double t_end, double h, double* h_out
 }
 
 long long saltus_sim_steps_done(const saltus_sim* sim) {
+  assert(sim != NULL);
   return sim->step;
 }
 
 double saltus_sim_time(const saltus_sim* sim) {
+  assert(sim != NULL);
   return sim->now.t;
 }
 
 const double* saltus_sim_q(const saltus_sim* sim) {
+  assert(sim != NULL);
   return sim->now.q;
 }
 
 const double* saltus_sim_v(const saltus_sim* sim) {
+  assert(sim != NULL);
   return sim->now.v;
 }
 
 saltus_work saltus_sim_work(const saltus_sim* sim) {
+  assert(sim != NULL);
   return saltus_scheme_work(sim->scheme);
 }
 
 saltus_energy saltus_sim_energy_step(const saltus_sim* sim) {
+  assert(sim != NULL);
   return sim->ledger->step;
 }
 
 saltus_energy saltus_sim_energy_total(const saltus_sim* sim) {
+  assert(sim != NULL);
   return sim->ledger->total;
 }
 
 long long saltus_sim_energy_creations(const saltus_sim* sim, double* t) {
+  assert(sim != NULL);
   if (t != NULL) {
     *t = sim->ledger->created_at;
   }
@@ -520,9 +536,11 @@ long long saltus_sim_energy_creations(const saltus_sim* sim, double* t) {
 }
 
 const saltus_tally* saltus_sim_tally(const saltus_sim* sim) {
+  assert(sim != NULL);
   return saltus_scheme_tally(sim->scheme);
 }
 
 const saltus_step_report* saltus_sim_report(const saltus_sim* sim) {
+  assert(sim != NULL);
   return &sim->report;
 }

@@ -10,6 +10,7 @@
 #include "scheme/scheme_ops.h"
 #include "sim/sim_state.h"
 
+#include <assert.h>
 #include <limits.h>
 #include <string.h>
 
@@ -77,6 +78,7 @@ static long long count_contacts(const saltus_sim* sim) {
 }
 
 size_t saltus_sim_snapshot_bytes(const saltus_sim* sim) {
+  assert(sim != NULL && sim->scheme != NULL);
   return sizeof(header) + count_bytes(sim, count_contacts(sim)) +
          saltus_scheme_memory_bytes(sim->scheme);
 }
@@ -96,6 +98,7 @@ static header make_header(const saltus_sim* sim) {
 }
 
 void saltus_sim_snapshot_save(const saltus_sim* sim, void* bytes) {
+  assert(sim != NULL && bytes != NULL);
   unsigned char* start = (unsigned char*)bytes + sizeof(header);
   unsigned char* to = start;
   header head = make_header(sim);
@@ -154,6 +157,7 @@ static saltus_status load_parts(saltus_sim* sim, const header* head, const unsig
 }
 
 saltus_status saltus_sim_snapshot_load(saltus_sim* sim, const void* bytes, size_t size) {
+  assert(sim != NULL && (bytes != NULL || size == 0));
   header head;
   if (!fits(sim, bytes, size, &head)) {
     saltusi_log(

@@ -11,10 +11,12 @@
 #include <string.h>
 
 bool saltusi_tol_is_option(const saltus_scheme_info* scheme) {
+  assert(scheme != NULL);
   return scheme->chooses_step && saltus_options_find(&scheme->options, "rtol") != NULL;
 }
 
 const char* saltusi_tol_control(const saltus_scheme_info* scheme) {
+  assert(scheme != NULL);
   if (scheme->chooses_step || (scheme->treats & SALTUS_TREATS_VARIABLE_STEPS) == 0) {
     return NULL;
   }
@@ -52,6 +54,7 @@ saltus_status saltusi_tol_set_options(const saltus_scheme_info* scheme, void* op
 
 saltus_status saltusi_tol_set_control(saltus_control_options* options, double tol, const char* name,
                                       saltus_log log) {
+  assert(options != NULL && name != NULL);
   static const double least = 1e-15; /* below it rounding of positions of size 1 is no error */
   saltus_status status = check(tol, least, 1.0, name, log);
   if (status == SALTUS_OK) {
