@@ -34,6 +34,8 @@ extern const bench bench_small_problems;
 extern const bench bench_random_packings;
 extern const bench bench_large_packings;
 extern const bench bench_warm_start;
+extern const bench bench_scaling;
+extern const bench bench_joints;
 extern const bench bench_adaptive_speed;
 extern const bench bench_adaptive_ratios;
 extern const bench bench_adaptive_balls;

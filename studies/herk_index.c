@@ -58,7 +58,7 @@ static saltus_status swing(const saltusi_tableau* method, int steps, double q[2]
   saltusi_eval eval = {.sys = rod};
   saltusi_rk rk = {.method = NULL};
   saltusi_eval_layout(&eval, &arena);
-  saltusi_rk_layout(&rk, method, &rod, &arena);
+  saltusi_rk_layout(&rk, method, &eval, &arena);
   double h = 2.0 / steps;
   double q0[2] = {1.0, 0.0};
   double v0[2] = {0.0, 0.0};

@@ -196,6 +196,7 @@ typedef struct saltus_moreau_jean_options {
   int newton_max;
   int warm_start;     /* saltus_warm_start */
   int on_energy_gain; /* 0: a warning, 1: the run ends */
+  double contact_tol; /* residual of contact problems over the size of their data; 0: rounding */
 } saltus_moreau_jean_options;
 
 SALTUS_API saltus_moreau_jean_options saltus_moreau_jean_options_default(void);

@@ -28,6 +28,10 @@ void saltusi_blocks_layout(saltusi_operator* op, const saltus_dims* dims, int ea
   op->touched = SALTUS_PUSH(arena, int, dims->row_width);
   op->unit_row = SALTUS_PUSH(arena, int, units + 1);
   op->offset = SALTUS_PUSH(arena, int, units + 1);
+  op->unit_contact = SALTUS_PUSH(arena, int, units);
+  op->block_diagonal = SALTUS_PUSH(arena, int, units);
+  op->unit_joint = SALTUS_PUSH(arena, unsigned char, units);
+  op->island_start = SALTUS_PUSH(arena, int, units + 2);
   op->unit_mark = SALTUS_PUSH(arena, int, units);
   op->neighbour = SALTUS_PUSH(arena, int, units);
   op->list_start = SALTUS_PUSH(arena, int, nv + 1);
@@ -38,26 +42,39 @@ void saltusi_blocks_layout(saltusi_operator* op, const saltus_dims* dims, int ea
   op->unit_P = SALTUS_PUSH(arena, double, rows);
 }
 
-static void add_unit(saltusi_operator* op, int row, int rows, double mu) {
-  op->unit_row[op->units] = row;
-  op->unit_mu[op->units] = mu;
-  op->offset[op->units + 1] = op->offset[op->units] + rows;
-  op->units++;
+/* Unit `at` is a row of a joint, contact -1, or all rows of a contact. */
+static void put_unit(saltusi_operator* op, int at, int row, int contact) {
+  op->unit_row[at] = row;
+  op->unit_contact[at] = contact;
+  op->unit_joint[at] = (unsigned char)(contact < 0);
+  op->unit_mu[at] = contact < 0 ? 0.0 : op->mu[contact];
 }
 
+static void count_rows(saltusi_operator* op) {
+  op->offset[0] = 0;
+  for (int u = 0; u < op->units; u++) {
+    int i = op->unit_contact[u];
+    op->offset[u + 1] = op->offset[u] + (i < 0 ? 1 : op->first[i + 1] - op->first[i]);
+  }
+}
+
+/* Joints, then contacts. */
 static void list_units(saltusi_operator* op) {
   const saltusi_groups* g = &op->groups;
   op->units = 0;
-  op->offset[0] = 0;
   for (int r = 0; r < op->bilateral; r++) {
     if (!g->eliminated[g->of_row[r]]) {
-      add_unit(op, r, 1, 0.0);
+      put_unit(op, op->units++, r, -1);
     }
   }
   op->staying = op->units;
   for (int i = 0; i < op->contacts && !op->held; i++) {
-    add_unit(op, op->first[i], op->first[i + 1] - op->first[i], op->mu[i]);
+    put_unit(op, op->units++, op->first[i], i);
   }
+  count_rows(op);
+  op->islands = op->units > 0 ? 1 : 0;
+  op->island_start[0] = 0;
+  op->island_start[1] = op->units;
 }
 
 /* Whether a unit is seen by a group for the first time, with a stamp for each pass over the units. */
@@ -71,6 +88,9 @@ static inline bool first_time(saltusi_groups* g, int group, int stamp) {
 static void sort_units(saltusi_operator* op, int nv) {
   saltusi_groups* g = &op->groups;
   memset(op->list_start, 0, ((size_t)nv + 1) * sizeof(int));
+  for (int i = 0; i < nv; i++) {
+    g->mark[i] = -1;
+  }
   for (int u = 0; u < op->units; u++) {
     const saltusi_entries row = saltusi_row_entries(op, op->unit_row[u]);
     for (int k = 0; k < row.count; k++) {
@@ -140,23 +160,100 @@ static int find_neighbours(saltusi_operator* op, int u) {
   return count;
 }
 
-/* All blocks there are, without values. */
-static bool find_pattern(saltusi_operator* op) {
-  saltusi_friction_step_open(&op->friction, op->units, op->offset, op->staying);
+/* The island of a unit, by one of its groups; -1: it touches nothing. */
+static int island_of(saltusi_operator* op, int row) {
+  const saltusi_entries entries = saltusi_row_entries(op, row);
+  int* parent = op->groups.parent;
+  return entries.count > 0 ? saltusi_root(parent, op->groups.group[entries.column[0]]) : -1;
+}
+
+/* Units that touch a common group belong together: their groups into one tree, counted by root in
+ * list_start. */
+static void find_islands(saltusi_operator* op, int nv) {
+  saltusi_groups* g = &op->groups;
+  for (int i = 0; i < nv; i++) {
+    g->parent[i] = i;
+    op->list_start[i] = 0;
+  }
+  for (int u = 0; u < op->units; u++) {
+    const saltusi_entries row = saltusi_row_entries(op, op->unit_row[u]);
+    for (int k = 1; k < row.count; k++) {
+      saltusi_unite(g->parent, g->group[row.column[0]], g->group[row.column[k]]);
+    }
+  }
+  for (int u = 0; u < op->units; u++) {
+    int root = island_of(op, op->unit_row[u]);
+    op->list_start[root >= 0 ? root : 0] += root >= 0 ? 1 : 0;
+  }
+}
+
+/* The units of an island one after the other: op->unit_mark gets the new place of each unit. */
+static void place_units(saltusi_operator* op, int nv) {
+  const int* size = op->list_start;
+  int* place = op->groups.mark; /* of the next unit of an island */
+  for (int i = 0; i < nv; i++) {
+    place[i] = -1;
+  }
+  int next = 0;
+  op->islands = 0;
+  for (int u = 0; u < op->units; u++) {
+    int root = island_of(op, op->unit_row[u]);
+    if (root < 0 || place[root] < 0) {
+      op->island_start[op->islands++] = next;
+      op->unit_mark[u] = next;
+      next += root < 0 ? 1 : size[root];
+      if (root >= 0) {
+        place[root] = op->unit_mark[u] + 1;
+      }
+      continue;
+    }
+    op->unit_mark[u] = place[root]++;
+  }
+  op->island_start[op->islands] = next;
+}
+
+/* Units by islands. */
+static void order_units(saltusi_operator* op, int nv) {
+  find_islands(op, nv);
+  place_units(op, nv);
+  if (op->islands <= 1) {
+    return;
+  }
+  int* row = op->neighbour;
+  memcpy(row, op->unit_row, (size_t)op->units * sizeof(int));
+  for (int u = 0; u < op->units; u++) { /* joints were listed first, contacts in their order */
+    put_unit(op, op->unit_mark[u], row[u], u < op->staying ? -1 : u - op->staying);
+  }
+  count_rows(op);
+}
+
+/* All blocks there are, without values, as far as there is room; returns how many. */
+static size_t find_pattern(saltusi_operator* op) {
+  size_t room = op->friction.blocks_max;
+  size_t blocks = 0;
+  int place = 0;
   for (int u = 0; u < op->units; u++) {
     op->unit_mark[u] = -1;
   }
   for (int u = 0; u < op->units; u++) {
     int count = find_neighbours(op, u);
-    saltusi_friction_step_row(&op->friction, u);
-    for (int k = 0; k < count; k++) {
-      if (saltusi_friction_step_block(&op->friction, u, op->neighbour[k]) == NULL) {
-        return false;
-      }
+    int rows = op->offset[u + 1] - op->offset[u];
+    op->block_start[u] = (int)blocks;
+    for (int k = 0; k < count && blocks + (size_t)count <= room; k++) {
+      int v = op->neighbour[k];
+      size_t at = blocks + (size_t)k;
+      op->block_diagonal[u] = u == v ? (int)at : op->block_diagonal[u];
+      op->block_place[at] = place;
+      op->block_unit[at] = v;
+      place += rows * (op->offset[v + 1] - op->offset[v]);
     }
+    blocks += (size_t)count;
   }
-  saltusi_friction_step_close(&op->friction);
-  return true;
+  if (blocks <= room) {
+    op->block_start[op->units] = (int)blocks;
+    op->block_place[blocks] = place;
+  }
+  return blocks;
 }
 
 /* Eliminated components that a unit touches into op->touched; returns how many. */
@@ -255,13 +352,12 @@ static void transpose(int rows, int columns, const double* from, double* to) {
 /* The blocks of unit u with all others. W_vu = G_v^T R_u, which is W_uv^T where A is symmetric; elsewhere
  * it goes to its place in row v: the next one there, because units come in ascending order. */
 static void write_blocks(saltusi_operator* op, int u, int* next) {
-  saltusi_friction_pattern* pattern = &op->friction.work.pattern;
   int rows = op->offset[u + 1] - op->offset[u];
-  for (int e = pattern->start[u]; e < pattern->start[u + 1]; e++) {
-    int v = pattern->unit[e];
+  for (int e = op->block_start[u]; e < op->block_start[u + 1]; e++) {
+    int v = op->block_unit[e];
     int columns = op->offset[v + 1] - op->offset[v];
     double made[9];
-    double* to = op->friction.values + pattern->place[op->symmetric ? e : next[v]++];
+    double* to = op->friction.values + op->block_place[op->symmetric ? e : next[v]++];
     double* block = op->symmetric ? to : made;
     if (rows == 3 && columns == 3) {
       write_block(op, v, 3, 3, 3, block);
@@ -276,54 +372,73 @@ static void write_blocks(saltusi_operator* op, int u, int* next) {
   }
 }
 
-bool saltusi_blocks_form(saltusi_operator* op, const saltusi_eval* eval) {
-  int nv = eval->sys.dims.nv;
-  saltusi_friction_pattern* pattern = &op->friction.work.pattern;
-  list_units(op);
-  sort_units(op, nv);
-  if (!find_pattern(op)) {
-    return false;
-  }
-  int* next = op->neighbour;
-  memcpy(next, pattern->start, (size_t)op->units * sizeof(int));
+static bool is_band(const saltusi_operator* op) {
   for (int u = 0; u < op->units; u++) {
-    const saltusi_entries row = saltusi_row_entries(op, op->unit_row[u]);
-    int components = op->groups.any ? find_components(op, &row) : 0;
-    spread_unit(op, eval, u, components);
-    write_blocks(op, u, next);
-    clear_unit(op, eval, u, components);
-    const double* own = op->friction.values + pattern->place[pattern->diagonal[u]];
-    int rows = op->offset[u + 1] - op->offset[u];
-    for (int k = 0; k < rows && components == 0; k++) {
-      op->diagonal[op->unit_row[u] + k] = own[k * (rows + 1)];
-    }
-  }
-  return true;
-}
-
-bool saltusi_blocks_are_band(const saltusi_operator* op) {
-  const saltusi_friction_pattern* pattern = &op->friction.work.pattern;
-  for (int u = 0; u < pattern->units; u++) {
-    int first = pattern->start[u];
-    int last = pattern->start[u + 1] - 1;
-    if (u - pattern->unit[first] > SALTUSI_STEP_BAND ||
-        pattern->unit[last] - u > SALTUSI_STEP_BAND) {
+    int first = op->block_unit[op->block_start[u]];
+    int last = op->block_unit[op->block_start[u + 1] - 1];
+    if (u - first > SALTUSI_STEP_BAND || last - u > SALTUSI_STEP_BAND) {
       return false;
     }
   }
   return true;
 }
 
-void saltusi_blocks_spread(saltusi_operator* op) {
-  const saltusi_friction_pattern* pattern = &op->friction.work.pattern;
-  size_t n = (size_t)pattern->rows;
+/* Units in their order, and which of them meet; returns how many blocks that makes. Normal rows that make a
+ * band stay as they are. */
+static size_t arrange(saltusi_operator* op, int nv) {
+  bool normal = !op->has_friction && op->bilateral == 0;
+  size_t blocks = 0;
+  op->band = false;
+  list_units(op);
+  if (normal) {
+    sort_units(op, nv);
+    blocks = find_pattern(op);
+    op->band = blocks <= op->friction.blocks_max && is_band(op);
+    if (op->band) {
+      return blocks;
+    }
+  }
+  order_units(op, nv);
+  if (normal && op->islands <= 1) {
+    return blocks;
+  }
+  sort_units(op, nv);
+  return find_pattern(op);
+}
+
+size_t saltusi_blocks_form(saltusi_operator* op, const saltusi_eval* eval) {
+  int nv = eval->sys.dims.nv;
+  size_t blocks = arrange(op, nv);
+  if (blocks > op->friction.blocks_max) {
+    return blocks;
+  }
+  int* next = op->neighbour;
+  memcpy(next, op->block_start, (size_t)op->units * sizeof(int));
+  for (int u = 0; u < op->units; u++) {
+    const saltusi_entries row = saltusi_row_entries(op, op->unit_row[u]);
+    int components = op->groups.any ? find_components(op, &row) : 0;
+    spread_unit(op, eval, u, components);
+    write_blocks(op, u, next);
+    clear_unit(op, eval, u, components);
+    const double* own = op->friction.values + op->block_place[op->block_diagonal[u]];
+    int rows = op->offset[u + 1] - op->offset[u];
+    for (int k = 0; k < rows && components == 0; k++) {
+      op->diagonal[op->unit_row[u] + k] = own[k * (rows + 1)];
+    }
+  }
+  return blocks;
+}
+
+void saltusi_blocks_spread(saltusi_operator* op, int first, int last) {
+  int base = op->offset[first];
+  size_t n = (size_t)(op->offset[last] - base);
   memset(op->W, 0, n * n * sizeof(double));
-  for (int u = 0; u < pattern->units; u++) {
-    for (int e = pattern->start[u]; e < pattern->start[u + 1]; e++) {
-      int v = pattern->unit[e];
-      const double* block = op->friction.values + pattern->place[e];
-      for (int k = pattern->offset[u]; k < pattern->offset[u + 1]; k++) {
-        for (int c = pattern->offset[v]; c < pattern->offset[v + 1]; c++) {
+  for (int u = first; u < last; u++) {
+    for (int e = op->block_start[u]; e < op->block_start[u + 1]; e++) {
+      int v = op->block_unit[e];
+      const double* block = op->friction.values + op->block_place[e];
+      for (int k = op->offset[u] - base; k < op->offset[u + 1] - base; k++) {
+        for (int c = op->offset[v] - base; c < op->offset[v + 1] - base; c++) {
           op->W[(size_t)k * n + (size_t)c] = *block++;
         }
       }

@@ -5,19 +5,28 @@
  */
 #include "operator/inside.h"
 
-void saltusi_dense_form(saltusi_operator* op, const saltusi_eval* eval) {
+void saltusi_operator_fill(const saltusi_row_block* G, const saltusi_row_block* H, int n,
+                           const saltusi_eval* eval, const saltusi_linear* linear, double* AinvG,
+                           double* W) {
   size_t nv = (size_t)eval->sys.dims.nv;
-  int rows = op->count;
-  const saltusi_row_block* H = op->measured.G != NULL ? &op->measured : &op->rows;
-  for (int r = 0; r < rows; r++) {
-    double* column = op->AinvG + (size_t)r * nv;
-    saltusi_operator_response(&op->rows, r, eval, op->A, column);
+  size_t side = (size_t)n;
+  for (int r = 0; r < n; r++) {
+    double* column = AinvG + (size_t)r * nv;
+    saltusi_operator_response(G, r, eval, linear, column);
     for (int i = 0; i <= r; i++) {
-      op->W[i * rows + r] = saltusi_row_dot(H, i, column);
+      W[(size_t)i * side + (size_t)r] = saltusi_row_dot(H, i, column);
     }
     for (int i = 0; i < r; i++) {
-      op->W[r * rows + i] = saltusi_row_dot(H, r, op->AinvG + (size_t)i * nv);
+      W[(size_t)r * side + (size_t)i] = saltusi_row_dot(H, r, AinvG + (size_t)i * nv);
     }
-    op->diagonal[r] = op->W[r * rows + r];
+  }
+}
+
+void saltusi_dense_form(saltusi_operator* op, const saltusi_eval* eval) {
+  int rows = op->count;
+  saltusi_operator_fill(&op->rows, op->apart ? &op->measured : &op->rows, rows, eval, op->A,
+                        op->AinvG, op->W);
+  for (int r = 0; r < rows; r++) {
+    op->diagonal[r] = op->W[(size_t)r * ((size_t)rows + 1)];
   }
 }

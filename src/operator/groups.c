@@ -52,25 +52,6 @@ void saltusi_groups_layout(saltusi_groups* g, const saltus_dims* dims, int bilat
   g->part = SALTUS_PUSH(arena, double, bilateral);
 }
 
-static int root_of(int* parent, int i) {
-  while (parent[i] != i) {
-    parent[i] = parent[parent[i]]; /* halves the way of those who come later */
-    i = parent[i];
-  }
-  return i;
-}
-
-/* The smaller number becomes the root: the outcome does not depend on the order. */
-static void unite(int* parent, int i, int j) {
-  int a = root_of(parent, i);
-  int b = root_of(parent, j);
-  if (a < b) {
-    parent[b] = a;
-  } else {
-    parent[a] = b;
-  }
-}
-
 /* Columns of a row, and how many. */
 static const int* columns_of(const saltusi_operator* op, int r, int* count) {
   *count = op->rows.entries[r];
@@ -80,14 +61,14 @@ static const int* columns_of(const saltusi_operator* op, int r, int* count) {
 static void couple_joints(saltusi_operator* op, int nv) {
   saltusi_groups* g = &op->groups;
   for (int i = 0; i < nv; i++) {
-    g->alone[i] = root_of(g->parent, i);
+    g->alone[i] = saltusi_root(g->parent, i);
     g->component[i] = -1;
   }
   for (int r = 0; r < op->bilateral; r++) {
     int count;
     const int* column = columns_of(op, r, &count);
     for (int k = 1; k < count; k++) {
-      unite(g->parent, column[0], column[k]);
+      saltusi_unite(g->parent, column[0], column[k]);
     }
   }
 }
@@ -99,7 +80,7 @@ static void sort_rows(saltusi_operator* op) {
   for (int r = 0; r < op->bilateral; r++) {
     int count;
     const int* column = columns_of(op, r, &count);
-    int root = count > 0 ? root_of(g->parent, column[0]) : -1;
+    int root = count > 0 ? saltusi_root(g->parent, column[0]) : -1;
     if (root < 0 || g->component[root] < 0) {
       g->start[g->components + 1] = 0;
       g->of_row[r] = g->components++;
@@ -130,7 +111,7 @@ static void sort_rows(saltusi_operator* op) {
 static void sort_columns(saltusi_groups* g, int nv) {
   memset(g->column_start, 0, ((size_t)g->components + 1) * sizeof(int));
   for (int i = 0; i < nv; i++) {
-    int c = g->component[root_of(g->parent, i)];
+    int c = g->component[saltusi_root(g->parent, i)];
     if (c >= 0) {
       g->column_start[c + 1]++;
     }
@@ -139,7 +120,7 @@ static void sort_columns(saltusi_groups* g, int nv) {
     g->column_start[c + 1] += g->column_start[c];
   }
   for (int i = 0; i < nv; i++) {
-    int c = g->component[root_of(g->parent, i)];
+    int c = g->component[saltusi_root(g->parent, i)];
     if (c >= 0) {
       g->column[g->column_start[c]++] = i;
     }
@@ -160,7 +141,7 @@ static void count_contacts(saltusi_operator* op, int nv) {
     const int* column = columns_of(op, op->first[i], &count);
     int last = -1;
     for (int k = 0; k < count; k++) {
-      int c = g->component[root_of(g->parent, column[k])];
+      int c = g->component[saltusi_root(g->parent, column[k])];
       if (c >= 0 && c != last) {
         g->contacts[c]++;
         last = c;
@@ -169,7 +150,7 @@ static void count_contacts(saltusi_operator* op, int nv) {
     }
   }
   for (int i = 0; i < nv; i++) {
-    int c = g->component[root_of(g->parent, i)];
+    int c = g->component[saltusi_root(g->parent, i)];
     if (c >= 0 && g->alone[i] == i) {
       g->blocks[c] += (long long)on_group[i] * on_group[i];
     }
@@ -199,7 +180,7 @@ static void choose(saltusi_operator* op, int nv) {
     }
   }
   for (int i = 0; i < nv; i++) {
-    int root = root_of(g->parent, i);
+    int root = saltusi_root(g->parent, i);
     int c = g->component[root];
     g->group[i] = c >= 0 && g->eliminated[c] ? root : g->alone[i];
     g->mark[i] = -1;
@@ -216,7 +197,7 @@ bool saltusi_groups_find(saltusi_operator* op, const saltusi_eval* eval) {
   g->components = 0;
   if (op->bilateral == 0) {
     for (int i = 0; i < nv; i++) {
-      g->group[i] = root_of(g->parent, i);
+      g->group[i] = saltusi_root(g->parent, i);
       g->mark[i] = -1;
     }
     return true;

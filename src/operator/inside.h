@@ -11,6 +11,9 @@
 /* From this many rows on sparse storage is looked for; below, dense is as fast. */
 enum { SALTUSI_SPARSE_FROM = 16 };
 
+/* Contacts of which every one meets every other that are factored at most: 400 MB. */
+enum { SALTUSI_FACTORED_MOST = 1000 };
+
 /* Entries of a sparse vector, columns ascending. */
 typedef struct saltusi_entries {
   int count;
@@ -21,6 +24,26 @@ typedef struct saltusi_entries {
 static inline saltusi_entries saltusi_row_entries(const saltusi_operator* op, int r) {
   size_t at = (size_t)r * (size_t)op->rows.stride;
   return (saltusi_entries){op->rows.entries[r], op->rows.column + at, op->rows.G + at};
+}
+
+/* A forest of numbers: each points to a smaller one, or as a root to itself. */
+static inline int saltusi_root(int* parent, int i) {
+  while (parent[i] != i) {
+    parent[i] = parent[parent[i]]; /* halves the way of those who come later */
+    i = parent[i];
+  }
+  return i;
+}
+
+/* The smaller number becomes the root: the outcome does not depend on the order. */
+static inline void saltusi_unite(int* parent, int i, int j) {
+  int a = saltusi_root(parent, i);
+  int b = saltusi_root(parent, j);
+  if (a < b) {
+    parent[b] = a;
+  } else {
+    parent[a] = b;
+  }
 }
 
 /* response.c: velocities that A^-1 couples, as a forest parent [nv] in which each points to itself or to a
@@ -53,17 +76,28 @@ void saltusi_eliminate_reduce(saltusi_operator* op, const saltusi_eval* eval);
 /* P of the eliminated rows from P of the others. */
 void saltusi_eliminate_expand(saltusi_operator* op, const saltusi_eval* eval);
 
-/* blocks.c: W of the units that stay; false when there are too many blocks. */
+/* blocks.c: W of the units that stay. Returns how many blocks it has, also when that is more than there is
+ * room for. */
 void saltusi_blocks_layout(saltusi_operator* op, const saltus_dims* dims, int each,
                            saltus_arena* arena);
-bool saltusi_blocks_form(saltusi_operator* op, const saltusi_eval* eval);
-/* Whether W of normal rows alone is a band that the banded solvers take. */
-bool saltusi_blocks_are_band(const saltusi_operator* op);
-/* The blocks as one dense matrix, op->W. */
-void saltusi_blocks_spread(saltusi_operator* op);
+size_t saltusi_blocks_form(saltusi_operator* op, const saltusi_eval* eval);
+/* All blocks there are. */
+static inline saltusi_step_blocks saltusi_blocks_of(const saltusi_operator* op) {
+  return (saltusi_step_blocks){.offset = op->offset,
+                               .bilateral = op->staying > 0 ? op->unit_joint : NULL,
+                               .start = op->block_start,
+                               .unit = op->block_unit,
+                               .place = op->block_place,
+                               .values = op->friction.values};
+}
+/* The blocks of the units first .. last - 1, which meet no others, as one dense matrix op->W. */
+void saltusi_blocks_spread(saltusi_operator* op, int first, int last);
 
 /* dense.c */
 void saltusi_dense_form(saltusi_operator* op, const saltusi_eval* eval);
+
+/* solve.c: notes when the last solve wanted to factor more than it had room for. */
+void saltusi_operator_wants(const saltusi_operator* op, saltusi_eval* eval);
 
 /* solve_sparse.c */
 saltus_status saltusi_sparse_solve(saltusi_operator* op, saltusi_eval* eval);

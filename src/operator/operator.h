@@ -74,7 +74,8 @@ typedef struct saltusi_groups {
 
 typedef struct saltusi_operator {
   saltusi_row_block rows;     /* [rows_max + 3] G: room to look at a contact before it counts */
-  saltusi_row_block measured; /* [rows_max] H; without arrays: the same */
+  saltusi_row_block measured; /* [rows_max] H */
+  bool apart;                 /* H is not G: until the next begin */
   int joints;                 /* rows of joints */
   int contacts;
   int count;    /* rows of all */
@@ -85,13 +86,14 @@ typedef struct saltusi_operator {
   double* P;    /* [rows_max] first guess when warm.each > 0, and the answer */
   double* slip; /* [nc] slip parameters, guessed and found like P */
   saltusi_warm warm;
+  double tol;        /* residual that sweeps may leave, over the size of rhs; 0: rounding */
   bool has_friction; /* contacts may have more rows than one */
 
   const saltusi_linear* A; /* of the last form */
   int bilateral;           /* rows of equalities: joints, or all */
   saltusi_storage storage; /* of W */
   double* diagonal;        /* [rows_max] of W */
-  bool unsupported;        /* too many rows for a dense W */
+  saltus_status status;    /* of the last form: SALTUS_RETRY_ROOM when W has no room */
 
   int dense_max; /* rows of the largest dense W */
   double* AinvG; /* [dense_max x nv] row r is A^-1 G_r */
@@ -100,15 +102,24 @@ typedef struct saltusi_operator {
 
   /* by blocks, of systems with sparse rows: */
   saltusi_groups groups;
-  bool scalar;                    /* A is diagonal */
-  bool symmetric;                 /* A is */
-  bool broken;                    /* joints have rows that are not numbers */
-  double* inverse;                /* [nv] of a diagonal A */
-  int units;                      /* of W: joints that stay, then contacts */
-  int staying;                    /* of which joints */
-  int* unit_row;                  /* [units] first row in rows */
-  int* offset;                    /* [units + 1] first row in W */
-  saltusi_friction_step friction; /* blocks of W and their solvers */
+  bool scalar;               /* A is diagonal */
+  bool symmetric;            /* A is */
+  bool broken;               /* joints have rows that are not numbers */
+  double* inverse;           /* [nv] of a diagonal A */
+  int units;                 /* of W: joints that stay, and contacts */
+  int staying;               /* of which joints */
+  bool band;                 /* W of normal rows is a narrow band */
+  int islands;               /* of units that meet, one after the other */
+  int* island_start;         /* [islands + 1] units */
+  int* unit_contact;         /* [units] -1: a joint */
+  unsigned char* unit_joint; /* [units] */
+  int* unit_row;             /* [units] first row in rows */
+  int* offset;               /* [units + 1] first row in W */
+  int* block_start;          /* [units + 1] blocks of W; their values are in `friction` */
+  int* block_unit;
+  int* block_diagonal; /* [units] */
+  int* block_place;
+  saltusi_friction_step friction; /* solvers of blocks */
   double* unit_mu;                /* [units] */
   double* unit_slip;              /* [units] */
   double* unit_rhs;               /* [rows_max] in the order of W */
@@ -137,7 +148,8 @@ static inline int saltusi_operator_rows(const saltusi_operator* op, const saltus
   return op->has_friction ? saltusi_friction_rows(law) : 1;
 }
 
-void saltusi_operator_layout(saltusi_operator* op, const saltus_system* sys,
+/* For eval->sys, with the room of eval. */
+void saltusi_operator_layout(saltusi_operator* op, const saltusi_eval* eval,
                              const saltusi_demand* demand, saltus_arena* arena);
 
 /* Empty but for rows of joints, which are the first ones. */
@@ -162,11 +174,23 @@ void saltusi_operator_form_held(saltusi_operator* op, saltusi_eval* eval,
                                 const saltusi_linear* linear);
 
 /* P from W and rhs; joints that depend on each other get impulses of least size, see dependent.h.
- * SALTUS_RETRY_SMALLER when no solution is found, SALTUS_RETRY_NAN when the data are not numbers. */
+ * SALTUS_RETRY_SMALLER when no solution is found, SALTUS_RETRY_NAN when the data are not numbers,
+ * SALTUS_RETRY_ROOM when W needs more room, which eval then knows. */
 saltus_status saltusi_operator_solve(saltusi_operator* op, saltusi_eval* eval);
+
+/* After form_held: how many rows the others make superfluous, -1 when something is not finite; and what is
+ * left of b when impulses do what they can, zero but for contradictions. Components too large for dense
+ * factors count as regular. */
+int saltusi_operator_superfluous(saltusi_operator* op);
+void saltusi_operator_miss(const saltusi_operator* op, double* b);
 
 /* x += A^-1 G P */
 void saltusi_operator_apply(const saltusi_operator* op, const saltusi_eval* eval, double* x);
+
+/* Of rows that need not be part of an operator: W = H^T A^-1 G [n x n] and A^-1 G row by row [n x nv]. */
+void saltusi_operator_fill(const saltusi_row_block* G, const saltusi_row_block* H, int n,
+                           const saltusi_eval* eval, const saltusi_linear* linear, double* AinvG,
+                           double* W);
 
 /* x = A^-1 G_row, of rows that need not be part of the operator */
 void saltusi_operator_response(const saltusi_row_block* rows, int row, const saltusi_eval* eval,

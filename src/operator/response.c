@@ -17,16 +17,32 @@ void saltusi_operator_response(const saltusi_row_block* rows, int row, const sal
 }
 
 bool saltusi_response_groups(saltusi_operator* op, const saltusi_eval* eval, int* parent) {
+  const saltus_system* sys = &eval->sys;
   op->scalar = saltusi_linear_diagonal(eval, op->A, op->inverse);
-  for (int i = 0; i < eval->sys.dims.nv; i++) {
+  for (int i = 0; i < sys->dims.nv; i++) {
     parent[i] = i;
   }
-  return op->scalar;
+  bool own = op->A->kind == SALTUSI_LINEAR_OWN && sys->ops->linear->solve_row != NULL;
+  if (op->scalar || sys->structure == NULL || !(own || op->A->kind == SALTUSI_LINEAR_BLOCKS)) {
+    return op->scalar;
+  }
+  const saltus_structure* s = sys->structure;
+  for (int k = 0; k < s->blocks; k++) {
+    for (int i = s->start[k]; i < s->start[k + 1]; i++) {
+      parent[i] = s->start[k];
+    }
+  }
+  for (int k = 0; k < s->pairs && saltusi_linear_coupled(op->A); k++) {
+    saltusi_unite(parent, s->start[s->pair[2 * k]], s->start[s->pair[2 * k + 1]]);
+  }
+  return true;
 }
 
 int saltusi_response_sparse(const saltusi_operator* op, const saltusi_eval* eval,
                             const saltusi_entries* of, int* column, double* x) {
-  (void)eval;
+  if (!op->scalar) {
+    return saltusi_linear_solve_row(eval, op->A, of->count, of->column, of->values, column, x);
+  }
   for (int k = 0; k < of->count; k++) {
     column[k] = of->column[k];
     x[k] = of->values[k] * op->inverse[of->column[k]];

@@ -11,6 +11,7 @@ void saltusi_operator_begin(saltusi_operator* op, int joints) {
   op->joints = joints;
   op->contacts = 0;
   op->count = joints;
+  op->apart = false;
   op->first[0] = joints;
 }
 

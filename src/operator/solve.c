@@ -7,8 +7,16 @@
 
 #include "math/matrix.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
+
+void saltusi_operator_wants(const saltusi_operator* op, saltusi_eval* eval) {
+  size_t factored = (size_t)op->friction.factored;
+  if (op->friction.lacks && factored < SALTUSI_FACTORED_MOST) {
+    saltusi_room_lacks(&eval->room, SALTUSI_ROOM_FILL, 2 * factored);
+  }
+}
 
 static saltus_status judge(const saltusi_operator* op, saltusi_mixed_outcome outcome) {
   switch (outcome) {
@@ -61,9 +69,11 @@ static saltus_status solve_friction(saltusi_operator* op, saltusi_eval* eval) {
     op->offset[i] = op->first[i] - joints;
   }
   op->friction.slip = op->slip;
+  op->friction.tol = op->tol;
   bool solved = saltusi_friction_step_solve(&op->friction, contacts, op->offset, op->mu, W, rhs,
                                             op->P + joints);
   eval->work.contact_iterations += op->friction.iterations;
+  saltusi_operator_wants(op, eval);
   if (!solved) {
     return judge(op, SALTUSI_MIXED_UNSOLVED);
   }
@@ -80,8 +90,8 @@ static saltus_status solve_equalities(saltusi_operator* op, saltusi_eval* eval) 
 
 saltus_status saltusi_operator_solve(saltusi_operator* op, saltusi_eval* eval) {
   eval->work.contact_solves++;
-  if (op->unsupported) {
-    return SALTUS_ERR_UNSUPPORTED;
+  if (op->status != SALTUS_OK) {
+    return op->status;
   }
   if (op->storage == SALTUSI_STORED_BLOCKS) {
     return saltusi_sparse_solve(op, eval);
@@ -91,6 +101,43 @@ saltus_status saltusi_operator_solve(saltusi_operator* op, saltusi_eval* eval) {
   }
   return op->has_friction && op->contacts > 0 ? solve_friction(op, eval)
                                               : solve_frictionless(op, eval);
+}
+
+int saltusi_operator_superfluous(saltusi_operator* op) {
+  assert(op->held);
+  const saltusi_groups* g = &op->groups;
+  if (op->storage == SALTUSI_STORED_DENSE) {
+    saltusi_dependent* block = &op->solver.block;
+    bool finite = saltusi_dependent_factor(block, op->count, op->W, op->count);
+    return finite ? block->n - block->rank : -1;
+  }
+  int count = 0;
+  for (int c = 0; c < g->components && !op->broken; c++) {
+    count += g->eliminated[c] ? g->factor[c].n - g->factor[c].rank : 0;
+  }
+  return op->broken ? -1 : count;
+}
+
+void saltusi_operator_miss(const saltusi_operator* op, double* b) {
+  assert(op->held);
+  const saltusi_groups* g = &op->groups;
+  if (op->storage == SALTUSI_STORED_DENSE) {
+    saltusi_dependent_miss(&op->solver.block, b);
+    return;
+  }
+  for (int c = 0; c < g->components; c++) {
+    const int* row = g->row + g->start[c];
+    int n = g->start[c + 1] - g->start[c];
+    for (int k = 0; k < n; k++) {
+      g->part[k] = g->eliminated[c] ? b[row[k]] : 0.0;
+    }
+    if (g->eliminated[c]) {
+      saltusi_dependent_miss(&g->factor[c], g->part);
+    }
+    for (int k = 0; k < n; k++) {
+      b[row[k]] = g->part[k];
+    }
+  }
 }
 
 void saltusi_operator_apply(const saltusi_operator* op, const saltusi_eval* eval, double* x) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * solve_sparse.c - the problem by blocks: components of joints are eliminated, and what stays is given to
- * the solvers of bands, of friction, or of equalities alone.
+ * solve_sparse.c - the problem by blocks: components of joints are eliminated, and what stays is given,
+ * island by island where they are small, to the solvers of bands, of friction, or of equalities alone.
  */
 #include "operator/inside.h"
 
@@ -15,6 +15,17 @@
  * some milliseconds. */
 enum { PIVOTED_MAX = 200 };
 
+/* Data in the order of the units. */
+typedef struct problem {
+  const double* mu;
+  const double* rhs;
+  double* P;
+  double* slip; /* NULL: none */
+  int iterations;
+  int threads;
+  bool lacks; /* a solver wanted to factor more than it had room for */
+} problem;
+
 /* Right-hand sides of the units that stay, and first guesses. */
 static void gather(saltusi_operator* op, const saltusi_eval* eval) {
   if (op->groups.any) {
@@ -22,14 +33,15 @@ static void gather(saltusi_operator* op, const saltusi_eval* eval) {
   }
   for (int u = 0; u < op->units; u++) {
     int at = op->offset[u];
+    int contact = op->unit_contact[u];
     for (int k = 0; k < op->offset[u + 1] - at; k++) {
       int r = op->unit_row[u] + k;
       double moved = op->groups.any ? saltusi_row_dot(&op->rows, r, op->moved) : 0.0;
       op->unit_rhs[at + k] = op->rhs[r] - moved;
-      op->unit_P[at + k] = u < op->staying ? 0.0 : op->P[r];
+      op->unit_P[at + k] = contact < 0 ? 0.0 : op->P[r];
     }
     if (op->has_friction) {
-      op->unit_slip[u] = u < op->staying ? 0.0 : op->slip[u - op->staying];
+      op->unit_slip[u] = contact < 0 ? 0.0 : op->slip[contact];
     }
   }
 }
@@ -40,8 +52,8 @@ static void scatter(saltusi_operator* op, const saltusi_eval* eval) {
     for (int k = 0; k < op->offset[u + 1] - at; k++) {
       op->P[op->unit_row[u] + k] = op->unit_P[at + k];
     }
-    if (op->has_friction && u >= op->staying) {
-      op->slip[u - op->staying] = op->unit_slip[u];
+    if (op->has_friction && op->unit_contact[u] >= 0) {
+      op->slip[op->unit_contact[u]] = op->unit_slip[u];
     }
   }
   if (op->groups.any) {
@@ -49,54 +61,102 @@ static void scatter(saltusi_operator* op, const saltusi_eval* eval) {
   }
 }
 
-static bool solve_dense(saltusi_operator* op, saltusi_eval* eval, const double* rhs, double* P) {
-  saltusi_blocks_spread(op);
-  bool solved = saltusi_lcp_step_dense(&op->solver.lcp, op->units, op->W, rhs, P);
-  eval->work.contact_iterations += op->solver.lcp.iterations;
+static void count(problem* p, int iterations) {
+  p->iterations = iterations > p->iterations ? iterations : p->iterations;
+}
+
+/* Normal rows of the units first .. last - 1 by solvers that pivot. */
+static bool solve_dense(saltusi_operator* op, problem* p, int first, int last) {
+  int n = last - first;
+  int at = op->offset[first];
+  saltusi_blocks_spread(op, first, last);
+  bool solved = saltusi_lcp_step_dense(&op->solver.lcp, n, op->W, p->rhs + at, p->P + at);
+  count(p, op->solver.lcp.iterations);
   return solved;
 }
 
-static bool solve_blocks(saltusi_operator* op, saltusi_eval* eval, const double* mu,
-                         const double* rhs, double* P) {
-  op->friction.threads = eval->threads;
-  bool solved = saltusi_friction_step_solve_blocks(&op->friction, mu, rhs, P);
-  eval->work.contact_iterations += op->friction.iterations;
+/* An island by sweeps and the like, or all of it as equalities. */
+static bool solve_blocks(saltusi_operator* op, problem* p, int first, int last) {
+  saltusi_friction_step* step = &op->friction;
+  const saltusi_step_blocks all = saltusi_blocks_of(op);
+  int at = op->offset[first];
+  saltusi_friction_step_load(step, &all, first, last);
+  step->slip = p->slip != NULL ? p->slip + first : NULL;
+  step->tol = op->tol;
+  step->threads = p->threads;
+  bool solved =
+      step->equalities == last - first
+          ? saltusi_friction_step_hold(step, p->rhs + at, p->P + at)
+          : saltusi_friction_step_solve_blocks(step, p->mu + first, p->rhs + at, p->P + at);
+  count(p, step->iterations);
+  p->lacks = p->lacks || step->lacks;
   return solved;
 }
 
-/* Normal rows alone. */
-static bool solve_normal(saltusi_operator* op, saltusi_eval* eval, const double* rhs, double* P) {
-  const saltusi_friction_pattern* pattern = &op->friction.work.pattern;
+/* One unit alone, exactly; false when it is not that simple. */
+static bool solve_single(saltusi_operator* op, problem* p, int u) {
+  const double* W = op->friction.values + op->block_place[op->block_start[u]];
+  int at = op->offset[u];
+  int rows = op->offset[u + 1] - at;
+  if (op->unit_joint[u] != 0) {
+    p->P[at] = W[0] > 0.0 ? -p->rhs[at] / W[0] : 0.0;
+    return W[0] > 0.0;
+  }
+  if (rows == 1) {
+    p->P[at] = p->rhs[at] < 0.0 && W[0] > 0.0 ? -p->rhs[at] / W[0] : 0.0;
+    return W[0] > 0.0 && isfinite(p->P[at]);
+  }
+  return saltusi_friction_step_single(rows, p->mu[u], W, p->rhs + at, p->P + at);
+}
+
+/* Normal rows alone that make a band. */
+static bool solve_band(saltusi_operator* op, problem* p) {
   int n = op->units;
-  if (saltusi_blocks_are_band(op)) {
-    const saltus_csr band = {n, n, pattern->start, pattern->unit, op->friction.values};
-    bool solved = saltusi_lcp_step_banded(&op->solver.lcp, &band, rhs, P);
-    eval->work.contact_iterations += op->solver.lcp.iterations;
-    if (solved) {
+  const saltus_csr band = {n, n, op->block_start, op->block_unit, op->friction.values};
+  bool solved = saltusi_lcp_step_banded(&op->solver.lcp, &band, p->rhs, p->P);
+  count(p, op->solver.lcp.iterations);
+  if (!solved) {
+    memset(p->P, 0, (size_t)n * sizeof(double));
+  }
+  return solved;
+}
+
+static bool has_joints(const saltusi_operator* op, int first, int last) {
+  for (int u = first; u < last && op->staying > 0; u++) {
+    if (op->unit_joint[u] != 0) {
       return true;
     }
-    memset(P, 0, (size_t)n * sizeof(double));
   }
-  if (n <= PIVOTED_MAX && n <= op->dense_max && solve_dense(op, eval, rhs, P)) {
-    return true;
-  }
-  if (solve_blocks(op, eval, op->unit_mu, rhs, P)) {
-    return true;
-  }
-  memset(P, 0, (size_t)n * sizeof(double));
-  return n > PIVOTED_MAX && n <= op->dense_max && solve_dense(op, eval, rhs, P);
+  return false;
 }
 
-/* The units that stay; rhs and P in their order. */
-static bool solve_units(saltusi_operator* op, saltusi_eval* eval, const double* mu,
-                        const double* rhs, double* P) {
-  if (op->staying == op->units) {
-    bool solved = saltusi_friction_step_hold(&op->friction, rhs, P);
-    eval->work.contact_iterations += op->friction.iterations;
-    return solved;
+static bool solve_island(saltusi_operator* op, problem* p, int first, int last) {
+  if (last - first == 1 && solve_single(op, p, first)) {
+    return true;
   }
-  return op->has_friction || op->staying > 0 ? solve_blocks(op, eval, mu, rhs, P)
-                                             : solve_normal(op, eval, rhs, P);
+  int n = last - first;
+  bool pivoted = !op->has_friction && n <= op->dense_max && !has_joints(op, first, last);
+  if ((pivoted && n <= PIVOTED_MAX && solve_dense(op, p, first, last)) ||
+      solve_blocks(op, p, first, last)) {
+    return true;
+  }
+  if (pivoted && n > PIVOTED_MAX) {
+    memset(p->P + op->offset[first], 0, (size_t)n * sizeof(double));
+    return solve_dense(op, p, first, last);
+  }
+  return false;
+}
+
+static bool solve_units(saltusi_operator* op, problem* p) {
+  if (op->band && solve_band(op, p)) {
+    return true;
+  }
+  for (int i = 0; i < op->islands; i++) {
+    if (!solve_island(op, p, op->island_start[i], op->island_start[i + 1])) {
+      return false;
+    }
+  }
+  return true;
 }
 
 saltus_status saltusi_sparse_solve(saltusi_operator* op, saltusi_eval* eval) {
@@ -109,19 +169,23 @@ saltus_status saltusi_sparse_solve(saltusi_operator* op, saltusi_eval* eval) {
       memset(op->slip, 0, (size_t)op->contacts * sizeof(double));
     }
   }
-  bool solved;
-  if (op->bilateral == 0) { /* the units are the contacts, in their order */
-    op->friction.slip = op->slip;
-    solved = solve_units(op, eval, op->mu, op->rhs, op->P);
-  } else {
-    op->friction.slip = op->has_friction ? op->unit_slip : NULL;
+  /* without joints, one island: the units are the contacts, in their order */
+  bool same = op->bilateral == 0 && op->islands <= 1;
+  problem p = {.mu = op->mu, .rhs = op->rhs, .P = op->P};
+  if (!same) {
     gather(op, eval);
-    solved = op->units == 0 || solve_units(op, eval, op->unit_mu, op->unit_rhs, op->unit_P);
-    if (solved) {
+    p = (problem){.mu = op->unit_mu, .rhs = op->unit_rhs, .P = op->unit_P};
+  }
+  p.threads = eval->threads;
+  p.slip = !op->has_friction ? NULL : same ? op->slip : op->unit_slip;
+  bool solved = solve_units(op, &p);
+  op->friction.lacks = p.lacks;
+  saltusi_operator_wants(op, eval);
+  eval->work.contact_iterations += p.iterations;
+  if (solved) {
+    if (!same) {
       scatter(op, eval);
     }
-  }
-  if (solved) {
     return SALTUS_OK;
   }
   bool numbers = isfinite(saltusi_max_abs(op->count, op->rhs));

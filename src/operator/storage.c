@@ -5,12 +5,19 @@
  */
 #include "operator/inside.h"
 
-/* Rows for which a dense W is affordable: some tens of megabytes, whatever the size of the system. */
-static int largest_dense(const saltus_dims* dims, int rows) {
-  enum { ENTRIES = 4000000 };
-  int most = ENTRIES / dims->nv > SALTUSI_SPARSE_FROM ? ENTRIES / dims->nv : SALTUSI_SPARSE_FROM;
-  most = most < SALTUSI_STEP_DENSE_MAX ? most : SALTUSI_STEP_DENSE_MAX;
+/* First sizes; more comes when a step lacks it. Rows of a dense W, some megabytes whatever the size of the
+ * system; contacts of which every one meets every other that can be factored. */
+enum { DENSE_FIRST = 300, DENSE_ENTRIES = 4000000, FACTORED_FIRST = 128 };
+
+static int first_dense(const saltus_dims* dims, int rows) {
+  int most = DENSE_ENTRIES / dims->nv;
+  most = most > SALTUSI_SPARSE_FROM ? most : SALTUSI_SPARSE_FROM;
+  most = most < DENSE_FIRST ? most : DENSE_FIRST;
   return rows < most ? rows : most;
+}
+
+static int smaller(size_t a, int b) {
+  return a < (size_t)b ? (int)a : b;
 }
 
 /* Rows of the contact that has most of them. */
@@ -24,24 +31,45 @@ static int rows_of_contacts(const saltus_system* sys, bool friction) {
 }
 
 /* Solvers of contacts with friction, and of everything that is stored by blocks. */
-static void friction_layout(saltusi_operator* op, const saltus_dims* d, int each,
+static void friction_layout(saltusi_operator* op, const saltusi_eval* eval, int each,
                             saltus_arena* arena) {
-  if (d->row_width > 0) {
-    saltusi_friction_step_layout(&op->friction, d->nj + d->nc, each, d->nj + d->nc * each, arena);
-  } else if (op->has_friction) {
-    int units = d->nc < op->dense_max ? d->nc : op->dense_max;
-    saltusi_friction_step_layout(&op->friction, units, each, op->dense_max, arena);
+  const saltus_dims* d = &eval->sys.dims;
+  bool sparse = d->row_width > 0;
+  if (!sparse && !op->has_friction) {
+    return;
+  }
+  int units = sparse ? d->nj + d->nc : smaller((size_t)op->dense_max, d->nc);
+  size_t full = (size_t)units * (size_t)units;
+  size_t some = (size_t)SALTUSI_STEP_NEIGHBOURS * (size_t)units;
+  size_t blocks = saltusi_room_of(&eval->room, SALTUSI_ROOM_BLOCKS, some);
+  blocks = blocks < full ? blocks : full;
+  const saltusi_step_sizes sizes = {
+      .units = units,
+      .rows_each = each,
+      .rows = sparse ? d->nj + d->nc * each : op->dense_max,
+      .blocks = blocks,
+      .values = blocks * (size_t)each * (size_t)each,
+      .factored = smaller(saltusi_room_of(&eval->room, SALTUSI_ROOM_FILL, FACTORED_FIRST),
+                          SALTUSI_FACTORED_MOST)};
+  saltusi_friction_step_layout_sizes(&op->friction, &sizes, arena);
+  if (sparse) {
+    op->block_start = SALTUS_PUSH(arena, int, units + 1);
+    op->block_unit = SALTUS_PUSH(arena, int, blocks);
+    op->block_place = SALTUS_PUSH(arena, int, blocks + 1);
+  } else {
     op->offset = SALTUS_PUSH(arena, int, d->nc + 1);
   }
 }
 
-void saltusi_operator_layout(saltusi_operator* op, const saltus_system* sys,
+void saltusi_operator_layout(saltusi_operator* op, const saltusi_eval* eval,
                              const saltusi_demand* demand, saltus_arena* arena) {
+  const saltus_system* sys = &eval->sys;
   const saltus_dims* d = &sys->dims;
   int each = rows_of_contacts(sys, demand->friction);
   int rows = d->nj + d->nc * each;
-  op->has_friction = each > 1;
-  op->dense_max = largest_dense(d, rows);
+  *op = (saltusi_operator){.has_friction = each > 1};
+  size_t dense = saltusi_room_of(&eval->room, SALTUSI_ROOM_ROWS, (size_t)first_dense(d, rows));
+  op->dense_max = smaller(dense, rows);
   saltusi_rows_layout(&op->rows, d, rows + 3, demand->convective, arena);
   if (demand->two_sided) {
     saltusi_rows_layout(&op->measured, d, rows, false, arena);
@@ -59,7 +87,7 @@ void saltusi_operator_layout(saltusi_operator* op, const saltus_system* sys,
     saltusi_groups_layout(&op->groups, d, demand->held ? rows : d->nj, arena);
     saltusi_blocks_layout(op, d, each, arena);
   }
-  friction_layout(op, d, each, arena);
+  friction_layout(op, eval, each, arena);
 }
 
 /* Whether a matrix A is symmetric whatever the forces are. */
@@ -68,23 +96,41 @@ static bool is_symmetric(const saltusi_operator* op, const saltusi_eval* eval) {
   return op->scalar || !forces || (eval->sys.traits & SALTUS_FREE_FORCE) != 0;
 }
 
+/* Whether W is stored by blocks: where rows are sparse, and A is known to be so as well. */
 static bool form_blocks(saltusi_operator* op, saltusi_eval* eval) {
-  if (op->count < SALTUSI_SPARSE_FROM || op->rows.column == NULL || op->measured.G != NULL ||
+  if (op->count < SALTUSI_SPARSE_FROM || op->rows.column == NULL || op->apart ||
       !saltusi_groups_find(op, eval)) {
     return false;
   }
   op->symmetric = is_symmetric(op, eval);
   op->broken = op->groups.any && !saltusi_eliminate_factor(op, eval);
-  return op->broken || saltusi_blocks_form(op, eval);
+  if (!op->broken) {
+    size_t blocks = saltusi_blocks_form(op, eval);
+    if (blocks > op->friction.blocks_max) {
+      op->status = saltusi_room_lacks(&eval->room, SALTUSI_ROOM_BLOCKS, blocks);
+    }
+  }
+  return true;
+}
+
+static void form_dense(saltusi_operator* op, saltusi_eval* eval) {
+  size_t blocks = (size_t)op->contacts * (size_t)op->contacts;
+  if (op->count > op->dense_max) {
+    op->status = saltusi_room_lacks(&eval->room, SALTUSI_ROOM_ROWS, (size_t)op->count);
+  } else if (op->has_friction && !op->held && blocks > op->friction.blocks_max) {
+    op->status = saltusi_room_lacks(&eval->room, SALTUSI_ROOM_BLOCKS, blocks);
+  } else {
+    saltusi_dense_form(op, eval);
+  }
 }
 
 static void form(saltusi_operator* op, saltusi_eval* eval, const saltusi_linear* linear) {
   op->A = linear;
+  op->status = SALTUS_OK;
   op->bilateral = op->held ? op->count : op->joints;
   op->storage = form_blocks(op, eval) ? SALTUSI_STORED_BLOCKS : SALTUSI_STORED_DENSE;
-  op->unsupported = op->storage == SALTUSI_STORED_DENSE && op->count > op->dense_max;
-  if (op->storage == SALTUSI_STORED_DENSE && !op->unsupported) {
-    saltusi_dense_form(op, eval);
+  if (op->storage == SALTUSI_STORED_DENSE) {
+    form_dense(op, eval);
   }
 }
 

@@ -6,9 +6,9 @@
 #include "scene/initial_state.h"
 
 #include "base/digits.h"
+#include "operator/joints.h"
 #include "saltus/start.h"
 #include "system/diagnose.h"
-#include "system/joints.h"
 
 #include <assert.h>
 #include <math.h>
@@ -221,13 +221,13 @@ static void check_agreement(saltusi_reader* reader, const saltus_scene_view* vie
   saltusi_eval eval = {.sys = *view->system};
   saltusi_joints joints;
   saltus_arena arena = saltus_arena_counting();
-  saltusi_joints_layout(&joints, view->system, &arena);
+  saltusi_joints_layout(&joints, &eval, &arena);
   void* block = saltusi_reader_take(reader, arena.used + 1, 1);
   if (block == NULL) {
     return;
   }
   arena = saltus_arena_over(block, arena.used);
-  saltusi_joints_layout(&joints, view->system, &arena);
+  saltusi_joints_layout(&joints, &eval, &arena);
   saltusi_contradiction found;
   saltus_status status = saltusi_joints_contradict(&joints, &eval, at, true, &found);
   if (status == SALTUS_OK && found.kind != SALTUSI_AGREE) {

@@ -99,7 +99,7 @@ static size_t layout(saltus_scheme* in, saltus_arena* arena) {
   }
   saltusi_eval_layout(&in->eval, arena);
   if (dims->nj > 1) {
-    saltusi_joints_layout(&in->joints, &in->eval.sys, arena);
+    saltusi_joints_layout(&in->joints, &in->eval, arena);
   }
   ops->layout(in->work, in->options, &in->eval, arena);
   size_t zeroed = arena->used;

@@ -6,9 +6,9 @@
 #ifndef SALTUSI_SCHEME_INSIDE_H
 #define SALTUSI_SCHEME_INSIDE_H
 
+#include "operator/joints.h"
 #include "scheme/scheme_ops.h"
 #include "system/diagnose.h"
-#include "system/joints.h"
 
 /* Dense output of one step; h is 0 when there is none. */
 typedef struct dense_step {

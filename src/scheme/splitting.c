@@ -79,9 +79,9 @@ static void layout(void* work_, const void* options, const saltusi_eval* eval,
   (void)options;
   work* w = work_;
   const saltus_dims* d = &sys->dims;
-  saltusi_acceleration_layout(&w->held, sys, arena);
+  saltusi_acceleration_layout(&w->held, eval, arena);
   saltusi_linear_layout(&w->mass, sys, arena);
-  saltusi_operator_layout(&w->impact, sys, &(saltusi_demand){.held = true}, arena);
+  saltusi_operator_layout(&w->impact, eval, &(saltusi_demand){.held = true}, arena);
   saltusi_contact_list_layout(&w->list, d, arena);
   w->k_q = SALTUS_PUSH2(arena, double, saltusi_rkf45.stages, d->nq);
   w->k_v = SALTUS_PUSH2(arena, double, saltusi_rkf45.stages, d->nv);

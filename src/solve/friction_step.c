@@ -7,6 +7,7 @@
 
 #include "team/team.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -31,110 +32,136 @@ static size_t larger(size_t a, size_t b) {
 /* All there is was laid out. */
 static void* no_memory(size_t bytes, void* user) {
   (void)bytes;
-  (void)user;
+  *(bool*)user = true;
   return NULL;
 }
 
-void saltusi_friction_step_layout(saltusi_friction_step* step, int units_max, int rows_each,
-                                  int rows_max, saltus_arena* arena) {
+void saltusi_friction_step_layout_sizes(saltusi_friction_step* step,
+                                        const saltusi_step_sizes* sizes, saltus_arena* arena) {
   saltusi_friction_work* work = &step->work;
   saltusi_friction_pattern* pattern = &work->pattern;
   saltusi_friction_case* in = &work->given;
-  int n = units_max;
-  int rows = rows_max;
-  size_t blocks = larger(square(n), (size_t)SALTUSI_STEP_NEIGHBOURS * (size_t)n);
-  step->blocks_max = blocks;
-  step->values_max =
-      larger(square(rows), (size_t)SALTUSI_STEP_NEIGHBOURS * (size_t)n * square(rows_each));
+  int n = sizes->units;
+  int each = sizes->rows_each;
+  step->blocks_max = sizes->blocks;
+  step->values_max = sizes->values;
   pattern->offset = SALTUS_PUSH(arena, int, n + 1);
   pattern->start = SALTUS_PUSH(arena, int, n + 1);
-  pattern->unit = SALTUS_PUSH(arena, int, blocks);
-  pattern->place = SALTUS_PUSH(arena, int, blocks + 1);
+  pattern->unit = SALTUS_PUSH(arena, int, sizes->blocks);
+  pattern->place = SALTUS_PUSH(arena, int, sizes->blocks + 1);
   pattern->bilateral = SALTUS_PUSH(arena, unsigned char, n);
   pattern->diagonal = SALTUS_PUSH(arena, int, n);
   pattern->local_at = SALTUS_PUSH(arena, int, n + 1);
   in->rho = SALTUS_PUSH(arena, double, n);
-  in->local = SALTUS_PUSH2(arena, double, n, saltusi_one_contact_room(rows_each));
+  in->local = SALTUS_PUSH2(arena, double, n, saltusi_one_contact_room(each));
   in->slip = SALTUS_PUSH(arena, double, n);
-  in->scratch = SALTUS_PUSH2(arena, double, rows_each, rows_each + 2);
-  in->pivot = SALTUS_PUSH(arena, int, rows_each);
-  saltusi_sweep_layout(&work->sweep, n, rows, arena);
-  saltusi_domains_layout(&work->domains, n, rows_each, arena);
+  in->scratch = SALTUS_PUSH2(arena, double, each, each + 2);
+  in->pivot = SALTUS_PUSH(arena, int, each);
+  saltusi_sweep_layout(&work->sweep, n, sizes->rows, arena);
+  saltusi_domains_layout(&work->domains, n, each, arena);
   work->team = saltusi_team_layout(arena);
-  work->best = SALTUS_PUSH(arena, double, rows);
-  work->point = SALTUS_PUSH(arena, double, rows);
+  work->best = SALTUS_PUSH(arena, double, sizes->rows);
+  work->point = SALTUS_PUSH(arena, double, sizes->rows);
   step->values = SALTUS_PUSH(arena, double, step->values_max);
   /* what a full problem of so many contacts needs; sparse ones of many more fit in */
-  int full = n < SALTUSI_STEP_FACTORED ? n : SALTUSI_STEP_FACTORED;
-  const saltusi_friction_sizes sizes = {.units = full,
-                                        .rows = full * rows_each,
-                                        .unit_max = rows_each,
-                                        .values = square(full * rows_each),
-                                        .local = (size_t)full *
-                                                 (size_t)saltusi_one_contact_room(rows_each)};
-  saltusi_friction_second_layout(work, &sizes, arena);
-  work->memory = (saltus_allocator){.alloc = no_memory};
+  int full = n < sizes->factored ? n : sizes->factored;
+  step->factored = full;
+  const saltusi_friction_sizes factors = {.units = full,
+                                          .rows = full * each,
+                                          .unit_max = each,
+                                          .values = square(full * each),
+                                          .local = (size_t)full *
+                                                   (size_t)saltusi_one_contact_room(each)};
+  saltusi_friction_second_layout(work, &factors, arena);
 }
 
-void saltusi_friction_step_open(saltusi_friction_step* step, int units, const int* first,
-                                int bilateral) {
-  saltusi_friction_pattern* pattern = &step->work.pattern;
+void saltusi_friction_step_layout(saltusi_friction_step* step, int units_max, int rows_each,
+                                  int rows_max, saltus_arena* arena) {
+  size_t few = (size_t)SALTUSI_STEP_NEIGHBOURS * (size_t)units_max;
+  const saltusi_step_sizes sizes = {.units = units_max,
+                                    .rows_each = rows_each,
+                                    .rows = rows_max,
+                                    .blocks = larger(square(units_max), few),
+                                    .values = larger(square(rows_max), few * square(rows_each)),
+                                    .factored = SALTUSI_STEP_FACTORED};
+  saltusi_friction_step_layout_sizes(step, &sizes, arena);
+}
+
+/* Rows of the units, before their blocks. */
+static void open_pattern(saltusi_friction_pattern* pattern, int units, const int* offset,
+                         const unsigned char* bilateral) {
   pattern->units = units;
-  pattern->rows = first[units];
   pattern->blocks = 0;
-  pattern->unit_max = 0;
   pattern->local_at[0] = 0;
   pattern->place[0] = 0;
-  memcpy(pattern->offset, first, ((size_t)units + 1) * sizeof(int));
-  int common = bilateral > 0 ? 0 : first[1];
+  for (int i = 0; i <= units; i++) {
+    pattern->offset[i] = offset[i] - offset[0];
+  }
+  pattern->rows = pattern->offset[units];
   for (int i = 0; i < units; i++) {
-    int d = first[i + 1] - first[i];
-    common = common == d ? d : 0;
-    pattern->unit_max = d > pattern->unit_max ? d : pattern->unit_max;
-    pattern->bilateral[i] = i < bilateral ? 1 : 0;
-    pattern->diagonal[i] = -1;
-    int room = saltusi_one_contact_room(d);
+    int d = saltusi_unit_rows(pattern, i);
+    bool equality = bilateral != NULL && bilateral[i] != 0;
     int square = d * d;
-    pattern->local_at[i + 1] = pattern->local_at[i] + (i < bilateral ? square : room);
+    int room = equality ? square : saltusi_one_contact_room(d);
+    pattern->bilateral[i] = equality ? 1 : 0;
+    pattern->diagonal[i] = -1;
+    pattern->local_at[i + 1] = pattern->local_at[i] + room;
   }
-  pattern->uniform = common > 1 ? common : 0;
 }
 
-void saltusi_friction_step_row(saltusi_friction_step* step, int i) {
-  step->work.pattern.start[i] = step->work.pattern.blocks;
-}
-
-double* saltusi_friction_step_block(saltusi_friction_step* step, int i, int j) {
-  saltusi_friction_pattern* pattern = &step->work.pattern;
-  int at = pattern->blocks;
+/* Block (i, j) comes next. */
+static void put_block(saltusi_friction_pattern* pattern, int i, int j) {
+  int at = pattern->blocks++;
   int entries = saltusi_unit_rows(pattern, i) * saltusi_unit_rows(pattern, j);
-  if ((size_t)at == step->blocks_max ||
-      (size_t)pattern->place[at] + (size_t)entries > step->values_max) {
-    return NULL;
-  }
-  pattern->blocks++;
   pattern->unit[at] = j;
   pattern->place[at + 1] = pattern->place[at] + entries;
   if (i == j) {
     pattern->diagonal[i] = at;
   }
-  return step->values + pattern->place[at];
 }
 
-void saltusi_friction_step_close(saltusi_friction_step* step) {
+static void close_pattern(saltusi_friction_step* step) {
   saltusi_friction_pattern* pattern = &step->work.pattern;
+  int common = pattern->units > 0 ? pattern->offset[1] : 0;
   pattern->start[pattern->units] = pattern->blocks;
+  pattern->unit_max = 0;
+  step->equalities = 0;
+  for (int i = 0; i < pattern->units; i++) {
+    int d = saltusi_unit_rows(pattern, i);
+    common = common == d && pattern->bilateral[i] == 0 ? d : 0;
+    pattern->unit_max = d > pattern->unit_max ? d : pattern->unit_max;
+    step->equalities += pattern->bilateral[i];
+  }
+  pattern->uniform = common > 1 ? common : 0;
   pattern->sweep_cost = (double)pattern->place[pattern->blocks] +
                         (double)SALTUSI_LOCAL_SOLVE_COST * (double)pattern->units;
+}
+
+void saltusi_friction_step_load(saltusi_friction_step* step, const saltusi_step_blocks* from,
+                                int first, int last) {
+  saltusi_friction_pattern* pattern = &step->work.pattern;
+  assert((size_t)(from->start[last] - from->start[first]) <= step->blocks_max);
+  open_pattern(pattern, last - first, from->offset + first,
+               from->bilateral != NULL ? from->bilateral + first : NULL);
+  for (int i = first; i < last; i++) {
+    pattern->start[i - first] = pattern->blocks;
+    for (int e = from->start[i]; e < from->start[i + 1]; e++) {
+      put_block(pattern, i - first, from->unit[e] - first);
+    }
+  }
+  close_pattern(step);
+  step->given = from->values + from->place[from->start[first]];
 }
 
 /* A dense W, without the blocks that are zero; false when it does not fit. */
 static bool write_blocks(saltusi_friction_step* step, int units, const int* first,
                          const double* W) {
+  saltusi_friction_pattern* pattern = &step->work.pattern;
   int rows = first[units];
-  saltusi_friction_step_open(step, units, first, 0);
+  double* to = step->values;
+  open_pattern(pattern, units, first, NULL);
   for (int i = 0; i < units; i++) {
-    saltusi_friction_step_row(step, i);
+    pattern->start[i] = pattern->blocks;
     for (int j = 0; j < units; j++) {
       bool empty = i != j;
       for (int k = first[i]; k < first[i + 1] && empty; k++) {
@@ -142,18 +169,24 @@ static bool write_blocks(saltusi_friction_step* step, int units, const int* firs
           empty = empty && W[k * rows + c] == 0.0;
         }
       }
-      double* to = empty ? NULL : saltusi_friction_step_block(step, i, j);
-      if (!empty && to == NULL) {
+      if (empty) {
+        continue;
+      }
+      size_t entries = (size_t)(first[i + 1] - first[i]) * (size_t)(first[j + 1] - first[j]);
+      if ((size_t)pattern->blocks == step->blocks_max ||
+          (size_t)(to - step->values) + entries > step->values_max) {
         return false;
       }
-      for (int k = first[i]; k < first[i + 1] && to != NULL; k++) {
+      put_block(pattern, i, j);
+      for (int k = first[i]; k < first[i + 1]; k++) {
         for (int c = first[j]; c < first[j + 1]; c++) {
           *to++ = W[k * rows + c];
         }
       }
     }
   }
-  saltusi_friction_step_close(step);
+  close_pattern(step);
+  step->given = step->values;
   return true;
 }
 
@@ -166,7 +199,11 @@ static bool nothing_presses(int units, const int* first, const double* q) {
   return true;
 }
 
-static bool solve_one(int d, double mu, const double* W, const double* q, double* r) {
+bool saltusi_friction_step_single(int d, double mu, const double* W, const double* q, double* r) {
+  if (q[0] >= 0.0) {
+    memset(r, 0, (size_t)d * sizeof(double));
+    return true;
+  }
   double data[16];
   double slip = 0.0;
   saltusi_one_contact_prepare(d, W, data);
@@ -189,18 +226,26 @@ static bool solve_one(int d, double mu, const double* W, const double* q, double
   return miss2 <= accepted * accepted * (saltusi_velocity_unit(d, q) * saltusi_velocity_unit(d, q));
 }
 
+static double aim_of(const saltusi_friction_step* step) {
+  return step->tol > 0.0 ? step->tol : aim;
+}
+
+static double accepted_of(const saltusi_friction_step* step) {
+  return step->tol > accepted ? step->tol : accepted;
+}
+
 /* Newton's method from the best point: near a solution a few steps, elsewhere it gives up early. */
 static bool try_newton(saltusi_friction_run* run) {
   if (run->work->refused) {
     return false;
   }
-  saltusi_newton_settings few = {.iterations = 8, .tol = aim, .trial = 4, .no_pivoting = true};
+  saltusi_newton_settings few = {.iterations = 8, .tol = run->tol, .trial = 4, .no_pivoting = true};
   saltusi_run_from_best(run);
   return saltusi_run_newton(run, &few);
 }
 
 static bool try_sweeps(saltusi_friction_run* run, int sweeps) {
-  saltusi_sweep_settings settings = {.sweeps = sweeps, .tol = aim, .anderson = true};
+  saltusi_sweep_settings settings = {.sweeps = sweeps, .tol = run->tol, .anderson = true};
   saltusi_run_from_best(run);
   return saltusi_run_sweeps(run, &settings);
 }
@@ -211,16 +256,16 @@ static bool newton_is_cheaper(saltusi_friction_run* run, double before) {
   enum { STEPS = 4 };
   saltusi_friction_work* work = run->work;
   double rate = log(run->best / before) / FIRST_SWEEPS;
-  double needed = rate < 0.0 ? log(aim / run->best) / rate : INFINITY;
+  double needed = rate < 0.0 ? log(run->tol / run->best) / rate : INFINITY;
   return needed > MORE_SWEEPS ||
          (saltusi_friction_analyse(work) &&
           needed * work->pattern.sweep_cost > STEPS * saltusi_newton_cost(work));
 }
 
 /* Sweeps and Newton's method, then the whole portfolio with the aim that has to be met. */
-static bool solve_many(saltusi_friction_run* run) {
+static bool solve_many(const saltusi_friction_step* step, saltusi_friction_run* run) {
   saltusi_friction_work* work = run->work;
-  if (run->best <= aim) { /* the guess */
+  if (run->best <= run->tol) { /* the guess */
     return true;
   }
   int units = work->pattern.units;
@@ -244,13 +289,14 @@ static bool solve_many(saltusi_friction_run* run) {
   if ((newton && try_newton(run)) || try_sweeps(run, MORE_SWEEPS)) {
     return true;
   }
-  if (run->best > accepted) {
-    run->tol = accepted;
+  double enough = accepted_of(step);
+  if (run->best > enough) {
+    run->tol = enough;
     saltusi_run_from_best(run);
     saltusi_friction_auto.solve(run);
-    run->tol = aim;
+    run->tol = aim_of(step);
   }
-  return try_newton(run) || run->best <= accepted;
+  return try_newton(run) || run->best <= enough;
 }
 
 /* Where the stages begin: at the guess when it is nearer to a solution than zero, else as if there were
@@ -277,13 +323,15 @@ static bool start(saltusi_friction_run* run, int n, const double* r, const doubl
 
 static void prepare(saltusi_friction_step* step, const double* mu, const double* q) {
   saltusi_friction_work* work = &step->work;
+  step->lacks = false;
+  work->memory = (saltus_allocator){.alloc = no_memory, .user = &step->lacks};
   work->analysed = false;
   work->refused = false;
   work->lu.ready = false;
   work->given.pattern = &work->pattern;
   work->given.domains = saltusi_domains_of(&work->domains, &work->pattern);
   work->given.team = NULL;
-  work->given.values = step->values;
+  work->given.values = step->given;
   work->given.q = q;
   work->given.mu = mu;
   saltusi_friction_case_prepare(&work->given);
@@ -330,7 +378,7 @@ static double iterate_soft(saltusi_friction_step* step, double* r) {
       return fmin(residual, best); /* rounding, or rows that contradict each other */
     }
     best = residual;
-    if (residual <= aim) {
+    if (residual <= aim_of(step)) {
       break;
     }
     saltusi_block_lu_solve(&work->lu, work->sweep.u, work->point);
@@ -353,19 +401,22 @@ bool saltusi_friction_step_hold(saltusi_friction_step* step, const double* q, do
   if (!isfinite(work->given.velocity_unit)) {
     return false;
   }
-  if (factor_soft(work, soft) && iterate_soft(step, r) <= accepted) {
+  if (factor_soft(work, soft) && iterate_soft(step, r) <= accepted_of(step)) {
     return true;
   }
   saltus_solve_result result = {0};
   const saltus_friction_auto_options options = {.threads = 1};
-  saltusi_friction_run run = {
-      .work = work, .options = &options, .tol = aim, .cost_limit = INFINITY, .result = &result};
+  saltusi_friction_run run = {.work = work,
+                              .options = &options,
+                              .tol = aim_of(step),
+                              .cost_limit = INFINITY,
+                              .result = &result};
   memset(r, 0, (size_t)n * sizeof(double));
   if (!saltusi_run_start(&run, r)) {
     return false;
   }
   saltusi_run_open_team(&run, step->threads);
-  bool solved = solve_many(&run);
+  bool solved = solve_many(step, &run);
   saltusi_run_close_team(&run);
   memcpy(r, work->best, (size_t)n * sizeof(double));
   step->iterations += result.iterations;
@@ -378,21 +429,24 @@ bool saltusi_friction_step_solve_blocks(saltusi_friction_step* step, const doubl
   int units = work->pattern.units;
   int n = work->pattern.rows;
   step->iterations = 0;
-  if (!work->pattern.bilateral[0] && nothing_presses(units, work->pattern.offset, q)) {
+  if (step->equalities == 0 && nothing_presses(units, work->pattern.offset, q)) {
     memset(r, 0, (size_t)n * sizeof(double));
     return true;
   }
   prepare(step, mu, q);
   const saltus_friction_auto_options options = {.threads = 1};
   saltus_solve_result result = {0};
-  saltusi_friction_run run = {
-      .work = work, .options = &options, .tol = aim, .cost_limit = INFINITY, .result = &result};
+  saltusi_friction_run run = {.work = work,
+                              .options = &options,
+                              .tol = aim_of(step),
+                              .cost_limit = INFINITY,
+                              .result = &result};
   if (!isfinite(work->given.velocity_unit) || !start(&run, n, r, step->slip)) {
     memset(r, 0, (size_t)n * sizeof(double));
     return false;
   }
   saltusi_run_open_team(&run, step->threads);
-  bool solved = solve_many(&run);
+  bool solved = solve_many(step, &run);
   saltusi_run_close_team(&run);
   memcpy(r, work->best, (size_t)n * sizeof(double));
   if (step->slip != NULL) {
@@ -410,7 +464,7 @@ bool saltusi_friction_step_solve(saltusi_friction_step* step, int units, const i
     memset(r, 0, (size_t)n * sizeof(double));
     return true;
   }
-  if (units == 1 && solve_one(n, mu[0], W, q, r)) {
+  if (units == 1 && saltusi_friction_step_single(n, mu[0], W, q, r)) {
     return true;
   }
   return write_blocks(step, units, first, W) && saltusi_friction_step_solve_blocks(step, mu, q, r);

@@ -27,31 +27,55 @@ enum { SALTUSI_STEP_NEIGHBOURS = 24 };
 typedef struct saltusi_friction_step {
   saltusi_friction_work work;
   size_t blocks_max, values_max; /* of W */
-  double* values;                /* [values_max] W block by block */
+  double* values;      /* [values_max] W block by block, of a dense one or of the caller */
+  const double* given; /* values of the problem at hand */
   double* slip;   /* [units] of the caller: slip parameters of the one-contact problems, first guess
                    * and last values; NULL: from zero */
   int threads;    /* of the caller: that share sweeps over many units, with the same bits; 0: 1 */
+  double tol;     /* of the caller: residual relative to |q| that is enough; 0: rounding */
+  int factored;   /* contacts of which every one meets every other that can be factored */
+  bool lacks;     /* the last solve wanted to factor more than that */
+  int equalities; /* units of the problem at hand that are bilateral */
   int iterations; /* of the last solve: sweeps and the like */
 } saltusi_friction_step;
 
-/* units_max contacts of at most rows_each rows, rows_max together. */
+/* What is laid out for. */
+typedef struct saltusi_step_sizes {
+  int units, rows_each, rows; /* units, rows of the largest and of all */
+  size_t blocks, values;      /* of W */
+  int factored; /* contacts of which every one meets every other that can be factored */
+} saltusi_step_sizes;
+
+void saltusi_friction_step_layout_sizes(saltusi_friction_step* step,
+                                        const saltusi_step_sizes* sizes, saltus_arena* arena);
+
+/* The same for units_max contacts of at most rows_each rows, rows_max together, as far as W may be full. */
 void saltusi_friction_step_layout(saltusi_friction_step* step, int units_max, int rows_each,
                                   int rows_max, saltus_arena* arena);
 
-/* W block by block: open, then for each contact i in turn `row` and its blocks with ascending j, the
- * diagonal one always, then close. A block is row major and to be written whole; NULL: no room left.
- * Unit i has the rows first[i] .. first[i + 1] - 1, first[0] = 0; the first `bilateral` units are
- * equalities. */
-void saltusi_friction_step_open(saltusi_friction_step* step, int units, const int* first,
-                                int bilateral);
-void saltusi_friction_step_row(saltusi_friction_step* step, int i);
-double* saltusi_friction_step_block(saltusi_friction_step* step, int i, int j);
-void saltusi_friction_step_close(saltusi_friction_step* step);
+/* W of many units by blocks, each row major; of unit i those from start[i] to start[i + 1] - 1, ascending
+ * and with the diagonal one. */
+typedef struct saltusi_step_blocks {
+  const int* offset;              /* [units + 1] first row of a unit */
+  const unsigned char* bilateral; /* [units] equalities; NULL: there are none */
+  const int* start;               /* [units + 1] */
+  const int* unit;                /* [start[units]] */
+  const int* place;               /* [start[units] + 1] in values */
+  const double* values;
+} saltusi_step_blocks;
+
+/* The units first .. last - 1, which meet no others, are the problem of the solves that follow. values have
+ * to stay until then. */
+void saltusi_friction_step_load(saltusi_friction_step* step, const saltusi_step_blocks* from,
+                                int first, int last);
 
 /* r holds the first guess, which counts unless zero is nearer to a solution; zeros: none. Returns
  * whether r is a solution to rounding; r is written either way. */
 bool saltusi_friction_step_solve_blocks(saltusi_friction_step* step, const double* mu,
                                         const double* q, double* r);
+
+/* One contact of d rows alone, exactly; false when that does not reach rounding. */
+bool saltusi_friction_step_single(int d, double mu, const double* W, const double* q, double* r);
 
 /* Units that are equalities all of them: W r + q = 0, with sparse factors. Where rows depend on each other
  * r is near the solution of least size. */

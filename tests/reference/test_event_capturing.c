@@ -288,7 +288,7 @@ static void observe(const saltus_known_motion* problem, const saltusi_tableau* m
   void* block = calloc(1, BYTES);
   saltus_arena arena = saltus_arena_over(block, BYTES);
   saltusi_eval_layout(&eval, &arena);
-  saltusi_capture_layout(&w, method, &eval.sys, &arena);
+  saltusi_capture_layout(&w, method, &eval, &arena);
   saltus_step_report report;
   saltusi_step s = {.eval = &eval, .h = t_end / steps, .report = &report};
   double* state[4];

@@ -7,7 +7,7 @@
 #include "saltus_test.h"
 
 #include "bodies.h"
-#include "system/joints.h"
+#include "operator/joints.h"
 
 #include <stdlib.h>
 
@@ -353,14 +353,14 @@ static void a_contradiction_is_found_among_thousands_of_joints(void** state) {
   saltusi_joints joints;
   saltus_arena arena = saltus_arena_counting();
   saltusi_eval_layout(&eval, &arena);
-  saltusi_joints_layout(&joints, &sys, &arena);
+  saltusi_joints_layout(&joints, &eval, &arena);
   const size_t bytes = arena.used;
   assert_true(bytes < (size_t)120 << 20); /* 3 x 6000^2 numbers would be 860 MB */
   void* block = aligned_alloc(SALTUS_ALIGNMENT, (bytes / SALTUS_ALIGNMENT + 1) * SALTUS_ALIGNMENT);
   assert_non_null(block);
   arena = saltus_arena_over(block, bytes);
   saltusi_eval_layout(&eval, &arena);
-  saltusi_joints_layout(&joints, &sys, &arena);
+  saltusi_joints_layout(&joints, &eval, &arena);
   for (int odd = 0; odd < 2; odd++) {
     b.pin_at[2 * ODD] += odd == 1 ? 0.5 : 0.0;
     saltusi_contradiction found;

@@ -128,7 +128,7 @@ typedef struct saltusi_dg {
 } saltusi_dg;
 
 void saltusi_dg_layout(saltusi_dg* w, const saltus_dg_options* o, bool plus,
-                       const saltus_system* sys, saltus_arena* arena);
+                       const saltusi_eval* eval, saltus_arena* arena);
 saltus_status saltusi_dg_step(saltusi_dg* w, const saltus_dg_options* o, const saltusi_step* s);
 
 /* Doubles that a step hands on: flags of closed contacts by key, and whether Newton was needed. */

@@ -67,12 +67,12 @@ static void carry_memory(const void* options, const saltus_system* sys, saltusi_
 
 static void layout_minus(void* work, const void* options, const saltusi_eval* eval,
                          saltus_arena* arena) {
-  saltusi_dg_layout(work, options, false, &eval->sys, arena);
+  saltusi_dg_layout(work, options, false, eval, arena);
 }
 
 static void layout_plus(void* work, const void* options, const saltusi_eval* eval,
                         saltus_arena* arena) {
-  saltusi_dg_layout(work, options, true, &eval->sys, arena);
+  saltusi_dg_layout(work, options, true, eval, arena);
 }
 
 static saltus_status step(void* work, const void* options, const saltusi_step* s) {

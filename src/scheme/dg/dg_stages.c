@@ -48,13 +48,11 @@ void saltusi_dg_rows(saltusi_dg* w, const saltus_system* sys, const saltus_point
 }
 
 void saltusi_dg_respond(saltusi_dg* w, const saltusi_eval* eval, int node, int first, int last) {
-  int nv = eval->sys.dims.nv;
+  size_t nv = (size_t)eval->sys.dims.nv;
   for (int r = first; r < last; r++) {
     int row = node * w->row_max + r;
-    double* x = w->response + (size_t)row * (size_t)nv;
-    memset(x, 0, (size_t)nv * sizeof(double));
-    saltusi_row_add(&w->at, row, 1.0, x);
-    saltusi_linear_solve(eval, saltusi_dg_mass(w, node), x);
+    double* x = w->response + (size_t)row * nv;
+    saltusi_operator_response(&w->at, row, eval, saltusi_dg_mass(w, node), x);
   }
 }
 

@@ -64,13 +64,14 @@ static void layout_laws(saltusi_dg* w, const saltus_system* sys, saltus_arena* a
 }
 
 void saltusi_dg_layout(saltusi_dg* w, const saltus_dg_options* o, bool plus,
-                       const saltus_system* sys, saltus_arena* arena) {
+                       const saltusi_eval* eval, saltus_arena* arena) {
+  const saltus_system* sys = &eval->sys;
   const saltus_dims* d = &sys->dims;
   w->nodes = o->degree + 1;
   w->closure = o->closure;
   w->plus = plus;
   if (o->degree == 0) {
-    saltusi_moreau_layout(&w->moreau, SALTUS_WARM_START_NO, sys, arena);
+    saltusi_moreau_layout(&w->moreau, SALTUS_WARM_START_NO, eval, arena);
     return;
   }
   saltusi_dg_tableau_make(o->degree, plus, &w->table);

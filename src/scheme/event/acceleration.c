@@ -5,10 +5,10 @@
  */
 #include "scheme/event/acceleration.h"
 
-void saltusi_acceleration_layout(saltusi_acceleration* work, const saltus_system* sys,
+void saltusi_acceleration_layout(saltusi_acceleration* work, const saltusi_eval* eval,
                                  saltus_arena* arena) {
-  saltusi_linear_layout(&work->mass, sys, arena);
-  saltusi_operator_layout(&work->op, sys, &(saltusi_demand){.held = true, .convective = true},
+  saltusi_linear_layout(&work->mass, &eval->sys, arena);
+  saltusi_operator_layout(&work->op, eval, &(saltusi_demand){.held = true, .convective = true},
                           arena);
 }
 

@@ -19,7 +19,7 @@ typedef struct saltusi_acceleration {
   saltusi_operator op; /* rows with convective parts; P are the forces [N] */
 } saltusi_acceleration;
 
-void saltusi_acceleration_layout(saltusi_acceleration* work, const saltus_system* sys,
+void saltusi_acceleration_layout(saltusi_acceleration* work, const saltusi_eval* eval,
                                  saltus_arena* arena);
 
 /* Which contacts are held, and whether their forces may pull (G^T a + c = 0) or not. */

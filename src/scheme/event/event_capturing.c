@@ -22,13 +22,14 @@ static void view_layout(saltusi_contact_view* view, int nc, saltus_arena* arena)
 }
 
 void saltusi_capture_layout(saltusi_capture* w, const saltusi_tableau* method,
-                            const saltus_system* sys, saltus_arena* arena) {
+                            const saltusi_eval* eval, saltus_arena* arena) {
+  const saltus_system* sys = &eval->sys;
   const saltus_dims* d = &sys->dims;
-  saltusi_rk_layout(&w->rk, method, sys, arena);
-  saltusi_moreau_layout(&w->moreau, SALTUS_WARM_START_NO, sys, arena);
-  saltusi_acceleration_layout(&w->pressing, sys, arena);
+  saltusi_rk_layout(&w->rk, method, eval, arena);
+  saltusi_moreau_layout(&w->moreau, SALTUS_WARM_START_NO, eval, arena);
+  saltusi_acceleration_layout(&w->pressing, eval, arena);
   saltusi_linear_layout(&w->mass, sys, arena);
-  saltusi_operator_layout(&w->op, sys, &(saltusi_demand){.held = true}, arena);
+  saltusi_operator_layout(&w->op, eval, &(saltusi_demand){.held = true}, arena);
   saltusi_contact_list_layout(&w->list, d, arena);
   w->joint_gap = SALTUS_PUSH(arena, double, d->nj);
   double** positions[] = {&w->q, &w->q_end, &w->q_try, &w->q_before};

@@ -123,7 +123,7 @@ typedef struct saltusi_capture {
 } saltusi_capture;
 
 void saltusi_capture_layout(saltusi_capture* w, const saltusi_tableau* method,
-                            const saltus_system* sys, saltus_arena* arena);
+                            const saltusi_eval* eval, saltus_arena* arena);
 saltus_status saltusi_capture_step(saltusi_capture* w, const saltus_event_capturing_options* o,
                                    const saltusi_step* s);
 

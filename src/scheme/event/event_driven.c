@@ -56,7 +56,7 @@ static void carry_memory(const void* options, const saltus_system* sys, saltusi_
 
 static void layout(void* work, const void* options, const saltusi_eval* eval, saltus_arena* arena) {
   const saltus_event_driven_options* o = options;
-  saltusi_capture_layout(work, methods[o->method], &eval->sys, arena);
+  saltusi_capture_layout(work, methods[o->method], eval, arena);
 }
 
 static saltus_status step(void* work, const void* options, const saltusi_step* s) {

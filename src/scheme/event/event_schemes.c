@@ -56,7 +56,7 @@ static saltus_status dense(void* work, const void* options, const saltusi_dense_
   static void layout_##id(void* work, const void* options, const saltusi_eval* eval,               \
                           saltus_arena* arena) {                                                   \
     (void)options;                                                                                 \
-    saltusi_capture_layout(work, &saltusi_##id, &eval->sys, arena);                                \
+    saltusi_capture_layout(work, &saltusi_##id, eval, arena);                                      \
   }                                                                                                \
   const saltusi_scheme_ops saltusi_scheme_##id = {                                                 \
       .info =                                                                                      \

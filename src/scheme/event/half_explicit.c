@@ -15,48 +15,29 @@
 
 #include <string.h>
 
-void saltusi_half_explicit_layout(saltusi_rk* rk, const saltus_system* sys, saltus_arena* arena) {
-  int rows = sys->dims.nj + sys->dims.nc;
-  int dense = rk->held.dense_max;
-  saltusi_rows_layout(&rk->next, &sys->dims, rows, false, arena);
-  rk->next_W = SALTUS_PUSH2(arena, double, dense, dense);
-  rk->next_factor.LU = SALTUS_PUSH2(arena, double, dense, dense);
-  rk->next_factor.gram = SALTUS_PUSH2(arena, double, dense, dense);
-  rk->next_factor.pivot = SALTUS_PUSH2(arena, int, dense, 2);
-  rk->next_factor.scale = SALTUS_PUSH(arena, double, dense);
-  rk->half_velocity = SALTUS_PUSH(arena, double, sys->dims.nv);
-}
-
-static void write_rows(const saltus_system* sys, const saltus_point* at,
-                       const saltusi_rk_start* start, saltusi_row_block* block) {
-  int nj = sys->dims.nj;
-  saltusi_rows_joints(sys, at, block);
+/* Rows of joints and held contacts at the stage after the present one, which measure its velocities. */
+static void measure(saltusi_operator* op, const saltus_system* sys, const saltus_point* at,
+                    const saltusi_rk_start* start) {
+  saltusi_rows_joints(sys, at, &op->measured);
   for (int i = 0; i < start->count; i++) {
-    saltusi_rows_contact(sys, at, start->keys[i], 1, block, nj + i);
+    saltusi_rows_contact(sys, at, start->keys[i], 1, &op->measured, sys->dims.nj + i);
   }
+  op->apart = true;
 }
 
 /* lambda_i into held.P, from K_i without it and the velocity V of the next stage without it. */
-static saltus_status find_forces(saltusi_rk* rk, saltusi_eval* eval, int rows, double weight,
+static saltus_status find_forces(saltusi_rk* rk, saltusi_eval* eval, double weight,
                                  const double* V) {
-  int nv = eval->sys.dims.nv;
-  for (int r = 0; r < rows; r++) {
-    double* column = rk->held.AinvG + (size_t)r * (size_t)nv;
-    memset(column, 0, (size_t)nv * sizeof(double));
-    saltusi_row_add(&rk->held.rows, r, 1.0, column);
-    saltusi_linear_solve(eval, &rk->mass, column);
-    for (int i = 0; i < rows; i++) {
-      rk->next_W[i * rows + r] = weight * saltusi_row_dot(&rk->next, i, column);
-    }
-    rk->held.P[r] = -(saltusi_row_dot(&rk->next, r, V) + rk->next.b[r]);
+  saltusi_operator* op = &rk->held;
+  saltusi_operator_form_held(op, eval, &rk->mass);
+  if (weight == 0.0) { /* the next stage does not see the forces of this one */
+    memset(op->P, 0, (size_t)op->count * sizeof(double));
+    return op->status;
   }
-  eval->work.contact_solves++;
-  if (!saltusi_dependent_factor(&rk->next_factor, rows, rk->next_W, rows)) {
-    return SALTUS_RETRY_NAN;
+  for (int r = 0; r < op->count; r++) {
+    op->rhs[r] = (saltusi_row_dot(&op->measured, r, V) + op->measured.b[r]) / weight;
   }
-  eval->dependent |= rk->next_factor.rank < rows;
-  saltusi_dependent_solve(&rk->next_factor, rk->held.P);
-  return SALTUS_OK;
+  return saltusi_operator_solve(op, eval);
 }
 
 saltus_status saltusi_half_explicit_stages(saltusi_rk* rk, saltusi_eval* eval,
@@ -66,9 +47,6 @@ saltus_status saltusi_half_explicit_stages(saltusi_rk* rk, saltusi_eval* eval,
   int nv = sys->dims.nv;
   int rows = sys->dims.nj + start->count;
   double* V_next = rk->half_velocity;
-  if (rows > rk->held.dense_max) {
-    return SALTUS_ERR_UNSUPPORTED;
-  }
   memcpy(rk->V, start->v, (size_t)nv * sizeof(double));
   memcpy(rk->Q, start->q, (size_t)nv * sizeof(double));
   for (int i = 0; i < m->stages; i++) {
@@ -86,20 +64,18 @@ saltus_status saltusi_half_explicit_stages(saltusi_rk* rk, saltusi_eval* eval,
     }
     saltusi_force(eval, &at, K);
     saltusi_linear_solve(eval, &rk->mass, K);
-    write_rows(sys, &at, start, &rk->held.rows);
+    saltusi_operator_hold(&rk->held, sys, &at, start->keys, start->count);
 
     /* where it leads, and the forces that hold there */
     saltusi_rk_combine(nv, i + 1, start->q, h, weights, rk->V, rk->Q);
     saltusi_rk_combine(nv, i + 1, start->v, h, weights, rk->K, V_next);
     saltus_point next = saltusi_at(eval, t_next, rk->Q, V_next);
-    write_rows(sys, &next, start, &rk->next);
-    status = find_forces(rk, eval, rows, h * weights[i], V_next);
+    measure(&rk->held, sys, &next, start);
+    status = find_forces(rk, eval, h * weights[i], V_next);
     if (status != SALTUS_OK) {
       return status;
     }
-    for (int r = 0; r < rows; r++) {
-      saltusi_add_scaled(nv, rk->held.P[r], rk->held.AinvG + (size_t)r * (size_t)nv, K);
-    }
+    saltusi_operator_apply(&rk->held, eval, K);
     memcpy(rk->forces + (size_t)i * (size_t)(sys->dims.nj + sys->dims.nc), rk->held.P,
            (size_t)rows * sizeof(double));
     if (!last) {

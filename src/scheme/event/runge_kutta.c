@@ -24,14 +24,16 @@ enum { UNKNOWNS_MAX = 3000 };
  * how fast the iteration converges. */
 static const double difference = 1e-7;
 
-void saltusi_rk_layout(saltusi_rk* rk, const saltusi_tableau* method, const saltus_system* sys,
+void saltusi_rk_layout(saltusi_rk* rk, const saltusi_tableau* method, const saltusi_eval* eval,
                        saltus_arena* arena) {
+  const saltus_system* sys = &eval->sys;
   const saltus_dims* d = &sys->dims;
   int s = method->stages;
   rk->method = method;
   saltusi_linear_layout(&rk->mass, sys, arena);
-  saltusi_operator_layout(&rk->held, sys, &(saltusi_demand){.held = true, .convective = true},
-                          arena);
+  const saltusi_demand demand = {
+      .held = true, .convective = true, .two_sided = method->half_explicit};
+  saltusi_operator_layout(&rk->held, eval, &demand, arena);
   rk->K = SALTUS_PUSH2(arena, double, s, d->nv);
   rk->V = SALTUS_PUSH2(arena, double, s, d->nv);
   rk->Q = SALTUS_PUSH(arena, double, d->nq);
@@ -47,7 +49,7 @@ void saltusi_rk_layout(saltusi_rk* rk, const saltusi_tableau* method, const salt
     rk->pivot = SALTUS_PUSH(arena, int, s * d->nv);
   }
   if (method->half_explicit) {
-    saltusi_half_explicit_layout(rk, sys, arena);
+    rk->half_velocity = SALTUS_PUSH(arena, double, d->nv);
   }
 }
 

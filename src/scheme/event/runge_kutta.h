@@ -48,13 +48,10 @@ typedef struct saltusi_rk {
   int* pivot;     /* [stages nv] */
   bool prepared;  /* a0, a_q and a_v belong to the present start */
   /* of half-explicit methods: */
-  saltusi_row_block next; /* [nj + nc] rows of the stage after the present one */
-  double* next_W;         /* [dense_max^2] G(Q_(i+1))^T M^-1 G(Q_i) */
-  saltusi_dependent next_factor;
   double* half_velocity; /* [nv] of the next stage, before it is held */
 } saltusi_rk;
 
-void saltusi_rk_layout(saltusi_rk* rk, const saltusi_tableau* method, const saltus_system* sys,
+void saltusi_rk_layout(saltusi_rk* rk, const saltusi_tableau* method, const saltusi_eval* eval,
                        saltus_arena* arena);
 
 /* a [nv] with `keys` held; forces stay in rk->held.P. */
@@ -70,7 +67,6 @@ saltus_status saltusi_rk_step(saltusi_rk* rk, saltusi_eval* eval, const saltusi_
                               double h, double* q1, double* v1);
 
 /* The stages of a half-explicit step (half_explicit.c). */
-void saltusi_half_explicit_layout(saltusi_rk* rk, const saltus_system* sys, saltus_arena* arena);
 saltus_status saltusi_half_explicit_stages(saltusi_rk* rk, saltusi_eval* eval,
                                            const saltusi_rk_start* start, double h);
 

@@ -22,6 +22,8 @@ static const saltus_field fields[] = {
     SALTUS_INT(saltus_moreau_jean_options, newton_max, 30, 1, 1000, "most Newton iterations"),
     SALTUSI_WARM_START_FIELD(saltus_moreau_jean_options),
     SALTUSI_GAIN_FIELD(saltus_moreau_jean_options),
+    SALTUS_REAL(saltus_moreau_jean_options, contact_tol, 0.0, 0.0, 0.01,
+                "residual of contact problems over the size of their data; 0: rounding [1]"),
 };
 
 #define TABLE SALTUSI_TABLE(saltus_moreau_jean_options, fields)
@@ -40,7 +42,7 @@ static void carry_memory(const void* options, const saltus_system* sys, saltusi_
 
 static void layout(void* work, const void* options, const saltusi_eval* eval, saltus_arena* arena) {
   const saltus_moreau_jean_options* o = options;
-  saltusi_moreau_layout(work, o->warm_start, &eval->sys, arena);
+  saltusi_moreau_layout(work, o->warm_start, eval, arena);
 }
 
 static saltus_status step(void* work, const void* options, const saltusi_step* s) {

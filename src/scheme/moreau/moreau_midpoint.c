@@ -63,7 +63,7 @@ static void layout(void* work_, const void* options, const saltusi_eval* eval,
   const saltus_moreau_midpoint_options* o = options;
   work* w = work_;
   int nv = sys->dims.nv;
-  saltusi_node_layout(&w->node, o->warm_start, sys, arena);
+  saltusi_node_layout(&w->node, o->warm_start, eval, arena);
   saltusi_linear_layout(&w->linear, sys, arena);
   w->q_mid = SALTUS_PUSH(arena, double, sys->dims.nq);
   w->v = SALTUS_PUSH(arena, double, nv);

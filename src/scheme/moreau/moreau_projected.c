@@ -70,9 +70,9 @@ static void layout(void* work_, const void* options, const saltusi_eval* eval,
   const saltus_system* sys = &eval->sys;
   const saltus_moreau_projected_options* o = options;
   work* w = work_;
-  saltusi_moreau_layout(&w->moreau, o->warm_start, sys, arena);
+  saltusi_moreau_layout(&w->moreau, o->warm_start, eval, arena);
   saltusi_linear_layout(&w->mass, sys, arena);
-  saltusi_operator_layout(&w->op, sys, &(saltusi_demand){0}, arena);
+  saltusi_operator_layout(&w->op, eval, &(saltusi_demand){0}, arena);
   w->shift = SALTUS_PUSH(arena, double, sys->dims.nv);
   w->q = SALTUS_PUSH(arena, double, sys->dims.nq);
 }

@@ -29,12 +29,13 @@
 #include <float.h>
 #include <string.h>
 
-void saltusi_moreau_layout(saltusi_moreau* w, int warm_start, const saltus_system* sys,
+void saltusi_moreau_layout(saltusi_moreau* w, int warm_start, const saltusi_eval* eval,
                            saltus_arena* arena) {
+  const saltus_system* sys = &eval->sys;
   const saltus_dims* d = &sys->dims;
   saltusi_linear_layout(&w->linear, sys, arena);
   saltusi_contact_list_layout(&w->list, d, arena);
-  saltusi_operator_layout(&w->op, sys, &(saltusi_demand){.friction = true}, arena);
+  saltusi_operator_layout(&w->op, eval, &(saltusi_demand){.friction = true}, arena);
   saltusi_warm_layout(&w->op, warm_start, sys);
   int rows = d->nj + d->nc * (w->op.has_friction ? 3 : 1);
   w->q_theta = SALTUS_PUSH(arena, double, d->nq);
@@ -199,12 +200,14 @@ static void write_law(saltusi_moreau* w, const saltus_moreau_jean_options* o,
 }
 
 /* v_{k+1} = v_free + J^-1 G P with the impact law for P */
-static saltus_status impose(saltusi_moreau* w, const saltusi_step* s) {
+static saltus_status impose(saltusi_moreau* w, const saltus_moreau_jean_options* o,
+                            const saltusi_step* s) {
   int nv = s->eval->sys.dims.nv;
   memcpy(s->v1, w->v_free, (size_t)nv * sizeof(double));
   if (w->rows == 0) {
     return SALTUS_OK;
   }
+  w->op.tol = o->contact_tol;
   saltus_status status = saltusi_operator_solve(&w->op, s->eval);
   if (status == SALTUS_OK) {
     saltusi_operator_apply(&w->op, s->eval, s->v1);
@@ -238,7 +241,7 @@ static saltus_status solve_velocity(saltusi_moreau* w, const saltus_moreau_jean_
     if (!exact) {
       memcpy(w->v_theta, s->v1, (size_t)nv * sizeof(double));
     }
-    status = impose(w, s);
+    status = impose(w, o, s);
     s->report->newton_iterations = k + 1;
     if (status != SALTUS_OK || exact) {
       return status;

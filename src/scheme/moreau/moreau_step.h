@@ -24,7 +24,7 @@ typedef struct saltusi_moreau {
   bool* forced;    /* [nc] active whatever the forecast says, by key */
 } saltusi_moreau;
 
-void saltusi_moreau_layout(saltusi_moreau* work, int warm_start, const saltus_system* sys,
+void saltusi_moreau_layout(saltusi_moreau* work, int warm_start, const saltusi_eval* eval,
                            saltus_arena* arena);
 
 /* One step; writes q1, v1, the report and the memory, which is that of the warm start. */

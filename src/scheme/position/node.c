@@ -11,10 +11,11 @@
 #include <float.h>
 #include <string.h>
 
-void saltusi_node_layout(saltusi_node* node, int warm_start, const saltus_system* sys,
+void saltusi_node_layout(saltusi_node* node, int warm_start, const saltusi_eval* eval,
                          saltus_arena* arena) {
+  const saltus_system* sys = &eval->sys;
   const saltus_dims* d = &sys->dims;
-  saltusi_operator_layout(&node->op, sys, &(saltusi_demand){.friction = true}, arena);
+  saltusi_operator_layout(&node->op, eval, &(saltusi_demand){.friction = true}, arena);
   saltusi_warm_layout(&node->op, warm_start, sys);
   saltusi_contact_list_layout(&node->list, d, arena);
   int rows = d->nj + d->nc * (node->op.has_friction ? 3 : 1);

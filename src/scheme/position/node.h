@@ -31,7 +31,7 @@ typedef struct saltusi_node {
   double* q_shifted;          /* [nq] */
 } saltusi_node;
 
-void saltusi_node_layout(saltusi_node* node, int warm_start, const saltus_system* sys,
+void saltusi_node_layout(saltusi_node* node, int warm_start, const saltusi_eval* eval,
                          saltus_arena* arena);
 
 /* The active set and the rows of joints and contacts at a point whose v is the velocity before. First

@@ -64,8 +64,8 @@ static void layout(void* work_, const void* options, const saltusi_eval* eval,
   const saltus_system* sys = &eval->sys;
   const saltus_rattle_options* o = options;
   work* w = work_;
-  saltusi_node_layout(&w->first, o->warm_start, sys, arena);
-  saltusi_node_layout(&w->second, o->warm_start, sys, arena);
+  saltusi_node_layout(&w->first, o->warm_start, eval, arena);
+  saltusi_node_layout(&w->second, o->warm_start, eval, arena);
   saltusi_action_layout(&w->action, sys, arena);
   saltusi_linear_layout(&w->mass, sys, arena);
   w->gap = SALTUS_PUSH(arena, double, sys->dims.nc);

@@ -121,7 +121,7 @@ static void layout(void* work_, const void* options, const saltusi_eval* eval,
   const saltus_system* sys = &eval->sys;
   const saltus_variational_options* o = options;
   work* w = work_;
-  saltusi_node_layout(&w->node, o->warm_start, sys, arena);
+  saltusi_node_layout(&w->node, o->warm_start, eval, arena);
   saltusi_action_layout(&w->action, sys, arena);
   saltusi_linear_layout(&w->mass, sys, arena);
   w->u_before = SALTUS_PUSH(arena, double, sys->dims.nv);

@@ -6,8 +6,7 @@
 #include "scheme/trapezoidal/polyhedral_rows.h"
 
 #include "math/matrix.h"
-
-#include <string.h>
+#include "operator/operator.h"
 
 void saltusi_polyhedral_rows_layout(saltusi_polyhedral_rows* rows, saltusi_polyhedral* law,
                                     const saltus_system* sys, int pairs, saltus_arena* arena) {
@@ -55,17 +54,8 @@ void saltusi_polyhedral_rows_evaluate(saltusi_polyhedral_rows* rows, const saltu
 
 void saltusi_polyhedral_rows_operator(const saltusi_polyhedral_rows* rows, saltusi_polyhedral* law,
                                       const saltusi_eval* eval, const saltusi_linear* linear) {
-  size_t nv = (size_t)eval->sys.dims.nv;
-  for (int r = 0; r < law->rows; r++) {
-    double* column = rows->AinvG + (size_t)r * nv;
-    memset(column, 0, nv * sizeof(double));
-    saltusi_row_add(&rows->force, r, 1.0, column);
-    saltusi_linear_solve(eval, linear, column);
-    for (int i = 0; i < law->rows; i++) {
-      law->W[(size_t)i * (size_t)law->rows + (size_t)r] =
-          saltusi_row_dot(&rows->velocity, i, column);
-    }
-  }
+  saltusi_operator_fill(&rows->force, &rows->velocity, law->rows, eval, linear, rows->AinvG,
+                        law->W);
 }
 
 saltus_status saltusi_polyhedral_rows_solve(saltusi_polyhedral* law, saltusi_eval* eval) {

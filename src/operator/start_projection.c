@@ -8,7 +8,7 @@
 #include "base/digits.h"
 #include "base/log.h"
 #include "math/matrix.h"
-#include "system/joints.h"
+#include "operator/joints.h"
 
 #include <float.h>
 #include <string.h>
@@ -25,7 +25,7 @@ typedef struct projection {
   saltusi_eval eval;
   saltusi_linear mass;
   saltusi_contact_list list;
-  saltusi_row_block rows; /* [nj + nc] */
+  saltusi_row_block rows; /* [nj] */
   double* q;              /* [nq] */
   double* q_next;         /* [nq] */
   double* v;              /* [nv] */
@@ -33,33 +33,27 @@ typedef struct projection {
   int* key;               /* [nc] contacts that are pushed out */
   bool* pushed;           /* [nc] */
   int count;              /* rows in use */
-  /* made anew when the number of rows is known: */
-  double* MG; /* [nj + nc x nv] M^-1 G, row by row */
-  double* W;  /* [(nj + nc)^2] */
-  saltusi_dependent factor;
-  double* delta; /* [nv] */
+  saltusi_operator op;    /* of joints and these contacts, when something has to be moved */
+  double* delta;          /* [nv] */
   saltusi_joints joints;
 } projection;
 
-static void layout(projection* p, const saltus_system* sys, int rows, saltus_arena* arena) {
+static void layout(projection* p, const saltus_system* sys, bool moves, saltus_arena* arena) {
   const saltus_dims* d = &sys->dims;
   saltusi_eval_layout(&p->eval, arena);
   saltusi_linear_layout(&p->mass, sys, arena);
   saltusi_contact_list_layout(&p->list, d, arena);
-  saltusi_rows_layout(&p->rows, d, d->nj + d->nc, false, arena);
+  saltusi_rows_layout(&p->rows, d, d->nj, false, arena);
   p->q = SALTUS_PUSH(arena, double, d->nq);
   p->q_next = SALTUS_PUSH(arena, double, d->nq);
   p->v = SALTUS_PUSH(arena, double, d->nv);
   p->g = SALTUS_PUSH(arena, double, d->nj + d->nc);
   p->key = SALTUS_PUSH(arena, int, d->nc);
   p->pushed = SALTUS_PUSH(arena, bool, d->nc);
-  p->MG = SALTUS_PUSH2(arena, double, rows, d->nv);
-  p->W = SALTUS_PUSH2(arena, double, rows, rows);
-  p->factor.LU = SALTUS_PUSH2(arena, double, rows, rows);
-  p->factor.gram = SALTUS_PUSH2(arena, double, rows, rows);
-  p->factor.pivot = SALTUS_PUSH2(arena, int, rows, 2);
-  p->factor.scale = SALTUS_PUSH(arena, double, rows);
-  saltusi_joints_layout(&p->joints, sys, arena);
+  if (moves) {
+    saltusi_operator_layout(&p->op, &p->eval, &(saltusi_demand){.held = true}, arena);
+  }
+  saltusi_joints_layout(&p->joints, &p->eval, arena);
   p->delta = SALTUS_PUSH(arena, double, d->nv);
 }
 
@@ -95,39 +89,25 @@ static saltus_status look(projection* p, double* joint, double* penetration) {
   return status;
 }
 
-/* M^-1 G and W = G^T M^-1 G of the first `rows`, factored. */
-static saltus_status prepare(projection* p, int rows) {
-  const saltus_system* sys = &p->eval.sys;
-  int nv = sys->dims.nv;
+/* delta = -M^-1 G W^-1 g over joints and `contacts` of them; rows that depend on each other may agree or
+ * not. */
+static saltus_status correct(projection* p, int contacts) {
+  const saltus_dims* d = &p->eval.sys.dims;
   saltus_point at = here(p);
   saltus_status status = saltusi_linear_assemble(&p->eval, &p->mass, &at, 1.0, 0.0, 0.0);
-  saltusi_rows_joints(sys, &at, &p->rows);
-  for (int r = 0; status == SALTUS_OK && r < rows; r++) {
-    double* MG = p->MG + (size_t)r * (size_t)nv;
-    if (r >= sys->dims.nj) {
-      saltusi_rows_contact(sys, &at, p->key[r - sys->dims.nj], 1, &p->rows, r);
-    }
-    memset(MG, 0, (size_t)nv * sizeof(double));
-    saltusi_row_add(&p->rows, r, 1.0, MG);
-    saltusi_linear_solve(&p->eval, &p->mass, MG);
+  if (status != SALTUS_OK) {
+    return status;
   }
-  for (int r = 0; status == SALTUS_OK && r < rows * rows; r++) {
-    p->W[r] = saltusi_row_dot(&p->rows, r % rows, p->MG + (size_t)(r / rows) * (size_t)nv);
+  saltusi_operator_hold(&p->op, &p->eval.sys, &at, p->key, contacts);
+  saltusi_operator_form_held(&p->op, &p->eval, &p->mass);
+  memcpy(p->op.rhs, p->g, (size_t)(d->nj + contacts) * sizeof(double));
+  status = saltusi_operator_solve(&p->op, &p->eval);
+  if (status != SALTUS_OK) {
+    return status == SALTUS_RETRY_ROOM ? status : SALTUS_ERR_INPUT;
   }
-  if (status == SALTUS_OK && !saltusi_dependent_factor(&p->factor, rows, p->W, rows)) {
-    return SALTUS_ERR_INPUT;
-  }
-  return status;
-}
-
-/* delta = -M^-1 G W^-1 g; rows that depend on each other may agree or not */
-static void correct(projection* p, int rows) {
-  int nv = p->eval.sys.dims.nv;
-  saltusi_dependent_solve(&p->factor, p->g);
-  memset(p->delta, 0, (size_t)nv * sizeof(double));
-  for (int r = 0; r < rows; r++) {
-    saltusi_add_scaled(nv, -p->g[r], p->MG + (size_t)r * (size_t)nv, p->delta);
-  }
+  memset(p->delta, 0, (size_t)d->nv * sizeof(double));
+  saltusi_operator_apply(&p->op, &p->eval, p->delta);
+  return SALTUS_OK;
 }
 
 /* Newton's iteration on the positions. */
@@ -148,11 +128,10 @@ static saltus_status move_positions(projection* p, saltus_start_move* move) {
       return SALTUS_ERR_INPUT;
     }
     before = miss;
-    status = prepare(p, p->count);
+    status = correct(p, p->count - sys->dims.nj);
     if (status == SALTUS_OK) {
       double joint;
       double penetration;
-      correct(p, p->count);
       saltusi_advance(sys, p->q, p->delta, 1.0, p->q_next);
       memcpy(p->q, p->q_next, (size_t)sys->dims.nq * sizeof(double));
       status = look(p, &joint, &penetration);
@@ -178,16 +157,14 @@ static bool look_rates(projection* p, double* largest) {
 }
 
 static saltus_status move_velocities(projection* p, saltus_start_move* move) {
-  int nj = p->eval.sys.dims.nj;
   if (!look_rates(p, &move->rate)) {
     return SALTUS_ERR_RANGE;
   }
   if (move->rate <= consistent) {
     return SALTUS_OK;
   }
-  saltus_status status = prepare(p, nj);
+  saltus_status status = correct(p, 0);
   if (status == SALTUS_OK) {
-    correct(p, nj);
     saltusi_add_scaled(p->eval.sys.dims.nv, 1.0, p->delta, p->v);
     double left;
     look_rates(p, &left); /* what depends on each other and disagrees stays */
@@ -312,13 +289,15 @@ static saltus_status project(projection* p, saltus_start_move* move) {
   return SALTUS_OK;
 }
 
-/* With room for matrices of `rows` rows, or, with none, only to see whether they are needed. */
-static saltus_status try_with(const saltus_start_def* def, const saltus_allocator* memory, int rows,
-                              saltus_start_move* move, bool* off) {
+/* With room to move what is off, which may turn out to be too little, or without, only to see whether
+ * something is. */
+static saltus_status try_with(const saltus_start_def* def, const saltus_allocator* memory,
+                              saltusi_step_room* room, saltus_start_move* move, bool* off) {
   const saltus_dims* d = &def->system->dims;
   projection p = {.def = def, .eval = {.sys = *def->system}};
+  p.eval.room = room != NULL ? *room : p.eval.room;
   saltus_arena arena = saltus_arena_counting();
-  layout(&p, def->system, rows, &arena);
+  layout(&p, def->system, room != NULL, &arena);
   size_t bytes = arena.used;
   void* block = memory->alloc(bytes, memory->user);
   if (block == NULL) {
@@ -326,11 +305,11 @@ static saltus_status try_with(const saltus_start_def* def, const saltus_allocato
   }
   memset(block, 0, bytes);
   arena = saltus_arena_over(block, bytes);
-  layout(&p, def->system, rows, &arena);
+  layout(&p, def->system, room != NULL, &arena);
   memcpy(p.q, def->q, (size_t)d->nq * sizeof(double));
   memcpy(p.v, def->v, (size_t)d->nv * sizeof(double));
   saltus_status status;
-  if (rows > 0) {
+  if (room != NULL) {
     status = project(&p, move);
   } else {
     status = judge(&p, move);
@@ -338,6 +317,9 @@ static saltus_status try_with(const saltus_start_def* def, const saltus_allocato
     status = status != SALTUS_OK || saltusi_failed(&p.eval) ? explain(&p, move, status) : status;
   }
   memory->free(block, bytes, memory->user);
+  if (room != NULL) {
+    *room = p.eval.room;
+  }
   return status;
 }
 
@@ -350,6 +332,14 @@ saltus_status saltus_start_project(const saltus_start_def* def, saltus_start_mov
   }
   saltus_allocator memory = def->allocator != NULL ? *def->allocator : saltus_allocator_default();
   bool off = false;
-  status = try_with(def, &memory, 0, move, &off);
-  return status == SALTUS_OK && off ? try_with(def, &memory, d->nj + d->nc, move, &off) : status;
+  status = try_with(def, &memory, NULL, move, &off);
+  saltusi_step_room room = {0};
+  while (off && (status == SALTUS_OK || status == SALTUS_RETRY_ROOM)) {
+    status = try_with(def, &memory, &room, move, &off);
+    if (status != SALTUS_RETRY_ROOM) {
+      break;
+    }
+    saltusi_room_grow(&room);
+  }
+  return status;
 }
