@@ -242,8 +242,8 @@ void saltusi_rows_joint(const saltus_system* sys, const saltus_point* at, int jo
   close_rows(block, first, &rows);
 }
 
-void saltusi_rows_joints(const saltus_system* sys, const saltus_point* at,
-                         saltusi_row_block* block) {
+void saltusi_rows_some_joints(const saltus_system* sys, const saltus_point* at,
+                              saltusi_row_block* block) {
   const int count = saltusi_joint_count(sys);
   for (int joint = 0; joint < count; joint++) {
     saltusi_rows_joint(sys, at, joint, block, saltusi_joint_first(sys, joint));

@@ -150,8 +150,14 @@ void saltusi_rows_identity(const saltus_system* sys, const saltus_point* at, uin
 void saltusi_rows_joint(const saltus_system* sys, const saltus_point* at, int joint,
                         saltusi_row_block* block, int first);
 /* All rows of all joints, into the rows 0 .. nj - 1 of the block. */
-void saltusi_rows_joints(const saltus_system* sys, const saltus_point* at,
-                         saltusi_row_block* block);
+void saltusi_rows_some_joints(const saltus_system* sys, const saltus_point* at,
+                              saltusi_row_block* block);
+static inline void saltusi_rows_joints(const saltus_system* sys, const saltus_point* at,
+                                       saltusi_row_block* block) {
+  if (sys->dims.nj > 0) { /* most small systems have none */
+    saltusi_rows_some_joints(sys, at, block);
+  }
+}
 /* The joint that a row belongs to, from row 0 of the block on; returns where the row is. */
 int saltusi_rows_joint_with(const saltus_system* sys, const saltus_point* at, int row,
                             saltusi_row_block* block);
