@@ -5,6 +5,7 @@
  */
 #include "adaptive/adaptive.h"
 #include "adaptive/hunt.h"
+#include "adaptive/thresholds.h"
 #include "base/log.h"
 #include "math/matrix.h"
 
@@ -15,6 +16,16 @@
  * each contact and besides; steps while time stands still but for rounding. */
 enum { ATTEMPTS_MAX = 1000, REFUSALS_MAX = 100, RESTEPS = 3 };
 enum { INSTANT_EACH = 20, INSTANT_MORE = 200, STALL_MAX = 5000 };
+
+/* A shift along the motion that is this part of the way costs its cube: 1e-9 of what the step does. */
+static const double short_shift = 1e-3;
+/* An attempt without an error: the next one is a fifth of it. */
+static const double hopeless = 1e9;
+/* Errors below this let steps grow by the most they may, whatever the order. */
+static const double least_error = 1e-10;
+/* Time stands still when many events advance it by less: parts of the time and of what is left of the run. */
+static const double still_time = 1e-9;
+static const double still_part = 1e-5;
 
 /* Velocities may be corrected by more than positions: they are of lower order on constraints. */
 static const double far_velocity = 10.0;
@@ -31,7 +42,7 @@ static saltus_status follow_flights(saltusi_adaptive* w, double t, const double*
   }
   saltus_status status = saltusi_mode_gaps(&w->mode, t, y);
   saltusi_mark_hits(w, event);
-  double far = 1e-8 * fmax(1.0, saltusi_max_abs(w->o.nq, y));
+  double far = saltusi_flown_part * w->o.size;
   for (int key = 0; key < w->o.nc && status == SALTUS_OK; key++) {
     saltusi_contact* c = &w->contact[key];
     if (!c->touching || saltusi_is_closed(c) || w->search.hits[key]) {
@@ -49,8 +60,8 @@ static saltus_status follow_flights(saltusi_adaptive* w, double t, const double*
 /* Contacts that others kept closed and that have left: after s seconds of the step. */
 static saltus_status release_idle(saltusi_adaptive* w, double t, double s,
                                   const saltusi_found* event) {
-  double size = fmax(1.0, saltusi_max_abs(w->o.nq, w->step.y_end));
-  double near = fmax(64.0 * DBL_EPSILON * size, 1e-3 * w->o.atol_q_min);
+  double size = w->o.size;
+  double near = fmax(saltusi_gap_rounding * size, saltusi_near_part * w->o.atol_q_min);
   bool any = false;
   for (int key = 0; key < w->o.nc; key++) {
     any = any || w->contact[key].mode == SALTUSI_IDLE;
@@ -63,7 +74,7 @@ static saltus_status release_idle(saltusi_adaptive* w, double t, double s,
       continue;
     }
     double height = saltusi_hunt_height(w, key, fmin(1.0, s / w->step.h));
-    if (w->mode.gap[key] > near || height > 64.0 * DBL_EPSILON * size) {
+    if (w->mode.gap[key] > near || height > saltusi_gap_rounding * size) {
       c->mode = SALTUSI_OPEN;
       c->touching = !(w->mode.gap[key] > near);
       c->height = fmax(height, 0.0);
@@ -114,7 +125,7 @@ static saltus_status event_function(saltusi_adaptive* w, const saltusi_found* f,
     saltus_status status = saltusi_mode_gaps(&w->mode, t, y);
     *value = w->mode.gap[f->key];
     *slope = saltusi_mode_velocity(&w->mode, t, y, f->key, 0);
-    double rounding = 32.0 * DBL_EPSILON * fmax(1.0, saltusi_max_abs(w->o.nq, y));
+    double rounding = 32.0 * DBL_EPSILON * w->o.size;
     *good = fabs(*value) <= rounding || *slope >= 0.0;
     return status;
   }
@@ -140,7 +151,7 @@ static saltus_status step_onto(saltusi_adaptive* w, const saltusi_found* f, doub
     if (status != SALTUS_OK || good || !(fabs(shift) <= 0.2 * *s)) {
       break;
     }
-    if (fabs(shift) <= 1e-3 * *s) {
+    if (fabs(shift) <= short_shift * *s) {
       double* v = w->step.y_end + w->o.nq;
       const double* a = w->step.rate1 + w->o.nq;
       for (int i = 0; i < w->o.nq; i++) {
@@ -198,8 +209,8 @@ static saltus_status check_hit(saltusi_adaptive* w, const saltusi_found* f, doub
     return SALTUS_OK;
   }
   saltus_status status = saltusi_mode_gaps(&w->mode, t, w->step.y_end);
-  double rounding = 1e3 * DBL_EPSILON * fmax(1.0, saltusi_max_abs(w->o.nq, w->step.y_end));
-  if (fabs(w->mode.gap[f->key]) > fmax(0.1 * w->o.atol_q_min, rounding)) {
+  double rounding = saltusi_surface_rounding * w->o.size;
+  if (fabs(w->mode.gap[f->key]) > fmax(saltusi_depth_part * w->o.atol_q_min, rounding)) {
     *refusal = (saltusi_refusal){.why = SALTUSI_OFF_SURFACE, .index = f->key, .part = 0.5};
   }
   return status;
@@ -270,6 +281,7 @@ static saltus_status end_at_event(saltusi_adaptive* w, const saltusi_found* f, d
   double origin = f->origin * w->step.h;
   bool kink = f->kind == SALTUSI_FOUND_SWITCH;
   saltus_status status = state_at_event(w, f, &s, &origin);
+  w->o.size = fmax(w->o.size, saltusi_max_abs(w->o.nq, w->step.y_end));
   double t = w->step.t + s;
   if (status == SALTUS_OK) {
     status = check_hit(w, f, t, refusal);
@@ -300,6 +312,7 @@ static saltus_status end_at_event(saltusi_adaptive* w, const saltusi_found* f, d
 }
 
 static void note_speed(saltusi_adaptive* w, const double* y) {
+  w->memory->q_max = fmax(w->memory->q_max, saltusi_max_abs(w->o.nq, y));
   w->memory->v_max = fmax(w->memory->v_max, saltusi_max_abs(w->o.nv, saltusi_v_of(&w->o, y)));
 }
 
@@ -322,7 +335,7 @@ static saltus_status attempt_until_accepted(saltusi_adaptive* w, double limit, d
       return status;
     }
     bool wild = status == SALTUS_OK && isnan(error);
-    error = status == SALTUS_OK && !wild ? error : 1e9;
+    error = status == SALTUS_OK && !wild ? error : hopeless;
     double exponent = -1.0 / w->step.ops->order;
     if (error > 1.0) {
       w->counts.rejections++;
@@ -333,7 +346,7 @@ static saltus_status attempt_until_accepted(saltusi_adaptive* w, double limit, d
       m->rejected = 1.0;
       continue;
     }
-    double factor = fmin(5.0, fmax(0.2, 0.9 * pow(fmax(error, 1e-10), exponent)));
+    double factor = fmin(5.0, fmax(0.2, 0.9 * pow(fmax(error, least_error), exponent)));
     factor = m->rejected != 0.0 ? fmin(factor, 1.0) : factor;
     m->rejected = 0.0;
     *proposal = h * factor;
@@ -359,8 +372,8 @@ static bool is_held(const saltusi_adaptive* w) {
  * move the body is an error. */
 static saltus_status check_jump(saltusi_adaptive* w, double t) {
   saltus_status status = w->o.nc > 0 ? saltusi_mode_gaps(&w->mode, t, w->step.y_end) : SALTUS_OK;
-  double size = fmax(1.0, saltusi_max_abs(w->o.nq, w->step.y_end));
-  double near = fmax(1e3 * DBL_EPSILON * size, 0.1 * w->o.atol_q_min);
+  double size = w->o.size;
+  double near = fmax(saltusi_surface_rounding * size, saltusi_depth_part * w->o.atol_q_min);
   for (int key = 0; key < w->o.nc && status == SALTUS_OK; key++) {
     saltusi_contact* c = &w->contact[key];
     if (w->mode.gap[key] < -fmax(near, w->o.atol_q_min)) {
@@ -413,6 +426,7 @@ static saltus_status end_of_attempt(saltusi_adaptive* w, double* length, saltusi
   double t = w->step.t + w->step.h;
   bool held = is_held(w);
   memcpy(w->step.y_end, w->step.y1, (size_t)w->o.ny * sizeof(double));
+  w->o.size = fmax(w->o.size, saltusi_max_abs(w->o.nq, w->step.y_end));
   saltus_status status = held ? project(w, t, refusal) : SALTUS_OK;
   if (status == SALTUS_OK) {
     status = check_gaps(w, t, refusal);
@@ -657,7 +671,7 @@ static saltus_status stall(const saltusi_adaptive* w, int events) {
 static saltus_status observe_progress(saltusi_adaptive* w, double length, double limit) {
   saltusi_adaptive_memory* m = w->memory;
   double t = w->step.t + length;
-  if (!(t - m->stall_since <= fmax(1e-9 * fabs(t), 1e-5 * limit))) {
+  if (!(t - m->stall_since <= fmax(still_time * fabs(t), still_part * limit))) {
     m->stall_since = t;
     m->stall_steps = 0.0;
     return SALTUS_OK;

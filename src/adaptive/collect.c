@@ -82,7 +82,7 @@ static saltus_status sweep(saltusi_adaptive* w) {
                           .q_low = w->search.q_low,
                           .q_high = w->search.q_high};
   const saltus_point at = saltusi_at(w->eval, w->step.t, w->step.y0, NULL);
-  double size = fmax(1.0, saltusi_max_abs(w->o.nq, w->step.y0));
+  double size = w->o.size;
   /* states at events are as good as the tolerance, the polynomials are not better */
   double reach = fmax(10.0 * w->o.atol_q_min, 64.0 * DBL_EPSILON * size);
   enclose(w, w->search.q_low, w->search.q_high);
@@ -109,7 +109,7 @@ saltus_status saltusi_collect(saltusi_adaptive* w) {
 /* A closed contact that is not listed: open where the system says that it is apart, else an error. */
 static saltus_status leave(saltusi_adaptive* w, double t, int key) {
   const saltus_point at = saltusi_at(w->eval, t, w->step.y_end, NULL);
-  double size = fmax(1.0, saltusi_max_abs(w->o.nq, w->step.y_end));
+  double size = w->o.size;
   double near = fmax(1e3 * DBL_EPSILON * size, w->o.atol_q_min);
   saltus_status status = SALTUS_OK;
   if (w->sys->ops->gaps != NULL) {

@@ -12,11 +12,19 @@
 #include <float.h>
 #include <string.h>
 
-/* Multipliers below this part of the largest are none; accelerations below that part are zero
+/* Multipliers below this part of the largest are none: rounding of Lemke's method. Accelerations below these
+ * parts of the largest are zero, normal and tangential: rounding times the condition of W, 1e4 and 1e3
  * (section 4.3). */
 static const double no_force = 1e-13;
 static const double no_acceleration = 1e-9;
 static const double no_slip = 1e-10;
+/* Friction below this part of its bound is none: what two large ones leave when they cancel. */
+static const double no_friction = 1e-12;
+/* Energy below this part of the work done both ways is rounding of a sum over all rows. */
+static const double no_gain = 1e-11;
+/* Approach, in parts of the largest velocity, that selects the branch of an impact without collision; it is
+ * extrapolated to zero afterwards. */
+static const double small_push = 1e-6;
 /* A row whose part outside the others is smaller depends on them. */
 static const double dependent_row = 1e-8;
 /* Rows of a problem that there is room for at first, in an island of so many velocities. */
@@ -184,7 +192,7 @@ static int friction_class(const saltusi_decision* d, int key) {
   const double* l = d->impulse + d->o->base[key];
   double bound = d->o->mu[key] * l[0];
   double size = fabs(l[1]);
-  return size <= 1e-12 * bound ? 2 : size >= bound * (1.0 - 1e-10) ? 1 : 0;
+  return size <= no_friction * bound ? 2 : size >= bound * (1.0 - no_slip) ? 1 : 0;
 }
 
 /* Sticking contacts whose rows depend on others become passive; contacts that carry nothing keep
@@ -472,7 +480,7 @@ static double gain_of(saltusi_decision* d, const double* v) {
     work += 0.5 * d->impulse[r] * (d->u_before[r] + d->u_after[r]);
     size += 0.5 * fabs(d->impulse[r]) * (fabs(d->u_before[r]) + fabs(d->u_after[r]));
   }
-  return work > 1e-11 * size ? work : 0.0;
+  return work > no_gain * size ? work : 0.0;
 }
 
 /* The contact that gave most: the one that a report names. */
@@ -616,7 +624,7 @@ saltus_status saltusi_decide_painleve(saltusi_decision* d, double t, double* y, 
   saltusi_reduced_hold(d->mode, v, NULL); /* positions may have been corrected since */
   row_values(d, v, d->mode->row.b, d->u_before);
   /* with U = 0 exactly no impulse is a solution as well: a small approach selects the other */
-  double push = 1e-6 * fmax(saltusi_max_abs(d->o->nv, v), DBL_MIN);
+  double push = small_push * fmax(saltusi_max_abs(d->o->nv, v), DBL_MIN);
   status = solve_pushed(d, count, push);
   if (status != SALTUS_OK) {
     return status;

@@ -21,6 +21,7 @@
  */
 #include "adaptive/adaptive.h"
 #include "adaptive/hunt.h"
+#include "adaptive/thresholds.h"
 #include "math/matrix.h"
 
 #include <float.h>
@@ -200,7 +201,7 @@ static void add(saltusi_adaptive* w, saltusi_found_kind kind, int key, double th
 
 /* Gaps are known to a tenth of their tolerance, or to rounding. */
 static double depth_of(const saltusi_adaptive* w) {
-  return fmax(0.1 * w->o.atol_q_min, 64.0 * DBL_EPSILON * w->search.size);
+  return fmax(saltusi_depth_part * w->o.atol_q_min, saltusi_gap_rounding * w->search.size);
 }
 
 static saltus_status find_hit(saltusi_adaptive* w, int key, double end) {
@@ -241,12 +242,18 @@ static saltus_status find_stop(saltusi_adaptive* w, int key) {
                     .key = key,
                     .sign = c->sense,
                     .depth = saltusi_slip_rounding(&w->decision),
-                    .noise = fresh ? 1e-13 * w->search.speed_end : 0.0,
+                    .noise = fresh ? saltusi_sum_rounding * w->search.speed_end : 0.0,
                     .fresh = fresh};
   double root = saltusi_hunt_root(&s, 1.0);
   w->search.searched = key;
   add(w, SALTUSI_FOUND_STOP, key, root, root);
   return s.status;
+}
+
+/* How well a root of a force is wanted, part of the step. */
+static double width_of(const saltusi_adaptive* w) {
+  return fmin(saltusi_force_width,
+              saltusi_force_width_rate * sqrt(fmax(w->o.settings.rtol, saltusi_rtol_least)));
 }
 
 /* Closes in on the true root of a force from an approximate one, by secants (section 4.1). */
@@ -298,7 +305,7 @@ static saltus_status check_sticks(saltusi_adaptive* w, double theta, bool* stick
 /* Redundant supports share friction in many ways. The spread of the dynamics is one of them: when it uses
  * up a cone, the friction problem shows whether another one does not. */
 static saltus_status find_shared_slide(saltusi_adaptive* w, int key, double from) {
-  double width = fmin(1e-3, 0.01 * sqrt(fmax(w->o.settings.rtol, 1e-14)));
+  double width = width_of(w);
   bool sticks = true;
   saltus_status status = check_sticks(w, 1.0, &sticks);
   if (status != SALTUS_OK || sticks) {
@@ -335,7 +342,7 @@ static double true_violation(search* s, double end, double* root) {
 static saltus_status find_force(saltusi_adaptive* w, saltusi_found_kind kind, int key,
                                 quantity what, double sign) {
   search s = {.w = w, .what = what, .key = key, .sign = sign};
-  double width = fmin(1e-3, 0.01 * sqrt(fmax(w->o.settings.rtol, 1e-14)));
+  double width = width_of(w);
   double at[SALTUSI_NODES];
   double start = force_value(&s, w->step.rate0 + w->o.nq + w->o.nv);
   double end = force_value(&s, w->step.rate1 + w->o.nq + w->o.nv);
@@ -345,8 +352,9 @@ static saltus_status find_force(saltusi_adaptive* w, saltusi_found_kind kind, in
     size = fmax(size, fabs(at[i]));
   }
   at[SALTUSI_NODES - 1] = end;
-  samples f = {.at = at, .width = 1e-3 * width, .noise = 1e-13 * size};
-  f.start = fmax(start, 1e-12 * size); /* a status that has just begun holds */
+  samples f = {.at = at, .width = 1e-3 * width, .noise = saltusi_sum_rounding * size};
+  f.start =
+      fmax(start, 10.0 * saltusi_sum_rounding * size); /* a status that has just begun holds */
   double root = first_root(&s, &f);
   if (isnan(root)) {
     return s.status;
@@ -404,7 +412,7 @@ static saltus_status find_closed(saltusi_adaptive* w, int key) {
 /* What the searches of all contacts need: sizes, gaps, forces at the nodes. */
 static saltus_status sample(saltusi_adaptive* w) {
   bool closed = false;
-  w->search.size = fmax(1.0, saltusi_max_abs(w->o.nq, w->step.y0));
+  w->search.size = w->o.size;
   w->search.speed = saltusi_max_abs(w->o.nv, saltusi_v_of(&w->o, w->step.y0));
   w->search.speed_end = fmax(saltusi_max_abs(w->o.nv, saltusi_v_of(&w->o, w->step.y1)), DBL_MIN);
   saltus_status status = saltusi_mode_gaps(&w->mode, w->step.t, w->step.y0);
@@ -460,7 +468,7 @@ static saltus_status find_switch(saltusi_adaptive* w) {
     saltusi_course_along(w, 0.0, 0.0, 1, SALTUS_QUANTITY_SWITCH, i, &start);
     saltusi_hunt s = {.w = w, .what = SALTUSI_HUNT_SWITCH, .key = i};
     s.noise = fmax(start.c[0].hi - start.c[0].lo, DBL_EPSILON * w->search.size);
-    s.depth = fmax(1e-3 * w->o.atol_q_min, s.noise);
+    s.depth = fmax(saltusi_near_part * w->o.atol_q_min, s.noise);
     s.fresh = fmax(fabs(start.c[0].lo), fabs(start.c[0].hi)) <= 64.0 * s.noise;
     double from = s.fresh ? start.c[1].lo + start.c[1].hi : start.c[0].lo + start.c[0].hi;
     s.sign = from > 0.0 ? 1.0 : -1.0;
@@ -493,7 +501,7 @@ static saltus_status find_switch(saltusi_adaptive* w) {
 static double end_of_search(const saltusi_adaptive* w) {
   double end = 1.0;
   for (int i = 0; i < w->search.found_count; i++) {
-    end = fmin(end, w->search.found[i].theta * (1.0 + 1e-7));
+    end = fmin(end, w->search.found[i].theta * (1.0 + saltusi_search_beyond));
   }
   return end;
 }
@@ -503,7 +511,7 @@ void saltusi_mark_hits(saltusi_adaptive* w, const saltusi_found* event) {
   bool struck = event != NULL && event->kind == SALTUSI_FOUND_HIT;
   for (int i = 0; struck && i < w->search.found_count; i++) {
     const saltusi_found* f = &w->search.found[i];
-    if (f->kind == SALTUSI_FOUND_HIT && f->theta <= event->theta * (1.0 + 1e-8)) {
+    if (f->kind == SALTUSI_FOUND_HIT && f->theta <= event->theta * (1.0 + saltusi_together)) {
       w->search.hits[f->key] = true;
     }
   }

@@ -5,6 +5,7 @@
  * step.
  */
 #include "adaptive/adaptive.h"
+#include "adaptive/thresholds.h"
 #include "base/log.h"
 #include "math/matrix.h"
 
@@ -82,6 +83,9 @@ void saltusi_read_tolerances(saltusi_adaptive* w) {
     w->o.atol_v_min = fmin(w->o.atol_v_min, w->o.atol_v[i]);
   }
   w->o.slip_floor = 0.05 * w->o.atol_v_min;
+  const double least = 1e6; /* tolerances */
+  w->o.size =
+      fmax(fmax(w->memory->q_max, saltusi_max_abs(w->o.nq, w->step.y0)), least * w->o.atol_q_min);
 }
 
 /* Slip of spatial contacts at the start of a step: its direction, and what it asks of velocities. The
@@ -168,8 +172,8 @@ saltus_status saltusi_adaptive_start(saltusi_adaptive* w, double limit) {
   if (status != SALTUS_OK) {
     return status;
   }
-  double size = fmax(1.0, saltusi_max_abs(w->o.nq, w->step.y0));
-  double near = fmax(64.0 * DBL_EPSILON * size, 1e-3 * w->o.atol_q_min);
+  double size = w->o.size;
+  double near = fmax(saltusi_gap_rounding * size, saltusi_near_part * w->o.atol_q_min);
   int count = 0;
   for (int key = 0; key < w->o.nc; key++) {
     if (w->mode.gap[key] <= near) {

@@ -145,7 +145,9 @@ int saltusi_held_islands(saltusi_mode_dynamics* m) {
     return h->count > 0 ? 1 : 0;
   }
   for (int i = 0; i < h->count; i++) {
-    saltusi_islands_join(&h->islands, &m->row, h->row[i]);
+    bool slides = is_normal(m, i) && saltusi_mode_slides(m, h->key[i]);
+    int rows = slides ? 1 + m->o->tangents[h->key[i]] : 1;
+    saltusi_islands_join_contact(&h->islands, &m->row, h->row[i], rows);
   }
   saltusi_islands_close(&h->islands, h->count, &m->row, h->row);
   saltusi_islands_order(&h->islands, h->count, h->row, h->spare);

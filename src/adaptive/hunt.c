@@ -4,6 +4,7 @@
  * hunt.c - roots by exclusion.
  */
 #include "adaptive/hunt.h"
+#include "adaptive/thresholds.h"
 #include "math/matrix.h"
 
 #include <float.h>
@@ -14,6 +15,8 @@ static const double fine = 1e-15;
 /* Pieces are not halved below these parts of a step, whatever the enclosures say. */
 static const double smallest_piece = 1e-13;
 static const double smallest_flight = 1e-12;
+/* Nor those over which U is integrated: five points of Gauss are exact there but for rounding. */
+static const double smallest_quadrature = 1e-9;
 
 /* Enclosures of one search; beyond it the step is halved. */
 enum { ENCLOSURES_MAX = 200000, STACK = 128, SAMPLES = 9 };
@@ -436,7 +439,8 @@ double saltusi_hunt_height(saltusi_adaptive* w, int key, double end) {
     double middle = 0.5 * (from + to);
     double once = risen(&s, from, to);
     double twice = risen(&s, from, middle) + risen(&s, middle, to);
-    if (fabs(twice - once) > 1e-13 * fabs(twice) + rounding * (to - from) && length > 1e-9 * end) {
+    if (fabs(twice - once) > saltusi_sum_rounding * fabs(twice) + rounding * (to - from) &&
+        length > smallest_quadrature * end) {
       length *= 0.5;
       continue;
     }
@@ -545,9 +549,10 @@ static bool fly_piece(flight* f, stack* left, piece p, double* root) {
   if (none || D.hi < 0.0) {
     double once = risen(f->s, p.a, p.b);
     double twice = f->s->affine ? once : risen(f->s, p.a, m) + risen(f->s, m, p.b);
-    double allowed = 1e-13 * saltusi_magnitude(D) * L + zn * L + 4.0 * DBL_EPSILON * f->height;
-    if (fabs(twice - once) > allowed && L > 1e-9) {
-      if (f->height > 1e-8 * f->qs) {
+    double allowed =
+        saltusi_sum_rounding * saltusi_magnitude(D) * L + zn * L + 4.0 * DBL_EPSILON * f->height;
+    if (fabs(twice - once) > allowed && L > smallest_quadrature) {
+      if (f->height > saltusi_flown_part * f->qs) {
         go_over(f, left, p);
       } else {
         halve(left, p);
@@ -574,7 +579,7 @@ static bool fly_piece(flight* f, stack* left, piece p, double* root) {
   if (f->height + D.lo * L > -f->s->depth && grazes(f, p)) {
     return false;
   }
-  if (f->height > 1e-8 * f->qs && L < 0.05) {
+  if (f->height > saltusi_flown_part * f->qs && L < 0.05) {
     go_over(f, left, p);
   } else {
     halve(left, p);

@@ -121,6 +121,18 @@ void saltusi_islands_join(saltusi_islands* is, const saltusi_row_block* rows, in
   }
 }
 
+void saltusi_islands_join_contact(saltusi_islands* is, const saltusi_row_block* rows, int first,
+                                  int count) {
+  int normal = first_of(rows, first);
+  for (int k = 0; k < count; k++) {
+    saltusi_islands_join(is, rows, first + k);
+    int tangent = first_of(rows, first + k);
+    if (normal >= 0 && tangent >= 0) { /* dense rows of one contact may move other velocities */
+      saltusi_islands_unite(is, normal, tangent);
+    }
+  }
+}
+
 bool saltusi_islands_touch(saltusi_islands* is, const saltusi_row_block* rows, int a, int b) {
   int first = first_of(rows, b);
   if (first < 0) {

@@ -43,6 +43,9 @@ bool saltusi_islands_open_forces(saltusi_islands* is, const saltusi_eval* eval,
 /* Velocities i and j move together. */
 void saltusi_islands_unite(saltusi_islands* is, int i, int j);
 void saltusi_islands_join(saltusi_islands* is, const saltusi_row_block* rows, int row);
+/* All rows of a contact, and what they move as one. */
+void saltusi_islands_join_contact(saltusi_islands* is, const saltusi_row_block* rows, int first,
+                                  int count);
 /* Whether two rows move velocities of one island, among the rows joined so far. */
 bool saltusi_islands_touch(saltusi_islands* is, const saltusi_row_block* rows, int a, int b);
 void saltusi_islands_close(saltusi_islands* is, int count, const saltusi_row_block* rows,

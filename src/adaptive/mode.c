@@ -283,7 +283,7 @@ static saltus_status shift_positions(saltusi_mode_dynamics* m, double* q) {
 
 /* Newton's iteration on the gaps of the held rows. */
 static saltus_status close_gaps(saltusi_mode_dynamics* m, double t, double* y) {
-  double rounding = DBL_EPSILON * fmax(1.0, saltusi_max_abs(m->o->nq, y));
+  double rounding = DBL_EPSILON * m->o->size;
   double last = INFINITY;
   saltus_status status = SALTUS_OK;
   for (int k = 0; status == SALTUS_OK && k < POSITION_ITERATIONS; k++) {

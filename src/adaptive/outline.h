@@ -51,6 +51,7 @@ typedef struct saltusi_adaptive_memory {
   double h;             /* s, proposed next step */
   double cap;           /* s, the next step at most: a touching contact comes back */
   double v_max;         /* largest |v| so far */
+  double q_max;         /* largest |q| so far */
   double rejected;      /* 1: the last attempt was */
   double zeno;          /* key of a contact that has just bounced; -1: none */
   double method;        /* saltusi_adaptive_method in use */
@@ -110,6 +111,9 @@ typedef struct saltusi_outline {
   double* atol_v; /* [nv] */
   double atol_q_min, atol_v_min;
   double slip_floor; /* m/s, a spatial contact that slides slower stops */
+  double
+      size; /* m, of positions, for their rounding: the largest so far, and no less than a million
+                      * tolerances, since nothing smaller is known to more than six digits */
 } saltusi_outline;
 
 static inline const double* saltusi_v_of(const saltusi_outline* o, const double* y) {

@@ -76,9 +76,7 @@ static void find_islands(saltusi_mode_dynamics* m) {
   }
   for (int i = 0; i < p->count; i++) {
     int rows = p->key[i] < 0 ? 1 : 1 + m->o->tangents[p->key[i]];
-    for (int k = 0; k < rows; k++) {
-      saltusi_islands_join(&p->islands, &m->row, p->row[i] + k);
-    }
+    saltusi_islands_join_contact(&p->islands, &m->row, p->row[i], rows);
   }
   saltusi_islands_close(&p->islands, p->count, &m->row, p->row);
   saltusi_islands_order(&p->islands, p->count, p->row, p->spare);
@@ -156,8 +154,8 @@ void saltusi_find_coupled(saltusi_mode_dynamics* m, int key, bool* coupled) {
   for (int b = 0; known && b < m->o->nc; b++) {
     int first = m->o->nj + m->o->base[b];
     bool acts = b == key || saltusi_is_closed(&m->contact[b]);
-    for (int k = 0; acts && k <= m->o->tangents[b]; k++) {
-      saltusi_islands_join(is, &m->row, first + k);
+    if (acts) {
+      saltusi_islands_join_contact(is, &m->row, first, 1 + m->o->tangents[b]);
     }
   }
   int row = m->o->nj + m->o->base[key];

@@ -155,7 +155,7 @@ void saltusi_leave_kinks(saltusi_adaptive* w, double* y) {
               ? ops->switches(w->sys->self)
               : 0;
   const saltusi_piece* p = &w->search.course.piece[SALTUSI_PIECES - 1];
-  double noise = DBL_EPSILON * fmax(1.0, saltusi_max_abs(w->o.nq, y));
+  double noise = DBL_EPSILON * w->o.size;
   for (int i = 0; i < n; i++) {
     unsigned depends = ops->depends(w->sys->self, SALTUS_QUANTITY_SWITCH, i);
     if ((depends & SALTUS_ON_Q) == 0 || (depends & SALTUS_ON_V) != 0) {

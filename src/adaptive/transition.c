@@ -10,6 +10,7 @@
  *   slide   the status problem with every contact at rest undecided
  */
 #include "adaptive/adaptive.h"
+#include "adaptive/thresholds.h"
 #include "base/log.h"
 #include "math/matrix.h"
 
@@ -151,8 +152,8 @@ static bool is_small_rebound(saltusi_adaptive* w, double t, const double* y, int
   double in_q;
   double in_v;
   saltusi_adaptive_measure(w, y, w->transition.x, apex, u, &in_q, &in_v);
-  bool small = (in_q <= closing_part && in_v <= closing_part) ||
-               apex <= 1e-24 * fmax(1.0, saltusi_max_abs(w->o.nq, y));
+  bool small =
+      (in_q <= closing_part && in_v <= closing_part) || apex <= saltusi_no_flight * w->o.size;
   double e_N = w->o.law[key]->e_N;
   if (small && e_N > 0.0 && e_N < 1.0) {
     double rest = 2.0 * u / (-gamma * (1.0 - e_N));
@@ -259,7 +260,7 @@ static saltus_status close_candidates(saltusi_adaptive* w, double t, double* y, 
  * They join the candidates and the members; how many there are then. */
 static int join_resting(saltusi_adaptive* w, const double* y, int* count, int candidates,
                         double rounding) {
-  double still = 64.0 * DBL_EPSILON * fmax(1.0, saltusi_max_abs(w->o.nq, y));
+  double still = saltusi_gap_rounding * w->o.size;
   for (int key = 0; key < w->o.nc; key++) {
     const saltusi_contact* c = &w->contact[key];
     bool flies = c->mode == SALTUSI_OPEN && c->touching && c->height <= still;
@@ -308,15 +309,14 @@ static saltus_status stop_slow(saltusi_adaptive* w, double t, double* y, int can
 }
 
 /* Gaps that count as closed (section 2). */
-static double near_gap(const saltusi_adaptive* w, const double* y) {
-  double size = fmax(1.0, saltusi_max_abs(w->o.nq, y));
-  return fmax(64.0 * DBL_EPSILON * size, 1e-3 * w->o.atol_q_min);
+static double near_gap(const saltusi_adaptive* w) {
+  return fmax(saltusi_gap_rounding * w->o.size, saltusi_near_part * w->o.atol_q_min);
 }
 
 /* Contacts outside the impact that it closes at once join it: those that touch and are thrown back before
  * they have left (section 14.5a). Their number. */
 static int join_thrown(saltusi_adaptive* w, double t, const double* y, int count, double rounding) {
-  double near = near_gap(w, y);
+  double near = near_gap(w);
   int joined = 0;
   for (int key = 0; key < w->o.nc; key++) {
     double u = velocity_of(w, y, key, 0);
@@ -499,8 +499,8 @@ static saltus_status decide_again(saltusi_adaptive* w, double t, double* y) {
 }
 
 static saltus_status on_hit(saltusi_adaptive* w, double t, double* y, const saltusi_found* found) {
-  double near = near_gap(w, y);
-  double still = 64.0 * DBL_EPSILON * fmax(1.0, saltusi_max_abs(w->o.nq, y));
+  double near = near_gap(w);
+  double still = saltusi_gap_rounding * w->o.size;
   saltus_status status = saltusi_mode_gaps(&w->mode, t, y);
   if (status != SALTUS_OK) {
     return status;
@@ -536,7 +536,7 @@ static saltus_status lift_off(saltusi_adaptive* w, double t, const double* y, in
   double gamma = 0.0;
   saltus_status status = saltusi_mode_gamma(&w->mode, t, y, key, &gamma);
   if (!(gamma > 0.0)) {
-    w->contact[key].height = 64.0 * DBL_EPSILON * fmax(1.0, saltusi_max_abs(w->o.nq, y));
+    w->contact[key].height = saltusi_gap_rounding * w->o.size;
   }
   return status;
 }

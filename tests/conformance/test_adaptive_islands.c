@@ -288,6 +288,77 @@ static void sliders_stop_one_by_one(void** state) {
   close_world(&w);
 }
 
+/* ---- callbacks with dense rows ------------------------------------------------------------------ */
+
+enum { BLOCKS = 12 };
+
+static void mass(const void* self, const saltus_point* at, double* M) {
+  (void)self;
+  (void)at;
+  memset(M, 0, sizeof(double) * 4 * BLOCKS * BLOCKS);
+  for (int i = 0; i < 2 * BLOCKS; i++) {
+    M[i * (2 * BLOCKS + 1)] = 3.0;
+  }
+}
+
+static void force(const void* self, const saltus_point* at, double* F) {
+  (void)self;
+  (void)at;
+  for (int i = 0; i < BLOCKS; i++) {
+    F[2 * i] = 0.0;
+    F[2 * i + 1] = -3.0 * gravity;
+  }
+}
+
+static saltus_status contacts(const void* self, const saltus_point* at, saltus_contact_list* list) {
+  (void)self;
+  for (int i = 0; i < BLOCKS; i++) {
+    list->gap[i] = at->q[2 * i + 1];
+  }
+  return SALTUS_OK;
+}
+
+static void contact(const void* self, const saltus_point* at, uint64_t identity,
+                    saltus_rows* rows) {
+  (void)self;
+  (void)at;
+  rows->G[2 * identity + 1] = 1.0;
+  rows->G[(size_t)rows->stride + 2 * identity] = 1.0;
+}
+
+/* Normal and tangent of a contact move different velocities, and are one island when it slides. */
+static void rows_without_columns_make_islands(void** state) {
+  (void)state;
+  const double mu = 0.25;
+  const double tol = 1e-9;
+  static const saltus_system_ops ops = {
+      .mass = mass, .force = force, .contacts = contacts, .contact = contact};
+  saltus_contact_law laws[BLOCKS];
+  double q[2 * BLOCKS] = {0.0};
+  double v[2 * BLOCKS] = {0.0};
+  for (int i = 0; i < BLOCKS; i++) {
+    laws[i] = (saltus_contact_law){.tangents = 1, .mu = mu};
+    v[2 * i] = in_no_order(i);
+  }
+  const saltus_system system = {.ops = &ops,
+                                .dims = {.nq = 2 * BLOCKS, .nv = 2 * BLOCKS, .nc = BLOCKS},
+                                .traits = SALTUS_CONSTANT_MASS | SALTUS_FREE_FORCE,
+                                .laws = laws,
+                                .law_count = BLOCKS};
+  const saltus_integrator_def def = {
+      .system = &system, .q0 = q, .v0 = v, .rtol = tol, .atol = tol, .duration = 1.0};
+  saltus_integrator* it;
+  assert_int_equal(saltus_integrator_create(&def, &it), SALTUS_OK);
+  assert_int_equal(saltus_integrator_advance(it, 1.0, SALTUS_STOP_NEVER, NULL), SALTUS_OK);
+  assert_int_equal(saltus_integrator_costs(it).events[SALTUS_EVENT_STICK], BLOCKS);
+  for (int i = 0; i < BLOCKS; i++) {
+    double x = v[2 * i] * v[2 * i] / (2.0 * mu * gravity);
+    assert_true(fabs(saltus_integrator_q(it)[2 * i] - x) < 10.0 * tol);
+    assert_true(fabs(saltus_integrator_v(it)[2 * i]) < tol);
+  }
+  saltus_integrator_destroy(it);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_ball_rests_at_its_own_time),
@@ -296,6 +367,7 @@ int main(void) {
       cmocka_unit_test(a_block_that_sticks_does_not_hinder_a_ball),
       cmocka_unit_test(a_block_that_feels_the_ball_is_not_passed_over),
       cmocka_unit_test(sliders_stop_one_by_one),
+      cmocka_unit_test(rows_without_columns_make_islands),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * thresholds.h - the numbers that several files of the integrator share, and why they are what they are.
+ * "size" is that of positions (outline.h), eps the rounding unit; lengths scale with it or with a tolerance.
+ */
+#ifndef SALTUSI_THRESHOLDS_H
+#define SALTUSI_THRESHOLDS_H
+
+#include <float.h>
+
+/* A gap is a sum of some ten products of the size of positions: its rounding, at most. */
+static const double saltusi_gap_rounding = 64.0 * DBL_EPSILON;
+/* The same after Newton's iteration on a surface that bends, whose last step is rounding times its condition. */
+static const double saltusi_surface_rounding = 1e3 * DBL_EPSILON;
+
+/* Part of the tolerance of positions within which a gap counts as closed: what is wrong by it is a
+ * thousandth of what a step may do. */
+static const double saltusi_near_part = 1e-3;
+/* Part of the tolerance that a gap may be off where something is located or searched: ten such errors are one
+ * tolerance. */
+static const double saltusi_depth_part = 0.1;
+
+/* Part of the size above which a gap is as good as the integral of U: eps / 1e-8 = 2e-8, what quadrature
+ * leaves of an integral over a step that bends. */
+static const double saltusi_flown_part = 1e-8;
+/* Part of the size of a flight that positions cannot show: eps^2 is 5e-32, a hundred million times less. */
+static const double saltusi_no_flight = 1e-24;
+
+/* Events whose places differ by less, relative to the way to them, are one instant: dense output is known to
+ * some 1e-8 of itself at the coarsest; searches go on a little further, so that none of them is cut off. */
+static const double saltusi_together = 1e-8;
+static const double saltusi_search_beyond = 1e-7;
+
+/* Force events: the width within which a root of a force is wanted, 0.01 sqrt(rtol) of a step and at most
+ * 1e-3: forces change their sign linearly, and what a wrong sign does over that width is O(width^2) of the
+ * step, below a ten-thousandth of rtol. */
+static const double saltusi_force_width = 1e-3;
+static const double saltusi_force_width_rate = 0.01;
+/* rtol below this does not narrow it: it is rounding. */
+static const double saltusi_rtol_least = 1e-14;
+
+/* Rounding of a sum of ten or so products, relative to its largest term. */
+static const double saltusi_sum_rounding = 1e-13;
+
+#endif
