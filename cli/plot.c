@@ -9,6 +9,7 @@
 #include "figure/figure.h"
 #include "plot_choice.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -89,8 +90,8 @@ static bool impact_within(const saltus_recording_data* data, double after, doubl
 /* A velocity with its jumps: two points at the time of each impact, values from both sides. */
 static void add_velocity(plot* p, saltusi_panel* panel, int i) {
   const saltus_recording_data* data = p->data;
-  double* x = take(p, 2 * data->count + 2);
-  double* y = take(p, 2 * data->count + 2);
+  double* x = take(p, 3 * data->count); /* each state may follow the two sides of an impact */
+  double* y = take(p, 3 * data->count);
   if (x == NULL || y == NULL) {
     return;
   }
@@ -503,6 +504,9 @@ static int draw(const cli_args* args, const saltus_recording_data* data, const c
     spread_contacts(p, &view, &choice, &room);
   }
   code = phase ? draw_phase(p, pair, path) : draw_series(p, path);
+  if (code == CLI_DONE && p->note[0] != '\0') {
+    printf("%c%s.\n", toupper((unsigned char)p->note[0]), p->note + 1);
+  }
   for (int i = 0; i < p->block_count; i++) {
     free(p->blocks[i]);
   }

@@ -84,6 +84,9 @@ static void name_contacts(const saltus_scheme* scheme, saltus_step_report* repor
   }
   for (int i = 0; i < report->active; i++) {
     scheme->contacts[i].identity = saltusi_scheme_identity(scheme, scheme->contacts[i].key);
+    if (scheme->eval.keys != NULL) {
+      scheme->contacts[i].law = saltusi_scheme_law(scheme, scheme->contacts[i].key);
+    }
   }
 }
 

@@ -148,8 +148,12 @@ static saltus_status grow(saltus_sim* sim, size_t wanted) {
 }
 
 saltus_point saltusi_sim_at(saltus_sim* sim, double t, const double* q, const double* v) {
-  return (saltus_point){
-      .t = t, .q = q, .v = v, .scratch = sim->scratch, .keys = sim->changing ? &sim->keys : NULL};
+  return (saltus_point){.t = t,
+                        .q = q,
+                        .v = v,
+                        .scratch = sim->scratch,
+                        .keys = sim->changing ? &sim->keys : NULL,
+                        .failure = &sim->failure};
 }
 
 saltus_status saltusi_sim_list(saltus_sim* sim, const saltus_point* at) {

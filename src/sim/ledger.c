@@ -287,16 +287,20 @@ static void lasting_contact(saltusi_ledger_room* room, const saltus_contact_step
  * Such steps may be long, so it is the mean slip, which is exact for a constant force. */
 static void lasting_contacts(saltusi_ledger_room* room, bool events) {
   const saltus_step_report* report = room->step.report;
+  double* P = room->forces; /* by key; nobody asks for forces of such a step */
   for (int i = 0; i < report->active; i++) {
     const saltus_contact_step* c = &report->contacts[i];
-    double P[3] = {c->impulse[0], c->impulse[1], c->impulse[2]};
-    for (int e = 0; events && e < report->event_count; e++) {
-      for (int k = 0; k < 3 && report->events[e].contact == c->key; k++) {
-        P[k] -= report->events[e].impulse[k];
-      }
+    memcpy(P + 3 * (size_t)c->key, c->impulse, sizeof c->impulse);
+  }
+  for (int e = 0; events && e < report->event_count; e++) {
+    for (int k = 0; k < 3; k++) {
+      P[3 * (size_t)report->events[e].contact + (size_t)k] -= report->events[e].impulse[k];
     }
+  }
+  for (int i = 0; i < report->active; i++) {
+    const saltus_contact_step* c = &report->contacts[i];
     if (c->impulse[0] != 0.0) {
-      lasting_contact(room, c, P, events);
+      lasting_contact(room, c, P + 3 * (size_t)c->key, events);
     }
   }
 }

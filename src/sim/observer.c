@@ -429,7 +429,8 @@ static saltus_status frame_at(saltus_sim* sim, inside* in, double t, saltus_side
   const saltusi_dense_query query = {.t = t, .side = side, .q = sim->shown.q, .v = sim->shown.v};
   saltus_status status = saltusi_scheme_dense(sim->scheme, 2, &query);
   if (status != SALTUS_OK) {
-    return status;
+    saltus_status failed = saltusi_observer_failed(sim, t);
+    return failed != SALTUS_OK ? failed : status;
   }
   sim->shown.t = t;
   if (side == SALTUS_RIGHT) {
