@@ -134,15 +134,27 @@ int saltusi_table_settle(saltusi_contact_table* table, int* freed) {
   return count;
 }
 
+/* The contact of a key into the table that copies another. */
+static void copy_key(saltusi_contact_table* to, const saltusi_contact_table* from, int key) {
+  enter(to, key, from->identity[key], from->law[key]);
+  to->used[key] = from->used[key];
+}
+
 void saltusi_table_copy(saltusi_contact_table* to, const saltusi_contact_table* from) {
   assert(to->capacity >= saltusi_table_least(from));
   saltusi_table_clear(to);
   to->tries = from->tries;
+  /* keys that the try added enter last, so that they can be taken back */
+  for (int i = 0; i < from->added_count; i++) {
+    to->used[from->added[i]] = -1;
+  }
   for (int key = 0; key < from->capacity && key < to->capacity; key++) {
-    if (from->law[key] >= 0) {
-      enter(to, key, from->identity[key], from->law[key]);
-      to->used[key] = from->used[key];
+    if (from->law[key] >= 0 && to->used[key] >= 0) {
+      copy_key(to, from, key);
     }
+  }
+  for (int i = 0; i < from->added_count; i++) {
+    copy_key(to, from, from->added[i]);
   }
   memcpy(to->added, from->added, (size_t)from->added_count * sizeof(int));
   to->added_count = from->added_count;

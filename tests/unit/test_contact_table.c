@@ -141,12 +141,46 @@ static void a_copy_takes_back_what_the_original_would(void** state) {
   drop(&g);
 }
 
+/* Keys that a try gives are often lower than those of contacts that were there before it. */
+static void a_copy_that_takes_back_keys_still_knows_the_others(void** state) {
+  (void)state;
+  enum { MANY = 500 };
+  uint64_t seed = 7;
+  fixture f = make(MANY);
+  fixture g = make(2 * MANY);
+  saltusi_contact_table* t = &f.table;
+  uint64_t identity[MANY];
+  saltusi_table_begin(t);
+  for (int i = 0; i < MANY; i++) {
+    identity[i] = (uint64_t)(saltus_test_random(&seed) * 0x1p60);
+    assert_int_equal(use(t, identity[i]), i);
+  }
+  saltusi_table_settle(t, f.freed);
+  saltusi_table_begin(t);
+  for (int i = 1; i < MANY; i += 2) {
+    use(t, identity[i]);
+  }
+  assert_int_equal(saltusi_table_settle(t, f.freed), MANY / 2);
+  saltusi_table_begin(t);
+  for (int i = 0; i < MANY / 2; i++) { /* they get the keys that are free */
+    assert_int_equal(use(t, (uint64_t)(saltus_test_random(&seed) * 0x1p60)), 2 * i);
+  }
+  saltusi_table_copy(&g.table, t);
+  saltusi_table_begin(&g.table);
+  for (int i = 1; i < MANY; i += 2) {
+    assert_int_equal(saltusi_table_find(&g.table, identity[i]), i);
+  }
+  drop(&f);
+  drop(&g);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_contact_keeps_its_key_and_a_free_key_is_given_again),
       cmocka_unit_test(a_try_that_is_not_settled_leaves_no_trace),
       cmocka_unit_test(keys_do_not_depend_on_the_room),
       cmocka_unit_test(a_copy_takes_back_what_the_original_would),
+      cmocka_unit_test(a_copy_that_takes_back_keys_still_knows_the_others),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
