@@ -9,6 +9,9 @@
  * system; contacts of which every one meets every other that can be factored. */
 enum { DENSE_FIRST = 300, DENSE_ENTRIES = 4000000, FACTORED_FIRST = 128 };
 
+/* Places in arrays are int: 17 GB each. */
+enum { DENSE_MOST = 46340, BLOCKS_MOST = 238609294 };
+
 static int first_dense(const saltus_dims* dims, int rows) {
   int most = DENSE_ENTRIES / dims->nv;
   most = most > SALTUSI_SPARSE_FROM ? most : SALTUSI_SPARSE_FROM;
@@ -106,7 +109,9 @@ static bool form_blocks(saltusi_operator* op, saltusi_eval* eval) {
   op->broken = op->groups.any && !saltusi_eliminate_factor(op, eval);
   if (!op->broken) {
     size_t blocks = saltusi_blocks_form(op, eval);
-    if (blocks > op->friction.blocks_max) {
+    if (blocks > BLOCKS_MOST) {
+      op->status = SALTUS_ERR_MEMORY;
+    } else if (blocks > op->friction.blocks_max) {
       op->status = saltusi_room_lacks(&eval->room, SALTUSI_ROOM_BLOCKS, blocks);
     }
   }
@@ -115,7 +120,9 @@ static bool form_blocks(saltusi_operator* op, saltusi_eval* eval) {
 
 static void form_dense(saltusi_operator* op, saltusi_eval* eval) {
   size_t blocks = (size_t)op->contacts * (size_t)op->contacts;
-  if (op->count > op->dense_max) {
+  if (op->count > DENSE_MOST) {
+    op->status = SALTUS_ERR_MEMORY;
+  } else if (op->count > op->dense_max) {
     op->status = saltusi_room_lacks(&eval->room, SALTUSI_ROOM_ROWS, (size_t)op->count);
   } else if (op->has_friction && !op->held && blocks > op->friction.blocks_max) {
     op->status = saltusi_room_lacks(&eval->room, SALTUSI_ROOM_BLOCKS, blocks);
