@@ -24,6 +24,12 @@ void saltusi_operator_fill(const saltusi_row_block* G, const saltusi_row_block* 
 
 void saltusi_dense_form(saltusi_operator* op, const saltusi_eval* eval) {
   int rows = op->count;
+  if (rows == 1 && !op->apart) {
+    saltusi_operator_response(&op->rows, 0, eval, op->A, op->AinvG);
+    op->W[0] = saltusi_row_dot(&op->rows, 0, op->AinvG);
+    op->diagonal[0] = op->W[0];
+    return;
+  }
   saltusi_operator_fill(&op->rows, op->apart ? &op->measured : &op->rows, rows, eval, op->A,
                         op->AinvG, op->W);
   for (int r = 0; r < rows; r++) {

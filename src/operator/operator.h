@@ -26,6 +26,8 @@
 #include "solve/mixed_lcp.h"
 #include "system/linear.h"
 
+#include <assert.h>
+
 /* First guess of P from the memory of the last accepted step. */
 typedef struct saltusi_warm {
   int each;             /* doubles kept of a contact; 0: every solve starts from zero */
@@ -153,14 +155,29 @@ void saltusi_operator_layout(saltusi_operator* op, const saltusi_eval* eval,
                              const saltusi_demand* demand, saltus_arena* arena);
 
 /* Empty but for rows of joints, which are the first ones. */
-void saltusi_operator_begin(saltusi_operator* op, int joints);
+static inline void saltusi_operator_begin(saltusi_operator* op, int joints) {
+  op->joints = joints;
+  op->contacts = 0;
+  op->count = joints;
+  op->apart = false;
+  op->first[0] = joints;
+}
 
 /* Evaluates `count` rows of a contact behind those taken; returns the first of them. */
-int saltusi_operator_look(saltusi_operator* op, const saltus_system* sys, const saltus_point* at,
-                          int key, int count);
+static inline int saltusi_operator_look(saltusi_operator* op, const saltus_system* sys,
+                                        const saltus_point* at, int key, int count) {
+  assert(count >= 1 && count <= 3);
+  saltusi_rows_contact(sys, at, key, count, &op->rows, op->count);
+  return op->count;
+}
 
 /* Takes the contact that was looked at last, or whose rows were written by other means. */
-void saltusi_operator_take(saltusi_operator* op, int count, double mu);
+static inline void saltusi_operator_take(saltusi_operator* op, int count, double mu) {
+  assert(count >= 1 && count <= 3);
+  op->mu[op->contacts++] = mu;
+  op->count += count;
+  op->first[op->contacts] = op->count;
+}
 
 /* All joints and the normal rows of these contacts, evaluated and taken. */
 void saltusi_operator_hold(saltusi_operator* op, const saltus_system* sys, const saltus_point* at,
