@@ -110,6 +110,21 @@ static void write_head(void) {
   fputc('\n', stdout);
 }
 
+static void write_cells(const saltus_recorded_contacts* table, int column, long long row) {
+  const saltusi_row_column* about = &saltusi_row_columns[column];
+  const void* array = saltusi_rows_get(table, column);
+  for (int k = 0; k < about->components; k++) {
+    long long at = row * about->components + k;
+    if (about->kind == SALTUSI_ROW_REAL) {
+      printf(",%.17g", ((const double*)array)[at]);
+    } else if (about->kind == SALTUSI_ROW_INTEGER) {
+      printf(",%lld", ((const long long*)array)[at]);
+    } else {
+      printf(",%" PRIu64, ((const uint64_t*)array)[at]);
+    }
+  }
+}
+
 static void write_csv(const saltus_recording_data* data) {
   const saltus_recorded_contacts* table = &data->table;
   write_head();
@@ -117,18 +132,7 @@ static void write_csv(const saltus_recording_data* data) {
     for (long long row = table->start[frame]; row < table->start[frame + 1]; row++) {
       printf("%lld,%.17g", frame, data->t[frame]);
       for (int c = 0; c < SALTUSI_ROW_COLUMNS; c++) {
-        const saltusi_row_column* column = &saltusi_row_columns[c];
-        const void* array = saltusi_rows_get(table, c);
-        for (int k = 0; k < column->components; k++) {
-          long long at = row * column->components + k;
-          if (column->kind == SALTUSI_ROW_REAL) {
-            printf(",%.17g", ((const double*)array)[at]);
-          } else if (column->kind == SALTUSI_ROW_INTEGER) {
-            printf(",%lld", ((const long long*)array)[at]);
-          } else {
-            printf(",%" PRIu64, ((const uint64_t*)array)[at]);
-          }
-        }
+        write_cells(table, c, row);
       }
       fputc('\n', stdout);
     }

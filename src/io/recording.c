@@ -144,6 +144,9 @@ static saltus_status take_names(saltus_recording* r, const saltus_recording_def*
 
 static saltus_status take_observables(saltus_recording* r, const saltus_observables* own) {
   saltus_recording_data* head = &r->head;
+  if (own == NULL) {
+    return SALTUS_OK;
+  }
   for (int i = 0; i < head->output_count; i++) {
     head->output_labels[i].name = saltusi_pool_text(&r->pool, own->output_labels[i].name);
     head->output_labels[i].unit = saltusi_pool_text(&r->pool, own->output_labels[i].unit);
