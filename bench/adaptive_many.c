@@ -297,7 +297,7 @@ static int run_balls(void) {
     close_many(&m);
   }
   last = 0.0;
-  for (int n = 10; n <= 640 && !failed; n *= 2) {
+  for (int n = 10; n <= 320 && !failed; n *= 2) {
     char* text = ball_scene(n);
     saltus_scene* scene = NULL;
     const saltus_scene_def def = {.text = text, .path = "balls"};
@@ -344,7 +344,9 @@ static int run_memory(void) {
   int failed = 0;
   for (int n = 10; n <= 1000; n *= 10) {
     failed |= run_contacts(false, n);
-    failed |= run_contacts(true, n);
+    if (n <= 100) { /* one island: its matrices are dense */
+      failed |= run_contacts(true, n);
+    }
   }
   return failed;
 }
