@@ -25,16 +25,17 @@ typedef struct projection {
   saltusi_eval eval;
   saltusi_linear mass;
   saltusi_contact_list list;
-  saltusi_row_block rows; /* [nj] */
-  double* q;              /* [nq] */
-  double* q_next;         /* [nq] */
-  double* v;              /* [nv] */
-  double* g;              /* [nj + nc] right-hand side, then multipliers */
-  int* key;               /* [nc] contacts that are pushed out */
-  bool* pushed;           /* [nc] */
-  int count;              /* rows in use */
-  saltusi_operator op;    /* of joints and these contacts, when something has to be moved */
-  double* delta;          /* [nv] */
+  saltusi_contact_keys keys; /* of a changing set */
+  saltusi_row_block rows;    /* [nj] */
+  double* q;                 /* [nq] */
+  double* q_next;            /* [nq] */
+  double* v;                 /* [nv] */
+  double* g;                 /* [nj + nc] right-hand side, then multipliers */
+  int* key;                  /* [nc] contacts that are pushed out */
+  bool* pushed;              /* [nc] */
+  int count;                 /* rows in use */
+  saltusi_operator op;       /* of joints and these contacts, when something has to be moved */
+  double* delta;             /* [nv] */
   saltusi_joints joints;
 } projection;
 
@@ -43,6 +44,7 @@ static void layout(projection* p, const saltus_system* sys, bool moves, saltus_a
   saltusi_eval_layout(&p->eval, arena);
   saltusi_linear_layout(&p->mass, sys, arena);
   saltusi_contact_list_layout(&p->list, d, arena);
+  saltusi_keys_layout(&p->keys, p->eval.keys != NULL ? d->nc : 0, arena);
   saltusi_rows_layout(&p->rows, d, d->nj, false, arena);
   p->q = SALTUS_PUSH(arena, double, d->nq);
   p->q_next = SALTUS_PUSH(arena, double, d->nq);
@@ -296,8 +298,19 @@ static saltus_status try_with(const saltus_start_def* def, const saltus_allocato
   const saltus_dims* d = &def->system->dims;
   projection p = {.def = def, .eval = {.sys = *def->system}};
   p.eval.room = room != NULL ? *room : p.eval.room;
+  const saltus_point start = {.t = def->t, .q = def->q, .v = def->v};
+  saltus_status fits = saltusi_keys_fit(def->system, &start, memory, &p.eval.sys);
+  if (fits != SALTUS_OK) {
+    return fits;
+  }
+  if ((def->system->traits & SALTUS_CHANGING_CONTACTS) != 0) {
+    size_t contacts = (size_t)p.eval.sys.dims.nc;
+    p.eval.keys = &p.keys;
+    p.keys.room = &p.eval.room;
+    p.eval.sys.dims.nc = (int)saltusi_room_of(&p.eval.room, SALTUSI_ROOM_CONTACTS, contacts);
+  }
   saltus_arena arena = saltus_arena_counting();
-  layout(&p, def->system, room != NULL, &arena);
+  layout(&p, &p.eval.sys, room != NULL, &arena);
   size_t bytes = arena.used;
   void* block = memory->alloc(bytes, memory->user);
   if (block == NULL) {
@@ -305,7 +318,10 @@ static saltus_status try_with(const saltus_start_def* def, const saltus_allocato
   }
   memset(block, 0, bytes);
   arena = saltus_arena_over(block, bytes);
-  layout(&p, def->system, room != NULL, &arena);
+  layout(&p, &p.eval.sys, room != NULL, &arena);
+  if (p.eval.keys != NULL) {
+    saltusi_keys_clear(&p.keys);
+  }
   memcpy(p.q, def->q, (size_t)d->nq * sizeof(double));
   memcpy(p.v, def->v, (size_t)d->nv * sizeof(double));
   saltus_status status;
@@ -327,7 +343,8 @@ saltus_status saltus_start_project(const saltus_start_def* def, saltus_start_mov
   *move = (saltus_start_move){0};
   saltus_status status = saltus_system_validate(def->system, def->log);
   const saltus_dims* d = &def->system->dims;
-  if (status != SALTUS_OK || d->nj + d->nc == 0) {
+  bool changing = (def->system->traits & SALTUS_CHANGING_CONTACTS) != 0;
+  if (status != SALTUS_OK || (d->nj + d->nc == 0 && !changing)) {
     return status;
   }
   saltus_allocator memory = def->allocator != NULL ? *def->allocator : saltus_allocator_default();

@@ -145,19 +145,23 @@ static saltus_status lay_out(saltus_scheme* in) {
   return SALTUS_OK;
 }
 
-/* Doubles of a description, from the old room to the new one. Without a description they depend on no
- * contact, or contacts are as many as before. */
-static void carry(const saltus_scheme* in, const saltus_scheme* old, saltusi_carry_fn* describe,
-                  size_t count, const double* from, double* to) {
+/* Doubles of a description, from room for other contacts. Without a description they depend on no contact,
+ * or contacts are as many as before. */
+static void carry(const saltus_scheme* in, int contacts, saltusi_carry_fn* describe, size_t count,
+                  const double* from, double* to) {
   const saltus_dims* d = &in->eval.sys.dims;
-  if (describe == NULL || d->nc == old->eval.sys.dims.nc) {
+  if (describe == NULL || d->nc == contacts) {
     memcpy(to, from, count * sizeof(double));
     return;
   }
-  saltusi_carry over = {
-      .from = from, .to = to, .contacts_from = old->eval.sys.dims.nc, .contacts_to = d->nc};
+  saltusi_carry over = {.from = from, .to = to, .contacts_from = contacts, .contacts_to = d->nc};
   describe(in->options, &in->eval.sys, &over);
   assert(over.count == count);
+}
+
+void saltusi_scheme_dense_carry(const saltus_scheme* scheme, int contacts, const double* from,
+                                double* to) {
+  carry(scheme, contacts, scheme->ops->carry_dense, scheme->dense_count, from, to);
 }
 
 /* What a scheme keeps from step to step goes along into new room. */
@@ -170,14 +174,15 @@ static void move(saltus_scheme* in, const saltus_scheme* old) {
     saltusi_table_copy(&in->marked_table, &old->marked_table);
   }
   if (in->carried > 0) {
-    carry(in, old, ops->carry_memory, in->carried, old->memory0, in->memory0);
+    carry(in, old->eval.sys.dims.nc, ops->carry_memory, in->carried, old->memory0, in->memory0);
   }
   if (in->carried > 0 && !ops->info.chooses_step) {
-    carry(in, old, ops->carry_memory, in->carried, old->marked, in->marked);
+    carry(in, old->eval.sys.dims.nc, ops->carry_memory, in->carried, old->marked, in->marked);
   }
   for (int i = 1; i < DENSE_STEPS && in->dense_count > 0; i++) {
     if (old->dense[i].h > 0.0) {
-      carry(in, old, ops->carry_dense, in->dense_count, old->dense[i].data, in->dense[i].data);
+      carry(in, old->eval.sys.dims.nc, ops->carry_dense, in->dense_count, old->dense[i].data,
+            in->dense[i].data);
     }
   }
   memcpy(in->atol_q, old->atol_q, (size_t)d->nq * sizeof(double));

@@ -174,6 +174,9 @@ saltus_status saltusi_scheme_retune(saltus_scheme* scheme, const void* options,
 /* Dense output of the last committed step as plain doubles, to be kept and asked later. */
 size_t saltusi_scheme_dense_count(const saltus_scheme* scheme);
 void saltusi_scheme_dense_copy(const saltus_scheme* scheme, double* data);
+/* The same doubles of a time when there was room for other contacts, as they are laid out now. */
+void saltusi_scheme_dense_carry(const saltus_scheme* scheme, int contacts, const double* from,
+                                double* to);
 saltus_status saltusi_scheme_dense_ask(saltus_scheme* scheme, double* data,
                                        const saltusi_dense_query* at);
 void saltusi_scheme_dense_contact_ask(saltus_scheme* scheme, double* data,

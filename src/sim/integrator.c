@@ -42,6 +42,10 @@ struct saltus_integrator {
 
   int dense_steps;
   kept_step* kept; /* [dense_steps] a ring */
+  double* data;    /* of these steps; a block of its own, which follows the room of the scheme */
+  size_t data_bytes;
+  int contacts;    /* that it is laid out for */
+  bool changing;   /* the set of contacts does */
   long long steps; /* since the start; the last one is kept[(steps - 1) % dense_steps] */
   double* spare;   /* [nq + nv] */
 
@@ -100,19 +104,13 @@ static saltus_status check(const saltus_integrator_def* def, const char* name) {
              : status;
 }
 
-static void layout(saltus_integrator* it, size_t dense_count, saltus_arena* arena) {
+static void layout(saltus_integrator* it, saltus_arena* arena) {
   saltus_state* const states[] = {&it->start, &it->now, &it->front, &it->next};
   for (size_t i = 0; i < sizeof states / sizeof states[0]; i++) {
     states[i]->q = SALTUS_PUSH(arena, double, it->dims.nq);
     states[i]->v = SALTUS_PUSH(arena, double, it->dims.nv);
   }
   it->kept = SALTUS_PUSH(arena, kept_step, it->dense_steps);
-  for (int i = 0; i < it->dense_steps; i++) {
-    double* data = SALTUS_PUSH(arena, double, dense_count);
-    if (it->kept != NULL) {
-      it->kept[i].data = data;
-    }
-  }
   it->spare = SALTUS_PUSH(arena, double, it->dims.nq + it->dims.nv);
 }
 
@@ -147,13 +145,41 @@ static saltus_status make_event_room(saltus_integrator* it) {
   return SALTUS_OK;
 }
 
+/* Room for the motion of the kept steps as the scheme lays it out now; what is there goes along. */
+static saltus_status fit_kept(saltus_integrator* it) {
+  size_t count = saltusi_scheme_dense_count(it->scheme);
+  int contacts = saltusi_scheme_room(it->scheme);
+  if (it->data != NULL && contacts == it->contacts) {
+    return SALTUS_OK;
+  }
+  size_t bytes = (size_t)it->dense_steps * count * sizeof(double) + 1;
+  double* data = it->memory.alloc(bytes, it->memory.user);
+  if (data == NULL) {
+    saltusi_log(it->log, SALTUS_LEVEL_ERROR, "integrator: no memory for %zu bytes", bytes);
+    return SALTUS_ERR_MEMORY;
+  }
+  for (int i = 0; i < it->dense_steps; i++) {
+    double* to = data + (size_t)i * count;
+    if (it->data != NULL && i < it->steps) {
+      saltusi_scheme_dense_carry(it->scheme, it->contacts, it->kept[i].data, to);
+    }
+    it->kept[i].data = to;
+  }
+  if (it->data != NULL) {
+    it->memory.free(it->data, it->data_bytes, it->memory.user);
+  }
+  it->data = data;
+  it->data_bytes = bytes;
+  it->contacts = contacts;
+  return SALTUS_OK;
+}
+
 static saltus_status build(const saltus_integrator_def* def, saltus_integrator head,
                            saltus_integrator** out) {
-  size_t dense_count = saltusi_scheme_dense_count(head.scheme);
   saltus_arena arena = saltus_arena_counting();
   SALTUS_PUSH(&arena, saltus_integrator, 1);
   saltus_integrator counted = head;
-  layout(&counted, dense_count, &arena);
+  layout(&counted, &arena);
   head.bytes = arena.used;
   void* block = head.memory.alloc(head.bytes, head.memory.user);
   if (block == NULL) {
@@ -164,9 +190,13 @@ static saltus_status build(const saltus_integrator_def* def, saltus_integrator h
   arena = saltus_arena_over(block, head.bytes);
   saltus_integrator* it = SALTUS_PUSH(&arena, saltus_integrator, 1);
   *it = head;
-  layout(it, dense_count, &arena);
+  layout(it, &arena);
   saltus_status status = make_event_room(it);
+  if (status == SALTUS_OK) {
+    status = fit_kept(it);
+  }
   if (status != SALTUS_OK) {
+    saltusi_release(&it->memory, it->events, it->event_capacity, sizeof *it->events);
     head.memory.free(block, head.bytes, head.memory.user);
     return status;
   }
@@ -187,6 +217,7 @@ saltus_status saltus_integrator_create(const saltus_integrator_def* def, saltus_
       .memory = def->allocator != NULL ? *def->allocator : saltus_allocator_default(),
       .log = def->log,
       .dims = def->system->dims,
+      .changing = (def->system->traits & SALTUS_CHANGING_CONTACTS) != 0,
       .options = saltus_adaptive_options_default(),
       .t_last = def->duration > 0.0 ? def->t0 + def->duration : INFINITY,
       .dense_steps = def->dense_steps > 0 ? def->dense_steps : DENSE_STEPS,
@@ -221,6 +252,9 @@ void saltus_integrator_destroy(saltus_integrator* it) {
     saltus_allocator memory = it->memory;
     saltus_scheme_destroy(it->scheme);
     saltusi_release(&memory, it->events, it->event_capacity, sizeof *it->events);
+    if (it->data != NULL) {
+      memory.free(it->data, it->data_bytes, memory.user);
+    }
     memory.free(it, it->bytes, memory.user);
   }
 }
@@ -325,6 +359,10 @@ static saltus_status ask(saltus_integrator* it, double t, saltus_side side,
   if (step == NULL) {
     return SALTUS_ERR_RANGE;
   }
+  saltus_status fits = fit_kept(it);
+  if (fits != SALTUS_OK) {
+    return fits;
+  }
   saltusi_dense_query query = *for_;
   query.t = fmin(fmax(t, step->t), step->end);
   query.side = side;
@@ -371,6 +409,11 @@ saltus_status saltus_integrator_forces(saltus_integrator* it, double t, double* 
   if (status != SALTUS_OK) {
     return status;
   }
+  if (it->changing) {
+    saltusi_log(it->log, SALTUS_LEVEL_ERROR,
+                "integrator: forces are of contacts by number; the set of this system changes");
+    return SALTUS_ERR_UNSUPPORTED;
+  }
   if (it->steps == 0) {
     saltusi_log(it->log, SALTUS_LEVEL_ERROR,
                 "integrator: forces are known after the first advance");
@@ -398,6 +441,9 @@ static saltus_status step(saltus_integrator* it) {
     status = SALTUS_RETRY_SMALLER; /* a step that does not move time would never end */
   }
   it->reported = 0;
+  if (status == SALTUS_OK) {
+    status = fit_kept(it);
+  }
   if (status != SALTUS_OK) {
     it->report.event_count = 0;
     return saltusi_scheme_explain(it->scheme, status, it->front.t, most);

@@ -43,6 +43,8 @@ typedef struct checker {
   int subject;        /* contact or joint under test */
   double* convective; /* [rows of a joint or contact] */
   saltusi_contact_list list;
+  saltusi_contact_keys contact_keys; /* of a changing set */
+  saltusi_step_room room;
   saltusi_row_block rows;
   saltusi_power_room power;
   double* values; /* [2 x values of the structure] */
@@ -413,6 +415,10 @@ static void find_worst(saltus_system_check_result* result) {
   }
 }
 
+static bool changes(const checker* c) {
+  return (c->sys->traits & SALTUS_CHANGING_CONTACTS) != 0;
+}
+
 static void layout(checker* c, saltus_arena* arena) {
   const saltus_dims* dims = &c->sys->dims;
   int nv = dims->nv;
@@ -431,6 +437,7 @@ static void layout(checker* c, saltus_arena* arena) {
   c->row_count = SALTUS_PUSH(arena, int, dims->nc);
   c->at.scratch = saltus_arena_push(arena, dims->scratch, 1, SALTUS_ALIGNMENT);
   saltusi_contact_list_layout(&c->list, dims, arena);
+  saltusi_keys_layout(&c->contact_keys, changes(c) ? dims->nc : 0, arena);
   const int joint = saltusi_joint_rows_most(c->sys);
   saltusi_rows_layout(&c->rows, dims, joint > 3 ? joint : 3, true, arena);
   c->convective = SALTUS_PUSH(arena, double, joint > 3 ? joint : 3);
@@ -451,7 +458,12 @@ saltus_status saltus_system_check(const saltus_system* system, double t, const d
                                          NAN, NAN, NAN, NAN, true, 0.0, NULL};
   saltus_allocator memory = saltus_allocator_default();
   saltus_failure failure = {.status = SALTUS_OK};
-  checker c = {.sys = system, .at = {.t = t, .q = q, .v = v, .failure = &failure}};
+  saltus_system fit;
+  checker c = {.sys = &fit, .at = {.t = t, .q = q, .v = v, .failure = &failure}};
+  status = saltusi_keys_fit(system, &c.at, &memory, &fit);
+  if (status != SALTUS_OK) {
+    return status;
+  }
   saltus_arena arena = saltus_arena_counting();
   layout(&c, &arena);
   size_t bytes = arena.used;
@@ -461,6 +473,11 @@ saltus_status saltus_system_check(const saltus_system* system, double t, const d
   }
   arena = saltus_arena_over(block, bytes);
   layout(&c, &arena);
+  if (changes(&c)) {
+    saltusi_keys_clear(&c.contact_keys);
+    c.contact_keys.room = &c.room;
+    c.at.keys = &c.contact_keys;
+  }
 
   check_dynamics(&c, result);
   check_blocks(&c, result);

@@ -8,7 +8,54 @@
 #include "system/evaluate.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <string.h>
+
+/* Asks for the contacts at a point in room for `capacity`; *count: as many as there are, or 0. */
+static saltus_status count_contacts(const saltus_system* sys, const saltus_point* at,
+                                    const saltus_allocator* memory, int capacity, int* count) {
+  saltus_contact_list said = {.capacity = capacity, .reach = INFINITY};
+  void* scratch = NULL;
+  saltus_arena arena = saltus_arena_counting();
+  saltus_point here = *at;
+  for (int pass = 0; pass < 2; pass++) {
+    scratch = saltus_arena_push(&arena, sys->dims.scratch, 1, SALTUS_ALIGNMENT);
+    said.gap = SALTUS_PUSH(&arena, double, capacity);
+    said.identity = SALTUS_PUSH(&arena, uint64_t, capacity);
+    said.law = SALTUS_PUSH(&arena, int, capacity);
+    if (pass == 0) {
+      void* block = memory->alloc(arena.used + 1, memory->user);
+      if (block == NULL) {
+        return SALTUS_ERR_MEMORY;
+      }
+      arena = saltus_arena_over(block, arena.used);
+    }
+  }
+  here.scratch = scratch;
+  here.keys = NULL;
+  saltus_status status = sys->ops->contacts(sys->self, &here, &said);
+  *count = said.count;
+  memory->free(arena.base, arena.capacity + 1, memory->user);
+  return status;
+}
+
+saltus_status saltusi_keys_fit(const saltus_system* sys, const saltus_point* at,
+                               const saltus_allocator* memory, saltus_system* fit) {
+  enum { TRIES = 32, FIRST = 16 };
+  *fit = *sys;
+  if ((sys->traits & SALTUS_CHANGING_CONTACTS) == 0) {
+    return SALTUS_OK;
+  }
+  saltus_status status = SALTUS_RETRY_ROOM;
+  int capacity = sys->dims.nc > FIRST ? sys->dims.nc : FIRST;
+  for (int k = 0; k < TRIES && status == SALTUS_RETRY_ROOM && capacity < INT_MAX / 4; k++) {
+    int count = 0;
+    status = count_contacts(sys, at, memory, capacity, &count);
+    fit->dims.nc = capacity;
+    capacity = count > capacity ? count + count / 2 : 2 * capacity;
+  }
+  return status == SALTUS_RETRY_ROOM ? SALTUS_ERR_SYSTEM : status;
+}
 
 void saltusi_keys_layout(saltusi_contact_keys* keys, int capacity, saltus_arena* arena) {
   saltusi_table_layout(&keys->table, capacity, arena);

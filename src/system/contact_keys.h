@@ -23,6 +23,11 @@ typedef struct saltusi_contact_keys {
   int* place;         /* [capacity] by key: 1 + place in the list that is being made, 0: none */
 } saltusi_contact_keys;
 
+/* The same system with room for the contacts that it lists at a point, with some to spare; of a fixed set
+ * as it is. For those who look at a system outside of a scheme. */
+saltus_status saltusi_keys_fit(const saltus_system* sys, const saltus_point* at,
+                               const saltus_allocator* memory, saltus_system* fit);
+
 void saltusi_keys_layout(saltusi_contact_keys* keys, int capacity, saltus_arena* arena);
 void saltusi_keys_clear(saltusi_contact_keys* keys);
 

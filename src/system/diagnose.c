@@ -206,7 +206,7 @@ static saltus_status check_contacts(diagnosis* d) {
       continue;
     }
     int rows = 1 + (d->list.law[i] < sys->law_count ? sys->laws[d->list.law[i]].tangents : 0);
-    saltusi_rows_contact(sys, &d->at, key, rows, &d->row, 0);
+    saltusi_rows_identity(sys, &d->at, d->list.identity[i], rows, &d->row, 0);
     double wild = wild_entry(d, 0, rows);
     if (wild != 0.0) {
       add_contact(d, "a direction (the derivative of gap or slip) of", i);
@@ -238,7 +238,12 @@ saltus_status saltusi_diagnose(const saltus_system* system, const saltus_point* 
                                const saltus_allocator* allocator, char* text, size_t size) {
   text[0] = '\0';
   saltus_allocator memory = allocator != NULL ? *allocator : saltus_allocator_default();
-  diagnosis d = {.sys = system, .all_rows = all_rows, .text = text, .size = size};
+  saltus_system fit;
+  saltus_status fits = saltusi_keys_fit(system, at, &memory, &fit);
+  if (fits == SALTUS_ERR_MEMORY) {
+    return fits;
+  }
+  diagnosis d = {.sys = &fit, .all_rows = all_rows, .text = text, .size = size};
   saltus_arena arena = saltus_arena_counting();
   layout(&d, &arena);
   size_t bytes = arena.used;
@@ -254,6 +259,7 @@ saltus_status saltusi_diagnose(const saltus_system* system, const saltus_point* 
   d.at = *at;
   d.at.scratch = scratch;
   d.at.failure = &failure;
+  d.at.keys = NULL; /* contacts are asked by identity */
   saltus_status status = check_energies(&d);
   status = status == SALTUS_OK ? check_contacts(&d) : status;
   status = status == SALTUS_OK ? check_joints(&d) : status;

@@ -257,6 +257,79 @@ static void a_resumed_run_has_the_same_bits(void** state) {
   }
 }
 
+/* Random scenes with friction and late lists that flicker, discs renumbered: 10 tolerances. Far less is
+ * measured, some 1e-4 of one: steps are the same, and rounding is in another order. */
+static void random_scenes_end_within_ten_tolerances(void** state) {
+  (void)state;
+  uint64_t seed = 77;
+  const course c = {.scheme = "adaptive", .tol = 1e-9, .t_end = 0.5};
+  for (int draw = 0; draw < 12; draw++) {
+    int n = 3 + draw % 4;
+    double q[2 * DISCS_MAX], v[2 * DISCS_MAX];
+    discs fixed = discs_usual(n);
+    for (int law = 0; law < 2; law++) {
+      fixed.laws[law].tangents = draw % 2;
+      fixed.laws[law].mu = 0.3;
+    }
+    for (int i = 0; i < n; i++) {
+      bool rests = saltus_test_random(&seed) < 0.3;
+      q[2 * i] = 0.25 * i + 0.02 * saltus_test_random(&seed);
+      q[2 * i + 1] = rests ? 0.1 : 0.1 + 0.8 * saltus_test_random(&seed);
+      v[2 * i] = 2.0 * saltus_test_random(&seed) - 1.0;
+      v[2 * i + 1] = rests ? 0.0 : 2.0 * saltus_test_random(&seed) - 1.0;
+    }
+    outcome expected = run(&fixed, &c, q, v);
+    assert_int_equal(expected.status, SALTUS_OK);
+    for (int knows = 0; knows < 3; knows++) {
+      discs d = fixed;
+      d.changing = true;
+      d.first = draw % 3;
+      d.near = 0.02 + 0.2 * saltus_test_random(&seed);
+      d.flicker = d.near + 0.5 * saltus_test_random(&seed);
+      d.seed = (unsigned)draw;
+      d.knows_gaps = knows > 0;
+      d.knows_sweep = knows > 1;
+      for (int i = 0; i < n; i++) {
+        d.number[i] = 1000000U + 7919U * (unsigned)((7 * i + 3) % n);
+      }
+      outcome out = run(&d, &c, q, v);
+      assert_int_equal(out.status, SALTUS_OK);
+      for (int i = 0; i < 2 * n; i++) {
+        assert_near(out.q[i], expected.q[i], 10.0 * c.tol);
+      }
+    }
+  }
+}
+
+/* ---- outside of schemes ---------------------------------------------------------------------- */
+
+static void check_and_start_know_contacts_by_identity(void** state) {
+  (void)state;
+  discs d = discs_usual(3);
+  saltus_system_ops ops;
+  d.changing = true;
+  d.near = 0.5;
+  d.first = 0;
+  for (int i = 0; i < 3; i++) {
+    d.number[i] = 4000000000U - (unsigned)i;
+  }
+  saltus_system sys = discs_system(&d, &ops);
+  /* the first overlaps the second by 0.02 m, the third the floor by 0.01 m */
+  double q[6] = {0.0, 0.5, 0.18, 0.5, 2.0, 0.09}, v[6] = {0.1, 0.2, -0.3, 0.1, 0.0, 0.2};
+  saltus_system_check_result result;
+  assert_int_equal(saltus_system_check(&sys, 0.0, q, v, (saltus_log){0}, &result), SALTUS_OK);
+  assert_true(result.worst < 1e-8);
+  assert_true(result.normal_G < 1e-8 && result.convective_c < 1e-8); /* there were contacts */
+  char text[256];
+  assert_int_equal(saltus_system_diagnose(&sys, 0.0, q, v, text, sizeof text), SALTUS_OK);
+  saltus_start_move move;
+  const saltus_start_def start = {.system = &sys, .q = q, .v = v, .tolerance = 0.05};
+  assert_int_equal(saltus_start_project(&start, &move), SALTUS_OK);
+  assert_near(move.penetration, 0.02, 1e-15);
+  assert_near(q[2] - q[0], 0.2, 1e-9);
+  assert_near(q[5], 0.1, 1e-9);
+}
+
 /* ---- steps without end ----------------------------------------------------------------------- */
 
 /* A disc flies 10 m in one step, past places where nothing is listed, onto one that rests: 9.8 m at 20 m/s.
@@ -367,6 +440,42 @@ static void no_memory_to_grow_leaves_the_step_undone(void** state) {
   }
 }
 
+/* Steps that were kept before memory grew are asked afterwards: free fall, then floor after floor. */
+static void kept_motion_outlives_growth(void** state) {
+  (void)state;
+  enum { MANY = 12 };
+  double q[2 * MANY], v[2 * MANY];
+  land(MANY, q, v);
+  discs d = discs_usual(MANY);
+  saltus_system_ops ops;
+  d.changing = true;
+  d.near = 0.01;
+  d.first = 0;
+  saltus_system sys = discs_system(&d, &ops);
+  const saltus_integrator_def def = {.system = &sys,
+                                     .q0 = q,
+                                     .v0 = v,
+                                     .h_max = 0.01,
+                                     .dense_steps = 200,
+                                     .rtol = 1e-8,
+                                     .atol = 1e-8};
+  saltus_integrator* it;
+  assert_int_equal(saltus_integrator_create(&def, &it), SALTUS_OK);
+  assert_int_equal(saltus_integrator_advance(it, 0.3, 0, NULL), SALTUS_OK);
+  double at_q[2 * MANY], at_v[2 * MANY];
+  for (int k = 1; k < 10; k++) { /* the first lands after 0.1 s */
+    double t = 0.01 * k;
+    assert_int_equal(saltus_integrator_dense(it, t, SALTUS_RIGHT, at_q, at_v), SALTUS_OK);
+    for (int i = 0; i < MANY; i++) {
+      assert_near(at_q[2 * i + 1], q[2 * i + 1] - 0.5 * 9.81 * t * t, 1e-7);
+      assert_near(at_v[2 * i + 1], -9.81 * t, 1e-7);
+    }
+  }
+  double force[3 * MANY];
+  assert_int_equal(saltus_integrator_forces(it, 0.2, force), SALTUS_ERR_UNSUPPORTED);
+  saltus_integrator_destroy(it);
+}
+
 /* ---- refusals -------------------------------------------------------------------------------- */
 
 static void a_list_that_cannot_be_is_refused(void** state) {
@@ -426,10 +535,13 @@ int main(void) {
       cmocka_unit_test(late_listing_does_not_change_the_motion),
       cmocka_unit_test(other_numbers_do_not_change_the_motion),
       cmocka_unit_test(a_resumed_run_has_the_same_bits),
+      cmocka_unit_test(random_scenes_end_within_ten_tolerances),
+      cmocka_unit_test(check_and_start_know_contacts_by_identity),
       cmocka_unit_test(a_sweep_misses_no_contact),
       cmocka_unit_test(a_closed_contact_that_leaves_the_list_is_an_error_or_opens),
       cmocka_unit_test(memory_grows_with_the_contacts),
       cmocka_unit_test(no_memory_to_grow_leaves_the_step_undone),
+      cmocka_unit_test(kept_motion_outlives_growth),
       cmocka_unit_test(a_list_that_cannot_be_is_refused),
       cmocka_unit_test(a_scheme_that_cannot_refuses_by_name),
   };
