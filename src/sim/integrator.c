@@ -71,11 +71,6 @@ static saltus_status check(const saltus_integrator_def* def, const char* name) {
   if (status != SALTUS_OK) {
     return status;
   }
-  if ((def->system->traits & SALTUS_CHANGING_CONTACTS) != 0) {
-    saltusi_log(def->log, SALTUS_LEVEL_ERROR,
-                "integrator: contacts that come and go are run by a simulation (saltus_sim)");
-    return SALTUS_ERR_UNSUPPORTED;
-  }
   const saltus_scheme_info* info = saltus_scheme_find(name);
   if (info != NULL && !(info->chooses_step && info->dense)) {
     saltusi_log(def->log, SALTUS_LEVEL_ERROR,
