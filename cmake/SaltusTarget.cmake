@@ -18,6 +18,10 @@ function(saltus_flags target)
               -Wmissing-prototypes
               -Wvla
               $<$<BOOL:${SALTUS_WERROR}>:-Werror>)
+    if(CMAKE_C_COMPILER_ID STREQUAL "GNU")
+      # loops over the few numbers of a small system stay loops instead of calls of memset and memcpy
+      target_compile_options(${target} PRIVATE -fno-tree-loop-distribute-patterns)
+    endif()
     if(SALTUS_SANITIZE)
       target_compile_options(${target} PRIVATE -fsanitize=${SALTUS_SANITIZE}
                                                -fno-sanitize-recover=all -fno-omit-frame-pointer)

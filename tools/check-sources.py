@@ -9,9 +9,11 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FILE_LINES = {'src': 800, 'cli': 800, 'studies': 800, 'include': 300, 'examples': 80}
 FUNCTION_LINES = 100
+MOST_FUNCTIONS_LINES = 40  # 95 % of the functions of a folder are shorter
 PARAMETERS = 7
 
 faults = []
+lengths = {}  # of functions, by folder of the tree
 
 
 def fault(path, line, text):
@@ -41,6 +43,7 @@ def check_functions(path, lines):
             if line.rstrip().endswith(';'):
                 head = ''
         elif line.startswith('}'):
+            lengths.setdefault(path.relative_to(ROOT).parts[0], []).append(number - start + 1)
             if number - start + 1 > FUNCTION_LINES:
                 fault(path, start, f'function of {number - start + 1} lines, limit {FUNCTION_LINES}')
             inside = head[head.find('(') + 1:]
@@ -61,6 +64,27 @@ def check_source(path):
     check_functions(path, lines)
 
 
+def check_most_functions():
+    for folder in ('src', 'cli'):
+        ordered = sorted(lengths[folder])
+        at = ordered[int(0.95 * len(ordered))]
+        if at >= MOST_FUNCTIONS_LINES:
+            faults.append(f'{folder}: 95 % of {len(ordered)} functions have up to {at} lines, '
+                          f'limit below {MOST_FUNCTIONS_LINES}')
+
+
+def check_layers():
+    """The table of layers in docs/architecture.md is the USES of the folders."""
+    page = ROOT / 'docs' / 'architecture.md'
+    for path in tracked('src/*/CMakeLists.txt'):
+        name = path.parent.name
+        found = re.search(rf'saltus_layer\(\s*{name}\b(.*?)\)\s*$', path.read_text(), re.S | re.M)
+        uses = re.search(r'USES\s+(.*?)(?:LINK|$)', found.group(1), re.S)
+        row = f'| {name} | {", ".join(uses.group(1).split()) if uses else ""} |'
+        if row not in page.read_text():
+            fault(page, 1, f'has no line "{row}"')
+
+
 def check_document(path):
     for number, line in enumerate(path.read_text().splitlines(), 1):
         for name in re.findall(r'`((?:src|cli|tests|tools|scenes|studies|bench|docs|examples|include|cmake|data)/[\w./-]+)`', line):
@@ -73,6 +97,8 @@ def check_document(path):
 
 for source in tracked('*.c') + tracked('*.h'):
     check_source(source)
+check_most_functions()
+check_layers()
 for document in tracked('*.md'):
     check_document(document)
 print('\n'.join(faults) if faults else 'sources and documents are in order')

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * api.h - what every public header starts from: export marks and C++ linkage.
+ * api.h - what every public header starts from: export marks, C++ linkage, room to grow.
  */
 #ifndef SALTUS_API_H
 #define SALTUS_API_H
+
+#include <stdint.h>
 
 #if defined(_WIN32) && defined(SALTUS_BUILD_SHARED)
 #define SALTUS_API __declspec(dllexport)
@@ -21,5 +23,9 @@
 #define SALTUS_BEGIN_DECLS
 #define SALTUS_END_DECLS
 #endif
+
+/* Room for members of later versions, so that a struct keeps its size; docs/abi.md. Zero: an initialiser
+ * that names members leaves it so, and everything that takes such a struct refuses another value. */
+#define SALTUS_RESERVED(count) uint64_t reserved[count]
 
 #endif

@@ -103,6 +103,7 @@ typedef struct saltus_solve_result {
   int iterations;    /* of all stages */
   double polyhedral; /* of solver "polyhedral": the normalised residual by its own law; else 0 */
   char stages[128];  /* what was tried: "gauss-seidel 60, interior-point 24, newton 1" */
+  SALTUS_RESERVED(2);
 } saltus_solve_result;
 
 /* Solvers of friction problems, by name; "auto" is the portfolio. */
@@ -160,6 +161,7 @@ typedef struct saltus_solver_def {
   const void* options; /* NULL: defaults */
   saltus_log log;
   const saltus_allocator* allocator;
+  SALTUS_RESERVED(4);
 } saltus_solver_def;
 
 SALTUS_API saltus_status saltus_friction_solver_create(const saltus_solver_def* def,

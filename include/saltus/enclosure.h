@@ -66,6 +66,7 @@ typedef struct saltus_enclosure_ops {
   /* Functions of (t,q,v) at whose zeros a force, gap, joint or slip formula changes its branch. A
    * range without a zero of any of them sees smooth functions, up to their own singularities. */
   int (*switches)(const void* self);
+  SALTUS_RESERVED(6);
 } saltus_enclosure_ops;
 
 SALTUS_END_DECLS

@@ -53,11 +53,13 @@ typedef struct saltus_formula_coordinate {
   saltus_formula_text start;    /* constant formula; text NULL: 0 */
   saltus_formula_text velocity; /* constant formula; text NULL: 0 */
   saltus_formula_text force;    /* generalized force beyond the potential; text NULL: 0 */
+  SALTUS_RESERVED(2);
 } saltus_formula_coordinate;
 
 typedef struct saltus_formula_joint {
   const char* name;
   saltus_formula_text constraint; /* g(t,q) = 0 */
+  SALTUS_RESERVED(2);
 } saltus_formula_joint;
 
 /* A spring and damper along an elongation phi(t,q): potential k phi^2/2, force -d phi' phi_q. */
@@ -66,6 +68,7 @@ typedef struct saltus_formula_spring {
   saltus_formula_text elongation;
   saltus_formula_text stiffness; /* constant formulas >= 0; text NULL: 0 */
   saltus_formula_text damping;
+  SALTUS_RESERVED(2);
 } saltus_formula_spring;
 
 /* slip is either a velocity formula, linear in the velocities (x' + r*phi'), or a position formula
@@ -79,6 +82,7 @@ typedef struct saltus_formula_contact {
   saltus_formula_text restitution;
   saltus_formula_text tangential_restitution;
   saltus_impact_law impact;
+  SALTUS_RESERVED(4);
 } saltus_formula_contact;
 
 typedef struct saltus_formula_def {
@@ -96,6 +100,7 @@ typedef struct saltus_formula_def {
   int contact_count;
   saltus_log log;
   const saltus_allocator* allocator;
+  SALTUS_RESERVED(8);
 } saltus_formula_def;
 
 typedef struct saltus_formula_model saltus_formula_model;
@@ -136,6 +141,7 @@ typedef struct saltus_formula_observer_def {
   int output_count;
   const saltus_formula_event* events;
   int event_count;
+  SALTUS_RESERVED(4);
 } saltus_formula_observer_def;
 
 typedef struct saltus_formula_observer saltus_formula_observer;

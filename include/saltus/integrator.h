@@ -47,6 +47,7 @@ typedef struct saltus_integrator_def {
                                       * with SALTUS_ERR_STOPPED; NULL: never */
   saltus_log log;                    /* gets why something is refused or fails */
   const saltus_allocator* allocator; /* NULL: the C library */
+  SALTUS_RESERVED(8);
 } saltus_integrator_def;
 
 typedef struct saltus_integrator saltus_integrator;
@@ -110,6 +111,7 @@ typedef struct saltus_integrator_cost {
   saltus_work work;
   const saltus_tally* tally;            /* steps, rejections, methods, what limited the steps */
   long long events[SALTUS_EVENT_KINDS]; /* by kind, up to the present time */
+  SALTUS_RESERVED(4);
 } saltus_integrator_cost;
 
 SALTUS_API saltus_integrator_cost saltus_integrator_costs(const saltus_integrator* it);

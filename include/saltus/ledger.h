@@ -33,6 +33,7 @@ typedef struct saltus_energy {
   double impact;    /* J, negative for a loss */
   double remainder; /* J */
   double created;   /* J that contacts created in steps with an impact; 0: none did */
+  SALTUS_RESERVED(2);
 } saltus_energy;
 
 /* Contacts of an impact create energy when the sum of their work is positive by more than this part

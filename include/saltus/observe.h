@@ -41,6 +41,7 @@ typedef struct saltus_observables {
   void (*outputs)(const void* self, const saltus_point* at, double* values);
   void (*events)(const void* self, const saltus_point* at, double* values);
   const void* self;
+  SALTUS_RESERVED(4);
 } saltus_observables;
 
 SALTUS_END_DECLS

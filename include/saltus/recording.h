@@ -59,6 +59,7 @@ typedef struct saltus_recording_def {
   double flush_interval;                 /* s between flushes, >= 0 */
   saltus_log log;                        /* gets the reason of every failure, once */
   const saltus_allocator* allocator;     /* NULL: the C library */
+  SALTUS_RESERVED(8);
 } saltus_recording_def;
 
 /* A flush every second. */

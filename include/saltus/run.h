@@ -88,6 +88,7 @@ typedef struct saltus_run_def {
       mark; /* before the names of overrides in messages: "--" on a command line; NULL: nothing */
   saltus_log log;                    /* hears why something is refused or fails */
   const saltus_allocator* allocator; /* NULL: the C library */
+  SALTUS_RESERVED(8);
 } saltus_run_def;
 
 /* Nothing is given. */

@@ -42,6 +42,7 @@ typedef struct saltus_scene_def {
   int override_count;
   saltus_log log;
   const saltus_allocator* allocator;
+  SALTUS_RESERVED(4);
 } saltus_scene_def;
 
 /* What a scene says. Valid as long as the scene. */
@@ -69,6 +70,7 @@ typedef struct saltus_scene_view {
   double record_dt;               /* s between recorded states; 0: by steps */
   const saltus_observables* observables; /* outputs and events; NULL: none */
   const char* reference;                 /* problem or CSV file with the exact motion; NULL: none */
+  SALTUS_RESERVED(8);
 } saltus_scene_view;
 
 typedef struct saltus_scene saltus_scene;

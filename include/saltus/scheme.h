@@ -82,6 +82,7 @@ typedef struct saltus_contact_step {
   saltus_impact_phase part;
   saltus_whole_impact whole_impact; /* of a part that ends an impact */
   uint64_t identity;                /* the same for ever; of a fixed set the key */
+  SALTUS_RESERVED(2);
 } saltus_contact_step;
 
 typedef struct saltus_step_report {
@@ -104,6 +105,7 @@ typedef struct saltus_step_report {
   const char* method;      /* that took the step: "dopri5"; NULL: the only one */
   saltus_step_limit limit; /* what kept the step from being longer */
   int limit_index;         /* the position, velocity or contact that it was */
+  SALTUS_RESERVED(4);
 } saltus_step_report;
 
 typedef struct saltus_state {
@@ -125,6 +127,7 @@ typedef struct saltus_scheme_def {
                                * another thread; NULL: never */
   saltus_log log;
   const saltus_allocator* allocator; /* NULL: the C library */
+  SALTUS_RESERVED(8);
 } saltus_scheme_def;
 
 typedef struct saltus_scheme saltus_scheme;
@@ -151,6 +154,7 @@ typedef struct saltus_contact_inside {
   double force[3];   /* N, lasting, at this time */
   double lasting[3]; /* N s, of the lasting force since the start of the step */
   double impulse[3]; /* N s, of impacts since the start of the step */
+  SALTUS_RESERVED(2);
 } saltus_contact_inside;
 
 /* The same for a contact; SALTUS_ERR_RANGE also for a key that does not exist. */

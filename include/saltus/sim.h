@@ -32,6 +32,7 @@ typedef struct saltus_contact_frame {
   int bodies[2];     /* -1: none, or not known */
   double point[3];   /* m; NaN: the system does not say */
   double normal[3];  /* of length 1, towards the first body; NaN likewise */
+  SALTUS_RESERVED(2);
 } saltus_contact_frame;
 
 /* A recorded instant. Valid during the callback. */
@@ -65,6 +66,7 @@ typedef struct saltus_recorder {
   saltus_status (*frame)(void* user, const saltus_frame* frame); /* NULL: not interested */
   saltus_status (*event)(void* user, const saltus_event* event); /* NULL: not interested */
   void* user;
+  SALTUS_RESERVED(4);
 } saltus_recorder;
 
 /* Called by the clock, between steps, attempts of a step and frames inside one; a status other than
@@ -75,6 +77,7 @@ typedef struct saltus_progress {
   void* user;
   double interval;             /* s between two calls at least; 0: 0.1 */
   double (*clock)(void* user); /* s, never backwards; NULL: that of the machine */
+  SALTUS_RESERVED(2);
 } saltus_progress;
 
 typedef struct saltus_sim_def {
@@ -106,6 +109,7 @@ typedef struct saltus_sim_def {
                                * and SALTUS_ERR_STOPPED; NULL: never */
   saltus_log log;
   const saltus_allocator* allocator;
+  SALTUS_RESERVED(8);
 } saltus_sim_def;
 
 typedef struct saltus_sim saltus_sim;

@@ -27,6 +27,7 @@ typedef struct saltus_start_def {
   double tolerance;                  /* largest violation that is corrected */
   saltus_log log;                    /* gets a warning when something moved */
   const saltus_allocator* allocator; /* NULL: the C library */
+  SALTUS_RESERVED(4);
 } saltus_start_def;
 
 /* How far the values were off, and how far they moved; zero where nothing had to. */

@@ -78,6 +78,7 @@ typedef struct saltus_contact_law {
   double e_N;               /* normal restitution, 0..1 */
   double e_T;               /* tangential restitution, 0..1 */
   saltus_impact_law impact; /* how e_N is meant */
+  SALTUS_RESERVED(4);
 } saltus_contact_law;
 
 /* The contacts at one configuration. An identity names a contact for ever: the pair of features that
@@ -105,6 +106,7 @@ typedef struct saltus_contact_place {
   int bodies[2];    /* -1: none, the ground */
   double point[3];  /* m */
   double normal[3]; /* of length 1, towards the first body */
+  SALTUS_RESERVED(2);
 } saltus_contact_place;
 
 /* Rows of one joint or contact. All arrays are zero before the call. */
@@ -135,6 +137,7 @@ typedef struct saltus_dims {
   int nc;         /* contacts; of a changing set a first guess */
   int row_width;  /* most entries of a sparse row; 0: rows are dense */
   size_t scratch; /* bytes of saltus_point.scratch */
+  SALTUS_RESERVED(2);
 } saltus_dims;
 
 /* Which velocities M, F_v and F_q couple (spring_q and spring_v too): blocks of neighbouring velocities, as
@@ -159,6 +162,7 @@ typedef struct saltus_linear_ops {
    * values of what need not be zero, returns how many. */
   int (*solve_row)(const void* self, const void* matrix, int width, const int* column,
                    const double* entries, int* out_column, double* out);
+  SALTUS_RESERVED(6);
 } saltus_linear_ops;
 
 /* Entries marked ? may be NULL and have the fallback given. Matrices are dense, row major. A callback that
@@ -214,6 +218,7 @@ typedef struct saltus_system_ops {
 
   /* ? none. The text that a part was made from; NULL: there is none. */
   const char* (*formula)(const void* self, saltus_part part, int i);
+  SALTUS_RESERVED(16);
 } saltus_system_ops;
 
 typedef struct saltus_label {
@@ -236,6 +241,7 @@ typedef struct saltus_system {
   int joint_count;
   const int*
       joint_first; /* [joint_count + 1] first row of each joint; NULL: every row is a joint */
+  SALTUS_RESERVED(8);
 } saltus_system;
 
 /* SALTUS_ERR_RANGE with a message that names what is wrong: missing callbacks, negative sizes, laws
@@ -263,6 +269,7 @@ typedef struct saltus_system_check_result {
   bool traits_hold;
   double worst;      /* of all above */
   const char* where; /* name of the worst */
+  SALTUS_RESERVED(4);
 } saltus_system_check_result;
 
 SALTUS_API saltus_status saltus_system_check(const saltus_system* system, double t, const double* q,

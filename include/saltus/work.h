@@ -14,6 +14,7 @@ typedef struct saltus_work {
   long long steps; /* attempted */
   long long force_evaluations, contact_solves, newton_iterations, factorizations;
   long long contact_iterations; /* of the contact solvers: sweeps, pivots, factorisations */
+  SALTUS_RESERVED(4);
 } saltus_work;
 
 /* What kept a step of a scheme that chooses its steps from being longer. */

@@ -14,6 +14,10 @@ const char* saltus_version(void) {
   return TEXT(SALTUS_VERSION_MAJOR) "." TEXT(SALTUS_VERSION_MINOR) "." TEXT(SALTUS_VERSION_PATCH);
 }
 
+int saltus_version_number(void) {
+  return SALTUS_VERSION_NUMBER;
+}
+
 bool saltus_has(const char* part) {
   static const struct {
     const char* name;

@@ -3,6 +3,7 @@
  */
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/reserved.h"
 #include "io/writer.h"
 #include "saltus/version.h"
 
@@ -310,7 +311,8 @@ static saltus_status fill(saltus_recording* r, const saltus_recording_def* def) 
 saltus_status saltus_recording_create(const saltus_recording_def* def, saltus_recording** out) {
   assert(def != NULL && out != NULL);
   *out = NULL;
-  saltus_status status = check(def);
+  saltus_status status = SALTUSI_RESERVED_CHECK(def, "saltus_recording_def", def->log);
+  status = status == SALTUS_OK ? check(def) : status;
   if (status != SALTUS_OK) {
     return status;
   }

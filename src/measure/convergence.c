@@ -203,17 +203,17 @@ saltus_status saltusi_errors_of(const saltus_known_motion* problem, const saltus
 
 /* ---- rates ------------------------------------------------------------------------------- */
 
-double saltusi_observed_order(double h0, double e0, double h1, double e1) {
+/* log(e0 / e1) / log(h0 / h1); NaN when an error or a step is not positive. */
+static double observed_order(double h0, double e0, double h1, double e1) {
   bool usable = h0 > 0.0 && h1 > 0.0 && h0 != h1 && e0 > 0.0 && e1 > 0.0;
   return usable ? log(e0 / e1) / log(h0 / h1) : NAN;
 }
 
 static saltusi_error_norms rates_between(double h0, const saltusi_error_norms* e0, double h1,
                                          const saltusi_error_norms* e1) {
-  return (saltusi_error_norms){saltusi_observed_order(h0, e0->inf, h1, e1->inf),
-                               saltusi_observed_order(h0, e0->l1, h1, e1->l1),
-                               saltusi_observed_order(h0, e0->l2, h1, e1->l2),
-                               saltusi_observed_order(h0, e0->hausdorff, h1, e1->hausdorff)};
+  return (saltusi_error_norms){
+      observed_order(h0, e0->inf, h1, e1->inf), observed_order(h0, e0->l1, h1, e1->l1),
+      observed_order(h0, e0->l2, h1, e1->l2), observed_order(h0, e0->hausdorff, h1, e1->hausdorff)};
 }
 
 void saltusi_rates(int count, const double* h, const saltusi_errors* errors,

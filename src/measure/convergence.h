@@ -68,9 +68,6 @@ saltus_status saltusi_errors_of(const saltus_known_motion* problem, const saltus
                                 saltus_graph_tolerance tolerance, const saltus_allocator* allocator,
                                 saltusi_errors* errors);
 
-/* log(e0 / e1) / log(h0 / h1); NaN when an error or a step is not positive. */
-double saltusi_observed_order(double h0, double e0, double h1, double e1);
-
 /* rates[i] between run i - 1 and run i; NaN for the first. */
 void saltusi_rates(int count, const double* h, const saltusi_errors* errors, saltusi_errors* rates);
 

@@ -4,6 +4,7 @@
  * formula_model.c - a definition in text becomes a system: names, equations of motion, rows, start.
  */
 #include "model/formula_model.h"
+#include "base/reserved.h"
 
 #include "formula/message.h"
 #include "model/formula_constants.h"
@@ -81,6 +82,24 @@ static void finish(saltusi_formula_builder* b) {
   s->dims.scratch = ((size_t)m->registers + m->buffer) * sizeof(double);
 }
 
+/* Room for later versions. */
+static saltus_status check_reserved(const saltus_formula_def* def) {
+  saltus_status status = SALTUSI_RESERVED_CHECK(def, "saltus_formula_def", def->log);
+  for (int i = 0; i < def->coordinate_count && status == SALTUS_OK; i++) {
+    status = SALTUSI_RESERVED_CHECK(&def->coordinates[i], "saltus_formula_coordinate", def->log);
+  }
+  for (int i = 0; i < def->joint_count && status == SALTUS_OK; i++) {
+    status = SALTUSI_RESERVED_CHECK(&def->joints[i], "saltus_formula_joint", def->log);
+  }
+  for (int i = 0; i < def->spring_count && status == SALTUS_OK; i++) {
+    status = SALTUSI_RESERVED_CHECK(&def->springs[i], "saltus_formula_spring", def->log);
+  }
+  for (int i = 0; i < def->contact_count && status == SALTUS_OK; i++) {
+    status = SALTUSI_RESERVED_CHECK(&def->contacts[i], "saltus_formula_contact", def->log);
+  }
+  return status;
+}
+
 static saltus_status check_counts(const saltus_formula_def* def) {
   if (def->coordinate_count < 1 || def->coordinate_count > COORDINATES_MOST) {
     saltusi_log(def->log, SALTUS_LEVEL_ERROR, "a model has 1 to %d coordinates, not %d",
@@ -156,6 +175,7 @@ saltus_status saltus_formula_model_create(const saltus_formula_def* def,
   assert(def->parameter_count >= 0 && def->joint_count >= 0 && def->contact_count >= 0);
   *out = NULL;
   saltus_status status = check_counts(def);
+  status = status == SALTUS_OK ? check_reserved(def) : status;
   if (status != SALTUS_OK) {
     return status;
   }

@@ -4,6 +4,7 @@
  * formula_observe.c - outputs and events of a scene: formulas over time, positions, velocities and
  * parameters, compiled into observables.
  */
+#include "base/reserved.h"
 #include "formula/lex.h"
 #include "formula/message.h"
 #include "model/formula_model.h"
@@ -121,6 +122,9 @@ saltus_status saltus_formula_observer_create(const saltus_formula_observer_def* 
                                              saltus_formula_observer** out) {
   assert(def != NULL && out != NULL && def->output_count >= 0 && def->event_count >= 0);
   *out = NULL;
+  if (SALTUSI_RESERVED_CHECK(def, "saltus_formula_observer_def", def->model->log) != SALTUS_OK) {
+    return SALTUS_ERR_RANGE;
+  }
   saltusi_pool pool = saltusi_pool_over(def->model->allocator);
   saltus_formula_observer* o = SALTUSI_TAKE(&pool, saltus_formula_observer, 1);
   if (o == NULL) {

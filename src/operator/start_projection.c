@@ -7,6 +7,7 @@
 
 #include "base/digits.h"
 #include "base/log.h"
+#include "base/reserved.h"
 #include "math/matrix.h"
 #include "operator/joints.h"
 
@@ -341,6 +342,9 @@ static saltus_status try_with(const saltus_start_def* def, const saltus_allocato
 
 saltus_status saltus_start_project(const saltus_start_def* def, saltus_start_move* move) {
   *move = (saltus_start_move){0};
+  if (SALTUSI_RESERVED_CHECK(def, "saltus_start_def", def->log) != SALTUS_OK) {
+    return SALTUS_ERR_RANGE;
+  }
   saltus_status status = saltus_system_validate(def->system, def->log);
   const saltus_dims* d = &def->system->dims;
   bool changing = (def->system->traits & SALTUS_CHANGING_CONTACTS) != 0;

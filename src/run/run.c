@@ -6,6 +6,7 @@
  */
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/reserved.h"
 #include "run/run_state.h"
 
 #include <assert.h>
@@ -154,7 +155,8 @@ static saltus_status check(const saltus_run_def* def) {
 saltus_status saltus_run_create(const saltus_run_def* def, saltus_run** out) {
   assert(def != NULL && out != NULL);
   *out = NULL;
-  saltus_status status = check(def);
+  saltus_status status = SALTUSI_RESERVED_CHECK(def, "saltus_run_def", def->log);
+  status = status == SALTUS_OK ? check(def) : status;
   if (status != SALTUS_OK) {
     return status;
   }

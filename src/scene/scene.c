@@ -7,6 +7,7 @@
 
 #include "base/index.h"
 #include "base/log.h"
+#include "base/reserved.h"
 #include "base/suggest.h"
 #include "model/formula_constants.h"
 #include "scene/initial_state.h"
@@ -723,6 +724,9 @@ static saltus_status read_scene(scene_builder* b) {
 saltus_status saltus_scene_create(const saltus_scene_def* def, saltus_scene** out) {
   assert(def != NULL && out != NULL && (def->text != NULL || def->path != NULL));
   *out = NULL;
+  if (SALTUSI_RESERVED_CHECK(def, "saltus_scene_def", def->log) != SALTUS_OK) {
+    return SALTUS_ERR_RANGE;
+  }
   const char* file = def->path != NULL ? def->path : "scene";
   saltusi_pool pool = saltusi_pool_over(def->allocator);
   saltus_scene* scene = SALTUSI_TAKE(&pool, saltus_scene, 1);

@@ -141,7 +141,7 @@ static void dense_contact(void* work, const void* options, const saltusi_dense_q
                           int key, saltus_contact_inside* contact) {
   const saltusi_adaptive* w = work;
   (void)options;
-  *contact = (saltus_contact_inside){{0.0}, {0.0}, {0.0}};
+  *contact = (saltus_contact_inside){.force = {0.0}};
   const saltusi_inside into = {contact->force, contact->lasting, contact->impulse};
   saltusi_adaptive_dense_contact(&w->o, query->data, moment_of(query), key, into);
 }

@@ -26,18 +26,6 @@ uint64_t saltusi_scheme_identity(const saltus_scheme* scheme, int key) {
   return known ? scheme->keys.table.identity[key] : (uint64_t)key;
 }
 
-int saltusi_scheme_key(const saltus_scheme* scheme, uint64_t identity) {
-  const saltus_dims* d = &scheme->eval.sys.dims;
-  if (scheme->eval.keys == NULL) {
-    return identity < (uint64_t)d->nc ? (int)identity : -1;
-  }
-  int key = saltusi_table_find(&scheme->keys.table, identity);
-  for (int i = 0; key < 0 && i < d->nc; i++) { /* given free by the last commit */
-    key = scheme->keys.table.law[i] < 0 && scheme->keys.table.identity[i] == identity ? i : key;
-  }
-  return key;
-}
-
 int saltusi_scheme_law(const saltus_scheme* scheme, int key) {
   const saltus_system* sys = &scheme->eval.sys;
   if (scheme->eval.keys == NULL) {

@@ -5,6 +5,7 @@
  */
 #include "base/log.h"
 #include "base/pool.h"
+#include "base/reserved.h"
 #include "scheme/scheme_inside.h"
 
 #include <assert.h>
@@ -330,6 +331,9 @@ static saltus_status check_tolerances(const char* name, const char* member, int 
 
 saltus_status saltus_scheme_create(const saltus_scheme_def* def, saltus_scheme** out) {
   *out = NULL;
+  if (SALTUSI_RESERVED_CHECK(def, "saltus_scheme_def", def->log) != SALTUS_OK) {
+    return SALTUS_ERR_RANGE;
+  }
   const saltusi_scheme_ops* ops = def->scheme != NULL ? saltusi_registry_find(def->scheme) : NULL;
   if (ops == NULL) {
     return saltusi_registry_refuse(def->scheme, def->log);

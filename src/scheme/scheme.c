@@ -98,7 +98,9 @@ static saltus_status do_step(saltus_scheme* scheme, saltus_step_report* report) 
   saltus_status status = SALTUS_OK;
   bool again = true;
   for (int k = 0; again && k < GROWTHS_MAX; k++) {
-    scheme->eval.work = work;
+    if (k > 0) {
+      scheme->eval.work = work;
+    }
     scheme->events.count = 0;
     if (scheme->eval.keys != NULL) {
       saltusi_table_begin(&scheme->keys.table);

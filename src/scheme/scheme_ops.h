@@ -151,10 +151,8 @@ saltus_failure* saltusi_scheme_failure(saltus_scheme* scheme);
 void saltusi_scheme_errors(const saltus_scheme* scheme, const double** q_error,
                            const double** v_error);
 
-/* Who has a key since the last committed step or try, and the key of a contact, -1: none. Of a fixed set
- * they are the same. */
+/* Who has a key since the last committed step or try. Of a fixed set it is the key. */
 uint64_t saltusi_scheme_identity(const saltus_scheme* scheme, int key);
-int saltusi_scheme_key(const saltus_scheme* scheme, uint64_t identity);
 /* The law of the contact with a key, place in those of the system; -1: nobody has it. */
 int saltusi_scheme_law(const saltus_scheme* scheme, int key);
 

@@ -8,6 +8,7 @@
 
 #include "base/log.h"
 #include "base/pool.h"
+#include "base/reserved.h"
 #include "scheme/scheme_ops.h"
 #include "sim/def_check.h"
 #include "system/diagnose.h"
@@ -204,7 +205,8 @@ saltus_status saltus_integrator_create(const saltus_integrator_def* def, saltus_
   assert(def != NULL && out != NULL);
   *out = NULL;
   const char* name = def->scheme != NULL ? def->scheme : "adaptive";
-  saltus_status status = check(def, name);
+  saltus_status status = SALTUSI_RESERVED_CHECK(def, "saltus_integrator_def", def->log);
+  status = status == SALTUS_OK ? check(def, name) : status;
   if (status != SALTUS_OK) {
     return status;
   }

@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/reserved.h"
 #include "scheme/scheme_ops.h"
 #include "system/diagnose.h"
 
@@ -52,6 +53,21 @@ static saltus_status check_record_times(const saltus_sim_def* def,
     return SALTUS_ERR_UNSUPPORTED;
   }
   return SALTUS_OK;
+}
+
+/* Room for later versions. */
+static saltus_status check_reserved(const saltus_sim_def* def) {
+  saltus_status status = SALTUSI_RESERVED_CHECK(def, "saltus_sim_def", def->log);
+  if (status == SALTUS_OK) {
+    status = SALTUSI_RESERVED_CHECK(&def->progress, "saltus_progress", def->log);
+  }
+  if (status == SALTUS_OK && def->observables != NULL) {
+    status = SALTUSI_RESERVED_CHECK(def->observables, "saltus_observables", def->log);
+  }
+  for (int i = 0; i < def->recorder_count && def->recorders != NULL && status == SALTUS_OK; i++) {
+    status = SALTUSI_RESERVED_CHECK(&def->recorders[i], "saltus_recorder", def->log);
+  }
+  return status;
 }
 
 static saltus_status check(const saltus_sim_def* def) {
@@ -183,7 +199,8 @@ saltus_status saltus_sim_create(const saltus_sim_def* def, saltus_sim** out) {
   assert(def != NULL && out != NULL);
   *out = NULL;
   saltus_control_options control = {0};
-  saltus_status status = check(def);
+  saltus_status status = check_reserved(def);
+  status = status == SALTUS_OK ? check(def) : status;
   if (status == SALTUS_OK && def->control != NULL) {
     status = check_control(def, &control);
   }

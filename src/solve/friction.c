@@ -5,6 +5,7 @@
  * memory, the choice of the first point, the last word on the residual.
  */
 #include "base/log.h"
+#include "base/reserved.h"
 #include "base/suggest.h"
 #include "solve/friction_run.h"
 #include "team/team.h"
@@ -205,6 +206,9 @@ static saltus_status refuse_name(const char* name, saltus_log log) {
 saltus_status saltus_friction_solver_create(const saltus_solver_def* def,
                                             saltus_friction_solver** out) {
   *out = NULL;
+  if (SALTUSI_RESERVED_CHECK(def, "saltus_solver_def", def->log) != SALTUS_OK) {
+    return SALTUS_ERR_RANGE;
+  }
   const char* name = def->solver != NULL ? def->solver : "auto";
   const saltusi_friction_ops* ops = find(name);
   if (ops == NULL) {

@@ -91,7 +91,8 @@ static saltus_status check_row(const saltus_friction_problem* problem, int i, sa
   return SALTUS_OK;
 }
 
-int saltusi_friction_common_rows(const saltus_friction_problem* problem) {
+/* 2 or 3 when every unit is a contact of so many rows, else 0. */
+static int common_rows(const saltus_friction_problem* problem) {
   const saltus_block_matrix* W = &problem->W;
   int d = W->units > 0 ? W->offset[1] - W->offset[0] : 0;
   if (d != 2 && d != 3) {
@@ -131,7 +132,7 @@ saltus_status saltusi_friction_pattern_fill(saltusi_friction_pattern* pattern,
   pattern->units = units;
   pattern->rows = W->offset[units];
   pattern->blocks = W->start[units];
-  pattern->uniform = saltusi_friction_common_rows(problem);
+  pattern->uniform = common_rows(problem);
   size_t ends = (size_t)(units + 1) * sizeof(int);
   memcpy(pattern->offset, W->offset, ends);
   memcpy(pattern->start, W->start, ends);

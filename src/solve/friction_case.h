@@ -85,9 +85,6 @@ static inline int saltusi_contact_rows(const saltusi_friction_pattern* pattern, 
   return pattern->bilateral[i] != 0 ? 0 : saltusi_unit_rows(pattern, i);
 }
 
-/* 2 or 3 when every unit is a contact of so many rows, else 0. */
-int saltusi_friction_common_rows(const saltus_friction_problem* problem);
-
 /* Rows of the largest unit. */
 int saltusi_friction_unit_max(const saltus_friction_problem* problem);
 

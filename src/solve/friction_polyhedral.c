@@ -64,8 +64,9 @@ static double miss2_of(int d, int pairs, double mu, double rho, const double* r,
   return sum / (rho * rho);
 }
 
-double saltusi_polyhedral_residual(const saltusi_friction_case* in, int pairs, const double* r,
-                                   double* u) {
+/* The residual of r by the law with 2 pairs directions of friction, normalised as the exact one; from
+ * r alone. u [rows] is written. */
+static double residual_of(const saltusi_friction_case* in, int pairs, const double* r, double* u) {
   const saltusi_friction_pattern* pattern = in->pattern;
   saltusi_friction_velocity(in, r, u);
   double sum = 0.0;
@@ -211,7 +212,7 @@ static void solve(saltusi_friction_run* run) {
   }
   saltusi_run_note(run, "polyhedral", (saltusi_stage){pivots, residual});
   run->result->polyhedral =
-      saltusi_polyhedral_residual(&work->given, pairs_of(run->options), work->best, work->sweep.u);
+      residual_of(&work->given, pairs_of(run->options), work->best, work->sweep.u);
 }
 
 static const saltus_field fields[] = {

@@ -17,9 +17,4 @@ typedef struct saltusi_friction_polyhedral {
   saltusi_buffer memory;
 } saltusi_friction_polyhedral;
 
-/* The residual of r by the law with 2 pairs directions of friction, normalised as the exact one; from
- * r alone. u [rows] is written. */
-double saltusi_polyhedral_residual(const saltusi_friction_case* in, int pairs, const double* r,
-                                   double* u);
-
 #endif

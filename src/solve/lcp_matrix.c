@@ -134,13 +134,6 @@ void saltusi_lcp_matrix_add_row(const saltusi_lcp_matrix* M, int i, double facto
   }
 }
 
-void saltusi_lcp_matrix_times(const saltusi_lcp_matrix* M, const double* z, const double* q,
-                              double* w) {
-  for (int i = 0; i < M->n; i++) {
-    w[i] = saltusi_lcp_matrix_row(M, i, z) + q[i];
-  }
-}
-
 size_t saltusi_lcp_block_size(const saltusi_lcp_matrix* M) {
   size_t n = (size_t)M->n;
   if (M->banded) {

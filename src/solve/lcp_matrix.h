@@ -30,10 +30,6 @@ typedef struct saltusi_lcp_matrix {
 /* Looks at the entries. */
 saltusi_lcp_matrix saltusi_lcp_matrix_of(const saltus_lcp* problem);
 
-/* w = M z + q */
-void saltusi_lcp_matrix_times(const saltusi_lcp_matrix* M, const double* z, const double* q,
-                              double* w);
-
 /* to += factor (row i) */
 void saltusi_lcp_matrix_add_row(const saltusi_lcp_matrix* M, int i, double factor, double* to);
 

@@ -5,6 +5,7 @@
  * bilateral rows, the last word about the residual.
  */
 #include "base/log.h"
+#include "base/reserved.h"
 #include "base/suggest.h"
 #include "solve/lcp_bilateral.h"
 #include "solve/lcp_run.h"
@@ -70,6 +71,9 @@ static saltus_status refuse_name(const saltus_solver_def* def) {
 
 saltus_status saltus_lcp_solver_create(const saltus_solver_def* def, saltus_lcp_solver** out) {
   *out = NULL;
+  if (SALTUSI_RESERVED_CHECK(def, "saltus_solver_def", def->log) != SALTUS_OK) {
+    return SALTUS_ERR_RANGE;
+  }
   const saltusi_lcp_ops* ops = def->solver != NULL ? find(def->solver) : &saltusi_lcp_auto;
   if (ops == NULL) {
     return refuse_name(def);

@@ -99,7 +99,9 @@ static void exchange_all(const saltusi_lcp_run* run, const violations* v) {
   }
 }
 
-bool saltusi_principal_pivot(saltusi_lcp_run* run, saltusi_pivoting* pivoting) {
+/* Starts from room->active and leaves the last basis there and its solution in room->trial. True
+ * when the basis is complementary. */
+static bool pivot_on(saltusi_lcp_run* run, saltusi_pivoting* pivoting) {
   saltusi_lcp_room* room = run->room;
   int n = run->M->n;
   int fewest = n + 1;
@@ -159,7 +161,7 @@ bool saltusi_lcp_run_pivoting(saltusi_lcp_run* run, int stall_limit, int iterati
     start_cold(run, run->M->banded);
   }
   saltusi_pivoting p = {.q = run->q, .stall_limit = stall_limit, .iterations = iterations};
-  bool found = saltusi_principal_pivot(run, &p);
+  bool found = pivot_on(run, &p);
   saltusi_lcp_run_note(run, "principal-pivoting", p.done);
   if (!found || saltusi_lcp_run_offer(run, true)) {
     return run->solved;
@@ -188,7 +190,7 @@ static double mean_diagonal(const saltusi_lcp_matrix* M) {
 /* The set has settled: it may be the one of the problem itself. */
 static bool try_unshifted(saltusi_lcp_run* run, int* total) {
   saltusi_pivoting p = {.q = run->q, .iterations = 1};
-  bool found = saltusi_principal_pivot(run, &p);
+  bool found = pivot_on(run, &p);
   *total += p.done;
   if (found) {
     saltusi_lcp_run_offer(run, true);
@@ -216,7 +218,7 @@ static bool proximal_steps(saltusi_lcp_run* run, int stall_limit, double part) {
     }
     saltusi_pivoting p = {
         .shifted = true, .q = room->shifted, .stall_limit = stall_limit, .iterations = INNER};
-    bool found = saltusi_principal_pivot(run, &p);
+    bool found = pivot_on(run, &p);
     total += p.done;
     if (!found) {
       shift *= 10.0;
@@ -243,7 +245,7 @@ bool saltusi_lcp_run_proximal(saltusi_lcp_run* run, int stall_limit) {
 bool saltusi_lcp_run_crossover(saltusi_lcp_run* run) {
   enum { STALL_LIMIT = 3, FEW = 4 };
   saltusi_pivoting p = {.q = run->q, .stall_limit = STALL_LIMIT, .iterations = FEW};
-  bool found = saltusi_principal_pivot(run, &p);
+  bool found = pivot_on(run, &p);
   saltusi_lcp_run_note(run, "crossover", p.done);
   if (found && saltusi_lcp_run_offer(run, true)) {
     return true;

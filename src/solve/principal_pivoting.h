@@ -16,10 +16,6 @@ typedef struct saltusi_pivoting {
   int done;        /* iterations made */
 } saltusi_pivoting;
 
-/* Starts from room->active and leaves the last basis there and its solution in room->trial. True
- * when the basis is complementary. */
-bool saltusi_principal_pivot(saltusi_lcp_run* run, saltusi_pivoting* pivoting);
-
 /* Plain; starts from the guess, or from the rows with q < 0. */
 bool saltusi_lcp_run_pivoting(saltusi_lcp_run* run, int stall_limit, int iterations);
 

@@ -454,8 +454,8 @@ saltus_status saltus_system_check(const saltus_system* system, double t, const d
   if (status != SALTUS_OK) {
     return status;
   }
-  *result = (saltus_system_check_result){NAN, NAN, NAN, NAN, NAN,  NAN, NAN, NAN,
-                                         NAN, NAN, NAN, NAN, true, 0.0, NULL};
+  *result = (saltus_system_check_result){NAN, NAN, NAN, NAN, NAN,  NAN, NAN,  NAN,
+                                         NAN, NAN, NAN, NAN, true, 0.0, NULL, {0}};
   saltus_allocator memory = saltus_allocator_default();
   saltus_failure failure = {.status = SALTUS_OK};
   saltus_system fit;

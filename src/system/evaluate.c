@@ -131,6 +131,14 @@ void saltusi_contact_list_layout(saltusi_contact_list* list, const saltus_dims* 
   }
 }
 
+static saltus_status refuse_list(const saltus_system* sys, const saltus_point* at) {
+  saltus_fail(at,
+              "more or other contacts are listed at t = %.10g s than the %d of a fixed set; a set "
+              "that changes says so by SALTUS_CHANGING_CONTACTS",
+              at->t, sys->dims.nc);
+  return SALTUS_ERR_SYSTEM;
+}
+
 saltus_status saltusi_contacts(const saltus_system* sys, const saltus_point* at,
                                saltusi_contact_list* list) {
   if (at->keys != NULL) {
@@ -150,12 +158,7 @@ saltus_status saltusi_contacts(const saltus_system* sys, const saltus_point* at,
                               .law = list->law};
   saltus_status status = sys->ops->contacts(sys->self, at, &said);
   if (!changing && (status == SALTUS_RETRY_ROOM || said.count != sys->dims.nc)) {
-    saltus_fail(
-        at,
-        "more or other contacts are listed at t = %.10g s than the %d of a fixed set; a set "
-        "that changes says so by SALTUS_CHANGING_CONTACTS",
-        at->t, sys->dims.nc);
-    return SALTUS_ERR_SYSTEM;
+    return refuse_list(sys, at);
   }
   list->count = said.count;
   list->reach = said.reach;

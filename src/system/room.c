@@ -22,12 +22,3 @@ void saltusi_room_grow(saltusi_step_room* room) {
     }
   }
 }
-
-const char* saltusi_room_word(saltusi_room_kind kind) {
-  static const char* const words[SALTUSI_ROOM_KINDS] = {
-      [SALTUSI_ROOM_CONTACTS] = "contacts",       [SALTUSI_ROOM_BLOCKS] = "blocks",
-      [SALTUSI_ROOM_FILL] = "entries of factors", [SALTUSI_ROOM_ROWS] = "rows",
-      [SALTUSI_ROOM_EVENTS] = "events",
-  };
-  return words[kind];
-}

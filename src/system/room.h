@@ -43,7 +43,4 @@ saltus_status saltusi_room_lacks(saltusi_step_room* room, saltusi_room_kind kind
  * what it ends with; nothing is wanted then. */
 void saltusi_room_grow(saltusi_step_room* room);
 
-/* "contacts": for messages. */
-const char* saltusi_room_word(saltusi_room_kind kind);
-
 #endif

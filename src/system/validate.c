@@ -6,6 +6,7 @@
 #include "saltus/system.h"
 
 #include "base/log.h"
+#include "base/reserved.h"
 #include "system/structure.h"
 
 static saltus_status refuse(saltus_log log, const char* member, double value, const char* allowed) {
@@ -119,11 +120,34 @@ static saltus_status check_law(const saltus_contact_law* law, int i, saltus_log 
   return SALTUS_ERR_RANGE;
 }
 
+/* Room for later versions in all tables of a system. */
+static saltus_status check_reserved(const saltus_system* system, saltus_log log) {
+  const saltus_system_ops* ops = system->ops;
+  saltus_status status = SALTUSI_RESERVED_CHECK(system, "saltus_system", log);
+  if (status == SALTUS_OK) {
+    status = SALTUSI_RESERVED_CHECK(&system->dims, "saltus_dims", log);
+  }
+  if (status == SALTUS_OK) {
+    status = SALTUSI_RESERVED_CHECK(ops, "saltus_system_ops", log);
+  }
+  if (status == SALTUS_OK && ops->linear != NULL) {
+    status = SALTUSI_RESERVED_CHECK(ops->linear, "saltus_linear_ops", log);
+  }
+  if (status == SALTUS_OK && ops->enclosure != NULL) {
+    status = SALTUSI_RESERVED_CHECK(ops->enclosure, "saltus_enclosure_ops", log);
+  }
+  for (int i = 0; status == SALTUS_OK && system->laws != NULL && i < system->law_count; i++) {
+    status = SALTUSI_RESERVED_CHECK(&system->laws[i], "saltus_contact_law", log);
+  }
+  return status;
+}
+
 saltus_status saltus_system_validate(const saltus_system* system, saltus_log log) {
   saltus_status status = check_dims(&system->dims, log);
   if (status == SALTUS_OK) {
     status = check_callbacks(system, log);
   }
+  status = status == SALTUS_OK ? check_reserved(system, log) : status;
   if (status == SALTUS_OK && system->structure != NULL) {
     status = saltusi_structure_validate(system->structure, system->dims.nv, log);
   }

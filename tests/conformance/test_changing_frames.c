@@ -207,7 +207,7 @@ static void impulses_of_contacts_that_leave_reach_the_next_frame(void** state) {
     seen* s = calloc(1, sizeof *s);
     assert_non_null(s);
     s->pads = &p;
-    const saltus_recorder recorder = {on_frame, on_event, s};
+    const saltus_recorder recorder = {.frame = on_frame, .event = on_event, .user = s};
     counter count = {0};
     saltus_allocator allocator = counting_allocator(&count);
     saltus_kept_message kept;
@@ -247,7 +247,7 @@ static void every_scheme_hands_over_what_each_contact_gave(void** state) {
     pads p;
     pads_make(&p, BALLS, 1.0);
     seen* s = new_seen(&p);
-    const saltus_recorder recorder = {on_frame, on_event, s};
+    const saltus_recorder recorder = {.frame = on_frame, .event = on_event, .user = s};
     saltus_kept_message kept;
     const run r = {.scheme = info->name,
                    .step = info->chooses_step ? 0.0 : h,
@@ -278,7 +278,7 @@ static void frames_inside_steps_share_what_each_contact_gave(void** state) {
     pads p;
     pads_make(&p, cases[i].balls, 1.0);
     seen* s = new_seen(&p);
-    const saltus_recorder recorder = {on_frame, on_event, s};
+    const saltus_recorder recorder = {.frame = on_frame, .event = on_event, .user = s};
     saltus_kept_message kept;
     const run r = {.scheme = info->name,
                    .step = info->chooses_step ? 0.0 : 0.12,
@@ -303,7 +303,7 @@ static void lasting_forces_go_from_pad_to_pad(void** state) {
   pads_make(&p, BALLS, 0.0);
   p.gravity = 10.0;
   seen* s = new_seen(&p);
-  const saltus_recorder recorder = {on_frame, NULL, s};
+  const saltus_recorder recorder = {.frame = on_frame, .event = NULL, .user = s};
   saltus_kept_message kept;
   const run r = {
       .scheme = "moreau-jean", .step = h, .every = 37, .recorders = &recorder, .recorder_count = 1};
@@ -362,7 +362,7 @@ static saltus_status digest_event(void* user, const saltus_event* e) {
 static digest run_whole(const pads* p, const char* scheme, double from) {
   digest d = {.from = from};
   saltus_kept_message kept;
-  const saltus_recorder recorder = {digest_frame, digest_event, &d};
+  const saltus_recorder recorder = {.frame = digest_frame, .event = digest_event, .user = &d};
   const run r = {
       .scheme = scheme, .step = h, .every = 61, .recorders = &recorder, .recorder_count = 1};
   saltus_sim* sim = make(p, &r, &kept, NULL);
@@ -398,7 +398,7 @@ static void a_snapshot_goes_on_with_the_same_contacts(void** state) {
     digest whole = run_whole(&p, schemes[k], middle);
     saltus_kept_message kept;
     digest rest = {.from = middle};
-    const saltus_recorder recorder = {digest_frame, digest_event, &rest};
+    const saltus_recorder recorder = {.frame = digest_frame, .event = digest_event, .user = &rest};
     const run r = {
         .scheme = schemes[k], .step = h, .every = 61, .recorders = &recorder, .recorder_count = 1};
     saltus_sim* sim = make(&p, &r, &kept, NULL);
@@ -445,7 +445,7 @@ static void step_control_follows_contacts_that_come_and_go(void** state) {
     pads p;
     pads_make(&p, BALLS, 1.0);
     seen* s = new_seen(&p);
-    const saltus_recorder recorder = {on_frame, on_event, s};
+    const saltus_recorder recorder = {.frame = on_frame, .event = on_event, .user = s};
     saltus_kept_message kept;
     saltus_control_options options = control_options(cases[k].control, 1e-4);
     const run r = {.scheme = cases[k].scheme,
@@ -470,7 +470,7 @@ static void a_long_run_keeps_no_contact_that_is_gone(void** state) {
     pads p;
     pads_make(&p, BALLS, 1.0);
     digest d = {.from = -1.0};
-    const saltus_recorder recorder = {digest_frame, digest_event, &d};
+    const saltus_recorder recorder = {.frame = digest_frame, .event = digest_event, .user = &d};
     counter count = {0};
     saltus_allocator allocator = counting_allocator(&count);
     saltus_kept_message kept;
@@ -551,7 +551,7 @@ static void recordings_hold_every_contact_by_its_identity(void** state) {
       continue; /* a build without HDF5 */
     }
     assert_int_equal(status, SALTUS_OK);
-    const saltus_recorder recorders[] = {{on_frame, on_event, s},
+    const saltus_recorder recorders[] = {{.frame = on_frame, .event = on_event, .user = s},
                                          saltus_recording_recorder(recording)};
     saltus_kept_message kept;
     const run r = {.scheme = "moreau-jean",

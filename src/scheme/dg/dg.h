@@ -179,10 +179,8 @@ double saltusi_dg_dot(const saltusi_dg* w, int node, int row, const double* x);
 
 /* dg_impact.c */
 
-/* Joints and held contacts of a step that starts with the velocity v. */
-saltus_status saltusi_dg_hold(saltusi_dg* w, const saltus_dg_options* o, const saltusi_step* s,
-                              const double* v);
-/* The same after the impact of contacts that approach right at the start, which gives v_start. */
+/* Joints and held contacts of a step, after the impact of contacts that approach right at its start, which
+ * gives v_start. */
 saltus_status saltusi_dg_begin(saltusi_dg* w, const saltus_dg_options* o, const saltusi_step* s);
 /* Fresh contacts at Q_M join the items. */
 saltus_status saltusi_dg_touch(saltusi_dg* w, const saltus_dg_options* o, const saltusi_step* s);

@@ -42,8 +42,9 @@ static saltus_status add(saltusi_dg* w, const saltusi_step* s, saltusi_dg_item i
   return SALTUS_OK;
 }
 
-saltus_status saltusi_dg_hold(saltusi_dg* w, const saltus_dg_options* o, const saltusi_step* s,
-                              const double* v) {
+/* Joints and held contacts of a step that starts with the velocity v. */
+static saltus_status hold(saltusi_dg* w, const saltus_dg_options* o, const saltusi_step* s,
+                          const double* v) {
   const saltus_system* sys = &s->eval->sys;
   const saltus_point at = saltusi_at(s->eval, s->t, s->q0, v);
   w->touching = 0;
@@ -156,7 +157,7 @@ saltus_status saltusi_dg_begin(saltusi_dg* w, const saltus_dg_options* o, const 
   memcpy(w->v_start, s->v0, (size_t)nv * sizeof(double));
   memset(w->start, 0, (size_t)sys->dims.nc * sizeof *w->start);
   memset(w->start_joint, 0, (size_t)sys->dims.nj * sizeof(double));
-  saltus_status status = saltusi_dg_hold(w, o, s, s->v0);
+  saltus_status status = hold(w, o, s, s->v0);
   bool hits = false;
   for (int i = sys->dims.nj; i < w->held && status == SALTUS_OK; i++) {
     double u = row_velocity(w, 0, w->items[i].row, s->v0);
@@ -184,7 +185,7 @@ saltus_status saltusi_dg_begin(saltusi_dg* w, const saltus_dg_options* o, const 
   status = solve_impact(w, s, w->held, w->W_z);
   if (status == SALTUS_OK) {
     keep_start(w, s);
-    status = saltusi_dg_hold(w, o, s, w->v_start); /* some leave now */
+    status = hold(w, o, s, w->v_start); /* some leave now */
   }
   return status;
 }

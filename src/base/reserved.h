@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * reserved.h - structs from users whose room for later versions is not zero are refused: they are not
+ * initialised, or ask for something that this version does not know. docs/abi.md.
+ */
+#ifndef SALTUSI_RESERVED_H
+#define SALTUSI_RESERVED_H
+
+#include "saltus/log.h"
+#include "saltus/status.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* SALTUS_OK, or SALTUS_ERR_RANGE after a message with the name of the struct. */
+saltus_status saltusi_reserved_check(const uint64_t* reserved, size_t count, const char* name,
+                                     saltus_log log);
+
+/* The same for a struct that ends with SALTUS_RESERVED. */
+#define SALTUSI_RESERVED_CHECK(object, name, log)                                                  \
+  saltusi_reserved_check((object)->reserved,                                                       \
+                         sizeof(object)->reserved / sizeof(object)->reserved[0], name, log)
+
+#endif
