@@ -20,12 +20,14 @@ static saltus_status find_closed(const saltusi_local_def* def, unsigned* closed)
     identity[i] = (uint64_t)i;
     law[i] = i;
   }
-  saltusi_contact_list list = {.capacity = SALTUSI_LOCAL_MAX,
-                               .requested = INFINITY,
-                               .gap = gap,
-                               .key = key,
-                               .law = law,
-                               .identity = identity};
+  saltusi_contact_list list = {
+      .capacity = SALTUSI_LOCAL_MAX,
+      .requested = INFINITY,
+      .gap = gap,
+      .key = key,
+      .law = law,
+      .identity = identity,
+      .said = {.capacity = SALTUSI_LOCAL_MAX, .gap = gap, .identity = identity, .law = law}};
   saltus_point at = {.t = def->t, .q = def->q, .v = def->v};
   saltus_status status = saltusi_contacts(def->system, &at, &list);
   *closed = 0;

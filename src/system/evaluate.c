@@ -129,6 +129,8 @@ void saltusi_contact_list_layout(saltusi_contact_list* list, const saltus_dims* 
     list->key[i] = i;
     list->law[i] = i;
   }
+  list->said = (saltus_contact_list){
+      .capacity = list->capacity, .gap = list->gap, .identity = list->identity, .law = list->law};
 }
 
 static saltus_status refuse_list(const saltus_system* sys, const saltus_point* at) {
@@ -150,18 +152,15 @@ saltus_status saltusi_contacts(const saltus_system* sys, const saltus_point* at,
   if (sys->dims.nc == 0) {
     return SALTUS_OK;
   }
-  saltus_contact_list said = {.count = list->count,
-                              .capacity = list->capacity,
-                              .reach = list->requested,
-                              .gap = list->gap,
-                              .identity = list->identity,
-                              .law = list->law};
-  saltus_status status = sys->ops->contacts(sys->self, at, &said);
-  if (!changing && (status == SALTUS_RETRY_ROOM || said.count != sys->dims.nc)) {
+  saltus_contact_list* said = &list->said;
+  said->count = list->count;
+  said->reach = list->requested;
+  saltus_status status = sys->ops->contacts(sys->self, at, said);
+  if (!changing && (status == SALTUS_RETRY_ROOM || said->count != list->count)) {
     return refuse_list(sys, at);
   }
-  list->count = said.count;
-  list->reach = said.reach;
+  list->count = said->count;
+  list->reach = said->reach;
   return status;
 }
 

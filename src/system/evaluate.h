@@ -90,12 +90,13 @@ double saltusi_potential(const saltus_system* sys, const saltus_point* at);
 typedef struct saltusi_contact_list {
   int count;
   int capacity;
-  double requested;   /* m, in: gaps up to this are wanted; infinite after the layout */
-  double reach;       /* m, out: contacts that are not listed have larger gaps */
-  double* gap;        /* [capacity] m */
-  int* key;           /* [capacity] ascending */
-  int* law;           /* [capacity] */
-  uint64_t* identity; /* [capacity] */
+  double requested;         /* m, in: gaps up to this are wanted; infinite after the layout */
+  double reach;             /* m, out: contacts that are not listed have larger gaps */
+  double* gap;              /* [capacity] m */
+  int* key;                 /* [capacity] ascending */
+  int* law;                 /* [capacity] */
+  uint64_t* identity;       /* [capacity] */
+  saltus_contact_list said; /* the arrays as the system writes them */
 } saltusi_contact_list;
 
 /* Whether the law of a contact has its number. */
