@@ -8,6 +8,7 @@
  * them is.
  */
 #include "adaptive/adaptive.h"
+#include "adaptive/thresholds.h"
 #include "math/matrix.h"
 
 #include <float.h>
@@ -41,7 +42,8 @@ saltus_status saltusi_collect_gaps(saltusi_mode_dynamics* m, const saltus_point*
   const saltusi_contact_table* table = &m->eval->keys->table;
   /* min(gap, reach) is continuous where a contact enters the list; a reach that the tolerance does not
    * tell from zero would look like a contact that touches */
-  bool known = m->list.reach > 100.0 * m->o->atol_q_min;
+  const double apart = 100.0; /* tolerances: ten times the reach that sweep() adds to its box */
+  bool known = m->list.reach > apart * m->o->atol_q_min;
   double reach = known ? fmin(m->list.reach, far_away) : far_away;
   bool asks = m->sys->ops->gaps != NULL;
   int count = 0;
@@ -83,8 +85,9 @@ static saltus_status sweep(saltusi_adaptive* w) {
                           .q_high = w->search.q_high};
   const saltus_point at = saltusi_at(w->eval, w->step.t, w->step.y0, NULL);
   double size = w->o.size;
-  /* states at events are as good as the tolerance, the polynomials are not better */
-  double reach = fmax(10.0 * w->o.atol_q_min, 64.0 * DBL_EPSILON * size);
+  /* states at events are as good as the tolerance, the polynomials are not better; ten of them are what
+   * check_gaps() lets a contact be deep */
+  double reach = fmax(10.0 * w->o.atol_q_min, saltusi_gap_rounding * size);
   enclose(w, w->search.q_low, w->search.q_high);
   return saltusi_keys_sweep(w->eval->keys, w->sys, &at, &box, reach);
 }
@@ -110,7 +113,7 @@ saltus_status saltusi_collect(saltusi_adaptive* w) {
 static saltus_status leave(saltusi_adaptive* w, double t, int key) {
   const saltus_point at = saltusi_at(w->eval, t, w->step.y_end, NULL);
   double size = w->o.size;
-  double near = fmax(1e3 * DBL_EPSILON * size, w->o.atol_q_min);
+  double near = fmax(saltusi_surface_rounding * size, w->o.atol_q_min);
   saltus_status status = SALTUS_OK;
   if (w->sys->ops->gaps != NULL) {
     status = saltusi_keys_gaps(w->eval->keys, w->sys, &at, &key, 1, w->mode.gap);

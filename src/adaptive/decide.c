@@ -23,9 +23,10 @@ static const double no_friction = 1e-12;
 /* Energy below this part of the work done both ways is rounding of a sum over all rows. */
 static const double no_gain = 1e-11;
 /* Approach, in parts of the largest velocity, that selects the branch of an impact without collision; it is
- * extrapolated to zero afterwards. */
+ * extrapolated to zero afterwards: rounding of velocities is a part of 2e-10 of it. */
 static const double small_push = 1e-6;
-/* A row whose part outside the others is smaller depends on them. */
+/* A row whose part outside the others is smaller depends on them: its square is known to eps, it to
+ * sqrt(eps). */
 static const double dependent_row = 1e-8;
 /* Rows of a problem that there is room for at first, in an island of so many velocities. */
 enum { ROWS_FIRST = 64, WIDTH_FIRST = 192 };
@@ -260,6 +261,8 @@ static void classify(saltusi_decision* d, int key, double force_size, double acc
 /* Spatial contacts at their bound slide when another one does: at the onset their accelerations are too
  * small to see, and a rigid body cannot slide at some of its supports only. */
 static void slide_together(saltusi_decision* d, int count) {
+  /* a choice: far above rounding, 1e-10 in no_slip, and far below differences that matter; a tenth and ten
+   * times of it give the same table in `study adversarial --count 2 --tol 1e-6` */
   const double at_bound = 1e-6;
   bool any = false;
   for (int i = 0; i < count; i++) {

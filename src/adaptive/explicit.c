@@ -76,11 +76,11 @@ static double stiffness(const saltusi_adaptive* w, int a, int b) {
 }
 
 static double stiffness5(const saltusi_adaptive* w) {
-  return stiffness(w, 5, 6) / 3.25; /* of the stability domain on the negative axis */
+  return stiffness(w, 5, 6) / 3.25; /* of the stability domain on the negative axis, as in DOPRI5 */
 }
 
 static double stiffness8(const saltusi_adaptive* w) {
-  return stiffness(w, 11, 12) / 6.1;
+  return stiffness(w, 11, 12) / 6.1; /* as in DOP853 */
 }
 
 /* ---- order 5(4) ---------------------------------------------------------------------------- */
@@ -213,7 +213,7 @@ static saltus_status attempt8(saltusi_adaptive* w, double h, double* error) {
   e3[11] -= saltusi_dop853_third[2];
   double third = weighted_error(w, 1.0, e3, 12);
   double fifth = weighted_error(w, 1.0, saltusi_dop853_fifth, 12);
-  double size = hypot(fifth, 0.1 * third);
+  double size = hypot(fifth, 0.1 * third); /* II.10 of the book: 0.01 of the square of the third */
   *error = size > 0.0 ? h * fifth * fifth / size : (size == 0.0 ? 0.0 : NAN);
   return SALTUS_OK;
 }

@@ -27,6 +27,9 @@
 #include <float.h>
 #include <string.h>
 
+/* Places at which forces are sampled: closest after the start, where a status that has just begun breaks, and
+ * towards the end; at most 0.12 apart, so that several lie between two extrema of a dense output of degree four,
+ * and hidden_minimum() looks beside them. */
 static const double nodes[SALTUSI_NODES] = {0.02, 0.08, 0.17, 0.28, 0.4, 0.52,
                                             0.64, 0.75, 0.85, 0.93, 1.0};
 
@@ -122,7 +125,8 @@ static void narrow(bracket* b, bool ahead, double x, double f) {
   b->f[moved] = f;
 }
 
-/* Whether a parabola through the three stays clear of zero by half the lowest. */
+/* Whether a parabola through the three stays clear of zero by half the lowest. With c = (right - left) /
+ * (x2 - x0) it falls below f1 by s^2 / (4 c), and its slope s at x1 is at most right - left. */
 static bool stays_clear(const bracket* b) {
   double left = (b->f[1] - b->f[0]) / (b->x[1] - b->x[0]);
   double right = (b->f[2] - b->f[1]) / (b->x[2] - b->x[1]);
@@ -209,7 +213,7 @@ static saltus_status find_hit(saltusi_adaptive* w, int key, double end) {
                     .what = SALTUSI_HUNT_GAP,
                     .key = key,
                     .depth = depth_of(w),
-                    .noise = 8.0 * DBL_EPSILON * w->search.size};
+                    .noise = 0.125 * saltusi_gap_rounding * w->search.size}; /* typical, not most */
   bool flies = w->contact[key].touching;
   double root = flies ? saltusi_hunt_flight(&s, end) : saltusi_hunt_root(&s, end);
   w->search.searched = key;
@@ -227,7 +231,7 @@ static saltus_status find_motion(saltusi_adaptive* w, int key, int row, double s
                     .row = row,
                     .sign = -side,
                     .shift = 2.0 * slow,
-                    .depth = 0.1 * slow};
+                    .depth = saltusi_depth_part * slow};
   double root = saltusi_hunt_nodes(&s, nodes, SALTUSI_NODES);
   w->search.searched = key;
   add(w, row == 0 ? SALTUSI_FOUND_SWITCH : SALTUSI_FOUND_DECIDE, row == 0 ? -1 : key, root, root);
@@ -256,19 +260,25 @@ static double width_of(const saltusi_adaptive* w) {
               saltusi_force_width_rate * sqrt(fmax(w->o.settings.rtol, saltusi_rtol_least)));
 }
 
-/* Closes in on the true root of a force from an approximate one, by secants (section 4.1). */
+/* Closes in on the true root of a force from an approximate one, by secants (section 4.1). Their base is a
+ * tenth of the last move, so that a slope is wrong by a tenth of what the move made it change; at first
+ * the widest root that is wanted, and never so short that the rounding of forces, 1e-13, shows in the slope
+ * (1e-7 of it). A move beyond two or three nodes is no correction any more; a tenth and ten times of that
+ * limit give the same table in `study adversarial --count 2 --tol 1e-6`. */
 static double polish(search* s, double x, double width, double at_end) {
+  const double shortest = 1e-6;
+  const double farthest = 0.3;
   double f = x < 1.0 ? evaluate(s, x) : at_end;
-  double move = 1e-2;
+  double move = 0.0;
   for (int k = 0; k < 4; k++) {
-    double d = k == 0 ? 1e-3 : fmax(1e-6, 0.1 * fabs(move));
+    double d = k == 0 ? saltusi_force_width : fmax(shortest, 0.1 * fabs(move));
     double other = x > 0.5 ? x - d : x + d;
     double slope = (f - evaluate(s, other)) / (x - other);
     if (!(slope < 0.0)) {
       break;
     }
     move = -f / slope;
-    if (fabs(move) > 0.3) {
+    if (fabs(move) > farthest) {
       break;
     }
     x = fmin(1.0, fmax(0.0, x + move));
@@ -352,6 +362,7 @@ static saltus_status find_force(saltusi_adaptive* w, saltusi_found_kind kind, in
     size = fmax(size, fabs(at[i]));
   }
   at[SALTUSI_NODES - 1] = end;
+  /* a root of the dense output costs nothing: a thousandth of the width is no part of the error */
   samples f = {.at = at, .width = 1e-3 * width, .noise = saltusi_sum_rounding * size};
   f.start =
       fmax(start, 10.0 * saltusi_sum_rounding * size); /* a status that has just begun holds */
@@ -469,6 +480,8 @@ static saltus_status find_switch(saltusi_adaptive* w) {
     saltusi_hunt s = {.w = w, .what = SALTUSI_HUNT_SWITCH, .key = i};
     s.noise = fmax(start.c[0].hi - start.c[0].lo, DBL_EPSILON * w->search.size);
     s.depth = fmax(saltusi_near_part * w->o.atol_q_min, s.noise);
+    /* on the kink within 64 widths of an enclosure at a point; left behind by twice that, so that the
+     * next step does not begin on it again */
     s.fresh = fmax(fabs(start.c[0].lo), fabs(start.c[0].hi)) <= 64.0 * s.noise;
     double from = s.fresh ? start.c[1].lo + start.c[1].hi : start.c[0].lo + start.c[0].hi;
     s.sign = from > 0.0 ? 1.0 : -1.0;
@@ -476,7 +489,7 @@ static saltus_status find_switch(saltusi_adaptive* w) {
     double over = margin / fmax(saltusi_magnitude(start.c[1]), DBL_MIN);
     double rate = saltusi_magnitude(start.c[1]) / w->step.h;
     if (from == 0.0 || (s.fresh && rate < 1e-6 * w->memory->v_max)) {
-      continue; /* it moves along the kink */
+      continue; /* it moves along the kink: across it by less than a millionth of its speed */
     }
     if (s.fresh) { /* on no branch, to rounding: over it at once */
       add(w, SALTUSI_FOUND_SWITCH, -1, fmin(over, 1.0), 0.0);
@@ -487,7 +500,8 @@ static saltus_status find_switch(saltusi_adaptive* w) {
       return s.status;
     }
     if (!isnan(root) && root > 0.0) {
-      /* as far on either side as the sign is certain: between them the formula is on no branch */
+      /* as far on either side as the sign is certain: between them the formula is on no branch; no more than
+       * a millionth of the step, over which pass_switch() keeps velocities */
       saltusi_jet at;
       saltusi_course_along(w, root, root, 1, SALTUS_QUANTITY_SWITCH, i, &at);
       double beside = fmin(margin / fmax(saltusi_magnitude(at.c[1]), DBL_MIN), 1e-6);

@@ -82,8 +82,10 @@ void saltusi_read_tolerances(saltusi_adaptive* w) {
         s->atol_v_each != NULL && s->atol_v_each[i] > 0.0 ? s->atol_v_each[i] : s->atol_v;
     w->o.atol_v_min = fmin(w->o.atol_v_min, w->o.atol_v[i]);
   }
+  /* spatial slip below a twentieth of the tolerance has no direction: twenty times less than an error may be */
   w->o.slip_floor = 0.05 * w->o.atol_v_min;
-  const double least = 1e6; /* tolerances */
+  /* where all positions are zero, in tolerances: rounding of gaps is then 1e-8 of one, below everything else */
+  const double least = 1e6;
   w->o.size =
       fmax(fmax(w->memory->q_max, saltusi_max_abs(w->o.nq, w->step.y0)), least * w->o.atol_q_min);
 }
@@ -106,6 +108,7 @@ void saltusi_note_slips(saltusi_adaptive* w) {
     w->step.slip_start[2 * key] = u1 / size;
     w->step.slip_start[2 * key + 1] = u2 / size;
     w->step.slip_least = fmin(w->step.slip_least, size);
+    /* a twentieth of the slip, a turn of 3 degrees, down to a slip of a twenty-fifth of the floor */
     double limit = fmax(0.05 * size, 2e-3 * w->o.slip_floor);
     for (int i = 0; i < w->o.nv; i++) {
       double part = fmax(fabs(saltusi_row_entry(&w->mode.look, 1, i)),
@@ -116,7 +119,9 @@ void saltusi_note_slips(saltusi_adaptive* w) {
   }
 }
 
-/* First step (Hairer, Norsett and Wanner 1993, II.4). */
+/* First step (Hairer, Norsett and Wanner 1993, II.4), with the numbers of the book. 1e-6 there is in seconds:
+ * it is tried only when nothing moves or nothing is away from zero, a run that is shorter limits it, and what
+ * is too short or too long by it costs an attempt for each factor of five, no accuracy. */
 static saltus_status first_step(saltusi_adaptive* w, double limit, double* h) {
   double d0 = 0.0;
   double d1 = 0.0;
@@ -142,7 +147,7 @@ static saltus_status first_step(saltusi_adaptive* w, double limit, double* h) {
 }
 
 static void report_start(const saltusi_adaptive* w, double moved) {
-  if (moved > 10.0 * w->o.atol_q_min) {
+  if (moved > 10.0 * w->o.atol_q_min) { /* a start may be as good as a result: a few tolerances */
     saltusi_log(w->log, SALTUS_LEVEL_WARNING,
                 "start: joints and closed contacts did not fit; positions moved by up to %g",
                 moved);

@@ -39,6 +39,13 @@ static const double quick_product = 6e-3;
 
 /* Part of the tolerance that a force may hide: what is found costs steps only where it is narrow. */
 static const double force_part = 0.2;
+/* What is wrong over a part of the step so short that it comes to this part of delta over all of it: a
+ * hundredth, so that the pieces of a step may add up. */
+static const double brief_part = 0.01;
+/* Rounding of phi: widths of the enclosure at a point, which the sum of K + 1 terms has, too, and a part of
+ * the largest value at the nodes, ten times saltusi_sum_rounding for the polynomial through them. */
+static const double point_widths = 8.0;
+static const double polynomial_rounding = 1e-12;
 
 typedef struct suspect {
   saltusi_adaptive* w;
@@ -161,13 +168,14 @@ static finding look(const suspect* s, const polynomial* p, double a, double b) {
   }
   double range = distance(whole.c[0], value); /* all there is where a formula has a kink */
   bound = isnan(bound) || range < bound ? range : bound;
-  double rounding = 8.0 * (middle.c[0].hi - middle.c[0].lo) + 1e-12 * p->size;
+  double rounding =
+      point_widths * (middle.c[0].hi - middle.c[0].lo) + polynomial_rounding * p->size;
   double delta = s->delta + (isfinite(rounding) ? rounding : 0.0);
-  if (bound <= delta || bound * (b - a) <= 0.01 * delta) {
+  if (bound <= delta || bound * (b - a) <= brief_part * delta) {
     return CLEAR;
   }
   double seen = fabs(middle_of(middle.c[0]) - at[0]);
-  bool wrong = seen > delta && seen * (b - a) > 0.01 * delta;
+  bool wrong = seen > delta && seen * (b - a) > brief_part * delta;
   return wrong || b - a < 0x1p-45 ? BAD : HALVE;
 }
 

@@ -33,13 +33,17 @@ static const double dense_p[3][3] = {
 static const double mu_real = 3.637834252744495732208;
 
 enum { NEWTON_MAX = 8, KEPT_STEPS = 20 };
+/* Pivots below this part of the largest are none: some four rounding units. */
 static const double tiny = 1e-15;
 
 /* Difference step for a quantity of this size: eps^(1/3) balances truncation and rounding of central
- * differences; rounded to a power of two so that it is exact. */
+ * differences; rounded to a power of two so that it is exact. What is smaller than `least` (or zero) gets
+ * the step of that, 6e-8: rounding leaves 4e-9 of a rate. It has the unit of the quantity, and that is
+ * harmless: J directs Newton's iteration and filters the estimate, and a poor one costs iterations. */
 static double difference(double size) {
+  const double least = 1e-2;
   int exponent;
-  frexp(cbrt(DBL_EPSILON) * fmax(size, 1e-2), &exponent);
+  frexp(cbrt(DBL_EPSILON) * fmax(size, least), &exponent);
   return ldexp(1.0, exponent);
 }
 
@@ -54,6 +58,7 @@ static void put_column(saltusi_adaptive* w, int j, double step) {
 
 /* J of accelerations and contact forces with respect to positions (along velocities) and velocities. */
 static saltus_status make_jacobian(saltusi_adaptive* w) {
+  const double part_of_slip = 1e-3; /* of slip_limit, a twentieth of the slip: a turn of 5e-5 */
   const double* v = w->step.y0 + w->o.nq;
   double size_q = saltusi_max_abs(w->o.nq, w->step.y0);
   saltus_status status = SALTUS_OK;
@@ -62,8 +67,8 @@ static saltus_status make_jacobian(saltusi_adaptive* w) {
     int k = position ? j : j - w->o.nv;
     double step = difference(position ? fmin(1.0, size_q) : fabs(v[k]));
     if (!position &&
-        1e-3 * w->step.slip_limit[k] < step) { /* within one direction of a slow slip */
-      step = ldexp(1.0, ilogb(1e-3 * w->step.slip_limit[k]));
+        part_of_slip * w->step.slip_limit[k] < step) { /* within one direction of a slow slip */
+      step = ldexp(1.0, ilogb(part_of_slip * w->step.slip_limit[k]));
     }
     for (int side = 0; side < 2 && status == SALTUS_OK; side++) {
       double shift = side == 0 ? step : -step;
@@ -151,7 +156,8 @@ static saltus_status evaluate_stages(saltusi_adaptive* w, double h) {
   return status;
 }
 
-/* Newton's iteration on the stage accelerations. *converged is false when it does not. */
+/* Newton's iteration on the stage accelerations. *converged is false when it does not. It ends where
+ * RADAU5 does, in tolerances (Hairer and Wanner 1996, IV.8). */
 static saltus_status iterate(saltusi_adaptive* w, double h, bool* converged) {
   int n = 3 * w->o.nv;
   double target =
@@ -301,7 +307,7 @@ static saltus_status attempt(saltusi_adaptive* w, double h, double* error) {
       break;
     }
   }
-  *error = 1e3;
+  *error = 1e3; /* of order 4: the next attempt is the shortest, a fifth */
   return SALTUS_OK;
 }
 
@@ -337,7 +343,7 @@ static void powers(const saltusi_motion* m, int count, double* coefficient) {
 }
 
 /* h times a bound of the largest eigenvalue of y'' = a(q, y'), in units of what an explicit method
- * bears. */
+ * bears: 3.25, order 5 on the negative axis (explicit.c). */
 static double stiffness(const saltusi_adaptive* w) {
   double in_v = 0.0;
   double in_q = 0.0;

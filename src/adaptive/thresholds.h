@@ -8,6 +8,7 @@
 #define SALTUSI_THRESHOLDS_H
 
 #include <float.h>
+#include <math.h>
 
 /* A gap is a sum of some ten products of the size of positions: its rounding, at most. */
 static const double saltusi_gap_rounding = 64.0 * DBL_EPSILON;
@@ -42,5 +43,14 @@ static const double saltusi_rtol_least = 1e-14;
 
 /* Rounding of a sum of ten or so products, relative to its largest term. */
 static const double saltusi_sum_rounding = 1e-13;
+
+/* Size of times, whose rounding unit is eps times it: steps of a few units are none, and at most 64 of them is
+ * what an attempt is shortened to for an event. The second is there for starts at t = 0, where |t| says nothing:
+ * no step is below 1e-15 s. That is 1e-9 of a run of a microsecond; shorter ones want another unit of time. It
+ * does not scale with the run, because a step knows the way to the next output and not to the end, and
+ * events would depend on outputs then. */
+static inline double saltusi_time_size(double t) {
+  return fmax(1.0, fabs(t));
+}
 
 #endif

@@ -27,7 +27,7 @@ void saltusi_report(saltusi_adaptive* w, saltus_event reported) {
   }
 }
 
-/* Normal velocities below this count as zero. */
+/* Normal velocities below this count as zero: a row sums some products of v and G, as a gap does of q. */
 static double normal_rounding(saltusi_adaptive* w, const double* y) {
   double v = saltusi_max_abs(w->o.nv, saltusi_v_of(&w->o, y));
   w->memory->v_max = fmax(w->memory->v_max, fmax(v, DBL_MIN));
@@ -53,7 +53,8 @@ static double slip_of(const saltusi_adaptive* w, const double* y, int key) {
                                  : 0.0;
 }
 
-/* Slip below which a contact does not move; a spatial one starts from twice the floor. */
+/* Slip below which a contact does not move; a spatial one starts from twice the floor (perturb.c), and half of it
+ * more keeps the one from the other. */
 static double slow_for(const saltusi_adaptive* w, int key, double slow) {
   return w->o.tangents[key] == 2 ? fmax(slow, 2.5 * w->o.slip_floor) : slow;
 }
@@ -283,6 +284,7 @@ static saltus_status stop_slow(saltusi_adaptive* w, double t, double* y, int can
   }
   saltusi_mode_rows(&w->mode, t, y, true);
   bool any = false;
+  /* as saltusi_slip_rounding(), after a projection: sixteen times what a row is known to */
   double slow = fmax(16.0 * rounding, 0.01 * w->o.atol_v_min);
   for (int i = 0; i < candidates; i++) {
     int key = w->transition.cand[i];
@@ -321,7 +323,7 @@ static int join_thrown(saltusi_adaptive* w, double t, const double* y, int count
   for (int key = 0; key < w->o.nc; key++) {
     double u = velocity_of(w, y, key, 0);
     const saltusi_contact* c = &w->contact[key];
-    double flown = 4.0 * DBL_EPSILON * fmax(1.0, fabs(t)) * -u;
+    double flown = 4.0 * DBL_EPSILON * saltusi_time_size(t) * -u;
     bool touches = c->touching ? c->height <= flown : w->mode.gap[key] <= near;
     if (u < -rounding && touches && !is_listed(w->transition.members, count, key)) {
       w->transition.members[count + joined++] = key;
@@ -583,6 +585,7 @@ static saltus_status turn_round(saltusi_adaptive* w, double t, double* y, int ke
   return status;
 }
 
+/* Slip ends: of `key`, and of all that are as slow as saltusi_slip_rounding() says of v here. */
 static saltus_status on_stop(saltusi_adaptive* w, double t, double* y, int key) {
   double slow = fmax(0.01 * w->o.atol_v_min,
                      256.0 * DBL_EPSILON * saltusi_max_abs(w->o.nv, saltusi_v_of(&w->o, y)));

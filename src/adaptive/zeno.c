@@ -73,6 +73,7 @@ static saltus_status others_stay(saltusi_adaptive* w, int key, double height, do
     return status;
   }
   saltusi_mode_rows(&w->mode, w->step.t, w->step.y0, true);
+  /* what the bounces do to others at first order, and half as much again for what rows change meanwhile */
   for (int b = 0; b < w->o.nc; b++) { /* before hunts use the rows */
     int row = w->o.nj + w->o.base[b];
     w->jump.stay_gap[b] = 1.5 * fabs(saltusi_row_dot(&w->mode.row, row, w->jump.x_start)) * height;
@@ -158,7 +159,9 @@ static saltus_status what_forces_feel(saltusi_adaptive* w, const bounce* b, doub
   return status;
 }
 
-/* Error of the jump in tolerances. */
+/* Error of the jump in tolerances: what gamma and x vary by, times what all bounces together move, the
+ * geometric series 1 / (1 - e) of the first: u / (1 - e) in velocities, and in positions u tau, which is
+ * 4 height / (1 - e) by tau = 2 u / (|gamma| (1 - e)) and height = u^2 / (2 |gamma|). */
 static saltus_status estimate(saltusi_adaptive* w, const bounce* b, double* error) {
   double gamma_end = 0.0;
   saltusi_contact_mode mode = w->contact[b->key].mode;
@@ -220,7 +223,7 @@ static void report_series(saltusi_adaptive* w, const bounce* b) {
     double in_v;
     left *= b->e_N;
     saltusi_adaptive_measure(w, w->step.y1, w->jump.x_start, 0.0, u, &in_q, &in_v);
-    if (left < 1e-15 || in_v <= reported_part) {
+    if (!(end - left < end) || in_v <= reported_part) { /* time does not tell it from the end */
       break;
     }
     double after = u * b->e_N;
@@ -315,7 +318,8 @@ saltus_status saltusi_adaptive_jump(saltusi_adaptive* w, double limit, bool* don
   }
   if (status == SALTUS_OK && jump_error > 1.0 && isfinite(jump_error)) {
     c->zeno_speed = b.u;
-    c->zeno_limit = b.u * sqrt(0.8 / jump_error);
+    c->zeno_limit =
+        b.u * sqrt(0.8 / jump_error); /* it falls with u^2: to 0.8, as steps aim below 1 */
   }
   bool stay = jump_error <= 1.0;
   if (status == SALTUS_OK && stay) {
