@@ -55,9 +55,9 @@ SALTUS_API const saltus_scheme_info* saltus_scheme_find(const char* name); /* NU
 
 /* A scheme may need several steps for one impact. */
 typedef enum saltus_impact_phase {
-  SALTUS_BLOW_WHOLE,     /* the impact of the step is one of its own */
+  SALTUS_IMPACT_WHOLE,   /* the impact of the step is one of its own */
   SALTUS_IMPACT_GOES_ON, /* it began here or before, and more follows in the next step */
-  SALTUS_BLOW_ENDS       /* this is the last step of it */
+  SALTUS_IMPACT_ENDS     /* this is the last step of it */
 } saltus_impact_phase;
 
 /* An impact over several steps as one. */

@@ -85,7 +85,7 @@ void saltusi_contact_event(const saltus_contact_step* contact, double t, double 
     return;
   }
   event->kind = SALTUS_EVENT_IMPACT;
-  if (contact->part == SALTUS_BLOW_WHOLE) {
+  if (contact->part == SALTUS_IMPACT_WHOLE) {
     for (int k = 0; k < 3; k++) {
       event->impulse[k] = contact->impulse[k] - contact->lasting[k];
     }

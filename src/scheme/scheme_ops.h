@@ -82,6 +82,26 @@ typedef struct saltusi_bounce_inside {
 /* Describes doubles of a scheme; of the system only what does not depend on contacts. */
 typedef void saltusi_carry_fn(const void* options, const saltus_system* sys, saltusi_carry* carry);
 
+/* A contact at the start of a step, all else zero, member by member: see clear_report in scheme.c. */
+static inline void saltusi_contact_open(saltus_contact_step* c, int key, int law, double gap) {
+  c->key = key;
+  c->law = law;
+  c->gap = gap;
+  c->u_before = c->u_after = 0.0;
+  c->impact = false;
+  c->part = SALTUS_IMPACT_WHOLE;
+  c->whole_impact.work = c->whole_impact.steps = 0.0;
+  c->identity = 0;
+  c->reserved[0] = c->reserved[1] = 0;
+  for (int k = 0; k < 2; k++) {
+    c->slip_before[k] = c->slip_after[k] = 0.0;
+  }
+  for (int k = 0; k < 3; k++) {
+    c->impulse[k] = c->lasting[k] = 0.0;
+    c->whole_impact.before[k] = c->whole_impact.after[k] = c->whole_impact.impulse[k] = 0.0;
+  }
+}
+
 typedef struct saltusi_scheme_ops {
   saltus_scheme_info info;
   size_t work_size; /* the scheme's own struct, zeroed before layout */

@@ -159,7 +159,7 @@ static saltus_contact_step* reported(const saltusi_step* s, int key, int law, do
     }
   }
   saltus_contact_step* contact = &s->contacts[s->report->active++];
-  *contact = (saltus_contact_step){.key = key, .law = law, .gap = gap};
+  saltusi_contact_open(contact, key, law, gap);
   return contact;
 }
 

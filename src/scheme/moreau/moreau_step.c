@@ -78,8 +78,8 @@ static saltus_status find_active(saltusi_moreau* w, const saltus_moreau_jean_opt
       continue;
     }
     saltus_contact_step* contact = &s->contacts[active];
-    *contact = (saltus_contact_step){
-        .key = w->list.key[i], .law = w->list.law[i], .gap = gap, .u_before = u0};
+    saltusi_contact_open(contact, w->list.key[i], w->list.law[i], gap);
+    contact->u_before = u0;
     saltusi_warm_guess(&w->op, active++, contact->key, row, count);
     saltusi_operator_take(&w->op, count, law->mu);
     w->u0[row] = u0;

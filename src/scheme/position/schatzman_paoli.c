@@ -458,7 +458,7 @@ static void report_impact(saltus_contact_step* contact, const double* was, const
     return;
   }
   bool over = is[KEPT_IMPACT] == 0.0;
-  contact->part = over ? SALTUS_BLOW_ENDS : SALTUS_IMPACT_GOES_ON;
+  contact->part = over ? SALTUS_IMPACT_ENDS : SALTUS_IMPACT_GOES_ON;
   const double* lasting = over ? is : was[KEPT_IMPACT] == 0.0 ? was : NULL;
   for (int k = 0; k < 3; k++) {
     contact->lasting[k] = lasting != NULL ? 0.5 * lasting[KEPT_P + k] / h : 0.0;
