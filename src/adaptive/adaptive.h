@@ -312,7 +312,8 @@ void saltusi_mark_hits(saltusi_adaptive* w, const saltusi_found* event);
 /* collect.c, for sets of contacts that change: laws of all keys; contacts of the accepted attempt get keys;
  * closed contacts that left the list at y_end are open or an error. */
 void saltusi_collect_laws(saltusi_adaptive* w);
-saltus_status saltusi_collect(saltusi_adaptive* w);
+/* x, height: bounces that lift the motion along x up to that; NULL: none. */
+saltus_status saltusi_collect(saltusi_adaptive* w, const double* x, double height);
 saltus_status saltusi_collect_closed(saltusi_adaptive* w, double t);
 
 /* hidden.c: what the stages could not see in the first part `end` of the attempt */

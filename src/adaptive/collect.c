@@ -78,7 +78,18 @@ static void enclose(saltusi_adaptive* w, double* low, double* high) {
   }
 }
 
-static saltus_status sweep(saltusi_adaptive* w) {
+/* Bounces lift the motion along x, up to `height`. */
+static void lift(saltusi_adaptive* w, const double* x, double height, double* low, double* high) {
+  double* top = w->search.probe;
+  saltusi_advance(w->sys, w->step.y0, x, height, top);
+  for (int i = 0; i < w->o.nq; i++) {
+    double by = 1.5 * (top[i] - w->step.y0[i]);
+    low[i] += fmin(by, 0.0);
+    high[i] += fmax(by, 0.0);
+  }
+}
+
+static saltus_status sweep(saltusi_adaptive* w, const double* x, double height) {
   const saltus_box box = {.t0 = w->step.t,
                           .t1 = w->step.t + w->step.h,
                           .q_low = w->search.q_low,
@@ -89,21 +100,28 @@ static saltus_status sweep(saltusi_adaptive* w) {
    * check_gaps() lets a contact be deep */
   double reach = fmax(10.0 * w->o.atol_q_min, saltusi_gap_rounding * size);
   enclose(w, w->search.q_low, w->search.q_high);
+  if (x != NULL) {
+    lift(w, x, height, w->search.q_low, w->search.q_high);
+  }
   return saltusi_keys_sweep(w->eval->keys, w->sys, &at, &box, reach);
 }
 
-saltus_status saltusi_collect(saltusi_adaptive* w) {
+saltus_status saltusi_collect(saltusi_adaptive* w, const double* x, double height) {
   saltus_status status = SALTUS_OK;
   if (w->eval->keys == NULL) {
     return SALTUS_OK;
   }
   if (w->sys->ops->sweep != NULL) {
-    status = sweep(w);
+    status = sweep(w, x, height);
   }
   for (int i = 1; w->sys->ops->sweep == NULL && i <= PLACES && status == SALTUS_OK; i++) {
     double theta = (double)i / PLACES;
     w->step.ops->dense(&w->step.motion, theta, 0, w->o.nq, w->search.probe);
     status = saltusi_mode_gaps(&w->mode, w->step.t + theta * w->step.h, w->search.probe);
+    if (status == SALTUS_OK && x != NULL) { /* the first flight is the highest */
+      saltusi_advance(w->sys, w->step.y0, x, theta * height, w->search.probe);
+      status = saltusi_mode_gaps(&w->mode, w->step.t, w->search.probe);
+    }
   }
   saltusi_collect_laws(w);
   return status;

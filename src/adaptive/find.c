@@ -533,7 +533,7 @@ void saltusi_mark_hits(saltusi_adaptive* w, const saltusi_found* event) {
 
 saltus_status saltusi_find_events(saltusi_adaptive* w) {
   w->search.found_count = 0;
-  saltus_status status = saltusi_collect(w);
+  saltus_status status = saltusi_collect(w, NULL, 0.0);
   status = status == SALTUS_OK ? sample(w) : status;
   for (int key = 0; key < w->o.nc && status == SALTUS_OK; key++) {
     status = saltusi_is_closed(&w->contact[key]) ? find_closed(w, key) : SALTUS_OK;

@@ -64,7 +64,7 @@ static bool is_worth_trying(saltusi_contact* c, double u) {
 static saltus_status others_stay(saltusi_adaptive* w, int key, double height, double u,
                                  bool* stay) {
   *stay = true;
-  saltus_status status = saltusi_collect(w);
+  saltus_status status = saltusi_collect(w, w->jump.x_start, height);
   if (status == SALTUS_OK && w->eval->keys != NULL) {
     status = saltusi_mode_gaps(&w->mode, w->step.t, w->step.y0);
     memcpy(w->search.gap_start, w->mode.gap, (size_t)w->o.nc * sizeof(double));
@@ -73,6 +73,9 @@ static saltus_status others_stay(saltusi_adaptive* w, int key, double height, do
     return status;
   }
   saltusi_mode_rows(&w->mode, w->step.t, w->step.y0, true);
+  if (w->eval->keys != NULL) { /* there may be more of them now */
+    saltusi_find_coupled(&w->mode, key, w->jump.coupled);
+  }
   /* what the bounces do to others at first order, and half as much again for what rows change meanwhile */
   for (int b = 0; b < w->o.nc; b++) { /* before hunts use the rows */
     int row = w->o.nj + w->o.base[b];

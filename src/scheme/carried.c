@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "scheme/scheme_inside.h"
 
+#include <limits.h>
 #include <string.h>
 
 typedef struct head {
@@ -122,16 +123,41 @@ static saltus_status refuse(const saltus_scheme* scheme, size_t size) {
   return SALTUS_ERR_INPUT;
 }
 
-/* The table of a changing set, and room for as many keys as it had. */
+/* Whether bytes have the size of a table and memory for as many keys as they say, and laws that there are. */
+static bool fits(const saltus_scheme* scheme, const unsigned char* from, size_t size, head* first) {
+  if (size < sizeof *first) {
+    return false;
+  }
+  memcpy(first, from, sizeof *first);
+  size_t rest = size - sizeof *first;
+  if (first->contacts < 1 || (uint64_t)first->contacts > rest / sizeof(entry) ||
+      first->contacts > INT_MAX / 64) {
+    return false;
+  }
+  saltus_system sys = scheme->eval.sys;
+  sys.dims.nc = (int)first->contacts;
+  size_t carried =
+      scheme->ops->memory_count != NULL ? scheme->ops->memory_count(scheme->options, &sys) : 0;
+  bool good = rest == (size_t)first->contacts * sizeof(entry) + carried * sizeof(double);
+  for (int64_t key = 0; good && key < first->contacts; key++) {
+    entry one;
+    memcpy(&one, from + sizeof *first + (size_t)key * sizeof one, sizeof one);
+    good = one.law >= -1 && one.law < sys.law_count;
+  }
+  return good;
+}
+
+/* The table of a changing set, and room for as many keys as it had. Nothing is changed by bytes that do not
+ * fit. */
 static saltus_status load_table(saltus_scheme* scheme, const unsigned char* from, size_t size) {
   head first = {.contacts = 0};
-  if (size >= sizeof first) {
-    memcpy(&first, from, sizeof first);
-  }
-  if (first.contacts < 1 || (uint64_t)first.contacts > size / sizeof(entry)) {
+  if (!fits(scheme, from, size, &first)) {
     return refuse(scheme, size);
   }
   saltus_status status = saltusi_scheme_fit(scheme, (int)first.contacts);
+  if (status != SALTUS_OK) {
+    return status;
+  }
   saltusi_contact_table* table = &scheme->keys.table;
   saltusi_table_clear(table);
   from += sizeof first;
@@ -139,8 +165,7 @@ static saltus_status load_table(saltus_scheme* scheme, const unsigned char* from
     entry one;
     memcpy(&one, from, sizeof one);
     from += sizeof one;
-    bool good = one.law >= -1 && one.law < scheme->eval.sys.law_count &&
-                (one.law < 0 || saltusi_table_find(table, one.identity) < 0);
+    bool good = one.law < 0 || saltusi_table_find(table, one.identity) < 0;
     if (good && one.law >= 0) {
       saltusi_table_put(table, key, one.identity, (int)one.law);
     }
