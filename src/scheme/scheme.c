@@ -96,6 +96,18 @@ static bool make_room(saltus_scheme* scheme, saltus_status* status) {
   return false;
 }
 
+/* The law of a contact in a report: in a fixed set that shares laws only the contacts themselves know. */
+static int law_in(const saltus_scheme* scheme, const saltus_step_report* report, int key) {
+  if (scheme->eval.keys == NULL && !saltusi_laws_by_key(&scheme->eval.sys)) {
+    for (int i = 0; i < report->active; i++) {
+      if (scheme->contacts[i].key == key) {
+        return scheme->contacts[i].law;
+      }
+    }
+  }
+  return saltusi_scheme_law(scheme, key);
+}
+
 /* What a step reports by key, with identities. */
 static void name_contacts(const saltus_scheme* scheme, saltus_step_report* report) {
   const saltusi_event_list* list = &scheme->events;
@@ -110,7 +122,7 @@ static void name_contacts(const saltus_scheme* scheme, saltus_step_report* repor
   }
   for (int i = 0; i < report->event_count; i++) {
     list->items[i].identity = saltusi_scheme_identity(scheme, list->items[i].contact);
-    list->items[i].law = saltusi_scheme_law(scheme, list->items[i].contact);
+    list->items[i].law = law_in(scheme, report, list->items[i].contact);
   }
   for (int i = 0; i < report->active; i++) {
     scheme->contacts[i].identity = saltusi_scheme_identity(scheme, scheme->contacts[i].key);

@@ -307,6 +307,7 @@ static saltus_status frame_contacts(saltus_sim* sim, const saltus_point* at, dou
     int key = sim->list.key[i];
     saltusi_rows_contact(&sim->sys, at, key, 1, &sim->row, 0);
     sim->contact_frames[key].gap = sim->list.gap[i];
+    sim->contact_frames[key].law = sim->list.law[i]; /* contacts of a fixed set may share laws */
     deepen(sim, sim->list.gap[i]);
     sim->contact_frames[key].velocity = saltusi_row_dot(&sim->row, 0, at->v) + sim->row.b[0];
   }

@@ -90,7 +90,8 @@ static saltus_status count_ceiling(void* user, const saltus_event* event) {
 /* After its first impact at 60 m/s the ball would come to rest after bounces of 1.8 m, through the ceiling. */
 static void an_accumulation_does_not_pass_through_what_is_not_listed(void** state) {
   (void)state;
-  const saltus_contact_law laws[] = {{.name = "floor", .e_N = 0.1}, {.name = "ceiling", .e_N = 0.5}};
+  const saltus_contact_law laws[] = {{.name = "floor", .e_N = 0.1},
+                                     {.name = "ceiling", .e_N = 0.5}};
   for (int sweeps = 0; sweeps < 2; sweeps++) {
     const saltus_system_ops ops = {.mass = mass,
                                    .force = force,
@@ -98,12 +99,12 @@ static void an_accumulation_does_not_pass_through_what_is_not_listed(void** stat
                                    .contact = contact,
                                    .gaps = gaps,
                                    .sweep = sweeps ? sweep : NULL};
-    const saltus_system system = {
-        .ops = &ops,
-        .dims = {.nq = 1, .nv = 1, .nc = 1},
-        .traits = SALTUS_CONSTANT_MASS | SALTUS_FREE_FORCE | SALTUS_CHANGING_CONTACTS,
-        .laws = laws,
-        .law_count = 2};
+    const saltus_system system = {.ops = &ops,
+                                  .dims = {.nq = 1, .nv = 1, .nc = 1},
+                                  .traits = SALTUS_CONSTANT_MASS | SALTUS_FREE_FORCE |
+                                            SALTUS_CHANGING_CONTACTS,
+                                  .laws = laws,
+                                  .law_count = 2};
     saltus_adaptive_options options = saltus_adaptive_options_default();
     options.h_first = 0.75;
     const double q0 = 0.1;
