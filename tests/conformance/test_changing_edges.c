@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * test_changing_reviewed.c - contacts that come and go: bounces that an accumulation jumps over meet what is
+ * test_changing_edges.c - contacts that come and go: bounces that an accumulation jumps over meet what is
  * listed only there; callbacks that fail while gaps are asked for a frame or by
- * step control; bytes that are refused.
+ * step control; bytes that are refused; laws that contacts share.
  */
 #include "discs.h"
 #include "saltus/saltus.h"
@@ -219,11 +219,63 @@ static void a_refused_snapshot_changes_nothing(void** state) {
   saltus_sim_destroy(sims[1]);
 }
 
+/* ---- laws that contacts share -------------------------------------------------------------------- */
+
+/* What recorders learn about the laws of two discs above a floor: contacts 0 and 1 are those with the floor
+ * and share law 0, contact 2 between the discs has law 1. */
+typedef struct learned {
+  int frames, impacts, wrong;
+} learned;
+
+static saltus_status learn_frame(void* user, const saltus_frame* frame) {
+  learned* l = user;
+  l->frames++;
+  for (int i = 0; i < frame->contact_count; i++) {
+    l->wrong += frame->contacts[i].law != (frame->contacts[i].identity < 2 ? 0 : 1);
+  }
+  return SALTUS_OK;
+}
+
+static saltus_status learn_event(void* user, const saltus_event* event) {
+  learned* l = user;
+  l->impacts += event->kind == SALTUS_EVENT_IMPACT;
+  l->wrong += event->law != (event->identity < 2 ? 0 : 1);
+  return SALTUS_OK;
+}
+
+static void shared_laws_are_reported_as_they_are(void** state) {
+  (void)state;
+  static const char* const schemes[] = {"moreau-jean", "adaptive"};
+  for (int k = 0; k < 2; k++) {
+    discs d = discs_usual(2);
+    saltus_system_ops ops;
+    saltus_system sys = discs_system(&d, &ops);
+    const double q0[] = {0.0, 0.1, 0.0, 0.35}; /* one stands, the other falls on it */
+    const double v0[4] = {0.0};
+    learned l = {0};
+    const saltus_recorder recorder = {.frame = learn_frame, .event = learn_event, .user = &l};
+    const saltus_sim_def def = {.system = &sys,
+                                .scheme = schemes[k],
+                                .h = 0.005,
+                                .q0 = q0,
+                                .v0 = v0,
+                                .recorders = &recorder,
+                                .recorder_count = 1};
+    saltus_sim* sim = NULL;
+    assert_int_equal(saltus_sim_create(&def, &sim), SALTUS_OK);
+    assert_int_equal(saltus_sim_run_until(sim, 0.3), SALTUS_OK);
+    assert_true(l.frames > 1 && l.impacts > 0);
+    assert_int_equal(l.wrong, 0);
+    saltus_sim_destroy(sim);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(an_accumulation_does_not_pass_through_what_is_not_listed),
       cmocka_unit_test(no_failure_is_lost),
       cmocka_unit_test(a_refused_snapshot_changes_nothing),
+      cmocka_unit_test(shared_laws_are_reported_as_they_are),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
