@@ -19,8 +19,9 @@ static bool has_both(const saltusi_ordering_graph* g) {
 }
 
 void saltusi_ordering_find(saltusi_ordering_graph* g, int* order) {
-  double control[AMD_CONTROL > CAMD_CONTROL ? AMD_CONTROL : CAMD_CONTROL];
-  double info[AMD_INFO > CAMD_INFO ? AMD_INFO : CAMD_INFO];
+  _Static_assert(AMD_CONTROL >= CAMD_CONTROL && AMD_INFO >= CAMD_INFO, "one array serves both");
+  double control[AMD_CONTROL];
+  double info[AMD_INFO];
   int* const* a = g->array;
   if (!has_both(g)) {
     amd_defaults(control);
