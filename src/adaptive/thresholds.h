@@ -5,7 +5,7 @@
  * Numbers of one file are explained there. 25 of those were changed to a tenth and to ten times, one by one, in
  * `study adversarial --count 2 --tol 1e-6`: all claims held, and printed errors changed only with the cap of a
  * step (1.5 in adaptive.c) and, by a hundredth, with the first base of secants (find.c). That sample is small
- * and need not reach all of them. Not varied: weights of defects, floors of spatial slip, rounding of rows.
+ * and need not reach all of them. Not varied: weights of defects, limits of spatial slip, rounding of rows.
  * "size" is that of positions (outline.h), eps the rounding unit; lengths scale with it or with a tolerance.
  */
 #ifndef SALTUSI_THRESHOLDS_H
