@@ -12,7 +12,7 @@
  * b is the explicit time part of the relative velocity (driven constraints, moving surfaces) and c
  * the convective part of the relative acceleration, c = (d/dt G^T) v + db/dt along q' = N v.
  *
- * Positions enter a scheme only through `advance`, `rate` and through derivatives along N(q): F_q is
+ * Positions enter a scheme only through `advance`, `difference`, `rate` and derivatives along N(q): F_q is
  * dF(q advanced along the j-th velocity)/ds, so every matrix is nv x nv and every row nv wide, with
  * or without quaternions. A scheme never touches M: it asks for  A = m M + v F_v + q F_q  to be
  * assembled, factored and solved. The library does that by the structure that a system declares, or by a
@@ -218,7 +218,13 @@ typedef struct saltus_system_ops {
 
   /* ? none. The text that a part was made from; NULL: there is none. */
   const char* (*formula)(const void* self, saltus_part part, int i);
-  SALTUS_RESERVED(16);
+
+  /* ? q1 - q0. The d [nv] with advance(q0, d, 1) = q1, in m and rad whatever q is made of; the shortest. */
+  void (*difference)(const void* self, const double* q0, const double* q1, double* d);
+  /* ? nothing. Brings q back to what it is: quaternions to length 1, angles of joints to what poses say.
+   * Moves nothing by more than q had left by. */
+  void (*normalise)(const void* self, double* q);
+  SALTUS_RESERVED(14);
 } saltus_system_ops;
 
 typedef struct saltus_label {
@@ -267,9 +273,11 @@ typedef struct saltus_system_check_result {
   double enclosure; /* how far values lie outside their enclosures; 0: all inside */
   double power;     /* sum of `power` against the power of F and the rates of the energies */
   bool traits_hold;
-  double worst;      /* of all above */
+  double worst;      /* of all above and below */
   const char* where; /* name of the worst */
-  SALTUS_RESERVED(4);
+  double difference; /* against advance */
+  double normalise;  /* what it does to a q that is normalised */
+  SALTUS_RESERVED(2);
 } saltus_system_check_result;
 
 SALTUS_API saltus_status saltus_system_check(const saltus_system* system, double t, const double* q,

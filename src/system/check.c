@@ -28,6 +28,7 @@ typedef struct checker {
   const saltus_system* sys;
   saltus_point at;
   double* q;          /* [nq] shifted position */
+  double* q_other;    /* [nq] */
   double* v;          /* [nv] shifted velocity or direction */
   double* value;      /* [size] of a function */
   double* slope;      /* [size] by differences */
@@ -225,6 +226,41 @@ static double larger(double a, double b) {
   return isnan(a) ? b : fmax(a, b);
 }
 
+/* What normalise changes in a q, relative to 1 + its size. */
+static double normalise_error(checker* c, const double* q) {
+  const int nq = c->sys->dims.nq;
+  memcpy(c->q_other, q, (size_t)nq * sizeof(double));
+  saltusi_normalise(c->sys, c->q_other);
+  saltusi_add_scaled(nq, -1.0, q, c->q_other);
+  return saltusi_max_abs(nq, c->q_other) / (1.0 + saltusi_max_abs(nq, q));
+}
+
+/* Difference of two positions a known way apart, forth and back; normalise on positions that are
+ * normalised: by itself, by advance, and from nearby. */
+static void check_maps(checker* c, saltus_system_check_result* result) {
+  const saltus_system_ops* ops = c->sys->ops;
+  const int nq = c->sys->dims.nq;
+  const int nv = c->sys->dims.nv;
+  const double way = 0.1 / (1.0 + saltusi_max_abs(nv, c->at.v)); /* angles far below pi */
+  double* start = c->slope;
+  memcpy(start, c->at.q, (size_t)nq * sizeof(double));
+  saltusi_normalise(c->sys, start);
+  saltusi_advance(c->sys, start, c->at.v, way, c->q);
+  for (int side = 0; side < 2 && ops->difference != NULL; side++) {
+    ops->difference(c->sys->self, side == 0 ? start : c->q, side == 0 ? c->q : start, c->vector);
+    saltusi_add_scaled(nv, side == 0 ? -way : way, c->at.v, c->vector);
+    result->difference = larger(result->difference, saltusi_max_abs(nv, c->vector) / way);
+  }
+  if (ops->normalise != NULL) {
+    result->normalise = fmax(normalise_error(c, start), normalise_error(c, c->q));
+    for (int i = 0; i < nq; i++) {
+      c->q[i] += 1e-3 * (i % 2 == 0 ? 1.0 : -0.7);
+    }
+    saltusi_normalise(c->sys, c->q);
+    result->normalise = fmax(result->normalise, normalise_error(c, c->q));
+  }
+}
+
 /* The slopes of all constraints at once, by step length. */
 static void find_slopes(checker* c, path f, int count) {
   for (int k = 0; k < STEPS; k++) {
@@ -397,6 +433,8 @@ static void find_worst(saltus_system_check_result* result) {
       {"mass_q", result->mass_q},
       {"kinetic_gradient", result->kinetic_gradient},
       {"rate", result->rate},
+      {"difference", result->difference},
+      {"normalise", result->normalise},
       {"rows G", result->normal_G},
       {"rows b", result->normal_b},
       {"rows c", result->convective_c},
@@ -426,6 +464,7 @@ static void layout(checker* c, saltus_arena* arena) {
   c->size = (dims->nq > nv ? dims->nq : nv) + 3;
   c->size = constraints > c->size ? constraints : c->size;
   c->q = SALTUS_PUSH(arena, double, dims->nq);
+  c->q_other = SALTUS_PUSH(arena, double, dims->nq);
   c->v = SALTUS_PUSH(arena, double, nv);
   c->value = SALTUS_PUSH(arena, double, c->size);
   c->slope = SALTUS_PUSH(arena, double, 2 * c->size); /* the second half holds exact columns */
@@ -454,8 +493,8 @@ saltus_status saltus_system_check(const saltus_system* system, double t, const d
   if (status != SALTUS_OK) {
     return status;
   }
-  *result = (saltus_system_check_result){NAN, NAN, NAN, NAN, NAN,  NAN, NAN,  NAN,
-                                         NAN, NAN, NAN, NAN, true, 0.0, NULL, {0}};
+  *result = (saltus_system_check_result){NAN, NAN, NAN, NAN,  NAN, NAN,  NAN, NAN, NAN,
+                                         NAN, NAN, NAN, true, 0.0, NULL, NAN, NAN, {0}};
   saltus_allocator memory = saltus_allocator_default();
   saltus_failure failure = {.status = SALTUS_OK};
   saltus_system fit;
@@ -480,6 +519,7 @@ saltus_status saltus_system_check(const saltus_system* system, double t, const d
   }
 
   check_dynamics(&c, result);
+  check_maps(&c, result);
   check_blocks(&c, result);
   check_power(&c, result);
   status = check_constraints(&c, result);

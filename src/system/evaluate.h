@@ -76,6 +76,42 @@ static inline void saltusi_advance(const saltus_system* sys, const double* q, co
   }
 }
 
+/* Positions are not the integrals of velocities: q' = N(q) v with N other than the unit matrix. */
+static inline bool saltusi_has_maps(const saltus_system* sys) {
+  return sys->ops->advance != NULL;
+}
+
+/* dq = N(q) v; dq must not be v. */
+static inline void saltusi_rate(const saltus_system* sys, const double* q, const double* v,
+                                double* dq) {
+  if (sys->ops->rate != NULL) {
+    sys->ops->rate(sys->self, q, v, dq);
+    return;
+  }
+  for (int i = 0; i < sys->dims.nq; i++) {
+    dq[i] = v[i];
+  }
+}
+
+/* d = q1 - q0 [nv] in m and rad: advance(q0, d, 1) = q1. d is neither q0 nor q1 with maps. */
+static inline void saltusi_difference(const saltus_system* sys, const double* q0, const double* q1,
+                                      double* d) {
+  if (sys->ops->difference != NULL) {
+    sys->ops->difference(sys->self, q0, q1, d);
+    return;
+  }
+  for (int i = 0; i < sys->dims.nv; i++) {
+    d[i] = q1[i] - q0[i];
+  }
+}
+
+/* Quaternions of length 1 and the like, after positions were added to. */
+static inline void saltusi_normalise(const saltus_system* sys, double* q) {
+  if (sys->ops->normalise != NULL) {
+    sys->ops->normalise(sys->self, q);
+  }
+}
+
 /* y = M x at a point; scratch has saltusi_mass_room doubles, at most nv^2. */
 size_t saltusi_mass_room(const saltus_system* sys);
 void saltusi_mass_times(const saltus_system* sys, const saltus_point* at, double* scratch,

@@ -137,6 +137,16 @@ static void advance(const void* self, const double* q, const double* v, double h
   p->inner.ops->advance(p->inner.self, q, v, h, q1);
 }
 
+static void difference(const void* self, const double* q0, const double* q1, double* d) {
+  const saltusi_probe* p = self;
+  p->inner.ops->difference(p->inner.self, q0, q1, d);
+}
+
+static void normalise(const void* self, double* q) {
+  const saltusi_probe* p = self;
+  p->inner.ops->normalise(p->inner.self, q);
+}
+
 static size_t matrix_bytes(const void* self) {
   const saltusi_probe* p = self;
   return p->inner.ops->linear->bytes(p->inner.self);
@@ -225,6 +235,8 @@ saltus_system saltusi_probe_over(saltusi_probe* p, const saltus_system* inner,
       .potential = o->potential != NULL ? potential : NULL,
       .rate = o->rate != NULL ? rate : NULL,
       .advance = o->advance != NULL ? advance : NULL,
+      .difference = o->difference != NULL ? difference : NULL,
+      .normalise = o->normalise != NULL ? normalise : NULL,
       .linear = o->linear != NULL ? &p->linear : NULL,
       .enclosure = e != NULL ? &p->enclosure : NULL,
   };

@@ -38,6 +38,25 @@ static saltus_status check_dims(const saltus_dims* dims, saltus_log log) {
   return SALTUS_OK;
 }
 
+/* q' = N(q) v is the same map in rate, advance and difference: all or none. */
+static saltus_status check_maps(const saltus_system* system, saltus_log log) {
+  const saltus_system_ops* ops = system->ops;
+  bool other = system->dims.nq != system->dims.nv;
+  if (!other && ops->advance == NULL && ops->rate == NULL && ops->difference == NULL) {
+    return SALTUS_OK;
+  }
+  const char* why = other ? "dims.nq is not dims.nv"
+                          : "rate, advance and difference say one map q' = N(q) v together";
+  if (ops->advance == NULL || ops->rate == NULL || ops->difference == NULL) {
+    return missing(log,
+                   ops->advance == NULL ? "advance"
+                   : ops->rate == NULL  ? "rate"
+                                        : "difference",
+                   why);
+  }
+  return other && ops->normalise == NULL ? missing(log, "normalise", why) : SALTUS_OK;
+}
+
 static saltus_status check_callbacks(const saltus_system* system, saltus_log log) {
   const saltus_system_ops* ops = system->ops;
   if (ops == NULL) {
@@ -68,10 +87,7 @@ static saltus_status check_callbacks(const saltus_system* system, saltus_log log
   if (system->dims.nj > 0 && (ops->joints == NULL || ops->joint == NULL)) {
     return missing(log, ops->joints == NULL ? "joints" : "joint", "dims.nj is not 0");
   }
-  if (system->dims.nq != system->dims.nv && (ops->advance == NULL || ops->rate == NULL)) {
-    return missing(log, ops->advance == NULL ? "advance" : "rate", "dims.nq is not dims.nv");
-  }
-  return SALTUS_OK;
+  return check_maps(system, log);
 }
 
 static saltus_status check_joints(const saltus_system* system, saltus_log log) {

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * Systems whose positions are not the integrals of their velocities, q' = N(q) v: what they have to say, and
+ * what the checker finds.
+ */
+#include "rigid.h"
+#include "saltus_test.h"
+
+static const double q_any[RIGID_NQ] = {0.3, -0.2, 0.9, 0.5, -0.5, 0.1, 0.7};
+static const double v_any[RIGID_NV] = {0.4, 0.3, -0.2, 1.1, -0.7, 2.3};
+
+static rigid_body any_body(void) {
+  return (rigid_body){.mass = 2.0,
+                      .inertia = {1.0, 10.0, 11.0},
+                      .gravity = 9.81,
+                      .joint = true,
+                      .pivot = {0.1, 0.2, -0.7},
+                      .corners = 2,
+                      .corner = {{0.5, 0.4, 0.3}, {-0.5, 0.4, 0.3}},
+                      .law = {{.tangents = 2, .mu = 0.3}, {.tangents = 2, .mu = 0.3}},
+                      .stiffness = 0.7};
+}
+
+static void normalised(double* q) {
+  double size = 1.0 + quaternion_excess(q + 3);
+  for (int i = 3; i < RIGID_NQ; i++) {
+    q[i] /= size;
+  }
+}
+
+static void every_derivative_of_a_rigid_body_is_right(void** state) {
+  (void)state;
+  const rigid_body body = any_body();
+  const saltus_system sys = rigid_system(&body);
+  double q[RIGID_NQ];
+  memcpy(q, q_any, sizeof q);
+  normalised(q);
+  saltus_system_check_result result;
+  assert_int_equal(saltus_system_check(&sys, 0.0, q, v_any, (saltus_log){0}, &result), SALTUS_OK);
+  assert_true(result.worst < 1e-10);
+  assert_true(result.difference < 1e-13);
+  assert_true(result.normalise < 1e-15);
+  assert_true(result.traits_hold);
+}
+
+/* Twice the turn: quaternions that are taken for angles. */
+static void wrong_difference(const void* self, const double* q0, const double* q1, double* d) {
+  (void)self;
+  for (int i = 0; i < RIGID_NV; i++) {
+    d[i] = i < 3 ? q1[i] - q0[i] : 2.0 * (q1[i + 1] - q0[i + 1]);
+  }
+}
+
+/* Only half the way back. */
+static void wrong_normalise(const void* self, double* q) {
+  (void)self;
+  double part = 1.0 - 0.5 * quaternion_excess(q + 3);
+  for (int i = 3; i < RIGID_NQ; i++) {
+    q[i] *= part;
+  }
+}
+
+static void a_wrong_difference_or_normalise_is_found(void** state) {
+  (void)state;
+  const rigid_body body = any_body();
+  saltus_system sys = rigid_system(&body);
+  saltus_system_ops ops = *sys.ops;
+  sys.ops = &ops;
+  double q[RIGID_NQ];
+  memcpy(q, q_any, sizeof q);
+  normalised(q);
+  saltus_system_check_result result;
+  ops.difference = wrong_difference;
+  assert_int_equal(saltus_system_check(&sys, 0.0, q, v_any, (saltus_log){0}, &result), SALTUS_OK);
+  assert_string_equal(result.where, "difference");
+  assert_true(result.worst > 1e-2);
+  ops = *rigid_system(&body).ops;
+  ops.normalise = wrong_normalise;
+  assert_int_equal(saltus_system_check(&sys, 0.0, q, v_any, (saltus_log){0}, &result), SALTUS_OK);
+  assert_string_equal(result.where, "normalise");
+  assert_true(result.worst > 1e-5);
+}
+
+static void a_map_is_told_completely(void** state) {
+  (void)state;
+  const rigid_body body = any_body();
+  saltus_system sys = rigid_system(&body);
+  saltus_system_ops ops = *sys.ops;
+  const saltus_system_ops complete = ops;
+  saltus_kept_message kept;
+  sys.ops = &ops;
+  ops.difference = NULL;
+  assert_int_equal(saltus_system_validate(&sys, saltus_log_keep(&kept)), SALTUS_ERR_RANGE);
+  assert_says(kept, "callback \"difference\" is missing: dims.nq is not dims.nv");
+  ops = complete;
+  ops.normalise = NULL;
+  assert_int_equal(saltus_system_validate(&sys, saltus_log_keep(&kept)), SALTUS_ERR_RANGE);
+  assert_says(kept, "callback \"normalise\" is missing: dims.nq is not dims.nv");
+  ops = complete;
+  ops.rate = NULL;
+  sys.dims.nq = sys.dims.nv;
+  assert_int_equal(saltus_system_validate(&sys, saltus_log_keep(&kept)), SALTUS_ERR_RANGE);
+  assert_says(kept, "callback \"rate\" is missing: rate, advance and difference say one map");
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(every_derivative_of_a_rigid_body_is_right),
+      cmocka_unit_test(a_wrong_difference_or_normalise_is_found),
+      cmocka_unit_test(a_map_is_told_completely),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
