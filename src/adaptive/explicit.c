@@ -146,24 +146,34 @@ static saltus_status defect(saltusi_adaptive* w, double h, double* error) {
   return status;
 }
 
-static saltus_status attempt5(saltusi_adaptive* w, double h, double* error) {
+/* The stages of a method with coefficients c and a[][stride], y1 and its rate: the weights of stage
+ * number `last` are those of the solution. */
+static saltus_status take_step(saltusi_adaptive* w, double h, const double* c, const double* a,
+                               int stride, int last) {
   w->step.h = h;
   w->step.motion = (saltusi_motion){.y0 = w->step.y0, .Q = w->step.Q, .n = w->o.ny, .h = h};
   saltusi_course_forget(w);
   memcpy(w->step.K, w->step.rate0, (size_t)w->o.ny * sizeof(double));
-  saltus_status status =
-      take_stages(w, h, saltusi_dopri5_c, &saltusi_dopri5_a[0][0], SALTUSI_DOPRI5_STRIDE, 1, 6);
+  saltus_status status = take_stages(w, h, c, a, stride, 1, last);
   note_stage(w);
   if (status == SALTUS_OK) {
-    /* the weights of the seventh stage are those of the solution */
-    combine(w, h, saltusi_dopri5_a[6], 6, w->step.y1);
-    status = saltusi_mode_rate(&w->mode, w->step.t + h, w->step.y1, stage(w, 6));
+    combine(w, h, a + (ptrdiff_t)last * stride, last, w->step.y1);
+    status = saltusi_mode_rate(&w->mode, w->step.t + h, w->step.y1, stage(w, last));
   }
   if (status != SALTUS_OK) {
     return status;
   }
-  memcpy(w->step.rate1, stage(w, 6), (size_t)w->o.ny * sizeof(double));
+  memcpy(w->step.rate1, stage(w, last), (size_t)w->o.ny * sizeof(double));
   saltusi_adaptive_scale(w, w->step.y0, w->step.y1);
+  return SALTUS_OK;
+}
+
+static saltus_status attempt5(saltusi_adaptive* w, double h, double* error) {
+  saltus_status status =
+      take_step(w, h, saltusi_dopri5_c, &saltusi_dopri5_a[0][0], SALTUSI_DOPRI5_STRIDE, 6);
+  if (status != SALTUS_OK) {
+    return status;
+  }
   *error = weighted_error(w, h, saltusi_dopri5_error, 7);
   dense_dopri5(w);
   return *error <= 1.0 && !w->o.settings.without_defect ? defect(w, h, error) : SALTUS_OK;
@@ -190,22 +200,11 @@ const saltusi_adaptive_ops saltusi_adaptive_dopri5 = {
 /* ---- order 8(5,3) -------------------------------------------------------------------------- */
 
 static saltus_status attempt8(saltusi_adaptive* w, double h, double* error) {
-  w->step.h = h;
-  w->step.motion = (saltusi_motion){.y0 = w->step.y0, .Q = w->step.Q, .n = w->o.ny, .h = h};
-  saltusi_course_forget(w);
-  memcpy(w->step.K, w->step.rate0, (size_t)w->o.ny * sizeof(double));
   saltus_status status =
-      take_stages(w, h, saltusi_dop853_c, &saltusi_dop853_a[0][0], SALTUSI_DOP853_STRIDE, 1, 12);
-  note_stage(w);
-  if (status == SALTUS_OK) {
-    combine(w, h, saltusi_dop853_a[12], 12, w->step.y1);
-    status = saltusi_mode_rate(&w->mode, w->step.t + h, w->step.y1, stage(w, 12));
-  }
+      take_step(w, h, saltusi_dop853_c, &saltusi_dop853_a[0][0], SALTUSI_DOP853_STRIDE, 12);
   if (status != SALTUS_OK) {
     return status;
   }
-  memcpy(w->step.rate1, stage(w, 12), (size_t)w->o.ny * sizeof(double));
-  saltusi_adaptive_scale(w, w->step.y0, w->step.y1);
   double e3[12];
   memcpy(e3, saltusi_dop853_a[12], sizeof e3);
   e3[0] -= saltusi_dop853_third[0];

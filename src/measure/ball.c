@@ -88,11 +88,7 @@ const saltusi_motion_family saltusi_motion_ball = {
              .t_end = 5.0,
              .known = SALTUS_KNOWN_EXACT},
     .ops = &ops,
-    .traits =
-        SALTUS_CONSTANT_MASS | SALTUS_LINEAR_FORCE | SALTUS_FREE_FORCE | SALTUS_CONSTANT_NORMALS,
-    .restitution = 0.5,
-    .q_unit = "m",
-    .v_unit = "m/s",
+    SALTUSI_BOUNCING_BALLS,
     .dims = saltusi_floor_dims,
     .contact_name = saltusi_floor_name,
     .piece_capacity = SALTUSI_BALL_PIECES,

@@ -234,11 +234,12 @@ static const parameters falling = {.force = -2.0, .floor = true};
 static const parameters drifting = {.force = 0.0, .floor = false};
 
 /* What the three have in common. */
-#define ROW_OF_BALLS                                                                               \
-  .ops = &ops,                                                                                     \
-  .traits =                                                                                        \
-      SALTUS_CONSTANT_MASS | SALTUS_LINEAR_FORCE | SALTUS_FREE_FORCE | SALTUS_CONSTANT_NORMALS,    \
-  .restitution = 0.5, .q_unit = "m", .v_unit = "m/s", .size_max = 1000000
+#define ROW_OF_BALLS .ops = &ops, SALTUSI_BOUNCING_BALLS, .size_max = 1000000
+
+/* Those over a floor. */
+#define FALLING_BALLS                                                                              \
+  ROW_OF_BALLS, .size = 3, .size_min = 1, .data = &falling, .contact_name = floor_name,            \
+                .piece_capacity = SALTUSI_BALL_PIECES, .at = stack_at, .curved = stack_curved
 
 const saltusi_motion_family saltusi_motion_column = {
     .info = {.name = "column",
@@ -247,16 +248,9 @@ const saltusi_motion_family saltusi_motion_column = {
              .source = "many contacts at once; column:1 is RR-7151 (2009), example 1",
              .t_end = 8.0,
              .known = SALTUS_KNOWN_NOT},
-    .size = 3,
-    .size_min = 1,
-    .data = &falling,
+    FALLING_BALLS,
     .dims = column_dims,
-    .contact_name = floor_name,
-    .piece_capacity = SALTUSI_BALL_PIECES,
     .setup = column_setup,
-    .at = stack_at,
-    .curved = stack_curved,
-    ROW_OF_BALLS,
 };
 
 const saltusi_motion_family saltusi_motion_stack = {
@@ -266,16 +260,9 @@ const saltusi_motion_family saltusi_motion_stack = {
              .source = "exact: the falling ball bounces as in RR-7151, example 1",
              .t_end = 5.0,
              .known = SALTUS_KNOWN_EXACT},
-    .size = 3,
-    .size_min = 1,
-    .data = &falling,
+    FALLING_BALLS,
     .dims = stack_dims,
-    .contact_name = floor_name,
-    .piece_capacity = SALTUSI_BALL_PIECES,
     .setup = stack_setup,
-    .at = stack_at,
-    .curved = stack_curved,
-    ROW_OF_BALLS,
 };
 
 const saltusi_motion_family saltusi_motion_chain = {

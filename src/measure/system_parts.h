@@ -35,4 +35,10 @@ void saltusi_floor_name(int size, int contact, char* text, size_t bytes);
 #define SALTUSI_FREE_FORCES .force_q = saltusi_zero_matrix, .force_v = saltusi_zero_matrix
 #define SALTUSI_ON_FLOOR .contacts = saltusi_floor_contacts, .contact = saltusi_floor_contact
 
+/* Balls under forces that do not depend on the state, e = 1/2. */
+#define SALTUSI_BOUNCING_BALLS                                                                     \
+  .traits =                                                                                        \
+      SALTUS_CONSTANT_MASS | SALTUS_LINEAR_FORCE | SALTUS_FREE_FORCE | SALTUS_CONSTANT_NORMALS,    \
+  .restitution = 0.5, .q_unit = "m", .v_unit = "m/s"
+
 #endif

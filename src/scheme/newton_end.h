@@ -9,6 +9,12 @@
 #include "math/matrix.h"
 #include "scheme/scheme_ops.h"
 
+/* Options that end Newton's iteration on `unknown`, "velocity" or "position". */
+#define SALTUSI_NEWTON_FIELDS(S, unknown, tol, most)                                               \
+  SALTUS_REAL(S, newton_tol, tol, 1e-15, 1e-2,                                                     \
+              "relative change of the " unknown " that ends Newton's iteration [1]"),              \
+      SALTUS_INT(S, newton_max, most, 1, 1000, "most Newton iterations")
+
 typedef struct saltusi_newton_end {
   double tol;    /* relative change of the velocity */
   double change; /* of the last iteration; infinite before the first */

@@ -152,6 +152,15 @@ typedef struct saltusi_scheme_ops {
     return options;                                                                                \
   }
 
+/* The functions of a scheme with the struct W, by the names they have in most sources. */
+#define SALTUSI_STEPS_BY(W)                                                                        \
+  .work_size = sizeof(W), .memory_count = memory_count, .carry_memory = carry_memory,              \
+  .layout = layout, .step = step
+
+/* What the schemes treat that solve all of one step at once, impacts among it. */
+#define SALTUSI_TREATS_STEPWISE                                                                    \
+  (SALTUS_TREATS_JOINTS | SALTUS_TREATS_FRICTION | SALTUS_TREATS_CHANGING_CONTACTS)
+
 /* A step from given data into given places; commits nothing but the work counters, says nothing. */
 saltus_status saltusi_scheme_try(saltus_scheme* scheme, double t, double h,
                                  const saltus_state* from, saltus_state* to,

@@ -26,6 +26,18 @@
                 saltusi_warm_start_names,                                                          \
                 "whether contact problems start from the impulses of the last step")
 
+/* The two options of every law that solves contacts of a step with friction. */
+#define SALTUSI_CONTACT_FIELDS(S) SALTUSI_WARM_START_FIELD(S), SALTUSI_GAIN_FIELD(S)
+
+/* The memory of a scheme with the options S that keeps what the warm start keeps and nothing else. */
+#define SALTUSI_WARM_MEMORY(S)                                                                     \
+  static size_t memory_count(const void* options, const saltus_system* sys) {                      \
+    return saltusi_warm_count(((const S*)options)->warm_start, sys);                               \
+  }                                                                                                \
+  static void carry_memory(const void* options, const saltus_system* sys, saltusi_carry* carry) {  \
+    saltusi_warm_carry(((const S*)options)->warm_start, sys, carry);                               \
+  }
+
 extern const char* const saltusi_warm_start_names[];
 
 /* Doubles that a law keeps in the memory of its scheme. */

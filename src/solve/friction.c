@@ -101,58 +101,37 @@ static const saltus_field first_order_fields[] = {
 #define FIELDS(table, type)                                                                        \
   { table, sizeof table / sizeof table[0], sizeof(type) }
 
-static const saltusi_friction_ops gauss_seidel = {
-    .info = {.name = "gauss-seidel",
-             .summary = "sweeps of exact one-contact solves, accelerated after Anderson",
-             .source = "Jourdan, Alart & Jean, CMAME 155 (1998) 31-47",
-             .options = FIELDS(gauss_seidel_fields, saltus_gauss_seidel_options)},
-    .solve = solve_gauss_seidel,
-};
-static const saltusi_friction_ops momentum = {
-    .info = {.name = "momentum-sweeps",
-             .summary = "sweeps with a momentum of its own for every contact, for wedged bodies",
-             .source = "docs/solvers/momentum-sweeps.md",
-             .options = FIELDS(momentum_fields, saltus_momentum_sweeps_options)},
-    .solve = solve_momentum,
-};
-static const saltusi_friction_ops interior_point = {
-    .info = {.name = "interior-point",
-             .summary = "primal-dual interior point with the full derivative of De Saxce's term",
-             .source = "Acary, Armand, Nguyen & Shpakovych, Optim. Methods Softw. 38 (2023)",
-             .options = FIELDS(interior_point_fields, saltus_interior_point_options)},
-    .factorises = true,
-    .solve = solve_interior_point,
-};
-static const saltusi_friction_ops newton = {
-    .info = {.name = "semismooth-newton",
-             .summary = "Newton on the Alart-Curnier function; needs a good first guess",
-             .source = "Alart & Curnier, CMAME 92 (1991) 353-375",
-             .options = FIELDS(newton_fields, saltus_iteration_options)},
-    .factorises = true,
-    .solve = solve_newton,
-};
-static const saltusi_friction_ops proximal = {
-    .info = {.name = "proximal",
-             .summary = "proximal point iteration around sweeps, Newton and interior point",
-             .source = "Acary, Bremond & Huber, INRIA RR-9118 (2018)",
-             .options = FIELDS(proximal_fields, saltus_iteration_options)},
-    .factorises = true,
-    .solve = solve_proximal,
-};
-static const saltusi_friction_ops fixed_point = {
-    .info = {.name = "prox-fixed-point",
-             .summary = "fixed point on the proximal equations, for comparison",
-             .source = "Capobianco & Eugster, IJNME 114 (2018)",
-             .options = FIELDS(first_order_fields, saltus_iteration_options)},
-    .solve = solve_fixed_point,
-};
-static const saltusi_friction_ops gradient = {
-    .info = {.name = "projected-gradient",
-             .summary = "accelerated projected gradients with sweeps between, for many contacts",
-             .source = "Mazhar, Heyn, Negrut & Tasora, ACM TOG 34 (2015) 32",
-             .options = FIELDS(first_order_fields, saltus_iteration_options)},
-    .solve = solve_gradient,
-};
+#define SOLVER(id, label, text, origin, table, type, direct)                                       \
+  static const saltusi_friction_ops id = {                                                         \
+      .info = {.name = label, .summary = text, .source = origin, .options = FIELDS(table, type)},  \
+      .factorises = direct,                                                                        \
+      .solve = solve_##id,                                                                         \
+  };
+
+SOLVER(gauss_seidel, "gauss-seidel",
+       "sweeps of exact one-contact solves, accelerated after Anderson",
+       "Jourdan, Alart & Jean, CMAME 155 (1998) 31-47", gauss_seidel_fields,
+       saltus_gauss_seidel_options, false)
+SOLVER(momentum, "momentum-sweeps",
+       "sweeps with a momentum of its own for every contact, for wedged bodies",
+       "docs/solvers/momentum-sweeps.md", momentum_fields, saltus_momentum_sweeps_options, false)
+SOLVER(interior_point, "interior-point",
+       "primal-dual interior point with the full derivative of De Saxce's term",
+       "Acary, Armand, Nguyen & Shpakovych, Optim. Methods Softw. 38 (2023)", interior_point_fields,
+       saltus_interior_point_options, true)
+SOLVER(newton, "semismooth-newton",
+       "Newton on the Alart-Curnier function; needs a good first guess",
+       "Alart & Curnier, CMAME 92 (1991) 353-375", newton_fields, saltus_iteration_options, true)
+SOLVER(proximal, "proximal", "proximal point iteration around sweeps, Newton and interior point",
+       "Acary, Bremond & Huber, INRIA RR-9118 (2018)", proximal_fields, saltus_iteration_options,
+       true)
+SOLVER(fixed_point, "prox-fixed-point", "fixed point on the proximal equations, for comparison",
+       "Capobianco & Eugster, IJNME 114 (2018)", first_order_fields, saltus_iteration_options,
+       false)
+SOLVER(gradient, "projected-gradient",
+       "accelerated projected gradients with sweeps between, for many contacts",
+       "Mazhar, Heyn, Negrut & Tasora, ACM TOG 34 (2015) 32", first_order_fields,
+       saltus_iteration_options, false)
 
 /* Every friction solver there is. To add one: its file, its line here, its page in docs/solvers. */
 static const saltusi_friction_ops* const registry[] = {

@@ -36,26 +36,15 @@ static const char* const velocity_names[] = {"mean", "start", NULL};
 static const saltus_field fields[] = {
     SALTUS_CHOICE(saltus_moreau_midpoint_options, velocity, MEAN, START, velocity_names,
                   "velocity in the forces: the mean of the step or its start, explicit"),
-    SALTUS_REAL(saltus_moreau_midpoint_options, newton_tol, 1e-13, 1e-15, 1e-2,
-                "relative change of the velocity that ends Newton's iteration [1]"),
-    SALTUS_INT(saltus_moreau_midpoint_options, newton_max, 50, 1, 1000, "most Newton iterations"),
-    SALTUSI_WARM_START_FIELD(saltus_moreau_midpoint_options),
-    SALTUSI_GAIN_FIELD(saltus_moreau_midpoint_options),
+    SALTUSI_NEWTON_FIELDS(saltus_moreau_midpoint_options, "velocity", 1e-13, 50),
+    SALTUSI_CONTACT_FIELDS(saltus_moreau_midpoint_options),
 };
 
 #define TABLE SALTUSI_TABLE(saltus_moreau_midpoint_options, fields)
 
 SALTUSI_DEFAULTS(saltus_moreau_midpoint_options, saltus_moreau_midpoint_options_default, fields)
 
-static size_t memory_count(const void* options, const saltus_system* sys) {
-  const saltus_moreau_midpoint_options* o = options;
-  return saltusi_warm_count(o->warm_start, sys);
-}
-
-static void carry_memory(const void* options, const saltus_system* sys, saltusi_carry* carry) {
-  const saltus_moreau_midpoint_options* o = options;
-  saltusi_warm_carry(o->warm_start, sys, carry);
-}
+SALTUSI_WARM_MEMORY(saltus_moreau_midpoint_options)
 
 static void layout(void* work_, const void* options, const saltusi_eval* eval,
                    saltus_arena* arena) {
@@ -192,13 +181,8 @@ const saltusi_scheme_ops saltusi_moreau_midpoint = {
             .source = "Moreau 1999; Capobianco & Eugster 2018, section 4",
             .order = 1,
             .smooth_order = 2,
-            .treats = SALTUS_TREATS_JOINTS | SALTUS_TREATS_FRICTION | SALTUS_TREATS_MAPS |
-                      SALTUS_TREATS_VARIABLE_STEPS | SALTUS_TREATS_CHANGING_CONTACTS,
+            .treats = SALTUSI_TREATS_STEPWISE | SALTUS_TREATS_MAPS | SALTUS_TREATS_VARIABLE_STEPS,
             .options = TABLE,
         },
-    .work_size = sizeof(work),
-    .memory_count = memory_count,
-    .carry_memory = carry_memory,
-    .layout = layout,
-    .step = step,
+    SALTUSI_STEPS_BY(work),
 };

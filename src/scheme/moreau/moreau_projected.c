@@ -30,40 +30,20 @@ enum { IMPLICIT, FORECAST };
 enum { PROJECTIONS_MAX = 20 };
 
 static const char* const activation_names[] = {"implicit", "forecast", NULL};
-static const char* const jump_names[] = {"midpoint", "start", NULL};
-static const char* const joint_names[] = {"mean", "end", NULL};
 
 static const saltus_field fields[] = {
-    SALTUS_REAL(saltus_moreau_projected_options, theta, 0.5, 0.0, 1.0,
-                "weight of the end of the step in forces and positions [1]"),
-    SALTUS_REAL(saltus_moreau_projected_options, gamma, 1.0, 0.0, 1.0,
-                "how far ahead contacts are looked for, part of a step [1]"),
-    SALTUS_CHOICE(saltus_moreau_projected_options, jump, SALTUS_JUMP_MIDPOINT, SALTUS_JUMP_START,
-                  jump_names, "where the directions of the approach velocity are taken"),
-    SALTUS_CHOICE(saltus_moreau_projected_options, joints, SALTUS_JOINTS_MEAN, SALTUS_JOINTS_END,
-                  joint_names, "velocity that joints hold: the mean of the step or its end"),
+    SALTUSI_THETA_FIELDS(saltus_moreau_projected_options),
     SALTUS_CHOICE(saltus_moreau_projected_options, activation, IMPLICIT, FORECAST, activation_names,
                   "implicit: contacts that would penetrate join; forecast: as printed"),
-    SALTUS_REAL(saltus_moreau_projected_options, newton_tol, 1e-13, 1e-15, 1e-2,
-                "relative change of the velocity that ends Newton's iteration [1]"),
-    SALTUS_INT(saltus_moreau_projected_options, newton_max, 30, 1, 1000, "most Newton iterations"),
-    SALTUSI_WARM_START_FIELD(saltus_moreau_projected_options),
-    SALTUSI_GAIN_FIELD(saltus_moreau_projected_options),
+    SALTUSI_NEWTON_FIELDS(saltus_moreau_projected_options, "velocity", 1e-13, 30),
+    SALTUSI_CONTACT_FIELDS(saltus_moreau_projected_options),
 };
 
 #define TABLE SALTUSI_TABLE(saltus_moreau_projected_options, fields)
 
 SALTUSI_DEFAULTS(saltus_moreau_projected_options, saltus_moreau_projected_options_default, fields)
 
-static size_t memory_count(const void* options, const saltus_system* sys) {
-  const saltus_moreau_projected_options* o = options;
-  return saltusi_warm_count(o->warm_start, sys);
-}
-
-static void carry_memory(const void* options, const saltus_system* sys, saltusi_carry* carry) {
-  const saltus_moreau_projected_options* o = options;
-  saltusi_warm_carry(o->warm_start, sys, carry);
-}
+SALTUSI_WARM_MEMORY(saltus_moreau_projected_options)
 
 static void layout(void* work_, const void* options, const saltusi_eval* eval,
                    saltus_arena* arena) {
@@ -181,13 +161,8 @@ const saltusi_scheme_ops saltusi_moreau_projected = {
             .source = "Acary 2009, equation (19), with implicit activation",
             .order = 1,
             .smooth_order = 2,
-            .treats = SALTUS_TREATS_JOINTS | SALTUS_TREATS_FRICTION | SALTUS_TREATS_MAPS |
-                      SALTUS_TREATS_VARIABLE_STEPS | SALTUS_TREATS_CHANGING_CONTACTS,
+            .treats = SALTUSI_TREATS_STEPWISE | SALTUS_TREATS_MAPS | SALTUS_TREATS_VARIABLE_STEPS,
             .options = TABLE,
         },
-    .work_size = sizeof(work),
-    .memory_count = memory_count,
-    .carry_memory = carry_memory,
-    .layout = layout,
-    .step = step,
+    SALTUSI_STEPS_BY(work),
 };

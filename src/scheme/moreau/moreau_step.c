@@ -24,10 +24,12 @@
 #include "scheme/moreau/moreau_step.h"
 
 #include "math/matrix.h"
-#include "scheme/newton_end.h"
 
 #include <float.h>
 #include <string.h>
+
+const char* const saltusi_jump_names[] = {"midpoint", "start", NULL};
+const char* const saltusi_joint_level_names[] = {"mean", "end", NULL};
 
 void saltusi_moreau_layout(saltusi_moreau* w, int warm_start, const saltusi_eval* eval,
                            saltus_arena* arena) {

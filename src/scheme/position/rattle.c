@@ -36,11 +36,8 @@ typedef struct work {
 } work;
 
 static const saltus_field fields[] = {
-    SALTUS_REAL(saltus_rattle_options, newton_tol, 1e-14, 1e-15, 1e-2,
-                "relative change of the velocity that ends Newton's iteration [1]"),
-    SALTUS_INT(saltus_rattle_options, newton_max, 100, 1, 1000, "most Newton iterations"),
-    SALTUSI_WARM_START_FIELD(saltus_rattle_options),
-    SALTUSI_GAIN_FIELD(saltus_rattle_options),
+    SALTUSI_NEWTON_FIELDS(saltus_rattle_options, "velocity", 1e-14, 100),
+    SALTUSI_CONTACT_FIELDS(saltus_rattle_options),
 };
 
 #define TABLE SALTUSI_TABLE(saltus_rattle_options, fields)
@@ -292,13 +289,8 @@ const saltusi_scheme_ops saltusi_rattle = {
             .order = 1,
             .smooth_order = 2,
             .strikes_at_end = true,
-            .treats =
-                SALTUS_TREATS_JOINTS | SALTUS_TREATS_FRICTION | SALTUS_TREATS_CHANGING_CONTACTS,
+            .treats = SALTUSI_TREATS_STEPWISE,
             .options = TABLE,
         },
-    .work_size = sizeof(work),
-    .memory_count = memory_count,
-    .carry_memory = carry_memory,
-    .layout = layout,
-    .step = step,
+    SALTUSI_STEPS_BY(work),
 };

@@ -58,11 +58,8 @@ static double* memory_joints(double* memory, const saltus_dims* d) {
 static const saltus_field fields[] = {
     SALTUS_REAL(saltus_schatzman_paoli_options, theta, 0.0, 0.0, 1.0,
                 "weight of the end of the step in forces; only 0 has smooth order 2 [1]"),
-    SALTUS_REAL(saltus_schatzman_paoli_options, newton_tol, 1e-13, 1e-15, 1e-2,
-                "relative change of the position that ends Newton's iteration [1]"),
-    SALTUS_INT(saltus_schatzman_paoli_options, newton_max, 50, 1, 1000, "most Newton iterations"),
-    SALTUSI_WARM_START_FIELD(saltus_schatzman_paoli_options),
-    SALTUSI_GAIN_FIELD(saltus_schatzman_paoli_options),
+    SALTUSI_NEWTON_FIELDS(saltus_schatzman_paoli_options, "position", 1e-13, 50),
+    SALTUSI_CONTACT_FIELDS(saltus_schatzman_paoli_options),
 };
 
 #define TABLE SALTUSI_TABLE(saltus_schatzman_paoli_options, fields)
@@ -568,13 +565,8 @@ const saltusi_scheme_ops saltusi_schatzman_paoli = {
             .order = 1,
             .smooth_order = 2,
             .strikes_at_end = true,
-            .treats =
-                SALTUS_TREATS_JOINTS | SALTUS_TREATS_FRICTION | SALTUS_TREATS_CHANGING_CONTACTS,
+            .treats = SALTUSI_TREATS_STEPWISE,
             .options = TABLE,
         },
-    .work_size = sizeof(work),
-    .memory_count = memory_count,
-    .carry_memory = carry_memory,
-    .layout = layout,
-    .step = step,
+    SALTUSI_STEPS_BY(work),
 };

@@ -18,6 +18,7 @@
  * whose force acts before and after the node, and joints project: G_k^T v_k + b = 0. What has not
  * been counted at a node is counted in the next step.
  */
+#include "scheme/newton_end.h"
 #include "scheme/trapezoidal/trapezoidal_action.h"
 
 #include <string.h>
@@ -46,11 +47,8 @@ static size_t memory_warm(const saltus_dims* d) {
 }
 
 static const saltus_field fields[] = {
-    SALTUS_REAL(saltus_variational_options, newton_tol, 1e-14, 1e-15, 1e-2,
-                "relative change of the velocity that ends Newton's iteration [1]"),
-    SALTUS_INT(saltus_variational_options, newton_max, 50, 1, 1000, "most Newton iterations"),
-    SALTUSI_WARM_START_FIELD(saltus_variational_options),
-    SALTUSI_GAIN_FIELD(saltus_variational_options),
+    SALTUSI_NEWTON_FIELDS(saltus_variational_options, "velocity", 1e-14, 50),
+    SALTUSI_CONTACT_FIELDS(saltus_variational_options),
 };
 
 #define TABLE SALTUSI_TABLE(saltus_variational_options, fields)
@@ -314,15 +312,10 @@ const saltusi_scheme_ops saltusi_variational = {
             .order = 1,
             .smooth_order = 2,
             .strikes_at_end = true,
-            .treats =
-                SALTUS_TREATS_JOINTS | SALTUS_TREATS_FRICTION | SALTUS_TREATS_CHANGING_CONTACTS,
+            .treats = SALTUSI_TREATS_STEPWISE,
             .options = TABLE,
         },
-    .work_size = sizeof(work),
-    .memory_count = memory_count,
-    .carry_memory = carry_memory,
-    .layout = layout,
-    .step = step,
+    SALTUSI_STEPS_BY(work),
     .dense_count = dense_count,
     .dense = dense,
 };
