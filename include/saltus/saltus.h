@@ -8,6 +8,7 @@
 
 #include "saltus/adaptive.h"
 #include "saltus/api.h"
+#include "saltus/body.h"
 #include "saltus/contact.h"
 #include "saltus/control.h"
 #include "saltus/enclosure.h"
@@ -18,6 +19,7 @@
 #include "saltus/ledger.h"
 #include "saltus/log.h"
 #include "saltus/measure.h"
+#include "saltus/mechanism.h"
 #include "saltus/memory.h"
 #include "saltus/observe.h"
 #include "saltus/options.h"

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * mechanism.h - what a mechanism of body.h answers: places of bodies, markers and joints in the state, poses,
+ * loads and defects of joints, momentum, mobility, assembly. docs/bodies.md has frames and signs.
+ */
+#ifndef SALTUS_MECHANISM_H
+#define SALTUS_MECHANISM_H
+
+#include "saltus/body.h"
+
+SALTUS_BEGIN_DECLS
+
+/* Places of names; -1: no such name. */
+SALTUS_API int saltus_mechanism_find_body(const saltus_mechanism* mechanism, const char* name);
+SALTUS_API int saltus_mechanism_find_marker(const saltus_mechanism* mechanism, const char* name);
+SALTUS_API int saltus_mechanism_find_joint(const saltus_mechanism* mechanism, const char* name);
+SALTUS_API int saltus_mechanism_find_input(const saltus_mechanism* mechanism, const char* name);
+
+/* Between steps; every evaluation from then on has the new value. */
+SALTUS_API void saltus_mechanism_set_input(saltus_mechanism* mechanism, int input, double value);
+SALTUS_API double saltus_mechanism_input(const saltus_mechanism* mechanism, int input);
+
+typedef struct saltus_body_place {
+  const char* name;
+  saltus_body_kind kind;
+  int q, v; /* first coordinate and velocity; -1: none */
+  double mass;
+  double inertia[6]; /* in body axes; in the plane the first alone */
+} saltus_body_place;
+
+typedef struct saltus_marker_place {
+  const char* name;
+  int body;        /* -1: the world */
+  double point[3]; /* m, in body axes */
+  double angle;    /* rad, of the plane */
+  double axes[9];  /* columns are x, y, z in body axes, row major */
+} saltus_marker_place;
+
+typedef struct saltus_joint_place {
+  const char* name;
+  saltus_joint_type type;
+  int between[2]; /* markers, or joints of a gear or rack */
+  int row, rows;  /* joint rows, those of drives last */
+  int angle; /* coordinate of the unwrapped angle; -1: none, or in the plane a difference of two */
+  int limits[4]; /* contacts: angle lower and upper, position lower and upper; -1: none */
+  int driven[2]; /* rows of the drives of angle and position; -1: none */
+} saltus_joint_place;
+
+SALTUS_API saltus_body_place saltus_mechanism_body(const saltus_mechanism* mechanism, int body);
+SALTUS_API saltus_marker_place saltus_mechanism_marker(const saltus_mechanism* mechanism, int i);
+SALTUS_API saltus_joint_place saltus_mechanism_joint(const saltus_mechanism* mechanism, int joint);
+
+/* Where a body is at (t, q): its centre of mass, and its axes as columns, row major. */
+SALTUS_API void saltus_mechanism_pose(const saltus_mechanism* mechanism, int body, double t,
+                                      const double* q, double position[3], double axes[9]);
+/* Where a marker is. */
+SALTUS_API void saltus_mechanism_frame(const saltus_mechanism* mechanism, int marker, double t,
+                                       const double* q, double position[3], double axes[9]);
+
+/* Coordinate of a joint and its rate. */
+typedef struct saltus_joint_motion {
+  double angle, angle_rate;       /* rad, rad/s; NaN where the joint has none */
+  double position, position_rate; /* m, m/s; NaN where the joint has none; length of a distance */
+} saltus_joint_motion;
+SALTUS_API saltus_joint_motion saltus_mechanism_joint_motion(const saltus_mechanism* mechanism,
+                                                             int joint, double t, const double* q,
+                                                             const double* v);
+
+/* What the body of the first marker exerts on that of the second through a joint, drives included, in the axes
+ * of the first marker; the torque about the origin of the second. lambda: [rows] of the joint, forces or
+ * impulses. Of a gear or rack: force[0] along the coordinate of the first joint, force[1] along that of the
+ * second. */
+SALTUS_API void saltus_mechanism_joint_load(const saltus_mechanism* mechanism, int joint, double t,
+                                            const double* q, const double* lambda, double force[3],
+                                            double torque[3]);
+
+/* How far a joint is from holding, its drives included: in m, and in rad. */
+SALTUS_API void saltus_mechanism_joint_defect(const saltus_mechanism* mechanism, int joint,
+                                              double t, const double* q, double* metres,
+                                              double* radians);
+
+typedef struct saltus_mechanism_state {
+  double mass;        /* kg, of free bodies, as all below */
+  double centre[3];   /* m, centre of mass */
+  double momentum[3]; /* kg m/s */
+  double angular_momentum
+      [3]; /* kg m^2/s about the origin of the world; in the plane the third alone */
+  double kinetic, potential;                     /* J; potential of gravity and springs */
+  double defect_metres, defect_radians;          /* of the worst joints */
+  int defect_metres_joint, defect_radians_joint; /* which; -1: none */
+} saltus_mechanism_state;
+SALTUS_API void saltus_mechanism_measure(const saltus_mechanism* mechanism, double t,
+                                         const double* q, const double* v,
+                                         saltus_mechanism_state* state);
+
+typedef struct saltus_mobility {
+  int velocities; /* nv */
+  int rows;       /* of joints and drives */
+  int rank;       /* of these rows */
+  int mobility;   /* velocities - rank: degrees of freedom that are left */
+  int redundant;  /* rows - rank */
+} saltus_mobility;
+SALTUS_API saltus_status saltus_mechanism_mobility(const saltus_mechanism* mechanism, double t,
+                                                   const double* q, saltus_mobility* mobility);
+
+typedef struct saltus_assembly {
+  double defect_before; /* largest joint row before, m or rad */
+  double moved;         /* m or rad, largest movement of a body */
+  int moved_body;       /* which; -1: none moved */
+  int joint;            /* that stays open when it cannot be closed; -1: all hold */
+  double gap;           /* m or rad that it leaves open */
+} saltus_assembly;
+
+/* Brings q0 and v0 onto the joints at t0 by the least movement in the metric of masses. SALTUS_ERR_INPUT or
+ * SALTUS_ERR_CONTRADICTION, with a message and q0 and v0 as they were, when no motion closes a joint, or it
+ * is open by more than the tolerance (m and rad). */
+SALTUS_API saltus_status saltus_mechanism_assemble(saltus_mechanism* mechanism, double tolerance,
+                                                   saltus_log log, saltus_assembly* assembly);
+
+SALTUS_END_DECLS
+
+#endif

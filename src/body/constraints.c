@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * constraints.c - rows of joints and limits.
+ *
+ *   g = sum of weight x term - offset - s(t)
+ *   b = G . (velocities of driven bodies) - s'
+ *   c = G' . (velocities of all bodies) + G . (accelerations of driven bodies) - s''
+ */
+#include "body/constraints.h"
+
+#include <assert.h>
+#include <string.h>
+
+static const double turn = 6.283185307179586476925;
+
+void saltusi_link_ends(const saltus_mechanism* m, const saltusi_link* link, double t,
+                       const double* q, const saltusi_pose* poses, saltusi_end end[4]) {
+  assert(m != NULL && link != NULL && end != NULL);
+  for (int k = 0; k < 2 * link->links; k++) {
+    const int marker = link->marker[k / 2][k % 2];
+    if (poses != NULL) {
+      saltusi_end_of(m, marker, &poses[m->markers[marker].body], &end[k]);
+    } else {
+      saltusi_end_at(m, marker, t, q, &end[k]);
+    }
+  }
+}
+
+double saltusi_row_value(const saltus_mechanism* m, const saltusi_row* row,
+                         const saltusi_end end[4], double t, const double* q) {
+  assert(m != NULL && row != NULL);
+  double value = -row->offset;
+  for (int i = 0; i < row->terms; i++) {
+    const saltusi_term* term = &row->term[i];
+    value += term->weight * saltusi_term_value(term, end + 2 * term->link, q);
+  }
+  if (row->has_target) {
+    double target[3];
+    saltusi_target_at(m, row, t, target);
+    value -= target[0];
+    /* an angle that has no coordinate of its own is meant on the branch of its target */
+    if (row->term[0].kind == SALTUSI_TERM_ANGLE && row->term[0].q < 0) {
+      value -= turn * nearbyint(value / turn);
+    }
+  }
+  return value;
+}
+
+/* ---- G, b and c ---- */
+
+/* Motions of the ends of a link, as far as somebody asks. */
+typedef struct motions {
+  const saltusi_end* at;
+  bool driven[4]; /* the body moves by itself */
+  saltusi_end_motion end[4];
+} motions;
+
+static void motions_at(const saltus_mechanism* m, const saltusi_link* link, const saltus_point* at,
+                       const saltusi_end end[4], bool bends, motions* by) {
+  by->at = end;
+  for (int k = 0; k < 2 * link->links; k++) {
+    const int body = end[k].marker->body;
+    by->driven[k] = m->bodies[body].kind == SALTUS_BODY_DRIVEN;
+    if (bends || by->driven[k]) {
+      saltusi_motion_at(m, body, at->t, at->v, &by->end[k].body);
+    }
+    if (bends) {
+      saltusi_end_move(&end[k], &by->end[k]);
+    }
+  }
+}
+
+static double six(const double G[6], const double v[3], const double w[3]) {
+  return saltusi_dot3(G, v) + saltusi_dot3(G + 3, w);
+}
+
+/* Six entries of the body at one end into a row. */
+static void put(const saltus_mechanism* m, const double G[6], double weight, double* to) {
+  if (m->plane) {
+    to[0] += weight * G[0];
+    to[1] += weight * G[1];
+    to[2] += weight * G[5];
+    return;
+  }
+  for (int k = 0; k < 6; k++) {
+    to[k] += weight * G[k];
+  }
+}
+
+/* One term of row r. */
+static void add_term(const saltus_mechanism* m, const saltusi_link* link, const saltusi_term* term,
+                     double weight, const motions* by, int r, saltus_rows* rows) {
+  const int first = 2 * term->link;
+  const saltusi_end* end = by->at;
+  double G[12], dG[12];
+  saltusi_term_gradient(term, end + first, G);
+  if (rows->c != NULL) {
+    saltusi_term_gradient_rate(term, end + first, by->end + first, dG);
+  }
+  for (int k = 0; k < 2; k++) {
+    const int place = link->place[term->link][k];
+    const saltusi_motion* motion = &by->end[first + k].body;
+    if (place >= 0) {
+      double* row = rows->G + (size_t)r * (size_t)rows->stride;
+      put(m, G + 6 * k, weight, row + (rows->column != NULL ? place : link->column[place]));
+    }
+    if (by->driven[first + k]) {
+      rows->b[r] += weight * six(G + 6 * k, motion->v, motion->w);
+    }
+    if (rows->c != NULL) {
+      rows->c[r] += weight * six(dG + 6 * k, motion->v, motion->w);
+      rows->c[r] += by->driven[first + k] ? weight * six(G + 6 * k, motion->a, motion->dw) : 0.0;
+    }
+  }
+}
+
+/* The places of a link in the rows. */
+static void set_columns(const saltusi_link* link, saltus_rows* rows) {
+  if (rows->column != NULL) {
+    rows->width = link->width;
+    memcpy(rows->column, link->column, (size_t)link->width * sizeof(int));
+  }
+}
+
+void saltusi_mechanism_joint(const void* self, const saltus_point* at, int joint,
+                             saltus_rows* rows) {
+  const saltus_mechanism* m = self;
+  assert(m != NULL && at != NULL && rows != NULL && joint >= 0 && joint < m->joint_count);
+  const saltusi_joint* j = &m->joints[joint];
+  saltusi_end end[4];
+  motions by;
+  saltusi_link_ends(m, &j->link, at->t, at->q, NULL, end);
+  motions_at(m, &j->link, at, end, rows->c != NULL, &by);
+  set_columns(&j->link, rows);
+  for (int r = 0; r < rows->count; r++) {
+    const saltusi_row* row = &m->rows[j->row + r];
+    for (int i = 0; i < row->terms; i++) {
+      add_term(m, &j->link, &row->term[i], row->term[i].weight, &by, r, rows);
+    }
+    if (row->has_target) {
+      double target[3];
+      saltusi_target_at(m, row, at->t, target);
+      rows->b[r] -= target[1];
+      if (rows->c != NULL) {
+        rows->c[r] -= target[2];
+      }
+    }
+  }
+}
+
+void saltusi_mechanism_joints(const void* self, const saltus_point* at, double* g) {
+  const saltus_mechanism* m = self;
+  assert(m != NULL && at != NULL && g != NULL);
+  saltusi_pose* poses = at->scratch;
+  for (int i = 0; poses != NULL && i <= m->body_count; i++) {
+    saltusi_pose_at(m, i, at->t, at->q, &poses[i]);
+  }
+  for (int i = 0; i < m->joint_count; i++) {
+    const saltusi_joint* j = &m->joints[i];
+    saltusi_end end[4];
+    saltusi_link_ends(m, &j->link, at->t, at->q, poses, end);
+    for (int r = 0; r < j->rows; r++) {
+      g[j->row + r] = saltusi_row_value(m, &m->rows[j->row + r], end, at->t, at->q);
+    }
+  }
+}
+
+/* ---- limits ---- */
+
+saltus_status saltusi_mechanism_contacts(const void* self, const saltus_point* at,
+                                         saltus_contact_list* list) {
+  const saltus_mechanism* m = self;
+  assert(m != NULL && at != NULL && list != NULL);
+  for (int i = 0; i < m->limit_count; i++) {
+    const saltusi_limit* limit = &m->limits[i];
+    saltusi_end end[4];
+    saltusi_link_ends(m, &m->joints[limit->joint].link, at->t, at->q, NULL, end);
+    const double value = saltusi_row_value(m, limit->row, end, at->t, at->q);
+    list->gap[i] = limit->sign * (value - limit->at);
+  }
+  return SALTUS_OK;
+}
+
+void saltusi_mechanism_contact(const void* self, const saltus_point* at, uint64_t identity,
+                               saltus_rows* rows) {
+  const saltus_mechanism* m = self;
+  assert(m != NULL && at != NULL && rows != NULL && identity < (uint64_t)m->limit_count);
+  const saltusi_limit* limit = &m->limits[identity];
+  const saltusi_link* link = &m->joints[limit->joint].link;
+  saltusi_end end[4];
+  motions by;
+  saltusi_link_ends(m, link, at->t, at->q, NULL, end);
+  motions_at(m, link, at, end, rows->c != NULL, &by);
+  set_columns(link, rows);
+  for (int i = 0; i < limit->row->terms; i++) {
+    const saltusi_term* term = &limit->row->term[i];
+    add_term(m, link, term, limit->sign * term->weight, &by, 0, rows);
+  }
+}
+
+void saltusi_row_motion(const saltus_mechanism* m, const saltusi_link* link, const saltusi_row* row,
+                        const saltus_point* at, double* value, double* rate) {
+  assert(m != NULL && link != NULL && row != NULL && at != NULL && value != NULL && rate != NULL);
+  saltusi_end end[4];
+  saltusi_link_ends(m, link, at->t, at->q, NULL, end);
+  *value = saltusi_row_value(m, row, end, at->t, at->q);
+  *rate = 0.0;
+  for (int i = 0; i < row->terms; i++) {
+    const saltusi_term* term = &row->term[i];
+    double G[12];
+    saltusi_term_gradient(term, end + 2 * term->link, G);
+    for (int k = 0; k < 2; k++) {
+      saltusi_motion motion;
+      saltusi_motion_at(m, end[2 * term->link + k].marker->body, at->t, at->v, &motion);
+      *rate += term->weight * six(G + 6 * k, motion.v, motion.w);
+    }
+  }
+}

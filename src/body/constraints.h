@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * constraints.h - callbacks of joints and of limits, which are contacts; `self` is the mechanism.
+ */
+#ifndef SALTUSI_CONSTRAINTS_H
+#define SALTUSI_CONSTRAINTS_H
+
+#include "body/terms.h"
+
+void saltusi_mechanism_joints(const void* self, const saltus_point* at, double* g);
+void saltusi_mechanism_joint(const void* self, const saltus_point* at, int joint,
+                             saltus_rows* rows);
+saltus_status saltusi_mechanism_contacts(const void* self, const saltus_point* at,
+                                         saltus_contact_list* list);
+void saltusi_mechanism_contact(const void* self, const saltus_point* at, uint64_t identity,
+                               saltus_rows* rows);
+
+/* The ends of a link: [2 x links]. poses: of all bodies, or NULL. */
+void saltusi_link_ends(const saltus_mechanism* m, const saltusi_link* link, double t,
+                       const double* q, const saltusi_pose* poses, saltusi_end end[4]);
+/* The value of a row, target included. */
+double saltusi_row_value(const saltus_mechanism* m, const saltusi_row* row,
+                         const saltusi_end end[4], double t, const double* q);
+/* Value and rate, target left out. */
+void saltusi_row_motion(const saltus_mechanism* m, const saltusi_link* link, const saltusi_row* row,
+                        const saltus_point* at, double* value, double* rate);
+
+#endif

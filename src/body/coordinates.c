@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * coordinates.c - how positions follow velocities.
+ *
+ *   quaternion   p' = p (0, w) / 2          p(h) = p exp(h w / 2), w constant in body axes
+ *   angle        of the second marker about z of the first, on the branch that it is on
+ *
+ * Angles of space are functions of the poses up to full turns, so they are never integrated: each new value
+ * is computed from the poses and put on the nearest branch.
+ */
+#include "body/mechanism.h"
+#include "body/terms.h"
+
+#include <string.h>
+
+static const double turn = 6.283185307179586476925;
+
+/* The angle on the branch that is nearest to `near`. */
+static double unwrap(double angle, double near) {
+  return angle + turn * nearbyint((near - angle) / turn);
+}
+
+static double rate_of_angle(const saltus_mechanism* m, const saltusi_unwrapped* angle,
+                            const double* q, const double* v) {
+  saltusi_end end[2];
+  for (int k = 0; k < 2; k++) {
+    saltusi_end_at(m, angle->marker[k], 0.0, q, &end[k]);
+  }
+  double G[12];
+  const saltusi_term term = {.kind = SALTUSI_TERM_ANGLE, .weight = 1.0};
+  saltusi_term_gradient(&term, end, G);
+  double rate = 0.0;
+  for (int k = 0; k < 2; k++) {
+    saltusi_motion motion;
+    saltusi_motion_at(m, end[k].marker->body, 0.0, v, &motion);
+    rate += saltusi_dot3(G + 6 * k + 3, motion.w);
+  }
+  return rate;
+}
+
+void saltusi_mechanism_rate(const void* self, const double* q, const double* v, double* dq) {
+  const saltus_mechanism* m = self;
+  if (m->plane) {
+    memcpy(dq, v, (size_t)m->system.dims.nv * sizeof(double));
+    return;
+  }
+  for (int i = 0; i < m->free_count; i++) {
+    const double* x = q + 7 * i;
+    const double* u = v + 6 * i;
+    const double half[4] = {0.0, 0.5 * u[3], 0.5 * u[4], 0.5 * u[5]};
+    memcpy(dq + 7 * i, u, 3 * sizeof(double));
+    saltusi_quaternion_product(x + 3, half, dq + 7 * i + 3);
+  }
+  for (int i = 0; i < m->angle_count; i++) {
+    dq[m->angles[i].q] = rate_of_angle(m, &m->angles[i], q, v);
+  }
+}
+
+static double angle_of(const saltus_mechanism* m, const saltusi_unwrapped* angle, const double* q) {
+  saltusi_end end[2];
+  for (int k = 0; k < 2; k++) {
+    saltusi_end_at(m, angle->marker[k], 0.0, q, &end[k]);
+  }
+  return saltusi_angle_between(&end[0], &end[1]);
+}
+
+void saltusi_mechanism_advance(const void* self, const double* q, const double* v, double h,
+                               double* q1) {
+  const saltus_mechanism* m = self;
+  if (m->plane) {
+    for (int i = 0; i < m->system.dims.nv; i++) {
+      q1[i] = q[i] + h * v[i];
+    }
+    return;
+  }
+  for (int i = 0; i < m->free_count; i++) {
+    const double* x = q + 7 * i;
+    const double* u = v + 6 * i;
+    double* y = q1 + 7 * i;
+    const double d[3] = {h * u[3], h * u[4], h * u[5]};
+    double by[4];
+    saltusi_along(h, u, x, y);
+    saltusi_quaternion_exp(d, by);
+    saltusi_quaternion_product(x + 3, by, y + 3);
+    saltusi_quaternion_normalise(y + 3);
+  }
+  for (int i = 0; i < m->angle_count; i++) {
+    const saltusi_unwrapped* angle = &m->angles[i];
+    const double near = q[angle->q] + h * rate_of_angle(m, angle, q, v);
+    q1[angle->q] = unwrap(angle_of(m, angle, q1), near);
+  }
+}
+
+void saltusi_mechanism_difference(const void* self, const double* q0, const double* q1, double* d) {
+  const saltus_mechanism* m = self;
+  if (m->plane) {
+    for (int i = 0; i < m->system.dims.nv; i++) {
+      d[i] = q1[i] - q0[i];
+    }
+    return;
+  }
+  for (int i = 0; i < m->free_count; i++) {
+    const double* x = q0 + 7 * i;
+    const double* y = q1 + 7 * i;
+    const double back[4] = {x[3], -x[4], -x[5], -x[6]};
+    double by[4];
+    saltusi_minus3(y, x, d + 6 * i);
+    saltusi_quaternion_product(back, y + 3, by);
+    saltusi_quaternion_log(by, d + 6 * i + 3);
+  }
+}
+
+void saltusi_mechanism_normalise(const void* self, double* q) {
+  const saltus_mechanism* m = self;
+  for (int i = 0; !m->plane && i < m->free_count; i++) {
+    saltusi_quaternion_normalise(q + 7 * i + 3);
+  }
+  for (int i = 0; i < m->angle_count; i++) {
+    const saltusi_unwrapped* angle = &m->angles[i];
+    q[angle->q] = unwrap(angle_of(m, angle, q), q[angle->q]);
+  }
+}

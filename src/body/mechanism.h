@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * mechanism.h - a mechanism after its definition was read: flat arrays of bodies, markers, rows and forces.
+ *
+ * Every joint row, limit, drive and spring is made of one kind of thing: a row, a sum of at most two terms,
+ * each a scalar function of two marker frames (terms.c). The coordinate of a joint is such a row too.
+ */
+#ifndef SALTUSI_MECHANISM_H
+#define SALTUSI_MECHANISM_H
+
+#include "base/index.h"
+#include "base/pool.h"
+#include "body/rotation.h"
+#include "saltus/mechanism.h"
+
+/* A signal with its input found. */
+typedef struct saltusi_signal {
+  saltus_signal given;
+  int input; /* -1: none */
+} saltusi_signal;
+
+typedef struct saltusi_pose {
+  double x[3];  /* m, centre of mass */
+  double R[9];  /* body to world */
+  double angle; /* rad, of the plane */
+} saltusi_pose;
+
+/* Velocities of a body, and of a driven one their rates; zero otherwise. */
+typedef struct saltusi_motion {
+  double v[3], w[3];  /* world axes; body axes */
+  double a[3], dw[3]; /* the same */
+} saltusi_motion;
+
+typedef struct saltusi_body {
+  const char* name;
+  saltus_body_kind kind;
+  int q, v; /* first coordinate and velocity; -1: none */
+  double mass;
+  double I[9];       /* in body axes; in the plane I[8] alone */
+  bool round;        /* I is a multiple of the unit matrix: no gyroscopic torque */
+  saltusi_pose pose; /* at the start; of a driven body its R is the part behind R(t) */
+  saltusi_signal position[3], rotation[3]; /* of a driven body */
+  double axis[3];                          /* of length 1, or zero: roll, pitch, yaw */
+} saltusi_body;
+
+typedef struct saltusi_marker {
+  const char* name;
+  int body;          /* the last body is the world */
+  double r[3];       /* in body axes */
+  double axis[3][3]; /* x, y, z in body axes */
+  double angle;      /* rad, of the plane */
+} saltusi_marker;
+
+typedef enum saltusi_term_kind {
+  SALTUSI_TERM_ALONG,    /* (p_b - p_a) . a_i */
+  SALTUSI_TERM_WORLD,    /* (p_b - p_a) . e_i */
+  SALTUSI_TERM_DOT,      /* a_i . b_j */
+  SALTUSI_TERM_DISTANCE, /* |p_b - p_a| */
+  SALTUSI_TERM_ANGLE,    /* of b_x in the xy plane of a, unwrapped: coordinate q */
+  SALTUSI_TERM_PLANE     /* angle_b - angle_a, of the plane */
+} saltusi_term_kind;
+
+typedef struct saltusi_term {
+  saltusi_term_kind kind;
+  int link; /* 0 or 1: which pair of markers */
+  int i, j;
+  int q;
+  double weight;
+} saltusi_term;
+
+/* sum of weight x term - offset - target(t) */
+typedef struct saltusi_row {
+  int terms;
+  saltusi_term term[2];
+  double offset;
+  bool has_target, by_speed; /* by_speed: target is the integral of the signal from t0 */
+  saltusi_signal target;
+} saltusi_row;
+
+/* Pairs of markers whose bodies a row connects, and their velocities. */
+typedef struct saltusi_link {
+  int links;
+  int marker[2][2];
+  int width;
+  int column[24];  /* ascending */
+  int place[2][2]; /* of the first velocity of each body in `column`; -1: it has none */
+} saltusi_link;
+
+typedef struct saltusi_joint {
+  const char* name;
+  saltus_joint_type type;
+  int between[2];
+  saltusi_link link;
+  int row, rows; /* first of the system; rows of `m->rows` have the same places */
+  bool has_angle, has_position;
+  saltusi_row angle, position; /* coordinates */
+  int angle_q;                 /* -1: none */
+  int limits[4];               /* contacts, -1: none */
+  int driven[2];               /* rows, -1: none */
+} saltusi_joint;
+
+typedef struct saltusi_limit {
+  int joint;
+  const saltusi_row* row;
+  double sign; /* gap = sign (row - at) */
+  double at;
+} saltusi_limit;
+
+/* -k (row - rest) - d row' + actuator, along the row. */
+typedef struct saltusi_force_along {
+  const saltusi_link* link;
+  const saltusi_row* row;
+  double stiffness, rest, damping;
+  bool actuated;
+  saltusi_signal actuator;
+  int block[2]; /* of the structure; -1: the body is not free */
+  int pair;     /* of the structure; -1: none */
+} saltusi_force_along;
+
+/* An angle of space: coordinate q. */
+typedef struct saltusi_unwrapped {
+  const char* name; /* of the joint or spring */
+  int marker[2];
+  int q;
+} saltusi_unwrapped;
+
+struct saltus_mechanism {
+  saltusi_pool pool; /* holds this struct too */
+  saltus_system system;
+  saltus_system_ops ops;
+  saltus_structure structure;
+  bool plane;
+  double gravity[3];
+  double t0;
+  int body_count; /* without the world, which is bodies[body_count] */
+  int marker_count, joint_count, limit_count, force_count, angle_count, input_count;
+  int free_count; /* bodies with coordinates */
+  saltusi_body* bodies;
+  int* free_bodies; /* [free_count] */
+  saltusi_marker* markers;
+  saltusi_joint* joints;
+  saltusi_row* rows; /* [nj] */
+  saltusi_limit* limits;
+  saltus_contact_law* laws; /* [limit_count] */
+  saltusi_force_along* forces;
+  saltusi_unwrapped* angles;
+  double* inputs;
+  double *q0, *v0;
+  saltusi_index body_names, marker_names, joint_names, input_names;
+};
+
+/* ---- signals and poses (pose.c) ---- */
+
+/* Value, first and second derivative. */
+void saltusi_signal_at(const saltus_mechanism* m, const saltusi_signal* signal, double t,
+                       double out[3]);
+/* The same of a row's target: of a speed its integral. */
+void saltusi_target_at(const saltus_mechanism* m, const saltusi_row* row, double t, double out[3]);
+void saltusi_pose_at(const saltus_mechanism* m, int body, double t, const double* q,
+                     saltusi_pose* pose);
+void saltusi_motion_at(const saltus_mechanism* m, int body, double t, const double* v,
+                       saltusi_motion* motion);
+
+/* ---- coordinates of the state (coordinates.c) ---- */
+
+void saltusi_mechanism_rate(const void* self, const double* q, const double* v, double* dq);
+void saltusi_mechanism_advance(const void* self, const double* q, const double* v, double h,
+                               double* q1);
+void saltusi_mechanism_difference(const void* self, const double* q0, const double* q1, double* d);
+void saltusi_mechanism_normalise(const void* self, double* q);
+
+#endif

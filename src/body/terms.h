@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * terms.h - scalar functions of two marker frames, with exact derivatives along the velocities of both bodies.
+ *
+ * Gradients have twelve entries, six for the body of each marker: along its velocity in world axes, then about
+ * its body axes. In the plane the first, second and last of each six count.
+ */
+#ifndef SALTUSI_TERMS_H
+#define SALTUSI_TERMS_H
+
+#include "body/mechanism.h"
+
+/* A marker with its body where it is. */
+typedef struct saltusi_end {
+  const saltusi_marker* marker;
+  saltusi_pose pose; /* of the body */
+  double p[3];       /* m, the origin */
+  double axis[3][3]; /* x, y, z in world axes */
+  double angle;      /* rad, of the plane */
+} saltusi_end;
+
+/* How an end moves: velocities of its body, and what follows for origin and axes. */
+typedef struct saltusi_end_motion {
+  saltusi_motion body;
+  double p[3];       /* m/s */
+  double axis[3][3]; /* 1/s */
+} saltusi_end_motion;
+
+/* The end for a pose that is known, or at (t, q). */
+void saltusi_end_of(const saltus_mechanism* m, int marker, const saltusi_pose* pose,
+                    saltusi_end* end);
+void saltusi_end_at(const saltus_mechanism* m, int marker, double t, const double* q,
+                    saltusi_end* end);
+/* Origin and axes from motion->body. */
+void saltusi_end_move(const saltusi_end* end, saltusi_end_motion* motion);
+
+/* Of x of the second in the xy plane of the first, -pi to pi. */
+double saltusi_angle_between(const saltusi_end* a, const saltusi_end* b);
+
+/* The term without its weight; q gives angles of space their branch. */
+double saltusi_term_value(const saltusi_term* term, const saltusi_end end[2], const double* q);
+void saltusi_term_gradient(const saltusi_term* term, const saltusi_end end[2], double G[12]);
+/* d/dt of the gradient along a motion of both ends. */
+void saltusi_term_gradient_rate(const saltusi_term* term, const saltusi_end end[2],
+                                const saltusi_end_motion motion[2], double dG[12]);
+
+#endif
