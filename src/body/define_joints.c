@@ -371,11 +371,10 @@ static saltus_status check_axes(const saltusi_definition* d, const saltus_joint_
   saltusi_link_ends(d->m, &joint->link, d->def->t0, d->m->q0, NULL, end);
   for (int k = 0; !d->m->plane && (z || all) && k < 3; k++) {
     if ((all || k == Z) && saltusi_dot3(end[0].axis[k], end[1].axis[k]) < 0.0) {
-      return saltusi_define_refuse(d, "joint", def->name,
-                                   "the %c axes of its markers point in opposite directions at the "
-                                   "start (%.4g rad apart), must be parallel",
-                                   "xyz"[k],
-                                   acos(fmax(-1.0, saltusi_dot3(end[0].axis[k], end[1].axis[k]))));
+      return saltusi_define_refuse(
+          d, "joint", def->name,
+          "the %c axes of its markers are %.4g rad apart at the start, must be parallel", "xyz"[k],
+          acos(fmax(-1.0, saltusi_dot3(end[0].axis[k], end[1].axis[k]))));
     }
   }
   return SALTUS_OK;
