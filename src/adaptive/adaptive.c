@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "math/matrix.h"
 
+#include <assert.h>
 #include <float.h>
 #include <string.h>
 
@@ -693,6 +694,7 @@ static void take_state(saltusi_adaptive* w, const double* y) {
 
 saltus_status saltusi_adaptive_step(saltusi_adaptive* w, double* memory, double limit,
                                     const double* q, const double* v, double* q1, double* v1) {
+  assert(w != NULL);
   saltusi_adaptive_open(w, memory);
   memcpy(w->step.y0, q, (size_t)w->o.nq * sizeof(double));
   memcpy(w->step.y0 + w->o.nq, v, (size_t)w->o.nv * sizeof(double));

@@ -11,6 +11,7 @@
 #include "adaptive/thresholds.h"
 #include "math/matrix.h"
 
+#include <assert.h>
 #include <float.h>
 #include <inttypes.h>
 
@@ -22,6 +23,7 @@ static const double far_away = 1e30;
 enum { PLACES = 2 * SALTUSI_NODES };
 
 void saltusi_collect_laws(saltusi_adaptive* w) {
+  assert(w != NULL);
   const saltusi_contact_keys* keys = w->eval->keys;
   saltusi_outline* o = &w->o;
   if (keys == NULL) {
@@ -39,6 +41,7 @@ void saltusi_collect_laws(saltusi_adaptive* w) {
 }
 
 saltus_status saltusi_collect_gaps(saltusi_mode_dynamics* m, const saltus_point* at) {
+  assert(m != NULL && at != NULL);
   const saltusi_contact_table* table = &m->eval->keys->table;
   /* min(gap, reach) is continuous where a contact enters the list; a reach that the tolerance does not
    * tell from zero would look like a contact that touches */
@@ -107,6 +110,7 @@ static saltus_status sweep(saltusi_adaptive* w, const double* x, double height) 
 }
 
 saltus_status saltusi_collect(saltusi_adaptive* w, const double* x, double height) {
+  assert(w != NULL);
   saltus_status status = SALTUS_OK;
   if (w->eval->keys == NULL) {
     return SALTUS_OK;
@@ -151,6 +155,7 @@ static saltus_status leave(saltusi_adaptive* w, double t, int key) {
 }
 
 saltus_status saltusi_collect_closed(saltusi_adaptive* w, double t) {
+  assert(w != NULL);
   const saltusi_contact_list* list = &w->mode.list;
   if (w->eval->keys == NULL) {
     return SALTUS_OK;

@@ -6,6 +6,7 @@
 #include "adaptive/course.h"
 #include "adaptive/adaptive.h"
 
+#include <assert.h>
 #include <float.h>
 
 /* Rounding of a shifted coefficient, in units of eps times the sum of sizes: two operations a term, and
@@ -19,6 +20,7 @@ static const double binomial[SALTUSI_POWERS][SALTUSI_POWERS] = {
 };
 
 void saltusi_course_forget(saltusi_adaptive* w) {
+  assert(w != NULL);
   w->search.course.made = false;
   for (int i = 0; i < SALTUSI_PIECES; i++) {
     w->search.course.piece[i].order = -1;
@@ -26,6 +28,7 @@ void saltusi_course_forget(saltusi_adaptive* w) {
 }
 
 void saltusi_powers_shift(int degree, double m, double* s) {
+  assert(s != NULL);
   for (int k = 0; k < degree; k++) {
     for (int j = degree - 1; j >= k; j--) {
       s[j] += m * s[j + 1];
@@ -35,6 +38,7 @@ void saltusi_powers_shift(int degree, double m, double* s) {
 
 void saltusi_powers_enclose(int degree, const double* c, double a, double b, int order,
                             saltus_interval* out) {
+  assert(out != NULL);
   double s[SALTUSI_POWERS];
   double size[SALTUSI_POWERS];
   double m = 0.5 * (a + b);
@@ -108,6 +112,7 @@ static void make(saltusi_adaptive* w, saltusi_piece* p, int order, bool moving) 
 }
 
 const double* saltusi_course_powers(saltusi_adaptive* w) {
+  assert(w != NULL);
   saltusi_courses* c = &w->search.course;
   if (!c->made) {
     c->degree = w->step.ops->dense_degree;
@@ -141,6 +146,7 @@ static const saltusi_piece* piece_of(saltusi_adaptive* w, double a, double b, in
 
 void saltusi_course_along(saltusi_adaptive* w, double a, double b, int order, saltus_quantity what,
                           int index, saltusi_jet* out) {
+  assert(w != NULL && out != NULL && index >= 0);
   const saltus_enclosure_ops* ops = w->sys->ops->enclosure;
   bool moving = what == SALTUS_QUANTITY_VELOCITY || what == SALTUS_QUANTITY_FORCE;
   const saltusi_piece* p = piece_of(w, a, b, order, moving);

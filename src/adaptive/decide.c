@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "math/matrix.h"
 
+#include <assert.h>
 #include <float.h>
 #include <string.h>
 
@@ -66,6 +67,7 @@ static void layout_problem(saltusi_decision* d, const saltusi_outline* o,
 
 void saltusi_decision_layout(saltusi_decision* d, const saltusi_outline* o,
                              const saltusi_step_room* room, saltus_arena* arena) {
+  assert(d != NULL && o != NULL && room != NULL && arena != NULL);
   int nc = o->nc;
   d->e_part = 1.0;
   d->set = SALTUS_PUSH(arena, int, nc);
@@ -92,6 +94,7 @@ void saltusi_decision_layout(saltusi_decision* d, const saltusi_outline* o,
 }
 
 const char* saltusi_contact_name(const saltusi_outline* o, int key) {
+  assert(o != NULL && key >= 0);
   const char* name = o->law[key]->name;
   return name != NULL && name[0] != '\0' ? name : "without a name";
 }
@@ -99,6 +102,7 @@ const char* saltusi_contact_name(const saltusi_outline* o, int key) {
 /* Slip of a hundredth of the tolerance of velocities is none, and what rounding makes of v: a contact row
  * sums some products of v and G. */
 double saltusi_slip_rounding(const saltusi_decision* d) {
+  assert(d != NULL);
   return fmax(0.01 * d->o->atol_v_min, 256.0 * DBL_EPSILON * d->memory->v_max);
 }
 
@@ -114,6 +118,7 @@ static int list_contacts(saltusi_decision* d, const saltusi_island* in) {
 }
 
 saltus_status saltusi_decision_room(saltusi_decision* d, const saltusi_island* in, int n) {
+  assert(d != NULL && in != NULL && n >= 0);
   saltusi_step_room* room = &d->mode->eval->room;
   if (n > d->lcp_max) {
     size_t each = d->o->tangents_max > 0 ? 2 : 1; /* unknowns of a row */
@@ -310,6 +315,7 @@ static saltus_status classify_island(saltusi_decision* d, const saltusi_island* 
 }
 
 saltus_status saltusi_decide_status(saltusi_decision* d, double t, const double* y, int count) {
+  assert(d != NULL && count >= 0);
   if (count == 0) {
     return SALTUS_OK;
   }
@@ -563,6 +569,7 @@ static saltus_status stop_for_gain(saltusi_decision* d, double t, int key, doubl
  * unless the settings say otherwise, and that is reported, too. */
 saltus_status saltusi_decide_impact(saltusi_decision* d, double t, double* y, int count,
                                     saltusi_verdict* verdict) {
+  assert(d != NULL && verdict != NULL && count >= 0);
   double* v = y + d->o->nq;
   *verdict = (saltusi_verdict){.contact = -1};
   saltus_status status = saltusi_reduce(d->mode, t, y, true, d->set, count);
@@ -619,6 +626,7 @@ static saltus_status without_push(saltusi_decision* d, double t, double* y, int 
 }
 
 saltus_status saltusi_decide_painleve(saltusi_decision* d, double t, double* y, int count) {
+  assert(d != NULL && count >= 0);
   double* v = y + d->o->nq;
   saltus_status status = saltusi_reduce(d->mode, t, y, true, d->set, count);
   if (status != SALTUS_OK) {

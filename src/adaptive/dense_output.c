@@ -8,6 +8,7 @@
 #include "adaptive/adaptive.h"
 #include "math/matrix.h"
 
+#include <assert.h>
 #include <float.h>
 #include <string.h>
 
@@ -22,6 +23,7 @@ typedef struct head {
 enum { HEAD = sizeof(head) / sizeof(double), PARTS = 8 };
 
 int saltusi_adaptive_rows(const saltus_system* sys) {
+  assert(sys != NULL);
   int nc = sys->dims.nc;
   if (saltusi_laws_by_key(sys)) {
     int rows = nc;
@@ -46,12 +48,14 @@ static size_t motion_count(const saltus_system* sys) {
 /* Head, start, polynomials; q and v at the end; direction of a bounce; impulses of impacts at the start,
  * in all, and of a bounce by 1 m/s; room for a rate. */
 size_t saltusi_adaptive_dense_count(const saltus_system* sys) {
+  assert(sys != NULL);
   size_t state = (size_t)sys->dims.nq + (size_t)sys->dims.nv;
   return HEAD + (1 + PARTS) * motion_count(sys) + state + (size_t)sys->dims.nv +
          3 * (size_t)saltusi_adaptive_rows(sys) + (size_t)sys->dims.nq;
 }
 
 void saltusi_adaptive_carry_dense(const saltus_system* sys, saltusi_carry* carry) {
+  assert(sys != NULL && carry != NULL);
   const saltus_dims* d = &sys->dims;
   size_t each = (size_t)(saltusi_adaptive_rows(sys) / d->nc);
   size_t state = (size_t)d->nq + (size_t)d->nv;
@@ -69,6 +73,7 @@ void saltusi_adaptive_carry_dense(const saltus_system* sys, saltusi_carry* carry
 }
 
 void saltusi_adaptive_dense_write(const saltusi_adaptive* w, double* data) {
+  assert(w != NULL);
   size_t n = (size_t)w->o.ny;
   size_t state = (size_t)w->o.nq + (size_t)w->o.nv;
   *(head*)(void*)data = (head){.method = w->memory->method_used,
@@ -132,6 +137,7 @@ static void take(int n, const double* from, double* to) {
 
 void saltusi_adaptive_dense_read(const saltus_system* sys, double* data, saltusi_moment at,
                                  double* q, double* v) {
+  assert(sys != NULL);
   const head* d = (const head*)(const void*)data;
   double t = at.t;
   bool right = at.right;
@@ -205,6 +211,7 @@ static double bounced(const head* d, double t, bool right) {
 
 void saltusi_adaptive_dense_contact(const saltusi_outline* o, const double* data, saltusi_moment at,
                                     int key, saltusi_inside into) {
+  assert(o != NULL && key >= 0);
   const head* d = (const head*)(const void*)data;
   double t = at.t;
   bool right = at.right;
@@ -235,6 +242,7 @@ void saltusi_adaptive_dense_contact(const saltusi_outline* o, const double* data
 
 void saltusi_adaptive_dense_joints(const saltusi_outline* o, const double* data, double t,
                                    double* force, double* lasting) {
+  assert(o != NULL);
   const head* d = (const head*)(const void*)data;
   const saltusi_adaptive_ops* ops = saltusi_adaptive_ops_of(d->method);
   double theta;
@@ -250,6 +258,7 @@ void saltusi_adaptive_dense_joints(const saltusi_outline* o, const double* data,
 
 bool saltusi_adaptive_dense_bounce(const saltusi_outline* o, const double* data, saltusi_moment at,
                                    saltusi_bounce* bounce) {
+  assert(o != NULL && bounce != NULL);
   const head* d = (const head*)(const void*)data;
   if (!(d->jump_tau > 0.0)) {
     return false;
@@ -270,6 +279,7 @@ bool saltusi_adaptive_dense_bounce(const saltusi_outline* o, const double* data,
 
 saltus_status saltusi_adaptive_forces(saltusi_adaptive* w, double* memory, double limit,
                                       const double* q, const double* v) {
+  assert(w != NULL);
   saltusi_adaptive_open(w, memory);
   memcpy(w->step.y0, q, (size_t)w->o.nq * sizeof(double));
   memcpy(w->step.y0 + w->o.nq, v, (size_t)w->o.nv * sizeof(double));
@@ -286,6 +296,7 @@ saltus_status saltusi_adaptive_forces(saltusi_adaptive* w, double* memory, doubl
 }
 
 int saltusi_adaptive_contact_of(const saltusi_adaptive* w, int i) {
+  assert(w != NULL);
   int row = i - w->o.nq - w->o.nv;
   int key = 0;
   while (key + 1 < w->o.nc && w->o.base[key + 1] <= row) {
@@ -296,6 +307,7 @@ int saltusi_adaptive_contact_of(const saltusi_adaptive* w, int i) {
 
 saltus_step_limit saltusi_adaptive_limit_of(const saltusi_adaptive* w, double h, double most,
                                             bool end, double factor) {
+  assert(w != NULL && h > 0.0);
   if (h >= most) {
     return end ? SALTUS_LIMIT_END : SALTUS_LIMIT_LONGEST;
   }

@@ -14,6 +14,7 @@
 #include "adaptive/decide.h"
 #include "math/matrix.h"
 
+#include <assert.h>
 #include <float.h>
 #include <string.h>
 
@@ -102,6 +103,7 @@ static void strike(saltusi_decision* d, double* v, int key) {
 }
 
 saltus_status saltusi_energetic_impact(saltusi_decision* d, double* v, int count) {
+  assert(d != NULL && count >= 0);
   double slow = 64.0 * DBL_EPSILON * fmax(d->memory->v_max, saltusi_max_abs(d->o->nv, v));
   memset(d->impulse, 0, (size_t)d->o->nl * sizeof(double));
   for (int k = 0; k < SEQUENCE_MAX; k++) {

@@ -24,6 +24,7 @@
 #include "adaptive/thresholds.h"
 #include "math/matrix.h"
 
+#include <assert.h>
 #include <float.h>
 #include <string.h>
 
@@ -521,6 +522,7 @@ static double end_of_search(const saltusi_adaptive* w) {
 }
 
 void saltusi_mark_hits(saltusi_adaptive* w, const saltusi_found* event) {
+  assert(w != NULL);
   memset(w->search.hits, 0, (size_t)w->o.nc * sizeof(bool));
   bool struck = event != NULL && event->kind == SALTUSI_FOUND_HIT;
   for (int i = 0; struck && i < w->search.found_count; i++) {
@@ -532,6 +534,7 @@ void saltusi_mark_hits(saltusi_adaptive* w, const saltusi_found* event) {
 }
 
 saltus_status saltusi_find_events(saltusi_adaptive* w) {
+  assert(w != NULL);
   w->search.found_count = 0;
   saltus_status status = saltusi_collect(w, NULL, 0.0);
   status = status == SALTUS_OK ? sample(w) : status;

@@ -9,10 +9,12 @@
 #include "base/log.h"
 #include "math/matrix.h"
 
+#include <assert.h>
 #include <float.h>
 #include <string.h>
 
 void saltusi_adaptive_scale(saltusi_adaptive* w, const double* y0, const double* y1) {
+  assert(w != NULL);
   double rtol = w->o.settings.rtol;
   for (int i = 0; i < w->o.nq; i++) {
     w->step.scale[i] = w->o.atol_q[i] + rtol * fmax(fabs(y0[i]), fabs(y1[i]));
@@ -30,6 +32,7 @@ void saltusi_adaptive_scale(saltusi_adaptive* w, const double* y0, const double*
 
 void saltusi_adaptive_measure(const saltusi_adaptive* w, const double* y, const double* x,
                               double height, double speed, double* in_q, double* in_v) {
+  assert(w != NULL);
   double rtol = w->o.settings.rtol;
   *in_q = 0.0;
   *in_v = 0.0;
@@ -47,6 +50,7 @@ void saltusi_adaptive_measure(const saltusi_adaptive* w, const double* y, const 
 }
 
 saltus_status saltusi_read_laws(saltusi_adaptive* w, double t, const double* q) {
+  assert(w != NULL);
   saltus_status status = w->o.nc > 0 ? saltusi_mode_gaps(&w->mode, t, q) : SALTUS_OK;
   if (w->eval->keys != NULL) {
     saltusi_collect_laws(w);
@@ -69,6 +73,7 @@ saltus_status saltusi_read_laws(saltusi_adaptive* w, double t, const double* q) 
 }
 
 void saltusi_read_tolerances(saltusi_adaptive* w) {
+  assert(w != NULL);
   const saltusi_adaptive_settings* s = &w->o.settings;
   w->o.atol_q_min = INFINITY;
   w->o.atol_v_min = INFINITY;
@@ -94,6 +99,7 @@ void saltusi_read_tolerances(saltusi_adaptive* w) {
  * direction turns the faster the slower the slip, and an error of the size of the slip would take it into
  * another branch of the motion (section 9). */
 void saltusi_note_slips(saltusi_adaptive* w) {
+  assert(w != NULL);
   w->step.slip_least = INFINITY;
   for (int i = 0; i < w->o.nv; i++) {
     w->step.slip_limit[i] = INFINITY;
@@ -156,6 +162,7 @@ static void report_start(const saltusi_adaptive* w, double moved) {
 
 /* Joints closed, contacts that touch settled. */
 saltus_status saltusi_adaptive_start(saltusi_adaptive* w, double limit) {
+  assert(w != NULL);
   saltusi_adaptive_memory* m = w->memory;
   memset(w->contact, 0, (size_t)w->o.nc * sizeof *w->contact);
   *m = (saltusi_adaptive_memory){.zeno = -1.0,

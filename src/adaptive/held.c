@@ -11,6 +11,7 @@
 #include "adaptive/mode.h"
 #include "math/matrix.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* A pivot below this part of the largest one is a dependent row: rows that depend on each other leave
@@ -42,6 +43,7 @@ static size_t larger(size_t a, size_t b) {
 
 void saltusi_held_layout(saltusi_held* h, const saltusi_outline* o, const saltusi_step_room* room,
                          saltus_arena* arena) {
+  assert(h != NULL && o != NULL && room != NULL && arena != NULL);
   int rows = o->rows;
   size_t nv = (size_t)o->nv;
   h->rows_max = smaller((size_t)rows, saltusi_room_of(room, SALTUSI_ROOM_ROWS, ROWS_FIRST));
@@ -74,6 +76,7 @@ void saltusi_held_layout(saltusi_held* h, const saltusi_outline* o, const saltus
 }
 
 bool saltusi_mode_slides(const saltusi_mode_dynamics* m, int key) {
+  assert(m != NULL && key >= 0);
   saltusi_contact_mode mode = m->contact[key].mode;
   return m->o->mu[key] > 0.0 && (mode == SALTUSI_SLIP || mode == SALTUSI_STICK_BOUND);
 }
@@ -102,6 +105,7 @@ static void find_direction(saltusi_mode_dynamics* m, const double* v, int key) {
 }
 
 void saltusi_held_directions(saltusi_mode_dynamics* m, const double* v) {
+  assert(m != NULL);
   for (int key = 0; key < m->o->nc; key++) {
     if (saltusi_is_pressed(&m->contact[key]) && saltusi_mode_slides(m, key)) {
       find_direction(m, v, key);
@@ -110,12 +114,14 @@ void saltusi_held_directions(saltusi_mode_dynamics* m, const double* v) {
 }
 
 void saltusi_held_add(saltusi_held* h, int row, int key) {
+  assert(h != NULL && row >= 0);
   h->row[h->count] = row;
   h->key[h->count] = key;
   h->count++;
 }
 
 void saltusi_held_joints(saltusi_mode_dynamics* m) {
+  assert(m != NULL);
   m->held.count = 0;
   for (int j = 0; j < m->o->nj; j++) {
     saltusi_held_add(&m->held, j, -1);
@@ -123,6 +129,7 @@ void saltusi_held_joints(saltusi_mode_dynamics* m) {
 }
 
 void saltusi_held_contacts(saltusi_mode_dynamics* m, bool tangents) {
+  assert(m != NULL);
   for (int key = 0; key < m->o->nc; key++) {
     if (!saltusi_is_pressed(&m->contact[key])) {
       continue;
@@ -139,6 +146,7 @@ void saltusi_held_contacts(saltusi_mode_dynamics* m, bool tangents) {
 /* ---- islands --------------------------------------------------------------------------------- */
 
 int saltusi_held_islands(saltusi_mode_dynamics* m) {
+  assert(m != NULL);
   saltusi_held* h = &m->held;
   h->whole = true;
   if (h->count == 0 || !saltusi_islands_open(&h->islands, m->eval, &m->mass, h->count)) {
@@ -157,11 +165,13 @@ int saltusi_held_islands(saltusi_mode_dynamics* m) {
 }
 
 saltusi_island saltusi_held_island(const saltusi_mode_dynamics* m, int i) {
+  assert(m != NULL);
   return m->held.whole ? saltusi_island_whole(m->held.count, m->o->nv)
                        : saltusi_island_of(&m->held.islands, i);
 }
 
 saltus_status saltusi_held_make(saltusi_mode_dynamics* m, const saltusi_island* in, bool friction) {
+  assert(m != NULL && in != NULL);
   saltusi_held* h = &m->held;
   size_t k = (size_t)in->k;
   int n = in->n;
@@ -195,6 +205,7 @@ saltus_status saltusi_held_make(saltusi_mode_dynamics* m, const saltusi_island* 
 }
 
 saltus_status saltusi_held_solve(saltusi_mode_dynamics* m, const saltusi_island* in) {
+  assert(m != NULL && in != NULL);
   saltusi_held* h = &m->held;
   double* right = h->right + in->first;
   if (in->n == 1 && h->W[0] != 0.0) {
@@ -211,6 +222,7 @@ saltus_status saltusi_held_solve(saltusi_mode_dynamics* m, const saltusi_island*
 
 void saltusi_held_apply(const saltusi_mode_dynamics* m, const saltusi_island* in, double s,
                         double* y) {
+  assert(m != NULL && in != NULL);
   for (int i = 0; i < in->n; i++) {
     saltusi_island_scatter(in, s * m->held.right[in->first + i],
                            m->held.column + (size_t)i * (size_t)in->k, y);
@@ -218,6 +230,7 @@ void saltusi_held_apply(const saltusi_mode_dynamics* m, const saltusi_island* in
 }
 
 void saltusi_held_forces(const saltusi_mode_dynamics* m, double* contacts, double* joints) {
+  assert(m != NULL);
   const saltusi_held* h = &m->held;
   memset(contacts, 0, (size_t)m->o->nl * sizeof(double));
   for (int i = 0; i < h->count; i++) {
@@ -337,6 +350,7 @@ static saltus_status spread(saltusi_mode_dynamics* m, const saltusi_island* in) 
 }
 
 saltus_status saltusi_held_share(saltusi_mode_dynamics* m, const saltusi_island* in, double* a) {
+  assert(m != NULL && in != NULL);
   saltusi_held* h = &m->held;
   int n = in->n;
   memcpy(h->W_spare, h->W, (size_t)n * (size_t)n * sizeof(double));

@@ -21,6 +21,7 @@
 #include "adaptive/adaptive.h"
 #include "math/matrix.h"
 
+#include <assert.h>
 #include <float.h>
 #include <string.h>
 
@@ -260,6 +261,7 @@ static bool may_hide(const saltusi_adaptive* w, saltus_quantity what, int index)
 }
 
 void saltusi_find_hidden(saltusi_adaptive* w, double end, saltusi_refusal* refusal) {
+  assert(w != NULL && refusal != NULL);
   refusal->why = SALTUSI_NOT_REFUSED;
   if (w->sys->ops->enclosure == NULL) {
     return;

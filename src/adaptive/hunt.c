@@ -7,6 +7,7 @@
 #include "adaptive/thresholds.h"
 #include "math/matrix.h"
 
+#include <assert.h>
 #include <float.h>
 #include <string.h>
 
@@ -24,6 +25,7 @@ enum { ENCLOSURES_MAX = 200000, STACK = 128, SAMPLES = 9 };
 
 double saltusi_close_in(saltusi_function f, void* context, const double x[2], const double fx[2],
                         double width) {
+  assert(context != NULL);
   enum { MOST = 300 }; /* of which every fifth halves: enough for 2^-60 of the bracket */
   double x0 = x[0];
   double x1 = x[1];
@@ -350,6 +352,7 @@ static bool search_piece(saltusi_hunt* s, stack* left, piece p, double* root) {
 }
 
 double saltusi_hunt_root(saltusi_hunt* s, double end) {
+  assert(s != NULL);
   stack left;
   piece p;
   double root = NAN;
@@ -364,6 +367,7 @@ double saltusi_hunt_root(saltusi_hunt* s, double end) {
 }
 
 double saltusi_hunt_nodes(saltusi_hunt* s, const double* node, int count) {
+  assert(s != NULL && count >= 0);
   double x = 0.0;
   double f = 0.0;
   find_powers(s, false);
@@ -425,6 +429,7 @@ static double risen(const saltusi_hunt* s, double x0, double x1) {
 }
 
 double saltusi_hunt_height(saltusi_adaptive* w, int key, double end) {
+  assert(w != NULL && key >= 0);
   enum { MOST = 64 };
   saltusi_hunt s = {.w = w, .what = SALTUSI_HUNT_GAP, .key = key};
   find_powers(&s, true);
@@ -594,6 +599,7 @@ static bool fly_piece(flight* f, stack* left, piece p, double* root) {
 }
 
 double saltusi_hunt_flight(saltusi_hunt* s, double end) {
+  assert(s != NULL);
   saltusi_adaptive* w = s->w;
   stack left;
   piece p;

@@ -13,6 +13,7 @@
 enum { WHOLE_ROWS = 8, WHOLE_VELOCITIES = 64 };
 
 void saltusi_islands_layout(saltusi_islands* is, int nv, int rows_max, saltus_arena* arena) {
+  assert(is != NULL && arena != NULL && nv >= 0);
   is->nv = nv;
   is->start = SALTUS_PUSH(arena, int, rows_max + 1);
   is->item = SALTUS_PUSH(arena, int, rows_max);
@@ -42,6 +43,7 @@ static int root_of(int* parent, int i) {
 }
 
 void saltusi_islands_unite(saltusi_islands* is, int i, int j) {
+  assert(is != NULL);
   int a = root_of(is->parent, i);
   int b = root_of(is->parent, j);
   if (a < b) { /* whatever the order */
@@ -65,6 +67,7 @@ static void join_structure(saltusi_islands* is, const saltus_structure* s) {
 
 bool saltusi_islands_open(saltusi_islands* is, const saltusi_eval* eval, const saltusi_linear* mass,
                           int rows) {
+  assert(is != NULL && eval != NULL && mass != NULL && rows >= 0);
   if (rows <= WHOLE_ROWS && is->nv <= WHOLE_VELOCITIES) {
     return false;
   }
@@ -81,6 +84,7 @@ bool saltusi_islands_open(saltusi_islands* is, const saltusi_eval* eval, const s
 
 bool saltusi_islands_open_forces(saltusi_islands* is, const saltusi_eval* eval,
                                  const saltusi_linear* mass) {
+  assert(is != NULL && eval != NULL && mass != NULL);
   const saltus_system* sys = &eval->sys;
   bool free_force = (sys->traits & SALTUS_FREE_FORCE) != 0;
   reset(is);
@@ -106,6 +110,7 @@ static int first_of(const saltusi_row_block* rows, int row) {
 }
 
 void saltusi_islands_join(saltusi_islands* is, const saltusi_row_block* rows, int row) {
+  assert(is != NULL && rows != NULL && row >= 0);
   size_t at = (size_t)row * (size_t)rows->stride;
   int first = first_of(rows, row);
   if (rows->column != NULL) {
@@ -123,6 +128,7 @@ void saltusi_islands_join(saltusi_islands* is, const saltusi_row_block* rows, in
 
 void saltusi_islands_join_contact(saltusi_islands* is, const saltusi_row_block* rows, int first,
                                   int count) {
+  assert(is != NULL && rows != NULL && count >= 0);
   int normal = first_of(rows, first);
   for (int k = 0; k < count; k++) {
     saltusi_islands_join(is, rows, first + k);
@@ -134,6 +140,7 @@ void saltusi_islands_join_contact(saltusi_islands* is, const saltusi_row_block* 
 }
 
 bool saltusi_islands_touch(saltusi_islands* is, const saltusi_row_block* rows, int a, int b) {
+  assert(is != NULL && rows != NULL);
   int first = first_of(rows, b);
   if (first < 0) {
     return false;
@@ -163,6 +170,7 @@ static void places_from_counts(int count, int* start) {
 
 void saltusi_islands_close(saltusi_islands* is, int count, const saltusi_row_block* rows,
                            const int* row) {
+  assert(is != NULL && rows != NULL && count >= 0);
   is->count = 0;
   for (int i = 0; i < count; i++) {
     int first = first_of(rows, row[i]);
@@ -212,6 +220,7 @@ saltusi_island saltusi_island_of(const saltusi_islands* is, int i) {
 }
 
 void saltusi_islands_order(const saltusi_islands* is, int count, int* numbers, int* spare) {
+  assert(is != NULL && count >= 0);
   memcpy(spare, numbers, (size_t)count * sizeof(int));
   for (int i = 0; i < count; i++) {
     numbers[i] = spare[is->item[i]];
@@ -220,6 +229,7 @@ void saltusi_islands_order(const saltusi_islands* is, int count, int* numbers, i
 
 void saltusi_island_divide(saltusi_islands* is, const saltusi_island* in, const saltusi_eval* eval,
                            const saltusi_linear* mass, double* x) {
+  assert(is != NULL && in != NULL && eval != NULL && mass != NULL);
   if (in->local == NULL) {
     saltusi_linear_solve(eval, mass, x);
   } else if (is->diagonal) {
@@ -236,6 +246,7 @@ void saltusi_island_divide(saltusi_islands* is, const saltusi_island* in, const 
 
 double saltusi_island_dot(const saltusi_island* in, const saltusi_row_block* rows, int row,
                           const double* x) {
+  assert(in != NULL && rows != NULL && row >= 0);
   if (in->local == NULL) {
     return saltusi_row_dot(rows, row, x);
   }
@@ -256,6 +267,7 @@ double saltusi_island_dot(const saltusi_island* in, const saltusi_row_block* row
 
 void saltusi_island_add_row(const saltusi_island* in, const saltusi_row_block* rows, int row,
                             double s, double* x) {
+  assert(in != NULL && rows != NULL && row >= 0);
   if (in->local == NULL) {
     saltusi_row_add(rows, row, s, x);
     return;
@@ -274,6 +286,7 @@ void saltusi_island_add_row(const saltusi_island* in, const saltusi_row_block* r
 }
 
 void saltusi_island_scatter(const saltusi_island* in, double s, const double* x, double* y) {
+  assert(in != NULL);
   if (in->local == NULL) {
     saltusi_add_scaled(in->k, s, x, y);
     return;
@@ -284,6 +297,7 @@ void saltusi_island_scatter(const saltusi_island* in, double s, const double* x,
 }
 
 void saltusi_island_gather(const saltusi_island* in, const double* y, double* x) {
+  assert(in != NULL);
   for (int a = 0; a < in->k; a++) {
     x[a] = y[in->local == NULL ? a : in->velocity[a]];
   }

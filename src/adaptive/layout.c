@@ -5,6 +5,7 @@
  */
 #include "adaptive/adaptive.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* Largest system that the implicit method treats with dense matrices. */
@@ -55,12 +56,14 @@ static size_t jacobian_count(const saltus_system* sys, bool implicit) {
 }
 
 size_t saltusi_adaptive_memory_count(const saltus_system* sys, bool implicit) {
+  assert(sys != NULL);
   size_t ny = (size_t)sys->dims.nq + (size_t)sys->dims.nv + (size_t)sys->dims.nj +
               (size_t)saltusi_adaptive_rows(sys);
   return HEAD + (size_t)sys->dims.nc * CONTACT_DOUBLES + ny + jacobian_count(sys, implicit);
 }
 
 void saltusi_adaptive_carry_memory(const saltus_system* sys, bool implicit, saltusi_carry* carry) {
+  assert(sys != NULL && carry != NULL);
   const saltus_dims* d = &sys->dims;
   size_t each = (size_t)(saltusi_adaptive_rows(sys) / d->nc);
   size_t width = may_be_implicit(sys, implicit) ? 2 * (size_t)d->nv : 0;
@@ -73,6 +76,7 @@ void saltusi_adaptive_carry_memory(const saltus_system* sys, bool implicit, salt
 }
 
 void saltusi_adaptive_open(saltusi_adaptive* w, double* memory) {
+  assert(w != NULL);
   w->memory = (saltusi_adaptive_memory*)(void*)memory;
   w->carried = memory + HEAD;
   for (int key = 0; key < w->o.nc; key++) {
@@ -93,6 +97,7 @@ void saltusi_adaptive_open(saltusi_adaptive* w, double* memory) {
 }
 
 void saltusi_adaptive_close(saltusi_adaptive* w) {
+  assert(w != NULL);
   for (int key = 0; key < w->o.nc; key++) {
     write_contact(&w->contact[key], w->carried + (size_t)key * CONTACT_DOUBLES);
   }
@@ -209,6 +214,7 @@ static void layout_outline(saltusi_outline* o, const saltus_system* sys, bool im
 
 void saltusi_adaptive_layout(saltusi_adaptive* w, const saltusi_eval* eval, bool implicit,
                              saltus_arena* arena) {
+  assert(w != NULL && eval != NULL && arena != NULL);
   const saltus_system* sys = &eval->sys;
   w->sys_copy = *sys;
   layout_outline(&w->o, sys, implicit, arena);

@@ -5,6 +5,7 @@
  */
 #include "adaptive/adaptive.h"
 
+#include <assert.h>
 #include <math.h>
 
 /* Slip of a spatial contact, in units of the slip at which it stops, below which its direction makes the
@@ -23,6 +24,7 @@ const saltusi_adaptive_ops* saltusi_adaptive_ops_of(double method) {
 
 /* Order 8 pays from 1e-6 on (section 8.3). */
 double saltusi_explicit_method(const saltusi_adaptive* w) {
+  assert(w != NULL);
   double tol = fmin(w->o.settings.rtol, fmin(w->o.atol_q_min, w->o.atol_v_min));
   return w->o.settings.rtol > 1e-6 || tol > 1e-6 ? SALTUSI_DOPRI5 : SALTUSI_DOP853;
 }
@@ -40,6 +42,7 @@ static void change_method(saltusi_adaptive* w, double method) {
  * when its steps are at the edge of its stability for some time (Hairer and Wanner 1996, IV.2), or when
  * the direction of a slow slip is stiff; the implicit one when an explicit one would do as well. */
 void saltusi_review_method(saltusi_adaptive* w) {
+  assert(w != NULL);
   enum { SIGNS = 15, NONSTIFF_STEPS = 6, NONSTIFF_IMPLICIT = 10 };
   saltusi_adaptive_memory* m = w->memory;
   if (w->o.settings.method != SALTUSI_ADAPTIVE_CHOOSES || !w->o.implicit) {
@@ -65,6 +68,7 @@ void saltusi_review_method(saltusi_adaptive* w) {
 
 /* Before a step: a slow slip in space is stiff from its first instant. */
 void saltusi_prefer_implicit(saltusi_adaptive* w) {
+  assert(w != NULL);
   if (w->o.settings.method == SALTUSI_ADAPTIVE_CHOOSES && w->o.implicit &&
       w->memory->method != SALTUSI_RADAU5 && w->step.slip_least < slow_slip * w->o.slip_floor) {
     change_method(w, SALTUSI_RADAU5);

@@ -12,6 +12,7 @@
 #include "adaptive/mode.h"
 #include "math/matrix.h"
 
+#include <assert.h>
 #include <float.h>
 #include <string.h>
 
@@ -20,6 +21,7 @@ enum { POSITION_ITERATIONS = 8 };
 void saltusi_mode_layout(saltusi_mode_dynamics* m, const saltus_system* sys,
                          const saltusi_outline* o, const saltusi_step_room* room,
                          saltus_arena* arena) {
+  assert(m != NULL && sys != NULL && o != NULL && room != NULL && arena != NULL);
   saltusi_linear_layout(&m->mass, sys, arena);
   saltusi_rows_layout(&m->row, &sys->dims, o->rows, true, arena);
   saltusi_rows_layout(&m->look, &sys->dims, 3, true, arena);
@@ -36,6 +38,7 @@ void saltusi_mode_layout(saltusi_mode_dynamics* m, const saltus_system* sys,
 }
 
 saltus_status saltusi_mode_gaps(saltusi_mode_dynamics* m, double t, const double* q) {
+  assert(m != NULL);
   saltus_point at = saltusi_at(m->eval, t, q, NULL);
   saltus_status status = saltusi_contacts(m->sys, &at, &m->list);
   for (int key = 0; key < m->o->nc; key++) {
@@ -66,16 +69,19 @@ static void evaluate_rows(saltusi_mode_dynamics* m, const saltus_point* at, want
 }
 
 void saltusi_mode_rows(saltusi_mode_dynamics* m, double t, const double* y, bool every) {
+  assert(m != NULL);
   saltus_point at = saltusi_at(m->eval, t, y, saltusi_v_of(m->o, y));
   evaluate_rows(m, &at, every ? EVERY : CLOSED);
 }
 
 void saltusi_mode_look(saltusi_mode_dynamics* m, double t, const double* y, int key) {
+  assert(m != NULL && key >= 0);
   saltus_point at = saltusi_at(m->eval, t, y, saltusi_v_of(m->o, y));
   saltusi_rows_peek(m->sys, &at, key, 1 + m->o->tangents[key], &m->look, 0);
 }
 
 double saltusi_mode_velocity(saltusi_mode_dynamics* m, double t, const double* y, int key, int k) {
+  assert(m != NULL && key >= 0);
   saltusi_mode_look(m, t, y, key);
   return saltusi_row_dot(&m->look, k, saltusi_v_of(m->o, y)) + m->look.b[k];
 }
@@ -129,10 +135,12 @@ static saltus_status accelerate(saltusi_mode_dynamics* m, double t, const double
 }
 
 saltus_status saltusi_mode_free(saltusi_mode_dynamics* m, double t, const double* y, double* a) {
+  assert(m != NULL);
   return accelerate(m, t, y, false, a);
 }
 
 saltus_status saltusi_mode_rate(saltusi_mode_dynamics* m, double t, const double* y, double* rate) {
+  assert(m != NULL);
   const double* v = saltusi_v_of(m->o, y);
   double* forces = rate + m->o->nq + m->o->nv;
   saltus_status status = accelerate(m, t, y, true, rate + m->o->nq);
@@ -149,12 +157,14 @@ saltus_status saltusi_mode_rate(saltusi_mode_dynamics* m, double t, const double
 
 double saltusi_mode_gamma_of(saltusi_mode_dynamics* m, double t, const double* y,
                              const double* rate, int key) {
+  assert(m != NULL && key >= 0);
   saltusi_mode_look(m, t, y, key);
   return saltusi_row_dot(&m->look, 0, rate + m->o->nq) + m->look.c[0];
 }
 
 saltus_status saltusi_mode_gamma(saltusi_mode_dynamics* m, double t, const double* y, int key,
                                  double* gamma) {
+  assert(m != NULL && key >= 0);
   saltus_status status = saltusi_mode_rate(m, t, y, m->rate);
   *gamma = saltusi_mode_gamma_of(m, t, y, m->rate, key);
   return status;
@@ -162,6 +172,7 @@ saltus_status saltusi_mode_gamma(saltusi_mode_dynamics* m, double t, const doubl
 
 saltus_status saltusi_mode_bounce(saltusi_mode_dynamics* m, double t, const double* y, int key,
                                   double* x, double* force) {
+  assert(m != NULL && key >= 0);
   saltus_status status = saltusi_mode_rate(m, t, y, m->rate); /* makes rows and operator */
   if (status != SALTUS_OK) {
     return status;
@@ -196,6 +207,7 @@ saltus_status saltusi_mode_bounce(saltusi_mode_dynamics* m, double t, const doub
 /* sc_L = min_i sc_v,i / |(P G)_i|: an impulse error counts as the velocity error that it makes. */
 saltus_status saltusi_mode_impulse_scale(saltusi_mode_dynamics* m, double t, const double* y,
                                          double* scale_l) {
+  assert(m != NULL);
   int pressed = 0;
   for (int r = 0; r < m->o->nl; r++) {
     scale_l[r] = INFINITY;
@@ -306,6 +318,7 @@ static saltus_status close_gaps(saltusi_mode_dynamics* m, double t, double* y) {
 
 saltus_status saltusi_mode_project_positions(saltusi_mode_dynamics* m, double t, double* y,
                                              const int* set, int count) {
+  assert(m != NULL);
   saltusi_held_joints(m);
   for (int i = 0; i < count; i++) {
     saltusi_held_add(&m->held, m->o->nj + m->o->base[set[i]], set[i]);
@@ -361,20 +374,24 @@ static saltus_status shift_velocities(saltusi_mode_dynamics* m, double t, double
 
 saltus_status saltusi_mode_project_velocity(saltusi_mode_dynamics* m, double t, double* y,
                                             const saltusi_perturbation* perturbation) {
+  assert(m != NULL);
   return shift_velocities(m, t, y, perturbation, false);
 }
 
 saltus_status saltusi_mode_close_velocity(saltusi_mode_dynamics* m, double t, double* y) {
+  assert(m != NULL);
   return shift_velocities(m, t, y, NULL, true);
 }
 
 saltus_status saltusi_mode_project_closed(saltusi_mode_dynamics* m, double t, double* y) {
+  assert(m != NULL);
   saltusi_held_joints(m);
   saltusi_held_contacts(m, false);
   return m->held.count > 0 ? close_gaps(m, t, y) : SALTUS_OK;
 }
 
 saltus_status saltusi_mode_project(saltusi_mode_dynamics* m, double t, double* y) {
+  assert(m != NULL);
   saltus_status status = saltusi_mode_project_closed(m, t, y);
   return status == SALTUS_OK && m->held.count > 0 ? saltusi_mode_project_velocity(m, t, y, NULL)
                                                   : status;

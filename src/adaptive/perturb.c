@@ -7,6 +7,8 @@
 #include "adaptive/adaptive.h"
 #include "math/matrix.h"
 
+#include <assert.h>
+
 /* Contacts that slide and hardly move: they get the direction of -l_T for now. */
 static int find_perturbed(saltusi_adaptive* w, double t, const double* y, double speed) {
   int count = 0;
@@ -37,6 +39,7 @@ static int find_perturbed(saltusi_adaptive* w, double t, const double* y, double
  * direction is defined: all in proportion to the accelerations that the friction problem gave them, which a
  * rigid body can follow, and the slowest with twice the speed at which slip stops. */
 saltus_status saltusi_perturb_slips(saltusi_adaptive* w, double t, double* y) {
+  assert(w != NULL);
   const double most = 50.0; /* between the fastest and the slowest */
   double speed = 2.0 * w->o.slip_floor;
   if (find_perturbed(w, t, y, speed) == 0) {

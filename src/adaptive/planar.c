@@ -13,6 +13,7 @@
 #include "adaptive/decide.h"
 #include "math/matrix.h"
 
+#include <assert.h>
 #include <float.h>
 #include <string.h>
 
@@ -209,6 +210,7 @@ static void write_answer(saltusi_decision* d, const saltusi_problem* p, int i, d
 }
 
 saltus_status saltusi_decide_planar(saltusi_decision* d, const saltusi_problem* p) {
+  assert(d != NULL && p != NULL);
   int n = count_unknowns(d, p);
   saltus_status status = saltusi_decision_room(d, &p->in, n);
   if (status != SALTUS_OK) {

@@ -7,6 +7,7 @@
 #include "adaptive/mode.h"
 #include "math/matrix.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* Joints of an island that there is room for at first, in an island of so many velocities. */
@@ -18,6 +19,7 @@ static size_t smaller(size_t a, size_t b) {
 
 void saltusi_elimination_layout(saltusi_elimination* p, const saltusi_outline* o,
                                 const saltusi_step_room* room, saltus_arena* arena) {
+  assert(p != NULL && o != NULL && room != NULL && arena != NULL);
   int items = o->nj + o->nc;
   size_t nj = (size_t)o->nj;
   size_t nv = (size_t)o->nv;
@@ -44,15 +46,18 @@ void saltusi_elimination_layout(saltusi_elimination* p, const saltusi_outline* o
 }
 
 int saltusi_reduced_islands(const saltusi_mode_dynamics* m) {
+  assert(m != NULL);
   return m->reduced.whole ? 1 : m->reduced.islands.count;
 }
 
 saltusi_island saltusi_reduced_island(const saltusi_mode_dynamics* m, int i) {
+  assert(m != NULL);
   return m->reduced.whole ? saltusi_island_whole(m->reduced.count, m->o->nv)
                           : saltusi_island_of(&m->reduced.islands, i);
 }
 
 saltusi_island saltusi_reduced_island_of(const saltusi_mode_dynamics* m, int key, int* i) {
+  assert(m != NULL && key >= 0);
   const saltusi_elimination* p = &m->reduced;
   *i = 0;
   for (int c = 0; !p->whole && c < p->islands.count; c++) {
@@ -64,6 +69,7 @@ saltusi_island saltusi_reduced_island_of(const saltusi_mode_dynamics* m, int key
 }
 
 void saltusi_reduced_divide(saltusi_mode_dynamics* m, const saltusi_island* in, double* x) {
+  assert(m != NULL && in != NULL);
   saltusi_island_divide(&m->reduced.islands, in, m->eval, &m->mass, x);
 }
 
@@ -145,6 +151,7 @@ static void list(saltusi_mode_dynamics* m, const int* set, int count) {
 }
 
 void saltusi_find_coupled(saltusi_mode_dynamics* m, int key, bool* coupled) {
+  assert(m != NULL && key >= 0);
   saltusi_elimination* p = &m->reduced;
   saltusi_islands* is = &p->islands;
   bool known = saltusi_islands_open_forces(is, m->eval, &m->mass);
@@ -165,6 +172,7 @@ void saltusi_find_coupled(saltusi_mode_dynamics* m, int key, bool* coupled) {
 }
 
 int saltusi_scope(saltusi_mode_dynamics* m, int* set, int count, const bool* marked, bool* scope) {
+  assert(m != NULL && count >= 0);
   saltusi_elimination* p = &m->reduced;
   list(m, set, count);
   find_islands(m);
@@ -191,6 +199,7 @@ int saltusi_scope(saltusi_mode_dynamics* m, int* set, int count, const bool* mar
 
 saltus_status saltusi_reduce(saltusi_mode_dynamics* m, double t, const double* y, bool every,
                              const int* set, int count) {
+  assert(m != NULL && count >= 0);
   saltus_point at = saltusi_at(m->eval, t, y, saltusi_v_of(m->o, y));
   saltus_status status = saltusi_linear_assemble(m->eval, &m->mass, &at, 1.0, 0.0, 0.0);
   if (status != SALTUS_OK) {
@@ -218,6 +227,7 @@ static void take_joints(const saltusi_mode_dynamics* m, int c, int k, const doub
 }
 
 void saltusi_reduced_inverse(saltusi_mode_dynamics* m, int i, double* x) {
+  assert(m != NULL);
   saltusi_elimination* p = &m->reduced;
   saltusi_island in = saltusi_reduced_island(m, i);
   saltusi_reduced_divide(m, &in, x);
@@ -233,6 +243,7 @@ void saltusi_reduced_inverse(saltusi_mode_dynamics* m, int i, double* x) {
 }
 
 void saltusi_reduced_response(saltusi_mode_dynamics* m, int i, int row, double* x) {
+  assert(m != NULL && row >= 0);
   saltusi_island in = saltusi_reduced_island(m, i);
   memset(x, 0, (size_t)in.k * sizeof(double));
   saltusi_island_add_row(&in, &m->row, row, 1.0, x);
@@ -240,6 +251,7 @@ void saltusi_reduced_response(saltusi_mode_dynamics* m, int i, int row, double* 
 }
 
 void saltusi_reduced_hold(saltusi_mode_dynamics* m, double* v, double* impulse) {
+  assert(m != NULL);
   saltusi_elimination* p = &m->reduced;
   for (int c = 0; c < saltusi_reduced_islands(m); c++) {
     saltusi_island in = saltusi_reduced_island(m, c);
@@ -263,6 +275,7 @@ void saltusi_reduced_hold(saltusi_mode_dynamics* m, double* v, double* impulse) 
 }
 
 void saltusi_reduced_answer(saltusi_mode_dynamics* m, const double* x, double* answer) {
+  assert(m != NULL);
   saltusi_elimination* p = &m->reduced;
   for (int c = 0; c < saltusi_reduced_islands(m); c++) {
     saltusi_island in = saltusi_reduced_island(m, c);

@@ -13,9 +13,11 @@
 #include "adaptive/decide.h"
 #include "math/matrix.h"
 
+#include <assert.h>
 #include <string.h>
 
 bool saltusi_is_spatial(const saltusi_decision* d, const int* set, int count) {
+  assert(d != NULL && count >= 0);
   for (int i = 0; i < count; i++) {
     if (d->o->tangents[set[i]] == 2 && d->o->mu[set[i]] > 0.0) {
       return true;
@@ -90,6 +92,7 @@ static void write_answer(saltusi_decision* d, const saltusi_problem* p, int n) {
 }
 
 saltus_status saltusi_decide_spatial(saltusi_decision* d, const saltusi_problem* p) {
+  assert(d != NULL && p != NULL);
   int rows = 0;
   for (int i = 0; i < p->count; i++) {
     rows += rows_of(d, p->set[i]);

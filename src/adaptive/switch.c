@@ -10,6 +10,7 @@
 #include "adaptive/adaptive.h"
 #include "math/matrix.h"
 
+#include <assert.h>
 #include <float.h>
 
 enum { STACK = 128, PIECES_MAX = 100000, BISECTIONS = 80 };
@@ -131,6 +132,7 @@ static saltusi_switch_time next_switch(saltusi_adaptive* w, double to) {
 }
 
 double saltusi_before_switch(saltusi_adaptive* w, double h) {
+  assert(w != NULL && h > 0.0);
   saltusi_adaptive_memory* m = w->memory;
   double to = w->step.t + h;
   if (w->sys->ops->enclosure == NULL) {
@@ -150,6 +152,7 @@ double saltusi_before_switch(saltusi_adaptive* w, double h) {
 }
 
 void saltusi_leave_kinks(saltusi_adaptive* w, double* y) {
+  assert(w != NULL);
   const saltus_enclosure_ops* ops = w->sys->ops->enclosure;
   int n = ops != NULL && ops->switches != NULL && w->sys->ops->rate == NULL
               ? ops->switches(w->sys->self)

@@ -14,6 +14,7 @@
 #include "base/log.h"
 #include "math/matrix.h"
 
+#include <assert.h>
 #include <float.h>
 #include <string.h>
 
@@ -22,6 +23,7 @@ static const double closing_part = 0.1;
 enum { PAINLEVE_MAX = 3 };
 
 void saltusi_report(saltusi_adaptive* w, saltus_event reported) {
+  assert(w != NULL);
   if (w->report != NULL) {
     w->report(w->who, &reported);
   }
@@ -415,6 +417,7 @@ static saltus_status settle(saltusi_adaptive* w, double t, double* y, int count,
 
 saltus_status saltusi_adaptive_settle(saltusi_adaptive* w, double t, double* y, int count,
                                       bool impact) {
+  assert(w != NULL && count >= 0);
   for (int key = 0; key < w->o.nc; key++) {
     w->transition.scope[key] = true;
   }
@@ -437,6 +440,7 @@ static int list_closed(saltusi_adaptive* w) {
 }
 
 void saltusi_find_senses(saltusi_adaptive* w, double t, const double* y) {
+  assert(w != NULL);
   double slow = saltusi_slip_rounding(&w->decision);
   saltusi_mode_rows(&w->mode, t, y, true);
   for (int key = 0; key < w->o.nc; key++) {
@@ -713,6 +717,7 @@ static void find_scope(saltusi_adaptive* w, double t, const double* y, const sal
 
 saltus_status saltusi_adaptive_transition(saltusi_adaptive* w, double t, double t_event, double* y,
                                           const saltusi_found* found) {
+  assert(w != NULL && found != NULL);
   memcpy(w->transition.old, w->contact, (size_t)w->o.nc * sizeof *w->contact);
   w->memory->zeno = -1.0;
   w->memory->jacobian_age = -1.0; /* it belonged to the old status */

@@ -12,6 +12,7 @@
 #include "adaptive/hunt.h"
 #include "math/matrix.h"
 
+#include <assert.h>
 #include <float.h>
 #include <string.h>
 
@@ -289,6 +290,7 @@ static saltus_status prepare(saltusi_adaptive* w, bounce* b, double limit, bool*
 }
 
 saltus_status saltusi_adaptive_jump(saltusi_adaptive* w, double limit, bool* done, double* tau) {
+  assert(w != NULL);
   bounce b = {.key = (int)w->memory->zeno};
   *done = false;
   w->memory->zeno = -1.0;

@@ -11,6 +11,7 @@
 #include <string.h>
 
 void saltusi_log(saltus_log log, saltus_level level, const char* format, ...) {
+  assert(format != NULL);
   if (log.write == NULL) {
     return;
   }

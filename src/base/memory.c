@@ -34,6 +34,7 @@ saltus_arena saltus_arena_counting(void) {
 }
 
 saltus_arena saltus_arena_over(void* block, size_t bytes) {
+  assert(block != NULL);
   return (saltus_arena){.base = block, .capacity = bytes};
 }
 

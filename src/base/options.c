@@ -62,6 +62,7 @@ void saltus_options_defaults(const saltus_field_table* table, void* options) {
 }
 
 const saltus_field* saltus_options_find(const saltus_field_table* table, const char* name) {
+  assert(table != NULL && name != NULL);
   for (int i = 0; i < table->count; i++) {
     if (strcmp(table->fields[i].name, name) == 0) {
       return &table->fields[i];
@@ -143,6 +144,7 @@ saltus_status saltus_options_set(const saltus_field_table* table, void* options,
 
 saltus_status saltus_options_set_line(const saltus_field_table* table, void* options,
                                       const char* owner, const char* line, saltus_log log) {
+  assert(table != NULL && options != NULL && owner != NULL);
   enum { WORD = 256 };
   saltus_status status = SALTUS_OK;
   const char* at = line != NULL ? line : "";

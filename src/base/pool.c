@@ -59,6 +59,7 @@ void* saltusi_pool_take(saltusi_pool* pool, size_t count, size_t item) {
 }
 
 char* saltusi_pool_text(saltusi_pool* pool, const char* text) {
+  assert(pool != NULL);
   if (text == NULL) {
     text = "";
   }
@@ -71,6 +72,7 @@ char* saltusi_pool_text(saltusi_pool* pool, const char* text) {
 }
 
 char* saltusi_pool_join(saltusi_pool* pool, const char* a, const char* b) {
+  assert(pool != NULL && a != NULL && b != NULL);
   size_t first = strlen(a);
   size_t second = strlen(b);
   char* copy = saltusi_pool_take(pool, first + second + 1, 1);

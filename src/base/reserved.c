@@ -8,8 +8,11 @@
 #include "base/log.h"
 #include "saltus/version.h"
 
+#include <assert.h>
+
 saltus_status saltusi_reserved_check(const uint64_t* reserved, size_t count, const char* name,
                                      saltus_log log) {
+  assert(name != NULL);
   for (size_t i = 0; i < count; i++) {
     if (reserved[i] != 0) {
       saltusi_log(log, SALTUS_LEVEL_ERROR,

@@ -5,6 +5,7 @@
  */
 #include "saltus/version.h"
 
+#include <assert.h>
 #include <string.h>
 
 #define TEXT_OF(number) #number
@@ -19,6 +20,7 @@ int saltus_version_number(void) {
 }
 
 bool saltus_has(const char* part) {
+  assert(part != NULL);
   static const struct {
     const char* name;
     bool there;

@@ -46,6 +46,7 @@ size_t saltusi_character(const char* text, size_t bytes, unsigned long* code_out
 }
 
 size_t saltusi_visible(const char* text, size_t bytes) {
+  assert(text != NULL);
   unsigned long code;
   size_t count = saltusi_character(text, bytes, &code);
   return count > 0 && !steers(code) ? count : 0;
@@ -65,6 +66,7 @@ bool saltusi_visible_cut(const char* text, size_t bytes) {
 }
 
 void saltusi_visible_escape(char byte, char* text) {
+  assert(text != NULL);
   static const char digits[] = "0123456789abcdef";
   unsigned char b = (unsigned char)byte;
   const char escape[SALTUSI_ESCAPE] = {'\\', 'x', digits[b >> 4], digits[b & 15], '\0'};

@@ -10,6 +10,7 @@
 #include "figure/layout.h"
 #include "figure/text.h"
 
+#include <assert.h>
 #include <cairo-pdf.h>
 #include <cairo-svg.h>
 #include <cairo.h>
@@ -54,6 +55,7 @@ static format format_of(const char* path) {
 }
 
 saltus_status saltusi_figure_path_check(const char* path, saltus_log log) {
+  assert(path != NULL);
   if (strlen(path) + 32 > PATH_BYTES) {
     saltusi_log(log, SALTUS_LEVEL_ERROR, "figure: the file name has %zu bytes, allowed are %d",
                 strlen(path), PATH_BYTES - 32);
@@ -234,6 +236,7 @@ static saltus_status write_aside(const saltusi_figure* figure, const saltusi_lay
 }
 
 saltus_status saltusi_figure_write(const saltusi_figure* figure, const char* path, saltus_log log) {
+  assert(figure != NULL && path != NULL);
   saltus_status status = saltusi_figure_path_check(path, log);
   if (status != SALTUS_OK) {
     return status;

@@ -6,13 +6,17 @@
 #include "base/log.h"
 #include "figure/figure.h"
 
+#include <assert.h>
+
 saltus_status saltusi_figure_path_check(const char* path, saltus_log log) {
+  assert(path != NULL);
   saltusi_log(log, SALTUS_LEVEL_ERROR,
               "%s: this build of Saltus draws no figures (CMake option SALTUS_WITH_CAIRO)", path);
   return SALTUS_ERR_UNSUPPORTED;
 }
 
 saltus_status saltusi_figure_write(const saltusi_figure* figure, const char* path, saltus_log log) {
+  assert(path != NULL);
   (void)figure;
   return saltusi_figure_path_check(path, log);
 }

@@ -53,6 +53,7 @@ static void set_colour(cairo_t* cairo, rgb c, double opacity) {
 
 saltusi_trace saltusi_trace_begin(const saltusi_series* series, const saltusi_view* view,
                                   double column) {
+  assert(series != NULL && view != NULL);
   return (saltusi_trace){.series = series, .view = view, .gap = true, .thin = {.width = column}};
 }
 

@@ -21,6 +21,7 @@ static const double RAISE = 0.36;  /* of the size */
 static const double LOWER = -0.16; /* of the size */
 
 void saltusi_text_setup(cairo_t* cairo) {
+  assert(cairo != NULL);
   cairo_font_options_t* options = cairo_font_options_create();
   cairo_font_options_set_hint_style(options, CAIRO_HINT_STYLE_NONE);
   cairo_font_options_set_hint_metrics(options, CAIRO_HINT_METRICS_OFF);
@@ -126,6 +127,7 @@ static double part_width(cairo_t* cairo, const char* s, const char* end,
 }
 
 double saltusi_text_width(cairo_t* cairo, const char* text, double size, bool bold) {
+  assert(cairo != NULL);
   saltusi_text_style style = {.size = size, .bold = bold};
   return text == NULL ? 0.0 : part_width(cairo, text, text + strlen(text), &style);
 }
@@ -149,6 +151,7 @@ static void draw_part(cairo_t* cairo, double x, double y, const char* s, const c
 
 void saltusi_text_draw(cairo_t* cairo, double x, double y, const char* text,
                        saltusi_text_style style) {
+  assert(cairo != NULL);
   if (text != NULL) {
     draw_part(cairo, x, y, text, text + strlen(text), style);
   }
@@ -156,6 +159,7 @@ void saltusi_text_draw(cairo_t* cairo, double x, double y, const char* text,
 
 int saltusi_text_lines(cairo_t* cairo, double x, double y, const char* text,
                        saltusi_text_style style, bool draw) {
+  assert(cairo != NULL);
   int lines = 0;
   while (text != NULL && *text != '\0') {
     /* the longest part that fits, at least one word */

@@ -333,6 +333,7 @@ static saltusi_expr rested(const saltusi_graph* g, saltusi_expr e) {
 }
 
 saltusi_expr saltusi_at_rest(saltusi_graph* g, saltusi_expr e) {
+  assert(g != NULL);
   size_t listed = 0;
   if ((saltusi_depends(g, e) & SALTUSI_ON_VELOCITY) == 0 || !saltusi_graph_walk(g)) {
     return e;

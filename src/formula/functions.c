@@ -62,6 +62,7 @@ const saltusi_function* saltusi_function_at(int i) {
 }
 
 const saltusi_function* saltusi_function_find(const char* name) {
+  assert(name != NULL);
   for (int i = 0; saltusi_function_at(i) != NULL; i++) {
     if (strcmp(functions[i].name, name) == 0) {
       return &functions[i];
@@ -75,6 +76,7 @@ const saltus_formula_function* saltus_formula_function_at(int i) {
 }
 
 bool saltusi_word_reserved(const char* name) {
+  assert(name != NULL);
   static const char* const words[] = {"t", "pi", "and", "or", "not"};
   for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
     if (strcmp(words[i], name) == 0) {

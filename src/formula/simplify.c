@@ -60,6 +60,7 @@ static bool fold(saltusi_graph* g, int op, saltusi_expr a, saltusi_expr b, saltu
 }
 
 saltusi_expr saltusi_constant(saltusi_graph* g, double value) {
+  assert(g != NULL);
   return saltusi_graph_intern(g, (saltusi_node){.op = SALTUSI_CONSTANT, .value = value});
 }
 
@@ -78,6 +79,7 @@ static bool gathered(saltusi_graph* g, saltusi_expr a, saltusi_expr b, double si
 }
 
 saltusi_expr saltusi_add(saltusi_graph* g, saltusi_expr a, saltusi_expr b) {
+  assert(g != NULL);
   saltusi_expr out, x;
   double c;
   if (fold(g, SALTUSI_ADD, a, b, &out)) {
@@ -139,6 +141,7 @@ saltusi_expr saltusi_sub(saltusi_graph* g, saltusi_expr a, saltusi_expr b) {
 }
 
 saltusi_expr saltusi_neg(saltusi_graph* g, saltusi_expr a) {
+  assert(g != NULL);
   const saltusi_node n = *at(g, a);
   double c;
   saltusi_expr x;
@@ -188,6 +191,7 @@ static saltusi_expr mul_constant(saltusi_graph* g, saltusi_expr factor, saltusi_
 }
 
 saltusi_expr saltusi_mul(saltusi_graph* g, saltusi_expr a, saltusi_expr b) {
+  assert(g != NULL);
   saltusi_expr out;
   if (fold(g, SALTUSI_MUL, a, b, &out)) {
     return out;
@@ -327,6 +331,7 @@ saltusi_expr saltusi_pow(saltusi_graph* g, saltusi_expr a, saltusi_expr b) {
 
 saltusi_expr saltusi_select(saltusi_graph* g, saltusi_expr condition, saltusi_expr a,
                             saltusi_expr b) {
+  assert(g != NULL);
   if (saltusi_is_constant(g, condition)) {
     return at(g, condition)->value != 0.0 ? a : b;
   }
@@ -390,6 +395,7 @@ static saltusi_expr call2(saltusi_graph* g, int op, saltusi_expr a, saltusi_expr
 
 saltusi_expr saltusi_apply(saltusi_graph* g, int op, saltusi_expr a, saltusi_expr b,
                            saltusi_expr c) {
+  assert(g != NULL);
   switch (op) {
   case SALTUSI_ADD:
     return saltusi_add(g, a, b);

@@ -13,6 +13,7 @@
 
 #include "math/matrix.h"
 
+#include <assert.h>
 #include <string.h>
 
 static inline bool invert3(const double* a, double* b) {
@@ -289,6 +290,7 @@ static inline void times_uniform(const saltusi_block_lu* lu, const int d, const 
 
 void saltusi_block_lu_times(const saltusi_block_lu* lu, const double* values, const double* x,
                             double* y) {
+  assert(lu != NULL);
   if (lu->uniform == 3) {
     times_uniform(lu, 3, values, x, y);
     return;
@@ -319,6 +321,7 @@ static const double coarse = 1e-9;
 enum { STALL_LIMIT = 2, REFINEMENTS = 3 };
 
 bool saltusi_block_lu_factor(saltusi_block_lu* lu) {
+  assert(lu != NULL);
   lu->use_pivoted = lu->failures >= STALL_LIMIT && !lu->no_pivoting;
   if (!lu->use_pivoted) {
     if (factor_blocks(lu)) {
@@ -356,6 +359,7 @@ static double solve_refined(const saltusi_block_lu* lu, double size, const doubl
 }
 
 double saltusi_block_lu_solve(saltusi_block_lu* lu, const double* b, double* x) {
+  assert(lu != NULL);
   double size = sqrt(saltusi_long_dot(lu->rows, b, b));
   if (!(size > 0.0)) {
     memset(x, 0, (size_t)lu->rows * sizeof(double));
@@ -390,6 +394,7 @@ static bool pivots_above(const saltusi_block_lu* lu, double tiny) {
 }
 
 bool saltusi_block_lu_prepare(saltusi_block_lu* lu, double tiny, double* trial) {
+  assert(lu != NULL);
   double* x = trial;
   double* b = trial + lu->rows;
   lu->failures =
@@ -419,6 +424,7 @@ bool saltusi_block_lu_prepare(saltusi_block_lu* lu, double tiny, double* trial) 
 }
 
 void saltusi_block_lu_apply(const saltusi_block_lu* lu, double* x) {
+  assert(lu != NULL);
   if (!lu->refined) {
     substitute(lu, x, x);
     return;
@@ -430,5 +436,6 @@ void saltusi_block_lu_apply(const saltusi_block_lu* lu, double* x) {
 
 void saltusi_block_lu_apply_some(const saltusi_block_lu* lu, int count, const int* position,
                                  double* x) {
+  assert(lu != NULL && count >= 0);
   substitute_general(lu, count, position, x, x);
 }

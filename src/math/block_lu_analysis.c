@@ -12,6 +12,7 @@
 
 #include "math/ordering.h"
 
+#include <assert.h>
 #include <string.h>
 
 static int rows_of(const saltusi_block_lu* lu, int unit) {
@@ -142,6 +143,7 @@ static void count_fill(saltusi_block_lu* lu) {
 
 saltus_status saltusi_block_lu_analyse(saltusi_block_lu* lu, const saltusi_block_pattern* pattern,
                                        const saltus_allocator* memory) {
+  assert(lu != NULL && pattern != NULL && memory != NULL);
   lu->ready = false;
   lu->units = pattern->units;
   lu->rows = pattern->rows;
@@ -253,6 +255,7 @@ static void found_layout(saltusi_block_lu* lu, saltus_arena* arena) {
 }
 
 saltus_status saltusi_block_lu_reserve(saltusi_block_lu* lu, const saltus_allocator* memory) {
+  assert(lu != NULL && memory != NULL);
   if (lu->ready) {
     return SALTUS_OK;
   }
@@ -271,6 +274,7 @@ saltus_status saltusi_block_lu_reserve(saltusi_block_lu* lu, const saltus_alloca
 
 saltus_status saltusi_block_lu_plan(saltusi_block_lu* lu, const saltusi_block_pattern* pattern,
                                     saltus_arena* arena) {
+  assert(lu != NULL && pattern != NULL && arena != NULL);
   const saltus_allocator memory = saltus_allocator_default();
   *lu = (saltusi_block_lu){.units = pattern->units, .planned = true};
   saltus_arena count = saltus_arena_counting();
@@ -293,6 +297,7 @@ saltus_status saltusi_block_lu_plan(saltusi_block_lu* lu, const saltusi_block_pa
 
 void saltusi_block_lu_layout(saltusi_block_lu* lu, int units, int rows, int unit_max,
                              saltus_arena* arena) {
+  assert(lu != NULL && arena != NULL && units >= 0 && rows >= 0);
   size_t pairs = (size_t)units * (size_t)units;
   size_t square = (size_t)unit_max * (size_t)unit_max;
   saltusi_block_lu full = {.units = units, .rows = rows, .unit_max = unit_max};
@@ -306,6 +311,7 @@ void saltusi_block_lu_layout(saltusi_block_lu* lu, int units, int rows, int unit
 }
 
 void saltusi_block_lu_release(saltusi_block_lu* lu, const saltus_allocator* memory) {
+  assert(lu != NULL && memory != NULL);
   saltusi_buffer_release(&lu->graph_memory, memory);
   saltusi_buffer_release(&lu->factor_memory, memory);
   lu->ready = false;

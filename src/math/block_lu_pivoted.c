@@ -12,6 +12,7 @@
  */
 #include "math/block_lu.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -20,6 +21,7 @@ static const double diagonal_threshold = 0.01;
 
 void saltusi_pivoted_lu_layout(saltusi_pivoted_lu* pivoted, int rows, size_t room,
                                saltus_arena* arena) {
+  assert(pivoted != NULL && arena != NULL && rows >= 0);
   pivoted->lower_start = SALTUS_PUSH(arena, size_t, rows + 1);
   pivoted->upper_start = SALTUS_PUSH(arena, size_t, rows + 1);
   pivoted->position = SALTUS_PUSH(arena, size_t, rows);
@@ -155,6 +157,7 @@ static bool choose_pivot(saltusi_block_lu* lu, int row, int diagonal, int top) {
 }
 
 bool saltusi_pivoted_lu_factor(saltusi_block_lu* lu) {
+  assert(lu != NULL);
   saltusi_pivoted_lu* p = &lu->pivoted;
   p->lower_start[0] = 0;
   p->upper_start[0] = 0;
@@ -176,6 +179,7 @@ bool saltusi_pivoted_lu_factor(saltusi_block_lu* lu) {
 }
 
 bool saltusi_pivoted_lu_singular(const saltusi_block_lu* lu, double tiny) {
+  assert(lu != NULL);
   int row = 0;
   for (int i = 0; i < lu->units; i++) {
     int unit = lu->order[i];
@@ -196,6 +200,7 @@ bool saltusi_pivoted_lu_singular(const saltusi_block_lu* lu, double tiny) {
 }
 
 void saltusi_pivoted_lu_substitute(const saltusi_block_lu* lu, const double* b, double* x) {
+  assert(lu != NULL);
   const saltusi_pivoted_lu* p = &lu->pivoted;
   double* y = lu->solved;
   int row = 0;

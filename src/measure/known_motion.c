@@ -242,7 +242,7 @@ const double* saltus_known_motion_v0(const saltus_known_motion* problem) {
 }
 
 int saltus_known_motion_samples(const saltus_known_motion* problem, const double** times) {
-  assert(problem != NULL && times != NULL);
+  assert(problem != NULL);
   if (times) {
     *times = problem->sample_times;
   }

@@ -7,6 +7,7 @@
 
 #include "measure/motion_family.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -15,16 +16,19 @@ static size_t velocities(const void* self) {
 }
 
 void saltusi_zero_matrix(const void* self, const saltus_point* at, double* A) {
+  assert(self != NULL);
   (void)at;
   memset(A, 0, velocities(self) * velocities(self) * sizeof *A);
 }
 
 void saltusi_zero_vector(const void* self, const saltus_point* at, double* x) {
+  assert(self != NULL);
   (void)at;
   memset(x, 0, velocities(self) * sizeof *x);
 }
 
 void saltusi_unit_mass(const void* self, const saltus_point* at, double* M) {
+  assert(self != NULL && at != NULL);
   saltusi_zero_matrix(self, at, M);
   for (size_t i = 0; i < velocities(self); i++) {
     M[i * velocities(self) + i] = 1.0;
@@ -32,6 +36,7 @@ void saltusi_unit_mass(const void* self, const saltus_point* at, double* M) {
 }
 
 double saltusi_unit_kinetic(const void* self, const saltus_point* at) {
+  assert(self != NULL && at != NULL);
   double sum = 0.0;
   for (size_t i = 0; i < velocities(self); i++) {
     sum += at->v[i] * at->v[i];
@@ -40,6 +45,7 @@ double saltusi_unit_kinetic(const void* self, const saltus_point* at) {
 }
 
 void saltusi_no_power(const void* self, const saltus_point* at, double power[2]) {
+  assert(power != NULL);
   (void)self;
   (void)at;
   power[0] = power[1] = 0.0;
@@ -47,6 +53,7 @@ void saltusi_no_power(const void* self, const saltus_point* at, double power[2])
 
 saltus_status saltusi_floor_contacts(const void* self, const saltus_point* at,
                                      saltus_contact_list* list) {
+  assert(at != NULL && list != NULL);
   (void)self;
   list->gap[0] = at->q[0];
   return SALTUS_OK;
@@ -54,6 +61,7 @@ saltus_status saltusi_floor_contacts(const void* self, const saltus_point* at,
 
 void saltusi_floor_contact(const void* self, const saltus_point* at, uint64_t identity,
                            saltus_rows* rows) {
+  assert(rows != NULL);
   (void)self;
   (void)at;
   (void)identity;
@@ -66,6 +74,7 @@ saltus_dims saltusi_floor_dims(int size) {
 }
 
 void saltusi_floor_name(int size, int contact, char* text, size_t bytes) {
+  assert(text != NULL);
   (void)size;
   (void)contact;
   snprintf(text, bytes, "floor");

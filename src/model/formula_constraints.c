@@ -11,6 +11,7 @@
 #include "formula/message.h"
 #include "model/formula_model.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -230,6 +231,7 @@ static saltus_status make_contacts(saltusi_formula_builder* b, int i, const cont
 /* A constant in 0..hi; 0 when not given. */
 saltus_status saltusi_formula_number(saltusi_formula_builder* b, const saltus_formula_text* formula,
                                      const char* kind, const char* name, double hi, double* value) {
+  assert(b != NULL && formula != NULL && kind != NULL);
   *value = 0.0;
   if (formula->text == NULL) {
     return SALTUS_OK;
@@ -354,6 +356,7 @@ static saltus_status read_gaps(saltusi_formula_builder* b, contact_group* groups
 }
 
 saltus_status saltusi_formula_constraints(saltusi_formula_builder* b) {
+  assert(b != NULL);
   const saltus_formula_def* def = b->def;
   saltus_formula_model* m = b->model;
   saltus_status status = make_joints(b);

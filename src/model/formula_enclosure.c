@@ -11,7 +11,10 @@
 #include "formula/enclose.h"
 #include "model/formula_model.h"
 
+#include <assert.h>
+
 void saltusi_formula_root(saltusi_formula_builder* b, saltusi_expr e) {
+  assert(b != NULL);
   if (saltusi_kinks(&b->graph, e) == 0) {
     return;
   }
@@ -80,6 +83,7 @@ static int degree(saltusi_graph* g, saltusi_expr e) {
 
 void saltusi_formula_bound_make(saltusi_formula_builder* b, const saltusi_expr* values, int count,
                                 saltusi_formula_bound* bound) {
+  assert(b != NULL && values != NULL && bound != NULL && count >= 0);
   saltusi_graph* g = &b->graph;
   for (int k = 0; k < count; k++) {
     bound->depends |= saltusi_depends(g, values[k]);
@@ -119,6 +123,7 @@ static saltusi_expr switching(saltusi_graph* g, saltusi_expr e) {
 }
 
 saltus_status saltusi_formula_switches(saltusi_formula_builder* b) {
+  assert(b != NULL);
   saltusi_graph* g = &b->graph;
   saltus_formula_model* m = b->model;
   const size_t listed = list_parts(g, b->roots, b->root_count);

@@ -15,6 +15,7 @@
 #include "formula/message.h"
 #include "model/formula_model.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -34,6 +35,7 @@ typedef struct motion {
 } motion;
 
 void saltusi_formula_put(saltusi_formula_builder* b, size_t place, saltusi_expr e) {
+  assert(b != NULL);
   if (e == b->graph.zero) {
     return;
   }
@@ -46,6 +48,7 @@ void saltusi_formula_put(saltusi_formula_builder* b, size_t place, saltusi_expr 
 }
 
 void saltusi_formula_make(saltusi_formula_builder* b, size_t length, saltusi_program* program) {
+  assert(b != NULL && program != NULL);
   saltus_formula_model* m = b->model;
   saltus_status status =
       saltusi_compile(&b->graph, b->outputs, (int)b->output_count, (int)length, &m->pool, program);
@@ -57,6 +60,7 @@ void saltusi_formula_make(saltusi_formula_builder* b, size_t length, saltusi_pro
 }
 
 size_t saltusi_formula_find_velocity(const char* text, const char* coordinate) {
+  assert(text != NULL && coordinate != NULL);
   size_t offset = 0;
   for (;;) {
     saltusi_token token = saltusi_lex(text, &offset);
@@ -81,6 +85,7 @@ static void sample(double* x, int n, unsigned* seed) {
 /* Formulas such as (v + 1)^3 - v^3 - 3*v^2 have derivatives that vanish without looking so. They
  * are tried at a few points; round-off is all that may be left. */
 bool saltusi_formula_velocity_free(saltusi_formula_builder* b, saltusi_expr* e) {
+  assert(b != NULL && e != NULL);
   enum { POINTS = 3 };
   saltusi_graph* g = &b->graph;
   if ((saltusi_depends(g, *e) & SALTUSI_ON_VELOCITY) == 0) {
@@ -350,6 +355,7 @@ static saltus_status derive(saltusi_formula_builder* b, motion* m) {
 }
 
 saltus_status saltusi_formula_lagrange(saltusi_formula_builder* b) {
+  assert(b != NULL);
   motion m = {.n = b->def->coordinate_count};
   m.p = SALTUSI_TAKE(&b->work, saltusi_expr, m.n);
   m.T_q = SALTUSI_TAKE(&b->work, saltusi_expr, m.n);

@@ -155,6 +155,7 @@ static saltus_status build(saltusi_formula_builder* b) {
 
 saltus_status saltusi_formula_builder_start(saltusi_formula_builder* b,
                                             const saltus_formula_def* def) {
+  assert(b != NULL && def != NULL);
   *b = (saltusi_formula_builder){.def = def, .constant_rows = true};
   b->work = saltusi_pool_over(def->allocator);
   saltus_status status = saltusi_graph_start(&b->graph, def->coordinate_count, def->allocator);
@@ -163,6 +164,7 @@ saltus_status saltusi_formula_builder_start(saltusi_formula_builder* b,
 }
 
 void saltusi_formula_builder_free(saltusi_formula_builder* b) {
+  assert(b != NULL);
   saltusi_release(&b->graph.allocator, b->outputs, b->output_room, sizeof *b->outputs);
   saltusi_release(&b->graph.allocator, b->roots, b->root_room, sizeof *b->roots);
   saltusi_graph_free(&b->graph);
@@ -215,22 +217,27 @@ void saltus_formula_model_destroy(saltus_formula_model* model) {
 }
 
 const saltus_system* saltus_formula_model_system(const saltus_formula_model* model) {
+  assert(model != NULL);
   return &model->system;
 }
 
 const double* saltus_formula_model_q0(const saltus_formula_model* model) {
+  assert(model != NULL);
   return model->q0;
 }
 
 const double* saltus_formula_model_v0(const saltus_formula_model* model) {
+  assert(model != NULL);
   return model->v0;
 }
 
 const char* saltus_formula_model_joint_name(const saltus_formula_model* model, int j) {
+  assert(model != NULL);
   return model->joint_names[j];
 }
 
 int saltus_formula_model_contact(const saltus_formula_model* model, int key) {
+  assert(model != NULL && key >= 0);
   return model->contact_of[key];
 }
 
@@ -241,6 +248,7 @@ struct saltusi_formula_constants {
 
 saltus_status saltusi_formula_constants_open(const saltus_formula_parameter* parameters, int count,
                                              saltus_log log, saltusi_formula_constants** out) {
+  assert(out != NULL && count >= 0);
   const saltus_allocator memory = saltus_allocator_default();
   saltusi_formula_constants* c = memory.alloc(sizeof *c, memory.user);
   *out = NULL;
@@ -260,6 +268,7 @@ saltus_status saltusi_formula_constants_open(const saltus_formula_parameter* par
 
 saltus_status saltusi_formula_constants_value(saltusi_formula_constants* c,
                                               const saltus_formula_text* formula, double* value) {
+  assert(c != NULL && formula != NULL);
   double result = 0.0;
   saltus_status status = saltusi_parse_constant(&c->b.scope, formula, &result);
   if (status == SALTUS_OK) {

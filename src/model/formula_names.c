@@ -11,12 +11,14 @@
 #include "formula/message.h"
 #include "model/formula_model.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
 saltus_formula_text saltusi_formula_called(saltusi_formula_builder* b,
                                            const saltus_formula_text* formula, const char* kind,
                                            const char* name) {
+  assert(b != NULL && formula != NULL && kind != NULL);
   saltus_formula_text f = *formula;
   if (f.what == NULL) {
     char text[128];
@@ -136,6 +138,7 @@ static saltus_status evaluate_from(saltusi_formula_builder* b, int start, visit*
 }
 
 saltus_status saltusi_formula_names(saltusi_formula_builder* b) {
+  assert(b != NULL);
   const saltus_formula_def* def = b->def;
   int np = def->parameter_count;
   saltus_status status = saltusi_names_start(&b->names, np + def->coordinate_count, &b->work);
@@ -164,6 +167,7 @@ saltus_status saltusi_formula_names(saltusi_formula_builder* b) {
 }
 
 saltus_status saltusi_formula_labels(saltusi_formula_builder* b) {
+  assert(b != NULL);
   const saltus_formula_def* def = b->def;
   for (int kind = 0; kind < 2; kind++) {
     int count = kind == 0 ? def->joint_count : def->contact_count;

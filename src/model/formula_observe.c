@@ -151,5 +151,6 @@ void saltus_formula_observer_destroy(saltus_formula_observer* observer) {
 }
 
 const saltus_observables* saltus_formula_observer_view(const saltus_formula_observer* observer) {
+  assert(observer != NULL);
   return &observer->view;
 }

@@ -5,6 +5,7 @@
  */
 #include "model/formula_model.h"
 
+#include <assert.h>
 #include <string.h>
 
 static const saltus_formula_model* model_of(const void* self) {
@@ -167,6 +168,7 @@ static void blocks(const void* self, const saltus_point* at, double m, double fv
 }
 
 void saltusi_formula_ops(saltus_formula_model* m) {
+  assert(m != NULL);
   m->ops = (saltus_system_ops){.mass = mass,
                                .force = force,
                                .contacts = contacts,

@@ -12,7 +12,10 @@
 #include "formula/derive.h"
 #include "model/formula_model.h"
 
+#include <assert.h>
+
 void saltusi_formula_power(saltusi_formula_builder* b, const saltusi_formula_energies* e) {
+  assert(b != NULL && e != NULL);
   saltusi_graph* g = &b->graph;
   saltusi_expr ends = saltusi_formula_springs_drive(b);
   saltusi_expr given = saltusi_sub(g, g->zero, ends);

@@ -15,6 +15,8 @@
 #include "formula/message.h"
 #include "model/formula_model.h"
 
+#include <assert.h>
+
 enum { SMALLEST, LARGEST };
 
 /* Parts of a node; count 0: not asked for, MANY: more than a contact may have. */
@@ -185,6 +187,7 @@ static bool never(const saltusi_graph* g, saltusi_expr e) {
 
 saltus_status saltusi_formula_split(saltusi_formula_builder* b, const saltus_formula_text* formula,
                                     saltusi_expr e, saltusi_formula_parts* out) {
+  assert(b != NULL && formula != NULL && out != NULL);
   saltusi_graph* g = &b->graph;
   *out = (saltusi_formula_parts){1, {e}};
   if (saltusi_kinks(g, e) == 0) {

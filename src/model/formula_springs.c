@@ -13,7 +13,10 @@
 #include "formula/derive.h"
 #include "model/formula_model.h"
 
+#include <assert.h>
+
 saltus_status saltusi_formula_springs_read(saltusi_formula_builder* b) {
+  assert(b != NULL);
   const int count = b->def->spring_count;
   saltusi_formula_spring* springs = SALTUSI_TAKE(&b->work, saltusi_formula_spring, count);
   saltus_status status = b->work.failed ? SALTUS_ERR_MEMORY : SALTUS_OK;
@@ -37,6 +40,7 @@ saltus_status saltusi_formula_springs_read(saltusi_formula_builder* b) {
 }
 
 saltusi_expr saltusi_formula_springs_potential(saltusi_formula_builder* b) {
+  assert(b != NULL);
   saltusi_graph* g = &b->graph;
   saltusi_expr V = g->zero;
   for (int i = 0; i < b->def->spring_count; i++) {
@@ -59,6 +63,7 @@ static saltusi_expr slope(saltusi_graph* g, saltusi_expr e, int j) {
 }
 
 saltusi_expr saltusi_formula_springs_force(saltusi_formula_builder* b, int j) {
+  assert(b != NULL);
   saltusi_graph* g = &b->graph;
   saltusi_expr Q = g->zero;
   for (int i = 0; i < b->def->spring_count; i++) {
@@ -73,6 +78,7 @@ saltusi_expr saltusi_formula_springs_force(saltusi_formula_builder* b, int j) {
 }
 
 saltusi_expr saltusi_formula_springs_drive(saltusi_formula_builder* b) {
+  assert(b != NULL);
   saltusi_graph* g = &b->graph;
   saltusi_expr power = g->zero;
   for (int i = 0; i < b->def->spring_count; i++) {
@@ -104,6 +110,7 @@ static void add_square(saltusi_graph* g, saltusi_expr elongation, double factor,
 }
 
 saltus_status saltusi_formula_springs_make(saltusi_formula_builder* b) {
+  assert(b != NULL);
   saltusi_graph* g = &b->graph;
   const int n = b->def->coordinate_count;
   const size_t square = (size_t)n * (size_t)n;

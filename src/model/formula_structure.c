@@ -11,6 +11,7 @@
 #include "formula/derive.h"
 #include "model/formula_model.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -210,6 +211,7 @@ static saltus_status make(maker* k) {
 
 saltus_status saltusi_formula_structure(saltusi_formula_builder* b,
                                         const saltusi_formula_entries* entries) {
+  assert(b != NULL && entries != NULL);
   if (entries->n <= SMALL) {
     return SALTUS_OK;
   }

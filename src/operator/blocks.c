@@ -9,11 +9,13 @@
 
 #include "math/matrix.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 void saltusi_blocks_layout(saltusi_operator* op, const saltus_dims* dims, int each,
                            saltus_arena* arena) {
+  assert(op != NULL && dims != NULL && arena != NULL);
   int units = dims->nj + dims->nc;
   int rows = dims->nj + dims->nc * each;
   size_t nv = (size_t)dims->nv;
@@ -407,6 +409,7 @@ static size_t arrange(saltusi_operator* op, int nv) {
 }
 
 size_t saltusi_blocks_form(saltusi_operator* op, const saltusi_eval* eval) {
+  assert(op != NULL && eval != NULL);
   int nv = eval->sys.dims.nv;
   size_t blocks = arrange(op, nv);
   if (blocks > op->friction.blocks_max) {

@@ -5,9 +5,12 @@
  */
 #include "operator/inside.h"
 
+#include <assert.h>
+
 void saltusi_operator_fill(const saltusi_row_block* G, const saltusi_row_block* H, int n,
                            const saltusi_eval* eval, const saltusi_linear* linear, double* AinvG,
                            double* W) {
+  assert(G != NULL && H != NULL && eval != NULL && linear != NULL);
   size_t nv = (size_t)eval->sys.dims.nv;
   size_t side = (size_t)n;
   for (int r = 0; r < n; r++) {
@@ -23,6 +26,7 @@ void saltusi_operator_fill(const saltusi_row_block* G, const saltusi_row_block* 
 }
 
 void saltusi_dense_form(saltusi_operator* op, const saltusi_eval* eval) {
+  assert(op != NULL && eval != NULL);
   int rows = op->count;
   if (rows == 1 && !op->apart) {
     saltusi_operator_response(&op->rows, 0, eval, op->A, op->AinvG);

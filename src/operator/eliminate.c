@@ -13,6 +13,7 @@
 
 #include "math/matrix.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* B of component c, factored. False when it is not finite. */
@@ -39,6 +40,7 @@ static bool factor(saltusi_operator* op, const saltusi_eval* eval, int c) {
 }
 
 bool saltusi_eliminate_factor(saltusi_operator* op, saltusi_eval* eval) {
+  assert(op != NULL && eval != NULL);
   saltusi_groups* g = &op->groups;
   memset(op->push, 0, (size_t)eval->sys.dims.nv * sizeof(double));
   for (int c = 0; c < g->components; c++) {
@@ -63,6 +65,7 @@ static void gather_push(saltusi_operator* op, int c, const double* s) {
 }
 
 void saltusi_eliminate_from(saltusi_operator* op, const saltusi_eval* eval, int c, int k) {
+  assert(op != NULL && eval != NULL);
   saltusi_groups* g = &op->groups;
   int n = g->start[c + 1] - g->start[c];
   int stride = op->table_stride;
@@ -101,6 +104,7 @@ void saltusi_eliminate_from(saltusi_operator* op, const saltusi_eval* eval, int 
 }
 
 void saltusi_eliminate_reduce(saltusi_operator* op, const saltusi_eval* eval) {
+  assert(op != NULL && eval != NULL);
   saltusi_groups* g = &op->groups;
   int nv = eval->sys.dims.nv;
   double* P = op->P;
@@ -123,6 +127,7 @@ void saltusi_eliminate_reduce(saltusi_operator* op, const saltusi_eval* eval) {
 }
 
 void saltusi_eliminate_expand(saltusi_operator* op, const saltusi_eval* eval) {
+  assert(op != NULL && eval != NULL);
   saltusi_groups* g = &op->groups;
   for (int c = 0; c < g->components; c++) {
     for (int b = g->start[c]; g->eliminated[c] && b < g->start[c + 1]; b++) {

@@ -14,6 +14,7 @@
  */
 #include "operator/inside.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* Rows of a component up to which it is eliminated, beside contacts and without them: dense factors of
@@ -27,6 +28,7 @@ enum { MORE_BLOCKS = 8 };
 
 void saltusi_groups_layout(saltusi_groups* g, const saltus_dims* dims, int bilateral,
                            saltus_arena* arena) {
+  assert(g != NULL && dims != NULL && arena != NULL);
   int most = bilateral < ALONE ? bilateral : ALONE;
   size_t square = (size_t)most * (size_t)most;
   size_t many = (size_t)bilateral * BESIDE_CONTACTS;
@@ -188,6 +190,7 @@ static void choose(saltusi_operator* op, int nv) {
 }
 
 bool saltusi_groups_find(saltusi_operator* op, const saltusi_eval* eval) {
+  assert(op != NULL && eval != NULL);
   saltusi_groups* g = &op->groups;
   int nv = eval->sys.dims.nv;
   if (!saltusi_response_groups(op, eval, g->parent)) {

@@ -7,6 +7,7 @@
 
 #include "math/matrix.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -14,6 +15,7 @@
 static const double agree = 1e-6;
 
 void saltusi_joints_layout(saltusi_joints* joints, const saltusi_eval* eval, saltus_arena* arena) {
+  assert(joints != NULL && eval != NULL && arena != NULL);
   saltusi_eval alone = *eval;
   alone.sys.dims.nc = 0;
   saltusi_linear_layout(&joints->mass, &eval->sys, arena);
@@ -70,6 +72,7 @@ static void judge(saltusi_joints* joints, const saltus_dims* d, double size, int
 saltus_status saltusi_joints_contradict(saltusi_joints* joints, saltusi_eval* eval,
                                         const saltus_point* at, bool rates,
                                         saltusi_contradiction* found) {
+  assert(joints != NULL && eval != NULL && at != NULL && found != NULL);
   const saltus_system* sys = &eval->sys;
   const saltus_dims* d = &sys->dims;
   *found = (saltusi_contradiction){.kind = SALTUSI_AGREE};
@@ -95,6 +98,7 @@ saltus_status saltusi_joints_contradict(saltusi_joints* joints, saltusi_eval* ev
 
 const char* saltusi_joints_names(const saltus_system* sys, const saltusi_contradiction* found,
                                  char* text, size_t size) {
+  assert(sys != NULL && found != NULL && text != NULL);
   size_t used = 0;
   text[0] = '\0';
   for (int i = 0; i < found->count && used < size; i++) {

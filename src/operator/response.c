@@ -7,16 +7,19 @@
 
 #include "math/matrix.h"
 
+#include <assert.h>
 #include <string.h>
 
 void saltusi_operator_response(const saltusi_row_block* rows, int row, const saltusi_eval* eval,
                                const saltusi_linear* linear, double* x) {
+  assert(rows != NULL && eval != NULL && linear != NULL);
   memset(x, 0, (size_t)eval->sys.dims.nv * sizeof(double));
   saltusi_row_add(rows, row, 1.0, x);
   saltusi_linear_solve(eval, linear, x);
 }
 
 bool saltusi_response_groups(saltusi_operator* op, const saltusi_eval* eval, int* parent) {
+  assert(op != NULL && eval != NULL);
   const saltus_system* sys = &eval->sys;
   op->scalar = saltusi_linear_diagonal(eval, op->A, op->inverse);
   for (int i = 0; i < sys->dims.nv; i++) {
@@ -40,6 +43,7 @@ bool saltusi_response_groups(saltusi_operator* op, const saltusi_eval* eval, int
 
 int saltusi_response_sparse(const saltusi_operator* op, const saltusi_eval* eval,
                             const saltusi_entries* of, int* column, double* x) {
+  assert(op != NULL && eval != NULL && of != NULL);
   if (!op->scalar) {
     return saltusi_linear_solve_row(eval, op->A, of->count, of->column, of->values, column, x);
   }
@@ -52,6 +56,7 @@ int saltusi_response_sparse(const saltusi_operator* op, const saltusi_eval* eval
 
 void saltusi_response_add(const saltusi_operator* op, const saltusi_eval* eval, int first, int last,
                           double* x) {
+  assert(op != NULL && eval != NULL);
   const saltusi_row_block* G = &op->rows;
   int nv = eval->sys.dims.nv;
   if (!op->scalar) {

@@ -5,8 +5,11 @@
  */
 #include "operator/inside.h"
 
+#include <assert.h>
+
 void saltusi_operator_hold(saltusi_operator* op, const saltus_system* sys, const saltus_point* at,
                            const int* keys, int count) {
+  assert(op != NULL && sys != NULL && at != NULL && count >= 0);
   saltusi_operator_begin(op, sys->dims.nj);
   saltusi_rows_joints(sys, at, &op->rows);
   for (int i = 0; i < count; i++) {

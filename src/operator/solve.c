@@ -12,6 +12,7 @@
 #include <string.h>
 
 void saltusi_operator_wants(const saltusi_operator* op, saltusi_eval* eval) {
+  assert(op != NULL && eval != NULL);
   size_t factored = (size_t)op->friction.factored;
   if (op->friction.lacks && factored < SALTUSI_FACTORED_MOST) {
     saltusi_room_lacks(&eval->room, SALTUSI_ROOM_FILL, 2 * factored);
@@ -89,6 +90,7 @@ static saltus_status solve_equalities(saltusi_operator* op, saltusi_eval* eval) 
 }
 
 saltus_status saltusi_operator_solve(saltusi_operator* op, saltusi_eval* eval) {
+  assert(op != NULL && eval != NULL);
   eval->work.contact_solves++;
   if (op->status != SALTUS_OK) {
     return op->status;
@@ -141,6 +143,7 @@ void saltusi_operator_miss(const saltusi_operator* op, double* b) {
 }
 
 void saltusi_operator_apply(const saltusi_operator* op, const saltusi_eval* eval, double* x) {
+  assert(op != NULL && eval != NULL);
   if (op->storage != SALTUSI_STORED_DENSE) {
     saltusi_response_add(op, eval, 0, op->count, x);
     return;

@@ -8,6 +8,7 @@
 
 #include "math/matrix.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -160,6 +161,7 @@ static bool solve_units(saltusi_operator* op, problem* p) {
 }
 
 saltus_status saltusi_sparse_solve(saltusi_operator* op, saltusi_eval* eval) {
+  assert(op != NULL && eval != NULL);
   if (op->broken) {
     return SALTUS_RETRY_NAN;
   }

@@ -11,6 +11,7 @@
 #include "math/matrix.h"
 #include "operator/joints.h"
 
+#include <assert.h>
 #include <float.h>
 #include <string.h>
 
@@ -341,6 +342,7 @@ static saltus_status try_with(const saltus_start_def* def, const saltus_allocato
 }
 
 saltus_status saltus_start_project(const saltus_start_def* def, saltus_start_move* move) {
+  assert(def != NULL && move != NULL);
   *move = (saltus_start_move){0};
   if (SALTUSI_RESERVED_CHECK(def, "saltus_start_def", def->log) != SALTUS_OK) {
     return SALTUS_ERR_RANGE;

@@ -5,6 +5,8 @@
  */
 #include "operator/inside.h"
 
+#include <assert.h>
+
 /* First sizes; more comes when a step lacks it. Rows of a dense W, some megabytes whatever the size of the
  * system; contacts of which every one meets every other that can be factored. */
 enum { DENSE_FIRST = 300, DENSE_ENTRIES = 4000000, FACTORED_FIRST = 128 };
@@ -66,6 +68,7 @@ static void friction_layout(saltusi_operator* op, const saltusi_eval* eval, int 
 
 void saltusi_operator_layout(saltusi_operator* op, const saltusi_eval* eval,
                              const saltusi_demand* demand, saltus_arena* arena) {
+  assert(op != NULL && eval != NULL && demand != NULL && arena != NULL);
   const saltus_system* sys = &eval->sys;
   const saltus_dims* d = &sys->dims;
   int each = rows_of_contacts(sys, demand->friction);
@@ -142,12 +145,14 @@ static void form(saltusi_operator* op, saltusi_eval* eval, const saltusi_linear*
 }
 
 void saltusi_operator_form(saltusi_operator* op, saltusi_eval* eval, const saltusi_linear* linear) {
+  assert(op != NULL && eval != NULL && linear != NULL);
   op->held = false;
   form(op, eval, linear);
 }
 
 void saltusi_operator_form_held(saltusi_operator* op, saltusi_eval* eval,
                                 const saltusi_linear* linear) {
+  assert(op != NULL && eval != NULL && linear != NULL);
   op->held = true;
   form(op, eval, linear);
 }

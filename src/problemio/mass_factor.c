@@ -122,6 +122,7 @@ static bool factor_lu(saltusi_mass_factor* f) {
 }
 
 saltus_status saltusi_mass_factor_open(saltusi_mass_factor* f, const saltus_csr* M) {
+  assert(f != NULL && M != NULL);
   *f = (saltusi_mass_factor){.M = M};
   int** lists[] = {&f->component_of, &f->component_start, &f->member,
                    &f->row_at,       &f->wanted,          &f->mark,

@@ -25,6 +25,7 @@ static size_t folder_length(const char* path) {
 }
 
 bool saltusi_name_is_hdf5(const char* path) {
+  assert(path != NULL);
   size_t length = strlen(path);
   return (length >= 5 && strcmp(path + length - 5, ".hdf5") == 0) ||
          (length >= 3 && strcmp(path + length - 3, ".h5") == 0);
@@ -35,6 +36,7 @@ static bool starts_with(const char* text, const char* word) {
 }
 
 saltus_problem_kind saltus_problem_kind_of_name(const char* path) {
+  assert(path != NULL);
   /* longer names than this do not exist in the usual file systems */
   enum { NAME = 256 };
   size_t folder = folder_length(path);

@@ -143,6 +143,7 @@ static int common_size(const saltus_friction_problem* problem) {
 saltus_status saltus_problem_file_write_friction(const char* path,
                                                  const saltus_friction_problem* problem,
                                                  saltus_log log) {
+  assert(path != NULL && problem != NULL);
   int size = common_size(problem);
   if (size == 0) {
     return refuse(path, log,

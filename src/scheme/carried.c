@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "scheme/scheme_inside.h"
 
+#include <assert.h>
 #include <limits.h>
 #include <string.h>
 
@@ -23,11 +24,13 @@ typedef struct entry {
 } entry;
 
 uint64_t saltusi_scheme_identity(const saltus_scheme* scheme, int key) {
+  assert(scheme != NULL);
   bool known = scheme->eval.keys != NULL && key >= 0 && key < scheme->eval.sys.dims.nc;
   return known ? scheme->keys.table.identity[key] : (uint64_t)key;
 }
 
 int saltusi_scheme_law(const saltus_scheme* scheme, int key) {
+  assert(scheme != NULL);
   const saltus_system* sys = &scheme->eval.sys;
   if (scheme->eval.keys == NULL) {
     return sys->law_count == sys->dims.nc ? key : 0;
@@ -36,10 +39,12 @@ int saltusi_scheme_law(const saltus_scheme* scheme, int key) {
 }
 
 int saltusi_scheme_room(const saltus_scheme* scheme) {
+  assert(scheme != NULL);
   return scheme->eval.sys.dims.nc;
 }
 
 void saltusi_scheme_settle(saltus_scheme* scheme) {
+  assert(scheme != NULL);
   if (scheme->eval.keys == NULL) {
     return;
   }
@@ -60,6 +65,7 @@ void saltusi_scheme_settle(saltus_scheme* scheme) {
 }
 
 void saltusi_scheme_mark(saltus_scheme* scheme) {
+  assert(scheme != NULL);
   if (scheme->carried > 0) {
     memcpy(scheme->marked, scheme->memory0, scheme->carried * sizeof(double));
   }
@@ -70,6 +76,7 @@ void saltusi_scheme_mark(saltus_scheme* scheme) {
 }
 
 void saltusi_scheme_undo(saltus_scheme* scheme) {
+  assert(scheme != NULL);
   if (scheme->carried > 0) {
     memcpy(scheme->memory0, scheme->marked, scheme->carried * sizeof(double));
   }
@@ -84,6 +91,7 @@ static size_t table_bytes(const saltus_scheme* scheme) {
 }
 
 size_t saltus_scheme_memory_bytes(const saltus_scheme* scheme) {
+  assert(scheme != NULL);
   return table_bytes(scheme) + scheme->carried * sizeof(double);
 }
 
@@ -98,6 +106,7 @@ static bool is_new(const saltusi_contact_table* table, int key) {
 }
 
 void saltus_scheme_memory_save(const saltus_scheme* scheme, void* bytes) {
+  assert(scheme != NULL && bytes != NULL);
   unsigned char* to = bytes;
   if (scheme->eval.keys != NULL) {
     const saltusi_contact_table* table = &scheme->keys.table;
@@ -175,6 +184,7 @@ static saltus_status load_table(saltus_scheme* scheme, const unsigned char* from
 }
 
 saltus_status saltus_scheme_memory_load(saltus_scheme* scheme, const void* bytes, size_t size) {
+  assert(scheme != NULL && bytes != NULL);
   const unsigned char* from = bytes;
   if (scheme->eval.keys != NULL) {
     saltus_status status = load_table(scheme, from, size);
@@ -192,6 +202,7 @@ saltus_status saltus_scheme_memory_load(saltus_scheme* scheme, const void* bytes
 }
 
 void saltusi_scheme_restart(saltus_scheme* scheme) {
+  assert(scheme != NULL);
   if (scheme->carried > 0) {
     memset(scheme->memory0, 0, scheme->carried * sizeof(double));
   }
@@ -202,6 +213,7 @@ void saltusi_scheme_restart(saltus_scheme* scheme) {
 }
 
 void saltusi_scheme_forget(saltus_scheme* scheme) {
+  assert(scheme != NULL);
   for (int i = 0; i < DENSE_STEPS; i++) {
     scheme->dense[i].h = 0.0;
   }

@@ -162,6 +162,7 @@ static void carry(const saltus_scheme* in, int contacts, saltusi_carry_fn* descr
 
 void saltusi_scheme_dense_carry(const saltus_scheme* scheme, int contacts, const double* from,
                                 double* to) {
+  assert(scheme != NULL);
   carry(scheme, contacts, scheme->ops->carry_dense, scheme->dense_count, from, to);
 }
 
@@ -206,6 +207,7 @@ static saltus_status lay_out_for(saltus_scheme* scheme, const saltusi_step_room*
 }
 
 saltus_status saltusi_scheme_grow(saltus_scheme* scheme) {
+  assert(scheme != NULL);
   saltusi_step_room room = scheme->eval.room;
   if (room.wanted[SALTUSI_ROOM_CONTACTS] > CONTACTS_MOST) {
     saltusi_log(scheme->log, SALTUS_LEVEL_ERROR, "scheme %s: room for %zu contacts, at most %d",
@@ -217,6 +219,7 @@ saltus_status saltusi_scheme_grow(saltus_scheme* scheme) {
 }
 
 saltus_status saltusi_scheme_fit(saltus_scheme* scheme, int contacts) {
+  assert(scheme != NULL);
   if (scheme->eval.keys == NULL || contacts == scheme->eval.sys.dims.nc) {
     return SALTUS_OK;
   }
@@ -242,6 +245,7 @@ static void set_tolerances(saltus_scheme* scheme, const double* atol_q, const do
 
 /* Room for as many events of a step; those that are there are kept. */
 saltus_status saltusi_scheme_grow_events(saltus_scheme* scheme, int wanted) {
+  assert(scheme != NULL);
   saltusi_event_list* list = &scheme->events;
   void* items = list->items;
   size_t room = (size_t)list->room;
@@ -330,6 +334,7 @@ static saltus_status check_tolerances(const char* name, const char* member, int 
 }
 
 saltus_status saltus_scheme_create(const saltus_scheme_def* def, saltus_scheme** out) {
+  assert(def != NULL);
   *out = NULL;
   if (SALTUSI_RESERVED_CHECK(def, "saltus_scheme_def", def->log) != SALTUS_OK) {
     return SALTUS_ERR_RANGE;
@@ -380,6 +385,7 @@ void saltus_scheme_destroy(saltus_scheme* scheme) {
 
 saltus_status saltusi_scheme_retune(saltus_scheme* scheme, const void* options,
                                     const double* atol_q, const double* atol_v) {
+  assert(scheme != NULL);
   const saltus_scheme_info* info = &scheme->ops->info;
   const saltus_dims* d = &scheme->eval.sys.dims;
   saltus_status status = saltus_options_check(&info->options, options, info->name, scheme->log);

@@ -6,20 +6,24 @@
 #include "base/log.h"
 #include "scheme/scheme_inside.h"
 
+#include <assert.h>
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
 size_t saltusi_scheme_dense_count(const saltus_scheme* scheme) {
+  assert(scheme != NULL);
   return scheme->dense_count;
 }
 
 void saltusi_scheme_dense_copy(const saltus_scheme* scheme, double* data) {
+  assert(scheme != NULL);
   memcpy(data, scheme->dense[1].data, scheme->dense_count * sizeof(double));
 }
 
 saltus_status saltusi_scheme_dense_ask(saltus_scheme* scheme, double* data,
                                        const saltusi_dense_query* at) {
+  assert(scheme != NULL && at != NULL);
   saltusi_dense_query query = *at;
   query.eval = &scheme->eval;
   query.data = data;
@@ -27,6 +31,7 @@ saltus_status saltusi_scheme_dense_ask(saltus_scheme* scheme, double* data,
 }
 
 bool saltusi_scheme_knows_forces(const saltus_scheme* scheme) {
+  assert(scheme != NULL);
   return scheme->ops->info.locates_events && scheme->ops->dense_contact != NULL &&
          scheme->ops->dense_joints != NULL;
 }
@@ -34,6 +39,7 @@ bool saltusi_scheme_knows_forces(const saltus_scheme* scheme) {
 void saltusi_scheme_dense_contact_ask(saltus_scheme* scheme, double* data,
                                       const saltusi_dense_query* at, int key,
                                       saltus_contact_inside* contact) {
+  assert(scheme != NULL && at != NULL && contact != NULL && key >= 0);
   saltusi_dense_query query = *at;
   query.eval = &scheme->eval;
   query.data = data;
@@ -42,6 +48,7 @@ void saltusi_scheme_dense_contact_ask(saltus_scheme* scheme, double* data,
 
 void saltusi_scheme_dense_lasting(saltus_scheme* scheme, const saltusi_dense_query* at,
                                   double* lasting) {
+  assert(scheme != NULL && at != NULL);
   const saltus_dims* d = &scheme->eval.sys.dims;
   saltusi_dense_query query = *at;
   query.eval = &scheme->eval;
@@ -57,6 +64,7 @@ void saltusi_scheme_dense_lasting(saltus_scheme* scheme, const saltusi_dense_que
 
 void saltusi_scheme_dense_forces(saltus_scheme* scheme, const saltusi_dense_query* at,
                                  double* forces) {
+  assert(scheme != NULL && at != NULL);
   saltusi_dense_query query = *at;
   query.eval = &scheme->eval;
   query.data = scheme->dense[1].data;
@@ -71,6 +79,7 @@ void saltusi_scheme_dense_forces(saltus_scheme* scheme, const saltusi_dense_quer
 
 bool saltusi_scheme_dense_bounce(saltus_scheme* scheme, const saltusi_dense_query* at,
                                  saltusi_bounce_inside* bounce) {
+  assert(scheme != NULL && at != NULL && bounce != NULL);
   saltusi_dense_query query = *at;
   query.eval = &scheme->eval;
   query.data = scheme->dense[1].data;
@@ -80,6 +89,7 @@ bool saltusi_scheme_dense_bounce(saltus_scheme* scheme, const saltusi_dense_quer
 
 saltus_status saltusi_scheme_forces(saltus_scheme* scheme, const saltus_state* state,
                                     double* forces) {
+  assert(scheme != NULL && state != NULL);
   if (scheme->ops->forces == NULL) {
     return SALTUS_ERR_UNSUPPORTED;
   }
@@ -100,6 +110,7 @@ saltus_status saltusi_scheme_forces(saltus_scheme* scheme, const saltus_state* s
 
 saltus_status saltusi_scheme_dense(saltus_scheme* scheme, int steps,
                                    const saltusi_dense_query* at) {
+  assert(scheme != NULL && at != NULL);
   if (scheme->dense_count == 0) {
     return SALTUS_ERR_UNSUPPORTED;
   }
@@ -124,6 +135,7 @@ saltus_status saltusi_scheme_dense(saltus_scheme* scheme, int steps,
 
 saltus_status saltus_scheme_dense(saltus_scheme* scheme, double t, saltus_side side, double* q,
                                   double* v) {
+  assert(scheme != NULL);
   const saltusi_dense_query query = {.t = t,
                                      .side = side,
                                      .q = q != NULL ? q : scheme->next.q,
@@ -143,6 +155,7 @@ saltus_status saltus_scheme_dense(saltus_scheme* scheme, double t, saltus_side s
 
 saltus_status saltus_scheme_dense_contact(saltus_scheme* scheme, double t, saltus_side side,
                                           int key, saltus_contact_inside* contact) {
+  assert(scheme != NULL && contact != NULL);
   if (scheme->ops->dense_contact == NULL) {
     saltusi_log(scheme->log, SALTUS_LEVEL_ERROR,
                 "scheme %s does not know its contact forces inside a step", scheme->ops->info.name);

@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "scheme/scheme_inside.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -40,6 +41,7 @@ static bool find_undefined(saltus_scheme* scheme, char* text, size_t size) {
 
 saltus_status saltusi_scheme_explain(saltus_scheme* scheme, saltus_status status, double t,
                                      double h) {
+  assert(scheme != NULL && h > 0.0);
   if (status == SALTUS_OK || status == SALTUS_ERR_STOPPED || status == SALTUS_ERR_ACCUMULATION) {
     return status; /* an accumulation is reported by the scheme */
   }

@@ -5,6 +5,7 @@
  */
 #include "scheme/gain.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -70,6 +71,7 @@ static bool next_located(const saltus_step_report* report, int* next, saltus_eve
 
 void saltusi_contact_event(const saltus_contact_step* contact, double t, double h,
                            saltus_event* event) {
+  assert(contact != NULL && event != NULL && h > 0.0);
   *event = (saltus_event){
       .t = t,
       .t_accuracy = h,
@@ -104,6 +106,7 @@ void saltusi_contact_event(const saltus_contact_step* contact, double t, double 
 
 bool saltusi_gain_next(const saltus_step_report* report, bool located, double t, double h,
                        int* next, saltus_event* remark) {
+  assert(report != NULL && remark != NULL && h > 0.0);
   if (located) {
     return next_located(report, next, remark);
   }
@@ -127,6 +130,7 @@ bool saltusi_gain_next(const saltus_step_report* report, bool located, double t,
 }
 
 bool saltusi_gain_stops(const saltus_field_table* table, const void* options) {
+  assert(table != NULL && options != NULL);
   for (int i = 0; i < table->count; i++) {
     const saltus_field* field = &table->fields[i];
     if (strcmp(field->name, "on_energy_gain") == 0 && field->choices == saltusi_gain_names) {

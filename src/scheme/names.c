@@ -5,6 +5,8 @@
  */
 #include "scheme/scheme_ops.h"
 
+#include <assert.h>
+
 const char* saltus_step_limit_name(saltus_step_limit limit) {
   static const char* const names[SALTUS_LIMITS] = {
       [SALTUS_LIMIT_NONE] = "none",         [SALTUS_LIMIT_POSITION] = "position",
@@ -45,6 +47,7 @@ bool saltus_event_is_own(saltus_event_kind kind) {
 }
 
 double saltus_event_work(const saltus_event* event) {
+  assert(event != NULL);
   double work = event->impulse[0] * (event->u_before + event->u_after);
   for (int k = 0; k < 2; k++) {
     work += event->impulse[k + 1] * (event->slip_before[k] + event->slip_after[k]);

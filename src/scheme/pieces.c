@@ -8,6 +8,7 @@
  */
 #include "scheme/pieces.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* A step through an accumulation with restitution 0.99 has about four thousand pieces; a quarter of
@@ -17,11 +18,13 @@ enum { BYTES_MOST = 1 << 18, PIECES_LEAST = 32, PIECES_MOST = 4096 };
 enum { T, H, JUMP, KNOWN, HEAD };
 
 size_t saltusi_pieces_doubles(const saltus_dims* dims) {
+  assert(dims != NULL);
   saltusi_pieces p = saltusi_pieces_over(NULL, dims);
   return 1 + (size_t)p.nq + (size_t)p.nv + (size_t)p.capacity * p.stride;
 }
 
 saltusi_pieces saltusi_pieces_over(double* data, const saltus_dims* dims) {
+  assert(dims != NULL);
   saltusi_pieces p = {.data = data, .nq = dims->nq, .nv = dims->nv, .nc = dims->nc};
   p.stride = HEAD + 2 * (size_t)p.nq + 4 * (size_t)p.nv + (size_t)p.nc;
   size_t fit = BYTES_MOST / (p.stride * sizeof(double));
@@ -31,6 +34,7 @@ saltusi_pieces saltusi_pieces_over(double* data, const saltus_dims* dims) {
 
 /* How many fit depends on their size; those that do not are the last. */
 void saltusi_pieces_carry(const saltus_dims* dims, saltusi_carry* carry) {
+  assert(dims != NULL && carry != NULL);
   saltus_dims there = *dims;
   there.nc = carry->contacts_from;
   saltus_dims here = *dims;
@@ -89,6 +93,7 @@ static void copy(int n, const double* from, double* to) {
 }
 
 void saltusi_pieces_clear(const saltusi_pieces* p) {
+  assert(p != NULL);
   if (p->data != NULL) {
     p->data[0] = 0.0;
   }
@@ -108,6 +113,7 @@ static void forget_shortest(const saltusi_pieces* p) {
 }
 
 void saltusi_pieces_add(const saltusi_pieces* p, const saltusi_piece* piece) {
+  assert(p != NULL && piece != NULL);
   if (p->data == NULL || !(piece->h > 0.0)) {
     return;
   }
@@ -131,6 +137,7 @@ void saltusi_pieces_add(const saltusi_pieces* p, const saltusi_piece* piece) {
 }
 
 void saltusi_pieces_end(const saltusi_pieces* p, const double* q, const double* v) {
+  assert(p != NULL);
   if (p->data != NULL) {
     copy(p->nq, q, p->data + 1);
     copy(p->nv, v, p->data + 1 + p->nq);
@@ -205,6 +212,7 @@ static void linear(int n, const double* x0, const double* x1, double s, double* 
 
 saltus_status saltusi_pieces_at(const saltusi_pieces* p, const saltusi_dense_system* system,
                                 double t, saltus_side side, double* q, double* v) {
+  assert(p != NULL && system != NULL);
   int count = count_of(p);
   if (count == 0) { /* nothing but the end is known */
     copy(p->nq, p->data + 1, q);

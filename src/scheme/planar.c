@@ -12,6 +12,7 @@
 
 void saltusi_planar_layout(saltusi_planar* work, int rows, int bilateral, bool has_friction,
                            saltus_arena* arena) {
+  assert(work != NULL && arena != NULL && rows >= 0);
   int unknowns = has_friction ? 2 * rows : rows; /* two rows of a contact with friction make four */
   work->unknowns_max = unknowns;
   saltusi_mixed_layout(&work->solver, bilateral, unknowns, unknowns, arena);
@@ -118,6 +119,7 @@ static bool solve_single(const saltusi_planar_problem* problem, double* P) {
 
 saltusi_mixed_outcome saltusi_planar_solve(saltusi_planar* work,
                                            const saltusi_planar_problem* problem, double* P) {
+  assert(work != NULL && problem != NULL);
   if (problem->items == 0 || solve_single(problem, P)) {
     return SALTUSI_MIXED_SOLVED;
   }
@@ -134,6 +136,7 @@ saltusi_mixed_outcome saltusi_planar_solve(saltusi_planar* work,
 }
 
 double saltusi_planar_residual(const saltusi_planar_problem* problem, const double* P) {
+  assert(problem != NULL);
   double worst = 0.0;
   size_t rows = (size_t)problem->rows;
   for (int i = 0; i < problem->items; i++) {

@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "scheme/scheme_inside.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -57,6 +58,7 @@ const saltus_scheme_info* saltus_scheme_at(int i) {
 }
 
 const saltusi_scheme_ops* saltusi_registry_find(const char* name) {
+  assert(name != NULL);
 
   for (int i = 0; i < REGISTRY_COUNT; i++) {
     if (strcmp(registry[i]->info.name, name) == 0) {

@@ -8,6 +8,7 @@
 #include "base/hash.h"
 #include "base/log.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -165,6 +166,7 @@ static saltus_status do_step(saltus_scheme* scheme, saltus_step_report* report) 
 saltus_status saltusi_scheme_try(saltus_scheme* scheme, double t, double h,
                                  const saltus_state* from, saltus_state* to,
                                  saltus_step_report* report) {
+  assert(scheme != NULL && from != NULL && to != NULL && report != NULL && h > 0.0);
   scheme->tried_from = (tried_from){.t = t, .h = h, .from = from, .to = to};
   const saltus_dims* dims = &scheme->eval.sys.dims;
   if (saltusi_cancelled(&scheme->eval)) {
@@ -229,6 +231,7 @@ static void count_step(saltus_scheme* scheme) {
 }
 
 void saltusi_scheme_commit(saltus_scheme* scheme) {
+  assert(scheme != NULL);
   count_step(scheme);
   double* kept = scheme->memory0;
   scheme->memory0 = scheme->memory1;
@@ -265,6 +268,7 @@ static saltus_status check_state(const saltus_scheme* scheme, const saltus_state
 
 saltus_status saltus_scheme_step(saltus_scheme* scheme, double h, saltus_state* state,
                                  saltus_step_report* report) {
+  assert(scheme != NULL && state != NULL);
   const saltus_dims* dims = &scheme->eval.sys.dims;
   if (!(h > 0.0 && h <= 1e300)) {
     saltusi_log(scheme->log, SALTUS_LEVEL_ERROR, "step: h is %g s, must be positive and finite", h);
@@ -287,33 +291,40 @@ saltus_status saltus_scheme_step(saltus_scheme* scheme, double h, saltus_state* 
 }
 
 saltus_failure* saltusi_scheme_failure(saltus_scheme* scheme) {
+  assert(scheme != NULL);
   return scheme->eval.failure;
 }
 
 void saltusi_scheme_errors(const saltus_scheme* scheme, const double** q_error,
                            const double** v_error) {
+  assert(scheme != NULL && q_error != NULL && v_error != NULL);
   *q_error = scheme->q_error;
   *v_error = scheme->v_error;
 }
 
 void saltusi_scheme_poll(saltus_scheme* scheme, bool (*poll)(void* who), void* who) {
+  assert(scheme != NULL && who != NULL);
   scheme->eval.poll = poll;
   scheme->eval.who = who;
 }
 
 const saltus_scheme_info* saltusi_scheme_info(const saltus_scheme* scheme) {
+  assert(scheme != NULL);
   return &scheme->ops->info;
 }
 
 saltus_work saltus_scheme_work(const saltus_scheme* scheme) {
+  assert(scheme != NULL);
   return scheme->eval.work;
 }
 
 const saltus_tally* saltus_scheme_tally(const saltus_scheme* scheme) {
+  assert(scheme != NULL);
   return &scheme->tally;
 }
 
 uint64_t saltusi_scheme_fingerprint(const saltus_scheme* scheme) {
+  assert(scheme != NULL);
   const saltus_scheme_info* info = &scheme->ops->info;
   uint64_t hash = saltusi_hash(SALTUSI_HASH_START, info->name, strlen(info->name));
   char text[128];

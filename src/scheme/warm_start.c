@@ -5,6 +5,7 @@
  */
 #include "scheme/warm_start.h"
 
+#include <assert.h>
 #include <string.h>
 
 const char* const saltusi_warm_start_names[] = {"yes", "no", NULL};
@@ -27,11 +28,13 @@ static int kept_each(int warm_start, const saltus_system* sys) {
 }
 
 size_t saltusi_warm_count(int warm_start, const saltus_system* sys) {
+  assert(sys != NULL);
   int each = kept_each(warm_start, sys);
   return each > 0 ? 1 + (size_t)each * (size_t)sys->dims.nc : 0;
 }
 
 void saltusi_warm_carry(int warm_start, const saltus_system* sys, saltusi_carry* carry) {
+  assert(sys != NULL && carry != NULL);
   int each = kept_each(warm_start, sys);
   if (each > 0) {
     saltusi_carry_plain(carry, 1);
@@ -40,10 +43,12 @@ void saltusi_warm_carry(int warm_start, const saltus_system* sys, saltusi_carry*
 }
 
 void saltusi_warm_layout(saltusi_operator* op, int warm_start, const saltus_system* sys) {
+  assert(op != NULL && sys != NULL);
   op->warm.each = kept_each(warm_start, sys);
 }
 
 void saltusi_warm_open(saltusi_operator* op, const double* memory, double size) {
+  assert(op != NULL);
   saltusi_warm* warm = &op->warm;
   if (warm->each > 0) {
     warm->memory = memory + 1;
@@ -52,6 +57,7 @@ void saltusi_warm_open(saltusi_operator* op, const double* memory, double size) 
 }
 
 void saltusi_warm_guess(saltusi_operator* op, int i, int key, int row, int count) {
+  assert(op != NULL && key >= 0 && row >= 0 && count >= 0);
   const saltusi_warm* warm = &op->warm;
   if (warm->each == 0) {
     return;
@@ -66,6 +72,7 @@ void saltusi_warm_guess(saltusi_operator* op, int i, int key, int row, int count
 }
 
 void saltusi_warm_clear(const saltusi_operator* op, int nc, double size, double* memory) {
+  assert(op != NULL && nc >= 0);
   size_t each = (size_t)op->warm.each;
   if (each > 0) {
     memory[0] = size;
@@ -75,6 +82,7 @@ void saltusi_warm_clear(const saltusi_operator* op, int nc, double size, double*
 
 void saltusi_warm_keep(const saltusi_operator* op, int i, int key, const double* P, int count,
                        double* memory) {
+  assert(op != NULL && key >= 0 && count >= 0);
   size_t each = (size_t)op->warm.each;
   if (each == 0) {
     return;

@@ -10,6 +10,7 @@
 #include "scheme/scheme_ops.h"
 #include "sim/sim_state.h"
 
+#include <assert.h>
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
@@ -93,6 +94,7 @@ static saltus_status take_block(saltus_sim* sim, int room) {
 }
 
 saltus_status saltusi_contact_room_create(saltus_sim* sim) {
+  assert(sim != NULL);
   sim->changing = (sim->sys.traits & SALTUS_CHANGING_CONTACTS) != 0;
   int nc = sim->sys.dims.nc;
   saltus_status status = take_block(sim, sim->changing && nc < ROOM_LEAST ? ROOM_LEAST : nc);
@@ -106,6 +108,7 @@ saltus_status saltusi_contact_room_create(saltus_sim* sim) {
 }
 
 void saltusi_contact_room_release(saltus_sim* sim) {
+  assert(sim != NULL);
   const saltus_allocator* memory = &sim->memory;
   if (sim->contact_block != NULL) {
     memory->free(sim->contact_block, sim->contact_bytes, memory->user);
@@ -148,6 +151,7 @@ static saltus_status grow(saltus_sim* sim, size_t wanted) {
 }
 
 saltus_point saltusi_sim_at(saltus_sim* sim, double t, const double* q, const double* v) {
+  assert(sim != NULL);
   return (saltus_point){.t = t,
                         .q = q,
                         .v = v,
@@ -157,6 +161,7 @@ saltus_point saltusi_sim_at(saltus_sim* sim, double t, const double* q, const do
 }
 
 saltus_status saltusi_sim_list(saltus_sim* sim, const saltus_point* at) {
+  assert(sim != NULL && at != NULL);
   saltus_status status = saltusi_contacts(&sim->sys, at, &sim->list);
   while (status == SALTUS_RETRY_ROOM && sim->changing) {
     size_t wanted = sim->lacking.wanted[SALTUSI_ROOM_CONTACTS];
@@ -185,6 +190,7 @@ static saltus_status find_key(saltus_sim* sim, uint64_t identity, int law, int* 
 }
 
 saltus_status saltusi_sim_know(saltus_sim* sim) {
+  assert(sim != NULL);
   saltus_status status = SALTUS_OK;
   if (!sim->changing || !saltusi_scheme_knows_forces(sim->scheme)) {
     return status;
@@ -200,6 +206,7 @@ saltus_status saltusi_sim_know(saltus_sim* sim) {
 }
 
 saltus_status saltusi_sim_translate(saltus_sim* sim, const saltus_step_report** report) {
+  assert(sim != NULL && report != NULL);
   if (!sim->changing) {
     return SALTUS_OK;
   }
@@ -237,6 +244,7 @@ saltus_status saltusi_sim_translate(saltus_sim* sim, const saltus_step_report** 
 }
 
 int saltusi_sim_key(const saltus_sim* sim, int scheme_key) {
+  assert(sim != NULL);
   return sim->changing ? saltusi_table_find(&sim->keys.table,
                                             saltusi_scheme_identity(sim->scheme, scheme_key))
                        : scheme_key;
@@ -247,6 +255,7 @@ static bool any(const double x[3]) {
 }
 
 double* saltusi_sim_scratch(saltus_sim* sim, double* to) {
+  assert(sim != NULL);
   if (!sim->changing) {
     return to;
   }
@@ -262,6 +271,7 @@ double* saltusi_sim_scratch(saltus_sim* sim, double* to) {
 }
 
 void saltusi_sim_scatter(saltus_sim* sim, const double* from, double* to) {
+  assert(sim != NULL);
   if (from == to) {
     return;
   }
@@ -299,6 +309,7 @@ static void find_place(const saltus_sim* sim, const saltus_point* at, saltus_con
 }
 
 const saltus_contact_frame* saltusi_sim_rows(saltus_sim* sim, const saltus_point* at, int* count) {
+  assert(sim != NULL && at != NULL);
   *count = sim->sys.dims.nc;
   if (!sim->changing) {
     for (int key = 0; sim->sys.ops->place != NULL && key < *count; key++) {
@@ -330,6 +341,7 @@ static bool may_go_on(const saltusi_contact_sum* sum, double t) {
 }
 
 void saltusi_sim_settle(saltus_sim* sim, double t) {
+  assert(sim != NULL);
   if (!sim->changing) {
     return;
   }
@@ -364,6 +376,7 @@ void saltusi_sim_settle(saltus_sim* sim, double t) {
 
 saltus_status saltusi_sim_restore(saltus_sim* sim, int count, const unsigned char* identities,
                                   const unsigned char* laws) {
+  assert(sim != NULL && count >= 0);
   saltus_status status = grow(sim, (size_t)count);
   if (status != SALTUS_OK) {
     return status;

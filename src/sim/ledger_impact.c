@@ -42,6 +42,7 @@ int saltusi_ledger_rows(const saltus_system* sys, int law) {
 }
 
 int saltusi_ledger_law(const saltusi_ledger_room* room, int key) {
+  assert(room != NULL && key >= 0);
   const saltus_system* sys = &room->eval.sys;
   if (room->eval.keys != NULL) {
     return room->eval.keys->table.law[key];

@@ -5,6 +5,7 @@
  */
 #include "solve/banded.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stddef.h>
 
@@ -15,6 +16,7 @@ static double* row_of(const saltusi_band* band, int i) {
 }
 
 bool saltusi_band_factor(const saltusi_band* band) {
+  assert(band != NULL);
   for (int k = 0; k < band->n; k++) {
     const double* from = row_of(band, k);
     if (!(fabs(from[k]) > 0.0) || !isfinite(from[k])) {
@@ -36,6 +38,7 @@ bool saltusi_band_factor(const saltusi_band* band) {
 }
 
 void saltusi_band_solve(const saltusi_band* band, double* x) {
+  assert(band != NULL);
   for (int i = 1; i < band->n; i++) {
     const double* row = row_of(band, i);
     for (int j = i > band->lower ? i - band->lower : 0; j < i; j++) {

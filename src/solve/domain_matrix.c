@@ -7,6 +7,7 @@
 
 #include "team/team.h"
 
+#include <assert.h>
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -17,6 +18,7 @@ static const double range = 1e-1 * (double)FLT_MAX;
 
 void saltusi_domain_matrix_layout(saltusi_domain_matrix* matrix,
                                   const saltus_friction_problem* problem, saltus_arena* arena) {
+  assert(matrix != NULL && problem != NULL && arena != NULL);
   *matrix = (saltusi_domain_matrix){0};
   int units = problem->W.units;
   if (units < SALTUSI_DOMAIN_MATRIX_LEAST) {
@@ -65,6 +67,7 @@ static void number_units(saltusi_domain_matrix* matrix, const saltusi_domains* d
 
 void saltusi_domain_matrix_number(saltusi_domain_matrix* matrix, const saltusi_domains* domains,
                                   const saltusi_friction_pattern* pattern) {
+  assert(matrix != NULL && domains != NULL && pattern != NULL);
   int units = matrix->room > 0 ? pattern->units : 0;
   matrix->units = units;
   if (units > 0) {
@@ -151,6 +154,7 @@ static void fill_domain(void* context, int domain) {
 }
 
 bool saltusi_domain_matrix_fill(saltusi_domain_matrix* matrix, const saltusi_friction_case* in) {
+  assert(matrix != NULL && in != NULL);
   filling f = {.matrix = matrix, .in = in};
   saltusi_team_run(in->team, in->domains->count, fill_domain, &f);
   bool fits = true;

@@ -29,6 +29,7 @@
 
 #include "team/team.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -494,6 +495,7 @@ static double look(iteration* s, best_point* best) {
 saltusi_stage saltusi_domain_sweeps(saltusi_sweep_work* work, const saltusi_domain_matrix* matrix,
                                     saltusi_friction_case* in,
                                     const saltusi_domain_settings* settings, double* r) {
+  assert(work != NULL && matrix != NULL && in != NULL && settings != NULL);
   iteration s = {.in = in, .domains = in->domains, .w = matrix};
   best_point best = {INFINITY, r};
   open_iteration(&s, work, r);

@@ -13,6 +13,7 @@
 
 #include "team/team.h"
 
+#include <assert.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -26,6 +27,7 @@ enum { THREADS_SERVED = 8 };
 
 void saltusi_domains_layout(saltusi_domains* domains, int units, int unit_max,
                             saltus_arena* arena) {
+  assert(domains != NULL && arena != NULL && units >= 0 && unit_max >= 0);
   *domains = (saltusi_domains){.unit_max = unit_max};
   domains->unit = SALTUS_PUSH(arena, int, units);
   domains->place = SALTUS_PUSH(arena, int, units);
@@ -160,6 +162,7 @@ static void leave_whole(saltusi_domains* domains, int units) {
 
 void saltusi_domains_number(saltusi_domains* domains, const saltusi_friction_pattern* pattern,
                             int least) {
+  assert(domains != NULL && pattern != NULL);
   int units = pattern->units;
   int each = least > 0 ? least : DOMAIN_UNITS;
   int count = units / each < SALTUSI_DOMAINS_MOST ? units / each : SALTUSI_DOMAINS_MOST;
@@ -193,6 +196,7 @@ void saltusi_domains_number(saltusi_domains* domains, const saltusi_friction_pat
 
 const saltusi_domains* saltusi_domains_of(saltusi_domains* domains,
                                           const saltusi_friction_pattern* pattern) {
+  assert(domains != NULL && pattern != NULL);
   if (pattern->units < DOMAINS_LEAST * DOMAIN_UNITS) {
     return NULL;
   }
@@ -202,5 +206,6 @@ const saltusi_domains* saltusi_domains_of(saltusi_domains* domains,
 
 void saltusi_run_parts(const saltusi_friction_case* in, void (*job)(void* context, int part),
                        void* context) {
+  assert(in != NULL && context != NULL);
   saltusi_team_run(in->team, saltusi_parts(in), job, context);
 }

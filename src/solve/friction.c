@@ -10,6 +10,7 @@
 #include "solve/friction_run.h"
 #include "team/team.h"
 
+#include <assert.h>
 #include <string.h>
 
 static void solve_gauss_seidel(saltusi_friction_run* run) {
@@ -184,6 +185,7 @@ static saltus_status refuse_name(const char* name, saltus_log log) {
 
 saltus_status saltus_friction_solver_create(const saltus_solver_def* def,
                                             saltus_friction_solver** out) {
+  assert(def != NULL && out != NULL);
   *out = NULL;
   if (SALTUSI_RESERVED_CHECK(def, "saltus_solver_def", def->log) != SALTUS_OK) {
     return SALTUS_ERR_RANGE;
@@ -299,6 +301,7 @@ static saltus_status adopt_pattern(saltus_friction_solver* solver,
 
 saltus_status saltus_friction_solver_setup(saltus_friction_solver* solver,
                                            const saltus_friction_problem* problem) {
+  assert(solver != NULL && problem != NULL);
   if (problem->W.units == 0) {
     return SALTUS_OK;
   }
@@ -336,6 +339,7 @@ static saltus_status check_numbers(const saltus_friction_solver* solver,
 saltus_status saltus_friction_solve(saltus_friction_solver* solver,
                                     const saltus_friction_problem* problem, double tol, double* r,
                                     double* u, saltus_solve_result* result) {
+  assert(solver != NULL && problem != NULL && result != NULL);
   result->outcome = SALTUS_SOLVED;
   result->residual = (saltus_residual){0};
   result->iterations = 0;

@@ -9,6 +9,7 @@
 #include "math/matrix.h"
 #include "solve/domains.h"
 
+#include <assert.h>
 #include <string.h>
 
 static bool is_bilateral(const saltus_friction_problem* problem, int i) {
@@ -21,6 +22,7 @@ static int local_room(const saltus_friction_problem* problem, int i) {
 }
 
 size_t saltusi_friction_local_room(const saltus_friction_problem* problem) {
+  assert(problem != NULL);
   size_t room = 0;
   for (int i = 0; i < problem->W.units; i++) {
     room += (size_t)local_room(problem, i);
@@ -29,6 +31,7 @@ size_t saltusi_friction_local_room(const saltus_friction_problem* problem) {
 }
 
 int saltusi_friction_unit_max(const saltus_friction_problem* problem) {
+  assert(problem != NULL);
   int unit_max = 0;
   for (int i = 0; i < problem->W.units; i++) {
     int d = problem->W.offset[i + 1] - problem->W.offset[i];
@@ -39,6 +42,7 @@ int saltusi_friction_unit_max(const saltus_friction_problem* problem) {
 
 void saltusi_friction_pattern_layout(saltusi_friction_pattern* pattern,
                                      const saltus_friction_problem* problem, saltus_arena* arena) {
+  assert(pattern != NULL && problem != NULL && arena != NULL);
   int units = problem->W.units;
   int blocks = problem->W.start[units];
   pattern->offset = SALTUS_PUSH(arena, int, units + 1);
@@ -52,6 +56,7 @@ void saltusi_friction_pattern_layout(saltusi_friction_pattern* pattern,
 
 void saltusi_friction_case_layout(saltusi_friction_case* in, const saltus_friction_problem* problem,
                                   saltus_arena* arena) {
+  assert(in != NULL && problem != NULL && arena != NULL);
   int units = problem->W.units;
   int unit_max = saltusi_friction_unit_max(problem);
   in->rho = SALTUS_PUSH(arena, double, units);
@@ -109,6 +114,7 @@ static int common_rows(const saltus_friction_problem* problem) {
 saltus_status saltusi_friction_pattern_fill(saltusi_friction_pattern* pattern,
                                             const saltus_friction_problem* problem,
                                             saltus_log log) {
+  assert(pattern != NULL && problem != NULL);
   const saltus_block_matrix* W = &problem->W;
   int units = W->units;
   pattern->unit_max = 0;
@@ -145,6 +151,7 @@ saltus_status saltusi_friction_pattern_fill(saltusi_friction_pattern* pattern,
 
 bool saltusi_friction_pattern_same(const saltusi_friction_pattern* pattern,
                                    const saltus_friction_problem* problem) {
+  assert(pattern != NULL && problem != NULL);
   const saltus_block_matrix* W = &problem->W;
   int units = W->units;
   if (units != pattern->units || W->start[units] != pattern->blocks) {
@@ -195,6 +202,7 @@ static void invert_bilateral(saltusi_friction_case* in, int d, const double* blo
 }
 
 void saltusi_friction_case_prepare(saltusi_friction_case* in) {
+  assert(in != NULL);
   const saltusi_friction_pattern* pattern = in->pattern;
   in->velocity_unit = saltusi_velocity_unit(pattern->rows, in->q);
   double largest = 0.0;
@@ -219,6 +227,7 @@ void saltusi_friction_case_prepare(saltusi_friction_case* in) {
 }
 
 void saltusi_friction_row(const saltusi_friction_case* in, int i, const double* r, double* u) {
+  assert(in != NULL && i >= 0 && i < in->pattern->units);
   const saltusi_friction_pattern* pattern = in->pattern;
   int d = saltusi_unit_rows(pattern, i);
   for (int k = 0; k < d; k++) {
@@ -262,6 +271,7 @@ static void velocity_part(void* context, int part) {
 }
 
 void saltusi_friction_velocity(const saltusi_friction_case* in, const double* r, double* u) {
+  assert(in != NULL);
   product p = {in, r, u};
   saltusi_run_parts(in, velocity_part, &p);
 }
@@ -294,6 +304,7 @@ static void miss_part(void* context, int part) {
 /* Summed in the order of the problem, with domains and without: everybody gets the same bits. */
 saltus_residual saltusi_friction_case_residual(const saltusi_friction_case* in, const double* r,
                                                double* u) {
+  assert(in != NULL);
   product p = {in, r, u};
   bool shared = saltusi_parts(in) > 1;
   saltusi_run_parts(in, shared ? miss_part : velocity_part, &p);
@@ -307,6 +318,7 @@ saltus_residual saltusi_friction_case_residual(const saltusi_friction_case* in, 
 }
 
 void saltusi_friction_project_units(const saltusi_friction_case* in, int from, int to, double* r) {
+  assert(in != NULL && 0 <= from && from <= to && to <= in->pattern->units);
   const saltusi_friction_pattern* pattern = in->pattern;
   for (int i = from; i < to; i++) {
     int d = saltusi_contact_rows(pattern, i);
@@ -317,5 +329,6 @@ void saltusi_friction_project_units(const saltusi_friction_case* in, int from, i
 }
 
 void saltusi_friction_project(const saltusi_friction_case* in, double* r) {
+  assert(in != NULL);
   saltusi_friction_project_units(in, 0, in->pattern->units, r);
 }

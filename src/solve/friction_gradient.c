@@ -14,6 +14,7 @@
 
 #include "math/matrix.h"
 
+#include <assert.h>
 #include <string.h>
 
 enum { POWER_STEPS = 30, LOOK = 25, BETWEEN = 100 };
@@ -79,6 +80,7 @@ static double gradient_step(const saltusi_friction_case* in, const double* u, do
 
 saltusi_stage saltusi_projected_gradient(saltusi_sweep_work* work, saltusi_friction_case* in,
                                          int iterations, int sweeps, double tol, double* r) {
+  assert(work != NULL && in != NULL && iterations >= 0 && tol >= 0.0);
   int rows = in->pattern->rows;
   size_t bytes = (size_t)rows * sizeof(double);
   double* y = work->after;

@@ -9,6 +9,7 @@
 #include "solve/prox_fixed_point.h"
 #include "team/team.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -25,6 +26,7 @@ static const double newton_unit_cost = 150.0;
 static const double balance_floor = 1e-2;
 
 bool saltusi_friction_analyse(saltusi_friction_work* work) {
+  assert(work != NULL);
   if (!work->analysed && !work->refused) {
     const saltusi_block_pattern blocks = saltusi_friction_blocks(&work->pattern);
     work->refused = saltusi_block_lu_analyse(&work->lu, &blocks, &work->memory) != SALTUS_OK ||
@@ -48,6 +50,7 @@ static void second_layout(saltusi_friction_work* work, const saltusi_friction_si
 
 void saltusi_friction_second_layout(saltusi_friction_work* work,
                                     const saltusi_friction_sizes* sizes, saltus_arena* arena) {
+  assert(work != NULL && sizes != NULL && arena != NULL);
   saltusi_friction_work largest;
   saltus_arena count = saltus_arena_counting();
   second_layout(&largest, sizes, sizes->values, &count);
@@ -56,6 +59,7 @@ void saltusi_friction_second_layout(saltusi_friction_work* work,
 }
 
 bool saltusi_friction_reserve(saltusi_friction_work* work) {
+  assert(work != NULL);
   if (!saltusi_friction_analyse(work)) {
     return false;
   }
@@ -84,16 +88,19 @@ bool saltusi_friction_reserve(saltusi_friction_work* work) {
 }
 
 double saltusi_newton_cost(const saltusi_friction_work* work) {
+  assert(work != NULL);
   return factor_weight * work->lu.cost + 3.0 * work->lu.solve_cost + work->pattern.sweep_cost +
          newton_unit_cost * work->pattern.units;
 }
 
 double saltusi_interior_cost(const saltusi_friction_work* work) {
+  assert(work != NULL);
   return factor_weight * work->lu.cost + 5.0 * work->lu.solve_cost + work->pattern.sweep_cost +
          interior_unit_cost * work->pattern.units;
 }
 
 bool saltusi_run_start(saltusi_friction_run* run, const double* guess) {
+  assert(run != NULL);
   saltusi_friction_work* work = run->work;
   size_t bytes = (size_t)work->pattern.rows * sizeof(double);
   bool guessed = false;
@@ -114,6 +121,7 @@ bool saltusi_run_start(saltusi_friction_run* run, const double* guess) {
 }
 
 void saltusi_run_open_team(saltusi_friction_run* run, int threads) {
+  assert(run != NULL && threads >= 0);
   saltusi_friction_work* work = run->work;
   if (saltusi_parts(&work->given) > 1) {
     saltusi_team_open(work->team, threads);
@@ -122,6 +130,7 @@ void saltusi_run_open_team(saltusi_friction_run* run, int threads) {
 }
 
 void saltusi_run_close_team(saltusi_friction_run* run) {
+  assert(run != NULL);
   if (run->work->given.team != NULL) {
     saltusi_team_close(run->work->given.team);
     run->work->given.team = NULL;
@@ -129,6 +138,7 @@ void saltusi_run_close_team(saltusi_friction_run* run) {
 }
 
 void saltusi_run_from_best(saltusi_friction_run* run) {
+  assert(run != NULL);
   memcpy(run->work->point, run->work->best, (size_t)run->work->pattern.rows * sizeof(double));
 }
 
@@ -176,6 +186,7 @@ static void name_stage(saltusi_friction_run* run, const char* name, int iteratio
 }
 
 bool saltusi_run_note(saltusi_friction_run* run, const char* name, saltusi_stage stage) {
+  assert(run != NULL && name != NULL);
   if (stage.residual < run->best) {
     run->best = stage.residual;
     memcpy(run->work->best, run->work->point, (size_t)run->work->pattern.rows * sizeof(double));
@@ -186,6 +197,7 @@ bool saltusi_run_note(saltusi_friction_run* run, const char* name, saltusi_stage
 }
 
 bool saltusi_run_judge(saltusi_friction_run* run, const char* name, int iterations) {
+  assert(run != NULL && name != NULL && iterations >= 0);
   saltusi_friction_work* work = run->work;
   saltus_residual residual =
       saltusi_friction_case_residual(&work->given, work->point, work->sweep.u);
@@ -197,6 +209,7 @@ bool saltusi_run_judge(saltusi_friction_run* run, const char* name, int iteratio
 }
 
 bool saltusi_run_sweeps(saltusi_friction_run* run, const saltusi_sweep_settings* settings) {
+  assert(run != NULL && settings != NULL);
   saltusi_friction_work* work = run->work;
   saltusi_stage stage = saltusi_gauss_seidel(&work->sweep, &work->given, settings, work->point);
   double extra = settings->anderson ? 3.0 * SALTUSI_ANDERSON_DEPTH * work->pattern.rows : 0.0;
@@ -205,6 +218,7 @@ bool saltusi_run_sweeps(saltusi_friction_run* run, const saltusi_sweep_settings*
 }
 
 bool saltusi_run_interior(saltusi_friction_run* run, const saltusi_interior_settings* settings) {
+  assert(run != NULL && settings != NULL);
   saltusi_friction_work* work = run->work;
   if (!saltusi_friction_reserve(work)) {
     return false;
@@ -217,6 +231,7 @@ bool saltusi_run_interior(saltusi_friction_run* run, const saltusi_interior_sett
 }
 
 bool saltusi_run_newton(saltusi_friction_run* run, const saltusi_newton_settings* settings) {
+  assert(run != NULL && settings != NULL);
   saltusi_friction_work* work = run->work;
   if (!saltusi_friction_reserve(work)) {
     return false;
@@ -229,6 +244,7 @@ bool saltusi_run_newton(saltusi_friction_run* run, const saltusi_newton_settings
 }
 
 bool saltusi_run_proximal(saltusi_friction_run* run, int iterations, double start) {
+  assert(run != NULL && iterations >= 0);
   saltusi_friction_work* work = run->work;
   if (!saltusi_friction_reserve(work)) {
     return false;
@@ -246,6 +262,7 @@ bool saltusi_run_proximal(saltusi_friction_run* run, int iterations, double star
 }
 
 bool saltusi_run_gradient(saltusi_friction_run* run, int iterations, int sweeps) {
+  assert(run != NULL && iterations >= 0 && sweeps >= 0);
   saltusi_friction_work* work = run->work;
   saltusi_stage stage = saltusi_projected_gradient(&work->sweep, &work->given, iterations, sweeps,
                                                    run->tol, work->point);
@@ -254,6 +271,7 @@ bool saltusi_run_gradient(saltusi_friction_run* run, int iterations, int sweeps)
 }
 
 bool saltusi_run_domains(saltusi_friction_run* run, int iterations) {
+  assert(run != NULL && iterations >= 0);
   saltusi_friction_work* work = run->work;
   if (work->given.domains == NULL || work->matrix.room == 0) {
     return false;
@@ -274,6 +292,7 @@ bool saltusi_run_domains(saltusi_friction_run* run, int iterations) {
 }
 
 bool saltusi_run_momentum(saltusi_friction_run* run, int sweeps, saltusi_candidate* candidate) {
+  assert(run != NULL && candidate != NULL && sweeps >= 0);
   saltusi_friction_work* work = run->work;
   double each = work->pattern.sweep_cost + 8.0 * work->pattern.rows;
   double affordable = fmax((run->cost_limit - run->cost) / each, 0.0);
@@ -285,6 +304,7 @@ bool saltusi_run_momentum(saltusi_friction_run* run, int sweeps, saltusi_candida
 }
 
 bool saltusi_run_balanced(saltusi_friction_run* run, double* r) {
+  assert(run != NULL);
   saltusi_friction_work* work = run->work;
   if (!saltusi_friction_reserve(work)) {
     return false;
@@ -303,6 +323,7 @@ bool saltusi_run_balanced(saltusi_friction_run* run, double* r) {
 }
 
 bool saltusi_run_fixed_point(saltusi_friction_run* run, int iterations) {
+  assert(run != NULL && iterations >= 0);
   saltusi_friction_work* work = run->work;
   saltusi_stage stage =
       saltusi_prox_fixed_point(&work->sweep, &work->given, iterations, run->tol, work->point);

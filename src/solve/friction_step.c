@@ -38,6 +38,7 @@ static void* no_memory(size_t bytes, void* user) {
 
 void saltusi_friction_step_layout_sizes(saltusi_friction_step* step,
                                         const saltusi_step_sizes* sizes, saltus_arena* arena) {
+  assert(step != NULL && sizes != NULL && arena != NULL);
   saltusi_friction_work* work = &step->work;
   saltusi_friction_pattern* pattern = &work->pattern;
   saltusi_friction_case* in = &work->given;
@@ -77,6 +78,7 @@ void saltusi_friction_step_layout_sizes(saltusi_friction_step* step,
 
 void saltusi_friction_step_layout(saltusi_friction_step* step, int units_max, int rows_each,
                                   int rows_max, saltus_arena* arena) {
+  assert(step != NULL && arena != NULL);
   size_t few = (size_t)SALTUSI_STEP_NEIGHBOURS * (size_t)units_max;
   const saltusi_step_sizes sizes = {.units = units_max,
                                     .rows_each = rows_each,
@@ -200,6 +202,7 @@ static bool nothing_presses(int units, const int* first, const double* q) {
 }
 
 bool saltusi_friction_step_single(int d, double mu, const double* W, const double* q, double* r) {
+  assert(d >= 1 && d <= 3 && W != NULL && q != NULL && r != NULL && mu >= 0.0);
   if (q[0] >= 0.0) {
     memset(r, 0, (size_t)d * sizeof(double));
     return true;
@@ -391,6 +394,7 @@ static double iterate_soft(saltusi_friction_step* step, double* r) {
 }
 
 bool saltusi_friction_step_hold(saltusi_friction_step* step, const double* q, double* r) {
+  assert(step != NULL);
   /* eigenvalues that are smaller, relative to the diagonal, count as nothing: half of the digits of W */
   const double soft = 1e-9;
   saltusi_friction_work* work = &step->work;
@@ -425,6 +429,7 @@ bool saltusi_friction_step_hold(saltusi_friction_step* step, const double* q, do
 
 bool saltusi_friction_step_solve_blocks(saltusi_friction_step* step, const double* mu,
                                         const double* q, double* r) {
+  assert(step != NULL);
   saltusi_friction_work* work = &step->work;
   int units = work->pattern.units;
   int n = work->pattern.rows;
@@ -458,6 +463,7 @@ bool saltusi_friction_step_solve_blocks(saltusi_friction_step* step, const doubl
 
 bool saltusi_friction_step_solve(saltusi_friction_step* step, int units, const int* first,
                                  const double* mu, const double* W, const double* q, double* r) {
+  assert(step != NULL && units >= 0);
   int n = first[units];
   step->iterations = 0;
   if (nothing_presses(units, first, q)) {

@@ -9,6 +9,7 @@
 
 #include "math/matrix.h"
 
+#include <assert.h>
 #include <string.h>
 
 enum { OPEN, STICKS, SLIPS_UP, SLIPS_DOWN, STATES };
@@ -95,6 +96,7 @@ static int guess(const saltusi_friction_case* in, const double* r) {
 }
 
 bool saltusi_run_enumeration(saltusi_friction_run* run) {
+  assert(run != NULL);
   saltusi_friction_work* work = run->work;
   const saltusi_friction_case* in = &work->given;
   if (in->pattern->uniform != 2 || in->pattern->units > 2) {

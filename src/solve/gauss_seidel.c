@@ -19,12 +19,14 @@
 #include "solve/domains.h"
 #include "team/team.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* Sweeps between looks at the true residual when the increment does not ask for one. */
 enum { LOOK_ACCELERATED = 20, LOOK_PLAIN = 25, LOOK_AGAIN = 3 };
 
 void saltusi_sweep_layout(saltusi_sweep_work* work, int units, int rows, saltus_arena* arena) {
+  assert(work != NULL && arena != NULL && units >= 0 && rows >= 0);
   work->u = SALTUS_PUSH(arena, double, rows);
   work->before = SALTUS_PUSH(arena, double, rows);
   work->after = SALTUS_PUSH(arena, double, rows);
@@ -155,6 +157,7 @@ static void sweep_domain(void* context, int job) {
 }
 
 double saltusi_sweep(saltusi_friction_case* in, double* r) {
+  assert(in != NULL);
   if (saltusi_parts(in) == 1) {
     return sqrt(visit_all(in, NULL, in->pattern->units, r, in->scratch)) / in->velocity_unit;
   }
@@ -405,6 +408,7 @@ static saltusi_stage accelerated_sweeps(saltusi_sweep_work* work, saltusi_fricti
 
 saltusi_stage saltusi_gauss_seidel(saltusi_sweep_work* work, saltusi_friction_case* in,
                                    const saltusi_sweep_settings* settings, double* r) {
+  assert(work != NULL && in != NULL && settings != NULL);
   bool plain = !settings->anderson || settings->shuffled || settings->symmetric;
   return plain ? plain_sweeps(work, in, settings, r) : accelerated_sweeps(work, in, settings, r);
 }

@@ -27,6 +27,7 @@
 #include "math/matrix.h"
 #include "solve/interior_point_cone.h"
 
+#include <assert.h>
 #include <string.h>
 
 enum { CONE, LINE, FREE };
@@ -68,6 +69,7 @@ typedef struct progress {
 
 void saltusi_interior_layout(saltusi_interior_work* work, int units, int rows, size_t values,
                              saltus_arena* arena) {
+  assert(work != NULL && arena != NULL && units >= 0 && rows >= 0);
   double** vectors[] = {&work->z,       &work->y,  &work->q,        &work->miss,     &work->rhs,
                         &work->dz,      &work->dy, &work->dz_first, &work->dy_first, &work->lambda,
                         &work->product, &work->r,  &work->u,        &work->tangent};
@@ -521,6 +523,7 @@ static bool unjam(progress* p, jam_state* jam) {
 saltusi_stage saltusi_interior_point(saltusi_interior_work* work, saltusi_block_lu* lu,
                                      const saltusi_friction_case* in,
                                      const saltusi_interior_settings* settings, double* r) {
+  assert(work != NULL && lu != NULL && in != NULL && settings != NULL);
   progress p = {.in = in,
                 .work = work,
                 .lu = lu,
@@ -567,6 +570,7 @@ saltusi_stage saltusi_interior_point(saltusi_interior_work* work, saltusi_block_
  * limit has as many impulses inside their cones as any balanced ones: the others tend to zero. */
 int saltusi_interior_balanced(saltusi_interior_work* work, saltusi_block_lu* lu,
                               const saltusi_friction_case* in, double* r) {
+  assert(work != NULL && lu != NULL && in != NULL);
   enum { ITERATIONS = 40 };
   const double enough = 1e-12; /* mean complementarity */
   const saltusi_interior_settings start = {.start_z = 1.0, .start_y = 1.0};

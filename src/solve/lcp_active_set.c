@@ -14,6 +14,7 @@
  */
 #include "solve/principal_pivoting.h"
 
+#include <assert.h>
 #include <float.h>
 #include <math.h>
 
@@ -178,6 +179,7 @@ static int grow_set(const chain* c) {
 }
 
 bool saltusi_lcp_run_chain(saltusi_lcp_run* run, int iterations) {
+  assert(run != NULL && iterations >= 0);
   chain c = chain_of(run);
   if (saltusi_lcp_run_activate(run, run->z)) {
     bool found = false;

@@ -16,6 +16,7 @@
 
 #include "solve/lcp_dense.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -30,6 +31,7 @@ static const double vanished = 1e-12;
 enum { OPEN = 0, EXCHANGED = 1, DROPPED = 2 };
 
 void saltusi_lcp_bilateral_layout(saltusi_lcp_bilateral* mixed, int n, saltus_arena* arena) {
+  assert(mixed != NULL && arena != NULL && n >= 0);
   mixed->n = n;
   mixed->table = SALTUS_PUSH2(arena, double, n, n + 1);
   mixed->reduced = SALTUS_PUSH2(arena, double, n, n);
@@ -278,6 +280,7 @@ static saltusi_elimination elimination_of(const saltusi_lcp_bilateral* mixed) {
 
 saltusi_reduction saltusi_lcp_bilateral_reduce(saltusi_lcp_bilateral* mixed,
                                                const saltus_lcp* problem, bool careful) {
+  assert(mixed != NULL && problem != NULL);
   mixed->rows = problem->n;
   mixed->bilateral = problem->bilateral;
   mixed->exchanged = careful;
@@ -319,6 +322,7 @@ static void expand_factored(saltusi_lcp_bilateral* mixed, const saltus_lcp* prob
 }
 
 void saltusi_lcp_bilateral_expand(saltusi_lcp_bilateral* mixed, const saltus_lcp* problem) {
+  assert(mixed != NULL && problem != NULL);
   if (!mixed->exchanged) {
     expand_factored(mixed, problem);
     return;
@@ -364,6 +368,7 @@ static void squeeze(saltusi_lcp_bilateral* mixed, int count) {
 }
 
 bool saltusi_lcp_bilateral_polish(saltusi_lcp_bilateral* mixed, const saltus_lcp* problem) {
+  assert(mixed != NULL && problem != NULL);
   enum { REFINEMENTS = 2 };
   int n = problem->n;
   int count = 0;

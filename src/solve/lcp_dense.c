@@ -7,6 +7,7 @@
  */
 #include "solve/lcp_dense.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stddef.h>
 
@@ -17,6 +18,7 @@ static double* row_of(double* A, int stride, int i) {
 }
 
 double saltusi_dot4(int n, const double* a, const double* b) {
+  assert(n >= 0 && (n == 0 || (a != NULL && b != NULL)));
   double s0 = 0.0;
   double s1 = 0.0;
   double s2 = 0.0;
@@ -128,6 +130,7 @@ static void update_right(const saltusi_elimination* e, int first, int last) {
 }
 
 bool saltusi_eliminate(const saltusi_elimination* what, double tiny, int* pivot) {
+  assert(what != NULL);
   for (int first = 0; first < what->pivots; first += PANEL) {
     int last = first + PANEL < what->pivots ? first + PANEL : what->pivots;
     if (!factor_panel(what, first, last, tiny, pivot)) {
@@ -139,6 +142,7 @@ bool saltusi_eliminate(const saltusi_elimination* what, double tiny, int* pivot)
 }
 
 void saltusi_eliminate_solve(const saltusi_elimination* what, const int* pivot, double* x) {
+  assert(what != NULL);
   int n = what->pivots;
   for (int k = 0; k < n; k++) {
     double kept = x[pivot[k]];
@@ -178,6 +182,7 @@ static bool cholesky_panel(int n, double* A, int first, int last, double tiny) {
 }
 
 bool saltusi_cholesky(int n, double* A, double tiny) {
+  assert(n >= 0 && (n == 0 || A != NULL));
   for (int first = 0; first < n; first += PANEL) {
     int last = first + PANEL < n ? first + PANEL : n;
     if (!cholesky_panel(n, A, first, last, tiny)) {
@@ -200,6 +205,7 @@ bool saltusi_cholesky(int n, double* A, double tiny) {
 }
 
 void saltusi_cholesky_solve(int n, const double* U, double* x) {
+  assert(n >= 0 && (n == 0 || (U != NULL && x != NULL)));
   for (int k = 0; k < n; k++) {
     const double* row = U + (size_t)k * (size_t)n;
     x[k] /= row[k];

@@ -8,6 +8,7 @@
  */
 #include "solve/lcp_run.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -152,6 +153,7 @@ static verdict judge(saltusi_lcp_run* run, unsigned mask) {
 }
 
 bool saltusi_lcp_run_enumerate(saltusi_lcp_run* run) {
+  assert(run != NULL);
   if (run->M->n > MOST || run->bilateral > 0) {
     return false;
   }

@@ -15,6 +15,7 @@
  */
 #include "solve/principal_pivoting.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -128,6 +129,7 @@ static void start(interior* p) {
 }
 
 bool saltusi_lcp_run_interior(saltusi_lcp_run* run, int iterations) {
+  assert(run != NULL && iterations >= 0);
   saltusi_lcp_room* room = run->room;
   interior p = {.run = run,
                 .n = run->M->n,

@@ -21,6 +21,7 @@
 #include "math/matrix.h"
 #include "solve/lcp_dense.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* Pivot and tie tolerances, tried in this order (methods: contact solvers, section 5). */
@@ -35,6 +36,7 @@ _Static_assert(2 * TOLERANCE_COUNT == SALTUSI_LEMKE_ATTEMPTS, "two covering vect
 static const double accepted_residual = 1e-9;
 
 void saltusi_lcp_layout(saltusi_lcp_work* work, int n_max, saltus_arena* arena) {
+  assert(work != NULL && arena != NULL);
   work->n_max = n_max;
   work->scale = SALTUS_PUSH(arena, double, n_max);
   work->M = SALTUS_PUSH2(arena, double, n_max, n_max);
@@ -258,11 +260,13 @@ static void refine(saltusi_lcp_work* work, int n) {
 }
 
 double saltusi_lemke_start(saltusi_lcp_work* work, int n, const double* M, const double* q) {
+  assert(work != NULL && n >= 0);
   return scale_problem(work, n, M, q);
 }
 
 saltusi_lcp_outcome saltusi_lemke_attempt(saltusi_lcp_work* work, int n, int attempt, int most,
                                           int* pivots) {
+  assert(work != NULL && n >= 0 && most >= 0);
   saltusi_lcp_outcome outcome = walk(work, n, attempt, most, pivots);
   if (outcome == SALTUSI_LCP_SOLVED) {
     refine(work, n);
@@ -271,6 +275,7 @@ saltusi_lcp_outcome saltusi_lemke_attempt(saltusi_lcp_work* work, int n, int att
 }
 
 bool saltusi_lemke_ray_proves(const saltusi_lcp_work* work, int n) {
+  assert(work != NULL && n >= 0);
   /* y normalised to largest entry 1, M to unit diagonal, q to largest entry 1 */
   double size = saltusi_max_abs(n, work->z);
   double along = saltusi_dot(n, work->q, work->z);
@@ -291,6 +296,7 @@ bool saltusi_lemke_ray_proves(const saltusi_lcp_work* work, int n) {
 
 saltusi_lcp_result saltusi_lcp_lemke(saltusi_lcp_work* work, int n, const double* M,
                                      const double* q, double* z) {
+  assert(work != NULL && n >= 0);
   saltusi_lcp_result result = {.outcome = SALTUSI_LCP_LIMIT, .residual = INFINITY};
   double size = scale_problem(work, n, M, q);
   if (!isfinite(size)) {

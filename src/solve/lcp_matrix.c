@@ -11,6 +11,7 @@
 #include "solve/banded.h"
 #include "solve/lcp_dense.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -98,6 +99,7 @@ static void look_at_sparse(saltusi_lcp_matrix* M) {
 }
 
 saltusi_lcp_matrix saltusi_lcp_matrix_of(const saltus_lcp* problem) {
+  assert(problem != NULL);
   saltusi_lcp_matrix M = {.n = problem->n, .lower = problem->n, .upper = problem->n};
   if (problem->sparse.start != NULL) {
     M.sparse = problem->sparse;
@@ -111,6 +113,7 @@ saltusi_lcp_matrix saltusi_lcp_matrix_of(const saltus_lcp* problem) {
 }
 
 double saltusi_lcp_matrix_row(const saltusi_lcp_matrix* M, int i, const double* z) {
+  assert(M != NULL && i >= 0 && i < M->n);
   if (M->dense != NULL) {
     return saltusi_dot4(M->n, M->dense + (size_t)i * (size_t)M->n, z);
   }
@@ -122,6 +125,7 @@ double saltusi_lcp_matrix_row(const saltusi_lcp_matrix* M, int i, const double* 
 }
 
 void saltusi_lcp_matrix_add_row(const saltusi_lcp_matrix* M, int i, double factor, double* to) {
+  assert(M != NULL && i >= 0 && i < M->n);
   if (M->dense != NULL) {
     const double* row = M->dense + (size_t)i * (size_t)M->n;
     for (int j = 0; j < M->n; j++) {
@@ -135,6 +139,7 @@ void saltusi_lcp_matrix_add_row(const saltusi_lcp_matrix* M, int i, double facto
 }
 
 size_t saltusi_lcp_block_size(const saltusi_lcp_matrix* M) {
+  assert(M != NULL);
   size_t n = (size_t)M->n;
   if (M->banded) {
     return n * (size_t)(M->lower + M->upper + 1);
@@ -203,6 +208,7 @@ static void find_places(saltusi_lcp_block* block, const saltusi_lcp_matrix* M, c
 
 bool saltusi_lcp_block_factor(saltusi_lcp_block* block, const saltusi_lcp_matrix* M,
                               const int* list, int count, const double* added) {
+  assert(block != NULL && M != NULL && count >= 0);
   block->count = count;
   if (M->dense == NULL) {
     find_places(block, M, list);
@@ -238,6 +244,7 @@ bool saltusi_lcp_block_factor(saltusi_lcp_block* block, const saltusi_lcp_matrix
 }
 
 void saltusi_lcp_block_solve(const saltusi_lcp_block* block, double* x) {
+  assert(block != NULL);
   if (block->kind == SALTUSI_LCP_FACTOR_BAND) {
     saltusi_band band = band_of(block);
     saltusi_band_solve(&band, x);

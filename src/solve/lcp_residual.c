@@ -7,6 +7,7 @@
 
 #include "solve/lcp_dense.h"
 
+#include <assert.h>
 #include <math.h>
 
 /* (M z)_i; the diagonal entry on the way. */
@@ -32,6 +33,7 @@ static double larger(double a, double b) {
 }
 
 saltus_residual saltus_lcp_residual(const saltus_lcp* problem, const double* z, double* w) {
+  assert(problem != NULL);
   saltus_residual out = {0};
   double sum = 0.0;
   double size = 0.0;

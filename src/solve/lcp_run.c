@@ -5,6 +5,7 @@
  */
 #include "solve/lcp_run.h"
 
+#include <assert.h>
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -24,10 +25,12 @@ static bool has_lemke(const saltusi_lcp_room* room, const saltusi_lcp_matrix* M)
 }
 
 bool saltusi_lcp_room_fits(const saltusi_lcp_room* room, const saltusi_lcp_matrix* M) {
+  assert(room != NULL && M != NULL);
   return saltusi_lcp_room_serves(room, M) && (!wants_lemke(M) || has_lemke(room, M));
 }
 
 bool saltusi_lcp_room_serves(const saltusi_lcp_room* room, const saltusi_lcp_matrix* M) {
+  assert(room != NULL && M != NULL);
   return M->n <= room->n &&
          (!M->scattered || saltusi_sparse_lu_matches(&room->sparse, &M->sparse)) &&
          saltusi_lcp_block_size(M) <= room->block.capacity &&
@@ -36,6 +39,7 @@ bool saltusi_lcp_room_serves(const saltusi_lcp_room* room, const saltusi_lcp_mat
 
 void saltusi_lcp_room_layout(saltusi_lcp_room* room, const saltusi_lcp_matrix* M,
                              saltus_arena* arena) {
+  assert(room != NULL && M != NULL && arena != NULL);
   int n = M->n;
   room->n = n;
   room->lemke = wants_lemke(M);
@@ -85,6 +89,7 @@ static double rounding_of(const saltusi_lcp_run* run) {
 }
 
 bool saltusi_lcp_run_offer(saltusi_lcp_run* run, bool basis) {
+  assert(run != NULL);
   double miss = miss_of(run);
   if (miss < run->residual) {
     run->residual = miss;
@@ -102,6 +107,7 @@ bool saltusi_lcp_run_offer(saltusi_lcp_run* run, bool basis) {
 
 /* By hand: snprintf costs as much as a whole problem of six rows. */
 void saltusi_lcp_run_note(saltusi_lcp_run* run, const char* name, int count) {
+  assert(run != NULL && name != NULL && count >= 0);
   enum { ROOM = 128 };
   run->iterations += count;
   char digits[12];
@@ -129,6 +135,7 @@ void saltusi_lcp_run_note(saltusi_lcp_run* run, const char* name, int count) {
 }
 
 void saltusi_lcp_run_guess(saltusi_lcp_run* run) {
+  assert(run != NULL);
   int n = run->M->n;
   bool guessed = false;
   double zero = 0.0; /* residual of z = 0, squared */
@@ -152,6 +159,7 @@ void saltusi_lcp_run_guess(saltusi_lcp_run* run) {
 }
 
 bool saltusi_lcp_run_activate(saltusi_lcp_run* run, const double* z) {
+  assert(run != NULL);
   bool any = false;
   for (int i = 0; i < run->M->n; i++) {
     bool kept = i < run->bilateral;
@@ -162,6 +170,7 @@ bool saltusi_lcp_run_activate(saltusi_lcp_run* run, const double* z) {
 }
 
 bool saltusi_lcp_run_proves_none(saltusi_lcp_run* run, const double* z) {
+  assert(run != NULL);
   static const double part = 1e-9;
   const saltusi_lcp_matrix* M = run->M;
   double* y = run->room->step;
@@ -191,6 +200,7 @@ bool saltusi_lcp_run_proves_none(saltusi_lcp_run* run, const double* z) {
 }
 
 bool saltusi_lcp_run_is_chain(const saltusi_lcp_run* run) {
+  assert(run != NULL);
   return is_chain(run->M) && run->M->z_matrix && run->bilateral == 0;
 }
 
@@ -210,6 +220,7 @@ static const double* dense_copy(saltusi_lcp_run* run) {
 }
 
 bool saltusi_lcp_run_lemke(saltusi_lcp_run* run, int pivots_per_row) {
+  assert(run != NULL);
   saltusi_lcp_work* work = &run->room->work;
   int n = run->M->n;
   if (!has_lemke(run->room, run->M) || run->bilateral > 0) {

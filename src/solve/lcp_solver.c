@@ -11,6 +11,7 @@
 #include "solve/lcp_run.h"
 #include "solve/lcp_tiny.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -38,7 +39,7 @@ static const saltusi_lcp_ops* find(const char* name) {
 }
 
 const saltus_solver_info* saltus_lcp_solver_find(const char* name) {
-  const saltusi_lcp_ops* ops = find(name);
+  const saltusi_lcp_ops* ops = name != NULL ? find(name) : NULL;
   return ops != NULL ? &ops->info : NULL;
 }
 
@@ -70,6 +71,7 @@ static saltus_status refuse_name(const saltus_solver_def* def) {
 }
 
 saltus_status saltus_lcp_solver_create(const saltus_solver_def* def, saltus_lcp_solver** out) {
+  assert(def != NULL && out != NULL);
   *out = NULL;
   if (SALTUSI_RESERVED_CHECK(def, "saltus_solver_def", def->log) != SALTUS_OK) {
     return SALTUS_ERR_RANGE;
@@ -244,6 +246,7 @@ static saltus_status prepare(saltus_lcp_solver* solver, const saltus_lcp* proble
 }
 
 saltus_status saltus_lcp_solver_setup(saltus_lcp_solver* solver, const saltus_lcp* problem) {
+  assert(solver != NULL && problem != NULL);
   treatment t;
   saltus_status status = validate(solver, problem);
   return status == SALTUS_OK ? prepare(solver, problem, &t) : status;
@@ -412,6 +415,7 @@ static bool solve_tiny(const saltus_lcp* problem, double tol, double* z, double*
 
 saltus_status saltus_lcp_solve(saltus_lcp_solver* solver, const saltus_lcp* problem, double tol,
                                double* z, double* w, saltus_solve_result* result) {
+  assert(solver != NULL && problem != NULL && result != NULL);
   result->outcome = SALTUS_UNSOLVED;
   result->residual = (saltus_residual){INFINITY, INFINITY, INFINITY};
   result->iterations = 0;

@@ -11,6 +11,7 @@
 
 #include "math/ordering.h"
 
+#include <assert.h>
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
@@ -185,6 +186,7 @@ static bool find_order(saltusi_sparse_lu* lu, const saltus_csr* M, const graph* 
 
 saltus_status saltusi_sparse_lu_analyse(saltusi_sparse_lu* lu, const saltus_csr* M,
                                         saltusi_pool* pool) {
+  assert(lu != NULL && M != NULL && pool != NULL);
   *lu = (saltusi_sparse_lu){0};
   saltusi_pool scratch = saltusi_pool_over(&pool->allocator);
   graph g;
@@ -207,6 +209,7 @@ saltus_status saltusi_sparse_lu_analyse(saltusi_sparse_lu* lu, const saltus_csr*
 }
 
 bool saltusi_sparse_lu_matches(const saltusi_sparse_lu* lu, const saltus_csr* M) {
+  assert(lu != NULL && M != NULL);
   return lu->n > 0 && lu->n == M->rows && lu->start[lu->n] == M->start[M->rows] &&
          memcmp(lu->start, M->start, ((size_t)lu->n + 1) * sizeof(int)) == 0 &&
          memcmp(lu->column, M->column, (size_t)lu->start[lu->n] * sizeof(int)) == 0;
@@ -247,6 +250,7 @@ static void eliminate_row(saltusi_sparse_lu* lu, const int* place, int k) {
 
 bool saltusi_sparse_lu_factor(saltusi_sparse_lu* lu, const saltus_csr* M, const int* place,
                               const double* added) {
+  assert(lu != NULL && M != NULL);
   bool good = true;
   for (int k = 0; k < lu->n; k++) {
     if (place[lu->order[k]] < 0) {
@@ -270,6 +274,7 @@ bool saltusi_sparse_lu_factor(saltusi_sparse_lu* lu, const saltus_csr* M, const 
 }
 
 void saltusi_sparse_lu_solve(saltusi_sparse_lu* lu, const int* place, double* x) {
+  assert(lu != NULL);
   double* y = lu->row;
   for (int k = 0; k < lu->n; k++) {
     int at = place[lu->order[k]];

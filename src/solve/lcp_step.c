@@ -20,6 +20,7 @@ static const double nothing = 0.0; /* a matrix of which only the size is looked 
 
 void saltusi_lcp_step_layout(saltusi_lcp_step* step, int n_max, int dense_max,
                              saltus_arena* arena) {
+  assert(step != NULL && arena != NULL);
   size_t n = (size_t)n_max;
   step->n_max = n_max;
   const saltusi_lcp_matrix dense = {
@@ -121,6 +122,7 @@ bool saltusi_lcp_step_dense(saltusi_lcp_step* step, int n, const double* M, cons
 
 bool saltusi_lcp_step_banded(saltusi_lcp_step* step, const saltus_csr* M, const double* q,
                              double* z) {
+  assert(step != NULL && M != NULL);
   int n = M->rows;
   step->iterations = 0;
   if (nothing_presses(n, q, z)) {

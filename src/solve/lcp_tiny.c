@@ -14,6 +14,7 @@
  */
 #include "solve/lcp_tiny.h"
 
+#include <assert.h>
 #include <math.h>
 
 enum { MOST = SALTUSI_LCP_TINY_MAX };
@@ -308,6 +309,7 @@ static void put_back(const table* t, double* z) {
 }
 
 saltusi_lcp_tiny_result saltusi_lcp_tiny(const saltus_lcp* problem, double* z) {
+  assert(problem != NULL);
   table t;
   saltusi_lcp_tiny_result result = {0};
   if (!start(problem, &t)) {

@@ -13,8 +13,11 @@
 
 #include "math/matrix.h"
 
+#include <assert.h>
+
 void saltusi_mixed_layout(saltusi_mixed_work* work, int bilateral_max, int unilateral_max,
                           int dense_max, saltus_arena* arena) {
+  assert(work != NULL && arena != NULL);
   saltusi_lcp_step_layout(&work->lcp, unilateral_max, dense_max, arena);
   work->block.LU = SALTUS_PUSH2(arena, double, bilateral_max, bilateral_max);
   work->block.pivot = SALTUS_PUSH2(arena, int, bilateral_max, 2);
@@ -52,6 +55,7 @@ static void reduce(saltusi_mixed_work* work, int nb, int nu, const double* A, co
 
 bool saltusi_mixed_reduce(saltusi_mixed_work* work, int bilateral, int unilateral, const double* A,
                           const double* b) {
+  assert(work != NULL);
   if (!saltusi_dependent_factor(&work->block, bilateral, A, bilateral + unilateral)) {
     return false;
   }
@@ -62,6 +66,7 @@ bool saltusi_mixed_reduce(saltusi_mixed_work* work, int bilateral, int unilatera
 
 void saltusi_mixed_expand(const saltusi_mixed_work* work, int bilateral, int unilateral,
                           double* z) {
+  assert(work != NULL);
   int nb = bilateral;
   int nu = unilateral;
   for (int i = 0; i < nb; i++) {
@@ -75,6 +80,7 @@ void saltusi_mixed_expand(const saltusi_mixed_work* work, int bilateral, int uni
 
 saltusi_mixed_outcome saltusi_mixed_solve(saltusi_mixed_work* work, int bilateral, int unilateral,
                                           const double* A, const double* b, double* z) {
+  assert(work != NULL);
   int nb = bilateral;
   int nu = unilateral;
   work->lcp.iterations = 0;

@@ -16,6 +16,7 @@
 
 #include "math/matrix.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* The weight stays below this, so that errors of the distant past fade. */
@@ -23,6 +24,7 @@ static const double weight_limit = 0.998;
 
 void saltusi_candidate_start(saltusi_candidate* candidate, const saltusi_friction_case* in,
                              double part, const double* from) {
+  assert(candidate != NULL && in != NULL);
   for (int a = 0; a < in->pattern->rows; a++) {
     candidate->r[a] = part * from[a];
   }
@@ -31,6 +33,7 @@ void saltusi_candidate_start(saltusi_candidate* candidate, const saltusi_frictio
 
 void saltusi_candidate_press(saltusi_candidate* candidate, const saltusi_friction_case* in,
                              double level) {
+  assert(candidate != NULL && in != NULL);
   const saltusi_friction_pattern* pattern = in->pattern;
   double unit = in->velocity_unit / sqrt((double)pattern->units);
   memset(candidate->r, 0, (size_t)pattern->rows * sizeof(double));
@@ -65,6 +68,7 @@ static void extrapolate(const saltusi_friction_pattern* pattern, const double* b
 saltusi_stage saltusi_momentum_sweeps(saltusi_sweep_work* work, saltusi_friction_case* in,
                                       int sweeps, double tol, saltusi_candidate* candidate,
                                       double* lowest) {
+  assert(work != NULL && in != NULL && candidate != NULL && sweeps >= 0 && tol >= 0.0);
   const saltusi_friction_pattern* pattern = in->pattern;
   size_t bytes = (size_t)pattern->rows * sizeof(double);
   double* y = work->after;

@@ -15,6 +15,7 @@
  */
 #include "solve/one_contact.h"
 
+#include <assert.h>
 #include <float.h>
 #include <math.h>
 #include <stddef.h>
@@ -88,6 +89,7 @@ static void prepare_planar(const double* w, double* data) {
 }
 
 void saltusi_one_contact_prepare(int d, const double* block, double* data) {
+  assert(data != NULL);
   static const double zero[9] = {0.0};
   const double* w = block != NULL ? block : zero;
   if (d == 3) {
@@ -100,12 +102,14 @@ void saltusi_one_contact_prepare(int d, const double* block, double* data) {
 }
 
 saltusi_contact_state saltusi_one_contact_normal(const double* data, const double* b, double* r) {
+  assert(data != NULL && b != NULL && r != NULL);
   r[0] = b[0] < 0.0 ? -b[0] * data[0] : 0.0;
   return b[0] < 0.0 ? SALTUSI_CONTACT_STICKS : SALTUSI_CONTACT_OPEN;
 }
 
 saltusi_contact_state saltusi_one_contact_planar(const double* data, double mu, const double* b,
                                                  double* r) {
+  assert(data != NULL && b != NULL && r != NULL && mu >= 0.0);
   if (!(b[0] < 0.0) || data[0] == 0.0) {
     r[0] = r[1] = 0.0;
     return SALTUSI_CONTACT_OPEN;
@@ -200,6 +204,7 @@ static slip_point find_slip(const double* data, double mu, const double* b, cons
 
 saltusi_contact_state saltusi_one_contact_spatial(const double* data, double mu, const double* b,
                                                   double* r, double* slip) {
+  assert(data != NULL && b != NULL && r != NULL && slip != NULL && mu >= 0.0);
   if (!(b[0] < 0.0) || data[INV_NN] == 0.0) {
     r[0] = r[1] = r[2] = 0.0;
     return SALTUSI_CONTACT_OPEN;

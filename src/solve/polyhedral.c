@@ -11,6 +11,7 @@
 
 #include "math/matrix.h"
 
+#include <assert.h>
 #include <string.h>
 
 static const double pi = 3.14159265358979323846;
@@ -28,6 +29,7 @@ static int unknowns_of(int directions) {
 
 void saltusi_polyhedral_layout(saltusi_polyhedral* law, const saltusi_polyhedral_size* size,
                                saltus_arena* arena) {
+  assert(law != NULL && size != NULL && arena != NULL);
   int unknowns = unknowns_of(directions_of(size->tangents, size->pairs));
   int room = size->most + size->joints;
   int n = size->contacts < room / unknowns ? size->joints + size->contacts * unknowns : room;
@@ -56,6 +58,7 @@ void saltusi_polyhedral_layout(saltusi_polyhedral* law, const saltusi_polyhedral
 }
 
 void saltusi_polyhedral_start(saltusi_polyhedral* law, int joints, bool keep_joints) {
+  assert(law != NULL && joints >= 0);
   law->joints = joints;
   law->keep_joints = keep_joints;
   law->count = 0;
@@ -65,6 +68,7 @@ void saltusi_polyhedral_start(saltusi_polyhedral* law, int joints, bool keep_joi
 
 saltusi_polyhedral_contact* saltusi_polyhedral_add(saltusi_polyhedral* law, int tangents,
                                                    double mu) {
+  assert(law != NULL && tangents >= 0 && tangents <= 2 && mu >= 0.0);
   int used = mu > 0.0 ? tangents : 0;
   int directions = directions_of(used, law->pairs);
   if (law->rows + 1 + used > law->rows_max || law->n + unknowns_of(directions) > law->n_max) {
@@ -94,6 +98,7 @@ static void direction(const saltusi_polyhedral_contact* contact, int k, double d
 
 double saltusi_polyhedral_along(const saltusi_polyhedral_contact* contact, int k,
                                 const double* tangent) {
+  assert(contact != NULL && k >= 0);
   double d[2];
   direction(contact, k, d);
   return d[0] * tangent[0] + (contact->tangents > 1 ? d[1] * tangent[1] : 0.0);
@@ -101,6 +106,7 @@ double saltusi_polyhedral_along(const saltusi_polyhedral_contact* contact, int k
 
 /* Largest component normal to an edge, in units of the distance of the edges. */
 double saltusi_polyhedral_gauge(const saltusi_polyhedral_contact* contact, const double* tangent) {
+  assert(contact != NULL);
   if (contact->tangents == 1) {
     return fabs(tangent[0]);
   }
@@ -279,6 +285,7 @@ static void read_couplings(saltusi_polyhedral* law) {
 }
 
 saltus_status saltusi_polyhedral_solve(saltusi_polyhedral* law) {
+  assert(law != NULL);
   law->residual = 0.0;
   law->pivots = 0;
   if (law->n == 0) {
@@ -386,11 +393,13 @@ static bool solve_basic(saltusi_polyhedral* law, int count) {
 }
 
 bool saltusi_polyhedral_solve_in(saltusi_polyhedral* law, const saltusi_mode* modes) {
+  assert(law != NULL && modes != NULL);
   write_problem(law);
   return solve_basic(law, basic_unknowns(law, modes));
 }
 
 bool saltusi_polyhedral_stop(saltusi_polyhedral* law) {
+  assert(law != NULL);
   write_problem(law);
   int count = 0;
   for (int j = 0; j < law->joints; j++) {
@@ -403,6 +412,7 @@ bool saltusi_polyhedral_stop(saltusi_polyhedral* law) {
 }
 
 saltusi_mode saltusi_polyhedral_mode(const saltusi_polyhedral* law, int i) {
+  assert(law != NULL && i >= 0);
   const saltusi_polyhedral_contact* contact = &law->contacts[i];
   const double* z = law->z + contact->first;
   const double* s = law->s + contact->first;

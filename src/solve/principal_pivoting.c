@@ -18,6 +18,7 @@
  */
 #include "solve/principal_pivoting.h"
 
+#include <assert.h>
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -156,6 +157,7 @@ static void start_cold(saltusi_lcp_run* run, bool everything) {
 }
 
 bool saltusi_lcp_run_pivoting(saltusi_lcp_run* run, int stall_limit, int iterations) {
+  assert(run != NULL && iterations >= 0);
   if (!saltusi_lcp_run_activate(run, run->z)) {
     /* chains: what closes below pushes everything above, so all active is the better guess */
     start_cold(run, run->M->banded);
@@ -237,12 +239,14 @@ static bool proximal_steps(saltusi_lcp_run* run, int stall_limit, double part) {
 }
 
 bool saltusi_lcp_run_proximal(saltusi_lcp_run* run, int stall_limit) {
+  assert(run != NULL);
   memset(run->room->last, 0, (size_t)run->M->n * sizeof(double));
   start_cold(run, false);
   return proximal_steps(run, stall_limit, 1e-3);
 }
 
 bool saltusi_lcp_run_crossover(saltusi_lcp_run* run) {
+  assert(run != NULL);
   enum { STALL_LIMIT = 3, FEW = 4 };
   saltusi_pivoting p = {.q = run->q, .stall_limit = STALL_LIMIT, .iterations = FEW};
   bool found = pivot_on(run, &p);

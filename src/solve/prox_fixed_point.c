@@ -12,6 +12,7 @@
  */
 #include "solve/prox_fixed_point.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* Keeps the impulses of the smallest residual in work->last_after. */
@@ -56,6 +57,7 @@ static double prox_unit(const saltusi_friction_case* in, int i, double w, const 
 
 saltusi_stage saltusi_prox_fixed_point(saltusi_sweep_work* work, const saltusi_friction_case* in,
                                        int iterations, double tol, double* r) {
+  assert(work != NULL && in != NULL && iterations >= 0 && tol >= 0.0);
   const saltusi_friction_pattern* pattern = in->pattern;
   size_t bytes = (size_t)pattern->rows * sizeof(double);
   double best = INFINITY;

@@ -11,10 +11,12 @@
  */
 #include "solve/proximal.h"
 
+#include <assert.h>
 #include <string.h>
 
 void saltusi_proximal_layout(saltusi_proximal_work* work, const saltusi_friction_sizes* sizes,
                              saltus_arena* arena) {
+  assert(work != NULL && sizes != NULL && arena != NULL);
   int units = sizes->units;
   int rows = sizes->rows;
   work->values = SALTUS_PUSH(arena, double, sizes->values);
@@ -97,6 +99,7 @@ static double solve_inner(saltusi_proximal_work* work, const saltusi_proximal_to
 saltusi_stage saltusi_proximal(saltusi_proximal_work* work, const saltusi_proximal_tools* tools,
                                const saltusi_friction_case* in,
                                const saltusi_proximal_settings* settings, double* r, double* cost) {
+  assert(work != NULL && tools != NULL && in != NULL && settings != NULL);
   size_t bytes = (size_t)in->pattern->rows * sizeof(double);
   double now = saltusi_friction_case_residual(in, r, work->u).normalised;
   double best = now;

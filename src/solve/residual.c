@@ -6,6 +6,8 @@
  */
 #include "solve/residual.h"
 
+#include <assert.h>
+
 static int unit_rows(const saltus_block_matrix* W, int i) {
   return W->offset[i + 1] - W->offset[i];
 }
@@ -45,6 +47,7 @@ static void unit_velocity(const saltus_friction_problem* problem, int i, const d
 
 saltus_residual saltus_friction_residual(const saltus_friction_problem* problem, const double* r,
                                          double* u) {
+  assert(problem != NULL);
   const saltus_block_matrix* W = &problem->W;
   double largest = 0.0;
   for (int i = 0; i < W->units; i++) {

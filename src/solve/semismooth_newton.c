@@ -17,11 +17,13 @@
 
 #include "math/matrix.h"
 
+#include <assert.h>
 #include <string.h>
 
 enum { MEMORY = 8, HALVINGS = 8, FAILURES = 20 };
 
 void saltusi_newton_layout(saltusi_newton_work* work, int units, int rows, saltus_arena* arena) {
+  assert(work != NULL && arena != NULL && units >= 0 && rows >= 0);
   work->u = SALTUS_PUSH(arena, double, rows);
   work->phi = SALTUS_PUSH(arena, double, rows);
   work->dr = SALTUS_PUSH(arena, double, rows);
@@ -202,6 +204,7 @@ static bool newton_direction(saltusi_newton_work* work, saltusi_block_lu* lu,
 saltusi_stage saltusi_semismooth_newton(saltusi_newton_work* work, saltusi_block_lu* lu,
                                         const saltusi_friction_case* in,
                                         const saltusi_newton_settings* settings, double* r) {
+  assert(work != NULL && lu != NULL && in != NULL && settings != NULL);
   size_t bytes = (size_t)in->pattern->rows * sizeof(double);
   double first = saltusi_friction_case_residual(in, r, work->u).normalised;
   double best = first;

@@ -5,6 +5,7 @@
  */
 #include "system/carry.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* Copies some doubles and goes on by as many as there are on either side. */
@@ -18,10 +19,12 @@ static void walk(saltusi_carry* carry, size_t copied, size_t there, size_t here)
 }
 
 void saltusi_carry_plain(saltusi_carry* carry, size_t count) {
+  assert(carry != NULL);
   walk(carry, count, count, count);
 }
 
 void saltusi_carry_each(saltusi_carry* carry, size_t count) {
+  assert(carry != NULL);
   for (int key = 0; carry->forgotten != NULL && carry->to != NULL && key < carry->contacts_to;
        key++) {
     if (carry->forgotten[key]) {

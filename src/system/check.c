@@ -17,6 +17,7 @@
 #include "system/power.h"
 #include "system/structure.h"
 
+#include <assert.h>
 #include <string.h>
 
 enum { NODES = 6, STEPS = 3 };
@@ -489,6 +490,7 @@ static void layout(checker* c, saltus_arena* arena) {
 saltus_status saltus_system_check(const saltus_system* system, double t, const double* q,
                                   const double* v, saltus_log log,
                                   saltus_system_check_result* result) {
+  assert(system != NULL && result != NULL);
   saltus_status status = saltus_system_validate(system, log);
   if (status != SALTUS_OK) {
     return status;

@@ -7,6 +7,7 @@
 
 #include "system/evaluate.h"
 
+#include <assert.h>
 #include <math.h>
 
 enum { POINTS = 8, VALUES = 3 };
@@ -173,6 +174,7 @@ static void layout(checker* c, saltus_arena* arena) {
 
 saltus_status saltusi_check_enclosures(const saltus_system* system, const saltus_point* at,
                                        double* outside) {
+  assert(system != NULL && at != NULL);
   *outside = NAN;
   if (system->ops->enclosure == NULL) {
     return SALTUS_OK;

@@ -7,6 +7,7 @@
 
 #include "system/evaluate.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <string.h>
@@ -41,6 +42,7 @@ static saltus_status count_contacts(const saltus_system* sys, const saltus_point
 
 saltus_status saltusi_keys_fit(const saltus_system* sys, const saltus_point* at,
                                const saltus_allocator* memory, saltus_system* fit) {
+  assert(sys != NULL && at != NULL && memory != NULL && fit != NULL);
   enum { TRIES = 32, FIRST = 16 };
   *fit = *sys;
   if ((sys->traits & SALTUS_CHANGING_CONTACTS) == 0) {
@@ -58,6 +60,7 @@ saltus_status saltusi_keys_fit(const saltus_system* sys, const saltus_point* at,
 }
 
 void saltusi_keys_layout(saltusi_contact_keys* keys, int capacity, saltus_arena* arena) {
+  assert(keys != NULL && arena != NULL);
   saltusi_table_layout(&keys->table, capacity, arena);
   keys->gap = SALTUS_PUSH(arena, double, capacity);
   keys->identity = SALTUS_PUSH(arena, uint64_t, capacity);
@@ -66,6 +69,7 @@ void saltusi_keys_layout(saltusi_contact_keys* keys, int capacity, saltus_arena*
 }
 
 void saltusi_keys_clear(saltusi_contact_keys* keys) {
+  assert(keys != NULL);
   saltusi_table_clear(&keys->table);
   memset(keys->place, 0, (size_t)keys->table.capacity * sizeof(int));
 }
@@ -199,6 +203,7 @@ static saltus_contact_list open_list(saltusi_contact_keys* keys, double reach) {
 
 saltus_status saltusi_keys_list(saltusi_contact_keys* keys, const saltus_system* sys,
                                 const saltus_point* at, saltusi_contact_list* list) {
+  assert(keys != NULL && sys != NULL && at != NULL && list != NULL);
   saltus_contact_list said = open_list(keys, list->requested);
   list->count = 0;
   saltus_status status = sys->ops->contacts(sys->self, at, &said);
@@ -212,6 +217,7 @@ saltus_status saltusi_keys_list(saltusi_contact_keys* keys, const saltus_system*
 
 saltus_status saltusi_keys_sweep(saltusi_contact_keys* keys, const saltus_system* sys,
                                  const saltus_point* at, const saltus_box* over, double reach) {
+  assert(keys != NULL && sys != NULL && at != NULL && over != NULL);
   saltus_contact_list said = open_list(keys, reach);
   memset(keys->gap, 0, (size_t)keys->table.capacity * sizeof(double)); /* a sweep writes none */
   saltus_status status = sys->ops->sweep(sys->self, over, &said);
@@ -220,6 +226,7 @@ saltus_status saltusi_keys_sweep(saltusi_contact_keys* keys, const saltus_system
 
 saltus_status saltusi_keys_gaps(saltusi_contact_keys* keys, const saltus_system* sys,
                                 const saltus_point* at, const int* some, int count, double* gap) {
+  assert(keys != NULL && sys != NULL && at != NULL && count >= 0);
   if (count == 0) {
     return SALTUS_OK;
   }

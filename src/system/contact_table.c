@@ -19,6 +19,7 @@ static int count_slots(int capacity) {
 }
 
 void saltusi_table_layout(saltusi_contact_table* table, int capacity, saltus_arena* arena) {
+  assert(table != NULL && arena != NULL);
   table->capacity = capacity;
   table->slots = count_slots(capacity);
   table->identity = SALTUS_PUSH(arena, uint64_t, capacity);
@@ -35,6 +36,7 @@ static void clear_slots(saltusi_contact_table* table) {
 }
 
 void saltusi_table_clear(saltusi_contact_table* table) {
+  assert(table != NULL);
   for (int key = 0; key < table->capacity; key++) {
     table->identity[key] = 0;
     table->law[key] = -1;
@@ -67,6 +69,7 @@ static int slot_of(const saltusi_contact_table* table, uint64_t identity) {
 }
 
 int saltusi_table_find(const saltusi_contact_table* table, uint64_t identity) {
+  assert(table != NULL);
   return table->slot[slot_of(table, identity)];
 }
 
@@ -80,6 +83,7 @@ static void enter(saltusi_contact_table* table, int key, uint64_t identity, int 
 }
 
 int saltusi_table_add(saltusi_contact_table* table, uint64_t identity, int law) {
+  assert(table != NULL);
   if (table->count == table->capacity) {
     return -1;
   }
@@ -95,6 +99,7 @@ int saltusi_table_add(saltusi_contact_table* table, uint64_t identity, int law) 
 }
 
 void saltusi_table_put(saltusi_contact_table* table, int key, uint64_t identity, int law) {
+  assert(table != NULL && key >= 0);
   enter(table, key, identity, law);
   table->used[key] = table->tries;
 }
@@ -106,6 +111,7 @@ static void make_free(saltusi_contact_table* table, int key) {
 }
 
 void saltusi_table_begin(saltusi_contact_table* table) {
+  assert(table != NULL);
   while (table->added_count > 0) {
     int key = table->added[--table->added_count];
     table->slot[slot_of(table, table->identity[key])] = -1;
@@ -115,6 +121,7 @@ void saltusi_table_begin(saltusi_contact_table* table) {
 }
 
 int saltusi_table_settle(saltusi_contact_table* table, int* freed) {
+  assert(table != NULL);
   int count = 0;
   for (int key = 0; key < table->capacity; key++) {
     if (table->law[key] >= 0 && table->used[key] != table->tries) {
@@ -161,6 +168,7 @@ void saltusi_table_copy(saltusi_contact_table* to, const saltusi_contact_table* 
 }
 
 int saltusi_table_least(const saltusi_contact_table* table) {
+  assert(table != NULL);
   int least = table->capacity;
   while (least > 0 && table->law[least - 1] < 0) {
     least--;

@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "system/evaluate.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -236,6 +237,7 @@ static saltus_status check_joints(diagnosis* d) {
 
 saltus_status saltusi_diagnose(const saltus_system* system, const saltus_point* at, bool all_rows,
                                const saltus_allocator* allocator, char* text, size_t size) {
+  assert(system != NULL && at != NULL && text != NULL);
   text[0] = '\0';
   saltus_allocator memory = allocator != NULL ? *allocator : saltus_allocator_default();
   saltus_system fit;
@@ -275,6 +277,7 @@ saltus_status saltusi_diagnose(const saltus_system* system, const saltus_point* 
 saltus_status saltusi_diagnose_ahead(const saltus_system* system, const saltus_point* at, double h,
                                      double* q, const saltus_allocator* allocator, char* text,
                                      size_t size) {
+  assert(system != NULL && at != NULL && text != NULL && h > 0.0);
   enum { HALVINGS = 50 };
   saltus_status status = SALTUS_OK;
   for (int k = HALVINGS; k >= 0 && status == SALTUS_OK; k--) {
@@ -289,6 +292,7 @@ saltus_status saltusi_diagnose_ahead(const saltus_system* system, const saltus_p
 saltus_status saltusi_check_start(const saltus_system* system, const saltus_point* at,
                                   const saltus_allocator* allocator, const char* who,
                                   saltus_log log) {
+  assert(system != NULL && at != NULL && who != NULL);
   char text[640];
   saltus_status status = saltusi_diagnose(system, at, false, allocator, text, sizeof text);
   if (status != SALTUS_OK) {
@@ -303,6 +307,7 @@ saltus_status saltusi_check_start(const saltus_system* system, const saltus_poin
 
 saltus_status saltus_system_diagnose(const saltus_system* system, double t, const double* q,
                                      const double* v, char* text, size_t size) {
+  assert(system != NULL && text != NULL);
   const saltus_point at = {.t = t, .q = q, .v = v};
   return saltusi_diagnose(system, &at, false, NULL, text, size);
 }

@@ -8,10 +8,12 @@
 #include "math/matrix.h"
 #include "system/structure.h"
 
+#include <assert.h>
 #include <float.h>
 #include <string.h>
 
 void saltusi_eval_layout(saltusi_eval* eval, saltus_arena* arena) {
+  assert(eval != NULL && arena != NULL);
   const saltus_dims* dims = &eval->sys.dims;
   eval->scratch = saltus_arena_push(arena, dims->scratch, 1, SALTUS_ALIGNMENT);
   eval->q_shifted = SALTUS_PUSH(arena, double, dims->nq);
@@ -41,6 +43,7 @@ static void put_column(const saltusi_eval* eval, int j, double step, double* jac
 }
 
 void saltusi_force_q(saltusi_eval* eval, const saltus_point* at, double* F_q) {
+  assert(eval != NULL && at != NULL);
   const saltus_system* sys = &eval->sys;
   if (sys->ops->force_q != NULL) {
     sys->ops->force_q(sys->self, at, F_q);
@@ -62,6 +65,7 @@ void saltusi_force_q(saltusi_eval* eval, const saltus_point* at, double* F_q) {
 }
 
 void saltusi_force_v(saltusi_eval* eval, const saltus_point* at, double* F_v) {
+  assert(eval != NULL && at != NULL);
   const saltus_system* sys = &eval->sys;
   if (sys->ops->force_v != NULL) {
     sys->ops->force_v(sys->self, at, F_v);
@@ -83,6 +87,7 @@ void saltusi_force_v(saltusi_eval* eval, const saltus_point* at, double* F_v) {
 }
 
 size_t saltusi_mass_room(const saltus_system* sys) {
+  assert(sys != NULL);
   if (sys->ops->linear != NULL) {
     return 0;
   }
@@ -92,6 +97,7 @@ size_t saltusi_mass_room(const saltus_system* sys) {
 
 void saltusi_mass_times(const saltus_system* sys, const saltus_point* at, double* scratch,
                         const double* x, double* y) {
+  assert(sys != NULL && at != NULL);
   if (sys->ops->linear != NULL) {
     sys->ops->linear->mass_times(sys->self, at, x, y);
   } else if (sys->ops->blocks != NULL) {
@@ -105,6 +111,7 @@ void saltusi_mass_times(const saltus_system* sys, const saltus_point* at, double
 
 double saltusi_kinetic(const saltus_system* sys, const saltus_point* at, double* scratch_matrix,
                        double* scratch_vector) {
+  assert(sys != NULL && at != NULL);
   if (sys->ops->kinetic != NULL) {
     return sys->ops->kinetic(sys->self, at);
   }
@@ -113,11 +120,13 @@ double saltusi_kinetic(const saltus_system* sys, const saltus_point* at, double*
 }
 
 double saltusi_potential(const saltus_system* sys, const saltus_point* at) {
+  assert(sys != NULL && at != NULL);
   return sys->ops->potential != NULL ? sys->ops->potential(sys->self, at) : (double)NAN;
 }
 
 void saltusi_contact_list_layout(saltusi_contact_list* list, const saltus_dims* dims,
                                  saltus_arena* arena) {
+  assert(list != NULL && dims != NULL && arena != NULL);
   list->capacity = dims->nc;
   list->requested = INFINITY;
   list->gap = SALTUS_PUSH(arena, double, dims->nc);
@@ -143,6 +152,7 @@ static saltus_status refuse_list(const saltus_system* sys, const saltus_point* a
 
 saltus_status saltusi_contacts(const saltus_system* sys, const saltus_point* at,
                                saltusi_contact_list* list) {
+  assert(sys != NULL && at != NULL && list != NULL);
   if (at->keys != NULL) {
     return saltusi_keys_list(at->keys, sys, at, list);
   }
@@ -166,6 +176,7 @@ saltus_status saltusi_contacts(const saltus_system* sys, const saltus_point* at,
 
 void saltusi_rows_layout(saltusi_row_block* block, const saltus_dims* dims, int rows,
                          bool convective, saltus_arena* arena) {
+  assert(block != NULL && dims != NULL && arena != NULL && rows >= 0);
   bool sparse = dims->row_width > 0;
   block->stride = sparse ? dims->row_width : dims->nv;
   block->G = SALTUS_PUSH2(arena, double, rows, block->stride);
@@ -211,6 +222,7 @@ static void close_rows(saltusi_row_block* block, int first, const saltus_rows* r
 
 void saltusi_rows_identity(const saltus_system* sys, const saltus_point* at, uint64_t identity,
                            int count, saltusi_row_block* block, int first) {
+  assert(sys != NULL && at != NULL && block != NULL && count >= 0);
   saltus_rows rows = open_rows(block, first, count);
   sys->ops->contact(sys->self, at, identity, &rows);
   close_rows(block, first, &rows);
@@ -218,6 +230,7 @@ void saltusi_rows_identity(const saltus_system* sys, const saltus_point* at, uin
 
 void saltusi_rows_peek(const saltus_system* sys, const saltus_point* at, int key, int count,
                        saltusi_row_block* block, int first) {
+  assert(sys != NULL && at != NULL && block != NULL && key >= 0 && count >= 0);
   if (at->keys == NULL) {
     saltusi_rows_identity(sys, at, (uint64_t)key, count, block, first);
   } else if (at->keys->table.law[key] >= 0) {
@@ -231,6 +244,7 @@ void saltusi_rows_peek(const saltus_system* sys, const saltus_point* at, int key
 
 void saltusi_rows_contact(const saltus_system* sys, const saltus_point* at, int key, int count,
                           saltusi_row_block* block, int first) {
+  assert(sys != NULL && at != NULL && block != NULL && key >= 0 && count >= 0);
   if (at->keys != NULL) {
     saltusi_table_use(&at->keys->table, key);
   }
@@ -239,6 +253,7 @@ void saltusi_rows_contact(const saltus_system* sys, const saltus_point* at, int 
 
 void saltusi_rows_joint(const saltus_system* sys, const saltus_point* at, int joint,
                         saltusi_row_block* block, int first) {
+  assert(sys != NULL && at != NULL && block != NULL && joint >= 0);
   saltus_rows rows = open_rows(block, first, saltusi_joint_rows(sys, joint));
   sys->ops->joint(sys->self, at, joint, &rows);
   close_rows(block, first, &rows);
@@ -246,6 +261,7 @@ void saltusi_rows_joint(const saltus_system* sys, const saltus_point* at, int jo
 
 void saltusi_rows_some_joints(const saltus_system* sys, const saltus_point* at,
                               saltusi_row_block* block) {
+  assert(sys != NULL && at != NULL && block != NULL);
   const int count = saltusi_joint_count(sys);
   for (int joint = 0; joint < count; joint++) {
     saltusi_rows_joint(sys, at, joint, block, saltusi_joint_first(sys, joint));
@@ -254,12 +270,14 @@ void saltusi_rows_some_joints(const saltus_system* sys, const saltus_point* at,
 
 int saltusi_rows_joint_with(const saltus_system* sys, const saltus_point* at, int row,
                             saltusi_row_block* block) {
+  assert(sys != NULL && at != NULL && block != NULL && row >= 0);
   const int joint = saltusi_joint_of(sys, row);
   saltusi_rows_joint(sys, at, joint, block, 0);
   return row - saltusi_joint_first(sys, joint);
 }
 
 int saltusi_joint_of(const saltus_system* sys, int row) {
+  assert(row >= 0);
   if (sys->joint_first == NULL) {
     return row;
   }

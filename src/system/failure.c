@@ -5,10 +5,12 @@
  */
 #include "saltus/system.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 
 void saltus_fail(const saltus_point* at, const char* format, ...) {
+  assert(at != NULL && format != NULL);
   saltus_failure* failure = at->failure;
   if (failure == NULL || failure->status != SALTUS_OK) {
     return; /* what failed first explains what followed */

@@ -14,6 +14,7 @@
 static const double singular_pivot = 1e-14;
 
 void saltusi_linear_layout(saltusi_linear* linear, const saltus_system* sys, saltus_arena* arena) {
+  assert(sys != NULL && arena != NULL);
   int nv = sys->dims.nv;
   linear->kept = false;
   linear->diagonal = false;
@@ -119,6 +120,7 @@ static saltus_status assemble_own(const saltus_system* sys, saltusi_linear* line
 
 saltus_status saltusi_linear_assemble(saltusi_eval* eval, saltusi_linear* linear,
                                       const saltus_point* at, double m, double fv, double fq) {
+  assert(eval != NULL && linear != NULL && at != NULL);
   const saltus_system* sys = &eval->sys;
   if (linear->kept && linear->m == m && linear->fv == fv && linear->fq == fq) {
     return SALTUS_OK;
@@ -142,6 +144,7 @@ saltus_status saltusi_linear_assemble(saltusi_eval* eval, saltusi_linear* linear
 }
 
 void saltusi_linear_solve(const saltusi_eval* eval, const saltusi_linear* linear, double* x) {
+  assert(eval != NULL && linear != NULL);
   const saltus_system* sys = &eval->sys;
   int nv = sys->dims.nv;
   if (linear->kind == SALTUSI_LINEAR_OWN) {
@@ -158,6 +161,7 @@ void saltusi_linear_solve(const saltusi_eval* eval, const saltusi_linear* linear
 }
 
 bool saltusi_linear_diagonal(const saltusi_eval* eval, const saltusi_linear* linear, double* d) {
+  assert(eval != NULL && linear != NULL);
   if (!linear->diagonal) {
     return false;
   }
@@ -169,6 +173,7 @@ bool saltusi_linear_diagonal(const saltusi_eval* eval, const saltusi_linear* lin
 }
 
 bool saltusi_linear_coupled(const saltusi_linear* linear) {
+  assert(linear != NULL);
   return linear->kind == SALTUSI_LINEAR_BLOCKS ? linear->blocks.form == SALTUSI_BLOCKS_COUPLED
                                                : !linear->diagonal;
 }
@@ -214,6 +219,7 @@ int saltusi_linear_solve_row(const saltusi_eval* eval, const saltusi_linear* lin
 }
 
 int saltusi_linear_row_room(const saltusi_linear* linear, const saltus_system* sys, int width) {
+  assert(linear != NULL && sys != NULL);
   if (linear->kind == SALTUSI_LINEAR_BLOCKS) {
     return saltusi_linear_blocks_row_room(&linear->blocks, width);
   }
@@ -222,6 +228,7 @@ int saltusi_linear_row_room(const saltusi_linear* linear, const saltus_system* s
 
 void saltusi_linear_mass_times(const saltusi_eval* eval, const saltusi_linear* linear,
                                const saltus_point* at, const double* x, double* y) {
+  assert(eval != NULL && linear != NULL && at != NULL);
   const saltus_system* sys = &eval->sys;
   if (linear->kind == SALTUSI_LINEAR_OWN) {
     sys->ops->linear->mass_times(sys->self, at, x, y);

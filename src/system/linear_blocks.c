@@ -326,6 +326,7 @@ static bool factor_coupled(saltusi_linear_blocks* b) {
 
 saltus_status saltusi_linear_blocks_assemble(saltusi_linear_blocks* b, saltusi_eval* eval,
                                              const saltus_point* at, const double coefficients[3]) {
+  assert(b != NULL && eval != NULL && at != NULL);
   evaluate(b, eval, at, coefficients);
   if (!isfinite(largest(b->values, b->A))) {
     /* forces that are not numbers are not a fault of the mass matrix */
@@ -339,6 +340,7 @@ saltus_status saltusi_linear_blocks_assemble(saltusi_linear_blocks* b, saltusi_e
 }
 
 void saltusi_linear_blocks_solve(const saltusi_linear_blocks* b, double* x) {
+  assert(b != NULL);
   const saltus_structure* s = b->structure;
   if (b->form == SALTUSI_BLOCKS_COUPLED) {
     saltusi_block_lu_apply(&b->lu, x);
@@ -466,6 +468,7 @@ static int solve_row_coupled(const saltusi_linear_blocks* b, int width, const in
 
 int saltusi_linear_blocks_solve_row(const saltusi_linear_blocks* b, int width, const int* column,
                                     const double* entries, int* out_column, double* out) {
+  assert(b != NULL && width >= 0);
   if (b->form == SALTUSI_BLOCKS_COUPLED) {
     return solve_row_coupled(b, width, column, entries, out_column, out);
   }
@@ -480,6 +483,7 @@ int saltusi_linear_blocks_solve_row(const saltusi_linear_blocks* b, int width, c
 }
 
 int saltusi_linear_blocks_row_room(const saltusi_linear_blocks* b, int width) {
+  assert(b != NULL && width >= 0);
   const int nv = b->structure->start[b->structure->blocks];
   const int widest = b->structure->pairs > 0 ? b->component_max : b->block_max;
   return (long long)width * widest < nv ? width * widest : nv;

@@ -14,10 +14,13 @@
 
 #include "math/matrix.h"
 
+#include <assert.h>
+
 static const double shift = 1e-3;      /* of positions, over their size */
 static const double time_shift = 1e-4; /* s */
 
 void saltusi_power_layout(saltusi_power_room* room, const saltus_system* sys, saltus_arena* arena) {
+  assert(room != NULL && sys != NULL && arena != NULL);
   room->q = SALTUS_PUSH(arena, double, sys->dims.nq);
   room->F = SALTUS_PUSH(arena, double, sys->dims.nv);
   room->matrix = SALTUS_PUSH(arena, double, sys->ops->kinetic == NULL ? saltusi_mass_room(sys) : 0);
@@ -55,6 +58,7 @@ static double rate(const saltus_system* sys, const saltus_point* at, saltusi_pow
 
 void saltusi_power_by_differences(const saltus_system* sys, const saltus_point* at, double scale,
                                   saltusi_power_room* room, double power[2]) {
+  assert(sys != NULL && at != NULL && room != NULL);
   int nv = sys->dims.nv;
   double speed = saltusi_max_abs(nv, at->v);
   double size = fmax(1.0, saltusi_max_abs(sys->dims.nq, at->q));
@@ -74,6 +78,7 @@ void saltusi_power_by_differences(const saltus_system* sys, const saltus_point* 
 
 void saltusi_system_power(const saltus_system* sys, const saltus_point* at,
                           saltusi_power_room* room, double power[2]) {
+  assert(sys != NULL && at != NULL && room != NULL);
   if (sys->ops->power != NULL) {
     sys->ops->power(sys->self, at, power);
     return;

@@ -7,6 +7,7 @@
 
 #include "system/structure.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -201,6 +202,7 @@ static int switches(const void* self) {
 
 saltus_system saltusi_probe_over(saltusi_probe* p, const saltus_system* inner,
                                  saltusi_probe_record* record) {
+  assert(p != NULL && inner != NULL && record != NULL);
   const saltus_system_ops* o = inner->ops;
   *p = (saltusi_probe){.inner = *inner, .record = record};
   p->linear = (saltus_linear_ops){

@@ -9,10 +9,12 @@
 #include "math/matrix.h"
 #include "saltus/memory.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 size_t saltusi_structure_diagonal_values(const saltus_structure* s) {
+  assert(s != NULL);
   size_t count = 0;
   for (int i = 0; i < s->blocks; i++) {
     const size_t n = (size_t)saltusi_block_size(s, i);
@@ -22,6 +24,7 @@ size_t saltusi_structure_diagonal_values(const saltus_structure* s) {
 }
 
 size_t saltusi_structure_values(const saltus_structure* s) {
+  assert(s != NULL);
   size_t count = saltusi_structure_diagonal_values(s);
   for (int p = 0; p < s->pairs; p++) {
     count += 2 * (size_t)saltusi_block_size(s, s->pair[2 * p]) *
@@ -31,6 +34,7 @@ size_t saltusi_structure_values(const saltus_structure* s) {
 }
 
 int saltusi_structure_block_max(const saltus_structure* s) {
+  assert(s != NULL);
   int most = 0;
   for (int i = 0; i < s->blocks; i++) {
     const int n = saltusi_block_size(s, i);
@@ -50,6 +54,7 @@ static void add_block(const saltus_structure* s, int i, int j, const double* blo
 
 void saltusi_structure_times(const saltus_structure* s, const double* values, const double* x,
                              double* y) {
+  assert(s != NULL);
   memset(y, 0, (size_t)s->start[s->blocks] * sizeof(double));
   for (int i = 0; i < s->blocks; i++) {
     const size_t n = (size_t)saltusi_block_size(s, i);
@@ -84,6 +89,7 @@ static const double* copy_in(const saltus_structure* s, int i, int j, const doub
 }
 
 void saltusi_structure_gather(const saltus_structure* s, const double* A, double* values) {
+  assert(s != NULL);
   for (int i = 0; i < s->blocks; i++) {
     values = copy_out(s, i, i, A, values);
   }
@@ -94,6 +100,7 @@ void saltusi_structure_gather(const saltus_structure* s, const double* A, double
 }
 
 void saltusi_structure_spread(const saltus_structure* s, const double* values, double* A) {
+  assert(s != NULL);
   const size_t nv = (size_t)s->start[s->blocks];
   memset(A, 0, nv * nv * sizeof(double));
   for (int i = 0; i < s->blocks; i++) {
@@ -115,6 +122,7 @@ static int first_of(int* component, int i) {
 }
 
 int saltusi_structure_components(const saltus_structure* s, int* component) {
+  assert(s != NULL);
   for (int i = 0; i < s->blocks; i++) {
     component[i] = i;
   }
@@ -204,6 +212,7 @@ static saltus_status check_once(const saltus_structure* s, saltus_log log) {
 }
 
 saltus_status saltusi_structure_validate(const saltus_structure* s, int nv, saltus_log log) {
+  assert(s != NULL && nv >= 0);
   saltus_status status = check_partition(s, nv, log);
   status = status == SALTUS_OK ? check_pairs(s, log) : status;
   return status == SALTUS_OK ? check_once(s, log) : status;

@@ -9,6 +9,8 @@
 #include "base/reserved.h"
 #include "system/structure.h"
 
+#include <assert.h>
+
 static saltus_status refuse(saltus_log log, const char* member, double value, const char* allowed) {
   saltusi_log(log, SALTUS_LEVEL_ERROR, "system: %s is %g, must be %s", member, value, allowed);
   return SALTUS_ERR_RANGE;
@@ -159,6 +161,7 @@ static saltus_status check_reserved(const saltus_system* system, saltus_log log)
 }
 
 saltus_status saltus_system_validate(const saltus_system* system, saltus_log log) {
+  assert(system != NULL);
   saltus_status status = check_dims(&system->dims, log);
   if (status == SALTUS_OK) {
     status = check_callbacks(system, log);

@@ -5,6 +5,8 @@
  */
 #include "team/team.h"
 
+#include <assert.h>
+
 saltusi_team* saltusi_team_layout(saltus_arena* arena) {
   (void)arena;
   return NULL;
@@ -21,6 +23,7 @@ int saltusi_team_size(const saltusi_team* team) {
 }
 
 void saltusi_team_run(saltusi_team* team, int jobs, saltusi_job job, void* context) {
+  assert(context != NULL);
   (void)team;
   for (int k = 0; k < jobs; k++) {
     job(context, k);

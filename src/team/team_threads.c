@@ -166,6 +166,7 @@ void saltusi_team_run(saltusi_team* team, int jobs, saltusi_job job, void* conte
 }
 
 void saltusi_team_close(saltusi_team* team) {
+  assert(team != NULL);
   if (saltusi_team_size(team) == 1) {
     return;
   }

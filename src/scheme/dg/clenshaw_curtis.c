@@ -8,6 +8,7 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stddef.h>
 
 static const double pi = 3.14159265358979323846;
 
@@ -121,6 +122,7 @@ void saltusi_dg_tableau_make(int degree, bool plus, saltusi_dg_tableau* table) {
 }
 
 void saltusi_dg_basis(const saltusi_dg_tableau* table, double x, double* value, double* sum) {
+  assert(table != NULL);
   const gauss_rule rule = gauss(table->degree + 1);
   for (int k = 0; k <= table->degree; k++) {
     value[k] = lagrange(table->tau, 0, table->degree, k, x);

@@ -14,6 +14,7 @@
 #include "math/matrix.h"
 #include "scheme/dg/dg.h"
 
+#include <assert.h>
 #include <string.h>
 
 enum { ROWS = 2 }; /* of a contact: normal and one tangent */
@@ -38,6 +39,7 @@ static parts find_parts(double* data, const saltus_dims* d, int nodes) {
 }
 
 size_t saltusi_dg_dense_count(const saltus_dg_options* o, const saltus_system* sys) {
+  assert(o != NULL && sys != NULL);
   const saltus_dims* d = &sys->dims;
   size_t nodes = (size_t)o->degree + 1;
   return 2 + (size_t)d->nq + 2 * (size_t)d->nv + nodes * (size_t)d->nv +
@@ -45,6 +47,7 @@ size_t saltusi_dg_dense_count(const saltus_dg_options* o, const saltus_system* s
 }
 
 void saltusi_dg_carry(const saltus_dg_options* o, const saltus_system* sys, saltusi_carry* carry) {
+  assert(o != NULL && sys != NULL && carry != NULL);
   const saltus_dims* d = &sys->dims;
   size_t nodes = (size_t)o->degree + 1;
   saltusi_carry_plain(carry, 2 + (size_t)d->nq + (2 + nodes) * (size_t)d->nv);
@@ -54,6 +57,7 @@ void saltusi_dg_carry(const saltus_dg_options* o, const saltus_system* sys, salt
 }
 
 void saltusi_dg_keep(const saltusi_dg* w, const saltusi_step* s) {
+  assert(w != NULL && s != NULL);
   const saltus_dims* d = &s->eval->sys.dims;
   parts p = find_parts(s->dense, d, w->nodes);
   size_t contact = ROWS * (size_t)w->nodes;
@@ -104,6 +108,7 @@ static double basis(const saltusi_dg* w, const parts* p, double t, double* value
 }
 
 saltus_status saltusi_dg_dense(saltusi_dg* w, const saltusi_dense_query* query) {
+  assert(w != NULL && query != NULL);
   const saltus_dims* d = &query->eval->sys.dims;
   parts p = find_parts(query->data, d, w->nodes);
   double value[SALTUSI_DG_NODES_MAX];
@@ -126,6 +131,7 @@ saltus_status saltusi_dg_dense(saltusi_dg* w, const saltusi_dense_query* query) 
 
 void saltusi_dg_dense_contact(saltusi_dg* w, const saltusi_dense_query* query, int key,
                               saltus_contact_inside* contact) {
+  assert(w != NULL && query != NULL && contact != NULL && key >= 0);
   parts p = find_parts(query->data, &query->eval->sys.dims, w->nodes);
   double value[SALTUSI_DG_NODES_MAX];
   double integral[SALTUSI_DG_NODES_MAX];

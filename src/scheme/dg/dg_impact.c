@@ -13,6 +13,7 @@
 #include "math/matrix.h"
 #include "scheme/dg/dg.h"
 
+#include <assert.h>
 #include <string.h>
 
 static double row_velocity(const saltusi_dg* w, int node, int row, const double* v) {
@@ -152,6 +153,7 @@ static void keep_start(saltusi_dg* w, const saltusi_step* s) {
 }
 
 saltus_status saltusi_dg_begin(saltusi_dg* w, const saltus_dg_options* o, const saltusi_step* s) {
+  assert(w != NULL && o != NULL && s != NULL);
   const saltus_system* sys = &s->eval->sys;
   int nv = sys->dims.nv;
   memcpy(w->v_start, s->v0, (size_t)nv * sizeof(double));
@@ -200,6 +202,7 @@ static bool is_held(const saltusi_dg* w, int key) {
 }
 
 saltus_status saltusi_dg_touch(saltusi_dg* w, const saltus_dg_options* o, const saltusi_step* s) {
+  assert(w != NULL && o != NULL && s != NULL);
   const saltus_system* sys = &s->eval->sys;
   size_t last = (size_t)(w->nodes - 1) * (size_t)sys->dims.nv;
   const saltus_point at = saltusi_at(s->eval, s->t + s->h, w->Q + last, w->V + last);
@@ -254,6 +257,7 @@ static void keep_pressing(saltusi_dg* w) {
 }
 
 saltus_status saltusi_dg_impact(saltusi_dg* w, const saltusi_step* s) {
+  assert(w != NULL && s != NULL);
   int nv = s->eval->sys.dims.nv;
   int last = w->nodes - 1;
   bool corrects = w->closure == SALTUS_DG_ACCELERATION && w->held > 0;
@@ -365,6 +369,7 @@ static void report_gone(const saltusi_dg* w, const saltusi_step* s) {
 }
 
 void saltusi_dg_finish(saltusi_dg* w, const saltus_dg_options* o, const saltusi_step* s) {
+  assert(w != NULL && o != NULL && s != NULL);
   const saltus_dims* d = &s->eval->sys.dims;
   int last = w->nodes - 1;
   double size = fmax(w->size, saltusi_max_abs(d->nv, s->v1));

@@ -14,6 +14,7 @@
 #include "math/matrix.h"
 #include "scheme/dg/dg.h"
 
+#include <assert.h>
 #include <float.h>
 #include <string.h>
 
@@ -53,6 +54,7 @@ static saltusi_dg_pair make_pair(const saltusi_dg* w, int k) {
 }
 
 void saltusi_dg_pairs(saltusi_dg* w) {
+  assert(w != NULL);
   int M = w->table.degree;
   for (int k = 0; k <= M; k++) {
     w->pair[k] = make_pair(w, k);
@@ -243,6 +245,7 @@ static void add_forces(saltusi_dg* w, int nv, int pairs) {
 }
 
 saltus_status saltusi_dg_stage_law(saltusi_dg* w, const saltusi_step* s) {
+  assert(w != NULL && s != NULL);
   if (w->held == 0) {
     memset(w->r, 0, (size_t)w->nodes * (size_t)w->row_max * sizeof(double));
     return SALTUS_OK;

@@ -13,6 +13,7 @@
 #include "math/matrix.h"
 #include "scheme/dg/dg.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* Unknowns for which a dense J is affordable; a larger system keeps to the fixed point. */
@@ -22,6 +23,7 @@ enum { UNKNOWNS_MAX = 1200 };
 static const double stiff_from = 0.3;
 
 void saltusi_dg_newton_layout(saltusi_dg* w, const saltus_system* sys, saltus_arena* arena) {
+  assert(w != NULL && sys != NULL && arena != NULL);
   saltusi_dg_newton* newton = &w->newton;
   int nv = sys->dims.nv;
   int n = w->nodes * nv;
@@ -62,6 +64,7 @@ static double stiffness(const saltusi_dg* w, const saltusi_step* s) {
 }
 
 saltus_status saltusi_dg_newton_prepare(saltusi_dg* w, const saltusi_step* s) {
+  assert(w != NULL && s != NULL);
   saltusi_dg_newton* newton = &w->newton;
   int nv = s->eval->sys.dims.nv;
   int n = w->nodes * nv;
@@ -139,6 +142,7 @@ static void feed_back(saltusi_dg* w, int nv, double h) {
 }
 
 void saltusi_dg_newton_free(saltusi_dg* w, const saltusi_step* s) {
+  assert(w != NULL && s != NULL);
   saltusi_dg_newton* newton = &w->newton;
   int nv = s->eval->sys.dims.nv;
   int n = w->nodes * nv;

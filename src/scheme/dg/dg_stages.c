@@ -6,9 +6,11 @@
 #include "math/matrix.h"
 #include "scheme/dg/dg.h"
 
+#include <assert.h>
 #include <string.h>
 
 void saltusi_dg_combine(saltusi_dg* w, const saltusi_step* s) {
+  assert(w != NULL && s != NULL);
   int nv = s->eval->sys.dims.nv;
   const saltusi_dg_tableau* table = &w->table;
   for (int l = 0; l < w->nodes; l++) {
@@ -36,6 +38,7 @@ void saltusi_dg_combine(saltusi_dg* w, const saltusi_step* s) {
 
 void saltusi_dg_rows(saltusi_dg* w, const saltus_system* sys, const saltus_point* at, int node,
                      const saltusi_dg_item* item) {
+  assert(w != NULL && sys != NULL && at != NULL && item != NULL);
   int row = node * w->row_max + item->row;
   if (item->joint) { /* rows of joints come in order: with its first all of a joint are written */
     const int joint = saltusi_joint_of(sys, item->key);
@@ -48,6 +51,7 @@ void saltusi_dg_rows(saltusi_dg* w, const saltus_system* sys, const saltus_point
 }
 
 void saltusi_dg_respond(saltusi_dg* w, const saltusi_eval* eval, int node, int first, int last) {
+  assert(w != NULL && eval != NULL);
   size_t nv = (size_t)eval->sys.dims.nv;
   for (int r = first; r < last; r++) {
     int row = node * w->row_max + r;
@@ -57,6 +61,7 @@ void saltusi_dg_respond(saltusi_dg* w, const saltusi_eval* eval, int node, int f
 }
 
 double saltusi_dg_dot(const saltusi_dg* w, int node, int row, const double* x) {
+  assert(w != NULL && row >= 0);
   return saltusi_row_dot(&w->at, node * w->row_max + row, x);
 }
 
@@ -84,6 +89,7 @@ static saltus_status stage_gaps(saltusi_dg* w, const saltus_system* sys, const s
 }
 
 saltus_status saltusi_dg_evaluate(saltusi_dg* w, const saltusi_step* s) {
+  assert(w != NULL && s != NULL);
   const saltus_system* sys = &s->eval->sys;
   int nv = sys->dims.nv;
   int last = w->nodes - 1;
@@ -116,6 +122,7 @@ saltus_status saltusi_dg_evaluate(saltusi_dg* w, const saltusi_step* s) {
 }
 
 saltus_status saltusi_dg_free(saltusi_dg* w, const saltusi_step* s) {
+  assert(w != NULL && s != NULL);
   int nv = s->eval->sys.dims.nv;
   if (w->newton.active) {
     saltusi_dg_newton_free(w, s);

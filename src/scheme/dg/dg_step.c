@@ -11,6 +11,7 @@
 #include "math/matrix.h"
 #include "scheme/dg/dg.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* Rows of all stage laws together for which dense problems are affordable. */
@@ -65,6 +66,7 @@ static void layout_laws(saltusi_dg* w, const saltus_system* sys, saltus_arena* a
 
 void saltusi_dg_layout(saltusi_dg* w, const saltus_dg_options* o, bool plus,
                        const saltusi_eval* eval, saltus_arena* arena) {
+  assert(w != NULL && o != NULL && eval != NULL && arena != NULL);
   const saltus_system* sys = &eval->sys;
   const saltus_dims* d = &sys->dims;
   w->nodes = o->degree + 1;
@@ -112,6 +114,7 @@ void saltusi_dg_layout(saltusi_dg* w, const saltus_dg_options* o, bool plus,
 }
 
 size_t saltusi_dg_memory(const saltus_system* sys) {
+  assert(sys != NULL);
   return (size_t)sys->dims.nc + 1;
 }
 
@@ -235,6 +238,7 @@ static saltus_status constant_step(saltusi_dg* w, const saltus_dg_options* o,
 }
 
 saltus_status saltusi_dg_step(saltusi_dg* w, const saltus_dg_options* o, const saltusi_step* s) {
+  assert(w != NULL && o != NULL && s != NULL);
   const saltus_dims* d = &s->eval->sys.dims;
   if (o->degree == 0) {
     memset(s->memory1, 0, saltusi_dg_memory(&s->eval->sys) * sizeof(double));

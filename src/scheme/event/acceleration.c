@@ -5,8 +5,11 @@
  */
 #include "scheme/event/acceleration.h"
 
+#include <assert.h>
+
 void saltusi_acceleration_layout(saltusi_acceleration* work, const saltusi_eval* eval,
                                  saltus_arena* arena) {
+  assert(work != NULL && eval != NULL && arena != NULL);
   saltusi_linear_layout(&work->mass, &eval->sys, arena);
   saltusi_operator_layout(&work->op, eval, &(saltusi_demand){.held = true, .convective = true},
                           arena);
@@ -14,6 +17,7 @@ void saltusi_acceleration_layout(saltusi_acceleration* work, const saltusi_eval*
 
 saltus_status saltusi_accelerate(saltusi_eval* eval, saltusi_linear* mass, saltusi_operator* op,
                                  const saltus_point* at, const saltusi_held* held, double* a) {
+  assert(eval != NULL && mass != NULL && op != NULL && at != NULL && held != NULL);
   const saltus_system* sys = &eval->sys;
   int nj = sys->dims.nj;
   int rows = nj + held->count;
@@ -45,6 +49,7 @@ saltus_status saltusi_accelerate(saltusi_eval* eval, saltusi_linear* mass, saltu
 saltus_status saltusi_acceleration_find(saltusi_acceleration* work, saltusi_eval* eval,
                                         const saltus_point* at, const int* keys, int count,
                                         double* a) {
+  assert(work != NULL && eval != NULL && at != NULL && count >= 0);
   const saltusi_held held = {.keys = keys, .count = count};
   return saltusi_accelerate(eval, &work->mass, &work->op, at, &held, a);
 }

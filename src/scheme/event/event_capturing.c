@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "math/matrix.h"
 
+#include <assert.h>
 #include <float.h>
 #include <string.h>
 
@@ -23,6 +24,7 @@ static void view_layout(saltusi_contact_view* view, int nc, saltus_arena* arena)
 
 void saltusi_capture_layout(saltusi_capture* w, const saltusi_tableau* method,
                             const saltusi_eval* eval, saltus_arena* arena) {
+  assert(w != NULL && method != NULL && eval != NULL && arena != NULL);
   const saltus_system* sys = &eval->sys;
   const saltus_dims* d = &sys->dims;
   saltusi_rk_layout(&w->rk, method, eval, arena);
@@ -124,6 +126,7 @@ static void report_event(const saltusi_step* s, const saltusi_capture_note* note
 }
 
 void saltusi_capture_report(const saltusi_capture* w, saltusi_capture_note* note) {
+  assert(w != NULL && note != NULL);
   note->t = w->t;
   note->accuracy = w->width;
   report_event(w->target, note);
@@ -289,6 +292,7 @@ static saltus_status act(saltusi_capture* w, const saltus_event_capturing_option
 }
 
 saltus_status saltusi_capture_stop(const saltusi_capture* w, const saltusi_step* s, int key) {
+  assert(w != NULL && s != NULL && key >= 0);
   const saltusi_impact_series* series = &w->series[key];
   const char* name = s->eval->sys.laws[w->laws[key]].name;
   double ratio = series->flight[0] / series->flight[1];
@@ -414,6 +418,7 @@ static void finish_step(saltusi_capture* w, const saltusi_step* s) {
 
 saltus_status saltusi_capture_step(saltusi_capture* w, const saltus_event_capturing_options* o,
                                    const saltusi_step* s) {
+  assert(w != NULL && o != NULL && s != NULL);
   w->target = s;
   start_step(w, o, s);
   saltus_status status = saltusi_capture_look(w, s->eval, w->t, w->q, w->v, &w->start);
@@ -458,6 +463,7 @@ static saltus_status dense_acceleration(void* user, double t, const double* q, c
 }
 
 saltus_status saltusi_capture_dense(saltusi_capture* w, const saltusi_dense_query* query) {
+  assert(w != NULL && query != NULL);
   dense_source from = {.w = w, .eval = query->eval};
   const saltusi_dense_system system = {
       .acceleration = dense_acceleration, .user = &from, .keys = w->others};

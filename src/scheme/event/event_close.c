@@ -11,6 +11,7 @@
 #include "math/matrix.h"
 #include "scheme/event/event_capturing.h"
 
+#include <assert.h>
 #include <float.h>
 #include <string.h>
 
@@ -18,6 +19,7 @@
 enum { POSITION_ITERATIONS = 6 };
 
 saltus_contact_step* saltusi_capture_reported(saltusi_capture* w, int key) {
+  assert(w != NULL && key >= 0);
   if (!w->reported[key]) {
     w->reported[key] = true;
     w->whole[key] = (saltus_contact_step){.key = key, .law = w->laws[key]};
@@ -90,6 +92,7 @@ static saltus_status gaps_of_closed(saltusi_capture* w, const saltusi_step* s, d
 }
 
 saltus_status saltusi_capture_project(saltusi_capture* w, const saltusi_step* s) {
+  assert(w != NULL && s != NULL);
   const saltus_dims* d = &s->eval->sys.dims;
   int rows = d->nj + w->count;
   saltus_status status = SALTUS_OK;
@@ -181,6 +184,7 @@ static void report_thrown(const saltusi_capture* w, int nc) {
 
 saltus_status saltusi_capture_close(saltusi_capture* w, const saltusi_step* s, double length,
                                     bool touch) {
+  assert(w != NULL && s != NULL);
   const saltus_dims* d = &s->eval->sys.dims;
   saltus_status status = saltusi_capture_look(w, s->eval, w->t, w->q, w->v, &w->here);
   if (status == SALTUS_OK) {

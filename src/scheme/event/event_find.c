@@ -20,11 +20,13 @@
 #include "math/matrix.h"
 #include "scheme/event/event_capturing.h"
 
+#include <assert.h>
 #include <float.h>
 #include <string.h>
 
 saltus_status saltusi_capture_look(saltusi_capture* w, saltusi_eval* eval, double t,
                                    const double* q, const double* v, saltusi_contact_view* view) {
+  assert(w != NULL && eval != NULL && view != NULL);
   const saltus_system* sys = &eval->sys;
   int row = sys->dims.nj; /* any one that is not in use */
   saltus_point at = saltusi_at(eval, t, q, v);
@@ -45,6 +47,7 @@ saltus_status saltusi_capture_look(saltusi_capture* w, saltusi_eval* eval, doubl
 
 saltus_status saltusi_capture_flow(saltusi_capture* w, saltusi_eval* eval, double x, double* q,
                                    double* v) {
+  assert(w != NULL && eval != NULL);
   const saltus_dims* d = &eval->sys.dims;
   if (x <= 0.0) { /* a half-explicit step of no length has no forces */
     memcpy(q, w->q, (size_t)d->nq * sizeof(double));
@@ -262,6 +265,7 @@ static saltus_status find_return(saltusi_capture* w, saltusi_eval* eval, int key
 
 saltus_status saltusi_capture_gamma(saltusi_capture* w, saltusi_eval* eval, int key, int count,
                                     double* gamma) {
+  assert(w != NULL && eval != NULL && key >= 0 && count >= 0);
   const saltus_system* sys = &eval->sys;
   int row = sys->dims.nj + sys->dims.nc; /* a spare one */
   saltus_point at = saltusi_at(eval, w->t, w->q, w->v);
@@ -339,6 +343,7 @@ static void sort_events(saltusi_capture* w) {
 }
 
 saltus_status saltusi_capture_find(saltusi_capture* w, saltusi_eval* eval) {
+  assert(w != NULL && eval != NULL);
   const saltus_dims* d = &eval->sys.dims;
   double size = fmax(1.0, saltusi_max_abs(d->nq, w->q));
   double speed = fmax(1e-8, saltusi_max_abs(d->nv, w->v));

@@ -13,6 +13,7 @@
 #include "math/matrix.h"
 #include "scheme/event/runge_kutta.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* Rows of joints and held contacts at the stage after the present one, which measure its velocities. */
@@ -42,6 +43,7 @@ static saltus_status find_forces(saltusi_rk* rk, saltusi_eval* eval, double weig
 
 saltus_status saltusi_half_explicit_stages(saltusi_rk* rk, saltusi_eval* eval,
                                            const saltusi_rk_start* start, double h) {
+  assert(rk != NULL && eval != NULL && start != NULL && h > 0.0);
   const saltus_system* sys = &eval->sys;
   const saltusi_tableau* m = rk->method;
   int nv = sys->dims.nv;

@@ -8,6 +8,7 @@
 #include "math/matrix.h"
 #include "scheme/event/acceleration.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* Newton's iteration: the tolerance is relative to |K|, since steps may be as short as a bracket
@@ -26,6 +27,7 @@ static const double difference = 1e-7;
 
 void saltusi_rk_layout(saltusi_rk* rk, const saltusi_tableau* method, const saltusi_eval* eval,
                        saltus_arena* arena) {
+  assert(rk != NULL && method != NULL && eval != NULL && arena != NULL);
   const saltus_system* sys = &eval->sys;
   const saltus_dims* d = &sys->dims;
   int s = method->stages;
@@ -55,16 +57,20 @@ void saltusi_rk_layout(saltusi_rk* rk, const saltusi_tableau* method, const salt
 
 saltus_status saltusi_rk_acceleration(saltusi_rk* rk, saltusi_eval* eval, const saltus_point* at,
                                       const int* keys, int count, double* a) {
+  assert(rk != NULL && eval != NULL && at != NULL && count >= 0);
   const saltusi_held held = {.keys = keys, .count = count, .both_ways = true};
   return saltusi_accelerate(eval, &rk->mass, &rk->held, at, &held, a);
 }
 
 void saltusi_rk_restart(saltusi_rk* rk) {
+  assert(rk != NULL);
   rk->prepared = false;
 }
 
 void saltusi_rk_combine(int n, int stages, const double* x0, double h, const double* weights,
                         const double* k, double* x) {
+  assert(n >= 0 && (n == 0 || (x0 != NULL && weights != NULL && k != NULL && x != NULL)) &&
+         stages >= 0 && h > 0.0);
   memcpy(x, x0, (size_t)n * sizeof(double));
   for (int j = 0; j < stages; j++) {
     if (weights[j] != 0.0) {
@@ -261,6 +267,7 @@ static saltus_status implicit_stages(saltusi_rk* rk, saltusi_eval* eval,
 
 saltus_status saltusi_rk_step(saltusi_rk* rk, saltusi_eval* eval, const saltusi_rk_start* start,
                               double h, double* q1, double* v1) {
+  assert(rk != NULL && eval != NULL && start != NULL && h > 0.0);
   const saltus_dims* d = &eval->sys.dims;
   const saltusi_tableau* m = rk->method;
   bool holds = d->nj + start->count > 0;
@@ -276,6 +283,7 @@ saltus_status saltusi_rk_step(saltusi_rk* rk, saltusi_eval* eval, const saltusi_
 }
 
 double saltusi_rk_impulse(const saltusi_rk* rk, const saltus_dims* dims, int row, double h) {
+  assert(rk != NULL && dims != NULL && row >= 0 && h > 0.0);
   double sum = 0.0;
   for (int i = 0; i < rk->method->stages; i++) {
     sum += rk->method->b[i] * rk->forces[(size_t)i * (size_t)(dims->nj + dims->nc) + (size_t)row];
@@ -285,6 +293,7 @@ double saltusi_rk_impulse(const saltusi_rk* rk, const saltus_dims* dims, int row
 
 void saltusi_rk_add_error(const saltusi_rk* rk, const saltus_dims* dims, double h, double* q_error,
                           double* v_error) {
+  assert(rk != NULL && dims != NULL && h > 0.0);
   const saltusi_tableau* m = rk->method;
   for (int i = 0; i < m->stages; i++) {
     double weight = h * (m->b[i] - m->embedded[i]);

@@ -25,6 +25,7 @@
 
 #include "math/matrix.h"
 
+#include <assert.h>
 #include <float.h>
 #include <string.h>
 
@@ -33,6 +34,7 @@ const char* const saltusi_joint_level_names[] = {"mean", "end", NULL};
 
 void saltusi_moreau_layout(saltusi_moreau* w, int warm_start, const saltusi_eval* eval,
                            saltus_arena* arena) {
+  assert(w != NULL && eval != NULL && arena != NULL);
   const saltus_system* sys = &eval->sys;
   const saltus_dims* d = &sys->dims;
   saltusi_linear_layout(&w->linear, sys, arena);
@@ -319,6 +321,7 @@ static void keep_impulses(const saltusi_moreau* w, const saltusi_step* s) {
 
 saltus_status saltusi_moreau_take(saltusi_moreau* w, const saltus_moreau_jean_options* o,
                                   const saltusi_step* s) {
+  assert(w != NULL && o != NULL && s != NULL);
   saltus_status status = find_active(w, o, s);
   if (status == SALTUS_OK) {
     status = solve_velocity(w, o, s);

@@ -8,11 +8,13 @@
 #include "math/matrix.h"
 #include "scheme/moreau/moreau_step.h"
 
+#include <assert.h>
 #include <float.h>
 #include <string.h>
 
 void saltusi_node_layout(saltusi_node* node, int warm_start, const saltusi_eval* eval,
                          saltus_arena* arena) {
+  assert(node != NULL && eval != NULL && arena != NULL);
   const saltus_system* sys = &eval->sys;
   const saltus_dims* d = &sys->dims;
   saltusi_operator_layout(&node->op, eval, &(saltusi_demand){.friction = true}, arena);
@@ -33,6 +35,7 @@ void saltusi_node_layout(saltusi_node* node, int warm_start, const saltusi_eval*
 }
 
 saltus_status saltusi_node_look(saltusi_node* node, const saltusi_step* s, const saltus_point* at) {
+  assert(node != NULL && s != NULL && at != NULL);
   const saltus_system* sys = &s->eval->sys;
   saltus_status status = saltusi_contacts(sys, at, &node->list);
   if (status != SALTUS_OK) {
@@ -65,6 +68,7 @@ saltus_status saltusi_node_look(saltusi_node* node, const saltusi_step* s, const
 
 void saltusi_node_law(saltusi_node* node, const saltusi_step* s, const double* u_free,
                       const double* u_before) {
+  assert(node != NULL && s != NULL);
   const saltus_system* sys = &s->eval->sys;
   saltusi_operator* op = &node->op;
   for (int k = 0; k < sys->dims.nv; k++) {
@@ -91,6 +95,7 @@ void saltusi_node_law(saltusi_node* node, const saltusi_step* s, const double* u
 
 saltus_status saltusi_node_impose(saltusi_node* node, const saltusi_step* s,
                                   const saltusi_linear* linear, const double* u_free, double* u) {
+  assert(node != NULL && s != NULL && linear != NULL);
   const saltus_dims* d = &s->eval->sys.dims;
   memcpy(u, u_free, (size_t)d->nv * sizeof(double));
   if (node->rows == 0) {
@@ -106,6 +111,7 @@ saltus_status saltusi_node_impose(saltusi_node* node, const saltusi_step* s,
 }
 
 void saltusi_node_keep(const saltusi_node* node, const saltusi_step* s, double* memory) {
+  assert(node != NULL && s != NULL);
   saltusi_warm_clear(&node->op, s->eval->sys.dims.nc, s->h, memory);
   for (int i = 0; i < node->active; i++) {
     int first = node->op.first[i];
@@ -138,6 +144,7 @@ static double report_contact(saltusi_node* node, const saltusi_step* s, int i, c
 }
 
 void saltusi_node_report(saltusi_node* node, const saltusi_step* s, const double* u) {
+  assert(node != NULL && s != NULL);
   for (int i = 0; i < node->active; i++) {
     double mean = 0.0;
     double miss = report_contact(node, s, i, u, &mean);
@@ -148,6 +155,7 @@ void saltusi_node_report(saltusi_node* node, const saltusi_step* s, const double
 
 void saltusi_node_mass_times(saltusi_node* node, const saltusi_step* s, const saltus_point* at,
                              const double* x, double* y) {
+  assert(node != NULL && s != NULL && at != NULL);
   saltusi_mass_times(&s->eval->sys, at, node->matrix, x, y);
 }
 
@@ -175,6 +183,7 @@ static void convective_by_differences(saltusi_node* node, const saltusi_step* s,
 
 void saltusi_node_add_convective(saltusi_node* node, const saltusi_step* s, const saltus_point* at,
                                  double factor, double* y) {
+  assert(node != NULL && s != NULL && at != NULL);
   const saltus_system* sys = &s->eval->sys;
   if ((sys->traits & SALTUS_CONSTANT_MASS) != 0) {
     return;

@@ -8,8 +8,11 @@
 #include "math/matrix.h"
 #include "operator/operator.h"
 
+#include <assert.h>
+
 void saltusi_polyhedral_rows_layout(saltusi_polyhedral_rows* rows, saltusi_polyhedral* law,
                                     const saltus_system* sys, int pairs, saltus_arena* arena) {
+  assert(rows != NULL && law != NULL && sys != NULL && arena != NULL);
   const saltus_dims* d = &sys->dims;
   saltusi_polyhedral_size size = {
       .joints = d->nj, .contacts = d->nc, .pairs = pairs, .most = SALTUSI_POLYHEDRAL_MAX};
@@ -26,6 +29,7 @@ void saltusi_polyhedral_rows_layout(saltusi_polyhedral_rows* rows, saltusi_polyh
 
 bool saltusi_polyhedral_rows_add(saltusi_polyhedral* law, const saltus_system* sys, int key,
                                  int which) {
+  assert(law != NULL && sys != NULL && key >= 0);
   const saltus_contact_law* data = &sys->laws[which];
   saltusi_polyhedral_contact* contact = saltusi_polyhedral_add(law, data->tangents, data->mu);
   if (contact == NULL) {
@@ -48,17 +52,20 @@ static void evaluate(const saltusi_polyhedral* law, const saltus_system* sys,
 void saltusi_polyhedral_rows_evaluate(saltusi_polyhedral_rows* rows, const saltusi_polyhedral* law,
                                       const saltus_system* sys, const saltus_point* force_at,
                                       const saltus_point* velocity_at) {
+  assert(rows != NULL && law != NULL && sys != NULL && force_at != NULL && velocity_at != NULL);
   evaluate(law, sys, force_at, &rows->force);
   evaluate(law, sys, velocity_at, &rows->velocity);
 }
 
 void saltusi_polyhedral_rows_operator(const saltusi_polyhedral_rows* rows, saltusi_polyhedral* law,
                                       const saltusi_eval* eval, const saltusi_linear* linear) {
+  assert(rows != NULL && law != NULL && eval != NULL && linear != NULL);
   saltusi_operator_fill(&rows->force, &rows->velocity, law->rows, eval, linear, rows->AinvG,
                         law->W);
 }
 
 saltus_status saltusi_polyhedral_rows_solve(saltusi_polyhedral* law, saltusi_eval* eval) {
+  assert(law != NULL && eval != NULL);
   eval->work.contact_solves += law->n > 0 ? 1 : 0;
   saltus_status status = saltusi_polyhedral_solve(law);
   eval->dependent |= law->held.rank < law->held.n;
@@ -67,6 +74,7 @@ saltus_status saltusi_polyhedral_rows_solve(saltusi_polyhedral* law, saltusi_eva
 
 void saltusi_polyhedral_rows_apply(const saltusi_polyhedral_rows* rows,
                                    const saltusi_polyhedral* law, int nv, double* x) {
+  assert(rows != NULL && law != NULL);
   for (int r = 0; r < law->rows; r++) {
     saltusi_add_scaled(nv, law->P[r], rows->AinvG + (size_t)r * (size_t)nv, x);
   }

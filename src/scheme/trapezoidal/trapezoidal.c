@@ -19,6 +19,7 @@
 #include "base/log.h"
 #include "math/matrix.h"
 
+#include <assert.h>
 #include <float.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,6 +31,7 @@ enum { HITS_MAX = 8 };
 static const double nothing = 1e-13;
 
 saltus_status saltusi_trapezoid_gaps(saltusi_trapezoid* w, double t, const double* q, double* gap) {
+  assert(w != NULL);
   const saltus_system* sys = &w->eval->sys;
   saltus_point at = saltusi_at(w->eval, t, q, w->v);
   saltus_status status = saltusi_contacts(sys, &at, &w->list);
@@ -47,6 +49,7 @@ saltus_status saltusi_trapezoid_gaps(saltusi_trapezoid* w, double t, const doubl
 }
 
 double saltusi_trapezoid_velocity(saltusi_trapezoid* w, int key, double slip[2]) {
+  assert(w != NULL && key >= 0);
   const saltus_system* sys = &w->eval->sys;
   saltus_point at = saltusi_at(w->eval, w->t, w->q, w->v);
   int tangents = sys->laws[w->law_of[key]].tangents;
@@ -58,10 +61,12 @@ double saltusi_trapezoid_velocity(saltusi_trapezoid* w, int key, double slip[2])
 }
 
 void saltusi_trapezoid_report(saltusi_trapezoid* w, const saltus_event* event) {
+  assert(w != NULL && event != NULL);
   saltusi_step_event(w->s, event);
 }
 
 void saltusi_trapezoid_add_impulses(saltusi_trapezoid* w, const double* p, bool impact) {
+  assert(w != NULL);
   for (int j = 0; j < w->law.joints; j++) {
     w->s->joint_impulses[j] += p[j];
   }
@@ -97,6 +102,7 @@ static saltus_status collect(saltusi_trapezoid* w) {
 }
 
 saltus_status saltusi_trapezoid_measure(saltusi_trapezoid* w) {
+  assert(w != NULL);
   if (w->measured) {
     return SALTUS_OK;
   }
@@ -114,6 +120,7 @@ saltus_status saltusi_trapezoid_measure(saltusi_trapezoid* w) {
 }
 
 double saltusi_trapezoid_rounding(const saltusi_trapezoid* w) {
+  assert(w != NULL);
   int nv = w->eval->sys.dims.nv;
   double slope = 0.0; /* forces that joints hand on to the contact are in no entry of its row */
   for (int i = 0; i < nv; i++) {
@@ -130,6 +137,7 @@ static bool leaves(saltusi_trapezoid* w, int key) {
 }
 
 void saltusi_trapezoid_release(saltusi_trapezoid* w) {
+  assert(w != NULL);
   for (int i = 0; i < w->law.count; i++) {
     int key = w->law.contacts[i].key;
     if (is_closed(&w->reported_mode[key]) && leaves(w, key)) {
@@ -480,6 +488,7 @@ static void finish_step(saltusi_trapezoid* w) {
 
 saltus_status saltusi_trapezoid_step(saltusi_trapezoid* w, const saltus_trapezoidal_options* o,
                                      const saltusi_step* s, bool mean) {
+  assert(w != NULL && o != NULL && s != NULL);
   w->o = o;
   w->s = s;
   w->mean = mean;

@@ -7,9 +7,11 @@
 
 #include "math/matrix.h"
 
+#include <assert.h>
 #include <float.h>
 
 void saltusi_action_layout(saltusi_action* action, const saltus_system* sys, saltus_arena* arena) {
+  assert(action != NULL && sys != NULL && arena != NULL);
   int nv = sys->dims.nv;
   saltusi_linear_layout(&action->linear, sys, arena);
   action->u = SALTUS_PUSH(arena, double, nv);
@@ -45,6 +47,7 @@ static void add_derivative(saltusi_action* a, saltusi_node* node, const saltusi_
 
 saltus_status saltusi_action_linearize(saltusi_action* a, saltusi_node* node, const saltusi_step* s,
                                        const saltus_point* at) {
+  assert(a != NULL && node != NULL && s != NULL && at != NULL);
   const saltus_system* sys = &s->eval->sys;
   int nv = sys->dims.nv;
   saltusi_advance(sys, at->q, a->u, s->h, a->q_next);
@@ -65,6 +68,7 @@ saltus_status saltusi_action_linearize(saltusi_action* a, saltusi_node* node, co
 
 void saltusi_action_finish(saltusi_action* a, saltusi_node* node, const saltusi_step* s,
                            const double* q0, double* q1) {
+  assert(a != NULL && node != NULL && s != NULL);
   saltusi_advance(&s->eval->sys, q0, a->u, s->h, q1);
   saltus_point at = saltusi_at(s->eval, s->t, q0, a->u);
   mean_momentum(a, node, s, &at, q1, a->momentum);
@@ -73,6 +77,7 @@ void saltusi_action_finish(saltusi_action* a, saltusi_node* node, const saltusi_
 }
 
 void saltusi_action_joints(saltusi_action* a, saltusi_node* node, const saltusi_step* s, double t) {
+  assert(a != NULL && node != NULL && s != NULL);
   const saltus_system* sys = &s->eval->sys;
   if (sys->dims.nj == 0) {
     return;
@@ -87,6 +92,7 @@ void saltusi_action_joints(saltusi_action* a, saltusi_node* node, const saltusi_
 }
 
 bool saltusi_action_is_linear(const saltus_system* sys) {
+  assert(sys != NULL);
   const unsigned linear = SALTUS_LINEAR_FORCE | SALTUS_FREE_FORCE;
   return (sys->traits & SALTUS_CONSTANT_MASS) != 0 && (sys->traits & linear) != 0 &&
          sys->dims.nj == 0;
@@ -94,6 +100,7 @@ bool saltusi_action_is_linear(const saltus_system* sys) {
 
 saltusi_progress saltusi_action_judge(saltusi_action* a, const saltusi_step* s, int iteration,
                                       double tol, double* change) {
+  assert(a != NULL && s != NULL && tol >= 0.0);
   const saltus_dims* d = &s->eval->sys.dims;
   int nv = d->nv;
   double before = *change;

@@ -14,6 +14,7 @@
 
 #include "math/matrix.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* Collisions closer together than this part of the step are one. */
@@ -198,6 +199,7 @@ static saltus_status step_to_hit(saltusi_trapezoid* w, double* length) {
 }
 
 saltus_status saltusi_trapezoid_collision(saltusi_trapezoid* w, double* length) {
+  assert(w != NULL);
   double part;
   saltus_status status = first_hit(w, &part);
   *length = part <= 1.0 ? part * w->left : 0.0;

@@ -11,6 +11,7 @@
  */
 #include "scheme/trapezoidal/trapezoidal.h"
 
+#include <assert.h>
 #include <string.h>
 
 enum { PIECES_MAX = 64, HEAD = 2 };
@@ -20,14 +21,17 @@ static size_t piece_size(const saltus_dims* d) {
 }
 
 size_t saltusi_trapezoid_dense_count(const saltus_dims* d) {
+  assert(d != NULL);
   return 1 + (PIECES_MAX + 1) * piece_size(d);
 }
 
 void saltusi_trapezoid_dense_clear(double* data) {
+  assert(data != NULL);
   data[0] = 0.0;
 }
 
 void saltusi_trapezoid_dense_add(const saltusi_trapezoid* w, double x, const double* v1) {
+  assert(w != NULL);
   const saltus_dims* d = &w->eval->sys.dims;
   double* data = w->s->dense;
   size_t count = (size_t)data[0];
@@ -48,6 +52,7 @@ void saltusi_trapezoid_dense_add(const saltusi_trapezoid* w, double x, const dou
 }
 
 saltus_status saltusi_trapezoid_dense(const saltusi_dense_query* query, double* velocity) {
+  assert(query != NULL);
   const saltus_system* sys = &query->eval->sys;
   const saltus_dims* d = &sys->dims;
   const double* piece = query->data + 1;

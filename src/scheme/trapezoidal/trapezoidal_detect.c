@@ -19,6 +19,8 @@
 
 #include "math/matrix.h"
 
+#include <assert.h>
+
 /* A value counts as negative below this part of the forces or velocities at hand. */
 static const double negative = 1e-9;
 /* Signs have to be right at this part of the substep. */
@@ -201,6 +203,7 @@ static int find_negative(saltusi_trapezoid* w, bool forces, double size, int cou
 }
 
 saltus_status saltusi_trapezoid_transition(saltusi_trapezoid* w, double* length) {
+  assert(w != NULL);
   *length = 0.0;
   saltus_status status = entry_modes(w);
   if (status != SALTUS_OK) {

@@ -15,6 +15,7 @@
 
 #include "math/matrix.h"
 
+#include <assert.h>
 #include <float.h>
 #include <string.h>
 
@@ -122,6 +123,7 @@ static saltus_status prepare(saltusi_trapezoid* w) {
 }
 
 saltus_status saltusi_trapezoid_stop(saltusi_trapezoid* w) {
+  assert(w != NULL);
   saltus_status status = prepare(w);
   if (status != SALTUS_OK) {
     return status;
@@ -139,6 +141,7 @@ saltus_status saltusi_trapezoid_stop(saltusi_trapezoid* w) {
 }
 
 saltus_status saltusi_trapezoid_impact(saltusi_trapezoid* w) {
+  assert(w != NULL);
   saltusi_polyhedral* law = &w->law;
   saltus_status status = prepare(w);
   if (status == SALTUS_OK) {
@@ -159,6 +162,7 @@ saltus_status saltusi_trapezoid_impact(saltusi_trapezoid* w) {
 }
 
 saltus_status saltusi_trapezoid_restitution(saltusi_trapezoid* w, bool resting, bool* approach) {
+  assert(w != NULL);
   const saltus_system* sys = &w->eval->sys;
   *approach = false;
   saltus_status status = w->law.count > 0 ? saltusi_trapezoid_measure(w) : SALTUS_OK;

@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "math/matrix.h"
 
+#include <assert.h>
 #include <float.h>
 #include <string.h>
 
@@ -43,6 +44,7 @@ static void layout_by_key(saltusi_trapezoid* w, int nc, saltus_arena* arena) {
 
 void saltusi_trapezoid_layout(saltusi_trapezoid* w, const saltus_trapezoidal_options* o,
                               const saltus_system* sys, saltus_arena* arena) {
+  assert(w != NULL && o != NULL && sys != NULL && arena != NULL);
   const saltus_dims* d = &sys->dims;
   if (o->jacobians == SALTUS_JACOBIANS_GAUSS_NEWTON) { /* the same system with other derivatives */
     w->approximate_ops = *sys->ops;
@@ -152,6 +154,7 @@ static void write_rates(saltusi_trapezoid* w, double x, bool mean) {
 }
 
 saltus_status saltusi_trapezoid_prepare(saltusi_trapezoid* w, double x, bool mean) {
+  assert(w != NULL);
   const saltus_system* sys = &w->eval->sys;
   saltusi_advance(sys, w->q, w->v, 0.5 * x, w->q_mid);
   saltus_point middle = saltusi_at(w->eval, w->t + 0.5 * x, w->q_mid, w->v);
@@ -173,6 +176,7 @@ saltus_status saltusi_trapezoid_prepare(saltusi_trapezoid* w, double x, bool mea
 }
 
 void saltusi_trapezoid_finish(saltusi_trapezoid* w, double x, saltusi_trapezoid_end* end) {
+  assert(w != NULL && end != NULL);
   const saltus_system* sys = &w->eval->sys;
   int nv = sys->dims.nv;
   memmove(end->v, w->trial.v, (size_t)nv * sizeof(double));
@@ -225,6 +229,7 @@ static void symmetric_part(saltusi_trapezoid* w, double x) {
 }
 
 void saltusi_trapezoid_check_definite(saltusi_trapezoid* w, double x) {
+  assert(w != NULL);
   const saltus_system* sys = &w->eval->sys;
   if ((sys->traits & SALTUS_FREE_FORCE) != 0) {
     return; /* A is M */
