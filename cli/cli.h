@@ -95,6 +95,7 @@ int cli_list(const cli_args* args);
 int cli_study(const cli_args* args);
 int cli_plot(const cli_args* args);
 int cli_solve(const cli_args* args);
+int cli_convert(const cli_args* args);
 int cli_bench(const cli_args* args);
 
 #endif

@@ -121,6 +121,18 @@ static const cli_option solve_options[] = {
     {"--help", NULL, "prints this text", false},
 };
 
+static const cli_option convert_options[] = {
+    {"-o", "FILE", "writes the scene to FILE.yaml; default: the standard output", false},
+    {"--force", NULL, "lets -o replace a file that is there", false},
+    {"--base", "fixed|free",
+     "what holds the root link; default: the ground when it is called world or has no inertial, "
+     "else nothing",
+     false},
+    {"--merge", NULL, "links that fixed joints hold together become one body", false},
+    {"--json", NULL, "prints counts and what was not taken over as JSON", false},
+    {"--help", NULL, "prints this text", false},
+};
+
 static const cli_option bench_options[] = {
     {"--tol", "T", "residual as a part of |q|, default 1e-8", false},
     {"--solver", "NAME", "only these solvers beside the portfolio", true},
@@ -167,6 +179,10 @@ static const cli_command commands[] = {
      "friction, lcp* complementarity, *mlcp* mixed, others local friction) or of FCLIB (.hdf5).\n"
      "Exit code 0 only when every problem was solved; one that has no solution is not.",
      solve_options, COUNT(solve_options), 1, CLI_MOST, cli_solve},
+    {"convert", "ROBOT", "makes a scene that one can edit from a robot in URDF",
+     "ROBOT is a URDF file. Everything of it that the scene does not have is listed with its line, "
+     "at\nthe end of the scene too.",
+     convert_options, COUNT(convert_options), 1, 1, cli_convert},
     {"bench", "solvers DIR", "times solvers on the problem files of a folder",
      "Prints performance profiles: the part of the problems that a solver solves within tau times\n"
      "the time of the fastest. Times are CPU times of the solve, the smallest of a few.",

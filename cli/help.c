@@ -17,7 +17,7 @@ void cli_help_all(void) {
   const cli_command* commands = cli_commands(&count);
   printf("saltus %s - %s\n\nusage: saltus COMMAND ...\n\n", saltus_version(), intro);
   for (int i = 0; i < count; i++) {
-    printf("  %-6s %s\n", commands[i].name, commands[i].summary);
+    printf("  %-7s %s\n", commands[i].name, commands[i].summary);
   }
   printf("\nsaltus COMMAND --help explains a command; saltus --version prints the version.\n%s\n",
          exits);

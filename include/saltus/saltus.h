@@ -35,6 +35,7 @@
 #include "saltus/system.h"
 #include "saltus/time_dg.h"
 #include "saltus/trapezoidal.h"
+#include "saltus/urdf.h"
 #include "saltus/version.h"
 #include "saltus/work.h"
 

@@ -10,6 +10,7 @@ static void the_library_says_what_it_was_built_with(void** state) {
   (void)state;
   assert_int_equal(saltus_has("yaml"), SALTUS_WITH_YAML);
   assert_int_equal(saltus_has("hdf5"), SALTUS_WITH_HDF5);
+  assert_int_equal(saltus_has("expat"), SALTUS_WITH_EXPAT);
   assert_int_equal(saltus_has("cxsparse"), SALTUS_WITH_CXSPARSE);
   assert_int_equal(saltus_has("amd"), SALTUS_WITH_AMD);
   assert_int_equal(saltus_has("threads"), SALTUS_WITH_THREADS);
@@ -31,6 +32,25 @@ static void scenes_are_read_or_refused_with_the_option(void** state) {
     assert_int_equal(status, SALTUS_ERR_UNSUPPORTED);
     assert_null(scene);
     assert_says(message, "SALTUS_WITH_YAML");
+  }
+}
+
+static void robots_are_read_or_refused_with_the_option(void** state) {
+  (void)state;
+  saltus_kept_message message = {.text = ""};
+  const saltus_urdf_def def = {.text =
+                                   "<robot><link name='a'><inertial><mass value='1'/>"
+                                   "<inertia ixx='1' iyy='1' izz='1'/></inertial></link></robot>",
+                               .log = saltus_log_keep(&message)};
+  saltus_urdf* urdf = (saltus_urdf*)&message;
+  saltus_status status = saltus_urdf_create(&def, &urdf);
+  if (SALTUS_WITH_EXPAT) {
+    assert_int_equal(status, SALTUS_OK);
+    saltus_urdf_destroy(urdf);
+  } else {
+    assert_int_equal(status, SALTUS_ERR_UNSUPPORTED);
+    assert_null(urdf);
+    assert_says(message, "SALTUS_WITH_EXPAT");
   }
 }
 
@@ -82,6 +102,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_library_says_what_it_was_built_with),
       cmocka_unit_test(scenes_are_read_or_refused_with_the_option),
+      cmocka_unit_test(robots_are_read_or_refused_with_the_option),
       cmocka_unit_test(global_problems_are_reduced_or_refused_with_the_option),
       cmocka_unit_test(hdf5_is_refused_with_the_option),
   };

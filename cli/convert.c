@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * convert.c - saltus convert: a robot in URDF becomes a scene.
+ */
+#include "cli.h"
+#include "json.h"
+#include "output.h"
+#include "saltus/urdf.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static int read_base(const cli_args* args, saltus_urdf_base* base) {
+  static const char* const words[] = {"fixed", "free"};
+  const char* given = cli_value(args, "--base");
+  if (given == NULL) {
+    return CLI_DONE;
+  }
+  for (int i = 0; i < 2; i++) {
+    if (strcmp(given, words[i]) == 0) {
+      *base = i == 0 ? SALTUS_URDF_BASE_FIXED : SALTUS_URDF_BASE_FREE;
+      return CLI_DONE;
+    }
+  }
+  char near[64];
+  cli_error("convert: --base is \"%s\", must be fixed or free%s", given,
+            cli_near(given, words, 2, near, sizeof near));
+  return CLI_USAGE;
+}
+
+/* An edited scene is not lost: a file that is there is replaced only when asked to. */
+static int write_scene(const char* path, const char* text, bool force) {
+  FILE* file = fopen(path, force ? "wb" : "wbx");
+  if (file == NULL) {
+    bool there = errno == EEXIST;
+    cli_error("convert: %s: %s%s", path, strerror(errno), there ? "; --force replaces it" : "");
+    return CLI_USAGE;
+  }
+  size_t length = strlen(text);
+  bool written = fwrite(text, 1, length, file) == length;
+  if (fclose(file) != 0 || !written) {
+    cli_error("convert: %s: %s", path, strerror(errno));
+    unlink(path);
+    return CLI_FAILED;
+  }
+  return CLI_DONE;
+}
+
+static void print_json(const char* path, const char* scene, const saltus_urdf_view* view) {
+  json j = {.file = stdout};
+  json_open(&j, NULL, '{');
+  json_text(&j, "file", path);
+  if (scene != NULL) {
+    json_text(&j, "scene", scene);
+  } else {
+    json_text(&j, "text", view->scene);
+  }
+  json_integer(&j, "links", view->links);
+  json_integer(&j, "joints", view->joints);
+  json_integer(&j, "bodies", view->bodies);
+  json_open(&j, "notes", '[');
+  for (int i = 0; i < view->note_count; i++) {
+    json_open(&j, NULL, '{');
+    json_integer(&j, "line", view->notes[i].line);
+    json_text(&j, "text", view->notes[i].text);
+    json_close(&j, '}');
+  }
+  json_close(&j, ']');
+  json_close(&j, '}');
+}
+
+static void print_summary(const char* path, const char* scene, const saltus_urdf_view* view) {
+  printf("%s: %d link%s and %d joint%s, %d bod%s in %s\n", path, view->links,
+         cli_plural(view->links), view->joints, cli_plural(view->joints), view->bodies,
+         view->bodies == 1 ? "y" : "ies", scene);
+  if (view->note_count > 0) {
+    printf("not taken over from the file, or chosen where it does not say:\n");
+  }
+  for (int i = 0; i < view->note_count; i++) {
+    char line[600];
+    printf("  %s:%d: %s\n", path, view->notes[i].line,
+           cli_one_line(view->notes[i].text, line, sizeof line));
+  }
+}
+
+int cli_convert(const cli_args* args) {
+  const char* path = args->positional[0];
+  const char* scene = cli_value(args, "-o");
+  saltus_urdf_def def = {.path = path, .merge = cli_has(args, "--merge"), .log = cli_log()};
+  int code = read_base(args, &def.base);
+  if (code != CLI_DONE) {
+    return code;
+  }
+  saltus_urdf* urdf;
+  saltus_status status = saltus_urdf_create(&def, &urdf);
+  if (status != SALTUS_OK) {
+    return status == SALTUS_ERR_MEMORY ? CLI_FAILED : CLI_USAGE;
+  }
+  const saltus_urdf_view* view = saltus_urdf_look(urdf);
+  if (scene != NULL) {
+    code = write_scene(scene, view->scene, cli_has(args, "--force"));
+  }
+  if (code == CLI_DONE && cli_has(args, "--json")) {
+    print_json(path, scene, view);
+  } else if (code == CLI_DONE && scene != NULL) {
+    print_summary(path, scene, view);
+  } else if (code == CLI_DONE) {
+    cli_output_exact(view->scene);
+  }
+  saltus_urdf_destroy(urdf);
+  return code;
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * urdf.h - robots in URDF as scenes: links become bodies, joints become joints, and the text that comes out
+ * is a scene that one can edit. docs/urdf.md says what becomes of each element.
+ *
+ * Nothing of the file is dropped in silence: what the scene does not have is listed with its line, and
+ * what cannot be understood without doubt is refused with file, line and reason.
+ */
+#ifndef SALTUS_URDF_H
+#define SALTUS_URDF_H
+
+#include "saltus/api.h"
+#include "saltus/log.h"
+#include "saltus/memory.h"
+#include "saltus/status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+SALTUS_BEGIN_DECLS
+
+/* What holds the root link. */
+typedef enum saltus_urdf_base {
+  SALTUS_URDF_BASE_DEFAULT, /* fixed when it is called world or has no inertial, else free */
+  SALTUS_URDF_BASE_FIXED,   /* the ground */
+  SALTUS_URDF_BASE_FREE     /* nothing: it is a body of its own */
+} saltus_urdf_base;
+
+typedef struct saltus_urdf_def {
+  const char* path; /* read when text is NULL; names the file in messages */
+  const char* text; /* or the robot itself */
+  size_t length;    /* bytes of text; 0: up to its zero byte */
+  saltus_urdf_base base;
+  bool merge; /* links that fixed joints hold together become one body */
+  saltus_log log;
+  const saltus_allocator* allocator;
+  SALTUS_RESERVED(4);
+} saltus_urdf_def;
+
+/* Something of the file that is not in the scene, or that was chosen because the file does not say. */
+typedef struct saltus_urdf_note {
+  int line;
+  const char* text;
+} saltus_urdf_note;
+
+/* Valid as long as the conversion. */
+typedef struct saltus_urdf_view {
+  const char* scene; /* text of a scene */
+  int links, joints; /* of the file; loops among the joints */
+  int bodies;        /* of the scene */
+  const saltus_urdf_note* notes;
+  int note_count;
+} saltus_urdf_view;
+
+typedef struct saltus_urdf saltus_urdf;
+
+/* SALTUS_ERR_INPUT for anything wrong in the file, SALTUS_ERR_IO when it cannot be read,
+ * SALTUS_ERR_UNSUPPORTED without expat. On failure *out is NULL and the log has said why, once. */
+SALTUS_API saltus_status saltus_urdf_create(const saltus_urdf_def* def, saltus_urdf** out);
+SALTUS_API void saltus_urdf_destroy(saltus_urdf* urdf);
+SALTUS_API const saltus_urdf_view* saltus_urdf_look(const saltus_urdf* urdf);
+
+SALTUS_END_DECLS
+
+#endif

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * convert.c - from a file to the text of a scene, step by step; the robot is gone afterwards.
+ */
+#include "base/reserved.h"
+#include "io/text.h"
+#include "saltus/urdf.h"
+#include "urdf/robot.h"
+#include "urdf/xml.h"
+
+#include <assert.h>
+#include <string.h>
+
+struct saltus_urdf {
+  saltusi_pool pool;
+  saltus_urdf_view view;
+  saltus_urdf_note* notes;
+  size_t note_room;
+};
+
+static saltus_status load(const saltus_urdf_def* def, saltusi_pool* pool, const char** text,
+                          size_t* length) {
+  if (def->text != NULL) {
+    *text = def->text;
+    *length = def->length > 0 ? def->length : strlen(def->text);
+    return SALTUS_OK;
+  }
+  saltusi_lines lines;
+  saltus_status status = saltusi_text_load(def->path, def->log, pool, &lines);
+  if (status == SALTUS_OK) {
+    *text = lines.at;
+    *length = (size_t)(lines.end - lines.at);
+  }
+  return status;
+}
+
+static saltus_status convert(const saltus_urdf_def* def, saltusi_pool* work, saltusi_robot* robot,
+                             const char** scene) {
+  const char* text = NULL;
+  size_t length = 0;
+  saltus_status status = load(def, work, &text, &length);
+  saltusi_xml_node* root = NULL;
+  if (status == SALTUS_OK) {
+    status = saltusi_xml_parse(text, length, robot->file, work, def->log, &root);
+  }
+  if (status == SALTUS_OK) {
+    status = saltusi_robot_read(robot, root);
+  }
+  if (status == SALTUS_OK) {
+    status = saltusi_robot_assemble(robot);
+  }
+  if (status == SALTUS_OK) {
+    status = saltusi_robot_make_bodies(robot, def);
+  }
+  if (status == SALTUS_OK) {
+    status = saltusi_robot_name(robot);
+  }
+  if (status == SALTUS_OK) {
+    status = saltusi_robot_write(robot, scene);
+  }
+  return status;
+}
+
+saltus_status saltus_urdf_create(const saltus_urdf_def* def, saltus_urdf** out) {
+  assert(def != NULL && out != NULL && (def->path != NULL || def->text != NULL));
+  *out = NULL;
+  saltus_status status = SALTUSI_RESERVED_CHECK(def, "saltus_urdf_def", def->log);
+  if (status != SALTUS_OK) {
+    return status;
+  }
+  saltusi_pool pool = saltusi_pool_over(def->allocator);
+  saltus_urdf* urdf = SALTUSI_TAKE(&pool, saltus_urdf, 1);
+  if (urdf == NULL) {
+    return SALTUS_ERR_MEMORY;
+  }
+  urdf->pool = pool;
+  saltusi_robot robot = {
+      .file = def->path != NULL ? def->path : "robot", .pool = &urdf->pool, .log = def->log};
+  const char* scene = NULL;
+  status = convert(def, &urdf->pool, &robot, &scene);
+  urdf->notes = robot.notes;
+  urdf->note_room = robot.note_room;
+  if (status != SALTUS_OK) {
+    saltus_urdf_destroy(urdf);
+    return status;
+  }
+  urdf->view = (saltus_urdf_view){.scene = scene,
+                                  .links = robot.link_count,
+                                  .joints = robot.joint_count,
+                                  .bodies = robot.body_count,
+                                  .notes = robot.notes,
+                                  .note_count = robot.note_count};
+  *out = urdf;
+  return SALTUS_OK;
+}
+
+void saltus_urdf_destroy(saltus_urdf* urdf) {
+  if (urdf != NULL) {
+    saltusi_release(&urdf->pool.allocator, urdf->notes, urdf->note_room, sizeof *urdf->notes);
+    saltusi_pool_free(&urdf->pool);
+  }
+}
+
+const saltus_urdf_view* saltus_urdf_look(const saltus_urdf* urdf) {
+  assert(urdf != NULL);
+  return &urdf->view;
+}

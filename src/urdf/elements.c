@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ */
+#include "urdf/elements.h"
+
+#include "base/log.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Larger numbers are no masses, lengths or inertias in SI units; products of a few of them stay finite. */
+static const double largest = 1e30;
+
+void saltusi_robot_refuse(saltusi_robot* robot, int line, const char* format, ...) {
+  assert(robot != NULL);
+  if (robot->status != SALTUS_OK) {
+    return;
+  }
+  robot->status = SALTUS_ERR_INPUT;
+  char why[768];
+  va_list values;
+  va_start(values, format);
+  vsnprintf(why, sizeof why, format, values);
+  va_end(values);
+  saltusi_log(robot->log, SALTUS_LEVEL_ERROR, "%s:%d: %s", robot->file, line, why);
+}
+
+void saltusi_robot_note(saltusi_robot* robot, int line, const char* format, ...) {
+  assert(robot != NULL);
+  if (robot->status != SALTUS_OK) {
+    return;
+  }
+  char what[512];
+  va_list values;
+  va_start(values, format);
+  vsnprintf(what, sizeof what, format, values);
+  va_end(values);
+  void* notes = robot->notes;
+  const char* text = saltusi_pool_text(robot->pool, what);
+  if (text == NULL || !saltusi_grow(&robot->pool->allocator, &notes, &robot->note_room,
+                                    (size_t)robot->note_count + 1, sizeof *robot->notes)) {
+    robot->status = SALTUS_ERR_MEMORY;
+    return;
+  }
+  robot->notes = notes;
+  robot->notes[robot->note_count++] = (saltus_urdf_note){.line = line, .text = text};
+}
+
+const char* saltusi_element_text(const saltusi_xml_node* node, const char* attribute) {
+  for (int i = 0; i < node->attribute_count; i++) {
+    if (strcmp(node->attributes[i].name, attribute) == 0) {
+      return node->attributes[i].value;
+    }
+  }
+  return NULL;
+}
+
+const char* saltusi_element_name(saltusi_robot* robot, const saltusi_xml_node* node,
+                                 const char* attribute) {
+  const char* text = saltusi_element_text(node, attribute);
+  if (text == NULL || text[0] == '\0') {
+    saltusi_robot_refuse(robot, node->line, "<%.60s> has no %s", node->name, attribute);
+    return "";
+  }
+  return text;
+}
+
+const saltusi_xml_node* saltusi_element_child(saltusi_robot* robot, const saltusi_xml_node* node,
+                                              const char* name) {
+  const saltusi_xml_node* found = NULL;
+  for (const saltusi_xml_node* child = node->first; child != NULL; child = child->next) {
+    if (strcmp(child->name, name) != 0) {
+      continue;
+    }
+    if (found != NULL) {
+      saltusi_robot_refuse(robot, child->line, "a second <%s> in <%.60s>; the first is in line %d",
+                           name, node->name, found->line);
+      return found;
+    }
+    found = child;
+  }
+  return found;
+}
+
+static const char* skip_space(const char* text) {
+  return text + strspn(text, " \t\r\n");
+}
+
+bool saltusi_element_numbers(saltusi_robot* robot, const saltusi_xml_node* node,
+                             const char* attribute, int count, double* out) {
+  const char* text = saltusi_element_text(node, attribute);
+  if (text == NULL || robot->status != SALTUS_OK) {
+    return false;
+  }
+  const char* at = skip_space(text);
+  /* strtod reads hexadecimal numbers, nan and inf too; URDF has none */
+  bool numeric = strspn(at, "0123456789+-.eE \t\r\n") == strlen(at);
+  double values[9];
+  assert(count <= 9);
+  for (int i = 0; i < count; i++) {
+    char* end = NULL;
+    values[i] = numeric ? strtod(at, &end) : NAN;
+    bool apart = numeric && end != at && (*end == '\0' || strchr(" \t\r\n", *end) != NULL);
+    if (!apart || !(fabs(values[i]) <= largest)) {
+      saltusi_robot_refuse(robot, node->line,
+                           "<%.60s>: %s is " SALTUSI_ROBOT_QUOTE
+                           ", must be %d finite number%s up to %g",
+                           node->name, attribute, text, count, count == 1 ? "" : "s", largest);
+      return false;
+    }
+    at = skip_space(end);
+  }
+  if (*at != '\0') {
+    saltusi_robot_refuse(robot, node->line,
+                         "<%.60s>: %s is " SALTUSI_ROBOT_QUOTE ", must be %d number%s", node->name,
+                         attribute, text, count, count == 1 ? "" : "s");
+    return false;
+  }
+  memcpy(out, values, (size_t)count * sizeof out[0]);
+  return true;
+}
+
+static const saltusi_element_word* find_word(const saltusi_element_word* words, const char* name) {
+  for (; words->name[0] != '\0'; words++) {
+    if (strcmp(words->name, name) == 0) {
+      return words;
+    }
+  }
+  return NULL;
+}
+
+void saltusi_element_list(saltusi_robot* robot, const saltusi_xml_node* node,
+                          const saltusi_element* about, const char* whose) {
+  for (int i = 0; i < node->attribute_count; i++) {
+    const saltusi_xml_attribute* a = &node->attributes[i];
+    const saltusi_element_word* word = find_word(about->attributes, a->name);
+    if (word == NULL || word->unused != NULL) {
+      saltusi_robot_note(robot, node->line, "%s: attribute %.60s=\"%.60s\" of <%.60s>: %s", whose,
+                         a->name, a->value, node->name,
+                         word == NULL ? "not known, not used" : word->unused);
+    }
+  }
+  for (const saltusi_xml_node* child = node->first; child != NULL; child = child->next) {
+    if (strncmp(child->name, "xacro:", 6) == 0) {
+      saltusi_robot_refuse(robot, child->line,
+                           "<%.60s>: this is a xacro file; run xacro and convert what it writes",
+                           child->name);
+      return;
+    }
+    const saltusi_element_word* word = find_word(about->children, child->name);
+    if (word == NULL || word->unused != NULL) {
+      saltusi_robot_note(robot, child->line, "%s: <%.60s>: %s", whose, child->name,
+                         word == NULL ? "not known, not used with all that is in it"
+                                      : word->unused);
+    }
+  }
+  if (node->text_line > 0) {
+    saltusi_robot_note(robot, node->text_line, "%s: text in <%.60s>: not used", whose, node->name);
+  }
+}

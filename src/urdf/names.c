@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * names.c - names that formulas can speak of. URDF allows any text, and the same one for a link and a joint;
+ * in a scene bodies, markers and joints share one list of words.
+ */
+#include "urdf/robot.h"
+
+#include "base/index.h"
+#include "formula/functions.h"
+#include "formula/lex.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { LONGEST = 40 }; /* with what is appended a name stays below 63 */
+
+typedef struct naming {
+  saltusi_robot* robot;
+  saltusi_index taken;
+  int collisions;
+} naming;
+
+static bool letter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+
+static bool word_taken(const naming* n, const char* word) {
+  return saltusi_index_find(&n->taken, word) >= 0 || saltusi_function_find(word) != NULL ||
+         saltusi_word_reserved(word) || strcmp(word, "world") == 0;
+}
+
+/* name + ending as a word that nothing else has; numbers never start again, so few are tried. */
+static const char* take_word(naming* n, const char* name, const char* ending) {
+  char word[64];
+  int used = 0;
+  for (; name[used] != '\0' && used < LONGEST; used++) {
+    char c = name[used];
+    bool digit = c >= '0' && c <= '9';
+    word[used] = (char)(letter(c) || (digit && used > 0) ? c : '_');
+  }
+  snprintf(word + used, sizeof word - (size_t)used, "%s", ending);
+  while (word_taken(n, word)) {
+    snprintf(word + used, sizeof word - (size_t)used, "%.8s_%d", ending, ++n->collisions + 1);
+  }
+  const char* kept = saltusi_pool_text(n->robot->pool, word);
+  if (kept == NULL) {
+    n->robot->status = SALTUS_ERR_MEMORY;
+    return "";
+  }
+  saltusi_index_add(&n->taken, kept);
+  return kept;
+}
+
+static const char* take_name(naming* n, const char* kind, const char* name, int line) {
+  const char* word = take_word(n, name, "");
+  if (strcmp(word, name) != 0) {
+    saltusi_robot_note(n->robot, line, "%s " SALTUSI_ROBOT_QUOTE " is called %s in the scene", kind,
+                       name, word);
+  }
+  return word;
+}
+
+saltus_status saltusi_robot_name(saltusi_robot* robot) {
+  assert(robot != NULL);
+  naming n = {.robot = robot};
+  int most = 2 * robot->link_count + 4 * robot->joint_count;
+  if (!saltusi_index_start(&n.taken, most, robot->pool)) {
+    robot->status = SALTUS_ERR_MEMORY;
+    return robot->status;
+  }
+  for (int i = 0; i < robot->body_count; i++) {
+    const saltusi_robot_link* top = &robot->links[robot->bodies[i].top];
+    robot->bodies[i].label = take_name(&n, "link", top->name, top->line);
+  }
+  for (int i = 0; i < robot->joint_count; i++) {
+    saltusi_robot_joint* joint = &robot->joints[i];
+    if (!joint->merged && joint->kind != SALTUSI_ROBOT_FLOATING) {
+      joint->label = take_name(&n, joint->loop ? "constraint" : "joint", joint->name, joint->line);
+      joint->mark[0] = take_word(&n, joint->label, "_parent");
+      joint->mark[1] = take_word(&n, joint->label, "_child");
+      joint->mimic_label = joint->mimic >= 0 ? take_word(&n, joint->label, "_mimic") : NULL;
+    }
+  }
+  for (int i = 0; i < robot->link_count; i++) {
+    robot->links[i].marker = take_word(&n, robot->links[i].name, "_frame");
+  }
+  return robot->status;
+}

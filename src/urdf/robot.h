@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * robot.h - a robot as URDF says it: links, joints between them, and what of the file is not used. Frames
+ * are those of URDF: that of a link is where its joint is, its inertial frame is given in it.
+ */
+#ifndef SALTUSI_ROBOT_H
+#define SALTUSI_ROBOT_H
+
+#include "base/log.h"
+#include "saltus/urdf.h"
+#include "urdf/frame.h"
+#include "urdf/xml.h"
+
+typedef enum saltusi_robot_kind {
+  SALTUSI_ROBOT_REVOLUTE, /* continuous too: it has no limits then */
+  SALTUSI_ROBOT_PRISMATIC,
+  SALTUSI_ROBOT_FIXED,
+  SALTUSI_ROBOT_FLOATING,
+  SALTUSI_ROBOT_PLANAR,
+  SALTUSI_ROBOT_CYLINDRICAL, /* these three close loops only */
+  SALTUSI_ROBOT_SPHERICAL,
+  SALTUSI_ROBOT_UNIVERSAL
+} saltusi_robot_kind;
+
+/* Mass, centre of mass and inertia about it, both in the axes of one frame. */
+typedef struct saltusi_robot_mass {
+  double mass;       /* kg */
+  double centre[3];  /* m */
+  double inertia[9]; /* kg m^2 */
+} saltusi_robot_mass;
+
+typedef struct saltusi_robot_link {
+  const char* name;
+  int line;
+  bool inertial;           /* it has mass properties */
+  saltusi_robot_mass mass; /* in its frame */
+  int joint;               /* whose child it is; -1: the root */
+  saltusi_frame place;     /* in the world, at the start */
+  int body;                /* what it belongs to; -1: the ground */
+  const char* marker;      /* its frame in the scene */
+} saltusi_robot_link;
+
+typedef struct saltusi_robot_joint {
+  const char* name;
+  int line;
+  saltusi_robot_kind kind;
+  bool loop; /* a <constraint>: it closes a loop */
+  int parent, child;
+  double xyz[3], rpy[3];                            /* origin in the parent's frame: m, rad */
+  double axis[3];                                   /* unit, in the joint's frame */
+  saltusi_frame origin;                             /* xyz and rpy as a frame */
+  double child_xyz[3], child_rpy[3], child_axis[3]; /* of a loop: the same in the child's frame */
+  bool limited;
+  double lower, upper; /* m or rad */
+  double damping;      /* N s/m or N m s/rad */
+  double friction;     /* N or N m */
+  int mimic;           /* the joint that it follows, or -1 */
+  const char* mimic_name;
+  int mimic_line;
+  double multiplier, offset;
+  double start;        /* its value at the start: m or rad */
+  bool merged;         /* its links are one body */
+  const char* label;   /* its name in the scene */
+  const char* mark[2]; /* its frames there */
+  const char* mimic_label;
+} saltusi_robot_joint;
+
+typedef struct saltusi_robot_body {
+  int top;                 /* the link nearest to the root: its axes are those of the body */
+  saltusi_robot_mass mass; /* in the frame of that link */
+  const char* label;
+} saltusi_robot_body;
+
+typedef struct saltusi_robot {
+  const char* file;
+  saltusi_pool* pool;
+  saltus_log log;
+  saltus_status status; /* of the first failure */
+  const char* name;
+  int link_count, joint_count, body_count;
+  saltusi_robot_link* links;
+  saltusi_robot_joint* joints; /* loops among them */
+  saltusi_robot_body* bodies;
+  int* order; /* [link_count] parents before children */
+  bool grounded;
+  saltus_urdf_note* notes;
+  int note_count;
+  size_t note_room;
+} saltusi_robot;
+
+/* "file:line: ..." once; later failures are consequences and stay silent. */
+void saltusi_robot_refuse(saltusi_robot* robot, int line, const char* format, ...)
+    SALTUSI_PRINTF(3, 4);
+
+/* Something of the file that the scene does not have, or that was chosen for it. */
+void saltusi_robot_note(saltusi_robot* robot, int line, const char* format, ...)
+    SALTUSI_PRINTF(3, 4);
+
+/* What a message repeats of the file, at most. */
+#define SALTUSI_ROBOT_QUOTE "\"%.60s\""
+
+/* The steps, each of which returns robot->status: tree of XML to links and joints; start values and
+ * frames; links to bodies; names for the scene; its text, which the pool owns. */
+saltus_status saltusi_robot_read(saltusi_robot* robot, const saltusi_xml_node* root);
+saltus_status saltusi_robot_assemble(saltusi_robot* robot);
+saltus_status saltusi_robot_make_bodies(saltusi_robot* robot, const saltus_urdf_def* def);
+saltus_status saltusi_robot_name(saltusi_robot* robot);
+saltus_status saltusi_robot_write(saltusi_robot* robot, const char** text);
+
+#endif

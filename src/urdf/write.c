@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * write.c - the scene. Axes of a body are those of its top link, its point is the centre of mass; the frame of
+ * every link is a marker on its body, and joints have two markers in them, with z along the axis:
+ *
+ *   parent: origin Q    child: Q        where Q takes z to the axis
+ *
+ * so that the coordinate of the joint is 0 where URDF has it 0.
+ */
+#include "urdf/robot.h"
+
+#include "base/visible.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct text {
+  saltusi_robot* robot;
+  char* bytes;
+  size_t used, room;
+  double reach; /* m, the largest coordinate */
+} text;
+
+static void put(text* t, const char* format, ...) SALTUSI_PRINTF(2, 3);
+static void put(text* t, const char* format, ...) {
+  char line[1024];
+  va_list values;
+  va_start(values, format);
+  int length = vsnprintf(line, sizeof line, format, values);
+  va_end(values);
+  assert(length >= 0 && (size_t)length < sizeof line);
+  void* bytes = t->bytes;
+  if (!saltusi_grow(&t->robot->pool->allocator, &bytes, &t->room, t->used + (size_t)length + 1,
+                    1)) {
+    t->robot->status = SALTUS_ERR_MEMORY;
+    return;
+  }
+  t->bytes = bytes;
+  memcpy(t->bytes + t->used, line, (size_t)length + 1);
+  t->used += (size_t)length;
+}
+
+/* The fewest digits that are read back as the same number. */
+static void put_number(text* t, double value) {
+  char digits[32];
+  for (int count = 6; count <= 17; count++) {
+    snprintf(digits, sizeof digits, "%.*g", count, value + 0.0);
+    if (strtod(digits, NULL) == value) {
+      break;
+    }
+  }
+  put(t, "%s", digits);
+}
+
+/* Numbers that are rounding beside `scale` are 0: cosines of right angles are 6e-17. */
+static void put_list(text* t, const double* values, int count, double scale) {
+  for (int i = 0; i < count; i++) {
+    put(t, i == 0 ? "[" : ", ");
+    put_number(t, fabs(values[i]) <= 4e-16 * scale ? 0.0 : values[i]);
+  }
+  put(t, "]");
+}
+
+static void put_orientation(text* t, const double* R) {
+  double q[4];
+  saltusi_matrix3_quaternion(R, q);
+  if (fabs(q[1]) + fabs(q[2]) + fabs(q[3]) > 4e-16) {
+    put(t, ", orientation: {quaternion: ");
+    put_list(t, q, 4, 1.0);
+    put(t, "}");
+  }
+}
+
+static bool is_zero(const double* x) {
+  return x[0] == 0.0 && x[1] == 0.0 && x[2] == 0.0;
+}
+
+/* A text from outside behind a hash: one line, nothing that steers a terminal. */
+static void put_comment(text* t, const char* from) {
+  char shown[700];
+  put(t, "%s\n", saltusi_visible_text(from, shown, sizeof shown));
+}
+
+static void put_quoted(text* t, const char* from) {
+  char shown[200];
+  saltusi_visible_text(from, shown, sizeof shown);
+  put(t, "\"");
+  for (const char* c = shown; *c != '\0'; c++) {
+    put(t, *c == '"' || *c == '\\' ? "\\%c" : "%c", *c);
+  }
+  put(t, "\"");
+}
+
+/* ---- bodies and markers ------------------------------------------------------------------ */
+
+static void write_body(text* t, const saltusi_robot_body* body) {
+  const saltusi_robot_link* top = &t->robot->links[body->top];
+  const double* I = body->mass.inertia;
+  const double six[6] = {
+      I[0], I[4], I[8], 0.5 * (I[1] + I[3]), 0.5 * (I[2] + I[6]), 0.5 * (I[5] + I[7])};
+  double scale = I[0] + I[4] + I[8];
+  bool diagonal = fabs(six[3]) <= 4e-16 * scale && fabs(six[4]) <= 4e-16 * scale &&
+                  fabs(six[5]) <= 4e-16 * scale;
+  double at[3];
+  saltusi_frame_point(&top->place, body->mass.centre, at);
+  put(t, "  %s: {mass: ", body->label);
+  put_number(t, body->mass.mass);
+  put(t, ", inertia: ");
+  put_list(t, six, diagonal ? 3 : 6, scale);
+  put(t, ", position: ");
+  put_list(t, at, 3, t->reach);
+  put_orientation(t, top->place.R);
+  put(t, "}\n");
+}
+
+static void write_link_marker(text* t, const saltusi_robot_link* link) {
+  saltusi_frame frame = link->place;
+  put(t, "  %s: {", link->marker);
+  if (link->body >= 0) {
+    const saltusi_robot_body* body = &t->robot->bodies[link->body];
+    const saltusi_robot_link* top = &t->robot->links[body->top];
+    frame = link == top ? saltusi_frame_none() : saltusi_frame_from(&top->place, &link->place);
+    for (int i = 0; i < 3; i++) {
+      frame.p[i] -= body->mass.centre[i];
+    }
+    put(t, "body: %s, ", body->label);
+  }
+  put(t, "point: ");
+  put_list(t, frame.p, 3, t->reach);
+  put_orientation(t, frame.R);
+  put(t, "}\n");
+}
+
+/* One of the two frames of a joint, relative to that of its link. The axes of universal joints are x of
+ * the first and y of the second marker. */
+static void write_joint_marker(text* t, const saltusi_robot_joint* joint, int side) {
+  const saltusi_robot_link* link = &t->robot->links[side == 0 ? joint->parent : joint->child];
+  const double* axis = side == 0 || !joint->loop ? joint->axis : joint->child_axis;
+  saltusi_frame frame = saltusi_frame_none();
+  if (side == 0) {
+    frame = joint->origin;
+  } else if (joint->loop) {
+    frame = saltusi_frame_rpy(joint->child_xyz, joint->child_rpy);
+  }
+  bool directed = joint->kind != SALTUSI_ROBOT_FIXED && joint->kind != SALTUSI_ROBOT_SPHERICAL;
+  if (directed) {
+    double Q[9];
+    saltusi_matrix3_axis_to(joint->kind == SALTUSI_ROBOT_UNIVERSAL ? side : 2, axis, Q);
+    saltusi_matrix3_times(frame.R, Q, frame.R);
+  }
+  put(t, "  %s: {marker: %s", joint->mark[side], link->marker);
+  if (!is_zero(frame.p)) {
+    put(t, ", point: ");
+    put_list(t, frame.p, 3, t->reach);
+  }
+  const double* rpy = side == 0 ? joint->rpy : joint->child_rpy;
+  bool plain = side == 0 && !joint->loop && directed && axis[2] == 1.0;
+  if (plain && !is_zero(rpy)) { /* as the file says it */
+    put(t, ", orientation: {rpy: ");
+    put_list(t, rpy, 3, 0.0);
+    put(t, "}");
+  } else {
+    put_orientation(t, frame.R);
+  }
+  put(t, "}\n");
+}
+
+/* ---- joints ------------------------------------------------------------------------------ */
+
+static void write_joint(text* t, const saltusi_robot_joint* joint) {
+  static const char* const types[] = {"revolute", "prismatic",   "fixed",     "",
+                                      "planar",   "cylindrical", "spherical", "universal"};
+  put(t, "  - {name: %s, type: %s, between: [%s, %s]", joint->label, types[joint->kind],
+      joint->mark[0], joint->mark[1]);
+  if (joint->limited) {
+    const double limits[2] = {joint->lower, joint->upper};
+    put(t, ", limits: ");
+    put_list(t, limits, 2, 0.0);
+  }
+  if (joint->damping > 0.0) {
+    put(t, ", damping: ");
+    put_number(t, joint->damping);
+  }
+  put(t, "}");
+  if (joint->friction > 0.0) {
+    put(t, " # friction %g is not used", joint->friction);
+  }
+  put(t, "\n");
+}
+
+/* value = multiplier x followed + offset; between an angle and a length it is a rack, whose first joint
+ * turns, so that a turning joint that follows a sliding one is written the other way round. */
+static void write_mimic(text* t, const saltusi_robot_joint* joint) {
+  const saltusi_robot_joint* followed = &t->robot->joints[joint->mimic];
+  const saltusi_robot_joint* pair[2] = {followed, joint};
+  double ratio = joint->multiplier, offset = joint->offset;
+  bool rack = joint->kind != followed->kind;
+  if (rack && joint->kind == SALTUSI_ROBOT_REVOLUTE) {
+    pair[0] = joint;
+    pair[1] = followed;
+    offset = -offset / ratio;
+    ratio = 1.0 / ratio;
+  }
+  put(t, "  - {name: %s, type: %s, joints: [%s, %s], %s: ", joint->mimic_label,
+      rack ? "rack-and-pinion" : "gear", pair[0]->label, pair[1]->label, rack ? "radius" : "ratio");
+  put_number(t, ratio);
+  if (offset != 0.0) {
+    put(t, ", offset: ");
+    put_number(t, offset);
+  }
+  put(t, "}\n");
+}
+
+/* ---- the scene --------------------------------------------------------------------------- */
+
+static void measure_reach(text* t) {
+  const saltusi_robot* robot = t->robot;
+  for (int i = 0; i < robot->link_count; i++) {
+    for (int k = 0; k < 3; k++) {
+      t->reach = fmax(t->reach, fabs(robot->links[i].place.p[k]));
+      t->reach = fmax(t->reach, fabs(robot->links[i].mass.centre[k]));
+    }
+  }
+}
+
+static bool in_scene(const saltusi_robot_joint* joint) {
+  return joint->label != NULL;
+}
+
+static void write_markers(text* t) {
+  const saltusi_robot* robot = t->robot;
+  put(t, "markers:\n  # frames of links\n");
+  for (int i = 0; i < robot->link_count; i++) {
+    write_link_marker(t, &robot->links[robot->order[i]]);
+  }
+  put(t, "  # frames of joints\n");
+  for (int i = 0; i < robot->joint_count; i++) {
+    if (in_scene(&robot->joints[i])) {
+      write_joint_marker(t, &robot->joints[i], 0);
+      write_joint_marker(t, &robot->joints[i], 1);
+    }
+  }
+}
+
+static void write_joints(text* t) {
+  const saltusi_robot* robot = t->robot;
+  int count = 0;
+  for (int i = 0; i < robot->joint_count; i++) {
+    if (in_scene(&robot->joints[i])) {
+      if (count++ == 0) {
+        put(t, "joints:\n");
+      }
+      write_joint(t, &robot->joints[i]);
+    }
+  }
+  for (int i = 0; i < robot->joint_count; i++) {
+    if (robot->joints[i].mimic >= 0) {
+      write_mimic(t, &robot->joints[i]);
+    }
+  }
+}
+
+/* By line; those of one line by text, so that the order is always the same. */
+static int compare_notes(const void* a, const void* b) {
+  const saltus_urdf_note* x = a;
+  const saltus_urdf_note* y = b;
+  return x->line != y->line ? (x->line > y->line) - (x->line < y->line) : strcmp(x->text, y->text);
+}
+
+static void write_notes(text* t) {
+  const saltusi_robot* robot = t->robot;
+  if (robot->note_count > 1) {
+    qsort(robot->notes, (size_t)robot->note_count, sizeof *robot->notes, compare_notes);
+  }
+  put(t, "\n# What was not taken over from the file, or chosen where it does not say:\n");
+  for (int i = 0; i < robot->note_count; i++) {
+    put(t, "#   line %d: ", robot->notes[i].line);
+    put_comment(t, robot->notes[i].text);
+  }
+}
+
+saltus_status saltusi_robot_write(saltusi_robot* robot, const char** out) {
+  assert(robot != NULL && out != NULL);
+  text t = {.robot = robot};
+  measure_reach(&t);
+  put(&t, "# Made from ");
+  put_comment(&t, robot->file);
+  put(&t, "saltus: 1\nname: ");
+  put_quoted(&t, robot->name[0] != '\0' ? robot->name : "robot");
+  put(&t, "\nworld: {dimension: 3, gravity: [0, 0, -9.81]}\n");
+  put(&t, robot->body_count > 0 ? "bodies:\n" : "bodies: {}\n");
+  for (int i = 0; i < robot->body_count; i++) {
+    write_body(&t, &robot->bodies[i]);
+  }
+  write_markers(&t);
+  write_joints(&t);
+  put(&t, "simulate: {until: 10}\n");
+  write_notes(&t);
+  if (robot->status == SALTUS_OK) {
+    *out = saltusi_pool_text(robot->pool, t.bytes);
+    robot->status = *out != NULL ? SALTUS_OK : SALTUS_ERR_MEMORY;
+  }
+  saltusi_release(&robot->pool->allocator, t.bytes, t.room, 1);
+  return robot->status;
+}

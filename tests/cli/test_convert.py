@@ -1,0 +1,66 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The Saltus developers
+"""saltus convert: files, exit codes, and the list of what was not taken over."""
+import json
+import pathlib
+import sys
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+from test_cli import SOURCE, Cli, saltus  # noqa: E402
+
+ROBOTS = SOURCE / 'tests' / 'urdf'
+ARM = ROBOTS / 'serial-arm.urdf'
+
+
+class Convert(Cli):
+    def test_the_scene_goes_to_the_file_or_to_the_standard_output(self):
+        path = self.folder / 'arm.yaml'
+        result = saltus('convert', ARM, '-o', path)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn(f'{ARM}: 5 links and 4 joints, 3 bodies in {path}', result.stdout)
+        self.assertEqual(path.read_text(), saltus('convert', ARM).stdout)
+
+    def test_what_is_not_used_is_listed_with_its_line_everywhere(self):
+        path = self.folder / 'arm.yaml'
+        text = saltus('convert', ARM, '-o', path).stdout
+        notes = json.loads(saltus('convert', ARM, '--json').stdout)['notes']
+        lines = [note['line'] for note in notes]
+        self.assertEqual(lines, sorted(lines))
+        for note in notes:
+            self.assertIn(f'{ARM}:{note["line"]}: {note["text"]}\n', text)
+            self.assertIn(f'#   line {note["line"]}: {note["text"]}\n', path.read_text())
+        wanted = {'<visual>': 11, '<collision>': 19, 'friction 0.2': 44, '<transmission>': 58}
+        for words, line in wanted.items():
+            self.assertIn(line, [n['line'] for n in notes if words in n['text']])
+
+    def test_a_file_that_is_there_is_replaced_only_when_asked(self):
+        path = self.folder / 'arm.yaml'
+        path.write_text('edited')
+        self.refused('convert', ARM, '-o', path, says='File exists; --force replaces it')
+        self.assertEqual(path.read_text(), 'edited')
+        self.assertEqual(saltus('convert', ARM, '-o', path, '--force').returncode, 0)
+        self.assertIn('saltus: 1', path.read_text())
+
+    def test_bad_robots_leave_no_file(self):
+        path = self.folder / 'bad.yaml'
+        robot = self.folder / 'bad.urdf'
+        for text, says in (('<robot>\n<link', 'bad.urdf:2: not valid XML'),
+                           ('<robot>\n<link name="a"/>\n</robot>', 'bad.urdf:2: nothing of this robot moves'),
+                           ('<!DOCTYPE r [<!ENTITY a "b">]><robot/>', 'bad.urdf:1: a document type'),
+                           ('a\0b', 'zero bytes')):
+            robot.write_text(text)
+            self.refused('convert', robot, '-o', path, says=says)
+            self.assertFalse(path.exists())
+        self.refused('convert', self.folder / 'nobody.urdf', says='No such file')
+        self.refused('convert', ARM, '--base', 'fixd', says='must be fixed or free; did you mean fixed?')
+
+    def test_the_base_is_free_or_fixed(self):
+        robot = ROBOTS / 'closed-loop.urdf'
+        self.refused('convert', robot, '--base', 'free', says='closed-loop.urdf:5: link "ceiling" is free and has no mass')
+        self.assertEqual(saltus('convert', robot, '--base', 'fixed').returncode, 0)
+
+
+if __name__ == '__main__':
+    unittest.main()

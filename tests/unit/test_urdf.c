@@ -1,0 +1,449 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * Robots in URDF become the text of scenes: numbers that follow from the file by hand, lists of what is not used,
+ * and refusals with line and reason. How such scenes move: tests/reference/test_urdf_motion.c.
+ */
+#include "saltus_test.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static saltus_kept_message message;
+
+static saltus_status convert(const char* text, saltus_urdf_base base, bool merge,
+                             saltus_urdf** out) {
+  const saltus_urdf_def def = {.path = "r.urdf",
+                               .text = text,
+                               .base = base,
+                               .merge = merge,
+                               .log = saltus_log_keep(&message)};
+  return saltus_urdf_create(&def, out);
+}
+
+static saltus_urdf* converted(const char* text, saltus_urdf_base base, bool merge) {
+  saltus_urdf* urdf;
+  saltus_status status = convert(text, base, merge, &urdf);
+  if (status != SALTUS_OK) {
+    print_error("%s\n", message.text);
+  }
+  assert_int_equal(status, SALTUS_OK);
+  return urdf;
+}
+
+static saltus_urdf* of_file(const char* name) {
+  char path[512];
+  snprintf(path, sizeof path, SALTUS_URDF "/%s.urdf", name);
+  const saltus_urdf_def def = {.path = path, .log = saltus_log_keep(&message)};
+  saltus_urdf* urdf;
+  assert_int_equal(saltus_urdf_create(&def, &urdf), SALTUS_OK);
+  return urdf;
+}
+
+static void expect_text(const saltus_urdf* urdf, const char* part) {
+  const char* scene = saltus_urdf_look(urdf)->scene;
+  if (strstr(scene, part) == NULL) {
+    print_error("not in the scene: %s\n%s\n", part, scene);
+    fail();
+  }
+}
+
+static void expect_note(const saltus_urdf* urdf, int line, const char* part) {
+  const saltus_urdf_view* view = saltus_urdf_look(urdf);
+  for (int i = 0; i < view->note_count; i++) {
+    if (view->notes[i].line == line && strstr(view->notes[i].text, part) != NULL) {
+      return;
+    }
+  }
+  print_error("no note of line %d: %s\n%s\n", line, part, view->scene);
+  fail();
+}
+
+/* The numbers behind "KEY: [" in the line that begins with "  NAME: ". */
+static void numbers_of(const saltus_urdf* urdf, const char* name, const char* key, int count,
+                       double* out) {
+  char start[80];
+  snprintf(start, sizeof start, "\n  %s: {", name);
+  const char* line = strstr(saltus_urdf_look(urdf)->scene, start);
+  assert_non_null(line);
+  snprintf(start, sizeof start, "%s: [", key);
+  const char* at = strstr(line + 1, start);
+  assert_non_null(at);
+  at += strlen(start);
+  for (int i = 0; i < count; i++) {
+    char* end;
+    out[i] = strtod(at, &end);
+    assert_true(end != at);
+    at = end + 1;
+  }
+}
+
+#define INERTIAL(m, i)                                                                             \
+  "<inertial><mass value='" m "'/><inertia ixx='" i "' iyy='" i "' izz='" i "'/></inertial>"
+#define ROOT "<link name='world'/>\n"
+#define ARM "<link name='arm'>" INERTIAL("1", "0.1") "</link>\n"
+#define JOINT(name, type, parent, child, more)                                                     \
+  "<joint name='" name "' type='" type "'><parent link='" parent "'/><child link='" child          \
+  "'/>" more "</joint>\n"
+
+/* ---- what comes out ---------------------------------------------------------------------- */
+
+static void every_element_of_the_arm_is_in_the_scene_or_listed(void** state) {
+  (void)state;
+  saltus_urdf* urdf = of_file("serial-arm");
+  const saltus_urdf_view* view = saltus_urdf_look(urdf);
+  assert_int_equal(view->links, 5);
+  assert_int_equal(view->joints, 4);
+  assert_int_equal(view->bodies, 3);
+  expect_text(urdf,
+              "upper_arm: {mass: 2, inertia: [0.004, 0.05, 0.052], position: [0.25, 0, 0.5]}");
+  expect_text(urdf, "tool0_frame: {body: forearm, point: [0.2, 0, 0], ");
+  expect_text(urdf,
+              "{name: base, type: revolute, between: [base_parent, base_child], damping: 0.05}");
+  expect_text(urdf, "limits: [-3.5, 3.5], damping: 0.1}");
+  expect_note(urdf, 4, "root link \"world\" is the ground");
+  expect_note(urdf, 11, "<visual>");
+  expect_note(urdf, 19, "<collision>");
+  expect_note(urdf, 13, "link \"upper-arm\" is called upper_arm");
+  expect_note(urdf, 43, "effort=\"100\"");
+  expect_note(urdf, 43, "velocity=\"2\"");
+  expect_note(urdf, 44, "friction 0.2");
+  expect_note(urdf, 58, "<transmission>");
+  assert_int_equal(view->note_count, 10); /* and the other joint's effort and velocity */
+  saltus_urdf_destroy(urdf);
+}
+
+/* R I R^T by quaternions instead of matrices, which is how nothing in the converter does it. */
+static void turn(const double* rpy, const double* x, double* out) {
+  double y[3] = {x[0], x[1], x[2]};
+  for (int axis = 0; axis < 3; axis++) {
+    int i = (axis + 1) % 3, j = (axis + 2) % 3;
+    double c = cos(rpy[axis]), s = sin(rpy[axis]);
+    double a = c * y[i] - s * y[j], b = s * y[i] + c * y[j];
+    y[i] = a;
+    y[j] = b;
+  }
+  memcpy(out, y, sizeof y);
+}
+
+static void inertia_is_about_the_centre_of_mass_in_axes_of_the_link(void** state) {
+  (void)state;
+  saltus_urdf* urdf = of_file("inertia-offset");
+  const double rpy[3] = {0.3, -0.7, 1.1};
+  const double I[3][3] = {{0.05, 0.004, -0.003}, {0.004, 0.04, 0.002}, {-0.003, 0.002, 0.03}};
+  /* columns of R; element ab of R I R^T is sum R_ai I_ij R_bj */
+  double axes[3][3];
+  for (int i = 0; i < 3; i++) {
+    const double unit[3] = {i == 0, i == 1, i == 2};
+    turn(rpy, unit, axes[i]);
+  }
+  static const int places[6][2] = {{0, 0}, {1, 1}, {2, 2}, {0, 1}, {0, 2}, {1, 2}};
+  double given[6];
+  numbers_of(urdf, "bob", "inertia", 6, given);
+  for (int k = 0; k < 6; k++) {
+    double sum = 0.0;
+    for (int i = 0; i < 3; i++) {
+      for (int j = 0; j < 3; j++) {
+        sum += axes[i][places[k][0]] * I[i][j] * axes[j][places[k][1]];
+      }
+    }
+    assert_true(fabs(given[k] - sum) < 1e-16); /* rounding of numbers up to 0.05 */
+  }
+  expect_text(urdf, "bob_frame: {body: bob, point: [-0.3, -0.1, 0.4]}");
+  saltus_urdf_destroy(urdf);
+}
+
+/* Two cubes of 1 kg and 3 kg, 2 m apart along x, the second turned by a right angle about z: centre at 1.5 m,
+ * the axes of the second exchange, and Steiner adds 1 1.5^2 + 3 0.5^2 = 3 kg m^2 to yy and zz. */
+static void merged_links_have_the_mass_properties_of_both(void** state) {
+  (void)state;
+  static const char text[] =
+      "<robot>\n<link name='a'><inertial><mass value='1'/><inertia ixx='0.1' iyy='0.2' izz='0.25'/>"
+      "</inertial></link>\n"
+      "<link name='b'><inertial><mass value='3'/><inertia ixx='0.3' iyy='0.4' izz='0.5' "
+      "ixy='0.02'/>"
+      "</inertial></link>\n" JOINT("weld", "fixed", "a", "b",
+                                   "<origin xyz='2 0 0' rpy='0 0 1.5707963267948966'/>") "</robot>";
+  saltus_urdf* urdf = converted(text, SALTUS_URDF_BASE_DEFAULT, true);
+  assert_int_equal(saltus_urdf_look(urdf)->bodies, 1);
+  double I[6], centre[3];
+  numbers_of(urdf, "a", "inertia", 6, I);
+  numbers_of(urdf, "a", "position", 3, centre);
+  static const double wanted[6] = {0.5, 3.5, 3.75, -0.02, 0.0, 0.0};
+  for (int i = 0; i < 6; i++) {
+    assert_true(fabs(I[i] - wanted[i]) < 4e-15);
+  }
+  assert_true(fabs(centre[0] - 1.5) < 4e-16);
+  expect_text(urdf, "b_frame: {body: a, point: [0.5, 0, 0], orientation");
+  saltus_urdf_destroy(urdf);
+  urdf = converted(text, SALTUS_URDF_BASE_DEFAULT, false);
+  assert_int_equal(saltus_urdf_look(urdf)->bodies, 2);
+  expect_text(urdf, "{name: weld, type: fixed, between: [weld_parent, weld_child]}");
+  saltus_urdf_destroy(urdf);
+}
+
+static void a_link_without_mass_belongs_to_what_it_is_fixed_to(void** state) {
+  (void)state;
+  /* above, below and between */
+  saltus_urdf* urdf = converted("<robot><link name='footprint'/>" ARM
+                                "<link name='sensor'/><link name='cover'/>" JOINT(
+                                    "j", "fixed", "footprint", "arm", "<origin xyz='0 0 1'/>")
+                                    JOINT("k", "fixed", "arm", "sensor", "<origin xyz='1 0 0'/>")
+                                        JOINT("l", "fixed", "sensor", "cover", "") "</robot>",
+                                SALTUS_URDF_BASE_FREE, false);
+  assert_int_equal(saltus_urdf_look(urdf)->bodies, 1);
+  expect_text(urdf, "footprint: {mass: 1, inertia: [0.1, 0.1, 0.1], position: [0, 0, 1]}");
+  expect_text(urdf, "footprint_frame: {body: footprint, point: [0, 0, -1]}");
+  expect_text(urdf, "cover_frame: {body: footprint, point: [1, 0, 0]}");
+  saltus_urdf_destroy(urdf);
+}
+
+static void the_base_is_the_ground_or_free_as_asked(void** state) {
+  (void)state;
+  static const char two[] = "<robot><link name='base'>" INERTIAL("2", "0.2") "</link>" ARM JOINT(
+      "j", "continuous", "base", "arm", "") "</robot>";
+  saltus_urdf* urdf = converted(two, SALTUS_URDF_BASE_DEFAULT, false);
+  assert_int_equal(saltus_urdf_look(urdf)->bodies, 2);
+  expect_note(urdf, 1, "is free, because it has an <inertial>");
+  saltus_urdf_destroy(urdf);
+  urdf = converted(two, SALTUS_URDF_BASE_FIXED, false);
+  assert_int_equal(saltus_urdf_look(urdf)->bodies, 1);
+  expect_note(urdf, 1, "its mass of 2 kg is that of the ground");
+  saltus_urdf_destroy(urdf);
+}
+
+static void mimics_are_gears_and_racks(void** state) {
+  (void)state;
+  saltus_urdf* urdf = of_file("mobile-base");
+  expect_text(urdf, "type: rack-and-pinion, joints: [axle, rail], radius: 0.1}");
+  expect_text(urdf, "type: gear, joints: [axle, spindle], ratio: -2.5, offset: 0.4}");
+  expect_note(urdf, 41, "starts at 0.4, because of its <mimic>");
+  saltus_urdf_destroy(urdf);
+}
+
+static void a_joint_starts_inside_its_limits(void** state) {
+  (void)state;
+  saltus_urdf* urdf = of_file("limits");
+  double at[3];
+  numbers_of(urdf, "hammer", "position", 3, at);
+  assert_true(at[0] == 2.0 && at[2] == -0.25);
+  expect_note(urdf, 25, "starts at -0.25, because of its limits");
+  saltus_urdf_destroy(urdf);
+}
+
+/* 0.3 rad and nothing else: what hangs on it is rotated there, and no joint is left. */
+static void a_joint_with_one_value_is_fixed_there(void** state) {
+  (void)state;
+  saltus_urdf* urdf =
+      converted("<robot>" ROOT ARM "<link name='tip'/>" JOINT("j", "continuous", "world", "arm", "")
+                    JOINT("k", "revolute", "arm", "tip",
+                          "<axis xyz='0 0 1'/><limit lower='0.3' upper='0.3'/>") "</robot>",
+                SALTUS_URDF_BASE_DEFAULT, false);
+  double q[4];
+  numbers_of(urdf, "tip_frame", "quaternion", 4, q);
+  assert_true(fabs(q[0] - cos(0.15)) < 2e-16 && fabs(q[3] - sin(0.15)) < 2e-16);
+  saltus_urdf_destroy(urdf);
+}
+
+static void names_are_words_that_differ(void** state) {
+  (void)state;
+  saltus_urdf* urdf = converted(
+      "<robot name='&quot;\\ &#10;x'><link name='world'/><link "
+      "name='sin'>" INERTIAL("1", "1") "</link><link name='a b'>" INERTIAL(
+          "1", "1") "</link><link name='a/b'>" INERTIAL("1", "1") "</link>" JOINT("a b",
+                                                                                  "continuou"
+                                                                                  "s",
+                                                                                  "world", "a b",
+                                                                                  "")
+          JOINT("2", "floating", "world", "a/b", "")
+              JOINT("pi", "planar", "world", "sin", "") "</robot>",
+      SALTUS_URDF_BASE_DEFAULT, false);
+  expect_text(urdf, "name: \"\\\"\\\\ \\\\x0ax\"\n");
+  expect_text(urdf, "\n  a_b: {mass");
+  expect_text(urdf, "\n  a_b_3: {mass");
+  expect_text(urdf, "\n  sin_2: {mass");
+  expect_text(urdf, "type: planar");
+  expect_note(urdf, 1, "link \"sin\" is called sin_2");
+  saltus_urdf_destroy(urdf);
+}
+
+/* ---- what is refused --------------------------------------------------------------------- */
+
+static void refused(const char* text, const char* words) {
+  saltus_urdf* urdf = (saltus_urdf*)&message;
+  assert_int_equal(convert(text, SALTUS_URDF_BASE_DEFAULT, false, &urdf), SALTUS_ERR_INPUT);
+  assert_null(urdf);
+  assert_says(message, words);
+}
+
+static void broken_trees_are_refused(void** state) {
+  (void)state;
+  refused("<robot/>", "r.urdf:1: the robot has no links");
+  refused("<sdf/>", "r.urdf:1: the file is a <sdf>");
+  refused("<robot>\n" ROOT ARM ARM "</robot>", ":4: a second link \"arm\"; the first is in line 3");
+  refused("<robot>\n" ROOT ARM "</robot>", ":3: links \"world\" (line 2) and \"arm\"");
+  refused("<robot>\n" ROOT ARM JOINT("j", "fixed", "wrld", "arm", "") "</robot>",
+          ":4: joint \"j\": there is no link \"wrld\"; did you mean world?");
+  refused("<robot>\n" ROOT ARM JOINT("j", "revolut", "world", "arm", "") "</robot>",
+          ":4: joint \"j\": no type \"revolut\"; did you mean revolute?");
+  refused("<robot>\n" ROOT ARM JOINT("j", "ball", "world", "arm", "") "</robot>",
+          "no type \"ball\"");
+  refused("<robot>\n" ROOT ARM JOINT("j", "fixed", "arm", "arm", "") "</robot>",
+          ":4: joint \"j\" joins a link with itself");
+  refused(
+      "<robot>\n" ROOT ARM JOINT("j", "fixed", "world", "arm", "")
+          JOINT("k", "fixed", "world", "arm", "") "</robot>",
+      ":5: link \"arm\" is the child of joint \"j\" (line 4) and of joint \"k\"; a loop is closed "
+      "by a <constraint>");
+  refused("<robot>\n" ROOT ARM "<link name='b'/>\n" JOINT("j", "fixed", "b", "arm", "")
+              JOINT("k", "fixed", "arm", "b", "") "</robot>",
+          "hangs in a circle");
+  refused("<robot>\n" ROOT ARM JOINT("j", "fixed", "world", "arm", "")
+              JOINT("j", "fixed", "world", "arm", "") "</robot>",
+          ":5: a second joint \"j\"; the first is in line 4");
+  refused("<robot>\n" ARM JOINT("j", "fixed", "arm", "nobody", "") "</robot>",
+          "no link \"nobody\"");
+  refused("<robot>\n" ROOT ARM
+          "<joint name='j' type='fixed'><parent link='world'/></joint></robot>",
+          ":4: joint \"j\": has no <child link");
+}
+
+static void impossible_masses_are_refused(void** state) {
+  (void)state;
+  refused("<robot>\n<link name='a'>\n<inertial><mass value='-1'/></inertial></link></robot>",
+          ":3: link \"a\": its mass is -1 kg");
+  refused("<robot>\n<link name='a'>" INERTIAL("1", "0") "</link></robot>",
+          ":2: link \"a\": no body");
+  refused("<robot>\n<link name='a'><inertial><mass value='1'/><inertia ixx='1' iyy='1' izz='3'/>"
+          "</inertial></link></robot>",
+          "larger than the other two together");
+  refused("<robot>\n<link name='a'><inertial><mass value='1'/><inertia ixx='1' iyy='1' izz='1' "
+          "ixy='2'/></inertial></link></robot>",
+          "no body has this inertia");
+  refused("<robot>\n" ROOT
+          "<link name='a'/>\n" JOINT("j", "continuous", "world", "a", "") "</robot>",
+          ":3: link \"a\" has no mass, nor has anything fixed to it, and joint \"j\" (line 4)");
+  refused("<robot>\n" ROOT "</robot>", "nothing of this robot moves");
+  refused("<robot><link name='a'><inertial><inertia ixx='1' iyy='1' izz='1'/></inertial></link>"
+          "</robot>",
+          "needs <mass value");
+}
+
+static void bad_numbers_are_refused(void** state) {
+  (void)state;
+  static const char* const bad[] = {"nan", "inf", "1e999", "-1e31", "0x10", "1,5", "", "1 2", "1e"};
+  for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+    char text[400], words[100];
+    snprintf(text, sizeof text, "<robot>\n<link name='a'><inertial>\n<mass value='%s'/></inertial>",
+             bad[i]);
+    strcat(text, "</link></robot>");
+    snprintf(words, sizeof words, ":3: <mass>: value is \"%s\", must be 1 ", bad[i]);
+    refused(text, words);
+  }
+  refused("<robot>" ROOT ARM JOINT("j", "planar", "world", "arm", "<axis xyz='0 0 0'/>") "</robot>",
+          "its axis has the length 0");
+  refused("<robot>" ROOT ARM JOINT("j", "planar", "world", "arm", "<origin xyz='0 0'/>") "</robot>",
+          "<origin>: xyz is \"0 0\", must be 3");
+  refused("<robot>" ROOT ARM JOINT("j", "revolute", "world", "arm",
+                                   "<limit lower='1' upper='0'/>") "</robot>",
+          "its limits are 1 to 0");
+  refused("<robot>" ROOT ARM JOINT("j", "revolute", "world", "arm",
+                                   "<dynamics damping='-1'/>") "</robot>",
+          "damping is -1");
+}
+
+static void mimics_without_end_are_refused(void** state) {
+  (void)state;
+  refused(
+      "<robot>" ROOT ARM JOINT("j", "revolute", "world", "arm", "<mimic joint='j'/>") "</robot>",
+      "mimics itself");
+  refused("<robot>" ROOT ARM JOINT("hinge1", "revolute", "world", "arm",
+                                   "<mimic joint='hinge_1'/>") "</robot>",
+          "mimics \"hinge_1\", and there is no such joint; did you mean hinge1?");
+  refused("<robot>" ROOT ARM
+          "<link name='b'>" INERTIAL("1", "1") "</link>" JOINT("j", "planar", "world", "arm", "")
+              JOINT("k", "revolute", "arm", "b", "<mimic joint='j'/>") "</robot>",
+          "\"j\" has no value to follow");
+}
+
+static void hostile_xml_is_refused(void** state) {
+  (void)state;
+  refused("<?xml version='1.0'?>\n<!DOCTYPE lolz [<!ENTITY a 'ha'><!ENTITY b '&a;&a;'>]>\n"
+          "<robot name='&b;'/>",
+          ":2: a document type");
+  refused("<robot>\n<link", ":2: not valid XML: unclosed token");
+  refused("<robot>\n<link name='a'></robot>", ":2: not valid XML: mismatched tag");
+  refused("<robot name='&b;'/>", "undefined entity");
+  refused("<robot><xacro:macro/></robot>", "run xacro");
+  refused("", "not valid XML: no element found");
+  refused("\x7f"
+          "ELF\x02\x01\x01",
+          ":1: not valid XML");
+  refused("<robot><link name='\xff'/></robot>", "not valid XML");
+  static char deep[1000];
+  strcpy(deep, "<robot>\n");
+  for (int i = 0; i < 80; i++) {
+    strcat(deep, "<a>");
+  }
+  refused(deep, ":2: more than 64 elements inside each other");
+}
+
+static void a_loop_inside_one_body_is_refused(void** state) {
+  (void)state;
+  refused(
+      "<robot>\n" ROOT ARM "<link name='tip'/>" JOINT("j", "continuous", "world", "arm", "")
+          JOINT("k", "fixed", "arm", "tip",
+                "") "<constraint name='c' type='spherical'><parent link='arm'/><child link='tip'/>"
+                    "</constraint></robot>",
+      "its links are parts of one body");
+}
+
+static void memory_that_ends_leaves_nothing(void** state) {
+  (void)state;
+  for (int fail_at = 0;; fail_at++) {
+    counter count = {.fail_at = fail_at};
+    saltus_allocator allocator = counting_allocator(&count);
+    const saltus_urdf_def def = {.path = SALTUS_URDF "/closed-loop.urdf",
+                                 .log = saltus_log_keep(&message),
+                                 .allocator = &allocator};
+    saltus_urdf* urdf = (saltus_urdf*)&message;
+    saltus_status status = saltus_urdf_create(&def, &urdf);
+    if (status == SALTUS_OK) {
+      saltus_urdf_destroy(urdf);
+    } else {
+      assert_int_equal(status, SALTUS_ERR_MEMORY);
+      assert_null(urdf);
+    }
+    assert_int_equal(count.live, 0);
+    if (fail_at > 0 && status == SALTUS_OK) { /* beyond the last call */
+      assert_true(fail_at > 5);
+      return;
+    }
+  }
+}
+
+int main(void) {
+  if (!saltus_has("expat")) {
+    return 0;
+  }
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(every_element_of_the_arm_is_in_the_scene_or_listed),
+      cmocka_unit_test(inertia_is_about_the_centre_of_mass_in_axes_of_the_link),
+      cmocka_unit_test(merged_links_have_the_mass_properties_of_both),
+      cmocka_unit_test(a_link_without_mass_belongs_to_what_it_is_fixed_to),
+      cmocka_unit_test(the_base_is_the_ground_or_free_as_asked),
+      cmocka_unit_test(mimics_are_gears_and_racks),
+      cmocka_unit_test(a_joint_starts_inside_its_limits),
+      cmocka_unit_test(a_joint_with_one_value_is_fixed_there),
+      cmocka_unit_test(names_are_words_that_differ),
+      cmocka_unit_test(broken_trees_are_refused),
+      cmocka_unit_test(impossible_masses_are_refused),
+      cmocka_unit_test(bad_numbers_are_refused),
+      cmocka_unit_test(mimics_without_end_are_refused),
+      cmocka_unit_test(hostile_xml_is_refused),
+      cmocka_unit_test(a_loop_inside_one_body_is_refused),
+      cmocka_unit_test(memory_that_ends_leaves_nothing),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
