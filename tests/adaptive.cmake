@@ -30,3 +30,4 @@ target_compile_definitions(
 saltus_test(adversarial SOURCES conformance/test_adversarial.c LINK saltus_adversarial
             LABELS conformance LONG)
 saltus_test(adaptive_islands SOURCES conformance/test_adaptive_islands.c LABELS conformance)
+saltus_test(adaptive_singular SOURCES reference/test_adaptive_singular.c LABELS reference)

@@ -13,9 +13,9 @@
 #include <float.h>
 #include <string.h>
 
-/* Attempts within one step, refusals of accepted ones, steps onto an event; events at one instant, for
- * each contact and besides; steps while time stands still but for rounding. */
-enum { ATTEMPTS_MAX = 1000, REFUSALS_MAX = 100, RESTEPS = 3 };
+/* Attempts within one step, refusals of accepted ones, steps onto an event, tries to jump over a singular
+ * position; events at one instant, for each contact and besides; steps while time stands still but for rounding. */
+enum { ATTEMPTS_MAX = 1000, REFUSALS_MAX = 100, RESTEPS = 3, SINGULAR_TRIES = 8 };
 enum { INSTANT_EACH = 20, INSTANT_MORE = 200, STALL_MAX = 5000 };
 
 /* A shift along the motion that is this part of the way costs its cube: 1e-9 of what the step does. */
@@ -29,6 +29,13 @@ static const double least_error = 1e-10;
 static const double still_time = 1e-9;
 static const double still_part = 1e-5;
 
+/* Firmness of joints (held.h) falls with the square of the distance to a singular position. Below this part of
+ * what it was a step before, a third of the distance, a step ends too near; below the other one it approaches. */
+static const double singular_part = 0.1;
+static const double approach_part = 0.5;
+/* Errors are rounding there, which the length of a step does not change but the places of its stages do: the
+ * first attempts are shortened by no more than this. */
+static const double singular_shortening = 0.8;
 /* Velocities may be corrected by more than positions: they are of lower order on constraints. */
 static const double far_velocity = 10.0;
 
@@ -348,7 +355,8 @@ static saltus_status attempt_until_accepted(saltusi_adaptive* w, double limit, d
       if (h <= least) {
         return status > SALTUS_OK ? status : wild ? SALTUS_RETRY_NAN : SALTUS_RETRY_SMALLER;
       }
-      m->h = h * fmax(0.2, 0.9 * pow(error, exponent));
+      bool noise = m->near_singular != 0.0 && k < SINGULAR_TRIES;
+      m->h = h * fmax(noise ? singular_shortening : 0.2, 0.9 * pow(error, exponent));
       m->rejected = 1.0;
       continue;
     }
@@ -426,6 +434,16 @@ static saltus_status cross_switch(saltusi_adaptive* w, double* length) {
   return status == SALTUS_OK ? cap_step(w, t, w->step.y_end) : status;
 }
 
+/* Where joints that were independent nearly depend on each other, a singular position of a mechanism, projections
+ * make rounding over the square of the distance of it, and what is off the constraints grows in the same way: a
+ * step shall end half-way to it, so that the next one jumps over it. */
+static void check_firmness(saltusi_adaptive* w, saltusi_refusal* refusal) {
+  double now = w->mode.held.firmness;
+  if (now > 0.0 && now < singular_part * w->memory->firmness && !w->o.settings.without_checks) {
+    *refusal = (saltusi_refusal){.why = SALTUSI_SINGULAR_END, .index = 0, .part = 0.5};
+  }
+}
+
 /* The attempt is taken to its end. */
 static saltus_status end_of_attempt(saltusi_adaptive* w, double* length, saltusi_refusal* refusal) {
   saltusi_adaptive_memory* m = w->memory;
@@ -434,12 +452,18 @@ static saltus_status end_of_attempt(saltusi_adaptive* w, double* length, saltusi
   memcpy(w->step.y_end, w->step.y1, (size_t)w->o.ny * sizeof(double));
   w->o.size = fmax(w->o.size, saltusi_max_abs(w->o.nq, w->step.y_end));
   saltus_status status = held ? project(w, t, refusal) : SALTUS_OK;
+  if (status == SALTUS_OK && held) {
+    check_firmness(w, refusal);
+  }
   if (status == SALTUS_OK) {
     status = check_gaps(w, t, refusal);
   }
   if (status != SALTUS_OK || refusal->why != SALTUSI_NOT_REFUSED) {
     return status;
   }
+  double firmness = held ? w->mode.held.firmness : 0.0;
+  m->near_singular = firmness > 0.0 && firmness < approach_part * m->firmness ? 1.0 : 0.0;
+  m->firmness = firmness;
   add_impulses(w);
   for (int key = 0; key < w->o.nc; key++) {
     w->contact[key].fresh_slip = false;
@@ -553,7 +577,8 @@ static void report_refusal(const saltusi_adaptive* w, const saltusi_refusal* r) 
       [SALTUSI_PENETRATION] = "a penetration cannot be resolved: contact",
       [SALTUSI_EARLY_EVENT] = "events follow each other faster than steps can: contact",
       [SALTUSI_POOR_MIDDLE] = "the motion inside a step is not what its ends say: value",
-      [SALTUSI_LONG_SEARCH] = "events cannot be excluded: contact"};
+      [SALTUSI_LONG_SEARCH] = "events cannot be excluded: contact",
+      [SALTUSI_SINGULAR_END] = "joints depend on each other: joint"};
   bool contact = r->why == SALTUSI_HIDDEN_CONTACT || r->why == SALTUSI_OFF_SURFACE ||
                  r->why == SALTUSI_PENETRATION || r->why == SALTUSI_LONG_SEARCH ||
                  r->why == SALTUSI_EARLY_EVENT;
@@ -572,12 +597,14 @@ static saltus_status advance(saltusi_adaptive* w, double limit, double* length) 
       memcpy(w->step.y_end, w->step.y0, (size_t)w->o.ny * sizeof(double));
       return cross_switch(w, length);
     }
+    w->mode.on_surface = m->near_singular != 0.0;
     saltus_status status = attempt_until_accepted(w, limit, &proposal);
     double h = w->step.h;
     double error = w->step.error;
     if (status == SALTUS_OK) {
       status = examine(w, &refusal);
     }
+    w->mode.on_surface = false;
     const saltusi_adaptive_memory kept = *m;
     if (status == SALTUS_OK && refusal.why == SALTUSI_NOT_REFUSED) {
       m->rate_valid = 0.0;
@@ -599,8 +626,11 @@ static saltus_status advance(saltusi_adaptive* w, double limit, double* length) 
     }
     w->counts.rejections++;
     *m = kept; /* a refused attempt leaves no trace */
-    m->h = h * refusal.part;
-    m->rejected = 1.0;
+    bool noise =
+        m->near_singular != 0.0 && k < SINGULAR_TRIES && refusal.why != SALTUSI_SINGULAR_END;
+    m->h = h * (noise ? fmax(singular_shortening, refusal.part) : refusal.part);
+    m->near_singular = refusal.why == SALTUSI_SINGULAR_END ? 1.0 : m->near_singular;
+    m->rejected = refusal.why == SALTUSI_SINGULAR_END ? 0.0 : 1.0; /* the next one may be longer */
     m->rate_valid = 1.0;
     if (k == REFUSALS_MAX - 1 || m->h < 4.0 * DBL_EPSILON * saltusi_time_size(w->step.t)) {
       report_refusal(w, &refusal);

@@ -52,7 +52,8 @@ typedef enum saltusi_refusal_reason {
   SALTUSI_PENETRATION,    /* an open contact ends below -atol */
   SALTUSI_EARLY_EVENT, /* within the first moments of a step, smaller than dense output resolves */
   SALTUSI_POOR_MIDDLE, /* dense output of a step that stability limits is not accurate */
-  SALTUSI_LONG_SEARCH  /* events could not be excluded */
+  SALTUSI_LONG_SEARCH, /* events could not be excluded */
+  SALTUSI_SINGULAR_END /* held rows nearly depend on each other where it ends */
 } saltusi_refusal_reason;
 
 typedef struct saltusi_refusal {

@@ -61,6 +61,7 @@ void saltusi_held_layout(saltusi_held* h, const saltusi_outline* o, const saltus
   h->W = SALTUS_PUSH2(arena, double, n, n);
   layout_factor(&h->factor, n, arena);
   h->x = SALTUS_PUSH(arena, double, o->nv);
+  h->probe = SALTUS_PUSH(arena, double, n);
   h->velocities_max = 0;
   if (o->tangents_max == 2) {
     h->velocities_max = (int)smaller(nv, saltusi_room_of(room, SALTUSI_ROOM_BLOCKS, WIDTH_FIRST));
@@ -204,6 +205,21 @@ saltus_status saltusi_held_make(saltusi_mode_dynamics* m, const saltusi_island* 
   return SALTUS_OK;
 }
 
+/* |b| / |S^-1 b| with rows and columns of W scaled to unit diagonal, S, for one b that has a part along every
+ * vector but by chance: about the smallest eigenvalue of S, or more. */
+static void measure_firmness(saltusi_held* h, int n) {
+  double* x = h->probe;
+  for (int i = 0; i < n; i++) {
+    x[i] = (i % 3 == 0 ? 1.0 : i % 3 == 1 ? -0.5 : 0.25) * sqrt(fabs(h->W[i * (n + 1)]));
+  }
+  saltusi_dependent_solve(&h->factor, x);
+  double size = 0.0;
+  for (int i = 0; i < n; i++) {
+    size += x[i] * x[i] * fabs(h->W[i * (n + 1)]);
+  }
+  h->firmness = fmin(h->firmness, sqrt(n / size));
+}
+
 saltus_status saltusi_held_solve(saltusi_mode_dynamics* m, const saltusi_island* in) {
   assert(m != NULL && in != NULL);
   saltusi_held* h = &m->held;
@@ -216,6 +232,9 @@ saltus_status saltusi_held_solve(saltusi_mode_dynamics* m, const saltusi_island*
     return SALTUS_RETRY_NAN;
   }
   h->dependent = h->dependent || (in->n > 1 && h->factor.rank < in->n);
+  if (h->measured) {
+    measure_firmness(h, in->n);
+  }
   saltusi_dependent_solve(&h->factor, right);
   return isfinite(saltusi_max_abs(in->n, right)) ? SALTUS_OK : SALTUS_RETRY_NAN;
 }

@@ -25,6 +25,8 @@ typedef struct saltusi_held {
   double* direction; /* [2 nc] of slip */
   bool dependent;    /* more rows than some island needs, since it was set to false */
   bool* shared;      /* [nc] the same of the island of a contact in space */
+  bool measured;     /* solving also measures: */
+  double firmness; /* near 0: rows that count nearly depend on each other, since it was set to 1 */
 
   /* inside */
   size_t rows_max;    /* rows of the largest island that there is room for, */
@@ -45,6 +47,7 @@ typedef struct saltusi_held {
   double* spread_right; /* [n] */
   double* spread_sum;   /* [n] */
   double* x;            /* [nv] */
+  double* probe;        /* [n] */
 } saltusi_held;
 
 void saltusi_held_layout(saltusi_held* h, const saltusi_outline* o, const saltusi_step_room* room,

@@ -35,6 +35,7 @@ void saltusi_mode_layout(saltusi_mode_dynamics* m, const saltus_system* sys,
   m->x = SALTUS_PUSH(arena, double, o->nv);
   m->q = SALTUS_PUSH(arena, double, o->nq);
   m->rate = SALTUS_PUSH(arena, double, o->ny);
+  m->y = SALTUS_PUSH(arena, double, o->nq + o->nv);
 }
 
 saltus_status saltusi_mode_gaps(saltusi_mode_dynamics* m, double t, const double* q) {
@@ -141,9 +142,18 @@ saltus_status saltusi_mode_free(saltusi_mode_dynamics* m, double t, const double
 
 saltus_status saltusi_mode_rate(saltusi_mode_dynamics* m, double t, const double* y, double* rate) {
   assert(m != NULL);
+  saltus_status status = SALTUS_OK;
+  if (m->on_surface) {
+    memcpy(m->y, y, (size_t)(m->o->nq + m->o->nv) * sizeof(double));
+    y = m->y;
+    status = saltusi_mode_project(m, t, m->y);
+    if (status != SALTUS_OK) {
+      return status;
+    }
+  }
   const double* v = saltusi_v_of(m->o, y);
   double* forces = rate + m->o->nq + m->o->nv;
-  saltus_status status = accelerate(m, t, y, true, rate + m->o->nq);
+  status = accelerate(m, t, y, true, rate + m->o->nq);
   if (status == SALTUS_OK) {
     saltusi_held_forces(m, forces, forces + m->o->nl);
     if (m->sys->ops->rate != NULL) {
@@ -348,6 +358,9 @@ static saltus_status shift_velocities(saltusi_mode_dynamics* m, double t, double
   }
   saltusi_held_joints(m);
   saltusi_held_contacts(m, true);
+  m->held.measured =
+      m->held.count == m->o->nj; /* singular positions of mechanisms, not of supports */
+  m->held.firmness = m->held.measured ? 1.0 : 0.0;
   for (int key = 0; given != NULL && key < m->o->nc; key++) {
     for (int k = 1; given->on[key] && k <= 2; k++) {
       saltusi_held_add(&m->held, m->o->nj + m->o->base[key] + k, key);
@@ -369,6 +382,7 @@ static saltus_status shift_velocities(saltusi_mode_dynamics* m, double t, double
       saltusi_held_apply(m, &in, -1.0, v);
     }
   }
+  m->held.measured = false;
   return status;
 }
 

@@ -33,6 +33,10 @@ struct saltusi_mode_dynamics {
   double* x;    /* [nv] */
   double* q;    /* [nq] */
   double* rate; /* [ny] */
+  double* y;    /* [nq + nv] */
+  bool
+      on_surface; /* rates are those of the nearest state on the constraints: they are the same there, and what
+                    * is off them does not grow near a singular position */
 };
 
 void saltusi_mode_layout(saltusi_mode_dynamics* m, const saltus_system* sys,

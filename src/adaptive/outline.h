@@ -60,6 +60,8 @@ typedef struct saltusi_adaptive_memory {
   double nonstiff;      /* steps of the implicit method that an explicit one would take as well */
   double jacobian_age;  /* steps since the Jacobian was made; -1: there is none */
   double overheld;      /* 1: the dynamics at the present state have more rows than they need */
+  double firmness;      /* of the rows held at the end of the last step (held.h); 0: not known */
+  double near_singular; /* 1: the mechanism approaches a singular position */
   double stall_since;   /* s, time has hardly advanced since then */
   double stall_steps;   /* steps since then */
   double switch_clear;  /* s, no formula changes its branch by time before that, or before: */
