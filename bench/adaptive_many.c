@@ -2,8 +2,8 @@
  * SPDX-FileCopyrightText: The Saltus developers
  *
  * adaptive_many.c - runs to a tolerance of many bodies: time per event of n balls that know nothing of
- * each other, against their closed motion, and memory of a thousand planar contacts with friction, apart
- * from each other and in one column.
+ * each other, against their closed motion, or over hills of their own; and memory of a thousand planar contacts
+ * with friction, apart from each other and in one column.
  */
 #include "bench.h"
 #include "saltus/saltus.h"
@@ -50,7 +50,11 @@ typedef struct many {
   int bodies;
   int each;    /* velocities of a body */
   bool column; /* body i stands on body i - 1 */
+  bool hills;  /* the floor is bent, y = 0.05 sin 20 x */
 } many;
+
+static const double hill = 0.05;
+static const double wave = 20.0;
 
 static void no_mass(const void* self, const saltus_point* at, double* M) {
   const many* m = self;
@@ -75,10 +79,24 @@ static double height(const many* m, const double* q, int i) {
   return i < 0 ? 0.0 : q[m->each * i + m->each - 1];
 }
 
+static double hill_gap(const double* q, int i) {
+  return q[2 * i + 1] - hill * sin(wave * q[2 * i]);
+}
+
 static saltus_status contacts(const void* self, const saltus_point* at, saltus_contact_list* list) {
   const many* m = self;
   for (int i = 0; i < m->bodies; i++) {
-    list->gap[i] = height(m, at->q, i) - (m->column ? height(m, at->q, i - 1) : 0.0);
+    list->gap[i] = m->hills ? hill_gap(at->q, i)
+                            : height(m, at->q, i) - (m->column ? height(m, at->q, i - 1) : 0.0);
+  }
+  return SALTUS_OK;
+}
+
+static saltus_status some_gaps(const void* self, const saltus_point* at, int count,
+                               const uint64_t* identity, double* gap) {
+  (void)self;
+  for (int i = 0; i < count; i++) {
+    gap[i] = hill_gap(at->q, (int)identity[i]);
   }
   return SALTUS_OK;
 }
@@ -88,7 +106,6 @@ static void contact(const void* self, const saltus_point* at, uint64_t identity,
   int key = (int)identity;
   const many* m = self;
   bool below = m->column && key > 0;
-  (void)at;
   rows->width = below ? 2 * m->each : m->each;
   for (int k = 0; k < rows->width; k++) {
     rows->column[k] = m->each * (below ? key - 1 : key) + k;
@@ -98,6 +115,13 @@ static void contact(const void* self, const saltus_point* at, uint64_t identity,
     G[rows->width - 1 - r] = 1.0;
     if (below) {
       G[m->each - 1 - r] = -1.0;
+    }
+  }
+  if (m->hills) {
+    double x = at->q[2 * key];
+    rows->G[0] = -hill * wave * cos(wave * x);
+    if (rows->c != NULL) {
+      rows->c[0] = hill * wave * wave * sin(wave * x) * at->v[2 * key] * at->v[2 * key];
     }
   }
 }
@@ -318,6 +342,100 @@ const bench bench_adaptive_balls = {
     .name = "adaptive-balls",
     .summary = "10 to 1280 balls apart from each other, to a tolerance of 1e-6: time per step",
     .run = run_balls,
+};
+
+/* ---- hills ------------------------------------------------------------------------------------- */
+
+/* Balls that hop over hills: no gap is affine, and every impact is followed until 0.6 s. */
+static outcome run_over_hills(int n, bool tells) {
+  outcome o = {.failed = true};
+  many m;
+  if (open_many(&m, n, 2, false, 0.0)) {
+    m.hills = true;
+    m.ops.gaps = tells ? some_gaps : NULL;
+    m.system.traits = SALTUS_CONSTANT_MASS | SALTUS_FREE_FORCE;
+    for (int i = 0; i < n; i++) {
+      m.laws[i].tangents = 0;
+      m.q[2 * i + 1] = drop_of(i);
+      m.v[2 * i] = 0.3 * drop_of(i + n);
+    }
+    o = run(&m.system, m.q, m.v, 0.6, 1e-6);
+  }
+  close_many(&m);
+  return o;
+}
+
+static char* hill_scene(int n) {
+  size_t room = 200 + 300 * (size_t)n;
+  char* text = malloc(room);
+  size_t used = 0;
+  if (text == NULL) {
+    return NULL;
+  }
+  used += (size_t)snprintf(text + used, room - used, "saltus: 1\ncoordinates:\n");
+  for (int i = 0; i < n; i++) {
+    used += (size_t)snprintf(text + used, room - used,
+                             "  x%d: {start: 0, velocity: %.17g}\n  y%d: {start: %.17g}\n", i,
+                             0.3 * drop_of(i + n), i, drop_of(i));
+  }
+  used += (size_t)snprintf(text + used, room - used, "kinetic: (");
+  for (int i = 0; i < n; i++) {
+    used +=
+        (size_t)snprintf(text + used, room - used, "%sx%d'^2 + y%d'^2", i > 0 ? " + " : "", i, i);
+  }
+  used += (size_t)snprintf(text + used, room - used, ")/2\npotential: 9.81*(");
+  for (int i = 0; i < n; i++) {
+    used += (size_t)snprintf(text + used, room - used, "%sy%d", i > 0 ? " + " : "", i);
+  }
+  used += (size_t)snprintf(text + used, room - used, ")\ncontacts:\n");
+  for (int i = 0; i < n; i++) {
+    used += (size_t)snprintf(text + used, room - used,
+                             "  - {name: c%d, gap: \"y%d - 0.05*sin(20*x%d)\", restitution: %g}\n",
+                             i, i, i, restitution);
+  }
+  return text;
+}
+
+static void print_hills(const char* kind, int n, const outcome* o, double* last) {
+  double each = o->seconds / (double)o->steps;
+  printf("  %-24s %4d balls: %9.2f ms, %5lld impacts, %5lld steps, %8.2f us a step, exponent "
+         "%5.2f%s\n",
+         kind, n, 1e3 * o->seconds, o->events, o->steps, 1e6 * each,
+         *last > 0.0 ? log(each / *last) / log(2.0) : NAN, o->failed ? ", FAILED" : "");
+  fflush(stdout);
+  *last = each;
+}
+
+static int run_hills(void) {
+  static const char* const kinds[] = {"callbacks", "callbacks with gaps", "formulas"};
+  int failed = 0;
+  for (int kind = 0; kind < 3; kind++) {
+    double last = 0.0;
+    for (int n = 10; n <= 320 && !failed; n *= 2) {
+      outcome o = {.failed = true};
+      char* text = kind == 2 ? hill_scene(n) : NULL;
+      saltus_scene* scene = NULL;
+      const saltus_scene_def def = {.text = text, .path = "hills"};
+      if (kind < 2) {
+        o = run_over_hills(n, kind == 1);
+      } else if (text != NULL && saltus_scene_create(&def, &scene) == SALTUS_OK) {
+        const saltus_scene_view* look = saltus_scene_look(scene);
+        o = run(look->system, look->q0, look->v0, 0.6, 1e-6);
+        saltus_scene_destroy(scene);
+      }
+      free(text);
+      print_hills(kinds[kind], n, &o, &last);
+      failed = o.failed;
+    }
+  }
+  return failed;
+}
+
+const bench bench_adaptive_hills = {
+    .name = "adaptive-hills",
+    .summary =
+        "10 to 80 balls that hop over hills of their own, to a tolerance of 1e-6: time per step",
+    .run = run_hills,
 };
 
 /* ---- contacts with friction ------------------------------------------------------------------ */

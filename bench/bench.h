@@ -39,6 +39,7 @@ extern const bench bench_joints;
 extern const bench bench_adaptive_speed;
 extern const bench bench_adaptive_ratios;
 extern const bench bench_adaptive_balls;
+extern const bench bench_adaptive_hills;
 extern const bench bench_adaptive_memory;
 
 #endif

@@ -15,6 +15,7 @@
 #include "saltus/api.h"
 
 #include <stddef.h>
+#include <stdint.h>
 
 SALTUS_BEGIN_DECLS
 
@@ -36,7 +37,7 @@ typedef struct saltus_course {
 } saltus_course;
 
 typedef enum saltus_quantity {
-  SALTUS_QUANTITY_GAP,      /* of the contact with key `index` */
+  SALTUS_QUANTITY_GAP,      /* of contact `index` */
   SALTUS_QUANTITY_VELOCITY, /* U = G^T v + b of that contact: 1 + tangents values, normal first */
   SALTUS_QUANTITY_FORCE,    /* component `index` of F(t,q,v) */
   SALTUS_QUANTITY_JOINT,    /* g of joint row `index` */
@@ -52,6 +53,8 @@ enum {
   SALTUS_NOT_POLYNOMIAL = 16 /* clear: a polynomial of degree 4 at most, nothing narrow can hide */
 };
 
+/* Entries marked ? may be NULL. Of a set of contacts that changes, gaps and velocities are enclosed by identity
+ * with the last two; `depends` and `along` may then both be NULL, when forces and joints are not enclosed. */
 typedef struct saltus_enclosure_ops {
   size_t (*bytes)(const void* self); /* of scratch, for any quantity at SALTUS_JET_ORDER */
 
@@ -65,8 +68,19 @@ typedef struct saltus_enclosure_ops {
 
   /* Functions of (t,q,v) at whose zeros a force, gap, joint or slip formula changes its branch. A
    * range without a zero of any of them sees smooth functions, up to their own singularities. */
-  int (*switches)(const void* self);
-  SALTUS_RESERVED(6);
+  int (*switches)(const void* self); /* ? none */
+
+  /* ? all. The positions and velocities that a quantity reads, on any course: i for q_i, nq + i for v_i, in
+   * place[room]; how many, and more than room when they are not listed. Others are not written before `along`.
+   * index of a contact is its identity. */
+  int (*reads)(const void* self, saltus_quantity what, uint64_t index, int room, int* place);
+
+  /* ? contacts of a set that changes are sampled. `depends` and `along` of its gaps and velocities; both or
+   * none. */
+  unsigned (*contact_depends)(const void* self, saltus_quantity what, uint64_t identity);
+  void (*contact_along)(const void* self, const saltus_course* course, saltus_quantity what,
+                        uint64_t identity, saltus_interval* out);
+  SALTUS_RESERVED(3);
 } saltus_enclosure_ops;
 
 SALTUS_END_DECLS

@@ -39,7 +39,26 @@ typedef struct saltusi_found {
   int key;
   double theta;  /* where the status changes, part of the step */
   double origin; /* where the event is; a force event switches a little later */
+  int rank; /* among those at the same place: closed contacts, switches, open contacts, each by key */
 } saltusi_found;
+
+/* A force whose dense output changes its sign. */
+typedef struct saltusi_suspect_force {
+  saltusi_found_kind kind;
+  int key;
+  double sign; /* of the friction that is compared with its bound */
+  double end;  /* N, its value at the end of the attempt */
+  double root; /* of the dense output; NaN: it has been looked at */
+} saltusi_suspect_force;
+
+/* What searches know of a place of the attempt: contacts ask about the same ones. */
+typedef struct saltusi_place {
+  double theta;  /* NaN: none */
+  int known;     /* entries of the state that are there */
+  bool gaps;     /* gaps of all contacts are */
+  double* state; /* [nq + nv] */
+  double* gap;   /* [nc], of systems that tell gaps only all at once */
+} saltusi_place;
 
 /* Why an attempt whose error was accepted is taken back (sections 14.3 and 14.4). */
 typedef enum saltusi_refusal_reason {
@@ -67,7 +86,7 @@ typedef struct saltusi_switch_time {
   double before, after; /* s; infinite: none */
 } saltusi_switch_time;
 
-enum { SALTUSI_NODES = 11, SALTUSI_ADAPTIVE_STAGES = 16 };
+enum { SALTUSI_NODES = 11, SALTUSI_ADAPTIVE_STAGES = 16, SALTUSI_PLACES = 16 };
 
 /* The motion of an attempt, for dense output: y0 and n coefficients for each power or part. */
 typedef struct saltusi_motion {
@@ -155,8 +174,13 @@ typedef struct saltusi_search {
   int searched;           /* contact of the search that was given up */
   double* probe;          /* [ny] a state inside the attempt */
   double* probe_rate;     /* [ny] and its rate */
-  double* x;              /* [nv] */
+  double* x;              /* [nv] entries of a sparse vector */
+  int* column;            /* [nv] and their columns */
   saltusi_contact* check; /* [nc] */
+  saltusi_place place[SALTUSI_PLACES];
+  int next_place;                  /* to be made anew */
+  saltusi_suspect_force* suspects; /* [3 nc] */
+  bool* suspected;                 /* [3 nc] its true force is negative */
 } saltusi_search;
 
 /* From an event to the next status. */

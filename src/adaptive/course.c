@@ -24,6 +24,10 @@ void saltusi_course_forget(saltusi_adaptive* w) {
   w->search.course.made = false;
   for (int i = 0; i < SALTUSI_PIECES; i++) {
     w->search.course.piece[i].order = -1;
+    w->search.course.piece[i].number = -1;
+  }
+  for (int i = 0; i < SALTUSI_PLACES; i++) {
+    w->search.place[i].theta = NAN;
   }
 }
 
@@ -74,13 +78,13 @@ void saltusi_powers_enclose(int degree, const double* c, double a, double b, int
 }
 
 /* Enclosures of the coefficients 0 .. order of one component. */
-static void enclose(const saltusi_courses* c, size_t i, size_t stride, const saltusi_piece* p,
-                    saltus_interval* out) {
+static void enclose(const saltusi_courses* c, size_t i, size_t stride, int order,
+                    const saltusi_piece* p, saltus_interval* out) {
   double s[SALTUSI_POWERS];
   for (int j = 0; j <= c->degree; j++) {
     s[j] = c->power[(size_t)j * stride + i];
   }
-  saltusi_powers_enclose(c->degree, s, p->a, p->b, p->order, out);
+  saltusi_powers_enclose(c->degree, s, p->a, p->b, order, out);
 }
 
 enum { JET = SALTUS_JET_ORDER + 1 };
@@ -102,13 +106,28 @@ static void make(saltusi_adaptive* w, saltusi_piece* p, int order, bool moving) 
   bool more = order > p->order;
   p->order = more ? order : p->order;
   for (size_t i = 0; more && i < (size_t)w->o.nq; i++) {
-    enclose(&w->search.course, i, stride, p, p->q + i * JET);
+    enclose(&w->search.course, i, stride, p->order, p, p->q + i * JET);
   }
   bool wanted = moving && (more || !p->moving);
   for (size_t i = 0; wanted && i < (size_t)w->o.nv; i++) {
-    enclose(&w->search.course, (size_t)w->o.nq + i, stride, p, p->v + i * JET);
+    enclose(&w->search.course, (size_t)w->o.nq + i, stride, p->order, p, p->v + i * JET);
   }
   p->moving = wanted || (p->moving && !more);
+}
+
+/* The few coordinates that a quantity reads. */
+static void make_some(saltusi_adaptive* w, saltusi_piece* p, int order, const int* place,
+                      int count) {
+  size_t nq = (size_t)w->o.nq;
+  long long enough = p->number * (JET + 1) + order + 1;
+  for (int k = 0; k < count; k++) {
+    size_t i = (size_t)place[k];
+    if (p->made[i] < enough) {
+      enclose(&w->search.course, i, nq + (size_t)w->o.nv, order, p,
+              i < nq ? p->q + i * JET : p->v + (i - nq) * JET);
+      p->made[i] = enough;
+    }
+  }
 }
 
 const double* saltusi_course_powers(saltusi_adaptive* w) {
@@ -122,26 +141,76 @@ const double* saltusi_course_powers(saltusi_adaptive* w) {
   return c->power;
 }
 
-/* The course over [a,b]. The whole range and its middle are asked for by every contact: they have places
- * of their own. */
-static const saltusi_piece* piece_of(saltusi_adaptive* w, double a, double b, int order,
-                                     bool moving) {
+/* The course over [a,b], without its coordinates. The whole range and its middle are asked for by every
+ * contact: they have places of their own. */
+static saltusi_piece* piece_of(saltusi_adaptive* w, double a, double b) {
   saltusi_courses* c = &w->search.course;
   saltusi_course_powers(w);
   bool whole = a == 0.0 && b == 1.0;
   bool middle = a == 0.5 && b == 0.5;
   saltusi_piece* p = &c->piece[whole ? 0 : middle ? 1 : a == b ? 2 : 3];
-  if (p->order < 0 || p->a != a || p->b != b) {
+  if (p->number < 0 || p->a != a || p->b != b) {
     p->a = a;
     p->b = b;
     p->order = -1;
     p->moving = false;
+    p->number = ++c->numbers;
     make_time(w, p);
   }
-  if (p->order < order || (moving && !p->moving)) {
-    make(w, p, order, moving);
-  }
   return p;
+}
+
+static bool is_changing(const saltus_system* sys) {
+  return (sys->traits & SALTUS_CHANGING_CONTACTS) != 0;
+}
+
+static bool is_of_contact(saltus_quantity what) {
+  return what == SALTUS_QUANTITY_GAP || what == SALTUS_QUANTITY_VELOCITY;
+}
+
+bool saltusi_course_encloses(const saltus_system* sys, saltus_quantity what) {
+  const saltus_enclosure_ops* ops = sys->ops->enclosure;
+  if (ops == NULL) {
+    return false;
+  }
+  return is_of_contact(what) && is_changing(sys) ? ops->contact_along != NULL : ops->along != NULL;
+}
+
+int saltusi_course_switches(const saltus_system* sys) {
+  const saltus_enclosure_ops* ops = sys->ops->enclosure;
+  return ops != NULL && ops->along != NULL && ops->switches != NULL ? ops->switches(sys->self) : 0;
+}
+
+static uint64_t name_of(const saltusi_adaptive* w, saltus_quantity what, int index) {
+  return is_of_contact(what) && w->eval->keys != NULL ? w->eval->keys->table.identity[index]
+                                                      : (uint64_t)index;
+}
+
+unsigned saltusi_course_depends(const saltusi_adaptive* w, saltus_quantity what, int index) {
+  const saltus_enclosure_ops* ops = w->sys->ops->enclosure;
+  return is_of_contact(what) && is_changing(w->sys)
+             ? ops->contact_depends(w->sys->self, what, name_of(w, what, index))
+             : ops->depends(w->sys->self, what, index);
+}
+
+/* What is asked for, of all coordinates or of those that the quantity reads. Of a few coordinates all are made
+ * faster than it is found out which. */
+static void fill(saltusi_adaptive* w, saltusi_piece* p, int order, bool moving,
+                 saltus_quantity what, int index) {
+  enum { FEW = 12, ROOM = 24 };
+  const saltus_enclosure_ops* ops = w->sys->ops->enclosure;
+  if (p->order >= order && (p->moving || !moving)) {
+    return;
+  }
+  if (ops->reads != NULL && w->o.nq + w->o.nv > FEW) {
+    int place[ROOM];
+    int count = ops->reads(w->sys->self, what, name_of(w, what, index), ROOM, place);
+    if (count <= ROOM) {
+      make_some(w, p, order, place, count);
+      return;
+    }
+  }
+  make(w, p, order, moving);
 }
 
 void saltusi_course_along(saltusi_adaptive* w, double a, double b, int order, saltus_quantity what,
@@ -149,7 +218,8 @@ void saltusi_course_along(saltusi_adaptive* w, double a, double b, int order, sa
   assert(w != NULL && out != NULL && index >= 0);
   const saltus_enclosure_ops* ops = w->sys->ops->enclosure;
   bool moving = what == SALTUS_QUANTITY_VELOCITY || what == SALTUS_QUANTITY_FORCE;
-  const saltusi_piece* p = piece_of(w, a, b, order, moving);
+  saltusi_piece* p = piece_of(w, a, b);
+  fill(w, p, order, moving, what, index);
   saltus_interval flat[SALTUSI_VALUES * (SALTUS_JET_ORDER + 1)];
   const saltus_course course = {.order = order,
                                 .stride = JET,
@@ -157,7 +227,11 @@ void saltusi_course_along(saltusi_adaptive* w, double a, double b, int order, sa
                                 .q = p->q,
                                 .v = moving ? p->v : NULL,
                                 .scratch = w->search.course.scratch};
-  ops->along(w->sys->self, &course, what, index, flat);
+  if (is_of_contact(what) && is_changing(w->sys)) {
+    ops->contact_along(w->sys->self, &course, what, name_of(w, what, index), flat);
+  } else {
+    ops->along(w->sys->self, &course, what, index, flat);
+  }
   int values = what == SALTUS_QUANTITY_VELOCITY ? 1 + w->o.tangents[index] : 1;
   for (int i = 0; i < values; i++) {
     for (int k = 0; k <= order; k++) {

@@ -14,7 +14,7 @@
 #ifndef SALTUSI_COURSE_H
 #define SALTUSI_COURSE_H
 
-#include "saltus/enclosure.h"
+#include "saltus/system.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -31,8 +31,10 @@ enum {
 /* A piece whose course is made: those asked for again and again are kept. */
 typedef struct saltusi_piece {
   double a, b;
-  int order; /* -1: none */
+  int order; /* of all coordinates; -1: none */
   bool moving;
+  long long number; /* of the piece: `made` counts from it */
+  long long* made; /* [nq + nv] number (SALTUS_JET_ORDER + 2) + 1 + order of what is made of each */
   saltus_interval* t; /* [SALTUS_JET_ORDER + 1] */
   saltus_interval* q; /* [nq x (SALTUS_JET_ORDER + 1)] */
   saltus_interval* v; /* [nv x (SALTUS_JET_ORDER + 1)] */
@@ -43,7 +45,8 @@ typedef struct saltusi_courses {
   int degree;
   bool made; /* power belongs to the attempt */
   saltusi_piece piece[SALTUSI_PIECES];
-  void* scratch; /* of the enclosures */
+  long long numbers; /* of pieces so far */
+  void* scratch;     /* of the enclosures */
 } saltusi_courses;
 
 /* A function along the course: Taylor coefficients in theta. */
@@ -67,8 +70,14 @@ void saltusi_powers_shift(int degree, double m, double* s);
 void saltusi_powers_enclose(int degree, const double* c, double a, double b, int order,
                             saltus_interval* out);
 
-/* Jets of a quantity of the system over [a,b] of the attempt, one a value. The system has
- * enclosures. */
+/* Whether the system encloses quantities of a kind; contacts of a set that changes are enclosed by identity. */
+bool saltusi_course_encloses(const saltus_system* sys, saltus_quantity what);
+/* How many switching functions there are. */
+int saltusi_course_switches(const saltus_system* sys);
+/* What such a quantity depends on. index of a contact is its key. */
+unsigned saltusi_course_depends(const saltusi_adaptive* w, saltus_quantity what, int index);
+
+/* Jets of a quantity that is enclosed over [a,b] of the attempt, one a value. */
 void saltusi_course_along(saltusi_adaptive* w, double a, double b, int order, saltus_quantity what,
                           int index, saltusi_jet* out);
 

@@ -53,9 +53,14 @@ static double friction_reserve(const saltusi_adaptive* w, const double* l, int k
   return w->o.mu[key] * l[0] - friction;
 }
 
-static double force_value(const search* s, const double* l) {
-  const double* own = l + s->w->o.base[s->key];
+/* own: forces of the contact */
+static double own_value(const search* s, const double* own) {
   return s->what == NORMAL_FORCE ? own[0] : friction_reserve(s->w, own, s->key, s->sign);
+}
+
+/* l: forces of all contacts */
+static double force_value(const search* s, const double* l) {
+  return own_value(s, l + s->w->o.base[s->key]);
 }
 
 static double evaluate(void* context, double theta) {
@@ -67,8 +72,10 @@ static double evaluate(void* context, double theta) {
                                   w->search.probe_rate);
     return force_value(s, w->search.probe_rate + w->o.nq + w->o.nv);
   }
-  w->step.ops->dense_rate(&w->step.motion, theta, w->o.nq + w->o.nv, w->o.nl, w->search.probe);
-  return force_value(s, w->search.probe);
+  int first = w->o.nq + w->o.nv + w->o.base[s->key];
+  w->step.ops->dense_rate(&w->step.motion, theta, first, 1 + w->o.tangents[s->key],
+                          w->search.probe);
+  return own_value(s, w->search.probe);
 }
 
 /* ---- roots --------------------------------------------------------------------------------- */
@@ -194,12 +201,22 @@ static double first_root(search* s, const samples* f) {
   return seen || !(y[N - 1] < -f->noise) ? NAN : 0.0;
 }
 
-static void add(saltusi_adaptive* w, saltusi_found_kind kind, int key, double theta,
-                double origin) {
-  if (!isnan(theta)) {
-    w->search.found[w->search.found_count++] =
-        (saltusi_found){.kind = kind, .key = key, .theta = theta, .origin = origin};
+/* Ranks of what one contact can do. */
+enum { RANKS = 16, RANK_STOP = 8, RANK_OPEN = 9, RANK_SLIDE = 10 };
+
+static void add(saltusi_adaptive* w, saltusi_found f) {
+  if (!isnan(f.theta)) {
+    w->search.found[w->search.found_count++] = f;
   }
+}
+
+/* Where the search for further events may end: what happens together counts as one instant. */
+static double end_of_search(const saltusi_adaptive* w) {
+  double end = 1.0;
+  for (int i = 0; i < w->search.found_count; i++) {
+    end = fmin(end, w->search.found[i].theta * (1.0 + saltusi_search_beyond));
+  }
+  return end;
 }
 
 /* ---- contacts ------------------------------------------------------------------------------ */
@@ -218,7 +235,11 @@ static saltus_status find_hit(saltusi_adaptive* w, int key, double end) {
   bool flies = w->contact[key].touching;
   double root = flies ? saltusi_hunt_flight(&s, end) : saltusi_hunt_root(&s, end);
   w->search.searched = key;
-  add(w, SALTUSI_FOUND_HIT, key, root, root);
+  add(w, (saltusi_found){.kind = SALTUSI_FOUND_HIT,
+                         .key = key,
+                         .theta = root,
+                         .origin = root,
+                         .rank = RANKS * (w->o.nc + key + 1)});
   return s.status;
 }
 
@@ -233,9 +254,13 @@ static saltus_status find_motion(saltusi_adaptive* w, int key, int row, double s
                     .sign = -side,
                     .shift = 2.0 * slow,
                     .depth = saltusi_depth_part * slow};
-  double root = saltusi_hunt_nodes(&s, nodes, SALTUSI_NODES);
+  double root = saltusi_hunt_nodes(&s, nodes, SALTUSI_NODES, end_of_search(w));
   w->search.searched = key;
-  add(w, row == 0 ? SALTUSI_FOUND_SWITCH : SALTUSI_FOUND_DECIDE, row == 0 ? -1 : key, root, root);
+  add(w, (saltusi_found){.kind = row == 0 ? SALTUSI_FOUND_SWITCH : SALTUSI_FOUND_DECIDE,
+                         .key = row == 0 ? -1 : key,
+                         .theta = root,
+                         .origin = root,
+                         .rank = RANKS * key + 2 * row + (side > 0.0)});
   return s.status;
 }
 
@@ -249,9 +274,13 @@ static saltus_status find_stop(saltusi_adaptive* w, int key) {
                     .depth = saltusi_slip_rounding(&w->decision),
                     .noise = fresh ? saltusi_sum_rounding * w->search.speed_end : 0.0,
                     .fresh = fresh};
-  double root = saltusi_hunt_root(&s, 1.0);
+  double root = saltusi_hunt_root(&s, end_of_search(w));
   w->search.searched = key;
-  add(w, SALTUSI_FOUND_STOP, key, root, root);
+  add(w, (saltusi_found){.kind = SALTUSI_FOUND_STOP,
+                         .key = key,
+                         .theta = root,
+                         .origin = root,
+                         .rank = RANKS * key + RANK_STOP});
   return s.status;
 }
 
@@ -315,7 +344,7 @@ static saltus_status check_sticks(saltusi_adaptive* w, double theta, bool* stick
 
 /* Redundant supports share friction in many ways. The spread of the dynamics is one of them: when it uses
  * up a cone, the friction problem shows whether another one does not. */
-static saltus_status find_shared_slide(saltusi_adaptive* w, int key, double from) {
+static saltus_status find_shared_slide(saltusi_adaptive* w, int key, double from, int rank) {
   double width = width_of(w);
   bool sticks = true;
   saltus_status status = check_sticks(w, 1.0, &sticks);
@@ -330,7 +359,9 @@ static saltus_status find_shared_slide(saltusi_adaptive* w, int key, double from
     last = sticks ? middle : last;
     first = sticks ? first : middle;
   }
-  add(w, SALTUSI_FOUND_SLIDE, key, first, last);
+  add(w,
+      (saltusi_found){
+          .kind = SALTUSI_FOUND_SLIDE, .key = key, .theta = first, .origin = last, .rank = rank});
   return status;
 }
 
@@ -350,47 +381,137 @@ static double true_violation(search* s, double end, double* root) {
   return NAN;
 }
 
-static saltus_status find_force(saltusi_adaptive* w, saltusi_found_kind kind, int key,
-                                quantity what, double sign) {
-  search s = {.w = w, .what = what, .key = key, .sign = sign};
-  double width = width_of(w);
+static search search_of(saltusi_adaptive* w, const saltusi_suspect_force* f) {
+  return (search){.w = w,
+                  .what = f->kind == SALTUSI_FOUND_OPEN ? NORMAL_FORCE : FRICTION,
+                  .key = f->key,
+                  .sign = f->sign};
+}
+
+/* A force whose dense output changes its sign is to be looked at. */
+static saltus_status suspect_force(saltusi_adaptive* w, saltusi_found_kind kind, int key,
+                                   double sign, int* count) {
+  saltusi_suspect_force f = {.kind = kind, .key = key, .sign = sign};
+  search s = search_of(w, &f);
   double at[SALTUSI_NODES];
   double start = force_value(&s, w->step.rate0 + w->o.nq + w->o.nv);
-  double end = force_value(&s, w->step.rate1 + w->o.nq + w->o.nv);
-  double size = fmax(fabs(start), fabs(end));
+  f.end = force_value(&s, w->step.rate1 + w->o.nq + w->o.nv);
+  double size = fmax(fabs(start), fabs(f.end));
   for (int i = 0; i < SALTUSI_NODES - 1; i++) {
     at[i] = force_value(&s, w->search.node_rate + (size_t)i * (size_t)w->o.nl);
     size = fmax(size, fabs(at[i]));
   }
-  at[SALTUSI_NODES - 1] = end;
+  at[SALTUSI_NODES - 1] = f.end;
   /* a root of the dense output costs nothing: a thousandth of the width is no part of the error */
-  samples f = {.at = at, .width = 1e-3 * width, .noise = saltusi_sum_rounding * size};
-  f.start =
+  samples values = {.at = at, .width = 1e-3 * width_of(w), .noise = saltusi_sum_rounding * size};
+  values.start =
       fmax(start, 10.0 * saltusi_sum_rounding * size); /* a status that has just begun holds */
-  double root = first_root(&s, &f);
-  if (isnan(root)) {
-    return s.status;
-  }
-  if (kind == SALTUSI_FOUND_SLIDE && w->o.spatial && w->mode.held.shared[key]) {
-    return find_shared_slide(w, key, root);
-  }
-  s.exact = true;
-  root = polish(&s, root, width, end);
-  double late = root;
-  double value = 0.0;
-  for (int k = 0; k < 8 && !(value < 0.0) && late < 1.0; k++) {
-    late = fmin(1.0, root + width * ldexp(1.0, k));
-    value = late < 1.0 ? evaluate(&s, late) : end;
-  }
-  if (!(value < 0.0) && s.status == SALTUS_OK) {
-    late = true_violation(&s, end, &root);
-  }
-  if (!isnan(late)) {
-    add(w, kind, key, late, root);
+  f.root = first_root(&s, &values);
+  if (!isnan(f.root)) {
+    w->search.suspects[(*count)++] = f;
   }
   return s.status;
 }
 
+/* Its event, if there is one. */
+static saltus_status find_force(saltusi_adaptive* w, saltusi_suspect_force* f) {
+  search s = search_of(w, f);
+  double width = width_of(w);
+  double root = f->root;
+  int rank = RANKS * f->key + (f->kind == SALTUSI_FOUND_OPEN ? RANK_OPEN : RANK_SLIDE);
+  f->root = NAN;
+  if (f->kind == SALTUSI_FOUND_SLIDE && w->o.spatial && w->mode.held.shared[f->key]) {
+    return find_shared_slide(w, f->key, root, rank);
+  }
+  s.exact = true;
+  root = polish(&s, root, width, f->end);
+  double late = root;
+  double value = 0.0;
+  for (int k = 0; k < 8 && !(value < 0.0) && late < 1.0; k++) {
+    late = fmin(1.0, root + width * ldexp(1.0, k));
+    value = late < 1.0 ? evaluate(&s, late) : f->end;
+  }
+  if (!(value < 0.0) && s.status == SALTUS_OK) {
+    late = true_violation(&s, f->end, &root);
+  }
+  add(w,
+      (saltusi_found){.kind = f->kind, .key = f->key, .theta = late, .origin = root, .rank = rank});
+  return s.status;
+}
+
+static saltus_status suspect_forces(saltusi_adaptive* w, int key, int* count) {
+  saltus_status status = SALTUS_OK;
+  bool sticks = w->contact[key].mode == SALTUSI_STICK && w->o.mu[key] > 0.0;
+  if (saltusi_is_pressed(&w->contact[key])) {
+    status = suspect_force(w, SALTUSI_FOUND_OPEN, key, 0.0, count);
+  }
+  for (int side = 0; sticks && side < 2 && status == SALTUS_OK; side++) {
+    if (side == 0 || w->o.tangents[key] == 1) {
+      status = suspect_force(w, SALTUSI_FOUND_SLIDE, key, side == 0 ? -1.0 : 1.0, count);
+    }
+  }
+  return status;
+}
+
+/* The suspect with the first root; NULL: none is left. */
+static saltusi_suspect_force* first_suspect(const saltusi_adaptive* w, int count) {
+  saltusi_suspect_force* first = NULL;
+  for (int i = 0; i < count; i++) {
+    saltusi_suspect_force* f = &w->search.suspects[i];
+    if (!isnan(f->root) && (first == NULL || f->root < first->root)) {
+      first = f;
+    }
+  }
+  return first;
+}
+
+/* Suspects whose true force is negative at the first event have theirs before it, whatever their dense output
+ * says. */
+static saltus_status find_violated(saltusi_adaptive* w, int count, double theta, bool* any) {
+  double* rate = w->search.probe_rate;
+  saltus_status status = SALTUS_OK;
+  *any = false;
+  w->step.ops->dense(&w->step.motion, theta, 0, w->o.ny, w->search.probe);
+  status = saltusi_mode_rate(&w->mode, w->step.t + theta * w->step.h, w->search.probe, rate);
+  for (int i = 0; i < count && status == SALTUS_OK; i++) {
+    const saltusi_suspect_force* f = &w->search.suspects[i];
+    const search s = search_of(w, f);
+    w->search.suspected[i] = !isnan(f->root) && force_value(&s, rate + w->o.nq + w->o.nv) < 0.0;
+  }
+  for (int i = 0; i < count && status == SALTUS_OK; i++) {
+    if (w->search.suspected[i]) {
+      *any = true;
+      status = find_force(w, &w->search.suspects[i]);
+    }
+  }
+  return status;
+}
+
+/* Forces of closed contacts. All are looked at on the dense output, which costs nothing; true forces, which cost
+ * an evaluation of the dynamics each, only of those that can be the first event. */
+static saltus_status find_forces(saltusi_adaptive* w) {
+  int count = 0;
+  saltus_status status = SALTUS_OK;
+  for (int key = 0; key < w->o.nc && status == SALTUS_OK; key++) {
+    status = suspect_forces(w, key, &count);
+  }
+  bool any = count > 0;
+  while (any && status == SALTUS_OK) {
+    saltusi_suspect_force* f = first_suspect(w, count);
+    while (f != NULL && f->root <= end_of_search(w) && status == SALTUS_OK) {
+      status = find_force(w, f);
+      f = first_suspect(w, count);
+    }
+    double end = end_of_search(w);
+    any = f != NULL && end < 1.0 && status == SALTUS_OK;
+    if (any) {
+      status = find_violated(w, count, end, &any);
+    }
+  }
+  return status;
+}
+
+/* Motion of a closed contact: where others hold it, and the end of its slip. */
 static saltus_status find_closed(saltusi_adaptive* w, int key) {
   saltusi_contact_mode mode = w->contact[key].mode;
   saltus_status status = SALTUS_OK;
@@ -406,17 +527,8 @@ static saltus_status find_closed(saltusi_adaptive* w, int key) {
   for (int side = -1; w->step.overheld && side <= 1 && status == SALTUS_OK; side += 2) {
     status = find_motion(w, key, 0, side); /* all of them hold it, as long as they agree */
   }
-  if (mode == SALTUSI_SLIP && w->o.mu[key] > 0.0) {
+  if (mode == SALTUSI_SLIP && w->o.mu[key] > 0.0 && status == SALTUS_OK) {
     status = find_stop(w, key);
-  }
-  if (status == SALTUS_OK) {
-    status = find_force(w, SALTUSI_FOUND_OPEN, key, NORMAL_FORCE, 0.0);
-  }
-  bool sticks = mode == SALTUSI_STICK && w->o.mu[key] > 0.0;
-  for (int side = 0; sticks && side < 2 && status == SALTUS_OK; side++) {
-    if (side == 0 || w->o.tangents[key] == 1) {
-      status = find_force(w, SALTUSI_FOUND_SLIDE, key, FRICTION, side == 0 ? -1.0 : 1.0);
-    }
   }
   return status;
 }
@@ -439,12 +551,16 @@ static saltus_status sample(saltusi_adaptive* w) {
   return status;
 }
 
-/* By place; what happens at the same place stays in the order of kinds and keys. */
+static bool is_before(const saltusi_found* a, const saltusi_found* b) {
+  return a->theta < b->theta || (a->theta == b->theta && a->rank < b->rank);
+}
+
+/* By place; what happens at the same place by rank. */
 static void sort_found(saltusi_adaptive* w) {
   for (int i = 1; i < w->search.found_count; i++) {
     saltusi_found f = w->search.found[i];
     int k = i;
-    for (; k > 0 && w->search.found[k - 1].theta > f.theta; k--) {
+    for (; k > 0 && is_before(&f, &w->search.found[k - 1]); k--) {
       w->search.found[k] = w->search.found[k - 1];
     }
     w->search.found[k] = f;
@@ -453,13 +569,13 @@ static void sort_found(saltusi_adaptive* w) {
 
 /* Whether rows of something that is held can change their branch. */
 static bool rows_may_switch(const saltusi_adaptive* w) {
-  const saltus_enclosure_ops* ops = w->sys->ops->enclosure;
-  if (ops == NULL || ops->switches == NULL || ops->switches(w->sys->self) == 0) {
+  if (saltusi_course_switches(w->sys) == 0 ||
+      !saltusi_course_encloses(w->sys, SALTUS_QUANTITY_VELOCITY)) {
     return false;
   }
   for (int key = 0; key < w->o.nc; key++) {
     if (saltusi_is_pressed(&w->contact[key]) &&
-        (ops->depends(w->sys->self, SALTUS_QUANTITY_VELOCITY, key) & SALTUS_NOT_AFFINE) != 0) {
+        (saltusi_course_depends(w, SALTUS_QUANTITY_VELOCITY, key) & SALTUS_NOT_AFFINE) != 0) {
       return true;
     }
   }
@@ -469,10 +585,9 @@ static bool rows_may_switch(const saltusi_adaptive* w) {
 /* A kink in the gap of a closed contact, max(g1, g2): where another argument takes over its row jumps, and
  * the status is decided anew (section 14.6). Time alone is switch.c's. */
 static saltus_status find_switch(saltusi_adaptive* w) {
-  const saltus_enclosure_ops* ops = w->sys->ops->enclosure;
-  int n = rows_may_switch(w) ? ops->switches(w->sys->self) : 0;
+  int n = rows_may_switch(w) ? saltusi_course_switches(w->sys) : 0;
   for (int i = 0; i < n; i++) {
-    unsigned depends = ops->depends(w->sys->self, SALTUS_QUANTITY_SWITCH, i);
+    unsigned depends = saltusi_course_depends(w, SALTUS_QUANTITY_SWITCH, i);
     saltusi_jet start;
     if ((depends & SALTUS_ON_Q) == 0 || (depends & SALTUS_ON_V) != 0) {
       continue;
@@ -493,10 +608,13 @@ static saltus_status find_switch(saltusi_adaptive* w) {
       continue; /* it moves along the kink: across it by less than a millionth of its speed */
     }
     if (s.fresh) { /* on no branch, to rounding: over it at once */
-      add(w, SALTUSI_FOUND_SWITCH, -1, fmin(over, 1.0), 0.0);
+      add(w, (saltusi_found){.kind = SALTUSI_FOUND_SWITCH,
+                             .key = -1,
+                             .theta = fmin(over, 1.0),
+                             .rank = RANKS * w->o.nc});
       continue;
     }
-    double root = saltusi_hunt_root(&s, 1.0);
+    double root = saltusi_hunt_root(&s, end_of_search(w));
     if (s.status != SALTUS_OK) {
       return s.status;
     }
@@ -506,19 +624,14 @@ static saltus_status find_switch(saltusi_adaptive* w) {
       saltusi_jet at;
       saltusi_course_along(w, root, root, 1, SALTUS_QUANTITY_SWITCH, i, &at);
       double beside = fmin(margin / fmax(saltusi_magnitude(at.c[1]), DBL_MIN), 1e-6);
-      add(w, SALTUSI_FOUND_SWITCH, -1, fmin(root + beside, 1.0), fmax(root - beside, 0.0));
+      add(w, (saltusi_found){.kind = SALTUSI_FOUND_SWITCH,
+                             .key = -1,
+                             .theta = fmin(root + beside, 1.0),
+                             .origin = fmax(root - beside, 0.0),
+                             .rank = RANKS * w->o.nc});
     }
   }
   return SALTUS_OK;
-}
-
-/* Where the search for further events may end: what happens together counts as one instant. */
-static double end_of_search(const saltusi_adaptive* w) {
-  double end = 1.0;
-  for (int i = 0; i < w->search.found_count; i++) {
-    end = fmin(end, w->search.found[i].theta * (1.0 + saltusi_search_beyond));
-  }
-  return end;
 }
 
 void saltusi_mark_hits(saltusi_adaptive* w, const saltusi_found* event) {
@@ -547,6 +660,7 @@ saltus_status saltusi_find_events(saltusi_adaptive* w) {
       status = find_hit(w, key, end_of_search(w));
     }
   }
+  status = status == SALTUS_OK ? find_forces(w) : status;
   sort_found(w);
   return status;
 }

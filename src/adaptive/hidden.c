@@ -214,29 +214,46 @@ static bool scan(const suspect* s, double end, double* a, double* b) {
   return false;
 }
 
-/* max_j |x_j| / sc_v,j of M^-1 x in w->search.x */
-static double in_tolerances(const saltusi_adaptive* w) {
+/* M^-1 times a row, by its entries: n of them in w->search.x, in the columns w->search.column. */
+static int answer(saltusi_adaptive* w, int width, const int* column, const double* entries) {
+  return saltusi_linear_solve_row(w->eval, &w->mode.mass, width, column, entries, w->search.column,
+                                  w->search.x);
+}
+
+/* max_j |x_j| / sc_v,j of an answer */
+static double in_tolerances(const saltusi_adaptive* w, int n) {
   double largest = 0.0;
-  for (int j = 0; j < w->o.nv; j++) {
-    largest = fmax(largest, fabs(w->search.x[j]) / w->step.scale[w->o.nq + j]);
+  for (int k = 0; k < n; k++) {
+    double scale = w->step.scale[w->o.nq + w->search.column[k]];
+    largest = fmax(largest, fabs(w->search.x[k]) / scale);
   }
   return largest;
 }
 
 static double force_delta(saltusi_adaptive* w, int i) {
-  memset(w->search.x, 0, (size_t)w->o.nv * sizeof(double));
-  w->search.x[i] = 1.0;
-  saltusi_linear_solve(w->eval, &w->mode.mass, w->search.x);
-  return force_part / (w->step.h * in_tolerances(w));
+  const double one = 1.0;
+  int n = answer(w, 1, &i, &one);
+  return force_part / (w->step.h * in_tolerances(w, n));
 }
 
 /* A velocity along a row that is wrong by this much moves v by its tolerance. */
 static double row_delta(saltusi_adaptive* w, int row) {
-  memset(w->search.x, 0, (size_t)w->o.nv * sizeof(double));
-  saltusi_row_add(&w->mode.row, row, 1.0, w->search.x);
-  saltusi_linear_solve(w->eval, &w->mode.mass, w->search.x);
-  double compliance = saltusi_row_dot(&w->mode.row, row, w->search.x);
-  return compliance > 0.0 ? compliance / in_tolerances(w) : INFINITY;
+  const saltusi_row_block* rows = &w->mode.row;
+  size_t start = (size_t)row * (size_t)rows->stride;
+  bool dense = rows->column == NULL;
+  const int* column = dense ? NULL : rows->column + start;
+  const double* G = rows->G + start;
+  int width = dense ? rows->stride : rows->entries[row];
+  int n = answer(w, width, column, G);
+  double compliance = 0.0;
+  for (int k = 0, i = 0; k < n; k++) {
+    while (i < width && (dense ? i : column[i]) < w->search.column[k]) {
+      i++;
+    }
+    bool met = i < width && (dense ? i : column[i]) == w->search.column[k];
+    compliance += met ? G[i] * w->search.x[k] : 0.0;
+  }
+  return compliance > 0.0 ? compliance / in_tolerances(w, n) : INFINITY;
 }
 
 /* What is wrong with a suspect, into the refusal, when it comes first. */
@@ -256,33 +273,35 @@ static void accuse(const suspect* s, double* end, saltusi_refusal* refusal) {
 }
 
 static bool may_hide(const saltusi_adaptive* w, saltus_quantity what, int index) {
-  unsigned depends = w->sys->ops->enclosure->depends(w->sys->self, what, index);
-  return (depends & SALTUS_NOT_POLYNOMIAL) != 0;
+  return (saltusi_course_depends(w, what, index) & SALTUS_NOT_POLYNOMIAL) != 0;
 }
 
-void saltusi_find_hidden(saltusi_adaptive* w, double end, saltusi_refusal* refusal) {
-  assert(w != NULL && refusal != NULL);
-  refusal->why = SALTUSI_NOT_REFUSED;
-  if (w->sys->ops->enclosure == NULL) {
-    return;
+/* Rows at the start of the attempt, once. */
+static void need_rows(saltusi_adaptive* w, bool* there) {
+  if (!*there) {
+    saltusi_mode_rows(&w->mode, w->step.t, w->step.y0, false);
   }
+  *there = true;
+}
+
+static void find_in_forces(saltusi_adaptive* w, double* end, saltusi_refusal* refusal) {
   for (int i = 0; i < w->o.nv; i++) {
     if (may_hide(w, SALTUS_QUANTITY_FORCE, i)) {
       suspect s = {.w = w, .what = SALTUS_QUANTITY_FORCE, .index = i, .delta = force_delta(w, i)};
       if (!is_plain(&s)) {
-        accuse(&s, &end, refusal);
+        accuse(&s, end, refusal);
       }
     }
   }
-  bool rows = false;
+}
+
+static void find_in_contacts(saltusi_adaptive* w, bool* rows, double* end,
+                             saltusi_refusal* refusal) {
   for (int key = 0; key < w->o.nc; key++) {
     if (!saltusi_is_closed(&w->contact[key]) || !may_hide(w, SALTUS_QUANTITY_VELOCITY, key)) {
       continue;
     }
-    if (!rows) {
-      saltusi_mode_rows(&w->mode, w->step.t, w->step.y0, false);
-      rows = true;
-    }
+    need_rows(w, rows);
     int last = w->o.mu[key] > 0.0 ? w->o.tangents[key] : 0;
     saltusi_jet whole[SALTUSI_VALUES]; /* of all rows at once */
     saltusi_course_along(w, 0.0, 1.0, QUICK, SALTUS_QUANTITY_VELOCITY, key, whole);
@@ -293,16 +312,26 @@ void saltusi_find_hidden(saltusi_adaptive* w, double end, saltusi_refusal* refus
                    .row = k,
                    .delta = row_delta(w, w->o.nj + w->o.base[key] + k)};
       if (saltusi_magnitude(whole[k].c[QUICK]) * quick_product > s.delta) {
-        accuse(&s, &end, refusal);
+        accuse(&s, end, refusal);
       }
     }
   }
-  for (int j = 0; j < w->o.nj; j++) {
+}
+
+void saltusi_find_hidden(saltusi_adaptive* w, double end, saltusi_refusal* refusal) {
+  assert(w != NULL && refusal != NULL);
+  bool rows = false;
+  refusal->why = SALTUSI_NOT_REFUSED;
+  if (saltusi_course_encloses(w->sys, SALTUS_QUANTITY_FORCE)) {
+    find_in_forces(w, &end, refusal);
+  }
+  if (saltusi_course_encloses(w->sys, SALTUS_QUANTITY_VELOCITY)) {
+    find_in_contacts(w, &rows, &end, refusal);
+  }
+  bool joints = saltusi_course_encloses(w->sys, SALTUS_QUANTITY_JOINT);
+  for (int j = 0; joints && j < w->o.nj; j++) {
     if (may_hide(w, SALTUS_QUANTITY_JOINT, j)) {
-      if (!rows) {
-        saltusi_mode_rows(&w->mode, w->step.t, w->step.y0, false);
-        rows = true;
-      }
+      need_rows(w, &rows);
       suspect s = {
           .w = w, .what = SALTUS_QUANTITY_JOINT, .index = j, .delta = w->step.h * row_delta(w, j)};
       accuse(&s, &end, refusal);

@@ -61,16 +61,60 @@ double saltusi_close_in(saltusi_function f, void* context, const double x[2], co
 
 /* ---- the function and its jets ------------------------------------------------------------- */
 
-/* State at theta; the ends are exact. */
-static const double* state_at(saltusi_adaptive* w, double theta, int count) {
+/* The place at theta, as long as the next ones are not asked for; the first SAMPLES are kept for those at which
+ * all contacts are sampled (slot), the others take turns. */
+static saltusi_place* place_at(saltusi_search* s, double theta, int slot) {
+  for (int i = 0; i < SALTUSI_PLACES; i++) {
+    if (s->place[i].theta == theta) {
+      return &s->place[i];
+    }
+  }
+  if (slot < 0) {
+    slot = SAMPLES + s->next_place;
+    s->next_place = (s->next_place + 1) % (SALTUSI_PLACES - SAMPLES);
+  }
+  s->place[slot].theta = theta;
+  s->place[slot].gaps = false;
+  s->place[slot].known = 0;
+  return &s->place[slot];
+}
+
+/* The first `count` of positions and velocities at theta; the ends are exact. */
+static const double* state_at(saltusi_adaptive* w, double theta, int count, int slot) {
   if (theta == 0.0) {
     return w->step.y0;
   }
   if (theta == 1.0) {
     return w->step.y1;
   }
-  w->step.ops->dense(&w->step.motion, theta, 0, count, w->search.probe);
-  return w->search.probe;
+  saltusi_place* p = place_at(&w->search, theta, slot);
+  if (p->known < count) {
+    w->step.ops->dense(&w->step.motion, theta, p->known, count - p->known, p->state + p->known);
+    p->known = count;
+  }
+  return p->state;
+}
+
+/* The gap of one contact at theta: of it alone where the system tells it, else of all once. */
+static double gap_at(saltusi_hunt* s, double theta, int slot) {
+  saltusi_adaptive* w = s->w;
+  double t = w->step.t + theta * w->step.h;
+  const double* q = state_at(w, theta, w->o.nq, slot);
+  saltus_status status = SALTUS_OK;
+  double gap = NAN;
+  if (w->sys->ops->gaps != NULL) {
+    status = saltusi_mode_gap(&w->mode, t, q, s->key, &gap);
+  } else {
+    saltusi_place* p = place_at(&w->search, theta, slot);
+    if (!p->gaps) {
+      status = saltusi_mode_gaps(&w->mode, t, q);
+      memcpy(p->gap, w->mode.gap, (size_t)w->o.nc * sizeof(double));
+      p->gaps = status == SALTUS_OK;
+    }
+    gap = p->gap[s->key];
+  }
+  s->status = s->status == SALTUS_OK ? status : s->status;
+  return gap;
 }
 
 static double slip_at(saltusi_adaptive* w, double t, const double* y, int key, double sign) {
@@ -102,13 +146,12 @@ static bool is_affine(const saltusi_adaptive* w, saltus_quantity what, int key) 
   if (w->sys->ops->rate != NULL) {
     return false;
   }
-  const saltus_enclosure_ops* ops = w->sys->ops->enclosure;
-  if (ops == NULL) {
+  if (!saltusi_course_encloses(w->sys, what)) {
     return (w->sys->traits & SALTUS_CONSTANT_NORMALS) != 0;
   }
   /* U = G^T v + b with a b that is constant, too */
   unsigned bent = what == SALTUS_QUANTITY_VELOCITY ? SALTUS_ON_T | SALTUS_ON_Q : 0U;
-  return (ops->depends(w->sys->self, what, key) & (SALTUS_NOT_AFFINE | bent)) == 0;
+  return (saltusi_course_depends(w, what, key) & (SALTUS_NOT_AFFINE | bent)) == 0;
 }
 
 /* s times row k of the contact along positions or velocities, added to the powers of f. */
@@ -131,8 +174,11 @@ static void add_row(saltusi_hunt* s, int k, double scale, bool velocity) {
 static void find_powers(saltusi_hunt* s, bool flight) {
   saltusi_adaptive* w = s->w;
   bool velocity = flight || s->what == SALTUSI_HUNT_SLIP || s->what == SALTUSI_HUNT_ROW;
-  s->affine = s->what != SALTUSI_HUNT_SWITCH &&
-              is_affine(w, velocity ? SALTUS_QUANTITY_VELOCITY : SALTUS_QUANTITY_GAP, s->key);
+  saltus_quantity what = s->what == SALTUSI_HUNT_SWITCH ? SALTUS_QUANTITY_SWITCH
+                         : velocity                     ? SALTUS_QUANTITY_VELOCITY
+                                                        : SALTUS_QUANTITY_GAP;
+  s->affine = s->what != SALTUSI_HUNT_SWITCH && is_affine(w, what, s->key);
+  s->enclosed = saltusi_course_encloses(w->sys, what);
   if (!s->affine) {
     return;
   }
@@ -157,29 +203,31 @@ static void find_powers(saltusi_hunt* s, bool flight) {
   }
 }
 
-static double value_at(void* context, double theta) {
-  saltusi_hunt* s = context;
+static double value_in(saltusi_hunt* s, double theta, int slot) {
   saltusi_adaptive* w = s->w;
   if (s->affine) {
     return power_at(s, theta) + s->shift;
   }
   double t = w->step.t + theta * w->step.h;
+  int all = w->o.nq + w->o.nv;
   double f = 0.0;
   if (s->what == SALTUSI_HUNT_GAP) {
-    s->status = saltusi_mode_gaps(&w->mode, t, state_at(w, theta, w->o.nq));
-    f = w->mode.gap[s->key];
+    f = gap_at(s, theta, slot);
   } else if (s->what == SALTUSI_HUNT_SLIP) {
-    f = slip_at(w, t, state_at(w, theta, w->o.nq + w->o.nv), s->key, s->sign);
+    f = slip_at(w, t, state_at(w, theta, all, slot), s->key, s->sign);
   } else if (s->what == SALTUSI_HUNT_ROW) {
-    f = s->sign *
-        saltusi_mode_velocity(&w->mode, t, state_at(w, theta, w->o.nq + w->o.nv), s->key, s->row);
+    f = s->sign * saltusi_mode_velocity(&w->mode, t, state_at(w, theta, all, slot), s->key, s->row);
   } else {
     f = switch_at(s, theta);
   }
-  if (isnan(f)) {
+  if (isnan(f) && s->status == SALTUS_OK) {
     s->status = SALTUS_RETRY_NAN;
   }
   return f + s->shift;
+}
+
+static double value_at(void* context, double theta) {
+  return value_in(context, theta, -1);
 }
 
 static saltus_interval add_scaled(saltus_interval x, double s, saltus_interval y) {
@@ -247,8 +295,10 @@ static void sampled_jet(saltusi_hunt* s, double a, double b, saltusi_jet* jet,
   double f[SAMPLES];
   double D[SAMPLES];
   double W[SAMPLES];
+  bool whole = a == 0.0 && b == s->end; /* as other contacts are */
   for (int i = 0; i < SAMPLES; i++) {
-    f[i] = value_at(s, i == SAMPLES - 1 ? b : a + (b - a) * i / (SAMPLES - 1));
+    double theta = i == SAMPLES - 1 ? b : a + (b - a) * i / (SAMPLES - 1);
+    f[i] = value_in(s, theta, whole ? i : -1);
   }
   slopes_of(f, SAMPLES, b - a, D);
   slopes_of(D, SAMPLES - 1, (b - a) * (SAMPLES - 2) / (SAMPLES - 1), W);
@@ -264,7 +314,7 @@ static void sampled_jet(saltusi_hunt* s, double a, double b, saltusi_jet* jet,
 /* Over a piece, and at its middle. */
 static void jets_over(saltusi_hunt* s, double a, double b, saltusi_jet* jet, saltusi_jet* middle) {
   double m = 0.5 * (a + b);
-  if (s->affine || s->w->sys->ops->enclosure != NULL) {
+  if (s->affine || s->enclosed) {
     enclosed_jet(s, a, b, jet);
     enclosed_jet(s, m, m, middle);
   } else {
@@ -357,6 +407,7 @@ double saltusi_hunt_root(saltusi_hunt* s, double end) {
   piece p;
   double root = NAN;
   find_powers(s, false);
+  s->end = end;
   begin(&left, end);
   while (next(s, &left, &p)) {
     if (search_piece(s, &left, p, &root)) {
@@ -366,16 +417,16 @@ double saltusi_hunt_root(saltusi_hunt* s, double end) {
   return NAN;
 }
 
-double saltusi_hunt_nodes(saltusi_hunt* s, const double* node, int count) {
+double saltusi_hunt_nodes(saltusi_hunt* s, const double* node, int count, double end) {
   assert(s != NULL && count >= 0);
   double x = 0.0;
   double f = 0.0;
   find_powers(s, false);
   if (s->affine) { /* nothing to be gained */
-    return saltusi_hunt_root(s, 1.0);
+    return saltusi_hunt_root(s, end);
   }
   f = value_at(s, 0.0);
-  for (int i = 0; i < count && s->status == SALTUS_OK; i++) {
+  for (int i = 0; i < count && x < end && s->status == SALTUS_OK; i++) {
     double next_f = value_at(s, node[i]);
     if (!(next_f > 0.0)) {
       return f > 0.0 ? saltusi_close_in(value_at, s, (const double[2]){x, node[i]},
@@ -397,7 +448,7 @@ static double speed_at(const saltusi_hunt* s, double theta) {
     return power_at(s, theta);
   }
   return saltusi_mode_velocity(&w->mode, w->step.t + theta * w->step.h,
-                               state_at(w, theta, w->o.nq + w->o.nv), s->key, 0);
+                               state_at(w, theta, w->o.nq + w->o.nv, -1), s->key, 0);
 }
 
 /* h times the integral of U: of its polynomial, or by Gauss with five points. */
@@ -495,7 +546,7 @@ static void flight_jet(saltusi_hunt* s, double a, double b, saltus_interval* D,
   saltusi_jet u[SALTUSI_VALUES];
   if (s->affine) {
     saltusi_powers_enclose(w->search.course.degree, s->power, a, b, 1, u[0].c);
-  } else if (w->sys->ops->enclosure != NULL) {
+  } else if (s->enclosed) {
     saltusi_course_along(w, a, b, 1, SALTUS_QUANTITY_VELOCITY, s->key, u);
   } else {
     sampled_flight(s, a, b, D, W);

@@ -29,11 +29,13 @@ typedef struct saltusi_hunt {
   int key;
   int row; /* of the contact, where one row is hunted */
   double sign;
-  double shift; /* is added to f */
-  double depth; /* how far below zero f may go unseen */
-  double noise; /* rounding of f */
-  bool fresh;   /* f starts from zero: it may only fall from there */
-  bool affine;  /* rows are constant: f is the polynomial, and the search needs nothing else */
+  double shift;  /* is added to f */
+  double depth;  /* how far below zero f may go unseen */
+  double noise;  /* rounding of f */
+  bool fresh;    /* f starts from zero: it may only fall from there */
+  bool affine;   /* rows are constant: f is the polynomial, and the search needs nothing else */
+  bool enclosed; /* else the system encloses it, or it is sampled */
+  double end;    /* of the search */
   double power[SALTUSI_POWERS];
   saltus_status status;
 } saltusi_hunt;
@@ -41,8 +43,9 @@ typedef struct saltusi_hunt {
 /* The first root in [0, end]; NaN when there is none. */
 double saltusi_hunt_root(saltusi_hunt* s, double end);
 
-/* The same where f is smooth on the scale of the step, from samples at nodes of (0, 1]. */
-double saltusi_hunt_nodes(saltusi_hunt* s, const double* node, int count);
+/* The same where f is smooth on the scale of the step, from samples at nodes of (0, 1], of which those behind the
+ * first one beyond `end` are not asked. */
+double saltusi_hunt_nodes(saltusi_hunt* s, const double* node, int count, double end);
 
 /* The first root of height + integral of U of a contact that flies from g = 0 (section 14.2). */
 double saltusi_hunt_flight(saltusi_hunt* s, double end);

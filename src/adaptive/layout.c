@@ -132,6 +132,7 @@ static void layout_course(saltusi_courses* c, const saltus_system* sys, const sa
   c->power = SALTUS_PUSH2(arena, double, SALTUSI_POWERS, o->nq + o->nv);
   int jet = SALTUS_JET_ORDER + 1;
   for (int i = 0; ops != NULL && i < SALTUSI_PIECES; i++) {
+    c->piece[i].made = SALTUS_PUSH(arena, long long, o->nq + o->nv);
     c->piece[i].t = SALTUS_PUSH(arena, saltus_interval, jet);
     c->piece[i].q = SALTUS_PUSH2(arena, saltus_interval, o->nq, jet);
     c->piece[i].v = SALTUS_PUSH2(arena, saltus_interval, o->nv, jet);
@@ -141,8 +142,7 @@ static void layout_course(saltusi_courses* c, const saltus_system* sys, const sa
 
 static void layout_search(saltusi_search* s, const saltus_system* sys, const saltusi_outline* o,
                           saltus_arena* arena) {
-  const saltus_enclosure_ops* ops = sys->ops->enclosure;
-  int switches = ops != NULL && ops->switches != NULL ? ops->switches(sys->self) : 0;
+  int switches = saltusi_course_switches(sys);
   s->gap_start = SALTUS_PUSH(arena, double, o->nc);
   s->q_low = SALTUS_PUSH(arena, double, o->nq);
   s->q_high = SALTUS_PUSH(arena, double, o->nq);
@@ -152,6 +152,13 @@ static void layout_search(saltusi_search* s, const saltus_system* sys, const sal
   s->probe = SALTUS_PUSH(arena, double, o->ny);
   s->probe_rate = SALTUS_PUSH(arena, double, o->ny);
   s->x = SALTUS_PUSH(arena, double, o->nv);
+  s->column = SALTUS_PUSH(arena, int, o->nv);
+  s->suspects = SALTUS_PUSH(arena, saltusi_suspect_force, 3 * o->nc);
+  s->suspected = SALTUS_PUSH(arena, bool, 3 * o->nc);
+  for (int i = 0; i < SALTUSI_PLACES; i++) {
+    s->place[i].state = SALTUS_PUSH(arena, double, o->nq + o->nv);
+    s->place[i].gap = SALTUS_PUSH(arena, double, sys->ops->gaps == NULL ? o->nc : 0);
+  }
   s->check = SALTUS_PUSH(arena, saltusi_contact, o->nc);
   layout_course(&s->course, sys, o, arena);
 }

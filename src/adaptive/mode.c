@@ -51,6 +51,22 @@ saltus_status saltusi_mode_gaps(saltusi_mode_dynamics* m, double t, const double
   return status == SALTUS_OK && at.keys != NULL ? saltusi_collect_gaps(m, &at) : status;
 }
 
+saltus_status saltusi_mode_gap(saltusi_mode_dynamics* m, double t, const double* q, int key,
+                               double* gap) {
+  const saltus_point at = saltusi_at(m->eval, t, q, NULL);
+  saltus_status status = SALTUS_OK;
+  if (m->sys->ops->gaps == NULL) {
+    status = saltusi_mode_gaps(m, t, q);
+  } else if (at.keys != NULL) {
+    status = saltusi_keys_gaps(at.keys, m->sys, &at, &key, 1, m->gap);
+  } else {
+    const uint64_t identity = (uint64_t)key;
+    status = m->sys->ops->gaps(m->sys->self, &at, 1, &identity, &m->gap[key]);
+  }
+  *gap = m->gap[key];
+  return status;
+}
+
 /* Contacts whose rows are evaluated. */
 typedef enum wanted_rows { NONE, CLOSED, EVERY } wanted_rows;
 

@@ -118,7 +118,7 @@ static bool search(saltusi_adaptive* w, int index, double from, double to,
 static saltusi_switch_time next_switch(saltusi_adaptive* w, double to) {
   saltusi_switch_time first = {.before = INFINITY, .after = INFINITY};
   const saltus_enclosure_ops* ops = w->sys->ops->enclosure;
-  int n = ops != NULL && ops->switches != NULL ? ops->switches(w->sys->self) : 0;
+  int n = saltusi_course_switches(w->sys);
   for (int i = 0; i < n; i++) {
     saltusi_switch_time found;
     unsigned depends = ops->depends(w->sys->self, SALTUS_QUANTITY_SWITCH, i);
@@ -154,9 +154,7 @@ double saltusi_before_switch(saltusi_adaptive* w, double h) {
 void saltusi_leave_kinks(saltusi_adaptive* w, double* y) {
   assert(w != NULL);
   const saltus_enclosure_ops* ops = w->sys->ops->enclosure;
-  int n = ops != NULL && ops->switches != NULL && w->sys->ops->rate == NULL
-              ? ops->switches(w->sys->self)
-              : 0;
+  int n = w->sys->ops->rate == NULL ? saltusi_course_switches(w->sys) : 0;
   const saltusi_piece* p = &w->search.course.piece[SALTUSI_PIECES - 1];
   double noise = DBL_EPSILON * w->o.size;
   for (int i = 0; i < n; i++) {

@@ -81,6 +81,28 @@ static int degree(saltusi_graph* g, saltusi_expr e) {
   return g->status == SALTUS_OK ? g->marks[e].adjoint : NO_POLYNOMIAL;
 }
 
+/* Which positions and velocities the values are made of. */
+static void list_reads(saltusi_formula_builder* b, const saltusi_expr* values, int count,
+                       saltusi_formula_bound* bound) {
+  saltusi_graph* g = &b->graph;
+  const size_t listed = list_parts(g, values, (size_t)count);
+  size_t end = 0; /* variables have the lowest numbers, t the lowest of them */
+  while (end < listed && g->nodes[g->list[end]].op == SALTUSI_VARIABLE) {
+    end++;
+  }
+  const size_t first = end > 0 && g->list[0] == saltusi_time() ? 1 : 0;
+  int* reads = SALTUSI_TAKE(&b->model->pool, int, end - first + 1);
+  if (reads == NULL) {
+    g->status = SALTUS_ERR_MEMORY;
+    return;
+  }
+  for (size_t i = first; i < end; i++) {
+    reads[i - first] = g->list[i] - saltusi_position(0);
+  }
+  bound->reads = reads;
+  bound->read_count = (int)(end - first);
+}
+
 void saltusi_formula_bound_make(saltusi_formula_builder* b, const saltusi_expr* values, int count,
                                 saltusi_formula_bound* bound) {
   assert(b != NULL && values != NULL && bound != NULL && count >= 0);
@@ -92,6 +114,7 @@ void saltusi_formula_bound_make(saltusi_formula_builder* b, const saltusi_expr* 
     bound->depends |= d == NO_POLYNOMIAL ? (unsigned)SALTUS_NOT_POLYNOMIAL : 0U;
     saltusi_formula_put(b, (size_t)k, values[k]);
   }
+  list_reads(b, values, count, bound);
   saltusi_formula_make(b, (size_t)count, &bound->program);
   const size_t bytes = saltusi_enclose_bytes(&bound->program);
   b->model->bound_bytes = bytes > b->model->bound_bytes ? bytes : b->model->bound_bytes;
@@ -181,10 +204,18 @@ static void along(const void* self, const saltus_course* course, saltus_quantity
   saltusi_enclose(&bound_of(self, what, index)->program, course, out);
 }
 
+static int reads(const void* self, saltus_quantity what, uint64_t index, int room, int* place) {
+  const saltusi_formula_bound* bound = bound_of(self, what, (int)index);
+  for (int i = 0; i < bound->read_count && i < room; i++) {
+    place[i] = bound->reads[i];
+  }
+  return bound->read_count;
+}
+
 static int switches(const void* self) {
   const saltus_formula_model* m = self;
   return m->switch_count;
 }
 
 const saltus_enclosure_ops saltusi_formula_enclosure = {
-    .bytes = bytes, .depends = depends, .along = along, .switches = switches};
+    .bytes = bytes, .depends = depends, .along = along, .switches = switches, .reads = reads};

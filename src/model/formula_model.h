@@ -14,6 +14,8 @@
 typedef struct saltusi_formula_bound {
   saltusi_program program;
   unsigned depends; /* SALTUS_ON_T and the like */
+  const int* reads; /* [read_count] i for q_i, nq + i for v_i, ascending */
+  int read_count;
 } saltusi_formula_bound;
 
 /* The rows of one joint or contact. Columns are shared by its rows. */

@@ -79,6 +79,15 @@ static saltus_status contacts(const void* self, const saltus_point* at, saltus_c
   return SALTUS_OK;
 }
 
+static saltus_status gaps(const void* self, const saltus_point* at, int count,
+                          const uint64_t* identity, double* gap) {
+  const saltus_formula_model* m = self;
+  for (int i = 0; i < count; i++) {
+    run(&m->contacts[identity[i]].position.program, at, &gap[i]);
+  }
+  return SALTUS_OK;
+}
+
 static void joints(const void* self, const saltus_point* at, double* g) {
   run(&model_of(self)->constraints, at, g);
 }
@@ -173,6 +182,7 @@ void saltusi_formula_ops(saltus_formula_model* m) {
                                .force = force,
                                .contacts = contacts,
                                .contact = contact,
+                               .gaps = gaps,
                                .joints = joints,
                                .joint = joint,
                                .force_q = force_q,

@@ -527,7 +527,7 @@ saltus_status saltus_system_check(const saltus_system* system, double t, const d
   status = check_constraints(&c, result);
   result->traits_hold = traits_hold(&c);
   if (status == SALTUS_OK) {
-    status = saltusi_check_enclosures(system, &c.at, &result->enclosure);
+    status = saltusi_check_enclosures(&fit, &c.at, &result->enclosure);
   }
   find_worst(result);
   memory.free(block, bytes, memory.user);

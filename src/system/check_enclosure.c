@@ -19,9 +19,11 @@ typedef struct checker {
   const saltus_system* sys;
   saltus_point at;
   saltus_course course;
-  saltus_interval* t; /* [2] */
-  saltus_interval* q; /* [nq x 2] */
-  saltus_interval* v; /* [nv x 2] */
+  saltus_interval* t;   /* [2] */
+  saltus_interval* q;   /* [nq x 2] */
+  saltus_interval* v;   /* [nv x 2] */
+  saltus_interval* all; /* [nq + nv] a copy */
+  int* reads;           /* [nq + nv] */
   double* q_inside;
   double* v_inside;
   double* dq; /* [nq] */
@@ -64,20 +66,34 @@ static int rows_of(const checker* c, int i) {
   return 1 + c->sys->laws[c->list.law[i]].tangents;
 }
 
+/* Gap or velocity of a listed contact; false: it is not enclosed. */
+static bool contact_along(const checker* c, saltus_quantity what, int i, saltus_interval* bound) {
+  const saltus_system* sys = c->sys;
+  const saltus_enclosure_ops* ops = sys->ops->enclosure;
+  if ((sys->traits & SALTUS_CHANGING_CONTACTS) == 0) {
+    ops->along(sys->self, &c->course, what, c->list.key[i], bound);
+    return true;
+  }
+  if (ops->contact_along != NULL) {
+    ops->contact_along(sys->self, &c->course, what, c->list.identity[i], bound);
+  }
+  return ops->contact_along != NULL;
+}
+
 /* The quantities at one point inside. */
 static void look_at_point(checker* c, const saltus_point* at) {
   const saltus_system* sys = c->sys;
   const saltus_enclosure_ops* ops = sys->ops->enclosure;
   saltus_interval bound[VALUES];
   sys->ops->force(sys->self, at, c->F);
-  for (int i = 0; i < sys->dims.nv; i++) {
+  for (int i = 0; ops->along != NULL && i < sys->dims.nv; i++) {
     ops->along(sys->self, &c->course, SALTUS_QUANTITY_FORCE, i, bound);
     look(c, c->F[i], bound[0]);
   }
   if (sys->dims.nj > 0) {
     sys->ops->joints(sys->self, at, c->g);
   }
-  for (int j = 0; j < sys->dims.nj; j++) {
+  for (int j = 0; ops->along != NULL && j < sys->dims.nj; j++) {
     ops->along(sys->self, &c->course, SALTUS_QUANTITY_JOINT, j, bound);
     look(c, c->g[j], bound[0]);
   }
@@ -85,11 +101,13 @@ static void look_at_point(checker* c, const saltus_point* at) {
     return;
   }
   for (int i = 0; i < c->list.count; i++) {
-    const int key = c->list.key[i], count = rows_of(c, i);
-    ops->along(sys->self, &c->course, SALTUS_QUANTITY_GAP, key, bound);
+    const int count = rows_of(c, i);
+    if (!contact_along(c, SALTUS_QUANTITY_GAP, i, bound)) {
+      return;
+    }
     look(c, c->list.gap[i], bound[0]);
-    ops->along(sys->self, &c->course, SALTUS_QUANTITY_VELOCITY, key, bound);
-    saltusi_rows_contact(sys, at, key, count, &c->rows, 0);
+    contact_along(c, SALTUS_QUANTITY_VELOCITY, i, bound);
+    saltusi_rows_peek(sys, at, c->list.key[i], count, &c->rows, 0);
     for (int r = 0; r < count; r++) {
       look(c, saltusi_row_dot(&c->rows, r, at->v) + c->rows.b[r], bound[r]);
     }
@@ -142,21 +160,86 @@ static void look_at_rates(checker* c) {
     c->v[2 * i] = (saltus_interval){c->at.v[i], c->at.v[i]};
     c->v[2 * i + 1] = (saltus_interval){0.0, 0.0};
   }
-  for (int j = 0; j < d->nj; j++) {
+  for (int j = 0; ops->along != NULL && j < d->nj; j++) {
     ops->along(sys->self, &c->course, SALTUS_QUANTITY_JOINT, j, bound);
     const int r = saltusi_rows_joint_with(sys, &c->at, j, &c->rows);
     look(c, saltusi_row_dot(&c->rows, r, c->at.v) + c->rows.b[r], bound[1]);
   }
   const bool listed = saltusi_contacts(sys, &c->at, &c->list) == SALTUS_OK;
   for (int i = 0; listed && i < c->list.count; i++) {
-    ops->along(sys->self, &c->course, SALTUS_QUANTITY_GAP, c->list.key[i], bound);
-    saltusi_rows_contact(sys, &c->at, c->list.key[i], 1, &c->rows, 0);
+    if (!contact_along(c, SALTUS_QUANTITY_GAP, i, bound)) {
+      return;
+    }
+    saltusi_rows_peek(sys, &c->at, c->list.key[i], 1, &c->rows, 0);
     look(c, saltusi_row_dot(&c->rows, 0, c->at.v) + c->rows.b[0], bound[1]);
+  }
+}
+
+/* A quantity over the course, whose contacts are listed; its values are as many as the rows of a contact. */
+static void bound_of(const checker* c, saltus_quantity what, int i, saltus_interval* bound) {
+  if (what == SALTUS_QUANTITY_GAP || what == SALTUS_QUANTITY_VELOCITY) {
+    contact_along(c, what, i, bound);
+  } else {
+    c->sys->ops->enclosure->along(c->sys->self, &c->course, what, i, bound);
+  }
+}
+
+/* What a quantity does not read may be anything. */
+static void look_at_reads(checker* c, saltus_quantity what, int i, uint64_t index, int values) {
+  const saltus_system* sys = c->sys;
+  const int nq = sys->dims.nq, room = nq + sys->dims.nv;
+  saltus_interval bound[VALUES], again[VALUES];
+  const int count = sys->ops->enclosure->reads(sys->self, what, index, room, c->reads);
+  if (count > room) {
+    return;
+  }
+  bound_of(c, what, i, bound);
+  for (int k = 0; k < room; k++) {
+    saltus_interval* x = k < nq ? &c->q[k] : &c->v[k - nq];
+    c->all[k] = *x;
+    *x = (saltus_interval){-1e300, 1e300};
+  }
+  for (int k = 0; k < count; k++) {
+    const int r = c->reads[k];
+    *(r < nq ? &c->q[r] : &c->v[r - nq]) = c->all[r];
+  }
+  bound_of(c, what, i, again);
+  for (int k = 0; k < values; k++) {
+    if (!(again[k].lo == bound[k].lo && again[k].hi == bound[k].hi)) {
+      c->outside = fmax(c->outside, 1.0);
+    }
+  }
+  for (int k = 0; k < room; k++) {
+    *(k < nq ? &c->q[k] : &c->v[k - nq]) = c->all[k];
+  }
+}
+
+/* After look_around: order 0. */
+static void look_at_all_reads(checker* c) {
+  const saltus_system* sys = c->sys;
+  const saltus_enclosure_ops* ops = sys->ops->enclosure;
+  const bool changing = (sys->traits & SALTUS_CHANGING_CONTACTS) != 0;
+  if (ops->reads == NULL) {
+    return;
+  }
+  for (int i = 0; ops->along != NULL && i < sys->dims.nv; i++) {
+    look_at_reads(c, SALTUS_QUANTITY_FORCE, i, (uint64_t)i, 1);
+  }
+  for (int j = 0; ops->along != NULL && j < sys->dims.nj; j++) {
+    look_at_reads(c, SALTUS_QUANTITY_JOINT, j, (uint64_t)j, 1);
+  }
+  const bool listed = (!changing || ops->contact_along != NULL) &&
+                      saltusi_contacts(sys, &c->at, &c->list) == SALTUS_OK;
+  for (int i = 0; listed && i < c->list.count; i++) {
+    look_at_reads(c, SALTUS_QUANTITY_GAP, i, c->list.identity[i], 1);
+    look_at_reads(c, SALTUS_QUANTITY_VELOCITY, i, c->list.identity[i], rows_of(c, i));
   }
 }
 
 static void layout(checker* c, saltus_arena* arena) {
   const saltus_dims* d = &c->sys->dims;
+  c->all = SALTUS_PUSH(arena, saltus_interval, d->nq + d->nv);
+  c->reads = SALTUS_PUSH(arena, int, d->nq + d->nv);
   c->t = SALTUS_PUSH(arena, saltus_interval, 2);
   c->q = SALTUS_PUSH2(arena, saltus_interval, d->nq, 2);
   c->v = SALTUS_PUSH2(arena, saltus_interval, d->nv, 2);
@@ -194,6 +277,7 @@ saltus_status saltusi_check_enclosures(const saltus_system* system, const saltus
   c.course.q = c.q;
   c.course.v = c.v;
   look_around(&c);
+  look_at_all_reads(&c);
   look_at_rates(&c);
   *outside = c.outside;
   memory.free(block, bytes, memory.user);

@@ -200,6 +200,34 @@ static int switches(const void* self) {
   return p->inner.ops->enclosure->switches(p->inner.self);
 }
 
+static int reads(const void* self, saltus_quantity what, uint64_t index, int room, int* place) {
+  const saltusi_probe* p = self;
+  return p->inner.ops->enclosure->reads(p->inner.self, what, index, room, place);
+}
+
+static unsigned contact_depends(const void* self, saltus_quantity what, uint64_t identity) {
+  const saltusi_probe* p = self;
+  return p->inner.ops->enclosure->contact_depends(p->inner.self, what, identity);
+}
+
+static void contact_along(const void* self, const saltus_course* course, saltus_quantity what,
+                          uint64_t identity, saltus_interval* out) {
+  const saltusi_probe* p = self;
+  p->inner.ops->enclosure->contact_along(p->inner.self, course, what, identity, out);
+}
+
+static saltus_enclosure_ops enclosure_over(const saltus_enclosure_ops* e) {
+  return e == NULL ? (saltus_enclosure_ops){0}
+                   : (saltus_enclosure_ops){
+                         .bytes = enclosure_bytes,
+                         .depends = e->depends != NULL ? depends : NULL,
+                         .along = e->along != NULL ? along : NULL,
+                         .switches = e->switches != NULL ? switches : NULL,
+                         .reads = e->reads != NULL ? reads : NULL,
+                         .contact_depends = e->contact_depends != NULL ? contact_depends : NULL,
+                         .contact_along = e->contact_along != NULL ? contact_along : NULL};
+}
+
 saltus_system saltusi_probe_over(saltusi_probe* p, const saltus_system* inner,
                                  saltusi_probe_record* record) {
   assert(p != NULL && inner != NULL && record != NULL);
@@ -213,10 +241,7 @@ saltus_system saltusi_probe_over(saltusi_probe* p, const saltus_system* inner,
       .solve_row = o->linear != NULL && o->linear->solve_row != NULL ? solve_row : NULL,
       .diagonal = o->linear != NULL && o->linear->diagonal};
   const saltus_enclosure_ops* e = o->enclosure;
-  p->enclosure = (saltus_enclosure_ops){.bytes = enclosure_bytes,
-                                        .depends = depends,
-                                        .along = along,
-                                        .switches = e != NULL && e->switches ? switches : NULL};
+  p->enclosure = enclosure_over(e);
   p->ops = (saltus_system_ops){
       .mass = o->mass != NULL ? mass : NULL,
       .force = force,

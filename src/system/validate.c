@@ -59,6 +59,28 @@ static saltus_status check_maps(const saltus_system* system, saltus_log log) {
   return other && ops->normalise == NULL ? missing(log, "normalise", why) : SALTUS_OK;
 }
 
+static saltus_status check_enclosure(const saltus_system* system, saltus_log log) {
+  const saltus_enclosure_ops* ops = system->ops->enclosure;
+  bool changing = (system->traits & SALTUS_CHANGING_CONTACTS) != 0;
+  if (ops == NULL) {
+    return SALTUS_OK;
+  }
+  if (ops->bytes == NULL) {
+    return missing(log, "enclosure.bytes", "along needs scratch");
+  }
+  bool both = (ops->depends == NULL) == (ops->along == NULL);
+  if (!both || (!changing && ops->along == NULL)) {
+    return missing(log, ops->along == NULL ? "enclosure.along" : "enclosure.depends",
+                   "enclosures need both");
+  }
+  if ((ops->contact_depends == NULL) != (ops->contact_along == NULL)) {
+    return missing(
+        log, ops->contact_along == NULL ? "enclosure.contact_along" : "enclosure.contact_depends",
+        "contacts by identity need both");
+  }
+  return SALTUS_OK;
+}
+
 static saltus_status check_callbacks(const saltus_system* system, saltus_log log) {
   const saltus_system_ops* ops = system->ops;
   if (ops == NULL) {
@@ -80,11 +102,6 @@ static saltus_status check_callbacks(const saltus_system* system, saltus_log log
   }
   if (ops->sweep != NULL && ops->gaps == NULL) {
     return missing(log, "gaps", "contacts of a sweep are looked at where they are not listed");
-  }
-  if (changing && ops->enclosure != NULL) {
-    saltusi_log(log, SALTUS_LEVEL_ERROR,
-                "system: enclosures are of contacts by number; a set that changes has `sweep`");
-    return SALTUS_ERR_RANGE;
   }
   if (system->dims.nj > 0 && (ops->joints == NULL || ops->joint == NULL)) {
     return missing(log, ops->joints == NULL ? "joints" : "joint", "dims.nj is not 0");
@@ -167,6 +184,7 @@ saltus_status saltus_system_validate(const saltus_system* system, saltus_log log
     status = check_callbacks(system, log);
   }
   status = status == SALTUS_OK ? check_reserved(system, log) : status;
+  status = status == SALTUS_OK ? check_enclosure(system, log) : status;
   if (status == SALTUS_OK && system->structure != NULL) {
     status = saltusi_structure_validate(system->structure, system->dims.nv, log);
   }
