@@ -39,6 +39,12 @@ const char* cli_contact_name(const saltus_system* sys, int i, char* text, size_t
   return text;
 }
 
+/* The position along velocity i: its coordinate, or where positions are made of something else the velocity. */
+static const char* along_name(const saltus_system* sys, int i, char* text, size_t bytes) {
+  return sys->dims.nq == sys->dims.nv ? cli_q_name(sys, i, text, bytes)
+                                      : cli_v_name(sys, i, text, bytes);
+}
+
 /* Absolute tolerances that the scene gives to single coordinates. */
 static void print_own(const double* atol, int n, const saltus_system* sys,
                       const char* (*name)(const saltus_system*, int, char*, size_t)) {
@@ -57,7 +63,7 @@ static void print_accuracy(const saltus_scene_view* scene, const saltus_run_sett
   if (s->atol_velocity != s->atol) {
     printf(", of velocities %g", s->atol_velocity);
   }
-  print_own(scene->atol_q, d->nq, scene->system, cli_q_name);
+  print_own(scene->atol_q, d->nv, scene->system, along_name);
   print_own(scene->atol_v, d->nv, scene->system, cli_v_name);
   printf(".\n");
 }
@@ -120,9 +126,9 @@ static void print_limits(const saltus_system* sys, const saltus_tally* tally) {
     free(all.list);
     return;
   }
-  for (int i = 0; i < d->nq; i++) {
-    add_cause(&all, tally->position_limits[i], "the error of ",
-              cli_q_name(sys, i, text, sizeof text));
+  const char* position = d->nq == d->nv ? "the error of " : "the error of the position along ";
+  for (int i = 0; i < d->nv; i++) {
+    add_cause(&all, tally->position_limits[i], position, along_name(sys, i, text, sizeof text));
   }
   for (int i = 0; i < d->nv; i++) {
     add_cause(&all, tally->velocity_limits[i], "the error of ",
@@ -161,9 +167,9 @@ void cli_explain_json(json* out, const saltus_scene_view* scene,
   json_number(out, "rtol", settings->rtol);
   json_number(out, "atol", settings->atol);
   json_number(out, "atol_velocity", settings->atol_velocity);
-  for (int i = 0; scene->atol_q != NULL && i < sys->dims.nq; i++) {
+  for (int i = 0; scene->atol_q != NULL && i < sys->dims.nv; i++) {
     if (scene->atol_q[i] > 0.0) {
-      json_number(out, cli_q_name(sys, i, text, sizeof text), scene->atol_q[i]);
+      json_number(out, along_name(sys, i, text, sizeof text), scene->atol_q[i]);
     }
   }
   for (int i = 0; scene->atol_v != NULL && i < sys->dims.nv; i++) {

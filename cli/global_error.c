@@ -116,7 +116,7 @@ static double* tenth(const double* atol, int n) {
 
 static bool make_again(const cli_track* first, const saltus_run_def* def, again* a) {
   a->scene = *def->scene;
-  a->atol_q = tenth(a->scene.atol_q, first->nq);
+  a->atol_q = tenth(a->scene.atol_q, first->nv);
   a->atol_v = tenth(a->scene.atol_v, first->nv);
   a->times = malloc((size_t)first->count * sizeof *a->times);
   if (a->times == NULL || (a->scene.atol_q != NULL && a->atol_q == NULL) ||
@@ -289,7 +289,8 @@ static double asked(const cli_global_error* g, const saltus_scene_view* scene,
                     const saltus_run_settings* s, int i) {
   int nq = g->first.nq;
   bool velocity = i >= nq;
-  const double* own = velocity ? scene->atol_v : scene->atol_q;
+  /* tolerances of positions are by velocity; with maps most coordinates have none of their own */
+  const double* own = velocity ? scene->atol_v : nq == g->first.nv ? scene->atol_q : NULL;
   double given = own != NULL ? own[velocity ? i - nq : i] : 0.0;
   bool controlled = s->control != NULL;
   double atol = controlled ? s->control_options.atol : velocity ? s->atol_velocity : s->atol;

@@ -35,7 +35,8 @@ typedef struct saltus_integrator_def {
   double rtol;                       /* default 1e-6 */
   double atol;                       /* of positions, in their units; default 1e-6 */
   double atol_velocity;              /* default atol */
-  const double* atol_q;              /* [nq] in place of atol where positive; copied */
+  const double* atol_q;              /* [nv] of positions along each velocity (m, rad), in
+                                      * place of atol where positive; copied */
   const double* atol_v;              /* [nv] in place of atol_velocity where positive; copied */
   double h_max;                      /* s, longest step; default none */
   double h_first;                    /* s, first step; default chosen by the motion */
@@ -62,7 +63,8 @@ SALTUS_API void saltus_integrator_destroy(saltus_integrator* it);
 SALTUS_API saltus_status saltus_integrator_set_tolerances(saltus_integrator* it, double rtol,
                                                           double atol, double atol_velocity);
 
-/* The same with absolute tolerances for every position [nq] and velocity [nv], all positive; copied. */
+/* The same with absolute tolerances for positions along every velocity [nv] and velocities [nv], all
+ * positive; copied. */
 SALTUS_API saltus_status saltus_integrator_set_tolerances_each(saltus_integrator* it, double rtol,
                                                                const double* atol_q,
                                                                const double* atol_v);

@@ -62,7 +62,8 @@ typedef struct saltus_scene_view {
   const void* options;            /* of that scheme; NULL without one */
   const char* control;            /* step-size controller; NULL: fixed steps */
   const void* control_options;    /* saltus_control_options; NULL without one */
-  const double* atol_q;           /* [nq] absolute tolerances, 0 where not given; NULL: none is */
+  const double* atol_q;           /* [nv] absolute tolerances of positions along each velocity, 0
+                                   * where not given; NULL: none is */
   const double* atol_v;           /* [nv] the same for velocities */
   double start_tolerance;         /* how much was corrected at the start at most */
   long long record_every;         /* steps */

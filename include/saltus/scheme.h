@@ -104,7 +104,7 @@ typedef struct saltus_step_report {
   /* of a scheme that chooses its steps: */
   const char* method;      /* that took the step: "dopri5"; NULL: the only one */
   saltus_step_limit limit; /* what kept the step from being longer */
-  int limit_index;         /* the position, velocity or contact that it was */
+  int limit_index;         /* the position (along that velocity), velocity or contact */
   SALTUS_RESERVED(4);
 } saltus_step_report;
 
@@ -117,7 +117,8 @@ typedef struct saltus_state {
 typedef struct saltus_scheme_def {
   const char* scheme;   /* name in the registry */
   const void* options;  /* the scheme's options struct; NULL: defaults */
-  const double* atol_q; /* [nq] absolute tolerances of a scheme that has one, 0: as its options say;
+  const double* atol_q; /* [nv] absolute tolerances of a scheme that has one, of positions along
+                         * each velocity (m, rad), 0: as its options say;
                          * NULL: all of them; copied */
   const double* atol_v; /* [nv] the same for velocities */
   const saltus_system* system;

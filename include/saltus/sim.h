@@ -84,7 +84,8 @@ typedef struct saltus_sim_def {
   const saltus_system* system;
   const char* scheme;
   const void* options;         /* NULL: the scheme's defaults */
-  const double* atol_q;        /* [nq] absolute tolerances of a scheme or a controller that has one,
+  const double* atol_q;        /* [nv] absolute tolerances of a scheme or a controller that has one,
+                                * of positions along each velocity (m, rad),
                                 * 0: as the options say; NULL: all of them; copied */
   const double* atol_v;        /* [nv] the same for velocities, of a scheme */
   double t0;                   /* s */

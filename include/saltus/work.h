@@ -42,7 +42,8 @@ typedef struct saltus_tally {
   const char*
       methods[SALTUS_METHODS_MAX]; /* names in the order of their first step; NULL: no more */
   long long method_steps[SALTUS_METHODS_MAX];
-  const long long* position_limits; /* [nq] steps that the error of each coordinate limited */
+  const long long*
+      position_limits; /* [nv] steps that the error of a position along each velocity limited */
   const long long* velocity_limits; /* [nv] */
   const long long* impulse_limits;  /* [nc] by contact */
 } saltus_tally;

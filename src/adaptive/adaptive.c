@@ -3,8 +3,8 @@
  *
  * adaptive.c - the loop of attempts and events (section 4).
  */
-#include "adaptive/adaptive.h"
 #include "adaptive/hunt.h"
+#include "adaptive/positions.h"
 #include "adaptive/thresholds.h"
 #include "base/log.h"
 #include "math/matrix.h"
@@ -164,16 +164,7 @@ static saltus_status step_onto(saltusi_adaptive* w, const saltusi_found* f, doub
       break;
     }
     if (fabs(shift) <= short_shift * *s) {
-      double* v = w->step.y_end + w->o.nq;
-      const double* a = w->step.rate1 + w->o.nq;
-      for (int i = 0; i < w->o.nq; i++) {
-        w->step.y_end[i] += shift * w->step.rate1[i];
-      }
-      bool map = w->sys->ops->rate != NULL;
-      for (int i = 0; i < w->o.nv; i++) {
-        w->step.y_end[i] += map ? 0.0 : 0.5 * shift * shift * a[i];
-        v[i] += shift * a[i];
-      }
+      saltusi_shift_along(w, w->step.y_end, w->step.rate1, shift);
       saltusi_add_scaled(w->o.nl + w->o.nj, shift, w->step.rate1 + w->o.nq + w->o.nv,
                          w->step.y_end + w->o.nq + w->o.nv);
       *s += shift;
@@ -197,8 +188,9 @@ static void add_impulses(saltusi_adaptive* w) {
 static saltus_status project(saltusi_adaptive* w, double t, saltusi_refusal* refusal) {
   memcpy(w->step.y_keep, w->step.y_end, (size_t)(w->o.nq + w->o.nv) * sizeof(double));
   saltus_status status = saltusi_mode_project(&w->mode, t, w->step.y_end);
-  for (int i = 0; i < w->o.nq && status == SALTUS_OK; i++) {
-    double moved = fabs(w->step.y_end[i] - w->step.y_keep[i]);
+  saltusi_difference(w->sys, w->step.y_keep, w->step.y_end, w->step.apart);
+  for (int i = 0; i < w->o.nv && status == SALTUS_OK; i++) {
+    double moved = fabs(w->step.apart[i]);
     w->outcome.moved = fmax(w->outcome.moved, moved);
     if (moved > w->step.scale[i] && !w->o.settings.without_checks) {
       *refusal = (saltusi_refusal){.why = SALTUSI_FAR_PROJECTION, .index = i, .part = 0.5};
@@ -259,7 +251,9 @@ static saltus_status state_before_switch(saltusi_adaptive* w, double length) {
 static saltus_status pass_switch(saltusi_adaptive* w, double from, double to) {
   saltus_status status =
       saltusi_mode_rate(&w->mode, w->step.t + from, w->step.y_end, w->search.probe_rate);
-  saltusi_add_scaled(w->o.nq, to - from, w->search.probe_rate, w->step.y_end);
+  saltusi_advance(w->sys, w->step.y_end, saltusi_v_of(&w->o, w->step.y_end), to - from,
+                  w->step.beside);
+  memcpy(w->step.y_end, w->step.beside, (size_t)w->o.nq * sizeof(double));
   return status;
 }
 
@@ -282,6 +276,7 @@ static saltus_status state_at_event(saltusi_adaptive* w, const saltusi_found* f,
     return status;
   } else {
     w->step.ops->dense(&w->step.motion, f->theta, 0, w->o.ny, w->step.y_end);
+    saltusi_normalise(w->sys, w->step.y_end);
   }
   return SALTUS_OK;
 }
@@ -492,9 +487,9 @@ static saltus_status check_middle(saltusi_adaptive* w, saltusi_refusal* refusal)
   w->step.ops->dense(&w->step.motion, 0.5, 0, w->o.ny, w->step.y_try);
   saltus_status status =
       saltusi_mode_rate(&w->mode, w->step.t + 0.5 * w->step.h, w->step.y_try, w->step.rate_mid);
-  w->step.ops->dense_rate(&w->step.motion, 0.5, 0, w->o.ny, w->step.y_try);
+  saltusi_defect(w, w->step.ops->dense_rate, w->step.h);
   for (int i = 0; i < w->o.nq + w->o.nv && status == SALTUS_OK; i++) {
-    double defect = fabs(w->step.h * (w->step.rate_mid[i] - w->step.y_try[i])) / w->step.scale[i];
+    double defect = fabs(w->step.y_try[i]) / w->step.scale[i];
     if (weight * defect > 1.0) {
       *refusal = (saltusi_refusal){.why = SALTUSI_POOR_MIDDLE, .index = i, .part = 0.5};
     }

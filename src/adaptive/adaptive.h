@@ -23,6 +23,7 @@
 #include "saltus/event.h"
 #include "saltus/work.h"
 #include "system/carry.h"
+#include "system/ways.h"
 
 /* Kinds of events that end a step. */
 typedef enum saltusi_found_kind {
@@ -147,6 +148,9 @@ typedef struct saltusi_attempt {
   double* slip_limit;      /* [nv] tolerance of velocities while a spatial contact slides slowly */
   double slip_least;       /* m/s, slowest slip of a spatial contact at its start */
   double* along;           /* [nq] a displacement of positions */
+  double* beside;          /* [nq] positions close by */
+  double* apart;           /* [nv] the way to them */
+  saltusi_ways ways;
 
   /* implicit method */
   double* J; /* [(nv + nl) x 2 nv] of (a, lambda) with respect to (q along v, v); in the memory */

@@ -46,7 +46,7 @@ static size_t motion_count(const saltus_system* sys) {
 }
 
 /* Head, start, polynomials; q and v at the end; direction of a bounce; impulses of impacts at the start,
- * in all, and of a bounce by 1 m/s; room for a rate. */
+ * in all, and of a bounce by 1 m/s; room for positions. */
 size_t saltusi_adaptive_dense_count(const saltus_system* sys) {
   assert(sys != NULL);
   size_t state = (size_t)sys->dims.nq + (size_t)sys->dims.nv;
@@ -148,7 +148,7 @@ void saltusi_adaptive_dense_read(const saltus_system* sys, double* data, saltusi
   const double* Q = y0 + n;
   const double* end = Q + PARTS * n;
   const double* x = end + nq + nv;
-  double* rate = data + saltusi_adaptive_dense_count(sys) - nq;
+  double* lower = data + saltusi_adaptive_dense_count(sys) - nq;
   double past = fmin(fmax(t - d->t, 0.0), d->length);
   double rounding = 4.0 * DBL_EPSILON * fmax(fabs(t), d->length); /* t may be the end as a sum */
   if (right && !at.smooth && past >= d->length - rounding) {
@@ -166,11 +166,10 @@ void saltusi_adaptive_dense_read(const saltus_system* sys, double* data, saltusi
   }
   if (q != NULL) {
     ops->dense(&motion, theta, 0, nq, q);
-    if (height != 0.0 && sys->ops->rate != NULL) {
-      sys->ops->rate(sys->self, q, x, rate);
-      saltusi_add_scaled(nq, height, rate, q);
-    } else if (height != 0.0) {
-      saltusi_add_scaled(nq, height, x, q);
+    saltusi_normalise(sys, q);
+    if (height != 0.0) {
+      memcpy(lower, q, (size_t)nq * sizeof(double));
+      saltusi_advance(sys, lower, x, height, q);
     }
   }
   if (v != NULL) {

@@ -6,8 +6,8 @@
  * Norsett and Wanner 1993, II.10 and II.6). Errors are measured in the largest norm, not in the mean:
  * a single coordinate that is wrong is wrong.
  */
-#include "adaptive/adaptive.h"
 #include "adaptive/dormand_prince.h"
+#include "adaptive/positions.h"
 #include "math/matrix.h"
 
 #include <string.h>
@@ -38,7 +38,11 @@ static double weighted_error(saltusi_adaptive* w, double h, const double* weight
     for (int j = 0; j < count; j++) {
       sum += weights[j] * w->step.K[(size_t)j * (size_t)w->o.ny + (size_t)i];
     }
-    double error = fabs(h * sum) / w->step.scale[i];
+    w->step.y_try[i] = h * sum;
+  }
+  saltusi_change_to_way(w, w->step.y1, w->step.y_try);
+  for (int i = 0; i < w->o.ny; i++) {
+    double error = fabs(w->step.y_try[i]) / w->step.scale[i];
     w->step.worst = error > largest ? i : w->step.worst;
     largest = saltusi_larger(largest, error);
   }
@@ -68,7 +72,14 @@ static double stiffness(const saltusi_adaptive* w, int a, int b) {
   const double* k1 = stage(w, b);
   double change = 0.0;
   double distance = 0.0;
-  for (int i = 0; i < w->o.nq + w->o.nv; i++) {
+  const double* v1 = w->step.y1 + w->o.nq;
+  const double* v0 = w->step.y_mid + w->o.nq;
+  saltusi_difference(w->sys, w->step.y_mid, w->step.y1, w->step.apart);
+  for (int i = 0; i < w->o.nv; i++) { /* the rate of a position along v_i is v_i */
+    change = fmax(change, fabs(v1[i] - v0[i]) / w->step.scale[i]);
+    distance = fmax(distance, fabs(w->step.apart[i]) / w->step.scale[i]);
+  }
+  for (int i = w->o.nq; i < w->o.nq + w->o.nv; i++) {
     change = fmax(change, fabs(k1[i] - k0[i]) / w->step.scale[i]);
     distance = fmax(distance, fabs(w->step.y1[i] - w->step.y_mid[i]) / w->step.scale[i]);
   }
@@ -134,10 +145,10 @@ static saltus_status defect(saltusi_adaptive* w, double h, double* error) {
   dense5(&w->step.motion, 0.5, 0, w->o.ny, w->step.y_try);
   saltus_status status =
       saltusi_mode_rate(&w->mode, w->step.t + 0.5 * h, w->step.y_try, w->step.rate_mid);
-  dense_rate5(&w->step.motion, 0.5, 0, w->o.ny, w->step.y_try);
+  saltusi_defect(w, dense_rate5, h);
   double largest = 0.0;
   for (int i = 0; i < w->o.ny; i++) {
-    double size = fabs(h * (w->step.rate_mid[i] - w->step.y_try[i])) / w->step.scale[i];
+    double size = fabs(w->step.y_try[i]) / w->step.scale[i];
     w->step.worst = size > largest && defect_weight * size > *error ? i : w->step.worst;
     largest = saltusi_larger(largest, size);
   }
@@ -158,6 +169,7 @@ static saltus_status take_step(saltusi_adaptive* w, double h, const double* c, c
   note_stage(w);
   if (status == SALTUS_OK) {
     combine(w, h, a + (ptrdiff_t)last * stride, last, w->step.y1);
+    saltusi_normalise(w->sys, w->step.y1);
     status = saltusi_mode_rate(&w->mode, w->step.t + h, w->step.y1, stage(w, last));
   }
   if (status != SALTUS_OK) {

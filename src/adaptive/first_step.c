@@ -4,7 +4,7 @@
  * first_step.c - tolerances (section 2) and the start of a run (section 4): laws, contacts that touch, the first
  * step.
  */
-#include "adaptive/adaptive.h"
+#include "adaptive/positions.h"
 #include "adaptive/thresholds.h"
 #include "base/log.h"
 #include "math/matrix.h"
@@ -16,8 +16,12 @@
 void saltusi_adaptive_scale(saltusi_adaptive* w, const double* y0, const double* y1) {
   assert(w != NULL);
   double rtol = w->o.settings.rtol;
-  for (int i = 0; i < w->o.nq; i++) {
-    w->step.scale[i] = w->o.atol_q[i] + rtol * fmax(fabs(y0[i]), fabs(y1[i]));
+  for (int i = 0; i < w->o.nv; i++) {
+    double size = fmax(saltusi_position_size(w, y0, i), saltusi_position_size(w, y1, i));
+    w->step.scale[i] = saltusi_ways_tolerance(&w->step.ways, size, i, w->o.atol_q[i], rtol);
+  }
+  for (int i = w->o.nv; i < w->o.nq; i++) { /* errors of positions have nv places */
+    w->step.scale[i] = INFINITY;
   }
   for (int i = 0; i < w->o.nv; i++) {
     int k = w->o.nq + i;
@@ -36,13 +40,10 @@ void saltusi_adaptive_measure(const saltusi_adaptive* w, const double* y, const 
   double rtol = w->o.settings.rtol;
   *in_q = 0.0;
   *in_v = 0.0;
-  bool map = w->sys->ops->rate != NULL;
-  if (map) { /* the displacement of positions along x */
-    w->sys->ops->rate(w->sys->self, y, x, w->step.along);
-  }
-  for (int i = 0; i < w->o.nq; i++) {
-    double part = map ? w->step.along[i] : x[i];
-    *in_q = fmax(*in_q, fabs(part) * height / (w->o.atol_q[i] + rtol * fabs(y[i])));
+  for (int i = 0; i < w->o.nv; i++) {
+    double size = saltusi_position_size(w, y, i);
+    double scale = saltusi_ways_tolerance(&w->step.ways, size, i, w->o.atol_q[i], rtol);
+    *in_q = fmax(*in_q, fabs(x[i]) * height / scale);
   }
   for (int i = 0; i < w->o.nv; i++) {
     *in_v = fmax(*in_v, fabs(x[i]) * speed / (w->o.atol_v[i] + rtol * fabs(y[w->o.nq + i])));
@@ -77,7 +78,8 @@ void saltusi_read_tolerances(saltusi_adaptive* w) {
   const saltusi_adaptive_settings* s = &w->o.settings;
   w->o.atol_q_min = INFINITY;
   w->o.atol_v_min = INFINITY;
-  for (int i = 0; i < w->o.nq; i++) {
+  saltusi_ways_find_own(&w->step.ways, w->sys, w->step.y0);
+  for (int i = 0; i < w->o.nv; i++) {
     w->o.atol_q[i] =
         s->atol_q_each != NULL && s->atol_q_each[i] > 0.0 ? s->atol_q_each[i] : s->atol;
     w->o.atol_q_min = fmin(w->o.atol_q_min, w->o.atol_q[i]);
@@ -133,7 +135,11 @@ static saltus_status first_step(saltusi_adaptive* w, double limit, double* h) {
   double d1 = 0.0;
   double d2 = 0.0;
   saltusi_adaptive_scale(w, w->step.y0, w->step.y0);
-  for (int i = 0; i < w->o.ny; i++) {
+  for (int i = 0; i < w->o.nv; i++) { /* the rate of a position along v_i is v_i */
+    d0 = fmax(d0, saltusi_position_size(w, w->step.y0, i) / w->step.scale[i]);
+    d1 = fmax(d1, fabs(w->step.y0[w->o.nq + i]) / w->step.scale[i]);
+  }
+  for (int i = w->o.nq; i < w->o.ny; i++) {
     d0 = fmax(d0, fabs(w->step.y0[i]) / w->step.scale[i]);
     d1 = fmax(d1, fabs(w->step.rate0[i]) / w->step.scale[i]);
   }
@@ -142,8 +148,13 @@ static saltus_status first_step(saltusi_adaptive* w, double limit, double* h) {
   for (int i = 0; i < w->o.ny; i++) {
     w->step.y_try[i] = w->step.y0[i] + h0 * w->step.rate0[i];
   }
+  saltusi_normalise(w->sys, w->step.y_try);
   saltus_status status = saltusi_mode_rate(&w->mode, w->step.t + h0, w->step.y_try, w->step.rate1);
-  for (int i = 0; i < w->o.ny; i++) {
+  for (int i = 0; i < w->o.nv; i++) {
+    double change = fabs(w->step.y_try[w->o.nq + i] - w->step.y0[w->o.nq + i]);
+    d2 = fmax(d2, change / w->step.scale[i] / h0);
+  }
+  for (int i = w->o.nq; i < w->o.ny; i++) {
     d2 = fmax(d2, fabs(w->step.rate1[i] - w->step.rate0[i]) / w->step.scale[i] / h0);
   }
   double d = fmax(d1, d2);
@@ -176,6 +187,7 @@ saltus_status saltusi_adaptive_start(saltusi_adaptive* w, double limit) {
                                                                : w->o.settings.method;
   w->step.ops = saltusi_adaptive_ops_of(m->method);
   memcpy(w->step.y_keep, w->step.y0, (size_t)w->o.ny * sizeof(double));
+  saltusi_normalise(w->sys, w->step.y0);
   saltus_status status = saltusi_mode_project(&w->mode, w->step.t, w->step.y0);
   saltusi_leave_kinks(w, w->step.y0);
   if (status == SALTUS_OK && w->o.nc > 0) {

@@ -7,11 +7,13 @@
  *   V_i = v + h sum a_ij K_j,   Q_i = q + h sum a_ij V_j,   R_i = a(t + c_i h, Q_i, V_i) - K_i
  *   (I - h A x a_v - h^2 A^2 x a_q) dK = R
  *
- * which leaves positions and impulses out of the linear algebra. a_q, a_v and those of the contact
+ * which leaves positions and impulses out of the linear algebra. With maps the positions of the stages are the
+ * fixed point of Q_i = q + h sum a_ij N(Q_j) V_j for the velocities at hand; it contracts with 0.14 h |w|, the
+ * spectral radius of A and half an angular velocity. a_q, a_v and those of the contact
  * forces come from differences, once for many steps. With Z_i = Y_i - y and mu the real eigenvalue of
  * A^-1 the error is  (mu / h - J)^-1 (y' + sum e_i Z_i / h),  and dense output is the collocation cubic.
  */
-#include "adaptive/adaptive.h"
+#include "adaptive/positions.h"
 #include "math/matrix.h"
 
 #include <float.h>
@@ -32,7 +34,7 @@ static const double dense_p[3][3] = {
 /* 3 + 3^(2/3) - 3^(1/3) */
 static const double mu_real = 3.637834252744495732208;
 
-enum { NEWTON_MAX = 8, KEPT_STEPS = 20 };
+enum { NEWTON_MAX = 8, KEPT_STEPS = 20, SWEEPS_MAX = 40 };
 /* Pivots below this part of the largest are none: some four rounding units. */
 static const double tiny = 1e-15;
 
@@ -130,20 +132,62 @@ static double* rate_of(const saltusi_adaptive* w, int i) {
   return w->step.K + (size_t)i * (size_t)w->o.ny;
 }
 
+/* Positions of the stages with maps, from their velocities and the positions at hand. False: h is too long for
+ * the iteration. */
+static bool turn_stages(saltusi_adaptive* w, double h) {
+  const double part = 1e-3; /* of a tolerance */
+  double least = INFINITY;
+  for (int i = 0; i < w->o.nv; i++) {
+    least = fmin(least, w->step.scale[i]);
+  }
+  double last = INFINITY;
+  for (int k = 0; k < SWEEPS_MAX; k++) {
+    for (int j = 0; j < 3; j++) {
+      for (int i = 0; i < w->o.nq + w->o.nv; i++) {
+        w->step.y_try[i] = w->step.y0[i] + z_of(w, j)[i];
+      }
+      saltusi_rate(w->sys, w->step.y_try, w->step.y_try + w->o.nq, rate_of(w, j));
+    }
+    double change = 0.0;
+    for (int i = 0; i < 3; i++) {
+      double* z = z_of(w, i);
+      for (int n = 0; n < w->o.nq; n++) {
+        double sum = 0.0;
+        for (int j = 0; j < 3; j++) {
+          sum += h * a[i][j] * rate_of(w, j)[n];
+        }
+        change = saltusi_larger(change, fabs(sum - z[n]));
+        z[n] = sum;
+      }
+    }
+    double rounding = 4.0 * DBL_EPSILON * w->o.size;
+    if (change <= fmax(part * least, rounding)) {
+      return true;
+    }
+    if (!(change < last)) {
+      return false;
+    }
+    last = change;
+  }
+  return false;
+}
+
 /* Y_i = y0 + Z_i from the stage accelerations in w->step.stage_a, and the rates there. */
-static saltus_status evaluate_stages(saltusi_adaptive* w, double h) {
+static saltus_status evaluate_stages(saltusi_adaptive* w, double h, bool* good) {
   saltus_status status = SALTUS_OK;
   for (int i = 0; i < 3; i++) {
     double* z = z_of(w, i);
-    memset(z, 0, (size_t)w->o.ny * sizeof(double));
+    memset(z + w->o.nq, 0, (size_t)(w->o.ny - w->o.nq) * sizeof(double));
     for (int j = 0; j < 3; j++) {
       saltusi_add_scaled(w->o.nv, h * a[i][j], w->step.stage_a + (size_t)j * (size_t)w->o.nv,
                          z + w->o.nq);
     }
   }
-  for (int i = 0; i < 3 && status == SALTUS_OK; i++) {
+  *good = !w->step.ways.maps || turn_stages(w, h);
+  for (int i = 0; i < 3 && status == SALTUS_OK && *good; i++) {
     double* z = z_of(w, i);
-    for (int k = 0; k < w->o.nq; k++) { /* q' = v: this method treats no other maps */
+    for (int k = 0; k < w->o.nq && !w->step.ways.maps; k++) {
+      z[k] = 0.0;
       for (int j = 0; j < 3; j++) {
         z[k] += h * a[i][j] * (w->step.y0[w->o.nq + k] + z_of(w, j)[w->o.nq + k]);
       }
@@ -167,10 +211,12 @@ static saltus_status iterate(saltusi_adaptive* w, double h, bool* converged) {
   for (int i = 0; i < 3; i++) {
     memcpy(w->step.stage_a + (size_t)i * (size_t)w->o.nv, w->step.rate0 + w->o.nq,
            (size_t)w->o.nv * sizeof(double));
+    memset(z_of(w, i), 0, (size_t)w->o.nq * sizeof(double));
   }
   for (int k = 0; k < NEWTON_MAX; k++) {
-    saltus_status status = evaluate_stages(w, h);
-    if (status != SALTUS_OK) {
+    bool good;
+    saltus_status status = evaluate_stages(w, h, &good);
+    if (status != SALTUS_OK || !good) {
       return status;
     }
     for (int i = 0; i < n; i++) {
@@ -190,8 +236,7 @@ static saltus_status iterate(saltusi_adaptive* w, double h, bool* converged) {
     }
     bool small = k > 0 ? ratio / (1.0 - ratio) * size < target : false;
     if (size == 0.0 || small) {
-      *converged = true;
-      return evaluate_stages(w, h);
+      return evaluate_stages(w, h, converged);
     }
     last = size;
   }
@@ -237,17 +282,20 @@ static saltus_status estimate(saltusi_adaptive* w, double h, double* error) {
     w->step.rate_mid[i] = sum / h;
     w->step.y_mid[i] = w->step.rate0[i] + w->step.rate_mid[i];
   }
+  saltusi_change_to_way(w, w->step.y0, w->step.y_mid);
   filter(w, h, w->step.y_mid);
   *error = size_in_tolerances(w, w->step.y_mid);
   if (*error <= 1.0) {
     return SALTUS_OK;
   }
-  for (int i = 0; i < w->o.ny; i++) {
+  saltusi_advance(w->sys, w->step.y0, w->step.y_mid, 1.0, w->step.y_try);
+  for (int i = w->o.nq; i < w->o.ny; i++) {
     w->step.y_try[i] = w->step.y0[i] + w->step.y_mid[i];
   }
   saltus_status status = saltusi_mode_rate(&w->mode, w->step.t, w->step.y_try, w->step.y_mid);
   if (status == SALTUS_OK) {
     saltusi_add_scaled(w->o.ny, 1.0, w->step.rate_mid, w->step.y_mid);
+    saltusi_change_to_way(w, w->step.y0, w->step.y_mid);
     filter(w, h, w->step.y_mid);
     *error = size_in_tolerances(w, w->step.y_mid);
   }
@@ -273,6 +321,7 @@ static void finish(saltusi_adaptive* w, double h) {
                              z_of(w, 2)[i] * dense_p[2][p];
     }
   }
+  saltusi_normalise(w->sys, w->step.y1);
 }
 
 static saltus_status attempt(saltusi_adaptive* w, double h, double* error) {

@@ -45,7 +45,7 @@ static void write_contact(const saltusi_contact* c, double* d) {
 }
 
 static bool may_be_implicit(const saltus_system* sys, bool implicit) {
-  return implicit && sys->dims.nv <= IMPLICIT_MAX && sys->ops->rate == NULL;
+  return implicit && sys->dims.nv <= IMPLICIT_MAX;
 }
 
 static size_t jacobian_count(const saltus_system* sys, bool implicit) {
@@ -115,6 +115,8 @@ static void layout_step(saltusi_attempt* s, const saltusi_outline* o, saltus_are
   s->slip_start = SALTUS_PUSH(arena, double, 2 * o->nc);
   s->slip_limit = SALTUS_PUSH(arena, double, o->nv);
   s->along = SALTUS_PUSH(arena, double, o->nq);
+  s->beside = SALTUS_PUSH(arena, double, o->nq);
+  s->apart = SALTUS_PUSH(arena, double, o->nv);
   if (o->implicit) {
     int n = 3 * o->nv;
     s->newton = SALTUS_PUSH2(arena, double, n, n);
@@ -215,7 +217,7 @@ static void layout_outline(saltusi_outline* o, const saltus_system* sys, bool im
   o->tangents = SALTUS_PUSH(arena, int, o->nc);
   o->law = SALTUS_PUSH(arena, const saltus_contact_law*, o->nc);
   o->mu = SALTUS_PUSH(arena, double, o->nc);
-  o->atol_q = SALTUS_PUSH(arena, double, o->nq);
+  o->atol_q = SALTUS_PUSH(arena, double, o->nv);
   o->atol_v = SALTUS_PUSH(arena, double, o->nv);
 }
 
@@ -229,6 +231,7 @@ void saltusi_adaptive_layout(saltusi_adaptive* w, const saltusi_eval* eval, bool
   saltusi_mode_layout(&w->mode, &w->sys_copy, &w->o, &eval->room, arena);
   saltusi_decision_layout(&w->decision, &w->o, &eval->room, arena);
   layout_step(&w->step, &w->o, arena);
+  saltusi_ways_layout(&w->step.ways, sys, arena);
   layout_search(&w->search, &w->sys_copy, &w->o, arena);
   layout_passage(&w->transition, &w->o, arena);
   layout_leap(&w->jump, &w->o, arena);

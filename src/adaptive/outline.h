@@ -74,7 +74,7 @@ typedef struct saltusi_adaptive_memory {
 typedef struct saltusi_adaptive_settings {
   double rtol;
   double atol, atol_v;
-  const double* atol_q_each; /* [nq] or NULL: atol */
+  const double* atol_q_each; /* [nv] or NULL: atol */
   const double* atol_v_each; /* [nv] or NULL: atol_v */
   double h_max;              /* s; 0: none */
   double h_first;            /* s; 0: chosen */
@@ -109,7 +109,7 @@ typedef struct saltusi_outline {
   int tangents_max;               /* of all laws */
   bool implicit;                  /* there is room for the implicit method */
   saltusi_adaptive_settings settings;
-  double* atol_q; /* [nq] */
+  double* atol_q; /* [nv] of positions along each velocity */
   double* atol_v; /* [nv] */
   double atol_q_min, atol_v_min;
   double slip_floor; /* m/s, a spatial contact that slides slower stops */

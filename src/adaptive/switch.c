@@ -12,6 +12,7 @@
 
 #include <assert.h>
 #include <float.h>
+#include <string.h>
 
 enum { STACK = 128, PIECES_MAX = 100000, BISECTIONS = 80 };
 
@@ -154,7 +155,7 @@ double saltusi_before_switch(saltusi_adaptive* w, double h) {
 void saltusi_leave_kinks(saltusi_adaptive* w, double* y) {
   assert(w != NULL);
   const saltus_enclosure_ops* ops = w->sys->ops->enclosure;
-  int n = w->sys->ops->rate == NULL ? saltusi_course_switches(w->sys) : 0;
+  int n = saltusi_course_switches(w->sys);
   const saltusi_piece* p = &w->search.course.piece[SALTUSI_PIECES - 1];
   double noise = DBL_EPSILON * w->o.size;
   for (int i = 0; i < n; i++) {
@@ -166,8 +167,9 @@ void saltusi_leave_kinks(saltusi_adaptive* w, double* y) {
     saltusi_course_forget(w);
     p->t[0] = (saltus_interval){w->step.t, w->step.t};
     p->t[1] = (saltus_interval){1.0, 1.0};
+    saltusi_rate(w->sys, y, y + w->o.nq, w->step.along);
     for (int k = 0; k < w->o.nq; k++) {
-      double v = y[w->o.nq + k];
+      double v = w->step.along[k];
       p->q[2 * k] = (saltus_interval){y[k], y[k]};
       p->q[2 * k + 1] = (saltus_interval){v, v};
     }
@@ -176,7 +178,8 @@ void saltusi_leave_kinks(saltusi_adaptive* w, double* y) {
     ops->along(w->sys->self, &course, SALTUS_QUANTITY_SWITCH, i, at);
     double rate = 0.5 * (at[1].lo + at[1].hi);
     if (saltusi_magnitude(at[0]) <= 64.0 * noise && fabs(rate) > 0.0 && isfinite(rate)) {
-      saltusi_add_scaled(w->o.nq, 128.0 * noise / fabs(rate), y + w->o.nq, y);
+      saltusi_advance(w->sys, y, y + w->o.nq, 128.0 * noise / fabs(rate), w->step.beside);
+      memcpy(y, w->step.beside, (size_t)w->o.nq * sizeof(double));
     }
   }
 }

@@ -198,9 +198,9 @@ static saltus_status forces(void* work, const void* options, const saltusi_step*
 
 #define TREATS                                                                                     \
   (SALTUS_TREATS_JOINTS | SALTUS_TREATS_FRICTION | SALTUS_TREATS_POISSON |                         \
-   SALTUS_TREATS_CHANGING_CONTACTS)
+   SALTUS_TREATS_CHANGING_CONTACTS | SALTUS_TREATS_MAPS)
 
-#define SCHEME(id, label, which, p, more, text, origin)                                            \
+#define SCHEME(id, label, which, p, text, origin)                                                  \
   static size_t memory_##id(const void* options, const saltus_system* sys) {                       \
     (void)options;                                                                                 \
     return saltusi_adaptive_memory_count(sys, (which) >= SALTUSI_RADAU5);                          \
@@ -232,7 +232,7 @@ static saltus_status forces(void* work, const void* options, const saltusi_step*
               .locates_events = true,                                                              \
               .dense = true,                                                                       \
               .chooses_step = true,                                                                \
-              .treats = TREATS | (more),                                                           \
+              .treats = TREATS,                                                                    \
               .options = TABLE,                                                                    \
           },                                                                                       \
       .work_size = sizeof(saltusi_adaptive),                                                       \
@@ -249,14 +249,14 @@ static saltus_status forces(void* work, const void* options, const saltusi_step*
       .forces = forces_##id,                                                                       \
   };
 
-SCHEME(adaptive, "adaptive", SALTUSI_ADAPTIVE_CHOOSES, 5, SALTUS_TREATS_MAPS,
+SCHEME(adaptive, "adaptive", SALTUSI_ADAPTIVE_CHOOSES, 5,
        "to a tolerance through impacts and friction; chooses its method", "Dormand and Prince 1980")
-SCHEME(adaptive_dopri5, "adaptive-dopri5", SALTUSI_DOPRI5, 5, SALTUS_TREATS_MAPS,
+SCHEME(adaptive_dopri5, "adaptive-dopri5", SALTUSI_DOPRI5, 5,
        "to a tolerance through impacts and friction, Dormand-Prince 5(4)",
        "Dormand and Prince 1980")
-SCHEME(adaptive_dop853, "adaptive-dop853", SALTUSI_DOP853, 8, SALTUS_TREATS_MAPS,
+SCHEME(adaptive_dop853, "adaptive-dop853", SALTUSI_DOP853, 8,
        "to a tolerance through impacts and friction, Dormand-Prince 8(5,3)",
        "Hairer, Norsett and Wanner 1993")
-SCHEME(adaptive_radau5, "adaptive-radau5", SALTUSI_RADAU5, 5, 0,
+SCHEME(adaptive_radau5, "adaptive-radau5", SALTUSI_RADAU5, 5,
        "to a tolerance through impacts and friction, Radau IIA 5 for stiff forces",
        "Hairer and Wanner 1996")

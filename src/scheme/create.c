@@ -82,7 +82,7 @@ static size_t layout(saltus_scheme* in, saltus_arena* arena) {
   in->next.v = SALTUS_PUSH(arena, double, dims->nv);
   in->contacts = SALTUS_PUSH(arena, saltus_contact_step, dims->nc);
   in->joint_impulses = SALTUS_PUSH(arena, double, dims->nj);
-  in->atol_q = SALTUS_PUSH(arena, double, dims->nq);
+  in->atol_q = SALTUS_PUSH(arena, double, dims->nv);
   in->atol_v = SALTUS_PUSH(arena, double, dims->nv);
   in->limited = SALTUS_PUSH(arena, long long, dims->nq + dims->nv + dims->nc);
   in->undefined.q = SALTUS_PUSH(arena, double, dims->nq);
@@ -187,7 +187,7 @@ static void move(saltus_scheme* in, const saltus_scheme* old) {
             in->dense[i].data);
     }
   }
-  memcpy(in->atol_q, old->atol_q, (size_t)d->nq * sizeof(double));
+  memcpy(in->atol_q, old->atol_q, (size_t)d->nv * sizeof(double));
   memcpy(in->atol_v, old->atol_v, (size_t)d->nv * sizeof(double));
   memcpy(in->limited, old->limited, (size_t)(d->nq + d->nv + contacts) * sizeof(long long));
 }
@@ -230,13 +230,13 @@ saltus_status saltusi_scheme_fit(saltus_scheme* scheme, int contacts) {
   return lay_out_for(scheme, &room);
 }
 
-/* Tolerances per coordinate, NULL: none. */
+/* Tolerances per velocity, NULL: none. */
 static void set_tolerances(saltus_scheme* scheme, const double* atol_q, const double* atol_v) {
   const saltus_dims* d = &scheme->eval.sys.dims;
   scheme->has_atol_q = atol_q != NULL;
   scheme->has_atol_v = atol_v != NULL;
   if (atol_q != NULL) {
-    memcpy(scheme->atol_q, atol_q, (size_t)d->nq * sizeof(double));
+    memcpy(scheme->atol_q, atol_q, (size_t)d->nv * sizeof(double));
   }
   if (atol_v != NULL) {
     memcpy(scheme->atol_v, atol_v, (size_t)d->nv * sizeof(double));
@@ -359,7 +359,7 @@ saltus_status saltus_scheme_create(const saltus_scheme_def* def, saltus_scheme**
   }
   const saltus_dims* d = &def->system->dims;
   if (status == SALTUS_OK) {
-    status = check_tolerances(ops->info.name, "atol_q", d->nq, def->atol_q, def->log);
+    status = check_tolerances(ops->info.name, "atol_q", d->nv, def->atol_q, def->log);
   }
   if (status == SALTUS_OK) {
     status = check_tolerances(ops->info.name, "atol_v", d->nv, def->atol_v, def->log);
@@ -390,7 +390,7 @@ saltus_status saltusi_scheme_retune(saltus_scheme* scheme, const void* options,
   const saltus_dims* d = &scheme->eval.sys.dims;
   saltus_status status = saltus_options_check(&info->options, options, info->name, scheme->log);
   if (status == SALTUS_OK) {
-    status = check_tolerances(info->name, "atol_q", d->nq, atol_q, scheme->log);
+    status = check_tolerances(info->name, "atol_q", d->nv, atol_q, scheme->log);
   }
   if (status == SALTUS_OK) {
     status = check_tolerances(info->name, "atol_v", d->nv, atol_v, scheme->log);

@@ -334,7 +334,7 @@ uint64_t saltusi_scheme_fingerprint(const saltus_scheme* scheme) {
   }
   const saltus_dims* d = &scheme->eval.sys.dims;
   if (scheme->has_atol_q) {
-    hash = saltusi_hash(hash, scheme->atol_q, (size_t)d->nq * sizeof(double));
+    hash = saltusi_hash(hash, scheme->atol_q, (size_t)d->nv * sizeof(double));
   }
   if (scheme->has_atol_v) {
     hash = saltusi_hash(hash, scheme->atol_v, (size_t)d->nv * sizeof(double));

@@ -58,7 +58,7 @@ struct saltus_scheme {
   saltus_contact_step* contacts; /* [nc] */
   double* joint_impulses;        /* [nj] */
   bool has_atol_q, has_atol_v;   /* tolerances per coordinate were given */
-  double* atol_q;                /* [nq] */
+  double* atol_q;                /* [nv] */
   double* atol_v;                /* [nv] */
   saltus_tally tally;            /* points to the counts below */
   long long* limited;            /* [nq + nv + nc] */

@@ -35,13 +35,13 @@ typedef struct saltusi_step {
   double* memory1;               /* out: what it carries on */
   saltus_contact_step* contacts; /* [nc] out: the first report->active */
   double* joint_impulses;        /* [nj] out */
-  const double* atol_q;          /* [nq] tolerances per coordinate; NULL: not given */
-  const double* atol_v;          /* [nv] */
-  double* q_error;               /* [nq] out of schemes with an embedded method */
-  double* v_error;               /* [nv] the same */
-  saltusi_event_list* events;    /* out of schemes that locate them: by saltusi_step_event */
-  double* dense;                 /* [dense_count] out: the motion inside the step */
-  saltus_step_report* report;    /* out */
+  const double* atol_q; /* [nv] tolerances of positions along each velocity; NULL: not given */
+  const double* atol_v; /* [nv] */
+  double* q_error;      /* [nq] out of schemes with an embedded method: a change of q1 */
+  double* v_error;      /* [nv] the same */
+  saltusi_event_list* events; /* out of schemes that locate them: by saltusi_step_event */
+  double* dense;              /* [dense_count] out: the motion inside the step */
+  saltus_step_report* report; /* out */
   saltus_log log;
 } saltusi_step;
 

@@ -15,15 +15,18 @@
 #include <math.h>
 #include <string.h>
 
-void saltusi_control_layout(saltusi_control* control, const saltus_dims* dims,
+void saltusi_control_layout(saltusi_control* control, const saltus_system* sys,
                             saltus_arena* arena) {
+  const saltus_dims* dims = &sys->dims;
   assert(control != NULL && dims->nq >= 0 && dims->nv >= 0);
   control->full.q = SALTUS_PUSH(arena, double, dims->nq);
   control->full.v = SALTUS_PUSH(arena, double, dims->nv);
   control->middle.q = SALTUS_PUSH(arena, double, dims->nq);
   control->middle.v = SALTUS_PUSH(arena, double, dims->nv);
   control->half_joints = SALTUS_PUSH(arena, double, dims->nj);
-  control->atol = SALTUS_PUSH(arena, double, dims->nq);
+  control->atol = SALTUS_PUSH(arena, double, dims->nv);
+  control->error = SALTUS_PUSH(arena, double, dims->nq);
+  saltusi_ways_layout(&control->ways, sys, arena);
 }
 
 bool saltusi_control_grow(saltusi_control* c, const saltus_allocator* memory, int contacts,
@@ -76,12 +79,18 @@ static saltus_status find_gaps(saltus_sim* sim, const saltus_state* x, double t,
   return status == SALTUS_OK ? saltusi_observer_failed(sim, t) : status;
 }
 
-/* Component errors against the tolerance; e(i) is the estimated error of coordinate i. */
-static double scaled(const saltus_sim* sim, int i, double error) {
-  const saltusi_control* c = sim->control;
-  double atol = c->atol[i];
-  double size = fmax(fabs(sim->now.q[i]), fabs(sim->next.q[i]));
-  return fabs(error) / fmax(atol + c->options.rtol * size, DBL_MIN);
+/* The largest error of a position, c->error along each velocity, against its tolerance. */
+static double largest_error(const saltus_sim* sim) {
+  saltusi_control* c = sim->control;
+  double largest = 0.0;
+  saltusi_ways_find_own(&c->ways, &sim->sys, sim->now.q);
+  for (int i = 0; i < sim->sys.dims.nv; i++) {
+    double size = fmax(saltusi_ways_size(&c->ways, sim->now.q, i),
+                       saltusi_ways_size(&c->ways, sim->next.q, i));
+    double tolerance = saltusi_ways_tolerance(&c->ways, size, i, c->atol[i], c->options.rtol);
+    largest = fmax(largest, fabs(c->error[i]) / fmax(tolerance, DBL_MIN));
+  }
+  return largest;
 }
 
 /* The report of the first half outlives the second. */
@@ -134,10 +143,8 @@ static saltus_status try_doubled(saltus_sim* sim, double h, attempt* result) {
   saltusi_scheme_commit(sim->scheme);
   c->halves = true;
   result->impact = result->impact || has_impact(&sim->report);
-  result->err_q = 0.0;
-  for (int i = 0; i < sim->sys.dims.nq; i++) {
-    result->err_q = fmax(result->err_q, scaled(sim, i, sim->next.q[i] - c->full.q[i]));
-  }
+  saltusi_difference(&sim->sys, c->full.q, sim->next.q, c->error);
+  result->err_q = largest_error(sim);
   return find_gaps(sim, &c->full, t + h, GAP_FULL);
 }
 
@@ -155,10 +162,9 @@ static saltus_status try_embedded(saltus_sim* sim, double h, attempt* result) {
   const double* q_error;
   const double* v_error;
   saltusi_scheme_errors(sim->scheme, &q_error, &v_error);
-  result->err_q = 0.0;
-  for (int i = 0; i < sim->sys.dims.nq; i++) {
-    result->err_q = fmax(result->err_q, scaled(sim, i, q_error[i]));
-  }
+  memcpy(c->error, q_error, (size_t)sim->sys.dims.nq * sizeof(double));
+  saltusi_ways_of_change(&c->ways, &sim->sys, sim->next.q, c->error);
+  result->err_q = largest_error(sim);
   for (int i = 0; i < sim->sys.dims.nv; i++) {
     double size = fmax(fabs(sim->now.v[i]), fabs(sim->next.v[i]));
     double tol = fmax(c->options.atol + c->options.rtol * size, DBL_MIN);

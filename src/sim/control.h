@@ -8,11 +8,14 @@
 
 #include "saltus/control.h"
 #include "saltus/sim.h"
+#include "system/ways.h"
 
 typedef struct saltusi_control {
   saltus_control_options options;
-  double* atol; /* [nq] absolute tolerance per coordinate */
-  double h;     /* proposed next step; 0: not chosen yet */
+  double* atol; /* [nv] absolute tolerance of positions along each velocity */
+  saltusi_ways ways;
+  double* error; /* [nq] of positions; a way [nv] */
+  double h;      /* proposed next step; 0: not chosen yet */
   double h_min, h_max;
   long long attempts;
 
@@ -26,7 +29,8 @@ typedef struct saltusi_control {
   bool halves;             /* the accepted step consists of two */
 } saltusi_control;
 
-void saltusi_control_layout(saltusi_control* control, const saltus_dims* dims, saltus_arena* arena);
+void saltusi_control_layout(saltusi_control* control, const saltus_system* sys,
+                            saltus_arena* arena);
 
 /* Room for what the first half of a step reports; what is there is kept. */
 bool saltusi_control_grow(saltusi_control* control, const saltus_allocator* memory, int contacts,

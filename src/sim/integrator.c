@@ -289,7 +289,7 @@ static saltus_status check_positive(saltus_log log, const char* name, int n, con
 saltus_status saltus_integrator_set_tolerances_each(saltus_integrator* it, double rtol,
                                                     const double* atol_q, const double* atol_v) {
   assert(it != NULL && atol_q != NULL && atol_v != NULL);
-  saltus_status status = check_positive(it->log, "atol_q", it->dims.nq, atol_q);
+  saltus_status status = check_positive(it->log, "atol_q", it->dims.nv, atol_q);
   if (status == SALTUS_OK) {
     status = check_positive(it->log, "atol_v", it->dims.nv, atol_v);
   }

@@ -123,7 +123,7 @@ static saltus_status build_control(saltus_sim* sim, const saltus_control_options
   saltusi_control counted = {.h = 0.0};
   saltus_arena arena = saltus_arena_counting();
   SALTUS_PUSH(&arena, saltusi_control, 1);
-  saltusi_control_layout(&counted, &sim->sys.dims, &arena);
+  saltusi_control_layout(&counted, &sim->sys, &arena);
   size_t bytes = arena.used;
   void* block = sim->memory.alloc(bytes, sim->memory.user);
   if (block == NULL) {
@@ -135,13 +135,13 @@ static saltus_status build_control(saltus_sim* sim, const saltus_control_options
   sim->control = SALTUS_PUSH(&arena, saltusi_control, 1);
   sim->control_bytes = bytes;
   sim->control->options = *options;
-  saltusi_control_layout(sim->control, &sim->sys.dims, &arena);
+  saltusi_control_layout(sim->control, &sim->sys, &arena);
   int events = saltusi_scheme_info(sim->scheme)->locates_events ? 1 : 0;
   if (!saltusi_control_grow(sim->control, &sim->memory, sim->sys.dims.nc, events)) {
     saltusi_log(sim->def.log, SALTUS_LEVEL_ERROR, "simulation: no memory for step control");
     return SALTUS_ERR_MEMORY;
   }
-  for (int i = 0; i < sim->sys.dims.nq; i++) {
+  for (int i = 0; i < sim->sys.dims.nv; i++) {
     bool given = sim->def.atol_q != NULL && sim->def.atol_q[i] > 0.0;
     sim->control->atol[i] = given ? sim->def.atol_q[i] : options->atol;
   }

@@ -47,6 +47,11 @@ static saltus_status check_maps(const saltus_system* system, saltus_log log) {
   if (!other && ops->advance == NULL && ops->rate == NULL && ops->difference == NULL) {
     return SALTUS_OK;
   }
+  if (system->dims.nq < system->dims.nv) {
+    saltusi_log(log, SALTUS_LEVEL_ERROR, "system: dims.nq is %d, must be at least dims.nv = %d",
+                system->dims.nq, system->dims.nv);
+    return SALTUS_ERR_RANGE;
+  }
   const char* why = other ? "dims.nq is not dims.nv"
                           : "rate, advance and difference say one map q' = N(q) v together";
   if (ops->advance == NULL || ops->rate == NULL || ops->difference == NULL) {
