@@ -129,6 +129,60 @@ static void permute(const saltusi_dependent* d, const int* pivot, bool back, dou
   }
 }
 
+bool saltusi_dependent_factor_beside(saltusi_dependent* d, int n, const double* A,
+                                     const double* size) {
+  /* pivots so far above nothing that exchanges of columns could not make more of them */
+  const double clear = 1e-4;
+  assert(d != NULL && n >= 0);
+  d->n = n;
+  d->rank = n;
+  memcpy(d->LU, A, (size_t)n * (size_t)n * sizeof(double));
+  d->regular = saltusi_lu_factor(n, d->LU, d->pivot, 0.0);
+  for (int i = 0; i < n && d->regular; i++) {
+    d->regular = fabs(d->LU[i * (n + 1)]) > clear * size[i];
+  }
+  if (d->regular) {
+    return true;
+  }
+  double most = 0.0;
+  for (int i = 0; i < n; i++) {
+    d->scale[i] = size[i] > 0.0 ? 1.0 / sqrt(size[i]) : 1.0;
+  }
+  for (int i = 0; i < n; i++) {
+    for (int j = 0; j < n; j++) {
+      d->LU[i * n + j] = A[i * n + j] * d->scale[i] * d->scale[j];
+      most = saltusi_larger(most, fabs(d->LU[i * n + j]));
+    }
+  }
+  if (!isfinite(most)) {
+    return false;
+  }
+  if (most <= SALTUSI_DEPENDENT) {
+    memset(d->LU, 0, (size_t)n * (size_t)n * sizeof(double));
+    d->rank = 0;
+  } else {
+    d->rank = saltusi_lu_factor_rank(n, d->LU, d->pivot, d->pivot + n, SALTUSI_DEPENDENT / most);
+  }
+  make_right(d);
+  make_left(d);
+  return true;
+}
+
+void saltusi_dependent_null(const saltusi_dependent* d, int k, double* x) {
+  int n = d->n;
+  int r = d->rank;
+  assert(!d->regular && k >= 0 && k < n - r);
+  memset(x, 0, (size_t)n * sizeof(double));
+  for (int i = 0; i < r; i++) {
+    x[i] = d->LU[i * n + r + k];
+  }
+  x[r + k] = 1.0;
+  permute(d, d->pivot + n, true, x);
+  for (int i = 0; i < n; i++) {
+    x[i] *= d->scale[i];
+  }
+}
+
 /* Coefficients of the part of b in the left null space, into its last places; b is permuted. */
 static void left_part(const saltusi_dependent* d, double* b) {
   int r = d->rank;

@@ -35,6 +35,14 @@ typedef struct saltusi_dependent {
  * finite. */
 bool saltusi_dependent_factor(saltusi_dependent* d, int n, const double* A, int stride);
 
+/* The same for what other rows left of a matrix with the diagonal `size`, by which the rank is measured. A
+ * is not needed any more. */
+bool saltusi_dependent_factor_beside(saltusi_dependent* d, int n, const double* A,
+                                     const double* size);
+
+/* The k-th vector of the right null space, 0 <= k < n - rank, after a factorisation that is not regular. */
+void saltusi_dependent_null(const saltusi_dependent* d, int k, double* x);
+
 /* b <- x. */
 void saltusi_dependent_solve(const saltusi_dependent* d, double* b);
 

@@ -39,20 +39,22 @@ static bool factor(saltusi_operator* op, const saltusi_eval* eval, int c) {
   return saltusi_dependent_factor(&g->factor[c], n, B, n);
 }
 
-bool saltusi_eliminate_factor(saltusi_operator* op, saltusi_eval* eval) {
+saltus_status saltusi_eliminate_factor(saltusi_operator* op, saltusi_eval* eval) {
   assert(op != NULL && eval != NULL);
   saltusi_groups* g = &op->groups;
+  bool trees = false;
   memset(op->push, 0, (size_t)eval->sys.dims.nv * sizeof(double));
   for (int c = 0; c < g->components; c++) {
-    if (!g->eliminated[c]) {
+    trees = trees || g->tree[c] >= 0;
+    if (!g->eliminated[c] || g->tree[c] >= 0) {
       continue;
     }
     if (!factor(op, eval, c)) {
-      return false;
+      return SALTUS_RETRY_NAN;
     }
     eval->dependent |= g->factor[c].rank < g->factor[c].n;
   }
-  return true;
+  return trees ? saltusi_trees_factor(op, eval) : SALTUS_OK;
 }
 
 /* The entries of sum of s_b G_b over the rows of a component, in op->push, of which all is zero before and
@@ -67,6 +69,10 @@ static void gather_push(saltusi_operator* op, int c, const double* s) {
 void saltusi_eliminate_from(saltusi_operator* op, const saltusi_eval* eval, int c, int k) {
   assert(op != NULL && eval != NULL);
   saltusi_groups* g = &op->groups;
+  if (g->tree[c] >= 0) {
+    saltusi_trees_from(op, c, k);
+    return;
+  }
   int n = g->start[c + 1] - g->start[c];
   int stride = op->table_stride;
   const int* row = g->row + g->start[c];
@@ -110,7 +116,7 @@ void saltusi_eliminate_reduce(saltusi_operator* op, const saltusi_eval* eval) {
   double* P = op->P;
   memset(P, 0, (size_t)op->bilateral * sizeof(double));
   for (int c = 0; c < g->components; c++) {
-    if (!g->eliminated[c]) {
+    if (!g->eliminated[c] || g->tree[c] >= 0) {
       continue;
     }
     int n = g->start[c + 1] - g->start[c];
@@ -124,6 +130,21 @@ void saltusi_eliminate_reduce(saltusi_operator* op, const saltusi_eval* eval) {
   }
   memset(op->moved, 0, (size_t)nv * sizeof(double));
   saltusi_response_add(op, eval, 0, op->bilateral, op->moved);
+  for (int c = 0; c < g->components; c++) {
+    if (g->tree[c] >= 0) { /* nobody else moves these velocities */
+      saltusi_saddle_solve(&op->trees.saddle, g->tree[c], NULL, op->rhs, op->moved, NULL);
+    }
+  }
+}
+
+static void expand_tree(saltusi_operator* op, int c) {
+  const saltusi_groups* g = &op->groups;
+  double* rhs = op->trees.rows;
+  for (int b = g->start[c]; b < g->start[c + 1]; b++) {
+    int r = g->row[b];
+    rhs[r] = op->rhs[r] + (op->units > 0 ? saltusi_row_dot(&op->rows, r, op->moved) : 0.0);
+  }
+  saltusi_saddle_solve(&op->trees.saddle, g->tree[c], NULL, rhs, NULL, op->P);
 }
 
 void saltusi_eliminate_expand(saltusi_operator* op, const saltusi_eval* eval) {
@@ -135,9 +156,15 @@ void saltusi_eliminate_expand(saltusi_operator* op, const saltusi_eval* eval) {
     }
   }
   memset(op->moved, 0, (size_t)eval->sys.dims.nv * sizeof(double));
-  saltusi_response_add(op, eval, 0, op->count, op->moved);
+  if (op->units > 0) {
+    saltusi_response_add(op, eval, 0, op->count, op->moved);
+  }
   for (int c = 0; c < g->components; c++) {
     if (!g->eliminated[c]) {
+      continue;
+    }
+    if (g->tree[c] >= 0) {
+      expand_tree(op, c);
       continue;
     }
     int n = g->start[c + 1] - g->start[c];

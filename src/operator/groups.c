@@ -10,7 +10,9 @@
  *   B = G_b^T A^-1 G_b
  *
  * is factored, and A^-1 becomes A^-1 - A^-1 G_b B^-1 G_b^T A^-1 for everybody else. That couples all
- * velocities of the component: they are one group. The joints of other components stay units of W.
+ * velocities of the component: they are one group. Larger ones are eliminated by sparse factors (trees.c),
+ * with the same effect, unless many contacts touch them or they have many loops. The joints of other
+ * components stay units of W.
  */
 #include "operator/inside.h"
 
@@ -46,6 +48,8 @@ void saltusi_groups_layout(saltusi_groups* g, const saltus_dims* dims, int bilat
   g->contacts = SALTUS_PUSH(arena, long long, bilateral);
   g->blocks = SALTUS_PUSH(arena, long long, bilateral);
   g->eliminated = SALTUS_PUSH(arena, bool, bilateral);
+  g->tree = SALTUS_PUSH(arena, int, bilateral);
+  g->heavy = SALTUS_PUSH(arena, bool, bilateral);
   g->factor = SALTUS_PUSH(arena, saltusi_dependent, bilateral);
   g->pivot = SALTUS_PUSH2(arena, int, bilateral, 2);
   g->scale = SALTUS_PUSH(arena, double, bilateral);
@@ -159,10 +163,42 @@ static void count_contacts(saltusi_operator* op, int nv) {
   }
 }
 
+/* Which components get sparse factors. */
+static void choose_trees(saltusi_operator* op, saltusi_eval* eval) {
+  saltusi_groups* g = &op->groups;
+  for (int c = 0; c < g->components; c++) {
+    g->heavy[c] = false;
+  }
+  for (bool again = true; again;) {
+    bool some = false;
+    again = false;
+    for (int c = 0; c < g->components; c++) {
+      g->tree[c] = saltusi_trees_serve(op, c) ? c : -1;
+      some = some || g->tree[c] >= 0;
+    }
+    op->trees.saddle.wanted = 0;
+    if (!some || saltusi_trees_find(op)) {
+      return;
+    }
+    if (op->trees.saddle.wanted > 0) {
+      op->status = saltusi_room_lacks(&eval->room, SALTUSI_ROOM_JOINTS, op->trees.saddle.wanted);
+      return;
+    }
+    int heavy = saltusi_trees_heavy(op);
+    g->heavy[heavy] = true;
+    again = true;
+  }
+}
+
 static void choose(saltusi_operator* op, int nv) {
   saltusi_groups* g = &op->groups;
   size_t used = 0;
   for (int c = 0; c < g->components; c++) {
+    if (g->tree[c] >= 0) {
+      g->eliminated[c] = true;
+      g->any = true;
+      continue;
+    }
     int first = g->start[c];
     int rows = g->start[c + 1] - first;
     size_t square = (size_t)rows * (size_t)rows;
@@ -189,7 +225,7 @@ static void choose(saltusi_operator* op, int nv) {
   }
 }
 
-bool saltusi_groups_find(saltusi_operator* op, const saltusi_eval* eval) {
+bool saltusi_groups_find(saltusi_operator* op, saltusi_eval* eval) {
   assert(op != NULL && eval != NULL);
   saltusi_groups* g = &op->groups;
   int nv = eval->sys.dims.nv;
@@ -209,6 +245,7 @@ bool saltusi_groups_find(saltusi_operator* op, const saltusi_eval* eval) {
   sort_rows(op);
   sort_columns(g, nv);
   count_contacts(op, nv);
+  choose_trees(op, eval);
   choose(op, nv);
   return true;
 }

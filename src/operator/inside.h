@@ -59,7 +59,7 @@ void saltusi_response_add(const saltusi_operator* op, const saltusi_eval* eval, 
 /* groups.c: groups of velocities and components of joints; false when groups are not known. */
 void saltusi_groups_layout(saltusi_groups* g, const saltus_dims* dims, int bilateral,
                            saltus_arena* arena);
-bool saltusi_groups_find(saltusi_operator* op, const saltusi_eval* eval);
+bool saltusi_groups_find(saltusi_operator* op, saltusi_eval* eval);
 
 /* The eliminated component that a velocity belongs to, -1: none. */
 static inline int saltusi_groups_eliminated(const saltusi_groups* g, int velocity) {
@@ -67,8 +67,22 @@ static inline int saltusi_groups_eliminated(const saltusi_groups* g, int velocit
   return c >= 0 && g->eliminated[c] ? c : -1;
 }
 
-/* eliminate.c: factors of the eliminated components; false when something is not finite. */
-bool saltusi_eliminate_factor(saltusi_operator* op, saltusi_eval* eval);
+/* trees.c: whether sparse factors are right for component c. */
+void saltusi_trees_layout(saltusi_operator* op, const saltusi_eval* eval, int bilateral,
+                          saltus_arena* arena);
+bool saltusi_trees_serve(const saltusi_operator* op, int c);
+/* Bodies and joints of all components with a tree[c] that is not negative, which becomes their number in
+ * the factors. False when memory is short, which saddle.wanted says, or one has too many loops. */
+bool saltusi_trees_find(saltusi_operator* op);
+/* After that: which component it was. */
+int saltusi_trees_heavy(const saltusi_operator* op);
+/* SALTUS_RETRY_ROOM, or SALTUS_RETRY_NAN when there are no factors. */
+saltus_status saltusi_trees_factor(saltusi_operator* op, saltusi_eval* eval);
+/* As saltusi_eliminate_from. */
+void saltusi_trees_from(saltusi_operator* op, int c, int k);
+
+/* eliminate.c: factors of the eliminated components; SALTUS_RETRY_NAN when something is not finite. */
+saltus_status saltusi_eliminate_factor(saltusi_operator* op, saltusi_eval* eval);
 /* Column k of op->table, A^-1 x, becomes that of the joints' company: without what component c forbids. */
 void saltusi_eliminate_from(saltusi_operator* op, const saltusi_eval* eval, int c, int k);
 /* op->moved = A^-1 G_b B^-1 rhs_b over all eliminated rows b. */

@@ -22,6 +22,7 @@
 #ifndef SALTUSI_OPERATOR_H
 #define SALTUSI_OPERATOR_H
 
+#include "math/saddle.h"
 #include "solve/friction_step.h"
 #include "solve/mixed_lcp.h"
 #include "system/linear.h"
@@ -64,8 +65,10 @@ typedef struct saltusi_groups {
   long long* contacts; /* [components] that touch it */
   long long* blocks;   /* [components] that these have without elimination */
   bool* eliminated;    /* [components] */
-  bool any;            /* one is */
-  size_t room;         /* entries of LU and of gram */
+  int* tree;   /* [components] place in the sparse factors of trees.c; -1: dense ones, or none */
+  bool* heavy; /* [components] has too many loops for these */
+  bool any;    /* one is */
+  size_t room; /* entries of LU and of gram */
   double* LU;
   double* gram;
   int* pivot;                /* [2 bilateral] */
@@ -73,6 +76,33 @@ typedef struct saltusi_groups {
   saltusi_dependent* factor; /* [components] */
   double* part;              /* [bilateral] scratch */
 } saltusi_groups;
+
+/* A velocity and which rows touch it. */
+typedef struct saltusi_signed {
+  uint64_t signature;
+  int velocity;
+} saltusi_signed;
+
+/* Bodies and joints of the large components: trees.c. */
+typedef struct saltusi_trees {
+  saltusi_saddle saddle;
+  int most; /* rows; 0: there are none */
+  int bodies, velocities, joints, pairs;
+  int* body_of;           /* [nv] */
+  int* local;             /* [nv] */
+  int* body_start;        /* [bodies + 1] */
+  int* velocity;          /* [velocities] */
+  uint64_t* signature;    /* [nv] */
+  saltusi_signed* sorted; /* [nv] */
+  int* joint_row;         /* [joints] */
+  int* joint_rows;        /* [joints] */
+  int* joint_at;          /* [joints + 1] */
+  int* column;            /* [bilateral x row_width] */
+  int* pair;              /* [2 pairs] */
+  size_t* pair_from;      /* [pairs] place in the values of A */
+  double* x;              /* [nv] */
+  double* rows;           /* [bilateral] */
+} saltusi_trees;
 
 typedef struct saltusi_operator {
   saltusi_row_block rows;     /* [rows_max + 3] G: room to look at a contact before it counts */
@@ -94,8 +124,8 @@ typedef struct saltusi_operator {
   const saltusi_linear* A; /* of the last form */
   int bilateral;           /* rows of equalities: joints, or all */
   saltusi_storage storage; /* of W */
-  double* diagonal;        /* [rows_max] of W */
-  saltus_status status;    /* of the last form: SALTUS_RETRY_ROOM when W has no room */
+  double* diagonal;     /* [rows_max] of W; in large components of joints as if A were diagonal */
+  saltus_status status; /* of the last form: SALTUS_RETRY_ROOM when W has no room */
 
   int dense_max; /* rows of the largest dense W */
   double* AinvG; /* [dense_max x nv] row r is A^-1 G_r */
@@ -104,6 +134,7 @@ typedef struct saltusi_operator {
 
   /* by blocks, of systems with sparse rows: */
   saltusi_groups groups;
+  saltusi_trees trees;
   bool scalar;               /* A is diagonal */
   bool symmetric;            /* A is */
   bool broken;               /* joints have rows that are not numbers */
@@ -196,10 +227,10 @@ void saltusi_operator_form_held(saltusi_operator* op, saltusi_eval* eval,
 saltus_status saltusi_operator_solve(saltusi_operator* op, saltusi_eval* eval);
 
 /* After form_held: how many rows the others make superfluous, -1 when something is not finite; and what is
- * left of b when impulses do what they can, zero but for contradictions. Components too large for dense
- * factors count as regular. */
+ * left of b when impulses do what they can, zero but for contradictions. Components with more loops than
+ * trees.c treats count as regular. */
 int saltusi_operator_superfluous(saltusi_operator* op);
-void saltusi_operator_miss(const saltusi_operator* op, double* b);
+void saltusi_operator_miss(saltusi_operator* op, double* b);
 
 /* x += A^-1 G P */
 void saltusi_operator_apply(const saltusi_operator* op, const saltusi_eval* eval, double* x);

@@ -115,12 +115,14 @@ int saltusi_operator_superfluous(saltusi_operator* op) {
   }
   int count = 0;
   for (int c = 0; c < g->components && !op->broken; c++) {
-    count += g->eliminated[c] ? g->factor[c].n - g->factor[c].rank : 0;
+    count += g->tree[c] >= 0    ? op->trees.saddle.null_count[g->tree[c]]
+             : g->eliminated[c] ? g->factor[c].n - g->factor[c].rank
+                                : 0;
   }
   return op->broken ? -1 : count;
 }
 
-void saltusi_operator_miss(const saltusi_operator* op, double* b) {
+void saltusi_operator_miss(saltusi_operator* op, double* b) {
   assert(op->held);
   const saltusi_groups* g = &op->groups;
   if (op->storage == SALTUSI_STORED_DENSE) {
@@ -130,6 +132,10 @@ void saltusi_operator_miss(const saltusi_operator* op, double* b) {
   for (int c = 0; c < g->components; c++) {
     const int* row = g->row + g->start[c];
     int n = g->start[c + 1] - g->start[c];
+    if (g->tree[c] >= 0) {
+      saltusi_saddle_miss(&op->trees.saddle, g->tree[c], b);
+      continue;
+    }
     for (int k = 0; k < n; k++) {
       g->part[k] = g->eliminated[c] ? b[row[k]] : 0.0;
     }

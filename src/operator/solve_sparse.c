@@ -29,7 +29,7 @@ typedef struct problem {
 
 /* Right-hand sides of the units that stay, and first guesses. */
 static void gather(saltusi_operator* op, const saltusi_eval* eval) {
-  if (op->groups.any) {
+  if (op->groups.any && op->units > 0) {
     saltusi_eliminate_reduce(op, eval);
   }
   for (int u = 0; u < op->units; u++) {

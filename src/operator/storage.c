@@ -91,6 +91,7 @@ void saltusi_operator_layout(saltusi_operator* op, const saltusi_eval* eval,
   op->W = SALTUS_PUSH2(arena, double, op->dense_max, op->dense_max);
   if (d->row_width > 0) {
     saltusi_groups_layout(&op->groups, d, demand->held ? rows : d->nj, arena);
+    saltusi_trees_layout(op, eval, demand->held ? rows : d->nj, arena);
     saltusi_blocks_layout(op, d, each, arena);
   }
   friction_layout(op, eval, each, arena);
@@ -109,8 +110,13 @@ static bool form_blocks(saltusi_operator* op, saltusi_eval* eval) {
     return false;
   }
   op->symmetric = is_symmetric(op, eval);
-  op->broken = op->groups.any && !saltusi_eliminate_factor(op, eval);
-  if (!op->broken) {
+  op->broken = false;
+  if (op->status == SALTUS_OK && op->groups.any) {
+    saltus_status status = saltusi_eliminate_factor(op, eval);
+    op->broken = status == SALTUS_RETRY_NAN;
+    op->status = op->broken ? SALTUS_OK : status;
+  }
+  if (!op->broken && op->status == SALTUS_OK) {
     size_t blocks = saltusi_blocks_form(op, eval);
     if (blocks > BLOCKS_MOST) {
       op->status = SALTUS_ERR_MEMORY;

@@ -204,6 +204,7 @@ void saltusi_linear_blocks_layout(saltusi_linear_blocks* b, const saltus_system*
   b->block_max = saltusi_structure_block_max(s);
   b->M = SALTUS_PUSH(arena, double, b->values);
   b->A = SALTUS_PUSH(arena, double, b->values);
+  b->factor = SALTUS_PUSH(arena, double, b->diagonal_values);
   const bool gathered = sys->ops->blocks == NULL;
   b->part = gathered ? SALTUS_PUSH(arena, double, b->values) : NULL;
   b->dense = gathered ? SALTUS_PUSH2(arena, double, nv, nv) : NULL;
@@ -305,8 +306,9 @@ static bool factor_diagonal(saltusi_linear_blocks* b) {
 
 static bool factor_apart(saltusi_linear_blocks* b) {
   const saltus_structure* s = b->structure;
+  memcpy(b->factor, b->A, b->diagonal_values * sizeof(double));
   for (int i = 0; i < s->blocks; i++) {
-    if (!saltusi_lu_factor(saltusi_block_size(s, i), b->A + b->at[i], b->pivot + s->start[i],
+    if (!saltusi_lu_factor(saltusi_block_size(s, i), b->factor + b->at[i], b->pivot + s->start[i],
                            singular_pivot)) {
       return false;
     }
@@ -350,7 +352,7 @@ void saltusi_linear_blocks_solve(const saltusi_linear_blocks* b, double* x) {
     }
   } else {
     for (int i = 0; i < s->blocks; i++) {
-      saltusi_lu_solve(saltusi_block_size(s, i), b->A + b->at[i], b->pivot + s->start[i],
+      saltusi_lu_solve(saltusi_block_size(s, i), b->factor + b->at[i], b->pivot + s->start[i],
                        x + s->start[i]);
     }
   }
@@ -371,7 +373,7 @@ static int solve_row_apart(const saltusi_linear_blocks* b, int width, const int*
     for (; k < width && (column != NULL ? column[k] : k) < s->start[i + 1]; k++) {
       out[used + (column != NULL ? column[k] : k) - s->start[i]] = entries[k];
     }
-    saltusi_lu_solve(n, b->A + b->at[i], b->pivot + s->start[i], out + used);
+    saltusi_lu_solve(n, b->factor + b->at[i], b->pivot + s->start[i], out + used);
     used += n;
   }
   return used;

@@ -25,7 +25,8 @@ typedef struct saltusi_linear_blocks {
   size_t values, diagonal_values;
   int block_max;
   double* M;        /* [values] at the last point */
-  double* A;        /* [values]; diagonal blocks are factored in place while no pair couples */
+  double* A;        /* [values] at the last point */
+  double* factor;   /* [diagonal_values] of diagonal blocks while no pair couples */
   double* part;     /* [values] F_q or F_v gathered; NULL: the system writes blocks */
   double* dense;    /* [nv x nv] what it is gathered from */
   double* diagonal; /* [nv] of a diagonal A */

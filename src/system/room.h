@@ -19,6 +19,7 @@ typedef enum saltusi_room_kind {
   SALTUSI_ROOM_CONTACTS, /* keys: dims.nc of a changing set */
   SALTUSI_ROOM_BLOCKS,   /* of W */
   SALTUSI_ROOM_FILL,     /* entries of factors */
+  SALTUSI_ROOM_JOINTS,   /* bytes of sparse factors of joints */
   SALTUSI_ROOM_ROWS,     /* of contact problems that are solved at once */
   SALTUSI_ROOM_EVENTS,   /* of one step */
   SALTUSI_ROOM_KINDS

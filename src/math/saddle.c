@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * saddle.c - factors and solutions in the order of saddle_plan.c. For each position k but loops
+ *
+ *   D_k <- D_k^-1,   L_ik <- L_ik D_k,   (i, j) -= L_ik U_kj      for all later i, j that k meets
+ *
+ * and what is left of the loops is dense.
+ */
+#include "math/saddle.h"
+
+#include "math/matrix.h"
+
+#include <string.h>
+
+/* A pivot of a joint that is smaller than this part of its W is not used: the joint closes a loop then.
+ * Half of the digits are left to multipliers. */
+static const double weak = 1e-8;
+
+/* C -= A B, A [m x k], B [k x n], rows of C `stride` apart; n is constant where inlined. */
+static inline void subtract(int m, int k, const int n, const double* restrict A,
+                            const double* restrict B, double* restrict C, int stride) {
+  for (int a = 0; a < m; a++) {
+    const double* restrict left = A + a * k;
+    double* restrict to = C + (size_t)a * (size_t)stride;
+    for (int l = 0; l < k; l++) {
+      const double* restrict right = B + l * n;
+      for (int c = 0; c < n; c++) {
+        to[c] -= left[l] * right[c];
+      }
+    }
+  }
+}
+
+static void subtract_product(int m, int k, int n, const double* A, const double* B, double* C,
+                             int stride) {
+  switch (n) {
+  case 1:
+    subtract(m, k, 1, A, B, C, stride);
+    break;
+  case 2:
+    subtract(m, k, 2, A, B, C, stride);
+    break;
+  case 3:
+    subtract(m, k, 3, A, B, C, stride);
+    break;
+  case 5:
+    subtract(m, k, 5, A, B, C, stride);
+    break;
+  case 6:
+    subtract(m, k, 6, A, B, C, stride);
+    break;
+  default:
+    subtract(m, k, n, A, B, C, stride);
+  }
+}
+
+/* A <- A B, A [m x n], B [n x n]; n is constant where inlined. */
+static inline void multiply(int m, const int n, double* restrict A, const double* restrict B,
+                            double* restrict row) {
+  for (int a = 0; a < m; a++) {
+    double* to = A + a * n;
+    for (int c = 0; c < n; c++) {
+      row[c] = to[0] * B[c];
+    }
+    for (int l = 1; l < n; l++) {
+      for (int c = 0; c < n; c++) {
+        row[c] += to[l] * B[l * n + c];
+      }
+    }
+    memcpy(to, row, (size_t)n * sizeof(double));
+  }
+}
+
+static void times_inverse(int m, int n, double* A, const double* B, double* row) {
+  switch (n) {
+  case 2:
+    multiply(m, 2, A, B, row);
+    break;
+  case 3:
+    multiply(m, 3, A, B, row);
+    break;
+  case 5:
+    multiply(m, 5, A, B, row);
+    break;
+  case 6:
+    multiply(m, 6, A, B, row);
+    break;
+  default:
+    multiply(m, n, A, B, row);
+  }
+}
+
+/* Gauss-Jordan in place with row exchanges; n is constant where inlined. False when a pivot is zero or
+ * not finite. */
+static inline bool invert(const int n, double* A, int* pivot) {
+  for (int k = 0; k < n; k++) {
+    int p = k;
+    for (int i = k + 1; i < n; i++) {
+      p = fabs(A[i * n + k]) > fabs(A[p * n + k]) ? i : p;
+    }
+    pivot[k] = p;
+    double own = A[p * n + k];
+    if (!(fabs(own) > 0.0) || !isfinite(own)) {
+      return false;
+    }
+    for (int c = 0; c < n && p != k; c++) {
+      double kept = A[p * n + c];
+      A[p * n + c] = A[k * n + c];
+      A[k * n + c] = kept;
+    }
+    double over = 1.0 / own;
+    A[k * n + k] = 1.0;
+    for (int c = 0; c < n; c++) {
+      A[k * n + c] *= over;
+    }
+    for (int i = 0; i < n; i++) {
+      double times = A[i * n + k];
+      if (i == k || times == 0.0) {
+        continue;
+      }
+      A[i * n + k] = 0.0;
+      for (int c = 0; c < n; c++) {
+        A[i * n + c] -= times * A[k * n + c];
+      }
+    }
+  }
+  for (int k = n - 1; k >= 0; k--) { /* exchanged rows are exchanged columns of the inverse */
+    for (int i = 0; i < n && pivot[k] != k; i++) {
+      double kept = A[i * n + k];
+      A[i * n + k] = A[i * n + pivot[k]];
+      A[i * n + pivot[k]] = kept;
+    }
+  }
+  return true;
+}
+
+static bool invert_block(int n, double* A, int* pivot) {
+  switch (n) {
+  case 1:
+    return invert(1, A, pivot);
+  case 2:
+    return invert(2, A, pivot);
+  case 3:
+    return invert(3, A, pivot);
+  case 5:
+    return invert(5, A, pivot);
+  case 6:
+    return invert(6, A, pivot);
+  default:
+    return invert(n, A, pivot);
+  }
+}
+
+void saltusi_saddle_clear(saltusi_saddle* s) {
+  memset(s->values, 0, s->entries * sizeof(double));
+}
+
+/* The pivot of a position inverted; false when it is singular. */
+static bool invert_pivot(saltusi_saddle* s, int k) {
+  int n = s->size[k];
+  double* D = s->values + s->diagonal[k];
+  if (!invert_block(n, D, s->pivot)) {
+    return false;
+  }
+  if (s->node[k] < s->bodies) {
+    return true;
+  }
+  for (int i = 0; i < n; i++) {
+    double weight = s->weight[s->first[k] + i];
+    if (!(fabs(D[i * (n + 1)]) * weight * weak < 1.0)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/* Everything that position k changes. */
+static void eliminate(saltusi_saddle* s, int k, int loops, int stride) {
+  int n = s->size[k];
+  const double* D = s->values + s->diagonal[k];
+  const int* target = s->target + s->target_at[k];
+  int begin = s->later_start[k];
+  int end = s->later_start[k + 1];
+  for (int e = begin; e < end; e++) {
+    int i = s->later[e];
+    double* L = s->values + s->lower[e];
+    times_inverse(s->size[i], n, L, D, s->part);
+    for (int g = begin; g < end; g++) {
+      int j = s->later[g];
+      bool dense = i >= loops && j >= loops;
+      subtract_product(s->size[i], n, s->size[j], L, s->values + s->upper[g], s->values + *target,
+                       dense ? stride : s->size[j]);
+      target++;
+    }
+  }
+}
+
+/* Position order forwards, from y as it is. */
+static void forward(const saltusi_saddle* s, int c) {
+  for (int k = s->component_at[c]; k < s->loop_at[c]; k++) {
+    const double* yk = s->y + s->first[k];
+    for (int e = s->later_start[k]; e < s->later_start[k + 1]; e++) {
+      int i = s->later[e];
+      subtract_product(s->size[i], s->size[k], 1, s->values + s->lower[e], yk, s->y + s->first[i],
+                       1);
+    }
+  }
+}
+
+static void backward(const saltusi_saddle* s, int c) {
+  for (int k = s->loop_at[c] - 1; k >= s->component_at[c]; k--) {
+    double* yk = s->y + s->first[k];
+    int n = s->size[k];
+    for (int e = s->later_start[k]; e < s->later_start[k + 1]; e++) {
+      int i = s->later[e];
+      subtract_product(n, s->size[i], 1, s->values + s->upper[e], s->y + s->first[i], yk, 1);
+    }
+    const double* D = s->values + s->diagonal[k];
+    for (int i = 0; i < n; i++) {
+      s->part[i] = saltusi_dot(n, D + i * n, yk);
+    }
+    memcpy(yk, s->part, (size_t)n * sizeof(double));
+  }
+}
+
+/* Removes from x the part along the vectors that were kept, in the metric of the weights. */
+static void remove_null(const saltusi_saddle* s, int c, int count, double* x) {
+  int begin = s->first[s->component_at[c]];
+  int scalars = s->first[s->component_at[c + 1]] - begin;
+  for (int k = 0; k < count; k++) {
+    const double* n = s->null[c] + (size_t)k * (size_t)scalars;
+    double sum = 0.0;
+    for (int i = 0; i < scalars; i++) {
+      sum += s->weight[begin + i] * n[i] * x[i];
+    }
+    saltusi_add_scaled(scalars, -sum, n, x);
+  }
+}
+
+/* Vectors of rows that depend on each other, orthonormal in the metric of the weights. */
+static bool find_null(saltusi_saddle* s, int c) {
+  const saltusi_dependent* loops = &s->loops[c];
+  int begin = s->first[s->component_at[c]];
+  int scalars = s->first[s->component_at[c + 1]] - begin;
+  int count = loops->n - loops->rank;
+  size_t bytes = (size_t)count * (size_t)scalars * sizeof(double);
+  s->null_count[c] = count;
+  if (s->used + s->null_used + bytes > s->memory.bytes) {
+    s->wanted = s->used + 2 * (s->null_used + bytes);
+    return false;
+  }
+  s->null[c] = (double*)(void*)((char*)s->memory.block + s->used + s->null_used);
+  s->null_used += bytes;
+  for (int k = 0; k < count; k++) {
+    double* n = s->null[c] + (size_t)k * (size_t)scalars;
+    memset(s->y + begin, 0, (size_t)scalars * sizeof(double));
+    saltusi_dependent_null(loops, k, s->y + s->first[s->loop_at[c]]);
+    backward(s, c);
+    for (int i = 0; i < scalars; i++) {
+      n[i] = s->index[begin + i] < 0 ? s->y[begin + i] : 0.0;
+    }
+    remove_null(s, c, k, n);
+    remove_null(s, c, k, n);
+    double square = 0.0;
+    for (int i = 0; i < scalars; i++) {
+      square += s->weight[begin + i] * n[i] * n[i];
+    }
+    double scale = square > 0.0 ? 1.0 / sqrt(square) : 0.0;
+    for (int i = 0; i < scalars; i++) {
+      n[i] *= scale;
+    }
+  }
+  return true;
+}
+
+static saltusi_saddle_outcome factor_component(saltusi_saddle* s, int c) {
+  int loops = s->loop_at[c];
+  int stride = saltusi_saddle_loop_rows(s, c);
+  for (int k = s->component_at[c]; k < loops; k++) {
+    if (!invert_pivot(s, k)) {
+      if (s->node[k] < s->bodies) {
+        return SALTUSI_SADDLE_BROKEN;
+      }
+      s->demoted[s->node[k] - s->bodies] = true;
+      s->repeat = true;
+      return SALTUSI_SADDLE_AGAIN;
+    }
+    eliminate(s, k, loops, stride);
+  }
+  s->null_count[c] = 0;
+  if (stride == 0) {
+    return SALTUSI_SADDLE_FACTORED;
+  }
+  if (!saltusi_dependent_factor_beside(&s->loops[c], stride, s->values + s->dense[c],
+                                       s->weight + s->first[loops])) {
+    return SALTUSI_SADDLE_BROKEN;
+  }
+  if (s->loops[c].rank < stride && !find_null(s, c)) {
+    return SALTUSI_SADDLE_LACKS;
+  }
+  return SALTUSI_SADDLE_FACTORED;
+}
+
+saltusi_saddle_outcome saltusi_saddle_factor(saltusi_saddle* s) {
+  s->null_used = 0;
+  s->wanted = 0;
+  for (int c = 0; c < s->components; c++) {
+    saltusi_saddle_outcome outcome = factor_component(s, c);
+    if (outcome != SALTUSI_SADDLE_FACTORED) {
+      return outcome;
+    }
+  }
+  return SALTUSI_SADDLE_FACTORED;
+}
+
+/* x <- the part of x, a right-hand side of rows, along what no velocity can meet. */
+static void keep_null(const saltusi_saddle* s, int c, double* x) {
+  int begin = s->first[s->component_at[c]];
+  int scalars = s->first[s->component_at[c + 1]] - begin;
+  double* kept = s->spare;
+  memset(kept, 0, (size_t)scalars * sizeof(double));
+  for (int k = 0; k < s->null_count[c]; k++) {
+    const double* n = s->null[c] + (size_t)k * (size_t)scalars;
+    saltusi_add_scaled(scalars, saltusi_dot(scalars, n, x), n, kept);
+  }
+  for (int i = 0; i < scalars; i++) {
+    x[i] = s->weight[begin + i] * kept[i];
+  }
+}
+
+void saltusi_saddle_solve(saltusi_saddle* s, int component, const double* f, const double* g,
+                          double* x, double* y) {
+  int c = component;
+  int begin = s->first[s->component_at[c]];
+  int end = s->first[s->component_at[c + 1]];
+  for (int i = begin; i < end; i++) {
+    int at = s->index[i];
+    const double* from = at >= 0 ? f : g;
+    s->y[i] = from != NULL ? from[at >= 0 ? at : -1 - at] : 0.0;
+  }
+  if (s->null_count[c] > 0 && g != NULL) {
+    double* left = s->spare + s->scalars;
+    for (int i = begin; i < end; i++) {
+      left[i - begin] = s->index[i] < 0 ? s->y[i] : 0.0;
+    }
+    keep_null(s, c, left);
+    saltusi_add_scaled(end - begin, -1.0, left, s->y + begin);
+  }
+  forward(s, c);
+  if (s->loop_at[c] < s->component_at[c + 1]) {
+    saltusi_dependent_solve(&s->loops[c], s->y + s->first[s->loop_at[c]]);
+  }
+  backward(s, c);
+  remove_null(s, c, s->null_count[c], s->y + begin);
+  for (int i = begin; i < end; i++) {
+    int at = s->index[i];
+    double* to = at >= 0 ? x : y;
+    if (to != NULL) {
+      to[at >= 0 ? at : -1 - at] = s->y[i];
+    }
+  }
+}
+
+void saltusi_saddle_miss(saltusi_saddle* s, int component, double* b) {
+  int c = component;
+  int begin = s->first[s->component_at[c]];
+  int end = s->first[s->component_at[c + 1]];
+  for (int i = begin; i < end; i++) {
+    s->y[i] = s->index[i] < 0 ? b[-1 - s->index[i]] : 0.0;
+  }
+  keep_null(s, c, s->y + begin);
+  for (int i = begin; i < end; i++) {
+    if (s->index[i] < 0) {
+      b[-1 - s->index[i]] = s->y[i];
+    }
+  }
+}
