@@ -20,7 +20,7 @@ static const bench* const registry[] = {
     &bench_random_packings, &bench_large_packings, &bench_warm_start,
     &bench_joints,          &bench_scaling,        &bench_adaptive_speed,
     &bench_adaptive_ratios, &bench_adaptive_balls, &bench_adaptive_hills,
-    &bench_adaptive_memory,
+    &bench_adaptive_memory, &bench_chains,
 };
 enum { COUNT = sizeof registry / sizeof registry[0] };
 

@@ -36,6 +36,7 @@ extern const bench bench_large_packings;
 extern const bench bench_warm_start;
 extern const bench bench_scaling;
 extern const bench bench_joints;
+extern const bench bench_chains;
 extern const bench bench_adaptive_speed;
 extern const bench bench_adaptive_ratios;
 extern const bench bench_adaptive_balls;

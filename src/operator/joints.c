@@ -44,8 +44,9 @@ static double row_slope(const saltusi_joints* joints, int nv, int j) {
 }
 
 /* Judges joints->miss, in units of `size` for each unit of a row. */
-static void judge(saltusi_joints* joints, const saltus_dims* d, double size, int kind,
+static void judge(saltusi_joints* joints, const saltus_system* sys, double size, int kind,
                   saltusi_contradiction* found) {
+  const saltus_dims* d = &sys->dims;
   double worst = 0.0;
   saltusi_operator_miss(&joints->op, joints->miss);
   for (int j = 0; j < d->nj; j++) {
@@ -58,13 +59,21 @@ static void judge(saltusi_joints* joints, const saltus_dims* d, double size, int
     found->miss = 0.0;
     return;
   }
+  int last = -1;
+  int rows = 0;
   for (int j = 0; j < d->nj && found->count < 4; j++) {
-    if (fabs(joints->miss[j]) > 1e-3 * found->miss) {
+    int joint = saltusi_joint_of(sys, j);
+    if (!(fabs(joints->miss[j]) > 1e-3 * found->miss)) {
+      continue;
+    }
+    rows++;
+    if (joint != last) { /* rows of one joint are one */
       found->joint[found->count++] = j;
     }
+    last = joint;
   }
   found->kind = SALTUSI_AGREE;
-  if (found->count > 1) { /* one that moves nothing is no two */
+  if (rows > 1) { /* one that moves nothing is no two */
     found->kind = (unsigned)kind;
   }
 }
@@ -85,13 +94,13 @@ saltus_status saltusi_joints_contradict(saltusi_joints* joints, saltusi_eval* ev
     return superfluous < 0 ? SALTUS_RETRY_NAN : status;
   }
   sys->ops->joints(sys->self, at, joints->miss);
-  judge(joints, d, fmax(1.0, saltusi_max_abs(d->nq, at->q)), SALTUSI_POSITIONS_DISAGREE, found);
+  judge(joints, sys, fmax(1.0, saltusi_max_abs(d->nq, at->q)), SALTUSI_POSITIONS_DISAGREE, found);
   if (rates && found->kind == SALTUSI_AGREE) {
     double size = fmax(1.0, saltusi_max_abs(d->nv, at->v));
     for (int j = 0; j < d->nj; j++) {
       joints->miss[j] = saltusi_row_dot(&joints->op.rows, j, at->v) + joints->op.rows.b[j];
     }
-    judge(joints, d, size, SALTUSI_RATES_DISAGREE, found);
+    judge(joints, sys, size, SALTUSI_RATES_DISAGREE, found);
   }
   return SALTUS_OK;
 }

@@ -7,8 +7,8 @@
  * same way: n^T g = 0 and n^T (G^T v + b) = 0 at every state near the joints. What is left of these sums
  * no motion can take away; that is a contradiction. Drift off the joints enters with its square.
  *
- * Rows are looked at by components of joints that share bodies. Components of more than some hundred rows
- * are not looked at.
+ * Rows are looked at by components of joints that share bodies. Components whose loops have more than some
+ * hundred rows are not looked at.
  */
 #ifndef SALTUSI_JOINTS_H
 #define SALTUSI_JOINTS_H
@@ -24,9 +24,9 @@ typedef struct saltusi_joints {
 /* Joints that cannot hold together. */
 typedef struct saltusi_contradiction {
   enum { SALTUSI_AGREE, SALTUSI_POSITIONS_DISAGREE, SALTUSI_RATES_DISAGREE } kind;
-  double miss; /* largest value of a constraint, or of its rate, that nothing takes away */
-  int count;   /* joints named here */
-  int joint[4];
+  double miss;  /* largest value of a constraint, or of its rate, that nothing takes away */
+  int count;    /* joints named here */
+  int joint[4]; /* the first row of each that misses something */
 } saltusi_contradiction;
 
 void saltusi_joints_layout(saltusi_joints* joints, const saltusi_eval* eval, saltus_arena* arena);

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * Chains, stars and closed loops of many links: sparse factors of bodies and joints give what dense matrices
+ * give, superfluous joints share their load, and contradicting ones are named, whatever the size.
+ */
+#include "saltus_test.h"
+
+#include "../../bench/links.h"
+
+#include <stdlib.h>
+
+typedef struct motion {
+  double *q, *v, *impulse;
+  saltus_status status;
+  saltus_kept_message kept;
+} motion;
+
+static motion run(const saltus_system* sys, const saltus_mechanism* from, int steps) {
+  motion m = {.status = SALTUS_OK};
+  const saltus_dims* d = &sys->dims;
+  m.q = malloc((size_t)d->nq * sizeof(double));
+  m.v = malloc((size_t)d->nv * sizeof(double));
+  m.impulse = malloc((size_t)d->nj * sizeof(double));
+  memcpy(m.q, saltus_mechanism_q0(from), (size_t)d->nq * sizeof(double));
+  memcpy(m.v, saltus_mechanism_v0(from), (size_t)d->nv * sizeof(double));
+  const saltus_scheme_def def = {
+      .scheme = "moreau-jean", .system = sys, .log = saltus_log_keep(&m.kept)};
+  saltus_scheme* scheme;
+  assert_int_equal(saltus_scheme_create(&def, &scheme), SALTUS_OK);
+  saltus_state state = {.q = m.q, .v = m.v};
+  saltus_step_report report = {0};
+  for (int k = 0; k < steps && m.status == SALTUS_OK; k++) {
+    m.status = saltus_scheme_step(scheme, 0.002, &state, &report);
+  }
+  if (m.status == SALTUS_OK) {
+    memcpy(m.impulse, report.joint_impulses, (size_t)d->nj * sizeof(double));
+  }
+  saltus_scheme_destroy(scheme);
+  return m;
+}
+
+static void end(motion* m) {
+  free(m->q);
+  free(m->v);
+  free(m->impulse);
+}
+
+static double apart(int n, const double* a, const double* b) {
+  double most = 0.0;
+  for (int i = 0; i < n; i++) {
+    most = fmax(most, fabs(a[i] - b[i]));
+  }
+  return most;
+}
+
+static const links_def shapes[] = {
+    {.dimension = 2, .count = 30},
+    {.dimension = 3, .count = 20},
+    {.dimension = 3, .count = 20, .twisted = true},
+    {.dimension = 2, .count = 30, .star = true},
+    {.dimension = 3, .count = 20, .star = true},
+    {.dimension = 3, .count = 20, .twisted = true, .damping = 1e-3},
+    {.dimension = 2, .count = 30, .damping = 1e-3},
+    {.dimension = 2, .count = 30, .doubled = 3},
+    {.dimension = 3, .count = 20, .doubled = 2},
+    {.dimension = 3, .count = 20, .doubled = 2, .star = true, .damping = 1e-3},
+};
+
+/* The same system with dense rows is solved by dense factors. Velocities are 1 m/s or less, impulses 0.04 N s;
+ * Newton's iteration ends at 1e-13, and W of 30 links has a condition of some 10^3. */
+static void sparse_factors_move_as_dense_ones(void** state) {
+  (void)state;
+  for (size_t k = 0; k < sizeof shapes / sizeof *shapes; k++) {
+    saltus_mechanism* made = links_create(&shapes[k]);
+    assert_non_null(made);
+    saltus_system dense = *saltus_mechanism_system(made);
+    assert_true(dense.dims.row_width > 0);
+    motion a = run(&dense, made, 20);
+    dense.dims.row_width = 0;
+    motion b = run(&dense, made, 20);
+    assert_int_equal(a.status, SALTUS_OK);
+    assert_int_equal(b.status, SALTUS_OK);
+    if (!(apart(dense.dims.nv, a.v, b.v) < 1e-9 && apart(dense.dims.nq, a.q, b.q) < 1e-10 &&
+          apart(dense.dims.nj, a.impulse, b.impulse) < 1e-9)) {
+      fail_msg("shape %d: v %.1e q %.1e impulses %.1e", (int)k, apart(dense.dims.nv, a.v, b.v),
+               apart(dense.dims.nq, a.q, b.q), apart(dense.dims.nj, a.impulse, b.impulse));
+    }
+    end(&a);
+    end(&b);
+    saltus_mechanism_destroy(made);
+  }
+}
+
+/* Two hinges at one place: each has half of what one alone has. */
+static void hinges_that_are_there_twice_share_their_load(void** state) {
+  (void)state;
+  for (int dimension = 2; dimension <= 3; dimension++) {
+    links_def def = {.dimension = dimension, .count = 60};
+    saltus_mechanism* single = links_create(&def);
+    def.doubled = 1;
+    saltus_mechanism* twice = links_create(&def);
+    motion a = run(saltus_mechanism_system(single), single, 5);
+    motion b = run(saltus_mechanism_system(twice), twice, 5);
+    assert_int_equal(a.status, SALTUS_OK);
+    assert_int_equal(b.status, SALTUS_OK);
+    int each = dimension == 2 ? 2 : 5;
+    const double* last = a.impulse + each * 59;
+    const double* half = b.impulse + each * 59;
+    for (int i = 0; i < each; i++) {
+      assert_near(half[i], 0.5 * last[i], 1e-12);
+      assert_near(half[each + i], 0.5 * last[i], 1e-12);
+    }
+    end(&a);
+    end(&b);
+    saltus_mechanism_destroy(single);
+    saltus_mechanism_destroy(twice);
+  }
+}
+
+/* 300 and 500 rows; the second one of two equal hinges is 1 cm off. */
+static void a_contradiction_in_a_long_chain_is_named(void** state) {
+  (void)state;
+  for (int dimension = 2; dimension <= 3; dimension++) {
+    const links_def def = {
+        .dimension = dimension, .count = dimension == 2 ? 150 : 100, .doubled = 1, .apart = 0.01};
+    saltus_mechanism* made = links_create(&def);
+    motion m = run(saltus_mechanism_system(made), made, 1);
+    assert_int_equal(m.status, SALTUS_ERR_CONTRADICTION);
+    assert_says(m.kept, dimension == 2 ? "joints \"j149\" and \"j150\" contradict each other"
+                                       : "joints \"j99\" and \"j100\" contradict each other");
+    end(&m);
+    saltus_mechanism_destroy(made);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(sparse_factors_move_as_dense_ones),
+      cmocka_unit_test(hinges_that_are_there_twice_share_their_load),
+      cmocka_unit_test(a_contradiction_in_a_long_chain_is_named),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
