@@ -58,18 +58,23 @@ static inline void saltusi_matrix3_product(const double A[9], const double B[9],
   }
 }
 
-/* The rotation of a quaternion of length 1. */
+/* The rotation of a quaternion, whatever its length: at the stages of a step it is not quite 1, and R' = R [w]x
+ * has to hold there too. */
 static inline void saltusi_quaternion_matrix(const double p[4], double R[9]) {
   const double w = p[0], x = p[1], y = p[2], z = p[3];
-  R[0] = 1.0 - 2.0 * (y * y + z * z);
-  R[1] = 2.0 * (x * y - w * z);
-  R[2] = 2.0 * (x * z + w * y);
-  R[3] = 2.0 * (x * y + w * z);
-  R[4] = 1.0 - 2.0 * (x * x + z * z);
-  R[5] = 2.0 * (y * z - w * x);
-  R[6] = 2.0 * (x * z - w * y);
-  R[7] = 2.0 * (y * z + w * x);
-  R[8] = 1.0 - 2.0 * (x * x + y * y);
+  const double twice = 2.0 / (w * w + x * x + y * y + z * z);
+  const double wx = twice * w * x, wy = twice * w * y, wz = twice * w * z;
+  const double xx = twice * x * x, xy = twice * x * y, xz = twice * x * z;
+  const double yy = twice * y * y, yz = twice * y * z, zz = twice * z * z;
+  R[0] = 1.0 - (yy + zz);
+  R[1] = xy - wz;
+  R[2] = xz + wy;
+  R[3] = xy + wz;
+  R[4] = 1.0 - (xx + zz);
+  R[5] = yz - wx;
+  R[6] = xz - wy;
+  R[7] = yz + wx;
+  R[8] = 1.0 - (xx + yy);
 }
 
 /* p r; out may be either */
