@@ -550,8 +550,14 @@ saltus_status saltusi_define_joints(const saltusi_definition* d) {
     return status;
   }
   m->rows = SALTUSI_TAKE(&m->pool, saltusi_row, rows);
-  if (m->rows == NULL) {
+  m->joint_of = SALTUSI_TAKE(&m->pool, int, rows);
+  if (m->pool.failed) {
     return SALTUS_ERR_MEMORY;
+  }
+  for (int i = 0; i < n; i++) {
+    for (int r = 0; r < m->joints[i].rows; r++) {
+      m->joint_of[m->joints[i].row + r] = i;
+    }
   }
   for (int couplings = 0; couplings < 2; couplings++) { /* these need the others */
     for (int i = 0; status == SALTUS_OK && i < n; i++) {

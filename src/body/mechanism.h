@@ -141,6 +141,7 @@ struct saltus_mechanism {
   saltusi_marker* markers;
   saltusi_joint* joints;
   saltusi_row* rows; /* [nj] */
+  int* joint_of;     /* [nj] */
   saltusi_limit* limits;
   saltus_contact_law* laws; /* [limit_count] */
   saltusi_force_along* forces;

@@ -5,6 +5,7 @@
  */
 #include "body/constraints.h"
 #include "body/define.h"
+#include "body/enclosure.h"
 #include "body/forces.h"
 
 #include <assert.h>
@@ -138,6 +139,7 @@ static void set_ops(saltus_mechanism* m) {
       .kinetic = saltusi_mechanism_kinetic,
       .potential = saltusi_mechanism_potential,
       .power = saltusi_mechanism_power,
+      .enclosure = saltusi_mechanism_enclosure(m),
   };
   if (m->limit_count > 0) {
     m->ops.contacts = saltusi_mechanism_contacts;

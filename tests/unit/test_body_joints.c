@@ -6,6 +6,9 @@
  */
 #include "saltus_test.h"
 
+#include "formula/jet.h"
+#include "formula/ops.h"
+
 enum { MOST = 8 };
 
 static uint64_t seed = 12345;
@@ -21,11 +24,32 @@ static void wave(const void* self, double t, double out[3]) {
   out[2] = -x[0] * x[1] * x[1] * sin(x[1] * t + x[2]);
 }
 
+/* Its Taylor coefficients over a range. */
+static void wave_along(const void* self, int order, const saltus_interval* t,
+                       saltus_interval* out) {
+  const double* x = self;
+  saltus_interval c[SALTUS_JET_ORDER + 1];
+  saltusi_extent extent;
+  const saltusi_jet_place place = {c, &extent, order};
+  const double constants[3] = {x[1], x[2], x[0]};
+  saltusi_jet by[3];
+  saltus_interval k[3];
+  for (int i = 0; i < 3; i++) {
+    k[i] = (saltus_interval){constants[i], constants[i]};
+    by[i] = (saltusi_jet){&k[i], {0, (unsigned char)(order + 1)}};
+  }
+  saltusi_jet_product(place, saltusi_jet_given(t, order), by[0]);
+  saltusi_jet_sum(place, (saltusi_jet){c, extent}, by[1]);
+  saltusi_jet_function(place, SALTUSI_SIN, (saltusi_jet){c, extent});
+  saltusi_jet_product(place, (saltusi_jet){c, extent}, by[2]);
+  saltusi_jet_write((saltusi_jet){c, extent}, order, out);
+}
+
 static const double waves[6][3] = {{0.3, 1.1, 0.2}, {0.5, -0.7, 1.0}, {0.2, 1.9, 0.4},
                                    {0.4, 0.8, 2.0}, {0.6, 1.3, -1.0}, {0.3, 0.5, 0.7}};
 
 static saltus_signal signal_of(int i) {
-  return (saltus_signal){.evaluate = wave, .self = waves[i]};
+  return (saltus_signal){.evaluate = wave, .along = wave_along, .self = waves[i]};
 }
 
 typedef struct rig {
@@ -89,6 +113,7 @@ static void check(const rig* r, const char* what) {
   }
   const saltus_system* sys = saltus_mechanism_system(m);
   assert_true(saltus_system_validate(sys, def.log) == SALTUS_OK);
+  assert_non_null(sys->ops->enclosure);
   for (int k = 0; k < 4; k++) {
     double q[64], v[64], q1[64];
     for (int i = 0; i < sys->dims.nv; i++) {
@@ -109,7 +134,7 @@ static void check(const rig* r, const char* what) {
     saltus_system_check_result result;
     assert_true(saltus_system_check(sys, 0.3 + k, q, v, def.log, &result) == SALTUS_OK);
     /* sixth-order differences of numbers near 10 reach 1e-10 */
-    if (!(result.worst < 1e-9) || !result.traits_hold) {
+    if (!(result.worst < 1e-9) || result.enclosure != 0.0 || !result.traits_hold) {
       fail_msg("%s, state %d: %s is off by %g, traits %d", what, k, result.where, result.worst,
                result.traits_hold);
     }

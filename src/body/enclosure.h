@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * enclosure.h - bounds of a mechanism's functions along a piece of a motion.
+ */
+#ifndef SALTUSI_BODY_ENCLOSURE_H
+#define SALTUSI_BODY_ENCLOSURE_H
+
+#include "body/mechanism.h"
+
+/* The table, or NULL where a signal does not know its Taylor coefficients. */
+const saltus_enclosure_ops* saltusi_mechanism_enclosure(const saltus_mechanism* m);
+
+#endif
