@@ -325,9 +325,15 @@ static void add_limits(const saltusi_definition* d, saltusi_joint* joint, int wh
                         .at = at[k]};
     joint->limits[2 * which + k] = m->limit_count++;
   }
-  if (which == 0 && joint->angle_q >= 0 && c->limited && c->drive == SALTUS_DRIVE_NONE &&
-      isfinite(c->lower) && isfinite(c->upper)) {
-    near(&m->q0[joint->angle_q], 0.5 * (c->lower + c->upper));
+  if (which != 0 || joint->angle_q < 0 || !c->limited || c->drive != SALTUS_DRIVE_NONE) {
+    return;
+  }
+  double* angle = &m->q0[joint->angle_q]; /* the first turn that is within the limits, if one is */
+  const double up = ceil((c->lower - *angle) / turn), down = floor((c->upper - *angle) / turn);
+  if (*angle < c->lower && *angle + up * turn <= c->upper) {
+    *angle += up * turn;
+  } else if (*angle > c->upper && *angle + down * turn >= c->lower) {
+    *angle += down * turn;
   }
 }
 
