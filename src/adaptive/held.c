@@ -23,6 +23,12 @@ static const double spread_pivot_least = 1e-11;
 /* Least weight of a support that carries little: its friction may be used by the square of it. */
 static const double weight_least = 1e-3;
 
+/* Rows of an island from which on its matrix is factored sparsely: measured with chains (bench adaptive-chains), of
+ * which one of 16 rows costs the same either way. */
+enum { SPARSE_ROWS = 32 };
+/* Bytes of sparse factors a row at first, and for how many rows. */
+enum { SPARSE_EACH = 1024, SPARSE_FIRST = 4096 };
+
 /* Rows of an island and entries of its columns that there is room for at first. */
 enum { ROWS_FIRST = 64, WIDTH_FIRST = 192, ROWS_WHOLE = 8 };
 
@@ -74,6 +80,22 @@ void saltusi_held_layout(saltusi_held* h, const saltusi_outline* o, const saltus
     h->spread_right = SALTUS_PUSH(arena, double, n);
     h->spread_sum = SALTUS_PUSH(arena, double, n);
   }
+}
+
+void saltusi_held_layout_sparse(saltusi_row_factors* f, const saltus_dims* dims, int rows,
+                                const saltusi_step_room* room, saltus_arena* arena) {
+  assert(f != NULL && dims != NULL && room != NULL && arena != NULL);
+  *f = (saltusi_row_factors){0};
+  if (dims->row_width > 0 && rows >= SPARSE_ROWS) {
+    size_t first = smaller((size_t)rows, SPARSE_FIRST) * SPARSE_EACH;
+    saltusi_row_factors_layout(f, dims, rows, saltusi_room_of(room, SALTUSI_ROOM_SPARSE, first),
+                               arena);
+  }
+}
+
+bool saltusi_held_sparse(const saltusi_mode_dynamics* m, const saltusi_row_factors* f, int rows) {
+  assert(m != NULL && f != NULL);
+  return rows >= SPARSE_ROWS && f->rows_max > 0 && saltusi_row_factors_suit(m->eval, &m->mass);
 }
 
 bool saltusi_mode_slides(const saltusi_mode_dynamics* m, int key) {
@@ -171,11 +193,69 @@ saltusi_island saltusi_held_island(const saltusi_mode_dynamics* m, int i) {
                        : saltusi_island_of(&m->held.islands, i);
 }
 
+void saltusi_number_units(const saltus_system* sys, int n, const int* row, const int* key,
+                          int* unit) {
+  assert(n > 0 && row != NULL && key != NULL && unit != NULL);
+  int joint = key[0] < 0 ? saltusi_joint_of(sys, row[0]) : 0;
+  for (int i = 0; i < n; i++) {
+    while (key[i] < 0 && saltusi_joint_first(sys, joint + 1) <= row[i]) {
+      joint++; /* rows of joints come first, ascending */
+    }
+    unit[i] = key[i] >= 0 ? key[i] : -1 - joint;
+  }
+}
+
+static bool is_sparse(const saltusi_mode_dynamics* m, const saltusi_island* in) {
+  return !m->held.whole && saltusi_held_sparse(m, &m->held.sparse, in->n);
+}
+
+/* The same for a large island. */
+static saltus_status make_sparse(saltusi_mode_dynamics* m, const saltusi_island* in,
+                                 bool friction) {
+  saltusi_held* h = &m->held;
+  saltusi_row_factors* f = &h->sparse;
+  int* unit = h->spare;
+  saltusi_number_units(m->sys, in->n, h->row + in->first, h->key + in->first, unit);
+  double* H = saltusi_row_factors_begin(f, &m->row, in->n, h->row + in->first, unit);
+  size_t stride = (size_t)m->row.stride;
+  for (int i = 0; i < in->n && friction; i++) {
+    int row = h->row[in->first + i];
+    int key = h->key[in->first + i];
+    bool slides = is_normal(m, in->first + i) && saltusi_mode_slides(m, key);
+    for (int c = 0; slides && c < m->o->tangents[key]; c++) {
+      const double* G = m->row.G + (size_t)(row + 1 + c) * stride; /* of the same columns */
+      saltusi_add_scaled(m->row.entries[row], -m->o->mu[key] * h->direction[2 * key + c], G,
+                         H + (size_t)i * stride);
+    }
+  }
+  saltus_status status = saltusi_row_factors_form(f, m->eval, &m->mass);
+  return status == SALTUS_RETRY_ROOM
+             ? saltusi_room_lacks(&m->eval->room, SALTUSI_ROOM_SPARSE, f->wanted)
+             : status;
+}
+
+static saltus_status solve_sparse(saltusi_mode_dynamics* m, const saltusi_island* in) {
+  saltusi_held* h = &m->held;
+  double* right = h->right + in->first;
+  if (!saltusi_row_factors_factor(&h->sparse)) {
+    return SALTUS_RETRY_NAN;
+  }
+  h->dependent = h->dependent || h->sparse.dependent;
+  if (h->measured) {
+    h->firmness = fmin(h->firmness, saltusi_row_factors_firmness(&h->sparse));
+  }
+  saltusi_row_factors_solve(&h->sparse, right);
+  return isfinite(saltusi_max_abs(in->n, right)) ? SALTUS_OK : SALTUS_RETRY_NAN;
+}
+
 saltus_status saltusi_held_make(saltusi_mode_dynamics* m, const saltusi_island* in, bool friction) {
   assert(m != NULL && in != NULL);
   saltusi_held* h = &m->held;
   size_t k = (size_t)in->k;
   int n = in->n;
+  if (is_sparse(m, in)) {
+    return make_sparse(m, in, friction);
+  }
   if ((size_t)n > h->rows_max) {
     return saltusi_room_lacks(&m->eval->room, SALTUSI_ROOM_ROWS, (size_t)n);
   }
@@ -210,7 +290,7 @@ saltus_status saltusi_held_make(saltusi_mode_dynamics* m, const saltusi_island* 
 static void measure_firmness(saltusi_held* h, int n) {
   double* x = h->probe;
   for (int i = 0; i < n; i++) {
-    x[i] = (i % 3 == 0 ? 1.0 : i % 3 == 1 ? -0.5 : 0.25) * sqrt(fabs(h->W[i * (n + 1)]));
+    x[i] = saltusi_trial_entry(i) * sqrt(fabs(h->W[i * (n + 1)]));
   }
   saltusi_dependent_solve(&h->factor, x);
   double size = 0.0;
@@ -223,6 +303,9 @@ static void measure_firmness(saltusi_held* h, int n) {
 saltus_status saltusi_held_solve(saltusi_mode_dynamics* m, const saltusi_island* in) {
   assert(m != NULL && in != NULL);
   saltusi_held* h = &m->held;
+  if (is_sparse(m, in)) {
+    return solve_sparse(m, in);
+  }
   double* right = h->right + in->first;
   if (in->n == 1 && h->W[0] != 0.0) {
     right[0] /= h->W[0];
@@ -242,6 +325,10 @@ saltus_status saltusi_held_solve(saltusi_mode_dynamics* m, const saltusi_island*
 void saltusi_held_apply(const saltusi_mode_dynamics* m, const saltusi_island* in, double s,
                         double* y) {
   assert(m != NULL && in != NULL);
+  if (is_sparse(m, in)) {
+    saltusi_row_factors_apply(&m->held.sparse, s, m->held.right + in->first, y);
+    return;
+  }
   for (int i = 0; i < in->n; i++) {
     saltusi_island_scatter(in, s * m->held.right[in->first + i],
                            m->held.column + (size_t)i * (size_t)in->k, y);
@@ -372,6 +459,16 @@ saltus_status saltusi_held_share(saltusi_mode_dynamics* m, const saltusi_island*
   assert(m != NULL && in != NULL);
   saltusi_held* h = &m->held;
   int n = in->n;
+  if (is_sparse(m, in)) { /* evenly, but friction not in proportion to normal forces */
+    saltus_status status = solve_sparse(m, in);
+    if (status == SALTUS_OK && h->sparse.dependent) {
+      mark_shared(m, in);
+    }
+    if (status == SALTUS_OK) {
+      saltusi_held_apply(m, in, 1.0, a);
+    }
+    return status;
+  }
   memcpy(h->W_spare, h->W, (size_t)n * (size_t)n * sizeof(double));
   if (saltusi_lu_factor(n, h->W_spare, h->pivot, spread_pivot_least)) {
     saltusi_lu_solve(n, h->W_spare, h->pivot, h->right + in->first);

@@ -13,6 +13,7 @@
 #include "adaptive/island.h"
 #include "adaptive/outline.h"
 #include "math/dependent.h"
+#include "operator/row_factors.h"
 #include "system/room.h"
 
 typedef struct saltusi_mode_dynamics saltusi_mode_dynamics;
@@ -33,6 +34,7 @@ typedef struct saltusi_held {
   size_t entries_max; /* of its columns, */
   int velocities_max; /* and its velocities, where supports in space may be redundant */
   saltusi_islands islands;
+  saltusi_row_factors sparse; /* of the last large island */
   bool whole; /* all rows are one island, with the numbers of velocities as they are */
   int* spare;
   double* column; /* [n x k] M^-1 H of the island at hand */
@@ -52,6 +54,14 @@ typedef struct saltusi_held {
 
 void saltusi_held_layout(saltusi_held* h, const saltusi_outline* o, const saltusi_step_room* room,
                          saltus_arena* arena);
+/* Room for sparse factors of up to `rows` rows, where the rows of the system are sparse. */
+void saltusi_held_layout_sparse(saltusi_row_factors* f, const saltus_dims* dims, int rows,
+                                const saltusi_step_room* room, saltus_arena* arena);
+/* Numbers of joints and contacts that rows belong to, keys as in saltusi_held. */
+void saltusi_number_units(const saltus_system* sys, int n, const int* row, const int* key,
+                          int* unit);
+/* Whether so many rows of an island are factored sparsely; with islands, those of the last search. */
+bool saltusi_held_sparse(const saltusi_mode_dynamics* m, const saltusi_row_factors* f, int rows);
 
 /* Joints alone; then normals of closed contacts and the tangents of those that stick; then any row. */
 void saltusi_held_joints(saltusi_mode_dynamics* m);

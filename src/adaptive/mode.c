@@ -27,6 +27,7 @@ void saltusi_mode_layout(saltusi_mode_dynamics* m, const saltus_system* sys,
   saltusi_rows_layout(&m->look, &sys->dims, 3, true, arena);
   saltusi_contact_list_layout(&m->list, &sys->dims, arena);
   saltusi_held_layout(&m->held, o, room, arena);
+  saltusi_held_layout_sparse(&m->held.sparse, &sys->dims, o->rows, room, arena);
   saltusi_elimination_layout(&m->reduced, o, room, arena);
   m->gap = SALTUS_PUSH(arena, double, o->nc);
   m->unlisted = SALTUS_PUSH(arena, int, o->nc);
