@@ -100,6 +100,20 @@ SALTUS_API saltus_status saltus_integrator_dense(saltus_integrator* it, double t
  * gives is an impulse and in the events. */
 SALTUS_API saltus_status saltus_integrator_forces(saltus_integrator* it, double t, double* force);
 
+/* The lasting force of one contact. */
+typedef struct saltus_contact_force {
+  uint64_t identity; /* of a fixed set its number */
+  int law;           /* place in the laws of the system */
+  double force[3];   /* N, normal first */
+  SALTUS_RESERVED(2);
+} saltus_contact_force;
+
+/* The same by identity, of a fixed set or one that changes: the contacts that press at such a time. *count
+ * is how many there are; the first `room` of them are written. */
+SALTUS_API saltus_status saltus_integrator_contact_forces(saltus_integrator* it, double t,
+                                                          saltus_contact_force* forces, int room,
+                                                          int* count);
+
 /* The earliest time that dense output still knows. */
 SALTUS_API double saltus_integrator_dense_from(const saltus_integrator* it);
 

@@ -12,6 +12,7 @@
 
 #include <assert.h>
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 
 typedef struct head {
@@ -156,6 +157,39 @@ static bool fits(const saltus_scheme* scheme, const unsigned char* from, size_t 
   return good;
 }
 
+static int by_size(const void* x, const void* y) {
+  uint64_t a = *(const uint64_t*)x;
+  uint64_t b = *(const uint64_t*)y;
+  return (a > b) - (a < b);
+}
+
+/* SALTUS_ERR_INPUT where two keys of the bytes are of one contact. */
+static saltus_status check_identities(const saltus_scheme* scheme, const unsigned char* from,
+                                      size_t size, int contacts) {
+  size_t bytes = (size_t)contacts * sizeof(uint64_t);
+  uint64_t* identity = scheme->memory.alloc(bytes, scheme->memory.user);
+  if (identity == NULL) {
+    saltusi_log(scheme->log, SALTUS_LEVEL_ERROR, "scheme %s: no memory for %zu bytes",
+                scheme->ops->info.name, bytes);
+    return SALTUS_ERR_MEMORY;
+  }
+  size_t count = 0;
+  for (int key = 0; key < contacts; key++) {
+    entry one;
+    memcpy(&one, from + sizeof(head) + (size_t)key * sizeof one, sizeof one);
+    if (one.law >= 0) {
+      identity[count++] = one.identity;
+    }
+  }
+  qsort(identity, count, sizeof *identity, by_size);
+  bool twice = false;
+  for (size_t i = 1; i < count; i++) {
+    twice = twice || identity[i] == identity[i - 1];
+  }
+  scheme->memory.free(identity, bytes, scheme->memory.user);
+  return twice ? refuse(scheme, size) : SALTUS_OK;
+}
+
 /* The table of a changing set, and room for as many keys as it had. Nothing is changed by bytes that do not
  * fit. */
 static saltus_status load_table(saltus_scheme* scheme, const unsigned char* from, size_t size) {
@@ -163,24 +197,25 @@ static saltus_status load_table(saltus_scheme* scheme, const unsigned char* from
   if (!fits(scheme, from, size, &first)) {
     return refuse(scheme, size);
   }
-  saltus_status status = saltusi_scheme_fit(scheme, (int)first.contacts);
+  saltus_status status = check_identities(scheme, from, size, (int)first.contacts);
+  if (status == SALTUS_OK) {
+    status = saltusi_scheme_fit(scheme, (int)first.contacts);
+  }
   if (status != SALTUS_OK) {
     return status;
   }
   saltusi_contact_table* table = &scheme->keys.table;
   saltusi_table_clear(table);
   from += sizeof first;
-  for (int key = 0; status == SALTUS_OK && key < table->capacity; key++) {
+  for (int key = 0; key < table->capacity; key++) {
     entry one;
     memcpy(&one, from, sizeof one);
     from += sizeof one;
-    bool good = one.law < 0 || saltusi_table_find(table, one.identity) < 0;
-    if (good && one.law >= 0) {
+    if (one.law >= 0) {
       saltusi_table_put(table, key, one.identity, (int)one.law);
     }
-    status = good ? status : refuse(scheme, size);
   }
-  return status;
+  return SALTUS_OK;
 }
 
 saltus_status saltus_scheme_memory_load(saltus_scheme* scheme, const void* bytes, size_t size) {

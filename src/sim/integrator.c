@@ -22,9 +22,16 @@ enum { DENSE_STEPS = 16, EVENT_ROOM = 4096, ROOM_MOST = 100000000 };
 static const double usual_tolerance = 1e-6;
 
 /* The motion of one step. */
+/* Who had a key during a step. */
+typedef struct owner {
+  uint64_t identity;
+  int law; /* -1: nobody */
+} owner;
+
 typedef struct kept_step {
   double t, end; /* s */
   double* data;
+  owner* owners; /* by key */
 } kept_step;
 
 struct saltus_integrator {
@@ -148,7 +155,8 @@ static saltus_status fit_kept(saltus_integrator* it) {
   if (it->data != NULL && contacts == it->contacts) {
     return SALTUS_OK;
   }
-  size_t bytes = (size_t)it->dense_steps * count * sizeof(double) + 1;
+  size_t doubles = (size_t)it->dense_steps * count * sizeof(double);
+  size_t bytes = doubles + (size_t)it->dense_steps * (size_t)contacts * sizeof(owner) + 1;
   double* data = it->memory.alloc(bytes, it->memory.user);
   if (data == NULL) {
     saltusi_log(it->log, SALTUS_LEVEL_ERROR, "integrator: no memory for %zu bytes", bytes);
@@ -156,10 +164,15 @@ static saltus_status fit_kept(saltus_integrator* it) {
   }
   for (int i = 0; i < it->dense_steps; i++) {
     double* to = data + (size_t)i * count;
+    owner* owners = (owner*)((char*)data + doubles) + (size_t)i * (size_t)contacts;
     if (it->data != NULL && i < it->steps) {
       saltusi_scheme_dense_carry(it->scheme, it->contacts, it->kept[i].data, to);
+      for (int key = 0; key < contacts; key++) {
+        owners[key] = key < it->contacts ? it->kept[i].owners[key] : (owner){.law = -1};
+      }
     }
     it->kept[i].data = to;
+    it->kept[i].owners = owners;
   }
   if (it->data != NULL) {
     it->memory.free(it->data, it->data_bytes, it->memory.user);
@@ -400,28 +413,68 @@ saltus_status saltus_integrator_dense(saltus_integrator* it, double t, saltus_si
   return ask(it, t, side, &query);
 }
 
-saltus_status saltus_integrator_forces(saltus_integrator* it, double t, double* force) {
-  assert(it != NULL && force != NULL);
+/* The step that knows forces at t. */
+static saltus_status find_forces(saltus_integrator* it, double t, const kept_step** found) {
   saltus_status status = check_time(it, t);
-  if (status != SALTUS_OK) {
-    return status;
-  }
-  if (it->changing) {
-    saltusi_log(it->log, SALTUS_LEVEL_ERROR,
-                "integrator: forces are of contacts by number; the set of this system changes");
-    return SALTUS_ERR_UNSUPPORTED;
-  }
-  if (it->steps == 0) {
+  if (status == SALTUS_OK && it->steps == 0) {
     saltusi_log(it->log, SALTUS_LEVEL_ERROR,
                 "integrator: forces are known after the first advance");
     return SALTUS_ERR_RANGE;
   }
-  const kept_step* found = find_step(it, t, SALTUS_RIGHT);
+  if (status == SALTUS_OK) {
+    status = fit_kept(it);
+    *found = find_step(it, t, SALTUS_RIGHT);
+  }
+  return status;
+}
+
+static void ask_force(saltus_integrator* it, const kept_step* step, double t, int key,
+                      double* force) {
   const saltusi_dense_query query = {.t = t, .side = SALTUS_RIGHT};
-  for (int key = 0; key < it->dims.nc; key++) {
-    saltus_contact_inside contact;
-    saltusi_scheme_dense_contact_ask(it->scheme, found->data, &query, key, &contact);
-    memcpy(force + 3 * (size_t)key, contact.force, sizeof contact.force);
+  saltus_contact_inside contact;
+  saltusi_scheme_dense_contact_ask(it->scheme, step->data, &query, key, &contact);
+  memcpy(force, contact.force, sizeof contact.force);
+}
+
+saltus_status saltus_integrator_forces(saltus_integrator* it, double t, double* force) {
+  assert(it != NULL && force != NULL);
+  if (it->changing) {
+    saltusi_log(it->log, SALTUS_LEVEL_ERROR,
+                "integrator: contacts of a set that changes have no numbers; "
+                "saltus_integrator_contact_forces gives their forces by identity");
+    return SALTUS_ERR_UNSUPPORTED;
+  }
+  const kept_step* found;
+  saltus_status status = find_forces(it, t, &found);
+  for (int key = 0; status == SALTUS_OK && key < it->dims.nc; key++) {
+    ask_force(it, found, t, key, force + 3 * (size_t)key);
+  }
+  return status;
+}
+
+saltus_status saltus_integrator_contact_forces(saltus_integrator* it, double t,
+                                               saltus_contact_force* forces, int room, int* count) {
+  assert(it != NULL && count != NULL && room >= 0 && (room == 0 || forces != NULL));
+  const kept_step* found;
+  saltus_status status = find_forces(it, t, &found);
+  if (status != SALTUS_OK) {
+    return status;
+  }
+  *count = 0;
+  for (int key = 0; key < it->contacts; key++) {
+    const owner* who = &found->owners[key];
+    saltus_contact_force one = {.identity = who->identity, .law = who->law};
+    if (who->law < 0) {
+      continue;
+    }
+    ask_force(it, found, t, key, one.force);
+    if (one.force[0] == 0.0 && one.force[1] == 0.0 && one.force[2] == 0.0) {
+      continue; /* open */
+    }
+    if (*count < room) {
+      forces[*count] = one;
+    }
+    ++*count;
   }
   return SALTUS_OK;
 }
@@ -445,8 +498,12 @@ static saltus_status step(saltus_integrator* it) {
     it->report.event_count = 0;
     return saltusi_scheme_explain(it->scheme, status, it->front.t, most);
   }
-  saltusi_scheme_commit(it->scheme);
   kept_step* kept = kept_at(it, it->steps++);
+  for (int key = 0; key < it->contacts; key++) { /* a commit sets keys free */
+    kept->owners[key] =
+        (owner){saltusi_scheme_identity(it->scheme, key), saltusi_scheme_law(it->scheme, key)};
+  }
+  saltusi_scheme_commit(it->scheme);
   kept->t = it->front.t;
   kept->end = end;
   saltusi_scheme_dense_copy(it->scheme, kept->data);

@@ -471,9 +471,89 @@ static void kept_motion_outlives_growth(void** state) {
       assert_near(at_v[2 * i + 1], -9.81 * t, 1e-7);
     }
   }
-  double force[3 * MANY];
+  double force[3 * MANY]; /* by number, which such contacts do not have */
   assert_int_equal(saltus_integrator_forces(it, 0.2, force), SALTUS_ERR_UNSUPPORTED);
   saltus_integrator_destroy(it);
+}
+
+/* Discs that stay where they land, one after the other: at any time, also before memory grew and keys
+ * changed hands, those that have landed weigh m g on the floor, each under its own identity. */
+static void forces_of_a_changing_set_go_by_identity(void** state) {
+  (void)state;
+  enum { MANY = 12 };
+  double q[2 * MANY], v[2 * MANY];
+  land(MANY, q, v);
+  for (int changing = 0; changing < 2; changing++) {
+    discs d = discs_usual(MANY);
+    saltus_system_ops ops;
+    d.laws[0].e_N = 0.0;
+    d.changing = changing != 0;
+    d.near = 0.01;
+    d.first = changing;
+    saltus_system sys = discs_system(&d, &ops);
+    const saltus_integrator_def def = {
+        .system = &sys, .q0 = q, .v0 = v, .dense_steps = 200, .rtol = 1e-8, .atol = 1e-8};
+    saltus_integrator* it;
+    assert_int_equal(saltus_integrator_create(&def, &it), SALTUS_OK);
+    saltus_contact_force forces[MANY];
+    int count;
+    assert_int_equal(saltus_integrator_contact_forces(it, 0.0, forces, MANY, &count),
+                     SALTUS_ERR_RANGE);
+    assert_int_equal(saltus_integrator_advance(it, 0.3, 0, NULL), SALTUS_OK);
+    for (int landed = MANY; landed > 0; landed--) {
+      double between = 0.05 + 0.006 * (landed - 0.5); /* m, fallen */
+      double t = landed == MANY ? 0.3 : sqrt(2.0 * between / 9.81);
+      assert_int_equal(saltus_integrator_contact_forces(it, t, forces, MANY, &count), SALTUS_OK);
+      assert_int_equal(count, landed);
+      bool seen[MANY] = {false};
+      for (int i = 0; i < count; i++) {
+        int disc = changing ? (int)(forces[i].identity >> 32) : (int)forces[i].identity;
+        assert_in_range(disc, 0, landed - 1);
+        assert_false(seen[disc]);
+        seen[disc] = true;
+        assert_int_equal(forces[i].law, 0);
+        assert_near(forces[i].force[0], 9.81, 1e-9); /* at rest: rounding of one division */
+        assert_true(forces[i].force[1] == 0.0 && forces[i].force[2] == 0.0);
+      }
+      assert_int_equal(saltus_integrator_contact_forces(it, t, NULL, 0, &count), SALTUS_OK);
+      assert_int_equal(count, landed);
+    }
+    saltus_integrator_destroy(it);
+  }
+}
+
+/* Bytes in which two keys are of one contact are refused before anything changes. */
+static void two_keys_of_one_contact_change_nothing(void** state) {
+  (void)state;
+  double q[2 * N], v[2 * N];
+  land(N, q, v);
+  for (int i = 0; i < N; i++) {
+    q[2 * i + 1] = 0.1; /* all of them lie on the floor */
+  }
+  discs d = discs_usual(N);
+  saltus_system_ops ops;
+  d.changing = true;
+  d.near = 0.01;
+  saltus_system sys = discs_system(&d, &ops);
+  const saltus_scheme_def def = {.scheme = "moreau-jean", .system = &sys};
+  saltus_scheme* scheme;
+  assert_int_equal(saltus_scheme_create(&def, &scheme), SALTUS_OK);
+  saltus_state x = {0.0, q, v};
+  assert_int_equal(saltus_scheme_step(scheme, 1e-3, &x, NULL), SALTUS_OK);
+  size_t size = saltus_scheme_memory_bytes(scheme);
+  unsigned char* good = malloc(2 * size);
+  assert_non_null(good);
+  unsigned char* bytes = good + size;
+  saltus_scheme_memory_save(scheme, good);
+  /* an 8-byte count of keys, then identity and law by key: the second contact becomes the first */
+  memcpy(bytes, good, size);
+  memcpy(bytes + 8 + 16, bytes + 8, 8);
+  assert_int_equal(saltus_scheme_memory_load(scheme, bytes, size), SALTUS_ERR_INPUT);
+  assert_int_equal(saltus_scheme_memory_bytes(scheme), size);
+  saltus_scheme_memory_save(scheme, bytes);
+  assert_memory_equal(bytes, good, size);
+  free(good);
+  saltus_scheme_destroy(scheme);
 }
 
 /* ---- refusals -------------------------------------------------------------------------------- */
@@ -542,6 +622,8 @@ int main(void) {
       cmocka_unit_test(memory_grows_with_the_contacts),
       cmocka_unit_test(no_memory_to_grow_leaves_the_step_undone),
       cmocka_unit_test(kept_motion_outlives_growth),
+      cmocka_unit_test(forces_of_a_changing_set_go_by_identity),
+      cmocka_unit_test(two_keys_of_one_contact_change_nothing),
       cmocka_unit_test(a_list_that_cannot_be_is_refused),
       cmocka_unit_test(a_scheme_that_cannot_refuses_by_name),
   };
