@@ -45,10 +45,13 @@ saltus_status saltusi_scheme_explain(saltus_scheme* scheme, saltus_status status
   if (status == SALTUS_OK || status == SALTUS_ERR_STOPPED || status == SALTUS_ERR_ACCUMULATION) {
     return status; /* an accumulation is reported by the scheme */
   }
+  const saltusi_bound bound =
+      scheme->eval.bound; /* looking for the undefined does the step again */
   char undefined[640] = "";
   bool reported =
       status == SALTUS_ERR_CONTRADICTION || status == SALTUS_ERR_LAW || status == SALTUS_ERR_SYSTEM;
-  bool found = !reported && find_undefined(scheme, undefined, sizeof undefined);
+  bool found =
+      !reported && bound.what == NULL && find_undefined(scheme, undefined, sizeof undefined);
   const char* name = scheme->ops->info.name;
   if (status == SALTUS_ERR_SYSTEM) {
     const char* text = "it asks for more room whatever it gets";
@@ -76,6 +79,14 @@ saltus_status saltusi_scheme_explain(saltus_scheme* scheme, saltus_status status
                 name, t,
                 saltusi_joints_names(&scheme->eval.sys, &scheme->disagreement, names, sizeof names),
                 scheme->disagreement.miss);
+  } else if (bound.what != NULL) {
+    int law = saltusi_scheme_law(scheme, bound.key);
+    const char* contact = law >= 0 ? scheme->eval.sys.laws[law].name : NULL;
+    saltusi_log(scheme->log, SALTUS_LEVEL_ERROR,
+                "scheme %s: the step from t = %.17g with h = %g was given up at t = %.10g s after "
+                "%lld %s, the next at contact %d \"%s\"; a smaller step has fewer",
+                name, t, h, bound.t, bound.count, bound.what, bound.key,
+                contact != NULL ? contact : "");
   } else {
     saltusi_log(scheme->log, SALTUS_LEVEL_ERROR,
                 "scheme %s: the step from t = %.17g with h = %g failed: %s%s%s", name, t, h,

@@ -149,6 +149,7 @@ static saltus_status do_step(saltus_scheme* scheme, saltus_step_report* report) 
       saltusi_table_begin(&scheme->keys.table);
     }
     scheme->eval.failure->status = SALTUS_OK;
+    scheme->eval.bound.what = NULL;
     const saltusi_step step = make_step(scheme, report);
     status = scheme->ops->step(scheme->work, scheme->options, &step);
     again = make_room(scheme, &status);

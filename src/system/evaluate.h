@@ -13,6 +13,14 @@
 
 #include <math.h>
 
+/* A bound that a step reached, for the message when it fails. */
+typedef struct saltusi_bound {
+  const char* what; /* is counted; NULL: no bound was reached */
+  long long count;
+  int key;  /* of the contact; -1: of none */
+  double t; /* s, how far it came */
+} saltusi_bound;
+
 typedef struct saltusi_eval {
   saltus_system sys;
   saltus_work work;
@@ -28,6 +36,7 @@ typedef struct saltusi_eval {
   saltusi_contact_keys* keys; /* of a changing set of contacts; NULL: keys are identities */
   saltusi_step_room room;     /* how much a step may meet */
   saltus_failure* failure;    /* what the callbacks of a step said */
+  saltusi_bound bound;        /* of the last step */
   bool dependent; /* joints that depend on each other were met; set by whoever solves for them */
 } saltusi_eval;
 

@@ -13,7 +13,8 @@
 #include <string.h>
 
 /* Events in a row that lie closer together than `near` widths before the Moreau step starts to
- * double (methods, pitfall 6); sub-intervals of a step before the rest is one Moreau step. */
+ * double (methods, pitfall 6): accumulations end by that. Sub-intervals of a step for each contact before
+ * the step is given up: flights that do not shrink, of which a shorter step has fewer. */
 static const double near = 10.0;
 enum { STALL_MAX = 12, INTERVALS_MAX = 2000 };
 
@@ -56,6 +57,7 @@ void saltusi_capture_layout(saltusi_capture* w, const saltusi_tableau* method,
   w->inner_joints = SALTUS_PUSH(arena, double, d->nj);
   w->whole = SALTUS_PUSH(arena, saltus_contact_step, d->nc);
   w->reported = SALTUS_PUSH(arena, bool, d->nc);
+  w->doublings = SALTUS_PUSH(arena, int, d->nc);
   w->was_closed = SALTUS_PUSH(arena, bool, d->nc);
   w->series = SALTUS_PUSH(arena, saltusi_impact_series, d->nc);
 }
@@ -254,13 +256,13 @@ static void open_contact(saltusi_capture* w, int key) {
   w->count = count;
 }
 
-/* Acts on the earliest event. `give_up` makes the rest of the step one Moreau step. */
+/* Acts on the earliest event. */
 static saltus_status act(saltusi_capture* w, const saltus_event_capturing_options* o,
-                         const saltusi_step* s, bool give_up) {
+                         const saltusi_step* s) {
   int nc = s->eval->sys.dims.nc;
   const saltusi_event first = w->events[0];
   w->stall = first.b <= near * w->width ? w->stall + 1 : 0;
-  bool stalled = w->stall > STALL_MAX || give_up;
+  bool stalled = w->stall > STALL_MAX;
   if (stalled && w->stops) {
     return saltusi_capture_stop(w, s, first.key);
   }
@@ -281,7 +283,9 @@ static saltus_status act(saltusi_capture* w, const saltus_event_capturing_option
   double rest = w->left - first.a;
   double length = fmax(first.b - first.a, fmin(w->width, rest));
   if (stalled) {
-    length = give_up ? rest : fmin(rest, ldexp(w->width, w->stall - STALL_MAX));
+    int* doublings = &w->doublings[first.key]; /* goes on where the last row of such events ended */
+    *doublings = *doublings + 1 > w->stall - STALL_MAX ? *doublings + 1 : w->stall - STALL_MAX;
+    length = fmin(rest, ldexp(w->width, *doublings));
   }
   choose_parts(w, nc, false, first.a + length);
   saltus_status status = flow_to(w, s, first.a);
@@ -388,6 +392,7 @@ static void start_step(saltusi_capture* w, const saltus_event_capturing_options*
   w->count = 0;
   for (int key = 0; key < d->nc; key++) {
     w->reported[key] = false;
+    w->doublings[key] = 0;
     w->closed[key] = s->memory0[key] != 0.0;
     if (w->closed[key]) {
       w->keys[w->count++] = key;
@@ -416,13 +421,23 @@ static void finish_step(saltusi_capture* w, const saltusi_step* s) {
   }
 }
 
+/* More events than a step should have: what is reported is the contact of the next one. */
+static saltus_status give_up(const saltusi_capture* w, const saltusi_step* s, long long intervals) {
+  s->eval->bound = (saltusi_bound){.what = "sub-intervals between events",
+                                   .count = intervals,
+                                   .key = w->events[0].key,
+                                   .t = w->t};
+  return SALTUS_RETRY_SMALLER;
+}
+
 saltus_status saltusi_capture_step(saltusi_capture* w, const saltus_event_capturing_options* o,
                                    const saltusi_step* s) {
   assert(w != NULL && o != NULL && s != NULL);
   w->target = s;
   start_step(w, o, s);
   saltus_status status = saltusi_capture_look(w, s->eval, w->t, w->q, w->v, &w->start);
-  for (int k = 0; w->left > 0.0 && status == SALTUS_OK; k++) {
+  long long most = (long long)INTERVALS_MAX * (s->eval->sys.dims.nc > 0 ? s->eval->sys.dims.nc : 1);
+  for (long long k = 0; w->left > 0.0 && status == SALTUS_OK; k++) {
     saltusi_rk_restart(&w->rk);
     status = saltusi_capture_look(w, s->eval, w->t, w->q, w->v, &w->here);
     if (status == SALTUS_OK) {
@@ -432,7 +447,7 @@ saltus_status saltusi_capture_step(saltusi_capture* w, const saltus_event_captur
       break;
     }
     if (w->event_count > 0) {
-      status = act(w, o, s, k >= INTERVALS_MAX);
+      status = k < most ? act(w, o, s) : give_up(w, s, k);
     } else {
       status = use_up(w, s);
     }

@@ -100,8 +100,9 @@ typedef struct saltusi_capture {
   int* laws;   /* [nc] place of a contact's law, by key */
   saltusi_event* events;
   int event_count;
-  int stall;   /* events in a row without progress */
-  bool probed; /* the stages are not those of q_end, v_end */
+  int stall;      /* events in a row without progress */
+  int* doublings; /* [nc] of the Moreau step, by the contact of such events; of this step */
+  bool probed;    /* the stages are not those of q_end, v_end */
 
   /* the Moreau step inside, and the report of the whole step by key */
   bool* took_part; /* [nc] */
