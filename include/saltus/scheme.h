@@ -202,6 +202,7 @@ typedef struct saltus_moreau_jean_options {
   int warm_start;     /* saltus_warm_start */
   int on_energy_gain; /* 0: a warning, 1: the run ends */
   double contact_tol; /* residual of contact problems over the size of their data; 0: rounding */
+  int project_joints; /* 1: positions are moved back onto the joints */
 } saltus_moreau_jean_options;
 
 SALTUS_API saltus_moreau_jean_options saltus_moreau_jean_options_default(void);
@@ -227,6 +228,7 @@ typedef struct saltus_moreau_midpoint_options {
   int newton_max;
   int warm_start;     /* saltus_warm_start */
   int on_energy_gain; /* 0: a warning, 1: the run ends */
+  int project_joints; /* 1: positions are moved back onto the joints */
 } saltus_moreau_midpoint_options;
 
 SALTUS_API saltus_moreau_midpoint_options saltus_moreau_midpoint_options_default(void);
@@ -265,6 +267,7 @@ SALTUS_API saltus_schatzman_paoli_options saltus_schatzman_paoli_options_default
 /* splitting-rkf45 and splitting-rkf45-contact. */
 typedef struct saltus_splitting_options {
   double rebound_height; /* m; a contact that would rebound less closes; 0: judged by the step */
+  int project_joints;    /* 1: positions are moved back onto the joints */
 } saltus_splitting_options;
 
 SALTUS_API saltus_splitting_options saltus_splitting_options_default(void);

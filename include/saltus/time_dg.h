@@ -37,6 +37,7 @@ typedef struct saltus_dg_options {
   double sweep_tol;    /* part of the velocities that ends the iteration */
   int sweep_max;
   int on_energy_gain; /* 0: a warning, 1: the run ends */
+  int project_joints; /* 1: positions are moved back onto the joints */
 } saltus_dg_options;
 
 SALTUS_API saltus_dg_options saltus_dg_minus_options_default(void);

@@ -166,8 +166,16 @@ static void count_contacts(saltusi_operator* op, int nv) {
 /* Which components get sparse factors. */
 static void choose_trees(saltusi_operator* op, saltusi_eval* eval) {
   saltusi_groups* g = &op->groups;
+  int* component_of = op->trees.component_of;
+  for (int i = 0; i < eval->sys.dims.nv && op->trees.most > 0; i++) {
+    component_of[i] = -1;
+  }
+  op->trees.joints = 0;
   for (int c = 0; c < g->components; c++) {
     g->heavy[c] = false;
+    for (int e = g->column_start[c]; op->trees.most > 0 && e < g->column_start[c + 1]; e++) {
+      component_of[g->column[e]] = c;
+    }
   }
   for (bool again = true; again;) {
     bool some = false;
@@ -181,6 +189,7 @@ static void choose_trees(saltusi_operator* op, saltusi_eval* eval) {
       return;
     }
     if (op->trees.saddle.wanted > 0) {
+      op->trees.seen_rows = 0;
       op->status = saltusi_room_lacks(&eval->room, SALTUSI_ROOM_JOINTS, op->trees.saddle.wanted);
       return;
     }
@@ -231,6 +240,9 @@ bool saltusi_groups_find(saltusi_operator* op, saltusi_eval* eval) {
   int nv = eval->sys.dims.nv;
   if (!saltusi_response_groups(op, eval, g->parent)) {
     return false;
+  }
+  if (op->trees.most > 0 && saltusi_trees_known(op)) {
+    return true;
   }
   g->any = false;
   g->components = 0;

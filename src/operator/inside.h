@@ -74,6 +74,9 @@ bool saltusi_trees_serve(const saltusi_operator* op, int c);
 /* Bodies and joints of all components with a tree[c] that is not negative, which becomes their number in
  * the factors. False when memory is short, which saddle.wanted says, or one has too many loops. */
 bool saltusi_trees_find(saltusi_operator* op);
+/* Whether rows are equalities alone and touch what they touched at the last look, with A coupled as then: all
+ * that was found is right again. */
+bool saltusi_trees_known(saltusi_operator* op);
 /* After that: which component it was. */
 int saltusi_trees_heavy(const saltusi_operator* op);
 /* SALTUS_RETRY_ROOM, or SALTUS_RETRY_NAN when there are no factors. */

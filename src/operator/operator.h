@@ -88,20 +88,24 @@ typedef struct saltusi_trees {
   saltusi_saddle saddle;
   int most; /* rows; 0: there are none */
   int bodies, velocities, joints, pairs;
-  int* body_of;           /* [nv] */
-  int* local;             /* [nv] */
-  int* body_start;        /* [bodies + 1] */
-  int* velocity;          /* [velocities] */
-  uint64_t* signature;    /* [nv] */
-  saltusi_signed* sorted; /* [nv] */
-  int* joint_row;         /* [joints] */
-  int* joint_rows;        /* [joints] */
-  int* joint_at;          /* [joints + 1] */
-  int* column;            /* [bilateral x row_width] */
-  int* pair;              /* [2 pairs] */
-  size_t* pair_from;      /* [pairs] place in the values of A */
-  double* x;              /* [nv] */
-  double* rows;           /* [bilateral] */
+  int* component_of; /* [nv] component of joints, -1: none */
+  int* seen;     /* [bilateral x (1 + row_width)] entries and columns of rows at the last look, */
+  int seen_rows; /* how many, 0: none */
+  bool seen_scalar, seen_coupled; /* and what A was */
+  int* body_of;                   /* [nv] */
+  int* local;                     /* [nv] */
+  int* body_start;                /* [bodies + 1] */
+  int* velocity;                  /* [velocities] */
+  uint64_t* signature;            /* [nv] */
+  saltusi_signed* sorted;         /* [nv] */
+  int* joint_row;                 /* [joints] */
+  int* joint_rows;                /* [joints] */
+  int* joint_at;                  /* [joints + 1] */
+  int* column;                    /* [bilateral x row_width] */
+  int* pair;                      /* [2 pairs] */
+  size_t* pair_from;              /* [pairs] place in the values of A */
+  double* x;                      /* [nv] */
+  double* rows;                   /* [bilateral] */
 } saltusi_trees;
 
 typedef struct saltusi_operator {
@@ -234,6 +238,13 @@ void saltusi_operator_miss(saltusi_operator* op, double* b);
 
 /* x += A^-1 G P */
 void saltusi_operator_apply(const saltusi_operator* op, const saltusi_eval* eval, double* x);
+
+/* After form: joints are all there is, in sparse factors that need no rows any more. Then
+ *   A x - G y = f,   G^T x = g        with A and G of that form, f [nv] <- x, g [rows]
+ * may be asked for, also when other rows have been evaluated since. */
+bool saltusi_operator_corrects(const saltusi_operator* op);
+void saltusi_operator_correct(saltusi_operator* op, const saltusi_eval* eval, double* f,
+                              const double* g, double* y);
 
 /* Of rows that need not be part of an operator: W = H^T A^-1 G [n x n] and A^-1 G row by row [n x nv]. */
 void saltusi_operator_fill(const saltusi_row_block* G, const saltusi_row_block* H, int n,

@@ -10,6 +10,7 @@
 
 #include "system/structure.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,6 +41,8 @@ void saltusi_trees_layout(saltusi_operator* op, const saltusi_eval* eval, int bi
   saltusi_buffer_layout(&t->saddle.memory, saltusi_room_of(&eval->room, SALTUSI_ROOM_JOINTS, first),
                         arena);
   t->most = bilateral;
+  t->component_of = SALTUS_PUSH(arena, int, d->nv);
+  t->seen = SALTUS_PUSH2(arena, int, bilateral, 1 + d->row_width);
   t->body_of = SALTUS_PUSH(arena, int, d->nv);
   t->local = SALTUS_PUSH(arena, int, d->nv);
   t->body_start = SALTUS_PUSH(arena, int, d->nv + 1);
@@ -87,9 +90,8 @@ static uint64_t spread(uint64_t x) {
 }
 
 static bool in_tree(const saltusi_operator* op, int velocity) {
-  const saltusi_groups* g = &op->groups;
-  int c = g->component[saltusi_root(g->parent, velocity)];
-  return c >= 0 && g->tree[c] >= 0;
+  int c = op->trees.component_of[velocity];
+  return c >= 0 && op->groups.tree[c] >= 0;
 }
 
 static void close_body(saltusi_trees* t, int velocity) {
@@ -220,16 +222,37 @@ static void name_components(saltusi_operator* op) {
   for (int k = 0; k < t->saddle.components; k++) {
     int first = t->saddle.component_at[k];
     int velocity = t->saddle.index[t->saddle.first[first]];
-    int c = g->component[saltusi_root(g->parent, velocity)];
-    g->tree[c] = k;
+    g->tree[t->component_of[velocity]] = k;
   }
 }
 
 int saltusi_trees_heavy(const saltusi_operator* op) {
   const saltusi_trees* t = &op->trees;
-  const saltusi_groups* g = &op->groups;
   int node = t->saddle.node[t->saddle.component_at[t->saddle.heavy]];
-  return g->component[saltusi_root(g->parent, t->velocity[t->body_start[node]])];
+  return t->component_of[t->velocity[t->body_start[node]]];
+}
+
+bool saltusi_trees_known(saltusi_operator* op) {
+  assert(op != NULL);
+  saltusi_trees* t = &op->trees;
+  int stride = op->rows.stride;
+  bool coupled = saltusi_linear_coupled(op->A);
+  bool same = t->seen_rows == op->bilateral && op->bilateral == op->count &&
+              t->seen_scalar == op->scalar && t->seen_coupled == coupled;
+  for (int r = 0; r < op->bilateral; r++) {
+    const saltusi_entries row = saltusi_row_entries(op, r);
+    int* seen = t->seen + (size_t)r * (size_t)(1 + stride);
+    size_t bytes = (size_t)row.count * sizeof(int);
+    same = same && seen[0] == row.count && memcmp(seen + 1, row.column, bytes) == 0;
+    if (!same) {
+      seen[0] = row.count;
+      memcpy(seen + 1, row.column, bytes);
+    }
+  }
+  t->seen_rows = op->bilateral == op->count ? op->bilateral : 0;
+  t->seen_scalar = op->scalar;
+  t->seen_coupled = coupled;
+  return same && (t->joints == 0 || (t->saddle.planned && make_plan(op)));
 }
 
 bool saltusi_trees_find(saltusi_operator* op) {
@@ -348,5 +371,39 @@ void saltusi_trees_from(saltusi_operator* op, int c, int k) {
   saltusi_saddle_solve(&t->saddle, g->tree[c], NULL, t->rows, t->x, NULL);
   for (int e = g->column_start[c]; e < g->column_start[c + 1]; e++) {
     op->table[g->column[e] * stride + k] -= t->x[g->column[e]];
+  }
+}
+
+bool saltusi_operator_corrects(const saltusi_operator* op) {
+  assert(op != NULL);
+  const saltusi_groups* g = &op->groups;
+  if (op->storage != SALTUSI_STORED_BLOCKS || op->status != SALTUS_OK || op->broken ||
+      op->units > 0 || op->bilateral != op->count) {
+    return false;
+  }
+  for (int c = 0; c < g->components; c++) {
+    if (g->tree[c] < 0) {
+      return false;
+    }
+  }
+  return g->components > 0;
+}
+
+void saltusi_operator_correct(saltusi_operator* op, const saltusi_eval* eval, double* f,
+                              const double* g, double* y) {
+  assert(op != NULL && eval != NULL && f != NULL && g != NULL && y != NULL);
+  int nv = eval->sys.dims.nv;
+  if (op->trees.velocities < nv) { /* bodies without joints */
+    memcpy(op->moved, f, (size_t)nv * sizeof(double));
+    saltusi_linear_solve(eval, op->A, op->moved);
+    for (int i = 0; i < nv; i++) {
+      f[i] = in_tree(op, i) ? f[i] : op->moved[i];
+    }
+  }
+  for (int k = 0; k < op->trees.saddle.components; k++) {
+    saltusi_saddle_solve(&op->trees.saddle, k, f, g, f, y);
+  }
+  for (int r = 0; r < op->count; r++) {
+    y[r] = -y[r];
   }
 }

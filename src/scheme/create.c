@@ -102,6 +102,9 @@ static size_t layout(saltus_scheme* in, saltus_arena* arena) {
   if (dims->nj > 1) {
     saltusi_joints_layout(&in->joints, &in->eval, arena);
   }
+  if (in->projection.on) {
+    saltusi_projection_layout(&in->projection, &in->eval, arena);
+  }
   ops->layout(in->work, in->options, &in->eval, arena);
   size_t zeroed = arena->used;
   for (int i = 0; i < DENSE_STEPS; i++) {
@@ -305,6 +308,8 @@ static saltus_status build(const saltus_scheme_def* def, const saltusi_scheme_op
   } else {
     saltus_options_defaults(&ops->info.options, scheme->options);
   }
+  scheme->projection.on =
+      def->system->dims.nj > 0 && saltusi_projection_asked(&ops->info.options, scheme->options);
   saltus_status status = lay_out(scheme);
   if (status == SALTUS_OK && ops->info.locates_events) {
     status = saltusi_scheme_grow_events(scheme, EVENTS_FIRST);

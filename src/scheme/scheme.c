@@ -152,6 +152,9 @@ static saltus_status do_step(saltus_scheme* scheme, saltus_step_report* report) 
     scheme->eval.bound.what = NULL;
     const saltusi_step step = make_step(scheme, report);
     status = scheme->ops->step(scheme->work, scheme->options, &step);
+    if (status == SALTUS_OK && scheme->projection.on) {
+      status = saltusi_project_joints(&scheme->projection, &step);
+    }
     again = make_room(scheme, &status);
   }
   if (saltusi_failed(&scheme->eval)) {

@@ -7,6 +7,7 @@
 #define SALTUSI_SCHEME_INSIDE_H
 
 #include "operator/joints.h"
+#include "scheme/projection.h"
 #include "scheme/scheme_ops.h"
 #include "system/diagnose.h"
 
@@ -67,6 +68,7 @@ struct saltus_scheme {
   saltusi_probe_record undefined; /* found by a try that is done once more */
   double* q_error;                /* [nq] */
   double* v_error;                /* [nv] */
+  saltusi_projection projection;
   saltusi_joints joints; /* to distinguish a contradiction from joints that say the same twice */
   saltusi_contradiction disagreement;
   bool stops_at_gain;            /* an impact that creates energy ends the run */

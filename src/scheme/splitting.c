@@ -18,6 +18,7 @@
 #include "scheme/event/acceleration.h"
 #include "scheme/event/tableau.h"
 #include "scheme/moreau/moreau_step.h"
+#include "scheme/projection.h"
 
 #include <float.h>
 #include <string.h>
@@ -38,6 +39,7 @@ typedef struct work {
 } work;
 
 static const saltus_field contact_fields[] = {
+    SALTUSI_PROJECTION_FIELD(saltus_splitting_options),
     SALTUS_REAL(saltus_splitting_options, rebound_height, 0.0, 0.0, 1e3,
                 "a contact that would rebound less closes; 0: when the flight fits one step [m]"),
 };
@@ -48,7 +50,7 @@ static const saltus_field contact_fields[] = {
         sizeof(saltus_splitting_options)                                                           \
   }
 #define PLAIN_TABLE                                                                                \
-  { contact_fields, 0, sizeof(saltus_splitting_options) }
+  { contact_fields, 1, sizeof(saltus_splitting_options) }
 
 saltus_splitting_options saltus_splitting_options_default(void) {
   const saltus_field_table table = CONTACT_TABLE;

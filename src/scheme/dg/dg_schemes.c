@@ -4,6 +4,7 @@
  * dg_schemes.c - the two time-discontinuous Galerkin families as schemes.
  */
 #include "scheme/dg/dg.h"
+#include "scheme/projection.h"
 
 static const char* const minus_closures[] = {"velocity", "acceleration", "position", NULL};
 static const char* const plus_closures[] = {"velocity", "acceleration", NULL};
@@ -21,7 +22,7 @@ static const char* const iterations[] = {"automatic", "fixed-point", "newton", N
       SALTUS_REAL(saltus_dg_options, sweep_tol, 1e-14, 0.0, 1e-3,                                  \
                   "part of the velocities that ends the iteration [1]"),                           \
       SALTUS_INT(saltus_dg_options, sweep_max, 200, 1, 1e6, "most sweeps of the iteration"),       \
-      SALTUSI_GAIN_FIELD(saltus_dg_options)
+      SALTUSI_GAIN_FIELD(saltus_dg_options), SALTUSI_PROJECTION_FIELD(saltus_dg_options)
 
 static const saltus_field minus_fields[] = {
     DEGREE,

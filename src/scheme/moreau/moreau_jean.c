@@ -4,6 +4,7 @@
  * moreau_jean.c - the theta scheme with Moreau's impact law; the mathematics is in moreau_step.c.
  */
 #include "scheme/moreau/moreau_step.h"
+#include "scheme/projection.h"
 
 static const saltus_field fields[] = {
     SALTUSI_THETA_FIELDS(saltus_moreau_jean_options),
@@ -11,6 +12,7 @@ static const saltus_field fields[] = {
     SALTUSI_CONTACT_FIELDS(saltus_moreau_jean_options),
     SALTUS_REAL(saltus_moreau_jean_options, contact_tol, 0.0, 0.0, 0.01,
                 "residual of contact problems over the size of their data; 0: rounding [1]"),
+    SALTUSI_PROJECTION_FIELD(saltus_moreau_jean_options),
 };
 
 #define TABLE SALTUSI_TABLE(saltus_moreau_jean_options, fields)

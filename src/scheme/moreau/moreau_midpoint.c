@@ -16,6 +16,7 @@
 #include "math/matrix.h"
 #include "scheme/newton_end.h"
 #include "scheme/position/node.h"
+#include "scheme/projection.h"
 
 #include <string.h>
 
@@ -38,6 +39,7 @@ static const saltus_field fields[] = {
                   "velocity in the forces: the mean of the step or its start, explicit"),
     SALTUSI_NEWTON_FIELDS(saltus_moreau_midpoint_options, "velocity", 1e-13, 50),
     SALTUSI_CONTACT_FIELDS(saltus_moreau_midpoint_options),
+    SALTUSI_PROJECTION_FIELD(saltus_moreau_midpoint_options),
 };
 
 #define TABLE SALTUSI_TABLE(saltus_moreau_midpoint_options, fields)

@@ -21,7 +21,7 @@
  * end of the step, so what it stops would swing between +c and -c for ever. While contacts are active
  * that part of v_k is therefore left out of the mean, and a mechanism that is stopped is at rest.
  */
-#include "scheme/moreau/moreau_step.h"
+#include "scheme/moreau/moreau_joints.h"
 
 #include "math/matrix.h"
 
@@ -51,6 +51,7 @@ void saltusi_moreau_layout(saltusi_moreau* w, int warm_start, const saltusi_eval
   w->b0 = SALTUS_PUSH(arena, double, rows);
   w->broken = SALTUS_PUSH(arena, double, d->nj);
   w->forced = SALTUS_PUSH(arena, bool, d->nc);
+  saltusi_moreau_joints_layout(&w->kept, sys, arena);
 }
 
 /* The contacts that may close within gamma h, equation (18). Their rows at q_k stay in w->op.rows,
@@ -249,6 +250,9 @@ static saltus_status solve_velocity(saltusi_moreau* w, const saltus_moreau_jean_
     s->report->newton_iterations = k + 1;
     if (status != SALTUS_OK || exact) {
       return status;
+    }
+    if (w->kept.n > 0 && s->report->active == 0 && saltusi_operator_corrects(&w->op)) {
+      return saltusi_moreau_hold(w, o, s, joint_weight(o));
     }
     bool arrived = false;
     status = saltusi_newton_judge(&end, s, k, w->v_free, w->v_theta, &arrived);

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * moreau_joints.c - the theta step of large mechanisms while no contact is active. The matrices of the first
+ * iteration stay, and velocities and impulses are corrected together,
+ *
+ *   J dv - G dP = h F - M (v_{k+1} - v_k) + G P         F, G and b at the latest q_theta
+ *         G^T dv = -(G^T v_theta + b) / weight          J, G on the left: of the last factors
+ *
+ * What G does as it turns is missing in the matrix: tension makes a chain stiff. Anderson's mixing finds
+ * that out from the last corrections (Walker & Ni, SIAM J. Numer. Anal. 49 (2011) 1715-1735): with
+ * z = (v, P), f = (dv, dP)
+ *
+ *   z <- z + f - sum of gamma_i (dz_i + df_i),     gamma: least |dv - sum of gamma_i df_i|
+ */
+#include "scheme/moreau/moreau_joints.h"
+
+#include "math/matrix.h"
+
+#include <assert.h>
+#include <string.h>
+
+/* Rows of joints from which matrices are worth keeping. */
+enum { KEPT_FROM = 24 };
+
+/* Corrections for each iteration of newton_max, which would factor: they cost a fifth of it. */
+enum { CORRECTIONS_EACH = 5 };
+
+void saltusi_moreau_joints_layout(saltusi_moreau_joints* j, const saltus_system* sys,
+                                  saltus_arena* arena) {
+  const saltus_dims* d = &sys->dims;
+  *j = (saltusi_moreau_joints){0};
+  if (d->nj <= KEPT_FROM || d->row_width == 0 || (sys->traits & SALTUS_CONSTANT_MASS) == 0) {
+    return;
+  }
+  j->n = d->nv + d->nj;
+  j->f = SALTUS_PUSH(arena, double, j->n);
+  j->last_f = SALTUS_PUSH(arena, double, j->n);
+  j->last_z = SALTUS_PUSH(arena, double, j->n);
+  j->z = SALTUS_PUSH(arena, double, j->n);
+  j->df = SALTUS_PUSH2(arena, double, SALTUSI_MIXED, j->n);
+  j->dz = SALTUS_PUSH2(arena, double, SALTUSI_MIXED, j->n);
+  j->g = SALTUS_PUSH(arena, double, d->nj);
+}
+
+/* The newest difference into place `at`, and the products of all. */
+static void remember(saltusi_moreau_joints* j, int nv, int at) {
+  double* df = j->df + (size_t)at * (size_t)j->n;
+  double* dz = j->dz + (size_t)at * (size_t)j->n;
+  for (int i = 0; i < j->n; i++) {
+    df[i] = j->f[i] - j->last_f[i];
+    dz[i] = j->z[i] - j->last_z[i] + df[i];
+  }
+  j->kept = at + 1 > j->kept ? at + 1 : j->kept;
+  for (int k = 0; k < j->kept; k++) {
+    double product = saltusi_long_dot(nv, df, j->df + (size_t)k * (size_t)j->n);
+    j->gram[at][k] = product;
+    j->gram[k][at] = product;
+  }
+}
+
+/* gamma by the normal equations, from their last pivots on zero where nothing new is left. */
+static void weigh(const saltusi_moreau_joints* j, int nv, double* gamma) {
+  const double nothing = 1e-14; /* of a diagonal entry: rounding of the products */
+  double L[SALTUSI_MIXED][SALTUSI_MIXED];
+  int m = j->kept;
+  for (int k = 0; k < m; k++) {
+    gamma[k] = saltusi_long_dot(nv, j->f, j->df + (size_t)k * (size_t)j->n);
+  }
+  for (int k = 0; k < m; k++) {
+    for (int i = 0; i <= k; i++) {
+      double sum = j->gram[k][i];
+      for (int l = 0; l < i; l++) {
+        sum -= L[k][l] * L[i][l];
+      }
+      if (i < k) {
+        L[k][i] = L[i][i] > 0.0 ? sum / L[i][i] : 0.0;
+      } else {
+        L[k][k] = sum > nothing * j->gram[k][k] ? sqrt(sum) : 0.0;
+      }
+    }
+    double sum = gamma[k];
+    for (int l = 0; l < k; l++) {
+      sum -= L[k][l] * gamma[l];
+    }
+    gamma[k] = L[k][k] > 0.0 ? sum / L[k][k] : 0.0;
+  }
+  for (int k = m - 1; k >= 0; k--) {
+    for (int l = k + 1; l < m; l++) {
+      gamma[k] -= L[l][k] * gamma[l];
+    }
+    gamma[k] = L[k][k] > 0.0 ? gamma[k] / L[k][k] : 0.0;
+  }
+}
+
+/* z after iteration k of a series. */
+static void mix(saltusi_moreau_joints* j, int nv, int k) {
+  double gamma[SALTUSI_MIXED] = {0.0};
+  size_t bytes = (size_t)j->n * sizeof(double);
+  if (k == 0) {
+    j->kept = 0;
+  } else {
+    remember(j, nv, (k - 1) % SALTUSI_MIXED);
+    weigh(j, nv, gamma);
+  }
+  memcpy(j->last_z, j->z, bytes);
+  memcpy(j->last_f, j->f, bytes);
+  saltusi_add_scaled(j->n, 1.0, j->f, j->z);
+  for (int i = 0; i < j->kept; i++) {
+    saltusi_add_scaled(j->n, -gamma[i], j->dz + (size_t)i * (size_t)j->n, j->z);
+  }
+}
+
+/* Everything at the latest q_theta, and f. */
+static void correct(saltusi_moreau* w, const saltus_moreau_jean_options* o, const saltusi_step* s,
+                    double weight) {
+  saltusi_moreau_joints* j = &w->kept;
+  const saltus_system* sys = &s->eval->sys;
+  int nv = sys->dims.nv;
+  int nj = sys->dims.nj;
+  double theta_h = o->theta * s->h;
+  const double* v1 = j->z;
+  const double* P = j->z + nv;
+  for (int i = 0; i < nv; i++) {
+    w->v_theta[i] = (1.0 - o->theta) * s->v0[i] + o->theta * v1[i];
+    w->v_free[i] = v1[i] - s->v0[i];
+  }
+  saltusi_advance(sys, s->q0, w->v_theta, theta_h, w->q_theta);
+  saltus_point at = saltusi_at(s->eval, s->t + theta_h, w->q_theta, w->v_theta);
+  saltusi_force(s->eval, &at, w->force);
+  saltusi_linear_mass_times(s->eval, &w->linear, &at, w->v_free, j->f);
+  for (int i = 0; i < nv; i++) {
+    j->f[i] = s->h * w->force[i] - j->f[i];
+  }
+  at = saltusi_at(s->eval, s->t + weight * s->h, w->q_theta, s->v0);
+  saltusi_rows_joints(sys, &at, &w->op.rows);
+  for (int r = 0; r < nj; r++) {
+    saltusi_row_add(&w->op.rows, r, P[r], j->f);
+    double rest = (1.0 - weight) * saltusi_row_dot(&w->op.rows, r, s->v0) + w->op.rows.b[r];
+    j->g[r] = -saltusi_row_dot(&w->op.rows, r, v1) - rest / weight;
+  }
+  saltusi_operator_correct(&w->op, s->eval, j->f, j->g, j->f + nv);
+}
+
+/* Velocities and impulses that are found. */
+static void accept(saltusi_moreau* w, const saltusi_step* s) {
+  saltusi_moreau_joints* j = &w->kept;
+  size_t nv = (size_t)s->eval->sys.dims.nv;
+  saltusi_add_scaled(j->n, 1.0, j->f, j->z);
+  memcpy(s->v1, j->z, nv * sizeof(double));
+  memcpy(w->op.P, j->z + nv, (size_t)s->eval->sys.dims.nj * sizeof(double));
+}
+
+saltus_status saltusi_moreau_hold(saltusi_moreau* w, const saltus_moreau_jean_options* o,
+                                  const saltusi_step* s, double weight) {
+  saltusi_moreau_joints* j = &w->kept;
+  int nv = s->eval->sys.dims.nv;
+  assert(j->n > 0 && s->report->active == 0);
+  memcpy(j->z, s->v1, (size_t)nv * sizeof(double));
+  memcpy(j->z + nv, w->op.P, (size_t)s->eval->sys.dims.nj * sizeof(double));
+  double best = INFINITY;
+  int since = 0; /* iterations that were no better than the best */
+  for (int k = 0; k < CORRECTIONS_EACH * o->newton_max; k++) {
+    correct(w, o, s, weight);
+    s->report->newton_iterations++;
+    double change = saltusi_max_abs(nv, j->f);
+    double size = fmax(saltusi_max_abs(nv, s->v0), saltusi_max_abs(nv, j->z));
+    if (!isfinite(change)) {
+      return SALTUS_RETRY_NAN;
+    }
+    since = change < best ? 0 : since + 1;
+    best = fmin(best, change);
+    /* the last digits may wander: corrections that no longer shrink have arrived as well */
+    bool wanders = since >= SALTUSI_MIXED / 2 && change <= 1e4 * o->newton_tol * size;
+    if (change <= o->newton_tol * size || wanders) {
+      accept(w, s);
+      return SALTUS_OK;
+    }
+    mix(j, nv, k);
+  }
+  return SALTUS_RETRY_SMALLER;
+}

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * projection.c - see projection.h.
+ */
+#include "scheme/projection.h"
+
+#include "math/matrix.h"
+
+#include <assert.h>
+#include <float.h>
+#include <string.h>
+
+/* Corrections: each squares what is left, or with old matrices shrinks it by the part of its length that
+ * the first one moved. */
+enum { CORRECTIONS_MAX = 20 };
+
+/* Joints are closed when g is so many roundings of its terms; and when it no longer shrinks, so many. */
+static const double closed = 16.0;
+static const double stalled = 1e4;
+
+const char* const saltusi_projection_names[] = {"false", "true", NULL};
+
+bool saltusi_projection_asked(const saltus_field_table* table, const void* options) {
+  assert(table != NULL && options != NULL);
+  for (int i = 0; i < table->count; i++) {
+    const saltus_field* field = &table->fields[i];
+    if (field->choices == saltusi_projection_names) {
+      int value;
+      memcpy(&value, (const char*)options + field->offset, sizeof value);
+      return value == 1;
+    }
+  }
+  return false;
+}
+
+void saltusi_projection_layout(saltusi_projection* p, const saltusi_eval* eval,
+                               saltus_arena* arena) {
+  assert(p != NULL && eval != NULL && arena != NULL);
+  const saltus_dims* d = &eval->sys.dims;
+  saltusi_eval alone = *eval;
+  alone.sys.dims.nc = 0;
+  saltusi_linear_layout(&p->mass, &eval->sys, arena);
+  saltusi_operator_layout(&p->op, &alone, &(saltusi_demand){.held = true}, arena);
+  p->shift = SALTUS_PUSH(arena, double, d->nv);
+  p->q = SALTUS_PUSH(arena, double, d->nq);
+  p->scale = SALTUS_PUSH(arena, double, d->nj);
+  p->failed = -1;
+}
+
+/* Rows, M and their factors at q1, and how large the terms of each joint are. */
+static saltus_status look(saltusi_projection* p, const saltusi_step* s, const saltus_point* at) {
+  const saltus_system* sys = &s->eval->sys;
+  saltusi_operator_hold(&p->op, sys, at, NULL, 0);
+  saltus_status status = saltusi_linear_assemble(s->eval, &p->mass, at, 1.0, 0.0, 0.0);
+  if (status != SALTUS_OK) {
+    return status;
+  }
+  saltusi_operator_form_held(&p->op, s->eval, &p->mass);
+  double size = saltusi_max_abs(sys->dims.nq, at->q);
+  for (int i = 0; i < sys->dims.nv; i++) {
+    p->shift[i] = size;
+  }
+  for (int j = 0; j < sys->dims.nj; j++) {
+    p->scale[j] = DBL_EPSILON * saltusi_row_size(&p->op.rows, j, p->shift);
+  }
+  return p->op.status;
+}
+
+/* The largest g in units of its rounding, and where it is. */
+static double worst_of(const saltusi_projection* p, int nj, int* where) {
+  double worst = 0.0;
+  *where = 0;
+  for (int j = 0; j < nj; j++) {
+    double size = fabs(p->op.rhs[j]) / (p->scale[j] > 0.0 ? p->scale[j] : DBL_MIN);
+    if (!(size <= worst)) {
+      worst = size;
+      *where = j;
+    }
+  }
+  return worst;
+}
+
+saltus_status saltusi_project_joints(saltusi_projection* p, const saltusi_step* s) {
+  assert(p != NULL && s != NULL);
+  const saltus_system* sys = &s->eval->sys;
+  const saltus_dims* d = &sys->dims;
+  saltus_point at = saltusi_at(s->eval, s->t + s->report->h, s->q1, s->v1);
+  double last = INFINITY;
+  int where = 0;
+  p->failed = -1;
+  saltus_status status = look(p, s, &at);
+  for (int k = 0; status == SALTUS_OK && k <= CORRECTIONS_MAX; k++) {
+    sys->ops->joints(sys->self, &at, p->op.rhs);
+    double worst = worst_of(p, d->nj, &where);
+    if (worst <= closed || (worst <= stalled && worst >= 0.5 * last)) {
+      return SALTUS_OK;
+    }
+    if (!(worst < 1e300) || k == CORRECTIONS_MAX) {
+      break;
+    }
+    if (k > 0 && worst > 0.1 * last) { /* far away: matrices of the present place */
+      status = look(p, s, &at);
+      sys->ops->joints(sys->self, &at, p->op.rhs);
+    }
+    last = worst;
+    status = status == SALTUS_OK ? saltusi_operator_solve(&p->op, s->eval) : status;
+    if (status != SALTUS_OK) {
+      return status;
+    }
+    memset(p->shift, 0, (size_t)d->nv * sizeof(double));
+    saltusi_operator_apply(&p->op, s->eval, p->shift);
+    saltusi_advance(sys, s->q1, p->shift, 1.0, p->q);
+    memcpy(s->q1, p->q, (size_t)d->nq * sizeof(double));
+    s->report->projection += saltusi_max_abs(d->nv, p->shift);
+  }
+  if (status == SALTUS_OK) {
+    p->failed = where;
+    p->left = p->op.rhs[where];
+    status = SALTUS_RETRY_SMALLER;
+  }
+  return status;
+}

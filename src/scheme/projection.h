@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * projection.h - positions at the end of a step back onto the joints, for schemes that hold joints by their
+ * velocities and therefore drift (option project_joints).
+ *
+ *   g(q_{k+1}) = 0 with the least (d, M d):    d = M^-1 G lambda,   G^T d = -g,   q_{k+1} <- q_{k+1} advanced by d
+ *
+ * repeated, with the same matrices as long as g shrinks fast, until g is rounding.
+ */
+#ifndef SALTUSI_PROJECTION_H
+#define SALTUSI_PROJECTION_H
+
+#include "scheme/scheme_ops.h"
+
+#include "operator/operator.h"
+
+#define SALTUSI_PROJECTION_FIELD(S)                                                                \
+  SALTUS_CHOICE(S, project_joints, 0, 1, saltusi_projection_names,                                 \
+                "positions at the end of a step are moved back onto the joints")
+
+extern const char* const saltusi_projection_names[];
+
+typedef struct saltusi_projection {
+  bool on;
+  saltusi_linear mass;
+  saltusi_operator op;
+  double* shift; /* [nv] */
+  double* q;     /* [nq] */
+  double* scale; /* [nj] what rounding makes of g */
+  int failed;    /* row that could not be closed in the last step; -1: none */
+  double left;   /* its g */
+} saltusi_projection;
+
+/* What the options say. */
+bool saltusi_projection_asked(const saltus_field_table* table, const void* options);
+
+void saltusi_projection_layout(saltusi_projection* p, const saltusi_eval* eval,
+                               saltus_arena* arena);
+
+/* Moves step->q1; what it was moved by is added to the report. SALTUS_RETRY_SMALLER when g does not become
+ * rounding: p->failed says which. */
+saltus_status saltusi_project_joints(saltusi_projection* p, const saltusi_step* step);
+
+#endif
