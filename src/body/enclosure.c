@@ -457,13 +457,80 @@ static unsigned depends(const void* self, saltus_quantity what, int index) {
   return on;
 }
 
-static int switches(const void* self) {
-  (void)self;
-  return 0;
+/* A list of places that may be too short. */
+typedef struct listing {
+  int room, count;
+  int* place;
+} listing;
+
+static void list(listing* l, int place) {
+  for (int i = 0; i < l->count && i < l->room; i++) {
+    if (l->place[i] == place) {
+      return;
+    }
+  }
+  if (l->count < l->room) {
+    l->place[l->count] = place;
+  }
+  l->count++;
+}
+
+static void list_link(const saltus_mechanism* m, const saltusi_link* link, const saltusi_row* row,
+                      bool moves, listing* l) {
+  for (int k = 0; k < 2 * link->links; k++) {
+    const saltusi_body* body = &m->bodies[m->markers[link->marker[k / 2][k % 2]].body];
+    for (int i = 0; body->q >= 0 && i < (m->plane ? 3 : 7); i++) {
+      list(l, body->q + i);
+    }
+    for (int i = 0; moves && body->v >= 0 && i < (m->plane ? 3 : 6); i++) {
+      list(l, m->system.dims.nq + body->v + i);
+    }
+  }
+  for (int i = 0; i < row->terms; i++) {
+    if (row->term[i].kind == SALTUSI_TERM_ANGLE && row->term[i].q >= 0) {
+      list(l, row->term[i].q);
+    }
+  }
+}
+
+static void list_force(const saltus_mechanism* m, int index, listing* l) {
+  const int size = m->plane ? 3 : 6;
+  const int body = m->free_bodies[index / size];
+  for (int k = 0; k < 3 && !m->bodies[body].round && index % size >= 3; k++) {
+    list(l, m->system.dims.nq + m->bodies[body].v + 3 + k);
+  }
+  for (int i = 0; i < m->force_count; i++) {
+    const saltusi_force_along* f = &m->forces[i];
+    if (m->markers[f->link->marker[0][0]].body == body ||
+        m->markers[f->link->marker[0][1]].body == body) {
+      list_link(m, f->link, f->row, true, l);
+    }
+  }
+}
+
+static int reads(const void* self, saltus_quantity what, uint64_t index, int room, int* place) {
+  const saltus_mechanism* m = self;
+  assert(m != NULL && (room == 0 || place != NULL));
+  listing l = {.room = room, .place = place};
+  if (what == SALTUS_QUANTITY_FORCE) {
+    list_force(m, (int)index, &l);
+  } else if (what == SALTUS_QUANTITY_JOINT) {
+    list_link(m, &m->joints[m->joint_of[index]].link, &m->rows[index], false, &l);
+  } else if (what != SALTUS_QUANTITY_SWITCH) {
+    const saltusi_limit* limit = &m->limits[index];
+    const bool moves = what == SALTUS_QUANTITY_VELOCITY;
+    const saltusi_term* term = &limit->row->term[0];
+    if (!moves && term->kind == SALTUSI_TERM_ANGLE && term->q >= 0) {
+      list(&l, term->q);
+    } else {
+      list_link(m, &m->joints[limit->joint].link, limit->row, moves, &l);
+    }
+  }
+  return l.count;
 }
 
 static const saltus_enclosure_ops ops = {
-    .bytes = bytes, .depends = depends, .along = along, .switches = switches};
+    .bytes = bytes, .depends = depends, .along = along, .reads = reads};
 
 static bool is_known(const saltusi_signal* s) {
   return s->given.evaluate == NULL || s->given.along != NULL;
