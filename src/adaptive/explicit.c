@@ -229,6 +229,27 @@ static saltus_status attempt8(saltusi_adaptive* w, double h, double* error) {
   return SALTUS_OK;
 }
 
+/* The last four parts of `count` components: some at a time, since stages lie far apart in memory. */
+enum { BLOCK = 16 };
+static void combine_stages(saltusi_adaptive* w, size_t from, size_t count) {
+  size_t n = (size_t)w->o.ny;
+  double sum[4][BLOCK] = {{0.0}};
+  for (size_t j = 0; j < 16; j++) {
+    const double* K = w->step.K + j * n + from;
+    for (int p = 0; p < 4; p++) {
+      double weight = saltusi_dop853_dense[p][j];
+      for (size_t i = 0; i < count; i++) {
+        sum[p][i] += weight * K[i];
+      }
+    }
+  }
+  for (size_t p = 0; p < 4; p++) {
+    for (size_t i = 0; i < count; i++) {
+      w->step.Q[(3 + p) * n + from + i] = w->step.h * sum[p][i];
+    }
+  }
+}
+
 /* Three more stages and the seven parts of the interpolant of order 7 (II.6 of the book). */
 static saltus_status prepare8(saltusi_adaptive* w) {
   saltus_status status = take_stages(w, w->step.h, saltusi_dop853_c, &saltusi_dop853_a[0][0],
@@ -239,13 +260,9 @@ static saltus_status prepare8(saltusi_adaptive* w) {
     w->step.Q[i] = step;
     w->step.Q[n + i] = w->step.h * w->step.K[i] - step;
     w->step.Q[2 * n + i] = 2.0 * step - w->step.h * (w->step.K[12 * n + i] + w->step.K[i]);
-    for (int p = 0; p < 4; p++) {
-      double sum = 0.0;
-      for (size_t j = 0; j < 16; j++) {
-        sum += saltusi_dop853_dense[p][j] * w->step.K[j * n + i];
-      }
-      w->step.Q[(size_t)(3 + p) * n + i] = w->step.h * sum;
-    }
+  }
+  for (size_t from = 0; from < n; from += BLOCK) {
+    combine_stages(w, from, n - from < BLOCK ? n - from : BLOCK);
   }
   return status;
 }

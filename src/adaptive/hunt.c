@@ -401,6 +401,17 @@ static bool search_piece(saltusi_hunt* s, stack* left, piece p, double* root) {
   return true;
 }
 
+/* A polynomial that cannot fall to zero within the search, by the sizes of its coefficients. */
+static bool stays_above(const saltusi_hunt* s) {
+  double fall = 0.0;
+  for (int k = s->w->search.course.degree; k > 0; k--) {
+    fall = (fall + fabs(s->power[k])) * s->end;
+  }
+  double start = s->power[0] + s->shift;
+  double rounding = 16.0 * DBL_EPSILON * (fabs(start) + fall); /* two operations a term */
+  return start - fall > s->noise + rounding;
+}
+
 double saltusi_hunt_root(saltusi_hunt* s, double end) {
   assert(s != NULL);
   stack left;
@@ -408,6 +419,10 @@ double saltusi_hunt_root(saltusi_hunt* s, double end) {
   double root = NAN;
   find_powers(s, false);
   s->end = end;
+  if (s->affine && stays_above(s)) {
+    s->fresh = false;
+    return NAN;
+  }
   begin(&left, end);
   while (next(s, &left, &p)) {
     if (search_piece(s, &left, p, &root)) {

@@ -248,12 +248,42 @@ static void report_series(saltusi_adaptive* w, const bounce* b) {
   saltusi_report(w, (saltus_event){.kind = SALTUS_EVENT_CLOSE, .contact = b->key, .t = end});
 }
 
+/* Its duration, from the acceleration at the start of the step. */
+static double duration_of(saltusi_adaptive* w, bounce* b) {
+  b->u = saltusi_mode_velocity(&w->mode, w->step.t, w->step.y0, b->key, 0);
+  b->e_N = w->o.law[b->key]->e_N;
+  b->gamma_up = saltusi_mode_gamma_of(&w->mode, w->step.t, w->step.y0, w->step.rate0, b->key);
+  return 2.0 * b->u / (-b->gamma_up * (1.0 - b->e_N));
+}
+
+/* Whether a contact that does not feel the bounces closes well before they end, as it flies now: then the try
+ * would be refused for it. A quarter of the duration is left to what its flight may change. The rows of all
+ * contacts are there. */
+static saltus_status look_for_others(saltusi_adaptive* w, const bounce* b, bool* alone) {
+  const double well = 0.25;
+  const double* v = saltusi_v_of(&w->o, w->step.y0);
+  const saltusi_row_block* rows = &w->mode.row;
+  *alone = true;
+  saltus_status status = saltusi_mode_gaps(&w->mode, w->step.t, w->step.y0);
+  for (int k = 0; k < w->o.nc && *alone && status == SALTUS_OK; k++) {
+    int row = w->o.nj + w->o.base[k];
+    double gap = w->mode.gap[k];
+    if (w->jump.coupled[k] || saltusi_is_closed(&w->contact[k]) || !(gap > 0.0) || isinf(gap)) {
+      continue;
+    }
+    double u = saltusi_row_dot(rows, row, v) + rows->b[row];
+    double gamma = saltusi_row_dot(rows, row, w->step.rate0 + w->o.nq) + rows->c[row];
+    double s = well * b->tau;
+    *alone = gap + s * (u + 0.5 * gamma * s) > 0.0;
+  }
+  return status;
+}
+
 /* The data of the try: accelerations before, closed and after, and the duration. */
 static saltus_status prepare(saltusi_adaptive* w, bounce* b, double limit, bool* possible) {
   saltusi_contact* c = &w->contact[b->key];
   *possible = false;
-  b->u = saltusi_mode_velocity(&w->mode, w->step.t, w->step.y0, b->key, 0);
-  b->e_N = w->o.law[b->key]->e_N;
+  b->tau = duration_of(w, b);
   if (!(b->u > 0.0) || !is_worth_trying(c, b->u)) {
     return SALTUS_OK;
   }
@@ -263,11 +293,14 @@ static saltus_status prepare(saltusi_adaptive* w, bounce* b, double limit, bool*
   if (slip == 0.0) {
     return SALTUS_OK;
   }
-  saltus_status status = saltusi_mode_gamma(&w->mode, w->step.t, w->step.y0, b->key, &b->gamma_up);
-  b->tau = 2.0 * b->u / (-b->gamma_up * (1.0 - b->e_N));
   double most = w->o.settings.h_max > 0.0 ? w->o.settings.h_max : INFINITY;
-  if (status != SALTUS_OK || !(b->gamma_up < 0.0) || b->tau > fmin(2.0 * w->memory->h, most) ||
-      !(b->tau < limit) || saltusi_before_switch(w, b->tau) < b->tau) {
+  if (!(b->gamma_up < 0.0) || b->tau > fmin(2.0 * w->memory->h, most) || !(b->tau < limit) ||
+      saltusi_before_switch(w, b->tau) < b->tau) {
+    return SALTUS_OK;
+  }
+  bool alone = true;
+  saltus_status status = look_for_others(w, b, &alone);
+  if (status != SALTUS_OK || !alone) {
     return status;
   }
   c->mode = SALTUSI_SLIP;

@@ -44,8 +44,11 @@ static void check_row(const tolerance_case* what, double tol, const tolerance_ro
   /* Within a fifth. A ball whose first bounce already allows the jump needs one impact less; which one
    * it is, rounding decides. */
   double one_impact = row->events > run->counts.events ? 18.0 : 0.0;
+  /* the program of the tables evaluates the acceleration after each bounce anew, which is that of the rate
+   * at the start of the step */
+  double known = row->events;
   double rates = (double)run->counts.rates;
-  if (!(rates <= 1.2 * row->rates && rates >= 0.8 * (row->rates - one_impact))) {
+  if (!(rates <= 1.2 * row->rates && rates >= 0.8 * (row->rates - known - one_impact))) {
     fail_msg("%s: %lld evaluations, printed %d", at, run->counts.rates, row->rates);
   }
   if (what->events_exact) {
