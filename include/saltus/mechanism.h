@@ -11,6 +11,14 @@
 
 SALTUS_BEGIN_DECLS
 
+/* How many there are of each. */
+typedef struct saltus_mechanism_size {
+  int dimension; /* 2 or 3 */
+  int bodies, markers, joints, springs, inputs;
+  double gravity[3]; /* m/s^2 */
+} saltus_mechanism_size;
+SALTUS_API saltus_mechanism_size saltus_mechanism_sizes(const saltus_mechanism* mechanism);
+
 /* Places of names; -1: no such name. */
 SALTUS_API int saltus_mechanism_find_body(const saltus_mechanism* mechanism, const char* name);
 SALTUS_API int saltus_mechanism_find_marker(const saltus_mechanism* mechanism, const char* name);
@@ -47,9 +55,16 @@ typedef struct saltus_joint_place {
   int driven[2]; /* rows of the drives of angle and position; -1: none */
 } saltus_joint_place;
 
+typedef struct saltus_spring_place {
+  const char* name;
+  int type;       /* as in saltus_spring_def */
+  int between[2]; /* markers */
+} saltus_spring_place;
+
 SALTUS_API saltus_body_place saltus_mechanism_body(const saltus_mechanism* mechanism, int body);
 SALTUS_API saltus_marker_place saltus_mechanism_marker(const saltus_mechanism* mechanism, int i);
 SALTUS_API saltus_joint_place saltus_mechanism_joint(const saltus_mechanism* mechanism, int joint);
+SALTUS_API saltus_spring_place saltus_mechanism_spring(const saltus_mechanism* mechanism, int i);
 
 /* Where a body is at (t, q): its centre of mass, and its axes as columns, row major. */
 SALTUS_API void saltus_mechanism_pose(const saltus_mechanism* mechanism, int body, double t,

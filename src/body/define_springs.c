@@ -129,6 +129,8 @@ static saltus_status define_spring(const saltusi_definition* d, const saltus_spr
   if (status != SALTUS_OK) {
     return status;
   }
+  d->m->springs[d->m->spring_count++] = (saltus_spring_place){
+      .name = name, .type = (int)def->type, .between = {link->marker[0][0], link->marker[0][1]}};
   switch (def->type) {
   case SALTUS_SPRING_LINEAR:
     return linear(d, def, link);
@@ -145,7 +147,8 @@ saltus_status saltusi_define_springs(const saltusi_definition* d) {
   assert(d != NULL);
   const saltus_mechanism_def* def = d->def;
   saltusi_index names;
-  if (!saltusi_index_start(&names, def->spring_count, &d->m->pool)) {
+  d->m->springs = SALTUSI_TAKE(&d->m->pool, saltus_spring_place, def->spring_count);
+  if (d->m->springs == NULL || !saltusi_index_start(&names, def->spring_count, &d->m->pool)) {
     return SALTUS_ERR_MEMORY;
   }
   saltus_status status = SALTUS_OK;

@@ -146,6 +146,8 @@ struct saltus_mechanism {
   saltus_contact_law* laws; /* [limit_count] */
   saltusi_force_along* forces;
   saltusi_unwrapped* angles;
+  saltus_spring_place* springs; /* [spring_count] for reports */
+  int spring_count;
   double* inputs;
   double *q0, *v0;
   saltusi_index body_names, marker_names, joint_names, input_names;

@@ -8,6 +8,23 @@
 #include <assert.h>
 #include <string.h>
 
+saltus_mechanism_size saltus_mechanism_sizes(const saltus_mechanism* mechanism) {
+  assert(mechanism != NULL);
+  saltus_mechanism_size size = {.dimension = mechanism->plane ? 2 : 3,
+                                .bodies = mechanism->body_count,
+                                .markers = mechanism->marker_count,
+                                .joints = mechanism->joint_count,
+                                .springs = mechanism->spring_count,
+                                .inputs = mechanism->input_count};
+  memcpy(size.gravity, mechanism->gravity, sizeof size.gravity);
+  return size;
+}
+
+saltus_spring_place saltus_mechanism_spring(const saltus_mechanism* mechanism, int i) {
+  assert(mechanism != NULL && i >= 0 && i < mechanism->spring_count);
+  return mechanism->springs[i];
+}
+
 static int find(const saltusi_index* index, const char* name) {
   return name != NULL ? saltusi_index_find(index, name) : -1;
 }
