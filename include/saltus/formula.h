@@ -11,7 +11,8 @@
  * allocate nothing when they run.
  *
  * The language: numbers (1e-3, .5), names of letters, digits and underscores, x' for the velocity of
- * coordinate x, t for time, pi, parentheses, calls (saltus_formula_function_at lists them), and from
+ * coordinate x, names with parts (arm.x, tip.y', hinge.angle) of a mechanism's bodies, markers and joints,
+ * t for time, pi, parentheses, calls (saltus_formula_function_at lists them), and from
  * weak to strong
  *
  *   or    and    not    < <= > >=    + -    * /    unary -    ^ (from the right, so -x^2 = -(x^2))
@@ -31,6 +32,8 @@
 #include "saltus/system.h"
 
 SALTUS_BEGIN_DECLS
+
+typedef struct saltus_mechanism saltus_mechanism; /* mechanism.h */
 
 /* A formula in its file, so that errors can point at the character. */
 typedef struct saltus_formula_text {
@@ -85,6 +88,16 @@ typedef struct saltus_formula_contact {
   SALTUS_RESERVED(4);
 } saltus_formula_contact;
 
+/* A force and a torque on the body of a marker, at the marker; formulas of anything that moves. */
+typedef struct saltus_formula_force {
+  const char* name;
+  const char* at;                /* a marker of the mechanism, or a body: its centre of mass */
+  saltus_formula_text force[3];  /* N; text NULL: 0; in the plane the first two */
+  saltus_formula_text torque[3]; /* N m; text NULL: 0; in the plane the third alone */
+  bool in_marker;                /* in the axes of the marker instead of the world's */
+  SALTUS_RESERVED(2);
+} saltus_formula_force;
+
 typedef struct saltus_formula_def {
   const saltus_formula_parameter* parameters;
   int parameter_count;
@@ -100,7 +113,14 @@ typedef struct saltus_formula_def {
   int contact_count;
   saltus_log log;
   const saltus_allocator* allocator;
-  SALTUS_RESERVED(8);
+  /* Bodies beside the coordinates; NULL: none. They keep their own equations of motion, formulas add to
+   * them. Has to outlive the model, as the values of inputs have to. */
+  const saltus_mechanism* mechanism;
+  const saltus_formula_force* forces;
+  const char* const* input_names; /* [input_count] */
+  const double* input_values;     /* [input_count] read at every evaluation */
+  int force_count, input_count;
+  SALTUS_RESERVED(3);
 } saltus_formula_def;
 
 typedef struct saltus_formula_model saltus_formula_model;
@@ -112,13 +132,14 @@ SALTUS_API saltus_status saltus_formula_model_create(const saltus_formula_def* d
                                                      saltus_formula_model** out);
 SALTUS_API void saltus_formula_model_destroy(saltus_formula_model* model);
 
-/* The system, with traits, labels (velocity names carry a prime) and laws filled in. */
+/* The system, with traits, labels (velocity names carry a prime) and laws filled in. Coordinates by formula
+ * come first, then those of the mechanism; joints and limits of the mechanism come before those by formula. */
 SALTUS_API const saltus_system* saltus_formula_model_system(const saltus_formula_model* model);
 SALTUS_API const double* saltus_formula_model_q0(const saltus_formula_model* model);
 SALTUS_API const double* saltus_formula_model_v0(const saltus_formula_model* model);
 SALTUS_API const char* saltus_formula_model_joint_name(const saltus_formula_model* model, int j);
 
-/* The contact of the definition that a contact of the system belongs to. A gap that is the smallest
+/* The contact of the definition that a contact of the system belongs to, -1 for a limit of the mechanism. A gap that is the smallest
  * of several, min(a, b) or y - abs(x), is as many contacts, called NAME[1], NAME[2] and so on. */
 SALTUS_API int saltus_formula_model_contact(const saltus_formula_model* model, int key);
 

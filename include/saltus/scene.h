@@ -71,7 +71,10 @@ typedef struct saltus_scene_view {
   double record_dt;               /* s between recorded states; 0: by steps */
   const saltus_observables* observables; /* outputs and events; NULL: none */
   const char* reference;                 /* problem or CSV file with the exact motion; NULL: none */
-  SALTUS_RESERVED(8);
+  const saltus_mechanism* mechanism;     /* the bodies; NULL: none */
+  const char* const* input_names;        /* [input_count] */
+  int input_count;
+  SALTUS_RESERVED(5);
 } saltus_scene_view;
 
 typedef struct saltus_scene saltus_scene;
@@ -81,6 +84,14 @@ typedef struct saltus_scene saltus_scene;
 SALTUS_API saltus_status saltus_scene_create(const saltus_scene_def* def, saltus_scene** out);
 SALTUS_API void saltus_scene_destroy(saltus_scene* scene);
 SALTUS_API const saltus_scene_view* saltus_scene_look(const saltus_scene* scene);
+
+/* Values from outside, by the names that the scene gives under `inputs`: between steps; every evaluation from
+ * then on has the new value. SALTUS_ERR_NAME when there is no such input, SALTUS_ERR_RANGE when the
+ * value is not finite. */
+SALTUS_API saltus_status saltus_scene_set_input(saltus_scene* scene, const char* name,
+                                                double value);
+SALTUS_API saltus_status saltus_scene_input(const saltus_scene* scene, const char* name,
+                                            double* value);
 
 /* The keys that a scene may have, with where they stand and what they mean, for documentation and
  * its tests; NULL past the end. */

@@ -53,13 +53,14 @@ static int settle(compiler* c, size_t listed) {
   for (size_t i = 0; i < listed; i++) {
     const saltusi_node* n = &g->nodes[g->list[i]];
     saltusi_mark* mark = &g->marks[g->list[i]];
-    int nq = g->coordinates;
+    const int nq = g->sizes.positions, nv = g->sizes.velocities;
     if (n->op == SALTUSI_CONSTANT) {
       mark->home = place(SALTUSI_IN_CONSTANTS, constants++);
     } else if (n->op == SALTUSI_VARIABLE) {
-      mark->home = n->a == 0    ? place(SALTUSI_IN_REGISTERS, 0)
-                   : n->a <= nq ? place(SALTUSI_IN_POSITIONS, n->a - 1)
-                                : place(SALTUSI_IN_VELOCITIES, n->a - 1 - nq);
+      mark->home = n->a == 0         ? place(SALTUSI_IN_REGISTERS, 0)
+                   : n->a <= nq      ? place(SALTUSI_IN_POSITIONS, n->a - 1)
+                   : n->a <= nq + nv ? place(SALTUSI_IN_VELOCITIES, n->a - 1 - nq)
+                                     : place(SALTUSI_IN_INPUTS, n->a - 1 - nq - nv);
     } else if (n->op == SALTUSI_ADD || n->op == SALTUSI_SUB) {
       /* one operand at most; outputs count as readers, so a wanted product never fuses */
       saltusi_expr product =
@@ -203,6 +204,7 @@ saltus_status saltusi_compile(saltusi_graph* g, const saltusi_output* outputs, i
   saltusi_release(&a, work, work_room, sizeof *work);
   *program = (saltusi_program){.code = c.code,
                                .constants = c.constants,
+                               .inputs = g->sizes.input_values,
                                .length = c.length,
                                .registers = c.registers,
                                .outputs = output_length,

@@ -5,7 +5,8 @@
  *
  *   backward  adjoint of the root is 1; for y = f(a, b), newest node first:
  *             adjoint(a) += adjoint(y) f_a,  adjoint(b) += adjoint(y) f_b
- *   forward   y' = f_a a' + f_b b',  t' = 1, q' = v, v' = 0
+ *   forward   y' = f_a a' + f_b b',  t' = 1, q' = N(q) v, v' = 0
+ *   along     D_j e = sum_k e_{q_k} N_kj
  *
  * A branching node y = c ? a : b enters the backward sweep as one function of the variables, with
  * the gradient c ? a_x : b_x. Adjoints masked by the condition would be wrong: outside its domain
@@ -226,7 +227,7 @@ static void note_branch(saltusi_graph* g, saltusi_expr e) {
   const saltusi_span no = sweep(g, b.no, SALTUSI_ON_ANY);
   saltusi_span span = {(int)g->entry_count, 0};
   for (int i = 0, j = 0; i < yes.count || j < no.count;) {
-    const saltusi_entry none = {2 * g->coordinates + 1, g->zero};
+    const saltusi_entry none = {1 + g->sizes.positions + g->sizes.velocities, g->zero};
     saltusi_entry p = i < yes.count ? g->entries[yes.first + i] : none;
     saltusi_entry q = j < no.count ? g->entries[no.first + j] : none;
     int variable = p.variable < q.variable ? p.variable : q.variable;
@@ -278,6 +279,51 @@ saltusi_span saltusi_gradient(saltusi_graph* g, saltusi_expr e, unsigned wanted)
   return sweep(g, e, wanted);
 }
 
+void saltusi_graph_move(saltusi_graph* g, int position, saltusi_expr rate) {
+  assert(g != NULL && position >= 0 && position < g->sizes.positions);
+  saltusi_span N = {0, 0};
+  if (g->nodes[rate].op != SALTUSI_VARIABLE) {
+    N = saltusi_gradient(g, rate, SALTUSI_ON_VELOCITY);
+  }
+  g->rates[position] = (saltusi_rate_of){rate, N};
+}
+
+saltusi_span saltusi_slopes_from(saltusi_graph* g, saltusi_span gradient) {
+  assert(g != NULL && g->count <= g->node_room);
+  saltusi_span span = {(int)g->entry_count, 0};
+  size_t listed = 0;
+  if (!saltusi_graph_walk(g)) {
+    return span;
+  }
+  for (int k = 0; k < gradient.count; k++) {
+    const saltusi_entry e = g->entries[gradient.first + k];
+    if ((saltusi_depends(g, e.variable) & SALTUSI_ON_POSITION) == 0) {
+      continue;
+    }
+    const saltusi_rate_of rate = g->rates[e.variable - saltusi_position(0)];
+    if (g->nodes[rate.expr].op == SALTUSI_VARIABLE) {
+      gather(g, rate.expr, e.expr, &listed);
+    }
+    for (int j = 0; j < rate.N.count; j++) {
+      const saltusi_entry N = g->entries[rate.N.first + j];
+      gather(g, N.variable, saltusi_mul(g, e.expr, N.expr), &listed);
+    }
+  }
+  saltusi_sort_ascending(g->list, listed);
+  for (size_t i = 0; i < listed; i++) {
+    const saltusi_expr slope = g->marks[g->list[i]].adjoint;
+    if (slope != g->zero && append(g, g->list[i], slope)) {
+      span.count++;
+    }
+  }
+  return span;
+}
+
+saltusi_span saltusi_slopes(saltusi_graph* g, saltusi_expr e) {
+  assert(g != NULL);
+  return saltusi_slopes_from(g, saltusi_gradient(g, e, SALTUSI_ON_POSITION));
+}
+
 static saltusi_expr rate_of(const saltusi_graph* g, saltusi_expr e) {
   return (saltusi_depends(g, e) & (SALTUSI_ON_TIME | SALTUSI_ON_POSITION)) == 0 ? g->zero
                                                                                 : g->nodes[e].rate;
@@ -286,7 +332,7 @@ static saltusi_expr rate_of(const saltusi_graph* g, saltusi_expr e) {
 static saltusi_expr rate_of_node(saltusi_graph* g, saltusi_expr y) {
   const saltusi_node n = g->nodes[y];
   if (n.op == SALTUSI_VARIABLE) {
-    return y == saltusi_time() ? g->one : saltusi_velocity(g, n.a - 1);
+    return y == saltusi_time() ? g->one : g->rates[n.a - 1].expr;
   }
   if (branching(n.op)) {
     const branch b = branch_of(g, y);

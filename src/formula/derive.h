@@ -15,7 +15,16 @@
  * one backward sweep over the expression: the work is its size, not size times variables. */
 saltusi_span saltusi_gradient(saltusi_graph* graph, saltusi_expr e, unsigned wanted);
 
-/* e_t + e_q v: the time derivative along q' = v at constant v. */
+/* Position i moves by an expression that is linear in the velocities. */
+void saltusi_graph_move(saltusi_graph* graph, int position, saltusi_expr rate);
+
+/* The same derivatives by positions as derivatives along the velocities, D_j e = sum_k e_{q_k} N_kj: entries
+ * by velocity variable. `gradient` may have other variables; they are left aside. */
+saltusi_span saltusi_slopes_from(saltusi_graph* graph, saltusi_span gradient);
+/* D_j e for all velocities. */
+saltusi_span saltusi_slopes(saltusi_graph* graph, saltusi_expr e);
+
+/* e_t + e_q N v: the time derivative along q' = N(q) v at constant v. */
 saltusi_expr saltusi_rate(saltusi_graph* graph, saltusi_expr e);
 
 /* The derivative with respect to t alone. */

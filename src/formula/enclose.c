@@ -50,8 +50,10 @@ static saltusi_jet load(const frame* f, unsigned place, saltus_interval* room) {
   const size_t index = place / SALTUSI_ARRAYS;
   const int order = f->course->order;
   switch (place % SALTUSI_ARRAYS) {
+  case SALTUSI_IN_INPUTS:
   case SALTUSI_IN_CONSTANTS: {
-    const double value = f->program->constants[index];
+    const bool input = place % SALTUSI_ARRAYS == SALTUSI_IN_INPUTS;
+    const double value = (input ? f->program->inputs : f->program->constants)[index];
     const bool finite = fabs(value) <= DBL_MAX;
     *room = finite ? saltusi_exactly(value) : saltusi_everything;
     return (saltusi_jet){

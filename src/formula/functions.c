@@ -53,7 +53,10 @@ static const saltus_formula_function shown[] = {
 #define ENTRY(name, least, most, op, arguments, doc) {name, arguments, doc},
     FUNCTIONS(ENTRY)
 #undef ENTRY
-        {"pi", 0, "3.14159..."},
+        {"dist", 2, "dist(a, b): distance of two markers or bodies, m"},
+    {"angle", 2,
+     "angle(a, b): of marker b against marker a, rad; in space between their z axes, 0..pi"},
+    {"pi", 0, "3.14159..."},
     {"t", 0, "time, s"},
 };
 
@@ -73,6 +76,13 @@ const saltusi_function* saltusi_function_find(const char* name) {
 
 const saltus_formula_function* saltus_formula_function_at(int i) {
   return i >= 0 && i < (int)(sizeof shown / sizeof *shown) ? &shown[i] : NULL;
+}
+
+int saltusi_thing_function_find(const char* name) {
+  assert(name != NULL);
+  return strcmp(name, "dist") == 0    ? SALTUSI_THING_DIST
+         : strcmp(name, "angle") == 0 ? SALTUSI_THING_ANGLE
+                                      : -1;
 }
 
 bool saltusi_word_reserved(const char* name) {

@@ -26,6 +26,10 @@ const saltusi_function* saltusi_function_at(int i); /* NULL past the end */
 saltusi_expr saltusi_function_call(saltusi_graph* graph, const saltusi_function* function,
                                    const saltusi_expr* arguments, int count);
 
+/* Functions whose arguments are names of things: dist(a, b). Their names are free for other uses. */
+enum { SALTUSI_THING_DIST, SALTUSI_THING_ANGLE, SALTUSI_THING_FUNCTIONS };
+int saltusi_thing_function_find(const char* name); /* -1: none */
+
 /* A word of the language that is no function: t, pi, and, or, not. */
 bool saltusi_word_reserved(const char* name);
 

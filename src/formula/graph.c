@@ -142,16 +142,26 @@ saltusi_expr saltusi_graph_intern(saltusi_graph* g, saltusi_node node) {
   return (saltusi_expr)g->count++;
 }
 
-saltus_status saltusi_graph_start(saltusi_graph* g, int coordinates,
+saltus_status saltusi_graph_start(saltusi_graph* g, const saltusi_graph_sizes* sizes,
                                   const saltus_allocator* allocator) {
-  assert(g != NULL && coordinates >= 0);
-  *g = (saltusi_graph){.coordinates = coordinates};
+  assert(g != NULL && sizes != NULL && sizes->positions >= 0 && sizes->velocities >= 0);
+  const int nq = sizes->positions, nv = sizes->velocities;
+  *g = (saltusi_graph){.sizes = *sizes};
   g->allocator = allocator != NULL ? *allocator : saltus_allocator_default();
-  for (int i = 0; i <= 2 * coordinates; i++) {
-    unsigned char on = i == 0             ? SALTUSI_ON_TIME
-                       : i <= coordinates ? SALTUSI_ON_POSITION
-                                          : SALTUSI_ON_VELOCITY;
+  for (int i = 0; i <= nq + nv + sizes->inputs; i++) {
+    unsigned char on = i == 0         ? SALTUSI_ON_TIME
+                       : i <= nq      ? SALTUSI_ON_POSITION
+                       : i <= nq + nv ? SALTUSI_ON_VELOCITY
+                                      : 0;
     saltusi_graph_intern(g, (saltusi_node){.op = SALTUSI_VARIABLE, .a = i, .depends = on});
+  }
+  size_t room = 0;
+  if (!grow(g, (void**)&g->rates, &room, (size_t)nq, sizeof *g->rates)) {
+    return g->status;
+  }
+  g->rate_room = room;
+  for (int i = 0; i < nq; i++) {
+    g->rates[i] = (saltusi_rate_of){.expr = i < nv ? saltusi_velocity(g, i) : 0};
   }
   g->zero = saltusi_constant(g, 0.0);
   g->one = saltusi_constant(g, 1.0);
@@ -163,6 +173,7 @@ void saltusi_graph_free(saltusi_graph* g) {
   const saltus_allocator* a = &g->allocator;
   saltusi_release(a, g->nodes, g->node_room, sizeof *g->nodes);
   saltusi_release(a, g->buckets, g->bucket_count, sizeof *g->buckets);
+  saltusi_release(a, g->rates, g->rate_room, sizeof *g->rates);
   saltusi_release(a, g->entries, g->entry_room, sizeof *g->entries);
   saltusi_release(a, g->spans, g->span_room, sizeof *g->spans);
   saltusi_release(a, g->marks, g->mark_room, sizeof *g->marks);

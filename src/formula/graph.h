@@ -8,8 +8,9 @@
  * older than the node: walking places upwards evaluates, downwards propagates adjoints, and nothing
  * here recurses over an expression.
  *
- * Variables: 0 is t, 1..n the coordinates, n+1..2n the velocities; the node of a variable has the
- * variable's number. A failure (memory, too many nodes) sticks in `status`, the constructors answer
+ * Variables: 0 is t, then come nq positions, nv velocities and the inputs, which are constant in a step; the
+ * node of a variable has the variable's number. Positions move by q' = N(q) v: each has a rate, a velocity
+ * alone where nothing else is said. A failure (memory, too many nodes) sticks in `status`, the constructors answer
  * zero from then on, and the caller looks once at the end. Age decides the order of operations, so a
  * call has at most one constructor among its arguments: C leaves their order to the compiler.
  */
@@ -64,10 +65,24 @@ typedef struct saltusi_mark {
   unsigned home; /* compile.c: where the value is */
 } saltusi_mark;
 
+/* The variables of a graph. */
+typedef struct saltusi_graph_sizes {
+  int positions, velocities, inputs;
+  const double* input_values; /* [inputs] read whenever a program runs; belongs to the caller */
+} saltusi_graph_sizes;
+
+/* How a position moves: expr = sum of N_j v_j. */
+typedef struct saltusi_rate_of {
+  saltusi_expr expr;
+  saltusi_span N; /* by velocity variable; count 0: expr is a velocity */
+} saltusi_rate_of;
+
 typedef struct saltusi_graph {
   saltus_allocator allocator;
   saltus_status status; /* SALTUS_ERR_MEMORY, or SALTUS_ERR_INPUT for too many nodes */
-  int coordinates;
+  saltusi_graph_sizes sizes;
+  saltusi_rate_of* rates; /* [positions] */
+  size_t rate_room;
   saltusi_expr zero, one;
 
   saltusi_node* nodes;
@@ -89,7 +104,8 @@ typedef struct saltusi_graph {
   unsigned stamp;
 } saltusi_graph;
 
-saltus_status saltusi_graph_start(saltusi_graph* graph, int coordinates,
+/* Position i has the rate of velocity i as far as there is one; others need saltusi_graph_move. */
+saltus_status saltusi_graph_start(saltusi_graph* graph, const saltusi_graph_sizes* sizes,
                                   const saltus_allocator* allocator);
 void saltusi_graph_free(saltusi_graph* graph);
 
@@ -114,7 +130,11 @@ static inline saltusi_expr saltusi_position(int i) {
 }
 
 static inline saltusi_expr saltusi_velocity(const saltusi_graph* graph, int i) {
-  return 1 + graph->coordinates + i;
+  return 1 + graph->sizes.positions + i;
+}
+
+static inline saltusi_expr saltusi_input(const saltusi_graph* graph, int i) {
+  return 1 + graph->sizes.positions + graph->sizes.velocities + i;
 }
 
 static inline saltusi_expr saltusi_operand(const saltusi_node* node, int k) {

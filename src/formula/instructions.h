@@ -19,13 +19,14 @@ enum {
   SALTUSI_SUB_MUL                  /* c - a*b */
 };
 
-/* The five arrays. */
+/* The six arrays. */
 enum {
   SALTUSI_IN_CONSTANTS,
   SALTUSI_IN_POSITIONS,
   SALTUSI_IN_VELOCITIES,
   SALTUSI_IN_REGISTERS,
   SALTUSI_IN_OUTPUT,
+  SALTUSI_IN_INPUTS,
   SALTUSI_ARRAYS = 8
 };
 

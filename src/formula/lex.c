@@ -88,12 +88,15 @@ static void read_number(const char* text, saltusi_token* token) {
 
 static void read_name(const char* text, saltusi_token* token) {
   const char* s = text + token->offset;
-  size_t length = 0;
-  while (letter(s[length]) || digit(s[length])) {
+  size_t length = 0, part = 0, longest = 0;
+  /* a point joins names where a letter follows: x.5 stays a missing operator */
+  while (letter(s[length]) || digit(s[length]) || (s[length] == '.' && letter(s[length + 1]))) {
+    part = s[length] == '.' ? 0 : part + 1;
+    longest = part > longest ? part : longest;
     length++;
   }
   token->end = token->offset + length;
-  if (length > SALTUSI_NAME_LONGEST) {
+  if (longest > SALTUSI_NAME_LONGEST || length > SALTUSI_DOTTED_LONGEST) {
     token->kind = SALTUSI_TOKEN_LONG;
     return;
   }

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { SALTUSI_NAME_LONGEST = 63 };
+enum { SALTUSI_NAME_LONGEST = 63, SALTUSI_DOTTED_LONGEST = 3 * SALTUSI_NAME_LONGEST + 2 };
 
 /* Operators of one character are their own token. */
 typedef enum saltusi_token_kind {
@@ -17,7 +17,7 @@ typedef enum saltusi_token_kind {
   SALTUSI_TOKEN_BAD,    /* a character or number that cannot be read */
   SALTUSI_TOKEN_LONG,   /* a name or number beyond all bounds */
   SALTUSI_TOKEN_NUMBER, /* value */
-  SALTUSI_TOKEN_NAME,   /* name */
+  SALTUSI_TOKEN_NAME,   /* name, or names joined by points: hinge.force.x */
   SALTUSI_TOKEN_AND,
   SALTUSI_TOKEN_OR,
   SALTUSI_TOKEN_NOT,
@@ -32,7 +32,7 @@ typedef struct saltusi_token {
   size_t end;    /* past the last byte */
   double value;
   int primes; /* ' after a name */
-  char name[SALTUSI_NAME_LONGEST + 1];
+  char name[SALTUSI_DOTTED_LONGEST + 1];
 } saltusi_token;
 
 /* Reads the token at or after *offset and moves there. The decimal point is a point in every

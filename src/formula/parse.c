@@ -7,12 +7,14 @@
 #include "formula/parse.h"
 
 #include "base/suggest.h"
+#include "formula/derive.h"
 #include "formula/functions.h"
 #include "formula/lex.h"
 #include "formula/message.h"
 
 #include <assert.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { LEVEL_OR = 1, LEVEL_AND, LEVEL_COMPARE, LEVEL_SUM, LEVEL_PRODUCT, LEVEL_POWER };
@@ -144,8 +146,99 @@ static saltusi_expr velocity(parser* p, const saltusi_token* t) {
   return 0;
 }
 
+/* "x, y, angle" */
+static const char* list_parts(const parser* p, int thing, char* text, size_t bytes) {
+  const saltusi_things* things = p->scope->things;
+  size_t used = 0;
+  text[0] = '\0';
+  for (int i = 0; things->part_at(things->self, thing, i) != NULL && used < bytes; i++) {
+    const int added = snprintf(text + used, bytes - used, "%s%s", i > 0 ? ", " : "",
+                               things->part_at(things->self, thing, i));
+    used += added > 0 ? (size_t)added : 0;
+  }
+  return text;
+}
+
+/* The thing that a name begins with, up to its first point; NULL after a message. */
+static const saltusi_name* find_thing(parser* p, const saltusi_token* t) {
+  saltusi_token first = *t;
+  first.name[strcspn(first.name, ".")] = '\0';
+  const saltusi_name* found = saltusi_names_find(p->scope->names, first.name);
+  if (found == NULL && p->scope->things == NULL && p->allowed == 0) {
+    FAIL(p, t->offset, "\"%s\" is not allowed here: a constant is wanted", t->name);
+  } else if (found == NULL && !saltusi_word_reserved(first.name)) {
+    unknown(p, &first, false);
+  } else if (found == NULL || found->kind != SALTUSI_THING) {
+    FAIL(p, t->offset, "\"%s\" is no body, marker or joint: it has no part \"%s\"", first.name,
+         t->name + strlen(first.name) + (t->name[strlen(first.name)] == '.'));
+  } else if (p->scope->without_things != NULL) {
+    FAIL(p, t->offset, "%s", p->scope->without_things);
+  } else {
+    return found;
+  }
+  return NULL;
+}
+
+/* What may not occur here; the message says what does. */
+static void check_part(parser* p, const saltusi_token* t, saltusi_part_kind kind, saltusi_expr e) {
+  const unsigned more = saltusi_depends(p->scope->graph, e) & ~p->allowed;
+  if (kind == SALTUSI_PART_RESULT && !p->scope->results) {
+    FAIL(p, t->offset,
+         "\"%s\" is a result of the motion: it follows from the forces and cannot stand in "
+         "what they follow from; outputs may name it",
+         t->name);
+  } else if (t->primes > 1 || (t->primes > 0 && kind != SALTUSI_PART_POSITION)) {
+    FAIL(p, t->offset,
+         "\"%s%s\" is an acceleration or a rate of a result, which formulas do not know", t->name,
+         t->primes > 1 ? "\'\'" : "\'");
+  } else if (more != 0 && p->allowed == 0) {
+    FAIL(p, t->offset, "\"%s\" is not allowed here: a constant is wanted", t->name);
+  } else if ((more & SALTUSI_ON_VELOCITY) != 0) {
+    FAIL(p, t->offset, "velocities are not allowed here");
+  } else if (more != 0) {
+    FAIL(p, t->offset, "\"%s\" moves and is not allowed here: a formula of time is wanted",
+         t->name);
+  }
+}
+
+/* body.x, marker.y', hinge.force.x */
+static saltusi_expr part_of(parser* p, const saltusi_token* t) {
+  saltusi_graph* g = p->scope->graph;
+  const saltusi_things* things = p->scope->things;
+  const saltusi_name* thing = find_thing(p, t);
+  if (thing == NULL) {
+    return 0;
+  }
+  const char* part = t->name + strlen(thing->text) + 1;
+  saltusi_expr e = g->zero;
+  const saltusi_part_kind kind = things->part(things->self, g, thing->index, part, &e);
+  char all[256];
+  if (kind == SALTUSI_PART_NONE) {
+    FAIL(p, t->offset, "%s \"%s\" has no part \"%s\"; it has %s",
+         things->kind(things->self, thing->index), thing->text, part,
+         list_parts(p, thing->index, all, sizeof all));
+    return 0;
+  }
+  if (kind == SALTUSI_PART_POSITION && t->primes == 1) {
+    e = saltusi_rate(g, e);
+  }
+  check_part(p, t, kind, e);
+  return e;
+}
+
+static saltusi_expr bare_thing(parser* p, const saltusi_token* t, const saltusi_name* found) {
+  char all[256];
+  FAIL(p, t->offset, "%s \"%s\" is no number; it has the parts %s",
+       p->scope->things->kind(p->scope->things->self, found->index), t->name,
+       list_parts(p, found->index, all, sizeof all));
+  return 0;
+}
+
 static saltusi_expr plain_name(parser* p, const saltusi_token* t) {
   saltusi_graph* g = p->scope->graph;
+  if (strchr(t->name, '.') != NULL) {
+    return part_of(p, t);
+  }
   if (t->primes > 0) {
     return velocity(p, t);
   }
@@ -161,6 +254,15 @@ static saltusi_expr plain_name(parser* p, const saltusi_token* t) {
   const saltusi_name* found = saltusi_names_find(p->scope->names, t->name);
   if (found != NULL && found->kind == SALTUSI_PARAMETER) {
     return saltusi_constant(g, found->value);
+  }
+  if (found != NULL && found->kind == SALTUSI_THING) {
+    return bare_thing(p, t, found);
+  }
+  if (found != NULL && found->kind == SALTUSI_INPUT) {
+    if (p->allowed == 0) {
+      FAIL(p, t->offset, "input \"%s\" is not allowed here: a constant is wanted", t->name);
+    }
+    return saltusi_input(g, found->index);
   }
   if (found != NULL) {
     if ((p->allowed & SALTUSI_ON_POSITION) == 0) {
@@ -204,11 +306,48 @@ static void check_count(parser* p, const saltusi_token* name, const saltusi_func
   }
 }
 
+/* After name and "(": the two things that dist and angle take. */
+static saltusi_expr thing_call(parser* p, const saltusi_token* name, int function, size_t open) {
+  const saltusi_things* things = p->scope->things;
+  int which[2] = {0, 0};
+  for (int k = 0; k < 2 && !p->failed; k++) {
+    advance(p); /* behind the parenthesis or the comma */
+    const saltusi_token t = p->token;
+    if (t.kind != SALTUSI_TOKEN_NAME || t.primes > 0 || strchr(t.name, '.') != NULL) {
+      FAIL(p, t.offset, "%s takes the names of two markers or bodies", name->name);
+      return 0;
+    }
+    const saltusi_name* thing = find_thing(p, &t);
+    which[k] = thing != NULL ? thing->index : 0;
+    advance(p);
+    if (k == 0 && p->token.kind != ',') {
+      FAIL(p, p->token.offset, "%s takes the names of two markers or bodies", name->name);
+    }
+  }
+  if (p->failed) {
+    return 0;
+  }
+  expect_close(p, open);
+  const saltusi_expr e =
+      p->failed ? 0 : things->call(things->self, p->scope->graph, function, which);
+  if (e < 0) {
+    FAIL(p, name->offset, "%s takes the names of two markers or bodies", name->name);
+  } else if ((saltusi_depends(p->scope->graph, e) & ~p->allowed) != 0) {
+    FAIL(p, name->offset, "%s is not allowed here: %s is wanted", name->name,
+         p->allowed == 0 ? "a constant" : "a formula of time");
+  }
+  return p->failed ? 0 : e;
+}
+
 /* After name and "(". */
 static saltusi_expr call(parser* p, const saltusi_token* name, size_t open) {
   saltusi_expr arguments[ARGUMENTS_MOST];
   int count = 0;
   const saltusi_function* f = name->primes > 0 ? NULL : saltusi_function_find(name->name);
+  const int of_things = name->primes > 0 ? -1 : saltusi_thing_function_find(name->name);
+  if (of_things >= 0 && saltusi_names_find(p->scope->names, name->name) == NULL) {
+    return thing_call(p, name, of_things, open);
+  }
   if (f == NULL) {
     if (saltusi_names_find(p->scope->names, name->name) != NULL ||
         saltusi_word_reserved(name->name)) {

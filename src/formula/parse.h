@@ -17,12 +17,17 @@ enum {
   SALTUSI_NESTING_MOST = 200      /* parentheses, calls and powers inside each other */
 };
 
-typedef enum saltusi_name_kind { SALTUSI_PARAMETER, SALTUSI_COORDINATE } saltusi_name_kind;
+typedef enum saltusi_name_kind {
+  SALTUSI_PARAMETER,
+  SALTUSI_COORDINATE,
+  SALTUSI_INPUT,
+  SALTUSI_THING /* has parts: body.x */
+} saltusi_name_kind;
 
 typedef struct saltusi_name {
   const char* text;
   saltusi_name_kind kind;
-  int index;    /* among the parameters or coordinates */
+  int index;    /* among the parameters, coordinates, inputs or things */
   double value; /* of a parameter, once known */
 } saltusi_name;
 
@@ -41,9 +46,32 @@ saltusi_name* saltusi_names_find(const saltusi_names* names, const char* text);
 /* Adds; there must be room and the name must be new. The text is not copied. */
 void saltusi_names_add(saltusi_names* names, saltusi_name name);
 
+/* What a part of a thing is. */
+typedef enum saltusi_part_kind {
+  SALTUSI_PART_NONE,     /* there is no such part */
+  SALTUSI_PART_POSITION, /* may have a prime: its rate */
+  SALTUSI_PART_VELOCITY, /* may not */
+  SALTUSI_PART_RESULT    /* of the motion, such as a force: for outputs alone */
+} saltusi_part_kind;
+
+/* Names with parts, such as bodies and markers. Expressions are made when they are asked for. */
+typedef struct saltusi_things {
+  const char* (*kind)(const void* self, int thing); /* "body" */
+  /* Names of the parts, NULL past the end. */
+  const char* (*part_at)(const void* self, int thing, int i);
+  saltusi_part_kind (*part)(const void* self, saltusi_graph* graph, int thing, const char* part,
+                            saltusi_expr* out);
+  /* dist(a, b) and angle(a, b), by their place in saltusi_thing_functions; -1: not of these things. */
+  saltusi_expr (*call)(const void* self, saltusi_graph* graph, int function, const int things[2]);
+  const void* self;
+} saltusi_things;
+
 typedef struct saltusi_scope {
   saltusi_graph* graph;
   const saltusi_names* names;
+  const saltusi_things* things; /* NULL: none */
+  bool results;                 /* parts that are results may occur */
+  const char* without_things;   /* why none may occur; NULL: they may */
   saltus_log log;
 } saltusi_scope;
 

@@ -3,7 +3,7 @@
  *
  * program.h - expressions as a flat list of instructions that writes an array of values.
  *
- * An operand is a place in one of five arrays (constants, q, v, registers, output), packed as
+ * An operand is a place in one of six arrays (constants, q, v, registers, output, inputs), packed as
  * 8 * index + array: nothing is copied before a program starts, and results are written where they
  * are wanted. Register 0 holds t.
  */
@@ -22,6 +22,7 @@ typedef struct saltusi_instruction {
 typedef struct saltusi_program {
   const saltusi_instruction* code;
   const double* constants;
+  const double* inputs; /* of the graph's caller; NULL: there are none */
   int length;
   int registers; /* doubles of scratch, at least 1 */
   int outputs;   /* length of the output array */

@@ -26,7 +26,8 @@ void saltusi_run(const saltusi_program* program, double t, const double* q, cons
                                           [SALTUSI_IN_POSITIONS] = q,
                                           [SALTUSI_IN_VELOCITIES] = v,
                                           [SALTUSI_IN_REGISTERS] = scratch,
-                                          [SALTUSI_IN_OUTPUT] = output};
+                                          [SALTUSI_IN_OUTPUT] = output,
+                                          [SALTUSI_IN_INPUTS] = program->inputs};
   if (program->sparse) {
     memset(output, 0, (size_t)program->outputs * sizeof *output);
   }

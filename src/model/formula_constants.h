@@ -8,13 +8,17 @@
 
 #include "saltus/formula.h"
 
+struct saltusi_formula_builder;
+
 typedef struct saltusi_formula_constants saltusi_formula_constants;
 
-/* The parameters have to stay. SALTUS_ERR_INPUT after a message. */
-saltus_status saltusi_formula_constants_open(const saltus_formula_parameter* parameters, int count,
-                                             saltus_log log, saltusi_formula_constants** out);
+/* Parameters, inputs and log of a definition, which have to stay. SALTUS_ERR_INPUT after a message. */
+saltus_status saltusi_formula_constants_open(const saltus_formula_def* def,
+                                             saltusi_formula_constants** out);
 saltus_status saltusi_formula_constants_value(saltusi_formula_constants* constants,
                                               const saltus_formula_text* formula, double* value);
+struct saltusi_formula_builder*
+saltusi_formula_constants_builder(saltusi_formula_constants* constants);
 void saltusi_formula_constants_close(saltusi_formula_constants* constants); /* NULL: nothing */
 
 #endif

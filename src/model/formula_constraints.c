@@ -3,9 +3,9 @@
  *
  * formula_constraints.c - rows of joints and contacts from their formulas.
  *
- *   position formula g(t,q)       U = g_q v + g_t        G = g_q, b = g_t
+ *   position formula g(t,q)       U = D g . v + g_t      G = D g, b = g_t      D g = N^T g_q
  *   velocity formula s(t,q,v)     U = s                  G = s_v, b = s at v = 0
- *   both                          c = U_q v + U_t
+ *   both                          c = U_q N v + U_t
  */
 #include "formula/derive.h"
 #include "formula/message.h"
@@ -18,30 +18,29 @@
 enum { ROWS_MOST = 3 };
 
 typedef struct row_source {
-  saltusi_span G; /* entries by position or velocity variable */
-  int first;      /* variable of column 0 */
+  saltusi_span G; /* entries by velocity variable */
   saltusi_expr b, c;
   saltusi_expr U;
   bool kinked; /* constant derivatives do not mean an affine formula */
 } row_source;
 
 static int column_of(const saltusi_graph* g, const row_source* r, int k) {
-  return g->entries[r->G.first + k].variable - r->first;
+  return g->entries[r->G.first + k].variable - saltusi_velocity(g, 0);
 }
 
 static row_source from_position(saltusi_graph* g, saltusi_expr e) {
-  row_source r = {.first = saltusi_position(0), .kinked = saltusi_kinks(g, e) != 0};
+  row_source r = {.kinked = saltusi_kinks(g, e) != 0};
   r.b = saltusi_explicit_rate(g, e);
   r.U = saltusi_rate(g, e);
   r.c = saltusi_rate(g, r.U);
-  r.G = saltusi_gradient(g, e, SALTUSI_ON_POSITION);
+  r.G = saltusi_slopes(g, e);
   return r;
 }
 
 static saltus_status from_velocity(saltusi_formula_builder* b, const saltus_formula_text* formula,
                                    saltusi_expr e, row_source* r) {
   saltusi_graph* g = &b->graph;
-  *r = (row_source){.first = saltusi_velocity(g, 0), .kinked = saltusi_kinks(g, e) != 0};
+  *r = (row_source){.kinked = saltusi_kinks(g, e) != 0};
   if ((saltusi_kinks(g, e) & SALTUSI_ON_VELOCITY) != 0) {
     saltusi_formula_complain(
         b->def->log, SALTUS_LEVEL_ERROR, formula,
@@ -55,10 +54,10 @@ static saltus_status from_velocity(saltusi_formula_builder* b, const saltus_form
   for (int k = 0; k < r->G.count && g->status == SALTUS_OK; k++) {
     saltusi_expr entry = g->entries[r->G.first + k].expr;
     if (!saltusi_formula_velocity_free(b, &entry)) {
-      const char* name = b->def->coordinates[column_of(g, r, k)].name;
-      saltusi_formula_error(b->def->log, formula,
-                            saltusi_formula_find_velocity(formula->text, name),
-                            "slip is not linear in the velocity %s'", name);
+      const int i = column_of(g, r, k);
+      saltusi_formula_error(
+          b->def->log, formula, saltusi_formula_find_velocity(b, formula->text, i),
+          "slip is not linear in the velocity %s", saltusi_formula_velocity_name(b, i));
       return SALTUS_ERR_INPUT;
     }
     g->entries[r->G.first + k].expr = entry;
@@ -392,6 +391,6 @@ saltus_status saltusi_formula_constraints(saltusi_formula_builder* b) {
   m->system.laws = laws;
   m->system.law_count = nc;
   m->system.dims.nc = nc;
-  m->system.dims.row_width = choose_row_width(m, def->coordinate_count);
+  m->system.dims.row_width = choose_row_width(m, b->nv);
   return b->graph.status;
 }

@@ -5,7 +5,7 @@
  *
  *   p = T_v                        momenta
  *   M = p_v                        must not depend on v
- *   F = Q + T_q - V_q - p_q v - p_t
+ *   F = Q + D T - D V - p_q v - p_t    D = N^T d/dq: derivatives along the velocities
  *
  * T may have parts that are linear in v or free of it, as moving frames give. Only derivatives that
  * are not zero by structure are ever made.
@@ -30,7 +30,7 @@ typedef struct motion {
   saltusi_expr* Mv;         /* [n] */
   saltusi_formula_entry* M; /* lower triangle, by rows */
   size_t M_count, M_room;
-  saltusi_formula_entry* F_x; /* by rows; columns 0..n-1 for q, n..2n-1 for v */
+  saltusi_formula_entry* F_x; /* by rows; columns 0..n-1 along velocities, n..2n-1 by them */
   size_t F_x_count, F_x_room;
 } motion;
 
@@ -59,15 +59,23 @@ void saltusi_formula_make(saltusi_formula_builder* b, size_t length, saltusi_pro
   b->output_count = 0;
 }
 
-size_t saltusi_formula_find_velocity(const char* text, const char* coordinate) {
-  assert(text != NULL && coordinate != NULL);
+const char* saltusi_formula_velocity_name(const saltusi_formula_builder* b, int i) {
+  assert(b != NULL && i >= 0);
+  return b->model->system.v_labels[i].name;
+}
+
+size_t saltusi_formula_find_velocity(const saltusi_formula_builder* b, const char* text, int i) {
+  assert(b != NULL && text != NULL);
   size_t offset = 0;
+  const char* name = saltusi_formula_velocity_name(b, i);
+  const size_t length = strcspn(name, "'");
   for (;;) {
     saltusi_token token = saltusi_lex(text, &offset);
     if (token.kind == SALTUSI_TOKEN_END) {
       return 0;
     }
-    if (token.primes > 0 && strcmp(token.name, coordinate) == 0) {
+    if (strlen(token.name) == length && strncmp(token.name, name, length) == 0 &&
+        (token.primes > 0) == (name[length] != '\0')) {
       return token.offset;
     }
   }
@@ -93,10 +101,10 @@ bool saltusi_formula_velocity_free(saltusi_formula_builder* b, saltusi_expr* e) 
   }
   const saltusi_span span = saltusi_gradient(g, *e, SALTUSI_ON_VELOCITY);
   const saltusi_expr rest = saltusi_at_rest(g, *e);
-  int n = g->coordinates;
+  const int nq = g->sizes.positions, nv = g->sizes.velocities;
   saltusi_output* outputs = SALTUSI_TAKE(&b->work, saltusi_output, span.count + 1);
   double* values = SALTUSI_TAKE(&b->work, double, span.count + 1);
-  double* q = SALTUSI_TAKE(&b->work, double, 2 * n);
+  double* q = SALTUSI_TAKE(&b->work, double, nq + nv);
   if (b->work.failed || g->status != SALTUS_OK) {
     return true; /* reported elsewhere */
   }
@@ -113,8 +121,8 @@ bool saltusi_formula_velocity_free(saltusi_formula_builder* b, saltusi_expr* e) 
   }
   unsigned seed = 1;
   for (int k = 0; k < POINTS; k++) {
-    sample(q, 2 * n, &seed);
-    saltusi_run(&program, q[0], q, q + n, scratch, values);
+    sample(q, nq + nv, &seed);
+    saltusi_run(&program, q[0], q, q + nq, scratch, values);
     for (int i = 0; i <= span.count; i++) {
       if (!isfinite(values[i]) || (i > 0 && fabs(values[i]) > 1e-10 * (1.0 + fabs(values[0])))) {
         return false;
@@ -134,23 +142,22 @@ static void add_entry(saltusi_formula_builder* b, saltusi_formula_entry** entrie
   (*entries)[(*count)++] = entry;
 }
 
-/* x[i] = derivative of e with respect to the i-th coordinate or velocity, zero where there is none */
-static void spread(saltusi_formula_builder* b, saltusi_expr e, unsigned wanted, saltusi_expr* x) {
+/* x[i] = derivative by or along the i-th velocity, zero where there is none */
+static void spread(saltusi_formula_builder* b, saltusi_span span, saltusi_expr* x) {
   saltusi_graph* g = &b->graph;
-  for (int i = 0; i < g->coordinates; i++) {
+  for (int i = 0; i < b->nv; i++) {
     x[i] = g->zero;
   }
-  int first = wanted == SALTUSI_ON_POSITION ? saltusi_position(0) : saltusi_velocity(g, 0);
-  const saltusi_span span = saltusi_gradient(g, e, wanted);
   for (int k = 0; k < span.count; k++) {
-    x[g->entries[span.first + k].variable - first] = g->entries[span.first + k].expr;
+    x[g->entries[span.first + k].variable - saltusi_velocity(g, 0)] =
+        g->entries[span.first + k].expr;
   }
 }
 
 static saltus_status report_not_quadratic(saltusi_formula_builder* b, int i, int j) {
   const saltus_formula_coordinate* c = b->def->coordinates;
   saltus_formula_text f = saltusi_formula_called(b, &b->def->kinetic, "kinetic", NULL);
-  saltusi_formula_error(b->def->log, &f, saltusi_formula_find_velocity(f.text, c[i].name),
+  saltusi_formula_error(b->def->log, &f, saltusi_formula_find_velocity(b, f.text, i),
                         "the energy is not quadratic in the velocities: its derivative by %s' and "
                         "%s' still depends on velocities",
                         c[i].name, c[j].name);
@@ -172,8 +179,8 @@ static saltus_status derive_mass(saltusi_formula_builder* b, motion* m) {
   if ((saltusi_kinks(g, m->T) & SALTUSI_ON_VELOCITY) != 0) {
     return report_kinked(b);
   }
-  spread(b, m->T, SALTUSI_ON_VELOCITY, m->p);
-  for (int i = 0; i < m->n && g->status == SALTUS_OK; i++) {
+  spread(b, saltusi_gradient(g, m->T, SALTUSI_ON_VELOCITY), m->p);
+  for (int i = 0; i < b->def->coordinate_count && g->status == SALTUS_OK; i++) {
     const saltusi_span span = saltusi_gradient(g, m->p[i], SALTUSI_ON_VELOCITY);
     if (span.count == 0) {
       saltus_formula_text f = saltusi_formula_called(b, &b->def->kinetic, "kinetic", NULL);
@@ -197,37 +204,63 @@ static saltus_status derive_mass(saltusi_formula_builder* b, motion* m) {
   return g->status;
 }
 
+/* Forces beyond the potential. */
+static saltus_status derive_given(saltusi_formula_builder* b, motion* m) {
+  saltusi_graph* g = &b->graph;
+  for (int i = 0; i < m->n; i++) {
+    m->Q[i] = g->zero;
+  }
+  for (int i = 0; i < b->def->coordinate_count; i++) {
+    const saltus_formula_coordinate* c = &b->def->coordinates[i];
+    if (c->force.text == NULL) {
+      continue;
+    }
+    saltus_formula_text f = saltusi_formula_called(b, &c->force, "force on", c->name);
+    saltus_status status = saltusi_parse(&b->scope, &f, SALTUSI_ON_ANY, &m->Q[i]);
+    if (status != SALTUS_OK) {
+      return status;
+    }
+  }
+  saltusi_formula_springs_force(b, m->Q);
+  saltus_status status = saltusi_formula_forces(b, m->Q);
+  return status != SALTUS_OK ? status : g->status;
+}
+
+/* Derivatives of F_i along and by the velocities. */
+static void derive_force_entries(saltusi_formula_builder* b, motion* m, int i) {
+  saltusi_graph* g = &b->graph;
+  const int first = saltusi_velocity(g, 0);
+  const saltusi_span both = saltusi_gradient(g, m->F[i], SALTUSI_ON_POSITION | SALTUSI_ON_VELOCITY);
+  const saltusi_span along = saltusi_slopes_from(g, both);
+  for (int k = 0; k < along.count; k++) {
+    const saltusi_entry e = g->entries[along.first + k];
+    add_entry(b, &m->F_x, &m->F_x_count, &m->F_x_room,
+              (saltusi_formula_entry){i, e.variable - first, e.expr});
+  }
+  for (int k = 0; k < both.count; k++) {
+    const saltusi_entry e = g->entries[both.first + k];
+    if (e.variable >= first) {
+      add_entry(b, &m->F_x, &m->F_x_count, &m->F_x_room,
+                (saltusi_formula_entry){i, m->n + e.variable - first, e.expr});
+    }
+  }
+}
+
 static saltus_status derive_force(saltusi_formula_builder* b, motion* m) {
   saltusi_graph* g = &b->graph;
   saltusi_expr* V_q = SALTUSI_TAKE(&b->work, saltusi_expr, m->n);
   if (V_q == NULL) {
     return SALTUS_ERR_MEMORY;
   }
-  spread(b, m->T, SALTUSI_ON_POSITION, m->T_q);
-  spread(b, m->V, SALTUSI_ON_POSITION, V_q);
-  for (int i = 0; i < m->n; i++) {
-    const saltus_formula_coordinate* c = &b->def->coordinates[i];
-    saltusi_expr Q = g->zero;
-    if (c->force.text != NULL) {
-      saltus_formula_text f = saltusi_formula_called(b, &c->force, "force on", c->name);
-      saltus_status status = saltusi_parse(&b->scope, &f, SALTUSI_ON_ANY, &Q);
-      if (status != SALTUS_OK) {
-        return status;
-      }
-    }
-    Q = saltusi_add(g, Q, saltusi_formula_springs_force(b, i));
-    m->Q[i] = Q;
-    saltusi_expr F = saltusi_sub(g, saltusi_add(g, Q, m->T_q[i]), V_q[i]);
+  spread(b, saltusi_slopes(g, m->T), m->T_q);
+  spread(b, saltusi_slopes(g, m->V), V_q);
+  saltus_status status = derive_given(b, m);
+  for (int i = 0; i < m->n && status == SALTUS_OK; i++) {
+    saltusi_expr F = saltusi_sub(g, saltusi_add(g, m->Q[i], m->T_q[i]), V_q[i]);
     m->F[i] = saltusi_sub(g, F, saltusi_rate(g, m->p[i]));
-    const saltusi_span span =
-        saltusi_gradient(g, m->F[i], SALTUSI_ON_POSITION | SALTUSI_ON_VELOCITY);
-    for (int k = 0; k < span.count; k++) {
-      const saltusi_entry entry = g->entries[span.first + k];
-      add_entry(b, &m->F_x, &m->F_x_count, &m->F_x_room,
-                (saltusi_formula_entry){i, entry.variable - 1, entry.expr});
-    }
+    derive_force_entries(b, m, i);
   }
-  return g->status;
+  return status != SALTUS_OK ? status : g->status;
 }
 
 /* M v as expressions; for mass_q */
@@ -250,18 +283,19 @@ static void derive_momentum(saltusi_formula_builder* b, motion* m) {
   }
 }
 
+/* With bodies matrices are made by blocks: dense ones would have no end. */
 static void make_matrices(saltusi_formula_builder* b, motion* m) {
   const size_t n = (size_t)m->n;
-  for (size_t k = 0; k < m->M_count; k++) {
+  const bool dense = b->def->mechanism == NULL;
+  for (size_t k = 0; k < m->M_count && dense; k++) {
     const saltusi_formula_entry e = m->M[k];
-    saltusi_formula_root(b, e.expr);
     saltusi_formula_put(b, (size_t)e.row * n + (size_t)e.column, e.expr);
     if (e.row != e.column) {
       saltusi_formula_put(b, (size_t)e.column * n + (size_t)e.row, e.expr);
     }
   }
   saltusi_formula_make(b, n * n, &b->model->mass);
-  for (int velocity = 0; velocity < 2; velocity++) {
+  for (int velocity = 0; velocity < 2 && dense; velocity++) {
     for (size_t k = 0; k < m->F_x_count; k++) {
       const saltusi_formula_entry e = m->F_x[k];
       if ((e.column >= m->n) == (velocity == 1)) {
@@ -271,15 +305,36 @@ static void make_matrices(saltusi_formula_builder* b, motion* m) {
     saltusi_formula_make(b, n * n, velocity ? &b->model->force_v : &b->model->force_q);
   }
 
+  for (size_t k = 0; k < m->M_count; k++) {
+    saltusi_formula_root(b, m->M[k].expr);
+  }
   derive_momentum(b, m);
   for (size_t i = 0; i < n; i++) {
-    const saltusi_span span = saltusi_gradient(&b->graph, m->Mv[i], SALTUSI_ON_POSITION);
+    const saltusi_span span = saltusi_slopes(&b->graph, m->Mv[i]);
     for (int k = 0; k < span.count; k++) {
       const saltusi_entry e = b->graph.entries[span.first + k];
-      saltusi_formula_put(b, i * n + (size_t)(e.variable - 1), e.expr);
+      saltusi_formula_put(b, i * n + (size_t)(e.variable - saltusi_velocity(&b->graph, 0)), e.expr);
     }
   }
   saltusi_formula_make(b, n * n, &b->model->mass_q);
+}
+
+/* Bounds of forces; those of bodies with what the mechanism does. */
+static saltus_status bound_forces(saltusi_formula_builder* b, motion* m) {
+  bool* bounded = SALTUSI_TAKE(&b->work, bool, m->n);
+  saltusi_expr* F = SALTUSI_TAKE(&b->work, saltusi_expr, m->n);
+  if (b->work.failed) {
+    return SALTUS_ERR_MEMORY;
+  }
+  memcpy(F, m->F, (size_t)m->n * sizeof *F);
+  saltus_status status = saltusi_formula_bodies_forces(b, F, bounded);
+  for (int i = 0; i < m->n && status == SALTUS_OK; i++) {
+    if (bounded[i]) {
+      saltusi_formula_bound_make(b, &F[i], 1, &b->model->forces[i]);
+    }
+    saltusi_formula_root(b, F[i]);
+  }
+  return status;
 }
 
 static void make_vectors(saltusi_formula_builder* b, const motion* m) {
@@ -288,10 +343,6 @@ static void make_vectors(saltusi_formula_builder* b, const motion* m) {
     saltusi_formula_put(b, i, m->F[i]);
   }
   saltusi_formula_make(b, n, &b->model->force);
-  for (size_t i = 0; i < n; i++) {
-    saltusi_formula_bound_make(b, &m->F[i], 1, &b->model->forces[i]);
-    saltusi_formula_root(b, m->F[i]);
-  }
   for (size_t i = 0; i < n; i++) {
     saltusi_formula_put(b, i, m->T_q[i]);
   }
@@ -323,8 +374,15 @@ static unsigned find_traits(const saltusi_graph* g, const motion* m) {
 static saltus_status derive(saltusi_formula_builder* b, motion* m) {
   const saltus_formula_def* def = b->def;
   saltus_formula_text kinetic = saltusi_formula_called(b, &def->kinetic, "kinetic", NULL);
-  saltus_status status = saltusi_parse(&b->scope, &kinetic, SALTUSI_ON_ANY, &m->T);
+  saltus_status status = SALTUS_OK;
+  m->T = b->graph.zero;
   m->V = b->graph.zero;
+  if (def->coordinate_count > 0 || kinetic.text != NULL) {
+    saltusi_scope scope = b->scope;
+    scope.without_things =
+        "bodies bring their kinetic energy themselves: this formula is that of the coordinates";
+    status = saltusi_parse(&scope, &kinetic, SALTUSI_ON_ANY, &m->T);
+  }
   if (status == SALTUS_OK && def->potential.text != NULL) {
     saltus_formula_text potential = saltusi_formula_called(b, &def->potential, "potential", NULL);
     status = saltusi_parse(&b->scope, &potential, SALTUSI_ON_TIME | SALTUSI_ON_POSITION, &m->V);
@@ -341,8 +399,9 @@ static saltus_status derive(saltusi_formula_builder* b, motion* m) {
   b->model->system.traits = find_traits(&b->graph, m);
   make_matrices(b, m);
   make_vectors(b, m);
+  status = bound_forces(b, m);
   saltusi_formula_power(b, &(saltusi_formula_energies){.T = m->T, .V = m->V, .p = m->p, .Q = m->Q});
-  status = saltusi_formula_springs_make(b);
+  status = status == SALTUS_OK ? saltusi_formula_springs_make(b) : status;
   if (status != SALTUS_OK) {
     return status;
   }
@@ -356,7 +415,7 @@ static saltus_status derive(saltusi_formula_builder* b, motion* m) {
 
 saltus_status saltusi_formula_lagrange(saltusi_formula_builder* b) {
   assert(b != NULL);
-  motion m = {.n = b->def->coordinate_count};
+  motion m = {.n = b->nv};
   m.p = SALTUSI_TAKE(&b->work, saltusi_expr, m.n);
   m.T_q = SALTUSI_TAKE(&b->work, saltusi_expr, m.n);
   m.F = SALTUSI_TAKE(&b->work, saltusi_expr, m.n);

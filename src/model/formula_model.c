@@ -8,6 +8,7 @@
 
 #include "formula/message.h"
 #include "model/formula_constants.h"
+#include "saltus/mechanism.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -19,8 +20,8 @@ enum { COORDINATES_MOST = 20000 };
 static saltus_status read_start(saltusi_formula_builder* b) {
   saltus_formula_model* m = b->model;
   const int n = b->def->coordinate_count;
-  m->q0 = SALTUSI_TAKE(&m->pool, double, n);
-  m->v0 = SALTUSI_TAKE(&m->pool, double, n);
+  m->q0 = SALTUSI_TAKE(&m->pool, double, b->nq);
+  m->v0 = SALTUSI_TAKE(&m->pool, double, b->nv);
   if (m->pool.failed) {
     return SALTUS_ERR_MEMORY;
   }
@@ -46,8 +47,8 @@ static saltus_status read_start(saltusi_formula_builder* b) {
 static saltus_status make_axis_labels(saltusi_formula_builder* b) {
   saltusi_pool* pool = &b->model->pool;
   const int n = b->def->coordinate_count;
-  saltus_label* q = SALTUSI_TAKE(pool, saltus_label, n);
-  saltus_label* v = SALTUSI_TAKE(pool, saltus_label, n);
+  saltus_label* q = SALTUSI_TAKE(pool, saltus_label, b->nq);
+  saltus_label* v = SALTUSI_TAKE(pool, saltus_label, b->nv);
   for (int i = 0; i < n && !pool->failed; i++) {
     const saltus_formula_coordinate* c = &b->def->coordinates[i];
     const char* unit = c->unit != NULL ? c->unit : "";
@@ -59,6 +60,11 @@ static saltus_status make_axis_labels(saltusi_formula_builder* b) {
     snprintf(text, sizeof text, unit[0] != '\0' ? "%.100s/s" : "%s", unit[0] != '\0' ? unit : "");
     v[i].unit = saltusi_pool_text(pool, text);
   }
+  if (b->bodies.mechanism != NULL && !pool->failed) {
+    const saltus_system* inner = saltus_mechanism_system(b->bodies.mechanism);
+    memcpy(q + n, inner->q_labels, (size_t)inner->dims.nq * sizeof *q);
+    memcpy(v + n, inner->v_labels, (size_t)inner->dims.nv * sizeof *v);
+  }
   b->model->system.q_labels = q;
   b->model->system.v_labels = v;
   return pool->failed ? SALTUS_ERR_MEMORY : SALTUS_OK;
@@ -67,11 +73,10 @@ static saltus_status make_axis_labels(saltusi_formula_builder* b) {
 static void finish(saltusi_formula_builder* b) {
   saltus_formula_model* m = b->model;
   saltus_system* s = &m->system;
-  const int n = b->def->coordinate_count;
   s->ops = &m->ops;
   s->self = m;
-  s->dims.nq = n;
-  s->dims.nv = n;
+  s->dims.nq = b->nq;
+  s->dims.nv = b->nv;
   m->ops.contacts = s->dims.nc > 0 ? m->ops.contacts : NULL;
   m->ops.contact = s->dims.nc > 0 ? m->ops.contact : NULL;
   m->ops.joints = s->dims.nj > 0 ? m->ops.joints : NULL;
@@ -101,9 +106,15 @@ static saltus_status check_reserved(const saltus_formula_def* def) {
 }
 
 static saltus_status check_counts(const saltus_formula_def* def) {
-  if (def->coordinate_count < 1 || def->coordinate_count > COORDINATES_MOST) {
-    saltusi_log(def->log, SALTUS_LEVEL_ERROR, "a model has 1 to %d coordinates, not %d",
+  const int least = def->mechanism != NULL ? 0 : 1;
+  if (def->coordinate_count < least || def->coordinate_count > COORDINATES_MOST) {
+    saltusi_log(def->log, SALTUS_LEVEL_ERROR, "a model has %d to %d coordinates, not %d", least,
                 COORDINATES_MOST, def->coordinate_count);
+    return SALTUS_ERR_INPUT;
+  }
+  if (def->force_count > 0 && def->mechanism == NULL) {
+    saltusi_log(def->log, SALTUS_LEVEL_ERROR,
+                "forces at markers need a mechanism; those on coordinates stand with them");
     return SALTUS_ERR_INPUT;
   }
   return SALTUS_OK;
@@ -145,22 +156,33 @@ static saltus_status build(saltusi_formula_builder* b) {
   status = status == SALTUS_OK ? make_axis_labels(b) : status;
   status = status == SALTUS_OK ? saltusi_formula_lagrange(b) : status;
   status = status == SALTUS_OK ? saltusi_formula_constraints(b) : status;
+  saltusi_formula_bodies_roots(b);
   status = status == SALTUS_OK ? saltusi_formula_switches(b) : status;
   status = status == SALTUS_OK ? keep_texts(b) : status;
   if (status == SALTUS_OK) {
     finish(b);
+    status = saltusi_formula_compose(b);
   }
   return status;
 }
 
 saltus_status saltusi_formula_builder_start(saltusi_formula_builder* b,
-                                            const saltus_formula_def* def) {
+                                            const saltus_formula_def* def, int results) {
   assert(b != NULL && def != NULL);
-  *b = (saltusi_formula_builder){.def = def, .constant_rows = true};
+  const saltusi_formula_bodies_size bodies = saltusi_formula_bodies_measure(def->mechanism);
+  *b = (saltusi_formula_builder){.def = def,
+                                 .nq = def->coordinate_count + bodies.nq,
+                                 .nv = def->coordinate_count + bodies.nv,
+                                 .constant_rows = true};
   b->work = saltusi_pool_over(def->allocator);
-  saltus_status status = saltusi_graph_start(&b->graph, def->coordinate_count, def->allocator);
-  b->scope = (saltusi_scope){.graph = &b->graph, .names = &b->names, .log = def->log};
-  return status;
+  const saltusi_graph_sizes sizes = {.positions = b->nq,
+                                     .velocities = b->nv,
+                                     .inputs = def->input_count + results,
+                                     .input_values = def->input_values};
+  saltus_status status = saltusi_graph_start(&b->graph, &sizes, def->allocator);
+  b->scope = (saltusi_scope){
+      .graph = &b->graph, .names = &b->names, .log = def->log, .results = results > 0};
+  return status == SALTUS_OK ? saltusi_formula_bodies_start(b) : status;
 }
 
 void saltusi_formula_builder_free(saltusi_formula_builder* b) {
@@ -189,7 +211,7 @@ saltus_status saltus_formula_model_create(const saltus_formula_def* def,
   m->pool = pool;
 
   saltusi_formula_builder b;
-  status = saltusi_formula_builder_start(&b, def);
+  status = saltusi_formula_builder_start(&b, def, 0);
   b.model = m;
   status = status == SALTUS_OK ? build(&b) : status;
   if (status == SALTUS_OK && (m->pool.failed || b.work.failed)) {
@@ -232,13 +254,14 @@ const double* saltus_formula_model_v0(const saltus_formula_model* model) {
 }
 
 const char* saltus_formula_model_joint_name(const saltus_formula_model* model, int j) {
-  assert(model != NULL);
-  return model->joint_names[j];
+  assert(model != NULL && j >= 0);
+  return model->system.joint_names[j];
 }
 
 int saltus_formula_model_contact(const saltus_formula_model* model, int key) {
   assert(model != NULL && key >= 0);
-  return model->contact_of[key];
+  const int limits = model->inner.system != NULL ? model->inner.system->dims.nc : 0;
+  return key < limits ? -1 : model->contact_of[key - limits];
 }
 
 struct saltusi_formula_constants {
@@ -246,17 +269,22 @@ struct saltusi_formula_constants {
   saltusi_formula_builder b;
 };
 
-saltus_status saltusi_formula_constants_open(const saltus_formula_parameter* parameters, int count,
-                                             saltus_log log, saltusi_formula_constants** out) {
-  assert(out != NULL && count >= 0);
+saltus_status saltusi_formula_constants_open(const saltus_formula_def* def,
+                                             saltusi_formula_constants** out) {
+  assert(def != NULL && out != NULL);
   const saltus_allocator memory = saltus_allocator_default();
   saltusi_formula_constants* c = memory.alloc(sizeof *c, memory.user);
   *out = NULL;
   if (c == NULL) {
     return SALTUS_ERR_MEMORY;
   }
-  c->def = (saltus_formula_def){.parameters = parameters, .parameter_count = count, .log = log};
-  saltus_status status = saltusi_formula_builder_start(&c->b, &c->def);
+  c->def = (saltus_formula_def){.parameters = def->parameters,
+                                .parameter_count = def->parameter_count,
+                                .input_names = def->input_names,
+                                .input_values = def->input_values,
+                                .input_count = def->input_count,
+                                .log = def->log};
+  saltus_status status = saltusi_formula_builder_start(&c->b, &c->def, 0);
   status = status == SALTUS_OK ? saltusi_formula_names(&c->b) : status;
   if (status != SALTUS_OK) {
     saltusi_formula_constants_close(c);
@@ -277,6 +305,11 @@ saltus_status saltusi_formula_constants_value(saltusi_formula_constants* c,
   return status;
 }
 
+saltusi_formula_builder* saltusi_formula_constants_builder(saltusi_formula_constants* c) {
+  assert(c != NULL);
+  return &c->b;
+}
+
 void saltusi_formula_constants_close(saltusi_formula_constants* c) {
   if (c != NULL) {
     const saltus_allocator memory = saltus_allocator_default();
@@ -289,8 +322,9 @@ saltus_status saltus_formula_constant(const saltus_formula_parameter* parameters
                                       int parameter_count, saltus_formula_text formula,
                                       saltus_log log, double* value) {
   saltusi_formula_constants* constants;
-  saltus_status status =
-      saltusi_formula_constants_open(parameters, parameter_count, log, &constants);
+  const saltus_formula_def def = {
+      .parameters = parameters, .parameter_count = parameter_count, .log = log};
+  saltus_status status = saltusi_formula_constants_open(&def, &constants);
   if (status == SALTUS_OK) {
     status = saltusi_formula_constants_value(constants, &formula, value);
     saltusi_formula_constants_close(constants);

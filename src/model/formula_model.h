@@ -8,7 +8,10 @@
 
 #include "formula/parse.h"
 #include "formula/program.h"
+#include "model/formula_bodies.h"
 #include "saltus/formula.h"
+
+typedef struct saltusi_formula_builder saltusi_formula_builder;
 
 /* A quantity for itself, for its enclosures. */
 typedef struct saltusi_formula_bound {
@@ -31,6 +34,23 @@ typedef struct saltusi_formula_rows {
   saltusi_formula_bound velocity; /* [count] U */
 } saltusi_formula_rows;
 
+/* The mechanism inside a model. */
+typedef struct saltusi_formula_inner {
+  const saltus_system* system;   /* NULL: none */
+  int first;                     /* coordinate and velocity */
+  int joints;                    /* in its system; rows are dims.nj */
+  bool alone;                    /* nothing is added by formula: its system is the model's */
+  bool same_blocks;              /* its values on the structure are the model's */
+  size_t values;                 /* of its own structure */
+  size_t diagonal, diagonal_at;  /* how many are on the diagonal, and where in the model's values */
+  size_t* pair_at;               /* [pairs] where in the model's values */
+  size_t scratch;                /* bytes before its scratch */
+  size_t dense;                  /* doubles before the values that dense matrices are made from */
+  saltus_system_ops ops;         /* of the formulas alone */
+  saltusi_formula_bound* limits; /* [2 nc] gap and rate of each limit */
+  saltusi_formula_bound* rows;   /* [nj] of those that formulas move; else without a program */
+} saltusi_formula_inner;
+
 struct saltus_formula_model {
   saltusi_pool pool; /* holds this struct too */
   saltus_system system;
@@ -47,9 +67,10 @@ struct saltus_formula_model {
   saltusi_formula_bound* forces;   /* [nv] */
   saltusi_formula_bound* switches; /* [switch_count] */
   int switch_count;
-  size_t bound_bytes;       /* scratch of the largest bound */
-  int registers;            /* the most any program needs; scratch beyond is a buffer */
-  size_t buffer;            /* doubles */
+  size_t bound_bytes; /* scratch of the largest bound */
+  int registers;      /* the most any program needs; scratch beyond is a buffer */
+  size_t buffer;      /* doubles */
+  saltusi_formula_inner inner;
   double* q0;               /* [nq] */
   double* v0;               /* [nv] */
   const char** joint_names; /* [nj] */
@@ -75,24 +96,27 @@ typedef struct saltusi_formula_spring {
 } saltusi_formula_spring;
 
 /* While a model is made. */
-typedef struct saltusi_formula_builder {
+struct saltusi_formula_builder {
   const saltus_formula_def* def;
   saltus_formula_model* model;
+  int nq, nv; /* positions and velocities of all; those of the definition come first */
   saltusi_graph graph;
   saltusi_pool work; /* given back at the end */
   saltusi_names names;
   saltusi_scope scope;
+  saltusi_formula_bodies bodies;
   saltusi_output* outputs; /* of the program being made; grows */
   size_t output_count, output_room;
   saltusi_expr* roots; /* formulas in which something switches; grows */
   size_t root_count, root_room;
   const saltusi_formula_spring* springs; /* [def->spring_count] */
   bool constant_rows;                    /* all G and b so far */
-} saltusi_formula_builder;
+};
 
 /* Names and graph, which models, observables and constants share. */
+/* results: how many values of the motion formulas may name, beside inputs. */
 saltus_status saltusi_formula_builder_start(saltusi_formula_builder* builder,
-                                            const saltus_formula_def* def);
+                                            const saltus_formula_def* def, int results);
 void saltusi_formula_builder_free(saltusi_formula_builder* builder);
 
 /* Coordinates and parameters into builder->names, parameters evaluated. */
@@ -116,7 +140,7 @@ typedef struct saltusi_formula_entries {
   int n;
   const saltusi_formula_entry* M; /* lower triangle */
   size_t M_count;
-  const saltusi_formula_entry* F_x; /* columns 0..n-1 for q, n..2n-1 for v */
+  const saltusi_formula_entry* F_x; /* columns 0..n-1 along velocities, n..2n-1 by them */
   size_t F_x_count;
 } saltusi_formula_entries;
 
@@ -127,14 +151,17 @@ saltus_status saltusi_formula_structure(saltusi_formula_builder* builder,
 /* Programs of the equations of motion. */
 saltus_status saltusi_formula_lagrange(saltusi_formula_builder* builder);
 
-/* Springs: formulas, what they add to the potential and to the force on the j-th coordinate, and the
- * programs of their Gauss-Newton derivatives. */
+/* Springs: formulas, what they add to the potential and to the forces Q [nv], and the programs of their
+ * Gauss-Newton derivatives. */
 saltus_status saltusi_formula_springs_read(saltusi_formula_builder* builder);
 saltusi_expr saltusi_formula_springs_potential(saltusi_formula_builder* builder);
-saltusi_expr saltusi_formula_springs_force(saltusi_formula_builder* builder, int j);
+void saltusi_formula_springs_force(saltusi_formula_builder* builder, saltusi_expr* Q);
 saltus_status saltusi_formula_springs_make(saltusi_formula_builder* builder);
 /* Power that moving ends give to dampers, d phi' phi_t; the rest of what dampers do is -d phi'^2. */
 saltusi_expr saltusi_formula_springs_drive(saltusi_formula_builder* builder);
+
+/* Changes of formulas of time that move the mechanism. */
+void saltusi_formula_bodies_roots(saltusi_formula_builder* builder);
 
 /* Programs of the ledger: power of external forces Q [n] and of what moves in T and V; momenta p [n]. */
 typedef struct saltusi_formula_energies {
@@ -143,6 +170,12 @@ typedef struct saltusi_formula_energies {
   const saltusi_expr* Q;
 } saltusi_formula_energies;
 void saltusi_formula_power(saltusi_formula_builder* builder, const saltusi_formula_energies* e);
+
+/* Forces at markers, added to Q [nv]. */
+saltus_status saltusi_formula_forces(saltusi_formula_builder* builder, saltusi_expr* Q);
+
+/* The mechanism around the formulas: labels, start, laws, traits, structure and callbacks of both. */
+saltus_status saltusi_formula_compose(saltusi_formula_builder* builder);
 
 /* A constant from 0 to hi; 0 when not given. */
 saltus_status saltusi_formula_number(saltusi_formula_builder* builder,
@@ -167,8 +200,11 @@ void saltusi_formula_make(saltusi_formula_builder* builder, size_t length,
  * value at rest. */
 bool saltusi_formula_velocity_free(saltusi_formula_builder* builder, saltusi_expr* e);
 
-/* Byte offset of the first occurrence of a coordinate's velocity in the text; 0 if there is none. */
-size_t saltusi_formula_find_velocity(const char* text, const char* coordinate);
+/* The name of velocity i, with its prime. */
+const char* saltusi_formula_velocity_name(const saltusi_formula_builder* builder, int i);
+/* Byte offset of its first occurrence in the text; 0 if there is none. */
+size_t saltusi_formula_find_velocity(const saltusi_formula_builder* builder, const char* text,
+                                     int i);
 
 /* The program and the dependences of a quantity with `count` values. */
 void saltusi_formula_bound_make(saltusi_formula_builder* builder, const saltusi_expr* values,

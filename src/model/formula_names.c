@@ -55,8 +55,15 @@ static saltus_status add_name(saltusi_formula_builder* b, const saltus_formula_t
   }
   const saltusi_name* found = saltusi_names_find(&b->names, name.text);
   if (found != NULL) {
+    char text[64];
+    snprintf(text, sizeof text, "a %s has this name",
+             found->kind == SALTUSI_THING        ? saltusi_formula_bodies_kind(b, found->index)
+             : found->kind == SALTUSI_COORDINATE ? "coordinate"
+             : found->kind == SALTUSI_INPUT      ? "signal from outside"
+                                                 : "parameter");
     return complain(b, formula, kind, name.text,
-                    found->kind == name.kind ? "defined twice" : "a coordinate has this name");
+                    found->kind == name.kind && name.kind != SALTUSI_THING ? "defined twice"
+                                                                           : text);
   }
   saltusi_names_add(&b->names, name);
   return SALTUS_OK;
@@ -141,7 +148,9 @@ saltus_status saltusi_formula_names(saltusi_formula_builder* b) {
   assert(b != NULL);
   const saltus_formula_def* def = b->def;
   int np = def->parameter_count;
-  saltus_status status = saltusi_names_start(&b->names, np + def->coordinate_count, &b->work);
+  const int things = saltusi_formula_bodies_measure(def->mechanism).names;
+  saltus_status status = saltusi_names_start(
+      &b->names, np + def->coordinate_count + def->input_count + things, &b->work);
   visit* stack = SALTUSI_TAKE(&b->work, visit, np);
   progress* state = SALTUSI_TAKE(&b->work, progress, np);
   if (b->work.failed) {
@@ -157,6 +166,21 @@ saltus_status saltusi_formula_names(saltusi_formula_builder* b) {
     const saltus_formula_parameter* p = &def->parameters[i];
     status = add_name(b, &p->value, "parameter",
                       (saltusi_name){.text = p->name, .kind = SALTUSI_PARAMETER, .index = i});
+  }
+  const saltus_formula_text nowhere = {.text = NULL};
+  for (int i = 0; i < def->input_count && status == SALTUS_OK; i++) {
+    status =
+        add_name(b, &nowhere, "input",
+                 (saltusi_name){.text = def->input_names[i], .kind = SALTUSI_INPUT, .index = i});
+  }
+  for (int i = 0; i < things && status == SALTUS_OK; i++) {
+    const char* name = saltusi_formula_bodies_name(b, i);
+    const char* kind = saltusi_formula_bodies_kind(b, i);
+    const bool spoken = strcmp(kind, "joint") != 0 || saltusi_name_valid(name);
+    if (spoken) { /* joints may have other names, which formulas cannot say */
+      status = add_name(b, &nowhere, kind,
+                        (saltusi_name){.text = name, .kind = SALTUSI_THING, .index = i});
+    }
   }
   for (int i = 0; i < np && status == SALTUS_OK; i++) {
     if (state[i] == UNSEEN) {

@@ -132,7 +132,7 @@ saltus_status saltus_formula_observer_create(const saltus_formula_observer_def* 
   }
   o->pool = pool;
   saltusi_formula_builder b;
-  saltus_status status = saltusi_formula_builder_start(&b, def->model);
+  saltus_status status = saltusi_formula_builder_start(&b, def->model, 0);
   status = status == SALTUS_OK ? build(&b, def, o) : status;
   saltusi_formula_builder_free(&b);
   if (status != SALTUS_OK) {

@@ -21,7 +21,7 @@ void saltusi_formula_power(saltusi_formula_builder* b, const saltusi_formula_ene
   saltusi_expr given = saltusi_sub(g, g->zero, ends);
   saltusi_expr frame = saltusi_at_rest(g, e->T);
   frame = saltusi_add(g, frame, frame);
-  for (int i = 0; i < b->def->coordinate_count; i++) {
+  for (int i = 0; i < b->nv; i++) {
     saltusi_expr v = saltusi_velocity(g, i);
     given = saltusi_add(g, given, saltusi_mul(g, e->Q[i], v));
     frame = saltusi_add(g, frame, saltusi_mul(g, saltusi_at_rest(g, e->p[i]), v));

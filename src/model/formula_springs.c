@@ -4,10 +4,10 @@
  * formula_springs.c - springs and dampers with an elongation phi(t,q), stiffness k and damping d:
  *
  *   potential   k phi^2 / 2
- *   force       -d phi' phi_q,                 phi' = phi_q v + phi_t
+ *   force       -d phi' D phi,                 phi' = D phi . v + phi_t
  *
  * They could as well be written into the potential and the forces. Named, the model also knows the
- * Gauss-Newton parts of F_q and F_v, without the curvature of phi: -k phi_q phi_q^T and -d phi_q phi_q^T
+ * Gauss-Newton parts of F_q and F_v, without the curvature of phi: -k D phi D phi^T and -d D phi D phi^T
  * are negative semidefinite whatever the motion (Potra et al. 2006, (10.13) and (10.14)).
  */
 #include "formula/derive.h"
@@ -51,30 +51,23 @@ saltusi_expr saltusi_formula_springs_potential(saltusi_formula_builder* b) {
   return V;
 }
 
-/* phi_q by the j-th coordinate */
-static saltusi_expr slope(saltusi_graph* g, saltusi_expr e, int j) {
-  const saltusi_span span = saltusi_gradient(g, e, SALTUSI_ON_POSITION);
-  for (int k = 0; k < span.count; k++) {
-    if (g->entries[span.first + k].variable == saltusi_position(j)) {
-      return g->entries[span.first + k].expr;
-    }
-  }
-  return g->zero;
-}
-
-saltusi_expr saltusi_formula_springs_force(saltusi_formula_builder* b, int j) {
-  assert(b != NULL);
+void saltusi_formula_springs_force(saltusi_formula_builder* b, saltusi_expr* Q) {
+  assert(b != NULL && Q != NULL);
   saltusi_graph* g = &b->graph;
-  saltusi_expr Q = g->zero;
   for (int i = 0; i < b->def->spring_count; i++) {
     const saltusi_formula_spring* spring = &b->springs[i];
-    if (spring->damping > 0.0) {
-      saltusi_expr rate = saltusi_rate(g, spring->elongation);
-      saltusi_expr push = saltusi_mul(g, slope(g, spring->elongation, j), rate);
-      Q = saltusi_sub(g, Q, saltusi_mul(g, saltusi_constant(g, spring->damping), push));
+    if (!(spring->damping > 0.0)) {
+      continue;
+    }
+    const saltusi_expr rate = saltusi_rate(g, spring->elongation);
+    const saltusi_span span = saltusi_slopes(g, spring->elongation);
+    for (int k = 0; k < span.count; k++) {
+      const saltusi_entry entry = g->entries[span.first + k];
+      saltusi_expr* force = &Q[entry.variable - saltusi_velocity(g, 0)];
+      const saltusi_expr push = saltusi_mul(g, entry.expr, rate);
+      *force = saltusi_sub(g, *force, saltusi_mul(g, saltusi_constant(g, spring->damping), push));
     }
   }
-  return Q;
 }
 
 saltusi_expr saltusi_formula_springs_drive(saltusi_formula_builder* b) {
@@ -92,16 +85,17 @@ saltusi_expr saltusi_formula_springs_drive(saltusi_formula_builder* b) {
   return power;
 }
 
-/* K -= factor phi_q phi_q^T, entries [n x n] */
+/* K -= factor D phi D phi^T, entries [n x n] */
 static void add_square(saltusi_graph* g, saltusi_expr elongation, double factor, int n,
                        saltusi_expr* K) {
-  const saltusi_span span = saltusi_gradient(g, elongation, SALTUSI_ON_POSITION);
+  const int first = saltusi_velocity(g, 0);
+  const saltusi_span span = saltusi_slopes(g, elongation);
   for (int i = 0; i < span.count; i++) {
     for (int j = 0; j < span.count; j++) {
       const saltusi_entry a = g->entries[span.first + i];
       const saltusi_entry b = g->entries[span.first + j];
-      saltusi_expr* entry = &K[(size_t)(a.variable - saltusi_position(0)) * (size_t)n +
-                               (size_t)(b.variable - saltusi_position(0))];
+      saltusi_expr* entry =
+          &K[(size_t)(a.variable - first) * (size_t)n + (size_t)(b.variable - first)];
       saltusi_expr product =
           saltusi_mul(g, saltusi_constant(g, factor), saltusi_mul(g, a.expr, b.expr));
       *entry = saltusi_sub(g, *entry, product);
@@ -112,7 +106,7 @@ static void add_square(saltusi_graph* g, saltusi_expr elongation, double factor,
 saltus_status saltusi_formula_springs_make(saltusi_formula_builder* b) {
   assert(b != NULL);
   saltusi_graph* g = &b->graph;
-  const int n = b->def->coordinate_count;
+  const int n = b->nv;
   const size_t square = (size_t)n * (size_t)n;
   if (b->def->spring_count == 0) {
     return SALTUS_OK;

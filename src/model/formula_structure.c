@@ -10,6 +10,7 @@
  */
 #include "formula/derive.h"
 #include "model/formula_model.h"
+#include "saltus/mechanism.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -34,6 +35,11 @@ typedef struct maker {
   size_t values;
 } maker;
 
+static const saltus_structure* inner_structure(const maker* k) {
+  const saltus_mechanism* mechanism = k->b->def->mechanism;
+  return mechanism != NULL ? saltus_mechanism_system(mechanism)->structure : NULL;
+}
+
 static int first_of(int* set, int i) {
   while (set[i] != i) {
     set[i] = set[set[i]];
@@ -42,9 +48,9 @@ static int first_of(int* set, int i) {
   return i;
 }
 
-/* Runs of coordinates that M connects. */
+/* Runs of coordinates that M connects, then the blocks of the mechanism. */
 static bool find_blocks(maker* k) {
-  const int n = k->e->n;
+  const int n = k->e->n, own = k->b->def->coordinate_count;
   int* set = SALTUSI_TAKE(&k->b->work, int, n);
   k->block_of = SALTUSI_TAKE(&k->b->work, int, n);
   k->start = SALTUSI_TAKE(&k->b->model->pool, int, n + 1);
@@ -59,13 +65,21 @@ static bool find_blocks(maker* k) {
     const int a = first_of(set, k->e->M[m].row), b = first_of(set, k->e->M[m].column);
     set[a > b ? a : b] = a > b ? b : a;
   }
-  for (int i = 0; i < n; i++) {
+  for (int i = 0; i < own; i++) {
     const bool joins = i > 0 && first_of(set, i) == first_of(set, i - 1) &&
                        i - k->start[k->blocks - 1] < BLOCK_MOST;
     if (!joins) {
       k->start[k->blocks++] = i;
     }
     k->block_of[i] = k->blocks - 1;
+  }
+  const saltus_structure* inner = inner_structure(k);
+  for (int j = 0; inner != NULL && j < inner->blocks; j++) {
+    k->start[k->blocks] = own + inner->start[j];
+    for (int i = inner->start[j]; i < inner->start[j + 1]; i++) {
+      k->block_of[own + i] = k->blocks;
+    }
+    k->blocks++;
   }
   k->start[k->blocks] = n;
   return true;
@@ -87,11 +101,12 @@ static void add_pair(maker* k, int row, int column) {
 
 static void add_spring(maker* k, saltusi_expr elongation) {
   saltusi_graph* g = &k->b->graph;
-  const saltusi_span span = saltusi_gradient(g, elongation, SALTUSI_ON_POSITION);
+  const int first = saltusi_velocity(g, 0);
+  const saltusi_span span = saltusi_slopes(g, elongation);
   for (int i = 0; i < span.count; i++) {
     for (int j = 0; j < i; j++) {
-      add_pair(k, g->entries[span.first + i].variable - saltusi_position(0),
-               g->entries[span.first + j].variable - saltusi_position(0));
+      add_pair(k, g->entries[span.first + i].variable - first,
+               g->entries[span.first + j].variable - first);
     }
   }
 }
@@ -111,6 +126,11 @@ static void find_pairs(maker* k) {
   }
   for (int i = 0; i < k->b->def->spring_count; i++) {
     add_spring(k, k->b->springs[i].elongation);
+  }
+  const saltus_structure* inner = inner_structure(k);
+  for (int p = 0; inner != NULL && p < inner->pairs; p++) {
+    const int own = k->b->def->coordinate_count;
+    add_pair(k, own + inner->start[inner->pair[2 * p]], own + inner->start[inner->pair[2 * p + 1]]);
   }
   if (k->pair_count == 0) {
     return;
@@ -182,6 +202,35 @@ static void make_programs(maker* k) {
   model->buffer = k->values > model->buffer ? k->values : model->buffer;
 }
 
+/* Where the values of the mechanism's own structure go. */
+static saltus_status find_inner_places(maker* k) {
+  const saltus_structure* s = inner_structure(k);
+  saltusi_formula_inner* inner = &k->b->model->inner;
+  const int before = k->blocks - s->blocks;
+  inner->pair_at = SALTUSI_TAKE(&k->b->model->pool, size_t, s->pairs);
+  if (inner->pair_at == NULL) {
+    return SALTUS_ERR_MEMORY;
+  }
+  inner->diagonal_at = before < k->blocks ? k->at[before] : 0;
+  for (int i = before; i < k->blocks; i++) {
+    inner->diagonal += size_of(k, i) * size_of(k, i);
+  }
+  inner->values = inner->diagonal;
+  for (int p = 0; p < s->pairs; p++) {
+    const int wanted[2] = {before + s->pair[2 * p], before + s->pair[2 * p + 1]};
+    const int(*pair)[2] = bsearch(wanted, k->pairs, k->pair_count, sizeof *k->pairs, by_blocks);
+    inner->pair_at[p] = k->pair_at[pair - (const int(*)[2])k->pairs];
+    inner->values += 2 * size_of(k, wanted[0]) * size_of(k, wanted[1]);
+  }
+  inner->same_blocks = before == 0 && (size_t)s->pairs == k->pair_count;
+  for (int p = 0; p < s->pairs && inner->same_blocks; p++) {
+    /* in the same order, too */
+    inner->same_blocks = k->pairs[p][0] == s->pair[2 * p] && k->pairs[p][1] == s->pair[2 * p + 1];
+  }
+  k->b->model->buffer = inner->values > k->b->model->buffer ? inner->values : k->b->model->buffer;
+  return k->b->graph.status;
+}
+
 /* A structure that leaves out less than half of the matrix is not worth having. */
 static saltus_status make(maker* k) {
   saltus_formula_model* model = k->b->model;
@@ -193,7 +242,7 @@ static saltus_status make(maker* k) {
   if (k->b->graph.status != SALTUS_OK || !find_places(k)) {
     return k->b->graph.status != SALTUS_OK ? k->b->graph.status : SALTUS_ERR_MEMORY;
   }
-  if (2 * k->values > square) {
+  if (inner_structure(k) == NULL && 2 * k->values > square) {
     return SALTUS_OK;
   }
   int* pair = SALTUSI_TAKE(&model->pool, int, 2 * k->pair_count);
@@ -206,13 +255,13 @@ static saltus_status make(maker* k) {
   model->structure = (saltus_structure){k->blocks, k->start, (int)k->pair_count, pair};
   model->system.structure = &model->structure;
   make_programs(k);
-  return k->b->graph.status;
+  return inner_structure(k) != NULL ? find_inner_places(k) : k->b->graph.status;
 }
 
 saltus_status saltusi_formula_structure(saltusi_formula_builder* b,
                                         const saltusi_formula_entries* entries) {
   assert(b != NULL && entries != NULL);
-  if (entries->n <= SMALL) {
+  if (entries->n <= SMALL && b->def->mechanism == NULL) {
     return SALTUS_OK;
   }
   maker k = {.b = b, .e = entries};

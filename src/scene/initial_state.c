@@ -12,6 +12,7 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* Cholesky's factorization in place; the row where it fails, or -1. */
@@ -103,6 +104,44 @@ static const saltusi_yaml_node* find(const saltusi_yaml_node* root, const char* 
   return node != NULL ? node : root;
 }
 
+/* The item of a list that has a name; the root when there is none. */
+static const saltusi_yaml_node* find_named(const saltusi_yaml_node* root, const char* section,
+                                           const char* name, size_t length) {
+  const saltusi_yaml_node* list = saltusi_yaml_find(root, section);
+  for (int i = 0; list != NULL && i < list->count; i++) {
+    const saltusi_yaml_node* own = saltusi_yaml_find(&list->children[i], "name");
+    if (own != NULL && strlen(own->text) == length && strncmp(own->text, name, length) == 0) {
+      const saltusi_yaml_node* formula = saltusi_yaml_find(&list->children[i], "constraint");
+      return formula != NULL ? formula : &list->children[i];
+    }
+  }
+  /* names that the reader gave: "joint 3" */
+  int number = 0;
+  const bool counted = list != NULL && sscanf(name, "joint %d", &number) == 1;
+  if (counted && number >= 1 && number <= list->count) {
+    const saltusi_yaml_node* item = &list->children[number - 1];
+    const saltusi_yaml_node* formula = saltusi_yaml_find(item, "constraint");
+    return formula != NULL ? formula : item;
+  }
+  return list != NULL ? list : root;
+}
+
+/* Where a coordinate or the body of a velocity stands: "x'" or "arm.x'". */
+static const saltusi_yaml_node* find_velocity(const saltusi_yaml_node* root, const char* label) {
+  static const char* const sections[] = {"coordinates", "bodies"};
+  const size_t length = strcspn(label, ".'");
+  for (int k = 0; k < 2; k++) {
+    const saltusi_yaml_node* section = saltusi_yaml_find(root, sections[k]);
+    for (int i = 0; section != NULL && i < section->count; i++) {
+      const char* key = section->keys[i].text;
+      if (strlen(key) == length && strncmp(key, label, length) == 0) {
+        return &section->keys[i];
+      }
+    }
+  }
+  return root;
+}
+
 static void check_force(saltusi_reader* reader, const saltus_scene_view* view,
                         const saltus_point* at, const saltusi_yaml_node* root) {
   const saltus_system* sys = view->system;
@@ -113,12 +152,11 @@ static void check_force(saltusi_reader* reader, const saltus_scene_view* view,
   sys->ops->force(sys->self, at, F);
   for (int i = 0; i < sys->dims.nv; i++) {
     if (!isfinite(F[i])) {
-      const char* name = sys->q_labels[i].name;
-      const saltusi_yaml_node* coordinates = saltusi_yaml_find(root, "coordinates");
-      saltusi_reader_fail(reader, &coordinates->keys[i],
-                          "the force on coordinate \"%s\" is %s at the start: check potential, "
+      const char* name = sys->v_labels[i].name;
+      saltusi_reader_fail(reader, find_velocity(root, name),
+                          "the force on coordinate \"%.*s\" is %s at the start: check potential, "
                           "forces and kinetic energy",
-                          name, isnan(F[i]) ? "undefined" : "infinite");
+                          (int)strcspn(name, "'"), name, isnan(F[i]) ? "undefined" : "infinite");
       return;
     }
   }
@@ -145,8 +183,10 @@ static void check_contacts(saltusi_reader* reader, const saltus_scene_view* view
   saltusi_contacts(sys, at, &list);
   for (int i = 0; i < list.count && reader->status == SALTUS_OK; i++) {
     const int written = saltus_formula_model_contact(model, i);
-    const saltusi_yaml_node* where = find(root, "contacts", written, "gap");
     const char* name = sys->laws[i].name;
+    const saltusi_yaml_node* where = written >= 0
+                                         ? find(root, "contacts", written, "gap")
+                                         : find_named(root, "joints", name, strcspn(name, "."));
     if (!isfinite(list.gap[i])) {
       saltusi_reader_fail(reader, where, "the gap of contact " SALTUSI_QUOTE " is %s at the start",
                           name, isnan(list.gap[i]) ? "undefined" : "infinite");
@@ -211,7 +251,8 @@ static void check_joints(saltusi_reader* reader, const saltus_scene_view* view,
   sys->ops->joints(sys->self, at, g);
   saltusi_rows_joints(sys, at, &rows);
   for (int j = 0; j < nj && reader->status == SALTUS_OK; j++) {
-    check_joint(reader, view, j, g[j], &rows, find(root, "joints", j, "constraint"));
+    const char* name = view->joint_names[j];
+    check_joint(reader, view, j, g[j], &rows, find_named(root, "joints", name, strlen(name)));
   }
 }
 
@@ -232,7 +273,8 @@ static void check_agreement(saltusi_reader* reader, const saltus_scene_view* vie
   saltus_status status = saltusi_joints_contradict(&joints, &eval, at, true, &found);
   if (status == SALTUS_OK && found.kind != SALTUSI_AGREE) {
     char names[256];
-    saltusi_reader_fail(reader, find(root, "joints", found.joint[1], "constraint"),
+    const char* name = view->joint_names[found.joint[1]];
+    saltusi_reader_fail(reader, find_named(root, "joints", name, strlen(name)),
                         "joints %s contradict each other: %s cannot all be zero, at best %.3g",
                         saltusi_joints_names(view->system, &found, names, sizeof names),
                         found.kind == SALTUSI_POSITIONS_DISAGREE ? "their constraints"
@@ -270,8 +312,8 @@ saltus_status saltusi_start_check(saltusi_reader* reader, const saltus_scene_vie
   if (bad >= 0) {
     saltusi_reader_fail(reader, find(root, "kinetic", 0, NULL),
                         "the mass matrix is not positive definite at the start, first at "
-                        "coordinate \"%s\": check the kinetic energy and the masses",
-                        sys->q_labels[bad].name);
+                        "coordinate \"%.*s\": check the kinetic energy and the masses",
+                        (int)strcspn(sys->v_labels[bad].name, "'"), sys->v_labels[bad].name);
   }
   if (reader->status == SALTUS_OK) {
     check_force(reader, view, &at, root);
@@ -303,13 +345,15 @@ saltus_status saltusi_start_put_right(saltusi_reader* reader, saltus_scene_view*
   memcpy(q, view->q0, (size_t)d->nq * sizeof(double));
   memcpy(v, view->v0, (size_t)d->nv * sizeof(double));
   saltusi_placed_log placed;
+  const bool bodies = saltusi_yaml_find(root, "coordinates") == NULL;
   const saltus_start_def def = {
       .system = view->system,
       .t = view->start,
       .q = q,
       .v = v,
       .tolerance = view->start_tolerance,
-      .log = saltusi_reader_log_at(reader, find(root, "coordinates", 0, NULL), &placed),
+      .log = saltusi_reader_log_at(reader, find(root, bodies ? "bodies" : "coordinates", 0, NULL),
+                                   &placed),
       .allocator = &reader->pool->allocator};
   saltus_start_move move;
   saltus_status status = saltus_start_project(&def, &move);

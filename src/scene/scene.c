@@ -5,14 +5,12 @@
  */
 #include "saltus/scene.h"
 
-#include "base/index.h"
 #include "base/log.h"
 #include "base/reserved.h"
 #include "base/suggest.h"
-#include "model/formula_constants.h"
+#include "scene/builder.h"
 #include "scene/initial_state.h"
 #include "scene/observe.h"
-#include "scene/reader.h"
 #include "sim/tolerance.h"
 
 #include <assert.h>
@@ -29,36 +27,8 @@ static const long largest_file = 64L << 20;
 /* Violations at the start up to this are corrected: what three digits leave, not a wrong sign. */
 static const double start_tolerance = 1e-2;
 
-struct saltus_scene {
-  saltusi_pool pool; /* owns everything, this struct too */
-  saltus_formula_model* model;
-  saltus_formula_observer* observer; /* NULL: no outputs and events */
-  saltus_scene_view view;
-};
-
-/* A scene while it is read. */
-typedef struct scene_builder {
-  saltusi_reader reader;
-  const saltus_scene_def* def;
-  const saltusi_yaml_node* root;
-  saltus_formula_def model;
-  saltusi_formula_constants* constants; /* parameters with their values, once one is wanted */
-  saltus_scene* scene;
-} scene_builder;
-
-static const saltusi_yaml_node* get(const scene_builder* b, const char* key) {
-  return saltusi_yaml_find(b->root, key);
-}
-
-/* "gap of contact \"wall\"", kept in the pool */
-static const char* describe(scene_builder* b, const char* what, const char* of, const char* name) {
-  char text[256];
-  snprintf(text, sizeof text, "%s of %s \"%.150s\"", what, of, name);
-  return saltusi_pool_text(b->reader.pool, text);
-}
-
-static void read_version(scene_builder* b) {
-  const saltusi_yaml_node* node = get(b, "saltus");
+static void read_version(saltusi_scene_builder* b) {
+  const saltusi_yaml_node* node = saltusi_scene_get(b, "saltus");
   if (node == NULL) {
     saltusi_reader_fail(&b->reader, b->root,
                         "\"saltus\" is missing; a scene says its version, \"saltus: 1\"");
@@ -70,13 +40,7 @@ static void read_version(scene_builder* b) {
   }
 }
 
-/* Text that may be missing. */
-static const char* read_text(scene_builder* b, const saltusi_yaml_node* node, const char* what) {
-  const char* text = saltusi_reader_text(&b->reader, node, what);
-  return text != NULL ? text : "";
-}
-
-static void read_parameters(scene_builder* b) {
+static void read_parameters(saltusi_scene_builder* b) {
   const saltusi_yaml_node* node = saltusi_reader_section(b->root, "parameters");
   int count = 0;
   if (node != NULL && saltusi_reader_expect(&b->reader, node, SALTUSI_YAML_MAPPING, "parameters")) {
@@ -97,7 +61,7 @@ static void read_parameters(scene_builder* b) {
 }
 
 /* --set name=value: the value takes the place of the parameter's. */
-static void apply_overrides(scene_builder* b) {
+static void apply_overrides(saltusi_scene_builder* b) {
   saltus_formula_parameter* parameters = (saltus_formula_parameter*)b->model.parameters;
   int count = b->model.parameter_count;
   for (int i = 0; i < b->def->override_count && b->reader.status == SALTUS_OK; i++) {
@@ -128,30 +92,11 @@ static void apply_overrides(scene_builder* b) {
   }
 }
 
-/* A constant formula of a section, or its default. */
-static double read_constant(scene_builder* b, const saltusi_yaml_node* section, const char* key,
-                            double fallback) {
-  const saltusi_yaml_node* node = section != NULL ? saltusi_yaml_find(section, key) : NULL;
-  saltus_formula_text text = saltusi_reader_formula(&b->reader, node, key);
-  if (text.text == NULL || b->reader.status != SALTUS_OK) {
-    return fallback;
-  }
-  double value = fallback;
-  if (b->constants == NULL) {
-    b->reader.status = saltusi_formula_constants_open(b->model.parameters, b->model.parameter_count,
-                                                      b->reader.log, &b->constants);
-  }
-  if (b->reader.status == SALTUS_OK) {
-    b->reader.status = saltusi_formula_constants_value(b->constants, &text, &value);
-  }
-  return value;
-}
-
-static void read_coordinate(scene_builder* b, const char* name, const saltusi_yaml_node* node,
-                            saltus_formula_coordinate* coordinate) {
+static void read_coordinate(saltusi_scene_builder* b, const char* name,
+                            const saltusi_yaml_node* node, saltus_formula_coordinate* coordinate) {
   coordinate->name = name;
   coordinate->unit = "";
-  const char* start = describe(b, "start", "coordinate", name);
+  const char* start = saltusi_scene_describe(b, "start", "coordinate", name);
   coordinate->start = (saltus_formula_text){
       .what = start, .file = b->reader.file, .line = node->line, .column = node->column};
   if (node->absent) { /* x: alone starts at zero */
@@ -170,14 +115,15 @@ static void read_coordinate(scene_builder* b, const char* name, const saltusi_ya
   if (given != NULL) {
     coordinate->start = saltusi_reader_formula(&b->reader, given, start);
   }
-  coordinate->velocity = saltusi_reader_formula(&b->reader, saltusi_yaml_find(node, "velocity"),
-                                                describe(b, "velocity", "coordinate", name));
-  coordinate->unit = read_text(b, saltusi_yaml_find(node, "unit"), "unit");
+  coordinate->velocity =
+      saltusi_reader_formula(&b->reader, saltusi_yaml_find(node, "velocity"),
+                             saltusi_scene_describe(b, "velocity", "coordinate", name));
+  coordinate->unit = saltusi_scene_text(b, saltusi_yaml_find(node, "unit"), "unit");
 }
 
 /* Absolute tolerances of the coordinates; arrays are made when the first one is given. */
-static void read_tolerances(scene_builder* b, const char* key, const double** into) {
-  const saltusi_yaml_node* list = get(b, "coordinates");
+static void read_tolerances(saltusi_scene_builder* b, const char* key, const double** into) {
+  const saltusi_yaml_node* list = saltusi_scene_get(b, "coordinates");
   double* values = NULL;
   for (int i = 0; list != NULL && i < list->count && b->reader.status == SALTUS_OK; i++) {
     const saltusi_yaml_node* node = &list->children[i];
@@ -186,7 +132,7 @@ static void read_tolerances(scene_builder* b, const char* key, const double** in
     if (given == NULL) {
       continue;
     }
-    double value = read_constant(b, node, key, 0.0);
+    double value = saltusi_scene_constant(b, node, key, 0.0);
     if (b->reader.status == SALTUS_OK && !(value > 0.0)) {
       saltusi_reader_fail(&b->reader, given, "%s is %g, must be positive", key, value);
       return;
@@ -201,11 +147,14 @@ static void read_tolerances(scene_builder* b, const char* key, const double** in
   *into = values;
 }
 
-static void read_coordinates(scene_builder* b) {
-  const saltusi_yaml_node* node = get(b, "coordinates");
+static void read_coordinates(saltusi_scene_builder* b) {
+  const saltusi_yaml_node* node = saltusi_scene_get(b, "coordinates");
+  if (node == NULL && b->mechanism.dimension > 0) {
+    return; /* bodies move */
+  }
   if (node == NULL) {
     saltusi_reader_fail(&b->reader, b->root,
-                        "\"coordinates\" is missing; a scene needs at least one");
+                        "\"coordinates\" is missing; a scene needs at least one, or bodies");
     return;
   }
   if (!node->absent &&
@@ -225,174 +174,8 @@ static void read_coordinates(scene_builder* b) {
   b->model.coordinate_count = node->count;
 }
 
-static void read_forces(scene_builder* b) {
-  const saltusi_yaml_node* node = saltusi_reader_section(b->root, "forces");
-  if (node == NULL || b->reader.status != SALTUS_OK ||
-      !saltusi_reader_expect(&b->reader, node, SALTUSI_YAML_MAPPING, "forces")) {
-    return;
-  }
-  saltus_formula_coordinate* coordinates = (saltus_formula_coordinate*)b->model.coordinates;
-  int count = b->model.coordinate_count;
-  saltusi_index names;
-  if (!saltusi_index_start(&names, count, b->reader.pool)) {
-    b->reader.status = SALTUS_ERR_MEMORY;
-    return;
-  }
-  for (int k = 0; k < count; k++) {
-    saltusi_index_add(&names, coordinates[k].name);
-  }
-  for (int i = 0; i < node->count && b->reader.status == SALTUS_OK; i++) {
-    const char* name = node->keys[i].text;
-    const int place = saltusi_index_find(&names, name);
-    if (place < 0) {
-      const char* near = saltusi_suggest(name, names.texts, count);
-      saltusi_reader_fail(&b->reader, &node->keys[i],
-                          "forces: " SALTUSI_QUOTE " is not a coordinate%s%s%s", name,
-                          near != NULL ? "; did you mean \"" : "", near != NULL ? near : "",
-                          near != NULL ? "\"?" : "");
-      return;
-    }
-    coordinates[place].force = saltusi_reader_formula(&b->reader, &node->children[i],
-                                                      describe(b, "force", "coordinate", name));
-  }
-}
-
-/* A name, or "contact 3" when there is none; the model refuses two equal ones. */
-static const char* read_item_name(scene_builder* b, const saltusi_yaml_node* item, int i,
-                                  const char* kind) {
-  const saltusi_yaml_node* node = saltusi_yaml_find(item, "name");
-  const char* name = read_text(b, node, "name");
-  if (node == NULL) {
-    char text[64];
-    snprintf(text, sizeof text, "%s %d", kind, i + 1);
-    name = saltusi_pool_text(b->reader.pool, text);
-  } else if (name[0] == '\0') {
-    saltusi_reader_fail(&b->reader, node, "name is empty; leave it out or give one");
-  }
-  return name;
-}
-
-static const saltusi_yaml_node* read_list(scene_builder* b, const char* key) {
-  static const saltusi_yaml_node empty = {.kind = SALTUSI_YAML_SEQUENCE, .text = ""};
-  const saltusi_yaml_node* node = saltusi_reader_section(b->root, key);
-  if (node == NULL || !saltusi_reader_expect(&b->reader, node, SALTUSI_YAML_SEQUENCE, key)) {
-    return &empty;
-  }
-  return node;
-}
-
-/* A formula of a spring or a contact, and where it goes. */
-typedef struct item_formula {
-  const char* key;
-  saltus_formula_text* into;
-} item_formula;
-
-static void read_formulas(scene_builder* b, const saltusi_yaml_node* item, const char* kind,
-                          const char* name, const item_formula* formulas, size_t count) {
-  for (size_t k = 0; k < count; k++) {
-    *formulas[k].into = saltusi_reader_formula(&b->reader, saltusi_yaml_find(item, formulas[k].key),
-                                               describe(b, formulas[k].key, kind, name));
-  }
-}
-
-static void read_springs(scene_builder* b) {
-  const saltusi_yaml_node* list = read_list(b, "springs");
-  saltus_formula_spring* springs =
-      saltusi_reader_take(&b->reader, (size_t)list->count, sizeof *springs);
-  for (int i = 0; i < list->count && b->reader.status == SALTUS_OK; i++) {
-    const saltusi_yaml_node* item = &list->children[i];
-    if (!saltusi_reader_keys(&b->reader, item, "springs[]", "a spring")) {
-      return;
-    }
-    saltus_formula_spring* spring = &springs[i];
-    spring->name = read_item_name(b, item, i, "spring");
-    const item_formula formulas[] = {{"elongation", &spring->elongation},
-                                     {"stiffness", &spring->stiffness},
-                                     {"damping", &spring->damping}};
-    read_formulas(b, item, "spring", spring->name, formulas, sizeof formulas / sizeof formulas[0]);
-    if (spring->elongation.text == NULL) {
-      saltusi_reader_fail(&b->reader, item, "spring " SALTUSI_QUOTE " has no elongation",
-                          spring->name);
-    }
-  }
-  b->model.springs = springs;
-  b->model.spring_count = list->count;
-}
-
-static void read_joints(scene_builder* b) {
-  const saltusi_yaml_node* list = read_list(b, "joints");
-  saltus_formula_joint* joints =
-      saltusi_reader_take(&b->reader, (size_t)list->count, sizeof *joints);
-  for (int i = 0; i < list->count && b->reader.status == SALTUS_OK; i++) {
-    const saltusi_yaml_node* item = &list->children[i];
-    if (!saltusi_reader_keys(&b->reader, item, "joints[]", "a joint")) {
-      return;
-    }
-    joints[i].name = read_item_name(b, item, i, "joint");
-    joints[i].constraint =
-        saltusi_reader_formula(&b->reader, saltusi_yaml_find(item, "constraint"),
-                               describe(b, "constraint", "joint", joints[i].name));
-    if (joints[i].constraint.text == NULL) {
-      saltusi_reader_fail(&b->reader, item, "joint " SALTUSI_QUOTE " has no constraint",
-                          joints[i].name);
-    }
-  }
-  b->model.joints = joints;
-  b->model.joint_count = list->count;
-}
-
-static void read_impact_law(scene_builder* b, const saltusi_yaml_node* item,
-                            saltus_formula_contact* contact) {
-  const saltusi_yaml_node* node = saltusi_yaml_find(item, "impact");
-  const char* law = saltusi_reader_text(&b->reader, node, "impact");
-  if (law == NULL || strcmp(law, "newton") == 0) {
-    contact->impact = SALTUS_IMPACT_NEWTON;
-  } else if (strcmp(law, "poisson") == 0) {
-    contact->impact = SALTUS_IMPACT_POISSON;
-  } else {
-    saltusi_reader_fail(&b->reader, node,
-                        "impact law is " SALTUSI_QUOTE "; allowed: newton, poisson", law);
-  }
-}
-
-static void read_contacts(scene_builder* b) {
-  const saltusi_yaml_node* list = read_list(b, "contacts");
-  saltus_formula_contact* contacts =
-      saltusi_reader_take(&b->reader, (size_t)list->count, sizeof *contacts);
-  for (int i = 0; i < list->count && b->reader.status == SALTUS_OK; i++) {
-    const saltusi_yaml_node* item = &list->children[i];
-    if (!saltusi_reader_keys(&b->reader, item, "contacts[]", "a contact")) {
-      return;
-    }
-    saltus_formula_contact* contact = &contacts[i];
-    contact->name = read_item_name(b, item, i, "contact");
-    const item_formula formulas[] = {{"gap", &contact->gap},
-                                     {"slip", &contact->slip},
-                                     {"slip2", &contact->slip2},
-                                     {"friction", &contact->friction},
-                                     {"restitution", &contact->restitution},
-                                     {"tangential_restitution", &contact->tangential_restitution}};
-    read_formulas(b, item, "contact", contact->name, formulas,
-                  sizeof formulas / sizeof formulas[0]);
-    read_impact_law(b, item, contact);
-    if (contact->gap.text == NULL) {
-      saltusi_reader_fail(&b->reader, item, "contact " SALTUSI_QUOTE " has no gap", contact->name);
-    } else if (contact->friction.text != NULL && contact->slip.text == NULL) {
-      saltusi_reader_fail(&b->reader, item,
-                          "contact " SALTUSI_QUOTE
-                          " has friction but no slip; give the slip velocity",
-                          contact->name);
-    } else if (contact->slip2.text != NULL && contact->slip.text == NULL) {
-      saltusi_reader_fail(&b->reader, item, "contact " SALTUSI_QUOTE " has slip2 but no slip",
-                          contact->name);
-    }
-  }
-  b->model.contacts = contacts;
-  b->model.contact_count = list->count;
-}
-
-static const saltus_scheme_info* find_scheme(scene_builder* b, const saltusi_yaml_node* node,
-                                             const char* name) {
+static const saltus_scheme_info* find_scheme(saltusi_scene_builder* b,
+                                             const saltusi_yaml_node* node, const char* name) {
   const saltus_scheme_info* info = saltus_scheme_find(name);
   if (info == NULL) {
     const char* names[256];
@@ -415,8 +198,8 @@ typedef struct option_owner {
   void* values;
 } option_owner;
 
-static void read_option(scene_builder* b, const option_owner* owner, const saltusi_yaml_node* key,
-                        const saltusi_yaml_node* value) {
+static void read_option(saltusi_scene_builder* b, const option_owner* owner,
+                        const saltusi_yaml_node* key, const saltusi_yaml_node* value) {
   bool known = false;
   for (int i = 0; i < owner->table->count; i++) {
     known = known || strcmp(owner->table->fields[i].name, key->text) == 0;
@@ -434,8 +217,9 @@ static void read_option(scene_builder* b, const option_owner* owner, const saltu
 }
 
 /* Defaults, then every key of the section; the values, or NULL when there is no room. */
-static void* read_options(scene_builder* b, const char* name, const saltus_field_table* table,
-                          const saltusi_yaml_node* section, const char* what) {
+static void* read_options(saltusi_scene_builder* b, const char* name,
+                          const saltus_field_table* table, const saltusi_yaml_node* section,
+                          const char* what) {
   option_owner owner = {
       .name = name, .table = table, .values = saltusi_reader_take(&b->reader, table->size + 1, 1)};
   if (owner.values == NULL) {
@@ -450,7 +234,7 @@ static void* read_options(scene_builder* b, const char* name, const saltus_field
   return owner.values;
 }
 
-static void read_scheme(scene_builder* b, const saltusi_yaml_node* section) {
+static void read_scheme(saltusi_scene_builder* b, const saltusi_yaml_node* section) {
   const saltusi_yaml_node* node = saltusi_yaml_find(section, "scheme");
   const saltusi_yaml_node* options = saltusi_reader_section(section, "options");
   saltus_scene_view* view = &b->scene->view;
@@ -469,7 +253,7 @@ static void read_scheme(scene_builder* b, const saltusi_yaml_node* section) {
 }
 
 /* tol without a controller: of the scheme that is named, or else of adaptive. Whether it was. */
-static bool read_scheme_tol(scene_builder* b, const saltusi_yaml_node* section) {
+static bool read_scheme_tol(saltusi_scene_builder* b, const saltusi_yaml_node* section) {
   saltus_scene_view* view = &b->scene->view;
   const char* name = view->scheme != NULL ? view->scheme : "adaptive";
   const saltus_scheme_info* info = saltus_scheme_find(name);
@@ -490,7 +274,8 @@ static bool read_scheme_tol(scene_builder* b, const saltusi_yaml_node* section) 
 }
 
 /* The controller of the scene: control: NAME, or what tol takes; NULL: none. */
-static const saltus_control_info* find_control(scene_builder* b, const saltusi_yaml_node* section) {
+static const saltus_control_info* find_control(saltusi_scene_builder* b,
+                                               const saltusi_yaml_node* section) {
   const saltusi_yaml_node* node = saltusi_yaml_find(section, "control");
   const saltusi_yaml_node* options = saltusi_reader_section(section, "control_options");
   const saltus_scene_view* view = &b->scene->view;
@@ -523,10 +308,10 @@ static const saltus_control_info* find_control(scene_builder* b, const saltusi_y
 }
 
 /* A step-size controller: control: NAME, control_options: {...}, or tol: X for the recommended one. */
-static void read_control(scene_builder* b, const saltusi_yaml_node* section) {
+static void read_control(saltusi_scene_builder* b, const saltusi_yaml_node* section) {
   const saltusi_yaml_node* options = saltusi_reader_section(section, "control_options");
   saltus_scene_view* view = &b->scene->view;
-  view->tol = read_constant(b, section, "tol", NAN);
+  view->tol = saltusi_scene_constant(b, section, "tol", NAN);
   bool free = saltusi_yaml_find(section, "control") == NULL && options == NULL;
   if (free && read_scheme_tol(b, section)) {
     return;
@@ -548,7 +333,7 @@ static void read_control(scene_builder* b, const saltusi_yaml_node* section) {
   view->control_options = values;
 }
 
-static void read_simulate(scene_builder* b) {
+static void read_simulate(saltusi_scene_builder* b) {
   saltus_scene_view* view = &b->scene->view;
   view->until = NAN;
   view->step = NAN;
@@ -558,10 +343,10 @@ static void read_simulate(scene_builder* b) {
   if (section == NULL || !saltusi_reader_keys(&b->reader, section, "simulate", "simulate")) {
     return;
   }
-  view->start = read_constant(b, section, "start", 0.0);
-  view->until = read_constant(b, section, "until", NAN);
-  view->step = read_constant(b, section, "step", NAN);
-  view->start_tolerance = read_constant(b, section, "start_tolerance", start_tolerance);
+  view->start = saltusi_scene_constant(b, section, "start", 0.0);
+  view->until = saltusi_scene_constant(b, section, "until", NAN);
+  view->step = saltusi_scene_constant(b, section, "step", NAN);
+  view->start_tolerance = saltusi_scene_constant(b, section, "start_tolerance", start_tolerance);
   if (view->until <= view->start) {
     saltusi_reader_fail(&b->reader, saltusi_yaml_find(section, "until"),
                         "until is %g s, must be later than the start at %g s", view->until,
@@ -579,7 +364,7 @@ static void read_simulate(scene_builder* b) {
   read_control(b, section);
 }
 
-static void read_record(scene_builder* b) {
+static void read_record(saltusi_scene_builder* b) {
   saltus_scene_view* view = &b->scene->view;
   view->record_every = 1;
   const saltusi_yaml_node* section = saltusi_reader_section(b->root, "record");
@@ -598,7 +383,7 @@ static void read_record(scene_builder* b) {
     }
     view->record_every = value;
   }
-  view->record_dt = read_constant(b, section, "dt", 0.0);
+  view->record_dt = saltusi_scene_constant(b, section, "dt", 0.0);
   const saltusi_yaml_node* dt = saltusi_yaml_find(section, "dt");
   if (dt != NULL && !(view->record_dt > 0.0)) {
     saltusi_reader_fail(&b->reader, dt, "dt is %g s, must be positive", view->record_dt);
@@ -608,29 +393,32 @@ static void read_record(scene_builder* b) {
   view->record_given = dt != NULL || node != NULL;
 }
 
-static void read_all(scene_builder* b) {
+static void read_all(saltusi_scene_builder* b) {
   if (!saltusi_reader_keys(&b->reader, b->root, "", "the scene")) {
     return;
   }
   saltus_scene_view* view = &b->scene->view;
   read_version(b);
-  view->name = read_text(b, get(b, "name"), "name");
-  view->description = read_text(b, get(b, "description"), "description");
-  view->reference = saltusi_reader_text(&b->reader, get(b, "reference"), "reference");
+  view->name = saltusi_scene_text(b, saltusi_scene_get(b, "name"), "name");
+  view->description = saltusi_scene_text(b, saltusi_scene_get(b, "description"), "description");
+  view->reference = saltusi_reader_text(&b->reader, saltusi_scene_get(b, "reference"), "reference");
   read_parameters(b);
   apply_overrides(b);
+  saltusi_scene_inputs(b);
+  saltusi_scene_bodies(b);
   read_coordinates(b);
   read_tolerances(b, "tolerance", &view->atol_q);
   read_tolerances(b, "velocity_tolerance", &view->atol_v);
-  read_forces(b);
-  b->model.kinetic = saltusi_reader_formula(&b->reader, get(b, "kinetic"), "kinetic");
-  b->model.potential = saltusi_reader_formula(&b->reader, get(b, "potential"), "potential");
-  if (get(b, "kinetic") == NULL) {
+  saltusi_scene_forces(b);
+  b->model.kinetic = saltusi_reader_formula(&b->reader, saltusi_scene_get(b, "kinetic"), "kinetic");
+  b->model.potential =
+      saltusi_reader_formula(&b->reader, saltusi_scene_get(b, "potential"), "potential");
+  if (saltusi_scene_get(b, "kinetic") == NULL && b->model.coordinate_count > 0) {
     saltusi_reader_fail(&b->reader, b->root, "\"kinetic\" is missing; give the kinetic energy");
   }
-  read_springs(b);
-  read_joints(b);
-  read_contacts(b);
+  saltusi_scene_springs(b);
+  saltusi_scene_joints(b);
+  saltusi_scene_contacts(b);
   read_simulate(b);
   read_record(b);
   if (b->reader.pool->failed && b->reader.status == SALTUS_OK) {
@@ -638,14 +426,31 @@ static void read_all(scene_builder* b) {
   }
 }
 
-static saltus_status build_model(scene_builder* b) {
+/* Tolerances are given for coordinates; bodies behind them have those of the scheme. */
+static const double* widen(saltusi_scene_builder* b, const double* given) {
+  const saltus_dims* d = &b->scene->view.system->dims;
+  const int own = b->model.coordinate_count, room = d->nq > d->nv ? d->nq : d->nv;
+  if (given == NULL || room == own) {
+    return given;
+  }
+  double* values = saltusi_reader_take(&b->reader, (size_t)room, sizeof *values);
+  if (values != NULL) {
+    memcpy(values, given, (size_t)own * sizeof *values);
+  }
+  return values;
+}
+
+static saltus_status build_model(saltusi_scene_builder* b) {
   saltus_scene* scene = b->scene;
-  b->model.log = b->reader.log;
+  b->model.log = saltusi_scene_finder(b);
   b->model.allocator = &b->reader.pool->allocator;
-  saltus_status status = saltus_formula_model_create(&b->model, &scene->model);
+  saltus_status status = saltusi_scene_mechanism(b);
+  b->model.mechanism = scene->mechanism;
+  status = status == SALTUS_OK ? saltus_formula_model_create(&b->model, &scene->model) : status;
   if (status != SALTUS_OK) {
     return status;
   }
+  scene->view.mechanism = scene->mechanism;
   saltus_scene_view* view = &scene->view;
   view->system = saltus_formula_model_system(scene->model);
   view->q0 = saltus_formula_model_q0(scene->model);
@@ -656,6 +461,8 @@ static saltus_status build_model(scene_builder* b) {
     names[j] = saltus_formula_model_joint_name(scene->model, j);
   }
   view->joint_names = names;
+  view->atol_q = widen(b, view->atol_q);
+  view->atol_v = widen(b, view->atol_v);
   saltusi_scene_observe(&b->reader, b->root, &b->model, &scene->observer);
   if (b->reader.status != SALTUS_OK) {
     return b->reader.status;
@@ -669,7 +476,7 @@ static saltus_status build_model(scene_builder* b) {
 }
 
 /* The whole file in the pool, or NULL after a message; SALTUS_ERR_MEMORY says nothing. */
-static const char* load(scene_builder* b, size_t* length) {
+static const char* load(saltusi_scene_builder* b, size_t* length) {
   const char* path = b->def->path;
   FILE* file = fopen(path, "rb");
   if (file == NULL) {
@@ -696,7 +503,7 @@ static const char* load(scene_builder* b, size_t* length) {
   return text;
 }
 
-static saltus_status read_scene(scene_builder* b) {
+static saltus_status read_scene(saltusi_scene_builder* b) {
   saltus_scene* scene = b->scene;
   const char* text;
   size_t length = 0;
@@ -733,9 +540,9 @@ saltus_status saltus_scene_create(const saltus_scene_def* def, saltus_scene** ou
   saltus_status status = SALTUS_ERR_MEMORY;
   if (scene != NULL) {
     scene->pool = pool;
-    scene_builder b = {.reader = {.file = file, .pool = &scene->pool, .log = def->log},
-                       .def = def,
-                       .scene = scene};
+    saltusi_scene_builder b = {.reader = {.file = file, .pool = &scene->pool, .log = def->log},
+                               .def = def,
+                               .scene = scene};
     status = read_scene(&b);
     saltusi_formula_constants_close(b.constants);
   }
@@ -754,9 +561,40 @@ void saltus_scene_destroy(saltus_scene* scene) {
   if (scene != NULL) {
     saltus_formula_model_destroy(scene->model);
     saltus_formula_observer_destroy(scene->observer);
+    saltus_mechanism_destroy(scene->mechanism);
     saltusi_pool pool = scene->pool;
     saltusi_pool_free(&pool);
   }
+}
+
+/* The place of an input; -1: there is none. */
+static int find_input(const saltus_scene* scene, const char* name) {
+  for (int i = 0; i < scene->view.input_count; i++) {
+    if (strcmp(scene->view.input_names[i], name) == 0) {
+      return i;
+    }
+  }
+  return -1;
+}
+
+saltus_status saltus_scene_set_input(saltus_scene* scene, const char* name, double value) {
+  assert(scene != NULL && name != NULL);
+  const int place = find_input(scene, name);
+  if (place < 0 || !isfinite(value)) {
+    return place < 0 ? SALTUS_ERR_NAME : SALTUS_ERR_RANGE;
+  }
+  scene->inputs[place] = value;
+  return SALTUS_OK;
+}
+
+saltus_status saltus_scene_input(const saltus_scene* scene, const char* name, double* value) {
+  assert(scene != NULL && name != NULL && value != NULL);
+  const int place = find_input(scene, name);
+  if (place < 0) {
+    return SALTUS_ERR_NAME;
+  }
+  *value = scene->inputs[place];
+  return SALTUS_OK;
 }
 
 const saltus_scene_view* saltus_scene_look(const saltus_scene* scene) {

@@ -281,7 +281,9 @@ static void equal_formulas_become_one_node(void** state) {
   saltusi_pool pool = saltusi_pool_over(NULL);
   saltusi_graph graph;
   saltusi_names names;
-  assert_int_equal(saltusi_graph_start(&graph, 2, NULL), SALTUS_OK);
+  assert_int_equal(
+      saltusi_graph_start(&graph, &(saltusi_graph_sizes){.positions = 2, .velocities = 2}, NULL),
+      SALTUS_OK);
   assert_int_equal(saltusi_names_start(&names, 2, &pool), SALTUS_OK);
   saltusi_names_add(&names, (saltusi_name){"x", SALTUSI_COORDINATE, 0, 0.0});
   saltusi_names_add(&names, (saltusi_name){"y", SALTUSI_COORDINATE, 1, 0.0});

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * formula_bodies.h - bodies, markers and joints of a mechanism as expressions.
+ *
+ * Positions of the mechanism stand behind the coordinates by formula, velocities too. Expressions are made
+ * when a formula asks for them: a mechanism that no formula names costs nothing here.
+ */
+#ifndef SALTUSI_FORMULA_BODIES_H
+#define SALTUSI_FORMULA_BODIES_H
+
+#include "formula/parse.h"
+#include "saltus/formula.h"
+
+struct saltusi_formula_builder;
+
+/* A body or a marker: its origin, its axes as columns (row major), in the plane its angle. */
+typedef struct saltusi_formula_frame {
+  bool known;
+  saltusi_expr p[3], R[9];
+  saltusi_expr angle;
+} saltusi_formula_frame;
+
+typedef struct saltusi_formula_bodies {
+  const saltus_mechanism* mechanism; /* NULL: none */
+  int body_count, marker_count, joint_count;
+  saltusi_formula_frame* bodies;  /* [body_count + 1], the last is the world */
+  saltusi_formula_frame* markers; /* [marker_count] */
+  saltusi_things things;
+} saltusi_formula_bodies;
+
+/* How many positions, velocities and names a mechanism adds; zero without one. */
+typedef struct saltusi_formula_bodies_size {
+  int nq, nv, names;
+} saltusi_formula_bodies_size;
+saltusi_formula_bodies_size saltusi_formula_bodies_measure(const saltus_mechanism* mechanism);
+
+saltus_status saltusi_formula_bodies_start(struct saltusi_formula_builder* builder);
+
+/* Names of bodies, markers and joints, in this order; NULL past the end. */
+const char* saltusi_formula_bodies_name(const struct saltusi_formula_builder* builder, int thing);
+const char* saltusi_formula_bodies_kind(const struct saltusi_formula_builder* builder, int thing);
+
+bool saltusi_formula_bodies_plane(const struct saltusi_formula_builder* builder);
+const saltusi_formula_frame* saltusi_formula_body_frame(struct saltusi_formula_builder* builder,
+                                                        int body);
+
+/* A joint row with a formula in it; false: there is none. */
+bool saltusi_formula_moved_row(struct saltusi_formula_builder* builder, int row, saltusi_expr* g);
+/* Forces of the mechanism added to those by formula, F [nv], where there is one or an actuator by formula, so
+ * that bounds cover all. bounded [nv]: false where nothing is to be bounded, or nothing can be. */
+saltus_status saltusi_formula_bodies_forces(struct saltusi_formula_builder* builder,
+                                            saltusi_expr* F, bool* bounded);
+/* The gap of a limit. */
+saltusi_expr saltusi_formula_limit(struct saltusi_formula_builder* builder, int i);
+
+/* The marker, or the origin and the axes of the body, of that name. */
+typedef struct saltusi_formula_spot {
+  const saltusi_formula_frame* frame;
+  int body; /* -1: the world */
+  int v;    /* first velocity of the body among all; -1: it has none */
+} saltusi_formula_spot;
+bool saltusi_formula_spot_find(struct saltusi_formula_builder* builder, const char* name,
+                               saltusi_formula_spot* spot);
+
+#endif

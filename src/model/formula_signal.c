@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * formula_signal.c - see formula_signal.h.
+ */
+#include "model/formula_signal.h"
+
+#include "formula/derive.h"
+#include "formula/enclose.h"
+#include "formula/message.h"
+#include "model/formula_model.h"
+
+#include <assert.h>
+#include <math.h>
+
+/* Signals are evaluated inside other callbacks, which have no room for them: on the stack. */
+enum { REGISTERS_MOST = 512, ENCLOSE_BYTES = 32 * 1024 };
+
+typedef struct signal {
+  saltus_formula_text text;
+  saltusi_program values; /* [3] value, first and second derivative */
+  saltusi_program value;
+} signal;
+
+void saltusi_formula_signal_evaluate(const void* self, double t, double out[3]) {
+  assert(self != NULL && out != NULL);
+  const signal* s = self;
+  double scratch[REGISTERS_MOST];
+  saltusi_run(&s->values, t, NULL, NULL, scratch, out);
+}
+
+saltus_formula_text saltusi_formula_signal_text(const void* self) {
+  assert(self != NULL);
+  const signal* s = self;
+  return s->text;
+}
+
+static void along(const void* self, int order, const saltus_interval* t, saltus_interval* out) {
+  const signal* s = self;
+  _Alignas(SALTUS_ALIGNMENT) unsigned char scratch[ENCLOSE_BYTES];
+  if (saltusi_enclose_bytes(&s->value) <= sizeof scratch) {
+    const saltus_course course = {.order = order, .t = t, .scratch = scratch};
+    saltusi_enclose(&s->value, &course, out);
+    return;
+  }
+  for (int k = 0; k <= order; k++) {
+    out[k] = (saltus_interval){-INFINITY, INFINITY};
+  }
+}
+
+saltus_status saltusi_formula_signal_make(saltusi_formula_constants* constants,
+                                          const saltus_formula_text* formula, saltusi_pool* pool,
+                                          saltus_signal* out) {
+  assert(constants != NULL && formula != NULL && out != NULL);
+  saltusi_formula_builder* b = saltusi_formula_constants_builder(constants);
+  saltusi_graph* g = &b->graph;
+  saltusi_expr e;
+  saltus_status status = saltusi_parse(&b->scope, formula, SALTUSI_ON_TIME, &e);
+  if (status != SALTUS_OK) {
+    return status;
+  }
+  *out = (saltus_signal){0};
+  if (saltusi_is_constant(g, e)) {
+    return saltusi_parse_constant(&b->scope, formula, &out->value);
+  }
+  signal* s = SALTUSI_TAKE(pool, signal, 1);
+  if (s == NULL) {
+    return SALTUS_ERR_MEMORY;
+  }
+  s->text = *formula;
+  const saltusi_expr rate = saltusi_rate(g, e);
+  const saltusi_output outputs[3] = {{0, e}, {1, rate}, {2, saltusi_rate(g, rate)}};
+  status = saltusi_compile(g, outputs, 3, 3, pool, &s->values);
+  status = status == SALTUS_OK ? saltusi_compile(g, outputs, 1, 1, pool, &s->value) : status;
+  if (status == SALTUS_OK && s->values.registers > REGISTERS_MOST) {
+    saltusi_formula_complain(b->def->log, SALTUS_LEVEL_ERROR, formula,
+                             "the formula keeps %d values at a time, allowed are %d",
+                             s->values.registers, REGISTERS_MOST);
+    return SALTUS_ERR_INPUT;
+  }
+  *out = (saltus_signal){.evaluate = saltusi_formula_signal_evaluate, .along = along, .self = s};
+  return status;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * formula_signal.h - formulas of time and inputs as signals of a mechanism, with exact derivatives.
+ */
+#ifndef SALTUSI_FORMULA_SIGNAL_H
+#define SALTUSI_FORMULA_SIGNAL_H
+
+#include "base/pool.h"
+#include "model/formula_constants.h"
+#include "saltus/mechanism.h"
+
+/* A constant formula becomes a constant. What it points to lies in the pool; the text has to stay.
+ * SALTUS_ERR_INPUT after a message. */
+saltus_status saltusi_formula_signal_make(saltusi_formula_constants* constants,
+                                          const saltus_formula_text* formula, saltusi_pool* pool,
+                                          saltus_signal* out);
+
+/* The callback of every such signal, by which it is known again, and the text it was made from. */
+void saltusi_formula_signal_evaluate(const void* self, double t, double out[3]);
+saltus_formula_text saltusi_formula_signal_text(const void* self);
+
+#endif

@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * bodies.c - the sections world, bodies and markers, and the mechanism that they make.
+ */
+#include "base/log.h"
+#include "scene/builder.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef saltusi_scene_builder builder;
+
+static bool plane(const builder* b) {
+  return b->mechanism.dimension == 2;
+}
+
+/* A name that formulas can say. */
+static void check_name(builder* b, const saltusi_yaml_node* key, const char* kind) {
+  static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_";
+  static const char digits[] = "0123456789";
+  size_t length = strspn(key->text, letters) > 0 ? 1 : 0;
+  while (
+      length > 0 && key->text[length] != '\0' &&
+      (strchr(letters, key->text[length]) != NULL || strchr(digits, key->text[length]) != NULL)) {
+    length++;
+  }
+  if (length == 0 || key->text[length] != '\0' || length > 63) {
+    saltusi_reader_fail(&b->reader, key,
+                        "%s " SALTUSI_QUOTE ": a name is made of letters, digits and underscores, "
+                        "does not start with a digit and has at most 63 characters",
+                        kind, key->text);
+  }
+}
+
+/* One number in the plane, a list in space. */
+static void read_turning(builder* b, const saltusi_yaml_node* item, const char* key,
+                         const char* what, double out[3]) {
+  const saltusi_yaml_node* node = saltusi_yaml_find(item, key);
+  if (plane(b)) {
+    out[0] = saltusi_scene_number(b, node, what, 0.0);
+  } else {
+    saltusi_scene_numbers(b, node, what, (const int[2]){3, 3}, out);
+  }
+}
+
+static void read_point(builder* b, const saltusi_yaml_node* item, const char* key, const char* what,
+                       double out[3]) {
+  const int count = plane(b) ? 2 : 3;
+  saltusi_scene_numbers(b, saltusi_yaml_find(item, key), what, (const int[2]){count, count}, out);
+}
+
+/* orientation: {axis: [..], angle: ..} | {quaternion: [..]} | {rpy: [..]} */
+static saltus_orientation read_frame(builder* b, const saltusi_yaml_node* node, const char* what) {
+  saltus_orientation o = {.kind = SALTUS_ORIENTATION_NONE};
+  if (node == NULL || !saltusi_reader_keys(&b->reader, node, "orientation", what)) {
+    return o;
+  }
+  const saltusi_yaml_node* axis = saltusi_yaml_find(node, "axis");
+  const saltusi_yaml_node* quaternion = saltusi_yaml_find(node, "quaternion");
+  const saltusi_yaml_node* rpy = saltusi_yaml_find(node, "rpy");
+  const saltusi_yaml_node* angle = saltusi_yaml_find(node, "angle");
+  if ((axis != NULL) + (quaternion != NULL) + (rpy != NULL) != 1 ||
+      (axis != NULL) != (angle != NULL)) {
+    saltusi_reader_fail(&b->reader, node,
+                        "%s has to be one of {axis: [x, y, z], angle: a}, {quaternion: [w, x, y, "
+                        "z]} and {rpy: [roll, pitch, yaw]}",
+                        what);
+    return o;
+  }
+  if (axis != NULL) {
+    o.kind = SALTUS_ORIENTATION_AXIS;
+    saltusi_scene_numbers(b, axis, "axis", (const int[2]){3, 3}, o.value);
+    o.value[3] = saltusi_scene_number(b, angle, "angle", 0.0);
+  } else if (quaternion != NULL) {
+    o.kind = SALTUS_ORIENTATION_QUATERNION;
+    saltusi_scene_numbers(b, quaternion, "quaternion", (const int[2]){4, 4}, o.value);
+  } else {
+    o.kind = SALTUS_ORIENTATION_RPY;
+    saltusi_scene_numbers(b, rpy, "rpy", (const int[2]){3, 3}, o.value);
+  }
+  return o;
+}
+
+/* angle in the plane, orientation in space */
+static saltus_orientation read_orientation(builder* b, const saltusi_yaml_node* item) {
+  const saltusi_yaml_node* angle = saltusi_yaml_find(item, "angle");
+  const saltusi_yaml_node* orientation = saltusi_yaml_find(item, "orientation");
+  const saltusi_yaml_node* wrong = plane(b) ? orientation : angle;
+  if (wrong != NULL) {
+    saltusi_reader_fail(&b->reader, wrong,
+                        plane(b) ? "in the plane an orientation is an angle; give \"angle\""
+                                 : "in space an angle has an axis; give \"orientation\"");
+  }
+  if (!plane(b)) {
+    return read_frame(b, orientation, "orientation");
+  }
+  saltus_orientation o = {.kind = SALTUS_ORIENTATION_NONE};
+  if (angle != NULL) {
+    o.kind = SALTUS_ORIENTATION_ANGLE;
+    o.value[0] = saltusi_scene_number(b, angle, "angle", 0.0);
+  }
+  return o;
+}
+
+/* driven: {x: .., y: .., angle: ..}, in space x, y, z and rpy, or axis and angle */
+static void read_driven(builder* b, const saltusi_yaml_node* node, saltus_body_def* body) {
+  static const char* const names[3] = {"x", "y", "z"};
+  saltus_driven_pose* pose = saltusi_reader_take(&b->reader, 1, sizeof *pose);
+  if (pose == NULL || !saltusi_reader_keys(&b->reader, node, "bodies.NAME.driven", "driven")) {
+    return;
+  }
+  for (int k = 0; k < 3; k++) {
+    pose->position[k] =
+        saltusi_scene_signal(b, saltusi_yaml_find(node, names[k]),
+                             saltusi_scene_describe(b, names[k], "body", body->name));
+  }
+  const saltusi_yaml_node* angle = saltusi_yaml_find(node, "angle");
+  const saltusi_yaml_node* axis = saltusi_yaml_find(node, "axis");
+  const saltusi_yaml_node* rpy = saltusi_yaml_find(node, "rpy");
+  const saltusi_yaml_node* flat = axis != NULL  ? axis
+                                  : rpy != NULL ? rpy
+                                                : saltusi_yaml_find(node, "z");
+  if (plane(b) && flat != NULL) {
+    saltusi_reader_fail(&b->reader, flat, "in the plane a driven body has x, y and angle");
+  } else if (!plane(b) && ((axis != NULL) != (angle != NULL) || (axis != NULL && rpy != NULL))) {
+    saltusi_reader_fail(&b->reader, node,
+                        "in space a driven body turns by axis and angle, or by rpy");
+  }
+  pose->rotation[0] =
+      saltusi_scene_signal(b, angle, saltusi_scene_describe(b, "angle", "body", body->name));
+  saltusi_scene_numbers(b, axis, "axis", (const int[2]){3, 3}, pose->axis);
+  if (rpy != NULL && saltusi_reader_expect(&b->reader, rpy, SALTUSI_YAML_SEQUENCE, "rpy")) {
+    if (rpy->count != 3) {
+      saltusi_reader_fail(&b->reader, rpy, "rpy has %d formulas, must have 3", rpy->count);
+    }
+    for (int k = 0; k < 3 && b->reader.status == SALTUS_OK; k++) {
+      pose->rotation[k] = saltusi_scene_signal(
+          b, &rpy->children[k], saltusi_scene_describe(b, "rpy", "body", body->name));
+    }
+  }
+  body->driven = pose;
+}
+
+/* The orientation of a marker that lies directly on the body, or one that is written out. */
+static saltus_orientation read_inertia_frame(builder* b, const saltusi_yaml_node* node,
+                                             const char* body) {
+  if (node == NULL || node->kind == SALTUSI_YAML_MAPPING) {
+    return read_frame(b, node, "inertia_frame");
+  }
+  const char* name = saltusi_reader_text(&b->reader, node, "inertia_frame");
+  const saltusi_yaml_node* markers = saltusi_scene_mapping(b, "markers");
+  const saltusi_yaml_node* marker = name != NULL ? saltusi_yaml_find(markers, name) : NULL;
+  const saltusi_yaml_node* on = marker != NULL && marker->kind == SALTUSI_YAML_MAPPING
+                                    ? saltusi_yaml_find(marker, "body")
+                                    : NULL;
+  if (name != NULL && (on == NULL || strcmp(on->text, body) != 0)) {
+    saltusi_reader_fail(&b->reader, node,
+                        "inertia_frame is " SALTUSI_QUOTE
+                        ", must be a marker on body " SALTUSI_QUOTE ", or an orientation",
+                        name, body);
+    return (saltus_orientation){.kind = SALTUS_ORIENTATION_NONE};
+  }
+  return read_frame(b, name != NULL ? saltusi_yaml_find(marker, "orientation") : NULL,
+                    "orientation");
+}
+
+static void read_inertia(builder* b, const saltusi_yaml_node* item, saltus_body_def* body) {
+  const saltusi_yaml_node* node = saltusi_yaml_find(item, "inertia");
+  const saltusi_yaml_node* frame = saltusi_yaml_find(item, "inertia_frame");
+  if (saltusi_yaml_find(item, "mass") == NULL || node == NULL) {
+    saltusi_reader_fail(&b->reader, item,
+                        "body " SALTUSI_QUOTE " has no %s; it needs both unless it is fixed or "
+                        "driven",
+                        body->name, node == NULL ? "inertia" : "mass");
+    return;
+  }
+  body->mass = saltusi_scene_constant(b, item, "mass", 0.0);
+  if (plane(b)) {
+    body->inertia[0] = saltusi_scene_number(b, node, "inertia", 0.0);
+    if (frame != NULL) {
+      saltusi_reader_fail(&b->reader, frame, "in the plane inertia has no frame");
+    }
+    return;
+  }
+  saltusi_scene_numbers(b, node, "inertia", (const int[2]){3, 6}, body->inertia);
+  body->inertia_orientation = read_inertia_frame(b, frame, body->name);
+}
+
+static void read_velocity(builder* b, const saltusi_yaml_node* item, saltus_body_def* body) {
+  static const char* const frames[] = {"world", "body", NULL};
+  const saltusi_yaml_node* frame = saltusi_yaml_find(item, "frame");
+  read_point(b, item, "velocity", "velocity", body->velocity);
+  read_turning(b, item, "angular_velocity", "angular_velocity", body->angular_velocity);
+  if (frame != NULL) { /* without one each is where it is usual */
+    const int in_body = saltusi_scene_word(b, frame, "frame", frames);
+    body->velocity_in_body = in_body == 1;
+    body->angular_in_world = in_body == 0;
+  }
+}
+
+static void read_body(builder* b, const saltusi_yaml_node* key, const saltusi_yaml_node* item,
+                      saltus_body_def* body) {
+  char what[200];
+  snprintf(what, sizeof what, "body " SALTUSI_QUOTE, key->text);
+  body->name = key->text;
+  check_name(b, key, "body");
+  if (!saltusi_reader_keys(&b->reader, item, "bodies.NAME", what)) {
+    return;
+  }
+  const saltusi_yaml_node* driven = saltusi_yaml_find(item, "driven");
+  const bool fixed = saltusi_scene_flag(b, saltusi_yaml_find(item, "fixed"), "fixed");
+  body->kind = fixed ? SALTUS_BODY_FIXED : driven != NULL ? SALTUS_BODY_DRIVEN : SALTUS_BODY_FREE;
+  body->orientation = read_orientation(b, item);
+  read_point(b, item, "position", "position", body->position);
+  if (body->kind == SALTUS_BODY_FREE) {
+    read_inertia(b, item, body);
+    read_velocity(b, item, body);
+    return;
+  }
+  static const char* const moving[] = {"velocity", "angular_velocity", "frame", "position"};
+  for (int k = 0; k < (fixed ? 3 : 4); k++) {
+    const saltusi_yaml_node* wrong = saltusi_yaml_find(item, moving[k]);
+    if (wrong != NULL) {
+      saltusi_reader_fail(&b->reader, wrong, "body " SALTUSI_QUOTE " is %s and has no %s",
+                          body->name, fixed ? "fixed" : "driven", moving[k]);
+    }
+  }
+  if (fixed && driven != NULL) {
+    saltusi_reader_fail(&b->reader, driven, "body " SALTUSI_QUOTE " is fixed and driven",
+                        body->name);
+  } else if (driven != NULL) {
+    read_driven(b, driven, body);
+  }
+}
+
+static void read_marker(builder* b, const saltusi_yaml_node* key, const saltusi_yaml_node* item,
+                        saltus_marker_def* marker) {
+  char what[200];
+  snprintf(what, sizeof what, "marker " SALTUSI_QUOTE, key->text);
+  marker->name = key->text;
+  check_name(b, key, "marker");
+  if (!saltusi_reader_keys(&b->reader, item, "markers.NAME", what)) {
+    return;
+  }
+  marker->body = saltusi_reader_text(&b->reader, saltusi_yaml_find(item, "body"), "body");
+  marker->marker = saltusi_reader_text(&b->reader, saltusi_yaml_find(item, "marker"), "marker");
+  marker->orientation = read_orientation(b, item);
+  read_point(b, item, "point", "point", marker->position);
+}
+
+static void read_world(builder* b) {
+  const saltusi_yaml_node* world = saltusi_reader_section(b->root, "world");
+  b->mechanism.dimension = 2;
+  if (world != NULL && !saltusi_reader_keys(&b->reader, world, "world", "world")) {
+    return;
+  }
+  const double dimension = saltusi_scene_constant(b, world, "dimension", 2.0);
+  if (dimension != 2.0 && dimension != 3.0) {
+    saltusi_reader_fail(&b->reader, saltusi_yaml_find(world, "dimension"),
+                        "dimension is %g, must be 2 or 3", dimension);
+    return;
+  }
+  b->mechanism.dimension = (int)dimension;
+  b->mechanism.gravity[plane(b) ? 1 : 2] = -9.81;
+  if (world != NULL) {
+    read_point(b, world, "gravity", "gravity", b->mechanism.gravity);
+  }
+}
+
+void saltusi_scene_bodies(builder* b) {
+  assert(b != NULL);
+  const saltusi_yaml_node* section = saltusi_reader_section(b->root, "bodies");
+  if (section == NULL || b->reader.status != SALTUS_OK) {
+    static const char* const needing[] = {"world", "markers"};
+    for (int k = 0; k < 2 && b->reader.status == SALTUS_OK; k++) {
+      const saltusi_yaml_node* node = saltusi_reader_section(b->root, needing[k]);
+      if (node != NULL) {
+        saltusi_reader_fail(&b->reader, node, "%s needs bodies; the scene has none", needing[k]);
+      }
+    }
+    return;
+  }
+  read_world(b);
+  const saltusi_yaml_node* list = saltusi_scene_mapping(b, "bodies");
+  const saltusi_yaml_node* marks = saltusi_scene_mapping(b, "markers");
+  saltus_body_def* bodies = saltusi_reader_take(&b->reader, (size_t)list->count, sizeof *bodies);
+  saltus_marker_def* markers =
+      saltusi_reader_take(&b->reader, (size_t)marks->count, sizeof *markers);
+  for (int i = 0; i < list->count && b->reader.status == SALTUS_OK; i++) {
+    read_body(b, &list->keys[i], &list->children[i], &bodies[i]);
+  }
+  for (int i = 0; i < marks->count && b->reader.status == SALTUS_OK; i++) {
+    read_marker(b, &marks->keys[i], &marks->children[i], &markers[i]);
+  }
+  b->mechanism.bodies = bodies;
+  b->mechanism.body_count = list->count;
+  b->mechanism.markers = markers;
+  b->mechanism.marker_count = marks->count;
+}
+
+/* ---- messages with their place ---- */
+
+typedef struct finder {
+  saltus_log inner;
+  const char* file;
+  const saltusi_yaml_node* root;
+} finder;
+
+/* The item of that name, in a mapping or in a list. */
+static const saltusi_yaml_node* find_item(const saltusi_yaml_node* section, const char* name,
+                                          size_t length) {
+  for (int i = 0; section != NULL && i < section->count; i++) {
+    const saltusi_yaml_node* item = &section->children[i];
+    const saltusi_yaml_node* own =
+        section->kind == SALTUSI_YAML_MAPPING ? &section->keys[i] : saltusi_yaml_find(item, "name");
+    if (own != NULL && strlen(own->text) == length && strncmp(own->text, name, length) == 0) {
+      return item;
+    }
+  }
+  return NULL;
+}
+
+/* The value of a key of the item that the message speaks of. */
+static const saltusi_yaml_node* find_key(const saltusi_yaml_node* item, const char* text) {
+  for (int i = 0; item != NULL && item->kind == SALTUSI_YAML_MAPPING && i < item->count; i++) {
+    const char* key = item->keys[i].text;
+    const char* found = strcmp(key, "name") != 0 ? strstr(text, key) : NULL;
+    if (found != NULL && (found == text || found[-1] == ' ')) {
+      return &item->children[i];
+    }
+  }
+  return item;
+}
+
+/* Messages begin with what they are about: body "arm": ... */
+static void write_found(void* user, saltus_level level, const char* text) {
+  static const char* const kinds[][2] = {{"body", "bodies"},     {"marker", "markers"},
+                                         {"joint", "joints"},    {"spring", "springs"},
+                                         {"input", "inputs"},    {"force", "forces"},
+                                         {"mechanism", "world"}, {"coordinate", "coordinates"}};
+  const finder* f = user;
+  const char* quote = strstr(text, " \"");
+  const char* end = quote != NULL ? strchr(quote + 2, '"') : NULL;
+  const saltusi_yaml_node* at = NULL;
+  for (size_t k = 0; end != NULL && k < sizeof kinds / sizeof kinds[0]; k++) {
+    const size_t length = strlen(kinds[k][0]);
+    if ((size_t)(quote - text) == length && strncmp(text, kinds[k][0], length) == 0) {
+      const saltusi_yaml_node* section = saltusi_yaml_find(f->root, kinds[k][1]);
+      at = find_item(section, quote + 2, (size_t)(end - quote - 2));
+      at = at != NULL ? find_key(at, end) : section;
+    }
+  }
+  if (at == NULL) {
+    saltusi_log(f->inner, level, "%s", text);
+    return;
+  }
+  saltusi_log(f->inner, level, "%s:%d:%d: %s", f->file, at->line, at->column, text);
+}
+
+saltus_log saltusi_scene_finder(builder* b) {
+  assert(b != NULL);
+  finder* f = saltusi_reader_take(&b->reader, 1, sizeof *f);
+  if (f == NULL) {
+    return b->reader.log;
+  }
+  *f = (finder){.inner = b->reader.log, .file = b->reader.file, .root = b->root};
+  return (saltus_log){.write = write_found, .user = f};
+}
+
+saltus_status saltusi_scene_mechanism(builder* b) {
+  assert(b != NULL);
+  if (b->mechanism.dimension == 0) {
+    return SALTUS_OK;
+  }
+  b->mechanism.log = saltusi_scene_finder(b);
+  b->mechanism.allocator = &b->reader.pool->allocator;
+  b->mechanism.t0 = b->scene->view.start;
+  saltus_status status = saltus_mechanism_create(&b->mechanism, &b->scene->mechanism);
+  return status == SALTUS_OK || status == SALTUS_ERR_MEMORY ? status : SALTUS_ERR_INPUT;
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * builder.h - a scene while it is read, and what the files that read its sections share.
+ */
+#ifndef SALTUSI_SCENE_BUILDER_H
+#define SALTUSI_SCENE_BUILDER_H
+
+#include "model/formula_constants.h"
+#include "saltus/mechanism.h"
+#include "saltus/scene.h"
+#include "scene/reader.h"
+
+struct saltus_scene {
+  saltusi_pool pool; /* owns everything, this struct too */
+  saltus_formula_model* model;
+  saltus_formula_observer* observer; /* NULL: no outputs and events */
+  saltus_mechanism* mechanism;       /* NULL: no bodies */
+  double* inputs;                    /* [view.input_count] */
+  saltus_scene_view view;
+};
+
+typedef struct saltusi_scene_builder {
+  saltusi_reader reader;
+  const saltus_scene_def* def;
+  const saltusi_yaml_node* root;
+  saltus_formula_def model;
+  saltus_mechanism_def mechanism;       /* dimension 0: no bodies */
+  saltusi_formula_constants* constants; /* parameters with their values, once one is wanted */
+  saltus_scene* scene;
+} saltusi_scene_builder;
+
+/* ---- values (values.c) ---- */
+
+/* A section of the scene; NULL: not there. */
+const saltusi_yaml_node* saltusi_scene_get(const saltusi_scene_builder* builder, const char* key);
+/* "gap of contact "wall"", kept in the pool */
+const char* saltusi_scene_describe(saltusi_scene_builder* builder, const char* what, const char* of,
+                                   const char* name);
+/* Text that may be missing: "". */
+const char* saltusi_scene_text(saltusi_scene_builder* builder, const saltusi_yaml_node* node,
+                               const char* what);
+/* Parameters with their values; NULL after a failure. */
+saltusi_formula_constants* saltusi_scene_constants(saltusi_scene_builder* builder);
+/* A constant formula, or the fallback when the node is NULL. */
+double saltusi_scene_number(saltusi_scene_builder* builder, const saltusi_yaml_node* node,
+                            const char* what, double fallback);
+/* The same of a key. */
+double saltusi_scene_constant(saltusi_scene_builder* builder, const saltusi_yaml_node* section,
+                              const char* key, double fallback);
+/* A list of constants; its length, which has to be one of least and most. Nothing when node is NULL. */
+int saltusi_scene_numbers(saltusi_scene_builder* builder, const saltusi_yaml_node* node,
+                          const char* what, const int lengths[2], double* out);
+/* A formula of time and inputs; 0 when the node is NULL. */
+saltus_signal saltusi_scene_signal(saltusi_scene_builder* builder, const saltusi_yaml_node* node,
+                                   const char* what);
+/* true or false; false when the node is NULL. */
+bool saltusi_scene_flag(saltusi_scene_builder* builder, const saltusi_yaml_node* node,
+                        const char* what);
+/* The place of a word in a list that NULL ends, or -1 after a message. */
+int saltusi_scene_word(saltusi_scene_builder* builder, const saltusi_yaml_node* node,
+                       const char* what, const char* const* words);
+/* An empty list when the section is not there. */
+const saltusi_yaml_node* saltusi_scene_list(saltusi_scene_builder* builder, const char* key);
+/* An empty mapping when the section is not there. */
+const saltusi_yaml_node* saltusi_scene_mapping(saltusi_scene_builder* builder, const char* key);
+/* A name, or "contact 3" when there is none. */
+const char* saltusi_scene_item_name(saltusi_scene_builder* builder, const saltusi_yaml_node* item,
+                                    int i, const char* kind);
+
+/* ---- sections ---- */
+
+void saltusi_scene_inputs(saltusi_scene_builder* builder);
+void saltusi_scene_forces(saltusi_scene_builder* builder);
+void saltusi_scene_springs(saltusi_scene_builder* builder);
+void saltusi_scene_joints(saltusi_scene_builder* builder);
+void saltusi_scene_contacts(saltusi_scene_builder* builder);
+/* world, bodies and markers */
+void saltusi_scene_bodies(saltusi_scene_builder* builder);
+
+/* An item of `joints` that has a type, and one of `springs` with markers. */
+void saltusi_scene_body_joint(saltusi_scene_builder* builder, const saltusi_yaml_node* item,
+                              const char* name, saltus_joint_def* joint);
+void saltusi_scene_body_spring(saltusi_scene_builder* builder, const saltusi_yaml_node* item,
+                               const char* name, saltus_spring_def* spring);
+/* Two names. */
+void saltusi_scene_pair(saltusi_scene_builder* builder, const saltusi_yaml_node* node,
+                        const char* what, const char* into[2]);
+
+/* A log that gives messages about a body, a marker and the like their place in the file. */
+saltus_log saltusi_scene_finder(saltusi_scene_builder* builder);
+
+/* Makes the mechanism; messages have the place of what they name. */
+saltus_status saltusi_scene_mechanism(saltusi_scene_builder* builder);
+
+#endif
