@@ -224,7 +224,10 @@ typedef struct saltus_system_ops {
   /* ? nothing. Brings q back to what it is: quaternions to length 1, angles of joints to what poses say.
    * Moves nothing by more than q had left by. */
   void (*normalise)(const void* self, double* q);
-  SALTUS_RESERVED(14);
+  /* ? differences. y = E p for momenta p over a step along the way d, both [nv], as schemes of a discrete action
+   * need it: for a turn d of a body y = p + (1 - (a/2) cot(a/2)) / a^2 d x (d x p), a = |d|; p where q' = v. */
+  void (*turn_momentum)(const void* self, const double* d, const double* p, double* y);
+  SALTUS_RESERVED(13);
 } saltus_system_ops;
 
 typedef struct saltus_label {
@@ -273,11 +276,12 @@ typedef struct saltus_system_check_result {
   double enclosure; /* how far values lie outside their enclosures; 0: all inside */
   double power;     /* sum of `power` against the power of F and the rates of the energies */
   bool traits_hold;
-  double worst;      /* of all above and below */
-  const char* where; /* name of the worst */
-  double difference; /* against advance */
-  double normalise;  /* what it does to a q that is normalised */
-  SALTUS_RESERVED(2);
+  double worst;         /* of all above and below */
+  const char* where;    /* name of the worst */
+  double difference;    /* against advance */
+  double normalise;     /* what it does to a q that is normalised */
+  double turn_momentum; /* against differences of difference and advance */
+  SALTUS_RESERVED(1);
 } saltus_system_check_result;
 
 SALTUS_API saltus_status saltus_system_check(const saltus_system* system, double t, const double* q,

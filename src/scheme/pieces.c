@@ -204,6 +204,34 @@ static void smooth(const saltusi_pieces* p, int i, double t, double* q, double* 
   }
 }
 
+/* The same with maps. */
+static void smooth_turned(const saltusi_pieces* p, const saltusi_dense_system* system, int i,
+                          double t, double* q, double* v) {
+  const double* at = place(p, i);
+  const saltusi_piece piece = {.t = at[T],
+                               .h = at[H],
+                               .q0 = q0_of(p, i),
+                               .v0 = v0_of(p, i),
+                               .q1 = q1_of(p, i),
+                               .v1 = v1_of(p, i),
+                               .a0 = a0_of(p, i),
+                               .a1 = a0_of(p, i) + p->nv};
+  saltusi_piece_turned(system->sys, &piece, (t - at[T]) / at[H], system->room, q, v);
+}
+
+/* A part s of the way between positions. */
+static void between(const saltusi_dense_system* system, const double* q0, const double* q1,
+                    double s, double* q) {
+  if (!saltusi_has_maps(system->sys)) {
+    for (int k = 0; k < system->sys->dims.nq; k++) {
+      q[k] = q0[k] + s * (q1[k] - q0[k]);
+    }
+    return;
+  }
+  saltusi_difference(system->sys, q0, q1, system->room);
+  saltusi_advance(system->sys, q0, system->room, s, q);
+}
+
 static void linear(int n, const double* x0, const double* x1, double s, double* x) {
   for (int k = 0; k < n; k++) {
     x[k] = x0[k] + s * (x1[k] - x0[k]);
@@ -228,17 +256,19 @@ saltus_status saltusi_pieces_at(const saltusi_pieces* p, const saltusi_dense_sys
     const double* q1 = last ? p->data + 1 : q0_of(p, i + 1);
     const double* v1 = last ? q1 + p->nq : v0_of(p, i + 1);
     double s = last ? 1.0 : (t - end) / (place(p, i + 1)[T] - end);
-    linear(p->nq, q1_of(p, i), q1, s, q);
+    between(system, q1_of(p, i), q1, s, q);
     linear(p->nv, v1_of(p, i), v1, s, v);
     return SALTUS_OK;
   }
   if (at[JUMP] != 0.0) {
-    linear(p->nq, q0_of(p, i), q1_of(p, i), (t - at[T]) / at[H], q);
+    between(system, q0_of(p, i), q1_of(p, i), (t - at[T]) / at[H], q);
     copy(p->nv, v0_of(p, i), v);
     return SALTUS_OK;
   }
   saltus_status status = accelerate(p, system, i);
-  if (status == SALTUS_OK) {
+  if (status == SALTUS_OK && saltusi_has_maps(system->sys)) {
+    smooth_turned(p, system, i, t, q, v);
+  } else if (status == SALTUS_OK) {
     smooth(p, i, t, q, v);
   }
   return status;

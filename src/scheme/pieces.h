@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * pieces.h - the motion inside one step as a list of pieces, for schemes with q' = v.
+ * pieces.h - the motion inside one step as a list of pieces.
  *
  * A smooth piece runs from (q0, v0) to (q1, v1) with the accelerations a0, a1 at its ends. With
  * s = (t - t0)/h and d = q1 - q0 its position is the polynomial of degree 5 that takes all six
@@ -12,7 +12,8 @@
  *          + (s^3 - 2 s^4 + s^5) C / 2
  *   A = d - h v0 - h^2 a0/2,    B = h (v1 - v0) - h^2 a0,    C = h^2 (a1 - a0)
  *
- * The error is O(h^6) in q and O(h^5) in v. In a jump q is linear and v keeps its value until the
+ * The error is O(h^6) in q and O(h^5) in v. With maps q' = N(q) v the polynomial is that of the way from q0
+ * (pieces_maps.c). In a jump q is linear and v keeps its value until the
  * end. Accelerations are asked for when a piece is first looked at, so a step that nobody looks into
  * costs copies alone.
  *
@@ -23,6 +24,7 @@
 
 #include "saltus/scheme.h"
 #include "system/carry.h"
+#include "system/evaluate.h"
 
 /* One piece; a view into the list. */
 typedef struct saltusi_piece {
@@ -33,6 +35,8 @@ typedef struct saltusi_piece {
   const double* q1; /* [nq] */
   const double* v1; /* [nv] */
   const bool* held; /* [nc] contacts that are closed in it; NULL: none */
+  const double* a0; /* [nv] accelerations, of a piece that is looked into */
+  const double* a1;
 } saltusi_piece;
 
 /* The list lies in the doubles that the driver keeps for a step. */
@@ -61,7 +65,16 @@ typedef struct saltusi_dense_system {
                                 const int* keys, int count, double* a);
   void* user;
   int* keys; /* [nc] room */
+  const saltus_system* sys;
+  double* room; /* [saltusi_pieces_room] */
 } saltusi_dense_system;
+
+/* Doubles of room that looking into pieces of a system takes. */
+size_t saltusi_pieces_room(const saltus_system* sys);
+
+/* State at the part s of a smooth piece of a system with maps (pieces_maps.c). */
+void saltusi_piece_turned(const saltus_system* sys, const saltusi_piece* piece, double s,
+                          double* room, double* q, double* v);
 
 saltus_status saltusi_pieces_at(const saltusi_pieces* pieces, const saltusi_dense_system* system,
                                 double t, saltus_side side, double* q, double* v);

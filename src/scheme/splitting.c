@@ -105,14 +105,6 @@ static void combine(int n, const double* x0, double h, const double* weights, co
   }
 }
 
-static void rate(const saltus_system* sys, const double* q, const double* v, double* dq) {
-  if (sys->ops->rate != NULL) {
-    sys->ops->rate(sys->self, q, v, dq);
-  } else {
-    memcpy(dq, v, (size_t)sys->dims.nv * sizeof(double));
-  }
-}
-
 /* The smooth part: q1, v1 and the embedded error. */
 static saltus_status flow(work* w, const saltusi_step* s) {
   const saltus_system* sys = &s->eval->sys;
@@ -129,7 +121,7 @@ static saltus_status flow(work* w, const saltusi_step* s) {
     if (status != SALTUS_OK) {
       return status;
     }
-    rate(sys, w->q, w->v, w->k_q + (size_t)i * (size_t)nq);
+    saltusi_rate(sys, w->q, w->v, w->k_q + (size_t)i * (size_t)nq);
     for (int c = 0; c < w->count; c++) { /* lasting impulses, for the report */
       s->contacts[c].impulse[0] += s->h * method->b[i] * w->held.op.P[sys->dims.nj + c];
     }
@@ -142,6 +134,7 @@ static saltus_status flow(work* w, const saltusi_step* s) {
     gap[i] = method->b[i] - method->embedded[i];
   }
   combine(nq, s->q0, s->h, method->b, w->k_q, s->q1);
+  saltusi_normalise(sys, s->q1);
   combine(nv, s->v0, s->h, method->b, w->k_v, s->v1);
   memset(s->q_error, 0, (size_t)nq * sizeof(double));
   memset(s->v_error, 0, (size_t)nv * sizeof(double));

@@ -16,6 +16,7 @@
 #include "system/evaluate.h"
 #include "system/power.h"
 #include "system/structure.h"
+#include "system/ways.h"
 
 #include <assert.h>
 #include <string.h>
@@ -50,6 +51,7 @@ typedef struct checker {
   saltusi_row_block rows;
   saltusi_power_room power;
   double* values; /* [2 x values of the structure] */
+  saltusi_ways ways;
 } checker;
 
 /* A function of the distance s from the point under test. */
@@ -236,6 +238,22 @@ static double normalise_error(checker* c, const double* q) {
   return saltusi_max_abs(nq, c->q_other) / (1.0 + saltusi_max_abs(nq, q));
 }
 
+/* Momenta over the way from start to c->q, which is `way` times v; any momentum will do. */
+static double turn_error(checker* c, const double* start, double way) {
+  const int nv = c->sys->dims.nv;
+  double* said = c->exact;
+  for (int i = 0; i < nv; i++) {
+    c->v[i] = way * c->at.v[i];
+    c->vector[i] = 1.0 + 0.3 * (i % 5);
+  }
+  const saltusi_way between = {.q0 = start, .q1 = c->q, .d = c->v};
+  saltusi_ways_find_own(&c->ways, c->sys, start);
+  c->sys->ops->turn_momentum(c->sys->self, c->v, c->vector, said);
+  saltusi_ways_momentum_by_differences(&c->ways, c->sys, &between, c->vector, c->matrix);
+  saltusi_add_scaled(nv, -1.0, said, c->matrix);
+  return saltusi_max_abs(nv, c->matrix);
+}
+
 /* Difference of two positions a known way apart, forth and back; normalise on positions that are
  * normalised: by itself, by advance, and from nearby. */
 static void check_maps(checker* c, saltus_system_check_result* result) {
@@ -251,6 +269,9 @@ static void check_maps(checker* c, saltus_system_check_result* result) {
     ops->difference(c->sys->self, side == 0 ? start : c->q, side == 0 ? c->q : start, c->vector);
     saltusi_add_scaled(nv, side == 0 ? -way : way, c->at.v, c->vector);
     result->difference = larger(result->difference, saltusi_max_abs(nv, c->vector) / way);
+  }
+  if (ops->turn_momentum != NULL && result->difference < 1e-6) { /* judged by differences of it */
+    result->turn_momentum = turn_error(c, start, way);
   }
   if (ops->normalise != NULL) {
     result->normalise = fmax(normalise_error(c, start), normalise_error(c, c->q));
@@ -436,6 +457,7 @@ static void find_worst(saltus_system_check_result* result) {
       {"rate", result->rate},
       {"difference", result->difference},
       {"normalise", result->normalise},
+      {"turn_momentum", result->turn_momentum},
       {"rows G", result->normal_G},
       {"rows b", result->normal_b},
       {"rows c", result->convective_c},
@@ -485,6 +507,7 @@ static void layout(checker* c, saltus_arena* arena) {
                   ? SALTUS_PUSH2(arena, double, 2, saltusi_structure_values(c->sys->structure))
                   : NULL;
   saltusi_power_layout(&c->power, c->sys, arena);
+  saltusi_ways_layout(&c->ways, c->sys, arena);
 }
 
 saltus_status saltus_system_check(const saltus_system* system, double t, const double* q,
@@ -495,8 +518,8 @@ saltus_status saltus_system_check(const saltus_system* system, double t, const d
   if (status != SALTUS_OK) {
     return status;
   }
-  *result = (saltus_system_check_result){NAN, NAN, NAN, NAN,  NAN, NAN,  NAN, NAN, NAN,
-                                         NAN, NAN, NAN, true, 0.0, NULL, NAN, NAN, {0}};
+  *result = (saltus_system_check_result){NAN, NAN, NAN,  NAN, NAN,  NAN, NAN, NAN, NAN, NAN,
+                                         NAN, NAN, true, 0.0, NULL, NAN, NAN, NAN, {0}};
   saltus_allocator memory = saltus_allocator_default();
   saltus_failure failure = {.status = SALTUS_OK};
   saltus_system fit;

@@ -148,6 +148,11 @@ static void normalise(const void* self, double* q) {
   p->inner.ops->normalise(p->inner.self, q);
 }
 
+static void turn_momentum(const void* self, const double* d, const double* p, double* y) {
+  const saltusi_probe* probe = self;
+  probe->inner.ops->turn_momentum(probe->inner.self, d, p, y);
+}
+
 static size_t matrix_bytes(const void* self) {
   const saltusi_probe* p = self;
   return p->inner.ops->linear->bytes(p->inner.self);
@@ -264,6 +269,7 @@ saltus_system saltusi_probe_over(saltusi_probe* p, const saltus_system* inner,
       .advance = o->advance != NULL ? advance : NULL,
       .difference = o->difference != NULL ? difference : NULL,
       .normalise = o->normalise != NULL ? normalise : NULL,
+      .turn_momentum = o->turn_momentum != NULL ? turn_momentum : NULL,
       .linear = o->linear != NULL ? &p->linear : NULL,
       .enclosure = e != NULL ? &p->enclosure : NULL,
   };

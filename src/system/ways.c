@@ -4,6 +4,8 @@
 #include "system/ways.h"
 #include "math/matrix.h"
 
+#include <string.h>
+
 void saltusi_ways_layout(saltusi_ways* w, const saltus_system* sys, saltus_arena* arena) {
   w->maps = saltusi_has_maps(sys);
   w->own_known = false;
@@ -14,6 +16,7 @@ void saltusi_ways_layout(saltusi_ways* w, const saltus_system* sys, saltus_arena
   w->beside = SALTUS_PUSH(arena, double, nq);
   w->rate = SALTUS_PUSH(arena, double, nq);
   w->apart = SALTUS_PUSH(arena, double, nv);
+  w->slope = SALTUS_PUSH(arena, double, nv);
 }
 
 /* Velocities that name themselves: dq_k = i + 1/2 and again with other numbers shows that q_k' = v_i. */
@@ -66,4 +69,74 @@ void saltusi_ways_of_change(const saltusi_ways* w, const saltus_system* sys, con
   for (int i = 0; i < sys->dims.nv; i++) {
     x[i] = w->apart[i] / stretch;
   }
+}
+
+/* Which velocities are moved together: the j-th of every block, where it turns. */
+static bool choose(const saltusi_ways* w, const saltus_system* sys, int j, double* unit) {
+  const saltus_structure* s = sys->structure;
+  const int whole[2] = {0, sys->dims.nv};
+  const int* start = s != NULL ? s->start : whole;
+  bool any = false;
+  memset(unit, 0, (size_t)sys->dims.nv * sizeof(double));
+  for (int b = 0; b < (s != NULL ? s->blocks : 1); b++) {
+    int i = start[b] + j;
+    if (i < start[b + 1] && saltusi_ways_turns(w, i)) {
+      unit[i] = 1.0;
+      any = true;
+    }
+  }
+  return any;
+}
+
+/* slope += the derivative of the way from one position by the other moved along the unit vector. */
+static void add_slope(const saltusi_ways* w, const saltus_system* sys, const double* from,
+                      const double* to, const double* unit) {
+  /* rad; truncation is of its fourth power and of the square of the turn of the step, rounding 1e-14 */
+  const double s = 0.02;
+  static const double weight[4] = {1.0 / 12.0, -8.0 / 12.0, 8.0 / 12.0, -1.0 / 12.0};
+  static const double place[4] = {-2.0, -1.0, 1.0, 2.0};
+  for (int k = 0; k < 4; k++) {
+    saltusi_advance(sys, to, unit, place[k] * s, w->beside);
+    saltusi_difference(sys, from, w->beside, w->apart);
+    saltusi_add_scaled(sys->dims.nv, 0.5 * weight[k] / s, w->apart, w->slope);
+  }
+}
+
+void saltusi_ways_momentum_by_differences(const saltusi_ways* w, const saltus_system* sys,
+                                          const saltusi_way* way, const double* p, double* y) {
+  const saltus_structure* s = sys->structure;
+  int nv = sys->dims.nv;
+  const int whole[2] = {0, nv};
+  const int* start = s != NULL ? s->start : whole;
+  int blocks = s != NULL ? s->blocks : 1;
+  int most = 0;
+  for (int b = 0; b < blocks; b++) {
+    int size = start[b + 1] - start[b];
+    most = size > most ? size : most;
+  }
+  memcpy(y, p, (size_t)nv * sizeof(double));
+  for (int j = 0; j < most; j++) {
+    double* unit = w->rate; /* nq >= nv */
+    if (!choose(w, sys, j, unit)) {
+      continue;
+    }
+    memset(w->slope, 0, (size_t)nv * sizeof(double));
+    add_slope(w, sys, way->q0, way->q1, unit);
+    add_slope(w, sys, way->q1, way->q0, unit);
+    for (int b = 0; b < blocks; b++) {
+      if (start[b] + j < start[b + 1] && unit[start[b] + j] != 0.0) {
+        y[start[b] + j] = saltusi_dot(start[b + 1] - start[b], p + start[b], w->slope + start[b]);
+      }
+    }
+  }
+}
+
+void saltusi_ways_momentum(saltusi_ways* w, const saltus_system* sys, const saltusi_way* way,
+                           const double* p, double* y) {
+  if (sys->ops->turn_momentum != NULL) {
+    sys->ops->turn_momentum(sys->self, way->d, p, y);
+    return;
+  }
+  saltusi_ways_find_own(w, sys, way->q0);
+  saltusi_ways_momentum_by_differences(w, sys, way, p, y);
 }

@@ -18,6 +18,7 @@ typedef struct saltusi_ways {
   double* beside; /* [nq] positions close by */
   double* rate;   /* [nq] */
   double* apart;  /* [nv] */
+  double* slope;  /* [nv] */
 } saltusi_ways;
 
 void saltusi_ways_layout(saltusi_ways* w, const saltus_system* sys, saltus_arena* arena);
@@ -45,5 +46,25 @@ static inline double saltusi_ways_tolerance(const saltusi_ways* w, double size, 
 /* A small change x of q [nq] becomes the way [nv] that it is, in its first places. */
 void saltusi_ways_of_change(const saltusi_ways* w, const saltus_system* sys, const double* q,
                             double* x);
+
+/* y = E p, for momenta p [nv] over a step from q0 to q1 along constant velocity: with the way d = log(q0^-1 q1) of a
+ * group and ad its bracket
+ *
+ *   E = 1/2 [T(d)^-1 + T(-d)^-1]^T = (x / 2) coth (x / 2),   x = ad_d^T,   T^-1 the derivative of the way by its end
+ *
+ * the even part of the trivialised derivative of a discrete Lagrangian; its odd part ad_d^T p / 2 is among the forces F
+ * of the equations of motion. E is the unit matrix where q' = v. For turns in space by the angle a it shortens what is
+ * across the axis to (a / 2) cot(a / 2). By `turn_momentum`, else by differences of fourth order of way and advance, by
+ * blocks of the structure, which maps do not mix. y must not be p. */
+typedef struct saltusi_way {
+  const double* q0; /* [nq] */
+  const double* q1; /* [nq] */
+  const double* d;  /* [nv] */
+} saltusi_way;
+void saltusi_ways_momentum(saltusi_ways* w, const saltus_system* sys, const saltusi_way* way,
+                           const double* p, double* y);
+/* The same by differences in any case; `own` is known. */
+void saltusi_ways_momentum_by_differences(const saltusi_ways* w, const saltus_system* sys,
+                                          const saltusi_way* way, const double* p, double* y);
 
 #endif

@@ -224,6 +224,28 @@ static void difference(const void* self, const double* q0, const double* q1, dou
   turn_between(q0 + 3, q1 + 3, d + 3);
 }
 
+/* (1 - (a/2) cot(a/2)) / a^2, a^2 given */
+static double even_part(double square) {
+  if (square < 1e-3) { /* the next term is 1e-16 of it */
+    return 1.0 / 12.0 + square * (1.0 / 720.0 + square * (1.0 / 30240.0 + square / 1209600.0));
+  }
+  double half = 0.5 * sqrt(square);
+  return (1.0 - half / tan(half)) / square;
+}
+
+static void turn_momentum(const void* self, const double* d, const double* p, double* y) {
+  (void)self;
+  const double* turn = d + 3;
+  double once[3], twice[3];
+  cross(turn, p + 3, once);
+  cross(turn, once, twice);
+  double part = even_part(turn[0] * turn[0] + turn[1] * turn[1] + turn[2] * turn[2]);
+  memcpy(y, p, 3 * sizeof(double));
+  for (int i = 0; i < 3; i++) {
+    y[3 + i] = p[3 + i] + part * twice[i];
+  }
+}
+
 saltus_system rigid_system(const rigid_body* body) {
   static const saltus_system_ops ops = {.mass = mass,
                                         .force = force,
@@ -237,7 +259,8 @@ saltus_system rigid_system(const rigid_body* body) {
                                         .rate = rate,
                                         .advance = advance,
                                         .difference = difference,
-                                        .normalise = normalise};
+                                        .normalise = normalise,
+                                        .turn_momentum = turn_momentum};
   static const int first[] = {0, 3};
   return (saltus_system){
       .ops = &ops,

@@ -41,6 +41,7 @@ static void every_derivative_of_a_rigid_body_is_right(void** state) {
   assert_true(result.worst < 1e-10);
   assert_true(result.difference < 1e-13);
   assert_true(result.normalise < 1e-15);
+  assert_true(result.turn_momentum < 1e-12);
   assert_true(result.traits_hold);
 }
 

@@ -60,6 +60,7 @@ void saltusi_capture_layout(saltusi_capture* w, const saltusi_tableau* method,
   w->doublings = SALTUS_PUSH(arena, int, d->nc);
   w->was_closed = SALTUS_PUSH(arena, bool, d->nc);
   w->series = SALTUS_PUSH(arena, saltusi_impact_series, d->nc);
+  w->dense_room = SALTUS_PUSH(arena, double, (int)saltusi_pieces_room(sys));
 }
 
 /* Takes a Runge-Kutta step that has just been computed: state, impulses, error. */
@@ -480,8 +481,11 @@ static saltus_status dense_acceleration(void* user, double t, const double* q, c
 saltus_status saltusi_capture_dense(saltusi_capture* w, const saltusi_dense_query* query) {
   assert(w != NULL && query != NULL);
   dense_source from = {.w = w, .eval = query->eval};
-  const saltusi_dense_system system = {
-      .acceleration = dense_acceleration, .user = &from, .keys = w->others};
+  const saltusi_dense_system system = {.acceleration = dense_acceleration,
+                                       .user = &from,
+                                       .keys = w->others,
+                                       .sys = &query->eval->sys,
+                                       .room = w->dense_room};
   const saltusi_pieces pieces = saltusi_pieces_over(query->data, &query->eval->sys.dims);
   return saltusi_pieces_at(&pieces, &system, query->t, query->side, query->q, query->v);
 }

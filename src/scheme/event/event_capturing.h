@@ -117,6 +117,7 @@ typedef struct saltusi_capture {
   bool exact;
   bool stops;                    /* at accumulations */
   saltusi_impact_series* series; /* [nc] */
+  double* dense_room;            /* for looking into pieces */
 
   const saltusi_step* target; /* the step at hand, whose report gets the events */
   void (*observe)(void* observer, const saltusi_capture_note* note); /* NULL: nobody */

@@ -112,12 +112,14 @@ saltus_status saltusi_capture_project(saltusi_capture* w, const saltusi_step* s)
     }
     status = saltusi_operator_solve(&w->op, s->eval);
     if (status == SALTUS_OK) {
-      saltusi_operator_apply(&w->op, s->eval, w->q);
+      memset(w->a, 0, (size_t)d->nv * sizeof(double));
+      saltusi_operator_apply(&w->op, s->eval, w->a);
+      saltusi_advance(&s->eval->sys, w->q, w->a, 1.0, w->q_try);
+      memcpy(w->q, w->q_try, (size_t)d->nq * sizeof(double));
     }
   }
-  for (int i = 0; i < d->nq; i++) {
-    s->report->projection = fmax(s->report->projection, fabs(w->q[i] - w->q_before[i]));
-  }
+  saltusi_difference(&s->eval->sys, w->q_before, w->q, w->a);
+  s->report->projection = fmax(s->report->projection, saltusi_max_abs(d->nv, w->a));
   return status == SALTUS_OK ? stop(w, s, w->keys, w->count) : status;
 }
 

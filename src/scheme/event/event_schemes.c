@@ -71,7 +71,7 @@ static saltus_status dense(void* work, const void* options, const saltusi_dense_
               .dense = true,                                                                       \
               .penetrates = never_rests,                                                           \
               .treats = SALTUS_TREATS_JOINTS | SALTUS_TREATS_VARIABLE_STEPS |                      \
-                        SALTUS_TREATS_CHANGING_CONTACTS,                                           \
+                        SALTUS_TREATS_CHANGING_CONTACTS | SALTUS_TREATS_MAPS,                      \
               .options = TABLE,                                                                    \
           },                                                                                       \
       .work_size = sizeof(saltusi_capture),                                                        \

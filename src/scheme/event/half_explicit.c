@@ -50,7 +50,7 @@ saltus_status saltusi_half_explicit_stages(saltusi_rk* rk, saltusi_eval* eval,
   int rows = sys->dims.nj + start->count;
   double* V_next = rk->half_velocity;
   memcpy(rk->V, start->v, (size_t)nv * sizeof(double));
-  memcpy(rk->Q, start->q, (size_t)nv * sizeof(double));
+  memcpy(rk->Q, start->q, (size_t)sys->dims.nq * sizeof(double));
   for (int i = 0; i < m->stages; i++) {
     double* K = rk->K + (size_t)i * (size_t)nv;
     double* V = rk->V + (size_t)i * (size_t)nv;
@@ -67,9 +67,12 @@ saltus_status saltusi_half_explicit_stages(saltusi_rk* rk, saltusi_eval* eval,
     saltusi_force(eval, &at, K);
     saltusi_linear_solve(eval, &rk->mass, K);
     saltusi_operator_hold(&rk->held, sys, &at, start->keys, start->count);
+    if (saltusi_has_maps(sys)) {
+      saltusi_rate(sys, rk->Q, V, rk->rates + (size_t)i * (size_t)sys->dims.nq);
+    }
 
     /* where it leads, and the forces that hold there */
-    saltusi_rk_combine(nv, i + 1, start->q, h, weights, rk->V, rk->Q);
+    saltusi_rk_combine(sys->dims.nq, i + 1, start->q, h, weights, rk->rates, rk->Q);
     saltusi_rk_combine(nv, i + 1, start->v, h, weights, rk->K, V_next);
     saltus_point next = saltusi_at(eval, t_next, rk->Q, V_next);
     measure(&rk->held, sys, &next, start);

@@ -15,7 +15,7 @@
  * of an event (methods, pitfall 15); an iteration that stagnates below `stagnant` has arrived. */
 static const double newton_tolerance = 1e-15;
 static const double stagnant = 1e-9;
-enum { NEWTON_MAX = 50 };
+enum { NEWTON_MAX = 50, SWEEPS_MAX = 50 };
 
 /* Unknowns for which a dense Newton matrix is affordable: some tens of megabytes. A larger system is
  * refused at its first step. */
@@ -39,13 +39,15 @@ void saltusi_rk_layout(saltusi_rk* rk, const saltusi_tableau* method, const salt
   rk->K = SALTUS_PUSH2(arena, double, s, d->nv);
   rk->V = SALTUS_PUSH2(arena, double, s, d->nv);
   rk->Q = SALTUS_PUSH(arena, double, d->nq);
+  rk->rates = saltusi_has_maps(sys) ? SALTUS_PUSH2(arena, double, s, d->nq) : rk->V;
   rk->forces = SALTUS_PUSH2(arena, double, s, d->nj + d->nc);
   if (method->implicit && s * d->nv <= UNKNOWNS_MAX) {
     rk->a_q = SALTUS_PUSH2(arena, double, d->nv, d->nv);
     rk->a_v = SALTUS_PUSH2(arena, double, d->nv, d->nv);
     rk->a0 = SALTUS_PUSH(arena, double, d->nv);
     rk->a1 = SALTUS_PUSH(arena, double, d->nv);
-    rk->shift = SALTUS_PUSH(arena, double, d->nv);
+    rk->shift = SALTUS_PUSH(arena, double, d->nq);
+    rk->unit = SALTUS_PUSH(arena, double, saltusi_has_maps(sys) ? d->nv : 0);
     rk->newton = SALTUS_PUSH2(arena, double, s * d->nv, s * d->nv);
     rk->R = SALTUS_PUSH2(arena, double, s, d->nv);
     rk->pivot = SALTUS_PUSH(arena, int, s * d->nv);
@@ -79,12 +81,49 @@ void saltusi_rk_combine(int n, int stages, const double* x0, double h, const dou
   }
 }
 
+/* Q_i from the rates of the stages, and with maps the rate there. */
+static void turn_stage(saltusi_rk* rk, const saltus_system* sys, const saltusi_rk_start* start,
+                       double h, int i) {
+  const saltus_dims* d = &sys->dims;
+  const saltusi_tableau* m = rk->method;
+  saltusi_rk_combine(d->nq, m->implicit ? m->stages : i, start->q, h, m->a[i], rk->rates, rk->Q);
+  if (saltusi_has_maps(sys)) {
+    saltusi_rate(sys, rk->Q, rk->V + (size_t)i * (size_t)d->nv,
+                 rk->rates + (size_t)i * (size_t)d->nq);
+  }
+}
+
+/* The rates of all stages of an implicit method with maps, for its velocities: sweeps until they stand
+ * still. They contract with some h |w| / 6; where they do not, Newton's iteration does not either. */
+static void turn_stages(saltusi_rk* rk, const saltus_system* sys, const saltusi_rk_start* start,
+                        double h) {
+  int nq = sys->dims.nq;
+  double last = INFINITY;
+  for (int k = 0; saltusi_has_maps(sys) && k < SWEEPS_MAX; k++) {
+    double change = 0.0;
+    double size = 0.0;
+    for (int i = 0; i < rk->method->stages; i++) {
+      double* rate = rk->rates + (size_t)i * (size_t)nq;
+      memcpy(rk->shift, rate, (size_t)nq * sizeof(double));
+      turn_stage(rk, sys, start, h, i);
+      for (int n = 0; n < nq; n++) {
+        change = saltusi_larger(change, fabs(rate[n] - rk->shift[n]));
+        size = fmax(size, fabs(rate[n]));
+      }
+    }
+    if (change <= newton_tolerance * size || !(change < last)) {
+      return;
+    }
+    last = change;
+  }
+}
+
 /* The acceleration of stage i for the velocities V and the stages of q that they make. */
 static saltus_status evaluate_stage(saltusi_rk* rk, saltusi_eval* eval,
                                     const saltusi_rk_start* start, double h, int i, double* a) {
   const saltus_dims* d = &eval->sys.dims;
   const saltusi_tableau* m = rk->method;
-  saltusi_rk_combine(d->nv, m->implicit ? m->stages : i, start->q, h, m->a[i], rk->V, rk->Q);
+  turn_stage(rk, &eval->sys, start, h, i);
   saltus_point at =
       saltusi_at(eval, start->t + m->c[i] * h, rk->Q, rk->V + (size_t)i * (size_t)d->nv);
   saltus_status status = saltusi_rk_acceleration(rk, eval, &at, start->keys, start->count, a);
@@ -116,8 +155,15 @@ static saltus_status difference_column(saltusi_rk* rk, saltusi_eval* eval,
   int nv = eval->sys.dims.nv;
   const double* base = position ? start->q : start->v;
   double step = difference * fmax(1.0, fabs(base[j]));
-  memcpy(rk->shift, base, (size_t)nv * sizeof(double));
-  rk->shift[j] += step;
+  if (position && saltusi_has_maps(&eval->sys)) {
+    memset(rk->unit, 0, (size_t)nv * sizeof(double));
+    rk->unit[j] = 1.0;
+    step = difference;
+    saltusi_advance(&eval->sys, start->q, rk->unit, step, rk->shift);
+  } else {
+    memcpy(rk->shift, base, (size_t)nv * sizeof(double));
+    rk->shift[j] += step;
+  }
   saltus_point at =
       saltusi_at(eval, start->t, position ? rk->shift : start->q, position ? start->v : rk->shift);
   saltus_status status = saltusi_rk_acceleration(rk, eval, &at, start->keys, start->count, rk->a1);
@@ -213,6 +259,7 @@ static saltus_status residual(saltusi_rk* rk, saltusi_eval* eval, const saltusi_
   for (int i = 0; i < s; i++) {
     saltusi_rk_combine(nv, s, start->v, h, rk->method->a[i], rk->K, rk->V + (size_t)i * (size_t)nv);
   }
+  turn_stages(rk, &eval->sys, start, h);
   for (int i = 0; i < s; i++) {
     double* R = rk->R + (size_t)i * (size_t)nv;
     saltus_status status = evaluate_stage(rk, eval, start, h, i, R);
@@ -241,6 +288,7 @@ static saltus_status implicit_stages(saltusi_rk* rk, saltusi_eval* eval,
   eval->work.factorizations++;
   for (int i = 0; i < rk->method->stages; i++) {
     memcpy(rk->K + (size_t)i * (size_t)d->nv, rk->a0, (size_t)d->nv * sizeof(double));
+    saltusi_rate(&eval->sys, start->q, start->v, rk->rates + (size_t)i * (size_t)d->nq);
   }
   double before = INFINITY;
   for (int k = 0; k < NEWTON_MAX; k++) {
@@ -276,7 +324,8 @@ saltus_status saltusi_rk_step(saltusi_rk* rk, saltusi_eval* eval, const saltusi_
                              ? saltusi_half_explicit_stages(rk, eval, start, h)
                              : explicit_stages(rk, eval, start, h);
   if (status == SALTUS_OK) {
-    saltusi_rk_combine(d->nv, m->stages, start->q, h, m->b, rk->V, q1);
+    saltusi_rk_combine(d->nq, m->stages, start->q, h, m->b, rk->rates, q1);
+    saltusi_normalise(&eval->sys, q1);
     saltusi_rk_combine(d->nv, m->stages, start->v, h, m->b, rk->K, v1);
   }
   return status;
@@ -297,7 +346,7 @@ void saltusi_rk_add_error(const saltusi_rk* rk, const saltus_dims* dims, double 
   const saltusi_tableau* m = rk->method;
   for (int i = 0; i < m->stages; i++) {
     double weight = h * (m->b[i] - m->embedded[i]);
-    saltusi_add_scaled(dims->nv, weight, rk->V + (size_t)i * (size_t)dims->nv, q_error);
+    saltusi_add_scaled(dims->nq, weight, rk->rates + (size_t)i * (size_t)dims->nq, q_error);
     saltusi_add_scaled(dims->nv, weight, rk->K + (size_t)i * (size_t)dims->nv, v_error);
   }
 }

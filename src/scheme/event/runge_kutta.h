@@ -12,6 +12,11 @@
  *   V_i = v + h sum a_ij K_j,      Q_i = q + h sum a_ij V_j,      R_i = a(t + c_i h, Q_i, V_i) - K_i
  *   (I - h A x a_v - h^2 A^2 x a_q) dK = R        a_q, a_v at the start of the step
  *
+ * With maps q' = N(q) v the coordinates are those of an ordinary differential equation, too: Q_i = q + h sum a_ij Q'_j
+ * with Q'_j = N(Q_j) V_j, for implicit methods a fixed point of its own for the velocities at hand; quaternions get
+ * length 1 at the end of the step, which moves them by no more than its error, so the order stays. The columns of a_q
+ * are along velocities.
+ *
  * A half-explicit tableau holds on velocity level instead, the index-2 form; see half_explicit.c.
  */
 #ifndef SALTUSI_RUNGE_KUTTA_H
@@ -36,13 +41,15 @@ typedef struct saltusi_rk {
   double* K;             /* [stages x nv] accelerations */
   double* V;             /* [stages x nv] velocities */
   double* Q;             /* [nq] */
+  double* rates;         /* [stages x nq] of Q; V itself where q' = v */
   double* forces;        /* [stages x (nj + nc)] */
   /* of implicit methods, as far as stages nv is not too much for dense matrices: */
   double* a_q;    /* [nv x nv] */
   double* a_v;    /* [nv x nv] */
   double* a0;     /* [nv] acceleration at the start */
   double* a1;     /* [nv] */
-  double* shift;  /* [nv] */
+  double* shift;  /* [nq] */
+  double* unit;   /* [nv] of systems with maps */
   double* newton; /* [(stages nv)^2] */
   double* R;      /* [stages nv] */
   int* pivot;     /* [stages nv] */

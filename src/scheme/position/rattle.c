@@ -289,7 +289,7 @@ const saltusi_scheme_ops saltusi_rattle = {
             .order = 1,
             .smooth_order = 2,
             .strikes_at_end = true,
-            .treats = SALTUSI_TREATS_STEPWISE,
+            .treats = SALTUSI_TREATS_STEPWISE | SALTUS_TREATS_MAPS,
             .options = TABLE,
         },
     SALTUSI_STEPS_BY(work),

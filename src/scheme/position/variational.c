@@ -312,7 +312,7 @@ const saltusi_scheme_ops saltusi_variational = {
             .order = 1,
             .smooth_order = 2,
             .strikes_at_end = true,
-            .treats = SALTUSI_TREATS_STEPWISE,
+            .treats = SALTUSI_TREATS_STEPWISE | SALTUS_TREATS_MAPS,
             .options = TABLE,
         },
     SALTUSI_STEPS_BY(work),

@@ -9,6 +9,7 @@
 
 #include <assert.h>
 #include <float.h>
+#include <string.h>
 
 void saltusi_action_layout(saltusi_action* action, const saltus_system* sys, saltus_arena* arena) {
   assert(action != NULL && sys != NULL && arena != NULL);
@@ -20,20 +21,31 @@ void saltusi_action_layout(saltusi_action* action, const saltus_system* sys, sal
   action->residual = SALTUS_PUSH(arena, double, nv);
   action->force = SALTUS_PUSH(arena, double, nv);
   action->q_next = SALTUS_PUSH(arena, double, sys->dims.nq);
+  action->turned = SALTUS_PUSH(arena, double, saltusi_has_maps(sys) ? nv : 0);
+  action->way = SALTUS_PUSH(arena, double, saltusi_has_maps(sys) ? nv : 0);
+  saltusi_ways_layout(&action->ways, sys, arena);
 }
 
-/* y = 1/2 [M(t,q) + M(t + h, q_next)] u */
+/* y = 1/2 E [M(t,q) + M(t + h, q_next)] u */
 static void mean_momentum(saltusi_action* a, saltusi_node* node, const saltusi_step* s,
                           const saltus_point* at, const double* q_next, double* y) {
   int nv = s->eval->sys.dims.nv;
+  const saltus_system* sys = &s->eval->sys;
   saltusi_node_mass_times(node, s, at, a->u, y);
-  if ((s->eval->sys.traits & SALTUS_CONSTANT_MASS) != 0) {
-    return;
+  if ((sys->traits & SALTUS_CONSTANT_MASS) == 0) {
+    saltus_point next = saltusi_at(s->eval, at->t + s->h, q_next, a->u);
+    saltusi_node_mass_times(node, s, &next, a->u, node->product);
+    for (int i = 0; i < nv; i++) {
+      y[i] = 0.5 * (y[i] + node->product[i]);
+    }
   }
-  saltus_point next = saltusi_at(s->eval, at->t + s->h, q_next, a->u);
-  saltusi_node_mass_times(node, s, &next, a->u, node->product);
-  for (int i = 0; i < nv; i++) {
-    y[i] = 0.5 * (y[i] + node->product[i]);
+  if (saltusi_has_maps(sys)) {
+    for (int i = 0; i < nv; i++) {
+      a->way[i] = s->h * a->u[i];
+    }
+    const saltusi_way way = {.q0 = at->q, .q1 = q_next, .d = a->way};
+    saltusi_ways_momentum(&a->ways, sys, &way, y, a->turned);
+    memcpy(y, a->turned, (size_t)nv * sizeof(double));
   }
 }
 
@@ -95,7 +107,7 @@ bool saltusi_action_is_linear(const saltus_system* sys) {
   assert(sys != NULL);
   const unsigned linear = SALTUS_LINEAR_FORCE | SALTUS_FREE_FORCE;
   return (sys->traits & SALTUS_CONSTANT_MASS) != 0 && (sys->traits & linear) != 0 &&
-         sys->dims.nj == 0;
+         sys->dims.nj == 0 && !saltusi_has_maps(sys);
 }
 
 saltusi_progress saltusi_action_judge(saltusi_action* a, const saltusi_step* s, int iteration,

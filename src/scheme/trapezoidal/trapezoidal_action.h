@@ -9,11 +9,18 @@
  * F + M' u = T_q + f is the derivative of the Lagrangian by q, with M' the rate of M along u. The map
  * from (q_k, p_k) to (q_{k+1}, p_{k+1}) is symplectic and symmetric, of order 2; with a constant mass
  * matrix it is the method of Stoermer and Verlet.
+ *
+ * With maps q' = N(q) v the step goes along constant velocity, q_{k+1} = q_k advanced along u, and the mean momentum
+ * 1/2 [M + M] u is multiplied by E of system/ways.h: the discrete Euler-Lagrange equations of the same action on a
+ * group, whose variations of u are h du = T(h u)^-1 eta_{k+1} - T(-h u)^-1 eta_k. F has the gyroscopic force
+ * ad_u^T M u, which T_q + f has not; half of it before and after the step is the odd part of T^-1. This needs M to be
+ * constant along turns, as that of rigid bodies is.
  */
 #ifndef SALTUSI_TRAPEZOIDAL_ACTION_H
 #define SALTUSI_TRAPEZOIDAL_ACTION_H
 
 #include "scheme/position/node.h"
+#include "system/ways.h"
 
 typedef struct saltusi_action {
   saltusi_linear
@@ -24,6 +31,9 @@ typedef struct saltusi_action {
   double* residual; /* [nv] */
   double* force;    /* [nv] */
   double* q_next;   /* [nq] q_k + h u */
+  double* turned;   /* [nv] of systems with maps */
+  double* way;      /* [nv] h u, of those */
+  saltusi_ways ways;
 } saltusi_action;
 
 void saltusi_action_layout(saltusi_action* action, const saltus_system* sys, saltus_arena* arena);
