@@ -58,11 +58,31 @@ void saltusi_mechanism_rate(const void* self, const double* q, const double* v, 
 }
 
 static double angle_of(const saltus_mechanism* m, const saltusi_unwrapped* angle, const double* q) {
-  saltusi_end end[2];
-  for (int k = 0; k < 2; k++) {
-    saltusi_end_at(m, angle->marker[k], 0.0, q, &end[k]);
+  const saltusi_marker *a = &m->markers[angle->marker[0]], *b = &m->markers[angle->marker[1]];
+  saltusi_pose pose[2];
+  double x[3], inside[3];
+  saltusi_pose_at(m, a->body, 0.0, q, &pose[0]);
+  saltusi_pose_at(m, b->body, 0.0, q, &pose[1]);
+  saltusi_turn(pose[1].R, b->axis[0], x); /* x of the second, seen by the body of the first */
+  saltusi_turn_back(pose[0].R, x, inside);
+  return atan2(saltusi_dot3(a->axis[1], inside), saltusi_dot3(a->axis[0], inside));
+}
+
+/* How fast an angle turns, to find its branch: where a joint keeps z axes parallel, the difference of the
+ * angular velocities about them, which bodies know in their own axes. */
+static double turning(const saltus_mechanism* m, const saltusi_unwrapped* angle, const double* q,
+                      const double* v) {
+  if (!angle->parallel) {
+    return rate_of_angle(m, angle, q, v);
   }
-  return saltusi_angle_between(&end[0], &end[1]);
+  double rate = 0.0;
+  for (int k = 0; k < 2; k++) {
+    const saltusi_marker* marker = &m->markers[angle->marker[k]];
+    const int first = m->bodies[marker->body].v;
+    const double part = first >= 0 ? saltusi_dot3(marker->axis[2], v + first + 3) : 0.0;
+    rate += k == 0 ? -part : part;
+  }
+  return rate;
 }
 
 void saltusi_mechanism_advance(const void* self, const double* q, const double* v, double h,
@@ -87,7 +107,7 @@ void saltusi_mechanism_advance(const void* self, const double* q, const double* 
   }
   for (int i = 0; i < m->angle_count; i++) {
     const saltusi_unwrapped* angle = &m->angles[i];
-    const double near = q[angle->q] + h * rate_of_angle(m, angle, q, v);
+    const double near = q[angle->q] + h * turning(m, angle, q, v);
     q1[angle->q] = unwrap(angle_of(m, angle, q1), near);
   }
 }

@@ -193,6 +193,9 @@ static void set_coordinates(const saltusi_definition* d, const saltus_joint_def*
   joint->angle_q = -1;
   if (joint->has_angle) {
     joint->angle_q = saltusi_define_angle(d, joint->name, &joint->link);
+    if (joint->angle_q >= 0) {
+      m->angles[m->angle_count - 1].parallel = true;
+    }
     joint->angle =
         (saltusi_row){.terms = 1,
                       .term = {{.kind = m->plane ? SALTUSI_TERM_PLANE : SALTUSI_TERM_ANGLE,

@@ -123,6 +123,7 @@ typedef struct saltusi_unwrapped {
   const char* name; /* of the joint or spring */
   int marker[2];
   int q;
+  bool parallel; /* a joint keeps the z axes so */
 } saltusi_unwrapped;
 
 struct saltus_mechanism {

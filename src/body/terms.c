@@ -13,26 +13,32 @@
  */
 #include "body/terms.h"
 
+#include <assert.h>
 #include <string.h>
+
+/* Origin and axes, from the pose that is there. */
+static void place(const saltusi_marker* marker, saltusi_end* end) {
+  end->marker = marker;
+  saltusi_turn(end->pose.R, marker->r, end->p);
+  for (int k = 0; k < 3; k++) {
+    end->p[k] += end->pose.x[k];
+    saltusi_turn(end->pose.R, marker->axis[k], end->axis[k]);
+  }
+  end->angle = end->pose.angle + marker->angle;
+}
 
 void saltusi_end_of(const saltus_mechanism* m, int marker, const saltusi_pose* pose,
                     saltusi_end* end) {
-  const saltusi_marker* at = &m->markers[marker];
-  end->marker = at;
+  assert(m != NULL && pose != NULL && end != NULL);
   end->pose = *pose;
-  saltusi_turn(pose->R, at->r, end->p);
-  for (int k = 0; k < 3; k++) {
-    end->p[k] += pose->x[k];
-    saltusi_turn(pose->R, at->axis[k], end->axis[k]);
-  }
-  end->angle = pose->angle + at->angle;
+  place(&m->markers[marker], end);
 }
 
 void saltusi_end_at(const saltus_mechanism* m, int marker, double t, const double* q,
                     saltusi_end* end) {
-  saltusi_pose pose;
-  saltusi_pose_at(m, m->markers[marker].body, t, q, &pose);
-  saltusi_end_of(m, marker, &pose, end);
+  assert(m != NULL && q != NULL && end != NULL);
+  saltusi_pose_at(m, m->markers[marker].body, t, q, &end->pose);
+  place(&m->markers[marker], end);
 }
 
 void saltusi_end_move(const saltusi_end* end, saltusi_end_motion* motion) {
