@@ -50,7 +50,7 @@ static saltus_status follow_flights(saltusi_adaptive* w, double t, const double*
     return SALTUS_OK;
   }
   saltus_status status = saltusi_mode_gaps(&w->mode, t, y);
-  saltusi_mark_hits(w, event);
+  saltusi_mark_hits(&w->search, event);
   double far = saltusi_flown_part * w->o.size;
   for (int key = 0; key < w->o.nc && status == SALTUS_OK; key++) {
     saltusi_contact* c = &w->contact[key];
@@ -60,7 +60,7 @@ static saltus_status follow_flights(saltusi_adaptive* w, double t, const double*
     if (w->mode.gap[key] > far) {
       c->touching = false;
     } else if (s > 0.0) {
-      c->height += saltusi_hunt_height(w, key, fmin(1.0, s / w->step.h));
+      c->height += saltusi_hunt_height(&w->search, key, fmin(1.0, s / w->step.h));
     }
   }
   return status;
@@ -82,7 +82,7 @@ static saltus_status release_idle(saltusi_adaptive* w, double t, double s,
     if (c->mode != SALTUSI_IDLE || hits || !(s > 0.0)) {
       continue;
     }
-    double height = saltusi_hunt_height(w, key, fmin(1.0, s / w->step.h));
+    double height = saltusi_hunt_height(&w->search, key, fmin(1.0, s / w->step.h));
     if (w->mode.gap[key] > near || height > saltusi_gap_rounding * size) {
       c->mode = SALTUSI_OPEN;
       c->touching = !(w->mode.gap[key] > near);
@@ -335,7 +335,7 @@ static saltus_status attempt_until_accepted(saltusi_adaptive* w, double limit, d
       return SALTUS_ERR_STOPPED;
     }
     double h = fmax(fmin(fmin(m->h, most), fmin(m->cap, limit)), fmin(least, limit));
-    h = saltusi_before_switch(w, h);
+    h = saltusi_before_switch(&w->search, h);
     double error = INFINITY;
     w->eval->work.steps++;
     saltus_status status = w->step.ops->attempt(w, h, &error);
@@ -541,7 +541,8 @@ static saltus_status examine(saltusi_adaptive* w, saltusi_refusal* refusal) {
     return status;
   }
   if (status == SALTUS_OK && w->o.nc > 0) {
-    status = saltusi_find_events(w);
+    status = saltusi_collect(w, NULL, 0.0);
+    status = status == SALTUS_OK ? saltusi_find_events(&w->search) : status;
   }
   if (status == SALTUS_RETRY_SMALLER) {
     *refusal =
@@ -555,7 +556,7 @@ static saltus_status examine(saltusi_adaptive* w, saltusi_refusal* refusal) {
     const saltusi_found* first = w->search.found_count > 0 ? &w->search.found[0] : NULL;
     bool kink = first != NULL && first->kind == SALTUSI_FOUND_SWITCH;
     double end = first == NULL ? 1.0 : kink ? first->origin : fmin(1.0, first->theta);
-    saltusi_find_hidden(w, end, refusal);
+    saltusi_find_hidden(&w->search, end, refusal);
   }
   return status;
 }
@@ -588,7 +589,7 @@ static saltus_status advance(saltusi_adaptive* w, double limit, double* length) 
   for (int k = 0; k < REFUSALS_MAX; k++) {
     double proposal = 0.0;
     saltusi_refusal refusal = {.why = SALTUSI_NOT_REFUSED};
-    if (saltusi_before_switch(w, fmin(m->h, limit)) <= 0.0) { /* right at a switch */
+    if (saltusi_before_switch(&w->search, fmin(m->h, limit)) <= 0.0) { /* right at a switch */
       memcpy(w->step.y_end, w->step.y0, (size_t)w->o.ny * sizeof(double));
       return cross_switch(w, length);
     }

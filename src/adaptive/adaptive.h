@@ -25,6 +25,8 @@
 #include "system/carry.h"
 #include "system/ways.h"
 
+typedef struct saltusi_adaptive saltusi_adaptive;
+
 /* Kinds of events that end a step. */
 typedef enum saltusi_found_kind {
   SALTUSI_FOUND_HIT,    /* an open contact closes its gap */
@@ -163,7 +165,16 @@ typedef struct saltusi_attempt {
 } saltusi_attempt;
 
 /* The search for events in an accepted attempt. */
-typedef struct saltusi_search {
+struct saltusi_search {
+  saltusi_mode_dynamics* mode;
+  saltusi_decision* decision; /* whether forces exist that keep contacts sticking */
+  const saltusi_attempt* step;
+  const saltusi_outline* o;
+  saltusi_adaptive_memory* memory; /* times at which formulas switch */
+  saltusi_contact* contact;        /* [nc] statuses: as they were when a search has ended */
+  saltusi_eval* eval;
+  const saltus_system* sys;
+
   double size;       /* m, of positions at its start */
   double speed;      /* of velocities at its start */
   double speed_end;  /* and at its end */
@@ -185,7 +196,7 @@ typedef struct saltusi_search {
   int next_place;                  /* to be made anew */
   saltusi_suspect_force* suspects; /* [3 nc] */
   bool* suspected;                 /* [3 nc] its true force is negative */
-} saltusi_search;
+};
 
 /* From an event to the next status. */
 typedef struct saltusi_passage {
@@ -334,9 +345,9 @@ void saltusi_prefer_implicit(saltusi_adaptive* w);
 saltus_status saltusi_perturb_slips(saltusi_adaptive* w, double t, double* y);
 
 /* find.c */
-saltus_status saltusi_find_events(saltusi_adaptive* w);
+saltus_status saltusi_find_events(saltusi_search* search);
 /* Which contacts close their gap at an event, or within rounding of its time: into w->search.hits. */
-void saltusi_mark_hits(saltusi_adaptive* w, const saltusi_found* event);
+void saltusi_mark_hits(saltusi_search* search, const saltusi_found* event);
 
 /* collect.c, for sets of contacts that change: laws of all keys; contacts of the accepted attempt get keys;
  * closed contacts that left the list at y_end are open or an error. */
@@ -346,21 +357,21 @@ saltus_status saltusi_collect(saltusi_adaptive* w, const double* x, double heigh
 saltus_status saltusi_collect_closed(saltusi_adaptive* w, double t);
 
 /* hidden.c: what the stages could not see in the first part `end` of the attempt */
-void saltusi_find_hidden(saltusi_adaptive* w, double end, saltusi_refusal* refusal);
+void saltusi_find_hidden(saltusi_search* search, double end, saltusi_refusal* refusal);
 
 /* switch.c: h, or less so that no formula changes its branch by what t alone decides */
-double saltusi_before_switch(saltusi_adaptive* w, double h);
+double saltusi_before_switch(saltusi_search* search, double h);
 /* A start on a kink is moved along its velocity, by rounding, to the branch that holds afterwards. */
-void saltusi_leave_kinks(saltusi_adaptive* w, double* y);
+void saltusi_leave_kinks(saltusi_search* search, double* y);
 
 /* transition.c */
 saltus_status saltusi_adaptive_settle(saltusi_adaptive* w, double t, double* y, int count,
                                       bool impact);
 saltus_status saltusi_adaptive_transition(saltusi_adaptive* w, double t, double t_event, double* y,
                                           const saltusi_found* found);
-/* Senses of slip of the contacts that move, into w->sense; a stored sense of one that does not move is
+/* Senses of slip of the contacts that move, into d->sense; a stored sense of one that does not move is
  * meaningless. */
-void saltusi_find_senses(saltusi_adaptive* w, double t, const double* y);
+void saltusi_find_senses(saltusi_decision* d, double t, const double* y);
 void saltusi_report(saltusi_adaptive* w, saltus_event event);
 
 /* zeno.c: *done when the jump was taken; then y1 holds its end, *tau its length. */

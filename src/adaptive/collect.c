@@ -66,7 +66,7 @@ saltus_status saltusi_collect_gaps(saltusi_mode_dynamics* m, const saltus_point*
 
 /* The positions of the attempt from below and above. */
 static void enclose(saltusi_adaptive* w, double* low, double* high) {
-  const double* power = saltusi_course_powers(w);
+  const double* power = saltusi_course_powers(&w->search);
   int degree = w->search.course.degree;
   size_t stride = (size_t)w->o.nq + (size_t)w->o.nv;
   for (int i = 0; i < w->o.nq; i++) {

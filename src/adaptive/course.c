@@ -19,15 +19,15 @@ static const double binomial[SALTUSI_POWERS][SALTUSI_POWERS] = {
     {1, 6, 15, 20, 15, 6, 1, 0}, {1, 7, 21, 35, 35, 21, 7, 1},
 };
 
-void saltusi_course_forget(saltusi_adaptive* w) {
-  assert(w != NULL);
-  w->search.course.made = false;
+void saltusi_course_forget(saltusi_search* search) {
+  assert(search != NULL);
+  search->course.made = false;
   for (int i = 0; i < SALTUSI_PIECES; i++) {
-    w->search.course.piece[i].order = -1;
-    w->search.course.piece[i].number = -1;
+    search->course.piece[i].order = -1;
+    search->course.piece[i].number = -1;
   }
   for (int i = 0; i < SALTUSI_PLACES; i++) {
-    w->search.place[i].theta = NAN;
+    search->place[i].theta = NAN;
   }
 }
 
@@ -89,53 +89,54 @@ static void enclose(const saltusi_courses* c, size_t i, size_t stride, int order
 
 enum { JET = SALTUS_JET_ORDER + 1 };
 
-static void make_time(saltusi_adaptive* w, saltusi_piece* p) {
-  double rounding = DBL_EPSILON * (fabs(w->step.t) + w->step.h);
-  double lo = w->step.t + p->a * w->step.h - rounding;
-  double hi = w->step.t + p->b * w->step.h + rounding;
+static void make_time(saltusi_search* search, saltusi_piece* p) {
+  double rounding = DBL_EPSILON * (fabs(search->step->t) + search->step->h);
+  double lo = search->step->t + p->a * search->step->h - rounding;
+  double hi = search->step->t + p->b * search->step->h + rounding;
   /* no evaluation leaves the attempt, and a formula may change its branch right beside it */
-  p->t[0] = (saltus_interval){fmax(lo, w->step.t), fmin(hi, w->step.t + w->step.h)};
+  p->t[0] =
+      (saltus_interval){fmax(lo, search->step->t), fmin(hi, search->step->t + search->step->h)};
   for (size_t k = 1; k < JET; k++) {
-    p->t[k] = (saltus_interval){k == 1 ? w->step.h : 0.0, k == 1 ? w->step.h : 0.0};
+    p->t[k] = (saltus_interval){k == 1 ? search->step->h : 0.0, k == 1 ? search->step->h : 0.0};
   }
 }
 
 /* Positions, and velocities where they are wanted, to at least the order. */
-static void make(saltusi_adaptive* w, saltusi_piece* p, int order, bool moving) {
-  size_t stride = (size_t)w->o.nq + (size_t)w->o.nv;
+static void make(saltusi_search* search, saltusi_piece* p, int order, bool moving) {
+  size_t stride = (size_t)search->o->nq + (size_t)search->o->nv;
   bool more = order > p->order;
   p->order = more ? order : p->order;
-  for (size_t i = 0; more && i < (size_t)w->o.nq; i++) {
-    enclose(&w->search.course, i, stride, p->order, p, p->q + i * JET);
+  for (size_t i = 0; more && i < (size_t)search->o->nq; i++) {
+    enclose(&search->course, i, stride, p->order, p, p->q + i * JET);
   }
   bool wanted = moving && (more || !p->moving);
-  for (size_t i = 0; wanted && i < (size_t)w->o.nv; i++) {
-    enclose(&w->search.course, (size_t)w->o.nq + i, stride, p->order, p, p->v + i * JET);
+  for (size_t i = 0; wanted && i < (size_t)search->o->nv; i++) {
+    enclose(&search->course, (size_t)search->o->nq + i, stride, p->order, p, p->v + i * JET);
   }
   p->moving = wanted || (p->moving && !more);
 }
 
 /* The few coordinates that a quantity reads. */
-static void make_some(saltusi_adaptive* w, saltusi_piece* p, int order, const int* place,
+static void make_some(saltusi_search* search, saltusi_piece* p, int order, const int* place,
                       int count) {
-  size_t nq = (size_t)w->o.nq;
+  size_t nq = (size_t)search->o->nq;
   long long enough = p->number * (JET + 1) + order + 1;
   for (int k = 0; k < count; k++) {
     size_t i = (size_t)place[k];
     if (p->made[i] < enough) {
-      enclose(&w->search.course, i, nq + (size_t)w->o.nv, order, p,
+      enclose(&search->course, i, nq + (size_t)search->o->nv, order, p,
               i < nq ? p->q + i * JET : p->v + (i - nq) * JET);
       p->made[i] = enough;
     }
   }
 }
 
-const double* saltusi_course_powers(saltusi_adaptive* w) {
-  assert(w != NULL);
-  saltusi_courses* c = &w->search.course;
+const double* saltusi_course_powers(saltusi_search* search) {
+  assert(search != NULL);
+  saltusi_courses* c = &search->course;
   if (!c->made) {
-    c->degree = w->step.ops->dense_degree;
-    w->step.ops->powers(&w->step.motion, w->o.nq + w->o.nv, c->power);
+    c->degree = search->step->ops->dense_degree;
+    search->step->ops->powers(&search->step->motion, search->o->nq + search->o->nv, c->power);
     c->made = true;
   }
   return c->power;
@@ -143,9 +144,9 @@ const double* saltusi_course_powers(saltusi_adaptive* w) {
 
 /* The course over [a,b], without its coordinates. The whole range and its middle are asked for by every
  * contact: they have places of their own. */
-static saltusi_piece* piece_of(saltusi_adaptive* w, double a, double b) {
-  saltusi_courses* c = &w->search.course;
-  saltusi_course_powers(w);
+static saltusi_piece* piece_of(saltusi_search* search, double a, double b) {
+  saltusi_courses* c = &search->course;
+  saltusi_course_powers(search);
   bool whole = a == 0.0 && b == 1.0;
   bool middle = a == 0.5 && b == 0.5;
   saltusi_piece* p = &c->piece[whole ? 0 : middle ? 1 : a == b ? 2 : 3];
@@ -155,7 +156,7 @@ static saltusi_piece* piece_of(saltusi_adaptive* w, double a, double b) {
     p->order = -1;
     p->moving = false;
     p->number = ++c->numbers;
-    make_time(w, p);
+    make_time(search, p);
   }
   return p;
 }
@@ -181,62 +182,63 @@ int saltusi_course_switches(const saltus_system* sys) {
   return ops != NULL && ops->along != NULL && ops->switches != NULL ? ops->switches(sys->self) : 0;
 }
 
-static uint64_t name_of(const saltusi_adaptive* w, saltus_quantity what, int index) {
-  return is_of_contact(what) && w->eval->keys != NULL ? w->eval->keys->table.identity[index]
-                                                      : (uint64_t)index;
+static uint64_t name_of(const saltusi_search* search, saltus_quantity what, int index) {
+  return is_of_contact(what) && search->eval->keys != NULL
+             ? search->eval->keys->table.identity[index]
+             : (uint64_t)index;
 }
 
-unsigned saltusi_course_depends(const saltusi_adaptive* w, saltus_quantity what, int index) {
-  const saltus_enclosure_ops* ops = w->sys->ops->enclosure;
-  return is_of_contact(what) && is_changing(w->sys)
-             ? ops->contact_depends(w->sys->self, what, name_of(w, what, index))
-             : ops->depends(w->sys->self, what, index);
+unsigned saltusi_course_depends(const saltusi_search* search, saltus_quantity what, int index) {
+  const saltus_enclosure_ops* ops = search->sys->ops->enclosure;
+  return is_of_contact(what) && is_changing(search->sys)
+             ? ops->contact_depends(search->sys->self, what, name_of(search, what, index))
+             : ops->depends(search->sys->self, what, index);
 }
 
 /* What is asked for, of all coordinates or of those that the quantity reads. Of a few coordinates all are made
  * faster than it is found out which. */
-static void fill(saltusi_adaptive* w, saltusi_piece* p, int order, bool moving,
+static void fill(saltusi_search* search, saltusi_piece* p, int order, bool moving,
                  saltus_quantity what, int index) {
   enum { FEW = 12, ROOM = 24 };
-  const saltus_enclosure_ops* ops = w->sys->ops->enclosure;
+  const saltus_enclosure_ops* ops = search->sys->ops->enclosure;
   if (p->order >= order && (p->moving || !moving)) {
     return;
   }
-  if (ops->reads != NULL && w->o.nq + w->o.nv > FEW) {
+  if (ops->reads != NULL && search->o->nq + search->o->nv > FEW) {
     int place[ROOM];
-    int count = ops->reads(w->sys->self, what, name_of(w, what, index), ROOM, place);
+    int count = ops->reads(search->sys->self, what, name_of(search, what, index), ROOM, place);
     if (count <= ROOM) {
-      make_some(w, p, order, place, count);
+      make_some(search, p, order, place, count);
       return;
     }
   }
-  make(w, p, order, moving);
+  make(search, p, order, moving);
 }
 
-void saltusi_course_along(saltusi_adaptive* w, double a, double b, int order, saltus_quantity what,
-                          int index, saltusi_jet* out) {
-  assert(w != NULL && out != NULL && index >= 0);
-  const saltus_enclosure_ops* ops = w->sys->ops->enclosure;
+void saltusi_course_along(saltusi_search* search, double a, double b, int order,
+                          saltus_quantity what, int index, saltusi_jet* out) {
+  assert(search != NULL && out != NULL && index >= 0);
+  const saltus_enclosure_ops* ops = search->sys->ops->enclosure;
   bool moving = what == SALTUS_QUANTITY_VELOCITY || what == SALTUS_QUANTITY_FORCE;
-  saltusi_piece* p = piece_of(w, a, b);
-  fill(w, p, order, moving, what, index);
+  saltusi_piece* p = piece_of(search, a, b);
+  fill(search, p, order, moving, what, index);
   saltus_interval flat[SALTUSI_VALUES * (SALTUS_JET_ORDER + 1)];
   const saltus_course course = {.order = order,
                                 .stride = JET,
                                 .t = p->t,
                                 .q = p->q,
                                 .v = moving ? p->v : NULL,
-                                .scratch = w->search.course.scratch};
-  if (is_of_contact(what) && is_changing(w->sys)) {
-    ops->contact_along(w->sys->self, &course, what, name_of(w, what, index), flat);
+                                .scratch = search->course.scratch};
+  if (is_of_contact(what) && is_changing(search->sys)) {
+    ops->contact_along(search->sys->self, &course, what, name_of(search, what, index), flat);
   } else {
-    ops->along(w->sys->self, &course, what, index, flat);
+    ops->along(search->sys->self, &course, what, index, flat);
   }
-  int values = what == SALTUS_QUANTITY_VELOCITY ? 1 + w->o.tangents[index] : 1;
+  int values = what == SALTUS_QUANTITY_VELOCITY ? 1 + search->o->tangents[index] : 1;
   for (int i = 0; i < values; i++) {
     for (int k = 0; k <= order; k++) {
       out[i].c[k] = flat[i * (order + 1) + k];
     }
   }
-  w->counts.enclosures++;
+  search->mode->counts->enclosures++;
 }

@@ -19,7 +19,7 @@
 #include <math.h>
 #include <stdbool.h>
 
-typedef struct saltusi_adaptive saltusi_adaptive;
+typedef struct saltusi_search saltusi_search;
 
 enum {
   SALTUSI_DEGREE = 7,
@@ -59,10 +59,10 @@ static inline double saltusi_magnitude(saltus_interval x) {
 }
 
 /* A new attempt: nothing that was made for the last one holds. */
-void saltusi_course_forget(saltusi_adaptive* w);
+void saltusi_course_forget(saltusi_search* search);
 
 /* Coefficients of the motion in theta: [SALTUSI_POWERS x (nq + nv)]; their degree is course.degree. */
-const double* saltusi_course_powers(saltusi_adaptive* w);
+const double* saltusi_course_powers(saltusi_search* search);
 
 /* A polynomial: coefficients around m from those around 0, in place; enclosures of its Taylor
  * coefficients 0 .. order over [a,b]. */
@@ -75,10 +75,10 @@ bool saltusi_course_encloses(const saltus_system* sys, saltus_quantity what);
 /* How many switching functions there are. */
 int saltusi_course_switches(const saltus_system* sys);
 /* What such a quantity depends on. index of a contact is its key. */
-unsigned saltusi_course_depends(const saltusi_adaptive* w, saltus_quantity what, int index);
+unsigned saltusi_course_depends(const saltusi_search* search, saltus_quantity what, int index);
 
 /* Jets of a quantity that is enclosed over [a,b] of the attempt, one a value. */
-void saltusi_course_along(saltusi_adaptive* w, double a, double b, int order, saltus_quantity what,
-                          int index, saltusi_jet* out);
+void saltusi_course_along(saltusi_search* search, double a, double b, int order,
+                          saltus_quantity what, int index, saltusi_jet* out);
 
 #endif

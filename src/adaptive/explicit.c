@@ -163,7 +163,7 @@ static saltus_status take_step(saltusi_adaptive* w, double h, const double* c, c
                                int stride, int last) {
   w->step.h = h;
   w->step.motion = (saltusi_motion){.y0 = w->step.y0, .Q = w->step.Q, .n = w->o.ny, .h = h};
-  saltusi_course_forget(w);
+  saltusi_course_forget(&w->search);
   memcpy(w->step.K, w->step.rate0, (size_t)w->o.ny * sizeof(double));
   saltus_status status = take_stages(w, h, c, a, stride, 1, last);
   note_stage(w);

@@ -36,51 +36,52 @@ static const double nodes[SALTUSI_NODES] = {0.02, 0.08, 0.17, 0.28, 0.4, 0.52,
 
 typedef enum quantity { NORMAL_FORCE, FRICTION } quantity;
 
-typedef struct search {
-  saltusi_adaptive* w;
+typedef struct force_search {
+  saltusi_search* search;
   quantity what;
   int key;
   double sign; /* of slip, or of the friction that is compared with its bound */
   bool exact;  /* forces from the dynamics instead of the dense output */
   saltus_status status;
-} search;
+} force_search;
 
 /* ---- functions of theta -------------------------------------------------------------------- */
 
 /* mu l_N + sign l_T, or mu l_N - |l_T| of a spatial contact */
-static double friction_reserve(const saltusi_adaptive* w, const double* l, int key, double sign) {
-  double friction = w->o.tangents[key] == 1 ? -sign * l[1] : hypot(l[1], l[2]);
-  return w->o.mu[key] * l[0] - friction;
+static double friction_reserve(const saltusi_search* search, const double* l, int key,
+                               double sign) {
+  double friction = search->o->tangents[key] == 1 ? -sign * l[1] : hypot(l[1], l[2]);
+  return search->o->mu[key] * l[0] - friction;
 }
 
 /* own: forces of the contact */
-static double own_value(const search* s, const double* own) {
-  return s->what == NORMAL_FORCE ? own[0] : friction_reserve(s->w, own, s->key, s->sign);
+static double own_value(const force_search* s, const double* own) {
+  return s->what == NORMAL_FORCE ? own[0] : friction_reserve(s->search, own, s->key, s->sign);
 }
 
 /* l: forces of all contacts */
-static double force_value(const search* s, const double* l) {
-  return own_value(s, l + s->w->o.base[s->key]);
+static double force_value(const force_search* s, const double* l) {
+  return own_value(s, l + s->search->o->base[s->key]);
 }
 
 static double evaluate(void* context, double theta) {
-  search* s = context;
-  saltusi_adaptive* w = s->w;
+  force_search* s = context;
+  saltusi_search* search = s->search;
   if (s->exact) {
-    w->step.ops->dense(&w->step.motion, theta, 0, w->o.ny, w->search.probe);
-    s->status = saltusi_mode_rate(&w->mode, w->step.t + theta * w->step.h, w->search.probe,
-                                  w->search.probe_rate);
-    return force_value(s, w->search.probe_rate + w->o.nq + w->o.nv);
+    search->step->ops->dense(&search->step->motion, theta, 0, search->o->ny, search->probe);
+    s->status = saltusi_mode_rate(search->mode, search->step->t + theta * search->step->h,
+                                  search->probe, search->probe_rate);
+    return force_value(s, search->probe_rate + search->o->nq + search->o->nv);
   }
-  int first = w->o.nq + w->o.nv + w->o.base[s->key];
-  w->step.ops->dense_rate(&w->step.motion, theta, first, 1 + w->o.tangents[s->key],
-                          w->search.probe);
-  return own_value(s, w->search.probe);
+  int first = search->o->nq + search->o->nv + search->o->base[s->key];
+  search->step->ops->dense_rate(&search->step->motion, theta, first,
+                                1 + search->o->tangents[s->key], search->probe);
+  return own_value(s, search->probe);
 }
 
 /* ---- roots --------------------------------------------------------------------------------- */
 
-static double close_in(search* s, double x0, double f0, double x1, double f1, double width) {
+static double close_in(force_search* s, double x0, double f0, double x1, double f1, double width) {
   return saltusi_close_in(evaluate, s, (const double[2]){x0, x1}, (const double[2]){f0, f1}, width);
 }
 
@@ -143,7 +144,7 @@ static bool stays_clear(const bracket* b) {
 
 /* A minimum below zero beside a node that is lower than its neighbours: its place, else NaN. Golden
  * sections, where a convex function could reach zero. */
-static double hidden_minimum(search* s, const valley* v, double* value) {
+static double hidden_minimum(force_search* s, const valley* v, double* value) {
   enum { FEW = 3, MOST = 12 };
   const double golden = 0.381966011250105152;
   int at = v->at;
@@ -170,7 +171,7 @@ static double hidden_minimum(search* s, const valley* v, double* value) {
 
 /* The first change from + to -; NaN when there is none. A function that is never positive and ends
  * negative had its event at the start. */
-static double first_root(search* s, const samples* f) {
+static double first_root(force_search* s, const samples* f) {
   enum { N = SALTUSI_NODES + 1 };
   double x[N] = {0.0};
   double y[N] = {f->start};
@@ -204,17 +205,17 @@ static double first_root(search* s, const samples* f) {
 /* Ranks of what one contact can do. */
 enum { RANKS = 16, RANK_STOP = 8, RANK_OPEN = 9, RANK_SLIDE = 10 };
 
-static void add(saltusi_adaptive* w, saltusi_found f) {
+static void add(saltusi_search* search, saltusi_found f) {
   if (!isnan(f.theta)) {
-    w->search.found[w->search.found_count++] = f;
+    search->found[search->found_count++] = f;
   }
 }
 
 /* Where the search for further events may end: what happens together counts as one instant. */
-static double end_of_search(const saltusi_adaptive* w) {
+static double end_of_search(const saltusi_search* search) {
   double end = 1.0;
-  for (int i = 0; i < w->search.found_count; i++) {
-    end = fmin(end, w->search.found[i].theta * (1.0 + saltusi_search_beyond));
+  for (int i = 0; i < search->found_count; i++) {
+    end = fmin(end, search->found[i].theta * (1.0 + saltusi_search_beyond));
   }
   return end;
 }
@@ -222,72 +223,72 @@ static double end_of_search(const saltusi_adaptive* w) {
 /* ---- contacts ------------------------------------------------------------------------------ */
 
 /* Gaps are known to a tenth of their tolerance, or to rounding. */
-static double depth_of(const saltusi_adaptive* w) {
-  return fmax(saltusi_depth_part * w->o.atol_q_min, saltusi_gap_rounding * w->search.size);
+static double depth_of(const saltusi_search* search) {
+  return fmax(saltusi_depth_part * search->o->atol_q_min, saltusi_gap_rounding * search->size);
 }
 
-static saltus_status find_hit(saltusi_adaptive* w, int key, double end) {
-  saltusi_hunt s = {.w = w,
+static saltus_status find_hit(saltusi_search* search, int key, double end) {
+  saltusi_hunt s = {.search = search,
                     .what = SALTUSI_HUNT_GAP,
                     .key = key,
-                    .depth = depth_of(w),
-                    .noise = 0.125 * saltusi_gap_rounding * w->search.size}; /* typical, not most */
-  bool flies = w->contact[key].touching;
+                    .depth = depth_of(search),
+                    .noise = 0.125 * saltusi_gap_rounding * search->size}; /* typical, not most */
+  bool flies = search->contact[key].touching;
   double root = flies ? saltusi_hunt_flight(&s, end) : saltusi_hunt_root(&s, end);
-  w->search.searched = key;
-  add(w, (saltusi_found){.kind = SALTUSI_FOUND_HIT,
-                         .key = key,
-                         .theta = root,
-                         .origin = root,
-                         .rank = RANKS * (w->o.nc + key + 1)});
+  search->searched = key;
+  add(search, (saltusi_found){.kind = SALTUSI_FOUND_HIT,
+                              .key = key,
+                              .theta = root,
+                              .origin = root,
+                              .rank = RANKS * (search->o->nc + key + 1)});
   return s.status;
 }
 
 /* Where the velocity of a row leaves what counts as none, with one sign. All closed contacts are decided
  * anew, those that then approach by their law. */
-static saltus_status find_motion(saltusi_adaptive* w, int key, int row, double side) {
-  double slow = saltusi_slip_rounding(&w->decision);
-  saltusi_hunt s = {.w = w,
+static saltus_status find_motion(saltusi_search* search, int key, int row, double side) {
+  double slow = saltusi_slip_rounding(search->decision);
+  saltusi_hunt s = {.search = search,
                     .what = SALTUSI_HUNT_ROW,
                     .key = key,
                     .row = row,
                     .sign = -side,
                     .shift = 2.0 * slow,
                     .depth = saltusi_depth_part * slow};
-  double root = saltusi_hunt_nodes(&s, nodes, SALTUSI_NODES, end_of_search(w));
-  w->search.searched = key;
-  add(w, (saltusi_found){.kind = row == 0 ? SALTUSI_FOUND_SWITCH : SALTUSI_FOUND_DECIDE,
-                         .key = row == 0 ? -1 : key,
-                         .theta = root,
-                         .origin = root,
-                         .rank = RANKS * key + 2 * row + (side > 0.0)});
+  double root = saltusi_hunt_nodes(&s, nodes, SALTUSI_NODES, end_of_search(search));
+  search->searched = key;
+  add(search, (saltusi_found){.kind = row == 0 ? SALTUSI_FOUND_SWITCH : SALTUSI_FOUND_DECIDE,
+                              .key = row == 0 ? -1 : key,
+                              .theta = root,
+                              .origin = root,
+                              .rank = RANKS * key + 2 * row + (side > 0.0)});
   return s.status;
 }
 
-static saltus_status find_stop(saltusi_adaptive* w, int key) {
-  const saltusi_contact* c = &w->contact[key];
+static saltus_status find_stop(saltusi_search* search, int key) {
+  const saltusi_contact* c = &search->contact[key];
   bool fresh = c->fresh_slip;
-  saltusi_hunt s = {.w = w,
+  saltusi_hunt s = {.search = search,
                     .what = SALTUSI_HUNT_SLIP,
                     .key = key,
                     .sign = c->sense,
-                    .depth = saltusi_slip_rounding(&w->decision),
-                    .noise = fresh ? saltusi_sum_rounding * w->search.speed_end : 0.0,
+                    .depth = saltusi_slip_rounding(search->decision),
+                    .noise = fresh ? saltusi_sum_rounding * search->speed_end : 0.0,
                     .fresh = fresh};
-  double root = saltusi_hunt_root(&s, end_of_search(w));
-  w->search.searched = key;
-  add(w, (saltusi_found){.kind = SALTUSI_FOUND_STOP,
-                         .key = key,
-                         .theta = root,
-                         .origin = root,
-                         .rank = RANKS * key + RANK_STOP});
+  double root = saltusi_hunt_root(&s, end_of_search(search));
+  search->searched = key;
+  add(search, (saltusi_found){.kind = SALTUSI_FOUND_STOP,
+                              .key = key,
+                              .theta = root,
+                              .origin = root,
+                              .rank = RANKS * key + RANK_STOP});
   return s.status;
 }
 
 /* How well a root of a force is wanted, part of the step. */
-static double width_of(const saltusi_adaptive* w) {
+static double width_of(const saltusi_search* search) {
   return fmin(saltusi_force_width,
-              saltusi_force_width_rate * sqrt(fmax(w->o.settings.rtol, saltusi_rtol_least)));
+              saltusi_force_width_rate * sqrt(fmax(search->o->settings.rtol, saltusi_rtol_least)));
 }
 
 /* Closes in on the true root of a force from an approximate one, by secants (section 4.1). Their base is a
@@ -295,7 +296,7 @@ static double width_of(const saltusi_adaptive* w) {
  * the widest root that is wanted, and never so short that the rounding of forces, 1e-13, shows in the slope
  * (1e-7 of it). A move beyond two or three nodes is no correction any more; a tenth and ten times of that
  * limit give the same table in `study adversarial --count 2 --tol 1e-6`. */
-static double polish(search* s, double x, double width, double at_end) {
+static double polish(force_search* s, double x, double width, double at_end) {
   const double shortest = 1e-6;
   const double farthest = 0.3;
   double f = x < 1.0 ? evaluate(s, x) : at_end;
@@ -321,33 +322,33 @@ static double polish(search* s, double x, double width, double at_end) {
 }
 
 /* Whether forces exist that keep every sticking contact sticking, at a place of the step. */
-static saltus_status check_sticks(saltusi_adaptive* w, double theta, bool* sticks) {
-  double t = w->step.t + theta * w->step.h;
+static saltus_status check_sticks(saltusi_search* search, double theta, bool* sticks) {
+  double t = search->step->t + theta * search->step->h;
   int count = 0;
-  w->step.ops->dense(&w->step.motion, theta, 0, w->o.ny, w->search.probe);
-  memcpy(w->search.check, w->contact, (size_t)w->o.nc * sizeof *w->contact);
-  saltusi_find_senses(w, t, w->search.probe);
-  for (int key = 0; key < w->o.nc; key++) {
-    if (saltusi_is_closed(&w->contact[key])) {
-      w->decision.set[count++] = key;
+  search->step->ops->dense(&search->step->motion, theta, 0, search->o->ny, search->probe);
+  memcpy(search->check, search->contact, (size_t)search->o->nc * sizeof *search->contact);
+  saltusi_find_senses(search->decision, t, search->probe);
+  for (int key = 0; key < search->o->nc; key++) {
+    if (saltusi_is_closed(&search->contact[key])) {
+      search->decision->set[count++] = key;
     }
   }
-  saltus_status status = saltusi_decide_status(&w->decision, t, w->search.probe, count);
+  saltus_status status = saltusi_decide_status(search->decision, t, search->probe, count);
   *sticks = status == SALTUS_OK;
-  for (int key = 0; key < w->o.nc; key++) {
-    bool stuck = w->search.check[key].mode == SALTUSI_STICK;
-    *sticks = *sticks && !(stuck && w->contact[key].mode == SALTUSI_SLIP);
+  for (int key = 0; key < search->o->nc; key++) {
+    bool stuck = search->check[key].mode == SALTUSI_STICK;
+    *sticks = *sticks && !(stuck && search->contact[key].mode == SALTUSI_SLIP);
   }
-  memcpy(w->contact, w->search.check, (size_t)w->o.nc * sizeof *w->contact);
+  memcpy(search->contact, search->check, (size_t)search->o->nc * sizeof *search->contact);
   return status == SALTUS_RETRY_SMALLER ? SALTUS_OK : status;
 }
 
 /* Redundant supports share friction in many ways. The spread of the dynamics is one of them: when it uses
  * up a cone, the friction problem shows whether another one does not. */
-static saltus_status find_shared_slide(saltusi_adaptive* w, int key, double from, int rank) {
-  double width = width_of(w);
+static saltus_status find_shared_slide(saltusi_search* search, int key, double from, int rank) {
+  double width = width_of(search);
   bool sticks = true;
-  saltus_status status = check_sticks(w, 1.0, &sticks);
+  saltus_status status = check_sticks(search, 1.0, &sticks);
   if (status != SALTUS_OK || sticks) {
     return status;
   }
@@ -355,11 +356,11 @@ static saltus_status find_shared_slide(saltusi_adaptive* w, int key, double from
   double first = 1.0;
   while (status == SALTUS_OK && first - last > width) {
     double middle = 0.5 * (first + last);
-    status = check_sticks(w, middle, &sticks);
+    status = check_sticks(search, middle, &sticks);
     last = sticks ? middle : last;
     first = sticks ? first : middle;
   }
-  add(w,
+  add(search,
       (saltusi_found){
           .kind = SALTUSI_FOUND_SLIDE, .key = key, .theta = first, .origin = last, .rank = rank});
   return status;
@@ -368,7 +369,7 @@ static saltus_status find_shared_slide(saltusi_adaptive* w, int key, double from
 /* The dense output says that a force changes its sign, the dynamics do not where it says so: the first node
  * at which they do, and the root before it; NaN when nothing is violated. Impulses on the verge of a pulse
  * are wavy, and a contact that opens without cause would have to close again. */
-static double true_violation(search* s, double end, double* root) {
+static double true_violation(force_search* s, double end, double* root) {
   double last = 0.0;
   for (int i = 0; i < SALTUSI_NODES && s->status == SALTUS_OK; i++) {
     double value = i < SALTUSI_NODES - 1 ? evaluate(s, nodes[i]) : end;
@@ -381,47 +382,48 @@ static double true_violation(search* s, double end, double* root) {
   return NAN;
 }
 
-static search search_of(saltusi_adaptive* w, const saltusi_suspect_force* f) {
-  return (search){.w = w,
-                  .what = f->kind == SALTUSI_FOUND_OPEN ? NORMAL_FORCE : FRICTION,
-                  .key = f->key,
-                  .sign = f->sign};
+static force_search search_of(saltusi_search* search, const saltusi_suspect_force* f) {
+  return (force_search){.search = search,
+                        .what = f->kind == SALTUSI_FOUND_OPEN ? NORMAL_FORCE : FRICTION,
+                        .key = f->key,
+                        .sign = f->sign};
 }
 
 /* A force whose dense output changes its sign is to be looked at. */
-static saltus_status suspect_force(saltusi_adaptive* w, saltusi_found_kind kind, int key,
+static saltus_status suspect_force(saltusi_search* search, saltusi_found_kind kind, int key,
                                    double sign, int* count) {
   saltusi_suspect_force f = {.kind = kind, .key = key, .sign = sign};
-  search s = search_of(w, &f);
+  force_search s = search_of(search, &f);
   double at[SALTUSI_NODES];
-  double start = force_value(&s, w->step.rate0 + w->o.nq + w->o.nv);
-  f.end = force_value(&s, w->step.rate1 + w->o.nq + w->o.nv);
+  double start = force_value(&s, search->step->rate0 + search->o->nq + search->o->nv);
+  f.end = force_value(&s, search->step->rate1 + search->o->nq + search->o->nv);
   double size = fmax(fabs(start), fabs(f.end));
   for (int i = 0; i < SALTUSI_NODES - 1; i++) {
-    at[i] = force_value(&s, w->search.node_rate + (size_t)i * (size_t)w->o.nl);
+    at[i] = force_value(&s, search->node_rate + (size_t)i * (size_t)search->o->nl);
     size = fmax(size, fabs(at[i]));
   }
   at[SALTUSI_NODES - 1] = f.end;
   /* a root of the dense output costs nothing: a thousandth of the width is no part of the error */
-  samples values = {.at = at, .width = 1e-3 * width_of(w), .noise = saltusi_sum_rounding * size};
+  samples values = {
+      .at = at, .width = 1e-3 * width_of(search), .noise = saltusi_sum_rounding * size};
   values.start =
       fmax(start, 10.0 * saltusi_sum_rounding * size); /* a status that has just begun holds */
   f.root = first_root(&s, &values);
   if (!isnan(f.root)) {
-    w->search.suspects[(*count)++] = f;
+    search->suspects[(*count)++] = f;
   }
   return s.status;
 }
 
 /* Its event, if there is one. */
-static saltus_status find_force(saltusi_adaptive* w, saltusi_suspect_force* f) {
-  search s = search_of(w, f);
-  double width = width_of(w);
+static saltus_status find_force(saltusi_search* search, saltusi_suspect_force* f) {
+  force_search s = search_of(search, f);
+  double width = width_of(search);
   double root = f->root;
   int rank = RANKS * f->key + (f->kind == SALTUSI_FOUND_OPEN ? RANK_OPEN : RANK_SLIDE);
   f->root = NAN;
-  if (f->kind == SALTUSI_FOUND_SLIDE && w->o.spatial && w->mode.held.shared[f->key]) {
-    return find_shared_slide(w, f->key, root, rank);
+  if (f->kind == SALTUSI_FOUND_SLIDE && search->o->spatial && search->mode->held.shared[f->key]) {
+    return find_shared_slide(search, f->key, root, rank);
   }
   s.exact = true;
   root = polish(&s, root, width, f->end);
@@ -434,30 +436,30 @@ static saltus_status find_force(saltusi_adaptive* w, saltusi_suspect_force* f) {
   if (!(value < 0.0) && s.status == SALTUS_OK) {
     late = true_violation(&s, f->end, &root);
   }
-  add(w,
+  add(search,
       (saltusi_found){.kind = f->kind, .key = f->key, .theta = late, .origin = root, .rank = rank});
   return s.status;
 }
 
-static saltus_status suspect_forces(saltusi_adaptive* w, int key, int* count) {
+static saltus_status suspect_forces(saltusi_search* search, int key, int* count) {
   saltus_status status = SALTUS_OK;
-  bool sticks = w->contact[key].mode == SALTUSI_STICK && w->o.mu[key] > 0.0;
-  if (saltusi_is_pressed(&w->contact[key])) {
-    status = suspect_force(w, SALTUSI_FOUND_OPEN, key, 0.0, count);
+  bool sticks = search->contact[key].mode == SALTUSI_STICK && search->o->mu[key] > 0.0;
+  if (saltusi_is_pressed(&search->contact[key])) {
+    status = suspect_force(search, SALTUSI_FOUND_OPEN, key, 0.0, count);
   }
   for (int side = 0; sticks && side < 2 && status == SALTUS_OK; side++) {
-    if (side == 0 || w->o.tangents[key] == 1) {
-      status = suspect_force(w, SALTUSI_FOUND_SLIDE, key, side == 0 ? -1.0 : 1.0, count);
+    if (side == 0 || search->o->tangents[key] == 1) {
+      status = suspect_force(search, SALTUSI_FOUND_SLIDE, key, side == 0 ? -1.0 : 1.0, count);
     }
   }
   return status;
 }
 
 /* The suspect with the first root; NULL: none is left. */
-static saltusi_suspect_force* first_suspect(const saltusi_adaptive* w, int count) {
+static saltusi_suspect_force* first_suspect(const saltusi_search* search, int count) {
   saltusi_suspect_force* first = NULL;
   for (int i = 0; i < count; i++) {
-    saltusi_suspect_force* f = &w->search.suspects[i];
+    saltusi_suspect_force* f = &search->suspects[i];
     if (!isnan(f->root) && (first == NULL || f->root < first->root)) {
       first = f;
     }
@@ -467,21 +469,23 @@ static saltusi_suspect_force* first_suspect(const saltusi_adaptive* w, int count
 
 /* Suspects whose true force is negative at the first event have theirs before it, whatever their dense output
  * says. */
-static saltus_status find_violated(saltusi_adaptive* w, int count, double theta, bool* any) {
-  double* rate = w->search.probe_rate;
+static saltus_status find_violated(saltusi_search* search, int count, double theta, bool* any) {
+  double* rate = search->probe_rate;
   saltus_status status = SALTUS_OK;
   *any = false;
-  w->step.ops->dense(&w->step.motion, theta, 0, w->o.ny, w->search.probe);
-  status = saltusi_mode_rate(&w->mode, w->step.t + theta * w->step.h, w->search.probe, rate);
+  search->step->ops->dense(&search->step->motion, theta, 0, search->o->ny, search->probe);
+  status = saltusi_mode_rate(search->mode, search->step->t + theta * search->step->h, search->probe,
+                             rate);
   for (int i = 0; i < count && status == SALTUS_OK; i++) {
-    const saltusi_suspect_force* f = &w->search.suspects[i];
-    const search s = search_of(w, f);
-    w->search.suspected[i] = !isnan(f->root) && force_value(&s, rate + w->o.nq + w->o.nv) < 0.0;
+    const saltusi_suspect_force* f = &search->suspects[i];
+    const force_search s = search_of(search, f);
+    search->suspected[i] =
+        !isnan(f->root) && force_value(&s, rate + search->o->nq + search->o->nv) < 0.0;
   }
   for (int i = 0; i < count && status == SALTUS_OK; i++) {
-    if (w->search.suspected[i]) {
+    if (search->suspected[i]) {
       *any = true;
-      status = find_force(w, &w->search.suspects[i]);
+      status = find_force(search, &search->suspects[i]);
     }
   }
   return status;
@@ -489,64 +493,66 @@ static saltus_status find_violated(saltusi_adaptive* w, int count, double theta,
 
 /* Forces of closed contacts. All are looked at on the dense output, which costs nothing; true forces, which cost
  * an evaluation of the dynamics each, only of those that can be the first event. */
-static saltus_status find_forces(saltusi_adaptive* w) {
+static saltus_status find_forces(saltusi_search* search) {
   int count = 0;
   saltus_status status = SALTUS_OK;
-  for (int key = 0; key < w->o.nc && status == SALTUS_OK; key++) {
-    status = suspect_forces(w, key, &count);
+  for (int key = 0; key < search->o->nc && status == SALTUS_OK; key++) {
+    status = suspect_forces(search, key, &count);
   }
   bool any = count > 0;
   while (any && status == SALTUS_OK) {
-    saltusi_suspect_force* f = first_suspect(w, count);
-    while (f != NULL && f->root <= end_of_search(w) && status == SALTUS_OK) {
-      status = find_force(w, f);
-      f = first_suspect(w, count);
+    saltusi_suspect_force* f = first_suspect(search, count);
+    while (f != NULL && f->root <= end_of_search(search) && status == SALTUS_OK) {
+      status = find_force(search, f);
+      f = first_suspect(search, count);
     }
-    double end = end_of_search(w);
+    double end = end_of_search(search);
     any = f != NULL && end < 1.0 && status == SALTUS_OK;
     if (any) {
-      status = find_violated(w, count, end, &any);
+      status = find_violated(search, count, end, &any);
     }
   }
   return status;
 }
 
 /* Motion of a closed contact: where others hold it, and the end of its slip. */
-static saltus_status find_closed(saltusi_adaptive* w, int key) {
-  saltusi_contact_mode mode = w->contact[key].mode;
+static saltus_status find_closed(saltusi_search* search, int key) {
+  saltusi_contact_mode mode = search->contact[key].mode;
   saltus_status status = SALTUS_OK;
   if (mode == SALTUSI_IDLE) { /* others keep it closed */
-    return find_motion(w, key, 0, -1.0);
+    return find_motion(search, key, 0, -1.0);
   }
   bool passive = mode == SALTUSI_STICK_IDLE || mode == SALTUSI_STICK_BOUND;
-  for (int k = 1; passive && w->o.mu[key] > 0.0 && k <= w->o.tangents[key]; k++) {
+  for (int k = 1; passive && search->o->mu[key] > 0.0 && k <= search->o->tangents[key]; k++) {
     for (int side = -1; side <= 1 && status == SALTUS_OK; side += 2) {
-      status = find_motion(w, key, k, side); /* others keep it from sliding */
+      status = find_motion(search, key, k, side); /* others keep it from sliding */
     }
   }
-  for (int side = -1; w->step.overheld && side <= 1 && status == SALTUS_OK; side += 2) {
-    status = find_motion(w, key, 0, side); /* all of them hold it, as long as they agree */
+  for (int side = -1; search->step->overheld && side <= 1 && status == SALTUS_OK; side += 2) {
+    status = find_motion(search, key, 0, side); /* all of them hold it, as long as they agree */
   }
-  if (mode == SALTUSI_SLIP && w->o.mu[key] > 0.0 && status == SALTUS_OK) {
-    status = find_stop(w, key);
+  if (mode == SALTUSI_SLIP && search->o->mu[key] > 0.0 && status == SALTUS_OK) {
+    status = find_stop(search, key);
   }
   return status;
 }
 
 /* What the searches of all contacts need: sizes, gaps, forces at the nodes. */
-static saltus_status sample(saltusi_adaptive* w) {
+static saltus_status sample(saltusi_search* search) {
   bool closed = false;
-  w->search.size = w->o.size;
-  w->search.speed = saltusi_max_abs(w->o.nv, saltusi_v_of(&w->o, w->step.y0));
-  w->search.speed_end = fmax(saltusi_max_abs(w->o.nv, saltusi_v_of(&w->o, w->step.y1)), DBL_MIN);
-  saltus_status status = saltusi_mode_gaps(&w->mode, w->step.t, w->step.y0);
-  memcpy(w->search.gap_start, w->mode.gap, (size_t)w->o.nc * sizeof(double));
-  for (int key = 0; key < w->o.nc; key++) {
-    closed = closed || saltusi_is_pressed(&w->contact[key]);
+  search->size = search->o->size;
+  search->speed = saltusi_max_abs(search->o->nv, saltusi_v_of(search->o, search->step->y0));
+  search->speed_end =
+      fmax(saltusi_max_abs(search->o->nv, saltusi_v_of(search->o, search->step->y1)), DBL_MIN);
+  saltus_status status = saltusi_mode_gaps(search->mode, search->step->t, search->step->y0);
+  memcpy(search->gap_start, search->mode->gap, (size_t)search->o->nc * sizeof(double));
+  for (int key = 0; key < search->o->nc; key++) {
+    closed = closed || saltusi_is_pressed(&search->contact[key]);
   }
   for (int i = 0; i < SALTUSI_NODES - 1 && closed; i++) {
-    w->step.ops->dense_rate(&w->step.motion, nodes[i], w->o.nq + w->o.nv, w->o.nl,
-                            w->search.node_rate + (size_t)i * (size_t)w->o.nl);
+    search->step->ops->dense_rate(&search->step->motion, nodes[i], search->o->nq + search->o->nv,
+                                  search->o->nl,
+                                  search->node_rate + (size_t)i * (size_t)search->o->nl);
   }
   return status;
 }
@@ -556,26 +562,26 @@ static bool is_before(const saltusi_found* a, const saltusi_found* b) {
 }
 
 /* By place; what happens at the same place by rank. */
-static void sort_found(saltusi_adaptive* w) {
-  for (int i = 1; i < w->search.found_count; i++) {
-    saltusi_found f = w->search.found[i];
+static void sort_found(saltusi_search* search) {
+  for (int i = 1; i < search->found_count; i++) {
+    saltusi_found f = search->found[i];
     int k = i;
-    for (; k > 0 && is_before(&f, &w->search.found[k - 1]); k--) {
-      w->search.found[k] = w->search.found[k - 1];
+    for (; k > 0 && is_before(&f, &search->found[k - 1]); k--) {
+      search->found[k] = search->found[k - 1];
     }
-    w->search.found[k] = f;
+    search->found[k] = f;
   }
 }
 
 /* Whether rows of something that is held can change their branch. */
-static bool rows_may_switch(const saltusi_adaptive* w) {
-  if (saltusi_course_switches(w->sys) == 0 ||
-      !saltusi_course_encloses(w->sys, SALTUS_QUANTITY_VELOCITY)) {
+static bool rows_may_switch(const saltusi_search* search) {
+  if (saltusi_course_switches(search->sys) == 0 ||
+      !saltusi_course_encloses(search->sys, SALTUS_QUANTITY_VELOCITY)) {
     return false;
   }
-  for (int key = 0; key < w->o.nc; key++) {
-    if (saltusi_is_pressed(&w->contact[key]) &&
-        (saltusi_course_depends(w, SALTUS_QUANTITY_VELOCITY, key) & SALTUS_NOT_AFFINE) != 0) {
+  for (int key = 0; key < search->o->nc; key++) {
+    if (saltusi_is_pressed(&search->contact[key]) &&
+        (saltusi_course_depends(search, SALTUS_QUANTITY_VELOCITY, key) & SALTUS_NOT_AFFINE) != 0) {
       return true;
     }
   }
@@ -584,18 +590,18 @@ static bool rows_may_switch(const saltusi_adaptive* w) {
 
 /* A kink in the gap of a closed contact, max(g1, g2): where another argument takes over its row jumps, and
  * the status is decided anew (section 14.6). Time alone is switch.c's. */
-static saltus_status find_switch(saltusi_adaptive* w) {
-  int n = rows_may_switch(w) ? saltusi_course_switches(w->sys) : 0;
+static saltus_status find_switch(saltusi_search* search) {
+  int n = rows_may_switch(search) ? saltusi_course_switches(search->sys) : 0;
   for (int i = 0; i < n; i++) {
-    unsigned depends = saltusi_course_depends(w, SALTUS_QUANTITY_SWITCH, i);
+    unsigned depends = saltusi_course_depends(search, SALTUS_QUANTITY_SWITCH, i);
     saltusi_jet start;
     if ((depends & SALTUS_ON_Q) == 0 || (depends & SALTUS_ON_V) != 0) {
       continue;
     }
-    saltusi_course_along(w, 0.0, 0.0, 1, SALTUS_QUANTITY_SWITCH, i, &start);
-    saltusi_hunt s = {.w = w, .what = SALTUSI_HUNT_SWITCH, .key = i};
-    s.noise = fmax(start.c[0].hi - start.c[0].lo, DBL_EPSILON * w->search.size);
-    s.depth = fmax(saltusi_near_part * w->o.atol_q_min, s.noise);
+    saltusi_course_along(search, 0.0, 0.0, 1, SALTUS_QUANTITY_SWITCH, i, &start);
+    saltusi_hunt s = {.search = search, .what = SALTUSI_HUNT_SWITCH, .key = i};
+    s.noise = fmax(start.c[0].hi - start.c[0].lo, DBL_EPSILON * search->size);
+    s.depth = fmax(saltusi_near_part * search->o->atol_q_min, s.noise);
     /* on the kink within 64 widths of an enclosure at a point; left behind by twice that, so that the
      * next step does not begin on it again */
     s.fresh = fmax(fabs(start.c[0].lo), fabs(start.c[0].hi)) <= 64.0 * s.noise;
@@ -603,18 +609,18 @@ static saltus_status find_switch(saltusi_adaptive* w) {
     s.sign = from > 0.0 ? 1.0 : -1.0;
     double margin = 128.0 * s.noise;
     double over = margin / fmax(saltusi_magnitude(start.c[1]), DBL_MIN);
-    double rate = saltusi_magnitude(start.c[1]) / w->step.h;
-    if (from == 0.0 || (s.fresh && rate < 1e-6 * w->memory->v_max)) {
+    double rate = saltusi_magnitude(start.c[1]) / search->step->h;
+    if (from == 0.0 || (s.fresh && rate < 1e-6 * search->memory->v_max)) {
       continue; /* it moves along the kink: across it by less than a millionth of its speed */
     }
     if (s.fresh) { /* on no branch, to rounding: over it at once */
-      add(w, (saltusi_found){.kind = SALTUSI_FOUND_SWITCH,
-                             .key = -1,
-                             .theta = fmin(over, 1.0),
-                             .rank = RANKS * w->o.nc});
+      add(search, (saltusi_found){.kind = SALTUSI_FOUND_SWITCH,
+                                  .key = -1,
+                                  .theta = fmin(over, 1.0),
+                                  .rank = RANKS * search->o->nc});
       continue;
     }
-    double root = saltusi_hunt_root(&s, end_of_search(w));
+    double root = saltusi_hunt_root(&s, end_of_search(search));
     if (s.status != SALTUS_OK) {
       return s.status;
     }
@@ -622,45 +628,44 @@ static saltus_status find_switch(saltusi_adaptive* w) {
       /* as far on either side as the sign is certain: between them the formula is on no branch; no more than
        * a millionth of the step, over which pass_switch() keeps velocities */
       saltusi_jet at;
-      saltusi_course_along(w, root, root, 1, SALTUS_QUANTITY_SWITCH, i, &at);
+      saltusi_course_along(search, root, root, 1, SALTUS_QUANTITY_SWITCH, i, &at);
       double beside = fmin(margin / fmax(saltusi_magnitude(at.c[1]), DBL_MIN), 1e-6);
-      add(w, (saltusi_found){.kind = SALTUSI_FOUND_SWITCH,
-                             .key = -1,
-                             .theta = fmin(root + beside, 1.0),
-                             .origin = fmax(root - beside, 0.0),
-                             .rank = RANKS * w->o.nc});
+      add(search, (saltusi_found){.kind = SALTUSI_FOUND_SWITCH,
+                                  .key = -1,
+                                  .theta = fmin(root + beside, 1.0),
+                                  .origin = fmax(root - beside, 0.0),
+                                  .rank = RANKS * search->o->nc});
     }
   }
   return SALTUS_OK;
 }
 
-void saltusi_mark_hits(saltusi_adaptive* w, const saltusi_found* event) {
-  assert(w != NULL);
-  memset(w->search.hits, 0, (size_t)w->o.nc * sizeof(bool));
+void saltusi_mark_hits(saltusi_search* search, const saltusi_found* event) {
+  assert(search != NULL);
+  memset(search->hits, 0, (size_t)search->o->nc * sizeof(bool));
   bool struck = event != NULL && event->kind == SALTUSI_FOUND_HIT;
-  for (int i = 0; struck && i < w->search.found_count; i++) {
-    const saltusi_found* f = &w->search.found[i];
+  for (int i = 0; struck && i < search->found_count; i++) {
+    const saltusi_found* f = &search->found[i];
     if (f->kind == SALTUSI_FOUND_HIT && f->theta <= event->theta * (1.0 + saltusi_together)) {
-      w->search.hits[f->key] = true;
+      search->hits[f->key] = true;
     }
   }
 }
 
-saltus_status saltusi_find_events(saltusi_adaptive* w) {
-  assert(w != NULL);
-  w->search.found_count = 0;
-  saltus_status status = saltusi_collect(w, NULL, 0.0);
-  status = status == SALTUS_OK ? sample(w) : status;
-  for (int key = 0; key < w->o.nc && status == SALTUS_OK; key++) {
-    status = saltusi_is_closed(&w->contact[key]) ? find_closed(w, key) : SALTUS_OK;
+saltus_status saltusi_find_events(saltusi_search* search) {
+  assert(search != NULL);
+  search->found_count = 0;
+  saltus_status status = sample(search);
+  for (int key = 0; key < search->o->nc && status == SALTUS_OK; key++) {
+    status = saltusi_is_closed(&search->contact[key]) ? find_closed(search, key) : SALTUS_OK;
   }
-  status = status == SALTUS_OK ? find_switch(w) : status;
-  for (int key = 0; key < w->o.nc && status == SALTUS_OK; key++) {
-    if (!saltusi_is_closed(&w->contact[key]) && !isinf(w->search.gap_start[key])) {
-      status = find_hit(w, key, end_of_search(w));
+  status = status == SALTUS_OK ? find_switch(search) : status;
+  for (int key = 0; key < search->o->nc && status == SALTUS_OK; key++) {
+    if (!saltusi_is_closed(&search->contact[key]) && !isinf(search->gap_start[key])) {
+      status = find_hit(search, key, end_of_search(search));
     }
   }
-  status = status == SALTUS_OK ? find_forces(w) : status;
-  sort_found(w);
+  status = status == SALTUS_OK ? find_forces(search) : status;
+  sort_found(search);
   return status;
 }

@@ -189,7 +189,7 @@ saltus_status saltusi_adaptive_start(saltusi_adaptive* w, double limit) {
   memcpy(w->step.y_keep, w->step.y0, (size_t)w->o.ny * sizeof(double));
   saltusi_normalise(w->sys, w->step.y0);
   saltus_status status = saltusi_mode_project(&w->mode, w->step.t, w->step.y0);
-  saltusi_leave_kinks(w, w->step.y0);
+  saltusi_leave_kinks(&w->search, w->step.y0);
   if (status == SALTUS_OK && w->o.nc > 0) {
     status = saltusi_mode_gaps(&w->mode, w->step.t, w->step.y0);
   }

@@ -49,7 +49,7 @@ static const double point_widths = 8.0;
 static const double polynomial_rounding = 1e-12;
 
 typedef struct suspect {
-  saltusi_adaptive* w;
+  saltusi_search* search;
   saltus_quantity what;
   int index;
   int row; /* of a contact */
@@ -66,14 +66,14 @@ typedef struct polynomial {
 static void jet_of(const suspect* s, double a, double b, int order, saltusi_jet* out) {
   saltusi_jet jets[SALTUSI_VALUES];
   if (s->what == SALTUS_QUANTITY_JOINT) { /* its rate */
-    saltusi_course_along(s->w, a, b, order + 1, s->what, s->index, jets);
+    saltusi_course_along(s->search, a, b, order + 1, s->what, s->index, jets);
     for (int k = 0; k <= order; k++) {
       out->c[k].lo = (k + 1) * jets[0].c[k + 1].lo;
       out->c[k].hi = (k + 1) * jets[0].c[k + 1].hi;
     }
     return;
   }
-  saltusi_course_along(s->w, a, b, order, s->what, s->index, jets);
+  saltusi_course_along(s->search, a, b, order, s->what, s->index, jets);
   *out = jets[s->what == SALTUS_QUANTITY_VELOCITY ? s->row : 0];
 }
 
@@ -191,7 +191,7 @@ static bool is_plain(const suspect* s) {
 
 /* The first piece on which phi is not what its nodes say, up to `end`: false when there is none. */
 static bool scan(const suspect* s, double end, double* a, double* b) {
-  bool many = s->w->step.ops->dense_degree > 4;
+  bool many = s->search->step->ops->dense_degree > 4;
   polynomial p = interpolate(s, many ? many_nodes : few_nodes, many ? NODES_MAX : 7);
   double stack[STACK][2] = {{0.0, end}};
   int count = 1;
@@ -214,46 +214,46 @@ static bool scan(const suspect* s, double end, double* a, double* b) {
   return false;
 }
 
-/* M^-1 times a row, by its entries: n of them in w->search.x, in the columns w->search.column. */
-static int answer(saltusi_adaptive* w, int width, const int* column, const double* entries) {
-  return saltusi_linear_solve_row(w->eval, &w->mode.mass, width, column, entries, w->search.column,
-                                  w->search.x);
+/* M^-1 times a row, by its entries: n of them in search->x, in the columns search->column. */
+static int answer(saltusi_search* search, int width, const int* column, const double* entries) {
+  return saltusi_linear_solve_row(search->eval, &search->mode->mass, width, column, entries,
+                                  search->column, search->x);
 }
 
 /* max_j |x_j| / sc_v,j of an answer */
-static double in_tolerances(const saltusi_adaptive* w, int n) {
+static double in_tolerances(const saltusi_search* search, int n) {
   double largest = 0.0;
   for (int k = 0; k < n; k++) {
-    double scale = w->step.scale[w->o.nq + w->search.column[k]];
-    largest = fmax(largest, fabs(w->search.x[k]) / scale);
+    double scale = search->step->scale[search->o->nq + search->column[k]];
+    largest = fmax(largest, fabs(search->x[k]) / scale);
   }
   return largest;
 }
 
-static double force_delta(saltusi_adaptive* w, int i) {
+static double force_delta(saltusi_search* search, int i) {
   const double one = 1.0;
-  int n = answer(w, 1, &i, &one);
-  return force_part / (w->step.h * in_tolerances(w, n));
+  int n = answer(search, 1, &i, &one);
+  return force_part / (search->step->h * in_tolerances(search, n));
 }
 
 /* A velocity along a row that is wrong by this much moves v by its tolerance. */
-static double row_delta(saltusi_adaptive* w, int row) {
-  const saltusi_row_block* rows = &w->mode.row;
+static double row_delta(saltusi_search* search, int row) {
+  const saltusi_row_block* rows = &search->mode->row;
   size_t start = (size_t)row * (size_t)rows->stride;
   bool dense = rows->column == NULL;
   const int* column = dense ? NULL : rows->column + start;
   const double* G = rows->G + start;
   int width = dense ? rows->stride : rows->entries[row];
-  int n = answer(w, width, column, G);
+  int n = answer(search, width, column, G);
   double compliance = 0.0;
   for (int k = 0, i = 0; k < n; k++) {
-    while (i < width && (dense ? i : column[i]) < w->search.column[k]) {
+    while (i < width && (dense ? i : column[i]) < search->column[k]) {
       i++;
     }
-    bool met = i < width && (dense ? i : column[i]) == w->search.column[k];
-    compliance += met ? G[i] * w->search.x[k] : 0.0;
+    bool met = i < width && (dense ? i : column[i]) == search->column[k];
+    compliance += met ? G[i] * search->x[k] : 0.0;
   }
-  return compliance > 0.0 ? compliance / in_tolerances(w, n) : INFINITY;
+  return compliance > 0.0 ? compliance / in_tolerances(search, n) : INFINITY;
 }
 
 /* What is wrong with a suspect, into the refusal, when it comes first. */
@@ -272,22 +272,25 @@ static void accuse(const suspect* s, double* end, saltusi_refusal* refusal) {
   *end = fmin(*end, fmax(a, 0x1p-40)); /* others are asked about what is left */
 }
 
-static bool may_hide(const saltusi_adaptive* w, saltus_quantity what, int index) {
-  return (saltusi_course_depends(w, what, index) & SALTUS_NOT_POLYNOMIAL) != 0;
+static bool may_hide(const saltusi_search* search, saltus_quantity what, int index) {
+  return (saltusi_course_depends(search, what, index) & SALTUS_NOT_POLYNOMIAL) != 0;
 }
 
 /* Rows at the start of the attempt, once. */
-static void need_rows(saltusi_adaptive* w, bool* there) {
+static void need_rows(saltusi_search* search, bool* there) {
   if (!*there) {
-    saltusi_mode_rows(&w->mode, w->step.t, w->step.y0, false);
+    saltusi_mode_rows(search->mode, search->step->t, search->step->y0, false);
   }
   *there = true;
 }
 
-static void find_in_forces(saltusi_adaptive* w, double* end, saltusi_refusal* refusal) {
-  for (int i = 0; i < w->o.nv; i++) {
-    if (may_hide(w, SALTUS_QUANTITY_FORCE, i)) {
-      suspect s = {.w = w, .what = SALTUS_QUANTITY_FORCE, .index = i, .delta = force_delta(w, i)};
+static void find_in_forces(saltusi_search* search, double* end, saltusi_refusal* refusal) {
+  for (int i = 0; i < search->o->nv; i++) {
+    if (may_hide(search, SALTUS_QUANTITY_FORCE, i)) {
+      suspect s = {.search = search,
+                   .what = SALTUS_QUANTITY_FORCE,
+                   .index = i,
+                   .delta = force_delta(search, i)};
       if (!is_plain(&s)) {
         accuse(&s, end, refusal);
       }
@@ -295,22 +298,23 @@ static void find_in_forces(saltusi_adaptive* w, double* end, saltusi_refusal* re
   }
 }
 
-static void find_in_contacts(saltusi_adaptive* w, bool* rows, double* end,
+static void find_in_contacts(saltusi_search* search, bool* rows, double* end,
                              saltusi_refusal* refusal) {
-  for (int key = 0; key < w->o.nc; key++) {
-    if (!saltusi_is_closed(&w->contact[key]) || !may_hide(w, SALTUS_QUANTITY_VELOCITY, key)) {
+  for (int key = 0; key < search->o->nc; key++) {
+    if (!saltusi_is_closed(&search->contact[key]) ||
+        !may_hide(search, SALTUS_QUANTITY_VELOCITY, key)) {
       continue;
     }
-    need_rows(w, rows);
-    int last = w->o.mu[key] > 0.0 ? w->o.tangents[key] : 0;
+    need_rows(search, rows);
+    int last = search->o->mu[key] > 0.0 ? search->o->tangents[key] : 0;
     saltusi_jet whole[SALTUSI_VALUES]; /* of all rows at once */
-    saltusi_course_along(w, 0.0, 1.0, QUICK, SALTUS_QUANTITY_VELOCITY, key, whole);
+    saltusi_course_along(search, 0.0, 1.0, QUICK, SALTUS_QUANTITY_VELOCITY, key, whole);
     for (int k = 0; k <= last; k++) {
-      suspect s = {.w = w,
+      suspect s = {.search = search,
                    .what = SALTUS_QUANTITY_VELOCITY,
                    .index = key,
                    .row = k,
-                   .delta = row_delta(w, w->o.nj + w->o.base[key] + k)};
+                   .delta = row_delta(search, search->o->nj + search->o->base[key] + k)};
       if (saltusi_magnitude(whole[k].c[QUICK]) * quick_product > s.delta) {
         accuse(&s, end, refusal);
       }
@@ -318,22 +322,24 @@ static void find_in_contacts(saltusi_adaptive* w, bool* rows, double* end,
   }
 }
 
-void saltusi_find_hidden(saltusi_adaptive* w, double end, saltusi_refusal* refusal) {
-  assert(w != NULL && refusal != NULL);
+void saltusi_find_hidden(saltusi_search* search, double end, saltusi_refusal* refusal) {
+  assert(search != NULL && refusal != NULL);
   bool rows = false;
   refusal->why = SALTUSI_NOT_REFUSED;
-  if (saltusi_course_encloses(w->sys, SALTUS_QUANTITY_FORCE)) {
-    find_in_forces(w, &end, refusal);
+  if (saltusi_course_encloses(search->sys, SALTUS_QUANTITY_FORCE)) {
+    find_in_forces(search, &end, refusal);
   }
-  if (saltusi_course_encloses(w->sys, SALTUS_QUANTITY_VELOCITY)) {
-    find_in_contacts(w, &rows, &end, refusal);
+  if (saltusi_course_encloses(search->sys, SALTUS_QUANTITY_VELOCITY)) {
+    find_in_contacts(search, &rows, &end, refusal);
   }
-  bool joints = saltusi_course_encloses(w->sys, SALTUS_QUANTITY_JOINT);
-  for (int j = 0; joints && j < w->o.nj; j++) {
-    if (may_hide(w, SALTUS_QUANTITY_JOINT, j)) {
-      need_rows(w, &rows);
-      suspect s = {
-          .w = w, .what = SALTUS_QUANTITY_JOINT, .index = j, .delta = w->step.h * row_delta(w, j)};
+  bool joints = saltusi_course_encloses(search->sys, SALTUS_QUANTITY_JOINT);
+  for (int j = 0; joints && j < search->o->nj; j++) {
+    if (may_hide(search, SALTUS_QUANTITY_JOINT, j)) {
+      need_rows(search, &rows);
+      suspect s = {.search = search,
+                   .what = SALTUS_QUANTITY_JOINT,
+                   .index = j,
+                   .delta = search->step->h * row_delta(search, j)};
       accuse(&s, &end, refusal);
     }
   }

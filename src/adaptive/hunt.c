@@ -80,16 +80,17 @@ static saltusi_place* place_at(saltusi_search* s, double theta, int slot) {
 }
 
 /* The first `count` of positions and velocities at theta; the ends are exact. */
-static const double* state_at(saltusi_adaptive* w, double theta, int count, int slot) {
+static const double* state_at(saltusi_search* search, double theta, int count, int slot) {
   if (theta == 0.0) {
-    return w->step.y0;
+    return search->step->y0;
   }
   if (theta == 1.0) {
-    return w->step.y1;
+    return search->step->y1;
   }
-  saltusi_place* p = place_at(&w->search, theta, slot);
+  saltusi_place* p = place_at(search, theta, slot);
   if (p->known < count) {
-    w->step.ops->dense(&w->step.motion, theta, p->known, count - p->known, p->state + p->known);
+    search->step->ops->dense(&search->step->motion, theta, p->known, count - p->known,
+                             p->state + p->known);
     p->known = count;
   }
   return p->state;
@@ -97,18 +98,18 @@ static const double* state_at(saltusi_adaptive* w, double theta, int count, int 
 
 /* The gap of one contact at theta: of it alone where the system tells it, else of all once. */
 static double gap_at(saltusi_hunt* s, double theta, int slot) {
-  saltusi_adaptive* w = s->w;
-  double t = w->step.t + theta * w->step.h;
-  const double* q = state_at(w, theta, w->o.nq, slot);
+  saltusi_search* search = s->search;
+  double t = search->step->t + theta * search->step->h;
+  const double* q = state_at(search, theta, search->o->nq, slot);
   saltus_status status = SALTUS_OK;
   double gap = NAN;
-  if (w->sys->ops->gaps != NULL) {
-    status = saltusi_mode_gap(&w->mode, t, q, s->key, &gap);
+  if (search->sys->ops->gaps != NULL) {
+    status = saltusi_mode_gap(search->mode, t, q, s->key, &gap);
   } else {
-    saltusi_place* p = place_at(&w->search, theta, slot);
+    saltusi_place* p = place_at(search, theta, slot);
     if (!p->gaps) {
-      status = saltusi_mode_gaps(&w->mode, t, q);
-      memcpy(p->gap, w->mode.gap, (size_t)w->o.nc * sizeof(double));
+      status = saltusi_mode_gaps(search->mode, t, q);
+      memcpy(p->gap, search->mode->gap, (size_t)search->o->nc * sizeof(double));
       p->gaps = status == SALTUS_OK;
     }
     gap = p->gap[s->key];
@@ -117,18 +118,20 @@ static double gap_at(saltusi_hunt* s, double theta, int slot) {
   return gap;
 }
 
-static double slip_at(saltusi_adaptive* w, double t, const double* y, int key, double sign) {
-  double u = saltusi_mode_velocity(&w->mode, t, y, key, 1);
-  if (w->o.tangents[key] == 1) {
+static double slip_at(saltusi_search* search, double t, const double* y, int key, double sign) {
+  double u = saltusi_mode_velocity(search->mode, t, y, key, 1);
+  if (search->o->tangents[key] == 1) {
     return sign * u;
   }
-  double u2 = saltusi_row_dot(&w->mode.look, 2, saltusi_v_of(&w->o, y)) + w->mode.look.b[2];
-  return u * w->step.slip_start[2 * key] + u2 * w->step.slip_start[2 * key + 1] - w->o.slip_floor;
+  double u2 =
+      saltusi_row_dot(&search->mode->look, 2, saltusi_v_of(search->o, y)) + search->mode->look.b[2];
+  return u * search->step->slip_start[2 * key] + u2 * search->step->slip_start[2 * key + 1] -
+         search->o->slip_floor;
 }
 
 static double switch_at(const saltusi_hunt* s, double theta) {
   saltusi_jet jet;
-  saltusi_course_along(s->w, theta, theta, 0, SALTUS_QUANTITY_SWITCH, s->key, &jet);
+  saltusi_course_along(s->search, theta, theta, 0, SALTUS_QUANTITY_SWITCH, s->key, &jet);
   return s->sign * 0.5 * (jet.c[0].lo + jet.c[0].hi);
 }
 
@@ -136,62 +139,62 @@ static double switch_at(const saltusi_hunt* s, double theta) {
 
 static double power_at(const saltusi_hunt* s, double theta) {
   double sum = 0.0;
-  for (int k = s->w->search.course.degree; k >= 0; k--) {
+  for (int k = s->search->course.degree; k >= 0; k--) {
     sum = sum * theta + s->power[k];
   }
   return sum;
 }
 
-static bool is_affine(const saltusi_adaptive* w, saltus_quantity what, int key) {
-  if (w->sys->ops->rate != NULL) {
+static bool is_affine(const saltusi_search* search, saltus_quantity what, int key) {
+  if (search->sys->ops->rate != NULL) {
     return false;
   }
-  if (!saltusi_course_encloses(w->sys, what)) {
-    return (w->sys->traits & SALTUS_CONSTANT_NORMALS) != 0;
+  if (!saltusi_course_encloses(search->sys, what)) {
+    return (search->sys->traits & SALTUS_CONSTANT_NORMALS) != 0;
   }
   /* U = G^T v + b with a b that is constant, too */
   unsigned bent = what == SALTUS_QUANTITY_VELOCITY ? SALTUS_ON_T | SALTUS_ON_Q : 0U;
-  return (saltusi_course_depends(w, what, key) & (SALTUS_NOT_AFFINE | bent)) == 0;
+  return (saltusi_course_depends(search, what, key) & (SALTUS_NOT_AFFINE | bent)) == 0;
 }
 
 /* s times row k of the contact along positions or velocities, added to the powers of f. */
 static void add_row(saltusi_hunt* s, int k, double scale, bool velocity) {
-  saltusi_adaptive* w = s->w;
-  const saltusi_row_block* row = &w->mode.look; /* of the contact, made by find_powers */
-  size_t stride = (size_t)w->o.nq + (size_t)w->o.nv;
-  const double* c = saltusi_course_powers(w) + (velocity ? w->o.nq : 0);
-  for (int j = 0; j <= w->search.course.degree; j++) {
+  saltusi_search* search = s->search;
+  const saltusi_row_block* row = &search->mode->look; /* of the contact, made by find_powers */
+  size_t stride = (size_t)search->o->nq + (size_t)search->o->nv;
+  const double* c = saltusi_course_powers(search) + (velocity ? search->o->nq : 0);
+  for (int j = 0; j <= search->course.degree; j++) {
     s->power[j] += scale * saltusi_row_dot(row, k, c + (size_t)j * stride);
   }
   if (velocity) {
     s->power[0] += scale * row->b[k];
   } else {
-    s->power[1] += scale * row->b[k] * w->step.h;
+    s->power[1] += scale * row->b[k] * search->step->h;
   }
 }
 
 /* The polynomial of a gap, of U (flight) or of a slip speed, where it is one. */
 static void find_powers(saltusi_hunt* s, bool flight) {
-  saltusi_adaptive* w = s->w;
+  saltusi_search* search = s->search;
   bool velocity = flight || s->what == SALTUSI_HUNT_SLIP || s->what == SALTUSI_HUNT_ROW;
   saltus_quantity what = s->what == SALTUSI_HUNT_SWITCH ? SALTUS_QUANTITY_SWITCH
                          : velocity                     ? SALTUS_QUANTITY_VELOCITY
                                                         : SALTUS_QUANTITY_GAP;
-  s->affine = s->what != SALTUSI_HUNT_SWITCH && is_affine(w, what, s->key);
-  s->enclosed = saltusi_course_encloses(w->sys, what);
+  s->affine = s->what != SALTUSI_HUNT_SWITCH && is_affine(search, what, s->key);
+  s->enclosed = saltusi_course_encloses(search->sys, what);
   if (!s->affine) {
     return;
   }
   for (int k = 0; k < SALTUSI_POWERS; k++) {
     s->power[k] = 0.0;
   }
-  saltusi_mode_look(&w->mode, w->step.t, w->step.y0, s->key);
+  saltusi_mode_look(search->mode, search->step->t, search->step->y0, s->key);
   if (s->what == SALTUSI_HUNT_SLIP && !flight) {
-    bool planar = w->o.tangents[s->key] == 1;
-    add_row(s, 1, planar ? s->sign : w->step.slip_start[2 * s->key], true);
+    bool planar = search->o->tangents[s->key] == 1;
+    add_row(s, 1, planar ? s->sign : search->step->slip_start[2 * s->key], true);
     if (!planar) {
-      add_row(s, 2, w->step.slip_start[2 * s->key + 1], true);
-      s->power[0] -= w->o.slip_floor;
+      add_row(s, 2, search->step->slip_start[2 * s->key + 1], true);
+      s->power[0] -= search->o->slip_floor;
     }
   } else if (s->what == SALTUSI_HUNT_ROW && !flight) {
     add_row(s, s->row, s->sign, true);
@@ -199,24 +202,25 @@ static void find_powers(saltusi_hunt* s, bool flight) {
     add_row(s, 0, 1.0, velocity);
   }
   if (!velocity) {
-    s->power[0] = w->search.gap_start[s->key];
+    s->power[0] = search->gap_start[s->key];
   }
 }
 
 static double value_in(saltusi_hunt* s, double theta, int slot) {
-  saltusi_adaptive* w = s->w;
+  saltusi_search* search = s->search;
   if (s->affine) {
     return power_at(s, theta) + s->shift;
   }
-  double t = w->step.t + theta * w->step.h;
-  int all = w->o.nq + w->o.nv;
+  double t = search->step->t + theta * search->step->h;
+  int all = search->o->nq + search->o->nv;
   double f = 0.0;
   if (s->what == SALTUSI_HUNT_GAP) {
     f = gap_at(s, theta, slot);
   } else if (s->what == SALTUSI_HUNT_SLIP) {
-    f = slip_at(w, t, state_at(w, theta, all, slot), s->key, s->sign);
+    f = slip_at(search, t, state_at(search, theta, all, slot), s->key, s->sign);
   } else if (s->what == SALTUSI_HUNT_ROW) {
-    f = s->sign * saltusi_mode_velocity(&w->mode, t, state_at(w, theta, all, slot), s->key, s->row);
+    f = s->sign *
+        saltusi_mode_velocity(search->mode, t, state_at(search, theta, all, slot), s->key, s->row);
   } else {
     f = switch_at(s, theta);
   }
@@ -239,30 +243,31 @@ static saltus_interval add_scaled(saltus_interval x, double s, saltus_interval y
 /* Order 2. */
 static void enclosed_jet(saltusi_hunt* s, double a, double b, saltusi_jet* jet) {
   static const saltus_interval zero = {0.0, 0.0};
-  saltusi_adaptive* w = s->w;
+  saltusi_search* search = s->search;
   saltusi_jet u[SALTUSI_VALUES];
   if (s->affine) {
-    saltusi_powers_enclose(w->search.course.degree, s->power, a, b, 2, jet->c);
+    saltusi_powers_enclose(search->course.degree, s->power, a, b, 2, jet->c);
   } else if (s->what == SALTUSI_HUNT_GAP) {
-    saltusi_course_along(w, a, b, 2, SALTUS_QUANTITY_GAP, s->key, jet);
+    saltusi_course_along(search, a, b, 2, SALTUS_QUANTITY_GAP, s->key, jet);
   } else if (s->what == SALTUSI_HUNT_SLIP) {
-    saltusi_course_along(w, a, b, 2, SALTUS_QUANTITY_VELOCITY, s->key, u);
-    bool planar = w->o.tangents[s->key] == 1;
+    saltusi_course_along(search, a, b, 2, SALTUS_QUANTITY_VELOCITY, s->key, u);
+    bool planar = search->o->tangents[s->key] == 1;
     for (int k = 0; k <= 2; k++) {
-      jet->c[k] = add_scaled(zero, planar ? s->sign : w->step.slip_start[2 * s->key], u[1].c[k]);
+      jet->c[k] =
+          add_scaled(zero, planar ? s->sign : search->step->slip_start[2 * s->key], u[1].c[k]);
       if (!planar) {
-        jet->c[k] = add_scaled(jet->c[k], w->step.slip_start[2 * s->key + 1], u[2].c[k]);
+        jet->c[k] = add_scaled(jet->c[k], search->step->slip_start[2 * s->key + 1], u[2].c[k]);
       }
     }
-    jet->c[0].lo -= planar ? 0.0 : w->o.slip_floor;
-    jet->c[0].hi -= planar ? 0.0 : w->o.slip_floor;
+    jet->c[0].lo -= planar ? 0.0 : search->o->slip_floor;
+    jet->c[0].hi -= planar ? 0.0 : search->o->slip_floor;
   } else if (s->what == SALTUSI_HUNT_ROW) {
-    saltusi_course_along(w, a, b, 2, SALTUS_QUANTITY_VELOCITY, s->key, u);
+    saltusi_course_along(search, a, b, 2, SALTUS_QUANTITY_VELOCITY, s->key, u);
     for (int k = 0; k <= 2; k++) {
       jet->c[k] = add_scaled(zero, s->sign, u[s->row].c[k]);
     }
   } else {
-    saltusi_course_along(w, a, b, 2, SALTUS_QUANTITY_SWITCH, s->key, u);
+    saltusi_course_along(search, a, b, 2, SALTUS_QUANTITY_SWITCH, s->key, u);
     for (int k = 0; k <= 2; k++) {
       jet->c[k] = add_scaled(zero, s->sign, u[0].c[k]);
     }
@@ -404,7 +409,7 @@ static bool search_piece(saltusi_hunt* s, stack* left, piece p, double* root) {
 /* A polynomial that cannot fall to zero within the search, by the sizes of its coefficients. */
 static bool stays_above(const saltusi_hunt* s) {
   double fall = 0.0;
-  for (int k = s->w->search.course.degree; k > 0; k--) {
+  for (int k = s->search->course.degree; k > 0; k--) {
     fall = (fall + fabs(s->power[k])) * s->end;
   }
   double start = s->power[0] + s->shift;
@@ -458,12 +463,13 @@ double saltusi_hunt_nodes(saltusi_hunt* s, const double* node, int count, double
 
 /* U of the dense output at theta. */
 static double speed_at(const saltusi_hunt* s, double theta) {
-  saltusi_adaptive* w = s->w;
+  saltusi_search* search = s->search;
   if (s->affine) {
     return power_at(s, theta);
   }
-  return saltusi_mode_velocity(&w->mode, w->step.t + theta * w->step.h,
-                               state_at(w, theta, w->o.nq + w->o.nv, -1), s->key, 0);
+  return saltusi_mode_velocity(search->mode, search->step->t + theta * search->step->h,
+                               state_at(search, theta, search->o->nq + search->o->nv, -1), s->key,
+                               0);
 }
 
 /* h times the integral of U: of its polynomial, or by Gauss with five points. */
@@ -471,7 +477,7 @@ static double risen(const saltusi_hunt* s, double x0, double x1) {
   double L = x1 - x0;
   if (s->affine) {
     double c[SALTUSI_POWERS];
-    int degree = s->w->search.course.degree;
+    int degree = s->search->course.degree;
     double sum = 0.0;
     memcpy(c, s->power, sizeof c);
     if (x0 != 0.0) {
@@ -480,7 +486,7 @@ static double risen(const saltusi_hunt* s, double x0, double x1) {
     for (int k = degree; k >= 0; k--) {
       sum = (sum + c[k] / (k + 1)) * (k > 0 ? L : 1.0);
     }
-    return s->w->step.h * L * sum;
+    return s->search->step->h * L * sum;
   }
   static const double node[5] = {0.04691007703066800360, 0.23076534494715845448, 0.5,
                                  0.76923465505284154552, 0.95308992296933199640};
@@ -491,19 +497,19 @@ static double risen(const saltusi_hunt* s, double x0, double x1) {
   for (int i = 0; i < 5; i++) {
     sum += weight[i] * speed_at(s, x0 + L * node[i]);
   }
-  return s->w->step.h * L * sum;
+  return s->search->step->h * L * sum;
 }
 
-double saltusi_hunt_height(saltusi_adaptive* w, int key, double end) {
-  assert(w != NULL && key >= 0);
+double saltusi_hunt_height(saltusi_search* search, int key, double end) {
+  assert(search != NULL && key >= 0);
   enum { MOST = 64 };
-  saltusi_hunt s = {.w = w, .what = SALTUSI_HUNT_GAP, .key = key};
+  saltusi_hunt s = {.search = search, .what = SALTUSI_HUNT_GAP, .key = key};
   find_powers(&s, true);
   if (s.affine) {
     return risen(&s, 0.0, end);
   }
   double rounding =
-      32.0 * DBL_EPSILON * w->memory->v_max * w->step.h; /* of h U, half that of a gap */
+      32.0 * DBL_EPSILON * search->memory->v_max * search->step->h; /* of h U, half that of a gap */
   double from = 0.0;
   double sum = 0.0;
   double length = end;
@@ -544,9 +550,9 @@ static void sampled_flight(saltusi_hunt* s, double a, double b, saltus_interval*
   double slope[SAMPLES];
   int n = a == b ? 1 : SAMPLES;
   for (int i = 0; i < n; i++) {
-    u[i] = s->w->step.h * speed_at(s, i == 0             ? a
-                                      : i == SAMPLES - 1 ? b
-                                                         : a + (b - a) * i / (SAMPLES - 1));
+    u[i] = s->search->step->h * speed_at(s, i == 0             ? a
+                                            : i == SAMPLES - 1 ? b
+                                                               : a + (b - a) * i / (SAMPLES - 1));
   }
   slopes_of(u, n, b - a, slope);
   *D = range_of(u, n);
@@ -557,18 +563,19 @@ static void sampled_flight(saltusi_hunt* s, double a, double b, saltus_interval*
 /* h U and half its derivative over a piece. */
 static void flight_jet(saltusi_hunt* s, double a, double b, saltus_interval* D,
                        saltus_interval* W) {
-  saltusi_adaptive* w = s->w;
+  saltusi_search* search = s->search;
   saltusi_jet u[SALTUSI_VALUES];
   if (s->affine) {
-    saltusi_powers_enclose(w->search.course.degree, s->power, a, b, 1, u[0].c);
+    saltusi_powers_enclose(search->course.degree, s->power, a, b, 1, u[0].c);
   } else if (s->enclosed) {
-    saltusi_course_along(w, a, b, 1, SALTUS_QUANTITY_VELOCITY, s->key, u);
+    saltusi_course_along(search, a, b, 1, SALTUS_QUANTITY_VELOCITY, s->key, u);
   } else {
     sampled_flight(s, a, b, D, W);
     return;
   }
-  *D = (saltus_interval){w->step.h * u[0].c[0].lo, w->step.h * u[0].c[0].hi};
-  *W = (saltus_interval){0.5 * w->step.h * u[0].c[1].lo, 0.5 * w->step.h * u[0].c[1].hi};
+  *D = (saltus_interval){search->step->h * u[0].c[0].lo, search->step->h * u[0].c[0].hi};
+  *W =
+      (saltus_interval){0.5 * search->step->h * u[0].c[1].lo, 0.5 * search->step->h * u[0].c[1].hi};
 }
 
 /* From here on the gap itself, moved so that it goes on continuously. */
@@ -589,12 +596,12 @@ static double flight_root(flight* f, piece p, double at_end) {
  * its speed is rounding wherever one looks, and it cannot go deeper than `depth` in the piece. */
 static bool grazes(flight* f, piece p) {
   enum { LOOKS = 5 };
-  saltusi_adaptive* w = f->s->w;
+  saltusi_search* search = f->s->search;
   for (int i = 0; i < LOOKS; i++) {
     double x = p.a + (p.b - p.a) * i / (LOOKS - 1.0);
     /* both rows have it, and the one that is closed is held to it; a tenth and ten times of it give the same
      * table in `study adversarial --count 2 --tol 1e-6`, as they do of short_piece below */
-    if (fabs(w->step.h * speed_at(f->s, x)) > 4.0 * f->rounding) {
+    if (fabs(search->step->h * speed_at(f->s, x)) > 4.0 * f->rounding) {
       return false;
     }
   }
@@ -604,7 +611,7 @@ static bool grazes(flight* f, piece p) {
 
 /* One piece of a flight, from the left; true with *root. The height at its start is known. */
 static bool fly_piece(flight* f, stack* left, piece p, double* root) {
-  saltusi_adaptive* w = f->s->w;
+  saltusi_search* search = f->s->search;
   double m = 0.5 * (p.a + p.b);
   double L = p.b - p.a;
   double zn = f->rounding;
@@ -612,7 +619,7 @@ static bool fly_piece(flight* f, stack* left, piece p, double* root) {
   saltus_interval W;
   f->from = p.a;
   flight_jet(f->s, p.a, p.b, &D, &W);
-  double start = w->step.h * speed_at(f->s, p.a);
+  double start = search->step->h * speed_at(f->s, p.a);
   double parabola = f->height + start * L + W.lo * L * L;
   bool rises = start >= -zn && (start > zn || W.lo > 0.0) && parabola > 0.0 &&
                (W.lo <= 0.0 || f->height >= 0.0);
@@ -666,7 +673,7 @@ static bool fly_piece(flight* f, stack* left, piece p, double* root) {
 
 double saltusi_hunt_flight(saltusi_hunt* s, double end) {
   assert(s != NULL);
-  saltusi_adaptive* w = s->w;
+  saltusi_search* search = s->search;
   stack left;
   piece p;
   double root = NAN;
@@ -675,11 +682,11 @@ double saltusi_hunt_flight(saltusi_hunt* s, double end) {
   find_powers(s, true);
   flight_jet(s, 0.0, 0.0, &D,
              &W); /* its width is the rounding of h U, on steep ground 1e5 eps |v| */
-  double speed = fmax(w->memory->v_max, w->search.speed);
+  double speed = fmax(search->memory->v_max, search->speed);
   flight f = {.s = s,
-              .height = w->contact[s->key].height,
-              .rounding = fmax(32.0 * DBL_EPSILON * speed * w->step.h, D.hi - D.lo),
-              .qs = w->search.size};
+              .height = search->contact[s->key].height,
+              .rounding = fmax(32.0 * DBL_EPSILON * speed * search->step->h, D.hi - D.lo),
+              .qs = search->size};
   begin(&left, end);
   while (next(s, &left, &p)) {
     bool found = f.over ? search_piece(s, &left, p, &root) : fly_piece(&f, &left, p, &root);

@@ -24,7 +24,7 @@ typedef enum saltusi_hunted {
 } saltusi_hunted;
 
 typedef struct saltusi_hunt {
-  saltusi_adaptive* w;
+  saltusi_search* search;
   saltusi_hunted what;
   int key;
   int row; /* of the contact, where one row is hunted */
@@ -51,7 +51,7 @@ double saltusi_hunt_nodes(saltusi_hunt* s, const double* node, int count, double
 double saltusi_hunt_flight(saltusi_hunt* s, double end);
 
 /* Integral of U over the first part `end` of the attempt, m. */
-double saltusi_hunt_height(saltusi_adaptive* w, int key, double end);
+double saltusi_hunt_height(saltusi_search* search, int key, double end);
 
 /* f(x0) > 0 >= f(x1): a point with f <= 0 within `width` behind the root, by regula falsi with bisection
  * (Dowell and Jarratt 1971). */

@@ -327,7 +327,7 @@ static void finish(saltusi_adaptive* w, double h) {
 static saltus_status attempt(saltusi_adaptive* w, double h, double* error) {
   w->step.h = h;
   w->step.motion = (saltusi_motion){.y0 = w->step.y0, .Q = w->step.Q, .n = w->o.ny, .h = h};
-  saltusi_course_forget(w);
+  saltusi_course_forget(&w->search);
   saltusi_adaptive_scale(w, w->step.y0, w->step.y0);
   for (int pass = 0; pass < 2; pass++) {
     bool fresh = !(w->memory->jacobian_age >= 0.0 && w->memory->jacobian_age < KEPT_STEPS);

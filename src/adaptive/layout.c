@@ -94,6 +94,14 @@ void saltusi_adaptive_open(saltusi_adaptive* w, double* memory) {
   w->decision.memory = w->memory;
   w->decision.contact = w->contact;
   w->decision.log = w->log;
+  w->search.mode = &w->mode;
+  w->search.decision = &w->decision;
+  w->search.step = &w->step;
+  w->search.o = &w->o;
+  w->search.memory = w->memory;
+  w->search.contact = w->contact;
+  w->search.eval = w->eval;
+  w->search.sys = w->sys;
 }
 
 void saltusi_adaptive_close(saltusi_adaptive* w) {

@@ -17,39 +17,40 @@
 enum { STACK = 128, PIECES_MAX = 100000, BISECTIONS = 80 };
 
 /* Value, rate and half the second derivative of a switching function over the times [a,b]. */
-static void jet_over(saltusi_adaptive* w, int index, double a, double b, saltus_interval* out) {
+static void jet_over(saltusi_search* search, int index, double a, double b, saltus_interval* out) {
   static const saltus_interval one = {1.0, 1.0};
-  const saltusi_piece* p = &w->search.course.piece[SALTUSI_PIECES - 1];
-  saltusi_course_forget(w); /* the piece is used for its room */
+  const saltusi_piece* p = &search->course.piece[SALTUSI_PIECES - 1];
+  saltusi_course_forget(search); /* the piece is used for its room */
   p->t[0] = (saltus_interval){a, b};
   p->t[1] = one;
   p->t[2] = (saltus_interval){0.0, 0.0};
   const saltus_course course = {
-      .order = 2, .t = p->t, .q = p->q, .v = p->v, .scratch = w->search.course.scratch};
-  w->sys->ops->enclosure->along(w->sys->self, &course, SALTUS_QUANTITY_SWITCH, index, out);
-  w->counts.enclosures++;
+      .order = 2, .t = p->t, .q = p->q, .v = p->v, .scratch = search->course.scratch};
+  search->sys->ops->enclosure->along(search->sys->self, &course, SALTUS_QUANTITY_SWITCH, index,
+                                     out);
+  search->mode->counts->enclosures++;
 }
 
 /* +1 or -1 where the sign is certain, else 0. */
-static double sign_at(saltusi_adaptive* w, int index, double t) {
+static double sign_at(saltusi_search* search, int index, double t) {
   saltus_interval jet[3];
-  jet_over(w, index, t, t, jet);
+  jet_over(search, index, t, t, jet);
   return jet[0].lo > 0.0 ? 1.0 : jet[0].hi < 0.0 ? -1.0 : 0.0;
 }
 
 /* The sign right after `from`: a function may be zero there. */
-static double sign_after(saltusi_adaptive* w, int index, double from, double to) {
-  double sign = sign_at(w, index, from);
+static double sign_after(saltusi_search* search, int index, double from, double to) {
+  double sign = sign_at(search, index, from);
   double step = DBL_EPSILON * fmax(4.0 * fabs(from), to - from);
   for (int k = 0; k < BISECTIONS && sign == 0.0 && from + step < to; k++) {
-    sign = sign_at(w, index, from + step);
+    sign = sign_at(search, index, from + step);
     step *= 2.0;
   }
   return sign;
 }
 
 /* Between a with the sign and b without: the last time with it and the first with the other one. */
-static void close_in(saltusi_adaptive* w, int index, double sign, double a, double b,
+static void close_in(saltusi_search* search, int index, double sign, double a, double b,
                      saltusi_switch_time* found) {
   double hi = b;
   for (int k = 0; k < BISECTIONS; k++) {
@@ -57,7 +58,7 @@ static void close_in(saltusi_adaptive* w, int index, double sign, double a, doub
     if (!(m > a && m < hi)) {
       break;
     }
-    *(sign_at(w, index, m) == sign ? &a : &hi) = m;
+    *(sign_at(search, index, m) == sign ? &a : &hi) = m;
   }
   double lo = hi;
   for (int k = 0; k < BISECTIONS; k++) {
@@ -65,15 +66,15 @@ static void close_in(saltusi_adaptive* w, int index, double sign, double a, doub
     if (!(m > lo && m < b)) {
       break;
     }
-    *(sign_at(w, index, m) == -sign ? &b : &lo) = m;
+    *(sign_at(search, index, m) == -sign ? &b : &lo) = m;
   }
   *found = (saltusi_switch_time){.before = a, .after = b};
 }
 
 /* The first change of sign of one function in [from, to]; false when there is none. */
-static bool search(saltusi_adaptive* w, int index, double from, double to,
-                   saltusi_switch_time* found) {
-  double sign = sign_after(w, index, from, to);
+static bool first_change(saltusi_search* search, int index, double from, double to,
+                         saltusi_switch_time* found) {
+  double sign = sign_after(search, index, from, to);
   double stack[STACK][2] = {{from, to}};
   int count = sign != 0.0 ? 1 : 0;
   double positive = from; /* last time at which the sign was seen */
@@ -85,14 +86,14 @@ static bool search(saltusi_adaptive* w, int index, double from, double to,
     saltus_interval whole[3];
     saltus_interval middle[3];
     count--;
-    jet_over(w, index, a, b, whole);
-    jet_over(w, index, m, m, middle);
+    jet_over(search, index, a, b, whole);
+    jet_over(search, index, m, m, middle);
     double at = sign > 0.0 ? middle[0].lo : -middle[0].hi;
     double least = sign > 0.0 ? whole[0].lo : -whole[0].hi;
     double slope_lo = sign > 0.0 ? whole[1].lo : -whole[1].hi;
     double slope_hi = sign > 0.0 ? whole[1].hi : -whole[1].lo;
     least = fmax(least, at - saltusi_magnitude(whole[1]) * r);
-    bool rises = slope_lo > 0.0 && sign_at(w, index, a) != -sign;
+    bool rises = slope_lo > 0.0 && sign_at(search, index, a) != -sign;
     if (least > 0.0 || rises) {
       positive = b;
       continue;
@@ -100,9 +101,9 @@ static bool search(saltusi_adaptive* w, int index, double from, double to,
     bool falls = slope_hi < 0.0;
     bool small = r <= 4.0 * DBL_EPSILON * fmax(fabs(m), to - from) || count + 2 > STACK;
     if (falls || small) {
-      double end = sign_at(w, index, b);
+      double end = sign_at(search, index, b);
       if (end == -sign) {
-        close_in(w, index, sign, positive > a ? positive : a, b, found);
+        close_in(search, index, sign, positive > a ? positive : a, b, found);
         return true;
       }
       positive = end == sign ? b : positive;
@@ -116,15 +117,15 @@ static bool search(saltusi_adaptive* w, int index, double from, double to,
   return false;
 }
 
-static saltusi_switch_time next_switch(saltusi_adaptive* w, double to) {
+static saltusi_switch_time next_switch(saltusi_search* search, double to) {
   saltusi_switch_time first = {.before = INFINITY, .after = INFINITY};
-  const saltus_enclosure_ops* ops = w->sys->ops->enclosure;
-  int n = saltusi_course_switches(w->sys);
+  const saltus_enclosure_ops* ops = search->sys->ops->enclosure;
+  int n = saltusi_course_switches(search->sys);
   for (int i = 0; i < n; i++) {
     saltusi_switch_time found;
-    unsigned depends = ops->depends(w->sys->self, SALTUS_QUANTITY_SWITCH, i);
+    unsigned depends = ops->depends(search->sys->self, SALTUS_QUANTITY_SWITCH, i);
     bool timed = (depends & SALTUS_ON_T) != 0 && (depends & (SALTUS_ON_Q | SALTUS_ON_V)) == 0;
-    if (timed && search(w, i, w->memory->switch_clear, to, &found)) {
+    if (timed && first_change(search, i, search->memory->switch_clear, to, &found)) {
       first = found.before < first.before ? found : first;
       to = fmin(to, first.after);
     }
@@ -132,15 +133,15 @@ static saltusi_switch_time next_switch(saltusi_adaptive* w, double to) {
   return first;
 }
 
-double saltusi_before_switch(saltusi_adaptive* w, double h) {
-  assert(w != NULL && h > 0.0);
-  saltusi_adaptive_memory* m = w->memory;
-  double to = w->step.t + h;
-  if (w->sys->ops->enclosure == NULL) {
+double saltusi_before_switch(saltusi_search* search, double h) {
+  assert(search != NULL && h > 0.0);
+  saltusi_adaptive_memory* m = search->memory;
+  double to = search->step->t + h;
+  if (search->sys->ops->enclosure == NULL) {
     return h;
   }
   if (to > m->switch_clear && isinf(m->switch_before)) {
-    saltusi_switch_time next = next_switch(w, to + 4.0 * h);
+    saltusi_switch_time next = next_switch(search, to + 4.0 * h);
     m->switch_before = next.before;
     m->switch_after = next.after;
     m->switch_clear = fmin(to + 4.0 * h, next.before);
@@ -148,38 +149,39 @@ double saltusi_before_switch(saltusi_adaptive* w, double h) {
   if (to < m->switch_before) {
     return h;
   }
-  h = fmax(m->switch_before - w->step.t, 0.0);
-  return w->step.t + h > m->switch_before ? nextafter(h, 0.0) : h;
+  h = fmax(m->switch_before - search->step->t, 0.0);
+  return search->step->t + h > m->switch_before ? nextafter(h, 0.0) : h;
 }
 
-void saltusi_leave_kinks(saltusi_adaptive* w, double* y) {
-  assert(w != NULL);
-  const saltus_enclosure_ops* ops = w->sys->ops->enclosure;
-  int n = saltusi_course_switches(w->sys);
-  const saltusi_piece* p = &w->search.course.piece[SALTUSI_PIECES - 1];
-  double noise = DBL_EPSILON * w->o.size;
+void saltusi_leave_kinks(saltusi_search* search, double* y) {
+  assert(search != NULL);
+  const saltus_enclosure_ops* ops = search->sys->ops->enclosure;
+  int n = saltusi_course_switches(search->sys);
+  const saltusi_piece* p = &search->course.piece[SALTUSI_PIECES - 1];
+  double noise = DBL_EPSILON * search->o->size;
   for (int i = 0; i < n; i++) {
-    unsigned depends = ops->depends(w->sys->self, SALTUS_QUANTITY_SWITCH, i);
+    unsigned depends = ops->depends(search->sys->self, SALTUS_QUANTITY_SWITCH, i);
     if ((depends & SALTUS_ON_Q) == 0 || (depends & SALTUS_ON_V) != 0) {
       continue;
     }
     saltus_interval at[2];
-    saltusi_course_forget(w);
-    p->t[0] = (saltus_interval){w->step.t, w->step.t};
+    saltusi_course_forget(search);
+    p->t[0] = (saltus_interval){search->step->t, search->step->t};
     p->t[1] = (saltus_interval){1.0, 1.0};
-    saltusi_rate(w->sys, y, y + w->o.nq, w->step.along);
-    for (int k = 0; k < w->o.nq; k++) {
-      double v = w->step.along[k];
+    saltusi_rate(search->sys, y, y + search->o->nq, search->step->along);
+    for (int k = 0; k < search->o->nq; k++) {
+      double v = search->step->along[k];
       p->q[2 * k] = (saltus_interval){y[k], y[k]};
       p->q[2 * k + 1] = (saltus_interval){v, v};
     }
     const saltus_course course = {
-        .order = 1, .t = p->t, .q = p->q, .v = p->v, .scratch = w->search.course.scratch};
-    ops->along(w->sys->self, &course, SALTUS_QUANTITY_SWITCH, i, at);
+        .order = 1, .t = p->t, .q = p->q, .v = p->v, .scratch = search->course.scratch};
+    ops->along(search->sys->self, &course, SALTUS_QUANTITY_SWITCH, i, at);
     double rate = 0.5 * (at[1].lo + at[1].hi);
     if (saltusi_magnitude(at[0]) <= 64.0 * noise && fabs(rate) > 0.0 && isfinite(rate)) {
-      saltusi_advance(w->sys, y, y + w->o.nq, 128.0 * noise / fabs(rate), w->step.beside);
-      memcpy(y, w->step.beside, (size_t)w->o.nq * sizeof(double));
+      saltusi_advance(search->sys, y, y + search->o->nq, 128.0 * noise / fabs(rate),
+                      search->step->beside);
+      memcpy(y, search->step->beside, (size_t)search->o->nq * sizeof(double));
     }
   }
 }

@@ -42,30 +42,30 @@ static double normal_rounding(saltusi_adaptive* w, const double* y) {
   return 64.0 * DBL_EPSILON * w->memory->v_max * largest;
 }
 
-static double velocity_of(const saltusi_adaptive* w, const double* y, int key, int k) {
-  int row = w->o.nj + w->o.base[key] + k;
-  return saltusi_row_dot(&w->mode.row, row, saltusi_v_of(&w->o, y)) + w->mode.row.b[row];
+static double velocity_of(const saltusi_mode_dynamics* m, const double* y, int key, int k) {
+  int row = m->o->nj + m->o->base[key] + k;
+  return saltusi_row_dot(&m->row, row, saltusi_v_of(m->o, y)) + m->row.b[row];
 }
 
-static double slip_of(const saltusi_adaptive* w, const double* y, int key) {
-  if (w->o.tangents[key] == 1) {
-    return velocity_of(w, y, key, 1);
+static double slip_of(const saltusi_mode_dynamics* m, const double* y, int key) {
+  int tangents = m->o->tangents[key];
+  if (tangents == 1) {
+    return velocity_of(m, y, key, 1);
   }
-  return w->o.tangents[key] == 2 ? hypot(velocity_of(w, y, key, 1), velocity_of(w, y, key, 2))
-                                 : 0.0;
+  return tangents == 2 ? hypot(velocity_of(m, y, key, 1), velocity_of(m, y, key, 2)) : 0.0;
 }
 
 /* Slip below which a contact does not move; a spatial one starts from twice the floor (perturb.c), and half of it
  * more keeps the one from the other. */
-static double slow_for(const saltusi_adaptive* w, int key, double slow) {
-  return w->o.tangents[key] == 2 ? fmax(slow, 2.5 * w->o.slip_floor) : slow;
+static double slow_for(const saltusi_outline* o, int key, double slow) {
+  return o->tangents[key] == 2 ? fmax(slow, 2.5 * o->slip_floor) : slow;
 }
 
 /* The direction in which a spatial contact moves. */
-static void note_direction(saltusi_adaptive* w, const double* y, int key) {
-  double slip = slip_of(w, y, key);
-  for (int k = 0; w->o.tangents[key] == 2 && slip > 0.0 && k < 2; k++) {
-    w->decision.direction[2 * key + k] = velocity_of(w, y, key, 1 + k) / slip;
+static void note_direction(saltusi_decision* d, const double* y, int key) {
+  double slip = slip_of(d->mode, y, key);
+  for (int k = 0; d->o->tangents[key] == 2 && slip > 0.0 && k < 2; k++) {
+    d->direction[2 * key + k] = velocity_of(d->mode, y, key, 1 + k) / slip;
   }
 }
 
@@ -122,7 +122,7 @@ static double moving_sense(const saltusi_adaptive* w, const double* y, int key) 
   if (w->o.mu[key] == 0.0 || w->o.tangents[key] != 1) {
     return 0.0;
   }
-  double slip = velocity_of(w, y, key, 1);
+  double slip = velocity_of(&w->mode, y, key, 1);
   return fabs(slip) <= saltusi_slip_rounding(&w->decision) ? 0.0 : slip > 0.0 ? 1.0 : -1.0;
 }
 
@@ -133,7 +133,7 @@ static bool is_small_rebound(saltusi_adaptive* w, double t, const double* y, int
   if (!(gamma < 0.0)) {
     return false;
   }
-  double u = velocity_of(w, y, key, 0);
+  double u = velocity_of(&w->mode, y, key, 0);
   double apex = u * u / (-2.0 * gamma);
   int row = w->o.nj + w->o.base[key];
   int island;
@@ -192,7 +192,7 @@ static saltus_status find_candidates(saltusi_adaptive* w, double t, const double
   int rebounds = 0;
   for (int i = 0; i < count; i++) {
     int key = w->transition.members[i];
-    if (velocity_of(w, y, key, 0) <= rounding) {
+    if (velocity_of(&w->mode, y, key, 0) <= rounding) {
       w->transition.cand[n++] = key;
     } else {
       rebound[rebounds++] = key;
@@ -250,7 +250,7 @@ static saltus_status close_candidates(saltusi_adaptive* w, double t, double* y, 
     for (int i = 0; i < candidates; i++) {
       int key = w->transition.cand[i];
       bool slides = w->contact[key].mode == SALTUSI_SLIP;
-      if (slides && w->contact[key].sense * velocity_of(w, y, key, 1) < 0.0) {
+      if (slides && w->contact[key].sense * velocity_of(&w->mode, y, key, 1) < 0.0) {
         w->contact[key].mode = SALTUSI_STICK;
         turned = true;
       }
@@ -267,7 +267,7 @@ static int join_resting(saltusi_adaptive* w, const double* y, int* count, int ca
   for (int key = 0; key < w->o.nc; key++) {
     const saltusi_contact* c = &w->contact[key];
     bool flies = c->mode == SALTUSI_OPEN && c->touching && c->height <= still;
-    if (flies && fabs(velocity_of(w, y, key, 0)) <= rounding &&
+    if (flies && fabs(velocity_of(&w->mode, y, key, 0)) <= rounding &&
         !is_listed(w->transition.members, *count, key)) {
       w->transition.members[(*count)++] = key;
       w->transition.cand[candidates++] = key;
@@ -290,7 +290,7 @@ static saltus_status stop_slow(saltusi_adaptive* w, double t, double* y, int can
   double slow = fmax(16.0 * rounding, 0.01 * w->o.atol_v_min);
   for (int i = 0; i < candidates; i++) {
     int key = w->transition.cand[i];
-    if (w->o.mu[key] > 0.0 && fabs(slip_of(w, y, key)) <= slow_for(w, key, slow)) {
+    if (w->o.mu[key] > 0.0 && fabs(slip_of(&w->mode, y, key)) <= slow_for(&w->o, key, slow)) {
       w->contact[key].mode = SALTUSI_STICK;
       any = true;
     }
@@ -305,8 +305,9 @@ static saltus_status stop_slow(saltusi_adaptive* w, double t, double* y, int can
   for (int i = 0; i < candidates; i++) {
     int key = w->transition.cand[i];
     if (w->o.mu[key] > 0.0 && w->contact[key].mode == SALTUSI_SLIP) {
-      w->decision.sense[key] = w->o.tangents[key] == 2 || slip_of(w, y, key) > 0.0 ? 1.0 : -1.0;
-      note_direction(w, y, key);
+      w->decision.sense[key] =
+          w->o.tangents[key] == 2 || slip_of(&w->mode, y, key) > 0.0 ? 1.0 : -1.0;
+      note_direction(&w->decision, y, key);
     }
   }
   return status;
@@ -323,7 +324,7 @@ static int join_thrown(saltusi_adaptive* w, double t, const double* y, int count
   double near = near_gap(w);
   int joined = 0;
   for (int key = 0; key < w->o.nc; key++) {
-    double u = velocity_of(w, y, key, 0);
+    double u = velocity_of(&w->mode, y, key, 0);
     const saltusi_contact* c = &w->contact[key];
     double flown = 4.0 * DBL_EPSILON * saltusi_time_size(t) * -u;
     bool touches = c->touching ? c->height <= flown : w->mode.gap[key] <= near;
@@ -346,7 +347,7 @@ static saltus_status strike(saltusi_adaptive* w, double t, double* y, int* count
     int struck = 0;
     for (int i = 0; i < *count; i++) {
       int key = w->transition.members[i];
-      if (saltusi_is_closed(&w->contact[key]) || velocity_of(w, y, key, 0) <= rounding) {
+      if (saltusi_is_closed(&w->contact[key]) || velocity_of(&w->mode, y, key, 0) <= rounding) {
         w->decision.set[struck++] = key;
       }
     }
@@ -367,7 +368,7 @@ static saltus_status settle(saltusi_adaptive* w, double t, double* y, int count,
   double rounding = normal_rounding(w, y);
   bool approaching = false;
   for (int i = 0; i < count; i++) {
-    approaching = approaching || velocity_of(w, y, w->transition.members[i], 0) < -rounding;
+    approaching = approaching || velocity_of(&w->mode, y, w->transition.members[i], 0) < -rounding;
   }
   saltus_status status = SALTUS_OK;
   if (impact && approaching) {
@@ -439,18 +440,18 @@ static int list_closed(saltusi_adaptive* w) {
   return count;
 }
 
-void saltusi_find_senses(saltusi_adaptive* w, double t, const double* y) {
-  assert(w != NULL);
-  double slow = saltusi_slip_rounding(&w->decision);
-  saltusi_mode_rows(&w->mode, t, y, true);
-  for (int key = 0; key < w->o.nc; key++) {
-    bool closed = saltusi_is_pressed(&w->contact[key]) && w->o.mu[key] > 0.0;
-    bool slips = w->contact[key].mode == SALTUSI_SLIP;
-    double slip = slip_of(w, y, key);
-    bool moves = closed && fabs(slip) > slow_for(w, key, slow);
-    double sense = slips ? w->contact[key].sense : slip > 0.0 ? 1.0 : -1.0;
-    note_direction(w, y, key);
-    w->decision.sense[key] = moves ? (w->o.tangents[key] == 2 ? 1.0 : sense) : 0.0;
+void saltusi_find_senses(saltusi_decision* d, double t, const double* y) {
+  assert(d != NULL);
+  double slow = saltusi_slip_rounding(d);
+  saltusi_mode_rows(d->mode, t, y, true);
+  for (int key = 0; key < d->o->nc; key++) {
+    const saltusi_contact* c = &d->contact[key];
+    bool closed = saltusi_is_pressed(c) && d->o->mu[key] > 0.0;
+    double slip = slip_of(d->mode, y, key);
+    bool moves = closed && fabs(slip) > slow_for(d->o, key, slow);
+    double sense = c->mode == SALTUSI_SLIP ? c->sense : slip > 0.0 ? 1.0 : -1.0;
+    note_direction(d, y, key);
+    d->sense[key] = moves ? (d->o->tangents[key] == 2 ? 1.0 : sense) : 0.0;
   }
 }
 
@@ -512,13 +513,13 @@ static saltus_status on_hit(saltusi_adaptive* w, double t, double* y, const salt
     return status;
   }
   saltusi_mode_rows(&w->mode, t, y, true);
-  saltusi_mark_hits(w, found);
+  saltusi_mark_hits(&w->search, found);
   w->search.hits[found->key] = true;
   double rounding = normal_rounding(w, y);
   int count = 0;
   for (int key = 0; key < w->o.nc; key++) {
     const saltusi_contact* c = &w->contact[key];
-    double u = velocity_of(w, y, key, 0);
+    double u = velocity_of(&w->mode, y, key, 0);
     bool open = w->contact[key].mode == SALTUSI_OPEN;
     bool touches = c->touching ? fabs(u) <= rounding && c->height <= still
                                : w->mode.gap[key] <= near && u <= 0.0;
@@ -548,7 +549,7 @@ static saltus_status lift_off(saltusi_adaptive* w, double t, const double* y, in
 }
 
 static saltus_status on_open(saltusi_adaptive* w, double t, double* y, int key) {
-  saltusi_find_senses(w, t, y);
+  saltusi_find_senses(&w->decision, t, y);
   int count = list_closed(w);
   saltus_status status = saltusi_decide_status(&w->decision, t, y, count);
   if (status == SALTUS_RETRY_SMALLER ||
@@ -582,7 +583,7 @@ static bool is_pulled(const saltusi_adaptive* w, const double* before, const dou
 static saltus_status turn_round(saltusi_adaptive* w, double t, double* y, int key) {
   memcpy(y, w->step.y_keep, (size_t)w->o.ny * sizeof(double));
   memcpy(w->contact, w->transition.old, (size_t)w->o.nc * sizeof *w->contact);
-  saltusi_find_senses(w, t, y);
+  saltusi_find_senses(&w->decision, t, y);
   w->decision.sense[key] = -w->contact[key].sense;
   saltus_status status = decide_again(w, t, y);
   w->contact[key].fresh_slip = w->contact[key].mode == SALTUSI_SLIP;
@@ -596,7 +597,7 @@ static saltus_status on_stop(saltusi_adaptive* w, double t, double* y, int key) 
   saltusi_mode_rows(&w->mode, t, y, true);
   for (int a = 0; a < w->o.nc; a++) {
     bool slips = w->contact[a].mode == SALTUSI_SLIP && w->o.mu[a] > 0.0 && w->transition.scope[a];
-    if (a == key || (slips && fabs(slip_of(w, y, a)) <= slow_for(w, a, slow))) {
+    if (a == key || (slips && fabs(slip_of(&w->mode, y, a)) <= slow_for(&w->o, a, slow))) {
       w->contact[a].mode = SALTUSI_STICK;
     }
   }
@@ -606,7 +607,7 @@ static saltus_status on_stop(saltusi_adaptive* w, double t, double* y, int key) 
     return turn_round(w, t, y, key);
   }
   if (status == SALTUS_OK) {
-    saltusi_find_senses(w, t, y);
+    saltusi_find_senses(&w->decision, t, y);
     status = decide_again(w, t, y);
   }
   return status;
@@ -619,7 +620,7 @@ static saltus_status on_slide(saltusi_adaptive* w, double t, double* y, int key)
   }
   const double* force = w->transition.rate + w->o.nq + w->o.nv;
   double sense = force[w->o.base[key] + 1] > 0.0 ? -1.0 : 1.0;
-  saltusi_find_senses(w, t, y);
+  saltusi_find_senses(&w->decision, t, y);
   status = decide_again(w, t, y);
   if (status != SALTUS_OK || !same_status(w)) {
     return status;
@@ -631,7 +632,7 @@ static saltus_status on_slide(saltusi_adaptive* w, double t, double* y, int key)
     return SALTUS_OK;
   }
   /* all friction is used up: what is at its bound slides */
-  saltusi_find_senses(w, t, y);
+  saltusi_find_senses(&w->decision, t, y);
   w->decision.sense[key] = sense;
   for (int a = 0; a < w->o.nc; a++) {
     if (w->contact[a].mode == SALTUSI_STICK_BOUND) {
@@ -660,9 +661,9 @@ static void report_changes(saltusi_adaptive* w, double t, const double* y) {
   for (int key = 0; key < w->o.nc; key++) {
     const saltusi_contact* c = &w->contact[key];
     const saltusi_contact* old = &w->transition.old[key];
-    saltus_event reported = {.contact = key, .t = t, .u_after = velocity_of(w, y, key, 0)};
+    saltus_event reported = {.contact = key, .t = t, .u_after = velocity_of(&w->mode, y, key, 0)};
     for (int k = 0; k < w->o.tangents[key]; k++) {
-      reported.slip_after[k] = velocity_of(w, y, key, 1 + k);
+      reported.slip_after[k] = velocity_of(&w->mode, y, key, 1 + k);
     }
     bool was_open = old->mode == SALTUSI_OPEN;
     bool is_open = c->mode == SALTUSI_OPEN;
@@ -737,7 +738,7 @@ saltus_status saltusi_adaptive_transition(saltusi_adaptive* w, double t, double 
     status = on_slide(w, t, y, found->key);
     break;
   case SALTUSI_FOUND_DECIDE:
-    saltusi_find_senses(w, t, y);
+    saltusi_find_senses(&w->decision, t, y);
     status = decide_again(w, t, y);
     break;
   case SALTUSI_FOUND_SWITCH: /* rows and forces may jump: all closed contacts are decided anew */

@@ -87,7 +87,8 @@ static saltus_status others_stay(saltusi_adaptive* w, int key, double height, do
                      : 0.0;
   }
   for (int b = 0; b < w->o.nc && *stay; b++) {
-    saltusi_hunt s = {.w = w, .key = b, .what = SALTUSI_HUNT_GAP, .shift = -w->jump.stay_gap[b]};
+    saltusi_hunt s = {
+        .search = &w->search, .key = b, .what = SALTUSI_HUNT_GAP, .shift = -w->jump.stay_gap[b]};
     bool open = !saltusi_is_closed(&w->contact[b]) && !isinf(w->search.gap_start[b]);
     bool slips = w->contact[b].mode == SALTUSI_SLIP && w->o.mu[b] > 0.0 && w->o.tangents[b] == 1;
     if (!w->jump.coupled[b] || (b == key ? !slips : !open && !slips)) {
@@ -295,7 +296,7 @@ static saltus_status prepare(saltusi_adaptive* w, bounce* b, double limit, bool*
   }
   double most = w->o.settings.h_max > 0.0 ? w->o.settings.h_max : INFINITY;
   if (!(b->gamma_up < 0.0) || b->tau > fmin(2.0 * w->memory->h, most) || !(b->tau < limit) ||
-      saltusi_before_switch(w, b->tau) < b->tau) {
+      saltusi_before_switch(&w->search, b->tau) < b->tau) {
     return SALTUS_OK;
   }
   bool alone = true;
@@ -366,13 +367,14 @@ saltus_status saltusi_adaptive_jump(saltusi_adaptive* w, double limit, bool* don
   if (status == SALTUS_OK && stay) {
     bool touching = c->touching;
     c->touching = false;
-    status = saltusi_find_events(w);
+    status = saltusi_collect(w, NULL, 0.0);
+    status = status == SALTUS_OK ? saltusi_find_events(&w->search) : status;
     c->touching = touching;
     stay = w->search.found_count == 0;
   }
   if (status == SALTUS_OK && stay && !w->o.settings.without_checks) {
     saltusi_refusal refusal;
-    saltusi_find_hidden(w, 1.0, &refusal); /* the jump is a step */
+    saltusi_find_hidden(&w->search, 1.0, &refusal); /* the jump is a step */
     stay = refusal.why == SALTUSI_NOT_REFUSED;
   }
   if (status == SALTUS_OK && stay) {
