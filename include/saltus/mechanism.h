@@ -82,6 +82,12 @@ SALTUS_API saltus_joint_motion saltus_mechanism_joint_motion(const saltus_mechan
                                                              int joint, double t, const double* q,
                                                              const double* v);
 
+/* Multipliers of all joint rows at a state, [nj] N and N m: what joints carry under the forces of the mechanism and
+ * `applied` [nv], as of contacts; NULL: no others. Redundant rows share their load. */
+SALTUS_API saltus_status saltus_mechanism_joint_forces(const saltus_mechanism* mechanism, double t,
+                                                       const double* q, const double* v,
+                                                       const double* applied, double* lambda);
+
 /* What the body of the first marker exerts on that of the second through a joint, drives included, in the axes
  * of the first marker; the torque about the origin of the second. lambda: [rows] of the joint, forces or
  * impulses. Of a gear or rack: force[0] along the coordinate of the first joint, force[1] along that of the
