@@ -149,8 +149,11 @@ static saltus_status solve(saltusi_decision* d, int count, const double* u_free,
                          .bound = bound};
     p.count = list_contacts(d, &p.in);
     if (p.count > 0) {
+      bool large = saltusi_is_large(d->mode, &p.in) && bound == NULL;
       bool spatial = saltusi_is_spatial(d, p.set, p.count);
-      status = spatial ? saltusi_decide_spatial(d, &p) : saltusi_decide_planar(d, &p);
+      status = large     ? saltusi_decide_large(d, &p)
+               : spatial ? saltusi_decide_spatial(d, &p)
+                         : saltusi_decide_planar(d, &p);
     }
   }
   return status;
@@ -310,8 +313,9 @@ static saltus_status classify_island(saltusi_decision* d, const saltusi_island* 
     redundant = redundant || mode == SALTUSI_STICK || mode == SALTUSI_IDLE;
   }
   slide_together(d, count);
-  /* those in space spread forces over dependent rows */
-  return redundant && !saltusi_is_spatial(d, d->part, count) ? rank_pass(d, in, count) : SALTUS_OK;
+  /* those in space and large islands spread forces over dependent rows */
+  bool spread = saltusi_is_spatial(d, d->part, count) || saltusi_is_large(d->mode, in);
+  return redundant && !spread ? rank_pass(d, in, count) : SALTUS_OK;
 }
 
 saltus_status saltusi_decide_status(saltusi_decision* d, double t, const double* y, int count) {

@@ -11,6 +11,20 @@
 #include "solve/friction_step.h"
 #include "solve/lcp_lemke.h"
 
+/* What problems of large islands need: large.c. */
+typedef struct saltusi_large {
+  saltusi_row_factors* rows; /* of the island at hand */
+  saltusi_friction_step blocks;
+  int* row;                 /* [nj + nl] of the problem */
+  int* unit;                /* [nj + nl] that it belongs to: rows of joints, then contacts */
+  double* free;             /* [nj + nl] */
+  double* l;                /* [nj + nl] */
+  double* u;                /* [nj + nl] */
+  double* mu;               /* [nj + nc] of units */
+  unsigned char* bilateral; /* [nj + nc] */
+  signed char* state;       /* [nc] of the units that are contacts */
+} saltusi_large;
+
 typedef struct saltusi_decision {
   saltusi_mode_dynamics* mode;
   const saltusi_outline* o;
@@ -48,6 +62,7 @@ typedef struct saltusi_decision {
   saltusi_friction_step friction; /* of spatial contacts */
   int* unit_first;                /* [nc + 1] */
   double* unit_mu;                /* [nc] */
+  saltusi_large* large;           /* of large islands; NULL: there are none */
   double* compression;            /* [nl] N s */
   double* bound;                  /* [nc] N s, friction besides mu times the normal impulse */
   bool* blocked;                  /* [nc] joints block the tangent */
@@ -107,6 +122,11 @@ saltus_status saltusi_decide_planar(saltusi_decision* d, const saltusi_problem* 
 /* The same where contacts have two tangents. */
 saltus_status saltusi_decide_spatial(saltusi_decision* d, const saltusi_problem* p);
 bool saltusi_is_spatial(const saltusi_decision* d, const int* set, int count);
+/* The same for any contacts of a large island, by blocks: joints are equalities of the problem. */
+saltus_status saltusi_decide_large(saltusi_decision* d, const saltusi_problem* p);
+void saltusi_decide_large_layout(saltusi_decision* d, const saltus_dims* dims,
+                                 const saltusi_outline* o, const saltusi_step_room* room,
+                                 saltus_arena* arena);
 /* SALTUS_RETRY_ROOM when a problem of n unknowns does not fit. */
 saltus_status saltusi_decision_room(saltusi_decision* d, const saltusi_island* in, int n);
 

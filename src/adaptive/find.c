@@ -422,7 +422,8 @@ static saltus_status find_force(saltusi_search* search, saltusi_suspect_force* f
   double root = f->root;
   int rank = RANKS * f->key + (f->kind == SALTUSI_FOUND_OPEN ? RANK_OPEN : RANK_SLIDE);
   f->root = NAN;
-  if (f->kind == SALTUSI_FOUND_SLIDE && search->o->spatial && search->mode->held.shared[f->key]) {
+  if (f->kind == SALTUSI_FOUND_SLIDE && saltusi_held_may_share(search->mode) &&
+      search->mode->held.shared[f->key]) {
     return find_shared_slide(search, f->key, root, rank);
   }
   s.exact = true;

@@ -27,7 +27,7 @@ static const double weight_least = 1e-3;
  * which one of 16 rows costs the same either way. */
 enum { SPARSE_ROWS = 32 };
 /* Bytes of sparse factors a row at first, and for how many rows. */
-enum { SPARSE_EACH = 1024, SPARSE_FIRST = 4096 };
+enum { SPARSE_EACH = 2048, SPARSE_FIRST = 4096 };
 
 /* Rows of an island and entries of its columns that there is room for at first. */
 enum { ROWS_FIRST = 64, WIDTH_FIRST = 192, ROWS_WHOLE = 8 };
@@ -82,20 +82,27 @@ void saltusi_held_layout(saltusi_held* h, const saltusi_outline* o, const saltus
   }
 }
 
-void saltusi_held_layout_sparse(saltusi_row_factors* f, const saltus_dims* dims, int rows,
-                                const saltusi_step_room* room, saltus_arena* arena) {
-  assert(f != NULL && dims != NULL && room != NULL && arena != NULL);
-  *f = (saltusi_row_factors){0};
-  if (dims->row_width > 0 && rows >= SPARSE_ROWS) {
-    size_t first = smaller((size_t)rows, SPARSE_FIRST) * SPARSE_EACH;
-    saltusi_row_factors_layout(f, dims, rows, saltusi_room_of(room, SALTUSI_ROOM_SPARSE, first),
-                               arena);
+saltusi_row_factors* saltusi_held_layout_sparse(const saltus_dims* dims, int rows,
+                                                const saltusi_step_room* room,
+                                                saltus_arena* arena) {
+  assert(dims != NULL && room != NULL && arena != NULL);
+  if (dims->row_width == 0 || rows < SPARSE_ROWS) {
+    return NULL;
   }
+  saltusi_row_factors f;
+  size_t first = smaller((size_t)rows, SPARSE_FIRST) * SPARSE_EACH;
+  saltusi_row_factors_layout(&f, dims, rows, saltusi_room_of(room, SALTUSI_ROOM_SPARSE, first),
+                             arena);
+  saltusi_row_factors* into = SALTUS_PUSH(arena, saltusi_row_factors, 1);
+  if (into != NULL) {
+    *into = f;
+  }
+  return into;
 }
 
 bool saltusi_held_sparse(const saltusi_mode_dynamics* m, const saltusi_row_factors* f, int rows) {
-  assert(m != NULL && f != NULL);
-  return rows >= SPARSE_ROWS && f->rows_max > 0 && saltusi_row_factors_suit(m->eval, &m->mass);
+  assert(m != NULL);
+  return f != NULL && rows >= SPARSE_ROWS && saltusi_row_factors_suit(m->eval, &m->mass);
 }
 
 bool saltusi_mode_slides(const saltusi_mode_dynamics* m, int key) {
@@ -205,15 +212,21 @@ void saltusi_number_units(const saltus_system* sys, int n, const int* row, const
   }
 }
 
-static bool is_sparse(const saltusi_mode_dynamics* m, const saltusi_island* in) {
-  return !m->held.whole && saltusi_held_sparse(m, &m->held.sparse, in->n);
+bool saltusi_held_may_share(const saltusi_mode_dynamics* m) {
+  assert(m != NULL);
+  return m->o->spatial || m->held.sparse != NULL;
+}
+
+bool saltusi_held_is_sparse(const saltusi_mode_dynamics* m, const saltusi_island* in) {
+  assert(m != NULL && in != NULL);
+  return !m->held.whole && saltusi_held_sparse(m, m->held.sparse, in->n);
 }
 
 /* The same for a large island. */
 static saltus_status make_sparse(saltusi_mode_dynamics* m, const saltusi_island* in,
                                  bool friction) {
   saltusi_held* h = &m->held;
-  saltusi_row_factors* f = &h->sparse;
+  saltusi_row_factors* f = h->sparse;
   int* unit = h->spare;
   saltusi_number_units(m->sys, in->n, h->row + in->first, h->key + in->first, unit);
   double* H = saltusi_row_factors_begin(f, &m->row, in->n, h->row + in->first, unit);
@@ -237,14 +250,14 @@ static saltus_status make_sparse(saltusi_mode_dynamics* m, const saltusi_island*
 static saltus_status solve_sparse(saltusi_mode_dynamics* m, const saltusi_island* in) {
   saltusi_held* h = &m->held;
   double* right = h->right + in->first;
-  if (!saltusi_row_factors_factor(&h->sparse)) {
+  if (!saltusi_row_factors_factor(h->sparse)) {
     return SALTUS_RETRY_NAN;
   }
-  h->dependent = h->dependent || h->sparse.dependent;
+  h->dependent = h->dependent || h->sparse->dependent;
   if (h->measured) {
-    h->firmness = fmin(h->firmness, saltusi_row_factors_firmness(&h->sparse));
+    h->firmness = fmin(h->firmness, saltusi_row_factors_firmness(h->sparse));
   }
-  saltusi_row_factors_solve(&h->sparse, right);
+  saltusi_row_factors_solve(h->sparse, right);
   return isfinite(saltusi_max_abs(in->n, right)) ? SALTUS_OK : SALTUS_RETRY_NAN;
 }
 
@@ -253,7 +266,7 @@ saltus_status saltusi_held_make(saltusi_mode_dynamics* m, const saltusi_island* 
   saltusi_held* h = &m->held;
   size_t k = (size_t)in->k;
   int n = in->n;
-  if (is_sparse(m, in)) {
+  if (saltusi_held_is_sparse(m, in)) {
     return make_sparse(m, in, friction);
   }
   if ((size_t)n > h->rows_max) {
@@ -303,7 +316,7 @@ static void measure_firmness(saltusi_held* h, int n) {
 saltus_status saltusi_held_solve(saltusi_mode_dynamics* m, const saltusi_island* in) {
   assert(m != NULL && in != NULL);
   saltusi_held* h = &m->held;
-  if (is_sparse(m, in)) {
+  if (saltusi_held_is_sparse(m, in)) {
     return solve_sparse(m, in);
   }
   double* right = h->right + in->first;
@@ -325,8 +338,8 @@ saltus_status saltusi_held_solve(saltusi_mode_dynamics* m, const saltusi_island*
 void saltusi_held_apply(const saltusi_mode_dynamics* m, const saltusi_island* in, double s,
                         double* y) {
   assert(m != NULL && in != NULL);
-  if (is_sparse(m, in)) {
-    saltusi_row_factors_apply(&m->held.sparse, s, m->held.right + in->first, y);
+  if (saltusi_held_is_sparse(m, in)) {
+    saltusi_row_factors_apply(m->held.sparse, s, m->held.right + in->first, y);
     return;
   }
   for (int i = 0; i < in->n; i++) {
@@ -459,9 +472,9 @@ saltus_status saltusi_held_share(saltusi_mode_dynamics* m, const saltusi_island*
   assert(m != NULL && in != NULL);
   saltusi_held* h = &m->held;
   int n = in->n;
-  if (is_sparse(m, in)) { /* evenly, but friction not in proportion to normal forces */
+  if (saltusi_held_is_sparse(m, in)) { /* evenly, but friction not in proportion to normal forces */
     saltus_status status = solve_sparse(m, in);
-    if (status == SALTUS_OK && h->sparse.dependent) {
+    if (status == SALTUS_OK && h->sparse->dependent) {
       mark_shared(m, in);
     }
     if (status == SALTUS_OK) {

@@ -25,7 +25,7 @@ typedef struct saltusi_held {
   double* right;     /* [rows] right-hand sides, then multipliers */
   double* direction; /* [2 nc] of slip */
   bool dependent;    /* more rows than some island needs, since it was set to false */
-  bool* shared;      /* [nc] the same of the island of a contact in space */
+  bool* shared;      /* [nc] the same of the island of a contact, in space or in a large one */
   bool measured;     /* solving also measures: */
   double firmness; /* near 0: rows that count nearly depend on each other, since it was set to 1 */
 
@@ -34,7 +34,7 @@ typedef struct saltusi_held {
   size_t entries_max; /* of its columns, */
   int velocities_max; /* and its velocities, where supports in space may be redundant */
   saltusi_islands islands;
-  saltusi_row_factors sparse; /* of the last large island */
+  saltusi_row_factors* sparse; /* of the last large island; NULL: there is none */
   bool whole; /* all rows are one island, with the numbers of velocities as they are */
   int* spare;
   double* column; /* [n x k] M^-1 H of the island at hand */
@@ -54,9 +54,9 @@ typedef struct saltusi_held {
 
 void saltusi_held_layout(saltusi_held* h, const saltusi_outline* o, const saltusi_step_room* room,
                          saltus_arena* arena);
-/* Room for sparse factors of up to `rows` rows, where the rows of the system are sparse. */
-void saltusi_held_layout_sparse(saltusi_row_factors* f, const saltus_dims* dims, int rows,
-                                const saltusi_step_room* room, saltus_arena* arena);
+/* Room for sparse factors of up to `rows` rows, where the rows of the system are sparse; NULL: none. */
+saltusi_row_factors* saltusi_held_layout_sparse(const saltus_dims* dims, int rows,
+                                                const saltusi_step_room* room, saltus_arena* arena);
 /* Numbers of joints and contacts that rows belong to, keys as in saltusi_held. */
 void saltusi_number_units(const saltus_system* sys, int n, const int* row, const int* key,
                           int* unit);
@@ -73,6 +73,10 @@ void saltusi_held_directions(saltusi_mode_dynamics* m, const double* v);
 /* How many islands the held rows make, whose rows and M are evaluated. */
 int saltusi_held_islands(saltusi_mode_dynamics* m);
 saltusi_island saltusi_held_island(const saltusi_mode_dynamics* m, int i);
+/* Whether the matrix of an island is sparse. */
+bool saltusi_held_is_sparse(const saltusi_mode_dynamics* m, const saltusi_island* in);
+/* Whether forces of redundant supports are spread somewhere: held.shared is valid. */
+bool saltusi_held_may_share(const saltusi_mode_dynamics* m);
 /* Columns and W; friction: of contacts that slide as well. */
 saltus_status saltusi_held_make(saltusi_mode_dynamics* m, const saltusi_island* in, bool friction);
 /* W l = right; the least solution when W is singular. */

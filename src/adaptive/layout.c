@@ -238,6 +238,7 @@ void saltusi_adaptive_layout(saltusi_adaptive* w, const saltusi_eval* eval, bool
   w->contact = SALTUS_PUSH(arena, saltusi_contact, w->o.nc);
   saltusi_mode_layout(&w->mode, &w->sys_copy, &w->o, &eval->room, arena);
   saltusi_decision_layout(&w->decision, &w->o, &eval->room, arena);
+  saltusi_decide_large_layout(&w->decision, &eval->sys.dims, &w->o, &eval->room, arena);
   layout_step(&w->step, &w->o, arena);
   saltusi_ways_layout(&w->step.ways, sys, arena);
   layout_search(&w->search, &w->sys_copy, &w->o, arena);

@@ -27,8 +27,9 @@ void saltusi_mode_layout(saltusi_mode_dynamics* m, const saltus_system* sys,
   saltusi_rows_layout(&m->look, &sys->dims, 3, true, arena);
   saltusi_contact_list_layout(&m->list, &sys->dims, arena);
   saltusi_held_layout(&m->held, o, room, arena);
-  saltusi_held_layout_sparse(&m->held.sparse, &sys->dims, o->rows, room, arena);
+  m->held.sparse = saltusi_held_layout_sparse(&sys->dims, o->rows, room, arena);
   saltusi_elimination_layout(&m->reduced, o, room, arena);
+  m->reduced.sparse = saltusi_held_layout_sparse(&sys->dims, o->nj, room, arena);
   m->gap = SALTUS_PUSH(arena, double, o->nc);
   m->unlisted = SALTUS_PUSH(arena, int, o->nc);
   m->joint_gap = SALTUS_PUSH(arena, double, o->nj);
@@ -37,6 +38,7 @@ void saltusi_mode_layout(saltusi_mode_dynamics* m, const saltus_system* sys,
   m->q = SALTUS_PUSH(arena, double, o->nq);
   m->rate = SALTUS_PUSH(arena, double, o->ny);
   m->y = SALTUS_PUSH(arena, double, o->nq + o->nv);
+  m->reached = SALTUS_PUSH(arena, int, o->nv);
 }
 
 saltus_status saltusi_mode_gaps(saltusi_mode_dynamics* m, double t, const double* q) {
@@ -125,7 +127,7 @@ static saltus_status accelerate(saltusi_mode_dynamics* m, double t, const double
   if (h->count == 0) {
     return SALTUS_OK;
   }
-  if (m->o->spatial) {
+  if (saltusi_held_may_share(m)) {
     memset(h->shared, 0, (size_t)m->o->nc * sizeof(bool));
   }
   evaluate_rows(m, &at, contacts ? CLOSED : NONE);
@@ -140,7 +142,7 @@ static saltus_status accelerate(saltusi_mode_dynamics* m, double t, const double
       int row = h->row[i];
       h->right[i] = -(saltusi_row_dot(&m->row, row, a) + m->row.c[row]);
     }
-    if (status == SALTUS_OK && m->o->spatial) {
+    if (status == SALTUS_OK && (m->o->spatial || saltusi_held_is_sparse(m, &in))) {
       status = saltusi_held_share(m, &in, a);
     } else if (status == SALTUS_OK) {
       status = saltusi_held_solve(m, &in);
@@ -231,6 +233,22 @@ saltus_status saltusi_mode_bounce(saltusi_mode_dynamics* m, double t, const doub
   return status;
 }
 
+/* The same with M^-1 in place of P for one row of a large island: what it moves when no joint holds it back is more,
+ * and it takes no longer however many they are. */
+static double local_scale(saltusi_mode_dynamics* m, const double* v, int row) {
+  size_t at = (size_t)row * (size_t)m->row.stride;
+  int count = saltusi_linear_solve_row(m->eval, &m->mass, m->row.entries[row], m->row.column + at,
+                                       m->row.G + at, m->reached, m->x);
+  double scale = INFINITY;
+  for (int a = 0; a < count; a++) {
+    int velocity = m->reached[a];
+    double x = fabs(m->x[a]);
+    double tolerance = m->o->atol_v[velocity] + m->o->settings.rtol * fabs(v[velocity]);
+    scale = x > 0.0 ? fmin(scale, tolerance / x) : scale;
+  }
+  return scale;
+}
+
 /* sc_L = min_i sc_v,i / |(P G)_i|: an impulse error counts as the velocity error that it makes. */
 saltus_status saltusi_mode_impulse_scale(saltusi_mode_dynamics* m, double t, const double* y,
                                          double* scale_l) {
@@ -254,10 +272,15 @@ saltus_status saltusi_mode_impulse_scale(saltusi_mode_dynamics* m, double t, con
   const double* v = saltusi_v_of(m->o, y);
   for (int c = 0; c < saltusi_reduced_islands(m); c++) {
     saltusi_island in = saltusi_reduced_island(m, c);
+    bool large = saltusi_is_large(m, &in);
     for (int i = in.first; i < in.first + in.n; i++) {
       int key = m->reduced.key[i];
       for (int k = 0; key >= 0 && k <= m->o->tangents[key]; k++) {
         double* scale = &scale_l[m->o->base[key] + k];
+        if (large) {
+          *scale = local_scale(m, v, m->reduced.row[i] + k);
+          continue;
+        }
         saltusi_reduced_response(m, c, m->reduced.row[i] + k, m->x);
         for (int a = 0; a < in.k; a++) {
           int velocity = in.local != NULL ? in.velocity[a] : a;

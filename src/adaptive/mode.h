@@ -34,6 +34,7 @@ struct saltusi_mode_dynamics {
   double* q;    /* [nq] */
   double* rate; /* [ny] */
   double* y;    /* [nq + nv] */
+  int* reached; /* [nv] */
   bool
       on_surface; /* rates are those of the nearest state on the constraints: they are the same there, and what
                     * is off them does not grow near a singular position */

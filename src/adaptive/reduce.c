@@ -43,6 +43,10 @@ void saltusi_elimination_layout(saltusi_elimination* p, const saltusi_outline* o
   p->pivot = SALTUS_PUSH(arena, int, 2 * o->nj);
   p->scale = SALTUS_PUSH(arena, double, o->nj);
   p->r = SALTUS_PUSH(arena, double, o->nj);
+  p->sparse_row = SALTUS_PUSH(arena, int, o->nj);
+  p->sparse_unit = SALTUS_PUSH(arena, int, o->nj);
+  p->sparse_at = SALTUS_PUSH(arena, int, islands);
+  p->y = SALTUS_PUSH(arena, double, o->nv);
 }
 
 int saltusi_reduced_islands(const saltusi_mode_dynamics* m) {
@@ -68,6 +72,12 @@ saltusi_island saltusi_reduced_island_of(const saltusi_mode_dynamics* m, int key
   return saltusi_reduced_island(m, *i);
 }
 
+bool saltusi_is_large(const saltusi_mode_dynamics* m, const saltusi_island* in) {
+  assert(m != NULL && in != NULL);
+  return !m->reduced.whole && in->n >= SALTUSI_LARGE && m->row.column != NULL &&
+         saltusi_row_factors_suit(m->eval, &m->mass);
+}
+
 void saltusi_reduced_divide(saltusi_mode_dynamics* m, const saltusi_island* in, double* x) {
   assert(m != NULL && in != NULL);
   saltusi_island_divide(&m->reduced.islands, in, m->eval, &m->mass, x);
@@ -91,7 +101,7 @@ static void find_islands(saltusi_mode_dynamics* m) {
 
 /* M^-1 G_E of an island and the factors of what they make. */
 static saltus_status eliminate(saltusi_mode_dynamics* m, int c, size_t* column_at,
-                               size_t* factor_at, int* joint_at) {
+                               size_t* factor_at, int* joint_at, int* sparse) {
   saltusi_elimination* p = &m->reduced;
   saltusi_island in = saltusi_reduced_island(m, c);
   size_t k = (size_t)in.k;
@@ -104,6 +114,13 @@ static saltus_status eliminate(saltusi_mode_dynamics* m, int c, size_t* column_a
   p->joints[c] = n;
   p->column_at[c] = *column_at;
   p->factor_at[c] = *factor_at;
+  p->sparse_at[c] = -1;
+  if (!p->whole && saltusi_held_sparse(m, p->sparse, n)) {
+    p->sparse_at[c] = *sparse;
+    memcpy(p->sparse_row + *sparse, p->row + in.first, (size_t)n * sizeof(int));
+    *sparse += n;
+    return SALTUS_OK;
+  }
   if (*column_at + entries > p->column_max || *factor_at + square > p->factor_max) {
     size_t wanted =
         *column_at + entries > *factor_at + square ? *column_at + entries : *factor_at + square;
@@ -133,6 +150,25 @@ static saltus_status eliminate(saltusi_mode_dynamics* m, int c, size_t* column_a
     return SALTUS_RETRY_NAN;
   }
   m->eval->dependent = m->eval->dependent || (n > 0 && f->rank < n);
+  return SALTUS_OK;
+}
+
+/* The joints of all islands that have many, at once: what islands do not share their factors do not either. */
+static saltus_status eliminate_many(saltusi_mode_dynamics* m, int n) {
+  saltusi_elimination* p = &m->reduced;
+  for (int i = 0; i < n; i++) {
+    p->sparse_unit[i] = saltusi_joint_of(m->sys, p->sparse_row[i]);
+  }
+  saltusi_row_factors_begin(p->sparse, &m->row, n, p->sparse_row, p->sparse_unit);
+  saltus_status status = saltusi_row_factors_form(p->sparse, m->eval, &m->mass);
+  if (status == SALTUS_RETRY_ROOM) {
+    return saltusi_room_lacks(&m->eval->room, SALTUSI_ROOM_SPARSE, p->sparse->wanted);
+  }
+  if (status != SALTUS_OK || !saltusi_row_factors_factor(p->sparse)) {
+    return status != SALTUS_OK ? status : SALTUS_RETRY_NAN;
+  }
+  m->eval->dependent = m->eval->dependent || p->sparse->dependent;
+  memset(p->y, 0, (size_t)m->o->nv * sizeof(double));
   return SALTUS_OK;
 }
 
@@ -211,11 +247,12 @@ saltus_status saltusi_reduce(saltusi_mode_dynamics* m, double t, const double* y
   size_t column_at = 0;
   size_t factor_at = 0;
   int joint_at = 0;
+  int sparse = 0;
   int islands = saltusi_reduced_islands(m);
   for (int c = 0; c < islands && status == SALTUS_OK; c++) {
-    status = eliminate(m, c, &column_at, &factor_at, &joint_at);
+    status = eliminate(m, c, &column_at, &factor_at, &joint_at, &sparse);
   }
-  return status;
+  return status == SALTUS_OK && sparse > 0 ? eliminate_many(m, sparse) : status;
 }
 
 /* x [k] -= M^-1 G_E r */
@@ -226,6 +263,23 @@ static void take_joints(const saltusi_mode_dynamics* m, int c, int k, const doub
   }
 }
 
+/* The rest of it for an island with many joints: x -= M^-1 G_E (G_E^T M^-1 G_E)^-1 G_E^T x. */
+static void inverse_sparse(saltusi_mode_dynamics* m, int i, const saltusi_island* in, double* x) {
+  saltusi_elimination* p = &m->reduced;
+  memset(p->r, 0, (size_t)p->sparse->n * sizeof(double));
+  for (int j = 0; j < p->joints[i]; j++) {
+    p->r[p->sparse_at[i] + j] = saltusi_island_dot(in, &m->row, p->row[in->first + j], x);
+  }
+  saltusi_row_factors_solve(p->sparse, p->r);
+  saltusi_row_factors_apply(p->sparse, -1.0, p->r, p->y);
+  for (int a = 0; a < in->k; a++) {
+    x[a] += p->y[in->velocity[a]];
+  }
+  for (int a = 0; a < in->k; a++) {
+    p->y[in->velocity[a]] = 0.0;
+  }
+}
+
 void saltusi_reduced_inverse(saltusi_mode_dynamics* m, int i, double* x) {
   assert(m != NULL);
   saltusi_elimination* p = &m->reduced;
@@ -233,6 +287,10 @@ void saltusi_reduced_inverse(saltusi_mode_dynamics* m, int i, double* x) {
   saltusi_reduced_divide(m, &in, x);
   int n = p->joints[i];
   if (n == 0) {
+    return;
+  }
+  if (p->sparse_at[i] >= 0) {
+    inverse_sparse(m, i, &in, x);
     return;
   }
   for (int j = 0; j < n; j++) {
@@ -253,11 +311,13 @@ void saltusi_reduced_response(saltusi_mode_dynamics* m, int i, int row, double* 
 void saltusi_reduced_hold(saltusi_mode_dynamics* m, double* v, double* impulse) {
   assert(m != NULL);
   saltusi_elimination* p = &m->reduced;
+  bool many = false;
   for (int c = 0; c < saltusi_reduced_islands(m); c++) {
     saltusi_island in = saltusi_reduced_island(m, c);
     const double* column = p->column + p->column_at[c];
     int n = p->joints[c];
-    if (n == 0) {
+    if (n == 0 || p->sparse_at[c] >= 0) {
+      many = many || n > 0;
       continue;
     }
     for (int j = 0; j < n; j++) {
@@ -272,15 +332,29 @@ void saltusi_reduced_hold(saltusi_mode_dynamics* m, double* v, double* impulse) 
       }
     }
   }
+  if (!many) {
+    return;
+  }
+  for (int j = 0; j < p->sparse->n; j++) {
+    int row = p->sparse_row[j];
+    p->r[j] = saltusi_row_dot(&m->row, row, v) + m->row.b[row];
+  }
+  saltusi_row_factors_solve(p->sparse, p->r);
+  saltusi_row_factors_apply(p->sparse, -1.0, p->r, v);
+  for (int j = 0; impulse != NULL && j < p->sparse->n; j++) {
+    impulse[p->sparse_row[j]] -= p->r[j];
+  }
 }
 
 void saltusi_reduced_answer(saltusi_mode_dynamics* m, const double* x, double* answer) {
   assert(m != NULL);
   saltusi_elimination* p = &m->reduced;
+  bool many = false;
   for (int c = 0; c < saltusi_reduced_islands(m); c++) {
     saltusi_island in = saltusi_reduced_island(m, c);
     int n = p->joints[c];
-    if (n == 0) {
+    if (n == 0 || p->sparse_at[c] >= 0) {
+      many = many || n > 0;
       continue;
     }
     for (int j = 0; j < n; j++) {
@@ -290,5 +364,14 @@ void saltusi_reduced_answer(saltusi_mode_dynamics* m, const double* x, double* a
     for (int j = 0; j < n; j++) {
       answer[p->row[in.first + j]] = -p->r[j];
     }
+  }
+  for (int j = 0; many && j < p->sparse->n; j++) {
+    p->r[j] = saltusi_row_dot(&m->row, p->sparse_row[j], x);
+  }
+  if (many) {
+    saltusi_row_factors_solve(p->sparse, p->r);
+  }
+  for (int j = 0; many && j < p->sparse->n; j++) {
+    answer[p->sparse_row[j]] = -p->r[j];
   }
 }

@@ -9,6 +9,10 @@
 
 #include "adaptive/held.h"
 
+/* Joints and contacts of an island from which on its problems are solved by blocks: pivoting in a dense matrix of
+ * four unknowns each takes some 10 ms then. */
+enum { SALTUSI_LARGE = 64 };
+
 typedef struct saltusi_elimination {
   int count; /* joints and contacts, ordered by island, in an island joints first */
   int* row;  /* [nj + nc] row of a joint, first row of a contact */
@@ -30,6 +34,12 @@ typedef struct saltusi_elimination {
   int* pivot;    /* [2 nj] */
   double* scale; /* [nj] */
   double* r;     /* [nj] */
+
+  saltusi_row_factors* sparse; /* of the joints of all islands that have many */
+  int* sparse_row;             /* [nj] these joints */
+  int* sparse_unit;            /* [nj] */
+  int* sparse_at;              /* [nj + nc] where those of an island begin; -1: dense factors */
+  double* y;                   /* [nv] zero between calls */
 } saltusi_elimination;
 
 void saltusi_elimination_layout(saltusi_elimination* p, const saltusi_outline* o,
@@ -52,6 +62,9 @@ int saltusi_reduced_islands(const saltusi_mode_dynamics* m);
 saltusi_island saltusi_reduced_island(const saltusi_mode_dynamics* m, int i);
 /* The island that a contact of the set belongs to. */
 saltusi_island saltusi_reduced_island_of(const saltusi_mode_dynamics* m, int key, int* i);
+
+/* Whether an island has so many joints and contacts that its problems are solved by blocks. */
+bool saltusi_is_large(const saltusi_mode_dynamics* m, const saltusi_island* in);
 
 /* x [k] <- M^-1 x; x <- P x; x = P G of one row: all in the numbers of island i. */
 void saltusi_reduced_divide(saltusi_mode_dynamics* m, const saltusi_island* in, double* x);

@@ -14,7 +14,7 @@
 /* e: a tenth of what counts as dependent, so that one step of the iteration takes nine tenths of any part that
  * counts, and that of a chain of a thousand, 1e-6 of the largest, to four digits. */
 static const double shift = 0.1 * SALTUSI_DEPENDENT;
-enum { ITERATIONS = 40, CLEANINGS = 3 };
+enum { ITERATIONS = 40, CLEANINGS = 5 };
 
 void saltusi_row_factors_layout(saltusi_row_factors* f, const saltus_dims* dims, int rows_max,
                                 size_t bytes, saltus_arena* arena) {
@@ -261,9 +261,16 @@ static saltus_status analyse(saltusi_row_factors* f, const saltusi_eval* eval,
   saltus_status status = saltusi_block_lu_analyse(&f->lu, &pattern, &memory);
   status = status == SALTUS_OK ? saltusi_block_lu_reserve(&f->lu, &memory) : status;
   if (status == SALTUS_OK) {
-    f->values = take(f->lu.place[f->lu.start[f->units]] * sizeof(double), f);
+    size_t bytes = f->lu.place[f->lu.start[f->units]] * sizeof(double);
+    f->values = take(bytes, f);
+    f->system = f->values != NULL ? take(bytes, f) : NULL;
+    f->place =
+        f->system != NULL ? take(((size_t)f->lu.start[f->units] + 1) * sizeof(int), f) : NULL;
   }
-  f->known = status == SALTUS_OK && f->values != NULL;
+  f->known = status == SALTUS_OK && f->place != NULL;
+  for (int e = 0; f->known && e <= f->lu.start[f->units]; e++) {
+    f->place[e] = (int)f->lu.place[e];
+  }
   return f->known ? SALTUS_OK : SALTUS_RETRY_ROOM;
 }
 
@@ -328,7 +335,36 @@ saltus_status saltusi_row_factors_form(saltusi_row_factors* f, const saltusi_eva
              SALTUSI_UNIT_ROWS * sizeof(double));
     }
   }
+  saltusi_row_factors_reset(f);
   return SALTUS_OK;
+}
+
+void saltusi_row_factors_reset(saltusi_row_factors* f) {
+  memcpy(f->system, f->values, f->lu.place[f->lu.start[f->units]] * sizeof(double));
+}
+
+void saltusi_row_factors_replace(saltusi_row_factors* f, int u, int k, const double* entries) {
+  const saltusi_block_lu* lu = &f->lu;
+  double size = f->diagonal[f->offset[u] + k];
+  for (int e = lu->start[u]; e < lu->start[u + 1]; e++) {
+    int v = lu->unit[e];
+    int columns = rows_of(f, v);
+    double* row = f->system + lu->place[e] + (size_t)k * (size_t)columns;
+    for (int c = 0; c < columns; c++) {
+      row[c] = v == u ? entries[c] * (size > 0.0 ? size : 1.0) : 0.0;
+    }
+  }
+}
+
+saltusi_step_blocks saltusi_row_factors_blocks(const saltusi_row_factors* f,
+                                               const unsigned char* bilateral) {
+  assert(f->known);
+  return (saltusi_step_blocks){.offset = f->offset,
+                               .bilateral = bilateral,
+                               .start = f->lu.start,
+                               .unit = f->lu.unit,
+                               .place = f->place,
+                               .values = f->values};
 }
 
 /* ---- solution ----------------------------------------------------------------------------------- */
@@ -351,17 +387,17 @@ static bool factor_shifted(saltusi_row_factors* f) {
 bool saltusi_row_factors_factor(saltusi_row_factors* f) {
   size_t values = f->lu.place[f->lu.start[f->units]];
   f->dependent = false;
-  if (!isfinite(saltusi_max_abs((int)values, f->values))) {
+  if (!isfinite(saltusi_max_abs((int)values, f->system))) {
     return false;
   }
-  memcpy(f->lu.values, f->values, values * sizeof(double));
+  memcpy(f->lu.values, f->system, values * sizeof(double));
   return saltusi_block_lu_prepare(&f->lu, SALTUSI_DEPENDENT, f->trial) || factor_shifted(f);
 }
 
 /* b - W l into f->rest; its size in rows that count alike. */
 static double find_rest(saltusi_row_factors* f, const double* b, const double* l) {
   double size = 0.0;
-  saltusi_block_lu_times(&f->lu, f->values, l, f->rest);
+  saltusi_block_lu_times(&f->lu, f->system, l, f->rest);
   for (int i = 0; i < f->n; i++) {
     f->rest[i] = b[i] - f->rest[i];
     size += f->diagonal[i] > 0.0 ? f->rest[i] * f->rest[i] / f->diagonal[i] : 0.0;

@@ -11,12 +11,12 @@
  * Rows that depend on each other get the l of least size in the metric of math/dependent.h, D = diag W:
  *
  *   l <- l + (W + e D)^-1 (b - W l)      until nothing is left of b but what no l can meet
- *   l <- l - N N N l,  N = e (W + e D)^-1 D      N keeps what W does not see, and hardly anything else
+ *   l <- l - N^5 l,  N = e (W + e D)^-1 D      N keeps what W does not see, and hardly anything else
  */
 #ifndef SALTUSI_ROW_FACTORS_H
 #define SALTUSI_ROW_FACTORS_H
 
-#include "math/block_lu.h"
+#include "solve/friction_step.h"
 #include "system/linear.h"
 
 /* Rows of one unit at most: a joint has 6, a contact 3. */
@@ -53,6 +53,8 @@ typedef struct saltusi_row_factors {
   int* column;         /* [nv] */
   double* x;           /* [nv] */
   double* values;      /* W */
+  double* system;      /* what is factored: W, or with other rows in it */
+  int* place;          /* of its blocks, as lu.place */
   double* diagonal;    /* [rows_max] D */
   double* trial;       /* [2 rows_max] */
   double* rest;        /* [rows_max] */
@@ -76,8 +78,15 @@ double* saltusi_row_factors_begin(saltusi_row_factors* f, const saltusi_row_bloc
 /* W and what the rows move. SALTUS_RETRY_ROOM with f->wanted bytes. */
 saltus_status saltusi_row_factors_form(saltusi_row_factors* f, const saltusi_eval* eval,
                                        const saltusi_linear* A);
+/* Row k of a unit of what is factored next, instead of that of W: zero but for `entries` in its own unit, in
+ * parts of D of the row. reset: all rows are those of W. */
+void saltusi_row_factors_replace(saltusi_row_factors* f, int u, int k, const double* entries);
+void saltusi_row_factors_reset(saltusi_row_factors* f);
 /* False when something is not finite. */
 bool saltusi_row_factors_factor(saltusi_row_factors* f);
+/* W as a problem of contacts; bilateral [units] or NULL. Units are those of the numbers that begin was given. */
+saltusi_step_blocks saltusi_row_factors_blocks(const saltusi_row_factors* f,
+                                               const unsigned char* bilateral);
 /* b <- l */
 void saltusi_row_factors_solve(saltusi_row_factors* f, double* b);
 /* y [nv] += s A^-1 H l */

@@ -154,11 +154,116 @@ static void chains_of_any_length_fall(void** state) {
   assert_true(bytes[1] < 10 * bytes[0]);
 }
 
+/* ---- stacks ----------------------------------------------------------------------------------- */
+
+static void start_stack(run* r, links l, double lifted, double tol) {
+  *r = (run){.l = l};
+  assert_true(links_open_stack(&r->l));
+  for (int i = 0; i < l.count; i++) {
+    r->l.q[3 * i + 1] += lifted * (i + 1);
+  }
+  start(r, tol);
+}
+
+/* Every block stays where it is, and every contact carries its part of the weight above it. */
+static void rest(int n, int supports, double mu) {
+  run r;
+  start_stack(&r, (links){.count = n, .supports = supports, .half = 0.4, .mu = mu}, 0.0, 1e-6);
+  go(&r, 0.1);
+  for (int i = 0; i < n; i++) {
+    assert_near(saltus_integrator_q(r.it)[3 * i + 1], i + 1.0, 1e-9);
+  }
+  double* force = calloc(3 * (size_t)(supports * n), sizeof(double));
+  assert_non_null(force);
+  assert_int_equal(saltus_integrator_forces(r.it, 0.1, force), SALTUS_OK);
+  /* two supports a block carry moments as well: rounding times the condition of a beam, n^3 */
+  const double part = supports == 1 ? 1e-10 : fmax(1e-10, 1e-15 * n * n * n);
+  for (int c = 0; c < supports * n; c++) {
+    double weight = gravity * (n - c / supports) / supports;
+    assert_near(force[3 * c], weight, part * weight);
+  }
+  free(force);
+  assert_true(r.memory.most < 50e6);
+  finish(&r);
+}
+
+static void stacks_of_any_height_rest(void** state) {
+  (void)state;
+  for (int n = 10; n <= 1000; n *= 10) {
+    rest(n, 1, 0.0);
+    rest(n, 1, 0.5);
+  }
+  rest(10, 2, 0.5);
+  rest(100, 2, 0.5);
+}
+
+/* The topmost block slides with (push - mu g) and nothing else moves. */
+static void a_push_moves_the_topmost_block(void** state) {
+  (void)state;
+  static const int heights[] = {8, 24, 40, 100};
+  for (size_t k = 0; k < sizeof heights / sizeof heights[0]; k++) {
+    int n = heights[k];
+    run r;
+    start_stack(&r, (links){.count = n, .supports = 2, .half = 0.4, .mu = 0.3, .push = 5.0}, 0.0,
+                1e-6);
+    go(&r, 0.3);
+    const double* q = saltus_integrator_q(r.it);
+    assert_near(q[3 * n - 3], 0.5 * (5.0 - 0.3 * gravity) * 0.09, 1e-8);
+    for (int i = 0; i < n - 1; i++) {
+      assert_near(q[3 * i], 0.0, 1e-8);
+    }
+    finish(&r);
+  }
+}
+
+/* Below mu g, with a push that uses nearly all of the friction, nothing moves. */
+static void a_push_below_friction_moves_nothing(void** state) {
+  (void)state;
+  run r;
+  start_stack(&r, (links){.count = 40, .supports = 2, .half = 0.4, .mu = 0.3, .push = 2.9}, 0.0,
+              1e-6);
+  go(&r, 0.3);
+  for (int i = 0; i < 120; i++) {
+    assert_near(saltus_integrator_v(r.it)[i], 0.0, 1e-8);
+  }
+  finish(&r);
+}
+
+/* Blocks that fall onto each other without restitution: the same impacts and the same end, whether problems are
+ * solved by pivoting or by blocks. */
+static void stacks_that_fall_together_rest_alike(void** state) {
+  (void)state;
+  static const int heights[] = {20, 36};
+  for (size_t k = 0; k < sizeof heights / sizeof heights[0]; k++) {
+    const links l = {.count = heights[k], .supports = 2, .half = 0.4, .mu = 0.3};
+    links full = l;
+    full.dense = true;
+    run sparse;
+    run dense;
+    start_stack(&sparse, l, 1e-3, 1e-6);
+    start_stack(&dense, full, 1e-3, 1e-6);
+    go(&sparse, 0.3);
+    go(&dense, 0.3);
+    long long impacts = saltus_integrator_costs(sparse.it).events[SALTUS_EVENT_IMPACT];
+    assert_int_equal(impacts, saltus_integrator_costs(dense.it).events[SALTUS_EVENT_IMPACT]);
+    for (int i = 0; i < 3 * l.count; i++) {
+      assert_near(saltus_integrator_q(sparse.it)[i], saltus_integrator_q(dense.it)[i], 1e-10);
+      assert_near(saltus_integrator_v(sparse.it)[i], 0.0, 1e-10);
+    }
+    finish(&sparse);
+    finish(&dense);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(sparse_and_dense_chains_move_alike),
       cmocka_unit_test(joints_that_are_there_twice_change_nothing),
       cmocka_unit_test(chains_of_any_length_fall),
+      cmocka_unit_test(stacks_of_any_height_rest),
+      cmocka_unit_test(a_push_moves_the_topmost_block),
+      cmocka_unit_test(a_push_below_friction_moves_nothing),
+      cmocka_unit_test(stacks_that_fall_together_rest_alike),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
