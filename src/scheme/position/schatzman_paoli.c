@@ -10,6 +10,10 @@
  *           0 <= g(y)  perp  P >= 0,      y = (q_{k+1} + e q_{k-1}) / (1 + e)
  *           friction on the velocity after it, G_T^T (q_{k+1} - q_k) / h + b + e_T U_T-
  *
+ * Positions enter as ways from the middle one, X to q_{k+1} and B to q_{k-1} (docs/notation.md): q_{k+1} - 2 q_k + q_{k-1}
+ * is X + B, v_k = (X - B) / 2h, and y is q_k advanced along (X + e B) / (1 + e). With maps q' = N(q) v these differences
+ * are as good as without: along any motion through q_k the way from it has the derivatives v and v' there.
+ *
  * The velocity belongs to t_k, the middle of the difference, so the scheme runs one position ahead
  * of what it gives out: from t_k to t_{k+1} it returns the q_{k+1} computed before, computes q_{k+2}
  * and with it v_{k+1}. P / h is the impulse of the step, P / h^2 the contact force. The step has to
@@ -29,7 +33,9 @@ typedef struct work {
   double* y;      /* [nq] */
   double* q_mid;  /* [nq] */
   double* v_mid;  /* [nv] */
-  double* x;      /* [nq] the position that is solved for */
+  double* way;    /* [nv] X, which is solved for */
+  double* back;   /* [nv] B */
+  double* part;   /* [nv] of a way */
   double* change; /* [nv] */
   double* force;  /* [nv] */
   double* gap;    /* [nc] at y, by key */
@@ -92,7 +98,9 @@ static void layout(void* work_, const void* options, const saltusi_eval* eval,
   w->y = SALTUS_PUSH(arena, double, d->nq);
   w->q_mid = SALTUS_PUSH(arena, double, d->nq);
   w->v_mid = SALTUS_PUSH(arena, double, d->nv);
-  w->x = SALTUS_PUSH(arena, double, d->nq);
+  w->way = SALTUS_PUSH(arena, double, d->nv);
+  w->back = SALTUS_PUSH(arena, double, d->nv);
+  w->part = SALTUS_PUSH(arena, double, d->nv);
   w->change = SALTUS_PUSH(arena, double, d->nv);
   w->force = SALTUS_PUSH(arena, double, d->nv);
   w->gap = SALTUS_PUSH(arena, double, d->nc);
@@ -102,11 +110,11 @@ static void layout(void* work_, const void* options, const saltusi_eval* eval,
   w->strikes = SALTUS_PUSH(arena, bool, d->nc);
 }
 
-/* The three positions of one difference equation, oldest first; x is the unknown. */
+/* One difference equation: the middle of its three positions, and the last, which follows from w->way; the first
+ * is in w->back. */
 typedef struct difference {
   double t; /* of the middle */
   double h;
-  const double* before;
   const double* middle;
   double* x;
   bool first;            /* the first position: rebound only of what strikes at the start */
@@ -119,10 +127,11 @@ static double rebound(const work* w, const difference* d, const saltus_contact_l
 }
 
 /* y for a restitution e */
-static void admissible(const difference* d, int nq, double e, double* y) {
-  for (int i = 0; i < nq; i++) {
-    y[i] = (d->x[i] + e * d->before[i]) / (1.0 + e);
+static void admissible(work* w, const saltus_system* sys, const difference* d, double e) {
+  for (int i = 0; i < sys->dims.nv; i++) {
+    w->part[i] = (w->way[i] + e * w->back[i]) / (1.0 + e);
   }
+  saltusi_advance(sys, d->middle, w->part, 1.0, w->y);
 }
 
 /* Slip of the step: h (U_T + e_T U_T-) with U_T the velocity from the middle to x. U_T- is that from
@@ -134,13 +143,12 @@ static void look_at_slip(work* w, const saltusi_step* s, const difference* d, in
   double* slip = &w->slip[2 * key + tangent];
   int nv = s->eval->sys.dims.nv;
   for (int k = 0; k < nv; k++) {
-    w->v_mid[k] = d->v_start != NULL ? d->v_start[k] : (d->middle[k] - d->before[k]) / d->h;
-    w->q_mid[k] = d->x[k] - d->middle[k];
+    w->v_mid[k] = d->v_start != NULL ? d->v_start[k] : -w->back[k] / d->h;
   }
   bool goes_on = kept[KEPT_IMPACT] != 0.0 && !d->first;
   *slip = goes_on ? kept[KEPT_SLIP + tangent] : saltusi_row_dot(rows, row, w->v_mid) + rows->b[row];
   const saltus_contact_law* law = &s->eval->sys.laws[s->contacts[w->active_count].law];
-  w->op.rhs[row] = saltusi_row_dot(rows, row, w->q_mid) + d->h * (rows->b[row] + law->e_T * *slip);
+  w->op.rhs[row] = saltusi_row_dot(rows, row, w->way) + d->h * (rows->b[row] + law->e_T * *slip);
 }
 
 /* Gaps at each contact's own y, and the rows of those that are near: g(y) <= reach. Contacts with
@@ -162,7 +170,7 @@ static saltus_status look(work* w, const saltusi_step* s, const difference* d) {
       return SALTUS_OK;
     }
     done = e;
-    admissible(d, sys->dims.nq, e, w->y);
+    admissible(w, sys, d, e);
     saltus_status status = saltusi_contacts(sys, &at, &w->list);
     if (status != SALTUS_OK) {
       return status;
@@ -208,9 +216,9 @@ static saltus_status free_change(work* w, const saltusi_step* s, const differenc
   const saltus_system* sys = &s->eval->sys;
   int n = sys->dims.nv;
   for (int i = 0; i < n; i++) {
-    w->v_mid[i] = d->v_start != NULL ? d->v_start[i] : (d->x[i] - d->before[i]) / (2.0 * d->h);
-    w->q_mid[i] = d->middle[i] + theta * (d->x[i] - d->middle[i]);
+    w->v_mid[i] = d->v_start != NULL ? d->v_start[i] : (w->way[i] - w->back[i]) / (2.0 * d->h);
   }
+  saltusi_advance(sys, d->middle, w->way, theta, w->q_mid);
   saltus_point at = saltusi_at(s->eval, d->t, d->middle, w->v_mid);
   double fv = d->v_start != NULL ? 0.0 : -0.5 * d->h;
   double fq = d->v_start != NULL ? 0.0 : -d->h * d->h * theta;
@@ -219,7 +227,7 @@ static saltus_status free_change(work* w, const saltusi_step* s, const differenc
     return status;
   }
   for (int i = 0; i < n; i++) {
-    w->force[i] = d->x[i] - 2.0 * d->middle[i] + d->before[i];
+    w->force[i] = w->way[i] + w->back[i];
   }
   saltusi_linear_mass_times(s->eval, &w->linear, &at, w->force, w->change);
   at.t = d->t + (d->v_start != NULL ? 0.0 : theta * d->h);
@@ -246,7 +254,7 @@ static void guess(work* w, const saltus_dims* d) {
   }
 }
 
-/* One Newton step: x += change, with P from the linearised law. */
+/* One Newton step: the change of the way, with P from the linearised law. */
 static saltus_status newton_step(work* w, const saltusi_step* s, const difference* d,
                                  double theta) {
   const saltus_system* sys = &s->eval->sys;
@@ -289,7 +297,7 @@ static bool one_step_is_exact(const saltus_system* sys) {
          ((sys->traits & SALTUS_CONSTANT_NORMALS) != 0 || sys->dims.nj + sys->dims.nc == 0);
 }
 
-/* Solves one difference equation for x, starting from x as it is. */
+/* Solves one difference equation for the way, starting from the way as it is. */
 static saltus_status solve(work* w, const saltus_schatzman_paoli_options* o, const saltusi_step* s,
                            const difference* d) {
   const saltus_system* sys = &s->eval->sys;
@@ -300,11 +308,13 @@ static saltus_status solve(work* w, const saltus_schatzman_paoli_options* o, con
     if (status != SALTUS_OK) {
       return status;
     }
-    saltusi_add_scaled(n, 1.0, w->change, d->x);
+    saltusi_add_scaled(n, 1.0, w->change, w->way);
+    saltusi_advance(sys, d->middle, w->way, 1.0, d->x);
     s->report->newton_iterations = k + 1;
     double before = moved;
     moved = saltusi_max_abs(n, w->change);
-    double size = fmax(saltusi_max_abs(n, d->x), saltusi_max_abs(n, d->middle));
+    int nq = sys->dims.nq;
+    double size = fmax(saltusi_max_abs(nq, d->x), saltusi_max_abs(nq, d->middle));
     if (!isfinite(moved)) {
       return SALTUS_RETRY_NAN;
     }
@@ -349,11 +359,11 @@ static saltus_status find_strikes(work* w, const saltusi_step* s, const saltus_p
 }
 
 /* The first equation as an impact of the contacts that strike; its impulses are kept twice already. */
-static void remember_strikes(work* w, const saltusi_step* s, const double* q1, double* memory) {
+static void remember_strikes(work* w, const saltusi_step* s, double* memory) {
   static const double nothing[KEPT] = {0.0};
   const saltus_dims* d = &s->eval->sys.dims;
   for (int k = 0; k < d->nv; k++) {
-    w->change[k] = (q1[k] - s->q0[k]) / s->h;
+    w->change[k] = w->way[k] / s->h;
   }
   for (int i = 0; i < w->active_count; i++) {
     double* own = memory_contacts(memory, d) + KEPT * (size_t)w->active[i];
@@ -373,7 +383,7 @@ static void remember_strikes(work* w, const saltusi_step* s, const double* q1, d
 /* q_1 from the start, with the history of a parabola that is not there. */
 static saltus_status find_first(work* w, const saltus_schatzman_paoli_options* o,
                                 const saltusi_step* s, double* q1) {
-  int n = s->eval->sys.dims.nq;
+  int n = s->eval->sys.dims.nv;
   saltus_point at = saltusi_at(s->eval, s->t, s->q0, s->v0);
   saltus_status status = saltusi_linear_assemble(s->eval, &w->linear, &at, 1.0, 0.0, 0.0);
   if (status != SALTUS_OK) {
@@ -387,16 +397,12 @@ static saltus_status find_first(work* w, const saltus_schatzman_paoli_options* o
   }
   for (int i = 0; i < n; i++) {
     /* q_{-1} of the parabola through the start, so that the difference equation gives q_1 */
-    w->x[i] = s->q0[i] - s->h * s->v0[i] + 0.5 * s->h * s->h * w->change[i];
-    q1[i] = s->q0[i] + s->h * s->v0[i] + 0.5 * s->h * s->h * w->change[i];
+    w->back[i] = -s->h * s->v0[i] + 0.5 * s->h * s->h * w->change[i];
+    w->way[i] = s->h * s->v0[i] + 0.5 * s->h * s->h * w->change[i];
   }
-  const difference d = {.t = s->t,
-                        .h = s->h,
-                        .before = w->x,
-                        .middle = s->q0,
-                        .x = q1,
-                        .first = true,
-                        .v_start = s->v0};
+  saltusi_advance(&s->eval->sys, s->q0, w->way, 1.0, q1);
+  const difference d = {
+      .t = s->t, .h = s->h, .middle = s->q0, .x = q1, .first = true, .v_start = s->v0};
   saltus_schatzman_paoli_options start = *o;
   start.theta = 0.0;
   return solve(w, &start, s, &d);
@@ -424,12 +430,11 @@ static void remember(const work* w, const saltusi_step* s, double weight, double
 /* Velocities of a contact before and after the middle of its difference equation, into what is kept;
  * true when it belongs to an impact: an approach, or an impulse after one, of more than what the forces do in
  * a step. The law acts on three positions, so that an impact takes two equations. */
-static bool contact_velocities(work* w, const saltusi_step* s, int i, const double* q2, bool impact,
-                               double* kept) {
+static bool contact_velocities(work* w, const saltusi_step* s, int i, bool impact, double* kept) {
   int n = s->eval->sys.dims.nv;
   for (int k = 0; k < n; k++) {
-    w->v_mid[k] = (s->q1[k] - s->q0[k]) / s->h;
-    w->change[k] = (q2[k] - s->q1[k]) / s->h;
+    w->v_mid[k] = -w->back[k] / s->h;
+    w->change[k] = w->way[k] / s->h;
   }
   for (int r = w->op.first[i]; r < w->op.first[i + 1]; r++) {
     int k = r - w->op.first[i];
@@ -485,7 +490,7 @@ static void share(saltus_contact_step* contact, const double* was, const double*
 
 /* What the contacts did. v is the mean of two differences, so the impulse between two velocities is
  * the mean of two P / h: with it momentum balances. */
-static void report(work* w, const saltusi_step* s, double* before, const double* q2) {
+static void report(work* w, const saltusi_step* s, double* before) {
   const saltus_dims* d = &s->eval->sys.dims;
   double* old = memory_contacts(before, d);
   double* now = memory_contacts(s->memory1, d);
@@ -502,7 +507,7 @@ static void report(work* w, const saltusi_step* s, double* before, const double*
       continue;
     }
     saltus_contact_step contact = {.key = key, .law = law, .gap = w->gap[key]};
-    bool impact = contact_velocities(w, s, i, q2, was[KEPT_IMPACT] != 0.0, is);
+    bool impact = contact_velocities(w, s, i, was[KEPT_IMPACT] != 0.0, is);
     is[KEPT_IMPACT] = impact && is[KEPT_P] > 0.0 ? 1.0 : 0.0;
     if (is[KEPT_IMPACT] != 0.0) {
       add_to_impact(was, is, s->h);
@@ -528,7 +533,7 @@ static saltus_status step(void* work_, const void* options, const saltusi_step* 
       return status;
     }
     remember(w, s, 2.0, w->before);
-    remember_strikes(w, s, q1, w->before);
+    remember_strikes(w, s, w->before);
   } else if (memory[MEMORY_H] == s->h) {
     memcpy(q1, memory + MEMORY_Q, (size_t)n * sizeof(double));
   } else {
@@ -538,21 +543,23 @@ static saltus_status step(void* work_, const void* options, const saltusi_step* 
         memory[MEMORY_H], s->h);
     return SALTUS_ERR_UNSUPPORTED;
   }
-  for (int i = 0; i < n; i++) {
-    q2[i] = 2.0 * q1[i] - s->q0[i];
+  saltusi_difference(&s->eval->sys, q1, s->q0, w->back);
+  for (int i = 0; i < s->eval->sys.dims.nv; i++) {
+    w->way[i] = -w->back[i];
   }
-  const difference d = {.t = s->t + s->h, .h = s->h, .before = s->q0, .middle = q1, .x = q2};
+  saltusi_advance(&s->eval->sys, q1, w->way, 1.0, q2);
+  const difference d = {.t = s->t + s->h, .h = s->h, .middle = q1, .x = q2};
   saltus_status status = solve(w, o, s, &d);
   if (status != SALTUS_OK) {
     return status;
   }
-  for (int i = 0; i < n; i++) {
-    s->v1[i] = (q2[i] - s->q0[i]) / (2.0 * s->h);
+  for (int i = 0; i < s->eval->sys.dims.nv; i++) {
+    s->v1[i] = (w->way[i] - w->back[i]) / (2.0 * s->h);
   }
   s->memory1[MEMORY_H] = s->h;
   s->eval->work.newton_iterations += s->report->newton_iterations;
   remember(w, s, 1.0, s->memory1);
-  report(w, s, w->before, q2);
+  report(w, s, w->before);
   return SALTUS_OK;
 }
 
@@ -565,7 +572,7 @@ const saltusi_scheme_ops saltusi_schatzman_paoli = {
             .order = 1,
             .smooth_order = 2,
             .strikes_at_end = true,
-            .treats = SALTUSI_TREATS_STEPWISE,
+            .treats = SALTUSI_TREATS_STEPWISE | SALTUS_TREATS_MAPS,
             .options = TABLE,
         },
     SALTUSI_STEPS_BY(work),
