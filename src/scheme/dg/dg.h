@@ -7,6 +7,8 @@
  *   stages      a_k = M(Q_k)^-1 (F(t_k, Q_k, V_k) + G_k r_k),        k = 0 .. M
  *               V_l = v + h sum_k A[l][k] a_k + c_l M_1^-1 G_1 p,    Q_l = q + h sum_k AQ[l][k] V_k
  *   end         q_1 = Q_M,   v_1 = v + h sum_k beta_k a_k + M_1^-1 G_1 p
+ *               with maps Q_l = q + h sum_k AQ[l][k] N(Q_k) V_k, a fixed point for the velocities at hand, and
+ *               quaternions of length 1 at the stages after it
  *   held        contacts that stayed closed or have g(q) <= tol: they carry r
  *   fresh       contacts apart at the start with g(q_1) <= tol: then the step is impulsive
  *
@@ -101,6 +103,8 @@ typedef struct saltusi_dg {
   saltusi_row_block at; /* [n x row_max] rows of items at the stages */
   double* Q;            /* [n x nq] */
   double* V;            /* [n x nv] */
+  double* rates;        /* [n x nq] of Q; V itself where q' = v */
+  double* rate_next;    /* [nq] of systems with maps */
   double* a;            /* [n x nv] */
   double* a_next;       /* [n x nv] */
   double* force;        /* [n x nv] */

@@ -8,7 +8,9 @@
  *
  * Degree 0 has the constant velocity of its start (D1-) or of its end (D1+).
  *
- * Data of a step: t, h, q0, v before and after the step, V_k, then by key and row r_k, the impulse
+ * With maps q(tau) = q + h sum_k (integral of l_k to tau) N(Q_k) V_k, its quaternions of length 1.
+ *
+ * Data of a step: t, h, q0, v before and after the step, V_k, rates of positions with maps, then by key and row r_k, the impulse
  * at the end and an impulse right at the start.
  */
 #include "math/matrix.h"
@@ -22,17 +24,26 @@ enum { ROWS = 2 }; /* of a contact: normal and one tangent */
 /* Where the parts of the data are. */
 typedef struct parts {
   double *t, *h, *q0, *v0, *v1, *V;
+  double* rates; /* [nodes x nq] of positions, with maps and a degree above 0; else V */
   double* r;     /* [nc x ROWS x nodes] */
   double* end;   /* [nc x ROWS] */
   double* start; /* [nc x ROWS] */
 } parts;
 
-static parts find_parts(double* data, const saltus_dims* d, int nodes) {
+/* Doubles for rates of positions. */
+static size_t rate_count(const saltus_system* sys, int nodes) {
+  return saltusi_has_maps(sys) && nodes > 1 ? (size_t)nodes * (size_t)sys->dims.nq : 0;
+}
+
+static parts find_parts(double* data, const saltus_system* sys, int nodes) {
+  const saltus_dims* d = &sys->dims;
   parts p = {.t = data, .h = data + 1, .q0 = data + 2};
   p.v0 = p.q0 + d->nq;
   p.v1 = p.v0 + d->nv;
   p.V = p.v1 + d->nv;
-  p.r = p.V + (size_t)nodes * (size_t)d->nv;
+  size_t rates = rate_count(sys, nodes);
+  p.r = p.V + (size_t)nodes * (size_t)d->nv + rates;
+  p.rates = rates > 0 ? p.r - rates : p.V;
   p.end = p.r + (size_t)d->nc * ROWS * (size_t)nodes;
   p.start = p.end + (size_t)d->nc * ROWS;
   return p;
@@ -43,14 +54,15 @@ size_t saltusi_dg_dense_count(const saltus_dg_options* o, const saltus_system* s
   const saltus_dims* d = &sys->dims;
   size_t nodes = (size_t)o->degree + 1;
   return 2 + (size_t)d->nq + 2 * (size_t)d->nv + nodes * (size_t)d->nv +
-         (size_t)d->nc * ROWS * (nodes + 2);
+         rate_count(sys, o->degree + 1) + (size_t)d->nc * ROWS * (nodes + 2);
 }
 
 void saltusi_dg_carry(const saltus_dg_options* o, const saltus_system* sys, saltusi_carry* carry) {
   assert(o != NULL && sys != NULL && carry != NULL);
   const saltus_dims* d = &sys->dims;
   size_t nodes = (size_t)o->degree + 1;
-  saltusi_carry_plain(carry, 2 + (size_t)d->nq + (2 + nodes) * (size_t)d->nv);
+  saltusi_carry_plain(carry, 2 + (size_t)d->nq + (2 + nodes) * (size_t)d->nv +
+                                 rate_count(sys, o->degree + 1));
   saltusi_carry_each(carry, ROWS * nodes);
   saltusi_carry_each(carry, ROWS);
   saltusi_carry_each(carry, ROWS);
@@ -59,7 +71,7 @@ void saltusi_dg_carry(const saltus_dg_options* o, const saltus_system* sys, salt
 void saltusi_dg_keep(const saltusi_dg* w, const saltusi_step* s) {
   assert(w != NULL && s != NULL);
   const saltus_dims* d = &s->eval->sys.dims;
-  parts p = find_parts(s->dense, d, w->nodes);
+  parts p = find_parts(s->dense, &s->eval->sys, w->nodes);
   size_t contact = ROWS * (size_t)w->nodes;
   *p.t = s->t;
   *p.h = s->h;
@@ -78,6 +90,9 @@ void saltusi_dg_keep(const saltusi_dg* w, const saltusi_step* s) {
     return;
   }
   memcpy(p.V, w->V, (size_t)w->nodes * (size_t)d->nv * sizeof(double));
+  if (p.rates != p.V) {
+    memcpy(p.rates, w->rates, (size_t)w->nodes * (size_t)d->nq * sizeof(double));
+  }
   for (int key = 0; key < d->nc; key++) {
     memcpy(p.start + (size_t)key * ROWS, w->start[key].impulse, sizeof w->start[key].impulse);
   }
@@ -110,7 +125,8 @@ static double basis(const saltusi_dg* w, const parts* p, double t, double* value
 saltus_status saltusi_dg_dense(saltusi_dg* w, const saltusi_dense_query* query) {
   assert(w != NULL && query != NULL);
   const saltus_dims* d = &query->eval->sys.dims;
-  parts p = find_parts(query->data, d, w->nodes);
+  const saltus_system* sys = &query->eval->sys;
+  parts p = find_parts(query->data, sys, w->nodes);
   double value[SALTUSI_DG_NODES_MAX];
   double integral[SALTUSI_DG_NODES_MAX];
   double tau = basis(w, &p, query->t, value, integral);
@@ -118,8 +134,15 @@ saltus_status saltusi_dg_dense(saltusi_dg* w, const saltusi_dense_query* query) 
   memset(query->v, 0, (size_t)d->nv * sizeof(double));
   for (int k = 0; k < w->nodes; k++) {
     const double* V = p.V + (size_t)k * (size_t)d->nv;
-    saltusi_add_scaled(d->nv, *p.h * integral[k], V, query->q);
     saltusi_add_scaled(d->nv, value[k], V, query->v);
+    if (w->nodes > 1) {
+      saltusi_add_scaled(d->nq, *p.h * integral[k], p.rates + (size_t)k * (size_t)d->nq, query->q);
+    }
+  }
+  if (w->nodes == 1) {
+    saltusi_advance(sys, p.q0, p.V, *p.h * integral[0], query->q);
+  } else {
+    saltusi_normalise(sys, query->q);
   }
   if (tau == 0.0 && query->side == SALTUS_LEFT) {
     memcpy(query->v, p.v0, (size_t)d->nv * sizeof(double));
@@ -132,7 +155,7 @@ saltus_status saltusi_dg_dense(saltusi_dg* w, const saltusi_dense_query* query) 
 void saltusi_dg_dense_contact(saltusi_dg* w, const saltusi_dense_query* query, int key,
                               saltus_contact_inside* contact) {
   assert(w != NULL && query != NULL && contact != NULL && key >= 0);
-  parts p = find_parts(query->data, &query->eval->sys.dims, w->nodes);
+  parts p = find_parts(query->data, &query->eval->sys, w->nodes);
   double value[SALTUSI_DG_NODES_MAX];
   double integral[SALTUSI_DG_NODES_MAX];
   double tau = basis(w, &p, query->t, value, integral);

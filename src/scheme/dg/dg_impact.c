@@ -204,8 +204,9 @@ static bool is_held(const saltusi_dg* w, int key) {
 saltus_status saltusi_dg_touch(saltusi_dg* w, const saltus_dg_options* o, const saltusi_step* s) {
   assert(w != NULL && o != NULL && s != NULL);
   const saltus_system* sys = &s->eval->sys;
-  size_t last = (size_t)(w->nodes - 1) * (size_t)sys->dims.nv;
-  const saltus_point at = saltusi_at(s->eval, s->t + s->h, w->Q + last, w->V + last);
+  size_t last = (size_t)w->nodes - 1;
+  const saltus_point at = saltusi_at(s->eval, s->t + s->h, w->Q + last * (size_t)sys->dims.nq,
+                                     w->V + last * (size_t)sys->dims.nv);
   saltus_status status = saltusi_contacts(sys, &at, &w->list);
   w->touching = w->held;
   w->rows = w->held_rows;

@@ -149,7 +149,8 @@ void saltusi_dg_newton_free(saltusi_dg* w, const saltusi_step* s) {
   for (int l = 0; l < w->nodes; l++) {
     size_t from = (size_t)l * (size_t)nv;
     const saltus_point at =
-        saltusi_at(s->eval, s->t + w->table.tau[l] * s->h, w->Q + from, w->V + from);
+        saltusi_at(s->eval, s->t + w->table.tau[l] * s->h,
+                   w->Q + (size_t)l * (size_t)s->eval->sys.dims.nq, w->V + from);
     saltusi_linear_mass_times(s->eval, saltusi_dg_mass(w, l), &at, w->a + from, newton->column);
     for (int i = 0; i < nv; i++) {
       w->a_next[from + (size_t)i] = w->force[from + (size_t)i] - newton->column[i];

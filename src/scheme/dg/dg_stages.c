@@ -7,7 +7,53 @@
 #include "scheme/dg/dg.h"
 
 #include <assert.h>
+#include <float.h>
 #include <string.h>
+
+/* Q_l from the rates of all stages. */
+static void place(saltusi_dg* w, const saltusi_step* s, int l) {
+  int nq = s->eval->sys.dims.nq;
+  double* Q = w->Q + (size_t)l * (size_t)nq;
+  memcpy(Q, s->q0, (size_t)nq * sizeof(double));
+  for (int k = 0; k < w->nodes; k++) {
+    double part = w->table.positions[l][k];
+    if (part != 0.0) {
+      saltusi_add_scaled(nq, s->h * part, w->rates + (size_t)k * (size_t)nq, Q);
+    }
+  }
+}
+
+/* Rates and positions of the stages with maps: sweeps until the rates stand still. They contract with the turn of
+ * the step; where they do not, the iteration around them does not either. */
+static void turn(saltusi_dg* w, const saltusi_step* s) {
+  enum { SWEEPS_MAX = 50 };
+  const saltus_system* sys = &s->eval->sys;
+  size_t nq = (size_t)sys->dims.nq;
+  double last = INFINITY;
+  for (int k = 0; k < SWEEPS_MAX; k++) {
+    double change = 0.0;
+    double size = 0.0;
+    for (int l = 0; l < w->nodes; l++) {
+      double* rate = w->rates + (size_t)l * nq;
+      double* Q = w->Q + (size_t)l * nq;
+      place(w, s, l);
+      saltusi_rate(sys, Q, w->V + (size_t)l * (size_t)sys->dims.nv, w->rate_next);
+      for (size_t i = 0; i < nq; i++) {
+        change = saltusi_larger(change, fabs(w->rate_next[i] - rate[i]));
+        size = fmax(size, fabs(w->rate_next[i]));
+        rate[i] = w->rate_next[i];
+      }
+    }
+    if (change <= DBL_EPSILON * size || !(change < last)) {
+      break;
+    }
+    last = change;
+  }
+  for (int l = 0; l < w->nodes; l++) {
+    place(w, s, l);
+    saltusi_normalise(sys, w->Q + (size_t)l * nq);
+  }
+}
 
 void saltusi_dg_combine(saltusi_dg* w, const saltusi_step* s) {
   assert(w != NULL && s != NULL);
@@ -25,14 +71,12 @@ void saltusi_dg_combine(saltusi_dg* w, const saltusi_step* s) {
       saltusi_add_scaled(nv, table->impulse[l], w->jump, V);
     }
   }
+  if (saltusi_has_maps(&s->eval->sys)) {
+    turn(w, s);
+    return;
+  }
   for (int l = 0; l < w->nodes; l++) {
-    double* Q = w->Q + (size_t)l * (size_t)nv;
-    memcpy(Q, s->q0, (size_t)nv * sizeof(double));
-    for (int k = 0; k < w->nodes; k++) {
-      if (table->positions[l][k] != 0.0) {
-        saltusi_add_scaled(nv, s->h * table->positions[l][k], w->V + (size_t)k * (size_t)nv, Q);
-      }
-    }
+    place(w, s, l);
   }
 }
 
@@ -98,7 +142,7 @@ saltus_status saltusi_dg_evaluate(saltusi_dg* w, const saltusi_step* s) {
   w->fresh_start = false;
   for (int l = first; l < w->nodes; l++) {
     const saltus_point at =
-        saltusi_at(s->eval, s->t + w->table.tau[l] * s->h, w->Q + (size_t)l * (size_t)nv,
+        saltusi_at(s->eval, s->t + w->table.tau[l] * s->h, w->Q + (size_t)l * (size_t)sys->dims.nq,
                    w->V + (size_t)l * (size_t)nv);
     saltus_status status =
         saltusi_linear_assemble(s->eval, saltusi_dg_mass(w, l), &at, 1.0, 0.0, 0.0);

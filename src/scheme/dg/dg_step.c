@@ -98,6 +98,8 @@ void saltusi_dg_layout(saltusi_dg* w, const saltus_dg_options* o, bool plus,
   saltusi_rows_layout(&w->at, d, n * w->row_max, true, arena);
   w->Q = SALTUS_PUSH2(arena, double, n, d->nq);
   w->V = SALTUS_PUSH2(arena, double, n, d->nv);
+  w->rates = saltusi_has_maps(sys) ? SALTUS_PUSH2(arena, double, n, d->nq) : w->V;
+  w->rate_next = SALTUS_PUSH(arena, double, saltusi_has_maps(sys) ? d->nq : 0);
   w->a = SALTUS_PUSH2(arena, double, n, d->nv);
   w->a_next = SALTUS_PUSH2(arena, double, n, d->nv);
   w->force = SALTUS_PUSH2(arena, double, n, d->nv);
@@ -131,6 +133,10 @@ static saltus_status guess(saltusi_dg* w, const saltusi_step* s, const double* v
   saltusi_linear_solve(s->eval, saltusi_dg_mass(w, 0), w->a);
   for (int k = 1; k < w->nodes; k++) {
     memcpy(w->a + (size_t)k * (size_t)nv, w->a, (size_t)nv * sizeof(double));
+  }
+  for (int k = 0; k < w->nodes && saltusi_has_maps(&s->eval->sys); k++) {
+    int nq = s->eval->sys.dims.nq;
+    saltusi_rate(&s->eval->sys, s->q0, v, w->rates + (size_t)k * (size_t)nq);
   }
   memset(w->jump, 0, (size_t)nv * sizeof(double));
   memset(w->p, 0, (size_t)w->row_max * sizeof(double));
