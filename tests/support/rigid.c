@@ -272,3 +272,71 @@ saltus_system rigid_system(const rigid_body* body) {
       .joint_count = body->joint ? 1 : 0,
       .joint_first = body->joint ? first : NULL};
 }
+
+/* ---- the bar in a plane --------------------------------------------------------------------- */
+
+static void bar_mass(const void* self, const saltus_point* at, double* M) {
+  (void)self;
+  (void)at;
+  const double diagonal[3] = {2.0, 2.0, 0.4};
+  for (int i = 0; i < 9; i++) {
+    M[i] = i % 4 == 0 ? diagonal[i / 4] : 0.0;
+  }
+}
+static void bar_force(const void* self, const saltus_point* at, double* F) {
+  (void)self;
+  (void)at;
+  F[0] = F[2] = 0.0;
+  F[1] = -2.0 * 9.81;
+}
+/* ends at +-(cos a, -sin a): x forward, z up, a about y */
+static saltus_status bar_contacts(const void* self, const saltus_point* at,
+                                  saltus_contact_list* list) {
+  (void)self;
+  list->gap[0] = at->q[1] - sin(at->q[2]);
+  list->gap[1] = at->q[1] + sin(at->q[2]);
+  return SALTUS_OK;
+}
+static void bar_contact(const void* self, const saltus_point* at, uint64_t identity,
+                        saltus_rows* rows) {
+  (void)self;
+  double side = identity == 0 ? 1.0 : -1.0;
+  rows->G[1] = 1.0;
+  rows->G[2] = -side * cos(at->q[2]);
+  if (rows->count > 1) {
+    rows->G[rows->stride] = 1.0;
+    rows->G[rows->stride + 2] = -side * sin(at->q[2]);
+  }
+  if (rows->c != NULL) {
+    double w = at->v[2];
+    rows->c[0] = side * sin(at->q[2]) * w * w;
+    if (rows->count > 1) {
+      rows->c[1] = -side * cos(at->q[2]) * w * w;
+    }
+  }
+}
+
+planar_bar planar_bar_with(int tangents, double mu, double e_N) {
+  const saltus_contact_law law = {.tangents = tangents, .mu = mu, .e_N = e_N};
+  return (planar_bar){.law = {law, law}};
+}
+
+saltus_system planar_bar_system(const planar_bar* bar) {
+  static const saltus_system_ops ops = {
+      .mass = bar_mass, .force = bar_force, .contacts = bar_contacts, .contact = bar_contact};
+  return (saltus_system){.ops = &ops,
+                         .dims = {.nq = 3, .nv = 3, .nc = 2},
+                         .traits = SALTUS_CONSTANT_MASS,
+                         .laws = bar->law,
+                         .law_count = 2};
+}
+
+rigid_body rigid_bar_with(int tangents, double mu, double e_N) {
+  const saltus_contact_law law = {.tangents = tangents, .mu = mu, .e_N = e_N};
+  return (rigid_body){.mass = 2.0,
+                      .inertia = {0.1, 0.4, 0.4},
+                      .gravity = 9.81,
+                      .corners = 2,
+                      .corner = {{1.0, 0.0, 0.0}, {-1.0, 0.0, 0.0}},
+                      .law = {law, law}};
+}

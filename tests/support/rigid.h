@@ -39,4 +39,14 @@ double rigid_energy(const rigid_body* body, const double* q, const double* v);
 /* Angular momentum about the origin in the world. */
 void rigid_momentum(const rigid_body* body, const double* q, const double* v, double* L);
 
+/* A bar of length 2 m that tumbles in the plane y = 0, with its ends on the ground: as a rigid body that turns about
+ * its y axis, and with two coordinates and an angle, q = (x, z, a), q' = v. 2 kg, 0.4 kg m^2. */
+typedef struct planar_bar {
+  saltus_contact_law law[2];
+} planar_bar;
+
+planar_bar planar_bar_with(int tangents, double mu, double e_N);
+saltus_system planar_bar_system(const planar_bar* bar);
+rigid_body rigid_bar_with(int tangents, double mu, double e_N);
+
 #endif

@@ -175,67 +175,12 @@ static void a_top_stays_on_its_point(void** state) {
   }
 }
 
-/* The same bar with two coordinates and an angle, q' = v. */
-static void bar_mass(const void* self, const saltus_point* at, double* M) {
-  (void)self;
-  (void)at;
-  const double diagonal[3] = {2.0, 2.0, 0.4};
-  for (int i = 0; i < 9; i++) {
-    M[i] = i % 4 == 0 ? diagonal[i / 4] : 0.0;
-  }
-}
-static void bar_force(const void* self, const saltus_point* at, double* F) {
-  (void)self;
-  (void)at;
-  F[0] = F[2] = 0.0;
-  F[1] = -2.0 * 9.81;
-}
-/* ends at +-(cos a, -sin a): x forward, z up, a about y */
-static saltus_status bar_contacts(const void* self, const saltus_point* at,
-                                  saltus_contact_list* list) {
-  (void)self;
-  list->gap[0] = at->q[1] - sin(at->q[2]);
-  list->gap[1] = at->q[1] + sin(at->q[2]);
-  return SALTUS_OK;
-}
-static void bar_contact(const void* self, const saltus_point* at, uint64_t identity,
-                        saltus_rows* rows) {
-  (void)self;
-  double side = identity == 0 ? 1.0 : -1.0;
-  rows->G[1] = 1.0;
-  rows->G[2] = -side * cos(at->q[2]);
-  if (rows->count > 1) {
-    rows->G[rows->stride] = 1.0;
-    rows->G[rows->stride + 2] = -side * sin(at->q[2]);
-  }
-  if (rows->c != NULL) {
-    double w = at->v[2];
-    rows->c[0] = side * sin(at->q[2]) * w * w;
-    if (rows->count > 1) {
-      rows->c[1] = -side * cos(at->q[2]) * w * w;
-    }
-  }
-}
-
 /* A bar that tumbles in a vertical plane bounces on its ends with friction as the planar one does. */
 static void a_bar_bounces_in_space_as_in_the_plane(void** state) {
   (void)state;
-  static const saltus_system_ops ops = {
-      .mass = bar_mass, .force = bar_force, .contacts = bar_contacts, .contact = bar_contact};
-  static const saltus_contact_law planar[2] = {{.tangents = 1, .mu = 0.2, .e_N = 0.6},
-                                               {.tangents = 1, .mu = 0.2, .e_N = 0.6}};
-  const saltus_system flat = {.ops = &ops,
-                              .dims = {.nq = 3, .nv = 3, .nc = 2},
-                              .traits = SALTUS_CONSTANT_MASS,
-                              .laws = planar,
-                              .law_count = 2};
-  const rigid_body bar = {
-      .mass = 2.0,
-      .inertia = {0.1, 0.4, 0.4},
-      .gravity = 9.81,
-      .corners = 2,
-      .corner = {{1.0, 0.0, 0.0}, {-1.0, 0.0, 0.0}},
-      .law = {{.tangents = 2, .mu = 0.2, .e_N = 0.6}, {.tangents = 2, .mu = 0.2, .e_N = 0.6}}};
+  const planar_bar planar = planar_bar_with(1, 0.2, 0.6);
+  const saltus_system flat = planar_bar_system(&planar);
+  const rigid_body bar = rigid_bar_with(2, 0.2, 0.6);
   const saltus_system space = rigid_system(&bar);
   const double p0[3] = {0.0, 1.5, 0.3}, u0[3] = {0.4, 0.0, 2.0};
   const double q0[RIGID_NQ] = {0.0, 0.0, 1.5, cos(0.15), 0.0, sin(0.15), 0.0};
