@@ -7,11 +7,8 @@
  *   J dv - G dP = h F - M (v_{k+1} - v_k) + G P         F, G and b at the latest q_theta
  *         G^T dv = -(G^T v_theta + b) / weight          J, G on the left: of the last factors
  *
- * What G does as it turns is missing in the matrix: tension makes a chain stiff. Anderson's mixing finds
- * that out from the last corrections (Walker & Ni, SIAM J. Numer. Anal. 49 (2011) 1715-1735): with
- * z = (v, P), f = (dv, dP)
- *
- *   z <- z + f - sum of gamma_i (dz_i + df_i),     gamma: least |dv - sum of gamma_i df_i|
+ * What G does as it turns is missing in the matrix: tension makes a chain stiff. Mixing finds that out from
+ * the last corrections (math/mixing.h), of z = (v, P) with dv to be made small.
  */
 #include "scheme/moreau/moreau_joints.h"
 
@@ -35,80 +32,9 @@ void saltusi_moreau_joints_layout(saltusi_moreau_joints* j, const saltus_system*
   }
   j->n = d->nv + d->nj;
   j->f = SALTUS_PUSH(arena, double, j->n);
-  j->last_f = SALTUS_PUSH(arena, double, j->n);
-  j->last_z = SALTUS_PUSH(arena, double, j->n);
   j->z = SALTUS_PUSH(arena, double, j->n);
-  j->df = SALTUS_PUSH2(arena, double, SALTUSI_MIXED, j->n);
-  j->dz = SALTUS_PUSH2(arena, double, SALTUSI_MIXED, j->n);
+  saltusi_mixing_layout(&j->mixing, j->n, d->nv, arena);
   j->g = SALTUS_PUSH(arena, double, d->nj);
-}
-
-/* The newest difference into place `at`, and the products of all. */
-static void remember(saltusi_moreau_joints* j, int nv, int at) {
-  double* df = j->df + (size_t)at * (size_t)j->n;
-  double* dz = j->dz + (size_t)at * (size_t)j->n;
-  for (int i = 0; i < j->n; i++) {
-    df[i] = j->f[i] - j->last_f[i];
-    dz[i] = j->z[i] - j->last_z[i] + df[i];
-  }
-  j->kept = at + 1 > j->kept ? at + 1 : j->kept;
-  for (int k = 0; k < j->kept; k++) {
-    double product = saltusi_long_dot(nv, df, j->df + (size_t)k * (size_t)j->n);
-    j->gram[at][k] = product;
-    j->gram[k][at] = product;
-  }
-}
-
-/* gamma by the normal equations, from their last pivots on zero where nothing new is left. */
-static void weigh(const saltusi_moreau_joints* j, int nv, double* gamma) {
-  const double nothing = 1e-14; /* of a diagonal entry: rounding of the products */
-  double L[SALTUSI_MIXED][SALTUSI_MIXED];
-  int m = j->kept;
-  for (int k = 0; k < m; k++) {
-    gamma[k] = saltusi_long_dot(nv, j->f, j->df + (size_t)k * (size_t)j->n);
-  }
-  for (int k = 0; k < m; k++) {
-    for (int i = 0; i <= k; i++) {
-      double sum = j->gram[k][i];
-      for (int l = 0; l < i; l++) {
-        sum -= L[k][l] * L[i][l];
-      }
-      if (i < k) {
-        L[k][i] = L[i][i] > 0.0 ? sum / L[i][i] : 0.0;
-      } else {
-        L[k][k] = sum > nothing * j->gram[k][k] ? sqrt(sum) : 0.0;
-      }
-    }
-    double sum = gamma[k];
-    for (int l = 0; l < k; l++) {
-      sum -= L[k][l] * gamma[l];
-    }
-    gamma[k] = L[k][k] > 0.0 ? sum / L[k][k] : 0.0;
-  }
-  for (int k = m - 1; k >= 0; k--) {
-    for (int l = k + 1; l < m; l++) {
-      gamma[k] -= L[l][k] * gamma[l];
-    }
-    gamma[k] = L[k][k] > 0.0 ? gamma[k] / L[k][k] : 0.0;
-  }
-}
-
-/* z after iteration k of a series. */
-static void mix(saltusi_moreau_joints* j, int nv, int k) {
-  double gamma[SALTUSI_MIXED] = {0.0};
-  size_t bytes = (size_t)j->n * sizeof(double);
-  if (k == 0) {
-    j->kept = 0;
-  } else {
-    remember(j, nv, (k - 1) % SALTUSI_MIXED);
-    weigh(j, nv, gamma);
-  }
-  memcpy(j->last_z, j->z, bytes);
-  memcpy(j->last_f, j->f, bytes);
-  saltusi_add_scaled(j->n, 1.0, j->f, j->z);
-  for (int i = 0; i < j->kept; i++) {
-    saltusi_add_scaled(j->n, -gamma[i], j->dz + (size_t)i * (size_t)j->n, j->z);
-  }
 }
 
 /* Everything at the latest q_theta, and f. */
@@ -176,7 +102,7 @@ saltus_status saltusi_moreau_hold(saltusi_moreau* w, const saltus_moreau_jean_op
       accept(w, s);
       return SALTUS_OK;
     }
-    mix(j, nv, k);
+    saltusi_mix(&j->mixing, k, j->f, j->z);
   }
   return SALTUS_RETRY_SMALLER;
 }

@@ -6,6 +6,7 @@
 #ifndef SALTUSI_MOREAU_STEP_H
 #define SALTUSI_MOREAU_STEP_H
 
+#include "math/mixing.h"
 #include "scheme/newton_end.h"
 #include "scheme/warm_start.h"
 
@@ -23,18 +24,12 @@
 extern const char* const saltusi_jump_names[];
 extern const char* const saltusi_joint_level_names[];
 
-/* Corrections that are mixed. A chain of 100 links at the crack of its whip, where 8 need hundreds of
- * iterations, takes 60 with 16; elsewhere 12 to 20 with either. */
-enum { SALTUSI_MIXED = 16 };
-
 /* The iteration of moreau_joints.c. */
 typedef struct saltusi_moreau_joints {
-  int n;                                     /* velocities and rows; 0: not for this system */
-  double *z, *f, *last_z, *last_f;           /* [n] */
-  double *dz, *df;                           /* [SALTUSI_MIXED x n] */
-  double* g;                                 /* [nj] */
-  double gram[SALTUSI_MIXED][SALTUSI_MIXED]; /* products of df */
-  int kept;
+  int n;         /* velocities and rows; 0: not for this system */
+  double *z, *f; /* [n] */
+  double* g;     /* [nj] */
+  saltusi_mixing mixing;
 } saltusi_moreau_joints;
 
 typedef struct saltusi_moreau {
