@@ -17,9 +17,9 @@ static const double newton_tolerance = 1e-15;
 static const double stagnant = 1e-9;
 enum { NEWTON_MAX = 50, SWEEPS_MAX = 50 };
 
-/* Unknowns for which a dense Newton matrix is affordable: some tens of megabytes. A larger system is
- * refused at its first step. */
-enum { UNKNOWNS_MAX = 3000 };
+/* Unknowns up to which a dense Newton matrix, with a difference of the acceleration for each of them, costs
+ * less than the iterations of implicit_large.c. */
+enum { DENSE_MAX = 120 };
 
 /* Step of the differences for a_q and a_v: the square root of the rounding error. They only decide
  * how fast the iteration converges. */
@@ -41,15 +41,19 @@ void saltusi_rk_layout(saltusi_rk* rk, const saltusi_tableau* method, const salt
   rk->Q = SALTUS_PUSH(arena, double, d->nq);
   rk->rates = saltusi_has_maps(sys) ? SALTUS_PUSH2(arena, double, s, d->nq) : rk->V;
   rk->forces = SALTUS_PUSH2(arena, double, s, d->nj + d->nc);
-  if (method->implicit && s * d->nv <= UNKNOWNS_MAX) {
+  if (method->implicit) {
+    rk->a0 = SALTUS_PUSH(arena, double, d->nv);
+    rk->R = SALTUS_PUSH2(arena, double, s, d->nv);
+  }
+  if (method->implicit && s * d->nv > DENSE_MAX) {
+    saltusi_rk_large_layout(&rk->large, method, eval, arena);
+  } else if (method->implicit) {
     rk->a_q = SALTUS_PUSH2(arena, double, d->nv, d->nv);
     rk->a_v = SALTUS_PUSH2(arena, double, d->nv, d->nv);
-    rk->a0 = SALTUS_PUSH(arena, double, d->nv);
     rk->a1 = SALTUS_PUSH(arena, double, d->nv);
     rk->shift = SALTUS_PUSH(arena, double, d->nq);
     rk->unit = SALTUS_PUSH(arena, double, saltusi_has_maps(sys) ? d->nv : 0);
     rk->newton = SALTUS_PUSH2(arena, double, s * d->nv, s * d->nv);
-    rk->R = SALTUS_PUSH2(arena, double, s, d->nv);
     rk->pivot = SALTUS_PUSH(arena, int, s * d->nv);
   }
   if (method->half_explicit) {
@@ -213,7 +217,8 @@ static saltus_status prepare(saltusi_rk* rk, saltusi_eval* eval, const saltusi_r
   const saltus_system* sys = &eval->sys;
   saltus_point at = saltusi_at(eval, start->t, start->q, start->v);
   saltus_status status = saltusi_rk_acceleration(rk, eval, &at, start->keys, start->count, rk->a0);
-  if (status != SALTUS_OK) {
+  if (status != SALTUS_OK || rk->large.on) {
+    rk->prepared = status == SALTUS_OK;
     return status;
   }
   bool mass_known = (sys->traits & SALTUS_CONSTANT_MASS) != 0 || sys->ops->mass_q != NULL;
@@ -275,21 +280,21 @@ static saltus_status implicit_stages(saltusi_rk* rk, saltusi_eval* eval,
                                      const saltusi_rk_start* start, double h) {
   const saltus_dims* d = &eval->sys.dims;
   int n = rk->method->stages * d->nv;
-  if (n > UNKNOWNS_MAX) {
-    return SALTUS_ERR_UNSUPPORTED;
-  }
   saltus_status status = rk->prepared ? SALTUS_OK : prepare(rk, eval, start);
   if (status != SALTUS_OK) {
     return status;
+  }
+  for (int i = 0; i < rk->method->stages; i++) {
+    memcpy(rk->K + (size_t)i * (size_t)d->nv, rk->a0, (size_t)d->nv * sizeof(double));
+    saltusi_rate(&eval->sys, start->q, start->v, rk->rates + (size_t)i * (size_t)d->nq);
+  }
+  if (rk->large.on) {
+    return saltusi_rk_large_stages(rk, eval, start, h, residual);
   }
   if (!factor_newton(rk, d, h)) {
     return isfinite(saltusi_max_abs(d->nv, rk->a0)) ? SALTUS_RETRY_SMALLER : SALTUS_RETRY_NAN;
   }
   eval->work.factorizations++;
-  for (int i = 0; i < rk->method->stages; i++) {
-    memcpy(rk->K + (size_t)i * (size_t)d->nv, rk->a0, (size_t)d->nv * sizeof(double));
-    saltusi_rate(&eval->sys, start->q, start->v, rk->rates + (size_t)i * (size_t)d->nq);
-  }
   double before = INFINITY;
   for (int k = 0; k < NEWTON_MAX; k++) {
     status = residual(rk, eval, start, h);

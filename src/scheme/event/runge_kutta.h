@@ -22,6 +22,7 @@
 #ifndef SALTUSI_RUNGE_KUTTA_H
 #define SALTUSI_RUNGE_KUTTA_H
 
+#include "math/mixing.h"
 #include "operator/operator.h"
 #include "scheme/event/tableau.h"
 
@@ -34,6 +35,16 @@ typedef struct saltusi_rk_start {
   int count;
 } saltusi_rk_start;
 
+/* Stages of large systems (implicit_large.c). */
+typedef struct saltusi_rk_large {
+  bool on;
+  bool plain; /* no forces depend on the motion */
+  saltusi_linear linear;
+  saltusi_operator op;
+  saltusi_mixing mixing;
+  double* x; /* [nv] */
+} saltusi_rk_large;
+
 typedef struct saltusi_rk {
   const saltusi_tableau* method;
   saltusi_linear mass;
@@ -43,7 +54,9 @@ typedef struct saltusi_rk {
   double* Q;             /* [nq] */
   double* rates;         /* [stages x nq] of Q; V itself where q' = v */
   double* forces;        /* [stages x (nj + nc)] */
-  /* of implicit methods, as far as stages nv is not too much for dense matrices: */
+  saltusi_rk_large
+      large; /* of implicit methods with more unknowns than dense matrices are good for */
+  /* of implicit methods with fewer; a0 and R of all: */
   double* a_q;    /* [nv x nv] */
   double* a_v;    /* [nv x nv] */
   double* a0;     /* [nv] acceleration at the start */
@@ -69,9 +82,18 @@ saltus_status saltusi_rk_acceleration(saltusi_rk* rk, saltusi_eval* eval, const 
 void saltusi_rk_restart(saltusi_rk* rk);
 
 /* One step of length h from the start into q1, v1. SALTUS_RETRY_SMALLER when Newton's iteration
- * does not converge, SALTUS_ERR_UNSUPPORTED when the system is too large for an implicit method. */
+ * does not converge. */
 saltus_status saltusi_rk_step(saltusi_rk* rk, saltusi_eval* eval, const saltusi_rk_start* start,
                               double h, double* q1, double* v1);
+
+/* The stages of a large system, from K on; residual: V from K, then R. */
+typedef saltus_status saltusi_rk_residual_fn(saltusi_rk* rk, saltusi_eval* eval,
+                                             const saltusi_rk_start* start, double h);
+void saltusi_rk_large_layout(saltusi_rk_large* large, const saltusi_tableau* method,
+                             const saltusi_eval* eval, saltus_arena* arena);
+saltus_status saltusi_rk_large_stages(saltusi_rk* rk, saltusi_eval* eval,
+                                      const saltusi_rk_start* start, double h,
+                                      saltusi_rk_residual_fn* residual);
 
 /* The stages of a half-explicit step (half_explicit.c). */
 saltus_status saltusi_half_explicit_stages(saltusi_rk* rk, saltusi_eval* eval,
