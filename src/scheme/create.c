@@ -100,10 +100,14 @@ static size_t layout(saltus_scheme* in, saltus_arena* arena) {
   }
   saltusi_eval_layout(&in->eval, arena);
   if (dims->nj > 1) {
-    saltusi_joints_layout(&in->joints, &in->eval, arena);
+    saltusi_joints counted = {0};
+    in->joints = SALTUS_PUSH(arena, saltusi_joints, 1);
+    saltusi_joints_layout(in->joints != NULL ? in->joints : &counted, &in->eval, arena);
   }
-  if (in->projection.on) {
-    saltusi_projection_layout(&in->projection, &in->eval, arena);
+  if (in->projects) {
+    saltusi_projection counted = {0};
+    in->projection = SALTUS_PUSH(arena, saltusi_projection, 1);
+    saltusi_projection_layout(in->projection != NULL ? in->projection : &counted, &in->eval, arena);
   }
   ops->layout(in->work, in->options, &in->eval, arena);
   size_t zeroed = arena->used;
@@ -308,7 +312,7 @@ static saltus_status build(const saltus_scheme_def* def, const saltusi_scheme_op
   } else {
     saltus_options_defaults(&ops->info.options, scheme->options);
   }
-  scheme->projection.on =
+  scheme->projects =
       def->system->dims.nj > 0 && saltusi_projection_asked(&ops->info.options, scheme->options);
   saltus_status status = lay_out(scheme);
   if (status == SALTUS_OK && ops->info.locates_events) {

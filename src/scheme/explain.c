@@ -87,15 +87,15 @@ saltus_status saltusi_scheme_explain(saltus_scheme* scheme, saltus_status status
                 "%lld %s, the next at contact %d \"%s\"; a smaller step has fewer",
                 name, t, h, bound.t, bound.count, bound.what, bound.key,
                 contact != NULL ? contact : "");
-  } else if (scheme->projection.on && scheme->projection.failed >= 0) {
+  } else if (scheme->projects && scheme->projection->failed >= 0) {
     char names[256];
-    const saltusi_contradiction left = {.count = 1, .joint = {scheme->projection.failed}};
+    const saltusi_contradiction left = {.count = 1, .joint = {scheme->projection->failed}};
     saltusi_log(
         scheme->log, SALTUS_LEVEL_ERROR,
         "scheme %s: the step from t = %.17g with h = %g failed: positions cannot be moved back "
         "onto joint %s, which is open by %.3g; a smaller step leaves less to move",
         name, t, h, saltusi_joints_names(&scheme->eval.sys, &left, names, sizeof names),
-        scheme->projection.left);
+        scheme->projection->left);
   } else {
     saltusi_log(scheme->log, SALTUS_LEVEL_ERROR,
                 "scheme %s: the step from t = %.17g with h = %g failed: %s%s%s", name, t, h,

@@ -22,7 +22,6 @@
 extern const char* const saltusi_projection_names[];
 
 typedef struct saltusi_projection {
-  bool on;
   saltusi_linear mass;
   saltusi_operator op;
   double* shift; /* [nv] */

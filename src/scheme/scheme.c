@@ -25,7 +25,7 @@ static bool all_finite(int n, const double* x) {
  * something between them, which is no motion of the system. */
 static saltus_status check_joints(saltus_scheme* scheme, double t, const saltus_state* at) {
   saltus_point point = saltusi_at(&scheme->eval, t, at->q, at->v);
-  saltus_status status = saltusi_joints_contradict(&scheme->joints, &scheme->eval, &point, false,
+  saltus_status status = saltusi_joints_contradict(scheme->joints, &scheme->eval, &point, false,
                                                    &scheme->disagreement);
   bool agree = status != SALTUS_OK || scheme->disagreement.kind == SALTUSI_AGREE;
   return agree ? status : SALTUS_ERR_CONTRADICTION;
@@ -152,8 +152,8 @@ static saltus_status do_step(saltus_scheme* scheme, saltus_step_report* report) 
     scheme->eval.bound.what = NULL;
     const saltusi_step step = make_step(scheme, report);
     status = scheme->ops->step(scheme->work, scheme->options, &step);
-    if (status == SALTUS_OK && scheme->projection.on) {
-      status = saltusi_project_joints(&scheme->projection, &step);
+    if (status == SALTUS_OK && scheme->projects) {
+      status = saltusi_project_joints(scheme->projection, &step);
     }
     again = make_room(scheme, &status);
   }

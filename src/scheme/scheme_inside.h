@@ -68,8 +68,10 @@ struct saltus_scheme {
   saltusi_probe_record undefined; /* found by a try that is done once more */
   double* q_error;                /* [nq] */
   double* v_error;                /* [nv] */
-  saltusi_projection projection;
-  saltusi_joints joints; /* to distinguish a contradiction from joints that say the same twice */
+  bool projects;                  /* positions are moved back onto joints */
+  saltusi_projection* projection; /* NULL: they are not */
+  saltusi_joints*
+      joints; /* NULL: fewer than two rows. To distinguish a contradiction from joints that say the same twice */
   saltusi_contradiction disagreement;
   bool stops_at_gain;            /* an impact that creates energy ends the run */
   saltus_event gain;             /* of the last try that it ended */
