@@ -1,73 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * figure.c - from a figure to a file: checks, surfaces, writing aside and renaming.
+ * figure.c - from a figure to a file.
  */
 #include "figure/figure.h"
 
 #include "base/log.h"
+#include "figure/canvas.h"
 #include "figure/draw.h"
 #include "figure/layout.h"
 #include "figure/text.h"
 
 #include <assert.h>
-#include <cairo-pdf.h>
-#include <cairo-svg.h>
-#include <cairo.h>
-#include <ctype.h>
-#include <errno.h>
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
 
-enum { PATH_BYTES = 4096 };
-
-static const double PNG_SCALE = 200.0 / 72.0; /* pixels per point: 200 dpi */
-static const double LARGEST_CM = 200.0;       /* a poster; a PNG of it is still in reach */
-
-typedef enum format { FORMAT_NONE, FORMAT_SVG, FORMAT_PDF, FORMAT_PNG } format;
-
-/* --- checks --------------------------------------------------------------------------------- */
-
-/* ending is in lower case */
-static bool same_ending(const char* text, const char* ending) {
-  size_t length = strlen(ending);
-  for (size_t i = 0; i <= length; i++) {
-    if (tolower((unsigned char)text[i]) != ending[i]) {
-      return false;
-    }
-  }
-  return true;
-}
-
-static format format_of(const char* path) {
-  const char* slash = strrchr(path, '/');
-  const char* name = slash == NULL ? path : slash + 1;
-  const char* dot = strrchr(name, '.');
-  if (dot == NULL || dot == name) {
-    return FORMAT_NONE;
-  }
-  return same_ending(dot, ".svg")   ? FORMAT_SVG
-         : same_ending(dot, ".pdf") ? FORMAT_PDF
-         : same_ending(dot, ".png") ? FORMAT_PNG
-                                    : FORMAT_NONE;
-}
-
-saltus_status saltusi_figure_path_check(const char* path, saltus_log log) {
-  assert(path != NULL);
-  if (strlen(path) + 32 > PATH_BYTES) {
-    saltusi_log(log, SALTUS_LEVEL_ERROR, "figure: the file name has %zu bytes, allowed are %d",
-                strlen(path), PATH_BYTES - 32);
-    return SALTUS_ERR_INPUT;
-  }
-  if (format_of(path) == FORMAT_NONE) {
-    saltusi_log(log, SALTUS_LEVEL_ERROR,
-                "figure \"%s\": the file name has to end in .svg, .pdf or .png", path);
-    return SALTUS_ERR_INPUT;
-  }
-  return SALTUS_OK;
-}
+static const double LARGEST_CM = 200.0; /* a poster; a PNG of it is still in reach */
 
 static bool size_allowed(double cm) {
   return cm >= 0.0 && cm <= LARGEST_CM;
@@ -108,52 +54,6 @@ static void report_left_out(const saltusi_figure* figure, const char* path, salt
   }
 }
 
-/* --- writing -------------------------------------------------------------------------------- */
-
-static cairo_status_t write_plain(void* closure, const unsigned char* data, unsigned int length) {
-  FILE* file = closure;
-  return fwrite(data, 1, length, file) == length ? CAIRO_STATUS_SUCCESS : CAIRO_STATUS_WRITE_ERROR;
-}
-
-/* cairo numbers its surfaces through the life of the process and writes the number into SVG files.
- * Dropping it makes equal figures equal files. */
-typedef struct svg_sink {
-  FILE* file;
-  int matched; /* bytes of the pattern seen so far; all of them: digits are being dropped */
-} svg_sink;
-
-static cairo_status_t write_svg(void* closure, const unsigned char* data, unsigned int length) {
-  static const char pattern[] = "id=\"surface";
-  const int whole = (int)sizeof pattern - 1;
-  svg_sink* sink = closure;
-  for (unsigned int i = 0; i < length; i++) {
-    char c = (char)data[i];
-    if (sink->matched == whole) {
-      if (c >= '0' && c <= '9') {
-        continue;
-      }
-      sink->matched = 0;
-    }
-    /* no byte of the pattern but its first is an i, so a mismatch restarts simply */
-    sink->matched = c == pattern[sink->matched] ? sink->matched + 1 : c == pattern[0] ? 1 : 0;
-    if (fputc(c, sink->file) == EOF) {
-      return CAIRO_STATUS_WRITE_ERROR;
-    }
-  }
-  return CAIRO_STATUS_SUCCESS;
-}
-
-static cairo_status_t draw_on(cairo_surface_t* surface, const saltusi_figure* figure,
-                              const saltusi_layout* layout, double scale) {
-  cairo_t* cairo = cairo_create(surface);
-  saltusi_text_setup(cairo);
-  cairo_scale(cairo, scale, scale);
-  saltusi_figure_draw(cairo, figure, layout);
-  cairo_status_t status = cairo_status(cairo);
-  cairo_destroy(cairo);
-  return status;
-}
-
 static cairo_status_t measure(const saltusi_figure* figure, saltusi_layout* layout) {
   cairo_surface_t* surface = cairo_image_surface_create(CAIRO_FORMAT_A8, 1, 1);
   cairo_t* cairo = cairo_create(surface);
@@ -165,74 +65,14 @@ static cairo_status_t measure(const saltusi_figure* figure, saltusi_layout* layo
   return status;
 }
 
-static cairo_status_t finish(cairo_surface_t* surface, cairo_status_t status) {
-  cairo_surface_finish(surface);
-  if (status == CAIRO_STATUS_SUCCESS) {
-    status = cairo_surface_status(surface);
-  }
-  cairo_surface_destroy(surface);
-  return status;
-}
+typedef struct laid_out {
+  const saltusi_figure* figure;
+  const saltusi_layout* layout;
+} laid_out;
 
-static cairo_status_t write_format(const saltusi_figure* figure, const saltusi_layout* layout,
-                                   format as, FILE* file) {
-  svg_sink sink = {.file = file};
-  cairo_surface_t* surface;
-  double scale = 1.0;
-  if (as == FORMAT_SVG) {
-    surface = cairo_svg_surface_create_for_stream(write_svg, &sink, layout->width, layout->height);
-    cairo_svg_surface_set_document_unit(surface, CAIRO_SVG_UNIT_PT);
-  } else if (as == FORMAT_PDF) {
-    surface = cairo_pdf_surface_create_for_stream(write_plain, file, layout->width, layout->height);
-    /* cairo writes the present time otherwise, and equal figures would differ */
-    cairo_pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_CREATE_DATE, "");
-    char title[512];
-    saltusi_text_plain(figure->title, title, sizeof title);
-    cairo_pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_TITLE, title);
-  } else {
-    scale = PNG_SCALE;
-    surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)ceil(scale * layout->width),
-                                         (int)ceil(scale * layout->height));
-  }
-  cairo_status_t status = draw_on(surface, figure, layout, scale);
-  if (status == CAIRO_STATUS_SUCCESS && as == FORMAT_PNG) {
-    status = cairo_surface_write_to_png_stream(surface, write_plain, file);
-  }
-  return finish(surface, status);
-}
-
-static saltus_status cannot_write(const char* path, const char* why, saltus_log log) {
-  saltusi_log(log, SALTUS_LEVEL_ERROR, "figure \"%s\": cannot be written: %s", path, why);
-  return SALTUS_ERR_IO;
-}
-
-static saltus_status write_aside(const saltusi_figure* figure, const saltusi_layout* layout,
-                                 const char* path, saltus_log log) {
-  char aside[PATH_BYTES];
-  snprintf(aside, sizeof aside, "%s.%ld.part", path, (long)getpid());
-  FILE* file = fopen(aside, "wb");
-  if (file == NULL) {
-    return cannot_write(path, strerror(errno), log);
-  }
-  errno = 0;
-  cairo_status_t status = write_format(figure, layout, format_of(path), file);
-  const char* why = NULL;
-  if (status != CAIRO_STATUS_SUCCESS) {
-    why = status == CAIRO_STATUS_WRITE_ERROR && errno != 0 ? strerror(errno)
-                                                           : cairo_status_to_string(status);
-  }
-  if (fclose(file) != 0 && why == NULL) {
-    why = strerror(errno);
-  }
-  if (why == NULL && rename(aside, path) != 0) {
-    why = strerror(errno);
-  }
-  if (why == NULL) {
-    return SALTUS_OK;
-  }
-  saltus_status failed = cannot_write(path, why, log);
-  remove(aside);
-  return failed;
+static void draw(cairo_t* cairo, const void* what) {
+  const laid_out* f = what;
+  saltusi_figure_draw(cairo, f->figure, f->layout);
 }
 
 saltus_status saltusi_figure_write(const saltusi_figure* figure, const char* path, saltus_log log) {
@@ -248,9 +88,15 @@ saltus_status saltusi_figure_write(const saltusi_figure* figure, const char* pat
   saltusi_layout layout;
   cairo_status_t measured = measure(figure, &layout);
   if (measured != CAIRO_STATUS_SUCCESS) {
-    return cannot_write(path, cairo_status_to_string(measured), log);
+    return saltusi_canvas_refuse(path, cairo_status_to_string(measured), log);
   }
-  status = write_aside(figure, &layout, path, log);
+  const laid_out drawing = {figure, &layout};
+  const saltusi_canvas canvas = {.title = figure->title,
+                                 .width = layout.width,
+                                 .height = layout.height,
+                                 .what = &drawing,
+                                 .draw = draw};
+  status = saltusi_canvas_write(&canvas, path, log);
   if (status == SALTUS_OK) {
     report_left_out(figure, path, log);
   }
