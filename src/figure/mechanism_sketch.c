@@ -510,14 +510,17 @@ void saltusi_sketch_mechanism(saltusi_sketch* sketch, const saltus_mechanism* me
   for (int i = 0; i < v.size.springs; i++) {
     draw_spring(&v, i);
   }
+  for (int i = 0; i < v.size.joints; i++) {
+    if (!is_round(saltus_mechanism_joint(mechanism, i).type)) {
+      draw_joint(&v, i);
+    }
+  }
   for (int i = 0; i < v.size.bodies; i++) {
     mark_body(&v, i);
   }
-  for (int i = 0; i < 2 * v.size.joints; i++) { /* what turns is seen on what slides */
-    const int joint = i % v.size.joints;
-    const bool turns = is_round(saltus_mechanism_joint(mechanism, joint).type);
-    if (turns == (i >= v.size.joints)) {
-      draw_joint(&v, joint);
+  for (int i = 0; i < v.size.joints; i++) { /* what turns is seen on what slides */
+    if (is_round(saltus_mechanism_joint(mechanism, i).type)) {
+      draw_joint(&v, i);
     }
   }
 }
