@@ -205,6 +205,10 @@ static void print_observables(const cli_model* model, const inspection* in) {
   observed x = observe(model, in);
   for (int i = 0; x.block != NULL && i < o->output_count; i++) {
     const char* unit = o->output_labels[i].unit;
+    if (isnan(x.outputs[i]) && o->outputs_with != NULL) {
+      printf("output %s: follows from the motion\n", o->output_labels[i].name);
+      continue;
+    }
     printf("output %s: %.10g%s%s at the start\n", o->output_labels[i].name, x.outputs[i],
            unit[0] != '\0' ? " " : "", unit);
   }

@@ -48,7 +48,8 @@ typedef struct saltus_integrator_def {
                                       * with SALTUS_ERR_STOPPED; NULL: never */
   saltus_log log;                    /* gets why something is refused or fails */
   const saltus_allocator* allocator; /* NULL: the C library */
-  SALTUS_RESERVED(8);
+  const uint64_t* changes;           /* as in saltus_sim_def; dense output begins anew, too */
+  SALTUS_RESERVED(7);
 } saltus_integrator_def;
 
 typedef struct saltus_integrator saltus_integrator;

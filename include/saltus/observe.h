@@ -41,7 +41,11 @@ typedef struct saltus_observables {
   void (*outputs)(const void* self, const saltus_point* at, double* values);
   void (*events)(const void* self, const saltus_point* at, double* values);
   const void* self;
-  SALTUS_RESERVED(4);
+  /* ? outputs. The same where outputs need the forces of joints at that time, [nj] N; without them these are
+   * NaN. */
+  void (*outputs_with)(const void* self, const saltus_point* at, const double* joint_forces,
+                       double* values);
+  SALTUS_RESERVED(3);
 } saltus_observables;
 
 SALTUS_END_DECLS

@@ -74,7 +74,8 @@ typedef struct saltus_scene_view {
   const saltus_mechanism* mechanism;     /* the bodies; NULL: none */
   const char* const* input_names;        /* [input_count] */
   int input_count;
-  SALTUS_RESERVED(5);
+  const uint64_t* input_changes; /* how often one was set; for `changes` of simulations */
+  SALTUS_RESERVED(4);
 } saltus_scene_view;
 
 typedef struct saltus_scene saltus_scene;
@@ -86,7 +87,8 @@ SALTUS_API void saltus_scene_destroy(saltus_scene* scene);
 SALTUS_API const saltus_scene_view* saltus_scene_look(const saltus_scene* scene);
 
 /* Values from outside, by the names that the scene gives under `inputs`: between steps; every evaluation from
- * then on has the new value. SALTUS_ERR_NAME when there is no such input, SALTUS_ERR_RANGE when the
+ * then on has the new value. Runs notice it; saltus_sim_def and saltus_integrator_def take input_changes of the
+ * view. SALTUS_ERR_NAME when there is no such input, SALTUS_ERR_RANGE when the
  * value is not finite. */
 SALTUS_API saltus_status saltus_scene_set_input(saltus_scene* scene, const char* name,
                                                 double value);

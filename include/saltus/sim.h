@@ -110,7 +110,10 @@ typedef struct saltus_sim_def {
                                * and SALTUS_ERR_STOPPED; NULL: never */
   saltus_log log;
   const saltus_allocator* allocator;
-  SALTUS_RESERVED(8);
+  /* ? never. Counts how often the system was changed from outside, as by an input of a scene: a step after a
+   * change starts anew, with nothing that the scheme carried. */
+  const uint64_t* changes;
+  SALTUS_RESERVED(7);
 } saltus_sim_def;
 
 typedef struct saltus_sim saltus_sim;

@@ -166,6 +166,8 @@ static const saltusi_name* find_thing(parser* p, const saltusi_token* t) {
   const saltusi_name* found = saltusi_names_find(p->scope->names, first.name);
   if (found == NULL && p->scope->things == NULL && p->allowed == 0) {
     FAIL(p, t->offset, "\"%s\" is not allowed here: a constant is wanted", t->name);
+  } else if (found == NULL && p->allowed == SALTUSI_ON_TIME) {
+    FAIL(p, t->offset, "\"%s\" is not allowed here: a formula of time is wanted", t->name);
   } else if (found == NULL && !saltusi_word_reserved(first.name)) {
     unknown(p, &first, false);
   } else if (found == NULL || found->kind != SALTUSI_THING) {
@@ -261,6 +263,8 @@ static saltusi_expr plain_name(parser* p, const saltusi_token* t) {
   if (found != NULL && found->kind == SALTUSI_INPUT) {
     if (p->allowed == 0) {
       FAIL(p, t->offset, "input \"%s\" is not allowed here: a constant is wanted", t->name);
+    } else if (p->scope->without_inputs != NULL) {
+      FAIL(p, t->offset, "input \"%s\" is not allowed here: %s", t->name, p->scope->without_inputs);
     }
     return saltusi_input(g, found->index);
   }

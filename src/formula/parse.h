@@ -72,6 +72,7 @@ typedef struct saltusi_scope {
   const saltusi_things* things; /* NULL: none */
   bool results;                 /* parts that are results may occur */
   const char* without_things;   /* why none may occur; NULL: they may */
+  const char* without_inputs;   /* why none may occur; NULL: they may */
   saltus_log log;
 } saltusi_scope;
 

@@ -393,6 +393,7 @@ static saltusi_part_kind part(const void* self, saltusi_graph* g, int thing, con
   const int own = (joint->has_angle ? 1 : 0) + (joint->has_position ? 1 : 0);
   if (i >= own) {
     *out = b->scope.results ? saltusi_input(g, b->def->input_count + 6 * index + i - own) : g->zero;
+    b->bodies.named_results = b->scope.results;
     return SALTUSI_PART_RESULT;
   }
   *out = row_of(b, &joint->link, strcmp(name, "angle") == 0 ? &joint->angle : &joint->position);
@@ -464,6 +465,10 @@ saltusi_formula_bodies_size saltusi_formula_bodies_measure(const saltus_mechanis
   return (saltusi_formula_bodies_size){.nq = m->system.dims.nq,
                                        .nv = m->system.dims.nv,
                                        .names = m->body_count + m->marker_count + m->joint_count};
+}
+
+int saltusi_formula_bodies_results(const saltus_mechanism* m) {
+  return m != NULL ? 6 * m->joint_count : 0;
 }
 
 saltus_status saltusi_formula_bodies_start(builder* b) {

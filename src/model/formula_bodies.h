@@ -27,6 +27,7 @@ typedef struct saltusi_formula_bodies {
   saltusi_formula_frame* bodies;  /* [body_count + 1], the last is the world */
   saltusi_formula_frame* markers; /* [marker_count] */
   saltusi_things things;
+  bool named_results; /* a formula asked for the force of a joint */
 } saltusi_formula_bodies;
 
 /* How many positions, velocities and names a mechanism adds; zero without one. */
@@ -34,6 +35,9 @@ typedef struct saltusi_formula_bodies_size {
   int nq, nv, names;
 } saltusi_formula_bodies_size;
 saltusi_formula_bodies_size saltusi_formula_bodies_measure(const saltus_mechanism* mechanism);
+
+/* Forces and torques of joints, as values of a formula. */
+int saltusi_formula_bodies_results(const saltus_mechanism* mechanism);
 
 saltus_status saltusi_formula_bodies_start(struct saltusi_formula_builder* builder);
 

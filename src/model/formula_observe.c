@@ -8,18 +8,58 @@
 #include "formula/lex.h"
 #include "formula/message.h"
 #include "model/formula_model.h"
+#include "saltus/mechanism.h"
 
 #include <assert.h>
+#include <math.h>
 #include <string.h>
 
 struct saltus_formula_observer {
   saltusi_pool pool; /* holds this struct too */
   saltus_observables view;
   saltusi_program outputs, events;
+  int registers;
+  int input_count;
+  const saltus_mechanism* mechanism;
+  int first;       /* coordinate of the mechanism */
+  int joint_count; /* joints by type, where an output names the force of one; else 0 */
 };
+
+/* Inputs, then force and torque of each joint by type; forces NULL: not known. */
+static void fill_values(const saltus_formula_observer* o, const saltus_point* at,
+                        const double* forces, double* values) {
+  for (int i = 0; i < o->input_count; i++) {
+    values[i] = o->outputs.inputs[i];
+  }
+  double* load = values + o->input_count;
+  for (int i = 0; i < o->joint_count; i++, load += 6) {
+    for (int k = 0; k < 6; k++) {
+      load[k] = NAN;
+    }
+    if (forces != NULL) {
+      const int row = saltus_mechanism_joint(o->mechanism, i).row;
+      saltus_mechanism_joint_load(o->mechanism, i, at->t, at->q + o->first, forces + row, load,
+                                  load + 3);
+    }
+  }
+}
+
+static void run_with(const void* self, const saltus_point* at, const double* forces,
+                     double* values) {
+  const saltus_formula_observer* o = self;
+  double* known = (double*)at->scratch + o->registers;
+  saltusi_program program = o->outputs;
+  fill_values(o, at, forces, known);
+  program.inputs = known;
+  saltusi_run(&program, at->t, at->q, at->v, at->scratch, values);
+}
 
 static void run_outputs(const void* self, const saltus_point* at, double* values) {
   const saltus_formula_observer* o = self;
+  if (o->joint_count > 0) {
+    run_with(self, at, NULL, values);
+    return;
+  }
   saltusi_run(&o->outputs, at->t, at->q, at->v, at->scratch, values);
 }
 
@@ -59,7 +99,9 @@ static saltus_status put_formula(saltusi_formula_builder* b, size_t place, const
   saltus_formula_text f = saltusi_formula_called(b, formula, kind, name);
   saltusi_expr e;
   if (status == SALTUS_OK) {
-    status = saltusi_parse(&b->scope, &f, SALTUSI_ON_ANY, &e);
+    saltusi_scope scope = b->scope;
+    scope.results = scope.results && strcmp(kind, "output") == 0;
+    status = saltusi_parse(&scope, &f, SALTUSI_ON_ANY, &e);
   }
   if (status == SALTUS_OK) {
     saltusi_formula_put(b, place, e);
@@ -104,14 +146,22 @@ static saltus_status build(saltusi_formula_builder* b, const saltus_formula_obse
     status = compile(b, def->event_count, pool, &o->events);
     status = status == SALTUS_OK && pool->failed ? SALTUS_ERR_MEMORY : status;
   }
-  int registers =
+  const int registers =
       o->outputs.registers > o->events.registers ? o->outputs.registers : o->events.registers;
+  const bool loads = b->bodies.named_results;
+  o->registers = registers;
+  o->input_count = def->model->input_count;
+  o->mechanism = def->model->mechanism;
+  o->first = def->model->coordinate_count;
+  o->joint_count = loads ? b->bodies.joint_count : 0;
+  const size_t known = loads ? (size_t)o->input_count + 6 * (size_t)o->joint_count : 0;
   o->view = (saltus_observables){.output_count = def->output_count,
                                  .output_labels = labels,
                                  .event_count = def->event_count,
                                  .event_names = names,
                                  .directions = directions,
-                                 .scratch = (size_t)registers * sizeof(double),
+                                 .scratch = ((size_t)registers + known) * sizeof(double),
+                                 .outputs_with = loads ? run_with : NULL,
                                  .outputs = run_outputs,
                                  .events = run_events,
                                  .self = o};
@@ -132,7 +182,8 @@ saltus_status saltus_formula_observer_create(const saltus_formula_observer_def* 
   }
   o->pool = pool;
   saltusi_formula_builder b;
-  saltus_status status = saltusi_formula_builder_start(&b, def->model, 0);
+  saltus_status status = saltusi_formula_builder_start(
+      &b, def->model, saltusi_formula_bodies_results(def->model->mechanism));
   status = status == SALTUS_OK ? build(&b, def, o) : status;
   saltusi_formula_builder_free(&b);
   if (status != SALTUS_OK) {

@@ -49,13 +49,15 @@ static void along(const void* self, int order, const saltus_interval* t, saltus_
 }
 
 saltus_status saltusi_formula_signal_make(saltusi_formula_constants* constants,
-                                          const saltus_formula_text* formula, saltusi_pool* pool,
-                                          saltus_signal* out) {
+                                          const saltus_formula_text* formula, bool moves,
+                                          saltusi_pool* pool, saltus_signal* out) {
   assert(constants != NULL && formula != NULL && out != NULL);
   saltusi_formula_builder* b = saltusi_formula_constants_builder(constants);
   saltusi_graph* g = &b->graph;
+  saltusi_scope scope = b->scope;
+  scope.without_inputs = moves ? "what it moves would jump with it" : NULL;
   saltusi_expr e;
-  saltus_status status = saltusi_parse(&b->scope, formula, SALTUSI_ON_TIME, &e);
+  saltus_status status = saltusi_parse(&scope, formula, SALTUSI_ON_TIME, &e);
   if (status != SALTUS_OK) {
     return status;
   }

@@ -10,11 +10,12 @@
 #include "model/formula_constants.h"
 #include "saltus/mechanism.h"
 
-/* A constant formula becomes a constant. What it points to lies in the pool; the text has to stay.
+/* Where a signal moves something an input would make it jump: it is refused there.
+ * A constant formula becomes a constant. What it points to lies in the pool; the text has to stay.
  * SALTUS_ERR_INPUT after a message. */
 saltus_status saltusi_formula_signal_make(saltusi_formula_constants* constants,
-                                          const saltus_formula_text* formula, saltusi_pool* pool,
-                                          saltus_signal* out);
+                                          const saltus_formula_text* formula, bool moves,
+                                          saltusi_pool* pool, saltus_signal* out);
 
 /* The callback of every such signal, by which it is known again, and the text it was made from. */
 void saltusi_formula_signal_evaluate(const void* self, double t, double out[3]);

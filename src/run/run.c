@@ -107,6 +107,7 @@ static saltus_status make_sim(saltus_run* run) {
       .record_time_count = def->record_time_count,
       .record_jumps = s->record_jumps,
       .observables = scene->observables,
+      .changes = scene->input_changes,
       .progress = def->progress,
       .threads = def->threads,
       .cancel = def->cancel,

@@ -350,7 +350,7 @@ static void write_found(void* user, saltus_level level, const char* text) {
     if ((size_t)(quote - text) == length && strncmp(text, kinds[k][0], length) == 0) {
       const saltusi_yaml_node* section = saltusi_yaml_find(f->root, kinds[k][1]);
       at = find_item(section, quote + 2, (size_t)(end - quote - 2));
-      at = at != NULL ? find_key(at, end) : section;
+      at = at != NULL ? find_key(at, end) : section != NULL ? section : f->root;
     }
   }
   if (at == NULL) {

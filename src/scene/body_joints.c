@@ -108,8 +108,8 @@ static void read_coordinate(builder* b, const saltusi_yaml_node* item, const cha
     c->rest = saltusi_scene_constant(b, spring, "rest", 0.0);
   }
   c->damping = saltusi_scene_constant(b, item, "damping", 0.0);
-  c->force = saltusi_scene_signal(b, saltusi_yaml_find(item, "actuator"),
-                                  saltusi_scene_describe(b, "actuator", "joint", name));
+  c->force = saltusi_scene_actuator(b, saltusi_yaml_find(item, "actuator"),
+                                    saltusi_scene_describe(b, "actuator", "joint", name));
 }
 
 static const char* const coordinate_keys[] = {"drive",  "limits",  "restitution",
@@ -196,7 +196,12 @@ void saltusi_scene_body_joint(builder* b, const saltusi_yaml_node* item, const c
       read_measure(b, item, "radius", joint, joint->type == SALTUS_JOINT_RACK_AND_PINION);
   const double pitch = read_measure(b, item, "pitch", joint, joint->type == SALTUS_JOINT_SCREW);
   joint->ratio = ratio + radius + pitch; /* two of them are zero */
-  joint->offset = saltusi_scene_constant(b, item, "offset", 0.0);
+  const saltusi_yaml_node* offset = saltusi_yaml_find(item, "offset");
+  if (offset != NULL && !couples) {
+    saltusi_reader_fail(&b->reader, offset, "joint " SALTUSI_QUOTE " is %s and has no offset", name,
+                        types[place]);
+  }
+  joint->offset = saltusi_scene_number(b, offset, "offset", 0.0);
   const saltusi_yaml_node* length = saltusi_yaml_find(item, "length");
   if ((length != NULL) != (joint->type == SALTUS_JOINT_DISTANCE)) {
     saltusi_reader_fail(&b->reader, length != NULL ? length : item,

@@ -17,6 +17,7 @@ struct saltus_scene {
   saltus_formula_observer* observer; /* NULL: no outputs and events */
   saltus_mechanism* mechanism;       /* NULL: no bodies */
   double* inputs;                    /* [view.input_count] */
+  uint64_t changes;                  /* of inputs */
   saltus_scene_view view;
 };
 
@@ -51,9 +52,11 @@ double saltusi_scene_constant(saltusi_scene_builder* builder, const saltusi_yaml
 /* A list of constants; its length, which has to be one of least and most. Nothing when node is NULL. */
 int saltusi_scene_numbers(saltusi_scene_builder* builder, const saltusi_yaml_node* node,
                           const char* what, const int lengths[2], double* out);
-/* A formula of time and inputs; 0 when the node is NULL. */
+/* A formula of time; 0 when the node is NULL. Of one that acts instead of moving, inputs may be part. */
 saltus_signal saltusi_scene_signal(saltusi_scene_builder* builder, const saltusi_yaml_node* node,
                                    const char* what);
+saltus_signal saltusi_scene_actuator(saltusi_scene_builder* builder, const saltusi_yaml_node* node,
+                                     const char* what);
 /* true or false; false when the node is NULL. */
 bool saltusi_scene_flag(saltusi_scene_builder* builder, const saltusi_yaml_node* node,
                         const char* what);

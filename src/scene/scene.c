@@ -451,6 +451,7 @@ static saltus_status build_model(saltusi_scene_builder* b) {
     return status;
   }
   scene->view.mechanism = scene->mechanism;
+  scene->view.input_changes = &scene->changes;
   saltus_scene_view* view = &scene->view;
   view->system = saltus_formula_model_system(scene->model);
   view->q0 = saltus_formula_model_q0(scene->model);
@@ -584,6 +585,7 @@ saltus_status saltus_scene_set_input(saltus_scene* scene, const char* name, doub
     return place < 0 ? SALTUS_ERR_NAME : SALTUS_ERR_RANGE;
   }
   scene->inputs[place] = value;
+  scene->changes++;
   return SALTUS_OK;
 }
 

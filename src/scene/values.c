@@ -80,15 +80,26 @@ int saltusi_scene_numbers(builder* b, const saltusi_yaml_node* node, const char*
   return node->count;
 }
 
-saltus_signal saltusi_scene_signal(builder* b, const saltusi_yaml_node* node, const char* what) {
-  assert(b != NULL);
+static saltus_signal read_signal(builder* b, const saltusi_yaml_node* node, const char* what,
+                                 bool moves) {
   saltus_signal signal = {0};
   saltus_formula_text text = saltusi_reader_formula(&b->reader, node, what);
   saltusi_formula_constants* constants = text.text != NULL ? saltusi_scene_constants(b) : NULL;
   if (constants != NULL) {
-    b->reader.status = saltusi_formula_signal_make(constants, &text, b->reader.pool, &signal);
+    b->reader.status =
+        saltusi_formula_signal_make(constants, &text, moves, b->reader.pool, &signal);
   }
   return signal;
+}
+
+saltus_signal saltusi_scene_signal(builder* b, const saltusi_yaml_node* node, const char* what) {
+  assert(b != NULL);
+  return read_signal(b, node, what, true);
+}
+
+saltus_signal saltusi_scene_actuator(builder* b, const saltusi_yaml_node* node, const char* what) {
+  assert(b != NULL);
+  return read_signal(b, node, what, false);
 }
 
 bool saltusi_scene_flag(builder* b, const saltusi_yaml_node* node, const char* what) {

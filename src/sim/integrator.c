@@ -38,6 +38,8 @@ struct saltus_integrator {
   saltus_allocator memory;
   size_t bytes;
   saltus_log log;
+  const uint64_t* changes; /* of the system; NULL: none */
+  uint64_t known;          /* that the scheme knows */
   saltus_dims dims;
   saltus_scheme* scheme;
   saltus_adaptive_options options;
@@ -238,6 +240,8 @@ saltus_status saltus_integrator_create(const saltus_integrator_def* def, saltus_
   head.options.atol_velocity = def->atol_velocity;
   head.options.h_max = def->h_max;
   head.options.h_first = def->h_first;
+  head.changes = def->changes;
+  head.known = def->changes != NULL ? *def->changes : 0;
   const saltus_scheme_def scheme = {.scheme = name,
                                     .options = &head.options,
                                     .atol_q = def->atol_q,
@@ -537,6 +541,20 @@ static const saltus_event* pass_event(saltus_integrator* it) {
   return kept;
 }
 
+/* The system was changed from outside: what lies ahead of the present is not its motion any more. */
+static void notice_changes(saltus_integrator* it) {
+  if (it->changes == NULL || *it->changes == it->known) {
+    return;
+  }
+  it->known = *it->changes;
+  saltusi_scheme_restart(it->scheme);
+  put(it, &it->start, it->now.t, it->now.q, it->now.v);
+  put(it, &it->front, it->now.t, it->now.q, it->now.v);
+  it->steps = 0;
+  it->report = (saltus_step_report){.event_count = 0};
+  it->reported = 0;
+}
+
 saltus_status saltus_integrator_advance(saltus_integrator* it, double t, unsigned stop,
                                         const saltus_event** event) {
   assert(it != NULL && it->now.t <= it->front.t);
@@ -549,6 +567,7 @@ saltus_status saltus_integrator_advance(saltus_integrator* it, double t, unsigne
                 t > it->t_last ? "the duration is over before" : "give a later time");
     return SALTUS_ERR_RANGE;
   }
+  notice_changes(it);
   for (;;) {
     while (has_event(it, t)) {
       saltus_status room = make_event_room(it);

@@ -67,7 +67,8 @@ void saltusi_observe_start(saltus_sim* sim) {
   }
 }
 
-const double* saltusi_observe_outputs(saltus_sim* sim, const saltus_state* x) {
+const double* saltusi_observe_outputs(saltus_sim* sim, const saltus_state* x,
+                                      const double* joint_forces) {
   assert(sim != NULL && x != NULL);
   const saltus_observables* o = sim->def.observables;
   if (o == NULL || o->output_count == 0) {
@@ -75,7 +76,11 @@ const double* saltusi_observe_outputs(saltus_sim* sim, const saltus_state* x) {
   }
   const saltus_point at = {
       .t = x->t, .q = x->q, .v = x->v, .scratch = sim->observe.scratch, .failure = &sim->failure};
-  o->outputs(o->self, &at, sim->observe.outputs);
+  if (o->outputs_with != NULL) {
+    o->outputs_with(o->self, &at, joint_forces, sim->observe.outputs);
+  } else {
+    o->outputs(o->self, &at, sim->observe.outputs);
+  }
   return sim->observe.outputs;
 }
 

@@ -41,7 +41,8 @@ void saltusi_observe_layout(saltus_sim* sim, saltus_arena* arena);
 void saltusi_observe_start(saltus_sim* sim);
 
 /* Outputs at a state; NULL when there are none. */
-const double* saltusi_observe_outputs(saltus_sim* sim, const saltus_state* x);
+const double* saltusi_observe_outputs(saltus_sim* sim, const saltus_state* x,
+                                      const double* joint_forces);
 
 saltusi_crossing_search saltusi_crossings_of(saltus_sim* sim, const saltus_step_report* report,
                                              double t0, double t1);

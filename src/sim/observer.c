@@ -354,7 +354,8 @@ static saltus_status report_frame(saltus_sim* sim, const saltus_state* x, saltus
       .t = x->t,
       .q = x->q,
       .v = x->v,
-      .outputs = saltusi_observe_outputs(sim, x),
+      .outputs = saltusi_observe_outputs(
+          sim, x, known ? sim->forces + 3 * (size_t)d->nc : sim->joint_forces),
       .output_count = sim->def.observables != NULL ? sim->def.observables->output_count : 0,
       .kinetic = saltusi_kinetic(&sim->sys, &at, sim->matrix, sim->vector),
       .potential = saltusi_potential(&sim->sys, &at),

@@ -222,6 +222,7 @@ saltus_status saltus_sim_create(const saltus_sim_def* def, saltus_sim** out) {
   arena = saltus_arena_over(block, bytes);
   saltus_sim* sim = SALTUS_PUSH(&arena, saltus_sim, 1);
   *sim = (saltus_sim){.def = *def, .memory = memory, .bytes = bytes, .sys = *def->system};
+  sim->changes = def->changes != NULL ? *def->changes : 0;
   layout(sim, &arena);
   status = saltusi_contact_room_create(sim);
   if (status != SALTUS_OK) {
@@ -327,6 +328,10 @@ static saltus_status advance_controlled(saltus_sim* sim, double t_end) {
 
 /* One step of whatever kind, not past t_end where the kind allows it. */
 static saltus_status advance(saltus_sim* sim, double t_end) {
+  if (sim->def.changes != NULL && *sim->def.changes != sim->changes) {
+    sim->changes = *sim->def.changes;
+    saltusi_scheme_restart(sim->scheme);
+  }
   if (sim->control != NULL) {
     return advance_controlled(sim, t_end);
   }

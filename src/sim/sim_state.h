@@ -60,6 +60,7 @@ struct saltus_sim {
   saltus_state now, next;
   saltus_step_report report;
   saltusi_progress_state progress;
+  uint64_t changes;           /* of the system that the scheme knows */
   saltus_recorder* recorders; /* [recorder_count] */
 
   /* recording; carried in snapshots so that a resumed recording is the same */

@@ -1,0 +1,437 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * test_body_scenes.c - bodies, markers and joints in scenes and formulas: derivatives of everything a scene can
+ * say about bodies, values against closed forms, forces of joints, inputs, and what is refused.
+ */
+#include "saltus_test.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static saltus_scene* open_text(const char* text) {
+  saltus_kept_message kept;
+  saltus_scene* scene;
+  const saltus_scene_def def = {.path = "s", .text = text, .log = saltus_log_keep(&kept)};
+  if (saltus_scene_create(&def, &scene) != SALTUS_OK) {
+    fail_msg("refused: %s", kept.text);
+  }
+  return scene;
+}
+
+/* Every kind of formula on bodies in space beside a coordinate by formula, joints and limits. */
+static const char space[] =
+    "saltus: 1\n"
+    "world: {dimension: 3}\n"
+    "parameters: {L: 1}\n"
+    "inputs: {torque: 0.5}\n"
+    "coordinates: {s: {start: 0.3, velocity: 0.2}}\n"
+    "kinetic: (1 + s^2)*s'^2/2\n"
+    "potential: 10*(s - arm.x)^2 + 3*tip.z^2 + 0.5*dist(tip, base)^2 + torque*nose.y\n"
+    "bodies:\n"
+    "  arm: {mass: 2, inertia: [0.1, 0.2, 0.25, 0.01, 0.02, 0.03], position: [0.5, 0, 0],\n"
+    "        orientation: {rpy: [0.1, 0, 0]}, angular_velocity: [0.3, 0, 0]}\n"
+    "  ball: {mass: 1, inertia: [0.4, 0.5, 0.6], position: [2, 0, 3],\n"
+    "         orientation: {axis: [1, 1, 0], angle: 0.3}, velocity: [0, 1, 0],\n"
+    "         angular_velocity: [0.3, 2, 0.1], frame: world}\n"
+    "  cam: {driven: {x: sin(t), z: 1, axis: [0, 1, 1], angle: 10*t}}\n"
+    "  gyro: {driven: {y: t, rpy: [t, 2*t, sin(t)]}}\n"
+    "markers:\n"
+    "  top: {body: arm, point: [-0.5, 0, 0], orientation: {axis: [0, 1, 0], angle: pi/2}}\n"
+    "  tip: {body: arm, point: [L/2, 0, 0.1]}\n"
+    "  base: {orientation: {axis: [0, 1, 0], angle: pi/2}}\n"
+    "  nose: {body: ball, point: [0.1, 0.2, 0.3]}\n"
+    "  edge: {body: cam, point: [0.2, 0, 0]}\n"
+    "  rim: {body: gyro, point: [0.2, 0.1, 0]}\n"
+    "joints:\n"
+    "  - {name: hinge, type: revolute, between: [base, top], limits: [-2, 2], damping: 0.1,\n"
+    "     spring: {stiffness: 3, rest: 0.2}, actuator: torque*cos(t)}\n"
+    "  - {name: odd, constraint: s - 0.3 - ball.x + 2}\n"
+    "forces:\n"
+    "  - {name: push, at: nose, force: [sin(t), nose.y, -nose.z'], torque: [0, 0, ball.wz],\n"
+    "     frame: marker}\n"
+    "  - {name: pull, at: tip, force: [rim.x, hinge.angle', hinge.angle]}\n"
+    "springs:\n"
+    "  - {name: sp, between: [nose, edge], stiffness: 5, damping: 0.2, length: 1}\n"
+    "  - {name: el, elongation: nose.x - s^2 + 0.1*t, stiffness: 2, damping: 0.5}\n"
+    "contacts:\n"
+    "  - {name: floor, gap: nose.z + 0.1*sin(nose.x) - 0.01*edge.x, slip: nose.x',\n"
+    "     slip2: nose.y, friction: 0.3}\n"
+    "simulate: {until: 1, start_tolerance: 1}\n";
+
+/* The same in the plane. */
+static const char plane[] =
+    "saltus: 1\n"
+    "inputs: {torque: 0.5}\n"
+    "coordinates: {s: 0.3, r: {start: 1, velocity: 0.4}}\n"
+    "kinetic: (1 + s^2)*s'^2/2 + r'^2 + s'*r'/2\n"
+    "potential: 10*(s - arm.x)^2 + 3*tip.y^2 + 0.5*dist(tip, base)^2 + torque*nose.y + "
+    "r*ball.angle\n"
+    "bodies:\n"
+    "  arm: {mass: 2, inertia: 0.1, position: [0.5, 0], angle: 0, angular_velocity: 0.3}\n"
+    "  ball: {mass: 1, inertia: 0.4, position: [2, 3], angle: 0.7, velocity: [0, 1]}\n"
+    "  cam: {angle: 0.2, driven: {x: sin(t), y: 1, angle: 10*t}}\n"
+    "markers:\n"
+    "  top: {body: arm, point: [-0.5, 0]}\n"
+    "  tip: {body: arm, point: [0.5, 0.1]}\n"
+    "  base: {point: [0, 0]}\n"
+    "  knob: {body: ball, point: [0.1, 0.2], angle: 0.5}\n"
+    "  nose: {marker: knob, point: [0.1, 0]}\n"
+    "  edge: {body: cam, point: [0.2, 0]}\n"
+    "joints:\n"
+    "  - {name: hinge, type: revolute, between: [base, top], limits: [-2, none], damping: 0.1,\n"
+    "     spring: {stiffness: 3, rest: 0.2}, actuator: torque*cos(t)}\n"
+    "  - {name: odd, constraint: s - 0.3 - ball.x + 2}\n"
+    "forces:\n"
+    "  - {name: push, at: nose, force: [sin(t), -nose.y'], torque: \"-ball.angle'*angle(top, "
+    "nose)\",\n"
+    "     frame: marker}\n"
+    "  - {name: pull, at: arm, force: [hinge.angle', hinge.angle]}\n"
+    "springs:\n"
+    "  - {name: sp, between: [nose, edge], stiffness: 5, damping: 0.2, length: 1}\n"
+    "  - {name: el, elongation: nose.x - s^2 + 0.1*t, stiffness: 2, damping: 0.5}\n"
+    "contacts:\n"
+    "  - {name: floor, gap: nose.y + 0.1*sin(nose.x) - 0.01*edge.x, slip: nose.x', friction: 0.3}\n"
+    "simulate: {until: 1, start_tolerance: 1}\n";
+
+/* Rates, rows, forces, energies, blocks, enclosures and power against differences of sixth order, at states
+ * off the joints too. Differences of values of size 100 leave some 1e-9. */
+static void formulas_on_bodies_have_exact_derivatives(void** state) {
+  (void)state;
+  const char* const scenes[] = {space, plane};
+  for (int s = 0; s < 2; s++) {
+    saltus_scene* scene = open_text(scenes[s]);
+    const saltus_scene_view* view = saltus_scene_look(scene);
+    const saltus_system* sys = view->system;
+    uint64_t seed = 7;
+    double q[64], v[64], d[64];
+    assert_in_range(sys->dims.nq, 5, 63);
+    for (int trial = 0; trial < 6; trial++) {
+      for (int i = 0; i < sys->dims.nv; i++) {
+        d[i] = trial == 0 ? 0.0 : saltus_test_random(&seed) - 0.5;
+        v[i] = view->v0[i] + d[i];
+      }
+      if (sys->ops->advance != NULL) {
+        sys->ops->advance(sys->self, view->q0, d, 0.3, q);
+      } else {
+        for (int i = 0; i < sys->dims.nq; i++) {
+          q[i] = view->q0[i] + 0.3 * d[i];
+        }
+      }
+      saltus_system_check_result result;
+      saltus_kept_message kept;
+      saltus_status status = saltus_system_check(sys, 0.4, q, v, saltus_log_keep(&kept), &result);
+      if (status != SALTUS_OK || !(result.worst <= 1e-8) || !result.traits_hold) {
+        fail_msg("scene %d, trial %d: %s %.2e %s", s, trial, result.where, result.worst,
+                 result.traits_hold ? "" : "traits");
+      }
+      assert_true(result.enclosure == 0.0);
+      assert_true(result.blocks <= 1e-12);
+    }
+    saltus_scene_destroy(scene);
+  }
+}
+
+/* What the last frame of a run says of an output. */
+typedef struct seen {
+  double outputs[8];
+  double t_event; /* of the first impact; NaN: none */
+} seen;
+
+static saltus_status on_frame(void* user, const saltus_frame* frame) {
+  seen* s = user;
+  for (int i = 0; i < frame->output_count && i < 8; i++) {
+    s->outputs[i] = frame->outputs[i];
+  }
+  return SALTUS_OK;
+}
+
+static saltus_status on_event(void* user, const saltus_event* event) {
+  seen* s = user;
+  if (event->kind == SALTUS_EVENT_IMPACT && isnan(s->t_event)) {
+    s->t_event = event->t;
+  }
+  return SALTUS_OK;
+}
+
+static seen run_text(const char* text) {
+  saltus_scene* scene = open_text(text);
+  seen s = {.t_event = NAN};
+  saltus_run_def def = saltus_run_def_default();
+  saltus_kept_message kept;
+  const saltus_recorder recorder = {.frame = on_frame, .event = on_event, .user = &s};
+  saltus_run* run;
+  def.scene = saltus_scene_look(scene);
+  def.recorders = &recorder;
+  def.recorder_count = 1;
+  def.log = saltus_log_keep(&kept);
+  if (saltus_run_create(&def, &run) != SALTUS_OK || saltus_run_go(run) != SALTUS_OK) {
+    fail_msg("not run: %s", kept.text);
+  }
+  saltus_run_destroy(run);
+  saltus_scene_destroy(scene);
+  return s;
+}
+
+/* A rod falls and turns; its lower tip meets the floor where
+ *   y(t) = 2 - g t^2/2 + sin(0.3 + 4 t)/2 = 0                        the first zero, by Newton from 0.55 s. */
+static void a_tip_hits_the_floor_when_it_should(void** state) {
+  (void)state;
+  double t = 0.55;
+  for (int k = 0; k < 50; k++) {
+    const double y = 2.0 - 0.5 * 9.81 * t * t + 0.5 * sin(0.3 + 4.0 * t);
+    t -= y / (-9.81 * t + 2.0 * cos(0.3 + 4.0 * t));
+  }
+  char text[1200];
+  const double tolerances[] = {1e-6, 1e-10};
+  for (int k = 0; k < 2; k++) {
+    snprintf(text, sizeof text,
+             "saltus: 1\n"
+             "bodies: {rod: {mass: 3, inertia: 0.25, position: [0, 2], angle: 0.3,\n"
+             "               angular_velocity: 4}}\n"
+             "markers: {tip: {body: rod, point: [0.5, 0]}}\n"
+             "contacts: [{name: floor, gap: tip.y}]\n"
+             "simulate: {until: 0.8, tol: %g}\n",
+             tolerances[k]);
+    const seen s = run_text(text);
+    assert_near(s.t_event, t, 10.0 * tolerances[k] / 5.0); /* it approaches at some 5 m/s */
+  }
+}
+
+/* The same in space, about an axis that is not one of the body: p = x + R (0.5, 0, 0) with R about
+ * (0, 1, 0) at 4 rad/s, the body turned by a quarter about x before. z = 2 - g t^2/2 - sin(4 t)/2. */
+static void a_tip_in_space_hits_the_floor_when_it_should(void** state) {
+  (void)state;
+  double t = 0.5;
+  for (int k = 0; k < 50; k++) {
+    const double z = 2.0 - 0.5 * 9.81 * t * t - 0.5 * sin(4.0 * t);
+    t -= z / (-9.81 * t - 2.0 * cos(4.0 * t));
+  }
+  const seen s = run_text("saltus: 1\n"
+                          "world: {dimension: 3}\n"
+                          "bodies: {rod: {mass: 3, inertia: [1, 1, 1], position: [0, 0, 2],\n"
+                          "               orientation: {rpy: [pi/2, 0, 0]},\n"
+                          "               angular_velocity: [0, 4, 0], frame: world}}\n"
+                          "markers: {tip: {body: rod, point: [0.5, 0, 0]}}\n"
+                          "contacts: [{name: floor, gap: tip.z}]\n"
+                          "simulate: {until: 0.9, tol: 1e-9}\n");
+  assert_near(s.t_event, t, 1e-8);
+}
+
+/* At the lowest point a rod of 2 kg and 1 m that turns at w pulls with m g + m w^2/2; at rest, held at an angle by
+ * a drive, the joint carries the weight and the torque of the drive. */
+static void forces_of_joints_are_those_of_closed_forms(void** state) {
+  (void)state;
+  const seen swing =
+      run_text("saltus: 1\n"
+               "bodies: {rod: {mass: 2, inertia: 1/6, position: [0, -0.5], angle: -pi/2,\n"
+               "               angular_velocity: 3, velocity: [1.5, 0]}}\n"
+               "markers: {top: {body: rod, point: [-0.5, 0]}, pin: {point: [0, 0]}}\n"
+               "joints: [{name: hinge, type: revolute, between: [pin, top]}]\n"
+               "outputs: {x: hinge.force.x, y: hinge.force.y, m: hinge.torque.z}\n"
+               "simulate: {until: 1e-7, tol: 1e-9}\n");
+  assert_near(swing.outputs[1], 2.0 * 9.81 + 2.0 * 9.0 / 2.0, 1e-4);
+  assert_near(swing.outputs[0], 0.0, 1e-4);
+  assert_near(swing.outputs[2], 0.0, 1e-9);
+  const seen held =
+      run_text("saltus: 1\n"
+               "bodies: {rod: {mass: 2, inertia: 1/6, position: [0.5, 0]}}\n"
+               "markers: {top: {body: rod, point: [-0.5, 0]}, pin: {point: [0, 0]}}\n"
+               "joints: [{name: hinge, type: revolute, between: [pin, top], drive: {angle: 0}}]\n"
+               "outputs: {y: hinge.force.y, m: hinge.torque.z, a: hinge.angle}\n"
+               "simulate: {until: 1, tol: 1e-9}\n");
+  assert_near(held.outputs[0], 2.0 * 9.81, 1e-7);
+  assert_near(held.outputs[1], 9.81, 1e-7);
+  assert_near(held.outputs[2], 0.0, 1e-9);
+}
+
+/* A wheel of 2 kg m^2 under the torque u: 1 N m for 1 s, then -3 N m for 1 s: angles 1/4 and 0, rates 1/2 and -1.
+ * What a scheme carried over the change would leave an error of the size of the torque. */
+static void an_input_is_seen_from_the_next_step_on(void** state) {
+  (void)state;
+  saltus_scene* scene =
+      open_text("saltus: 1\n"
+                "world: {gravity: [0, 0]}\n"
+                "inputs: {u: 1}\n"
+                "bodies: {wheel: {mass: 1, inertia: 2}}\n"
+                "markers: {hub: {body: wheel}, axle: {point: [0, 0]}}\n"
+                "joints: [{name: hinge, type: revolute, between: [axle, hub], actuator: u}]\n"
+                "simulate: {until: 2, tol: 1e-9}\n");
+  const saltus_scene_view* view = saltus_scene_look(scene);
+  const char* const schemes[] = {"adaptive", "adaptive-radau5", "radau-iia-3"};
+  for (int k = 0; k < 3; k++) {
+    saltus_kept_message kept;
+    saltus_sim* sim;
+    assert_int_equal(saltus_scene_set_input(scene, "u", 1.0), SALTUS_OK);
+    const saltus_sim_def def = {.system = view->system,
+                                .scheme = schemes[k],
+                                .h = k == 2 ? 0.125 : 0.0,
+                                .q0 = view->q0,
+                                .v0 = view->v0,
+                                .changes = view->input_changes,
+                                .log = saltus_log_keep(&kept)};
+    if (saltus_sim_create(&def, &sim) != SALTUS_OK) {
+      fail_msg("%s: %s", schemes[k], kept.text);
+    }
+    assert_int_equal(k == 2 ? saltus_sim_run(sim, 8) : saltus_sim_run_until(sim, 1.0), SALTUS_OK);
+    assert_near(saltus_sim_q(sim)[2], 0.25, 1e-9);
+    assert_int_equal(saltus_scene_set_input(scene, "u", -3.0), SALTUS_OK);
+    assert_int_equal(k == 2 ? saltus_sim_run(sim, 16) : saltus_sim_run_until(sim, 2.0), SALTUS_OK);
+    assert_near(saltus_sim_q(sim)[2], 0.0, 1e-9);
+    assert_near(saltus_sim_v(sim)[2], -1.0, 1e-9);
+    saltus_sim_destroy(sim);
+  }
+  double value;
+  assert_int_equal(saltus_scene_input(scene, "u", &value), SALTUS_OK);
+  assert_near(value, -3.0, 0.0);
+  assert_int_equal(saltus_scene_set_input(scene, "w", 1.0), SALTUS_ERR_NAME);
+  assert_int_equal(saltus_scene_set_input(scene, "u", NAN), SALTUS_ERR_RANGE);
+  saltus_scene_destroy(scene);
+}
+
+/* The integrator has gone beyond the present; what lies there is taken back. */
+static void an_integrator_notices_an_input(void** state) {
+  (void)state;
+  saltus_scene* scene = open_text("saltus: 1\n"
+                                  "world: {gravity: [0, 0]}\n"
+                                  "inputs: {u: 1}\n"
+                                  "bodies: {block: {mass: 2, inertia: 1}}\n"
+                                  "forces: [{at: block, force: [u, 0]}]\n");
+  const saltus_scene_view* view = saltus_scene_look(scene);
+  const saltus_integrator_def def = {
+      .system = view->system, .q0 = view->q0, .v0 = view->v0, .changes = view->input_changes};
+  saltus_integrator* it;
+  assert_int_equal(saltus_integrator_create(&def, &it), SALTUS_OK);
+  assert_int_equal(saltus_integrator_advance(it, 1.0, SALTUS_STOP_NEVER, NULL), SALTUS_OK);
+  assert_int_equal(saltus_scene_set_input(scene, "u", -3.0), SALTUS_OK);
+  assert_int_equal(saltus_integrator_advance(it, 2.0, SALTUS_STOP_NEVER, NULL), SALTUS_OK);
+  assert_near(saltus_integrator_q(it)[0], 0.0, 1e-9);
+  assert_near(saltus_integrator_v(it)[0], -1.0, 1e-9);
+  saltus_integrator_destroy(it);
+  saltus_scene_destroy(scene);
+}
+
+/* ---- refusals ---- */
+
+#define HEAD "saltus: 1\nbodies:\n"
+#define ARM "  arm: {mass: 1, inertia: 1}\n"
+#define SPACE "saltus: 1\nworld: {dimension: 3}\nbodies:\n"
+#define MARKERS "markers: {tip: {body: arm, point: [1, 0]}, pin: {point: [0, 0]}}\n"
+
+static const struct {
+  const char* text;
+  const char* says;
+} wrong[] = {
+    {HEAD "  arm: {mass: 0, inertia: 1}\n", "s:3:15: body \"arm\": its mass is 0 kg"},
+    {HEAD "  arm: {mass: -2, inertia: 1}\n", "s:3:15: body \"arm\": its mass is -2 kg"},
+    {HEAD "  arm: {mass: 1, inertia: -1}\n", "s:3:27: body \"arm\": its inertia is -1"},
+    {HEAD "  arm: {mass: 1}\n", "s:3:9: body \"arm\" has no inertia"},
+    {SPACE "  arm: {mass: 1, inertia: [1, 1, 3]}\n",
+     "s:4:18: body \"arm\": its inertia has the principal moments 1, 1, 3"},
+    {SPACE "  arm: {mass: 1, inertia: [1, 1]}\n",
+     "s:4:18: inertia has 2 numbers, must have 3 or 6"},
+    {SPACE "  arm: {mass: 1, inertia: [1, 1, 1], orientation: {quaternion: [0, 0, 0, 0]}}\n",
+     "s:4:52: body \"arm\": the quaternion of its orientation is (0, 0, 0, 0)"},
+    {SPACE "  arm: {mass: 1, inertia: [1, 1, 1], orientation: {axis: [0, 0, 1]}}\n",
+     "orientation has to be one of"},
+    {HEAD "  arm: {mass: 1, inertia: 1, orientation: {rpy: [0, 0, 0]}}\n",
+     "in the plane an orientation is an angle"},
+    {HEAD ARM "markers: {tip: {body: amr}}\n",
+     "s:4:23: marker \"tip\": there is no body \"amr\"; did you mean \"arm\"?"},
+    {HEAD ARM "markers: {a: {marker: b}, b: {marker: a}}\n", "markers go round in a circle"},
+    {HEAD ARM MARKERS "joints: [{name: h, type: revolute, between: [pin, tpi]}]\n",
+     "joint \"h\": there is no marker \"tpi\"; did you mean \"tip\"?"},
+    {HEAD ARM MARKERS "joints: [{name: h, type: revolute, between: [pin, tip]}]\n",
+     "s:5:11: joint \"h\" does not hold at the start: its constraint is 1, allowed is 0.01"},
+    {HEAD ARM MARKERS "joints: [{name: h, type: revolut, between: [pin, tip]}]\n",
+     "type is \"revolut\"; did you mean \"revolute\"?"},
+    {HEAD ARM MARKERS "joints: [{name: h, type: distance, between: [pin, tip]}]\n",
+     "joint \"h\" is distance and needs a length"},
+    {HEAD ARM MARKERS "joints: [{name: h, type: fixed, between: [pin, tip], damping: 1}]\n",
+     "joint \"h\" is fixed and has no angle or position to act on"},
+    {HEAD ARM "potential: amr.x\n",
+     "s:4:12: potential: unknown name \"amr\"; did you mean \"arm\"?\namr.x\n^"},
+    {HEAD ARM "potential: 2*arm.z\n",
+     "s:4:14: potential: body \"arm\" has no part \"z\"; it has x, y, angle\n2*arm.z\n  ^"},
+    {HEAD ARM "potential: 1 + arm\n", "body \"arm\" is no number; it has the parts x, y, angle"},
+    {HEAD ARM "potential: arm.x'\n", "velocities are not allowed here"},
+    {HEAD ARM MARKERS "potential: \"dist(tip, pni)\"\n",
+     "unknown name \"pni\"; did you mean \"pin\"?"},
+    {HEAD ARM MARKERS "potential: \"dist(tip, 2)\"\n", "dist takes the names of two markers"},
+    {HEAD ARM "forces: [{at: arm, force: [arm.x'', 0]}]\n", "is an acceleration"},
+    {HEAD ARM "forces: [{at: ram, force: [1, 0]}]\n",
+     "there is no marker or body \"ram\"; did you mean \"arm\"?"},
+    {HEAD ARM MARKERS "forces: [{at: pin, force: [1, 0]}]\n", "a force there moves nothing"},
+    {HEAD ARM "coordinates: {s: 0}\nkinetic: s'^2/2 + arm.x'^2\n",
+     "bodies bring their kinetic energy themselves"},
+    {HEAD ARM "parameters: {arm: 1}\n", "body \"arm\": a parameter has this name"},
+    {HEAD "  2arm: {mass: 1, inertia: 1}\n", "does not start with a digit"},
+    {HEAD "  arm: {mass: 1, inertia: 1, position: [1, 2, 3]}\n",
+     "position has 3 numbers, must have 2"},
+    {HEAD "  arm: {mass: arm.x, inertia: 1}\n", "a constant is wanted"},
+    {HEAD ARM "  cam: {driven: {x: arm.x}}\n", "a formula of time is wanted"},
+    {"saltus: 1\ninputs: {u: 0}\nbodies:\n" ARM "  cam: {driven: {x: u}}\n",
+     "input \"u\" is not allowed here: what it moves would jump with it"},
+    {HEAD "  arm: {fixed: true}\n", "no body is free to move"},
+    {"saltus: 1\nmarkers: {a: {point: [0, 0]}}\n", "markers needs bodies; the scene has none"},
+    {HEAD ARM "  other: {mass: 1, inertia: 1}\n"
+              "markers: {h: {body: arm}, pin: {point: [0, 0]}}\n"
+              "joints: [{name: j, type: revolute, between: [pin, h]}]\n"
+              "forces: [{at: arm, force: [j.force.x, 0]}]\n",
+     "\"j.force.x\" is a result of the motion"},
+};
+
+static void what_is_wrong_with_bodies_is_refused_with_its_place(void** state) {
+  (void)state;
+  for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+    counter count = {.calls = 0};
+    const saltus_allocator allocator = counting_allocator(&count);
+    saltus_kept_message kept;
+    saltus_scene* scene;
+    const saltus_scene_def def = {
+        .path = "s", .text = wrong[i].text, .log = saltus_log_keep(&kept), .allocator = &allocator};
+    const saltus_status status = saltus_scene_create(&def, &scene);
+    if (status != SALTUS_ERR_INPUT || strstr(kept.text, wrong[i].says) == NULL) {
+      fail_msg("status %d, \"%s\" does not say \"%s\"", status, kept.text, wrong[i].says);
+    }
+    if (strncmp(kept.text, "s:", 2) != 0) {
+      fail_msg("\"%s\" has no place", kept.text);
+    }
+    assert_null(scene);
+    assert_int_equal(count.live, 0);
+  }
+}
+
+/* Memory that runs out anywhere while a scene with bodies is made leaves nothing behind. */
+static void a_scene_with_bodies_survives_missing_memory(void** state) {
+  (void)state;
+  for (int at = 1;; at += 1 + at / 20) {
+    counter count = {.fail_at = at};
+    const saltus_allocator allocator = counting_allocator(&count);
+    saltus_scene* scene;
+    const saltus_scene_def def = {.path = "s", .text = plane, .allocator = &allocator};
+    const saltus_status status = saltus_scene_create(&def, &scene);
+    if (status == SALTUS_OK) {
+      saltus_scene_destroy(scene);
+      assert_int_equal(count.live, 0);
+      assert_true(at > 50);
+      return;
+    }
+    assert_int_equal(status, SALTUS_ERR_MEMORY);
+    assert_int_equal(count.live, 0);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(formulas_on_bodies_have_exact_derivatives),
+      cmocka_unit_test(a_tip_hits_the_floor_when_it_should),
+      cmocka_unit_test(a_tip_in_space_hits_the_floor_when_it_should),
+      cmocka_unit_test(forces_of_joints_are_those_of_closed_forms),
+      cmocka_unit_test(an_input_is_seen_from_the_next_step_on),
+      cmocka_unit_test(an_integrator_notices_an_input),
+      cmocka_unit_test(what_is_wrong_with_bodies_is_refused_with_its_place),
+      cmocka_unit_test(a_scene_with_bodies_survives_missing_memory),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
