@@ -165,9 +165,12 @@ static void layout_search(saltusi_search* s, const saltus_system* sys, const sal
   s->column = SALTUS_PUSH(arena, int, o->nv);
   s->suspects = SALTUS_PUSH(arena, saltusi_suspect_force, 3 * o->nc);
   s->suspected = SALTUS_PUSH(arena, bool, 3 * o->nc);
-  for (int i = 0; i < SALTUSI_PLACES; i++) {
-    s->place[i].state = SALTUS_PUSH(arena, double, o->nq + o->nv);
-    s->place[i].gap = SALTUS_PUSH(arena, double, sys->ops->gaps == NULL ? o->nc : 0);
+  size_t entries = (size_t)o->nq + (size_t)o->nv;
+  size_t gaps = sys->ops->gaps == NULL ? (size_t)o->nc : 0;
+  double* places = SALTUS_PUSH2(arena, double, SALTUSI_PLACES, (int)(entries + gaps));
+  for (size_t i = 0; i < SALTUSI_PLACES && places != NULL; i++) {
+    s->place[i].state = places + i * (entries + gaps);
+    s->place[i].gap = s->place[i].state + entries;
   }
   s->check = SALTUS_PUSH(arena, saltusi_contact, o->nc);
   layout_course(&s->course, sys, o, arena);

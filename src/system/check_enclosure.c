@@ -71,6 +71,7 @@ static bool contact_along(const checker* c, saltus_quantity what, int i, saltus_
   const saltus_system* sys = c->sys;
   const saltus_enclosure_ops* ops = sys->ops->enclosure;
   if ((sys->traits & SALTUS_CHANGING_CONTACTS) == 0) {
+    assert(ops->along != NULL); /* validated */
     ops->along(sys->self, &c->course, what, c->list.key[i], bound);
     return true;
   }
@@ -188,7 +189,7 @@ static void bound_of(const checker* c, saltus_quantity what, int i, saltus_inter
 static void look_at_reads(checker* c, saltus_quantity what, int i, uint64_t index, int values) {
   const saltus_system* sys = c->sys;
   const int nq = sys->dims.nq, room = nq + sys->dims.nv;
-  saltus_interval bound[VALUES], again[VALUES];
+  saltus_interval bound[VALUES] = {{0.0, 0.0}}, again[VALUES] = {{0.0, 0.0}};
   const int count = sys->ops->enclosure->reads(sys->self, what, index, room, c->reads);
   if (count > room) {
     return;
