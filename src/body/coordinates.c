@@ -141,3 +141,25 @@ void saltusi_mechanism_normalise(const void* self, double* q) {
     q[angle->q] = unwrap(angle_of(m, angle, q), q[angle->q]);
   }
 }
+
+/* (1 - (a/2) cot(a/2)) / a^2 of a square a^2; its series for small turns, the next term is below rounding. */
+static double shortening(double square) {
+  if (square < 1e-3) {
+    return 1.0 / 12.0 + square * (1.0 / 720.0 + square * (1.0 / 30240.0 + square / 1209600.0));
+  }
+  const double half = 0.5 * sqrt(square);
+  return (1.0 - half / tan(half)) / square;
+}
+
+void saltusi_mechanism_turn_momentum(const void* self, const double* d, const double* p,
+                                     double* y) {
+  const saltus_mechanism* m = self;
+  memcpy(y, p, (size_t)m->system.dims.nv * sizeof(double));
+  for (int i = 0; !m->plane && i < m->free_count; i++) {
+    const double* by = d + 6 * i + 3;
+    double across[3];
+    saltusi_cross(by, p + 6 * i + 3, across);
+    saltusi_cross(by, across, across);
+    saltusi_along(shortening(saltusi_dot3(by, by)), across, p + 6 * i + 3, y + 6 * i + 3);
+  }
+}

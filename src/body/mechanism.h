@@ -173,5 +173,6 @@ void saltusi_mechanism_advance(const void* self, const double* q, const double* 
                                double* q1);
 void saltusi_mechanism_difference(const void* self, const double* q0, const double* q1, double* d);
 void saltusi_mechanism_normalise(const void* self, double* q);
+void saltusi_mechanism_turn_momentum(const void* self, const double* d, const double* p, double* y);
 
 #endif

@@ -154,6 +154,7 @@ static void set_ops(saltus_mechanism* m) {
     m->ops.advance = saltusi_mechanism_advance;
     m->ops.difference = saltusi_mechanism_difference;
     m->ops.normalise = saltusi_mechanism_normalise;
+    m->ops.turn_momentum = saltusi_mechanism_turn_momentum;
   }
 }
 

@@ -299,6 +299,12 @@ static void normalise(const void* self, double* q) {
   asked(in)->normalise(in->system->self, q + in->first);
 }
 
+static void turn_momentum(const void* self, const double* d, const double* p, double* y) {
+  const saltusi_formula_inner* in = inner_of(self);
+  memcpy(y, p, (size_t)in->first * sizeof *y);
+  asked(in)->turn_momentum(in->system->self, d + in->first, p + in->first, y + in->first);
+}
+
 /* ---- enclosures ---- */
 
 /* The bound of a quantity; NULL: nothing narrow can be in it, and nothing else is known. */
@@ -385,7 +391,8 @@ static void join_ops(saltus_formula_model* m) {
                                .rate = in->rate != NULL ? rate : NULL,
                                .advance = in->advance != NULL ? advance : NULL,
                                .difference = in->difference != NULL ? difference : NULL,
-                               .normalise = in->normalise != NULL ? normalise : NULL};
+                               .normalise = in->normalise != NULL ? normalise : NULL,
+                               .turn_momentum = in->turn_momentum != NULL ? turn_momentum : NULL};
 }
 
 static saltus_status join_joints(saltusi_formula_builder* b) {

@@ -33,6 +33,21 @@ static void probe(saltusi_ways* w, const saltus_system* sys, const double* q, bo
   }
 }
 
+/* A coordinate that only shows what others are, such as the angle of a joint about an axis of its body, is not what the
+ * way is made of: it does not move when the coordinate does. */
+static void leave_copies(saltusi_ways* w, const saltus_system* sys, const double* q) {
+  memcpy(w->beside, q, (size_t)sys->dims.nq * sizeof(double));
+  for (int i = 0; i < sys->dims.nv; i++) {
+    if (w->own[i] >= 0) {
+      w->beside[w->own[i]] += 1.0;
+    }
+  }
+  saltusi_difference(sys, q, w->beside, w->apart);
+  for (int i = 0; i < sys->dims.nv; i++) {
+    w->own[i] = fabs(w->apart[i] - 1.0) < 0.5 ? w->own[i] : -1;
+  }
+}
+
 void saltusi_ways_find_own(saltusi_ways* w, const saltus_system* sys, const double* q) {
   if (!w->maps || w->own_known) {
     return;
@@ -47,6 +62,7 @@ void saltusi_ways_find_own(saltusi_ways* w, const saltus_system* sys, const doub
       w->own[w->named[k]] = k;
     }
   }
+  leave_copies(w, sys, q);
   w->own_known = true;
 }
 

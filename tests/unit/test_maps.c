@@ -6,6 +6,7 @@
  */
 #include "rigid.h"
 #include "saltus_test.h"
+#include "system/ways.h"
 
 static const double q_any[RIGID_NQ] = {0.3, -0.2, 0.9, 0.5, -0.5, 0.1, 0.7};
 static const double v_any[RIGID_NV] = {0.4, 0.3, -0.2, 1.1, -0.7, 2.3};
@@ -105,11 +106,42 @@ static void a_map_is_told_completely(void** state) {
   assert_says(kept, "callback \"rate\" is missing: rate, advance and difference say one map");
 }
 
+/* The body with one more coordinate, which shows how far it has turned about its own z axis. */
+enum { SHOWN_NQ = RIGID_NQ + 1 };
+
+static void shown_rate(const void* self, const double* q, const double* v, double* dq) {
+  rigid_system(self).ops->rate(self, q, v, dq);
+  dq[RIGID_NQ] = v[5];
+}
+
+/* Only a velocity whose coordinate is what ways are made of has the size of that coordinate; attitudes have none. */
+static void coordinates_that_show_others_are_no_positions(void** state) {
+  (void)state;
+  const rigid_body body = any_body();
+  saltus_system sys = rigid_system(&body);
+  saltus_system_ops ops = *sys.ops;
+  sys.ops = &ops;
+  sys.dims.nq = SHOWN_NQ;
+  ops.rate = shown_rate;
+  char room[4096];
+  saltus_arena arena = saltus_arena_over(room, sizeof room);
+  saltusi_ways ways;
+  saltusi_ways_layout(&ways, &sys, &arena);
+  double q[SHOWN_NQ] = {3.0, -40.0, 0.5, 1.0, 0.0, 0.0, 0.0, 77.0};
+  saltusi_ways_find_own(&ways, &sys, q);
+  const int own[RIGID_NV] = {0, 1, 2, -1, -1, -1};
+  assert_memory_equal(ways.own, own, sizeof own);
+  assert_true(saltusi_ways_size(&ways, q, 1) == 40.0);
+  assert_true(saltusi_ways_tolerance(&ways, 1.0, 5, 1e-6, 1e-4) == 1e-4);
+  assert_near(saltusi_ways_tolerance(&ways, 40.0, 1, 1e-6, 1e-4), 4.001e-3, 1e-18);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_derivative_of_a_rigid_body_is_right),
       cmocka_unit_test(a_wrong_difference_or_normalise_is_found),
       cmocka_unit_test(a_map_is_told_completely),
+      cmocka_unit_test(coordinates_that_show_others_are_no_positions),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
