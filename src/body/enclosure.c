@@ -17,12 +17,20 @@ static void between(const saltusi_piece* p, const saltusi_end_piece end[2], salt
 
 /* ---- terms: value, rate, gradient ---- */
 
+/* Made of the way between the origins. */
+static bool is_way(const saltusi_term* term) {
+  return term->kind == SALTUSI_TERM_ALONG || term->kind == SALTUSI_TERM_WORLD ||
+         term->kind == SALTUSI_TERM_DISTANCE;
+}
+
 static void term_value(const saltusi_piece* p, const saltusi_term* term,
                        const saltusi_end_piece end[2], saltusi_taylor* to) {
   const saltusi_end_piece *a = &end[0], *b = &end[1];
   saltusi_taylor3 d;
   saltusi_taylor c, s;
-  between(p, end, &d);
+  if (is_way(term)) {
+    between(p, end, &d);
+  }
   switch (term->kind) {
   case SALTUSI_TERM_ALONG:
     saltusi_taylor3_dot(p, &d, &a->axis[term->i], to);
@@ -68,10 +76,13 @@ static void dot_rate(const saltusi_piece* p, const saltusi_taylor3* x, const sal
 static void term_rate(const saltusi_piece* p, const saltusi_term* term,
                       const saltusi_end_piece end[2], saltusi_taylor* to) {
   const saltusi_end_piece *a = &end[0], *b = &end[1];
-  saltusi_taylor3 d, dd = b->dp;
+  saltusi_taylor3 d, dd;
   saltusi_taylor c, s, dc, ds, square;
-  between(p, end, &d);
-  saltusi_taylor3_subtract(p, &dd, &a->dp);
+  if (is_way(term)) {
+    between(p, end, &d);
+    dd = b->dp;
+    saltusi_taylor3_subtract(p, &dd, &a->dp);
+  }
   switch (term->kind) {
   case SALTUSI_TERM_ALONG:
     dot_rate(p, &d, &dd, &a->axis[term->i], &a->daxis[term->i], to);
@@ -244,7 +255,7 @@ static void joint_row(const saltusi_piece* p, int index, saltusi_taylor* to) {
   const saltus_mechanism* m = p->m;
   const saltusi_row* row = &m->rows[index];
   saltusi_end_piece end[4];
-  saltusi_piece_ends(p, &m->joints[m->joint_of[index]].link, false, end);
+  saltusi_piece_ends(p, &m->joints[m->joint_of[index]].link, row, false, end);
   row_value(p, row, end, to);
   if (!row->has_target) {
     return;
@@ -269,7 +280,7 @@ static void limit_value(const saltusi_piece* p, int index, bool moves, saltusi_t
     saltusi_piece_coordinate(p, limit->row->term[0].q, to);
   } else {
     saltusi_end_piece end[4];
-    saltusi_piece_ends(p, link, moves, end);
+    saltusi_piece_ends(p, link, limit->row, moves, end);
     if (moves) {
       row_rate(p, limit->row, end, to);
     } else {
@@ -309,7 +320,7 @@ static void add_force_along(const saltusi_piece* p, const saltusi_force_along* f
                             saltusi_taylor* to) {
   saltusi_end_piece end[4];
   saltusi_taylor stretch, rate, force, part;
-  saltusi_piece_ends(p, f->link, true, end);
+  saltusi_piece_ends(p, f->link, f->row, true, end);
   row_value(p, f->row, end, &stretch);
   row_rate(p, f->row, end, &rate);
   saltusi_taylor_set(p, &part, f->rest);
@@ -339,12 +350,10 @@ static void force_component(const saltusi_piece* p, int index, saltusi_taylor* t
   if (k >= 3 && !b->round) {
     gyroscopic(p, b, k - 3, to);
   }
-  for (int i = 0; i < m->force_count; i++) {
-    for (int which = 0; which < 2; which++) {
-      if (m->markers[m->forces[i].link->marker[0][which]].body == body) {
-        add_force_along(p, &m->forces[i], which, k, to);
-      }
-    }
+  for (int i = m->pull_start[index / size]; i < m->pull_start[index / size + 1]; i++) {
+    const saltusi_force_along* f = &m->forces[m->pulls[i]];
+    const int which = m->markers[f->link->marker[0][0]].body == body ? 0 : 1;
+    add_force_along(p, f, which, k, to);
   }
 }
 
@@ -416,22 +425,29 @@ static unsigned row_depends(const saltus_mechanism* m, const saltusi_link* link,
   return depends;
 }
 
+/* Where a joint keeps z axes parallel, the gradient of the angle is constant in body axes. Powers of
+ * quaternions beyond the fourth hide nothing either; 1 / |d| does, and so do signals. */
+static unsigned force_along_depends(const saltus_mechanism* m, const saltusi_force_along* f) {
+  const saltusi_term* term = &f->row->term[0];
+  unsigned depends = row_depends(m, f->link, f->row) | SALTUS_ON_V;
+  depends |= f->actuated ? SALTUS_ON_T : 0U;
+  depends |= term->kind != SALTUSI_TERM_PLANE ? SALTUS_NOT_AFFINE : 0U;
+  const bool bent = term->kind == SALTUSI_TERM_ANGLE && term->q >= 0 &&
+                    !m->angles[term->q - 7 * m->free_count].parallel;
+  if (bent || f->actuator.given.evaluate != NULL) {
+    depends |= SALTUS_NOT_AFFINE | SALTUS_NOT_POLYNOMIAL;
+  }
+  return depends;
+}
+
 static unsigned force_depends(const saltus_mechanism* m, int index) {
-  const int body = m->free_bodies[index / (m->plane ? 3 : 6)];
+  const int block = index / (m->plane ? 3 : 6);
   unsigned depends = 0;
-  if (!m->bodies[body].round && index % 6 >= 3) {
+  if (!m->bodies[m->free_bodies[block]].round && index % 6 >= 3) {
     depends |= SALTUS_ON_V | SALTUS_NOT_AFFINE;
   }
-  for (int i = 0; i < m->force_count; i++) {
-    const saltusi_force_along* f = &m->forces[i];
-    if (m->markers[f->link->marker[0][0]].body == body ||
-        m->markers[f->link->marker[0][1]].body == body) {
-      depends |= row_depends(m, f->link, f->row) | SALTUS_ON_V;
-      depends |= f->actuated ? SALTUS_ON_T : 0U;
-      if (f->row->term[0].kind != SALTUSI_TERM_PLANE || f->actuator.given.evaluate != NULL) {
-        depends |= SALTUS_NOT_AFFINE | SALTUS_NOT_POLYNOMIAL;
-      }
-    }
+  for (int i = m->pull_start[block]; i < m->pull_start[block + 1]; i++) {
+    depends |= force_along_depends(m, &m->forces[m->pulls[i]]);
   }
   return depends;
 }
@@ -499,12 +515,9 @@ static void list_force(const saltus_mechanism* m, int index, listing* l) {
   for (int k = 0; k < 3 && !m->bodies[body].round && index % size >= 3; k++) {
     list(l, m->system.dims.nq + m->bodies[body].v + 3 + k);
   }
-  for (int i = 0; i < m->force_count; i++) {
-    const saltusi_force_along* f = &m->forces[i];
-    if (m->markers[f->link->marker[0][0]].body == body ||
-        m->markers[f->link->marker[0][1]].body == body) {
-      list_link(m, f->link, f->row, true, l);
-    }
+  for (int i = m->pull_start[index / size]; i < m->pull_start[index / size + 1]; i++) {
+    const saltusi_force_along* f = &m->forces[m->pulls[i]];
+    list_link(m, f->link, f->row, true, l);
   }
 }
 

@@ -146,6 +146,8 @@ struct saltus_mechanism {
   saltusi_limit* limits;
   saltus_contact_law* laws; /* [limit_count] */
   saltusi_force_along* forces;
+  int* pull_start; /* [free_count + 1] forces on each free body: where they start in pulls */
+  int* pulls;      /* [2 force_count] */
   saltusi_unwrapped* angles;
   saltus_spring_place* springs; /* [spring_count] for reports */
   int spring_count;

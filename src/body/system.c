@@ -66,6 +66,33 @@ static int block_of(const saltus_mechanism* m, int marker) {
   return v < 0 ? -1 : v / (m->plane ? 3 : 6);
 }
 
+/* Forces by body. */
+static saltus_status list_pulls(saltus_mechanism* m) {
+  m->pull_start = SALTUSI_TAKE(&m->pool, int, m->free_count + 1);
+  m->pulls = SALTUSI_TAKE(&m->pool, int, 2 * m->force_count);
+  int* next = SALTUSI_TAKE(&m->pool, int, m->free_count);
+  if (m->pool.failed) {
+    return SALTUS_ERR_MEMORY;
+  }
+  for (int i = 0; i < 2 * m->force_count; i++) {
+    const int block = m->forces[i / 2].block[i % 2];
+    if (block >= 0) {
+      m->pull_start[block + 1]++;
+    }
+  }
+  for (int i = 0; i < m->free_count; i++) {
+    next[i] = m->pull_start[i];
+    m->pull_start[i + 1] += m->pull_start[i];
+  }
+  for (int i = 0; i < 2 * m->force_count; i++) {
+    const int block = m->forces[i / 2].block[i % 2];
+    if (block >= 0) {
+      m->pulls[next[block]++] = i / 2;
+    }
+  }
+  return SALTUS_OK;
+}
+
 /* The pair of two blocks, found among those there are or added. */
 static int pair_of(saltus_structure* s, int* pair, int i, int j) {
   const int low = i < j ? i : j, high = i < j ? j : i;
@@ -181,6 +208,7 @@ saltus_status saltusi_define_system(const saltusi_definition* d) {
   m->system.traits = traits_of(m);
   set_ops(m);
   saltus_status status = structure(m);
+  status = status == SALTUS_OK ? list_pulls(m) : status;
   return status == SALTUS_OK ? label(m) : status;
 }
 

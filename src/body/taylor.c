@@ -207,7 +207,9 @@ static void driven_pose(const saltusi_piece* p, const saltusi_body* body, bool m
   }
 }
 
-static void pose_along(const saltusi_piece* p, int body, bool moves, saltusi_body_piece* at) {
+/* Without `axes` R is not needed. */
+static void pose_along(const saltusi_piece* p, int body, bool axes, bool moves,
+                       saltusi_body_piece* at) {
   const saltusi_body* b = &p->m->bodies[body];
   if (b->kind == SALTUS_BODY_DRIVEN) {
     driven_pose(p, b, moves, at);
@@ -217,8 +219,7 @@ static void pose_along(const saltusi_piece* p, int body, bool moves, saltusi_bod
   if (b->kind == SALTUS_BODY_FIXED) {
     return;
   }
-  const int axes = p->m->plane ? 2 : 3;
-  for (int k = 0; k < axes; k++) {
+  for (int k = 0; k < (p->m->plane ? 2 : 3); k++) {
     saltusi_piece_coordinate(p, b->q + k, &at->x.k[k]);
     if (moves) {
       saltusi_piece_velocity(p, b->v + k, &at->v.k[k]);
@@ -226,8 +227,10 @@ static void pose_along(const saltusi_piece* p, int body, bool moves, saltusi_bod
   }
   if (p->m->plane) {
     saltusi_piece_coordinate(p, b->q + 2, &at->angle);
+  }
+  if (axes && p->m->plane) {
     plane_matrix(p, &at->angle, &at->R);
-  } else {
+  } else if (axes) {
     space_matrix(p, b->q + 3, &at->R);
   }
   for (int k = p->m->plane ? 2 : 0; moves && k < 3; k++) {
@@ -237,34 +240,81 @@ static void pose_along(const saltusi_piece* p, int body, bool moves, saltusi_bod
 
 /* ---- ends ---- */
 
-/* R x and R (w x x) of a vector in body axes. */
+/* R x and R (w x x) of a vector in body axes, whose zeros cost nothing. */
 static void carry(const saltusi_piece* p, const saltusi_body_piece* body, const double x[3],
                   bool moves, saltusi_taylor3* to, saltusi_taylor3* rate) {
-  saltusi_taylor3 inside, turned;
-  saltusi_taylor3_set(p, &inside, x);
-  saltusi_taylor3_turn(p, &body->R, &inside, to);
+  for (int i = 0; i < 3; i++) {
+    saltusi_taylor_set(p, &to->k[i], 0.0);
+    for (int j = 0; j < 3; j++) {
+      saltusi_taylor_add_scaled(p, &to->k[i], &body->R.k[3 * i + j], x[j]);
+    }
+  }
   if (moves) {
-    saltusi_taylor3_cross(p, &body->w, &inside, &turned);
+    saltusi_taylor3 turned;
+    for (int k = 0; k < 3; k++) {
+      const int i = (k + 1) % 3, j = (k + 2) % 3;
+      saltusi_taylor_set(p, &turned.k[k], 0.0);
+      saltusi_taylor_add_scaled(p, &turned.k[k], &body->w.k[i], x[j]);
+      saltusi_taylor_add_scaled(p, &turned.k[k], &body->w.k[j], -x[i]);
+    }
     saltusi_taylor3_turn(p, &body->R, &turned, rate);
   }
 }
 
-static void end_along(const saltusi_piece* p, int marker, bool moves, saltusi_end_piece* end) {
-  end->marker = &p->m->markers[marker];
-  pose_along(p, end->marker->body, moves, &end->body);
-  carry(p, &end->body, end->marker->r, moves, &end->p, &end->dp);
-  saltusi_taylor3_add(p, &end->p, &end->body.x);
-  if (moves) {
-    saltusi_taylor3_add(p, &end->dp, &end->body.v);
+/* What rows look at: bits of axes, and of the origin. */
+enum { ORIGIN = 8 };
+
+static unsigned needs_of(const saltusi_row* row, int end) {
+  unsigned needs = 0;
+  for (int i = 0; i < row->terms; i++) {
+    const saltusi_term* term = &row->term[i];
+    if (term->link != end / 2) {
+      continue;
+    }
+    const bool first = end % 2 == 0;
+    switch (term->kind) {
+    case SALTUSI_TERM_ALONG:
+      needs |= ORIGIN | (first ? 1U << (unsigned)term->i : 0U);
+      break;
+    case SALTUSI_TERM_WORLD:
+    case SALTUSI_TERM_DISTANCE:
+      needs |= ORIGIN;
+      break;
+    case SALTUSI_TERM_DOT:
+      needs |= 1U << (unsigned)(first ? term->i : term->j);
+      break;
+    case SALTUSI_TERM_ANGLE:
+      needs |= first ? 3U : 1U;
+      break;
+    case SALTUSI_TERM_PLANE:
+      break;
+    }
   }
-  for (int k = 0; k < 3; k++) {
-    carry(p, &end->body, end->marker->axis[k], moves, &end->axis[k], &end->daxis[k]);
+  return needs;
+}
+
+static void end_along(const saltusi_piece* p, int marker, unsigned needs, bool moves,
+                      saltusi_end_piece* end) {
+  end->marker = &p->m->markers[marker];
+  pose_along(p, end->marker->body, needs != 0, moves, &end->body);
+  if ((needs & ORIGIN) != 0) {
+    carry(p, &end->body, end->marker->r, moves, &end->p, &end->dp);
+    saltusi_taylor3_add(p, &end->p, &end->body.x);
+    if (moves) {
+      saltusi_taylor3_add(p, &end->dp, &end->body.v);
+    }
+  }
+  for (unsigned k = 0; k < 3; k++) {
+    if ((needs & 1U << k) != 0) {
+      carry(p, &end->body, end->marker->axis[k], moves, &end->axis[k], &end->daxis[k]);
+    }
   }
 }
 
-void saltusi_piece_ends(const saltusi_piece* p, const saltusi_link* link, bool moves,
-                        saltusi_end_piece end[4]) {
+void saltusi_piece_ends(const saltusi_piece* p, const saltusi_link* link, const saltusi_row* row,
+                        bool moves, saltusi_end_piece end[4]) {
+  assert(p != NULL && link != NULL && row != NULL && end != NULL);
   for (int k = 0; k < 2 * link->links; k++) {
-    end_along(p, link->marker[k / 2][k % 2], moves, &end[k]);
+    end_along(p, link->marker[k / 2][k % 2], needs_of(row, k), moves, &end[k]);
   }
 }
