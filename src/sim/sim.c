@@ -186,9 +186,29 @@ static saltus_status check_control(const saltus_sim_def* def, saltus_control_opt
   return SALTUS_OK;
 }
 
+/* Quaternions of a start have length 1, whatever digits it was written with. */
+static saltus_status normalise_start(saltus_sim* sim) {
+  const double much = 1e-6; /* six digits are as good as many people write */
+  double moved = 0.0;
+  saltusi_normalise(&sim->sys, sim->now.q);
+  for (int i = 0; i < sim->sys.dims.nq; i++) {
+    double by = fabs(sim->now.q[i] - sim->def.q0[i]);
+    moved = by <= moved ? moved : by; /* NaN wins */
+  }
+  if (!isfinite(moved)) {
+    saltusi_log(sim->def.log, SALTUS_LEVEL_ERROR,
+                "simulation: q0 cannot be normalised; a quaternion must not be zero");
+    return SALTUS_ERR_RANGE;
+  }
+  if (moved > much) {
+    saltusi_log(sim->def.log, SALTUS_LEVEL_WARNING,
+                "simulation: q0 is normalised, which moves an entry by %g", moved);
+  }
+  return SALTUS_OK;
+}
+
 static void start(saltus_sim* sim) {
   const saltus_sim_def* def = &sim->def;
-  memcpy(sim->now.q, def->q0, (size_t)sim->sys.dims.nq * sizeof(double));
   memcpy(sim->now.v, def->v0, (size_t)sim->sys.dims.nv * sizeof(double));
   sim->now.t = def->t0;
   saltusi_observer_start(sim);
@@ -224,7 +244,9 @@ saltus_status saltus_sim_create(const saltus_sim_def* def, saltus_sim** out) {
   *sim = (saltus_sim){.def = *def, .memory = memory, .bytes = bytes, .sys = *def->system};
   sim->changes = def->changes != NULL ? *def->changes : 0;
   layout(sim, &arena);
-  status = saltusi_contact_room_create(sim);
+  memcpy(sim->now.q, def->q0, (size_t)sim->sys.dims.nq * sizeof(double));
+  status = normalise_start(sim);
+  status = status == SALTUS_OK ? saltusi_contact_room_create(sim) : status;
   if (status != SALTUS_OK) {
     saltus_sim_destroy(sim);
     return status;

@@ -304,6 +304,38 @@ static void galerkin_steps_of_every_degree_turn(void** state) {
   }
 }
 
+/* Step control measures attitudes in rad, with an embedded method and with steps of half the length: the error follows
+ * the tolerance. */
+static void step_control_follows_the_tolerance(void** state) {
+  (void)state;
+  static const struct {
+    const char* scheme;
+    const char* control;
+    double tol,
+        most; /* error over the tolerance of a step: some hundred steps that the motion amplifies */
+  } cases[] = {{"rkf45", "embedded", 1e-8, 100.0}, {"rk4", "variable-order", 1e-6, 3000.0}};
+  const saltus_system body = rigid_system(&middle);
+  for (int i = 0; i < 2; i++) {
+    for (int k = 0; k < 2; k++) {
+      saltus_control_options options;
+      saltus_options_defaults(&saltus_control_find(cases[i].control)->options, &options);
+      options.rtol = options.atol = k == 0 ? cases[i].tol : 1e-2 * cases[i].tol;
+      const saltus_sim_def def = {.system = &body,
+                                  .scheme = cases[i].scheme,
+                                  .control = cases[i].control,
+                                  .control_options = &options,
+                                  .h = 1e-3,
+                                  .q0 = q_start,
+                                  .v0 = v_middle};
+      saltus_sim* sim;
+      assert_int_equal(saltus_sim_create(&def, &sim), SALTUS_OK);
+      assert_int_equal(saltus_sim_run_until(sim, 5.0), SALTUS_OK);
+      assert_true(quaternion_angle(attitude5, saltus_sim_q(sim) + 3) <= 20.0 * options.atol);
+      saltus_sim_destroy(sim);
+    }
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(free_rotation_has_the_order_of_its_scheme),
@@ -312,6 +344,7 @@ int main(void) {
       cmocka_unit_test(variational_schemes_keep_momentum_and_a_band_of_energy),
       cmocka_unit_test(quaternions_keep_length_one),
       cmocka_unit_test(a_bar_bounces_in_space_as_in_the_plane),
+      cmocka_unit_test(step_control_follows_the_tolerance),
       cmocka_unit_test(galerkin_steps_of_every_degree_turn),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

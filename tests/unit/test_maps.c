@@ -8,6 +8,8 @@
 #include "saltus_test.h"
 #include "system/ways.h"
 
+#include <float.h>
+
 static const double q_any[RIGID_NQ] = {0.3, -0.2, 0.9, 0.5, -0.5, 0.1, 0.7};
 static const double v_any[RIGID_NV] = {0.4, 0.3, -0.2, 1.1, -0.7, 2.3};
 
@@ -106,6 +108,31 @@ static void a_map_is_told_completely(void** state) {
   assert_says(kept, "callback \"rate\" is missing: rate, advance and difference say one map");
 }
 
+/* A start with a few digits, or scaled, is the same start; one without a direction is none. */
+static void a_start_is_normalised(void** state) {
+  (void)state;
+  const rigid_body body = {.mass = 1.0, .inertia = {1.0, 2.0, 3.0}};
+  const saltus_system sys = rigid_system(&body);
+  const double v0[RIGID_NV] = {0.0};
+  double q0[RIGID_NQ] = {1.0, 2.0, 3.0, 1.2, 0.0, 0.0, -1.6};
+  saltus_kept_message kept = {0};
+  saltus_sim_def def = {.system = &sys,
+                        .scheme = "moreau-jean",
+                        .h = 0.1,
+                        .q0 = q0,
+                        .v0 = v0,
+                        .log = saltus_log_keep(&kept)};
+  saltus_sim* sim;
+  assert_int_equal(saltus_sim_create(&def, &sim), SALTUS_OK);
+  assert_near(saltus_sim_q(sim)[3], 0.6, DBL_EPSILON);
+  assert_near(saltus_sim_q(sim)[6], -0.8, DBL_EPSILON);
+  assert_says(kept, "q0 is normalised, which moves an entry by 0.8");
+  saltus_sim_destroy(sim);
+  q0[3] = q0[6] = 0.0;
+  assert_int_equal(saltus_sim_create(&def, &sim), SALTUS_ERR_RANGE);
+  assert_says(kept, "a quaternion must not be zero");
+}
+
 /* The body with one more coordinate, which shows how far it has turned about its own z axis. */
 enum { SHOWN_NQ = RIGID_NQ + 1 };
 
@@ -141,6 +168,7 @@ int main(void) {
       cmocka_unit_test(every_derivative_of_a_rigid_body_is_right),
       cmocka_unit_test(a_wrong_difference_or_normalise_is_found),
       cmocka_unit_test(a_map_is_told_completely),
+      cmocka_unit_test(a_start_is_normalised),
       cmocka_unit_test(coordinates_that_show_others_are_no_positions),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
