@@ -153,6 +153,16 @@ typedef struct saltus_spring_def {
   SALTUS_RESERVED(4);
 } saltus_spring_def;
 
+/* A force at the origin of a marker and a torque on its body, as signals. */
+typedef struct saltus_load_def {
+  const char* name;
+  const char* marker;
+  saltus_signal force[3];  /* N; in the plane the first two */
+  saltus_signal torque[3]; /* N m; in the plane the first alone, about z */
+  bool turns;              /* in the axes of the marker; else of the world */
+  SALTUS_RESERVED(2);
+} saltus_load_def;
+
 typedef struct saltus_input_def {
   const char* name;
   double value; /* at the start */
@@ -175,7 +185,9 @@ typedef struct saltus_mechanism_def {
   int input_count;
   saltus_log log;
   const saltus_allocator* allocator; /* NULL: the C library */
-  SALTUS_RESERVED(8);
+  const saltus_load_def* loads;
+  int load_count;
+  SALTUS_RESERVED(6);
 } saltus_mechanism_def;
 
 typedef struct saltus_mechanism saltus_mechanism;

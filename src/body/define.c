@@ -179,8 +179,8 @@ static saltus_status define_inputs(const saltusi_definition* d) {
 
 static saltus_status define(const saltusi_definition* d) {
   static saltus_status (*const parts[])(const saltusi_definition*) = {
-      define_inputs,         saltusi_define_bodies,  saltusi_define_markers,
-      saltusi_define_joints, saltusi_define_springs, saltusi_define_system};
+      define_inputs,          saltusi_define_bodies, saltusi_define_markers, saltusi_define_joints,
+      saltusi_define_springs, saltusi_define_loads,  saltusi_define_system};
   saltus_status status = SALTUS_OK;
   for (size_t i = 0; status == SALTUS_OK && i < sizeof parts / sizeof parts[0]; i++) {
     status = parts[i](d);
@@ -198,6 +198,15 @@ saltus_status saltus_mechanism_create(const saltus_mechanism_def* def, saltus_me
     saltusi_log(def->log, SALTUS_LEVEL_ERROR, "a mechanism has dimension %d, must be 2 or 3",
                 def->dimension);
     return SALTUS_ERR_INPUT;
+  }
+  const int counts[] = {def->body_count,   def->marker_count, def->joint_count,
+                        def->spring_count, def->load_count,   def->input_count};
+  for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+    if (counts[i] < 0) {
+      saltusi_log(def->log, SALTUS_LEVEL_ERROR,
+                  "a mechanism has %d parts of a kind, must be 0 or more", counts[i]);
+      return SALTUS_ERR_INPUT;
+    }
   }
   saltusi_pool pool = saltusi_pool_over(def->allocator);
   saltus_mechanism* m = SALTUSI_TAKE(&pool, saltus_mechanism, 1);

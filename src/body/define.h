@@ -48,6 +48,7 @@ saltus_status saltusi_define_bodies(const saltusi_definition* d);
 saltus_status saltusi_define_markers(const saltusi_definition* d);
 saltus_status saltusi_define_joints(const saltusi_definition* d);
 saltus_status saltusi_define_springs(const saltusi_definition* d);
+saltus_status saltusi_define_loads(const saltusi_definition* d);
 /* Callbacks, sizes, structure, labels. */
 saltus_status saltusi_define_system(const saltusi_definition* d);
 

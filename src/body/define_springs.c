@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * define_springs.c - springs and dampers between markers, as forces along rows.
+ * define_springs.c - springs and dampers between markers, as forces along rows; loads at markers.
  *
  *   linear      along the distance; without a length at rest along x, y and z of the world instead, where
  *               the distance has no direction at its zero
@@ -160,6 +160,54 @@ saltus_status saltusi_define_springs(const saltusi_definition* d) {
     }
     if (status == SALTUS_OK) {
       status = define_spring(d, &def->springs[i], name);
+    }
+  }
+  return status;
+}
+
+/* ---- loads ---- */
+
+static saltus_status define_load(const saltusi_definition* d, const saltus_load_def* def,
+                                 saltusi_load* load) {
+  saltus_mechanism* m = d->m;
+  saltus_status status = saltusi_define_find(d, "load", def->name, &m->marker_names, "marker",
+                                             def->marker, &load->marker);
+  load->turns = def->turns;
+  for (int k = 0; status == SALTUS_OK && k < 3; k++) {
+    /* in the plane a torque is about z */
+    const int about = m->plane ? (k + 2) % 3 : k;
+    status = saltusi_define_signal(d, "load", def->name, &def->force[k], &load->force[k]);
+    if (status == SALTUS_OK) {
+      status = saltusi_define_signal(d, "load", def->name, &def->torque[k], &load->torque[about]);
+    }
+  }
+  if (status == SALTUS_OK && m->bodies[m->markers[load->marker].body].kind != SALTUS_BODY_FREE) {
+    return saltusi_define_refuse(d, "load", def->name,
+                                 "its marker is on \"%s\", which is not free to move",
+                                 m->bodies[m->markers[load->marker].body].name);
+  }
+  return status;
+}
+
+saltus_status saltusi_define_loads(const saltusi_definition* d) {
+  assert(d != NULL);
+  const saltus_mechanism_def* def = d->def;
+  saltus_mechanism* m = d->m;
+  saltusi_index names;
+  m->load_count = def->load_count;
+  m->loads = SALTUSI_TAKE(&m->pool, saltusi_load, def->load_count);
+  if (!saltusi_index_start(&names, def->load_count, &m->pool) || m->loads == NULL) {
+    return SALTUS_ERR_MEMORY;
+  }
+  saltus_status status = SALTUS_OK;
+  for (int i = 0; status == SALTUS_OK && i < def->load_count; i++) {
+    const char* name;
+    status = SALTUSI_RESERVED_CHECK(&def->loads[i], "saltus_load_def", def->log);
+    if (status == SALTUS_OK) {
+      status = saltusi_define_name(d, "load", def->loads[i].name, &names, &name);
+    }
+    if (status == SALTUS_OK) {
+      status = define_load(d, &def->loads[i], &m->loads[i]);
     }
   }
   return status;

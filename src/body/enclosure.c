@@ -340,6 +340,42 @@ static void add_force_along(const saltusi_piece* p, const saltusi_force_along* f
   }
 }
 
+/* The part of a load on velocity k (0..5) of its body. */
+static void add_load(const saltusi_piece* p, const saltusi_load* load, int k, saltusi_taylor* to) {
+  const saltusi_marker* marker = &p->m->markers[load->marker];
+  saltusi_taylor3 f, about, inside, moment, r;
+  saltusi_body_piece body;
+  saltusi_piece_pose(p, marker->body, &body);
+  for (int i = 0; i < 3; i++) {
+    saltusi_piece_signal(p, &load->force[i], &f.k[i]);
+    saltusi_piece_signal(p, &load->torque[i], &about.k[i]);
+  }
+  if (load->turns) {
+    const saltusi_taylor3 force = f, torque = about;
+    for (int i = 0; i < 3; i++) {
+      saltusi_taylor_set(p, &inside.k[i], 0.0);
+      saltusi_taylor_set(p, &about.k[i], 0.0);
+      for (int j = 0; j < 3; j++) {
+        saltusi_taylor_add_scaled(p, &inside.k[i], &force.k[j], marker->axis[j][i]);
+        saltusi_taylor_add_scaled(p, &about.k[i], &torque.k[j], marker->axis[j][i]);
+      }
+    }
+    saltusi_taylor3_turn(p, &body.R, &inside, &f);
+  } else {
+    const saltusi_taylor3 torque = about;
+    saltusi_taylor3_turn_back(p, &body.R, &f, &inside);
+    saltusi_taylor3_turn_back(p, &body.R, &torque, &about);
+  }
+  if (k < 3) {
+    saltusi_taylor_add(p, to, &f.k[k]);
+    return;
+  }
+  saltusi_taylor3_set(p, &r, marker->r);
+  saltusi_taylor3_cross(p, &r, &inside, &moment);
+  saltusi_taylor_add(p, to, &moment.k[k - 3]);
+  saltusi_taylor_add(p, to, &about.k[k - 3]);
+}
+
 static void force_component(const saltusi_piece* p, int index, saltusi_taylor* to) {
   const saltus_mechanism* m = p->m;
   const int size = m->plane ? 3 : 6;
@@ -354,6 +390,11 @@ static void force_component(const saltusi_piece* p, int index, saltusi_taylor* t
     const saltusi_force_along* f = &m->forces[m->pulls[i]];
     const int which = m->markers[f->link->marker[0][0]].body == body ? 0 : 1;
     add_force_along(p, f, which, k, to);
+  }
+  for (int i = 0; i < m->load_count; i++) {
+    if (m->markers[m->loads[i].marker].body == body) {
+      add_load(p, &m->loads[i], k, to);
+    }
   }
 }
 
@@ -440,6 +481,16 @@ static unsigned force_along_depends(const saltus_mechanism* m, const saltusi_for
   return depends;
 }
 
+/* In space polynomials of quaternions as long as its signals are constant. */
+static unsigned load_depends(const saltus_mechanism* m, const saltusi_load* load) {
+  bool given = m->plane;
+  for (int k = 0; k < 3; k++) {
+    given =
+        given || load->force[k].given.evaluate != NULL || load->torque[k].given.evaluate != NULL;
+  }
+  return SALTUS_ON_T | SALTUS_ON_Q | SALTUS_NOT_AFFINE | (given ? SALTUS_NOT_POLYNOMIAL : 0U);
+}
+
 static unsigned force_depends(const saltus_mechanism* m, int index) {
   const int block = index / (m->plane ? 3 : 6);
   unsigned depends = 0;
@@ -448,6 +499,11 @@ static unsigned force_depends(const saltus_mechanism* m, int index) {
   }
   for (int i = m->pull_start[block]; i < m->pull_start[block + 1]; i++) {
     depends |= force_along_depends(m, &m->forces[m->pulls[i]]);
+  }
+  for (int i = 0; i < m->load_count; i++) {
+    if (m->markers[m->loads[i].marker].body == m->free_bodies[block]) {
+      depends |= load_depends(m, &m->loads[i]);
+    }
   }
   return depends;
 }
@@ -491,13 +547,17 @@ static void list(listing* l, int place) {
   l->count++;
 }
 
+static void list_pose(const saltus_mechanism* m, int body, listing* l) {
+  for (int i = 0; m->bodies[body].q >= 0 && i < (m->plane ? 3 : 7); i++) {
+    list(l, m->bodies[body].q + i);
+  }
+}
+
 static void list_link(const saltus_mechanism* m, const saltusi_link* link, const saltusi_row* row,
                       bool moves, listing* l) {
   for (int k = 0; k < 2 * link->links; k++) {
     const saltusi_body* body = &m->bodies[m->markers[link->marker[k / 2][k % 2]].body];
-    for (int i = 0; body->q >= 0 && i < (m->plane ? 3 : 7); i++) {
-      list(l, body->q + i);
-    }
+    list_pose(m, m->markers[link->marker[k / 2][k % 2]].body, l);
     for (int i = 0; moves && body->v >= 0 && i < (m->plane ? 3 : 6); i++) {
       list(l, m->system.dims.nq + body->v + i);
     }
@@ -518,6 +578,11 @@ static void list_force(const saltus_mechanism* m, int index, listing* l) {
   for (int i = m->pull_start[index / size]; i < m->pull_start[index / size + 1]; i++) {
     const saltusi_force_along* f = &m->forces[m->pulls[i]];
     list_link(m, f->link, f->row, true, l);
+  }
+  for (int i = 0; i < m->load_count; i++) {
+    if (m->markers[m->loads[i].marker].body == body) {
+      list_pose(m, body, l);
+    }
   }
 }
 
@@ -566,6 +631,11 @@ const saltus_enclosure_ops* saltusi_mechanism_enclosure(const saltus_mechanism* 
   }
   for (int i = 0; i < m->force_count; i++) {
     known = known && (!m->forces[i].actuated || is_known(&m->forces[i].actuator));
+  }
+  for (int i = 0; i < m->load_count; i++) {
+    for (int k = 0; k < 3; k++) {
+      known = known && is_known(&m->loads[i].force[k]) && is_known(&m->loads[i].torque[k]);
+    }
   }
   return known ? &ops : NULL;
 }

@@ -14,6 +14,7 @@
  */
 #include "body/forces.h"
 
+#include "body/loads.h"
 #include "body/terms.h"
 
 #include <assert.h>
@@ -211,6 +212,7 @@ void saltusi_mechanism_force(const void* self, const saltus_point* at, double* F
     }
   }
   add_forces_along(m, at, F);
+  saltusi_loads_add(m, at, F);
 }
 
 enum { SPRINGS_ALONE = 1, WITHOUT_CURVATURE = 2 };
@@ -237,6 +239,10 @@ static void slopes(const saltus_mechanism* m, const saltus_point* at, const doub
         J[(size_t)place[k / 12] * n + (size_t)place[k % 12]] += part[k];
       }
     }
+  }
+  for (int i = 0; (which & SPRINGS_ALONE) == 0 && factor[1] != 0.0 && i < m->load_count; i++) {
+    const int v = m->bodies[m->markers[m->loads[i].marker].body].v;
+    saltusi_load_slope(m, i, at, factor[1], J + (size_t)v * (n + 1), n);
   }
 }
 
@@ -303,6 +309,10 @@ void saltusi_mechanism_blocks(const void* self, const saltus_point* at, double m
       add_block(m, J, 1 - low, low, pair + size);
     }
   }
+  for (int i = 0; fq != 0.0 && i < m->load_count; i++) {
+    const int v = m->bodies[m->markers[m->loads[i].marker].body].v;
+    saltusi_load_slope(m, i, at, fq, values + (size_t)(v / n) * size, (size_t)n);
+  }
 }
 
 double saltusi_mechanism_kinetic(const void* self, const saltus_point* at) {
@@ -347,7 +357,8 @@ double saltusi_mechanism_potential(const void* self, const saltus_point* at) {
 void saltusi_mechanism_power(const void* self, const saltus_point* at, double power[2]) {
   const saltus_mechanism* m = self;
   assert(m != NULL && at != NULL && power != NULL);
-  power[0] = power[1] = 0.0;
+  power[0] = saltusi_loads_power(m, at);
+  power[1] = 0.0;
   for (int i = 0; i < m->force_count; i++) {
     const saltusi_force_along* f = &m->forces[i];
     pull p;

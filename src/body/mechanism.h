@@ -118,6 +118,13 @@ typedef struct saltusi_force_along {
   int pair;     /* of the structure; -1: none */
 } saltusi_force_along;
 
+/* A force and a torque at a marker. */
+typedef struct saltusi_load {
+  int marker;
+  saltusi_signal force[3], torque[3];
+  bool turns; /* with the marker */
+} saltusi_load;
+
 /* An angle of space: coordinate q. */
 typedef struct saltusi_unwrapped {
   const char* name; /* of the joint or spring */
@@ -135,7 +142,7 @@ struct saltus_mechanism {
   double gravity[3];
   double t0;
   int body_count; /* without the world, which is bodies[body_count] */
-  int marker_count, joint_count, limit_count, force_count, angle_count, input_count;
+  int marker_count, joint_count, limit_count, force_count, load_count, angle_count, input_count;
   int free_count; /* bodies with coordinates */
   saltusi_body* bodies;
   int* free_bodies; /* [free_count] */
@@ -146,6 +153,7 @@ struct saltus_mechanism {
   saltusi_limit* limits;
   saltus_contact_law* laws; /* [limit_count] */
   saltusi_force_along* forces;
+  saltusi_load* loads;
   int* pull_start; /* [free_count + 1] forces on each free body: where they start in pulls */
   int* pulls;      /* [2 force_count] */
   saltusi_unwrapped* angles;

@@ -147,6 +147,8 @@ static unsigned traits_of(const saltus_mechanism* m) {
     affine = affine && plane;
     constant = constant && plane && f->stiffness == 0.0 && f->damping == 0.0;
   }
+  constant = constant && m->load_count == 0;
+  affine = affine && m->load_count == 0;
   unsigned traits = SALTUS_CONSTANT_MASS;
   traits |= round && constant ? SALTUS_FREE_FORCE : 0U;
   traits |= round && affine ? SALTUS_LINEAR_FORCE : 0U;

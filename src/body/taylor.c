@@ -238,6 +238,11 @@ static void pose_along(const saltusi_piece* p, int body, bool axes, bool moves,
   }
 }
 
+void saltusi_piece_pose(const saltusi_piece* p, int body, saltusi_body_piece* at) {
+  assert(p != NULL && at != NULL);
+  pose_along(p, body, true, false, at);
+}
+
 /* ---- ends ---- */
 
 /* R x and R (w x x) of a vector in body axes, whose zeros cost nothing. */

@@ -189,6 +189,8 @@ typedef struct saltusi_end_piece {
 void saltusi_piece_coordinate(const saltusi_piece* p, int i, saltusi_taylor* to);
 void saltusi_piece_velocity(const saltusi_piece* p, int i, saltusi_taylor* to);
 void saltusi_piece_signal(const saltusi_piece* p, const saltusi_signal* s, saltusi_taylor* to);
+/* Where a body is. */
+void saltusi_piece_pose(const saltusi_piece* p, int body, saltusi_body_piece* at);
 /* The ends of a link as far as a row looks at them, with their velocities when `moves`. */
 void saltusi_piece_ends(const saltusi_piece* p, const saltusi_link* link, const saltusi_row* row,
                         bool moves, saltusi_end_piece end[4]);

@@ -348,6 +348,47 @@ static void inputs_are_set_between_steps(void** state) {
   saltus_mechanism_destroy(m);
 }
 
+static void loads_push_where_their_marker_is(void** state) {
+  (void)state;
+  /* turned by 90 degrees about z: the marker at x = 0.5 of the body is at y = 0.5 */
+  const saltus_body_def body = {.name = "a",
+                                .mass = 2.0,
+                                .inertia = {1.0, 1.0, 1.0},
+                                .orientation = {SALTUS_ORIENTATION_ANGLE, {0.5 * pi}}};
+  const saltus_marker_def marker = {.name = "at", .body = "a", .position = {0.5, 0.0, 0.0}};
+  saltus_load_def load = {
+      .name = "push", .marker = "at", .force = {{.value = 3.0}}, .torque = {{.value = 0.25}}};
+  for (int dimension = 2; dimension <= 3; dimension++) {
+    for (int turns = 0; turns < 2; turns++) {
+      load.turns = turns == 1;
+      const saltus_mechanism_def def = {.dimension = dimension,
+                                        .bodies = &body,
+                                        .body_count = 1,
+                                        .markers = &marker,
+                                        .marker_count = 1,
+                                        .loads = &load,
+                                        .load_count = 1};
+      saltus_mechanism* m = make(&def);
+      const saltus_system* sys = saltus_mechanism_system(m);
+      const saltus_point here = {.q = saltus_mechanism_q0(m), .v = saltus_mechanism_v0(m)};
+      double F[6];
+      sys->ops->force(sys->self, &here, F);
+      /* along x of the world it turns the body by -1.5 about z, along x of the body not at all */
+      assert_near(F[0], turns == 1 ? 0.0 : 3.0, 1e-15);
+      assert_near(F[1], turns == 1 ? 3.0 : 0.0, 1e-15);
+      const double spin = turns == 1 ? 0.0 : -1.5;
+      if (dimension == 2) {
+        assert_near(F[2], spin + 0.25, 1e-15);
+      } else { /* the torque is about x of the world, which is -y of the body, or about x of the body */
+        assert_near(F[3], turns == 1 ? 0.25 : 0.0, 1e-15);
+        assert_near(F[4], turns == 1 ? 0.0 : -0.25, 1e-15);
+        assert_near(F[5], spin, 1e-15);
+      }
+      saltus_mechanism_destroy(m);
+    }
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(turning_body_bounces_between_limits_beyond_a_turn),
@@ -360,6 +401,7 @@ int main(void) {
       cmocka_unit_test(screws_have_the_inertia_of_their_pitch),
       cmocka_unit_test(springs_along_joints_swing_and_die_out),
       cmocka_unit_test(inputs_are_set_between_steps),
+      cmocka_unit_test(loads_push_where_their_marker_is),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -258,11 +258,31 @@ static void springs_are_exact(void** state) {
   }
 }
 
+static void loads_are_exact(void** state) {
+  (void)state;
+  for (int dimension = 2; dimension <= 3; dimension++) {
+    rig r;
+    start_rig(&r, dimension, SALTUS_BODY_FREE);
+    saltus_load_def loads[2] = {{.name = "world", .marker = "at a"},
+                                {.name = "turning", .marker = "at b", .turns = true}};
+    for (int k = 0; k < 3; k++) {
+      for (int i = 0; i < 2; i++) {
+        loads[i].force[k] = signal_of((k + 2 * i) % 6);
+        loads[i].torque[k] = signal_of((k + 3 - i) % 6);
+      }
+    }
+    r.def.loads = loads;
+    r.def.load_count = 2;
+    check(&r, "loads");
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(rows_of_every_joint_are_exact),
       cmocka_unit_test(couplings_are_exact),
       cmocka_unit_test(springs_are_exact),
+      cmocka_unit_test(loads_are_exact),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
