@@ -188,6 +188,9 @@ int saltusi_held_islands(saltusi_mode_dynamics* m) {
     saltusi_islands_join_contact(&h->islands, &m->row, h->row[i], rows);
   }
   saltusi_islands_close(&h->islands, h->count, &m->row, h->row);
+  if (saltusi_held_sparse(m, h->sparse, h->count)) { /* one order for all that are sparse */
+    saltusi_islands_merge(&h->islands, SPARSE_ROWS, h->count, &m->row, h->row);
+  }
   saltusi_islands_order(&h->islands, h->count, h->row, h->spare);
   saltusi_islands_order(&h->islands, h->count, h->key, h->spare);
   h->whole = false;

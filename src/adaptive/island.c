@@ -210,6 +210,29 @@ void saltusi_islands_close(saltusi_islands* is, int count, const saltusi_row_blo
   is->start[0] = 0;
 }
 
+void saltusi_islands_merge(saltusi_islands* is, int least, int count, const saltusi_row_block* rows,
+                           const int* row) {
+  assert(is != NULL && least > 1 && rows != NULL && row != NULL);
+  int first = -1;
+  bool several = false;
+  for (int i = 0; i < is->count; i++) {
+    if (is->start[i + 1] - is->start[i] < least) {
+      continue;
+    }
+    int velocity = is->velocity[is->velocity_start[i]];
+    several = several || first >= 0;
+    first = first >= 0 ? first : velocity;
+    saltusi_islands_unite(is, first, velocity);
+  }
+  if (!several) {
+    return;
+  }
+  for (int v = 0; v < is->nv; v++) {
+    is->mark[v] = -1;
+  }
+  saltusi_islands_close(is, count, rows, row);
+}
+
 saltusi_island saltusi_island_of(const saltusi_islands* is, int i) {
   assert(i >= 0 && i < is->count);
   return (saltusi_island){.first = is->start[i],

@@ -51,6 +51,10 @@ bool saltusi_islands_touch(saltusi_islands* is, const saltusi_row_block* rows, i
 void saltusi_islands_close(saltusi_islands* is, int count, const saltusi_row_block* rows,
                            const int* row);
 
+/* Closed islands of at least `least` rows become one: for algebra that costs no more for that. */
+void saltusi_islands_merge(saltusi_islands* is, int least, int count, const saltusi_row_block* rows,
+                           const int* row);
+
 /* One island as the algebra in it sees it: k velocities with numbers of their own. Without `local` the
  * island is the whole system and they have their own numbers. */
 typedef struct saltusi_island {

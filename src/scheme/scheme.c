@@ -178,6 +178,7 @@ saltus_status saltusi_scheme_try(saltus_scheme* scheme, double t, double h,
     scheme->eval.failure->status = SALTUS_OK;
     return SALTUS_ERR_STOPPED;
   }
+  const saltus_work work = scheme->eval.work;
   saltus_status status = do_step(scheme, report);
   scheme->eval.work.steps++;
   if (status != SALTUS_OK && !saltusi_failed(&scheme->eval) && saltusi_cancelled(&scheme->eval)) {
@@ -194,6 +195,11 @@ saltus_status saltusi_scheme_try(saltus_scheme* scheme, double t, double h,
   }
   if (status == SALTUS_OK && scheme->eval.dependent && dims->nj > 1) {
     status = check_joints(scheme, t + report->h, to);
+    if (status == SALTUS_RETRY_ROOM &&
+        make_room(scheme, &status)) { /* once more, with more memory */
+      scheme->eval.work = work;
+      return saltusi_scheme_try(scheme, t, h, from, to, report);
+    }
     status = saltusi_failed(&scheme->eval) ? SALTUS_ERR_SYSTEM : status;
   }
   if (scheme->dense_count > 0) {

@@ -154,6 +154,66 @@ static void chains_of_any_length_fall(void** state) {
   assert_true(bytes[1] < 10 * bytes[0]);
 }
 
+/* Chains apart from each other do not feel each other, though their rows are factored together. */
+static void chains_apart_move_as_if_alone(void** state) {
+  (void)state;
+  enum { N = 20 };
+  run one = {.l = {.count = N}};
+  run three = {.l = {.count = 3 * N, .cut = N}};
+  assert_true(links_open_chain(&one.l) && links_open_chain(&three.l));
+  start(&one, 1e-8);
+  start(&three, 1e-8);
+  go(&one, 0.3);
+  go(&three, 0.3);
+  for (int i = 0; i < 9 * N; i++) {
+    double shift = i % 3 == 0 ? N * (i / (3 * N)) : 0.0;
+    assert_near(saltus_integrator_q(three.it)[i], saltus_integrator_q(one.it)[i % (3 * N)] + shift,
+                1e-7);
+  }
+  finish(&one);
+  finish(&three);
+}
+
+/* Every rod stands on the floor for itself: its contact carries its weight, whatever the pins do. */
+static void a_chain_lies_on_the_floor(void** state) {
+  (void)state;
+  enum { N = 100 };
+  for (int twice = 0; twice < 2; twice++) {
+    run r = {.l = {.count = N, .floor = true, .twice = twice == 1, .mu = 0.3}};
+    double force[3 * N];
+    assert_true(links_open_chain(&r.l));
+    start(&r, 1e-6);
+    go(&r, 0.1);
+    assert_int_equal(saltus_integrator_forces(r.it, 0.1, force), SALTUS_OK);
+    for (int i = 0; i < N; i++) {
+      assert_near(force[3 * i], gravity, 1e-9 * gravity);
+      assert_near(saltus_integrator_q(r.it)[3 * i + 1], 0.0, 1e-9);
+    }
+    finish(&r);
+  }
+}
+
+/* A chain that falls flat from 1 m strikes with all its rods at once, and comes back as a ball does. */
+static void a_chain_that_falls_flat_bounces(void** state) {
+  (void)state;
+  enum { N = 100 };
+  run r = {.l = {.count = N, .floor = true, .loose = true, .e = 0.5}};
+  assert_true(links_open_chain(&r.l));
+  for (int i = 0; i < N; i++) {
+    r.l.q[3 * i + 1] = 1.0;
+  }
+  start(&r, 1e-8);
+  go(&r, 0.6);
+  double fall = sqrt(2.0 / gravity);
+  double s = 0.6 - fall;
+  for (int i = 0; i < N; i++) {
+    assert_near(saltus_integrator_q(r.it)[3 * i + 1],
+                0.5 * gravity * fall * s - 0.5 * gravity * s * s, 1e-8);
+  }
+  assert_int_equal(saltus_integrator_costs(r.it).events[SALTUS_EVENT_IMPACT], N);
+  finish(&r);
+}
+
 /* ---- stacks ----------------------------------------------------------------------------------- */
 
 static void start_stack(run* r, links l, double lifted, double tol) {
@@ -260,6 +320,9 @@ int main(void) {
       cmocka_unit_test(sparse_and_dense_chains_move_alike),
       cmocka_unit_test(joints_that_are_there_twice_change_nothing),
       cmocka_unit_test(chains_of_any_length_fall),
+      cmocka_unit_test(chains_apart_move_as_if_alone),
+      cmocka_unit_test(a_chain_lies_on_the_floor),
+      cmocka_unit_test(a_chain_that_falls_flat_bounces),
       cmocka_unit_test(stacks_of_any_height_rest),
       cmocka_unit_test(a_push_moves_the_topmost_block),
       cmocka_unit_test(a_push_below_friction_moves_nothing),

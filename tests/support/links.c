@@ -57,13 +57,19 @@ static void put(saltus_rows* rows, int row, int place, int column, double value)
 
 /* ---- chains ----------------------------------------------------------------------------------- */
 
+/* Whether a rod hangs from a point that does not move. */
+static bool is_first(const links* l, int rod) {
+  return rod == 0 || (l->cut > 0 && rod % l->cut == 0);
+}
+
 static void joints(const void* self, const saltus_point* at, double* gap) {
   const links* l = self;
   for (int p = 0; p < l->system.joint_count; p++) {
     const double* b = at->q + 3 * l->pin[p];
-    gap[2 * p] = b[0] - 0.5 * cos(b[2]);
+    bool hangs = is_first(l, l->pin[p]);
+    gap[2 * p] = b[0] - 0.5 * cos(b[2]) - (hangs ? l->pin[p] : 0);
     gap[2 * p + 1] = b[1] - 0.5 * sin(b[2]);
-    if (l->pin[p] > 0) {
+    if (!hangs) {
       gap[2 * p] -= b[-3] + 0.5 * cos(b[-1]);
       gap[2 * p + 1] -= b[-2] + 0.5 * sin(b[-1]);
     }
@@ -73,7 +79,7 @@ static void joints(const void* self, const saltus_point* at, double* gap) {
 static void joint(const void* self, const saltus_point* at, int p, saltus_rows* rows) {
   const links* l = self;
   int b = 3 * l->pin[p];
-  bool hangs = b == 0; /* from the origin */
+  bool hangs = is_first(l, l->pin[p]);
   int place = hangs ? 0 : 3;
   if (rows->column != NULL) {
     rows->width = place + 3;
@@ -98,6 +104,29 @@ static void joint(const void* self, const saltus_point* at, int p, saltus_rows* 
     if (rows->c != NULL) {
       rows->c[r] += at->v[a + 2] * at->v[a + 2] * (r == 0 ? ca : sa);
     }
+  }
+}
+
+static saltus_status floor_contacts(const void* self, const saltus_point* at,
+                                    saltus_contact_list* list) {
+  const links* l = self;
+  for (int c = 0; c < l->count; c++) {
+    list->gap[c] = at->q[3 * c + 1];
+  }
+  return SALTUS_OK;
+}
+
+static void floor_contact(const void* self, const saltus_point* at, uint64_t identity,
+                          saltus_rows* rows) {
+  int b = 3 * (int)identity;
+  (void)self;
+  (void)at;
+  if (rows->column != NULL) {
+    rows->width = 2;
+  }
+  for (int r = 0; r < rows->count; r++) {
+    put(rows, r, 0, b, r == 0 ? 0.0 : 1.0);
+    put(rows, r, 1, b + 1, r == 0 ? 1.0 : 0.0);
   }
 }
 
@@ -197,15 +226,22 @@ static bool open_links(links* l, int pins, int nc) {
 }
 
 bool links_open_chain(links* l) {
-  int pins = l->twice ? l->count + (l->count + 2) / 3 : l->count;
+  int pins = (l->twice ? l->count + (l->count + 2) / 3 : l->count) - (l->loose ? 1 : 0);
   l->supports = 0;
-  if (!open_links(l, pins, 0)) {
+  if (!open_links(l, pins, l->floor ? l->count : 0)) {
     return false;
+  }
+  if (l->floor) {
+    l->ops.contacts = floor_contacts;
+    l->ops.contact = floor_contact;
+    l->system.traits |= SALTUS_CONSTANT_NORMALS;
   }
   l->ops.joints = joints;
   l->ops.joint = joint;
   for (int i = 0, p = 0; i < l->count; i++) {
-    l->pin[p++] = i;
+    if (i > 0 || !l->loose) {
+      l->pin[p++] = i;
+    }
     if (l->twice && i % 3 == 0) {
       l->pin[p++] = i;
     }
