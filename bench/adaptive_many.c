@@ -461,9 +461,7 @@ static int run_memory(void) {
   int failed = 0;
   for (int n = 10; n <= 1000; n *= 10) {
     failed |= run_contacts(false, n);
-    if (n <= 100) { /* one island: its matrices are dense */
-      failed |= run_contacts(true, n);
-    }
+    failed |= run_contacts(true, n);
   }
   return failed;
 }

@@ -13,14 +13,30 @@
 #include <time.h>
 
 static const bench* const registry[] = {
-    &bench_moreau_ball,     &bench_formula_ball,   &bench_formula_pendulum,
-    &bench_scene_chain,     &bench_enclosures,     &bench_graph_distance,
-    &bench_precision,       &bench_smooth_step,    &bench_one_contact,
-    &bench_beads,           &bench_rods,           &bench_small_problems,
-    &bench_random_packings, &bench_large_packings, &bench_warm_start,
-    &bench_joints,          &bench_scaling,        &bench_adaptive_speed,
-    &bench_adaptive_ratios, &bench_adaptive_balls, &bench_adaptive_hills,
-    &bench_adaptive_memory, &bench_chains,
+    &bench_moreau_ball,
+    &bench_formula_ball,
+    &bench_formula_pendulum,
+    &bench_scene_chain,
+    &bench_enclosures,
+    &bench_graph_distance,
+    &bench_precision,
+    &bench_smooth_step,
+    &bench_one_contact,
+    &bench_beads,
+    &bench_rods,
+    &bench_small_problems,
+    &bench_random_packings,
+    &bench_large_packings,
+    &bench_warm_start,
+    &bench_joints,
+    &bench_scaling,
+    &bench_adaptive_speed,
+    &bench_adaptive_ratios,
+    &bench_adaptive_balls,
+    &bench_adaptive_hills,
+    &bench_adaptive_memory,
+    &bench_adaptive_chains,
+    &bench_chains,
 };
 enum { COUNT = sizeof registry / sizeof registry[0] };
 

@@ -42,5 +42,6 @@ extern const bench bench_adaptive_ratios;
 extern const bench bench_adaptive_balls;
 extern const bench bench_adaptive_hills;
 extern const bench bench_adaptive_memory;
+extern const bench bench_adaptive_chains;
 
 #endif

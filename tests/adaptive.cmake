@@ -31,4 +31,4 @@ saltus_test(adversarial SOURCES conformance/test_adversarial.c LINK saltus_adver
             LABELS conformance LONG)
 saltus_test(adaptive_islands SOURCES conformance/test_adaptive_islands.c LABELS conformance)
 saltus_test(adaptive_singular SOURCES reference/test_adaptive_singular.c LABELS reference)
-saltus_test(adaptive_chains SOURCES conformance/test_adaptive_chains.c support/links.c LABELS conformance)
+saltus_test(adaptive_chains SOURCES conformance/test_adaptive_chains.c support/one_island.c LABELS conformance)

@@ -4,7 +4,7 @@
  * One island of any size, to a tolerance: chains of jointed links and stacks of blocks, whose matrices are
  * factored sparsely from some size on.
  */
-#include "links.h"
+#include "one_island.h"
 #include "saltus/saltus.h"
 #include "saltus_test.h"
 
@@ -145,7 +145,7 @@ static void chains_of_any_length_fall(void** state) {
     assert_near(q[3 * n - 2], -0.5 * gravity * t * t, tol);
     assert_near(q[3 * n - 1], 0.0, tol);
     /* n / 2 g^2 t^2 have been exchanged */
-    assert_near(links_energy(&r.l, q, v), 0.0, tol * n * gravity * gravity * t * t);
+    assert_near(island_energy(&r.l, q, v), 0.0, tol * n * gravity * gravity * t * t);
     assert_true(worst_joint(&r) < 0.1 * tol);
     bytes[k] = r.memory.most;
     finish(&r);

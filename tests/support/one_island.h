@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * links.h - planar systems that are one island, however large: chains of jointed links and stacks of blocks.
+ * one_island.h - planar systems that are one island, however large: chains of jointed links and stacks of blocks.
  * Bodies have x, y and angle, M is diagonal, rows are sparse or dense.
  *
  *   chain     rods of 1 kg and 1 m that hang from the origin, end by end; pin i, two rows, joins rod i - 1 and
@@ -12,8 +12,8 @@
  *             middle; angles are small, so that gaps are linear:
  *               g = y_i - y_j + s half (a_i - a_j) - 1,   U_T = x_i' - x_j' + (a_i' + a_j') / 2
  */
-#ifndef TEST_LINKS_H
-#define TEST_LINKS_H
+#ifndef TEST_ONE_ISLAND_H
+#define TEST_ONE_ISLAND_H
 
 #include "saltus/system.h"
 
@@ -42,6 +42,6 @@ bool links_open_stack(links* l);
 void links_close(links* l);
 
 /* J, of a chain. */
-double links_energy(const links* l, const double* q, const double* v);
+double island_energy(const links* l, const double* q, const double* v);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * links.c - see links.h.
+ * one_island.c - see one_island.h.
  */
-#include "links.h"
+#include "one_island.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -130,7 +130,7 @@ static void floor_contact(const void* self, const saltus_point* at, uint64_t ide
   }
 }
 
-double links_energy(const links* l, const double* q, const double* v) {
+double island_energy(const links* l, const double* q, const double* v) {
   double sum = 0.0;
   for (int i = 0; i < l->count; i++) {
     sum += 0.5 * (v[3 * i] * v[3 * i] + v[3 * i + 1] * v[3 * i + 1]);
