@@ -451,6 +451,51 @@ static void only_the_first_end_of_a_force_is_refined(void** state) {
   assert_true(each[1] < 1.5 * each[0]);
 }
 
+/* Balls that bounce beside each other: while others hit before its bounces end, those of one are not tried in
+ * one step, which would be refused. Accumulations that are alone are passed over as before. */
+static void bounces_are_not_tried_while_others_hit(void** state) {
+  (void)state;
+  enum { N = 40 };
+  static char text[TEXT];
+  int used = snprintf(text, TEXT, "saltus: 1\ncoordinates: {");
+  for (int i = 0; i < N; i++) {
+    used += snprintf(text + used, (size_t)(TEXT - used), "%sy%d: {start: %.17g}", i > 0 ? ", " : "",
+                     i, in_no_order(i));
+  }
+  used += snprintf(text + used, (size_t)(TEXT - used), "}\nkinetic: (0");
+  for (int i = 0; i < N; i++) {
+    used += snprintf(text + used, (size_t)(TEXT - used), " + y%d'^2", i);
+  }
+  used += snprintf(text + used, (size_t)(TEXT - used), ")/2\npotential: 9.81*(0");
+  for (int i = 0; i < N; i++) {
+    used += snprintf(text + used, (size_t)(TEXT - used), " + y%d", i);
+  }
+  used += snprintf(text + used, (size_t)(TEXT - used), ")\ncontacts:\n");
+  for (int i = 0; i < N; i++) {
+    used += snprintf(text + used, (size_t)(TEXT - used), "  - {gap: y%d, restitution: 0.7}\n", i);
+  }
+  assert_true(used < TEXT);
+  saltus_scene* scene = scene_of(text);
+  const saltus_scene_view* view = saltus_scene_look(scene);
+  const saltus_integrator_def def = {.system = view->system,
+                                     .q0 = view->q0,
+                                     .v0 = view->v0,
+                                     .rtol = 1e-6,
+                                     .atol = 1e-6,
+                                     .duration = 3.0};
+  saltus_integrator* it;
+  assert_int_equal(saltus_integrator_create(&def, &it), SALTUS_OK);
+  assert_int_equal(saltus_integrator_advance(it, 2.0, SALTUS_STOP_NEVER, NULL), SALTUS_OK);
+  saltus_integrator_cost cost = saltus_integrator_costs(it);
+  /* two attempts of order 8 with their dense output, 31 evaluations, and a decision; the tries made it 46 */
+  assert_true((double)cost.work.force_evaluations < 40.0 * (double)cost.tally->steps);
+  assert_int_equal(saltus_integrator_advance(it, 3.0, SALTUS_STOP_NEVER, NULL), SALTUS_OK);
+  cost = saltus_integrator_costs(it);
+  assert_int_equal(cost.events[SALTUS_EVENT_ACCUMULATION], N);
+  saltus_integrator_destroy(it);
+  saltus_scene_destroy(scene);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_needle_that_is_listed_late_is_hit),
@@ -459,6 +504,7 @@ int main(void) {
       cmocka_unit_test(half_an_enclosure_is_refused),
       cmocka_unit_test(gaps_are_evaluated_for_those_that_are_searched),
       cmocka_unit_test(only_the_first_end_of_a_force_is_refined),
+      cmocka_unit_test(bounces_are_not_tried_while_others_hit),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
