@@ -128,6 +128,7 @@ saltus_status saltusi_collect(saltusi_adaptive* w, const double* x, double heigh
     }
   }
   saltusi_collect_laws(w);
+  saltusi_course_forget(&w->search); /* gaps that a search keeps are of the contacts before */
   return status;
 }
 

@@ -92,13 +92,13 @@ static void an_accumulation_does_not_pass_through_what_is_not_listed(void** stat
   (void)state;
   const saltus_contact_law laws[] = {{.name = "floor", .e_N = 0.1},
                                      {.name = "ceiling", .e_N = 0.5}};
-  for (int sweeps = 0; sweeps < 2; sweeps++) {
+  for (int told = 0; told < 3; told++) { /* lists alone, with gaps, and with sweeps */
     const saltus_system_ops ops = {.mass = mass,
                                    .force = force,
                                    .contacts = contacts,
                                    .contact = contact,
-                                   .gaps = gaps,
-                                   .sweep = sweeps ? sweep : NULL};
+                                   .gaps = told > 0 ? gaps : NULL,
+                                   .sweep = told > 1 ? sweep : NULL};
     const saltus_system system = {.ops = &ops,
                                   .dims = {.nq = 1, .nv = 1, .nc = 1},
                                   .traits = SALTUS_CONSTANT_MASS | SALTUS_FREE_FORCE |
