@@ -81,6 +81,10 @@ bool saltusi_trees_known(saltusi_operator* op);
 int saltusi_trees_heavy(const saltusi_operator* op);
 /* SALTUS_RETRY_ROOM, or SALTUS_RETRY_NAN when there are no factors. */
 saltus_status saltusi_trees_factor(saltusi_operator* op, saltusi_eval* eval);
+/* Whether sparse factors hold everything and rows of both configurations touch the same. */
+bool saltusi_trees_measured(const saltusi_operator* op);
+/* Some of their rows depend on each other. */
+bool saltusi_trees_dependent(const saltusi_operator* op);
 /* As saltusi_eliminate_from. */
 void saltusi_trees_from(saltusi_operator* op, int c, int k);
 

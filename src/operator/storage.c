@@ -105,8 +105,11 @@ static bool is_symmetric(const saltusi_operator* op, const saltusi_eval* eval) {
 
 /* Whether W is stored by blocks: where rows are sparse, and A is known to be so as well. */
 static bool form_blocks(saltusi_operator* op, saltusi_eval* eval) {
-  if (op->count < SALTUSI_SPARSE_FROM || op->rows.column == NULL || op->apart ||
+  if (op->count < SALTUSI_SPARSE_FROM || op->rows.column == NULL || (op->apart && !op->held) ||
       !saltusi_groups_find(op, eval)) {
+    return false;
+  }
+  if (op->apart && op->status == SALTUS_OK && !saltusi_trees_measured(op)) {
     return false;
   }
   op->symmetric = is_symmetric(op, eval);
@@ -115,6 +118,9 @@ static bool form_blocks(saltusi_operator* op, saltusi_eval* eval) {
     saltus_status status = saltusi_eliminate_factor(op, eval);
     op->broken = status == SALTUS_RETRY_NAN;
     op->status = op->broken ? SALTUS_OK : status;
+    if (op->apart && status == SALTUS_OK && saltusi_trees_dependent(op)) {
+      return false; /* rows of two configurations need not depend on each other in one way */
+    }
   }
   if (!op->broken && op->status == SALTUS_OK) {
     size_t blocks = saltusi_blocks_form(op, eval);

@@ -318,11 +318,13 @@ static void write_rows(saltusi_operator* op) {
     int width = t->joint_at[j + 1] - at;
     for (int k = 0; k < t->joint_rows[j]; k++) {
       int r = t->joint_row[j] + k;
+      const saltusi_row_block* measured = op->apart ? &op->measured : &op->rows;
       const double* G = op->rows.G + (size_t)r * (size_t)op->rows.stride;
+      const double* H = measured->G + (size_t)r * (size_t)measured->stride;
       double sum = 0.0;
       for (int e = 0; e < width; e++) {
         s->values[s->G_place[at + e] + k] = G[e];
-        s->values[s->H_place[at + e] + k * s->H_step[at + e]] = G[e];
+        s->values[s->H_place[at + e] + k * s->H_step[at + e]] = H[e];
         sum += G[e] * G[e] / fabs(t->x[t->column[at + e]]);
       }
       s->weight[first + k] = sum;
@@ -350,10 +352,18 @@ saltus_status saltusi_trees_factor(saltusi_operator* op, saltusi_eval* eval) {
     }
     return SALTUS_RETRY_NAN;
   }
-  for (int k = 0; k < s->components; k++) {
-    eval->dependent |= s->null_count[k] > 0;
-  }
+  eval->dependent |= saltusi_trees_dependent(op);
   return SALTUS_OK;
+}
+
+bool saltusi_trees_dependent(const saltusi_operator* op) {
+  assert(op != NULL);
+  for (int k = 0; k < op->trees.saddle.components; k++) {
+    if (op->trees.saddle.null_count[k] > 0) {
+      return true;
+    }
+  }
+  return false;
 }
 
 void saltusi_trees_from(saltusi_operator* op, int c, int k) {
@@ -372,6 +382,25 @@ void saltusi_trees_from(saltusi_operator* op, int c, int k) {
   for (int e = g->column_start[c]; e < g->column_start[c + 1]; e++) {
     op->table[g->column[e] * stride + k] -= t->x[g->column[e]];
   }
+}
+
+bool saltusi_trees_measured(const saltusi_operator* op) {
+  assert(op != NULL && op->apart);
+  const saltusi_groups* g = &op->groups;
+  for (int c = 0; c < g->components; c++) {
+    if (g->tree[c] < 0) {
+      return false;
+    }
+  }
+  for (int r = 0; r < op->count; r++) {
+    const saltusi_entries row = saltusi_row_entries(op, r);
+    const int* column = op->measured.column + (size_t)r * (size_t)op->measured.stride;
+    if (op->measured.entries[r] != row.count ||
+        memcmp(column, row.column, (size_t)row.count * sizeof(int)) != 0) {
+      return false;
+    }
+  }
+  return g->components > 0;
 }
 
 bool saltusi_operator_corrects(const saltusi_operator* op) {

@@ -177,6 +177,16 @@ static void stages_of_many_links_move_as_those_of_other_methods(void** state) {
                between(&stiff, "radau-iia-5", 20, "gauss-2", 40), 2.0);
 }
 
+/* Half-explicit stages measure velocities by rows of the next one: errors shrink with the order. */
+static void half_explicit_stages_of_many_links_keep_their_order(void** state) {
+  (void)state;
+  const links_def def = {.dimension = 2, .count = 30, .damping = 1e-4};
+  assert_order(between(&def, "herk-3", 20, "dopri5", 100),
+               between(&def, "herk-3", 40, "dopri5", 100), 3.0);
+  assert_order(between(&def, "hem-4", 10, "dopri5", 100), between(&def, "hem-4", 20, "dopri5", 100),
+               4.0);
+}
+
 /* 1200 links, 10 800 unknowns of radau-iia-5: a Newton matrix would have 933 MB. What hangs on the far end of a
  * horizontal chain has not heard of the wall yet: it falls freely. */
 static void implicit_stages_have_no_limit_of_unknowns(void** state) {
@@ -196,6 +206,7 @@ int main(void) {
       cmocka_unit_test(hinges_that_are_there_twice_share_their_load),
       cmocka_unit_test(a_contradiction_in_a_long_chain_is_named),
       cmocka_unit_test(stages_of_many_links_move_as_those_of_other_methods),
+      cmocka_unit_test(half_explicit_stages_of_many_links_keep_their_order),
       cmocka_unit_test(implicit_stages_have_no_limit_of_unknowns),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
