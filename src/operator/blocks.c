@@ -385,6 +385,26 @@ static bool is_band(const saltusi_operator* op) {
   return true;
 }
 
+/* Blocks of the group that most units touch, every one of which meets every other. */
+static size_t most_blocks(const saltusi_operator* op, int nv) {
+  size_t most = 0;
+  for (int g = 0; g < nv; g++) {
+    size_t count = (size_t)(op->list_start[g + 1] - op->list_start[g]);
+    most = count > most ? count : most;
+  }
+  return most * most;
+}
+
+/* Whether so many blocks are not worth storing. */
+static bool leave(saltusi_operator* op, size_t blocks) {
+  size_t each = (size_t)op->table_stride * (size_t)op->table_stride;
+  if (!saltusi_product_serves(op, blocks * each, (size_t)op->units * each)) {
+    return false;
+  }
+  op->storage = SALTUSI_STORED_PRODUCT;
+  return true;
+}
+
 /* Units in their order, and which of them meet; returns how many blocks that makes. Normal rows that make a
  * band stay as they are. */
 static size_t arrange(saltusi_operator* op, int nv) {
@@ -394,6 +414,9 @@ static size_t arrange(saltusi_operator* op, int nv) {
   list_units(op);
   if (normal) {
     sort_units(op, nv);
+    if (leave(op, most_blocks(op, nv))) {
+      return 0;
+    }
     blocks = find_pattern(op);
     op->band = blocks <= op->friction.blocks_max && is_band(op);
     if (op->band) {
@@ -405,13 +428,16 @@ static size_t arrange(saltusi_operator* op, int nv) {
     return blocks;
   }
   sort_units(op, nv);
-  return find_pattern(op);
+  return leave(op, most_blocks(op, nv)) ? 0 : find_pattern(op);
 }
 
 size_t saltusi_blocks_form(saltusi_operator* op, const saltusi_eval* eval) {
   assert(op != NULL && eval != NULL);
   int nv = eval->sys.dims.nv;
   size_t blocks = arrange(op, nv);
+  if (op->storage == SALTUSI_STORED_PRODUCT || leave(op, blocks)) {
+    return 0;
+  }
   if (blocks > op->friction.blocks_max) {
     return blocks;
   }

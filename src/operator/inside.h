@@ -114,6 +114,16 @@ static inline saltusi_step_blocks saltusi_blocks_of(const saltusi_operator* op) 
 /* The blocks of the units first .. last - 1, which meet no others, as one dense matrix op->W. */
 void saltusi_blocks_spread(saltusi_operator* op, int first, int last);
 
+/* product.c: whether a W of so many values, of so many rows or units, is not to be stored. */
+bool saltusi_product_serves(const saltusi_operator* op, size_t values, size_t each);
+void saltusi_product_layout(saltusi_operator* op, const saltusi_eval* eval, int rows,
+                            saltus_arena* arena);
+saltus_status saltusi_product_form(saltusi_operator* op, saltusi_eval* eval);
+saltus_status saltusi_product_solve(saltusi_operator* op, saltusi_eval* eval);
+/* x += A^-1 G P */
+void saltusi_product_add(const saltusi_operator* op, const saltusi_eval* eval, const double* P,
+                         double* x);
+
 /* dense.c */
 void saltusi_dense_form(saltusi_operator* op, const saltusi_eval* eval);
 

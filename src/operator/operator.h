@@ -22,6 +22,7 @@
 #ifndef SALTUSI_OPERATOR_H
 #define SALTUSI_OPERATOR_H
 
+#include "math/mixing.h"
 #include "math/saddle.h"
 #include "solve/friction_step.h"
 #include "solve/mixed_lcp.h"
@@ -46,6 +47,7 @@ typedef struct saltusi_demand {
 
 typedef enum saltusi_storage {
   SALTUSI_STORED_DENSE,
+  SALTUSI_STORED_PRODUCT, /* not at all: rows and A, where W would be too large (product.c) */
   SALTUSI_STORED_BLOCKS /* sparse rows: a block for every two units that move a common group of velocities */
 } saltusi_storage;
 
@@ -108,6 +110,22 @@ typedef struct saltusi_trees {
   double* rows;                   /* [bilateral] */
 } saltusi_trees;
 
+/* W that is not stored: product.c. */
+typedef struct saltusi_product {
+  size_t from;          /* values of W above which it is not */
+  int rows_max;         /* 0: no room until W was too large */
+  double* response;     /* [rows x nv] A^-1 G of dense rows */
+  double* local;        /* [6 rows] prepared data of each unit */
+  double* block;        /* [3 rows] W_ii */
+  double* x;            /* [nv] A^-1 G P */
+  int* column;          /* [nv] */
+  double* values;       /* [nv] */
+  double* push;         /* [nv] */
+  double *z, *f, *best; /* [rows] */
+  saltusi_mixing mixing;
+  int sweeps; /* of the last solve */
+} saltusi_product;
+
 typedef struct saltusi_operator {
   saltusi_row_block rows;     /* [rows_max + 3] G: room to look at a contact before it counts */
   saltusi_row_block measured; /* [rows_max] H */
@@ -131,6 +149,7 @@ typedef struct saltusi_operator {
   double* diagonal;     /* [rows_max] of W; in large components of joints as if A were diagonal */
   saltus_status status; /* of the last form: SALTUS_RETRY_ROOM when W has no room */
 
+  saltusi_product product;
   int dense_max; /* rows of the largest dense W */
   double* AinvG; /* [dense_max x nv] row r is A^-1 G_r */
   double* W;     /* [dense_max x dense_max] */

@@ -98,6 +98,9 @@ saltus_status saltusi_operator_solve(saltusi_operator* op, saltusi_eval* eval) {
   if (op->storage == SALTUSI_STORED_BLOCKS) {
     return saltusi_sparse_solve(op, eval);
   }
+  if (op->storage == SALTUSI_STORED_PRODUCT) {
+    return saltusi_product_solve(op, eval);
+  }
   if (op->held) {
     return solve_equalities(op, eval);
   }
@@ -108,6 +111,9 @@ saltus_status saltusi_operator_solve(saltusi_operator* op, saltusi_eval* eval) {
 int saltusi_operator_superfluous(saltusi_operator* op) {
   assert(op->held);
   const saltusi_groups* g = &op->groups;
+  if (op->storage == SALTUSI_STORED_PRODUCT) {
+    return 0;
+  }
   if (op->storage == SALTUSI_STORED_DENSE) {
     saltusi_dependent* block = &op->solver.block;
     bool finite = saltusi_dependent_factor(block, op->count, op->W, op->count);
@@ -125,6 +131,10 @@ int saltusi_operator_superfluous(saltusi_operator* op) {
 void saltusi_operator_miss(saltusi_operator* op, double* b) {
   assert(op->held);
   const saltusi_groups* g = &op->groups;
+  if (op->storage == SALTUSI_STORED_PRODUCT) {
+    memset(b, 0, (size_t)op->count * sizeof(double));
+    return;
+  }
   if (op->storage == SALTUSI_STORED_DENSE) {
     saltusi_dependent_miss(&op->solver.block, b);
     return;
@@ -150,8 +160,12 @@ void saltusi_operator_miss(saltusi_operator* op, double* b) {
 
 void saltusi_operator_apply(const saltusi_operator* op, const saltusi_eval* eval, double* x) {
   assert(op != NULL && eval != NULL);
-  if (op->storage != SALTUSI_STORED_DENSE) {
+  if (op->storage == SALTUSI_STORED_BLOCKS) {
     saltusi_response_add(op, eval, 0, op->count, x);
+    return;
+  }
+  if (op->storage == SALTUSI_STORED_PRODUCT) {
+    saltusi_product_add(op, eval, op->P, x);
     return;
   }
   int nv = eval->sys.dims.nv;

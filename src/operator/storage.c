@@ -95,6 +95,7 @@ void saltusi_operator_layout(saltusi_operator* op, const saltusi_eval* eval,
     saltusi_blocks_layout(op, d, each, arena);
   }
   friction_layout(op, eval, each, arena);
+  saltusi_product_layout(op, eval, rows, arena);
 }
 
 /* Whether a matrix A is symmetric whatever the forces are. */
@@ -124,6 +125,9 @@ static bool form_blocks(saltusi_operator* op, saltusi_eval* eval) {
   }
   if (!op->broken && op->status == SALTUS_OK) {
     size_t blocks = saltusi_blocks_form(op, eval);
+    if (op->storage == SALTUSI_STORED_PRODUCT) {
+      return true;
+    }
     if (blocks > BLOCKS_MOST) {
       op->status = SALTUS_ERR_MEMORY;
     } else if (blocks > op->friction.blocks_max) {
@@ -135,7 +139,11 @@ static bool form_blocks(saltusi_operator* op, saltusi_eval* eval) {
 
 static void form_dense(saltusi_operator* op, saltusi_eval* eval) {
   size_t blocks = (size_t)op->contacts * (size_t)op->contacts;
-  if (op->count > DENSE_MOST) {
+  size_t values = (size_t)op->count * (size_t)op->count;
+  if (saltusi_product_serves(op, values, 8 * (size_t)eval->sys.dims.nv)) {
+    op->storage = SALTUSI_STORED_PRODUCT;
+    op->status = saltusi_product_form(op, eval);
+  } else if (op->count > DENSE_MOST) {
     op->status = SALTUS_ERR_MEMORY;
   } else if (op->count > op->dense_max) {
     op->status = saltusi_room_lacks(&eval->room, SALTUSI_ROOM_ROWS, (size_t)op->count);
@@ -150,9 +158,12 @@ static void form(saltusi_operator* op, saltusi_eval* eval, const saltusi_linear*
   op->A = linear;
   op->status = SALTUS_OK;
   op->bilateral = op->held ? op->count : op->joints;
-  op->storage = form_blocks(op, eval) ? SALTUSI_STORED_BLOCKS : SALTUSI_STORED_DENSE;
-  if (op->storage == SALTUSI_STORED_DENSE) {
+  op->storage = SALTUSI_STORED_BLOCKS;
+  if (!form_blocks(op, eval)) {
+    op->storage = SALTUSI_STORED_DENSE;
     form_dense(op, eval);
+  } else if (op->storage == SALTUSI_STORED_PRODUCT) {
+    op->status = saltusi_product_form(op, eval);
   }
 }
 
