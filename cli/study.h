@@ -217,4 +217,15 @@ extern const study study_random_systems;
 extern const study study_work_precision;
 extern const study study_adversarial;
 
+extern const study study_bodies_pendulum;
+extern const study study_bodies_four_bar;
+extern const study study_bodies_andrews;
+extern const study study_bodies_bricard;
+extern const study study_bodies_flyball;
+extern const study study_bodies_slider_crank;
+extern const study study_bodies_rotation;
+extern const study study_bodies_top;
+extern const study study_bodies_redundant;
+extern const study study_bodies_defects;
+
 #endif

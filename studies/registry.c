@@ -50,6 +50,16 @@ static const study* const registry[] = {
     &study_random_systems,
     &study_work_precision,
     &study_adversarial,
+    &study_bodies_pendulum,
+    &study_bodies_four_bar,
+    &study_bodies_andrews,
+    &study_bodies_bricard,
+    &study_bodies_flyball,
+    &study_bodies_slider_crank,
+    &study_bodies_rotation,
+    &study_bodies_top,
+    &study_bodies_redundant,
+    &study_bodies_defects,
 };
 
 const study* study_at(int i) {

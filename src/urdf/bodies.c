@@ -54,7 +54,8 @@ static double middle_invariant(const double* I) {
 
 /* Positive definite, and no principal moment larger than the sum of the others: then 1 tr(I)/2 - I, the
  * second moments of the mass, is positive semidefinite. Invariants of both decide it without eigenvalues.
- * Nine digits in a file may leave a flat body a little beyond flat. */
+ * Nine digits in a file may leave a flat body a little beyond flat; a moment that is rounding beside the others
+ * is none. */
 static bool inertia_possible(const double* I) {
   double trace = I[0] + I[4] + I[8];
   double scale = fabs(I[0]) + fabs(I[4]) + fabs(I[8]);
@@ -63,7 +64,8 @@ static bool inertia_possible(const double* I) {
     J[i] = (i % 4 == 0 ? 0.5 * trace : 0.0) - I[i];
   }
   double slack = 1e-9 * scale;
-  return trace > 0.0 && middle_invariant(I) > 0.0 && determinant(I) > 0.0 &&
+  double middle = middle_invariant(I);
+  return trace > 0.0 && middle > 0.0 && determinant(I) > 1e-13 * trace * middle &&
          middle_invariant(J) >= -slack * scale && determinant(J) >= -slack * scale * scale;
 }
 

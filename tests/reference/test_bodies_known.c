@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * Mechanisms as scenes against motions that are known, at two tolerances; the studies bodies-... have all of it.
+ */
+#include "bodies_run.h"
+#include "saltus_test.h"
+
+static double error_of(const bodies_case* of, double tol) {
+  saltus_kept_message message;
+  bodies_run run = {.of = of, .tol = tol, .log = saltus_log_keep(&message)};
+  saltus_status status = bodies_go(&run);
+  if (status != SALTUS_OK) {
+    print_error("%s\n", message.text);
+  }
+  assert_int_equal(status, SALTUS_OK);
+  assert_near(run.defect, 0.0, 1e-10);
+  return run.error;
+}
+
+/* To ten tolerances, times how much the motion amplifies errors: the pendulum by 18. */
+static void mechanisms_move_as_they_should_to_ten_tolerances(void** state) {
+  (void)state;
+  static const struct {
+    const char* scene;
+    double allowed;
+  } known[] = {{"bodies-pendulum", 18.0},  {"bodies-andrews", 10.0},
+               {"bodies-bricard", 10.0},   {"bodies-slider-crank", 10.0},
+               {"bodies-heavy-top", 10.0}, {"bodies-redundant-four-bar", 10.0}};
+  for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+    const bodies_case* of = bodies_case_find(known[i].scene);
+    assert_non_null(of);
+    assert_near(error_of(of, 1e-7), 0.0, known[i].allowed * 1e-7);
+    assert_near(error_of(of, 1e-8), 0.0, known[i].allowed * 1e-8);
+  }
+}
+
+/* The start is an unstable rotation: a tenth of a microradian there is a milliradian at the end. */
+static void a_body_that_turns_over_keeps_to_jacobis_functions(void** state) {
+  (void)state;
+  assert_near(error_of(bodies_case_find("bodies-free-rotation"), 1e-8), 0.0, 100.0 * 1e-8);
+}
+
+static void a_motion_that_is_unknown_is_found_nowhere(void** state) {
+  (void)state;
+  assert_null(bodies_case_find("bodies-perpetuum-mobile"));
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(mechanisms_move_as_they_should_to_ten_tolerances),
+      cmocka_unit_test(a_body_that_turns_over_keeps_to_jacobis_functions),
+      cmocka_unit_test(a_motion_that_is_unknown_is_found_nowhere),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
