@@ -14,6 +14,7 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -44,27 +45,33 @@ static void advance(parser* p) {
 }
 
 /* The first error is reported, the others follow from it. */
-#define FAIL(p, offset, ...)                                                                       \
-  do {                                                                                             \
-    if (!(p)->failed) {                                                                            \
-      saltusi_formula_error((p)->scope->log, (p)->formula, offset, __VA_ARGS__);                   \
-    }                                                                                              \
-    (p)->failed = true;                                                                            \
-  } while (0)
+static void fail(parser* p, size_t offset, const char* format, ...) SALTUSI_PRINTF(3, 4);
+static void fail(parser* p, size_t offset, const char* format, ...) {
+  char text[400];
+  va_list values;
+  if (p->failed) {
+    return;
+  }
+  va_start(values, format);
+  vsnprintf(text, sizeof text, format, values);
+  va_end(values);
+  saltusi_formula_error(p->scope->log, p->formula, offset, "%s", text);
+  p->failed = true;
+}
 
 /* A character that no formula has. */
 static void unexpected_character(parser* p, size_t offset, const char* text) {
   if (*text > ' ' && *text < 127) {
-    FAIL(p, offset, "unexpected character \"%c\"%s", *text,
+    fail(p, offset, "unexpected character \"%c\"%s", *text,
          *text == '=' ? "; comparisons are < <= > >=" : "");
   } else if ((unsigned char)*text >= 0xC0) { /* the whole character, whatever its length */
     int bytes = 1;
     while (bytes < 4 && ((unsigned char)text[bytes] & 0xC0) == 0x80) {
       bytes++;
     }
-    FAIL(p, offset, "unexpected character \"%.*s\"", bytes, text);
+    fail(p, offset, "unexpected character \"%.*s\"", bytes, text);
   } else {
-    FAIL(p, offset, "unexpected character (byte 0x%02X)", (unsigned)(unsigned char)*text);
+    fail(p, offset, "unexpected character (byte 0x%02X)", (unsigned)(unsigned char)*text);
   }
 }
 
@@ -74,10 +81,10 @@ static void unexpected(parser* p) {
   const char* text = p->formula->text + t->offset;
   switch (t->kind) {
   case SALTUSI_TOKEN_END:
-    FAIL(p, t->offset, "the formula ends too early");
+    fail(p, t->offset, "the formula ends too early");
     break;
   case SALTUSI_TOKEN_LONG:
-    FAIL(p, t->offset, "%s is too long",
+    fail(p, t->offset, "%s is too long",
          (*text >= '0' && *text <= '9') || *text == '.' ? "number" : "name");
     break;
   case SALTUSI_TOKEN_BAD:
@@ -85,23 +92,23 @@ static void unexpected(parser* p) {
     break;
   default:
     if (t->kind == '*' && t->offset > 0 && text[-1] == '*') {
-      FAIL(p, t->offset, "unexpected \"*\"; powers are written with ^");
+      fail(p, t->offset, "unexpected \"*\"; powers are written with ^");
     } else {
-      FAIL(p, t->offset, "unexpected \"%.*s\"", (int)(t->end - t->offset), text);
+      fail(p, t->offset, "unexpected \"%.*s\"", (int)(t->end - t->offset), text);
     }
   }
 }
 
 static saltusi_expr number_of(parser* p, operand x) {
   if (x.condition) {
-    FAIL(p, x.offset, "a condition stands where a number is needed");
+    fail(p, x.offset, "a condition stands where a number is needed");
   }
   return x.expr;
 }
 
 static saltusi_expr condition_of(parser* p, operand x) {
   if (!x.condition) {
-    FAIL(p, x.offset, "a number stands where a condition is needed, such as x > 0");
+    fail(p, x.offset, "a number stands where a condition is needed, such as x > 0");
   }
   return x.expr;
 }
@@ -124,7 +131,7 @@ static const char* nearest(const parser* p, const char* name, bool call) {
 
 static void unknown(parser* p, const saltusi_token* name, bool call) {
   const char* near = nearest(p, name->name, call);
-  FAIL(p, name->offset, "unknown %s \"%s\"%s%s%s", call ? "function" : "name", name->name,
+  fail(p, name->offset, "unknown %s \"%s\"%s%s%s", call ? "function" : "name", name->name,
        near != NULL ? "; did you mean \"" : "", near != NULL ? near : "",
        near != NULL ? "\"?" : "");
 }
@@ -134,11 +141,11 @@ static saltusi_expr velocity(parser* p, const saltusi_token* t) {
   if (found == NULL && !saltusi_word_reserved(t->name)) {
     unknown(p, t, false);
   } else if (found == NULL || found->kind != SALTUSI_COORDINATE) {
-    FAIL(p, t->offset, "\"%s'\" is the velocity of something that is not a coordinate", t->name);
+    fail(p, t->offset, "\"%s'\" is the velocity of something that is not a coordinate", t->name);
   } else if (t->primes > 1) {
-    FAIL(p, t->offset, "accelerations such as \"%s''\" may not occur in formulas", t->name);
+    fail(p, t->offset, "accelerations such as \"%s''\" may not occur in formulas", t->name);
   } else if ((p->allowed & SALTUSI_ON_VELOCITY) == 0) {
-    FAIL(p, t->offset, "velocities are not allowed here%s",
+    fail(p, t->offset, "velocities are not allowed here%s",
          p->allowed == 0 ? ": a constant is wanted" : "");
   } else {
     return saltusi_velocity(p->scope->graph, found->index);
@@ -165,16 +172,16 @@ static const saltusi_name* find_thing(parser* p, const saltusi_token* t) {
   first.name[strcspn(first.name, ".")] = '\0';
   const saltusi_name* found = saltusi_names_find(p->scope->names, first.name);
   if (found == NULL && p->scope->things == NULL && p->allowed == 0) {
-    FAIL(p, t->offset, "\"%s\" is not allowed here: a constant is wanted", t->name);
+    fail(p, t->offset, "\"%s\" is not allowed here: a constant is wanted", t->name);
   } else if (found == NULL && p->allowed == SALTUSI_ON_TIME) {
-    FAIL(p, t->offset, "\"%s\" is not allowed here: a formula of time is wanted", t->name);
+    fail(p, t->offset, "\"%s\" is not allowed here: a formula of time is wanted", t->name);
   } else if (found == NULL && !saltusi_word_reserved(first.name)) {
     unknown(p, &first, false);
   } else if (found == NULL || found->kind != SALTUSI_THING) {
-    FAIL(p, t->offset, "\"%s\" is no body, marker or joint: it has no part \"%s\"", first.name,
+    fail(p, t->offset, "\"%s\" is no body, marker or joint: it has no part \"%s\"", first.name,
          t->name + strlen(first.name) + (t->name[strlen(first.name)] == '.'));
   } else if (p->scope->without_things != NULL) {
-    FAIL(p, t->offset, "%s", p->scope->without_things);
+    fail(p, t->offset, "%s", p->scope->without_things);
   } else {
     return found;
   }
@@ -185,20 +192,20 @@ static const saltusi_name* find_thing(parser* p, const saltusi_token* t) {
 static void check_part(parser* p, const saltusi_token* t, saltusi_part_kind kind, saltusi_expr e) {
   const unsigned more = saltusi_depends(p->scope->graph, e) & ~p->allowed;
   if (kind == SALTUSI_PART_RESULT && !p->scope->results) {
-    FAIL(p, t->offset,
+    fail(p, t->offset,
          "\"%s\" is a result of the motion: it follows from the forces and cannot stand in "
          "what they follow from; outputs may name it",
          t->name);
   } else if (t->primes > 1 || (t->primes > 0 && kind != SALTUSI_PART_POSITION)) {
-    FAIL(p, t->offset,
+    fail(p, t->offset,
          "\"%s%s\" is an acceleration or a rate of a result, which formulas do not know", t->name,
          t->primes > 1 ? "\'\'" : "\'");
   } else if (more != 0 && p->allowed == 0) {
-    FAIL(p, t->offset, "\"%s\" is not allowed here: a constant is wanted", t->name);
+    fail(p, t->offset, "\"%s\" is not allowed here: a constant is wanted", t->name);
   } else if ((more & SALTUSI_ON_VELOCITY) != 0) {
-    FAIL(p, t->offset, "velocities are not allowed here");
+    fail(p, t->offset, "velocities are not allowed here");
   } else if (more != 0) {
-    FAIL(p, t->offset, "\"%s\" moves and is not allowed here: a formula of time is wanted",
+    fail(p, t->offset, "\"%s\" moves and is not allowed here: a formula of time is wanted",
          t->name);
   }
 }
@@ -216,7 +223,7 @@ static saltusi_expr part_of(parser* p, const saltusi_token* t) {
   const saltusi_part_kind kind = things->part(things->self, g, thing->index, part, &e);
   char all[256];
   if (kind == SALTUSI_PART_NONE) {
-    FAIL(p, t->offset, "%s \"%s\" has no part \"%s\"; it has %s",
+    fail(p, t->offset, "%s \"%s\" has no part \"%s\"; it has %s",
          things->kind(things->self, thing->index), thing->text, part,
          list_parts(p, thing->index, all, sizeof all));
     return 0;
@@ -230,7 +237,7 @@ static saltusi_expr part_of(parser* p, const saltusi_token* t) {
 
 static saltusi_expr bare_thing(parser* p, const saltusi_token* t, const saltusi_name* found) {
   char all[256];
-  FAIL(p, t->offset, "%s \"%s\" is no number; it has the parts %s",
+  fail(p, t->offset, "%s \"%s\" is no number; it has the parts %s",
        p->scope->things->kind(p->scope->things->self, found->index), t->name,
        list_parts(p, found->index, all, sizeof all));
   return 0;
@@ -249,7 +256,7 @@ static saltusi_expr plain_name(parser* p, const saltusi_token* t) {
   }
   if (strcmp(t->name, "t") == 0) {
     if ((p->allowed & SALTUSI_ON_TIME) == 0) {
-      FAIL(p, t->offset, "time t is not allowed here: a constant is wanted");
+      fail(p, t->offset, "time t is not allowed here: a constant is wanted");
     }
     return saltusi_time();
   }
@@ -262,20 +269,20 @@ static saltusi_expr plain_name(parser* p, const saltusi_token* t) {
   }
   if (found != NULL && found->kind == SALTUSI_INPUT) {
     if (p->allowed == 0) {
-      FAIL(p, t->offset, "input \"%s\" is not allowed here: a constant is wanted", t->name);
+      fail(p, t->offset, "input \"%s\" is not allowed here: a constant is wanted", t->name);
     } else if (p->scope->without_inputs != NULL) {
-      FAIL(p, t->offset, "input \"%s\" is not allowed here: %s", t->name, p->scope->without_inputs);
+      fail(p, t->offset, "input \"%s\" is not allowed here: %s", t->name, p->scope->without_inputs);
     }
     return saltusi_input(g, found->index);
   }
   if (found != NULL) {
     if ((p->allowed & SALTUSI_ON_POSITION) == 0) {
-      FAIL(p, t->offset, "coordinate \"%s\" is not allowed here: a constant is wanted", t->name);
+      fail(p, t->offset, "coordinate \"%s\" is not allowed here: a constant is wanted", t->name);
     }
     return saltusi_position(found->index);
   }
   if (saltusi_function_find(t->name) != NULL) {
-    FAIL(p, t->offset, "\"%s\" is a function and needs arguments in parentheses", t->name);
+    fail(p, t->offset, "\"%s\" is a function and needs arguments in parentheses", t->name);
   } else {
     unknown(p, t, false);
   }
@@ -286,7 +293,7 @@ static void expect_close(parser* p, size_t open) {
   if (p->token.kind == ')') {
     advance(p);
   } else if (p->token.kind == SALTUSI_TOKEN_END) {
-    FAIL(p, open, "parenthesis \"(\" is never closed");
+    fail(p, open, "parenthesis \"(\" is never closed");
   } else {
     unexpected(p);
   }
@@ -299,14 +306,14 @@ static const char* plural(int count) {
 static void check_count(parser* p, const saltusi_token* name, const saltusi_function* f,
                         int count) {
   if (f->op == SALTUSI_PIECEWISE && count % 2 == 0) {
-    FAIL(p, name->offset,
+    fail(p, name->offset,
          "piecewise takes condition, value, ..., otherwise: an odd number of arguments, not %d",
          count);
   } else if (f->least == f->most && count != f->least) {
-    FAIL(p, name->offset, "%s takes %d argument%s, not %d", f->name, f->least, plural(f->least),
+    fail(p, name->offset, "%s takes %d argument%s, not %d", f->name, f->least, plural(f->least),
          count);
   } else if (count < f->least || count > f->most) {
-    FAIL(p, name->offset, "%s takes %d to %d arguments, not %d", f->name, f->least, f->most, count);
+    fail(p, name->offset, "%s takes %d to %d arguments, not %d", f->name, f->least, f->most, count);
   }
 }
 
@@ -318,14 +325,14 @@ static saltusi_expr thing_call(parser* p, const saltusi_token* name, int functio
     advance(p); /* behind the parenthesis or the comma */
     const saltusi_token t = p->token;
     if (t.kind != SALTUSI_TOKEN_NAME || t.primes > 0 || strchr(t.name, '.') != NULL) {
-      FAIL(p, t.offset, "%s takes the names of two markers or bodies", name->name);
+      fail(p, t.offset, "%s takes the names of two markers or bodies", name->name);
       return 0;
     }
     const saltusi_name* thing = find_thing(p, &t);
     which[k] = thing != NULL ? thing->index : 0;
     advance(p);
     if (k == 0 && p->token.kind != ',') {
-      FAIL(p, p->token.offset, "%s takes the names of two markers or bodies", name->name);
+      fail(p, p->token.offset, "%s takes the names of two markers or bodies", name->name);
     }
   }
   if (p->failed) {
@@ -335,9 +342,9 @@ static saltusi_expr thing_call(parser* p, const saltusi_token* name, int functio
   const saltusi_expr e =
       p->failed ? 0 : things->call(things->self, p->scope->graph, function, which);
   if (e < 0) {
-    FAIL(p, name->offset, "%s takes the names of two markers or bodies", name->name);
+    fail(p, name->offset, "%s takes the names of two markers or bodies", name->name);
   } else if ((saltusi_depends(p->scope->graph, e) & ~p->allowed) != 0) {
-    FAIL(p, name->offset, "%s is not allowed here: %s is wanted", name->name,
+    fail(p, name->offset, "%s is not allowed here: %s is wanted", name->name,
          p->allowed == 0 ? "a constant" : "a formula of time");
   }
   return p->failed ? 0 : e;
@@ -355,7 +362,7 @@ static saltusi_expr call(parser* p, const saltusi_token* name, size_t open) {
   if (f == NULL) {
     if (saltusi_names_find(p->scope->names, name->name) != NULL ||
         saltusi_word_reserved(name->name)) {
-      FAIL(p, name->offset, "\"%s\" is not a function; a product is written with *", name->name);
+      fail(p, name->offset, "\"%s\" is not a function; a product is written with *", name->name);
     } else {
       unknown(p, name, true);
     }
@@ -401,7 +408,7 @@ static operand parse_front(parser* p) {
   switch (p->token.kind) {
   case SALTUSI_TOKEN_NUMBER:
     if (!isfinite(p->token.value)) {
-      FAIL(p, offset, "number is too large");
+      fail(p, offset, "number is too large");
     }
     x.expr = saltusi_constant(g, p->token.value);
     advance(p);
@@ -489,7 +496,7 @@ static operand combine(parser* p, const saltusi_token* sign, operand a, operand 
     return (operand){saltusi_apply(g, op, left, right, 0), true, a.offset};
   }
   if (level == LEVEL_COMPARE && a.condition) {
-    FAIL(p, sign->offset, "comparisons do not chain; write a < b and b < c");
+    fail(p, sign->offset, "comparisons do not chain; write a < b and b < c");
   }
   saltusi_expr left = number_of(p, a), right = number_of(p, b);
   return (operand){combine_numbers(g, sign->kind, left, right), level == LEVEL_COMPARE, a.offset};
@@ -498,7 +505,7 @@ static operand combine(parser* p, const saltusi_token* sign, operand a, operand 
 /* Everything that binds at least as strongly as `level`. */
 static operand parse_level(parser* p, int level) {
   if (++p->nesting > SALTUSI_NESTING_MOST) {
-    FAIL(p, p->token.offset, "nested too deeply, more than %d levels", SALTUSI_NESTING_MOST);
+    fail(p, p->token.offset, "nested too deeply, more than %d levels", SALTUSI_NESTING_MOST);
   }
   operand left = {0, false, p->token.offset};
   if (!p->failed) {
@@ -522,12 +529,12 @@ static void expect_end(parser* p) {
   case SALTUSI_TOKEN_END:
     break;
   case ')':
-    FAIL(p, p->token.offset, "parenthesis \")\" was never opened");
+    fail(p, p->token.offset, "parenthesis \")\" was never opened");
     break;
   case '(':
   case SALTUSI_TOKEN_NUMBER:
   case SALTUSI_TOKEN_NAME:
-    FAIL(p, p->token.offset, "an operator is missing before this");
+    fail(p, p->token.offset, "an operator is missing before this");
     break;
   default:
     unexpected(p);
@@ -546,14 +553,14 @@ saltus_status saltusi_parse(const saltusi_scope* scope, const saltus_formula_tex
   }
   advance(&p);
   if (p.token.kind == SALTUSI_TOKEN_END) {
-    FAIL(&p, p.token.offset, "empty formula");
+    fail(&p, p.token.offset, "empty formula");
   }
   operand x = parse_level(&p, LEVEL_OR);
   if (!p.failed) {
     expect_end(&p);
   }
   if (!p.failed && x.condition) {
-    FAIL(&p, x.offset, "a condition is no value; use piecewise(condition, value, otherwise)");
+    fail(&p, x.offset, "a condition is no value; use piecewise(condition, value, otherwise)");
   }
   *out = x.expr;
   return p.failed ? SALTUS_ERR_INPUT : scope->graph->status;

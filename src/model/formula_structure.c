@@ -216,7 +216,7 @@ static saltus_status find_inner_places(maker* k) {
     inner->diagonal += size_of(k, i) * size_of(k, i);
   }
   inner->values = inner->diagonal;
-  for (int p = 0; p < s->pairs; p++) {
+  for (int p = 0; p < s->pairs && k->pairs != NULL; p++) {
     const int wanted[2] = {before + s->pair[2 * p], before + s->pair[2 * p + 1]};
     const int(*pair)[2] = bsearch(wanted, k->pairs, k->pair_count, sizeof *k->pairs, by_blocks);
     inner->pair_at[p] = k->pair_at[pair - (const int(*)[2])k->pairs];

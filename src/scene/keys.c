@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * keys.c - the keys of a scene, section by section. This is the one place that knows them: the reader refuses
+ * what is not here, the reference page is checked against it.
+ */
+#include "saltus/scene.h"
+
+static const saltus_scene_key scene_keys[] = {
+    {"", "saltus", "number", "version of the format: 1"},
+    {"", "name", "text", "what the scene shows, for titles"},
+    {"", "description", "text", "more about it; not used in computations"},
+    {"", "parameters", "mapping of formulas", "named constants; may use each other and pi"},
+    {"", "coordinates", "mapping", "generalized coordinates, in the order of the state"},
+    {"", "inputs", "mapping of formulas", "values set from outside between steps, at the start"},
+    {"", "kinetic", "formula", "kinetic energy [J], quadratic in the velocities (x')"},
+    {"", "potential", "formula", "potential energy [J] of positions and time; default 0"},
+};
+
+static const saltus_scene_key mechanics_keys[] = {
+    {"", "world", "mapping", "dimension and gravity of a scene with bodies"},
+    {"", "bodies", "mapping", "rigid bodies"},
+    {"", "markers", "mapping", "points with axes, on bodies or in the world"},
+    {"", "forces", "mapping of formulas, or list",
+     "generalized forces beyond the potential, by coordinate; or forces at markers"},
+    {"", "springs", "list", "springs and dampers"},
+    {"", "joints", "list", "bilateral constraints"},
+    {"", "contacts", "list", "unilateral constraints"},
+};
+
+static const saltus_scene_key running_keys[] = {
+    {"", "outputs", "mapping of formulas", "what else is recorded and drawn, by name"},
+    {"", "events", "mapping of formulas", "what is reported when it passes through zero, by name"},
+    {"", "simulate", "mapping", "how to run it; the command line overrides"},
+    {"", "record", "mapping", "what to keep"},
+    {"", "reference", "text", "reference problem or CSV file with the exact motion"},
+};
+
+static const saltus_scene_key coordinate_keys[] = {
+    {"coordinates.NAME", "start", "formula", "position at the start; default 0"},
+    {"coordinates.NAME", "velocity", "formula", "velocity at the start; default 0"},
+    {"coordinates.NAME", "unit", "text", "unit, for headers and axes; default none"},
+    {"coordinates.NAME", "tolerance", "formula",
+     "absolute tolerance of the position; default that of the scheme"},
+    {"coordinates.NAME", "velocity_tolerance", "formula",
+     "absolute tolerance of the velocity; default that of the scheme"},
+};
+
+static const saltus_scene_key world_keys[] = {
+    {"world", "dimension", "2 or 3", "the plane or space; default 2"},
+    {"world", "gravity", "list of formulas",
+     "acceleration [m/s^2]; default 9.81 downwards, along -y in the plane, -z in space"},
+};
+
+static const saltus_scene_key body_keys[] = {
+    {"bodies.NAME", "mass", "formula", "mass [kg], > 0"},
+    {"bodies.NAME", "inertia", "formula, or list",
+     "about the centre of mass [kg m^2]; in space [xx, yy, zz] or [xx, yy, zz, xy, xz, yz]"},
+    {"bodies.NAME", "inertia_frame", "marker or mapping",
+     "axes of the inertia: a marker on the body or an orientation; default the body's"},
+    {"bodies.NAME", "position", "list of formulas", "centre of mass at the start [m]; default 0"},
+    {"bodies.NAME", "angle", "formula", "angle at the start [rad], in the plane; default 0"},
+    {"bodies.NAME", "orientation", "mapping", "axes at the start, in space; default the world's"},
+    {"bodies.NAME", "velocity", "list of formulas",
+     "velocity of the centre of mass at the start [m/s]; default 0"},
+    {"bodies.NAME", "angular_velocity", "formula, or list",
+     "at the start [rad/s], in space in body axes; default 0"},
+    {"bodies.NAME", "frame", "world or body", "axes of both velocities, instead of the usual ones"},
+    {"bodies.NAME", "fixed", "true or false", "stays where it starts; default false"},
+    {"bodies.NAME", "driven", "mapping", "pose as formulas of time"},
+};
+
+static const saltus_scene_key driven_keys[] = {
+    {"bodies.NAME.driven", "x", "formula", "of time [m]; default 0"},
+    {"bodies.NAME.driven", "y", "formula", "of time [m]; default 0"},
+    {"bodies.NAME.driven", "z", "formula", "of time [m], in space; default 0"},
+    {"bodies.NAME.driven", "angle", "formula", "of time [rad]; in space about the axis; default 0"},
+    {"bodies.NAME.driven", "axis", "list of formulas", "of the angle, in space; constant"},
+    {"bodies.NAME.driven", "rpy", "list of formulas",
+     "roll, pitch and yaw of time [rad], in space; default 0"},
+};
+
+static const saltus_scene_key orientation_keys[] = {
+    {"orientation", "axis", "list of formulas", "axis of any length but 0"},
+    {"orientation", "angle", "formula", "about the axis [rad]"},
+    {"orientation", "quaternion", "list of formulas", "w, x, y, z, of any length but 0"},
+    {"orientation", "rpy", "list of formulas",
+     "roll, pitch, yaw [rad]: about fixed x, then y, then z"},
+};
+
+static const saltus_scene_key marker_keys[] = {
+    {"markers.NAME", "body", "text", "body it is on; default the world"},
+    {"markers.NAME", "marker", "text", "marker it is relative to, instead of a body"},
+    {"markers.NAME", "point", "list of formulas",
+     "from the centre of mass, in body axes [m]; default 0"},
+    {"markers.NAME", "angle", "formula", "of its axes [rad], in the plane; default 0"},
+    {"markers.NAME", "orientation", "mapping", "of its axes, in space; default the body's"},
+};
+
+static const saltus_scene_key force_keys[] = {
+    {"forces[]", "name", "text", "name, for messages"},
+    {"forces[]", "at", "text", "marker, or body: its centre of mass"},
+    {"forces[]", "force", "list of formulas", "force [N]"},
+    {"forces[]", "torque", "formula, or list", "torque [N m]"},
+    {"forces[]", "frame", "world or marker", "axes of both; default world"},
+};
+
+static const saltus_scene_key spring_keys[] = {
+    {"springs[]", "name", "text", "name, for messages"},
+    {"springs[]", "elongation", "formula",
+     "what is stretched, zero at rest, of positions and time"},
+    {"springs[]", "stiffness", "formula, or list", "force for each elongation, >= 0; default 0"},
+    {"springs[]", "damping", "formula, or list",
+     "force for each rate of elongation, >= 0; default 0"},
+    {"springs[]", "type", "linear, torsional or bushing", "between markers; default linear"},
+    {"springs[]", "between", "list of names", "two markers, instead of an elongation"},
+    {"springs[]", "length", "formula", "without force [m], of a linear spring; default 0"},
+    {"springs[]", "angle", "formula", "without force [rad], of a torsional spring; default 0"},
+};
+
+static const saltus_scene_key joint_keys[] = {
+    {"joints[]", "name", "text", "name, unique"},
+    {"joints[]", "constraint", "formula", "what has to stay zero, of positions and time"},
+    {"joints[]", "type", "text",
+     "fixed, revolute, prismatic, cylindrical, spherical, universal, planar, point-on-line, "
+     "point-in-plane, distance, screw, gear or rack-and-pinion"},
+    {"joints[]", "between", "list of names", "two markers"},
+    {"joints[]", "joints", "list of names", "two earlier joints, of a gear or rack-and-pinion"},
+    {"joints[]", "length", "formula", "of time [m], of a distance"},
+    {"joints[]", "ratio", "formula", "of a gear: second coordinate for each of the first"},
+    {"joints[]", "radius", "formula", "of the pinion [m]"},
+    {"joints[]", "pitch", "formula", "of a screw [m in a turn]"},
+    {"joints[]", "offset", "formula", "of a gear or rack-and-pinion [rad or m]; default 0"},
+    {"joints[]", "angle", "mapping", "what acts along the angle of a cylindrical joint or screw"},
+    {"joints[]", "position", "mapping", "the same along its position"},
+};
+
+static const saltus_scene_key driving_keys[] = {
+    {"joints[].drive", "angle", "formula", "of time [rad]"},
+    {"joints[].drive", "position", "formula", "of time [m]"},
+    {"joints[].drive", "speed", "formula", "of time [rad/s or m/s], from the start on"},
+    {"joints[].spring", "stiffness", "formula", "[N m/rad or N/m], >= 0; default 0"},
+    {"joints[].spring", "rest", "formula", "coordinate without force [rad or m]; default 0"},
+};
+
+static const saltus_scene_key contact_keys[] = {
+    {"contacts[]", "name", "text", "name, unique"},
+    {"contacts[]", "gap", "formula", "distance, positive when apart, of positions and time"},
+    {"contacts[]", "slip", "formula", "slip velocity, or the position whose rate it is"},
+    {"contacts[]", "slip2", "formula", "second tangent, for spatial friction"},
+    {"contacts[]", "friction", "formula", "coefficient of friction, >= 0; default 0"},
+    {"contacts[]", "restitution", "formula", "normal restitution, 0 to 1; default 0"},
+    {"contacts[]", "tangential_restitution", "formula", "0 to 1; default 0"},
+    {"contacts[]", "impact", "newton or poisson", "impact law; default newton"},
+};
+
+static const saltus_scene_key observing_keys[] = {
+    {"outputs.NAME", "formula", "formula", "of time, positions and velocities"},
+    {"outputs.NAME", "unit", "text", "unit, for headers and axes; default none"},
+    {"events.NAME", "formula", "formula", "of time, positions and velocities"},
+    {"events.NAME", "direction", "rising, falling or both",
+     "which passages through zero; default both"},
+};
+
+static const saltus_scene_key simulation_keys[] = {
+    {"simulate", "start", "formula", "time at the start [s]; default 0"},
+    {"simulate", "until", "formula", "time at the end [s]"},
+    {"simulate", "scheme", "text",
+     "time-stepping scheme, see saltus list schemes; default adaptive, moreau-jean with a step"},
+    {"simulate", "step", "formula", "step [s]"},
+    {"simulate", "options", "mapping", "options of the scheme"},
+    {"simulate", "tol", "formula",
+     "tolerance rtol = atol of the scheme or of a step-size controller, instead of a step"},
+    {"simulate", "control", "text", "step-size controller, see saltus list controls"},
+    {"simulate", "control_options", "mapping", "options of the controller"},
+    {"simulate", "start_tolerance", "formula",
+     "largest violation of contacts and joints at the start that is corrected [unit of the gap]; "
+     "default 0.01"},
+};
+
+static const saltus_scene_key record_keys[] = {
+    {"record", "every", "whole number",
+     "steps between recorded states; default 1, of adaptive 500 equal times instead"},
+    {"record", "dt", "formula", "time between recorded states [s], instead of every"},
+};
+
+/* What acts along a coordinate stands at a joint with one, and under the coordinates of a joint with two. */
+#define ALONG(section)                                                                             \
+  {section, "drive", "mapping", "prescribed coordinate or speed"},                                 \
+      {section, "limits", "list of formulas", "lower and upper end [rad or m], or none"},          \
+      {section, "restitution", "formula", "of the limits, 0 to 1; default 0"},                     \
+      {section, "spring", "mapping", "spring along the coordinate"},                               \
+      {section, "damping", "formula", "[N m s/rad or N s/m]; default 0"}, {                        \
+    section, "actuator", "formula", "of time and inputs [N m or N]; default 0"                     \
+  }
+static const saltus_scene_key along_keys[] = {ALONG("joints[]"), ALONG("joints[].angle"),
+                                              ALONG("joints[].position")};
+
+typedef struct table {
+  const saltus_scene_key* keys;
+  int count;
+} table;
+
+#define TABLE(keys)                                                                                \
+  { (keys), (int)(sizeof(keys) / sizeof *(keys)) }
+static const table tables[] = {
+    TABLE(scene_keys),   TABLE(mechanics_keys), TABLE(running_keys),   TABLE(coordinate_keys),
+    TABLE(world_keys),   TABLE(body_keys),      TABLE(driven_keys),    TABLE(orientation_keys),
+    TABLE(marker_keys),  TABLE(force_keys),     TABLE(spring_keys),    TABLE(joint_keys),
+    TABLE(driving_keys), TABLE(contact_keys),   TABLE(observing_keys), TABLE(simulation_keys),
+    TABLE(record_keys),  TABLE(along_keys),
+};
+
+const saltus_scene_key* saltus_scene_key_at(int i) {
+  for (size_t k = 0; i >= 0 && k < sizeof tables / sizeof *tables; k++) {
+    if (i < tables[k].count) {
+      return &tables[k].keys[i];
+    }
+    i -= tables[k].count;
+  }
+  return NULL;
+}
