@@ -355,12 +355,23 @@ static void along(const void* self, const saltus_course* course, saltus_quantity
   }
 }
 
+static int reads(const void* self, saltus_quantity what, uint64_t index, int room, int* place) {
+  const saltusi_formula_bound* bound = bound_of(self, what, (int)index);
+  if (bound == NULL) {
+    return room + 1; /* of everything, perhaps */
+  }
+  for (int i = 0; i < bound->read_count && i < room; i++) {
+    place[i] = bound->reads[i];
+  }
+  return bound->read_count;
+}
+
 static int switches(const void* self) {
   return ((const saltus_formula_model*)self)->switch_count;
 }
 
 static const saltus_enclosure_ops composed_enclosure = {
-    .bytes = bound_bytes, .depends = depends, .along = along, .switches = switches};
+    .bytes = bound_bytes, .depends = depends, .along = along, .switches = switches, .reads = reads};
 
 /* ---- making ---- */
 

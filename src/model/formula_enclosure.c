@@ -86,8 +86,8 @@ static void list_reads(saltusi_formula_builder* b, const saltusi_expr* values, i
                        saltusi_formula_bound* bound) {
   saltusi_graph* g = &b->graph;
   const size_t listed = list_parts(g, values, (size_t)count);
-  size_t end = 0; /* variables have the lowest numbers, t the lowest of them */
-  while (end < listed && g->nodes[g->list[end]].op == SALTUSI_VARIABLE) {
+  size_t end = 0; /* variables have the lowest numbers, t the lowest of them, inputs the highest */
+  while (end < listed && g->list[end] < saltusi_input(g, 0)) {
     end++;
   }
   const size_t first = end > 0 && g->list[0] == saltusi_time() ? 1 : 0;

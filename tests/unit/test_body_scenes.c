@@ -91,7 +91,8 @@ static const char plane[] =
     "  - {name: sp, between: [nose, edge], stiffness: 5, damping: 0.2, length: 1}\n"
     "  - {name: el, elongation: nose.x - s^2 + 0.1*t, stiffness: 2, damping: 0.5}\n"
     "contacts:\n"
-    "  - {name: floor, gap: nose.y + 0.1*sin(nose.x) - 0.01*edge.x, slip: nose.x', friction: 0.3}\n"
+    "  - {name: floor, gap: nose.y + 0.1*sin(nose.x) - 0.01*edge.x + 0.001*torque, slip: nose.x', "
+    "friction: 0.3}\n"
     "simulate: {until: 1, start_tolerance: 1}\n";
 
 /* Rates, rows, forces, energies, blocks, enclosures and power against differences of sixth order, at states
@@ -130,6 +131,23 @@ static void formulas_on_bodies_have_exact_derivatives(void** state) {
     }
     saltus_scene_destroy(scene);
   }
+}
+
+/* A gap reads the body it is on and nothing else; inputs are no part of a motion. */
+static void bounds_read_what_formulas_name(void** state) {
+  (void)state;
+  saltus_scene* scene = open_text(plane);
+  const saltus_system* sys = saltus_scene_look(scene)->system;
+  const uint64_t floor_contact = 1; /* behind the lower limit of the hinge */
+  int place[64];
+  assert_int_equal(sys->dims.nc, 2);
+  const int count =
+      sys->ops->enclosure->reads(sys->self, SALTUS_QUANTITY_GAP, floor_contact, 64, place);
+  assert_int_equal(count, 3);
+  for (int k = 0; k < 3; k++) {
+    assert_int_equal(place[k], 5 + k); /* s, r, arm, ball */
+  }
+  saltus_scene_destroy(scene);
 }
 
 /* What the last frame of a run says of an output. */
@@ -425,6 +443,7 @@ static void a_scene_with_bodies_survives_missing_memory(void** state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(formulas_on_bodies_have_exact_derivatives),
+      cmocka_unit_test(bounds_read_what_formulas_name),
       cmocka_unit_test(a_tip_hits_the_floor_when_it_should),
       cmocka_unit_test(a_tip_in_space_hits_the_floor_when_it_should),
       cmocka_unit_test(forces_of_joints_are_those_of_closed_forms),
