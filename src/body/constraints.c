@@ -123,6 +123,77 @@ static void set_columns(const saltusi_link* link, saltus_rows* rows) {
   }
 }
 
+/* The usual case by itself: rows of one term along or between axes in space, without c, no body driven. Everything
+ * that rows share is computed once. */
+typedef struct seen {
+  double y[3];     /* the second origin in the body of the first */
+  double nb[3][3]; /* axes of the first marker in the body of the second */
+} seen;
+
+static void plain_row(const saltusi_link* link, const saltusi_term* term, const saltusi_end end[2],
+                      const seen* s, double* row) {
+  const saltusi_marker *a = end[0].marker, *b = end[1].marker;
+  const int first = link->place[0][0], second = link->place[0][1];
+  if (term->kind == SALTUSI_TERM_ALONG) {
+    const double* n = end[0].axis[term->i];
+    for (int k = 0; k < 3 && first >= 0; k++) {
+      row[first + k] = -n[k];
+    }
+    for (int k = 0; k < 3 && second >= 0; k++) {
+      row[second + k] = n[k];
+    }
+    if (first >= 0) {
+      saltusi_cross(a->axis[term->i], s->y, row + first + 3);
+    }
+    if (second >= 0) {
+      saltusi_cross(b->r, s->nb[term->i], row + second + 3);
+    }
+    return;
+  }
+  double side[3], inside[3];
+  for (int k = 0; k < 3 && first >= 0; k++) {
+    side[k] = term->weight * a->axis[term->i][k];
+  }
+  if (first >= 0) {
+    saltusi_turn_back(end[0].pose.R, end[1].axis[term->j], inside);
+    saltusi_cross(side, inside, row + first + 3);
+  }
+  for (int k = 0; k < 3 && second >= 0; k++) {
+    side[k] = term->weight * b->axis[term->j][k];
+  }
+  if (second >= 0) {
+    saltusi_cross(side, s->nb[term->i], row + second + 3);
+  }
+}
+
+static bool is_plain(const saltusi_row* row) {
+  return row->terms == 1 && !row->has_target &&
+         (row->term[0].kind == SALTUSI_TERM_ALONG || row->term[0].kind == SALTUSI_TERM_DOT);
+}
+
+/* How many of the first rows are done. */
+static int plain_rows(const saltus_mechanism* m, const saltusi_joint* j, const saltusi_end end[2],
+                      saltus_rows* rows) {
+  const bool driven = m->bodies[end[0].marker->body].kind == SALTUS_BODY_DRIVEN ||
+                      m->bodies[end[1].marker->body].kind == SALTUS_BODY_DRIVEN;
+  if (m->plane || driven || rows->c != NULL || rows->column == NULL || j->link.links != 1) {
+    return 0;
+  }
+  seen s;
+  double d[3];
+  saltusi_minus3(end[1].p, end[0].pose.x, d);
+  saltusi_turn_back(end[0].pose.R, d, s.y);
+  for (int k = 0; k < 3; k++) {
+    saltusi_turn_back(end[1].pose.R, end[0].axis[k], s.nb[k]);
+  }
+  int r = 0;
+  for (; r < rows->count && is_plain(&m->rows[j->row + r]); r++) {
+    plain_row(&j->link, &m->rows[j->row + r].term[0], end, &s,
+              rows->G + (size_t)r * (size_t)rows->stride);
+  }
+  return r;
+}
+
 void saltusi_mechanism_joint(const void* self, const saltus_point* at, int joint,
                              saltus_rows* rows) {
   const saltus_mechanism* m = self;
@@ -131,9 +202,13 @@ void saltusi_mechanism_joint(const void* self, const saltus_point* at, int joint
   saltusi_end end[4];
   motions by;
   saltusi_link_ends(m, &j->link, at->t, at->q, NULL, end);
-  motions_at(m, &j->link, at, end, rows->c != NULL, &by);
   set_columns(&j->link, rows);
-  for (int r = 0; r < rows->count; r++) {
+  const int done = plain_rows(m, j, end, rows);
+  if (done == rows->count) {
+    return;
+  }
+  motions_at(m, &j->link, at, end, rows->c != NULL, &by);
+  for (int r = done; r < rows->count; r++) {
     const saltusi_row* row = &m->rows[j->row + r];
     for (int i = 0; i < row->terms; i++) {
       add_term(m, &j->link, &row->term[i], row->term[i].weight, &by, r, rows);

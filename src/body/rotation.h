@@ -95,21 +95,38 @@ static inline double saltusi_quaternion_length(const double p[4]) {
 
 /* To length 1; left as it is when its length is zero or not finite. */
 static inline void saltusi_quaternion_normalise(double p[4]) {
-  const double length = saltusi_quaternion_length(p);
-  if (length > 0.0 && length < INFINITY) {
-    for (int k = 0; k < 4; k++) {
-      p[k] /= length;
-    }
+  const double off = p[0] * p[0] + p[1] * p[1] + p[2] * p[2] + p[3] * p[3] - 1.0;
+  double scale = 1.0 - 0.5 * off; /* 1 / sqrt(1 + off), beneath rounding from 3/8 off^2 on */
+  if (!(fabs(off) < 1e-8)) {
+    const double length = saltusi_quaternion_length(p);
+    scale = length > 0.0 && length < INFINITY ? 1.0 / length : 1.0;
+  }
+  for (int k = 0; k < 4; k++) {
+    p[k] *= scale;
   }
 }
 
 /* The rotation by the vector d, rad. */
 static inline void saltusi_quaternion_exp(const double d[3], double out[4]) {
-  const double angle = sqrt(saltusi_dot3(d, d));
-  const double half = 0.5 * angle;
-  /* sin(half) / angle; below 1e-4 the next term, half^4 / 240, is beneath rounding */
-  const double part = half > 1e-4 ? sin(half) / angle : 0.5 * (1.0 - half * half / 6.0);
-  out[0] = cos(half);
+  const double square = 0.25 * saltusi_dot3(d, d); /* of the half angle */
+  double part;                                     /* sin(half) / angle */
+  if (square < 0.01) { /* steps of a motion: Taylor's series, the next terms are below 1e-17 */
+    part = 0.5 * (1.0 - square * (1.0 / 6.0) *
+                            (1.0 - square * (1.0 / 20.0) *
+                                       (1.0 - square * (1.0 / 42.0) *
+                                                  (1.0 - square * (1.0 / 72.0) *
+                                                             (1.0 - square * (1.0 / 110.0))))));
+    out[0] =
+        1.0 -
+        square * (1.0 / 2.0) *
+            (1.0 - square * (1.0 / 12.0) *
+                       (1.0 - square * (1.0 / 30.0) *
+                                  (1.0 - square * (1.0 / 56.0) * (1.0 - square * (1.0 / 90.0)))));
+  } else {
+    const double half = sqrt(square);
+    part = 0.5 * sin(half) / half;
+    out[0] = cos(half);
+  }
   for (int k = 0; k < 3; k++) {
     out[k + 1] = part * d[k];
   }
