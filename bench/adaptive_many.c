@@ -398,7 +398,7 @@ static char* hill_scene(int n) {
 
 static void print_hills(const char* kind, int n, const outcome* o, double* last) {
   double each = o->seconds / (double)o->steps;
-  printf("  %-24s %4d balls: %9.2f ms, %5lld impacts, %5lld steps, %8.2f us a step, exponent "
+  printf("  %-24s %4d bodies: %9.2f ms, %5lld impacts, %5lld steps, %8.2f us a step, exponent "
          "%5.2f%s\n",
          kind, n, 1e3 * o->seconds, o->events, o->steps, 1e6 * each,
          *last > 0.0 ? log(each / *last) / log(2.0) : NAN, o->failed ? ", FAILED" : "");
@@ -406,24 +406,54 @@ static void print_hills(const char* kind, int n, const outcome* o, double* last)
   *last = each;
 }
 
+/* Pendulums: no contact, and forces that are no polynomials, so that each is checked for what no stage saw. */
+static char* pendulum_scene(int n) {
+  size_t room = 200 + 100 * (size_t)n;
+  char* text = malloc(room);
+  size_t used = 0;
+  if (text == NULL) {
+    return NULL;
+  }
+  used += (size_t)snprintf(text + used, room - used, "saltus: 1\ncoordinates: {");
+  for (int i = 0; i < n; i++) {
+    used += (size_t)snprintf(text + used, room - used, "%sx%d: {start: %.17g}", i > 0 ? ", " : "",
+                             i, drop_of(i));
+  }
+  used += (size_t)snprintf(text + used, room - used, "}\nkinetic: (");
+  for (int i = 0; i < n; i++) {
+    used += (size_t)snprintf(text + used, room - used, "%sx%d'^2", i > 0 ? " + " : "", i);
+  }
+  used += (size_t)snprintf(text + used, room - used, ")/2\npotential: -(");
+  for (int i = 0; i < n; i++) {
+    used += (size_t)snprintf(text + used, room - used, "%scos(x%d)", i > 0 ? " + " : "", i);
+  }
+  used += (size_t)snprintf(text + used, room - used, ")\n");
+  return text;
+}
+
+static outcome run_text(char* text, double until, double tol) {
+  outcome o = {.failed = true};
+  saltus_scene* scene = NULL;
+  const saltus_scene_def def = {.text = text, .path = "hills"};
+  if (text != NULL && saltus_scene_create(&def, &scene) == SALTUS_OK) {
+    const saltus_scene_view* look = saltus_scene_look(scene);
+    o = run(look->system, look->q0, look->v0, until, tol);
+    saltus_scene_destroy(scene);
+  }
+  free(text);
+  return o;
+}
+
 static int run_hills(void) {
-  static const char* const kinds[] = {"callbacks", "callbacks with gaps", "formulas"};
+  static const char* const kinds[] = {"callbacks", "callbacks with gaps", "formulas",
+                                      "pendulums by formulas"};
   int failed = 0;
-  for (int kind = 0; kind < 3; kind++) {
+  for (int kind = 0; kind < 4; kind++) {
     double last = 0.0;
     for (int n = 10; n <= 320 && !failed; n *= 2) {
-      outcome o = {.failed = true};
-      char* text = kind == 2 ? hill_scene(n) : NULL;
-      saltus_scene* scene = NULL;
-      const saltus_scene_def def = {.text = text, .path = "hills"};
-      if (kind < 2) {
-        o = run_over_hills(n, kind == 1);
-      } else if (text != NULL && saltus_scene_create(&def, &scene) == SALTUS_OK) {
-        const saltus_scene_view* look = saltus_scene_look(scene);
-        o = run(look->system, look->q0, look->v0, 0.6, 1e-6);
-        saltus_scene_destroy(scene);
-      }
-      free(text);
+      outcome o = kind < 2    ? run_over_hills(n, kind == 1)
+                  : kind == 2 ? run_text(hill_scene(n), 0.6, 1e-6)
+                              : run_text(pendulum_scene(n), 5.0, 1e-8);
       print_hills(kinds[kind], n, &o, &last);
       failed = o.failed;
     }
@@ -433,7 +463,7 @@ static int run_hills(void) {
 
 const bench bench_adaptive_hills = {
     .name = "adaptive-hills",
-    .summary = "10 to 320 balls that hop over hills of their own, to 1e-6: time per step",
+    .summary = "10 to 320 balls over hills of their own, and pendulums: time per step",
     .run = run_hills,
 };
 
