@@ -3,9 +3,12 @@
  *
  * check.c - saltus check: validates a model without running it, and explains it.
  */
+#include "check_bodies.h"
+#include "figure/figure.h"
 #include "json.h"
 #include "model.h"
 #include "output.h"
+#include "saltus/mechanism.h"
 #include "system/evaluate.h"
 
 #include <math.h>
@@ -134,7 +137,11 @@ static void print_contacts(inspection* in) {
 }
 
 static void print_joints(const cli_model* model, inspection* in) {
-  for (int j = 0; j < in->sys->dims.nj; j++) {
+  int first = 0; /* those of bodies have lines of their own */
+  if (model->view.mechanism != NULL) {
+    first = saltus_mechanism_system(model->view.mechanism)->dims.nj;
+  }
+  for (int j = first; j < in->sys->dims.nj; j++) {
     printf("joint %s: constraint %.3e, rate %.3e\n",
            model->view.joint_names != NULL ? model->view.joint_names[j] : "?", in->joints[j],
            joint_velocity(in, j));
@@ -244,20 +251,32 @@ static void json_observables(json* j, const cli_model* model, const inspection* 
   free(x.block);
 }
 
-static void print_text(const cli_model* model, inspection* in) {
+static int print_text(const cli_model* model, inspection* in) {
   const saltus_system* sys = in->sys;
   char line[256];
   printf("%s\n", cli_one_line(model->name, line, sizeof line));
   for (int i = 0; i < sys->dims.nq && i < 4 * MOST_SHOWN; i++) {
     const char* unit = sys->q_labels != NULL ? sys->q_labels[i].unit : "";
-    printf("coordinate %s%s%s%s: starts at %.10g with velocity %.10g\n",
-           label_name(sys->q_labels, i), unit[0] != '\0' ? " [" : "", unit,
-           unit[0] != '\0' ? "]" : "", in->at.q[i], i < sys->dims.nv ? in->at.v[i] : 0.0);
+    printf("coordinate %s%s%s%s: starts at %.10g", label_name(sys->q_labels, i),
+           unit[0] != '\0' ? " [" : "", unit, unit[0] != '\0' ? "]" : "", in->at.q[i]);
+    if (!saltusi_has_maps(sys)) {
+      printf(" with velocity %.10g", in->at.v[i]);
+    }
+    printf("\n");
+  }
+  for (int i = 0; saltusi_has_maps(sys) && i < sys->dims.nv && i < 4 * MOST_SHOWN; i++) {
+    const char* unit = sys->v_labels != NULL ? sys->v_labels[i].unit : "";
+    printf("velocity %s%s%s%s: starts at %.10g\n", label_name(sys->v_labels, i),
+           unit[0] != '\0' ? " [" : "", unit, unit[0] != '\0' ? "]" : "", in->at.v[i]);
   }
   print_traits(sys);
   print_mass(in);
   printf("energy at the start: kinetic %.6g J, potential %.6g J\n", in->kinetic, in->potential);
   print_contacts(in);
+  int code = model->view.mechanism != NULL ? check_bodies_print(model) : CLI_DONE;
+  if (code != CLI_DONE) {
+    return code;
+  }
   print_joints(model, in);
   if (in->checked) {
     printf("derivatives: agree with differences to %.1e (largest at %s)\n", in->derivatives.worst,
@@ -274,9 +293,10 @@ static void print_text(const cli_model* model, inspection* in) {
   }
   print_schemes(sys);
   printf("The model is valid.\n");
+  return CLI_DONE;
 }
 
-static void print_machine(const cli_model* model, inspection* in) {
+static int print_machine(const cli_model* model, inspection* in) {
   const saltus_system* sys = in->sys;
   json j = {.file = stdout};
   json_open(&j, NULL, '{');
@@ -287,7 +307,7 @@ static void print_machine(const cli_model* model, inspection* in) {
     json_open(&j, NULL, '{');
     json_text(&j, "name", label_name(sys->q_labels, i));
     json_number(&j, "start", in->at.q[i]);
-    json_number(&j, "velocity", i < sys->dims.nv ? in->at.v[i] : NAN);
+    json_number(&j, "velocity", saltusi_has_maps(sys) ? NAN : in->at.v[i]);
     json_close(&j, '}');
   }
   json_close(&j, ']');
@@ -322,24 +342,29 @@ static void print_machine(const cli_model* model, inspection* in) {
   json_number(&j, "potential", in->potential);
   json_close(&j, '}');
   json_observables(&j, model, in);
+  int code = model->view.mechanism != NULL ? check_bodies_json(&j, model) : CLI_DONE;
   json_number(&j, "derivative_error", in->checked ? in->derivatives.worst : NAN);
   json_bool(&j, "traits_hold", !in->checked || in->derivatives.traits_hold);
   json_close(&j, '}');
+  return code;
 }
 
 int cli_check(const cli_args* args) {
   cli_model model;
   inspection in = {0};
+  const char* sketch = cli_value(args, "--sketch");
+  if (sketch != NULL && saltusi_figure_path_check(sketch, cli_log()) != SALTUS_OK) {
+    return CLI_USAGE;
+  }
   int code = cli_model_open(args, args->positional[0], &model);
   if (code == CLI_DONE) {
     code = inspect(&model, &in);
   }
   if (code == CLI_DONE) {
-    if (cli_has(args, "--json")) {
-      print_machine(&model, &in);
-    } else {
-      print_text(&model, &in);
-    }
+    code = cli_has(args, "--json") ? print_machine(&model, &in) : print_text(&model, &in);
+  }
+  if (code == CLI_DONE && sketch != NULL) {
+    code = check_bodies_sketch(&model, sketch);
   }
   if (in.block != NULL) {
     saltus_allocator_default().free(in.block, 0, NULL);

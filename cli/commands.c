@@ -57,6 +57,7 @@ static const cli_option resume_options[] = {
 };
 static const cli_option check_options[] = {
     {"--set", "NAME=VALUE", "replaces a parameter of the scene", true},
+    {"--sketch", "FILE", "draws the bodies at the start to FILE.svg, .pdf or .png", false},
     {"--json", NULL, "prints JSON", false},
     {"--help", NULL, "prints this text", false},
 };
@@ -159,9 +160,8 @@ static const cli_command commands[] = {
      "options\nand step; the scheme starts anew.",
      resume_options, COUNT(resume_options), 1, 1, cli_resume},
     {"check", "MODEL", "validates a model without running it and explains it",
-     "Shows coordinates, the derived mass matrix, gaps and joints at the start, and compares "
-     "every\n"
-     "derivative with differences.",
+     "Shows coordinates, the derived mass matrix, gaps and joints at the start, of bodies how the\n"
+     "joints were closed, mobility and masses, and compares every derivative with differences.",
      check_options, COUNT(check_options), 1, 1, cli_check},
     {"info", "FILE", "says what a recording holds",
      "FILE is a recording (.h5 or .csv), also one that was interrupted.", info_options,

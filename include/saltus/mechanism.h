@@ -61,6 +61,9 @@ typedef struct saltus_spring_place {
   int between[2]; /* markers */
 } saltus_spring_place;
 
+/* "revolute" and so on, as in scenes. */
+SALTUS_API const char* saltus_joint_type_name(saltus_joint_type type);
+
 SALTUS_API saltus_body_place saltus_mechanism_body(const saltus_mechanism* mechanism, int body);
 SALTUS_API saltus_marker_place saltus_mechanism_marker(const saltus_mechanism* mechanism, int i);
 SALTUS_API saltus_joint_place saltus_mechanism_joint(const saltus_mechanism* mechanism, int joint);

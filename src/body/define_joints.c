@@ -90,6 +90,10 @@ static const type types[] = {
 };
 enum { TYPES = sizeof types / sizeof types[0] };
 
+const char* saltus_joint_type_name(saltus_joint_type which) {
+  return (int)which >= 0 && (int)which < TYPES ? types[which].name : "";
+}
+
 static const shape* shape_of(const saltus_mechanism* m, saltus_joint_type which) {
   return m->plane ? &types[which].plane : &types[which].space;
 }

@@ -332,8 +332,11 @@ static void between(const view* v, saltusi_sketch_style style, const double a[2]
 
 /* Guides on both sides, hatched on the one away from the body where they are the ground's. */
 static void rails(const view* v, const setting* s, double off, double half) {
-  const double side = -s->u[1] * s->away[0] + s->u[0] * s->away[1] > 0.0 ? -1.0 : 1.0;
   const double* u = s->u;
+  const double across = u[0] * s->away[1] - u[1] * s->away[0];
+  const bool beside = fabs(across) > 1e-6 * hypot(s->away[0], s->away[1]);
+  const double side =
+      (beside ? across : u[0]) > 0.0 ? -1.0 : 1.0; /* below when the body is on it */
   if (on_ground(s)) {
     ground(v, s->b.at, u, side * off, half);
   } else {

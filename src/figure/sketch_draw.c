@@ -213,6 +213,29 @@ static double covered(const paper* p, box b) {
   return cost;
 }
 
+/* Where a leader from a place ends at its label. */
+static void leader_end(const double at[2], box b, double end[2]) {
+  end[0] = fmin(fmax(at[0], b.left), b.right);
+  end[1] = fmin(fmax(at[1], b.top), b.bottom);
+}
+
+typedef struct placed_label {
+  box box;
+  double at[2];
+} placed_label;
+
+/* Leaders that would run through labels, and labels that would stand on leaders. */
+static double tangled(const double at[2], box b, const placed_label* placed, int count) {
+  double cost = 0.0, end[2], other[2];
+  leader_end(at, b, end);
+  for (int i = 0; i < count; i++) {
+    leader_end(placed[i].at, placed[i].box, other);
+    cost += crosses(placed[i].box, at, end) ? 20.0 : 0.0;
+    cost += crosses(b, placed[i].at, other) ? 20.0 : 0.0;
+  }
+  return cost;
+}
+
 static box place_at(const double at[2], double width, double height, double far, int direction) {
   const double angle = 0.25 * 3.14159265358979323846 * direction;
   const double x = at[0] + far * cos(angle), y = at[1] - far * sin(angle);
@@ -222,13 +245,13 @@ static box place_at(const double at[2], double width, double height, double far,
   return (box){left, y - 0.5 * height, left + width, y + 0.5 * height};
 }
 
-static bool is_free(const paper* p, box b, const box* placed, int count) {
+static bool is_free(const paper* p, box b, const placed_label* placed, int count) {
   if (b.left < 2.0 * MM || b.right > p->width - 2.0 * MM || b.top < p->drawing.top ||
       b.bottom > p->drawing.bottom) {
     return false;
   }
   for (int i = 0; i < count; i++) {
-    if (overlap(b, placed[i])) {
+    if (overlap(b, placed[i].box)) {
       return false;
     }
   }
@@ -236,7 +259,7 @@ static bool is_free(const paper* p, box b, const box* placed, int count) {
 }
 
 /* The best place of a label; false: it finds none. */
-static bool find_place(const paper* p, const double at[2], double width, const box* placed,
+static bool find_place(const paper* p, const double at[2], double width, const placed_label* placed,
                        int count, box* best) {
   static const double distances[] = {3.2, 5.0, 7.5, 11.0, 16.0, 23.0, 32.0, 44.0};
   const double height = saltusi_text_leading(SALTUSI_SIZE_TICK);
@@ -245,7 +268,9 @@ static bool find_place(const paper* p, const double at[2], double width, const b
     for (int direction = 0; direction < 8; direction++) {
       const double far = distances[k] * MM;
       const box b = place_at(at, width, height, far, direction);
-      const double cost = distances[k] + (is_free(p, b, placed, count) ? covered(p, b) : INFINITY);
+      const double cost = is_free(p, b, placed, count)
+                              ? distances[k] + covered(p, b) + tangled(at, b, placed, count)
+                              : INFINITY;
       if (cost < least) {
         least = cost;
         *best = b;
@@ -257,8 +282,9 @@ static bool find_place(const paper* p, const double at[2], double width, const b
 
 /* A thin line from the place to a label that stands far from it. */
 static void draw_leader(cairo_t* cairo, const double at[2], box b) {
-  const double x = fmin(fmax(at[0], b.left), b.right), y = fmin(fmax(at[1], b.top), b.bottom);
-  const double far = hypot(x - at[0], y - at[1]);
+  double end[2];
+  leader_end(at, b, end);
+  const double x = end[0], y = end[1], far = hypot(x - at[0], y - at[1]);
   if (far > 4.5 * MM) {
     cairo_move_to(cairo, at[0] + 2.2 * MM * (x - at[0]) / far,
                   at[1] + 2.2 * MM * (y - at[1]) / far);
@@ -280,19 +306,21 @@ static void draw_label(cairo_t* cairo, const saltusi_sketch_label* label, const 
 }
 
 /* Finds places one after the other, draws if asked to, and returns how many there are. */
-static int place_labels(cairo_t* cairo, const paper* p, bool draw, box placed[LABELS_MOST]) {
+static int place_labels(cairo_t* cairo, const paper* p, bool draw,
+                        placed_label placed[LABELS_MOST]) {
   int count = 0;
   for (int i = 0; i < p->sketch->label_count; i++) {
     const saltusi_sketch_label* label = &p->sketch->labels[i];
     const double at[2] = {p->x0 + p->scale * label->at[0], p->y0 - p->scale * label->at[1]};
     const double width =
         saltusi_text_width(cairo, label->text, SALTUSI_SIZE_TICK, label->colour >= 0) + 0.6 * MM;
-    if (count == LABELS_MOST || !find_place(p, at, width, placed, count, &placed[count])) {
+    if (count == LABELS_MOST || !find_place(p, at, width, placed, count, &placed[count].box)) {
       continue;
     }
     if (draw) {
-      draw_label(cairo, label, at, placed[count]);
+      draw_label(cairo, label, at, placed[count].box);
     }
+    memcpy(placed[count].at, at, sizeof at);
     count++;
   }
   return count;
@@ -392,7 +420,7 @@ static void draw_all(cairo_t* cairo, const void* what) {
   }
   draw_axes(cairo, p);
   draw_scale(cairo, p);
-  box placed[LABELS_MOST];
+  placed_label placed[LABELS_MOST];
   draw_head(cairo, p, p->sketch->label_count - place_labels(cairo, p, true, placed));
 }
 
@@ -437,10 +465,11 @@ int saltusi_sketch_label_boxes(const saltusi_sketch* sketch, double (*boxes)[4],
   cairo_surface_t* surface = cairo_image_surface_create(CAIRO_FORMAT_A8, 1, 1);
   cairo_t* cairo = cairo_create(surface);
   saltusi_text_setup(cairo);
-  box placed[LABELS_MOST];
+  placed_label placed[LABELS_MOST];
   const int count = place_labels(cairo, &p, false, placed);
   for (int i = 0; i < count && i < room; i++) {
-    const double one[4] = {placed[i].left, placed[i].top, placed[i].right, placed[i].bottom};
+    const box b = placed[i].box;
+    const double one[4] = {b.left, b.top, b.right, b.bottom};
     memcpy(boxes[i], one, sizeof one);
   }
   cairo_destroy(cairo);

@@ -255,11 +255,10 @@ static saltus_status explain(projection* p, const saltus_start_move* move, saltu
         digits[0], terms[0], digits[1], terms[1], digits[2], terms[2], def->tolerance);
     return SALTUS_ERR_INPUT;
   }
-  saltusi_log(
-      def->log, SALTUS_LEVEL_ERROR,
-      "start: joints that are off by %.3g and contacts that overlap by %.3g m cannot be put "
-      "right: nothing moves them, or they exclude each other",
-      move->joint, move->penetration);
+  saltusi_log(def->log, SALTUS_LEVEL_ERROR,
+              "start: joints that are off by %.3g and contacts that overlap by %.3g m cannot be "
+              "corrected: nothing moves them, or they exclude each other",
+              move->joint, move->penetration);
   return status;
 }
 

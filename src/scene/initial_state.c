@@ -6,6 +6,7 @@
 #include "scene/initial_state.h"
 
 #include "base/digits.h"
+#include "base/log.h"
 #include "operator/joints.h"
 #include "saltus/start.h"
 #include "system/diagnose.h"
@@ -200,6 +201,19 @@ static void check_contacts(saltusi_reader* reader, const saltus_scene_view* view
   }
 }
 
+/* Bodies for which nobody wrote a velocity: they get the least one that their joints and drives ask for. */
+static bool leaves_velocities(const saltus_scene_view* view) {
+  if (view->mechanism == NULL) {
+    return false;
+  }
+  const double* v = saltus_mechanism_v0(view->mechanism);
+  bool zero = true;
+  for (int i = 0; i < saltus_mechanism_system(view->mechanism)->dims.nv; i++) {
+    zero = zero && v[i] == 0.0;
+  }
+  return zero;
+}
+
 /* One joint: its value g, and its row among all. */
 static void check_joint(saltusi_reader* reader, const saltus_scene_view* view, int j, double g,
                         const saltusi_row_block* rows, const saltusi_yaml_node* where) {
@@ -220,7 +234,7 @@ static void check_joint(saltusi_reader* reader, const saltus_scene_view* view, i
                         "joint " SALTUSI_QUOTE " does not hold at the start: its constraint is "
                         "%.*g, allowed is %g (simulate: start_tolerance)",
                         name, apart(fabs(g), view->start_tolerance), g, view->start_tolerance);
-  } else if (fabs(rate) > allowed_rate) {
+  } else if (fabs(rate) > allowed_rate && !leaves_velocities(view)) {
     saltusi_reader_fail(reader, where,
                         "the start velocities break joint " SALTUSI_QUOTE
                         ": its constraint changes "
@@ -333,8 +347,32 @@ saltus_status saltusi_start_check(saltusi_reader* reader, const saltus_scene_vie
   return reader->status;
 }
 
-saltus_status saltusi_start_put_right(saltusi_reader* reader, saltus_scene_view* view,
-                                      const saltusi_yaml_node* root) {
+/* Warnings go on at once, an error is kept: there may be a better one. */
+typedef struct error_keeper {
+  saltus_log log;
+  char text[1024];
+} error_keeper;
+
+static void keep_error(void* user, saltus_level level, const char* text) {
+  error_keeper* keeper = user;
+  if (level == SALTUS_LEVEL_ERROR) {
+    snprintf(keeper->text, sizeof keeper->text, "%s", text);
+  } else {
+    saltusi_log(keeper->log, level, "%s", text);
+  }
+}
+
+/* Says why the start cannot be corrected: by the joint of a mechanism that stays open, else as it was said. */
+static void explain(saltus_mechanism* mechanism, const char* said, saltus_log log) {
+  saltus_assembly assembly;
+  if (mechanism == NULL ||
+      saltus_mechanism_assemble(mechanism, INFINITY, log, &assembly) == SALTUS_OK) {
+    saltusi_log(log, SALTUS_LEVEL_ERROR, "%s", said);
+  }
+}
+
+saltus_status saltusi_start_correct(saltusi_reader* reader, saltus_scene_view* view,
+                                    saltus_mechanism* mechanism, const saltusi_yaml_node* root) {
   assert(view->system != NULL && view->q0 != NULL && view->v0 != NULL);
   const saltus_dims* d = &view->system->dims;
   double* q = saltusi_reader_take(reader, (size_t)d->nq, sizeof(double));
@@ -346,20 +384,26 @@ saltus_status saltusi_start_put_right(saltusi_reader* reader, saltus_scene_view*
   memcpy(v, view->v0, (size_t)d->nv * sizeof(double));
   saltusi_placed_log placed;
   const bool bodies = saltusi_yaml_find(root, "coordinates") == NULL;
+  error_keeper keeper = {
+      .log = saltusi_reader_log_at(reader, find(root, bodies ? "bodies" : "coordinates", 0, NULL),
+                                   &placed)};
   const saltus_start_def def = {
       .system = view->system,
       .t = view->start,
       .q = q,
       .v = v,
-      .tolerance = view->start_tolerance,
-      .log = saltusi_reader_log_at(reader, find(root, bodies ? "bodies" : "coordinates", 0, NULL),
-                                   &placed),
+      /* what exceeds the tolerance was refused before; velocities that are left to the joints may */
+      .tolerance = leaves_velocities(view) ? INFINITY : view->start_tolerance,
+      .log = {keep_error, &keeper},
       .allocator = &reader->pool->allocator};
   saltus_start_move move;
   saltus_status status = saltus_start_project(&def, &move);
   if (status == SALTUS_OK) {
     view->q0 = q;
     view->v0 = v;
+  }
+  if (status != SALTUS_OK && status != SALTUS_ERR_MEMORY) {
+    explain(mechanism, keeper.text, keeper.log);
   }
   reader->status = status;
   return status;

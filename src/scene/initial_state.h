@@ -6,6 +6,7 @@
 #ifndef SALTUSI_INITIAL_STATE_H
 #define SALTUSI_INITIAL_STATE_H
 
+#include "saltus/mechanism.h"
 #include "scene/reader.h"
 
 /* Refuses a mass matrix that is not positive definite, forces that are not finite, contacts that
@@ -14,8 +15,9 @@
 saltus_status saltusi_start_check(saltusi_reader* reader, const saltus_scene_view* view,
                                   const saltus_formula_model* model, const saltusi_yaml_node* root);
 
-/* Moves the start onto its joints and out of its contacts, with a warning that says how far. */
-saltus_status saltusi_start_put_right(saltusi_reader* reader, saltus_scene_view* view,
-                                      const saltusi_yaml_node* root);
+/* Moves the start onto its joints and out of its contacts, with a warning that says how far. mechanism: the
+ * bodies, NULL without; it names the joint that cannot be closed. */
+saltus_status saltusi_start_correct(saltusi_reader* reader, saltus_scene_view* view,
+                                    saltus_mechanism* mechanism, const saltusi_yaml_node* root);
 
 #endif

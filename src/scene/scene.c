@@ -473,7 +473,7 @@ static saltus_status build_model(saltusi_scene_builder* b) {
   if (names == NULL || saltusi_start_check(&b->reader, view, scene->model, b->root) != SALTUS_OK) {
     return b->reader.status;
   }
-  return saltusi_start_put_right(&b->reader, view, b->root);
+  return saltusi_start_correct(&b->reader, view, scene->mechanism, b->root);
 }
 
 /* The whole file in the pool, or NULL after a message; SALTUS_ERR_MEMORY says nothing. */

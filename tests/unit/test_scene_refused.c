@@ -404,8 +404,7 @@ static const wrong bad_contacts[] = {
      "(simulate: start_tolerance)"},
     {"gap: x", "gap: -1e-5",
      "s.yaml:4:15: start: joints that are off by 0 and contacts that overlap by 1e-05 m cannot be "
-     "put "
-     "right: nothing moves them"},
+     "corrected: nothing moves them"},
     {"gap: x", "gap: x'",
      "s.yaml:10:24: gap of contact \"floor\": velocities are not allowed here"},
     {"gap: x, ", "", "s.yaml:10:6: contact \"floor\" has no gap"},

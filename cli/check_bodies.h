@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * check_bodies.h - what saltus check says of bodies and their joints: how the start was closed, mobility,
+ * masses, momentum; and a sketch of the start.
+ */
+#ifndef CLI_CHECK_BODIES_H
+#define CLI_CHECK_BODIES_H
+
+#include "json.h"
+#include "model.h"
+
+/* Of a model with bodies. Print an exit code other than CLI_DONE only where memory is short. */
+int check_bodies_print(const cli_model* model);
+int check_bodies_json(json* j, const cli_model* model);
+
+/* Draws the start into a file .svg, .pdf or .png. Returns an exit code. */
+int check_bodies_sketch(const cli_model* model, const char* path);
+
+#endif
