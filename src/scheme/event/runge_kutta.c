@@ -15,6 +15,8 @@
  * of an event (methods, pitfall 15); an iteration that stagnates below `stagnant` has arrived. */
 static const double newton_tolerance = 1e-15;
 static const double stagnant = 1e-9;
+/* Where everything balances K itself goes to zero: what is left is then compared with where it began. */
+static const double vanished = 1e-20;
 enum { NEWTON_MAX = 50, SWEEPS_MAX = 50 };
 
 /* Unknowns up to which a dense Newton matrix, with a difference of the acceleration for each of them, costs
@@ -296,6 +298,7 @@ static saltus_status implicit_stages(saltusi_rk* rk, saltusi_eval* eval,
   }
   eval->work.factorizations++;
   double before = INFINITY;
+  double largest = 0.0;
   for (int k = 0; k < NEWTON_MAX; k++) {
     status = residual(rk, eval, start, h);
     if (status != SALTUS_OK) {
@@ -306,7 +309,8 @@ static saltus_status implicit_stages(saltusi_rk* rk, saltusi_eval* eval,
     if (!isfinite(miss)) {
       return SALTUS_RETRY_NAN;
     }
-    if (miss <= newton_tolerance * size ||
+    largest = fmax(largest, size);
+    if (miss <= newton_tolerance * size || miss <= vanished * largest ||
         (k > 1 && miss >= 0.5 * before && miss <= stagnant * fmax(1.0, size))) {
       return SALTUS_OK;
     }
