@@ -43,15 +43,17 @@ typedef struct saltus_signal {
   SALTUS_RESERVED(2);
 } saltus_signal;
 
+typedef enum saltus_orientation_kind {
+  SALTUS_ORIENTATION_NONE,       /* axes coincide */
+  SALTUS_ORIENTATION_ANGLE,      /* value[0] rad about z: the only one in the plane */
+  SALTUS_ORIENTATION_QUATERNION, /* w, x, y, z; any length but zero */
+  SALTUS_ORIENTATION_AXIS,       /* x, y, z of an axis of any length but zero, then rad */
+  SALTUS_ORIENTATION_RPY         /* roll, pitch, yaw, rad, about fixed x, then y, then z */
+} saltus_orientation_kind;
+
 /* A rotation from the axes of what is placed to those of what it is placed in. */
 typedef struct saltus_orientation {
-  enum {
-    SALTUS_ORIENTATION_NONE,       /* axes coincide */
-    SALTUS_ORIENTATION_ANGLE,      /* value[0] rad about z: the only one in the plane */
-    SALTUS_ORIENTATION_QUATERNION, /* w, x, y, z; any length but zero */
-    SALTUS_ORIENTATION_AXIS,       /* x, y, z of an axis of any length but zero, then rad */
-    SALTUS_ORIENTATION_RPY         /* roll, pitch, yaw, rad, about fixed x, then y, then z */
-  } kind;
+  saltus_orientation_kind kind;
   double value[4];
 } saltus_orientation;
 
@@ -96,10 +98,16 @@ typedef struct saltus_marker_def {
   SALTUS_RESERVED(2);
 } saltus_marker_def;
 
+typedef enum saltus_drive {
+  SALTUS_DRIVE_NONE,
+  SALTUS_DRIVE_POSITION,
+  SALTUS_DRIVE_SPEED
+} saltus_drive;
+
 /* What acts along the coordinate of a joint. The force of spring, damper and actuator is positive when it
  * makes the coordinate grow. */
 typedef struct saltus_coordinate_def {
-  enum { SALTUS_DRIVE_NONE, SALTUS_DRIVE_POSITION, SALTUS_DRIVE_SPEED } drive;
+  saltus_drive drive;
   saltus_signal driven; /* the coordinate, rad or m, or its rate */
   bool limited;         /* two contacts, NAME.lower and NAME.upper */
   double lower, upper;  /* rad or m; infinite: none on that side */
@@ -139,13 +147,15 @@ typedef struct saltus_joint_def {
   SALTUS_RESERVED(4);
 } saltus_joint_def;
 
+typedef enum saltus_spring_type {
+  SALTUS_SPRING_LINEAR,    /* along the line between two origins */
+  SALTUS_SPRING_TORSIONAL, /* along the angle about z; adds a coordinate NAME.angle in space */
+  SALTUS_SPRING_BUSHING    /* in the axes of the first marker */
+} saltus_spring_type;
+
 typedef struct saltus_spring_def {
   const char* name;
-  enum {
-    SALTUS_SPRING_LINEAR,    /* along the line between two origins */
-    SALTUS_SPRING_TORSIONAL, /* along the angle about z; adds a coordinate NAME.angle in space */
-    SALTUS_SPRING_BUSHING    /* in the axes of the first marker */
-  } type;
+  saltus_spring_type type;
   const char* between[2]; /* markers */
   double stiffness[6];    /* the first alone, but of a bushing: along x, y, z, about x, y, z */
   double damping[6];      /* the same */

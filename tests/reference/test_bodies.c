@@ -240,11 +240,160 @@ static void slider_crank_turns_eight_times(void** state) {
   saltus_mechanism_destroy(m);
 }
 
+/* ---- a pendulum on a pivot that is driven ---- */
+
+static void sway(const void* self, double t, double out[3]) {
+  (void)self;
+  out[0] = 0.3 * sin(5.0 * t);
+  out[1] = 1.5 * cos(5.0 * t);
+  out[2] = -7.5 * sin(5.0 * t);
+}
+
+/* a'' (1 + I) = -9.81 sin a - x'' cos a, I = 0.1, by the classical Runge-Kutta method with 30 000 steps: to 1e-13 */
+static double swayed(double t) {
+  const int steps = 30000;
+  const double h = t / steps;
+  double y[2] = {0.5, 0.0};
+  for (int i = 0; i < steps; i++) {
+    static const double part[4] = {0.0, 0.5, 0.5, 1.0}, weight[4] = {1.0, 2.0, 2.0, 1.0};
+    double k[2] = {0.0, 0.0}, sum[2] = {0.0, 0.0};
+    for (int s = 0; s < 4; s++) {
+      const double a = y[0] + part[s] * h * k[0], w = y[1] + part[s] * h * k[1];
+      double x[3];
+      sway(NULL, (i + part[s]) * h, x);
+      k[0] = w;
+      k[1] = (-9.81 * sin(a) - x[2] * cos(a)) / 1.1;
+      sum[0] += weight[s] * k[0];
+      sum[1] += weight[s] * k[1];
+    }
+    y[0] += h / 6.0 * sum[0];
+    y[1] += h / 6.0 * sum[1];
+  }
+  return y[0];
+}
+
+static void pendulum_on_a_driven_pivot_swings_in_plane_and_space(void** state) {
+  (void)state;
+  saltus_driven_pose pose = {.position = {{.evaluate = sway}}};
+  const saltus_body_def bodies[] = {{.name = "pivot", .kind = SALTUS_BODY_DRIVEN, .driven = &pose},
+                                    {.name = "bob",
+                                     .mass = 1.0,
+                                     .inertia = {0.1, 0.1, 0.1},
+                                     .position = {sin(0.5), -cos(0.5)},
+                                     .orientation = {SALTUS_ORIENTATION_ANGLE, {0.5}},
+                                     .velocity = {1.5}}};
+  const saltus_marker_def markers[] = {{.name = "on pivot", .body = "pivot"},
+                                       {.name = "on bob", .body = "bob", .position = {0.0, 1.0}}};
+  const saltus_joint_def hinge = {
+      .name = "hinge", .type = SALTUS_JOINT_REVOLUTE, .between = {"on pivot", "on bob"}};
+  for (int dimension = 2; dimension <= 3; dimension++) {
+    const saltus_mechanism_def def = {.dimension = dimension,
+                                      .gravity = {0.0, -9.81},
+                                      .bodies = bodies,
+                                      .body_count = 2,
+                                      .markers = markers,
+                                      .marker_count = 2,
+                                      .joints = &hinge,
+                                      .joint_count = 1};
+    saltus_mechanism* m = make(&def);
+    saltus_integrator* it = start(m, 1e-9);
+    go(it, 3.0);
+    const double *q = saltus_integrator_q(it), *v = saltus_integrator_v(it);
+    assert_near(saltus_mechanism_joint_motion(m, 0, 3.0, q, v).angle, swayed(3.0), 1e-8);
+    saltus_integrator_destroy(it);
+    saltus_mechanism_destroy(m);
+  }
+}
+
+/* ---- angles of many turns ---- */
+
+static void angles_count_turns_in_long_steps(void** state) {
+  (void)state;
+  /* 160 turns in 10 s, tilted: steps of an error control are up to half a turn long */
+  const saltus_orientation tilt = {SALTUS_ORIENTATION_RPY, {0.3, 0.2, 0.1}};
+  const saltus_body_def wheel = {.name = "wheel",
+                                 .mass = 1.0,
+                                 .inertia = {1.0, 1.2, 0.5},
+                                 .orientation = tilt,
+                                 .angular_velocity = {0.0, 0.0, 100.0}};
+  const saltus_marker_def markers[] = {{.name = "axle", .orientation = tilt},
+                                       {.name = "hub", .body = "wheel"}};
+  const saltus_joint_def hinge = {
+      .name = "hinge", .type = SALTUS_JOINT_REVOLUTE, .between = {"axle", "hub"}};
+  const saltus_mechanism_def def = {.dimension = 3,
+                                    .bodies = &wheel,
+                                    .body_count = 1,
+                                    .markers = markers,
+                                    .marker_count = 2,
+                                    .joints = &hinge,
+                                    .joint_count = 1};
+  saltus_mechanism* m = make(&def);
+  saltus_integrator* it = start(m, 1e-8);
+  go(it, 10.0);
+  assert_near(saltus_integrator_q(it)[7], 1000.0, 1e-5); /* 1000 rad to rtol */
+  saltus_integrator_destroy(it);
+  saltus_mechanism_destroy(m);
+}
+
+/* ---- mobility ---- */
+
+/* A planar four-bar of rods along x, y and x, built in space of four hinges about z. */
+static void four_bar_of_hinges_in_space_has_three_redundant_rows(void** state) {
+  (void)state;
+  static const char* const rod[3] = {"r1", "r2", "r3"};
+  static const double centre[3][3] = {{0.0, 0.5, 0.0}, {0.5, 1.0, 0.0}, {1.0, 0.5, 0.0}};
+  static const double at[4][3] = {
+      {0.0, 0.0, 0.0}, {0.0, 1.0, 0.0}, {1.0, 1.0, 0.0}, {1.0, 0.0, 0.0}};
+  static const char* const first[4] = {"a1", "a2", "a3", "a4"};
+  static const char* const second[4] = {"b1", "b2", "b3", "b4"};
+  static const char* const name[4] = {"J1", "J2", "J3", "J4"};
+  saltus_body_def bodies[4];
+  saltus_marker_def markers[8];
+  saltus_joint_def joints[4];
+  for (int i = 0; i < 3; i++) {
+    bodies[i] = (saltus_body_def){.name = rod[i], .mass = 1.0, .inertia = {0.1, 0.1, 0.1}};
+    memcpy(bodies[i].position, centre[i], sizeof centre[i]);
+  }
+  bodies[3] = (saltus_body_def){
+      .name = "loose", .mass = 1.0, .inertia = {0.1, 0.1, 0.1}, .position = {5.0, 0.0, 0.0}};
+  for (int j = 0; j < 4; j++) {
+    for (int side = 0; side < 2; side++) {
+      const int body = j - 1 + side;
+      const bool ground = body < 0 || body > 2;
+      markers[2 * j + side] = (saltus_marker_def){.name = side == 0 ? first[j] : second[j],
+                                                  .body = ground ? NULL : rod[body]};
+      for (int k = 0; k < 3; k++) {
+        markers[2 * j + side].position[k] = at[j][k] - (ground ? 0.0 : centre[body][k]);
+      }
+    }
+    joints[j] = (saltus_joint_def){
+        .name = name[j], .type = SALTUS_JOINT_REVOLUTE, .between = {first[j], second[j]}};
+  }
+  const saltus_mechanism_def def = {.dimension = 3,
+                                    .bodies = bodies,
+                                    .body_count = 4,
+                                    .markers = markers,
+                                    .marker_count = 8,
+                                    .joints = joints,
+                                    .joint_count = 4};
+  saltus_mechanism* m = make(&def);
+  saltus_mobility mobility;
+  assert_int_equal(saltus_mechanism_mobility(m, 0.0, saltus_mechanism_q0(m), &mobility), SALTUS_OK);
+  assert_int_equal(mobility.rows, 20);
+  assert_int_equal(mobility.rank, 17);
+  assert_int_equal(mobility.redundant, 3);
+  assert_int_equal(mobility.mobility, 1 + 6); /* and the body that nothing holds */
+  saltus_mechanism_destroy(m);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(pendulum_swings_as_its_elliptic_function),
       cmocka_unit_test(bricard_moves_although_a_row_is_redundant),
       cmocka_unit_test(slider_crank_turns_eight_times),
+      cmocka_unit_test(pendulum_on_a_driven_pivot_swings_in_plane_and_space),
+      cmocka_unit_test(angles_count_turns_in_long_steps),
+      cmocka_unit_test(four_bar_of_hinges_in_space_has_three_redundant_rows),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
