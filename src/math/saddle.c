@@ -196,14 +196,44 @@ static void eliminate(saltusi_saddle* s, int k, int loops, int stride) {
   }
 }
 
+/* y -= A x, A [m x k]; k is constant where inlined. */
+static inline void subtract_rows(int m, const int k, const double* restrict A,
+                                 const double* restrict x, double* restrict y) {
+  for (int a = 0; a < m; a++) {
+    double sum = 0.0;
+    for (int l = 0; l < k; l++) {
+      sum += A[a * k + l] * x[l];
+    }
+    y[a] -= sum;
+  }
+}
+
+static void subtract_times(int m, int k, const double* A, const double* x, double* y) {
+  switch (k) {
+  case 2:
+    subtract_rows(m, 2, A, x, y);
+    break;
+  case 3:
+    subtract_rows(m, 3, A, x, y);
+    break;
+  case 5:
+    subtract_rows(m, 5, A, x, y);
+    break;
+  case 6:
+    subtract_rows(m, 6, A, x, y);
+    break;
+  default:
+    subtract_rows(m, k, A, x, y);
+  }
+}
+
 /* Position order forwards, from y as it is. */
 static void forward(const saltusi_saddle* s, int c) {
   for (int k = s->component_at[c]; k < s->loop_at[c]; k++) {
     const double* yk = s->y + s->first[k];
     for (int e = s->later_start[k]; e < s->later_start[k + 1]; e++) {
       int i = s->later[e];
-      subtract_product(s->size[i], s->size[k], 1, s->values + s->lower[e], yk, s->y + s->first[i],
-                       1);
+      subtract_times(s->size[i], s->size[k], s->values + s->lower[e], yk, s->y + s->first[i]);
     }
   }
 }
@@ -214,7 +244,7 @@ static void backward(const saltusi_saddle* s, int c) {
     int n = s->size[k];
     for (int e = s->later_start[k]; e < s->later_start[k + 1]; e++) {
       int i = s->later[e];
-      subtract_product(n, s->size[i], 1, s->values + s->upper[e], s->y + s->first[i], yk, 1);
+      subtract_times(n, s->size[i], s->values + s->upper[e], s->y + s->first[i], yk);
     }
     const double* D = s->values + s->diagonal[k];
     for (int i = 0; i < n; i++) {

@@ -60,10 +60,12 @@ static void correct(saltusi_moreau* w, const saltus_moreau_jean_options* o, cons
   }
   at = saltusi_at(s->eval, s->t + weight * s->h, w->q_theta, s->v0);
   saltusi_rows_joints(sys, &at, &w->op.rows);
+  for (int i = 0; i < nv; i++) {
+    w->v_free[i] = (1.0 - weight) * s->v0[i] + weight * v1[i];
+  }
   for (int r = 0; r < nj; r++) {
     saltusi_row_add(&w->op.rows, r, P[r], j->f);
-    double rest = (1.0 - weight) * saltusi_row_dot(&w->op.rows, r, s->v0) + w->op.rows.b[r];
-    j->g[r] = -saltusi_row_dot(&w->op.rows, r, v1) - rest / weight;
+    j->g[r] = -(saltusi_row_dot(&w->op.rows, r, w->v_free) + w->op.rows.b[r]) / weight;
   }
   saltusi_operator_correct(&w->op, s->eval, j->f, j->g, j->f + nv);
 }
