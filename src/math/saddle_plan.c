@@ -589,13 +589,12 @@ static bool make_plan(saltusi_saddle* s, const saltusi_saddle_shape* shape, salt
   fill_size size = count_fill(s, &k);
   size.values += count_blocks(s, &k);
   size_t begin = trial.used;
-  saltus_arena counting = {.capacity = 0, .used = begin};
-  saltusi_dependent* loops = s->loops;
+  saltus_arena counting = saltus_arena_counting();
+  counting.used = begin;
   fill_layout(s, size.later, size.targets, size.values, &counting);
   if (lacks(s, counting.used) > 0 || size.values > INT_MAX || size.later > INT_MAX) {
     return false;
   }
-  s->loops = loops;
   fill_layout(s, size.later, size.targets, size.values, &trial);
   walk_all(s, &k, true);
   place_blocks(s);

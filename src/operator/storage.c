@@ -138,6 +138,10 @@ static bool form_blocks(saltusi_operator* op, saltusi_eval* eval) {
 }
 
 static void form_dense(saltusi_operator* op, saltusi_eval* eval) {
+  if (op->count < SALTUSI_SPARSE_FROM && op->count <= op->dense_max) {
+    saltusi_dense_form(op, eval); /* there is always room for a few blocks */
+    return;
+  }
   size_t blocks = (size_t)op->contacts * (size_t)op->contacts;
   size_t values = (size_t)op->count * (size_t)op->count;
   if (saltusi_product_serves(op, values, 8 * (size_t)eval->sys.dims.nv)) {
