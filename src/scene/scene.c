@@ -11,6 +11,7 @@
 #include "scene/builder.h"
 #include "scene/initial_state.h"
 #include "scene/observe.h"
+#include "scene/observe_bodies.h"
 #include "sim/tolerance.h"
 
 #include <assert.h>
@@ -470,6 +471,13 @@ static saltus_status build_model(saltusi_scene_builder* b) {
   }
   view->observables =
       scene->observer != NULL ? saltus_formula_observer_view(scene->observer) : NULL;
+  if (scene->mechanism != NULL) {
+    view->observables =
+        saltusi_observe_bodies(&b->reader, view->observables, scene->mechanism, view->system);
+    if (view->observables == NULL) {
+      return b->reader.status;
+    }
+  }
   if (names == NULL || saltusi_start_check(&b->reader, view, scene->model, b->root) != SALTUS_OK) {
     return b->reader.status;
   }

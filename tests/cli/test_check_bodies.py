@@ -118,6 +118,26 @@ class Bodies(unittest.TestCase):
         self.assertAlmostEqual(m['momentum'][0], momentum[0], 10)
         self.assertAlmostEqual(m['momentum'][1], momentum[1], 10)
 
+    def test_momentum_and_open_joints_are_recorded(self):
+        record = self.folder / 'run.csv'
+        result = saltus('run', self.scene(), '-o', record, '--json')
+        self.assertEqual(result.returncode, 0, result.stderr)
+        out = json.loads(result.stdout)
+        end = out['outputs']
+        v, q = out['v'], out['q']
+        # sums over the bodies, by hand
+        self.assertAlmostEqual(end['momentum.x'], v["crank.x'"] + 2 * v["rod.x'"] + 3 * v["slider.x'"], 12)
+        self.assertAlmostEqual(end['momentum.y'], v["crank.y'"] + 2 * v["rod.y'"] + 3 * v["slider.y'"], 12)
+        spin = v["crank.angle'"] / 12 + v["rod.angle'"] * 2 / 3 + v["slider.angle'"]
+        for body, mass in (('crank', 1), ('rod', 2), ('slider', 3)):
+            spin += mass * (q[body + '.x'] * v[body + ".y'"] - q[body + '.y'] * v[body + ".x'"])
+        self.assertAlmostEqual(end['angular_momentum.z'], spin, 11)
+        self.assertLess(end['joints.open'], 1e-10)
+        self.assertLess(end['joints.turned'], 1e-10)
+        text = record.read_text()
+        for name in ('momentum.x', 'angular_momentum.z', 'joints.open'):
+            self.assertIn(name, text)
+
     def test_an_open_joint_is_refused_by_name_with_its_gap(self):
         result = saltus('check', self.scene(), '--set', 'off=0.1')
         self.assertEqual(result.returncode, 2)
