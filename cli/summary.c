@@ -32,10 +32,14 @@ static void print_state(const run_job* j) {
     const char* unit = sys->q_labels != NULL ? sys->q_labels[i].unit : "";
     printf("  %s = %.10g%s%s", cli_q_name(sys, i, a, sizeof a), q[i], unit[0] != '\0' ? " " : "",
            unit);
-    if (i < sys->dims.nv) {
+    if (sys->dims.nq == sys->dims.nv) {
       printf(", %s = %.10g", cli_v_name(sys, i, b, sizeof b), v[i]);
     }
     printf("\n");
+  }
+  /* where q' is not v, no coordinate has a velocity of its own */
+  for (int i = 0; sys->dims.nq != sys->dims.nv && i < sys->dims.nv && i < SHOWN; i++) {
+    printf("  %s = %.10g\n", cli_v_name(sys, i, b, sizeof b), v[i]);
   }
   if (sys->dims.nq > SHOWN) {
     printf("  ... and %d more coordinate%s\n", sys->dims.nq - SHOWN,

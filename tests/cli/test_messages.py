@@ -42,6 +42,22 @@ class Messages(Cli):
         self.assertIn('1 coordinate, 0 contacts, 0 joints', info)
         self.assertNotRegex(run + info, r'\b1 [a-z]+s\b(?<!1 s)')
 
+    def test_a_body_in_space_has_velocities_apart_from_its_coordinates(self):
+        # quaternions have no velocities: qw must not stand beside wx
+        top = self.scene('saltus: 1\nworld: {dimension: 3, gravity: [0, 0, 0]}\n'
+                         'bodies: {top: {mass: 1, inertia: [1, 1, 1], angular_velocity: [0, 0, 2]}}\n'
+                         'simulate: {until: 1, tol: 1e-6}\n')
+        check = saltus('check', top).stdout
+        self.assertIn('coordinate top.qw [1]: starts at 1\n', check)
+        self.assertIn('velocity top.wz [rad/s]: starts at 2\n', check)
+        run = saltus('run', top).stdout
+        self.assertIn('  top.x = 0 m\n', run)
+        self.assertIn('  top.wz = 2\n', run)
+
+    def test_scenes_with_bodies_are_refused_with_exit_2(self):
+        self.refused('run', self.scene('saltus: 1\nbodies: {arm: {mass: 0, inertia: 1}}\n'),
+                     says='body "arm": its mass is 0 kg', code=2)
+
     def test_a_file_that_is_not_there_is_bad_input_of_solve(self):
         self.refused('solve', self.folder / 'nofile', says='No such file', code=2)
 
