@@ -22,7 +22,7 @@ typedef struct saltusi_large {
   double* u;                /* [nj + nl] */
   double* mu;               /* [nj + nc] of units */
   unsigned char* bilateral; /* [nj + nc] */
-  signed char* state;       /* [nc] of the units that are contacts */
+  int* state;               /* [nc] of the units that are contacts */
 } saltusi_large;
 
 typedef struct saltusi_decision {

@@ -36,7 +36,7 @@ void saltusi_decide_large_layout(saltusi_decision* d, const saltus_dims* dims,
                                  const saltusi_outline* o, const saltusi_step_room* room,
                                  saltus_arena* arena) {
   assert(d != NULL && dims != NULL && o != NULL && room != NULL && arena != NULL);
-  size_t units = (size_t)(o->nj + o->nc);
+  size_t units = (size_t)o->nj + (size_t)o->nc;
   d->large = NULL;
   if (dims->row_width == 0 || units < SALTUSI_LARGE || o->nc == 0) {
     return;
@@ -57,7 +57,7 @@ void saltusi_decide_large_layout(saltusi_decision* d, const saltus_dims* dims,
   large.u = SALTUS_PUSH(arena, double, o->rows);
   large.mu = SALTUS_PUSH(arena, double, units);
   large.bilateral = SALTUS_PUSH(arena, unsigned char, units);
-  large.state = SALTUS_PUSH(arena, signed char, o->nc);
+  large.state = SALTUS_PUSH(arena, int, o->nc);
   d->large = SALTUS_PUSH(arena, saltusi_large, 1);
   if (d->large != NULL) {
     *d->large = large;
@@ -194,7 +194,7 @@ static bool find_forces(saltusi_decision* d, const saltusi_problem* p, int n) {
 static bool exchange(saltusi_decision* d, const saltusi_problem* p, int n) {
   int joints = d->mode->reduced.joints[p->island];
   bool lost = false;
-  memset(d->large->state, STICKS, (size_t)p->count * sizeof *d->large->state);
+  memset(d->large->state, 0, (size_t)p->count * sizeof *d->large->state); /* all stick */
   for (int turn = 0; turn < EXCHANGES && !lost && find_forces(d, p, n); turn++) {
     const double wrong[2] = {wrong_part * saltusi_max_abs(n, d->large->l),
                              wrong_part * saltusi_max_abs(n, d->large->free)};
@@ -209,7 +209,7 @@ static bool exchange(saltusi_decision* d, const saltusi_problem* p, int n) {
       changed = changed || state != d->large->state[c];
       /* a contact in space slides in a direction that is not known here */
       lost = lost || (d->o->tangents[key] == 2 && state != OPEN && state != STICKS);
-      d->large->state[c] = (signed char)state;
+      d->large->state[c] = state;
     }
     if (!changed) {
       return true;

@@ -233,6 +233,20 @@ saltus_status saltusi_mode_bounce(saltusi_mode_dynamics* m, double t, const doub
   return status;
 }
 
+/* The least tolerance over |(P G)_i|, of one row in an island. */
+static double reduced_scale(saltusi_mode_dynamics* m, int island, const saltusi_island* in,
+                            const double* v, int row) {
+  double scale = INFINITY;
+  saltusi_reduced_response(m, island, row, m->x);
+  for (int a = 0; a < in->k; a++) {
+    int velocity = in->local != NULL ? in->velocity[a] : a;
+    double x = fabs(m->x[a]);
+    double tolerance = m->o->atol_v[velocity] + m->o->settings.rtol * fabs(v[velocity]);
+    scale = x > 0.0 ? fmin(scale, tolerance / x) : scale;
+  }
+  return scale;
+}
+
 /* The same with M^-1 in place of P for one row of a large island: what it moves when no joint holds it back is more,
  * and it takes no longer however many they are. */
 static double local_scale(saltusi_mode_dynamics* m, const double* v, int row) {
@@ -276,18 +290,9 @@ saltus_status saltusi_mode_impulse_scale(saltusi_mode_dynamics* m, double t, con
     for (int i = in.first; i < in.first + in.n; i++) {
       int key = m->reduced.key[i];
       for (int k = 0; key >= 0 && k <= m->o->tangents[key]; k++) {
-        double* scale = &scale_l[m->o->base[key] + k];
-        if (large) {
-          *scale = local_scale(m, v, m->reduced.row[i] + k);
-          continue;
-        }
-        saltusi_reduced_response(m, c, m->reduced.row[i] + k, m->x);
-        for (int a = 0; a < in.k; a++) {
-          int velocity = in.local != NULL ? in.velocity[a] : a;
-          double x = fabs(m->x[a]);
-          double tolerance = m->o->atol_v[velocity] + m->o->settings.rtol * fabs(v[velocity]);
-          *scale = x > 0.0 ? fmin(*scale, tolerance / x) : *scale;
-        }
+        int row = m->reduced.row[i] + k;
+        scale_l[m->o->base[key] + k] =
+            large ? local_scale(m, v, row) : reduced_scale(m, c, &in, v, row);
       }
     }
   }

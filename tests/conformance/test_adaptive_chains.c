@@ -150,7 +150,7 @@ static void chains_of_any_length_fall(void** state) {
     bytes[k] = r.memory.most;
     finish(&r);
   }
-  assert_true(bytes[1] < 50e6);
+  assert_true(bytes[1] < 50000000);
   assert_true(bytes[1] < 10 * bytes[0]);
 }
 
@@ -243,7 +243,7 @@ static void rest(int n, int supports, double mu) {
     assert_near(force[3 * c], weight, part * weight);
   }
   free(force);
-  assert_true(r.memory.most < 50e6);
+  assert_true(r.memory.most < 50000000);
   finish(&r);
 }
 
