@@ -118,7 +118,11 @@ static int sweep_steps(study_report* report, const sweep* s, const fixed_scheme*
     worst = fmax(worst, run.defect);
   }
   snprintf(id, sizeof id, "%s%s: order", s->label, name);
-  double order = log(error[0] / error[HALVINGS - 1]) / log(h[0] / h[HALVINGS - 1]);
+  int last = HALVINGS - 1; /* whose error the reference can tell */
+  while (last > 1 && error[last] < 10.0 * s->problem.accuracy) {
+    last--;
+  }
+  double order = log(error[0] / error[last]) / log(h[0] / h[last]);
   study_claim_range(report, id, order, scheme->order - scheme->slack, scheme->order + 1.0);
   snprintf(id, sizeof id, "%s%s: largest defect of a joint", s->label, name);
   if (scheme->on_positions) {
