@@ -40,7 +40,8 @@ static void remember(saltusi_mixing* m, int at, const double* f, const double* z
 /* gamma by the normal equations, zero where nothing new is left. */
 static void weigh(const saltusi_mixing* m, const double* f, double* gamma) {
   const double nothing = 1e-14; /* of a diagonal entry: rounding of the products */
-  double L[SALTUSI_MIXED][SALTUSI_MIXED];
+  double L[SALTUSI_MIXED][SALTUSI_MIXED] = {{0.0}};
+  assert(m->kept <= SALTUSI_MIXED);
   for (int k = 0; k < m->kept; k++) {
     double sum = saltusi_long_dot(m->measured, f, m->df + (size_t)k * (size_t)m->n);
     for (int i = 0; i <= k; i++) {

@@ -177,9 +177,8 @@ static void choose_trees(saltusi_operator* op, saltusi_eval* eval) {
       component_of[g->column[e]] = c;
     }
   }
-  for (bool again = true; again;) {
+  for (;;) {
     bool some = false;
-    again = false;
     for (int c = 0; c < g->components; c++) {
       g->tree[c] = saltusi_trees_serve(op, c) ? c : -1;
       some = some || g->tree[c] >= 0;
@@ -193,9 +192,7 @@ static void choose_trees(saltusi_operator* op, saltusi_eval* eval) {
       op->status = saltusi_room_lacks(&eval->room, SALTUSI_ROOM_JOINTS, op->trees.saddle.wanted);
       return;
     }
-    int heavy = saltusi_trees_heavy(op);
-    g->heavy[heavy] = true;
-    again = true;
+    g->heavy[saltusi_trees_heavy(op)] = true;
   }
 }
 

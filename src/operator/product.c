@@ -170,7 +170,9 @@ static void sweep(saltusi_operator* op, const saltusi_eval* eval, double* P) {
     const unit u = unit_at(op, i);
     const double* block = op->product.block + 3 * (size_t)u.row;
     double* own = P + u.row;
-    double b[3], r[3], change[3];
+    double b[3] = {0.0};
+    double r[3] = {0.0};
+    double change[3] = {0.0};
     bool still = true;
     velocity(op, &u, b);
     for (int k = 0; k < u.rows; k++) {
@@ -213,7 +215,7 @@ static double residual(const saltusi_operator* op, const double* P, double size)
   int count = unit_count(op);
   for (int i = 0; i < count; i++) {
     const unit u = unit_at(op, i);
-    double w[3];
+    double w[3] = {0.0};
     velocity(op, &u, w);
     double mean = saltusi_mean_diagonal(u.rows, op->product.block + 3 * (size_t)u.row);
     sum += u.equality
