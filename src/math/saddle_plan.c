@@ -592,7 +592,11 @@ static bool make_plan(saltusi_saddle* s, const saltusi_saddle_shape* shape, salt
   saltus_arena counting = saltus_arena_counting();
   counting.used = begin;
   fill_layout(s, size.later, size.targets, size.values, &counting);
-  if (lacks(s, counting.used) > 0 || size.values > INT_MAX || size.later > INT_MAX) {
+  if (size.values > INT_MAX || size.later > INT_MAX) {
+    s->heavy = 0; /* places are int: one component has to go */
+    return false;
+  }
+  if (lacks(s, counting.used) > 0) {
     return false;
   }
   fill_layout(s, size.later, size.targets, size.values, &trial);

@@ -88,7 +88,8 @@ typedef struct saltusi_signed {
 /* Bodies and joints of the large components: trees.c. */
 typedef struct saltusi_trees {
   saltusi_saddle saddle;
-  int most; /* rows; 0: there are none */
+  int most;     /* rows; 0: there are none */
+  bool refused; /* singular joints are too many of the loops: not for the present matrices */
   int bodies, velocities, joints, pairs;
   int* component_of; /* [nv] component of joints, -1: none */
   int* seen;     /* [bilateral x (1 + row_width)] entries and columns of rows at the last look, */

@@ -106,6 +106,7 @@ static bool is_symmetric(const saltusi_operator* op, const saltusi_eval* eval) {
 
 /* Whether W is stored by blocks: where rows are sparse, and A is known to be so as well. */
 static bool form_blocks(saltusi_operator* op, saltusi_eval* eval) {
+  op->trees.refused = false;
   if (op->count < SALTUSI_SPARSE_FROM || op->rows.column == NULL || (op->apart && !op->held) ||
       !saltusi_groups_find(op, eval)) {
     return false;
@@ -117,6 +118,15 @@ static bool form_blocks(saltusi_operator* op, saltusi_eval* eval) {
   op->broken = false;
   if (op->status == SALTUS_OK && op->groups.any) {
     saltus_status status = saltusi_eliminate_factor(op, eval);
+    if (op->trees.refused && op->apart) {
+      return false;
+    }
+    if (op->trees.refused) { /* once more without them */
+      op->trees.seen_rows = 0;
+      status = saltusi_groups_find(op, eval) && op->groups.any ? saltusi_eliminate_factor(op, eval)
+                                                               : SALTUS_OK;
+      op->trees.seen_rows = 0;
+    }
     op->broken = status == SALTUS_RETRY_NAN;
     op->status = op->broken ? SALTUS_OK : status;
     if (op->apart && status == SALTUS_OK && saltusi_trees_dependent(op)) {

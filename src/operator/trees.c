@@ -67,8 +67,8 @@ static bool is_open(const saltusi_operator* op) {
 
 bool saltusi_trees_serve(const saltusi_operator* op, int c) {
   const saltusi_groups* g = &op->groups;
-  return op->trees.most > 0 && g->start[c + 1] - g->start[c] > TREES_FROM && is_open(op) &&
-         g->contacts[c] <= TREES_CONTACTS && !g->heavy[c];
+  return op->trees.most > 0 && !op->trees.refused && g->start[c + 1] - g->start[c] > TREES_FROM &&
+         is_open(op) && g->contacts[c] <= TREES_CONTACTS && !g->heavy[c];
 }
 
 static int by_signature(const void* a, const void* b) {
@@ -350,6 +350,7 @@ saltus_status saltusi_trees_factor(saltusi_operator* op, saltusi_eval* eval) {
     if (s->wanted > 0) {
       return saltusi_room_lacks(&eval->room, SALTUSI_ROOM_JOINTS, s->wanted);
     }
+    op->trees.refused = outcome == SALTUSI_SADDLE_AGAIN;
     return SALTUS_RETRY_NAN;
   }
   eval->dependent |= saltusi_trees_dependent(op);
