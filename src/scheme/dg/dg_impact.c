@@ -257,6 +257,17 @@ static void keep_pressing(saltusi_dg* w) {
   }
 }
 
+/* Stage accelerations know the old impulse already. */
+static void take_old_impulse(saltusi_dg* w, int nv) {
+  int last = w->nodes - 1;
+  for (int r = 0; r < w->rows; r++) {
+    for (int c = 0; c < w->rows; c++) {
+      const double* z = w->response + (size_t)(last * w->row_max + c) * (size_t)nv;
+      w->W_rhs[r] -= (w->W[r * w->rows + c] - saltusi_dg_dot(w, last, r, z)) * w->p[c];
+    }
+  }
+}
+
 saltus_status saltusi_dg_impact(saltusi_dg* w, const saltusi_step* s) {
   assert(w != NULL && s != NULL);
   int nv = s->eval->sys.dims.nv;
@@ -270,13 +281,8 @@ saltus_status saltusi_dg_impact(saltusi_dg* w, const saltusi_step* s) {
   memset(w->change, 0, (size_t)nv * sizeof(double)); /* becomes the new jump */
   if (w->impulsive || corrects) {
     write_impact(w, nv, last, w->v_end, s->h);
-    if (feeds) { /* a_next knows the old impulse already */
-      for (int r = 0; r < w->rows; r++) {
-        for (int c = 0; c < w->rows; c++) {
-          const double* z = w->response + (size_t)(last * w->row_max + c) * (size_t)nv;
-          w->W_rhs[r] -= (w->W[r * w->rows + c] - saltusi_dg_dot(w, last, r, z)) * w->p[c];
-        }
-      }
+    if (feeds) {
+      take_old_impulse(w, nv);
     }
     law_of_items(w, w->touching);
     restitute(w, nv);
