@@ -34,7 +34,7 @@ const char* saltusi_scene_text(builder* b, const saltusi_yaml_node* node, const 
 saltusi_formula_constants* saltusi_scene_constants(builder* b) {
   assert(b != NULL);
   if (b->constants == NULL && b->reader.status == SALTUS_OK) {
-    b->model.log = b->reader.log;
+    b->model.log = saltusi_scene_finder(b);
     b->reader.status = saltusi_formula_constants_open(&b->model, &b->constants);
   }
   return b->reader.status == SALTUS_OK ? b->constants : NULL;

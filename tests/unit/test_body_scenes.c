@@ -391,6 +391,7 @@ static const struct {
     {"saltus: 1\ninputs: {u: 0}\nbodies:\n" ARM "  cam: {driven: {x: u}}\n",
      "input \"u\" is not allowed here: what it moves would jump with it"},
     {HEAD "  arm: {fixed: true}\n", "no body is free to move"},
+    {"saltus: 1\ninputs: {u': 0}\nbodies:\n" ARM, "s:2:14: input \"u'\": a name is made of"},
     {"saltus: 1\nmarkers: {a: {point: [0, 0]}}\n", "markers needs bodies; the scene has none"},
     {HEAD ARM "  other: {mass: 1, inertia: 1}\n"
               "markers: {h: {body: arm}, pin: {point: [0, 0]}}\n"
