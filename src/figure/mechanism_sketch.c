@@ -494,7 +494,7 @@ void saltusi_sketch_mechanism(saltusi_sketch* sketch, const saltus_mechanism* me
   const view v = look(sketch, mechanism, t, q);
   static const char* const names[3] = {"x", "y", "z"};
   sketch->axis_count = v.size.dimension;
-  for (int k = 0; k < v.size.dimension; k++) {
+  for (int k = 0; k < 3 && k < v.size.dimension; k++) {
     const double axis[3] = {k == 0 ? 1.0 : 0.0, k == 1 ? 1.0 : 0.0, k == 2 ? 1.0 : 0.0};
     sketch->axes[k].name = names[k];
     project(&v, axis, sketch->axes[k].way);

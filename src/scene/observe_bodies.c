@@ -84,7 +84,7 @@ const saltus_observables* saltusi_observe_bodies(saltusi_reader* reader,
   const int count = own != NULL ? own->output_count : 0;
   const int added = plane ? PLANE : SPACE;
   both* b = saltusi_reader_take(reader, 1, sizeof *b);
-  saltus_label* labels = saltusi_reader_take(reader, (size_t)(count + added), sizeof *labels);
+  saltus_label* labels = saltusi_reader_take(reader, (size_t)count + (size_t)added, sizeof *labels);
   if (b == NULL || labels == NULL) {
     return NULL;
   }
