@@ -209,6 +209,41 @@ static void driven_speeds_are_followed_over_many_turns(void** state) {
   }
 }
 
+static void jumping(const void* self, double t, double out[3]) {
+  (void)self;
+  out[0] = t < 1.0 ? 1.0 : 2.0;
+  out[1] = out[2] = 0.0;
+}
+
+static void shaking(const void* self, double t, double out[3]) {
+  (void)self;
+  out[0] = cos(1000.0 * t);
+  out[1] = -1000.0 * sin(1000.0 * t);
+  out[2] = -1e6 * cos(1000.0 * t);
+}
+
+/* At the start the hinge is open by what its drive asks for. */
+static void speeds_that_jump_or_oscillate_have_an_integral(void** state) {
+  (void)state;
+  static const double times[] = {1.0, 1.0 + 1e-15, 1.0 + 1e-9, 1.003, 1.3, 1.999, 2.0, 100.0};
+  for (int k = 0; k < 2; k++) {
+    rig r;
+    start_rig(&r, 1, (saltus_joint_type[]){SALTUS_JOINT_REVOLUTE});
+    r.joints[0].angle = (saltus_coordinate_def){.drive = SALTUS_DRIVE_SPEED,
+                                                .driven = {.evaluate = k == 0 ? jumping : shaking}};
+    saltus_mechanism* m = make(&r.def);
+    for (size_t i = 0; i < sizeof times / sizeof times[0]; i++) {
+      const double t = times[i];
+      const double expected = k == 0 ? t + fmax(0.0, t - 1.0) : fabs(sin(1000.0 * t)) / 1000.0;
+      double metres, radians;
+      saltus_mechanism_joint_defect(m, 0, t, saltus_mechanism_q0(m), &metres, &radians);
+      /* the jump is cut out to 2^-40 of the range */
+      assert_near(radians, expected, k == 0 ? t * 1e-12 : 1e-13);
+    }
+    saltus_mechanism_destroy(m);
+  }
+}
+
 static void faster(const void* self, double t, double out[3]) {
   (void)self;
   out[0] = 8.0 + 3.0 * t;
@@ -395,6 +430,7 @@ int main(void) {
       cmocka_unit_test(sliding_body_falls_onto_its_stop),
       cmocka_unit_test(limits_have_names_and_one_side_is_enough),
       cmocka_unit_test(driven_speeds_are_followed_over_many_turns),
+      cmocka_unit_test(speeds_that_jump_or_oscillate_have_an_integral),
       cmocka_unit_test(joints_report_what_the_first_body_exerts_on_the_second),
       cmocka_unit_test(gears_have_the_inertia_of_both),
       cmocka_unit_test(racks_move_by_the_radius),
