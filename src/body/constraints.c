@@ -44,6 +44,13 @@ double saltusi_row_value(const saltus_mechanism* m, const saltusi_row* row,
       value -= turn * nearbyint(value / turn);
     }
   }
+  /* that of a screw is one of them: it holds at every turn */
+  const saltusi_term* last = &row->term[row->terms - 1];
+  if (row->terms == 2 && last->kind == SALTUSI_TERM_ANGLE && last->q < 0 &&
+      last->link == row->term[0].link) {
+    const double pitch = turn * last->weight;
+    value -= pitch * nearbyint(value / pitch);
+  }
   return value;
 }
 

@@ -398,7 +398,11 @@ static saltus_status set_own_rows(const saltusi_definition* d, const saltus_join
   saltus_mechanism* m = d->m;
   const shape* rows = shape_of(m, def->type);
   for (int r = 0; r < rows->rows; r++) {
-    m->rows[joint->row + r] = (saltusi_row){.terms = 1, .term = {rows->row[r]}};
+    saltusi_row* row = &m->rows[joint->row + r];
+    *row = (saltusi_row){.terms = 1, .term = {rows->row[r]}};
+    if (row->term[0].kind == SALTUSI_TERM_PLANE) { /* full turns keep axes parallel */
+      row->offset = turn * nearbyint(start_value(d, &joint->link, row) / turn);
+    }
   }
   if (def->type == SALTUS_JOINT_SCREW) {
     if (!isfinite(def->ratio) || def->ratio == 0.0) {

@@ -9,6 +9,7 @@
 #include "body/taylor.h"
 
 #include <assert.h>
+#include <float.h>
 
 static void between(const saltusi_piece* p, const saltusi_end_piece end[2], saltusi_taylor3* d) {
   *d = end[1].p;
@@ -250,18 +251,76 @@ static void row_rate(const saltusi_piece* p, const saltusi_row* row, const saltu
   }
 }
 
+/* ---- angles against driven bodies, which joint rows take from the branch on which they hold ---- */
+
+static double middle(const saltusi_taylor* x) {
+  return 0.5 * (x->c[0].lo + x->c[0].hi);
+}
+
+/* The angle term of a row that is known between -pi and pi only; NULL: none. */
+static const saltusi_term* branch_term(const saltusi_row* row) {
+  const saltusi_term* last = &row->term[row->terms - 1];
+  return last->kind == SALTUSI_TERM_ANGLE && last->q < 0 ? last : NULL;
+}
+
+/* Seen from the middle of the piece it is small: the cut at pi is far away. */
+static void add_branch_angle(const saltusi_piece* p, const saltusi_end_piece end[2], double weight,
+                             saltusi_taylor* to) {
+  saltusi_taylor c, s, along, across, angle, from;
+  saltusi_taylor3_dot(p, &end[0].axis[0], &end[1].axis[0], &c);
+  saltusi_taylor3_dot(p, &end[0].axis[1], &end[1].axis[0], &s);
+  const double start = atan2(middle(&s), middle(&c));
+  saltusi_taylor_set(p, &along, 0.0);
+  saltusi_taylor_set(p, &across, 0.0);
+  saltusi_taylor_add_scaled(p, &along, &c, cos(start));
+  saltusi_taylor_add_scaled(p, &along, &s, sin(start));
+  saltusi_taylor_add_scaled(p, &across, &s, cos(start));
+  saltusi_taylor_add_scaled(p, &across, &c, -sin(start));
+  saltusi_jet_atan2(saltusi_taylor_into(p, &angle), saltusi_taylor_read_only(&across),
+                    saltusi_taylor_read_only(&along));
+  saltusi_taylor_set(p, &from, 0.0);
+  from.c[0] = (saltus_interval){start - 4.0 * DBL_EPSILON, start + 4.0 * DBL_EPSILON};
+  saltusi_taylor_add(p, &angle, &from);
+  saltusi_taylor_add_scaled(p, to, &angle, weight);
+}
+
+/* As saltusi_row_value: nearest to zero. */
+static void onto_branch(const saltusi_piece* p, const saltusi_term* angle, saltusi_taylor* to) {
+  const double full = 6.283185307179586476925 * fabs(angle->weight);
+  const double turns = nearbyint(middle(to) / full);
+  if (isfinite(turns) && turns != 0.0) {
+    const double by = full * turns, slack = 4.0 * DBL_EPSILON * fabs(by);
+    saltusi_taylor shift;
+    saltusi_taylor_set(p, &shift, 0.0);
+    shift.c[0] = (saltus_interval){by - slack, by + slack};
+    saltusi_taylor_subtract(p, to, &shift);
+  }
+}
+
+static void joint_value(const saltusi_piece* p, const saltusi_row* row,
+                        const saltusi_end_piece end[4], saltusi_taylor* to) {
+  const saltusi_term* angle = branch_term(row);
+  if (angle == NULL) {
+    row_value(p, row, end, to);
+    return;
+  }
+  saltusi_row others = *row;
+  others.terms--;
+  row_value(p, &others, end, to);
+  add_branch_angle(p, end + 2 * angle->link, angle->weight, to);
+}
+
 /* A joint row with what it follows; integrals of speeds are known for constant ones. */
 static void joint_row(const saltusi_piece* p, int index, saltusi_taylor* to) {
   const saltus_mechanism* m = p->m;
   const saltusi_row* row = &m->rows[index];
   saltusi_end_piece end[4];
   saltusi_piece_ends(p, &m->joints[m->joint_of[index]].link, row, false, end);
-  row_value(p, row, end, to);
-  if (!row->has_target) {
-    return;
-  }
+  joint_value(p, row, end, to);
   saltusi_taylor target;
-  if (row->by_speed) {
+  if (!row->has_target) {
+    saltusi_taylor_set(p, &target, 0.0);
+  } else if (row->by_speed) {
     saltusi_taylor from;
     saltusi_taylor_set_given(p, &target, p->course->t);
     saltusi_taylor_set(p, &from, m->t0);
@@ -271,6 +330,9 @@ static void joint_row(const saltusi_piece* p, int index, saltusi_taylor* to) {
     saltusi_piece_signal(p, &row->target, &target);
   }
   saltusi_taylor_subtract(p, to, &target);
+  if (branch_term(row) != NULL) {
+    onto_branch(p, branch_term(row), to);
+  }
 }
 
 static void limit_value(const saltusi_piece* p, int index, bool moves, saltusi_taylor* to) {

@@ -263,6 +263,53 @@ static void forces_of_joints_are_those_of_closed_forms(void** state) {
   assert_near(held.outputs[2], 0.0, 1e-9);
 }
 
+/* A body that turns by itself in space counts no turns: what holds on it holds at every one, beyond half a turn too.
+ * 3 rad/s, 5 s: a nut that cannot turn has moved by -15/(2 pi) pitches; what turns by 2 rad/s more has 25 rad. */
+static void joints_on_driven_bodies_hold_at_every_turn(void** state) {
+  (void)state;
+  const seen nut = run_text("saltus: 1\n"
+                            "world: {dimension: 3, gravity: [0, 0, 0]}\n"
+                            "bodies:\n"
+                            "  spindle: {driven: {axis: [0, 0, 2], angle: 3*t}}\n"
+                            "  nut: {mass: 1, inertia: [1, 1, 1], velocity: [0, 0, -0.15/pi]}\n"
+                            "markers: {s: {body: spindle}, n: {body: nut}, g: {}}\n"
+                            "joints:\n"
+                            "  - {name: thread, type: screw, between: [s, n], pitch: 0.1}\n"
+                            "  - {name: hold, type: prismatic, between: [g, n]}\n"
+                            "outputs: {z: nut.z}\n"
+                            "simulate: {until: 5, tol: 1e-8}\n");
+  assert_near(nut.outputs[0], -15.0 * 0.1 / 6.283185307179586, 1e-9);
+  const seen wheel = run_text(
+      "saltus: 1\n"
+      "world: {dimension: 3, gravity: [0, 0, 0]}\n"
+      "bodies:\n"
+      "  carrier: {driven: {axis: [0, 0, 1], angle: 3*t}}\n"
+      "  wheel: {mass: 1, inertia: [1, 1, 1], angular_velocity: [0, 0, 5]}\n"
+      "markers: {c: {body: carrier}, w: {body: wheel}, x: {body: wheel, point: [1, 0, 0]}}\n"
+      "joints: [{name: motor, type: revolute, between: [c, w], drive: {angle: 2*t}}]\n"
+      "outputs: {x: x.x, y: x.y}\n"
+      "simulate: {until: 5, tol: 1e-8}\n");
+  assert_near(wheel.outputs[0], cos(25.0), 1e-9); /* the drive says where it is */
+  assert_near(wheel.outputs[1], sin(25.0), 1e-9);
+}
+
+/* In the plane angles count turns: a body that starts on another one is held as it is. */
+static void full_turns_keep_axes_parallel_in_the_plane(void** state) {
+  (void)state;
+  const seen s =
+      run_text("saltus: 1\n"
+               "bodies: {a: {mass: 1, inertia: 1, angle: 3*pi/2},\n"
+               "         b: {mass: 1, inertia: 1, angle: 4*pi}}\n"
+               "markers: {guide: {angle: -pi/2}, slider: {body: a}, g: {}, w: {body: b}}\n"
+               "joints: [{name: slide, type: prismatic, between: [guide, slider]},\n"
+               "         {name: weld, type: fixed, between: [g, w]}]\n"
+               "outputs: {y: a.y, a: a.angle, b: b.angle}\n"
+               "simulate: {until: 1, tol: 1e-9}\n");
+  assert_near(s.outputs[0], -9.81 / 2.0, 1e-8);
+  assert_near(s.outputs[1], 1.5 * 3.141592653589793, 1e-9);
+  assert_near(s.outputs[2], 4.0 * 3.141592653589793, 1e-9);
+}
+
 /* A wheel of 2 kg m^2 under the torque u: 1 N m for 1 s, then -3 N m for 1 s: angles 1/4 and 0, rates 1/2 and -1.
  * What a scheme carried over the change would leave an error of the size of the torque. */
 static void an_input_is_seen_from_the_next_step_on(void** state) {
@@ -448,6 +495,8 @@ int main(void) {
       cmocka_unit_test(a_tip_hits_the_floor_when_it_should),
       cmocka_unit_test(a_tip_in_space_hits_the_floor_when_it_should),
       cmocka_unit_test(forces_of_joints_are_those_of_closed_forms),
+      cmocka_unit_test(joints_on_driven_bodies_hold_at_every_turn),
+      cmocka_unit_test(full_turns_keep_axes_parallel_in_the_plane),
       cmocka_unit_test(an_input_is_seen_from_the_next_step_on),
       cmocka_unit_test(an_integrator_notices_an_input),
       cmocka_unit_test(what_is_wrong_with_bodies_is_refused_with_its_place),
