@@ -46,6 +46,7 @@ void saltusi_rk_layout(saltusi_rk* rk, const saltusi_tableau* method, const salt
   if (method->implicit) {
     rk->a0 = SALTUS_PUSH(arena, double, d->nv);
     rk->R = SALTUS_PUSH2(arena, double, s, d->nv);
+    rk->shift = SALTUS_PUSH(arena, double, d->nq);
   }
   if (method->implicit && s * d->nv > DENSE_MAX) {
     saltusi_rk_large_layout(&rk->large, method, eval, arena);
@@ -53,7 +54,6 @@ void saltusi_rk_layout(saltusi_rk* rk, const saltusi_tableau* method, const salt
     rk->a_q = SALTUS_PUSH2(arena, double, d->nv, d->nv);
     rk->a_v = SALTUS_PUSH2(arena, double, d->nv, d->nv);
     rk->a1 = SALTUS_PUSH(arena, double, d->nv);
-    rk->shift = SALTUS_PUSH(arena, double, d->nq);
     rk->unit = SALTUS_PUSH(arena, double, saltusi_has_maps(sys) ? d->nv : 0);
     rk->newton = SALTUS_PUSH2(arena, double, s * d->nv, s * d->nv);
     rk->pivot = SALTUS_PUSH(arena, int, s * d->nv);
