@@ -36,10 +36,14 @@ static void solve_momentum(saltusi_friction_run* run) {
   saltusi_run_momentum(run, o->sweeps, &candidate);
 }
 
+/* Residual from which on Newton's steps follow the interior point, the root of rounding: see interior_tol in
+ * friction_auto.c. */
+static const double handover = 1e-8;
+
 static void solve_interior_point(saltusi_friction_run* run) {
   const saltus_interior_point_options* o = run->options;
   saltusi_interior_settings interior = {.iterations = o->iterations,
-                                        .tol = o->polish > 0 ? fmax(run->tol, 1e-8) : run->tol,
+                                        .tol = o->polish > 0 ? fmax(run->tol, handover) : run->tol,
                                         .start_z = o->start,
                                         .start_y = o->start};
   saltusi_newton_settings newton = {.iterations = o->polish, .tol = run->tol};
@@ -56,7 +60,7 @@ static void solve_newton(saltusi_friction_run* run) {
 
 static void solve_proximal(saltusi_friction_run* run) {
   const saltus_iteration_options* o = run->options;
-  saltusi_run_proximal(run, o->iterations, 0.1);
+  saltusi_run_proximal(run, o->iterations, SALTUSI_PROXIMAL_START);
 }
 
 static void solve_fixed_point(saltusi_friction_run* run) {

@@ -294,7 +294,7 @@ static bool second_order(saltusi_friction_run* run) {
     }
   }
   saltusi_run_from_best(run);
-  if (!over(run) && saltusi_run_proximal(run, PROXIMAL_FIRST, 0.1)) {
+  if (!over(run) && saltusi_run_proximal(run, PROXIMAL_FIRST, SALTUSI_PROXIMAL_START)) {
     return true;
   }
   for (int k = 0; k < 3 && !over(run); k++) {
@@ -308,7 +308,7 @@ static bool second_order(saltusi_friction_run* run) {
   }
   /* the best point can be a dead end: once more from nothing */
   memset(run->work->point, 0, (size_t)run->work->pattern.rows * sizeof(double));
-  return !over(run) && saltusi_run_proximal(run, PROXIMAL_LAST, 0.1);
+  return !over(run) && saltusi_run_proximal(run, PROXIMAL_LAST, SALTUSI_PROXIMAL_START);
 }
 
 /* Sweeps and gradients in turn, each chunk given to the one that gained more per operation the last

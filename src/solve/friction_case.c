@@ -172,6 +172,13 @@ bool saltusi_friction_pattern_same(const saltusi_friction_pattern* pattern,
   return true;
 }
 
+/* A pivot of a bilateral block below this part of its column is rounding: 500 eps, what a block of some ten
+ * rows leaves. */
+static const double singular_pivot = 1e-13;
+/* What redundant rows get then, of the mean diagonal: far above that rounding, and the joint gives way by a
+ * billionth of its compliance; sweeps take the difference back. */
+static const double redundant_repair = 1e-9;
+
 /* The inverse of a bilateral block; redundant rows get a compliance far below every other. */
 static void invert_bilateral(saltusi_friction_case* in, int d, const double* block,
                              double* inverse) {
@@ -186,10 +193,12 @@ static void invert_bilateral(saltusi_friction_case* in, int d, const double* blo
     for (int k = 0; k < d; k++) {
       copy[k * (d + 1)] += repair;
     }
-    if (saltusi_lu_factor(d, copy, in->pivot, 1e-13)) {
+    if (saltusi_lu_factor(d, copy, in->pivot, singular_pivot)) {
       break;
     }
-    repair = attempt == 0 && mean > 0.0 ? 1e-9 * mean : fmax(fabs(mean), 1.0);
+    /* a block that is not positive at all: of its own size, and 1 only where it has none */
+    double all = fabs(mean) > 0.0 ? fabs(mean) : 1.0;
+    repair = attempt == 0 && mean > 0.0 ? redundant_repair * mean : all;
   }
   for (int c = 0; c < d; c++) {
     memset(column, 0, (size_t)d * sizeof(double));

@@ -19,6 +19,13 @@ static const double accepted = 1e-10;
 /* Accelerated sweeps before Newton's method is tried, and before the aim is lowered. */
 enum { FIRST_SWEEPS = 40, MORE_SWEEPS = 160 };
 
+/* Held rows: eigenvalues of W that are smaller than this part of the diagonal count as nothing, about half of
+ * the digits of W. */
+static const double held_soft = 1e-9;
+/* An iteration on them goes on while it halves what is left: it divides by 1 + eigenvalue / held_soft, at least
+ * 2 for what counts. */
+static const double held_gain = 0.5;
+
 /* Of what may be full. */
 static size_t square(int n) {
   size_t side = n < SALTUSI_STEP_DENSE_MAX ? (size_t)n : (size_t)SALTUSI_STEP_DENSE_MAX;
@@ -377,7 +384,7 @@ static double iterate_soft(saltusi_friction_step* step, double* r) {
   double best = INFINITY;
   for (int k = 0; k < MOST; k++) {
     double residual = saltusi_friction_case_residual(&work->given, r, work->sweep.u).normalised;
-    if (!(residual < 0.5 * best) && k > 0) {
+    if (!(residual < held_gain * best) && k > 0) {
       return fmin(residual, best); /* rounding, or rows that contradict each other */
     }
     best = residual;
@@ -395,8 +402,6 @@ static double iterate_soft(saltusi_friction_step* step, double* r) {
 
 bool saltusi_friction_step_hold(saltusi_friction_step* step, const double* q, double* r) {
   assert(step != NULL);
-  /* eigenvalues that are smaller, relative to the diagonal, count as nothing: half of the digits of W */
-  const double soft = 1e-9;
   saltusi_friction_work* work = &step->work;
   int n = work->pattern.rows;
   step->iterations = 0;
@@ -405,7 +410,7 @@ bool saltusi_friction_step_hold(saltusi_friction_step* step, const double* q, do
   if (!isfinite(work->given.velocity_unit)) {
     return false;
   }
-  if (factor_soft(work, soft) && iterate_soft(step, r) <= accepted_of(step)) {
+  if (factor_soft(work, held_soft) && iterate_soft(step, r) <= accepted_of(step)) {
     return true;
   }
   saltus_solve_result result = {0};

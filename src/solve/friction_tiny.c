@@ -52,6 +52,12 @@ static int unknowns(const saltusi_friction_case* in, int code, unknown* list) {
 }
 
 /* r of one combination; false when its system is singular. */
+/* A pivot of at most four rows below this part of its column is rounding: 45 eps, some ten operations. */
+static const double singular_pivot = 1e-14;
+/* Friction that misses its bound by less than this part of it may as well slide: what a solve of four rows
+ * loses. The guess only says which state is tried first. */
+static const double bound_rounding = 1e-12;
+
 static bool solve_state(const saltusi_friction_case* in, double W[4][4], int code, double* r) {
   unknown list[4];
   int n = unknowns(in, code, list);
@@ -66,7 +72,7 @@ static bool solve_state(const saltusi_friction_case* in, double W[4][4], int cod
     }
     x[a] = -in->q[list[a].row];
   }
-  if (n > 0 && !saltusi_lu_factor(n, matrix, pivot, 1e-14)) {
+  if (n > 0 && !saltusi_lu_factor(n, matrix, pivot, singular_pivot)) {
     return false;
   }
   saltusi_lu_solve(n, matrix, pivot, x);
@@ -85,7 +91,7 @@ static int guess(const saltusi_friction_case* in, const double* r) {
     int state = SLIPS_DOWN;
     if (r[2 * i] <= 0.0) {
       state = OPEN;
-    } else if (fabs(r[2 * i + 1]) < limit * (1.0 - 1e-12)) {
+    } else if (fabs(r[2 * i + 1]) < limit * (1.0 - bound_rounding)) {
       state = STICKS;
     } else if (r[2 * i + 1] > 0.0) {
       state = SLIPS_UP;

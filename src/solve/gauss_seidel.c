@@ -24,6 +24,14 @@
 
 /* Sweeps between looks at the true residual when the increment does not ask for one. */
 enum { LOOK_ACCELERATED = 20, LOOK_PLAIN = 25, LOOK_AGAIN = 3 };
+/* The increment of a sweep is about what the residual was before it: below this part of the tolerance a look
+ * is worth its product with W. Chosen; the residual decides. */
+static const double look_part = 0.7;
+/* Changes that depend on each other: part of the trace of their products that the normal equations get, below
+ * which the products, squares of numbers with eps, are rounding (5000 eps for five changes of many rows). */
+static const double mixing_repair = 1e-12;
+/* With it pivots are positive: only a matrix of zeros is refused. */
+static const double mixing_pivot = 1e-300;
 
 void saltusi_sweep_layout(saltusi_sweep_work* work, int units, int rows, saltus_arena* arena) {
   assert(work != NULL && arena != NULL && units >= 0 && rows >= 0);
@@ -213,7 +221,7 @@ static saltusi_stage plain_sweeps(saltusi_sweep_work* work, saltusi_friction_cas
       }
     }
     double estimate = ordered ? sweep_ordered(in, work->order, r) : saltusi_sweep(in, r);
-    bool small = estimate <= 0.7 * settings->tol;
+    bool small = estimate <= look_part * settings->tol;
     if (small || k >= look) {
       double residual = saltusi_friction_case_residual(in, r, work->u).normalised;
       if (residual <= settings->tol) {
@@ -362,10 +370,10 @@ static void mix(const anderson* s) {
     for (int l = 0; l < n; l++) {
       matrix[k * n + l] = s->gram[m.slot[k]][m.slot[l]];
     }
-    matrix[k * (n + 1)] += 1e-12 * trace;
+    matrix[k * (n + 1)] += mixing_repair * trace;
     m.c[k] = s->c[m.slot[k]];
   }
-  if (n == 0 || !saltusi_lu_factor(n, matrix, pivot, 1e-300)) {
+  if (n == 0 || !saltusi_lu_factor(n, matrix, pivot, mixing_pivot)) {
     return;
   }
   saltusi_lu_solve(n, matrix, pivot, m.c);

@@ -32,25 +32,71 @@
 
 enum { CONE, LINE, FREE };
 
-/* Friction below this is left to the stages that follow: P would spoil the scaling. */
+/* All quantities here are of the problem scaled to velocities and impulses of one: the numbers are parts. Those
+ * called "chosen" work on the published problems of tests and studies and have not been varied one by one. */
+
+/* Friction below this is left to the stages that follow: P divides by mu, and 1 / mu^2 in the matrix may take
+ * at most the digits that 1e-14 leaves. */
 static const double friction_floor = 1e-7;
-/* Above it the cone is as good as a half space for this stage. */
+/* Above it the cone is as good as a half space for this stage, which ends at 1e-8: chosen. */
 static const double friction_roof = 1e4;
-/* Part of the mean complementarity that every contact keeps. */
+/* Part of the mean complementarity that every contact keeps: the wide neighbourhood of path following (Wright,
+ * Primal-Dual Interior-Point Methods, SIAM (1997), chapter 5, uses 1e-3). */
 static const double centrality_floor = 1e-4;
-/* |y_T| is rounded off below this part of the mean complementarity. */
+/* |y_T| is rounded off below this part of the mean complementarity, so that the rounding goes to zero with it
+ * and stays below what the mean leaves undecided; chosen. */
 static const double tip_rounding = 1e-3;
-/* Compliance that keeps redundant bilateral rows solvable, part of their own. */
+/* Compliance that keeps redundant bilateral rows solvable, part of their own: 5e4 eps, above what a
+ * factorisation of some thousand rows loses, and seven digits below any stiffness that matters at 1e-8 (the
+ * residual is taken with the true W). */
 static const double bilateral_repair = 1e-11;
 
-/* Part of the right-hand side that a linear solve may leave. */
+/* Part of the right-hand side that a linear solve may leave: the direction of an inexact Newton step has two
+ * digits then, as many as its step length of 0.995 uses. */
 static const double useful_direction = 1e-2;
 
-/* Above this mean after its trial the path is one that turns back again and again. */
+/* Above this mean after its trial the path is one that turns back again and again; chosen, the trial is
+ * INTERIOR_EXPECTED in friction_auto.c, where it is measured. */
 static const double trial_mean = 1e-3;
 
-/* Below this mean a short step is rounding, not a jam. */
+/* Below this mean a short step is rounding, not a jam: z or y of a contact is below its root, 3e-5, and
+ * quotients of them in the matrix take nine of sixteen digits. */
 static const double noise_floor = 1e-9;
+/* Below this mean, 500 eps, the residual should follow: one that keeps more than `stall_part` of itself more than
+ * STALLS times in a row is rounding. */
+static const double stall_floor = 1e-13;
+static const double stall_part = 0.9;
+enum { STALLS = 3 };
+/* The square of rounding (eps^2 is 5e-32) and some: nothing is left to gain. */
+static const double mean_least = 1e-26;
+
+/* Mehrotra's sigma (SIAM J. Optim. 2 (1992) 575-601) stays above this, chosen: the mean loses
+ * eight digits in an iteration at most. */
+static const double sigma_least = 1e-8;
+/* A predictor shorter than this says little about the path: at least half of the mean is kept, and its
+ * second-order term is left out. After an actual step below `step_poor` the next one centres. Chosen. */
+static const double predictor_short = 0.3;
+static const double sigma_cautious = 0.5;
+static const double step_poor = 0.1;
+static const double sigma_centring = 0.9;
+
+/* Part of the way to the boundary that is gone: 1 - mean, as superlinear convergence asks for, between these
+ * (Nocedal & Wright, Numerical Optimization (2006), section 14.2: in [0.9, 1), towards 1). */
+static const double back_least = 0.9;
+static const double back_most = 0.995;
+/* Shortenings until contacts are central again: 0.8^12 is 7 %, below `step_tiny` comes a jam. */
+static const double shorten = 0.8;
+enum { SHORTENINGS = 12 };
+
+/* Jams: steps below `step_tiny` count, one above `step_free` ends the count; after JAM_STEPS of them theta is
+ * halved for NONSTIFF iterations and until a step is above `step_again`, or the mean is multiplied by
+ * recentre_by; after JAMS of those the path is given up. Chosen. */
+static const double step_tiny = 0.05;
+static const double step_free = 0.3;
+static const double step_again = 0.2;
+static const double nonstiff_theta = 0.5;
+static const double recentre_by = 100.0;
+enum { JAM_STEPS = 3, NONSTIFF = 6, JAMS = 8 };
 
 typedef struct progress {
   const saltusi_friction_case* in;
@@ -410,14 +456,14 @@ static void choose_sigma(progress* p) {
   double affine = fmin(longest_step(p), 1.0);
   double ratio = p->mean > 0.0 ? mean_product(p, affine) / p->mean : 0.0;
   double sigma = ratio * ratio * ratio;
-  sigma = sigma < 1.0 ? fmax(sigma, 1e-8) : 1.0;
+  sigma = sigma < 1.0 ? fmax(sigma, sigma_least) : 1.0;
   p->second_order = true;
-  if (affine < 0.3) {
-    sigma = fmax(sigma, 0.5);
+  if (affine < predictor_short) {
+    sigma = fmax(sigma, sigma_cautious);
     p->second_order = false;
   }
-  if (p->step < 0.1 && sigma < 0.9) {
-    sigma = 0.9;
+  if (p->step < step_poor && sigma < sigma_centring) {
+    sigma = sigma_centring;
     p->second_order = false;
   }
   p->sigma = sigma;
@@ -463,10 +509,10 @@ static bool newton_step(progress* p) {
   if (!direction(p, true)) {
     return false;
   }
-  double back = fmin(fmax(0.9, 1.0 - p->mean), 0.995);
+  double back = fmin(fmax(back_least, 1.0 - p->mean), back_most);
   double step = fmin(back * longest_step(p), 1.0);
-  for (int k = 0; k < 12 && !central(p, step); k++) {
-    step *= 0.8;
+  for (int k = 0; k < SHORTENINGS && !central(p, step); k++) {
+    step *= shorten;
   }
   p->step = step;
   saltusi_add_scaled(pattern->rows, step, w->dz, w->z);
@@ -496,28 +542,28 @@ typedef struct jam_state {
 static bool unjam(progress* p, jam_state* jam) {
   if (p->theta < 1.0) {
     jam->nonstiff--;
-    if (jam->nonstiff <= 0 && p->step > 0.2) {
+    if (jam->nonstiff <= 0 && p->step > step_again) {
       p->theta = 1.0;
     }
     return true;
   }
-  if (p->step < 0.05) {
+  if (p->step < step_tiny) {
     jam->small++;
-  } else if (p->step > 0.3) {
+  } else if (p->step > step_free) {
     jam->small = 0;
   }
-  if (jam->small < 3) {
+  if (jam->small < JAM_STEPS) {
     return true;
   }
   jam->small = 0;
   jam->times++;
   if (jam->times % 2 == 1) {
-    p->theta = 0.5;
-    jam->nonstiff = 6;
+    p->theta = nonstiff_theta;
+    jam->nonstiff = NONSTIFF;
   } else {
-    recentre(p, 100.0);
+    recentre(p, recentre_by);
   }
-  return jam->times <= 8;
+  return jam->times <= JAMS;
 }
 
 saltusi_stage saltusi_interior_point(saltusi_interior_work* work, saltusi_block_lu* lu,
@@ -546,13 +592,14 @@ saltusi_stage saltusi_interior_point(saltusi_interior_work* work, saltusi_block_
       best = residual;
       memcpy(r, work->r, bytes);
     }
-    if (best <= settings->tol || k == settings->iterations || !(p.mean > 1e-26 || p.cones == 0)) {
+    if (best <= settings->tol || k == settings->iterations ||
+        !(p.mean > mean_least || p.cones == 0)) {
       break;
     }
     /* rounding is reached: the residual no longer follows the mean, or steps become noise */
-    stalled = residual > 0.9 * last && p.mean < 1e-13 ? stalled + 1 : 0;
+    stalled = residual > stall_part * last && p.mean < stall_floor ? stalled + 1 : 0;
     last = residual;
-    if (stalled > 3 || (p.mean < noise_floor && p.step < 0.2)) {
+    if (stalled > STALLS || (p.mean < noise_floor && p.step < step_again)) {
       break;
     }
     if (settings->trial > 0 && k >= settings->trial && p.mean > trial_mean) {
@@ -572,7 +619,7 @@ int saltusi_interior_balanced(saltusi_interior_work* work, saltusi_block_lu* lu,
                               const saltusi_friction_case* in, double* r) {
   assert(work != NULL && lu != NULL && in != NULL);
   enum { ITERATIONS = 40 };
-  const double enough = 1e-12; /* mean complementarity */
+  const double enough = 1e-12; /* mean complementarity: about eps^(3/4) */
   const saltusi_interior_settings start = {.start_z = 1.0, .start_y = 1.0};
   progress p = {.in = in, .work = work, .lu = lu, .step = 1.0, .balanced = true};
   classify(&p);
@@ -581,7 +628,7 @@ int saltusi_interior_balanced(saltusi_interior_work* work, saltusi_block_lu* lu,
   int k = 0;
   for (measure(&p); k < ITERATIONS && p.mean > enough && newton_step(&p); k++) {
     measure(&p);
-    if (p.mean < noise_floor && p.step < 0.05) {
+    if (p.mean < noise_floor && p.step < step_tiny) {
       break;
     }
   }

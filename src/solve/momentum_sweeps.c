@@ -19,8 +19,14 @@
 #include <assert.h>
 #include <string.h>
 
-/* The weight stays below this, so that errors of the distant past fade. */
+/* The weight stays below this, so that errors of the distant past fade: over 500 sweeps, the
+ * STRESS_SWEEPS of friction_auto.c. */
 static const double weight_limit = 0.998;
+/* b = a / (a + 3), Nesterov's sequence as Su, Boyd & Candes (J. Mach. Learn. Res. 17 (2016) 1-43) write it. */
+static const double weight_delay = 3.0;
+/* An increment is what one sweep changes, not what is left: with weights near one that is some ten times as
+ * much. The residual decides. */
+static const double increment_part = 0.1;
 
 void saltusi_candidate_start(saltusi_candidate* candidate, const saltusi_friction_case* in,
                              double part, const double* from) {
@@ -56,7 +62,7 @@ static void extrapolate(const saltusi_friction_pattern* pattern, const double* b
       against += (before[a] - y[a]) * (y[a] - x[a]);
     }
     age[i] = against > 0.0 ? 0.5 * age[i] : age[i] + 1.0;
-    double weight = fmin(weight_limit, age[i] / (age[i] + 3.0));
+    double weight = fmin(weight_limit, age[i] / (age[i] + weight_delay));
     for (int a = at; a < at + d; a++) {
       double swept = y[a];
       y[a] = swept + weight * (swept - x[a]);
@@ -76,7 +82,7 @@ saltusi_stage saltusi_momentum_sweeps(saltusi_sweep_work* work, saltusi_friction
   memcpy(lowest, candidate->r, bytes);
   double least = INFINITY;
   int k = 0;
-  while (k < sweeps && !(least <= 0.1 * tol)) {
+  while (k < sweeps && !(least <= increment_part * tol)) {
     memcpy(work->before, y, bytes);
     double increment = saltusi_sweep(in, y);
     k++;

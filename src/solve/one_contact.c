@@ -23,10 +23,20 @@
 /* Places in the data of a spatial contact. */
 enum { INV_NN, N1, N2, T1, T2, S11, S12, S21, S22, I11, I12, I21, I22, SIZE };
 
-/* Schur complements below this part of the block are rounding. */
+/* Schur complements below this part of the block are rounding: 45 eps, some twenty operations. */
 static const double rank_floor = 1e-14;
-/* What is added then: large enough to keep r finite, small beside every physical compliance. */
+/* What is added then: large enough to keep r finite, small beside every physical compliance;
+ * a hundred of those roundings. */
 static const double rank_repair = 1e-12;
+/* Of a block of zeros, which has no size of its own: its square is still a normal number. */
+static const double least_normal = 1e-150;
+/* A multiplier kept from before is started from up to this many times the block: beyond it its square,
+ * in the inverse of the block with it, leaves the range of numbers. */
+static const double slip_most = 1e100;
+/* First multipliers, in sizes of the block, where the estimate has no sign, and where only the upper end of the
+ * bracket is known: bisection in powers needs some start above zero; chosen, the end is the same. */
+static const double slip_first = 1e-3;
+static const double slip_inside = 0.05;
 
 /* 1 / W_NN, or 0 for a normal direction without compliance: no impulse changes u_N there. */
 static double invert_normal(double normal, double trace) {
@@ -52,7 +62,7 @@ static void prepare_spatial(const double* w, double* data) {
     det = a * d - b * c;
     if (!(det > 0.0) || !isfinite(1.0 / det)) { /* not positive at all: its diagonal */
       b = c = 0.0;
-      a = d = fmax(fmax(a, d), 1e-150);
+      a = d = fmax(fmax(a, d), least_normal);
       det = a * d;
     }
   }
@@ -79,7 +89,7 @@ static void prepare_planar(const double* w, double* data) {
   double S = w[3] - t * w[1];
   double size = fmax(w[0], w[3]);
   if (!(S > rank_floor * size)) {
-    S = rank_floor * size + 1e-150;
+    S = rank_floor * size + least_normal;
   }
   data[0] = inverse;
   data[1] = w[1];
@@ -163,7 +173,7 @@ static double bisect(double low, double high, double a, double size) {
   if (!isfinite(high)) {
     next = 4.0 * a + size;
   } else {
-    next = low > 0.0 ? sqrt(low) * sqrt(high) : 0.05 * high;
+    next = low > 0.0 ? sqrt(low) * sqrt(high) : slip_inside * high;
   }
   return next > low && next < high ? next : 0.5 * (low + high);
 }
@@ -226,10 +236,10 @@ saltusi_contact_state saltusi_one_contact_spatial(const double* data, double mu,
     r[1] = r[2] = 0.0;
     return SALTUSI_CONTACT_SLIPS;
   }
-  if (!(*slip > 0.0 && *slip < 1e100 * data[SIZE])) {
+  if (!(*slip > 0.0 && *slip < slip_most * data[SIZE])) {
     /* as if r_T shrank like 1 / (1 + a / size) at constant normal impulse */
     double guess = data[SIZE] * (sqrt(t2) / (mu * free_normal) - 1.0);
-    *slip = guess > 0.0 && isfinite(guess) ? guess : 1e-3 * data[SIZE];
+    *slip = guess > 0.0 && isfinite(guess) ? guess : slip_first * data[SIZE];
   }
   slip_point p = find_slip(data, mu, b, c, slip);
   double t = sqrt(p.r1 * p.r1 + p.r2 * p.r2);

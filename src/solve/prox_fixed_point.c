@@ -15,6 +15,15 @@
 #include <assert.h>
 #include <string.h>
 
+/* Relaxation: halved, down to `relaxation_least`, when increments exceed `worse` times the smallest; else it
+ * grows by one in 500 up to `relaxation_most`, below the 2 beyond which no such iteration contracts. The residual
+ * is looked at once in LOOK iterations. All but the 2 chosen. */
+static const double relaxation_least = 1e-4;
+static const double relaxation_most = 1.5;
+static const double relaxation_growth = 1.002;
+static const double worse = 1.5;
+enum { LOOK = 20 };
+
 /* Keeps the impulses of the smallest residual in work->last_after. */
 static void keep_best(saltusi_sweep_work* work, const saltusi_friction_case* in, const double* r,
                       double* best) {
@@ -72,14 +81,14 @@ saltusi_stage saltusi_prox_fixed_point(saltusi_sweep_work* work, const saltusi_f
       sum += prox_unit(in, i, w, work->u + pattern->offset[i], r + pattern->offset[i]);
     }
     double size = sqrt(sum) / w;
-    if (size > 1.5 * smallest && w > 1e-4) {
+    if (size > worse * smallest && w > relaxation_least) {
       w *= 0.5;
       smallest = size;
     } else {
       smallest = fmin(smallest, size);
-      w = fmin(1.002 * w, 1.5);
+      w = fmin(relaxation_growth * w, relaxation_most);
     }
-    if (k % 20 == 19 || size <= tol * in->velocity_unit) {
+    if (k % LOOK == LOOK - 1 || size <= tol * in->velocity_unit) {
       keep_best(work, in, r, &best);
     }
   }

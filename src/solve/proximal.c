@@ -14,6 +14,26 @@
 #include <assert.h>
 #include <string.h>
 
+/* Weights a are parts of the diagonal. Below the first the shift is lost in an interior point that ends at 1e-7,
+ * above the other W is, and steps are those of a gradient. */
+static const double weight_least = 1e-9;
+static const double weight_most = 100.0;
+/* Factors after a solved step, after one that is only better, and after one that is refused; REFUSED of these in
+ * a row, 5^6 = 2e4, end it. Chosen. */
+static const double after_solved = 0.4;
+static const double after_better = 2.0;
+static const double after_refused = 5.0;
+enum { REFUSED = 6 };
+/* Accuracy of the inner problem: a part of the present residual, which keeps the outer rate (Rockafellar's
+ * criterion asks for parts that can be summed; a constant one serves here), and below the tolerance at the end. Chosen. */
+static const double inner_part = 0.05;
+static const double inner_last = 0.3;
+/* The inner methods: sweeps at the first step and later, Newton steps, iterations of the interior point, where
+ * it ends (its matrices have half of their digits there) and its start; chosen. */
+enum { SWEEPS_FIRST = 200, SWEEPS = 30, NEWTON_STEPS = 40, INTERIOR_STEPS = 80 };
+static const double interior_least = 1e-7;
+static const double interior_start = 100.0;
+
 void saltusi_proximal_layout(saltusi_proximal_work* work, const saltusi_friction_sizes* sizes,
                              saltus_arena* arena) {
   assert(work != NULL && sizes != NULL && arena != NULL);
@@ -74,14 +94,16 @@ static double solve_inner(saltusi_proximal_work* work, const saltusi_proximal_to
   if (stage.residual <= tol || tools->lu == NULL) {
     return stage.residual;
   }
-  saltusi_newton_settings newton = {.iterations = 40, .tol = tol};
+  saltusi_newton_settings newton = {.iterations = NEWTON_STEPS, .tol = tol};
   stage = saltusi_semismooth_newton(tools->newton, tools->lu, inner, &newton, work->next);
   *cost += newton_cost(tools->lu, stage.iterations);
   if (stage.residual <= tol) {
     return stage.residual;
   }
-  saltusi_interior_settings interior = {
-      .iterations = 80, .tol = fmax(tol, 1e-7), .start_z = 100.0, .start_y = 100.0};
+  saltusi_interior_settings interior = {.iterations = INTERIOR_STEPS,
+                                        .tol = fmax(tol, interior_least),
+                                        .start_z = interior_start,
+                                        .start_y = interior_start};
   saltusi_stage inside =
       saltusi_interior_point(tools->interior, tools->lu, inner, &interior, work->other);
   *cost += newton_cost(tools->lu, inside.iterations);
@@ -113,25 +135,25 @@ saltusi_stage saltusi_proximal(saltusi_proximal_work* work, const saltusi_proxim
     memcpy(work->next, r, bytes);
     /* the residual of the inner problem is relative to its own q */
     double unit = in->velocity_unit / work->inner.velocity_unit;
-    double tol = fmax(0.05 * now, 0.3 * settings->tol) * unit;
-    double inner = solve_inner(work, tools, k == 0 ? 200 : 30, tol, &spent);
+    double tol = fmax(inner_part * now, inner_last * settings->tol) * unit;
+    double inner = solve_inner(work, tools, k == 0 ? SWEEPS_FIRST : SWEEPS, tol, &spent);
     double residual = saltusi_friction_case_residual(in, work->next, work->u).normalised;
     bool solved = inner <= tol;
     if (solved || residual < now) {
       memcpy(r, work->next, bytes);
       now = residual;
       refused = 0;
-      a *= solved ? 0.4 : 2.0;
+      a *= solved ? after_solved : after_better;
     } else {
-      a *= 5.0;
+      a *= after_refused;
       refused++;
     }
     if (now < best) {
       best = now;
       memcpy(work->best, r, bytes);
     }
-    a = fmin(fmax(a, 1e-9), 100.0);
-    if (refused > 6) {
+    a = fmin(fmax(a, weight_least), weight_most);
+    if (refused > REFUSED) {
       break;
     }
   }

@@ -9,6 +9,9 @@
 #include "solve/interior_point.h"
 #include "solve/semismooth_newton.h"
 
+/* First weight a, in parts of the diagonal, of every caller: chosen, it adapts by factors of 0.4 and 5. */
+#define SALTUSI_PROXIMAL_START 0.1
+
 typedef struct saltusi_proximal_work {
   saltusi_friction_case inner;
   double* values; /* of W + a D */

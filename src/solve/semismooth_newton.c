@@ -21,6 +21,25 @@
 #include <string.h>
 
 enum { MEMORY = 8, HALVINGS = 8, FAILURES = 20 };
+/* Decrease that a step has to show, as a part of it: the usual 1e-4 of Armijo's rule (Nocedal & Wright,
+ * Numerical Optimization (2006), section 3.1). */
+static const double armijo = 1e-4;
+/* alpha, in parts of the diagonal: at first the root of rounding, as near a solution the error of a step is alpha
+ * times it; 1e-6 at least after a failure, so that one shows; 5e4 eps at least, where it is lost in the factors;
+ * above 10 the step is one of a gradient. The factors are chosen. */
+static const double alpha_first = 1e-8;
+static const double alpha_after_failure = 1e-6;
+static const double alpha_least = 1e-11;
+static const double alpha_most = 10.0;
+static const double alpha_growth = 30.0;
+static const double alpha_decay = 0.2;
+/* What a linear solve may leave of its right-hand side: an inexact Newton step with a forcing term of a tenth
+ * (Dembo, Eisenstat & Steihaug, SIAM J. Numer. Anal. 19 (1982) 400-408, ask for less than one). */
+static const double forcing = 0.1;
+/* A trial is worth going on when it leaves less than this; NEWTON_TRIAL of friction_auto.c is measured with it. */
+static const double trial_part = 0.15;
+/* |phi| below this part of the largest remembered closes the way back; chosen. */
+static const double forget = 0.1;
 
 void saltusi_newton_layout(saltusi_newton_work* work, int units, int rows, saltus_arena* arena) {
   assert(work != NULL && arena != NULL && units >= 0 && rows >= 0);
@@ -176,7 +195,7 @@ static bool search(saltusi_newton_work* work, const saltusi_friction_case* in, d
     }
     saltusi_friction_velocity(in, work->next, work->next_u);
     double size = evaluate(work, in, work->next, work->next_u, work->phi, false);
-    if (size <= (1.0 - 1e-4 * *step) * ceiling) {
+    if (size <= (1.0 - armijo * *step) * ceiling) {
       return true;
     }
   }
@@ -198,7 +217,7 @@ static bool newton_direction(saltusi_newton_work* work, saltusi_block_lu* lu,
   for (int a = 0; a < in->pattern->rows; a++) {
     work->phi[a] = -work->phi[a];
   }
-  return saltusi_block_lu_factor(lu) && saltusi_block_lu_solve(lu, work->phi, work->dr) <= 0.1;
+  return saltusi_block_lu_factor(lu) && saltusi_block_lu_solve(lu, work->phi, work->dr) <= forcing;
 }
 
 saltusi_stage saltusi_semismooth_newton(saltusi_newton_work* work, saltusi_block_lu* lu,
@@ -211,31 +230,31 @@ saltusi_stage saltusi_semismooth_newton(saltusi_newton_work* work, saltusi_block
   memcpy(work->best, r, bytes);
   lu->no_pivoting = settings->no_pivoting;
   double memory[MEMORY];
-  double alpha = settings->softness > 0.0 ? settings->softness : 1e-8;
+  double alpha = settings->softness > 0.0 ? settings->softness : alpha_first;
   int failures = 0;
   int k = 0;
   int stored = 0;
   for (; k < settings->iterations && best > settings->tol && failures <= FAILURES; k++) {
-    if (k == settings->trial && k > 0 && best > 0.15 * first) {
+    if (k == settings->trial && k > 0 && best > trial_part * first) {
       break;
     }
     double size = evaluate(work, in, r, work->u, work->phi, true);
-    if (size < 0.1 * largest(memory, stored)) { /* from here on the way back is closed */
+    if (size < forget * largest(memory, stored)) { /* from here on the way back is closed */
       stored = 0;
     }
     memory[stored++ % MEMORY] = size;
     double step = 0.0;
     if (!newton_direction(work, lu, in, alpha) ||
         !search(work, in, largest(memory, stored), r, &step)) {
-      alpha = fmax(30.0 * alpha, 1e-6);
+      alpha = fmax(alpha_growth * alpha, alpha_after_failure);
       failures++;
-      if (alpha > 10.0) {
+      if (alpha > alpha_most) {
         break;
       }
       continue;
     }
     if (step == 1.0) {
-      alpha = fmax(0.2 * alpha, 1e-11);
+      alpha = fmax(alpha_decay * alpha, alpha_least);
     }
     memcpy(r, work->next, bytes);
     memcpy(work->u, work->next_u, bytes);
