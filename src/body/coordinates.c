@@ -57,14 +57,37 @@ void saltusi_mechanism_rate(const void* self, const double* q, const double* v, 
   }
 }
 
+/* x turned by a quaternion, and back with sign -1, times the square of its length: R comes out without a
+ * division, and angles do not see the factor. */
+static void turn_scaled(const double p[4], double sign, const double x[3], double out[3]) {
+  const double* u = p + 1;
+  const double w = sign * p[0];
+  const double own = p[0] * p[0] - saltusi_dot3(u, u), along = 2.0 * saltusi_dot3(u, x);
+  double across[3];
+  saltusi_cross(u, x, across);
+  for (int k = 0; k < 3; k++) {
+    out[k] = own * x[k] + along * u[k] + 2.0 * w * across[k];
+  }
+}
+
 static double angle_of(const saltus_mechanism* m, const saltusi_unwrapped* angle, const double* q) {
   const saltusi_marker *a = &m->markers[angle->marker[0]], *b = &m->markers[angle->marker[1]];
-  saltusi_pose pose[2];
-  double x[3], inside[3];
-  saltusi_pose_at(m, a->body, 0.0, q, &pose[0]);
-  saltusi_pose_at(m, b->body, 0.0, q, &pose[1]);
-  saltusi_turn(pose[1].R, b->axis[0], x); /* x of the second, seen by the body of the first */
-  saltusi_turn_back(pose[0].R, x, inside);
+  const saltusi_body *first = &m->bodies[a->body], *second = &m->bodies[b->body];
+  double x[3], inside[3]; /* x of the second, seen by the body of the first */
+  if (second->kind == SALTUS_BODY_FREE) {
+    turn_scaled(q + second->q + 3, 1.0, b->axis[0], x);
+  } else {
+    saltusi_pose pose;
+    saltusi_pose_at(m, b->body, 0.0, q, &pose);
+    saltusi_turn(pose.R, b->axis[0], x);
+  }
+  if (first->kind == SALTUS_BODY_FREE) {
+    turn_scaled(q + first->q + 3, -1.0, x, inside);
+  } else {
+    saltusi_pose pose;
+    saltusi_pose_at(m, a->body, 0.0, q, &pose);
+    saltusi_turn_back(pose.R, x, inside);
+  }
   return atan2(saltusi_dot3(a->axis[1], inside), saltusi_dot3(a->axis[0], inside));
 }
 

@@ -214,8 +214,9 @@ static saltus_rows open_rows(saltusi_row_block* block, int first, int count) {
 static void close_rows(saltusi_row_block* block, int first, const saltus_rows* rows) {
   for (int r = 0; r < rows->count; r++) {
     block->entries[first + r] = rows->width;
-    for (int k = 0; r > 0 && block->column != NULL && k < rows->width; k++) {
-      rows->column[r * block->stride + k] = rows->column[k];
+    if (r > 0 && block->column != NULL) {
+      memcpy(rows->column + (size_t)r * (size_t)block->stride, rows->column,
+             (size_t)rows->width * sizeof(int));
     }
   }
 }

@@ -37,16 +37,55 @@ void saltusi_moreau_joints_layout(saltusi_moreau_joints* j, const saltus_system*
   j->g = SALTUS_PUSH(arena, double, d->nj);
 }
 
+/* Velocities of a joint that are gathered for all of its rows. */
+enum { GATHERED = 24 };
+
+/* f += G P, and g = -(G^T v + b) / weight, joint by joint: all rows of one share their columns. */
+static void apply_rows(const saltus_system* sys, const saltusi_row_block* rows, const double* P,
+                       double weight, const double* v, saltusi_moreau_joints* j) {
+  const int joints = saltusi_joint_count(sys);
+  for (int i = 0; i < joints; i++) {
+    const int first = saltusi_joint_first(sys, i);
+    const int end = first + saltusi_joint_rows(sys, i);
+    const int width = first < end ? rows->entries[first] : 0;
+    const int* column = rows->column + (size_t)first * (size_t)rows->stride;
+    if (width > GATHERED) {
+      for (int r = first; r < end; r++) {
+        saltusi_row_add(rows, r, P[r], j->f);
+        j->g[r] = -(saltusi_row_dot(rows, r, v) + rows->b[r]) / weight;
+      }
+      continue;
+    }
+    double sum[GATHERED], x[GATHERED];
+    for (int k = 0; k < width; k++) {
+      sum[k] = j->f[column[k]];
+      x[k] = v[column[k]];
+    }
+    for (int r = first; r < end; r++) {
+      const double* G = rows->G + (size_t)r * (size_t)rows->stride;
+      double dot = 0.0;
+      for (int k = 0; k < width; k++) {
+        sum[k] += P[r] * G[k];
+      }
+      for (int k = 0; k < width; k++) {
+        dot += G[k] * x[k];
+      }
+      j->g[r] = -(dot + rows->b[r]) / weight;
+    }
+    for (int k = 0; k < width; k++) {
+      j->f[column[k]] = sum[k];
+    }
+  }
+}
+
 /* Everything at the latest q_theta, and f. */
 static void correct(saltusi_moreau* w, const saltus_moreau_jean_options* o, const saltusi_step* s,
                     double weight) {
   saltusi_moreau_joints* j = &w->kept;
   const saltus_system* sys = &s->eval->sys;
   int nv = sys->dims.nv;
-  int nj = sys->dims.nj;
   double theta_h = o->theta * s->h;
   const double* v1 = j->z;
-  const double* P = j->z + nv;
   for (int i = 0; i < nv; i++) {
     w->v_theta[i] = (1.0 - o->theta) * s->v0[i] + o->theta * v1[i];
     w->v_free[i] = v1[i] - s->v0[i];
@@ -63,10 +102,7 @@ static void correct(saltusi_moreau* w, const saltus_moreau_jean_options* o, cons
   for (int i = 0; i < nv; i++) {
     w->v_free[i] = (1.0 - weight) * s->v0[i] + weight * v1[i];
   }
-  for (int r = 0; r < nj; r++) {
-    saltusi_row_add(&w->op.rows, r, P[r], j->f);
-    j->g[r] = -(saltusi_row_dot(&w->op.rows, r, w->v_free) + w->op.rows.b[r]) / weight;
-  }
+  apply_rows(sys, &w->op.rows, j->z + nv, weight, w->v_free, j);
   saltusi_operator_correct(&w->op, s->eval, j->f, j->g, j->f + nv);
 }
 
@@ -87,12 +123,13 @@ saltus_status saltusi_moreau_hold(saltusi_moreau* w, const saltus_moreau_jean_op
   memcpy(j->z, s->v1, (size_t)nv * sizeof(double));
   memcpy(j->z + nv, w->op.P, (size_t)s->eval->sys.dims.nj * sizeof(double));
   double best = INFINITY;
+  const double start = saltusi_max_abs(nv, s->v0);
   int since = 0; /* iterations that were no better than the best */
   for (int k = 0; k < CORRECTIONS_EACH * o->newton_max; k++) {
     correct(w, o, s, weight);
     s->report->newton_iterations++;
     double change = saltusi_max_abs(nv, j->f);
-    double size = fmax(saltusi_max_abs(nv, s->v0), saltusi_max_abs(nv, j->z));
+    double size = fmax(start, saltusi_max_abs(nv, j->z));
     if (!isfinite(change)) {
       return SALTUS_RETRY_NAN;
     }
