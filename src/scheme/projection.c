@@ -19,6 +19,11 @@ enum { CORRECTIONS_MAX = 20 };
 static const double closed = 16.0;
 static const double stalled = 1e4;
 
+/* Velocities off the joints have grown when they are more than so many times n^2 / |v|, or more than this part of n, with n
+ * the change of velocity that joints make in a step: n / |v| is the angle that a body turns by. */
+static const double grown = 1.0;
+static const double most = 0.25;
+
 const char* const saltusi_projection_names[] = {"false", "true", NULL};
 
 bool saltusi_projection_asked(const saltus_field_table* table, const void* options) {
@@ -118,6 +123,88 @@ saltus_status saltusi_project_joints(saltusi_projection* p, const saltusi_step* 
     p->failed = where;
     p->left = p->op.rhs[where];
     status = SALTUS_RETRY_SMALLER;
+  }
+  return status;
+}
+
+/* U into the right-hand sides; whether it is more than rounding in some row. */
+static bool joints_move(saltusi_projection* p, int nj, const double* v) {
+  bool moves = false;
+  for (int j = 0; j < nj; j++) {
+    double b = p->op.rows.b[j];
+    double rounding = DBL_EPSILON * (saltusi_row_size(&p->op.rows, j, v) + fabs(b));
+    p->op.rhs[j] = saltusi_row_dot(&p->op.rows, j, v) + b;
+    moves = moves || !(fabs(p->op.rhs[j]) <= closed * rounding);
+  }
+  return moves;
+}
+
+/* lambda = -W^-1 U into op.P; *moves says whether there is more than rounding. */
+static saltus_status find_velocity_impulses(saltusi_projection* p, saltusi_eval* eval,
+                                            const saltus_point* at, bool* moves) {
+  saltusi_operator_hold(&p->op, &eval->sys, at, NULL, 0);
+  *moves = joints_move(p, eval->sys.dims.nj, at->v);
+  saltus_status status =
+      *moves ? saltusi_linear_assemble(eval, &p->mass, at, 1.0, 0.0, 0.0) : SALTUS_OK;
+  if (status != SALTUS_OK || !*moves) {
+    return status;
+  }
+  saltusi_operator_form_held(&p->op, eval, &p->mass);
+  return p->op.status != SALTUS_OK ? p->op.status : saltusi_operator_solve(&p->op, eval);
+}
+
+/* v += M^-1 G lambda */
+static void apply_velocity_impulses(saltusi_projection* p, const saltusi_eval* eval, double* v,
+                                    double* impulses) {
+  saltusi_operator_apply(&p->op, eval, v);
+  for (int j = 0; j < eval->sys.dims.nj; j++) {
+    impulses[j] += p->op.P[j];
+  }
+}
+
+saltus_status saltusi_project_velocities(saltusi_projection* p, saltusi_eval* eval,
+                                         const saltus_point* at, double* v, double* impulses) {
+  assert(p != NULL && eval != NULL && at != NULL && v != NULL && impulses != NULL);
+  bool moves = false;
+  saltus_status status = find_velocity_impulses(p, eval, at, &moves);
+  if (status == SALTUS_OK && moves) {
+    apply_velocity_impulses(p, eval, v, impulses);
+  }
+  return status;
+}
+
+/* Whether a = |lambda| is more than a step leaves, with n = |P + 2 lambda| and sizes |x|^2 = x^T W x: P without what turns
+ * the sign of U. */
+static bool has_grown(saltusi_projection* p, saltusi_eval* eval, const saltus_point* at,
+                      const double* impulses) {
+  const saltus_dims* d = &eval->sys.dims;
+  double* lambda = p->scale;
+  double a2 = 0.0;
+  double n2 = 0.0;
+  for (int j = 0; j < d->nj; j++) {
+    lambda[j] = p->op.P[j];
+    a2 -= lambda[j] * p->op.rhs[j];
+    p->op.P[j] = impulses[j] + 2.0 * lambda[j];
+  }
+  memset(p->shift, 0, (size_t)d->nv * sizeof(double));
+  saltusi_operator_apply(&p->op, eval, p->shift);
+  for (int j = 0; j < d->nj; j++) {
+    n2 += p->op.P[j] * saltusi_row_dot(&p->op.rows, j, p->shift);
+    p->op.P[j] = lambda[j];
+  }
+  saltusi_linear_mass_times(eval, &p->mass, at, at->v, p->shift);
+  double speed2 = saltusi_dot(d->nv, at->v, p->shift);
+  return a2 * speed2 > grown * grown * n2 * n2 || a2 > most * most * n2;
+}
+
+saltus_status saltusi_project_grown_velocities(saltusi_projection* p, saltusi_eval* eval,
+                                               const saltus_point* at, double* v,
+                                               double* impulses) {
+  assert(p != NULL && eval != NULL && at != NULL && v != NULL && impulses != NULL);
+  bool moves = false;
+  saltus_status status = find_velocity_impulses(p, eval, at, &moves);
+  if (status == SALTUS_OK && moves && has_grown(p, eval, at, impulses)) {
+    apply_velocity_impulses(p, eval, v, impulses);
   }
   return status;
 }

@@ -7,6 +7,15 @@
  *   g(q_{k+1}) = 0 with the least (d, M d):    d = M^-1 G lambda,   G^T d = -g,   q_{k+1} <- q_{k+1} advanced by d
  *
  * repeated, with the same matrices as long as g shrinks fast, until g is rounding.
+ *
+ * And velocities, for schemes that hold joints by the mean velocity of a step: G^T (v_k + v_{k+1}) = 0 lets the
+ * part of v off the joints change its sign from step to step, and where the joints turn it grows with the angle,
+ * whatever the step.
+ *
+ *   G^T v + b = 0 with the least (d, M d):    d = M^-1 G lambda,   v <- v + d
+ *
+ * d is O(h^2), and M^-1 (G(q_{k+1}) - G(q_m)) lambda is O(h^3), which is all that the motion along the joints sees: order
+ * 2 stays.
  */
 #ifndef SALTUSI_PROJECTION_H
 #define SALTUSI_PROJECTION_H
@@ -40,5 +49,18 @@ void saltusi_projection_layout(saltusi_projection* p, const saltusi_eval* eval,
 /* Moves step->q1; what it was moved by is added to the report. SALTUS_RETRY_SMALLER when g does not become
  * rounding: p->failed says which. */
 saltus_status saltusi_project_joints(saltusi_projection* p, const saltusi_step* step);
+
+/* Projects v, which is at->v, onto the joints at a point; impulses [nj] are added to. The same room serves both. */
+saltus_status saltusi_project_velocities(saltusi_projection* p, saltusi_eval* eval,
+                                         const saltus_point* at, double* v, double* impulses);
+
+/* The same only where the alternating part has grown beyond O(h^2), what a healthy step leaves: with sizes |x|^2 = x^T W x of
+ * impulses, lambda that would project and P of the step,
+ *
+ *   |lambda| > |P + 2 lambda|^2 / sqrt(v^T M v)   or   |lambda| > |P + 2 lambda| / 4.
+ *
+ * Runs that are too short for it to grow keep their numbers. `impulses` [nj] are those of the step. */
+saltus_status saltusi_project_grown_velocities(saltusi_projection* p, saltusi_eval* eval,
+                                               const saltus_point* at, double* v, double* impulses);
 
 #endif

@@ -8,7 +8,7 @@
  *   active     g(t_M, q_M) <= 0
  *   M(q_M) (v_{k+1} - v_k) = h F(t_M, q_M, v) + G P,    v = v_k, or (v_k + v_{k+1}) / 2
  *   contacts   xi = G^T (v_{k+1} + e v_k) + ...,  joints  G^T (v_k + v_{k+1}) / 2 + b = 0 at q_M
- *   q_{k+1}  = q_M + h/2 v_{k+1}
+ *   q_{k+1}  = q_M + h/2 v_{k+1},   then v_{k+1} onto the joints at q_{k+1}: projection.h
  *
  * With v = v_k the scheme is explicit, as Moreau's is mostly given, and gyroscopic forces feed energy
  * into long runs; with the mean it is symmetric in time and does not.
@@ -23,12 +23,13 @@
 typedef struct work {
   saltusi_node node;
   saltusi_linear linear;
-  double* q_mid;    /* [nq] */
-  double* v;        /* [nv] where forces are evaluated */
-  double* v_free;   /* [nv] */
-  double* force;    /* [nv] */
-  double* v_before; /* [nv] of the last iteration */
-  double* broken;   /* [nj] G_k^T v_k + b_k while contacts are active, else 0: see moreau_step.c */
+  double* q_mid;          /* [nq] */
+  double* v;              /* [nv] where forces are evaluated */
+  double* v_free;         /* [nv] */
+  double* force;          /* [nv] */
+  double* v_before;       /* [nv] of the last iteration */
+  saltusi_projection end; /* joints at the end of the step */
+  double* broken; /* [nj] G_k^T v_k + b_k while contacts are active, else 0: see moreau_step.c */
 } work;
 
 enum { MEAN, START };
@@ -62,6 +63,9 @@ static void layout(void* work_, const void* options, const saltusi_eval* eval,
   w->force = SALTUS_PUSH(arena, double, nv);
   w->v_before = SALTUS_PUSH(arena, double, nv);
   w->broken = SALTUS_PUSH(arena, double, sys->dims.nj);
+  if (sys->dims.nj > 0) {
+    saltusi_projection_layout(&w->end, eval, arena);
+  }
 }
 
 /* v_free = v_{k+1} - J^-1 R with R = M (v_{k+1} - v_k) - h F and J = M - h/2 F_v, or M */
@@ -172,7 +176,11 @@ static saltus_status step(void* work_, const void* options, const saltusi_step* 
   for (int j = 0; j < sys->dims.nj; j++) {
     s->joint_impulses[j] = w->node.P[j];
   }
-  return SALTUS_OK;
+  if (sys->dims.nj == 0) {
+    return SALTUS_OK;
+  }
+  at = saltusi_at(s->eval, s->t + s->h, s->q1, s->v1);
+  return saltusi_project_velocities(&w->end, s->eval, &at, s->v1, s->joint_impulses);
 }
 
 const saltusi_scheme_ops saltusi_moreau_midpoint = {

@@ -463,9 +463,18 @@ static saltus_status start_step(saltusi_trapezoid* w) {
   return status;
 }
 
-static void finish_step(saltusi_trapezoid* w) {
+static saltus_status finish_step(saltusi_trapezoid* w) {
   const saltusi_step* s = w->s;
   const saltus_dims* d = &s->eval->sys.dims;
+  if (w->mean &&
+      d->nj > 0) { /* what the mean velocity leaves off the joints would alternate and grow */
+    saltus_point end = saltusi_at(s->eval, w->t, w->q, w->v);
+    saltus_status status =
+        saltusi_project_grown_velocities(&w->end, s->eval, &end, w->v, s->joint_impulses);
+    if (status != SALTUS_OK) {
+      return status;
+    }
+  }
   saltusi_trapezoid_dense_add(w, 0.0, w->v);
   memcpy(s->q1, w->q, (size_t)d->nq * sizeof(double));
   memcpy(s->v1, w->v, (size_t)d->nv * sizeof(double));
@@ -484,6 +493,7 @@ static void finish_step(saltusi_trapezoid* w) {
     contact->u_after = saltusi_trapezoid_velocity(w, key, contact->slip_after);
     contact->impulse[0] = fmax(contact->impulse[0], 0.0);
   }
+  return SALTUS_OK;
 }
 
 saltus_status saltusi_trapezoid_step(saltusi_trapezoid* w, const saltus_trapezoidal_options* o,
@@ -506,7 +516,7 @@ saltus_status saltusi_trapezoid_step(saltusi_trapezoid* w, const saltus_trapezoi
     }
   }
   if (status == SALTUS_OK) {
-    finish_step(w);
+    status = finish_step(w);
   }
   s->eval->work.force_evaluations += w->approximate.work.force_evaluations;
   s->eval->work.contact_solves += w->approximate.work.contact_solves;

@@ -19,6 +19,7 @@
 #define SALTUSI_TRAPEZOIDAL_H
 
 #include "saltus/trapezoidal.h"
+#include "scheme/projection.h"
 #include "scheme/scheme_ops.h"
 #include "scheme/trapezoidal/polyhedral_rows.h"
 
@@ -50,6 +51,7 @@ typedef struct saltusi_trapezoid {
   saltusi_linear effective; /* A */
   saltusi_linear doubled;   /* A of twice the length: systems that are constant factor both once */
   saltusi_linear mass;      /* M of impacts */
+  saltusi_projection end;   /* joints at the end of a step, of the mean velocity */
   saltusi_polyhedral law;
   saltusi_polyhedral_rows motion; /* its rows */
   saltusi_contact_list list;

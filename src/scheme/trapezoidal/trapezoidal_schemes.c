@@ -108,6 +108,15 @@ static void layout(void* work, const void* options, const saltusi_eval* eval, sa
   saltusi_trapezoid_layout(work, options, &eval->sys, arena);
 }
 
+static void layout_mean(void* work, const void* options, const saltusi_eval* eval,
+                        saltus_arena* arena) {
+  saltusi_trapezoid* w = work;
+  layout(work, options, eval, arena);
+  if (eval->sys.dims.nj > 0) {
+    saltusi_projection_layout(&w->end, eval, arena);
+  }
+}
+
 #define TREATS                                                                                     \
   (SALTUS_TREATS_JOINTS | SALTUS_TREATS_FRICTION | SALTUS_TREATS_POISSON | SALTUS_TREATS_MAPS |    \
    SALTUS_TREATS_VARIABLE_STEPS | SALTUS_TREATS_CHANGING_CONTACTS)
@@ -130,7 +139,7 @@ const saltusi_scheme_ops saltusi_trapezoidal_mean = {
     .memory_count = memory_count,
     .carry_memory = carry_memory,
     .check = check,
-    .layout = layout,
+    .layout = layout_mean,
     .step = step_mean,
     .dense_count = dense_count,
     .dense = dense,
