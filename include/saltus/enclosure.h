@@ -80,7 +80,12 @@ typedef struct saltus_enclosure_ops {
   unsigned (*contact_depends)(const void* self, saltus_quantity what, uint64_t identity);
   void (*contact_along)(const void* self, const saltus_course* course, saltus_quantity what,
                         uint64_t identity, saltus_interval* out);
-  SALTUS_RESERVED(3);
+
+  /* ? unknown. A cheap bound of what nothing narrow can be beyond: over a course of order 1 or more every force (out
+   * [nv]), or the rate in s of every joint row (out [nj]), is this near to a polynomial whose degree in q and v, or in
+   * angles and squared distances that are as smooth as q, is SALTUS_JET_ORDER at most; INFINITY: nothing is known. */
+  void (*beyond)(const void* self, const saltus_course* course, saltus_quantity what, double* out);
+  SALTUS_RESERVED(2);
 } saltus_enclosure_ops;
 
 SALTUS_END_DECLS

@@ -191,6 +191,7 @@ struct saltusi_search {
   double* probe_rate;     /* [ny] and its rate */
   double* x;              /* [nv] entries of a sparse vector */
   int* column;            /* [nv] and their columns */
+  double* beyond;         /* [nv or nj] what forces or rows are beyond polynomials */
   saltusi_contact* check; /* [nc] */
   saltusi_place place[SALTUSI_PLACES];
   int next_place;                  /* to be made anew */

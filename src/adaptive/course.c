@@ -242,3 +242,22 @@ void saltusi_course_along(saltusi_search* search, double a, double b, int order,
   }
   search->mode->counts->enclosures++;
 }
+
+bool saltusi_course_beyond(saltusi_search* search, saltus_quantity what) {
+  assert(search != NULL);
+  const saltus_enclosure_ops* ops = search->sys->ops->enclosure;
+  if (ops->beyond == NULL) {
+    return false;
+  }
+  bool moving = what == SALTUS_QUANTITY_FORCE;
+  saltusi_piece* p = piece_of(search, 0.0, 1.0);
+  make(search, p, 1, moving);
+  const saltus_course course = {.order = 1,
+                                .stride = JET,
+                                .t = p->t,
+                                .q = p->q,
+                                .v = moving ? p->v : NULL,
+                                .scratch = search->course.scratch};
+  ops->beyond(search->sys->self, &course, what, search->beyond);
+  return true;
+}

@@ -43,6 +43,9 @@ static const double force_part = 0.2;
 /* What is wrong over a part of the step so short that it comes to this part of delta over all of it: a
  * hundredth, so that the pieces of a step may add up. */
 static const double brief_part = 0.01;
+/* What phi may be beyond a polynomial, as part of delta: the polynomial through the nodes makes at most nine times as
+ * much of it (Lebesgue's constants of both sets of nodes are below 8). */
+static const double beyond_part = 0.1;
 /* Rounding of phi: widths of the enclosure at a point, which the sum of K + 1 terms has, too, and a part of
  * the largest value at the nodes, ten times saltusi_sum_rounding for the polynomial through them. */
 static const double point_widths = 8.0;
@@ -147,6 +150,8 @@ static void follow(const polynomial* p, double a, double b, double* at_middle,
 static double distance(saltus_interval x, saltus_interval y) {
   return fmax(fabs(x.hi - y.lo), fabs(y.hi - x.lo));
 }
+
+typedef enum nearness { NOT_ASKED, NOT_KNOWN, KNOWN } nearness;
 
 typedef enum finding { CLEAR, HALVE, BAD } finding;
 
@@ -284,14 +289,28 @@ static void need_rows(saltusi_search* search, bool* there) {
   *there = true;
 }
 
+/* Of a quantity that may hide something: what all of its kind are beyond polynomials, once. */
+static bool need_beyond(saltusi_search* search, saltus_quantity what, nearness* known) {
+  if (*known == NOT_ASKED) {
+    *known = saltusi_course_beyond(search, what) ? KNOWN : NOT_KNOWN;
+  }
+  return *known == KNOWN;
+}
+
 static void find_in_forces(saltusi_search* search, double* end, saltusi_refusal* refusal) {
+  nearness known = NOT_ASKED;
   for (int i = 0; i < search->o->nv; i++) {
     if (may_hide(search, SALTUS_QUANTITY_FORCE, i)) {
+      bool near = need_beyond(search, SALTUS_QUANTITY_FORCE, &known);
+      if (near && search->beyond[i] == 0.0) {
+        continue;
+      }
       suspect s = {.search = search,
                    .what = SALTUS_QUANTITY_FORCE,
                    .index = i,
                    .delta = force_delta(search, i)};
-      if (!is_plain(&s)) {
+      near = near && search->beyond[i] <= beyond_part * s.delta;
+      if (!near && !is_plain(&s)) {
         accuse(&s, end, refusal);
       }
     }
@@ -322,6 +341,27 @@ static void find_in_contacts(saltusi_search* search, bool* rows, double* end,
   }
 }
 
+static void find_in_joints(saltusi_search* search, bool* rows, double* end,
+                           saltusi_refusal* refusal) {
+  nearness known = NOT_ASKED;
+  for (int j = 0; j < search->o->nj; j++) {
+    if (may_hide(search, SALTUS_QUANTITY_JOINT, j)) {
+      bool near = need_beyond(search, SALTUS_QUANTITY_JOINT, &known);
+      if (near && search->beyond[j] == 0.0) {
+        continue;
+      }
+      need_rows(search, rows);
+      suspect s = {.search = search,
+                   .what = SALTUS_QUANTITY_JOINT,
+                   .index = j,
+                   .delta = search->step->h * row_delta(search, j)};
+      if (!near || !(search->beyond[j] <= beyond_part * s.delta)) {
+        accuse(&s, end, refusal);
+      }
+    }
+  }
+}
+
 void saltusi_find_hidden(saltusi_search* search, double end, saltusi_refusal* refusal) {
   assert(search != NULL && refusal != NULL);
   bool rows = false;
@@ -332,15 +372,7 @@ void saltusi_find_hidden(saltusi_search* search, double end, saltusi_refusal* re
   if (saltusi_course_encloses(search->sys, SALTUS_QUANTITY_VELOCITY)) {
     find_in_contacts(search, &rows, &end, refusal);
   }
-  bool joints = saltusi_course_encloses(search->sys, SALTUS_QUANTITY_JOINT);
-  for (int j = 0; joints && j < search->o->nj; j++) {
-    if (may_hide(search, SALTUS_QUANTITY_JOINT, j)) {
-      need_rows(search, &rows);
-      suspect s = {.search = search,
-                   .what = SALTUS_QUANTITY_JOINT,
-                   .index = j,
-                   .delta = search->step->h * row_delta(search, j)};
-      accuse(&s, &end, refusal);
-    }
+  if (saltusi_course_encloses(search->sys, SALTUS_QUANTITY_JOINT)) {
+    find_in_joints(search, &rows, &end, refusal);
   }
 }

@@ -163,6 +163,7 @@ static void layout_search(saltusi_search* s, const saltus_system* sys, const sal
   s->probe_rate = SALTUS_PUSH(arena, double, o->ny);
   s->x = SALTUS_PUSH(arena, double, o->nv);
   s->column = SALTUS_PUSH(arena, int, o->nv);
+  s->beyond = SALTUS_PUSH(arena, double, o->nv > o->nj ? o->nv : o->nj);
   s->suspects = SALTUS_PUSH(arena, saltusi_suspect_force, 3 * o->nc);
   s->suspected = SALTUS_PUSH(arena, bool, 3 * o->nc);
   size_t entries = (size_t)o->nq + (size_t)o->nv;

@@ -669,8 +669,11 @@ static int reads(const void* self, saltus_quantity what, uint64_t index, int roo
   return l.count;
 }
 
-static const saltus_enclosure_ops ops = {
-    .bytes = bytes, .depends = depends, .along = along, .reads = reads};
+static const saltus_enclosure_ops ops = {.bytes = bytes,
+                                         .depends = depends,
+                                         .along = along,
+                                         .reads = reads,
+                                         .beyond = saltusi_mechanism_beyond};
 
 static bool is_known(const saltusi_signal* s) {
   return s->given.evaluate == NULL || s->given.along != NULL;

@@ -11,4 +11,8 @@
 /* The table, or NULL where a signal does not know its Taylor coefficients. */
 const saltus_enclosure_ops* saltusi_mechanism_enclosure(const saltus_mechanism* m);
 
+/* What all forces, or the rates of all joint rows, have beyond polynomials: saltus_enclosure_ops.beyond. */
+void saltusi_mechanism_beyond(const void* self, const saltus_course* course, saltus_quantity what,
+                              double* out);
+
 #endif
