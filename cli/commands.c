@@ -95,6 +95,7 @@ static const cli_option study_options[] = {
     {"--limit", "S", "adversarial: CPU seconds that a run may take, default 60", false},
     {"-o", "FILE", "draws the errors to FILE.svg, .pdf or .png", false},
     {"--json", NULL, "prints rows and claims as JSON", false},
+    {"--report", "FILE", "writes rows and claims as JSON to FILE beside the text", false},
     {"--help", NULL, "prints this text", false},
 };
 static const cli_option plot_options[] = {

@@ -7,6 +7,7 @@
 #include "json.h"
 #include "study.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -98,8 +99,8 @@ static void json_claims(json* j, const study_report* report) {
   json_close(j, ']');
 }
 
-static void print_json(const study_report* report) {
-  json j = {.file = stdout};
+static void write_json(FILE* file, const study_report* report) {
+  json j = {.file = file};
   json_open(&j, NULL, '{');
   json_text(&j, "study", report->study);
   json_text(&j, "source", report->source);
@@ -110,6 +111,22 @@ static void print_json(const study_report* report) {
   json_close(&j, ']');
   json_claims(&j, report);
   json_close(&j, '}');
+}
+
+/* The same as a file; CLI_FAILED after a message. */
+static int save_json(const char* path, const study_report* report) {
+  FILE* file = fopen(path, "w");
+  if (file == NULL) {
+    cli_error("study: cannot write %s: %s", path, strerror(errno));
+    return CLI_FAILED;
+  }
+  write_json(file, report);
+  bool written = ferror(file) == 0;
+  if (fclose(file) != 0 || !written) {
+    cli_error("study: %s could not be written to its end", path);
+    return CLI_FAILED;
+  }
+  return CLI_DONE;
 }
 
 static void print_orders(const study_report* report, const study_series* series) {
@@ -208,7 +225,7 @@ int cli_study(const cli_args* args) {
   if (code == CLI_DONE) {
     bool machine = cli_has(args, "--json");
     if (machine) {
-      print_json(&report);
+      write_json(stdout, &report);
     } else if (!report.brief) {
       print_table(&report);
       printf("\n");
@@ -222,6 +239,9 @@ int cli_study(const cli_args* args) {
       if (code == CLI_DONE && !machine) {
         printf("Figure: %s\n", path);
       }
+    }
+    if (code == CLI_DONE && cli_has(args, "--report")) {
+      code = save_json(cli_value(args, "--report"), &report);
     }
     code = broken > 0 ? CLI_FAILED : code;
   }

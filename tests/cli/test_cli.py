@@ -532,6 +532,16 @@ class Studies(Cli):
         self.assertTrue(all(claim['holds'] for claim in out['claims']))
         self.assertGreater(len(out['claims']), 50)
 
+    def test_text_and_report_come_from_one_run(self):
+        path = self.folder / 'report.json'
+        result = saltus('study', 'bodies-free-rotation', '--report', path)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        claims = json.loads(path.read_text())['claims']
+        self.assertIn(f'{len(claims)} of {len(claims)} claims hold.', result.stdout)
+        result = saltus('study', 'bodies-free-rotation', '--report', self.folder / 'none' / 'report.json')
+        self.assertEqual(result.returncode, 1)
+        self.assertIn('cannot write', result.stderr)
+
     def test_any_scene_can_be_measured(self):
         figure = self.folder / 'order.svg'
         result = saltus('study', 'converge', self.scene(), '--steps', '211,401,809', '--json', '-o', figure)
