@@ -11,11 +11,33 @@
 
 #include "math/matrix.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* A pivot of a joint that is smaller than this part of its W is not used: the joint closes a loop then.
  * Half of the digits are left to multipliers. */
 static const double weak = 1e-8;
+
+/* The call, with `size` for n: a constant for the sizes that blocks of bodies and joints often have, which makes
+ * the loops of inlined functions short. */
+#define BY_SIZE(n, call)                                                                           \
+  switch (n) {                                                                                     \
+    SIZE(1, call)                                                                                  \
+    SIZE(2, call)                                                                                  \
+    SIZE(3, call)                                                                                  \
+    SIZE(5, call)                                                                                  \
+    SIZE(6, call)                                                                                  \
+  default: {                                                                                       \
+    const int size = (n);                                                                          \
+    call;                                                                                          \
+  }                                                                                                \
+  }
+#define SIZE(n, call)                                                                              \
+  case n: {                                                                                        \
+    const int size = (n);                                                                          \
+    call;                                                                                          \
+    break;                                                                                         \
+  }
 
 /* C -= A B, A [m x k], B [k x n], rows of C `stride` apart; n is constant where inlined. */
 static inline void subtract(int m, int k, const int n, const double* restrict A,
@@ -34,25 +56,7 @@ static inline void subtract(int m, int k, const int n, const double* restrict A,
 
 static void subtract_product(int m, int k, int n, const double* A, const double* B, double* C,
                              int stride) {
-  switch (n) {
-  case 1:
-    subtract(m, k, 1, A, B, C, stride);
-    break;
-  case 2:
-    subtract(m, k, 2, A, B, C, stride);
-    break;
-  case 3:
-    subtract(m, k, 3, A, B, C, stride);
-    break;
-  case 5:
-    subtract(m, k, 5, A, B, C, stride);
-    break;
-  case 6:
-    subtract(m, k, 6, A, B, C, stride);
-    break;
-  default:
-    subtract(m, k, n, A, B, C, stride);
-  }
+  BY_SIZE(n, subtract(m, k, size, A, B, C, stride))
 }
 
 /* A <- A B, A [m x n], B [n x n]; n is constant where inlined. */
@@ -73,22 +77,7 @@ static inline void multiply(int m, const int n, double* restrict A, const double
 }
 
 static void times_inverse(int m, int n, double* A, const double* B, double* row) {
-  switch (n) {
-  case 2:
-    multiply(m, 2, A, B, row);
-    break;
-  case 3:
-    multiply(m, 3, A, B, row);
-    break;
-  case 5:
-    multiply(m, 5, A, B, row);
-    break;
-  case 6:
-    multiply(m, 6, A, B, row);
-    break;
-  default:
-    multiply(m, n, A, B, row);
-  }
+  BY_SIZE(n, multiply(m, size, A, B, row))
 }
 
 /* Gauss-Jordan in place with row exchanges; n is constant where inlined. False when a pivot is zero or
@@ -136,23 +125,11 @@ static inline bool invert(const int n, double* A, int* pivot) {
 }
 
 static bool invert_block(int n, double* A, int* pivot) {
-  switch (n) {
-  case 1:
-    return invert(1, A, pivot);
-  case 2:
-    return invert(2, A, pivot);
-  case 3:
-    return invert(3, A, pivot);
-  case 5:
-    return invert(5, A, pivot);
-  case 6:
-    return invert(6, A, pivot);
-  default:
-    return invert(n, A, pivot);
-  }
+  BY_SIZE(n, return invert(size, A, pivot))
 }
 
 void saltusi_saddle_clear(saltusi_saddle* s) {
+  assert(s != NULL && s->planned);
   memset(s->values, 0, s->entries * sizeof(double));
 }
 
@@ -209,22 +186,7 @@ static inline void subtract_rows(int m, const int k, const double* restrict A,
 }
 
 static void subtract_times(int m, int k, const double* A, const double* x, double* y) {
-  switch (k) {
-  case 2:
-    subtract_rows(m, 2, A, x, y);
-    break;
-  case 3:
-    subtract_rows(m, 3, A, x, y);
-    break;
-  case 5:
-    subtract_rows(m, 5, A, x, y);
-    break;
-  case 6:
-    subtract_rows(m, 6, A, x, y);
-    break;
-  default:
-    subtract_rows(m, k, A, x, y);
-  }
+  BY_SIZE(k, subtract_rows(m, size, A, x, y))
 }
 
 /* Position order forwards, from y as it is. */
@@ -333,6 +295,7 @@ static saltusi_saddle_outcome factor_component(saltusi_saddle* s, int c) {
 }
 
 saltusi_saddle_outcome saltusi_saddle_factor(saltusi_saddle* s) {
+  assert(s != NULL && s->planned);
   s->null_used = 0;
   s->wanted = 0;
   for (int c = 0; c < s->components; c++) {
@@ -361,6 +324,7 @@ static void keep_null(const saltusi_saddle* s, int c, double* x) {
 
 void saltusi_saddle_solve(saltusi_saddle* s, int component, const double* f, const double* g,
                           double* x, double* y) {
+  assert(s != NULL && s->planned && component >= 0 && component < s->components);
   int c = component;
   int begin = s->first[s->component_at[c]];
   int end = s->first[s->component_at[c + 1]];
@@ -393,6 +357,7 @@ void saltusi_saddle_solve(saltusi_saddle* s, int component, const double* f, con
 }
 
 void saltusi_saddle_miss(saltusi_saddle* s, int component, double* b) {
+  assert(s != NULL && component >= 0 && component < s->components && b != NULL);
   int c = component;
   int begin = s->first[s->component_at[c]];
   int end = s->first[s->component_at[c + 1]];

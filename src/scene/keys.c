@@ -10,14 +10,14 @@ static const saltus_scene_key scene_keys[] = {
     {"", "saltus", "number", "version of the format: 1"},
     {"", "name", "text", "what the scene shows, for titles"},
     {"", "description", "text", "more about it; not used in computations"},
+};
+
+static const saltus_scene_key model_keys[] = {
     {"", "parameters", "mapping of formulas", "named constants; may use each other and pi"},
     {"", "coordinates", "mapping", "generalized coordinates, in the order of the state"},
     {"", "inputs", "mapping of formulas", "values set from outside between steps, at the start"},
     {"", "kinetic", "formula", "kinetic energy [J], quadratic in the velocities (x')"},
     {"", "potential", "formula", "potential energy [J] of positions and time; default 0"},
-};
-
-static const saltus_scene_key mechanics_keys[] = {
     {"", "world", "mapping", "dimension and gravity of a scene with bodies"},
     {"", "bodies", "mapping", "rigid bodies"},
     {"", "markers", "mapping", "points with axes, on bodies or in the world"},
@@ -135,10 +135,13 @@ static const saltus_scene_key joint_keys[] = {
     {"joints[]", "position", "mapping", "the same along its position"},
 };
 
-static const saltus_scene_key driving_keys[] = {
+static const saltus_scene_key joint_drive_keys[] = {
     {"joints[].drive", "angle", "formula", "of time [rad]"},
     {"joints[].drive", "position", "formula", "of time [m]"},
     {"joints[].drive", "speed", "formula", "of time [rad/s or m/s], from the start on"},
+};
+
+static const saltus_scene_key joint_spring_keys[] = {
     {"joints[].spring", "stiffness", "formula", "[N m/rad or N/m], >= 0; default 0"},
     {"joints[].spring", "rest", "formula", "coordinate without force [rad or m]; default 0"},
 };
@@ -154,9 +157,12 @@ static const saltus_scene_key contact_keys[] = {
     {"contacts[]", "impact", "newton or poisson", "impact law; default newton"},
 };
 
-static const saltus_scene_key observing_keys[] = {
+static const saltus_scene_key output_keys[] = {
     {"outputs.NAME", "formula", "formula", "of time, positions and velocities"},
     {"outputs.NAME", "unit", "text", "unit, for headers and axes; default none"},
+};
+
+static const saltus_scene_key event_keys[] = {
     {"events.NAME", "formula", "formula", "of time, positions and velocities"},
     {"events.NAME", "direction", "rising, falling or both",
      "which passages through zero; default both"},
@@ -204,11 +210,11 @@ typedef struct table {
 #define TABLE(keys)                                                                                \
   { (keys), (int)(sizeof(keys) / sizeof *(keys)) }
 static const table tables[] = {
-    TABLE(scene_keys),   TABLE(mechanics_keys), TABLE(running_keys),   TABLE(coordinate_keys),
-    TABLE(world_keys),   TABLE(body_keys),      TABLE(driven_keys),    TABLE(orientation_keys),
-    TABLE(marker_keys),  TABLE(force_keys),     TABLE(spring_keys),    TABLE(joint_keys),
-    TABLE(driving_keys), TABLE(contact_keys),   TABLE(observing_keys), TABLE(simulation_keys),
-    TABLE(record_keys),  TABLE(along_keys),
+    TABLE(scene_keys),       TABLE(model_keys),        TABLE(running_keys), TABLE(coordinate_keys),
+    TABLE(world_keys),       TABLE(body_keys),         TABLE(driven_keys),  TABLE(orientation_keys),
+    TABLE(marker_keys),      TABLE(force_keys),        TABLE(spring_keys),  TABLE(joint_keys),
+    TABLE(joint_drive_keys), TABLE(joint_spring_keys), TABLE(contact_keys), TABLE(output_keys),
+    TABLE(event_keys),       TABLE(simulation_keys),   TABLE(record_keys),  TABLE(along_keys),
 };
 
 const saltus_scene_key* saltus_scene_key_at(int i) {

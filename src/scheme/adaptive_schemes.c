@@ -224,13 +224,8 @@ static saltus_status forces(void* work, const void* options, const saltusi_step*
   const saltusi_scheme_ops saltusi_scheme_##id = {                                                 \
       .info =                                                                                      \
           {                                                                                        \
-              .name = label,                                                                       \
-              .summary = text,                                                                     \
-              .source = origin "; tolerances through events: docs/schemes/adaptive.md",            \
-              .order = p,                                                                          \
-              .smooth_order = p,                                                                   \
-              .locates_events = true,                                                              \
-              .dense = true,                                                                       \
+              SALTUSI_LOCATES_EVENTS(                                                              \
+                  label, text, origin "; tolerances through events: docs/schemes/adaptive.md", p), \
               .chooses_step = true,                                                                \
               .treats = TREATS,                                                                    \
               .options = TABLE,                                                                    \

@@ -157,6 +157,11 @@ typedef struct saltusi_scheme_ops {
   .work_size = sizeof(W), .memory_count = memory_count, .carry_memory = carry_memory,              \
   .layout = layout, .step = step
 
+/* What a scheme says of itself that goes from event to event with order p. */
+#define SALTUSI_LOCATES_EVENTS(label, text, origin, p)                                             \
+  .name = (label), .summary = (text), .source = (origin), .order = (p), .smooth_order = (p),       \
+  .locates_events = true, .dense = true
+
 /* What the schemes treat that solve all of one step at once, impacts among it. */
 #define SALTUSI_TREATS_STEPWISE                                                                    \
   (SALTUS_TREATS_JOINTS | SALTUS_TREATS_FRICTION | SALTUS_TREATS_CHANGING_CONTACTS)

@@ -61,14 +61,9 @@ static saltus_status dense(void* work, const void* options, const saltusi_dense_
   const saltusi_scheme_ops saltusi_scheme_##id = {                                                 \
       .info =                                                                                      \
           {                                                                                        \
-              .name = label,                                                                       \
-              .summary = text,                                                                     \
-              .source = origin "; Acary 2009, algorithm 1, made robust",                           \
-              .order = p,                                                                          \
-              .smooth_order = p,                                                                   \
+              SALTUSI_LOCATES_EVENTS(label, text, origin "; Acary 2009, algorithm 1, made robust", \
+                                     p),                                                           \
               .embedded_order = embedded,                                                          \
-              .locates_events = true,                                                              \
-              .dense = true,                                                                       \
               .penetrates = never_rests,                                                           \
               .treats = SALTUS_TREATS_JOINTS | SALTUS_TREATS_VARIABLE_STEPS |                      \
                         SALTUS_TREATS_CHANGING_CONTACTS | SALTUS_TREATS_MAPS,                      \
