@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Checks what no compiler checks: sizes of files and functions, SPDX heads, and that every file named
-in the documents exists. Limits as in CONTRIBUTING.md."""
+"""Checks what no compiler checks: sizes of files and functions, SPDX heads, that entries of layers assert, and
+that every file named in the documents exists. Limits as in CONTRIBUTING.md."""
 import pathlib
 import re
 import subprocess
@@ -11,6 +11,8 @@ FILE_LINES = {'src': 800, 'cli': 800, 'studies': 800, 'include': 300, 'examples'
 FUNCTION_LINES = 100
 MOST_FUNCTIONS_LINES = 40  # 95 % of the functions of a folder are shorter
 PARAMETERS = 7
+MAY_BE_NULL = {'saltusi_contact_problem_create', 'saltusi_data_create'}  # the allocator, which goes on as it is
+ENTRY = re.compile(r'^(?!static|typedef|#)[a-z][\w *]*?\b(\w+)\(([^;{}]*)\) \{\n(.*?)^\}', re.S | re.M)
 
 faults = []
 lengths = {}  # of functions, by folder of the tree
@@ -53,6 +55,21 @@ def check_functions(path, lines):
             head = ''
 
 
+def may_be_null(name, body):
+    return re.search(rf'\b{name} [!=]= NULL|!{name}\b(?!->|\[)|if \({name}\)|\(void\){name}\b', body)
+
+
+def check_entries(path, text):
+    """Functions that others call assert what they take, unless each pointer may be NULL or is not used."""
+    for found in ENTRY.finditer(text):
+        name, parameters, body = found.groups()
+        pointers = re.findall(r'(?:\*|\[\w*\]) ?(?:const )?(\w+)(?=[\[,]|$)|(\w+)\[', parameters)
+        taken = [a or b for a, b in pointers]
+        if 'assert(' in body or name in MAY_BE_NULL or all(may_be_null(p, body) for p in taken):
+            continue
+        fault(path, text.count('\n', 0, found.start()) + 1, f'{name} asserts nothing about {", ".join(taken)}')
+
+
 def check_source(path):
     text = path.read_text()
     lines = text.splitlines()
@@ -62,6 +79,8 @@ def check_source(path):
     if limit and len(lines) > limit:
         fault(path, len(lines), f'{len(lines)} lines, limit {limit}')
     check_functions(path, lines)
+    if path.suffix == '.c' and path.relative_to(ROOT).parts[0] == 'src':
+        check_entries(path, text)
 
 
 def check_most_functions():

@@ -170,6 +170,7 @@ static bool is_of_contact(saltus_quantity what) {
 }
 
 bool saltusi_course_encloses(const saltus_system* sys, saltus_quantity what) {
+  assert(sys != NULL && sys->ops != NULL);
   const saltus_enclosure_ops* ops = sys->ops->enclosure;
   if (ops == NULL) {
     return false;
@@ -178,6 +179,7 @@ bool saltusi_course_encloses(const saltus_system* sys, saltus_quantity what) {
 }
 
 int saltusi_course_switches(const saltus_system* sys) {
+  assert(sys != NULL && sys->ops != NULL);
   const saltus_enclosure_ops* ops = sys->ops->enclosure;
   return ops != NULL && ops->along != NULL && ops->switches != NULL ? ops->switches(sys->self) : 0;
 }
@@ -189,6 +191,7 @@ static uint64_t name_of(const saltusi_search* search, saltus_quantity what, int 
 }
 
 unsigned saltusi_course_depends(const saltusi_search* search, saltus_quantity what, int index) {
+  assert(search != NULL && search->sys->ops->enclosure != NULL && index >= 0);
   const saltus_enclosure_ops* ops = search->sys->ops->enclosure;
   return is_of_contact(what) && is_changing(search->sys)
              ? ops->contact_depends(search->sys->self, what, name_of(search, what, index))

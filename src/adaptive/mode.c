@@ -56,6 +56,7 @@ saltus_status saltusi_mode_gaps(saltusi_mode_dynamics* m, double t, const double
 
 saltus_status saltusi_mode_gap(saltusi_mode_dynamics* m, double t, const double* q, int key,
                                double* gap) {
+  assert(m != NULL && q != NULL && gap != NULL && key >= 0);
   const saltus_point at = saltusi_at(m->eval, t, q, NULL);
   saltus_status status = SALTUS_OK;
   if (m->sys->ops->gaps == NULL) {

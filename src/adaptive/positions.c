@@ -4,9 +4,11 @@
 #include "adaptive/positions.h"
 #include "math/matrix.h"
 
+#include <assert.h>
 #include <string.h>
 
 void saltusi_shift_along(saltusi_adaptive* w, double* y, const double* rate, double s) {
+  assert(w != NULL && y != NULL && rate != NULL && isfinite(s));
   double* v = y + w->o.nq;
   const double* a = rate + w->o.nq;
   if (!w->step.ways.maps) {
@@ -26,6 +28,7 @@ void saltusi_shift_along(saltusi_adaptive* w, double* y, const double* rate, dou
 }
 
 void saltusi_defect(saltusi_adaptive* w, saltusi_dense_rate dense_rate, double h) {
+  assert(w != NULL && dense_rate != NULL && h > 0.0);
   memcpy(w->step.along, w->step.y_try, (size_t)w->o.nq * sizeof(double));
   dense_rate(&w->step.motion, 0.5, 0, w->o.ny, w->step.y_try);
   for (int i = 0; i < w->o.ny; i++) {

@@ -97,6 +97,7 @@ void saltusi_pool_free(saltusi_pool* pool) {
 
 bool saltusi_grow(const saltus_allocator* allocator, void** array, size_t* capacity, size_t wanted,
                   size_t item) {
+  assert(allocator != NULL && array != NULL && capacity != NULL && item > 0);
   if (wanted <= *capacity) {
     return true;
   }
@@ -119,6 +120,7 @@ bool saltusi_grow(const saltus_allocator* allocator, void** array, size_t* capac
 }
 
 void saltusi_release(const saltus_allocator* allocator, void* array, size_t capacity, size_t item) {
+  assert(allocator != NULL && (array != NULL || capacity == 0) && item > 0);
   if (array != NULL) {
     allocator->free(array, capacity * item, allocator->user);
   }

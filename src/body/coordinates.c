@@ -12,6 +12,7 @@
 #include "body/mechanism.h"
 #include "body/terms.h"
 
+#include <assert.h>
 #include <string.h>
 
 static const double turn = 6.283185307179586476925;
@@ -40,6 +41,7 @@ static double rate_of_angle(const saltus_mechanism* m, const saltusi_unwrapped* 
 }
 
 void saltusi_mechanism_rate(const void* self, const double* q, const double* v, double* dq) {
+  assert(self != NULL && q != NULL && v != NULL && dq != NULL && dq != v);
   const saltus_mechanism* m = self;
   if (m->plane) {
     memcpy(dq, v, (size_t)m->system.dims.nv * sizeof(double));
@@ -110,6 +112,7 @@ static double turning(const saltus_mechanism* m, const saltusi_unwrapped* angle,
 
 void saltusi_mechanism_advance(const void* self, const double* q, const double* v, double h,
                                double* q1) {
+  assert(self != NULL && q != NULL && v != NULL && q1 != NULL && q1 != v);
   const saltus_mechanism* m = self;
   if (m->plane) {
     for (int i = 0; i < m->system.dims.nv; i++) {
@@ -136,6 +139,7 @@ void saltusi_mechanism_advance(const void* self, const double* q, const double* 
 }
 
 void saltusi_mechanism_difference(const void* self, const double* q0, const double* q1, double* d) {
+  assert(self != NULL && q0 != NULL && q1 != NULL && d != NULL);
   const saltus_mechanism* m = self;
   if (m->plane) {
     for (int i = 0; i < m->system.dims.nv; i++) {
@@ -155,6 +159,7 @@ void saltusi_mechanism_difference(const void* self, const double* q0, const doub
 }
 
 void saltusi_mechanism_normalise(const void* self, double* q) {
+  assert(self != NULL && q != NULL);
   const saltus_mechanism* m = self;
   for (int i = 0; !m->plane && i < m->free_count; i++) {
     saltusi_quaternion_normalise(q + 7 * i + 3);
@@ -176,6 +181,7 @@ static double shortening(double square) {
 
 void saltusi_mechanism_turn_momentum(const void* self, const double* d, const double* p,
                                      double* y) {
+  assert(self != NULL && d != NULL && p != NULL && y != NULL && y != p);
   const saltus_mechanism* m = self;
   memcpy(y, p, (size_t)m->system.dims.nv * sizeof(double));
   for (int i = 0; !m->plane && i < m->free_count; i++) {

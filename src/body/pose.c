@@ -11,9 +11,11 @@
  */
 #include "body/mechanism.h"
 
+#include <assert.h>
 #include <string.h>
 
 void saltusi_matrix_quaternion(const double R[9], double p[4]) {
+  assert(R != NULL && p != NULL);
   const double trace = R[0] + R[4] + R[8];
   const double four[4] = {1.0 + trace, 1.0 + 2.0 * R[0] - trace, 1.0 + 2.0 * R[4] - trace,
                           1.0 + 2.0 * R[8] - trace}; /* 4 w^2, 4 x^2, 4 y^2, 4 z^2 */
@@ -37,6 +39,7 @@ void saltusi_matrix_quaternion(const double R[9], double p[4]) {
 
 void saltusi_signal_at(const saltus_mechanism* m, const saltusi_signal* signal, double t,
                        double out[3]) {
+  assert(m != NULL && signal != NULL && out != NULL && signal->input < m->input_count);
   if (signal->given.evaluate != NULL) {
     signal->given.evaluate(signal->given.self, t, out);
     return;
@@ -142,6 +145,8 @@ static void driven_motion(const saltus_mechanism* m, const saltusi_body* body, d
 
 void saltusi_pose_at(const saltus_mechanism* m, int body, double t, const double* q,
                      saltusi_pose* pose) {
+  assert(m != NULL && body >= 0 && body <= m->body_count && pose != NULL);
+  assert(q != NULL || m->bodies[body].kind != SALTUS_BODY_FREE);
   const saltusi_body* b = &m->bodies[body];
   if (b->kind == SALTUS_BODY_FIXED) {
     *pose = b->pose;
@@ -164,6 +169,8 @@ void saltusi_pose_at(const saltus_mechanism* m, int body, double t, const double
 
 void saltusi_motion_at(const saltus_mechanism* m, int body, double t, const double* v,
                        saltusi_motion* motion) {
+  assert(m != NULL && body >= 0 && body <= m->body_count && motion != NULL);
+  assert(v != NULL || m->bodies[body].kind != SALTUS_BODY_FREE);
   const saltusi_body* b = &m->bodies[body];
   *motion = (saltusi_motion){0};
   if (b->kind == SALTUS_BODY_DRIVEN) {

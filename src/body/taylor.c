@@ -13,6 +13,7 @@
 /* ---- signals ---- */
 
 void saltusi_piece_signal(const saltusi_piece* p, const saltusi_signal* s, saltusi_taylor* to) {
+  assert(p != NULL && s != NULL && to != NULL && s->input < p->m->input_count);
   if (s->given.evaluate == NULL) {
     saltusi_taylor_set(p, to, s->input >= 0 ? p->m->inputs[s->input] : s->given.value);
     return;
@@ -47,10 +48,12 @@ static void signal_rate(const saltusi_piece* p, const saltusi_signal* s, saltusi
 /* ---- poses ---- */
 
 void saltusi_piece_coordinate(const saltusi_piece* p, int i, saltusi_taylor* to) {
+  assert(p != NULL && to != NULL && i >= 0 && i < p->m->system.dims.nq);
   saltusi_taylor_set_given(p, to, p->course->q + (size_t)i * (size_t)p->stride);
 }
 
 void saltusi_piece_velocity(const saltusi_piece* p, int i, saltusi_taylor* to) {
+  assert(p != NULL && to != NULL && i >= 0 && i < p->m->system.dims.nv);
   saltusi_taylor_set_given(p, to, p->course->v + (size_t)i * (size_t)p->stride);
 }
 

@@ -42,6 +42,7 @@ void saltusi_end_at(const saltus_mechanism* m, int marker, double t, const doubl
 }
 
 void saltusi_end_move(const saltusi_end* end, saltusi_end_motion* motion) {
+  assert(end != NULL && end->marker != NULL && motion != NULL);
   double inside[3];
   const double* w = motion->body.w;
   saltusi_cross(w, end->marker->r, inside);
@@ -60,12 +61,14 @@ static void direction(const saltusi_end* a, const saltusi_end* b, double* c, dou
 }
 
 double saltusi_angle_between(const saltusi_end* a, const saltusi_end* b) {
+  assert(a != NULL && b != NULL);
   double c, s;
   direction(a, b, &c, &s);
   return atan2(s, c);
 }
 
 double saltusi_term_value(const saltusi_term* term, const saltusi_end end[2], const double* q) {
+  assert(term != NULL && end != NULL && (q != NULL || term->q < 0));
   const saltusi_end *a = &end[0], *b = &end[1];
   double d[3];
   saltusi_minus3(b->p, a->p, d);
@@ -230,6 +233,7 @@ static double towards(const saltusi_end end[2], double u[3]) {
 }
 
 void saltusi_term_gradient(const saltusi_term* term, const saltusi_end end[2], double G[12]) {
+  assert(term != NULL && end != NULL && G != NULL);
   double u[3];
   switch (term->kind) {
   case SALTUSI_TERM_ALONG:
@@ -262,6 +266,7 @@ void saltusi_term_gradient(const saltusi_term* term, const saltusi_end end[2], d
 
 void saltusi_term_gradient_rate(const saltusi_term* term, const saltusi_end end[2],
                                 const saltusi_end_motion motion[2], double dG[12]) {
+  assert(term != NULL && end != NULL && motion != NULL && dG != NULL);
   const saltusi_end *a = &end[0], *b = &end[1];
   double u[3], du[3];
   switch (term->kind) {

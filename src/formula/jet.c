@@ -143,6 +143,7 @@ static saltus_interval product_at(const saltus_interval* x, int nx, const saltus
 
 void saltusi_jet_product_sum(saltusi_jet_place to, saltusi_jet x, saltusi_jet y,
                              const saltusi_jet* z, int s, int r) {
+  assert(to.c != NULL && x.c != NULL && y.c != NULL);
   int open = smaller(x.extent.open, y.extent.open);
   int degree = smaller(x.extent.degree + y.extent.degree, to.order);
   const int product_degree = degree;

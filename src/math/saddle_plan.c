@@ -612,6 +612,7 @@ static bool make_plan(saltusi_saddle* s, const saltusi_saddle_shape* shape, salt
 }
 
 bool saltusi_saddle_plan(saltusi_saddle* s, const saltusi_saddle_shape* shape, int loops_most) {
+  assert(s != NULL && shape != NULL && loops_most >= 0);
   bool again = s->planned && s->repeat;
   s->wanted = 0;
   s->repeat = false;

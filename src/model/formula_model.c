@@ -321,6 +321,7 @@ void saltusi_formula_constants_close(saltusi_formula_constants* c) {
 saltus_status saltus_formula_constant(const saltus_formula_parameter* parameters,
                                       int parameter_count, saltus_formula_text formula,
                                       saltus_log log, double* value) {
+  assert(value != NULL && (parameters != NULL || parameter_count == 0));
   saltusi_formula_constants* constants;
   const saltus_formula_def def = {
       .parameters = parameters, .parameter_count = parameter_count, .log = log};

@@ -459,6 +459,7 @@ size_t saltusi_blocks_form(saltusi_operator* op, const saltusi_eval* eval) {
 }
 
 void saltusi_blocks_spread(saltusi_operator* op, int first, int last) {
+  assert(op != NULL && first >= 0 && first <= last && last <= op->units);
   int base = op->offset[first];
   size_t n = (size_t)(op->offset[last] - base);
   memset(op->W, 0, n * n * sizeof(double));

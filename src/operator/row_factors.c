@@ -18,6 +18,7 @@ enum { ITERATIONS = 40, CLEANINGS = 5 };
 
 void saltusi_row_factors_layout(saltusi_row_factors* f, const saltus_dims* dims, int rows_max,
                                 size_t bytes, saltus_arena* arena) {
+  assert(f != NULL && dims != NULL && rows_max >= 0 && arena != NULL);
   size_t n = (size_t)rows_max;
   size_t nv = (size_t)dims->nv;
   size_t width = (size_t)dims->row_width;
@@ -49,6 +50,7 @@ void saltusi_row_factors_layout(saltusi_row_factors* f, const saltus_dims* dims,
 }
 
 bool saltusi_row_factors_suit(const saltusi_eval* eval, const saltusi_linear* A) {
+  assert(eval != NULL && A != NULL);
   bool own = A->kind == SALTUSI_LINEAR_OWN && eval->sys.ops->linear->solve_row != NULL;
   return A->diagonal || A->kind == SALTUSI_LINEAR_BLOCKS || own;
 }
@@ -310,6 +312,7 @@ static void write_response(saltusi_row_factors* f, const saltusi_eval* eval,
 
 saltus_status saltusi_row_factors_form(saltusi_row_factors* f, const saltusi_eval* eval,
                                        const saltusi_linear* A) {
+  assert(f != NULL && eval != NULL && A != NULL);
   bool scalar = saltusi_linear_diagonal(eval, A, f->inverse);
   f->known = f->known && scalar == f->scalar;
   f->scalar = scalar;
@@ -340,10 +343,12 @@ saltus_status saltusi_row_factors_form(saltusi_row_factors* f, const saltusi_eva
 }
 
 void saltusi_row_factors_reset(saltusi_row_factors* f) {
+  assert(f != NULL && f->known);
   memcpy(f->system, f->values, f->lu.place[f->lu.start[f->units]] * sizeof(double));
 }
 
 void saltusi_row_factors_replace(saltusi_row_factors* f, int u, int k, const double* entries) {
+  assert(f != NULL && u >= 0 && u < f->units && k >= 0 && k < rows_of(f, u) && entries != NULL);
   const saltusi_block_lu* lu = &f->lu;
   double size = f->diagonal[f->offset[u] + k];
   for (int e = lu->start[u]; e < lu->start[u + 1]; e++) {
@@ -385,6 +390,7 @@ static bool factor_shifted(saltusi_row_factors* f) {
 }
 
 bool saltusi_row_factors_factor(saltusi_row_factors* f) {
+  assert(f != NULL && f->known);
   size_t values = f->lu.place[f->lu.start[f->units]];
   f->dependent = false;
   if (!isfinite(saltusi_max_abs((int)values, f->system))) {
@@ -406,6 +412,7 @@ static double find_rest(saltusi_row_factors* f, const double* b, const double* l
 }
 
 void saltusi_row_factors_solve(saltusi_row_factors* f, double* b) {
+  assert(f != NULL && f->known && b != NULL);
   if (!f->dependent) {
     saltusi_block_lu_apply(&f->lu, b);
     return;
@@ -435,6 +442,7 @@ void saltusi_row_factors_solve(saltusi_row_factors* f, double* b) {
 }
 
 void saltusi_row_factors_apply(const saltusi_row_factors* f, double s, const double* l, double* y) {
+  assert(f != NULL && f->known && l != NULL && y != NULL);
   for (int u = 0; u < f->units; u++) {
     size_t count = f->reach_at[u + 1] - f->reach_at[u];
     const int* reach = f->reach + f->reach_at[u];
@@ -449,6 +457,7 @@ void saltusi_row_factors_apply(const saltusi_row_factors* f, double s, const dou
 }
 
 double saltusi_row_factors_firmness(saltusi_row_factors* f) {
+  assert(f != NULL && f->known);
   double* x = f->trial;
   double size = 0.0;
   for (int i = 0; i < f->n; i++) {

@@ -30,6 +30,7 @@ enum { BODY_MOST = 12 };
 
 void saltusi_trees_layout(saltusi_operator* op, const saltusi_eval* eval, int bilateral,
                           saltus_arena* arena) {
+  assert(op != NULL && eval != NULL && bilateral >= 0 && arena != NULL);
   const saltus_dims* d = &eval->sys.dims;
   saltusi_trees* t = &op->trees;
   *t = (saltusi_trees){0};
@@ -66,6 +67,7 @@ static bool is_open(const saltusi_operator* op) {
 }
 
 bool saltusi_trees_serve(const saltusi_operator* op, int c) {
+  assert(op != NULL && c >= 0);
   const saltusi_groups* g = &op->groups;
   return op->trees.most > 0 && !op->trees.refused && g->start[c + 1] - g->start[c] > TREES_FROM &&
          is_open(op) && g->contacts[c] <= TREES_CONTACTS && !g->heavy[c];
@@ -227,6 +229,7 @@ static void name_components(saltusi_operator* op) {
 }
 
 int saltusi_trees_heavy(const saltusi_operator* op) {
+  assert(op != NULL && op->trees.saddle.heavy >= 0);
   const saltusi_trees* t = &op->trees;
   int node = t->saddle.node[t->saddle.component_at[t->saddle.heavy]];
   return t->component_of[t->velocity[t->body_start[node]]];
@@ -256,6 +259,7 @@ bool saltusi_trees_known(saltusi_operator* op) {
 }
 
 bool saltusi_trees_find(saltusi_operator* op) {
+  assert(op != NULL && op->trees.most > 0);
   saltusi_trees* t = &op->trees;
   t->bodies = 0;
   t->velocities = 0;
@@ -334,6 +338,7 @@ static void write_rows(saltusi_operator* op) {
 }
 
 saltus_status saltusi_trees_factor(saltusi_operator* op, saltusi_eval* eval) {
+  assert(op != NULL && eval != NULL);
   saltusi_saddle* s = &op->trees.saddle;
   for (;;) {
     saltusi_saddle_clear(s);
@@ -368,6 +373,7 @@ bool saltusi_trees_dependent(const saltusi_operator* op) {
 }
 
 void saltusi_trees_from(saltusi_operator* op, int c, int k) {
+  assert(op != NULL && c >= 0 && op->groups.tree[c] >= 0 && k >= 0 && k < op->table_stride);
   saltusi_trees* t = &op->trees;
   const saltusi_groups* g = &op->groups;
   int stride = op->table_stride;

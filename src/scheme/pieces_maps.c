@@ -11,9 +11,11 @@
 #include "math/matrix.h"
 #include "scheme/pieces.h"
 
+#include <assert.h>
 #include <string.h>
 
 size_t saltusi_pieces_room(const saltus_system* sys) {
+  assert(sys != NULL);
   return saltusi_has_maps(sys) ? 7 * (size_t)sys->dims.nv + 2 * (size_t)sys->dims.nq : 0;
 }
 
@@ -82,6 +84,8 @@ static void add_velocity(curve* c, double s, double x, double weight, double* v)
 
 void saltusi_piece_turned(const saltus_system* sys, const saltusi_piece* piece, double s,
                           double* room, double* q, double* v) {
+  assert(sys != NULL && piece != NULL && piece->h > 0.0 && room != NULL);
+  assert(q != NULL && v != NULL);
   const double part =
       3e-3; /* rad in a step of the differences: fourth order leaves 1e-10 of it, rounding 1e-11 */
   size_t nv = (size_t)sys->dims.nv;

@@ -291,6 +291,7 @@ int saltusi_joint_of(const saltus_system* sys, int row) {
 }
 
 int saltusi_joint_rows_most(const saltus_system* sys) {
+  assert(sys != NULL);
   const int count = saltusi_joint_count(sys);
   int most = 0;
   for (int joint = 0; joint < count; joint++) {

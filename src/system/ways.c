@@ -4,9 +4,11 @@
 #include "system/ways.h"
 #include "math/matrix.h"
 
+#include <assert.h>
 #include <string.h>
 
 void saltusi_ways_layout(saltusi_ways* w, const saltus_system* sys, saltus_arena* arena) {
+  assert(w != NULL && sys != NULL && arena != NULL);
   w->maps = saltusi_has_maps(sys);
   w->own_known = false;
   int nq = w->maps ? sys->dims.nq : 0;
@@ -49,6 +51,7 @@ static void leave_copies(saltusi_ways* w, const saltus_system* sys, const double
 }
 
 void saltusi_ways_find_own(saltusi_ways* w, const saltus_system* sys, const double* q) {
+  assert(w != NULL && sys != NULL && q != NULL);
   if (!w->maps || w->own_known) {
     return;
   }
@@ -70,6 +73,7 @@ void saltusi_ways_find_own(saltusi_ways* w, const saltus_system* sys, const doub
  * 1e-6, large enough for the rounding of q. */
 void saltusi_ways_of_change(const saltusi_ways* w, const saltus_system* sys, const double* q,
                             double* x) {
+  assert(w != NULL && sys != NULL && q != NULL && x != NULL);
   if (!w->maps) {
     return;
   }
@@ -120,6 +124,8 @@ static void add_slope(const saltusi_ways* w, const saltus_system* sys, const dou
 
 void saltusi_ways_momentum_by_differences(const saltusi_ways* w, const saltus_system* sys,
                                           const saltusi_way* way, const double* p, double* y) {
+  assert(w != NULL && w->own_known && sys != NULL && way != NULL && p != NULL && y != NULL &&
+         y != p);
   const saltus_structure* s = sys->structure;
   int nv = sys->dims.nv;
   const int whole[2] = {0, nv};
@@ -149,6 +155,7 @@ void saltusi_ways_momentum_by_differences(const saltusi_ways* w, const saltus_sy
 
 void saltusi_ways_momentum(saltusi_ways* w, const saltus_system* sys, const saltusi_way* way,
                            const double* p, double* y) {
+  assert(w != NULL && sys != NULL && way != NULL && p != NULL && y != NULL);
   if (sys->ops->turn_momentum != NULL) {
     sys->ops->turn_momentum(sys->self, way->d, p, y);
     return;

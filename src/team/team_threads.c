@@ -108,6 +108,7 @@ static void* help(void* user) {
 }
 
 saltusi_team* saltusi_team_layout(saltus_arena* arena) {
+  assert(arena != NULL);
   saltusi_team* team = SALTUS_PUSH(arena, saltusi_team, 1);
   if (team != NULL) {
     team->helpers = 0;

@@ -52,6 +52,7 @@ void saltusi_robot_note(saltusi_robot* robot, int line, const char* format, ...)
 }
 
 const char* saltusi_element_text(const saltusi_xml_node* node, const char* attribute) {
+  assert(node != NULL && attribute != NULL);
   for (int i = 0; i < node->attribute_count; i++) {
     if (strcmp(node->attributes[i].name, attribute) == 0) {
       return node->attributes[i].value;
@@ -62,6 +63,7 @@ const char* saltusi_element_text(const saltusi_xml_node* node, const char* attri
 
 const char* saltusi_element_name(saltusi_robot* robot, const saltusi_xml_node* node,
                                  const char* attribute) {
+  assert(robot != NULL && node != NULL && attribute != NULL);
   const char* text = saltusi_element_text(node, attribute);
   if (text == NULL || text[0] == '\0') {
     saltusi_robot_refuse(robot, node->line, "<%.60s> has no %s", node->name, attribute);
@@ -72,6 +74,7 @@ const char* saltusi_element_name(saltusi_robot* robot, const saltusi_xml_node* n
 
 const saltusi_xml_node* saltusi_element_child(saltusi_robot* robot, const saltusi_xml_node* node,
                                               const char* name) {
+  assert(robot != NULL && node != NULL && name != NULL);
   const saltusi_xml_node* found = NULL;
   for (const saltusi_xml_node* child = node->first; child != NULL; child = child->next) {
     if (strcmp(child->name, name) != 0) {
@@ -136,6 +139,7 @@ static const saltusi_element_word* find_word(const saltusi_element_word* words, 
 
 void saltusi_element_list(saltusi_robot* robot, const saltusi_xml_node* node,
                           const saltusi_element* about, const char* whose) {
+  assert(robot != NULL && node != NULL && about != NULL && whose != NULL);
   for (int i = 0; i < node->attribute_count; i++) {
     const saltusi_xml_attribute* a = &node->attributes[i];
     const saltusi_element_word* word = find_word(about->attributes, a->name);

@@ -25,6 +25,7 @@ enum { CORRECTIONS_EACH = 5 };
 
 void saltusi_moreau_joints_layout(saltusi_moreau_joints* j, const saltus_system* sys,
                                   saltus_arena* arena) {
+  assert(j != NULL && sys != NULL && arena != NULL);
   const saltus_dims* d = &sys->dims;
   *j = (saltusi_moreau_joints){0};
   if (d->nj <= KEPT_FROM || d->row_width == 0 || (sys->traits & SALTUS_CONSTANT_MASS) == 0) {
