@@ -27,9 +27,10 @@
 #include <assert.h>
 #include <string.h>
 
-/* Friction from this part of its bound on may slide: iterations leave some 1e-10 of it. */
+/* Friction from this part of its bound on may slide: iterations leave the 1e-10 that
+ * solve/friction_step.c accepts; a hundred times it. */
 static const double at_bound = 1.0 - 1e-8;
-/* Contacts of which every one meets every other that can be factored. */
+/* Contacts of which every one meets every other that can be factored: 288 rows, 8 million multiply-adds; chosen. */
 enum { FACTORED = 96 };
 
 void saltusi_decide_large_layout(saltusi_decision* d, const saltus_dims* dims,

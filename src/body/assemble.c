@@ -20,6 +20,20 @@
 /* Mechanisms up to this many velocities are looked at for the joint that stays open. */
 enum { SEARCHED_MOST = 600, ITERATIONS = 200 };
 
+/* Marquardt's damping (J. SIAM 11 (1963) 431-441) with his factors of ten, from a thousandth on; its end, where steps are
+ * 1e-12 of undamped ones; and the part of the largest diagonal entry that coordinates without a
+ * row get: they do not move, any positive one serves. */
+static const double damping_first = 1e-3;
+static const double damping_most = 1e12;
+static const double damping_rise = 10.0;
+static const double damping_fall = 0.1;
+static const double idle_part = 1e-12;
+/* A sum of squares that shrinks by less than this part, 5000 eps, has settled. */
+static const double settled_part = 1e-12;
+/* A joint that is open by more is named. In m and rad, a thousand times what the projection of a start asks for: it
+ * chooses between two messages of a failure and does not scale. */
+static const double open_least = 1e-9;
+
 /* The joint that is open the most, and by how much; in rad when `radians`. */
 static int worst_joint(const saltus_mechanism* m, const double* q, double* gap, bool* radians) {
   int worst = -1;
@@ -83,9 +97,13 @@ static void normal_equations(const search* s) {
 /* One damped step; false when it cannot be computed. */
 static bool damped_step(const search* s, double mu) {
   const size_t n = (size_t)s->m->system.dims.nv;
+  double largest = 0.0;
+  for (size_t k = 0; k < n; k++) {
+    largest = fmax(largest, s->A[k * (n + 1)]);
+  }
   memcpy(s->factors, s->A, n * n * sizeof(double));
   for (size_t k = 0; k < n; k++) {
-    s->factors[k * (n + 1)] += mu * (s->A[k * (n + 1)] + 1e-12);
+    s->factors[k * (n + 1)] += mu * (s->A[k * (n + 1)] + idle_part * largest);
     s->d[k] = -s->slope[k];
   }
   if (!saltusi_lu_factor((int)n, s->factors, s->pivot, 0.0)) {
@@ -100,23 +118,23 @@ static void advance(const saltus_mechanism* m, const double* q, const double* d,
 }
 
 static void least_squares(search* s) {
-  double mu = 1e-3;
+  double mu = damping_first;
   double now = squares(s, s->q, s->g);
   normal_equations(s);
-  for (int k = 0; k < ITERATIONS && mu < 1e12; k++) {
+  for (int k = 0; k < ITERATIONS && mu < damping_most; k++) {
     double after = INFINITY;
     if (damped_step(s, mu)) {
       advance(s->m, s->q, s->d, s->trial);
       after = squares(s, s->trial, s->g);
     }
     if (!(after < now)) {
-      mu *= 10.0;
+      mu *= damping_rise;
       continue;
     }
-    const bool settled = after > (1.0 - 1e-12) * now;
+    const bool settled = after > (1.0 - settled_part) * now;
     memcpy(s->q, s->trial, (size_t)s->m->system.dims.nq * sizeof(double));
     now = after;
-    mu *= 0.1;
+    mu *= damping_fall;
     if (settled) {
       break;
     }
@@ -170,7 +188,7 @@ static saltus_status explain(saltus_mechanism* m, double* q, saltus_status statu
   }
   if (best(m, q)) {
     assembly->joint = worst_joint(m, q, &assembly->gap, &radians);
-    if (assembly->joint >= 0 && assembly->gap > 1e-9) {
+    if (assembly->joint >= 0 && assembly->gap > open_least) {
       saltusi_log(log, SALTUS_LEVEL_ERROR,
                   "joint \"%s\" cannot be closed: at best it stays open by %.6g %s%s%s",
                   m->joints[assembly->joint].name, assembly->gap, radians ? "rad" : "m",

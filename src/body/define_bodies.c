@@ -69,8 +69,9 @@ static saltus_status spatial_inertia(const saltusi_definition* d, const saltus_b
         "its inertia has the principal moments %g, %g, %g kg m^2, must all be above 0", moment[0],
         moment[1], moment[2]);
   }
-  /* a lamina has equality; published moments have few digits */
-  if (moment[2] > (moment[0] + moment[1]) * (1.0 + 1e-6)) {
+  /* a lamina has equality; published moments have six digits or so */
+  const double published = 1e-6;
+  if (moment[2] > (moment[0] + moment[1]) * (1.0 + published)) {
     return saltusi_define_refuse(d, "body", def->name,
                                  "its inertia has the principal moments %g, %g, %g kg m^2: the "
                                  "largest must be at most the sum of the others, %g",

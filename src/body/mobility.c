@@ -17,8 +17,8 @@
 #include <assert.h>
 #include <string.h>
 
-/* Pivots below this part of the first count as zero: assembled positions hold to 1e-12, rows of mechanisms
- * that move at all are larger. */
+/* Pivots below this part of the first count as zero: assembled positions hold to 1e-12, so that
+ * rows that depend on each other leave the like; four digits above that, chosen. */
 static const double negligible = 1e-8;
 
 typedef struct tree {

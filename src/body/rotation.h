@@ -97,7 +97,7 @@ static inline double saltusi_quaternion_length(const double p[4]) {
 static inline void saltusi_quaternion_normalise(double p[4]) {
   const double off = p[0] * p[0] + p[1] * p[1] + p[2] * p[2] + p[3] * p[3] - 1.0;
   double scale = 1.0 - 0.5 * off; /* 1 / sqrt(1 + off), beneath rounding from 3/8 off^2 on */
-  if (!(fabs(off) < 1e-8)) {
+  if (!(fabs(off) < 1e-8)) {      /* 3/8 of its square is 4e-17 */
     const double length = saltusi_quaternion_length(p);
     scale = length > 0.0 && length < INFINITY ? 1.0 / length : 1.0;
   }

@@ -16,12 +16,17 @@
 #include <assert.h>
 #include <string.h>
 
+/* Determinants below this have lost digits, or 1 / det is not finite: 1e28 times the least normal number. It is about
+ * the range of numbers, not about rank, and so does not scale: blocks of 1e-93 are refused. What is singular shows in
+ * the residual of the solve. */
+static const double determinant_least = 1e-280;
+
 static inline bool invert3(const double* a, double* b) {
   double c0 = a[4] * a[8] - a[5] * a[7];
   double c1 = a[5] * a[6] - a[3] * a[8];
   double c2 = a[3] * a[7] - a[4] * a[6];
   double det = a[0] * c0 + a[1] * c1 + a[2] * c2;
-  if (!(fabs(det) > 1e-280)) {
+  if (!(fabs(det) > determinant_least)) {
     return false;
   }
   double s = 1.0 / det;
@@ -39,7 +44,7 @@ static inline bool invert3(const double* a, double* b) {
 
 static inline bool invert2(const double* a, double* b) {
   double det = a[0] * a[3] - a[1] * a[2];
-  if (!(fabs(det) > 1e-280)) {
+  if (!(fabs(det) > determinant_least)) {
     return false;
   }
   double s = 1.0 / det;
@@ -314,9 +319,11 @@ void saltusi_block_lu_times(const saltusi_block_lu* lu, const double* values, co
   }
 }
 
-/* Relative residuals that end refinement, and that call for pivoting. */
+/* Relative residuals that end refinement, 45 eps, and that call for pivoting: seven digits are lost then. Refinement
+ * also ends where a step keeps `hardly` of it. The last two are chosen. */
 static const double fine = 1e-14;
 static const double coarse = 1e-9;
+static const double hardly = 0.9;
 /* After so many failures without pivoting it is not tried first any more. */
 enum { STALL_LIMIT = 2, REFINEMENTS = 3 };
 
@@ -351,7 +358,7 @@ static double solve_refined(const saltusi_block_lu* lu, double size, const doubl
     saltusi_add_scaled(lu->rows, 1.0, lu->correction, x);
     double before = left;
     left = find_rest(lu, b, x);
-    if (!(left <= 0.9 * before)) {
+    if (!(left <= hardly * before)) {
       break;
     }
   }

@@ -131,7 +131,8 @@ static void permute(const saltusi_dependent* d, const int* pivot, bool back, dou
 
 bool saltusi_dependent_factor_beside(saltusi_dependent* d, int n, const double* A,
                                      const double* size) {
-  /* pivots so far above nothing that exchanges of columns could not make more of them */
+  /* pivots so far above nothing that exchanges of columns could not make more of them:
+   * five digits above SALTUSI_DEPENDENT */
   const double clear = 1e-4;
   assert(d != NULL && n >= 0);
   d->n = n;

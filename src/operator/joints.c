@@ -11,8 +11,12 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A contradiction is larger than this part of the terms of a constraint. */
+/* A contradiction is larger than this part of the terms of a constraint: starts are published with six digits.
+ * Terms count as 1 at least, as coordinates at zero say nothing about lengths: mechanisms of micrometres want
+ * another unit. */
 static const double agree = 1e-6;
+/* Rows with less than this part of the largest contradiction are not named; chosen. */
+static const double named_part = 1e-3;
 
 void saltusi_joints_layout(saltusi_joints* joints, const saltusi_eval* eval, saltus_arena* arena) {
   assert(joints != NULL && eval != NULL && arena != NULL);
@@ -63,7 +67,7 @@ static void judge(saltusi_joints* joints, const saltus_system* sys, double size,
   int rows = 0;
   for (int j = 0; j < d->nj && found->count < 4; j++) {
     int joint = saltusi_joint_of(sys, j);
-    if (!(fabs(joints->miss[j]) > 1e-3 * found->miss)) {
+    if (!(fabs(joints->miss[j]) > named_part * found->miss)) {
       continue;
     }
     rows++;

@@ -24,9 +24,14 @@
  * or units that they belong to: a packing of spheres has 24 blocks a contact, whatever its size. */
 enum { VALUES_MOST = 1 << 25, BLOCKS_EACH = 64 };
 
-/* Residuals over the size of rhs, as in solve/friction_step.c; sweeps, and those without progress. */
+/* Residuals over the size of rhs: 45 eps, and what counts as solved, as in solve/friction_step.c. */
 static const double aim = 1e-14;
 static const double accepted = 1e-10;
+/* A sweep that leaves more than this part of the best residual is one without progress: a rate of a thousandth would
+ * need 7000 sweeps for three digits, more than there are. */
+static const double progress_part = 0.999;
+/* Sweeps at most; those without progress that end it; those that end mixing, a few more than it mixes; sweeps alone
+ * after that at first. Chosen. */
 enum { SWEEPS_MAX = 4000, STALL_LIMIT = 60, LOST = 12, ALONE_FIRST = 25 };
 
 bool saltusi_product_serves(const saltusi_operator* op, size_t values, size_t each) {
@@ -245,7 +250,7 @@ static bool iterate(saltusi_operator* op, const saltusi_eval* eval, double enoug
     if (!isfinite(left)) {
       return false;
     }
-    since = left < 0.999 * best ? 0 : since + 1;
+    since = left < progress_part * best ? 0 : since + 1;
     if (left < best) {
       best = left;
       memcpy(p->best, op->P, bytes);

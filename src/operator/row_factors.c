@@ -14,6 +14,8 @@
 /* e: a tenth of what counts as dependent, so that one step of the iteration takes nine tenths of any part that
  * counts, and that of a chain of a thousand, 1e-6 of the largest, to four digits. */
 static const double shift = 0.1 * SALTUSI_DEPENDENT;
+/* It goes on while it halves what is left: parts that count lose nine tenths. */
+static const double halves = 0.5;
 enum { ITERATIONS = 40, CLEANINGS = 5 };
 
 void saltusi_row_factors_layout(saltusi_row_factors* f, const saltus_dims* dims, int rows_max,
@@ -425,7 +427,7 @@ void saltusi_row_factors_solve(saltusi_row_factors* f, double* b) {
     saltusi_block_lu_apply(&f->lu, f->rest);
     saltusi_add_scaled(f->n, 1.0, f->rest, l);
     left = find_rest(f, b, l);
-    if (!(left < 0.5 * before)) {
+    if (!(left < halves * before)) {
       break;
     }
   }

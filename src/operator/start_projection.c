@@ -15,10 +15,15 @@
 #include <float.h>
 #include <string.h>
 
-/* Joints that hold to this are off by rounding of the caller's numbers. Contacts may overlap more:
- * every scheme starts from that, and published starts have few digits. */
+/* Joints that hold to this are off by rounding of the caller's numbers, 5000 eps of a metre. Contacts may
+ * overlap more: every scheme starts from that, and published starts have few digits. Both are in the units of the
+ * rows and do not scale: coordinates say too little about lengths (quaternions are 1, positions may be 0). */
 static const double consistent = 1e-12;
 static const double shallow = 1e-6;
+/* Rates that may be left, of the largest velocity or 1, and of what they were: rows that depend on each other agree to
+ * the rounding of W, SALTUSI_DEPENDENT, and published velocities to six digits. */
+static const double rate_rounding = 1e-9;
+static const double rate_part = 1e-6;
 enum { ITERATIONS_MAX = 30 };
 
 /* Everything in one block. */
@@ -172,8 +177,8 @@ static saltus_status move_velocities(projection* p, saltus_start_move* move) {
     saltusi_add_scaled(p->eval.sys.dims.nv, 1.0, p->delta, p->v);
     double left;
     look_rates(p, &left); /* what depends on each other and disagrees stays */
-    double rounding = 1e-9 * fmax(1.0, saltusi_max_abs(p->eval.sys.dims.nv, p->v));
-    status = left <= fmax(rounding, 1e-6 * move->rate) ? SALTUS_OK : SALTUS_ERR_INPUT;
+    double rounding = rate_rounding * fmax(1.0, saltusi_max_abs(p->eval.sys.dims.nv, p->v));
+    status = left <= fmax(rounding, rate_part * move->rate) ? SALTUS_OK : SALTUS_ERR_INPUT;
   }
   return status;
 }

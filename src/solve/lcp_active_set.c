@@ -18,6 +18,9 @@
 #include <float.h>
 #include <math.h>
 
+/* Violations below this part of the largest |z| and |q|, 500 eps, are rounding: as in principal_pivoting.c. */
+static const double rounding = 1e-13;
+
 typedef struct chain {
   int n;
   const double *sub, *diagonal,
@@ -103,13 +106,13 @@ static double z_size(const chain* c) {
 
 /* What rounding makes of w: z of a long column is large, the sums of its neighbours cancel. */
 static double w_rounding(const chain* c, double size) {
-  return 1e-13 * c->q_size + 8.0 * DBL_EPSILON * c->largest * size;
+  return rounding * c->q_size + 8.0 * DBL_EPSILON * c->largest * size;
 }
 
 /* Changes every violated row; returns how many. */
 static int change_violated(const chain* c) {
   double size = z_size(c);
-  double z_tolerance = 1e-13 * size;
+  double z_tolerance = rounding * size;
   double w_tolerance = w_rounding(c, size);
   int changed = 0;
   for (int i = 0; i < c->n; i++) {

@@ -20,13 +20,27 @@
 #include <math.h>
 #include <string.h>
 
-/* Below this part of its column a pivot of M_bb is rounding: circuits mix entries of 1e-6 and 1. */
+/* Below this part of its column a pivot of M_bb is rounding: circuits mix entries of 1e-6 and 1, so
+ * that 5e4 eps of a column may be what is left of eps of its row. */
 static const double regular = 1e-11;
-/* Pivots of the careful way, as parts of the entries around them: good at once, and the least. */
+/* Pivots of the careful way, as parts of the entries around them: good at once (three digits may go;
+ * chosen), and the least, 500 eps. */
 static const double good_pivot = 1e-3;
 static const double least_pivot = 1e-13;
-/* Rows and columns that the pivots have made smaller than this part of themselves are zero. */
+/* Rows and columns that the pivots have made smaller than this part of themselves are zero: rounding
+ * times what the entries of a table grow by, some thousands. */
 static const double vanished = 1e-12;
+/* A single pivot is not searched on beyond this quality, a tenth, as in threshold pivoting (Duff, Erisman & Reid,
+ * Direct Methods for Sparse Matrices (2017), chapter 5). */
+static const double single_enough = 0.1;
+/* Weight of pairs with a complementary row: taken only where no bilateral one is within a hundred; chosen. */
+static const double complementary_weight = 0.01;
+/* What is left of a row without pivot: above the first part of its size the elimination has failed, its right-hand
+ * side above the other part of |q| contradicts the rows that it depends on. A hundred times `vanished`, and again. */
+static const double remains = 1e-10;
+static const double contradicts = 1e-8;
+/* The polish gives up only on pivots that are rounding themselves, 5 eps. */
+static const double polish_pivot = 1e-15;
 
 enum { OPEN = 0, EXCHANGED = 1, DROPPED = 2 };
 
@@ -159,7 +173,7 @@ typedef struct choice {
 
 static choice best_single(const saltusi_lcp_bilateral* mixed) {
   choice best = {{-1, -1}, 0.0};
-  for (int i = 0; i < mixed->bilateral && best.quality <= 0.1; i++) {
+  for (int i = 0; i < mixed->bilateral && best.quality <= single_enough; i++) {
     if (finished(mixed, i)) {
       continue;
     }
@@ -192,7 +206,7 @@ static choice best_pair(const saltusi_lcp_bilateral* mixed) {
       const double* b = row_of(mixed, j);
       double quality = fabs(a[j] * b[i] - a[i] * b[j]) / (row * column);
       /* a complementary row is taken only where no bilateral one serves */
-      quality *= j < mixed->bilateral ? 1.0 : 0.01;
+      quality *= j < mixed->bilateral ? 1.0 : complementary_weight;
       if (quality > best.quality) {
         best = (choice){{i, j}, quality};
       }
@@ -229,10 +243,10 @@ static saltusi_reduction judge_leftovers(saltusi_lcp_bilateral* mixed, double q_
     for (int j = 0; j < mixed->rows; j++) {
       row = fmax(row, finished(mixed, j) ? 0.0 : fabs(line[j]));
     }
-    if (row > 1e-10 * mixed->factor[i]) {
+    if (row > remains * mixed->factor[i]) {
       return SALTUSI_REDUCTION_FAILED;
     }
-    if (fabs(line[mixed->rows]) > 1e-8 * q_size) {
+    if (fabs(line[mixed->rows]) > contradicts * q_size) {
       verdict = SALTUSI_REDUCTION_NONE;
     }
     mixed->state[i] = DROPPED;
@@ -381,7 +395,7 @@ bool saltusi_lcp_bilateral_polish(saltusi_lcp_bilateral* mixed, const saltus_lcp
   squeeze(mixed, count);
   const saltusi_elimination all = {
       .A = mixed->table, .stride = count, .rows = count, .columns = count, .pivots = count};
-  if (!saltusi_eliminate(&all, 1e-15, mixed->pivot)) {
+  if (!saltusi_eliminate(&all, polish_pivot, mixed->pivot)) {
     return false;
   }
   memset(mixed->polished, 0, (size_t)n * sizeof(double));

@@ -14,11 +14,13 @@
 
 enum { MOST = SALTUSI_LCP_ENUMERATE_MAX };
 
-/* Parts of the largest pivot: below `singular` a pivot is rounding, below `doubtful` the solution
+/* Parts of the largest pivot: below `singular`, 500 eps, a pivot is rounding, below `doubtful` the solution
  * cannot be trusted to the margin that a proof needs. */
 static const double singular = 1e-13;
 static const double doubtful = 1e-9;
-/* A sign counts as violated when it is by this part of the largest entry. */
+/* A sign counts as violated when it is by this part of the largest entry: errors of a solve are
+ * eps over its least pivot, 2e-9 at a pivot of 1e-7. At pivots near `doubtful` that bound, 2e-7, is above the margin;
+ * a handful of rows leave far less than the bound, but it is no proof there. */
 static const double margin = 1e-8;
 
 typedef enum verdict { EMPTY, UNDECIDED } verdict;

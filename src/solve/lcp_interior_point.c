@@ -19,6 +19,24 @@
 #include <math.h>
 #include <string.h>
 
+/* Redundant rows leave pivots of rounding size: 500 eps of the largest entry keep them away from zero. Bilateral
+ * rows have nothing else on their diagonal and get a hundred times it. */
+static const double pivot_repair = 1e-13;
+static const double bilateral_repair = 100.0;
+/* After a predictor shorter than this the second-order term is wrong; chosen. */
+static const double predictor_short = 0.1;
+/* Part of the way to the boundary that is gone (Nocedal & Wright, Numerical Optimization (2006), section 14.2: in
+ * [0.9, 1)). */
+static const double back = 0.995;
+/* Steps below the root of rounding change nothing that matters. */
+static const double step_least = 1e-8;
+/* Of the first mean complementarity: from the first part on, where signs of z - w show the active rows, answers are
+ * offered; below the other, eps^(5/3), nothing is left to gain. An iteration that keeps more than `slow_part` gained
+ * nothing, where good ones keep a hundredth. Chosen. */
+static const double offered_from = 1e-10;
+static const double mean_least = 1e-26;
+static const double slow_part = 0.8;
+
 typedef struct interior {
   saltusi_lcp_run* run;
   int n;
@@ -69,11 +87,9 @@ static void find_step(interior* p) {
 /* One iteration; false when the matrix cannot be factored or the step vanishes. */
 static bool iterate(interior* p) {
   saltusi_lcp_room* room = p->run->room;
-  /* redundant rows leave pivots of rounding size; this keeps them away from zero. Bilateral rows have
-   * nothing else on their diagonal */
-  double least = 1e-13 * p->run->M->largest;
+  double least = pivot_repair * p->run->M->largest;
   for (int i = 0; i < p->n; i++) {
-    room->diagonal[i] = i < p->first ? 100.0 * least : p->w[i] / p->z[i] + least;
+    room->diagonal[i] = i < p->first ? bilateral_repair * least : p->w[i] / p->z[i] + least;
     p->right[i] = -p->z[i] * p->w[i];
   }
   if (!saltusi_lcp_block_factor(&room->block, p->run->M, room->list, p->n, room->diagonal)) {
@@ -87,18 +103,17 @@ static bool iterate(interior* p) {
     after += (p->z[i] + step * p->dz[i]) * (p->w[i] + step * p->dw[i]);
   }
   double sigma = pow(fmax(after, 0.0) / (p->n - p->first) / mu, 3.0);
-  /* after a short predictor the second-order term is wrong */
-  double second = step > 0.1 ? 1.0 : 0.0;
+  double second = step > predictor_short ? 1.0 : 0.0;
   for (int i = 0; i < p->n; i++) {
     p->right[i] = fmin(sigma, 1.0) * mu - p->z[i] * p->w[i] - second * p->dz[i] * p->dw[i];
   }
   find_step(p);
-  step = fmin(1.0, 0.995 * longest(p));
+  step = fmin(1.0, back * longest(p));
   for (int i = 0; i < p->n; i++) {
     p->z[i] += step * p->dz[i];
     p->w[i] += step * p->dw[i];
   }
-  return step > 1e-8 && isfinite(mu);
+  return step > step_least && isfinite(mu);
 }
 
 static void choose_active(const interior* p) {
@@ -150,9 +165,9 @@ bool saltusi_lcp_run_interior(saltusi_lcp_run* run, int iterations) {
     going = iterate(&p);
     mu = mean_product(&p);
     k++;
-    if (mu < 1e-10 * first) {
-      slow = mu > 0.8 * before ? slow + 1 : 0;
-      going = going && mu > 1e-26 * first && !offer(&p);
+    if (mu < offered_from * first) {
+      slow = mu > slow_part * before ? slow + 1 : 0;
+      going = going && mu > mean_least * first && !offer(&p);
     }
   }
   saltusi_lcp_run_note(run, "interior-point", k);

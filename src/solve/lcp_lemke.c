@@ -24,7 +24,9 @@
 #include <assert.h>
 #include <string.h>
 
-/* Pivot and tie tolerances, tried in this order (methods: contact solvers, section 5). */
+/* Pivot and tie tolerances, tried in this order: of a problem scaled to a unit diagonal and |q| = 1, so that they
+ * are parts. The first leaves seven digits to a pivot; the tighter and the looser ones lead past pivots that the
+ * first one takes for zero, or that it should have. Chosen. */
 static const struct {
   double pivot, tie;
 } tolerances[] = {{1e-9, 1e-12}, {1e-11, 1e-14}, {1e-8, 1e-10}, {1e-7, 1e-9}};
@@ -34,6 +36,12 @@ _Static_assert(2 * TOLERANCE_COUNT == SALTUSI_LEMKE_ATTEMPTS, "two covering vect
 /* An answer is accepted when max |min(z, w)| of the scaled problem is below this: rounding of an
  * n x n solve, with room for n in the hundreds and moderate condition. */
 static const double accepted_residual = 1e-9;
+/* A pivot of the active block below 500 eps of its column is rounding: redundant supports. */
+static const double singular_pivot = 1e-13;
+/* A ray proves that there is no solution when q falls along it by more than this part of it, and M y rises by less
+ * than the other part of that: a solution would be 1e10 times |q| / M_ii. The sums are good to n eps, 1e-13. */
+static const double ray_falls = 1e-9;
+static const double ray_rises = 1e-10;
 
 void saltusi_lcp_layout(saltusi_lcp_work* work, int n_max, saltus_arena* arena) {
   assert(work != NULL && arena != NULL);
@@ -245,7 +253,7 @@ static void refine(saltusi_lcp_work* work, int n) {
     }
     work->value[i] = -work->q[work->basis[i]];
   }
-  if (!saltusi_lu_factor(active, work->block, work->pivot, 1e-13)) {
+  if (!saltusi_lu_factor(active, work->block, work->pivot, singular_pivot)) {
     return; /* redundant supports: the walk's vertex stands */
   }
   saltusi_lu_solve(active, work->block, work->pivot, work->value);
@@ -279,7 +287,7 @@ bool saltusi_lemke_ray_proves(const saltusi_lcp_work* work, int n) {
   /* y normalised to largest entry 1, M to unit diagonal, q to largest entry 1 */
   double size = saltusi_max_abs(n, work->z);
   double along = saltusi_dot(n, work->q, work->z);
-  if (!(along < -1e-9 * size)) {
+  if (!(along < -ray_falls * size)) {
     return false;
   }
   for (int j = 0; j < n; j++) {
@@ -287,7 +295,7 @@ bool saltusi_lemke_ray_proves(const saltusi_lcp_work* work, int n) {
     for (int i = 0; i < n; i++) {
       sum += work->M[(size_t)i * (size_t)n + (size_t)j] * work->z[i];
     }
-    if (!(sum <= -1e-10 * along)) {
+    if (!(sum <= -ray_rises * along)) {
       return false;
     }
   }

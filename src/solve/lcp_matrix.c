@@ -15,7 +15,7 @@
 #include <math.h>
 #include <string.h>
 
-/* A pivot below this part of what it came from is rounding. */
+/* A pivot below this part of what it came from, 500 eps, is rounding. */
 static const double singular_pivot = 1e-13;
 
 /* Differences of mirrored entries up to this part of the largest entry are rounding of the

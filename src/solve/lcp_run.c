@@ -171,7 +171,7 @@ bool saltusi_lcp_run_activate(saltusi_lcp_run* run, const double* z) {
 
 bool saltusi_lcp_run_proves_none(saltusi_lcp_run* run, const double* z) {
   assert(run != NULL);
-  static const double part = 1e-9;
+  static const double part = 1e-9; /* see lcp_run.h: four digits above the rounding of the sums */
   const saltusi_lcp_matrix* M = run->M;
   double* y = run->room->step;
   double* column = run->room->rest;

@@ -17,7 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A pivot below this part of the largest entry of its row is rounding. */
+/* A pivot below this part of the largest entry of its row, 45 eps, is rounding: sparse rows have fewer terms
+ * than full ones. */
 static const double singular_pivot = 1e-14;
 
 /* M + M^T without the diagonal: neighbours of each row, some twice. */

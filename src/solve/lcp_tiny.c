@@ -19,9 +19,9 @@
 
 enum { MOST = SALTUSI_LCP_TINY_MAX };
 
-/* A pivot below this part of its column is left to the careful methods. */
+/* A pivot below this part of its column is left to the careful methods: six digits are left to it. */
 static const double least_pivot = 1e-10;
-/* Violations below this part of t are rounding. */
+/* Violations below this part of t, 45 eps, are rounding of a handful of rows. */
 static const double rounding = 1e-14;
 
 typedef struct table {

@@ -16,8 +16,21 @@
 
 static const double pi = 3.14159265358979323846;
 
-/* An answer counts when its complementarity holds to this part of the data. */
+/* An answer counts when its complementarity holds to this part of the data: rounding times a condition of 1e5. */
 static const double accepted = 1e-10;
+/* Violations above this part, 45 eps, are worth a polish. */
+static const double polished_from = 1e-14;
+/* Rows of joints that depend on each other agree with columns of contacts to this part: dependence is judged to
+ * SALTUSI_DEPENDENT (1e-9), a thousand times less. */
+static const double dependent_agree = 1e-6;
+/* Basic rows: a pivot below 500 eps of its column is rounding. Supports that depend on each other, the feet of a
+ * block, share their load then: this part of the largest diagonal makes the shares equal and changes the motion by
+ * as much. What is left with it is singular only by rounding of a pivot itself. */
+static const double singular_pivot = 1e-13;
+static const double shared_soft = 1e-10;
+static const double shared_pivot = 1e-15;
+/* Slip below this part of the largest rate is rounding of a solve with a condition of 5000. */
+static const double slip_rounding = 1e-12;
 
 static int directions_of(int tangents, int pairs) {
   return tangents > 1 ? 2 * pairs : 2 * tangents;
@@ -194,7 +207,7 @@ static bool depend_throughout(const saltusi_polyhedral* law) {
     }
     double size = saltusi_max_abs(law->joints, law->part);
     saltusi_dependent_miss(&law->held, law->part);
-    if (saltusi_max_abs(law->joints, law->part) > 1e-6 * size) {
+    if (saltusi_max_abs(law->joints, law->part) > dependent_agree * size) {
       return false;
     }
   }
@@ -313,7 +326,7 @@ saltus_status saltusi_polyhedral_solve(saltusi_polyhedral* law) {
   saltusi_lcp_bilateral_expand(&law->mixed, &problem);
   const double* answer = law->mixed.expanded;
   law->residual = violation(law, answer);
-  if (law->residual > 1e-14 * size && saltusi_lcp_bilateral_polish(&law->mixed, &problem) &&
+  if (law->residual > polished_from * size && saltusi_lcp_bilateral_polish(&law->mixed, &problem) &&
       violation(law, law->mixed.polished) < law->residual) {
     answer = law->mixed.polished;
     law->residual = violation(law, answer);
@@ -373,13 +386,12 @@ static void take_block(saltusi_polyhedral* law, int count, double soft) {
   }
 }
 
-/* z of the basic unknowns, all others zero. Supports that depend on each other, the feet of a block,
- * share their load: a diagonal of 1e-10 makes the shares equal and changes the motion by that much. */
+/* z of the basic unknowns, all others zero. */
 static bool solve_basic(saltusi_polyhedral* law, int count) {
   take_block(law, count, 0.0);
-  if (!saltusi_lu_factor(count, law->block, law->pivot, 1e-13)) {
-    take_block(law, count, 1e-10);
-    if (!saltusi_lu_factor(count, law->block, law->pivot, 1e-15)) {
+  if (!saltusi_lu_factor(count, law->block, law->pivot, singular_pivot)) {
+    take_block(law, count, shared_soft);
+    if (!saltusi_lu_factor(count, law->block, law->pivot, shared_pivot)) {
       return false;
     }
   }
@@ -424,7 +436,7 @@ saltusi_mode saltusi_polyhedral_mode(const saltusi_polyhedral* law, int i) {
   }
   /* of several feet one may be at its limit without sliding: rounding is no slip */
   int lam = contact->directions + 1;
-  double rounding = 1e-12 * saltusi_max_abs(law->rows, law->rate) / contact->scale;
+  double rounding = slip_rounding * saltusi_max_abs(law->rows, law->rate) / contact->scale;
   if (contact->directions > 0 && !(z[lam] > fmax(s[lam], rounding))) {
     mode.kind = SALTUSI_MODE_STICK;
     return mode;

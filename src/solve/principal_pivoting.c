@@ -23,8 +23,19 @@
 #include <math.h>
 #include <string.h>
 
-/* Violations below these parts of the largest |z| and |q| are rounding, not a reason to exchange. */
+/* Violations below these parts of the largest |z| and |q| are rounding, not a reason to exchange:
+ * 500 eps, a sum of some hundred products. */
 static const double rounding = 1e-13;
+/* Part of the target that violated rows may have, so that the rounding of the active rows fits in too. */
+static const double violated_part = 0.25;
+/* Proximal shifts, in parts of the mean diagonal: the first of a cold start and of a crossover, which is close
+ * already, and the least, above which the factors of a semidefinite M keep seven digits; the falls and rises are
+ * by tens. Chosen. */
+static const double shift_first = 1e-3;
+static const double shift_close = 1e-7;
+static const double shift_least = 1e-9;
+static const double shift_fall = 0.1;
+static const double shift_rise = 10.0;
 
 typedef struct violations {
   int count, last;
@@ -107,8 +118,7 @@ static bool pivot_on(saltusi_lcp_run* run, saltusi_pivoting* pivoting) {
   int n = run->M->n;
   int fewest = n + 1;
   int stall_limit = pivoting->stall_limit;
-  /* well inside the target, so that the rounding of the active rows fits in too */
-  double enough = 0.25 * run->target;
+  double enough = violated_part * run->target;
   for (pivoting->done = 1; pivoting->done <= pivoting->iterations; pivoting->done++) {
     int count = collect(room, n);
     if (!solve_active(run, pivoting, count)) {
@@ -211,7 +221,7 @@ static bool proximal_steps(saltusi_lcp_run* run, int stall_limit, double part) {
   int n = run->M->n;
   double mean = mean_diagonal(run->M);
   double shift = part * mean;
-  double rate = 0.1; /* of its decrease; slower after every failure */
+  double rate = shift_fall; /* of its decrease; slower after every failure */
   int total = 0;
   for (int k = 0; k < STEPS && shift <= mean; k++) {
     for (int i = 0; i < n; i++) {
@@ -223,7 +233,7 @@ static bool proximal_steps(saltusi_lcp_run* run, int stall_limit, double part) {
     bool found = pivot_on(run, &p);
     total += p.done;
     if (!found) {
-      shift *= 10.0;
+      shift *= shift_rise;
       rate = sqrt(rate);
       saltusi_lcp_run_activate(run, room->last);
       continue;
@@ -232,7 +242,7 @@ static bool proximal_steps(saltusi_lcp_run* run, int stall_limit, double part) {
     if (saltusi_lcp_run_offer(run, false) || (p.done == 1 && try_unshifted(run, &total))) {
       break;
     }
-    shift = fmax(rate * shift, 1e-9 * mean);
+    shift = fmax(rate * shift, shift_least * mean);
   }
   saltusi_lcp_run_note(run, "proximal-pivoting", total);
   return run->solved;
@@ -242,7 +252,7 @@ bool saltusi_lcp_run_proximal(saltusi_lcp_run* run, int stall_limit) {
   assert(run != NULL);
   memset(run->room->last, 0, (size_t)run->M->n * sizeof(double));
   start_cold(run, false);
-  return proximal_steps(run, stall_limit, 1e-3);
+  return proximal_steps(run, stall_limit, shift_first);
 }
 
 bool saltusi_lcp_run_crossover(saltusi_lcp_run* run) {
@@ -255,7 +265,7 @@ bool saltusi_lcp_run_crossover(saltusi_lcp_run* run) {
     return true;
   }
   saltusi_lcp_run_activate(run, run->room->last);
-  return proximal_steps(run, STALL_LIMIT, 1e-7);
+  return proximal_steps(run, STALL_LIMIT, shift_close);
 }
 
 static const saltus_field fields[] = {
