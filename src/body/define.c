@@ -96,23 +96,11 @@ saltus_status saltusi_define_signal(const saltusi_definition* d, const char* par
 
 /* ---- orientations ---- */
 
-static void matrix_of_rpy(const double rpy[3], double R[9]) {
-  double p[4] = {1.0, 0.0, 0.0, 0.0};
-  for (int k = 2; k >= 0; k--) {
-    double d[3] = {0.0}, by[4];
-    d[k] = rpy[k];
-    saltusi_quaternion_exp(d, by);
-    saltusi_quaternion_product(p, by, p);
-  }
-  saltusi_quaternion_matrix(p, R);
-}
-
 saltus_status saltusi_define_orientation(const saltusi_definition* d, const char* part,
                                          const char* name, const saltus_orientation* given,
                                          double R[9], double* angle) {
   assert(d != NULL && given != NULL && R != NULL && angle != NULL);
   const double* x = given->value;
-  *angle = 0.0;
   saltus_status status = saltusi_define_finite(d, part, name, "the orientation", 4, x);
   if (status != SALTUS_OK) {
     return status;
@@ -120,35 +108,13 @@ saltus_status saltusi_define_orientation(const saltusi_definition* d, const char
   if (d->m->plane && given->kind > SALTUS_ORIENTATION_ANGLE) {
     return saltusi_define_refuse(d, part, name, "an orientation in the plane is an angle");
   }
-  double p[4] = {1.0, 0.0, 0.0, 0.0}, length = 1.0;
-  switch (given->kind) {
-  case SALTUS_ORIENTATION_NONE:
-    break;
-  case SALTUS_ORIENTATION_ANGLE:
-    *angle = x[0];
-    saltusi_quaternion_exp((double[3]){0.0, 0.0, x[0]}, p);
-    break;
-  case SALTUS_ORIENTATION_QUATERNION:
-    memcpy(p, x, sizeof p);
-    length = saltusi_quaternion_length(x);
-    break;
-  case SALTUS_ORIENTATION_AXIS:
-    length = sqrt(saltusi_dot3(x, x));
-    saltusi_quaternion_exp(
-        (double[3]){x[3] * x[0] / length, x[3] * x[1] / length, x[3] * x[2] / length}, p);
-    break;
-  case SALTUS_ORIENTATION_RPY:
-    matrix_of_rpy(x, R);
-    return SALTUS_OK;
-  }
-  if (length <= 0.0) {
+  *angle = given->kind == SALTUS_ORIENTATION_ANGLE ? x[0] : 0.0;
+  if (!saltusi_orientation_matrix(given, R)) {
     return saltusi_define_refuse(d, part, name,
                                  "the %s of its orientation is (0, 0, 0%s), must not be zero",
                                  given->kind == SALTUS_ORIENTATION_AXIS ? "axis" : "quaternion",
                                  given->kind == SALTUS_ORIENTATION_AXIS ? "" : ", 0");
   }
-  saltusi_quaternion_normalise(p);
-  saltusi_quaternion_matrix(p, R);
   return SALTUS_OK;
 }
 

@@ -11,7 +11,7 @@
 
 #include "base/index.h"
 #include "base/pool.h"
-#include "body/rotation.h"
+#include "math/rotation.h"
 #include "saltus/mechanism.h"
 
 /* A signal with its input found. */

@@ -14,29 +14,6 @@
 #include <assert.h>
 #include <string.h>
 
-void saltusi_matrix_quaternion(const double R[9], double p[4]) {
-  assert(R != NULL && p != NULL);
-  const double trace = R[0] + R[4] + R[8];
-  const double four[4] = {1.0 + trace, 1.0 + 2.0 * R[0] - trace, 1.0 + 2.0 * R[4] - trace,
-                          1.0 + 2.0 * R[8] - trace}; /* 4 w^2, 4 x^2, 4 y^2, 4 z^2 */
-  int most = 0;
-  for (int k = 1; k < 4; k++) {
-    most = four[k] > four[most] ? k : most;
-  }
-  /* 4 times the products of w, x, y, z */
-  const double wx = R[7] - R[5], wy = R[2] - R[6], wz = R[3] - R[1];
-  const double xy = R[1] + R[3], xz = R[2] + R[6], yz = R[5] + R[7];
-  const double products[4][4] = {
-      {four[0], wx, wy, wz}, {wx, four[1], xy, xz}, {wy, xy, four[2], yz}, {wz, xz, yz, four[3]}};
-  memcpy(p, products[most], 4 * sizeof(double));
-  saltusi_quaternion_normalise(p);
-  if (p[0] < 0.0) {
-    for (int k = 0; k < 4; k++) {
-      p[k] = -p[k];
-    }
-  }
-}
-
 void saltusi_signal_at(const saltus_mechanism* m, const saltusi_signal* signal, double t,
                        double out[3]) {
   assert(m != NULL && signal != NULL && out != NULL && signal->input < m->input_count);

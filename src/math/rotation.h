@@ -7,7 +7,10 @@
 #ifndef SALTUSI_ROTATION_H
 #define SALTUSI_ROTATION_H
 
+#include "saltus/orientation.h"
+
 #include <math.h>
+#include <stdbool.h>
 
 static inline double saltusi_dot3(const double a[3], const double b[3]) {
   return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
@@ -144,5 +147,8 @@ static inline void saltusi_quaternion_log(const double p[4], double d[3]) {
 
 /* The quaternion of a rotation, by its largest component (Shepperd 1978). */
 void saltusi_matrix_quaternion(const double R[9], double p[4]);
+
+/* R of an orientation as a user writes it; false: numbers that are not finite, an axis or a quaternion of length zero. */
+bool saltusi_orientation_matrix(const saltus_orientation* given, double R[9]);
 
 #endif

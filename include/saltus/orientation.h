@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * orientation.h - a rotation as a user writes it.
+ */
+#ifndef SALTUS_ORIENTATION_H
+#define SALTUS_ORIENTATION_H
+
+typedef enum saltus_orientation_kind {
+  SALTUS_ORIENTATION_NONE,       /* axes coincide */
+  SALTUS_ORIENTATION_ANGLE,      /* value[0] rad about z: the only one in the plane */
+  SALTUS_ORIENTATION_QUATERNION, /* w, x, y, z; any length but zero */
+  SALTUS_ORIENTATION_AXIS,       /* x, y, z of an axis of any length but zero, then rad */
+  SALTUS_ORIENTATION_RPY         /* roll, pitch, yaw, rad, about fixed x, then y, then z */
+} saltus_orientation_kind;
+
+/* A rotation from the axes of what is placed to those of what it is placed in. */
+typedef struct saltus_orientation {
+  saltus_orientation_kind kind;
+  double value[4];
+} saltus_orientation;
+
+#endif

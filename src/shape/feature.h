@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * feature.h - what surfaces are made of: points, lines, planes, circles and the like, each thickened by a signed radius
+ * rho. A sphere is a point with rho > 0, the side of a cylinder a line, a face a plane, a rim a circle.
+ *
+ * Features are given in the axes of the body that carries the shape, from its centre of mass. In the plane, bodies live
+ * in z = 0 and turn about z; there a vertex is a point, an edge a PLANE that holds z, and a circle a point with rho:
+ * two kinds of feature serve all, and the equations are those of space.
+ */
+#ifndef SALTUSI_FEATURE_H
+#define SALTUSI_FEATURE_H
+
+typedef enum saltusi_feature_kind {
+  SALTUSI_FEATURE_POINT, /* p */
+  SALTUSI_FEATURE_LINE,  /* p + u a, u in 0 .. size[0] */
+  SALTUSI_FEATURE_PLANE, /* through p, outward normal a, tangents e and a x e; in the plane an edge p + u e, u in
+                              * 0 .. size[0]; infinite: a half-plane or half-space */
+  SALTUSI_FEATURE_CIRCLE,    /* about p in the plane normal to a, radius size[0]; u = 0 along e */
+  SALTUSI_FEATURE_ELLIPSOID, /* about p, semi-axes size[0..2] along e, a x e, a */
+  SALTUSI_FEATURE_CONE /* side: tip p, axis a from the tip into the body, size[0] = tan(half angle), height size[1] */
+} saltusi_feature_kind;
+
+typedef struct saltusi_feature {
+  saltusi_feature_kind kind;
+  double rho;     /* m; negative: the inside of something hollow */
+  double p[3];    /* m */
+  double a[3];    /* of length 1 */
+  double e[3];    /* of length 1, normal to a */
+  double size[3]; /* m */
+} saltusi_feature;
+
+/* The body that carries a shape: where it is and how it moves. */
+typedef struct saltusi_carrier {
+  double x[3]; /* m, centre of mass */
+  double R[9]; /* body to world */
+  double v[3]; /* m/s */
+  double w[3]; /* rad/s, WORLD axes */
+} saltusi_carrier;
+
+#endif

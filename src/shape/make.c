@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * make.c - shapes from their definitions: what all kinds share.
+ */
+#include "base/log.h"
+#include "math/rotation.h"
+#include "shape/narrow.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char* const kind_names[] = {[SALTUS_SHAPE_CIRCLE] = "circle",
+                                         [SALTUS_SHAPE_SEGMENT] = "segment",
+                                         [SALTUS_SHAPE_POLYGON] = "polygon",
+                                         [SALTUS_SHAPE_HALF_PLANE] = "half-plane",
+                                         [SALTUS_SHAPE_CHAIN] = "chain",
+                                         [SALTUS_SHAPE_CAPSULE] = "capsule",
+                                         [SALTUS_SHAPE_SPHERE] = "sphere",
+                                         [SALTUS_SHAPE_BOX] = "box",
+                                         [SALTUS_SHAPE_CYLINDER] = "cylinder",
+                                         [SALTUS_SHAPE_CONE] = "cone",
+                                         [SALTUS_SHAPE_ELLIPSOID] = "ellipsoid",
+                                         [SALTUS_SHAPE_TORUS] = "torus",
+                                         [SALTUS_SHAPE_HALF_SPACE] = "half-space",
+                                         [SALTUS_SHAPE_HULL] = "hull",
+                                         [SALTUS_SHAPE_MESH] = "mesh",
+                                         [SALTUS_SHAPE_HEIGHTFIELD] = "heightfield"};
+
+const char* saltus_shape_kind_name(saltus_shape_kind kind) {
+  return (size_t)kind < sizeof kind_names / sizeof kind_names[0] ? kind_names[kind] : NULL;
+}
+
+saltus_status saltusi_shape_refuse(const saltusi_making* making, const char* format, ...) {
+  assert(making != NULL && format != NULL);
+  char text[512];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(text, sizeof text, format, arguments);
+  va_end(arguments);
+  const char* name = making->def->name != NULL ? making->def->name : "without a name";
+  saltusi_log(making->log, SALTUS_LEVEL_ERROR, "shape %s: %s", name, text);
+  return SALTUS_ERR_INPUT;
+}
+
+void saltusi_placed_direction(const saltusi_placing* placing, const double own[3], double body[3]) {
+  assert(placing != NULL && own != NULL && body != NULL && own != body);
+  saltusi_turn(placing->R, own, body);
+}
+
+void saltusi_placed_point(const saltusi_placing* placing, const double own[3], double body[3]) {
+  assert(placing != NULL && own != NULL && body != NULL && own != body);
+  saltusi_placed_direction(placing, own, body);
+  for (int k = 0; k < 3; k++) {
+    body[k] += placing->x[k];
+  }
+}
+
+void saltusi_normal_to(const double a[3], double e[3]) {
+  assert(a != NULL && e != NULL && a != e);
+  int least = 0;
+  for (int k = 1; k < 3; k++) {
+    least = fabs(a[k]) < fabs(a[least]) ? k : least;
+  }
+  const double axis[3] = {least == 0, least == 1, least == 2};
+  saltusi_along(-a[least], a, axis, e);
+  const double length = sqrt(saltusi_dot3(e, e));
+  for (int k = 0; k < 3; k++) {
+    e[k] /= length;
+  }
+}
+
+/* The placing of a definition. */
+static saltus_status place(saltusi_making* making, int dimension) {
+  const saltus_shape_def* def = making->def;
+  for (int k = 0; k < 3; k++) {
+    making->placing.x[k] = k < dimension ? def->position[k] : 0.0;
+    if (!isfinite(making->placing.x[k])) {
+      return saltusi_shape_refuse(making, "position %g is not a finite number", def->position[k]);
+    }
+  }
+  if (!saltusi_orientation_matrix(&def->orientation, making->placing.R)) {
+    return saltusi_shape_refuse(
+        making, "its orientation is no rotation: numbers have to be finite, axes and "
+                "quaternions longer than zero");
+  }
+  return SALTUS_OK;
+}
+
+saltus_status saltusi_shape_make(const saltus_shape_def* def, int dimension, saltusi_pool* pool,
+                                 saltus_log log, saltusi_shape* out) {
+  assert(def != NULL && pool != NULL && out != NULL && (dimension == 2 || dimension == 3));
+  saltusi_making making = {.def = def, .pool = pool, .log = log};
+  memset(out, 0, sizeof *out);
+  const char* kind = saltus_shape_kind_name(def->kind);
+  if (kind == NULL) {
+    return saltusi_shape_refuse(&making, "kind %d does not exist", (int)def->kind);
+  }
+  const bool of_plane = def->kind <= SALTUS_SHAPE_CAPSULE;
+  const bool of_space = def->kind >= SALTUS_SHAPE_CAPSULE;
+  if (dimension == 2 ? !of_plane : !of_space) {
+    return saltusi_shape_refuse(&making, "a %s is a shape of %s", kind,
+                                dimension == 2 ? "space, not of the plane"
+                                               : "the plane, not of space");
+  }
+  const saltus_status status = place(&making, dimension);
+  if (status != SALTUS_OK) {
+    return status;
+  }
+  out->name = saltusi_pool_text(pool, def->name);
+  out->kind = def->kind;
+  out->dimension = dimension;
+  if (dimension == 2) {
+    return saltusi_make_planar(&making, out);
+  }
+  switch (def->kind) {
+  case SALTUS_SHAPE_MESH:
+  case SALTUS_SHAPE_HEIGHTFIELD:
+    return saltusi_make_mesh(&making, out);
+  case SALTUS_SHAPE_BOX:
+  case SALTUS_SHAPE_HULL:
+  case SALTUS_SHAPE_HALF_SPACE:
+    return saltusi_make_polytope(&making, out);
+  default:
+    return saltusi_make_curved(&making, out);
+  }
+}

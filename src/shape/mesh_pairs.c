@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * mesh_pairs.c - pairs of features of mesh shapes.
+ */
+#include "shape/narrow.h"
+
+#include <assert.h>
+
+saltus_status saltusi_make_mesh(const saltusi_making* making, saltusi_shape* out) {
+  assert(making != NULL && out != NULL);
+  (void)out;
+  return saltusi_shape_refuse(making, "shapes of this kind are not made yet");
+}
+
+static bool treats(const saltusi_shape* A, const saltusi_shape* B) {
+  (void)A;
+  (void)B;
+  return false;
+}
+
+const saltusi_family saltusi_meshes = {.treats = treats};
