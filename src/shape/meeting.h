@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * meeting.h - two features where they are closest: place, tangents T = dp/du and second derivatives H of each. Lengths
+ * are counted from the origin of B's carrier, so that rounding is that of the distance of the two.
+ */
+#ifndef SALTUSI_MEETING_H
+#define SALTUSI_MEETING_H
+
+#include "shape/pair.h"
+
+/* A feature in world axes, and its skeleton at one point. Surfaces that are curved have parameters of their own at each
+ * point (u = 0 there), so that no poles are in the way. */
+typedef struct saltusi_spot {
+  saltusi_feature_kind kind;
+  int k; /* parameters: 0 point, 1 curve, 2 surface */
+  double rho;
+  const double* size;
+  double origin[3], a[3], e[3], f[3]; /* f = a x e */
+  double p[3];
+  double T[2][3];
+  double H[3][3];   /* by u0 u0, u0 u1, u1 u1 */
+  double normal[3]; /* outward, of a surface */
+  double u[2];      /* line: length; circle: angle; plane: lengths along e and f; else 0 */
+} saltusi_spot;
+
+typedef struct saltusi_meeting {
+  saltusi_spot spot[2]; /* of A and B */
+  double normal[3];
+  double apart; /* m, between the skeletons along the normal */
+  bool
+      by_tangents; /* the normal is that of a surface or of two curves that cross; else that of d */
+} saltusi_meeting;
+
+/* False: no such points, or not determined. */
+bool saltusi_pair_meet(const saltusi_pair* pair, saltusi_meeting* out);
+
+/* Which way d = p_A - p_B has to point, as numbers of the ways to find closest points see it. */
+typedef struct saltusi_aim {
+  int branch;
+  double side[3];
+} saltusi_aim;
+
+/* Closest points of two skeletons: fills p, T, H, normal and u of both. The kinds are those of the table that calls it,
+ * in the order of their numbers. */
+typedef bool saltusi_meet(saltusi_spot* first, saltusi_spot* second, const saltusi_aim* aim);
+saltusi_meet saltusi_meet_point_point, saltusi_meet_point_line, saltusi_meet_point_plane,
+    saltusi_meet_line_line, saltusi_meet_point_circle, saltusi_meet_plane_circle;
+
+/* Sets the skeleton at a point of a line, plane or circle by its parameters. */
+void saltusi_spot_on_line(saltusi_spot* line, double u);
+void saltusi_spot_on_plane(saltusi_spot* plane, const double at[3]);
+void saltusi_spot_on_circle(saltusi_spot* circle, double cosine, double sine);
+
+/* u' of A and B for the angular velocities of both and V = V_A - V_B of the material at p_A and p_B; false where they are
+ * not determined. */
+bool saltusi_meeting_rates(const saltusi_meeting* at, const double WA[3], const double WB[3],
+                           const double V[3], double du[2][2]);
+
+/* Of the system that gives these rates; INFINITY: singular. */
+double saltusi_meeting_condition(const saltusi_meeting* at);
+
+/* Solves J x = b of n <= 4 unknowns in place (b becomes x) by elimination with pivots; false: singular. */
+bool saltusi_solve_small(int n, double J[16], double b[4]);
+
+#endif
