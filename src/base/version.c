@@ -25,9 +25,10 @@ bool saltus_has(const char* part) {
     const char* name;
     bool there;
   } parts[] = {
-      {"yaml", SALTUS_WITH_YAML},   {"hdf5", SALTUS_WITH_HDF5},
-      {"expat", SALTUS_WITH_EXPAT}, {"cxsparse", SALTUS_WITH_CXSPARSE},
-      {"amd", SALTUS_WITH_AMD},     {"threads", SALTUS_WITH_THREADS},
+      {"yaml", SALTUS_WITH_YAML},         {"hdf5", SALTUS_WITH_HDF5},
+      {"expat", SALTUS_WITH_EXPAT},       {"qhull", SALTUS_WITH_QHULL},
+      {"cxsparse", SALTUS_WITH_CXSPARSE}, {"amd", SALTUS_WITH_AMD},
+      {"threads", SALTUS_WITH_THREADS},
   };
   for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
     if (strcmp(parts[i].name, part) == 0) {

@@ -11,6 +11,7 @@ static void the_library_says_what_it_was_built_with(void** state) {
   assert_int_equal(saltus_has("yaml"), SALTUS_WITH_YAML);
   assert_int_equal(saltus_has("hdf5"), SALTUS_WITH_HDF5);
   assert_int_equal(saltus_has("expat"), SALTUS_WITH_EXPAT);
+  assert_int_equal(saltus_has("qhull"), SALTUS_WITH_QHULL);
   assert_int_equal(saltus_has("cxsparse"), SALTUS_WITH_CXSPARSE);
   assert_int_equal(saltus_has("amd"), SALTUS_WITH_AMD);
   assert_int_equal(saltus_has("threads"), SALTUS_WITH_THREADS);

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * polytope_near.h - features of two polytopes that are near each other.
+ */
+#ifndef SALTUSI_POLYTOPE_NEAR_H
+#define SALTUSI_POLYTOPE_NEAR_H
+
+#include "shape/polytope.h"
+
+#include <math.h>
+
+/* Angles by which cones of normals are widened: a flat contact is flat to rounding at best, and beyond a quarter of a
+ * radian a face would be taken for its neighbour. */
+static const double SALTUSI_LEAST_DELTA = 1e-8;
+static const double SALTUSI_LARGEST_DELTA = 0.25;
+
+/* Within this part of the smaller body's size a vertex is on an edge or on another vertex. */
+static const double SALTUSI_TOUCH = 1e-10;
+
+static inline double saltusi_bounded_delta(double delta) {
+  return fmin(fmax(delta, SALTUSI_LEAST_DELTA), SALTUSI_LARGEST_DELTA);
+}
+
+static inline double saltusi_sine_of(double delta) {
+  return sin(saltusi_bounded_delta(delta));
+}
+
+/* All edges of the vertex lead upwards along n (body axes), or down by less than the angle. */
+bool saltusi_in_cone(const saltusi_polytope* body, int vertex, const double n[3], double sine);
+
+/* Pairs of features of two polytopes within reach; how far they are apart. */
+void saltusi_polytope_near(const saltusi_two* two, const saltusi_near* near,
+                           saltusi_candidates* out);
+void saltusi_polytope_separation(const saltusi_two* two, saltusi_separation* out);
+
+int saltusi_polytope_guards(const saltusi_two* two, const saltusi_candidate* numbers,
+                            double guard[SALTUSI_GUARDS]);
+
+#endif
