@@ -1,22 +1,155 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * curved_pairs.c - pairs of features of curved shapes.
+ * curved_pairs.c - pairs of features of spheres, capsules, cylinders, cones, ellipsoids and tori, among each other and
+ * with half-spaces, boxes and hulls. Every listed pair is a necessary condition, so all of them hold at once: a round
+ * end against the whole of the other shape, and what the sides add.
  */
-#include "shape/narrow.h"
+#include "math/rotation.h"
+#include "shape/curved.h"
+#include "shape/curved_list.h"
 
 #include <assert.h>
+#include <math.h>
+#include <string.h>
 
-saltus_status saltusi_make_curved(const saltusi_making* making, saltusi_shape* out) {
-  assert(making != NULL && out != NULL);
-  (void)out;
-  return saltusi_shape_refuse(making, "shapes of this kind are not made yet");
+enum { KINDS = SALTUS_SHAPE_HEIGHTFIELD + 1 };
+
+/* Of two shapes the one with the smaller rank comes first. */
+static const int rank[KINDS] = {
+    [SALTUS_SHAPE_SPHERE] = 1,     [SALTUS_SHAPE_CAPSULE] = 2, [SALTUS_SHAPE_CYLINDER] = 3,
+    [SALTUS_SHAPE_CONE] = 4,       [SALTUS_SHAPE_TORUS] = 5,   [SALTUS_SHAPE_ELLIPSOID] = 6,
+    [SALTUS_SHAPE_HALF_SPACE] = 7, [SALTUS_SHAPE_BOX] = 8,     [SALTUS_SHAPE_HULL] = 9};
+enum { RANKS = 10 };
+
+/* How pairs of two ranks are listed; NULL: not treated. */
+static saltusi_lister* const listers[RANKS][RANKS] = {
+    [1] = {[1] = saltusi_list_ball,
+           [2] = saltusi_list_ball,
+           [3] = saltusi_list_ball,
+           [4] = saltusi_list_ball,
+           [5] = saltusi_list_ball,
+           [7] = saltusi_list_ball},
+    [2] = {[2] = saltusi_list_capsules, [7] = saltusi_list_on_plane},
+    [3] = {[7] = saltusi_list_on_plane},
+    [4] = {[7] = saltusi_list_on_plane},
+    [5] = {[7] = saltusi_list_on_plane}};
+
+static bool in_order(const saltusi_two* two) {
+  return rank[two->A->kind] <= rank[two->B->kind];
 }
 
+static saltusi_two ordered(const saltusi_two* two) {
+  return in_order(two) ? *two : (saltusi_two){two->B, two->b, two->A, two->a};
+}
+
+/* The inside of a sphere takes what has points that are farthest out. */
 static bool treats(const saltusi_shape* A, const saltusi_shape* B) {
-  (void)A;
-  (void)B;
-  return false;
+  const bool first = rank[A->kind] <= rank[B->kind];
+  const saltusi_shape* one = first ? A : B;
+  const saltusi_shape* two = first ? B : A;
+  if (one->rho < 0.0 || two->rho < 0.0) {
+    const saltusi_shape* inside = one->rho < 0.0 ? two : one;
+    return !(one->rho < 0.0 && two->rho < 0.0) &&
+           (inside->kind == SALTUS_SHAPE_SPHERE || inside->kind == SALTUS_SHAPE_CAPSULE);
+  }
+  return listers[rank[one->kind]][rank[two->kind]] != NULL;
 }
 
-const saltusi_family saltusi_curved = {.treats = treats};
+static void pair_of(const saltusi_two* two, const saltusi_candidate* numbers, saltusi_pair* out) {
+  assert(numbers->a >= 1 && numbers->a <= two->A->stored);
+  assert(numbers->b >= 1 && numbers->b <= two->B->stored);
+  *out = (saltusi_pair){.A = &two->A->feature[numbers->a - 1],
+                        .B = &two->B->feature[numbers->b - 1],
+                        .a = two->a,
+                        .b = two->b,
+                        .branch = numbers->branch};
+}
+
+bool saltusi_list_add(const saltusi_listing* list, int a, int b, int branch) {
+  assert(list != NULL);
+  saltusi_pair pair;
+  saltusi_meeting at;
+  saltusi_candidate item = {.a = a, .b = b, .branch = branch};
+  pair_of(list->two, &item, &pair);
+  if (!saltusi_pair_meet(&pair, &at)) {
+    return false;
+  }
+  item.gap = at.apart - at.spot[0].rho - at.spot[1].rho;
+  if (!(item.gap <= list->reach)) {
+    return false;
+  }
+  const saltusi_spot* on = &at.spot[list->flipped ? 0 : 1];
+  const double rho = list->flipped ? -on->rho : on->rho;
+  for (int k = 0; k < 3; k++) {
+    item.point[k] = on->p[k] + rho * at.normal[k] + list->two->b->x[k];
+    item.normal[k] = list->flipped ? -at.normal[k] : at.normal[k];
+  }
+  if (list->flipped) {
+    item.a = b;
+    item.b = a;
+  }
+  saltusi_candidate_add(list->out, &item);
+  return true;
+}
+
+/* By (a, b, branch); few, and nearly in order. */
+static void sort(saltusi_candidate* item, int count) {
+  for (int i = 1; i < count; i++) {
+    const saltusi_candidate moved = item[i];
+    int j = i;
+    for (; j > 0; j--) {
+      const saltusi_candidate* last = &item[j - 1];
+      if (last->a < moved.a || (last->a == moved.a && last->b < moved.b) ||
+          (last->a == moved.a && last->b == moved.b && last->branch <= moved.branch)) {
+        break;
+      }
+      item[j] = *last;
+    }
+    item[j] = moved;
+  }
+}
+
+static void pairs(const saltusi_two* given, const saltusi_near* near, saltusi_candidates* out) {
+  const saltusi_two two = ordered(given);
+  const saltusi_listing list = {.two = &two,
+                                .reach = near->reach,
+                                .sine = near->delta < 1.5 ? sin(near->delta) : 1.0,
+                                .flipped = !in_order(given),
+                                .out = out};
+  const int before = out->count;
+  if (two.A->rho < 0.0 || two.B->rho < 0.0) {
+    saltusi_list_inside(&list);
+  } else {
+    listers[rank[two.A->kind]][rank[two.B->kind]](&list);
+  }
+  const int written = out->count < out->capacity ? out->count : out->capacity;
+  if (written - before > 1) {
+    sort(out->item + before, written - before);
+  }
+}
+
+static int guards(const saltusi_two* given, const saltusi_candidate* numbers,
+                  double guard[SALTUSI_GUARDS]) {
+  saltusi_pair pair;
+  saltusi_meeting at;
+  pair_of(given, numbers, &pair);
+  if (!saltusi_pair_meet(&pair, &at)) {
+    guard[0] = -1.0;
+    return 1;
+  }
+  return saltusi_curved_guards(given, numbers, &at, guard);
+}
+
+static void separation(const saltusi_two* given, saltusi_separation* out) {
+  const saltusi_two two = ordered(given);
+  saltusi_curved_separation(&two, out);
+  if (!in_order(given)) {
+    for (int k = 0; k < 3; k++) {
+      out->normal[k] = -out->normal[k];
+    }
+  }
+}
+
+const saltusi_family saltusi_curved = {
+    .treats = treats, .pairs = pairs, .separation = separation, .pair = pair_of, .guards = guards};

@@ -16,7 +16,8 @@ typedef enum saltusi_feature_kind {
   SALTUSI_FEATURE_LINE,  /* p + u a, u in 0 .. size[0] */
   SALTUSI_FEATURE_PLANE, /* through p, outward normal a, tangents e and a x e; in the plane an edge p + u e, u in
                               * 0 .. size[0]; infinite: a half-plane or half-space */
-  SALTUSI_FEATURE_CIRCLE,    /* about p in the plane normal to a, radius size[0]; u = 0 along e */
+  SALTUSI_FEATURE_CIRCLE, /* about p in the plane normal to a, radius size[0]; u = 0 along e; size[1] away from
+                              * the axis and size[2] along a: outward at a sharp rim; both 0: no rim */
   SALTUSI_FEATURE_ELLIPSOID, /* about p, semi-axes size[0..2] along e, a x e, a */
   SALTUSI_FEATURE_CONE /* side: tip p, axis a from the tip into the body, size[0] = tan(half angle), height size[1] */
 } saltusi_feature_kind;

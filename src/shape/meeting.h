@@ -45,7 +45,9 @@ typedef struct saltusi_aim {
  * in the order of their numbers. */
 typedef bool saltusi_meet(saltusi_spot* first, saltusi_spot* second, const saltusi_aim* aim);
 saltusi_meet saltusi_meet_point_point, saltusi_meet_point_line, saltusi_meet_point_plane,
-    saltusi_meet_line_line, saltusi_meet_point_circle, saltusi_meet_plane_circle;
+    saltusi_meet_line_line, saltusi_meet_point_circle, saltusi_meet_plane_circle,
+    saltusi_meet_point_ellipsoid, saltusi_meet_line_ellipsoid, saltusi_meet_plane_ellipsoid,
+    saltusi_meet_ellipsoids, saltusi_meet_point_cone, saltusi_meet_line_cone;
 
 /* Sets the skeleton at a point of a line, plane or circle by its parameters. */
 void saltusi_spot_on_line(saltusi_spot* line, double u);

@@ -25,9 +25,15 @@ static saltusi_meet* const ways[KINDS][KINDS] = {
     [SALTUSI_FEATURE_POINT] = {[SALTUSI_FEATURE_POINT] = saltusi_meet_point_point,
                                [SALTUSI_FEATURE_LINE] = saltusi_meet_point_line,
                                [SALTUSI_FEATURE_PLANE] = saltusi_meet_point_plane,
-                               [SALTUSI_FEATURE_CIRCLE] = saltusi_meet_point_circle},
-    [SALTUSI_FEATURE_LINE] = {[SALTUSI_FEATURE_LINE] = saltusi_meet_line_line},
-    [SALTUSI_FEATURE_PLANE] = {[SALTUSI_FEATURE_CIRCLE] = saltusi_meet_plane_circle}};
+                               [SALTUSI_FEATURE_CIRCLE] = saltusi_meet_point_circle,
+                               [SALTUSI_FEATURE_ELLIPSOID] = saltusi_meet_point_ellipsoid,
+                               [SALTUSI_FEATURE_CONE] = saltusi_meet_point_cone},
+    [SALTUSI_FEATURE_LINE] = {[SALTUSI_FEATURE_LINE] = saltusi_meet_line_line,
+                              [SALTUSI_FEATURE_ELLIPSOID] = saltusi_meet_line_ellipsoid,
+                              [SALTUSI_FEATURE_CONE] = saltusi_meet_line_cone},
+    [SALTUSI_FEATURE_PLANE] = {[SALTUSI_FEATURE_CIRCLE] = saltusi_meet_plane_circle,
+                               [SALTUSI_FEATURE_ELLIPSOID] = saltusi_meet_plane_ellipsoid},
+    [SALTUSI_FEATURE_ELLIPSOID] = {[SALTUSI_FEATURE_ELLIPSOID] = saltusi_meet_ellipsoids}};
 
 /* From body axes to world axes, counted from `from`. */
 static void place(const saltusi_feature* feature, const saltusi_carrier* at, const double from[3],
@@ -50,12 +56,15 @@ static void place(const saltusi_feature* feature, const saltusi_carrier* at, con
 
 /* Along d, or against it where one of the two is hollow. False: d is too short to tell. */
 static bool normal_along(const saltusi_spot* A, const saltusi_spot* B, const double d[3],
-                         double normal[3]) {
+                         const double side[3], double normal[3]) {
   const double length = sqrt(saltusi_dot3(d, d));
   if (!(length > 0.0)) {
     return false;
   }
-  const double sign = (A->rho < 0.0) != (B->rho < 0.0) ? -1.0 : 1.0;
+  const double told =
+      saltusi_dot3(d, side); /* a centre may be inside: d points the wrong way then */
+  const bool hollow = (A->rho < 0.0) != (B->rho < 0.0);
+  const double sign = hollow || told < 0.0 ? -1.0 : 1.0;
   for (int k = 0; k < 3; k++) {
     normal[k] = sign * d[k] / length;
   }
@@ -78,7 +87,17 @@ static bool normal_across(const saltusi_spot* A, const saltusi_spot* B, const do
   return true;
 }
 
-static bool find_normal(const double d[3], const double side[3], saltusi_meeting* at) {
+/* The rim of something sharp: size[1] away from its axis and size[2] along a are in the middle of its normals. */
+static void add_outward(const saltusi_spot* rim, double sign, double side[3]) {
+  if (rim->kind == SALTUSI_FEATURE_CIRCLE && (rim->size[1] != 0.0 || rim->size[2] != 0.0)) {
+    double out[3];
+    saltusi_minus3(rim->p, rim->origin, out);
+    saltusi_along(sign * rim->size[1] / rim->size[0], out, side, side);
+    saltusi_along(sign * rim->size[2], rim->a, side, side);
+  }
+}
+
+static bool find_normal(const double d[3], const double given[3], saltusi_meeting* at) {
   const saltusi_spot* A = &at->spot[0];
   const saltusi_spot* B = &at->spot[1];
   at->by_tangents = true;
@@ -90,12 +109,15 @@ static bool find_normal(const double d[3], const double side[3], saltusi_meeting
     saltusi_along(-2.0, A->normal, A->normal, at->normal);
     return true;
   }
+  double side[3] = {given[0], given[1], given[2]};
+  add_outward(A, -1.0, side);
+  add_outward(B, 1.0, side);
   /* Two thick curves may be parallel where they are closest (rings side by side): d tells the normal then. Sharp ones
    * meet at d = 0, where only the tangents do. */
   const double thick = fabs(A->rho + B->rho);
   if (A->k + B->k < 2 || (thick > 0.0 && saltusi_dot3(d, d) > 0.25 * thick * thick)) {
     at->by_tangents = false;
-    return normal_along(A, B, d, at->normal);
+    return normal_along(A, B, d, side, at->normal);
   }
   return normal_across(A, B, d, side, at->normal);
 }

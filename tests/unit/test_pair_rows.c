@@ -115,6 +115,17 @@ static const pair_kind kinds[] = {
     {"plane-torus", SALTUSI_FEATURE_PLANE, SALTUSI_FEATURE_CIRCLE, 0.0, 0.3, false},
     {"sphere-rim", SALTUSI_FEATURE_POINT, SALTUSI_FEATURE_CIRCLE, NAN, 0.0, false},
     {"sphere-torus", SALTUSI_FEATURE_POINT, SALTUSI_FEATURE_CIRCLE, NAN, 0.3, false},
+    {"ellipsoid-plane", SALTUSI_FEATURE_ELLIPSOID, SALTUSI_FEATURE_PLANE, 0.0, 0.0, false},
+    {"plane-ellipsoid", SALTUSI_FEATURE_PLANE, SALTUSI_FEATURE_ELLIPSOID, 0.0, 0.0, false},
+    {"sphere-ellipsoid", SALTUSI_FEATURE_POINT, SALTUSI_FEATURE_ELLIPSOID, NAN, 0.0, false},
+    {"vertex-ellipsoid", SALTUSI_FEATURE_POINT, SALTUSI_FEATURE_ELLIPSOID, 0.0, 0.0, false},
+    {"capsule-ellipsoid", SALTUSI_FEATURE_LINE, SALTUSI_FEATURE_ELLIPSOID, NAN, 0.0, false},
+    {"ellipsoid-edge", SALTUSI_FEATURE_ELLIPSOID, SALTUSI_FEATURE_LINE, 0.0, 0.0, false},
+    {"ellipsoid-ellipsoid", SALTUSI_FEATURE_ELLIPSOID, SALTUSI_FEATURE_ELLIPSOID, 0.0, 0.0, false},
+    {"sphere-cone side", SALTUSI_FEATURE_POINT, SALTUSI_FEATURE_CONE, NAN, 0.0, false},
+    {"vertex-cone side", SALTUSI_FEATURE_POINT, SALTUSI_FEATURE_CONE, 0.0, 0.0, false},
+    {"capsule-cone side", SALTUSI_FEATURE_LINE, SALTUSI_FEATURE_CONE, NAN, 0.0, false},
+    {"edge-cone side", SALTUSI_FEATURE_LINE, SALTUSI_FEATURE_CONE, 0.0, 0.0, false},
 };
 enum { KINDS = sizeof kinds / sizeof kinds[0] };
 
@@ -144,7 +155,9 @@ static saltusi_feature draw_feature(uint64_t* seed, saltusi_feature_kind kind, d
   vector(seed, 1.0, f.p, 3);
   draw_frame(seed, planar, &f);
   saltusi_cross(f.a, f.e, b);
-  at->k = kind == SALTUSI_FEATURE_POINT ? 0 : kind == SALTUSI_FEATURE_PLANE ? 2 : 1;
+  at->k = kind == SALTUSI_FEATURE_POINT                                    ? 0
+          : kind == SALTUSI_FEATURE_LINE || kind == SALTUSI_FEATURE_CIRCLE ? 1
+                                                                           : 2;
   memcpy(at->p, f.p, sizeof f.p);
   unit(seed, at->n);
   if (kind == SALTUSI_FEATURE_POINT && planar) {
@@ -166,6 +179,25 @@ static saltusi_feature draw_feature(uint64_t* seed, saltusi_feature_kind kind, d
     }
     saltusi_cross(f.a, out, at->T);
     unit_across(seed, at->T, at->n);
+  } else if (kind == SALTUSI_FEATURE_ELLIPSOID) { /* normal of sum (x_i / s_i)^2 = 1 */
+    unit(seed, out);
+    memset(at->n, 0, sizeof at->n);
+    for (int k = 0; k < 3; k++) {
+      const double* axis = k == 0 ? f.e : k == 1 ? b : f.a;
+      f.size[k] = uniform(seed, 0.5, 1.0);
+      saltusi_along(f.size[k] * out[k], axis, at->p, at->p);
+      saltusi_along(out[k] / f.size[k], axis, at->n, at->n);
+    }
+    scale_to_one(at->n);
+  } else if (kind == SALTUSI_FEATURE_CONE) {
+    f.size[0] = uniform(seed, 0.3, 1.0);
+    f.size[1] = 2.0;
+    for (int k = 0; k < 3; k++) {
+      out[k] = cos(3.0 * s) * f.e[k] + sin(3.0 * s) * b[k];
+      at->p[k] = f.p[k] + (1.2 + 0.5 * t) * (f.a[k] + f.size[0] * out[k]);
+      at->n[k] = out[k] - f.size[0] * f.a[k];
+    }
+    scale_to_one(at->n);
   }
   return f;
 }
@@ -249,7 +281,9 @@ static bool evaluate(const drawn* d, const pair_kind* kind, int axis, double t,
     reference.e0[k] = b.R[3 * k + axis];
     reference.w[k] = b.w[k];
   }
-  const bool given = d->A.kind == SALTUSI_FEATURE_POINT && d->B.kind == SALTUSI_FEATURE_POINT;
+  const saltusi_feature_kind round = SALTUSI_FEATURE_ELLIPSOID, point = SALTUSI_FEATURE_POINT;
+  const bool given =
+      (d->A.kind == point || d->A.kind == round) && (d->B.kind == point || d->B.kind == round);
   return saltusi_pair_rows_at(&pair, kind->planar, given ? &reference : NULL, rows);
 }
 

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * box.c - boxes in world axes that hold shapes, from the features of which their surfaces are made.
+ */
+#include "math/rotation.h"
+#include "shape/shape.h"
+
+#include <assert.h>
+#include <float.h>
+#include <math.h>
+
+/* Makes [low, high] hold p +- half. */
+static void hold(const double p[3], const double half[3], double low[3], double high[3]) {
+  for (int k = 0; k < 3; k++) {
+    low[k] = fmin(low[k], p[k] - half[k]);
+    high[k] = fmax(high[k], p[k] + half[k]);
+  }
+}
+
+static void hold_feature(const saltusi_feature* feature, const double R[9], int dimension,
+                         double low[3], double high[3]) {
+  const double rho = fabs(feature->rho);
+  double p[3], a[3], e[3], f[3], half[3] = {rho, rho, rho};
+  saltusi_turn(R, feature->p, p);
+  saltusi_turn(R, feature->a, a);
+  saltusi_turn(R, feature->e, e);
+  saltusi_cross(a, e, f);
+  switch (feature->kind) {
+  case SALTUSI_FEATURE_POINT:
+    break;
+  case SALTUSI_FEATURE_LINE:
+    hold(p, half, low, high);
+    saltusi_along(feature->size[0], a, p, p);
+    break;
+  case SALTUSI_FEATURE_PLANE:
+    if (dimension == 3) {
+      return; /* within its vertices or rims */
+    }
+    hold(p, half, low, high);
+    saltusi_along(feature->size[0], e, p, p);
+    break;
+  case SALTUSI_FEATURE_CIRCLE:
+    for (int k = 0; k < 3; k++) {
+      half[k] = rho + feature->size[0] * sqrt(e[k] * e[k] + f[k] * f[k]);
+    }
+    break;
+  case SALTUSI_FEATURE_ELLIPSOID:
+    for (int k = 0; k < 3; k++) {
+      const double x = feature->size[0] * e[k], y = feature->size[1] * f[k];
+      const double z = feature->size[2] * a[k];
+      half[k] = rho + sqrt(x * x + y * y + z * z);
+    }
+    break;
+  case SALTUSI_FEATURE_CONE:
+    return; /* between its tip and its rim */
+  }
+  hold(p, half, low, high);
+}
+
+/* All of space, but for the side of an axis that a half-space is exactly normal to. */
+static void hold_half(const saltusi_feature* plane, const saltusi_carrier* at, double low[3],
+                      double high[3]) {
+  double p[3], a[3];
+  saltusi_turn(at->R, plane->p, p);
+  saltusi_turn(at->R, plane->a, a);
+  for (int k = 0; k < 3; k++) {
+    const double end = p[k] + at->x[k];
+    const double margin = 4.0 * DBL_EPSILON * (fabs(p[k]) + fabs(at->x[k]) + fabs(end));
+    low[k] = a[k] == -1.0 ? end - margin : -INFINITY;
+    high[k] = a[k] == 1.0 ? end + margin : INFINITY;
+  }
+}
+
+void saltusi_shape_box(const saltusi_shape* shape, const saltusi_carrier* at, double low[3],
+                       double high[3]) {
+  assert(shape != NULL && at != NULL && low != NULL && high != NULL);
+  if (shape->kind == SALTUS_SHAPE_HALF_PLANE || shape->kind == SALTUS_SHAPE_HALF_SPACE) {
+    hold_half(&shape->feature[0], at, low, high);
+    return;
+  }
+  double centre[3];
+  saltusi_turn(at->R, shape->centre, centre);
+  for (int k = 0; k < 3; k++) {
+    low[k] = INFINITY;
+    high[k] = -INFINITY;
+  }
+  for (int i = 0; i < shape->stored; i++) {
+    hold_feature(&shape->feature[i], at->R, shape->dimension, low, high);
+  }
+  const double reach = sqrt(saltusi_dot3(shape->centre, shape->centre)) + shape->radius;
+  for (int k = 0; k < 3; k++) {
+    /* the ball is the smaller one where features are arcs of large circles, and all there is without features */
+    low[k] = fmax(low[k] < INFINITY ? low[k] : -INFINITY, centre[k] - shape->radius);
+    high[k] = fmin(high[k] > -INFINITY ? high[k] : INFINITY, centre[k] + shape->radius);
+    const double margin = 4.0 * DBL_EPSILON * (fabs(at->x[k]) + reach + shape->size);
+    low[k] += at->x[k] - margin;
+    high[k] += at->x[k] + margin;
+  }
+}

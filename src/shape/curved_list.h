@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * curved_list.h - how pairs of features of curved shapes are listed, by kinds.
+ */
+#ifndef SALTUSI_CURVED_LIST_H
+#define SALTUSI_CURVED_LIST_H
+
+#include "shape/meeting.h"
+#include "shape/narrow.h"
+
+/* Two shapes in the order of ranks, and where pairs go. */
+typedef struct saltusi_listing {
+  const saltusi_two* two;
+  double reach; /* m */
+  double sine;  /* by which cones of normals are widened */
+  bool flipped; /* the caller has them the other way round */
+  saltusi_candidates* out;
+} saltusi_listing;
+
+/* Adds the pair of two numbers if it is within reach. */
+bool saltusi_list_add(const saltusi_listing* list, int a, int b, int branch);
+
+/* Adds two lines where they are closest inside of both and not parallel. */
+bool saltusi_list_lines(const saltusi_listing* list, int a, int b);
+
+/* A point of one body in the axes of another. */
+void saltusi_seen_from(const saltusi_carrier* other, const saltusi_carrier* at, const double own[3],
+                       double out[3]);
+
+typedef void saltusi_lister(const saltusi_listing* list);
+saltusi_lister saltusi_list_ball;     /* a sphere and anything: where it is closest */
+saltusi_lister saltusi_list_capsules; /* two capsules */
+saltusi_lister saltusi_list_on_plane; /* anything on a half-space */
+saltusi_lister saltusi_list_inside;   /* anything in a hollow sphere */
+
+/* Positive while the features of a pair are those that touch. */
+int saltusi_curved_guards(const saltusi_two* two, const saltusi_candidate* numbers,
+                          const saltusi_meeting* at, double guard[SALTUSI_GUARDS]);
+
+/* Of two shapes in the order of ranks; normal and point as for the caller's A and B. */
+void saltusi_curved_separation(const saltusi_two* two, saltusi_separation* out);
+
+#endif

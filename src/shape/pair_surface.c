@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * pair_surface.c - closest points of ellipsoids and of sides of cones.
+ *
+ * Ellipsoid with semi-axes s_i, y a point in its axes: x_i = s_i^2 y_i / (t + s_i^2), t the root of
+ * sum (s_i y_i / (t + s_i^2))^2 = 1 to the right of -min s_i^2 (Eberly, Distance from a point to an ellipse, 2013); the
+ * function falls and is convex there, so Newton's method converges from the left without leaving the bracket. A line
+ * sees the shadow of the ellipsoid along it. Two ellipsoids: the largest s(n) = n.(c_A - c_B) - |L_A n| - |L_B n| over
+ * directions n, L = diag(s) in own axes, by Newton's method on the sphere; -s'' = H_A + H_B + s is definite wherever the
+ * two are not deep in each other.
+ *
+ * Cone with tangent k of its half angle, tip at 0, axis a: the normals are n = (r - k a) / sqrt(1 + k^2), r normal to a;
+ * a straight line of its side is along a + k r.
+ */
+#include "math/rotation.h"
+#include "shape/meeting.h"
+
+#include <assert.h>
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+enum { ITERATIONS = 100 };
+
+/* The root t above for n semi-axes and a point in their axes; false: the point is so deep inside that none exists. */
+static bool foot_of_ellipse(int n, const double s[3], const double y[3], double* root) {
+  double t = -INFINITY, least = INFINITY;
+  for (int i = 0; i < n; i++) {
+    t = fmax(t, s[i] * (fabs(y[i]) - s[i]));
+    least = fmin(least, s[i] * s[i]);
+  }
+  if (!(t > -least)) {
+    return false;
+  }
+  for (int i = 0; i < ITERATIONS; i++) {
+    double f = -1.0, slope = 0.0;
+    for (int k = 0; k < n; k++) {
+      const double part = t + s[k] * s[k], ratio = s[k] * y[k] / part;
+      f += ratio * ratio;
+      slope -= 2.0 * ratio * ratio / part;
+    }
+    const double next = t - f / slope;
+    if (!(f > 0.0) || !(next > t)) {
+      break;
+    }
+    t = next;
+  }
+  *root = t;
+  return isfinite(t);
+}
+
+/* Parameters of their own at the point with the given components along the axes: x = L z, |z| = 1; z turns to first
+ * order along two directions normal to it, and back to the centre to second. */
+static void set_ellipsoid(saltusi_spot* spot, const double x[3]) {
+  const double* axis[3] = {spot->e, spot->f, spot->a};
+  double z[3], t[2][3], length = 0.0;
+  for (int k = 0; k < 3; k++) {
+    z[k] = x[k] / spot->size[k];
+    length += z[k] * z[k];
+  }
+  length = sqrt(length);
+  int least = 0;
+  for (int k = 0; k < 3; k++) {
+    z[k] /= length;
+    least = fabs(z[k]) < fabs(z[least]) ? k : least;
+  }
+  const double other[3] = {least == 0, least == 1, least == 2};
+  saltusi_cross(z, other, t[0]);
+  const double across = sqrt(saltusi_dot3(t[0], t[0]));
+  for (int k = 0; k < 3; k++) {
+    t[0][k] /= across;
+  }
+  saltusi_cross(z, t[0], t[1]);
+  memset(spot->T, 0, sizeof spot->T);
+  memset(spot->H, 0, sizeof spot->H);
+  memset(spot->normal, 0, sizeof spot->normal);
+  double steep = 0.0;
+  for (int k = 0; k < 3; k++) {
+    steep += (z[k] / spot->size[k]) * (z[k] / spot->size[k]);
+  }
+  memcpy(spot->p, spot->origin, sizeof spot->p);
+  for (int k = 0; k < 3; k++) {
+    saltusi_along(spot->size[k] * z[k], axis[k], spot->p, spot->p);
+    saltusi_along(spot->size[k] * t[0][k], axis[k], spot->T[0], spot->T[0]);
+    saltusi_along(spot->size[k] * t[1][k], axis[k], spot->T[1], spot->T[1]);
+    saltusi_along(-spot->size[k] * z[k], axis[k], spot->H[0], spot->H[0]);
+    saltusi_along(z[k] / (spot->size[k] * sqrt(steep)), axis[k], spot->normal, spot->normal);
+  }
+  memcpy(spot->H[2], spot->H[0], sizeof spot->H[0]);
+  spot->u[0] = spot->u[1] = 0.0;
+}
+
+/* The farthest point in a direction, of any length. */
+static void set_support(saltusi_spot* spot, const double n[3]) {
+  const double* axis[3] = {spot->e, spot->f, spot->a};
+  double x[3];
+  for (int k = 0; k < 3; k++) {
+    x[k] = spot->size[k] * spot->size[k] * saltusi_dot3(axis[k], n);
+  }
+  set_ellipsoid(spot, x);
+}
+
+bool saltusi_meet_point_ellipsoid(saltusi_spot* first, saltusi_spot* second,
+                                  const saltusi_aim* aim) {
+  assert(first != NULL && second != NULL && aim != NULL);
+  (void)aim;
+  double w[3], x[3], t;
+  memcpy(first->p, first->origin, sizeof first->p);
+  saltusi_minus3(first->origin, second->origin, w);
+  const double y[3] = {saltusi_dot3(w, second->e), saltusi_dot3(w, second->f),
+                       saltusi_dot3(w, second->a)};
+  if (!foot_of_ellipse(3, second->size, y, &t)) {
+    return false;
+  }
+  for (int k = 0; k < 3; k++) {
+    const double square = second->size[k] * second->size[k];
+    x[k] = square * y[k] / (t + square);
+  }
+  set_ellipsoid(second, x);
+  return true;
+}
+
+bool saltusi_meet_plane_ellipsoid(saltusi_spot* first, saltusi_spot* second,
+                                  const saltusi_aim* aim) {
+  assert(first != NULL && second != NULL && aim != NULL);
+  (void)aim;
+  const double down[3] = {-first->a[0], -first->a[1], -first->a[2]};
+  set_support(second, down);
+  saltusi_spot_on_plane(first, second->p);
+  return true;
+}
+
+/* L n of an ellipsoid, in its own axes. */
+static void stretched(const saltusi_spot* spot, const double n[3], double out[3]) {
+  out[0] = spot->size[0] * saltusi_dot3(spot->e, n);
+  out[1] = spot->size[1] * saltusi_dot3(spot->f, n);
+  out[2] = spot->size[2] * saltusi_dot3(spot->a, n);
+}
+
+bool saltusi_meet_line_ellipsoid(saltusi_spot* first, saltusi_spot* second,
+                                 const saltusi_aim* aim) {
+  assert(first != NULL && second != NULL && aim != NULL);
+  (void)aim;
+  /* the shadow has the support sqrt(n^T Q n) for n normal to the line; Q in the axes e, f of the line */
+  double Le[3], Lf[3], w[3], t;
+  stretched(second, first->e, Le);
+  stretched(second, first->f, Lf);
+  const double a = saltusi_dot3(Le, Le), b = saltusi_dot3(Le, Lf), c = saltusi_dot3(Lf, Lf);
+  const double half = 0.5 * (a - c), root = sqrt(half * half + b * b);
+  const double large = 0.5 * (a + c) + root, small = (a * c - b * b) / large;
+  const double angle = 0.5 * atan2(2.0 * b, a - c);
+  const double s[3] = {sqrt(large), sqrt(fmax(small, 0.0)), 0.0};
+  double main[3], other[3], n[3];
+  for (int k = 0; k < 3; k++) {
+    main[k] = cos(angle) * first->e[k] + sin(angle) * first->f[k];
+    other[k] = cos(angle) * first->f[k] - sin(angle) * first->e[k];
+  }
+  saltusi_minus3(first->origin, second->origin, w);
+  const double y[3] = {saltusi_dot3(w, main), saltusi_dot3(w, other), 0.0};
+  if (!(s[1] > 0.0) || !foot_of_ellipse(2, s, y, &t)) {
+    return false;
+  }
+  for (int k = 0; k < 3; k++) {
+    n[k] = main[k] * y[0] / (t + large) + other[k] * y[1] / (t + s[1] * s[1]);
+  }
+  set_support(second, n);
+  saltusi_minus3(second->p, first->origin, w);
+  saltusi_spot_on_line(first, saltusi_dot3(w, first->a));
+  return true;
+}
+
+/* Adds value, gradient and second derivatives (xx, xy, xz, yy, yz, zz) of -|L n|. */
+static void add_radius(const saltusi_spot* spot, const double n[3], double* s, double g[3],
+                       double H[6]) {
+  const double* axis[3] = {spot->e, spot->f, spot->a};
+  double L[3], Dn[3] = {0.0, 0.0, 0.0};
+  stretched(spot, n, L);
+  const double length = sqrt(saltusi_dot3(L, L));
+  for (int k = 0; k < 3; k++) {
+    saltusi_along(spot->size[k] * L[k], axis[k], Dn, Dn);
+  }
+  *s -= length;
+  int place = 0;
+  for (int i = 0; i < 3; i++) {
+    g[i] -= Dn[i] / length;
+    for (int j = i; j < 3; j++) {
+      double D = 0.0;
+      for (int k = 0; k < 3; k++) {
+        D += spot->size[k] * spot->size[k] * axis[k][i] * axis[k][j];
+      }
+      H[place++] -= (D - Dn[i] * Dn[j] / (length * length)) / length;
+    }
+  }
+}
+
+static double height(const saltusi_spot* A, const saltusi_spot* B, const double w[3],
+                     const double n[3], double g[3], double H[6]) {
+  double s = saltusi_dot3(n, w);
+  memcpy(g, w, 3 * sizeof *g);
+  memset(H, 0, 6 * sizeof *H);
+  add_radius(A, n, &s, g, H);
+  add_radius(B, n, &s, g, H);
+  return s;
+}
+
+/* n + x e + y f, of length 1. */
+static void turn_to(const double n[3], const double e[3], const double f[3], double x, double y,
+                    double out[3]) {
+  const double length = sqrt(1.0 + x * x + y * y);
+  for (int k = 0; k < 3; k++) {
+    out[k] = (n[k] + x * e[k] + y * f[k]) / length;
+  }
+}
+
+static double product(const double H[6], const double x[3], const double y[3]) {
+  return x[0] * (H[0] * y[0] + H[1] * y[1] + H[2] * y[2]) +
+         x[1] * (H[1] * y[0] + H[3] * y[1] + H[4] * y[2]) +
+         x[2] * (H[2] * y[0] + H[4] * y[1] + H[5] * y[2]);
+}
+
+/* One step of Newton's method on the sphere, shortened until s grows; false: it does not any more. */
+static bool climb(const saltusi_spot* A, const saltusi_spot* B, const double w[3], double n[3]) {
+  double g[3], H[6], e[3], f[3], next[3], unused[3], also[6];
+  const double s = height(A, B, w, n, g, H);
+  int least = fabs(n[0]) < fabs(n[1]) ? 0 : 1;
+  least = fabs(n[2]) < fabs(n[least]) ? 2 : least;
+  const double axis[3] = {least == 0, least == 1, least == 2};
+  saltusi_cross(n, axis, e);
+  const double length = sqrt(saltusi_dot3(e, e));
+  for (int k = 0; k < 3; k++) {
+    e[k] /= length;
+  }
+  saltusi_cross(n, e, f);
+  const double ge = saltusi_dot3(g, e), gf = saltusi_dot3(g, f);
+  double a = s - product(H, e, e), b = -product(H, e, f), c = s - product(H, f, f);
+  const double middle = 0.5 * (a + c), spread = sqrt(0.25 * (a - c) * (a - c) + b * b);
+  const double lowest = 1e-3 * (fabs(middle) + spread);
+  if (middle - spread < lowest) { /* deep in each other: still uphill */
+    a += lowest - (middle - spread);
+    c += lowest - (middle - spread);
+  }
+  const double determinant = a * c - b * b;
+  double x = (c * ge - b * gf) / determinant, y = (a * gf - b * ge) / determinant;
+  const double step = sqrt(x * x + y * y);
+  if (step > 0.5) {
+    x *= 0.5 / step;
+    y *= 0.5 / step;
+  }
+  for (int i = 0; i < 40; i++) {
+    turn_to(n, e, f, x, y, next);
+    if (height(A, B, w, next, unused, also) > s) {
+      memcpy(n, next, sizeof next);
+      return true;
+    }
+    if (step < 1e-7) { /* the last step: s cannot tell it from rounding, the normal can */
+      memcpy(n, next, sizeof next);
+      return false;
+    }
+    x *= 0.5;
+    y *= 0.5;
+  }
+  return false;
+}
+
+bool saltusi_meet_ellipsoids(saltusi_spot* first, saltusi_spot* second, const saltusi_aim* aim) {
+  assert(first != NULL && second != NULL && aim != NULL);
+  (void)aim;
+  double w[3], n[3];
+  saltusi_minus3(first->origin, second->origin, w);
+  const double length = sqrt(saltusi_dot3(w, w));
+  if (!(length > 0.0)) {
+    return false;
+  }
+  for (int k = 0; k < 3; k++) {
+    n[k] = w[k] / length;
+  }
+  for (int i = 0; i < ITERATIONS; i++) {
+    if (!climb(first, second, w, n)) {
+      break;
+    }
+  }
+  const double back[3] = {-n[0], -n[1], -n[2]};
+  set_support(first, back);
+  set_support(second, n);
+  memcpy(second->normal, n, sizeof n);
+  memcpy(first->normal, back, sizeof back);
+  return true;
+}
+
+/* The side at a distance from the tip along the straight line in the direction r. */
+static bool set_cone(saltusi_spot* cone, const double r[3], double along) {
+  const double k = cone->size[0], cosine = 1.0 / sqrt(1.0 + k * k), sine = k * cosine;
+  if (!(fabs(along) > 0.0)) {
+    return false; /* the tip has no tangents */
+  }
+  saltusi_cross(cone->a, r, cone->T[1]);
+  for (int i = 0; i < 3; i++) {
+    cone->T[0][i] = cosine * cone->a[i] + sine * r[i];
+    cone->p[i] = cone->origin[i] + along * cone->T[0][i];
+    cone->normal[i] = cosine * r[i] - sine * cone->a[i];
+    cone->H[0][i] = 0.0;
+    cone->H[1][i] = cone->T[1][i] / along;
+    cone->H[2][i] = -r[i] / (along * sine);
+  }
+  cone->u[0] = along;
+  cone->u[1] = 0.0;
+  return true;
+}
+
+bool saltusi_meet_point_cone(saltusi_spot* first, saltusi_spot* second, const saltusi_aim* aim) {
+  assert(first != NULL && second != NULL && aim != NULL);
+  (void)aim;
+  double w[3], r[3];
+  memcpy(first->p, first->origin, sizeof first->p);
+  saltusi_minus3(first->origin, second->origin, w);
+  const double height_on = saltusi_dot3(w, second->a);
+  saltusi_along(-height_on, second->a, w, r);
+  const double away = sqrt(saltusi_dot3(r, r));
+  if (!(away > 0.0)) {
+    return false;
+  }
+  for (int k = 0; k < 3; k++) {
+    r[k] /= away;
+  }
+  const double k = second->size[0];
+  return set_cone(second, r, (height_on + k * away) / sqrt(1.0 + k * k));
+}
+
+/* Lines x + u b and tip + t g in the plane normal to n: t and u where they cross, seen along n. */
+static bool cross_on(const double w[3], const double b[3], const double g[3], const double n[3],
+                     double* t, double* u) {
+  double across[3], gn[3], bn[3];
+  saltusi_cross(g, b, across);
+  const double sine = saltusi_dot3(across, n);
+  if (!(fabs(sine) > 0.0)) {
+    return false;
+  }
+  saltusi_cross(b, n, bn);
+  saltusi_cross(g, n, gn);
+  /* w + u b - t g is along n */
+  *t = saltusi_dot3(w, bn) / saltusi_dot3(g, bn);
+  *u = -saltusi_dot3(w, gn) / saltusi_dot3(b, gn);
+  return true;
+}
+
+bool saltusi_meet_line_cone(saltusi_spot* first, saltusi_spot* second, const saltusi_aim* aim) {
+  assert(first != NULL && second != NULL && aim != NULL);
+  (void)aim;
+  const double k = second->size[0], on = saltusi_dot3(first->a, second->a);
+  double x[3], y[3], w[3], best[3] = {0.0, 0.0, 0.0}, highest = -INFINITY;
+  saltusi_along(-on, second->a, first->a, x);
+  const double across = sqrt(saltusi_dot3(x, x)), cosine = k * on / across;
+  if (!(fabs(cosine) < 1.0)) {
+    return false; /* as steep as the cone, or steeper */
+  }
+  for (int i = 0; i < 3; i++) {
+    x[i] /= across;
+  }
+  saltusi_cross(second->a, x, y);
+  saltusi_minus3(first->origin, second->origin, w);
+  const double sine = sqrt((1.0 - cosine) * (1.0 + cosine));
+  for (int sign = -1; sign <= 1; sign += 2) { /* the two planes through the line's direction */
+    double r[3];
+    for (int i = 0; i < 3; i++) {
+      r[i] = cosine * x[i] + sign * sine * y[i];
+    }
+    const double over = saltusi_dot3(r, w) - k * saltusi_dot3(second->a, w);
+    if (over > highest) {
+      highest = over;
+      memcpy(best, r, sizeof r);
+    }
+  }
+  double t, u, g[3], n[3];
+  const double c = 1.0 / sqrt(1.0 + k * k);
+  for (int i = 0; i < 3; i++) {
+    g[i] = c * (second->a[i] + k * best[i]);
+    n[i] = c * (best[i] - k * second->a[i]);
+  }
+  if (!cross_on(w, first->a, g, n, &t, &u)) {
+    return false;
+  }
+  saltusi_spot_on_line(first, u);
+  return set_cone(second, best, t);
+}

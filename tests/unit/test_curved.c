@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * Curved shapes against a convex program: separations and least gaps of lists are the distance, no listed pair is closer
+ * than the shapes, guards hold where a pair is the closest, and degenerate input is refused.
+ */
+#include "convex.h"
+#include "math/rotation.h"
+#include "saltus_test.h"
+#include "shape/narrow.h"
+#include "shape/pair.h"
+
+#include <float.h>
+#include <stdio.h>
+
+enum { MOST = 256 };
+
+static double uniform(uint64_t* seed, double low, double high) {
+  return low + (high - low) * saltus_test_random(seed);
+}
+
+static void random_rotation(uint64_t* seed, double R[9]) {
+  double p[4];
+  for (int k = 0; k < 4; k++) {
+    do {
+      p[k] = uniform(seed, -1.0, 1.0);
+    } while (p[k] == 0.0);
+  }
+  saltusi_quaternion_matrix(p, R);
+}
+
+/* A body with one shape, and the same for the oracle. */
+typedef struct item {
+  saltus_shape_def def;
+  double points[3 * 16];
+  saltusi_pool pool;
+  saltusi_shape shape;
+  saltusi_carrier at;
+} item;
+
+static void random_shape(uint64_t* seed, saltus_shape_kind kind, item* out) {
+  memset(out, 0, sizeof *out);
+  out->def.name = "drawn";
+  out->def.kind = kind;
+  out->def.radius = uniform(seed, 0.1, 0.8);
+  out->def.length = uniform(seed, 0.2, 2.0);
+  for (int k = 0; k < 3; k++) {
+    out->def.size[k] = uniform(seed, 0.3, 1.2);
+  }
+  if (kind == SALTUS_SHAPE_BOX || kind == SALTUS_SHAPE_HULL) {
+    out->def.radius = uniform(seed, 0.0, 1.0) < 0.5 ? 0.0 : 0.2;
+  }
+  if (kind == SALTUS_SHAPE_TORUS) {
+    out->def.size[0] = uniform(seed, 0.5, 1.0);
+    out->def.radius = uniform(seed, 0.1, 0.4);
+  }
+  if (kind == SALTUS_SHAPE_HULL) {
+    out->def.points = out->points;
+    out->def.point_count = 4 + (int)uniform(seed, 0.0, 12.0);
+    for (int k = 0; k < 3 * out->def.point_count; k++) {
+      out->points[k] = uniform(seed, -0.7, 0.7);
+    }
+  }
+  for (int k = 0; k < 3; k++) {
+    out->def.position[k] = uniform(seed, -0.3, 0.3);
+  }
+  out->def.orientation.kind = SALTUS_ORIENTATION_QUATERNION;
+  for (int k = 0; k < 4; k++) {
+    out->def.orientation.value[k] = uniform(seed, -1.0, 1.0);
+  }
+  out->pool = saltusi_pool_over(NULL);
+  assert_int_equal(saltusi_shape_make(&out->def, 3, &out->pool, (saltus_log){0}, &out->shape),
+                   SALTUS_OK);
+  random_rotation(seed, out->at.R);
+}
+
+static convex of(const item* one) {
+  convex out = {.def = &one->def};
+  double own[9], both[9], x[3];
+  saltusi_orientation_matrix(&one->def.orientation, own);
+  saltusi_matrix3_product(one->at.R, own, both);
+  saltusi_turn(one->at.R, one->def.position, x);
+  for (int k = 0; k < 9; k++) {
+    out.R[k] = both[k];
+  }
+  for (int k = 0; k < 3; k++) {
+    out.x[k] = (long double)one->at.x[k] + x[k];
+  }
+  return out;
+}
+
+static saltusi_candidates near_pairs(const item* A, const item* B, double reach,
+                                     saltusi_candidate room[MOST]) {
+  saltusi_candidates list = {.capacity = MOST, .item = room};
+  const saltusi_near near = {.reach = reach, .delta = 0.1};
+  assert_int_equal(saltusi_shape_pairs(&A->shape, &A->at, &B->shape, &B->at, &near, &list),
+                   SALTUS_OK);
+  assert_true(list.count <= MOST);
+  return list;
+}
+
+/* What holds for every listed pair: its gap is that of its features, whichever shape comes first. */
+static double least_of(const item* A, const item* B, const saltusi_candidates* list,
+                       const saltusi_candidate** least) {
+  double gap = INFINITY;
+  for (int i = 0; i < list->count; i++) {
+    const saltusi_candidate* c = &list->item[i];
+    saltusi_pair pair;
+    saltusi_closest at;
+    saltusi_shape_pair(&A->shape, &A->at, &B->shape, &B->at, c, &pair);
+    assert_true(saltusi_pair_closest(&pair, &at));
+    assert_near(at.gap, c->gap, 1e-12);
+    assert_near(saltusi_dot3(c->normal, c->normal), 1.0, 1e-12);
+    if (c->gap < gap) {
+      gap = c->gap;
+      *least = c;
+    }
+    if (i > 0) {
+      const saltusi_candidate* p = c - 1;
+      assert_true(p->a < c->a || (p->a == c->a && p->b < c->b) ||
+                  (p->a == c->a && p->b == c->b && p->branch < c->branch));
+    }
+  }
+  return gap;
+}
+
+typedef struct kinds {
+  saltus_shape_kind A, B;
+  int most; /* draws of make test-long */
+} kinds;
+
+static const kinds convex_pairs[] = {
+    {SALTUS_SHAPE_SPHERE, SALTUS_SHAPE_SPHERE, 1000000},
+    {SALTUS_SHAPE_SPHERE, SALTUS_SHAPE_CAPSULE, 1000000},
+    {SALTUS_SHAPE_SPHERE, SALTUS_SHAPE_CYLINDER, 1000000},
+    {SALTUS_SHAPE_SPHERE, SALTUS_SHAPE_CONE, 1000000},
+    {SALTUS_SHAPE_CAPSULE, SALTUS_SHAPE_CAPSULE, 1000000},
+};
+
+static void place(uint64_t* seed, double far, item* A, item* B) {
+  double n[3], length;
+  do {
+    for (int k = 0; k < 3; k++) {
+      n[k] = uniform(seed, -1.0, 1.0);
+    }
+    length = sqrt(saltusi_dot3(n, n));
+  } while (!(length > 0.1 && length < 1.0));
+  for (int k = 0; k < 3; k++) {
+    B->at.x[k] = uniform(seed, -5.0, 5.0);
+    A->at.x[k] = B->at.x[k] + far * n[k] / length;
+  }
+}
+
+static void compare(item* A, item* B, double worst[2]) {
+  const convex a = of(A), b = of(B);
+  const convex_distance by = convex_distance_of(&a, &b);
+  saltusi_separation apart, back;
+  saltusi_candidate room[MOST];
+  const saltusi_candidate* least = NULL;
+  assert_true(by.upper - by.lower < 1e-12L); /* proven by its own bound */
+  assert_int_equal(saltusi_shape_separation(&A->shape, &A->at, &B->shape, &B->at, &apart),
+                   SALTUS_OK);
+  assert_int_equal(saltusi_shape_separation(&B->shape, &B->at, &A->shape, &A->at, &back),
+                   SALTUS_OK);
+  assert_near(apart.distance, back.distance, 1e-10);
+  if (by.upper <= 0) {
+    assert_true(apart.distance <= 1e-9);
+    const saltusi_candidates list = near_pairs(A, B, 1e-9, room);
+    assert_true(list.count > 0); /* no false negative */
+    return;
+  }
+  worst[0] = fmax(worst[0], fabs(apart.distance - (double)by.upper));
+  const saltusi_candidates list = near_pairs(A, B, (double)by.upper + 1e-9, room);
+  const double gap = least_of(A, B, &list, &least);
+  worst[1] = fmax(worst[1], fabs(gap - (double)by.upper));
+  if (fabs(gap - (double)by.upper) > 1e-9 || fabs(apart.distance - (double)by.upper) > 1e-9) {
+    print_message("kinds %d %d: distance %.15Lg, separation %.15g, least gap %.15g of %d\n",
+                  A->def.kind, B->def.kind, by.upper, apart.distance, gap, list.count);
+    fail();
+  }
+  double guard[SALTUSI_GUARDS];
+  const int guards = saltusi_shape_guards(&A->shape, &A->at, &B->shape, &B->at, least, guard);
+  for (int i = 0; i < guards; i++) {
+    assert_true(guard[i] >= -1e-9);
+  }
+  saltusi_candidate other[MOST];
+  const saltusi_candidates wide = near_pairs(A, B, (double)by.upper + 0.3, room);
+  assert_true(least_of(A, B, &wide, &least) >= (double)by.upper - 1e-9);
+  assert_int_equal(near_pairs(B, A, (double)by.upper + 0.3, other).count, wide.count);
+}
+
+static void distances_are_those_of_a_convex_program(void** state) {
+  (void)state;
+  for (size_t i = 0; i < sizeof convex_pairs / sizeof convex_pairs[0]; i++) {
+    const kinds* k = &convex_pairs[i];
+    uint64_t seed = 100 + i;
+    double worst[2] = {0.0, 0.0};
+    const int draws = saltus_test_long() ? k->most : 200;
+    for (int n = 0; n < draws; n++) {
+      item A, B;
+      random_shape(&seed, k->A, &A);
+      random_shape(&seed, k->B, &B);
+      place(&seed, uniform(&seed, 0.5, 3.0), &A, &B);
+      compare(&A, &B, worst);
+      saltusi_pool_free(&A.pool);
+      saltusi_pool_free(&B.pool);
+    }
+    if (saltus_test_long()) {
+      printf("| %s-%s | %d | %.1e | %.1e |\n", saltus_shape_kind_name(k->A),
+             saltus_shape_kind_name(k->B), draws, worst[0], worst[1]);
+    }
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(distances_are_those_of_a_convex_program),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
