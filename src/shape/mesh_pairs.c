@@ -3,7 +3,7 @@
  *
  * mesh_pairs.c - pairs of features of mesh shapes.
  */
-#include "shape/narrow.h"
+#include "shape/mesh.h"
 
 #include <assert.h>
 
@@ -20,3 +20,8 @@ static bool treats(const saltusi_shape* A, const saltusi_shape* B) {
 }
 
 const saltusi_family saltusi_meshes = {.treats = treats};
+
+bool saltusi_mesh_is_closed(const saltusi_shape* shape) {
+  assert(shape != NULL);
+  return shape->mesh != NULL;
+}
