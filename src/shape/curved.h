@@ -53,6 +53,16 @@ bool saltusi_foot_of(const saltusi_shape* solid, const double point[3], saltusi_
  * the whole outside is its region. */
 double saltusi_region_of(const saltusi_shape* solid, int number, const double point[3]);
 
+/* The same of boxes and hulls. */
+void saltusi_foot_of_polytope(const saltusi_shape* solid, const double point[3], saltusi_foot* out);
+double saltusi_region_of_polytope(const saltusi_shape* solid, int number, const double point[3]);
+
+/* Somewhere between the normals of an edge or vertex (body axes); zero for what has none. */
+void saltusi_outward_of(const saltusi_shape* solid, int number, double sum[3]);
+
+/* Whether n is a normal of an edge or vertex, or misses that by less than the sine. */
+bool saltusi_normal_of(const saltusi_shape* solid, int number, const double n[3], double sine);
+
 /* The farthest point in a direction of length 1, both in body axes, and how far it is. */
 double saltusi_support_of(const saltusi_shape* shape, const double direction[3], double point[3]);
 

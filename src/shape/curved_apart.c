@@ -182,7 +182,9 @@ void saltusi_curved_separation(const saltusi_two* two, saltusi_separation* out) 
     on_plane(two, out);
   } else if (two->A->kind == SALTUS_SHAPE_SPHERE) {
     ball(two, out);
-  } else {
+  } else if (two->A->kind == SALTUS_SHAPE_CAPSULE && two->B->kind == SALTUS_SHAPE_CAPSULE) {
     capsules(two, out);
+  } else if (!saltusi_capsule_in_polytope(two, out)) {
+    saltusi_least_gap(two, out);
   }
 }

@@ -156,6 +156,10 @@ bool saltusi_foot_of(const saltusi_shape* solid, const double point[3], saltusi_
     return of_torus(solid, point, out);
   case SALTUS_SHAPE_HALF_SPACE:
     return of_half_space(solid, point, out);
+  case SALTUS_SHAPE_BOX:
+  case SALTUS_SHAPE_HULL:
+    saltusi_foot_of_polytope(solid, point, out);
+    return true;
   default:
     return false;
   }
@@ -214,6 +218,9 @@ double saltusi_region_of(const saltusi_shape* solid, int number, const double po
     return in_cylinder(solid, number, point);
   case SALTUS_SHAPE_CONE:
     return in_cone(solid, number, point);
+  case SALTUS_SHAPE_BOX:
+  case SALTUS_SHAPE_HULL:
+    return saltusi_region_of_polytope(solid, number, point);
   default:
     return INFINITY;
   }

@@ -16,9 +16,13 @@ typedef struct saltusi_listing {
   double sine;  /* by which cones of normals are widened */
   bool flipped; /* the caller has them the other way round */
   saltusi_candidates* out;
+  saltusi_separation* least; /* not NULL: nothing is listed, the least gap is kept here */
 } saltusi_listing;
 
-/* Adds the pair of two numbers if it is within reach. */
+/* Where two features are closest; adds them there if they are within reach; both at once. */
+bool saltusi_list_meet(const saltusi_listing* list, int a, int b, int branch, saltusi_meeting* at);
+bool saltusi_list_met(const saltusi_listing* list, int a, int b, int branch,
+                      const saltusi_meeting* at);
 bool saltusi_list_add(const saltusi_listing* list, int a, int b, int branch);
 
 /* Adds two lines where they are closest inside of both and not parallel. */
@@ -33,10 +37,17 @@ saltusi_lister saltusi_list_ball;     /* a sphere and anything: where it is clos
 saltusi_lister saltusi_list_capsules; /* two capsules */
 saltusi_lister saltusi_list_on_plane; /* anything on a half-space */
 saltusi_lister saltusi_list_inside;   /* anything in a hollow sphere */
+saltusi_lister saltusi_list_capsule_polytope;
 
 /* Positive while the features of a pair are those that touch. */
 int saltusi_curved_guards(const saltusi_two* two, const saltusi_candidate* numbers,
                           const saltusi_meeting* at, double guard[SALTUSI_GUARDS]);
+
+/* False: the middle line of the capsule is outside. Else the least movement that parts them. */
+bool saltusi_capsule_in_polytope(const saltusi_two* two, saltusi_separation* out);
+
+/* The least gap of all pairs of two shapes in the order of ranks that are apart. */
+void saltusi_least_gap(const saltusi_two* two, saltusi_separation* out);
 
 /* Of two shapes in the order of ranks; normal and point as for the caller's A and B. */
 void saltusi_curved_separation(const saltusi_two* two, saltusi_separation* out);

@@ -23,17 +23,22 @@ static const int rank[KINDS] = {
 enum { RANKS = 10 };
 
 /* How pairs of two ranks are listed; NULL: not treated. */
-static saltusi_lister* const listers[RANKS][RANKS] = {
-    [1] = {[1] = saltusi_list_ball,
-           [2] = saltusi_list_ball,
-           [3] = saltusi_list_ball,
-           [4] = saltusi_list_ball,
-           [5] = saltusi_list_ball,
-           [7] = saltusi_list_ball},
-    [2] = {[2] = saltusi_list_capsules, [7] = saltusi_list_on_plane},
-    [3] = {[7] = saltusi_list_on_plane},
-    [4] = {[7] = saltusi_list_on_plane},
-    [5] = {[7] = saltusi_list_on_plane}};
+static saltusi_lister* const listers[RANKS][RANKS] = {[1] = {[1] = saltusi_list_ball,
+                                                             [2] = saltusi_list_ball,
+                                                             [3] = saltusi_list_ball,
+                                                             [4] = saltusi_list_ball,
+                                                             [5] = saltusi_list_ball,
+                                                             [7] = saltusi_list_ball,
+                                                             [8] = saltusi_list_ball,
+                                                             [9] = saltusi_list_ball},
+                                                      [2] = {[2] = saltusi_list_capsules,
+                                                             [7] = saltusi_list_on_plane,
+                                                             [8] = saltusi_list_capsule_polytope,
+                                                             [9] = saltusi_list_capsule_polytope},
+                                                      [3] = {[7] = saltusi_list_on_plane},
+                                                      [4] = {[7] = saltusi_list_on_plane},
+                                                      [5] = {[7] = saltusi_list_on_plane},
+                                                      [6] = {[7] = saltusi_list_on_plane}};
 
 static bool in_order(const saltusi_two* two) {
   return rank[two->A->kind] <= rank[two->B->kind];
@@ -56,6 +61,17 @@ static bool treats(const saltusi_shape* A, const saltusi_shape* B) {
   return listers[rank[one->kind]][rank[two->kind]] != NULL;
 }
 
+/* Outward of edges and vertices of boxes and hulls, where d alone does not say which side a shape is on. */
+static void add_side(const saltusi_shape* shape, const saltusi_carrier* at, int number, double sign,
+                     double side[3]) {
+  if (shape->polytope != NULL) {
+    double own[3], world[3];
+    saltusi_outward_of(shape, number, own);
+    saltusi_turn(at->R, own, world);
+    saltusi_along(sign, world, side, side);
+  }
+}
+
 static void pair_of(const saltusi_two* two, const saltusi_candidate* numbers, saltusi_pair* out) {
   assert(numbers->a >= 1 && numbers->a <= two->A->stored);
   assert(numbers->b >= 1 && numbers->b <= two->B->stored);
@@ -64,33 +80,57 @@ static void pair_of(const saltusi_two* two, const saltusi_candidate* numbers, sa
                         .a = two->a,
                         .b = two->b,
                         .branch = numbers->branch};
+  add_side(two->A, two->a, numbers->a, -1.0, out->side);
+  add_side(two->B, two->b, numbers->b, 1.0, out->side);
 }
 
-bool saltusi_list_add(const saltusi_listing* list, int a, int b, int branch) {
-  assert(list != NULL);
+bool saltusi_list_meet(const saltusi_listing* list, int a, int b, int branch, saltusi_meeting* at) {
+  assert(list != NULL && at != NULL);
+  const saltusi_candidate numbers = {.a = a, .b = b, .branch = branch};
   saltusi_pair pair;
-  saltusi_meeting at;
+  pair_of(list->two, &numbers, &pair);
+  return saltusi_pair_meet(&pair, at);
+}
+
+bool saltusi_list_met(const saltusi_listing* list, int a, int b, int branch,
+                      const saltusi_meeting* at) {
+  assert(list != NULL && at != NULL);
   saltusi_candidate item = {.a = a, .b = b, .branch = branch};
-  pair_of(list->two, &item, &pair);
-  if (!saltusi_pair_meet(&pair, &at)) {
-    return false;
-  }
-  item.gap = at.apart - at.spot[0].rho - at.spot[1].rho;
+  item.gap = at->apart - at->spot[0].rho - at->spot[1].rho;
   if (!(item.gap <= list->reach)) {
     return false;
   }
-  const saltusi_spot* on = &at.spot[list->flipped ? 0 : 1];
+  const saltusi_spot* on = &at->spot[list->flipped ? 0 : 1];
   const double rho = list->flipped ? -on->rho : on->rho;
   for (int k = 0; k < 3; k++) {
-    item.point[k] = on->p[k] + rho * at.normal[k] + list->two->b->x[k];
-    item.normal[k] = list->flipped ? -at.normal[k] : at.normal[k];
+    item.point[k] = on->p[k] + rho * at->normal[k] + list->two->b->x[k];
+    item.normal[k] = list->flipped ? -at->normal[k] : at->normal[k];
   }
   if (list->flipped) {
     item.a = b;
     item.b = a;
   }
-  saltusi_candidate_add(list->out, &item);
+  if (list->least == NULL) {
+    saltusi_candidate_add(list->out, &item);
+  } else if (item.gap < list->least->distance) {
+    list->least->distance = item.gap;
+    memcpy(list->least->normal, item.normal, sizeof item.normal);
+    memcpy(list->least->point, item.point, sizeof item.point);
+  }
   return true;
+}
+
+bool saltusi_list_add(const saltusi_listing* list, int a, int b, int branch) {
+  assert(list != NULL);
+  saltusi_meeting at;
+  return saltusi_list_meet(list, a, b, branch, &at) && saltusi_list_met(list, a, b, branch, &at);
+}
+
+void saltusi_least_gap(const saltusi_two* two, saltusi_separation* out) {
+  assert(two != NULL && out != NULL);
+  const saltusi_listing list = {.two = two, .reach = INFINITY, .least = out};
+  out->distance = INFINITY;
+  listers[rank[two->A->kind]][rank[two->B->kind]](&list);
 }
 
 /* By (a, b, branch); few, and nearly in order. */

@@ -246,7 +246,7 @@ convex_distance convex_distance_of(const convex* A, const convex* B) {
   return out;
 }
 
-static real along(const convex* A, const convex* B, const real n[3]) {
+long double convex_along(const convex* A, const convex* B, const real n[3]) {
   real p[3];
   const real back[3] = {-n[0], -n[1], -n[2]};
   difference(A, B, back, p); /* least n.(a - b) */
@@ -259,7 +259,7 @@ long double convex_depth_of(const convex* A, const convex* B, real normal[3]) {
   for (int i = 0; i < STARTS; i++) { /* points spread evenly on the sphere (Fibonacci) */
     const real z = 1 - (2 * i + 1) / (real)STARTS, angle = 2.399963229728653L * i;
     const real n[3] = {sqrtl(1 - z * z) * cosl(angle), sqrtl(1 - z * z) * sinl(angle), z};
-    const real f = along(A, B, n);
+    const real f = convex_along(A, B, n);
     if (f > best) {
       best = f;
       memcpy(normal, n, sizeof n);
@@ -279,7 +279,7 @@ long double convex_depth_of(const convex* A, const convex* B, real normal[3]) {
       for (int k = 0; k < 3; k++) {
         n[k] /= l;
       }
-      const real f = along(A, B, n);
+      const real f = convex_along(A, B, n);
       if (f > best) {
         best = f;
         memcpy(normal, n, sizeof n);

@@ -28,6 +28,9 @@ typedef struct convex_distance {
 
 convex_distance convex_distance_of(const convex* A, const convex* B);
 
+/* How far A is from B along n of length 1: least n.(a - b). Negative: a movement of A along n by this much parts them. */
+long double convex_along(const convex* A, const convex* B, const long double n[3]);
+
 /* The least movement of A that parts two overlapping shapes, by searching all directions: an upper bound that is close. */
 long double convex_depth_of(const convex* A, const convex* B, long double normal[3]);
 

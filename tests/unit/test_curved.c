@@ -135,6 +135,10 @@ static const kinds convex_pairs[] = {
     {SALTUS_SHAPE_SPHERE, SALTUS_SHAPE_CYLINDER, 1000000},
     {SALTUS_SHAPE_SPHERE, SALTUS_SHAPE_CONE, 1000000},
     {SALTUS_SHAPE_CAPSULE, SALTUS_SHAPE_CAPSULE, 1000000},
+    {SALTUS_SHAPE_SPHERE, SALTUS_SHAPE_BOX, 1000000},
+    {SALTUS_SHAPE_CAPSULE, SALTUS_SHAPE_BOX, 1000000},
+    {SALTUS_SHAPE_SPHERE, SALTUS_SHAPE_HULL, 10000},
+    {SALTUS_SHAPE_CAPSULE, SALTUS_SHAPE_HULL, 10000},
 };
 
 static void place(uint64_t* seed, double far, item* A, item* B) {
@@ -151,7 +155,23 @@ static void place(uint64_t* seed, double far, item* A, item* B) {
   }
 }
 
-static void compare(item* A, item* B, double worst[2]) {
+/* A depth is the movement along its own normal, and no direction that a search finds is shorter. */
+static void check_depth(const convex* a, const convex* b, const saltusi_separation* apart,
+                        bool search) {
+  const long double n[3] = {apart->normal[0], apart->normal[1], apart->normal[2]};
+  assert_near((double)convex_along(a, b, n), apart->distance, 1e-9);
+  if (search) {
+    long double best[3];
+    const double depth = (double)convex_depth_of(a, b, best);
+    if (apart->distance < depth - 1e-9) {
+      print_message("kinds %d %d: depth %.15g, found %.15g\n", a->def->kind, b->def->kind,
+                    apart->distance, depth);
+      fail();
+    }
+  }
+}
+
+static void compare(item* A, item* B, bool deep, double worst[2]) {
   const convex a = of(A), b = of(B);
   const convex_distance by = convex_distance_of(&a, &b);
   saltusi_separation apart, back;
@@ -165,6 +185,7 @@ static void compare(item* A, item* B, double worst[2]) {
   assert_near(apart.distance, back.distance, 1e-10);
   if (by.upper <= 0) {
     assert_true(apart.distance <= 1e-9);
+    check_depth(&a, &b, &apart, deep);
     const saltusi_candidates list = near_pairs(A, B, 1e-9, room);
     assert_true(list.count > 0); /* no false negative */
     return;
@@ -200,8 +221,8 @@ static void distances_are_those_of_a_convex_program(void** state) {
       item A, B;
       random_shape(&seed, k->A, &A);
       random_shape(&seed, k->B, &B);
-      place(&seed, uniform(&seed, 0.5, 3.0), &A, &B);
-      compare(&A, &B, worst);
+      place(&seed, uniform(&seed, n % 4 == 0 ? 0.1 : 0.7, 3.0), &A, &B);
+      compare(&A, &B, n < 2000, worst);
       saltusi_pool_free(&A.pool);
       saltusi_pool_free(&B.pool);
     }
@@ -212,9 +233,46 @@ static void distances_are_those_of_a_convex_program(void** state) {
   }
 }
 
+/* A half-space is all that is below a plane: the lowest point by the support function. */
+static void half_spaces_see_the_lowest_point(void** state) {
+  static const saltus_shape_kind on[] = {SALTUS_SHAPE_SPHERE, SALTUS_SHAPE_CAPSULE,
+                                         SALTUS_SHAPE_CYLINDER, SALTUS_SHAPE_CONE,
+                                         SALTUS_SHAPE_ELLIPSOID};
+  (void)state;
+  uint64_t seed = 5;
+  const int draws = saltus_test_long() ? 100000 : 200;
+  for (size_t i = 0; i < sizeof on / sizeof on[0]; i++) {
+    for (int n = 0; n < draws; n++) {
+      item A, B;
+      saltusi_candidate room[MOST];
+      saltusi_separation apart;
+      const saltusi_candidate* least = NULL;
+      random_shape(&seed, on[i], &A);
+      random_shape(&seed, SALTUS_SHAPE_HALF_SPACE, &B);
+      place(&seed, uniform(&seed, 0.1, 3.0), &A, &B);
+      const convex a = of(&A), b = of(&B);
+      const long double m[3] = {b.R[2], b.R[5], b.R[8]}, down[3] = {-m[0], -m[1], -m[2]};
+      long double p[3], height = 0;
+      convex_support(&a, down, p);
+      for (int k = 0; k < 3; k++) {
+        height += m[k] * (p[k] - b.x[k]);
+      }
+      assert_int_equal(saltusi_shape_separation(&A.shape, &A.at, &B.shape, &B.at, &apart),
+                       SALTUS_OK);
+      assert_near(apart.distance, (double)height, 1e-13);
+      const saltusi_candidates list = near_pairs(&A, &B, (double)height + 1e-9, room);
+      assert_near(least_of(&A, &B, &list, &least), (double)height, 1e-13);
+      assert_true(near_pairs(&B, &A, (double)height + 1e-9, room).count == list.count);
+      saltusi_pool_free(&A.pool);
+      saltusi_pool_free(&B.pool);
+    }
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(distances_are_those_of_a_convex_program),
+      cmocka_unit_test(half_spaces_see_the_lowest_point),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
