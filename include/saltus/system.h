@@ -227,7 +227,13 @@ typedef struct saltus_system_ops {
   /* ? differences. y = E p for momenta p over a step along the way d, both [nv], as schemes of a discrete action
    * need it: for a turn d of a body y = p + (1 - (a/2) cot(a/2)) / a^2 d x (d x p), a = |d|; p where q' = v. */
   void (*turn_momentum)(const void* self, const double* d, const double* p, double* y);
-  SALTUS_RESERVED(13);
+  /* ? unknown. How a joint bends, over the columns of its rows, arrays zero before the call: K [width x width] =
+   * d(G P)/dq at multipliers P [rows], and U_q [rows x width] = d(G^T v + b)/dq at fixed v. K is that of a closed
+   * joint along what it allows, y^T K x where G^T x = G^T y = 0; the rest is free. Says whether K couples blocks of the
+   * structure, the same everywhere; with K and U_q NULL that alone, also without a point. */
+  bool (*joint_bend)(const void* self, const saltus_point* at, int joint, const double* P,
+                     double* K, double* U_q);
+  SALTUS_RESERVED(12);
 } saltus_system_ops;
 
 typedef struct saltus_label {
@@ -281,7 +287,7 @@ typedef struct saltus_system_check_result {
   double difference;    /* against advance */
   double normalise;     /* what it does to a q that is normalised */
   double turn_momentum; /* against differences of difference and advance */
-  SALTUS_RESERVED(1);
+  double joint_bend;    /* against differences of rows */
 } saltus_system_check_result;
 
 SALTUS_API saltus_status saltus_system_check(const saltus_system* system, double t, const double* q,

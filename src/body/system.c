@@ -3,7 +3,7 @@
  *
  * system.c - the system of a mechanism: sizes, structure, labels, callbacks.
  */
-#include "body/constraints.h"
+#include "body/bending.h"
 #include "body/define.h"
 #include "body/enclosure.h"
 #include "body/forces.h"
@@ -177,6 +177,7 @@ static void set_ops(saltus_mechanism* m) {
   if (m->joint_count > 0) {
     m->ops.joints = saltusi_mechanism_joints;
     m->ops.joint = saltusi_mechanism_joint;
+    m->ops.joint_bend = saltusi_mechanism_joint_bend;
   }
   if (!m->plane) {
     m->ops.rate = saltusi_mechanism_rate;

@@ -228,6 +228,17 @@ static void joint(const void* self, const saltus_point* at, int i, saltus_rows* 
   take_back(in, &part, rows);
 }
 
+/* Joints are those of the mechanism alone where this is there. */
+static bool joint_bend(const void* self, const saltus_point* at, int i, const double* P, double* K,
+                       double* U_q) {
+  const saltusi_formula_inner* in = inner_of(self);
+  if (K == NULL) {
+    return asked(in)->joint_bend(in->system->self, NULL, i, P, NULL, NULL);
+  }
+  const saltus_point point = inside(in, at);
+  return asked(in)->joint_bend(in->system->self, &point, i, P, K, U_q);
+}
+
 static saltus_status contacts(const void* self, const saltus_point* at, saltus_contact_list* list) {
   const saltus_formula_model* m = self;
   const saltusi_formula_inner* in = &m->inner;
@@ -380,30 +391,32 @@ static void join_ops(saltus_formula_model* m) {
   const saltus_dims* d = &m->system.dims;
   const bool own_mass = m->inner.first > 0;
   m->inner.ops = m->ops;
-  m->ops = (saltus_system_ops){.mass = mass,
-                               .force = force,
-                               .force_q = force_q,
-                               .force_v = force_v,
-                               .blocks = blocks,
-                               .kinetic = kinetic,
-                               .potential = potential,
-                               .power = power,
-                               .formula = formula,
-                               .enclosure = &composed_enclosure,
-                               .frame_energy = m->inner.ops.frame_energy,
-                               .mass_q = own_mass ? m->inner.ops.mass_q : NULL,
-                               .kinetic_gradient = own_mass ? m->inner.ops.kinetic_gradient : NULL,
-                               .joints = d->nj > 0 ? joints : NULL,
-                               .joint = d->nj > 0 ? joint : NULL,
-                               .contacts = d->nc > 0 ? contacts : NULL,
-                               .contact = d->nc > 0 ? contact : NULL,
-                               .spring_q = in->spring_q != NULL ? spring_q : NULL,
-                               .spring_v = in->spring_v != NULL ? spring_v : NULL,
-                               .rate = in->rate != NULL ? rate : NULL,
-                               .advance = in->advance != NULL ? advance : NULL,
-                               .difference = in->difference != NULL ? difference : NULL,
-                               .normalise = in->normalise != NULL ? normalise : NULL,
-                               .turn_momentum = in->turn_momentum != NULL ? turn_momentum : NULL};
+  m->ops = (saltus_system_ops){
+      .mass = mass,
+      .force = force,
+      .force_q = force_q,
+      .force_v = force_v,
+      .blocks = blocks,
+      .kinetic = kinetic,
+      .potential = potential,
+      .power = power,
+      .formula = formula,
+      .enclosure = &composed_enclosure,
+      .frame_energy = m->inner.ops.frame_energy,
+      .mass_q = own_mass ? m->inner.ops.mass_q : NULL,
+      .kinetic_gradient = own_mass ? m->inner.ops.kinetic_gradient : NULL,
+      .joints = d->nj > 0 ? joints : NULL,
+      .joint = d->nj > 0 ? joint : NULL,
+      .joint_bend = d->nj == m->inner.system->dims.nj && in->joint_bend != NULL ? joint_bend : NULL,
+      .contacts = d->nc > 0 ? contacts : NULL,
+      .contact = d->nc > 0 ? contact : NULL,
+      .spring_q = in->spring_q != NULL ? spring_q : NULL,
+      .spring_v = in->spring_v != NULL ? spring_v : NULL,
+      .rate = in->rate != NULL ? rate : NULL,
+      .advance = in->advance != NULL ? advance : NULL,
+      .difference = in->difference != NULL ? difference : NULL,
+      .normalise = in->normalise != NULL ? normalise : NULL,
+      .turn_momentum = in->turn_momentum != NULL ? turn_momentum : NULL};
 }
 
 static saltus_status join_joints(saltusi_formula_builder* b) {

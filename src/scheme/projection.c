@@ -15,8 +15,7 @@
  * the first one moved. */
 enum { CORRECTIONS_MAX = 20 };
 
-/* Joints are closed when g is so many roundings of its terms; and when it no longer shrinks, so many. */
-static const double closed = 16.0;
+/* Joints are closed when g no longer shrinks and is so many roundings of its terms. */
 static const double stalled = 1e4;
 
 /* Velocities off the joints have grown when they are more than so many times n^2 / |v|, or more than this part of n, with n
@@ -98,7 +97,7 @@ saltus_status saltusi_project_joints(saltusi_projection* p, const saltusi_step* 
   for (int k = 0; status == SALTUS_OK && k <= CORRECTIONS_MAX; k++) {
     sys->ops->joints(sys->self, &at, p->op.rhs);
     double worst = worst_of(p, d->nj, &where);
-    if (worst <= closed || (worst <= stalled && worst >= 0.5 * last)) {
+    if (worst <= SALTUSI_JOINTS_CLOSED || (worst <= stalled && worst >= 0.5 * last)) {
       return SALTUS_OK;
     }
     if (!(worst < 1e300) || k == CORRECTIONS_MAX) {
@@ -134,7 +133,7 @@ static bool joints_move(saltusi_projection* p, int nj, const double* v) {
     double b = p->op.rows.b[j];
     double rounding = DBL_EPSILON * (saltusi_row_size(&p->op.rows, j, v) + fabs(b));
     p->op.rhs[j] = saltusi_row_dot(&p->op.rows, j, v) + b;
-    moves = moves || !(fabs(p->op.rhs[j]) <= closed * rounding);
+    moves = moves || !(fabs(p->op.rhs[j]) <= SALTUSI_JOINTS_CLOSED * rounding);
   }
   return moves;
 }

@@ -30,6 +30,9 @@
 
 extern const char* const saltusi_projection_names[];
 
+/* Joints are closed when g is so many roundings of its terms. */
+#define SALTUSI_JOINTS_CLOSED 16.0
+
 typedef struct saltusi_projection {
   saltusi_linear mass;
   saltusi_operator op;

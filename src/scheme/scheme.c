@@ -54,7 +54,7 @@ static void clear_report(saltus_step_report* report, double h) {
 }
 
 /* The step as the scheme sees it, in the room there is. */
-static saltusi_step make_step(saltus_scheme* scheme, saltus_step_report* report) {
+static saltusi_step make_step(saltus_scheme* scheme, bool* closed, saltus_step_report* report) {
   const tried_from* tried = &scheme->tried_from;
   clear_report(report, tried->h);
   report->contacts = scheme->contacts;
@@ -77,6 +77,7 @@ static saltusi_step make_step(saltus_scheme* scheme, saltus_step_report* report)
       .v_error = scheme->v_error,
       .events = scheme->ops->info.locates_events ? &scheme->events : NULL,
       .dense = scheme->dense_count > 0 ? scheme->dense[0].data : NULL,
+      .closed = closed,
       .report = report,
       .log = scheme->log,
   };
@@ -150,9 +151,10 @@ static saltus_status do_step(saltus_scheme* scheme, saltus_step_report* report) 
     }
     scheme->eval.failure->status = SALTUS_OK;
     scheme->eval.bound.what = NULL;
-    const saltusi_step step = make_step(scheme, report);
+    bool closed = false;
+    const saltusi_step step = make_step(scheme, &closed, report);
     status = scheme->ops->step(scheme->work, scheme->options, &step);
-    if (status == SALTUS_OK && scheme->projects) {
+    if (status == SALTUS_OK && scheme->projects && !closed) {
       status = saltusi_project_joints(scheme->projection, &step);
     }
     again = make_room(scheme, &status);

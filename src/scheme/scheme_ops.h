@@ -41,6 +41,7 @@ typedef struct saltusi_step {
   double* v_error;      /* [nv] the same */
   saltusi_event_list* events; /* out of schemes that locate them: by saltusi_step_event */
   double* dense;              /* [dense_count] out: the motion inside the step */
+  bool* closed;               /* out: the joints are at q1, to rounding; false before */
   saltus_step_report* report; /* out */
   saltus_log log;
 } saltusi_step;

@@ -12,6 +12,7 @@
 
 #include "base/log.h"
 #include "math/matrix.h"
+#include "system/check_bend.h"
 #include "system/check_enclosure.h"
 #include "system/evaluate.h"
 #include "system/power.h"
@@ -461,6 +462,7 @@ static void find_worst(saltus_system_check_result* result) {
       {"rows G", result->normal_G},
       {"rows b", result->normal_b},
       {"rows c", result->convective_c},
+      {"joint_bend", result->joint_bend},
       {"blocks", result->blocks},
       {"symmetry of the mass matrix", result->mass_symmetry},
       {"enclosures", result->enclosure},
@@ -519,7 +521,7 @@ saltus_status saltus_system_check(const saltus_system* system, double t, const d
     return status;
   }
   *result = (saltus_system_check_result){NAN, NAN, NAN,  NAN, NAN,  NAN, NAN, NAN, NAN, NAN,
-                                         NAN, NAN, true, 0.0, NULL, NAN, NAN, NAN, {0}};
+                                         NAN, NAN, true, 0.0, NULL, NAN, NAN, NAN, NAN};
   saltus_allocator memory = saltus_allocator_default();
   saltus_failure failure = {.status = SALTUS_OK};
   saltus_system fit;
@@ -549,6 +551,9 @@ saltus_status saltus_system_check(const saltus_system* system, double t, const d
   check_power(&c, result);
   status = check_constraints(&c, result);
   result->traits_hold = traits_hold(&c);
+  if (status == SALTUS_OK) {
+    status = saltusi_check_bend(&fit, &c.at, &result->joint_bend);
+  }
   if (status == SALTUS_OK) {
     status = saltusi_check_enclosures(&fit, &c.at, &result->enclosure);
   }

@@ -20,6 +20,7 @@ typedef enum saltusi_room_kind {
   SALTUSI_ROOM_BLOCKS,   /* of W */
   SALTUSI_ROOM_FILL,     /* entries of factors */
   SALTUSI_ROOM_JOINTS,   /* bytes of sparse factors of joints */
+  SALTUSI_ROOM_LINKAGE,  /* the same of all bodies with all joints */
   SALTUSI_ROOM_PRODUCT,  /* 1: for solving without W */
   SALTUSI_ROOM_ROWS,     /* of contact problems that are solved at once */
   SALTUSI_ROOM_EVENTS,   /* of one step */

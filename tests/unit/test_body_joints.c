@@ -132,6 +132,38 @@ static void compare_rows(const saltus_system* sys, const saltus_point* at) {
   }
 }
 
+/* Second derivatives of joints that are closed, at rest and in any motion. */
+static void check_closed(saltus_mechanism* m, const char* what) {
+  const saltus_system* sys = saltus_mechanism_system(m);
+  double g[64], v[64] = {0.0};
+  saltus_assembly assembly;
+  saltus_kept_message kept;
+  if (sys->dims.nj == 0) {
+    return;
+  }
+  saltus_status status = saltus_mechanism_assemble(m, 1e3, saltus_log_keep(&kept), &assembly);
+  if (status != SALTUS_OK && strcmp(what, "screw") == 0) {
+    return; /* driven in both of its coordinates */
+  }
+  sys->ops->joints(sys->self, &(saltus_point){.q = saltus_mechanism_q0(m)}, g);
+  for (int i = 0; i < sys->dims.nj; i++) {
+    if (status != SALTUS_OK || !(fabs(g[i]) < 1e-11)) {
+      fail_msg("%s: row %d is open by %g: %s", what, i, g[i], kept.text);
+    }
+  }
+  for (int k = 0; k < 3; k++) {
+    saltus_system_check_result result;
+    assert_true(saltus_system_check(sys, 0.0, saltus_mechanism_q0(m), v, (saltus_log){0},
+                                    &result) == SALTUS_OK);
+    if (!(result.joint_bend < 1e-9)) { /* differences as below */
+      fail_msg("%s, closed: joint_bend is off by %g", what, result.joint_bend);
+    }
+    for (int i = 0; i < sys->dims.nv; i++) {
+      v[i] = any(1.0);
+    }
+  }
+}
+
 /* Worst derivative over some states anywhere; reports the first that is not exact. */
 static void check(const rig* r, const char* what) {
   saltus_kept_message kept;
@@ -144,6 +176,7 @@ static void check(const rig* r, const char* what) {
   const saltus_system* sys = saltus_mechanism_system(m);
   assert_true(saltus_system_validate(sys, def.log) == SALTUS_OK);
   assert_non_null(sys->ops->enclosure);
+  check_closed(m, what);
   for (int k = 0; k < 4; k++) {
     double q[64], v[64], q1[64];
     for (int i = 0; i < sys->dims.nv; i++) {

@@ -22,6 +22,7 @@
  * that part of v_k is therefore left out of the mean, and a mechanism that is stopped is at rest.
  */
 #include "scheme/moreau/moreau_joints.h"
+#include "scheme/moreau/moreau_linkage.h"
 
 #include "math/matrix.h"
 
@@ -52,6 +53,7 @@ void saltusi_moreau_layout(saltusi_moreau* w, int warm_start, const saltusi_eval
   w->broken = SALTUS_PUSH(arena, double, d->nj);
   w->forced = SALTUS_PUSH(arena, bool, d->nc);
   saltusi_moreau_joints_layout(&w->kept, sys, arena);
+  saltusi_moreau_linkage_layout(&w->linked, eval, arena);
 }
 
 /* The contacts that may close within gamma h, equation (18). Their rows at q_k stay in w->op.rows,
@@ -230,6 +232,12 @@ static saltus_status solve_velocity(saltusi_moreau* w, const saltus_moreau_jean_
                                     const saltusi_step* s) {
   const saltus_system* sys = &s->eval->sys;
   int nv = sys->dims.nv;
+  if (s->report->active == 0 && saltusi_moreau_linkage_serves(w)) {
+    saltus_status status = saltusi_moreau_linked(w, o, s, joint_weight(o));
+    if (!w->linked.factors.refused) {
+      return status;
+    }
+  }
   memcpy(s->v1, s->v0, (size_t)nv * sizeof(double));
   bool exact = one_iteration_is_exact(sys);
   saltusi_newton_end end = {.tol = o->newton_tol, .change = INFINITY};
@@ -339,6 +347,14 @@ saltus_status saltusi_moreau_take(saltusi_moreau* w, const saltus_moreau_jean_op
   }
   saltusi_advance(&s->eval->sys, s->q0, w->v_theta, s->h, s->q1);
   report(w, o, s);
+  if (o->project_joints && s->closed != NULL && s->report->active == 0 &&
+      saltusi_moreau_linkage_serves(w)) {
+    *s->closed = saltusi_moreau_linked_project(w, o, s);
+  }
+  if (w->joints_after != NULL) {
+    w->joints_after[0] = s->h;
+    memcpy(w->joints_after + 1, w->op.P, (size_t)s->eval->sys.dims.nj * sizeof(double));
+  }
   if (w->op.warm.each > 0) {
     keep_impulses(w, s);
   }

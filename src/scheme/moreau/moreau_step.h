@@ -7,6 +7,7 @@
 #define SALTUSI_MOREAU_STEP_H
 
 #include "math/mixing.h"
+#include "operator/linkage.h"
 #include "scheme/newton_end.h"
 #include "scheme/warm_start.h"
 
@@ -32,6 +33,16 @@ typedef struct saltusi_moreau_joints {
   saltusi_mixing mixing;
 } saltusi_moreau_joints;
 
+/* The iteration of moreau_linkage.c. */
+typedef struct saltusi_moreau_linkage {
+  int n;         /* velocities and rows; 0: not for this system */
+  double *z, *f; /* [n] velocities and impulses, and their correction */
+  double* scale; /* [nj] what rounding makes of g */
+  double* mass;  /* [values of the structure] */
+  bool mass_kept;
+  saltusi_linkage factors;
+} saltusi_moreau_linkage;
+
 typedef struct saltusi_moreau {
   saltusi_linear linear;
   saltusi_contact_list list;
@@ -47,7 +58,14 @@ typedef struct saltusi_moreau {
   double* broken;  /* [nj] G_k^T v_k + b_k while contacts are active, else 0 */
   bool* forced;    /* [nc] active whatever the forecast says, by key */
   saltusi_moreau_joints kept;
+  saltusi_moreau_linkage linked;
+  const double*
+      joints_before;    /* [1 + nj] h and impulses of joints of the last step; NULL: unknown */
+  double* joints_after; /* [1 + nj] the same of this one; NULL: nobody asks */
 } saltusi_moreau;
+
+/* Doubles of joints_before; 0: the step has no use for them. */
+size_t saltusi_moreau_joints_count(const saltus_system* sys);
 
 void saltusi_moreau_layout(saltusi_moreau* work, int warm_start, const saltusi_eval* eval,
                            saltus_arena* arena);

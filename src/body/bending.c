@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * bending.c - how joints bend: K = d(G P)/dq and U_q = d(G^T v + b)/dq, along velocities.
+ *
+ * L_k is the derivative along the k-th velocity of a body. Those about body axes do not commute,
+ *
+ *   d(G_l v_l)/dq_k = v_l L_k L_l g = (d/dt G)_k + (w x G_w)_k        w, G_w: about the axes of the body of k
+ *
+ * which makes U_q of the rates that terms.c knows, and K of those along each velocity. Both are written out for
+ * joints that hold a point, most of all there are. With C = R_b^T R_a, y the point in the body a, u its velocity
+ * against the centre of a in those axes:
+ *
+ *   (p_b - p_a) . a_i    U_q:  -R_a (w_a x s_i)  |  s_i x u + (w_a x s_i) x y
+ *                               R_a (w_a x s_i)  |  r_b x C (w_a x s_i) + (w_b x r_b) x C s_i
+ *   a_i . b_j            U_q:   0  |  s_i x C^T (w_b x s_j) + (w_a x s_i) x C^T s_j
+ *                               0  |  s_j x C (w_a x s_i) + (w_b x s_j) x C s_i
+ *
+ * Their K couples no bodies once multipliers take up what they can: they hold a force f in the world whatever the
+ * axes do, and p_b - p_a = 0. With f and the torque t in body axes, both as they act on b,
+ *
+ *   K_bb = f r_b^T - (r_b . f) 1 + T_b,      K_aa = -(f r_a^T - (r_a . f) 1) - T_a
+ *   T w = -w x t where rows hold all three angles,   -(e . w) e x t where they leave the one about e
+ */
+#include "body/bending.h"
+
+#include <assert.h>
+#include <string.h>
+
+enum { WIDTH_MOST = 24 };
+
+/* Which rows a joint that holds a point has behind those of the point. */
+typedef enum holding { NO_POINT, POINT, HINGE, LOCKED } holding;
+
+static holding holding_of(const saltus_mechanism* m, const saltusi_joint* j) {
+  const int point = m->plane ? 2 : 3;
+  if (j->type == SALTUS_JOINT_FIXED) {
+    return LOCKED;
+  }
+  if (j->type == SALTUS_JOINT_SPHERICAL) {
+    return POINT;
+  }
+  if (j->type != SALTUS_JOINT_REVOLUTE) {
+    return NO_POINT;
+  }
+  return j->rows == point + (m->plane ? 0 : 2) ? HINGE : LOCKED; /* driven */
+}
+
+/* Six entries about a body into one row over the columns of a link. */
+static void put(const saltus_mechanism* m, const double G[6], double weight, double* to) {
+  if (m->plane) {
+    to[0] += weight * G[0];
+    to[1] += weight * G[1];
+    to[2] += weight * G[5];
+    return;
+  }
+  for (int k = 0; k < 6; k++) {
+    to[k] += weight * G[k];
+  }
+}
+
+/* ---- any row, by its rates ---- */
+
+static void any_velocity(const saltus_mechanism* m, const saltusi_link* link,
+                         const saltusi_term* term, const saltusi_end end[4],
+                         const saltusi_end_motion motion[4], double* U_q) {
+  const int first = 2 * term->link;
+  double G[12], dG[12];
+  saltusi_term_gradient(term, end + first, G);
+  saltusi_term_gradient_rate(term, end + first, motion + first, dG);
+  for (int k = 0; k < 2; k++) {
+    const int place = link->place[term->link][k];
+    double across[3];
+    saltusi_cross(motion[first + k].body.w, G + 6 * k + 3, across);
+    for (int i = 0; i < 3; i++) {
+      dG[6 * k + 3 + i] += across[i];
+    }
+    if (place >= 0) {
+      put(m, dG + 6 * k, term->weight, U_q + place);
+    }
+  }
+}
+
+/* The column of K along entry c of the six of the body at `place`. */
+static void any_column(const saltus_mechanism* m, const saltusi_joint* j, const saltusi_end end[4],
+                       int place, int c, const double* P, double column[WIDTH_MOST]) {
+  saltusi_end_motion along[4];
+  memset(along, 0, sizeof along);
+  memset(column, 0, WIDTH_MOST * sizeof(double));
+  for (int k = 0; k < 2 * j->link.links; k++) {
+    if (j->link.place[k / 2][k % 2] == place) {
+      saltusi_motion* body = &along[k].body;
+      *(c < 3 ? &body->v[c] : &body->w[c - 3]) = 1.0;
+      saltusi_end_move(&end[k], &along[k]);
+    }
+  }
+  for (int r = 0; r < j->rows; r++) {
+    const saltusi_row* row = &m->rows[j->row + r];
+    for (int i = 0; i < row->terms; i++) {
+      const saltusi_term* term = &row->term[i];
+      const int first = 2 * term->link;
+      double dG[12];
+      saltusi_term_gradient_rate(term, end + first, along + first, dG);
+      for (int k = 0; k < 2; k++) {
+        const int to = j->link.place[term->link][k];
+        if (to >= 0) {
+          put(m, dG + 6 * k, P[r] * term->weight, column + to);
+        }
+      }
+    }
+  }
+}
+
+static void any_stiffness(const saltus_mechanism* m, const saltusi_joint* j,
+                          const saltusi_end end[4], const double* P, double* K) {
+  static const int plane[3] = {0, 1, 5};
+  const int size = m->plane ? 3 : 6, width = j->link.width;
+  for (int place = 0; place < width; place += size) {
+    for (int c = 0; c < size; c++) {
+      double column[WIDTH_MOST];
+      any_column(m, j, end, place, m->plane ? plane[c] : c, P, column);
+      for (int i = 0; i < width; i++) {
+        K[i * width + place + c] = column[i];
+      }
+    }
+  }
+}
+
+/* ---- joints that hold a point ---- */
+
+/* What its rows share. */
+typedef struct held {
+  const saltusi_end *a, *b;
+  const double *wa, *wb;
+  double C[9];
+  double y[3], u[3], rb[3]; /* u: m/s; rb: w_b x r_b */
+} held;
+
+static void hold(const saltusi_end end[2], const saltusi_motion* a, const saltusi_motion* b,
+                 held* h) {
+  h->a = &end[0];
+  h->b = &end[1];
+  h->wa = a->w;
+  h->wb = b->w;
+  const double *Ra = end[0].pose.R, *Rb = end[1].pose.R;
+  for (int i = 0; i < 3; i++) {
+    for (int k = 0; k < 3; k++) {
+      h->C[3 * i + k] = Rb[i] * Ra[k] + Rb[3 + i] * Ra[3 + k] + Rb[6 + i] * Ra[6 + k];
+    }
+  }
+  double d[3], moved[3];
+  saltusi_minus3(h->b->p, h->a->pose.x, d);
+  saltusi_turn_back(Ra, d, h->y);
+  saltusi_cross(h->wb, h->b->marker->r, h->rb);
+  saltusi_turn_back(h->C, h->rb, moved);
+  saltusi_minus3(b->v, a->v, d);
+  saltusi_turn_back(Ra, d, h->u);
+  for (int k = 0; k < 3; k++) {
+    h->u[k] += moved[k];
+  }
+}
+
+/* x1 x y1 + x2 x y2 */
+static void two_crosses(const double x1[3], const double y1[3], const double x2[3],
+                        const double y2[3], double out[3]) {
+  double first[3], second[3];
+  saltusi_cross(x1, y1, first);
+  saltusi_cross(x2, y2, second);
+  for (int k = 0; k < 3; k++) {
+    out[k] = first[k] + second[k];
+  }
+}
+
+static void held_velocity(const held* h, const saltusi_term* term, double U_q[12]) {
+  const double *si = h->a->marker->axis[term->i], *sj = h->b->marker->axis[term->j];
+  double turned[3], seen[3], si_b[3], turned_b[3];
+  saltusi_cross(h->wa, si, turned);
+  saltusi_turn(h->C, turned, turned_b);
+  saltusi_turn(h->C, si, si_b);
+  if (term->kind == SALTUSI_TERM_ALONG) {
+    double dn[3];
+    saltusi_turn(h->a->pose.R, turned, dn);
+    for (int k = 0; k < 3; k++) {
+      U_q[k] = -dn[k];
+      U_q[6 + k] = dn[k];
+    }
+    two_crosses(si, h->u, turned, h->y, U_q + 3);
+    two_crosses(h->b->marker->r, turned_b, h->rb, si_b, U_q + 9);
+    return;
+  }
+  double swung[3], swung_a[3];
+  memset(U_q, 0, 12 * sizeof(double));
+  saltusi_cross(h->wb, sj, swung);
+  saltusi_turn_back(h->C, swung, swung_a);
+  saltusi_turn_back(h->C, sj, seen);
+  two_crosses(si, swung_a, turned, seen, U_q + 3);
+  two_crosses(sj, turned_b, swung, si_b, U_q + 9);
+}
+
+/* Force and torque on a body, in its axes, times the sign. */
+typedef struct wrench {
+  double f[3], t[3];
+  double sign;
+} wrench;
+
+/* sign (f r^T - (r . f) 1 + T) into the rows and columns of the angles of a body. */
+static void held_stiffness(const saltus_mechanism* m, const saltusi_marker* marker,
+                           const wrench* by, holding kind, double* K, int width) {
+  const double *r = marker->r, *f = by->f, *t = by->t;
+  const double sign = by->sign;
+  const double along = saltusi_dot3(r, f);
+  if (m->plane) { /* third row and column of the block; T has none of it */
+    K[2 * width + 2] -= sign * along;
+    return;
+  }
+  const double* e = marker->axis[2];
+  double across[3];
+  saltusi_cross(e, t, across);
+  for (int i = 0; i < 3; i++) {
+    double* row = K + (3 + i) * width + 3;
+    for (int k = 0; k < 3; k++) {
+      row[k] += sign * (f[i] * r[k] - (i == k ? along : 0.0));
+      row[k] -= kind == HINGE ? sign * across[i] * e[k] : 0.0;
+    }
+    if (kind == LOCKED) { /* -w x t = [t]x w */
+      row[(i + 1) % 3] -= sign * t[(i + 2) % 3];
+      row[(i + 2) % 3] += sign * t[(i + 1) % 3];
+    }
+  }
+}
+
+static void hold_stiff(const saltus_mechanism* m, const saltusi_joint* j, const held* h,
+                       holding kind, const double* P, double* K) {
+  const int point = m->plane ? 2 : 3, width = j->link.width;
+  wrench on_a = {.sign = -1.0}, on_b = {.sign = 1.0};
+  for (int r = 0; r < point; r++) {
+    saltusi_along(P[r], h->a->marker->axis[r], on_a.f, on_a.f);
+  }
+  saltusi_turn(h->C, on_a.f, on_b.f);
+  for (int r = point; !m->plane && r < j->rows; r++) {
+    const saltusi_term* term = &m->rows[j->row + r].term[0];
+    const double* sj = h->b->marker->axis[term->j];
+    double seen[3], own[3];
+    if (term->kind == SALTUSI_TERM_DOT) {
+      saltusi_turn(h->C, h->a->marker->axis[term->i], seen);
+      saltusi_cross(sj, seen, own);
+    } else { /* the angle of a drive */
+      memcpy(own, h->b->marker->axis[2], sizeof own);
+    }
+    saltusi_along(P[r] * term->weight, own, on_b.t, on_b.t);
+  }
+  saltusi_turn_back(h->C, on_b.t, on_a.t);
+  const int a = j->link.place[0][0], b = j->link.place[0][1];
+  if (a >= 0) {
+    held_stiffness(m, h->a->marker, &on_a, kind, K + a * width + a, width);
+  }
+  if (b >= 0) {
+    held_stiffness(m, h->b->marker, &on_b, kind, K + b * width + b, width);
+  }
+}
+
+/* ---- all ---- */
+
+bool saltusi_mechanism_joint_bend(const void* self, const saltus_point* at, int joint,
+                                  const double* P, double* K, double* U_q) {
+  const saltus_mechanism* m = self;
+  assert(m != NULL && joint >= 0 && joint < m->joint_count);
+  const saltusi_joint* j = &m->joints[joint];
+  const holding kind = holding_of(m, j);
+  if (K == NULL && U_q == NULL) {
+    return kind == NO_POINT;
+  }
+  saltusi_end end[4];
+  saltusi_end_motion motion[4];
+  saltusi_link_ends(m, &j->link, at->t, at->q, NULL, end);
+  for (int k = 0; k < 2 * j->link.links; k++) {
+    saltusi_motion_at(m, end[k].marker->body, at->t, at->v, &motion[k].body);
+  }
+  held h;
+  if (kind != NO_POINT) {
+    hold(end, &motion[0].body, &motion[1].body, &h);
+    hold_stiff(m, j, &h, kind, P, K);
+  } else {
+    any_stiffness(m, j, end, P, K);
+  }
+  bool moved = false;
+  for (int r = 0; r < j->rows; r++) {
+    const saltusi_row* row = &m->rows[j->row + r];
+    double* to = U_q + (size_t)r * (size_t)j->link.width;
+    const saltusi_term_kind term = row->term[0].kind;
+    if (kind != NO_POINT && (term == SALTUSI_TERM_ALONG || term == SALTUSI_TERM_DOT)) {
+      double part[12];
+      held_velocity(&h, &row->term[0], part);
+      for (int k = 0; k < 2; k++) {
+        if (j->link.place[0][k] >= 0) {
+          put(m, part + 6 * k, row->term[0].weight, to + j->link.place[0][k]);
+        }
+      }
+      continue;
+    }
+    for (int k = 0; k < 2 * j->link.links && !moved; k++) {
+      saltusi_end_move(&end[k], &motion[k]);
+    }
+    moved = true;
+    for (int i = 0; i < row->terms; i++) {
+      any_velocity(m, &j->link, &row->term[i], end, motion, to);
+    }
+  }
+  return kind == NO_POINT;
+}

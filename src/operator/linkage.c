@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * linkage.c - see linkage.h.
+ */
+#include "operator/linkage.h"
+
+#include "math/matrix.h"
+#include "system/structure.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Rows of joints from which it is worth its plan. */
+enum { LINKAGE_FROM = 24 };
+
+/* Rows of loops in one component: they are a dense matrix. */
+enum { LINKAGE_LOOPS = 200 };
+
+/* Bodies that one joint touches. */
+enum { JOINT_BODIES = 4 };
+
+static int pairs_most(const saltus_system* sys) {
+  const int own = sys->structure->pairs;
+  int coupled = 0;
+  for (int j = 0; j < saltusi_joint_count(sys); j++) {
+    coupled += sys->ops->joint_bend(sys->self, NULL, j, NULL, NULL, NULL) ? 1 : 0;
+  }
+  return own + coupled * JOINT_BODIES * (JOINT_BODIES - 1) / 2;
+}
+
+bool saltusi_linkage_serves(const saltus_system* sys) {
+  assert(sys != NULL);
+  const saltus_system_ops* ops = sys->ops;
+  return sys->dims.nj > LINKAGE_FROM && sys->dims.row_width > 0 && sys->structure != NULL &&
+         ops->joint_bend != NULL && ops->blocks != NULL && ops->linear == NULL;
+}
+
+void saltusi_linkage_layout(saltusi_linkage* l, const saltusi_eval* eval, saltus_arena* arena) {
+  assert(l != NULL && eval != NULL && arena != NULL);
+  const saltus_system* sys = &eval->sys;
+  const saltus_dims* d = &sys->dims;
+  *l = (saltusi_linkage){0};
+  if (!saltusi_linkage_serves(sys)) {
+    return;
+  }
+  l->serves = true;
+  const int columns = d->nj * d->row_width, pairs = pairs_most(sys);
+  size_t first = saltusi_saddle_bytes(sys->structure->blocks, d->nj, d->nj, columns);
+  saltusi_buffer_layout(&l->saddle.memory,
+                        saltusi_room_of(&eval->room, SALTUSI_ROOM_LINKAGE, first), arena);
+  l->body_of = SALTUS_PUSH(arena, int, d->nv);
+  l->local = SALTUS_PUSH(arena, int, d->nv);
+  l->velocity = SALTUS_PUSH(arena, int, d->nv);
+  l->joint_row = SALTUS_PUSH(arena, int, d->nj);
+  l->joint_rows = SALTUS_PUSH(arena, int, d->nj);
+  l->joint_at = SALTUS_PUSH(arena, int, d->nj + 1);
+  l->column = SALTUS_PUSH(arena, int, columns);
+  l->couples = SALTUS_PUSH(arena, bool, saltusi_joint_count(sys));
+  l->pair = SALTUS_PUSH2(arena, int, pairs, 2);
+  l->found = SALTUS_PUSH(arena, saltusi_coupled, pairs);
+  l->values = SALTUS_PUSH(arena, double, saltusi_structure_values(sys->structure));
+  l->size = SALTUS_PUSH(arena, double, d->nv);
+  l->K = SALTUS_PUSH2(arena, double, d->row_width, d->row_width);
+  l->U_q = SALTUS_PUSH2(arena, double, saltusi_joint_rows_most(sys), d->row_width);
+}
+
+/* ---- the plan ---- */
+
+static void list_bodies(saltusi_linkage* l, const saltus_structure* s) {
+  for (int b = 0; b < s->blocks; b++) {
+    for (int i = s->start[b]; i < s->start[b + 1]; i++) {
+      l->body_of[i] = b;
+      l->local[i] = i - s->start[b];
+      l->velocity[i] = i;
+    }
+  }
+}
+
+/* Rows of the smallest body among columns. */
+static int carries(const saltusi_linkage* l, const saltus_structure* s, int count,
+                   const int* column) {
+  int least = count;
+  for (int k = 0; k < count; k++) {
+    const int size = saltusi_block_size(s, l->body_of[column[k]]);
+    least = size < least ? size : least;
+  }
+  return least;
+}
+
+/* The bodies of a joint, each once; one more than there may be says too many. */
+static int bodies_of(const saltusi_linkage* l, const saltusi_row_block* rows, int r,
+                     int body[JOINT_BODIES + 1]) {
+  const int* column = rows->column + (size_t)r * (size_t)rows->stride;
+  int count = 0;
+  for (int k = 0; k < rows->entries[r]; k++) {
+    const int own = l->body_of[column[k]];
+    if (count <= JOINT_BODIES && (count == 0 || body[count - 1] != own)) {
+      body[count++] = own;
+    }
+  }
+  return count;
+}
+
+static void list_joints(saltusi_linkage* l, const saltus_system* sys,
+                        const saltusi_row_block* rows) {
+  l->joints = 0;
+  l->joint_at[0] = 0;
+  l->known = saltusi_joint_count(sys);
+  for (int j = 0; j < l->known; j++) {
+    const int end = saltusi_joint_first(sys, j + 1);
+    l->couples[j] = sys->ops->joint_bend(sys->self, NULL, j, NULL, NULL, NULL);
+    for (int r = saltusi_joint_first(sys, j); r < end;) {
+      const int* column = rows->column + (size_t)r * (size_t)rows->stride;
+      const int width = rows->entries[r], at = l->joint_at[l->joints];
+      const int most = carries(l, sys->structure, width, column);
+      int body[JOINT_BODIES + 1];
+      l->refused = l->refused || bodies_of(l, rows, r, body) > JOINT_BODIES;
+      l->joint_row[l->joints] = r;
+      l->joint_rows[l->joints] = end - r < most ? end - r : most;
+      memcpy(l->column + at, column, (size_t)width * sizeof(int));
+      r += l->joint_rows[l->joints];
+      l->joint_at[++l->joints] = at + width;
+    }
+  }
+}
+
+static int by_bodies(const void* a, const void* b) {
+  const saltusi_coupled *x = a, *y = b;
+  if (x->low != y->low || x->high != y->high) {
+    return x->low != y->low ? (x->low > y->low) - (x->low < y->low)
+                            : (x->high > y->high) - (x->high < y->high);
+  }
+  return (x->place < y->place) - (x->place > y->place); /* those that have a place first */
+}
+
+/* Pairs of the structure keep their places; those of joints follow. */
+static void list_pairs(saltusi_linkage* l, const saltus_system* sys,
+                       const saltusi_row_block* rows) {
+  const saltus_structure* s = sys->structure;
+  int count = 0;
+  for (int p = 0; p < s->pairs; p++) {
+    l->found[count++] = (saltusi_coupled){s->pair[2 * p], s->pair[2 * p + 1], p};
+  }
+  for (int j = 0; j < l->known; j++) {
+    int body[JOINT_BODIES + 1];
+    const int bodies = l->couples[j] ? bodies_of(l, rows, saltusi_joint_first(sys, j), body) : 0;
+    for (int i = 0; i < bodies; i++) {
+      for (int k = i + 1; k < bodies; k++) {
+        l->found[count++] = (saltusi_coupled){body[i], body[k], -1};
+      }
+    }
+  }
+  qsort(l->found, (size_t)count, sizeof *l->found, by_bodies);
+  memcpy(l->pair, s->pair, 2 * (size_t)s->pairs * sizeof(int));
+  l->pairs = s->pairs;
+  l->sorted = 0;
+  for (int i = 0; i < count; i++) {
+    saltusi_coupled own = l->found[i];
+    const saltusi_coupled* last = l->sorted > 0 ? &l->found[l->sorted - 1] : NULL;
+    if (last != NULL && last->low == own.low && last->high == own.high) {
+      continue;
+    }
+    if (own.place < 0) {
+      own.place = l->pairs++;
+      l->pair[2 * own.place] = own.low;
+      l->pair[2 * own.place + 1] = own.high;
+    }
+    l->found[l->sorted++] = own;
+  }
+}
+
+static int pair_of(const saltusi_linkage* l, int low, int high) {
+  int first = 0, last = l->sorted - 1;
+  while (first < last) {
+    const int middle = first + (last - first) / 2;
+    const saltusi_coupled* at = &l->found[middle];
+    if (at->low < low || (at->low == low && at->high < high)) {
+      first = middle + 1;
+    } else {
+      last = middle;
+    }
+  }
+  assert(l->found[first].low == low && l->found[first].high == high);
+  return l->found[first].place;
+}
+
+static bool make_plan(saltusi_linkage* l, const saltus_structure* s) {
+  const saltusi_saddle_shape shape = {.bodies = s->blocks,
+                                      .joints = l->joints,
+                                      .body_start = s->start,
+                                      .velocity = l->velocity,
+                                      .body_of = l->body_of,
+                                      .local = l->local,
+                                      .pairs = l->pairs,
+                                      .pair = l->pair,
+                                      .row = l->joint_row,
+                                      .rows = l->joint_rows,
+                                      .at = l->joint_at,
+                                      .column = l->column};
+  return saltusi_saddle_plan(&l->saddle, &shape, LINKAGE_LOOPS);
+}
+
+/* Whether the rows touch what they touched when they were planned. */
+static bool is_known(const saltusi_linkage* l, const saltusi_row_block* rows) {
+  bool same = l->known > 0;
+  for (int j = 0; j < l->joints && same; j++) {
+    const int r = l->joint_row[j], at = l->joint_at[j];
+    const int* column = rows->column + (size_t)r * (size_t)rows->stride;
+    same = rows->entries[r] == l->joint_at[j + 1] - at &&
+           memcmp(column, l->column + at, (size_t)rows->entries[r] * sizeof(int)) == 0;
+  }
+  return same;
+}
+
+static saltus_status lack(saltusi_linkage* l, saltusi_eval* eval) {
+  l->known = 0;
+  if (l->saddle.wanted > 0) {
+    return saltusi_room_lacks(&eval->room, SALTUSI_ROOM_LINKAGE, l->saddle.wanted);
+  }
+  l->refused = true;
+  return SALTUS_RETRY_NAN;
+}
+
+/* ---- the matrix ---- */
+
+/* A into its places; l->size becomes its diagonal. */
+static void write_bodies(saltusi_linkage* l, const saltus_structure* s) {
+  saltusi_saddle* saddle = &l->saddle;
+  const double* from = l->values;
+  for (int b = 0; b < s->blocks; b++) {
+    const int n = saltusi_block_size(s, b);
+    memcpy(saddle->values + saddle->diagonal[saddle->position[b]], from,
+           (size_t)(n * n) * sizeof(double));
+    for (int i = 0; i < n; i++) {
+      l->size[s->start[b] + i] = fabs(from[i * (n + 1)]);
+    }
+    from += n * n;
+  }
+  for (int p = 0; p < 2 * s->pairs; p++) {
+    const int i = s->pair[p - p % 2], j = s->pair[p - p % 2 + 1];
+    const size_t size = (size_t)saltusi_block_size(s, i) * (size_t)saltusi_block_size(s, j);
+    memcpy(saddle->values + saddle->pair_place[p], from, size * sizeof(double));
+    from += size;
+  }
+}
+
+/* Columns from i on that belong to one body and stand together in it. */
+static int run_from(const saltusi_linkage* l, int width, const int* column, int i) {
+  int end = i + 1;
+  while (end < width && column[end] == column[end - 1] + 1 &&
+         l->body_of[column[end]] == l->body_of[column[i]]) {
+    end++;
+  }
+  return end - i;
+}
+
+/* Place and stride of the entry of two velocities. */
+static int entry_of(const saltusi_linkage* l, const saltus_structure* s, int i, int j,
+                    int* stride) {
+  const saltusi_saddle* saddle = &l->saddle;
+  const int row = l->body_of[i], other = l->body_of[j];
+  int place = saddle->diagonal[saddle->position[row]];
+  if (row != other) {
+    place =
+        saddle
+            ->pair_place[row < other ? 2 * pair_of(l, row, other) : 2 * pair_of(l, other, row) + 1];
+  }
+  *stride = saltusi_block_size(s, other);
+  return place + l->local[i] * *stride + l->local[j];
+}
+
+/* A -= reach K of a joint, body by body. */
+static void write_bending(saltusi_linkage* l, const saltus_structure* s, double reach, int width,
+                          const int* column, bool couples) {
+  for (int i = 0, rows = 0; i < width; i += rows) {
+    rows = run_from(l, width, column, i);
+    for (int k = 0, columns = 0; k < width; k += columns) {
+      columns = run_from(l, width, column, k);
+      if (l->body_of[column[i]] != l->body_of[column[k]] && !couples) {
+        continue;
+      }
+      int stride;
+      double* to = l->saddle.values + entry_of(l, s, column[i], column[k], &stride);
+      for (int a = 0; a < rows; a++) {
+        for (int c = 0; c < columns; c++) {
+          to[a * stride + c] -= reach * l->K[(i + a) * width + k + c];
+        }
+      }
+    }
+  }
+}
+
+/* G and H of one piece of a joint into their places; U_q starts at row `first`. */
+static void write_rows(saltusi_linkage* l, const saltusi_row_block* rows, int piece, int first,
+                       double measured, double* diagonal) {
+  saltusi_saddle* s = &l->saddle;
+  const int own = s->first[s->position[s->bodies + piece]];
+  const int at = l->joint_at[piece], width = l->joint_at[piece + 1] - at;
+  for (int k = 0; k < l->joint_rows[piece]; k++) {
+    const int r = l->joint_row[piece] + k;
+    const double* G = rows->G + (size_t)r * (size_t)rows->stride;
+    const double* U_q = l->U_q + (r - first) * width;
+    double sum = 0.0;
+    for (int e = 0; e < width; e++) {
+      s->values[s->G_place[at + e] + k] = G[e];
+      s->values[s->H_place[at + e] + k * s->H_step[at + e]] = G[e] + measured * U_q[e];
+      sum += G[e] * G[e] / l->size[l->column[at + e]];
+    }
+    s->weight[own + k] = sum;
+    diagonal[r] = sum;
+  }
+}
+
+static void write_matrix(saltusi_linkage* l, const saltus_system* sys, const saltusi_linkage_at* at,
+                         const saltusi_row_block* rows, double* diagonal) {
+  saltusi_saddle_clear(&l->saddle);
+  write_bodies(l, sys->structure);
+  for (int j = 0, piece = 0; j < l->known; j++) {
+    const int first = saltusi_joint_first(sys, j), count = saltusi_joint_rows(sys, j);
+    const int width = rows->entries[first];
+    memset(l->K, 0, (size_t)(width * width) * sizeof(double));
+    memset(l->U_q, 0, (size_t)(count * width) * sizeof(double));
+    sys->ops->joint_bend(sys->self, at->joints, j, at->P + first, l->K, l->U_q);
+    write_bending(l, sys->structure, at->reach, width,
+                  rows->column + (size_t)first * (size_t)rows->stride, l->couples[j]);
+    for (; piece < l->joints && l->joint_row[piece] < first + count; piece++) {
+      write_rows(l, rows, piece, first, at->measured, diagonal);
+    }
+  }
+}
+
+saltus_status saltusi_linkage_factor(saltusi_linkage* l, saltusi_eval* eval,
+                                     const saltusi_linkage_at* at, const saltusi_row_block* rows,
+                                     double* diagonal) {
+  assert(l != NULL && l->serves && !l->refused && eval != NULL && at != NULL && rows != NULL);
+  const saltus_system* sys = &eval->sys;
+  if (!is_known(l, rows) || l->again) {
+    l->again = false;
+    list_bodies(l, sys->structure);
+    list_joints(l, sys, rows);
+    if (l->refused) {
+      return SALTUS_RETRY_NAN;
+    }
+    list_pairs(l, sys, rows);
+    if (!make_plan(l, sys->structure)) {
+      return lack(l, eval);
+    }
+  }
+  sys->ops->blocks(sys->self, at->forces, 1.0, at->fv, at->fq, l->values);
+  for (;;) {
+    write_matrix(l, sys, at, rows, diagonal);
+    const saltusi_saddle_outcome outcome = saltusi_saddle_factor(&l->saddle);
+    if (outcome == SALTUSI_SADDLE_FACTORED) {
+      break;
+    }
+    if (outcome != SALTUSI_SADDLE_AGAIN || !make_plan(l, sys->structure)) {
+      l->known = 0;
+      return l->saddle.wanted > 0 ? lack(l, eval) : SALTUS_RETRY_NAN;
+    }
+  }
+  for (int p = 0; p < l->joints;
+       p++) { /* the next plan is that of the start: bits have no history */
+    l->again = l->again || l->saddle.demoted[p];
+  }
+  for (int c = 0; c < l->saddle.components; c++) {
+    eval->dependent |= l->saddle.null_count[c] > 0;
+  }
+  return SALTUS_OK;
+}
+
+void saltusi_linkage_solve(saltusi_linkage* l, double* f, double* g, int nj) {
+  assert(l != NULL && f != NULL && g != NULL);
+  for (int c = 0; c < l->saddle.components; c++) {
+    saltusi_saddle_solve(&l->saddle, c, f, g, f, g);
+  }
+  for (int r = 0; r < nj; r++) { /* the sign of G */
+    g[r] = -g[r];
+  }
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * linkage.h - all bodies and joints of a system as one sparse matrix (math/saddle.h), with what joints do as they
+ * bend: the matrix of Newton's method for
+ *
+ *   A(v) - G P = 0,    G^T v + b = 0          at positions that move by `reach` for each unit of v:
+ *
+ *   [ A - reach K           -G ]              K   = d(G P)/dq
+ *   [ G^T + measured U_q     0 ]              U_q = d(G^T v + b)/dq
+ *
+ * For systems that say how joints bend, by blocks (saltus_system_ops.joint_bend, .blocks).
+ */
+#ifndef SALTUSI_LINKAGE_H
+#define SALTUSI_LINKAGE_H
+
+#include "math/saddle.h"
+#include "system/evaluate.h"
+
+/* Two bodies that A or K couples. */
+typedef struct saltusi_coupled {
+  int low, high;
+  int place; /* among the pairs; -1: not yet */
+} saltusi_coupled;
+
+typedef struct saltusi_linkage {
+  bool serves;  /* the system has what it takes */
+  bool refused; /* too many loops, or singular joints */
+  saltusi_saddle saddle;
+  int* body_of;           /* [nv] */
+  int* local;             /* [nv] */
+  int* velocity;          /* [nv] */
+  int joints;             /* pieces of joints, with as many rows as their smallest body carries */
+  int* joint_row;         /* [nj] */
+  int* joint_rows;        /* [nj] */
+  int* joint_at;          /* [nj + 1] */
+  int* column;            /* [nj x row_width] */
+  int known;              /* joints of the system that were planned; 0: none */
+  bool again;             /* joints were demoted: the plan is to be made anew */
+  bool* couples;          /* [joints of the system] */
+  int pairs;              /* of the structure, then of joints that couple */
+  int* pair;              /* [2 pairs] */
+  int sorted;             /* how many pairs are */
+  saltusi_coupled* found; /* [sorted] */
+  double* values;         /* [values of the structure] */
+  double* size;           /* [nv] of the diagonal of A */
+  double* K;              /* [row_width^2] */
+  double* U_q;            /* [rows of a joint x row_width] */
+} saltusi_linkage;
+
+/* Where and with which numbers. */
+typedef struct saltusi_linkage_at {
+  const saltus_point* forces; /* of A = M + fv F_v + fq F_q */
+  double fv, fq;
+  const saltus_point* joints; /* of rows, with the velocity that they measure */
+  const double* P;            /* [nj] */
+  double reach, measured;
+} saltusi_linkage_at;
+
+/* Whether a system has what it takes: enough joints, and all that is asked of it. */
+bool saltusi_linkage_serves(const saltus_system* sys);
+
+void saltusi_linkage_layout(saltusi_linkage* l, const saltusi_eval* eval, saltus_arena* arena);
+
+/* Factors the matrix with rows that were evaluated, and writes diagonal [nj], W as if A were diagonal.
+ * SALTUS_RETRY_ROOM, SALTUS_RETRY_NAN; with l->refused set it is not for this system. */
+saltus_status saltusi_linkage_factor(saltusi_linkage* l, saltusi_eval* eval,
+                                     const saltusi_linkage_at* at, const saltusi_row_block* rows,
+                                     double* diagonal);
+
+/* f [nv] <- x, g [nj] <- y with the factored matrix times (x, y) = (f, g). */
+void saltusi_linkage_solve(saltusi_linkage* l, double* f, double* g, int nj);
+
+#endif

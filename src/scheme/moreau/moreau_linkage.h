@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * moreau_linkage.h - large mechanisms without active contacts whose joints say how they bend.
+ */
+#ifndef SALTUSI_MOREAU_LINKAGE_H
+#define SALTUSI_MOREAU_LINKAGE_H
+
+#include "scheme/moreau/moreau_step.h"
+
+void saltusi_moreau_linkage_layout(saltusi_moreau_linkage* linkage, const saltusi_eval* eval,
+                                   saltus_arena* arena);
+
+/* Whether a step without active contacts is for it. */
+bool saltusi_moreau_linkage_serves(const saltusi_moreau* work);
+
+/* s->v1 and work->op.P of the step, and its rows. weight: of v_{k+1} in what joints hold. */
+saltus_status saltusi_moreau_linked(saltusi_moreau* work, const saltus_moreau_jean_options* options,
+                                    const saltusi_step* step, double weight);
+
+/* After such a step, with its mean velocity in work->v_theta: joints closed by changes of that, with the matrix of
+ * the step; false: g is not rounding yet. */
+bool saltusi_moreau_linked_project(saltusi_moreau* work, const saltus_moreau_jean_options* options,
+                                   const saltusi_step* step);
+
+#endif

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * check_bend.h - second derivatives of joints against differences of their rows.
+ */
+#ifndef SALTUSI_CHECK_BEND_H
+#define SALTUSI_CHECK_BEND_H
+
+#include "system/evaluate.h"
+
+/* Largest difference over all joints, relative to 1 + the largest entry; NaN: there is nothing to check. K is
+ * compared along what the joint allows, and entries between blocks that it denies count in full. */
+saltus_status saltusi_check_bend(const saltus_system* sys, const saltus_point* at, double* worst);
+
+#endif
