@@ -36,6 +36,23 @@ static double column_size(int n, const double* A, int k) {
   return largest;
 }
 
+bool saltusi_is_definite(int n, double* S) {
+  assert(n >= 0 && (S != NULL || n == 0));
+  for (int j = 0; j < n; j++) {
+    double* row = S + (size_t)j * (size_t)n;
+    double pivot = row[j] - saltusi_dot(j, row, row);
+    if (!(pivot > 0.0)) {
+      return false;
+    }
+    row[j] = sqrt(pivot);
+    for (int i = j + 1; i < n; i++) {
+      double* other = S + (size_t)i * (size_t)n;
+      other[j] = (other[j] - saltusi_dot(j, other, row)) / row[j];
+    }
+  }
+  return true;
+}
+
 bool saltusi_lu_factor(int n, double* A, int* pivot, double tiny) {
   assert(n >= 0);
   for (int k = 0; k < n; k++) {

@@ -61,6 +61,10 @@ static inline void saltusi_matrix_times(int n, const double* A, const double* x,
   }
 }
 
+/* Whether a symmetric matrix is positive definite, by Cholesky's factorisation in place; only its lower triangle is
+ * read. */
+bool saltusi_is_definite(int n, double* S);
+
 /* A = P L U in place with partial pivoting, L with unit diagonal. False when a pivot is not above
  * `tiny` times the size of its column, or not finite. */
 bool saltusi_lu_factor(int n, double* A, int* pivot, double tiny);

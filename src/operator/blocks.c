@@ -299,7 +299,7 @@ static void spread_unit(saltusi_operator* op, const saltusi_eval* eval, int u, i
     spread_row(op, eval, first + k, k, false);
   }
   for (int k = 0; k < rows && components > 0; k++) {
-    const saltusi_entries row = saltusi_row_entries(op, first + k);
+    const saltusi_entries row = saltusi_measured_entries(op, first + k);
     double sum = 0.0;
     for (int e = 0; e < row.count; e++) {
       sum += row.values[e] * op->table[row.column[e] * op->table_stride + k];
@@ -326,17 +326,17 @@ static void clear_unit(saltusi_operator* op, const saltusi_eval* eval, int u, in
   }
 }
 
-/* R_u^T G_v, u in the table. Sizes are constants where this is inlined. */
+/* R_u^T H_v, u in the table. Sizes are constants where this is inlined. */
 static inline void write_block(const saltusi_operator* op, int v, const int stride, const int rows,
                                const int columns, double* block) {
-  const saltusi_row_block* G = &op->rows;
-  const saltusi_entries row = saltusi_row_entries(op, op->unit_row[v]);
+  const saltusi_row_block* H = saltusi_operator_measured(op);
+  const saltusi_entries row = saltusi_measured_entries(op, op->unit_row[v]);
   double sum[9] = {0.0};
   for (int e = 0; e < row.count; e++) {
     const double* own = op->table + (size_t)stride * (size_t)row.column[e];
     for (int k = 0; k < rows; k++) {
       for (int c = 0; c < columns; c++) {
-        sum[k * columns + c] += own[k] * row.values[c * G->stride + e];
+        sum[k * columns + c] += own[k] * row.values[c * H->stride + e];
       }
     }
   }
@@ -351,7 +351,7 @@ static void transpose(int rows, int columns, const double* from, double* to) {
   }
 }
 
-/* The blocks of unit u with all others. W_vu = G_v^T R_u, which is W_uv^T where A is symmetric; elsewhere
+/* The blocks of unit u with all others. W_vu = H_v^T R_u, which is W_uv^T where A is symmetric; elsewhere
  * it goes to its place in row v: the next one there, because units come in ascending order. */
 static void write_blocks(saltusi_operator* op, int u, int* next) {
   int rows = op->offset[u + 1] - op->offset[u];

@@ -4,8 +4,8 @@
  * eliminate.c - components of joints that are eliminated (groups.c), b, beside the other units u:
  *
  *   W'   = W_uu - W_ub B^-1 W_bu               by units that touch the component: saltusi_eliminate_from
- *   rhs' = rhs_u - G_u^T A^-1 G_b B^-1 rhs_b
- *   P_b  = -B^-1 (rhs_b + G_b^T A^-1 G_u P_u)
+ *   rhs' = rhs_u - H_u^T A^-1 G_b B^-1 rhs_b
+ *   P_b  = -B^-1 (rhs_b + H_b^T A^-1 G_u P_u)
  *
  * Rows that depend on each other: B^-1 stands for the solution of least size, see dependent.h.
  */
@@ -29,7 +29,7 @@ static bool factor(saltusi_operator* op, const saltusi_eval* eval, int c) {
       op->push[op->reached[k]] = op->reached_values[k];
     }
     for (int i = 0; i < n; i++) {
-      B[i * n + j] = saltusi_row_dot(&op->rows, row[i], op->push);
+      B[i * n + j] = saltusi_row_dot(saltusi_operator_measured(op), row[i], op->push);
     }
     for (int k = 0; k < count; k++) {
       op->push[op->reached[k]] = 0.0;
@@ -57,6 +57,17 @@ saltus_status saltusi_eliminate_factor(saltusi_operator* op, saltusi_eval* eval)
   return trees ? saltusi_trees_factor(op, eval) : SALTUS_OK;
 }
 
+bool saltusi_eliminate_dependent(const saltusi_operator* op) {
+  assert(op != NULL);
+  const saltusi_groups* g = &op->groups;
+  for (int c = 0; c < g->components; c++) {
+    if (g->eliminated[c] && g->tree[c] < 0 && g->factor[c].rank < g->factor[c].n) {
+      return true;
+    }
+  }
+  return saltusi_trees_dependent(op);
+}
+
 /* The entries of sum of s_b G_b over the rows of a component, in op->push, of which all is zero before and
  * the columns of the component are to be made zero after. */
 static void gather_push(saltusi_operator* op, int c, const double* s) {
@@ -79,7 +90,7 @@ void saltusi_eliminate_from(saltusi_operator* op, const saltusi_eval* eval, int 
   const int* column = g->column + g->column_start[c];
   int width = g->column_start[c + 1] - g->column_start[c];
   for (int b = 0; b < n; b++) {
-    const saltusi_entries entries = saltusi_row_entries(op, row[b]);
+    const saltusi_entries entries = saltusi_measured_entries(op, row[b]);
     double sum = 0.0;
     for (int e = 0; e < entries.count; e++) {
       sum += entries.values[e] * op->table[entries.column[e] * stride + k];
@@ -142,7 +153,10 @@ static void expand_tree(saltusi_operator* op, int c) {
   double* rhs = op->trees.rows;
   for (int b = g->start[c]; b < g->start[c + 1]; b++) {
     int r = g->row[b];
-    rhs[r] = op->rhs[r] + (op->units > 0 ? saltusi_row_dot(&op->rows, r, op->moved) : 0.0);
+    rhs[r] = op->rhs[r];
+    if (op->units > 0) {
+      rhs[r] += saltusi_row_dot(saltusi_operator_measured(op), r, op->moved);
+    }
   }
   saltusi_saddle_solve(&op->trees.saddle, g->tree[c], NULL, rhs, NULL, op->P);
 }
@@ -170,7 +184,7 @@ void saltusi_eliminate_expand(saltusi_operator* op, const saltusi_eval* eval) {
     int n = g->start[c + 1] - g->start[c];
     for (int b = 0; b < n; b++) {
       int r = g->row[g->start[c] + b];
-      g->part[b] = op->rhs[r] + saltusi_row_dot(&op->rows, r, op->moved);
+      g->part[b] = op->rhs[r] + saltusi_row_dot(saltusi_operator_measured(op), r, op->moved);
     }
     saltusi_dependent_solve(&g->factor[c], g->part);
     for (int b = 0; b < n; b++) {

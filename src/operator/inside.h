@@ -26,6 +26,13 @@ static inline saltusi_entries saltusi_row_entries(const saltusi_operator* op, in
   return (saltusi_entries){op->rows.entries[r], op->rows.column + at, op->rows.G + at};
 }
 
+/* The same of H, whose rows have the columns of G where W is stored by blocks. */
+static inline saltusi_entries saltusi_measured_entries(const saltusi_operator* op, int r) {
+  const saltusi_row_block* H = saltusi_operator_measured(op);
+  size_t at = (size_t)r * (size_t)H->stride;
+  return (saltusi_entries){H->entries[r], H->column + at, H->G + at};
+}
+
 /* A forest of numbers: each points to a smaller one, or as a root to itself. */
 static inline int saltusi_root(int* parent, int i) {
   while (parent[i] != i) {
@@ -81,8 +88,8 @@ bool saltusi_trees_known(saltusi_operator* op);
 int saltusi_trees_heavy(const saltusi_operator* op);
 /* SALTUS_RETRY_ROOM, or SALTUS_RETRY_NAN when there are no factors. */
 saltus_status saltusi_trees_factor(saltusi_operator* op, saltusi_eval* eval);
-/* Whether sparse factors hold everything and rows of both configurations touch the same. */
-bool saltusi_trees_measured(const saltusi_operator* op);
+/* Whether sparse factors hold everything. */
+bool saltusi_trees_all(const saltusi_operator* op);
 /* Some of their rows depend on each other. */
 bool saltusi_trees_dependent(const saltusi_operator* op);
 /* As saltusi_eliminate_from. */
@@ -90,6 +97,8 @@ void saltusi_trees_from(saltusi_operator* op, int c, int k);
 
 /* eliminate.c: factors of the eliminated components; SALTUS_RETRY_NAN when something is not finite. */
 saltus_status saltusi_eliminate_factor(saltusi_operator* op, saltusi_eval* eval);
+/* Some of their rows depend on each other. */
+bool saltusi_eliminate_dependent(const saltusi_operator* op);
 /* Column k of op->table, A^-1 x, becomes that of the joints' company: without what component c forbids. */
 void saltusi_eliminate_from(saltusi_operator* op, const saltusi_eval* eval, int c, int k);
 /* op->moved = A^-1 G_b B^-1 rhs_b over all eliminated rows b. */
@@ -132,5 +141,9 @@ void saltusi_operator_wants(const saltusi_operator* op, saltusi_eval* eval);
 
 /* solve_sparse.c */
 saltus_status saltusi_sparse_solve(saltusi_operator* op, saltusi_eval* eval);
+/* Right-hand sides and first guesses of the units that stay into unit_rhs and unit_P, and their impulses back, with
+ * those of the eliminated joints. */
+void saltusi_sparse_gather(saltusi_operator* op, const saltusi_eval* eval);
+void saltusi_sparse_scatter(saltusi_operator* op, const saltusi_eval* eval);
 
 #endif

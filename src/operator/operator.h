@@ -43,6 +43,7 @@ typedef struct saltusi_demand {
   bool friction;   /* tangents of contacts with friction, and their law; else normal rows only */
   bool convective; /* c of rows */
   bool two_sided;  /* velocities are measured by rows of another configuration: H in op->measured */
+  bool own_law;    /* solve_by will be asked for, and solve not */
 } saltusi_demand;
 
 typedef enum saltusi_storage {
@@ -149,6 +150,8 @@ typedef struct saltusi_operator {
   saltusi_storage storage; /* of W */
   double* diagonal;     /* [rows_max] of W; in large components of joints as if A were diagonal */
   saltus_status status; /* of the last form: SALTUS_RETRY_ROOM when W has no room */
+  int* whole_contact;   /* [nj + nc] all rows of joints, then contacts, as one island; of own laws */
+  int* whole_offset;    /* [nj + nc + 1] */
 
   saltusi_product product;
   int dense_max; /* rows of the largest dense W */
@@ -249,6 +252,28 @@ void saltusi_operator_form_held(saltusi_operator* op, saltusi_eval* eval,
  * SALTUS_RETRY_SMALLER when no solution is found, SALTUS_RETRY_NAN when the data are not numbers,
  * SALTUS_RETRY_ROOM when W needs more room, which eval then knows. */
 saltus_status saltusi_operator_solve(saltusi_operator* op, saltusi_eval* eval);
+
+/* Joints that stay, one row each, then contacts, which meet no others: what a law has to solve. */
+typedef struct saltusi_island {
+  int units, joints;  /* all of them, and how many are joints */
+  const int* contact; /* [units] number of a contact in the operator; -1: a joint */
+  const int* offset;  /* [units + 1] rows of each: differences to offset[0] are rows of W */
+  int rows;
+  const double* W;   /* [rows x rows] with eliminated joints holding still */
+  const double* rhs; /* [rows] */
+  double* P;         /* [rows] zero, and the answer */
+} saltusi_island;
+
+typedef saltus_status (*saltusi_island_law)(void* user, const saltusi_island* island);
+
+/* P by a law of the caller's own, island by island; the other statuses as of saltusi_operator_solve. */
+saltus_status saltusi_operator_solve_by(saltusi_operator* op, saltusi_eval* eval,
+                                        saltusi_island_law law, void* user);
+
+/* H */
+static inline const saltusi_row_block* saltusi_operator_measured(const saltusi_operator* op) {
+  return op->apart ? &op->measured : &op->rows;
+}
 
 /* After form_held: how many rows the others make superfluous, -1 when something is not finite; and what is
  * left of b when impulses do what they can, zero but for contradictions. Components with more loops than

@@ -27,8 +27,9 @@ typedef struct problem {
   bool lacks; /* a solver wanted to factor more than it had room for */
 } problem;
 
-/* Right-hand sides of the units that stay, and first guesses. */
-static void gather(saltusi_operator* op, const saltusi_eval* eval) {
+void saltusi_sparse_gather(saltusi_operator* op, const saltusi_eval* eval) {
+  assert(op != NULL && eval != NULL);
+  const saltusi_row_block* H = saltusi_operator_measured(op);
   if (op->groups.any && op->units > 0) {
     saltusi_eliminate_reduce(op, eval);
   }
@@ -37,7 +38,7 @@ static void gather(saltusi_operator* op, const saltusi_eval* eval) {
     int contact = op->unit_contact[u];
     for (int k = 0; k < op->offset[u + 1] - at; k++) {
       int r = op->unit_row[u] + k;
-      double moved = op->groups.any ? saltusi_row_dot(&op->rows, r, op->moved) : 0.0;
+      double moved = op->groups.any ? saltusi_row_dot(H, r, op->moved) : 0.0;
       op->unit_rhs[at + k] = op->rhs[r] - moved;
       op->unit_P[at + k] = contact < 0 ? 0.0 : op->P[r];
     }
@@ -47,7 +48,8 @@ static void gather(saltusi_operator* op, const saltusi_eval* eval) {
   }
 }
 
-static void scatter(saltusi_operator* op, const saltusi_eval* eval) {
+void saltusi_sparse_scatter(saltusi_operator* op, const saltusi_eval* eval) {
+  assert(op != NULL && eval != NULL);
   for (int u = 0; u < op->units; u++) {
     int at = op->offset[u];
     for (int k = 0; k < op->offset[u + 1] - at; k++) {
@@ -175,7 +177,7 @@ saltus_status saltusi_sparse_solve(saltusi_operator* op, saltusi_eval* eval) {
   bool same = op->bilateral == 0 && op->islands <= 1;
   problem p = {.mu = op->mu, .rhs = op->rhs, .P = op->P};
   if (!same) {
-    gather(op, eval);
+    saltusi_sparse_gather(op, eval);
     p = (problem){.mu = op->unit_mu, .rhs = op->unit_rhs, .P = op->unit_P};
   }
   p.threads = eval->threads;
@@ -186,7 +188,7 @@ saltus_status saltusi_sparse_solve(saltusi_operator* op, saltusi_eval* eval) {
   eval->work.contact_iterations += p.iterations;
   if (solved) {
     if (!same) {
-      scatter(op, eval);
+      saltusi_sparse_scatter(op, eval);
     }
     return SALTUS_OK;
   }

@@ -6,6 +6,8 @@
 #include "operator/inside.h"
 
 #include <assert.h>
+#include <stdint.h>
+#include <string.h>
 
 /* First sizes; more comes when a step lacks it. Rows of a dense W, some megabytes whatever the size of the
  * system; contacts of which every one meets every other that can be factored. */
@@ -95,23 +97,41 @@ void saltusi_operator_layout(saltusi_operator* op, const saltusi_eval* eval,
     saltusi_blocks_layout(op, d, each, arena);
   }
   friction_layout(op, eval, each, arena);
-  saltusi_product_layout(op, eval, rows, arena);
+  op->product.from = SIZE_MAX;
+  if (demand->own_law) {
+    op->whole_contact = SALTUS_PUSH(arena, int, d->nj + d->nc);
+    op->whole_offset = SALTUS_PUSH(arena, int, d->nj + d->nc + 1);
+  } else {
+    saltusi_product_layout(op, eval, rows, arena);
+  }
 }
 
-/* Whether a matrix A is symmetric whatever the forces are. */
+/* Whether W is symmetric whatever the forces are. */
 static bool is_symmetric(const saltusi_operator* op, const saltusi_eval* eval) {
   bool forces = op->A->fv != 0.0 || op->A->fq != 0.0;
-  return op->scalar || !forces || (eval->sys.traits & SALTUS_FREE_FORCE) != 0;
+  return !op->apart && (op->scalar || !forces || (eval->sys.traits & SALTUS_FREE_FORCE) != 0);
+}
+
+/* Whether rows of both configurations touch the same. */
+static bool touch_the_same(const saltusi_operator* op) {
+  for (int r = 0; r < op->count; r++) {
+    const saltusi_entries G = saltusi_row_entries(op, r);
+    const saltusi_entries H = saltusi_measured_entries(op, r);
+    if (G.count != H.count || memcmp(G.column, H.column, (size_t)G.count * sizeof(int)) != 0) {
+      return false;
+    }
+  }
+  return true;
 }
 
 /* Whether W is stored by blocks: where rows are sparse, and A is known to be so as well. */
 static bool form_blocks(saltusi_operator* op, saltusi_eval* eval) {
   op->trees.refused = false;
-  if (op->count < SALTUSI_SPARSE_FROM || op->rows.column == NULL || (op->apart && !op->held) ||
-      !saltusi_groups_find(op, eval)) {
+  if (op->count < SALTUSI_SPARSE_FROM || op->rows.column == NULL ||
+      (op->apart && !touch_the_same(op)) || !saltusi_groups_find(op, eval)) {
     return false;
   }
-  if (op->apart && op->status == SALTUS_OK && !saltusi_trees_measured(op)) {
+  if (op->apart && op->held && op->status == SALTUS_OK && !saltusi_trees_all(op)) {
     return false;
   }
   op->symmetric = is_symmetric(op, eval);
@@ -129,7 +149,7 @@ static bool form_blocks(saltusi_operator* op, saltusi_eval* eval) {
     }
     op->broken = status == SALTUS_RETRY_NAN;
     op->status = op->broken ? SALTUS_OK : status;
-    if (op->apart && status == SALTUS_OK && saltusi_trees_dependent(op)) {
+    if (op->apart && status == SALTUS_OK && saltusi_eliminate_dependent(op)) {
       return false; /* rows of two configurations need not depend on each other in one way */
     }
   }

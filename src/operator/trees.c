@@ -378,7 +378,7 @@ void saltusi_trees_from(saltusi_operator* op, int c, int k) {
   const saltusi_groups* g = &op->groups;
   int stride = op->table_stride;
   for (int b = g->start[c]; b < g->start[c + 1]; b++) {
-    const saltusi_entries row = saltusi_row_entries(op, g->row[b]);
+    const saltusi_entries row = saltusi_measured_entries(op, g->row[b]);
     double sum = 0.0;
     for (int e = 0; e < row.count; e++) {
       sum += row.values[e] * op->table[row.column[e] * stride + k];
@@ -391,19 +391,11 @@ void saltusi_trees_from(saltusi_operator* op, int c, int k) {
   }
 }
 
-bool saltusi_trees_measured(const saltusi_operator* op) {
-  assert(op != NULL && op->apart);
+bool saltusi_trees_all(const saltusi_operator* op) {
+  assert(op != NULL);
   const saltusi_groups* g = &op->groups;
   for (int c = 0; c < g->components; c++) {
     if (g->tree[c] < 0) {
-      return false;
-    }
-  }
-  for (int r = 0; r < op->count; r++) {
-    const saltusi_entries row = saltusi_row_entries(op, r);
-    const int* column = op->measured.column + (size_t)r * (size_t)op->measured.stride;
-    if (op->measured.entries[r] != row.count ||
-        memcmp(column, row.column, (size_t)row.count * sizeof(int)) != 0) {
       return false;
     }
   }
@@ -412,17 +404,8 @@ bool saltusi_trees_measured(const saltusi_operator* op) {
 
 bool saltusi_operator_corrects(const saltusi_operator* op) {
   assert(op != NULL);
-  const saltusi_groups* g = &op->groups;
-  if (op->storage != SALTUSI_STORED_BLOCKS || op->status != SALTUS_OK || op->broken ||
-      op->units > 0 || op->bilateral != op->count) {
-    return false;
-  }
-  for (int c = 0; c < g->components; c++) {
-    if (g->tree[c] < 0) {
-      return false;
-    }
-  }
-  return g->components > 0;
+  return op->storage == SALTUSI_STORED_BLOCKS && op->status == SALTUS_OK && !op->broken &&
+         op->units == 0 && op->bilateral == op->count && saltusi_trees_all(op);
 }
 
 void saltusi_operator_correct(saltusi_operator* op, const saltusi_eval* eval, double* f,

@@ -36,19 +36,29 @@ static int directions_of(int tangents, int pairs) {
   return tangents > 1 ? 2 * pairs : 2 * tangents;
 }
 
-static int unknowns_of(int directions) {
-  return directions > 0 ? directions + 2 : 1;
+int saltusi_polyhedral_unknowns(const saltusi_polyhedral_size* size) {
+  assert(size != NULL);
+  return saltusi_polyhedral_unknowns_of(directions_of(size->tangents, size->pairs));
+}
+
+saltusi_polyhedral_contact saltusi_polyhedral_make(int tangents, double mu, int pairs) {
+  assert(tangents >= 0 && tangents <= 2 && mu >= 0.0 && pairs >= 0);
+  int used = mu > 0.0 ? tangents : 0;
+  return (saltusi_polyhedral_contact){.tangents = used,
+                                      .directions = directions_of(used, pairs),
+                                      .mu = mu,
+                                      .sliding = -1,
+                                      .scale = 1.0};
 }
 
 void saltusi_polyhedral_layout(saltusi_polyhedral* law, const saltusi_polyhedral_size* size,
                                saltus_arena* arena) {
   assert(law != NULL && size != NULL && arena != NULL);
-  int unknowns = unknowns_of(directions_of(size->tangents, size->pairs));
+  int unknowns = saltusi_polyhedral_unknowns(size);
   int room = size->most + size->joints;
   int n = size->contacts < room / unknowns ? size->joints + size->contacts * unknowns : room;
   law->pairs = size->pairs;
-  law->rows_max =
-      size->joints + (size->contacts < room ? size->contacts : room) * (1 + size->tangents);
+  law->rows_max = n; /* no contact has more rows than unknowns */
   law->n_max = n;
   law->contacts = SALTUS_PUSH(arena, saltusi_polyhedral_contact, size->contacts);
   law->W = SALTUS_PUSH2(arena, double, law->rows_max, law->rows_max);
@@ -67,7 +77,7 @@ void saltusi_polyhedral_layout(saltusi_polyhedral* law, const saltusi_polyhedral
   law->held.pivot = SALTUS_PUSH2(arena, int, size->joints, 2);
   law->held.scale = SALTUS_PUSH(arena, double, size->joints);
   saltusi_lcp_bilateral_layout(&law->mixed, n, arena);
-  saltusi_lcp_layout(&law->lemke, n - size->joints, arena);
+  saltusi_lcp_layout(&law->lemke, size->most < n ? size->most : n, arena);
 }
 
 void saltusi_polyhedral_start(saltusi_polyhedral* law, int joints, bool keep_joints) {
@@ -81,23 +91,18 @@ void saltusi_polyhedral_start(saltusi_polyhedral* law, int joints, bool keep_joi
 
 saltusi_polyhedral_contact* saltusi_polyhedral_add(saltusi_polyhedral* law, int tangents,
                                                    double mu) {
-  assert(law != NULL && tangents >= 0 && tangents <= 2 && mu >= 0.0);
-  int used = mu > 0.0 ? tangents : 0;
-  int directions = directions_of(used, law->pairs);
-  if (law->rows + 1 + used > law->rows_max || law->n + unknowns_of(directions) > law->n_max) {
+  assert(law != NULL);
+  saltusi_polyhedral_contact made = saltusi_polyhedral_make(tangents, mu, law->pairs);
+  int unknowns = saltusi_polyhedral_unknowns_of(made.directions);
+  if (law->n + unknowns > law->n_max) {
     return NULL;
   }
-  saltusi_polyhedral_contact* contact = &law->contacts[law->count++];
-  *contact = (saltusi_polyhedral_contact){.tangents = used,
-                                          .directions = directions,
-                                          .row = law->rows,
-                                          .first = law->n,
-                                          .mu = mu,
-                                          .sliding = -1,
-                                          .scale = 1.0};
-  law->rows += 1 + used;
-  law->n += unknowns_of(directions);
-  return contact;
+  made.row = law->rows;
+  made.first = law->n;
+  law->rows += 1 + made.tangents;
+  law->n += unknowns;
+  law->contacts[law->count] = made;
+  return &law->contacts[law->count++];
 }
 
 /* cos and sin of direction k; opposite directions are opposite to the last bit. */

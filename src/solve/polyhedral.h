@@ -92,13 +92,21 @@ typedef struct saltusi_polyhedral {
   saltusi_lcp_work lemke;
 } saltusi_polyhedral;
 
+/* Unknowns of the largest contact, and of one with so many directions. */
+int saltusi_polyhedral_unknowns(const saltusi_polyhedral_size* size);
+static inline int saltusi_polyhedral_unknowns_of(int directions) {
+  return directions > 0 ? directions + 2 : 1;
+}
+
+/* A contact of a normal and so many tangents, without them where there is no friction, in no problem yet. */
+saltusi_polyhedral_contact saltusi_polyhedral_make(int tangents, double mu, int pairs);
+
 void saltusi_polyhedral_layout(saltusi_polyhedral* law, const saltusi_polyhedral_size* size,
                                saltus_arena* arena);
 
 void saltusi_polyhedral_start(saltusi_polyhedral* law, int joints, bool keep_joints);
 
-/* One more contact, of a normal and so many tangents, without them where there is no friction; NULL:
- * there are more unknowns than there is room for. */
+/* One more contact, as saltusi_polyhedral_make; NULL: there are more unknowns than there is room for. */
 saltusi_polyhedral_contact* saltusi_polyhedral_add(saltusi_polyhedral* law, int tangents,
                                                    double mu);
 

@@ -181,6 +181,7 @@ static void coupled_layout(saltusi_linear_blocks* b, saltus_arena* arena) {
   factor_layout(b, arena);
   b->x = SALTUS_PUSH(arena, double, nv);
   b->trial = SALTUS_PUSH2(arena, double, 2, nv);
+  b->symmetric = SALTUS_PUSH(arena, double, b->values);
   b->component = SALTUS_PUSH(arena, int, blocks);
   b->component_start = SALTUS_PUSH(arena, int, blocks + 1);
   b->component_block = SALTUS_PUSH(arena, int, blocks);
@@ -209,6 +210,7 @@ void saltusi_linear_blocks_layout(saltusi_linear_blocks* b, const saltus_system*
   b->part = gathered ? SALTUS_PUSH(arena, double, b->values) : NULL;
   b->dense = gathered ? SALTUS_PUSH2(arena, double, nv, nv) : NULL;
   b->diagonal = SALTUS_PUSH(arena, double, nv);
+  b->own = SALTUS_PUSH2(arena, double, b->block_max, b->block_max);
   b->pivot = SALTUS_PUSH(arena, int, nv);
   b->block_of = SALTUS_PUSH(arena, int, nv);
   b->at = SALTUS_PUSH(arena, size_t, s->blocks);
@@ -339,6 +341,80 @@ saltus_status saltusi_linear_blocks_assemble(saltusi_linear_blocks* b, saltusi_e
                      : b->form == SALTUSI_BLOCKS_APART ? factor_apart(b)
                                                        : factor_coupled(b);
   return sound ? SALTUS_OK : SALTUS_ERR_SINGULAR;
+}
+
+/* The mean of a square block and its transpose is definite. */
+static bool block_is_definite(saltusi_linear_blocks* b, int n, const double* block) {
+  for (int i = 0; i < n; i++) {
+    for (int j = 0; j <= i; j++) {
+      b->own[i * n + j] = 0.5 * (block[i * n + j] + block[j * n + i]);
+    }
+  }
+  return saltusi_is_definite(n, b->own);
+}
+
+/* The symmetric part of A among the values of the factorisation. */
+static void symmetrise(saltusi_linear_blocks* b) {
+  saltusi_block_lu* lu = &b->lu;
+  const saltus_structure* s = b->structure;
+  size_t from = b->diagonal_values;
+  memcpy(b->symmetric, b->A, b->values * sizeof(double));
+  for (int i = 0; i < s->blocks; i++) {
+    const int n = saltusi_block_size(s, i);
+    for (int k = 0; k < n * n; k++) {
+      const size_t mirrored = b->at[i] + (size_t)(k % n * n + k / n);
+      b->symmetric[b->at[i] + (size_t)k] = 0.5 * (b->A[b->at[i] + (size_t)k] + b->A[mirrored]);
+    }
+  }
+  for (int p = 0; p < s->pairs; p++) {
+    const size_t rows = (size_t)saltusi_block_size(s, s->pair[2 * p]);
+    const size_t columns = (size_t)saltusi_block_size(s, s->pair[2 * p + 1]);
+    double* one = b->symmetric + from;
+    double* other = one + rows * columns;
+    for (size_t k = 0; k < rows * columns; k++) {
+      double* mirrored = &other[k % columns * rows + k / columns];
+      const double mean = 0.5 * (one[k] + *mirrored);
+      one[k] = mean;
+      *mirrored = mean;
+    }
+    from += 2 * rows * columns;
+  }
+  for (int e = 0; e < lu->start[lu->units]; e++) {
+    memcpy(lu->values + lu->place[e], b->symmetric + b->from[e],
+           (lu->place[e + 1] - lu->place[e]) * sizeof(double));
+  }
+}
+
+/* S is definite when every diagonal block is where it is eliminated, and so are their inverses. Afterwards the
+ * factors are those of A again. */
+static bool coupled_is_definite(saltusi_linear_blocks* b) {
+  saltusi_block_lu* lu = &b->lu;
+  const bool kept = lu->no_pivoting;
+  const size_t square = (size_t)lu->unit_max * (size_t)lu->unit_max;
+  symmetrise(b);
+  lu->no_pivoting = true;
+  bool definite = saltusi_block_lu_factor(lu);
+  for (int k = 0; k < lu->units && definite; k++) {
+    definite = block_is_definite(b, lu->row_at[k + 1] - lu->row_at[k],
+                                 lu->inverse + (size_t)k * square);
+  }
+  lu->no_pivoting = kept;
+  factor_coupled(b);
+  return definite;
+}
+
+bool saltusi_linear_blocks_definite(saltusi_linear_blocks* b) {
+  assert(b != NULL);
+  const saltus_structure* s = b->structure;
+  if (b->form == SALTUSI_BLOCKS_COUPLED) {
+    return coupled_is_definite(b);
+  }
+  for (int i = 0; i < s->blocks; i++) {
+    if (!block_is_definite(b, saltusi_block_size(s, i), b->A + b->at[i])) {
+      return false;
+    }
+  }
+  return true;
 }
 
 void saltusi_linear_blocks_solve(const saltusi_linear_blocks* b, double* x) {

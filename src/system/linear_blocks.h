@@ -30,6 +30,7 @@ typedef struct saltusi_linear_blocks {
   double* part;     /* [values] F_q or F_v gathered; NULL: the system writes blocks */
   double* dense;    /* [nv x nv] what it is gathered from */
   double* diagonal; /* [nv] of a diagonal A */
+  double* own;      /* [block_max^2] one block */
   int* pivot;       /* [nv] */
   int* block_of;    /* [nv] */
   size_t* at;       /* [blocks] place of each diagonal block */
@@ -48,6 +49,7 @@ typedef struct saltusi_linear_blocks {
   int* met;              /* [components] */
   double* x;             /* [nv] */
   double* trial;         /* [2 nv] */
+  double* symmetric;     /* [values] */
 } saltusi_linear_blocks;
 
 void saltusi_linear_blocks_layout(saltusi_linear_blocks* b, const saltus_system* sys,
@@ -56,6 +58,9 @@ void saltusi_linear_blocks_layout(saltusi_linear_blocks* b, const saltus_system*
 /* Evaluates and factors A; SALTUS_ERR_SINGULAR, SALTUS_RETRY_NAN as in linear.h. */
 saltus_status saltusi_linear_blocks_assemble(saltusi_linear_blocks* b, saltusi_eval* eval,
                                              const saltus_point* at, const double coefficients[3]);
+
+/* Whether the symmetric part of the assembled A is positive definite. */
+bool saltusi_linear_blocks_definite(saltusi_linear_blocks* b);
 
 /* x <- A^-1 x */
 void saltusi_linear_blocks_solve(const saltusi_linear_blocks* b, double* x);

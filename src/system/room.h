@@ -23,6 +23,7 @@ typedef enum saltusi_room_kind {
   SALTUSI_ROOM_LINKAGE,  /* the same of all bodies with all joints */
   SALTUSI_ROOM_PRODUCT,  /* 1: for solving without W */
   SALTUSI_ROOM_ROWS,     /* of contact problems that are solved at once */
+  SALTUSI_ROOM_UNKNOWNS, /* of laws that are solved by pivoting */
   SALTUSI_ROOM_EVENTS,   /* of one step */
   SALTUSI_ROOM_SPARSE,   /* bytes of what the pattern of many rows decides */
   SALTUSI_ROOM_KINDS

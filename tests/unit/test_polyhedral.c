@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Saltus developers
  *
  * The mixed complementarity problem of polyhedral friction: duplicated contacts, hundreds of unknowns,
- * redundant joints, systems that are too large. Residuals are computed here, from the definition.
+ * redundant joints, systems that need more room. Residuals are computed here, from the definition.
  */
 #include "saltus_test.h"
 
@@ -81,8 +81,7 @@ typedef struct problem {
   saltus_system sys;
   saltusi_eval eval;
   saltusi_linear mass;
-  saltusi_polyhedral law;
-  saltusi_polyhedral_rows motion; /* its rows */
+  saltusi_polyhedral_rows law;
   void* block;
   double* v;
 } problem;
@@ -120,17 +119,18 @@ static problem make(int nv, int nj, int nc, bool twice, unsigned seed, double si
 static void lay_out(problem* p, saltus_arena* arena, int pairs) {
   saltusi_eval_layout(&p->eval, arena);
   saltusi_linear_layout(&p->mass, &p->sys, arena);
-  saltusi_polyhedral_rows_layout(&p->motion, &p->law, &p->sys, pairs, arena);
+  saltusi_polyhedral_rows_layout(&p->law, &p->eval, pairs, arena);
 }
 
-/* All contacts active, velocities v: the problem of an impact. */
+/* All contacts active, velocities v: the problem of an impact. What lacks room gets it. */
 static saltus_status solve(problem* p, int nj, int nc, int pairs, bool keep) {
   p->sys = (saltus_system){.ops = &crowd_ops,
                            .self = &p->c,
                            .dims = {.nq = p->c.nv, .nv = p->c.nv, .nj = nj, .nc = nc},
                            .laws = p->laws,
                            .law_count = nc};
-  p->eval = (saltusi_eval){.sys = p->sys};
+  saltusi_step_room room = p->eval.room;
+  p->eval = (saltusi_eval){.sys = p->sys, .room = room};
   saltus_arena arena = saltus_arena_counting();
   lay_out(p, &arena, pairs);
   p->block = calloc(1, arena.used);
@@ -138,18 +138,22 @@ static saltus_status solve(problem* p, int nj, int nc, int pairs, bool keep) {
   lay_out(p, &arena, pairs);
   saltus_point at = saltusi_at(&p->eval, 0.0, p->v, p->v);
   assert_int_equal(saltusi_linear_assemble(&p->eval, &p->mass, &at, 1.0, 0.0, 0.0), SALTUS_OK);
-  saltusi_polyhedral_start(&p->law, p->sys.dims.nj, keep);
+  saltusi_polyhedral_rows_start(&p->law, &p->sys, keep);
   for (int i = 0; i < nc; i++) {
-    if (!saltusi_polyhedral_rows_add(&p->law, &p->sys, i, i)) {
-      return SALTUS_RETRY_ROOM;
-    }
+    saltusi_polyhedral_rows_add(&p->law, &p->sys, i, i);
   }
-  saltusi_polyhedral_rows_evaluate(&p->motion, &p->law, &p->sys, &at, &at);
-  saltusi_polyhedral_rows_operator(&p->motion, &p->law, &p->eval, &p->mass);
+  saltusi_polyhedral_rows_form(&p->law, &p->eval, &at, &at, &p->mass);
   for (int r = 0; r < p->law.rows; r++) {
-    p->law.rate[r] = saltusi_row_dot(&p->motion.velocity, r, p->v);
+    p->law.rate[r] = saltusi_row_dot(saltusi_polyhedral_rows_measured(&p->law), r, p->v);
   }
-  return saltusi_polyhedral_rows_solve(&p->law, &p->eval);
+  saltus_status status = saltusi_polyhedral_rows_solve(&p->law, &p->eval);
+  if (status == SALTUS_RETRY_ROOM) {
+    assert_true(p->eval.room.lacks);
+    saltusi_room_grow(&p->eval.room);
+    free(p->block);
+    return solve(p, nj, nc, pairs, keep);
+  }
+  return status;
 }
 
 static void drop(problem* p) {
@@ -162,26 +166,26 @@ static void drop(problem* p) {
  * units of the largest velocity. */
 static double violation(problem* p, int pairs) {
   int nv = p->c.nv;
-  const saltusi_polyhedral* law = &p->law;
+  const saltusi_polyhedral_rows* law = &p->law;
   double* v = calloc((size_t)nv, sizeof(double));
   memcpy(v, p->v, (size_t)nv * sizeof(double));
-  saltusi_polyhedral_rows_apply(&p->motion, law, nv, v);
+  saltusi_operator_apply(&law->op, &p->eval, v);
   double worst = 0.0;
   double size = 0.0;
   for (int r = 0; r < law->rows; r++) {
     size = fmax(size, fabs(law->rate[r]));
   }
   for (int j = 0; j < law->joints; j++) {
-    worst = fmax(worst, fabs(saltusi_row_dot(&p->motion.velocity, j, v)));
+    worst = fmax(worst, fabs(saltusi_row_dot(&law->op.rows, j, v)));
   }
   for (int i = 0; i < law->count; i++) {
     int row = law->contacts[i].row;
     const double* impulse = law->P + row;
     double u[3];
     for (int r = 0; r < 3; r++) {
-      u[r] = saltusi_row_dot(&p->motion.velocity, row + r, v);
+      u[r] = saltusi_row_dot(&law->op.rows, row + r, v);
     }
-    double W = law->W[(size_t)row * (size_t)(law->rows + 1)];
+    double W = law->op.diagonal[row];
     worst = fmax(worst, fabs(fmin(u[0], W * impulse[0])));
     /* dissipation: -p_T . U_T is mu p_N times the largest component of U_T along a direction */
     double reach = 0.0;
@@ -241,8 +245,8 @@ static void kept_and_eliminated_joints_give_the_same_velocities(void** state) {
     problem b = make(12, 3, 3, false, seed, 1.0);
     assert_int_equal(solve(&a, 3, 3, 4, false), SALTUS_OK);
     assert_int_equal(solve(&b, 3, 3, 4, true), SALTUS_OK);
-    saltusi_polyhedral_rows_apply(&a.motion, &a.law, 12, a.v);
-    saltusi_polyhedral_rows_apply(&b.motion, &b.law, 12, b.v);
+    saltusi_operator_apply(&a.law.op, &a.eval, a.v);
+    saltusi_operator_apply(&b.law.op, &b.eval, b.v);
     for (int i = 0; i < 12; i++) {
       assert_near(a.v[i], b.v[i], 1e-9);
     }
@@ -251,10 +255,12 @@ static void kept_and_eliminated_joints_give_the_same_velocities(void** state) {
   }
 }
 
-static void too_many_unknowns_are_refused(void** state) {
+/* 900 unknowns, a few more than there used to be room for. */
+static void no_number_of_unknowns_is_refused(void** state) {
   (void)state;
   problem p = make(6, 0, 90, false, 1, 1.0);
-  assert_int_equal(solve(&p, 0, 90, 4, false), SALTUS_RETRY_ROOM);
+  assert_int_equal(solve(&p, 0, 90, 4, false), SALTUS_OK);
+  assert_true(violation(&p, 4) <= 1e-10);
   drop(&p);
 }
 
@@ -263,7 +269,7 @@ int main(void) {
       cmocka_unit_test(duplicated_contacts_are_solved),
       cmocka_unit_test(redundant_joints_share_their_force),
       cmocka_unit_test(kept_and_eliminated_joints_give_the_same_velocities),
-      cmocka_unit_test(too_many_unknowns_are_refused),
+      cmocka_unit_test(no_number_of_unknowns_is_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,44 +1,68 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * polyhedral_rows.h - the operator of solve/polyhedral.h from a system:
+ * polyhedral_rows.h - the law of solve/polyhedral.h on joints and contacts of a system:
  *
  *   x = x_free + A^-1 G_f P,     U = G_v^T x + ... = W P + rate,     W = G_v^T A^-1 G_f
  *
- * G_f and G_v may be taken at different points, so W need not be symmetric.
+ * G_f and G_v may be taken at different points, so W need not be symmetric. The operator eliminates joints and finds
+ * the islands of contacts; each of them is a problem of its own.
  */
 #ifndef SALTUSI_POLYHEDRAL_ROWS_H
 #define SALTUSI_POLYHEDRAL_ROWS_H
 
+#include "operator/operator.h"
 #include "solve/polyhedral.h"
-#include "system/linear.h"
 
 typedef struct saltusi_polyhedral_rows {
-  saltusi_row_block force;    /* G_f */
-  saltusi_row_block velocity; /* G_v */
-  double* AinvG;              /* [rows x nv] row r is A^-1 times column r of G_f */
+  saltusi_operator op; /* rows: G_f, measured: G_v */
+  int joints, count;   /* rows of joints, contacts */
+  int rows;            /* in all */
+  bool keep_joints;
+  saltusi_polyhedral_contact* contacts; /* [nc] `row` in op, `first` in z */
+  double* rate;                         /* [rows] m/s, U without impulses: right-hand side of op */
+  double* P;                            /* [rows] N s: that of op */
+  double residual;                      /* m/s, of the last solve */
+
+  /* inside */
+  int unknowns_max;            /* of one island */
+  saltusi_polyhedral island;   /* the one at hand */
+  double* z;                   /* unknowns of all contacts in the last solution */
+  saltusi_mode* mode;          /* [nc] modes in the last solution */
+  saltusi_mode* island_mode;   /* [nc] of the island at hand */
+  const saltusi_mode* imposed; /* [count] modes to solve in; NULL: none */
+  bool stop;                   /* normals are held alone */
+  saltusi_step_room* room;     /* of the solve at hand */
 } saltusi_polyhedral_rows;
 
-/* Room for the rows and for the law. */
-void saltusi_polyhedral_rows_layout(saltusi_polyhedral_rows* rows, saltusi_polyhedral* law,
-                                    const saltus_system* sys, int pairs, saltus_arena* arena);
+/* For the system and with the room of eval. */
+void saltusi_polyhedral_rows_layout(saltusi_polyhedral_rows* law, const saltusi_eval* eval,
+                                    int pairs, saltus_arena* arena);
 
-/* A contact of the system; false when there are more unknowns than there is room for. */
-bool saltusi_polyhedral_rows_add(saltusi_polyhedral* law, const saltus_system* sys, int key,
+/* Joints alone; keep_joints: islands have joints that stay in the complementarity problem. */
+void saltusi_polyhedral_rows_start(saltusi_polyhedral_rows* law, const saltus_system* sys,
+                                   bool keep_joints);
+/* A contact of the system. */
+void saltusi_polyhedral_rows_add(saltusi_polyhedral_rows* law, const saltus_system* sys, int key,
                                  int which);
 
-/* Rows at the points where forces act and where velocities are measured; W with a factored A. */
-void saltusi_polyhedral_rows_evaluate(saltusi_polyhedral_rows* rows, const saltusi_polyhedral* law,
-                                      const saltus_system* sys, const saltus_point* force_at,
-                                      const saltus_point* velocity_at);
-void saltusi_polyhedral_rows_operator(const saltusi_polyhedral_rows* rows, saltusi_polyhedral* law,
-                                      const saltusi_eval* eval, const saltusi_linear* linear);
+/* Rows at the points where forces act and where velocities are measured, which may be the same; W with a factored A. */
+void saltusi_polyhedral_rows_form(saltusi_polyhedral_rows* law, saltusi_eval* eval,
+                                  const saltus_point* force_at, const saltus_point* velocity_at,
+                                  const saltusi_linear* linear);
 
-/* saltusi_polyhedral_solve, counted. */
-saltus_status saltusi_polyhedral_rows_solve(saltusi_polyhedral* law, saltusi_eval* eval);
+/* P by complementarity; with every contact in the given mode [count], whatever the signs; with U = 0 in the rows of
+ * joints and normals, which alone get impulses. Statuses are those of saltusi_polyhedral_solve, and
+ * SALTUS_RETRY_ROOM, which eval then knows; SALTUS_RETRY_SMALLER when there is no such solution. */
+saltus_status saltusi_polyhedral_rows_solve(saltusi_polyhedral_rows* law, saltusi_eval* eval);
+saltus_status saltusi_polyhedral_rows_solve_in(saltusi_polyhedral_rows* law, saltusi_eval* eval,
+                                               const saltusi_mode* modes);
+saltus_status saltusi_polyhedral_rows_stop(saltusi_polyhedral_rows* law, saltusi_eval* eval);
 
-/* x += A^-1 G_f P */
-void saltusi_polyhedral_rows_apply(const saltusi_polyhedral_rows* rows,
-                                   const saltusi_polyhedral* law, int nv, double* x);
+/* G_v */
+static inline const saltusi_row_block*
+saltusi_polyhedral_rows_measured(const saltusi_polyhedral_rows* law) {
+  return saltusi_operator_measured(&law->op);
+}
 
 #endif

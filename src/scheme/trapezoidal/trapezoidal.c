@@ -16,7 +16,6 @@
  */
 #include "scheme/trapezoidal/trapezoidal.h"
 
-#include "base/log.h"
 #include "math/matrix.h"
 
 #include <assert.h>
@@ -86,19 +85,14 @@ static bool is_closed(const saltusi_mode* mode) {
 }
 
 /* The contacts of the law: w->active. */
-static saltus_status collect(saltusi_trapezoid* w) {
+static void collect(saltusi_trapezoid* w) {
   const saltus_system* sys = &w->eval->sys;
-  saltusi_polyhedral_start(&w->law, sys->dims.nj, w->o->joints != 0);
+  saltusi_polyhedral_rows_start(&w->law, sys, w->o->joints != 0);
   for (int key = 0; key < sys->dims.nc; key++) {
-    if (w->active[key] && !saltusi_polyhedral_rows_add(&w->law, sys, key, w->law_of[key])) {
-      saltusi_log(w->s->log, SALTUS_LEVEL_ERROR,
-                  "at t = %.17g more unknowns of contacts than the %d that are solved for at once: "
-                  "take fewer direction_pairs or fewer contacts",
-                  w->t, w->law.n_max);
-      return SALTUS_ERR_UNSUPPORTED;
+    if (w->active[key]) {
+      saltusi_polyhedral_rows_add(&w->law, sys, key, w->law_of[key]);
     }
   }
-  return SALTUS_OK;
 }
 
 saltus_status saltusi_trapezoid_measure(saltusi_trapezoid* w) {
@@ -160,7 +154,10 @@ static saltus_status choose_active(saltusi_trapezoid* w) {
     }
     w->active[key] = there && !free;
   }
-  return status == SALTUS_OK ? collect(w) : status;
+  if (status == SALTUS_OK) {
+    collect(w);
+  }
+  return status;
 }
 
 /* Direction of friction of each sliding contact, and whether a contact is in Painleve's region:
@@ -223,7 +220,7 @@ static saltus_status solve_whole(saltusi_trapezoid* w) {
     return status;
   }
   for (int i = 0; i < w->law.count; i++) {
-    w->whole_mode[i] = saltusi_polyhedral_mode(&w->law, i);
+    w->whole_mode[i] = w->law.mode[i];
   }
   w->whole_residual = w->law.residual;
   saltusi_trapezoid_finish(w, w->left, &w->whole);
@@ -265,8 +262,8 @@ static saltus_status come_to_rest(saltusi_trapezoid* w) {
       w->active[key] = w->active[key] || w->hit[key];
     }
   }
-  status = collect(w);
-  return status == SALTUS_OK ? saltusi_trapezoid_stop(w) : status;
+  collect(w);
+  return saltusi_trapezoid_stop(w);
 }
 
 /* To the collision at x, whose state is in w->trial, and the impact. */
@@ -281,10 +278,8 @@ static saltus_status collide(saltusi_trapezoid* w, double x) {
   }
   w->struck = true;
   bool approach;
-  saltus_status status = collect(w);
-  if (status == SALTUS_OK) {
-    status = saltusi_trapezoid_restitution(w, false, &approach);
-  }
+  collect(w);
+  saltus_status status = saltusi_trapezoid_restitution(w, false, &approach);
   for (int i = 0; i < w->law.count; i++) {
     w->e[i] = w->hit_count[w->law.contacts[i].key] < HITS_MAX ? w->e[i] : 0.0;
   }
@@ -505,6 +500,7 @@ saltus_status saltusi_trapezoid_step(saltusi_trapezoid* w, const saltus_trapezoi
   bool exact = o->jacobians == SALTUS_JACOBIANS_EXACT;
   w->eval = exact ? s->eval : &w->approximate;
   w->approximate.work = (saltus_work){0};
+  w->approximate.room = s->eval->room;
   saltus_status status = start_step(w);
   int transitions = 0;
   /* collisions and transitions are counted: the loop ends by itself, this is a last resort */
@@ -517,6 +513,10 @@ saltus_status saltusi_trapezoid_step(saltusi_trapezoid* w, const saltus_trapezoi
   }
   if (status == SALTUS_OK) {
     status = finish_step(w);
+  }
+  if (!exact) {
+    s->eval->room = w->approximate.room;
+    s->eval->dependent |= w->approximate.dependent;
   }
   s->eval->work.force_evaluations += w->approximate.work.force_evaluations;
   s->eval->work.contact_solves += w->approximate.work.contact_solves;

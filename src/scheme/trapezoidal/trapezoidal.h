@@ -52,8 +52,7 @@ typedef struct saltusi_trapezoid {
   saltusi_linear doubled;   /* A of twice the length: systems that are constant factor both once */
   saltusi_linear mass;      /* M of impacts */
   saltusi_projection end;   /* joints at the end of a step, of the mean velocity */
-  saltusi_polyhedral law;
-  saltusi_polyhedral_rows motion; /* its rows */
+  saltusi_polyhedral_rows law;
   saltusi_contact_list list;
 
   double t, left;              /* present time, and what is left of the step */
@@ -72,8 +71,8 @@ typedef struct saltusi_trapezoid {
   double* push;                /* [nv] h M^-1 F */
   bool struck;                 /* there was a collision in this step */
   bool measured;               /* it belongs to this step */
-  double* F_q;                 /* [nv x nv] */
-  double* scratch;             /* [nv x nv] */
+  double* F_q;                 /* [nv x nv], or the values of the blocks that the system writes */
+  double* scratch;             /* [nv x nv] where there are no blocks */
   double* joint_gap;           /* [nj] */
   double* u_before;            /* [nc] by place in the law */
   double* slip_before;         /* [2 nc] the same */
@@ -103,7 +102,7 @@ typedef struct saltusi_trapezoid {
 } saltusi_trapezoid;
 
 void saltusi_trapezoid_layout(saltusi_trapezoid* w, const saltus_trapezoidal_options* o,
-                              const saltus_system* sys, saltus_arena* arena);
+                              const saltusi_eval* eval, saltus_arena* arena);
 
 /* A with its factors, the free motion and the rows of a step of length x from the present state with the contacts of
  * w->law; mean: which velocity the law holds. */

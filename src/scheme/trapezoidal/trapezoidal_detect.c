@@ -34,14 +34,14 @@ static bool is_force(int what) {
 
 static bool hold(saltusi_trapezoid* w, double x) {
   return saltusi_trapezoid_prepare(w, x, w->mean) == SALTUS_OK &&
-         saltusi_polyhedral_solve_in(&w->law, w->held);
+         saltusi_polyhedral_rows_solve_in(&w->law, w->eval, w->held) == SALTUS_OK;
 }
 
 /* Tangential velocity of a contact at the end of a trial step of length x. The rows of the end scheme are
  * there already; those of the mean scheme are of the middle, and a surface may move. */
 static void end_slip(saltusi_trapezoid* w, const saltusi_polyhedral_contact* contact, double x,
                      double slip[2]) {
-  const saltusi_row_block* rows = &w->motion.velocity;
+  const saltusi_row_block* rows = saltusi_polyhedral_rows_measured(&w->law);
   int first = contact->row;
   if (w->mean) {
     saltus_point at = saltusi_at(w->eval, w->t + x, w->trial.q, w->trial.v);
@@ -178,7 +178,7 @@ static saltus_status entry_modes(saltusi_trapezoid* w) {
     status = saltusi_polyhedral_rows_solve(&w->law, w->eval);
   }
   for (int i = 0; i < w->law.count && status == SALTUS_OK; i++) {
-    w->held[i] = saltusi_polyhedral_mode(&w->law, i);
+    w->held[i] = w->law.mode[i];
   }
   return status;
 }

@@ -22,13 +22,19 @@
 /* Roots are found to this part of the step. */
 static const double time_accuracy = 1e-13;
 
-/* U of all rows for w->v, and what Newton's law adds. */
-static void write_rates(saltusi_trapezoid* w) {
-  saltusi_polyhedral* law = &w->law;
-  const saltus_system* sys = &w->eval->sys;
-  for (int r = 0; r < law->rows; r++) {
-    law->rate[r] = saltusi_row_dot(&w->motion.velocity, r, w->v) + w->motion.velocity.b[r];
+/* U of all rows for w->v. */
+static void measure_rows(saltusi_trapezoid* w) {
+  const saltusi_row_block* rows = saltusi_polyhedral_rows_measured(&w->law);
+  for (int r = 0; r < w->law.rows; r++) {
+    w->law.rate[r] = saltusi_row_dot(rows, r, w->v) + rows->b[r];
   }
+}
+
+/* The same, and what Newton's law adds. */
+static void write_rates(saltusi_trapezoid* w) {
+  saltusi_polyhedral_rows* law = &w->law;
+  const saltus_system* sys = &w->eval->sys;
+  measure_rows(w);
   for (int i = 0; i < law->count; i++) {
     const saltusi_polyhedral_contact* contact = &law->contacts[i];
     const saltus_contact_law* data = &sys->laws[contact->law];
@@ -43,10 +49,10 @@ static void write_rates(saltusi_trapezoid* w) {
 
 /* v_c to v_c + sum of M^-1 n e P_c,N; whether there is anything to restitute. */
 static bool restitute(saltusi_trapezoid* w) {
-  saltusi_polyhedral* law = &w->law;
+  saltusi_polyhedral_rows* law = &w->law;
   const saltus_system* sys = &w->eval->sys;
-  int nv = sys->dims.nv;
   bool any = false;
+  memset(law->P, 0, (size_t)law->rows * sizeof(double));
   for (int i = 0; i < law->count; i++) {
     saltusi_polyhedral_contact* contact = &law->contacts[i];
     bool poisson = sys->laws[contact->law].impact == SALTUS_IMPACT_POISSON;
@@ -55,9 +61,12 @@ static bool restitute(saltusi_trapezoid* w) {
       continue;
     }
     any = true;
-    saltusi_add_scaled(nv, back, w->motion.AinvG + (size_t)contact->row * (size_t)nv, w->v);
+    law->P[contact->row] = back;
     w->compression[contact->row] += back;
     contact->slack = w->o->decompression == SALTUS_DECOMPRESSION_COULOMB ? contact->mu * back : 0.0;
+  }
+  if (any) {
+    saltusi_operator_apply(&law->op, w->eval, w->v);
   }
   return any;
 }
@@ -65,7 +74,7 @@ static bool restitute(saltusi_trapezoid* w) {
 /* One event for each contact that took part, and its impulse. An impact that only stops what is slower
  * than the forces of a step belongs to the lasting contact. */
 static void report(saltusi_trapezoid* w) {
-  saltusi_polyhedral* law = &w->law;
+  const saltusi_polyhedral_rows* law = &w->law;
   bool felt = false;
   for (int i = 0; i < law->count; i++) {
     felt = felt || w->rebounds[i];
@@ -96,13 +105,13 @@ static void report(saltusi_trapezoid* w) {
 
 /* Solves the present phase and adds its impulses to those of the impact. */
 static saltus_status phase(saltusi_trapezoid* w) {
-  saltusi_polyhedral* law = &w->law;
+  saltusi_polyhedral_rows* law = &w->law;
   write_rates(w);
   saltus_status status = saltusi_polyhedral_rows_solve(law, w->eval);
   if (status != SALTUS_OK) {
     return status;
   }
-  saltusi_polyhedral_rows_apply(&w->motion, law, w->eval->sys.dims.nv, w->v);
+  saltusi_operator_apply(&law->op, w->eval, w->v);
   saltusi_add_scaled(law->rows, 1.0, law->P, w->compression);
   saltus_step_report* report = w->s->report;
   report->residual_velocity = fmax(report->residual_velocity, law->residual);
@@ -111,12 +120,11 @@ static saltus_status phase(saltusi_trapezoid* w) {
 
 /* M, rows and W at the present state; impulses of the impact so far are none. */
 static saltus_status prepare(saltusi_trapezoid* w) {
-  saltusi_polyhedral* law = &w->law;
+  saltusi_polyhedral_rows* law = &w->law;
   saltus_point at = saltusi_at(w->eval, w->t, w->q, w->v);
   saltus_status status = saltusi_linear_assemble(w->eval, &w->mass, &at, 1.0, 0.0, 0.0);
   if (status == SALTUS_OK) {
-    saltusi_polyhedral_rows_evaluate(&w->motion, law, &w->eval->sys, &at, &at);
-    saltusi_polyhedral_rows_operator(&w->motion, law, w->eval, &w->mass);
+    saltusi_polyhedral_rows_form(law, w->eval, &at, &at, &w->mass);
     memset(w->compression, 0, (size_t)law->rows * sizeof(double));
   }
   return status;
@@ -128,21 +136,18 @@ saltus_status saltusi_trapezoid_stop(saltusi_trapezoid* w) {
   if (status != SALTUS_OK) {
     return status;
   }
-  saltusi_polyhedral* law = &w->law;
-  for (int r = 0; r < law->rows; r++) {
-    law->rate[r] = saltusi_row_dot(&w->motion.velocity, r, w->v) + w->motion.velocity.b[r];
+  measure_rows(w);
+  status = saltusi_polyhedral_rows_stop(&w->law, w->eval);
+  if (status == SALTUS_OK) {
+    saltusi_operator_apply(&w->law.op, w->eval, w->v);
+    saltusi_trapezoid_add_impulses(w, w->law.P, false);
   }
-  if (!saltusi_polyhedral_stop(law)) {
-    return SALTUS_RETRY_SMALLER;
-  }
-  saltusi_polyhedral_rows_apply(&w->motion, law, w->eval->sys.dims.nv, w->v);
-  saltusi_trapezoid_add_impulses(w, law->P, false);
-  return SALTUS_OK;
+  return status;
 }
 
 saltus_status saltusi_trapezoid_impact(saltusi_trapezoid* w) {
   assert(w != NULL);
-  saltusi_polyhedral* law = &w->law;
+  saltusi_polyhedral_rows* law = &w->law;
   saltus_status status = prepare(w);
   if (status == SALTUS_OK) {
     status = phase(w);

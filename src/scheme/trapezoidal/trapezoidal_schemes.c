@@ -105,7 +105,7 @@ static saltus_status dense(void* work, const void* options, const saltusi_dense_
 }
 
 static void layout(void* work, const void* options, const saltusi_eval* eval, saltus_arena* arena) {
-  saltusi_trapezoid_layout(work, options, &eval->sys, arena);
+  saltusi_trapezoid_layout(work, options, eval, arena);
 }
 
 static void layout_mean(void* work, const void* options, const saltusi_eval* eval,

@@ -10,6 +10,7 @@
 
 #include "base/log.h"
 #include "math/matrix.h"
+#include "system/structure.h"
 
 #include <assert.h>
 #include <float.h>
@@ -42,9 +43,37 @@ static void layout_by_key(saltusi_trapezoid* w, int nc, saltus_arena* arena) {
   w->summary = SALTUS_PUSH(arena, saltus_contact_step, nc);
 }
 
+/* Whether the system writes A by blocks. */
+static bool has_blocks(const saltus_system* sys) {
+  return sys->ops->linear == NULL && sys->ops->blocks != NULL && sys->structure != NULL;
+}
+
+static void layout_stiffness(saltusi_trapezoid* w, const saltus_system* sys, saltus_arena* arena) {
+  size_t nv = (size_t)sys->dims.nv;
+  bool blocks = has_blocks(sys);
+  bool free = (sys->traits & SALTUS_FREE_FORCE) != 0;
+  size_t values = blocks ? saltusi_structure_values(sys->structure) : nv * nv;
+  w->F_q = SALTUS_PUSH(arena, double, free ? 0 : values);
+  w->scratch = SALTUS_PUSH(arena, double, free || blocks ? 0 : values);
+}
+
+/* y = F_q x */
+static void stiffness_times(saltusi_trapezoid* w, const saltus_point* at, const double* x,
+                            double* y) {
+  const saltus_system* sys = &w->eval->sys;
+  if (has_blocks(sys)) {
+    sys->ops->blocks(sys->self, at, 0.0, 0.0, 1.0, w->F_q);
+    saltusi_structure_times(sys->structure, w->F_q, x, y);
+    return;
+  }
+  saltusi_force_q(w->eval, at, w->F_q);
+  saltusi_matrix_times(sys->dims.nv, w->F_q, x, y);
+}
+
 void saltusi_trapezoid_layout(saltusi_trapezoid* w, const saltus_trapezoidal_options* o,
-                              const saltus_system* sys, saltus_arena* arena) {
-  assert(w != NULL && o != NULL && sys != NULL && arena != NULL);
+                              const saltusi_eval* eval, saltus_arena* arena) {
+  assert(w != NULL && o != NULL && eval != NULL && arena != NULL);
+  const saltus_system* sys = &eval->sys;
   const saltus_dims* d = &sys->dims;
   if (o->jacobians == SALTUS_JACOBIANS_GAUSS_NEWTON) { /* the same system with other derivatives */
     w->approximate_ops = *sys->ops;
@@ -52,31 +81,31 @@ void saltusi_trapezoid_layout(saltusi_trapezoid* w, const saltus_trapezoidal_opt
     w->approximate_ops.force_v = sys->ops->spring_v;
     w->approximate_ops.linear = NULL;
     w->approximate_ops.blocks = NULL; /* gathered from the dense ones */
-    w->approximate = (saltusi_eval){.sys = *sys};
+    w->approximate = (saltusi_eval){.sys = *sys, .room = eval->room};
     w->approximate.sys.ops = &w->approximate_ops;
     w->approximate.sys.traits &= ~(unsigned)SALTUS_LINEAR_FORCE;
     saltusi_eval_layout(&w->approximate, arena);
-    sys = &w->approximate.sys;
+    eval = &w->approximate;
+    sys = &eval->sys;
   }
   saltusi_linear_layout(&w->effective, sys, arena);
   saltusi_linear_layout(&w->doubled, sys, arena);
   saltusi_linear_layout(&w->mass, sys, arena);
-  saltusi_polyhedral_rows_layout(&w->motion, &w->law, sys, o->direction_pairs, arena);
+  saltusi_polyhedral_rows_layout(&w->law, eval, o->direction_pairs, arena);
   saltusi_contact_list_layout(&w->list, d, arena);
-  end_layout(&w->whole, d, w->law.rows_max, arena);
-  end_layout(&w->trial, d, w->law.rows_max, arena);
+  int rows = d->nj + 3 * d->nc;
+  end_layout(&w->whole, d, rows, arena);
+  end_layout(&w->trial, d, rows, arena);
   double** positions[] = {&w->q, &w->q_mid, &w->q_end};
   double** velocities[] = {&w->v, &w->F0, &w->F1};
   for (int i = 0; i < 3; i++) {
     *positions[i] = SALTUS_PUSH(arena, double, d->nq);
     *velocities[i] = SALTUS_PUSH(arena, double, d->nv);
   }
-  bool free = (sys->traits & SALTUS_FREE_FORCE) != 0;
-  w->F_q = SALTUS_PUSH2(arena, double, free ? 0 : d->nv, d->nv);
-  w->scratch = SALTUS_PUSH2(arena, double, free ? 0 : d->nv, d->nv);
+  layout_stiffness(w, sys, arena);
   w->push = SALTUS_PUSH(arena, double, d->nv);
   w->joint_gap = SALTUS_PUSH(arena, double, d->nj);
-  w->compression = SALTUS_PUSH(arena, double, w->law.rows_max);
+  w->compression = SALTUS_PUSH(arena, double, rows);
   saltusi_rows_layout(&w->row, d, 3, false, arena);
   layout_by_key(w, d->nc, arena);
   w->observed = SALTUS_PUSH2(arena, saltusi_observed, d->nc, 2 + 2 * (size_t)o->direction_pairs);
@@ -97,8 +126,7 @@ static saltus_status free_motion(saltusi_trapezoid* w, double x, saltusi_linear*
   saltusi_force(eval, &start, w->F1);
   double* d = w->trial.v;
   if ((eval->sys.traits & SALTUS_FREE_FORCE) == 0) {
-    saltusi_force_q(eval, middle, w->F_q);
-    saltusi_matrix_times(nv, w->F_q, w->v, d);
+    stiffness_times(w, middle, w->v, d);
   } else {
     memset(d, 0, (size_t)nv * sizeof(double));
   }
@@ -113,10 +141,11 @@ static saltus_status free_motion(saltusi_trapezoid* w, double x, saltusi_linear*
 /* The mean velocity of a surface that moves is taken from both ends: with 2 b of the middle a contact that
  * sticks would be left with a slip of O(x^2), which alternates for ever. */
 static void move_surfaces(saltusi_trapezoid* w, double x) {
-  saltusi_polyhedral* law = &w->law;
+  saltusi_polyhedral_rows* law = &w->law;
+  const saltusi_row_block* rows = saltusi_polyhedral_rows_measured(law);
   for (int i = 0; i < law->count; i++) {
     const saltusi_polyhedral_contact* contact = &law->contacts[i];
-    const double* b = w->motion.velocity.b + contact->row;
+    const double* b = rows->b + contact->row;
     if (saltusi_max_abs(1 + contact->tangents, b) == 0.0) {
       continue;
     }
@@ -133,13 +162,13 @@ static void move_surfaces(saltusi_trapezoid* w, double x) {
 /* What the rows see without impulses, in the velocity that the law holds; joints may be drawn back
  * (methods, 2.2) by what they have drifted, within one whole step. */
 static void write_rates(saltusi_trapezoid* w, double x, bool mean) {
-  saltusi_polyhedral* law = &w->law;
+  saltusi_polyhedral_rows* law = &w->law;
+  const saltusi_row_block* rows = saltusi_polyhedral_rows_measured(law);
   const saltus_system* sys = &w->eval->sys;
   double twice = mean ? 2.0 : 1.0;
   for (int r = 0; r < law->rows; r++) {
-    law->rate[r] = saltusi_row_dot(&w->motion.velocity, r, w->trial.v) +
-                   twice * saltusi_row_dot(&w->motion.velocity, r, w->v) +
-                   twice * w->motion.velocity.b[r];
+    law->rate[r] = saltusi_row_dot(rows, r, w->trial.v) +
+                   twice * saltusi_row_dot(rows, r, w->v) + twice * rows->b[r];
   }
   if (mean) {
     move_surfaces(w, x);
@@ -163,14 +192,14 @@ saltus_status saltusi_trapezoid_prepare(saltusi_trapezoid* w, double x, bool mea
   if (status != SALTUS_OK || w->law.rows == 0) {
     return status;
   }
-  saltus_point measure = middle;
-  if (!mean && w->o->gradients == 0) {
+  bool apart = !mean && w->o->gradients == 0;
+  saltus_point end = middle;
+  if (apart) {
     saltusi_advance(sys, w->q, w->v, x, w->q_end);
-    measure.t = w->t + x;
-    measure.q = w->q_end;
+    end.t = w->t + x;
+    end.q = w->q_end;
   }
-  saltusi_polyhedral_rows_evaluate(&w->motion, &w->law, sys, &middle, &measure);
-  saltusi_polyhedral_rows_operator(&w->motion, &w->law, w->eval, A);
+  saltusi_polyhedral_rows_form(&w->law, w->eval, &middle, apart ? &end : &middle, A);
   write_rates(w, x, mean);
   return SALTUS_OK;
 }
@@ -180,7 +209,7 @@ void saltusi_trapezoid_finish(saltusi_trapezoid* w, double x, saltusi_trapezoid_
   const saltus_system* sys = &w->eval->sys;
   int nv = sys->dims.nv;
   memmove(end->v, w->trial.v, (size_t)nv * sizeof(double));
-  saltusi_polyhedral_rows_apply(&w->motion, &w->law, nv, end->v);
+  saltusi_operator_apply(&w->law.op, w->eval, end->v);
   for (int i = 0; i < nv; i++) {
     double change = end->v[i];
     end->v[i] = w->v[i] + change;
@@ -188,23 +217,6 @@ void saltusi_trapezoid_finish(saltusi_trapezoid* w, double x, saltusi_trapezoid_
   }
   saltusi_advance(sys, w->q, w->F1, x, end->q);
   memcpy(end->P, w->law.P, (size_t)w->law.rows * sizeof(double));
-}
-
-/* Cholesky's factorisation in place succeeds. */
-static bool is_definite(int n, double* S) {
-  for (int j = 0; j < n; j++) {
-    double* row = S + (size_t)j * (size_t)n;
-    double pivot = row[j] - saltusi_dot(j, row, row);
-    if (!(pivot > 0.0)) {
-      return false;
-    }
-    row[j] = sqrt(pivot);
-    for (int i = j + 1; i < n; i++) {
-      double* other = S + (size_t)i * (size_t)n;
-      other[j] = (other[j] - saltusi_dot(j, other, row)) / row[j];
-    }
-  }
-  return true;
 }
 
 /* The symmetric part of A = M - x/2 F_v - x^2/4 F_q in w->scratch. */
@@ -235,13 +247,22 @@ void saltusi_trapezoid_check_definite(saltusi_trapezoid* w, double x) {
     return; /* A is M */
   }
   bool definite = true;
-  if (saltusi_linear_diagonal(w->eval, &w->effective, w->F1)) {
+  if (w->effective.fv != -0.5 * x) { /* the last substep was shorter */
+    saltus_point middle = saltusi_at(w->eval, w->t + 0.5 * x, w->q_mid, w->v);
+    if (saltusi_linear_assemble(w->eval, &w->effective, &middle, 1.0, -0.5 * x, -0.25 * x * x) !=
+        SALTUS_OK) {
+      return; /* the next substep says why */
+    }
+  }
+  if (w->effective.kind == SALTUSI_LINEAR_BLOCKS) {
+    definite = saltusi_linear_blocks_definite(&w->effective.blocks);
+  } else if (saltusi_linear_diagonal(w->eval, &w->effective, w->F1)) {
     for (int i = 0; i < sys->dims.nv; i++) {
       definite = definite && w->F1[i] > 0.0;
     }
   } else if (sys->ops->linear == NULL && sys->ops->mass != NULL) {
     symmetric_part(w, x);
-    definite = is_definite(sys->dims.nv, w->scratch);
+    definite = saltusi_is_definite(sys->dims.nv, w->scratch);
   }
   w->s->report->indefinite_mass = !definite;
   if (!definite && !w->indefinite) {

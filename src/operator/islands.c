@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * islands.c - laws of schemes that the operator does not know: it eliminates joints, and hands the law what is left,
+ * island by island, as dense matrices.
+ */
+#include "operator/inside.h"
+
+#include <assert.h>
+#include <string.h>
+
+/* Everything as one island: W is dense already. */
+static saltus_status solve_whole(saltusi_operator* op, saltusi_island_law law, void* user) {
+  saltusi_island island = {.units = op->joints + op->contacts,
+                           .joints = op->joints,
+                           .contact = op->whole_contact,
+                           .offset = op->whole_offset,
+                           .rows = op->count,
+                           .W = op->W,
+                           .rhs = op->rhs,
+                           .P = op->P};
+  for (int u = 0; u < island.units; u++) {
+    int contact = u - op->joints;
+    op->whole_contact[u] = contact < 0 ? -1 : contact;
+    op->whole_offset[u] = contact < 0 ? u : op->first[contact];
+  }
+  op->whole_offset[island.units] = op->count;
+  return island.rows > 0 ? law(user, &island) : SALTUS_OK;
+}
+
+static saltus_status solve_island(saltusi_operator* op, saltusi_eval* eval, int first, int last,
+                                  saltusi_island_law law, void* user) {
+  int at = op->offset[first];
+  saltusi_island island = {.units = last - first,
+                           .contact = op->unit_contact + first,
+                           .offset = op->offset + first,
+                           .rows = op->offset[last] - at,
+                           .W = op->W,
+                           .rhs = op->unit_rhs + at,
+                           .P = op->unit_P + at};
+  if (island.rows > op->dense_max) {
+    return saltusi_room_lacks(&eval->room, SALTUSI_ROOM_ROWS, (size_t)island.rows);
+  }
+  while (island.joints < island.units && island.contact[island.joints] < 0) {
+    island.joints++;
+  }
+  saltusi_blocks_spread(op, first, last);
+  return law(user, &island);
+}
+
+saltus_status saltusi_operator_solve_by(saltusi_operator* op, saltusi_eval* eval,
+                                        saltusi_island_law law, void* user) {
+  assert(op != NULL && eval != NULL && law != NULL && op->whole_offset != NULL);
+  eval->work.contact_solves++;
+  if (op->status != SALTUS_OK) {
+    return op->status;
+  }
+  memset(op->P, 0, (size_t)op->count * sizeof(double));
+  if (op->storage == SALTUSI_STORED_DENSE) {
+    return solve_whole(op, law, user);
+  }
+  if (op->broken) {
+    return SALTUS_RETRY_NAN;
+  }
+  if (op->has_friction) {
+    memset(op->slip, 0, (size_t)op->contacts * sizeof(double));
+  }
+  saltusi_sparse_gather(op, eval);
+  saltus_status status = SALTUS_OK;
+  for (int i = 0; i < op->islands && status == SALTUS_OK; i++) {
+    status = solve_island(op, eval, op->island_start[i], op->island_start[i + 1], law, user);
+  }
+  if (status == SALTUS_OK) {
+    saltusi_sparse_scatter(op, eval);
+  }
+  return status;
+}
