@@ -406,9 +406,9 @@ static bool leave(saltusi_operator* op, size_t blocks) {
 }
 
 /* Units in their order, and which of them meet; returns how many blocks that makes. Normal rows that make a
- * band stay as they are. */
+ * band stay as they are, unless a law of its own wants islands. */
 static size_t arrange(saltusi_operator* op, int nv) {
-  bool normal = !op->has_friction && op->bilateral == 0;
+  bool normal = !op->has_friction && op->bilateral == 0 && op->whole_offset == NULL;
   size_t blocks = 0;
   op->band = false;
   list_units(op);

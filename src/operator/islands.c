@@ -75,3 +75,30 @@ saltus_status saltusi_operator_solve_by(saltusi_operator* op, saltusi_eval* eval
   }
   return status;
 }
+
+int saltusi_operator_islands(saltusi_operator* op, int* island) {
+  assert(op != NULL && (island != NULL || op->count == 0) && op->status == SALTUS_OK);
+  saltusi_groups* g = &op->groups;
+  if (op->storage == SALTUSI_STORED_DENSE) {
+    memset(island, 0, (size_t)op->count * sizeof(int));
+    return op->count > 0 ? 1 : 0;
+  }
+  int count = 0;
+  for (int pass = 0; pass < 2; pass++) { /* marks are taken away, then set */
+    for (int r = 0; r < op->count; r++) {
+      const saltusi_entries row = saltusi_row_entries(op, r);
+      if (row.count == 0) {
+        island[r] = pass == 0 ? -1 : count++;
+        continue;
+      }
+      int root = saltusi_root(g->parent, g->group[row.column[0]]);
+      if (pass == 0) {
+        g->mark[root] = -1;
+      } else if (g->mark[root] < 0) {
+        g->mark[root] = count++;
+      }
+      island[r] = pass == 0 ? -1 : g->mark[root];
+    }
+  }
+  return count;
+}

@@ -150,8 +150,8 @@ typedef struct saltusi_operator {
   saltusi_storage storage; /* of W */
   double* diagonal;     /* [rows_max] of W; in large components of joints as if A were diagonal */
   saltus_status status; /* of the last form: SALTUS_RETRY_ROOM when W has no room */
-  int* whole_contact;   /* [nj + nc] all rows of joints, then contacts, as one island; of own laws */
-  int* whole_offset;    /* [nj + nc + 1] */
+  int* whole_contact; /* [nj + nc] all rows of joints, then contacts, as one island; of own laws */
+  int* whole_offset;  /* [nj + nc + 1] */
 
   saltusi_product product;
   int dense_max; /* rows of the largest dense W */
@@ -269,6 +269,10 @@ typedef saltus_status (*saltusi_island_law)(void* user, const saltusi_island* is
 /* P by a law of the caller's own, island by island; the other statuses as of saltusi_operator_solve. */
 saltus_status saltusi_operator_solve_by(saltusi_operator* op, saltusi_eval* eval,
                                         saltusi_island_law law, void* user);
+
+/* After form of an operator for own laws: number of the island of each row, eliminated ones too, counted from 0 in the
+ * order of their first rows. Returns how many there are. */
+int saltusi_operator_islands(saltusi_operator* op, int* island);
 
 /* H */
 static inline const saltusi_row_block* saltusi_operator_measured(const saltusi_operator* op) {

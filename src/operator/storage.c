@@ -38,7 +38,7 @@ static int rows_of_contacts(const saltus_system* sys, bool friction) {
 }
 
 /* Solvers of contacts with friction, and of everything that is stored by blocks. */
-static void friction_layout(saltusi_operator* op, const saltusi_eval* eval, int each,
+static void friction_layout(saltusi_operator* op, const saltusi_eval* eval, int each, bool own_law,
                             saltus_arena* arena) {
   const saltus_dims* d = &eval->sys.dims;
   bool sparse = d->row_width > 0;
@@ -58,7 +58,12 @@ static void friction_layout(saltusi_operator* op, const saltusi_eval* eval, int 
       .values = blocks * (size_t)each * (size_t)each,
       .factored = smaller(saltusi_room_of(&eval->room, SALTUSI_ROOM_FILL, FACTORED_FIRST),
                           SALTUSI_FACTORED_MOST)};
-  saltusi_friction_step_layout_sizes(&op->friction, &sizes, arena);
+  if (own_law) { /* W alone */
+    op->friction.blocks_max = sizes.blocks;
+    op->friction.values = SALTUS_PUSH(arena, double, sizes.values);
+  } else {
+    saltusi_friction_step_layout_sizes(&op->friction, &sizes, arena);
+  }
   if (sparse) {
     op->block_start = SALTUS_PUSH(arena, int, units + 1);
     op->block_unit = SALTUS_PUSH(arena, int, blocks);
@@ -88,7 +93,9 @@ void saltusi_operator_layout(saltusi_operator* op, const saltusi_eval* eval,
   op->P = SALTUS_PUSH(arena, double, rows);
   op->slip = SALTUS_PUSH(arena, double, op->has_friction ? d->nc : 0);
   op->diagonal = SALTUS_PUSH(arena, double, rows);
-  saltusi_mixed_layout(&op->solver, op->dense_max, d->nc, op->dense_max, arena);
+  if (!demand->own_law) {
+    saltusi_mixed_layout(&op->solver, op->dense_max, d->nc, op->dense_max, arena);
+  }
   op->AinvG = SALTUS_PUSH2(arena, double, op->dense_max, d->nv);
   op->W = SALTUS_PUSH2(arena, double, op->dense_max, op->dense_max);
   if (d->row_width > 0) {
@@ -96,7 +103,7 @@ void saltusi_operator_layout(saltusi_operator* op, const saltusi_eval* eval,
     saltusi_trees_layout(op, eval, demand->held ? rows : d->nj, arena);
     saltusi_blocks_layout(op, d, each, arena);
   }
-  friction_layout(op, eval, each, arena);
+  friction_layout(op, eval, each, demand->own_law, arena);
   op->product.from = SIZE_MAX;
   if (demand->own_law) {
     op->whole_contact = SALTUS_PUSH(arena, int, d->nj + d->nc);

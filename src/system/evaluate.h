@@ -238,6 +238,17 @@ static inline double saltusi_row_size(const saltusi_row_block* block, int row, c
   return sum;
 }
 
+/* Sum of the sizes of the entries of a row. */
+static inline double saltusi_row_sum(const saltusi_row_block* block, int row) {
+  const double* G = block->G + (size_t)row * (size_t)block->stride;
+  int count = block->column != NULL ? block->entries[row] : block->stride;
+  double sum = 0.0;
+  for (int k = 0; k < count; k++) {
+    sum += fabs(G[k]);
+  }
+  return sum;
+}
+
 /* Entry of a row in column i. */
 static inline double saltusi_row_entry(const saltusi_row_block* block, int row, int i) {
   const double* G = block->G + (size_t)row * (size_t)block->stride;

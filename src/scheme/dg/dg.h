@@ -69,8 +69,8 @@ typedef struct saltusi_dg_newton {
   double* F_v;      /* [nv x nv] */
   double* J;        /* [n nv x n nv] factored, n = M + 1 */
   int* pivot;       /* [n nv] */
-  double* response; /* [n rows x n nv] J^-1 (G_k at stage k), by stage and row */
-  double* feedback; /* [rows x n nv] how stage accelerations answer to an impulse */
+  double* response; /* [n dense_rows x n nv] J^-1 (G_k at stage k), by stage and row */
+  double* feedback; /* [dense_rows x n nv] how stage accelerations answer to an impulse */
   double* column;   /* [nv] */
 } saltusi_dg_newton;
 
@@ -86,6 +86,8 @@ typedef struct saltusi_dg {
   /* the step: start, items, stages */
   int row_max; /* rows of one stage */
   int item_max;
+  int dense_rows;          /* rows of one stage that dense problems have room for, */
+  int law_max;             /* and of all stages together */
   double* v_start;         /* [nv] v0, after an impact right at the start */
   saltusi_dg_start* start; /* [nc] by key */
   double* start_joint;     /* [nj] N s */
@@ -93,6 +95,7 @@ typedef struct saltusi_dg {
   double size;             /* velocities of the step, unit of relative tolerances */
   saltusi_contact_list list;
   bool* closed; /* [nc] by key */
+  int* item_of; /* [nc] by key: its place among the items, -1: none */
   saltusi_dg_item* items;
   int held, touching; /* items that carry r; all items */
   int held_rows, rows;
@@ -110,7 +113,7 @@ typedef struct saltusi_dg {
   double* force;        /* [n x nv] */
   double* gap;          /* [n x item_max] position closure */
   double* joint_gap;    /* [nj] */
-  double* response;     /* [n x row_max x nv] M_k^-1 G_k */
+  double* response;     /* [n x dense_rows x nv] M_k^-1 G_k */
   double* r;            /* [n x row_max] N */
   double* p;            /* [row_max] N s */
   double* jump;         /* [nv] M_1^-1 G_1 p */
@@ -123,12 +126,35 @@ typedef struct saltusi_dg {
   double* D;                      /* [law_max x law_max] */
   double* rhs;                    /* [law_max] */
   double* z;                      /* [law_max] */
-  double* W;                      /* [row_max x row_max] of one pair, or of the impact */
+  double* W;                      /* [dense_rows x dense_rows] of one pair, or of the impact */
   double* W_rhs;                  /* [row_max] */
   double* W_z;                    /* [row_max] */
   double residual;                /* m/s of the impact or end law */
 
   saltusi_dg_newton newton;
+
+  /* many rows: dg_large.c, dg_whole.c */
+  bool has_op;
+  saltusi_operator op;
+  double* pushed;                    /* [n x nv] b_k */
+  double* sums;                      /* [2 nv] */
+  saltusi_planar_item* island_items; /* [n x item_max] */
+  saltusi_eval* solving;             /* of the solve at hand, */
+  bool softens;                      /* which may shift diagonals */
+  double island_residual;            /* of the last one; of all pairs: */
+  double stage_residual;
+  double lightest; /* 1/kg, largest response to an impulse */
+  int* row_island; /* [row_max] */
+  int* island_at;  /* [row_max + 1] */
+  int* sorted;     /* [item_max] by islands */
+  int* chosen;     /* [nj] rows of joints that are eliminated, */
+  int chosen_count;
+  double inverse[SALTUSI_DG_NODES_MAX * SALTUSI_DG_NODES_MAX];
+  double* joint_u;        /* [n x nj] */
+  double* joint_b;        /* [n x nj] */
+  double* joint_r;        /* [n x nj] */
+  int* reached;           /* [nv] */
+  double* reached_values; /* [nv] */
 } saltusi_dg;
 
 void saltusi_dg_layout(saltusi_dg* w, const saltus_dg_options* o, bool plus,
@@ -163,8 +189,11 @@ void saltusi_dg_rows(saltusi_dg* w, const saltus_system* sys, const saltus_point
 static inline saltusi_linear* saltusi_dg_mass(const saltusi_dg* w, int node) {
   return &w->mass[w->masses > 1 ? node : 0];
 }
-/* response of the rows first .. last - 1 of a stage */
-void saltusi_dg_respond(saltusi_dg* w, const saltusi_eval* eval, int node, int first, int last);
+/* response of the first rows of a stage; SALTUS_RETRY_ROOM when there are too many */
+saltus_status saltusi_dg_respond(saltusi_dg* w, saltusi_eval* eval, int node, int rows);
+static inline double* saltusi_dg_response(const saltusi_dg* w, int nv, int node, int row) {
+  return w->response + (size_t)(node * w->dense_rows + row) * (size_t)nv;
+}
 
 /* dg_newton.c */
 void saltusi_dg_newton_layout(saltusi_dg* w, const saltus_system* sys, saltus_arena* arena);
@@ -180,6 +209,35 @@ void saltusi_dg_pairs(saltusi_dg* w);
 saltus_status saltusi_dg_stage_law(saltusi_dg* w, const saltusi_step* s);
 /* G(node, row) . x */
 double saltusi_dg_dot(const saltusi_dg* w, int node, int row, const double* x);
+/* What the row of a pair is worth without any acceleration, divided by h or h^2. */
+double saltusi_dg_constant(const saltusi_dg* w, const saltusi_step* s, const saltusi_dg_pair* pair,
+                           int item, bool normal);
+/* Whether a held contact has friction. */
+bool saltusi_dg_rubs(const saltusi_dg* w);
+/* Passes of a blockwise solution: 0.24^60 is far below rounding. Whether a pass that changed forces of some size by so
+ * much, the one before by `before`, was the last. */
+enum { SALTUSI_DG_PASSES = 60 };
+bool saltusi_dg_settled(double change, double before, double size);
+
+/* dg_large.c: from this many rows of all stages on, where rows are sparse and Newton is not at work. */
+enum { SALTUSI_DG_LARGE = 96 };
+static inline bool saltusi_dg_is_large(const saltusi_dg* w) {
+  return w->has_op && !w->newton.active && w->rows * w->nodes > SALTUSI_DG_LARGE;
+}
+/* x = M^-1 G force over the first rows of a stage */
+void saltusi_dg_push(saltusi_dg* w, const saltusi_eval* eval, int node, int rows,
+                     const double* force, double* x);
+/* r of the first `pairs` stages and what they do to a_next; blocks: pairs may be solved one after the other. */
+saltus_status saltusi_dg_large_law(saltusi_dg* w, const saltusi_step* s, int pairs, bool blocks);
+/* P of the first items at a stage from w->W_rhs and w->law_items. */
+saltus_status saltusi_dg_large_impact(saltusi_dg* w, const saltusi_step* s, int node, int items,
+                                      bool softens, double* P);
+/* The operator of the held items, or of the chosen joints, at a stage; forces of these from their right-hand sides. */
+saltus_status saltusi_dg_form_stage(saltusi_dg* w, const saltusi_step* s, int node);
+saltus_status saltusi_dg_form_chosen(saltusi_dg* w, const saltusi_step* s, int node);
+saltus_status saltusi_dg_hold(saltusi_dg* w, saltusi_eval* eval);
+/* dg_whole.c: the same for all pairs at once. */
+saltus_status saltusi_dg_whole_law(saltusi_dg* w, const saltusi_step* s, int pairs);
 
 /* dg_impact.c */
 
@@ -188,6 +246,12 @@ double saltusi_dg_dot(const saltusi_dg* w, int node, int row, const double* x);
 saltus_status saltusi_dg_begin(saltusi_dg* w, const saltus_dg_options* o, const saltusi_step* s);
 /* Fresh contacts at Q_M join the items. */
 saltus_status saltusi_dg_touch(saltusi_dg* w, const saltus_dg_options* o, const saltusi_step* s);
+/* w->law_items of the first items. */
+void saltusi_dg_law_items(saltusi_dg* w, int items);
+/* A planar problem; softens: when it has no solution, once more with a shift of its diagonal. SALTUS_RETRY_SMALLER,
+ * or SALTUS_RETRY_NAN. */
+saltus_status saltusi_dg_solve_planar(saltusi_dg* w, saltusi_planar_problem* problem, bool softens,
+                                      double* P);
 /* p and v_end from a_next. */
 saltus_status saltusi_dg_impact(saltusi_dg* w, const saltusi_step* s);
 /* Flags, contacts and residuals of the finished step. */

@@ -9,7 +9,6 @@
  *   impact    0 <= p  perp  G_1 v_1 + b + e U_j^- >= 0,   U^- = G_1 V_M + b of D1-, G_1 v + b of D1+
  *   closed_j  a held or fresh contact with |G_1 v_1 + b| <= tol
  */
-#include "base/log.h"
 #include "math/matrix.h"
 #include "scheme/dg/dg.h"
 
@@ -20,8 +19,7 @@ static double row_velocity(const saltusi_dg* w, int node, int row, const double*
   return saltusi_dg_dot(w, node, row, v) + w->at.b[node * w->row_max + row];
 }
 
-/* Adds an item; SALTUS_ERR_UNSUPPORTED when there are more than the dense problems hold. */
-static saltus_status add(saltusi_dg* w, const saltusi_step* s, saltusi_dg_item item) {
+static void add(saltusi_dg* w, const saltusi_step* s, saltusi_dg_item item) {
   const saltus_system* sys = &s->eval->sys;
   if (!item.joint) {
     const saltus_contact_law* law = &sys->laws[item.law];
@@ -29,18 +27,13 @@ static saltus_status add(saltusi_dg* w, const saltusi_step* s, saltusi_dg_item i
     item.mu = law->mu;
     item.e_N = item.bounces ? law->e_N : 0.0;
     item.e_T = item.bounces ? law->e_T : 0.0;
+    w->item_of[item.key] = w->touching;
   }
   item.row = w->rows;
   int rows = item.has_friction ? 2 : 1;
-  if (w->rows + rows > w->row_max || w->touching == w->item_max) {
-    saltusi_log(s->log, SALTUS_LEVEL_ERROR,
-                "time-DG schemes hold at most %d rows of contacts and joints at this degree",
-                w->row_max);
-    return SALTUS_ERR_UNSUPPORTED;
-  }
+  assert(w->rows + rows <= w->row_max && w->touching < w->item_max);
   w->items[w->touching++] = item;
   w->rows += rows;
-  return SALTUS_OK;
 }
 
 /* Joints and held contacts of a step that starts with the velocity v. */
@@ -50,15 +43,13 @@ static saltus_status hold(saltusi_dg* w, const saltus_dg_options* o, const saltu
   const saltus_point at = saltusi_at(s->eval, s->t, s->q0, v);
   w->touching = 0;
   w->rows = 0;
-  saltus_status status = SALTUS_OK;
-  for (int j = 0; j < sys->dims.nj && status == SALTUS_OK; j++) {
-    status = add(w, s, (saltusi_dg_item){.key = j, .joint = true});
+  for (int j = 0; j < sys->dims.nj; j++) {
+    add(w, s, (saltusi_dg_item){.key = j, .joint = true});
   }
-  if (status == SALTUS_OK) {
-    status = saltusi_contacts(sys, &at, &w->list);
-  }
+  saltus_status status = saltusi_contacts(sys, &at, &w->list);
   for (int k = 0; k < sys->dims.nc; k++) {
     w->start_gap[k] = INFINITY;
+    w->item_of[k] = -1;
   }
   for (int i = 0; i < w->list.count && status == SALTUS_OK; i++) {
     int key = w->list.key[i];
@@ -68,10 +59,7 @@ static saltus_status hold(saltusi_dg* w, const saltus_dg_options* o, const saltu
     if (!w->closed[key] && !touches) {
       continue;
     }
-    status = add(w, s, (saltusi_dg_item){.key = key, .law = w->list.law[i], .gap = gap});
-    if (status != SALTUS_OK) {
-      return status;
-    }
+    add(w, s, (saltusi_dg_item){.key = key, .law = w->list.law[i], .gap = gap});
     const saltusi_dg_item* item = &w->items[w->touching - 1];
     saltusi_dg_rows(w, sys, &at, 0, item);
     double u = row_velocity(w, 0, item->row, v);
@@ -79,6 +67,7 @@ static saltus_status hold(saltusi_dg* w, const saltus_dg_options* o, const saltu
     if (w->closure == SALTUS_DG_ACCELERATION && !w->closed[key] && leaves) {
       w->touching--;
       w->rows = item->row;
+      w->item_of[key] = -1;
     }
   }
   w->held = w->touching;
@@ -88,12 +77,12 @@ static saltus_status hold(saltusi_dg* w, const saltus_dg_options* o, const saltu
 
 /* W and right-hand side of a law on velocities at a node, for the first rows. */
 static void write_impact(saltusi_dg* w, int nv, int node, const double* v, double h) {
+  bool large = saltusi_dg_is_large(w);
   for (int r = 0; r < w->rows; r++) {
     w->W_rhs[r] = row_velocity(w, node, r, v);
-    for (int c = 0; c < w->rows; c++) {
-      int column = node * w->row_max + c;
+    for (int c = 0; c < w->rows && !large; c++) {
       double* entry = &w->W[r * w->rows + c];
-      *entry = saltusi_dg_dot(w, node, r, w->response + (size_t)column * (size_t)nv);
+      *entry = saltusi_dg_dot(w, node, r, saltusi_dg_response(w, nv, node, c));
       if (node == 0 || !w->newton.active || !w->table.plus) {
         continue;
       }
@@ -105,22 +94,67 @@ static void write_impact(saltusi_dg* w, int nv, int node, const double* v, doubl
   }
 }
 
-static saltus_status solve_impact(saltusi_dg* w, const saltusi_step* s, int items, double* P) {
-  const saltusi_planar_problem problem = {
-      .items = items, .item = w->law_items, .rows = w->rows, .W = w->W, .rhs = w->W_rhs};
-  s->eval->work.contact_solves++;
-  memset(P, 0, (size_t)w->rows * sizeof(double));
-  saltusi_mixed_outcome outcome = saltusi_planar_solve(&w->planar, &problem, P);
-  s->eval->dependent |= saltusi_planar_dependent(&w->planar);
-  if (outcome == SALTUSI_MIXED_SOLVED) {
-    w->residual = fmax(w->residual, saltusi_planar_residual(&problem, P));
+/* More supports than degrees of freedom: W is singular, and rows that agree in exact numbers differ by
+ * rounding. A shift of the diagonal picks the smallest p; its relative error does not matter in a
+ * correction of the size of the step's local error. */
+static const double shift = 1e-10;
+
+saltus_status saltusi_dg_solve_planar(saltusi_dg* w, saltusi_planar_problem* problem, bool softens,
+                                      double* P) {
+  assert(w != NULL && problem != NULL && P != NULL);
+  if (saltusi_planar_solve(&w->planar, problem, P) == SALTUSI_MIXED_SOLVED) {
     return SALTUS_OK;
   }
-  bool numbers = isfinite(saltusi_max_abs(w->rows, w->W_rhs));
-  return numbers ? SALTUS_RETRY_SMALLER : SALTUS_RETRY_NAN;
+  size_t n = (size_t)problem->rows;
+  if (!isfinite(saltusi_max_abs(problem->rows, problem->rhs))) {
+    return SALTUS_RETRY_NAN;
+  }
+  if (!softens) {
+    return SALTUS_RETRY_SMALLER;
+  }
+  memmove(w->D, problem->W, n * n * sizeof(double));
+  for (size_t r = 0; r < n; r++) {
+    w->D[r * (n + 1)] *= 1.0 + shift;
+  }
+  problem->W = w->D;
+  memset(P, 0, n * sizeof(double));
+  bool solved = saltusi_planar_solve(&w->planar, problem, P) == SALTUSI_MIXED_SOLVED;
+  return solved ? SALTUS_OK : SALTUS_RETRY_SMALLER;
 }
 
-static void law_of_items(saltusi_dg* w, int items) {
+/* softens: where supports depend on each other. */
+static saltus_status solve_impact(saltusi_dg* w, const saltusi_step* s, int node, int items,
+                                  bool softens) {
+  saltusi_planar_problem problem = {
+      .items = items, .item = w->law_items, .rows = w->rows, .W = w->W, .rhs = w->W_rhs};
+  s->eval->work.contact_solves++;
+  memset(w->W_z, 0, (size_t)w->rows * sizeof(double));
+  if (saltusi_dg_is_large(w)) {
+    return saltusi_dg_large_impact(w, s, node, items, softens, w->W_z);
+  }
+  saltus_status status = saltusi_dg_solve_planar(w, &problem, softens, w->W_z);
+  s->eval->dependent |= saltusi_planar_dependent(&w->planar);
+  if (status == SALTUS_OK) {
+    w->residual = fmax(w->residual, saltusi_planar_residual(&problem, w->W_z));
+  }
+  return status;
+}
+
+/* x += M^-1 G W_z at a stage */
+static void add_impulses(saltusi_dg* w, const saltusi_eval* eval, int node, double* x) {
+  int nv = eval->sys.dims.nv;
+  if (saltusi_dg_is_large(w)) {
+    saltusi_dg_push(w, eval, node, w->rows, w->W_z, w->sums);
+    saltusi_add_scaled(nv, 1.0, w->sums, x);
+    return;
+  }
+  for (int r = 0; r < w->rows; r++) {
+    saltusi_add_scaled(nv, w->W_z[r], saltusi_dg_response(w, nv, node, r), x);
+  }
+}
+
+void saltusi_dg_law_items(saltusi_dg* w, int items) {
+  assert(w != NULL && items >= 0 && items <= w->touching);
   for (int i = 0; i < items; i++) {
     const saltusi_dg_item* item = &w->items[i];
     w->law_items[i] = (saltusi_planar_item){.row = item->row,
@@ -132,10 +166,7 @@ static void law_of_items(saltusi_dg* w, int items) {
 
 /* Impulses and velocities of the impact at the start, by key. */
 static void keep_start(saltusi_dg* w, const saltusi_step* s) {
-  int nv = s->eval->sys.dims.nv;
-  for (int r = 0; r < w->rows; r++) {
-    saltusi_add_scaled(nv, w->W_z[r], w->response + (size_t)r * (size_t)nv, w->v_start);
-  }
+  add_impulses(w, s->eval, 0, w->v_start);
   for (int i = 0; i < w->held; i++) {
     const saltusi_dg_item* item = &w->items[i];
     if (item->joint) {
@@ -172,7 +203,10 @@ saltus_status saltusi_dg_begin(saltusi_dg* w, const saltus_dg_options* o, const 
   for (int j = 0; j < sys->dims.nj; j++) {
     saltusi_dg_rows(w, sys, &at, 0, &w->items[j]);
   }
-  saltusi_dg_respond(w, s->eval, 0, 0, w->rows);
+  status = saltusi_dg_is_large(w) ? SALTUS_OK : saltusi_dg_respond(w, s->eval, 0, w->rows);
+  if (status != SALTUS_OK) {
+    return status;
+  }
   write_impact(w, nv, 0, s->v0, s->h);
   for (int i = sys->dims.nj; i < w->held; i++) {
     const saltusi_dg_item* item = &w->items[i];
@@ -183,8 +217,8 @@ saltus_status saltusi_dg_begin(saltusi_dg* w, const saltus_dg_options* o, const 
       w->W_rhs[item->row + 1] *= 1.0 + law->e_T;
     }
   }
-  law_of_items(w, w->held);
-  status = solve_impact(w, s, w->held, w->W_z);
+  saltusi_dg_law_items(w, w->held);
+  status = solve_impact(w, s, 0, w->held, false);
   if (status == SALTUS_OK) {
     keep_start(w, s);
     status = hold(w, o, s, w->v_start); /* some leave now */
@@ -193,12 +227,7 @@ saltus_status saltusi_dg_begin(saltusi_dg* w, const saltus_dg_options* o, const 
 }
 
 static bool is_held(const saltusi_dg* w, int key) {
-  for (int i = 0; i < w->held; i++) {
-    if (!w->items[i].joint && w->items[i].key == key) {
-      return true;
-    }
-  }
-  return false;
+  return w->item_of[key] >= 0 && w->item_of[key] < w->held;
 }
 
 saltus_status saltusi_dg_touch(saltusi_dg* w, const saltus_dg_options* o, const saltusi_step* s) {
@@ -208,6 +237,9 @@ saltus_status saltusi_dg_touch(saltusi_dg* w, const saltus_dg_options* o, const 
   const saltus_point at = saltusi_at(s->eval, s->t + s->h, w->Q + last * (size_t)sys->dims.nq,
                                      w->V + last * (size_t)sys->dims.nv);
   saltus_status status = saltusi_contacts(sys, &at, &w->list);
+  for (int i = w->held; i < w->touching; i++) {
+    w->item_of[w->items[i].key] = -1;
+  }
   w->touching = w->held;
   w->rows = w->held_rows;
   for (int i = 0; i < w->list.count && status == SALTUS_OK; i++) {
@@ -215,12 +247,12 @@ saltus_status saltusi_dg_touch(saltusi_dg* w, const saltus_dg_options* o, const 
     if (!(w->list.gap[i] <= o->gap_tol) || is_held(w, key)) {
       continue;
     }
-    status = add(w, s,
-                 (saltusi_dg_item){.key = key,
-                                   .law = w->list.law[i],
-                                   .gap = w->start_gap[key],
-                                   .fresh = true,
-                                   .bounces = w->start_gap[key] > o->gap_tol});
+    add(w, s,
+        (saltusi_dg_item){.key = key,
+                          .law = w->list.law[i],
+                          .gap = w->start_gap[key],
+                          .fresh = true,
+                          .bounces = w->start_gap[key] > o->gap_tol});
   }
   w->impulsive = w->touching > w->held;
   return status;
@@ -241,11 +273,6 @@ static void restitute(saltusi_dg* w, int nv) {
   }
 }
 
-/* More supports than degrees of freedom: W is singular, and rows that agree in exact numbers differ by
- * rounding. A shift of the diagonal picks the smallest p; its relative error does not matter in a
- * correction of the size of the step's local error. */
-static const double shift = 1e-10;
-
 /* Acceleration closure without impact: contacts that press at the end keep U = 0 whatever sign the
  * correction has, or they would be lost and hit again every other step (P1). */
 static void keep_pressing(saltusi_dg* w) {
@@ -262,7 +289,7 @@ static void take_old_impulse(saltusi_dg* w, int nv) {
   int last = w->nodes - 1;
   for (int r = 0; r < w->rows; r++) {
     for (int c = 0; c < w->rows; c++) {
-      const double* z = w->response + (size_t)(last * w->row_max + c) * (size_t)nv;
+      const double* z = saltusi_dg_response(w, nv, last, c);
       w->W_rhs[r] -= (w->W[r * w->rows + c] - saltusi_dg_dot(w, last, r, z)) * w->p[c];
     }
   }
@@ -284,24 +311,17 @@ saltus_status saltusi_dg_impact(saltusi_dg* w, const saltusi_step* s) {
     if (feeds) {
       take_old_impulse(w, nv);
     }
-    law_of_items(w, w->touching);
+    saltusi_dg_law_items(w, w->touching);
     restitute(w, nv);
     if (!w->impulsive) {
       keep_pressing(w);
     }
-    saltus_status status = solve_impact(w, s, w->touching, w->W_z);
-    if (status != SALTUS_OK && status != SALTUS_RETRY_NAN && !w->impulsive) {
-      for (int r = 0; r < w->rows; r++) {
-        w->W[r * (w->rows + 1)] *= 1.0 + shift;
-      }
-      status = solve_impact(w, s, w->touching, w->W_z);
-    }
+    saltus_status status = solve_impact(w, s, last, w->touching, !w->impulsive);
     if (status != SALTUS_OK) {
       return status;
     }
+    add_impulses(w, s->eval, last, w->change);
     for (int r = 0; r < w->rows; r++) {
-      saltusi_add_scaled(nv, w->W_z[r], w->response + (size_t)(last * w->row_max + r) * (size_t)nv,
-                         w->change);
       for (int m = 0; m < w->nodes && feeds; m++) {
         const double* x =
             w->newton.feedback + (size_t)r * (size_t)(w->nodes * nv) + (size_t)m * (size_t)nv;
@@ -356,11 +376,7 @@ static void report(const saltusi_dg* w, const saltusi_step* s, const saltusi_dg_
 static void report_gone(const saltusi_dg* w, const saltusi_step* s) {
   for (int key = 0; key < s->eval->sys.dims.nc; key++) {
     const saltusi_dg_start* start = &w->start[key];
-    bool reported = !(start->impulse[0] > 0.0);
-    for (int i = 0; i < s->report->active && !reported; i++) {
-      reported = s->contacts[i].key == key;
-    }
-    if (!reported) {
+    if (start->impulse[0] > 0.0 && w->item_of[key] < 0) {
       s->contacts[s->report->active++] =
           (saltus_contact_step){.key = key,
                                 .law = start->law,
@@ -380,14 +396,16 @@ void saltusi_dg_finish(saltusi_dg* w, const saltus_dg_options* o, const saltusi_
   const saltus_dims* d = &s->eval->sys.dims;
   int last = w->nodes - 1;
   double size = fmax(w->size, saltusi_max_abs(d->nv, s->v1));
-  double lightest = 0.0; /* largest response to an impulse */
+  bool large = saltusi_dg_is_large(w);
+  double lightest = large ? w->lightest : 0.0; /* largest response to an impulse */
   s->report->active = 0;
   memset(s->memory1, 0, saltusi_dg_memory(&s->eval->sys) * sizeof(double));
   for (int i = 0; i < w->touching; i++) {
     const saltusi_dg_item* item = &w->items[i];
-    int row = last * w->row_max + item->row;
-    double response = saltusi_row_dot(&w->at, row, w->response + (size_t)row * (size_t)d->nv);
-    lightest = fmax(lightest, response);
+    if (!large) {
+      lightest = fmax(lightest, saltusi_dg_dot(w, last, item->row,
+                                               saltusi_dg_response(w, d->nv, last, item->row)));
+    }
     if (item->joint) {
       double sum = w->p[item->row] + w->start_joint[item->key];
       for (int k = 0; k < w->nodes; k++) {

@@ -18,9 +18,6 @@
 #include <float.h>
 #include <string.h>
 
-/* Passes of a blockwise solution: 0.24^60 is far below rounding. */
-enum { PASSES_MAX = 60 };
-
 static void copy_weights(const double* from, int n, double* to) {
   memcpy(to, from, (size_t)n * sizeof(double));
 }
@@ -62,9 +59,9 @@ void saltusi_dg_pairs(saltusi_dg* w) {
   }
 }
 
-/* What the row of a pair is worth without any acceleration, divided by h or h^2. */
-static double constant_part(const saltusi_dg* w, const saltusi_step* s, const saltusi_dg_pair* pair,
-                            int item, bool normal) {
+double saltusi_dg_constant(const saltusi_dg* w, const saltusi_step* s, const saltusi_dg_pair* pair,
+                           int item, bool normal) {
+  assert(w != NULL && s != NULL && pair != NULL && item >= 0 && item < w->held);
   const saltusi_dg_item* it = &w->items[item];
   int row = it->row + (normal ? 0 : 1);
   int place = normal ? pair->place : pair->tangent_place;
@@ -90,14 +87,13 @@ static double constant_part(const saltusi_dg* w, const saltusi_step* s, const sa
 
 /* G_row . the acceleration of stage m that the force of (stage k, row r) makes, weighted. */
 static double entry(const saltusi_dg* w, int nv, int at, const double* weights, int k, int r) {
-  int column = k * w->row_max + r;
   if (!w->newton.active) {
     if (weights[k] == 0.0) {
       return 0.0;
     }
-    return weights[k] * saltusi_row_dot(&w->at, at, w->response + (size_t)column * (size_t)nv);
+    return weights[k] * saltusi_row_dot(&w->at, at, saltusi_dg_response(w, nv, k, r));
   }
-  const double* x = w->newton.response + (size_t)column * (size_t)(w->nodes * nv);
+  const double* x = w->newton.response + (size_t)(k * w->dense_rows + r) * (size_t)(w->nodes * nv);
   double sum = 0.0;
   for (int m = 0; m < w->nodes; m++) {
     if (weights[m] != 0.0) {
@@ -117,7 +113,7 @@ static void write_row(saltusi_dg* w, const saltusi_step* s, int pairs, int i, in
     int row = w->items[item].row + part;
     int at = (normal ? pair->place : pair->tangent_place) * w->row_max + row;
     int into = i * w->held_rows + row;
-    double sum = constant_part(w, s, pair, item, normal);
+    double sum = saltusi_dg_constant(w, s, pair, item, normal);
     for (int m = 0; m < w->nodes; m++) {
       if (weights[m] != 0.0) {
         sum += weights[m] * saltusi_row_dot(&w->at, at, w->a_next + (size_t)m * (size_t)nv);
@@ -191,10 +187,16 @@ static bool triangular(const saltusi_dg* w, int pairs) {
   return true;
 }
 
+bool saltusi_dg_settled(double change, double before, double size) {
+  assert(size >= 0.0);
+  return change <= DBL_EPSILON * size ||
+         (change >= 0.5 * before && change <= 64.0 * DBL_EPSILON * size);
+}
+
 static bool solve_blockwise(saltusi_dg* w, int pairs) {
   bool once = triangular(w, pairs);
   double before = INFINITY;
-  for (int pass = 0; pass < PASSES_MAX; pass++) {
+  for (int pass = 0; pass < SALTUSI_DG_PASSES; pass++) {
     double change = 0.0;
     for (int i = 0; i < pairs; i++) {
       if (!solve_pair(w, pairs, w->order[i], &change)) {
@@ -202,9 +204,7 @@ static bool solve_blockwise(saltusi_dg* w, int pairs) {
       }
     }
     double size = saltusi_max_abs(pairs * w->held_rows, w->z);
-    bool arrived = change <= DBL_EPSILON * size ||
-                   (change >= 0.5 * before && change <= 64.0 * DBL_EPSILON * size);
-    if (once || arrived) {
+    if (once || saltusi_dg_settled(change, before, size)) {
       return true;
     }
     before = change;
@@ -212,32 +212,35 @@ static bool solve_blockwise(saltusi_dg* w, int pairs) {
   return false;
 }
 
-/* The velocity law of D1+ is no problem for sweeps over the stages. */
-static bool blocks_suffice(const saltusi_dg* w) {
-  if (!w->table.plus) {
-    return true;
-  }
+bool saltusi_dg_rubs(const saltusi_dg* w) {
+  assert(w != NULL);
   for (int i = 0; i < w->held; i++) {
     if (w->items[i].has_friction) {
-      return false;
+      return true;
     }
   }
-  return w->closure == SALTUS_DG_ACCELERATION && !w->newton.active;
+  return false;
+}
+
+/* The velocity law of D1+ is no problem for sweeps over the stages. */
+static bool blocks_suffice(const saltusi_dg* w) {
+  return !w->table.plus ||
+         (!saltusi_dg_rubs(w) && w->closure == SALTUS_DG_ACCELERATION && !w->newton.active);
 }
 
 static void add_forces(saltusi_dg* w, int nv, int pairs) {
   for (int k = 0; k < pairs; k++) {
     for (int r = 0; r < w->held_rows; r++) {
       double force = w->r[k * w->row_max + r];
-      int row = k * w->row_max + r;
       if (force == 0.0) {
         continue;
       }
       if (w->newton.active) {
         int n = w->nodes * nv;
-        saltusi_add_scaled(n, force, w->newton.response + (size_t)row * (size_t)n, w->a_next);
+        size_t row = (size_t)(k * w->dense_rows + r);
+        saltusi_add_scaled(n, force, w->newton.response + row * (size_t)n, w->a_next);
       } else {
-        saltusi_add_scaled(nv, force, w->response + (size_t)row * (size_t)nv,
+        saltusi_add_scaled(nv, force, saltusi_dg_response(w, nv, k, r),
                            w->a_next + (size_t)k * (size_t)nv);
       }
     }
@@ -254,6 +257,9 @@ saltus_status saltusi_dg_stage_law(saltusi_dg* w, const saltusi_step* s) {
   bool drops_end = w->impulsive && w->closure != SALTUS_DG_ACCELERATION;
   int pairs = drops_end ? w->nodes - 1 : w->nodes;
   int n = pairs * w->held_rows;
+  if (saltusi_dg_is_large(w)) {
+    return saltusi_dg_large_law(w, s, pairs, blocks_suffice(w));
+  }
   for (int i = 0; i < pairs; i++) {
     for (int item = 0; item < w->held; item++) {
       write_row(w, s, pairs, i, item);

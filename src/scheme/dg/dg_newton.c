@@ -35,8 +35,8 @@ void saltusi_dg_newton_layout(saltusi_dg* w, const saltus_system* sys, saltus_ar
   newton->F_v = SALTUS_PUSH2(arena, double, nv, nv);
   newton->J = SALTUS_PUSH2(arena, double, n, n);
   newton->pivot = SALTUS_PUSH(arena, int, n);
-  newton->response = SALTUS_PUSH2(arena, double, w->nodes * w->row_max, n);
-  newton->feedback = SALTUS_PUSH2(arena, double, w->row_max, n);
+  newton->response = SALTUS_PUSH2(arena, double, w->nodes * w->dense_rows, n);
+  newton->feedback = SALTUS_PUSH2(arena, double, w->dense_rows, n);
   newton->column = SALTUS_PUSH(arena, double, nv);
 }
 
@@ -109,10 +109,9 @@ static void respond(saltusi_dg* w, int nv) {
   int n = w->nodes * nv;
   for (int k = 0; k < w->nodes; k++) {
     for (int r = 0; r < w->held_rows; r++) {
-      int row = k * w->row_max + r;
-      double* x = newton->response + (size_t)row * (size_t)n;
+      double* x = newton->response + (size_t)(k * w->dense_rows + r) * (size_t)n;
       memset(x, 0, (size_t)n * sizeof(double));
-      saltusi_row_add(&w->at, row, 1.0, x + (size_t)k * (size_t)nv);
+      saltusi_row_add(&w->at, k * w->row_max + r, 1.0, x + (size_t)k * (size_t)nv);
       saltusi_lu_solve(n, newton->J, newton->pivot, x);
     }
   }
@@ -123,8 +122,7 @@ static void feed_back(saltusi_dg* w, int nv, double h) {
   const saltusi_dg_tableau* table = &w->table;
   int n = w->nodes * nv;
   for (int r = 0; r < w->rows; r++) {
-    int row = (w->nodes - 1) * w->row_max + r;
-    const double* z = w->response + (size_t)row * (size_t)nv;
+    const double* z = saltusi_dg_response(w, nv, w->nodes - 1, r);
     double* x = newton->feedback + (size_t)r * (size_t)n;
     for (int l = 0; l < w->nodes; l++) {
       double along = 0.0;

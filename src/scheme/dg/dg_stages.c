@@ -94,14 +94,16 @@ void saltusi_dg_rows(saltusi_dg* w, const saltus_system* sys, const saltus_point
   }
 }
 
-void saltusi_dg_respond(saltusi_dg* w, const saltusi_eval* eval, int node, int first, int last) {
+saltus_status saltusi_dg_respond(saltusi_dg* w, saltusi_eval* eval, int node, int rows) {
   assert(w != NULL && eval != NULL);
-  size_t nv = (size_t)eval->sys.dims.nv;
-  for (int r = first; r < last; r++) {
-    int row = node * w->row_max + r;
-    double* x = w->response + (size_t)row * nv;
-    saltusi_operator_response(&w->at, row, eval, saltusi_dg_mass(w, node), x);
+  if (rows > w->dense_rows) {
+    return saltusi_room_lacks(&eval->room, SALTUSI_ROOM_UNKNOWNS, (size_t)(rows * w->nodes));
   }
+  for (int r = 0; r < rows; r++) {
+    saltusi_operator_response(&w->at, node * w->row_max + r, eval, saltusi_dg_mass(w, node),
+                              saltusi_dg_response(w, eval->sys.dims.nv, node, r));
+  }
+  return SALTUS_OK;
 }
 
 double saltusi_dg_dot(const saltusi_dg* w, int node, int row, const double* x) {
@@ -123,10 +125,11 @@ static saltus_status stage_gaps(saltusi_dg* w, const saltus_system* sys, const s
   for (int i = 0; i < w->held; i++) {
     const saltusi_dg_item* item = &w->items[i];
     gap[i] = item->joint ? w->joint_gap[item->key] : item->gap;
-    for (int k = 0; k < w->list.count && !item->joint; k++) {
-      if (w->list.key[k] == item->key) {
-        gap[i] = w->list.gap[k];
-      }
+  }
+  for (int k = 0; k < w->list.count; k++) {
+    int i = w->item_of[w->list.key[k]];
+    if (i >= 0 && i < w->held) {
+      gap[i] = w->list.gap[k];
     }
   }
   return SALTUS_OK;
@@ -154,8 +157,10 @@ saltus_status saltusi_dg_evaluate(saltusi_dg* w, const saltusi_step* s) {
     for (int i = 0; i < items; i++) {
       saltusi_dg_rows(w, sys, &at, l, &w->items[i]);
     }
-    saltusi_dg_respond(w, s->eval, l, 0, l == last ? w->rows : w->held_rows);
-    if (w->closure == SALTUS_DG_POSITION && w->held > 0) {
+    if (!saltusi_dg_is_large(w)) {
+      status = saltusi_dg_respond(w, s->eval, l, l == last ? w->rows : w->held_rows);
+    }
+    if (status == SALTUS_OK && w->closure == SALTUS_DG_POSITION && w->held > 0) {
       status = stage_gaps(w, sys, &at, l);
     }
     if (status != SALTUS_OK) {

@@ -14,9 +14,6 @@
 #include <assert.h>
 #include <string.h>
 
-/* Rows of all stage laws together for which dense problems are affordable. */
-enum { LAW_ROWS_MAX = 800 };
-
 /* Sweeps after which the set of fresh contacts stays as it is: a contact that touches or not by
  * rounding must not keep the iteration going. */
 enum { FRESH_SWEEPS = 20 };
@@ -47,19 +44,55 @@ static int at_most(int count, int most) {
   return count < most ? count : most;
 }
 
+/* Room of dense problems, which grows when more is met. */
+static void choose_sizes(saltusi_dg* w, const saltusi_eval* eval) {
+  const saltus_dims* d = &eval->sys.dims;
+  w->row_max = d->nj + d->nc * (friction_occurs(&eval->sys) ? 2 : 1);
+  w->item_max = d->nj + d->nc;
+  size_t all = (size_t)w->nodes * (size_t)w->row_max;
+  size_t room = saltusi_room_of(&eval->room, SALTUSI_ROOM_UNKNOWNS, SALTUSI_DG_LARGE);
+  w->law_max = (int)(room < all ? room : all);
+  w->dense_rows = at_most(w->row_max, (w->law_max + w->nodes - 1) / w->nodes);
+  w->law_max = w->nodes * w->dense_rows;
+  w->has_op = d->row_width > 0 && all > SALTUSI_DG_LARGE;
+}
+
+/* What many rows need: dg_large.c, dg_whole.c. */
+static void layout_large(saltusi_dg* w, const saltusi_eval* eval, saltus_arena* arena) {
+  const saltus_dims* d = &eval->sys.dims;
+  if (!w->has_op) {
+    return;
+  }
+  const saltusi_demand demand = {
+      .friction = friction_occurs(&eval->sys), .two_sided = true, .own_law = true};
+  saltusi_operator_layout(&w->op, eval, &demand, arena);
+  w->pushed = SALTUS_PUSH2(arena, double, w->nodes, d->nv);
+  w->sums = SALTUS_PUSH2(arena, double, 2, d->nv);
+  w->island_items = SALTUS_PUSH2(arena, saltusi_planar_item, w->nodes, w->item_max);
+  w->row_island = SALTUS_PUSH(arena, int, w->row_max);
+  w->island_at = SALTUS_PUSH(arena, int, w->row_max + 1);
+  w->sorted = SALTUS_PUSH(arena, int, w->item_max);
+  w->chosen = SALTUS_PUSH(arena, int, d->nj);
+  w->joint_u = SALTUS_PUSH2(arena, double, w->nodes, d->nj);
+  w->joint_b = SALTUS_PUSH2(arena, double, w->nodes, d->nj);
+  w->joint_r = SALTUS_PUSH2(arena, double, w->nodes, d->nj);
+  w->reached = SALTUS_PUSH(arena, int, d->nv);
+  w->reached_values = SALTUS_PUSH(arena, double, d->nv);
+}
+
 static void layout_laws(saltusi_dg* w, const saltus_system* sys, saltus_arena* arena) {
   const saltus_dims* d = &sys->dims;
   bool has_friction = friction_occurs(sys);
-  int law_max = w->nodes * w->row_max;
-  int joints = w->nodes * at_most(d->nj, w->row_max);
+  int law_max = w->law_max;
+  int joints = at_most(w->nodes * d->nj, law_max);
   /* contacts that press are bilateral in the correction of the end velocity */
-  int bilateral = joints > w->row_max ? joints : w->row_max;
-  saltusi_planar_layout(&w->planar, law_max, bilateral, has_friction, arena);
+  int bilateral = joints > w->dense_rows ? joints : w->dense_rows;
+  saltusi_planar_layout(&w->planar, law_max, w->has_op ? law_max : bilateral, has_friction, arena);
   w->law_items = SALTUS_PUSH2(arena, saltusi_planar_item, w->nodes, w->item_max);
   w->D = SALTUS_PUSH2(arena, double, law_max, law_max);
   w->rhs = SALTUS_PUSH(arena, double, law_max);
   w->z = SALTUS_PUSH(arena, double, law_max);
-  w->W = SALTUS_PUSH2(arena, double, w->row_max, w->row_max);
+  w->W = SALTUS_PUSH2(arena, double, w->dense_rows, w->dense_rows);
   w->W_rhs = SALTUS_PUSH(arena, double, w->row_max);
   w->W_z = SALTUS_PUSH(arena, double, w->row_max);
 }
@@ -78,9 +111,7 @@ void saltusi_dg_layout(saltusi_dg* w, const saltus_dg_options* o, bool plus,
   }
   saltusi_dg_tableau_make(o->degree, plus, &w->table);
   saltusi_dg_pairs(w);
-  int rows = d->nj + d->nc * (friction_occurs(sys) ? 2 : 1);
-  w->row_max = at_most(rows, LAW_ROWS_MAX / w->nodes);
-  w->item_max = at_most(d->nj + d->nc, w->row_max);
+  choose_sizes(w, eval);
   int n = w->nodes;
   w->v_start = SALTUS_PUSH(arena, double, d->nv);
   w->start = SALTUS_PUSH(arena, saltusi_dg_start, d->nc);
@@ -88,6 +119,7 @@ void saltusi_dg_layout(saltusi_dg* w, const saltus_dg_options* o, bool plus,
   w->start_gap = SALTUS_PUSH(arena, double, d->nc);
   saltusi_contact_list_layout(&w->list, d, arena);
   w->closed = SALTUS_PUSH(arena, bool, d->nc);
+  w->item_of = SALTUS_PUSH(arena, int, d->nc);
   w->items = SALTUS_PUSH(arena, saltusi_dg_item, w->item_max);
   w->masses = (sys->traits & SALTUS_CONSTANT_MASS) != 0 ? 1 : n;
   w->mass = SALTUS_PUSH(arena, saltusi_linear, w->masses);
@@ -105,13 +137,14 @@ void saltusi_dg_layout(saltusi_dg* w, const saltus_dg_options* o, bool plus,
   w->force = SALTUS_PUSH2(arena, double, n, d->nv);
   w->gap = SALTUS_PUSH2(arena, double, n, w->item_max);
   w->joint_gap = SALTUS_PUSH(arena, double, d->nj);
-  w->response = SALTUS_PUSH2(arena, double, n * w->row_max, d->nv);
+  w->response = SALTUS_PUSH2(arena, double, n * w->dense_rows, d->nv);
   w->r = SALTUS_PUSH2(arena, double, n, w->row_max);
   w->p = SALTUS_PUSH(arena, double, w->row_max);
   w->jump = SALTUS_PUSH(arena, double, d->nv);
   w->v_end = SALTUS_PUSH(arena, double, d->nv);
   w->change = SALTUS_PUSH(arena, double, d->nv);
   layout_laws(w, sys, arena);
+  layout_large(w, eval, arena);
   saltusi_dg_newton_layout(w, sys, arena);
 }
 
@@ -254,6 +287,7 @@ saltus_status saltusi_dg_step(saltusi_dg* w, const saltus_dg_options* o, const s
     }
     return status;
   }
+  w->newton.active = false;
   for (int k = 0; k < d->nc; k++) {
     w->closed[k] = s->memory0[k] != 0.0;
   }

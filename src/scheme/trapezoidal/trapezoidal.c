@@ -108,6 +108,7 @@ saltus_status saltusi_trapezoid_measure(saltusi_trapezoid* w) {
     for (int i = 0; i < w->eval->sys.dims.nv; i++) {
       w->push[i] *= w->s->h;
     }
+    w->push_size = saltusi_max_abs(w->eval->sys.dims.nv, w->push);
     w->measured = true;
   }
   return status;
@@ -115,12 +116,9 @@ saltus_status saltusi_trapezoid_measure(saltusi_trapezoid* w) {
 
 double saltusi_trapezoid_rounding(const saltusi_trapezoid* w) {
   assert(w != NULL);
-  int nv = w->eval->sys.dims.nv;
-  double slope = 0.0; /* forces that joints hand on to the contact are in no entry of its row */
-  for (int i = 0; i < nv; i++) {
-    slope += fabs(saltusi_row_entry(&w->row, 0, i));
-  }
-  return 1e-12 * (saltusi_row_size(&w->row, 0, w->s->v0) + slope * saltusi_max_abs(nv, w->push));
+  /* forces that joints hand on to the contact are in no entry of its row */
+  double slope = saltusi_row_sum(&w->row, 0);
+  return 1e-12 * (saltusi_row_size(&w->row, 0, w->s->v0) + slope * w->push_size);
 }
 
 /* A contact that leaves is free, or the end velocity would hold it in the air. */

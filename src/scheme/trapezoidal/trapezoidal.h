@@ -69,6 +69,7 @@ typedef struct saltusi_trapezoid {
   double* F0;                  /* [nv] at the start of the substep */
   double* F1;                  /* [nv] */
   double* push;                /* [nv] h M^-1 F */
+  double push_size;            /* m/s, rad/s: its largest entry */
   bool struck;                 /* there was a collision in this step */
   bool measured;               /* it belongs to this step */
   double* F_q;                 /* [nv x nv], or the values of the blocks that the system writes */
