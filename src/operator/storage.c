@@ -156,7 +156,7 @@ static bool form_blocks(saltusi_operator* op, saltusi_eval* eval) {
     }
     op->broken = status == SALTUS_RETRY_NAN;
     op->status = op->broken ? SALTUS_OK : status;
-    if (op->apart && status == SALTUS_OK && saltusi_eliminate_dependent(op)) {
+    if (op->apart && op->held && status == SALTUS_OK && saltusi_eliminate_dependent(op)) {
       return false; /* rows of two configurations need not depend on each other in one way */
     }
   }

@@ -395,8 +395,8 @@ static bool coupled_is_definite(saltusi_linear_blocks* b) {
   lu->no_pivoting = true;
   bool definite = saltusi_block_lu_factor(lu);
   for (int k = 0; k < lu->units && definite; k++) {
-    definite = block_is_definite(b, lu->row_at[k + 1] - lu->row_at[k],
-                                 lu->inverse + (size_t)k * square);
+    definite =
+        block_is_definite(b, lu->row_at[k + 1] - lu->row_at[k], lu->inverse + (size_t)k * square);
   }
   lu->no_pivoting = kept;
   factor_coupled(b);

@@ -235,7 +235,7 @@ saltus_status saltusi_dg_large_impact(saltusi_dg* w, const saltusi_step* s, int 
 /* The operator of the held items, or of the chosen joints, at a stage; forces of these from their right-hand sides. */
 saltus_status saltusi_dg_form_stage(saltusi_dg* w, const saltusi_step* s, int node);
 saltus_status saltusi_dg_form_chosen(saltusi_dg* w, const saltusi_step* s, int node);
-saltus_status saltusi_dg_hold(saltusi_dg* w, saltusi_eval* eval);
+saltus_status saltusi_dg_hold_chosen(saltusi_dg* w, saltusi_eval* eval);
 /* dg_whole.c: the same for all pairs at once. */
 saltus_status saltusi_dg_whole_law(saltusi_dg* w, const saltusi_step* s, int pairs);
 

@@ -115,7 +115,7 @@ saltus_status saltusi_dg_form_chosen(saltusi_dg* w, const saltusi_step* s, int n
   return w->op.status;
 }
 
-saltus_status saltusi_dg_hold(saltusi_dg* w, saltusi_eval* eval) {
+saltus_status saltusi_dg_hold_chosen(saltusi_dg* w, saltusi_eval* eval) {
   assert(w != NULL && eval != NULL);
   return solve(w, eval, false);
 }

@@ -118,7 +118,7 @@ static saltus_status solve_joints(const whole* h, const double* b, double* r) {
         }
         w->op.rhs[j] = sum;
       }
-      saltus_status status = saltusi_dg_hold(w, h->s->eval);
+      saltus_status status = saltusi_dg_hold_chosen(w, h->s->eval);
       if (status != SALTUS_OK) {
         return status;
       }

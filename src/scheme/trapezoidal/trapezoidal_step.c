@@ -167,8 +167,8 @@ static void write_rates(saltusi_trapezoid* w, double x, bool mean) {
   const saltus_system* sys = &w->eval->sys;
   double twice = mean ? 2.0 : 1.0;
   for (int r = 0; r < law->rows; r++) {
-    law->rate[r] = saltusi_row_dot(rows, r, w->trial.v) +
-                   twice * saltusi_row_dot(rows, r, w->v) + twice * rows->b[r];
+    law->rate[r] = saltusi_row_dot(rows, r, w->trial.v) + twice * saltusi_row_dot(rows, r, w->v) +
+                   twice * rows->b[r];
   }
   if (mean) {
     move_surfaces(w, x);
