@@ -46,27 +46,33 @@ static saltus_dg_options options_of(const variant* v) {
   return o;
 }
 
+/* A start, which becomes the end; impulses of joints in the last step, and who gives memory, or NULL. */
+typedef struct motion {
+  double *q, *v, *impulse;
+  const saltus_allocator* memory;
+} motion;
+
 static saltus_status step(const variant* v, const saltus_system* sys, double h, int steps,
-                          double* q, double* u, double* impulse, const saltus_allocator* memory) {
+                          motion m) {
   saltus_kept_message kept = {0};
   saltus_dg_options o = options_of(v);
   saltus_scheme_def def = {.scheme = v->scheme,
                            .system = sys,
                            .options = v->degree > 0 ? &o : NULL,
-                           .allocator = memory,
+                           .allocator = m.memory,
                            .log = saltus_log_keep(&kept)};
   saltus_scheme* scheme;
   if (saltus_scheme_create(&def, &scheme) != SALTUS_OK) {
     fail_msg("%s: %s", v->name, kept.text);
   }
-  saltus_state state = {.q = q, .v = u};
+  saltus_state state = {.q = m.q, .v = m.v};
   saltus_step_report report = {0};
   saltus_status status = SALTUS_OK;
   for (int k = 0; k < steps && status == SALTUS_OK; k++) {
     status = saltus_scheme_step(scheme, h, &state, &report);
   }
-  for (int j = 0; j < sys->dims.nj && status == SALTUS_OK && impulse != NULL; j++) {
-    impulse[j] = report.joint_impulses[j];
+  for (int j = 0; j < sys->dims.nj && status == SALTUS_OK && m.impulse != NULL; j++) {
+    m.impulse[j] = report.joint_impulses[j];
   }
   if (status != SALTUS_OK) {
     print_message("%s: %s %s\n", v->name, saltus_status_text(status), kept.text);
@@ -123,7 +129,8 @@ static void compare(const variant* of, const scene* s, int steps) {
     fill(&b, s, q[form], v[form]);
     const saltus_system sys =
         bodies_system(&b, form == 0 ? BODIES_BLOCKS : BODIES_BLOCKS | BODIES_SPARSE, q[form]);
-    assert_int_equal(step(of, &sys, 0.004, steps, q[form], v[form], p[form], NULL), SALTUS_OK);
+    assert_int_equal(step(of, &sys, 0.004, steps, (motion){q[form], v[form], p[form], NULL}),
+                     SALTUS_OK);
   }
   double most = 0.0, force = 0.0;
   for (int i = 0; i < 3 * s->count; i++) {
@@ -171,8 +178,9 @@ static void doubled_hinges_move_as_dense_ones(void** state) {
       for (int form = 0; form < 2; form++) {
         memcpy(q[form], saltus_mechanism_q0(made), (size_t)sys.dims.nq * sizeof(double));
         memcpy(v[form], saltus_mechanism_v0(made), (size_t)sys.dims.nv * sizeof(double));
-        assert_int_equal(step(&variants[k], &sys, 0.002, 2, q[form], v[form], p[form], NULL),
-                         SALTUS_OK);
+        assert_int_equal(
+            step(&variants[k], &sys, 0.002, 2, (motion){q[form], v[form], p[form], NULL}),
+            SALTUS_OK);
         sys.dims.row_width = 0;
       }
       for (int i = 0; i < sys.dims.nv; i++) {
@@ -220,7 +228,8 @@ static void a_thousand_links_take_memory_in_proportion(void** state) {
       memcpy(v, saltus_mechanism_v0(made), (size_t)sys->dims.nv * sizeof(double));
       const saltus_allocator counted = {
           .alloc = tally_alloc, .free = tally_free, .user = &memory[twice]};
-      assert_int_equal(step(&variants[some[k]], sys, 0.001, 2, q, v, NULL, &counted), SALTUS_OK);
+      assert_int_equal(step(&variants[some[k]], sys, 0.001, 2, (motion){q, v, NULL, &counted}),
+                       SALTUS_OK);
       /* drift of a step is at most h^2 times the square of a speed of 0.02 m/s over a link */
       assert_true(links_defect(sys, 0.0, q) < 1e-7);
       free(q);
@@ -262,7 +271,7 @@ static void bodies_apart_slide_as_if_alone(void** state) {
       v[3 * i + 1] = v[3 * i + 2] = 0.0;
     }
     const saltus_system sys = bodies_system(&b, BODIES_BLOCKS | BODIES_SPARSE, q);
-    assert_int_equal(step(&variants[k], &sys, 0.01, 2, q, v, NULL, &counted), SALTUS_OK);
+    assert_int_equal(step(&variants[k], &sys, 0.01, 2, (motion){q, v, NULL, &counted}), SALTUS_OK);
     for (int i = 0; i < MANY; i++) {
       double a[3];
       slide(i, b.mu, b.g, a);
