@@ -6,6 +6,7 @@
 #include "shape/polytope.h"
 
 #include "math/rotation.h"
+#include "shape/sides.h"
 
 #include <assert.h>
 #include <float.h>
@@ -86,48 +87,8 @@ static void make_faces(const saltusi_solid* solid, assembly* parts) {
   }
 }
 
-/* Places of loops by their two ends, smaller first: the two that make an edge are neighbours. */
-typedef struct side {
-  int low, high, place, face;
-  bool forward;
-} side;
-
-static bool before(const side* a, const side* b) {
-  if (a->low != b->low) {
-    return a->low < b->low;
-  }
-  return a->high != b->high ? a->high < b->high : a->place < b->place;
-}
-
-static void sift(side* item, int top, int count) {
-  for (int child = 2 * top + 1; child < count; child = 2 * top + 1) {
-    if (child + 1 < count && before(&item[child], &item[child + 1])) {
-      child++;
-    }
-    if (!before(&item[top], &item[child])) {
-      return;
-    }
-    const side swap = item[top];
-    item[top] = item[child];
-    item[child] = swap;
-    top = child;
-  }
-}
-
-/* Heapsort: no recursion, no allocation, the same for all orders of equal input. */
-static void sort_sides(side* item, int count) {
-  for (int k = count / 2 - 1; k >= 0; k--) {
-    sift(item, k, count);
-  }
-  for (int k = count - 1; k > 0; k--) {
-    const side swap = item[0];
-    item[0] = item[k];
-    item[k] = swap;
-    sift(item, 0, k);
-  }
-}
-
-static void make_edge(assembly* parts, int number, const side* forward, const side* backward) {
+static void make_edge(assembly* parts, int number, const saltusi_side* forward,
+                      const saltusi_side* backward) {
   saltusi_edge* edge = &parts->edge[number];
   edge->from = forward->low;
   edge->to = forward->high;
@@ -148,7 +109,7 @@ static void make_edge(assembly* parts, int number, const side* forward, const si
 
 /* False: an edge that does not have one face on each side, or no length. */
 static bool make_edges(const saltusi_making* making, const saltusi_solid* solid, assembly* parts) {
-  side* sides = SALTUSI_TAKE(making->pool, side, parts->corners);
+  saltusi_side* sides = SALTUSI_TAKE(making->pool, saltusi_side, parts->corners);
   if (sides == NULL || parts->corners % 2 != 0) {
     return false;
   }
@@ -157,17 +118,13 @@ static bool make_edges(const saltusi_making* making, const saltusi_solid* solid,
     for (int k = 0; k < face->count; k++) {
       const int from = parts->loop[face->first + k];
       const int to = parts->loop[face->first + (k + 1) % face->count];
-      sides[face->first + k] = (side){.low = from < to ? from : to,
-                                      .high = from < to ? to : from,
-                                      .place = face->first + k,
-                                      .face = f,
-                                      .forward = from < to};
+      sides[face->first + k] = saltusi_side_of(from, to, face->first + k, f);
     }
   }
-  sort_sides(sides, parts->corners);
+  saltusi_sides_sort(sides, parts->corners);
   for (int k = 0; k < parts->corners; k += 2) {
-    const side* one = &sides[k];
-    const side* two = &sides[k + 1];
+    const saltusi_side* one = &sides[k];
+    const saltusi_side* two = &sides[k + 1];
     const bool again =
         k + 2 < parts->corners && sides[k + 2].low == one->low && sides[k + 2].high == one->high;
     if (one->low != two->low || one->high != two->high || one->forward == two->forward || again ||

@@ -100,10 +100,9 @@ static bool edge_axis(const saltusi_view* view, const seen_edge* x, const saltus
   if (!(sine > PARALLEL)) {
     return false;
   }
-  const double* left = view->Y->face[y->left].normal;
-  const double* right = view->Y->face[y->right].normal;
-  const double outward = saltusi_dot3(normal, left) + saltusi_dot3(normal, right);
-  const double scale = outward > 0.0 ? 1.0 / sine : -1.0 / sine;
+  /* away from both faces, which holds for a triangle by itself as well: front and back are two faces then */
+  const double inward = saltusi_dot3(normal, y->into[0]) + saltusi_dot3(normal, y->into[1]);
+  const double scale = inward < 0.0 ? 1.0 / sine : -1.0 / sine;
   double between[3];
   saltusi_minus3(x->point, view->Y->vertex[y->from], between);
   for (int k = 0; k < 3; k++) {

@@ -212,6 +212,18 @@ static bool straddle(double first, double second, double touch, int* end) {
   return *end >= 0 ? on[0] != on[1] : first * second < 0.0;
 }
 
+/* Which way n points, by the faces of both edges, as the equations of the pair have it. */
+static double outward_of(const query* ask, const saltusi_edge* a, const saltusi_edge* b,
+                         const double n[3]) {
+  const saltusi_view* view = &ask->view[0];
+  double up[3];
+  saltusi_turn_back(view->R, n, up);
+  return saltusi_dot3(n, view->Y->face[b->left].normal) +
+         saltusi_dot3(n, view->Y->face[b->right].normal) -
+         saltusi_dot3(up, view->X->face[a->left].normal) -
+         saltusi_dot3(up, view->X->face[a->right].normal);
+}
+
 /* Edges a, b of A and B near the axis: the common normal in both cones, closest points within both. */
 static bool cross(const query* ask, const edge_seen* a, const saltusi_edge* b, crossing* out) {
   double n[3];
@@ -226,11 +238,14 @@ static bool cross(const query* ask, const edge_seen* a, const saltusi_edge* b, c
   }
   /* bodies that turn by delta turn the common normal by delta / sine; beyond four times delta the edges are so nearly
    * parallel that the corner is all but on the line of its neighbours */
-  const double wide = fmin(ask->sine / sine, 4.0 * ask->sine);
+  const double wide = fmin(ask->sine / sine, fmin(4.0 * ask->sine, SALTUSI_WIDEST));
   for (int k = 0; k < 2; k++) {
     if (!(saltusi_dot3(n, b->into[k]) <= wide && saltusi_dot3(n, a->into[k]) >= -wide)) {
       return false;
     }
+  }
+  if (!(outward_of(ask, a->edge, b, n) > SALTUSI_OUTWARD)) {
+    return false;
   }
   const double* origin = ask->view[0].Y->vertex[b->from];
   double between[3], across[3];

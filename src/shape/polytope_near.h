@@ -15,6 +15,11 @@
 static const double SALTUSI_LEAST_DELTA = 1e-8;
 static const double SALTUSI_LARGEST_DELTA = 0.25;
 
+/* Crossing edges: the sine by which their normal may leave their cones at most, and how far it has to be outward by the
+ * sum of the faces' normals, so that its sign is never in doubt. */
+static const double SALTUSI_WIDEST = 0.5;
+static const double SALTUSI_OUTWARD = 1e-3;
+
 /* Within this part of the smaller body's size a vertex is on an edge or on another vertex. */
 static const double SALTUSI_TOUCH = 1e-10;
 

@@ -528,6 +528,11 @@ static void no_pose_breaks_a_list(void** state) {
       assert_true(guards >= 0 && guards <= SALTUSI_GUARDS);
       saltusi_pair by;
       saltusi_shape_pair(A, &at[0], B, &at[1], item, &by);
+      saltusi_closest closest; /* the equations of the pair give the same gap and normal */
+      if (saltusi_pair_closest(&by, &closest)) {
+        assert_near(closest.gap, item->gap, 1e-8); /* edges that are nearly parallel */
+        assert_near(saltusi_dot3(closest.normal, item->normal), 1.0, 1e-6);
+      }
     }
   }
   saltusi_pool_free(&pool);
