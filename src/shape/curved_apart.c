@@ -91,12 +91,15 @@ static void capsules(const saltusi_two* two, saltusi_separation* out) {
 }
 
 static double lowest(const saltusi_feature* f, const double down[3], double point[3]) {
-  double out[3] = {0.0, 0.0, 0.0};
   memcpy(point, f->p, sizeof f->p);
-  if (f->kind == SALTUSI_FEATURE_CIRCLE) {
-    saltusi_along(-saltusi_dot3(down, f->a), f->a, down, out);
-    const double length = sqrt(saltusi_dot3(out, out));
-    saltusi_along(length > 0.0 ? f->size[0] / length : 0.0, out, f->p, point);
+  if (f->kind ==
+      SALTUSI_FEATURE_CIRCLE) { /* by its own axes: the point is in its plane to rounding */
+    double other[3];
+    saltusi_cross(f->a, f->e, other);
+    const double x = saltusi_dot3(down, f->e), y = saltusi_dot3(down, other);
+    const double length = sqrt(x * x + y * y);
+    saltusi_along(length > 0.0 ? f->size[0] * x / length : f->size[0], f->e, point, point);
+    saltusi_along(length > 0.0 ? f->size[0] * y / length : 0.0, other, point, point);
   } else if (f->kind == SALTUSI_FEATURE_ELLIPSOID) {
     double axis[3][3], by[3], length = 0.0;
     memcpy(axis[0], f->e, sizeof f->e);
@@ -184,7 +187,13 @@ void saltusi_curved_separation(const saltusi_two* two, saltusi_separation* out) 
     ball(two, out);
   } else if (two->A->kind == SALTUS_SHAPE_CAPSULE && two->B->kind == SALTUS_SHAPE_CAPSULE) {
     capsules(two, out);
-  } else if (!saltusi_capsule_in_polytope(two, out)) {
+  } else if (two->A->kind == SALTUS_SHAPE_CAPSULE && two->B->polytope != NULL) {
+    if (!saltusi_capsule_in_polytope(two, out)) {
+      saltusi_least_gap(two, out);
+    }
+  } else if (two->A->convex && two->B->convex) {
+    saltusi_convex_separation(two, out);
+  } else {
     saltusi_least_gap(two, out);
   }
 }

@@ -6,6 +6,7 @@
  */
 #include "math/rotation.h"
 #include "shape/curved.h"
+#include "shape/meeting.h"
 
 #include <assert.h>
 #include <math.h>
@@ -133,6 +134,27 @@ static bool of_torus(const saltusi_shape* solid, const double point[3], saltusi_
   return true;
 }
 
+static bool of_ellipsoid(const saltusi_shape* solid, const double point[3], saltusi_foot* out) {
+  const saltusi_feature dot = {.kind = SALTUSI_FEATURE_POINT, .p = {point[0], point[1], point[2]}};
+  const saltusi_carrier here = {.R = {1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0}};
+  const saltusi_pair pair = {.A = &dot, .B = &solid->feature[0], .a = &here, .b = &here};
+  saltusi_meeting at;
+  if (!saltusi_pair_meet(&pair, &at)) { /* deep inside: out along the shortest axis, or nearly */
+    const saltusi_feature* f = &solid->feature[0];
+    double f_axis[3], from[3];
+    saltusi_cross(f->a, f->e, f_axis);
+    const double* axis[3] = {f->e, f_axis, f->a};
+    int least = f->size[1] < f->size[0] ? 1 : 0;
+    least = f->size[2] < f->size[least] ? 2 : least;
+    saltusi_minus3(point, f->p, from);
+    set(out, SALTUSI_ELLIPSOID, fabs(saltusi_dot3(from, axis[least])) - f->size[least],
+        axis[least]);
+    return true;
+  }
+  set(out, SALTUSI_ELLIPSOID, at.apart, at.normal);
+  return true;
+}
+
 static bool of_half_space(const saltusi_shape* solid, const double point[3], saltusi_foot* out) {
   const saltusi_feature* plane = &solid->feature[0];
   double w[3];
@@ -156,6 +178,8 @@ bool saltusi_foot_of(const saltusi_shape* solid, const double point[3], saltusi_
     return of_torus(solid, point, out);
   case SALTUS_SHAPE_HALF_SPACE:
     return of_half_space(solid, point, out);
+  case SALTUS_SHAPE_ELLIPSOID:
+    return of_ellipsoid(solid, point, out);
   case SALTUS_SHAPE_BOX:
   case SALTUS_SHAPE_HULL:
     saltusi_foot_of_polytope(solid, point, out);

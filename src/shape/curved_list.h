@@ -12,11 +12,14 @@
 /* Two shapes in the order of ranks, and where pairs go. */
 typedef struct saltusi_listing {
   const saltusi_two* two;
-  double reach; /* m */
-  double sine;  /* by which cones of normals are widened */
-  bool flipped; /* the caller has them the other way round */
+  double reach;    /* m */
+  double sine;     /* by which cones of normals are widened */
+  bool flipped;    /* the caller has them the other way round */
+  bool borderless; /* planes and lines have no end: of shapes that are deep in each other */
   saltusi_candidates* out;
-  saltusi_separation* least; /* not NULL: nothing is listed, the least gap is kept here */
+  const saltusi_separation* best; /* of convex shapes: how far they are apart; NULL: not asked */
+  double delta;                   /* rad, how far normals may be from that one, with `best` */
+  saltusi_separation* least;      /* not NULL: nothing is listed, the least gap is kept here */
 } saltusi_listing;
 
 /* Where two features are closest; adds them there if they are within reach; both at once. */
@@ -38,6 +41,8 @@ saltusi_lister saltusi_list_capsules; /* two capsules */
 saltusi_lister saltusi_list_on_plane; /* anything on a half-space */
 saltusi_lister saltusi_list_inside;   /* anything in a hollow sphere */
 saltusi_lister saltusi_list_capsule_polytope;
+saltusi_lister saltusi_list_features; /* all pairs of features that count */
+saltusi_lister saltusi_list_convex;   /* those of two convex shapes near their best axis */
 
 /* Positive while the features of a pair are those that touch. */
 int saltusi_curved_guards(const saltusi_two* two, const saltusi_candidate* numbers,
@@ -45,6 +50,9 @@ int saltusi_curved_guards(const saltusi_two* two, const saltusi_candidate* numbe
 
 /* False: the middle line of the capsule is outside. Else the least movement that parts them. */
 bool saltusi_capsule_in_polytope(const saltusi_two* two, saltusi_separation* out);
+
+/* Of any two convex shapes. */
+void saltusi_convex_separation(const saltusi_two* two, saltusi_separation* out);
 
 /* The least gap of all pairs of two shapes in the order of ranks that are apart. */
 void saltusi_least_gap(const saltusi_two* two, saltusi_separation* out);

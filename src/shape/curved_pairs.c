@@ -23,22 +23,38 @@ static const int rank[KINDS] = {
 enum { RANKS = 10 };
 
 /* How pairs of two ranks are listed; NULL: not treated. */
-static saltusi_lister* const listers[RANKS][RANKS] = {[1] = {[1] = saltusi_list_ball,
-                                                             [2] = saltusi_list_ball,
-                                                             [3] = saltusi_list_ball,
-                                                             [4] = saltusi_list_ball,
-                                                             [5] = saltusi_list_ball,
-                                                             [7] = saltusi_list_ball,
-                                                             [8] = saltusi_list_ball,
-                                                             [9] = saltusi_list_ball},
-                                                      [2] = {[2] = saltusi_list_capsules,
-                                                             [7] = saltusi_list_on_plane,
-                                                             [8] = saltusi_list_capsule_polytope,
-                                                             [9] = saltusi_list_capsule_polytope},
-                                                      [3] = {[7] = saltusi_list_on_plane},
-                                                      [4] = {[7] = saltusi_list_on_plane},
-                                                      [5] = {[7] = saltusi_list_on_plane},
-                                                      [6] = {[7] = saltusi_list_on_plane}};
+static saltusi_lister* const listers[RANKS][RANKS] = {
+    [1] = {[1] = saltusi_list_ball,
+           [2] = saltusi_list_ball,
+           [3] = saltusi_list_ball,
+           [4] = saltusi_list_ball,
+           [5] = saltusi_list_ball,
+           [6] = saltusi_list_ball,
+           [7] = saltusi_list_ball,
+           [8] = saltusi_list_ball,
+           [9] = saltusi_list_ball},
+    [2] = {[2] = saltusi_list_capsules,
+           [3] = saltusi_list_convex,
+           [4] = saltusi_list_convex,
+           [5] = saltusi_list_features,
+           [6] = saltusi_list_convex,
+           [7] = saltusi_list_on_plane,
+           [8] = saltusi_list_capsule_polytope,
+           [9] = saltusi_list_capsule_polytope},
+    [3] = {[3] = saltusi_list_convex,
+           [6] = saltusi_list_convex,
+           [7] = saltusi_list_on_plane,
+           [8] = saltusi_list_convex,
+           [9] = saltusi_list_convex},
+    [4] = {[7] = saltusi_list_on_plane, [8] = saltusi_list_convex, [9] = saltusi_list_convex},
+    [5] = {[5] = saltusi_list_features,
+           [7] = saltusi_list_on_plane,
+           [8] = saltusi_list_features,
+           [9] = saltusi_list_features},
+    [6] = {[6] = saltusi_list_convex,
+           [7] = saltusi_list_on_plane,
+           [8] = saltusi_list_convex,
+           [9] = saltusi_list_convex}};
 
 static bool in_order(const saltusi_two* two) {
   return rank[two->A->kind] <= rank[two->B->kind];
@@ -89,7 +105,7 @@ bool saltusi_list_meet(const saltusi_listing* list, int a, int b, int branch, sa
   const saltusi_candidate numbers = {.a = a, .b = b, .branch = branch};
   saltusi_pair pair;
   pair_of(list->two, &numbers, &pair);
-  return saltusi_pair_meet(&pair, at);
+  return saltusi_pair_meet_only(&pair, true, at);
 }
 
 bool saltusi_list_met(const saltusi_listing* list, int a, int b, int branch,

@@ -35,10 +35,14 @@ typedef struct saltusi_meeting {
 /* False: no such points, or not determined. */
 bool saltusi_pair_meet(const saltusi_pair* pair, saltusi_meeting* out);
 
+/* The same; `only`: false where this branch has no minimum of its own, for lists. */
+bool saltusi_pair_meet_only(const saltusi_pair* pair, bool only, saltusi_meeting* out);
+
 /* Which way d = p_A - p_B has to point, as numbers of the ways to find closest points see it. */
 typedef struct saltusi_aim {
   int branch;
   double side[3];
+  bool only; /* another minimum does not serve where this branch has none */
 } saltusi_aim;
 
 /* Closest points of two skeletons: fills p, T, H, normal and u of both. The kinds are those of the table that calls it,
@@ -47,7 +51,9 @@ typedef bool saltusi_meet(saltusi_spot* first, saltusi_spot* second, const saltu
 saltusi_meet saltusi_meet_point_point, saltusi_meet_point_line, saltusi_meet_point_plane,
     saltusi_meet_line_line, saltusi_meet_point_circle, saltusi_meet_plane_circle,
     saltusi_meet_point_ellipsoid, saltusi_meet_line_ellipsoid, saltusi_meet_plane_ellipsoid,
-    saltusi_meet_ellipsoids, saltusi_meet_point_cone, saltusi_meet_line_cone;
+    saltusi_meet_ellipsoids, saltusi_meet_point_cone, saltusi_meet_line_cone,
+    saltusi_meet_line_circle, saltusi_meet_circles, saltusi_meet_circle_ellipsoid,
+    saltusi_meet_circle_cone;
 
 /* Sets the skeleton at a point of a line, plane or circle by its parameters. */
 void saltusi_spot_on_line(saltusi_spot* line, double u);

@@ -29,10 +29,14 @@ static saltusi_meet* const ways[KINDS][KINDS] = {
                                [SALTUSI_FEATURE_ELLIPSOID] = saltusi_meet_point_ellipsoid,
                                [SALTUSI_FEATURE_CONE] = saltusi_meet_point_cone},
     [SALTUSI_FEATURE_LINE] = {[SALTUSI_FEATURE_LINE] = saltusi_meet_line_line,
+                              [SALTUSI_FEATURE_CIRCLE] = saltusi_meet_line_circle,
                               [SALTUSI_FEATURE_ELLIPSOID] = saltusi_meet_line_ellipsoid,
                               [SALTUSI_FEATURE_CONE] = saltusi_meet_line_cone},
     [SALTUSI_FEATURE_PLANE] = {[SALTUSI_FEATURE_CIRCLE] = saltusi_meet_plane_circle,
                                [SALTUSI_FEATURE_ELLIPSOID] = saltusi_meet_plane_ellipsoid},
+    [SALTUSI_FEATURE_CIRCLE] = {[SALTUSI_FEATURE_CIRCLE] = saltusi_meet_circles,
+                                [SALTUSI_FEATURE_ELLIPSOID] = saltusi_meet_circle_ellipsoid,
+                                [SALTUSI_FEATURE_CONE] = saltusi_meet_circle_cone},
     [SALTUSI_FEATURE_ELLIPSOID] = {[SALTUSI_FEATURE_ELLIPSOID] = saltusi_meet_ellipsoids}};
 
 /* From body axes to world axes, counted from `from`. */
@@ -124,11 +128,17 @@ static bool find_normal(const double d[3], const double given[3], saltusi_meetin
 
 bool saltusi_pair_meet(const saltusi_pair* pair, saltusi_meeting* out) {
   assert(pair != NULL && out != NULL);
+  return saltusi_pair_meet_only(pair, false, out);
+}
+
+bool saltusi_pair_meet_only(const saltusi_pair* pair, bool only, saltusi_meeting* out) {
+  assert(pair != NULL && out != NULL);
   saltusi_spot* A = &out->spot[0];
   saltusi_spot* B = &out->spot[1];
   place(pair->A, pair->a, pair->b->x, A);
   place(pair->B, pair->b, pair->b->x, B);
-  saltusi_aim aim = {.branch = pair->branch, .side = {pair->side[0], pair->side[1], pair->side[2]}};
+  saltusi_aim aim = {
+      .branch = pair->branch, .only = only, .side = {pair->side[0], pair->side[1], pair->side[2]}};
   bool found;
   if (A->kind <= B->kind) {
     saltusi_meet* const meet = ways[A->kind][B->kind];

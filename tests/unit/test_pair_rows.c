@@ -7,7 +7,7 @@
  */
 #include "math/rotation.h"
 #include "saltus_test.h"
-#include "shape/pair.h"
+#include "shape/meeting.h"
 
 #include <float.h>
 #include <stdio.h>
@@ -126,6 +126,14 @@ static const pair_kind kinds[] = {
     {"vertex-cone side", SALTUSI_FEATURE_POINT, SALTUSI_FEATURE_CONE, 0.0, 0.0, false},
     {"capsule-cone side", SALTUSI_FEATURE_LINE, SALTUSI_FEATURE_CONE, NAN, 0.0, false},
     {"edge-cone side", SALTUSI_FEATURE_LINE, SALTUSI_FEATURE_CONE, 0.0, 0.0, false},
+    {"capsule-torus", SALTUSI_FEATURE_LINE, SALTUSI_FEATURE_CIRCLE, 0.3, 0.2, false},
+    {"edge-rim", SALTUSI_FEATURE_LINE, SALTUSI_FEATURE_CIRCLE, 0.0, 0.0, false},
+    {"rim-cylinder side", SALTUSI_FEATURE_CIRCLE, SALTUSI_FEATURE_LINE, 0.0, 0.4, false},
+    {"rim-rim", SALTUSI_FEATURE_CIRCLE, SALTUSI_FEATURE_CIRCLE, 0.0, 0.0, false},
+    {"torus-torus", SALTUSI_FEATURE_CIRCLE, SALTUSI_FEATURE_CIRCLE, 0.2, 0.25, false},
+    {"rim-ellipsoid", SALTUSI_FEATURE_CIRCLE, SALTUSI_FEATURE_ELLIPSOID, 0.0, 0.0, false},
+    {"torus-ellipsoid", SALTUSI_FEATURE_CIRCLE, SALTUSI_FEATURE_ELLIPSOID, 0.2, 0.0, false},
+    {"rim-cone side", SALTUSI_FEATURE_CIRCLE, SALTUSI_FEATURE_CONE, 0.0, 0.0, false},
 };
 enum { KINDS = sizeof kinds / sizeof kinds[0] };
 
@@ -206,6 +214,7 @@ typedef struct drawn {
   saltusi_feature A, B;
   body a, b;
   double gap, n[3];
+  int branch;
 } drawn;
 
 /* Turns A so that its normal is against that of B, and moves it to the wanted gap. */
@@ -274,7 +283,7 @@ static bool draw(uint64_t* seed, const pair_kind* kind, drawn* out) {
 static bool evaluate(const drawn* d, const pair_kind* kind, int axis, double t,
                      saltusi_pair_rows* rows, double v[12]) {
   const saltusi_carrier a = at_time(&d->a, t, v), b = at_time(&d->b, t, v + 6);
-  saltusi_pair pair = {.A = &d->A, .B = &d->B, .a = &a, .b = &b};
+  saltusi_pair pair = {.A = &d->A, .B = &d->B, .a = &a, .b = &b, .branch = d->branch};
   memcpy(pair.side, d->n, sizeof d->n);
   saltusi_reference reference;
   for (int k = 0; k < 3; k++) {
@@ -340,6 +349,10 @@ static bool differences(const drawn* d, const pair_kind* kind, int axis,
     if (!evaluate(d, kind, axis, t, &rows, v)) {
       return false;
     }
+    saltusi_minus3(rows.point[1], now->point[1], r);
+    if (saltusi_dot3(r, r) > 0.1) {
+      return false; /* another minimum of two rings became the least of its half */
+    }
     products(&rows, v, U);
     const saltusi_carrier a = at_time(&d->a, t, own), b = at_time(&d->b, t, own);
     angular(&rows, &a, &b, v, spin);
@@ -368,7 +381,7 @@ static double relative(const double* x, const double* y, int n) {
 enum { CHECKS = 4 };
 
 static void compare(const drawn* d, const pair_kind* kind, int axis, double worst[CHECKS]) {
-  static const double steps[] = {4e-3, 8e-4, 1.5e-4, 3e-5};
+  static const double steps[] = {4e-3, 8e-4, 1.5e-4, 3e-5, 8e-6};
   saltusi_pair_rows now;
   double v[12], acceleration[12], U[3], rate[3], spin[3], V[3];
   assert_true(evaluate(d, kind, axis, 0.0, &now, v));
@@ -403,8 +416,29 @@ static void compare(const drawn* d, const pair_kind* kind, int axis, double wors
   }
 }
 
+/* Of two rings the least minimum of a half is meant: not at the instant when another one becomes that. */
+static bool stays(const drawn* d) {
+  double before[3] = {0.0, 0.0, 0.0}, r[3];
+  for (int i = -1; i <= 1; i++) {
+    double own[6];
+    const saltusi_carrier a = at_time(&d->a, i * 1e-3, own), b = at_time(&d->b, i * 1e-3, own);
+    saltusi_pair pair = {.A = &d->A, .B = &d->B, .a = &a, .b = &b, .branch = d->branch};
+    saltusi_closest at;
+    memcpy(pair.side, d->n, sizeof d->n);
+    if (!saltusi_pair_closest(&pair, &at)) {
+      return false;
+    }
+    saltusi_minus3(at.pB, before, r);
+    if (i > -1 && saltusi_dot3(r, r) > 0.1) {
+      return false;
+    }
+    memcpy(before, at.pB, sizeof before);
+  }
+  return true;
+}
+
 /* Draws whose system is well conditioned: at 30 the differences, not the rows, are what is inaccurate. */
-static bool regular(const drawn* d, int* axis) {
+static bool regular(drawn* d, int* axis) {
   double own[6];
   const saltusi_carrier a = at_time(&d->a, 0.0, own), b = at_time(&d->b, 0.0, own);
   saltusi_pair pair = {.A = &d->A, .B = &d->B, .a = &a, .b = &b};
@@ -416,11 +450,16 @@ static bool regular(const drawn* d, int* axis) {
   for (int k = 1; k < 3; k++) {
     *axis = fabs(by_axis[k]) < fabs(by_axis[*axis]) ? k : *axis;
   }
-  if (!saltusi_pair_closest(&pair, &at)) {
-    return false;
+  /* the pose may be built from a point that is closest in neither half of a circle */
+  saltusi_meeting met;
+  for (d->branch = 0; d->branch < 2; d->branch++) {
+    pair.branch = d->branch;
+    if (saltusi_pair_meet_only(&pair, true, &met) && saltusi_pair_closest(&pair, &at) &&
+        fabs(at.gap - d->gap) < 1e-9) {
+      return at.condition < 30.0 && stays(d);
+    }
   }
-  /* not the point that the pose was built from: another one is closer */
-  return at.condition < 30.0 && at.gap > d->gap - 1e-9;
+  return false;
 }
 
 static void rows_are_rates_of_gaps_points_and_velocities(void** state) {
@@ -444,7 +483,7 @@ static void rows_are_rates_of_gaps_points_and_velocities(void** state) {
     }
     /* the strongest curvature that a draw has leaves sixth-order differences this inaccurate */
     for (int k = 0; k < CHECKS; k++) {
-      assert_near(worst[k], 0.0, 1e-9);
+      assert_near(worst[k], 0.0, 1e-8);
     }
   }
 }
@@ -484,12 +523,16 @@ static void pairs_may_be_written_either_way(void** state) {
     for (int n = 0; n < 20; n++) {
       drawn d;
       double own[6];
-      if (!draw(&seed, &kinds[i], &d)) {
+      int axis;
+      /* of two circles the halves are counted from the first */
+      const bool rings =
+          kinds[i].A == SALTUSI_FEATURE_CIRCLE && kinds[i].B == SALTUSI_FEATURE_CIRCLE;
+      if (rings || !draw(&seed, &kinds[i], &d) || !regular(&d, &axis)) {
         continue;
       }
       const saltusi_carrier a = at_time(&d.a, 0.0, own), b = at_time(&d.b, 0.0, own);
-      saltusi_pair one = {.A = &d.A, .B = &d.B, .a = &a, .b = &b};
-      saltusi_pair two = {.A = &d.B, .B = &d.A, .a = &b, .b = &a};
+      saltusi_pair one = {.A = &d.A, .B = &d.B, .a = &a, .b = &b, .branch = d.branch};
+      saltusi_pair two = {.A = &d.B, .B = &d.A, .a = &b, .b = &a, .branch = d.branch};
       for (int k = 0; k < 3; k++) {
         one.side[k] = d.n[k];
         two.side[k] = -d.n[k];

@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * curved_features.c - pairs of features of two shapes in general: all pairs of points, curves and surfaces of the two are
+ * tried, and those count whose normal is a normal of both and whose closest points are on both.
+ *
+ * Sharp things touch with a point on a surface, two curves that cross, or a curve on a surface; a vertex on a vertex or on
+ * an edge is no contact of its own. Round ones touch with all. A circle that lies flat on a plane is carried by its fixed
+ * points, a rim that crosses a border by the crossing points.
+ */
+#include "math/rotation.h"
+#include "shape/curved.h"
+#include "shape/curved_list.h"
+#include "shape/polytope.h"
+
+#include <assert.h>
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+/* Angles by which cones of normals are widened: the best axis of curved shapes is known to the root of rounding, and
+ * beyond a quarter of a radian a face would be taken for its neighbour. */
+static const double LEAST_DELTA = 1e-3, LARGEST_DELTA = 0.25;
+
+/* A feature of one of the two shapes where it meets the other. */
+typedef struct end {
+  const saltusi_shape* shape;
+  const saltusi_carrier* at;
+  int number;
+  const saltusi_spot* spot;
+  double n[3]; /* outward, world */
+} end;
+
+/* Fixed points of rims and circles: used for what lies flat only. */
+static bool is_rim_point(const saltusi_shape* shape, int number) {
+  switch (shape->kind) {
+  case SALTUS_SHAPE_CYLINDER:
+    return number < SALTUSI_CYLINDER_RIM;
+  case SALTUS_SHAPE_CONE:
+    return number != SALTUSI_CONE_TIP && number < SALTUSI_CONE_RIM;
+  case SALTUS_SHAPE_TORUS:
+    return number < SALTUSI_TORUS_CIRCLE;
+  default:
+    return false;
+  }
+}
+
+/* The normals of a sharp rim, widened by the sine. */
+static bool on_rim(const end* e, double sine) {
+  const saltusi_spot* rim = e->spot;
+  double r[3];
+  saltusi_minus3(rim->p, rim->origin, r);
+  const double away = saltusi_dot3(e->n, r) / rim->size[0], down = saltusi_dot3(e->n, rim->a);
+  if (e->shape->kind == SALTUS_SHAPE_CYLINDER) {
+    return away >= -sine && down >= -sine;
+  }
+  const double k = e->shape->feature[SALTUSI_CONE_SIDE - 1].size[0];
+  return away >= -sine && (down + k * away) / sqrt(1.0 + k * k) >= -sine;
+}
+
+static bool at_tip(const end* e, double sine) {
+  const saltusi_feature* side = &e->shape->feature[SALTUSI_CONE_SIDE - 1];
+  double a[3], across[3];
+  saltusi_turn(e->at->R, side->a, a);
+  const double down = saltusi_dot3(e->n, a);
+  saltusi_along(-down, a, e->n, across);
+  const double away = sqrt(saltusi_dot3(across, across));
+  return (down + side->size[0] * away) / sqrt(1.0 + side->size[0] * side->size[0]) <= sine;
+}
+
+/* A point of a plane is on the face, end or base that the plane belongs to. */
+static bool on_face(const end* e, const double from[3], double touch) {
+  double own[3], world[3];
+  saltusi_minus3(e->spot->p, from, world);
+  saltusi_turn_back(e->at->R, world, own);
+  if (e->shape->polytope != NULL) {
+    return saltusi_region_of_polytope(e->shape, e->number, own) >= -touch;
+  }
+  if (e->shape->kind == SALTUS_SHAPE_HALF_SPACE) {
+    return true;
+  }
+  double w[3];
+  saltusi_minus3(e->spot->p, e->spot->origin, w);
+  const bool cone = e->shape->kind == SALTUS_SHAPE_CONE;
+  const saltusi_feature* rim =
+      &e->shape->feature[(cone ? SALTUSI_CONE_RIM : SALTUSI_CYLINDER_RIM) - 1];
+  return saltusi_dot3(w, w) <= (rim->size[0] + touch) * (rim->size[0] + touch);
+}
+
+/* The closest point is on the feature, and the normal one of its normals. `from`: the carrier, from the origin of B's. */
+static bool counts(const end* e, const double from[3], double sine, double touch) {
+  const saltusi_spot* spot = e->spot;
+  double own[3];
+  switch (spot->kind) {
+  case SALTUSI_FEATURE_POINT:
+    if (e->shape->kind == SALTUS_SHAPE_CONE) {
+      return e->number != SALTUSI_CONE_TIP || at_tip(e, sine);
+    }
+    saltusi_turn_back(e->at->R, e->n, own);
+    return e->shape->polytope == NULL || saltusi_normal_of(e->shape, e->number, own, sine);
+  case SALTUSI_FEATURE_LINE:
+    if (!(spot->u[0] > 0.0 && spot->u[0] < spot->size[0])) {
+      return false;
+    }
+    saltusi_turn_back(e->at->R, e->n, own);
+    return e->shape->polytope == NULL || saltusi_normal_of(e->shape, e->number, own, sine);
+  case SALTUSI_FEATURE_PLANE:
+    return on_face(e, from, touch);
+  case SALTUSI_FEATURE_CIRCLE:
+    return spot->rho > 0.0 || on_rim(e, sine);
+  case SALTUSI_FEATURE_CONE: {
+    const double k = spot->size[0];
+    return spot->u[0] > 0.0 && spot->u[0] < spot->size[1] * sqrt(1.0 + k * k);
+  }
+  default:
+    return true;
+  }
+}
+
+/* Parallel lines and circles that lie flat have no single closest point. */
+static bool degenerate(const saltusi_spot* A, const saltusi_spot* B) {
+  const bool lines = A->kind == SALTUSI_FEATURE_LINE && B->kind == SALTUSI_FEATURE_LINE;
+  const bool flat = (A->kind == SALTUSI_FEATURE_CIRCLE && B->kind == SALTUSI_FEATURE_PLANE) ||
+                    (A->kind == SALTUSI_FEATURE_PLANE && B->kind == SALTUSI_FEATURE_CIRCLE);
+  double across[3];
+  saltusi_cross(A->a, B->a, across);
+  const double least = lines ? SALTUSI_PARALLEL : flat ? SALTUSI_LIES_FLAT : 0.0;
+  return saltusi_dot3(across, across) <= least * least && (lines || flat);
+}
+
+static double size_of(const saltusi_shape* shape) {
+  return shape->size < INFINITY ? shape->size : 0.0;
+}
+
+/* Of the faces of something thick those of its far side are not meant. Between convex shapes the normal has to be near
+ * that along which they are furthest apart (one axis parts them, so one is chosen); what is around a ring has to be
+ * nearest to the face that it touches. */
+static bool on_this_side(const saltusi_listing* list, const saltusi_meeting* at, int b) {
+  const saltusi_two* two = list->two;
+  if (!at->by_tangents) {
+    return at->apart > 0.0; /* inside: other features have the way out */
+  }
+  if (two->A->stored == 1 && two->B->stored == 1) {
+    return true; /* two ellipsoids: there is no other pair */
+  }
+  if (list->best != NULL) {
+    return saltusi_dot3(list->best->normal, at->normal) >= cos(fmin(2.0 * list->delta, 1.5));
+  }
+  double world[3], own[3];
+  saltusi_foot foot;
+  if (two->B->polytope == NULL || at->spot[1].kind != SALTUSI_FEATURE_PLANE) {
+    return true;
+  }
+  memcpy(world, at->spot[0].p, sizeof world); /* from the origin of B's carrier */
+  saltusi_turn_back(two->b->R, world, own);
+  saltusi_foot_of_polytope(two->B, own, &foot);
+  return foot.number == b;
+}
+
+static bool has_borders(const saltusi_spot* spot) {
+  return spot->kind == SALTUSI_FEATURE_PLANE || spot->kind == SALTUSI_FEATURE_LINE;
+}
+
+static void try_pair(const saltusi_listing* list, int a, int b, int branch) {
+  const saltusi_two* two = list->two;
+  saltusi_meeting at;
+  if (!saltusi_list_meet(list, a, b, branch, &at) ||
+      !(at.apart - at.spot[0].rho - at.spot[1].rho <= list->reach) ||
+      degenerate(&at.spot[0], &at.spot[1]) || !on_this_side(list, &at, b)) {
+    return;
+  }
+  end A = {two->A, two->a, a, &at.spot[0], {-at.normal[0], -at.normal[1], -at.normal[2]}};
+  end B = {two->B, two->b, b, &at.spot[1], {at.normal[0], at.normal[1], at.normal[2]}};
+  double from[3];
+  const double none[3] = {0.0, 0.0, 0.0};
+  saltusi_minus3(two->a->x, two->b->x, from);
+  const double touch = 64.0 * DBL_EPSILON * (size_of(two->A) + size_of(two->B));
+  if (list->borderless && (has_borders(A.spot) || has_borders(B.spot))) {
+    saltusi_list_met(list, a, b, branch, &at);
+    return;
+  }
+  if (counts(&A, from, list->sine, touch) && counts(&B, none, list->sine, touch)) {
+    saltusi_list_met(list, a, b, branch, &at);
+  }
+}
+
+/* Whether a rim point of one may lie on a plane of the other: their circle is nearly parallel to it. */
+static bool lies(const saltusi_listing* list, const saltusi_feature* circle,
+                 const saltusi_carrier* at, const saltusi_feature* plane,
+                 const saltusi_carrier* plane_at) {
+  double a[3], m[3], across[3];
+  saltusi_turn(at->R, circle->a, a);
+  saltusi_turn(plane_at->R, plane->a, m);
+  saltusi_cross(a, m, across);
+  const double least = fmax(SALTUSI_LIES_FLAT, list->sine);
+  return saltusi_dot3(across, across) <= least * least &&
+         (circle->rho > 0.0 || saltusi_dot3(a, m) < 0.0);
+}
+
+/* The circle that a fixed point is of. */
+static const saltusi_feature* circle_of(const saltusi_shape* shape, int number) {
+  switch (shape->kind) {
+  case SALTUS_SHAPE_CYLINDER:
+    return &shape->feature[SALTUSI_CYLINDER_RIM - 1 + (number > SALTUSI_RIM_POINTS)];
+  case SALTUS_SHAPE_CONE:
+    return &shape->feature[SALTUSI_CONE_RIM - 1];
+  default:
+    return &shape->feature[SALTUSI_TORUS_CIRCLE - 1];
+  }
+}
+
+static bool may_touch(const saltusi_listing* list, int a, int b) {
+  const saltusi_two* two = list->two;
+  const saltusi_feature* A = &two->A->feature[a - 1];
+  const saltusi_feature* B = &two->B->feature[b - 1];
+  const bool rim_A = is_rim_point(two->A, a), rim_B = is_rim_point(two->B, b);
+  if (rim_A || rim_B) {
+    if (rim_A && B->kind == SALTUSI_FEATURE_PLANE) {
+      return lies(list, circle_of(two->A, a), two->a, B, two->b);
+    }
+    return rim_B && !rim_A && A->kind == SALTUSI_FEATURE_PLANE &&
+           lies(list, circle_of(two->B, b), two->b, A, two->a);
+  }
+  static const int parameters[] = {0, 1, 2, 1, 2, 2};
+  const bool sharp = A->rho == 0.0 && B->rho == 0.0;
+  return !sharp || parameters[A->kind] + parameters[B->kind] >= 2;
+}
+
+/* Between convex shapes: nothing where they are further apart than the reach. */
+void saltusi_list_convex(const saltusi_listing* list) {
+  assert(list != NULL);
+  saltusi_separation best;
+  saltusi_listing with = *list;
+  saltusi_convex_separation(list->two, &best);
+  if (best.distance > list->reach) {
+    return;
+  }
+  with.best = &best;
+  with.delta = fmin(fmax(asin(fmin(list->sine, 1.0)), LEAST_DELTA), LARGEST_DELTA);
+  with.sine = sin(with.delta);
+  const int before = list->out->count;
+  saltusi_list_features(&with);
+  /* deep in each other the way out need not be a normal of any pair: the nearest ones do */
+  with.borderless = true;
+  for (double delta = LEAST_DELTA;
+       list->out->count == before && best.distance <= 0.0 && delta < 1.5; delta *= 2.5) {
+    with.delta = delta;
+    with.sine = sin(delta);
+    saltusi_list_features(&with);
+  }
+}
+
+void saltusi_list_features(const saltusi_listing* list) {
+  assert(list != NULL);
+  const saltusi_two* two = list->two;
+  for (int a = 1; a <= two->A->stored; a++) {
+    const saltusi_feature_kind kind = two->A->feature[a - 1].kind;
+    for (int b = 1; b <= two->B->stored; b++) {
+      const saltusi_feature_kind other = two->B->feature[b - 1].kind;
+      if (!may_touch(list, a, b)) {
+        continue;
+      }
+      const bool curves = (kind == SALTUSI_FEATURE_CIRCLE || other == SALTUSI_FEATURE_CIRCLE) &&
+                          kind != SALTUSI_FEATURE_POINT && other != SALTUSI_FEATURE_POINT &&
+                          kind != SALTUSI_FEATURE_PLANE && other != SALTUSI_FEATURE_PLANE;
+      try_pair(list, a, b, 0);
+      if (curves) {
+        try_pair(list, a, b, 1);
+      }
+    }
+  }
+}

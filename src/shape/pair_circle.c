@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * pair_circle.c - closest points of circles.
+ *
+ * Line and circle: with the angle t from the direction of the line in the plane of the circle, p and q the centre's place
+ * beside the line and k = R sin^2 of the angle between line and axis, half of the squared distance over R is, but for a
+ * constant,
+ *
+ *   p cos t + q sin t - k cos^2 t / 2
+ *
+ * In s = sin t it is convex on the half cos t > 0 where p <= 0, and where p > 0 convex between the two s with
+ * (1 - s^2)^(3/2) = p / k and falling towards the ends. So each half has one minimum at most: branch 0 is that of
+ * cos t > 0, branch 1 the other one. A branch that has none means the minimum that there is.
+ *
+ * Circle and circle, ellipsoid or side of a cone: a point of the circle has its closest point there in closed form; the
+ * minimum over the circle is bracketed by samples and found by its slope d . T = 0.
+ */
+#include "math/rotation.h"
+#include "shape/meeting.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+/* The parts of the formula above. */
+typedef struct chord {
+  double p, q, k;
+  double along[3], beside[3]; /* t = 0 and t = 90 degrees */
+} chord;
+
+static double slope(const chord* c, double sign, double t) {
+  return -sign * c->p * sin(t) + c->q * cos(t) + c->k * sin(t) * cos(t);
+}
+
+/* The minimum of one half, t from its middle; q is counted as seen from there. False: it has none. */
+static bool minimum_of_half(const chord* given, double sign, double* t) {
+  chord c = *given;
+  c.q *= sign;
+  const double p = sign * c.p;
+  double high = 0.5 * acos(-1.0);
+  if (p > 0.0) {
+    if (!(p < c.k)) {
+      return false;
+    }
+    high = acos(cbrt(p / c.k));
+  }
+  double low = -high;
+  if (!(slope(&c, sign, low) < 0.0) || !(slope(&c, sign, high) > 0.0)) {
+    return false;
+  }
+  double x = 0.0;
+  for (int i = 0; i < 100; i++) { /* Newton's method within a bracket that shrinks */
+    const double f = slope(&c, sign, x);
+    if (f < 0.0) {
+      low = x;
+    } else {
+      high = x;
+    }
+    const double df = -p * cos(x) - c.q * sin(x) + c.k * cos(2.0 * x);
+    double next = x - f / df;
+    if (df > 0.0 && fabs(next - x) < 1e-15) {
+      x = next;
+      break;
+    }
+    if (!(next > low && next < high)) {
+      next = 0.5 * (low + high);
+    }
+    x = next;
+  }
+  *t = x;
+  return true;
+}
+
+bool saltusi_meet_line_circle(saltusi_spot* first, saltusi_spot* second, const saltusi_aim* aim) {
+  assert(first != NULL && second != NULL && aim != NULL);
+  double w[3], x = saltusi_dot3(first->a, second->e), y = saltusi_dot3(first->a, second->f);
+  const double sine = sqrt(x * x + y * y), R = second->size[0];
+  saltusi_minus3(second->origin, first->origin, w);
+  saltusi_along(-saltusi_dot3(w, first->a), first->a, w, w);
+  x = sine > 0.0 ? x / sine : 1.0;
+  y = sine > 0.0 ? y / sine : 0.0;
+  chord c = {.k = R * sine * sine};
+  for (int i = 0; i < 3; i++) {
+    c.along[i] = x * second->e[i] + y * second->f[i];
+    c.beside[i] = x * second->f[i] - y * second->e[i];
+  }
+  c.p = saltusi_dot3(w, c.along);
+  c.q = saltusi_dot3(w, c.beside);
+  double sign = aim->branch == 1 ? -1.0 : 1.0, t;
+  if (!minimum_of_half(&c, sign, &t)) {
+    if (aim->only) {
+      return false;
+    }
+    sign = -sign;
+    if (!minimum_of_half(&c, sign, &t)) {
+      return false; /* the line is the axis */
+    }
+  }
+  const double cosine = sign * cos(t), turned = sign * sin(t);
+  saltusi_spot_on_circle(second, x * cosine - y * turned, y * cosine + x * turned);
+  saltusi_minus3(second->p, first->origin, w);
+  saltusi_spot_on_line(first, saltusi_dot3(w, first->a));
+  return true;
+}
+
+/* A circle and something that knows the closest point of a point. */
+typedef struct search {
+  saltusi_spot* circle;
+  saltusi_spot* other;
+  saltusi_meet* foot;
+  double x, y; /* the direction of angle 0 */
+} search;
+
+/* Signed distance and its slope at an angle of the circle. */
+static bool look(const search* s, double angle, double* distance, double* rate) {
+  const saltusi_aim aim = {0, {0.0, 0.0, 0.0}, false};
+  const double cosine = cos(angle), sine = sin(angle);
+  saltusi_spot_on_circle(s->circle, s->x * cosine - s->y * sine, s->y * cosine + s->x * sine);
+  saltusi_spot point = {.kind = SALTUSI_FEATURE_POINT};
+  memcpy(point.origin, s->circle->p, sizeof point.origin);
+  if (!s->foot(&point, s->other, &aim)) {
+    return false;
+  }
+  double d[3];
+  saltusi_minus3(s->circle->p, s->other->p, d);
+  const double length = sqrt(saltusi_dot3(d, d));
+  const bool surface = s->other->k == 2;
+  const double height = surface ? saltusi_dot3(d, s->other->normal) : length;
+  *distance = height;
+  *rate =
+      surface ? saltusi_dot3(s->other->normal, s->circle->T[0]) : saltusi_dot3(d, s->circle->T[0]);
+  return true;
+}
+
+enum { SAMPLES = 32 };
+
+static bool refine(const search* s, double low, double high) {
+  double distance, rate;
+  for (int i = 0; i < 80; i++) {
+    const double middle = 0.5 * (low + high);
+    if (!look(s, middle, &distance, &rate)) {
+      return false;
+    }
+    if (rate < 0.0) {
+      low = middle;
+    } else {
+      high = middle;
+    }
+    if (!(high - low > 1e-15)) {
+      break;
+    }
+  }
+  return look(s, 0.5 * (low + high), &distance, &rate);
+}
+
+/* The least minimum of the half of the circle about the direction of angle 0, or pi for branch 1. */
+static bool least_of_half(const search* s, int branch) {
+  const double pi = acos(-1.0), start = branch == 1 ? 0.5 * pi : -0.5 * pi, step = pi / SAMPLES;
+  double best = INFINITY, at = 0.0, distance, rate, last = 0.0;
+  for (int i = -1; i <= SAMPLES + 1; i++) {
+    const double angle = start + i * step;
+    if (!look(s, angle, &distance, &rate)) {
+      return false;
+    }
+    if (i >= 0 && last < 0.0 && rate >= 0.0 && distance < best) {
+      best = distance;
+      at = angle;
+    }
+    last = rate;
+  }
+  return best < INFINITY && refine(s, at - step, at);
+}
+
+/* The least of the whole circle. */
+static bool least_of_circle(const search* s, const saltusi_aim* aim) {
+  return least_of_half(s, aim->branch) || (!aim->only && least_of_half(s, 1 - aim->branch));
+}
+
+/* Where the circle is closest, the other is nearest: seen from its own centre. */
+static void aim_at(search* s) {
+  double w[3], across[3];
+  saltusi_minus3(s->other->origin, s->circle->origin, w);
+  saltusi_cross(s->circle->a, s->other->a, across);
+  const bool ring = s->other->kind == SALTUSI_FEATURE_CIRCLE;
+  const double* towards = ring && saltusi_dot3(across, across) > 1e-12 ? across : w;
+  const double x = saltusi_dot3(towards, s->circle->e), y = saltusi_dot3(towards, s->circle->f);
+  const double length = sqrt(x * x + y * y);
+  s->x = length > 0.0 ? x / length : 1.0;
+  s->y = length > 0.0 ? y / length : 0.0;
+}
+
+bool saltusi_meet_circles(saltusi_spot* first, saltusi_spot* second, const saltusi_aim* aim) {
+  assert(first != NULL && second != NULL && aim != NULL);
+  search s = {.circle = first, .other = second, .foot = saltusi_meet_point_circle};
+  aim_at(&s);
+  return least_of_circle(&s, aim);
+}
+
+bool saltusi_meet_circle_ellipsoid(saltusi_spot* first, saltusi_spot* second,
+                                   const saltusi_aim* aim) {
+  assert(first != NULL && second != NULL && aim != NULL);
+  search s = {.circle = first, .other = second, .foot = saltusi_meet_point_ellipsoid};
+  aim_at(&s);
+  return least_of_circle(&s, aim);
+}
+
+bool saltusi_meet_circle_cone(saltusi_spot* first, saltusi_spot* second, const saltusi_aim* aim) {
+  assert(first != NULL && second != NULL && aim != NULL);
+  search s = {.circle = first, .other = second, .foot = saltusi_meet_point_cone};
+  aim_at(&s);
+  return least_of_circle(&s, aim);
+}
