@@ -17,6 +17,11 @@ static const cli_option run_options[] = {
     {"--tol", "X",
      "accuracy rtol = atol = X instead of a step: scheme adaptive, or the named one under control",
      false},
+    {"--global", NULL,
+     "makes the tolerance one of the motion: repeats the run with smaller tolerances of steps "
+     "until "
+     "its error is estimated below it",
+     false},
     {"--rtol", "X", "relative tolerance alone", false},
     {"--atol", "X", "absolute tolerance alone, in the units of the coordinates", false},
     {"--control", "NAME", "step-size controller (saltus list controls)", false},

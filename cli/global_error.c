@@ -160,6 +160,7 @@ static saltus_status run_again(cli_global_error* global, const saltus_run_def* f
   saltus_run_def def = *first;
   int count = tighten(a, settings);
   def.scene = &a->scene;
+  def.global = a->scene.global = false;
   def.tol = def.rtol = def.atol = NAN;
   def.scheme = settings->scheme->name;
   def.options_line = settings->options_text;

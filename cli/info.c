@@ -185,6 +185,9 @@ static void print_text(const char* path, const saltus_recording_data* data) {
          data->name[0] != '\0' ? cli_one_line(data->name, line, sizeof line) : "(no name)");
   printf("status %s; saltus %s, scheme %s (%s)\n", data->status, data->version, data->scheme,
          data->options);
+  if (data->accuracy[0] != '\0') {
+    printf("motion known to %s\n", data->accuracy);
+  }
   printf("%lld state%s", data->count, cli_plural(data->count));
   if (data->count > 0) {
     printf(" from t = %g s to t = %g s", data->t[0], data->t[data->count - 1]);
@@ -220,6 +223,7 @@ static void print_machine(const char* path, const saltus_recording_data* data) {
   json_text(&j, "version", data->version);
   json_text(&j, "scheme", data->scheme);
   json_text(&j, "options", data->options);
+  json_text(&j, "accuracy", data->accuracy);
   json_integer(&j, "states", data->count);
   json_number(&j, "t_first", data->count > 0 ? data->t[0] : NAN);
   json_number(&j, "t_last", data->count > 0 ? data->t[data->count - 1] : NAN);

@@ -258,6 +258,7 @@ int cli_run_def(const cli_args* args, const cli_model* model, cli_overrides* ove
   def->options = overrides->options;
   def->control_options = overrides->control_options;
   def->mark = "--";
+  def->global = cli_has(args, "--global");
   def->log = cli_log();
   int code = read_pairs(args, "--option", overrides, overrides->options, &def->option_count);
   if (code == CLI_DONE) {

@@ -49,10 +49,21 @@ static void warn_of_size(const run_job* j) {
   }
 }
 
+/* How well the motion is known, for the file; "": not known. */
+static const char* accuracy_text(const saltus_run_accuracy* a, char* text, size_t bytes) {
+  text[0] = '\0';
+  if (a->known) {
+    snprintf(text, bytes, "error=%.3g of rtol=%g atol=%g, part=%.3g amplification=%.3g runs=%d",
+             a->error, a->rtol, a->atol, a->part, a->amplification, a->trials);
+  }
+  return text;
+}
+
 static int open_recording(run_job* j) {
   if (j->path == NULL) {
     return CLI_DONE;
   }
+  char accuracy[256];
   const saltus_run_settings* settings = saltus_run_about(j->run);
   saltus_recording_def def = saltus_recording_def_default();
   def.path = j->path;
@@ -62,6 +73,7 @@ static int open_recording(run_job* j) {
   def.name = j->model.name;
   def.scheme = settings->scheme->name;
   def.options = settings->options_text;
+  def.accuracy = accuracy_text(&saltus_run_outcome(j->run)->accuracy, accuracy, sizeof accuracy);
   def.scene = j->model.text;
   def.force = j->force;
   def.log = cli_log();
@@ -127,8 +139,20 @@ static int add_recorders(run_job* j) {
   return code;
 }
 
+/* A tolerance of the motion, before a file is made: a motion that cannot be known leaves none. */
+static int tighten(run_job* j, const saltus_run_def* def) {
+  cli_progress_begin(def->progress.user, saltus_run_outcome(j->run)->t);
+  saltus_status status = saltus_run_tighten(j->run);
+  cli_progress_end(def->progress.user);
+  if (status == SALTUS_ERR_ACCURACY && j->machine) {
+    run_summary_json(j);
+  }
+  return cli_exit_code(status);
+}
+
 static int simulate(run_job* j, const saltus_run_def* def) {
-  int code = add_recorders(j);
+  int code = tighten(j, def);
+  code = code == CLI_DONE ? add_recorders(j) : code;
   if (code != CLI_DONE) {
     return code;
   }
@@ -219,6 +243,7 @@ static int run(const cli_args* args, bool resumes) {
     code = resumes ? cli_resumption_open(args, &j.model, &j.resumption)
                    : cli_model_open(args, args->positional[0], &j.model);
   }
+  j.model.view.global = j.model.view.global && !resumes; /* steps keep the tolerance they have */
   code = code == CLI_DONE ? go(args, &j) : code;
   saltus_run_destroy(j.run);
   saltus_recording_destroy(j.recording);

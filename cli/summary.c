@@ -58,6 +58,45 @@ static void print_error(const run_job* j) {
          s->error_mean / (s->t - saltus_run_about(j->run)->start));
 }
 
+/* What repetitions say about the error of the motion. */
+static void print_accuracy(const run_job* j) {
+  const saltus_run_accuracy* a = &saltus_run_outcome(j->run)->accuracy;
+  if (!a->known) {
+    return;
+  }
+  printf("Error of the motion, by %d runs with parts of the tolerance: at most %.2g of what was "
+         "asked (atol=%g rtol=%g), most at t = %.6g s; an estimate.\nIts steps have %.2g of the "
+         "tolerance; their errors grow %.2g times.\n",
+         a->trials, a->error, a->atol, a->rtol, a->t, a->part, a->amplification);
+}
+
+static void json_accuracy(json* out, const run_job* j) {
+  const saltus_run_accuracy* a = &saltus_run_outcome(j->run)->accuracy;
+  if (a->trials == 0) {
+    return;
+  }
+  json_open(out, "accuracy", '{');
+  json_bool(out, "known", a->known);
+  json_number(out, "atol", a->atol);
+  json_number(out, "rtol", a->rtol);
+  json_number(out, "error", a->error);
+  json_number(out, "t", a->t);
+  json_number(out, "part", a->part);
+  json_number(out, "amplification", a->amplification);
+  json_number(out, "predictable", a->predictable);
+  json_open(out, "runs", '[');
+  for (int i = 0; i < a->trials; i++) {
+    json_open(out, NULL, '{');
+    json_number(out, "part", a->parts[i]);
+    json_number(out, "distance", i + 1 < a->trials ? a->distances[i] : NAN);
+    json_close(out, '}');
+  }
+  json_close(out, ']');
+  json_integer(out, "steps", a->steps);
+  json_number(out, "cpu_s", a->cpu);
+  json_close(out, '}');
+}
+
 /* A line for each event of a kind, the first few; begin has the place of the contact's name. */
 static void print_each(const run_job* j, saltus_event_kind kind, const char* begin,
                        const char* end) {
@@ -257,6 +296,7 @@ void run_summary_print(const run_job* j) {
          s->penetration, s->residual_velocity, s->residual_impulse);
   print_constraints(j);
   print_error(j);
+  print_accuracy(j);
   cli_global_error_print(&j->global, &j->model.view, settings);
   print_recording(j);
 }
@@ -326,6 +366,7 @@ void run_summary_json(const run_job* j) {
   json_number(&out, "inf", s->compared > 0 ? s->error : NAN);
   json_number(&out, "L1", s->compared > 0 ? s->error_mean : NAN);
   json_close(&out, '}');
+  json_accuracy(&out, j);
   cli_global_error_json(&out, &j->global, &j->model.view, settings);
   json_open(&out, "work", '{');
   json_integer(&out, "steps", work.steps);
@@ -334,7 +375,7 @@ void run_summary_json(const run_job* j) {
   json_integer(&out, "contact_iterations", work.contact_iterations);
   json_number(&out, "cpu_s", s->cpu);
   json_close(&out, '}');
-  bool kept = j->path != NULL && saltus_recording_kept(j->recording, NULL) > 0;
+  bool kept = j->recording != NULL && saltus_recording_kept(j->recording, NULL) > 0;
   json_text(&out, "recording", kept ? j->path : "");
   json_close(&out, '}');
 }

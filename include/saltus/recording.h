@@ -34,7 +34,7 @@
  * Datasets of width zero are absent. Attributes: `units` on each dataset; `columns` and
  * `column_units` where a dataset has columns; on the root `format` "saltus-recording",
  * `format_version` 1 (with a contact table 2, and `law_names`), `saltus_version`, `name`, `scheme`,
- * `options`, `scene`, `status`, `steps`, `cpu_seconds`, `nq`, `nv`, `nc`, `nj`, and where the scene has outputs and events of its own `no` and
+ * `options`, `accuracy` where it is known, `scene`, `status`, `steps`, `cpu_seconds`, `nq`, `nv`, `nc`, `nj`, and where the scene has outputs and events of its own `no` and
  * `event_names`. docs/recording.md describes both formats.
  */
 #ifndef SALTUS_RECORDING_H
@@ -59,7 +59,8 @@ typedef struct saltus_recording_def {
   double flush_interval;                 /* s between flushes, >= 0 */
   saltus_log log;                        /* gets the reason of every failure, once */
   const saltus_allocator* allocator;     /* NULL: the C library */
-  SALTUS_RESERVED(8);
+  const char* accuracy; /* how well the motion is known, "error=0.4 ..."; NULL: not known */
+  SALTUS_RESERVED(7);
 } saltus_recording_def;
 
 /* A flush every second. */
@@ -165,6 +166,7 @@ typedef struct saltus_recording_data {
   saltus_recorded_contacts table; /* empty for a fixed set */
   const char** law_names;         /* [law_count] of a changing set */
   int law_count;
+  const char* accuracy; /* "": not known */
 } saltus_recording_data;
 
 /* Either format. Other files, damaged ones included, are refused with SALTUS_ERR_INPUT and a

@@ -88,7 +88,8 @@ typedef struct saltus_run_def {
       mark; /* before the names of overrides in messages: "--" on a command line; NULL: nothing */
   saltus_log log;                    /* hears why something is refused or fails */
   const saltus_allocator* allocator; /* NULL: the C library */
-  SALTUS_RESERVED(8);
+  bool global; /* tolerances are of the motion, not of a step: saltus_run_tighten */
+  SALTUS_RESERVED(7);
 } saltus_run_def;
 
 /* Nothing is given. */
@@ -114,6 +115,7 @@ typedef struct saltus_run_settings {
   long long record_every;
   double record_dt; /* s; 0: by steps, or at given times */
   bool record_jumps;
+  bool global; /* tolerances are of the motion; those above of its steps, once it is tightened */
 } saltus_run_settings;
 
 enum { SALTUS_RUN_FIRST = 4 };
@@ -124,6 +126,25 @@ typedef struct saltus_run_events {
   saltus_event first[SALTUS_RUN_FIRST]; /* as many as there are */
   saltus_event last, worst;
 } saltus_run_events;
+
+enum { SALTUS_RUN_TRIALS = 16 };
+
+/* How well a motion is known, by the distances of runs with different tolerances: an estimate, no bound. Errors and
+ * distances are in what is asked of the motion, atol + rtol |x|; docs/theory/global.md says of what. */
+typedef struct saltus_run_accuracy {
+  bool known;
+  double rtol, atol;    /* asked of the motion */
+  double part;          /* of them is asked of a step */
+  double error;         /* largest, at most 1: twice the largest distance from finer runs */
+  double t;             /* s, where that is */
+  double amplification; /* that distance over part: what errors of steps grow to */
+  double predictable;   /* s; up to there a motion that could not be tightened is known; else NaN */
+  int trials;           /* runs before this one, with: */
+  double parts[SALTUS_RUN_TRIALS];
+  double distances[SALTUS_RUN_TRIALS]; /* to the next finer one; of the last 0 */
+  long long steps;                     /* of all of them */
+  double cpu;                          /* s */
+} saltus_run_accuracy;
 
 /* What came out. Valid until the run is destroyed; numbers grow while it goes on. */
 typedef struct saltus_run_result {
@@ -161,6 +182,8 @@ typedef struct saltus_run_result {
 
   saltus_work work;
   const saltus_tally* tally; /* of a scheme that chooses its steps */
+
+  saltus_run_accuracy accuracy; /* of a run with `global` */
 } saltus_run_result;
 
 typedef struct saltus_run saltus_run;
@@ -176,6 +199,12 @@ SALTUS_API const saltus_run_settings* saltus_run_about(const saltus_run* run);
 /* One more recorder, after those of the definition and before the first saltus_run_go: what it needs to
  * know about the run is known now. SALTUS_ERR_MEMORY. */
 SALTUS_API saltus_status saltus_run_record(saltus_run* run, saltus_recorder recorder);
+
+/* Of a run with `global`: repeats it, unseen by recorders, with smaller tolerances of steps until three runs show that
+ * the motion is known to what was asked, and gives it the largest tolerance that does. The first saltus_run_go does this
+ * where it has not been called. SALTUS_ERR_ACCURACY when double precision is not enough: errors grow too much; the log has
+ * said from when on. SALTUS_ERR_STOPPED as below; another call begins anew. Nothing is done without `global`. */
+SALTUS_API saltus_status saltus_run_tighten(saltus_run* run);
 
 /* To the end. SALTUS_ERR_STOPPED when the progress callback or the flag wanted no more: recorders have
  * got the state it had reached, and another call goes on from there to the same end. Any other status

@@ -75,7 +75,8 @@ typedef struct saltus_scene_view {
   const char* const* input_names;        /* [input_count] */
   int input_count;
   const uint64_t* input_changes; /* how often one was set; for `changes` of simulations */
-  SALTUS_RESERVED(4);
+  bool global;                   /* the tolerance is of the motion, not of a step */
+  SALTUS_RESERVED(3);
 } saltus_scene_view;
 
 typedef struct saltus_scene saltus_scene;

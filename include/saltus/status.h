@@ -16,6 +16,7 @@ SALTUS_BEGIN_DECLS
 
 /* The one list of outcomes: the enum and the texts are made from it. */
 #define SALTUS_STATUS_LIST(X)                                                                      \
+  X(SALTUS_ERR_ACCURACY, -16, "the motion cannot be known as well as was asked")                   \
   X(SALTUS_ERR_BOUND, -15, "a bound of the scheme was reached")                                    \
   X(SALTUS_ERR_UNDEFINED, -14, "the system is not defined there: a value of it is not finite")     \
   X(SALTUS_ERR_CONTRADICTION, -13, "joints contradict each other")                                 \

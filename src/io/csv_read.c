@@ -234,6 +234,7 @@ static saltus_status read_ours(reading* in) {
   data->name = comment(in, "name");
   data->scheme = comment(in, "scheme");
   data->options = comment(in, "options");
+  data->accuracy = comment(in, "accuracy");
   data->version = comment(in, "version");
   data->scene = comment(in, "scene");
   const char* status = comment(in, "status");

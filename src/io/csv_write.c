@@ -337,6 +337,9 @@ static void add_top(tables* t, const saltus_recording* r) {
   }
   add_common_comments(f, r, "recording");
   add_comment(f, "options", head->options);
+  if (head->accuracy[0] != '\0') {
+    add_comment(f, "accuracy", head->accuracy);
+  }
   addf(f, "# sizes: nq=%d nv=%d nc=%d nj=%d", head->nq, head->nv, head->nc, head->nj);
   if (head->output_count > 0) {
     addf(f, " no=%d", head->output_count);

@@ -148,6 +148,13 @@ static saltus_status read_head(const reading* in) {
       return status;
     }
   }
+  const texts known = {"accuracy", 1, &data->accuracy};
+  if (H5Aexists(in->file, known.name) > 0) {
+    saltus_status status = read_texts(in, in->file, &known);
+    if (status != SALTUS_OK) {
+      return status;
+    }
+  }
   if (strcmp(format, "saltus-recording") != 0) {
     return saltusi_h5_refuse(in, "format", "attribute is not \"saltus-recording\"");
   }

@@ -180,10 +180,11 @@ static saltus_status take_head(saltus_recording* r, const saltus_recording_def* 
   head->name = saltusi_pool_text(&r->pool, def->name);
   head->scheme = saltusi_pool_text(&r->pool, def->scheme);
   head->options = saltusi_pool_text(&r->pool, def->options);
+  head->accuracy = saltusi_pool_text(&r->pool, def->accuracy);
   head->scene = saltusi_pool_text(&r->pool, def->scene);
   head->version = saltusi_pool_text(&r->pool, def->version ? def->version : saltus_version());
-  if (!r->path || !head->name || !head->scheme || !head->options || !head->scene ||
-      !head->version) {
+  if (!r->path || !head->name || !head->scheme || !head->options || !head->accuracy ||
+      !head->scene || !head->version) {
     return SALTUS_ERR_MEMORY;
   }
   const saltus_observables* own = def->observables;

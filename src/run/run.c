@@ -60,8 +60,8 @@ static saltus_status on_event(void* user, const saltus_event* event) {
   return status;
 }
 
-/* The state and the costs of the simulation as it is now. */
-static void read_state(saltus_run* run, saltus_status status) {
+void saltusi_run_read_state(saltus_run* run, saltus_status status) {
+  assert(run->sim != NULL);
   saltus_run_result* r = &run->result;
   r->status = status;
   r->t = saltus_sim_time(run->sim);
@@ -82,7 +82,8 @@ static void read_state(saltus_run* run, saltus_status status) {
   r->reason = run->reason;
 }
 
-static saltus_status make_sim(saltus_run* run) {
+saltus_status saltusi_run_make_sim(saltus_run* run) {
+  assert(run->sim == NULL);
   const saltus_run_def* def = &run->def;
   const saltus_scene_view* scene = def->scene;
   const saltus_run_settings* s = &run->settings;
@@ -178,13 +179,14 @@ saltus_status saltus_run_create(const saltus_run_def* def, saltus_run** out) {
     status = saltus_run_record(run, def->recorders[i]);
   }
   if (status == SALTUS_OK) {
-    status = make_sim(run);
+    status = saltusi_run_make_sim(run);
   }
   if (status != SALTUS_OK) {
     saltus_run_destroy(run);
     return status;
   }
-  read_state(run, SALTUS_OK);
+  run->tightened = !run->settings.global;
+  saltusi_run_read_state(run, SALTUS_OK);
   *out = run;
   return SALTUS_OK;
 }
@@ -207,11 +209,15 @@ const saltus_run_settings* saltus_run_about(const saltus_run* run) {
 saltus_status saltus_run_go(saltus_run* run) {
   assert(run->sim != NULL);
   const saltus_run_settings* s = &run->settings;
+  saltus_status status = saltus_run_tighten(run);
+  if (status != SALTUS_OK) {
+    return status;
+  }
   double start = saltusi_clock_cpu();
-  saltus_status status =
+  status =
       s->steps > 0 ? saltus_sim_run(run->sim, s->steps) : saltus_sim_run_until(run->sim, s->until);
   run->result.cpu += saltusi_clock_cpu() - start;
-  read_state(run, status);
+  saltusi_run_read_state(run, status);
   return status;
 }
 

@@ -19,6 +19,13 @@ struct saltus_run {
   size_t recorder_count, recorder_room;
   char reason[256];
   saltus_sim* sim;
+  bool tightened; /* or there is nothing to tighten */
 };
+
+/* The state and the costs of the simulation as it is now, into the result. */
+void saltusi_run_read_state(saltus_run* run, saltus_status status);
+
+/* The simulation of the definition and the settings. */
+saltus_status saltusi_run_make_sim(saltus_run* run);
 
 #endif

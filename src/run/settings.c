@@ -342,6 +342,27 @@ static saltus_status resolve_record(resolution* r) {
   return SALTUS_OK;
 }
 
+/* ---- tolerances of the motion ----------------------------------------------------------------- */
+
+/* Runs are compared at the same instants, so the scheme has to know its motion there. A scene's wish falls with its
+ * tolerance where steps are fixed or controlled. */
+static saltus_status resolve_global(resolution* r) {
+  const saltus_run_def* def = r->def;
+  const saltus_scheme_info* scheme = r->out->scheme;
+  bool possible = saltusi_tol_is_option(scheme) && scheme->dense;
+  if (def->global && !possible) {
+    char text[2][NAME];
+    saltusi_log(def->log, SALTUS_LEVEL_ERROR,
+                "run: %s needs a scheme that chooses its steps by a tolerance; %s does not. Give "
+                "%s without a scheme, or take adaptive",
+                called(r, "global", text[0]), scheme->name, called(r, "tol", text[1]));
+    return SALTUS_ERR_UNSUPPORTED;
+  }
+  r->out->global =
+      def->global || (r->scene->global && possible && def->resume == NULL && !r->stepped);
+  return SALTUS_OK;
+}
+
 /* A snapshot brings how the run was made. */
 static saltus_status check_resume(const resolution* r) {
   const saltus_run_def* def = r->def;
@@ -349,7 +370,7 @@ static saltus_status check_resume(const resolution* r) {
   bool beside = def->scheme != NULL || def->option_count > 0 || def->options_line != NULL ||
                 def->control != NULL || def->control_option_count > 0 || given(def->step) ||
                 given(def->tol) || given(def->rtol) || given(def->atol) || given(def->start) ||
-                def->q0 != NULL || def->v0 != NULL;
+                def->q0 != NULL || def->v0 != NULL || def->global;
   if (beside) {
     saltusi_log(def->log, SALTUS_LEVEL_ERROR,
                 "run: a resumed run has the scheme, options, steps and start of its first part; "
@@ -398,8 +419,8 @@ saltus_status saltusi_run_resolve(const saltus_run_def* def, bool stepped, saltu
   }
   /* a step that is given takes the place of the scene's tolerance */
   r.tol = given(def->tol) || given(r.def->step) ? def->tol : def->scene->tol;
-  saltus_status (*const questions[])(resolution*) = {find_scheme, resolve_options, resolve_control,
-                                                     resolve_times, resolve_record};
+  saltus_status (*const questions[])(resolution*) = {
+      find_scheme, resolve_options, resolve_control, resolve_times, resolve_record, resolve_global};
   for (size_t i = 0; i < sizeof questions / sizeof questions[0] && status == SALTUS_OK; i++) {
     status = questions[i](&r);
   }

@@ -177,6 +177,8 @@ static const saltus_scene_key simulation_keys[] = {
     {"simulate", "options", "mapping", "options of the scheme"},
     {"simulate", "tol", "formula",
      "tolerance rtol = atol of the scheme or of a step-size controller, instead of a step"},
+    {"simulate", "global", "true or false",
+     "whether the tolerance is of the motion and not of a step; default false"},
     {"simulate", "control", "text", "step-size controller, see saltus list controls"},
     {"simulate", "control_options", "mapping", "options of the controller"},
     {"simulate", "start_tolerance", "formula",

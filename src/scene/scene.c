@@ -361,6 +361,7 @@ static void read_simulate(saltusi_scene_builder* b) {
     saltusi_reader_fail(&b->reader, saltusi_yaml_find(section, "start_tolerance"),
                         "start_tolerance is %g, must not be negative", view->start_tolerance);
   }
+  view->global = saltusi_scene_flag(b, saltusi_yaml_find(section, "global"), "global");
   read_scheme(b, section);
   read_control(b, section);
 }

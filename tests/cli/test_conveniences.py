@@ -125,6 +125,65 @@ class GlobalErrors(Cli):
         self.assertGreater(error['states'], 1)
 
 
+CHAOS = """saltus: 1
+coordinates: {a: {start: 2.5}, b: {start: 2}}
+kinetic: a'^2 + b'^2/2 + a'*b'*cos(a - b)
+potential: -9.81*(2*cos(a) + cos(b))
+contacts: [{name: wall, gap: 1.6 - sin(a) - sin(b), restitution: 0.9}]
+simulate: {until: 30, tol: 1e-6, global: true}
+"""
+
+
+class TolerancesOfTheMotion(Cli):
+    def test_the_error_is_below_the_tolerance_and_both_are_reported(self):
+        for tol in ('1e-5', '1e-7'):
+            result = saltus('run', self.scene(WALL), '--tol', tol, '--global', '--json')
+            self.assertEqual(result.returncode, 0, result.stderr)
+            out = json.loads(result.stdout)
+            self.assertLess(abs(out['q']['x'] - abs(math.cos(30.0))), float(tol))
+            found = out['accuracy']
+            self.assertTrue(found['known'])
+            self.assertLessEqual(found['error'], 1)
+            self.assertEqual(found['rtol'], float(tol))
+            self.assertEqual(found['runs'][0]['part'], 1)
+            self.assertIsNone(found['runs'][-1]['distance'])
+            self.assertGreaterEqual(len(found['runs']), 3)
+
+    def test_recordings_know_it_and_resumed_runs_keep_the_tolerance_of_steps(self):
+        for name in ('run.h5', 'run.csv'):
+            path = self.folder / name
+            snapshot = self.folder / 'run.snapshot'
+            result = saltus('run', self.scene(WALL), '--global', '-o', path, '--snapshot', snapshot)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertRegex(result.stdout, r'Error of the motion, by \d+ runs .* an estimate\.\nIts steps have ')
+            about = json.loads(saltus('info', path, '--json').stdout)
+            self.assertRegex(about['accuracy'], r'^error=\S+ of rtol=1e-06 atol=1e-06, part=\S+ amplification=')
+            self.assertIn('motion known to error=', saltus('info', path).stdout)
+            self.assertNotIn('rtol=1e-06', about['options'])
+            for again in (path, snapshot):
+                on = saltus('resume', again, '--until', '31', '--json')
+                self.assertEqual(on.returncode, 0, on.stderr)
+                on = json.loads(on.stdout)
+                self.assertEqual(on['options'], about['options'])
+                self.assertNotIn('accuracy', on)
+
+    def test_a_motion_that_cannot_be_known_ends_with_1_and_leaves_no_file(self):
+        path = self.folder / 'run.h5'
+        result = saltus('run', self.scene(CHAOS), '-o', path, '--json')
+        self.assertEqual(result.returncode, 1)
+        self.assertRegex(result.stderr, r'cannot be known to 1e-06 up to t = 30 s in double precision, only up to '
+                                        r't = [78]\.\d+ s: .*\. Ask for an earlier end')
+        self.assertFalse(path.exists())
+        out = json.loads(result.stdout)
+        self.assertEqual(out['status'], 'the motion cannot be known as well as was asked')
+        self.assertFalse(out['accuracy']['known'])
+        self.assertGreater(out['accuracy']['predictable'], 5)
+        self.assertEqual(saltus('run', self.scene(CHAOS), '--until', '5').returncode, 0)
+
+    def test_it_is_refused_where_steps_are_fixed(self):
+        self.refused('run', self.scene(), '--global', says='--global needs a scheme that chooses its steps')
+
+
 BEAD = """saltus: 1
 coordinates: {x: {start: 1}, y: {start: -cos(1)}}
 kinetic: (x'^2 + y'^2)/2
