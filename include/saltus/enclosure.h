@@ -49,8 +49,10 @@ enum {
   SALTUS_ON_T = 1,
   SALTUS_ON_Q = 2,
   SALTUS_ON_V = 4,
-  SALTUS_NOT_AFFINE = 8,     /* clear: affine in (t,q,v) with constant coefficients */
-  SALTUS_NOT_POLYNOMIAL = 16 /* clear: a polynomial of degree 4 at most, nothing narrow can hide */
+  SALTUS_NOT_AFFINE = 8,      /* clear: affine in (t,q,v) with constant coefficients */
+  SALTUS_NOT_POLYNOMIAL = 16, /* clear: a polynomial of degree 4 at most, nothing narrow can hide */
+  SALTUS_NOT_ENCLOSED =
+      32 /* of a contact by identity: `contact_along` does not know it, it is sampled */
 };
 
 /* Entries marked ? may be NULL. Of a set of contacts that changes, gaps and velocities are enclosed by identity

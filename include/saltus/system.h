@@ -9,14 +9,13 @@
  *   contacts   g(t,q) >= 0       normal row first, then 0, 1 or 2 tangent rows
  *   rows       U = G^T v + b,    dU/dt = G^T v' + c
  *
- * b is the explicit time part of the relative velocity (driven constraints, moving surfaces) and c
- * the convective part of the relative acceleration, c = (d/dt G^T) v + db/dt along q' = N v.
+ * b is the explicit time part of the relative velocity (driven constraints, moving surfaces), c the convective part
+ * of the relative acceleration, c = (d/dt G^T) v + db/dt along q' = N v.
  *
- * Positions enter a scheme only through `advance`, `difference`, `rate` and derivatives along N(q): F_q is
- * dF(q advanced along the j-th velocity)/ds, so every matrix is nv x nv and every row nv wide, with
- * or without quaternions. A scheme never touches M: it asks for  A = m M + v F_v + q F_q  to be
- * assembled, factored and solved. The library does that by the structure that a system declares, or by a
- * `linear` table of its own. Rows may be sparse. docs/architecture.md gives the reasons.
+ * Positions enter a scheme only through `advance`, `difference`, `rate` and derivatives along N(q): F_q is dF(q advanced
+ * along the j-th velocity)/ds, so every matrix is nv x nv and every row nv wide, with or without quaternions. A scheme
+ * never touches M: it asks for  A = m M + v F_v + q F_q  to be assembled, factored and solved, by the structure that a
+ * system declares or by a `linear` table of its own. Rows may be sparse. docs/architecture.md gives the reasons.
  */
 #ifndef SALTUS_SYSTEM_H
 #define SALTUS_SYSTEM_H
@@ -49,16 +48,15 @@ typedef struct saltus_point {
   saltus_failure* failure;           /* for saltus_fail; NULL: nobody asks */
 } saltus_point;
 
-/* Called by a callback that cannot evaluate: the step is undone and ends with SALTUS_ERR_SYSTEM and this
- * text, whatever was made of the values written. The first failure of a step is kept. */
+/* Called by a callback that cannot evaluate: the step is undone and ends with SALTUS_ERR_SYSTEM and this text, whatever
+ * was made of the values written. The first failure of a step is kept. */
 SALTUS_API void saltus_fail(const saltus_point* at, const char* format, ...)
 #if defined(__GNUC__)
     __attribute__((format(printf, 2, 3)))
 #endif
     ;
 
-/* What a system consists of, for messages; all but energies with the number of a coordinate, contact or
- * joint. */
+/* What a system consists of, for messages; all but energies with the number of a coordinate, contact or joint. */
 typedef enum saltus_part {
   SALTUS_PART_KINETIC,
   SALTUS_PART_POTENTIAL,
@@ -81,9 +79,9 @@ typedef struct saltus_contact_law {
   SALTUS_RESERVED(4);
 } saltus_contact_law;
 
-/* The contacts at one configuration. An identity names a contact for ever: the pair of features that
- * touch, say. A system with a fixed set of contacts writes only `gap`: count = dims.nc, identity[i] = i
- * and law[i] = i are set before the call; one that shares laws writes `law` too. docs/contacts.md. */
+/* The contacts at one configuration. An identity names a contact for ever: the pair of features that touch, say. A fixed
+ * set of contacts writes only `gap`: count = dims.nc, identity[i] = i and law[i] = i are set before the call; one that
+ * shares laws writes `law` too. docs/contacts.md. */
 typedef struct saltus_contact_list {
   int count;
   int capacity;
@@ -94,11 +92,17 @@ typedef struct saltus_contact_list {
   int* law;           /* [capacity] place in saltus_system.laws; one law for one identity, always */
 } saltus_contact_list;
 
+/* Law of an entry of `sweep` that is no contact but a watch: a function of `gaps` that is positive while nothing of
+ * its own touches, as the distance of two shapes. At its root the contacts are asked for. docs/contacts.md. */
+enum { SALTUS_WATCH = -1, SALTUS_GUARDS = 16 }; /* and how many guards a contact has at most */
+
 /* Where a system may be within a step. */
 typedef struct saltus_box {
-  double t0, t1;        /* s */
-  const double* q_low;  /* [nq] */
-  const double* q_high; /* [nq] */
+  double t0, t1;          /* s */
+  const double* q_low;    /* [nq] */
+  const double* q_high;   /* [nq] */
+  const uint64_t* closed; /* [closed_count] contacts that touch when the step begins */
+  int closed_count;
 } saltus_box;
 
 /* Where a contact is, for recordings and viewers. */
@@ -140,8 +144,8 @@ typedef struct saltus_dims {
   SALTUS_RESERVED(2);
 } saltus_dims;
 
-/* Which velocities M, F_v and F_q couple (spring_q and spring_v too): blocks of neighbouring velocities, as
- * of bodies, and the pairs of blocks that springs, dampers and the like connect. docs/structure.md. */
+/* Which velocities M, F_v and F_q couple (spring_q and spring_v too): blocks of neighbouring velocities, as of bodies,
+ * and the pairs of blocks that springs, dampers and the like connect. docs/structure.md. */
 typedef struct saltus_structure {
   int blocks;
   const int* start; /* [blocks + 1] first velocity of each block, ascending from 0 to nv */
@@ -171,8 +175,7 @@ typedef struct saltus_system_ops {
   void (*mass)(const void* self, const saltus_point* at, double* M);  /* [nv x nv]; ? from blocks */
   void (*force)(const void* self, const saltus_point* at, double* F); /* [nv] */
 
-  /* ? no contacts. Of a changing set SALTUS_RETRY_ROOM when the capacity is too small, with count =
-   * how many there are, or 0: unknown. */
+  /* ? no contacts. Of a changing set SALTUS_RETRY_ROOM when the capacity is too small, count = how many, or 0. */
   saltus_status (*contacts)(const void* self, const saltus_point* at, saltus_contact_list* list);
   void (*contact)(const void* self, const saltus_point* at, uint64_t identity, saltus_rows* rows);
   /* ? those of `contacts`. Gaps of some contacts, also beyond any reach. */
@@ -189,21 +192,20 @@ typedef struct saltus_system_ops {
 
   void (*force_q)(const void* self, const saltus_point* at, double* F_q); /* ? differences */
   void (*force_v)(const void* self, const saltus_point* at, double* F_v); /* ? differences */
-  /* ? from mass, force_q and force_v. A = m M + fv F_v + fq F_q on the structure: the diagonal blocks in
-   * order, then for each pair (i, j) the block of row i and that of row j, each row major. */
+  /* ? from mass, force_q and force_v. A = m M + fv F_v + fq F_q on the structure: the diagonal blocks in order, then for
+   * each pair (i, j) the block of row i and that of row j, each row major. */
   void (*blocks)(const void* self, const saltus_point* at, double m, double fv, double fq,
                  double* values);
-  /* ? unknown. The parts of F_q and F_v that springs and dampers have without the curvature of their
-   * elongation (Gauss-Newton): symmetric, negative semidefinite at every motion. Both or none. */
-  void (*spring_q)(const void* self, const saltus_point* at, double* K); /* [nv x nv] */
-  void (*spring_v)(const void* self, const saltus_point* at, double* D); /* [nv x nv] */
-  void (*mass_q)(const void* self, const saltus_point* at,
-                 double* Mv_q); /* ? d(M v)/dq at fixed v */
+  /* ? unknown. Parts of F_q and F_v that springs and dampers have without the curvature of their elongation
+   * (Gauss-Newton): symmetric, negative semidefinite at every motion. Both or none. */
+  void (*spring_q)(const void* self, const saltus_point* at, double* K);  /* [nv x nv] */
+  void (*spring_v)(const void* self, const saltus_point* at, double* D);  /* [nv x nv] */
+  void (*mass_q)(const void* self, const saltus_point* at, double* Mv_q); /* ? d(M v)/dq, v fixed */
   void (*kinetic_gradient)(const void* self, const saltus_point* at, double* T_q); /* ? [nv] */
   double (*kinetic)(const void* self, const saltus_point* at);   /* ? v^T M v / 2 */
   double (*potential)(const void* self, const saltus_point* at); /* ? unknown, NaN */
-  /* ? differences. power[0]: W, of forces without a potential, Q . v; power[1]: W, of what moves by
-   * itself in the energies, V_t - T_t. For the ledger alone; docs/ledger.md. */
+  /* ? differences. power[0]: W, of forces without a potential, Q . v; power[1]: W, of what moves by itself in the
+   * energies, V_t - T_t. For the ledger alone; docs/ledger.md. */
   void (*power)(const void* self, const saltus_point* at, double power[2]);
   /* ? zero. J, 2 T - v . T_v: twice the part of T without v and once the part that is linear in v, where
    * coordinates move by themselves and `kinetic` says so. */
@@ -233,7 +235,11 @@ typedef struct saltus_system_ops {
    * structure, the same everywhere; with K and U_q NULL that alone, also without a point. */
   bool (*joint_bend)(const void* self, const saltus_point* at, int joint, const double* P,
                      double* K, double* U_q);
-  SALTUS_RESERVED(12);
+  /* ? contacts hold wherever their gap is zero. Values that are positive while the features of a contact are those
+   * that touch; how many. -1: this one holds everywhere. The system then has `gaps`, `sweep` and `place`. */
+  int (*guards)(const void* self, const saltus_point* at, uint64_t identity,
+                double guard[SALTUS_GUARDS]);
+  SALTUS_RESERVED(11);
 } saltus_system_ops;
 
 typedef struct saltus_label {
@@ -259,41 +265,19 @@ typedef struct saltus_system {
   SALTUS_RESERVED(8);
 } saltus_system;
 
-/* SALTUS_ERR_RANGE with a message that names what is wrong: missing callbacks, negative sizes, laws
- * out of range. Called by everything that takes a system. */
+/* SALTUS_ERR_RANGE with a message that names what is wrong: missing callbacks, negative sizes, laws out of range. Called
+ * by everything that takes a system. */
 SALTUS_API saltus_status saltus_system_validate(const saltus_system* system, saltus_log log);
 
-/* SALTUS_ERR_UNDEFINED when an energy, a mass, a force, a gap or a joint of the system, or a derivative
- * of a joint or a closed contact, is not finite at a state: text[size] then names it, its formula where
- * there is one, and the values. SALTUS_ERR_SYSTEM with the text of a callback that fails. SALTUS_OK
- * leaves text empty. */
+/* SALTUS_ERR_UNDEFINED when an energy, a mass, a force, a gap or a joint of the system, or a derivative of a joint or a
+ * closed contact, is not finite at a state: text[size] then names it, its formula where there is one, and the values.
+ * SALTUS_ERR_SYSTEM with the text of a callback that fails. SALTUS_OK leaves text empty. */
 SALTUS_API saltus_status saltus_system_diagnose(const saltus_system* system, double t,
                                                 const double* q, const double* v, char* text,
                                                 size_t size);
 
-/* The largest relative difference between each analytic derivative and central differences of
- * sixth order at one point; NaN where the entry is missing. Relative to 1 + the largest entry. */
-typedef struct saltus_system_check_result {
-  double force_q, force_v, mass_q, kinetic_gradient;
-  double rate;                             /* rate against advance */
-  double normal_G, normal_b, convective_c; /* over contacts and joints */
-  double blocks; /* against mass, force_q and force_v; entries outside the structure too */
-  double mass_symmetry;
-  double enclosure; /* how far values lie outside their enclosures; 0: all inside */
-  double power;     /* sum of `power` against the power of F and the rates of the energies */
-  bool traits_hold;
-  double worst;         /* of all above and below */
-  const char* where;    /* name of the worst */
-  double difference;    /* against advance */
-  double normalise;     /* what it does to a q that is normalised */
-  double turn_momentum; /* against differences of difference and advance */
-  double joint_bend;    /* against differences of rows */
-} saltus_system_check_result;
-
-SALTUS_API saltus_status saltus_system_check(const saltus_system* system, double t, const double* q,
-                                             const double* v, saltus_log log,
-                                             saltus_system_check_result* result);
-
 SALTUS_END_DECLS
+
+#include "saltus/system_check.h"
 
 #endif

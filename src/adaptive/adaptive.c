@@ -225,6 +225,9 @@ static saltus_status check_gaps(saltusi_adaptive* w, double t, saltusi_refusal* 
   saltus_status status = w->o.nc > 0 ? saltusi_mode_gaps(&w->mode, t, w->step.y_end) : SALTUS_OK;
   for (int key = 0; key < w->o.nc && status == SALTUS_OK; key++) {
     bool separated = !saltusi_is_closed(&w->contact[key]) && !w->contact[key].touching;
+    if (w->o.featured && separated) {
+      status = saltusi_open_gap(&w->search, t, w->step.y_end, key, &w->mode.gap[key]);
+    }
     double deep =
         separated ? w->o.atol_q_min : 10.0 * w->o.atol_q_min; /* those are as deep as closing is */
     if (!saltusi_is_pressed(&w->contact[key]) && w->mode.gap[key] < -deep &&
@@ -385,6 +388,9 @@ static saltus_status check_jump(saltusi_adaptive* w, double t) {
   double near = fmax(saltusi_surface_rounding * size, saltusi_depth_part * w->o.atol_q_min);
   for (int key = 0; key < w->o.nc && status == SALTUS_OK; key++) {
     saltusi_contact* c = &w->contact[key];
+    if (w->o.featured && !saltusi_touches(c)) {
+      continue; /* its features may be elsewhere */
+    }
     if (w->mode.gap[key] < -fmax(near, w->o.atol_q_min)) {
       saltusi_log(w->log, SALTUS_LEVEL_ERROR,
                   "adaptive: the surface of contact %s jumps into the body at t = %.17g s, gap %g",
@@ -688,10 +694,13 @@ static saltus_status end_of_jump(saltusi_adaptive* w, double tau) {
 
 /* Events that follow each other while time stands still. */
 static saltus_status stall(const saltusi_adaptive* w, int events) {
-  static const char* const kinds[] = {
-      [SALTUSI_FOUND_HIT] = "an impact",       [SALTUSI_FOUND_OPEN] = "an opening",
-      [SALTUSI_FOUND_STOP] = "an end of slip", [SALTUSI_FOUND_SLIDE] = "an end of sticking",
-      [SALTUSI_FOUND_DECIDE] = "a new status", [SALTUSI_FOUND_SWITCH] = "a switch of a formula"};
+  static const char* const kinds[] = {[SALTUSI_FOUND_HIT] = "an impact",
+                                      [SALTUSI_FOUND_OPEN] = "an opening",
+                                      [SALTUSI_FOUND_STOP] = "an end of slip",
+                                      [SALTUSI_FOUND_SLIDE] = "an end of sticking",
+                                      [SALTUSI_FOUND_DECIDE] = "a new status",
+                                      [SALTUSI_FOUND_SWITCH] = "a switch of a formula",
+                                      [SALTUSI_FOUND_GUARD] = "a change of features"};
   bool contact = w->outcome.last_event.kind != SALTUSI_FOUND_SWITCH;
   saltusi_log(w->log, SALTUS_LEVEL_ERROR,
               "adaptive: time does not advance at t = %.17g s: %d events in a row, the last %s%s%s",

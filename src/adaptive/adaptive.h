@@ -34,7 +34,8 @@ typedef enum saltusi_found_kind {
   SALTUSI_FOUND_STOP,   /* the slip of a sliding one ends */
   SALTUSI_FOUND_SLIDE,  /* the friction of a sticking one reaches its bound */
   SALTUSI_FOUND_DECIDE, /* an idle contact is about to penetrate */
-  SALTUSI_FOUND_SWITCH  /* a formula changes its branch */
+  SALTUSI_FOUND_SWITCH, /* a formula changes its branch */
+  SALTUSI_FOUND_GUARD   /* the features of a closed contact are no longer those that touch */
 } saltusi_found_kind;
 
 typedef struct saltusi_found {
@@ -181,6 +182,7 @@ struct saltusi_search {
   double* gap_start; /* [nc] */
   double* q_low;     /* [nq] positions of the attempt, where contacts are collected over it */
   double* q_high;    /* [nq] */
+  uint64_t* closed;  /* [nc] contacts that touch, for sweeps */
   double* node_rate; /* [nodes x nl] forces */
   saltusi_courses course;
   saltusi_found* found;
@@ -350,9 +352,34 @@ saltus_status saltusi_find_events(saltusi_search* search);
 /* Which contacts close their gap at an event, or within rounding of its time: into w->search.hits. */
 void saltusi_mark_hits(saltusi_search* search, const saltusi_found* event);
 
+/* Where the search for further events may end, and one more that was found; NaN: none. */
+double saltusi_found_end(const saltusi_search* search);
+void saltusi_found_add(saltusi_search* search, saltusi_found f);
+/* Where an open contact closes its gap. */
+saltus_status saltusi_find_hit(saltusi_search* search, int key, double end);
+/* Ranks of what one contact can do, and that of its guards. */
+enum { SALTUSI_RANKS = 16, SALTUSI_RANK_GUARD = 11 };
+
+/* features.c: contacts that are pairs of features. Those that are near a place get keys and are o->listed, with their
+ * gaps. */
+saltus_status saltusi_feature_list(saltusi_search* search, double t, const double* q);
+saltus_status saltusi_find_guards(saltusi_search* search);
+saltus_status saltusi_find_feature_hit(saltusi_search* search, int key);
+/* The first event, where it is of a watch, becomes that of the contact that touches there. */
+saltus_status saltusi_resolve_hits(saltusi_search* search);
+/* The gap of an open contact or a watch; infinite where its features are not those that are near. */
+saltus_status saltusi_open_gap(saltusi_search* search, double t, const double* q, int key,
+                               double* gap);
+/* After a list at a place: contacts whose guards fell are open, those that are new there within `near` are in
+ * set[count]; what takes over has the old status of what it takes over from. */
+int saltusi_hand_over(saltusi_search* search, double t, const double* q, double near,
+                      saltusi_contact* old, int* set);
+
 /* collect.c, for sets of contacts that change: laws of all keys; contacts of the accepted attempt get keys;
  * closed contacts that left the list at y_end are open or an error. */
 void saltusi_collect_laws(saltusi_adaptive* w);
+void saltusi_outline_laws(saltusi_outline* o, const saltus_system* sys,
+                          const saltusi_contact_keys* keys);
 /* x, height: bounces that lift the motion along x up to that; NULL: none. */
 saltus_status saltusi_collect(saltusi_adaptive* w, const double* x, double height);
 saltus_status saltusi_collect_closed(saltusi_adaptive* w, double t);

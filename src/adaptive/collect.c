@@ -22,21 +22,26 @@ static const double far_away = 1e30;
 /* Places of the attempt at which lists are asked. */
 enum { PLACES = 2 * SALTUSI_NODES };
 
-void saltusi_collect_laws(saltusi_adaptive* w) {
-  assert(w != NULL);
-  const saltusi_contact_keys* keys = w->eval->keys;
-  saltusi_outline* o = &w->o;
-  if (keys == NULL) {
-    return;
-  }
+void saltusi_outline_laws(saltusi_outline* o, const saltus_system* sys,
+                          const saltusi_contact_keys* keys) {
+  assert(o != NULL && sys != NULL && keys != NULL);
   o->spatial = false;
   for (int key = 0; key < o->nc; key++) {
     int law = keys->table.law[key];
-    o->law[key] = &w->sys->laws[law < 0 ? 0 : law];
+    o->watch[key] = law == saltusi_watch_law(sys);
+    bool contact = law >= 0 && !o->watch[key];
+    o->law[key] = &sys->laws[contact ? law : 0];
     o->tangents[key] = o->law[key]->tangents;
     o->mu[key] = o->tangents[key] > 0 ? o->law[key]->mu : 0.0;
     o->base[key] = key * (1 + o->tangents_max);
-    o->spatial = o->spatial || (law >= 0 && o->tangents[key] == 2 && o->mu[key] > 0.0);
+    o->spatial = o->spatial || (contact && o->tangents[key] == 2 && o->mu[key] > 0.0);
+  }
+}
+
+void saltusi_collect_laws(saltusi_adaptive* w) {
+  assert(w != NULL);
+  if (w->eval->keys != NULL) {
+    saltusi_outline_laws(&w->o, w->sys, w->eval->keys);
   }
 }
 
@@ -92,11 +97,25 @@ static void lift(saltusi_adaptive* w, const double* x, double height, double* lo
   }
 }
 
+/* Identities of contacts that are closed, or fly from there. */
+static int list_touching(saltusi_adaptive* w) {
+  const saltusi_contact_table* table = &w->eval->keys->table;
+  int count = 0;
+  for (int key = 0; w->o.featured && key < w->o.nc; key++) {
+    if (table->law[key] >= 0 && saltusi_touches(&w->contact[key])) {
+      w->search.closed[count++] = table->identity[key];
+    }
+  }
+  return count;
+}
+
 static saltus_status sweep(saltusi_adaptive* w, const double* x, double height) {
   const saltus_box box = {.t0 = w->step.t,
                           .t1 = w->step.t + w->step.h,
                           .q_low = w->search.q_low,
-                          .q_high = w->search.q_high};
+                          .q_high = w->search.q_high,
+                          .closed = w->search.closed,
+                          .closed_count = list_touching(w)};
   const saltus_point at = saltusi_at(w->eval, w->step.t, w->step.y0, NULL);
   double size = w->o.size;
   /* states at events are as good as the tolerance, the polynomials are not better; ten of them are what
@@ -159,6 +178,14 @@ saltus_status saltusi_collect_closed(saltusi_adaptive* w, double t) {
   assert(w != NULL);
   const saltusi_contact_list* list = &w->mode.list;
   if (w->eval->keys == NULL) {
+    return SALTUS_OK;
+  }
+  if (w->o.featured) { /* their guards say when they leave */
+    for (int key = 0; key < w->o.nc; key++) {
+      if (saltusi_touches(&w->contact[key])) {
+        saltusi_table_use(&w->eval->keys->table, key);
+      }
+    }
     return SALTUS_OK;
   }
   saltus_status status = saltusi_mode_gaps(&w->mode, t, w->step.y_end);

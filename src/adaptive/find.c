@@ -12,6 +12,7 @@
  *   switch   idle                 U: others keep it closed
  *   decide   passive              2 e - |U| of the row that others hold, e the slip that counts as none
  *   switch   closed               the argument of a kink of its gap, joint or slip formula
+ *   guard    closed               the least of its guards (features.c)
  *
  * Gaps and slip speeds are searched by exclusion (hunt.c). Forces are polynomials of the dense output, and
  * what they are made of hides nothing (hidden.c): they are sampled at nodes; a first change from + to - is
@@ -203,16 +204,18 @@ static double first_root(force_search* s, const samples* f) {
 }
 
 /* Ranks of what one contact can do. */
-enum { RANKS = 16, RANK_STOP = 8, RANK_OPEN = 9, RANK_SLIDE = 10 };
+enum { RANKS = SALTUSI_RANKS, RANK_STOP = 8, RANK_OPEN = 9, RANK_SLIDE = 10 };
 
-static void add(saltusi_search* search, saltusi_found f) {
+void saltusi_found_add(saltusi_search* search, saltusi_found f) {
+  assert(search != NULL);
   if (!isnan(f.theta)) {
     search->found[search->found_count++] = f;
   }
 }
 
 /* Where the search for further events may end: what happens together counts as one instant. */
-static double end_of_search(const saltusi_search* search) {
+double saltusi_found_end(const saltusi_search* search) {
+  assert(search != NULL);
   double end = 1.0;
   for (int i = 0; i < search->found_count; i++) {
     end = fmin(end, search->found[i].theta * (1.0 + saltusi_search_beyond));
@@ -227,7 +230,8 @@ static double depth_of(const saltusi_search* search) {
   return fmax(saltusi_depth_part * search->o->atol_q_min, saltusi_gap_rounding * search->size);
 }
 
-static saltus_status find_hit(saltusi_search* search, int key, double end) {
+saltus_status saltusi_find_hit(saltusi_search* search, int key, double end) {
+  assert(search != NULL && key >= 0);
   saltusi_hunt s = {.search = search,
                     .what = SALTUSI_HUNT_GAP,
                     .key = key,
@@ -236,11 +240,11 @@ static saltus_status find_hit(saltusi_search* search, int key, double end) {
   bool flies = search->contact[key].touching;
   double root = flies ? saltusi_hunt_flight(&s, end) : saltusi_hunt_root(&s, end);
   search->searched = key;
-  add(search, (saltusi_found){.kind = SALTUSI_FOUND_HIT,
-                              .key = key,
-                              .theta = root,
-                              .origin = root,
-                              .rank = RANKS * (search->o->nc + key + 1)});
+  saltusi_found_add(search, (saltusi_found){.kind = SALTUSI_FOUND_HIT,
+                                            .key = key,
+                                            .theta = root,
+                                            .origin = root,
+                                            .rank = RANKS * (search->o->nc + key + 1)});
   return s.status;
 }
 
@@ -255,13 +259,14 @@ static saltus_status find_motion(saltusi_search* search, int key, int row, doubl
                     .sign = -side,
                     .shift = 2.0 * slow,
                     .depth = saltusi_depth_part * slow};
-  double root = saltusi_hunt_nodes(&s, nodes, SALTUSI_NODES, end_of_search(search));
+  double root = saltusi_hunt_nodes(&s, nodes, SALTUSI_NODES, saltusi_found_end(search));
   search->searched = key;
-  add(search, (saltusi_found){.kind = row == 0 ? SALTUSI_FOUND_SWITCH : SALTUSI_FOUND_DECIDE,
-                              .key = row == 0 ? -1 : key,
-                              .theta = root,
-                              .origin = root,
-                              .rank = RANKS * key + 2 * row + (side > 0.0)});
+  saltusi_found_add(search,
+                    (saltusi_found){.kind = row == 0 ? SALTUSI_FOUND_SWITCH : SALTUSI_FOUND_DECIDE,
+                                    .key = row == 0 ? -1 : key,
+                                    .theta = root,
+                                    .origin = root,
+                                    .rank = RANKS * key + 2 * row + (side > 0.0)});
   return s.status;
 }
 
@@ -275,13 +280,13 @@ static saltus_status find_stop(saltusi_search* search, int key) {
                     .depth = saltusi_slip_rounding(search->decision),
                     .noise = fresh ? saltusi_sum_rounding * search->speed_end : 0.0,
                     .fresh = fresh};
-  double root = saltusi_hunt_root(&s, end_of_search(search));
+  double root = saltusi_hunt_root(&s, saltusi_found_end(search));
   search->searched = key;
-  add(search, (saltusi_found){.kind = SALTUSI_FOUND_STOP,
-                              .key = key,
-                              .theta = root,
-                              .origin = root,
-                              .rank = RANKS * key + RANK_STOP});
+  saltusi_found_add(search, (saltusi_found){.kind = SALTUSI_FOUND_STOP,
+                                            .key = key,
+                                            .theta = root,
+                                            .origin = root,
+                                            .rank = RANKS * key + RANK_STOP});
   return s.status;
 }
 
@@ -360,7 +365,8 @@ static saltus_status find_shared_slide(saltusi_search* search, int key, double f
     last = sticks ? middle : last;
     first = sticks ? first : middle;
   }
-  add(search,
+  saltusi_found_add(
+      search,
       (saltusi_found){
           .kind = SALTUSI_FOUND_SLIDE, .key = key, .theta = first, .origin = last, .rank = rank});
   return status;
@@ -437,7 +443,8 @@ static saltus_status find_force(saltusi_search* search, saltusi_suspect_force* f
   if (!(value < 0.0) && s.status == SALTUS_OK) {
     late = true_violation(&s, f->end, &root);
   }
-  add(search,
+  saltusi_found_add(
+      search,
       (saltusi_found){.kind = f->kind, .key = f->key, .theta = late, .origin = root, .rank = rank});
   return s.status;
 }
@@ -503,11 +510,11 @@ static saltus_status find_forces(saltusi_search* search) {
   bool any = count > 0;
   while (any && status == SALTUS_OK) {
     saltusi_suspect_force* f = first_suspect(search, count);
-    while (f != NULL && f->root <= end_of_search(search) && status == SALTUS_OK) {
+    while (f != NULL && f->root <= saltusi_found_end(search) && status == SALTUS_OK) {
       status = find_force(search, f);
       f = first_suspect(search, count);
     }
-    double end = end_of_search(search);
+    double end = saltusi_found_end(search);
     any = f != NULL && end < 1.0 && status == SALTUS_OK;
     if (any) {
       status = find_violated(search, count, end, &any);
@@ -615,13 +622,13 @@ static saltus_status find_switch(saltusi_search* search) {
       continue; /* it moves along the kink: across it by less than a millionth of its speed */
     }
     if (s.fresh) { /* on no branch, to rounding: over it at once */
-      add(search, (saltusi_found){.kind = SALTUSI_FOUND_SWITCH,
-                                  .key = -1,
-                                  .theta = fmin(over, 1.0),
-                                  .rank = RANKS * search->o->nc});
+      saltusi_found_add(search, (saltusi_found){.kind = SALTUSI_FOUND_SWITCH,
+                                                .key = -1,
+                                                .theta = fmin(over, 1.0),
+                                                .rank = RANKS * search->o->nc});
       continue;
     }
-    double root = saltusi_hunt_root(&s, end_of_search(search));
+    double root = saltusi_hunt_root(&s, saltusi_found_end(search));
     if (s.status != SALTUS_OK) {
       return s.status;
     }
@@ -631,11 +638,11 @@ static saltus_status find_switch(saltusi_search* search) {
       saltusi_jet at;
       saltusi_course_along(search, root, root, 1, SALTUS_QUANTITY_SWITCH, i, &at);
       double beside = fmin(margin / fmax(saltusi_magnitude(at.c[1]), DBL_MIN), 1e-6);
-      add(search, (saltusi_found){.kind = SALTUSI_FOUND_SWITCH,
-                                  .key = -1,
-                                  .theta = fmin(root + beside, 1.0),
-                                  .origin = fmax(root - beside, 0.0),
-                                  .rank = RANKS * search->o->nc});
+      saltusi_found_add(search, (saltusi_found){.kind = SALTUSI_FOUND_SWITCH,
+                                                .key = -1,
+                                                .theta = fmin(root + beside, 1.0),
+                                                .origin = fmax(root - beside, 0.0),
+                                                .rank = RANKS * search->o->nc});
     }
   }
   return SALTUS_OK;
@@ -661,12 +668,18 @@ saltus_status saltusi_find_events(saltusi_search* search) {
     status = saltusi_is_closed(&search->contact[key]) ? find_closed(search, key) : SALTUS_OK;
   }
   status = status == SALTUS_OK ? find_switch(search) : status;
+  status = status == SALTUS_OK && search->o->featured ? saltusi_find_guards(search) : status;
   for (int key = 0; key < search->o->nc && status == SALTUS_OK; key++) {
-    if (!saltusi_is_closed(&search->contact[key]) && !isinf(search->gap_start[key])) {
-      status = find_hit(search, key, end_of_search(search));
+    if (saltusi_is_closed(&search->contact[key])) {
+      continue;
+    }
+    if (search->o->featured) {
+      status = saltusi_find_feature_hit(search, key);
+    } else if (!isinf(search->gap_start[key])) {
+      status = saltusi_find_hit(search, key, saltusi_found_end(search));
     }
   }
   status = status == SALTUS_OK ? find_forces(search) : status;
   sort_found(search);
-  return status;
+  return status == SALTUS_OK && search->o->featured ? saltusi_resolve_hits(search) : status;
 }

@@ -190,6 +190,9 @@ saltus_status saltusi_adaptive_start(saltusi_adaptive* w, double limit) {
   saltusi_normalise(w->sys, w->step.y0);
   saltus_status status = saltusi_mode_project(&w->mode, w->step.t, w->step.y0);
   saltusi_leave_kinks(&w->search, w->step.y0);
+  if (status == SALTUS_OK && w->o.featured) {
+    status = saltusi_feature_list(&w->search, w->step.t, w->step.y0);
+  }
   if (status == SALTUS_OK && w->o.nc > 0) {
     status = saltusi_mode_gaps(&w->mode, w->step.t, w->step.y0);
   }

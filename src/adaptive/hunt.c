@@ -181,7 +181,9 @@ static void find_powers(saltusi_hunt* s, bool flight) {
                          : velocity                     ? SALTUS_QUANTITY_VELOCITY
                                                         : SALTUS_QUANTITY_GAP;
   s->affine = s->what != SALTUSI_HUNT_SWITCH && is_affine(search, what, s->key);
-  s->enclosed = saltusi_course_encloses(search->sys, what);
+  s->enclosed = saltusi_course_encloses(search->sys, what) &&
+                (s->what == SALTUSI_HUNT_SWITCH || (saltusi_course_depends(search, what, s->key) &
+                                                    (unsigned)SALTUS_NOT_ENCLOSED) == 0);
   if (!s->affine) {
     return;
   }
@@ -339,9 +341,9 @@ typedef struct stack {
   int taken;
 } stack;
 
-static void begin(stack* left, double end) {
+static void begin(stack* left, double start, double end) {
   *left = (stack){.count = 1};
-  left->at[0] = (piece){0.0, end};
+  left->at[0] = (piece){start, end};
 }
 
 static bool next(saltusi_hunt* s, stack* left, piece* p) {
@@ -424,11 +426,11 @@ double saltusi_hunt_root(saltusi_hunt* s, double end) {
   double root = NAN;
   find_powers(s, false);
   s->end = end;
-  if (s->affine && stays_above(s)) {
+  if (s->begin == 0.0 && s->affine && stays_above(s)) {
     s->fresh = false;
     return NAN;
   }
-  begin(&left, end);
+  begin(&left, s->begin, end);
   while (next(s, &left, &p)) {
     if (search_piece(s, &left, p, &root)) {
       return root;
@@ -687,7 +689,7 @@ double saltusi_hunt_flight(saltusi_hunt* s, double end) {
               .height = search->contact[s->key].height,
               .rounding = fmax(32.0 * DBL_EPSILON * speed * search->step->h, D.hi - D.lo),
               .qs = search->size};
-  begin(&left, end);
+  begin(&left, 0.0, end);
   while (next(s, &left, &p)) {
     bool found = f.over ? search_piece(s, &left, p, &root) : fly_piece(&f, &left, p, &root);
     if (found) {

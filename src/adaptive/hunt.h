@@ -35,7 +35,8 @@ typedef struct saltusi_hunt {
   bool fresh;    /* f starts from zero: it may only fall from there */
   bool affine;   /* rows are constant: f is the polynomial, and the search needs nothing else */
   bool enclosed; /* else the system encloses it, or it is sampled */
-  double end;    /* of the search */
+  double begin;  /* of the search */
+  double end;
   double power[SALTUSI_POWERS];
   saltus_status status;
 } saltusi_hunt;

@@ -156,6 +156,7 @@ static void layout_search(saltusi_search* s, const saltus_system* sys, const sal
   s->gap_start = SALTUS_PUSH(arena, double, o->nc);
   s->q_low = SALTUS_PUSH(arena, double, o->nq);
   s->q_high = SALTUS_PUSH(arena, double, o->nq);
+  s->closed = SALTUS_PUSH(arena, uint64_t, o->nc);
   s->node_rate = SALTUS_PUSH2(arena, double, SALTUSI_NODES, o->nl);
   s->found = SALTUS_PUSH(arena, saltusi_found, 10 * o->nc + switches);
   s->hits = SALTUS_PUSH(arena, bool, o->nc);
@@ -229,6 +230,9 @@ static void layout_outline(saltusi_outline* o, const saltus_system* sys, bool im
   o->tangents = SALTUS_PUSH(arena, int, o->nc);
   o->law = SALTUS_PUSH(arena, const saltus_contact_law*, o->nc);
   o->mu = SALTUS_PUSH(arena, double, o->nc);
+  o->featured = sys->ops->guards != NULL && (sys->traits & SALTUS_CHANGING_CONTACTS) != 0;
+  o->watch = SALTUS_PUSH(arena, bool, o->nc);
+  o->listed = SALTUS_PUSH(arena, bool, o->nc);
   o->atol_q = SALTUS_PUSH(arena, double, o->nv);
   o->atol_v = SALTUS_PUSH(arena, double, o->nv);
 }

@@ -44,6 +44,9 @@ void saltusi_mode_layout(saltusi_mode_dynamics* m, const saltus_system* sys,
 saltus_status saltusi_mode_gaps(saltusi_mode_dynamics* m, double t, const double* q) {
   assert(m != NULL);
   saltus_point at = saltusi_at(m->eval, t, q, NULL);
+  if (m->o->featured) {
+    return saltusi_feature_gaps(m, &at);
+  }
   saltus_status status = saltusi_contacts(m->sys, &at, &m->list);
   for (int key = 0; key < m->o->nc; key++) {
     m->gap[key] = INFINITY;

@@ -52,6 +52,10 @@ saltus_status saltusi_mode_gap(saltusi_mode_dynamics* m, double t, const double*
                                double* gap);
 /* collect.c: gaps at a point of contacts that are not listed there. */
 saltus_status saltusi_collect_gaps(saltusi_mode_dynamics* m, const saltus_point* at);
+/* The same of contacts that are pairs of features (features.c): of all that have a key. */
+saltus_status saltusi_feature_gaps(saltusi_mode_dynamics* m, const saltus_point* at);
+/* The least guard of a contact; infinite: it has none. */
+double saltusi_least_guard(saltusi_mode_dynamics* m, double t, const double* q, int key);
 /* Rows of one contact at y into m->look. */
 void saltusi_mode_look(saltusi_mode_dynamics* m, double t, const double* y, int key);
 /* U of one row at y, and all rows of its contact into m->look. */

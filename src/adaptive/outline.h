@@ -38,6 +38,11 @@ static inline bool saltusi_is_pressed(const saltusi_contact* c) {
   return c->mode != SALTUSI_OPEN && c->mode != SALTUSI_IDLE;
 }
 
+/* It is closed, or open and has not left the surface by more than its gap can tell. */
+static inline bool saltusi_touches(const saltusi_contact* c) {
+  return c->mode != SALTUSI_OPEN || c->touching;
+}
+
 typedef enum saltusi_adaptive_method {
   SALTUSI_DOPRI5,
   SALTUSI_DOP853,
@@ -105,6 +110,9 @@ typedef struct saltusi_outline {
   int* tangents;
   const saltus_contact_law** law; /* [nc] */
   double* mu;                     /* [nc] 0 where there are no tangents */
+  bool featured;                  /* contacts are pairs of features that hold within guards */
+  bool* watch;                    /* [nc] no contact but a watch */
+  bool* listed;                   /* [nc] in the last list that was asked for at an event */
   bool spatial;                   /* some contact has two tangents and friction */
   int tangents_max;               /* of all laws */
   bool implicit;                  /* there is room for the implicit method */

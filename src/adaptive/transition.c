@@ -8,6 +8,7 @@
  *   open    the status problem, once more without the contact if it does not let go
  *   stop    U_T = 0, the status problem decides: stick, slide back, or open
  *   slide   the status problem with every contact at rest undecided
+ *   guard   contacts whose features are left give way to those that touch there; all are decided anew
  */
 #include "adaptive/adaptive.h"
 #include "adaptive/thresholds.h"
@@ -318,6 +319,11 @@ static double near_gap(const saltusi_adaptive* w) {
   return fmax(saltusi_gap_rounding * w->o.size, saltusi_near_part * w->o.atol_q_min);
 }
 
+/* Whether the features of an open contact are those that touch where they touch. */
+static bool is_there(const saltusi_adaptive* w, int key) {
+  return !w->o.featured || w->o.listed[key];
+}
+
 /* Contacts outside the impact that it closes at once join it: those that touch and are thrown back before
  * they have left (section 14.5a). Their number. */
 static int join_thrown(saltusi_adaptive* w, double t, const double* y, int count, double rounding) {
@@ -327,7 +333,7 @@ static int join_thrown(saltusi_adaptive* w, double t, const double* y, int count
     double u = velocity_of(&w->mode, y, key, 0);
     const saltusi_contact* c = &w->contact[key];
     double flown = 4.0 * DBL_EPSILON * saltusi_time_size(t) * -u;
-    bool touches = c->touching ? c->height <= flown : w->mode.gap[key] <= near;
+    bool touches = c->touching ? c->height <= flown : w->mode.gap[key] <= near && is_there(w, key);
     if (u < -rounding && touches && !is_listed(w->transition.members, count, key)) {
       w->transition.members[count + joined++] = key;
     }
@@ -508,7 +514,8 @@ static saltus_status decide_again(saltusi_adaptive* w, double t, double* y) {
 static saltus_status on_hit(saltusi_adaptive* w, double t, double* y, const saltusi_found* found) {
   double near = near_gap(w);
   double still = saltusi_gap_rounding * w->o.size;
-  saltus_status status = saltusi_mode_gaps(&w->mode, t, y);
+  saltus_status status = w->o.featured ? saltusi_feature_list(&w->search, t, y) : SALTUS_OK;
+  status = status == SALTUS_OK ? saltusi_mode_gaps(&w->mode, t, y) : status;
   if (status != SALTUS_OK) {
     return status;
   }
@@ -522,7 +529,8 @@ static saltus_status on_hit(saltusi_adaptive* w, double t, double* y, const salt
     double u = velocity_of(&w->mode, y, key, 0);
     bool open = w->contact[key].mode == SALTUSI_OPEN;
     bool touches = c->touching ? fabs(u) <= rounding && c->height <= still
-                               : w->mode.gap[key] <= near && u <= 0.0;
+                               : w->mode.gap[key] <= near && u <= 0.0 && is_there(w, key);
+    w->search.hits[key] = w->search.hits[key] && (c->touching || is_there(w, key));
     bool joins = !open || key == found->key || touches || w->search.hits[key];
     if (joins) {
       w->decision.set[count++] = key;
@@ -651,6 +659,21 @@ static saltus_status on_slide(saltusi_adaptive* w, double t, double* y, int key)
   return status;
 }
 
+static saltus_status on_guard(saltusi_adaptive* w, double t, double* y) {
+  saltus_status status = saltusi_feature_list(&w->search, t, y);
+  status = status == SALTUS_OK ? saltusi_mode_gaps(&w->mode, t, y) : status;
+  if (status != SALTUS_OK) {
+    return status;
+  }
+  int heirs =
+      saltusi_hand_over(&w->search, t, y, near_gap(w), w->transition.old, w->transition.members);
+  int count = list_closed(w);
+  memcpy(w->decision.set + count, w->transition.members, (size_t)heirs * sizeof(int));
+  count += heirs;
+  status = saltusi_mode_project_positions(&w->mode, t, y, w->decision.set, count);
+  return status == SALTUS_OK && count > 0 ? settle(w, t, y, count, true, 0) : status;
+}
+
 static bool is_stuck(saltusi_contact_mode mode) {
   return mode == SALTUSI_STICK || mode == SALTUSI_STICK_IDLE || mode == SALTUSI_STICK_BOUND;
 }
@@ -704,7 +727,8 @@ static saltus_status follow_joints(saltusi_adaptive* w, double t, double* y) {
 /* The contacts that the event may concern: those of its island; a switch concerns all, and an impact finds
  * its own. */
 static void find_scope(saltusi_adaptive* w, double t, const double* y, const saltusi_found* found) {
-  bool all = found->kind == SALTUSI_FOUND_SWITCH || found->kind == SALTUSI_FOUND_HIT;
+  bool all = found->kind == SALTUSI_FOUND_SWITCH || found->kind == SALTUSI_FOUND_HIT ||
+             found->kind == SALTUSI_FOUND_GUARD;
   for (int key = 0; key < w->o.nc; key++) {
     w->transition.scope[key] = true;
     w->search.hits[key] = key == found->key;
@@ -740,6 +764,9 @@ saltus_status saltusi_adaptive_transition(saltusi_adaptive* w, double t, double 
   case SALTUSI_FOUND_DECIDE:
     saltusi_find_senses(&w->decision, t, y);
     status = decide_again(w, t, y);
+    break;
+  case SALTUSI_FOUND_GUARD:
+    status = on_guard(w, t, y);
     break;
   case SALTUSI_FOUND_SWITCH: /* rows and forces may jump: all closed contacts are decided anew */
     status = follow_joints(w, t, y);

@@ -97,9 +97,12 @@ static saltus_status check_list(const saltus_point* at, const saltus_contact_lis
   return SALTUS_OK;
 }
 
-/* One contact of a list, before it has a key. */
+/* One contact of a list, before it has a key; a sweep has watches besides. */
 static saltus_status check_contact(const saltusi_contact_keys* keys, const saltus_system* sys,
-                                   const saltus_point* at, int i) {
+                                   const saltus_point* at, int i, bool swept) {
+  if (swept && keys->law[i] == saltusi_watch_law(sys)) {
+    return SALTUS_OK;
+  }
   if (keys->law[i] < 0 || keys->law[i] >= sys->law_count) {
     saltus_fail(at, "contact %" PRIu64 " has law %d at t = %.10g s, must be between 0 and %d",
                 keys->identity[i], keys->law[i], at->t, sys->law_count - 1);
@@ -129,9 +132,9 @@ static saltus_status check_key(const saltusi_contact_keys* keys, const saltus_po
 }
 
 static saltus_status take(saltusi_contact_keys* keys, const saltus_system* sys,
-                          const saltus_point* at, int i) {
+                          const saltus_point* at, int i, bool swept) {
   saltusi_contact_table* table = &keys->table;
-  saltus_status status = check_contact(keys, sys, at, i);
+  saltus_status status = check_contact(keys, sys, at, i, swept);
   if (status != SALTUS_OK) {
     return status;
   }
@@ -172,7 +175,7 @@ static void write_list(saltusi_contact_keys* keys, saltusi_contact_list* list) {
 /* Contacts that a system has listed, with their keys in keys->place. */
 static saltus_status take_all(saltusi_contact_keys* keys, const saltus_system* sys,
                               const saltus_point* at, saltus_status status,
-                              const saltus_contact_list* said) {
+                              const saltus_contact_list* said, bool swept) {
   size_t most = (size_t)keys->table.capacity;
   if (status == SALTUS_RETRY_ROOM) {
     size_t wanted = said->count > 0 ? (size_t)said->count : 0;
@@ -183,7 +186,7 @@ static saltus_status take_all(saltusi_contact_keys* keys, const saltus_system* s
   }
   memset(keys->place, 0, most * sizeof(int));
   for (int i = 0; status == SALTUS_OK && i < said->count; i++) {
-    status = take(keys, sys, at, i);
+    status = take(keys, sys, at, i, swept);
     if (status == SALTUS_RETRY_ROOM) {
       saltusi_room_lacks(keys->room, SALTUSI_ROOM_CONTACTS,
                          most + count_unknown(keys, i, said->count));
@@ -207,7 +210,7 @@ saltus_status saltusi_keys_list(saltusi_contact_keys* keys, const saltus_system*
   saltus_contact_list said = open_list(keys, list->requested);
   list->count = 0;
   saltus_status status = sys->ops->contacts(sys->self, at, &said);
-  status = take_all(keys, sys, at, status, &said);
+  status = take_all(keys, sys, at, status, &said, false);
   if (status == SALTUS_OK) {
     list->reach = said.reach;
     write_list(keys, list);
@@ -221,7 +224,12 @@ saltus_status saltusi_keys_sweep(saltusi_contact_keys* keys, const saltus_system
   saltus_contact_list said = open_list(keys, reach);
   memset(keys->gap, 0, (size_t)keys->table.capacity * sizeof(double)); /* a sweep writes none */
   saltus_status status = sys->ops->sweep(sys->self, over, &said);
-  return take_all(keys, sys, at, status, &said);
+  for (int i = 0;
+       status == SALTUS_OK && sys->ops->guards != NULL && i < said.count && i < said.capacity;
+       i++) {
+    keys->law[i] = keys->law[i] == SALTUS_WATCH ? saltusi_watch_law(sys) : keys->law[i];
+  }
+  return take_all(keys, sys, at, status, &said, true);
 }
 
 saltus_status saltusi_keys_gaps(saltusi_contact_keys* keys, const saltus_system* sys,

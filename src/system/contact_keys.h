@@ -33,6 +33,11 @@ void saltusi_keys_clear(saltusi_contact_keys* keys);
 
 struct saltusi_contact_list;
 
+/* The law of watches in the table, where negative ones mean free keys: one beyond those of contacts. */
+static inline int saltusi_watch_law(const saltus_system* sys) {
+  return sys->law_count;
+}
+
 /* Contacts at a point, ascending in their keys; those that are new get one. SALTUS_RETRY_ROOM when there
  * are more than keys, SALTUS_ERR_SYSTEM for a list that cannot be. */
 saltus_status saltusi_keys_list(saltusi_contact_keys* keys, const saltus_system* sys,

@@ -234,9 +234,9 @@ void saltusi_rows_peek(const saltus_system* sys, const saltus_point* at, int key
   assert(sys != NULL && at != NULL && block != NULL && key >= 0 && count >= 0);
   if (at->keys == NULL) {
     saltusi_rows_identity(sys, at, (uint64_t)key, count, block, first);
-  } else if (at->keys->table.law[key] >= 0) {
+  } else if (at->keys->table.law[key] >= 0 && at->keys->table.law[key] != saltusi_watch_law(sys)) {
     saltusi_rows_identity(sys, at, at->keys->table.identity[key], count, block, first);
-  } else { /* nobody has the key */
+  } else { /* nobody has the key, or a watch, which has no rows */
     saltus_rows rows = open_rows(block, first, count);
     rows.width = block->column != NULL ? 0 : rows.width;
     close_rows(block, first, &rows);

@@ -108,6 +108,13 @@ static saltus_status check_callbacks(const saltus_system* system, saltus_log log
   if (ops->sweep != NULL && ops->gaps == NULL) {
     return missing(log, "gaps", "contacts of a sweep are looked at where they are not listed");
   }
+  if (ops->guards != NULL && (ops->gaps == NULL || ops->sweep == NULL || ops->place == NULL)) {
+    return missing(log,
+                   ops->gaps == NULL    ? "gaps"
+                   : ops->sweep == NULL ? "sweep"
+                                        : "place",
+                   "contacts have guards");
+  }
   if (system->dims.nj > 0 && (ops->joints == NULL || ops->joint == NULL)) {
     return missing(log, ops->joints == NULL ? "joints" : "joint", "dims.nj is not 0");
   }

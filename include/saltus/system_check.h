@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * system_check.h - whether what a system says of its derivatives is so.
+ */
+#ifndef SALTUS_SYSTEM_CHECK_H
+#define SALTUS_SYSTEM_CHECK_H
+
+#include "saltus/system.h"
+
+SALTUS_BEGIN_DECLS
+
+/* The largest relative difference between each analytic derivative and central differences of sixth order at one point,
+ * relative to 1 + the largest entry; NaN where the entry is missing. */
+typedef struct saltus_system_check_result {
+  double force_q, force_v, mass_q, kinetic_gradient;
+  double rate;                             /* rate against advance */
+  double normal_G, normal_b, convective_c; /* over contacts and joints */
+  double blocks; /* against mass, force_q and force_v; entries outside the structure too */
+  double mass_symmetry;
+  double enclosure; /* how far values lie outside their enclosures; 0: all inside */
+  double power;     /* sum of `power` against the power of F and the rates of the energies */
+  bool traits_hold;
+  double worst;         /* of all above and below */
+  const char* where;    /* name of the worst */
+  double difference;    /* against advance */
+  double normalise;     /* what it does to a q that is normalised */
+  double turn_momentum; /* against differences of difference and advance */
+  double joint_bend;    /* against differences of rows */
+} saltus_system_check_result;
+
+SALTUS_API saltus_status saltus_system_check(const saltus_system* system, double t, const double* q,
+                                             const double* v, saltus_log log,
+                                             saltus_system_check_result* result);
+
+SALTUS_END_DECLS
+
+#endif

@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * features.c - contacts that are pairs of features of shapes (methods: contact geometry, 2.3 and 2.4).
+ *
+ *   closed       its gap is an equation while its guards are positive: where the least of them falls below rounding,
+ *                the contacts of that place are asked for, and neighbours take over or the contact is lost
+ *   two shapes without a contact    one watch, the distance between them: at its root the contacts are asked for
+ *   two shapes with one             every other pair of their features by its own gap: a root counts where its guards
+ *                                   are positive and the list has it
+ *
+ * Lists are asked at events alone, with a reach of ten tolerances. What is closed is not asked for: it holds until its
+ * guard falls, and a pair that the list has instead of it at the same place (corner on corner: one is enough) stays out.
+ */
+#include "adaptive/hunt.h"
+#include "adaptive/thresholds.h"
+#include "math/matrix.h"
+
+#include <assert.h>
+#include <float.h>
+#include <string.h>
+
+/* Places at which a guard is looked at, and at which a gap that is below zero without being a contact may have come up
+ * again: of what is closed or near, steps that change features more often are refused for other reasons. */
+enum { LOOKS = 16, COMEBACKS = 8 };
+
+/* Directions that are the same: neighbours that take over have one normal but for the rounding of arcs. */
+static const double same_normal = 1e-6;
+
+/* Within which contacts are asked for at a place, m: what a state may be wrong by, as in sweeps. */
+static double near_reach(const saltusi_outline* o) {
+  return fmax(10.0 * o->atol_q_min, saltusi_gap_rounding * o->size);
+}
+
+static double guard_rounding(const saltusi_outline* o) {
+  return saltusi_gap_rounding * o->size;
+}
+
+/* ---- gaps, lists, guards --------------------------------------------------------------------- */
+
+saltus_status saltusi_feature_gaps(saltusi_mode_dynamics* m, const saltus_point* at) {
+  assert(m != NULL && at != NULL);
+  const saltusi_contact_table* table = &m->eval->keys->table;
+  int count = 0;
+  for (int key = 0; key < m->o->nc; key++) {
+    m->gap[key] = INFINITY;
+    if (table->law[key] >= 0 && table->law[key] != saltusi_watch_law(m->sys)) {
+      m->unlisted[count++] = key;
+    }
+  }
+  return saltusi_keys_gaps(m->eval->keys, m->sys, at, m->unlisted, count, m->gap);
+}
+
+double saltusi_least_guard(saltusi_mode_dynamics* m, double t, const double* q, int key) {
+  assert(m != NULL && q != NULL && key >= 0);
+  const saltus_point at = saltusi_at(m->eval, t, q, NULL);
+  double guard[SALTUS_GUARDS];
+  int count = m->sys->ops->guards(m->sys->self, &at, m->eval->keys->table.identity[key], guard);
+  double least = INFINITY;
+  for (int i = 0; i < count; i++) {
+    least = fmin(least, guard[i]);
+  }
+  return least;
+}
+
+/* Whether a contact holds wherever its gap is zero. */
+static bool is_plain(saltusi_search* search, int key) {
+  const saltusi_mode_dynamics* m = search->mode;
+  const saltus_point at = saltusi_at(m->eval, search->step->t, search->step->y0, NULL);
+  double guard[SALTUS_GUARDS];
+  return m->sys->ops->guards(m->sys->self, &at, m->eval->keys->table.identity[key], guard) < 0;
+}
+
+static bool place_of(const saltusi_mode_dynamics* m, double t, const double* q, int key,
+                     saltus_contact_place* place) {
+  const saltus_point at = saltusi_at(m->eval, t, q, NULL);
+  memset(place, 0, sizeof *place);
+  return m->sys->ops->place(m->sys->self, &at, m->eval->keys->table.identity[key], place) ==
+         SALTUS_OK;
+}
+
+/* Whether two contacts are at the same place of the same bodies; *normals: the product of their normals. */
+static bool is_same_place(const saltusi_mode_dynamics* m, double t, const double* q, int a, int b,
+                          double* normals) {
+  saltus_contact_place x;
+  saltus_contact_place y;
+  if (!place_of(m, t, q, a, &x) || !place_of(m, t, q, b, &y) || x.bodies[0] != y.bodies[0] ||
+      x.bodies[1] != y.bodies[1]) {
+    return false;
+  }
+  double square = 0.0;
+  *normals = 0.0;
+  for (int k = 0; k < 3; k++) {
+    square += (x.point[k] - y.point[k]) * (x.point[k] - y.point[k]);
+    *normals += x.normal[k] * y.normal[k];
+  }
+  return sqrt(square) <= 4.0 * near_reach(m->o);
+}
+
+/* What is listed instead of a contact that is closed stays out. */
+static void leave_rivals(saltusi_search* search, double t, const double* q) {
+  const saltusi_outline* o = search->o;
+  const saltusi_mode_dynamics* m = search->mode;
+  for (int held = 0; held < o->nc; held++) {
+    if (!saltusi_touches(&search->contact[held]) || o->listed[held] ||
+        saltusi_least_guard(search->mode, t, q, held) < -guard_rounding(o)) {
+      continue;
+    }
+    for (int key = 0; key < o->nc; key++) {
+      double normals;
+      if (o->listed[key] && !saltusi_touches(&search->contact[key]) &&
+          is_same_place(m, t, q, held, key, &normals)) {
+        o->listed[key] = false;
+      }
+    }
+  }
+}
+
+saltus_status saltusi_feature_list(saltusi_search* search, double t, const double* q) {
+  assert(search != NULL && q != NULL);
+  saltusi_mode_dynamics* m = search->mode;
+  saltusi_outline* o = (saltusi_outline*)(uintptr_t)search->o; /* laws of new keys are written */
+  const saltus_point at = saltusi_at(m->eval, t, q, NULL);
+  m->list.requested = near_reach(o);
+  saltus_status status = saltusi_contacts(m->sys, &at, &m->list);
+  m->list.requested = INFINITY;
+  if (status != SALTUS_OK) {
+    return status;
+  }
+  saltusi_outline_laws(o, m->sys, m->eval->keys);
+  memset(o->listed, 0, (size_t)o->nc * sizeof(bool));
+  for (int i = 0; i < m->list.count; i++) {
+    o->listed[m->list.key[i]] = true;
+    m->gap[m->list.key[i]] = m->list.gap[i];
+  }
+  leave_rivals(search, t, q);
+  return SALTUS_OK;
+}
+
+/* ---- guards of closed contacts --------------------------------------------------------------- */
+
+typedef struct guarded {
+  saltusi_search* search;
+  int key;
+  double allowed; /* below zero */
+} guarded;
+
+static const double* positions_at(saltusi_search* search, double theta) {
+  if (theta == 0.0 || theta == 1.0) {
+    return theta == 0.0 ? search->step->y0 : search->step->y1;
+  }
+  search->step->ops->dense(&search->step->motion, theta, 0, search->o->nq, search->probe);
+  return search->probe;
+}
+
+static double guard_at(void* context, double theta) {
+  const guarded* g = context;
+  const double t = g->search->step->t + theta * g->search->step->h;
+  return saltusi_least_guard(g->search->mode, t, positions_at(g->search, theta), g->key) +
+         g->allowed;
+}
+
+/* One that begins a little outside, as corners on corners may, is looked at again when it is twice as far. */
+static void find_guard(saltusi_search* search, int key) {
+  guarded g = {.search = search, .key = key, .allowed = guard_rounding(search->o)};
+  double last = guard_at(&g, 0.0);
+  if (isinf(last)) {
+    return;
+  }
+  if (last <= 0.0) {
+    g.allowed += 2.0 * (g.allowed - last);
+    last = guard_at(&g, 0.0);
+  }
+  double end = saltusi_found_end(search);
+  for (int i = 1; i <= LOOKS && (i - 1.0) / LOOKS < end; i++) {
+    double theta = (double)i / LOOKS;
+    double value = guard_at(&g, theta);
+    if (!(value > 0.0)) {
+      double root = saltusi_close_in(guard_at, &g, (const double[2]){(i - 1.0) / LOOKS, theta},
+                                     (const double[2]){last, value}, 4.0 * DBL_EPSILON);
+      saltusi_found_add(search, (saltusi_found){.kind = SALTUSI_FOUND_GUARD,
+                                                .key = key,
+                                                .theta = root,
+                                                .origin = root,
+                                                .rank = SALTUSI_RANKS * key + SALTUSI_RANK_GUARD});
+      return;
+    }
+    last = value;
+  }
+}
+
+saltus_status saltusi_find_guards(saltusi_search* search) {
+  assert(search != NULL);
+  for (int key = 0; key < search->o->nc; key++) {
+    if (saltusi_touches(&search->contact[key])) {
+      find_guard(search, key);
+    }
+  }
+  return SALTUS_OK;
+}
+
+/* ---- what comes to touch --------------------------------------------------------------------- */
+
+static saltus_status gap_at(saltusi_search* search, double theta, int key, double* gap) {
+  return saltusi_mode_gap(search->mode, search->step->t + theta * search->step->h,
+                          positions_at(search, theta), key, gap);
+}
+
+/* From `from` on the first place at which the gap is positive: it has to be before it can close. */
+static saltus_status come_up(saltusi_search* search, int key, double noise, double* from) {
+  double gap = 0.0;
+  saltus_status status = gap_at(search, *from, key, &gap);
+  for (int i = 1; i <= LOOKS && !(gap > noise) && status == SALTUS_OK && *from < 1.0; i++) {
+    double next = (floor(*from * LOOKS * (1.0 + 4.0 * DBL_EPSILON)) + 1.0) / LOOKS;
+    *from = fmin(1.0, next);
+    status = gap_at(search, *from, key, &gap);
+  }
+  *from = gap > noise ? *from : 1.0;
+  return status;
+}
+
+/* A watch, or a pair of features beside those that touch. */
+static saltus_status find_root(saltusi_search* search, int key) {
+  const double noise = saltusi_gap_rounding * search->size;
+  double from = 0.0;
+  double end = saltusi_found_end(search);
+  for (int k = 0; k < COMEBACKS; k++) {
+    saltus_status status = come_up(search, key, noise, &from);
+    if (status != SALTUS_OK || from >= end) {
+      return status;
+    }
+    saltusi_hunt s = {.search = search,
+                      .what = SALTUSI_HUNT_GAP,
+                      .key = key,
+                      .begin = from,
+                      .depth = fmax(saltusi_depth_part * search->o->atol_q_min, noise),
+                      .noise = 0.125 * noise};
+    double root = saltusi_hunt_root(&s, end);
+    search->searched = key;
+    if (s.status != SALTUS_OK || isnan(root)) {
+      return s.status;
+    }
+    const double t = search->step->t + root * search->step->h;
+    /* as far outside as a list goes at a corner */
+    bool holds = search->o->watch[key] ||
+                 saltusi_least_guard(search->mode, t, positions_at(search, root), key) >=
+                     -near_reach(search->o);
+    if (holds) {
+      saltusi_found_add(search, (saltusi_found){.kind = SALTUSI_FOUND_HIT,
+                                                .key = key,
+                                                .theta = root,
+                                                .origin = root,
+                                                .rank = SALTUSI_RANKS * (search->o->nc + key + 1)});
+      return SALTUS_OK;
+    }
+    from = root;
+  }
+  return SALTUS_OK;
+}
+
+saltus_status saltusi_find_feature_hit(saltusi_search* search, int key) {
+  assert(search != NULL && key >= 0);
+  if (search->eval->keys->table.law[key] < 0) {
+    return SALTUS_OK;
+  }
+  if (search->o->watch[key]) {
+    return find_root(search, key);
+  }
+  if (search->contact[key].touching || is_plain(search, key)) {
+    return saltusi_find_hit(search, key, saltusi_found_end(search));
+  }
+  return find_root(search, key);
+}
+
+/* The contact of the list that touches where a watch or a pair of features comes to zero; -1: none. */
+static int touching_contact(const saltusi_search* search, int key) {
+  const saltusi_outline* o = search->o;
+  const double* gap = search->mode->gap;
+  double most = fmax(2.0 * saltusi_depth_part * o->atol_q_min, 8.0 * guard_rounding(o));
+  int best = -1;
+  for (int k = 0; k < o->nc; k++) {
+    if (!o->listed[k] || saltusi_touches(&search->contact[k]) || !(gap[k] <= most)) {
+      continue;
+    }
+    bool better = best < 0 || k == key || (best != key && gap[k] < gap[best]);
+    best = better ? k : best;
+  }
+  return best;
+}
+
+saltus_status saltusi_resolve_hits(saltusi_search* search) {
+  assert(search != NULL);
+  while (search->found_count > 0) {
+    saltusi_found* first = &search->found[0];
+    bool sure = first->kind != SALTUSI_FOUND_HIT ||
+                (!search->o->watch[first->key] &&
+                 (search->contact[first->key].touching || is_plain(search, first->key)));
+    if (sure) {
+      return SALTUS_OK;
+    }
+    const double t = search->step->t + first->theta * search->step->h;
+    saltus_status status = saltusi_feature_list(search, t, positions_at(search, first->theta));
+    if (status != SALTUS_OK) {
+      return status;
+    }
+    int key = touching_contact(search, first->key);
+    if (key >= 0) {
+      first->key = key;
+      return SALTUS_OK;
+    }
+    /* nothing touches there: check_gaps() refuses the step if it ends below zero */
+    memmove(first, first + 1, (size_t)(--search->found_count) * sizeof *first);
+  }
+  return SALTUS_OK;
+}
+
+saltus_status saltusi_open_gap(saltusi_search* search, double t, const double* q, int key,
+                               double* gap) {
+  assert(search != NULL && q != NULL && gap != NULL && key >= 0);
+  if (search->eval->keys->table.law[key] < 0) {
+    *gap = INFINITY;
+    return SALTUS_OK;
+  }
+  if (!search->o->watch[key] && saltusi_least_guard(search->mode, t, q, key) < 0.0) {
+    *gap = INFINITY; /* other features are nearer */
+    return SALTUS_OK;
+  }
+  return saltusi_mode_gap(search->mode, t, q, key, gap);
+}
+
+/* ---- handing over ---------------------------------------------------------------------------- */
+
+int saltusi_hand_over(saltusi_search* search, double t, const double* q, double near,
+                      saltusi_contact* old, int* set) {
+  assert(search != NULL && q != NULL && old != NULL && set != NULL);
+  const saltusi_outline* o = search->o;
+  int count = 0;
+  for (int key = 0; key < o->nc; key++) {
+    search->hits[key] = saltusi_touches(&search->contact[key]) && !o->listed[key] &&
+                        saltusi_least_guard(search->mode, t, q, key) < -0.5 * guard_rounding(o);
+  }
+  for (int key = 0; key < o->nc; key++) {
+    if (!o->listed[key] || saltusi_touches(&search->contact[key]) ||
+        !(search->mode->gap[key] <= near)) {
+      continue;
+    }
+    set[count++] = key;
+    for (int from = 0; from < o->nc; from++) {
+      double normals;
+      if (search->hits[from] && saltusi_is_closed(&old[from]) &&
+          is_same_place(search->mode, t, q, from, key, &normals) && normals > 1.0 - same_normal) {
+        old[key] = old[from]; /* nothing is reported of what goes on */
+        old[from] = (saltusi_contact){.mode = SALTUSI_OPEN};
+        break;
+      }
+    }
+  }
+  for (int key = 0; key < o->nc; key++) {
+    if (search->hits[key]) {
+      search->contact[key] = (saltusi_contact){.mode = SALTUSI_OPEN};
+    }
+  }
+  return count;
+}
