@@ -130,11 +130,11 @@ static bool is_used(const saltusi_shape* shape, int i) {
 }
 
 /* Whether the cone of point i of P holds the direction w, widened on its straight sides. */
-static bool cone_holds(const saltusi_shape* P, int i, const double w[2], double delta) {
+static bool cone_holds(const saltusi_shape* P, int i, const double w[2], const saltusi_near* near) {
   const saltusi_cone* cone = &P->outline->cone[i];
-  const double angle = saltusi_cone_angle(cone, w);
-  const double low = cone->half + (cone->straight[0] ? fmax(delta, TOUCH) : TOUCH);
-  const double high = cone->half + (cone->straight[1] ? fmax(delta, TOUCH) : TOUCH);
+  const double angle = saltusi_cone_angle(cone, w), wide = fmax(near->delta, TOUCH);
+  const double low = cone->half + (near->all || cone->straight[0] ? wide : TOUCH);
+  const double high = cone->half + (near->all || cone->straight[1] ? wide : TOUCH);
   return angle >= -low && angle <= high;
 }
 
@@ -195,7 +195,14 @@ static bool point_on_edge(const half* H, int i, int j, found* out) {
   out->normal[1] = g->a[1];
   const double minus[2] = {-g->a[0], -g->a[1]};
   saltusi_turn2(&H->back, minus, w);
-  if (!cone_holds(P, i, w, H->near->delta) || arc_yields(P, i, w)) {
+  if (!cone_holds(P, i, w, H->near)) {
+    return false;
+  }
+  if (H->near->all) {
+    const double beyond = isinf(g->size[0]) ? 0.0 : fmax(-out->s, out->s - g->size[0]);
+    return out->gap >= -H->near->reach && beyond <= H->near->reach;
+  }
+  if (arc_yields(P, i, w)) {
     return false;
   }
   out->strict = owns(E, j, p);
@@ -294,8 +301,9 @@ static void add(const saltusi_two* two, const saltusi_candidate* numbers, saltus
 
 static bool edge_pair(const half* H, int i, int j, saltusi_candidate* out) {
   found mine;
-  if (!point_on_edge(H, i, j, &mine) || beaten_by_edge(H, i, j, &mine) ||
-      beaten_from_other_side(H, i, j, &mine)) {
+  if (!point_on_edge(H, i, j, &mine) ||
+      (!H->near->all &&
+       (beaten_by_edge(H, i, j, &mine) || beaten_from_other_side(H, i, j, &mine)))) {
     return false;
   }
   const saltusi_feature* g = &H->E->feature[H->E->outline->points + j];
@@ -352,7 +360,11 @@ static bool point_pair(const half* H, int i, int k, saltusi_candidate* out) {
   const double wg[2] = {side_g * n[0], side_g * n[1]};
   double wf[2] = {side_f * n[0], side_f * n[1]};
   saltusi_turn2(&H->back, wf, wf);
-  if (!faces(H->P, i, wf) || !faces(H->E, k, wg)) {
+  const bool is_facing = H->near->all
+                             ? gap >= -H->near->reach && cone_holds(H->P, i, wf, H->near) &&
+                                   cone_holds(H->E, k, wg, H->near)
+                             : faces(H->P, i, wf) && faces(H->E, k, wg);
+  if (!is_facing) {
     return false;
   }
   *out = (saltusi_candidate){.a = i + 1, .b = k + 1, .gap = gap};
@@ -448,7 +460,7 @@ static int guards(const saltusi_two* two, const saltusi_candidate* numbers,
                   double guard[SALTUSI_GUARDS]) {
   const saltusi_motion2 ab = saltusi_seen_from(two->a, two->b),
                         ba = saltusi_seen_from(two->b, two->a);
-  const saltusi_near near = {0.0, 0.0};
+  const saltusi_near near = {.reach = 0.0};
   const half forth = {two->A, two->B, ab, ba, false, &near};
   const int i = numbers->a - 1, k = numbers->b - 1;
   const saltusi_feature *f = &two->A->feature[i], *g = &two->B->feature[k];

@@ -318,7 +318,7 @@ static void overlap(const saltusi_two* two, const outlined* a, const outlined* b
   }
   saltusi_candidate item[FEW];
   saltusi_candidates list = {.capacity = FEW, .item = item};
-  saltusi_planar_pairs(two, &(saltusi_near){0.0, 0.0}, &list);
+  saltusi_planar_pairs(two, &(saltusi_near){.reach = 0.0, .delta = 0.0}, &list);
   /* nothing that touches: one is deep in the other */
   give(two, -fmin(a->shape->size, b->shape->size), (const double[2]){0.0, 1.0}, near->on_b, out);
   bool is_first = true;

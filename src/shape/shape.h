@@ -66,6 +66,9 @@ typedef struct saltusi_candidates {
 typedef struct saltusi_near {
   double reach; /* m: pairs with a gap up to this */
   double delta; /* rad, by which cones of normals are widened: |w_A - w_B| h + reach / size */
+  bool
+      all; /* every pair that can come to touch when its shapes move by reach and turn by delta: ends of features are
+                   * widened by reach, and nothing is chosen at corners; a family may list fewer, those of this place */
 } saltusi_near;
 
 /* All pairs of features of two shapes within reach, as section 2.1 of the theory page says. The order is that of (a, b).

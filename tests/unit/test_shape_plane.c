@@ -122,8 +122,9 @@ static void edges_on_edges_touch_at_the_ends_of_their_overlap(void** unused) {
     const saltusi_carrier a = at(x, y, angle + tilt), b = at(x, y, angle);
     saltusi_candidate item[16];
     saltusi_candidates list = {.capacity = 16, .item = item};
-    assert_int_equal(saltusi_shape_pairs(&A, &a, &B, &b, &(saltusi_near){1e-9, 1e-6}, &list),
-                     SALTUS_OK);
+    assert_int_equal(
+        saltusi_shape_pairs(&A, &a, &B, &b, &(saltusi_near){.reach = 1e-9, .delta = 1e-6}, &list),
+        SALTUS_OK);
     const double low = fmax(off - w / 2, -W / 2), high = fmin(off + w / 2, W / 2);
     if (high < low) {
       assert_int_equal(list.count, 0);
@@ -146,7 +147,7 @@ static int list_of(const saltusi_shape* A, const saltusi_shape* B, double reach,
                    saltusi_candidate item[16]) {
   const saltusi_carrier still = at(0, 0, 0);
   saltusi_candidates list = {.capacity = 16, .item = item};
-  saltusi_shape_pairs(A, &still, B, &still, &(saltusi_near){reach, delta}, &list);
+  saltusi_shape_pairs(A, &still, B, &still, &(saltusi_near){.reach = reach, .delta = delta}, &list);
   return list.count;
 }
 
@@ -215,7 +216,7 @@ static void a_circle_around_a_polygon_has_one_owner_everywhere(void** unused) {
     const saltusi_carrier a = at(0.5 + r * cos(angle), 0.5 + r * sin(angle), 0.0), b = at(0, 0, 0);
     saltusi_candidate item[16];
     saltusi_candidates list = {.capacity = 16, .item = item};
-    saltusi_shape_pairs(&A, &a, &B, &b, &(saltusi_near){1.0, 0.1}, &list);
+    saltusi_shape_pairs(&A, &a, &B, &b, &(saltusi_near){.reach = 1.0, .delta = 0.1}, &list);
     assert_int_equal(list.count, 1);
     const double dx = fmax(0.0, fabs(r * cos(angle)) - 0.5),
                  dy = fmax(0.0, fabs(r * sin(angle)) - 0.5);
@@ -333,7 +334,7 @@ static void the_least_contact_of_a_circle_is_its_distance_from_a_chain(void** un
     const double expected = brute(&chain, &b, n, a.x) - r;
     saltusi_candidate item[32];
     saltusi_candidates list = {.capacity = 32, .item = item};
-    saltusi_shape_pairs(&A, &a, &B, &b, &(saltusi_near){3.0, 0.0}, &list);
+    saltusi_shape_pairs(&A, &a, &B, &b, &(saltusi_near){.reach = 3.0, .delta = 0.0}, &list);
     assert_true(list.count >= 1 && list.count <= 32);
     int least = 0;
     for (int k = 0; k < list.count; k++) {
@@ -446,7 +447,8 @@ static void overlapping_polygons_have_the_least_depth_of_their_axes(void** unuse
       assert_near(apart.distance, expected, 1e-14);
       saltusi_candidate item[16];
       saltusi_candidates list = {.capacity = 16, .item = item};
-      saltusi_shape_pairs(&shape[0], &c[0], &shape[1], &c[1], &(saltusi_near){0.0, 0.0}, &list);
+      saltusi_shape_pairs(&shape[0], &c[0], &shape[1], &c[1],
+                          &(saltusi_near){.reach = 0.0, .delta = 0.0}, &list);
       shallow += expected > -0.1;
       for (int k = 0; k < list.count; k++) { /* the axis found is that of a pair that is listed */
         if (fabs(item[k].gap - expected) < 1e-14 && expected > -0.1) {
@@ -477,7 +479,8 @@ static void half_planes_rings_and_capsules_have_closed_forms(void** unused) {
   saltusi_separation apart;
 
   saltusi_carrier a = at(0.3, 0.1 + 1e-12, 0.0); /* lies flat: both ends */
-  saltusi_shape_pairs(&capsule, &a, &ground, &still, &(saltusi_near){1e-9, 1e-6}, &list);
+  saltusi_shape_pairs(&capsule, &a, &ground, &still, &(saltusi_near){.reach = 1e-9, .delta = 1e-6},
+                      &list);
   assert_int_equal(list.count, 2);
   assert_near(item[0].gap, 1e-12, 1e-16);
   assert_near(item[0].point[0], -0.2, 1e-15);
@@ -489,12 +492,14 @@ static void half_planes_rings_and_capsules_have_closed_forms(void** unused) {
 
   /* two capsules side by side, one shifted: contacts at both ends of what they share */
   a = at(0.4, 0.2, 0.0);
-  saltusi_shape_pairs(&capsule, &a, &capsule, &still, &(saltusi_near){1e-9, 1e-6}, &list);
+  saltusi_shape_pairs(&capsule, &a, &capsule, &still, &(saltusi_near){.reach = 1e-9, .delta = 1e-6},
+                      &list);
   assert_int_equal(list.count, 2);
   assert_near(fmin(item[0].point[0], item[1].point[0]), -0.1, 1e-15);
   assert_near(fmax(item[0].point[0], item[1].point[0]), 0.5, 1e-15);
   a = at(0.0, 0.2, 0.0); /* exactly over each other: still two */
-  saltusi_shape_pairs(&capsule, &a, &capsule, &still, &(saltusi_near){1e-9, 1e-6}, &list);
+  saltusi_shape_pairs(&capsule, &a, &capsule, &still, &(saltusi_near){.reach = 1e-9, .delta = 1e-6},
+                      &list);
   assert_int_equal(list.count, 2);
 
   def = (saltus_shape_def){
@@ -503,7 +508,7 @@ static void half_planes_rings_and_capsules_have_closed_forms(void** unused) {
   a = at(0.6, 0.8, 0.2);
   def = (saltus_shape_def){.name = "disc", .kind = SALTUS_SHAPE_CIRCLE, .radius = 0.25};
   const saltusi_shape disc = make(&f, &def);
-  saltusi_shape_pairs(&disc, &a, &ring, &still, &(saltusi_near){1.0, 0.0}, &list);
+  saltusi_shape_pairs(&disc, &a, &ring, &still, &(saltusi_near){.reach = 1.0, .delta = 0.0}, &list);
   assert_int_equal(list.count, 1);
   assert_near(item[0].gap, 0.75, 1e-15);
   assert_near(item[0].normal[0], -0.6, 1e-15);
@@ -511,7 +516,7 @@ static void half_planes_rings_and_capsules_have_closed_forms(void** unused) {
   saltusi_shape_separation(&disc, &a, &ring, &still, &apart);
   assert_near(apart.distance, 0.75, 1e-15);
   assert_near(apart.normal[1], -0.8, 1e-15);
-  saltusi_shape_pairs(&ring, &still, &disc, &a, &(saltusi_near){1.0, 0.0}, &list);
+  saltusi_shape_pairs(&ring, &still, &disc, &a, &(saltusi_near){.reach = 1.0, .delta = 0.0}, &list);
   assert_int_equal(list.count, 1);
   assert_near(item[0].normal[0], 0.6, 1e-15);
   saltusi_pair pair;
@@ -524,7 +529,7 @@ static void half_planes_rings_and_capsules_have_closed_forms(void** unused) {
       .name = "s", .kind = SALTUS_SHAPE_POLYGON, .points = square, .point_count = 4};
   const saltusi_shape box = make(&f, &def);
   a = at(0.0, 0.0, 0.0);
-  saltusi_shape_pairs(&box, &a, &ring, &still, &(saltusi_near){1.0, 0.0}, &list);
+  saltusi_shape_pairs(&box, &a, &ring, &still, &(saltusi_near){.reach = 1.0, .delta = 0.0}, &list);
   assert_int_equal(list.count,
                    1); /* the far corner alone; the others have other cones or are farther */
   assert_near(item[0].gap, 2.0 - sqrt(2.0), 1e-15);
@@ -559,7 +564,8 @@ static void joints_of_chains_are_silent(void** unused) {
     const saltusi_carrier a = at(x, y, 0.4);
     saltusi_candidate item[16];
     saltusi_candidates list = {.capacity = 16, .item = item};
-    saltusi_shape_pairs(&disc, &a, &track, &still, &(saltusi_near){2e-3, 1e-2}, &list);
+    saltusi_shape_pairs(&disc, &a, &track, &still, &(saltusi_near){.reach = 2e-3, .delta = 1e-2},
+                        &list);
     assert_int_equal(list.count, 1);
     assert_near(item[0].gap, 1e-3, 1e-15);
     double guard[SALTUSI_GUARDS];
@@ -570,11 +576,11 @@ static void joints_of_chains_are_silent(void** unused) {
   saltusi_candidate item[16];
   saltusi_candidates list = {.capacity = 16, .item = item};
   saltusi_carrier a = at(-2.1, 0.1, 0.0);
-  saltusi_shape_pairs(&disc, &a, &track, &still, &(saltusi_near){1e-2, 0}, &list);
+  saltusi_shape_pairs(&disc, &a, &track, &still, &(saltusi_near){.reach = 1e-2, .delta = 0}, &list);
   assert_int_equal(list.count, 1);
   assert_int_equal(item[0].b, 1);
   a = at(0.0, -0.3, 0.0);
-  saltusi_shape_pairs(&disc, &a, &track, &still, &(saltusi_near){1e-2, 0}, &list);
+  saltusi_shape_pairs(&disc, &a, &track, &still, &(saltusi_near){.reach = 1e-2, .delta = 0}, &list);
   assert_int_equal(list.count, 0);
   saltusi_pool_free(&f.pool);
 }
