@@ -272,7 +272,7 @@ static bool beaten_by_edge(const half* H, int i, int j, const found* mine) {
       return true;
     }
   }
-  if (mine->h >= -SHALLOW * H->E->size || !o->solid) {
+  if (mine->h >= -SHALLOW * H->E->size || !o->solid || o->points == 0) {
     return false;
   }
   for (int other = 0; other < o->edges; other++) { /* inside: the nearest edge */

@@ -485,6 +485,10 @@ static void half_planes_rings_and_capsules_have_closed_forms(void** unused) {
   assert_near(item[0].gap, 1e-12, 1e-16);
   assert_near(item[0].point[0], -0.2, 1e-15);
   assert_near(item[1].point[0], 0.8, 1e-15);
+  a = at(0.3, -0.1, 0.2); /* deep in it: still held */
+  saltusi_shape_pairs(&capsule, &a, &ground, &still, &(saltusi_near){.reach = 0.0}, &list);
+  assert_int_equal(list.count, 1);
+  assert_near(item[0].gap, -0.2 - 0.5 * sin(0.2), 1e-15);
   a = at(0.0, 1.0, 0.3);
   saltusi_shape_separation(&ground, &still, &capsule, &a, &apart);
   assert_near(apart.distance, 0.9 - 0.5 * sin(0.3), 1e-15);
