@@ -103,7 +103,7 @@ static void leave_rivals(saltusi_search* search, double t, const double* q) {
   const saltusi_mode_dynamics* m = search->mode;
   for (int held = 0; held < o->nc; held++) {
     if (!saltusi_touches(&search->contact[held]) || o->listed[held] ||
-        saltusi_least_guard(search->mode, t, q, held) < -guard_rounding(o)) {
+        saltusi_least_guard(search->mode, t, q, held) < 0.0) {
       continue;
     }
     for (int key = 0; key < o->nc; key++) {
@@ -337,22 +337,26 @@ int saltusi_hand_over(saltusi_search* search, double t, const double* q, double 
   int count = 0;
   for (int key = 0; key < o->nc; key++) {
     search->hits[key] = saltusi_touches(&search->contact[key]) && !o->listed[key] &&
-                        saltusi_least_guard(search->mode, t, q, key) < -0.5 * guard_rounding(o);
+                        saltusi_least_guard(search->mode, t, q, key) < 0.0;
   }
   for (int key = 0; key < o->nc; key++) {
     if (!o->listed[key] || saltusi_touches(&search->contact[key]) ||
         !(search->mode->gap[key] <= near)) {
       continue;
     }
-    set[count++] = key;
-    for (int from = 0; from < o->nc; from++) {
+    bool takes_over = false;
+    for (int from = 0; from < o->nc && !takes_over; from++) {
       double normals;
-      if (search->hits[from] && saltusi_is_closed(&old[from]) &&
-          is_same_place(search->mode, t, q, from, key, &normals) && normals > 1.0 - same_normal) {
-        old[key] = old[from]; /* nothing is reported of what goes on */
+      takes_over = search->hits[from] && saltusi_is_closed(&old[from]) &&
+                   is_same_place(search->mode, t, q, from, key, &normals) &&
+                   normals > 1.0 - same_normal;
+      if (takes_over) { /* it goes on, and nothing is reported */
+        search->contact[key] = old[key] = old[from];
         old[from] = (saltusi_contact){.mode = SALTUSI_OPEN};
-        break;
       }
+    }
+    if (!takes_over) {
+      set[count++] = key;
     }
   }
   for (int key = 0; key < o->nc; key++) {

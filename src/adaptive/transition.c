@@ -452,7 +452,7 @@ void saltusi_find_senses(saltusi_decision* d, double t, const double* y) {
   saltusi_mode_rows(d->mode, t, y, true);
   for (int key = 0; key < d->o->nc; key++) {
     const saltusi_contact* c = &d->contact[key];
-    bool closed = saltusi_is_pressed(c) && d->o->mu[key] > 0.0;
+    bool closed = saltusi_is_closed(c) && d->o->mu[key] > 0.0; /* idle ones move as well */
     double slip = slip_of(d->mode, y, key);
     bool moves = closed && fabs(slip) > slow_for(d->o, key, slow);
     double sense = c->mode == SALTUSI_SLIP ? c->sense : slip > 0.0 ? 1.0 : -1.0;
@@ -659,6 +659,23 @@ static saltus_status on_slide(saltusi_adaptive* w, double t, double* y, int key)
   return status;
 }
 
+/* What takes over has the velocity of what it takes over from, but for what the bend of the surface made of the time by
+ * which the event is late; anything more is a corner, and an impact. */
+static saltus_status take_over(saltusi_adaptive* w, double t, double* y) {
+  saltusi_mode_rows(&w->mode, t, y, true);
+  double small = fmax(16.0 * normal_rounding(w, y), 0.01 * w->o.atol_v_min);
+  bool any = false;
+  for (int key = 0; key < w->o.nc; key++) {
+    const saltusi_contact* c = &w->contact[key];
+    double u = saltusi_is_closed(c) ? fabs(velocity_of(&w->mode, y, key, 0)) : 0.0;
+    if (u > small) {
+      return SALTUS_OK;
+    }
+    any = any || u > 0.0;
+  }
+  return any ? saltusi_mode_project_velocity(&w->mode, t, y, NULL) : SALTUS_OK;
+}
+
 static saltus_status on_guard(saltusi_adaptive* w, double t, double* y) {
   saltus_status status = saltusi_feature_list(&w->search, t, y);
   status = status == SALTUS_OK ? saltusi_mode_gaps(&w->mode, t, y) : status;
@@ -671,6 +688,7 @@ static saltus_status on_guard(saltusi_adaptive* w, double t, double* y) {
   memcpy(w->decision.set + count, w->transition.members, (size_t)heirs * sizeof(int));
   count += heirs;
   status = saltusi_mode_project_positions(&w->mode, t, y, w->decision.set, count);
+  status = status == SALTUS_OK ? take_over(w, t, y) : status;
   return status == SALTUS_OK && count > 0 ? settle(w, t, y, count, true, 0) : status;
 }
 

@@ -63,25 +63,45 @@ bool saltusi_polygon_holds(const saltusi_shape* shape, const double p[2]) {
   return inside;
 }
 
-/* Whether a place in body axes lies beside an edge, not beyond its ends. */
-static bool beside(const saltusi_shape* shape, int edge, const double p[2]) {
+static bool is_flat_at(const saltusi_outline* o, int point) {
+  return o->joint[point] == SALTUSI_JOINT_FLAT;
+}
+
+/* Whether a place in body axes lies beside an edge, not beyond its ends; `loosely`: or beyond an end that is no corner by
+ * what rounding may be, so that it belongs to at least one of the two that join there. */
+static bool is_beside(const saltusi_shape* shape, int edge, const double p[2], bool loosely) {
   const saltusi_outline* o = shape->outline;
   const saltusi_feature* f = &shape->feature[o->points + edge];
   const double d[2] = {p[0] - f->p[0], p[1] - f->p[1]};
+  if (isinf(f->size[0])) {
+    return true;
+  }
+  const bool at_start = loosely && is_flat_at(o, edge);
+  const bool at_end = loosely && is_flat_at(o, saltusi_point_after(o, edge));
   if (f->kind == SALTUSI_FEATURE_PLANE) {
     const double s = saltusi_dot2(f->e, d), slack = WITHIN * f->size[0];
-    return isinf(f->size[0]) || (s >= -slack && s <= f->size[0] + slack);
+    return s >= (at_start ? -slack : 0.0) && s <= f->size[0] + (at_end ? slack : 0.0);
   }
   const saltusi_cone* cone = &o->cone[o->points + edge];
-  return fabs(saltusi_cone_angle(cone, d)) <= cone->half + TOUCH;
+  const double angle = saltusi_cone_angle(cone, d);
+  const bool forwards =
+      f->rho < 0.0; /* a hollow arc is walked counter-clockwise about its centre */
+  const double low = (forwards ? at_start : at_end) ? TOUCH : 0.0;
+  const double high = (forwards ? at_end : at_start) ? TOUCH : 0.0;
+  return angle >= -cone->half - low && angle <= cone->half + high;
+}
+
+static bool beside(const saltusi_shape* shape, int edge, const double p[2]) {
+  return is_beside(shape, edge, p, false);
 }
 
 /* The same for one of two edges that join without a corner: a straight one before an arc, else the first. */
 static bool owns(const saltusi_shape* shape, int edge, const double p[2]) {
   const saltusi_outline* o = shape->outline;
-  if (!beside(shape, edge, p)) {
+  if (!is_beside(shape, edge, p, true)) {
     return false;
   }
+  const bool strictly = beside(shape, edge, p);
   const bool straight = saltusi_is_straight(shape, edge);
   for (int side = 0; side < 2 && o->points > 0; side++) {
     const int point = side == 0 ? edge : saltusi_point_after(o, edge);
@@ -89,22 +109,24 @@ static bool owns(const saltusi_shape* shape, int edge, const double p[2]) {
       continue;
     }
     const int other = side == 0 ? saltusi_edge_before(o, point) : saltusi_edge_after(o, point);
-    if (other < 0 || other == edge || !beside(shape, other, p)) {
+    if (other < 0 || other == edge || !is_beside(shape, other, p, true)) {
       continue;
     }
+    const bool other_strictly = beside(shape, other, p);
     const bool other_straight = saltusi_is_straight(shape, other);
-    if (other_straight != straight ? other_straight : other < edge) {
+    const bool yields = other_straight != straight ? other_straight : other < edge;
+    if (strictly != other_strictly ? other_strictly : yields) {
       return false;
     }
   }
   return true;
 }
 
-/* Whether point feature i (a vertex or an arc) is what touches in direction w from its centre. */
-static bool faces(const saltusi_shape* shape, int i, const double w[2]) {
+/* Whether point feature i (a vertex or an arc) is what touches in direction w from its centre, for something at distance
+ * `far`: edges beside it are asked about that very place. */
+static bool faces(const saltusi_shape* shape, int i, const double w[2], double far) {
   const saltusi_outline* o = shape->outline;
   const saltusi_feature* f = &shape->feature[i];
-  const double far = shape->size; /* any place in this direction will do */
   const double p[2] = {f->p[0] + far * w[0], f->p[1] + far * w[1]};
   if (i >= o->points) {
     return owns(shape, i - o->points, p);
@@ -363,7 +385,7 @@ static bool point_pair(const half* H, int i, int k, saltusi_candidate* out) {
   const bool is_facing = H->near->all
                              ? gap >= -H->near->reach && cone_holds(H->P, i, wf, H->near) &&
                                    cone_holds(H->E, k, wg, H->near)
-                             : faces(H->P, i, wf) && faces(H->E, k, wg);
+                             : faces(H->P, i, wf, length) && faces(H->E, k, wg, length);
   if (!is_facing) {
     return false;
   }

@@ -144,7 +144,7 @@ typedef struct list {
 
 static void near_pairs(const saltusi_two* two, double reach, double delta, list* out) {
   out->all = (saltusi_candidates){.capacity = ROOM, .item = out->item};
-  const saltusi_near near = {reach, delta};
+  const saltusi_near near = {.reach = reach, .delta = delta};
   assert_int_equal(saltusi_shape_pairs(two->A, two->a, two->B, two->b, &near, &out->all),
                    SALTUS_OK);
   assert_true(out->all.count <= ROOM);
