@@ -375,6 +375,10 @@ saltus_status saltusi_open_gap(saltusi_search* search, double t, const double* q
 int saltusi_hand_over(saltusi_search* search, double t, const double* q, double near,
                       saltusi_contact* old, int* set);
 
+/* What takes over has the velocity of what it takes over from, but for what the bend of the surface made of the time by
+ * which the event is late, up to `small`; anything more is a corner, and an impact. Rows are there. */
+saltus_status saltusi_take_over(saltusi_search* search, double t, double* y, double small);
+
 /* collect.c, for sets of contacts that change: laws of all keys; contacts of the accepted attempt get keys;
  * closed contacts that left the list at y_end are open or an error. */
 void saltusi_collect_laws(saltusi_adaptive* w);

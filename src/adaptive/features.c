@@ -260,16 +260,16 @@ static saltus_status find_root(saltusi_search* search, int key) {
 
 saltus_status saltusi_find_feature_hit(saltusi_search* search, int key) {
   assert(search != NULL && key >= 0);
-  if (search->eval->keys->table.law[key] < 0) {
-    return SALTUS_OK;
-  }
-  if (search->o->watch[key]) {
-    return find_root(search, key);
-  }
-  if (search->contact[key].touching || is_plain(search, key)) {
+  const saltusi_contact_table* table = &search->eval->keys->table;
+  if (search->contact[key].touching) {
     return saltusi_find_hit(search, key, saltusi_found_end(search));
   }
-  return find_root(search, key);
+  if (table->law[key] < 0 || table->used[key] != table->tries) {
+    return SALTUS_OK; /* nobody, or not of this sweep */
+  }
+  return !search->o->watch[key] && is_plain(search, key)
+             ? saltusi_find_hit(search, key, saltusi_found_end(search))
+             : find_root(search, key);
 }
 
 /* The contact of the list that touches where a watch or a pair of features comes to zero; -1: none. */
@@ -321,8 +321,10 @@ saltus_status saltusi_open_gap(saltusi_search* search, double t, const double* q
     *gap = INFINITY;
     return SALTUS_OK;
   }
-  if (!search->o->watch[key] && saltusi_least_guard(search->mode, t, q, key) < 0.0) {
-    *gap = INFINITY; /* other features are nearer */
+  /* other features are nearer, or it lies behind the surface and did so when the step began */
+  if (!search->o->watch[key] &&
+      (saltusi_least_guard(search->mode, t, q, key) < 0.0 || !(search->gap_start[key] > 0.0))) {
+    *gap = INFINITY;
     return SALTUS_OK;
   }
   return saltusi_mode_gap(search->mode, t, q, key, gap);
@@ -365,4 +367,20 @@ int saltusi_hand_over(saltusi_search* search, double t, const double* q, double 
     }
   }
   return count;
+}
+
+saltus_status saltusi_take_over(saltusi_search* search, double t, double* y, double small) {
+  assert(search != NULL && y != NULL);
+  const saltusi_outline* o = search->o;
+  const saltusi_row_block* rows = &search->mode->row;
+  double largest = 0.0;
+  for (int key = 0; key < o->nc; key++) {
+    int row = o->nj + o->base[key];
+    if (saltusi_is_closed(&search->contact[key])) {
+      double u = saltusi_row_dot(rows, row, saltusi_v_of(o, y)) + rows->b[row];
+      largest = fmax(largest, fabs(u));
+    }
+  }
+  bool moves = largest > 0.0 && largest <= small;
+  return moves ? saltusi_mode_project_velocity(search->mode, t, y, NULL) : SALTUS_OK;
 }

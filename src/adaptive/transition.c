@@ -511,11 +511,16 @@ static saltus_status decide_again(saltusi_adaptive* w, double t, double* y) {
   return status;
 }
 
+/* Gaps where an event is; features that are near there get keys. */
+static saltus_status list_near(saltusi_adaptive* w, double t, const double* y) {
+  saltus_status status = w->o.featured ? saltusi_feature_list(&w->search, t, y) : SALTUS_OK;
+  return status == SALTUS_OK ? saltusi_mode_gaps(&w->mode, t, y) : status;
+}
+
 static saltus_status on_hit(saltusi_adaptive* w, double t, double* y, const saltusi_found* found) {
   double near = near_gap(w);
   double still = saltusi_gap_rounding * w->o.size;
-  saltus_status status = w->o.featured ? saltusi_feature_list(&w->search, t, y) : SALTUS_OK;
-  status = status == SALTUS_OK ? saltusi_mode_gaps(&w->mode, t, y) : status;
+  saltus_status status = list_near(w, t, y);
   if (status != SALTUS_OK) {
     return status;
   }
@@ -659,26 +664,8 @@ static saltus_status on_slide(saltusi_adaptive* w, double t, double* y, int key)
   return status;
 }
 
-/* What takes over has the velocity of what it takes over from, but for what the bend of the surface made of the time by
- * which the event is late; anything more is a corner, and an impact. */
-static saltus_status take_over(saltusi_adaptive* w, double t, double* y) {
-  saltusi_mode_rows(&w->mode, t, y, true);
-  double small = fmax(16.0 * normal_rounding(w, y), 0.01 * w->o.atol_v_min);
-  bool any = false;
-  for (int key = 0; key < w->o.nc; key++) {
-    const saltusi_contact* c = &w->contact[key];
-    double u = saltusi_is_closed(c) ? fabs(velocity_of(&w->mode, y, key, 0)) : 0.0;
-    if (u > small) {
-      return SALTUS_OK;
-    }
-    any = any || u > 0.0;
-  }
-  return any ? saltusi_mode_project_velocity(&w->mode, t, y, NULL) : SALTUS_OK;
-}
-
 static saltus_status on_guard(saltusi_adaptive* w, double t, double* y) {
-  saltus_status status = saltusi_feature_list(&w->search, t, y);
-  status = status == SALTUS_OK ? saltusi_mode_gaps(&w->mode, t, y) : status;
+  saltus_status status = list_near(w, t, y);
   if (status != SALTUS_OK) {
     return status;
   }
@@ -688,7 +675,9 @@ static saltus_status on_guard(saltusi_adaptive* w, double t, double* y) {
   memcpy(w->decision.set + count, w->transition.members, (size_t)heirs * sizeof(int));
   count += heirs;
   status = saltusi_mode_project_positions(&w->mode, t, y, w->decision.set, count);
-  status = status == SALTUS_OK ? take_over(w, t, y) : status;
+  saltusi_mode_rows(&w->mode, t, y, true);
+  double small = fmax(16.0 * normal_rounding(w, y), 0.01 * w->o.atol_v_min);
+  status = status == SALTUS_OK ? saltusi_take_over(&w->search, t, y, small) : status;
   return status == SALTUS_OK && count > 0 ? settle(w, t, y, count, true, 0) : status;
 }
 

@@ -444,6 +444,62 @@ static void a_block_tips_over_the_edge(void** unused) {
   plane_end(&scene);
 }
 
+/* Polygons fall into a box and on each other: none penetrates another by more than the tolerance. */
+static void polygons_in_a_box_do_not_penetrate(void** unused) {
+  (void)unused;
+  uint64_t state = 3;
+  const double walls[] = {-1.5, 4, -1.5, 0, 1.5, 0, 1.5, 4};
+  for (int draw = 0; draw < 4; draw++) {
+    const double tol = 1e-6;
+    plane_scene scene = plane_begin(draw % 2 == 0 ? 0.4 : 0.0, 0.3);
+    const int n = 4;
+    double q[12], v[12];
+    for (int b = 0; b < n; b++) {
+      double points[14];
+      const int corners = 3 + (int)(4.0 * saltus_test_random(&state));
+      double area = 0.0, second = 0.0;
+      for (int k = 0; k < corners; k++) {
+        const double angle = 6.283185307179586 * k / corners;
+        points[2 * k] = 0.3 * cos(angle);
+        points[2 * k + 1] = 0.3 * sin(angle);
+      }
+      const double s = sin(3.141592653589793 / corners);
+      area = 0.5 * corners * 0.09 * sin(6.283185307179586 / corners);
+      second = 0.5 * 0.09 * (1.0 - 2.0 / 3.0 * s * s);
+      add_polygon(&scene, plane_add_body(&scene, 10.0 * area, 10.0 * area * second), points,
+                  corners);
+      q[3 * b] = 0.3 * (saltus_test_random(&state) - 0.5);
+      q[3 * b + 1] = 0.5 + 0.8 * b;
+      q[3 * b + 2] = 6.28 * saltus_test_random(&state);
+      v[3 * b] = v[3 * b + 1] = 0.0;
+      v[3 * b + 2] = 2.0 * (saltus_test_random(&state) - 0.5);
+    }
+    const saltus_shape_def chain = {
+        .name = "box", .kind = SALTUS_SHAPE_CHAIN, .points = walls, .point_count = 4};
+    plane_add_shape(&scene, -1, &chain);
+    motion* m = run(&scene, q, v, 1.5, tol);
+    assert_int_equal(m->status, SALTUS_OK);
+    for (int i = 0; i < scene.shapes; i++) {
+      for (int j = i + 1; j < scene.shapes; j++) {
+        saltusi_carrier c[2];
+        const int s[2] = {i, j};
+        for (int k = 0; k < 2; k++) {
+          const int b = scene.body[s[k]];
+          const double* x = b < 0 ? (const double[3]){0, 0, 0} : &m->q[3 * b];
+          c[k] =
+              (saltusi_carrier){.x = {x[0], x[1], 0},
+                                .R = {cos(x[2]), -sin(x[2]), 0, sin(x[2]), cos(x[2]), 0, 0, 0, 1}};
+        }
+        saltusi_separation apart;
+        saltusi_shape_separation(&scene.shape[i], &c[0], &scene.shape[j], &c[1], &apart);
+        assert_true(apart.distance > -10.0 * tol);
+      }
+    }
+    free(m);
+    plane_end(&scene);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_square_on_its_corner_comes_to_rest_where_it_should),
@@ -456,6 +512,7 @@ int main(void) {
       cmocka_unit_test(a_stack_of_two_boxes_lands_and_slides),
       cmocka_unit_test(aligned_boxes_stay_on_each_other),
       cmocka_unit_test(a_block_tips_over_the_edge),
+      cmocka_unit_test(polygons_in_a_box_do_not_penetrate),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
