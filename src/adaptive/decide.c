@@ -53,6 +53,7 @@ static void layout_problem(saltusi_decision* d, const saltusi_outline* o,
   d->lcp_q = SALTUS_PUSH(arena, double, n);
   d->lcp_z = SALTUS_PUSH(arena, double, n);
   d->lcp_scale = SALTUS_PUSH(arena, double, n);
+  d->lcp_row = SALTUS_PUSH(arena, int, n);
   d->lcp_kind = SALTUS_PUSH(arena, int, n);
   d->lcp_key = SALTUS_PUSH(arena, int, n);
   d->lcp_X = SALTUS_PUSH(arena, double, d->entries_max);

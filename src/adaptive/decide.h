@@ -56,6 +56,7 @@ typedef struct saltusi_decision {
   double* lcp_q;
   double* lcp_z;
   double* lcp_scale;
+  int* lcp_row;  /* row of each unknown; -1: none */
   int* lcp_kind; /* 0 normal, 1 friction +, 2 friction -, 3 slack */
   int* lcp_key;
   double* lcp_X;                  /* [n x k] P H */

@@ -294,12 +294,8 @@ saltus_status saltusi_held_make(saltusi_mode_dynamics* m, const saltusi_island* 
     }
     saltusi_island_divide(&h->islands, in, m->eval, &m->mass, x);
   }
-  for (int i = 0; i < n; i++) {
-    for (int j = 0; j < n; j++) {
-      h->W[i * n + j] =
-          saltusi_island_dot(in, &m->row, h->row[in->first + i], h->column + (size_t)j * k);
-    }
-  }
+  const saltusi_span span = saltusi_island_span(in);
+  saltusi_operator_gram(&m->row, n, h->row + in->first, &span, h->column, h->W);
   return SALTUS_OK;
 }
 

@@ -13,10 +13,16 @@
 #include "adaptive/island.h"
 #include "adaptive/outline.h"
 #include "math/dependent.h"
+#include "operator/operator.h"
 #include "operator/row_factors.h"
 #include "system/room.h"
 
 typedef struct saltusi_mode_dynamics saltusi_mode_dynamics;
+
+/* The velocities of an island. */
+static inline saltusi_span saltusi_island_span(const saltusi_island* in) {
+  return (saltusi_span){.k = in->k, .velocity = in->velocity, .local = in->local};
+}
 
 typedef struct saltusi_held {
   int count;

@@ -45,6 +45,8 @@ static bool is_blocked(saltusi_decision* d, const saltusi_problem* p, int key) {
 }
 
 static int add_unknown(saltusi_decision* d, int n, int kind, int key) {
+  int first = d->o->nj + d->o->base[key];
+  d->lcp_row[n] = kind == SLACK ? -1 : kind == NORMAL ? first : first + 1;
   d->lcp_kind[n] = kind;
   d->lcp_key[n] = key;
   return n + 1;
@@ -88,20 +90,9 @@ static int count_unknowns(saltusi_decision* d, const saltusi_problem* p) {
   return n;
 }
 
-/* R_i . x */
-static double row_times(const saltusi_decision* d, const saltusi_island* in, int i,
-                        const double* x) {
-  int first = d->o->nj + d->o->base[d->lcp_key[i]];
-  switch (d->lcp_kind[i]) {
-  case NORMAL:
-    return saltusi_island_dot(in, &d->mode->row, first, x);
-  case PLUS:
-    return saltusi_island_dot(in, &d->mode->row, first + 1, x);
-  case MINUS:
-    return -saltusi_island_dot(in, &d->mode->row, first + 1, x);
-  default:
-    return 0.0;
-  }
+/* Which way an unknown acts along its row. */
+static double sign_of(const saltusi_decision* d, int i) {
+  return d->lcp_kind[i] == MINUS ? -1.0 : 1.0;
 }
 
 /* Columns P H and the scales of the unknowns. */
@@ -116,11 +107,11 @@ static void make_columns(saltusi_decision* d, const saltusi_problem* p, int n) {
     if (d->lcp_kind[i] == SLACK) {
       continue;
     }
-    double sign = d->lcp_kind[i] == MINUS ? -1.0 : 1.0;
-    int row = first + (d->lcp_kind[i] == NORMAL ? 0 : 1);
-    saltusi_island_add_row(in, &d->mode->row, row, sign, x);
+    int row = d->lcp_row[i];
+    saltusi_island_add_row(in, &d->mode->row, row, sign_of(d, i), x);
     saltusi_reduced_inverse(d->mode, p->island, x);
-    d->lcp_scale[i] = 1.0 / sqrt(fmax(row_times(d, in, i, x), DBL_MIN));
+    double own = sign_of(d, i) * saltusi_island_dot(in, &d->mode->row, row, x);
+    d->lcp_scale[i] = 1.0 / sqrt(fmax(own, DBL_MIN));
     if (d->lcp_kind[i] == NORMAL && saltusi_is_prescribed(d, key)) {
       for (int k = 0; k < d->o->tangents[key]; k++) {
         saltusi_reduced_response(d->mode, p->island, first + 1 + k, d->x);
@@ -168,6 +159,8 @@ static saltusi_lcp_result solve_wedge(saltusi_decision* d, int n) {
 /* M and q of the scaled problem; the largest entry of q. */
 static double make_problem(saltusi_decision* d, const saltusi_problem* p, int n) {
   double largest = 0.0;
+  const saltusi_span span = saltusi_island_span(&p->in);
+  saltusi_operator_gram(&d->mode->row, n, d->lcp_row, &span, d->lcp_X, d->lcp_M);
   for (int i = 0; i < n; i++) {
     int key = d->lcp_key[i];
     const double* u = p->u_free + d->o->base[key];
@@ -179,7 +172,7 @@ static double make_problem(saltusi_decision* d, const saltusi_problem* p, int n)
     d->lcp_q[i] = b * d->lcp_scale[i];
     largest = fmax(largest, fabs(d->lcp_q[i]));
     for (int j = 0; j < n; j++) {
-      double entry = row_times(d, &p->in, i, x_of(d, &p->in, j)) + law_entry(d, i, j);
+      double entry = sign_of(d, i) * d->lcp_M[i * n + j] + law_entry(d, i, j);
       d->lcp_M[i * n + j] = entry * d->lcp_scale[i] * d->lcp_scale[j];
     }
   }

@@ -132,12 +132,8 @@ static saltus_status eliminate(saltusi_mode_dynamics* m, int c, size_t* column_a
     saltusi_island_add_row(&in, &m->row, p->row[in.first + j], 1.0, x);
     saltusi_reduced_divide(m, &in, x);
   }
-  for (int i = 0; i < n; i++) {
-    for (int j = 0; j < n; j++) {
-      p->W[i * n + j] = saltusi_island_dot(&in, &m->row, p->row[in.first + i],
-                                           p->column + *column_at + (size_t)j * k);
-    }
-  }
+  const saltusi_span span = saltusi_island_span(&in);
+  saltusi_operator_gram(&m->row, n, p->row + in.first, &span, p->column + *column_at, p->W);
   saltusi_dependent* f = &p->factor[c];
   *f = (saltusi_dependent){.LU = p->LU + *factor_at,
                            .gram = p->gram + *factor_at,

@@ -55,12 +55,8 @@ static int make_problem(saltusi_decision* d, const saltusi_problem* p) {
     }
   }
   d->unit_first[p->count] = n;
-  for (int i = 0; i < n; i++) {
-    for (int j = 0; j < n; j++) {
-      d->lcp_M[i * n + j] = saltusi_island_dot(in, &d->mode->row, d->lcp_kind[i],
-                                               d->lcp_X + (size_t)j * (size_t)in->k);
-    }
-  }
+  const saltusi_span span = saltusi_island_span(in);
+  saltusi_operator_gram(&d->mode->row, n, d->lcp_kind, &span, d->lcp_X, d->lcp_M);
   return n;
 }
 

@@ -1,28 +1,79 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * dense.c - W as one matrix, from A^-1 G row by row.
+ * dense.c - W as one matrix, from A^-1 G row by row; and that of any rows and columns.
  */
 #include "operator/inside.h"
 
 #include <assert.h>
+#include <string.h>
+
+/* Entries of a row of H, and where in a vector they belong: place NULL: one after the other. */
+typedef struct spread_row {
+  int count;
+  const double* values;
+  const int* column;
+} spread_row;
+
+/* One entry of W. The sums are the same whatever the way. */
+static inline double product(const spread_row* row, const int* local, const double* x) {
+  double sum = 0.0;
+  if (row->column == NULL) {
+    for (int e = 0; e < row->count; e++) {
+      sum += row->values[e] * x[e];
+    }
+  } else if (local == NULL) {
+    for (int e = 0; e < row->count; e++) {
+      sum += row->values[e] * x[row->column[e]];
+    }
+  } else {
+    for (int e = 0; e < row->count; e++) {
+      sum += row->values[e] * x[local[row->column[e]]];
+    }
+  }
+  return sum;
+}
+
+/* Rows that are dense, of some velocities only. */
+static double product_some(const double* values, const saltusi_span* in, const double* x) {
+  double sum = 0.0;
+  for (int a = 0; a < in->k; a++) {
+    sum += values[in->velocity[a]] * x[a];
+  }
+  return sum;
+}
+
+void saltusi_operator_gram(const saltusi_row_block* H, int n, const int* row,
+                           const saltusi_span* in, const double* X, double* W) {
+  assert(H != NULL && n >= 0 && in != NULL && X != NULL && W != NULL);
+  bool some = H->column == NULL && in->local != NULL;
+  for (int i = 0; i < n; i++) {
+    int r = row != NULL ? row[i] : i;
+    double* out = W + (size_t)i * (size_t)n;
+    if (r < 0) {
+      memset(out, 0, (size_t)n * sizeof(double));
+      continue;
+    }
+    size_t at = (size_t)r * (size_t)H->stride;
+    const spread_row of = {.count = H->column != NULL ? H->entries[r] : H->stride,
+                           .values = H->G + at,
+                           .column = H->column != NULL ? H->column + at : NULL};
+    for (int j = 0; j < n; j++) {
+      const double* x = X + (size_t)j * (size_t)in->k;
+      out[j] = some ? product_some(of.values, in, x) : product(&of, in->local, x);
+    }
+  }
+}
 
 void saltusi_operator_fill(const saltusi_row_block* G, const saltusi_row_block* H, int n,
                            const saltusi_eval* eval, const saltusi_linear* linear, double* AinvG,
                            double* W) {
   assert(G != NULL && H != NULL && eval != NULL && linear != NULL);
-  size_t nv = (size_t)eval->sys.dims.nv;
-  size_t side = (size_t)n;
+  const saltusi_span all = {.k = eval->sys.dims.nv};
   for (int r = 0; r < n; r++) {
-    double* column = AinvG + (size_t)r * nv;
-    saltusi_operator_response(G, r, eval, linear, column);
-    for (int i = 0; i <= r; i++) {
-      W[(size_t)i * side + (size_t)r] = saltusi_row_dot(H, i, column);
-    }
-    for (int i = 0; i < r; i++) {
-      W[(size_t)r * side + (size_t)i] = saltusi_row_dot(H, r, AinvG + (size_t)i * nv);
-    }
+    saltusi_operator_response(G, r, eval, linear, AinvG + (size_t)r * (size_t)all.k);
   }
+  saltusi_operator_gram(H, n, NULL, &all, AinvG, W);
 }
 
 void saltusi_dense_form(saltusi_operator* op, const saltusi_eval* eval) {

@@ -11,14 +11,14 @@
 
 /* Everything as one island: W is dense already. */
 static saltus_status solve_whole(saltusi_operator* op, saltusi_island_law law, void* user) {
-  saltusi_island island = {.units = op->joints + op->contacts,
-                           .joints = op->joints,
-                           .contact = op->whole_contact,
-                           .offset = op->whole_offset,
-                           .rows = op->count,
-                           .W = op->W,
-                           .rhs = op->rhs,
-                           .P = op->P};
+  saltusi_law_island island = {.units = op->joints + op->contacts,
+                               .joints = op->joints,
+                               .contact = op->whole_contact,
+                               .offset = op->whole_offset,
+                               .rows = op->count,
+                               .W = op->W,
+                               .rhs = op->rhs,
+                               .P = op->P};
   for (int u = 0; u < island.units; u++) {
     int contact = u - op->joints;
     op->whole_contact[u] = contact < 0 ? -1 : contact;
@@ -31,13 +31,13 @@ static saltus_status solve_whole(saltusi_operator* op, saltusi_island_law law, v
 static saltus_status solve_island(saltusi_operator* op, saltusi_eval* eval, int first, int last,
                                   saltusi_island_law law, void* user) {
   int at = op->offset[first];
-  saltusi_island island = {.units = last - first,
-                           .contact = op->unit_contact + first,
-                           .offset = op->offset + first,
-                           .rows = op->offset[last] - at,
-                           .W = op->W,
-                           .rhs = op->unit_rhs + at,
-                           .P = op->unit_P + at};
+  saltusi_law_island island = {.units = last - first,
+                               .contact = op->unit_contact + first,
+                               .offset = op->offset + first,
+                               .rows = op->offset[last] - at,
+                               .W = op->W,
+                               .rhs = op->unit_rhs + at,
+                               .P = op->unit_P + at};
   if (island.rows > op->dense_max) {
     return saltusi_room_lacks(&eval->room, SALTUSI_ROOM_ROWS, (size_t)island.rows);
   }

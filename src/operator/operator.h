@@ -254,7 +254,7 @@ void saltusi_operator_form_held(saltusi_operator* op, saltusi_eval* eval,
 saltus_status saltusi_operator_solve(saltusi_operator* op, saltusi_eval* eval);
 
 /* Joints that stay, one row each, then contacts, which meet no others: what a law has to solve. */
-typedef struct saltusi_island {
+typedef struct saltusi_law_island {
   int units, joints;  /* all of them, and how many are joints */
   const int* contact; /* [units] number of a contact in the operator; -1: a joint */
   const int* offset;  /* [units + 1] rows of each: differences to offset[0] are rows of W */
@@ -262,9 +262,9 @@ typedef struct saltusi_island {
   const double* W;   /* [rows x rows] with eliminated joints holding still */
   const double* rhs; /* [rows] */
   double* P;         /* [rows] zero, and the answer */
-} saltusi_island;
+} saltusi_law_island;
 
-typedef saltus_status (*saltusi_island_law)(void* user, const saltusi_island* island);
+typedef saltus_status (*saltusi_island_law)(void* user, const saltusi_law_island* island);
 
 /* P by a law of the caller's own, island by island; the other statuses as of saltusi_operator_solve. */
 saltus_status saltusi_operator_solve_by(saltusi_operator* op, saltusi_eval* eval,
@@ -295,7 +295,19 @@ bool saltusi_operator_corrects(const saltusi_operator* op);
 void saltusi_operator_correct(saltusi_operator* op, const saltusi_eval* eval, double* f,
                               const double* g, double* y);
 
-/* Of rows that need not be part of an operator: W = H^T A^-1 G [n x n] and A^-1 G row by row [n x nv]. */
+/* The velocities that a vector has: k of them, [k], and the places of all [nv]; NULL: all in their order. */
+typedef struct saltusi_span {
+  int k;
+  const int* velocity;
+  const int* local;
+} saltusi_span;
+
+/* W [n x n] = H^T X of rows that need not be part of an operator, X [n x k] one column after the other; row [n]: which
+ * rows of H, a negative one is zero; NULL: the first n. */
+void saltusi_operator_gram(const saltusi_row_block* H, int n, const int* row,
+                           const saltusi_span* in, const double* X, double* W);
+
+/* The same with X = A^-1 G, which is made: W = H^T A^-1 G of the first n rows, and A^-1 G row by row [n x nv]. */
 void saltusi_operator_fill(const saltusi_row_block* G, const saltusi_row_block* H, int n,
                            const saltusi_eval* eval, const saltusi_linear* linear, double* AinvG,
                            double* W);

@@ -63,7 +63,7 @@ static void take_items(saltusi_dg* w, int node, int items, int joints) {
 }
 
 /* An island as a planar problem; w->law_items says what each contact is. */
-static saltus_status solve_island(void* user, const saltusi_island* island) {
+static saltus_status solve_island(void* user, const saltusi_law_island* island) {
   saltusi_dg* w = user;
   if (island->rows > w->law_max) {
     return saltusi_room_lacks(&w->solving->room, SALTUSI_ROOM_UNKNOWNS, (size_t)island->rows);

@@ -90,7 +90,7 @@ void saltusi_polyhedral_rows_form(saltusi_polyhedral_rows* law, saltusi_eval* ev
 }
 
 /* Joints and contacts of an island as a problem; false when it has no room. */
-static bool take_island(saltusi_polyhedral_rows* law, const saltusi_island* from) {
+static bool take_island(saltusi_polyhedral_rows* law, const saltusi_law_island* from) {
   size_t unknowns = (size_t)from->joints;
   for (int u = from->joints; u < from->units; u++) {
     const saltusi_polyhedral_contact* contact = &law->contacts[from->contact[u]];
@@ -119,7 +119,7 @@ static bool take_island(saltusi_polyhedral_rows* law, const saltusi_island* from
 }
 
 /* What the solution of an island says. */
-static void keep_island(saltusi_polyhedral_rows* law, const saltusi_island* island) {
+static void keep_island(saltusi_polyhedral_rows* law, const saltusi_law_island* island) {
   const saltusi_polyhedral* from = &law->island;
   memcpy(island->P, from->P, (size_t)island->rows * sizeof(double));
   for (int u = island->joints; u < island->units; u++) {
@@ -133,7 +133,7 @@ static void keep_island(saltusi_polyhedral_rows* law, const saltusi_island* isla
   }
 }
 
-static saltus_status solve_island(void* user, const saltusi_island* island) {
+static saltus_status solve_island(void* user, const saltusi_law_island* island) {
   saltusi_polyhedral_rows* law = user;
   if (!take_island(law, island)) {
     return SALTUS_RETRY_ROOM;
