@@ -30,9 +30,9 @@ static const double damping_fall = 0.1;
 static const double idle_part = 1e-12;
 /* A sum of squares that shrinks by less than this part, 5000 eps, has settled. */
 static const double settled_part = 1e-12;
-/* A joint that is open by more is named. In m and rad, a thousand times what the projection of a start asks for: it
- * chooses between two messages of a failure and does not scale. */
-static const double open_least = 1e-9;
+/* A joint that stays open by more than this part of what joints were open by at the start is named: least squares
+ * close what can be closed to the rounding of lengths, some eps over that part of them. */
+static const double open_part = 1e-9;
 
 /* The joint that is open the most, and by how much; in rad when `radians`. */
 static int worst_joint(const saltus_mechanism* m, const double* q, double* gap, bool* radians) {
@@ -186,9 +186,11 @@ static saltus_status explain(saltus_mechanism* m, double* q, saltus_status statu
   if (status == SALTUS_ERR_MEMORY) {
     return status;
   }
+  double first;
+  worst_joint(m, q, &first, &radians);
   if (best(m, q)) {
     assembly->joint = worst_joint(m, q, &assembly->gap, &radians);
-    if (assembly->joint >= 0 && assembly->gap > open_least) {
+    if (assembly->joint >= 0 && assembly->gap > open_part * first) {
       saltusi_log(log, SALTUS_LEVEL_ERROR,
                   "joint \"%s\" cannot be closed: at best it stays open by %.6g %s%s%s",
                   m->joints[assembly->joint].name, assembly->gap, radians ? "rad" : "m",

@@ -11,10 +11,13 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A contradiction is larger than this part of the terms of a constraint: starts are published with six digits.
- * Terms count as 1 at least, as coordinates at zero say nothing about lengths: mechanisms of micrometres want
- * another unit. */
+/* A contradiction is larger than this part of the terms of a constraint: lengths are published with six digits. */
 static const double agree = 1e-6;
+/* Coordinates at zero say nothing about the lengths in a constraint; terms count at least as this part of what the
+ * largest coordinate would make of its row: at a metre, or a radian, nanometres agree. */
+static const double terms_least = 1e-3;
+/* Coordinates are told from what moves them by a change of this part, sqrt(eps). */
+static const double probe_part = 1.5e-8;
 /* Rows with less than this part of the largest contradiction are not named; chosen. */
 static const double named_part = 1e-3;
 
@@ -25,6 +28,8 @@ void saltusi_joints_layout(saltusi_joints* joints, const saltusi_eval* eval, sal
   saltusi_linear_layout(&joints->mass, &eval->sys, arena);
   saltusi_operator_layout(&joints->op, &alone, &(saltusi_demand){.held = true}, arena);
   joints->miss = SALTUS_PUSH(arena, double, eval->sys.dims.nj);
+  joints->q = SALTUS_PUSH(arena, double, eval->sys.dims.nq);
+  joints->x = SALTUS_PUSH(arena, double, eval->sys.dims.nv);
 }
 
 static saltus_status look(saltusi_joints* joints, saltusi_eval* eval, const saltus_point* at) {
@@ -36,27 +41,31 @@ static saltus_status look(saltusi_joints* joints, saltusi_eval* eval, const salt
   return status;
 }
 
-/* Sum of |G| of a row: what it makes of coordinates of size 1. */
-static double row_slope(const saltusi_joints* joints, int nv, int j) {
-  const saltusi_row_block* rows = &joints->op.rows;
-  int count = rows->column != NULL ? rows->entries[j] : nv;
-  double sum = 0.0;
-  for (int i = 0; i < count; i++) {
-    sum += fabs(rows->G[(size_t)j * (size_t)rows->stride + (size_t)i]);
+/* Positions as velocities that have led there from zero in 1 s: of quaternions nothing, of others q itself. */
+static void find_positions(saltusi_joints* joints, const saltus_system* sys, const double* q) {
+  for (int i = 0; i < sys->dims.nq; i++) {
+    joints->q[i] = (1.0 + probe_part) * q[i];
   }
-  return sum;
+  saltusi_normalise(sys, joints->q);
+  saltusi_difference(sys, q, joints->q, joints->x);
+  for (int i = 0; i < sys->dims.nv; i++) {
+    joints->x[i] /= probe_part;
+  }
 }
 
-/* Judges joints->miss, in units of `size` for each unit of a row. */
-static void judge(saltusi_joints* joints, const saltus_system* sys, double size, int kind,
-                  saltusi_contradiction* found) {
+/* Judges joints->miss by the terms of constraints: rows times x, where `largest` is the size of coordinates, and what
+ * is given, b. */
+static void judge(saltusi_joints* joints, const saltus_system* sys, const double* x, double largest,
+                  bool given, saltusi_contradiction* found) {
   const saltus_dims* d = &sys->dims;
+  const saltusi_row_block* rows = &joints->op.rows;
   double worst = 0.0;
   saltusi_operator_miss(&joints->op, joints->miss);
   for (int j = 0; j < d->nj; j++) {
-    double slope = row_slope(joints, d->nv, j);
-    double part = fabs(joints->miss[j]) / (slope > 0.0 ? slope * size : size);
-    worst = fmax(worst, part);
+    double terms = saltusi_row_size(rows, j, x) + (given ? fabs(rows->b[j]) : 0.0);
+    double miss = fabs(joints->miss[j]);
+    double size = fmax(terms, terms_least * largest * saltusi_row_sum(rows, j));
+    worst = fmax(worst, miss > 0.0 && !(size > 0.0) ? INFINITY : miss > 0.0 ? miss / size : 0.0);
     found->miss = fmax(found->miss, fabs(joints->miss[j]));
   }
   if (!(worst > agree)) {
@@ -64,21 +73,21 @@ static void judge(saltusi_joints* joints, const saltus_system* sys, double size,
     return;
   }
   int last = -1;
-  int rows = 0;
+  int named = 0;
   for (int j = 0; j < d->nj && found->count < 4; j++) {
     int joint = saltusi_joint_of(sys, j);
     if (!(fabs(joints->miss[j]) > named_part * found->miss)) {
       continue;
     }
-    rows++;
+    named++;
     if (joint != last) { /* rows of one joint are one */
       found->joint[found->count++] = j;
     }
     last = joint;
   }
   found->kind = SALTUSI_AGREE;
-  if (rows > 1) { /* one that moves nothing is no two */
-    found->kind = (unsigned)kind;
+  if (named > 1) { /* one that moves nothing is no two */
+    found->kind = given ? SALTUSI_RATES_DISAGREE : SALTUSI_POSITIONS_DISAGREE;
   }
 }
 
@@ -98,13 +107,13 @@ saltus_status saltusi_joints_contradict(saltusi_joints* joints, saltusi_eval* ev
     return superfluous < 0 ? SALTUS_RETRY_NAN : status;
   }
   sys->ops->joints(sys->self, at, joints->miss);
-  judge(joints, sys, fmax(1.0, saltusi_max_abs(d->nq, at->q)), SALTUSI_POSITIONS_DISAGREE, found);
+  find_positions(joints, sys, at->q);
+  judge(joints, sys, joints->x, saltusi_max_abs(d->nq, at->q), false, found);
   if (rates && found->kind == SALTUSI_AGREE) {
-    double size = fmax(1.0, saltusi_max_abs(d->nv, at->v));
     for (int j = 0; j < d->nj; j++) {
       joints->miss[j] = saltusi_row_dot(&joints->op.rows, j, at->v) + joints->op.rows.b[j];
     }
-    judge(joints, sys, size, SALTUSI_RATES_DISAGREE, found);
+    judge(joints, sys, at->v, saltusi_max_abs(d->nv, at->v), true, found);
   }
   return SALTUS_OK;
 }

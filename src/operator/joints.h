@@ -19,6 +19,8 @@ typedef struct saltusi_joints {
   saltusi_linear mass;
   saltusi_operator op; /* of joints alone */
   double* miss;        /* [nj] */
+  double* q;           /* [nq] */
+  double* x;           /* [nv] positions as velocities */
 } saltusi_joints;
 
 /* Joints that cannot hold together. */

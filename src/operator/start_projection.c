@@ -20,7 +20,7 @@
  * rows and do not scale: coordinates say too little about lengths (quaternions are 1, positions may be 0). */
 static const double consistent = 1e-12;
 static const double shallow = 1e-6;
-/* Rates that may be left, of the largest velocity or 1, and of what they were: rows that depend on each other agree to
+/* Rates that may be left, of the largest velocity, and of what they were: rows that depend on each other agree to
  * the rounding of W, SALTUSI_DEPENDENT, and published velocities to six digits. */
 static const double rate_rounding = 1e-9;
 static const double rate_part = 1e-6;
@@ -122,7 +122,7 @@ static saltus_status correct(projection* p, int contacts) {
 /* Newton's iteration on the positions. */
 static saltus_status move_positions(projection* p, saltus_start_move* move) {
   const saltus_system* sys = &p->eval.sys;
-  double rounding = 4.0 * DBL_EPSILON * fmax(1.0, saltusi_max_abs(sys->dims.nq, p->q));
+  double rounding = 4.0 * DBL_EPSILON * saltusi_max_abs(sys->dims.nq, p->q);
   double before = INFINITY;
   saltus_status status = look(p, &move->joint, &move->penetration);
   if (move->joint <= consistent && move->penetration <= shallow) {
@@ -177,7 +177,7 @@ static saltus_status move_velocities(projection* p, saltus_start_move* move) {
     saltusi_add_scaled(p->eval.sys.dims.nv, 1.0, p->delta, p->v);
     double left;
     look_rates(p, &left); /* what depends on each other and disagrees stays */
-    double rounding = rate_rounding * fmax(1.0, saltusi_max_abs(p->eval.sys.dims.nv, p->v));
+    double rounding = rate_rounding * saltusi_max_abs(p->eval.sys.dims.nv, p->v);
     status = left <= fmax(rounding, rate_part * move->rate) ? SALTUS_OK : SALTUS_ERR_INPUT;
   }
   return status;

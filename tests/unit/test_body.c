@@ -224,12 +224,13 @@ static void memory_that_runs_out_is_reported_and_given_back(void** state) {
 /* ---- assembly ---- */
 
 /* A four-bar of rods between (0,0) and (2,0); rods 1, 2 and the last as given, placed roughly. */
-static saltus_mechanism* four_bar(double last) {
-  const saltus_body_def bodies[] = {
+/* Lengths in units of `unit`. */
+static saltus_mechanism* four_bar_of(double unit, double last) {
+  saltus_body_def bodies[] = {
       {.name = "crank", .mass = 1.0, .inertia = {0.1}, .position = {0.0, 0.51}},
       {.name = "coupler", .mass = 1.0, .inertia = {0.1}, .position = {1.0, 0.98}},
       {.name = "rocker", .mass = 1.0, .inertia = {0.1}, .position = {2.01, 0.5}}};
-  const saltus_marker_def markers[] = {
+  saltus_marker_def markers[] = {
       {.name = "A"},
       {.name = "crank foot", .body = "crank", .position = {0.0, -0.5}},
       {.name = "crank tip", .body = "crank", .position = {0.0, 0.5}},
@@ -238,6 +239,12 @@ static saltus_mechanism* four_bar(double last) {
       {.name = "rocker tip", .body = "rocker", .position = {0.0, 0.5}},
       {.name = "rocker foot", .body = "rocker", .position = {0.0, -0.5}},
       {.name = "D", .position = {last, 0.0}}};
+  for (int i = 0; i < 8; i++) {
+    for (int k = 0; k < 2; k++) {
+      markers[i].position[k] *= unit;
+      bodies[i % 3].position[k] *= i < 3 ? unit : 1.0;
+    }
+  }
   const saltus_joint_def joints[] = {
       {.name = "a", .type = SALTUS_JOINT_REVOLUTE, .between = {"A", "crank foot"}},
       {.name = "b", .type = SALTUS_JOINT_REVOLUTE, .between = {"crank tip", "coupler left"}},
@@ -252,6 +259,10 @@ static saltus_mechanism* four_bar(double last) {
                                     .joints = joints,
                                     .joint_count = 4};
   return make(&def);
+}
+
+static saltus_mechanism* four_bar(double last) {
+  return four_bar_of(1.0, last);
 }
 
 static void four_bar_is_assembled_by_a_small_movement(void** state) {
@@ -286,6 +297,10 @@ static void joints_that_cannot_close_are_named_with_their_gap(void** state) {
   assert_true(saltus_mechanism_assemble(m, 10.0, saltus_log_keep(&kept), &assembly) != SALTUS_OK);
   assert_says(kept, "cannot be closed: at best it stays open by 0.5 m");
   assert_near(assembly.gap, 0.5, 1e-5); /* least squares end where their sum falls no more */
+  saltus_mechanism_destroy(m);
+  m = four_bar_of(1e-9, 6.0);
+  assert_true(saltus_mechanism_assemble(m, 10.0, saltus_log_keep(&kept), &assembly) != SALTUS_OK);
+  assert_says(kept, "cannot be closed: at best it stays open by 5e-10 m");
   saltus_mechanism_destroy(m);
 }
 

@@ -9,6 +9,8 @@
 #include "saltus/start.h"
 #include "systems.h"
 
+#include <stdio.h>
+
 /* Radially onto the circle; of the velocity what is along the rod goes. */
 static void a_rod_is_put_on_its_circle(void** state) {
   (void)state;
@@ -130,6 +132,28 @@ static void what_is_far_off_is_refused(void** state) {
   }
 }
 
+/* Rods that disagree by a tenth of their length do so at any length. */
+static void rods_of_any_length_contradict_each_other(void** state) {
+  (void)state;
+  for (int power = 3; power >= -6; power -= 3) {
+    char text[512];
+    snprintf(text, sizeof text,
+             "saltus: 1\n"
+             "parameters: {l: 1e%d}\n"
+             "coordinates: {x: {start: 1e%d}, y: {start: 0}, a: {start: 1}}\n"
+             "kinetic: x'^2/2 + y'^2/2 + a'^2/2\n"
+             "joints: [{name: one, constraint: x - y - l},\n"
+             "  {name: other, constraint: x - y - 1.1*l}]\n",
+             power, power);
+    saltus_kept_message kept;
+    const saltus_scene_def def = {.text = text, .log = saltus_log_keep(&kept)};
+    saltus_scene* scene;
+    assert_int_not_equal(saltus_scene_create(&def, &scene), SALTUS_OK);
+    assert_non_null(strstr(kept.text, "contradict each other"));
+    assert_non_null(strstr(kept.text, "\"one\" and \"other\""));
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_rod_is_put_on_its_circle),
@@ -137,6 +161,7 @@ int main(void) {
       cmocka_unit_test(contacts_are_pushed_out_one_after_the_other),
       cmocka_unit_test(what_is_right_stays_to_the_bit),
       cmocka_unit_test(what_is_far_off_is_refused),
+      cmocka_unit_test(rods_of_any_length_contradict_each_other),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
