@@ -109,6 +109,7 @@ saltus_status bodies_go(bodies_run* r) {
       times[k] = time_of(r->of, k + 1);
     }
     def.tol = r->tol;
+    def.global = r->global;
     def.record_times = times;
     def.record_time_count = r->of->instants;
   }
@@ -122,7 +123,8 @@ saltus_status bodies_go(bodies_run* r) {
     r->energy_drift = l.energy_drift;
     r->taken = out->steps;
     r->work = out->work;
-    r->cpu = out->cpu;
+    r->cpu = out->cpu + out->accuracy.cpu;
+    r->accuracy = out->accuracy;
   }
   saltus_run_destroy(run);
   saltus_scene_destroy(scene);

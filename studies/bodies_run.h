@@ -37,6 +37,7 @@ typedef struct bodies_run {
   const char* scheme; /* NULL: adaptive */
   const char* options;
   double tol;      /* or fixed steps */
+  bool global;     /* a tolerance of the motion */
   long long steps; /* a multiple of the instants; with a tolerance: so many at least */
   saltus_log log;
 
@@ -46,7 +47,8 @@ typedef struct bodies_run {
   double energy_drift; /* J, largest change of kinetic + potential at the instants */
   long long taken;     /* steps */
   saltus_work work;
-  double cpu; /* s */
+  double cpu;                   /* s */
+  saltus_run_accuracy accuracy; /* with `global` */
 } bodies_run;
 
 saltus_status bodies_go(bodies_run* run);

@@ -135,9 +135,9 @@ typedef struct saltus_run_accuracy {
   bool known;
   double rtol, atol;    /* asked of the motion */
   double part;          /* of them is asked of a step */
-  double error;         /* largest, at most 1: twice the largest distance from finer runs */
+  double error;         /* largest, at most 1: twice what distances from finer runs say */
   double t;             /* s, where that is */
-  double amplification; /* that distance over part: what errors of steps grow to */
+  double amplification; /* half of that over part: what errors of steps grow to */
   double predictable;   /* s; up to there a motion that could not be tightened is known; else NaN */
   int trials;           /* runs before this one, with: */
   double parts[SALTUS_RUN_TRIALS];

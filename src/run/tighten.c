@@ -2,15 +2,16 @@
  * SPDX-FileCopyrightText: The Saltus developers
  *
  * tighten.c - a tolerance of the motion. The run is repeated with parts p of the tolerance asked of a step, and the motions
- * are compared at the same instants (track.h). With d(k, l) the largest distance of runs k and l, in what is asked:
+ * are compared at the same instants (track.h). With d(k, l) the largest distance of runs k and l, in what is asked, and
+ * e(k, l) = d(k, l) / (1 - p_l / p_k), the error of k where errors are proportional to tolerances:
  *
- *   run k is kept when    2 max(d(k, k+1), d(k, k+2)) <= 1     and the three agree
- *   three runs agree when d(k+1, k+2) <= d(k, k+1) / 2         or <= 1/20, where rounding may be seen
+ *   run k is kept when    2 max(e(k, k+1), e(k, k+2)) <= 1     and the three agree
+ *   three runs agree when e(k+1, k+2) <= e(k, k+1) / 2         or <= 1/20, where rounding may be seen
  *
- * and k+2 may be the run before k instead: d(k, k+1) <= d(k-1, k) / 2. Where errors are proportional to tolerances d(k, k+1)
- * is 0.9 of the error of run k, so the factor 2 is what is left for those that are not. Else the next part is the one whose
- * error would be a quarter of what is asked, at most a tenth of the last. Where the scheme allows or manages no smaller part,
- * the last run n is kept if its error, by the rate that was measured, is half of what is asked:
+ * and k+2 may be the run before k instead: e(k, k+1) <= e(k-1, k) / 2. The factor 2 is for errors that are not proportional.
+ * Else the next part is the one whose error would be a quarter of what is asked, at most a tenth of the last. Where the
+ * scheme allows or manages no smaller part, the last run n is kept if its error, by the rate that was measured, is half of
+ * what is asked:
  *
  *   e = d(n-1, n) (p_n / p_(n-1))^(r - 0.1) + rounding,   r = log(d(n-1, n) / d(n-2, n-1)) / log(p_(n-1) / p_(n-2)) in 1/2 .. 1
  *
@@ -40,6 +41,7 @@ static const double safety = 2.0;
 static const double least_rate =
     0.5; /* at which distances fall with parts, where one is extrapolated */
 static const double uncertain_rate = 0.1; /* that it may be off */
+static const double near_barred = 1.5;    /* parts that fail like the one that did */
 static const double far_apart = 30.0;     /* parts that are not extrapolated over */
 static const double aim = 0.25;           /* error of the run that is looked for */
 static const double unremarkable = 0.05;  /* distances that need not fall */
@@ -62,6 +64,7 @@ typedef struct search {
   double* room;    /* [2 nv] */
   double* profile; /* [count] of two that are not neighbours */
   double least;    /* part that the scheme still allows */
+  double barred;   /* the largest one that it did not manage; 0: none */
   trial trials[SALTUS_RUN_TRIALS];
   int tried;
   int failed;                  /* trials with parts that the scheme does not manage */
@@ -218,27 +221,34 @@ static double compare(const search* s, int a, int b, double* profile, int* where
   return largest;
 }
 
-static void keep(search* s, int k, double distance, int where) {
+static void keep(search* s, int k, double error, int where) {
   s->kept = k;
-  s->out->error = safety * distance;
+  s->out->error = safety * error;
   s->out->t = s->times[where];
-  s->out->amplification = distance / s->trials[k].part;
+  s->out->amplification = error / s->trials[k].part;
+}
+
+/* The error of a trial by its distance from a finer one. */
+static double error_of(const trial* coarse, const trial* fine, double distance) {
+  return distance / (1.0 - fine->part / coarse->part);
 }
 
 /* Whether the last three trials show that one of them can be kept. */
 static void judge(search* s) {
   int n = s->tried;
-  const trial *a = &s->trials[n - 3], *b = &s->trials[n - 2];
-  if (!(b->distance <= fmax(0.5 * a->distance, unremarkable))) {
+  const trial *a = &s->trials[n - 3], *b = &s->trials[n - 2], *c = &s->trials[n - 1];
+  double first = error_of(a, b, a->distance);
+  double second = error_of(b, c, b->distance);
+  if (!(second <= fmax(0.5 * first, unremarkable))) {
     return;
   }
   int where = 0;
-  double across = compare(s, n - 3, n - 1, s->profile, &where);
-  where = across > a->distance ? where : a->where;
-  if (safety * fmax(across, a->distance) <= 1.0) {
-    keep(s, n - 3, fmax(across, a->distance), where);
-  } else if (safety * b->distance <= 1.0) {
-    keep(s, n - 2, b->distance, b->where);
+  double across = error_of(a, c, compare(s, n - 3, n - 1, s->profile, &where));
+  where = across > first ? where : a->where;
+  if (safety * fmax(across, first) <= 1.0) {
+    keep(s, n - 3, fmax(across, first), where);
+  } else if (safety * second <= 1.0) {
+    keep(s, n - 2, second, b->where);
   }
 }
 
@@ -262,6 +272,11 @@ static double next_part(const search* s) {
     double wanted = before->part * aim / fmax(before->distance, DBL_MIN);
     part = wanted < 0.5 * last ? fmax(fmin(part, wanted), leap_down * last) : part;
   }
+  if (part < near_barred * s->barred) {
+    return last > near_barred * near_barred * s->barred && n < SALTUS_RUN_TRIALS
+               ? rounded(sqrt(last * s->barred))
+               : 0.0;
+  }
   if (part < s->least) {
     part = last > 3.0 * s->least ? 1.05 * s->least : 0.0; /* rounded, it stays above */
   }
@@ -283,10 +298,9 @@ static void extrapolate(search* s) {
   double rounding =
       DBL_EPSILON / s->asked.rtol * amplification * sqrt(fmax(1.0, (double)s->last_steps));
   double falls = pow(c->part / b->part, fmin(rate, 1.0) - uncertain_rate);
-  double distance = b->distance * falls + rounding;
-  if (safety * distance <= 1.0) {
-    keep(s, n - 1, distance, b->where);
-    s->out->amplification = amplification;
+  double error = error_of(b, c, b->distance) * falls + rounding;
+  if (safety * error <= 1.0) {
+    keep(s, n - 1, error, b->where);
   }
 }
 
@@ -326,7 +340,7 @@ static saltus_status try_part(search* s, double part) {
       return report_failure(s, part, status);
     }
     s->failed++;
-    s->least = sqrt(part * s->trials[s->tried - 1].part);
+    s->barred = part;
     return SALTUS_OK;
   }
   for (; at > 0 && s->trials[at - 1].part < part; at--) {
