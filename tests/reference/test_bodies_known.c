@@ -41,6 +41,25 @@ static void a_body_that_turns_over_keeps_to_jacobis_functions(void** state) {
   assert_near(error_of(bodies_case_find("bodies-free-rotation"), 1e-8), 0.0, 100.0 * 1e-8);
 }
 
+/* What the tolerance of a step leaves 18 and 100 times of it is kept below it by a tolerance of the motion. */
+static void tolerances_of_the_motion_are_kept_whatever_it_amplifies(void** state) {
+  (void)state;
+  static const char* const scenes[] = {"bodies-pendulum", "bodies-free-rotation",
+                                       "bodies-heavy-top"};
+  for (int i = 0; i < 3; i++) {
+    for (int k = 4; k <= 10; k += 3) {
+      saltus_kept_message message;
+      bodies_run run = {.of = bodies_case_find(scenes[i]),
+                        .tol = pow(10.0, -k),
+                        .global = true,
+                        .log = saltus_log_keep(&message)};
+      assert_int_equal(bodies_go(&run), SALTUS_OK);
+      assert_near(run.error, 0.0, run.tol);
+      assert_true(run.accuracy.known && run.error <= 2.0 * run.accuracy.error * run.tol);
+    }
+  }
+}
+
 static void a_motion_that_is_unknown_is_found_nowhere(void** state) {
   (void)state;
   assert_null(bodies_case_find("bodies-perpetuum-mobile"));
@@ -50,6 +69,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(mechanisms_move_as_they_should_to_ten_tolerances),
       cmocka_unit_test(a_body_that_turns_over_keeps_to_jacobis_functions),
+      cmocka_unit_test(tolerances_of_the_motion_are_kept_whatever_it_amplifies),
       cmocka_unit_test(a_motion_that_is_unknown_is_found_nowhere),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
