@@ -92,6 +92,26 @@ static saltus_status contacts(const void* self, const saltus_point* at, saltus_c
   return SALTUS_OK;
 }
 
+/* Of one ball alone. */
+static void one_force(const void* self, const saltus_point* at, int count, const int* velocity,
+                      double* F) {
+  (void)self;
+  (void)at;
+  (void)velocity;
+  for (int i = 0; i < count; i++) {
+    F[i] = -gravity;
+  }
+}
+
+static saltus_status one_gap(const void* self, const saltus_point* at, int count,
+                             const uint64_t* identity, double* gap) {
+  (void)self;
+  for (int i = 0; i < count; i++) {
+    gap[i] = at->q[identity[i]];
+  }
+  return SALTUS_OK;
+}
+
 static saltus_status some_gaps(const void* self, const saltus_point* at, int count,
                                const uint64_t* identity, double* gap) {
   (void)self;
@@ -266,10 +286,11 @@ static outcome run(const saltus_system* system, const double* q, const double* v
 static void print_balls(const char* kind, int n, const outcome* o, double* last) {
   double each = o->seconds / (double)o->steps;
   double exponent = *last > 0.0 ? log(each / *last) / log(2.0) : NAN;
-  printf("  %-9s %5d balls: %9.2f ms, %6lld impacts, %6lld steps, %8.2f us a step, exponent %5.2f, "
-         "%6.2f MB, error %.1e%s\n",
-         kind, n, 1e3 * o->seconds, o->events, o->steps, 1e6 * each, exponent,
-         1e-6 * (double)o->bytes, o->error, o->failed ? ", FAILED" : "");
+  printf(
+      "  %-10s %5d balls: %9.2f ms, %6lld impacts, %6lld steps, %8.2f us a step, exponent %5.2f, "
+      "%6.2f MB, error %.1e%s\n",
+      kind, n, 1e3 * o->seconds, o->events, o->steps, 1e6 * each, exponent, 1e-6 * (double)o->bytes,
+      o->error, o->failed ? ", FAILED" : "");
   fflush(stdout);
   *last = each;
 }
@@ -307,18 +328,23 @@ static int run_balls(void) {
   const double tol = 1e-6;
   int failed = 0;
   double last = 0.0;
-  for (int n = 10; n <= 1280 && !failed; n *= 2) {
-    many m;
-    failed = !open_many(&m, n, 1, false, 0.0);
-    for (int i = 0; !failed && i < n; i++) {
-      m.q[i] = drop_of(i);
+  for (int kind = 0; kind < 2; kind++) {
+    last = 0.0;
+    for (int n = 10; n <= 1280 && !failed; n *= 2) {
+      many m;
+      failed = !open_many(&m, n, 1, false, 0.0);
+      m.ops.force_some = kind > 0 ? one_force : NULL;
+      m.ops.gaps = kind > 0 ? one_gap : NULL;
+      for (int i = 0; !failed && i < n; i++) {
+        m.q[i] = drop_of(i);
+      }
+      if (!failed) {
+        outcome o = run(&m.system, m.q, m.v, t_end, tol);
+        print_balls(kind > 0 ? "one by one" : "callbacks", n, &o, &last);
+        failed = o.failed;
+      }
+      close_many(&m);
     }
-    if (!failed) {
-      outcome o = run(&m.system, m.q, m.v, t_end, tol);
-      print_balls("callbacks", n, &o, &last);
-      failed = o.failed;
-    }
-    close_many(&m);
   }
   last = 0.0;
   for (int n = 10; n <= 320 && !failed; n *= 2) {

@@ -259,9 +259,17 @@ void run_summary_print(const run_job* j) {
          settings->scheme->name, settings->options_text);
   long long steps = s->steps;
   double span = s->t - settings->start;
-  printf("Simulated from %g s to %g s in %lld step%s of %s%.6g s, in %.3g s of computing time",
-         settings->start, s->t, steps, cli_plural(steps), varies(settings) ? "on average " : "",
-         steps > 0 ? span / (double)steps : settings->h, s->cpu);
+  if (s->tally != NULL &&
+      s->tally->steps > steps) { /* parts of the system have clocks of their own */
+    printf(
+        "Simulated from %g s to %g s in %lld steps of parts that move apart from each other, with "
+        "%lld common times, in %.3g s of computing time",
+        settings->start, s->t, s->tally->steps, steps, s->cpu);
+  } else {
+    printf("Simulated from %g s to %g s in %lld step%s of %s%.6g s, in %.3g s of computing time",
+           settings->start, s->t, steps, cli_plural(steps), varies(settings) ? "on average " : "",
+           steps > 0 ? span / (double)steps : settings->h, s->cpu);
+  }
   if (s->status == SALTUS_ERR_STOPPED) {
     printf(", then stopped");
   }

@@ -29,6 +29,7 @@ target_compile_definitions(
   test_failing_scenes PRIVATE SALTUS_FAILING="${CMAKE_CURRENT_SOURCE_DIR}/scenes/failing")
 saltus_test(adversarial SOURCES conformance/test_adversarial.c LINK saltus_adversarial
             LABELS conformance LONG)
+saltus_test(adaptive_clocks SOURCES conformance/test_adaptive_clocks.c LABELS conformance)
 saltus_test(adaptive_islands SOURCES conformance/test_adaptive_islands.c LABELS conformance)
 saltus_test(adaptive_singular SOURCES reference/test_adaptive_singular.c LABELS reference)
 saltus_test(adaptive_chains SOURCES conformance/test_adaptive_chains.c support/one_island.c LABELS conformance)

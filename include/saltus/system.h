@@ -239,7 +239,11 @@ typedef struct saltus_system_ops {
    * that touch; how many. -1: this one holds everywhere. The system then has `gaps`, `sweep` and `place`. */
   int (*guards)(const void* self, const saltus_point* at, uint64_t identity,
                 double guard[SALTUS_GUARDS]);
-  SALTUS_RESERVED(11);
+  /* ? force. F of some velocities, ascending, F [count]: bodies that move apart from each other are asked for
+   * one by one. */
+  void (*force_some)(const void* self, const saltus_point* at, int count, const int* velocity,
+                     double* F);
+  SALTUS_RESERVED(10);
 } saltus_system_ops;
 
 typedef struct saltus_label {

@@ -584,8 +584,16 @@ static void report_refusal(const saltusi_adaptive* w, const saltusi_refusal* r) 
   bool contact = r->why == SALTUSI_HIDDEN_CONTACT || r->why == SALTUSI_OFF_SURFACE ||
                  r->why == SALTUSI_PENETRATION || r->why == SALTUSI_LONG_SEARCH ||
                  r->why == SALTUSI_EARLY_EVENT;
+  const saltusi_numbers* numbers = w->eval->numbers;
+  bool joint = r->why == SALTUSI_HIDDEN_JOINT || r->why == SALTUSI_SINGULAR_END;
+  const int* of = numbers == NULL ? NULL
+                  : contact       ? numbers->contact
+                  : joint         ? numbers->row
+                                  : numbers->velocity;
+  bool speed = of != NULL && !contact && !joint && r->index >= w->o.nq; /* value of (q, v) */
+  int index = speed ? w->o.nq + of[r->index - w->o.nq] : saltusi_number(of, r->index);
   saltusi_log(w->log, SALTUS_LEVEL_ERROR, "adaptive: no step is possible at t = %.17g s; %s %d%s%s",
-              w->step.t, reasons[r->why], r->index + 1, contact ? ", " : "",
+              w->step.t, reasons[r->why], index + 1, contact ? ", " : "",
               contact ? saltusi_contact_name(&w->o, r->index) : "");
 }
 

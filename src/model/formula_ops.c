@@ -24,6 +24,15 @@ static void force(const void* self, const saltus_point* at, double* F) {
   run(&model_of(self)->force, at, F);
 }
 
+/* Every force has a program of its own, for its enclosure. */
+static void force_some(const void* self, const saltus_point* at, int count, const int* velocity,
+                       double* F) {
+  const saltus_formula_model* m = self;
+  for (int i = 0; i < count; i++) {
+    run(&m->forces[velocity[i]].program, at, &F[i]);
+  }
+}
+
 static void force_q(const void* self, const saltus_point* at, double* F_q) {
   run(&model_of(self)->force_q, at, F_q);
 }
@@ -180,6 +189,7 @@ void saltusi_formula_ops(saltus_formula_model* m) {
   assert(m != NULL);
   m->ops = (saltus_system_ops){.mass = mass,
                                .force = force,
+                               .force_some = force_some,
                                .contacts = contacts,
                                .contact = contact,
                                .gaps = gaps,

@@ -242,6 +242,7 @@ static saltus_status forces(void* work, const void* options, const saltusi_step*
       .dense_joints = dense_joints,                                                                \
       .dense_bounce = dense_bounce,                                                                \
       .forces = forces_##id,                                                                       \
+      .own_clocks = true,                                                                          \
   };
 
 SCHEME(adaptive, "adaptive", SALTUSI_ADAPTIVE_CHOOSES, 5,

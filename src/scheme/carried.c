@@ -233,6 +233,9 @@ saltus_status saltus_scheme_memory_load(saltus_scheme* scheme, const void* bytes
   if (scheme->carried > 0) {
     memcpy(scheme->memory0, from + table_bytes(scheme), scheme->carried * sizeof(double));
   }
+  if (scheme->clocks != NULL) {
+    saltusi_clocks_forget(scheme->clocks);
+  }
   return SALTUS_OK;
 }
 
@@ -243,6 +246,9 @@ void saltusi_scheme_restart(saltus_scheme* scheme) {
   }
   if (scheme->eval.keys != NULL) {
     saltusi_table_clear(&scheme->keys.table);
+  }
+  if (scheme->clocks != NULL) {
+    saltusi_clocks_forget(scheme->clocks);
   }
   saltusi_scheme_forget(scheme);
 }

@@ -109,7 +109,9 @@ static size_t layout(saltus_scheme* in, saltus_arena* arena) {
     in->projection = SALTUS_PUSH(arena, saltusi_projection, 1);
     saltusi_projection_layout(in->projection != NULL ? in->projection : &counted, &in->eval, arena);
   }
-  ops->layout(in->work, in->options, &in->eval, arena);
+  if (in->clocks == NULL) {
+    ops->layout(in->work, in->options, &in->eval, arena);
+  }
   size_t zeroed = arena->used;
   for (int i = 0; i < DENSE_STEPS; i++) {
     in->dense[i].data = SALTUS_PUSH(arena, double, in->dense_count);
@@ -128,8 +130,12 @@ static saltus_status lay_out(saltus_scheme* in) {
   in->spare = in->work;
   in->work = work;
   memset(in->work, 0, ops->work_size);
-  in->carried = ops->memory_count != NULL ? ops->memory_count(in->options, sys) : 0;
-  in->dense_count = ops->dense_count != NULL ? ops->dense_count(in->options, sys) : 0;
+  in->carried = in->clocks != NULL          ? in->clocks->memory_count
+                : ops->memory_count != NULL ? ops->memory_count(in->options, sys)
+                                            : 0;
+  in->dense_count = in->clocks != NULL         ? in->clocks->dense_count
+                    : ops->dense_count != NULL ? ops->dense_count(in->options, sys)
+                                               : 0;
   saltus_arena arena = saltus_arena_counting();
   size_t zeroed = layout(in, &arena);
   unsigned char* block = in->memory.alloc(arena.used + 1, in->memory.user);
@@ -283,7 +289,7 @@ static size_t head_bytes(const saltusi_scheme_ops* ops, size_t at[3]) {
 }
 
 static saltus_status build(const saltus_scheme_def* def, const saltusi_scheme_ops* ops,
-                           saltus_allocator memory, saltus_scheme** out) {
+                           saltus_allocator memory, bool one_clock, saltus_scheme** out) {
   size_t at[3];
   size_t bytes = head_bytes(ops, at);
   unsigned char* block = memory.alloc(bytes, memory.user);
@@ -314,7 +320,11 @@ static saltus_status build(const saltus_scheme_def* def, const saltusi_scheme_op
   }
   scheme->projects =
       def->system->dims.nj > 0 && saltusi_projection_asked(&ops->info.options, scheme->options);
-  saltus_status status = lay_out(scheme);
+  saltus_status status = SALTUS_OK;
+  if (!one_clock && ops->own_clocks) {
+    status = saltusi_clocks_create(def, &scheme->clocks);
+  }
+  status = status == SALTUS_OK ? lay_out(scheme) : status;
   if (status == SALTUS_OK && ops->info.locates_events) {
     status = saltusi_scheme_grow_events(scheme, EVENTS_FIRST);
   }
@@ -342,8 +352,7 @@ static saltus_status check_tolerances(const char* name, const char* member, int 
   return SALTUS_OK;
 }
 
-saltus_status saltus_scheme_create(const saltus_scheme_def* def, saltus_scheme** out) {
-  assert(def != NULL);
+static saltus_status create(const saltus_scheme_def* def, bool one_clock, saltus_scheme** out) {
   *out = NULL;
   if (SALTUSI_RESERVED_CHECK(def, "saltus_scheme_def", def->log) != SALTUS_OK) {
     return SALTUS_ERR_RANGE;
@@ -377,12 +386,23 @@ saltus_status saltus_scheme_create(const saltus_scheme_def* def, saltus_scheme**
     return status;
   }
   saltus_allocator memory = def->allocator != NULL ? *def->allocator : saltus_allocator_default();
-  return build(def, ops, memory, out);
+  return build(def, ops, memory, one_clock, out);
+}
+
+saltus_status saltus_scheme_create(const saltus_scheme_def* def, saltus_scheme** out) {
+  assert(def != NULL && out != NULL);
+  return create(def, false, out);
+}
+
+saltus_status saltusi_scheme_create_plain(const saltus_scheme_def* def, saltus_scheme** out) {
+  assert(def != NULL && out != NULL);
+  return create(def, true, out);
 }
 
 void saltus_scheme_destroy(saltus_scheme* scheme) {
   if (scheme != NULL) {
     saltus_allocator memory = scheme->memory;
+    saltusi_clocks_destroy(scheme->clocks);
     saltusi_release(&memory, scheme->events.items, (size_t)scheme->events.room,
                     sizeof(saltus_event));
     if (scheme->arrays != NULL) {
@@ -407,6 +427,9 @@ saltus_status saltusi_scheme_retune(saltus_scheme* scheme, const void* options,
   if (status == SALTUS_OK) {
     memcpy(scheme->options, options, info->options.size);
     set_tolerances(scheme, atol_q, atol_v);
+  }
+  if (status == SALTUS_OK && scheme->clocks != NULL) {
+    status = saltusi_clocks_retune(scheme->clocks, options, atol_q, atol_v);
   }
   return status;
 }

@@ -27,7 +27,27 @@ saltus_status saltusi_scheme_dense_ask(saltus_scheme* scheme, double* data,
   saltusi_dense_query query = *at;
   query.eval = &scheme->eval;
   query.data = data;
-  return scheme->ops->dense(scheme->work, scheme->options, &query);
+  return scheme->clocks != NULL ? saltusi_clocks_dense(scheme->clocks, &query)
+                                : scheme->ops->dense(scheme->work, scheme->options, &query);
+}
+
+/* One contact at the time of a query that is complete. */
+static void ask_contact(saltus_scheme* scheme, const saltusi_dense_query* query, int key,
+                        saltus_contact_inside* contact) {
+  if (scheme->clocks != NULL) {
+    saltusi_clocks_dense_contact(scheme->clocks, query, key, contact);
+  } else {
+    scheme->ops->dense_contact(scheme->work, scheme->options, query, key, contact);
+  }
+}
+
+static void ask_joints(saltus_scheme* scheme, const saltusi_dense_query* query, double* force,
+                       double* lasting) {
+  if (scheme->clocks != NULL) {
+    saltusi_clocks_dense_joints(scheme->clocks, query, force, lasting);
+  } else {
+    scheme->ops->dense_joints(scheme->work, scheme->options, query, force, lasting);
+  }
 }
 
 bool saltusi_scheme_knows_forces(const saltus_scheme* scheme) {
@@ -43,7 +63,7 @@ void saltusi_scheme_dense_contact_ask(saltus_scheme* scheme, double* data,
   saltusi_dense_query query = *at;
   query.eval = &scheme->eval;
   query.data = data;
-  scheme->ops->dense_contact(scheme->work, scheme->options, &query, key, contact);
+  ask_contact(scheme, &query, key, contact);
 }
 
 void saltusi_scheme_dense_lasting(saltus_scheme* scheme, const saltusi_dense_query* at,
@@ -55,11 +75,10 @@ void saltusi_scheme_dense_lasting(saltus_scheme* scheme, const saltusi_dense_que
   query.data = scheme->dense[1].data;
   for (int key = 0; key < d->nc; key++) {
     saltus_contact_inside contact;
-    scheme->ops->dense_contact(scheme->work, scheme->options, &query, key, &contact);
+    ask_contact(scheme, &query, key, &contact);
     memcpy(lasting + 3 * (size_t)key, contact.lasting, sizeof contact.lasting);
   }
-  scheme->ops->dense_joints(scheme->work, scheme->options, &query, NULL,
-                            lasting + 3 * (size_t)d->nc);
+  ask_joints(scheme, &query, NULL, lasting + 3 * (size_t)d->nc);
 }
 
 void saltusi_scheme_dense_forces(saltus_scheme* scheme, const saltusi_dense_query* at,
@@ -70,11 +89,10 @@ void saltusi_scheme_dense_forces(saltus_scheme* scheme, const saltusi_dense_quer
   query.data = scheme->dense[1].data;
   for (int key = 0; key < scheme->eval.sys.dims.nc; key++) {
     saltus_contact_inside contact;
-    scheme->ops->dense_contact(scheme->work, scheme->options, &query, key, &contact);
+    ask_contact(scheme, &query, key, &contact);
     memcpy(forces + 3 * (size_t)key, contact.force, sizeof contact.force);
   }
-  scheme->ops->dense_joints(scheme->work, scheme->options, &query,
-                            forces + 3 * (size_t)scheme->eval.sys.dims.nc, NULL);
+  ask_joints(scheme, &query, forces + 3 * (size_t)scheme->eval.sys.dims.nc, NULL);
 }
 
 bool saltusi_scheme_dense_bounce(saltus_scheme* scheme, const saltusi_dense_query* at,
@@ -83,7 +101,7 @@ bool saltusi_scheme_dense_bounce(saltus_scheme* scheme, const saltusi_dense_quer
   saltusi_dense_query query = *at;
   query.eval = &scheme->eval;
   query.data = scheme->dense[1].data;
-  return scheme->ops->dense_bounce != NULL &&
+  return scheme->clocks == NULL && scheme->ops->dense_bounce != NULL &&
          scheme->ops->dense_bounce(scheme->work, scheme->options, &query, bounce);
 }
 
@@ -103,7 +121,9 @@ saltus_status saltusi_scheme_forces(saltus_scheme* scheme, const saltus_state* s
                              .atol_q = scheme->has_atol_q ? scheme->atol_q : NULL,
                              .atol_v = scheme->has_atol_v ? scheme->atol_v : NULL};
   saltus_work kept = scheme->eval.work; /* who looks is no part of the work */
-  saltus_status status = scheme->ops->forces(scheme->work, scheme->options, &step, forces);
+  saltus_status status = scheme->clocks != NULL
+                             ? saltusi_clocks_forces(scheme->clocks, &step, forces)
+                             : scheme->ops->forces(scheme->work, scheme->options, &step, forces);
   scheme->eval.work = kept;
   return status;
 }
@@ -171,7 +191,7 @@ saltus_status saltus_scheme_dense_contact(saltus_scheme* scheme, double t, saltu
     const dense_step* last = &scheme->dense[1];
     const saltusi_dense_query query = {
         .eval = &scheme->eval, .data = last->data, .t = t, .side = side};
-    scheme->ops->dense_contact(scheme->work, scheme->options, &query, key, contact);
+    ask_contact(scheme, &query, key, contact);
   }
   return status;
 }

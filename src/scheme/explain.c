@@ -45,6 +45,9 @@ saltus_status saltusi_scheme_explain(saltus_scheme* scheme, saltus_status status
   if (status == SALTUS_OK || status == SALTUS_ERR_STOPPED || status == SALTUS_ERR_ACCUMULATION) {
     return status; /* an accumulation is reported by the scheme */
   }
+  if (scheme->clocks != NULL && scheme->clocks->failed >= 0) {
+    return saltusi_clocks_explain(scheme->clocks, status, scheme->log);
+  }
   const saltusi_bound bound =
       scheme->eval.bound; /* looking for the undefined does the step again */
   char undefined[640] = "";
@@ -53,6 +56,7 @@ saltus_status saltusi_scheme_explain(saltus_scheme* scheme, saltus_status status
   bool found =
       !reported && bound.what == NULL && find_undefined(scheme, undefined, sizeof undefined);
   const char* name = scheme->ops->info.name;
+  const int* number = scheme->eval.numbers != NULL ? scheme->eval.numbers->contact : NULL;
   if (status == SALTUS_ERR_SYSTEM) {
     const char* text = "it asks for more room whatever it gets";
     saltusi_log(scheme->log, SALTUS_LEVEL_ERROR,
@@ -70,7 +74,8 @@ saltus_status saltusi_scheme_explain(saltus_scheme* scheme, saltus_status status
         scheme->log, SALTUS_LEVEL_ERROR,
         "scheme %s: the impact at contact %d \"%s\", t = %.10g s, creates %g J: Newton's law "
         "with friction can; on_energy_gain=report goes on with a warning",
-        name, key, contact != NULL ? contact : "", scheme->gain.t, scheme->gain.energy_change);
+        name, saltusi_number(number, key), contact != NULL ? contact : "", scheme->gain.t,
+        scheme->gain.energy_change);
   } else if (status == SALTUS_ERR_CONTRADICTION) {
     char names[256];
     saltusi_log(scheme->log, SALTUS_LEVEL_ERROR,
@@ -85,7 +90,7 @@ saltus_status saltusi_scheme_explain(saltus_scheme* scheme, saltus_status status
     saltusi_log(scheme->log, SALTUS_LEVEL_ERROR,
                 "scheme %s: the step from t = %.17g with h = %g was given up at t = %.10g s after "
                 "%lld %s, the next at contact %d \"%s\"; a smaller step has fewer",
-                name, t, h, bound.t, bound.count, bound.what, bound.key,
+                name, t, h, bound.t, bound.count, bound.what, saltusi_number(number, bound.key),
                 contact != NULL ? contact : "");
   } else if (scheme->projects && scheme->projection->failed >= 0) {
     char names[256];

@@ -153,7 +153,8 @@ static saltus_status do_step(saltus_scheme* scheme, saltus_step_report* report) 
     scheme->eval.bound.what = NULL;
     bool closed = false;
     const saltusi_step step = make_step(scheme, &closed, report);
-    status = scheme->ops->step(scheme->work, scheme->options, &step);
+    status = scheme->clocks != NULL ? saltusi_clocks_step(scheme->clocks, &step)
+                                    : scheme->ops->step(scheme->work, scheme->options, &step);
     if (status == SALTUS_OK && scheme->projects && !closed) {
       status = saltusi_project_joints(scheme->projection, &step);
     }
@@ -182,7 +183,7 @@ saltus_status saltusi_scheme_try(saltus_scheme* scheme, double t, double h,
   }
   const saltus_work work = scheme->eval.work;
   saltus_status status = do_step(scheme, report);
-  scheme->eval.work.steps++;
+  scheme->eval.work.steps += scheme->clocks == NULL; /* those of islands are counted */
   if (status != SALTUS_OK && !saltusi_failed(&scheme->eval) && saltusi_cancelled(&scheme->eval)) {
     status = SALTUS_ERR_STOPPED; /* whatever it ran into after it was asked to end */
   }
@@ -216,6 +217,17 @@ saltus_status saltusi_scheme_try(saltus_scheme* scheme, double t, double h,
   return status;
 }
 
+void saltusi_tally_method(saltus_tally* tally, const char* method) {
+  assert(tally != NULL);
+  for (int i = 0; method != NULL && i < SALTUS_METHODS_MAX; i++) {
+    tally->methods[i] = tally->methods[i] == NULL ? method : tally->methods[i];
+    if (strcmp(tally->methods[i], method) == 0) {
+      tally->method_steps[i]++;
+      break;
+    }
+  }
+}
+
 /* Counts a committed step. */
 static void count_step(saltus_scheme* scheme) {
   const tried_step* report = &scheme->tried;
@@ -233,18 +245,16 @@ static void count_step(saltus_scheme* scheme) {
                          [SALTUS_LIMIT_IMPULSE] = d->nq + d->nv};
     scheme->limited[first[report->limit] + report->limit_index]++;
   }
-  for (int i = 0; report->method != NULL && i < SALTUS_METHODS_MAX; i++) {
-    tally->methods[i] = tally->methods[i] == NULL ? report->method : tally->methods[i];
-    if (strcmp(tally->methods[i], report->method) == 0) {
-      tally->method_steps[i]++;
-      break;
-    }
-  }
+  saltusi_tally_method(tally, report->method);
 }
 
 void saltusi_scheme_commit(saltus_scheme* scheme) {
   assert(scheme != NULL);
-  count_step(scheme);
+  if (scheme->clocks != NULL) {
+    saltusi_clocks_count(scheme->clocks, scheme->memory1, &scheme->tally, scheme->limited);
+  } else {
+    count_step(scheme);
+  }
   double* kept = scheme->memory0;
   scheme->memory0 = scheme->memory1;
   scheme->memory1 = kept;
@@ -318,6 +328,9 @@ void saltusi_scheme_poll(saltus_scheme* scheme, bool (*poll)(void* who), void* w
   assert(scheme != NULL && who != NULL);
   scheme->eval.poll = poll;
   scheme->eval.who = who;
+  if (scheme->clocks != NULL) {
+    saltusi_clocks_poll(scheme->clocks, poll, who);
+  }
 }
 
 const saltus_scheme_info* saltusi_scheme_info(const saltus_scheme* scheme) {

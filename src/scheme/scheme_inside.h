@@ -7,6 +7,7 @@
 #define SALTUSI_SCHEME_INSIDE_H
 
 #include "operator/joints.h"
+#include "scheme/clocks/clocks.h"
 #include "scheme/projection.h"
 #include "scheme/scheme_ops.h"
 #include "system/diagnose.h"
@@ -76,6 +77,7 @@ struct saltus_scheme {
   bool stops_at_gain;            /* an impact that creates energy ends the run */
   saltus_event gain;             /* of the last try that it ended */
   saltusi_event_list events;     /* of the last try; a block of its own, which grows */
+  saltusi_clocks* clocks;        /* NULL: one for all */
   size_t dense_count;            /* doubles of dense output of a step */
   dense_step dense[DENSE_STEPS]; /* the last try, then committed steps, latest first */
 };
@@ -83,6 +85,11 @@ struct saltus_scheme {
 /* registry.c */
 const saltusi_scheme_ops* saltusi_registry_find(const char* name);
 saltus_status saltusi_registry_refuse(const char* name, saltus_log log);
+
+/* create.c: a scheme with one clock. */
+saltus_status saltusi_scheme_create_plain(const saltus_scheme_def* def, saltus_scheme** out);
+/* scheme.c: counts a step that a method took; NULL: the only one. */
+void saltusi_tally_method(saltus_tally* tally, const char* method);
 
 /* create.c: lays out anew with what the last try lacked; what is carried, and dense output, go along. */
 saltus_status saltusi_scheme_grow(saltus_scheme* scheme);

@@ -140,6 +140,7 @@ typedef struct saltusi_scheme_ops {
    * memory1 is room. NULL: not known. */
   saltus_status (*forces)(void* work, const void* options, const saltusi_step* step,
                           double* forces);
+  bool own_clocks; /* parts of a system that cannot influence each other may have one each */
 } saltusi_scheme_ops;
 
 /* The table of an options struct S from its fields, and the public function that gives its defaults. */
@@ -233,6 +234,29 @@ bool saltusi_scheme_dense_bounce(saltus_scheme* scheme, const saltusi_dense_quer
  * SALTUS_ERR_UNSUPPORTED where the scheme does not know them. */
 saltus_status saltusi_scheme_forces(saltus_scheme* scheme, const saltus_state* state,
                                     double* forces);
+
+/* Islands that step on clocks of their own; 0: one for all. */
+int saltusi_scheme_islands(const saltus_scheme* scheme);
+/* An island as a system of its own, and its contacts in the whole. */
+const saltus_system* saltusi_scheme_island_system(const saltus_scheme* scheme, int island,
+                                                  const int** contacts);
+
+/* A step of an island that is part of the last committed one, until the next try. */
+typedef struct saltusi_island_step {
+  saltus_scheme* scheme; /* of the island */
+  const saltus_step_report* report;
+  saltus_state from, to;
+  double* data;
+} saltusi_island_step;
+/* Number i of them, in order of time; false: there is none. */
+bool saltusi_scheme_island_step(saltus_scheme* scheme, int island, int i,
+                                saltusi_island_step* step);
+/* What the queries above say, of such a step. */
+saltus_status saltusi_island_motion(const saltusi_island_step* step, const saltusi_dense_query* at);
+void saltusi_island_forces(const saltusi_island_step* step, const saltusi_dense_query* at,
+                           double* forces);
+bool saltusi_island_bounce(const saltusi_island_step* step, const saltusi_dense_query* at,
+                           saltusi_bounce_inside* bounce);
 
 /* As at creation: nothing carried, no dense output; counters go on. */
 void saltusi_scheme_restart(saltus_scheme* scheme);

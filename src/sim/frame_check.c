@@ -56,6 +56,7 @@ static const char* find_wild(const saltus_sim* sim, const saltus_frame* f) {
 saltus_status saltusi_observer_failed(saltus_sim* sim, double t) {
   assert(sim != NULL);
   saltus_failure* const records[] = {&sim->failure, sim->ledger_room.eval.failure,
+                                     saltusi_ledger_islands_failure(&sim->islands),
                                      saltusi_scheme_failure(sim->scheme)};
   for (size_t i = 0; i < sizeof records / sizeof records[0]; i++) {
     if (records[i] != NULL && records[i]->status != SALTUS_OK) {

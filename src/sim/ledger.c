@@ -45,6 +45,9 @@ static double rounding(const saltusi_ledger_room* room) {
 }
 
 static double energy_of(saltusi_ledger_room* room, const saltus_state* x) {
+  if (room->partial) {
+    return 0.0;
+  }
   const saltus_system* sys = &room->eval.sys;
   const saltus_point at = saltusi_at(&room->eval, x->t, x->q, x->v);
   double T = saltusi_kinetic(sys, &at, room->power.matrix, room->power.F);
@@ -405,13 +408,25 @@ static void go_to(saltusi_ledger_room* room, saltusi_account account, double t) 
   room->place = fmax(room->place, t);
 }
 
+void saltusi_ledger_begin(saltusi_ledger* ledger, saltusi_ledger_room* room, const saltus_state* x0,
+                          bool first) {
+  assert(ledger != NULL && x0 != NULL);
+  if (first) {
+    memset(&ledger->step, 0, sizeof ledger->step);
+  }
+  if (ledger->steps == 0.0 || ledger->last[0] != x0->t) {
+    ledger->last[0] = x0->t;
+    ledger->last[1] = energy_of(room, x0);
+  }
+  if (ledger->steps == 0.0) {
+    ledger->first = ledger->last[1];
+  }
+}
+
 void saltusi_ledger_open(saltusi_ledger* ledger, saltusi_ledger_room* room,
                          const saltusi_ledger_step* step, bool first) {
   assert(step->x0->t <= step->x1->t);
   const saltus_system* sys = &room->eval.sys;
-  if (first) {
-    memset(&ledger->step, 0, sizeof ledger->step);
-  }
   room->step = *step;
   room->place = step->x0->t;
   room->reported = 0;
@@ -419,13 +434,7 @@ void saltusi_ledger_open(saltusi_ledger* ledger, saltusi_ledger_room* room,
   room->begun = false;
   room->known = step->inside != NULL && step->inside->forces != NULL && step->located &&
                 (room->eval.keys != NULL || sys->law_count == sys->dims.nc);
-  if (ledger->steps == 0.0 || ledger->last[0] != step->x0->t) {
-    ledger->last[0] = step->x0->t;
-    ledger->last[1] = energy_of(room, step->x0);
-  }
-  if (ledger->steps == 0.0) {
-    ledger->first = ledger->last[1];
-  }
+  saltusi_ledger_begin(ledger, room, step->x0, first);
   room->left = (saltus_energy){0};
   memset(room->left_contacts, 0, (size_t)sys->dims.nc * sizeof *room->left_contacts);
   if (!room->known) {
@@ -447,6 +456,21 @@ static void begin(saltusi_ledger_room* room, saltusi_account account) {
   if (room->known) {
     open_bounce(room, account);
     frame_change(room, room->step.x0->t);
+  }
+}
+
+void saltusi_ledger_open_inside(saltusi_ledger* ledger, saltusi_ledger_room* room,
+                                const saltusi_ledger_step* step, double from,
+                                saltusi_contact_work* spare) {
+  assert(step != NULL && spare != NULL && from >= step->x0->t);
+  saltus_energy before = {0}; /* is in the sums */
+  saltusi_ledger_open(ledger, room, step, false);
+  begin(room, (saltusi_account){.energy = &before, .contacts = spare});
+  frame_change(room, from);
+  room->place = from;
+  while (room->reported < step->report->event_count &&
+         step->report->events[room->reported].t <= from + rounding(room)) {
+    room->reported++;
   }
 }
 
@@ -506,9 +530,15 @@ saltus_energy saltusi_ledger_frame(const saltusi_ledger* ledger, saltusi_ledger_
   if (room->bounces) {
     show_bounce(room, (saltusi_account){.energy = &e, .contacts = shown}, x->t, side);
   }
-  e.change = energy_of(room, x) - ledger->first;
-  e.remainder = e.change - sum_of(&e);
+  saltusi_ledger_compare(ledger, room, x, &e);
   return e;
+}
+
+void saltusi_ledger_compare(const saltusi_ledger* ledger, saltusi_ledger_room* room,
+                            const saltus_state* x, saltus_energy* e) {
+  assert(ledger != NULL && x != NULL && e != NULL);
+  e->change = energy_of(room, x) - ledger->first;
+  e->remainder = e->change - sum_of(e);
 }
 
 void saltusi_ledger_close(saltusi_ledger* ledger, saltusi_ledger_room* room,
@@ -516,6 +546,11 @@ void saltusi_ledger_close(saltusi_ledger* ledger, saltusi_ledger_room* room,
   assert(room->step.x0 != NULL);
   const saltus_state* x1 = room->step.x1;
   advance(ledger, room, x1->t, INFINITY, contacts);
+  saltusi_ledger_end(ledger, room, x1);
+}
+
+void saltusi_ledger_end(saltusi_ledger* ledger, saltusi_ledger_room* room, const saltus_state* x1) {
+  assert(ledger != NULL && x1 != NULL);
   double before = ledger->last[1];
   ledger->last[0] = x1->t;
   ledger->last[1] = energy_of(room, x1);

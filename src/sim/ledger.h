@@ -76,6 +76,7 @@ typedef struct saltusi_ledger_room {
   double* bounce_x; /* [nv] direction of v, for 1 m/s */
   bool bounces;
 
+  bool partial; /* energies are somebody else's: the room of an island */
   /* the step at hand */
   saltusi_ledger_step step;
   bool known;   /* forces inside it are */
@@ -95,6 +96,19 @@ void saltusi_ledger_layout(saltusi_ledger_room* room, const saltus_system* sys,
  * closed. */
 void saltusi_ledger_open(saltusi_ledger* ledger, saltusi_ledger_room* room,
                          const saltusi_ledger_step* step, bool first);
+
+/* The same for the part of a step after a time inside of it; spare [nc] is overwritten. */
+void saltusi_ledger_open_inside(saltusi_ledger* ledger, saltusi_ledger_room* room,
+                                const saltusi_ledger_step* step, double from,
+                                saltusi_contact_work* spare);
+
+/* Of a step whose terms come from elsewhere: the energy at its start and at its end, first as above, and the
+ * energy at a state inside compared with the terms e. */
+void saltusi_ledger_begin(saltusi_ledger* ledger, saltusi_ledger_room* room, const saltus_state* x0,
+                          bool first);
+void saltusi_ledger_end(saltusi_ledger* ledger, saltusi_ledger_room* room, const saltus_state* x1);
+void saltusi_ledger_compare(const saltusi_ledger* ledger, saltusi_ledger_room* room,
+                            const saltus_state* x, saltus_energy* e);
 
 /* Adds what happens until a time, left or right of what happens there. */
 void saltusi_ledger_advance(saltusi_ledger* ledger, saltusi_ledger_room* room, double t,

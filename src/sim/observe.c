@@ -20,7 +20,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { PARTS = 8, QUEUED = 4 /* zeros of one function in one part, at most */ };
+enum { PARTS = 8, COMMON_PARTS = 32, QUEUED = 4 /* zeros of one function in one part, at most */ };
 
 /* Of the largest value so far: less is zero. */
 static const double nothing = 1e-12;
@@ -234,7 +234,8 @@ saltusi_crossing_search saltusi_crossings_of(saltus_sim* sim, const saltus_step_
   saltusi_crossing_search s = {
       .sim = sim, .report = report, .at = t0, .end = t1, .whole = !scheme->dense};
   sim->observe.found_count = sim->observe.found_reported = 0;
-  s.spacing = (t1 - t0) / PARTS;
+  /* islands with clocks of their own do some steps in a common one */
+  s.spacing = (t1 - t0) / (sim->islands.count > 0 ? COMMON_PARTS : PARTS);
   if (sim->def.record_dt > 0.0) {
     s.spacing = fmin(s.spacing, sim->def.record_dt);
   }

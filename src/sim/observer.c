@@ -425,6 +425,21 @@ static bool forces_at(saltus_sim* sim, const inside* in, const saltusi_dense_que
   return true;
 }
 
+/* The ledger at a state that the step passes. */
+static saltus_energy ledger_at(saltus_sim* sim, const saltus_state* x, saltus_side side) {
+  if (sim->islands.count == 0) {
+    saltusi_ledger_advance(sim->ledger, &sim->ledger_room, x->t, side, sim->contact_works);
+    return saltusi_ledger_frame(sim->ledger, &sim->ledger_room, x, side, sim->contact_works,
+                                sim->shown_works);
+  }
+  saltus_energy e = sim->ledger->total;
+  memcpy(sim->shown_works, sim->contact_works, (size_t)sim->sys.dims.nc * sizeof *sim->shown_works);
+  saltusi_ledger_islands_advance(&sim->islands, x->t, side);
+  saltusi_ledger_islands_show(&sim->islands, x->t, side, &e, sim->shown_works);
+  saltusi_ledger_compare(sim->ledger, &sim->ledger_room, x, &e);
+  return e;
+}
+
 /* A frame at a time inside the step, on one side of it. */
 static saltus_status frame_at(saltus_sim* sim, inside* in, double t, saltus_side side) {
   bool known = saltusi_scheme_knows_forces(sim->scheme);
@@ -452,10 +467,7 @@ static saltus_status frame_at(saltus_sim* sim, inside* in, double t, saltus_side
   in->from = t;
   bool instant = known && t == sim->sums[SALTUSI_SUM_TIME];
   bool now = instant && forces_at(sim, in, &query);
-  saltusi_ledger_advance(sim->ledger, &sim->ledger_room, t, side, sim->contact_works);
-  saltus_energy energy = saltusi_ledger_frame(sim->ledger, &sim->ledger_room, &sim->shown, side,
-                                              sim->contact_works, sim->shown_works);
-  return report_frame(sim, &sim->shown, energy, now);
+  return report_frame(sim, &sim->shown, ledger_at(sim, &sim->shown, side), now);
 }
 
 /* The time of the next impact that has no frames yet; infinite when there is none. */
@@ -538,6 +550,11 @@ static void open_ledger(saltus_sim* sim, const saltus_step_report* report, doubl
   if (t1 != sim->now.t) {
     sim->ends[1] = (saltus_state){t1, sim->control->middle.q, sim->control->middle.v};
   }
+  if (sim->islands.count > 0) {
+    saltusi_ledger_begin(sim->ledger, &sim->ledger_room, &sim->ends[0], t0 == sim->next.t);
+    saltusi_ledger_islands_open(&sim->islands, t0, t1);
+    return;
+  }
   sim->motion = (saltusi_ledger_inside){.who = sim,
                                         .motion = ledger_motion,
                                         .forces = known ? ledger_forces : NULL,
@@ -551,6 +568,15 @@ static void open_ledger(saltus_sim* sim, const saltus_step_report* report, doubl
       .inside = info->dense ? &sim->motion : NULL,
   };
   saltusi_ledger_open(sim->ledger, &sim->ledger_room, &step, t0 == sim->next.t);
+}
+
+static void close_ledger(saltus_sim* sim) {
+  if (sim->islands.count > 0) {
+    saltusi_ledger_islands_close(&sim->islands, sim->ledger, sim->contact_works);
+    saltusi_ledger_end(sim->ledger, &sim->ledger_room, &sim->ends[1]);
+  } else {
+    saltusi_ledger_close(sim->ledger, &sim->ledger_room, sim->contact_works);
+  }
 }
 
 /* How far joints are off at the end of the step. */
@@ -637,7 +663,7 @@ saltus_status saltusi_observer_step(saltus_sim* sim, const saltus_step_report* r
   }
   take_impacts(sim, report, reported, INFINITY);
   take_rest(sim);
-  saltusi_ledger_close(sim->ledger, &sim->ledger_room, sim->contact_works);
+  close_ledger(sim);
   return first == SALTUS_OK ? saltusi_observer_failed(sim, t1) : first;
 }
 

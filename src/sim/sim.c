@@ -263,6 +263,9 @@ saltus_status saltus_sim_create(const saltus_sim_def* def, saltus_sim** out) {
                               .log = def->log,
                               .allocator = def->allocator};
   status = saltus_scheme_create(&scheme, &sim->scheme);
+  if (status == SALTUS_OK && def->recorder_count > 0) {
+    status = saltusi_ledger_islands_create(&sim->islands, sim->scheme, &sim->memory);
+  }
   if (status == SALTUS_OK && def->progress.report != NULL) {
     saltusi_scheme_poll(sim->scheme, saltusi_poll, sim);
   }
@@ -286,6 +289,7 @@ void saltus_sim_destroy(saltus_sim* sim) {
       memory.free(sim->control, sim->control_bytes, memory.user);
     }
     saltusi_contact_room_release(sim);
+    saltusi_ledger_islands_release(&sim->islands, &memory);
     memory.free(sim, sim->bytes, memory.user);
   }
 }

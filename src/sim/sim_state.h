@@ -10,6 +10,7 @@
 #include "sim/contact_room.h"
 #include "sim/control.h"
 #include "sim/ledger.h"
+#include "sim/ledger_islands.h"
 #include "sim/observe.h"
 #include "system/evaluate.h"
 
@@ -72,7 +73,8 @@ struct saltus_sim {
   saltusi_contact_work* shown_works;   /* [nc] at a frame */
   saltusi_contact_work* works_taken;   /* [nc] of a changing set: in the frames so far */
   saltusi_ledger_room ledger_room;
-  saltusi_crossing* crossings; /* [event functions] */
+  saltusi_ledger_islands islands; /* with clocks of their own */
+  saltusi_crossing* crossings;    /* [event functions] */
   saltusi_observe_room observe;
   saltusi_ledger_inside motion; /* of the last step */
   saltus_state ends[2];         /* of the last step, or of a half of it */

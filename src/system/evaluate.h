@@ -21,6 +21,17 @@ typedef struct saltusi_bound {
   double t; /* s, how far it came */
 } saltusi_bound;
 
+/* Numbers that velocities, contacts and rows of joints have for those who read messages. */
+typedef struct saltusi_numbers {
+  const int* velocity; /* [nv] */
+  const int* contact;  /* [nc] */
+  const int* row;      /* [nj] */
+} saltusi_numbers;
+
+static inline int saltusi_number(const int* numbers, int i) {
+  return numbers != NULL && i >= 0 ? numbers[i] : i;
+}
+
 typedef struct saltusi_eval {
   saltus_system sys;
   saltus_work work;
@@ -29,14 +40,15 @@ typedef struct saltusi_eval {
   bool (*poll)(void* who);    /* NULL, or the same as a question */
   void* who;
   void* scratch;
-  double* q_shifted;          /* [nq] for differences */
-  double* v_shifted;          /* [nv] */
-  double* F_minus;            /* [nv] */
-  double* F_plus;             /* [nv] */
-  saltusi_contact_keys* keys; /* of a changing set of contacts; NULL: keys are identities */
-  saltusi_step_room room;     /* how much a step may meet */
-  saltus_failure* failure;    /* what the callbacks of a step said */
-  saltusi_bound bound;        /* of the last step */
+  double* q_shifted;              /* [nq] for differences */
+  double* v_shifted;              /* [nv] */
+  double* F_minus;                /* [nv] */
+  double* F_plus;                 /* [nv] */
+  saltusi_contact_keys* keys;     /* of a changing set of contacts; NULL: keys are identities */
+  saltusi_step_room room;         /* how much a step may meet */
+  saltus_failure* failure;        /* what the callbacks of a step said */
+  saltusi_bound bound;            /* of the last step */
+  const saltusi_numbers* numbers; /* NULL: their own */
   bool dependent; /* joints that depend on each other were met; set by whoever solves for them */
 } saltusi_eval;
 
