@@ -4,6 +4,8 @@
  * box.c - boxes in world axes that hold shapes, from the features of which their surfaces are made.
  */
 #include "math/rotation.h"
+#include "shape/mesh.h"
+#include "shape/polytope.h"
 #include "shape/shape.h"
 
 #include <assert.h>
@@ -85,7 +87,11 @@ void saltusi_shape_box(const saltusi_shape* shape, const saltusi_carrier* at, do
     low[k] = INFINITY;
     high[k] = -INFINITY;
   }
-  for (int i = 0; i < shape->stored; i++) {
+  /* a polytope or a mesh is within its vertices, which come first */
+  const int count = shape->polytope != NULL ? shape->polytope->vertices
+                    : shape->mesh != NULL   ? shape->mesh->vertices
+                                            : shape->stored;
+  for (int i = 0; i < count; i++) {
     hold_feature(&shape->feature[i], at->R, shape->dimension, low, high);
   }
   const double reach = sqrt(saltusi_dot3(shape->centre, shape->centre)) + shape->radius;

@@ -325,7 +325,12 @@ static saltus_status make_box(const saltusi_making* making, saltusi_shape* out) 
                                          "without length in double precision",
                                          size[0], size[1], size[2]);
   }
+  static const double same[9] = {1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0};
   body->box = true;
+  for (int k = 0; k < 9; k++) {
+    body->placed =
+        body->placed || making->placing.R[k] != same[k] || (k < 3 && making->placing.x[k] != 0.0);
+  }
   for (int k = 0; k < 3; k++) {
     body->half[k] = 0.5 * size[k];
   }

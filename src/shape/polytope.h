@@ -38,8 +38,8 @@ typedef struct saltusi_polytope {
   const int* star;         /* neighbours of vertices */
   const int* star_edge;    /* the edges to them */
   bool box;
-  double
-      half[3]; /* m, of a box; axes of the box are columns of R, from body axes its centre is x */
+  bool placed;    /* the box has axes or a middle other than those of its body */
+  double half[3]; /* m, of a box */
   saltusi_placing placing;
 } saltusi_polytope;
 

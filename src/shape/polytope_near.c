@@ -7,6 +7,7 @@
 
 #include "math/rotation.h"
 #include "shape/polytope_axes.h"
+#include "shape/polytope_box.h"
 #include "shape/polytope_closest.h"
 
 #include <assert.h>
@@ -364,9 +365,9 @@ static void prepare(query* ask, const saltusi_near* near, const double normal[3]
   const double delta = saltusi_bounded_delta(near->delta);
   const saltusi_two* two = ask->two;
   ask->reach = near->reach + two->A->rho + two->B->rho;
-  ask->sine = sin(delta);
-  ask->near_sine = sin(2.0 * delta);
-  ask->near_cosine = cos(2.0 * delta) - 4.0 * DBL_EPSILON;
+  ask->sine = delta; /* angles for their sines, a little wider */
+  ask->near_sine = 2.0 * delta;
+  ask->near_cosine = 1.0 - 2.0 * delta * delta - 4.0 * DBL_EPSILON;
   ask->touch =
       SALTUSI_TOUCH * fmin(two->A->size, two->B->size) + 16.0 * DBL_EPSILON * ask->view[0].size;
   saltusi_view_turned(&ask->view[0], &ask->view[1]);
@@ -378,9 +379,16 @@ static void prepare(query* ask, const saltusi_near* near, const double normal[3]
   }
 }
 
+static bool sharp_boxes(const saltusi_two* two) {
+  return two->A->polytope->box && two->B->polytope->box && two->A->rho == 0.0 && two->B->rho == 0.0;
+}
+
 void saltusi_polytope_near(const saltusi_two* two, const saltusi_near* near,
                            saltusi_candidates* out) {
   assert(two != NULL && near != NULL && out != NULL);
+  if (sharp_boxes(two) && saltusi_boxes_near(two, near, out)) {
+    return;
+  }
   query ask = {.two = two, .out = out};
   saltusi_view_of(two, &ask.view[0]);
   const double rho = two->A->rho + two->B->rho;
@@ -413,8 +421,32 @@ void saltusi_polytope_near(const saltusi_two* two, const saltusi_near* near,
   sort(out, first);
 }
 
+/* Two boxes: value and normal of the best axis, near a corner of B. */
+static void boxes_apart(const saltusi_two* two, saltusi_separation* out) {
+  saltusi_boxes boxes;
+  saltusi_box_axis axis;
+  saltusi_boxes_of(two, &boxes);
+  if (!saltusi_boxes_axis(&boxes, INFINITY, &axis)) { /* a pose that is not finite */
+    axis = (saltusi_box_axis){.value = NAN, .normal = {NAN, NAN, NAN}};
+  }
+  double corner[3];
+  for (int k = 0; k < 3; k++) { /* the middle of what B shows along the axis */
+    corner[k] = axis.normal[k] > 1e-6    ? boxes.half_B[k]
+                : axis.normal[k] < -1e-6 ? -boxes.half_B[k]
+                                         : 0.0;
+  }
+  out->distance = axis.value;
+  saltusi_turn(boxes.Q, axis.normal, out->normal);
+  saltusi_turn(boxes.Q, corner, out->point);
+  saltusi_along(1.0, boxes.middle, out->point, out->point);
+}
+
 void saltusi_polytope_separation(const saltusi_two* two, saltusi_separation* out) {
   assert(two != NULL && out != NULL);
+  if (sharp_boxes(two)) {
+    boxes_apart(two, out);
+    return;
+  }
   saltusi_view view;
   saltusi_view_of(two, &view);
   const double rho = two->A->rho + two->B->rho;

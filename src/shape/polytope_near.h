@@ -27,8 +27,9 @@ static inline double saltusi_bounded_delta(double delta) {
   return fmin(fmax(delta, SALTUSI_LEAST_DELTA), SALTUSI_LARGEST_DELTA);
 }
 
+/* The angle stands for its sine, a little wider. */
 static inline double saltusi_sine_of(double delta) {
-  return sin(saltusi_bounded_delta(delta));
+  return saltusi_bounded_delta(delta);
 }
 
 /* All edges of the vertex lead upwards along n (body axes), or down by less than the angle. */

@@ -354,6 +354,80 @@ static void a_box_on_a_plane_touches_with_its_lowest_vertices(void** state) {
   saltusi_pool_free(&pool);
 }
 
+/* A box as the hull of its corners, which goes the general way: the same places, gaps and normals. */
+static void a_box_is_the_hull_of_its_corners(void** state) {
+  (void)state;
+  if (!saltus_has("qhull")) {
+    return;
+  }
+  uint64_t seed = 41;
+  saltusi_pool pool = saltusi_pool_over(NULL);
+  saltus_shape_def def[2] = {
+      {.name = "a",
+       .kind = SALTUS_SHAPE_BOX,
+       .size = {1.0, 0.8, 0.6},
+       .position = {0.1, -0.2, 0.3},
+       .orientation = {.kind = SALTUS_ORIENTATION_RPY, .value = {0.3, 0.2, 1.0}}},
+      {.name = "b", .kind = SALTUS_SHAPE_BOX, .size = {1.2, 1.0, 0.5}}};
+  saltusi_shape box[2], hull[2];
+  for (int k = 0; k < 2; k++) {
+    box[k] = solids_make(&pool, &def[k]);
+    hull[k] = solids_make(&pool, &(saltus_shape_def){.name = "hull",
+                                                     .kind = SALTUS_SHAPE_HULL,
+                                                     .points = box[k].polytope->vertex[0],
+                                                     .point_count = 8});
+    assert_int_equal(hull[k].polytope->faces, 6);
+  }
+  int most = 0;
+  for (int round = 0; round < (saltus_test_long() ? 200000 : 4000); round++) {
+    const saltusi_carrier b = solids_anywhere(&seed, 1.0);
+    saltusi_carrier a = solids_anywhere(&seed, 0.6);
+    if (round % 2 == 0) { /* flat, or nearly so, on the top of b */
+      const double r[3] = {round % 4 == 0 ? 0.0 : 1e-3 * solids_normal(&seed), 0.0,
+                           round % 8 == 0 ? 0.0 : solids_between(&seed, 0.0, 6.28)};
+      const saltusi_carrier turn = solids_at((double[3]){0, 0, 0}, r);
+      double x[3], mine[3], back[9];
+      for (int i = 0; i < 9; i++) {
+        back[i] = box[0].polytope->placing.R[3 * (i % 3) + i / 3];
+      }
+      double R[9];
+      saltusi_matrix3_product(b.R, turn.R, R);
+      saltusi_matrix3_product(R, back, a.R);
+      const double at[3] = {solids_between(&seed, -0.7, 0.7), solids_between(&seed, -0.7, 0.7),
+                            0.55 + 1e-4 * solids_normal(&seed)};
+      saltusi_turn(b.R, at, x);
+      saltusi_turn(a.R, box[0].polytope->placing.x, mine);
+      for (int k = 0; k < 3; k++) {
+        a.x[k] = b.x[k] + x[k] - mine[k];
+      }
+    }
+    saltusi_separation apart[2];
+    list pairs[2];
+    saltusi_shape_separation(&box[0], &a, &box[1], &b, &apart[0]);
+    saltusi_shape_separation(&hull[0], &a, &hull[1], &b, &apart[1]);
+    /* axes of edges that are nearly parallel: rounding over their sine, which a small tilt makes 1e-4 or less */
+    assert_near(apart[0].distance, apart[1].distance, round % 2 == 0 ? 1e-10 : 1e-12);
+    const double reach = 1e-3, delta = 2e-3;
+    near_pairs(&(saltusi_two){&box[0], &a, &box[1], &b}, reach, delta, &pairs[0]);
+    near_pairs(&(saltusi_two){&hull[0], &a, &hull[1], &b}, reach, delta, &pairs[1]);
+    assert_int_equal(pairs[0].all.count, pairs[1].all.count);
+    for (int i = 0; i < pairs[0].all.count; i++) {
+      double least = INFINITY;
+      for (int j = 0; j < pairs[1].all.count; j++) {
+        double d[3], n[3];
+        saltusi_minus3(pairs[0].item[i].point, pairs[1].item[j].point, d);
+        saltusi_minus3(pairs[0].item[i].normal, pairs[1].item[j].normal, n);
+        least = fmin(least, sqrt(saltusi_dot3(d, d) + saltusi_dot3(n, n)) +
+                                fabs(pairs[0].item[i].gap - pairs[1].item[j].gap));
+      }
+      assert_near(least, 0.0, 1e-9); /* crossings at small angles */
+    }
+    most = pairs[0].all.count > most ? pairs[0].all.count : most;
+  }
+  assert_true(most >= 7);
+  saltusi_pool_free(&pool);
+}
+
 /* ------------------------------------------------------------------------------------ oracles --- */
 
 static int rounds(int quick, int in_full) {
@@ -548,6 +622,7 @@ int main(void) {
       cmocka_unit_test(flat_boxes_touch_at_the_corners_of_the_common_area),
       cmocka_unit_test(one_place_has_one_normal),
       cmocka_unit_test(a_box_on_a_plane_touches_with_its_lowest_vertices),
+      cmocka_unit_test(a_box_is_the_hull_of_its_corners),
       cmocka_unit_test(separation_is_that_of_the_hull_of_differences),
       cmocka_unit_test(distance_of_rounded_solids_is_that_of_a_convex_program),
       cmocka_unit_test(separation_is_continuous_along_a_motion),
