@@ -37,6 +37,7 @@ static const bench* const registry[] = {
     &bench_adaptive_memory,
     &bench_adaptive_chains,
     &bench_chains,
+    &bench_boxes,
 };
 enum { COUNT = sizeof registry / sizeof registry[0] };
 

@@ -43,5 +43,6 @@ extern const bench bench_adaptive_balls;
 extern const bench bench_adaptive_hills;
 extern const bench bench_adaptive_memory;
 extern const bench bench_adaptive_chains;
+extern const bench bench_boxes;
 
 #endif

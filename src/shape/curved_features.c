@@ -117,6 +117,15 @@ static bool counts(const end* e, const double from[3], double sine, double touch
   }
 }
 
+bool saltusi_feature_counts(const saltusi_touching* touching, const double from[3], double sine,
+                            double touch) {
+  assert(touching != NULL && from != NULL);
+  const double* n = touching->outward;
+  const end e = {
+      touching->shape, touching->at, touching->number, touching->spot, {n[0], n[1], n[2]}};
+  return counts(&e, from, sine, touch);
+}
+
 /* Parallel lines and circles that lie flat have no single closest point. */
 static bool degenerate(const saltusi_spot* A, const saltusi_spot* B) {
   const bool lines = A->kind == SALTUSI_FEATURE_LINE && B->kind == SALTUSI_FEATURE_LINE;

@@ -28,6 +28,20 @@ bool saltusi_list_met(const saltusi_listing* list, int a, int b, int branch,
                       const saltusi_meeting* at);
 bool saltusi_list_add(const saltusi_listing* list, int a, int b, int branch);
 
+/* A feature of a shape where it meets another. */
+typedef struct saltusi_touching {
+  const saltusi_shape* shape;
+  const saltusi_carrier* at;
+  int number;
+  const saltusi_spot* spot;
+  const double* outward; /* world */
+} saltusi_touching;
+
+/* The closest point is on the feature, and the normal, widened by the sine, one of its normals. `from`: the carrier, from
+ * the origin of lengths; `touch`: m, beyond borders. */
+bool saltusi_feature_counts(const saltusi_touching* touching, const double from[3], double sine,
+                            double touch);
+
 /* Adds two lines where they are closest inside of both and not parallel. */
 bool saltusi_list_lines(const saltusi_listing* list, int a, int b);
 

@@ -120,6 +120,15 @@ void saltusi_mesh_ball(const saltusi_mesh_query* ask);
 void saltusi_mesh_capsule(const saltusi_mesh_query* ask);
 void saltusi_mesh_hull(const saltusi_mesh_query* ask);
 void saltusi_mesh_plane(const saltusi_mesh_query* ask);
+void saltusi_mesh_curved(const saltusi_mesh_query* ask);
+
+/* Guards of a place p on a feature of the mesh that is touched along n, in its axes; how many. */
+int saltusi_mesh_place_guards(const saltusi_mesh_query* ask, int number, const double p[3],
+                              const double n[3], double slack, double* guard);
+int saltusi_mesh_curved_guards(const saltusi_mesh_query* ask, const saltusi_pair* pair, int number,
+                               double slack, double guard[SALTUSI_GUARDS]);
+/* One pair of numbers, as saltusi_family has it. */
+void saltusi_mesh_pair(const saltusi_two* two, const saltusi_candidate* numbers, saltusi_pair* out);
 
 void saltusi_mesh_query_of(const saltusi_two* two, saltusi_mesh_query* ask);
 void saltusi_mesh_separation(const saltusi_two* two, saltusi_separation* out);

@@ -60,12 +60,11 @@ static double within_face(const saltusi_mesh_query* ask, int face, const double 
   return at.inside ? at.distance : -at.distance;
 }
 
-/* A point of X over a face, an edge or a vertex. `slack` is added: lists reach a little beyond borders. */
-static int point_on(const saltusi_mesh_query* ask, const double own[3], int number, double slack,
+/* A point p over a face, an edge or a vertex. `slack` is added: lists reach a little beyond borders. */
+static int point_on(const saltusi_mesh_query* ask, const double p[3], int number, double slack,
                     double* guard) {
   const saltusi_mesh* mesh = ask->mesh;
-  double p[3], from[3];
-  saltusi_mesh_see(ask, own, p);
+  double from[3];
   if (number > mesh->vertices + mesh->edges) {
     guard[0] = within_face(ask, number - 1 - mesh->vertices - mesh->edges, p, ask->X->size) + slack;
     return 1;
@@ -93,6 +92,15 @@ static int point_on(const saltusi_mesh_query* ask, const double own[3], int numb
     }
   }
   return 1;
+}
+
+int saltusi_mesh_place_guards(const saltusi_mesh_query* ask, int number, const double p[3],
+                              const double n[3], double slack, double* guard) {
+  assert(ask != NULL && p != NULL && n != NULL && guard != NULL);
+  /* the regions of features are those of points over them: a little way along the normal is one */
+  double above[3];
+  saltusi_along(ask->X->size, n, p, above);
+  return point_on(ask, above, number, slack, guard);
 }
 
 /* A line of X across an edge, or over a vertex. */
@@ -158,9 +166,18 @@ int saltusi_mesh_guards(const saltusi_two* two, const saltusi_candidate* numbers
   const int number = ask.turned ? numbers->a : numbers->b;
   const double slack = 4.0 * fmax(ask.touch, SALTUSI_TOUCH * ask.X->size);
   const saltusi_feature* feature = &ask.X->feature[x - 1];
+  const bool round = ask.X->kind == SALTUS_SHAPE_SPHERE || ask.X->kind == SALTUS_SHAPE_CAPSULE;
+  if (!round && (ask.X->polytope == NULL || ask.X->rho > 0.0)) {
+    saltusi_pair pair;
+    saltusi_mesh_pair(two, numbers, &pair);
+    return saltusi_mesh_curved_guards(&ask, &pair, number, slack, guard);
+  }
   switch (feature->kind) {
-  case SALTUSI_FEATURE_POINT:
-    return point_on(&ask, feature->p, number, slack, guard);
+  case SALTUSI_FEATURE_POINT: {
+    double p[3];
+    saltusi_mesh_see(&ask, feature->p, p);
+    return point_on(&ask, p, number, slack, guard);
+  }
   case SALTUSI_FEATURE_LINE:
     return line_on(&ask, feature, number, slack, guard);
   default:

@@ -28,7 +28,10 @@ static bool treats(const saltusi_shape* A, const saltusi_shape* B) {
     return true;
   case SALTUS_SHAPE_BOX:
   case SALTUS_SHAPE_HULL:
-    return X->rho == 0.0;
+  case SALTUS_SHAPE_CYLINDER:
+  case SALTUS_SHAPE_CONE:
+  case SALTUS_SHAPE_ELLIPSOID:
+    return true;
   default:
     return false;
   }
@@ -83,7 +86,7 @@ void saltusi_mesh_list(const saltusi_mesh_query* ask, int x, int number, double 
 }
 
 static bool comes_before(const saltusi_candidate* a, const saltusi_candidate* b) {
-  return a->a != b->a ? a->a < b->a : a->b < b->b;
+  return a->a != b->a ? a->a < b->a : a->b != b->b ? a->b < b->b : a->branch < b->branch;
 }
 
 /* By numbers, each pair once: triangles of one face find the same. */
@@ -195,19 +198,25 @@ static void pairs(const saltusi_two* two, const saltusi_near* near, saltusi_cand
     saltusi_mesh_plane(&ask);
     break;
   default:
-    saltusi_mesh_hull(&ask);
+    if (ask.X->polytope != NULL && ask.X->rho == 0.0) {
+      saltusi_mesh_hull(&ask);
+    } else {
+      saltusi_mesh_curved(&ask);
+    }
     break;
   }
   sort_once(out, first);
-  thin_out(&ask, first);
+  if (!near->all) {
+    thin_out(&ask, first);
+  }
 }
 
 /* Out of the mesh at an edge and out of the hull at its edge, both into the world, from the mesh to the hull. */
 static void side_of(const saltusi_mesh_query* ask, int x, int number, double side[3]) {
   double sum[3], own[3];
   saltusi_mesh_outward(ask->mesh, number, sum);
-  if (ask->X->polytope != NULL) {
-    const saltusi_polytope* body = ask->X->polytope;
+  const saltusi_polytope* body = ask->X->polytope;
+  if (body != NULL && x > body->vertices && x <= body->vertices + body->edges) {
     const saltusi_edge* edge = &body->edge[x - 1 - body->vertices];
     double both[3];
     saltusi_along(1.0, body->face[edge->left].normal, body->face[edge->right].normal, both);
@@ -221,23 +230,28 @@ static void side_of(const saltusi_mesh_query* ask, int x, int number, double sid
   }
 }
 
-static void pair(const saltusi_two* two, const saltusi_candidate* numbers, saltusi_pair* out) {
+void saltusi_mesh_pair(const saltusi_two* two, const saltusi_candidate* numbers,
+                       saltusi_pair* out) {
+  assert(two != NULL && numbers != NULL && out != NULL);
   assert(numbers->a >= 1 && numbers->a <= two->A->stored);
   assert(numbers->b >= 1 && numbers->b <= two->B->stored);
   *out = (saltusi_pair){.A = &two->A->feature[numbers->a - 1],
                         .B = &two->B->feature[numbers->b - 1],
                         .a = two->a,
-                        .b = two->b};
-  if (out->A->kind == SALTUSI_FEATURE_LINE && out->B->kind == SALTUSI_FEATURE_LINE) {
-    saltusi_mesh_query ask;
-    saltusi_mesh_query_of(two, &ask);
-    side_of(&ask, ask.turned ? numbers->b : numbers->a, ask.turned ? numbers->a : numbers->b,
-            out->side);
+                        .b = two->b,
+                        .branch = numbers->branch};
+  saltusi_mesh_query ask;
+  saltusi_mesh_query_of(two, &ask);
+  const int number = ask.turned ? numbers->a : numbers->b;
+  const saltusi_feature_kind kind = ask.turned ? out->B->kind : out->A->kind;
+  const bool curve = kind == SALTUSI_FEATURE_LINE || kind == SALTUSI_FEATURE_CIRCLE;
+  if (curve && number > ask.mesh->vertices && number <= ask.mesh->vertices + ask.mesh->edges) {
+    side_of(&ask, ask.turned ? numbers->b : numbers->a, number, out->side);
   }
 }
 
 const saltusi_family saltusi_meshes = {.treats = treats,
                                        .pairs = pairs,
                                        .separation = saltusi_mesh_separation,
-                                       .pair = pair,
+                                       .pair = saltusi_mesh_pair,
                                        .guards = saltusi_mesh_guards};

@@ -8,6 +8,7 @@
  */
 #include "math/rotation.h"
 #include "shape/curved.h"
+#include "shape/curved_list.h"
 #include "shape/mesh.h"
 #include "shape/polytope_axes.h"
 #include "shape/polytope_closest.h"
@@ -118,6 +119,48 @@ static void hull_to(search* s, int t) {
   } else {
     offer(s, axis.value, axis.normal, triangle.vertex[0]);
   }
+}
+
+/* A triangle as a hull, for shapes that are known by their far ends. */
+typedef struct sheet_shape {
+  sheet triangle;
+  saltusi_shape shape;
+  saltusi_feature feature[8];
+} sheet_shape;
+
+static void convex_to(search* s, int t) {
+  const saltusi_mesh_query* ask = s->ask;
+  sheet_shape it = {.shape = {.kind = SALTUS_SHAPE_HULL, .dimension = 3, .stored = 8}};
+  sheet_of(ask->mesh, t, &it.triangle);
+  for (int k = 0; k < 3; k++) {
+    const saltusi_edge* edge = &it.triangle.edge[k];
+    it.feature[k].kind = SALTUSI_FEATURE_POINT;
+    memcpy(it.feature[k].p, it.triangle.vertex[k], sizeof it.feature[k].p);
+    it.feature[3 + k].kind = SALTUSI_FEATURE_LINE;
+    memcpy(it.feature[3 + k].p, it.triangle.vertex[k], sizeof it.feature[k].p);
+    memcpy(it.feature[3 + k].a, edge->direction, sizeof edge->direction);
+    it.feature[3 + k].size[0] = edge->length;
+    it.shape.size = fmax(it.shape.size, edge->length);
+  }
+  for (int k = 0; k < 2; k++) {
+    it.feature[6 + k].kind = SALTUSI_FEATURE_PLANE;
+    memcpy(it.feature[6 + k].p, it.triangle.vertex[0], sizeof it.feature[k].p);
+    memcpy(it.feature[6 + k].a, it.triangle.face[k].normal, sizeof it.feature[k].a);
+  }
+  memcpy(it.shape.centre, it.triangle.vertex[0], sizeof it.shape.centre);
+  it.shape.feature = it.feature;
+  it.shape.polytope = &it.triangle.body;
+  it.shape.radius = it.shape.size;
+  it.shape.features = 9;
+  it.shape.convex = true;
+  const saltusi_two two = {ask->X, ask->turned ? ask->two->b : ask->two->a, &it.shape, ask->at};
+  saltusi_separation apart;
+  saltusi_convex_separation(&two, &apart);
+  double normal[3], from[3], point[3];
+  saltusi_turn_back(ask->at->R, apart.normal, normal);
+  saltusi_minus3(apart.point, ask->at->x, from);
+  saltusi_turn_back(ask->at->R, from, point);
+  offer(s, apart.distance, normal, point);
 }
 
 /* Two segments p + u a, q + w b: u, w clamped; the distance of the closest points. */
@@ -280,11 +323,13 @@ void saltusi_mesh_separation(const saltusi_two* two, saltusi_separation* out) {
   } else if (ask.X->kind == SALTUS_SHAPE_HALF_SPACE) {
     plane_to(&s);
   } else {
-    walk(&s, ask.X->polytope != NULL ? hull_to : capsule_to);
+    const bool capsule = ask.X->kind == SALTUS_SHAPE_CAPSULE;
+    const bool sharp = ask.X->polytope != NULL && ask.X->rho == 0.0;
+    walk(&s, capsule ? capsule_to : sharp ? hull_to : convex_to);
     double p[3];
     saltusi_mesh_see(&ask, ask.X->feature[0].p, p);
     behind(&s, p);
-    s.best -= ask.X->feature[0].rho;
+    s.best -= capsule ? ask.X->feature[0].rho : 0.0;
   }
   out->distance = s.best == INFINITY ? NAN : s.best;
   double place[3] = {s.point[0], s.point[1], s.point[2]}, normal[3];

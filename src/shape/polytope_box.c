@@ -355,24 +355,22 @@ static bool straddle(double first, double second, double touch, bool* end) {
 static bool edge_pair(query* ask, const cross* at, int ea, int eb) {
   const saltusi_boxes* two = ask->boxes;
   const int i = box_edge[ea].axis, j = box_edge[eb].axis;
-  if (!edge_cone(box_edge[ea].from, i, at->own, 1.0, at->wide) ||
-      !edge_cone(box_edge[eb].from, j, at->n, -1.0, at->wide)) {
-    return true;
-  }
   double q[3], d[3];
   corner_at(two->half_B, box_edge[eb].from, q);
   saltusi_minus3(ask->p[box_edge[ea].from], q, d);
-  const double gap = saltusi_dot3(at->n, d);
-  const double first_A = saltusi_dot3(at->of_B, d), first_B = -saltusi_dot3(at->of_A, d);
-  bool end_A, end_B;
-  if (!(gap <= ask->reach) ||
-      !straddle(first_A, first_A + at->slope * 2.0 * two->half_A[i], ask->touch, &end_A) ||
-      !straddle(first_B, first_B - at->slope * 2.0 * two->half_B[j], ask->touch, &end_B) ||
+  bool end_A, end_B; /* most pairs do not cross: that is asked first */
+  const double first_A = saltusi_dot3(at->of_B, d);
+  if (!straddle(first_A, first_A + at->slope * 2.0 * two->half_A[i], ask->touch, &end_A)) {
+    return true;
+  }
+  const double first_B = -saltusi_dot3(at->of_A, d), gap = saltusi_dot3(at->n, d);
+  if (!straddle(first_B, first_B - at->slope * 2.0 * two->half_B[j], ask->touch, &end_B) ||
+      !(gap <= ask->reach) || !edge_cone(box_edge[ea].from, i, at->own, 1.0, at->wide) ||
+      !edge_cone(box_edge[eb].from, j, at->n, -1.0, at->wide) ||
       !(outward(at, ea, eb) > SALTUSI_OUTWARD)) {
     return true;
   }
-  if (end_A || end_B) { /* the corner is over a face, or it is for the general
-                           way to say */
+  if (end_A || end_B) { /* the corner is over a face, or it is for the general way to say */
     return ask->A.free == 2 && ask->B.free == 2;
   }
   q[j] += first_B / at->slope;

@@ -320,7 +320,8 @@ static void list_edges(const query* ask) {
 
 /* ------------------------------------------------------------------------------ lists --- */
 
-static void sort(saltusi_candidates* list_of, int first) {
+void saltusi_candidates_sort(saltusi_candidates* list_of, int first) {
+  assert(list_of != NULL && first >= 0);
   const int last = list_of->count < list_of->capacity ? list_of->count : list_of->capacity;
   for (int k = first + 1; k < last; k++) {
     const saltusi_candidate item = list_of->item[k];
@@ -386,6 +387,10 @@ static bool sharp_boxes(const saltusi_two* two) {
 void saltusi_polytope_near(const saltusi_two* two, const saltusi_near* near,
                            saltusi_candidates* out) {
   assert(two != NULL && near != NULL && out != NULL);
+  if (near->all) {
+    saltusi_polytope_all(two, near, out);
+    return;
+  }
   if (sharp_boxes(two) && saltusi_boxes_near(two, near, out)) {
     return;
   }
@@ -418,7 +423,7 @@ void saltusi_polytope_near(const saltusi_two* two, const saltusi_near* near,
       list_axis(&ask, &axis);
     }
   }
-  sort(out, first);
+  saltusi_candidates_sort(out, first);
 }
 
 /* Two boxes: value and normal of the best axis, near a corner of B. */

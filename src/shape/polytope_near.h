@@ -38,6 +38,11 @@ bool saltusi_in_cone(const saltusi_polytope* body, int vertex, const double n[3]
 /* Pairs of features of two polytopes within reach; how far they are apart. */
 void saltusi_polytope_near(const saltusi_two* two, const saltusi_near* near,
                            saltusi_candidates* out);
+/* Every pair that can come to touch (saltusi_near.all). */
+void saltusi_polytope_all(const saltusi_two* two, const saltusi_near* near,
+                          saltusi_candidates* out);
+/* By numbers, from place `first` on. */
+void saltusi_candidates_sort(saltusi_candidates* list, int first);
 void saltusi_polytope_separation(const saltusi_two* two, saltusi_separation* out);
 
 int saltusi_polytope_guards(const saltusi_two* two, const saltusi_candidate* numbers,

@@ -25,8 +25,9 @@ static void near_pairs(const saltusi_two* two, double reach, double delta, list*
                    SALTUS_OK);
   assert_true(out->all.count <= ROOM);
   for (int k = 1; k < out->all.count; k++) {
-    assert_true(out->item[k - 1].a < out->item[k].a ||
-                (out->item[k - 1].a == out->item[k].a && out->item[k - 1].b < out->item[k].b));
+    const saltusi_candidate *one = &out->item[k - 1], *two_of = &out->item[k];
+    assert_true(one->a < two_of->a || (one->a == two_of->a && one->b < two_of->b) ||
+                (one->a == two_of->a && one->b == two_of->b && one->branch < two_of->branch));
   }
 }
 
@@ -619,6 +620,62 @@ static void distances_from_meshes_are_those_from_their_triangles(void** state) {
   assert_true(count > 20);
 }
 
+/* A cylinder on its side on a plane of triangles: two rims; over a ridge: its side; on its end: fixed points. */
+static void cylinders_and_the_like_on_meshes(void** state) {
+  (void)state;
+  saltusi_pool pool = saltusi_pool_over(NULL);
+  double flat[36] = {0.0}, roof[36];
+  for (int k = 0; k < 36; k++) {
+    roof[k] = -fabs(k % 6 - 2.0);
+  }
+  const saltusi_shape ground = field(&pool, flat, 6, 6), gable = field(&pool, roof, 6, 6);
+  const saltusi_shape wheel = solids_make(
+      &pool, &(saltus_shape_def){
+                 .name = "wheel", .kind = SALTUS_SHAPE_CYLINDER, .radius = 0.2, .length = 0.5});
+  const saltusi_carrier b = still();
+  const double quarter = 1.5707963267948966;
+  list pairs;
+  saltusi_carrier a = solids_at((double[3]){2.3, 2.6, 0.2}, (double[3]){quarter, 0.0, 0.0});
+  near_pairs(&(saltusi_two){&wheel, &a, &ground, &b}, 1e-6, 1e-3, &pairs);
+  assert_int_equal(pairs.all.count, 2);
+  for (int k = 0; k < 2; k++) {
+    assert_near(pairs.item[k].gap, 0.0, 1e-15);
+    assert_near(pairs.item[k].normal[2], 1.0, 1e-15);
+    assert_near(pairs.item[k].point[0], 2.3, 1e-14);
+  }
+  saltusi_separation apart;
+  a = solids_at((double[3]){2.3, 2.6, 0.7}, (double[3]){quarter, 0.0, 0.0});
+  saltusi_shape_separation(&wheel, &a, &ground, &b, &apart);
+  assert_near(apart.distance, 0.5, 1e-12);
+  /* on its end */
+  a = solids_at((double[3]){2.3, 2.6, 0.25}, (double[3]){0.0, 0.0, 0.3});
+  near_pairs(&(saltusi_two){&wheel, &a, &ground, &b}, 1e-6, 1e-3, &pairs);
+  assert_int_equal(pairs.all.count, 8);
+  /* across the ridge at x = 2, axis along x: the side touches it, in both orders */
+  a = solids_at((double[3]){2.1, 2.6, 0.2}, (double[3]){0.0, quarter, 0.0});
+  near_pairs(&(saltusi_two){&wheel, &a, &gable, &b}, 1e-6, 1e-3, &pairs);
+  assert_int_equal(pairs.all.count, 1);
+  assert_near(pairs.item[0].gap, 0.0, 1e-15);
+  assert_near(pairs.item[0].point[0], 2.0, 1e-14);
+  near_pairs(&(saltusi_two){&gable, &b, &wheel, &a}, 1e-6, 1e-3, &pairs);
+  assert_int_equal(pairs.all.count, 1);
+  assert_near(pairs.item[0].normal[2], -1.0, 1e-15);
+  /* an ellipsoid and a rounded box on the plane */
+  const saltusi_shape egg = solids_make(
+      &pool,
+      &(saltus_shape_def){.name = "egg", .kind = SALTUS_SHAPE_ELLIPSOID, .size = {0.3, 0.2, 0.5}});
+  a = solids_at((double[3]){2.3, 2.6, 0.5}, (double[3]){0.0, 0.0, 0.0});
+  near_pairs(&(saltusi_two){&egg, &a, &ground, &b}, 1e-6, 1e-3, &pairs);
+  assert_int_equal(pairs.all.count, 1);
+  assert_near(pairs.item[0].gap, 0.0, 1e-15);
+  const saltusi_shape soft = solids_box(&pool, 0.4, 0.4, 0.4, 0.1);
+  a = solids_at((double[3]){2.3, 2.6, 0.3}, (double[3]){0.0, 0.0, 0.5});
+  near_pairs(&(saltusi_two){&soft, &a, &ground, &b}, 1e-6, 1e-3, &pairs);
+  assert_int_equal(pairs.all.count, 4);
+  assert_near(pairs.item[0].gap, 0.0, 1e-15);
+  saltusi_pool_free(&pool);
+}
+
 static void no_pose_breaks_a_list(void** state) {
   (void)state;
   uint64_t seed = 99;
@@ -630,15 +687,27 @@ static void no_pose_breaks_a_list(void** state) {
   const cube soup = cube_soup();
   const saltus_shape_def def = cube_def(&soup);
   const saltusi_shape mesh[2] = {field(&pool, heights, 8, 8), solids_make(&pool, &def)};
-  const saltusi_shape other[4] = {
+  enum { OTHERS = 8 };
+  const saltusi_shape other[OTHERS] = {
       sphere(&pool, 0.4),
       solids_make(&pool,
                   &(saltus_shape_def){
                       .name = "bar", .kind = SALTUS_SHAPE_CAPSULE, .radius = 0.1, .length = 1.0}),
       solids_box(&pool, 1.0, 1.0, 0.5, 0.0),
-      solids_make(&pool, &(saltus_shape_def){.name = "ground", .kind = SALTUS_SHAPE_HALF_SPACE})};
+      solids_make(&pool, &(saltus_shape_def){.name = "ground", .kind = SALTUS_SHAPE_HALF_SPACE}),
+      solids_make(&pool, &(saltus_shape_def){.name = "wheel",
+                                             .kind = SALTUS_SHAPE_CYLINDER,
+                                             .radius = 0.4,
+                                             .length = 0.3}),
+      solids_make(&pool,
+                  &(saltus_shape_def){
+                      .name = "cone", .kind = SALTUS_SHAPE_CONE, .radius = 0.4, .length = 0.6}),
+      solids_make(&pool, &(saltus_shape_def){.name = "egg",
+                                             .kind = SALTUS_SHAPE_ELLIPSOID,
+                                             .size = {0.3, 0.4, 0.5}}),
+      solids_box(&pool, 0.6, 0.5, 0.4, 0.1)};
   for (int round = 0; round < (saltus_test_long() ? 500000 : 5000); round++) {
-    const saltusi_shape* A = &other[(int)(4.0 * saltus_test_random(&seed))];
+    const saltusi_shape* A = &other[(int)(OTHERS * saltus_test_random(&seed))];
     const saltusi_shape* B = &mesh[(int)(2.0 * saltus_test_random(&seed))];
     saltusi_carrier at[2];
     for (int side = 0; side < 2; side++) {
@@ -701,6 +770,7 @@ int main(void) {
       cmocka_unit_test(a_box_in_a_corner_touches_floor_and_wall),
       cmocka_unit_test(a_mesh_stands_on_a_plane_with_its_lowest_corners),
       cmocka_unit_test(distances_from_meshes_are_those_from_their_triangles),
+      cmocka_unit_test(cylinders_and_the_like_on_meshes),
       cmocka_unit_test(no_pose_breaks_a_list),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

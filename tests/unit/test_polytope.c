@@ -354,6 +354,65 @@ static void a_box_on_a_plane_touches_with_its_lowest_vertices(void** state) {
   saltusi_pool_free(&pool);
 }
 
+/* With `all`, what is listed without it is there too, and every pair of a nearby pose as well. */
+static void all_pairs_hold_those_of_nearby_poses(void** state) {
+  (void)state;
+  uint64_t seed = 51;
+  saltusi_pool pool = saltusi_pool_over(NULL);
+  const saltusi_shape A = solids_box(&pool, 1.0, 0.8, 0.6, 0.0);
+  const saltusi_shape B = solids_box(&pool, 1.2, 1.0, 0.5, 0.0);
+  int compared = 0;
+  for (int round = 0; round < 2000; round++) {
+    const saltusi_carrier b = solids_anywhere(&seed, 1.0);
+    saltusi_carrier a = solids_anywhere(&seed, 0.6), moved;
+    if (round % 2 == 0) { /* near a face: contacts are flat */
+      const saltusi_carrier turn =
+          solids_at((double[3]){0, 0, 0}, (double[3]){1e-3 * solids_normal(&seed), 0.0,
+                                                      solids_between(&seed, 0.0, 6.28)});
+      saltusi_matrix3_product(b.R, turn.R, a.R);
+      saltusi_turn(
+          b.R,
+          (double[3]){solids_between(&seed, -0.7, 0.7), solids_between(&seed, -0.7, 0.7), 0.55},
+          a.x);
+      saltusi_along(1.0, b.x, a.x, a.x);
+    }
+    /* 0.001 rad about the middle moves corners by 0.001 m at most */
+    double r[3], n = 0.0;
+    for (int k = 0; k < 3; k++) {
+      r[k] = solids_normal(&seed);
+      n += r[k] * r[k];
+    }
+    for (int k = 0; k < 3; k++) {
+      r[k] *= 0.001 / sqrt(n);
+    }
+    const saltusi_carrier turn = solids_at((double[3]){0, 0, 0}, r);
+    moved = a;
+    saltusi_matrix3_product(turn.R, a.R, moved.R);
+    for (int k = 0; k < 3; k++) {
+      moved.x[k] += solids_between(&seed, -5e-4, 5e-4);
+    }
+    list near_list;
+    near_pairs(&(saltusi_two){&A, &moved, &B, &b}, 1e-3, 1e-8, &near_list);
+    saltusi_candidate item[256];
+    saltusi_candidates all = {.capacity = 256, .item = item};
+    const saltusi_near near = {.reach = 1e-3 + 0.02, .delta = 0.012, .all = true};
+    assert_int_equal(saltusi_shape_pairs(&A, &a, &B, &b, &near, &all), SALTUS_OK);
+    for (int i = 0; i < near_list.all.count; i++) {
+      if (!(fabs(near_list.item[i].gap) < 1e-3)) {
+        continue; /* deep in: no step of an event search is there */
+      }
+      bool found = false;
+      for (int j = 0; j < all.count; j++) {
+        found = found || (item[j].a == near_list.item[i].a && item[j].b == near_list.item[i].b);
+      }
+      assert_true(found);
+      compared++;
+    }
+  }
+  assert_true(compared > 200);
+  saltusi_pool_free(&pool);
+}
+
 /* A box as the hull of its corners, which goes the general way: the same places, gaps and normals. */
 static void a_box_is_the_hull_of_its_corners(void** state) {
   (void)state;
@@ -622,6 +681,7 @@ int main(void) {
       cmocka_unit_test(flat_boxes_touch_at_the_corners_of_the_common_area),
       cmocka_unit_test(one_place_has_one_normal),
       cmocka_unit_test(a_box_on_a_plane_touches_with_its_lowest_vertices),
+      cmocka_unit_test(all_pairs_hold_those_of_nearby_poses),
       cmocka_unit_test(a_box_is_the_hull_of_its_corners),
       cmocka_unit_test(separation_is_that_of_the_hull_of_differences),
       cmocka_unit_test(distance_of_rounded_solids_is_that_of_a_convex_program),
