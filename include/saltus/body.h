@@ -24,6 +24,7 @@
 #include "saltus/log.h"
 #include "saltus/memory.h"
 #include "saltus/orientation.h"
+#include "saltus/shape.h"
 #include "saltus/status.h"
 #include "saltus/system.h"
 
@@ -72,7 +73,11 @@ typedef struct saltus_body_def {
   bool velocity_in_body;      /* velocity is in body axes instead */
   bool angular_in_world;      /* angular_velocity is in world axes instead */
   saltus_driven_pose* driven; /* of a driven body */
-  SALTUS_RESERVED(4);
+  double density; /* kg/m^3, in the plane kg/m^2: mass and inertia are those of its shapes; 0: they are given, or the
+                   * mass alone is and inertia follows from the shapes. Where shapes weigh, `position` and those of its
+                   * markers and shapes are meant from the origin that shapes are given from, not from the centre of
+                   * mass */
+  SALTUS_RESERVED(3);
 } saltus_body_def;
 
 /* A point with axes: on a body, relative to another marker, or in the world. */
@@ -166,6 +171,40 @@ typedef struct saltus_input_def {
   SALTUS_RESERVED(1);
 } saltus_input_def;
 
+typedef struct saltus_material_def {
+  const char* name;
+  double friction;               /* coefficient, >= 0 */
+  double restitution;            /* 0..1 */
+  double tangential_restitution; /* 0..1 */
+  SALTUS_RESERVED(4);
+} saltus_material_def;
+
+/* A shape of a body or of the world. Of two materials the law has the geometric mean of their coefficients of friction and
+ * the larger of their restitutions. */
+typedef struct saltus_body_shape_def {
+  saltus_shape_def shape;    /* its name may be missing: "BODY.1" and so on */
+  const char* body;          /* NULL: the world */
+  const char* material;      /* NULL: "default"; without such a material no friction, no restitution */
+  const char* const* groups; /* shapes with a group in common do not touch */
+  int group_count;
+  SALTUS_RESERVED(4);
+} saltus_body_shape_def;
+
+typedef enum saltus_touch {
+  SALTUS_TOUCH_LAW,   /* by the numbers given, those that are NaN by the materials */
+  SALTUS_TOUCH_NEVER, /* the two do not see each other */
+  SALTUS_TOUCH_ALWAYS /* although a joint connects them or they have a group in common */
+} saltus_touch;
+
+/* An exception for what lies between two names, each of a shape, a body ("world" too), a group or a material. Later ones win.
+ * Bodies that a joint connects do not touch without one, but the world is nobody's neighbour. */
+typedef struct saltus_contact_pair_def {
+  const char* between[2];
+  saltus_touch touch;
+  double friction, restitution, tangential_restitution;
+  SALTUS_RESERVED(4);
+} saltus_contact_pair_def;
+
 typedef struct saltus_mechanism_def {
   int dimension;     /* 2 or 3 */
   double gravity[3]; /* m/s^2 */
@@ -184,7 +223,11 @@ typedef struct saltus_mechanism_def {
   const saltus_allocator* allocator; /* NULL: the C library */
   const saltus_load_def* loads;
   int load_count;
-  SALTUS_RESERVED(6);
+  int shape_count, material_count, contact_pair_count;
+  const saltus_body_shape_def* shapes;
+  const saltus_material_def* materials;
+  const saltus_contact_pair_def* contact_pairs;
+  SALTUS_RESERVED(2);
 } saltus_mechanism_def;
 
 typedef struct saltus_mechanism saltus_mechanism;

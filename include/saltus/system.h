@@ -38,7 +38,7 @@ typedef struct saltus_failure {
 } saltus_failure;
 
 /* Where a system is evaluated. scratch holds dims.scratch bytes that belong to this evaluation
- * thread: a system may keep intermediate values there, since `self` is constant. */
+ * thread, zero before the first call: a system may keep intermediate values there, since `self` is constant. */
 typedef struct saltus_point {
   double t;
   const double* q; /* [nq] */
@@ -90,6 +90,7 @@ typedef struct saltus_contact_list {
   double* gap;  /* [capacity] m, positive when apart */
   uint64_t* identity; /* [capacity] all different */
   int* law;           /* [capacity] place in saltus_system.laws; one law for one identity, always */
+  double horizon; /* s; in: what velocities can bring within reach in this time is wanted too; 0: nothing */
 } saltus_contact_list;
 
 /* Law of an entry of `sweep` that is no contact but a watch: a function of `gaps` that is positive while nothing of
@@ -103,6 +104,7 @@ typedef struct saltus_box {
   const double* q_high;   /* [nq] */
   const uint64_t* closed; /* [closed_count] contacts that touch when the step begins */
   int closed_count;
+  void* scratch; /* of saltus_point */
 } saltus_box;
 
 /* Where a contact is, for recordings and viewers. */

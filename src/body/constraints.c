@@ -250,16 +250,21 @@ void saltusi_mechanism_joints(const void* self, const saltus_point* at, double* 
 
 /* ---- limits ---- */
 
+double saltusi_limit_gap(const saltus_mechanism* m, const saltus_point* at, int i) {
+  assert(m != NULL && at != NULL && i >= 0 && i < m->limit_count);
+  const saltusi_limit* limit = &m->limits[i];
+  saltusi_end end[4];
+  saltusi_link_ends(m, &m->joints[limit->joint].link, at->t, at->q, NULL, end);
+  const double value = saltusi_row_value(m, limit->row, end, at->t, at->q);
+  return limit->sign * (value - limit->at);
+}
+
 saltus_status saltusi_mechanism_contacts(const void* self, const saltus_point* at,
                                          saltus_contact_list* list) {
   const saltus_mechanism* m = self;
   assert(m != NULL && at != NULL && list != NULL);
   for (int i = 0; i < m->limit_count; i++) {
-    const saltusi_limit* limit = &m->limits[i];
-    saltusi_end end[4];
-    saltusi_link_ends(m, &m->joints[limit->joint].link, at->t, at->q, NULL, end);
-    const double value = saltusi_row_value(m, limit->row, end, at->t, at->q);
-    list->gap[i] = limit->sign * (value - limit->at);
+    list->gap[i] = saltusi_limit_gap(m, at, i);
   }
   return SALTUS_OK;
 }

@@ -16,6 +16,8 @@ saltus_status saltusi_mechanism_contacts(const void* self, const saltus_point* a
 void saltusi_mechanism_contact(const void* self, const saltus_point* at, uint64_t identity,
                                saltus_rows* rows);
 
+double saltusi_limit_gap(const saltus_mechanism* m, const saltus_point* at, int i);
+
 /* The ends of a link: [2 x links]. poses: of all bodies, or NULL. */
 void saltusi_link_ends(const saltus_mechanism* m, const saltusi_link* link, double t,
                        const double* q, const saltusi_pose* poses, saltusi_end end[4]);

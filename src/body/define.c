@@ -145,8 +145,9 @@ static saltus_status define_inputs(const saltusi_definition* d) {
 
 static saltus_status define(const saltusi_definition* d) {
   static saltus_status (*const parts[])(const saltusi_definition*) = {
-      define_inputs,          saltusi_define_bodies, saltusi_define_markers, saltusi_define_joints,
-      saltusi_define_springs, saltusi_define_loads,  saltusi_define_system};
+      define_inputs,          saltusi_define_bodies, saltusi_define_weights,
+      saltusi_define_markers, saltusi_define_joints, saltusi_define_springs,
+      saltusi_define_loads,   saltusi_define_shapes, saltusi_define_system};
   saltus_status status = SALTUS_OK;
   for (size_t i = 0; status == SALTUS_OK && i < sizeof parts / sizeof parts[0]; i++) {
     status = parts[i](d);
@@ -165,8 +166,9 @@ saltus_status saltus_mechanism_create(const saltus_mechanism_def* def, saltus_me
                 def->dimension);
     return SALTUS_ERR_INPUT;
   }
-  const int counts[] = {def->body_count,   def->marker_count, def->joint_count,
-                        def->spring_count, def->load_count,   def->input_count};
+  const int counts[] = {def->body_count,     def->marker_count, def->joint_count,
+                        def->spring_count,   def->load_count,   def->input_count,
+                        def->shape_count,    def->material_count, def->contact_pair_count};
   for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
     if (counts[i] < 0) {
       saltusi_log(def->log, SALTUS_LEVEL_ERROR,

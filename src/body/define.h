@@ -44,11 +44,18 @@ saltus_status saltusi_define_link(const saltusi_definition* d, const char* part,
  * possible against a driven body. */
 int saltusi_define_angle(const saltusi_definition* d, const char* name, const saltusi_link* link);
 
+/* Mass and inertia of a free body. */
+saltus_status saltusi_define_mass(const saltusi_definition* d, const saltus_body_def* def,
+                                  saltusi_body* body);
+
 saltus_status saltusi_define_bodies(const saltusi_definition* d);
+/* Which body has which shapes, and what those weigh whose mass follows from them. */
+saltus_status saltusi_define_weights(const saltusi_definition* d);
 saltus_status saltusi_define_markers(const saltusi_definition* d);
 saltus_status saltusi_define_joints(const saltusi_definition* d);
 saltus_status saltusi_define_springs(const saltusi_definition* d);
 saltus_status saltusi_define_loads(const saltusi_definition* d);
+saltus_status saltusi_define_shapes(const saltusi_definition* d);
 /* Callbacks, sizes, structure, labels. */
 saltus_status saltusi_define_system(const saltusi_definition* d);
 

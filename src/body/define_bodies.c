@@ -97,8 +97,9 @@ static saltus_status spatial_inertia(const saltusi_definition* d, const saltus_b
   return SALTUS_OK;
 }
 
-static saltus_status mass_of(const saltusi_definition* d, const saltus_body_def* def,
-                             saltusi_body* body) {
+saltus_status saltusi_define_mass(const saltusi_definition* d, const saltus_body_def* def,
+                                  saltusi_body* body) {
+  assert(d != NULL && def != NULL && body != NULL);
   body->mass = def->mass;
   if (!(def->mass > 0.0) || !isfinite(def->mass)) {
     return saltusi_define_refuse(d, "body", def->name, "its mass is %g kg, must be above 0",
@@ -154,6 +155,15 @@ static saltus_status driven_of(const saltusi_definition* d, const saltus_body_de
   return status;
 }
 
+/* By its shapes: without inertia, or with a density. */
+static bool is_weighed(const saltus_body_def* def) {
+  bool without = true;
+  for (int k = 0; k < 6; k++) {
+    without = without && def->inertia[k] == 0.0;
+  }
+  return without || def->density != 0.0;
+}
+
 static saltus_status body_of(const saltusi_definition* d, const saltus_body_def* def,
                              saltusi_body* body) {
   saltus_mechanism* m = d->m;
@@ -184,8 +194,9 @@ static saltus_status body_of(const saltusi_definition* d, const saltus_body_def*
   for (int k = 0; k < (m->plane ? 2 : 3); k++) {
     body->pose.x[k] = def->position[k];
   }
-  if (status == SALTUS_OK && def->kind == SALTUS_BODY_FREE) {
-    status = mass_of(d, def, body);
+  body->by_shapes = def->kind == SALTUS_BODY_FREE && is_weighed(def);
+  if (status == SALTUS_OK && def->kind == SALTUS_BODY_FREE && !body->by_shapes) {
+    status = saltusi_define_mass(d, def, body);
   }
   return status;
 }
@@ -272,8 +283,9 @@ static saltus_status place_marker(const saltusi_definition* d, int i, const int*
   if (status != SALTUS_OK) {
     return status;
   }
+  const double* origin = m->bodies[marker->body].origin;
   for (int k = 0; k < (m->plane ? 2 : 3); k++) {
-    marker->r[k] = def->position[k];
+    marker->r[k] = def->position[k] - (parent[i] < 0 ? origin[k] : 0.0);
   }
   for (int k = 0; k < 9; k++) {
     marker->axis[k % 3][k / 3] = R[k];

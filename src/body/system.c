@@ -4,6 +4,7 @@
  * system.c - the system of a mechanism: sizes, structure, labels, callbacks.
  */
 #include "body/bending.h"
+#include "body/contacts.h"
 #include "body/define.h"
 #include "body/enclosure.h"
 #include "body/forces.h"
@@ -152,7 +153,10 @@ static unsigned traits_of(const saltus_mechanism* m) {
   unsigned traits = SALTUS_CONSTANT_MASS;
   traits |= round && constant ? SALTUS_FREE_FORCE : 0U;
   traits |= round && affine ? SALTUS_LINEAR_FORCE : 0U;
-  traits |= m->system.dims.nj == 0 && m->limit_count == 0 ? SALTUS_CONSTANT_NORMALS : 0U;
+  const bool shapes = m->world != NULL;
+  traits |=
+      m->system.dims.nj == 0 && m->limit_count == 0 && !shapes ? SALTUS_CONSTANT_NORMALS : 0U;
+  traits |= shapes ? SALTUS_CHANGING_CONTACTS : 0U;
   return traits;
 }
 
@@ -173,6 +177,13 @@ static void set_ops(saltus_mechanism* m) {
   if (m->limit_count > 0) {
     m->ops.contacts = saltusi_mechanism_contacts;
     m->ops.contact = saltusi_mechanism_contact;
+  }
+  if (m->world != NULL) {
+    m->ops.contacts = saltusi_shapes_contacts;
+    m->ops.contact = saltusi_shapes_contact;
+    m->ops.gaps = saltusi_shapes_gaps;
+    m->ops.place = saltusi_shapes_place;
+    m->ops.sweep = saltusi_shapes_sweep;
   }
   if (m->joint_count > 0) {
     m->ops.joints = saltusi_mechanism_joints;
@@ -196,6 +207,9 @@ saltus_status saltusi_define_system(const saltusi_definition* d) {
     rows += m->joints[i].rows;
     width = m->joints[i].link.width > width ? m->joints[i].link.width : width;
   }
+  const bool shapes = m->world != NULL;
+  const int pair = m->plane ? 6 : 12; /* velocities of two bodies */
+  width = shapes && width < pair ? pair : width;
   m->system = (saltus_system){
       .ops = &m->ops,
       .self = m,
@@ -204,9 +218,10 @@ saltus_status saltusi_define_system(const saltusi_definition* d) {
                .nj = rows,
                .nc = m->limit_count,
                .row_width = width,
-               .scratch = (size_t)(m->body_count + 1) * sizeof(saltusi_pose)},
+               .scratch = shapes ? saltusi_shapes_lay_out(m, NULL, NULL)
+                                 : (size_t)(m->body_count + 1) * sizeof(saltusi_pose)},
       .laws = m->laws,
-      .law_count = m->limit_count,
+      .law_count = m->law_count,
   };
   m->system.traits = traits_of(m);
   set_ops(m);

@@ -32,7 +32,7 @@ void saltusi_observer_layout(saltus_sim* sim, saltus_arena* arena) {
   const bool by_mass = sim->sys.ops->kinetic == NULL;
   sim->matrix = SALTUS_PUSH(arena, double, by_mass ? saltusi_mass_room(&sim->sys) : 0);
   sim->vector = SALTUS_PUSH(arena, double, d->nv);
-  sim->scratch = saltus_arena_push(arena, d->scratch, 1, SALTUS_ALIGNMENT);
+  sim->scratch = saltusi_scratch_layout(d, arena);
   sim->ledger = SALTUS_PUSH(arena, saltusi_ledger, 1);
   saltusi_ledger_layout(&sim->ledger_room, &sim->sys, arena);
 }

@@ -499,7 +499,7 @@ static void layout(checker* c, saltus_arena* arena) {
   c->slopes = SALTUS_PUSH2(arena, double, STEPS, constraints);
   c->keys = SALTUS_PUSH(arena, int, dims->nc);
   c->row_count = SALTUS_PUSH(arena, int, dims->nc);
-  c->at.scratch = saltus_arena_push(arena, dims->scratch, 1, SALTUS_ALIGNMENT);
+  c->at.scratch = saltusi_scratch_layout(dims, arena);
   saltusi_contact_list_layout(&c->list, dims, arena);
   saltusi_keys_layout(&c->contact_keys, changes(c) ? dims->nc : 0, arena);
   const int joint = saltusi_joint_rows_most(c->sys);

@@ -20,7 +20,7 @@ static saltus_status count_contacts(const saltus_system* sys, const saltus_point
   saltus_arena arena = saltus_arena_counting();
   saltus_point here = *at;
   for (int pass = 0; pass < 2; pass++) {
-    scratch = saltus_arena_push(&arena, sys->dims.scratch, 1, SALTUS_ALIGNMENT);
+    scratch = saltusi_scratch_layout(&sys->dims, &arena);
     said.gap = SALTUS_PUSH(&arena, double, capacity);
     said.identity = SALTUS_PUSH(&arena, uint64_t, capacity);
     said.law = SALTUS_PUSH(&arena, int, capacity);
@@ -208,6 +208,7 @@ saltus_status saltusi_keys_list(saltusi_contact_keys* keys, const saltus_system*
                                 const saltus_point* at, saltusi_contact_list* list) {
   assert(keys != NULL && sys != NULL && at != NULL && list != NULL);
   saltus_contact_list said = open_list(keys, list->requested);
+  said.horizon = list->horizon;
   list->count = 0;
   saltus_status status = sys->ops->contacts(sys->self, at, &said);
   status = take_all(keys, sys, at, status, &said, false);
@@ -223,7 +224,9 @@ saltus_status saltusi_keys_sweep(saltusi_contact_keys* keys, const saltus_system
   assert(keys != NULL && sys != NULL && at != NULL && over != NULL);
   saltus_contact_list said = open_list(keys, reach);
   memset(keys->gap, 0, (size_t)keys->table.capacity * sizeof(double)); /* a sweep writes none */
-  saltus_status status = sys->ops->sweep(sys->self, over, &said);
+  saltus_box inside = *over;
+  inside.scratch = at->scratch;
+  saltus_status status = sys->ops->sweep(sys->self, &inside, &said);
   for (int i = 0;
        status == SALTUS_OK && sys->ops->guards != NULL && i < said.count && i < said.capacity;
        i++) {

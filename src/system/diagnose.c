@@ -33,7 +33,7 @@ typedef struct diagnosis {
 static void layout(diagnosis* d, saltus_arena* arena) {
   const saltus_system* sys = d->sys;
   const saltus_dims* dims = &sys->dims;
-  d->at.scratch = saltus_arena_push(arena, dims->scratch, 1, SALTUS_ALIGNMENT);
+  d->at.scratch = saltusi_scratch_layout(dims, arena);
   bool small = sys->ops->blocks != NULL || dims->nv <= MATRIX_MOST;
   d->M = small ? SALTUS_PUSH(arena, double, saltusi_mass_room(sys)) : NULL;
   d->vector = SALTUS_PUSH(arena, double, dims->nv);

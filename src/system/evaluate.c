@@ -12,10 +12,19 @@
 #include <float.h>
 #include <string.h>
 
+void* saltusi_scratch_layout(const saltus_dims* dims, saltus_arena* arena) {
+  assert(dims != NULL && arena != NULL);
+  void* scratch = saltus_arena_push(arena, dims->scratch, 1, SALTUS_ALIGNMENT);
+  if (scratch != NULL) {
+    memset(scratch, 0, dims->scratch);
+  }
+  return scratch;
+}
+
 void saltusi_eval_layout(saltusi_eval* eval, saltus_arena* arena) {
   assert(eval != NULL && arena != NULL);
   const saltus_dims* dims = &eval->sys.dims;
-  eval->scratch = saltus_arena_push(arena, dims->scratch, 1, SALTUS_ALIGNMENT);
+  eval->scratch = saltusi_scratch_layout(dims, arena);
   eval->q_shifted = SALTUS_PUSH(arena, double, dims->nq);
   eval->v_shifted = SALTUS_PUSH(arena, double, dims->nv);
   eval->F_minus = SALTUS_PUSH(arena, double, dims->nv);
@@ -129,6 +138,7 @@ void saltusi_contact_list_layout(saltusi_contact_list* list, const saltus_dims* 
   assert(list != NULL && dims != NULL && arena != NULL);
   list->capacity = dims->nc;
   list->requested = INFINITY;
+  list->horizon = 0.0;
   list->gap = SALTUS_PUSH(arena, double, dims->nc);
   list->identity = SALTUS_PUSH(arena, uint64_t, dims->nc);
   list->key = SALTUS_PUSH(arena, int, dims->nc);
@@ -165,6 +175,7 @@ saltus_status saltusi_contacts(const saltus_system* sys, const saltus_point* at,
   saltus_contact_list* said = &list->said;
   said->count = list->count;
   said->reach = list->requested;
+  said->horizon = list->horizon;
   saltus_status status = sys->ops->contacts(sys->self, at, said);
   if (!changing && (status == SALTUS_RETRY_ROOM || said->count != list->count)) {
     return refuse_list(sys, at);

@@ -52,6 +52,9 @@ typedef struct saltusi_eval {
   bool dependent; /* joints that depend on each other were met; set by whoever solves for them */
 } saltusi_eval;
 
+/* What saltus_point.scratch needs, zero as callbacks expect it. */
+void* saltusi_scratch_layout(const saltus_dims* dims, saltus_arena* arena);
+
 /* sys has to be set before. */
 void saltusi_eval_layout(saltusi_eval* eval, saltus_arena* arena);
 
@@ -148,6 +151,7 @@ typedef struct saltusi_contact_list {
   int count;
   int capacity;
   double requested;         /* m, in: gaps up to this are wanted; infinite after the layout */
+  double horizon;           /* s, in: as in saltus_contact_list; 0 after the layout */
   double reach;             /* m, out: contacts that are not listed have larger gaps */
   double* gap;              /* [capacity] m */
   int* key;                 /* [capacity] ascending */

@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * contacts.c - contacts of a mechanism with shapes.
+ *
+ *   U = G_A (v_A, w_A) + G_B (v_B, w_B),   b: the part of bodies that are driven,   c: theirs with their accelerations
+ *   within h a body comes   h |v| + h^2/2 |gravity|   and turns by   h |w| + h^2/2 |w|^2
+ */
+#include "body/contacts.h"
+
+#include "body/constraints.h"
+#include "shape/pair.h"
+
+#include <assert.h>
+#include <string.h>
+
+/* ---- where bodies are ---- */
+
+void saltusi_shapes_carrier(const saltus_mechanism* m, int body, const saltus_point* at,
+                            saltusi_carrier* out) {
+  assert(m != NULL && at != NULL && out != NULL);
+  saltusi_pose pose;
+  saltusi_pose_at(m, body, at->t, at->q, &pose);
+  memcpy(out->x, pose.x, sizeof pose.x);
+  memcpy(out->R, pose.R, sizeof pose.R);
+  memset(out->v, 0, sizeof out->v);
+  memset(out->w, 0, sizeof out->w);
+  if (m->bodies[body].kind == SALTUS_BODY_FIXED ||
+      (m->bodies[body].kind == SALTUS_BODY_FREE && at->v == NULL)) {
+    return;
+  }
+  saltusi_motion motion;
+  saltusi_motion_at(m, body, at->t, at->v, &motion);
+  memcpy(out->v, motion.v, sizeof motion.v);
+  saltusi_turn(pose.R, motion.w, out->w);
+}
+
+static size_t rounded(size_t bytes) {
+  return (bytes + SALTUS_ALIGNMENT - 1) / SALTUS_ALIGNMENT * SALTUS_ALIGNMENT;
+}
+
+size_t saltusi_shapes_lay_out(const saltus_mechanism* m, void* scratch, saltusi_shapes_memory* to) {
+  assert(m != NULL);
+  const size_t n = (size_t)m->body_count + 1;
+  const size_t nq = (size_t)(7 * m->body_count + m->angle_count);
+  const size_t bytes[] = {n * sizeof(saltusi_pose), n * sizeof(saltusi_carrier), n * sizeof(double),
+                          n * sizeof(double), nq * sizeof(double)};
+  char* base = scratch;
+  size_t start[6] = {0};
+  for (int k = 0; k < 5; k++) {
+    start[k + 1] = start[k] + rounded(bytes[k]);
+  }
+  if (to != NULL) {
+    to->carrier = (saltusi_carrier*)(void*)(base + start[1]);
+    to->slack = (double*)(void*)(base + start[2]);
+    to->turn = (double*)(void*)(base + start[3]);
+    to->q = (double*)(void*)(base + start[4]);
+    to->world = base + start[5];
+  }
+  return start[5] + saltusi_world_bytes(m->world);
+}
+
+/* ---- lists ---- */
+
+typedef struct listing {
+  const saltus_mechanism* m;
+  const saltus_point* at;
+  const saltusi_world_query* query;
+  saltus_contact_list* list;
+  int count; /* all there are */
+  int sorted; /* first of the contacts of the present instance */
+  int instance;
+  bool crowded; /* a pair of shapes has more contacts than there is room for */
+} listing;
+
+/* The contacts of one instance by identity; the pairs of earlier ones have smaller ones. */
+static void sort_from(saltus_contact_list* list, int first, int end) {
+  for (int i = first + 1; i < end; i++) {
+    const uint64_t identity = list->identity[i];
+    const double gap = list->gap[i];
+    const int law = list->law[i];
+    int k = i;
+    for (; k > first && list->identity[k - 1] > identity; k--) {
+      list->identity[k] = list->identity[k - 1];
+      list->gap[k] = list->gap[k - 1];
+      list->law[k] = list->law[k - 1];
+    }
+    list->identity[k] = identity;
+    list->gap[k] = gap;
+    list->law[k] = law;
+  }
+}
+
+static void finish_instance(listing* l) {
+  if (l->count <= l->list->capacity) {
+    sort_from(l->list, l->sorted, l->count);
+  }
+  l->sorted = l->count;
+}
+
+static bool list_meeting(void* user, const saltusi_meeting* meeting) {
+  listing* l = user;
+  const saltusi_world* world = l->m->world;
+  if (meeting->a != l->instance) {
+    finish_instance(l);
+    l->instance = meeting->a;
+  }
+  const saltusi_candidates found = saltusi_world_pairs(world, l->query, meeting);
+  l->crowded = l->crowded || found.count > found.capacity;
+  for (int i = 0; i < found.count && !l->crowded; i++) {
+    if (l->count < l->list->capacity) {
+      l->list->identity[l->count] =
+          saltusi_world_identity(world, meeting->a, meeting->b, &found.item[i]);
+      l->list->gap[l->count] = found.item[i].gap;
+      l->list->law[l->count] = meeting->law;
+    }
+    l->count++;
+  }
+  return !l->crowded;
+}
+
+/* Limits behind the pairs of features, which have smaller identities. */
+static saltus_status add_limits(const saltus_mechanism* m, const saltus_point* at, int count,
+                                saltus_contact_list* list) {
+  list->count = count + m->limit_count;
+  if (list->count > list->capacity) {
+    return SALTUS_RETRY_ROOM;
+  }
+  saltus_contact_list limits = *list;
+  limits.gap += count;
+  saltus_status status = SALTUS_OK;
+  if (m->limit_count > 0 && at != NULL) {
+    status = saltusi_mechanism_contacts(m, at, &limits);
+  }
+  for (int i = 0; i < m->limit_count; i++) {
+    list->identity[count + i] = SALTUSI_LISTED + (uint64_t)i;
+    list->law[count + i] = i;
+  }
+  return status;
+}
+
+saltus_status saltusi_shapes_list(const saltus_mechanism* m, const saltus_point* at,
+                                  const saltusi_world_query* query, saltus_contact_list* list) {
+  assert(m != NULL && at != NULL && query != NULL && list != NULL);
+  listing l = {.m = m, .at = at, .query = query, .list = list, .instance = -1};
+  saltusi_world_meet(m->world, query, list_meeting, &l);
+  finish_instance(&l);
+  if (l.crowded) {
+    saltus_fail(at, "two shapes have more than %d contacts at t = %.10g s", m->world->candidates,
+                at->t);
+    return SALTUS_ERR_SYSTEM;
+  }
+  list->reach = query->reach;
+  return add_limits(m, at, l.count, list);
+}
+
+saltus_status saltusi_shapes_contacts(const void* self, const saltus_point* at,
+                                      saltus_contact_list* list) {
+  const saltus_mechanism* m = self;
+  assert(m != NULL && at != NULL && list != NULL && at->scratch != NULL);
+  saltusi_shapes_memory room;
+  saltusi_shapes_lay_out(m, at->scratch, &room);
+  const double h = at->v != NULL && list->horizon > 0.0 ? list->horizon : 0.0;
+  const double fall = 0.5 * h * h * sqrt(saltusi_dot3(m->gravity, m->gravity));
+  for (int i = 0; i <= m->body_count; i++) {
+    saltusi_carrier* body = &room.carrier[i];
+    saltusi_shapes_carrier(m, i, at, body);
+    const double turning = h * sqrt(saltusi_dot3(body->w, body->w));
+    room.slack[i] = m->bodies[i].kind == SALTUS_BODY_FREE ? fall : 0.0;
+    room.turn[i] = turning + 0.5 * turning * turning;
+  }
+  const saltusi_world_query query = {.carrier = room.carrier,
+                                     .reach = isfinite(list->reach) ? list->reach : m->world->reach,
+                                     .horizon = h,
+                                     .slack = room.slack,
+                                     .turn = room.turn,
+                                     .memory = room.world};
+  return saltusi_shapes_list(m, at, &query, list);
+}
+
+/* ---- rows ---- */
+
+/* A pair of features by its identity, with the bodies where they are. */
+typedef struct known {
+  int body[2];
+  saltusi_carrier on[2];
+  const saltusi_shape* shape[2];
+  saltusi_candidate numbers;
+} known;
+
+static void recognise(const saltus_mechanism* m, const saltus_point* at, uint64_t identity,
+                      known* k) {
+  int instance[2];
+  saltusi_world_decode(m->world, identity, &instance[0], &instance[1], &k->numbers);
+  for (int i = 0; i < 2; i++) {
+    k->shape[i] = &m->world->instance[instance[i]].shape;
+    k->body[i] = m->world->instance[instance[i]].carrier;
+    saltusi_shapes_carrier(m, k->body[i], at, &k->on[i]);
+  }
+}
+
+static saltusi_pair pair_of(const known* k) {
+  saltusi_pair pair = {0};
+  saltusi_shape_pair(k->shape[0], &k->on[0], k->shape[1], &k->on[1], &k->numbers, &pair);
+  return pair;
+}
+
+static void put(const saltus_mechanism* m, const double G[6], double* to) {
+  if (m->plane) {
+    to[0] = G[0];
+    to[1] = G[1];
+    to[2] = G[5];
+    return;
+  }
+  memcpy(to, G, 6 * sizeof(double));
+}
+
+static double six(const double G[6], const double v[3], const double w[3]) {
+  return saltusi_dot3(G, v) + saltusi_dot3(G + 3, w);
+}
+
+/* Where the velocities of the two bodies lie in a row, -1: nowhere; columns are written. */
+static void set_columns(const saltus_mechanism* m, const known* k, saltus_rows* rows, int place[2]) {
+  const int size = m->plane ? 3 : 6;
+  const int v[2] = {m->bodies[k->body[0]].v, m->bodies[k->body[1]].v};
+  if (rows->column == NULL) {
+    place[0] = v[0];
+    place[1] = v[1];
+    return;
+  }
+  const int first = v[1] >= 0 && (v[0] < 0 || v[1] < v[0]) ? 1 : 0;
+  rows->width = 0;
+  for (int i = 0; i < 2; i++) {
+    const int which = i == 0 ? first : 1 - first;
+    place[which] = v[which] >= 0 ? rows->width : -1;
+    for (int c = 0; v[which] >= 0 && c < size; c++) {
+      rows->column[rows->width++] = v[which] + c;
+    }
+  }
+}
+
+/* What a body that moves by itself adds. */
+static void add_driven(const saltus_mechanism* m, const saltus_point* at, int body,
+                       double G[3][6], saltus_rows* rows) {
+  if (m->bodies[body].kind != SALTUS_BODY_DRIVEN) {
+    return;
+  }
+  saltusi_motion motion;
+  saltusi_motion_at(m, body, at->t, at->v, &motion);
+  for (int r = 0; r < rows->count; r++) {
+    rows->b[r] += six(G[r], motion.v, motion.w);
+    if (rows->c != NULL) {
+      rows->c[r] += six(G[r], motion.a, motion.dw);
+    }
+  }
+}
+
+void saltusi_shapes_contact(const void* self, const saltus_point* at, uint64_t identity,
+                            saltus_rows* rows) {
+  const saltus_mechanism* m = self;
+  assert(m != NULL && at != NULL && rows != NULL);
+  if ((identity & SALTUSI_LISTED) != 0) {
+    saltusi_mechanism_contact(m, at, identity - SALTUSI_LISTED, rows);
+    return;
+  }
+  known k;
+  saltusi_pair_rows found;
+  int place[2];
+  recognise(m, at, identity, &k);
+  const saltusi_pair pair = pair_of(&k);
+  set_columns(m, &k, rows, place);
+  if (!saltusi_pair_rows_at(&pair, m->plane, NULL, &found)) {
+    saltus_fail(at, "shapes \"%s\" and \"%s\" touch at t = %.10g s where no normal is defined",
+                k.shape[0]->name, k.shape[1]->name, at->t);
+    return;
+  }
+  for (int r = 0; r < rows->count; r++) {
+    double* G = rows->G + (size_t)r * (size_t)rows->stride;
+    if (place[0] >= 0) {
+      put(m, found.GA[r], G + place[0]);
+    }
+    if (place[1] >= 0) {
+      put(m, found.GB[r], G + place[1]);
+    }
+    if (rows->c != NULL) {
+      rows->c[r] += found.c[r];
+    }
+  }
+  add_driven(m, at, k.body[0], found.GA, rows);
+  add_driven(m, at, k.body[1], found.GB, rows);
+}
+
+saltus_status saltusi_shapes_gaps(const void* self, const saltus_point* at, int count,
+                                  const uint64_t* identity, double* gap) {
+  const saltus_mechanism* m = self;
+  assert(m != NULL && at != NULL && (count == 0 || (identity != NULL && gap != NULL)));
+  for (int i = 0; i < count; i++) {
+    if ((identity[i] & SALTUSI_LISTED) != 0) {
+      gap[i] = saltusi_limit_gap(m, at, (int)(identity[i] - SALTUSI_LISTED));
+      continue;
+    }
+    known k;
+    saltus_point still = *at;
+    still.v = NULL;
+    recognise(m, &still, identity[i], &k);
+    if (k.numbers.a == 0 || k.numbers.b == 0) {
+      saltusi_separation apart = {.distance = (double)NAN};
+      (void)saltusi_shape_separation(k.shape[0], &k.on[0], k.shape[1], &k.on[1], &apart);
+      gap[i] = apart.distance;
+      continue;
+    }
+    const saltusi_pair pair = pair_of(&k);
+    saltusi_closest closest;
+    gap[i] = saltusi_pair_closest(&pair, &closest) ? closest.gap : (double)NAN;
+  }
+  return SALTUS_OK;
+}
+
+saltus_status saltusi_shapes_place(const void* self, const saltus_point* at, uint64_t identity,
+                                   saltus_contact_place* place) {
+  const saltus_mechanism* m = self;
+  assert(m != NULL && at != NULL && place != NULL);
+  if ((identity & SALTUSI_LISTED) != 0) {
+    return SALTUS_ERR_UNSUPPORTED;
+  }
+  known k;
+  saltusi_pair_rows found;
+  recognise(m, at, identity, &k);
+  const saltusi_pair pair = pair_of(&k);
+  if (!saltusi_pair_rows_at(&pair, m->plane, NULL, &found)) {
+    return SALTUS_ERR_UNDEFINED;
+  }
+  for (int i = 0; i < 2; i++) {
+    place->bodies[i] = k.body[i] < m->body_count ? k.body[i] : -1;
+  }
+  for (int i = 0; i < 3; i++) {
+    place->point[i] = 0.5 * (found.point[0][i] + found.point[1][i]);
+    place->normal[i] = found.frame[0][i];
+  }
+  return SALTUS_OK;
+}

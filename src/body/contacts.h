@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * contacts.h - callbacks of the contacts of a mechanism with shapes, and what they share; `self` is the mechanism.
+ */
+#ifndef SALTUSI_BODY_CONTACTS_H
+#define SALTUSI_BODY_CONTACTS_H
+
+#include "body/mechanism.h"
+#include "shape/world.h"
+
+/* Identities of contacts that are listed always have this bit, which no pair of features has: limit i of a joint is
+ * SALTUSI_LISTED + i, formulas come behind (src/model). Others are those of shape/world.h. */
+#define SALTUSI_LISTED ((uint64_t)1 << 63)
+
+saltus_status saltusi_shapes_contacts(const void* self, const saltus_point* at,
+                                      saltus_contact_list* list);
+void saltusi_shapes_contact(const void* self, const saltus_point* at, uint64_t identity,
+                            saltus_rows* rows);
+saltus_status saltusi_shapes_gaps(const void* self, const saltus_point* at, int count,
+                                  const uint64_t* identity, double* gap);
+saltus_status saltusi_shapes_place(const void* self, const saltus_point* at, uint64_t identity,
+                                   saltus_contact_place* place);
+saltus_status saltusi_shapes_sweep(const void* self, const saltus_box* over,
+                                   saltus_contact_list* list);
+
+/* The memory of an evaluation, in saltus_point.scratch behind the poses of joints. */
+typedef struct saltusi_shapes_memory {
+  saltusi_carrier* carrier; /* [body_count + 1], as are the next two */
+  double *slack, *turn;
+  double* q;   /* [nq] */
+  void* world; /* of a query */
+} saltusi_shapes_memory;
+
+/* Bytes of scratch. */
+size_t saltusi_shapes_lay_out(const saltus_mechanism* m, void* scratch, saltusi_shapes_memory* to);
+
+/* Pose and motion of a body as shapes need them; v NULL: free ones at rest. */
+void saltusi_shapes_carrier(const saltus_mechanism* m, int body, const saltus_point* at,
+                            saltusi_carrier* out);
+
+/* Writes pairs of features that a query finds, and limits. */
+saltus_status saltusi_shapes_list(const saltus_mechanism* m, const saltus_point* at,
+                                  const saltusi_world_query* query, saltus_contact_list* list);
+
+#endif

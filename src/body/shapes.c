@@ -1,0 +1,441 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * shapes.c - shapes, materials and exceptions of a definition.
+ *
+ *   law of two materials      mu = sqrt(mu_a mu_b),   e = max(e_a, e_b),   e_T the same
+ */
+#include "base/log.h"
+#include "base/reserved.h"
+#include "base/suggest.h"
+#include "body/contacts.h"
+#include "body/define.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- materials ---- */
+
+static saltus_status material_of(const saltusi_definition* d, const saltus_material_def* def,
+                                 saltusi_index* names) {
+  const char* copy;
+  saltus_status status = SALTUSI_RESERVED_CHECK(def, "saltus_material_def", d->def->log);
+  status = status == SALTUS_OK ? saltusi_define_name(d, "material", def->name, names, &copy) : status;
+  if (status != SALTUS_OK) {
+    return status;
+  }
+  if (!(def->friction >= 0.0) || !isfinite(def->friction)) {
+    return saltusi_define_refuse(d, "material", def->name,
+                                 "its friction is %g, must be at least 0 and finite", def->friction);
+  }
+  const double e[2] = {def->restitution, def->tangential_restitution};
+  for (int k = 0; k < 2; k++) {
+    if (!(e[k] >= 0.0 && e[k] <= 1.0)) {
+      return saltusi_define_refuse(d, "material", def->name,
+                                   "its %srestitution is %g, must be between 0 and 1",
+                                   k == 1 ? "tangential_" : "", e[k]);
+    }
+  }
+  return SALTUS_OK;
+}
+
+static saltus_contact_law law_of(const saltus_mechanism* m, const char* name, double mu, double e_N,
+                                 double e_T) {
+  return (saltus_contact_law){.name = name,
+                              .tangents = mu > 0.0 ? (m->plane ? 1 : 2) : 0,
+                              .mu = mu,
+                              .e_N = e_N,
+                              .e_T = mu > 0.0 ? e_T : 0.0};
+}
+
+/* The law that two materials have without an exception. */
+static saltus_contact_law mixed(const saltusi_definition* d, int i, int j, const char* name) {
+  const saltus_material_def none = {0};
+  const saltus_material_def* a = i < d->def->material_count ? &d->def->materials[i] : &none;
+  const saltus_material_def* b = j < d->def->material_count ? &d->def->materials[j] : &none;
+  return law_of(d->m, name, sqrt(a->friction * b->friction), fmax(a->restitution, b->restitution),
+                fmax(a->tangential_restitution, b->tangential_restitution));
+}
+
+static const char* pair_name(saltus_mechanism* m, const char* a, const char* b) {
+  const char* first = saltusi_pool_join(&m->pool, a, "/");
+  return first != NULL ? saltusi_pool_join(&m->pool, first, b) : NULL;
+}
+
+/* One law for every two materials, behind those of limits. */
+static saltus_status mix_materials(const saltusi_definition* d) {
+  saltus_mechanism* m = d->m;
+  saltusi_world* world = m->world;
+  const int n = d->def->material_count + 1; /* the last is that of shapes without one */
+  int* table = SALTUSI_TAKE(&m->pool, int, n* n);
+  saltus_contact_law* laws = SALTUSI_TAKE(
+      &m->pool, saltus_contact_law, m->limit_count + n * (n + 1) / 2 + d->def->contact_pair_count);
+  if (m->pool.failed) {
+    return SALTUS_ERR_MEMORY;
+  }
+  if (m->limit_count > 0) {
+    memcpy(laws, m->laws, (size_t)m->limit_count * sizeof *laws);
+  }
+  m->laws = laws;
+  m->law_count = m->limit_count;
+  for (int i = 0; i < n && !m->pool.failed; i++) {
+    for (int j = i; j < n && !m->pool.failed; j++) {
+      const char* a = i < n - 1 ? d->def->materials[i].name : "default";
+      const char* b = j < n - 1 ? d->def->materials[j].name : "default";
+      laws[m->law_count] = mixed(d, i, j, pair_name(m, a, b));
+      table[i * n + j] = table[j * n + i] = m->law_count++;
+    }
+  }
+  world->materials = n;
+  world->law = m->material_law = table;
+  return m->pool.failed ? SALTUS_ERR_MEMORY : SALTUS_OK;
+}
+
+/* ---- shapes ---- */
+
+/* What is read of shapes before they are made. */
+typedef struct reading {
+  saltusi_index materials, shapes, groups;
+} reading;
+
+static saltus_status group_bit(const saltusi_definition* d, const saltus_body_shape_def* def,
+                               const char* name, saltusi_index* groups, uint64_t* bits) {
+  enum { MOST = 64 };
+  if (name == NULL || name[0] == '\0') {
+    return saltusi_define_refuse(d, "shape", def->shape.name, "a group has no name");
+  }
+  int place = saltusi_index_find(groups, name);
+  if (place < 0 && groups->count >= MOST) {
+    return saltusi_define_refuse(d, "shape", def->shape.name,
+                                 "group \"%s\" is number %d, must be at most %d", name, MOST + 1,
+                                 MOST);
+  }
+  if (place < 0) {
+    const char* copy = saltusi_pool_text(&d->m->pool, name);
+    place = copy != NULL ? saltusi_index_add(groups, copy) : 0;
+  }
+  *bits |= (uint64_t)1 << place;
+  return SALTUS_OK;
+}
+
+/* "ball.1" where a shape has no name. */
+static const char* shape_name(const saltusi_definition* d, int i, const char* body, int number) {
+  const char* given = d->def->shapes[i].shape.name;
+  if (given != NULL && given[0] != '\0') {
+    return given;
+  }
+  char text[160];
+  snprintf(text, sizeof text, "%.120s.%d", body, number);
+  return saltusi_pool_text(&d->m->pool, text);
+}
+
+static saltusi_mobility mobility_of(const saltusi_body* body) {
+  return body->kind == SALTUS_BODY_FREE     ? SALTUSI_MOBILITY_FREE
+         : body->kind == SALTUS_BODY_DRIVEN ? SALTUSI_MOBILITY_DRIVEN
+                                            : SALTUSI_MOBILITY_FIXED;
+}
+
+static saltus_status shape_of(const saltusi_definition* d, int i, int number, reading* r,
+                              saltusi_instance* out) {
+  const saltus_body_shape_def* def = &d->def->shapes[i];
+  saltus_mechanism* m = d->m;
+  const saltusi_body* body = &m->bodies[out->carrier];
+  saltus_shape_def shape = def->shape;
+  const char* copy;
+  shape.name = shape_name(d, i, body->name, number);
+  saltus_status status = SALTUSI_RESERVED_CHECK(def, "saltus_body_shape_def", d->def->log);
+  status = status == SALTUS_OK ? saltusi_define_name(d, "shape", shape.name, &r->shapes, &copy) : status;
+  if (status != SALTUS_OK) {
+    return status;
+  }
+  out->tag = i;
+  out->mobility = mobility_of(body);
+  out->material = d->def->material_count;
+  const int usual = saltusi_index_find(&r->materials, "default");
+  out->material = usual >= 0 ? usual : out->material;
+  if (def->material != NULL) {
+    status = saltusi_define_find(d, "shape", shape.name, &r->materials, "material", def->material,
+                                 &out->material);
+  }
+  for (int k = 0; status == SALTUS_OK && k < def->group_count; k++) {
+    status = group_bit(d, def, def->groups[k], &r->groups, &out->groups);
+  }
+  for (int k = 0; k < 3; k++) {
+    shape.position[k] -= body->origin[k];
+  }
+  if (status == SALTUS_OK) {
+    status = saltusi_shape_make(&shape, m->plane ? 2 : 3, &m->pool, d->def->log, &out->shape);
+  }
+  if (status == SALTUS_OK && out->mobility == SALTUSI_MOBILITY_FREE &&
+      !isfinite(out->shape.radius)) {
+    return saltusi_define_refuse(d, "shape", shape.name,
+                                 "has no end, but its body \"%s\" is free; give it to the world, or "
+                                 "to a fixed or driven body",
+                                 body->name);
+  }
+  return status;
+}
+
+static saltus_status make_shapes(const saltusi_definition* d, reading* r) {
+  saltus_mechanism* m = d->m;
+  const int n = d->def->shape_count;
+  int* number = SALTUSI_TAKE(&m->pool, int, m->body_count + 1);
+  m->world->instance = SALTUSI_TAKE(&m->pool, saltusi_instance, n);
+  if (m->pool.failed) {
+    return SALTUS_ERR_MEMORY;
+  }
+  saltus_status status = SALTUS_OK;
+  for (int i = 0; status == SALTUS_OK && i < n; i++) {
+    saltusi_instance* instance = &m->world->instance[i];
+    instance->carrier = m->shape_body[i];
+    status = shape_of(d, i, ++number[instance->carrier], r, instance);
+  }
+  m->world->count = n;
+  m->world->carriers = m->body_count + 1;
+  return status;
+}
+
+/* ---- exceptions ---- */
+
+/* Whether a name of an exception means an instance. */
+static bool means(const saltusi_definition* d, const reading* r, const saltusi_instance* at,
+                  const char* name) {
+  const saltus_mechanism* m = d->m;
+  const int group = saltusi_index_find(&r->groups, name);
+  return strcmp(at->shape.name, name) == 0 || strcmp(m->bodies[at->carrier].name, name) == 0 ||
+         (group >= 0 && (at->groups >> group & 1U) != 0) ||
+         (at->material < d->def->material_count &&
+          strcmp(d->def->materials[at->material].name, name) == 0);
+}
+
+static saltus_status unknown_name(const saltusi_definition* d, const reading* r, const char* name) {
+  const saltusi_index* all[] = {&r->shapes, &d->m->body_names, &r->groups, &r->materials};
+  const char* near = NULL;
+  for (int k = 0; k < 4 && near == NULL; k++) {
+    near = saltusi_suggest(name, all[k]->texts, all[k]->count);
+  }
+  saltusi_log(d->def->log, SALTUS_LEVEL_ERROR,
+              "contact_pairs \"%s\": there is no shape, body with shapes, group or material of that "
+              "name%s%s%s",
+              name, near != NULL ? "; did you mean \"" : "", near != NULL ? near : "",
+              near != NULL ? "\"?" : "");
+  return SALTUS_ERR_NAME;
+}
+
+/* Adds an exception for all instances that two names mean; only counts without a list. */
+static int add_exceptions(const saltusi_definition* d, const reading* r,
+                          const saltus_contact_pair_def* pair, int law, saltusi_exception* list,
+                          int count) {
+  const saltusi_world* world = d->m->world;
+  for (int i = 0; i < world->count; i++) {
+    const saltusi_instance* a = &world->instance[i];
+    const bool first = means(d, r, a, pair->between[0]), second = means(d, r, a, pair->between[1]);
+    for (int j = i + 1; (first || second) && j < world->count; j++) {
+      const saltusi_instance* b = &world->instance[j];
+      if ((first && means(d, r, b, pair->between[1])) ||
+          (second && means(d, r, b, pair->between[0]))) {
+        if (list != NULL) {
+          list[count] = (saltusi_exception){.a = a->tag, .b = b->tag, .law = law, .order = count};
+        }
+        count++;
+      }
+    }
+  }
+  return count;
+}
+
+/* Shapes of bodies that a joint connects; the world is nobody's neighbour. */
+static int add_neighbours(const saltusi_definition* d, saltusi_exception* list, int count) {
+  const saltus_mechanism* m = d->m;
+  const saltusi_world* world = m->world;
+  for (int k = 0; k < m->joint_count; k++) {
+    const saltusi_joint* joint = &m->joints[k];
+    if (joint->type == SALTUS_JOINT_GEAR || joint->type == SALTUS_JOINT_RACK_AND_PINION) {
+      continue;
+    }
+    const int x = m->markers[joint->between[0]].body, y = m->markers[joint->between[1]].body;
+    if (x == m->body_count || y == m->body_count) {
+      continue;
+    }
+    for (int i = 0; i < world->count; i++) {
+      for (int j = 0; world->instance[i].carrier == x && j < world->count; j++) {
+        if (world->instance[j].carrier == y && i != j) {
+          if (list != NULL) {
+            list[count] = (saltusi_exception){.a = world->instance[i].tag,
+                                              .b = world->instance[j].tag,
+                                              .law = SALTUSI_LAW_NONE,
+                                              .order = count};
+          }
+          count++;
+        }
+      }
+    }
+  }
+  return count;
+}
+
+/* What an exception has instead of the numbers of materials. */
+static saltus_status law_of_pair(const saltusi_definition* d, const saltus_contact_pair_def* pair,
+                                 int materials[2], int* law) {
+  saltus_mechanism* m = d->m;
+  const saltus_contact_law usual = mixed(d, materials[0], materials[1], NULL);
+  const double mu = isnan(pair->friction) ? usual.mu : pair->friction;
+  const double e_N = isnan(pair->restitution) ? usual.e_N : pair->restitution;
+  const double e_T =
+      isnan(pair->tangential_restitution) ? usual.e_T : pair->tangential_restitution;
+  if (!(mu >= 0.0) || !isfinite(mu)) {
+    return saltusi_define_refuse(d, "contact_pairs", pair->between[0],
+                                 "friction is %g, must be at least 0 and finite", mu);
+  }
+  if (!(e_N >= 0.0 && e_N <= 1.0) || !(e_T >= 0.0 && e_T <= 1.0)) {
+    return saltusi_define_refuse(d, "contact_pairs", pair->between[0],
+                                 "restitution is %g, must be between 0 and 1",
+                                 e_N >= 0.0 && e_N <= 1.0 ? e_T : e_N);
+  }
+  m->laws[m->law_count] =
+      law_of(m, pair_name(m, pair->between[0], pair->between[1]), mu, e_N, e_T);
+  *law = m->law_count++;
+  return SALTUS_OK;
+}
+
+/* A material of an instance that the name means. */
+static int material_meant(const saltusi_definition* d, const reading* r, const char* name) {
+  const int place = saltusi_index_find(&r->materials, name);
+  for (int i = 0; place < 0 && i < d->m->world->count; i++) {
+    if (means(d, r, &d->m->world->instance[i], name)) {
+      return d->m->world->instance[i].material;
+    }
+  }
+  return place;
+}
+
+/* Laws of exceptions, those between materials into the table. */
+static saltus_status read_pairs(const saltusi_definition* d, const reading* r, int* law) {
+  saltus_mechanism* m = d->m;
+  saltus_status status = SALTUS_OK;
+  for (int i = 0; status == SALTUS_OK && i < d->def->contact_pair_count; i++) {
+    const saltus_contact_pair_def* pair = &d->def->contact_pairs[i];
+    int material[2] = {-1, -1};
+    status = SALTUSI_RESERVED_CHECK(pair, "saltus_contact_pair_def", d->def->log);
+    for (int k = 0; status == SALTUS_OK && k < 2; k++) {
+      if (pair->between[k] == NULL) {
+        return saltusi_define_refuse(d, "contact_pairs", "", "number %d has no two names", i + 1);
+      }
+      material[k] = material_meant(d, r, pair->between[k]);
+      status = material[k] < 0 ? unknown_name(d, r, pair->between[k]) : status;
+    }
+    law[i] = pair->touch == SALTUS_TOUCH_NEVER ? SALTUSI_LAW_NONE : SALTUSI_LAW_OF_MATERIALS;
+    if (status == SALTUS_OK && pair->touch == SALTUS_TOUCH_LAW) {
+      status = law_of_pair(d, pair, material, &law[i]);
+    }
+    const bool of_materials = status == SALTUS_OK &&
+                              saltusi_index_find(&r->materials, pair->between[0]) >= 0 &&
+                              saltusi_index_find(&r->materials, pair->between[1]) >= 0;
+    if (of_materials && law[i] != SALTUSI_LAW_OF_MATERIALS) {
+      const int n = m->world->materials;
+      m->material_law[material[0] * n + material[1]] = law[i];
+      m->material_law[material[1] * n + material[0]] = law[i];
+    }
+    law[i] = of_materials ? INT32_MIN : law[i]; /* done */
+  }
+  return status;
+}
+
+static saltus_status except(const saltusi_definition* d, const reading* r) {
+  saltus_mechanism* m = d->m;
+  const saltus_mechanism_def* def = d->def;
+  int* law = SALTUSI_TAKE(&m->pool, int, def->contact_pair_count);
+  if (law == NULL) {
+    return SALTUS_ERR_MEMORY;
+  }
+  saltus_status status = read_pairs(d, r, law);
+  for (int pass = 0; status == SALTUS_OK && pass < 2; pass++) {
+    int count = add_neighbours(d, m->world->exceptions, 0);
+    for (int i = 0; i < def->contact_pair_count; i++) {
+      count = law[i] == INT32_MIN ? count
+                                  : add_exceptions(d, r, &def->contact_pairs[i], law[i],
+                                                   m->world->exceptions, count);
+    }
+    if (pass == 0) {
+      m->world->exceptions = SALTUSI_TAKE(&m->pool, saltusi_exception, count);
+      status = m->world->exceptions == NULL ? SALTUS_ERR_MEMORY : status;
+    }
+    m->world->exception_count = count;
+  }
+  return status;
+}
+
+/* ---- the whole ---- */
+
+/* Pairs of kinds that no one can treat are refused before they meet. */
+static saltus_status check_kinds(const saltusi_definition* d) {
+  const saltusi_world* world = d->m->world;
+  bool known[32][32] = {{false}};
+  for (int i = 0; i < world->free_count; i++) {
+    for (int j = i + 1; j < world->count; j++) {
+      const saltusi_shape *a = &world->instance[i].shape, *b = &world->instance[j].shape;
+      const int x = 2 * (int)a->kind % 32 + (a->rho != 0.0), y = 2 * (int)b->kind % 32 + (b->rho != 0.0);
+      if (known[x][y] || saltusi_world_law(world, i, j) < 0) {
+        continue;
+      }
+      if (!saltusi_shape_treats(a, b)) {
+        return saltusi_define_refuse(
+            d, "shape", a->name,
+            "a %s cannot touch the %s \"%s\": contacts of these two kinds are not treated; let "
+            "them not collide (contact_pairs), or use other shapes",
+            saltus_shape_kind_name(a->kind), saltus_shape_kind_name(b->kind), b->name);
+      }
+      known[x][y] = true;
+    }
+  }
+  return SALTUS_OK;
+}
+
+saltus_status saltusi_define_shapes(const saltusi_definition* d) {
+  assert(d != NULL);
+  saltus_mechanism* m = d->m;
+  const saltus_mechanism_def* def = d->def;
+  m->law_count = m->limit_count;
+  reading r = {0};
+  int groups = 0;
+  for (int i = 0; i < def->shape_count; i++) {
+    groups += def->shapes[i].group_count > 0 ? def->shapes[i].group_count : 0;
+  }
+  if (!saltusi_index_start(&r.materials, def->material_count, &m->pool) ||
+      !saltusi_index_start(&r.shapes, def->shape_count, &m->pool) ||
+      !saltusi_index_start(&r.groups, groups, &m->pool)) {
+    return SALTUS_ERR_MEMORY;
+  }
+  saltus_status status = SALTUS_OK;
+  for (int i = 0; status == SALTUS_OK && i < def->material_count; i++) {
+    status = material_of(d, &def->materials[i], &r.materials);
+  }
+  if (status != SALTUS_OK || def->shape_count == 0) {
+    return status;
+  }
+  m->world = SALTUSI_TAKE(&m->pool, saltusi_world, 1);
+  if (m->world == NULL) {
+    return SALTUS_ERR_MEMORY;
+  }
+  status = make_shapes(d, &r);
+  status = status == SALTUS_OK ? mix_materials(d) : status;
+  status = status == SALTUS_OK ? except(d, &r) : status;
+  if (status != SALTUS_OK) {
+    return status;
+  }
+  saltusi_carrier* pose = SALTUSI_TAKE(&m->pool, saltusi_carrier, m->body_count + 1);
+  if (pose == NULL) {
+    return SALTUS_ERR_MEMORY;
+  }
+  const saltus_point start = {.t = m->t0, .q = m->q0};
+  for (int i = 0; i <= m->body_count; i++) {
+    saltusi_shapes_carrier(m, i, &start, &pose[i]);
+  }
+  status = saltusi_world_make(m->world, pose, &m->pool);
+  if (status == SALTUS_ERR_RANGE) {
+    return saltusi_define_refuse(d, "mechanism", "shapes",
+                                 "shapes have more than 2^28 features in all");
+  }
+  return status == SALTUS_OK ? check_kinds(d) : status;
+}

@@ -1,0 +1,464 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * world.c - see world.h.
+ *
+ *   a pair comes within   reach + horizon |v_A - v_B| + slack_A + slack_B + turn_A arm_A + turn_B arm_B
+ *   boxes grow by         reach / 2 + horizon |v| + slack + turn arm         (each side, |v_A - v_B| <= |v_A| + |v_B|)
+ *   delta               = turn_A + turn_B + that distance / size
+ */
+#include "shape/world.h"
+
+#include "math/rotation.h"
+
+#include <assert.h>
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+/* Minima of a pair of curved features (circle and circle: a polynomial of degree 8). */
+enum { BRANCHES = 8 };
+
+/* Below this many instances every one is tested against every other. */
+enum { ALL_PAIRS = 64 };
+
+/* Part of its radius by which the leaf of a shape is larger than its box: with less, leaves are put elsewhere more
+ * often, with more, queries find more that is not near. */
+static const double leaf_margin = 0.1;
+
+/* ---- making ---- */
+
+/* Room for the pairs of features of two instances. */
+static int candidates_of(const saltusi_world* world) {
+  int most = 0, next = 0; /* features of the two largest */
+  for (int i = 0; i < world->count; i++) {
+    const int n = world->instance[i].shape.features;
+    if (n > most) {
+      next = most;
+      most = n;
+    } else if (n > next) {
+      next = n;
+    }
+  }
+  const long wanted = 64L + 8L * (most < 4096 ? most : 4096) + 8L * (next < 4096 ? next : 4096);
+  return (int)wanted;
+}
+
+static saltus_status sort_instances(saltusi_world* world, saltusi_pool* pool) {
+  saltusi_instance* sorted = SALTUSI_TAKE(pool, saltusi_instance, world->count);
+  if (sorted == NULL) {
+    return SALTUS_ERR_MEMORY;
+  }
+  int place = 0;
+  for (int kind = SALTUSI_MOBILITY_FREE; kind <= (int)SALTUSI_MOBILITY_FIXED; kind++) {
+    for (int i = 0; i < world->count; i++) {
+      if ((int)world->instance[i].mobility == kind) {
+        sorted[place++] = world->instance[i];
+      }
+    }
+    world->free_count = kind == (int)SALTUSI_MOBILITY_FREE ? place : world->free_count;
+    world->moving_count = kind == (int)SALTUSI_MOBILITY_DRIVEN ? place : world->moving_count;
+  }
+  world->instance = sorted;
+  return SALTUS_OK;
+}
+
+static int compare(const saltusi_exception* x, const saltusi_exception* y) {
+  const int first = (x->a > y->a) - (x->a < y->a);
+  return first != 0 ? first : (x->b > y->b) - (x->b < y->b);
+}
+
+/* Exceptions by instance instead of by tag, ascending, each pair once. */
+static saltus_status sort_exceptions(saltusi_world* world, saltusi_pool* pool) {
+  int tags = 0;
+  for (int i = 0; i < world->count; i++) {
+    tags = world->instance[i].tag >= tags ? world->instance[i].tag + 1 : tags;
+  }
+  int* place = SALTUSI_TAKE(pool, int, tags);
+  if (place == NULL) {
+    return SALTUS_ERR_MEMORY;
+  }
+  for (int i = 0; i < world->count; i++) {
+    place[world->instance[i].tag] = i;
+  }
+  saltusi_exception* list = world->exceptions;
+  for (int i = 0; i < world->exception_count; i++) {
+    const int x = place[list[i].a], y = place[list[i].b];
+    list[i].a = x < y ? x : y;
+    list[i].b = x < y ? y : x;
+  }
+  for (int gap = world->exception_count / 2; gap > 0; gap /= 2) { /* Shell's sort: no recursion */
+    for (int i = gap; i < world->exception_count; i++) {
+      const saltusi_exception item = list[i];
+      int k = i;
+      for (; k >= gap; k -= gap) {
+        const int order = compare(&list[k - gap], &item);
+        if (order < 0 || (order == 0 && list[k - gap].order < item.order)) {
+          break;
+        }
+        list[k] = list[k - gap];
+      }
+      list[k] = item;
+    }
+  }
+  int kept = 0;
+  for (int i = 0; i < world->exception_count; i++) {
+    const bool last =
+        i + 1 == world->exception_count || compare(&list[i], &list[i + 1]) != 0;
+    if (last) {
+      list[kept++] = list[i];
+    }
+  }
+  world->exception_count = kept;
+  return SALTUS_OK;
+}
+
+static saltus_status number(saltusi_world* world) {
+  uint64_t next = 1; /* no identity is 0 */
+  for (int i = 0; i < world->count; i++) {
+    saltusi_instance* at = &world->instance[i];
+    const double* c = at->shape.centre;
+    at->arm = sqrt(saltusi_dot3(c, c)) + at->shape.radius;
+    at->numbers = (uint32_t)at->shape.features * BRANCHES;
+    at->first = (uint32_t)next;
+    next += (uint64_t)at->shape.features * BRANCHES;
+    if (next >= (uint64_t)1 << 31) {
+      return SALTUS_ERR_RANGE;
+    }
+  }
+  return SALTUS_OK;
+}
+
+/* The tree of what is fixed, and those without an end. */
+static saltus_status plant(saltusi_world* world, const saltusi_carrier* pose, saltusi_pool* pool) {
+  const int still = world->count - world->moving_count, nodes = saltusi_tree_nodes(still);
+  world->endless = SALTUSI_TAKE(pool, int, world->count);
+  world->still = SALTUSI_TAKE(pool, saltusi_bounds, still);
+  world->fixed.node = SALTUSI_TAKE(pool, saltusi_tree_node, nodes);
+  if (pool->failed) {
+    return SALTUS_ERR_MEMORY;
+  }
+  saltusi_tree_clear(&world->fixed, still);
+  for (int i = 0; i < world->count; i++) {
+    const saltusi_instance* at = &world->instance[i];
+    if (!isfinite(at->arm)) {
+      world->endless[world->endless_count++] = i;
+    } else if (i >= world->moving_count) {
+      saltusi_bounds* box = &world->still[i - world->moving_count];
+      saltusi_shape_box(&at->shape, &pose[at->carrier], box->low, box->high);
+      saltusi_tree_insert(&world->fixed, i - world->moving_count, box);
+    }
+  }
+  return SALTUS_OK;
+}
+
+saltus_status saltusi_world_make(saltusi_world* world, const saltusi_carrier* pose,
+                                 saltusi_pool* pool) {
+  assert(world != NULL && pose != NULL && pool != NULL);
+  const double part = 0.01; /* of the smallest shape: larger than rounding, smaller than what matters */
+  saltus_status status = sort_instances(world, pool);
+  status = status == SALTUS_OK ? sort_exceptions(world, pool) : status;
+  status = status == SALTUS_OK ? number(world) : status;
+  status = status == SALTUS_OK ? plant(world, pose, pool) : status;
+  double least = INFINITY;
+  for (int i = 0; i < world->count; i++) {
+    least = isfinite(world->instance[i].arm) ? fmin(least, world->instance[i].shape.size) : least;
+  }
+  world->reach = isfinite(least) ? part * least : part;
+  world->candidates = candidates_of(world);
+  return status;
+}
+
+/* ---- memory of a query ---- */
+
+/* At its start. */
+typedef struct memory {
+  uint64_t seal; /* not this number: all of it has to be made */
+  saltusi_tree moving;
+  saltusi_bounds* box; /* [moving_count] grown */
+  double* grows;       /* [moving_count] by how much; NAN: the body is nowhere */
+  int *found, *stack;
+  saltusi_candidate* item;
+} memory;
+
+static const uint64_t seal = 0x73616c7475733138U;
+
+static size_t rounded(size_t bytes) {
+  return (bytes + SALTUS_ALIGNMENT - 1) / SALTUS_ALIGNMENT * SALTUS_ALIGNMENT;
+}
+
+/* Lays arrays out behind the struct; how many bytes. */
+static size_t lay_out(const saltusi_world* world, char* base, memory* m) {
+  const size_t moving = (size_t)world->moving_count, all = (size_t)world->count + 1;
+  const size_t nodes = (size_t)saltusi_tree_nodes(world->moving_count);
+  const size_t more = (size_t)saltusi_tree_nodes(world->count);
+  size_t at = rounded(sizeof(memory));
+  const size_t places[6] = {nodes * sizeof(saltusi_tree_node), moving * sizeof(saltusi_bounds),
+                            moving * sizeof(double),           all * sizeof(int),
+                            more * sizeof(int),                (size_t)world->candidates *
+                                                    sizeof(saltusi_candidate)};
+  size_t start[6];
+  for (int k = 0; k < 6; k++) {
+    start[k] = at;
+    at += rounded(places[k]);
+  }
+  if (base != NULL) {
+    m->moving.node = (saltusi_tree_node*)(void*)(base + start[0]);
+    m->box = (saltusi_bounds*)(void*)(base + start[1]);
+    m->grows = (double*)(void*)(base + start[2]);
+    m->found = (int*)(void*)(base + start[3]);
+    m->stack = (int*)(void*)(base + start[4]);
+    m->item = (saltusi_candidate*)(void*)(base + start[5]);
+    m->moving.stack = m->stack;
+  }
+  return at;
+}
+
+size_t saltusi_world_bytes(const saltusi_world* world) {
+  assert(world != NULL);
+  return lay_out(world, NULL, NULL);
+}
+
+/* Pointers are set at every call: memory may have been moved. */
+static memory* open_memory(const saltusi_world* world, void* base) {
+  memory* m = base;
+  const bool known = m->seal == seal && m->moving.leaves == world->moving_count;
+  lay_out(world, base, m);
+  if (!known) {
+    saltusi_tree_clear(&m->moving, world->moving_count);
+    m->seal = seal;
+  }
+  return m;
+}
+
+/* ---- queries ---- */
+
+/* The exception for two instances, a < b; NULL: there is none. */
+static const saltusi_exception* exception_of(const saltusi_world* world, int a, int b) {
+  const saltusi_exception wanted = {.a = a, .b = b};
+  int from = 0, to = world->exception_count;
+  while (from < to) {
+    const int middle = from + (to - from) / 2;
+    const int order = compare(&world->exceptions[middle], &wanted);
+    if (order == 0) {
+      return &world->exceptions[middle];
+    }
+    from = order < 0 ? middle + 1 : from;
+    to = order < 0 ? to : middle;
+  }
+  return NULL;
+}
+
+int saltusi_world_law(const saltusi_world* world, int a, int b) {
+  assert(world != NULL && a >= 0 && a < b && b < world->count);
+  const saltusi_instance *x = &world->instance[a], *y = &world->instance[b];
+  if (a >= world->free_count || x->carrier == y->carrier) {
+    return SALTUSI_LAW_NONE;
+  }
+  const saltusi_exception* e = exception_of(world, a, b);
+  if (e != NULL && e->law != SALTUSI_LAW_OF_MATERIALS) {
+    return e->law;
+  }
+  if (e == NULL && (x->groups & y->groups) != 0) {
+    return SALTUSI_LAW_NONE;
+  }
+  return world->law[x->material * world->materials + y->material];
+}
+
+static double turn_of(const saltusi_world_query* query, int carrier) {
+  return query->turn != NULL ? query->turn[carrier] : 0.0;
+}
+
+static double slack_of(const saltusi_world_query* query, int carrier) {
+  return query->slack != NULL ? query->slack[carrier] : 0.0;
+}
+
+static bool is_somewhere(const saltusi_carrier* at) {
+  double sum = 0.0;
+  for (int k = 0; k < 3; k++) {
+    sum += at->x[k] * 0.0;
+  }
+  for (int k = 0; k < 9; k++) {
+    sum += at->R[k] * 0.0;
+  }
+  return sum == 0.0; /* NaN and infinity make it NaN */
+}
+
+/* Boxes of what moves. */
+static void grow_boxes(const saltusi_world* world, const saltusi_world_query* query, memory* m) {
+  for (int i = 0; i < world->moving_count; i++) {
+    const saltusi_instance* at = &world->instance[i];
+    const saltusi_carrier* on = &query->carrier[at->carrier];
+    m->grows[i] = (double)NAN;
+    if (!isfinite(at->arm) || !is_somewhere(on)) {
+      continue;
+    }
+    const double speed = query->horizon > 0.0 ? sqrt(saltusi_dot3(on->v, on->v)) : 0.0;
+    const double by = 0.5 * query->reach + query->horizon * speed + slack_of(query, at->carrier) +
+                      turn_of(query, at->carrier) * at->arm;
+    saltusi_bounds* box = &m->box[i];
+    saltusi_shape_box(&at->shape, on, box->low, box->high);
+    m->grows[i] = by;
+    for (int k = 0; k < 3; k++) {
+      box->low[k] -= by;
+      box->high[k] += by;
+    }
+  }
+}
+
+/* How two instances may come near each other. */
+static saltusi_meeting meeting_of(const saltusi_world* world, const saltusi_world_query* query,
+                                  int i, int j) {
+  const saltusi_instance *a = &world->instance[i], *b = &world->instance[j];
+  const saltusi_carrier *on_a = &query->carrier[a->carrier], *on_b = &query->carrier[b->carrier];
+  double d[3], arm = b->arm;
+  saltusi_minus3(on_a->v, on_b->v, d);
+  const double speed = query->horizon > 0.0 ? sqrt(saltusi_dot3(d, d)) : 0.0;
+  if (!isfinite(arm)) { /* of what has no end the points near the other turn with it */
+    saltusi_minus3(on_a->x, on_b->x, d);
+    arm = sqrt(saltusi_dot3(d, d)) + a->arm;
+  }
+  const double turn_a = turn_of(query, a->carrier), turn_b = turn_of(query, b->carrier);
+  saltusi_meeting meeting = {.a = i, .b = j, .law = saltusi_world_law(world, i, j)};
+  meeting.approach = query->horizon * speed + slack_of(query, a->carrier) +
+                     slack_of(query, b->carrier) + turn_a * a->arm + turn_b * arm;
+  meeting.near.reach = query->reach + meeting.approach;
+  const double size = isfinite(b->arm) ? fmin(a->shape.size, b->shape.size) : a->shape.size;
+  meeting.near.delta = turn_a + turn_b + (size > 0.0 ? meeting.near.reach / size : 0.0);
+  return meeting;
+}
+
+static bool is_near(const saltusi_world* world, const saltusi_world_query* query, const memory* m,
+                    int i, int j) {
+  if (j < world->moving_count) {
+    return m->grows[j] == m->grows[j] && saltusi_bounds_meet(&m->box[i], &m->box[j]);
+  }
+  saltusi_bounds box = world->still[j - world->moving_count];
+  for (int k = 0; k < 3; k++) {
+    box.low[k] -= 0.5 * query->reach;
+    box.high[k] += 0.5 * query->reach;
+  }
+  return saltusi_bounds_meet(&m->box[i], &box);
+}
+
+/* Ascending; there are few. */
+static void sort(int count, int* x) {
+  for (int i = 1; i < count; i++) {
+    const int item = x[i];
+    int k = i;
+    for (; k > 0 && x[k - 1] > item; k--) {
+      x[k] = x[k - 1];
+    }
+    x[k] = item;
+  }
+}
+
+/* Instances above i whose boxes are near it, ascending in m->found. */
+static int partners_of(const saltusi_world* world, const saltusi_world_query* query, memory* m,
+                       int i) {
+  int count = 0;
+  const int moving = world->moving_count;
+  if (world->count < ALL_PAIRS) {
+    for (int j = i + 1; j < world->count; j++) {
+      m->found[count++] = j;
+    }
+  } else {
+    count = saltusi_tree_find(&m->moving, &m->box[i], i, m->found);
+    saltusi_tree fixed = world->fixed;
+    saltusi_bounds box = m->box[i];
+    for (int k = 0; k < 3; k++) { /* more than half of it, which is_near asks for: sums are rounded */
+      box.low[k] -= query->reach;
+      box.high[k] += query->reach;
+    }
+    fixed.stack = m->stack;
+    const int more = saltusi_tree_find(&fixed, &box, -1, m->found + count);
+    for (int k = count; k < count + more; k++) {
+      m->found[k] += moving;
+    }
+    count += more;
+    for (int k = 0; k < world->endless_count; k++) {
+      m->found[count++] = world->endless[k];
+    }
+    sort(count, m->found);
+  }
+  int kept = 0;
+  for (int k = 0; k < count; k++) {
+    const int j = m->found[k];
+    const bool endless = !isfinite(world->instance[j].arm);
+    if (endless || is_near(world, query, m, i, j)) {
+      m->found[kept++] = j;
+    }
+  }
+  return kept;
+}
+
+void saltusi_world_meet(const saltusi_world* world, const saltusi_world_query* query,
+                        saltusi_meet meet, void* user) {
+  assert(world != NULL && query != NULL && query->memory != NULL && meet != NULL);
+  memory* m = open_memory(world, query->memory);
+  grow_boxes(world, query, m);
+  for (int i = 0; i < world->moving_count && world->count >= ALL_PAIRS; i++) {
+    if (m->grows[i] == m->grows[i]) {
+      saltusi_tree_move(&m->moving, i, &m->box[i], leaf_margin * world->instance[i].shape.radius);
+    }
+  }
+  for (int i = 0; i < world->free_count; i++) {
+    const int count = m->grows[i] == m->grows[i] ? partners_of(world, query, m, i) : 0;
+    for (int k = 0; k < count; k++) {
+      const saltusi_meeting meeting = meeting_of(world, query, i, m->found[k]);
+      if (meeting.law >= 0 && !meet(user, &meeting)) {
+        return;
+      }
+    }
+  }
+}
+
+saltusi_candidates saltusi_world_pairs(const saltusi_world* world, const saltusi_world_query* query,
+                                       const saltusi_meeting* meeting) {
+  assert(world != NULL && query != NULL && meeting != NULL);
+  const memory* m = query->memory;
+  const saltusi_instance* a = &world->instance[meeting->a];
+  const saltusi_instance* b = &world->instance[meeting->b];
+  saltusi_candidates list = {.capacity = world->candidates, .item = m->item};
+  (void)saltusi_shape_pairs(&a->shape, &query->carrier[a->carrier], &b->shape,
+                            &query->carrier[b->carrier], &meeting->near, &list);
+  return list;
+}
+
+/* ---- identities ---- */
+
+uint64_t saltusi_world_identity(const saltusi_world* world, int a, int b,
+                                const saltusi_candidate* pair) {
+  assert(world != NULL && pair != NULL && a < b && pair->branch >= 0 && pair->branch < BRANCHES);
+  const saltusi_instance *x = &world->instance[a], *y = &world->instance[b];
+  const uint64_t first = (uint64_t)x->first +
+                         (uint64_t)pair->branch * (uint64_t)x->shape.features + (uint64_t)pair->a;
+  return first << 32 | ((uint64_t)y->first + (uint64_t)pair->b);
+}
+
+/* The instance that a number belongs to. */
+static int instance_of(const saltusi_world* world, uint32_t wanted) {
+  int from = 0, to = world->count - 1;
+  while (from < to) {
+    const int middle = from + (to - from + 1) / 2;
+    if (world->instance[middle].first <= wanted) {
+      from = middle;
+    } else {
+      to = middle - 1;
+    }
+  }
+  return from;
+}
+
+void saltusi_world_decode(const saltusi_world* world, uint64_t identity, int* a, int* b,
+                          saltusi_candidate* pair) {
+  assert(world != NULL && a != NULL && b != NULL && pair != NULL);
+  const uint32_t first = (uint32_t)(identity >> 32), second = (uint32_t)identity;
+  *a = instance_of(world, first);
+  *b = instance_of(world, second);
+  const saltusi_instance *x = &world->instance[*a], *y = &world->instance[*b];
+  *pair = (saltusi_candidate){
+      .a = (int)((first - x->first) % (uint32_t)x->shape.features),
+      .b = (int)((second - y->first) % (uint32_t)y->shape.features),
+      .branch = (int)((first - x->first) / (uint32_t)x->shape.features)};
+}
