@@ -9,10 +9,6 @@
 #include "body/mechanism.h"
 #include "shape/world.h"
 
-/* Identities of contacts that are listed always have this bit, which no pair of features has: limit i of a joint is
- * SALTUSI_LISTED + i, formulas come behind (src/model). Others are those of shape/world.h. */
-#define SALTUSI_LISTED ((uint64_t)1 << 63)
-
 saltus_status saltusi_shapes_contacts(const void* self, const saltus_point* at,
                                       saltus_contact_list* list);
 void saltusi_shapes_contact(const void* self, const saltus_point* at, uint64_t identity,

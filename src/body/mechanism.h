@@ -14,6 +14,10 @@
 #include "math/rotation.h"
 #include "saltus/mechanism.h"
 
+/* Identities of contacts that are listed always have this bit, which no pair of features has: limit i of a joint is
+ * SALTUSI_LISTED + i, formulas come behind (src/model). Others are those of shape/world.h. */
+#define SALTUSI_LISTED ((uint64_t)1 << 63)
+
 /* A signal with its input found. */
 typedef struct saltusi_signal {
   saltus_signal given;

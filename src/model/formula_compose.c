@@ -9,6 +9,7 @@
  * Every callback asks the mechanism with shifted pointers and adds what the formulas give. Matrices are made on
  * the structure of both; dense ones from that.
  */
+#include "body/mechanism.h"
 #include "formula/derive.h"
 #include "formula/enclose.h"
 #include "formula/interval.h"
@@ -239,32 +240,105 @@ static bool joint_bend(const void* self, const saltus_point* at, int i, const do
   return asked(in)->joint_bend(in->system->self, &point, i, P, K, U_q);
 }
 
+/* Contacts of a mechanism with shapes come and go. Limits and gaps by formula are listed always, with identities from
+ * SALTUSI_LISTED on; without shapes these are numbers from 0 on. */
+static bool is_changing(const saltusi_formula_inner* in) {
+  return (in->system->traits & SALTUS_CHANGING_CONTACTS) != 0;
+}
+
+/* The number of a gap by formula, or -1: the mechanism's own contact. */
+static int own_contact(const saltusi_formula_inner* in, uint64_t identity) {
+  const uint64_t limits = (uint64_t)in->system->dims.nc;
+  const uint64_t first = is_changing(in) ? SALTUSI_LISTED + limits : limits;
+  return identity >= first ? (int)(identity - first) : -1;
+}
+
+/* Gaps by formula behind what the mechanism has listed. */
+static saltus_status add_own(const saltus_formula_model* m, const saltus_point* at,
+                             saltus_contact_list* list) {
+  const saltusi_formula_inner* in = &m->inner;
+  const int own = m->gaps.outputs, first = list->count;
+  list->count += own;
+  if (list->count > list->capacity) {
+    return SALTUS_RETRY_ROOM;
+  }
+  for (int i = 0; i < own && is_changing(in); i++) {
+    list->identity[first + i] = SALTUSI_LISTED + (uint64_t)(in->system->dims.nc + i);
+    list->law[first + i] = in->system->law_count + i;
+  }
+  if (own > 0 && at != NULL) {
+    saltusi_run(&m->gaps, at->t, at->q, at->v, at->scratch, list->gap + first);
+  }
+  return SALTUS_OK;
+}
+
 static saltus_status contacts(const void* self, const saltus_point* at, saltus_contact_list* list) {
   const saltus_formula_model* m = self;
   const saltusi_formula_inner* in = &m->inner;
   const int limits = in->system->dims.nc;
-  if (list->capacity < m->system.dims.nc) {
+  if (!is_changing(in) && list->capacity < m->system.dims.nc) {
     return SALTUS_RETRY_ROOM;
   }
   saltus_status status = SALTUS_OK;
-  if (limits > 0) {
+  saltus_contact_list part = *list;
+  part.count = limits;
+  if (limits > 0 || is_changing(in)) {
     const saltus_point point = inside(in, at);
-    saltus_contact_list part = *list;
-    part.count = limits;
     status = asked(in)->contacts(in->system->self, &point, &part);
   }
-  if (m->gaps.outputs > 0 && status == SALTUS_OK) {
-    saltusi_run(&m->gaps, at->t, at->q, at->v, at->scratch, list->gap + limits);
+  if (status != SALTUS_OK) {
+    list->count = part.count > 0 ? part.count + m->gaps.outputs : 0;
+    return status;
+  }
+  list->count = part.count;
+  list->reach = part.reach;
+  return add_own(m, at, list);
+}
+
+static saltus_status sweep(const void* self, const saltus_box* over, saltus_contact_list* list) {
+  const saltus_formula_model* m = self;
+  const saltusi_formula_inner* in = &m->inner;
+  saltus_box box = *over;
+  box.q_low += in->first;
+  box.q_high += in->first;
+  box.scratch = (char*)over->scratch + in->scratch;
+  const saltus_status status = asked(in)->sweep(in->system->self, &box, list);
+  if (status != SALTUS_OK) {
+    list->count += list->count > 0 ? m->gaps.outputs : 0;
+    return status;
+  }
+  return add_own(m, NULL, list);
+}
+
+static saltus_status gaps(const void* self, const saltus_point* at, int count,
+                          const uint64_t* identity, double* gap) {
+  const saltusi_formula_inner* in = inner_of(self);
+  const saltus_point point = inside(in, at);
+  saltus_status status = SALTUS_OK;
+  for (int i = 0; i < count && status == SALTUS_OK; i++) {
+    const int own = own_contact(in, identity[i]);
+    const uint64_t place = own >= 0 ? (uint64_t)own : identity[i];
+    status = own >= 0 ? in->ops.gaps(self, at, 1, &place, &gap[i])
+                      : asked(in)->gaps(in->system->self, &point, 1, &place, &gap[i]);
   }
   return status;
+}
+
+static saltus_status place(const void* self, const saltus_point* at, uint64_t identity,
+                           saltus_contact_place* out) {
+  const saltusi_formula_inner* in = inner_of(self);
+  const saltus_point point = inside(in, at);
+  return own_contact(in, identity) >= 0
+             ? SALTUS_ERR_UNSUPPORTED
+             : asked(in)->place(in->system->self, &point, identity, out);
 }
 
 static void contact(const void* self, const saltus_point* at, uint64_t identity,
                     saltus_rows* rows) {
   const saltusi_formula_inner* in = inner_of(self);
-  const uint64_t limits = (uint64_t)in->system->dims.nc;
-  if (identity >= limits) {
-    in->ops.contact(self, at, identity - limits, rows);
+  const int own = own_contact(in, identity);
+  if (own >= 0) {
+    in->ops.contact(self, at, (uint64_t)own, rows);
     return;
   }
   const saltus_point point = inside(in, at);
@@ -389,7 +463,8 @@ static const saltus_enclosure_ops composed_enclosure = {
 static void join_ops(saltus_formula_model* m) {
   const saltus_system_ops* in = m->inner.system->ops;
   const saltus_dims* d = &m->system.dims;
-  const bool own_mass = m->inner.first > 0;
+  const bool own_mass = m->inner.first > 0, changing = is_changing(&m->inner);
+  const bool own_gaps = m->gaps.outputs == 0 || m->ops.gaps != NULL;
   m->inner.ops = m->ops;
   m->ops = (saltus_system_ops){
       .mass = mass,
@@ -408,8 +483,11 @@ static void join_ops(saltus_formula_model* m) {
       .joints = d->nj > 0 ? joints : NULL,
       .joint = d->nj > 0 ? joint : NULL,
       .joint_bend = d->nj == m->inner.system->dims.nj && in->joint_bend != NULL ? joint_bend : NULL,
-      .contacts = d->nc > 0 ? contacts : NULL,
-      .contact = d->nc > 0 ? contact : NULL,
+      .contacts = d->nc > 0 || changing ? contacts : NULL,
+      .contact = d->nc > 0 || changing ? contact : NULL,
+      .gaps = in->gaps != NULL && own_gaps ? gaps : NULL,
+      .sweep = in->sweep != NULL && own_gaps ? sweep : NULL,
+      .place = in->place != NULL ? place : NULL,
       .spring_q = in->spring_q != NULL ? spring_q : NULL,
       .spring_v = in->spring_v != NULL ? spring_v : NULL,
       .rate = in->rate != NULL ? rate : NULL,
@@ -447,20 +525,20 @@ static saltus_status join_laws(saltusi_formula_builder* b) {
   saltus_formula_model* m = b->model;
   saltus_system* s = &m->system;
   const saltus_system* in = m->inner.system;
-  const int own = s->dims.nc, count = in->dims.nc + own;
+  const int own = s->dims.nc, count = in->law_count + own;
   saltus_contact_law* laws = SALTUSI_TAKE(&m->pool, saltus_contact_law, count);
   if (laws == NULL) {
     return SALTUS_ERR_MEMORY;
   }
-  if (in->dims.nc > 0) {
-    memcpy(laws, in->laws, (size_t)in->dims.nc * sizeof *laws);
+  if (in->law_count > 0) {
+    memcpy(laws, in->laws, (size_t)in->law_count * sizeof *laws);
   }
   if (own > 0) {
-    memcpy(laws + in->dims.nc, s->laws, (size_t)own * sizeof *laws);
+    memcpy(laws + in->law_count, s->laws, (size_t)own * sizeof *laws);
   }
   s->laws = laws;
   s->law_count = count;
-  s->dims.nc = count;
+  s->dims.nc = in->dims.nc + own;
   return SALTUS_OK;
 }
 
@@ -545,6 +623,7 @@ saltus_status saltusi_formula_compose(saltusi_formula_builder* b) {
   }
   const int own_joints = m->system.dims.nj, own_contacts = m->system.dims.nc;
   m->system.traits &= in->traits;
+  m->system.traits |= in->traits & SALTUS_CHANGING_CONTACTS;
   saltus_status status = bound_inner(b);
   status = status == SALTUS_OK ? join_joints(b) : status;
   status = status == SALTUS_OK ? join_laws(b) : status;

@@ -46,8 +46,9 @@ static void read_turning(builder* b, const saltusi_yaml_node* item, const char* 
   }
 }
 
-static void read_point(builder* b, const saltusi_yaml_node* item, const char* key, const char* what,
-                       double out[3]) {
+void saltusi_scene_point(builder* b, const saltusi_yaml_node* item, const char* key,
+                         const char* what, double out[3]) {
+  assert(b != NULL && item != NULL);
   const int count = plane(b) ? 2 : 3;
   saltusi_scene_numbers(b, saltusi_yaml_find(item, key), what, (const int[2]){count, count}, out);
 }
@@ -85,7 +86,8 @@ static saltus_orientation read_frame(builder* b, const saltusi_yaml_node* node, 
 }
 
 /* angle in the plane, orientation in space */
-static saltus_orientation read_orientation(builder* b, const saltusi_yaml_node* item) {
+saltus_orientation saltusi_scene_orientation(builder* b, const saltusi_yaml_node* item) {
+  assert(b != NULL && item != NULL);
   const saltusi_yaml_node* angle = saltusi_yaml_find(item, "angle");
   const saltusi_yaml_node* orientation = saltusi_yaml_find(item, "orientation");
   const saltusi_yaml_node* wrong = plane(b) ? orientation : angle;
@@ -170,11 +172,24 @@ static saltus_orientation read_inertia_frame(builder* b, const saltusi_yaml_node
 static void read_inertia(builder* b, const saltusi_yaml_node* item, saltus_body_def* body) {
   const saltusi_yaml_node* node = saltusi_yaml_find(item, "inertia");
   const saltusi_yaml_node* frame = saltusi_yaml_find(item, "inertia_frame");
-  if (saltusi_yaml_find(item, "mass") == NULL || node == NULL) {
+  const saltusi_yaml_node* density = saltusi_yaml_find(item, "density");
+  const bool has_mass = saltusi_yaml_find(item, "mass") != NULL;
+  if (density != NULL && (has_mass || node != NULL)) {
+    saltusi_reader_fail(&b->reader, density,
+                        "body " SALTUSI_QUOTE " has a density and %s; shapes and density say both",
+                        body->name, has_mass ? "a mass" : "an inertia");
+    return;
+  }
+  body->density = saltusi_scene_constant(b, item, "density", 0.0);
+  if (density != NULL) {
+    return;
+  }
+  const bool by_shapes = has_mass && saltusi_yaml_find(item, "shapes") != NULL;
+  if (!has_mass || (node == NULL && !by_shapes)) {
     saltusi_reader_fail(&b->reader, item,
-                        "body " SALTUSI_QUOTE " has no %s; it needs both unless it is fixed or "
-                        "driven",
-                        body->name, node == NULL ? "inertia" : "mass");
+                        "body " SALTUSI_QUOTE " has no %s; it needs both, or a density and shapes, "
+                        "unless it is fixed or driven",
+                        body->name, has_mass ? "inertia" : "mass");
     return;
   }
   body->mass = saltusi_scene_constant(b, item, "mass", 0.0);
@@ -192,7 +207,7 @@ static void read_inertia(builder* b, const saltusi_yaml_node* item, saltus_body_
 static void read_velocity(builder* b, const saltusi_yaml_node* item, saltus_body_def* body) {
   static const char* const frames[] = {"world", "body", NULL};
   const saltusi_yaml_node* frame = saltusi_yaml_find(item, "frame");
-  read_point(b, item, "velocity", "velocity", body->velocity);
+  saltusi_scene_point(b, item, "velocity", "velocity", body->velocity);
   read_turning(b, item, "angular_velocity", "angular_velocity", body->angular_velocity);
   if (frame != NULL) { /* without one each is where it is usual */
     const int in_body = saltusi_scene_word(b, frame, "frame", frames);
@@ -213,8 +228,8 @@ static void read_body(builder* b, const saltusi_yaml_node* key, const saltusi_ya
   const saltusi_yaml_node* driven = saltusi_yaml_find(item, "driven");
   const bool fixed = saltusi_scene_flag(b, saltusi_yaml_find(item, "fixed"), "fixed");
   body->kind = fixed ? SALTUS_BODY_FIXED : driven != NULL ? SALTUS_BODY_DRIVEN : SALTUS_BODY_FREE;
-  body->orientation = read_orientation(b, item);
-  read_point(b, item, "position", "position", body->position);
+  body->orientation = saltusi_scene_orientation(b, item);
+  saltusi_scene_point(b, item, "position", "position", body->position);
   if (body->kind == SALTUS_BODY_FREE) {
     read_inertia(b, item, body);
     read_velocity(b, item, body);
@@ -247,8 +262,8 @@ static void read_marker(builder* b, const saltusi_yaml_node* key, const saltusi_
   }
   marker->body = saltusi_reader_text(&b->reader, saltusi_yaml_find(item, "body"), "body");
   marker->marker = saltusi_reader_text(&b->reader, saltusi_yaml_find(item, "marker"), "marker");
-  marker->orientation = read_orientation(b, item);
-  read_point(b, item, "point", "point", marker->position);
+  marker->orientation = saltusi_scene_orientation(b, item);
+  saltusi_scene_point(b, item, "point", "point", marker->position);
 }
 
 static void read_world(builder* b) {
@@ -266,7 +281,7 @@ static void read_world(builder* b) {
   b->mechanism.dimension = (int)dimension;
   b->mechanism.gravity[plane(b) ? 1 : 2] = -9.81;
   if (world != NULL) {
-    read_point(b, world, "gravity", "gravity", b->mechanism.gravity);
+    saltusi_scene_point(b, world, "gravity", "gravity", b->mechanism.gravity);
   }
 }
 
@@ -274,8 +289,8 @@ void saltusi_scene_bodies(builder* b) {
   assert(b != NULL);
   const saltusi_yaml_node* section = saltusi_reader_section(b->root, "bodies");
   if (section == NULL || b->reader.status != SALTUS_OK) {
-    static const char* const needing[] = {"world", "markers"};
-    for (int k = 0; k < 2 && b->reader.status == SALTUS_OK; k++) {
+    static const char* const needing[] = {"world", "markers", "materials", "contact_pairs"};
+    for (int k = 0; k < 4 && b->reader.status == SALTUS_OK; k++) {
       const saltusi_yaml_node* node = saltusi_reader_section(b->root, needing[k]);
       if (node != NULL) {
         saltusi_reader_fail(&b->reader, node, "%s needs bodies; the scene has none", needing[k]);
@@ -307,6 +322,7 @@ typedef struct finder {
   saltus_log inner;
   const char* file;
   const saltusi_yaml_node* root;
+  const saltusi_scene_builder* builder;
 } finder;
 
 /* The item of that name, in a mapping or in a list. */
@@ -335,12 +351,25 @@ static const saltusi_yaml_node* find_key(const saltusi_yaml_node* item, const ch
   return item;
 }
 
+/* The shape of that name, which lies in a body or in the world. */
+static const saltusi_yaml_node* find_shape(const builder* b, const char* name, size_t length) {
+  for (int i = 0; b->shape_nodes != NULL && i < b->mechanism.shape_count; i++) {
+    const char* own = b->mechanism.shapes[i].shape.name;
+    if (own != NULL && strlen(own) == length && strncmp(own, name, length) == 0) {
+      return b->shape_nodes[i];
+    }
+  }
+  return NULL;
+}
+
 /* Messages begin with what they are about: body "arm": ... */
 static void write_found(void* user, saltus_level level, const char* text) {
   static const char* const kinds[][2] = {{"body", "bodies"},     {"marker", "markers"},
                                          {"joint", "joints"},    {"spring", "springs"},
                                          {"input", "inputs"},    {"force", "forces"},
-                                         {"mechanism", "world"}, {"coordinate", "coordinates"}};
+                                         {"mechanism", "world"}, {"coordinate", "coordinates"},
+                                         {"material", "materials"},
+                                         {"contact_pairs", "contact_pairs"}};
   const finder* f = user;
   const char* quote = strstr(text, " \"");
   const char* end = quote != NULL ? strchr(quote + 2, '"') : NULL;
@@ -352,6 +381,10 @@ static void write_found(void* user, saltus_level level, const char* text) {
       at = find_item(section, quote + 2, (size_t)(end - quote - 2));
       at = at != NULL ? find_key(at, end) : section != NULL ? section : f->root;
     }
+  }
+  if (end != NULL && strncmp(text, "shape ", 6) == 0) {
+    at = find_shape(f->builder, quote + 2, (size_t)(end - quote - 2));
+    at = at != NULL ? find_key(at, end) : NULL;
   }
   if (at == NULL) {
     saltusi_log(f->inner, level, "%s", text);
@@ -366,7 +399,7 @@ saltus_log saltusi_scene_finder(builder* b) {
   if (f == NULL) {
     return b->reader.log;
   }
-  *f = (finder){.inner = b->reader.log, .file = b->reader.file, .root = b->root};
+  *f = (finder){.inner = b->reader.log, .file = b->reader.file, .root = b->root, .builder = b};
   return (saltus_log){.write = write_found, .user = f};
 }
 

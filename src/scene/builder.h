@@ -27,6 +27,7 @@ typedef struct saltusi_scene_builder {
   const saltusi_yaml_node* root;
   saltus_formula_def model;
   saltus_mechanism_def mechanism;       /* dimension 0: no bodies */
+  const saltusi_yaml_node** shape_nodes; /* [mechanism.shape_count] */
   saltusi_formula_constants* constants; /* parameters with their values, once one is wanted */
   saltus_scene* scene;
 } saltusi_scene_builder;
@@ -80,6 +81,14 @@ void saltusi_scene_joints(saltusi_scene_builder* builder);
 void saltusi_scene_contacts(saltusi_scene_builder* builder);
 /* world, bodies and markers */
 void saltusi_scene_bodies(saltusi_scene_builder* builder);
+/* shapes of both, materials and contact_pairs */
+void saltusi_scene_shapes(saltusi_scene_builder* builder);
+
+/* A point in the plane or in space, and angle or orientation of an item. */
+void saltusi_scene_point(saltusi_scene_builder* builder, const saltusi_yaml_node* item,
+                         const char* key, const char* what, double out[3]);
+saltus_orientation saltusi_scene_orientation(saltusi_scene_builder* builder,
+                                             const saltusi_yaml_node* item);
 
 /* An item of `joints` that has a type, and one of `springs` with markers. */
 void saltusi_scene_body_joint(saltusi_scene_builder* builder, const saltusi_yaml_node* item,

@@ -21,6 +21,8 @@ static const saltus_scene_key model_keys[] = {
     {"", "world", "mapping", "dimension and gravity of a scene with bodies"},
     {"", "bodies", "mapping", "rigid bodies"},
     {"", "markers", "mapping", "points with axes, on bodies or in the world"},
+    {"", "materials", "mapping", "what shapes are made of"},
+    {"", "contact_pairs", "list", "exceptions for contacts between shapes"},
     {"", "forces", "mapping of formulas, or list",
      "generalized forces beyond the potential, by coordinate; or forces at markers"},
     {"", "springs", "list", "springs and dampers"},
@@ -50,6 +52,68 @@ static const saltus_scene_key world_keys[] = {
     {"world", "dimension", "2 or 3", "the plane or space; default 2"},
     {"world", "gravity", "list of formulas",
      "acceleration [m/s^2]; default 9.81 downwards, along -y in the plane, -z in space"},
+    {"world", "shapes", "list", "shapes that do not move"},
+};
+
+static const saltus_scene_key material_keys[] = {
+    {"materials.NAME", "friction", "formula",
+     "coefficient, >= 0; of two materials the geometric mean; default 0"},
+    {"materials.NAME", "restitution", "formula",
+     "0 to 1; of two materials the larger one; default 0"},
+    {"materials.NAME", "tangential_restitution", "formula", "0 to 1; the same; default 0"},
+};
+
+static const saltus_scene_key contact_pair_keys[] = {
+    {"contact_pairs[]", "between", "list of names", "two shapes, bodies, groups or materials"},
+    {"contact_pairs[]", "collide", "true or false",
+     "false: they never touch; true: although a joint connects them or a group is common"},
+    {"contact_pairs[]", "friction", "formula", "instead of that of the materials"},
+    {"contact_pairs[]", "restitution", "formula", "the same"},
+    {"contact_pairs[]", "tangential_restitution", "formula", "the same"},
+};
+
+static const saltus_scene_key shape_keys[] = {
+    {"shapes[]", "name", "text", "name, unique; default BODY.1 and so on"},
+    {"shapes[]", "position", "list of formulas", "of its own origin, in body axes [m]; default 0"},
+    {"shapes[]", "angle", "formula", "of its own axes [rad], in the plane; default 0"},
+    {"shapes[]", "orientation", "mapping", "of its own axes, in space; default the body's"},
+    {"shapes[]", "material", "text",
+     "a name of materials; default \"default\", or no friction and no restitution"},
+    {"shapes[]", "groups", "list of names", "shapes with a group in common do not touch"},
+    {"shapes[]", "circle", "mapping", "plane: radius, hollow"},
+    {"shapes[]", "segment", "mapping", "plane: two points, free on their left; radius: a bar"},
+    {"shapes[]", "polygon", "mapping", "plane: points counter-clockwise, radius"},
+    {"shapes[]", "half-plane", "mapping", "all below y = 0 of its own axes"},
+    {"shapes[]", "chain", "mapping", "plane: points, bulges, closed; free on its left"},
+    {"shapes[]", "capsule", "mapping", "radius, length; along x in the plane, z in space"},
+    {"shapes[]", "sphere", "mapping", "radius, hollow"},
+    {"shapes[]", "box", "mapping", "size, radius"},
+    {"shapes[]", "cylinder", "mapping", "radius, length; along z"},
+    {"shapes[]", "cone", "mapping", "radius, length; base at z = 0, tip at z = length"},
+    {"shapes[]", "ellipsoid", "mapping", "size: semi-axes"},
+    {"shapes[]", "torus", "mapping", "size: radius of the circle; radius: of the tube"},
+    {"shapes[]", "half-space", "mapping", "all below z = 0 of its own axes"},
+    {"shapes[]", "hull", "mapping", "convex hull of points or of a file, radius"},
+    {"shapes[]", "mesh", "mapping", "points and triangles, or a file"},
+    {"shapes[]", "heightfield", "mapping", "heights, spacing"},
+};
+
+static const saltus_scene_key kind_keys[] = {
+    {"shapes[].KIND", "radius", "formula", "[m]; rounds boxes, polygons and hulls outside"},
+    {"shapes[].KIND", "length", "formula", "[m]; of a capsule between the centres of its ends"},
+    {"shapes[].KIND", "size", "list of formulas, or formula",
+     "[m]; edges of a box, semi-axes of an ellipsoid, radius of a torus"},
+    {"shapes[].KIND", "hollow", "true or false", "the free side is inside; default false"},
+    {"shapes[].KIND", "closed", "true or false",
+     "chain: the last point is joined to the first; default false"},
+    {"shapes[].KIND", "points", "list of lists of formulas", "[m], in the shape's own axes"},
+    {"shapes[].KIND", "bulges", "list of formulas",
+     "chain: tan(angle / 4) of the arc of each segment; default 0, straight"},
+    {"shapes[].KIND", "triangles", "list of lists", "places of points, from 0 on"},
+    {"shapes[].KIND", "file", "text", "STL or OBJ file, from the folder of the scene"},
+    {"shapes[].KIND", "scale", "formula", "m for each unit of the file; default 1"},
+    {"shapes[].KIND", "heights", "list of lists of formulas", "[m], row by row"},
+    {"shapes[].KIND", "spacing", "list of formulas", "between columns and rows [m]"},
 };
 
 static const saltus_scene_key body_keys[] = {
@@ -68,6 +132,9 @@ static const saltus_scene_key body_keys[] = {
     {"bodies.NAME", "frame", "world or body", "axes of both velocities, instead of the usual ones"},
     {"bodies.NAME", "fixed", "true or false", "stays where it starts; default false"},
     {"bodies.NAME", "driven", "mapping", "pose as formulas of time"},
+    {"bodies.NAME", "shapes", "list", "what touches"},
+    {"bodies.NAME", "density", "formula",
+     "[kg/m^3, in the plane kg/m^2] of its shapes, instead of mass and inertia"},
 };
 
 static const saltus_scene_key driven_keys[] = {
@@ -213,7 +280,8 @@ typedef struct table {
   { (keys), (int)(sizeof(keys) / sizeof *(keys)) }
 static const table tables[] = {
     TABLE(scene_keys),       TABLE(model_keys),        TABLE(running_keys), TABLE(coordinate_keys),
-    TABLE(world_keys),       TABLE(body_keys),         TABLE(driven_keys),  TABLE(orientation_keys),
+    TABLE(world_keys),       TABLE(material_keys),     TABLE(contact_pair_keys),
+    TABLE(shape_keys),       TABLE(kind_keys),         TABLE(body_keys),         TABLE(driven_keys),  TABLE(orientation_keys),
     TABLE(marker_keys),      TABLE(force_keys),        TABLE(spring_keys),  TABLE(joint_keys),
     TABLE(joint_drive_keys), TABLE(joint_spring_keys), TABLE(contact_keys), TABLE(output_keys),
     TABLE(event_keys),       TABLE(simulation_keys),   TABLE(record_keys),  TABLE(along_keys),

@@ -408,6 +408,7 @@ static void read_all(saltusi_scene_builder* b) {
   apply_overrides(b);
   saltusi_scene_inputs(b);
   saltusi_scene_bodies(b);
+  saltusi_scene_shapes(b);
   read_coordinates(b);
   read_tolerances(b, "tolerance", &view->atol_q);
   read_tolerances(b, "velocity_tolerance", &view->atol_v);

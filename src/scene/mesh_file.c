@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * mesh_file.c - see mesh_file.h. Formats: https://www.fabbers.com/tech/STL_Format and
+ * https://paulbourke.net/dataformats/obj
+ */
+#include "scene/mesh_file.h"
+
+#include "base/log.h"
+
+#include <assert.h>
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const long largest_file = 256L << 20;
+
+/* A file that is read. */
+typedef struct source {
+  const char* path;
+  saltusi_pool* pool;
+  saltus_log log;
+  char* text; /* [size + 1] ends with zero */
+  size_t size;
+} source;
+
+static saltus_status refuse(const source* s, const char* what) {
+  saltusi_log(s->log, SALTUS_LEVEL_ERROR, "mesh \"%s\": %s", s->path, what);
+  return SALTUS_ERR_INPUT;
+}
+
+static saltus_status load(source* s) {
+  FILE* file = fopen(s->path, "rb");
+  if (file == NULL) {
+    saltusi_log(s->log, SALTUS_LEVEL_ERROR, "mesh \"%s\" cannot be opened: %s", s->path,
+                strerror(errno));
+    return SALTUS_ERR_IO;
+  }
+  const long size = fseek(file, 0, SEEK_END) == 0 ? ftell(file) : -1;
+  saltus_status status = SALTUS_OK;
+  if (size < 0 || size > largest_file || fseek(file, 0, SEEK_SET) != 0) {
+    status = refuse(s, "not a file of at most 256 MB");
+  }
+  s->text = status == SALTUS_OK ? saltusi_pool_take(s->pool, (size_t)size + 1, 1) : NULL;
+  s->size = status == SALTUS_OK ? (size_t)size : 0;
+  if (status == SALTUS_OK && s->text == NULL) {
+    status = SALTUS_ERR_MEMORY;
+  }
+  if (status == SALTUS_OK && fread(s->text, 1, s->size, file) != s->size) {
+    status = refuse(s, "cannot be read");
+  }
+  (void)fclose(file);
+  return status;
+}
+
+/* ---- STL ---- */
+
+static uint32_t word_at(const unsigned char* p) {
+  return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
+}
+
+static double float_at(const unsigned char* p) {
+  const uint32_t bits = word_at(p);
+  float value;
+  memcpy(&value, &bits, sizeof value);
+  return (double)value;
+}
+
+/* Corners that are equal become one point: open addressing by the bits. */
+static saltus_status weld(const source* s, const double* corner, int corners,
+                          saltusi_mesh_file* out) {
+  size_t slots = 16;
+  while (slots < 2 * (size_t)corners) {
+    slots *= 2;
+  }
+  int* slot = saltusi_pool_take(s->pool, slots, sizeof *slot); /* place + 1 */
+  out->point = saltusi_pool_take(s->pool, 3 * (size_t)corners, sizeof(double));
+  out->triangle = saltusi_pool_take(s->pool, (size_t)corners, sizeof(int));
+  if (s->pool->failed) {
+    return SALTUS_ERR_MEMORY;
+  }
+  for (int i = 0; i < corners; i++) {
+    double x[3];
+    uint64_t hash = 1469598103934665603U;
+    for (int k = 0; k < 3; k++) {
+      uint64_t bits;
+      x[k] = corner[3 * i + k] + 0.0; /* -0 is 0 */
+      memcpy(&bits, &x[k], sizeof bits);
+      hash = (hash ^ bits ^ (bits >> 29)) * 1099511628211U;
+    }
+    size_t at = (size_t)(hash ^ hash >> 32) & (slots - 1);
+    while (slot[at] != 0 &&
+           memcmp(out->point + 3 * (size_t)(slot[at] - 1), x, sizeof x) != 0) {
+      at = (at + 1) & (slots - 1);
+    }
+    if (slot[at] == 0) {
+      memcpy(out->point + 3 * (size_t)out->points, x, sizeof x);
+      slot[at] = ++out->points;
+    }
+    out->triangle[i] = slot[at] - 1;
+  }
+  out->triangles = corners / 3;
+  return SALTUS_OK;
+}
+
+static saltus_status read_binary(const source* s, uint32_t triangles, saltusi_mesh_file* out) {
+  const unsigned char* p = (const unsigned char*)s->text + 84;
+  double* corner = saltusi_pool_take(s->pool, 9 * (size_t)triangles, sizeof *corner);
+  if (corner == NULL) {
+    return SALTUS_ERR_MEMORY;
+  }
+  for (size_t i = 0; i < triangles; i++) {
+    for (size_t k = 0; k < 9; k++) { /* the first three numbers are a normal, which follows */
+      corner[9 * i + k] = float_at(p + 50 * i + 12 + 4 * k);
+      if (!isfinite(corner[9 * i + k])) {
+        return refuse(s, "has a number that is not finite");
+      }
+    }
+  }
+  return weld(s, corner, 3 * (int)triangles, out);
+}
+
+/* Three numbers; where they end. */
+static const char* three(const char* at, double x[3]) {
+  for (int k = 0; k < 3; k++) {
+    char* end;
+    x[k] = strtod(at, &end);
+    if (end == at || !isfinite(x[k])) {
+      return NULL;
+    }
+    at = end;
+  }
+  return at;
+}
+
+static saltus_status read_text_stl(const source* s, saltusi_mesh_file* out) {
+  int corners = 0;
+  for (const char* at = strstr(s->text, "vertex"); at != NULL; at = strstr(at + 6, "vertex")) {
+    corners++;
+  }
+  double* corner = saltusi_pool_take(s->pool, 3 * (size_t)corners, sizeof *corner);
+  if (corner == NULL) {
+    return SALTUS_ERR_MEMORY;
+  }
+  int i = 0;
+  for (const char* at = strstr(s->text, "vertex"); at != NULL; at = strstr(at + 6, "vertex")) {
+    if (three(at + 6, corner + 3 * (size_t)i++) == NULL) {
+      return refuse(s, "has a vertex that is not three numbers");
+    }
+  }
+  if (corners == 0 || corners % 3 != 0) {
+    return refuse(s, "has no triangles of three corners each");
+  }
+  return weld(s, corner, corners, out);
+}
+
+static saltus_status read_stl(const source* s, saltusi_mesh_file* out) {
+  enum { HEADER = 84, EACH = 50, MOST = 1 << 22 };
+  if (s->size >= HEADER) {
+    const uint32_t triangles = word_at((const unsigned char*)s->text + 80);
+    if (s->size == HEADER + (size_t)EACH * triangles) {
+      return triangles == 0 || triangles > MOST ? refuse(s, "has no triangles, or above 4 million")
+                                                : read_binary(s, triangles, out);
+    }
+  }
+  if (strncmp(s->text, "solid", 5) != 0) {
+    return refuse(s, "is neither a binary STL file of its length nor one of text");
+  }
+  return read_text_stl(s, out);
+}
+
+/* ---- OBJ ---- */
+
+/* The corners of a face: places of points from 0 on, -1 for a mistake; how many. */
+static int face_corners(const char* at, int points, int* corner, int most) {
+  int count = 0;
+  while (*at != '\n' && *at != '\0') {
+    char* end;
+    const long place = strtol(at, &end, 10);
+    if (end == at) {
+      at++;
+      continue;
+    }
+    const long from_zero = place > 0 ? place - 1 : points + place;
+    const bool there = place != 0 && from_zero >= 0 && from_zero < points;
+    if (count < most) {
+      corner[count] = there ? (int)from_zero : -1;
+    }
+    count++;
+    at = end;
+    while (*at != '\0' && !isspace((unsigned char)*at)) { /* texture and normal */
+      at++;
+    }
+  }
+  return count;
+}
+
+static const char* next_line(const char* at) {
+  const char* end = strchr(at, '\n');
+  return end != NULL ? end + 1 : at + strlen(at);
+}
+
+static saltus_status read_obj(const source* s, saltusi_mesh_file* out) {
+  enum { CORNERS = 256 };
+  int corner[CORNERS];
+  for (int pass = 0; pass < 2; pass++) {
+    int points = 0, triangles = 0;
+    for (const char* at = s->text; *at != '\0'; at = next_line(at)) {
+      if (at[0] == 'v' && isspace((unsigned char)at[1])) {
+        if (pass == 1 && three(at + 2, out->point + 3 * (size_t)points) == NULL) {
+          return refuse(s, "has a point that is not three numbers");
+        }
+        points++;
+      } else if (at[0] == 'f' && isspace((unsigned char)at[1])) {
+        const int n = face_corners(at + 1, pass == 0 ? INT32_MAX : points, corner, CORNERS);
+        if (n < 3 || n > CORNERS) {
+          return refuse(s, "has a face of fewer than 3 corners, or more than 256");
+        }
+        for (int k = 1; pass == 1 && k + 1 < n; k++) {
+          const int of[3] = {corner[0], corner[k], corner[k + 1]};
+          if (of[0] < 0 || of[1] < 0 || of[2] < 0) {
+            return refuse(s, "has a face with a point that does not exist before it");
+          }
+          memcpy(out->triangle + 3 * (size_t)(triangles + k - 1), of, sizeof of);
+        }
+        triangles += n - 2;
+      }
+    }
+    if (points == 0 || triangles == 0) {
+      return refuse(s, "has no points or no faces");
+    }
+    out->points = points;
+    out->triangles = triangles;
+    if (pass == 0) {
+      out->point = saltusi_pool_take(s->pool, 3 * (size_t)points, sizeof(double));
+      out->triangle = saltusi_pool_take(s->pool, 3 * (size_t)triangles, sizeof(int));
+    }
+    if (s->pool->failed) {
+      return SALTUS_ERR_MEMORY;
+    }
+  }
+  return SALTUS_OK;
+}
+
+/* ---- the whole ---- */
+
+static bool ends_with(const char* path, const char* end) {
+  const size_t n = strlen(path), k = strlen(end);
+  bool same = n >= k;
+  for (size_t i = 0; same && i < k; i++) {
+    same = tolower((unsigned char)path[n - k + i]) == end[i];
+  }
+  return same;
+}
+
+saltus_status saltusi_mesh_read(const char* path, const char* beside, saltusi_pool* pool,
+                                saltus_log log, saltusi_mesh_file* out) {
+  assert(path != NULL && pool != NULL && out != NULL);
+  *out = (saltusi_mesh_file){0};
+  source s = {.path = path, .pool = pool, .log = log};
+  const char* slash = beside != NULL ? strrchr(beside, '/') : NULL;
+  if (slash != NULL && path[0] != '/') {
+    const size_t folder = (size_t)(slash - beside) + 1, bytes = folder + strlen(path) + 1;
+    char* joined = saltusi_pool_take(pool, bytes, 1);
+    if (joined == NULL) {
+      return SALTUS_ERR_MEMORY;
+    }
+    memcpy(joined, beside, folder);
+    memcpy(joined + folder, path, strlen(path) + 1);
+    s.path = joined;
+  }
+  if (!ends_with(path, ".stl") && !ends_with(path, ".obj")) {
+    return refuse(&s, "its name ends neither with .stl nor with .obj");
+  }
+  saltus_status status = load(&s);
+  if (status != SALTUS_OK) {
+    return status;
+  }
+  return ends_with(path, ".stl") ? read_stl(&s, out) : read_obj(&s, out);
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * mesh_file.h - triangles from files: STL (binary and text) and OBJ.
+ */
+#ifndef SALTUSI_MESH_FILE_H
+#define SALTUSI_MESH_FILE_H
+
+#include "base/pool.h"
+#include "saltus/log.h"
+#include "saltus/status.h"
+
+typedef struct saltusi_mesh_file {
+  double* point; /* [3 points] */
+  int points;
+  int* triangle; /* [3 triangles] */
+  int triangles;
+} saltusi_mesh_file;
+
+/* `path` is relative to the folder of `beside`. Corners of STL that are equal to the bit become one point. Faces of OBJ with
+ * more corners are cut into fans. SALTUS_ERR_IO or SALTUS_ERR_INPUT with a message. */
+saltus_status saltusi_mesh_read(const char* path, const char* beside, saltusi_pool* pool,
+                                saltus_log log, saltusi_mesh_file* out);
+
+#endif

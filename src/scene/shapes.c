@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * shapes.c - the sections materials and contact_pairs, and shapes of bodies and of the world.
+ */
+#include "scene/builder.h"
+#include "scene/mesh_file.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef saltusi_scene_builder builder;
+
+/* What each kind is described by. */
+static const char* const described_by[] = {
+    [SALTUS_SHAPE_CIRCLE] = "radius hollow",
+    [SALTUS_SHAPE_SEGMENT] = "points radius",
+    [SALTUS_SHAPE_POLYGON] = "points radius",
+    [SALTUS_SHAPE_HALF_PLANE] = "",
+    [SALTUS_SHAPE_CHAIN] = "points bulges closed",
+    [SALTUS_SHAPE_CAPSULE] = "radius length",
+    [SALTUS_SHAPE_SPHERE] = "radius hollow",
+    [SALTUS_SHAPE_BOX] = "size radius",
+    [SALTUS_SHAPE_CYLINDER] = "radius length",
+    [SALTUS_SHAPE_CONE] = "radius length",
+    [SALTUS_SHAPE_ELLIPSOID] = "size",
+    [SALTUS_SHAPE_TORUS] = "size radius",
+    [SALTUS_SHAPE_HALF_SPACE] = "",
+    [SALTUS_SHAPE_HULL] = "points file scale radius",
+    [SALTUS_SHAPE_MESH] = "points triangles file scale",
+    [SALTUS_SHAPE_HEIGHTFIELD] = "heights spacing",
+};
+enum { KINDS = sizeof described_by / sizeof described_by[0] };
+
+static bool is_word_of(const char* words, const char* word) {
+  const size_t length = strlen(word);
+  for (const char* at = strstr(words, word); at != NULL; at = strstr(at + 1, word)) {
+    if ((at == words || at[-1] == ' ') && (at[length] == ' ' || at[length] == '\0')) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* [[x, y], ...], or of numbers alone when width is 1. */
+static double* read_rows(builder* b, const saltusi_yaml_node* node, const char* what, int width,
+                         int* rows) {
+  *rows = 0;
+  if (node == NULL || !saltusi_reader_expect(&b->reader, node, SALTUSI_YAML_SEQUENCE, what)) {
+    return NULL;
+  }
+  double* out = saltusi_reader_take(&b->reader, (size_t)node->count * (size_t)width, sizeof *out);
+  for (int i = 0; out != NULL && i < node->count && b->reader.status == SALTUS_OK; i++) {
+    if (width == 1) {
+      out[i] = saltusi_scene_number(b, &node->children[i], what, 0.0);
+    } else {
+      saltusi_scene_numbers(b, &node->children[i], what, (const int[2]){width, width},
+                            out + (size_t)i * (size_t)width);
+    }
+  }
+  *rows = node->count;
+  return out;
+}
+
+static int* read_triangles(builder* b, const saltusi_yaml_node* node, int* count) {
+  double* places = read_rows(b, node, "triangles", 3, count);
+  int* out = saltusi_reader_take(&b->reader, 3 * (size_t)*count, sizeof *out);
+  for (int i = 0; out != NULL && places != NULL && i < 3 * *count; i++) {
+    if (!(places[i] >= 0.0 && places[i] < 1e9) || places[i] != floor(places[i])) {
+      saltusi_reader_fail(&b->reader, node, "triangles has %g, must be places of points, from 0 on",
+                          places[i]);
+      return out;
+    }
+    out[i] = (int)places[i];
+  }
+  return out;
+}
+
+static void read_heights(builder* b, const saltusi_yaml_node* of, saltus_shape_def* shape) {
+  const saltusi_yaml_node* node = saltusi_yaml_find(of, "heights");
+  if (node == NULL || !saltusi_reader_expect(&b->reader, node, SALTUSI_YAML_SEQUENCE, "heights")) {
+    return;
+  }
+  const int columns = node->count > 0 && node->children[0].kind == SALTUSI_YAML_SEQUENCE
+                          ? node->children[0].count
+                          : 0;
+  if (columns < 2) {
+    saltusi_reader_fail(&b->reader, node,
+                        "heights has to be a list of rows with two heights or more each");
+    return;
+  }
+  shape->heights = read_rows(b, node, "a row of heights", columns, &shape->rows);
+  shape->columns = columns;
+  saltusi_scene_numbers(b, saltusi_yaml_find(of, "spacing"), "spacing", (const int[2]){2, 2},
+                        shape->spacing);
+}
+
+/* Points and triangles of a file, scaled. */
+static void read_file(builder* b, const saltusi_yaml_node* of, saltus_shape_def* shape) {
+  const saltusi_yaml_node* node = saltusi_yaml_find(of, "file");
+  const char* path = saltusi_reader_text(&b->reader, node, "file");
+  if (path == NULL) {
+    return;
+  }
+  if (shape->points != NULL) {
+    saltusi_reader_fail(&b->reader, node, "has points and a file, must have one of them");
+    return;
+  }
+  const double scale = saltusi_scene_constant(b, of, "scale", 1.0);
+  saltusi_placed_log placed;
+  saltusi_mesh_file file;
+  const saltus_log log = saltusi_reader_log_at(&b->reader, node, &placed);
+  saltus_status status = saltusi_mesh_read(path, b->reader.file, b->reader.pool, log, &file);
+  if (status != SALTUS_OK) {
+    b->reader.status = status == SALTUS_ERR_MEMORY ? status : SALTUS_ERR_INPUT;
+    return;
+  }
+  for (int i = 0; i < 3 * file.points; i++) {
+    file.point[i] *= scale;
+  }
+  shape->points = file.point;
+  shape->point_count = file.points;
+  if (shape->kind == SALTUS_SHAPE_MESH) {
+    shape->triangles = file.triangle;
+    shape->triangle_count = file.triangles;
+  }
+}
+
+/* What stands behind the kind. */
+static void read_kind(builder* b, const saltusi_yaml_node* of, saltus_shape_def* shape) {
+  const char* kind = saltus_shape_kind_name(shape->kind);
+  if (of->absent) {
+    return; /* half-space: alone */
+  }
+  if (!saltusi_reader_keys(&b->reader, of, "shapes[].KIND", kind)) {
+    return;
+  }
+  for (int i = 0; i < of->count; i++) {
+    if (!is_word_of(described_by[shape->kind], of->keys[i].text)) {
+      saltusi_reader_fail(&b->reader, &of->keys[i], "a %s has no %s; allowed: %s", kind,
+                          of->keys[i].text,
+                          described_by[shape->kind][0] != '\0' ? described_by[shape->kind] : "nothing");
+      return;
+    }
+  }
+  const int dimension = b->mechanism.dimension;
+  shape->radius = saltusi_scene_constant(b, of, "radius", 0.0);
+  shape->length = saltusi_scene_constant(b, of, "length", 0.0);
+  const int sizes = shape->kind == SALTUS_SHAPE_TORUS ? 1 : 3;
+  const saltusi_yaml_node* size = saltusi_yaml_find(of, "size");
+  if (sizes == 1) {
+    shape->size[0] = saltusi_scene_number(b, size, "size", 0.0);
+  } else {
+    saltusi_scene_numbers(b, size, "size", (const int[2]){3, 3}, shape->size);
+  }
+  shape->hollow = saltusi_scene_flag(b, saltusi_yaml_find(of, "hollow"), "hollow");
+  shape->closed = saltusi_scene_flag(b, saltusi_yaml_find(of, "closed"), "closed");
+  shape->points =
+      read_rows(b, saltusi_yaml_find(of, "points"), "points", dimension, &shape->point_count);
+  int bulges = 0;
+  shape->bulges = read_rows(b, saltusi_yaml_find(of, "bulges"), "bulges", 1, &bulges);
+  const int segments = shape->point_count - (shape->closed ? 0 : 1);
+  if (shape->bulges != NULL && bulges != segments) {
+    saltusi_reader_fail(&b->reader, saltusi_yaml_find(of, "bulges"),
+                        "bulges has %d numbers, must have one for each of the %d segments", bulges,
+                        segments);
+  }
+  shape->triangles =
+      read_triangles(b, saltusi_yaml_find(of, "triangles"), &shape->triangle_count);
+  read_heights(b, of, shape);
+  read_file(b, of, shape);
+}
+
+static void read_groups(builder* b, const saltusi_yaml_node* item, saltus_body_shape_def* shape) {
+  const saltusi_yaml_node* node = saltusi_yaml_find(item, "groups");
+  if (node == NULL || !saltusi_reader_expect(&b->reader, node, SALTUSI_YAML_SEQUENCE, "groups")) {
+    return;
+  }
+  const char** groups = saltusi_reader_take(&b->reader, (size_t)node->count, sizeof *groups);
+  for (int i = 0; groups != NULL && i < node->count; i++) {
+    groups[i] = saltusi_reader_text(&b->reader, &node->children[i], "a group");
+  }
+  shape->groups = groups;
+  shape->group_count = node->count;
+}
+
+static void read_shape(builder* b, const saltusi_yaml_node* item, const char* body, int number,
+                       saltus_body_shape_def* shape) {
+  if (!saltusi_reader_keys(&b->reader, item, "shapes[]", "a shape")) {
+    return;
+  }
+  const saltusi_yaml_node* of = NULL;
+  int kinds = 0;
+  for (int k = 0; k < (int)KINDS; k++) {
+    const saltusi_yaml_node* found =
+        saltusi_yaml_find(item, saltus_shape_kind_name((saltus_shape_kind)k));
+    if (found != NULL) {
+      of = found;
+      shape->shape.kind = (saltus_shape_kind)k;
+      kinds++;
+    }
+  }
+  if (kinds != 1) {
+    saltusi_reader_fail(&b->reader, item,
+                        "a shape has %s kind; give one, such as sphere: {radius: 0.1}",
+                        kinds == 0 ? "no" : "more than one");
+    return;
+  }
+  const saltusi_yaml_node* name = saltusi_yaml_find(item, "name");
+  char text[128];
+  snprintf(text, sizeof text, "%.100s.%d", body != NULL ? body : "world", number);
+  shape->shape.name = name != NULL ? saltusi_scene_text(b, name, "name")
+                                   : saltusi_pool_text(b->reader.pool, text);
+  shape->body = body;
+  shape->material = saltusi_reader_text(&b->reader, saltusi_yaml_find(item, "material"), "material");
+  saltusi_scene_point(b, item, "position", "position", shape->shape.position);
+  shape->shape.orientation = saltusi_scene_orientation(b, item);
+  read_groups(b, item, shape);
+  read_kind(b, of, &shape->shape);
+}
+
+static const saltusi_yaml_node* shapes_of(builder* b, const saltusi_yaml_node* item) {
+  const saltusi_yaml_node* list =
+      item != NULL && item->kind == SALTUSI_YAML_MAPPING ? saltusi_yaml_find(item, "shapes") : NULL;
+  if (list == NULL || list->absent ||
+      !saltusi_reader_expect(&b->reader, list, SALTUSI_YAML_SEQUENCE, "shapes")) {
+    return NULL;
+  }
+  return list;
+}
+
+static void read_materials(builder* b) {
+  const saltusi_yaml_node* section = saltusi_scene_mapping(b, "materials");
+  saltus_material_def* materials =
+      saltusi_reader_take(&b->reader, (size_t)section->count, sizeof *materials);
+  for (int i = 0; i < section->count && b->reader.status == SALTUS_OK; i++) {
+    const saltusi_yaml_node* item = &section->children[i];
+    char what[200];
+    snprintf(what, sizeof what, "material " SALTUSI_QUOTE, section->keys[i].text);
+    materials[i].name = section->keys[i].text;
+    if (!saltusi_reader_keys(&b->reader, item, "materials.NAME", what)) {
+      return;
+    }
+    materials[i].friction = saltusi_scene_constant(b, item, "friction", 0.0);
+    materials[i].restitution = saltusi_scene_constant(b, item, "restitution", 0.0);
+    materials[i].tangential_restitution =
+        saltusi_scene_constant(b, item, "tangential_restitution", 0.0);
+  }
+  b->mechanism.materials = materials;
+  b->mechanism.material_count = section->count;
+}
+
+static void read_contact_pairs(builder* b) {
+  const saltusi_yaml_node* list = saltusi_scene_list(b, "contact_pairs");
+  saltus_contact_pair_def* pairs =
+      saltusi_reader_take(&b->reader, (size_t)list->count, sizeof *pairs);
+  for (int i = 0; i < list->count && b->reader.status == SALTUS_OK; i++) {
+    const saltusi_yaml_node* item = &list->children[i];
+    saltus_contact_pair_def* pair = &pairs[i];
+    if (!saltusi_reader_keys(&b->reader, item, "contact_pairs[]", "a contact pair")) {
+      return;
+    }
+    saltusi_scene_pair(b, saltusi_yaml_find(item, "between"), "between", pair->between);
+    pair->friction = saltusi_scene_constant(b, item, "friction", (double)NAN);
+    pair->restitution = saltusi_scene_constant(b, item, "restitution", (double)NAN);
+    pair->tangential_restitution =
+        saltusi_scene_constant(b, item, "tangential_restitution", (double)NAN);
+    const saltusi_yaml_node* collide = saltusi_yaml_find(item, "collide");
+    const bool numbers = !isnan(pair->friction) || !isnan(pair->restitution) ||
+                         !isnan(pair->tangential_restitution);
+    const bool touches = saltusi_scene_flag(b, collide, "collide");
+    if (collide != NULL && !touches && numbers) {
+      saltusi_reader_fail(&b->reader, collide, "collide is false, so a law means nothing here");
+    } else if (collide == NULL && !numbers) {
+      saltusi_reader_fail(&b->reader, item,
+                          "a contact pair says nothing; give friction, restitution, "
+                          "tangential_restitution or collide");
+    }
+    pair->touch = numbers   ? SALTUS_TOUCH_LAW
+                  : touches ? SALTUS_TOUCH_ALWAYS
+                            : SALTUS_TOUCH_NEVER;
+  }
+  b->mechanism.contact_pairs = pairs;
+  b->mechanism.contact_pair_count = list->count;
+}
+
+void saltusi_scene_shapes(builder* b) {
+  assert(b != NULL);
+  if (b->mechanism.dimension == 0 || b->reader.status != SALTUS_OK) {
+    return;
+  }
+  const saltusi_yaml_node* bodies = saltusi_scene_mapping(b, "bodies");
+  const saltusi_yaml_node* world = saltusi_reader_section(b->root, "world");
+  int count = 0;
+  for (int i = -1; i < bodies->count; i++) {
+    const saltusi_yaml_node* list = shapes_of(b, i < 0 ? world : &bodies->children[i]);
+    count += list != NULL ? list->count : 0;
+  }
+  saltus_body_shape_def* shapes = saltusi_reader_take(&b->reader, (size_t)count, sizeof *shapes);
+  const saltusi_yaml_node** nodes = saltusi_reader_take(&b->reader, (size_t)count, sizeof *nodes);
+  int used = 0;
+  for (int i = -1; i < bodies->count && b->reader.status == SALTUS_OK; i++) {
+    const saltusi_yaml_node* list = shapes_of(b, i < 0 ? world : &bodies->children[i]);
+    for (int k = 0; list != NULL && k < list->count && b->reader.status == SALTUS_OK; k++) {
+      nodes[used] = &list->children[k];
+      read_shape(b, nodes[used], i < 0 ? NULL : bodies->keys[i].text, k + 1, &shapes[used]);
+      used++;
+    }
+  }
+  b->mechanism.shapes = shapes;
+  b->mechanism.shape_count = used;
+  b->shape_nodes = nodes;
+  read_materials(b);
+  read_contact_pairs(b);
+}
