@@ -208,7 +208,8 @@ saltus_status saltusi_define_system(const saltusi_definition* d) {
     width = m->joints[i].link.width > width ? m->joints[i].link.width : width;
   }
   const bool shapes = m->world != NULL;
-  const int pair = m->plane ? 6 : 12; /* velocities of two bodies */
+  const int each = m->plane ? 3 : 6;
+  const int pair = m->free_count > 1 ? 2 * each : each; /* velocities of two bodies */
   width = shapes && width < pair ? pair : width;
   m->system = (saltus_system){
       .ops = &m->ops,
