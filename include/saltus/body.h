@@ -73,7 +73,8 @@ typedef struct saltus_body_def {
   bool velocity_in_body;      /* velocity is in body axes instead */
   bool angular_in_world;      /* angular_velocity is in world axes instead */
   saltus_driven_pose* driven; /* of a driven body */
-  double density; /* kg/m^3, in the plane kg/m^2: mass and inertia are those of its shapes; 0: they are given, or the
+  double
+      density; /* kg/m^3, in the plane kg/m^2: mass and inertia are those of its shapes; 0: they are given, or the
                    * mass alone is and inertia follows from the shapes. Where shapes weigh, `position` and those of its
                    * markers and shapes are meant from the origin that shapes are given from, not from the centre of
                    * mass */
@@ -182,9 +183,9 @@ typedef struct saltus_material_def {
 /* A shape of a body or of the world. Of two materials the law has the geometric mean of their coefficients of friction and
  * the larger of their restitutions. */
 typedef struct saltus_body_shape_def {
-  saltus_shape_def shape;    /* its name may be missing: "BODY.1" and so on */
-  const char* body;          /* NULL: the world */
-  const char* material;      /* NULL: "default"; without such a material no friction, no restitution */
+  saltus_shape_def shape; /* its name may be missing: "BODY.1" and so on */
+  const char* body;       /* NULL: the world */
+  const char* material;   /* NULL: "default"; without such a material no friction, no restitution */
   const char* const* groups; /* shapes with a group in common do not touch */
   int group_count;
   SALTUS_RESERVED(4);

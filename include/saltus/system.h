@@ -90,7 +90,8 @@ typedef struct saltus_contact_list {
   double* gap;  /* [capacity] m, positive when apart */
   uint64_t* identity; /* [capacity] all different */
   int* law;           /* [capacity] place in saltus_system.laws; one law for one identity, always */
-  double horizon; /* s; in: what velocities can bring within reach in this time is wanted too; 0: nothing */
+  double
+      horizon; /* s; in: what velocities can bring within reach in this time is wanted too; 0: nothing */
 } saltus_contact_list;
 
 /* Law of an entry of `sweep` that is no contact but a watch: a function of `gaps` that is positive while nothing of

@@ -67,7 +67,7 @@ typedef struct listing {
   const saltus_point* at;
   const saltusi_world_query* query;
   saltus_contact_list* list;
-  int count; /* all there are */
+  int count;  /* all there are */
   int sorted; /* first of the contacts of the present instance */
   int instance;
   bool crowded; /* a pair of shapes has more contacts than there is room for */
@@ -220,7 +220,8 @@ static double six(const double G[6], const double v[3], const double w[3]) {
 }
 
 /* Where the velocities of the two bodies lie in a row, -1: nowhere; columns are written. */
-static void set_columns(const saltus_mechanism* m, const known* k, saltus_rows* rows, int place[2]) {
+static void set_columns(const saltus_mechanism* m, const known* k, saltus_rows* rows,
+                        int place[2]) {
   const int size = m->plane ? 3 : 6;
   const int v[2] = {m->bodies[k->body[0]].v, m->bodies[k->body[1]].v};
   if (rows->column == NULL) {
@@ -240,8 +241,8 @@ static void set_columns(const saltus_mechanism* m, const known* k, saltus_rows* 
 }
 
 /* What a body that moves by itself adds. */
-static void add_driven(const saltus_mechanism* m, const saltus_point* at, int body,
-                       double G[3][6], saltus_rows* rows) {
+static void add_driven(const saltus_mechanism* m, const saltus_point* at, int body, double G[3][6],
+                       saltus_rows* rows) {
   if (m->bodies[body].kind != SALTUS_BODY_DRIVEN) {
     return;
   }

@@ -166,9 +166,9 @@ saltus_status saltus_mechanism_create(const saltus_mechanism_def* def, saltus_me
                 def->dimension);
     return SALTUS_ERR_INPUT;
   }
-  const int counts[] = {def->body_count,     def->marker_count, def->joint_count,
-                        def->spring_count,   def->load_count,   def->input_count,
-                        def->shape_count,    def->material_count, def->contact_pair_count};
+  const int counts[] = {def->body_count,   def->marker_count,   def->joint_count,
+                        def->spring_count, def->load_count,     def->input_count,
+                        def->shape_count,  def->material_count, def->contact_pair_count};
   for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
     if (counts[i] < 0) {
       saltusi_log(def->log, SALTUS_LEVEL_ERROR,

@@ -46,7 +46,7 @@ typedef struct saltusi_body {
   saltusi_pose pose; /* at the start; of a driven body its R is the part behind R(t) */
   saltusi_signal position[3], rotation[3]; /* of a driven body */
   double axis[3];                          /* of length 1, or zero: roll, pitch, yaw */
-  bool by_shapes;   /* mass and inertia are those of its shapes */
+  bool by_shapes;                          /* mass and inertia are those of its shapes */
   double origin[3]; /* m, from where shapes and markers are given: its centre of mass */
 } saltusi_body;
 
@@ -160,8 +160,8 @@ struct saltus_mechanism {
   saltus_contact_law* laws; /* [law_count] those of limits first */
   int law_count;
   struct saltusi_world* world; /* NULL: no shapes */
-  int* shape_body;     /* [shapes of the definition] */
-  int* material_law;   /* of the world */
+  int* shape_body;             /* [shapes of the definition] */
+  int* material_law;           /* of the world */
   saltusi_force_along* forces;
   saltusi_load* loads;
   int* pull_start; /* [free_count + 1] forces on each free body: where they start in pulls */

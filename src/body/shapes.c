@@ -21,13 +21,15 @@ static saltus_status material_of(const saltusi_definition* d, const saltus_mater
                                  saltusi_index* names) {
   const char* copy;
   saltus_status status = SALTUSI_RESERVED_CHECK(def, "saltus_material_def", d->def->log);
-  status = status == SALTUS_OK ? saltusi_define_name(d, "material", def->name, names, &copy) : status;
+  status =
+      status == SALTUS_OK ? saltusi_define_name(d, "material", def->name, names, &copy) : status;
   if (status != SALTUS_OK) {
     return status;
   }
   if (!(def->friction >= 0.0) || !isfinite(def->friction)) {
     return saltusi_define_refuse(d, "material", def->name,
-                                 "its friction is %g, must be at least 0 and finite", def->friction);
+                                 "its friction is %g, must be at least 0 and finite",
+                                 def->friction);
   }
   const double e[2] = {def->restitution, def->tangential_restitution};
   for (int k = 0; k < 2; k++) {
@@ -145,7 +147,8 @@ static saltus_status shape_of(const saltusi_definition* d, int i, int number, re
   const char* copy;
   shape.name = shape_name(d, i, body->name, number);
   saltus_status status = SALTUSI_RESERVED_CHECK(def, "saltus_body_shape_def", d->def->log);
-  status = status == SALTUS_OK ? saltusi_define_name(d, "shape", shape.name, &r->shapes, &copy) : status;
+  status =
+      status == SALTUS_OK ? saltusi_define_name(d, "shape", shape.name, &r->shapes, &copy) : status;
   if (status != SALTUS_OK) {
     return status;
   }
@@ -169,10 +172,11 @@ static saltus_status shape_of(const saltusi_definition* d, int i, int number, re
   }
   if (status == SALTUS_OK && out->mobility == SALTUSI_MOBILITY_FREE &&
       !isfinite(out->shape.radius)) {
-    return saltusi_define_refuse(d, "shape", shape.name,
-                                 "has no end, but its body \"%s\" is free; give it to the world, or "
-                                 "to a fixed or driven body",
-                                 body->name);
+    return saltusi_define_refuse(
+        d, "shape", shape.name,
+        "has no end, but its body \"%s\" is free; give it to the world, or "
+        "to a fixed or driven body",
+        body->name);
   }
   return status;
 }
@@ -215,11 +219,12 @@ static saltus_status unknown_name(const saltusi_definition* d, const reading* r,
   for (int k = 0; k < 4 && near == NULL; k++) {
     near = saltusi_suggest(name, all[k]->texts, all[k]->count);
   }
-  saltusi_log(d->def->log, SALTUS_LEVEL_ERROR,
-              "contact_pairs \"%s\": there is no shape, body with shapes, group or material of that "
-              "name%s%s%s",
-              name, near != NULL ? "; did you mean \"" : "", near != NULL ? near : "",
-              near != NULL ? "\"?" : "");
+  saltusi_log(
+      d->def->log, SALTUS_LEVEL_ERROR,
+      "contact_pairs \"%s\": there is no shape, body with shapes, group or material of that "
+      "name%s%s%s",
+      name, near != NULL ? "; did you mean \"" : "", near != NULL ? near : "",
+      near != NULL ? "\"?" : "");
   return SALTUS_ERR_NAME;
 }
 
@@ -282,8 +287,7 @@ static saltus_status law_of_pair(const saltusi_definition* d, const saltus_conta
   const saltus_contact_law usual = mixed(d, materials[0], materials[1], NULL);
   const double mu = isnan(pair->friction) ? usual.mu : pair->friction;
   const double e_N = isnan(pair->restitution) ? usual.e_N : pair->restitution;
-  const double e_T =
-      isnan(pair->tangential_restitution) ? usual.e_T : pair->tangential_restitution;
+  const double e_T = isnan(pair->tangential_restitution) ? usual.e_T : pair->tangential_restitution;
   if (!(mu >= 0.0) || !isfinite(mu)) {
     return saltusi_define_refuse(d, "contact_pairs", pair->between[0],
                                  "friction is %g, must be at least 0 and finite", mu);
@@ -293,8 +297,7 @@ static saltus_status law_of_pair(const saltusi_definition* d, const saltus_conta
                                  "restitution is %g, must be between 0 and 1",
                                  e_N >= 0.0 && e_N <= 1.0 ? e_T : e_N);
   }
-  m->laws[m->law_count] =
-      law_of(m, pair_name(m, pair->between[0], pair->between[1]), mu, e_N, e_T);
+  m->laws[m->law_count] = law_of(m, pair_name(m, pair->between[0], pair->between[1]), mu, e_N, e_T);
   *law = m->law_count++;
   return SALTUS_OK;
 }
@@ -375,7 +378,8 @@ static saltus_status check_kinds(const saltusi_definition* d) {
   for (int i = 0; i < world->free_count; i++) {
     for (int j = i + 1; j < world->count; j++) {
       const saltusi_shape *a = &world->instance[i].shape, *b = &world->instance[j].shape;
-      const int x = 2 * (int)a->kind % 32 + (a->rho != 0.0), y = 2 * (int)b->kind % 32 + (b->rho != 0.0);
+      const int x = 2 * (int)a->kind % 32 + (a->rho != 0.0),
+                y = 2 * (int)b->kind % 32 + (b->rho != 0.0);
       if (known[x][y] || saltusi_world_law(world, i, j) < 0) {
         continue;
       }

@@ -81,8 +81,7 @@ saltus_status saltusi_shapes_sweep(const void* self, const saltus_box* over,
   for (int k = 0; k < m->system.dims.nq; k++) {
     room.q[k] = 0.5 * (over->q_low[k] + over->q_high[k]);
   }
-  const saltus_point at = {
-      .t = 0.5 * (over->t0 + over->t1), .q = room.q, .scratch = over->scratch};
+  const saltus_point at = {.t = 0.5 * (over->t0 + over->t1), .q = room.q, .scratch = over->scratch};
   for (int i = 0; i <= m->body_count; i++) {
     const saltusi_body* body = &m->bodies[i];
     room.slack[i] = room.turn[i] = 0.0;

@@ -154,8 +154,7 @@ static unsigned traits_of(const saltus_mechanism* m) {
   traits |= round && constant ? SALTUS_FREE_FORCE : 0U;
   traits |= round && affine ? SALTUS_LINEAR_FORCE : 0U;
   const bool shapes = m->world != NULL;
-  traits |=
-      m->system.dims.nj == 0 && m->limit_count == 0 && !shapes ? SALTUS_CONSTANT_NORMALS : 0U;
+  traits |= m->system.dims.nj == 0 && m->limit_count == 0 && !shapes ? SALTUS_CONSTANT_NORMALS : 0U;
   traits |= shapes ? SALTUS_CHANGING_CONTACTS : 0U;
   return traits;
 }

@@ -328,9 +328,8 @@ static saltus_status place(const void* self, const saltus_point* at, uint64_t id
                            saltus_contact_place* out) {
   const saltusi_formula_inner* in = inner_of(self);
   const saltus_point point = inside(in, at);
-  return own_contact(in, identity) >= 0
-             ? SALTUS_ERR_UNSUPPORTED
-             : asked(in)->place(in->system->self, &point, identity, out);
+  return own_contact(in, identity) >= 0 ? SALTUS_ERR_UNSUPPORTED
+                                        : asked(in)->place(in->system->self, &point, identity, out);
 }
 
 static void contact(const void* self, const saltus_point* at, uint64_t identity,

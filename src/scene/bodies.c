@@ -364,12 +364,12 @@ static const saltusi_yaml_node* find_shape(const builder* b, const char* name, s
 
 /* Messages begin with what they are about: body "arm": ... */
 static void write_found(void* user, saltus_level level, const char* text) {
-  static const char* const kinds[][2] = {{"body", "bodies"},     {"marker", "markers"},
-                                         {"joint", "joints"},    {"spring", "springs"},
-                                         {"input", "inputs"},    {"force", "forces"},
-                                         {"mechanism", "world"}, {"coordinate", "coordinates"},
-                                         {"material", "materials"},
-                                         {"contact_pairs", "contact_pairs"}};
+  static const char* const kinds[][2] = {
+      {"body", "bodies"},        {"marker", "markers"},
+      {"joint", "joints"},       {"spring", "springs"},
+      {"input", "inputs"},       {"force", "forces"},
+      {"mechanism", "world"},    {"coordinate", "coordinates"},
+      {"material", "materials"}, {"contact_pairs", "contact_pairs"}};
   const finder* f = user;
   const char* quote = strstr(text, " \"");
   const char* end = quote != NULL ? strchr(quote + 2, '"') : NULL;

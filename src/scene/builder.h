@@ -26,9 +26,9 @@ typedef struct saltusi_scene_builder {
   const saltus_scene_def* def;
   const saltusi_yaml_node* root;
   saltus_formula_def model;
-  saltus_mechanism_def mechanism;       /* dimension 0: no bodies */
+  saltus_mechanism_def mechanism;        /* dimension 0: no bodies */
   const saltusi_yaml_node** shape_nodes; /* [mechanism.shape_count] */
-  saltusi_formula_constants* constants; /* parameters with their values, once one is wanted */
+  saltusi_formula_constants* constants;  /* parameters with their values, once one is wanted */
   saltus_scene* scene;
 } saltusi_scene_builder;
 

@@ -279,12 +279,14 @@ typedef struct table {
 #define TABLE(keys)                                                                                \
   { (keys), (int)(sizeof(keys) / sizeof *(keys)) }
 static const table tables[] = {
-    TABLE(scene_keys),       TABLE(model_keys),        TABLE(running_keys), TABLE(coordinate_keys),
-    TABLE(world_keys),       TABLE(material_keys),     TABLE(contact_pair_keys),
-    TABLE(shape_keys),       TABLE(kind_keys),         TABLE(body_keys),         TABLE(driven_keys),  TABLE(orientation_keys),
-    TABLE(marker_keys),      TABLE(force_keys),        TABLE(spring_keys),  TABLE(joint_keys),
-    TABLE(joint_drive_keys), TABLE(joint_spring_keys), TABLE(contact_keys), TABLE(output_keys),
-    TABLE(event_keys),       TABLE(simulation_keys),   TABLE(record_keys),  TABLE(along_keys),
+    TABLE(scene_keys),        TABLE(model_keys),       TABLE(running_keys),
+    TABLE(coordinate_keys),   TABLE(world_keys),       TABLE(material_keys),
+    TABLE(contact_pair_keys), TABLE(shape_keys),       TABLE(kind_keys),
+    TABLE(body_keys),         TABLE(driven_keys),      TABLE(orientation_keys),
+    TABLE(marker_keys),       TABLE(force_keys),       TABLE(spring_keys),
+    TABLE(joint_keys),        TABLE(joint_drive_keys), TABLE(joint_spring_keys),
+    TABLE(contact_keys),      TABLE(output_keys),      TABLE(event_keys),
+    TABLE(simulation_keys),   TABLE(record_keys),      TABLE(along_keys),
 };
 
 const saltus_scene_key* saltus_scene_key_at(int i) {

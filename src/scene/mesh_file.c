@@ -93,8 +93,7 @@ static saltus_status weld(const source* s, const double* corner, int corners,
       hash = (hash ^ bits ^ (bits >> 29)) * 1099511628211U;
     }
     size_t at = (size_t)(hash ^ hash >> 32) & (slots - 1);
-    while (slot[at] != 0 &&
-           memcmp(out->point + 3 * (size_t)(slot[at] - 1), x, sizeof x) != 0) {
+    while (slot[at] != 0 && memcmp(out->point + 3 * (size_t)(slot[at] - 1), x, sizeof x) != 0) {
       at = (at + 1) & (slots - 1);
     }
     if (slot[at] == 0) {

@@ -139,9 +139,9 @@ static void read_kind(builder* b, const saltusi_yaml_node* of, saltus_shape_def*
   }
   for (int i = 0; i < of->count; i++) {
     if (!is_word_of(described_by[shape->kind], of->keys[i].text)) {
-      saltusi_reader_fail(&b->reader, &of->keys[i], "a %s has no %s; allowed: %s", kind,
-                          of->keys[i].text,
-                          described_by[shape->kind][0] != '\0' ? described_by[shape->kind] : "nothing");
+      saltusi_reader_fail(
+          &b->reader, &of->keys[i], "a %s has no %s; allowed: %s", kind, of->keys[i].text,
+          described_by[shape->kind][0] != '\0' ? described_by[shape->kind] : "nothing");
       return;
     }
   }
@@ -167,8 +167,7 @@ static void read_kind(builder* b, const saltusi_yaml_node* of, saltus_shape_def*
                         "bulges has %d numbers, must have one for each of the %d segments", bulges,
                         segments);
   }
-  shape->triangles =
-      read_triangles(b, saltusi_yaml_find(of, "triangles"), &shape->triangle_count);
+  shape->triangles = read_triangles(b, saltusi_yaml_find(of, "triangles"), &shape->triangle_count);
   read_heights(b, of, shape);
   read_file(b, of, shape);
 }
@@ -211,10 +210,11 @@ static void read_shape(builder* b, const saltusi_yaml_node* item, const char* bo
   const saltusi_yaml_node* name = saltusi_yaml_find(item, "name");
   char text[128];
   snprintf(text, sizeof text, "%.100s.%d", body != NULL ? body : "world", number);
-  shape->shape.name = name != NULL ? saltusi_scene_text(b, name, "name")
-                                   : saltusi_pool_text(b->reader.pool, text);
+  shape->shape.name =
+      name != NULL ? saltusi_scene_text(b, name, "name") : saltusi_pool_text(b->reader.pool, text);
   shape->body = body;
-  shape->material = saltusi_reader_text(&b->reader, saltusi_yaml_find(item, "material"), "material");
+  shape->material =
+      saltusi_reader_text(&b->reader, saltusi_yaml_find(item, "material"), "material");
   saltusi_scene_point(b, item, "position", "position", shape->shape.position);
   shape->shape.orientation = saltusi_scene_orientation(b, item);
   read_groups(b, item, shape);
@@ -268,8 +268,8 @@ static void read_contact_pairs(builder* b) {
     pair->tangential_restitution =
         saltusi_scene_constant(b, item, "tangential_restitution", (double)NAN);
     const saltusi_yaml_node* collide = saltusi_yaml_find(item, "collide");
-    const bool numbers = !isnan(pair->friction) || !isnan(pair->restitution) ||
-                         !isnan(pair->tangential_restitution);
+    const bool numbers =
+        !isnan(pair->friction) || !isnan(pair->restitution) || !isnan(pair->tangential_restitution);
     const bool touches = saltusi_scene_flag(b, collide, "collide");
     if (collide != NULL && !touches && numbers) {
       saltusi_reader_fail(&b->reader, collide, "collide is false, so a law means nothing here");
@@ -278,9 +278,7 @@ static void read_contact_pairs(builder* b) {
                           "a contact pair says nothing; give friction, restitution, "
                           "tangential_restitution or collide");
     }
-    pair->touch = numbers   ? SALTUS_TOUCH_LAW
-                  : touches ? SALTUS_TOUCH_ALWAYS
-                            : SALTUS_TOUCH_NEVER;
+    pair->touch = numbers ? SALTUS_TOUCH_LAW : touches ? SALTUS_TOUCH_ALWAYS : SALTUS_TOUCH_NEVER;
   }
   b->mechanism.contact_pairs = pairs;
   b->mechanism.contact_pair_count = list->count;

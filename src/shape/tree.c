@@ -35,8 +35,8 @@ void saltusi_tree_clear(saltusi_tree* tree, int leaves) {
   tree->root = -1;
   tree->spare = leaves < nodes ? leaves : -1;
   for (int i = 0; i < nodes; i++) {
-    tree->node[i] = (saltusi_tree_node){
-        .parent = i >= leaves && i + 1 < nodes ? i + 1 : -1, .child = {-1, -1}};
+    tree->node[i] =
+        (saltusi_tree_node){.parent = i >= leaves && i + 1 < nodes ? i + 1 : -1, .child = {-1, -1}};
   }
 }
 

@@ -28,9 +28,9 @@ typedef struct saltusi_tree_node {
 } saltusi_tree_node;
 
 typedef struct saltusi_tree {
-  int leaves; /* most items; item i is leaf i */
-  int root;   /* -1: empty */
-  int spare;  /* first free inner node, -1: none */
+  int leaves;              /* most items; item i is leaf i */
+  int root;                /* -1: empty */
+  int spare;               /* first free inner node, -1: none */
   saltusi_tree_node* node; /* [saltusi_tree_nodes(leaves)] */
   int* stack;              /* the same, for queries */
 } saltusi_tree;

@@ -103,8 +103,7 @@ static saltus_status sort_exceptions(saltusi_world* world, saltusi_pool* pool) {
   }
   int kept = 0;
   for (int i = 0; i < world->exception_count; i++) {
-    const bool last =
-        i + 1 == world->exception_count || compare(&list[i], &list[i + 1]) != 0;
+    const bool last = i + 1 == world->exception_count || compare(&list[i], &list[i + 1]) != 0;
     if (last) {
       list[kept++] = list[i];
     }
@@ -155,7 +154,8 @@ static saltus_status plant(saltusi_world* world, const saltusi_carrier* pose, sa
 saltus_status saltusi_world_make(saltusi_world* world, const saltusi_carrier* pose,
                                  saltusi_pool* pool) {
   assert(world != NULL && pose != NULL && pool != NULL);
-  const double part = 0.01; /* of the smallest shape: larger than rounding, smaller than what matters */
+  const double part =
+      0.01; /* of the smallest shape: larger than rounding, smaller than what matters */
   saltus_status status = sort_instances(world, pool);
   status = status == SALTUS_OK ? sort_exceptions(world, pool) : status;
   status = status == SALTUS_OK ? number(world) : status;
@@ -193,10 +193,12 @@ static size_t lay_out(const saltusi_world* world, char* base, memory* m) {
   const size_t nodes = (size_t)saltusi_tree_nodes(world->moving_count);
   const size_t more = (size_t)saltusi_tree_nodes(world->count);
   size_t at = rounded(sizeof(memory));
-  const size_t places[6] = {nodes * sizeof(saltusi_tree_node), moving * sizeof(saltusi_bounds),
-                            moving * sizeof(double),           all * sizeof(int),
-                            more * sizeof(int),                (size_t)world->candidates *
-                                                    sizeof(saltusi_candidate)};
+  const size_t places[6] = {nodes * sizeof(saltusi_tree_node),
+                            moving * sizeof(saltusi_bounds),
+                            moving * sizeof(double),
+                            all * sizeof(int),
+                            more * sizeof(int),
+                            (size_t)world->candidates * sizeof(saltusi_candidate)};
   size_t start[6];
   for (int k = 0; k < 6; k++) {
     start[k] = at;
@@ -366,7 +368,8 @@ static int partners_of(const saltusi_world* world, const saltusi_world_query* qu
     count = saltusi_tree_find(&m->moving, &m->box[i], i, m->found);
     saltusi_tree fixed = world->fixed;
     saltusi_bounds box = m->box[i];
-    for (int k = 0; k < 3; k++) { /* more than half of it, which is_near asks for: sums are rounded */
+    for (int k = 0; k < 3;
+         k++) { /* more than half of it, which is_near asks for: sums are rounded */
       box.low[k] -= query->reach;
       box.high[k] += query->reach;
     }
@@ -431,8 +434,8 @@ uint64_t saltusi_world_identity(const saltusi_world* world, int a, int b,
                                 const saltusi_candidate* pair) {
   assert(world != NULL && pair != NULL && a < b && pair->branch >= 0 && pair->branch < BRANCHES);
   const saltusi_instance *x = &world->instance[a], *y = &world->instance[b];
-  const uint64_t first = (uint64_t)x->first +
-                         (uint64_t)pair->branch * (uint64_t)x->shape.features + (uint64_t)pair->a;
+  const uint64_t first =
+      (uint64_t)x->first + (uint64_t)pair->branch * (uint64_t)x->shape.features + (uint64_t)pair->a;
   return first << 32 | ((uint64_t)y->first + (uint64_t)pair->b);
 }
 
@@ -457,8 +460,7 @@ void saltusi_world_decode(const saltusi_world* world, uint64_t identity, int* a,
   *a = instance_of(world, first);
   *b = instance_of(world, second);
   const saltusi_instance *x = &world->instance[*a], *y = &world->instance[*b];
-  *pair = (saltusi_candidate){
-      .a = (int)((first - x->first) % (uint32_t)x->shape.features),
-      .b = (int)((second - y->first) % (uint32_t)y->shape.features),
-      .branch = (int)((first - x->first) / (uint32_t)x->shape.features)};
+  *pair = (saltusi_candidate){.a = (int)((first - x->first) % (uint32_t)x->shape.features),
+                              .b = (int)((second - y->first) % (uint32_t)y->shape.features),
+                              .branch = (int)((first - x->first) / (uint32_t)x->shape.features)};
 }

@@ -29,19 +29,19 @@ typedef struct saltusi_instance {
   saltusi_shape shape;
   int carrier;
   saltusi_mobility mobility;
-  int tag;          /* of the caller: place of its definition */
+  int tag; /* of the caller: place of its definition */
   int material;
   uint64_t groups;  /* instances with a group in common do not touch */
   uint32_t first;   /* its first number */
   uint32_t numbers; /* how many it has */
-  double arm;       /* m, of its farthest point from the carrier's origin; INFINITY: it has no end */
+  double arm; /* m, of its farthest point from the carrier's origin; INFINITY: it has no end */
   double thickness; /* m, of its thinnest part */
 } saltusi_instance;
 
 /* What holds between two instances besides materials and groups, a < b. */
 typedef struct saltusi_exception {
   int a, b;
-  int law;   /* SALTUSI_LAW_NONE: they never touch; SALTUSI_LAW_OF_MATERIALS: they do, whatever their groups */
+  int law; /* SALTUSI_LAW_NONE: they never touch; SALTUSI_LAW_OF_MATERIALS: they do, whatever their groups */
   int order; /* of two exceptions for the same pair the one with the larger order holds */
 } saltusi_exception;
 enum { SALTUSI_LAW_NONE = -1, SALTUSI_LAW_OF_MATERIALS = -2 };
@@ -50,14 +50,15 @@ typedef struct saltusi_world {
   int count;
   saltusi_instance* instance; /* [count] free ones first, then driven, then fixed */
   int free_count;
-  int moving_count;   /* free and driven ones */
-  int carriers;       /* how many bodies carry */
-  int* endless;       /* [endless_count] instances without an end, which no box holds */
+  int moving_count; /* free and driven ones */
+  int carriers;     /* how many bodies carry */
+  int* endless;     /* [endless_count] instances without an end, which no box holds */
   int endless_count;
   saltusi_bounds* still; /* [count - moving_count] boxes of what is fixed */
   saltusi_tree fixed;    /* item k is instance moving_count + k; stack is the query's */
   int materials;
-  const int* law; /* [materials x materials] of two materials; SALTUSI_LAW_NONE: they do not touch */
+  const int*
+      law; /* [materials x materials] of two materials; SALTUSI_LAW_NONE: they do not touch */
   saltusi_exception* exceptions; /* [exception_count] ascending */
   int exception_count;
   double reach;   /* m, when a query asks for everything */
@@ -76,10 +77,11 @@ size_t saltusi_world_bytes(const saltusi_world* world);
 typedef struct saltusi_world_query {
   const saltusi_carrier* carrier; /* [carriers]; w in world axes */
   double reach;                   /* m */
-  double horizon;                 /* s: what may come within reach in this time counts, by velocities */
-  const double* slack; /* [carriers] m, besides velocities: how far a body may come; NULL: nowhere */
-  const double* turn;  /* [carriers] rad, by how much it may turn; NULL: not */
-  void* memory;        /* saltusi_world_bytes */
+  double horizon; /* s: what may come within reach in this time counts, by velocities */
+  const double*
+      slack;          /* [carriers] m, besides velocities: how far a body may come; NULL: nowhere */
+  const double* turn; /* [carriers] rad, by how much it may turn; NULL: not */
+  void* memory;       /* saltusi_world_bytes */
 } saltusi_world_query;
 
 /* A pair of instances whose boxes are near. */

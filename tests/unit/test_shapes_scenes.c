@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * test_shapes_scenes.c - scenes with shapes: laws, masses, derivatives, motions that are known, and what is refused.
+ */
+#include "saltus_test.h"
+
+#include "saltus/mechanism.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static saltus_scene* open_text(const char* text) {
+  saltus_kept_message kept;
+  saltus_scene* scene;
+  const saltus_scene_def def = {.path = "s", .text = text, .log = saltus_log_keep(&kept)};
+  if (saltus_scene_create(&def, &scene) != SALTUS_OK) {
+    fail_msg("refused: %s", kept.text);
+  }
+  return scene;
+}
+
+static saltus_scene* open_file(const char* name) {
+  char path[1024];
+  saltus_kept_message kept;
+  saltus_scene* scene;
+  snprintf(path, sizeof path, "%s/%s", SALTUS_SCENES, name);
+  const saltus_scene_def def = {.path = path, .log = saltus_log_keep(&kept)};
+  if (saltus_scene_create(&def, &scene) != SALTUS_OK) {
+    fail_msg("refused: %s", kept.text);
+  }
+  return scene;
+}
+
+static saltus_sim* run(saltus_scene* scene, const char* scheme, double h, double tol,
+                       double until) {
+  const saltus_scene_view* view = saltus_scene_look(scene);
+  saltus_kept_message kept = {.text = ""};
+  saltus_adaptive_options adaptive = saltus_adaptive_options_default();
+  adaptive.rtol = adaptive.atol = tol;
+  const saltus_sim_def def = {.system = view->system,
+                              .scheme = scheme,
+                              .options = tol > 0.0 ? &adaptive : NULL,
+                              .q0 = view->q0,
+                              .v0 = view->v0,
+                              .h = h,
+                              .log = saltus_log_keep(&kept)};
+  saltus_sim* sim;
+  if (saltus_sim_create(&def, &sim) != SALTUS_OK || saltus_sim_run_until(sim, until) != SALTUS_OK) {
+    fail_msg("%s: %s", scheme, kept.text);
+  }
+  return sim;
+}
+
+#define PLANE "saltus: 1\nworld: {dimension: 2, shapes: [{half-plane: {}, material: ice}]}\n"
+
+static void laws_follow_from_materials_and_exceptions(void** state) {
+  (void)state;
+  saltus_scene* scene = open_text(
+      PLANE "materials: {ice: {friction: 0.04, restitution: 0.2}, wood: {friction: 0.25}}\n"
+            "contact_pairs: [{between: [c, d], friction: 0.9}, {between: [a, b], collide: false}]\n"
+            "bodies:\n"
+            "  a: {density: 1, shapes: [{circle: {radius: 1}, material: wood}], position: [0, 1]}\n"
+            "  b: {density: 1, shapes: [{circle: {radius: 1}, material: wood}], position: [1, 2]}\n"
+            "  c: {density: 1, shapes: [{circle: {radius: 1}, material: wood}], position: [9, 1]}\n"
+            "  d: {density: 1, shapes: [{circle: {radius: 1}}], position: [9, 3]}\n");
+  const saltus_system* sys = saltus_scene_look(scene)->system;
+  assert_true((sys->traits & SALTUS_CHANGING_CONTACTS) != 0);
+  double gap[8];
+  uint64_t identity[8];
+  int law[8];
+  saltus_contact_list list = {
+      .capacity = 8, .reach = 0.1, .gap = gap, .identity = identity, .law = law};
+  void* scratch = calloc(1, sys->dims.scratch);
+  const saltus_point at = {.q = saltus_scene_look(scene)->q0, .scratch = scratch};
+  assert_int_equal(sys->ops->contacts(sys->self, &at, &list), SALTUS_OK);
+  assert_int_equal(list.count,
+                   3); /* a and c on the floor, d on c; a and b overlap and do not see it */
+  int floor = 0, pair = 0;
+  for (int i = 0; i < list.count; i++) {
+    const saltus_contact_law* l = &sys->laws[law[i]];
+    assert_true(fabs(gap[i]) < 1e-15);
+    assert_int_equal(l->tangents, 1);
+    floor += fabs(l->mu - 0.1) < 1e-15 && l->e_N == 0.2;
+    pair += l->mu == 0.9 && l->e_N == 0.0;
+  }
+  assert_int_equal(floor, 2);
+  assert_int_equal(pair, 1);
+  free(scratch);
+  saltus_scene_destroy(scene);
+}
+
+/* An L of two rectangles, 3 x 1 and 1 x 1 on its left end: area 4, centre (1.25, 0.75), J 25/6 (methods: contact
+ * geometry, 6). The body turns about it wherever shapes and markers are given from. */
+static void mass_and_centre_follow_from_shapes(void** state) {
+  (void)state;
+  saltus_scene* scene =
+      open_text("saltus: 1\nbodies:\n"
+                "  ell: {density: 2, position: [10, 0], angle: pi/2, shapes: [\n"
+                "    {polygon: {points: [[0, 0], [3, 0], [3, 1], [0, 1]]}},\n"
+                "    {polygon: {points: [[0, 0], [1, 0], [1, 1], [0, 1]]}, position: [0, 1]}]}\n"
+                "markers: {corner: {body: ell, point: [3, 1]}}\n");
+  const saltus_mechanism* m = saltus_scene_look(scene)->mechanism;
+  const saltus_body_place body = saltus_mechanism_body(m, 0);
+  const double* q = saltus_scene_look(scene)->q0;
+  double x[3], axes[9];
+  assert_near(body.mass, 8.0, 1e-14);
+  assert_near(body.inertia[0], 2.0 * 25.0 / 6.0, 1e-13);
+  assert_near(q[0], 10.0 - 0.75, 1e-14); /* turned by a quarter */
+  assert_near(q[1], 1.25, 1e-14);
+  saltus_mechanism_frame(m, 0, 0.0, q, x, axes);
+  assert_near(x[0], 9.0, 1e-14);
+  assert_near(x[1], 3.0, 1e-14);
+  saltus_scene_destroy(scene);
+}
+
+static void derivatives_of_contacts_agree_with_differences(void** state) {
+  (void)state;
+  saltus_scene* scene = open_text(
+      "saltus: 1\nworld: {dimension: 3, shapes: [{half-space: {}}]}\n"
+      "materials: {default: {friction: 0.3}}\n"
+      "coordinates: {s: {start: 0.2}}\nkinetic: s'^2/2\n"
+      "contacts: [{name: stop, gap: s + ball.z}]\n"
+      "bodies:\n"
+      "  ball: {density: 1, shapes: [{sphere: {radius: 0.5}, position: [0.1, 0, 0]}],\n"
+      "         position: [0, 0, 0.5], angular_velocity: [1, 2, 3], velocity: [0.3, 0, 0]}\n"
+      "  other: {density: 1, shapes: [{sphere: {radius: 0.5}}], position: [0.7, 0.8, 0.55],\n"
+      "          velocity: [-1, 0, 0]}\n"
+      "  cam: {driven: {x: 0.9*sin(t) - 0.8, z: 0.4 + t^2, axis: [0, 1, 0], angle: 3*t},\n"
+      "        shapes: [{capsule: {radius: 0.2, length: 0.5}}]}\n");
+  const saltus_scene_view* view = saltus_scene_look(scene);
+  saltus_system_check_result result;
+  assert_int_equal(
+      saltus_system_check(view->system, 0.1, view->q0, view->v0, (saltus_log){0}, &result),
+      SALTUS_OK);
+  assert_true(result.normal_G < 1e-8);
+  assert_true(result.normal_b < 1e-8);
+  assert_true(result.convective_c < 1e-7);
+  saltus_scene_destroy(scene);
+}
+
+/* s(t) = 5/14 g sin(slope) t^2 down the slope. */
+static void a_ball_rolls_down_a_slope(void** state) {
+  (void)state;
+  saltus_scene* scene = open_file("shape-ball-on-slope.yaml");
+  const double along = 0.5 * 5.0 / 7.0 * 9.81 * sin(0.3);
+  const struct {
+    const char* scheme;
+    double h, tol, error;
+  } cases[] = {{"adaptive", 0.0, 1e-9, 1e-8},
+               {"moreau-jean", 1e-3, 0.0, 1e-12}}; /* midpoint: exact for constant acceleration */
+  for (size_t k = 0; k < 2; k++) {
+    saltus_sim* sim = run(scene, cases[k].scheme, cases[k].h, cases[k].tol, 1.0);
+    const double* q = saltus_sim_q(sim);
+    assert_near(q[0], 0.1 * sin(0.3) + along * cos(0.3), cases[k].error);
+    assert_near(q[2], 0.1 * cos(0.3) - along * sin(0.3), cases[k].error);
+    saltus_sim_destroy(sim);
+  }
+  saltus_scene_destroy(scene);
+}
+
+/* v after the third impact at .652076578566268 (methods: contact geometry, T3, 40 digits); vertical velocity there
+ * and free fall from then on. */
+static void a_cube_falls_onto_its_corner(void** state) {
+  (void)state;
+  saltus_scene* scene = open_file("shape-box-on-corner.yaml");
+  saltus_sim* sim = run(scene, "adaptive", 0.0, 1e-10, 0.7);
+  const double* v = saltus_sim_v(sim);
+  const double flight = 0.7 - 0.652076578566268;
+  assert_near(v[0], -.759244376642134, 1e-9);
+  assert_near(v[1], .335813997713803, 1e-9);
+  assert_near(v[2], -.167435934776952 - 9.81 * flight, 1e-9);
+  saltus_sim_destroy(sim);
+  saltus_scene_destroy(scene);
+}
+
+static void a_stack_of_ten_cubes_stands(void** state) {
+  (void)state;
+  saltus_scene* scene = open_file("shape-stack.yaml");
+  saltus_sim* sim = run(scene, "moreau-jean", 1.0 / 240.0, 0.0, 1.0);
+  const double* q = saltus_sim_q(sim);
+  for (int i = 0; i < 10; i++) {
+    assert_near(q[7 * i + 2], i + 0.5, 1e-12);
+  }
+  saltus_sim_destroy(sim);
+  saltus_scene_destroy(scene);
+}
+
+static void what_is_wrong_is_refused_with_its_place(void** state) {
+  (void)state;
+#define BODY(shape) "saltus: 1\nbodies:\n  b: {density: 1, shapes: [" shape "]}\n"
+  static const char* const cases[][2] = {
+      {BODY("{circle: {radius: -1}}"), "s:3:"},
+      {BODY("{circle: {radius: 1, length: 2}}"), "a circle has no length; allowed: radius hollow"},
+      {BODY("{circel: {radius: 1}}"), "did you mean \"circle\"?"},
+      {BODY("{radius: 1}"), "s:3:"},
+      {BODY("{circle: {radius: 1}, polygon: {}}"), "more than one kind"},
+      {BODY("{sphere: {radius: 1}}"), "a sphere is a shape of space, not of the plane"},
+      {BODY("{circle: {radius: 1}, material: stel}"), "there is no material \"stel\""},
+      {BODY("{half-plane: {}}"), "shape \"b.1\""},
+      {"saltus: 1\nbodies: {b: {density: 1}}\n", "but it has no shapes"},
+      {"saltus: 1\nbodies: {b: {density: 1, mass: 2, shapes: [{circle: {radius: 1}}]}}\n",
+       "has a density and a mass"},
+      {"saltus: 1\nmaterials: {m: {friction: -1}}\nbodies: {b: {mass: 1, inertia: 1}}\n",
+       "its friction is -1, must be at least 0"},
+      {"saltus: 1\nmaterials: {m: {restitution: 2}}\nbodies: {b: {mass: 1, inertia: 1}}\n",
+       "its restitution is 2, must be between 0 and 1"},
+      {BODY("{circle: {radius: 1}}") "contact_pairs: [{between: [b, bb], collide: false}]\n",
+       "there is no shape, body with shapes, group or material of that name"},
+      {BODY("{circle: {radius: 1}}") "contact_pairs: [{between: [b, b]}]\n", "says nothing"},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    saltus_kept_message kept = {.text = ""};
+    saltus_scene* scene;
+    const saltus_scene_def def = {.path = "s", .text = cases[i][0], .log = saltus_log_keep(&kept)};
+    assert_int_equal(saltus_scene_create(&def, &scene), SALTUS_ERR_INPUT);
+    assert_null(scene);
+    if (strstr(kept.text, cases[i][1]) == NULL || strncmp(kept.text, "s:", 2) != 0) {
+      fail_msg("case %zu says: %s", i, kept.text);
+    }
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(laws_follow_from_materials_and_exceptions),
+      cmocka_unit_test(mass_and_centre_follow_from_shapes),
+      cmocka_unit_test(derivatives_of_contacts_agree_with_differences),
+      cmocka_unit_test(a_ball_rolls_down_a_slope),
+      cmocka_unit_test(a_cube_falls_onto_its_corner),
+      cmocka_unit_test(a_stack_of_ten_cubes_stands),
+      cmocka_unit_test(what_is_wrong_is_refused_with_its_place),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * test_world.c - who is near whom: the tree finds what trying all pairs finds, whatever happened before, identities come
+ * back, exceptions hold.
+ */
+#include "saltus_test.h"
+
+#include "base/pool.h"
+#include "math/rotation.h"
+#include "shape/world.h"
+
+#include <stdlib.h>
+
+enum { MOST = 4096 };
+
+typedef struct fixture {
+  saltusi_pool pool;
+  saltusi_world world;
+  saltusi_carrier* carrier; /* one for each shape, the last is the world's */
+  void* memory;
+} fixture;
+
+static double random_in(unsigned* seed, double low, double high) {
+  *seed = *seed * 1664525U + 1013904223U;
+  return low + (high - low) * (*seed >> 8) / 16777216.0;
+}
+
+static void* make_memory(const saltusi_world* world) {
+  const size_t bytes = saltusi_world_bytes(world);
+  void* memory = aligned_alloc(SALTUS_ALIGNMENT, (bytes / SALTUS_ALIGNMENT + 1) * SALTUS_ALIGNMENT);
+  memset(memory, 0, bytes);
+  return memory;
+}
+
+/* n balls, every tenth of them fixed, over a floor. */
+static void make(fixture* f, int n, double spread) {
+  *f = (fixture){.pool = saltusi_pool_over(NULL)};
+  unsigned seed = 7;
+  int* law = SALTUSI_TAKE(&f->pool, int, 1);
+  f->world = (saltusi_world){.count = n + 1, .carriers = n + 1, .materials = 1, .law = law};
+  f->world.instance = SALTUSI_TAKE(&f->pool, saltusi_instance, n + 1);
+  f->carrier = SALTUSI_TAKE(&f->pool, saltusi_carrier, n + 1);
+  for (int i = 0; i <= n; i++) {
+    saltusi_instance* at = &f->world.instance[i];
+    const saltus_shape_def ball = {.name = "ball", .kind = SALTUS_SHAPE_SPHERE, .radius = 0.1};
+    const saltus_shape_def floor = {.name = "floor", .kind = SALTUS_SHAPE_HALF_SPACE};
+    assert_int_equal(
+        saltusi_shape_make(i < n ? &ball : &floor, 3, &f->pool, (saltus_log){0}, &at->shape),
+        SALTUS_OK);
+    at->carrier = at->tag = i;
+    at->mobility = i == n || i % 10 == 9 ? SALTUSI_MOBILITY_FIXED
+                   : i % 10 == 4         ? SALTUSI_MOBILITY_DRIVEN
+                                         : SALTUSI_MOBILITY_FREE;
+    saltusi_carrier* c = &f->carrier[i];
+    for (int k = 0; k < 3 && i < n; k++) {
+      c->x[k] = random_in(&seed, k == 2 ? 0.0 : -spread, spread);
+      c->v[k] = random_in(&seed, -1.0, 1.0);
+    }
+    c->R[0] = c->R[4] = c->R[8] = 1.0;
+  }
+  assert_int_equal(saltusi_world_make(&f->world, f->carrier, &f->pool), SALTUS_OK);
+  f->memory = make_memory(&f->world);
+}
+
+static void drop(fixture* f) {
+  free(f->memory);
+  saltusi_pool_free(&f->pool);
+}
+
+typedef struct met {
+  int count;
+  int pair[MOST][2];
+} met;
+
+static bool note(void* user, const saltusi_meeting* meeting) {
+  met* m = user;
+  assert_true(m->count < MOST);
+  m->pair[m->count][0] = meeting->a;
+  m->pair[m->count++][1] = meeting->b;
+  return true;
+}
+
+static met ask(const fixture* f, void* memory) {
+  static met m;
+  m.count = 0;
+  const saltusi_world_query query = {
+      .carrier = f->carrier, .reach = 0.02, .horizon = 0.01, .memory = memory};
+  saltusi_world_meet(&f->world, &query, note, &m);
+  return m;
+}
+
+/* Pairs that are within reach, by distances alone. */
+static int near_pairs(const fixture* f, const met* m) {
+  int missed = 0;
+  for (int i = 0; i < f->world.count; i++) {
+    for (int j = i + 1; j < f->world.count; j++) {
+      const saltusi_instance *a = &f->world.instance[i], *b = &f->world.instance[j];
+      if (saltusi_world_law(&f->world, i, j) < 0) {
+        continue;
+      }
+      double d[3];
+      saltusi_minus3(f->carrier[a->carrier].x, f->carrier[b->carrier].x, d);
+      const double gap = b->shape.kind == SALTUS_SHAPE_SPHERE ? sqrt(saltusi_dot3(d, d)) - 0.2
+                                                              : f->carrier[a->carrier].x[2] - 0.1;
+      bool found = false;
+      for (int k = 0; k < m->count && gap <= 0.02; k++) {
+        found = found || (m->pair[k][0] == i && m->pair[k][1] == j);
+      }
+      missed += gap <= 0.02 && !found ? 1 : 0;
+    }
+  }
+  return missed;
+}
+
+static void lists_do_not_depend_on_what_was_asked_before(void** state) {
+  (void)state;
+  fixture f;
+  make(&f, 150, 0.8);
+  unsigned seed = 3;
+  for (int step = 0; step < 30; step++) {
+    const met used = ask(&f, f.memory);
+    void* fresh = make_memory(&f.world);
+    const met anew = ask(&f, fresh);
+    free(fresh);
+    assert_int_equal(used.count, anew.count);
+    assert_memory_equal(used.pair, anew.pair, (size_t)used.count * sizeof used.pair[0]);
+    assert_int_equal(near_pairs(&f, &used), 0);
+    for (int k = 1; k < used.count; k++) { /* ascending */
+      assert_true(
+          used.pair[k - 1][0] < used.pair[k][0] ||
+          (used.pair[k - 1][0] == used.pair[k][0] && used.pair[k - 1][1] < used.pair[k][1]));
+    }
+    for (int i = 0; i < f.world.moving_count; i++) {
+      for (int k = 0; k < 3; k++) {
+        f.carrier[f.world.instance[i].carrier].x[k] += random_in(&seed, -0.05, 0.05);
+      }
+    }
+  }
+  drop(&f);
+}
+
+/* 40 instances are tried one by one, 300 with the tree: the pairs of the first 40 are the same in both. */
+static void the_tree_finds_what_trying_all_finds(void** state) {
+  (void)state;
+  fixture few, many;
+  make(&few, 40, 0.5);
+  make(&many, 300, 0.5);
+  for (int i = 0; i < 300; i++) { /* the others are far away */
+    memcpy(&many.carrier[i], &few.carrier[i % 40], sizeof many.carrier[i]);
+    many.carrier[i].x[2] += i < 40 ? 0.0 : 10.0 + 3.0 * i;
+  }
+  const met a = ask(&few, few.memory);
+  int found = 0;
+  const met b = ask(&many, many.memory);
+  for (int k = 0; k < b.count; k++) {
+    const saltusi_instance* x = &many.world.instance[b.pair[k][0]];
+    const saltusi_instance* y = &many.world.instance[b.pair[k][1]];
+    found += x->tag < 40 && y->tag < 40 && y->mobility != SALTUSI_MOBILITY_FIXED ? 1 : 0;
+  }
+  int wanted = 0;
+  for (int k = 0; k < a.count; k++) {
+    wanted += few.world.instance[a.pair[k][1]].mobility != SALTUSI_MOBILITY_FIXED ? 1 : 0;
+  }
+  assert_int_equal(found, wanted);
+  assert_true(wanted > 10);
+  drop(&few);
+  drop(&many);
+}
+
+static void an_identity_is_found_back(void** state) {
+  (void)state;
+  fixture f;
+  make(&f, 100, 1.0);
+  for (int i = 0; i < 90; i += 7) {
+    for (int j = i + 1; j < f.world.count; j += 5) {
+      for (int branch = 0; branch < 8; branch += 3) {
+        const saltusi_candidate pair = {.a = 1, .b = 1, .branch = branch};
+        const uint64_t identity = saltusi_world_identity(&f.world, i, j, &pair);
+        int a, b;
+        saltusi_candidate back;
+        saltusi_world_decode(&f.world, identity, &a, &b, &back);
+        assert_int_equal(a, i);
+        assert_int_equal(b, j);
+        assert_int_equal(back.a, 1);
+        assert_int_equal(back.b, 1);
+        assert_int_equal(back.branch, branch);
+        assert_true(identity >> 63 == 0);
+      }
+    }
+  }
+  drop(&f);
+}
+
+static void a_body_that_is_nowhere_has_no_contacts_and_others_keep_theirs(void** state) {
+  (void)state;
+  fixture f;
+  make(&f, 300, 0.8);
+  const met before = ask(&f, f.memory);
+  const int lost = f.world.instance[5].carrier;
+  f.carrier[lost].x[1] = (double)NAN;
+  const met after = ask(&f, f.memory);
+  int kept = 0;
+  for (int k = 0; k < before.count; k++) {
+    kept += before.pair[k][0] != 5 && before.pair[k][1] != 5 ? 1 : 0;
+  }
+  assert_int_equal(after.count, kept);
+  for (int k = 0; k < after.count; k++) {
+    assert_true(after.pair[k][0] != 5 && after.pair[k][1] != 5);
+  }
+  drop(&f);
+}
+
+/* Of two exceptions for a pair the later one holds; groups give way to an exception. */
+static void exceptions_hold_in_their_order(void** state) {
+  (void)state;
+  saltusi_pool pool = saltusi_pool_over(NULL);
+  static const int law[1] = {4};
+  saltusi_exception list[] = {{.a = 2, .b = 0, .law = 7, .order = 0},
+                              {.a = 0, .b = 2, .law = SALTUSI_LAW_NONE, .order = 1},
+                              {.a = 1, .b = 0, .law = SALTUSI_LAW_OF_MATERIALS, .order = 2}};
+  saltusi_world world = {.count = 3,
+                         .carriers = 3,
+                         .materials = 1,
+                         .law = law,
+                         .exceptions = list,
+                         .exception_count = 3};
+  world.instance = SALTUSI_TAKE(&pool, saltusi_instance, 3);
+  saltusi_carrier carrier[3] = {{.x = {0}}};
+  for (int i = 0; i < 3; i++) {
+    const saltus_shape_def ball = {.name = "ball", .kind = SALTUS_SHAPE_SPHERE, .radius = 0.1};
+    assert_int_equal(saltusi_shape_make(&ball, 3, &pool, (saltus_log){0}, &world.instance[i].shape),
+                     SALTUS_OK);
+    world.instance[i].carrier = world.instance[i].tag = i;
+    world.instance[i].groups = 1U;
+    carrier[i].R[0] = carrier[i].R[4] = carrier[i].R[8] = 1.0;
+  }
+  assert_int_equal(saltusi_world_make(&world, carrier, &pool), SALTUS_OK);
+  assert_int_equal(saltusi_world_law(&world, 0, 2), SALTUSI_LAW_NONE);
+  assert_int_equal(saltusi_world_law(&world, 0, 1), 4);
+  assert_int_equal(saltusi_world_law(&world, 1, 2), SALTUSI_LAW_NONE); /* one group */
+  saltusi_pool_free(&pool);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(lists_do_not_depend_on_what_was_asked_before),
+      cmocka_unit_test(the_tree_finds_what_trying_all_finds),
+      cmocka_unit_test(an_identity_is_found_back),
+      cmocka_unit_test(a_body_that_is_nowhere_has_no_contacts_and_others_keep_theirs),
+      cmocka_unit_test(exceptions_hold_in_their_order),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
