@@ -362,6 +362,15 @@ static const saltusi_yaml_node* find_shape(const builder* b, const char* name, s
   return NULL;
 }
 
+/* What a message about a shape is about, behind "shape ": NAME: ... or "NAME": ... */
+static const saltusi_yaml_node* place_of_shape(const builder* b, const char* text) {
+  const bool quoted = text[0] == '"';
+  const char* name = quoted ? text + 1 : text;
+  const char* end = strstr(name, quoted ? "\":" : ":");
+  const saltusi_yaml_node* at = end != NULL ? find_shape(b, name, (size_t)(end - name)) : NULL;
+  return at != NULL ? find_key(at, end) : NULL;
+}
+
 /* Messages begin with what they are about: body "arm": ... */
 static void write_found(void* user, saltus_level level, const char* text) {
   static const char* const kinds[][2] = {
@@ -382,9 +391,8 @@ static void write_found(void* user, saltus_level level, const char* text) {
       at = at != NULL ? find_key(at, end) : section != NULL ? section : f->root;
     }
   }
-  if (end != NULL && strncmp(text, "shape ", 6) == 0) {
-    at = find_shape(f->builder, quote + 2, (size_t)(end - quote - 2));
-    at = at != NULL ? find_key(at, end) : NULL;
+  if (strncmp(text, "shape ", 6) == 0) {
+    at = place_of_shape(f->builder, text + 6);
   }
   if (at == NULL) {
     saltusi_log(f->inner, level, "%s", text);

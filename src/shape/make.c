@@ -42,7 +42,7 @@ saltus_status saltusi_shape_refuse(const saltusi_making* making, const char* for
   vsnprintf(text, sizeof text, format, arguments);
   va_end(arguments);
   const char* name = making->def->name != NULL ? making->def->name : "without a name";
-  saltusi_log(making->log, SALTUS_LEVEL_ERROR, "shape \"%s\": %s", name, text);
+  saltusi_log(making->log, SALTUS_LEVEL_ERROR, "shape %s: %s", name, text);
   return SALTUS_ERR_INPUT;
 }
 

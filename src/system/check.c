@@ -14,6 +14,7 @@
 #include "math/matrix.h"
 #include "system/check_bend.h"
 #include "system/check_enclosure.h"
+#include "system/contact_keys.h"
 #include "system/evaluate.h"
 #include "system/power.h"
 #include "system/structure.h"
@@ -41,6 +42,7 @@ typedef struct checker {
   int size;           /* largest length of a function */
   double* slopes;     /* [STEPS x constraints] of all gaps or joints */
   int* keys;          /* [nc] of the contacts at the point */
+  int contacts;       /* how many these are */
   int* row_count;     /* [nc] by key */
   int direction;      /* column under test; -1: along v */
   bool joints;        /* joints are under test, not contacts */
@@ -124,6 +126,10 @@ static void constraints_at(checker* c, const saltus_point* at, double* value) {
   }
   for (int i = 0; i < sys->dims.nc; i++) {
     value[i] = NAN;
+  }
+  if (at->keys != NULL && sys->ops->gaps != NULL) { /* also where they are not listed */
+    (void)saltusi_keys_gaps(at->keys, sys, at, c->keys, c->contacts, value);
+    return;
   }
   if (saltusi_contacts(sys, at, &c->list) == SALTUS_OK) {
     for (int i = 0; i < c->list.count; i++) {
@@ -344,6 +350,7 @@ static saltus_status check_constraints(checker* c, saltus_system_check_result* r
     return status;
   }
   const int count = c->list.count;
+  c->contacts = count;
   for (int i = 0; i < count; i++) {
     c->keys[i] = c->list.key[i];
     c->row_count[c->list.key[i]] = 1 + sys->laws[c->list.law[i]].tangents;

@@ -142,7 +142,7 @@ static void derivatives_of_contacts_agree_with_differences(void** state) {
 /* s(t) = 5/14 g sin(slope) t^2 down the slope. */
 static void a_ball_rolls_down_a_slope(void** state) {
   (void)state;
-  saltus_scene* scene = open_file("shape-ball-on-slope.yaml");
+  saltus_scene* scene = open_file("shapes/ball-on-slope.yaml");
   const double along = 0.5 * 5.0 / 7.0 * 9.81 * sin(0.3);
   const struct {
     const char* scheme;
@@ -163,7 +163,7 @@ static void a_ball_rolls_down_a_slope(void** state) {
  * and free fall from then on. */
 static void a_cube_falls_onto_its_corner(void** state) {
   (void)state;
-  saltus_scene* scene = open_file("shape-box-on-corner.yaml");
+  saltus_scene* scene = open_file("shapes/box-on-corner.yaml");
   saltus_sim* sim = run(scene, "adaptive", 0.0, 1e-10, 0.7);
   const double* v = saltus_sim_v(sim);
   const double flight = 0.7 - 0.652076578566268;
@@ -176,7 +176,7 @@ static void a_cube_falls_onto_its_corner(void** state) {
 
 static void a_stack_of_ten_cubes_stands(void** state) {
   (void)state;
-  saltus_scene* scene = open_file("shape-stack.yaml");
+  saltus_scene* scene = open_file("shapes/stack.yaml");
   saltus_sim* sim = run(scene, "moreau-jean", 1.0 / 240.0, 0.0, 1.0);
   const double* q = saltus_sim_q(sim);
   for (int i = 0; i < 10; i++) {
@@ -197,7 +197,7 @@ static void what_is_wrong_is_refused_with_its_place(void** state) {
       {BODY("{circle: {radius: 1}, polygon: {}}"), "more than one kind"},
       {BODY("{sphere: {radius: 1}}"), "a sphere is a shape of space, not of the plane"},
       {BODY("{circle: {radius: 1}, material: stel}"), "there is no material \"stel\""},
-      {BODY("{half-plane: {}}"), "shape \"b.1\""},
+      {BODY("{half-plane: {}}"), "shape b.1: "},
       {"saltus: 1\nbodies: {b: {density: 1}}\n", "but it has no shapes"},
       {"saltus: 1\nbodies: {b: {density: 1, mass: 2, shapes: [{circle: {radius: 1}}]}}\n",
        "has a density and a mass"},
