@@ -66,6 +66,7 @@ typedef struct listing {
   const saltus_mechanism* m;
   const saltus_point* at;
   const saltusi_world_query* query;
+  const saltus_box* over; /* NULL: at a point */
   saltus_contact_list* list;
   int count;  /* all there are */
   int sorted; /* first of the contacts of the present instance */
@@ -98,6 +99,41 @@ static void finish_instance(listing* l) {
   l->sorted = l->count;
 }
 
+/* Whether two instances have a closed contact. */
+static bool touches(const saltusi_world* world, const saltus_box* over, int a, int b) {
+  const saltusi_instance *x = &world->instance[a], *y = &world->instance[b];
+  for (int i = 0; i < over->closed_count; i++) {
+    const uint32_t first = (uint32_t)(over->closed[i] >> 32), second = (uint32_t)over->closed[i];
+    if (first - x->first < x->numbers && second - y->first < y->numbers) {
+      return true;
+    }
+  }
+  return false;
+}
+
+static void add_entry(listing* l, const saltusi_meeting* meeting, const saltusi_candidate* pair,
+                      int law) {
+  if (l->count < l->list->capacity) {
+    l->list->identity[l->count] = saltusi_world_identity(l->m->world, meeting->a, meeting->b, pair);
+    l->list->gap[l->count] = pair->gap;
+    l->list->law[l->count] = law;
+  }
+  l->count++;
+}
+
+/* One function for two shapes: how far they are apart. */
+static void add_watch(listing* l, const saltusi_meeting* meeting) {
+  const saltusi_instance* a = &l->m->world->instance[meeting->a];
+  const saltusi_instance* b = &l->m->world->instance[meeting->b];
+  const saltusi_carrier* carrier = l->query->carrier;
+  saltusi_separation apart;
+  if (saltusi_shape_separation(&a->shape, &carrier[a->carrier], &b->shape, &carrier[b->carrier],
+                               &apart) == SALTUS_OK &&
+      !(apart.distance > meeting->near.reach)) {
+    add_entry(l, meeting, &(saltusi_candidate){.gap = apart.distance}, SALTUS_WATCH);
+  }
+}
+
 static bool list_meeting(void* user, const saltusi_meeting* meeting) {
   listing* l = user;
   const saltusi_world* world = l->m->world;
@@ -105,16 +141,16 @@ static bool list_meeting(void* user, const saltusi_meeting* meeting) {
     finish_instance(l);
     l->instance = meeting->a;
   }
-  const saltusi_candidates found = saltusi_world_pairs(world, l->query, meeting);
+  if (l->over != NULL && !touches(world, l->over, meeting->a, meeting->b)) {
+    add_watch(l, meeting);
+    return true;
+  }
+  saltusi_meeting wanted = *meeting;
+  wanted.near.all = l->over != NULL;
+  const saltusi_candidates found = saltusi_world_pairs(world, l->query, &wanted);
   l->crowded = l->crowded || found.count > found.capacity;
   for (int i = 0; i < found.count && !l->crowded; i++) {
-    if (l->count < l->list->capacity) {
-      l->list->identity[l->count] =
-          saltusi_world_identity(world, meeting->a, meeting->b, &found.item[i]);
-      l->list->gap[l->count] = found.item[i].gap;
-      l->list->law[l->count] = meeting->law;
-    }
-    l->count++;
+    add_entry(l, meeting, &found.item[i], meeting->law);
   }
   return !l->crowded;
 }
@@ -140,9 +176,10 @@ static saltus_status add_limits(const saltus_mechanism* m, const saltus_point* a
 }
 
 saltus_status saltusi_shapes_list(const saltus_mechanism* m, const saltus_point* at,
-                                  const saltusi_world_query* query, saltus_contact_list* list) {
+                                  const saltusi_world_query* query, const saltus_box* over,
+                                  saltus_contact_list* list) {
   assert(m != NULL && at != NULL && query != NULL && list != NULL);
-  listing l = {.m = m, .at = at, .query = query, .list = list, .instance = -1};
+  listing l = {.m = m, .at = at, .query = query, .over = over, .list = list, .instance = -1};
   saltusi_world_meet(m->world, query, list_meeting, &l);
   finish_instance(&l);
   if (l.crowded) {
@@ -175,7 +212,7 @@ saltus_status saltusi_shapes_contacts(const void* self, const saltus_point* at,
                                      .slack = room.slack,
                                      .turn = room.turn,
                                      .memory = room.world};
-  return saltusi_shapes_list(m, at, &query, list);
+  return saltusi_shapes_list(m, at, &query, NULL, list);
 }
 
 /* ---- rows ---- */
@@ -339,4 +376,18 @@ saltus_status saltusi_shapes_place(const void* self, const saltus_point* at, uin
     place->normal[i] = found.frame[0][i];
   }
   return SALTUS_OK;
+}
+
+int saltusi_shapes_guards(const void* self, const saltus_point* at, uint64_t identity,
+                          double guard[SALTUS_GUARDS]) {
+  const saltus_mechanism* m = self;
+  assert(m != NULL && at != NULL && guard != NULL);
+  if ((identity & SALTUSI_LISTED) != 0) {
+    return -1;
+  }
+  known k;
+  saltus_point still = *at;
+  still.v = NULL;
+  recognise(m, &still, identity, &k);
+  return saltusi_shape_guards(k.shape[0], &k.on[0], k.shape[1], &k.on[1], &k.numbers, guard);
 }

@@ -20,6 +20,9 @@ saltus_status saltusi_shapes_place(const void* self, const saltus_point* at, uin
 saltus_status saltusi_shapes_sweep(const void* self, const saltus_box* over,
                                    saltus_contact_list* list);
 
+int saltusi_shapes_guards(const void* self, const saltus_point* at, uint64_t identity,
+                          double guard[SALTUS_GUARDS]);
+
 /* The memory of an evaluation, in saltus_point.scratch behind the poses of joints. */
 typedef struct saltusi_shapes_memory {
   saltusi_carrier* carrier; /* [body_count + 1], as are the next two */
@@ -35,8 +38,10 @@ size_t saltusi_shapes_lay_out(const saltus_mechanism* m, void* scratch, saltusi_
 void saltusi_shapes_carrier(const saltus_mechanism* m, int body, const saltus_point* at,
                             saltusi_carrier* out);
 
-/* Writes pairs of features that a query finds, and limits. */
+/* Writes pairs of features that a query finds, and limits. With a box: of two shapes without a closed contact the watch
+ * alone, of others all pairs of features. */
 saltus_status saltusi_shapes_list(const saltus_mechanism* m, const saltus_point* at,
-                                  const saltusi_world_query* query, saltus_contact_list* list);
+                                  const saltusi_world_query* query, const saltus_box* over,
+                                  saltus_contact_list* list);
 
 #endif

@@ -97,5 +97,5 @@ saltus_status saltusi_shapes_sweep(const void* self, const saltus_box* over,
                                      .slack = room.slack,
                                      .turn = room.turn,
                                      .memory = room.world};
-  return saltusi_shapes_list(m, &at, &query, list);
+  return saltusi_shapes_list(m, &at, &query, over, list);
 }

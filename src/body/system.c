@@ -183,6 +183,7 @@ static void set_ops(saltus_mechanism* m) {
     m->ops.gaps = saltusi_shapes_gaps;
     m->ops.place = saltusi_shapes_place;
     m->ops.sweep = saltusi_shapes_sweep;
+    m->ops.guards = saltusi_shapes_guards;
   }
   if (m->joint_count > 0) {
     m->ops.joints = saltusi_mechanism_joints;

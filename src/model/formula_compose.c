@@ -324,6 +324,15 @@ static saltus_status gaps(const void* self, const saltus_point* at, int count,
   return status;
 }
 
+static int guards(const void* self, const saltus_point* at, uint64_t identity,
+                  double guard[SALTUS_GUARDS]) {
+  const saltusi_formula_inner* in = inner_of(self);
+  const saltus_point point = inside(in, at);
+  return own_contact(in, identity) >= 0
+             ? -1
+             : asked(in)->guards(in->system->self, &point, identity, guard);
+}
+
 static saltus_status place(const void* self, const saltus_point* at, uint64_t identity,
                            saltus_contact_place* out) {
   const saltusi_formula_inner* in = inner_of(self);
@@ -487,6 +496,7 @@ static void join_ops(saltus_formula_model* m) {
       .gaps = in->gaps != NULL && own_gaps ? gaps : NULL,
       .sweep = in->sweep != NULL && own_gaps ? sweep : NULL,
       .place = in->place != NULL ? place : NULL,
+      .guards = in->guards != NULL && own_gaps ? guards : NULL,
       .spring_q = in->spring_q != NULL ? spring_q : NULL,
       .spring_v = in->spring_v != NULL ? spring_v : NULL,
       .rate = in->rate != NULL ? rate : NULL,
