@@ -31,6 +31,7 @@ void saltusi_blocks_layout(saltusi_operator* op, const saltus_dims* dims, int ea
   op->unit_row = SALTUS_PUSH(arena, int, units + 1);
   op->offset = SALTUS_PUSH(arena, int, units + 1);
   op->unit_contact = SALTUS_PUSH(arena, int, units);
+  op->unit_rows = SALTUS_PUSH(arena, int, units);
   op->block_diagonal = SALTUS_PUSH(arena, int, units);
   op->unit_joint = SALTUS_PUSH(arena, unsigned char, units);
   op->island_start = SALTUS_PUSH(arena, int, units + 2);
@@ -44,10 +45,21 @@ void saltusi_blocks_layout(saltusi_operator* op, const saltus_dims* dims, int ea
   op->unit_P = SALTUS_PUSH(arena, double, rows);
 }
 
-/* Unit `at` is a row of a joint, contact -1, or all rows of a contact. */
-static void put_unit(saltusi_operator* op, int at, int row, int contact) {
+/* Rows of a joint that are one unit, from row r on: what there is room for in the blocks of contacts, where blocks are
+ * not spread for a law that knows rows of joints alone. */
+static int joint_rows(const saltusi_operator* op, const saltus_system* sys, int r) {
+  int joint = saltusi_joint_of(sys, r);
+  int last = saltusi_joint_first(sys, joint) + saltusi_joint_rows(sys, joint);
+  int left = last - r;
+  int most = op->whole_offset == NULL && r < op->joints ? op->table_stride : 1;
+  return left < most ? left : most;
+}
+
+/* Unit `at` is rows of a joint, contact -1, or all rows of a contact. */
+static void put_unit(saltusi_operator* op, int at, int row, int rows, int contact) {
   op->unit_row[at] = row;
   op->unit_contact[at] = contact;
+  op->unit_rows[at] = rows;
   op->unit_joint[at] = (unsigned char)(contact < 0);
   op->unit_mu[at] = contact < 0 ? 0.0 : op->mu[contact];
 }
@@ -55,23 +67,24 @@ static void put_unit(saltusi_operator* op, int at, int row, int contact) {
 static void count_rows(saltusi_operator* op) {
   op->offset[0] = 0;
   for (int u = 0; u < op->units; u++) {
-    int i = op->unit_contact[u];
-    op->offset[u + 1] = op->offset[u] + (i < 0 ? 1 : op->first[i + 1] - op->first[i]);
+    op->offset[u + 1] = op->offset[u] + op->unit_rows[u];
   }
 }
 
 /* Joints, then contacts. */
-static void list_units(saltusi_operator* op) {
+static void list_units(saltusi_operator* op, const saltus_system* sys) {
   const saltusi_groups* g = &op->groups;
   op->units = 0;
-  for (int r = 0; r < op->bilateral; r++) {
+  for (int r = 0; r < op->bilateral;) { /* rows of a joint are of one component */
+    int rows = g->eliminated[g->of_row[r]] || r >= op->joints ? 1 : joint_rows(op, sys, r);
     if (!g->eliminated[g->of_row[r]]) {
-      put_unit(op, op->units++, r, -1);
+      put_unit(op, op->units++, r, rows, -1);
     }
+    r += rows;
   }
   op->staying = op->units;
   for (int i = 0; i < op->contacts && !op->held; i++) {
-    put_unit(op, op->units++, op->first[i], i);
+    put_unit(op, op->units++, op->first[i], op->first[i + 1] - op->first[i], i);
   }
   count_rows(op);
   op->islands = op->units > 0 ? 1 : 0;
@@ -222,9 +235,11 @@ static void order_units(saltusi_operator* op, int nv) {
     return;
   }
   int* row = op->neighbour;
+  int* rows = op->block_diagonal; /* not needed yet */
   memcpy(row, op->unit_row, (size_t)op->units * sizeof(int));
+  memcpy(rows, op->unit_rows, (size_t)op->units * sizeof(int));
   for (int u = 0; u < op->units; u++) { /* joints were listed first, contacts in their order */
-    put_unit(op, op->unit_mark[u], row[u], u < op->staying ? -1 : u - op->staying);
+    put_unit(op, op->unit_mark[u], row[u], rows[u], u < op->staying ? -1 : u - op->staying);
   }
   count_rows(op);
 }
@@ -407,11 +422,12 @@ static bool leave(saltusi_operator* op, size_t blocks) {
 
 /* Units in their order, and which of them meet; returns how many blocks that makes. Normal rows that make a
  * band stay as they are, unless a law of its own wants islands. */
-static size_t arrange(saltusi_operator* op, int nv) {
+static size_t arrange(saltusi_operator* op, const saltus_system* sys) {
+  int nv = sys->dims.nv;
   bool normal = !op->has_friction && op->bilateral == 0 && op->whole_offset == NULL;
   size_t blocks = 0;
   op->band = false;
-  list_units(op);
+  list_units(op, sys);
   if (normal) {
     sort_units(op, nv);
     if (leave(op, most_blocks(op, nv))) {
@@ -433,8 +449,7 @@ static size_t arrange(saltusi_operator* op, int nv) {
 
 size_t saltusi_blocks_form(saltusi_operator* op, const saltusi_eval* eval) {
   assert(op != NULL && eval != NULL);
-  int nv = eval->sys.dims.nv;
-  size_t blocks = arrange(op, nv);
+  size_t blocks = arrange(op, &eval->sys);
   if (op->storage == SALTUSI_STORED_PRODUCT || leave(op, blocks)) {
     return 0;
   }

@@ -173,7 +173,8 @@ typedef struct saltusi_operator {
   int* island_start;         /* [islands + 1] units */
   int* unit_contact;         /* [units] -1: a joint */
   unsigned char* unit_joint; /* [units] */
-  int* unit_row;             /* [units] first row in rows */
+  int* unit_row;             /* [units] first row in rows, */
+  int* unit_rows;            /* [units] and how many */
   int* offset;               /* [units + 1] first row in W */
   int* block_start;          /* [units + 1] blocks of W; their values are in `friction` */
   int* block_unit;

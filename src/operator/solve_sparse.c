@@ -101,9 +101,12 @@ static bool solve_single(saltusi_operator* op, problem* p, int u) {
   const double* W = op->friction.values + op->block_place[op->block_start[u]];
   int at = op->offset[u];
   int rows = op->offset[u + 1] - at;
-  if (op->unit_joint[u] != 0) {
+  if (op->unit_joint[u] != 0 && rows == 1) {
     p->P[at] = W[0] > 0.0 ? -p->rhs[at] / W[0] : 0.0;
     return W[0] > 0.0;
+  }
+  if (op->unit_joint[u] != 0) {
+    return false;
   }
   if (rows == 1) {
     p->P[at] = p->rhs[at] < 0.0 && W[0] > 0.0 ? -p->rhs[at] / W[0] : 0.0;
