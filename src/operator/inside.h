@@ -76,7 +76,7 @@ static inline int saltusi_groups_eliminated(const saltusi_groups* g, int velocit
 
 /* trees.c: whether sparse factors are right for component c. */
 void saltusi_trees_layout(saltusi_operator* op, const saltusi_eval* eval, int bilateral,
-                          saltus_arena* arena);
+                          bool all_loops, saltus_arena* arena);
 bool saltusi_trees_serve(const saltusi_operator* op, int c);
 /* Bodies and joints of all components with a tree[c] that is not negative, which becomes their number in
  * the factors. False when memory is short, which saddle.wanted says, or one has too many loops. */

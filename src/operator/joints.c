@@ -26,7 +26,8 @@ void saltusi_joints_layout(saltusi_joints* joints, const saltusi_eval* eval, sal
   saltusi_eval alone = *eval;
   alone.sys.dims.nc = 0;
   saltusi_linear_layout(&joints->mass, &eval->sys, arena);
-  saltusi_operator_layout(&joints->op, &alone, &(saltusi_demand){.held = true}, arena);
+  const saltusi_demand demand = {.held = true, .all_loops = true};
+  saltusi_operator_layout(&joints->op, &alone, &demand, arena);
   joints->miss = SALTUS_PUSH(arena, double, eval->sys.dims.nj);
   joints->q = SALTUS_PUSH(arena, double, eval->sys.dims.nq);
   joints->x = SALTUS_PUSH(arena, double, eval->sys.dims.nv);

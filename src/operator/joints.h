@@ -7,8 +7,8 @@
  * same way: n^T g = 0 and n^T (G^T v + b) = 0 at every state near the joints. What is left of these sums
  * no motion can take away; that is a contradiction. Drift off the joints enters with its square.
  *
- * Rows are looked at by components of joints that share bodies. Components whose loops have more than some
- * hundred rows are not looked at.
+ * Rows are looked at by components of joints that share bodies, whatever their size: loops of one component are a dense
+ * matrix, which memory alone limits.
  */
 #ifndef SALTUSI_JOINTS_H
 #define SALTUSI_JOINTS_H
@@ -33,7 +33,7 @@ typedef struct saltusi_contradiction {
 
 void saltusi_joints_layout(saltusi_joints* joints, const saltusi_eval* eval, saltus_arena* arena);
 
-/* Looks at the joints at a point. With rates their velocities have to agree as well: schemes that hold
+/* Looks at the joints at a point; SALTUS_RETRY_ROOM when there is not enough, which eval then knows. With rates their velocities have to agree as well: schemes that hold
  * joints on the mean of a step need not. */
 saltus_status saltusi_joints_contradict(saltusi_joints* joints, saltusi_eval* eval,
                                         const saltus_point* at, bool rates,

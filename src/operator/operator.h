@@ -44,6 +44,9 @@ typedef struct saltusi_demand {
   bool convective; /* c of rows */
   bool two_sided;  /* velocities are measured by rows of another configuration: H in op->measured */
   bool own_law;    /* solve_by will be asked for, and solve not */
+  bool
+      all_loops; /* sparse factors of joints whatever the number of their loops: superfluous and miss
+                    * know every component */
 } saltusi_demand;
 
 typedef enum saltusi_storage {
@@ -89,8 +92,9 @@ typedef struct saltusi_signed {
 /* Bodies and joints of the large components: trees.c. */
 typedef struct saltusi_trees {
   saltusi_saddle saddle;
-  int most;     /* rows; 0: there are none */
-  bool refused; /* singular joints are too many of the loops: not for the present matrices */
+  int most;       /* rows; 0: there are none */
+  int loops_most; /* rows of loops in one component */
+  bool refused;   /* singular joints are too many of the loops: not for the present matrices */
   int bodies, velocities, joints, pairs;
   int* component_of; /* [nv] component of joints, -1: none */
   int* seen;     /* [bilateral x (1 + row_width)] entries and columns of rows at the last look, */
@@ -281,8 +285,8 @@ static inline const saltusi_row_block* saltusi_operator_measured(const saltusi_o
 }
 
 /* After form_held: how many rows the others make superfluous, -1 when something is not finite; and what is
- * left of b when impulses do what they can, zero but for contradictions. Components with more loops than
- * trees.c treats count as regular. */
+ * left of b when impulses do what they can, zero but for contradictions. Without all_loops components with more loops
+ * than trees.c treats count as regular. */
 int saltusi_operator_superfluous(saltusi_operator* op);
 void saltusi_operator_miss(saltusi_operator* op, double* b);
 

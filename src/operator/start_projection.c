@@ -215,17 +215,17 @@ static void report(const saltus_start_def* def, const saltus_start_move* move) {
   }
 }
 
-/* Joints that cannot hold together are reported by name, whatever else is wrong. */
-static bool report_contradiction(projection* p) {
+/* Joints that cannot hold together are reported by name, whatever else is wrong: SALTUS_ERR_CONTRADICTION. */
+static saltus_status report_contradiction(projection* p) {
   const saltus_start_def* def = p->def;
   if (def->system->dims.nj < 2) {
-    return false;
+    return SALTUS_OK;
   }
   const saltus_point at = saltusi_at(&p->eval, def->t, def->q, def->v);
   saltusi_contradiction found;
-  if (saltusi_joints_contradict(&p->joints, &p->eval, &at, true, &found) != SALTUS_OK ||
-      found.kind == SALTUSI_AGREE) {
-    return false;
+  saltus_status status = saltusi_joints_contradict(&p->joints, &p->eval, &at, true, &found);
+  if (status != SALTUS_OK || found.kind == SALTUSI_AGREE) {
+    return status == SALTUS_RETRY_ROOM ? status : SALTUS_OK;
   }
   char names[256];
   saltusi_log(def->log, SALTUS_LEVEL_ERROR,
@@ -234,7 +234,7 @@ static bool report_contradiction(projection* p) {
               found.kind == SALTUSI_POSITIONS_DISAGREE ? "their constraints"
                                                        : "the rates of their constraints",
               found.miss);
-  return true;
+  return SALTUS_ERR_CONTRADICTION;
 }
 
 static saltus_status explain(projection* p, const saltus_start_move* move, saltus_status status) {
@@ -244,8 +244,9 @@ static saltus_status explain(projection* p, const saltus_start_move* move, saltu
                 p->eval.failure->text);
     return SALTUS_ERR_SYSTEM;
   }
-  if (report_contradiction(p)) {
-    return SALTUS_ERR_CONTRADICTION;
+  saltus_status contradiction = report_contradiction(p);
+  if (contradiction != SALTUS_OK) {
+    return contradiction;
   }
   if (status == SALTUS_ERR_RANGE) {
     double terms[] = {move->joint, move->penetration, move->rate};
@@ -297,13 +298,13 @@ static saltus_status project(projection* p, saltus_start_move* move) {
   return SALTUS_OK;
 }
 
-/* With room to move what is off, which may turn out to be too little, or without, only to see whether
- * something is. */
+/* In room that may turn out to be too little; moves what is off, or only sees whether something is. */
 static saltus_status try_with(const saltus_start_def* def, const saltus_allocator* memory,
-                              saltusi_step_room* room, saltus_start_move* move, bool* off) {
+                              saltusi_step_room* room, bool moves, saltus_start_move* move,
+                              bool* off) {
   const saltus_dims* d = &def->system->dims;
   projection p = {.def = def, .eval = {.sys = *def->system}};
-  p.eval.room = room != NULL ? *room : p.eval.room;
+  p.eval.room = *room;
   const saltus_point start = {.t = def->t, .q = def->q, .v = def->v};
   saltus_status fits = saltusi_keys_fit(def->system, &start, memory, &p.eval.sys);
   if (fits != SALTUS_OK) {
@@ -316,7 +317,7 @@ static saltus_status try_with(const saltus_start_def* def, const saltus_allocato
     p.eval.sys.dims.nc = (int)saltusi_room_of(&p.eval.room, SALTUSI_ROOM_CONTACTS, contacts);
   }
   saltus_arena arena = saltus_arena_counting();
-  layout(&p, &p.eval.sys, room != NULL, &arena);
+  layout(&p, &p.eval.sys, moves, &arena);
   size_t bytes = arena.used;
   void* block = memory->alloc(bytes, memory->user);
   if (block == NULL) {
@@ -324,14 +325,14 @@ static saltus_status try_with(const saltus_start_def* def, const saltus_allocato
   }
   memset(block, 0, bytes);
   arena = saltus_arena_over(block, bytes);
-  layout(&p, &p.eval.sys, room != NULL, &arena);
+  layout(&p, &p.eval.sys, moves, &arena);
   if (p.eval.keys != NULL) {
     saltusi_keys_clear(&p.keys);
   }
   memcpy(p.q, def->q, (size_t)d->nq * sizeof(double));
   memcpy(p.v, def->v, (size_t)d->nv * sizeof(double));
   saltus_status status;
-  if (room != NULL) {
+  if (moves) {
     status = project(&p, move);
   } else {
     status = judge(&p, move);
@@ -339,9 +340,7 @@ static saltus_status try_with(const saltus_start_def* def, const saltus_allocato
     status = status != SALTUS_OK || saltusi_failed(&p.eval) ? explain(&p, move, status) : status;
   }
   memory->free(block, bytes, memory->user);
-  if (room != NULL) {
-    *room = p.eval.room;
-  }
+  *room = p.eval.room;
   return status;
 }
 
@@ -359,14 +358,13 @@ saltus_status saltus_start_project(const saltus_start_def* def, saltus_start_mov
   }
   saltus_allocator memory = def->allocator != NULL ? *def->allocator : saltus_allocator_default();
   bool off = false;
-  status = try_with(def, &memory, NULL, move, &off);
   saltusi_step_room room = {0};
-  while (off && (status == SALTUS_OK || status == SALTUS_RETRY_ROOM)) {
-    status = try_with(def, &memory, &room, move, &off);
-    if (status != SALTUS_RETRY_ROOM) {
-      break;
+  for (int moves = 0; moves < 2 && status == SALTUS_OK && (off || moves == 0); moves++) {
+    status = try_with(def, &memory, &room, moves == 1, move, &off);
+    while (status == SALTUS_RETRY_ROOM) {
+      saltusi_room_grow(&room);
+      status = try_with(def, &memory, &room, moves == 1, move, &off);
     }
-    saltusi_room_grow(&room);
   }
   return status;
 }

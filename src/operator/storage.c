@@ -100,7 +100,7 @@ void saltusi_operator_layout(saltusi_operator* op, const saltusi_eval* eval,
   op->W = SALTUS_PUSH2(arena, double, op->dense_max, op->dense_max);
   if (d->row_width > 0) {
     saltusi_groups_layout(&op->groups, d, demand->held ? rows : d->nj, arena);
-    saltusi_trees_layout(op, eval, demand->held ? rows : d->nj, arena);
+    saltusi_trees_layout(op, eval, demand->held ? rows : d->nj, demand->all_loops, arena);
     saltusi_blocks_layout(op, d, each, arena);
   }
   friction_layout(op, eval, each, demand->own_law, arena);

@@ -11,6 +11,7 @@
 #include "system/structure.h"
 
 #include <assert.h>
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,14 +23,14 @@ enum { TREES_FROM = 24 };
  * they are so few, that is less than the sweeps that it spares. */
 enum { TREES_CONTACTS = 64 };
 
-/* Rows of loops in one component: they are a dense matrix. */
+/* Rows of loops in one component where time counts: they are a dense matrix. */
 enum { TREES_LOOPS = 200 };
 
 /* Velocities of a body that is made of what the same rows touch. */
 enum { BODY_MOST = 12 };
 
 void saltusi_trees_layout(saltusi_operator* op, const saltusi_eval* eval, int bilateral,
-                          saltus_arena* arena) {
+                          bool all_loops, saltus_arena* arena) {
   assert(op != NULL && eval != NULL && bilateral >= 0 && arena != NULL);
   const saltus_dims* d = &eval->sys.dims;
   saltusi_trees* t = &op->trees;
@@ -42,6 +43,7 @@ void saltusi_trees_layout(saltusi_operator* op, const saltusi_eval* eval, int bi
   saltusi_buffer_layout(&t->saddle.memory, saltusi_room_of(&eval->room, SALTUSI_ROOM_JOINTS, first),
                         arena);
   t->most = bilateral;
+  t->loops_most = all_loops ? INT_MAX : TREES_LOOPS;
   t->component_of = SALTUS_PUSH(arena, int, d->nv);
   t->seen = SALTUS_PUSH2(arena, int, bilateral, 1 + d->row_width);
   t->body_of = SALTUS_PUSH(arena, int, d->nv);
@@ -214,7 +216,7 @@ static bool make_plan(saltusi_operator* op) {
                                       .rows = t->joint_rows,
                                       .at = t->joint_at,
                                       .column = t->column};
-  return saltusi_saddle_plan(&t->saddle, &shape, TREES_LOOPS);
+  return saltusi_saddle_plan(&t->saddle, &shape, t->loops_most);
 }
 
 /* Which component of the factors is which component of joints. */

@@ -274,17 +274,21 @@ static void check_joints(saltusi_reader* reader, const saltus_scene_view* view,
 static void check_agreement(saltusi_reader* reader, const saltus_scene_view* view,
                             const saltus_point* at, const saltusi_yaml_node* root) {
   saltusi_eval eval = {.sys = *view->system};
-  saltusi_joints joints;
-  saltus_arena arena = saltus_arena_counting();
-  saltusi_joints_layout(&joints, &eval, &arena);
-  void* block = saltusi_reader_take(reader, arena.used + 1, 1);
-  if (block == NULL) {
-    return;
-  }
-  arena = saltus_arena_over(block, arena.used);
-  saltusi_joints_layout(&joints, &eval, &arena);
   saltusi_contradiction found;
-  saltus_status status = saltusi_joints_contradict(&joints, &eval, at, true, &found);
+  saltus_status status = SALTUS_RETRY_ROOM;
+  while (status == SALTUS_RETRY_ROOM) {
+    saltusi_joints joints;
+    saltusi_room_grow(&eval.room);
+    saltus_arena arena = saltus_arena_counting();
+    saltusi_joints_layout(&joints, &eval, &arena);
+    void* block = saltusi_reader_take(reader, arena.used + 1, 1);
+    if (block == NULL) {
+      return;
+    }
+    arena = saltus_arena_over(block, arena.used);
+    saltusi_joints_layout(&joints, &eval, &arena);
+    status = saltusi_joints_contradict(&joints, &eval, at, true, &found);
+  }
   if (status == SALTUS_OK && found.kind != SALTUSI_AGREE) {
     char names[256];
     const char* name = view->joint_names[found.joint[1]];

@@ -7,6 +7,7 @@
 #include "saltus_test.h"
 
 #include "../../bench/links.h"
+#include "saltus/start.h"
 
 #include <stdlib.h>
 
@@ -123,6 +124,27 @@ static void hinges_that_are_there_twice_share_their_load(void** state) {
 }
 
 /* 300 and 500 rows; the second one of two equal hinges is 1 cm off. */
+/* 240 rows of loops; the hinges that disagree are the last two. */
+static void a_contradiction_among_many_loops_is_named(void** state) {
+  (void)state;
+  const links_def def = {.dimension = 2, .count = 150, .doubled = 120, .apart = 1e-3};
+  saltus_mechanism* made = links_create(&def);
+  const saltus_system* sys = saltus_mechanism_system(made);
+  double *q = malloc((size_t)sys->dims.nq * sizeof(double)),
+         *v = malloc((size_t)sys->dims.nv * sizeof(double));
+  memcpy(q, saltus_mechanism_q0(made), (size_t)sys->dims.nq * sizeof(double));
+  memcpy(v, saltus_mechanism_v0(made), (size_t)sys->dims.nv * sizeof(double));
+  saltus_kept_message kept;
+  const saltus_start_def start = {
+      .system = sys, .q = q, .v = v, .tolerance = 0.01, .log = saltus_log_keep(&kept)};
+  saltus_start_move move;
+  assert_int_equal(saltus_start_project(&start, &move), SALTUS_ERR_CONTRADICTION);
+  assert_non_null(strstr(kept.text, "contradict each other"));
+  free(q);
+  free(v);
+  saltus_mechanism_destroy(made);
+}
+
 static void a_contradiction_in_a_long_chain_is_named(void** state) {
   (void)state;
   for (int dimension = 2; dimension <= 3; dimension++) {
@@ -205,6 +227,7 @@ int main(void) {
       cmocka_unit_test(sparse_factors_move_as_dense_ones),
       cmocka_unit_test(hinges_that_are_there_twice_share_their_load),
       cmocka_unit_test(a_contradiction_in_a_long_chain_is_named),
+      cmocka_unit_test(a_contradiction_among_many_loops_is_named),
       cmocka_unit_test(stages_of_many_links_move_as_those_of_other_methods),
       cmocka_unit_test(half_explicit_stages_of_many_links_keep_their_order),
       cmocka_unit_test(implicit_stages_have_no_limit_of_unknowns),
