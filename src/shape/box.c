@@ -92,7 +92,10 @@ void saltusi_shape_box(const saltusi_shape* shape, const saltusi_carrier* at, do
                     : shape->mesh != NULL   ? shape->mesh->vertices
                                             : shape->stored;
   for (int i = 0; i < count; i++) {
-    hold_feature(&shape->feature[i], at->R, shape->dimension, low, high);
+    const saltusi_feature* f = &shape->feature[i];
+    if (shape->kind != SALTUS_SHAPE_CYLINDER || f->kind == SALTUSI_FEATURE_CIRCLE) {
+      hold_feature(f, at->R, shape->dimension, low, high); /* rims hold the side of a cylinder */
+    }
   }
   const double reach = sqrt(saltusi_dot3(shape->centre, shape->centre)) + shape->radius;
   for (int k = 0; k < 3; k++) {

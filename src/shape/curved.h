@@ -37,7 +37,7 @@ enum {
 /* Below this sine of their angle two lines are parallel and the ends of their overlap do (theory page), and a circle lies
  * flat on a plane, carried by its fixed points. */
 #define SALTUSI_PARALLEL 3e-6
-#define SALTUSI_LIES_FLAT 1e-6
+#define SALTUSI_LIES_FLAT 1e-8
 
 /* Where a solid is closest to a point in the axes of its body, or, for a point inside, which way out is shortest. */
 typedef struct saltusi_foot {
@@ -62,6 +62,9 @@ void saltusi_outward_of(const saltusi_shape* solid, int number, double sum[3]);
 
 /* Whether n is a normal of an edge or vertex, or misses that by less than the sine. */
 bool saltusi_normal_of(const saltusi_shape* solid, int number, const double n[3], double sine);
+
+/* The circle that a fixed point is of; NULL: the number is none of a fixed point. */
+const saltusi_feature* saltusi_circle_of(const saltusi_shape* shape, int number);
 
 /* The farthest point in a direction of length 1, both in body axes, and how far it is. */
 double saltusi_support_of(const saltusi_shape* shape, const double direction[3], double point[3]);

@@ -177,6 +177,22 @@ static void inside(const saltusi_two* two, saltusi_separation* out) {
   }
 }
 
+/* The balls that hold two shapes: a bound from below where nothing else is determined. */
+static void balls_around(const saltusi_two* two, saltusi_separation* out) {
+  double cA[3], cB[3], d[3];
+  saltusi_turn(two->a->R, two->A->centre, cA);
+  saltusi_turn(two->b->R, two->B->centre, cB);
+  for (int k = 0; k < 3; k++) {
+    d[k] = (two->a->x[k] - two->b->x[k]) + (cA[k] - cB[k]);
+  }
+  const double length = sqrt(saltusi_dot3(d, d));
+  out->distance = length - two->A->radius - two->B->radius;
+  for (int k = 0; k < 3; k++) {
+    out->normal[k] = length > 0.0 ? d[k] / length : two->b->R[3 * k];
+    out->point[k] = two->b->x[k] + cB[k] + two->B->radius * out->normal[k];
+  }
+}
+
 void saltusi_curved_separation(const saltusi_two* two, saltusi_separation* out) {
   assert(two != NULL && out != NULL);
   if (two->A->rho < 0.0 || two->B->rho < 0.0) {
@@ -195,5 +211,8 @@ void saltusi_curved_separation(const saltusi_two* two, saltusi_separation* out) 
     saltusi_convex_separation(two, out);
   } else {
     saltusi_least_gap(two, out);
+    if (!(out->distance < INFINITY)) {
+      balls_around(two, out);
+    }
   }
 }

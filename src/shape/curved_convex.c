@@ -18,7 +18,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { ITERATIONS = 200, STARTS = 200, CLIMBS = 8, DIRECTIONS = 10 };
+enum { ITERATIONS = 200, STARTS = 200, CLIMBS = 8, ROUNDS = 8, DIRECTIONS = 10 };
 
 static void support(const saltusi_shape* shape, const saltusi_carrier* at, const double n[3],
                     double sign, double out[3]) {
@@ -319,6 +319,39 @@ static void overlap(const saltusi_two* two, saltusi_separation* out) {
   double low[3], on_B[3];
   lowest(two, out->normal, low, on_B);
   saltusi_along(1.0, two->b->x, on_B, out->point);
+}
+
+/* A is moved out along the best normal known, and the two are asked again: the normal settles where s(n) is stationary. */
+void saltusi_convex_near(const saltusi_two* two, saltusi_separation* out) {
+  assert(two != NULL && out != NULL);
+  if (apart(two, out)) {
+    return;
+  }
+  double cA[3], cB[3], from[3];
+  saltusi_turn(two->a->R, two->A->centre, cA);
+  saltusi_turn(two->b->R, two->B->centre, cB);
+  for (int k = 0; k < 3; k++) {
+    from[k] = (two->a->x[k] - two->b->x[k]) + (cA[k] - cB[k]);
+  }
+  out->distance = -INFINITY;
+  try(two, from, out);
+  try_axes(two, out);
+  memcpy(out->point, two->b->x, sizeof out->point);
+  const double margin = 0.01 * fmin(two->A->size, two->B->size);
+  for (int i = 0; i < ROUNDS; i++) {
+    saltusi_carrier moved = *two->a;
+    saltusi_separation next;
+    saltusi_along(margin - out->distance, out->normal, two->a->x, moved.x);
+    const saltusi_two off = {two->A, &moved, two->B, two->b};
+    const double before = out->distance;
+    if (!apart(&off, &next)) {
+      break;
+    }
+    try(two, next.normal, out);
+    if (!(out->distance > before + 1e-9 * two->A->size)) {
+      break;
+    }
+  }
 }
 
 void saltusi_convex_separation(const saltusi_two* two, saltusi_separation* out) {

@@ -31,17 +31,21 @@ typedef struct end {
   double n[3]; /* outward, world */
 } end;
 
-/* Fixed points of rims and circles: used for what lies flat only. */
-static bool is_rim_point(const saltusi_shape* shape, int number) {
+const saltusi_feature* saltusi_circle_of(const saltusi_shape* shape, int number) {
+  assert(shape != NULL);
   switch (shape->kind) {
   case SALTUS_SHAPE_CYLINDER:
-    return number < SALTUSI_CYLINDER_RIM;
+    return number >= SALTUSI_CYLINDER_RIM
+               ? NULL
+               : &shape->feature[SALTUSI_CYLINDER_RIM - 1 + (number > SALTUSI_RIM_POINTS)];
   case SALTUS_SHAPE_CONE:
-    return number != SALTUSI_CONE_TIP && number < SALTUSI_CONE_RIM;
+    return number == SALTUSI_CONE_TIP || number >= SALTUSI_CONE_RIM
+               ? NULL
+               : &shape->feature[SALTUSI_CONE_RIM - 1];
   case SALTUS_SHAPE_TORUS:
-    return number < SALTUSI_TORUS_CIRCLE;
+    return number >= SALTUSI_TORUS_CIRCLE ? NULL : &shape->feature[SALTUSI_TORUS_CIRCLE - 1];
   default:
-    return false;
+    return NULL;
   }
 }
 
@@ -193,6 +197,16 @@ static void try_pair(const saltusi_listing* list, int a, int b, int branch) {
   }
 }
 
+static bool parallel(const saltusi_listing* list, const saltusi_feature* A,
+                     const saltusi_feature* B) {
+  double a[3], b[3], across[3];
+  saltusi_turn(list->two->a->R, A->a, a);
+  saltusi_turn(list->two->b->R, B->a, b);
+  saltusi_cross(a, b, across);
+  const double least = fmax(SALTUSI_LIES_FLAT, list->sine);
+  return saltusi_dot3(across, across) <= least * least;
+}
+
 /* Whether a rim point of one may lie on a plane of the other: their circle is nearly parallel to it. */
 static bool lies(const saltusi_listing* list, const saltusi_feature* circle,
                  const saltusi_carrier* at, const saltusi_feature* plane,
@@ -206,33 +220,42 @@ static bool lies(const saltusi_listing* list, const saltusi_feature* circle,
          (circle->rho > 0.0 || saltusi_dot3(a, m) < 0.0);
 }
 
-/* The circle that a fixed point is of. */
-static const saltusi_feature* circle_of(const saltusi_shape* shape, int number) {
-  switch (shape->kind) {
-  case SALTUS_SHAPE_CYLINDER:
-    return &shape->feature[SALTUSI_CYLINDER_RIM - 1 + (number > SALTUSI_RIM_POINTS)];
-  case SALTUS_SHAPE_CONE:
-    return &shape->feature[SALTUSI_CONE_RIM - 1];
-  default:
-    return &shape->feature[SALTUSI_TORUS_CIRCLE - 1];
-  }
-}
-
 static bool may_touch(const saltusi_listing* list, int a, int b) {
   const saltusi_two* two = list->two;
   const saltusi_feature* A = &two->A->feature[a - 1];
   const saltusi_feature* B = &two->B->feature[b - 1];
-  const bool rim_A = is_rim_point(two->A, a), rim_B = is_rim_point(two->B, b);
-  if (rim_A || rim_B) {
-    if (rim_A && B->kind == SALTUSI_FEATURE_PLANE) {
-      return lies(list, circle_of(two->A, a), two->a, B, two->b);
+  const saltusi_feature* rim_A = saltusi_circle_of(two->A, a);
+  const saltusi_feature* rim_B = saltusi_circle_of(two->B, b);
+  if (rim_A != NULL || rim_B != NULL) {
+    if (list->all_around && (rim_A != NULL) != (rim_B != NULL) &&
+        (rim_A != NULL ? A->rho : B->rho) > 0.0) {
+      return true;
     }
-    return rim_B && !rim_A && A->kind == SALTUSI_FEATURE_PLANE &&
-           lies(list, circle_of(two->B, b), two->b, A, two->a);
+    if (rim_A != NULL && rim_B == NULL && A->rho > 0.0 && B->kind == SALTUSI_FEATURE_CIRCLE &&
+        B->rho > 0.0) { /* rings on each other */
+      return parallel(list, rim_A, B);
+    }
+    if (rim_A != NULL && B->kind == SALTUSI_FEATURE_PLANE) {
+      return lies(list, rim_A, two->a, B, two->b);
+    }
+    return rim_B != NULL && rim_A == NULL && A->kind == SALTUSI_FEATURE_PLANE &&
+           lies(list, rim_B, two->b, A, two->a);
   }
   static const int parameters[] = {0, 1, 2, 1, 2, 2};
   const bool sharp = A->rho == 0.0 && B->rho == 0.0;
   return !sharp || parameters[A->kind] + parameters[B->kind] >= 2;
+}
+
+/* With a ring: what is on its axis is as far from all of it, and its fixed points tell. */
+void saltusi_list_ring(const saltusi_listing* list) {
+  assert(list != NULL);
+  const int before = list->least == NULL ? list->out->count : 0;
+  saltusi_list_features(list);
+  if (list->least == NULL ? list->out->count == before : !(list->least->distance < INFINITY)) {
+    saltusi_listing again = *list;
+    again.all_around = true;
+    saltusi_list_features(&again);
+  }
 }
 
 /* Between convex shapes: nothing where they are further apart than the reach. */
@@ -240,7 +263,7 @@ void saltusi_list_convex(const saltusi_listing* list) {
   assert(list != NULL);
   saltusi_separation best;
   saltusi_listing with = *list;
-  saltusi_convex_separation(list->two, &best);
+  saltusi_convex_near(list->two, &best);
   if (best.distance > list->reach) {
     return;
   }

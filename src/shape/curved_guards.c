@@ -8,6 +8,7 @@
 #include "math/rotation.h"
 #include "shape/curved.h"
 #include "shape/curved_list.h"
+#include "shape/polytope.h"
 
 #include <assert.h>
 #include <math.h>
@@ -33,58 +34,135 @@ static int add(double value, int count, double guard[SALTUSI_GUARDS]) {
   return count;
 }
 
-static bool is_corner(const saltusi_shape* shape) {
-  return shape->kind == SALTUS_SHAPE_BOX || shape->kind == SALTUS_SHAPE_HULL;
+/* Spheres and ends of capsules: their whole surface is one point, thick. */
+static bool is_round(const saltusi_shape* shape, const saltusi_spot* spot) {
+  return is_point(spot) &&
+         (shape->kind == SALTUS_SHAPE_SPHERE || shape->kind == SALTUS_SHAPE_CAPSULE);
 }
 
-/* Where one is a point or both are. An end of a capsule is listed against the whole of the other shape, so its own
- * region does not matter, unless the other is as round. */
-static int point_guards(const saltusi_two* two, const saltusi_candidate* numbers,
+/* A round point against the whole of the other shape: it leaves the region of the feature that it touches. Two capsules
+ * are listed both ways, so one of the two regions is enough for their ends. */
+static int round_guards(const saltusi_two* two, const saltusi_candidate* numbers,
                         const saltusi_meeting* at, double guard[SALTUSI_GUARDS]) {
-  const saltusi_spot* A = &at->spot[0];
-  const saltusi_spot* B = &at->spot[1];
-  const double of_A = depth_in(two, 0, numbers->a, B->p);
-  const double of_B = depth_in(two, 1, numbers->b, A->p);
-  if (is_point(A) && is_point(B)) {
-    if (two->A->kind == SALTUS_SHAPE_SPHERE || two->B->kind == SALTUS_SHAPE_SPHERE) {
-      return add(two->A->kind == SALTUS_SHAPE_SPHERE ? of_B : of_A, 0, guard);
-    }
-    return add(fmax(of_A, of_B), 0, guard);
+  const bool round_A = is_round(two->A, &at->spot[0]), round_B = is_round(two->B, &at->spot[1]);
+  const double of_A = depth_in(two, 0, numbers->a, at->spot[1].p);
+  const double of_B = depth_in(two, 1, numbers->b, at->spot[0].p);
+  if (!round_A || !round_B) {
+    return add(round_A ? of_B : of_A, 0, guard);
   }
-  int count = add(is_point(A) ? of_B : of_A, 0, guard);
-  if (is_corner(is_point(A) ? two->A : two->B)) {
-    count = add(is_point(A) ? of_A : of_B, count, guard);
+  if (two->A->kind == SALTUS_SHAPE_SPHERE) {
+    return add(of_B, 0, guard);
   }
-  return count;
+  return add(two->B->kind == SALTUS_SHAPE_SPHERE ? of_A : fmax(of_A, of_B), 0, guard);
 }
 
-static int line_guards(const saltusi_two* two, const saltusi_candidate* numbers,
-                       const saltusi_meeting* at, double guard[SALTUSI_GUARDS]) {
-  const saltusi_spot* A = &at->spot[0];
-  const saltusi_spot* B = &at->spot[1];
-  int count = 0;
-  for (int s = 0; s < 2; s++) {
-    const saltusi_spot* spot = &at->spot[s];
-    if (spot->kind == SALTUSI_FEATURE_LINE) {
-      count = add(spot->u[0], count, guard);
-      count = add(spot->size[0] - spot->u[0], count, guard);
-    }
+/* How far the direction is from leaving the normals of an edge or vertex of a polytope, as a sine. */
+static int corner_guards(const saltusi_shape* shape, const saltusi_carrier* at, int number,
+                         const double n[3], int count, double guard[SALTUSI_GUARDS]) {
+  const saltusi_polytope* body = shape->polytope;
+  double own[3], least = INFINITY;
+  saltusi_turn_back(at->R, n, own);
+  if (number > body->vertices) {
+    const saltusi_edge* edge = &body->edge[number - 1 - body->vertices];
+    count = add(-saltusi_dot3(own, edge->into[0]), count, guard);
+    return add(-saltusi_dot3(own, edge->into[1]), count, guard);
   }
+  const int v = number - 1;
+  for (int k = body->star_first[v]; k < body->star_first[v + 1]; k++) {
+    const saltusi_edge* edge = &body->edge[body->star_edge[k]];
+    const double along = saltusi_dot3(own, edge->direction);
+    least = fmin(least, edge->from == v ? -along : along);
+  }
+  return add(least, count, guard);
+}
+
+/* The normals of a rim are between its a and what is away from its axis; those of a cone reach to its side. */
+static int rim_guards(const saltusi_shape* shape, const saltusi_spot* rim, const double n[3],
+                      int count, double guard[SALTUSI_GUARDS]) {
+  double r[3];
+  saltusi_minus3(rim->p, rim->origin, r);
+  const double away = saltusi_dot3(n, r) / rim->size[0], down = saltusi_dot3(n, rim->a);
+  const double k =
+      shape->kind == SALTUS_SHAPE_CONE ? shape->feature[SALTUSI_CONE_SIDE - 1].size[0] : 0.0;
+  count = add(away, count, guard);
+  return add((down + k * away) / sqrt(1.0 + k * k), count, guard);
+}
+
+/* Inside of the face, end or base that a plane belongs to. */
+static double on_plane(const saltusi_two* two, int of, int number, const saltusi_spot* plane) {
+  const saltusi_shape* shape = of == 0 ? two->A : two->B;
+  if (shape->kind == SALTUS_SHAPE_HALF_SPACE) {
+    return INFINITY;
+  }
+  if (shape->polytope != NULL) {
+    return depth_in(two, of, number, plane->p);
+  }
+  double w[3];
+  const bool cone = shape->kind == SALTUS_SHAPE_CONE;
+  saltusi_minus3(plane->p, plane->origin, w);
+  return shape->feature[(cone ? SALTUSI_CONE_RIM : SALTUSI_CYLINDER_RIM) - 1].size[0] -
+         sqrt(saltusi_dot3(w, w));
+}
+
+static int end_guards(const saltusi_two* two, int of, int number, const saltusi_meeting* at,
+                      int count, double guard[SALTUSI_GUARDS]) {
+  const saltusi_shape* shape = of == 0 ? two->A : two->B;
+  const saltusi_carrier* carrier = of == 0 ? two->a : two->b;
+  const saltusi_spot* spot = &at->spot[of];
+  const double sign = of == 0 ? -1.0 : 1.0;
+  const double n[3] = {sign * at->normal[0], sign * at->normal[1], sign * at->normal[2]};
+  if (shape->polytope != NULL && number <= shape->polytope->vertices + shape->polytope->edges) {
+    count = corner_guards(shape, carrier, number, n, count, guard);
+  }
+  switch (spot->kind) {
+  case SALTUSI_FEATURE_LINE:
+    count = add(spot->u[0], count, guard);
+    return add(spot->size[0] - spot->u[0], count, guard);
+  case SALTUSI_FEATURE_PLANE:
+    return add(on_plane(two, of, number, spot), count, guard);
+  case SALTUSI_FEATURE_CIRCLE:
+    return spot->rho > 0.0 ? count : rim_guards(shape, spot, n, count, guard);
+  case SALTUSI_FEATURE_CONE:
+    count = add(spot->u[0], count, guard);
+    return add(spot->size[1] * sqrt(1.0 + spot->size[0] * spot->size[0]) - spot->u[0], count,
+               guard);
+  default:
+    return count;
+  }
+}
+
+/* Lines that become parallel, circles that become flat. */
+static int angle_guards(const saltusi_spot* A, const saltusi_spot* B, int count,
+                        double guard[SALTUSI_GUARDS]) {
   double across[3];
+  if (is_point(A) || is_point(B)) {
+    return count;
+  }
   saltusi_cross(A->a, B->a, across);
   const double sine = sqrt(saltusi_dot3(across, across));
   if (A->kind == SALTUSI_FEATURE_LINE && B->kind == SALTUSI_FEATURE_LINE) {
-    count = add(sine - SALTUSI_PARALLEL, count, guard);
-  } else if (A->kind == SALTUSI_FEATURE_PLANE || B->kind == SALTUSI_FEATURE_PLANE) {
-    count = add(sine - SALTUSI_LIES_FLAT, count, guard);
+    return add(sine - SALTUSI_PARALLEL, count, guard);
   }
-  if (is_corner(two->A) && A->kind != SALTUSI_FEATURE_PLANE) {
-    count = add(depth_in(two, 0, numbers->a, B->p), count, guard);
+  const bool plane = A->kind == SALTUSI_FEATURE_PLANE || B->kind == SALTUSI_FEATURE_PLANE;
+  const bool circle = A->kind == SALTUSI_FEATURE_CIRCLE || B->kind == SALTUSI_FEATURE_CIRCLE;
+  return plane && circle ? add(sine - SALTUSI_LIES_FLAT, count, guard) : count;
+}
+
+/* A fixed point of a circle serves while the circle is flat on the plane. */
+static int flat_guard(const saltusi_two* two, const saltusi_candidate* numbers,
+                      const saltusi_meeting* at, double guard[SALTUSI_GUARDS]) {
+  for (int of = 0; of < 2; of++) {
+    const saltusi_shape* shape = of == 0 ? two->A : two->B;
+    const saltusi_feature* circle = saltusi_circle_of(shape, of == 0 ? numbers->a : numbers->b);
+    const saltusi_spot* plane = &at->spot[1 - of];
+    if (circle != NULL && plane->kind == SALTUSI_FEATURE_PLANE) {
+      double a[3], across[3];
+      saltusi_turn((of == 0 ? two->a : two->b)->R, circle->a, a);
+      saltusi_cross(a, plane->a, across);
+      return add(2.0 * SALTUSI_LIES_FLAT - sqrt(saltusi_dot3(across, across)), 0, guard);
+    }
   }
-  if (is_corner(two->B) && B->kind != SALTUSI_FEATURE_PLANE) {
-    count = add(depth_in(two, 1, numbers->b, A->p), count, guard);
-  }
-  return count;
+  return 0;
 }
 
 int saltusi_curved_guards(const saltusi_two* two, const saltusi_candidate* numbers,
@@ -93,8 +171,11 @@ int saltusi_curved_guards(const saltusi_two* two, const saltusi_candidate* numbe
   if (two->A->rho < 0.0 || two->B->rho < 0.0) {
     return 0; /* inside of a sphere each end is a contact for ever */
   }
-  if (is_point(&at->spot[0]) || is_point(&at->spot[1])) {
-    return point_guards(two, numbers, at, guard);
+  if (is_round(two->A, &at->spot[0]) || is_round(two->B, &at->spot[1])) {
+    return round_guards(two, numbers, at, guard);
   }
-  return line_guards(two, numbers, at, guard);
+  int count = flat_guard(two, numbers, at, guard);
+  count = end_guards(two, 0, numbers->a, at, count, guard);
+  count = end_guards(two, 1, numbers->b, at, count, guard);
+  return angle_guards(&at->spot[0], &at->spot[1], count, guard);
 }

@@ -15,6 +15,7 @@ typedef struct saltusi_listing {
   double reach;    /* m */
   double sine;     /* by which cones of normals are widened */
   bool flipped;    /* the caller has them the other way round */
+  bool all_around; /* fixed points of rings count against everything */
   bool borderless; /* planes and lines have no end: of shapes that are deep in each other */
   saltusi_candidates* out;
   const saltusi_separation* best; /* of convex shapes: how far they are apart; NULL: not asked */
@@ -56,6 +57,7 @@ saltusi_lister saltusi_list_on_plane; /* anything on a half-space */
 saltusi_lister saltusi_list_inside;   /* anything in a hollow sphere */
 saltusi_lister saltusi_list_capsule_polytope;
 saltusi_lister saltusi_list_features; /* all pairs of features that count */
+saltusi_lister saltusi_list_ring;     /* the same where one is a torus */
 saltusi_lister saltusi_list_convex;   /* those of two convex shapes near their best axis */
 
 /* Positive while the features of a pair are those that touch. */
@@ -65,8 +67,9 @@ int saltusi_curved_guards(const saltusi_two* two, const saltusi_candidate* numbe
 /* False: the middle line of the capsule is outside. Else the least movement that parts them. */
 bool saltusi_capsule_in_polytope(const saltusi_two* two, saltusi_separation* out);
 
-/* Of any two convex shapes. */
+/* Of any two convex shapes; and cheaper, a local one of the ways out where they overlap. */
 void saltusi_convex_separation(const saltusi_two* two, saltusi_separation* out);
+void saltusi_convex_near(const saltusi_two* two, saltusi_separation* out);
 
 /* The least gap of all pairs of two shapes in the order of ranks that are apart. */
 void saltusi_least_gap(const saltusi_two* two, saltusi_separation* out);

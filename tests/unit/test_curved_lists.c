@@ -1,0 +1,557 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * Curved shapes in positions that are special: lying flat, standing, parallel, inside; tori; boxes around shapes; what is
+ * refused; and arbitrary numbers.
+ */
+#include "convex.h"
+#include "math/rotation.h"
+#include "saltus_test.h"
+#include "shape/narrow.h"
+#include "shape/pair.h"
+
+#include <stdio.h>
+
+enum { MOST = 256 };
+
+typedef struct item {
+  saltus_shape_def def;
+  saltusi_pool pool;
+  saltusi_shape shape;
+  saltusi_carrier at;
+} item;
+
+static const saltusi_carrier origin = {.R = {1, 0, 0, 0, 1, 0, 0, 0, 1}};
+
+static void make(saltus_shape_def def, item* out) {
+  memset(out, 0, sizeof *out);
+  out->def = def;
+  out->def.name = "made";
+  out->at = origin;
+  out->pool = saltusi_pool_over(NULL);
+  assert_int_equal(saltusi_shape_make(&out->def, 3, &out->pool, (saltus_log){0}, &out->shape),
+                   SALTUS_OK);
+}
+
+static void turn(item* one, double x, double y, double z) {
+  const double r[3] = {x, y, z};
+  double p[4];
+  saltusi_quaternion_exp(r, p);
+  saltusi_quaternion_matrix(p, one->at.R);
+}
+
+static double uniform(uint64_t* seed, double low, double high) {
+  return low + (high - low) * saltus_test_random(seed);
+}
+
+static int near_pairs(const item* A, const item* B, double reach, double delta,
+                      saltusi_candidate room[MOST]) {
+  saltusi_candidates list = {.capacity = MOST, .item = room};
+  const saltusi_near near = {.reach = reach, .delta = delta};
+  assert_int_equal(saltusi_shape_pairs(&A->shape, &A->at, &B->shape, &B->at, &near, &list),
+                   SALTUS_OK);
+  assert_true(list.count <= MOST);
+  return list.count;
+}
+
+static double least_gap(const saltusi_candidate* room, int count) {
+  double least = INFINITY;
+  for (int i = 0; i < count; i++) {
+    least = fmin(least, room[i].gap);
+  }
+  return least;
+}
+
+static const saltus_shape_def ground_def = {.kind = SALTUS_SHAPE_HALF_SPACE};
+
+/* A standing cylinder is carried by eight points of its rim, a tipped one by the lowest point of it alone. */
+static void a_standing_cylinder_has_fixed_points(void** state) {
+  (void)state;
+  item ground, can, ring, cone;
+  saltusi_candidate room[MOST];
+  make(ground_def, &ground);
+  make((saltus_shape_def){.kind = SALTUS_SHAPE_CYLINDER, .radius = 0.5, .length = 2.0}, &can);
+  make((saltus_shape_def){.kind = SALTUS_SHAPE_TORUS, .radius = 0.2, .size = {1.0}}, &ring);
+  make((saltus_shape_def){.kind = SALTUS_SHAPE_CONE, .radius = 0.5, .length = 1.0}, &cone);
+  can.at.x[2] = 1.0;
+  ring.at.x[2] = 0.2;
+  item* flat[] = {&can, &ring, &cone};
+  for (int i = 0; i < 3; i++) {
+    turn(flat[i], 0.0, 0.0, 0.3);
+    const int count = near_pairs(flat[i], &ground, 1e-9, 0.0, room);
+    assert_int_equal(count, 8);
+    for (int k = 0; k < count; k++) {
+      assert_near(room[k].gap, 0.0, 1e-15);
+      assert_near(room[k].normal[2], 1.0, 1e-15);
+    }
+  }
+  /* h = L/2 cos - R sin for its lowest point, tilted by 0.01 */
+  turn(&can, 0.01, 0.0, 0.0);
+  const double tilted = 1.0 - cos(0.01) - 0.5 * sin(0.01);
+  int count = near_pairs(&can, &ground, tilted + 1e-9, 0.0, room);
+  assert_int_equal(count, 1);
+  assert_near(room[0].gap, tilted, 1e-15);
+  /* within the reach of a step the others are listed too, if it may become flat in it */
+  count = near_pairs(&can, &ground, 0.1, 0.02, room);
+  assert_int_equal(count, 9);
+  assert_near(least_gap(room, count), tilted, 1e-15);
+  /* on its side: two rims */
+  turn(&can, acos(-1.0) / 2.0, 0.0, 0.0);
+  can.at.x[2] = 0.5;
+  count = near_pairs(&can, &ground, 1e-9, 0.0, room);
+  assert_int_equal(count, 2);
+  assert_near(room[0].gap, 0.0, 1e-15);
+  assert_near(room[1].gap, 0.0, 1e-15);
+  for (int i = 0; i < 3; i++) {
+    saltusi_pool_free(&flat[i]->pool);
+  }
+  saltusi_pool_free(&ground.pool);
+}
+
+/* Half over the edge of a box: the points of the rim inside, and where the rim crosses the edge. */
+static void a_cylinder_over_an_edge_touches_where_its_rim_crosses(void** state) {
+  (void)state;
+  item table, can;
+  saltusi_candidate room[MOST];
+  make((saltus_shape_def){.kind = SALTUS_SHAPE_BOX, .size = {4.0, 4.0, 1.0}}, &table);
+  make((saltus_shape_def){.kind = SALTUS_SHAPE_CYLINDER, .radius = 1.0, .length = 1.0}, &can);
+  can.at.x[0] = 1.5; /* the edge is at x = 2 */
+  can.at.x[2] = 1.0;
+  const int count = near_pairs(&can, &table, 1e-9, 1e-3, room);
+  int crossings = 0, inside = 0;
+  for (int i = 0; i < count; i++) {
+    assert_near(room[i].gap, 0.0, 1e-14);
+    assert_near(room[i].normal[2], 1.0, 1e-12);
+    assert_true(room[i].point[0] <= 2.0 + 1e-12);
+    if (fabs(room[i].point[0] - 2.0) < 1e-12) {
+      assert_near(fabs(room[i].point[1]), sqrt(0.75), 1e-12);
+      crossings++;
+    } else {
+      inside++;
+    }
+  }
+  assert_int_equal(crossings, 2);
+  assert_int_equal(inside,
+                   5); /* of 8 points those with x <= 2: at 90, 135, 180, 225, 270 degrees */
+  saltusi_pool_free(&table.pool);
+  saltusi_pool_free(&can.pool);
+}
+
+/* Lying across an edge: the rim over the face and the side on the edge. */
+static void a_lying_cylinder_touches_with_rim_and_side(void** state) {
+  (void)state;
+  item table, can;
+  saltusi_candidate room[MOST];
+  make((saltus_shape_def){.kind = SALTUS_SHAPE_BOX, .size = {4.0, 4.0, 1.0}}, &table);
+  make((saltus_shape_def){.kind = SALTUS_SHAPE_CYLINDER, .radius = 0.25, .length = 2.0}, &can);
+  can.at.x[0] = 1.5;
+  can.at.x[2] = 0.75;
+  turn(&can, 0.0, acos(-1.0) / 2.0, 0.0);
+  const int count = near_pairs(&can, &table, 1e-9, 1e-3, room);
+  double low = INFINITY, high = -INFINITY;
+  for (int i = 0; i < count; i++) {
+    assert_near(room[i].gap, 0.0, 1e-14);
+    assert_near(room[i].point[1], 0.0, 1e-12);
+    low = fmin(low, room[i].point[0]);
+    high = fmax(high, room[i].point[0]);
+  }
+  assert_near(low, 0.5, 1e-12); /* carried from its end to the edge */
+  assert_near(high, 2.0, 1e-12);
+  saltusi_pool_free(&table.pool);
+  saltusi_pool_free(&can.pool);
+}
+
+/* Through all angles down to parallel: the least gap is the distance, and parallel ones rest on two places. */
+static void capsules_may_be_parallel(void** state) {
+  (void)state;
+  item A, B;
+  saltusi_candidate room[MOST];
+  make((saltus_shape_def){.kind = SALTUS_SHAPE_CAPSULE, .radius = 0.1, .length = 2.0}, &A);
+  make((saltus_shape_def){.kind = SALTUS_SHAPE_CAPSULE, .radius = 0.15, .length = 1.6}, &B);
+  for (double angle = 1.0; angle > 1e-12; angle *= 0.5) {
+    turn(&A, angle, 0.0, 0.0);
+    A.at.x[0] = 0.26;
+    A.at.x[2] = 0.3;
+    const convex_distance by =
+        convex_distance_of(&(convex){.def = &A.def,
+                                     .x = {0.26, 0, 0.3},
+                                     .R = {A.at.R[0], A.at.R[1], A.at.R[2], A.at.R[3], A.at.R[4],
+                                           A.at.R[5], A.at.R[6], A.at.R[7], A.at.R[8]}},
+                           &(convex){.def = &B.def, .R = {1, 0, 0, 0, 1, 0, 0, 0, 1}});
+    const int count = near_pairs(&A, &B, 0.1, 1e-3, room);
+    assert_near(least_gap(room, count), (double)by.upper, 1e-11);
+    saltusi_separation apart;
+    saltusi_shape_separation(&A.shape, &A.at, &B.shape, &B.at, &apart);
+    assert_near(apart.distance, (double)by.upper, 1e-11);
+  }
+  turn(&A, 0.0, 0.0, 0.0);
+  const int count = near_pairs(&A, &B, 0.0101, 1e-3, room);
+  double low = INFINITY, high = -INFINITY;
+  for (int i = 0; i < count; i++) {
+    assert_near(room[i].gap, 0.01, 1e-15);
+    low = fmin(low, room[i].point[2]);
+    high = fmax(high, room[i].point[2]);
+  }
+  assert_near(low, -0.7, 1e-15); /* the ends of the overlap */
+  assert_near(high, 0.8, 1e-15);
+  saltusi_pool_free(&A.pool);
+  saltusi_pool_free(&B.pool);
+}
+
+static void hollow_spheres_hold_what_is_inside(void** state) {
+  (void)state;
+  item bowl, ball, rod, other;
+  saltusi_candidate room[MOST];
+  make((saltus_shape_def){.kind = SALTUS_SHAPE_SPHERE, .radius = 2.0, .hollow = true}, &bowl);
+  make((saltus_shape_def){.kind = SALTUS_SHAPE_SPHERE, .radius = 0.5}, &ball);
+  make((saltus_shape_def){.kind = SALTUS_SHAPE_CAPSULE, .radius = 0.25, .length = 2.0}, &rod);
+  make((saltus_shape_def){.kind = SALTUS_SHAPE_CYLINDER, .radius = 0.25, .length = 2.0}, &other);
+  ball.at.x[0] = 1.25;
+  for (int order = 0; order < 2; order++) {
+    const item* A = order == 0 ? &ball : &bowl;
+    const item* B = order == 0 ? &bowl : &ball;
+    saltusi_separation apart;
+    assert_int_equal(near_pairs(A, B, 1.0, 0.0, room), 1);
+    assert_near(room[0].gap, 0.25, 1e-15);
+    assert_near(room[0].normal[0], order == 0 ? -1.0 : 1.0, 1e-15);
+    saltusi_shape_separation(&A->shape, &A->at, &B->shape, &B->at, &apart);
+    assert_near(apart.distance, 0.25, 1e-15);
+    assert_near(apart.normal[0], order == 0 ? -1.0 : 1.0, 1e-15);
+  }
+  rod.at.x[2] = 0.5; /* ends at -0.5 and 1.5 */
+  assert_int_equal(near_pairs(&rod, &bowl, 2.0, 0.0, room), 2);
+  assert_near(room[0].gap, 1.25, 1e-15);
+  assert_near(room[1].gap, 0.25, 1e-15);
+  assert_false(saltusi_shape_treats(&other.shape, &bowl.shape));
+  assert_false(saltusi_shape_treats(&bowl.shape, &bowl.shape));
+  assert_true(saltusi_shape_treats(&bowl.shape, &rod.shape));
+  item* all[] = {&bowl, &ball, &rod, &other};
+  for (int i = 0; i < 4; i++) {
+    saltusi_pool_free(&all[i]->pool);
+  }
+}
+
+/* ------------------------------------------------------------------------------------ tori --- */
+
+/* The distance of a point of the circle of a torus from another shape. */
+static long double from_circle(const item* torus, const convex* other, double angle) {
+  const saltus_shape_def dot = {.kind = SALTUS_SHAPE_SPHERE};
+  const double own[3] = {torus->def.size[0] * cos(angle), torus->def.size[0] * sin(angle), 0.0};
+  double world[3];
+  saltusi_turn(torus->at.R, own, world);
+  convex point = {.def = &dot, .R = {1, 0, 0, 0, 1, 0, 0, 0, 1}};
+  for (int k = 0; k < 3; k++) {
+    point.x[k] = (long double)world[k] + torus->at.x[k];
+  }
+  return convex_distance_of(&point, other).upper;
+}
+
+/* Samples, then golden sections about the least. */
+static double torus_distance(const item* torus, const convex* other) {
+  enum { SAMPLES = 180 };
+  const double step = 2.0 * acos(-1.0) / SAMPLES, golden = 0.6180339887498949;
+  int least = 0;
+  long double best = INFINITY;
+  for (int i = 0; i < SAMPLES; i++) {
+    const long double d = from_circle(torus, other, i * step);
+    least = d < best ? i : least;
+    best = fminl(d, best);
+  }
+  double low = (least - 1) * step, high = (least + 1) * step;
+  for (int i = 0; i < 45; i++) {
+    const double x = high - golden * (high - low), y = low + golden * (high - low);
+    if (from_circle(torus, other, x) < from_circle(torus, other, y)) {
+      high = y;
+    } else {
+      low = x;
+    }
+  }
+  return (double)from_circle(torus, other, 0.5 * (low + high)) - torus->def.radius;
+}
+
+static void tori_are_as_far_as_their_circles(void** state) {
+  static const saltus_shape_def others[] = {
+      {.kind = SALTUS_SHAPE_SPHERE, .radius = 0.4},
+      {.kind = SALTUS_SHAPE_CAPSULE, .radius = 0.15, .length = 1.2},
+      {.kind = SALTUS_SHAPE_BOX, .size = {0.8, 0.5, 1.1}}};
+  (void)state;
+  uint64_t seed = 77;
+  const int draws = saltus_test_long() ? 10000 : 15;
+  for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+    double worst = 0.0;
+    for (int n = 0; n < draws; n++) {
+      item ring, other;
+      saltusi_candidate room[MOST];
+      saltusi_separation apart;
+      make((saltus_shape_def){.kind = SALTUS_SHAPE_TORUS, .radius = 0.2, .size = {1.0}}, &ring);
+      make(others[i], &other);
+      turn(&ring, uniform(&seed, -3, 3), uniform(&seed, -3, 3), uniform(&seed, -3, 3));
+      turn(&other, uniform(&seed, -3, 3), uniform(&seed, -3, 3), uniform(&seed, -3, 3));
+      convex b = {.def = &other.def};
+      for (int k = 0; k < 3; k++) {
+        other.at.x[k] = uniform(&seed, -1.5, 1.5);
+        b.x[k] = other.at.x[k];
+      }
+      for (int k = 0; k < 9; k++) {
+        b.R[k] = other.at.R[k];
+      }
+      const double distance = torus_distance(&ring, &b);
+      if (distance > 1e-6 && distance + ring.def.radius > 0.0) {
+        const int count = near_pairs(&ring, &other, distance + 1e-8, 1e-3, room);
+        worst = fmax(worst, fabs(least_gap(room, count) - distance));
+        assert_near(least_gap(room, count), distance, 1e-9);
+        saltusi_shape_separation(&ring.shape, &ring.at, &other.shape, &other.at, &apart);
+        assert_near(apart.distance, distance, 1e-9);
+      }
+      saltusi_pool_free(&ring.pool);
+      saltusi_pool_free(&other.pool);
+    }
+    if (saltus_test_long()) {
+      printf("| torus-%s | %d | %.1e |\n", saltus_shape_kind_name(others[i].kind), draws, worst);
+    }
+  }
+}
+
+/* The distance of two circles: of a point of the first it is a formula. */
+static double rings_distance(const item* A, const item* B, double angle) {
+  const double own[3] = {A->def.size[0] * cos(angle), A->def.size[0] * sin(angle), 0.0};
+  double world[3], from[3], seen[3];
+  saltusi_turn(A->at.R, own, world);
+  saltusi_along(1.0, A->at.x, world, world);
+  saltusi_minus3(world, B->at.x, from);
+  saltusi_turn_back(B->at.R, from, seen);
+  return hypot(hypot(seen[0], seen[1]) - B->def.size[0], seen[2]);
+}
+
+static void two_tori_touch_wherever_they_are(void** state) {
+  (void)state;
+  uint64_t seed = 78;
+  const int draws = saltus_test_long() ? 10000 : 100;
+  double worst = 0.0;
+  for (int n = 0; n < draws; n++) {
+    item A, B;
+    saltusi_candidate room[MOST];
+    saltusi_separation apart;
+    make((saltus_shape_def){.kind = SALTUS_SHAPE_TORUS, .radius = 0.1, .size = {1.0}}, &A);
+    make((saltus_shape_def){.kind = SALTUS_SHAPE_TORUS, .radius = 0.15, .size = {0.7}}, &B);
+    turn(&A, uniform(&seed, -3, 3), uniform(&seed, -3, 3), uniform(&seed, -3, 3));
+    turn(&B, uniform(&seed, -3, 3), uniform(&seed, -3, 3), uniform(&seed, -3, 3));
+    for (int k = 0; k < 3; k++) {
+      B.at.x[k] = uniform(&seed, -1.5, 1.5);
+    }
+    double best = INFINITY, at = 0.0;
+    for (double angle = 0.0; angle < 6.3; angle += 0.002) {
+      const double d = rings_distance(&A, &B, angle);
+      at = d < best ? angle : at;
+      best = fmin(best, d);
+    }
+    for (double step = 0.002; step > 1e-12; step *= 0.7) {
+      const double left = rings_distance(&A, &B, at - step);
+      const double right = rings_distance(&A, &B, at + step);
+      at += left < best ? -step : right < best ? step : 0.0;
+      best = fmin(best, fmin(left, right));
+    }
+    const double distance = best - 0.25;
+    const int count = near_pairs(&A, &B, distance + 1e-8, 1e-3, room);
+    worst = fmax(worst, fabs(least_gap(room, count) - distance));
+    assert_near(least_gap(room, count), distance, 1e-9);
+    saltusi_shape_separation(&A.shape, &A.at, &B.shape, &B.at, &apart);
+    assert_near(apart.distance, distance, 1e-9);
+    saltusi_pool_free(&A.pool);
+    saltusi_pool_free(&B.pool);
+  }
+  if (saltus_test_long()) {
+    printf("| torus-torus | %d | %.1e |\n", draws, worst);
+  }
+  /* stacked: fixed points carry the upper one */
+  item A, B;
+  saltusi_candidate room[MOST];
+  make((saltus_shape_def){.kind = SALTUS_SHAPE_TORUS, .radius = 0.1, .size = {1.0}}, &A);
+  make((saltus_shape_def){.kind = SALTUS_SHAPE_TORUS, .radius = 0.1, .size = {1.0}}, &B);
+  A.at.x[2] = 0.2;
+  const int count = near_pairs(&A, &B, 1e-9, 1e-3, room);
+  assert_true(count >= 8);
+  assert_near(least_gap(room, count), 0.0, 1e-15);
+  saltusi_pool_free(&A.pool);
+  saltusi_pool_free(&B.pool);
+}
+
+/* ------------------------------------------------------------------------------------ boxes --- */
+
+static const saltus_shape_kind kinds[] = {
+    SALTUS_SHAPE_SPHERE,    SALTUS_SHAPE_CAPSULE, SALTUS_SHAPE_CYLINDER, SALTUS_SHAPE_CONE,
+    SALTUS_SHAPE_ELLIPSOID, SALTUS_SHAPE_TORUS,   SALTUS_SHAPE_BOX,      SALTUS_SHAPE_HALF_SPACE};
+enum { KINDS = sizeof kinds / sizeof kinds[0] };
+
+static void boxes_hold_shapes_and_are_tight(void** state) {
+  (void)state;
+  uint64_t seed = 9;
+  for (int n = 0; n < 300; n++) {
+    for (int i = 0; i < 5; i++) {
+      item one;
+      double low[3], high[3];
+      make((saltus_shape_def){.kind = i == 4 ? SALTUS_SHAPE_ELLIPSOID : kinds[i],
+                              .radius = uniform(&seed, 0.1, 1.0),
+                              .length = uniform(&seed, 0.1, 2.0),
+                              .size = {0.3, 0.7, 1.1}},
+           &one);
+      turn(&one, uniform(&seed, -3, 3), uniform(&seed, -3, 3), uniform(&seed, -3, 3));
+      convex c = {.def = &one.def};
+      for (int k = 0; k < 3; k++) {
+        one.at.x[k] = uniform(&seed, -9.0, 9.0);
+        c.x[k] = one.at.x[k];
+      }
+      for (int k = 0; k < 9; k++) {
+        c.R[k] = one.at.R[k];
+      }
+      saltusi_shape_box(&one.shape, &one.at, low, high);
+      for (int k = 0; k < 3; k++) {
+        long double up[3] = {k == 0, k == 1, k == 2}, p[3];
+        convex_support(&c, up, p);
+        assert_true((long double)high[k] >= p[k] && (long double)high[k] <= p[k] + 1e-13L);
+        up[k] = -1;
+        convex_support(&c, up, p);
+        assert_true((long double)low[k] <= p[k] && (long double)low[k] >= p[k] - 1e-13L);
+      }
+      saltusi_pool_free(&one.pool);
+    }
+  }
+}
+
+/* ------------------------------------------------------------------------------------ refusals --- */
+
+static void degenerate_shapes_are_refused(void** state) {
+  (void)state;
+  static const struct {
+    saltus_shape_def def;
+    const char* says;
+  } bad[] = {
+      {{.kind = SALTUS_SHAPE_SPHERE}, "radius 0"},
+      {{.kind = SALTUS_SHAPE_SPHERE, .radius = -1.0}, "radius -1"},
+      {{.kind = SALTUS_SHAPE_SPHERE, .radius = INFINITY}, "radius inf"},
+      {{.kind = SALTUS_SHAPE_SPHERE, .radius = NAN}, "radius"},
+      {{.kind = SALTUS_SHAPE_CAPSULE, .radius = 1.0, .length = -1.0}, "length -1"},
+      {{.kind = SALTUS_SHAPE_CAPSULE, .radius = 0.0, .length = 1.0}, "radius 0"},
+      {{.kind = SALTUS_SHAPE_CYLINDER, .radius = 1.0}, "length 0"},
+      {{.kind = SALTUS_SHAPE_CONE, .radius = 1.0, .length = NAN}, "length"},
+      {{.kind = SALTUS_SHAPE_ELLIPSOID, .size = {1.0, 0.0, 1.0}}, "semi-axis 0"},
+      {{.kind = SALTUS_SHAPE_TORUS, .size = {1.0}, .radius = 1.0}, "below that of the circle"},
+      {{.kind = SALTUS_SHAPE_TORUS, .radius = 0.1}, "radius of the circle 0"}};
+  for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+    saltus_shape_def def = bad[i].def;
+    saltusi_pool pool = saltusi_pool_over(NULL);
+    saltus_kept_message kept = {0};
+    saltusi_shape shape;
+    def.name = "wheel";
+    assert_int_equal(saltusi_shape_make(&def, 3, &pool, saltus_log_keep(&kept), &shape),
+                     SALTUS_ERR_INPUT);
+    assert_says(kept, "wheel");
+    assert_says(kept, bad[i].says);
+    saltusi_pool_free(&pool);
+  }
+  item ball; /* a capsule without length is a ball */
+  make((saltus_shape_def){.kind = SALTUS_SHAPE_CAPSULE, .radius = 1.0}, &ball);
+  assert_int_equal(ball.shape.kind, SALTUS_SHAPE_SPHERE);
+  saltusi_pool_free(&ball.pool);
+}
+
+/* ------------------------------------------------------------------------------------ fuzz --- */
+
+/* Numbers as they come in scenes: round ones, zeros, tiny and huge ones. */
+static double number(uint64_t* seed) {
+  static const double few[] = {0.0, 1.0, -1.0, 0.5, 2.0, 1e-9, 1e-3, 1e6};
+  const double x = uniform(seed, 0.0, 1.0);
+  return x < 0.5 ? few[(int)(16.0 * x)] : uniform(seed, -2.0, 2.0);
+}
+
+static void fuzz_shape(uint64_t* seed, bool closed, item* out) {
+  static const saltus_shape_kind simple[] = {SALTUS_SHAPE_SPHERE, SALTUS_SHAPE_CAPSULE,
+                                             SALTUS_SHAPE_BOX, SALTUS_SHAPE_HALF_SPACE};
+  saltus_shape_def def = {.kind = closed ? simple[(int)uniform(seed, 0.0, 4.0)]
+                                         : kinds[(int)uniform(seed, 0.0, KINDS)]};
+  const double large = fabs(number(seed)) + 1e-3;
+  def.radius = def.kind == SALTUS_SHAPE_BOX ? 0.0 : large;
+  def.length = fabs(number(seed)) + 1e-3;
+  for (int k = 0; k < 3; k++) {
+    def.size[k] = fabs(number(seed)) + (def.kind == SALTUS_SHAPE_TORUS ? 1.1 * large : 1e-3);
+    def.position[k] = 0.1 * number(seed);
+  }
+  make(def, out);
+  const double quarter = acos(-1.0) / 2.0;
+  turn(out, quarter * number(seed), quarter * number(seed), quarter * number(seed));
+  for (int k = 0; k < 3; k++) {
+    out->at.x[k] = number(seed);
+  }
+}
+
+static void fuzz(int calls, bool closed) {
+  uint64_t seed = closed ? 4242 : 4243;
+  for (int n = 0; n < calls;) {
+    item A, B;
+    fuzz_shape(&seed, closed, &A);
+    fuzz_shape(&seed, closed, &B);
+    const bool flat = (A.def.kind == SALTUS_SHAPE_BOX || A.def.kind == SALTUS_SHAPE_HALF_SPACE) &&
+                      (B.def.kind == SALTUS_SHAPE_BOX || B.def.kind == SALTUS_SHAPE_HALF_SPACE);
+    for (int i = 0; i < 20 && !flat && saltusi_shape_treats(&A.shape, &B.shape); i++, n++) {
+      saltusi_candidate room[MOST];
+      for (int k = 0; k < 3; k++) {
+        A.at.x[k] = number(&seed);
+      }
+      const double reach = fabs(number(&seed));
+      saltusi_candidates list = {.capacity = MOST, .item = room};
+      const saltusi_near near = {.reach = reach, .delta = fabs(number(&seed))};
+      saltusi_shape_pairs(&A.shape, &A.at, &B.shape, &B.at, &near, &list);
+      const int written = list.count < MOST ? list.count : MOST;
+      for (int k = 0; k < written; k++) {
+        double guard[SALTUSI_GUARDS];
+        saltusi_pair pair;
+        saltusi_pair_rows rows;
+        assert_true(room[k].gap <= reach);
+        assert_true(isfinite(saltusi_dot3(room[k].point, room[k].point)));
+        assert_near(saltusi_dot3(room[k].normal, room[k].normal), 1.0, 1e-9);
+        const int guards = saltusi_shape_guards(&A.shape, &A.at, &B.shape, &B.at, &room[k], guard);
+        assert_true(guards >= 0 && guards <= SALTUSI_GUARDS);
+        for (int g = 0; g < guards; g++) {
+          assert_true(guard[g] == guard[g]);
+        }
+        saltusi_shape_pair(&A.shape, &A.at, &B.shape, &B.at, &room[k], &pair);
+        if (saltusi_pair_rows_at(&pair, false, NULL, &rows)) {
+          for (int r = 0; r < 3; r++) {
+            assert_true(isfinite(saltusi_dot3(rows.GA[r], rows.GA[r])));
+          }
+        }
+      }
+      if (closed || n % 16 == 0) { /* searches of depths are slow */
+        saltusi_separation apart;
+        saltusi_shape_separation(&A.shape, &A.at, &B.shape, &B.at, &apart);
+        assert_true(isfinite(apart.distance));
+        assert_near(saltusi_dot3(apart.normal, apart.normal), 1.0, 1e-9);
+      }
+    }
+    saltusi_pool_free(&A.pool);
+    saltusi_pool_free(&B.pool);
+  }
+}
+
+/* Ten million calls under make test-long: most of pairs in closed form, the rest of those that are searched. */
+static void arbitrary_positions_give_numbers(void** state) {
+  (void)state;
+  fuzz(saltus_test_long() ? 9000000 : 98000, true);
+  fuzz(saltus_test_long() ? 1000000 : 2000, false);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_standing_cylinder_has_fixed_points),
+      cmocka_unit_test(a_cylinder_over_an_edge_touches_where_its_rim_crosses),
+      cmocka_unit_test(a_lying_cylinder_touches_with_rim_and_side),
+      cmocka_unit_test(capsules_may_be_parallel),
+      cmocka_unit_test(hollow_spheres_hold_what_is_inside),
+      cmocka_unit_test(tori_are_as_far_as_their_circles),
+      cmocka_unit_test(two_tori_touch_wherever_they_are),
+      cmocka_unit_test(boxes_hold_shapes_and_are_tight),
+      cmocka_unit_test(degenerate_shapes_are_refused),
+      cmocka_unit_test(arbitrary_positions_give_numbers),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
