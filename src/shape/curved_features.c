@@ -148,8 +148,11 @@ static double size_of(const saltusi_shape* shape) {
 /* Of the faces of something thick those of its far side are not meant. Between convex shapes the normal has to be near
  * that along which they are furthest apart (one axis parts them, so one is chosen); what is around a ring has to be
  * nearest to the face that it touches. */
-static bool on_this_side(const saltusi_listing* list, const saltusi_meeting* at, int b) {
+static bool on_this_side(const saltusi_listing* list, const saltusi_meeting* at, int a, int b) {
   const saltusi_two* two = list->two;
+  if (list->anything) {
+    return true;
+  }
   if (!at->by_tangents) {
     return at->apart > 0.0; /* inside: other features have the way out */
   }
@@ -159,15 +162,19 @@ static bool on_this_side(const saltusi_listing* list, const saltusi_meeting* at,
   if (list->best != NULL) {
     return saltusi_dot3(list->best->normal, at->normal) >= cos(fmin(2.0 * list->delta, 1.5));
   }
-  double world[3], own[3];
-  saltusi_foot foot;
-  if (two->B->polytope == NULL || at->spot[1].kind != SALTUSI_FEATURE_PLANE) {
-    return true;
+  for (int of = 0; of < 2; of++) { /* the point of the ring, seen from what has the plane */
+    const saltusi_shape* solid = of == 0 ? two->A : two->B;
+    const saltusi_carrier* carrier = of == 0 ? two->a : two->b;
+    double from[3], world[3], own[3];
+    saltusi_foot foot;
+    if (at->spot[of].kind == SALTUSI_FEATURE_PLANE) {
+      saltusi_minus3(carrier->x, two->b->x, from);
+      saltusi_minus3(at->spot[1 - of].p, from, world);
+      saltusi_turn_back(carrier->R, world, own);
+      return saltusi_foot_of(solid, own, &foot) && foot.number == (of == 0 ? a : b);
+    }
   }
-  memcpy(world, at->spot[0].p, sizeof world); /* from the origin of B's carrier */
-  saltusi_turn_back(two->b->R, world, own);
-  saltusi_foot_of_polytope(two->B, own, &foot);
-  return foot.number == b;
+  return true;
 }
 
 static bool has_borders(const saltusi_spot* spot) {
@@ -179,7 +186,7 @@ static void try_pair(const saltusi_listing* list, int a, int b, int branch) {
   saltusi_meeting at;
   if (!saltusi_list_meet(list, a, b, branch, &at) ||
       !(at.apart - at.spot[0].rho - at.spot[1].rho <= list->reach) ||
-      degenerate(&at.spot[0], &at.spot[1]) || !on_this_side(list, &at, b)) {
+      degenerate(&at.spot[0], &at.spot[1]) || !on_this_side(list, &at, a, b)) {
     return;
   }
   end A = {two->A, two->a, a, &at.spot[0], {-at.normal[0], -at.normal[1], -at.normal[2]}};
@@ -188,7 +195,7 @@ static void try_pair(const saltusi_listing* list, int a, int b, int branch) {
   const double none[3] = {0.0, 0.0, 0.0};
   saltusi_minus3(two->a->x, two->b->x, from);
   const double touch = 64.0 * DBL_EPSILON * (size_of(two->A) + size_of(two->B));
-  if (list->borderless && (has_borders(A.spot) || has_borders(B.spot))) {
+  if (list->anything || (list->borderless && (has_borders(A.spot) || has_borders(B.spot)))) {
     saltusi_list_met(list, a, b, branch, &at);
     return;
   }
@@ -278,6 +285,10 @@ void saltusi_list_convex(const saltusi_listing* list) {
        list->out->count == before && best.distance <= 0.0 && delta < 1.5; delta *= 2.5) {
     with.delta = delta;
     with.sine = sin(delta);
+    saltusi_list_features(&with);
+  }
+  if (list->out->count == before && best.distance <= 0.0) {
+    with.anything = true;
     saltusi_list_features(&with);
   }
 }

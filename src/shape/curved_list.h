@@ -16,6 +16,7 @@ typedef struct saltusi_listing {
   double sine;     /* by which cones of normals are widened */
   bool flipped;    /* the caller has them the other way round */
   bool all_around; /* fixed points of rings count against everything */
+  bool anything;   /* whatever two features meet, when nothing else does */
   bool borderless; /* planes and lines have no end: of shapes that are deep in each other */
   saltusi_candidates* out;
   const saltusi_separation* best; /* of convex shapes: how far they are apart; NULL: not asked */

@@ -53,12 +53,17 @@ saltusi_meet saltusi_meet_point_point, saltusi_meet_point_line, saltusi_meet_poi
     saltusi_meet_point_ellipsoid, saltusi_meet_line_ellipsoid, saltusi_meet_plane_ellipsoid,
     saltusi_meet_ellipsoids, saltusi_meet_point_cone, saltusi_meet_line_cone,
     saltusi_meet_line_circle, saltusi_meet_circles, saltusi_meet_circle_ellipsoid,
-    saltusi_meet_circle_cone;
+    saltusi_meet_circle_cone, saltusi_meet_cones, saltusi_meet_ellipsoid_cone;
 
 /* Sets the skeleton at a point of a line, plane or circle by its parameters. */
 void saltusi_spot_on_line(saltusi_spot* line, double u);
 void saltusi_spot_on_plane(saltusi_spot* plane, const double at[3]);
 void saltusi_spot_on_circle(saltusi_spot* circle, double cosine, double sine);
+
+/* Of an ellipsoid at its farthest point in a direction of any length; of the side of a cone at a distance from its tip
+ * along its straight line in the direction r, false at the tip. */
+void saltusi_spot_of_support(saltusi_spot* spot, const double n[3]);
+bool saltusi_spot_on_cone(saltusi_spot* cone, const double r[3], double along);
 
 /* u' of A and B for the angular velocities of both and V = V_A - V_B of the material at p_A and p_B; false where they are
  * not determined. */

@@ -37,7 +37,9 @@ static saltusi_meet* const ways[KINDS][KINDS] = {
     [SALTUSI_FEATURE_CIRCLE] = {[SALTUSI_FEATURE_CIRCLE] = saltusi_meet_circles,
                                 [SALTUSI_FEATURE_ELLIPSOID] = saltusi_meet_circle_ellipsoid,
                                 [SALTUSI_FEATURE_CONE] = saltusi_meet_circle_cone},
-    [SALTUSI_FEATURE_ELLIPSOID] = {[SALTUSI_FEATURE_ELLIPSOID] = saltusi_meet_ellipsoids}};
+    [SALTUSI_FEATURE_ELLIPSOID] = {[SALTUSI_FEATURE_ELLIPSOID] = saltusi_meet_ellipsoids,
+                                   [SALTUSI_FEATURE_CONE] = saltusi_meet_ellipsoid_cone},
+    [SALTUSI_FEATURE_CONE] = {[SALTUSI_FEATURE_CONE] = saltusi_meet_cones}};
 
 /* From body axes to world axes, counted from `from`. */
 static void place(const saltusi_feature* feature, const saltusi_carrier* at, const double from[3],

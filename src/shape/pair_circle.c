@@ -135,11 +135,12 @@ static bool look(const search* s, double angle, double* distance, double* rate) 
 
 enum { SAMPLES = 32 };
 
-static bool refine(const search* s, double low, double high) {
-  double distance, rate;
-  for (int i = 0; i < 80; i++) {
+/* The angle between two where the slope changes its sign. */
+static bool refine(const search* s, double low, double high, double* angle, double* distance) {
+  double rate;
+  for (int i = 0; i < 80 && high - low > 1e-15; i++) {
     const double middle = 0.5 * (low + high);
-    if (!look(s, middle, &distance, &rate)) {
+    if (!look(s, middle, distance, &rate)) {
       return false;
     }
     if (rate < 0.0) {
@@ -147,11 +148,9 @@ static bool refine(const search* s, double low, double high) {
     } else {
       high = middle;
     }
-    if (!(high - low > 1e-15)) {
-      break;
-    }
   }
-  return look(s, 0.5 * (low + high), &distance, &rate);
+  *angle = 0.5 * (low + high);
+  return look(s, *angle, distance, &rate);
 }
 
 /* The least minimum of the half of the circle about the direction of angle 0, or pi for branch 1. */
@@ -163,13 +162,19 @@ static bool least_of_half(const search* s, int branch) {
     if (!look(s, angle, &distance, &rate)) {
       return false;
     }
-    if (i >= 0 && last < 0.0 && rate >= 0.0 && distance < best) {
-      best = distance;
-      at = angle;
+    if (i >= 0 && last < 0.0 && rate >= 0.0) {
+      double found;
+      if (!refine(s, angle - step, angle, &found, &distance)) {
+        return false;
+      }
+      if (distance < best) {
+        best = distance;
+        at = found;
+      }
     }
     last = rate;
   }
-  return best < INFINITY && refine(s, at - step, at);
+  return best < INFINITY && look(s, at, &distance, &rate);
 }
 
 /* The least of the whole circle. */

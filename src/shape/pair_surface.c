@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * pair_surface.c - closest points of ellipsoids and of sides of cones.
+ * pair_surface.c - closest points of ellipsoids.
  *
  * Ellipsoid with semi-axes s_i, y a point in its axes: x_i = s_i^2 y_i / (t + s_i^2), t the root of
  * sum (s_i y_i / (t + s_i^2))^2 = 1 to the right of -min s_i^2 (Eberly, Distance from a point to an ellipse, 2013); the
@@ -9,9 +9,6 @@
  * sees the shadow of the ellipsoid along it. Two ellipsoids: the largest s(n) = n.(c_A - c_B) - |L_A n| - |L_B n| over
  * directions n, L = diag(s) in own axes, by Newton's method on the sphere; -s'' = H_A + H_B + s is definite wherever the
  * two are not deep in each other.
- *
- * Cone with tangent k of its half angle, tip at 0, axis a: the normals are n = (r - k a) / sqrt(1 + k^2), r normal to a;
- * a straight line of its side is along a + k r.
  */
 #include "math/rotation.h"
 #include "shape/meeting.h"
@@ -91,8 +88,8 @@ static void set_ellipsoid(saltusi_spot* spot, const double x[3]) {
   spot->u[0] = spot->u[1] = 0.0;
 }
 
-/* The farthest point in a direction, of any length. */
-static void set_support(saltusi_spot* spot, const double n[3]) {
+void saltusi_spot_of_support(saltusi_spot* spot, const double n[3]) {
+  assert(spot != NULL && n != NULL && spot->kind == SALTUSI_FEATURE_ELLIPSOID);
   const double* axis[3] = {spot->e, spot->f, spot->a};
   double x[3];
   for (int k = 0; k < 3; k++) {
@@ -126,7 +123,7 @@ bool saltusi_meet_plane_ellipsoid(saltusi_spot* first, saltusi_spot* second,
   assert(first != NULL && second != NULL && aim != NULL);
   (void)aim;
   const double down[3] = {-first->a[0], -first->a[1], -first->a[2]};
-  set_support(second, down);
+  saltusi_spot_of_support(second, down);
   saltusi_spot_on_plane(first, second->p);
   return true;
 }
@@ -164,7 +161,7 @@ bool saltusi_meet_line_ellipsoid(saltusi_spot* first, saltusi_spot* second,
   for (int k = 0; k < 3; k++) {
     n[k] = main[k] * y[0] / (t + large) + other[k] * y[1] / (t + s[1] * s[1]);
   }
-  set_support(second, n);
+  saltusi_spot_of_support(second, n);
   saltusi_minus3(second->p, first->origin, w);
   saltusi_spot_on_line(first, saltusi_dot3(w, first->a));
   return true;
@@ -281,105 +278,9 @@ bool saltusi_meet_ellipsoids(saltusi_spot* first, saltusi_spot* second, const sa
     }
   }
   const double back[3] = {-n[0], -n[1], -n[2]};
-  set_support(first, back);
-  set_support(second, n);
+  saltusi_spot_of_support(first, back);
+  saltusi_spot_of_support(second, n);
   memcpy(second->normal, n, sizeof n);
   memcpy(first->normal, back, sizeof back);
   return true;
-}
-
-/* The side at a distance from the tip along the straight line in the direction r. */
-static bool set_cone(saltusi_spot* cone, const double r[3], double along) {
-  const double k = cone->size[0], cosine = 1.0 / sqrt(1.0 + k * k), sine = k * cosine;
-  if (!(fabs(along) > 0.0)) {
-    return false; /* the tip has no tangents */
-  }
-  saltusi_cross(cone->a, r, cone->T[1]);
-  for (int i = 0; i < 3; i++) {
-    cone->T[0][i] = cosine * cone->a[i] + sine * r[i];
-    cone->p[i] = cone->origin[i] + along * cone->T[0][i];
-    cone->normal[i] = cosine * r[i] - sine * cone->a[i];
-    cone->H[0][i] = 0.0;
-    cone->H[1][i] = cone->T[1][i] / along;
-    cone->H[2][i] = -r[i] / (along * sine);
-  }
-  cone->u[0] = along;
-  cone->u[1] = 0.0;
-  return true;
-}
-
-bool saltusi_meet_point_cone(saltusi_spot* first, saltusi_spot* second, const saltusi_aim* aim) {
-  assert(first != NULL && second != NULL && aim != NULL);
-  (void)aim;
-  double w[3], r[3];
-  memcpy(first->p, first->origin, sizeof first->p);
-  saltusi_minus3(first->origin, second->origin, w);
-  const double height_on = saltusi_dot3(w, second->a);
-  saltusi_along(-height_on, second->a, w, r);
-  const double away = sqrt(saltusi_dot3(r, r));
-  if (!(away > 0.0)) {
-    return false;
-  }
-  for (int k = 0; k < 3; k++) {
-    r[k] /= away;
-  }
-  const double k = second->size[0];
-  return set_cone(second, r, (height_on + k * away) / sqrt(1.0 + k * k));
-}
-
-/* Lines x + u b and tip + t g in the plane normal to n: t and u where they cross, seen along n. */
-static bool cross_on(const double w[3], const double b[3], const double g[3], const double n[3],
-                     double* t, double* u) {
-  double across[3], gn[3], bn[3];
-  saltusi_cross(g, b, across);
-  const double sine = saltusi_dot3(across, n);
-  if (!(fabs(sine) > 0.0)) {
-    return false;
-  }
-  saltusi_cross(b, n, bn);
-  saltusi_cross(g, n, gn);
-  /* w + u b - t g is along n */
-  *t = saltusi_dot3(w, bn) / saltusi_dot3(g, bn);
-  *u = -saltusi_dot3(w, gn) / saltusi_dot3(b, gn);
-  return true;
-}
-
-bool saltusi_meet_line_cone(saltusi_spot* first, saltusi_spot* second, const saltusi_aim* aim) {
-  assert(first != NULL && second != NULL && aim != NULL);
-  (void)aim;
-  const double k = second->size[0], on = saltusi_dot3(first->a, second->a);
-  double x[3], y[3], w[3], best[3] = {0.0, 0.0, 0.0}, highest = -INFINITY;
-  saltusi_along(-on, second->a, first->a, x);
-  const double across = sqrt(saltusi_dot3(x, x)), cosine = k * on / across;
-  if (!(fabs(cosine) < 1.0)) {
-    return false; /* as steep as the cone, or steeper */
-  }
-  for (int i = 0; i < 3; i++) {
-    x[i] /= across;
-  }
-  saltusi_cross(second->a, x, y);
-  saltusi_minus3(first->origin, second->origin, w);
-  const double sine = sqrt((1.0 - cosine) * (1.0 + cosine));
-  for (int sign = -1; sign <= 1; sign += 2) { /* the two planes through the line's direction */
-    double r[3];
-    for (int i = 0; i < 3; i++) {
-      r[i] = cosine * x[i] + sign * sine * y[i];
-    }
-    const double over = saltusi_dot3(r, w) - k * saltusi_dot3(second->a, w);
-    if (over > highest) {
-      highest = over;
-      memcpy(best, r, sizeof r);
-    }
-  }
-  double t, u, g[3], n[3];
-  const double c = 1.0 / sqrt(1.0 + k * k);
-  for (int i = 0; i < 3; i++) {
-    g[i] = c * (second->a[i] + k * best[i]);
-    n[i] = c * (best[i] - k * second->a[i]);
-  }
-  if (!cross_on(w, first->a, g, n, &t, &u)) {
-    return false;
-  }
-  saltusi_spot_on_line(first, u);
-  return set_cone(second, best, t);
 }

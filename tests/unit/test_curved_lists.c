@@ -273,7 +273,10 @@ static void tori_are_as_far_as_their_circles(void** state) {
   static const saltus_shape_def others[] = {
       {.kind = SALTUS_SHAPE_SPHERE, .radius = 0.4},
       {.kind = SALTUS_SHAPE_CAPSULE, .radius = 0.15, .length = 1.2},
-      {.kind = SALTUS_SHAPE_BOX, .size = {0.8, 0.5, 1.1}}};
+      {.kind = SALTUS_SHAPE_BOX, .size = {0.8, 0.5, 1.1}},
+      {.kind = SALTUS_SHAPE_CYLINDER, .radius = 0.4, .length = 0.9},
+      {.kind = SALTUS_SHAPE_CONE, .radius = 0.5, .length = 0.9},
+      {.kind = SALTUS_SHAPE_ELLIPSOID, .size = {0.4, 0.5, 0.7}}};
   (void)state;
   uint64_t seed = 77;
   const int draws = saltus_test_long() ? 10000 : 15;

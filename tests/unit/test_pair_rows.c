@@ -133,6 +133,9 @@ static const pair_kind kinds[] = {
     {"torus-torus", SALTUSI_FEATURE_CIRCLE, SALTUSI_FEATURE_CIRCLE, 0.2, 0.25, false},
     {"rim-ellipsoid", SALTUSI_FEATURE_CIRCLE, SALTUSI_FEATURE_ELLIPSOID, 0.0, 0.0, false},
     {"torus-ellipsoid", SALTUSI_FEATURE_CIRCLE, SALTUSI_FEATURE_ELLIPSOID, 0.2, 0.0, false},
+    {"cone side-cone side", SALTUSI_FEATURE_CONE, SALTUSI_FEATURE_CONE, 0.0, 0.0, false},
+    {"ellipsoid-cone side", SALTUSI_FEATURE_ELLIPSOID, SALTUSI_FEATURE_CONE, 0.0, 0.0, false},
+    {"cone side-ellipsoid", SALTUSI_FEATURE_CONE, SALTUSI_FEATURE_ELLIPSOID, 0.0, 0.0, false},
     {"rim-cone side", SALTUSI_FEATURE_CIRCLE, SALTUSI_FEATURE_CONE, 0.0, 0.0, false},
 };
 enum { KINDS = sizeof kinds / sizeof kinds[0] };
