@@ -16,7 +16,8 @@ typedef struct saltus_system_check_result {
   double force_q, force_v, mass_q, kinetic_gradient;
   double rate;                             /* rate against advance */
   double normal_G, normal_b, convective_c; /* over contacts and joints */
-  double blocks; /* against mass, force_q and force_v; entries outside the structure too */
+  double
+      blocks; /* against mass, force_q and force_v; entries outside the structure too; force_some */
   double mass_symmetry;
   double enclosure; /* how far values lie outside their enclosures; 0: all inside */
   double power;     /* sum of `power` against the power of F and the rates of the energies */

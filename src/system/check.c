@@ -387,8 +387,24 @@ static double compare_blocks(checker* c, void (*dense)(const void*, const saltus
   return saltusi_larger(worst, saltusi_max_abs((int)(nv * nv), c->exact)) / size;
 }
 
+/* Forces of single velocities against those of all. */
+static double compare_some(checker* c) {
+  const saltus_system* sys = c->sys;
+  double worst = 0.0;
+  sys->ops->force(sys->self, &c->at, c->vector);
+  for (int i = 0; i < sys->dims.nv; i++) {
+    double F = NAN;
+    sys->ops->force_some(sys->self, &c->at, 1, &i, &F);
+    worst = saltusi_larger(worst, fabs(F - c->vector[i]));
+  }
+  return worst / (1.0 + saltusi_max_abs(sys->dims.nv, c->vector));
+}
+
 static void check_blocks(checker* c, saltus_system_check_result* result) {
   const saltus_system_ops* ops = c->sys->ops;
+  if (ops->force_some != NULL) {
+    result->blocks = larger(result->blocks, compare_some(c));
+  }
   if (c->sys->structure == NULL) {
     return;
   }

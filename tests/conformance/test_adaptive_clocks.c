@@ -17,6 +17,7 @@
 enum { TEXT = 60000, EVENTS = 4000, FRAMES = 400, WIDTH = 128 };
 static const double tol = 1e-8;
 static const char* scheme = "adaptive";
+static int on_gain = SALTUS_GAIN_REPORT;
 
 /* ---- scenes ------------------------------------------------------------------------------------ */
 
@@ -218,6 +219,7 @@ static saltus_sim* sim_of(record* r, const saltus_system* system, const saltus_s
   static saltus_adaptive_options options;
   options = saltus_adaptive_options_default();
   options.rtol = options.atol = tol;
+  options.on_energy_gain = on_gain;
   memset(r, 0, sizeof *r);
   r->nq = system->dims.nq;
   r->nj = system->dims.nj;
@@ -484,6 +486,39 @@ static void who_cannot_go_on_stops_all_at_its_time(void** state) {
   saltus_scene_destroy(scene);
 }
 
+/* An impact that must not be, at one island of many: the message has its contact and time. */
+static void an_impact_that_creates_energy_is_named(void** state) {
+  (void)state;
+  static text t;
+  kinds =
+      1; /* balls, and Kane's pendulum among them: scenes/kane.yaml, from 0.05 s before its impact */
+  write_bodies(&t, 0, 18,
+               "  - {name: floor, gap: \"cos(pi/9) + cos(pi/6) - cos(th1) - cos(th2)\", "
+               "slip: sin(th1) + sin(th2), friction: 0.5, restitution: 0.7}\n");
+  replace(&t, "kinetic: 0",
+          "  th1: {start: 0.3540658503988659, velocity: -0.1}\n"
+          "  th2: {start: 0.5335987755982988, velocity: -0.2}\n"
+          "kinetic: 2/3*th1'^2 + th2'^2/6 + cos(th1 - th2)*th1'*th2'/2");
+  replace(&t, "forces: {}\n", "");
+  kinds = BEAD;
+  saltus_scene* scene = scene_of(&t);
+  const saltus_scene_view* view = saltus_scene_look(scene);
+  assert_int_equal(islands_of(view->system), 19);
+  record* r = malloc(sizeof *r);
+  assert_non_null(r);
+  on_gain = SALTUS_GAIN_STOP;
+  saltus_sim* sim = sim_of(r, view->system, view, 0.01);
+  on_gain = SALTUS_GAIN_REPORT;
+  assert_int_equal(saltus_sim_run_until(sim, 1.0), SALTUS_ERR_LAW);
+  assert_non_null(strstr(r->message, "contact floor, t = 0.0499"));
+  double t_end = saltus_sim_time(sim);
+  assert_true(t_end < 0.1);
+  assert_true(fabs(saltus_sim_q(sim)[0] - (some(0) - 0.5 * 9.81 * t_end * t_end)) < 10.0 * tol);
+  saltus_sim_destroy(sim);
+  free(r);
+  saltus_scene_destroy(scene);
+}
+
 /* A contact, a spring, a force or a branch that reads another body unites two islands, and no more. */
 static void what_connects_unites(void** state) {
   (void)state;
@@ -502,6 +537,12 @@ static void what_connects_unites(void** state) {
     record* own = run(view->system, view, 0.1, 1.0, NULL);
     record* one = run(silence(&s, view->system), view, 0.1, 1.0, NULL);
     assert_int_equal(own->event_count, one->event_count);
+    int met = 0;
+    for (int e = 0; e < own->event_count; e++) {
+      const char* name = view->system->laws[own->events[e].contact].name;
+      met += own->events[e].kind == SALTUS_EVENT_IMPACT && strcmp(name, "both") == 0;
+    }
+    assert_true(i > 0 || met > 0);
     for (int k = 0; k < own->frame_count; k++) {
       for (int j = 0; j < own->nq; j++) {
         assert_true(fabs(own->q[k][j] - one->q[k][j]) < 10.0 * tol * (1.0 + fabs(one->q[k][j])));
@@ -584,6 +625,35 @@ static void an_integrator_goes_anywhere(void** state) {
   saltus_scene_destroy(scene);
 }
 
+static void no_force(const void* self, const saltus_point* at, int count, const int* velocity,
+                     double* F) {
+  (void)self;
+  (void)at;
+  (void)velocity;
+  memset(F, 0, (size_t)count * sizeof *F);
+}
+
+/* Forces of a part that are not those of the whole are found by the checker. */
+static void wrong_forces_of_a_part_are_found(void** state) {
+  (void)state;
+  static text t;
+  write_bodies(&t, 0, 20, "");
+  saltus_scene* scene = scene_of(&t);
+  const saltus_scene_view* view = saltus_scene_look(scene);
+  saltus_system_check_result result;
+  saltus_system wrong = *view->system;
+  saltus_system_ops ops = *view->system->ops;
+  assert_int_equal(
+      saltus_system_check(view->system, 0.1, view->q0, view->v0, (saltus_log){0}, &result),
+      SALTUS_OK);
+  assert_true(result.blocks < 1e-12);
+  ops.force_some = no_force;
+  wrong.ops = &ops;
+  saltus_system_check(&wrong, 0.1, view->q0, view->v0, (saltus_log){0}, &result);
+  assert_true(result.blocks > 0.5);
+  saltus_scene_destroy(scene);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(each_moves_as_it_does_alone),
@@ -592,9 +662,11 @@ int main(void) {
       cmocka_unit_test(frames_do_not_change_the_motion),
       cmocka_unit_test(a_resumed_run_has_the_same_bits),
       cmocka_unit_test(who_cannot_go_on_stops_all_at_its_time),
+      cmocka_unit_test(an_impact_that_creates_energy_is_named),
       cmocka_unit_test(what_connects_unites),
       cmocka_unit_test(an_accumulation_ends_no_step_of_others),
       cmocka_unit_test(an_integrator_goes_anywhere),
+      cmocka_unit_test(wrong_forces_of_a_part_are_found),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
