@@ -232,10 +232,10 @@ typedef struct saltus_system_ops {
   /* ? differences. y = E p for momenta p over a step along the way d, both [nv], as schemes of a discrete action
    * need it: for a turn d of a body y = p + (1 - (a/2) cot(a/2)) / a^2 d x (d x p), a = |d|; p where q' = v. */
   void (*turn_momentum)(const void* self, const double* d, const double* p, double* y);
-  /* ? unknown. How a joint bends, over the columns of its rows, arrays zero before the call: K [width x width] =
-   * d(G P)/dq at multipliers P [rows], and U_q [rows x width] = d(G^T v + b)/dq at fixed v. K is that of a closed
-   * joint along what it allows, y^T K x where G^T x = G^T y = 0; the rest is free. Says whether K couples blocks of the
-   * structure, the same everywhere; with K and U_q NULL that alone, also without a point. */
+  /* ? unknown. How a joint bends, over the columns of its rows; K and U_q are zero before. K [width x width] =
+   * d(G P)/dq at multipliers P [rows], of a closed joint along what it allows: y^T K x where G^T x = G^T y = 0.
+   * U_q [rows x width] = d(G^T v + b)/dq at fixed v. Says whether K couples blocks of the structure, the same
+   * everywhere; with K and U_q NULL that alone. docs/structure.md. */
   bool (*joint_bend)(const void* self, const saltus_point* at, int joint, const double* P,
                      double* K, double* U_q);
   /* ? contacts hold wherever their gap is zero. Values that are positive while the features of a contact are those
@@ -246,12 +246,14 @@ typedef struct saltus_system_ops {
    * one by one. */
   void (*force_some)(const void* self, const saltus_point* at, int count, const int* velocity,
                      double* F);
-  SALTUS_RESERVED(10);
+  /* ? by `joint`. F [nv] += G P over all joints, U [nj] = G^T v + b. */
+  void (*joints_act)(const void* self, const saltus_point* at, const double* P, double* F,
+                     double* U);
+  SALTUS_RESERVED(9);
 } saltus_system_ops;
 
 typedef struct saltus_label {
-  const char* name;
-  const char* unit;
+  const char *name, *unit;
 } saltus_label;
 
 /* A view: ops, self, laws and labels belong to the caller and outlive everything made from it. */

@@ -27,7 +27,7 @@ typedef struct saltus_system_check_result {
   double difference;    /* against advance */
   double normalise;     /* what it does to a q that is normalised */
   double turn_momentum; /* against differences of difference and advance */
-  double joint_bend;    /* against differences of rows */
+  double joint_bend;    /* against differences of rows; joints_act too */
 } saltus_system_check_result;
 
 SALTUS_API saltus_status saltus_system_check(const saltus_system* system, double t, const double* q,

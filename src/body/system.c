@@ -189,6 +189,7 @@ static void set_ops(saltus_mechanism* m) {
     m->ops.joints = saltusi_mechanism_joints;
     m->ops.joint = saltusi_mechanism_joint;
     m->ops.joint_bend = saltusi_mechanism_joint_bend;
+    m->ops.joints_act = saltusi_mechanism_joints_act;
   }
   if (!m->plane) {
     m->ops.rate = saltusi_mechanism_rate;

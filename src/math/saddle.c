@@ -5,7 +5,8 @@
  *
  *   D_k <- D_k^-1,   L_ik <- L_ik D_k,   (i, j) -= L_ik U_kj      for all later i, j that k meets
  *
- * and what is left of the loops is dense.
+ * and what is left of the loops is dense. Once k is eliminated its blocks stand column by column, which solutions
+ * go through without waiting for sums.
  */
 #include "math/saddle.h"
 
@@ -39,16 +40,15 @@ static const double weak = 1e-8;
     break;                                                                                         \
   }
 
-/* C -= A B, A [m x k], B [k x n], rows of C `stride` apart; n is constant where inlined. */
+/* C -= A B, A [m x k] column by column, B [k x n], rows of C `stride` apart; n is constant where inlined. */
 static inline void subtract(int m, int k, const int n, const double* restrict A,
                             const double* restrict B, double* restrict C, int stride) {
   for (int a = 0; a < m; a++) {
-    const double* restrict left = A + a * k;
     double* restrict to = C + (size_t)a * (size_t)stride;
     for (int l = 0; l < k; l++) {
       const double* restrict right = B + l * n;
       for (int c = 0; c < n; c++) {
-        to[c] -= left[l] * right[c];
+        to[c] -= A[l * m + a] * right[c];
       }
     }
   }
@@ -59,25 +59,45 @@ static void subtract_product(int m, int k, int n, const double* A, const double*
   BY_SIZE(n, subtract(m, k, size, A, B, C, stride))
 }
 
-/* A <- A B, A [m x n], B [n x n]; n is constant where inlined. */
+/* A <- A B, A [m x n] row by row before and column by column after, B [n x n]; room [m n]. n is constant where
+ * inlined. */
 static inline void multiply(int m, const int n, double* restrict A, const double* restrict B,
-                            double* restrict row) {
+                            double* restrict room) {
   for (int a = 0; a < m; a++) {
-    double* to = A + a * n;
+    const double* from = A + a * n;
+    double* row = room + a * n;
     for (int c = 0; c < n; c++) {
-      row[c] = to[0] * B[c];
+      row[c] = from[0] * B[c];
     }
     for (int l = 1; l < n; l++) {
       for (int c = 0; c < n; c++) {
-        row[c] += to[l] * B[l * n + c];
+        row[c] += from[l] * B[l * n + c];
       }
     }
-    memcpy(to, row, (size_t)n * sizeof(double));
+  }
+  for (int c = 0; c < n; c++) {
+    for (int a = 0; a < m; a++) {
+      A[c * m + a] = room[a * n + c];
+    }
   }
 }
 
-static void times_inverse(int m, int n, double* A, const double* B, double* row) {
-  BY_SIZE(n, multiply(m, size, A, B, row))
+static void times_inverse(int m, int n, double* A, const double* B, double* room) {
+  BY_SIZE(n, multiply(m, size, A, B, room))
+}
+
+/* A [m x n] row by row becomes column by column; room [m n]. n is constant where inlined. */
+static inline void turn_over(int m, const int n, double* restrict A, double* restrict room) {
+  memcpy(room, A, (size_t)m * (size_t)n * sizeof(double));
+  for (int c = 0; c < n; c++) {
+    for (int a = 0; a < m; a++) {
+      A[c * m + a] = room[a * n + c];
+    }
+  }
+}
+
+static void turn_block(int m, int n, double* A, double* room) {
+  BY_SIZE(n, turn_over(m, size, A, room))
 }
 
 /* Gauss-Jordan in place with row exchanges; n is constant where inlined. False when a pivot is zero or
@@ -171,22 +191,44 @@ static void eliminate(saltusi_saddle* s, int k, int loops, int stride) {
       target++;
     }
   }
+  for (int e = begin; e < end; e++) { /* as solutions want them */
+    turn_block(n, s->size[s->later[e]], s->values + s->upper[e], s->part);
+  }
+  turn_block(n, n, s->values + s->diagonal[k], s->part);
 }
 
-/* y -= A x, A [m x k]; k is constant where inlined. */
-static inline void subtract_rows(int m, const int k, const double* restrict A,
-                                 const double* restrict x, double* restrict y) {
-  for (int a = 0; a < m; a++) {
-    double sum = 0.0;
-    for (int l = 0; l < k; l++) {
-      sum += A[a * k + l] * x[l];
+/* y -= A x, A [m x k] column by column; m is constant where inlined. */
+static inline void subtract_columns(const int m, int k, const double* restrict A,
+                                    const double* restrict x, double* restrict y) {
+  for (int l = 0; l < k; l++) {
+    for (int a = 0; a < m; a++) {
+      y[a] -= A[l * m + a] * x[l];
     }
-    y[a] -= sum;
   }
 }
 
 static void subtract_times(int m, int k, const double* A, const double* x, double* y) {
-  BY_SIZE(k, subtract_rows(m, size, A, x, y))
+  BY_SIZE(m, subtract_columns(size, k, A, x, y))
+}
+
+/* x <- A x, A [n x n] column by column; n is constant where inlined. */
+static inline void multiply_columns(const int n, const double* restrict A, double* restrict x,
+                                    double* restrict y) {
+  for (int a = 0; a < n; a++) {
+    y[a] = A[a] * x[0];
+  }
+  for (int l = 1; l < n; l++) {
+    for (int a = 0; a < n; a++) {
+      y[a] += A[l * n + a] * x[l];
+    }
+  }
+  for (int a = 0; a < n; a++) {
+    x[a] = y[a];
+  }
+}
+
+static void times_block(int n, const double* A, double* x, double* room) {
+  BY_SIZE(n, multiply_columns(size, A, x, room))
 }
 
 /* Position order forwards, from y as it is. */
@@ -208,11 +250,7 @@ static void backward(const saltusi_saddle* s, int c) {
       int i = s->later[e];
       subtract_times(n, s->size[i], s->values + s->upper[e], s->y + s->first[i], yk);
     }
-    const double* D = s->values + s->diagonal[k];
-    for (int i = 0; i < n; i++) {
-      s->part[i] = saltusi_dot(n, D + i * n, yk);
-    }
-    memcpy(yk, s->part, (size_t)n * sizeof(double));
+    times_block(n, s->values + s->diagonal[k], yk, s->part);
   }
 }
 
@@ -353,6 +391,34 @@ void saltusi_saddle_solve(saltusi_saddle* s, int component, const double* f, con
     if (to != NULL) {
       to[at >= 0 ? at : -1 - at] = s->y[i];
     }
+  }
+}
+
+void saltusi_saddle_solve_all(saltusi_saddle* s, int rows, double* z) {
+  assert(s != NULL && s->planned && rows >= 0 && z != NULL);
+  bool plain = true;
+  for (int c = 0; c < s->components; c++) {
+    plain = plain && s->null_count[c] == 0;
+  }
+  for (int c = 0; !plain && c < s->components; c++) {
+    saltusi_saddle_solve(s, c, z, z + rows, z, z + rows);
+  }
+  if (!plain) {
+    return;
+  }
+  const int* index = s->index;
+  for (int i = 0; i < s->scalars; i++) {
+    s->y[i] = z[index[i] >= 0 ? index[i] : rows - 1 - index[i]];
+  }
+  for (int c = 0; c < s->components; c++) {
+    forward(s, c);
+    if (s->loop_at[c] < s->component_at[c + 1]) {
+      saltusi_dependent_solve(&s->loops[c], s->y + s->first[s->loop_at[c]]);
+    }
+    backward(s, c);
+  }
+  for (int i = 0; i < s->scalars; i++) {
+    z[index[i] >= 0 ? index[i] : rows - 1 - index[i]] = s->y[i];
   }
 }
 

@@ -71,7 +71,7 @@ typedef struct saltusi_saddle {
   double* values; /* [entries] K, then its factors */
   double* weight; /* [scalars] of rows: size of W_ii, by the caller between load and factor */
   double* y;      /* [scalars] */
-  double* part;   /* [widest] */
+  double* part;   /* [widest^2] */
   double* spare;  /* [2 scalars] */
   int* pivot;     /* [widest] */
   int pairs;
@@ -115,6 +115,9 @@ saltusi_saddle_outcome saltusi_saddle_factor(saltusi_saddle* s);
  * f, x and g, y may be the same. */
 void saltusi_saddle_solve(saltusi_saddle* s, int component, const double* f, const double* g,
                           double* x, double* y);
+
+/* The same for all components, of z = (f; g) with g from `rows` on: z <- (x; y). */
+void saltusi_saddle_solve_all(saltusi_saddle* s, int rows, double* z);
 
 /* b by row <- what no velocity can meet of b, zero but for contradictions. */
 void saltusi_saddle_miss(saltusi_saddle* s, int component, double* b);

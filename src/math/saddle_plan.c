@@ -103,7 +103,7 @@ static void fill_layout(saltusi_saddle* s, size_t later, size_t targets, size_t 
   s->weight = SALTUS_PUSH(arena, double, s->scalars);
   s->y = SALTUS_PUSH(arena, double, s->scalars);
   s->spare = SALTUS_PUSH2(arena, double, 2, s->scalars);
-  s->part = SALTUS_PUSH(arena, double, s->widest);
+  s->part = SALTUS_PUSH2(arena, double, s->widest, s->widest);
   s->pivot = SALTUS_PUSH(arena, int, s->widest);
   for (int c = 0; c < s->components; c++) {
     size_t n = s->first != NULL ? (size_t)saltusi_saddle_loop_rows(s, c) : 0;

@@ -240,6 +240,13 @@ static bool joint_bend(const void* self, const saltus_point* at, int i, const do
   return asked(in)->joint_bend(in->system->self, &point, i, P, K, U_q);
 }
 
+static void joints_act(const void* self, const saltus_point* at, const double* P, double* F,
+                       double* U) {
+  const saltusi_formula_inner* in = inner_of(self);
+  const saltus_point point = inside(in, at);
+  asked(in)->joints_act(in->system->self, &point, P, F + in->first, U);
+}
+
 /* Contacts of a mechanism with shapes come and go. Limits and gaps by formula are listed always, with identities from
  * SALTUSI_LISTED on; without shapes these are numbers from 0 on. */
 static bool is_changing(const saltusi_formula_inner* in) {
@@ -473,37 +480,38 @@ static void join_ops(saltus_formula_model* m) {
   const saltus_dims* d = &m->system.dims;
   const bool own_mass = m->inner.first > 0, changing = is_changing(&m->inner);
   const bool own_gaps = m->gaps.outputs == 0 || m->ops.gaps != NULL;
+  const bool bends = d->nj == m->inner.system->dims.nj && in->joint_bend != NULL;
   m->inner.ops = m->ops;
-  m->ops = (saltus_system_ops){
-      .mass = mass,
-      .force = force,
-      .force_q = force_q,
-      .force_v = force_v,
-      .blocks = blocks,
-      .kinetic = kinetic,
-      .potential = potential,
-      .power = power,
-      .formula = formula,
-      .enclosure = &composed_enclosure,
-      .frame_energy = m->inner.ops.frame_energy,
-      .mass_q = own_mass ? m->inner.ops.mass_q : NULL,
-      .kinetic_gradient = own_mass ? m->inner.ops.kinetic_gradient : NULL,
-      .joints = d->nj > 0 ? joints : NULL,
-      .joint = d->nj > 0 ? joint : NULL,
-      .joint_bend = d->nj == m->inner.system->dims.nj && in->joint_bend != NULL ? joint_bend : NULL,
-      .contacts = d->nc > 0 || changing ? contacts : NULL,
-      .contact = d->nc > 0 || changing ? contact : NULL,
-      .gaps = in->gaps != NULL && own_gaps ? gaps : NULL,
-      .sweep = in->sweep != NULL && own_gaps ? sweep : NULL,
-      .place = in->place != NULL ? place : NULL,
-      .guards = in->guards != NULL && own_gaps ? guards : NULL,
-      .spring_q = in->spring_q != NULL ? spring_q : NULL,
-      .spring_v = in->spring_v != NULL ? spring_v : NULL,
-      .rate = in->rate != NULL ? rate : NULL,
-      .advance = in->advance != NULL ? advance : NULL,
-      .difference = in->difference != NULL ? difference : NULL,
-      .normalise = in->normalise != NULL ? normalise : NULL,
-      .turn_momentum = in->turn_momentum != NULL ? turn_momentum : NULL};
+  m->ops = (saltus_system_ops){.mass = mass,
+                               .force = force,
+                               .force_q = force_q,
+                               .force_v = force_v,
+                               .blocks = blocks,
+                               .kinetic = kinetic,
+                               .potential = potential,
+                               .power = power,
+                               .formula = formula,
+                               .enclosure = &composed_enclosure,
+                               .frame_energy = m->inner.ops.frame_energy,
+                               .mass_q = own_mass ? m->inner.ops.mass_q : NULL,
+                               .kinetic_gradient = own_mass ? m->inner.ops.kinetic_gradient : NULL,
+                               .joints = d->nj > 0 ? joints : NULL,
+                               .joint = d->nj > 0 ? joint : NULL,
+                               .joint_bend = bends ? joint_bend : NULL,
+                               .joints_act = bends ? joints_act : NULL,
+                               .contacts = d->nc > 0 || changing ? contacts : NULL,
+                               .contact = d->nc > 0 || changing ? contact : NULL,
+                               .gaps = in->gaps != NULL && own_gaps ? gaps : NULL,
+                               .sweep = in->sweep != NULL && own_gaps ? sweep : NULL,
+                               .place = in->place != NULL ? place : NULL,
+                               .guards = in->guards != NULL && own_gaps ? guards : NULL,
+                               .spring_q = in->spring_q != NULL ? spring_q : NULL,
+                               .spring_v = in->spring_v != NULL ? spring_v : NULL,
+                               .rate = in->rate != NULL ? rate : NULL,
+                               .advance = in->advance != NULL ? advance : NULL,
+                               .difference = in->difference != NULL ? difference : NULL,
+                               .normalise = in->normalise != NULL ? normalise : NULL,
+                               .turn_momentum = in->turn_momentum != NULL ? turn_momentum : NULL};
 }
 
 static saltus_status join_joints(saltusi_formula_builder* b) {

@@ -62,7 +62,7 @@ void saltusi_linkage_layout(saltusi_linkage* l, const saltusi_eval* eval, saltus
   l->pair = SALTUS_PUSH2(arena, int, pairs, 2);
   l->found = SALTUS_PUSH(arena, saltusi_coupled, pairs);
   l->values = SALTUS_PUSH(arena, double, saltusi_structure_values(sys->structure));
-  l->size = SALTUS_PUSH(arena, double, d->nv);
+  l->over = SALTUS_PUSH(arena, double, d->nv);
   l->K = SALTUS_PUSH2(arena, double, d->row_width, d->row_width);
   l->U_q = SALTUS_PUSH2(arena, double, saltusi_joint_rows_most(sys), d->row_width);
 }
@@ -226,7 +226,7 @@ static saltus_status lack(saltusi_linkage* l, saltusi_eval* eval) {
 
 /* ---- the matrix ---- */
 
-/* A into its places; l->size becomes its diagonal. */
+/* A into its places; l->over becomes one over its diagonal. */
 static void write_bodies(saltusi_linkage* l, const saltus_structure* s) {
   saltusi_saddle* saddle = &l->saddle;
   const double* from = l->values;
@@ -235,7 +235,7 @@ static void write_bodies(saltusi_linkage* l, const saltus_structure* s) {
     memcpy(saddle->values + saddle->diagonal[saddle->position[b]], from,
            (size_t)(n * n) * sizeof(double));
     for (int i = 0; i < n; i++) {
-      l->size[s->start[b] + i] = fabs(from[i * (n + 1)]);
+      l->over[s->start[b] + i] = 1.0 / fabs(from[i * (n + 1)]);
     }
     from += n * n;
   }
@@ -272,6 +272,29 @@ static int entry_of(const saltusi_linkage* l, const saltus_structure* s, int i, 
   return place + l->local[i] * *stride + l->local[j];
 }
 
+/* to -= reach K, [m x n] with strides; n is constant where inlined. */
+static inline void subtract_block(int m, const int n, double reach, const double* restrict K,
+                                  int width, double* restrict to, int stride) {
+  for (int a = 0; a < m; a++) {
+    for (int c = 0; c < n; c++) {
+      to[a * stride + c] -= reach * K[a * width + c];
+    }
+  }
+}
+
+/* The call with `size` for the velocities of a body: a constant in the plane and in space. */
+#define BY_BODY(n, call)                                                                           \
+  if ((n) == 6) {                                                                                  \
+    enum { size = 6 };                                                                             \
+    call;                                                                                          \
+  } else if ((n) == 3) {                                                                           \
+    enum { size = 3 };                                                                             \
+    call;                                                                                          \
+  } else {                                                                                         \
+    const int size = (n);                                                                          \
+    call;                                                                                          \
+  }
+
 /* A -= reach K of a joint, body by body. */
 static void write_bending(saltusi_linkage* l, const saltus_structure* s, double reach, int width,
                           const int* column, bool couples) {
@@ -284,12 +307,34 @@ static void write_bending(saltusi_linkage* l, const saltus_structure* s, double 
       }
       int stride;
       double* to = l->saddle.values + entry_of(l, s, column[i], column[k], &stride);
-      for (int a = 0; a < rows; a++) {
-        for (int c = 0; c < columns; c++) {
-          to[a * stride + c] -= reach * l->K[(i + a) * width + k + c];
-        }
-      }
+      const double* K = l->K + i * width + k;
+      BY_BODY(columns, subtract_block(rows, size, reach, K, width, to, stride))
     }
+  }
+}
+
+/* What a piece of a joint writes of one body. */
+typedef struct piece_run {
+  const double *G, *U_q, *over; /* first entry of the first row; 1 / size */
+  int count, stride, width;     /* rows, and from one to the next in G and U_q */
+  double *to, *other, *weight;  /* G, H */
+  int step;                     /* of H */
+} piece_run;
+
+static inline void write_run(const piece_run* p, const int n, double measured) {
+  for (int k = 0; k < p->count; k++) {
+    const double* restrict G = p->G + k * p->stride;
+    const double* restrict U_q = p->U_q + k * p->width;
+    double* restrict other = p->other + k * p->step;
+    double sum = 0.0;
+    for (int e = 0; e < n; e++) {
+      other[e] = G[e] + measured * U_q[e];
+    }
+    for (int e = 0; e < n; e++) {
+      p->to[e * p->count + k] = G[e];
+      sum += G[e] * G[e] * p->over[e];
+    }
+    p->weight[k] += sum;
   }
 }
 
@@ -297,21 +342,25 @@ static void write_bending(saltusi_linkage* l, const saltus_structure* s, double 
 static void write_rows(saltusi_linkage* l, const saltusi_row_block* rows, int piece, int first,
                        double measured, double* diagonal) {
   saltusi_saddle* s = &l->saddle;
-  const int own = s->first[s->position[s->bodies + piece]];
+  double* weight = s->weight + s->first[s->position[s->bodies + piece]];
   const int at = l->joint_at[piece], width = l->joint_at[piece + 1] - at;
-  for (int k = 0; k < l->joint_rows[piece]; k++) {
-    const int r = l->joint_row[piece] + k;
-    const double* G = rows->G + (size_t)r * (size_t)rows->stride;
-    const double* U_q = l->U_q + (r - first) * width;
-    double sum = 0.0;
-    for (int e = 0; e < width; e++) {
-      s->values[s->G_place[at + e] + k] = G[e];
-      s->values[s->H_place[at + e] + k * s->H_step[at + e]] = G[e] + measured * U_q[e];
-      sum += G[e] * G[e] / l->size[l->column[at + e]];
-    }
-    s->weight[own + k] = sum;
-    diagonal[r] = sum;
+  const int row = l->joint_row[piece], count = l->joint_rows[piece];
+  memset(weight, 0, (size_t)count * sizeof(double));
+  for (int e = 0, columns = 0; e < width; e += columns) {
+    columns = run_from(l, width, l->column + at, e);
+    const piece_run run = {.G = rows->G + (size_t)row * (size_t)rows->stride + e,
+                           .U_q = l->U_q + (row - first) * width + e,
+                           .over = l->over + l->column[at + e],
+                           .count = count,
+                           .stride = rows->stride,
+                           .width = width,
+                           .to = s->values + s->G_place[at + e],
+                           .other = s->values + s->H_place[at + e],
+                           .weight = weight,
+                           .step = s->H_step[at + e]};
+    BY_BODY(columns, write_run(&run, size, measured))
   }
+  memcpy(diagonal + row, weight, (size_t)count * sizeof(double));
 }
 
 static void write_matrix(saltusi_linkage* l, const saltus_system* sys, const saltusi_linkage_at* at,
@@ -371,12 +420,10 @@ saltus_status saltusi_linkage_factor(saltusi_linkage* l, saltusi_eval* eval,
   return SALTUS_OK;
 }
 
-void saltusi_linkage_solve(saltusi_linkage* l, double* f, double* g, int nj) {
-  assert(l != NULL && f != NULL && g != NULL);
-  for (int c = 0; c < l->saddle.components; c++) {
-    saltusi_saddle_solve(&l->saddle, c, f, g, f, g);
-  }
-  for (int r = 0; r < nj; r++) { /* the sign of G */
-    g[r] = -g[r];
+void saltusi_linkage_solve(saltusi_linkage* l, const saltus_dims* dims, double* z) {
+  assert(l != NULL && dims != NULL && z != NULL);
+  saltusi_saddle_solve_all(&l->saddle, dims->nv, z);
+  for (int r = dims->nv; r < dims->nv + dims->nj; r++) { /* the sign of G */
+    z[r] = -z[r];
   }
 }

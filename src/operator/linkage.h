@@ -43,7 +43,7 @@ typedef struct saltusi_linkage {
   int sorted;             /* how many pairs are */
   saltusi_coupled* found; /* [sorted] */
   double* values;         /* [values of the structure] */
-  double* size;           /* [nv] of the diagonal of A */
+  double* over;           /* [nv] one over the diagonal of A */
   double* K;              /* [row_width^2] */
   double* U_q;            /* [rows of a joint x row_width] */
 } saltusi_linkage;
@@ -68,7 +68,7 @@ saltus_status saltusi_linkage_factor(saltusi_linkage* l, saltusi_eval* eval,
                                      const saltusi_linkage_at* at, const saltusi_row_block* rows,
                                      double* diagonal);
 
-/* f [nv] <- x, g [nj] <- y with the factored matrix times (x, y) = (f, g). */
-void saltusi_linkage_solve(saltusi_linkage* l, double* f, double* g, int nj);
+/* z [nv + nj] <- the factored matrix^-1 z */
+void saltusi_linkage_solve(saltusi_linkage* l, const saltus_dims* dims, double* z);
 
 #endif

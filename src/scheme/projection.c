@@ -13,7 +13,10 @@
 
 /* Corrections: each squares what is left, or with old matrices shrinks it by the part of its length that
  * the first one moved. */
-enum { CORRECTIONS_MAX = 20 };
+enum { CORRECTIONS_MAX = 40 };
+
+/* Of a correction at least. */
+static const double part_least = 1e-3;
 
 /* Joints are closed when g no longer shrinks and is so many roundings of its terms. */
 static const double stalled = 1e4;
@@ -85,6 +88,35 @@ static double worst_of(const saltusi_projection* p, int nj, int* where) {
   return worst;
 }
 
+/* Sum of the squares of g in units of its rounding. */
+static double squares_of(const saltusi_projection* p, int nj, const double* g) {
+  double sum = 0.0;
+  for (int j = 0; j < nj; j++) {
+    const double size = g[j] / (p->scale[j] > 0.0 ? p->scale[j] : DBL_MIN);
+    sum += size * size;
+  }
+  return sum;
+}
+
+/* q1 along the shift, as far as g shrinks: a step that turns bodies by radians leaves much. g of the new place is
+ * the right-hand side then. */
+static void move(saltusi_projection* p, const saltusi_step* s, const saltus_point* at) {
+  const saltus_system* sys = &s->eval->sys;
+  const saltus_dims* d = &sys->dims;
+  const double before = squares_of(p, d->nj, p->op.rhs);
+  saltus_point next = *at;
+  next.q = p->q;
+  for (double part = 1.0; part >= part_least; part *= 0.5) {
+    saltusi_advance(sys, s->q1, p->shift, part, p->q);
+    sys->ops->joints(sys->self, &next, p->op.rhs);
+    if (squares_of(p, d->nj, p->op.rhs) < before) {
+      s->report->projection += part * saltusi_max_abs(d->nv, p->shift);
+      break;
+    }
+  }
+  memcpy(s->q1, p->q, (size_t)d->nq * sizeof(double));
+}
+
 saltus_status saltusi_project_joints(saltusi_projection* p, const saltusi_step* s) {
   assert(p != NULL && s != NULL);
   const saltus_system* sys = &s->eval->sys;
@@ -94,8 +126,8 @@ saltus_status saltusi_project_joints(saltusi_projection* p, const saltusi_step* 
   int where = 0;
   p->failed = -1;
   saltus_status status = look(p, s, &at);
+  sys->ops->joints(sys->self, &at, p->op.rhs);
   for (int k = 0; status == SALTUS_OK && k <= CORRECTIONS_MAX; k++) {
-    sys->ops->joints(sys->self, &at, p->op.rhs);
     double worst = worst_of(p, d->nj, &where);
     if (worst <= SALTUSI_JOINTS_CLOSED || (worst <= stalled && worst >= 0.5 * last)) {
       return SALTUS_OK;
@@ -114,9 +146,7 @@ saltus_status saltusi_project_joints(saltusi_projection* p, const saltusi_step* 
     }
     memset(p->shift, 0, (size_t)d->nv * sizeof(double));
     saltusi_operator_apply(&p->op, s->eval, p->shift);
-    saltusi_advance(sys, s->q1, p->shift, 1.0, p->q);
-    memcpy(s->q1, p->q, (size_t)d->nq * sizeof(double));
-    s->report->projection += saltusi_max_abs(d->nv, p->shift);
+    move(p, s, &at);
   }
   if (status == SALTUS_OK) {
     p->failed = where;

@@ -26,11 +26,12 @@ typedef struct bend {
   const saltus_point* at;
   int joint, count, width;
   saltusi_row_block rows, moved;
-  double *q, *v;        /* [nq], [nv] */
-  double *P, *K, *U_q;  /* [count], [width x width], [count x width] */
-  double *K_off, *best; /* [width x width] */
-  double* basis;        /* [count x width] orthonormal rows */
-  double* g;            /* [nj] */
+  double *q, *v;         /* [nq], [nv] */
+  double *P, *K, *U_q;   /* [count], [width x width], [count x width] */
+  double *K_off, *best;  /* [width x width] */
+  double* basis;         /* [count x width] orthonormal rows */
+  double* g;             /* [nj] */
+  double *all_P, *all_U; /* [nj] */
 } bend;
 
 static void layout(bend* b, saltus_arena* arena) {
@@ -48,6 +49,8 @@ static void layout(bend* b, saltus_arena* arena) {
   b->U_q = SALTUS_PUSH2(arena, double, most, width);
   b->basis = SALTUS_PUSH2(arena, double, most, width);
   b->g = SALTUS_PUSH(arena, double, d->nj);
+  b->all_P = SALTUS_PUSH(arena, double, d->nj);
+  b->all_U = SALTUS_PUSH(arena, double, d->nj);
 }
 
 static int column_of(const bend* b, int k) {
@@ -176,6 +179,29 @@ static double check_joint(bend* b, int joint) {
   return fmax(denied, fmax(best_K, best_U)) / size;
 }
 
+/* All joints at once against their rows. */
+static double check_act(bend* b) {
+  const saltus_system* sys = b->sys;
+  const int nv = sys->dims.nv;
+  double worst = 0.0, size = 1.0;
+  for (int r = 0; r < sys->dims.nj; r++) {
+    b->all_P[r] = 1.0 + 0.7 * (r % 7) - 0.4 * (r % 3);
+  }
+  memset(b->v, 0, (size_t)nv * sizeof(double));
+  sys->ops->joints_act(sys->self, b->at, b->all_P, b->v, b->all_U);
+  for (int j = 0; j < saltusi_joint_count(sys); j++) {
+    saltusi_rows_joint(sys, b->at, j, &b->rows, 0);
+    for (int r = 0; r < saltusi_joint_rows(sys, j); r++) {
+      const int row = saltusi_joint_first(sys, j) + r;
+      const double U = saltusi_row_dot(&b->rows, r, b->at->v) + b->rows.b[r];
+      worst = saltusi_larger(worst, fabs(U - b->all_U[row]));
+      size = fmax(size, fmax(fabs(U), fabs(b->all_P[row])));
+      saltusi_row_add(&b->rows, r, -b->all_P[row], b->v);
+    }
+  }
+  return saltusi_larger(worst, saltusi_max_abs(nv, b->v)) / size;
+}
+
 saltus_status saltusi_check_bend(const saltus_system* sys, const saltus_point* at, double* worst) {
   assert(sys != NULL && at != NULL && worst != NULL);
   if (sys->ops->joint_bend == NULL || saltusi_joint_rows_most(sys) > 64) {
@@ -196,6 +222,9 @@ saltus_status saltusi_check_bend(const saltus_system* sys, const saltus_point* a
   sys->ops->joints(sys->self, at, b.g);
   for (int j = 0; j < saltusi_joint_count(sys); j++) {
     *worst = saltusi_larger(*worst, check_joint(&b, j));
+  }
+  if (sys->ops->joints_act != NULL) {
+    *worst = saltusi_larger(*worst, check_act(&b));
   }
   memory.free(block, bytes, memory.user);
   return SALTUS_OK;

@@ -148,6 +148,12 @@ static void normalise(const void* self, double* q) {
   p->inner.ops->normalise(p->inner.self, q);
 }
 
+static bool joint_bend(const void* self, const saltus_point* at, int i, const double* P, double* K,
+                       double* U_q) {
+  const saltusi_probe* p = self;
+  return p->inner.ops->joint_bend(p->inner.self, at, i, P, K, U_q);
+}
+
 static void turn_momentum(const void* self, const double* d, const double* p, double* y) {
   const saltusi_probe* probe = self;
   probe->inner.ops->turn_momentum(probe->inner.self, d, p, y);
@@ -256,6 +262,7 @@ saltus_system saltusi_probe_over(saltusi_probe* p, const saltus_system* inner,
       .sweep = o->sweep != NULL ? sweep : NULL,
       .joints = o->joints != NULL ? joints : NULL,
       .joint = o->joint != NULL ? joint : NULL,
+      .joint_bend = o->joint_bend != NULL ? joint_bend : NULL,
       .force_q = o->force_q != NULL ? force_q : NULL,
       .force_v = o->force_v != NULL ? force_v : NULL,
       .blocks = o->blocks != NULL ? blocks : NULL,

@@ -23,8 +23,11 @@
 #include <math.h>
 #include <string.h>
 
-/* Iterations for each of newton_max, which would factor. */
-enum { ITERATIONS_EACH = 5 };
+/* Corrections in a row that no longer shrink: the last digits wander. */
+enum { WANDERS = 2 };
+
+/* Velocities of joints that no step may leave, of the largest velocity. */
+static const double moving = 1e-6;
 
 /* Sweeps that close joints with the matrix of the step. */
 enum { SWEEPS_MAX = 8 };
@@ -45,6 +48,9 @@ void saltusi_moreau_linkage_layout(saltusi_moreau_linkage* j, const saltusi_eval
     j->n = d->nv + d->nj;
     j->z = SALTUS_PUSH(arena, double, j->n);
     j->f = SALTUS_PUSH(arena, double, j->n);
+    j->q = SALTUS_PUSH(arena, double, d->nq);
+    j->v = SALTUS_PUSH(arena, double, d->nv);
+    j->impulses = SALTUS_PUSH(arena, double, d->nj);
     j->scale = SALTUS_PUSH(arena, double, d->nj);
     j->mass = SALTUS_PUSH(arena, double, saltusi_structure_values(eval->sys.structure));
   }
@@ -61,44 +67,17 @@ bool saltusi_moreau_linkage_serves(const saltusi_moreau* w) {
   return w->linked.n > 0 && !w->linked.factors.refused;
 }
 
-/* Velocities of a joint that are gathered for all of its rows. */
-enum { GATHERED = 24 };
-
-/* f += G P, and g = -(G^T v + b) / weight, joint by joint: all rows of one share their columns. */
-static void apply_rows(const saltus_system* sys, const saltusi_row_block* rows, const double* P,
-                       double weight, const double* v, double* f, double* g) {
-  const int joints = saltusi_joint_count(sys);
-  for (int i = 0; i < joints; i++) {
-    const int first = saltusi_joint_first(sys, i);
-    const int end = first + saltusi_joint_rows(sys, i);
-    const int width = first < end ? rows->entries[first] : 0;
-    const int* column = rows->column + (size_t)first * (size_t)rows->stride;
-    if (width > GATHERED) {
-      for (int r = first; r < end; r++) {
-        saltusi_row_add(rows, r, P[r], f);
-        g[r] = -(saltusi_row_dot(rows, r, v) + rows->b[r]) / weight;
-      }
-      continue;
-    }
-    double sum[GATHERED], x[GATHERED];
-    for (int k = 0; k < width; k++) {
-      sum[k] = f[column[k]];
-      x[k] = v[column[k]];
-    }
-    for (int r = first; r < end; r++) {
-      const double* G = rows->G + (size_t)r * (size_t)rows->stride;
-      double dot = 0.0;
-      for (int k = 0; k < width; k++) {
-        sum[k] += P[r] * G[k];
-      }
-      for (int k = 0; k < width; k++) {
-        dot += G[k] * x[k];
-      }
-      g[r] = -(dot + rows->b[r]) / weight;
-    }
-    for (int k = 0; k < width; k++) {
-      f[column[k]] = sum[k];
-    }
+/* f += G P and U = G^T v + b at a point with that v. */
+static void act(const saltus_system* sys, const saltus_point* at, const double* P,
+                saltusi_row_block* rows, double* f, double* U) {
+  if (sys->ops->joints_act != NULL) {
+    sys->ops->joints_act(sys->self, at, P, f, U);
+    return;
+  }
+  saltusi_rows_joints(sys, at, rows);
+  for (int r = 0; r < sys->dims.nj; r++) {
+    saltusi_row_add(rows, r, P[r], f);
+    U[r] = saltusi_row_dot(rows, r, at->v) + rows->b[r];
   }
 }
 
@@ -132,8 +111,10 @@ static points evaluate(saltusi_moreau* w, const saltus_moreau_jean_options* o,
     w->v_free[i] = (1.0 - weight) * s->v0[i] + weight * v1[i];
   }
   at.joints = saltusi_at(s->eval, s->t + weight * s->h, w->q_theta, w->v_free);
-  saltusi_rows_joints(sys, &at.joints, &w->op.rows);
-  apply_rows(sys, &w->op.rows, j->z + nv, weight, w->v_free, j->f, j->f + nv);
+  act(sys, &at.joints, j->z + nv, &w->op.rows, j->f, j->f + nv);
+  for (int r = nv; r < j->n; r++) {
+    j->f[r] *= -1.0 / weight;
+  }
   return at;
 }
 
@@ -141,6 +122,7 @@ static saltus_status factor(saltusi_moreau* w, const saltus_moreau_jean_options*
                             const saltusi_step* s, double weight, const points* at) {
   saltusi_moreau_linkage* j = &w->linked;
   const double theta_h = o->theta * s->h;
+  saltusi_rows_joints(&s->eval->sys, &at->joints, &w->op.rows);
   const saltusi_linkage_at where = {.forces = &at->forces,
                                     .fv = -theta_h,
                                     .fq = -theta_h * theta_h,
@@ -163,37 +145,40 @@ static bool guess(saltusi_moreau* w, const saltusi_step* s) {
   return known;
 }
 
-saltus_status saltusi_moreau_linked(saltusi_moreau* w, const saltus_moreau_jean_options* o,
-                                    const saltusi_step* s, double weight) {
+/* Corrections of one matrix or several: z += f until f is small. SALTUS_RETRY_SMALLER when they do not shrink. */
+static saltus_status correct(saltusi_moreau* w, const saltus_moreau_jean_options* o,
+                             const saltusi_step* s, double weight, bool bent) {
   saltusi_moreau_linkage* j = &w->linked;
-  assert(j->n > 0 && s->report->active == 0);
-  const int nv = s->eval->sys.dims.nv, nj = s->eval->sys.dims.nj;
-  const double start = saltusi_max_abs(nv, s->v0);
-  bool bent = guess(w, s), due = true;
+  const int nv = s->eval->sys.dims.nv;
+  const double start = saltusi_long_max_abs(nv, s->v0);
+  bool due = true;
   double last = INFINITY;
-  int since = 0;
-  for (int k = 0; k < ITERATIONS_EACH * o->newton_max; k++) {
+  int since = 0; /* iterations that were no better than the last */
+  int grown = 0; /* and all that grew */
+  for (int k = 0; k < o->newton_max; k++) {
     const points at = evaluate(w, o, s, weight);
-    if (due) {
-      saltus_status status = factor(w, o, s, weight, &at);
-      if (status != SALTUS_OK) {
-        return status;
-      }
+    saltus_status status = due ? factor(w, o, s, weight, &at) : SALTUS_OK;
+    if (status != SALTUS_OK) {
+      return status;
     }
-    saltusi_linkage_solve(&j->factors, j->f, j->f + nv, nj);
+    saltusi_linkage_solve(&j->factors, &s->eval->sys.dims, j->f);
     s->report->newton_iterations++;
     saltusi_add_scaled(j->n, 1.0, j->f, j->z);
-    const double change = saltusi_max_abs(nv, j->f);
-    const double size = fmax(start, saltusi_max_abs(nv, j->z));
+    const double change = saltusi_long_max_abs(nv, j->f);
+    const double left = o->newton_tol * fmax(start, saltusi_long_max_abs(nv, j->z));
     if (!isfinite(change)) {
       return SALTUS_RETRY_NAN;
     }
-    const double rate = change / last, left = o->newton_tol * size;
+    const double rate = change / last;
     since = change < last ? 0 : since + 1;
-    if (change <= left || (k > 0 && rate < 0.5 && change * rate <= 0.5 * left) ||
-        (since >= 2 && change <= 1e4 * left)) {
-      memcpy(s->v1, j->z, (size_t)nv * sizeof(double));
-      memcpy(w->op.P, j->z + nv, (size_t)nj * sizeof(double));
+    grown += change > last && change > 1e4 * left ? 1 : 0;
+    if (grown > 1) {
+      return SALTUS_RETRY_SMALLER;
+    }
+    /* the next correction is smaller by the rate, if that is one of convergence */
+    const double next = k > 0 ? fmax(rate, 1e-3) * change : change;
+    if (change <= left || (rate < 0.1 && next <= 0.5 * left) ||
+        (since >= WANDERS && change <= 1e4 * left)) {
       return SALTUS_OK;
     }
     /* the rate that a new matrix has shows one iteration later */
@@ -204,11 +189,43 @@ saltus_status saltusi_moreau_linked(saltusi_moreau* w, const saltus_moreau_jean_
   return SALTUS_RETRY_SMALLER;
 }
 
+/* Joints at the end of the iteration, for the report; false: they move, whatever corrections said. */
+static bool report_joints(saltusi_moreau* w, const saltusi_step* s, double weight, double tol) {
+  saltusi_moreau_linkage* j = &w->linked;
+  const int nv = s->eval->sys.dims.nv, nj = s->eval->sys.dims.nj;
+  double worst = 0.0, worst_impulse = 0.0;
+  for (int r = 0; r < nj; r++) {
+    const double miss = weight * fabs(j->f[nv + r]);
+    s->joint_impulses[r] = w->op.P[r];
+    worst = saltusi_larger(worst, miss);
+    worst_impulse = saltusi_larger(worst_impulse, miss / w->op.diagonal[r]);
+  }
+  s->report->residual_velocity = worst;
+  s->report->residual_impulse = worst_impulse;
+  const double size = fmax(saltusi_long_max_abs(nv, s->v0), saltusi_long_max_abs(nv, s->v1));
+  return worst <= fmax(moving, 1e4 * tol) * size;
+}
+
+saltus_status saltusi_moreau_linked(saltusi_moreau* w, const saltus_moreau_jean_options* o,
+                                    const saltusi_step* s, double weight) {
+  saltusi_moreau_linkage* j = &w->linked;
+  assert(j->n > 0 && s->report->active == 0);
+  const int nv = s->eval->sys.dims.nv, nj = s->eval->sys.dims.nj;
+  saltus_status status = correct(w, o, s, weight, guess(w, s));
+  if (status != SALTUS_OK) {
+    return status;
+  }
+  memcpy(s->v1, j->z, (size_t)nv * sizeof(double));
+  memcpy(w->op.P, j->z + nv, (size_t)nj * sizeof(double));
+  (void)evaluate(w, o, s, weight);
+  return report_joints(w, s, weight, o->newton_tol) ? SALTUS_OK : SALTUS_RETRY_SMALLER;
+}
+
 /* How large the terms of each joint are, in roundings. */
 static void measure_terms(const saltusi_moreau* w, const saltusi_step* s) {
   const saltus_dims* d = &s->eval->sys.dims;
   const saltusi_row_block* rows = &w->op.rows;
-  const double size = DBL_EPSILON * saltusi_max_abs(d->nq, s->q1);
+  const double size = DBL_EPSILON * saltusi_long_max_abs(d->nq, s->q1);
   for (int r = 0; r < d->nj; r++) {
     const double* G = rows->G + (size_t)r * (size_t)rows->stride;
     double sum = 0.0;
@@ -219,16 +236,14 @@ static void measure_terms(const saltusi_moreau* w, const saltusi_step* s) {
   }
 }
 
-bool saltusi_moreau_linked_project(saltusi_moreau* w, const saltus_moreau_jean_options* o,
-                                   const saltusi_step* s) {
+saltus_status saltusi_moreau_linked_project(saltusi_moreau* w, const saltusi_step* s) {
   saltusi_moreau_linkage* j = &w->linked;
   const saltus_system* sys = &s->eval->sys;
   const int nv = sys->dims.nv, nj = sys->dims.nj;
   double* g = j->f + nv;
   double last = INFINITY;
   const saltus_point at = saltusi_at(s->eval, s->t + s->h, s->q1, s->v1);
-  assert(j->n > 0 && w->v_theta != NULL);
-  (void)o;
+  assert(j->n > 0 && s->closed != NULL);
   measure_terms(w, s);
   for (int k = 0; k < SWEEPS_MAX; k++) {
     sys->ops->joints(sys->self, &at, g);
@@ -237,18 +252,19 @@ bool saltusi_moreau_linked_project(saltusi_moreau* w, const saltus_moreau_jean_o
       worst = saltusi_larger(worst, fabs(g[r]) / j->scale[r]);
       g[r] = -g[r] / s->h;
     }
-    if (worst <= SALTUSI_JOINTS_CLOSED) {
-      return true;
+    *s->closed = worst <= SALTUSI_JOINTS_CLOSED;
+    if (*s->closed) {
+      break;
     }
     if (!(worst <= 0.5 * last)) {
-      return false; /* matrices of the present place */
+      return k == 1 ? SALTUS_RETRY_SMALLER : SALTUS_OK;
     }
     last = worst;
     memset(j->f, 0, (size_t)nv * sizeof(double));
-    saltusi_linkage_solve(&j->factors, j->f, g, nj);
+    saltusi_linkage_solve(&j->factors, &sys->dims, j->f);
     saltusi_add_scaled(nv, 1.0, j->f, w->v_theta);
     saltusi_advance(sys, s->q0, w->v_theta, s->h, s->q1);
-    s->report->projection += s->h * saltusi_max_abs(nv, j->f);
+    s->report->projection += s->h * saltusi_long_max_abs(nv, j->f);
   }
-  return false;
+  return SALTUS_OK;
 }

@@ -18,9 +18,8 @@ bool saltusi_moreau_linkage_serves(const saltusi_moreau* work);
 saltus_status saltusi_moreau_linked(saltusi_moreau* work, const saltus_moreau_jean_options* options,
                                     const saltusi_step* step, double weight);
 
-/* After such a step, with its mean velocity in work->v_theta: joints closed by changes of that, with the matrix of
- * the step; false: g is not rounding yet. */
-bool saltusi_moreau_linked_project(saltusi_moreau* work, const saltus_moreau_jean_options* options,
-                                   const saltusi_step* step);
+/* After such a step, with its mean velocity in work->v_theta: positions onto the joints by changes of that, with the
+ * matrix of the step; *step->closed says whether g is rounding. SALTUS_RETRY_SMALLER when it does not shrink. */
+saltus_status saltusi_moreau_linked_project(saltusi_moreau* work, const saltusi_step* step);
 
 #endif

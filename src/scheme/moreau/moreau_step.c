@@ -236,6 +236,7 @@ static saltus_status solve_velocity(saltusi_moreau* w, const saltus_moreau_jean_
   if (s->report->active == 0 && saltusi_moreau_linkage_serves(w)) {
     saltus_status status = saltusi_moreau_linked(w, o, s, joint_weight(o));
     if (!w->linked.factors.refused) {
+      w->linked.solved = true;
       return status;
     }
   }
@@ -332,10 +333,12 @@ static void keep_impulses(const saltusi_moreau* w, const saltusi_step* s) {
   }
 }
 
-saltus_status saltusi_moreau_take(saltusi_moreau* w, const saltus_moreau_jean_options* o,
-                                  const saltusi_step* s) {
-  assert(w != NULL && o != NULL && s != NULL);
+/* The whole step at once. */
+static saltus_status take(saltusi_moreau* w, const saltus_moreau_jean_options* o,
+                          const saltusi_step* s) {
   saltus_status status = find_active(w, o, s);
+  s->report->newton_iterations = 0;
+  w->linked.solved = false;
   if (status == SALTUS_OK) {
     status = solve_velocity(w, o, s);
   }
@@ -347,10 +350,10 @@ saltus_status saltusi_moreau_take(saltusi_moreau* w, const saltus_moreau_jean_op
     w->v_theta[i] = (1.0 - o->theta) * s->v0[i] + o->theta * s->v1[i];
   }
   saltusi_advance(&s->eval->sys, s->q0, w->v_theta, s->h, s->q1);
-  report(w, o, s);
-  if (o->project_joints && s->closed != NULL && s->report->active == 0 &&
-      saltusi_moreau_linkage_serves(w)) {
-    *s->closed = saltusi_moreau_linked_project(w, o, s);
+  if (!w->linked.solved) {
+    report(w, o, s);
+  } else if (o->project_joints && s->closed != NULL) {
+    status = saltusi_moreau_linked_project(w, s);
   }
   if (w->joints_after != NULL) {
     w->joints_after[0] = s->h;
@@ -359,5 +362,57 @@ saltus_status saltusi_moreau_take(saltusi_moreau* w, const saltus_moreau_jean_op
   if (w->op.warm.each > 0) {
     keep_impulses(w, s);
   }
-  return SALTUS_OK;
+  return status;
+}
+
+static bool may_retry(saltus_status status) {
+  return status == SALTUS_RETRY_SMALLER || status == SALTUS_RETRY_NAN;
+}
+
+/* `count` steps of h / count, one after the other; contacts may be active in the last one alone. */
+static saltus_status take_parts(saltusi_moreau* w, const saltus_moreau_jean_options* o,
+                                const saltusi_step* s, int count) {
+  saltusi_moreau_linkage* j = &w->linked;
+  const saltus_dims* d = &s->eval->sys.dims;
+  const double* before = w->joints_before;
+  const double projection = s->report->projection;
+  saltus_status status = SALTUS_OK;
+  int iterations = 0;
+  memset(j->impulses, 0, (size_t)d->nj * sizeof(double));
+  for (int k = 0; k < count && status == SALTUS_OK; k++) {
+    saltusi_step part = *s;
+    part.h = s->h / count;
+    part.t = s->t + k * part.h;
+    memcpy(j->q, k == 0 ? s->q0 : s->q1, (size_t)d->nq * sizeof(double));
+    memcpy(j->v, k == 0 ? s->v0 : s->v1, (size_t)d->nv * sizeof(double));
+    part.q0 = j->q;
+    part.v0 = j->v;
+    status = take(w, o, &part);
+    iterations += s->report->newton_iterations;
+    if (s->report->active > 0 && k + 1 < count) {
+      status = SALTUS_RETRY_SMALLER;
+    }
+    saltusi_add_scaled(d->nj, 1.0, s->joint_impulses, j->impulses);
+    w->joints_before = w->joints_after;
+  }
+  w->joints_before = before;
+  memcpy(s->joint_impulses, j->impulses, (size_t)d->nj * sizeof(double));
+  s->report->newton_iterations = iterations;
+  s->report->projection = status == SALTUS_OK ? s->report->projection : projection;
+  return status;
+}
+
+/* A step that Newton's method does not solve is taken in parts, where nothing but joints holds the bodies: links at
+ * the end of a whip turn by radians in a step. */
+saltus_status saltusi_moreau_take(saltusi_moreau* w, const saltus_moreau_jean_options* o,
+                                  const saltusi_step* s) {
+  assert(w != NULL && o != NULL && s != NULL);
+  enum { PARTS_MAX = 64 };
+  saltus_status status = take(w, o, s);
+  const bool linked = s->report->active == 0 && saltusi_moreau_linkage_serves(w);
+  for (int count = 2; linked && may_retry(status) && count <= PARTS_MAX; count *= 2) {
+    status = take_parts(w, o, s, count);
+    s->report->rejections++;
+  }
+  return status;
 }

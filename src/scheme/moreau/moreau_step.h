@@ -35,11 +35,13 @@ typedef struct saltusi_moreau_joints {
 
 /* The iteration of moreau_linkage.c. */
 typedef struct saltusi_moreau_linkage {
-  int n;         /* velocities and rows; 0: not for this system */
-  double *z, *f; /* [n] velocities and impulses, and their correction */
-  double* scale; /* [nj] what rounding makes of g */
-  double* mass;  /* [values of the structure] */
+  int n;                    /* velocities and rows; 0: not for this system */
+  double *z, *f;            /* [n] velocities and impulses, and their correction */
+  double *q, *v, *impulses; /* [nq], [nv], [nj] of steps in parts */
+  double* scale;            /* [nj] what rounding makes of g */
+  double* mass;             /* [values of the structure] */
   bool mass_kept;
+  bool solved; /* the present step */
   saltusi_linkage factors;
 } saltusi_moreau_linkage;
 

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * acting.c - what multipliers of all joints do, and the velocities that joints hold, without their rows.
+ *
+ * A joint that holds a point: with C = R_b^T R_a, y the point of b seen by the body a, u its velocity against the
+ * centre of a in those axes, s the axes of markers and w angular velocities in body axes,
+ *
+ *   force      f = sum of P_i s_i in a;   -R_a f and f x y on a,   R_a f and r_b x C f on b
+ *   torque     t = sum of P s_j x C s_i in b;   -C^T t on a,   t on b
+ *   U          s_i . (u - w_a x y),   (s_j x C s_i) . (w_b - C w_a)
+ *
+ * All others by their rows.
+ */
+#include "body/bending.h"
+
+#include <assert.h>
+#include <string.h>
+
+enum { ROWS_MOST = 8, WIDTH_MOST = 24 };
+
+/* Multipliers of a joint and the velocities of its rows. */
+typedef struct action {
+  const double* P;
+  double* U;
+} action;
+
+static void act_by_rows(const saltus_mechanism* m, int joint, const saltus_point* at,
+                        const action* by, double* F) {
+  double G[ROWS_MOST * WIDTH_MOST] = {0.0}, b[ROWS_MOST] = {0.0};
+  int column[WIDTH_MOST];
+  saltus_rows rows = {.count = m->joints[joint].rows,
+                      .width = WIDTH_MOST,
+                      .stride = WIDTH_MOST,
+                      .column = column,
+                      .G = G,
+                      .b = b};
+  assert(rows.count <= ROWS_MOST);
+  saltusi_mechanism_joint(m, at, joint, &rows);
+  for (int r = 0; r < rows.count; r++) {
+    const double* row = G + (size_t)r * WIDTH_MOST;
+    double sum = 0.0;
+    for (int k = 0; k < rows.width; k++) {
+      F[column[k]] += by->P[r] * row[k];
+      sum += row[k] * at->v[column[k]];
+    }
+    by->U[r] = sum + b[r];
+  }
+}
+
+static const double rest[6] = {0.0};
+
+/* x += sign y */
+static void add3(double sign, const double y[3], double x[3]) {
+  for (int k = 0; k < 3; k++) {
+    x[k] += sign * y[k];
+  }
+}
+
+/* The ends of a joint: markers, poses, velocities and where forces go; NULL: not free. */
+typedef struct held_end {
+  const saltusi_marker* marker;
+  const saltusi_pose* pose;
+  const double* v; /* [6], or [3] in the plane */
+  double* F;
+} held_end;
+
+static held_end end_of(const saltus_mechanism* m, int marker, const saltus_point* at,
+                       const saltusi_pose* poses, double* F) {
+  const saltusi_marker* own = &m->markers[marker];
+  const int v = m->bodies[own->body].v;
+  return (held_end){own, &poses[own->body], v >= 0 ? at->v + v : rest, v >= 0 ? F + v : NULL};
+}
+
+static void act_in_plane(const saltus_mechanism* m, const saltusi_joint* j, const held_end* a,
+                         const held_end* b, const action* by) {
+  const double *Ra = a->pose->R, *Rb = b->pose->R, *r = b->marker->r;
+  const double rb[2] = {Rb[0] * r[0] + Rb[1] * r[1], Rb[3] * r[0] + Rb[4] * r[1]};
+  const double d[2] = {b->pose->x[0] + rb[0] - a->pose->x[0],
+                       b->pose->x[1] + rb[1] - a->pose->x[1]};
+  /* the point of b against that of a which is there now */
+  const double u[2] = {b->v[0] - b->v[2] * rb[1] - a->v[0] + a->v[2] * d[1],
+                       b->v[1] + b->v[2] * rb[0] - a->v[1] - a->v[2] * d[0]};
+  double f[2] = {0.0, 0.0};
+  for (int i = 0; i < 2; i++) {
+    const double* axis = a->marker->axis[i];
+    const double n[2] = {Ra[0] * axis[0] + Ra[1] * axis[1], Ra[3] * axis[0] + Ra[4] * axis[1]};
+    by->U[i] = n[0] * u[0] + n[1] * u[1];
+    f[0] += by->P[i] * n[0];
+    f[1] += by->P[i] * n[1];
+  }
+  const bool locked = j->rows == 3;
+  const double torque = locked ? m->rows[j->row + 2].term[0].weight * by->P[2] : 0.0;
+  if (locked) {
+    by->U[2] = m->rows[j->row + 2].term[0].weight * (b->v[2] - a->v[2]);
+  }
+  if (a->F != NULL) {
+    a->F[0] -= f[0];
+    a->F[1] -= f[1];
+    a->F[2] += f[0] * d[1] - f[1] * d[0] - torque;
+  }
+  if (b->F != NULL) {
+    b->F[0] += f[0];
+    b->F[1] += f[1];
+    b->F[2] += rb[0] * f[1] - rb[1] * f[0] + torque;
+  }
+}
+
+static void act_in_space(const saltus_mechanism* m, const saltusi_joint* j, const held_end* a,
+                         const held_end* b, const action* by) {
+  const double *Ra = a->pose->R, *Rb = b->pose->R, *wa = a->v + 3, *wb = b->v + 3;
+  double C[9], d[3], y[3], u[3], turned[3], back[3], w[3];
+  for (int i = 0; i < 3; i++) {
+    for (int k = 0; k < 3; k++) {
+      C[3 * i + k] = Rb[i] * Ra[k] + Rb[3 + i] * Ra[3 + k] + Rb[6 + i] * Ra[6 + k];
+    }
+  }
+  saltusi_turn(Rb, b->marker->r, d);
+  add3(1.0, b->pose->x, d);
+  add3(-1.0, a->pose->x, d);
+  saltusi_turn_back(Ra, d, y);
+  saltusi_minus3(b->v, a->v, d);
+  saltusi_turn_back(Ra, d, u);
+  saltusi_cross(wb, b->marker->r, turned);
+  saltusi_turn_back(C, turned, back);
+  add3(1.0, back, u);
+  saltusi_cross(wa, y, turned);
+  add3(-1.0, turned, u);
+  double fa[3] = {0.0}, t[3] = {0.0}, fb[3], f[3], moment[3];
+  for (int i = 0; i < 3; i++) {
+    by->U[i] = saltusi_dot3(a->marker->axis[i], u);
+    add3(by->P[i], a->marker->axis[i], fa);
+  }
+  saltusi_turn(C, wa, turned);
+  saltusi_minus3(wb, turned, w);
+  for (int r = 3; r < j->rows; r++) {
+    const saltusi_term* term = &m->rows[j->row + r].term[0];
+    saltusi_turn(C, a->marker->axis[term->i], turned);
+    saltusi_cross(b->marker->axis[term->j], turned, moment);
+    by->U[r] = term->weight * saltusi_dot3(moment, w);
+    add3(term->weight * by->P[r], moment, t);
+  }
+  saltusi_turn(Ra, fa, f);
+  if (a->F != NULL) {
+    saltusi_cross(fa, y, moment);
+    saltusi_turn_back(C, t, back);
+    add3(-1.0, f, a->F);
+    add3(1.0, moment, a->F + 3);
+    add3(-1.0, back, a->F + 3);
+  }
+  if (b->F != NULL) {
+    saltusi_turn(C, fa, fb);
+    saltusi_cross(b->marker->r, fb, moment);
+    add3(1.0, f, b->F);
+    add3(1.0, moment, b->F + 3);
+    add3(1.0, t, b->F + 3);
+  }
+}
+
+/* Bodies that move by themselves, and drives, have a b. */
+static bool is_plain(const saltus_mechanism* m, const saltusi_joint* j) {
+  for (int k = 0; k < 2; k++) {
+    if (m->bodies[m->markers[j->link.marker[0][k]].body].kind == SALTUS_BODY_DRIVEN) {
+      return false;
+    }
+  }
+  return j->driven[0] < 0 && j->driven[1] < 0 &&
+         (j->type == SALTUS_JOINT_REVOLUTE || j->type == SALTUS_JOINT_FIXED ||
+          j->type == SALTUS_JOINT_SPHERICAL);
+}
+
+void saltusi_mechanism_joints_act(const void* self, const saltus_point* at, const double* P,
+                                  double* F, double* U) {
+  const saltus_mechanism* m = self;
+  assert(m != NULL && at != NULL && P != NULL && F != NULL && U != NULL);
+  saltusi_pose* poses = at->scratch;
+  for (int i = 0; poses != NULL && i <= m->body_count; i++) {
+    saltusi_pose_at(m, i, at->t, at->q, &poses[i]);
+  }
+  for (int i = 0; i < m->joint_count; i++) {
+    const saltusi_joint* j = &m->joints[i];
+    const action by = {P + j->row, U + j->row};
+    if (poses == NULL || !is_plain(m, j)) {
+      act_by_rows(m, i, at, &by, F);
+      continue;
+    }
+    const held_end a = end_of(m, j->link.marker[0][0], at, poses, F);
+    const held_end b = end_of(m, j->link.marker[0][1], at, poses, F);
+    if (m->plane) {
+      act_in_plane(m, j, &a, &b, &by);
+    } else {
+      act_in_space(m, j, &a, &b, &by);
+    }
+  }
+}
