@@ -633,6 +633,22 @@ static void no_force(const void* self, const saltus_point* at, int count, const 
   memset(F, 0, (size_t)count * sizeof *F);
 }
 
+/* Without an event nobody disturbs anybody: one step of all. */
+static void without_events_there_is_one_clock(void** state) {
+  (void)state;
+  static text t;
+  write_bodies(&t, 0, 20, "");
+  saltus_scene* scene = scene_of(&t);
+  saltus_system calm = *saltus_scene_look(scene)->system;
+  saltus_system_ops ops = *calm.ops;
+  ops.contacts = NULL;
+  calm.ops = &ops;
+  calm.dims.nc = 0;
+  calm.law_count = 0;
+  assert_int_equal(islands_of(&calm), 0);
+  saltus_scene_destroy(scene);
+}
+
 /* Forces of a part that are not those of the whole are found by the checker. */
 static void wrong_forces_of_a_part_are_found(void** state) {
   (void)state;
@@ -666,6 +682,7 @@ int main(void) {
       cmocka_unit_test(what_connects_unites),
       cmocka_unit_test(an_accumulation_ends_no_step_of_others),
       cmocka_unit_test(an_integrator_goes_anywhere),
+      cmocka_unit_test(without_events_there_is_one_clock),
       cmocka_unit_test(wrong_forces_of_a_part_are_found),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

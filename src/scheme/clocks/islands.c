@@ -81,8 +81,11 @@ static bool is_treated(const saltus_system* sys) {
   bool blocks = sys->structure != NULL && ops->linear == NULL && (ops->blocks != NULL || constant);
   bool diagonal = (sys->traits & SALTUS_FREE_FORCE) != 0 && constant && ops->linear != NULL &&
                   ops->linear->diagonal;
-  return !maps && !changing && laws && encloses && !branches && (rows || sys->dims.nc == 0) &&
-         (sys->dims.row_width > 0 || sys->dims.nj == 0) && (blocks || diagonal);
+  /* without events nobody ends the steps of others, and steps of all at once cost less than those of each */
+  bool events = sys->dims.nc > 0 || switch_count(sys) > 0;
+  return events && !maps && !changing && laws && encloses && !branches &&
+         (rows || sys->dims.nc == 0) && (sys->dims.row_width > 0 || sys->dims.nj == 0) &&
+         (blocks || diagonal);
 }
 
 static void join_structure(finder* f) {
