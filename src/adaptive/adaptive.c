@@ -226,7 +226,7 @@ static saltus_status check_gaps(saltusi_adaptive* w, double t, saltusi_refusal* 
   for (int key = 0; key < w->o.nc && status == SALTUS_OK; key++) {
     bool separated = !saltusi_is_closed(&w->contact[key]) && !w->contact[key].touching;
     if (w->o.featured && separated) {
-      status = saltusi_open_gap(&w->search, t, w->step.y_end, key, &w->mode.gap[key]);
+      continue;
     }
     double deep =
         separated ? w->o.atol_q_min : 10.0 * w->o.atol_q_min; /* those are as deep as closing is */
@@ -234,6 +234,13 @@ static saltus_status check_gaps(saltusi_adaptive* w, double t, saltusi_refusal* 
         !w->o.settings.without_checks) {
       *refusal = (saltusi_refusal){.why = SALTUSI_PENETRATION, .index = key, .part = 0.5};
     }
+  }
+  int deepest = -1;
+  if (w->o.featured && status == SALTUS_OK && !w->o.settings.without_checks) {
+    status = saltusi_deepest(&w->search, t, w->step.y_end, &deepest);
+  }
+  if (deepest >= 0) {
+    *refusal = (saltusi_refusal){.why = SALTUSI_PENETRATION, .index = deepest, .part = 0.5};
   }
   return status;
 }

@@ -367,9 +367,12 @@ saltus_status saltusi_find_guards(saltusi_search* search);
 saltus_status saltusi_find_feature_hit(saltusi_search* search, int key);
 /* The first event, where it is of a watch, becomes that of the contact that touches there. */
 saltus_status saltusi_resolve_hits(saltusi_search* search);
-/* The gap of an open contact or a watch; infinite where its features are not those that are near. */
-saltus_status saltusi_open_gap(saltusi_search* search, double t, const double* q, int key,
-                               double* gap);
+/* The deepest of what does not touch but penetrates by more than the tolerance, whatever the search said; -1: nothing.
+ * Asks for a list. */
+saltus_status saltusi_deepest(saltusi_search* search, double t, const double* q, int* deepest);
+/* What a watch has at the start of the attempt, into gap_start, and how much another place changes it. */
+saltus_status saltusi_watch_change(saltusi_search* search, const double* lifted, int key,
+                                   double* change);
 /* After a list at a place: contacts whose guards fell are open, those that are new there within `near` are in
  * set[count]; what takes over has the old status of what it takes over from. */
 int saltusi_hand_over(saltusi_search* search, double t, const double* q, double near,

@@ -314,20 +314,48 @@ saltus_status saltusi_resolve_hits(saltusi_search* search) {
   return SALTUS_OK;
 }
 
-saltus_status saltusi_open_gap(saltusi_search* search, double t, const double* q, int key,
-                               double* gap) {
-  assert(search != NULL && q != NULL && gap != NULL && key >= 0);
-  if (search->eval->keys->table.law[key] < 0) {
-    *gap = INFINITY;
-    return SALTUS_OK;
+/* Watches of this sweep. */
+static bool is_watched(const saltusi_search* search, int key) {
+  const saltusi_contact_table* table = &search->eval->keys->table;
+  return search->o->watch[key] && table->used[key] == table->tries;
+}
+
+saltus_status saltusi_deepest(saltusi_search* search, double t, const double* q, int* deepest) {
+  assert(search != NULL && q != NULL && deepest != NULL);
+  const saltusi_outline* o = search->o;
+  double least = -o->atol_q_min;
+  saltus_status status = saltusi_feature_list(search, t, q);
+  *deepest = -1;
+  for (int key = 0; key < o->nc && status == SALTUS_OK; key++) {
+    double gap = INFINITY;
+    if (is_watched(search, key)) {
+      status = saltusi_mode_gap(search->mode, t, q, key, &gap);
+    } else if (o->listed[key] && !saltusi_touches(&search->contact[key])) {
+      gap = search->mode->gap[key];
+    }
+    if (gap < least) {
+      least = gap;
+      *deepest = key;
+    }
   }
-  /* other features are nearer, or it lies behind the surface and did so when the step began */
-  if (!search->o->watch[key] &&
-      (saltusi_least_guard(search->mode, t, q, key) < 0.0 || !(search->gap_start[key] > 0.0))) {
-    *gap = INFINITY;
-    return SALTUS_OK;
+  return status;
+}
+
+saltus_status saltusi_watch_change(saltusi_search* search, const double* lifted, int key,
+                                   double* change) {
+  assert(search != NULL && lifted != NULL && change != NULL && key >= 0);
+  double top = INFINITY;
+  saltus_status status = SALTUS_OK;
+  *change = 0.0;
+  search->gap_start[key] = INFINITY;
+  if (is_watched(search, key)) {
+    status = gap_at(search, 0.0, key, &search->gap_start[key]);
+    if (status == SALTUS_OK) {
+      status = saltusi_mode_gap(search->mode, search->step->t, lifted, key, &top);
+      *change = fabs(top - search->gap_start[key]);
+    }
   }
-  return saltusi_mode_gap(search->mode, t, q, key, gap);
+  return status;
 }
 
 /* ---- handing over ---------------------------------------------------------------------------- */

@@ -86,6 +86,16 @@ static saltus_status others_stay(saltusi_adaptive* w, int key, double height, do
         has_friction ? 1.5 * fabs(saltusi_row_dot(&w->mode.row, row + 1, w->jump.x_start)) * u
                      : 0.0;
   }
+  saltusi_advance(w->sys, w->step.y0, w->jump.x_start, 1.5 * height, w->search.probe_rate);
+  for (int b = 0; w->o.featured && b < w->o.nc && status == SALTUS_OK; b++) {
+    if (w->o.watch[b]) { /* it has no rows */
+      w->jump.coupled[b] = true;
+      status = saltusi_watch_change(&w->search, w->search.probe_rate, b, &w->jump.stay_gap[b]);
+    }
+  }
+  if (status != SALTUS_OK) {
+    return status;
+  }
   for (int b = 0; b < w->o.nc && *stay; b++) {
     saltusi_hunt s = {
         .search = &w->search, .key = b, .what = SALTUSI_HUNT_GAP, .shift = -w->jump.stay_gap[b]};

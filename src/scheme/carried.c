@@ -152,7 +152,8 @@ static bool fits(const saltus_scheme* scheme, const unsigned char* from, size_t 
   for (int64_t key = 0; good && key < first->contacts; key++) {
     entry one;
     memcpy(&one, from + sizeof *first + (size_t)key * sizeof one, sizeof one);
-    good = one.law >= -1 && one.law < sys.law_count;
+    good =
+        one.law >= -1 && one.law < sys.law_count + (sys.ops->guards != NULL ? 1 : 0); /* watches */
   }
   return good;
 }

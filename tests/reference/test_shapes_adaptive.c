@@ -500,6 +500,131 @@ static void polygons_in_a_box_do_not_penetrate(void** unused) {
   }
 }
 
+/* A rod that spins and flies past a ball, in steps of several turns: distance by a formula, advanced by distance over
+ * speed, which passes no contact. */
+static double rod_to_ball(const double* q, const double* v, double t) {
+  const double x = q[0] + v[0] * t, y = q[1] + v[1] * t, phi = q[2] + v[2] * t;
+  const double s = fmax(-1.0, fmin(1.0, -x * cos(phi) - y * sin(phi)));
+  return hypot(x + s * cos(phi), y + s * sin(phi)) - 0.06;
+}
+
+static void a_spinning_rod_never_passes_through_a_ball(void** unused) {
+  (void)unused;
+  uint64_t state = 17;
+  int hits = 0, misses = 0;
+  for (int draw = 0; draw < 60; draw++) {
+    plane_scene scene = plane_begin(0.0, 1.0);
+    scene.gravity[1] = 0.0;
+    scene.enclosed = true;
+    const saltus_shape_def rod = {
+        .name = "rod", .kind = SALTUS_SHAPE_CAPSULE, .radius = 0.01, .length = 2.0};
+    const saltus_shape_def ball = {.name = "ball", .kind = SALTUS_SHAPE_CIRCLE, .radius = 0.05};
+    plane_add_shape(&scene, plane_add_body(&scene, 1.0, 0.4), &rod);
+    plane_add_shape(&scene, -1, &ball);
+    const double spin = 5.0 + 95.0 * saltus_test_random(&state);
+    const double q[3] = {-4.0, 2.4 * (saltus_test_random(&state) - 0.5),
+                         6.28 * saltus_test_random(&state)};
+    const double v[3] = {4.0 + 16.0 * saltus_test_random(&state), 0.0, spin};
+    const double t_end = 8.0 / v[0], speed = v[0] + spin;
+    double t = 0.0, gap = rod_to_ball(q, v, 0.0);
+    while (t < t_end && gap > 1e-10) { /* no contact before t + gap / speed */
+      t += gap / speed;
+      gap = rod_to_ball(q, v, t);
+    }
+    motion* m = run(&scene, q, v, t_end, 1e-6);
+    assert_int_equal(m->status, SALTUS_OK);
+    if (t < t_end) {
+      hits++;
+      assert_true(m->count > 0);
+      assert_near(m->event[0].t, t, 1e-6);
+    } else {
+      misses++;
+      assert_int_equal(m->count, 0);
+    }
+    free(m);
+    plane_end(&scene);
+  }
+  assert_true(hits > 10 && misses > 3);
+}
+
+/* A run whose scheme is thrown away and made anew from its bytes after every step has the same bits. */
+static void a_run_from_snapshots_is_the_same(void** unused) {
+  (void)unused;
+  plane_scene scene = plane_begin(0.4, 0.3);
+  const double table[] = {-5, -2, 0.6, -2, 0.6, 0, -5, 0};
+  add_polygon(&scene, plane_add_body(&scene, 1.0, 1.0 / 6.0), unit_square, 4);
+  add_polygon(&scene, -1, table, 4);
+  const double q[3] = {0.0, 1.183, 0.5}, v[3] = {0.9, 0, 0};
+  motion* m = run(&scene, q, v, 1.2, 1e-7);
+  assert_int_equal(m->status, SALTUS_OK);
+  saltus_system_ops ops;
+  const saltus_system sys = plane_system(&scene, &ops);
+  saltus_adaptive_options options = saltus_adaptive_options_default();
+  options.rtol = options.atol = 1e-7;
+  const saltus_scheme_def def = {.scheme = "adaptive", .options = &options, .system = &sys};
+  double q1[3], v1[3];
+  memcpy(q1, q, sizeof q1);
+  memcpy(v1, v, sizeof v1);
+  saltus_state x = {0.0, q1, v1};
+  saltus_scheme* scheme;
+  assert_int_equal(saltus_scheme_create(&def, &scheme), SALTUS_OK);
+  int events = 0;
+  while (x.t < 1.2) {
+    saltus_step_report report;
+    assert_int_equal(saltus_scheme_step(scheme, 1.2 - x.t, &x, &report), SALTUS_OK);
+    events += report.event_count;
+    const size_t size = saltus_scheme_memory_bytes(scheme);
+    void* bytes = malloc(size + 1);
+    saltus_scheme_memory_save(scheme, bytes);
+    saltus_scheme_destroy(scheme);
+    assert_int_equal(saltus_scheme_create(&def, &scheme), SALTUS_OK);
+    assert_int_equal(saltus_scheme_memory_load(scheme, bytes, size), SALTUS_OK);
+    free(bytes);
+  }
+  saltus_scheme_destroy(scheme);
+  assert_int_equal(events, m->count);
+  assert_memory_equal(q1, m->q, sizeof q1);
+  assert_memory_equal(v1, m->v, sizeof v1);
+  free(m);
+  plane_end(&scene);
+}
+
+/* A box that stands on its edge and rocks between its corners (Housner): e = 0 keeps at each impact the part
+ * 1 - 3/2 sin^2 a of the spin, a the angle of its diagonal. */
+static void a_rocking_box_loses_what_it_has_to(void** unused) {
+  (void)unused;
+  const double b = 0.2, h = 1.0; /* half sizes */
+  const double points[] = {-b, -h, b, -h, b, h, -b, h};
+  plane_scene scene = plane_begin(2.0, 0.0);
+  add_polygon(&scene, plane_add_body(&scene, 1.0, (b * b + h * h) / 3.0), points, 4);
+  const double ground[] = {-3, 0, 3, 0};
+  const saltus_shape_def floor_of = {
+      .name = "floor", .kind = SALTUS_SHAPE_SEGMENT, .points = ground, .point_count = 2};
+  plane_add_shape(&scene, -1, &floor_of);
+  /* leans by 0.1 on its right corner, at rest */
+  const double tilt = -0.1, c = cos(tilt), s = sin(tilt);
+  const double q[3] = {-(c * b + s * h), c * h - s * b, tilt}, v[3] = {0, 0, 0};
+  motion* m = run(&scene, q, v, 2.0, 1e-9);
+  assert_int_equal(m->status, SALTUS_OK);
+  const double r = hypot(b, h), a = atan2(b, h), part = 1.0 - 1.5 * sin(a) * sin(a);
+  /* spin when it lies flat: I w^2 / 2 = m g (height at the start - h), I = 4/3 m r^2 */
+  double spin = sqrt(2.0 * 9.81 * (q[1] - h) / (4.0 / 3.0 * r * r));
+  const int first = nth(m, SALTUS_EVENT_IMPACT, 0);
+  assert_true(first >= 0);
+  assert_near(fabs(m->after[first][2]), part * spin, 1e-8);
+  int next = first;
+  while (next < m->count && m->event[next].t < m->event[first].t + 1e-3) {
+    next++;
+  }
+  while (next < m->count && m->event[next].kind != SALTUS_EVENT_IMPACT) {
+    next++;
+  }
+  assert_true(next < m->count);
+  assert_near(fabs(m->after[next][2]), part * part * spin, 1e-8);
+  free(m);
+  plane_end(&scene);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_square_on_its_corner_comes_to_rest_where_it_should),
@@ -513,6 +638,9 @@ int main(void) {
       cmocka_unit_test(aligned_boxes_stay_on_each_other),
       cmocka_unit_test(a_block_tips_over_the_edge),
       cmocka_unit_test(polygons_in_a_box_do_not_penetrate),
+      cmocka_unit_test(a_spinning_rod_never_passes_through_a_ball),
+      cmocka_unit_test(a_run_from_snapshots_is_the_same),
+      cmocka_unit_test(a_rocking_box_loses_what_it_has_to),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
