@@ -210,6 +210,10 @@ static saltus_status gap_at(saltusi_search* search, double theta, int key, doubl
 static saltus_status come_up(saltusi_search* search, int key, double noise, double* from) {
   double gap = 0.0;
   saltus_status status = gap_at(search, *from, key, &gap);
+  if (isinf(gap)) { /* it is not determined: other features touch */
+    *from = 1.0;
+    return status;
+  }
   for (int i = 1; i <= LOOKS && !(gap > noise) && status == SALTUS_OK && *from < 1.0; i++) {
     double next = (floor(*from * LOOKS * (1.0 + 4.0 * DBL_EPSILON)) + 1.0) / LOOKS;
     *from = fmin(1.0, next);
@@ -410,5 +414,5 @@ saltus_status saltusi_take_over(saltusi_search* search, double t, double* y, dou
     }
   }
   bool moves = largest > 0.0 && largest <= small;
-  return moves ? saltusi_mode_project_velocity(search->mode, t, y, NULL) : SALTUS_OK;
+  return moves ? saltusi_mode_close_velocity(search->mode, t, y) : SALTUS_OK;
 }

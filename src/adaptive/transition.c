@@ -676,7 +676,8 @@ static saltus_status on_guard(saltusi_adaptive* w, double t, double* y) {
   count += heirs;
   status = saltusi_mode_project_positions(&w->mode, t, y, w->decision.set, count);
   saltusi_mode_rows(&w->mode, t, y, true);
-  double small = fmax(16.0 * normal_rounding(w, y), 0.01 * w->o.atol_v_min);
+  /* lists may have a feature to 1e-9 of an angle beyond where it ends */
+  double small = fmax(1e-9 * w->memory->v_max, w->o.atol_v_min);
   status = status == SALTUS_OK ? saltusi_take_over(&w->search, t, y, small) : status;
   return status == SALTUS_OK && count > 0 ? settle(w, t, y, count, true, 0) : status;
 }

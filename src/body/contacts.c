@@ -328,6 +328,15 @@ void saltusi_shapes_contact(const void* self, const saltus_point* at, uint64_t i
   add_driven(m, at, k.body[1], found.GB, rows);
 }
 
+/* Zero, or NaN where a pose is none. */
+static double unplaced(const saltusi_carrier* on) {
+  double sum = 0.0;
+  for (int c = 0; c < 9; c++) {
+    sum += 0.0 * (on->R[c] + on->x[c % 3]);
+  }
+  return sum;
+}
+
 saltus_status saltusi_shapes_gaps(const void* self, const saltus_point* at, int count,
                                   const uint64_t* identity, double* gap) {
   const saltus_mechanism* m = self;
@@ -349,7 +358,10 @@ saltus_status saltusi_shapes_gaps(const void* self, const saltus_point* at, int 
     }
     const saltusi_pair pair = pair_of(&k);
     saltusi_closest closest;
-    gap[i] = saltusi_pair_closest(&pair, &closest) ? closest.gap : (double)NAN;
+    /* where no points are closest, as of parallel edges, other features touch */
+    gap[i] = saltusi_pair_closest(&pair, &closest)
+                 ? closest.gap
+                 : INFINITY + unplaced(&k.on[0]) + unplaced(&k.on[1]);
   }
   return SALTUS_OK;
 }

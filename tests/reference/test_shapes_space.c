@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * Bodies with shapes in space in the adaptive scheme, against motions of 13 digits and more that were computed by two
+ * methods without code of the library (docs/theory/contact-geometry.md names them T3 to T9).
+ */
+#include "saltus_test.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { EVENTS = 256 };
+
+typedef struct motion {
+  double q[7], v[6];
+  int count;
+  saltus_event event[EVENTS];
+  double after[EVENTS][6];
+} motion;
+
+static motion run(const char* text, double t_end, double tol) {
+  saltus_kept_message kept = {.text = ""};
+  saltus_scene* scene;
+  const saltus_scene_def scene_def = {.path = "s", .text = text, .log = saltus_log_keep(&kept)};
+  if (saltus_scene_create(&scene_def, &scene) != SALTUS_OK) {
+    fail_msg("refused: %s", kept.text);
+  }
+  const saltus_scene_view* view = saltus_scene_look(scene);
+  saltus_adaptive_options options = saltus_adaptive_options_default();
+  options.rtol = options.atol = tol;
+  const saltus_scheme_def def = {.scheme = "adaptive",
+                                 .options = &options,
+                                 .system = view->system,
+                                 .log = saltus_log_keep(&kept)};
+  saltus_scheme* scheme;
+  assert_int_equal(saltus_scheme_create(&def, &scheme), SALTUS_OK);
+  motion m = {.count = 0};
+  memcpy(m.q, view->q0, sizeof m.q);
+  memcpy(m.v, view->v0, sizeof m.v);
+  saltus_state x = {0.0, m.q, m.v};
+  while (x.t < t_end) {
+    saltus_step_report report;
+    if (saltus_scheme_step(scheme, t_end - x.t, &x, &report) != SALTUS_OK) {
+      fail_msg("t = %.17g: %s", x.t, kept.text);
+    }
+    for (int i = 0; i < report.event_count && m.count < EVENTS; i++) {
+      memcpy(m.after[m.count], m.v, sizeof m.v);
+      m.event[m.count++] = report.events[i];
+    }
+  }
+  saltus_scheme_destroy(scheme);
+  saltus_scene_destroy(scene);
+  return m;
+}
+
+static int nth_impact(const motion* m, int n) {
+  for (int i = 0; i < m->count; i++) {
+    if (m->event[i].kind == SALTUS_EVENT_IMPACT && n-- == 0) {
+      return i;
+    }
+  }
+  fail_msg("%d events, and not as many impacts", m->count);
+  return -1;
+}
+
+/* T3: a cube falls on its corner. */
+static void a_cube_on_its_corner_bounces_as_it_should(void** unused) {
+  (void)unused;
+  const double t[2][3] = {{0.319275428407050, 0.404978504357557, 0.636006443301425},
+                          {0.319275428407050, 0.564583114126049, 0.652076578566268}};
+  const double v[2][3][3] = {
+      {{0, 0, -.275446759521616}, {0, 0, .789764406751605}, {0, 0, -.0978717587324391}},
+      {{-1.15015735717526, -.159540017423515, .826308843109772},
+       {-.754430115249619, .16874029449287, .133731448814841},
+       {-.759244376642134, .335813997713803, -.167435934776952}}};
+  for (int k = 0; k < 3; k++) {
+    const double tol = pow(10.0, -6 - 2 * k);
+    for (int rough = 0; rough < 2; rough++) {
+      char text[1024];
+      snprintf(text, sizeof text,
+               "saltus: 1\nworld: {dimension: 3, shapes: [{half-space: {}}]}\n"
+               "materials: {default: {friction: %g, restitution: 0.4}}\n"
+               "bodies:\n  cube: {mass: 1, shapes: [{box: {size: [1, 1, 1]}}], position: [0, 0, "
+               "1.3129173363602402], orientation: {axis: [0.6, 0.4, 0.3], angle: sqrt(0.61)}}\n",
+               rough ? 0.3 : 0.0);
+      const motion m = run(text, 0.66, tol);
+      for (int i = 0; i < 3; i++) {
+        const int at = nth_impact(&m, i);
+        assert_near(m.event[at].t, t[rough][i], 10.0 * tol);
+        for (int c = 0; c < 3; c++) {
+          assert_near(m.after[at][c], v[rough][i][c], 10.0 * tol);
+        }
+      }
+    }
+  }
+}
+
+#define BALL                                                                                       \
+  "bodies:\n  ball: {mass: 1, inertia: [0.025, 0.025, 0.025], shapes: [{sphere: {radius: "         \
+  "0.25}}], position: [-0.5, 0, 0.25], "                                                           \
+  "velocity: [0.5, 0, 0], angular_velocity: [0, 2, 0]}\n"
+
+/* T5: a ball rolls over a ridge and into a valley of a mesh. */
+static void a_ball_rolls_over_a_ridge_into_a_valley(void** unused) {
+  (void)unused;
+  const char* text = "saltus: 1\nparameters: {d: -tan(pi/9)}\nworld: {dimension: 3, shapes: "
+                     "[{mesh: {points: [[-2, -1, 0], [-2, 1, 0], [0, "
+                     "-1, 0], [0, 1, 0], [1, -1, d], [1, 1, d], [4, -1, d], [4, 1, d]], triangles: "
+                     "[[0, 2, 1], [1, "
+                     "2, 3], [2, 4, 3], [3, 4, 5], [4, 6, 5], [5, 6, 7]]}}]}\n"
+                     "materials: {default: {friction: 2, restitution: 0}}\n" BALL;
+  for (int k = 0; k < 3; k++) {
+    const double tol = pow(10.0, -6 - 2 * k);
+    const motion m = run(text, 2.5, tol);
+    const int valley = nth_impact(&m, 0); /* the ridge is none */
+    assert_near(m.event[valley].t, 1.83801116141734, 10.0 * tol);
+    assert_near(m.after[valley][0], 2.21353193979296, 10.0 * tol);
+    assert_near(m.q[0], 2.50941518316628, 10.0 * tol);
+    assert_near(m.q[2], 0.25 - tan(3.14159265358979323846 / 9), 10.0 * tol);
+  }
+}
+
+/* T4: a ball on two triangles of one plane, or on a heightfield of one plane: its speed is that of a plane. */
+static void a_ball_does_not_feel_the_edges_of_coplanar_triangles(void** unused) {
+  (void)unused;
+  const char* texts[2] = {
+      "saltus: 1\nworld: {dimension: 3, shapes: [{mesh: {points: [[-2, -1, 0], [2, -1, 0], [2, 1, "
+      "0], [-2, 1, 0]], "
+      "triangles: [[0, 1, 2], [0, 2, 3]]}}]}\nmaterials: {default: {friction: 0.5}}\n" BALL,
+      "saltus: 1\nworld: {dimension: 3, shapes: [{heightfield: {heights: [[0, 0, 0, 0, 0], [0, 0, "
+      "0, 0, 0], [0, 0, 0, 0, "
+      "0]], spacing: [1, 1]}, position: [-2, -1, 0]}]}\nmaterials: {default: {friction: "
+      "0.5}}\n" BALL};
+  for (int k = 0; k < 2; k++) {
+    const motion m = run(texts[k], 2.0, 1e-9);
+    assert_int_equal(m.count, 0);
+    assert_near(m.v[0], 0.5, 1e-12);
+    assert_near(m.v[2], 0.0, 1e-12);
+    assert_near(m.q[0], 0.5, 1e-12);
+    assert_near(m.q[2], 0.25, 1e-12);
+  }
+}
+
+/* T9: a box lands on a plane without friction: single corners hit. */
+static void a_box_lands_corner_by_corner(void** unused) {
+  (void)unused;
+  const char* text =
+      "saltus: 1\nparameters: {a: sqrt(0.0014)}\nworld: {dimension: 3, shapes: [{half-space: "
+      "{}}]}\n"
+      "materials: {default: {restitution: 0.4}}\n"
+      "bodies:\n  box: {mass: 1, shapes: [{box: {size: [0.5, 0.4, 0.3]}}], position: [0, 0, 0.4], "
+      "orientation: {axis: [0.02, 0.03, 0.01], angle: a}, velocity: [0.1, 0, 0], "
+      "angular_velocity: [0.3, -0.2, 0]}\n";
+  const double t[5] = {.216640055225157, .220296033076141, .228106453544094, .231047808913680,
+                       .239726338489942};
+  const motion m = run(text, 0.24, 1e-9);
+  for (int i = 0; i < 5; i++) {
+    assert_near(m.event[nth_impact(&m, i)].t, t[i], 1e-8);
+  }
+}
+
+/* A box on a box that tips over its edge: vertices on faces hand over to edges on edges. Energy is that of turning about
+ * the edge, which friction holds. */
+static void a_box_tips_over_the_edge_of_another(void** unused) {
+  (void)unused;
+  const char* text = "saltus: 1\nworld: {dimension: 3, shapes: [{box: {size: [4, 4, 2]}, position: "
+                     "[-2, 0, -1]}]}\n"
+                     "materials: {default: {friction: 0.9}}\n"
+                     "bodies:\n  box: {mass: 1, shapes: [{box: {size: [1, 0.8, 0.5]}}], position: "
+                     "[0.1, 0, 0.25]}\n";
+  const motion m = run(text, 0.2, 1e-8);
+  const double inertia = 1.25 / 12.0 + 0.01 + 0.0625;
+  const double phi = 2.0 * atan2(m.q[5], m.q[3]); /* about y */
+  const double height = 0.25 * cos(phi) - 0.1 * sin(phi);
+  assert_true(phi > 0.05);
+  assert_near(m.q[2], height, 1e-7);
+  assert_near(m.q[0], 0.1 * cos(phi) + 0.25 * sin(phi), 1e-7);
+  assert_near(m.v[4] * m.v[4], 2.0 * 9.81 * (0.25 - height) / inertia, 1e-6);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_cube_on_its_corner_bounces_as_it_should),
+      cmocka_unit_test(a_ball_rolls_over_a_ridge_into_a_valley),
+      cmocka_unit_test(a_ball_does_not_feel_the_edges_of_coplanar_triangles),
+      cmocka_unit_test(a_box_lands_corner_by_corner),
+      cmocka_unit_test(a_box_tips_over_the_edge_of_another),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
