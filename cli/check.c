@@ -34,7 +34,7 @@ enum { MOST_CHECKED = 60, MOST_SHOWN = 12 };
 
 static void layout(inspection* in, saltus_arena* arena) {
   const saltus_dims* d = &in->sys->dims;
-  in->at.scratch = saltus_arena_push(arena, d->scratch, 1, SALTUS_ALIGNMENT);
+  in->at.scratch = saltusi_scratch_layout(d, arena);
   in->M = in->sys->ops->mass != NULL ? SALTUS_PUSH2(arena, double, d->nv, d->nv) : NULL;
   in->vector = SALTUS_PUSH(arena, double, d->nv);
   in->joints = SALTUS_PUSH(arena, double, d->nj);

@@ -87,7 +87,8 @@ static void print_body(const placed* p, int i) {
   print_vector("at", p, x, "m");
   moved(p, i, &metres, &radians);
   if (metres > 0.0 || radians > 0.0) {
-    printf(", moved by %.3g m and %.3g rad to close the joints", metres, radians);
+    printf(", moved by %.3g m and %.3g rad to %s", metres, radians,
+           p->size.joints > 0 ? "close the joints" : "part shapes");
   }
   printf("\n");
 }
@@ -111,6 +112,26 @@ static void print_joint(const placed* p, int i) {
          before[1], after[0], after[1]);
 }
 
+/* Shapes that lie in each other as written. */
+static void print_overlaps(const placed* p) {
+  enum { SHOWN = 20 };
+  saltus_overlap list[SHOWN];
+  int count = 0;
+  if (saltus_mechanism_overlaps(p->m, p->t, p->before, 1e-12, list, SHOWN, &count) != SALTUS_OK) {
+    return;
+  }
+  for (int i = 0; i < count && i < SHOWN; i++) {
+    char first[128], second[128];
+    printf("shapes %s and %s: %.6g m in each other as written, ",
+           cli_one_line(list[i].shapes[0], first, sizeof first),
+           cli_one_line(list[i].shapes[1], second, sizeof second), list[i].depth);
+    print_vector("along", p, list[i].direction, "\n");
+  }
+  if (count > SHOWN) {
+    printf("%d more pairs of shapes lie in each other as written\n", count - SHOWN);
+  }
+}
+
 int check_bodies_print(const cli_model* model) {
   const placed p = place(model);
   saltus_mechanism_state state;
@@ -126,6 +147,7 @@ int check_bodies_print(const cli_model* model) {
   for (int i = 0; i < p.size.joints; i++) {
     print_joint(&p, i);
   }
+  print_overlaps(&p);
   printf("mobility: %d degree%s of freedom: %d velocities, %d rows of joints of rank %d, %d "
          "redundant\n",
          mobility.mobility, cli_plural(mobility.mobility), mobility.velocities, mobility.rows,

@@ -63,6 +63,8 @@ static const cli_option resume_options[] = {
 static const cli_option check_options[] = {
     {"--set", "NAME=VALUE", "replaces a parameter of the scene", true},
     {"--sketch", "FILE", "draws the bodies at the start to FILE.svg, .pdf or .png", false},
+    {"--separate", NULL, "moves bodies apart whose shapes lie in each other, and says where to",
+     false},
     {"--json", NULL, "prints JSON", false},
     {"--help", NULL, "prints this text", false},
 };

@@ -107,7 +107,8 @@ static int open_scene(const cli_args* args, const char* target, const char* text
                                   .text = text,
                                   .overrides = overrides,
                                   .override_count = count,
-                                  .log = cli_log()};
+                                  .log = cli_log(),
+                                  .separate = cli_has(args, "--separate")};
     saltus_status status = saltus_scene_create(&def, &model->scene);
     code = status == SALTUS_ERR_IO ? CLI_USAGE : cli_exit_code(status);
   }

@@ -142,6 +142,25 @@ typedef struct saltus_assembly {
 SALTUS_API saltus_status saltus_mechanism_assemble(saltus_mechanism* mechanism, double tolerance,
                                                    saltus_log log, saltus_assembly* assembly);
 
+/* Two shapes that lie in each other. */
+typedef struct saltus_overlap {
+  const char* shapes[2];
+  int bodies[2];       /* -1: the world */
+  double depth;        /* m, least way that parts them */
+  double direction[3]; /* of length 1: of the first shape along it, or of the second against it */
+  double point[3];     /* m, near where */
+} saltus_overlap;
+
+/* Pairs of shapes that lie deeper in each other than `deeper` m, in the order of shapes; *count may be above the capacity. */
+SALTUS_API saltus_status saltus_mechanism_overlaps(const saltus_mechanism* mechanism, double t,
+                                                   const double* q, double deeper,
+                                                   saltus_overlap* list, int capacity, int* count);
+
+/* Moves free bodies apart, without turning them, until no two shapes lie deeper in each other; *left: how many still do after 500
+ * rounds. Joints are not looked at. */
+SALTUS_API saltus_status saltus_mechanism_separate(const saltus_mechanism* mechanism, double t,
+                                                   double deeper, double* q, int* left);
+
 SALTUS_END_DECLS
 
 #endif

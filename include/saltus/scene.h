@@ -42,7 +42,8 @@ typedef struct saltus_scene_def {
   int override_count;
   saltus_log log;
   const saltus_allocator* allocator;
-  SALTUS_RESERVED(4);
+  bool separate; /* bodies whose shapes lie in each other at the start are moved apart */
+  SALTUS_RESERVED(3);
 } saltus_scene_def;
 
 /* What a scene says. Valid as long as the scene. */

@@ -203,6 +203,7 @@ typedef struct saltus_moreau_jean_options {
   int on_energy_gain; /* 0: a warning, 1: the run ends */
   double contact_tol; /* residual of contact problems over the size of their data; 0: rounding */
   int project_joints; /* 1: positions are moved back onto the joints */
+  int iterate;        /* 0: until the velocity has settled; 1: once */
 } saltus_moreau_jean_options;
 
 SALTUS_API saltus_moreau_jean_options saltus_moreau_jean_options_default(void);

@@ -84,6 +84,9 @@ void saltusi_scene_bodies(saltusi_scene_builder* builder);
 /* shapes of both, materials and contact_pairs */
 void saltusi_scene_shapes(saltusi_scene_builder* builder);
 
+/* Shapes that lie deeper in each other at the start than is corrected are refused by name, or moved apart when asked. */
+saltus_status saltusi_scene_overlaps(saltusi_scene_builder* builder);
+
 /* A point in the plane or in space, and angle or orientation of an item. */
 void saltusi_scene_point(saltusi_scene_builder* builder, const saltusi_yaml_node* item,
                          const char* key, const char* what, double out[3]);

@@ -313,3 +313,53 @@ void saltusi_scene_shapes(builder* b) {
   read_materials(b);
   read_contact_pairs(b);
 }
+
+static const saltusi_yaml_node* node_of(const builder* b, const char* shape) {
+  for (int i = 0; i < b->mechanism.shape_count; i++) {
+    if (strcmp(b->mechanism.shapes[i].shape.name, shape) == 0) {
+      return b->shape_nodes[i];
+    }
+  }
+  return b->root;
+}
+
+saltus_status saltusi_scene_overlaps(builder* b) {
+  assert(b != NULL);
+  saltus_scene* scene = b->scene;
+  saltus_scene_view* view = &scene->view;
+  if (scene->mechanism == NULL || b->mechanism.shape_count == 0) {
+    return SALTUS_OK;
+  }
+  saltus_overlap worst;
+  int count = 0;
+  const double* q = view->q0 + b->model.coordinate_count;
+  double deeper = view->start_tolerance;
+  if (b->def->separate) {
+    double* apart = saltusi_reader_take(&b->reader, (size_t)view->system->dims.nq, sizeof(double));
+    if (apart == NULL) {
+      return b->reader.status;
+    }
+    memcpy(apart, view->q0, (size_t)view->system->dims.nq * sizeof(double));
+    const double settled =
+        1e-9; /* of the smallest shape would do: it is moved out by the start's correction */
+    b->reader.status = saltus_mechanism_separate(scene->mechanism, view->start, settled,
+                                                 apart + b->model.coordinate_count, &count);
+    view->q0 = apart;
+    q = apart + b->model.coordinate_count;
+  }
+  if (b->reader.status == SALTUS_OK) {
+    b->reader.status =
+        saltus_mechanism_overlaps(scene->mechanism, view->start, q, deeper, &worst, 1, &count);
+  }
+  if (b->reader.status == SALTUS_OK && count > 0) {
+    const double* n = worst.direction;
+    saltusi_reader_fail(&b->reader, node_of(b, worst.shapes[0]),
+                        "shapes " SALTUSI_QUOTE " and " SALTUSI_QUOTE
+                        " lie %.6g m in each other at the start%s; move the first by (%.6g, %.6g, "
+                        "%.6g) m, let saltus check --separate do it, or let them not collide",
+                        worst.shapes[0], worst.shapes[1], worst.depth,
+                        count > 1 ? ", and others do" : "", worst.depth * n[0], worst.depth * n[1],
+                        worst.depth * n[2]);
+  }
+  return b->reader.status;
+}

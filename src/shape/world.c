@@ -5,7 +5,7 @@
  *
  *   a pair comes within   reach + horizon |v_A - v_B| + slack_A + slack_B + turn_A arm_A + turn_B arm_B
  *   boxes grow by         reach / 2 + horizon |v| + slack + turn arm         (each side, |v_A - v_B| <= |v_A| + |v_B|)
- *   delta               = turn_A + turn_B + that distance / size
+ *   delta               = turn_A + turn_B + that distance / size;     reach / size within a horizon
  */
 #include "shape/world.h"
 
@@ -326,7 +326,9 @@ static saltusi_meeting meeting_of(const saltusi_world* world, const saltusi_worl
                      slack_of(query, b->carrier) + turn_a * a->arm + turn_b * arm;
   meeting.near.reach = query->reach + meeting.approach;
   const double size = isfinite(b->arm) ? fmin(a->shape.size, b->shape.size) : a->shape.size;
-  meeting.near.delta = turn_a + turn_b + (size > 0.0 ? meeting.near.reach / size : 0.0);
+  /* within a horizon contacts act along the normals of now: those that ways could make others of are not wanted */
+  const double shift = query->horizon > 0.0 ? query->reach : meeting.near.reach;
+  meeting.near.delta = turn_a + turn_b + (size > 0.0 ? shift / size : 0.0);
   return meeting;
 }
 

@@ -186,6 +186,57 @@ static void a_stack_of_ten_cubes_stands(void** state) {
   saltus_scene_destroy(scene);
 }
 
+/* Three discs in a row, 0.1 and 0.2 in each other: refused with depth and way, moved apart when asked. */
+static void overlaps_are_refused_by_name_or_parted(void** state) {
+  (void)state;
+  static const char text[] =
+      "saltus: 1\nworld: {gravity: [0, 0]}\nbodies:\n"
+      "  a: {density: 1, shapes: [{name: left, circle: {radius: 1}}], position: [-1.9, 0]}\n"
+      "  b: {density: 1, shapes: [{name: middle, circle: {radius: 1}}]}\n"
+      "  c: {density: 1, shapes: [{name: right, circle: {radius: 1}}], position: [1.8, 0]}\n";
+  saltus_kept_message kept = {.text = ""};
+  saltus_scene* scene;
+  saltus_scene_def def = {.path = "s", .text = text, .log = saltus_log_keep(&kept)};
+  assert_int_equal(saltus_scene_create(&def, &scene), SALTUS_ERR_INPUT);
+  assert_says(kept, "s:4:");
+  assert_says(kept, "shapes \"left\" and \"middle\" lie 0.1 m in each other at the start");
+  assert_says(kept, "move the first by (-0.1, ");
+  def.separate = true;
+  assert_int_equal(saltus_scene_create(&def, &scene), SALTUS_OK);
+  const double* q = saltus_scene_look(scene)->q0;
+  assert_true(q[3] - q[0] >= 2.0 - 2e-9 && q[3] - q[0] < 2.01);
+  assert_true(q[6] - q[3] >= 2.0 - 2e-9 && q[6] - q[3] < 2.01);
+  saltus_scene_destroy(scene);
+}
+
+/* Dominoes at a large step: rows change with the velocity that they decide. One problem a step goes through, and all fall. */
+static void dominoes_fall(void** state) {
+  (void)state;
+  saltus_scene* scene = open_file("shapes/dominoes.yaml");
+  const saltus_scene_view* view = saltus_scene_look(scene);
+  saltus_kept_message kept = {.text = ""};
+  const saltus_sim_def def = {.system = view->system,
+                              .scheme = view->scheme,
+                              .options = view->options,
+                              .q0 = view->q0,
+                              .v0 = view->v0,
+                              .h = view->step,
+                              .log = saltus_log_keep(&kept)};
+  saltus_sim* sim;
+  if (saltus_sim_create(&def, &sim) != SALTUS_OK ||
+      saltus_sim_run_until(sim, view->until) != SALTUS_OK) {
+    fail_msg("%s", kept.text);
+  }
+  const double* q = saltus_sim_q(sim);
+  for (int i = 0; i < 20; i++) { /* z axes lean by more than half a radian */
+    const double* p = q + 7 * i + 3;
+    assert_true(1.0 - 2.0 * (p[1] * p[1] + p[2] * p[2]) < 0.88);
+    assert_true(q[7 * i + 2] > 0.0);
+  }
+  saltus_sim_destroy(sim);
+  saltus_scene_destroy(scene);
+}
+
 static void what_is_wrong_is_refused_with_its_place(void** state) {
   (void)state;
 #define BODY(shape) "saltus: 1\nbodies:\n  b: {density: 1, shapes: [" shape "]}\n"
@@ -229,6 +280,8 @@ int main(void) {
       cmocka_unit_test(a_ball_rolls_down_a_slope),
       cmocka_unit_test(a_cube_falls_onto_its_corner),
       cmocka_unit_test(a_stack_of_ten_cubes_stands),
+      cmocka_unit_test(overlaps_are_refused_by_name_or_parted),
+      cmocka_unit_test(dominoes_fall),
       cmocka_unit_test(what_is_wrong_is_refused_with_its_place),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -13,6 +13,9 @@ static const saltus_field fields[] = {
     SALTUS_REAL(saltus_moreau_jean_options, contact_tol, 0.0, 0.0, 0.01,
                 "residual of contact problems over the size of their data; 0: rounding [1]"),
     SALTUSI_PROJECTION_FIELD(saltus_moreau_jean_options),
+    SALTUS_CHOICE(saltus_moreau_jean_options, iterate, 0, 1, saltusi_iterate_names,
+                  "until rows and forces fit the velocity at the end, or once: one contact problem "
+                  "a step"),
 };
 
 #define TABLE SALTUSI_TABLE(saltus_moreau_jean_options, fields)

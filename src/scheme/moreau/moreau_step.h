@@ -24,6 +24,7 @@
 
 extern const char* const saltusi_jump_names[];
 extern const char* const saltusi_joint_level_names[];
+extern const char* const saltusi_iterate_names[];
 
 /* The iteration of moreau_joints.c. */
 typedef struct saltusi_moreau_joints {

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * overlaps.c - shapes that lie in each other, and bodies moved apart.
+ *
+ * Moving apart is Jacobi's iteration on depths: each pair shares its way by the inverse masses of its bodies, and of all ways
+ * that pairs want of a body it goes the mean. Where bodies lie in a crowd that takes many rounds.
+ */
+#include "body/contacts.h"
+
+#include <assert.h>
+#include <string.h>
+
+typedef struct search {
+  const saltus_mechanism* m;
+  const saltusi_carrier* carrier;
+  double deeper; /* m */
+  saltus_overlap* list;
+  int capacity, count;
+} search;
+
+static bool look(void* user, const saltusi_meeting* meeting) {
+  search* s = user;
+  const saltusi_instance* a = &s->m->world->instance[meeting->a];
+  const saltusi_instance* b = &s->m->world->instance[meeting->b];
+  saltusi_separation apart;
+  if (saltusi_shape_separation(&a->shape, &s->carrier[a->carrier], &b->shape,
+                               &s->carrier[b->carrier], &apart) != SALTUS_OK ||
+      !(apart.distance < -s->deeper)) {
+    return true;
+  }
+  if (s->count < s->capacity) {
+    saltus_overlap* to = &s->list[s->count];
+    *to = (saltus_overlap){.shapes = {a->shape.name, b->shape.name},
+                           .bodies = {a->carrier, b->carrier},
+                           .depth = -apart.distance};
+    for (int k = 0; k < 2; k++) {
+      to->bodies[k] = to->bodies[k] < s->m->body_count ? to->bodies[k] : -1;
+    }
+    memcpy(to->direction, apart.normal, sizeof to->direction);
+    memcpy(to->point, apart.point, sizeof to->point);
+  }
+  s->count++;
+  return true;
+}
+
+saltus_status saltus_mechanism_overlaps(const saltus_mechanism* mechanism, double t,
+                                        const double* q, double deeper, saltus_overlap* list,
+                                        int capacity, int* count) {
+  assert(mechanism != NULL && q != NULL && count != NULL && (capacity == 0 || list != NULL));
+  const saltus_mechanism* m = mechanism;
+  *count = 0;
+  if (m->world == NULL) {
+    return SALTUS_OK;
+  }
+  saltusi_pool pool = saltusi_pool_over(&m->pool.allocator);
+  char* scratch = saltusi_pool_take(&pool, m->system.dims.scratch + SALTUS_ALIGNMENT, 1);
+  if (scratch == NULL) {
+    return SALTUS_ERR_MEMORY;
+  }
+  scratch += (SALTUS_ALIGNMENT - (uintptr_t)scratch % SALTUS_ALIGNMENT) % SALTUS_ALIGNMENT;
+  saltusi_shapes_memory room;
+  saltusi_shapes_lay_out(m, scratch, &room);
+  const saltus_point at = {.t = t, .q = q};
+  for (int i = 0; i <= m->body_count; i++) {
+    saltusi_shapes_carrier(m, i, &at, &room.carrier[i]);
+  }
+  const saltusi_world_query query = {.carrier = room.carrier, .memory = room.world};
+  search s = {
+      .m = m, .carrier = room.carrier, .deeper = deeper, .list = list, .capacity = capacity};
+  saltusi_world_meet(m->world, &query, look, &s);
+  *count = s.count;
+  saltusi_pool_free(&pool);
+  return SALTUS_OK;
+}
+
+/* What one overlap wants of one of its bodies, in the way [nv]. */
+static void add_way(const saltus_mechanism* m, const saltus_overlap* o, int side, double margin,
+                    double* way) {
+  double share[2];
+  for (int k = 0; k < 2; k++) {
+    const saltusi_body* body = o->bodies[k] >= 0 ? &m->bodies[o->bodies[k]] : NULL;
+    share[k] = body != NULL && body->kind == SALTUS_BODY_FREE ? 1.0 / body->mass : 0.0;
+  }
+  if (share[side] == 0.0) {
+    return;
+  }
+  const double by = (o->depth + margin) * share[side] / (share[0] + share[1]);
+  const int v = m->bodies[o->bodies[side]].v;
+  for (int k = 0; k < (m->plane ? 2 : 3); k++) {
+    way[v + k] += (side == 0 ? by : -by) * o->direction[k];
+  }
+}
+
+saltus_status saltus_mechanism_separate(const saltus_mechanism* mechanism, double t, double deeper,
+                                        double* q, int* left) {
+  assert(mechanism != NULL && q != NULL && left != NULL);
+  enum { ROUNDS = 500, MOST = 4096 };
+  const saltus_mechanism* m = mechanism;
+  const int nv = m->system.dims.nv, nq = m->system.dims.nq;
+  saltusi_pool pool = saltusi_pool_over(&m->pool.allocator);
+  saltus_overlap* list = SALTUSI_TAKE(&pool, saltus_overlap, MOST);
+  double* way = SALTUSI_TAKE(&pool, double, nv);
+  double* times = SALTUSI_TAKE(&pool, double, m->body_count + 1);
+  double* moved = SALTUSI_TAKE(&pool, double, nq);
+  saltus_status status = pool.failed ? SALTUS_ERR_MEMORY : SALTUS_OK;
+  for (int round = 0; status == SALTUS_OK && round <= ROUNDS; round++) {
+    status = saltus_mechanism_overlaps(m, t, q, deeper, list, MOST, left);
+    if (*left == 0 || round == ROUNDS || status != SALTUS_OK) {
+      break;
+    }
+    memset(way, 0, (size_t)nv * sizeof(double));
+    memset(times, 0, (size_t)(m->body_count + 1) * sizeof(double));
+    for (int i = 0; i < *left && i < MOST; i++) {
+      for (int side = 0; side < 2; side++) {
+        add_way(m, &list[i], side, deeper, way);
+        times[list[i].bodies[side] >= 0 ? list[i].bodies[side] : m->body_count] += 1.0;
+      }
+    }
+    for (int i = 0; i < m->body_count; i++) {
+      for (int k = 0; m->bodies[i].v >= 0 && times[i] > 1.0 && k < 3; k++) {
+        way[m->bodies[i].v + k] /= times[i];
+      }
+    }
+    if (m->plane) {
+      for (int k = 0; k < nq; k++) {
+        q[k] += way[k];
+      }
+    } else {
+      saltusi_mechanism_advance(m, q, way, 1.0, moved);
+      memcpy(q, moved, (size_t)nq * sizeof(double));
+    }
+  }
+  saltusi_pool_free(&pool);
+  return status;
+}
