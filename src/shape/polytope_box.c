@@ -312,6 +312,8 @@ static void cross_of(const query* ask, int i, int j, cross* out) {
   saltusi_turn_back(two->C, out->n, out->own);
   saltusi_turn(two->Q, out->n, out->normal);
   out->wide = fmin(ask->sine / sine, fmin(4.0 * ask->sine, SALTUSI_WIDEST));
+  const double along = saltusi_dot3(out->n, ask->axis); /* as for other polytopes */
+  out->near = along * along >= 1.0 - 4.0 * out->wide * out->wide;
   saltusi_cross(out->n, b, out->of_B);
   saltusi_cross(out->n, a, out->of_A);
   out->slope = saltusi_dot3(out->of_B, a); /* that of b across a is the opposite */

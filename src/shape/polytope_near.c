@@ -240,6 +240,11 @@ static bool cross(const query* ask, const edge_seen* a, const saltusi_edge* b, c
   /* bodies that turn by delta turn the common normal by delta / sine; beyond four times delta the edges are so nearly
    * parallel that the corner is all but on the line of its neighbours */
   const double wide = fmin(ask->sine / sine, fmin(4.0 * ask->sine, SALTUSI_WIDEST));
+  /* edges that are nearly parallel have their common normal anywhere, a quarter turn from the axis too */
+  const double along = saltusi_dot3(n, ask->axis[0]);
+  if (!(along * along >= 1.0 - 4.0 * wide * wide)) {
+    return false;
+  }
   for (int k = 0; k < 2; k++) {
     if (!(saltusi_dot3(n, b->into[k]) <= wide && saltusi_dot3(n, a->into[k]) >= -wide)) {
       return false;
