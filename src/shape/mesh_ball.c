@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * mesh_ball.c - balls and capsules on meshes: the local minima of the distance, each once (theory page, 2.2).
+ * mesh_ball.c - balls and capsules on meshes: the local minima of the distance, each once (docs/theory/contact-polytopes.md).
  *
  * The outside is tiled: over a triangle (its border included), beyond both sides of a convex edge, or before all edges
  * that leave a vertex. Points within `touch` of a border belong to the face before the edge, and to the edge before the

@@ -54,6 +54,7 @@ static int parameters(saltusi_feature_kind kind) {
 /* Which pairs are looked at: planes of X meet corners alone, fixed points of a rim a face that it lies on. */
 static bool may_touch(const curved* c, int x, int number, const double* normal) {
   const saltusi_mesh_query* ask = c->ask;
+  assert(ask->X->feature != NULL && ask->shape->feature != NULL);
   const saltusi_feature* X = &ask->X->feature[x - 1];
   const saltusi_feature* M = &ask->shape->feature[number - 1];
   const saltusi_feature* rim = rim_of(ask->X, x);

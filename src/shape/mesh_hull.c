@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * mesh_hull.c - boxes, hulls and half-spaces on meshes (theory page, 2.2): vertices of the hull over faces, vertices of
+ * mesh_hull.c - boxes, hulls and half-spaces on meshes (docs/theory/contact-polytopes.md): vertices of the hull over faces, vertices of
  * the mesh under faces of the hull, edges of the hull across convex edges of the mesh. A mesh is a surface: what is deeper
  * than half of the hull is below something else.
  */

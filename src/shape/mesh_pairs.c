@@ -25,7 +25,6 @@ static bool treats(const saltusi_shape* A, const saltusi_shape* B) {
     return X->feature[0].rho > 0.0;
   case SALTUS_SHAPE_CAPSULE:
   case SALTUS_SHAPE_HALF_SPACE:
-    return true;
   case SALTUS_SHAPE_BOX:
   case SALTUS_SHAPE_HULL:
   case SALTUS_SHAPE_CYLINDER:

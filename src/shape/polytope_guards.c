@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Saltus developers
  *
  * polytope_guards.c - how long the features of a contact are those that touch: a vertex over its face, closest points
- * within their edges (docs/theory/contact-geometry.md, 2.3).
+ * within their edges (docs/theory/contact-polytopes.md).
  *
  * Bodies that are stacked exactly touch with vertices on vertices: each guard is moved outward by more than lists are, so
  * that it is positive there and falls where the list names the neighbour.

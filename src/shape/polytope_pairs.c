@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * polytope_pairs.c - pairs of features of boxes, hulls and half-spaces (docs/theory/contact-geometry.md, 2.1).
+ * polytope_pairs.c - pairs of features of boxes, hulls and half-spaces (docs/theory/contact-polytopes.md).
  *
  * Two convex bodies are apart when one axis parts them, so one axis is chosen, the best (the largest least height);
  * along it every vertex has to stay outside. Listed are, among the features whose cones of normals come within 2 delta

@@ -621,7 +621,7 @@ static void no_pose_breaks_a_list(void** state) {
   if (saltus_has("qhull")) {
     shape[shapes++] = solids_hull(&pool, &seed, 10, 0.0);
   }
-  for (int round = 0; round < rounds(20000, 2000000); round++) {
+  for (int round = 0; round < rounds(100000, 10000000); round++) {
     const saltusi_shape* A = &shape[(int)(shapes * saltus_test_random(&seed))];
     const saltusi_shape* B = &shape[(int)(shapes * saltus_test_random(&seed))];
     if (!saltusi_shape_treats(A, B)) {
