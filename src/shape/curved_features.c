@@ -29,6 +29,7 @@ typedef struct end {
   int number;
   const saltusi_spot* spot;
   double n[3]; /* outward, world */
+  double wide; /* m, beyond the ends of lines */
 } end;
 
 const saltusi_feature* saltusi_circle_of(const saltusi_shape* shape, int number) {
@@ -94,6 +95,7 @@ static bool on_face(const end* e, const double from[3], double touch) {
 /* The closest point is on the feature, and the normal one of its normals. `from`: the carrier, from the origin of B's. */
 static bool counts(const end* e, const double from[3], double sine, double touch) {
   const saltusi_spot* spot = e->spot;
+  const double wide = e->wide;
   double own[3];
   switch (spot->kind) {
   case SALTUSI_FEATURE_POINT:
@@ -103,7 +105,7 @@ static bool counts(const end* e, const double from[3], double sine, double touch
     saltusi_turn_back(e->at->R, e->n, own);
     return e->shape->polytope == NULL || saltusi_normal_of(e->shape, e->number, own, sine);
   case SALTUSI_FEATURE_LINE:
-    if (!(spot->u[0] > 0.0 && spot->u[0] < spot->size[0])) {
+    if (!(spot->u[0] > -wide && spot->u[0] < spot->size[0] + wide)) {
       return false;
     }
     saltusi_turn_back(e->at->R, e->n, own);
@@ -114,7 +116,7 @@ static bool counts(const end* e, const double from[3], double sine, double touch
     return spot->rho > 0.0 || on_rim(e, sine);
   case SALTUSI_FEATURE_CONE: {
     const double k = spot->size[0];
-    return spot->u[0] > 0.0 && spot->u[0] < spot->size[1] * sqrt(1.0 + k * k);
+    return spot->u[0] > -wide && spot->u[0] < spot->size[1] * sqrt(1.0 + k * k) + wide;
   }
   default:
     return true;
@@ -125,8 +127,8 @@ bool saltusi_feature_counts(const saltusi_touching* touching, const double from[
                             double touch) {
   assert(touching != NULL && from != NULL);
   const double* n = touching->outward;
-  const end e = {
-      touching->shape, touching->at, touching->number, touching->spot, {n[0], n[1], n[2]}};
+  const end e = {touching->shape, touching->at,       touching->number,
+                 touching->spot,  {n[0], n[1], n[2]}, 0.0};
   return counts(&e, from, sine, touch);
 }
 
@@ -159,6 +161,9 @@ static bool on_this_side(const saltusi_listing* list, const saltusi_meeting* at,
   if (two->A->stored == 1 && two->B->stored == 1) {
     return true; /* two ellipsoids: there is no other pair */
   }
+  if (list->all) { /* nothing is chosen, but the far side is not near */
+    return at->apart - at->spot[0].rho - at->spot[1].rho >= -list->reach;
+  }
   if (list->best != NULL) {
     return saltusi_dot3(list->best->normal, at->normal) >= cos(fmin(2.0 * list->delta, 1.5));
   }
@@ -189,12 +194,13 @@ static void try_pair(const saltusi_listing* list, int a, int b, int branch) {
       degenerate(&at.spot[0], &at.spot[1]) || !on_this_side(list, &at, a, b)) {
     return;
   }
-  end A = {two->A, two->a, a, &at.spot[0], {-at.normal[0], -at.normal[1], -at.normal[2]}};
-  end B = {two->B, two->b, b, &at.spot[1], {at.normal[0], at.normal[1], at.normal[2]}};
+  const double wide = list->all ? list->reach : 0.0;
+  end A = {two->A, two->a, a, &at.spot[0], {-at.normal[0], -at.normal[1], -at.normal[2]}, wide};
+  end B = {two->B, two->b, b, &at.spot[1], {at.normal[0], at.normal[1], at.normal[2]}, wide};
   double from[3];
   const double none[3] = {0.0, 0.0, 0.0};
   saltusi_minus3(two->a->x, two->b->x, from);
-  const double touch = 64.0 * DBL_EPSILON * (size_of(two->A) + size_of(two->B));
+  const double touch = fmax(wide, 64.0 * DBL_EPSILON * (size_of(two->A) + size_of(two->B)));
   if (list->anything || (list->borderless && (has_borders(A.spot) || has_borders(B.spot)))) {
     saltusi_list_met(list, a, b, branch, &at);
     return;

@@ -48,11 +48,44 @@ static void list_balls(const saltusi_listing* list) {
   saltusi_candidate_add(list->out, &item);
 }
 
+void saltusi_list_round(const saltusi_listing* list, int of, int number) {
+  assert(list != NULL && (of == 0 || of == 1));
+  const saltusi_two* two = list->two;
+  const saltusi_shape* solid = of == 0 ? two->B : two->A;
+  const saltusi_feature* own = &(of == 0 ? two->A : two->B)->feature[number - 1];
+  double point[3];
+  saltusi_foot foot;
+  saltusi_seen_from(of == 0 ? two->b : two->a, of == 0 ? two->a : two->b, own->p, point);
+  const bool found = saltusi_foot_of(solid, point, &foot);
+  for (int other = 1; other <= solid->stored; other++) {
+    const bool here = found && other == foot.number;
+    const bool reached = list->all && saltusi_circle_of(solid, other) == NULL &&
+                         saltusi_region_of(solid, other, point) >= -list->reach &&
+                         (!found || foot.distance - own->rho <= list->reach);
+    const int a = of == 0 ? number : other, b = of == 0 ? other : number;
+    saltusi_meeting at;
+    if ((here || reached) && saltusi_list_meet(list, a, b, 0, &at) &&
+        (here ||
+         at.apart - at.spot[0].rho - at.spot[1].rho >= -list->reach)) { /* not the far side */
+      saltusi_list_met(list, a, b, 0, &at);
+    }
+  }
+  if (!found && solid->kind == SALTUS_SHAPE_TORUS) { /* on the axis: all around */
+    for (int i = 1; i <= SALTUSI_RIM_POINTS; i++) {
+      saltusi_list_add(list, of == 0 ? number : i, of == 0 ? i : number, 0);
+    }
+  }
+}
+
 void saltusi_list_ball(const saltusi_listing* list) {
   assert(list != NULL);
   const saltusi_two* two = list->two;
   if (two->B->kind == SALTUS_SHAPE_SPHERE) {
     list_balls(list);
+    return;
+  }
+  if (list->all) {
+    saltusi_list_round(list, 0, SALTUSI_SPHERE_POINT);
     return;
   }
   double point[3];
@@ -77,7 +110,9 @@ void saltusi_list_capsules(const saltusi_listing* list) {
     double point[3];
     saltusi_foot foot;
     saltusi_seen_from(two->b, two->a, two->A->feature[i].p, point);
-    if (saltusi_foot_of(two->B, point, &foot)) {
+    if (list->all) {
+      saltusi_list_round(list, 0, SALTUSI_CAPSULE_END + i);
+    } else if (saltusi_foot_of(two->B, point, &foot)) {
       saltusi_list_add(list, SALTUSI_CAPSULE_END + i, foot.number, 0);
       met[i] = foot.number;
     }
@@ -87,8 +122,13 @@ void saltusi_list_capsules(const saltusi_listing* list) {
     saltusi_foot foot;
     const int end = SALTUSI_CAPSULE_END + i;
     saltusi_seen_from(two->a, two->b, two->B->feature[i].p, point);
-    if (saltusi_foot_of(two->A, point, &foot) &&
-        (foot.number == SALTUSI_CAPSULE_SIDE || met[foot.number - SALTUSI_CAPSULE_END] != end)) {
+    if (list->all) { /* ends on ends are there already */
+      if (saltusi_region_of(two->A, SALTUSI_CAPSULE_SIDE, point) >= -list->reach) {
+        saltusi_list_add(list, SALTUSI_CAPSULE_SIDE, end, 0);
+      }
+    } else if (saltusi_foot_of(two->A, point, &foot) &&
+               (foot.number == SALTUSI_CAPSULE_SIDE ||
+                met[foot.number - SALTUSI_CAPSULE_END] != end)) {
       saltusi_list_add(list, foot.number, end, 0);
     }
   }
@@ -109,8 +149,9 @@ bool saltusi_list_lines(const saltusi_listing* list, int a, int b) {
   if (saltusi_dot3(across, across) < SALTUSI_PARALLEL * SALTUSI_PARALLEL) {
     return false;
   }
-  const double u = at.spot[0].u[0], v = at.spot[1].u[0];
-  return u > 0.0 && u < A->size[0] && v > 0.0 && v < B->size[0] && saltusi_list_add(list, a, b, 0);
+  const double u = at.spot[0].u[0], v = at.spot[1].u[0], wide = list->all ? list->reach : 0.0;
+  return u > -wide && u < A->size[0] + wide && v > -wide && v < B->size[0] + wide &&
+         saltusi_list_add(list, a, b, 0);
 }
 
 /* Sine of the angle between a circle and the plane of a half-space. */

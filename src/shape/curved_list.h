@@ -12,6 +12,7 @@
 /* Two shapes in the order of ranks, and where pairs go. */
 typedef struct saltusi_listing {
   const saltusi_two* two;
+  bool all;        /* as of saltusi_near */
   double reach;    /* m */
   double sine;     /* by which cones of normals are widened */
   bool flipped;    /* the caller has them the other way round */
@@ -43,6 +44,10 @@ typedef struct saltusi_touching {
  * the origin of lengths; `touch`: m, beyond borders. */
 bool saltusi_feature_counts(const saltusi_touching* touching, const double from[3], double sine,
                             double touch);
+
+/* Adds a round point of one of the two (of = 0: of A) against the whole of the other: where this is closest, or, for all
+ * pairs, each feature whose region it can reach. */
+void saltusi_list_round(const saltusi_listing* list, int of, int number);
 
 /* Adds two lines where they are closest inside of both and not parallel. */
 bool saltusi_list_lines(const saltusi_listing* list, int a, int b);

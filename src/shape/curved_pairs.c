@@ -178,6 +178,7 @@ static void pairs(const saltusi_two* given, const saltusi_near* near, saltusi_ca
   const saltusi_listing list = {.two = &two,
                                 .reach = near->reach,
                                 .sine = near->delta < 1.5 ? sin(near->delta) : 1.0,
+                                .all = near->all,
                                 .flipped = !in_order(given),
                                 .out = out};
   const int before = out->count;

@@ -275,9 +275,14 @@ void saltusi_list_capsule_polytope(const saltusi_listing* list) {
     saltusi_list_add(list, SALTUSI_CAPSULE_SIDE, line.number, 0);
   }
   const int lower = saltusi_dot3(line.normal, line.a) < 0.0;
+  const double wide = list->all ? list->reach : 0.0;
   for (int i = 0; i < 2; i++) {
     double point[3];
     saltusi_foot foot;
+    if (list->all && !deep) {
+      saltusi_list_round(list, 0, SALTUSI_CAPSULE_END + i);
+      continue;
+    }
     saltusi_seen_from(two->b, two->a, two->A->feature[i].p, point);
     saltusi_foot_of_polytope(two->B, point, &foot);
     saltusi_list_add(list, SALTUSI_CAPSULE_END + i, foot.number, 0);
@@ -291,14 +296,14 @@ void saltusi_list_capsule_polytope(const saltusi_listing* list) {
     double n[3];
     if (!saltusi_list_meet(list, SALTUSI_CAPSULE_SIDE, number, 0, &at) ||
         !(at.apart - at.spot[0].rho - at.spot[1].rho <= list->reach) || !(at.apart > 0.0) ||
-        !(at.spot[0].u[0] > 0.0 && at.spot[0].u[0] < length)) {
+        !(at.spot[0].u[0] > -wide && at.spot[0].u[0] < length + wide)) {
       continue;
     }
     if (number > body->vertices) {
       const double u = at.spot[1].u[0];
       double across[3];
       saltusi_cross(at.spot[0].a, at.spot[1].a, across);
-      if (!(u > 0.0 && u < at.spot[1].size[0]) ||
+      if (!(u > -wide && u < at.spot[1].size[0] + wide) ||
           saltusi_dot3(across, across) < SALTUSI_PARALLEL * SALTUSI_PARALLEL) {
         continue;
       }

@@ -231,6 +231,41 @@ static void hollow_spheres_hold_what_is_inside(void** state) {
   }
 }
 
+/* With `all` a ball over a box near its border has the edge and the corner beside the face, a capsule its ends beside its
+ * side: what it can reach by moving that far. */
+static void all_pairs_hold_what_can_be_reached(void** state) {
+  (void)state;
+  item box, ball, rod, other;
+  saltusi_candidate room[MOST];
+  saltusi_candidates list = {.capacity = MOST, .item = room};
+  const saltusi_near near = {.reach = 0.2, .delta = 0.1, .all = true};
+  make((saltus_shape_def){.kind = SALTUS_SHAPE_BOX, .size = {2.0, 2.0, 2.0}}, &box);
+  make((saltus_shape_def){.kind = SALTUS_SHAPE_SPHERE, .radius = 0.5}, &ball);
+  make((saltus_shape_def){.kind = SALTUS_SHAPE_CAPSULE, .radius = 0.5, .length = 1.0}, &rod);
+  make((saltus_shape_def){.kind = SALTUS_SHAPE_CAPSULE, .radius = 0.5, .length = 1.0}, &other);
+  ball.at.x[0] = ball.at.x[1] = 0.9;
+  ball.at.x[2] = 1.5;
+  assert_int_equal(saltusi_shape_pairs(&ball.shape, &ball.at, &box.shape, &box.at, &near, &list),
+                   SALTUS_OK);
+  assert_int_equal(list.count, 4); /* face, two edges, corner */
+  assert_near(least_gap(room, list.count), 0.0, 1e-15);
+  list.count = 0;
+  rod.at.x[0] = 1.0;
+  rod.at.x[2] = 0.9; /* ends at 0.4 and 1.4, beside ends at -0.5 and 0.5 */
+  assert_int_equal(saltusi_shape_pairs(&rod.shape, &rod.at, &other.shape, &other.at, &near, &list),
+                   SALTUS_OK);
+  bool side = false, end = false;
+  for (int i = 0; i < list.count; i++) {
+    side = side || (room[i].a == 1 && room[i].b == 3);
+    end = end || (room[i].a == 1 && room[i].b == 2);
+  }
+  assert_true(side && end);
+  item* all[] = {&box, &ball, &rod, &other};
+  for (int i = 0; i < 4; i++) {
+    saltusi_pool_free(&all[i]->pool);
+  }
+}
+
 /* ------------------------------------------------------------------------------------ tori --- */
 
 /* The distance of a point of the circle of a torus from another shape. */
@@ -502,7 +537,7 @@ static void fuzz(int calls, bool closed) {
       }
       const double reach = fabs(number(&seed));
       saltusi_candidates list = {.capacity = MOST, .item = room};
-      const saltusi_near near = {.reach = reach, .delta = fabs(number(&seed))};
+      const saltusi_near near = {.reach = reach, .delta = fabs(number(&seed)), .all = n % 3 == 0};
       saltusi_shape_pairs(&A.shape, &A.at, &B.shape, &B.at, &near, &list);
       const int written = list.count < MOST ? list.count : MOST;
       for (int k = 0; k < written; k++) {
@@ -550,6 +585,7 @@ int main(void) {
       cmocka_unit_test(a_lying_cylinder_touches_with_rim_and_side),
       cmocka_unit_test(capsules_may_be_parallel),
       cmocka_unit_test(hollow_spheres_hold_what_is_inside),
+      cmocka_unit_test(all_pairs_hold_what_can_be_reached),
       cmocka_unit_test(tori_are_as_far_as_their_circles),
       cmocka_unit_test(two_tori_touch_wherever_they_are),
       cmocka_unit_test(boxes_hold_shapes_and_are_tight),
