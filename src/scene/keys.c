@@ -167,7 +167,8 @@ static const saltus_scene_key marker_keys[] = {
 static const saltus_scene_key force_keys[] = {
     {"forces[]", "name", "text", "name, for messages"},
     {"forces[]", "at", "text", "marker, or body: its centre of mass"},
-    {"forces[]", "force", "list of formulas", "force [N]"},
+    {"forces[]", "coordinate", "text", "or a coordinate, whose force is one formula"},
+    {"forces[]", "force", "list of formulas, or formula", "force [N]"},
     {"forces[]", "torque", "formula, or list", "torque [N m]"},
     {"forces[]", "frame", "world or marker", "axes of both; default world"},
 };

@@ -13,31 +13,49 @@
 
 typedef saltusi_scene_builder builder;
 
-/* Forces by coordinate. */
-static void coordinate_forces(builder* b, const saltusi_yaml_node* node) {
-  saltus_formula_coordinate* coordinates = (saltus_formula_coordinate*)b->model.coordinates;
-  int count = b->model.coordinate_count;
-  saltusi_index names;
-  if (!saltusi_index_start(&names, count, b->reader.pool)) {
+/* Names of the coordinates; false: no memory. */
+static bool index_coordinates(builder* b, saltusi_index* names) {
+  if (!saltusi_index_start(names, b->model.coordinate_count, b->reader.pool)) {
     b->reader.status = SALTUS_ERR_MEMORY;
+    return false;
+  }
+  for (int k = 0; k < b->model.coordinate_count; k++) {
+    saltusi_index_add(names, b->model.coordinates[k].name);
+  }
+  return true;
+}
+
+/* The force on a coordinate, which the node `named` names. */
+static void coordinate_force(builder* b, const saltusi_index* names, const saltusi_yaml_node* named,
+                             const saltusi_yaml_node* force) {
+  saltus_formula_coordinate* coordinates = (saltus_formula_coordinate*)b->model.coordinates;
+  const char* name = named->text;
+  const int place = saltusi_index_find(names, name);
+  if (place < 0) {
+    const char* near = saltusi_suggest(name, names->texts, b->model.coordinate_count);
+    saltusi_reader_fail(&b->reader, named, "forces: " SALTUSI_QUOTE " is not a coordinate%s%s%s",
+                        name, near != NULL ? "; did you mean \"" : "", near != NULL ? near : "",
+                        near != NULL ? "\"?" : "");
     return;
   }
-  for (int k = 0; k < count; k++) {
-    saltusi_index_add(&names, coordinates[k].name);
+  if (coordinates[place].force.text != NULL) {
+    saltusi_reader_fail(&b->reader, named,
+                        "forces: coordinate " SALTUSI_QUOTE " has a force already; write their sum",
+                        name);
+    return;
+  }
+  coordinates[place].force = saltusi_reader_formula(
+      &b->reader, force, saltusi_scene_describe(b, "force", "coordinate", name));
+}
+
+/* Forces by coordinate. */
+static void coordinate_forces(builder* b, const saltusi_yaml_node* node) {
+  saltusi_index names;
+  if (!index_coordinates(b, &names)) {
+    return;
   }
   for (int i = 0; i < node->count && b->reader.status == SALTUS_OK; i++) {
-    const char* name = node->keys[i].text;
-    const int place = saltusi_index_find(&names, name);
-    if (place < 0) {
-      const char* near = saltusi_suggest(name, names.texts, count);
-      saltusi_reader_fail(&b->reader, &node->keys[i],
-                          "forces: " SALTUSI_QUOTE " is not a coordinate%s%s%s", name,
-                          near != NULL ? "; did you mean \"" : "", near != NULL ? near : "",
-                          near != NULL ? "\"?" : "");
-      return;
-    }
-    coordinates[place].force = saltusi_reader_formula(
-        &b->reader, &node->children[i], saltusi_scene_describe(b, "force", "coordinate", name));
+    coordinate_force(b, &names, &node->keys[i], &node->children[i]);
   }
 }
 
@@ -67,36 +85,78 @@ static void read_vector(builder* b, const saltusi_yaml_node* item, const char* k
   }
 }
 
-/* Forces at markers. */
-static void marker_forces(builder* b, const saltusi_yaml_node* list) {
+/* A force at a marker. */
+static void marker_force(builder* b, const saltusi_yaml_node* item, saltus_formula_force* force) {
   static const char* const frames[] = {"world", "marker", NULL};
+  force->at = saltusi_reader_text(&b->reader, saltusi_yaml_find(item, "at"), "at");
+  read_vector(b, item, "force", force->name, force->force);
+  read_vector(b, item, "torque", force->name, force->torque);
+  const saltusi_yaml_node* frame = saltusi_yaml_find(item, "frame");
+  force->in_marker = frame != NULL && saltusi_scene_word(b, frame, "frame", frames) == 1;
+  const bool acts =
+      saltusi_yaml_find(item, "force") != NULL || saltusi_yaml_find(item, "torque") != NULL;
+  if (force->at == NULL || !acts) {
+    saltusi_reader_fail(&b->reader, item, "force " SALTUSI_QUOTE " has no %s", force->name,
+                        acts ? "marker: give \"at\"" : "force and no torque");
+  }
+}
+
+/* An item of the list that acts on a coordinate. */
+static void listed_coordinate(builder* b, const saltusi_index* names, const saltusi_yaml_node* item,
+                              const char* name) {
+  static const char* const others[] = {"at", "torque", "frame"};
+  const saltusi_yaml_node* named = saltusi_yaml_find(item, "coordinate");
+  const saltusi_yaml_node* force = saltusi_yaml_find(item, "force");
+  for (size_t k = 0; k < sizeof others / sizeof others[0]; k++) {
+    const saltusi_yaml_node* other = saltusi_yaml_find(item, others[k]);
+    if (other != NULL) {
+      saltusi_reader_fail(&b->reader, other,
+                          "force " SALTUSI_QUOTE " acts on a coordinate; %s belongs to forces at "
+                          "markers",
+                          name, others[k]);
+      return;
+    }
+  }
+  if (force == NULL) {
+    saltusi_reader_fail(&b->reader, item, "force " SALTUSI_QUOTE " has no force", name);
+  } else if (saltusi_reader_text(&b->reader, named, "coordinate") != NULL) {
+    coordinate_force(b, names, named, force);
+  }
+}
+
+/* Forces at markers and on coordinates. */
+static void listed_forces(builder* b, const saltusi_yaml_node* list) {
   saltus_formula_force* forces =
       saltusi_reader_take(&b->reader, (size_t)list->count, sizeof *forces);
-  if (b->mechanism.dimension == 0) {
-    saltusi_reader_fail(&b->reader, list,
-                        "forces has to be a mapping, not a list: the scene has no bodies with "
-                        "markers to act at");
+  saltusi_index names;
+  if (!index_coordinates(b, &names)) {
+    return;
   }
+  int count = 0;
   for (int i = 0; i < list->count && b->reader.status == SALTUS_OK; i++) {
     const saltusi_yaml_node* item = &list->children[i];
+    const bool on_coordinate =
+        item->kind == SALTUSI_YAML_MAPPING && saltusi_yaml_find(item, "coordinate") != NULL;
+    if (b->mechanism.dimension == 0 && !on_coordinate) {
+      saltusi_reader_fail(&b->reader, list,
+                          "forces has to be a mapping, not a list: the scene has no bodies with "
+                          "markers to act at; a list of {coordinate: NAME, force: FORMULA} is one "
+                          "too");
+      return;
+    }
     if (!saltusi_reader_keys(&b->reader, item, "forces[]", "a force")) {
       return;
     }
-    forces[i].name = saltusi_scene_item_name(b, item, i, "force");
-    forces[i].at = saltusi_reader_text(&b->reader, saltusi_yaml_find(item, "at"), "at");
-    read_vector(b, item, "force", forces[i].name, forces[i].force);
-    read_vector(b, item, "torque", forces[i].name, forces[i].torque);
-    const saltusi_yaml_node* frame = saltusi_yaml_find(item, "frame");
-    forces[i].in_marker = frame != NULL && saltusi_scene_word(b, frame, "frame", frames) == 1;
-    const bool acts =
-        saltusi_yaml_find(item, "force") != NULL || saltusi_yaml_find(item, "torque") != NULL;
-    if (forces[i].at == NULL || !acts) {
-      saltusi_reader_fail(&b->reader, item, "force " SALTUSI_QUOTE " has no %s", forces[i].name,
-                          acts ? "marker: give \"at\"" : "force and no torque");
+    const char* name = saltusi_scene_item_name(b, item, i, "force");
+    if (on_coordinate) {
+      listed_coordinate(b, &names, item, name);
+    } else {
+      forces[count].name = name;
+      marker_force(b, item, &forces[count++]);
     }
   }
   b->model.forces = forces;
-  b->model.force_count = list->count;
+  b->model.force_count = count;
 }
 
 void saltusi_scene_forces(builder* b) {
@@ -106,7 +166,7 @@ void saltusi_scene_forces(builder* b) {
     return;
   }
   if (node->kind == SALTUSI_YAML_SEQUENCE) {
-    marker_forces(b, node);
+    listed_forces(b, node);
   } else if (saltusi_reader_expect(&b->reader, node, SALTUSI_YAML_MAPPING, "forces")) {
     coordinate_forces(b, node);
   }

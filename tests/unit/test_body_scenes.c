@@ -391,6 +391,26 @@ static void an_input_is_seen_from_the_next_step_on(void** state) {
   saltus_scene_destroy(scene);
 }
 
+/* Forces on coordinates stand beside those at markers. */
+static void a_list_has_forces_at_markers_and_on_coordinates(void** state) {
+  (void)state;
+  saltus_scene* scene = open_text("saltus: 1\n"
+                                  "world: {gravity: [0, 0]}\n"
+                                  "coordinates: {x: {start: 1, velocity: 2}}\n"
+                                  "kinetic: x'^2\n"
+                                  "bodies: {block: {mass: 2, inertia: 1}}\n"
+                                  "forces:\n"
+                                  "  - {coordinate: x, force: -3*x'}\n"
+                                  "  - {at: block, force: [4*x, 0]}\n");
+  const saltus_system* sys = saltus_scene_look(scene)->system;
+  double F[4];
+  const saltus_point at = {.q = saltus_scene_look(scene)->q0, .v = saltus_scene_look(scene)->v0};
+  sys->ops->force(sys->self, &at, F);
+  assert_near(F[0], -6.0, 1e-15);
+  assert_near(F[1], 4.0, 1e-15);
+  saltus_scene_destroy(scene);
+}
+
 /* The integrator has gone beyond the present; what lies there is taken back. */
 static void an_integrator_notices_an_input(void** state) {
   (void)state;
@@ -537,6 +557,7 @@ int main(void) {
       cmocka_unit_test(a_chain_in_space_moves_alike_in_implicit_stages_and_to_a_tolerance),
       cmocka_unit_test(an_input_is_seen_from_the_next_step_on),
       cmocka_unit_test(an_integrator_notices_an_input),
+      cmocka_unit_test(a_list_has_forces_at_markers_and_on_coordinates),
       cmocka_unit_test(what_is_wrong_with_bodies_is_refused_with_its_place),
       cmocka_unit_test(a_scene_with_bodies_survives_missing_memory),
   };
