@@ -9,6 +9,7 @@
 #include "progress.h"
 
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -85,14 +86,32 @@ static int open_recording(run_job* j) {
   return cli_exit_code(saltus_run_record(j->run, saltus_recording_recorder(j->recording)));
 }
 
+/* What ended a run early, for its file: the signal where there was one. */
+static const char* failure_text(const saltus_run_result* result, char* text, size_t bytes) {
+  int caught = cli_signals_caught();
+  if (result->status == SALTUS_OK) {
+    return NULL;
+  }
+  if (result->status != SALTUS_ERR_STOPPED || caught == 0) {
+    return result->reason;
+  }
+  const char* name = caught == SIGINT    ? "SIGINT (Ctrl-C)"
+                     : caught == SIGTERM ? "SIGTERM"
+                     : caught == SIGHUP  ? "SIGHUP"
+                                         : "a signal";
+  snprintf(text, bytes, "stopped by %s at t = %.17g s", name, result->t);
+  return text;
+}
+
 static int close_recording(run_job* j) {
   if (j->recording == NULL) {
     return CLI_DONE;
   }
   const saltus_run_result* result = saltus_run_outcome(j->run);
+  char failure[128];
   /* no computing time in the file: the same run gives the same bytes */
   const saltus_recording_summary summary = {.failure =
-                                                result->status == SALTUS_OK ? NULL : result->reason,
+                                                failure_text(result, failure, sizeof failure),
                                             .steps = result->steps,
                                             .cpu_seconds = NAN};
   return saltus_recording_close(j->recording, &summary) == SALTUS_OK ? CLI_DONE : CLI_FAILED;

@@ -574,6 +574,29 @@ static saltus_status examine(saltusi_adaptive* w, saltusi_refusal* refusal) {
   return status;
 }
 
+/* What a refusal is about, by its name in the model; "": it has none. */
+static const char* refused_name(const saltusi_adaptive* w, const saltusi_refusal* r) {
+  const saltus_label* labels = w->sys->v_labels;
+  int velocity = r->index >= w->o.nq ? r->index - w->o.nq : r->index;
+  switch (r->why) {
+  case SALTUSI_HIDDEN_CONTACT:
+  case SALTUSI_OFF_SURFACE:
+  case SALTUSI_PENETRATION:
+  case SALTUSI_LONG_SEARCH:
+  case SALTUSI_EARLY_EVENT:
+    return saltusi_contact_name(&w->o, r->index);
+  case SALTUSI_HIDDEN_FORCE:
+    return labels != NULL && r->index < w->o.nv ? labels[r->index].name : "";
+  case SALTUSI_FAR_PROJECTION: /* positions along velocities, and these */
+  case SALTUSI_POOR_MIDDLE:
+    return labels != NULL && velocity < w->o.nv ? labels[velocity].name : "";
+  case SALTUSI_HIDDEN_JOINT:
+    return w->sys->joint_names != NULL && r->index < w->o.nj ? w->sys->joint_names[r->index] : "";
+  default:
+    return "";
+  }
+}
+
 static void report_refusal(const saltusi_adaptive* w, const saltusi_refusal* r) {
   static const char* const reasons[] = {
       [SALTUSI_NOT_REFUSED] = "",
@@ -599,9 +622,9 @@ static void report_refusal(const saltusi_adaptive* w, const saltusi_refusal* r) 
                                   : numbers->velocity;
   bool speed = of != NULL && !contact && !joint && r->index >= w->o.nq; /* value of (q, v) */
   int index = speed ? w->o.nq + of[r->index - w->o.nq] : saltusi_number(of, r->index);
+  const char* name = refused_name(w, r);
   saltusi_log(w->log, SALTUS_LEVEL_ERROR, "adaptive: no step is possible at t = %.17g s; %s %d%s%s",
-              w->step.t, reasons[r->why], index + 1, contact ? ", " : "",
-              contact ? saltusi_contact_name(&w->o, r->index) : "");
+              w->step.t, reasons[r->why], index + 1, name[0] != '\0' ? ", " : "", name);
 }
 
 /* One accepted attempt and what ends it; *length may be zero at an event. */

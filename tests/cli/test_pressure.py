@@ -48,7 +48,8 @@ class Signals(test_cli.Cli):
                 self.assertTrue(at, err)
                 self.assertIn('then stopped', out)
                 info = json.loads(saltus('info', path, '--json').stdout)
-                self.assertIn('stop', info['status'])
+                name = {130: 'SIGINT (Ctrl-C)', 143: 'SIGTERM'}[code]
+                self.assertIn(f'failed: stopped by {name} at t = ', info['status'])
                 self.assertEqual(info['t_last'], float(at.group(1)))
 
     def test_a_run_with_steps_is_interrupted_with_the_last_state_recorded(self):

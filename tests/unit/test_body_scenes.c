@@ -404,10 +404,13 @@ static void a_list_has_forces_at_markers_and_on_coordinates(void** state) {
                                   "  - {at: block, force: [4*x, 0]}\n");
   const saltus_system* sys = saltus_scene_look(scene)->system;
   double F[4];
-  const saltus_point at = {.q = saltus_scene_look(scene)->q0, .v = saltus_scene_look(scene)->v0};
+  void* scratch = calloc(1, sys->dims.scratch + 1);
+  const saltus_point at = {
+      .q = saltus_scene_look(scene)->q0, .v = saltus_scene_look(scene)->v0, .scratch = scratch};
   sys->ops->force(sys->self, &at, F);
   assert_near(F[0], -6.0, 1e-15);
   assert_near(F[1], 4.0, 1e-15);
+  free(scratch);
   saltus_scene_destroy(scene);
 }
 

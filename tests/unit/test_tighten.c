@@ -299,6 +299,26 @@ static void a_tolerance_at_the_limit_of_the_scheme_is_refused(void** state) {
   saltus_scene_destroy(scene);
 }
 
+/* Steps at a singular position have a least tolerance; what is in the way is named. */
+static void a_scheme_that_fails_is_heard_with_the_name_of_what_failed(void** state) {
+  (void)state;
+  saltus_scene* scene = saltus_test_scene("bodies-four-bar-1", NULL, 0);
+  saltus_kept_message kept;
+  saltus_run_def def = saltus_run_def_default();
+  def.scene = saltus_scene_look(scene);
+  def.tol = 1e-8;
+  def.global = true;
+  def.log = saltus_log_keep(&kept);
+  saltus_run* run;
+  assert_int_equal(saltus_run_create(&def, &run), SALTUS_OK);
+  assert_int_equal(saltus_run_tighten(run), SALTUS_ERR_ACCURACY);
+  assert_says(kept, "by this scheme, only up to t = ");
+  assert_says(kept, "no step is possible at t = ");
+  assert_says(kept, "'. Ask for an earlier end"); /* a velocity by its name */
+  saltus_run_destroy(run);
+  saltus_scene_destroy(scene);
+}
+
 static const char pushed[] =
     "saltus: 1\ncoordinates: {x: {start: 1}}\nkinetic: x'^2/2\npotential: x^2/2\n"
     "inputs: {push: 0}\nforces: {x: push}\nsimulate: {until: 40}\n";
@@ -497,6 +517,7 @@ int main(void) {
       cmocka_unit_test(chaos_is_tightened_as_long_as_it_can_be_known),
       cmocka_unit_test(schemes_without_a_tolerance_of_steps_are_refused),
       cmocka_unit_test(a_tolerance_at_the_limit_of_the_scheme_is_refused),
+      cmocka_unit_test(a_scheme_that_fails_is_heard_with_the_name_of_what_failed),
       cmocka_unit_test(inputs_that_change_between_repetitions_are_refused),
       cmocka_unit_test(a_search_that_is_stopped_begins_anew),
       cmocka_unit_test(memory_that_ends_is_an_error_and_leaves_nothing),
