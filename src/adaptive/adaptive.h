@@ -418,4 +418,7 @@ void saltusi_adaptive_scale(saltusi_adaptive* w, const double* y0, const double*
 void saltusi_adaptive_measure(const saltusi_adaptive* w, const double* y, const double* x,
                               double height, double speed, double* in_q, double* in_v);
 
+/* Says why no step is possible. */
+void saltusi_report_refusal(const saltusi_adaptive* w, const saltusi_refusal* r);
+
 #endif
