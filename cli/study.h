@@ -228,4 +228,15 @@ extern const study study_bodies_top;
 extern const study study_bodies_redundant;
 extern const study study_bodies_defects;
 
+extern const study study_contact_bounce;
+extern const study study_contact_roll;
+extern const study study_contact_turntable;
+extern const study study_contact_incline;
+extern const study study_contact_corner;
+extern const study study_contact_rod;
+extern const study study_contact_rocking;
+extern const study study_contact_cradle;
+extern const study study_contact_groove;
+extern const study study_contact_stack;
+
 #endif

@@ -60,6 +60,16 @@ static const study* const registry[] = {
     &study_bodies_top,
     &study_bodies_redundant,
     &study_bodies_defects,
+    &study_contact_bounce,
+    &study_contact_roll,
+    &study_contact_turntable,
+    &study_contact_incline,
+    &study_contact_corner,
+    &study_contact_rod,
+    &study_contact_rocking,
+    &study_contact_cradle,
+    &study_contact_groove,
+    &study_contact_stack,
 };
 
 const study* study_at(int i) {
