@@ -278,7 +278,7 @@ void saltusi_list_capsule_polytope(const saltusi_listing* list) {
   const double wide = list->all ? list->reach : 0.0;
   for (int i = 0; i < 2; i++) {
     double point[3];
-    saltusi_foot foot;
+    saltusi_foot foot = {.number = 0};
     if (list->all && !deep) {
       saltusi_list_round(list, 0, SALTUSI_CAPSULE_END + i);
       continue;

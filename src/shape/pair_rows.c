@@ -227,7 +227,7 @@ bool saltusi_pair_rows_at(const saltusi_pair* pair, bool planar, const saltusi_r
                           saltusi_pair_rows* out) {
   assert(pair != NULL && out != NULL);
   saltusi_meeting at;
-  motion moves;
+  motion moves = {.du = {{0.0, 0.0}, {0.0, 0.0}}};
   double dE[3][3];
   if (!saltusi_pair_meet(pair, &at) || !move(pair, &at, &moves)) {
     out->gap = NAN;

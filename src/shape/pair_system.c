@@ -186,7 +186,7 @@ bool saltusi_meeting_rates(const saltusi_meeting* at, const double WA[3], const 
 double saltusi_meeting_condition(const saltusi_meeting* at) {
   assert(at != NULL);
   const int n = at->spot[0].k + at->spot[1].k;
-  double J[16] = {0}, size[4], norm = 0.0, inverse = 0.0;
+  double J[16] = {0}, size[4] = {1.0, 1.0, 1.0, 1.0}, norm = 0.0, inverse = 0.0;
   int first[2];
   if (n == 0) {
     return 1.0;
