@@ -265,7 +265,9 @@ saltus_status saltusi_define_bodies(const saltusi_definition* d) {
     }
   }
   if (m->free_count == 0) {
-    return saltusi_define_refuse(d, "mechanism", "bodies", "no body is free to move");
+    return saltusi_define_refuse(
+        d, "mechanism", "bodies",
+        "no body is free to move: all are fixed or driven, and there is nothing to simulate");
   }
   return SALTUS_OK;
 }

@@ -163,6 +163,7 @@ static int look_around(const instant* at, const saltusi_track* track, near_jump*
 static double jumps_within(const instant* at, int who, double distance, int i) {
   double sum = 0.0;
   for (int j = 0; j < at->near_count[who]; j++) {
+    assert(at->near[who][j].change != NULL);
     sum += at->near[who][j].reach <= distance ? fabs(at->near[who][j].change[i]) : 0.0;
   }
   return sum;
