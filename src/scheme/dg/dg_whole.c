@@ -389,7 +389,7 @@ static saltus_status solve_jointed(whole* h, int islands) {
 saltus_status saltusi_dg_whole_law(saltusi_dg* w, const saltusi_step* s, int pairs) {
   assert(w != NULL && s != NULL && w->has_op);
   whole h = {.w = w, .s = s, .pairs = pairs};
-  int islands;
+  int islands = 0;
   saltus_status status = find_islands(w, s, &islands);
   w->stage_residual = 0.0;
   w->chosen_count = 0;
