@@ -237,7 +237,7 @@ static void add_forces(saltusi_dg* w, int nv, int pairs) {
       }
       if (w->newton.active) {
         int n = w->nodes * nv;
-        size_t row = (size_t)(k * w->dense_rows + r);
+        size_t row = (size_t)k * (size_t)w->dense_rows + (size_t)r;
         saltusi_add_scaled(n, force, w->newton.response + row * (size_t)n, w->a_next);
       } else {
         saltusi_add_scaled(nv, force, saltusi_dg_response(w, nv, k, r),
