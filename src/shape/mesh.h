@@ -99,6 +99,8 @@ typedef struct saltusi_mesh_query {
   bool turned;
   double R[9], t[3]; /* from axes of X to those of the mesh */
   double reach, sine, touch;
+  bool all;    /* every pair that can come to touch (saltusi_near.all): */
+  double wide; /* m, by which extents are widened for that; else 0 */
   saltusi_candidates* out;
 } saltusi_mesh_query;
 

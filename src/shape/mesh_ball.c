@@ -66,7 +66,7 @@ typedef struct ball {
 
 /* At the end of a capsule the side is nearer where the normal has a part along the axis. */
 static bool at_end(const ball* b, const double normal[3]) {
-  return !b->end || saltusi_dot3(normal, b->axis) <= b->ask->sine;
+  return !b->end || saltusi_dot3(normal, b->axis) <= b->ask->sine + b->ask->wide / b->r;
 }
 
 static void on_face(const ball* b, int t) {
@@ -75,7 +75,8 @@ static void on_face(const ball* b, int t) {
   saltusi_minus3(b->c, mesh->vertex[mesh->triangle[t][0]], from);
   const double height = saltusi_dot3(mesh->normal[t], from);
   if (height > -b->r && height <= b->r + b->ask->reach &&
-      saltusi_mesh_over(mesh, t, b->c, b->ask->touch) && at_end(b, mesh->normal[t])) {
+      saltusi_mesh_over(mesh, t, b->c, b->ask->touch + b->ask->wide) &&
+      at_end(b, mesh->normal[t])) {
     saltusi_along(-height, mesh->normal[t], b->c, point);
     saltusi_mesh_list(b->ask, b->x, saltusi_mesh_face_number(mesh, mesh->face[t]), height,
                       mesh->normal[t], point);
@@ -89,13 +90,13 @@ static bool beyond(const ball* b, const saltusi_mesh_edge* edge, double* u, doub
   saltusi_minus3(b->c, mesh->vertex[edge->from], from);
   *u = saltusi_dot3(from, edge->direction);
   if (edge->kind == SALTUSI_EDGE_FLAT || edge->kind == SALTUSI_EDGE_CONCAVE ||
-      !(*u >= -b->ask->touch && *u <= edge->length + b->ask->touch)) {
+      !(*u >= -b->ask->touch - b->ask->wide && *u <= edge->length + b->ask->touch + b->ask->wide)) {
     return false;
   }
   saltusi_along(-*u, edge->direction, from, w);
   bool above = false;
   for (int k = 0; k < 2 && edge->side[k] >= 0; k++) {
-    if (!(saltusi_dot3(edge->into[k], from) < -b->ask->touch)) {
+    if (!(saltusi_dot3(edge->into[k], from) < b->ask->wide - b->ask->touch)) {
       return false;
     }
     above = above || saltusi_dot3(mesh->normal[edge->side[k]], w) >= 0.0;
@@ -129,7 +130,7 @@ static void on_edge(const ball* b, int e) {
     return;
   }
   const double distance = sqrt(saltusi_dot3(w, w));
-  if (!(distance <= b->r + b->ask->reach) || !is_first(b, e, u)) {
+  if (!(distance <= b->r + b->ask->reach) || (!b->ask->all && !is_first(b, e, u))) {
     return;
   }
   saltusi_along(u, edge->direction, mesh->vertex[edge->from], point);
@@ -152,7 +153,8 @@ static void on_vertex(const ball* b, int v) {
   for (int k = 0; k < 3; k++) {
     w[k] /= distance;
   }
-  if (saltusi_mesh_vertex_cone(mesh, v, w, -b->ask->touch / distance) && at_end(b, w)) {
+  if (saltusi_mesh_vertex_cone(mesh, v, w, (b->ask->wide - b->ask->touch) / distance) &&
+      at_end(b, w)) {
     saltusi_mesh_list(b->ask, b->x, 1 + v, distance, w, mesh->vertex[v]);
   }
 }
@@ -203,7 +205,7 @@ static void side_on_vertex(const side* s, int v) {
   double from[3], w[3];
   saltusi_minus3(mesh->vertex[v], s->p, from);
   const double u = saltusi_dot3(from, s->a);
-  if (!mesh->corner[v] || !(u > 0.0 && u < s->length)) {
+  if (!mesh->corner[v] || !(u > -s->ask->wide && u < s->length + s->ask->wide)) {
     return;
   }
   for (int k = 0; k < 3; k++) {
@@ -216,7 +218,7 @@ static void side_on_vertex(const side* s, int v) {
   for (int k = 0; k < 3; k++) {
     w[k] /= distance;
   }
-  if (saltusi_mesh_vertex_cone(mesh, v, w, s->ask->sine)) {
+  if (saltusi_mesh_vertex_cone(mesh, v, w, s->ask->sine + s->ask->wide / distance)) {
     saltusi_mesh_list(s->ask, SALTUSI_CAPSULE_SIDE, 1 + v, distance, w, mesh->vertex[v]);
   }
 }
@@ -238,7 +240,8 @@ static void side_on_edge(const side* s, int e) {
   const double u = saltusi_dot3(across, n) / square;
   saltusi_cross(d, s->a, across);
   const double w = saltusi_dot3(across, n) / square;
-  if (!(u > 0.0 && u < s->length && w > 0.0 && w < edge->length)) {
+  const double wide = s->ask->wide;
+  if (!(u > -wide && u < s->length + wide && w > -wide && w < edge->length + wide)) {
     return;
   }
   double outward = 0.0;

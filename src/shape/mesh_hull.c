@@ -32,7 +32,8 @@ static bool over(const hull* h, int t, const double p[3]) {
   const saltusi_mesh* mesh = h->ask->mesh;
   for (int k = 0; k < 3; k++) {
     const saltusi_mesh_edge* edge = &mesh->edge[mesh->triangle_edge[t][k]];
-    const double slack = edge->kind == SALTUSI_EDGE_CONCAVE ? 0.1 * h->ask->X->size : h->ask->touch;
+    const double slack =
+        h->ask->wide + (edge->kind == SALTUSI_EDGE_CONCAVE ? 0.1 * h->ask->X->size : h->ask->touch);
     double from[3];
     saltusi_minus3(p, mesh->vertex[mesh->triangle[t][k]], from);
     if (!(saltusi_dot3(edge->into[edge->side[0] == t ? 0 : 1], from) >= -slack)) {
@@ -55,13 +56,14 @@ static void vertices_on_face(const hull* h, int t) {
   const int highest = saltusi_polytope_support(h->body, up, 0);
   const double low = base + saltusi_dot3(up, h->body->vertex[lowest]);
   const double high = base + saltusi_dot3(up, h->body->vertex[highest]);
-  if (!(low <= ask->reach && low > -0.5 * (high - low))) {
+  if (!(low <= ask->reach) || (!ask->all && !(low > -0.5 * (high - low)))) {
     return;
   }
   for (int v = 0; v < h->body->vertices; v++) {
     const double gap = base + saltusi_dot3(up, h->body->vertex[v]);
     double p[3], point[3];
-    if (!(gap <= ask->reach) || !saltusi_in_cone(h->body, v, up, ask->sine)) {
+    if (!(gap <= ask->reach) || (ask->all && !(gap >= -ask->reach)) ||
+        !saltusi_in_cone(h->body, v, up, ask->sine)) {
       continue;
     }
     saltusi_mesh_see(ask, h->body->vertex[v], p);
@@ -73,46 +75,75 @@ static void vertices_on_face(const hull* h, int t) {
   }
 }
 
+/* How far a point in axes of the hull is inside of the sides of a face at least. */
+static double within_face(const saltusi_polytope* body, const saltusi_face* face,
+                          const double p[3]) {
+  double least = INFINITY;
+  for (int k = face->first; k < face->first + face->count; k++) {
+    double from[3];
+    saltusi_minus3(p, body->vertex[body->loop[k]], from);
+    least = fmin(least, saltusi_dot3(body->into[k], from));
+  }
+  return least;
+}
+
+static void list_under(const hull* h, int v, int f, double gap) {
+  const saltusi_mesh_query* ask = h->ask;
+  double normal[3];
+  saltusi_turn(ask->R, h->body->face[f].normal, normal);
+  for (int k = 0; k < 3; k++) {
+    normal[k] = -normal[k]; /* from the mesh to the hull */
+  }
+  if (saltusi_mesh_vertex_cone(ask->mesh, v, normal, ask->sine)) {
+    saltusi_mesh_list(ask, saltusi_face_number(h->body, f), 1 + v, gap, normal,
+                      ask->mesh->vertex[v]);
+  }
+}
+
+/* All faces of the hull that the vertex can come to touch. */
+static void vertex_under_all(const hull* h, int v, const double p[3]) {
+  for (int f = 0; f < h->body->faces; f++) {
+    const saltusi_face* face = &h->body->face[f];
+    const double gap = saltusi_dot3(face->normal, p) - face->offset;
+    if (fabs(gap) <= h->ask->reach &&
+        within_face(h->body, face, p) >= -h->ask->touch - h->ask->wide) {
+      list_under(h, v, f, gap);
+    }
+  }
+}
+
 /* A vertex of the mesh under the face of the hull that it is least deep in. */
 static void vertex_under(const hull* h, int v) {
   const saltusi_mesh_query* ask = h->ask;
   if (!ask->mesh->corner[v]) {
     return;
   }
-  double p[3], normal[3] = {0.0, 0.0, 0.0}, best = -INFINITY;
+  double p[3], best = -INFINITY;
   int under = -1;
   into_hull(ask, ask->mesh->vertex[v], p);
+  if (ask->all) {
+    vertex_under_all(h, v, p);
+    return;
+  }
   for (int f = 0; f < h->body->faces; f++) {
     const saltusi_face* face = &h->body->face[f];
     const double gap = saltusi_dot3(face->normal, p) - face->offset;
-    if (!(gap > best)) {
-      continue;
-    }
-    best = gap; /* the largest over all faces: beyond another one it is not in the hull at all */
-    under = f;
-    for (int k = face->first; k < face->first + face->count; k++) {
-      double from[3];
-      saltusi_minus3(p, h->body->vertex[h->body->loop[k]], from);
-      if (!(saltusi_dot3(h->body->into[k], from) >= -ask->touch)) {
-        under = -1;
-        break;
-      }
+    if (gap >
+        best) { /* the largest over all faces: beyond another one it is not in the hull at all */
+      best = gap;
+      under = within_face(h->body, face, p) >= -ask->touch ? f : -1;
     }
   }
-  if (under < 0 || !(best <= ask->reach) || !(best > -h->depth)) {
-    return;
-  }
-  saltusi_turn(ask->R, h->body->face[under].normal, normal);
-  for (int k = 0; k < 3; k++) {
-    normal[k] = -normal[k]; /* from the mesh to the hull */
-  }
-  if (saltusi_mesh_vertex_cone(ask->mesh, v, normal, ask->sine)) {
-    saltusi_mesh_list(ask, saltusi_face_number(h->body, under), 1 + v, best, normal,
-                      ask->mesh->vertex[v]);
+  if (under >= 0 && best <= ask->reach && best > -h->depth) {
+    list_under(h, v, under, best);
   }
 }
 
-static bool apart(double first, double second, double touch) {
+/* Ends on both sides; for all pairs: or on one, by no more than what is `wide` across. */
+static bool apart(double first, double second, double touch, double wide) {
+  if (wide > 0.0) {
+    return fmin(first, second) <= wide && fmax(first, second) >= -wide;
+  }
   return fabs(first) > touch && fabs(second) > touch && first * second < 0.0;
 }
 
@@ -140,15 +171,18 @@ static void edge_across(const hull* h, const saltusi_edge* mine, int number, int
   for (int k = 0; k < 3; k++) {
     n[k] *= scale;
   }
-  if (!(fabs(outward) > SALTUSI_OUTWARD * sine)) {
+  if (!ask->all && !(fabs(outward) > SALTUSI_OUTWARD * sine)) {
     return;
   }
   saltusi_mesh_see(ask, h->body->vertex[mine->from], p);
   saltusi_minus3(p, mesh->vertex[edge->from], d);
   const double gap = saltusi_dot3(n, d);
-  const double wide =
-      fmin(ask->sine / sine, fmin(4.0 * ask->sine, SALTUSI_WIDEST)); /* as for two polytopes */
-  if (!(gap <= ask->reach && gap > -h->depth) || !saltusi_mesh_edge_cone(edge, n, wide)) {
+  const double wide = ask->all
+                          ? ask->sine / sine
+                          : fmin(ask->sine / sine,
+                                 fmin(4.0 * ask->sine, SALTUSI_WIDEST)); /* as for two polytopes */
+  if (!(gap <= ask->reach && gap > -fmax(h->depth, ask->wide)) ||
+      !saltusi_mesh_edge_cone(edge, n, wide)) {
     return;
   }
   saltusi_turn_back(ask->R, n, up);
@@ -159,8 +193,9 @@ static void edge_across(const hull* h, const saltusi_edge* mine, int number, int
   const double x = saltusi_dot3(across, d), slope = saltusi_dot3(across, a);
   saltusi_cross(n, a, across);
   const double y = -saltusi_dot3(across, d), rise = saltusi_dot3(across, edge->direction);
-  if (apart(x, x + slope * mine->length, ask->touch) &&
-      apart(y, y + rise * edge->length, ask->touch)) {
+  const double across_by = ask->wide * fabs(slope);
+  if (apart(x, x + slope * mine->length, ask->touch, across_by) &&
+      apart(y, y + rise * edge->length, ask->touch, across_by)) {
     saltusi_along(-y / rise, edge->direction, mesh->vertex[edge->from], point);
     saltusi_mesh_list(ask, saltusi_edge_number(h->body, number), saltusi_mesh_edge_number(mesh, e),
                       gap, n, point);

@@ -183,7 +183,10 @@ static void pairs(const saltusi_two* two, const saltusi_near* near, saltusi_cand
   saltusi_mesh_query ask;
   saltusi_mesh_query_of(two, &ask);
   ask.reach = near->reach;
-  ask.sine = saltusi_sine_of(near->delta);
+  /* what can come to touch while bodies turn by delta has cones that are as much wider, up to all directions */
+  ask.sine = near->all ? fmax(near->delta, SALTUSI_LEAST_DELTA) : saltusi_sine_of(near->delta);
+  ask.all = near->all;
+  ask.wide = near->all ? fmax(near->reach, 0.0) : 0.0;
   ask.out = out;
   const int first = out->count;
   switch (ask.X->kind) {

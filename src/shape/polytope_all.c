@@ -101,15 +101,12 @@ static void edge_pair(const query* ask, int i, int j) {
                          saltusi_dot3(n, view->Y->face[y->right].normal) -
                          saltusi_dot3(up, view->X->face[x->left].normal) -
                          saltusi_dot3(up, view->X->face[x->right].normal);
-  if (!(fabs(outward) > SALTUSI_OUTWARD * sine)) {
-    return;
-  }
   const double scale = outward > 0.0 ? 1.0 / sine : -1.0 / sine;
   for (int k = 0; k < 3; k++) {
     n[k] *= scale;
     up[k] *= scale;
   }
-  const double wide = fmin(ask->sine / sine, fmin(4.0 * ask->sine, SALTUSI_WIDEST));
+  const double wide = ask->sine / sine; /* as much as the common normal turns */
   for (int k = 0; k < 2; k++) {
     if (!(saltusi_dot3(n, y->into[k]) <= wide && saltusi_dot3(up, x->into[k]) >= -wide)) {
       return;
@@ -136,7 +133,7 @@ void saltusi_polytope_all(const saltusi_two* two, const saltusi_near* near,
   query ask = {.two = two,
                .reach = near->reach + two->A->rho + two->B->rho,
                .wide = fmax(near->reach, 0.0) + SALTUSI_TOUCH * fmin(two->A->size, two->B->size),
-               .sine = saltusi_bounded_delta(near->delta),
+               .sine = fmax(near->delta, SALTUSI_LEAST_DELTA),
                .out = out};
   saltusi_view_of(two, &ask.view[0]);
   saltusi_view_turned(&ask.view[0], &ask.view[1]);

@@ -620,6 +620,57 @@ static void distances_from_meshes_are_those_from_their_triangles(void** state) {
   assert_true(count > 20);
 }
 
+/* With `all`, every pair of a pose that is near is there, over other faces and edges too. */
+static void all_pairs_hold_those_of_nearby_poses(void** state) {
+  (void)state;
+  uint64_t seed = 61;
+  saltusi_pool pool = saltusi_pool_over(NULL);
+  double heights[64];
+  for (int k = 0; k < 64; k++) {
+    heights[k] = 0.6 * saltus_test_random(&seed);
+  }
+  const saltusi_shape ground = field(&pool, heights, 8, 8);
+  const saltusi_shape other[3] = {
+      sphere(&pool, 0.3), solids_box(&pool, 0.5, 0.4, 0.3, 0.0),
+      solids_make(&pool,
+                  &(saltus_shape_def){
+                      .name = "bar", .kind = SALTUS_SHAPE_CAPSULE, .radius = 0.1, .length = 0.6})};
+  const saltusi_carrier b = still();
+  int compared = 0;
+  for (int round = 0; round < 6000; round++) {
+    const saltusi_shape* X = &other[round % 3];
+    saltusi_carrier a = solids_anywhere(&seed, 0.0);
+    a.x[0] = solids_between(&seed, 1.0, 6.0);
+    a.x[1] = solids_between(&seed, 1.0, 6.0);
+    a.x[2] = 1.0; /* let down until it touches */
+    for (int k = 0; k < 40; k++) {
+      saltusi_separation apart;
+      saltusi_shape_separation(X, &a, &ground, &b, &apart);
+      a.x[2] -= apart.distance;
+    }
+    list here;
+    near_pairs(&(saltusi_two){X, &a, &ground, &b}, 1e-4, 1e-8, &here);
+    saltusi_carrier moved = a; /* by less than 0.03 m */
+    for (int k = 0; k < 3; k++) {
+      moved.x[k] += solids_between(&seed, -0.015, 0.015);
+    }
+    saltusi_candidate item[ROOM];
+    saltusi_candidates all = {.capacity = ROOM, .item = item};
+    const saltusi_near near = {.reach = 0.03, .delta = 1e-3, .all = true};
+    assert_int_equal(saltusi_shape_pairs(X, &moved, &ground, &b, &near, &all), SALTUS_OK);
+    for (int i = 0; i < here.all.count; i++) {
+      bool found = false;
+      for (int j = 0; j < all.count; j++) {
+        found = found || (item[j].a == here.item[i].a && item[j].b == here.item[i].b);
+      }
+      assert_true(found);
+      compared++;
+    }
+  }
+  assert_true(compared > 4000);
+  saltusi_pool_free(&pool);
+}
+
 /* A cylinder on its side on a plane of triangles: two rims; over a ridge: its side; on its end: fixed points. */
 static void cylinders_and_the_like_on_meshes(void** state) {
   (void)state;
@@ -770,6 +821,7 @@ int main(void) {
       cmocka_unit_test(a_box_in_a_corner_touches_floor_and_wall),
       cmocka_unit_test(a_mesh_stands_on_a_plane_with_its_lowest_corners),
       cmocka_unit_test(distances_from_meshes_are_those_from_their_triangles),
+      cmocka_unit_test(all_pairs_hold_those_of_nearby_poses),
       cmocka_unit_test(cylinders_and_the_like_on_meshes),
       cmocka_unit_test(no_pose_breaks_a_list),
   };
