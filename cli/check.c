@@ -9,6 +9,7 @@
 #include "model.h"
 #include "output.h"
 #include "saltus/mechanism.h"
+#include "system/contact_keys.h"
 #include "system/evaluate.h"
 
 #include <math.h>
@@ -24,6 +25,9 @@ typedef struct inspection {
   double* joints; /* [nj] */
   saltusi_contact_list list;
   saltusi_row_block row;
+  saltus_system fit; /* with room for the contacts of a changing set */
+  saltusi_contact_keys keys;
+  saltusi_step_room room;
   double kinetic, potential;
   saltus_system_check_result derivatives;
   bool checked; /* derivatives were compared; left out for very large systems */
@@ -32,6 +36,10 @@ typedef struct inspection {
 
 enum { MOST_CHECKED = 60, MOST_SHOWN = 12 };
 
+static bool is_changing(const saltus_system* sys) {
+  return (sys->traits & SALTUS_CHANGING_CONTACTS) != 0;
+}
+
 static void layout(inspection* in, saltus_arena* arena) {
   const saltus_dims* d = &in->sys->dims;
   in->at.scratch = saltusi_scratch_layout(d, arena);
@@ -39,24 +47,35 @@ static void layout(inspection* in, saltus_arena* arena) {
   in->vector = SALTUS_PUSH(arena, double, d->nv);
   in->joints = SALTUS_PUSH(arena, double, d->nj);
   saltusi_contact_list_layout(&in->list, d, arena);
+  saltusi_keys_layout(&in->keys, is_changing(in->sys) ? d->nc : 0, arena);
   const int joint = saltusi_joint_rows_most(in->sys);
   saltusi_rows_layout(&in->row, d, joint > 1 ? joint : 1, false, arena);
 }
 
 static int inspect(const cli_model* model, inspection* in) {
-  *in = (inspection){.sys = model->view.system};
+  const saltus_allocator memory = saltus_allocator_default();
+  *in = (inspection){.at = {.t = model->view.start, .q = model->view.q0, .v = model->view.v0}};
+  saltus_status fits = saltusi_keys_fit(model->view.system, &in->at, &memory, &in->fit);
+  if (fits != SALTUS_OK) {
+    cli_error("%s: the contacts at the start cannot be listed: %s", model->target,
+              saltus_status_text(fits));
+    return cli_exit_code(fits);
+  }
+  in->sys = &in->fit;
   saltus_arena arena = saltus_arena_counting();
   layout(in, &arena);
-  in->block = saltus_allocator_default().alloc(arena.used, NULL);
+  in->block = memory.alloc(arena.used, NULL);
   if (in->block == NULL) {
     cli_error("no memory");
     return CLI_FAILED;
   }
   arena = saltus_arena_over(in->block, arena.used);
   layout(in, &arena);
-  in->at.t = model->view.start;
-  in->at.q = model->view.q0;
-  in->at.v = model->view.v0;
+  if (is_changing(in->sys)) {
+    saltusi_keys_clear(&in->keys);
+    in->keys.room = &in->room;
+    in->at.keys = &in->keys;
+  }
   char text[640];
   saltus_status defined =
       saltus_system_diagnose(in->sys, in->at.t, in->at.q, in->at.v, text, sizeof text);
@@ -272,6 +291,10 @@ static int print_text(const cli_model* model, inspection* in) {
   print_traits(sys);
   print_mass(in);
   printf("energy at the start: kinetic %.6g J, potential %.6g J\n", in->kinetic, in->potential);
+  if (is_changing(sys)) {
+    cli_print_contacts(model);
+    printf(": %d listed at the start\n", in->list.count);
+  }
   print_contacts(in);
   int code = model->view.mechanism != NULL ? check_bodies_print(model) : CLI_DONE;
   if (code != CLI_DONE) {

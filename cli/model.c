@@ -6,6 +6,7 @@
 #include "model.h"
 
 #include "explain.h"
+#include "saltus/mechanism.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -384,6 +385,19 @@ static int open_table(const cli_model* model, const char* name, bool from_scene,
   reference->reference = saltusi_reference_motion(&reference->stored);
   reference->known = true;
   return CLI_DONE;
+}
+
+void cli_print_contacts(const cli_model* model) {
+  const saltus_system* sys = model->view.system;
+  const saltus_mechanism* m = model->view.mechanism;
+  const int shapes = m != NULL ? saltus_mechanism_sizes(m).shapes : 0;
+  if ((sys->traits & SALTUS_CHANGING_CONTACTS) == 0) {
+    printf("%d contact%s", sys->dims.nc, cli_plural(sys->dims.nc));
+  } else if (shapes > 0) {
+    printf("contacts between %d shape%s", shapes, cli_plural(shapes));
+  } else {
+    printf("a changing set of contacts");
+  }
 }
 
 int cli_reference_open(const cli_model* model, const char* name, cli_reference* reference) {

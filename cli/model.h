@@ -33,6 +33,9 @@ int cli_model_open_text(const cli_args* args, const char* target, const char* te
                         cli_model* model);
 void cli_model_close(cli_model* model);
 
+/* "3 contacts", or "contacts between 5 shapes" of a set that changes. */
+void cli_print_contacts(const cli_model* model);
+
 /* Where overrides of a run lie. */
 typedef struct cli_overrides {
   saltus_override options[CLI_MOST], control_options[CLI_MOST];

@@ -253,9 +253,10 @@ void run_summary_print(const run_job* j) {
   const saltus_run_result* s = saltus_run_outcome(j->run);
   saltus_work work = s->work;
   char line[256];
-  printf("%s: %d coordinate%s, %d contact%s, %d joint%s, scheme %s (%s)\n",
-         cli_one_line(j->model.name, line, sizeof line), sys->dims.nq, cli_plural(sys->dims.nq),
-         sys->dims.nc, cli_plural(sys->dims.nc), sys->dims.nj, cli_plural(sys->dims.nj),
+  printf("%s: %d coordinate%s, ", cli_one_line(j->model.name, line, sizeof line), sys->dims.nq,
+         cli_plural(sys->dims.nq));
+  cli_print_contacts(&j->model);
+  printf(", %d joint%s, scheme %s (%s)\n", sys->dims.nj, cli_plural(sys->dims.nj),
          settings->scheme->name, settings->options_text);
   long long steps = s->steps;
   double span = s->t - settings->start;

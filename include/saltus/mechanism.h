@@ -16,6 +16,7 @@ typedef struct saltus_mechanism_size {
   int dimension; /* 2 or 3 */
   int bodies, markers, joints, springs, inputs;
   double gravity[3]; /* m/s^2 */
+  int shapes;        /* of bodies and the world */
 } saltus_mechanism_size;
 SALTUS_API saltus_mechanism_size saltus_mechanism_sizes(const saltus_mechanism* mechanism);
 

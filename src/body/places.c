@@ -4,6 +4,7 @@
  * places.c - where things of a mechanism are: names, places in the state, poses, inputs.
  */
 #include "body/terms.h"
+#include "shape/world.h"
 
 #include <assert.h>
 #include <string.h>
@@ -15,7 +16,8 @@ saltus_mechanism_size saltus_mechanism_sizes(const saltus_mechanism* mechanism) 
                                 .markers = mechanism->marker_count,
                                 .joints = mechanism->joint_count,
                                 .springs = mechanism->spring_count,
-                                .inputs = mechanism->input_count};
+                                .inputs = mechanism->input_count,
+                                .shapes = mechanism->world != NULL ? mechanism->world->count : 0};
   memcpy(size.gravity, mechanism->gravity, sizeof size.gravity);
   return size;
 }

@@ -148,6 +148,7 @@ static saltus_status do_step(saltus_scheme* scheme, saltus_step_report* report) 
     scheme->events.count = 0;
     if (scheme->eval.keys != NULL) {
       saltusi_table_begin(&scheme->keys.table);
+      scheme->keys.horizon = scheme->ops->info.chooses_step ? 0.0 : scheme->tried_from.h;
     }
     scheme->eval.failure->status = SALTUS_OK;
     scheme->eval.bound.what = NULL;

@@ -63,7 +63,6 @@ static saltus_status find_active(saltusi_moreau* w, const saltus_moreau_jean_opt
                                  const saltusi_step* s) {
   const saltus_system* sys = &s->eval->sys;
   saltus_point at = saltusi_at(s->eval, s->t, s->q0, s->v0);
-  w->list.horizon = s->h;
   saltus_status status = saltusi_contacts(sys, &at, &w->list);
   if (status != SALTUS_OK) {
     return status;
