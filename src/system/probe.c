@@ -104,6 +104,18 @@ static saltus_status sweep(const void* self, const saltus_box* over, saltus_cont
   return p->inner.ops->sweep(p->inner.self, over, list);
 }
 
+static int guards(const void* self, const saltus_point* at, uint64_t identity,
+                  double guard[SALTUS_GUARDS]) {
+  const saltusi_probe* p = self;
+  return p->inner.ops->guards(p->inner.self, at, identity, guard);
+}
+
+static saltus_status place(const void* self, const saltus_point* at, uint64_t identity,
+                           saltus_contact_place* out) {
+  const saltusi_probe* p = self;
+  return p->inner.ops->place(p->inner.self, at, identity, out);
+}
+
 static void look_rows(const saltusi_probe* p, const saltus_point* at, const char* what,
                       const saltus_rows* rows) {
   for (int i = 0; i < rows->count; i++) {
@@ -260,6 +272,8 @@ saltus_system saltusi_probe_over(saltusi_probe* p, const saltus_system* inner,
       .contact = o->contact != NULL ? contact : NULL,
       .gaps = o->gaps != NULL ? gaps : NULL,
       .sweep = o->sweep != NULL ? sweep : NULL,
+      .guards = o->guards != NULL ? guards : NULL,
+      .place = o->place != NULL ? place : NULL,
       .joints = o->joints != NULL ? joints : NULL,
       .joint = o->joint != NULL ? joint : NULL,
       .joint_bend = o->joint_bend != NULL ? joint_bend : NULL,

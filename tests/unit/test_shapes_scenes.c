@@ -6,6 +6,7 @@
 #include "saltus_test.h"
 
 #include "saltus/mechanism.h"
+#include "system/diagnose.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,6 +54,25 @@ static saltus_sim* run(saltus_scene* scene, const char* scheme, double h, double
 }
 
 #define PLANE "saltus: 1\nworld: {dimension: 2, shapes: [{half-plane: {}, material: ice}]}\n"
+
+/* A step that failed is done once more with a probe over the system: what contacts of shapes need is there too. */
+static void probes_answer_for_shapes(void** state) {
+  (void)state;
+  saltus_scene* scene = open_text(PLANE "materials: {ice: {friction: 0.04}}\n"
+                                        "bodies: {ball: {mass: 1, inertia: 1, position: [0, 2], "
+                                        "shapes: [{circle: {radius: 1}, material: ice}]}}\n");
+  const saltus_system* inner = saltus_scene_look(scene)->system;
+  saltusi_probe probe;
+  saltusi_probe_record record = {0};
+  const saltus_system outer = saltusi_probe_over(&probe, inner, &record);
+  assert_non_null(inner->ops->guards);
+  assert_non_null(outer.ops->contacts);
+  assert_non_null(outer.ops->gaps);
+  assert_non_null(outer.ops->sweep);
+  assert_non_null(outer.ops->guards);
+  assert_non_null(outer.ops->place);
+  saltus_scene_destroy(scene);
+}
 
 static void laws_follow_from_materials_and_exceptions(void** state) {
   (void)state;
@@ -274,6 +294,7 @@ static void what_is_wrong_is_refused_with_its_place(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(probes_answer_for_shapes),
       cmocka_unit_test(laws_follow_from_materials_and_exceptions),
       cmocka_unit_test(mass_and_centre_follow_from_shapes),
       cmocka_unit_test(derivatives_of_contacts_agree_with_differences),
