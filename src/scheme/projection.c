@@ -15,8 +15,8 @@
  * the first one moved. */
 enum { CORRECTIONS_MAX = 40 };
 
-/* Of a correction at least. */
-static const double part_least = 1e-3;
+/* How often a correction may be halved. */
+enum { HALVES_MAX = 10 };
 
 /* Joints are closed when g no longer shrinks and is so many roundings of its terms. */
 static const double stalled = 1e4;
@@ -106,7 +106,8 @@ static void move(saltusi_projection* p, const saltusi_step* s, const saltus_poin
   const double before = squares_of(p, d->nj, p->op.rhs);
   saltus_point next = *at;
   next.q = p->q;
-  for (double part = 1.0; part >= part_least; part *= 0.5) {
+  double part = 1.0;
+  for (int k = 0; k < HALVES_MAX; k++, part *= 0.5) {
     saltusi_advance(sys, s->q1, p->shift, part, p->q);
     sys->ops->joints(sys->self, &next, p->op.rhs);
     if (squares_of(p, d->nj, p->op.rhs) < before) {
