@@ -238,5 +238,7 @@ extern const study study_contact_rocking;
 extern const study study_contact_cradle;
 extern const study study_contact_groove;
 extern const study study_contact_stack;
+extern const study study_contact_engines;
+extern const study study_contact_arch;
 
 #endif

@@ -70,6 +70,8 @@ static const study* const registry[] = {
     &study_contact_cradle,
     &study_contact_groove,
     &study_contact_stack,
+    &study_contact_engines,
+    &study_contact_arch,
 };
 
 const study* study_at(int i) {
