@@ -245,6 +245,21 @@ static saltus_status check_gaps(saltusi_adaptive* w, double t, saltusi_refusal* 
   return status;
 }
 
+/* The same where an event ends the attempt: it may have come after one that no list in the middle of the step had. */
+static saltus_status check_before_event(saltusi_adaptive* w, const saltusi_found* f, double t,
+                                        saltusi_refusal* refusal) {
+  int deepest = -1;
+  saltus_status status = SALTUS_OK;
+  if (w->o.featured && t > w->step.t && !w->o.settings.without_checks) {
+    status = saltusi_deepest(&w->search, t, w->step.y_end, &deepest);
+  }
+  if (deepest >= 0 && deepest != f->key) {
+    *refusal = (saltusi_refusal){
+        .why = SALTUSI_PENETRATION, .index = deepest, .part = 0.5 * fmin(1.0, f->theta)};
+  }
+  return status;
+}
+
 /* A kink is approached by a step that ends before it, so that all stages are on its side. */
 static saltus_status state_before_switch(saltusi_adaptive* w, double length) {
   double error;
@@ -302,6 +317,9 @@ static saltus_status end_at_event(saltusi_adaptive* w, const saltusi_found* f, d
   double t = w->step.t + s;
   if (status == SALTUS_OK) {
     status = check_hit(w, f, t, refusal);
+  }
+  if (status == SALTUS_OK && refusal->why == SALTUSI_NOT_REFUSED) {
+    status = check_before_event(w, f, t, refusal);
   }
   if (status == SALTUS_OK && refusal->why == SALTUSI_NOT_REFUSED) {
     status = project(w, kink ? w->step.t + origin : t, refusal);

@@ -373,8 +373,9 @@ static bool point_pair(const half* H, int i, int k, saltusi_candidate* out) {
   if (!(gap <= H->near->reach) || !(length > DBL_EPSILON * fmin(H->P->size, H->E->size))) {
     return false;
   }
-  if (is_behind(H->E, k, sign * length - g->rho, H->P) ||
-      is_behind(H->P, i, sign * length - f->rho, H->E)) {
+  /* with `all` not: what is behind in the middle of its way is not at its beginning */
+  if (!H->near->all && (is_behind(H->E, k, sign * length - g->rho, H->P) ||
+                        is_behind(H->P, i, sign * length - f->rho, H->E))) {
     return false;
   }
   const double n[2] = {sign * d[0] / length, sign * d[1] / length};
