@@ -407,7 +407,11 @@ saltus_status saltusi_adaptive_transition(saltusi_adaptive* w, double t, double 
 /* Senses of slip of the contacts that move, into d->sense; a stored sense of one that does not move is
  * meaningless. */
 void saltusi_find_senses(saltusi_decision* d, double t, const double* y);
+
+/* report.c: what an impact did to each of the first `count` members, with their sums */
 void saltusi_report(saltusi_adaptive* w, saltus_event event);
+void saltusi_report_impact(saltusi_adaptive* w, double t, int count, saltus_event_kind kind);
+void saltusi_report_verdict(saltusi_adaptive* w, double t, const saltusi_verdict* verdict);
 
 /* zeno.c: *done when the jump was taken; then y1 holds its end, *tau its length. */
 saltus_status saltusi_adaptive_jump(saltusi_adaptive* w, double limit, bool* done, double* tau);

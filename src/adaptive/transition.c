@@ -23,13 +23,6 @@
 static const double closing_part = 0.1;
 enum { PAINLEVE_MAX = 3 };
 
-void saltusi_report(saltusi_adaptive* w, saltus_event reported) {
-  assert(w != NULL);
-  if (w->report != NULL) {
-    w->report(w->who, &reported);
-  }
-}
-
 /* Normal velocities below this count as zero: a row sums some products of v and G, as a gap does of q. */
 static double normal_rounding(saltusi_adaptive* w, const double* y) {
   double v = saltusi_max_abs(w->o.nv, saltusi_v_of(&w->o, y));
@@ -67,54 +60,6 @@ static void note_direction(saltusi_decision* d, const double* y, int key) {
   double slip = slip_of(d->mode, y, key);
   for (int k = 0; d->o->tangents[key] == 2 && slip > 0.0 && k < 2; k++) {
     d->direction[2 * key + k] = velocity_of(d->mode, y, key, 1 + k) / slip;
-  }
-}
-
-/* What the impact did to each contact of the set: sums, and the events. */
-static void report_impact(saltusi_adaptive* w, double t, int count, saltus_event_kind kind) {
-  for (int i = 0; i < count; i++) {
-    int key = w->transition.members[i];
-    int r = w->o.base[key];
-    int rows = 1 + w->o.tangents[key];
-    if (!(w->decision.impulse[r] > 0.0)) {
-      continue;
-    }
-    saltus_event reported = {.kind = kind,
-                             .contact = key,
-                             .t = t,
-                             .u_before = w->decision.u_before[r],
-                             .u_after = w->decision.u_after[r]};
-    for (int k = 0; k < rows; k++) {
-      double P = w->decision.impulse[r + k];
-      reported.impulse[k] = P;
-      reported.energy_change +=
-          0.5 * P * (w->decision.u_before[r + k] + w->decision.u_after[r + k]);
-      w->outcome.impacts[r + k] += P;
-    }
-    for (int k = 1; k < rows; k++) {
-      reported.slip_before[k - 1] = w->decision.u_before[r + k];
-      reported.slip_after[k - 1] = w->decision.u_after[r + k];
-    }
-    if (!w->outcome.hit[key]) {
-      w->outcome.hit[key] = true;
-      w->outcome.u_impact[2 * key] = w->decision.u_before[r];
-    }
-    w->outcome.u_impact[2 * key + 1] = w->decision.u_after[r];
-    saltusi_report(w, reported);
-  }
-}
-
-static void report_verdict(saltusi_adaptive* w, double t, const saltusi_verdict* verdict) {
-  saltus_event reported = {.contact = verdict->contact, .t = t};
-  if (verdict->replaced) {
-    reported.kind = SALTUS_EVENT_LAW_REPLACED;
-    reported.energy_change = verdict->of_law;
-    saltusi_report(w, reported);
-  }
-  if (verdict->gain > 0.0) {
-    reported.kind = SALTUS_EVENT_ENERGY_GAIN;
-    reported.energy_change = verdict->gain;
-    saltusi_report(w, reported);
   }
 }
 
@@ -217,17 +162,24 @@ static saltus_status find_candidates(saltusi_adaptive* w, double t, const double
 }
 
 static bool is_listed(const int* list, int count, int key) {
-  for (int i = 0; i < count; i++) {
-    if (list[i] == key) {
-      return true;
-    }
+  int i = 0;
+  while (i < count && list[i] != key) {
+    i++;
   }
-  return false;
+  return i < count;
+}
+
+/* Whether a contact with friction does not move along its tangents. */
+static bool holds_on(const saltusi_adaptive* w, const double* y, int key) {
+  double slow = slow_for(&w->o, key, saltusi_slip_rounding(&w->decision));
+  return w->o.mu[key] > 0.0 && fabs(slip_of(&w->mode, y, key)) <= slow;
 }
 
 /* U := 0 of the candidates, along M^-1 (G_N - mu s G_T) where they slide: what is left of their bounces
- * presses and slides with friction as they do (section 14.5c). Slip that would turn round stops instead. */
-static saltus_status close_candidates(saltusi_adaptive* w, double t, double* y, int candidates) {
+ * presses and slides with friction as they do (section 14.5c). Slip that would turn round stops instead. hold:
+ * what does not slide keeps that. */
+static saltus_status close_candidates(saltusi_adaptive* w, double t, double* y, int candidates,
+                                      bool hold) {
   enum { TURNS = 3 };
   saltus_status status = SALTUS_OK;
   for (int i = 0; i < candidates; i++) {
@@ -239,7 +191,8 @@ static saltus_status close_candidates(saltusi_adaptive* w, double t, double* y, 
   for (int i = 0; i < candidates; i++) {
     saltusi_contact* c = &w->contact[w->transition.cand[i]];
     double sense = moving_sense(w, y, w->transition.cand[i]);
-    c->mode = sense != 0.0 ? SALTUSI_SLIP : SALTUSI_STICK_IDLE;
+    bool holds = hold && sense == 0.0 && holds_on(w, y, w->transition.cand[i]);
+    c->mode = sense != 0.0 ? SALTUSI_SLIP : holds ? SALTUSI_STICK : SALTUSI_STICK_IDLE;
     c->sense = sense != 0.0 ? sense : c->sense;
   }
   bool turned = true;
@@ -367,6 +320,20 @@ static saltus_status strike(saltusi_adaptive* w, double t, double* y, int* count
   return status;
 }
 
+/* Closes the candidates and decides about them; both may be more then. Without hold, normals that close a block which
+ * rocks from corner to corner leave it sliding, and large friction has no status for that. */
+static saltus_status close_and_decide(saltusi_adaptive* w, double t, double* y, int* count,
+                                      int* candidates, bool hold) {
+  double rounding = normal_rounding(w, y);
+  saltus_status status = close_candidates(w, t, y, *candidates, hold);
+  if (status == SALTUS_OK) {
+    *candidates = join_resting(w, y, count, *candidates, rounding);
+    status = stop_slow(w, t, y, *candidates, rounding);
+  }
+  memcpy(w->decision.set, w->transition.cand, (size_t)*candidates * sizeof(int));
+  return status == SALTUS_OK ? saltusi_decide_status(&w->decision, t, y, *candidates) : status;
+}
+
 static saltus_status settle(saltusi_adaptive* w, double t, double* y, int count, bool impact,
                             int depth) {
   memcpy(w->transition.members, w->decision.set, (size_t)count * sizeof(int));
@@ -384,8 +351,8 @@ static saltus_status settle(saltusi_adaptive* w, double t, double* y, int count,
       return status;
     }
     saltusi_add_scaled(w->o.nj, 1.0, w->decision.joint_impulse, w->outcome.joint_lasting);
-    report_impact(w, t, count, SALTUS_EVENT_IMPACT);
-    report_verdict(w, t, &verdict);
+    saltusi_report_impact(w, t, count, SALTUS_EVENT_IMPACT);
+    saltusi_report_verdict(w, t, &verdict);
   }
   int candidates = 0;
   status = find_candidates(w, t, y, count, rounding, &candidates);
@@ -393,21 +360,18 @@ static saltus_status settle(saltusi_adaptive* w, double t, double* y, int count,
     w->contact[w->transition.members[i]].mode = SALTUSI_OPEN;
   }
   if (status == SALTUS_OK && candidates > 0) {
-    status = close_candidates(w, t, y, candidates);
-    if (status == SALTUS_OK) {
-      candidates = join_resting(w, y, &count, candidates, rounding);
-      status = stop_slow(w, t, y, candidates, rounding);
-    }
-    memcpy(w->decision.set, w->transition.cand, (size_t)candidates * sizeof(int));
-    if (status == SALTUS_OK) {
-      status = saltusi_decide_status(&w->decision, t, y, candidates);
+    memcpy(w->transition.x, saltusi_v_of(&w->o, y), (size_t)w->o.nv * sizeof(double));
+    status = close_and_decide(w, t, y, &count, &candidates, false);
+    if (status == SALTUS_RETRY_SMALLER) {
+      memcpy(y + w->o.nq, w->transition.x, (size_t)w->o.nv * sizeof(double));
+      status = close_and_decide(w, t, y, &count, &candidates, true);
     }
     if (status == SALTUS_RETRY_SMALLER && depth < PAINLEVE_MAX) {
       status = saltusi_decide_painleve(&w->decision, t, y, candidates);
       if (status != SALTUS_OK) {
         return status;
       }
-      report_impact(w, t, candidates, SALTUS_EVENT_PAINLEVE);
+      saltusi_report_impact(w, t, candidates, SALTUS_EVENT_PAINLEVE);
       memcpy(w->decision.set, w->transition.members, (size_t)count * sizeof(int));
       return settle(w, t, y, count, false, depth + 1);
     }
@@ -498,7 +462,7 @@ static saltus_status jam(saltusi_adaptive* w, double t, double* y) {
     return status;
   }
   memcpy(w->transition.members, w->decision.set, (size_t)count * sizeof(int));
-  report_impact(w, t, count, SALTUS_EVENT_PAINLEVE);
+  saltusi_report_impact(w, t, count, SALTUS_EVENT_PAINLEVE);
   return settle(w, t, y, count, false, 1);
 }
 

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * report.c - events for whoever listens: impacts, and laws that were replaced.
+ */
+#include "adaptive/adaptive.h"
+
+#include <assert.h>
+
+void saltusi_report(saltusi_adaptive* w, saltus_event reported) {
+  assert(w != NULL);
+  if (w->report != NULL) {
+    w->report(w->who, &reported);
+  }
+}
+
+void saltusi_report_impact(saltusi_adaptive* w, double t, int count, saltus_event_kind kind) {
+  assert(w != NULL && count >= 0);
+  for (int i = 0; i < count; i++) {
+    int key = w->transition.members[i];
+    int r = w->o.base[key];
+    int rows = 1 + w->o.tangents[key];
+    if (!(w->decision.impulse[r] > 0.0)) {
+      continue;
+    }
+    saltus_event reported = {.kind = kind,
+                             .contact = key,
+                             .t = t,
+                             .u_before = w->decision.u_before[r],
+                             .u_after = w->decision.u_after[r]};
+    for (int k = 0; k < rows; k++) {
+      double P = w->decision.impulse[r + k];
+      reported.impulse[k] = P;
+      reported.energy_change +=
+          0.5 * P * (w->decision.u_before[r + k] + w->decision.u_after[r + k]);
+      w->outcome.impacts[r + k] += P;
+    }
+    for (int k = 1; k < rows; k++) {
+      reported.slip_before[k - 1] = w->decision.u_before[r + k];
+      reported.slip_after[k - 1] = w->decision.u_after[r + k];
+    }
+    if (!w->outcome.hit[key]) {
+      w->outcome.hit[key] = true;
+      w->outcome.u_impact[2 * key] = w->decision.u_before[r];
+    }
+    w->outcome.u_impact[2 * key + 1] = w->decision.u_after[r];
+    saltusi_report(w, reported);
+  }
+}
+
+void saltusi_report_verdict(saltusi_adaptive* w, double t, const saltusi_verdict* verdict) {
+  assert(w != NULL && verdict != NULL);
+  saltus_event reported = {.contact = verdict->contact, .t = t};
+  if (verdict->replaced) {
+    reported.kind = SALTUS_EVENT_LAW_REPLACED;
+    reported.energy_change = verdict->of_law;
+    saltusi_report(w, reported);
+  }
+  if (verdict->gain > 0.0) {
+    reported.kind = SALTUS_EVENT_ENERGY_GAIN;
+    reported.energy_change = verdict->gain;
+    saltusi_report(w, reported);
+  }
+}
