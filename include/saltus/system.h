@@ -249,7 +249,10 @@ typedef struct saltus_system_ops {
   /* ? by `joint`. F [nv] += G P over all joints, U [nj] = G^T v + b. */
   void (*joints_act)(const void* self, const saltus_point* at, const double* P, double* F,
                      double* U);
-  SALTUS_RESERVED(9);
+  /* ? unknown. After a failure: text[size] says what stands in the way of a step from `at` over h (0: of being
+   * there); false: nothing that is known. */
+  bool (*obstacle)(const void* self, const saltus_point* at, double h, char* text, size_t size);
+  SALTUS_RESERVED(8);
 } saltus_system_ops;
 
 typedef struct saltus_label {

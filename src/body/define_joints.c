@@ -306,6 +306,9 @@ static saltus_status add_drive(const saltusi_definition* d, saltusi_joint* joint
     double target[3];
     saltusi_target_at(m, row, d->def->t0, target);
     near(&m->q0[joint->angle_q], target[0]);
+  } else if (which == 0 && m->plane && !row->by_speed) {
+    /* the angle is the difference of two coordinates: it stays on the turn where it starts */
+    row->offset = turn * nearbyint(start_value(d, &joint->link, row) / turn);
   }
   return SALTUS_OK;
 }

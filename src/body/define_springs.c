@@ -20,12 +20,14 @@ static saltusi_row* add(const saltusi_definition* d, const saltusi_link* link, d
   saltus_mechanism* m = d->m;
   saltusi_row* row = SALTUSI_TAKE(&m->pool, saltusi_row, 1);
   if (row != NULL) {
-    m->forces[m->force_count++] = (saltusi_force_along){.link = link,
-                                                        .row = row,
-                                                        .stiffness = stiffness,
-                                                        .rest = rest,
-                                                        .damping = damping,
-                                                        .actuator = {.input = -1}};
+    m->forces[m->force_count++] =
+        (saltusi_force_along){.name = m->springs[m->spring_count - 1].name,
+                              .link = link,
+                              .row = row,
+                              .stiffness = stiffness,
+                              .rest = rest,
+                              .damping = damping,
+                              .actuator = {.input = -1}};
   }
   return row;
 }

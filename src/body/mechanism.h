@@ -115,6 +115,7 @@ typedef struct saltusi_limit {
 
 /* -k (row - rest) - d row' + actuator, along the row. */
 typedef struct saltusi_force_along {
+  const char* name; /* of a spring between markers; NULL: of a joint */
   const saltusi_link* link;
   const saltusi_row* row;
   double stiffness, rest, damping;

@@ -172,6 +172,7 @@ static void set_ops(saltus_mechanism* m) {
       .potential = saltusi_mechanism_potential,
       .power = saltusi_mechanism_power,
       .enclosure = saltusi_mechanism_enclosure(m),
+      .obstacle = saltusi_mechanism_obstacle,
   };
   if (m->limit_count > 0) {
     m->ops.contacts = saltusi_mechanism_contacts;

@@ -370,6 +370,12 @@ static const char* formula(const void* self, saltus_part part, int i) {
   return own && i >= before ? in->ops.formula(self, part, i - before) : NULL;
 }
 
+static bool obstacle(const void* self, const saltus_point* at, double h, char* text, size_t size) {
+  const saltusi_formula_inner* in = inner_of(self);
+  const saltus_point point = inside(in, at);
+  return asked(in)->obstacle(in->system->self, &point, h, text, size);
+}
+
 /* ---- positions ---- */
 
 static void rate(const void* self, const double* q, const double* v, double* dq) {
@@ -491,6 +497,7 @@ static void join_ops(saltus_formula_model* m) {
                                .potential = potential,
                                .power = power,
                                .formula = formula,
+                               .obstacle = in->obstacle != NULL ? obstacle : NULL,
                                .enclosure = &composed_enclosure,
                                .frame_energy = m->inner.ops.frame_energy,
                                .mass_q = own_mass ? m->inner.ops.mass_q : NULL,

@@ -152,6 +152,17 @@ static void check_force(saltusi_reader* reader, const saltus_scene_view* view,
   }
   sys->ops->force(sys->self, at, F);
   for (int i = 0; i < sys->dims.nv; i++) {
+    char text[400];
+    if (!isfinite(F[i]) && sys->ops->obstacle != NULL &&
+        sys->ops->obstacle(sys->self, at, 0.0, text, sizeof text)) {
+      const char* quoted = strchr(text, '"'); /* spring "NAME" ... */
+      saltusi_reader_fail(reader,
+                          quoted != NULL
+                              ? find_named(root, "springs", quoted + 1, strcspn(quoted + 1, "\""))
+                              : root,
+                          "%s", text);
+      return;
+    }
     if (!isfinite(F[i])) {
       const char* name = sys->v_labels[i].name;
       saltusi_reader_fail(reader, find_velocity(root, name),

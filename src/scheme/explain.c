@@ -39,6 +39,18 @@ static bool find_undefined(saltus_scheme* scheme, char* text, size_t size) {
   return true;
 }
 
+/* What the system knows to stand in the way. */
+static bool find_obstacle(const saltus_scheme* scheme, double t, double h, char* text,
+                          size_t size) {
+  const saltus_system* sys = &scheme->eval.sys;
+  if (sys->ops->obstacle == NULL || scheme->tried_from.from == NULL) {
+    return false;
+  }
+  const saltus_point at = {
+      .t = t, .q = scheme->tried_from.from->q, .v = scheme->tried_from.from->v};
+  return sys->ops->obstacle(sys->self, &at, h, text, size);
+}
+
 saltus_status saltusi_scheme_explain(saltus_scheme* scheme, saltus_status status, double t,
                                      double h) {
   assert(scheme != NULL && h > 0.0);
@@ -102,6 +114,7 @@ saltus_status saltusi_scheme_explain(saltus_scheme* scheme, saltus_status status
         name, t, h, saltusi_joints_names(&scheme->eval.sys, &left, names, sizeof names),
         scheme->projection->left);
   } else {
+    found = found || find_obstacle(scheme, t, h, undefined, sizeof undefined);
     saltusi_log(scheme->log, SALTUS_LEVEL_ERROR,
                 "scheme %s: the step from t = %.17g with h = %g failed: %s%s%s", name, t, h,
                 saltus_status_text(status), found ? "; " : "", undefined);

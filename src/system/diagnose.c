@@ -141,6 +141,10 @@ static saltus_status check_motion(diagnosis* d) {
   int nv = sys->dims.nv;
   sys->ops->force(sys->self, &d->at, d->vector);
   int i = first_wild(nv, d->vector);
+  if (i >= 0 && sys->ops->obstacle != NULL &&
+      sys->ops->obstacle(sys->self, &d->at, 0.0, d->text, d->size)) {
+    return SALTUS_ERR_UNDEFINED;
+  }
   if (i >= 0) {
     add_coordinate(d, "the force on coordinate", i);
     return report(d, SALTUS_PART_FORCE, i, d->vector[i]);

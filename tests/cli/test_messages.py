@@ -54,6 +54,44 @@ class Messages(Cli):
         self.assertIn('  top.x = 0 m\n', run)
         self.assertIn('  top.wz = 2\n', run)
 
+    HINGE = ('saltus: 1\nworld: {gravity: [0, 0]}\nbodies: {arm: {mass: 1, inertia: 0.1, position: [0.5, 0]}}\n'
+             'markers: {pin: {point: [0, 0]}, root: {body: arm, point: [-0.5, 0]}}\n'
+             'joints: [{name: hinge, type: revolute, between: [pin, root], drive: {DRIVE}, limits: [-2, 0.5]}]\n')
+
+    def test_a_drive_that_runs_into_the_limit_of_its_joint_is_named_with_the_time(self):
+        # speed 1 rad/s is at 0.5 rad at 0.5 s, sin(t) at asin(0.5), -t^2 at -2 rad at sqrt(2)
+        for drive, limit, time in (('speed: 1', 'upper", 0.5', '0.5'), ('angle: sin(t)', 'upper", 0.5', '0.523598776'),
+                                   ('angle: -t^2', 'lower", -2', '1.41421356')):
+            scene = self.scene(self.HINGE.replace('DRIVE', drive))
+            for how in (('--tol', '1e-6'), *(('--step', '0.01', '--scheme', name) for name in
+                        ('moreau-jean', 'rattle', 'variational', 'radau-iia-5', 'dopri5', 'dg-minus', 'adaptive'))):
+                with self.subTest(drive=drive, how=how):
+                    run = saltus('run', scene, '--until', '2', *how)
+                    self.assertNotEqual(run.returncode, 0)
+                    self.assertIn(f'the drive of joint "hinge" runs into the limit "hinge.{limit} rad, at t = {time} s',
+                                  run.stderr)
+
+    def test_a_drive_in_the_plane_may_start_on_another_turn(self):
+        for turns in (-4, 2, 6):
+            scene = self.scene(self.HINGE.replace('DRIVE', f'angle: {turns}*pi + t/4'))
+            run = saltus('run', scene, '--until', '1', '--tol', '1e-6')
+            self.assertEqual(run.returncode, 0, run.stderr)
+            self.assertIn("arm.angle = 0.25 rad, arm.angle' = 0.25", run.stdout)
+        self.refused('run', self.scene(self.HINGE.replace('DRIVE', 'angle: 2*pi + 1')),
+                     says='joint "hinge" does not hold at the start', code=2)
+
+    def test_a_spring_without_a_direction_is_named(self):
+        spring = ('saltus: 1\nworld: {gravity: [0, 0]}\nbodies: {a: {mass: 1, inertia: 0.1, position: [0, 0]}}\n'
+                  'markers: {pin: {point: [0, 0]}, c: {body: a}}\n'
+                  'springs: [{name: coil, type: linear, between: [pin, c], stiffness: 10, length: 1}]\n')
+        says = 'spring "coil" has a length of 1 m and no direction: its markers "pin" and "c" are at the same place at t = '
+        self.refused('check', self.scene(spring), says=':5:', code=2)
+        self.refused('check', self.scene(spring), says=says + '0 s', code=2)
+        spring = spring.replace('position: [0, 0]', 'position: [1, 0], velocity: [-4, 0]')
+        run = saltus('run', self.scene(spring), '--until', '1', '--step', '0.25', '--scheme', 'explicit-euler')
+        self.assertNotEqual(run.returncode, 0)
+        self.assertIn(says + '0.25 s', run.stderr)
+
     def test_scenes_with_bodies_are_refused_with_exit_2(self):
         self.refused('run', self.scene('saltus: 1\nbodies: {arm: {mass: 0, inertia: 1}}\n'),
                      says='body "arm": its mass is 0 kg', code=2)
