@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { MOST = 64, PATH = 512 };
+enum { MOST = 256, PATH = 512 };
 
 static saltus_sim* start_run(const saltus_scene_view* view) {
   const saltus_sim_def def = {.system = view->system,
