@@ -4,6 +4,7 @@
  * bodies.c - the sections world, bodies and markers, and the mechanism that they make.
  */
 #include "base/log.h"
+#include "math/rotation.h"
 #include "scene/builder.h"
 
 #include <assert.h>
@@ -146,27 +147,42 @@ static void read_driven(builder* b, const saltusi_yaml_node* node, saltus_body_d
   body->driven = pose;
 }
 
-/* The orientation of a marker that lies directly on the body, or one that is written out. */
+/* The orientation of a marker of the body, through those that it is relative to, or one that is written out. What is
+ * wrong with markers themselves is said where they are defined. */
 static saltus_orientation read_inertia_frame(builder* b, const saltusi_yaml_node* node,
                                              const char* body) {
+  saltus_orientation whole = {.kind = SALTUS_ORIENTATION_NONE};
   if (node == NULL || node->kind == SALTUSI_YAML_MAPPING) {
     return read_frame(b, node, "inertia_frame");
   }
   const char* name = saltusi_reader_text(&b->reader, node, "inertia_frame");
   const saltusi_yaml_node* markers = saltusi_scene_mapping(b, "markers");
-  const saltusi_yaml_node* marker = name != NULL ? saltusi_yaml_find(markers, name) : NULL;
-  const saltusi_yaml_node* on = marker != NULL && marker->kind == SALTUSI_YAML_MAPPING
-                                    ? saltusi_yaml_find(marker, "body")
-                                    : NULL;
-  if (name != NULL && (on == NULL || strcmp(on->text, body) != 0)) {
-    saltusi_reader_fail(&b->reader, node,
-                        "inertia_frame is " SALTUSI_QUOTE
-                        ", must be a marker on body " SALTUSI_QUOTE ", or an orientation",
-                        name, body);
-    return (saltus_orientation){.kind = SALTUS_ORIENTATION_NONE};
+  const char* next = name;
+  for (int level = 0; next != NULL && level <= markers->count; level++) {
+    const saltusi_yaml_node* marker = saltusi_yaml_find(markers, next);
+    const bool there = marker != NULL && marker->kind == SALTUSI_YAML_MAPPING;
+    const saltusi_yaml_node* on = there ? saltusi_yaml_find(marker, "body") : NULL;
+    const saltusi_yaml_node* parent = there ? saltusi_yaml_find(marker, "marker") : NULL;
+    if (on != NULL ? strcmp(on->text, body) != 0 : parent == NULL) {
+      saltusi_reader_fail(&b->reader, node,
+                          "inertia_frame is " SALTUSI_QUOTE
+                          ", must be a marker on body " SALTUSI_QUOTE ", or an orientation",
+                          name, body);
+      break;
+    }
+    const saltus_orientation own =
+        read_frame(b, saltusi_yaml_find(marker, "orientation"), "orientation");
+    double R[9], inner[9], product[9];
+    if (level == 0) {
+      whole = own;
+    } else if (saltusi_orientation_matrix(&own, R) && saltusi_orientation_matrix(&whole, inner)) {
+      saltusi_matrix3_product(R, inner, product);
+      whole.kind = SALTUS_ORIENTATION_QUATERNION;
+      saltusi_matrix_quaternion(product, whole.value);
+    }
+    next = on == NULL ? parent->text : NULL;
   }
-  return read_frame(b, name != NULL ? saltusi_yaml_find(marker, "orientation") : NULL,
-                    "orientation");
+  return whole;
 }
 
 static void read_inertia(builder* b, const saltusi_yaml_node* item, saltus_body_def* body) {

@@ -121,7 +121,8 @@ static const saltus_scene_key body_keys[] = {
     {"bodies.NAME", "inertia", "formula, or list",
      "about the centre of mass [kg m^2]; in space [xx, yy, zz] or [xx, yy, zz, xy, xz, yz]"},
     {"bodies.NAME", "inertia_frame", "marker or mapping",
-     "axes of the inertia: a marker on the body or an orientation; default the body's"},
+     "axes of the inertia: a marker on the body, directly or relative to others, or an "
+     "orientation; default the body's"},
     {"bodies.NAME", "position", "list of formulas", "centre of mass at the start [m]; default 0"},
     {"bodies.NAME", "angle", "formula", "angle at the start [rad], in the plane; default 0"},
     {"bodies.NAME", "orientation", "mapping", "axes at the start, in space; default the world's"},

@@ -6,7 +6,15 @@
 #include "scene/observe_bodies.h"
 
 #include <assert.h>
+#include <math.h>
+#include <stdio.h>
 #include <string.h>
+
+/* A coordinate of a joint or its rate, where the state does not have it. */
+typedef struct joint_output {
+  int joint;
+  bool angle, rate;
+} joint_output;
 
 typedef struct both {
   saltus_observables view;
@@ -14,6 +22,8 @@ typedef struct both {
   const saltus_mechanism* mechanism;
   bool plane;
   int first_q, first_v; /* of the mechanism in the state */
+  joint_output* joints; /* [joint_count] */
+  int joint_count;
 } both;
 
 static const saltus_label plane_labels[] = {{"momentum.x", "kg m/s"},
@@ -45,7 +55,14 @@ static void write_bodies(const both* b, const saltus_point* at, double* values) 
     values[n++] = s.angular_momentum[k];
   }
   values[n++] = s.defect_metres;
-  values[n] = s.defect_radians;
+  values[n++] = s.defect_radians;
+  for (int i = 0; i < b->joint_count; i++) {
+    const joint_output* o = &b->joints[i];
+    const saltus_joint_motion motion = saltus_mechanism_joint_motion(
+        b->mechanism, o->joint, at->t, at->q + b->first_q, at->v + b->first_v);
+    values[n++] = o->angle ? (o->rate ? motion.angle_rate : motion.angle)
+                           : (o->rate ? motion.position_rate : motion.position);
+  }
 }
 
 static int own_count(const both* b) {
@@ -74,6 +91,31 @@ static void events(const void* self, const saltus_point* at, double* values) {
   }
 }
 
+/* ---- coordinates of joints ---- */
+
+/* Angles and positions of joints with their rates; in space an angle is a coordinate of the state already. Names of
+ * outputs by formula have no dot, joints and bodies have different names: all are unique. */
+static void add_joints(saltusi_reader* reader, both* b, saltus_label* labels) {
+  static const char* const ends[2][2] = {{".position", ".position'"}, {".angle", ".angle'"}};
+  static const char* const units[2][2] = {{"m", "m/s"}, {"rad", "rad/s"}};
+  for (int i = 0; i < 4 * saltus_mechanism_sizes(b->mechanism).joints; i++) {
+    const joint_output o = {.joint = i / 4, .angle = i % 4 < 2, .rate = i % 2 == 1};
+    const saltus_joint_place place = saltus_mechanism_joint(b->mechanism, o.joint);
+    const saltus_joint_motion at =
+        saltus_mechanism_joint_motion(b->mechanism, o.joint, 0.0, saltus_mechanism_q0(b->mechanism),
+                                      saltus_mechanism_v0(b->mechanism));
+    const bool there = o.angle ? !isnan(at.angle) && (o.rate || place.angle < 0)
+                               : !isnan(at.position) && place.type != SALTUS_JOINT_DISTANCE;
+    char name[200];
+    snprintf(name, sizeof name, "%.150s%s", place.name, ends[o.angle][o.rate]);
+    if (there) {
+      labels[b->joint_count] =
+          (saltus_label){saltusi_pool_text(reader->pool, name), units[o.angle][o.rate]};
+      b->joints[b->joint_count++] = o;
+    }
+  }
+}
+
 const saltus_observables* saltusi_observe_bodies(saltusi_reader* reader,
                                                  const saltus_observables* own,
                                                  const saltus_mechanism* mechanism,
@@ -83,14 +125,18 @@ const saltus_observables* saltusi_observe_bodies(saltusi_reader* reader,
   const bool plane = saltus_mechanism_sizes(mechanism).dimension == 2;
   const int count = own != NULL ? own->output_count : 0;
   const int added = plane ? PLANE : SPACE;
+  const size_t most = 4 * (size_t)saltus_mechanism_sizes(mechanism).joints;
   both* b = saltusi_reader_take(reader, 1, sizeof *b);
-  saltus_label* labels = saltusi_reader_take(reader, (size_t)count + (size_t)added, sizeof *labels);
-  if (b == NULL || labels == NULL) {
+  joint_output* joints = saltusi_reader_take(reader, most, sizeof *joints);
+  saltus_label* labels =
+      saltusi_reader_take(reader, (size_t)count + (size_t)added + most, sizeof *labels);
+  if (b == NULL || labels == NULL || joints == NULL) {
     return NULL;
   }
   *b = (both){.view = own != NULL ? *own : (saltus_observables){.output_count = 0},
               .own = own,
               .mechanism = mechanism,
+              .joints = joints,
               .plane = plane,
               .first_q = system->dims.nq - d->nq,
               .first_v = system->dims.nv - d->nv};
@@ -98,7 +144,8 @@ const saltus_observables* saltusi_observe_bodies(saltusi_reader* reader,
     labels[i] =
         i < count ? own->output_labels[i] : (plane ? plane_labels : space_labels)[i - count];
   }
-  b->view.output_count = count + added;
+  add_joints(reader, b, labels + count + added);
+  b->view.output_count = count + added + b->joint_count;
   b->view.output_labels = labels;
   b->view.outputs = outputs;
   b->view.outputs_with = own != NULL && own->outputs_with != NULL ? outputs_with : NULL;

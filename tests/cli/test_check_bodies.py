@@ -134,8 +134,14 @@ class Bodies(unittest.TestCase):
         self.assertAlmostEqual(end['angular_momentum.z'], spin, 11)
         self.assertLess(end['joints.open'], 1e-10)
         self.assertLess(end['joints.turned'], 1e-10)
+        # joints, by the coordinates of their bodies
+        self.assertAlmostEqual(end['main.angle'], q['crank.angle'], 14)
+        self.assertAlmostEqual(end["pin.angle'"], v["rod.angle'"] - v["crank.angle'"], 14)
+        self.assertAlmostEqual(end['guide.position'], q['slider.x'], 14)
+        self.assertAlmostEqual(end["guide.position'"], v["slider.x'"], 12)
+        self.assertNotIn('guide.angle', end)
         text = record.read_text()
-        for name in ('momentum.x', 'angular_momentum.z', 'joints.open'):
+        for name in ('momentum.x', 'angular_momentum.z', 'joints.open', 'wrist.angle', "guide.position'"):
             self.assertIn(name, text)
 
     def test_an_open_joint_is_refused_by_name_with_its_gap(self):

@@ -436,6 +436,24 @@ static void an_integrator_notices_an_input(void** state) {
   saltus_scene_destroy(scene);
 }
 
+/* Turned by 90 degrees about z and then, in those axes, about x: its z is x of the body, its x is y, its y is z. */
+static void inertia_may_be_in_the_axes_of_a_marker_on_a_marker(void** state) {
+  (void)state;
+  saltus_scene* scene =
+      open_text("saltus: 1\n"
+                "world: {dimension: 3}\n"
+                "bodies: {a: {mass: 1, inertia: [2, 3, 4], inertia_frame: inner}}\n"
+                "markers:\n"
+                "  outer: {body: a, orientation: {axis: [0, 0, 1], angle: pi/2}}\n"
+                "  inner: {marker: outer, orientation: {axis: [1, 0, 0], angle: pi/2}}\n");
+  const saltus_body_place a = saltus_mechanism_body(saltus_scene_look(scene)->mechanism, 0);
+  const double expected[6] = {4.0, 2.0, 3.0, 0.0, 0.0, 0.0};
+  for (int k = 0; k < 6; k++) {
+    assert_near(a.inertia[k], expected[k], 1e-14);
+  }
+  saltus_scene_destroy(scene);
+}
+
 /* ---- refusals ---- */
 
 #define HEAD "saltus: 1\nbodies:\n"
@@ -560,6 +578,7 @@ int main(void) {
       cmocka_unit_test(a_chain_in_space_moves_alike_in_implicit_stages_and_to_a_tolerance),
       cmocka_unit_test(an_input_is_seen_from_the_next_step_on),
       cmocka_unit_test(an_integrator_notices_an_input),
+      cmocka_unit_test(inertia_may_be_in_the_axes_of_a_marker_on_a_marker),
       cmocka_unit_test(a_list_has_forces_at_markers_and_on_coordinates),
       cmocka_unit_test(what_is_wrong_with_bodies_is_refused_with_its_place),
       cmocka_unit_test(a_scene_with_bodies_survives_missing_memory),
