@@ -204,6 +204,7 @@ typedef struct saltus_moreau_jean_options {
   double contact_tol; /* residual of contact problems over the size of their data; 0: rounding */
   int project_joints; /* 1: positions are moved back onto the joints */
   int iterate;        /* 0: until the velocity has settled; 1: once */
+  int speculative;    /* 1: contacts that the step can close take part with their gap */
 } saltus_moreau_jean_options;
 
 SALTUS_API saltus_moreau_jean_options saltus_moreau_jean_options_default(void);

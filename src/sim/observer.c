@@ -118,10 +118,15 @@ static saltus_status read_off(saltus_sim* sim, const saltus_contact_step* contac
   if (contact->impact) { /* reported once, when it is over */
     return contact->part == SALTUS_IMPACT_GOES_ON ? SALTUS_OK : report_event(sim, &event);
   }
-  /* of supports that depend on each other any may be without force and is not left for that */
-  double rounding = 1e-12 * fmax(1.0, largest(sim->sys.dims.nv, sim->now.v));
-  bool stays = known && sum->closed != 0.0 && !pressed && contact->u_after <= rounding;
-  if (stays || pressed == (sum->closed != 0.0)) {
+  if (pressed == (sum->closed != 0.0)) {
+    return SALTUS_OK;
+  }
+  /* of supports that depend on each other any may be without force and is not left for that; all velocities are
+   * looked at only where that decides */
+  bool stays = known && !pressed &&
+               (contact->u_after <= 1e-12 ||
+                contact->u_after <= 1e-12 * largest(sim->sys.dims.nv, sim->now.v));
+  if (stays) {
     return SALTUS_OK;
   }
   sum->closed = pressed ? 1.0 : 0.0;

@@ -38,6 +38,39 @@ static void gamma_looks_ahead(void** state) {
   }
 }
 
+/* A speculative contact closes its gap exactly, then rests; with restitution it rebounds as the forecast says. */
+static void speculative_contacts_close_their_gap(void** state) {
+  (void)state;
+  ball b = ball_usual();
+  for (int rebounds = 0; rebounds <= 1; rebounds++) {
+    b.law.e_N = 0.5 * rebounds;
+    saltus_system sys = ball_system(&b);
+    saltus_moreau_jean_options options = saltus_moreau_jean_options_default();
+    options.theta = 1.0;
+    options.speculative = 1;
+    saltus_scheme* scheme = make(&sys, &options);
+    double q = 0.01;
+    double v = -1.0;
+    saltus_state x = {0.0, &q, &v};
+    saltus_step_report report;
+    assert_int_equal(saltus_scheme_step(scheme, 0.04, &x, &report), SALTUS_OK);
+    assert_int_equal(report.active, 1);
+    assert_near(v, rebounds ? 0.5 : -0.25, 1e-15);
+    assert_near(q, rebounds ? 0.03 : 0.0, 1e-16);
+    if (!rebounds) {
+      assert_int_equal(saltus_scheme_step(scheme, 0.04, &x, &report), SALTUS_OK);
+      assert_near(v, 0.0, 1e-15);
+    }
+    /* a gap of a tenth of what a step falls stays one at most: without it the ball would arrive at the full speed */
+    q = 1e-3;
+    v = 0.0;
+    assert_int_equal(saltus_scheme_step(scheme, 0.04, &x, &report), SALTUS_OK);
+    assert_near(q, 0.0, 1e-17);
+    assert_near(v, -1e-3 / 0.04, 1e-15);
+    saltus_scheme_destroy(scheme);
+  }
+}
+
 /* theta = 1/2 integrates a parabola exactly; theta = 1 is off by h f t / 2 (notes, errata to (11)). */
 static void theta_one_half_flies_a_parabola(void** state) {
   (void)state;
@@ -218,6 +251,7 @@ static void options_out_of_range_are_refused(void** state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(gamma_looks_ahead),
+      cmocka_unit_test(speculative_contacts_close_their_gap),
       cmocka_unit_test(theta_one_half_flies_a_parabola),
       cmocka_unit_test(three_contacts_closing_at_once_satisfy_the_law),
       cmocka_unit_test(uneven_supports_give_the_lcp_solution),

@@ -16,6 +16,8 @@ static const saltus_field fields[] = {
     SALTUS_CHOICE(saltus_moreau_jean_options, iterate, 0, 1, saltusi_iterate_names,
                   "until rows and forces fit the velocity at the end, or once: one contact problem "
                   "a step"),
+    SALTUS_CHOICE(saltus_moreau_jean_options, speculative, 0, 1, saltusi_speculative_names,
+                  "whether contacts that the step can close take part with their gap"),
 };
 
 #define TABLE SALTUSI_TABLE(saltus_moreau_jean_options, fields)

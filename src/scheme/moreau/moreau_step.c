@@ -8,6 +8,8 @@
  *   v_theta     = (1 - theta) v_k + theta v_{k+1},      q_theta = q_k + theta h v_theta
  *   Newton        R = M(q_theta) (v_{k+1} - v_k) - h F(t_k + theta h, q_theta, v_theta)
  *                 J = M - h theta F_v - h^2 theta^2 F_q
+ *   speculative   instead: g_i + h min(U_i, 0) <= what forces can do in two steps; with e = 0 or not active above
+ *                 0 <= U_{k+1} + (max(g_i, 0) / h + (1 - theta) U_k) / theta   perp   P >= 0
  *   impact law    0 <= G^T v_{k+1} + b + e U_k   perp   P >= 0,    W = G^T J^-1 G
  *   friction      xi = G^T v_{k+1} + b + e U_k with e_N and e_T:  xi + mu |xi_T| n in K* perp P in K
  *   joints        G^T v_theta + b = 0 at (t_k + theta h, q_theta), or G^T v_{k+1} + b = 0
@@ -32,6 +34,7 @@
 
 const char* const saltusi_jump_names[] = {"midpoint", "start", NULL};
 const char* const saltusi_joint_level_names[] = {"mean", "end", NULL};
+const char* const saltusi_speculative_names[] = {"no", "yes", NULL};
 const char* const saltusi_iterate_names[] = {"settled", "once", NULL};
 
 void saltusi_moreau_layout(saltusi_moreau* w, int warm_start, const saltusi_eval* eval,
@@ -51,61 +54,12 @@ void saltusi_moreau_layout(saltusi_moreau* w, int warm_start, const saltusi_eval
   w->e = SALTUS_PUSH(arena, double, rows);
   w->u0 = SALTUS_PUSH(arena, double, rows);
   w->b0 = SALTUS_PUSH(arena, double, rows);
+  w->offset = SALTUS_PUSH(arena, double, d->nc);
+  w->rebounds = SALTUS_PUSH(arena, bool, d->nc);
   w->broken = SALTUS_PUSH(arena, double, d->nj);
   w->forced = SALTUS_PUSH(arena, bool, d->nc);
   saltusi_moreau_joints_layout(&w->kept, sys, arena);
   saltusi_moreau_linkage_layout(&w->linked, eval, arena);
-}
-
-/* The contacts that may close within gamma h, equation (18). Their rows at q_k stay in w->op.rows,
- * which is all that is needed when normals are constant. */
-static saltus_status find_active(saltusi_moreau* w, const saltus_moreau_jean_options* o,
-                                 const saltusi_step* s) {
-  const saltus_system* sys = &s->eval->sys;
-  saltus_point at = saltusi_at(s->eval, s->t, s->q0, s->v0);
-  saltus_status status = saltusi_contacts(sys, &at, &w->list);
-  if (status != SALTUS_OK) {
-    return status;
-  }
-  /* a gap that is open by rounding is closed, or a body at rest would fall freely for a step */
-  double rounding = 16.0 * DBL_EPSILON * saltusi_larger(1.0, saltusi_max_abs(sys->dims.nq, s->q0));
-  saltusi_warm_open(&w->op, s->memory0, s->h);
-  int active = 0;
-  saltusi_operator_begin(&w->op, sys->dims.nj);
-  for (int i = 0; i < w->list.count; i++) {
-    double gap = w->list.gap[i];
-    bool forced = w->forced[w->list.key[i]];
-    if (o->gamma == 0.0 && gap > rounding && !forced) {
-      continue;
-    }
-    const saltus_contact_law* law = &sys->laws[w->list.law[i]];
-    int count = saltusi_operator_rows(&w->op, law);
-    int row = saltusi_operator_look(&w->op, sys, &at, w->list.key[i], count);
-    double u0 = saltusi_row_dot(&w->op.rows, row, s->v0) + w->op.rows.b[row];
-    if (!(gap + o->gamma * s->h * u0 <= rounding) && !forced) {
-      continue;
-    }
-    saltus_contact_step* contact = &s->contacts[active];
-    saltusi_contact_open(contact, w->list.key[i], w->list.law[i], gap);
-    contact->u_before = u0;
-    saltusi_warm_guess(&w->op, active++, contact->key, row, count);
-    saltusi_operator_take(&w->op, count, law->mu);
-    w->u0[row] = u0;
-    w->b0[row] = w->op.rows.b[row];
-    for (int r = row + 1; r < row + count; r++) {
-      w->u0[r] = saltusi_row_dot(&w->op.rows, r, s->v0) + w->op.rows.b[r];
-      w->b0[r] = w->op.rows.b[r];
-    }
-  }
-  w->rows = w->op.count;
-  s->report->active = active;
-  if (active > 0) {
-    saltusi_rows_joints(sys, &at, &w->op.rows);
-  }
-  for (int j = 0; j < sys->dims.nj; j++) {
-    w->broken[j] = active > 0 ? saltusi_row_dot(&w->op.rows, j, s->v0) + w->op.rows.b[j] : 0.0;
-  }
-  return SALTUS_OK;
 }
 
 /* v_free = v_{k+1} - J^-1 R for the current v_{k+1} */
@@ -141,6 +95,91 @@ static saltus_status linearize(saltusi_moreau* w, const saltus_moreau_jean_optio
   saltusi_linear_solve(s->eval, &w->linear, w->v_free);
   for (int i = 0; i < nv; i++) {
     w->v_free[i] += s->v1[i];
+  }
+  return SALTUS_OK;
+}
+
+/* How much faster than now a contact can have to close within the step, above its free motion: twice what forces
+ * do to it in a step, which impulses of neighbours take up. One that is missed penetrates for a step and is then closed. */
+static const double pushed_factor = 2.0;
+
+/* Speculative contacts: the velocity -offset at the end of the step closes the gap there, g + h ((1 - theta) U_k +
+ * theta U_{k+1}) = 0; 0 for a gap that is closed. */
+static double speculative_offset(const saltus_moreau_jean_options* o, double h, double gap,
+                                 double u0) {
+  double offset = gap > 0.0 ? (gap / h + (1.0 - o->theta) * u0) / o->theta : 0.0;
+  return offset > 0.0 ? offset : 0.0;
+}
+
+/* Whether the free motion closes the gap, or nearly. The change of velocity by forces is in w->v_theta. */
+static bool comes_near(const saltusi_moreau* w, double h, double gap, double u0, int row) {
+  double pushed = saltusi_row_size(&w->op.rows, row, w->v_theta);
+  return gap + h * (u0 < 0.0 ? u0 : 0.0) <= pushed_factor * h * pushed;
+}
+
+/* The contacts that may close within gamma h, equation (18). Their rows at q_k stay in w->op.rows,
+ * which is all that is needed when normals are constant. */
+static saltus_status find_active(saltusi_moreau* w, const saltus_moreau_jean_options* o,
+                                 const saltusi_step* s) {
+  const saltus_system* sys = &s->eval->sys;
+  saltus_point at = saltusi_at(s->eval, s->t, s->q0, s->v0);
+  saltus_status status = saltusi_contacts(sys, &at, &w->list);
+  if (status != SALTUS_OK) {
+    return status;
+  }
+  /* a gap that is open by rounding is closed, or a body at rest would fall freely for a step */
+  double rounding = 16.0 * DBL_EPSILON * saltusi_larger(1.0, saltusi_max_abs(sys->dims.nq, s->q0));
+  const bool speculative = o->speculative != 0 && o->theta > 0.0;
+  if (speculative && w->list.count > 0) {
+    memcpy(s->v1, s->v0, (size_t)sys->dims.nv * sizeof(double));
+    status = linearize(w, o, s, true);
+    if (status != SALTUS_OK) {
+      return status;
+    }
+    for (int k = 0; k < sys->dims.nv; k++) {
+      w->v_theta[k] = w->v_free[k] - s->v0[k];
+    }
+    at = saltusi_at(s->eval, s->t, s->q0, s->v0);
+  }
+  saltusi_warm_open(&w->op, s->memory0, s->h);
+  int active = 0;
+  saltusi_operator_begin(&w->op, sys->dims.nj);
+  for (int i = 0; i < w->list.count; i++) {
+    double gap = w->list.gap[i];
+    bool forced = w->forced[w->list.key[i]];
+    if (o->gamma == 0.0 && gap > rounding && !forced && !speculative) {
+      continue;
+    }
+    const saltus_contact_law* law = &sys->laws[w->list.law[i]];
+    int count = saltusi_operator_rows(&w->op, law);
+    int row = saltusi_operator_look(&w->op, sys, &at, w->list.key[i], count);
+    double u0 = saltusi_row_dot(&w->op.rows, row, s->v0) + w->op.rows.b[row];
+    bool forecast = gap + o->gamma * s->h * u0 <= rounding;
+    if (!forecast && !forced && !(speculative && comes_near(w, s->h, gap, u0, row))) {
+      continue;
+    }
+    saltus_contact_step* contact = &s->contacts[active];
+    saltusi_contact_open(contact, w->list.key[i], w->list.law[i], gap);
+    contact->u_before = u0;
+    saltusi_warm_guess(&w->op, active++, contact->key, row, count);
+    saltusi_operator_take(&w->op, count, law->mu);
+    w->u0[row] = u0;
+    w->b0[row] = w->op.rows.b[row];
+    bool rebounds = forecast && law->e_N > 0.0;
+    w->offset[active - 1] = speculative && !rebounds ? speculative_offset(o, s->h, gap, u0) : 0.0;
+    w->rebounds[active - 1] = rebounds || !speculative;
+    for (int r = row + 1; r < row + count; r++) {
+      w->u0[r] = saltusi_row_dot(&w->op.rows, r, s->v0) + w->op.rows.b[r];
+      w->b0[r] = w->op.rows.b[r];
+    }
+  }
+  w->rows = w->op.count;
+  s->report->active = active;
+  if (active > 0) {
+    saltusi_rows_joints(sys, &at, &w->op.rows);
+  }
+  for (int j = 0; j < sys->dims.nj; j++) {
+    w->broken[j] = active > 0 ? saltusi_row_dot(&w->op.rows, j, s->v0) + w->op.rows.b[j] : 0.0;
   }
   return SALTUS_OK;
 }
@@ -197,10 +236,12 @@ static void write_law(saltusi_moreau* w, const saltus_moreau_jean_options* o,
     int normal = w->op.first[i];
     for (int r = normal; r < w->op.first[i + 1]; r++) {
       double pushed = saltusi_row_size(&op->rows, r, w->v_theta);
-      w->e[r] = restitution(w, r, r == normal ? contact->e_N : contact->e_T, pushed);
+      double e = r == normal ? contact->e_N : contact->e_T;
+      w->e[r] = w->rebounds[i] ? restitution(w, r, e, pushed) : 0.0;
       op->rhs[r] = saltusi_row_dot(&op->rows, r, w->v_free) + op->rows.b[r];
       op->rhs[r] += w->e[r] * w->u0[r];
       if (r == normal) {
+        op->rhs[r] += w->offset[i];
         s->contacts[i].impact = saltusi_is_impact(w->u0[r], pushed, most);
       }
     }
@@ -290,7 +331,7 @@ static double report_contact(const saltusi_moreau* w, const saltusi_step* s, int
   for (int k = 0; k < count; k++) {
     int r = first + k;
     double u1 = saltusi_row_dot(&op->rows, r, s->v1) + op->rows.b[r];
-    xi[k] = u1 + w->e[r] * w->u0[r];
+    xi[k] = u1 + w->e[r] * w->u0[r] + (k == 0 ? w->offset[i] : 0.0);
     *mean += op->diagonal[r] / count;
     contact->impulse[k] = op->P[r];
     *(k == 0 ? &contact->u_before : &contact->slip_before[k - 1]) = w->u0[r];

@@ -25,6 +25,7 @@
 extern const char* const saltusi_jump_names[];
 extern const char* const saltusi_joint_level_names[];
 extern const char* const saltusi_iterate_names[];
+extern const char* const saltusi_speculative_names[];
 
 /* The iteration of moreau_joints.c. */
 typedef struct saltusi_moreau_joints {
@@ -58,6 +59,8 @@ typedef struct saltusi_moreau {
   double* e;       /* [rows] restitution in force */
   double* u0;      /* [rows] U_k */
   double* b0;      /* [rows] b at t_k */
+  double* offset;  /* [nc] of active contacts: approach that their gap allows, m/s */
+  bool* rebounds;  /* [nc] of active contacts: whether restitution counts */
   double* broken;  /* [nj] G_k^T v_k + b_k while contacts are active, else 0 */
   bool* forced;    /* [nc] active whatever the forecast says, by key */
   saltusi_moreau_joints kept;
