@@ -6,7 +6,9 @@
 #include "run.h"
 
 #include "events.h"
+#include "output.h"
 #include "progress.h"
+#include "saltus/mechanism.h"
 
 #include <math.h>
 #include <signal.h>
@@ -143,6 +145,34 @@ static int save_events(const run_job* j) {
   return code;
 }
 
+/* Once per run: shapes that could pass through each other unseen in a step of fixed length. */
+static saltus_status watch_steps(void* user, const saltus_frame* frame) {
+  run_job* j = user;
+  const saltus_mechanism* m = j->model.view.mechanism;
+  const saltus_dims* all = &j->model.view.system->dims;
+  const saltus_dims* own = &saltus_mechanism_system(m)->dims;
+  const double h = saltus_run_about(j->run)->h;
+  saltus_passage passage;
+  bool found = false;
+  if (j->warned ||
+      saltus_mechanism_passage(m, frame->t, frame->q + (all->nq - own->nq),
+                               frame->v + (all->nv - own->nv), h, &passage, &found) != SALTUS_OK) {
+    return SALTUS_OK;
+  }
+  if (found) {
+    char first[128], second[128];
+    cli_error(
+        "warning: at t = %.6g s shapes %s and %s come closer by up to %.3g m in a step of %g s and "
+        "are %.3g m thick together: they may pass through each other; take a shorter step, or "
+        "--scheme adaptive",
+        frame->t, cli_one_line(passage.shapes[0], first, sizeof first),
+        cli_one_line(passage.shapes[1], second, sizeof second), passage.approach, h,
+        passage.thickness);
+    j->warned = true;
+  }
+  return SALTUS_OK;
+}
+
 /* Recorders that the run gets after it was accepted: a refused run leaves no file and does not replace
  * an older one. */
 static int add_recorders(run_job* j) {
@@ -150,6 +180,12 @@ static int add_recorders(run_job* j) {
   if (code == CLI_DONE && j->events != NULL) {
     const saltus_recorder lists = {.event = list_event, .user = &j->list};
     code = cli_exit_code(saltus_run_record(j->run, lists));
+  }
+  const saltus_mechanism* m = j->model.view.mechanism;
+  if (code == CLI_DONE && !saltus_run_about(j->run)->scheme->chooses_step && m != NULL &&
+      saltus_mechanism_sizes(m).shapes > 0) {
+    const saltus_recorder watch = {.frame = watch_steps, .user = j};
+    code = cli_exit_code(saltus_run_record(j->run, watch));
   }
   if (code == CLI_DONE && j->global.wanted) {
     code = cli_exit_code(

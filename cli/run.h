@@ -29,6 +29,7 @@ typedef struct run_job {
   run_list list;
   cli_global_error global;
   bool force;    /* --force */
+  bool warned;   /* of shapes that may pass through each other */
   bool recorded; /* the recording holds the whole run */
   bool machine;  /* --json */
 } run_job;

@@ -152,6 +152,20 @@ typedef struct saltus_overlap {
   double point[3];     /* m, near where */
 } saltus_overlap;
 
+/* Two shapes that may pass through each other within a step: they come closer by `approach`, more than half of what they
+ * are thick together, from where the nearer way out is the far side. */
+typedef struct saltus_passage {
+  const char* shapes[2];
+  int bodies[2];    /* -1: the world */
+  double approach;  /* m, at most */
+  double thickness; /* m, of both together */
+} saltus_passage;
+
+/* The first pair of this kind in a step of length h from a state, in the order of shapes; false: none. */
+SALTUS_API saltus_status saltus_mechanism_passage(const saltus_mechanism* mechanism, double t,
+                                                  const double* q, const double* v, double h,
+                                                  saltus_passage* passage, bool* found);
+
 /* Pairs of shapes that lie deeper in each other than `deeper` m, in the order of shapes; *count may be above the capacity. */
 SALTUS_API saltus_status saltus_mechanism_overlaps(const saltus_mechanism* mechanism, double t,
                                                    const double* q, double deeper,

@@ -191,27 +191,33 @@ saltus_status saltusi_shapes_list(const saltus_mechanism* m, const saltus_point*
   return add_limits(m, at, l.count, list);
 }
 
+saltusi_world_query saltusi_shapes_ahead(const saltus_mechanism* m, const saltus_point* at,
+                                         double horizon, const saltusi_shapes_memory* room) {
+  assert(m != NULL && at != NULL && room != NULL);
+  const double h = at->v != NULL && horizon > 0.0 ? horizon : 0.0;
+  const double fall = 0.5 * h * h * sqrt(saltusi_dot3(m->gravity, m->gravity));
+  for (int i = 0; i <= m->body_count; i++) {
+    saltusi_carrier* body = &room->carrier[i];
+    saltusi_shapes_carrier(m, i, at, body);
+    const double turning = h * sqrt(saltusi_dot3(body->w, body->w));
+    room->slack[i] = m->bodies[i].kind == SALTUS_BODY_FREE ? fall : 0.0;
+    room->turn[i] = turning + 0.5 * turning * turning;
+  }
+  return (saltusi_world_query){.carrier = room->carrier,
+                               .horizon = h,
+                               .slack = room->slack,
+                               .turn = room->turn,
+                               .memory = room->world};
+}
+
 saltus_status saltusi_shapes_contacts(const void* self, const saltus_point* at,
                                       saltus_contact_list* list) {
   const saltus_mechanism* m = self;
   assert(m != NULL && at != NULL && list != NULL && at->scratch != NULL);
   saltusi_shapes_memory room;
   saltusi_shapes_lay_out(m, at->scratch, &room);
-  const double h = at->v != NULL && list->horizon > 0.0 ? list->horizon : 0.0;
-  const double fall = 0.5 * h * h * sqrt(saltusi_dot3(m->gravity, m->gravity));
-  for (int i = 0; i <= m->body_count; i++) {
-    saltusi_carrier* body = &room.carrier[i];
-    saltusi_shapes_carrier(m, i, at, body);
-    const double turning = h * sqrt(saltusi_dot3(body->w, body->w));
-    room.slack[i] = m->bodies[i].kind == SALTUS_BODY_FREE ? fall : 0.0;
-    room.turn[i] = turning + 0.5 * turning * turning;
-  }
-  const saltusi_world_query query = {.carrier = room.carrier,
-                                     .reach = isfinite(list->reach) ? list->reach : m->world->reach,
-                                     .horizon = h,
-                                     .slack = room.slack,
-                                     .turn = room.turn,
-                                     .memory = room.world};
+  saltusi_world_query query = saltusi_shapes_ahead(m, at, list->horizon, &room);
+  query.reach = isfinite(list->reach) ? list->reach : m->world->reach;
   return saltusi_shapes_list(m, at, &query, NULL, list);
 }
 

@@ -38,6 +38,10 @@ size_t saltusi_shapes_lay_out(const saltus_mechanism* m, void* scratch, saltusi_
 void saltusi_shapes_carrier(const saltus_mechanism* m, int body, const saltus_point* at,
                             saltusi_carrier* out);
 
+/* A query for what can meet within a time, where bodies are at a point and by their velocities; reach 0. */
+saltusi_world_query saltusi_shapes_ahead(const saltus_mechanism* m, const saltus_point* at,
+                                         double horizon, const saltusi_shapes_memory* room);
+
 /* Writes pairs of features that a query finds, and limits. With a box: of two shapes without a closed contact the watch
  * alone, of others all pairs of features. */
 saltus_status saltusi_shapes_list(const saltus_mechanism* m, const saltus_point* at,

@@ -9,6 +9,7 @@
 #include "body/contacts.h"
 
 #include <assert.h>
+#include <math.h>
 #include <string.h>
 
 typedef struct search {
@@ -44,6 +45,17 @@ static bool look(void* user, const saltusi_meeting* meeting) {
   return true;
 }
 
+/* Memory of a query, from a pool. */
+static bool take_room(const saltus_mechanism* m, saltusi_pool* pool, saltusi_shapes_memory* room) {
+  char* scratch = saltusi_pool_take(pool, m->system.dims.scratch + SALTUS_ALIGNMENT, 1);
+  if (scratch == NULL) {
+    return false;
+  }
+  scratch += (SALTUS_ALIGNMENT - (uintptr_t)scratch % SALTUS_ALIGNMENT) % SALTUS_ALIGNMENT;
+  saltusi_shapes_lay_out(m, scratch, room);
+  return true;
+}
+
 saltus_status saltus_mechanism_overlaps(const saltus_mechanism* mechanism, double t,
                                         const double* q, double deeper, saltus_overlap* list,
                                         int capacity, int* count) {
@@ -54,13 +66,10 @@ saltus_status saltus_mechanism_overlaps(const saltus_mechanism* mechanism, doubl
     return SALTUS_OK;
   }
   saltusi_pool pool = saltusi_pool_over(&m->pool.allocator);
-  char* scratch = saltusi_pool_take(&pool, m->system.dims.scratch + SALTUS_ALIGNMENT, 1);
-  if (scratch == NULL) {
+  saltusi_shapes_memory room;
+  if (!take_room(m, &pool, &room)) {
     return SALTUS_ERR_MEMORY;
   }
-  scratch += (SALTUS_ALIGNMENT - (uintptr_t)scratch % SALTUS_ALIGNMENT) % SALTUS_ALIGNMENT;
-  saltusi_shapes_memory room;
-  saltusi_shapes_lay_out(m, scratch, &room);
   const saltus_point at = {.t = t, .q = q};
   for (int i = 0; i <= m->body_count; i++) {
     saltusi_shapes_carrier(m, i, &at, &room.carrier[i]);
@@ -70,6 +79,78 @@ saltus_status saltus_mechanism_overlaps(const saltus_mechanism* mechanism, doubl
       .m = m, .carrier = room.carrier, .deeper = deeper, .list = list, .capacity = capacity};
   saltusi_world_meet(m->world, &query, look, &s);
   *count = s.count;
+  saltusi_pool_free(&pool);
+  return SALTUS_OK;
+}
+
+typedef struct crossing {
+  const saltus_mechanism* m;
+  const saltusi_carrier* carrier;
+  saltus_passage* out;
+  bool found;
+} crossing;
+
+static bool look_through(void* user, const saltusi_meeting* meeting) {
+  crossing* c = user;
+  const saltusi_instance* a = &c->m->world->instance[meeting->a];
+  const saltusi_instance* b = &c->m->world->instance[meeting->b];
+  const double thickness = a->thickness + b->thickness;
+  saltusi_separation apart;
+  if (!(meeting->approach > 0.5 * thickness) ||
+      (saltusi_shape_separation(&a->shape, &c->carrier[a->carrier], &b->shape,
+                                &c->carrier[b->carrier], &apart) == SALTUS_OK &&
+       apart.distance > meeting->approach)) {
+    return true;
+  }
+  *c->out = (saltus_passage){.shapes = {a->shape.name, b->shape.name},
+                             .bodies = {a->carrier, b->carrier},
+                             .approach = meeting->approach,
+                             .thickness = thickness};
+  for (int k = 0; k < 2; k++) {
+    c->out->bodies[k] = c->out->bodies[k] < c->m->body_count ? c->out->bodies[k] : -1;
+  }
+  c->found = true;
+  return false;
+}
+
+/* No shape comes closer to another by more than half of what the thinnest ones are thick: the usual case, without a search. */
+static bool is_slow(const saltus_mechanism* m, const saltusi_world_query* query) {
+  double thinnest = INFINITY, least = INFINITY, way = 0.0, next = 0.0;
+  for (int i = 0; i < m->world->count; i++) {
+    const saltusi_instance* at = &m->world->instance[i];
+    const saltusi_carrier* on = &query->carrier[at->carrier];
+    const double goes = query->horizon * sqrt(saltusi_dot3(on->v, on->v)) +
+                        query->slack[at->carrier] +
+                        (isfinite(at->arm) ? query->turn[at->carrier] * at->arm : 0.0);
+    next = fmax(next, fmin(way, goes));
+    way = fmax(way, goes);
+    least = fmin(least, fmax(thinnest, at->thickness));
+    thinnest = fmin(thinnest, at->thickness);
+  }
+  return way + next <= 0.5 * (thinnest + least);
+}
+
+saltus_status saltus_mechanism_passage(const saltus_mechanism* mechanism, double t, const double* q,
+                                       const double* v, double h, saltus_passage* passage,
+                                       bool* found) {
+  assert(mechanism != NULL && q != NULL && v != NULL && passage != NULL && found != NULL);
+  const saltus_mechanism* m = mechanism;
+  *found = false;
+  if (m->world == NULL) {
+    return SALTUS_OK;
+  }
+  saltusi_pool pool = saltusi_pool_over(&m->pool.allocator);
+  saltusi_shapes_memory room;
+  if (!take_room(m, &pool, &room)) {
+    return SALTUS_ERR_MEMORY;
+  }
+  const saltus_point at = {.t = t, .q = q, .v = v};
+  const saltusi_world_query query = saltusi_shapes_ahead(m, &at, h, &room);
+  crossing c = {.m = m, .carrier = room.carrier, .out = passage};
+  if (!is_slow(m, &query)) {
+    saltusi_world_meet(m->world, &query, look_through, &c);
+  }
+  *found = c.found;
   saltusi_pool_free(&pool);
   return SALTUS_OK;
 }

@@ -10,8 +10,10 @@
 #include "base/suggest.h"
 #include "body/contacts.h"
 #include "body/define.h"
+#include "shape/polytope.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -138,6 +140,61 @@ static saltusi_mobility mobility_of(const saltusi_body* body) {
                                             : SALTUSI_MOBILITY_FIXED;
 }
 
+/* The least distance of two parallel lines or planes along a side or face that a convex solid lies between. */
+static double width(const saltus_shape_def* def, const saltusi_shape* made) {
+  double least = INFINITY;
+  const saltusi_polytope* p = made->polytope;
+  for (int f = 0; p != NULL && f < p->faces; f++) {
+    double deepest = 0.0;
+    for (int k = 0; k < p->vertices; k++) {
+      deepest = fmax(deepest, p->face[f].offset - saltusi_dot3(p->face[f].normal, p->vertex[k]));
+    }
+    least = fmin(least, deepest);
+  }
+  for (int i = 0; p == NULL && i < def->point_count; i++) {
+    const double *a = def->points + 2 * i, *b = def->points + 2 * ((i + 1) % def->point_count);
+    const double e[2] = {b[0] - a[0], b[1] - a[1]}, length = hypot(e[0], e[1]);
+    double deepest = 0.0;
+    for (int k = 0; k < def->point_count; k++) {
+      const double* c = def->points + 2 * k;
+      deepest = fmax(deepest, (e[0] * (c[1] - a[1]) - e[1] * (c[0] - a[0])) / length);
+    }
+    least = fmin(least, deepest);
+  }
+  return least + 2.0 * def->radius;
+}
+
+/* m, of the thinnest part of a solid; surfaces have none, and what has no end behind it cannot be passed. */
+static double thickness(const saltus_shape_def* def, const saltusi_shape* made) {
+  switch (def->kind) {
+  case SALTUS_SHAPE_CIRCLE:
+  case SALTUS_SHAPE_SPHERE:
+    return def->hollow ? INFINITY : 2.0 * def->radius;
+  case SALTUS_SHAPE_HALF_PLANE:
+  case SALTUS_SHAPE_HALF_SPACE:
+    return INFINITY;
+  case SALTUS_SHAPE_SEGMENT:
+  case SALTUS_SHAPE_CAPSULE:
+  case SALTUS_SHAPE_TORUS:
+    return 2.0 * def->radius;
+  case SALTUS_SHAPE_CYLINDER:
+  case SALTUS_SHAPE_CONE:
+    return fmin(2.0 * def->radius, def->length);
+  case SALTUS_SHAPE_ELLIPSOID:
+    return 2.0 * fmin(def->size[0], fmin(def->size[1], def->size[2]));
+  case SALTUS_SHAPE_BOX:
+    return fmin(def->size[0], fmin(def->size[1], def->size[2])) + 2.0 * def->radius;
+  case SALTUS_SHAPE_POLYGON:
+  case SALTUS_SHAPE_HULL:
+    return width(def, made);
+  case SALTUS_SHAPE_CHAIN:
+  case SALTUS_SHAPE_MESH:
+  case SALTUS_SHAPE_HEIGHTFIELD:
+    break;
+  }
+  return 0.0;
+}
+
 static saltus_status shape_of(const saltusi_definition* d, int i, int number, reading* r,
                               saltusi_instance* out) {
   const saltus_body_shape_def* def = &d->def->shapes[i];
@@ -170,6 +227,7 @@ static saltus_status shape_of(const saltusi_definition* d, int i, int number, re
   if (status == SALTUS_OK) {
     status = saltusi_shape_make(&shape, m->plane ? 2 : 3, &m->pool, d->def->log, &out->shape);
   }
+  out->thickness = status == SALTUS_OK ? thickness(&shape, &out->shape) : 0.0;
   if (status == SALTUS_OK && out->mobility == SALTUSI_MOBILITY_FREE &&
       !isfinite(out->shape.radius)) {
     return saltusi_define_refuse(

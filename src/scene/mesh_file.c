@@ -33,6 +33,16 @@ static saltus_status refuse(const source* s, const char* what) {
   return SALTUS_ERR_INPUT;
 }
 
+/* The same with the line of a place in the text. */
+static saltus_status refuse_at(const source* s, const char* at, const char* what) {
+  int line = 1;
+  for (const char* c = s->text; c < at; c++) {
+    line += *c == '\n';
+  }
+  saltusi_log(s->log, SALTUS_LEVEL_ERROR, "mesh \"%s\":%d: %s", s->path, line, what);
+  return SALTUS_ERR_INPUT;
+}
+
 static saltus_status load(source* s) {
   FILE* file = fopen(s->path, "rb");
   if (file == NULL) {
@@ -116,19 +126,30 @@ static saltus_status read_binary(const source* s, uint32_t triangles, saltusi_me
     for (size_t k = 0; k < 9; k++) { /* the first three numbers are a normal, which follows */
       corner[9 * i + k] = float_at(p + 50 * i + 12 + 4 * k);
       if (!isfinite(corner[9 * i + k])) {
-        return refuse(s, "has a number that is not finite");
+        saltusi_log(s->log, SALTUS_LEVEL_ERROR,
+                    "mesh \"%s\": triangle %zu has a number that is not finite", s->path, i + 1);
+        return SALTUS_ERR_INPUT;
       }
     }
   }
   return weld(s, corner, 3 * (int)triangles, out);
 }
 
-/* Three numbers; where they end. */
+/* Blanks of the same line. */
+static const char* skip_blanks(const char* at) {
+  while (*at != '\n' && isspace((unsigned char)*at)) {
+    at++;
+  }
+  return at;
+}
+
+/* Three numbers in one line; where they end, NULL: not three. */
 static const char* three(const char* at, double x[3]) {
   for (int k = 0; k < 3; k++) {
     char* end;
-    x[k] = strtod(at, &end);
-    if (end == at || !isfinite(x[k])) {
+    at = skip_blanks(at);
+    x[k] = *at != '\n' ? strtod(at, &end) : NAN;
+    if (!isfinite(x[k]) || end == at) {
       return NULL;
     }
     at = end;
@@ -136,25 +157,66 @@ static const char* three(const char* at, double x[3]) {
   return at;
 }
 
-static saltus_status read_text_stl(const source* s, saltusi_mesh_file* out) {
-  int corners = 0;
-  for (const char* at = strstr(s->text, "vertex"); at != NULL; at = strstr(at + 6, "vertex")) {
-    corners++;
+static const char* next_line(const char* at) {
+  const char* end = strchr(at, '\n');
+  return end != NULL ? end + 1 : at + strlen(at);
+}
+
+/* A line of STL: how it begins, and which number of corners of the present triangle it needs and leaves. */
+static const struct {
+  const char* words;
+  int needs, leaves; /* -1: outside of triangles */
+} stl_lines[] = {{"solid", -1, -1}, {"facet normal", -1, 0}, {"outer loop", 0, 0},
+                 {"vertex", 0, 1},  {"vertex", 1, 2},        {"vertex", 2, 3},
+                 {"endloop", 3, 4}, {"endfacet", 4, -1},     {"endsolid", -1, -1}};
+enum { STL_LINES = sizeof stl_lines / sizeof stl_lines[0] };
+
+static bool begins_with(const char* at, const char* words) {
+  const size_t n = strlen(words);
+  return strncmp(at, words, n) == 0 && (at[n] == '\0' || isspace((unsigned char)at[n]));
+}
+
+/* The line that fits; -1: none. */
+static int stl_line(const char* at, int corners) {
+  for (int k = 0; k < STL_LINES; k++) {
+    if (stl_lines[k].needs == corners && begins_with(at, stl_lines[k].words)) {
+      return k;
+    }
   }
-  double* corner = saltusi_pool_take(s->pool, 3 * (size_t)corners, sizeof *corner);
+  return -1;
+}
+
+static saltus_status read_text_stl(const source* s, saltusi_mesh_file* out) {
+  size_t most = 0;
+  for (const char* at = s->text; *at != '\0'; at = next_line(at)) {
+    most++;
+  }
+  double* corner = saltusi_pool_take(s->pool, 3 * most, sizeof *corner);
   if (corner == NULL) {
     return SALTUS_ERR_MEMORY;
   }
-  int i = 0;
-  for (const char* at = strstr(s->text, "vertex"); at != NULL; at = strstr(at + 6, "vertex")) {
-    if (three(at + 6, corner + 3 * (size_t)i++) == NULL) {
-      return refuse(s, "has a vertex that is not three numbers");
+  int count = 0, corners = -1;
+  bool ended = false;
+  for (const char* line = s->text; *line != '\0'; line = next_line(line)) {
+    const char* at = skip_blanks(line);
+    if (*at == '\n' || *at == '\0') {
+      continue;
     }
+    const int k = stl_line(at, corners);
+    if (k < 0) {
+      return refuse_at(s, line, "not a line of STL, or not in its place");
+    }
+    if (corners >= 0 && corners < 3 && stl_lines[k].leaves == corners + 1 &&
+        three(at + strlen("vertex"), corner + 3 * (size_t)count++) == NULL) {
+      return refuse_at(s, line, "a vertex that is not three numbers");
+    }
+    corners = stl_lines[k].leaves;
+    ended = begins_with(at, "endsolid");
   }
-  if (corners == 0 || corners % 3 != 0) {
-    return refuse(s, "has no triangles of three corners each");
+  if (count == 0 || !ended) {
+    return refuse(s, count == 0 ? "has no triangles" : "ends before endsolid");
   }
-  return weld(s, corner, corners, out);
+  return weld(s, corner, count, out);
 }
 
 static saltus_status read_stl(const source* s, saltusi_mesh_file* out) {
@@ -166,7 +228,7 @@ static saltus_status read_stl(const source* s, saltusi_mesh_file* out) {
                                                 : read_binary(s, triangles, out);
     }
   }
-  if (strncmp(s->text, "solid", 5) != 0) {
+  if (!begins_with(s->text, "solid") || strlen(s->text) != s->size) {
     return refuse(s, "is neither a binary STL file of its length nor one of text");
   }
   return read_text_stl(s, out);
@@ -174,15 +236,14 @@ static saltus_status read_stl(const source* s, saltusi_mesh_file* out) {
 
 /* ---- OBJ ---- */
 
-/* The corners of a face: places of points from 0 on, -1 for a mistake; how many. */
+/* The corners of a face: places of points from 0 on, -1 for one that does not exist; how many, 0: not all are numbers. */
 static int face_corners(const char* at, int points, int* corner, int most) {
   int count = 0;
-  while (*at != '\n' && *at != '\0') {
+  for (at = skip_blanks(at); *at != '\n' && *at != '\0' && *at != '#'; at = skip_blanks(at)) {
     char* end;
     const long place = strtol(at, &end, 10);
-    if (end == at) {
-      at++;
-      continue;
+    if (end == at || !(*end == '/' || *end == '\0' || isspace((unsigned char)*end))) {
+      return 0;
     }
     const long from_zero = place > 0 ? place - 1 : points + place;
     const bool there = place != 0 && from_zero >= 0 && from_zero < points;
@@ -198,31 +259,29 @@ static int face_corners(const char* at, int points, int* corner, int most) {
   return count;
 }
 
-static const char* next_line(const char* at) {
-  const char* end = strchr(at, '\n');
-  return end != NULL ? end + 1 : at + strlen(at);
-}
-
 static saltus_status read_obj(const source* s, saltusi_mesh_file* out) {
   enum { CORNERS = 256 };
   int corner[CORNERS];
+  if (strlen(s->text) != s->size) {
+    return refuse(s, "is no text: it has zero bytes");
+  }
   for (int pass = 0; pass < 2; pass++) {
     int points = 0, triangles = 0;
     for (const char* at = s->text; *at != '\0'; at = next_line(at)) {
       if (at[0] == 'v' && isspace((unsigned char)at[1])) {
         if (pass == 1 && three(at + 2, out->point + 3 * (size_t)points) == NULL) {
-          return refuse(s, "has a point that is not three numbers");
+          return refuse_at(s, at, "a point that is not three numbers");
         }
         points++;
       } else if (at[0] == 'f' && isspace((unsigned char)at[1])) {
         const int n = face_corners(at + 1, pass == 0 ? INT32_MAX : points, corner, CORNERS);
         if (n < 3 || n > CORNERS) {
-          return refuse(s, "has a face of fewer than 3 corners, or more than 256");
+          return refuse_at(s, at, "a face that is not the numbers of 3 to 256 points");
         }
         for (int k = 1; pass == 1 && k + 1 < n; k++) {
           const int of[3] = {corner[0], corner[k], corner[k + 1]};
           if (of[0] < 0 || of[1] < 0 || of[2] < 0) {
-            return refuse(s, "has a face with a point that does not exist before it");
+            return refuse_at(s, at, "a face with a point that does not exist before it");
           }
           memcpy(out->triangle + 3 * (size_t)(triangles + k - 1), of, sizeof of);
         }

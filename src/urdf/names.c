@@ -66,6 +66,9 @@ saltus_status saltusi_robot_name(saltusi_robot* robot) {
   assert(robot != NULL);
   naming n = {.robot = robot};
   int most = 2 * robot->link_count + 4 * robot->joint_count;
+  for (int i = 0; i < robot->link_count; i++) {
+    most += robot->links[i].shape_count;
+  }
   if (!saltusi_index_start(&n.taken, most, robot->pool)) {
     robot->status = SALTUS_ERR_MEMORY;
     return robot->status;
@@ -84,7 +87,13 @@ saltus_status saltusi_robot_name(saltusi_robot* robot) {
     }
   }
   for (int i = 0; i < robot->link_count; i++) {
-    robot->links[i].marker = take_word(&n, robot->links[i].name, "_frame");
+    saltusi_robot_link* link = &robot->links[i];
+    link->marker = take_word(&n, link->name, "_frame");
+    for (int k = 0; k < link->shape_count; k++) {
+      char ending[24];
+      snprintf(ending, sizeof ending, k == 0 ? "_shape" : "_shape_%d", k + 1);
+      link->shapes[k].label = take_word(&n, link->name, ending);
+    }
   }
   return robot->status;
 }

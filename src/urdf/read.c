@@ -18,7 +18,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char shapes[] = "shapes are not used yet";
+static const char looks[] = "not used: what touches is <collision>";
 static const char bounded[] = "not used: nothing bounds the effort or speed of a joint here";
 static const char real_robot[] = "not used: it is about the controller of a real robot";
 
@@ -37,13 +37,13 @@ static const saltusi_element_word robot_children[] = {
     {"link", NULL},
     {"joint", NULL},
     {"constraint", NULL},
-    {"material", shapes},
+    {"material", looks},
     {"transmission", "not used: actuators are inputs of the scene"},
     {"gazebo", "not used: it is about another program"},
     {"sensor", "not used: outputs of the scene are formulas"},
     {"", NULL}};
 static const saltusi_element_word link_children[] = {
-    {"inertial", NULL}, {"visual", shapes}, {"collision", shapes}, {"", NULL}};
+    {"inertial", NULL}, {"visual", looks}, {"collision", NULL}, {"", NULL}};
 static const saltusi_element_word inertial_children[] = {
     {"origin", NULL}, {"mass", NULL}, {"inertia", NULL}, {"", NULL}};
 static const saltusi_element_word joint_words[] = {{"name", NULL}, {"type", NULL}, {"", NULL}};
@@ -168,6 +168,7 @@ static void read_link(saltusi_robot* robot, const saltusi_xml_node* node,
     read_inertial(robot, inertial, link);
   }
   const saltusi_element about = {name_only, link_children};
+  saltusi_robot_read_collisions(robot, node, of("link", link->name).text, link);
   saltusi_element_list(robot, node, &about, of("link", link->name).text);
 }
 

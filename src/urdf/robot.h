@@ -30,6 +30,24 @@ typedef struct saltusi_robot_mass {
   double inertia[9]; /* kg m^2 */
 } saltusi_robot_mass;
 
+typedef enum saltusi_robot_shape_kind {
+  SALTUSI_ROBOT_BOX,
+  SALTUSI_ROBOT_SPHERE,
+  SALTUSI_ROBOT_CYLINDER,
+  SALTUSI_ROBOT_CAPSULE,
+  SALTUSI_ROBOT_MESH
+} saltusi_robot_shape_kind;
+
+/* A <collision> of a link. */
+typedef struct saltusi_robot_shape {
+  saltusi_robot_shape_kind kind;
+  int line;
+  double size[3];      /* m: lengths of a box; radius, length; scale of a mesh */
+  const char* file;    /* of a mesh */
+  saltusi_frame place; /* in the frame of the link */
+  const char* label;
+} saltusi_robot_shape;
+
 typedef struct saltusi_robot_link {
   const char* name;
   int line;
@@ -39,6 +57,8 @@ typedef struct saltusi_robot_link {
   saltusi_frame place;     /* in the world, at the start */
   int body;                /* what it belongs to; -1: the ground */
   const char* marker;      /* its frame in the scene */
+  saltusi_robot_shape* shapes;
+  int shape_count;
 } saltusi_robot_link;
 
 typedef struct saltusi_robot_joint {
@@ -84,6 +104,7 @@ typedef struct saltusi_robot {
   saltusi_robot_body* bodies;
   int* order; /* [link_count] parents before children */
   bool grounded;
+  bool shaped; /* something of it touches */
   saltus_urdf_note* notes;
   int note_count;
   size_t note_room;
@@ -96,6 +117,10 @@ void saltusi_robot_refuse(saltusi_robot* robot, int line, const char* format, ..
 /* Something of the file that the scene does not have, or that was chosen for it. */
 void saltusi_robot_note(saltusi_robot* robot, int line, const char* format, ...)
     SALTUSI_PRINTF(3, 4);
+
+/* The <collision> parts of a link. */
+void saltusi_robot_read_collisions(saltusi_robot* robot, const saltusi_xml_node* node,
+                                   const char* owner, saltusi_robot_link* link);
 
 /* What a message repeats of the file, at most. */
 #define SALTUSI_ROBOT_QUOTE "\"%.60s\""

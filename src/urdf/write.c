@@ -96,7 +96,88 @@ static void put_quoted(text* t, const char* from) {
   put(t, "\"");
 }
 
+/* Of a path nothing may be cut or changed. */
+static void put_path(text* t, const char* path) {
+  put(t, "\"");
+  for (const char* c = path; *c != '\0'; c++) {
+    put(t, *c == '"' || *c == '\\' ? "\\%c" : "%c", *c);
+  }
+  put(t, "\"");
+}
+
 /* ---- bodies and markers ------------------------------------------------------------------ */
+
+static void write_shape(text* t, const saltusi_robot_link* link, const saltusi_robot_shape* shape) {
+  static const char* const kinds[] = {"box", "sphere", "cylinder", "capsule", "mesh"};
+  const bool moves = link->body >= 0;
+  put(t, "{name: %s, %s: {", shape->label,
+      shape->kind == SALTUSI_ROBOT_MESH && moves ? "hull" : kinds[shape->kind]);
+  if (shape->kind == SALTUSI_ROBOT_BOX) {
+    put(t, "size: ");
+    put_list(t, shape->size, 3, 0.0);
+  } else if (shape->kind == SALTUSI_ROBOT_MESH) {
+    put(t, "file: ");
+    put_path(t, shape->file);
+    put(t, ", scale: ");
+    put_number(t, shape->size[0]);
+  } else {
+    put(t, "radius: ");
+    put_number(t, shape->size[0]);
+    if (shape->kind != SALTUSI_ROBOT_SPHERE) {
+      put(t, ", length: ");
+      put_number(t, shape->size[1]);
+    }
+  }
+  put(t, "}");
+  saltusi_frame frame = saltusi_frame_in(&link->place, &shape->place);
+  if (moves) {
+    const saltusi_robot_body* body = &t->robot->bodies[link->body];
+    frame = saltusi_frame_from(&t->robot->links[body->top].place, &frame);
+    for (int i = 0; i < 3; i++) {
+      frame.p[i] -= body->mass.centre[i];
+    }
+  }
+  put(t, ", position: ");
+  put_list(t, frame.p, 3, t->reach);
+  put_orientation(t, frame.R);
+  put(t, "}");
+}
+
+/* Those of a body, -1: of the ground. */
+static void write_shapes(text* t, int body, const char* between) {
+  int count = 0;
+  for (int i = 0; i < t->robot->link_count; i++) {
+    const saltusi_robot_link* link = &t->robot->links[t->robot->order[i]];
+    for (int k = 0; link->body == body && k < link->shape_count; k++) {
+      put(t, count++ == 0 ? ", shapes: [%s" : ",%s", between);
+      write_shape(t, link, &link->shapes[k]);
+    }
+  }
+  if (count > 0) {
+    put(t, "]");
+  }
+}
+
+/* A link that a joint holds to the ground does not touch what is fixed there; of bodies the scene says so by itself. */
+static void write_contact_pairs(text* t) {
+  const saltusi_robot* robot = t->robot;
+  int count = 0;
+  for (int i = 0; i < robot->joint_count; i++) {
+    const int a = robot->links[robot->joints[i].parent].body;
+    const int b = robot->links[robot->joints[i].child].body;
+    if (robot->joints[i].kind == SALTUSI_ROBOT_FLOATING || (a < 0) == (b < 0)) {
+      continue;
+    }
+    for (int l = 0; l < robot->link_count; l++) {
+      const saltusi_robot_link* link = &robot->links[l];
+      for (int k = 0; link->body < 0 && k < link->shape_count; k++) {
+        put(t, count++ == 0 ? "contact_pairs:\n" : "%s", "");
+        put(t, "  - {between: [%s, %s], collide: false}\n", robot->bodies[a < 0 ? b : a].label,
+            link->shapes[k].label);
+      }
+    }
+  }
+}
 
 static void write_body(text* t, const saltusi_robot_body* body) {
   const saltusi_robot_link* top = &t->robot->links[body->top];
@@ -115,6 +196,7 @@ static void write_body(text* t, const saltusi_robot_body* body) {
   put(t, ", position: ");
   put_list(t, at, 3, t->reach);
   put_orientation(t, top->place.R);
+  write_shapes(t, (int)(body - t->robot->bodies), "\n    ");
   put(t, "}\n");
 }
 
@@ -292,7 +374,13 @@ saltus_status saltusi_robot_write(saltusi_robot* robot, const char** out) {
   put_comment(&t, robot->file);
   put(&t, "saltus: 1\nname: ");
   put_quoted(&t, robot->name[0] != '\0' ? robot->name : "robot");
-  put(&t, "\nworld: {dimension: 3, gravity: [0, 0, -9.81]}\n");
+  put(&t, "\nworld: {dimension: 3, gravity: [0, 0, -9.81]");
+  write_shapes(&t, -1, "\n  ");
+  put(&t, "}\n");
+  if (robot->shaped) {
+    put(&t, "materials: {default: {friction: 0, restitution: 0}}\n");
+    write_contact_pairs(&t);
+  }
   put(&t, robot->body_count > 0 ? "bodies:\n" : "bodies: {}\n");
   for (int i = 0; i < robot->body_count; i++) {
     write_body(&t, &robot->bodies[i]);

@@ -6,6 +6,10 @@
  */
 #include "saltus_test.h"
 
+#include "saltus/mechanism.h"
+
+#include <stdio.h>
+
 static const saltus_system_ops* inner;
 static double least, most;
 
@@ -63,7 +67,45 @@ static void fixed_steps_look_ahead(void** unused) {
   saltus_scene_destroy(scene);
 }
 
+/* A ball of 2 cm at 20 m/s above a plate, or above what has no end. */
+static bool passes(const char* floor, double h, saltus_passage* passage) {
+  char text[512];
+  snprintf(text, sizeof text,
+           "saltus: 1\nworld: {dimension: 3, shapes: [%s]}\nbodies: {ball: {density: 1000, shapes: "
+           "[{sphere: {radius: 0.01}}], position: [0, 0, 0.1], velocity: [0, 0, -20]}}\n",
+           floor);
+  saltus_scene* scene;
+  assert_int_equal(saltus_scene_create(&(saltus_scene_def){.path = "s", .text = text}, &scene),
+                   SALTUS_OK);
+  const saltus_scene_view* view = saltus_scene_look(scene);
+  bool found = true;
+  assert_int_equal(
+      saltus_mechanism_passage(view->mechanism, 0.0, view->q0, view->v0, h, passage, &found),
+      SALTUS_OK);
+  const bool thick = fabs(passage->thickness - 0.03) < 1e-15;
+  saltus_scene_destroy(scene);
+  return found && thick;
+}
+
+static void steps_that_pass_through_are_found(void** unused) {
+  (void)unused;
+  const char* plate = "{box: {size: [1, 1, 0.01]}, orientation: {rpy: [0.4, 0.2, 0]}}";
+  const char* hull =
+      "{hull: {points: [[-1, -1, 0], [1, -1, 0], [1, 1, 0], [-1, 1, 0], [0, 0, 0.01], [0.1, 0, "
+      "0.01]]}}";
+  saltus_passage passage;
+  assert_true(passes(plate, 0.01, &passage));
+  assert_true(passage.bodies[0] == 0 && passage.bodies[1] == -1);
+  assert_true(passage.approach >= 0.2 && passage.approach < 0.21);
+  assert_true(passes(hull, 0.01, &passage));
+  /* 14 mm in a step: less than half of 30 mm; and 20 mm, too far away to meet */
+  assert_false(passes(plate, 0.0007, &passage));
+  assert_false(passes(plate, 0.001, &passage));
+  assert_false(passes("{half-space: {}}", 0.01, &passage));
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(fixed_steps_look_ahead)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(fixed_steps_look_ahead),
+                                     cmocka_unit_test(steps_that_pass_through_are_found)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

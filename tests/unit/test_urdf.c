@@ -96,21 +96,39 @@ static void every_element_of_the_arm_is_in_the_scene_or_listed(void** state) {
   assert_int_equal(view->links, 5);
   assert_int_equal(view->joints, 4);
   assert_int_equal(view->bodies, 3);
-  expect_text(urdf,
-              "upper_arm: {mass: 2, inertia: [0.004, 0.05, 0.052], position: [0.25, 0, 0.5]}");
+  expect_text(urdf, "upper_arm: {mass: 2, inertia: [0.004, 0.05, 0.052], position: [0.25, 0, 0.5]");
   expect_text(urdf, "tool0_frame: {body: forearm, point: [0.2, 0, 0], ");
   expect_text(urdf,
               "{name: base, type: revolute, between: [base_parent, base_child], damping: 0.05}");
   expect_text(urdf, "limits: [-3.5, 3.5], damping: 0.1}");
   expect_note(urdf, 4, "root link \"world\" is the ground");
   expect_note(urdf, 11, "<visual>");
-  expect_note(urdf, 19, "<collision>");
+  expect_note(urdf, 19, "<collision> parts have no friction");
+  expect_text(urdf,
+              "{name: upper_arm_shape, box: {size: [0.5, 0.1, 0.1]}, position: [-0.25, 0, 0]}");
   expect_note(urdf, 13, "link \"upper-arm\" is called upper_arm");
   expect_note(urdf, 43, "effort=\"100\"");
   expect_note(urdf, 43, "velocity=\"2\"");
   expect_note(urdf, 44, "friction 0.2");
   expect_note(urdf, 58, "<transmission>");
   assert_int_equal(view->note_count, 10); /* and the other joint's effort and velocity */
+  saltus_urdf_destroy(urdf);
+}
+
+static void collision_parts_become_shapes_or_are_listed(void** state) {
+  (void)state;
+  saltus_urdf* urdf = of_file("collisions");
+  expect_text(urdf, "{name: world_shape, box: {size: [0.2, 0.2, 0.1]}, position: [0, 0, -0.05]}");
+  expect_text(urdf, "{name: world_shape_2, sphere: {radius: 0.1}, position: [0.5, 0, 0.1]");
+  expect_text(urdf, "{name: block_shape, box: {size: [0.8, 0.1, 0.1]}, position: [0, 0, 0]}");
+  expect_text(urdf, "{name: ball_shape, sphere: {radius: 0.05}, position: [0, 0, 0]}");
+  /* a neighbour of the ground; the ball is nobody's */
+  expect_text(urdf, "{between: [block, world_shape], collide: false}");
+  expect_text(urdf, "{between: [block, world_shape_2], collide: false}");
+  assert_null(strstr(saltus_urdf_look(urdf)->scene, "between: [ball"));
+  expect_note(urdf, 11, "neither an STL nor an OBJ file: not used");
+  expect_note(urdf, 12, "the scale 1 1 2");
+  expect_note(urdf, 13, "<torus>: not known, not used");
   saltus_urdf_destroy(urdf);
 }
 
@@ -309,6 +327,30 @@ static void broken_trees_are_refused(void** state) {
           ":4: joint \"j\": has no <child link");
 }
 
+static void collision_parts_that_cannot_be_are_refused(void** state) {
+  (void)state;
+  static const char* const bad[][2] = {
+      {"<box size='1 1'/>", "size"},
+      {"<box size='1 0 1'/>", "needs size=\"...\" above 0"},
+      {"<sphere/>", "needs radius"},
+      {"<sphere radius='-1'/>", "above 0"},
+      {"<cylinder radius='1'/>", "needs length"},
+      {"<sphere radius='inf'/>", "radius"},
+      {"<mesh scale='1 1 1'/>", "filename"},
+  };
+  for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+    char text[1024];
+    snprintf(text, sizeof text,
+             "<robot name='r'>\n" ROOT "<link name='arm'>" INERTIAL(
+                 "1", "0.1") "\n<collision>"
+                             "<geometry>%s</geometry></collision></link>\n" JOINT(
+                                 "j", "floating", "world", "arm", "") "</robot>",
+             bad[i][0]);
+    refused(text, "r.urdf:4: ");
+    assert_non_null(strstr(message.text, bad[i][1]));
+  }
+}
+
 static void impossible_masses_are_refused(void** state) {
   (void)state;
   refused("<robot>\n<link name='a'>\n<inertial><mass value='-1'/></inertial></link></robot>",
@@ -429,6 +471,8 @@ int main(void) {
   }
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_element_of_the_arm_is_in_the_scene_or_listed),
+      cmocka_unit_test(collision_parts_become_shapes_or_are_listed),
+      cmocka_unit_test(collision_parts_that_cannot_be_are_refused),
       cmocka_unit_test(inertia_is_about_the_centre_of_mass_in_axes_of_the_link),
       cmocka_unit_test(merged_links_have_the_mass_properties_of_both),
       cmocka_unit_test(a_link_without_mass_belongs_to_what_it_is_fixed_to),
