@@ -163,7 +163,7 @@ static void add_way(const saltus_mechanism* m, const saltus_overlap* o, int side
     const saltusi_body* body = o->bodies[k] >= 0 ? &m->bodies[o->bodies[k]] : NULL;
     share[k] = body != NULL && body->kind == SALTUS_BODY_FREE ? 1.0 / body->mass : 0.0;
   }
-  if (share[side] == 0.0) {
+  if (share[side] == 0.0 || o->bodies[side] < 0) {
     return;
   }
   const double by = (o->depth + margin) * share[side] / (share[0] + share[1]);

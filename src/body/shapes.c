@@ -308,31 +308,37 @@ static int add_exceptions(const saltusi_definition* d, const reading* r,
   return count;
 }
 
+/* All pairs of shapes of two bodies; list NULL: only counts. */
+static int add_between(const saltusi_world* world, int x, int y, saltusi_exception* list,
+                       int count) {
+  for (int i = 0; i < world->count; i++) {
+    for (int j = 0; world->instance[i].carrier == x && j < world->count; j++) {
+      if (world->instance[j].carrier != y || i == j) {
+        continue;
+      }
+      if (list != NULL) {
+        list[count] = (saltusi_exception){.a = world->instance[i].tag,
+                                          .b = world->instance[j].tag,
+                                          .law = SALTUSI_LAW_NONE,
+                                          .order = count};
+      }
+      count++;
+    }
+  }
+  return count;
+}
+
 /* Shapes of bodies that a joint connects; the world is nobody's neighbour. */
 static int add_neighbours(const saltusi_definition* d, saltusi_exception* list, int count) {
   const saltus_mechanism* m = d->m;
-  const saltusi_world* world = m->world;
   for (int k = 0; k < m->joint_count; k++) {
     const saltusi_joint* joint = &m->joints[k];
     if (joint->type == SALTUS_JOINT_GEAR || joint->type == SALTUS_JOINT_RACK_AND_PINION) {
       continue;
     }
     const int x = m->markers[joint->between[0]].body, y = m->markers[joint->between[1]].body;
-    if (x == m->body_count || y == m->body_count) {
-      continue;
-    }
-    for (int i = 0; i < world->count; i++) {
-      for (int j = 0; world->instance[i].carrier == x && j < world->count; j++) {
-        if (world->instance[j].carrier == y && i != j) {
-          if (list != NULL) {
-            list[count] = (saltusi_exception){.a = world->instance[i].tag,
-                                              .b = world->instance[j].tag,
-                                              .law = SALTUSI_LAW_NONE,
-                                              .order = count};
-          }
-          count++;
-        }
-      }
+    if (x != m->body_count && y != m->body_count) {
+      count = add_between(m->world, x, y, list, count);
     }
   }
   return count;

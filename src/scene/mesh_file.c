@@ -80,6 +80,10 @@ static double float_at(const unsigned char* p) {
   return (double)value;
 }
 
+static bool is_same(const double a[3], const double b[3]) {
+  return a[0] == b[0] && a[1] == b[1] && a[2] == b[2];
+}
+
 /* Corners that are equal become one point: open addressing by the bits. */
 static saltus_status weld(const source* s, const double* corner, int corners,
                           saltusi_mesh_file* out) {
@@ -103,7 +107,7 @@ static saltus_status weld(const source* s, const double* corner, int corners,
       hash = (hash ^ bits ^ (bits >> 29)) * 1099511628211U;
     }
     size_t at = (size_t)(hash ^ hash >> 32) & (slots - 1);
-    while (slot[at] != 0 && memcmp(out->point + 3 * (size_t)(slot[at] - 1), x, sizeof x) != 0) {
+    while (slot[at] != 0 && !is_same(out->point + 3 * (size_t)(slot[at] - 1), x)) {
       at = (at + 1) & (slots - 1);
     }
     if (slot[at] == 0) {
@@ -146,10 +150,10 @@ static const char* skip_blanks(const char* at) {
 /* Three numbers in one line; where they end, NULL: not three. */
 static const char* three(const char* at, double x[3]) {
   for (int k = 0; k < 3; k++) {
-    char* end;
     at = skip_blanks(at);
+    char* end = NULL;
     x[k] = *at != '\n' ? strtod(at, &end) : NAN;
-    if (!isfinite(x[k]) || end == at) {
+    if (end == NULL || end == at || !isfinite(x[k])) {
       return NULL;
     }
     at = end;
@@ -259,49 +263,66 @@ static int face_corners(const char* at, int points, int* corner, int most) {
   return count;
 }
 
-static saltus_status read_obj(const source* s, saltusi_mesh_file* out) {
+/* What has been met of an OBJ file; without arrays it is only counted. */
+typedef struct obj {
+  double* point;
+  int* triangle;
+  int points, triangles;
+} obj;
+
+/* A face, cut into a fan. */
+static saltus_status take_face(const source* s, const char* line, obj* o) {
   enum { CORNERS = 256 };
   int corner[CORNERS];
+  const bool counts = o->triangle == NULL;
+  const int n = face_corners(line + 1, counts ? INT32_MAX : o->points, corner, CORNERS);
+  if (n < 3 || n > CORNERS) {
+    return refuse_at(s, line, "a face that is not the numbers of 3 to 256 points");
+  }
+  for (int k = 1; !counts && k + 1 < n; k++) {
+    const int of[3] = {corner[0], corner[k], corner[k + 1]};
+    if (of[0] < 0 || of[1] < 0 || of[2] < 0) {
+      return refuse_at(s, line, "a face with a point that does not exist before it");
+    }
+    memcpy(o->triangle + 3 * (size_t)(o->triangles + k - 1), of, sizeof of);
+  }
+  o->triangles += n - 2;
+  return SALTUS_OK;
+}
+
+static saltus_status take_lines(const source* s, obj* o) {
+  saltus_status status = SALTUS_OK;
+  for (const char* at = s->text; status == SALTUS_OK && *at != '\0'; at = next_line(at)) {
+    if (at[0] == 'v' && isspace((unsigned char)at[1])) {
+      if (o->point != NULL && three(at + 2, o->point + 3 * (size_t)o->points) == NULL) {
+        return refuse_at(s, at, "a point that is not three numbers");
+      }
+      o->points++;
+    } else if (at[0] == 'f' && isspace((unsigned char)at[1])) {
+      status = take_face(s, at, o);
+    }
+  }
+  return status;
+}
+
+static saltus_status read_obj(const source* s, saltusi_mesh_file* out) {
   if (strlen(s->text) != s->size) {
     return refuse(s, "is no text: it has zero bytes");
   }
-  for (int pass = 0; pass < 2; pass++) {
-    int points = 0, triangles = 0;
-    for (const char* at = s->text; *at != '\0'; at = next_line(at)) {
-      if (at[0] == 'v' && isspace((unsigned char)at[1])) {
-        if (pass == 1 && three(at + 2, out->point + 3 * (size_t)points) == NULL) {
-          return refuse_at(s, at, "a point that is not three numbers");
-        }
-        points++;
-      } else if (at[0] == 'f' && isspace((unsigned char)at[1])) {
-        const int n = face_corners(at + 1, pass == 0 ? INT32_MAX : points, corner, CORNERS);
-        if (n < 3 || n > CORNERS) {
-          return refuse_at(s, at, "a face that is not the numbers of 3 to 256 points");
-        }
-        for (int k = 1; pass == 1 && k + 1 < n; k++) {
-          const int of[3] = {corner[0], corner[k], corner[k + 1]};
-          if (of[0] < 0 || of[1] < 0 || of[2] < 0) {
-            return refuse_at(s, at, "a face with a point that does not exist before it");
-          }
-          memcpy(out->triangle + 3 * (size_t)(triangles + k - 1), of, sizeof of);
-        }
-        triangles += n - 2;
-      }
-    }
-    if (points == 0 || triangles == 0) {
-      return refuse(s, "has no points or no faces");
-    }
-    out->points = points;
-    out->triangles = triangles;
-    if (pass == 0) {
-      out->point = saltusi_pool_take(s->pool, 3 * (size_t)points, sizeof(double));
-      out->triangle = saltusi_pool_take(s->pool, 3 * (size_t)triangles, sizeof(int));
-    }
-    if (s->pool->failed) {
-      return SALTUS_ERR_MEMORY;
-    }
+  obj count = {NULL, NULL, 0, 0};
+  saltus_status status = take_lines(s, &count);
+  if (status == SALTUS_OK && (count.points == 0 || count.triangles == 0)) {
+    return refuse(s, "has no points or no faces");
   }
-  return SALTUS_OK;
+  if (status != SALTUS_OK) {
+    return status;
+  }
+  out->point = saltusi_pool_take(s->pool, 3 * (size_t)count.points, sizeof(double));
+  out->triangle = saltusi_pool_take(s->pool, 3 * (size_t)count.triangles, sizeof(int));
+  out->points = count.points;
+  out->triangles = count.triangles;
+  obj o = {out->point, out->triangle, 0, 0};
+  return s->pool->failed ? SALTUS_ERR_MEMORY : take_lines(s, &o);
 }
 
 /* ---- the whole ---- */

@@ -159,6 +159,90 @@ static void a_box_lands_corner_by_corner(void** unused) {
   }
 }
 
+/* T9: the same box, its lower face on 16 points of little balls, in a grid to its corners, or on the 4 of them: it moves alike. Simultaneous
+ * impacts of more points than are needed determine the motion, not the shares. */
+static void more_points_than_needed_change_nothing(void** unused) {
+  (void)unused;
+  motion m[2];
+  for (int many = 0; many < 2; many++) {
+    char text[8192];
+    int used = snprintf(text, sizeof text,
+                        "saltus: 1\nworld: {dimension: 3, shapes: [{half-space: {}}]}\n"
+                        "materials: {default: {restitution: 0.4}}\n"
+                        "bodies:\n  box: {mass: 1, inertia: [0.020833333333333332, "
+                        "0.028333333333333332, 0.034166666666666666], position: [0, 0, 0.25], "
+                        "velocity: [0.1, 0, 0], shapes: [");
+    for (int k = 0; k < 16; k++) {
+      const int i = k % 4, j = k / 4;
+      if (many == 0 && (i % 3 != 0 || j % 3 != 0)) {
+        continue;
+      }
+      used += snprintf(text + used, sizeof text - (size_t)used,
+                       "%s{sphere: {radius: 0.01}, position: [%.17g, %.17g, -0.14]}",
+                       k > 0 ? ", " : "", 0.5 * i / 3.0 - 0.25, 0.4 * j / 3.0 - 0.2);
+    }
+    snprintf(text + used, sizeof text - (size_t)used, "]}\n");
+    m[many] = run(text, 0.6, 1e-10);
+  }
+  assert_true(m[0].count > 0);
+  assert_near(m[0].event[nth_impact(&m[0], 0)].t, sqrt(0.2 / 9.81), 1e-12);
+  for (int k = 0; k < 7; k++) {
+    assert_near(m[1].q[k], m[0].q[k], 1e-10);
+  }
+  for (int k = 0; k < 6; k++) {
+    assert_near(m[1].v[k], m[0].v[k], 1e-10);
+  }
+}
+
+/* T8: a capsule lies on two bars; by statics N = m g (x2, -x1) / (x2 - x1). Forces are those of one step of moreau-jean at rest. */
+static void a_capsule_lies_on_two_bars(void** unused) {
+  (void)unused;
+  const double x[2][2] = {{-0.7, 0.9}, {-0.2, 0.8}};
+  const double N[2][2] = {{16.554375, 12.875625}, {23.544, 5.886}};
+  for (int k = 0; k < 2; k++) {
+    char text[1024];
+    snprintf(text, sizeof text,
+             "saltus: 1\nparameters: {a: pi/2}\nworld: {dimension: 3, shapes: [{capsule: {radius: "
+             "0.05, length: 1}, position: [%g, 0, "
+             "0], orientation: {axis: [1, 0, 0], angle: a}}, {capsule: {radius: 0.05, length: 1}, "
+             "position: [%g, 0, 0], orientation: {axis: [1, 0, 0], angle: a}}]}\n"
+             "bodies: {rod: {mass: 3, inertia: [1, 1, 1], position: [0, 0, 0.15], shapes: "
+             "[{capsule: {radius: "
+             "0.1, length: 2}, orientation: {axis: [0, 1, 0], angle: a}}]}}\n",
+             x[k][0], x[k][1]);
+    saltus_scene* scene;
+    assert_int_equal(saltus_scene_create(&(saltus_scene_def){.path = "s", .text = text}, &scene),
+                     SALTUS_OK);
+    const saltus_scene_view* view = saltus_scene_look(scene);
+    saltus_scheme* scheme;
+    assert_int_equal(
+        saltus_scheme_create(&(saltus_scheme_def){.scheme = "moreau-jean", .system = view->system},
+                             &scheme),
+        SALTUS_OK);
+    double q[7], v[6];
+    memcpy(q, view->q0, sizeof q);
+    memcpy(v, view->v0, sizeof v);
+    saltus_state state = {0.0, q, v};
+    saltus_step_report report;
+    const double h = 1e-3;
+    assert_int_equal(saltus_scheme_step(scheme, h, &state, &report), SALTUS_OK);
+    assert_int_equal(report.active, 2);
+    double sum = 0.0;
+    for (int i = 0; i < 2; i++) {
+      const double force = report.contacts[i].impulse[0] / h;
+      const int which = fabs(force - N[k][0]) < fabs(force - N[k][1]) ? 0 : 1;
+      assert_near(force, N[k][which], 1e-10);
+      sum += force;
+    }
+    assert_near(sum, 3.0 * 9.81, 1e-10);
+    for (int i = 0; i < 6; i++) {
+      assert_near(v[i], 0.0, 1e-13);
+    }
+    saltus_scheme_destroy(scheme);
+    saltus_scene_destroy(scene);
+  }
+}
+
 /* A box on a box that tips over its edge: vertices on faces hand over to edges on edges. Energy is that of turning about
  * the edge, which friction holds. */
 static void a_box_tips_over_the_edge_of_another(void** unused) {
@@ -184,6 +268,8 @@ int main(void) {
       cmocka_unit_test(a_ball_rolls_over_a_ridge_into_a_valley),
       cmocka_unit_test(a_ball_does_not_feel_the_edges_of_coplanar_triangles),
       cmocka_unit_test(a_box_lands_corner_by_corner),
+      cmocka_unit_test(more_points_than_needed_change_nothing),
+      cmocka_unit_test(a_capsule_lies_on_two_bars),
       cmocka_unit_test(a_box_tips_over_the_edge_of_another),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
