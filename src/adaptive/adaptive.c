@@ -220,6 +220,19 @@ static saltus_status check_hit(saltusi_adaptive* w, const saltusi_found* f, doub
   return status;
 }
 
+/* Features that came to be in each other unseen: to press them apart would move bodies, and no impact would be booked. */
+static saltus_status check_features(saltusi_adaptive* w, double t, saltusi_refusal* refusal) {
+  int deepest = -1;
+  saltus_status status = SALTUS_OK;
+  if (w->o.featured && !w->o.settings.without_checks) {
+    status = saltusi_deepest(&w->search, t, w->step.y_end, &deepest);
+  }
+  if (deepest >= 0) {
+    *refusal = (saltusi_refusal){.why = SALTUSI_PENETRATION, .index = deepest, .part = 0.5};
+  }
+  return status;
+}
+
 /* No contact that carries nothing may end below its tolerance, whatever the search said. */
 static saltus_status check_gaps(saltusi_adaptive* w, double t, saltusi_refusal* refusal) {
   saltus_status status = w->o.nc > 0 ? saltusi_mode_gaps(&w->mode, t, w->step.y_end) : SALTUS_OK;
@@ -235,14 +248,7 @@ static saltus_status check_gaps(saltusi_adaptive* w, double t, saltusi_refusal* 
       *refusal = (saltusi_refusal){.why = SALTUSI_PENETRATION, .index = key, .part = 0.5};
     }
   }
-  int deepest = -1;
-  if (w->o.featured && status == SALTUS_OK && !w->o.settings.without_checks) {
-    status = saltusi_deepest(&w->search, t, w->step.y_end, &deepest);
-  }
-  if (deepest >= 0) {
-    *refusal = (saltusi_refusal){.why = SALTUSI_PENETRATION, .index = deepest, .part = 0.5};
-  }
-  return status;
+  return status == SALTUS_OK ? check_features(w, t, refusal) : status;
 }
 
 /* The same where an event ends the attempt: it may have come after one that no list in the middle of the step had. */
@@ -326,6 +332,9 @@ static saltus_status end_at_event(saltusi_adaptive* w, const saltusi_found* f, d
   }
   if (status == SALTUS_OK && refusal->why == SALTUSI_NOT_REFUSED && kink) {
     status = pass_switch(w, origin, s);
+  }
+  if (status == SALTUS_OK && refusal->why == SALTUSI_NOT_REFUSED) {
+    status = check_features(w, t, refusal);
   }
   if (status != SALTUS_OK || refusal->why != SALTUSI_NOT_REFUSED) {
     return status;
