@@ -21,7 +21,8 @@
 
 /* Part of the tolerance that closing a contact may cost (section 2). */
 static const double closing_part = 0.1;
-enum { PAINLEVE_MAX = 3 };
+/* Impacts at once of what has just left and is thrown back: each leaves less. */
+enum { PAINLEVE_MAX = 3, IMPACTS_MAX = 1000 };
 
 /* Normal velocities below this count as zero: a row sums some products of v and G, as a gap does of q. */
 static double normal_rounding(saltusi_adaptive* w, const double* y) {
@@ -334,25 +335,33 @@ static saltus_status close_and_decide(saltusi_adaptive* w, double t, double* y, 
   return status == SALTUS_OK ? saltusi_decide_status(&w->decision, t, y, *candidates) : status;
 }
 
+static bool is_approaching(const saltusi_adaptive* w, const double* y, int count, double rounding) {
+  bool any = false;
+  for (int i = 0; i < count; i++) {
+    any = any || velocity_of(&w->mode, y, w->transition.members[i], 0) < -rounding;
+  }
+  return any;
+}
+
 static saltus_status settle(saltusi_adaptive* w, double t, double* y, int count, bool impact,
                             int depth) {
   memcpy(w->transition.members, w->decision.set, (size_t)count * sizeof(int));
   saltusi_mode_rows(&w->mode, t, y, true);
   double rounding = normal_rounding(w, y);
-  bool approaching = false;
-  for (int i = 0; i < count; i++) {
-    approaching = approaching || velocity_of(&w->mode, y, w->transition.members[i], 0) < -rounding;
-  }
+  bool approaching = is_approaching(w, y, count, rounding);
   saltus_status status = SALTUS_OK;
-  if (impact && approaching) {
+  for (int round = 0; impact && approaching; round++) {
     saltusi_verdict verdict;
-    status = strike(w, t, y, &count, rounding, &verdict);
+    status = round < IMPACTS_MAX ? strike(w, t, y, &count, rounding, &verdict) : SALTUS_ERR_STALLED;
     if (status != SALTUS_OK) {
       return status;
     }
     saltusi_add_scaled(w->o.nj, 1.0, w->decision.joint_impulse, w->outcome.joint_lasting);
     saltusi_report_impact(w, t, count, SALTUS_EVENT_IMPACT);
     saltusi_report_verdict(w, t, &verdict);
+    /* features that left and are thrown back at once: what is below the tolerance closes */
+    approaching =
+        w->o.featured && is_approaching(w, y, count, fmax(rounding, 0.01 * w->o.atol_v_min));
   }
   int candidates = 0;
   status = find_candidates(w, t, y, count, rounding, &candidates);

@@ -67,7 +67,7 @@ class Thrown(unittest.TestCase):
             self.check(seed, kind)
 
     def test_bodies_on_a_box(self):
-        for kind, seed in (('ball', 1), ('capsule', 2)):
+        for kind, seed in (('ball', 1), ('capsule', 2), ('box', 3)):
             self.check(seed, kind, pair=True, completes=False)
 
     def test_penetrations_that_were_pressed_apart(self):
