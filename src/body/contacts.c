@@ -42,7 +42,7 @@ static size_t rounded(size_t bytes) {
 size_t saltusi_shapes_lay_out(const saltus_mechanism* m, void* scratch, saltusi_shapes_memory* to) {
   assert(m != NULL);
   const size_t n = (size_t)m->body_count + 1;
-  const size_t nq = (size_t)(7 * m->body_count + m->angle_count);
+  const size_t nq = 7 * (size_t)m->body_count + (size_t)m->angle_count;
   const size_t bytes[] = {n * sizeof(saltusi_pose), n * sizeof(saltusi_carrier), n * sizeof(double),
                           n * sizeof(double), nq * sizeof(double)};
   char* base = scratch;

@@ -158,6 +158,7 @@ saltus_status saltus_mechanism_passage(const saltus_mechanism* mechanism, double
 /* What one overlap wants of one of its bodies, in the way [nv]. */
 static void add_way(const saltus_mechanism* m, const saltus_overlap* o, int side, double margin,
                     double* way) {
+  assert(m->bodies != NULL);
   double share[2];
   for (int k = 0; k < 2; k++) {
     const saltusi_body* body = o->bodies[k] >= 0 ? &m->bodies[o->bodies[k]] : NULL;
