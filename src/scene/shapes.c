@@ -297,7 +297,7 @@ void saltusi_scene_shapes(builder* b) {
     count += list != NULL ? list->count : 0;
   }
   saltus_body_shape_def* shapes = saltusi_reader_take(&b->reader, (size_t)count, sizeof *shapes);
-  const saltusi_yaml_node** nodes = saltusi_reader_take(&b->reader, (size_t)count, sizeof *nodes);
+  const saltusi_yaml_node** nodes = saltusi_reader_take(&b->reader, (size_t)count, sizeof(void*));
   int used = 0;
   for (int i = -1; i < bodies->count && b->reader.status == SALTUS_OK; i++) {
     const saltusi_yaml_node* list = shapes_of(b, i < 0 ? world : &bodies->children[i]);

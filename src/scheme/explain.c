@@ -51,6 +51,31 @@ static bool find_obstacle(const saltus_scheme* scheme, double t, double h, char*
   return sys->ops->obstacle(sys->self, &at, h, text, size);
 }
 
+/* Positions that could not be moved back onto a joint. */
+static void explain_projection(const saltus_scheme* scheme, double t, double h) {
+  char names[256];
+  const saltusi_contradiction left = {.count = 1, .joint = {scheme->projection->failed}};
+  saltusi_log(
+      scheme->log, SALTUS_LEVEL_ERROR,
+      "scheme %s: the step from t = %.17g with h = %g failed: positions cannot be moved back "
+      "onto joint %s, which is open by %.3g; a smaller step leaves less to move",
+      scheme->ops->info.name, t, h,
+      saltusi_joints_names(&scheme->eval.sys, &left, names, sizeof names),
+      scheme->projection->left);
+}
+
+/* A bound of the scheme that was reached. */
+static void explain_bound(saltus_scheme* scheme, const saltusi_bound* bound, double t, double h) {
+  int law = saltusi_scheme_law(scheme, bound->key);
+  const char* contact = law >= 0 ? scheme->eval.sys.laws[law].name : NULL;
+  const int* number = scheme->eval.numbers != NULL ? scheme->eval.numbers->contact : NULL;
+  saltusi_log(scheme->log, SALTUS_LEVEL_ERROR,
+              "scheme %s: the step from t = %.17g with h = %g was given up at t = %.10g s after "
+              "%lld %s, the next at contact %d \"%s\"; a smaller step has fewer",
+              scheme->ops->info.name, t, h, bound->t, bound->count, bound->what,
+              saltusi_number(number, bound->key), contact != NULL ? contact : "");
+}
+
 saltus_status saltusi_scheme_explain(saltus_scheme* scheme, saltus_status status, double t,
                                      double h) {
   assert(scheme != NULL && h > 0.0);
@@ -97,22 +122,9 @@ saltus_status saltusi_scheme_explain(saltus_scheme* scheme, saltus_status status
                 saltusi_joints_names(&scheme->eval.sys, &scheme->disagreement, names, sizeof names),
                 scheme->disagreement.miss);
   } else if (bound.what != NULL) {
-    int law = saltusi_scheme_law(scheme, bound.key);
-    const char* contact = law >= 0 ? scheme->eval.sys.laws[law].name : NULL;
-    saltusi_log(scheme->log, SALTUS_LEVEL_ERROR,
-                "scheme %s: the step from t = %.17g with h = %g was given up at t = %.10g s after "
-                "%lld %s, the next at contact %d \"%s\"; a smaller step has fewer",
-                name, t, h, bound.t, bound.count, bound.what, saltusi_number(number, bound.key),
-                contact != NULL ? contact : "");
+    explain_bound(scheme, &bound, t, h);
   } else if (scheme->projects && scheme->projection->failed >= 0) {
-    char names[256];
-    const saltusi_contradiction left = {.count = 1, .joint = {scheme->projection->failed}};
-    saltusi_log(
-        scheme->log, SALTUS_LEVEL_ERROR,
-        "scheme %s: the step from t = %.17g with h = %g failed: positions cannot be moved back "
-        "onto joint %s, which is open by %.3g; a smaller step leaves less to move",
-        name, t, h, saltusi_joints_names(&scheme->eval.sys, &left, names, sizeof names),
-        scheme->projection->left);
+    explain_projection(scheme, t, h);
   } else {
     found = found || find_obstacle(scheme, t, h, undefined, sizeof undefined);
     saltusi_log(scheme->log, SALTUS_LEVEL_ERROR,

@@ -166,6 +166,33 @@ void saltusi_clocks_dense_contact(saltusi_clocks* clocks, const saltusi_dense_qu
   }
 }
 
+/* What joints of an island have carried from the start of the common step to the query, behind the room of one piece. */
+static void sum_joints(saltusi_clocks* clocks, const saltusi_dense_query* query, int island,
+                       int last) {
+  const saltusi_clock* clock = &clocks->clock[island];
+  int nj = clock->view->system.dims.nj;
+  double* own = clocks->lasting;
+  double* sum = clocks->lasting + nj;
+  memset(sum, 0, (size_t)nj * sizeof(double));
+  for (int k = 0; k <= last; k++) {
+    const piece of = piece_at(clocks, query->data, island, k);
+    saltusi_dense_query border = *query;
+    if (k == last) {
+      joints_inside(clock, query, &of, NULL, own);
+    }
+    for (int j = 0; j < nj; j++) {
+      sum[j] += k < last ? of.joints[j] : own[j];
+    }
+    if (k == 0 && of.t0 < query->data[0]) {
+      border.t = query->data[0];
+      joints_inside(clock, &border, &of, NULL, own);
+      for (int j = 0; j < nj; j++) {
+        sum[j] -= own[j];
+      }
+    }
+  }
+}
+
 void saltusi_clocks_dense_joints(saltusi_clocks* clocks, const saltusi_dense_query* query,
                                  double* force, double* lasting) {
   assert(clocks != NULL && query != NULL);
@@ -175,24 +202,7 @@ void saltusi_clocks_dense_joints(saltusi_clocks* clocks, const saltusi_dense_que
     int last = nj > 0 ? find(clocks, query, i) : -1;
     double* own = clocks->lasting;
     double* sum = clocks->lasting + nj;
-    memset(sum, 0, (size_t)nj * sizeof(double));
-    for (int k = 0; k <= last; k++) {
-      const piece of = piece_at(clocks, query->data, i, k);
-      saltusi_dense_query border = *query;
-      if (k == last) {
-        joints_inside(clock, query, &of, NULL, own);
-      }
-      for (int j = 0; j < nj; j++) {
-        sum[j] += k < last ? of.joints[j] : own[j];
-      }
-      if (k == 0 && of.t0 < query->data[0]) {
-        border.t = query->data[0];
-        joints_inside(clock, &border, &of, NULL, own);
-        for (int j = 0; j < nj; j++) {
-          sum[j] -= own[j];
-        }
-      }
-    }
+    sum_joints(clocks, query, i, last);
     if (nj > 0) {
       const piece of = piece_at(clocks, query->data, i, last);
       joints_inside(clock, query, &of, own, NULL);
