@@ -6,6 +6,8 @@
  */
 #include "saltus_test.h"
 
+#include "saltus/mechanism.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,15 +20,32 @@ typedef struct motion {
   int width, heard;
   int behind; /* outputs that scenes with bodies in space have behind their own: momentum and angular
                * momentum, three each, and two of joints */
+  int joints; /* and coordinates of joints and their rates */
   double at[INSTANTS + 1][MOST];
 } motion;
 
 static saltus_status listen(void* user, const saltus_frame* frame) {
   motion* m = user;
-  assert_int_equal(frame->output_count, m->width + m->behind);
+  assert_int_equal(frame->output_count, m->width + m->behind + m->joints);
   assert_true(m->heard <= INSTANTS);
   memcpy(m->at[m->heard++], frame->outputs, (size_t)m->width * sizeof(double));
   return SALTUS_OK;
+}
+
+/* Angles that are no coordinates, positions, and the rates of both. */
+static int count_joint_outputs(const saltus_scene_view* view) {
+  int count = 0;
+  for (int j = 0; view->mechanism != NULL && j < saltus_mechanism_sizes(view->mechanism).joints;
+       j++) {
+    const saltus_joint_place place = saltus_mechanism_joint(view->mechanism, j);
+    const bool turns =
+        place.type == SALTUS_JOINT_REVOLUTE || place.type == SALTUS_JOINT_CYLINDRICAL;
+    const bool moves =
+        place.type == SALTUS_JOINT_PRISMATIC || place.type == SALTUS_JOINT_CYLINDRICAL;
+    count += turns ? 1 + (place.angle < 0) : 0;
+    count += moves ? 2 : 0;
+  }
+  return count;
 }
 
 static void run_text(const char* text, double until, motion* m) {
@@ -44,6 +63,7 @@ static void run_text(const char* text, double until, motion* m) {
     times[k] = until * (k + 1) / INSTANTS;
   }
   def.scene = saltus_scene_look(scene);
+  m->joints = count_joint_outputs(def.scene);
   def.tol = tol;
   def.until = until;
   def.record_times = times;
