@@ -257,7 +257,8 @@ static void a_thousand_links_take_memory_in_proportion(void** state) {
       free(v);
       saltus_mechanism_destroy(made);
     }
-    if (!(memory[1].most < 2.3 * (double)memory[0].most && memory[1].most < 160e6)) {
+    if (!((double)memory[1].most < 2.3 * (double)memory[0].most &&
+          (double)memory[1].most < 160e6)) {
       fail_msg("%s: %.1f and %.1f MB", variants[some[k]].name, 1e-6 * (double)memory[0].most,
                1e-6 * (double)memory[1].most);
     }
