@@ -414,10 +414,12 @@ saltus_status saltusi_linkage_factor(saltusi_linkage* l, saltusi_eval* eval,
        p++) { /* the next plan is that of the start: bits have no history */
     l->again = l->again || l->saddle.demoted[p];
   }
+  l->redundant = false;
   for (int c = 0; c < l->saddle.components; c++) {
-    eval->dependent |= l->saddle.null_count[c] > 0;
+    l->redundant = l->redundant || l->saddle.null_count[c] > 0;
   }
-  return SALTUS_OK;
+  eval->dependent |= l->redundant;
+  return l->redundant ? SALTUS_RETRY_NAN : SALTUS_OK;
 }
 
 void saltusi_linkage_solve(saltusi_linkage* l, const saltus_dims* dims, double* z) {

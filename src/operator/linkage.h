@@ -26,6 +26,9 @@ typedef struct saltusi_coupled {
 typedef struct saltusi_linkage {
   bool serves;  /* the system has what it takes */
   bool refused; /* too many loops, or singular joints */
+  bool
+      redundant; /* at the last factors: rows depend on each other, and impulses along them are arbitrary, so K P is no
+                   * derivative of anything */
   saltusi_saddle saddle;
   int* body_of;           /* [nv] */
   int* local;             /* [nv] */
@@ -63,7 +66,8 @@ bool saltusi_linkage_serves(const saltus_system* sys);
 void saltusi_linkage_layout(saltusi_linkage* l, const saltusi_eval* eval, saltus_arena* arena);
 
 /* Factors the matrix with rows that were evaluated, and writes diagonal [nj], W as if A were diagonal.
- * SALTUS_RETRY_ROOM, SALTUS_RETRY_NAN; with l->refused set it is not for this system. */
+ * SALTUS_RETRY_ROOM, SALTUS_RETRY_NAN; with l->refused set it is not for this system, with l->redundant not for
+ * this place. */
 saltus_status saltusi_linkage_factor(saltusi_linkage* l, saltusi_eval* eval,
                                      const saltusi_linkage_at* at, const saltusi_row_block* rows,
                                      double* diagonal);

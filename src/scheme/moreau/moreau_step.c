@@ -279,7 +279,7 @@ static saltus_status solve_velocity(saltusi_moreau* w, const saltus_moreau_jean_
   int nv = sys->dims.nv;
   if (s->report->active == 0 && saltusi_moreau_linkage_serves(w)) {
     saltus_status status = saltusi_moreau_linked(w, o, s, joint_weight(o));
-    if (!w->linked.factors.refused) {
+    if (!w->linked.factors.refused && !w->linked.factors.redundant) {
       w->linked.solved = true;
       return status;
     }
