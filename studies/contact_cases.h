@@ -6,7 +6,7 @@
 #ifndef CONTACT_CASES_H
 #define CONTACT_CASES_H
 
-enum { CONTACT_NUMBERS = 8, CONTACT_PARAMETERS = 8 };
+enum { CONTACT_NUMBERS = 8 };
 
 typedef struct contact_number {
   const char* what; /* name of an output of the scene, at the end; or any words for an impact */

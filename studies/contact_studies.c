@@ -5,7 +5,7 @@
  * instants of impacts beside the numbers that formulas give (contact_cases.c).
  */
 #include "contact_cases.h"
-#include "potra_run.h"
+#include "contact_run.h"
 #include "study.h"
 
 #include <math.h>
@@ -16,76 +16,29 @@ enum { TOLERANCES = 3, MOST_NUMBERS = 8 };
 
 static const double tolerances[TOLERANCES] = {1e-6, 1e-8, 1e-10};
 
-/* The parameters "mu=0.1 vx=2" as overrides. */
-static int read_parameters(const char* text, char* room, size_t size, saltus_override* out) {
-  int count = 0;
-  snprintf(room, size, "%s", text != NULL ? text : "");
-  for (char* at = room; *at != '\0' && count < CONTACT_PARAMETERS;) {
-    char* value = strchr(at, '=');
-    *value++ = '\0';
-    out[count++] = (saltus_override){.name = at, .value = value};
-    at = value + strcspn(value, " ");
-    if (*at != '\0') {
-      *at++ = '\0';
-    }
-  }
-  return count;
-}
-
-/* What a case has measured: an output at the end, or the instant of an impact. */
-static double measured(const contact_number* number, const saltus_scene_view* view,
-                       const saltus_run_result* out) {
-  if (number->impact > 0) {
-    const saltus_run_events* impacts = &out->events[SALTUS_EVENT_IMPACT];
-    return impacts->count >= number->impact ? impacts->first[number->impact - 1].t : (double)NAN;
-  }
-  for (int i = 0; i < view->observables->output_count; i++) {
-    if (strcmp(view->observables->output_labels[i].name, number->what) == 0) {
-      return out->outputs[i];
-    }
-  }
-  return (double)NAN;
-}
-
 /* One case with one tolerance: its numbers, and the largest error over max(1, |number|). */
 static saltus_status run_case(study_report* report, const contact_case* of, double tol,
                               double numbers[MOST_NUMBERS], double* worst) {
-  char room[256];
-  saltus_override overrides[CONTACT_PARAMETERS];
-  const saltus_scene_def scene_def = {
-      .path = of->scene,
-      .text = potra_scene_text(of->scene),
-      .overrides = overrides,
-      .override_count = read_parameters(of->parameters, room, sizeof room, overrides),
-      .log = cli_log()};
-  saltus_scene* scene = NULL;
-  saltus_status status = saltus_scene_create(&scene_def, &scene);
+  contact_run run = {.scene = of->scene,
+                     .parameters = of->parameters,
+                     .scheme = "adaptive",
+                     .tol = tol,
+                     .until = of->until};
+  saltus_status status = contact_go(&run);
+  *worst = 0.0;
   if (status != SALTUS_OK) {
     return status;
   }
-  saltus_run_def def = saltus_run_def_default();
-  def.scene = saltus_scene_look(scene);
-  def.scheme = "adaptive";
-  def.tol = tol;
-  def.until = of->until;
-  def.log = cli_log();
-  saltus_run* run = NULL;
-  status = saltus_run_create(&def, &run);
-  status = status == SALTUS_OK ? saltus_run_go(run) : status;
-  *worst = 0.0;
-  if (status == SALTUS_OK) {
-    const saltus_run_result* out = saltus_run_outcome(run);
-    study_note_run(report, out->steps, out->work);
-    for (int i = 0; i < of->count; i++) {
-      const contact_number* number = &of->numbers[i];
-      numbers[i] = measured(number, def.scene, out);
-      double off = fabs(numbers[i] - number->expected) / fmax(1.0, fabs(number->expected));
-      *worst = isnan(off) ? INFINITY : fmax(*worst, off);
-    }
+  study_note_run(report, run.steps, run.work);
+  for (int i = 0; i < of->count; i++) {
+    const contact_number* number = &of->numbers[i];
+    const int impact = CONTACT_EVENT(SALTUS_EVENT_IMPACT) + number->impact - 1;
+    numbers[i] =
+        number->impact > 0 ? contact_instant(&run, impact) : contact_output(&run, number->what);
+    double off = fabs(numbers[i] - number->expected) / fmax(1.0, fabs(number->expected));
+    *worst = isnan(off) ? INFINITY : fmax(*worst, off);
   }
-  saltus_run_destroy(run);
-  saltus_scene_destroy(scene);
-  return status;
+  return SALTUS_OK;
 }
 
 static int sweep_case(study_report* report, const contact_case* of) {
