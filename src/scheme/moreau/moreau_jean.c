@@ -25,19 +25,19 @@ static const saltus_field fields[] = {
 SALTUSI_DEFAULTS(saltus_moreau_jean_options, saltus_moreau_jean_options_default, fields)
 
 /* What contacts keep, then what joints do. */
-static size_t joints_count(const saltus_moreau_jean_options* o, const saltus_system* sys) {
-  return o->warm_start == SALTUS_WARM_START_YES ? saltusi_moreau_joints_count(sys) : 0;
+static size_t past_count(const saltus_moreau_jean_options* o, const saltus_system* sys) {
+  return o->warm_start == SALTUS_WARM_START_YES ? saltusi_moreau_past_count(sys) : 0;
 }
 
 static size_t memory_count(const void* options, const saltus_system* sys) {
   const saltus_moreau_jean_options* o = options;
-  return saltusi_warm_count(o->warm_start, sys) + joints_count(o, sys);
+  return saltusi_warm_count(o->warm_start, sys) + past_count(o, sys);
 }
 
 static void carry_memory(const void* options, const saltus_system* sys, saltusi_carry* carry) {
   const saltus_moreau_jean_options* o = options;
   saltusi_warm_carry(o->warm_start, sys, carry);
-  saltusi_carry_plain(carry, joints_count(o, sys));
+  saltusi_carry_plain(carry, past_count(o, sys));
 }
 
 static void layout(void* work, const void* options, const saltusi_eval* eval, saltus_arena* arena) {
@@ -48,10 +48,10 @@ static void layout(void* work, const void* options, const saltusi_eval* eval, sa
 static saltus_status step(void* work, const void* options, const saltusi_step* s) {
   const saltus_moreau_jean_options* o = options;
   saltusi_moreau* w = work;
-  if (joints_count(o, &s->eval->sys) > 0) {
+  if (past_count(o, &s->eval->sys) > 0) {
     const size_t contacts = saltusi_warm_count(o->warm_start, &s->eval->sys);
-    w->joints_before = s->memory0 + contacts;
-    w->joints_after = s->memory1 + contacts;
+    w->past_before = s->memory0 + contacts;
+    w->past_after = s->memory1 + contacts;
   }
   return saltusi_moreau_take(w, o, s);
 }

@@ -56,10 +56,11 @@ void saltusi_moreau_linkage_layout(saltusi_moreau_linkage* j, const saltusi_eval
   }
 }
 
-size_t saltusi_moreau_joints_count(const saltus_system* sys) {
+size_t saltusi_moreau_past_count(const saltus_system* sys) {
   assert(sys != NULL);
   const bool constant = (sys->traits & SALTUS_CONSTANT_MASS) != 0;
-  return constant && saltusi_linkage_serves(sys) ? 1 + (size_t)sys->dims.nj : 0;
+  return constant && saltusi_linkage_serves(sys) ? saltusi_past_count(sys->dims.nv, sys->dims.nj)
+                                                 : 0;
 }
 
 bool saltusi_moreau_linkage_serves(const saltusi_moreau* w) {
@@ -133,18 +134,6 @@ static saltus_status factor(saltusi_moreau* w, const saltus_moreau_jean_options*
   return saltusi_linkage_factor(&j->factors, s->eval, &where, &w->op.rows, w->op.diagonal);
 }
 
-/* The impulses of the last step, or zero: then false. */
-static bool guess(saltusi_moreau* w, const saltusi_step* s) {
-  saltusi_moreau_linkage* j = &w->linked;
-  const saltus_dims* d = &s->eval->sys.dims;
-  const bool known = w->joints_before != NULL && w->joints_before[0] > 0.0;
-  memcpy(j->z, s->v0, (size_t)d->nv * sizeof(double));
-  for (int r = 0; r < d->nj; r++) {
-    j->z[d->nv + r] = known ? w->joints_before[1 + r] * (s->h / w->joints_before[0]) : 0.0;
-  }
-  return known;
-}
-
 /* Corrections of one matrix or several: z += f until f is small. SALTUS_RETRY_SMALLER when they do not shrink. */
 static saltus_status correct(saltusi_moreau* w, const saltus_moreau_jean_options* o,
                              const saltusi_step* s, double weight, bool bent) {
@@ -211,7 +200,15 @@ saltus_status saltusi_moreau_linked(saltusi_moreau* w, const saltus_moreau_jean_
   saltusi_moreau_linkage* j = &w->linked;
   assert(j->n > 0 && s->report->active == 0);
   const int nv = s->eval->sys.dims.nv, nj = s->eval->sys.dims.nj;
-  saltus_status status = correct(w, o, s, weight, guess(w, s));
+  const saltusi_past_at at = {.nv = nv, .nj = nj, .h = s->h, .v0 = s->v0};
+  saltusi_guess guess = saltusi_past_guess(w->past_before, &at, SALTUSI_GUESS_CONTINUED, j->z);
+  saltus_status status = correct(w, o, s, weight, guess != SALTUSI_GUESS_NOTHING);
+  const bool solvable = !j->factors.refused && !j->factors.redundant;
+  const bool failed = status == SALTUS_RETRY_SMALLER || status == SALTUS_RETRY_NAN;
+  if (failed && solvable && guess == SALTUSI_GUESS_CONTINUED) {
+    guess = saltusi_past_guess(w->past_before, &at, SALTUSI_GUESS_LAST, j->z);
+    status = correct(w, o, s, weight, guess != SALTUSI_GUESS_NOTHING);
+  }
   if (status != SALTUS_OK) {
     return status;
   }
@@ -267,4 +264,14 @@ saltus_status saltusi_moreau_linked_project(saltusi_moreau* w, const saltusi_ste
     s->report->projection += s->h * saltusi_long_max_abs(nv, j->f);
   }
   return SALTUS_OK;
+}
+
+void saltusi_moreau_linkage_keep(saltusi_moreau* w, const saltusi_step* s) {
+  saltusi_moreau_linkage* j = &w->linked;
+  const saltus_dims* d = &s->eval->sys.dims;
+  assert(j->n > 0 && w->past_after != NULL);
+  memcpy(j->z, s->v1, (size_t)d->nv * sizeof(double));
+  memcpy(j->z + d->nv, w->op.P, (size_t)d->nj * sizeof(double));
+  const saltusi_past_at at = {.nv = d->nv, .nj = d->nj, .h = s->h, .v0 = s->v0};
+  saltusi_past_keep(w->past_before, &at, w->linked.solved, j->z, w->past_after);
 }

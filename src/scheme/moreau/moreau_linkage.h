@@ -22,4 +22,7 @@ saltus_status saltusi_moreau_linked(saltusi_moreau* work, const saltus_moreau_je
  * matrix of the step; *step->closed says whether g is rounding. SALTUS_RETRY_SMALLER when it does not shrink. */
 saltus_status saltusi_moreau_linked_project(saltusi_moreau* work, const saltusi_step* step);
 
+/* Velocities and impulses of a step, whatever way it was solved, into work->past_after. */
+void saltusi_moreau_linkage_keep(saltusi_moreau* work, const saltusi_step* step);
+
 #endif

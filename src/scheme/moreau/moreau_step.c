@@ -401,9 +401,8 @@ static saltus_status take(saltusi_moreau* w, const saltus_moreau_jean_options* o
   } else if (o->project_joints && s->closed != NULL) {
     status = saltusi_moreau_linked_project(w, s);
   }
-  if (w->joints_after != NULL) {
-    w->joints_after[0] = s->h;
-    memcpy(w->joints_after + 1, w->op.P, (size_t)s->eval->sys.dims.nj * sizeof(double));
+  if (w->past_after != NULL && status == SALTUS_OK) {
+    saltusi_moreau_linkage_keep(w, s);
   }
   if (w->op.warm.each > 0) {
     keep_impulses(w, s);
@@ -420,7 +419,7 @@ static saltus_status take_parts(saltusi_moreau* w, const saltus_moreau_jean_opti
                                 const saltusi_step* s, int count) {
   saltusi_moreau_linkage* j = &w->linked;
   const saltus_dims* d = &s->eval->sys.dims;
-  const double* before = w->joints_before;
+  const double* before = w->past_before;
   const double projection = s->report->projection;
   saltus_status status = SALTUS_OK;
   int iterations = 0;
@@ -439,25 +438,47 @@ static saltus_status take_parts(saltusi_moreau* w, const saltus_moreau_jean_opti
       status = SALTUS_RETRY_SMALLER;
     }
     saltusi_add_scaled(d->nj, 1.0, s->joint_impulses, j->impulses);
-    w->joints_before = w->joints_after;
+    w->past_before = w->past_after;
   }
-  w->joints_before = before;
+  w->past_before = before;
   memcpy(s->joint_impulses, j->impulses, (size_t)d->nj * sizeof(double));
   s->report->newton_iterations = iterations;
   s->report->projection = status == SALTUS_OK ? s->report->projection : projection;
   return status;
 }
 
+/* Parts that take at most so many iterations each are made twice as long in the next step. */
+enum { EASY = 6 };
+
+/* The step in `count` parts; the next one starts with as many, or half of them. */
+static saltus_status take_some(saltusi_moreau* w, const saltus_moreau_jean_options* o,
+                               const saltusi_step* s, int count) {
+  const saltus_status status = count > 1 ? take_parts(w, o, s, count) : take(w, o, s);
+  if (status == SALTUS_OK && count > 1 && w->past_after != NULL) {
+    const bool easy = s->report->newton_iterations <= EASY * count;
+    saltusi_past_set_parts(w->past_after, easy ? count / 2 : count);
+  }
+  return status;
+}
+
 /* A step that Newton's method does not solve is taken in parts, where nothing but joints holds the bodies: links at
- * the end of a whip turn by radians in a step. */
+ * the end of a whip turn by radians in a step, and go on to do so. */
 saltus_status saltusi_moreau_take(saltusi_moreau* w, const saltus_moreau_jean_options* o,
                                   const saltusi_step* s) {
   assert(w != NULL && o != NULL && s != NULL);
   enum { PARTS_MAX = 64 };
+  const int before = saltusi_past_parts(w->past_before);
+  if (before > 1) {
+    const saltus_status status = take_some(w, o, s, before);
+    if (!may_retry(status)) {
+      return status;
+    }
+    s->report->rejections++;
+  }
   saltus_status status = take(w, o, s);
   const bool linked = s->report->active == 0 && saltusi_moreau_linkage_serves(w);
   for (int count = 2; linked && may_retry(status) && count <= PARTS_MAX; count *= 2) {
-    status = take_parts(w, o, s, count);
+    status = take_some(w, o, s, count);
     s->report->rejections++;
   }
   return status;

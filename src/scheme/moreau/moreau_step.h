@@ -8,6 +8,7 @@
 
 #include "math/mixing.h"
 #include "operator/linkage.h"
+#include "scheme/moreau/moreau_past.h"
 #include "scheme/newton_end.h"
 #include "scheme/warm_start.h"
 
@@ -65,13 +66,12 @@ typedef struct saltusi_moreau {
   bool* forced;    /* [nc] active whatever the forecast says, by key */
   saltusi_moreau_joints kept;
   saltusi_moreau_linkage linked;
-  const double*
-      joints_before;    /* [1 + nj] h and impulses of joints of the last step; NULL: unknown */
-  double* joints_after; /* [1 + nj] the same of this one; NULL: nobody asks */
+  const double* past_before; /* the last steps (moreau_past.h); NULL: unknown */
+  double* past_after;        /* the same with this one; NULL: nobody asks */
 } saltusi_moreau;
 
-/* Doubles of joints_before; 0: the step has no use for them. */
-size_t saltusi_moreau_joints_count(const saltus_system* sys);
+/* Doubles of past_before; 0: the step has no use for them. */
+size_t saltusi_moreau_past_count(const saltus_system* sys);
 
 void saltusi_moreau_layout(saltusi_moreau* work, int warm_start, const saltusi_eval* eval,
                            saltus_arena* arena);
