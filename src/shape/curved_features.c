@@ -128,8 +128,42 @@ bool saltusi_feature_counts(const saltusi_touching* touching, const double from[
   assert(touching != NULL && from != NULL);
   const double* n = touching->outward;
   const end e = {touching->shape, touching->at,       touching->number,
-                 touching->spot,  {n[0], n[1], n[2]}, 0.0};
+                 touching->spot,  {n[0], n[1], n[2]}, touching->wide};
   return counts(&e, from, sine, touch);
+}
+
+/* Of a surface: how far its normal turns for each metre; of a circle its tangent. */
+static double curvature(const saltusi_spot* spot, const double n[3]) {
+  double sum = spot->kind == SALTUSI_FEATURE_CIRCLE ? 1.0 / spot->size[0] : 0.0;
+  for (int k = 0; k < 3 && spot->k == 2; k++) {
+    const double* T[2] = {spot->T[k == 2], spot->T[k > 0]};
+    sum += fabs(saltusi_dot3(spot->H[k], n)) /
+           sqrt(saltusi_dot3(T[0], T[0]) * saltusi_dot3(T[1], T[1]));
+  }
+  return sum;
+}
+
+saltusi_room saltusi_room_of(const saltusi_meeting* at, double reach, double delta, double size) {
+  assert(at != NULL);
+  const saltusi_spot* A = &at->spot[0];
+  const saltusi_spot* B = &at->spot[1];
+  saltusi_room out = {(reach + size * delta) * saltusi_meeting_condition(at), delta};
+  const double bent = fmax(curvature(A, at->normal), curvature(B, at->normal)) * out.wide;
+  if (!(bent < 0.25)) { /* too far for a linear law: everything */
+    return (saltusi_room){INFINITY, 1.0};
+  }
+  if (!at->by_tangents) {
+    out.sine += reach / at->apart;
+  } else if (A->k == 1 && B->k == 1) { /* the more, the nearer to parallel two curves are */
+    double across[3];
+    saltusi_cross(A->T[0], B->T[0], across);
+    out.sine =
+        (out.sine + bent) * sqrt(saltusi_dot3(A->T[0], A->T[0]) * saltusi_dot3(B->T[0], B->T[0]) /
+                                 saltusi_dot3(across, across));
+  } else {
+    out.sine += bent;
+  }
+  return out;
 }
 
 /* Parallel lines and circles that lie flat have no single closest point. */
@@ -194,18 +228,20 @@ static void try_pair(const saltusi_listing* list, int a, int b, int branch) {
       degenerate(&at.spot[0], &at.spot[1]) || !on_this_side(list, &at, a, b)) {
     return;
   }
-  const double wide = list->all ? list->reach : 0.0;
-  end A = {two->A, two->a, a, &at.spot[0], {-at.normal[0], -at.normal[1], -at.normal[2]}, wide};
-  end B = {two->B, two->b, b, &at.spot[1], {at.normal[0], at.normal[1], at.normal[2]}, wide};
+  const saltusi_room in = list->all ? saltusi_room_of(&at, list->reach, list->sine,
+                                                      fmin(size_of(two->A), size_of(two->B)))
+                                    : (saltusi_room){.sine = list->sine};
+  end A = {two->A, two->a, a, &at.spot[0], {-at.normal[0], -at.normal[1], -at.normal[2]}, in.wide};
+  end B = {two->B, two->b, b, &at.spot[1], {at.normal[0], at.normal[1], at.normal[2]}, in.wide};
   double from[3];
   const double none[3] = {0.0, 0.0, 0.0};
   saltusi_minus3(two->a->x, two->b->x, from);
-  const double touch = fmax(wide, 64.0 * DBL_EPSILON * (size_of(two->A) + size_of(two->B)));
+  const double touch = fmax(in.wide, 64.0 * DBL_EPSILON * (size_of(two->A) + size_of(two->B)));
   if (list->anything || (list->borderless && (has_borders(A.spot) || has_borders(B.spot)))) {
     saltusi_list_met(list, a, b, branch, &at);
     return;
   }
-  if (counts(&A, from, list->sine, touch) && counts(&B, none, list->sine, touch)) {
+  if (counts(&A, from, in.sine, touch) && counts(&B, none, in.sine, touch)) {
     saltusi_list_met(list, a, b, branch, &at);
   }
 }
@@ -282,7 +318,7 @@ void saltusi_list_convex(const saltusi_listing* list) {
   }
   with.best = &best;
   with.delta = fmin(fmax(asin(fmin(list->sine, 1.0)), LEAST_DELTA), LARGEST_DELTA);
-  with.sine = sin(with.delta);
+  with.sine = list->all ? fmax(list->sine, LEAST_DELTA) : sin(with.delta);
   const int before = list->out->count;
   saltusi_list_features(&with);
   /* deep in each other the way out need not be a normal of any pair: the nearest ones do */

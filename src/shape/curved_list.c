@@ -149,7 +149,9 @@ bool saltusi_list_lines(const saltusi_listing* list, int a, int b) {
   if (saltusi_dot3(across, across) < SALTUSI_PARALLEL * SALTUSI_PARALLEL) {
     return false;
   }
-  const double u = at.spot[0].u[0], v = at.spot[1].u[0], wide = list->all ? list->reach : 0.0;
+  const double u = at.spot[0].u[0], v = at.spot[1].u[0];
+  const double size = fmin(list->two->A->size, list->two->B->size);
+  const double wide = list->all ? saltusi_room_of(&at, list->reach, list->sine, size).wide : 0.0;
   return u > -wide && u < A->size[0] + wide && v > -wide && v < B->size[0] + wide &&
          saltusi_list_add(list, a, b, 0);
 }

@@ -31,6 +31,13 @@ bool saltusi_list_met(const saltusi_listing* list, int a, int b, int branch,
                       const saltusi_meeting* at);
 bool saltusi_list_add(const saltusi_listing* list, int a, int b, int branch);
 
+/* Where the closest points of a pair may come to lie (m, beyond the ends of its features) and how its normal may turn (sine)
+ * while its bodies move by `reach` and turn by `delta`: what the system of its parameters makes of these movements. */
+typedef struct saltusi_room {
+  double wide, sine;
+} saltusi_room;
+saltusi_room saltusi_room_of(const saltusi_meeting* at, double reach, double delta, double size);
+
 /* A feature of a shape where it meets another. */
 typedef struct saltusi_touching {
   const saltusi_shape* shape;
@@ -38,6 +45,7 @@ typedef struct saltusi_touching {
   int number;
   const saltusi_spot* spot;
   const double* outward; /* world */
+  double wide;           /* m, beyond the ends of lines */
 } saltusi_touching;
 
 /* The closest point is on the feature, and the normal, widened by the sine, one of its normals. `from`: the carrier, from

@@ -177,7 +177,9 @@ static void pairs(const saltusi_two* given, const saltusi_near* near, saltusi_ca
   const saltusi_two two = ordered(given);
   const saltusi_listing list = {.two = &two,
                                 .reach = near->reach,
-                                .sine = near->delta < 1.5 ? sin(near->delta) : 1.0,
+                                .sine = near->all           ? near->delta
+                                        : near->delta < 1.5 ? sin(near->delta)
+                                                            : 1.0,
                                 .all = near->all,
                                 .flipped = !in_order(given),
                                 .out = out};

@@ -275,7 +275,6 @@ void saltusi_list_capsule_polytope(const saltusi_listing* list) {
     saltusi_list_add(list, SALTUSI_CAPSULE_SIDE, line.number, 0);
   }
   const int lower = saltusi_dot3(line.normal, line.a) < 0.0;
-  const double wide = list->all ? list->reach : 0.0;
   for (int i = 0; i < 2; i++) {
     double point[3];
     saltusi_foot foot = {.number = 0};
@@ -295,8 +294,13 @@ void saltusi_list_capsule_polytope(const saltusi_listing* list) {
     saltusi_meeting at;
     double n[3];
     if (!saltusi_list_meet(list, SALTUSI_CAPSULE_SIDE, number, 0, &at) ||
-        !(at.apart - at.spot[0].rho - at.spot[1].rho <= list->reach) || !(at.apart > 0.0) ||
-        !(at.spot[0].u[0] > -wide && at.spot[0].u[0] < length + wide)) {
+        !(at.apart - at.spot[0].rho - at.spot[1].rho <= list->reach) || !(at.apart > 0.0)) {
+      continue;
+    }
+    const saltusi_room in = list->all ? saltusi_room_of(&at, list->reach, list->sine, length)
+                                      : (saltusi_room){.sine = list->sine};
+    const double wide = in.wide;
+    if (!(at.spot[0].u[0] > -wide && at.spot[0].u[0] < length + wide)) {
       continue;
     }
     if (number > body->vertices) {
@@ -309,7 +313,7 @@ void saltusi_list_capsule_polytope(const saltusi_listing* list) {
       }
     }
     saltusi_turn_back(two->b->R, at.normal, n);
-    if (saltusi_normal_of(two->B, number, n, list->sine)) {
+    if (saltusi_normal_of(two->B, number, n, in.sine)) {
       saltusi_list_met(list, SALTUSI_CAPSULE_SIDE, number, 0, &at);
     }
   }

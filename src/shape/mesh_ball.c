@@ -49,7 +49,7 @@ bool saltusi_mesh_vertex_cone(const saltusi_mesh* mesh, int vertex, const double
       return false;
     }
     for (int side = 0; side < 2 && edge->side[side] >= 0; side++) {
-      above = above || saltusi_dot3(mesh->normal[edge->side[side]], w) >= 0.0;
+      above = above || saltusi_dot3(mesh->normal[edge->side[side]], w) >= -fmax(sine, 0.0);
     }
   }
   return above;
@@ -65,8 +65,9 @@ typedef struct ball {
 } ball;
 
 /* At the end of a capsule the side is nearer where the normal has a part along the axis. */
-static bool at_end(const ball* b, const double normal[3]) {
-  return !b->end || saltusi_dot3(normal, b->axis) <= b->ask->sine + b->ask->wide / b->r;
+static bool at_end(const ball* b, const double normal[3], double distance) {
+  return !b->end ||
+         saltusi_dot3(normal, b->axis) <= b->ask->sine + b->ask->wide / fmin(b->r, fabs(distance));
 }
 
 static void on_face(const ball* b, int t) {
@@ -76,7 +77,7 @@ static void on_face(const ball* b, int t) {
   const double height = saltusi_dot3(mesh->normal[t], from);
   if (height > -b->r && height <= b->r + b->ask->reach &&
       saltusi_mesh_over(mesh, t, b->c, b->ask->touch + b->ask->wide) &&
-      at_end(b, mesh->normal[t])) {
+      at_end(b, mesh->normal[t], height)) {
     saltusi_along(-height, mesh->normal[t], b->c, point);
     saltusi_mesh_list(b->ask, b->x, saltusi_mesh_face_number(mesh, mesh->face[t]), height,
                       mesh->normal[t], point);
@@ -99,7 +100,7 @@ static bool beyond(const ball* b, const saltusi_mesh_edge* edge, double* u, doub
     if (!(saltusi_dot3(edge->into[k], from) < b->ask->wide - b->ask->touch)) {
       return false;
     }
-    above = above || saltusi_dot3(mesh->normal[edge->side[k]], w) >= 0.0;
+    above = above || saltusi_dot3(mesh->normal[edge->side[k]], w) >= -b->ask->wide;
   }
   return above;
 }
@@ -137,7 +138,7 @@ static void on_edge(const ball* b, int e) {
   for (int k = 0; k < 3; k++) {
     w[k] /= distance;
   }
-  if (at_end(b, w)) {
+  if (at_end(b, w, distance)) {
     saltusi_mesh_list(b->ask, b->x, saltusi_mesh_edge_number(mesh, e), distance, w, point);
   }
 }
@@ -154,7 +155,7 @@ static void on_vertex(const ball* b, int v) {
     w[k] /= distance;
   }
   if (saltusi_mesh_vertex_cone(mesh, v, w, (b->ask->wide - b->ask->touch) / distance) &&
-      at_end(b, w)) {
+      at_end(b, w, distance)) {
     saltusi_mesh_list(b->ask, b->x, 1 + v, distance, w, mesh->vertex[v]);
   }
 }
@@ -240,7 +241,8 @@ static void side_on_edge(const side* s, int e) {
   const double u = saltusi_dot3(across, n) / square;
   saltusi_cross(d, s->a, across);
   const double w = saltusi_dot3(across, n) / square;
-  const double wide = s->ask->wide;
+  const double sine = s->ask->all ? s->ask->sine / sqrt(square) : s->ask->sine;
+  const double wide = (s->ask->wide + (s->ask->all ? s->ask->X->size * sine : 0.0)) / sqrt(square);
   if (!(u > -wide && u < s->length + wide && w > -wide && w < edge->length + wide)) {
     return;
   }
@@ -253,7 +255,7 @@ static void side_on_edge(const side* s, int e) {
     n[k] *= scale;
   }
   const double gap = -saltusi_dot3(n, d);
-  if (gap > -s->r && gap <= s->r + s->ask->reach && saltusi_mesh_edge_cone(edge, n, s->ask->sine)) {
+  if (gap > -s->r && gap <= s->r + s->ask->reach && saltusi_mesh_edge_cone(edge, n, sine)) {
     saltusi_along(w, edge->direction, mesh->vertex[edge->from], point);
     saltusi_mesh_list(s->ask, SALTUSI_CAPSULE_SIDE, saltusi_mesh_edge_number(mesh, e), gap, n,
                       point);

@@ -73,19 +73,21 @@ static bool may_touch(const curved* c, int x, int number, const double* normal) 
 }
 
 /* The closest point and the normal are those of the feature of the mesh. Axes of the mesh. */
-static bool on_mesh(const curved* c, int number, int triangle, const saltusi_meeting* at,
-                    const double p[3], const double n[3]) {
+static bool on_mesh(const curved* c, const saltusi_room* in, int number, int triangle,
+                    const saltusi_meeting* at, const double n[3]) {
   const saltusi_mesh_query* ask = c->ask;
   const saltusi_mesh* mesh = ask->mesh;
   if (number > mesh->vertices + mesh->edges) {
-    return saltusi_mesh_over(mesh, triangle, p, ask->touch);
+    double p[3];
+    saltusi_turn_back(ask->at->R, at->spot[1].p, p);
+    return saltusi_mesh_over(mesh, triangle, p, ask->touch + in->wide);
   }
   if (number > mesh->vertices) {
     const saltusi_mesh_edge* edge = &mesh->edge[number - 1 - mesh->vertices];
-    return at->spot[1].u[0] > 0.0 && at->spot[1].u[0] < edge->length &&
-           saltusi_mesh_edge_cone(edge, n, ask->sine);
+    return at->spot[1].u[0] > -in->wide && at->spot[1].u[0] < edge->length + in->wide &&
+           saltusi_mesh_edge_cone(edge, n, in->sine);
   }
-  return saltusi_mesh_vertex_cone(mesh, number - 1, n, ask->sine);
+  return saltusi_mesh_vertex_cone(mesh, number - 1, n, in->sine);
 }
 
 /* Whether numbers alone lead back to this minimum: a rim and a line have several. */
@@ -117,16 +119,18 @@ static void try_pair(const curved* c, int x, int number, int triangle, int branc
     return;
   }
   const double gap = at.apart - pair.A->rho;
-  if (!(gap <= ask->reach && gap > -c->depth)) {
+  if (!(gap <= ask->reach && gap > -fmax(c->depth, ask->wide))) {
     return;
   }
   double p[3], n[3];
   const double out_of_X[3] = {-at.normal[0], -at.normal[1], -at.normal[2]};
   saltusi_turn_back(ask->at->R, at.spot[1].p, p);
   saltusi_turn_back(ask->at->R, at.normal, n);
-  if (!on_mesh(c, number, triangle, &at, p, n) ||
-      !saltusi_feature_counts(&(saltusi_touching){ask->X, c->x, x, &at.spot[0], out_of_X}, c->from,
-                              ask->sine, ask->touch)) {
+  const saltusi_room in = ask->all ? saltusi_room_of(&at, ask->wide, ask->sine, ask->X->size)
+                                   : (saltusi_room){.sine = ask->sine};
+  const saltusi_touching touching = {ask->X, c->x, x, &at.spot[0], out_of_X, in.wide};
+  if (!on_mesh(c, &in, number, triangle, &at, n) ||
+      !saltusi_feature_counts(&touching, c->from, in.sine, ask->touch + in.wide)) {
     return;
   }
   if (pair.A->kind == SALTUSI_FEATURE_CIRCLE && pair.B->kind == SALTUSI_FEATURE_LINE &&

@@ -77,11 +77,10 @@ static void vertices(const query* ask, int side) {
   }
 }
 
-/* Within the ends or beyond them by no more than `wide`: first + slope u, u in 0 .. length, comes to zero. */
+/* Whether first + slope u, u in 0 .. length, comes to zero when it moves by no more than `wide`. */
 static bool within(double first, double slope, double length, double wide) {
   const double last = first + slope * length;
-  const double margin = wide * fabs(slope);
-  return fmin(first, last) <= margin && fmax(first, last) >= -margin;
+  return fmin(first, last) <= wide && fmax(first, last) >= -wide;
 }
 
 static void edge_pair(const query* ask, int i, int j) {
@@ -127,6 +126,82 @@ static void edge_pair(const query* ask, int i, int j) {
   }
 }
 
+/* Round bodies touch with vertices and edges as well: a vertex of X, or an edge of X and a vertex of Y, at d from Y to
+ * X. The cone of d is as much wider as d turns. */
+static bool in_edge_cone(const saltusi_edge* edge, const double n[3], double sine) {
+  return saltusi_dot3(n, edge->into[0]) <= sine && saltusi_dot3(n, edge->into[1]) <= sine;
+}
+
+static void vertex_on_vertex(const query* ask, int v, const double p[3]) {
+  const saltusi_view* view = &ask->view[0];
+  for (int u = 0; u < view->Y->vertices; u++) {
+    double d[3], up[3];
+    saltusi_minus3(p, view->Y->vertex[u], d);
+    const double distance = sqrt(saltusi_dot3(d, d));
+    if (!(distance <= ask->reach && distance > 0.0)) {
+      continue;
+    }
+    const double sine = ask->sine + ask->wide / distance;
+    for (int k = 0; k < 3; k++) {
+      d[k] /= distance;
+    }
+    saltusi_turn_back(view->R, d, up);
+    const double down[3] = {-d[0], -d[1], -d[2]};
+    if (saltusi_in_cone(view->X, v, up, sine) && saltusi_in_cone(view->Y, u, down, sine)) {
+      list(ask, saltusi_vertex_number(v), saltusi_vertex_number(u), distance, d,
+           view->Y->vertex[u]);
+    }
+  }
+}
+
+/* Vertices of X on edges of Y; side 1: X is B. */
+static void vertex_on_edge(const query* ask, int side, int v, const double p[3]) {
+  const saltusi_view* view = &ask->view[side];
+  for (int e = 0; e < view->Y->edges; e++) {
+    const saltusi_edge* edge = &view->Y->edge[e];
+    double d[3], up[3], point[3];
+    saltusi_minus3(p, view->Y->vertex[edge->from], d);
+    const double u = saltusi_dot3(d, edge->direction);
+    saltusi_along(-u, edge->direction, d, d);
+    const double distance = sqrt(saltusi_dot3(d, d));
+    if (!(u >= -ask->wide && u <= edge->length + ask->wide && distance <= ask->reach &&
+          distance > 0.0)) {
+      continue;
+    }
+    const double sine = ask->sine + ask->wide / distance;
+    for (int k = 0; k < 3; k++) {
+      d[k] /= distance;
+    }
+    saltusi_turn_back(view->R, d, up);
+    if (!saltusi_in_cone(view->X, v, up, sine) || !in_edge_cone(edge, d, sine)) {
+      continue;
+    }
+    const int number = saltusi_edge_number(view->Y, e), vertex = saltusi_vertex_number(v);
+    if (side == 0) {
+      saltusi_along(u, edge->direction, view->Y->vertex[edge->from], point);
+      list(ask, vertex, number, distance, d, point);
+    } else {
+      const double from_B[3] = {-up[0], -up[1], -up[2]};
+      list(ask, number, vertex, distance, from_B, view->X->vertex[v]);
+    }
+  }
+}
+
+static void round_pairs(const query* ask) {
+  for (int side = 0; side < 2; side++) {
+    const saltusi_view* view = &ask->view[side];
+    for (int v = 0; v < view->X->vertices; v++) {
+      double p[3];
+      saltusi_turn(view->R, view->X->vertex[v], p);
+      saltusi_along(1.0, view->t, p, p);
+      if (side == 0) {
+        vertex_on_vertex(ask, v, p);
+      }
+      vertex_on_edge(ask, side, v, p);
+    }
+  }
+}
+
 void saltusi_polytope_all(const saltusi_two* two, const saltusi_near* near,
                           saltusi_candidates* out) {
   assert(two != NULL && near != NULL && out != NULL);
@@ -145,5 +220,8 @@ void saltusi_polytope_all(const saltusi_two* two, const saltusi_near* near,
     }
   }
   vertices(&ask, 1);
+  if (two->A->rho + two->B->rho > 0.0) {
+    round_pairs(&ask);
+  }
   saltusi_candidates_sort(out, first);
 }

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * Lists with `all`: whatever two shapes touch with is in the list that was made before they moved there, when they moved by
+ * no more than its reach and turned by no more than its delta. The search for events stands on this.
+ */
+#include "anyshape.h"
+#include "math/rotation.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { MOST = 4096 };
+
+static int list_of(const any* A, const any* B, const saltusi_near* near, saltusi_candidate* room) {
+  saltusi_candidates list = {.capacity = MOST, .item = room};
+  assert_int_equal(saltusi_shape_pairs(&A->shape, &A->at, &B->shape, &B->at, near, &list),
+                   SALTUS_OK);
+  assert_true(list.count <= MOST);
+  return list.count;
+}
+
+static void random_vector(uint64_t* seed, double most, double out[3]) {
+  double length;
+  do {
+    for (int k = 0; k < 3; k++) {
+      out[k] = any_between(seed, -1.0, 1.0);
+    }
+    length = sqrt(saltusi_dot3(out, out));
+  } while (length > 1.0 || length < 0.1);
+  const double scale = most * saltus_test_random(seed) / length;
+  for (int k = 0; k < 3; k++) {
+    out[k] *= scale;
+  }
+}
+
+typedef struct tally {
+  int touched, pairs, missed;
+  double listed;
+} tally;
+
+static void one_draw(uint64_t* seed, any_kind i, any_kind j, tally* sum) {
+  static saltusi_candidate touching[MOST], room[MOST];
+  any A, B;
+  any_make(seed, i, &A);
+  any_make(seed, j, &B);
+  if (!saltusi_shape_treats(&A.shape, &B.shape) || !any_touch(&A, &B)) {
+    any_free(&A);
+    any_free(&B);
+    return;
+  }
+  const int count = list_of(&A, &B, &(saltusi_near){.reach = 1e-9}, touching);
+  const bool fixed = !isfinite(B.shape.radius);
+  const double far = pow(10.0, any_between(seed, -5.0, -1.0));
+  const double angle = pow(10.0, any_between(seed, -5.0, -1.0));
+  double r[3], d[3];
+  const double none[3] = {0.0, 0.0, 0.0};
+  random_vector(seed, angle, r);
+  random_vector(seed, far, d);
+  any_move(&A, r, d);
+  if (!fixed) {
+    random_vector(seed, angle, r);
+    any_move(&B, r, none);
+  }
+  const double reach = far + angle * A.shape.radius + (fixed ? 0.0 : angle * B.shape.radius) + 2e-9;
+  const double size = fixed ? A.shape.size : fmin(A.shape.size, B.shape.size);
+  const saltusi_near near = {
+      .reach = reach, .delta = (fixed ? 1.0 : 2.0) * angle + reach / size, .all = true};
+  const int all = list_of(&A, &B, &near, room);
+  sum->touched++;
+  sum->listed += all;
+  for (int c = 0; c < count; c++) {
+    bool found = false;
+    for (int k = 0; k < all && !found; k++) {
+      found = room[k].a == touching[c].a && room[k].b == touching[c].b;
+    }
+    sum->pairs++;
+    if (!found && touching[c].gap > -1e-9) {
+      sum->missed++;
+      if (sum->missed <= 3) {
+        print_message("%s on %s: features %d, %d touch (gap %.1e), not listed before: moved %.1e, "
+                      "turned %.1e; %d listed\n",
+                      any_name(i), any_name(j), touching[c].a, touching[c].b, touching[c].gap, far,
+                      angle, all);
+      }
+    }
+  }
+  any_free(&A);
+  any_free(&B);
+}
+
+static void what_touches_later_is_listed_before(void** state) {
+  (void)state;
+  const int draws = saltus_test_long() ? 10000 : getenv("DRAWS") ? atoi(getenv("DRAWS")) : 60;
+  int missed = 0;
+  for (int i = 0; i < ANY_KINDS; i++) {
+    for (int j = 0; j < ANY_KINDS; j++) {
+      uint64_t seed = 1000 + (uint64_t)(ANY_KINDS * i + j);
+      tally sum = {0};
+      for (int n = 0; n < draws; n++) {
+        one_draw(&seed, (any_kind)i, (any_kind)j, &sum);
+      }
+      missed += sum.missed;
+      if (saltus_test_long() || sum.missed > 0) {
+        print_message("| %s | %s | %d | %d of %d missed | %.1f listed |\n", any_name((any_kind)i),
+                      any_name((any_kind)j), sum.touched, sum.missed, sum.pairs,
+                      sum.listed / fmax(1.0, sum.touched));
+      }
+    }
+  }
+  assert_int_equal(missed, 0);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(what_touches_later_is_listed_before),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
