@@ -176,7 +176,7 @@ typedef struct saltus_material_def {
   const char* name;
   double friction;               /* coefficient, >= 0 */
   double restitution;            /* 0..1 */
-  double tangential_restitution; /* 0..1 */
+  double tangential_restitution; /* -1..1 */
   SALTUS_RESERVED(4);
 } saltus_material_def;
 

@@ -17,6 +17,7 @@
 #define SALTUS_EVENT_H
 
 #include "saltus/api.h"
+#include "saltus/law.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -48,16 +49,6 @@ SALTUS_API const char* saltus_event_kind_name(saltus_event_kind kind);
  * what the law of the contact created, or would have created, J, over all contacts of the impact; it is
  * no part of sums of energy, and it has no impulse. */
 SALTUS_API bool saltus_event_is_remark(saltus_event_kind kind);
-
-/* What a scheme does about an impact whose law creates energy, as Newton's can with friction. It is reported
- * in any case. */
-typedef enum saltus_energy_gain {
-  SALTUS_GAIN_REPORT,    /* the law is obeyed */
-  SALTUS_GAIN_CAP,       /* restitution is reduced until nothing is gained */
-  SALTUS_GAIN_POISSON,   /* Poisson's law decides */
-  SALTUS_GAIN_ENERGETIC, /* Stronge's law decides, contact after contact; planar contacts only */
-  SALTUS_GAIN_STOP       /* the run ends with an error */
-} saltus_energy_gain;
 
 /* Whether it is an event of the scene's own functions; all others are events of contacts. */
 SALTUS_API bool saltus_event_is_own(saltus_event_kind kind);

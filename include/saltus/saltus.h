@@ -16,6 +16,7 @@
 #include "saltus/formula.h"
 #include "saltus/integrator.h"
 #include "saltus/known_motion.h"
+#include "saltus/law.h"
 #include "saltus/ledger.h"
 #include "saltus/log.h"
 #include "saltus/measure.h"

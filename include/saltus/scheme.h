@@ -25,10 +25,11 @@ enum {
   SALTUS_TREATS_JOINTS = 1,
   SALTUS_TREATS_FRICTION = 2, /* with one tangent or two */
   SALTUS_TREATS_POISSON = 4,
-  SALTUS_TREATS_MAPS = 8,              /* q' = N(q) v with N other than the identity */
-  SALTUS_TREATS_VARIABLE_STEPS = 16,   /* the step may change from one step to the next */
-  SALTUS_TREATS_PLANAR_FRICTION = 32,  /* friction of contacts with one tangent, no other */
-  SALTUS_TREATS_CHANGING_CONTACTS = 64 /* contacts that come and go */
+  SALTUS_TREATS_MAPS = 8,               /* q' = N(q) v with N other than the identity */
+  SALTUS_TREATS_VARIABLE_STEPS = 16,    /* the step may change from one step to the next */
+  SALTUS_TREATS_PLANAR_FRICTION = 32,   /* friction of contacts with one tangent, no other */
+  SALTUS_TREATS_CHANGING_CONTACTS = 64, /* contacts that come and go */
+  SALTUS_TREATS_LAWS = 128 /* every impact law of law.h, and rules for several contacts */
 };
 
 typedef struct saltus_scheme_info {

@@ -22,6 +22,7 @@
 
 #include "saltus/api.h"
 #include "saltus/enclosure.h"
+#include "saltus/law.h"
 #include "saltus/log.h"
 #include "saltus/status.h"
 
@@ -66,17 +67,17 @@ typedef enum saltus_part {
   SALTUS_PART_JOINT
 } saltus_part;
 
-typedef enum saltus_impact_law { SALTUS_IMPACT_NEWTON, SALTUS_IMPACT_POISSON } saltus_impact_law;
-
 /* What happens in a contact. */
 typedef struct saltus_contact_law {
-  const char* name;         /* for messages and recordings; NULL is allowed */
-  int tangents;             /* 0 frictionless, 1 planar, 2 spatial */
-  double mu;                /* friction coefficient, >= 0 */
-  double e_N;               /* normal restitution, 0..1 */
-  double e_T;               /* tangential restitution, 0..1 */
-  saltus_impact_law impact; /* how e_N is meant */
-  SALTUS_RESERVED(4);
+  const char* name;             /* for messages and recordings; NULL is allowed */
+  int tangents;                 /* 0 frictionless, 1 planar, 2 spatial */
+  double mu;                    /* friction coefficient, >= 0 */
+  double e_N;                   /* normal restitution, 0..1 */
+  double e_T;                   /* tangential restitution, -1..1 */
+  saltus_impact_law impact;     /* how e_N is meant */
+  double stiffness;             /* ratio to other contacts, for SALTUS_ORDER_LZB; 0: 1 */
+  const saltus_own_impact* own; /* of SALTUS_IMPACT_OWN */
+  SALTUS_RESERVED(2);
 } saltus_contact_law;
 
 /* The contacts at one configuration. An identity names a contact for ever: the pair of features that touch, say. A fixed
@@ -274,7 +275,8 @@ typedef struct saltus_system {
   int joint_count;
   const int*
       joint_first; /* [joint_count + 1] first row of each joint; NULL: every row is a joint */
-  SALTUS_RESERVED(8);
+  const saltus_impacts* impacts; /* how contacts strike together; NULL: at once */
+  SALTUS_RESERVED(7);
 } saltus_system;
 
 /* SALTUS_ERR_RANGE with a message that names what is wrong: missing callbacks, negative sizes, laws out of range. Called

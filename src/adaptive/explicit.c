@@ -6,8 +6,8 @@
  * Norsett and Wanner 1993, II.10 and II.6). Errors are measured in the largest norm, not in the mean:
  * a single coordinate that is wrong is wrong.
  */
-#include "adaptive/dormand_prince.h"
 #include "adaptive/positions.h"
+#include "math/dormand_prince.h"
 #include "math/matrix.h"
 
 #include <string.h>

@@ -35,10 +35,10 @@ static saltus_status material_of(const saltusi_definition* d, const saltus_mater
   }
   const double e[2] = {def->restitution, def->tangential_restitution};
   for (int k = 0; k < 2; k++) {
-    if (!(e[k] >= 0.0 && e[k] <= 1.0)) {
+    if (!(e[k] >= -k && e[k] <= 1.0)) {
       return saltusi_define_refuse(d, "material", def->name,
-                                   "its %srestitution is %g, must be between 0 and 1",
-                                   k == 1 ? "tangential_" : "", e[k]);
+                                   "its %srestitution is %g, must be between %d and 1",
+                                   k == 1 ? "tangential_" : "", e[k], -k);
     }
   }
   return SALTUS_OK;
@@ -356,10 +356,11 @@ static saltus_status law_of_pair(const saltusi_definition* d, const saltus_conta
     return saltusi_define_refuse(d, "contact_pairs", pair->between[0],
                                  "friction is %g, must be at least 0 and finite", mu);
   }
-  if (!(e_N >= 0.0 && e_N <= 1.0) || !(e_T >= 0.0 && e_T <= 1.0)) {
-    return saltusi_define_refuse(d, "contact_pairs", pair->between[0],
-                                 "restitution is %g, must be between 0 and 1",
-                                 e_N >= 0.0 && e_N <= 1.0 ? e_T : e_N);
+  if (!(e_N >= 0.0 && e_N <= 1.0) || !(e_T >= -1.0 && e_T <= 1.0)) {
+    return saltusi_define_refuse(
+        d, "contact_pairs", pair->between[0],
+        "restitution is %g, must be between 0 and 1 (tangential: -1 and 1)",
+        e_N >= 0.0 && e_N <= 1.0 ? e_T : e_N);
   }
   m->laws[m->law_count] = law_of(m, pair_name(m, pair->between[0], pair->between[1]), mu, e_N, e_T);
   *law = m->law_count++;

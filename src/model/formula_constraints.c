@@ -227,7 +227,7 @@ static saltus_status make_contacts(saltusi_formula_builder* b, int i, const cont
   return status;
 }
 
-/* A constant in 0..hi; 0 when not given. */
+/* A constant in 0..hi, or -1..1 for SALTUSI_EITHER_SIGN; 0 when not given. */
 saltus_status saltusi_formula_number(saltusi_formula_builder* b, const saltus_formula_text* formula,
                                      const char* kind, const char* name, double hi, double* value) {
   assert(b != NULL && formula != NULL && kind != NULL);
@@ -237,9 +237,13 @@ saltus_status saltusi_formula_number(saltusi_formula_builder* b, const saltus_fo
   }
   saltus_formula_text f = saltusi_formula_called(b, formula, kind, name);
   saltus_status status = saltusi_parse_constant(&b->scope, &f, value);
-  if (status == SALTUS_OK && !(*value >= 0.0 && *value <= hi)) {
+  const double lo = hi == SALTUSI_EITHER_SIGN ? -1.0 : 0.0;
+  if (status == SALTUS_OK && !(*value >= lo && *value <= fabs(hi))) {
     saltusi_formula_error(b->def->log, &f, strspn(f.text, " \t\r\n"), "the value is %g, must be %s",
-                          *value, hi > 1.0 ? ">= 0" : "between 0 and 1");
+                          *value,
+                          lo < 0.0   ? "between -1 and 1"
+                          : hi > 1.0 ? ">= 0"
+                                     : "between 0 and 1");
     status = SALTUS_ERR_INPUT;
   }
   return status;
@@ -257,8 +261,9 @@ static saltus_status make_law(saltusi_formula_builder* b, int i, saltus_contact_
                                     &law->e_N);
   }
   if (status == SALTUS_OK) {
-    status = saltusi_formula_number(b, &c->tangential_restitution,
-                                    "tangential restitution of contact", c->name, 1.0, &law->e_T);
+    status =
+        saltusi_formula_number(b, &c->tangential_restitution, "tangential restitution of contact",
+                               c->name, SALTUSI_EITHER_SIGN, &law->e_T);
   }
   if (status == SALTUS_OK && c->slip.text == NULL && c->slip2.text != NULL) {
     saltus_formula_text f = saltusi_formula_called(b, &c->slip2, "slip2 of contact", c->name);

@@ -177,7 +177,8 @@ saltus_status saltusi_formula_forces(saltusi_formula_builder* builder, saltusi_e
 /* The mechanism around the formulas: labels, start, laws, traits, structure and callbacks of both. */
 saltus_status saltusi_formula_compose(saltusi_formula_builder* builder);
 
-/* A constant from 0 to hi; 0 when not given. */
+/* A constant from 0 to hi, or from -1 to 1; 0 when not given. */
+#define SALTUSI_EITHER_SIGN (-1.0) /* instead of hi */
 saltus_status saltusi_formula_number(saltusi_formula_builder* builder,
                                      const saltus_formula_text* formula, const char* kind,
                                      const char* name, double hi, double* value);

@@ -60,7 +60,7 @@ static const saltus_scene_key material_keys[] = {
      "coefficient, >= 0; of two materials the geometric mean; default 0"},
     {"materials.NAME", "restitution", "formula",
      "0 to 1; of two materials the larger one; default 0"},
-    {"materials.NAME", "tangential_restitution", "formula", "0 to 1; the same; default 0"},
+    {"materials.NAME", "tangential_restitution", "formula", "-1 to 1; the same; default 0"},
 };
 
 static const saltus_scene_key contact_pair_keys[] = {
@@ -222,7 +222,7 @@ static const saltus_scene_key contact_keys[] = {
     {"contacts[]", "slip2", "formula", "second tangent, for spatial friction"},
     {"contacts[]", "friction", "formula", "coefficient of friction, >= 0; default 0"},
     {"contacts[]", "restitution", "formula", "normal restitution, 0 to 1; default 0"},
-    {"contacts[]", "tangential_restitution", "formula", "0 to 1; default 0"},
+    {"contacts[]", "tangential_restitution", "formula", "-1 to 1; default 0"},
     {"contacts[]", "impact", "newton or poisson", "impact law; default newton"},
 };
 

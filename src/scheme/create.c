@@ -7,6 +7,7 @@
 #include "base/pool.h"
 #include "base/reserved.h"
 #include "scheme/scheme_inside.h"
+#include "system/impacts.h"
 
 #include <assert.h>
 #include <limits.h>
@@ -38,6 +39,13 @@ static saltus_status check_treats(const saltusi_scheme_ops* ops, const saltus_sy
                 "scheme %s treats only systems with q' = v; this one has a map of its own", name);
     return SALTUS_ERR_UNSUPPORTED;
   }
+  if (saltusi_impacts_special(sys) && (ops->info.treats & SALTUS_TREATS_LAWS) == 0) {
+    saltusi_log(log, SALTUS_LEVEL_ERROR,
+                "scheme %s treats Newton's and Poisson's impact laws of contacts that strike at "
+                "once; the system asks for others",
+                name);
+    return SALTUS_ERR_UNSUPPORTED;
+  }
   for (int i = 0; i < sys->law_count && sys->laws != NULL; i++) {
     const saltus_contact_law* law = &sys->laws[i];
     const char* label = law->name != NULL ? law->name : "";
@@ -56,7 +64,7 @@ static saltus_status check_treats(const saltusi_scheme_ops* ops, const saltus_sy
                   label, law->mu);
       return SALTUS_ERR_UNSUPPORTED;
     }
-    if (law->tangents > 0 && law->e_T > 0.0 && !any_friction) {
+    if (law->tangents > 0 && law->e_T != 0.0 && !any_friction) {
       saltusi_log(log, SALTUS_LEVEL_ERROR,
                   "scheme %s does not treat tangential restitution; contact %d \"%s\" has %g", name,
                   i, label, law->e_T);

@@ -7,6 +7,7 @@
 
 #include "base/log.h"
 #include "base/reserved.h"
+#include "system/impacts.h"
 #include "system/structure.h"
 
 #include <assert.h>
@@ -156,8 +157,8 @@ static saltus_status check_law(const saltus_contact_law* law, int i, saltus_log 
     member = "mu", value = law->mu, allowed = "at least 0 and finite";
   } else if (!(law->e_N >= 0.0 && law->e_N <= 1.0)) {
     member = "e_N", value = law->e_N;
-  } else if (!(law->e_T >= 0.0 && law->e_T <= 1.0)) {
-    member = "e_T", value = law->e_T;
+  } else if (!(law->e_T >= -1.0 && law->e_T <= 1.0)) {
+    member = "e_T", value = law->e_T, allowed = "between -1 and 1";
   }
   if (member == NULL) {
     return SALTUS_OK;
@@ -208,5 +209,5 @@ saltus_status saltus_system_validate(const saltus_system* system, saltus_log log
   for (int i = 0; status == SALTUS_OK && system->laws != NULL && i < system->law_count; i++) {
     status = check_law(&system->laws[i], i, log);
   }
-  return status;
+  return status == SALTUS_OK ? saltusi_impacts_validate(system, log) : status;
 }

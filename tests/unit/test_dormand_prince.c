@@ -9,7 +9,7 @@
 #include "saltus_test.h"
 
 #include "adaptive/adaptive.h"
-#include "adaptive/dormand_prince.h"
+#include "math/dormand_prince.h"
 
 enum { TREES_MAX = 256, STAGES_MAX = 16, ORDER_MAX = 8 };
 

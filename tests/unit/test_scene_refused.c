@@ -448,7 +448,8 @@ static const wrong bad_contacts[] = {
     {"restitution: 0.5", "impact: Newton",
      "s.yaml:10:35: impact law is \"Newton\"; allowed: newton, poisson"},
     {"restitution: 0.5", "tangential_restitution: 2",
-     "s.yaml:10:51: tangential_restitution of contact \"floor\": the value is 2, must be between 0 "
+     "s.yaml:10:51: tangential_restitution of contact \"floor\": the value is 2, must be between "
+     "-1 "
      "and 1"},
     {"restitution: 0.5}\n", "restitution: 0.5}\n  - {name: floor, gap: y}\n",
      "s.yaml:11: contact \"floor\": defined twice"},

@@ -3,7 +3,7 @@
  *
  * dormand_prince.c - coefficients of the methods of Dormand and Prince; see dormand_prince.h.
  */
-#include "adaptive/dormand_prince.h"
+#include "math/dormand_prince.h"
 
 const double saltusi_dopri5_c[7] = {0.0, 1.0 / 5.0, 3.0 / 10.0, 4.0 / 5.0, 8.0 / 9.0, 1.0, 1.0};
 

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * law.h - impact laws: what contacts do to velocities at one instant.
+ *
+ *   U+ = U- + W P,   W = G^T M^-1 G with joints held,   gaps and P_N positive when apart and pushing
+ *
+ * A law is a function from W and U- to P; those of the library are entries of one table, and a user's own is one
+ * more function of the same kind. Some laws speak of one contact (Newton's, Poisson's, Stronge's), some of all
+ * contacts of an impact: at once, one after the other, by their stiffness. docs/laws.md has the formulas, which of
+ * them can create energy, and where.
+ */
+#ifndef SALTUS_LAW_H
+#define SALTUS_LAW_H
+
+#include "saltus/api.h"
+#include "saltus/log.h"
+#include "saltus/memory.h"
+#include "saltus/status.h"
+
+#include <stdbool.h>
+
+SALTUS_BEGIN_DECLS
+
+/* The law of one contact: how e_N is meant. */
+typedef enum saltus_impact_law {
+  SALTUS_IMPACT_NEWTON,          /* U_N+ = -e U_N- */
+  SALTUS_IMPACT_POISSON,         /* e times the impulse of compression comes back, with friction */
+  SALTUS_IMPACT_POISSON_PRINTED, /* the same, and what comes back has no friction */
+  SALTUS_IMPACT_ENERGETIC,       /* e^2 times the work of compression comes back (Stronge) */
+  SALTUS_IMPACT_PATH_NEWTON,  /* friction along the path of the impact, ends as Newton's law says */
+  SALTUS_IMPACT_PATH_POISSON, /* the same with Poisson's law */
+  SALTUS_IMPACT_OWN           /* saltus_contact_law.own */
+} saltus_impact_law;
+
+/* Several contacts in one impact. */
+typedef enum saltus_impact_order {
+  SALTUS_ORDER_SIMULTANEOUS, /* all at once; one after the other where a law has no such form */
+  SALTUS_ORDER_SEQUENTIAL,   /* one after the other, each by its own law */
+  SALTUS_ORDER_LZB, /* springs side by side (Liu, Zhao, Brogliato), e_N as Stronge means it */
+  SALTUS_ORDER_MOREAU, /* one e for normals and tangents of all contacts: v+ = (1 + e) prox v- - e v- */
+  SALTUS_ORDER_OWN     /* saltus_impacts.own */
+} saltus_impact_order;
+
+/* Which contact is next in a sequence. */
+typedef enum saltus_impact_pick {
+  SALTUS_PICK_FASTEST, /* that approaches fastest */
+  SALTUS_PICK_FIRST,   /* in the order of contacts */
+  SALTUS_PICK_LAST,
+  SALTUS_PICK_CYCLIC, /* the next one after the last */
+  SALTUS_PICK_EVENTS  /* those whose gaps have just closed, then the fastest */
+} saltus_impact_pick;
+
+/* What is done about an impact whose law creates energy, as Newton's can with friction. It is reported
+ * in any case. */
+typedef enum saltus_energy_gain {
+  SALTUS_GAIN_REPORT,    /* the law is obeyed */
+  SALTUS_GAIN_CAP,       /* restitution is reduced until nothing is gained */
+  SALTUS_GAIN_POISSON,   /* Poisson's law decides */
+  SALTUS_GAIN_ENERGETIC, /* Stronge's law decides, contact after contact */
+  SALTUS_GAIN_STOP,      /* the run ends with an error */
+  SALTUS_GAIN_TANGENTIAL /* the law decides with e_T = 1 */
+} saltus_energy_gain;
+
+typedef struct saltus_own_impact saltus_own_impact;
+
+/* A contact of an impact. */
+typedef struct saltus_impact_contact {
+  const char* name;         /* NULL is allowed */
+  int tangents;             /* 0, 1 or 2; it has 1 + tangents rows */
+  double mu;                /* friction coefficient */
+  double e_N, e_T;          /* restitution: 0..1 and -1..1 */
+  double stiffness;         /* ratio to the other contacts; 0: 1 */
+  saltus_impact_law impact; /* its own law */
+  const saltus_own_impact* own;
+  bool struck; /* its gap has just closed */
+  int law;     /* for saltus_impacts.matrix: which contact of the system this is */
+} saltus_impact_contact;
+
+/* An impact at one configuration: rows of contact after contact, normal first. */
+typedef struct saltus_impact {
+  int count, rows;
+  const saltus_impact_contact* contact; /* [count] */
+  const double* W;                      /* [rows x rows] kg^-1, symmetric */
+  const double* u;                      /* [rows] m/s, U- */
+  double rounding; /* m/s, approaches below this are none; 0: 1e-14 of the largest velocity */
+} saltus_impact;
+
+typedef enum saltus_impact_motion {
+  SALTUS_MOTION_STICK,
+  SALTUS_MOTION_SLIP,    /* on as before the impact */
+  SALTUS_MOTION_REVERSE, /* the other way, or from rest */
+  SALTUS_MOTION_JAM,     /* slips, and friction presses more than the normal impulse lifts */
+  SALTUS_MOTION_WITHOUT  /* no friction */
+} saltus_impact_motion;
+
+/* A part of the path of one contact in its normal impulse. */
+typedef struct saltus_path_phase {
+  int contact;
+  saltus_impact_motion motion;
+  bool compression;
+  double impulse; /* N s, normal, of this phase */
+} saltus_path_phase;
+
+enum { SALTUS_PHASES = 24 };
+
+/* P and u are the caller's; all else is written. Energies in J:
+ *
+ *   gain = P . (U- + U+) / 2 = normal + end_slip + first_slip
+ *   normal = sum P_N (U_N- + U_N+) / 2,   end_slip = sum P_T . (U_T+ + e_T U_T-) / 2,
+ *   first_slip = sum (1 - e_T) P_T . U_T- / 2
+ *
+ * By Newton's law the first two are never positive. */
+typedef struct saltus_impact_result {
+  double* P; /* [rows] N s */
+  double* u; /* [rows] m/s, U+ */
+  double gain, normal, end_slip, first_slip;
+  double of_law;   /* J, what the law would have gained where another decided */
+  int giver;       /* contact that gave most; -1: nothing was gained */
+  int hits;        /* single impacts of a sequence, events of springs, problems otherwise */
+  bool replaced;   /* another law than the contacts' own decided */
+  bool unfinished; /* a sequence without end was finished with e = 0 */
+  double part;     /* of the restitution that was used: below 1 where it was capped */
+  int phase_count; /* those of the first SALTUS_PHASES are there */
+  saltus_path_phase phase[SALTUS_PHASES];
+} saltus_impact_result;
+
+/* Writes P [rows] for an impact; U+ follows from it. Contacts that leave (U_N- > 0) are not among them where the law
+ * is that of one contact. Another status than SALTUS_OK: there is no P. */
+typedef saltus_status saltus_impact_fn(const void* self, const saltus_impact* impact, double* P);
+
+/* A user's own law. Belongs to the caller and outlives everything made from it. */
+struct saltus_own_impact {
+  const char* name;
+  saltus_impact_fn* apply;
+  const void* self;
+  SALTUS_RESERVED(4);
+};
+
+/* How the contacts of a system strike together. All zero: at once, each by its own law. */
+typedef struct saltus_impacts {
+  saltus_impact_order order;
+  saltus_impact_pick pick;
+  double exponent;    /* of springs, force = stiffness overlap^exponent: 1 to 3; 0: 1 */
+  double restitution; /* of SALTUS_ORDER_MOREAU */
+  saltus_energy_gain energy;
+  int matrix_count; /* contacts that strike by a matrix when all of them touch: U+ = -E U- */
+  const int* matrix_contact;    /* [matrix_count] of the system */
+  const double* matrix;         /* [matrix_count x matrix_count] E */
+  const saltus_own_impact* own; /* of SALTUS_ORDER_OWN */
+  SALTUS_RESERVED(6);
+} saltus_impacts;
+
+/* What is known of a law; order names have `several`. */
+typedef struct saltus_impact_info {
+  const char* name; /* "newton", "lzb" */
+  const char* summary;
+  const char* source;
+  const char* gains; /* where it can create energy; NULL: nowhere */
+  bool several;
+} saltus_impact_info;
+
+/* Laws of one contact in the order of saltus_impact_law, then those of several in that of saltus_impact_order. */
+SALTUS_API int saltus_impact_law_count(void);
+SALTUS_API const saltus_impact_info* saltus_impact_law_at(int i);
+SALTUS_API const char* saltus_impact_law_name(saltus_impact_law law);
+/* -1: none of this name */
+SALTUS_API int saltus_impact_law_find(const char* name);
+SALTUS_API int saltus_impact_order_find(const char* name);
+
+/* Solves impacts of up to so many contacts and rows. */
+typedef struct saltus_impact_solver saltus_impact_solver;
+SALTUS_API saltus_status saltus_impact_solver_create(int contacts, int rows,
+                                                     const saltus_allocator* allocator,
+                                                     saltus_impact_solver** out);
+SALTUS_API void saltus_impact_solver_destroy(saltus_impact_solver* solver);
+
+/* rule NULL: all at once. SALTUS_ERR_UNSUPPORTED, _RANGE: the law cannot take these contacts; SALTUS_RETRY_SMALLER:
+ * it has no answer; SALTUS_ERR_LAW: it gains and the rule says stop. Messages go to log. */
+SALTUS_API saltus_status saltus_impact_solve(saltus_impact_solver* solver,
+                                             const saltus_impacts* rule,
+                                             const saltus_impact* impact, saltus_log log,
+                                             saltus_impact_result* result);
+
+/* Whether a law can create energy with these contacts, whatever W and U- (docs/laws.md): NULL: it cannot; else why. */
+SALTUS_API const char* saltus_impact_can_gain(const saltus_impacts* rule, int count,
+                                              const saltus_impact_contact* contact);
+
+/* What slip does in the impact of one planar contact, W = [a b; b c] (Wang and Mason 1992): "slide", "C-stick",
+ * "C-reverse", "R-stick", "R-reverse", "stick"; *jam: it first presses. */
+SALTUS_API const char* saltus_impact_region(const double W[4], const double u[2], double mu,
+                                            double e_N, bool* jam);
+
+SALTUS_END_DECLS
+
+#endif
