@@ -41,6 +41,14 @@ static inline void saltusi_add_scaled(int n, double s, const double* x, double* 
   }
 }
 
+/* z = a x + b y; z is neither of them, so that short vectors need no look at where they are. */
+static inline void saltusi_mean(int n, double a, const double* x, double b, const double* y,
+                                double* restrict z) {
+  for (int i = 0; i < n; i++) {
+    z[i] = a * x[i] + b * y[i];
+  }
+}
+
 /* The larger of two; NaN when one of them is. */
 static inline double saltusi_larger(double a, double b) {
   return b > a || b != b ? b : a;

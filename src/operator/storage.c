@@ -175,10 +175,6 @@ static bool form_blocks(saltusi_operator* op, saltusi_eval* eval) {
 }
 
 static void form_dense(saltusi_operator* op, saltusi_eval* eval) {
-  if (op->count < SALTUSI_SPARSE_FROM && op->count <= op->dense_max) {
-    saltusi_dense_form(op, eval); /* there is always room for a few blocks */
-    return;
-  }
   size_t blocks = (size_t)op->contacts * (size_t)op->contacts;
   size_t values = (size_t)op->count * (size_t)op->count;
   if (saltusi_product_serves(op, values, 8 * (size_t)eval->sys.dims.nv)) {
@@ -199,6 +195,12 @@ static void form(saltusi_operator* op, saltusi_eval* eval, const saltusi_linear*
   op->A = linear;
   op->status = SALTUS_OK;
   op->bilateral = op->held ? op->count : op->joints;
+  if (op->count < SALTUSI_SPARSE_FROM && op->count <= op->dense_max) {
+    op->storage = SALTUSI_STORED_DENSE;
+    op->trees.refused = false;
+    saltusi_dense_form(op, eval); /* there is always room for a few blocks */
+    return;
+  }
   op->storage = SALTUSI_STORED_BLOCKS;
   if (!form_blocks(op, eval)) {
     op->storage = SALTUSI_STORED_DENSE;

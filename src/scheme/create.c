@@ -122,9 +122,24 @@ static size_t layout(saltus_scheme* in, saltus_arena* arena) {
   }
   size_t zeroed = arena->used;
   for (int i = 0; i < DENSE_STEPS; i++) {
-    in->dense[i].data = SALTUS_PUSH(arena, double, in->dense_count);
+    in->dense[i].data = in->dense_count > 0 ? SALTUS_PUSH(arena, double, in->dense_count) : NULL;
   }
   return zeroed;
+}
+
+/* What a step sees that does not change from step to step. */
+static void bind_step(saltus_scheme* in) {
+  in->step = (saltusi_step){
+      .eval = &in->eval,
+      .contacts = in->contacts,
+      .joint_impulses = in->joint_impulses,
+      .atol_q = in->has_atol_q ? in->atol_q : NULL,
+      .atol_v = in->has_atol_v ? in->atol_v : NULL,
+      .q_error = in->q_error,
+      .v_error = in->v_error,
+      .events = in->ops->info.locates_events ? &in->events : NULL,
+      .closed = &in->closed,
+  };
 }
 
 /* Arrays for the room at hand, in a new block: counted first, then cut. The old block is left alone. */
@@ -164,6 +179,7 @@ static saltus_status lay_out(saltus_scheme* in) {
   in->tally.position_limits = in->limited;
   in->tally.velocity_limits = in->limited + sys->dims.nq;
   in->tally.impulse_limits = in->tally.velocity_limits + sys->dims.nv;
+  bind_step(in);
   return SALTUS_OK;
 }
 
@@ -262,6 +278,7 @@ static void set_tolerances(saltus_scheme* scheme, const double* atol_q, const do
   if (atol_v != NULL) {
     memcpy(scheme->atol_v, atol_v, (size_t)d->nv * sizeof(double));
   }
+  bind_step(scheme);
 }
 
 /* Room for as many events of a step; those that are there are kept. */

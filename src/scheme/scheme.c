@@ -13,12 +13,16 @@
 #include <string.h>
 
 /* 0 x is 0 for every finite x and NaN for the others. */
-static bool all_finite(int n, const double* x) {
+static double zero_times(int n, const double* x) {
   double zero = 0.0;
   for (int i = 0; i < n; i++) {
     zero += 0.0 * x[i];
   }
-  return zero == 0.0;
+  return zero;
+}
+
+static bool is_finite(const saltus_dims* dims, const saltus_state* state) {
+  return zero_times(dims->nq, state->q) + zero_times(dims->nv, state->v) == 0.0;
 }
 
 /* Joints that depend on each other have to agree: where they do not, the impulses of least size hold
@@ -53,34 +57,26 @@ static void clear_report(saltus_step_report* report, double h) {
   memset(report->reserved, 0, sizeof report->reserved);
 }
 
-/* The step as the scheme sees it, in the room there is. */
-static saltusi_step make_step(saltus_scheme* scheme, bool* closed, saltus_step_report* report) {
+/* The step as the scheme sees it, in the room there is; see bind_step in create.c. */
+static const saltusi_step* open_step(saltus_scheme* scheme, saltus_step_report* report) {
   const tried_from* tried = &scheme->tried_from;
   clear_report(report, tried->h);
   report->contacts = scheme->contacts;
   report->joint_impulses = scheme->joint_impulses;
-  return (saltusi_step){
-      .eval = &scheme->eval,
-      .t = tried->t,
-      .h = tried->h,
-      .q0 = tried->from->q,
-      .v0 = tried->from->v,
-      .q1 = tried->to->q,
-      .v1 = tried->to->v,
-      .memory0 = scheme->memory0,
-      .memory1 = scheme->memory1,
-      .contacts = scheme->contacts,
-      .joint_impulses = scheme->joint_impulses,
-      .atol_q = scheme->has_atol_q ? scheme->atol_q : NULL,
-      .atol_v = scheme->has_atol_v ? scheme->atol_v : NULL,
-      .q_error = scheme->q_error,
-      .v_error = scheme->v_error,
-      .events = scheme->ops->info.locates_events ? &scheme->events : NULL,
-      .dense = scheme->dense_count > 0 ? scheme->dense[0].data : NULL,
-      .closed = closed,
-      .report = report,
-      .log = scheme->log,
-  };
+  saltusi_step* step = &scheme->step;
+  step->t = tried->t;
+  step->h = tried->h;
+  step->q0 = tried->from->q;
+  step->v0 = tried->from->v;
+  step->q1 = tried->to->q;
+  step->v1 = tried->to->v;
+  step->memory0 = scheme->memory0;
+  step->memory1 = scheme->memory1;
+  step->dense = scheme->dense[0].data;
+  step->report = report;
+  step->log = scheme->log;
+  scheme->closed = false;
+  return step;
 }
 
 /* Makes room for what a step met and did not find, whatever it made of that; true: it is to be done once
@@ -152,12 +148,11 @@ static saltus_status do_step(saltus_scheme* scheme, saltus_step_report* report) 
     }
     scheme->eval.failure->status = SALTUS_OK;
     scheme->eval.bound.what = NULL;
-    bool closed = false;
-    const saltusi_step step = make_step(scheme, &closed, report);
-    status = scheme->clocks != NULL ? saltusi_clocks_step(scheme->clocks, &step)
-                                    : scheme->ops->step(scheme->work, scheme->options, &step);
-    if (status == SALTUS_OK && scheme->projects && !closed) {
-      status = saltusi_project_joints(scheme->projection, &step);
+    const saltusi_step* step = open_step(scheme, report);
+    status = scheme->clocks != NULL ? saltusi_clocks_step(scheme->clocks, step)
+                                    : scheme->ops->step(scheme->work, scheme->options, step);
+    if (status == SALTUS_OK && scheme->projects && !scheme->closed) {
+      status = saltusi_project_joints(scheme->projection, step);
     }
     again = make_room(scheme, &status);
   }
@@ -188,7 +183,7 @@ saltus_status saltusi_scheme_try(saltus_scheme* scheme, double t, double h,
   if (status != SALTUS_OK && !saltusi_failed(&scheme->eval) && saltusi_cancelled(&scheme->eval)) {
     status = SALTUS_ERR_STOPPED; /* whatever it ran into after it was asked to end */
   }
-  if (status == SALTUS_OK && !(all_finite(dims->nq, to->q) && all_finite(dims->nv, to->v))) {
+  if (status == SALTUS_OK && !is_finite(dims, to)) {
     status = SALTUS_RETRY_NAN;
   }
   int next = 0;
@@ -297,7 +292,7 @@ saltus_status saltus_scheme_step(saltus_scheme* scheme, double h, saltus_state* 
     saltusi_log(scheme->log, SALTUS_LEVEL_ERROR, "step: h is %g s, must be positive and finite", h);
     return SALTUS_ERR_RANGE;
   }
-  if (!(all_finite(dims->nq, state->q) && all_finite(dims->nv, state->v) && isfinite(state->t))) {
+  if (!(is_finite(dims, state) && isfinite(state->t))) {
     return check_state(scheme, state);
   }
   saltus_step_report local;

@@ -66,6 +66,8 @@ struct saltus_scheme {
   long long* limited;            /* [nq + nv + nc] */
   tried_step tried;              /* of the last try */
   tried_from tried_from;
+  saltusi_step step; /* as the scheme sees it; what stays the same is written by the layout */
+  bool closed;       /* out of the step */
   saltusi_probe_record undefined; /* found by a try that is done once more */
   double* q_error;                /* [nq] */
   double* v_error;                /* [nv] */

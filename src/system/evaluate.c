@@ -138,7 +138,6 @@ void saltusi_contact_list_layout(saltusi_contact_list* list, const saltus_dims* 
   assert(list != NULL && dims != NULL && arena != NULL);
   list->capacity = dims->nc;
   list->requested = INFINITY;
-  list->horizon = 0.0;
   list->gap = SALTUS_PUSH(arena, double, dims->nc);
   list->identity = SALTUS_PUSH(arena, uint64_t, dims->nc);
   list->key = SALTUS_PUSH(arena, int, dims->nc);
@@ -152,7 +151,8 @@ void saltusi_contact_list_layout(saltusi_contact_list* list, const saltus_dims* 
       .capacity = list->capacity, .gap = list->gap, .identity = list->identity, .law = list->law};
 }
 
-static saltus_status refuse_list(const saltus_system* sys, const saltus_point* at) {
+saltus_status saltusi_contacts_refuse(const saltus_system* sys, const saltus_point* at) {
+  assert(sys != NULL && at != NULL);
   saltus_fail(at,
               "more or other contacts are listed at t = %.10g s than the %d of a fixed set; a set "
               "that changes says so by SALTUS_CHANGING_CONTACTS",
@@ -160,26 +160,17 @@ static saltus_status refuse_list(const saltus_system* sys, const saltus_point* a
   return SALTUS_ERR_SYSTEM;
 }
 
-saltus_status saltusi_contacts(const saltus_system* sys, const saltus_point* at,
-                               saltusi_contact_list* list) {
+saltus_status saltusi_contacts_listed(const saltus_system* sys, const saltus_point* at,
+                                      saltusi_contact_list* list) {
   assert(sys != NULL && at != NULL && list != NULL);
   if (at->keys != NULL) {
     return saltusi_keys_list(at->keys, sys, at, list);
   }
-  bool changing = (sys->traits & SALTUS_CHANGING_CONTACTS) != 0;
-  list->reach = INFINITY;
-  list->count = changing ? 0 : sys->dims.nc;
-  if (sys->dims.nc == 0) {
-    return SALTUS_OK;
-  }
+  const bool any = sys->dims.nc > 0;
   saltus_contact_list* said = &list->said;
-  said->count = list->count;
-  said->reach = list->requested;
-  said->horizon = list->horizon;
-  saltus_status status = sys->ops->contacts(sys->self, at, said);
-  if (!changing && (status == SALTUS_RETRY_ROOM || said->count != list->count)) {
-    return refuse_list(sys, at);
-  }
+  said->count = 0;
+  said->reach = any ? list->requested : INFINITY;
+  saltus_status status = any ? sys->ops->contacts(sys->self, at, said) : SALTUS_OK;
   list->count = said->count;
   list->reach = said->reach;
   return status;
@@ -240,27 +231,19 @@ void saltusi_rows_identity(const saltus_system* sys, const saltus_point* at, uin
   close_rows(block, first, &rows);
 }
 
-void saltusi_rows_peek(const saltus_system* sys, const saltus_point* at, int key, int count,
-                       saltusi_row_block* block, int first) {
-  assert(sys != NULL && at != NULL && block != NULL && key >= 0 && count >= 0);
-  if (at->keys == NULL) {
-    saltusi_rows_identity(sys, at, (uint64_t)key, count, block, first);
-  } else if (at->keys->table.law[key] >= 0 && at->keys->table.law[key] != saltusi_watch_law(sys)) {
+void saltusi_rows_keyed(const saltus_system* sys, const saltus_point* at, int key, int count,
+                        saltusi_row_block* block, int first, bool kept) {
+  assert(sys != NULL && at != NULL && at->keys != NULL && block != NULL && key >= 0 && count >= 0);
+  if (kept) {
+    saltusi_table_use(&at->keys->table, key);
+  }
+  if (at->keys->table.law[key] >= 0 && at->keys->table.law[key] != saltusi_watch_law(sys)) {
     saltusi_rows_identity(sys, at, at->keys->table.identity[key], count, block, first);
   } else { /* nobody has the key, or a watch, which has no rows */
     saltus_rows rows = open_rows(block, first, count);
     rows.width = block->column != NULL ? 0 : rows.width;
     close_rows(block, first, &rows);
   }
-}
-
-void saltusi_rows_contact(const saltus_system* sys, const saltus_point* at, int key, int count,
-                          saltusi_row_block* block, int first) {
-  assert(sys != NULL && at != NULL && block != NULL && key >= 0 && count >= 0);
-  if (at->keys != NULL) {
-    saltusi_table_use(&at->keys->table, key);
-  }
-  saltusi_rows_peek(sys, at, key, count, block, first);
 }
 
 void saltusi_rows_joint(const saltus_system* sys, const saltus_point* at, int joint,

@@ -90,12 +90,13 @@ void saltusi_force_v(saltusi_eval* eval, const saltus_point* at, double* F_v);
 
 /* q1 = q advanced along v by h; q1 must not be q. */
 static inline void saltusi_advance(const saltus_system* sys, const double* q, const double* v,
-                                   double h, double* q1) {
+                                   double h, double* restrict q1) {
   if (sys->ops->advance != NULL) {
     sys->ops->advance(sys->self, q, v, h, q1);
     return;
   }
-  for (int i = 0; i < sys->dims.nq; i++) {
+  const int n = sys->dims.nq;
+  for (int i = 0; i < n; i++) {
     q1[i] = q[i] + h * v[i];
   }
 }
@@ -151,7 +152,6 @@ typedef struct saltusi_contact_list {
   int count;
   int capacity;
   double requested;         /* m, in: gaps up to this are wanted; infinite after the layout */
-  double horizon;           /* s, in: as in saltus_contact_list; 0 after the layout */
   double reach;             /* m, out: contacts that are not listed have larger gaps */
   double* gap;              /* [capacity] m */
   int* key;                 /* [capacity] ascending */
@@ -168,10 +168,31 @@ static inline bool saltusi_laws_by_key(const saltus_system* sys) {
 void saltusi_contact_list_layout(saltusi_contact_list* list, const saltus_dims* dims,
                                  saltus_arena* arena);
 
-/* Contacts at a point. At points with keys those of a changing set get keys; without them key[i] = i
- * and rows are asked by identity. */
-saltus_status saltusi_contacts(const saltus_system* sys, const saltus_point* at,
-                               saltusi_contact_list* list);
+/* Contacts of a changing set at a point. At points with keys they get keys; without them key[i] = i and rows are
+ * asked by identity. */
+saltus_status saltusi_contacts_listed(const saltus_system* sys, const saltus_point* at,
+                                      saltusi_contact_list* list);
+/* Of a fixed set that listed more or others: fails with a text. */
+saltus_status saltusi_contacts_refuse(const saltus_system* sys, const saltus_point* at);
+
+/* Contacts at a point, of any set. */
+static inline saltus_status saltusi_contacts(const saltus_system* sys, const saltus_point* at,
+                                             saltusi_contact_list* list) {
+  if ((sys->traits & SALTUS_CHANGING_CONTACTS) != 0) {
+    return saltusi_contacts_listed(sys, at, list);
+  }
+  const int count = sys->dims.nc;
+  list->count = count;
+  list->reach = INFINITY; /* all are listed */
+  if (count == 0) {
+    return SALTUS_OK;
+  }
+  list->said.count = count;
+  list->said.reach = list->requested;
+  saltus_status status = sys->ops->contacts(sys->self, at, &list->said);
+  const bool all = status != SALTUS_RETRY_ROOM && list->said.count == count;
+  return all ? status : saltusi_contacts_refuse(sys, at);
+}
 
 /* Rows of several joints and contacts, one after the other. */
 typedef struct saltusi_row_block {
@@ -200,15 +221,30 @@ int saltusi_joint_of(const saltus_system* sys, int row);
 /* Rows of the largest joint; 0: there is none. */
 int saltusi_joint_rows_most(const saltus_system* sys);
 
-/* Evaluates `count` rows of a contact, or all rows of a joint, into the block from `first` on. */
-void saltusi_rows_contact(const saltus_system* sys, const saltus_point* at, int key, int count,
-                          saltusi_row_block* block, int first);
-/* The same without the contact being kept for that: of contacts that are only looked at. */
-void saltusi_rows_peek(const saltus_system* sys, const saltus_point* at, int key, int count,
-                       saltusi_row_block* block, int first);
-/* The same for a contact without a key. */
+/* Evaluates `count` rows of a contact without a key, or all rows of a joint, into the block from `first` on. */
 void saltusi_rows_identity(const saltus_system* sys, const saltus_point* at, uint64_t identity,
                            int count, saltusi_row_block* block, int first);
+/* The same for a contact by its key, at a point with keys; kept: whether the contact is used by the step. */
+void saltusi_rows_keyed(const saltus_system* sys, const saltus_point* at, int key, int count,
+                        saltusi_row_block* block, int first, bool kept);
+/* The same at any point. */
+static inline void saltusi_rows_contact(const saltus_system* sys, const saltus_point* at, int key,
+                                        int count, saltusi_row_block* block, int first) {
+  if (at->keys == NULL) { /* most small systems have a fixed set */
+    saltusi_rows_identity(sys, at, (uint64_t)key, count, block, first);
+  } else {
+    saltusi_rows_keyed(sys, at, key, count, block, first, true);
+  }
+}
+/* The same without the contact being kept for that: of contacts that are only looked at. */
+static inline void saltusi_rows_peek(const saltus_system* sys, const saltus_point* at, int key,
+                                     int count, saltusi_row_block* block, int first) {
+  if (at->keys == NULL) {
+    saltusi_rows_identity(sys, at, (uint64_t)key, count, block, first);
+  } else {
+    saltusi_rows_keyed(sys, at, key, count, block, first, false);
+  }
+}
 void saltusi_rows_joint(const saltus_system* sys, const saltus_point* at, int joint,
                         saltusi_row_block* block, int first);
 /* All rows of all joints, into the rows 0 .. nj - 1 of the block. */

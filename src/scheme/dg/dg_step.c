@@ -273,7 +273,7 @@ static saltus_status constant_step(saltusi_dg* w, const saltus_dg_options* o,
   moreau.gamma = 1.0;
   moreau.newton_tol = o->sweep_tol;
   moreau.newton_max = o->sweep_max;
-  return saltusi_moreau_take(&w->moreau, &moreau, s);
+  return w->moreau.take(&w->moreau, &moreau, s);
 }
 
 saltus_status saltusi_dg_step(saltusi_dg* w, const saltus_dg_options* o, const saltusi_step* s) {

@@ -219,7 +219,7 @@ static saltus_status strike(saltusi_capture* w, const saltusi_step* s, double d)
                               .joint_impulses = w->inner_joints,
                               .report = &report,
                               .log = s->log};
-  status = saltusi_moreau_take(&w->moreau, &options, &inner);
+  status = w->moreau.take(&w->moreau, &options, &inner);
   if (status == SALTUS_OK) {
     const saltusi_piece piece = {
         .t = w->t, .h = d, .jump = true, .q0 = w->q, .v0 = w->v, .q1 = w->q_try, .v1 = w->v_try};

@@ -48,12 +48,12 @@ static void layout(void* work, const void* options, const saltusi_eval* eval, sa
 static saltus_status step(void* work, const void* options, const saltusi_step* s) {
   const saltus_moreau_jean_options* o = options;
   saltusi_moreau* w = work;
-  if (past_count(o, &s->eval->sys) > 0) {
+  if (w->linked.n > 0 && o->warm_start == SALTUS_WARM_START_YES) {
     const size_t contacts = saltusi_warm_count(o->warm_start, &s->eval->sys);
     w->past_before = s->memory0 + contacts;
     w->past_after = s->memory1 + contacts;
   }
-  return saltusi_moreau_take(w, o, s);
+  return w->take(w, o, s);
 }
 
 const saltusi_scheme_ops saltusi_moreau_jean = {

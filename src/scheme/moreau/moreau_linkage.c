@@ -63,11 +63,6 @@ size_t saltusi_moreau_past_count(const saltus_system* sys) {
                                                  : 0;
 }
 
-bool saltusi_moreau_linkage_serves(const saltusi_moreau* w) {
-  assert(w != NULL);
-  return w->linked.n > 0 && !w->linked.factors.refused;
-}
-
 /* f += G P and U = G^T v + b at a point with that v. */
 static void act(const saltus_system* sys, const saltus_point* at, const double* P,
                 saltusi_row_block* rows, double* f, double* U) {

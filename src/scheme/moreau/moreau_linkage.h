@@ -12,7 +12,9 @@ void saltusi_moreau_linkage_layout(saltusi_moreau_linkage* linkage, const saltus
                                    saltus_arena* arena);
 
 /* Whether a step without active contacts is for it. */
-bool saltusi_moreau_linkage_serves(const saltusi_moreau* work);
+static inline bool saltusi_moreau_linkage_serves(const saltusi_moreau* work) {
+  return work->linked.n > 0 && !work->linked.factors.refused;
+}
 
 /* s->v1 and work->op.P of the step, and its rows. weight: of v_{k+1} in what joints hold. */
 saltus_status saltusi_moreau_linked(saltusi_moreau* work, const saltus_moreau_jean_options* options,

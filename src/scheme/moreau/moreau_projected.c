@@ -145,7 +145,7 @@ static saltus_status step(void* work_, const void* options, const saltusi_step* 
   bool again = true;
   for (int k = 0; k <= nc && again && status == SALTUS_OK; k++) {
     again = false;
-    status = saltusi_moreau_take(&w->moreau, &moreau, s);
+    status = w->moreau.take(&w->moreau, &moreau, s);
     if (status == SALTUS_OK && o->activation == IMPLICIT) {
       status = force_penetrating(w, s, &again);
     }

@@ -37,40 +37,14 @@ const char* const saltusi_joint_level_names[] = {"mean", "end", NULL};
 const char* const saltusi_speculative_names[] = {"no", "yes", NULL};
 const char* const saltusi_iterate_names[] = {"settled", "once", NULL};
 
-void saltusi_moreau_layout(saltusi_moreau* w, int warm_start, const saltusi_eval* eval,
-                           saltus_arena* arena) {
-  assert(w != NULL && eval != NULL && arena != NULL);
-  const saltus_system* sys = &eval->sys;
-  const saltus_dims* d = &sys->dims;
-  saltusi_linear_layout(&w->linear, sys, arena);
-  saltusi_contact_list_layout(&w->list, d, arena);
-  saltusi_operator_layout(&w->op, eval, &(saltusi_demand){.friction = true}, arena);
-  saltusi_warm_layout(&w->op, warm_start, sys);
-  int rows = d->nj + d->nc * (w->op.has_friction ? 3 : 1);
-  w->q_theta = SALTUS_PUSH(arena, double, d->nq);
-  w->v_theta = SALTUS_PUSH(arena, double, d->nv);
-  w->v_free = SALTUS_PUSH(arena, double, d->nv);
-  w->force = SALTUS_PUSH(arena, double, d->nv);
-  w->e = SALTUS_PUSH(arena, double, rows);
-  w->u0 = SALTUS_PUSH(arena, double, rows);
-  w->b0 = SALTUS_PUSH(arena, double, rows);
-  w->offset = SALTUS_PUSH(arena, double, d->nc);
-  w->rebounds = SALTUS_PUSH(arena, bool, d->nc);
-  w->broken = SALTUS_PUSH(arena, double, d->nj);
-  w->forced = SALTUS_PUSH(arena, bool, d->nc);
-  saltusi_moreau_joints_layout(&w->kept, sys, arena);
-  saltusi_moreau_linkage_layout(&w->linked, eval, arena);
-}
-
 /* v_free = v_{k+1} - J^-1 R for the current v_{k+1} */
-static saltus_status linearize(saltusi_moreau* w, const saltus_moreau_jean_options* o,
-                               const saltusi_step* s, bool first) {
+static inline saltus_status linearize(saltusi_moreau* w, const saltus_moreau_jean_options* o,
+                                      const saltusi_step* s, bool first) {
   const saltus_system* sys = &s->eval->sys;
-  int nv = sys->dims.nv;
-  double theta_h = o->theta * s->h;
-  for (int i = 0; i < nv; i++) {
-    w->v_theta[i] = (1.0 - o->theta) * s->v0[i] + o->theta * s->v1[i];
-  }
+  const int nv = sys->dims.nv;
+  const double h = s->h, theta_h = o->theta * h;
+  double* restrict v_free = w->v_free;
+  saltusi_mean(nv, 1.0 - o->theta, s->v0, o->theta, s->v1, w->v_theta);
   saltusi_advance(sys, s->q0, w->v_theta, theta_h, w->q_theta);
   saltus_point at = saltusi_at(s->eval, s->t + theta_h, w->q_theta, w->v_theta);
   saltus_status status =
@@ -81,21 +55,97 @@ static saltus_status linearize(saltusi_moreau* w, const saltus_moreau_jean_optio
   saltusi_force(s->eval, &at, w->force);
   if (first) { /* v_{k+1} starts at v_k: the mass term of R is zero */
     for (int i = 0; i < nv; i++) {
-      w->v_free[i] = s->h * w->force[i];
+      v_free[i] = h * w->force[i];
     }
   } else {
     for (int i = 0; i < nv; i++) {
       w->v_theta[i] = s->v1[i] - s->v0[i];
     }
-    saltusi_linear_mass_times(s->eval, &w->linear, &at, w->v_theta, w->v_free);
+    saltusi_linear_mass_times(s->eval, &w->linear, &at, w->v_theta, v_free);
     for (int i = 0; i < nv; i++) {
-      w->v_free[i] = s->h * w->force[i] - w->v_free[i];
+      v_free[i] = h * w->force[i] - v_free[i];
     }
   }
-  saltusi_linear_solve(s->eval, &w->linear, w->v_free);
+  saltusi_linear_solve(s->eval, &w->linear, v_free);
   for (int i = 0; i < nv; i++) {
-    w->v_free[i] += s->v1[i];
+    v_free[i] += s->v1[i];
   }
+  return SALTUS_OK;
+}
+
+/* Contacts at the start of the step, none of them active yet. */
+static inline saltus_status list_contacts(saltusi_moreau* w, const saltusi_step* s,
+                                          const saltus_point* at) {
+  saltus_status status = saltusi_contacts(&s->eval->sys, at, &w->list);
+  saltusi_warm_open(&w->op, s->memory0, s->h);
+  saltusi_operator_begin(&w->op, s->eval->sys.dims.nj);
+  return status;
+}
+
+/* A gap up to this is open by rounding and counts as closed, or a body at rest would fall freely for a step. */
+static double gap_rounding(const saltusi_step* s) {
+  double size = saltusi_max_abs(s->eval->sys.dims.nq, s->q0);
+  return 16.0 * DBL_EPSILON * saltusi_larger(1.0, size);
+}
+
+/* Contact i of the list, whose `count` rows were looked at, is active; u0: its approach. */
+static inline void activate(saltusi_moreau* w, const saltusi_step* s, int i, int row, int count,
+                            double u0) {
+  const int active = w->op.contacts;
+  saltus_contact_step* contact = &s->contacts[active];
+  saltusi_contact_open(contact, w->list.key[i], w->list.law[i], w->list.gap[i]);
+  contact->u_before = u0;
+  saltusi_warm_guess(&w->op, active, contact->key, row, count);
+  saltusi_operator_take(&w->op, count, s->eval->sys.laws[contact->law].mu);
+  w->u0[row] = u0;
+  w->b0[row] = w->op.rows.b[row];
+  w->offset[active] = 0.0;
+  w->rebounds[active] = true;
+  for (int r = row + 1; r < row + count; r++) {
+    w->u0[r] = saltusi_row_dot(&w->op.rows, r, s->v0) + w->op.rows.b[r];
+    w->b0[r] = w->op.rows.b[r];
+  }
+}
+
+/* After the last active contact: rows of joints at q_k where there is one. */
+static inline void close_active(saltusi_moreau* w, const saltusi_step* s, const saltus_point* at) {
+  const saltus_system* sys = &s->eval->sys;
+  const int active = w->op.contacts;
+  w->rows = w->op.count;
+  s->report->active = active;
+  if (active > 0) {
+    saltusi_rows_joints(sys, at, &w->op.rows);
+  }
+  for (int j = 0; j < sys->dims.nj; j++) {
+    w->broken[j] = active > 0 ? saltusi_row_dot(&w->op.rows, j, s->v0) + w->op.rows.b[j] : 0.0;
+  }
+}
+
+/* The contacts that may close within gamma h, equation (18). Their rows at q_k stay in w->op.rows,
+ * which is all that is needed when normals are constant. */
+static saltus_status find_active(saltusi_moreau* w, const saltus_moreau_jean_options* o,
+                                 const saltusi_step* s) {
+  const saltus_system* sys = &s->eval->sys;
+  const saltus_point at = saltusi_at(s->eval, s->t, s->q0, s->v0);
+  saltus_status status = list_contacts(w, s, &at);
+  if (status != SALTUS_OK) {
+    return status;
+  }
+  const double rounding = gap_rounding(s);
+  for (int i = 0; i < w->list.count; i++) {
+    const double gap = w->list.gap[i];
+    const bool forced = w->forced[w->list.key[i]];
+    if (o->gamma == 0.0 && gap > rounding && !forced) {
+      continue;
+    }
+    const int count = saltusi_operator_rows(&w->op, &sys->laws[w->list.law[i]]);
+    const int row = saltusi_operator_look(&w->op, sys, &at, w->list.key[i], count);
+    const double u0 = saltusi_row_dot(&w->op.rows, row, s->v0) + w->op.rows.b[row];
+    if (gap + o->gamma * s->h * u0 <= rounding || forced) {
+      activate(w, s, i, row, count, u0);
+    }
+  }
+  close_active(w, s, &at);
   return SALTUS_OK;
 }
 
@@ -117,71 +167,44 @@ static bool comes_near(const saltusi_moreau* w, double h, double gap, double u0,
   return gap + h * (u0 < 0.0 ? u0 : 0.0) <= pushed_factor * h * pushed;
 }
 
-/* The contacts that may close within gamma h, equation (18). Their rows at q_k stay in w->op.rows,
- * which is all that is needed when normals are constant. */
-static saltus_status find_active(saltusi_moreau* w, const saltus_moreau_jean_options* o,
-                                 const saltusi_step* s) {
+/* What forces do to the velocity in the step, into w->v_theta. */
+static saltus_status predict(saltusi_moreau* w, const saltus_moreau_jean_options* o,
+                             const saltusi_step* s) {
+  const int nv = s->eval->sys.dims.nv;
+  memcpy(s->v1, s->v0, (size_t)nv * sizeof(double));
+  saltus_status status = linearize(w, o, s, true);
+  for (int k = 0; k < nv && status == SALTUS_OK; k++) {
+    w->v_theta[k] = w->v_free[k] - s->v0[k];
+  }
+  return status;
+}
+
+/* Instead, where contacts are speculative: those that the step can close, with what their gap allows. */
+static saltus_status find_near(saltusi_moreau* w, const saltus_moreau_jean_options* o,
+                               const saltusi_step* s) {
   const saltus_system* sys = &s->eval->sys;
-  saltus_point at = saltusi_at(s->eval, s->t, s->q0, s->v0);
-  saltus_status status = saltusi_contacts(sys, &at, &w->list);
-  if (status != SALTUS_OK) {
-    return status;
+  const saltus_point at = saltusi_at(s->eval, s->t, s->q0, s->v0);
+  saltus_status status = list_contacts(w, s, &at);
+  if (status == SALTUS_OK && w->list.count > 0) {
+    status = predict(w, o, s);
   }
-  /* a gap that is open by rounding is closed, or a body at rest would fall freely for a step */
-  double rounding = 16.0 * DBL_EPSILON * saltusi_larger(1.0, saltusi_max_abs(sys->dims.nq, s->q0));
-  const bool speculative = o->speculative != 0 && o->theta > 0.0;
-  if (speculative && w->list.count > 0) {
-    memcpy(s->v1, s->v0, (size_t)sys->dims.nv * sizeof(double));
-    status = linearize(w, o, s, true);
-    if (status != SALTUS_OK) {
-      return status;
-    }
-    for (int k = 0; k < sys->dims.nv; k++) {
-      w->v_theta[k] = w->v_free[k] - s->v0[k];
-    }
-    at = saltusi_at(s->eval, s->t, s->q0, s->v0);
-  }
-  saltusi_warm_open(&w->op, s->memory0, s->h);
-  int active = 0;
-  saltusi_operator_begin(&w->op, sys->dims.nj);
-  for (int i = 0; i < w->list.count; i++) {
-    double gap = w->list.gap[i];
-    bool forced = w->forced[w->list.key[i]];
-    if (o->gamma == 0.0 && gap > rounding && !forced && !speculative) {
-      continue;
-    }
+  const double rounding = gap_rounding(s);
+  for (int i = 0; i < w->list.count && status == SALTUS_OK; i++) {
+    const double gap = w->list.gap[i];
     const saltus_contact_law* law = &sys->laws[w->list.law[i]];
-    int count = saltusi_operator_rows(&w->op, law);
-    int row = saltusi_operator_look(&w->op, sys, &at, w->list.key[i], count);
-    double u0 = saltusi_row_dot(&w->op.rows, row, s->v0) + w->op.rows.b[row];
-    bool forecast = gap + o->gamma * s->h * u0 <= rounding;
-    if (!forecast && !forced && !(speculative && comes_near(w, s->h, gap, u0, row))) {
-      continue;
-    }
-    saltus_contact_step* contact = &s->contacts[active];
-    saltusi_contact_open(contact, w->list.key[i], w->list.law[i], gap);
-    contact->u_before = u0;
-    saltusi_warm_guess(&w->op, active++, contact->key, row, count);
-    saltusi_operator_take(&w->op, count, law->mu);
-    w->u0[row] = u0;
-    w->b0[row] = w->op.rows.b[row];
-    bool rebounds = forecast && law->e_N > 0.0;
-    w->offset[active - 1] = speculative && !rebounds ? speculative_offset(o, s->h, gap, u0) : 0.0;
-    w->rebounds[active - 1] = rebounds || !speculative;
-    for (int r = row + 1; r < row + count; r++) {
-      w->u0[r] = saltusi_row_dot(&w->op.rows, r, s->v0) + w->op.rows.b[r];
-      w->b0[r] = w->op.rows.b[r];
+    const int count = saltusi_operator_rows(&w->op, law);
+    const int row = saltusi_operator_look(&w->op, sys, &at, w->list.key[i], count);
+    const double u0 = saltusi_row_dot(&w->op.rows, row, s->v0) + w->op.rows.b[row];
+    const bool forecast = gap + o->gamma * s->h * u0 <= rounding;
+    if (forecast || w->forced[w->list.key[i]] || comes_near(w, s->h, gap, u0, row)) {
+      const int active = w->op.contacts;
+      activate(w, s, i, row, count, u0);
+      w->rebounds[active] = forecast && law->e_N > 0.0;
+      w->offset[active] = w->rebounds[active] ? 0.0 : speculative_offset(o, s->h, gap, u0);
     }
   }
-  w->rows = w->op.count;
-  s->report->active = active;
-  if (active > 0) {
-    saltusi_rows_joints(sys, &at, &w->op.rows);
-  }
-  for (int j = 0; j < sys->dims.nj; j++) {
-    w->broken[j] = active > 0 ? saltusi_row_dot(&w->op.rows, j, s->v0) + w->op.rows.b[j] : 0.0;
-  }
-  return SALTUS_OK;
+  close_active(w, s, &at);
+  return status;
 }
 
 /* Joints hold the velocity (1 - weight) v_k + weight v_{k+1}. With weight theta = 1/2 a quadratic
@@ -264,47 +287,38 @@ static saltus_status impose(saltusi_moreau* w, const saltus_moreau_jean_options*
   return status;
 }
 
+/* Iteration k of Newton's method from v_{k+1}; keeps: that one in w->v_theta. */
+static inline saltus_status iterate(saltusi_moreau* w, const saltus_moreau_jean_options* o,
+                                    const saltusi_step* s, int k, bool keeps) {
+  saltus_status status = linearize(w, o, s, k == 0);
+  if (status != SALTUS_OK) {
+    return status;
+  }
+  s->report->newton_iterations = k + 1;
+  if (w->rows > 0) {
+    if (!w->rows_stay) {
+      evaluate_rows(w, o, s, k == 0);
+    }
+    saltusi_operator_form(&w->op, s->eval, &w->linear);
+    write_law(w, o, s);
+  }
+  if (keeps) {
+    memcpy(w->v_theta, s->v1, (size_t)s->eval->sys.dims.nv * sizeof(double));
+  }
+  return impose(w, o, s);
+}
+
 /* Change of the velocity that ends the iteration, in tolerances of contact problems. */
 enum { CONTACT_CHANGE = 10 };
 
-static bool one_iteration_is_exact(const saltus_system* sys) {
-  const unsigned linear = SALTUS_LINEAR_FORCE | SALTUS_FREE_FORCE;
-  return (sys->traits & SALTUS_CONSTANT_MASS) != 0 && (sys->traits & linear) != 0 &&
-         ((sys->traits & SALTUS_CONSTANT_NORMALS) != 0 || sys->dims.nj + sys->dims.nc == 0);
-}
-
-static saltus_status solve_velocity(saltusi_moreau* w, const saltus_moreau_jean_options* o,
-                                    const saltusi_step* s) {
-  const saltus_system* sys = &s->eval->sys;
-  int nv = sys->dims.nv;
-  if (s->report->active == 0 && saltusi_moreau_linkage_serves(w)) {
-    saltus_status status = saltusi_moreau_linked(w, o, s, joint_weight(o));
-    if (!w->linked.factors.refused && !w->linked.factors.redundant) {
-      w->linked.solved = true;
-      return status;
-    }
-  }
-  memcpy(s->v1, s->v0, (size_t)nv * sizeof(double));
-  bool exact = one_iteration_is_exact(sys) || (o->iterate == 1 && sys->dims.nj == 0);
+static saltus_status settle(saltusi_moreau* w, const saltus_moreau_jean_options* o,
+                            const saltusi_step* s) {
   /* impulses that are known to a part of their size leave that part of the velocity open */
   const double tol = fmax(o->newton_tol, CONTACT_CHANGE * o->contact_tol);
   saltusi_newton_end end = {.tol = tol, .change = INFINITY};
   for (int k = 0; k < o->newton_max; k++) {
-    saltus_status status = linearize(w, o, s, k == 0);
+    saltus_status status = iterate(w, o, s, k, true);
     if (status != SALTUS_OK) {
-      return status;
-    }
-    if (w->rows > 0) {
-      evaluate_rows(w, o, s, k == 0);
-      saltusi_operator_form(&w->op, s->eval, &w->linear);
-      write_law(w, o, s);
-    }
-    if (!exact) {
-      memcpy(w->v_theta, s->v1, (size_t)nv * sizeof(double));
-    }
-    status = impose(w, o, s);
-    s->report->newton_iterations = k + 1;
-    if (status != SALTUS_OK || exact) {
       return status;
     }
     if (w->kept.n > 0 && s->report->active == 0 && saltusi_operator_corrects(&w->op)) {
@@ -317,6 +331,23 @@ static saltus_status solve_velocity(saltusi_moreau* w, const saltus_moreau_jean_
     }
   }
   return SALTUS_RETRY_SMALLER;
+}
+
+static saltus_status solve_velocity(saltusi_moreau* w, const saltus_moreau_jean_options* o,
+                                    const saltusi_step* s) {
+  const saltus_dims* d = &s->eval->sys.dims;
+  if (s->report->active == 0 && saltusi_moreau_linkage_serves(w)) {
+    saltus_status status = saltusi_moreau_linked(w, o, s, joint_weight(o));
+    if (!w->linked.factors.refused && !w->linked.factors.redundant) {
+      w->linked.solved = true;
+      return status;
+    }
+  }
+  memcpy(s->v1, s->v0, (size_t)d->nv * sizeof(double));
+  if (w->exact || (o->iterate == 1 && d->nj == 0)) {
+    return iterate(w, o, s, 0, false);
+  }
+  return settle(w, o, s);
 }
 
 /* What a contact did, and how far it is from its law, in m/s: |min(xi_N, W_NN P_N)|, or the natural
@@ -382,7 +413,8 @@ static void keep_impulses(const saltusi_moreau* w, const saltusi_step* s) {
 /* The whole step at once. */
 static saltus_status take(saltusi_moreau* w, const saltus_moreau_jean_options* o,
                           const saltusi_step* s) {
-  saltus_status status = find_active(w, o, s);
+  const bool speculative = o->speculative != 0 && o->theta > 0.0;
+  saltus_status status = speculative ? find_near(w, o, s) : find_active(w, o, s);
   s->report->newton_iterations = 0;
   w->linked.solved = false;
   if (status == SALTUS_OK) {
@@ -392,9 +424,7 @@ static saltus_status take(saltusi_moreau* w, const saltus_moreau_jean_options* o
   if (status != SALTUS_OK) {
     return status;
   }
-  for (int i = 0; i < s->eval->sys.dims.nv; i++) {
-    w->v_theta[i] = (1.0 - o->theta) * s->v0[i] + o->theta * s->v1[i];
-  }
+  saltusi_mean(s->eval->sys.dims.nv, 1.0 - o->theta, s->v0, o->theta, s->v1, w->v_theta);
   saltusi_advance(&s->eval->sys, s->q0, w->v_theta, s->h, s->q1);
   if (!w->linked.solved) {
     report(w, o, s);
@@ -463,9 +493,8 @@ static saltus_status take_some(saltusi_moreau* w, const saltus_moreau_jean_optio
 
 /* A step that Newton's method does not solve is taken in parts, where nothing but joints holds the bodies: links at
  * the end of a whip turn by radians in a step, and go on to do so. */
-saltus_status saltusi_moreau_take(saltusi_moreau* w, const saltus_moreau_jean_options* o,
-                                  const saltusi_step* s) {
-  assert(w != NULL && o != NULL && s != NULL);
+static saltus_status take_linked(saltusi_moreau* w, const saltus_moreau_jean_options* o,
+                                 const saltusi_step* s) {
   enum { PARTS_MAX = 64 };
   const int before = saltusi_past_parts(w->past_before);
   if (before > 1) {
@@ -482,4 +511,38 @@ saltus_status saltusi_moreau_take(saltusi_moreau* w, const saltus_moreau_jean_op
     s->report->rejections++;
   }
   return status;
+}
+
+static bool one_iteration_is_exact(const saltus_system* sys) {
+  const unsigned linear = SALTUS_LINEAR_FORCE | SALTUS_FREE_FORCE;
+  return (sys->traits & SALTUS_CONSTANT_MASS) != 0 && (sys->traits & linear) != 0 &&
+         ((sys->traits & SALTUS_CONSTANT_NORMALS) != 0 || sys->dims.nj + sys->dims.nc == 0);
+}
+
+void saltusi_moreau_layout(saltusi_moreau* w, int warm_start, const saltusi_eval* eval,
+                           saltus_arena* arena) {
+  assert(w != NULL && eval != NULL && arena != NULL);
+  const saltus_system* sys = &eval->sys;
+  const saltus_dims* d = &sys->dims;
+  saltusi_linear_layout(&w->linear, sys, arena);
+  saltusi_contact_list_layout(&w->list, d, arena);
+  saltusi_operator_layout(&w->op, eval, &(saltusi_demand){.friction = true}, arena);
+  saltusi_warm_layout(&w->op, warm_start, sys);
+  int rows = d->nj + d->nc * (w->op.has_friction ? 3 : 1);
+  w->q_theta = SALTUS_PUSH(arena, double, d->nq);
+  w->v_theta = SALTUS_PUSH(arena, double, d->nv);
+  w->v_free = SALTUS_PUSH(arena, double, d->nv);
+  w->force = SALTUS_PUSH(arena, double, d->nv);
+  w->e = SALTUS_PUSH(arena, double, rows);
+  w->u0 = SALTUS_PUSH(arena, double, rows);
+  w->b0 = SALTUS_PUSH(arena, double, rows);
+  w->offset = SALTUS_PUSH(arena, double, d->nc);
+  w->rebounds = SALTUS_PUSH(arena, bool, d->nc);
+  w->broken = SALTUS_PUSH(arena, double, d->nj);
+  w->forced = SALTUS_PUSH(arena, bool, d->nc);
+  w->exact = one_iteration_is_exact(sys);
+  w->rows_stay = (sys->traits & SALTUS_CONSTANT_NORMALS) != 0 && d->nj == 0;
+  saltusi_moreau_joints_layout(&w->kept, sys, arena);
+  saltusi_moreau_linkage_layout(&w->linked, eval, arena);
+  w->take = w->linked.n > 0 ? take_linked : take;
 }

@@ -48,7 +48,15 @@ typedef struct saltusi_moreau_linkage {
   saltusi_linkage factors;
 } saltusi_moreau_linkage;
 
-typedef struct saltusi_moreau {
+typedef struct saltusi_moreau saltusi_moreau;
+
+/* One step; writes q1, v1, the report and the memory, which is that of the warm start. */
+typedef saltus_status saltusi_moreau_step(saltusi_moreau* work,
+                                          const saltus_moreau_jean_options* options,
+                                          const saltusi_step* step);
+
+struct saltusi_moreau {
+  saltusi_moreau_step* take; /* the way of this system */
   saltusi_linear linear;
   saltusi_contact_list list;
   saltusi_operator op;
@@ -64,21 +72,19 @@ typedef struct saltusi_moreau {
   bool* rebounds;  /* [nc] of active contacts: whether restitution counts */
   double* broken;  /* [nj] G_k^T v_k + b_k while contacts are active, else 0 */
   bool* forced;    /* [nc] active whatever the forecast says, by key */
+  bool exact;      /* one iteration solves a step */
+  bool rows_stay;  /* those at q_k are those of the whole step */
   saltusi_moreau_joints kept;
   saltusi_moreau_linkage linked;
   const double* past_before; /* the last steps (moreau_past.h); NULL: unknown */
   double* past_after;        /* the same with this one; NULL: nobody asks */
-} saltusi_moreau;
+};
 
 /* Doubles of past_before; 0: the step has no use for them. */
 size_t saltusi_moreau_past_count(const saltus_system* sys);
 
 void saltusi_moreau_layout(saltusi_moreau* work, int warm_start, const saltusi_eval* eval,
                            saltus_arena* arena);
-
-/* One step; writes q1, v1, the report and the memory, which is that of the warm start. */
-saltus_status saltusi_moreau_take(saltusi_moreau* work, const saltus_moreau_jean_options* options,
-                                  const saltusi_step* step);
 
 /* A velocity below this part of what the forces do to the bodies of a contact in one step is
  * rounding of a contact at rest. Without the flush it would decay like e^k into denormals. The
