@@ -158,6 +158,15 @@ static void write_shapes(text* t, int body, const char* between) {
   }
 }
 
+static bool has_shapes(const saltusi_robot* robot, int body) {
+  for (int l = 0; l < robot->link_count; l++) {
+    if (robot->links[l].body == body && robot->links[l].shape_count > 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
 /* A link that a joint holds to the ground does not touch what is fixed there; of bodies the scene says so by itself. */
 static void write_contact_pairs(text* t) {
   const saltusi_robot* robot = t->robot;
@@ -165,7 +174,8 @@ static void write_contact_pairs(text* t) {
   for (int i = 0; i < robot->joint_count; i++) {
     const int a = robot->links[robot->joints[i].parent].body;
     const int b = robot->links[robot->joints[i].child].body;
-    if (robot->joints[i].kind == SALTUSI_ROBOT_FLOATING || (a < 0) == (b < 0)) {
+    if (robot->joints[i].kind == SALTUSI_ROBOT_FLOATING || (a < 0) == (b < 0) ||
+        !has_shapes(robot, a < 0 ? b : a)) {
       continue;
     }
     for (int l = 0; l < robot->link_count; l++) {

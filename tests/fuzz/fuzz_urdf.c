@@ -54,8 +54,8 @@ static void read_back(const saltus_urdf_view* view, const char* robot) {
   const saltus_scene_def def = {.text = view->scene, .log = saltus_log_keep(&message)};
   saltus_scene* scene;
   saltus_status status = saltus_scene_create(&def, &scene);
-  if (status != SALTUS_OK && strstr(robot, "<constraint") == NULL &&
-      strstr(robot, "<collision") == NULL) {
+  const bool overlap = strstr(message.text, "in each other at the start") != NULL;
+  if (status != SALTUS_OK && strstr(robot, "<constraint") == NULL && !overlap) {
     fprintf(stderr, "%s\n%s\n", message.text, view->scene);
     demand(0, "a robot without loops is a scene");
   }

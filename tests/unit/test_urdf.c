@@ -132,6 +132,21 @@ static void collision_parts_become_shapes_or_are_listed(void** state) {
   saltus_urdf_destroy(urdf);
 }
 
+/* What is not used leaves its link without shapes, and no pair may name it. */
+static void links_whose_parts_are_not_used_are_in_no_pair(void** state) {
+  (void)state;
+  saltus_urdf* urdf = converted(
+      "<robot name='r'><link name='world'><collision><geometry><sphere radius='1'/></geometry>"
+      "</collision></link><link name='b'><inertial><mass value='1'/><inertia ixx='1' iyy='1' "
+      "izz='1' ixy='0' ixz='0' iyz='0'/></inertial><collision><geometry><torus/></geometry>"
+      "</collision></link><joint name='j' type='continuous'><parent link='world'/>"
+      "<child link='b'/><axis xyz='0 0 1'/></joint></robot>",
+      SALTUS_URDF_BASE_DEFAULT, false);
+  expect_text(urdf, "name: world_shape");
+  assert_null(strstr(saltus_urdf_look(urdf)->scene, "contact_pairs"));
+  saltus_urdf_destroy(urdf);
+}
+
 /* R I R^T by quaternions instead of matrices, which is how nothing in the converter does it. */
 static void turn(const double* rpy, const double* x, double* out) {
   double y[3] = {x[0], x[1], x[2]};
@@ -485,6 +500,7 @@ int main(void) {
       cmocka_unit_test(impossible_masses_are_refused),
       cmocka_unit_test(bad_numbers_are_refused),
       cmocka_unit_test(mimics_without_end_are_refused),
+      cmocka_unit_test(links_whose_parts_are_not_used_are_in_no_pair),
       cmocka_unit_test(hostile_xml_is_refused),
       cmocka_unit_test(a_loop_inside_one_body_is_refused),
       cmocka_unit_test(memory_that_ends_leaves_nothing),
