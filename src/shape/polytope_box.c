@@ -210,17 +210,24 @@ typedef struct query {
   shown A, B;
   int corner_A[8], corner_B[8], corners_A, corners_B;
   double p[8][3];  /* corners of A in axes of B */
+  double q[8][3];  /* corners of B */
   unsigned listed; /* corners of A, by bits of their place */
 } query;
 
 /* Takes a normal and a point of B's box to the world. */
 static void list(const query* ask, int a, int b, double gap, const double world_normal[3],
                  const double point[3]) {
-  saltusi_candidate item = {.a = a, .b = b, .gap = gap};
-  memcpy(item.normal, world_normal, sizeof item.normal);
-  saltusi_turn(ask->boxes->Q, point, item.point);
-  saltusi_along(1.0, ask->boxes->middle, item.point, item.point);
-  saltusi_candidate_add(ask->out, &item);
+  if (ask->out->count++ >= ask->out->capacity) {
+    return; /* counted alone */
+  }
+  saltusi_candidate* item = &ask->out->item[ask->out->count - 1];
+  item->a = a;
+  item->b = b;
+  item->branch = 0;
+  item->gap = gap;
+  memcpy(item->normal, world_normal, sizeof item->normal);
+  saltusi_turn(ask->boxes->Q, point, item->point);
+  saltusi_along(1.0, ask->boxes->middle, item->point, item->point);
 }
 
 /* Edges away from a corner lead up along n of the same axes, or down by less
@@ -261,8 +268,8 @@ static void corners_on_A(const query* ask) {
   double normal[3];
   saltusi_turn(two->Q, up, normal);
   for (int i = 0; i < ask->corners_B; i++) {
-    double q[3], d[3], own[3];
-    corner_at(two->half_B, ask->corner_B[i], q);
+    const double* q = ask->q[ask->corner_B[i]];
+    double d[3], own[3];
     saltusi_minus3(q, two->t, d);
     saltusi_turn_back(C, d, own);
     const double gap = s * own[k] - half[k];
@@ -289,7 +296,6 @@ static void corners_on_A(const query* ask) {
 typedef struct cross {
   bool near;
   double n[3], own[3];            /* in axes of B and of A */
-  double normal[3];               /* world */
   double of_B[3], of_A[3], slope; /* across edges of B and of A; slope along the other */
   double wide;
 } cross;
@@ -305,15 +311,18 @@ static void cross_of(const query* ask, int i, int j, cross* out) {
   if (!out->near) {
     return;
   }
-  const double scale = saltusi_dot3(out->n, ask->axis) > 0.0 ? 1.0 / sine : -1.0 / sine;
+  const double over = 1.0 / sine, along = saltusi_dot3(out->n, ask->axis) * over;
+  const double most = 4.0 * ask->sine < SALTUSI_WIDEST ? 4.0 * ask->sine : SALTUSI_WIDEST;
+  out->wide = ask->sine * over < most ? ask->sine * over : most;
+  out->near = along * along >= 1.0 - 4.0 * out->wide * out->wide; /* as for other polytopes */
+  if (!out->near) {
+    return;
+  }
+  const double scale = copysign(over, along);
   for (int k = 0; k < 3; k++) {
     out->n[k] *= scale;
   }
   saltusi_turn_back(two->C, out->n, out->own);
-  saltusi_turn(two->Q, out->n, out->normal);
-  out->wide = fmin(ask->sine / sine, fmin(4.0 * ask->sine, SALTUSI_WIDEST));
-  const double along = saltusi_dot3(out->n, ask->axis); /* as for other polytopes */
-  out->near = along * along >= 1.0 - 4.0 * out->wide * out->wide;
   saltusi_cross(out->n, b, out->of_B);
   saltusi_cross(out->n, a, out->of_A);
   out->slope = saltusi_dot3(out->of_B, a); /* that of b across a is the opposite */
@@ -357,9 +366,8 @@ static bool straddle(double first, double second, double touch, bool* end) {
 static bool edge_pair(query* ask, const cross* at, int ea, int eb) {
   const saltusi_boxes* two = ask->boxes;
   const int i = box_edge[ea].axis, j = box_edge[eb].axis;
-  double q[3], d[3];
-  corner_at(two->half_B, box_edge[eb].from, q);
-  saltusi_minus3(ask->p[box_edge[ea].from], q, d);
+  double d[3];
+  saltusi_minus3(ask->p[box_edge[ea].from], ask->q[box_edge[eb].from], d);
   bool end_A, end_B; /* most pairs do not cross: that is asked first */
   const double first_A = saltusi_dot3(at->of_B, d);
   if (!straddle(first_A, first_A + at->slope * 2.0 * two->half_A[i], ask->touch, &end_A)) {
@@ -375,8 +383,11 @@ static bool edge_pair(query* ask, const cross* at, int ea, int eb) {
   if (end_A || end_B) { /* the corner is over a face, or it is for the general way to say */
     return ask->A.free == 2 && ask->B.free == 2;
   }
+  double normal[3], q[3];
+  memcpy(q, ask->q[box_edge[eb].from], sizeof q);
   q[j] += first_B / at->slope;
-  list(ask, 9 + ea, 9 + eb, gap, at->normal, q);
+  saltusi_turn(two->Q, at->n, normal);
+  list(ask, 9 + ea, 9 + eb, gap, normal, q);
   return true;
 }
 
@@ -413,7 +424,12 @@ bool saltusi_boxes_near(const saltusi_two* two, const saltusi_near* near, saltus
   }
   const double delta = saltusi_bounded_delta(near->delta);
   const double sine = delta, twice = 2.0 * delta; /* angles for their sines, a little wider */
-  query ask = {.boxes = &boxes, .out = out, .reach = near->reach, .sine = sine};
+  query ask;                                      /* filled where it is needed */
+  ask.boxes = &boxes;
+  ask.out = out;
+  ask.reach = near->reach;
+  ask.sine = sine;
+  ask.listed = 0;
   ask.touch =
       SALTUSI_TOUCH * fmin(two->A->size, two->B->size) +
       16.0 * DBL_EPSILON *
@@ -435,6 +451,9 @@ bool saltusi_boxes_near(const saltusi_two* two, const saltusi_near* near, saltus
     double* p = ask.p[ask.corner_A[i]];
     saltusi_turn(boxes.C, corner, p);
     saltusi_along(1.0, boxes.t, p, p);
+  }
+  for (int i = 0; i < ask.corners_B; i++) {
+    corner_at(boxes.half_B, ask.corner_B[i], ask.q[ask.corner_B[i]]);
   }
   const int first = out->count;
   if (ask.B.free == 2) {
