@@ -18,7 +18,13 @@
 #include <math.h>
 #include <string.h>
 
-enum { ITERATIONS = 200, STARTS = 200, CLIMBS = 8, ROUNDS = 8, DIRECTIONS = 10 };
+enum {
+  ITERATIONS = 200,
+  STARTS = 200,
+  CLIMBS = 8,
+  ROUNDS = 100, /* few where they just touch, more the deeper they are */
+  DIRECTIONS = 10
+};
 
 static void support(const saltusi_shape* shape, const saltusi_carrier* at, const double n[3],
                     double sign, double out[3]) {
