@@ -177,7 +177,8 @@ typedef struct saltus_material_def {
   double friction;               /* coefficient, >= 0 */
   double restitution;            /* 0..1 */
   double tangential_restitution; /* -1..1 */
-  SALTUS_RESERVED(4);
+  saltus_impact_law impact; /* of two materials the one that is not Newton's; others must agree */
+  SALTUS_RESERVED(3);
 } saltus_material_def;
 
 /* A shape of a body or of the world. Of two materials the law has the geometric mean of their coefficients of friction and
@@ -203,7 +204,9 @@ typedef struct saltus_contact_pair_def {
   const char* between[2];
   saltus_touch touch;
   double friction, restitution, tangential_restitution;
-  SALTUS_RESERVED(4);
+  int impact;       /* 1 + saltus_impact_law; 0: by the materials */
+  double stiffness; /* ratio to other contacts; 0: 1 */
+  SALTUS_RESERVED(2);
 } saltus_contact_pair_def;
 
 typedef struct saltus_mechanism_def {

@@ -85,7 +85,8 @@ typedef struct saltus_formula_contact {
   saltus_formula_text restitution;
   saltus_formula_text tangential_restitution;
   saltus_impact_law impact;
-  SALTUS_RESERVED(4);
+  double stiffness; /* ratio to other contacts; 0: 1 */
+  SALTUS_RESERVED(3);
 } saltus_formula_contact;
 
 /* A force and a torque on the body of a marker, at the marker; formulas of anything that moves. */
@@ -120,7 +121,8 @@ typedef struct saltus_formula_def {
   const char* const* input_names; /* [input_count] */
   const double* input_values;     /* [input_count] read at every evaluation */
   int force_count, input_count;
-  SALTUS_RESERVED(3);
+  const saltus_impacts* impacts; /* of the system; has to outlive the model; NULL: at once */
+  SALTUS_RESERVED(2);
 } saltus_formula_def;
 
 typedef struct saltus_formula_model saltus_formula_model;

@@ -540,30 +540,73 @@ static saltus_status cap(saltusi_decision* d, double* v, int count) {
   return impact_again(d, v, count, false, lo);
 }
 
-/* What to do about an impact that gave energy (docs/schemes/adaptive.md). *replaced: another law decided. */
-static saltus_status answer_gain(saltusi_decision* d, double* v, int count, bool* replaced) {
-  switch (d->o->settings.on_energy_gain) {
+/* What the system and the settings say about gains; the settings first. */
+static saltus_energy_gain on_gain(const saltusi_decision* d) {
+  const saltus_impacts* rule = d->mode->sys->impacts;
+  saltus_energy_gain settings = d->o->settings.on_energy_gain;
+  return settings != SALTUS_GAIN_REPORT || rule == NULL ? settings : rule->energy;
+}
+
+/* The impact by src/law. */
+static saltus_status strike_by_law(saltusi_decision* d, double* v, saltusi_verdict* verdict) {
+  const saltus_impacts* own = d->mode->sys->impacts;
+  saltus_impacts rule = own != NULL ? *own : (saltus_impacts){0};
+  rule.energy = on_gain(d);
+  memcpy(v, d->v_impact, (size_t)d->o->nv * sizeof(double));
+  *verdict = (saltusi_verdict){.contact = -1};
+  return saltusi_law_impact(d, v, &rule, verdict);
+}
+
+/* Poisson's law with friction in space: only src/law has its decompression. */
+static bool asks_for_law(const saltusi_decision* d, int count) {
+  bool poisson = d->wedged || on_gain(d) == SALTUS_GAIN_POISSON;
+  for (int i = 0; i < count; i++) {
+    poisson = poisson || d->o->law[d->set[i]]->impact != SALTUS_IMPACT_NEWTON;
+  }
+  return d->special || (poisson && saltusi_is_spatial(d, d->set, count));
+}
+
+/* What to do about an impact that gave energy (docs/schemes/adaptive.md). */
+static saltus_status answer_gain(saltusi_decision* d, double* v, int count,
+                                 saltusi_verdict* verdict) {
+  switch (on_gain(d)) {
   case SALTUS_GAIN_CAP:
-    *replaced = true;
+    verdict->replaced = true;
     return cap(d, v, count);
   case SALTUS_GAIN_POISSON:
-    *replaced = true;
+    verdict->replaced = true;
     return impact_again(d, v, count, true, 1.0);
   case SALTUS_GAIN_ENERGETIC:
-    *replaced = true;
-    memcpy(v, d->v_impact, (size_t)d->o->nv * sizeof(double));
-    return saltusi_energetic_impact(d, v, count);
+  case SALTUS_GAIN_TANGENTIAL:
+    return strike_by_law(d, v, verdict);
   default:
     return SALTUS_OK;
   }
 }
 
-static saltus_status stop_for_gain(saltusi_decision* d, double t, int key, double gain) {
+/* The three parts of a gain (docs/laws.md), from u_before, u_after and the impulses. */
+static void find_sums(const saltusi_decision* d, int count, double sums[3]) {
+  memset(sums, 0, 3 * sizeof(double));
+  for (int i = 0; i < count; i++) {
+    int key = d->set[i];
+    int r = d->o->base[key];
+    double e_T = d->o->law[key]->e_T;
+    sums[0] += 0.5 * d->impulse[r] * (d->u_before[r] + d->u_after[r]);
+    for (int k = r + 1; k <= r + d->o->tangents[key]; k++) {
+      sums[1] += 0.5 * d->impulse[k] * (d->u_after[k] + e_T * d->u_before[k]);
+      sums[2] += 0.5 * (1.0 - e_T) * d->impulse[k] * d->u_before[k];
+    }
+  }
+}
+
+static saltus_status stop_for_gain(saltusi_decision* d, double t, int key, double gain,
+                                   const double sums[3]) {
   saltusi_log(
       d->log, SALTUS_LEVEL_ERROR,
-      "adaptive: the impact at contact %s, t = %.17g s, would create %g J: Newton's law with "
-      "friction can; on_energy_gain offers other answers than stop",
-      saltusi_contact_name(d->o, key), t, gain);
+      "adaptive: the impact at contact %s, t = %.17g s, would create %g J (normals %g, friction "
+      "against the last slip %g, along the first %g): Newton's law with friction can; "
+      "on_energy_gain offers other answers than stop",
+      saltusi_contact_name(d->o, key), t, gain, sums[0], sums[1], sums[2]);
   return SALTUS_ERR_LAW;
 }
 
@@ -584,20 +627,27 @@ saltus_status saltusi_decide_impact(saltusi_decision* d, double t, double* y, in
   saltusi_reduced_hold(d->mode, v, NULL); /* positions may have been corrected since */
   row_values(d, v, d->mode->row.b, d->u_before);
   memcpy(d->v_impact, v, (size_t)d->o->nv * sizeof(double));
-  status = impact(d, v, count);
-  if (status == SALTUS_RETRY_SMALLER) {
+  bool by_law = asks_for_law(d, count);
+  status = by_law ? strike_by_law(d, v, verdict) : impact(d, v, count);
+  if (status == SALTUS_RETRY_SMALLER && !by_law) {
+    bool spatial = saltusi_is_spatial(d, d->set, count);
+    status = spatial ? strike_by_law(d, v, verdict) : impact_again(d, v, count, true, 1.0);
     verdict->replaced = true;
-    status = impact_again(d, v, count, true, 1.0);
+    by_law = spatial;
   }
-  double gain = status == SALTUS_OK ? gain_of(d, v) : 0.0;
+  double gain = status == SALTUS_OK && !by_law ? gain_of(d, v) : 0.0;
   if (gain > 0.0) {
-    verdict->contact = giver_of(d, count);
-    if (d->o->settings.on_energy_gain == SALTUS_GAIN_STOP) {
-      return stop_for_gain(d, t, verdict->contact, gain);
+    double sums[3];
+    int giver = giver_of(d, count);
+    find_sums(d, count, sums);
+    if (on_gain(d) == SALTUS_GAIN_STOP) {
+      return stop_for_gain(d, t, giver, gain, sums);
     }
-    status = answer_gain(d, v, count, &verdict->replaced);
+    status = answer_gain(d, v, count, verdict);
+    verdict->contact = giver;
     verdict->of_law = gain;
     verdict->gain = status == SALTUS_OK ? gain_of(d, v) : 0.0;
+    memcpy(verdict->sums, sums, sizeof sums);
   }
   if (status == SALTUS_OK) {
     verdict->contact = verdict->contact < 0 ? d->set[0] : verdict->contact;

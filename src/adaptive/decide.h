@@ -8,6 +8,7 @@
 #define SALTUSI_DECIDE_H
 
 #include "adaptive/mode.h"
+#include "law/law.h"
 #include "solve/friction_step.h"
 #include "solve/lcp_lemke.h"
 
@@ -24,6 +25,17 @@ typedef struct saltusi_large {
   unsigned char* bilateral; /* [nj + nc] */
   int* state;               /* [nc] of the units that are contacts */
 } saltusi_large;
+
+/* Impacts by the laws of src/law: laws.c. */
+typedef struct saltusi_struck {
+  saltusi_laws laws;
+  saltus_impact_contact* contact; /* of the island at hand */
+  int* key;                       /* of each */
+  int* row;                       /* of the problem in the rows of the mode */
+  double* W;
+  double *u, *P, *u_after; /* by row */
+  double* X;               /* what each row does */
+} saltusi_struck;
 
 typedef struct saltusi_decision {
   saltusi_mode_dynamics* mode;
@@ -64,6 +76,8 @@ typedef struct saltusi_decision {
   int* unit_first;                /* [nc + 1] */
   double* unit_mu;                /* [nc] */
   saltusi_large* large;           /* of large islands; NULL: there are none */
+  saltusi_struck* laws;           /* of impacts by src/law; NULL: none was met yet */
+  bool special;                   /* all impacts are */
   double* compression;            /* [nl] N s */
   double* bound;                  /* [nc] N s, friction besides mu times the normal impulse */
   bool* blocked;                  /* [nc] joints block the tangent */
@@ -87,10 +101,11 @@ saltus_status saltusi_decide_status(saltusi_decision* d, double t, const double*
 
 /* What is to be reported of an impact besides its velocities. */
 typedef struct saltusi_verdict {
-  int contact;   /* that is named */
-  double gain;   /* J, energy that the impact gave */
-  double of_law; /* J, that the contacts' own law would have given */
-  bool replaced; /* another law than the contacts' own decided */
+  int contact;    /* that is named */
+  double gain;    /* J, energy that the impact gave */
+  double of_law;  /* J, that the contacts' own law would have given */
+  bool replaced;  /* another law than the contacts' own decided */
+  double sums[3]; /* J, of a gain: normals, friction against the last slip, along the first */
 } saltusi_verdict;
 
 /* Impact on the contacts of d->set: v of y jumps. */
@@ -105,8 +120,11 @@ double saltusi_slip_rounding(const saltusi_decision* d);
 /* For messages. */
 const char* saltusi_contact_name(const saltusi_outline* o, int key);
 
-/* energetic.c: an impact as a sequence of impacts of single contacts that end by Stronge's law. */
-saltus_status saltusi_energetic_impact(saltusi_decision* d, double* v, int count);
+/* laws.c: the impact on the contacts for which saltusi_reduce was called, from velocities in d->u_before. */
+saltus_status saltusi_law_impact(saltusi_decision* d, double* v, const saltus_impacts* rule,
+                                 saltusi_verdict* verdict);
+void saltusi_decide_laws_layout(saltusi_decision* d, const saltusi_outline* o,
+                                const saltusi_step_room* room, saltus_arena* arena);
 
 /* The problem of one island. */
 typedef struct saltusi_problem {

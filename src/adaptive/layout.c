@@ -4,6 +4,7 @@
  * layout.c - memory of the integrator: what it carries from step to step, and the rooms it works in.
  */
 #include "adaptive/adaptive.h"
+#include "system/impacts.h"
 
 #include <assert.h>
 #include <string.h>
@@ -247,6 +248,8 @@ void saltusi_adaptive_layout(saltusi_adaptive* w, const saltusi_eval* eval, bool
   saltusi_mode_layout(&w->mode, &w->sys_copy, &w->o, &eval->room, arena);
   saltusi_decision_layout(&w->decision, &w->o, &eval->room, arena);
   saltusi_decide_large_layout(&w->decision, &eval->sys.dims, &w->o, &eval->room, arena);
+  saltusi_decide_laws_layout(&w->decision, &w->o, &eval->room, arena);
+  w->decision.special = saltusi_impacts_special(sys);
   layout_step(&w->step, &w->o, arena);
   saltusi_ways_layout(&w->step.ways, sys, arena);
   layout_search(&w->search, &w->sys_copy, &w->o, arena);

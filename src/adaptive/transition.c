@@ -360,8 +360,8 @@ static saltus_status settle(saltusi_adaptive* w, double t, double* y, int count,
     saltusi_report_impact(w, t, count, SALTUS_EVENT_IMPACT);
     saltusi_report_verdict(w, t, &verdict);
     /* features that left and are thrown back at once: what is below the tolerance closes */
-    approaching =
-        w->o.featured && is_approaching(w, y, count, fmax(rounding, 0.01 * w->o.atol_v_min));
+    approaching = (w->o.featured || w->decision.special) &&
+                  is_approaching(w, y, count, fmax(rounding, 0.01 * w->o.atol_v_min));
   }
   int candidates = 0;
   status = find_candidates(w, t, y, count, rounding, &candidates);

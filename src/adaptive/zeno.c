@@ -35,13 +35,20 @@ static bool is_candidate(saltusi_adaptive* w, int key) {
   if (saltusi_is_closed(&w->contact[key]) || !(e_N > 0.0 && e_N < 1.0) || w->o.tangents[key] == 2) {
     return false;
   }
+  const saltus_impacts* rule = w->sys->impacts;
+  if (w->o.law[key]->impact == SALTUS_IMPACT_OWN ||
+      (rule != NULL && (rule->order == SALTUS_ORDER_OWN || rule->order == SALTUS_ORDER_MOREAU))) {
+    return false; /* what comes back is not e_N */
+  }
   saltusi_mode_rows(&w->mode, w->step.t, w->step.y0, true);
   saltusi_find_coupled(&w->mode, key, w->jump.coupled);
   for (int b = 0; b < w->o.nc; b++) {
     saltusi_contact_mode mode = w->contact[b].mode;
     bool flies = b != key && mode == SALTUSI_OPEN && w->contact[b].touching;
     bool sticks = mode >= SALTUSI_STICK && w->o.mu[b] > 0.0;
-    if ((flies || sticks) && w->jump.coupled[b]) {
+    /* laws for several contacts do not bounce by e_N upon others that are closed */
+    bool shares = w->decision.special && b != key && mode != SALTUSI_OPEN;
+    if ((flies || sticks || shares) && w->jump.coupled[b]) {
       return false;
     }
   }

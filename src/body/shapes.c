@@ -58,8 +58,30 @@ static saltus_contact_law mixed(const saltusi_definition* d, int i, int j, const
   const saltus_material_def none = {0};
   const saltus_material_def* a = i < d->def->material_count ? &d->def->materials[i] : &none;
   const saltus_material_def* b = j < d->def->material_count ? &d->def->materials[j] : &none;
-  return law_of(d->m, name, sqrt(a->friction * b->friction), fmax(a->restitution, b->restitution),
-                fmax(a->tangential_restitution, b->tangential_restitution));
+  saltus_contact_law law =
+      law_of(d->m, name, sqrt(a->friction * b->friction), fmax(a->restitution, b->restitution),
+             fmax(a->tangential_restitution, b->tangential_restitution));
+  law.impact = a->impact != SALTUS_IMPACT_NEWTON ? a->impact : b->impact;
+  return law;
+}
+
+/* Two laws that are not Newton's have no mean. */
+static saltus_status check_impacts(const saltusi_definition* d) {
+  const saltus_material_def* first = NULL;
+  for (int i = 0; i < d->def->material_count; i++) {
+    const saltus_material_def* material = &d->def->materials[i];
+    if (material->impact == SALTUS_IMPACT_NEWTON) {
+      continue;
+    }
+    if (first != NULL && first->impact != material->impact) {
+      return saltusi_define_refuse(d, "material", material->name,
+                                   "its impact law is another than that of \"%.63s\"; give one of "
+                                   "them by contact_pairs",
+                                   first->name);
+    }
+    first = material;
+  }
+  return SALTUS_OK;
 }
 
 static const char* pair_name(saltus_mechanism* m, const char* a, const char* b) {
@@ -71,6 +93,10 @@ static const char* pair_name(saltus_mechanism* m, const char* a, const char* b) 
 static saltus_status mix_materials(const saltusi_definition* d) {
   saltus_mechanism* m = d->m;
   saltusi_world* world = m->world;
+  const saltus_status status = check_impacts(d);
+  if (status != SALTUS_OK) {
+    return status;
+  }
   const int n = d->def->material_count + 1; /* the last is that of shapes without one */
   int* table = SALTUSI_TAKE(&m->pool, int, n* n);
   saltus_contact_law* laws = SALTUSI_TAKE(
@@ -363,6 +389,9 @@ static saltus_status law_of_pair(const saltusi_definition* d, const saltus_conta
         e_N >= 0.0 && e_N <= 1.0 ? e_T : e_N);
   }
   m->laws[m->law_count] = law_of(m, pair_name(m, pair->between[0], pair->between[1]), mu, e_N, e_T);
+  m->laws[m->law_count].impact =
+      pair->impact > 0 ? (saltus_impact_law)(pair->impact - 1) : usual.impact;
+  m->laws[m->law_count].stiffness = pair->stiffness;
   *law = m->law_count++;
   return SALTUS_OK;
 }

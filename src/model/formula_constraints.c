@@ -254,6 +254,7 @@ static saltus_status make_law(saltusi_formula_builder* b, int i, saltus_contact_
   law->name = c->name != NULL ? saltusi_pool_text(&b->model->pool, c->name) : NULL;
   law->tangents = c->slip.text == NULL ? 0 : c->slip2.text == NULL ? 1 : 2;
   law->impact = c->impact;
+  law->stiffness = c->stiffness;
   saltus_status status =
       saltusi_formula_number(b, &c->friction, "friction of contact", c->name, 1e300, &law->mu);
   if (status == SALTUS_OK) {

@@ -75,6 +75,7 @@ static void finish(saltusi_formula_builder* b) {
   saltus_system* s = &m->system;
   s->ops = &m->ops;
   s->self = m;
+  s->impacts = b->def->impacts;
   s->dims.nq = b->nq;
   s->dims.nv = b->nv;
   m->ops.contacts = s->dims.nc > 0 ? m->ops.contacts : NULL;

@@ -30,6 +30,9 @@ typedef struct saltusi_scene_builder {
   const saltusi_yaml_node** shape_nodes; /* [mechanism.shape_count] */
   saltusi_formula_constants* constants;  /* parameters with their values, once one is wanted */
   saltus_scene* scene;
+  saltus_formula_contact* contacts;         /* of the model */
+  const saltusi_yaml_node* matrix_contacts; /* names of impacts.matrix; NULL: none */
+  int* matrix_places;                       /* numbers of these contacts */
 } saltusi_scene_builder;
 
 /* ---- values (values.c) ---- */
@@ -79,6 +82,12 @@ void saltusi_scene_forces(saltusi_scene_builder* builder);
 void saltusi_scene_springs(saltusi_scene_builder* builder);
 void saltusi_scene_joints(saltusi_scene_builder* builder);
 void saltusi_scene_contacts(saltusi_scene_builder* builder);
+/* after contacts */
+void saltusi_scene_impacts(saltusi_scene_builder* builder);
+void saltusi_scene_matrix(saltusi_scene_builder* builder, const saltus_system* system);
+/* The impact law of a contact, a material or a pair; false: none is given. */
+bool saltusi_scene_impact_law(saltusi_scene_builder* builder, const saltusi_yaml_node* item,
+                              saltus_impact_law* law);
 /* world, bodies and markers */
 void saltusi_scene_bodies(saltusi_scene_builder* builder);
 /* shapes of both, materials and contact_pairs */

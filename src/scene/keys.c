@@ -28,6 +28,8 @@ static const saltus_scene_key model_keys[] = {
     {"", "springs", "list", "springs and dampers"},
     {"", "joints", "list", "bilateral constraints"},
     {"", "contacts", "list", "unilateral constraints"},
+    {"", "impacts", "mapping",
+     "how several contacts strike together, and what a gain of energy means"},
 };
 
 static const saltus_scene_key running_keys[] = {
@@ -61,6 +63,8 @@ static const saltus_scene_key material_keys[] = {
     {"materials.NAME", "restitution", "formula",
      "0 to 1; of two materials the larger one; default 0"},
     {"materials.NAME", "tangential_restitution", "formula", "-1 to 1; the same; default 0"},
+    {"materials.NAME", "impact", "word",
+     "impact law, as of contacts; of two materials the one that is not newton"},
 };
 
 static const saltus_scene_key contact_pair_keys[] = {
@@ -70,6 +74,8 @@ static const saltus_scene_key contact_pair_keys[] = {
     {"contact_pairs[]", "friction", "formula", "instead of that of the materials"},
     {"contact_pairs[]", "restitution", "formula", "the same"},
     {"contact_pairs[]", "tangential_restitution", "formula", "the same"},
+    {"contact_pairs[]", "impact", "word", "the same"},
+    {"contact_pairs[]", "stiffness", "formula", "ratio for impacts of order lzb, > 0; default 1"},
 };
 
 static const saltus_scene_key shape_keys[] = {
@@ -223,7 +229,22 @@ static const saltus_scene_key contact_keys[] = {
     {"contacts[]", "friction", "formula", "coefficient of friction, >= 0; default 0"},
     {"contacts[]", "restitution", "formula", "normal restitution, 0 to 1; default 0"},
     {"contacts[]", "tangential_restitution", "formula", "-1 to 1; default 0"},
-    {"contacts[]", "impact", "newton or poisson", "impact law; default newton"},
+    {"contacts[]", "impact", "word",
+     "newton, poisson, poisson-printed, energetic, path-newton or path-poisson; default newton"},
+};
+
+static const saltus_scene_key impact_keys[] = {
+    {"impacts", "order", "word", "simultaneous, sequential, lzb or moreau; default simultaneous"},
+    {"impacts", "pick", "word",
+     "who is next in a sequence: fastest, first, last, cyclic or events; default fastest"},
+    {"impacts", "exponent", "formula", "of the springs of lzb, 1 to 3; default 1"},
+    {"impacts", "stiffness", "mapping of formulas", "ratios for lzb by contact; default 1"},
+    {"impacts", "restitution", "formula", "of order moreau: of all contacts, 0 to 1"},
+    {"impacts", "energy", "word",
+     "after a gain: report, cap, poisson, energetic, tangential or stop; default report"},
+    {"impacts", "matrix", "mapping", "contacts that strike by U+ = -E U-"},
+    {"impacts.matrix", "contacts", "list of names", "contacts without friction"},
+    {"impacts.matrix", "rows", "list of lists of formulas", "E, row by row"},
 };
 
 static const saltus_scene_key output_keys[] = {
@@ -287,8 +308,9 @@ static const table tables[] = {
     TABLE(body_keys),         TABLE(driven_keys),      TABLE(orientation_keys),
     TABLE(marker_keys),       TABLE(force_keys),       TABLE(spring_keys),
     TABLE(joint_keys),        TABLE(joint_drive_keys), TABLE(joint_spring_keys),
-    TABLE(contact_keys),      TABLE(output_keys),      TABLE(event_keys),
-    TABLE(simulation_keys),   TABLE(record_keys),      TABLE(along_keys),
+    TABLE(contact_keys),      TABLE(impact_keys),      TABLE(output_keys),
+    TABLE(event_keys),        TABLE(simulation_keys),  TABLE(record_keys),
+    TABLE(along_keys),
 };
 
 const saltus_scene_key* saltus_scene_key_at(int i) {

@@ -290,20 +290,6 @@ void saltusi_scene_joints(builder* b) {
   b->mechanism.joint_count = used[1];
 }
 
-static void read_impact_law(builder* b, const saltusi_yaml_node* item,
-                            saltus_formula_contact* contact) {
-  const saltusi_yaml_node* node = saltusi_yaml_find(item, "impact");
-  const char* law = saltusi_reader_text(&b->reader, node, "impact");
-  if (law == NULL || strcmp(law, "newton") == 0) {
-    contact->impact = SALTUS_IMPACT_NEWTON;
-  } else if (strcmp(law, "poisson") == 0) {
-    contact->impact = SALTUS_IMPACT_POISSON;
-  } else {
-    saltusi_reader_fail(&b->reader, node,
-                        "impact law is " SALTUSI_QUOTE "; allowed: newton, poisson", law);
-  }
-}
-
 void saltusi_scene_contacts(builder* b) {
   assert(b != NULL);
   const saltusi_yaml_node* list = saltusi_scene_list(b, "contacts");
@@ -324,7 +310,7 @@ void saltusi_scene_contacts(builder* b) {
                                      {"tangential_restitution", &contact->tangential_restitution}};
     read_formulas(b, item, "contact", contact->name, formulas,
                   sizeof formulas / sizeof formulas[0]);
-    read_impact_law(b, item, contact);
+    saltusi_scene_impact_law(b, item, &contact->impact);
     if (contact->gap.text == NULL) {
       saltusi_reader_fail(&b->reader, item, "contact " SALTUSI_QUOTE " has no gap", contact->name);
     } else if (contact->friction.text != NULL && contact->slip.text == NULL) {
@@ -337,6 +323,6 @@ void saltusi_scene_contacts(builder* b) {
                           contact->name);
     }
   }
-  b->model.contacts = contacts;
+  b->model.contacts = b->contacts = contacts;
   b->model.contact_count = list->count;
 }

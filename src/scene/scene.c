@@ -422,6 +422,7 @@ static void read_all(saltusi_scene_builder* b) {
   saltusi_scene_springs(b);
   saltusi_scene_joints(b);
   saltusi_scene_contacts(b);
+  saltusi_scene_impacts(b);
   read_simulate(b);
   read_record(b);
   if (b->reader.pool->failed && b->reader.status == SALTUS_OK) {
@@ -457,6 +458,7 @@ static saltus_status build_model(saltusi_scene_builder* b) {
   scene->view.input_changes = &scene->changes;
   saltus_scene_view* view = &scene->view;
   view->system = saltus_formula_model_system(scene->model);
+  saltusi_scene_matrix(b, view->system);
   view->q0 = saltus_formula_model_q0(scene->model);
   view->v0 = saltus_formula_model_v0(scene->model);
   int nj = view->system->dims.nj;

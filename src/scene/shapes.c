@@ -247,6 +247,7 @@ static void read_materials(builder* b) {
     materials[i].restitution = saltusi_scene_constant(b, item, "restitution", 0.0);
     materials[i].tangential_restitution =
         saltusi_scene_constant(b, item, "tangential_restitution", 0.0);
+    saltusi_scene_impact_law(b, item, &materials[i].impact);
   }
   b->mechanism.materials = materials;
   b->mechanism.material_count = section->count;
@@ -268,15 +269,19 @@ static void read_contact_pairs(builder* b) {
     pair->tangential_restitution =
         saltusi_scene_constant(b, item, "tangential_restitution", (double)NAN);
     const saltusi_yaml_node* collide = saltusi_yaml_find(item, "collide");
-    const bool numbers =
-        !isnan(pair->friction) || !isnan(pair->restitution) || !isnan(pair->tangential_restitution);
+    saltus_impact_law law = SALTUS_IMPACT_NEWTON;
+    pair->impact = saltusi_scene_impact_law(b, item, &law) ? 1 + (int)law : 0;
+    pair->stiffness = saltusi_scene_constant(b, item, "stiffness", 0.0);
+    const bool numbers = !isnan(pair->friction) || !isnan(pair->restitution) ||
+                         !isnan(pair->tangential_restitution) || pair->impact != 0 ||
+                         pair->stiffness != 0.0;
     const bool touches = saltusi_scene_flag(b, collide, "collide");
     if (collide != NULL && !touches && numbers) {
       saltusi_reader_fail(&b->reader, collide, "collide is false, so a law means nothing here");
     } else if (collide == NULL && !numbers) {
       saltusi_reader_fail(&b->reader, item,
                           "a contact pair says nothing; give friction, restitution, "
-                          "tangential_restitution or collide");
+                          "tangential_restitution, impact, stiffness or collide");
     }
     pair->touch = numbers ? SALTUS_TOUCH_LAW : touches ? SALTUS_TOUCH_ALWAYS : SALTUS_TOUCH_NEVER;
   }

@@ -10,7 +10,8 @@
 
 #include <string.h>
 
-static const char* const gain_answers[] = {"report", "cap", "poisson", "energetic", "stop", NULL};
+static const char* const gain_answers[] = {"report", "cap",        "poisson", "energetic",
+                                           "stop",   "tangential", NULL};
 
 static const saltus_field fields[] = {
     SALTUS_REAL(saltus_adaptive_options, rtol, 1e-6, 1e-14, 0.1, "relative tolerance"),
@@ -21,8 +22,9 @@ static const saltus_field fields[] = {
     SALTUS_REAL(saltus_adaptive_options, h_max, 0.0, 0.0, 1e300, "longest step; 0: none [s]"),
     SALTUS_REAL(saltus_adaptive_options, h_first, 0.0, 0.0, 1e300,
                 "first step; 0: chosen by the motion [s]"),
-    SALTUS_CHOICE(saltus_adaptive_options, on_energy_gain, SALTUS_GAIN_REPORT, SALTUS_GAIN_STOP,
-                  gain_answers, "answer to an impact whose law creates energy"),
+    SALTUS_CHOICE(saltus_adaptive_options, on_energy_gain, SALTUS_GAIN_REPORT,
+                  SALTUS_GAIN_TANGENTIAL, gain_answers,
+                  "answer to an impact whose law creates energy"),
 };
 
 #define TABLE SALTUSI_TABLE(saltus_adaptive_options, fields)
@@ -198,7 +200,7 @@ static saltus_status forces(void* work, const void* options, const saltusi_step*
 
 #define TREATS                                                                                     \
   (SALTUS_TREATS_JOINTS | SALTUS_TREATS_FRICTION | SALTUS_TREATS_POISSON |                         \
-   SALTUS_TREATS_CHANGING_CONTACTS | SALTUS_TREATS_MAPS)
+   SALTUS_TREATS_CHANGING_CONTACTS | SALTUS_TREATS_MAPS | SALTUS_TREATS_LAWS)
 
 #define SCHEME(id, label, which, p, text, origin)                                                  \
   static size_t memory_##id(const void* options, const saltus_system* sys) {                       \

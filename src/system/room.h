@@ -26,6 +26,7 @@ typedef enum saltusi_room_kind {
   SALTUSI_ROOM_UNKNOWNS, /* of laws that are solved by pivoting */
   SALTUSI_ROOM_EVENTS,   /* of one step */
   SALTUSI_ROOM_SPARSE,   /* bytes of what the pattern of many rows decides */
+  SALTUSI_ROOM_LAWS,     /* contacts of one impact by a law of src/law */
   SALTUSI_ROOM_KINDS
 } saltusi_room_kind;
 

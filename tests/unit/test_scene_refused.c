@@ -440,13 +440,14 @@ static const wrong bad_contacts[] = {
     {"restitution: 0.5", "restitutoin: 0.5",
      "s.yaml:10:27: unknown key \"restitutoin\" in a contact; did you mean \"restitution\"?"},
     {"restitution: 0.5", "impact: moreau",
-     "s.yaml:10:35: impact law is \"moreau\"; allowed: newton, poisson"},
+     "s.yaml:10:35: impact is \"moreau\"; allowed: newton, poisson, poisson-printed, "
+     "energetic, path-newton, path-poisson"},
     {"restitution: 0.5", "impact: [newton]",
      "s.yaml:10:27: impact has to be a single value, not a list"},
     {"restitution: 0.5",
      "impact: ", "s.yaml:10:27: impact has nothing behind it; give a single value"},
     {"restitution: 0.5", "impact: Newton",
-     "s.yaml:10:35: impact law is \"Newton\"; allowed: newton, poisson"},
+     "s.yaml:10:35: impact is \"Newton\"; did you mean \"newton\"?"},
     {"restitution: 0.5", "tangential_restitution: 2",
      "s.yaml:10:51: tangential_restitution of contact \"floor\": the value is 2, must be between "
      "-1 "
