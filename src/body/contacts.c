@@ -39,15 +39,25 @@ static size_t rounded(size_t bytes) {
   return (bytes + SALTUS_ALIGNMENT - 1) / SALTUS_ALIGNMENT * SALTUS_ALIGNMENT;
 }
 
+/* Contacts of the longest list that is kept. */
+static size_t listed_most(const saltus_mechanism* m) {
+  enum { EACH = 24, FEW = 64 };
+  return FEW + EACH * (size_t)m->world->count;
+}
+
 size_t saltusi_shapes_lay_out(const saltus_mechanism* m, void* scratch, saltusi_shapes_memory* to) {
   assert(m != NULL);
-  const size_t n = (size_t)m->body_count + 1;
+  enum { PLACES = 11 };
+  const size_t n = (size_t)m->body_count + 1, most = listed_most(m);
   const size_t nq = 7 * (size_t)m->body_count + (size_t)m->angle_count;
-  const size_t bytes[] = {n * sizeof(saltusi_pose), n * sizeof(saltusi_carrier), n * sizeof(double),
-                          n * sizeof(double), nq * sizeof(double)};
+  const size_t bytes[PLACES] = {
+      n * sizeof(saltusi_pose), n * sizeof(saltusi_carrier), n * sizeof(double),
+      n * sizeof(double),       nq * sizeof(double),         sizeof(saltusi_shapes_listed),
+      nq * sizeof(double),      nq * sizeof(double),         most * sizeof(uint64_t),
+      most * sizeof(double),    most * sizeof(int)};
   char* base = scratch;
-  size_t start[6] = {0};
-  for (int k = 0; k < 5; k++) {
+  size_t start[PLACES + 1] = {0};
+  for (int k = 0; k < PLACES; k++) {
     start[k + 1] = start[k] + rounded(bytes[k]);
   }
   if (to != NULL) {
@@ -55,9 +65,15 @@ size_t saltusi_shapes_lay_out(const saltus_mechanism* m, void* scratch, saltusi_
     to->slack = (double*)(void*)(base + start[2]);
     to->turn = (double*)(void*)(base + start[3]);
     to->q = (double*)(void*)(base + start[4]);
-    to->world = base + start[5];
+    to->listed = (saltusi_shapes_listed*)(void*)(base + start[5]);
+    to->listed->q = (double*)(void*)(base + start[6]);
+    to->listed->v = (double*)(void*)(base + start[7]);
+    to->listed->identity = (uint64_t*)(void*)(base + start[8]);
+    to->listed->gap = (double*)(void*)(base + start[9]);
+    to->listed->law = (int*)(void*)(base + start[10]);
+    to->world = base + start[PLACES];
   }
-  return start[5] + saltusi_world_bytes(m->world);
+  return start[PLACES] + saltusi_world_bytes(m->world);
 }
 
 /* ---- lists ---- */
@@ -210,15 +226,64 @@ saltusi_world_query saltusi_shapes_ahead(const saltus_mechanism* m, const saltus
                                .memory = room->world};
 }
 
+/* Whether the kept list was made at the point, with the same bits, for this reach and horizon. */
+static bool is_listed(const saltus_mechanism* m, const saltus_point* at, double horizon,
+                      double reach, const saltusi_shapes_listed* kept) {
+  const saltus_dims* d = &m->system.dims;
+  return kept->known && at->v != NULL && kept->horizon == horizon && kept->reach == reach &&
+         memcmp(kept->q, at->q, (size_t)d->nq * sizeof(double)) == 0 &&
+         memcmp(kept->v, at->v, (size_t)d->nv * sizeof(double)) == 0;
+}
+
+/* Keeps the contacts of shapes in a list. */
+static void keep_list(const saltus_mechanism* m, const saltus_point* at,
+                      const saltus_contact_list* list, double reach, saltusi_shapes_listed* kept) {
+  const saltus_dims* d = &m->system.dims;
+  const int count = list->count - m->limit_count;
+  const bool driven = m->world->free_count < m->world->moving_count;
+  kept->known = !driven && at->v != NULL && (size_t)count <= listed_most(m);
+  if (!kept->known) {
+    return;
+  }
+  kept->horizon = list->horizon;
+  kept->reach = reach;
+  kept->count = count;
+  memcpy(kept->q, at->q, (size_t)d->nq * sizeof(double));
+  memcpy(kept->v, at->v, (size_t)d->nv * sizeof(double));
+  memcpy(kept->identity, list->identity, (size_t)count * sizeof(uint64_t));
+  memcpy(kept->gap, list->gap, (size_t)count * sizeof(double));
+  memcpy(kept->law, list->law, (size_t)count * sizeof(int));
+}
+
+static saltus_status repeat_list(const saltus_mechanism* m, const saltus_point* at,
+                                 const saltusi_shapes_listed* kept, saltus_contact_list* list) {
+  list->reach = kept->reach;
+  if (kept->count <= list->capacity) {
+    memcpy(list->identity, kept->identity, (size_t)kept->count * sizeof(uint64_t));
+    memcpy(list->gap, kept->gap, (size_t)kept->count * sizeof(double));
+    memcpy(list->law, kept->law, (size_t)kept->count * sizeof(int));
+  }
+  return add_limits(m, at, kept->count, list);
+}
+
 saltus_status saltusi_shapes_contacts(const void* self, const saltus_point* at,
                                       saltus_contact_list* list) {
   const saltus_mechanism* m = self;
   assert(m != NULL && at != NULL && list != NULL && at->scratch != NULL);
   saltusi_shapes_memory room;
   saltusi_shapes_lay_out(m, at->scratch, &room);
+  const double reach = isfinite(list->reach) ? list->reach : m->world->reach;
+  if (is_listed(m, at, list->horizon, reach, room.listed)) {
+    return repeat_list(m, at, room.listed, list);
+  }
   saltusi_world_query query = saltusi_shapes_ahead(m, at, list->horizon, &room);
-  query.reach = isfinite(list->reach) ? list->reach : m->world->reach;
-  return saltusi_shapes_list(m, at, &query, NULL, list);
+  query.reach = reach;
+  saltus_status status = saltusi_shapes_list(m, at, &query, NULL, list);
+  room.listed->known = false;
+  if (status == SALTUS_OK) {
+    keep_list(m, at, list, reach, room.listed);
+  }
+  return status;
 }
 
 /* ---- rows ---- */

@@ -23,11 +23,23 @@ saltus_status saltusi_shapes_sweep(const void* self, const saltus_box* over,
 int saltusi_shapes_guards(const void* self, const saltus_point* at, uint64_t identity,
                           double guard[SALTUS_GUARDS]);
 
+/* The last list, of a mechanism without driven bodies: schemes that look where a step leads ask for it twice. */
+typedef struct saltusi_shapes_listed {
+  bool known;
+  double horizon, reach;
+  int count;
+  double *q, *v; /* [nq], [nv] where it was made */
+  uint64_t* identity;
+  double* gap;
+  int* law; /* all three as long as the longest list that is kept */
+} saltusi_shapes_listed;
+
 /* The memory of an evaluation, in saltus_point.scratch behind the poses of joints. */
 typedef struct saltusi_shapes_memory {
   saltusi_carrier* carrier; /* [body_count + 1], as are the next two */
   double *slack, *turn;
   double* q;   /* [nq] */
+  saltusi_shapes_listed* listed;
   void* world; /* of a query */
 } saltusi_shapes_memory;
 

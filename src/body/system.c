@@ -156,6 +156,11 @@ static unsigned traits_of(const saltus_mechanism* m) {
   const bool shapes = m->world != NULL;
   traits |= m->system.dims.nj == 0 && m->limit_count == 0 && !shapes ? SALTUS_CONSTANT_NORMALS : 0U;
   traits |= shapes ? SALTUS_CHANGING_CONTACTS : 0U;
+  bool still = true;
+  for (int i = 0; i < m->body_count; i++) {
+    still = still && m->bodies[i].kind != SALTUS_BODY_DRIVEN;
+  }
+  traits |= still ? SALTUS_STILL_OBSTACLES : 0U;
   return traits;
 }
 

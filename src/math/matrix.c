@@ -75,8 +75,8 @@ bool saltusi_lu_factor(int n, double* A, int* pivot, double tiny) {
   return true;
 }
 
-void saltusi_lu_solve(int n, const double* LU, const int* pivot, double* x) {
-  assert(n >= 0);
+/* Constant sizes where inlined so. */
+static inline void lu_solve(const int n, const double* LU, const int* pivot, double* x) {
   for (int k = 0; k < n; k++) {
     double kept = x[pivot[k]];
     x[pivot[k]] = x[k];
@@ -88,6 +88,16 @@ void saltusi_lu_solve(int n, const double* LU, const int* pivot, double* x) {
   for (int i = n - 1; i >= 0; i--) {
     double sum = x[i] - saltusi_dot(n - i - 1, LU + i * n + i + 1, x + i + 1);
     x[i] = sum / LU[i * n + i];
+  }
+}
+
+void saltusi_lu_solve(int n, const double* LU, const int* pivot, double* x) {
+  assert(n >= 0);
+  enum { BODY = 6 }; /* velocities of a body in space: most blocks of many */
+  if (n == BODY) {
+    lu_solve(BODY, LU, pivot, x);
+  } else {
+    lu_solve(n, LU, pivot, x);
   }
 }
 

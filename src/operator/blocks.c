@@ -27,6 +27,7 @@ void saltusi_blocks_layout(saltusi_operator* op, const saltus_dims* dims, int ea
   op->moved = SALTUS_PUSH(arena, double, nv);
   op->reached = SALTUS_PUSH(arena, int, nv);
   op->reached_values = SALTUS_PUSH(arena, double, nv);
+  op->cleared = SALTUS_PUSH(arena, int, nv);
   op->touched = SALTUS_PUSH(arena, int, dims->row_width);
   op->unit_row = SALTUS_PUSH(arena, int, units + 1);
   op->offset = SALTUS_PUSH(arena, int, units + 1);
@@ -289,29 +290,36 @@ static int find_components(saltusi_operator* op, const saltusi_entries* row) {
   return count;
 }
 
-/* A^-1 G of a row into column k of the table, or zeros back into it. */
-static void spread_row(saltusi_operator* op, const saltusi_eval* eval, int r, int k, bool clear) {
+/* A^-1 G of a row into column k of the table. How many velocities it has, op->reached: the same for all rows of a
+ * unit. */
+static int spread_row(saltusi_operator* op, const saltusi_eval* eval, int r, int k) {
   const saltusi_entries row = saltusi_row_entries(op, r);
   int stride = op->table_stride;
   if (op->scalar) {
     for (int e = 0; e < row.count; e++) {
       int i = row.column[e];
-      op->table[i * stride + k] = clear ? 0.0 : row.values[e] * op->inverse[i];
+      op->table[i * stride + k] = row.values[e] * op->inverse[i];
     }
-    return;
+    return row.count;
   }
   int count = saltusi_response_sparse(op, eval, &row, op->reached, op->reached_values);
   for (int e = 0; e < count; e++) {
-    op->table[op->reached[e] * stride + k] = clear ? 0.0 : op->reached_values[e];
+    op->table[op->reached[e] * stride + k] = op->reached_values[e];
   }
+  return count;
 }
 
-/* The response of a unit in the company of the eliminated joints into the table. */
-static void spread_unit(saltusi_operator* op, const saltusi_eval* eval, int u, int components) {
+/* The response of a unit in the company of the eliminated joints into the table; how many velocities it has by itself, in
+ * op->cleared where A is not diagonal. */
+static int spread_unit(saltusi_operator* op, const saltusi_eval* eval, int u, int components) {
   int first = op->unit_row[u];
   int rows = op->offset[u + 1] - op->offset[u];
+  int count = 0;
   for (int k = 0; k < rows; k++) {
-    spread_row(op, eval, first + k, k, false);
+    count = spread_row(op, eval, first + k, k);
+  }
+  if (!op->scalar) {
+    memcpy(op->cleared, op->reached, (size_t)count * sizeof(int));
   }
   for (int k = 0; k < rows && components > 0; k++) {
     const saltusi_entries row = saltusi_measured_entries(op, first + k);
@@ -324,13 +332,18 @@ static void spread_unit(saltusi_operator* op, const saltusi_eval* eval, int u, i
       saltusi_eliminate_from(op, eval, op->touched[i], k);
     }
   }
+  return count;
 }
 
-static void clear_unit(saltusi_operator* op, const saltusi_eval* eval, int u, int components) {
+/* Zeros back into the table. */
+static void clear_unit(saltusi_operator* op, int u, int count, int components) {
   const saltusi_groups* g = &op->groups;
   int rows = op->offset[u + 1] - op->offset[u];
-  for (int k = 0; k < rows; k++) {
-    spread_row(op, eval, op->unit_row[u] + k, k, true);
+  const int* column = op->scalar ? saltusi_row_entries(op, op->unit_row[u]).column : op->cleared;
+  for (int e = 0; e < count; e++) {
+    for (int k = 0; k < rows; k++) {
+      op->table[column[e] * op->table_stride + k] = 0.0;
+    }
   }
   for (int i = 0; i < components; i++) {
     int c = op->touched[i];
@@ -461,9 +474,9 @@ size_t saltusi_blocks_form(saltusi_operator* op, const saltusi_eval* eval) {
   for (int u = 0; u < op->units; u++) {
     const saltusi_entries row = saltusi_row_entries(op, op->unit_row[u]);
     int components = op->groups.any ? find_components(op, &row) : 0;
-    spread_unit(op, eval, u, components);
+    const int count = spread_unit(op, eval, u, components);
     write_blocks(op, u, next);
-    clear_unit(op, eval, u, components);
+    clear_unit(op, u, count, components);
     const double* own = op->friction.values + op->block_place[op->block_diagonal[u]];
     int rows = op->offset[u + 1] - op->offset[u];
     for (int k = 0; k < rows && components == 0; k++) {

@@ -201,6 +201,7 @@ typedef struct saltusi_operator {
   double* moved;          /* [nv] */
   int* reached;           /* [nv] */
   double* reached_values; /* [nv] */
+  int* cleared;           /* [nv] velocities of the unit in the table */
 } saltusi_operator;
 
 /* Rows that a contact has in an operator with friction: tangents count only when there is friction. */

@@ -15,8 +15,8 @@
 /* Makes [low, high] hold p +- half. */
 static void hold(const double p[3], const double half[3], double low[3], double high[3]) {
   for (int k = 0; k < 3; k++) {
-    low[k] = fmin(low[k], p[k] - half[k]);
-    high[k] = fmax(high[k], p[k] + half[k]);
+    low[k] = p[k] - half[k] < low[k] ? p[k] - half[k] : low[k];
+    high[k] = p[k] + half[k] > high[k] ? p[k] + half[k] : high[k];
   }
 }
 
@@ -25,6 +25,10 @@ static void hold_feature(const saltusi_feature* feature, const double R[9], int 
   const double rho = fabs(feature->rho);
   double p[3], a[3], e[3], f[3], half[3] = {rho, rho, rho};
   saltusi_turn(R, feature->p, p);
+  if (feature->kind == SALTUSI_FEATURE_POINT) { /* most of them: vertices */
+    hold(p, half, low, high);
+    return;
+  }
   saltusi_turn(R, feature->a, a);
   saltusi_turn(R, feature->e, e);
   saltusi_cross(a, e, f);

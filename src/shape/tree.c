@@ -48,6 +48,36 @@ static void refit(saltusi_tree* tree, int from) {
   }
 }
 
+/* Exchanges a child of node i with a child of its other child, where that makes the latter's box smaller: trees of boxes that
+ * came in a row would be as deep as they are long (Kensler, IEEE Symposium on Interactive Ray Tracing (2008) 73-76). */
+static void rotate(saltusi_tree* tree, int i) {
+  saltusi_tree_node* node = tree->node;
+  double best = 0.0;
+  int up = -1, down = -1; /* the grandchild and the child that change places: sides */
+  for (int side = 0; side < 2; side++) {
+    const int inner = node[i].child[side], other = node[i].child[1 - side];
+    for (int k = 0; k < 2 && !is_leaf(tree, inner); k++) {
+      const saltusi_bounds with = join(&node[other].box, &node[node[inner].child[1 - k]].box);
+      const double gain = area(&node[inner].box) - area(&with);
+      if (gain > best) {
+        best = gain;
+        up = k;
+        down = side;
+      }
+    }
+  }
+  if (up < 0) {
+    return;
+  }
+  const int inner = node[i].child[down], other = node[i].child[1 - down];
+  const int rises = node[inner].child[up];
+  node[i].child[1 - down] = rises;
+  node[rises].parent = i;
+  node[inner].child[up] = other;
+  node[other].parent = inner;
+  node[inner].box = join(&node[node[inner].child[0]].box, &node[node[inner].child[1]].box);
+}
+
 /* What it costs to have the box below a child. */
 static double cost_below(const saltusi_tree* tree, int child, const saltusi_bounds* box) {
   const saltusi_bounds with = join(&tree->node[child].box, box);
@@ -91,7 +121,10 @@ void saltusi_tree_insert(saltusi_tree* tree, int item, const saltusi_bounds* box
   } else {
     node[above].child[node[above].child[1] == beside ? 1 : 0] = made;
   }
-  refit(tree, made);
+  for (int i = made; i >= 0; i = node[i].parent) {
+    node[i].box = join(&node[node[i].child[0]].box, &node[node[i].child[1]].box);
+    rotate(tree, i);
+  }
 }
 
 void saltusi_tree_remove(saltusi_tree* tree, int item) {
@@ -123,9 +156,18 @@ static bool holds(const saltusi_bounds* large, const saltusi_bounds* small) {
   return all;
 }
 
+static bool is_there(const saltusi_tree* tree, int item) {
+  return tree->root == item || tree->node[item].parent >= 0;
+}
+
+bool saltusi_tree_holds(const saltusi_tree* tree, int item, const saltusi_bounds* box) {
+  assert(tree != NULL && box != NULL && item >= 0 && item < tree->leaves);
+  return is_there(tree, item) && holds(&tree->node[item].box, box);
+}
+
 void saltusi_tree_move(saltusi_tree* tree, int item, const saltusi_bounds* box, double margin) {
   assert(tree != NULL && box != NULL && margin >= 0.0);
-  const bool there = tree->root == item || tree->node[item].parent >= 0;
+  const bool there = is_there(tree, item);
   if (there && holds(&tree->node[item].box, box)) {
     return;
   }

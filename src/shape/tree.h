@@ -47,6 +47,9 @@ void saltusi_tree_remove(saltusi_tree* tree, int item);
 /* The item's box again: nothing happens while its leaf holds it, else the leaf gets the box enlarged by `margin`. */
 void saltusi_tree_move(saltusi_tree* tree, int item, const saltusi_bounds* box, double margin);
 
+/* Whether the item's leaf is there and holds the box. */
+bool saltusi_tree_holds(const saltusi_tree* tree, int item, const saltusi_bounds* box);
+
 /* Items above `after` whose leaves meet the box into found [leaves]; how many. Any order. */
 int saltusi_tree_find(const saltusi_tree* tree, const saltusi_bounds* box, int after, int* found);
 

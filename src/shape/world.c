@@ -112,7 +112,7 @@ static saltus_status sort_exceptions(saltusi_world* world, saltusi_pool* pool) {
   return SALTUS_OK;
 }
 
-static saltus_status number(saltusi_world* world) {
+static saltus_status number(saltusi_world* world, saltusi_pool* pool) {
   uint64_t next = 1; /* no identity is 0 */
   for (int i = 0; i < world->count; i++) {
     saltusi_instance* at = &world->instance[i];
@@ -124,6 +124,19 @@ static saltus_status number(saltusi_world* world) {
     if (next >= (uint64_t)1 << 31) {
       return SALTUS_ERR_RANGE;
     }
+  }
+  world->owner_count = (int)(next / SALTUSI_OWNER_STEP) + 1;
+  world->owner = SALTUSI_TAKE(pool, int, world->owner_count);
+  if (world->owner == NULL) {
+    return SALTUS_ERR_MEMORY;
+  }
+  int i = 0;
+  for (int k = 0; k < world->owner_count; k++) {
+    while (i + 1 < world->count &&
+           world->instance[i + 1].first <= (uint32_t)k * SALTUSI_OWNER_STEP) {
+      i++;
+    }
+    world->owner[k] = i;
   }
   return SALTUS_OK;
 }
@@ -158,7 +171,7 @@ saltus_status saltusi_world_make(saltusi_world* world, const saltusi_carrier* po
       0.01; /* of the smallest shape: larger than rounding, smaller than what matters */
   saltus_status status = sort_instances(world, pool);
   status = status == SALTUS_OK ? sort_exceptions(world, pool) : status;
-  status = status == SALTUS_OK ? number(world) : status;
+  status = status == SALTUS_OK ? number(world, pool) : status;
   status = status == SALTUS_OK ? plant(world, pose, pool) : status;
   double least = INFINITY;
   for (int i = 0; i < world->count; i++) {
@@ -174,7 +187,7 @@ saltus_status saltusi_world_make(saltusi_world* world, const saltusi_carrier* po
 /* At its start. */
 typedef struct memory {
   uint64_t seal; /* not this number: all of it has to be made */
-  saltusi_tree moving;
+  saltusi_neighbours moving;
   saltusi_bounds* box; /* [moving_count] grown */
   double* grows;       /* [moving_count] by how much; NAN: the body is nowhere */
   int *found, *stack;
@@ -189,29 +202,35 @@ static size_t rounded(size_t bytes) {
 
 /* Lays arrays out behind the struct; how many bytes. */
 static size_t lay_out(const saltusi_world* world, char* base, memory* m) {
+  enum { PLACES = 8 };
   const size_t moving = (size_t)world->moving_count, all = (size_t)world->count + 1;
   const size_t nodes = (size_t)saltusi_tree_nodes(world->moving_count);
   const size_t more = (size_t)saltusi_tree_nodes(world->count);
   size_t at = rounded(sizeof(memory));
-  const size_t places[6] = {nodes * sizeof(saltusi_tree_node),
-                            moving * sizeof(saltusi_bounds),
-                            moving * sizeof(double),
-                            all * sizeof(int),
-                            more * sizeof(int),
-                            (size_t)world->candidates * sizeof(saltusi_candidate)};
-  size_t start[6];
-  for (int k = 0; k < 6; k++) {
+  const size_t places[PLACES] = {nodes * sizeof(saltusi_tree_node),
+                                 moving * sizeof(saltusi_bounds),
+                                 moving * sizeof(double),
+                                 all * sizeof(int),
+                                 more * sizeof(int),
+                                 (size_t)world->candidates * sizeof(saltusi_candidate),
+                                 moving * sizeof(int),
+                                 moving * SALTUSI_NEIGHBOURS * sizeof(int)};
+  size_t start[PLACES];
+  for (int k = 0; k < PLACES; k++) {
     start[k] = at;
     at += rounded(places[k]);
   }
   if (base != NULL) {
-    m->moving.node = (saltusi_tree_node*)(void*)(base + start[0]);
+    m->moving.tree.node = (saltusi_tree_node*)(void*)(base + start[0]);
     m->box = (saltusi_bounds*)(void*)(base + start[1]);
     m->grows = (double*)(void*)(base + start[2]);
     m->found = (int*)(void*)(base + start[3]);
     m->stack = (int*)(void*)(base + start[4]);
     m->item = (saltusi_candidate*)(void*)(base + start[5]);
-    m->moving.stack = m->stack;
+    m->moving.count = (int*)(void*)(base + start[6]);
+    m->moving.other = (int*)(void*)(base + start[7]);
+    m->moving.found = m->found;
+    m->moving.tree.stack = m->stack;
   }
   return at;
 }
@@ -224,10 +243,10 @@ size_t saltusi_world_bytes(const saltusi_world* world) {
 /* Pointers are set at every call: memory may have been moved. */
 static memory* open_memory(const saltusi_world* world, void* base) {
   memory* m = base;
-  const bool known = m->seal == seal && m->moving.leaves == world->moving_count;
+  const bool known = m->seal == seal && m->moving.tree.leaves == world->moving_count;
   lay_out(world, base, m);
   if (!known) {
-    saltusi_tree_clear(&m->moving, world->moving_count);
+    saltusi_neighbours_clear(&m->moving, world->moving_count);
     m->seal = seal;
   }
   return m;
@@ -357,44 +376,64 @@ static void sort(int count, int* x) {
   }
 }
 
+/* Fixed instances that the box may meet, behind those found; how many. */
+static int find_fixed(const saltusi_world* world, const saltusi_world_query* query, const memory* m,
+                      int i, int* found) {
+  if (world->fixed.root < 0) {
+    return 0;
+  }
+  saltusi_tree fixed = world->fixed;
+  saltusi_bounds box = m->box[i];
+  for (int k = 0; k < 3; k++) { /* more than half of it, which is_near asks for: sums are rounded */
+    box.low[k] -= query->reach;
+    box.high[k] += query->reach;
+  }
+  fixed.stack = m->stack;
+  const int count = saltusi_tree_find(&fixed, &box, -1, found);
+  for (int k = 0; k < count; k++) {
+    found[k] += world->moving_count;
+  }
+  return count;
+}
+
 /* Instances above i whose boxes are near it, ascending in m->found. */
 static int partners_of(const saltusi_world* world, const saltusi_world_query* query, memory* m,
                        int i) {
-  int count = 0;
-  const int moving = world->moving_count;
-  if (world->count < ALL_PAIRS) {
-    for (int j = i + 1; j < world->count; j++) {
-      m->found[count++] = j;
-    }
-  } else {
-    count = saltusi_tree_find(&m->moving, &m->box[i], i, m->found);
-    saltusi_tree fixed = world->fixed;
-    saltusi_bounds box = m->box[i];
-    for (int k = 0; k < 3;
-         k++) { /* more than half of it, which is_near asks for: sums are rounded */
-      box.low[k] -= query->reach;
-      box.high[k] += query->reach;
-    }
-    fixed.stack = m->stack;
-    const int more = saltusi_tree_find(&fixed, &box, -1, m->found + count);
-    for (int k = count; k < count + more; k++) {
-      m->found[k] += moving;
-    }
-    count += more;
-    for (int k = 0; k < world->endless_count; k++) {
-      m->found[count++] = world->endless[k];
-    }
-    sort(count, m->found);
+  int count = 0, kept = 0;
+  const bool all = world->count < ALL_PAIRS;
+  for (int j = i + 1; all && j < world->count; j++) {
+    m->found[count++] = j;
   }
-  int kept = 0;
+  if (!all) {
+    count = saltusi_neighbours_of(&m->moving, i, &m->box[i], m->found);
+    count += find_fixed(world, query, m, i, m->found + count);
+  }
   for (int k = 0; k < count; k++) {
     const int j = m->found[k];
     const bool endless = !isfinite(world->instance[j].arm);
-    if (endless || is_near(world, query, m, i, j)) {
+    if (endless ? all : is_near(world, query, m, i, j)) {
       m->found[kept++] = j;
     }
   }
+  for (int k = 0; k < world->endless_count && !all; k++) {
+    m->found[kept++] = world->endless[k];
+  }
+  sort(all ? 0 : kept, m->found);
   return kept;
+}
+
+/* Leaves of what moves: a few steps ahead of those who come fast. */
+static void move_leaves(const saltusi_world* world, const saltusi_world_query* query, memory* m) {
+  const double steps = 3.0;
+  for (int i = 0; i < world->moving_count; i++) {
+    const saltusi_instance* at = &world->instance[i];
+    const double* v = query->carrier[at->carrier].v;
+    const double ahead = steps * query->horizon;
+    const double way[3] = {ahead * v[0], ahead * v[1], ahead * v[2]};
+    if (m->grows[i] == m->grows[i]) {
+      saltusi_neighbours_move(&m->moving, i, &m->box[i], leaf_margin * at->shape.radius, way);
+    }
+  }
 }
 
 void saltusi_world_meet(const saltusi_world* world, const saltusi_world_query* query,
@@ -402,10 +441,8 @@ void saltusi_world_meet(const saltusi_world* world, const saltusi_world_query* q
   assert(world != NULL && query != NULL && query->memory != NULL && meet != NULL);
   memory* m = open_memory(world, query->memory);
   grow_boxes(world, query, m);
-  for (int i = 0; i < world->moving_count && world->count >= ALL_PAIRS; i++) {
-    if (m->grows[i] == m->grows[i]) {
-      saltusi_tree_move(&m->moving, i, &m->box[i], leaf_margin * world->instance[i].shape.radius);
-    }
+  if (world->count >= ALL_PAIRS) {
+    move_leaves(world, query, m);
   }
   for (int i = 0; i < world->free_count; i++) {
     const int count = m->grows[i] == m->grows[i] ? partners_of(world, query, m, i) : 0;
@@ -443,16 +480,12 @@ uint64_t saltusi_world_identity(const saltusi_world* world, int a, int b,
 
 /* The instance that a number belongs to. */
 static int instance_of(const saltusi_world* world, uint32_t wanted) {
-  int from = 0, to = world->count - 1;
-  while (from < to) {
-    const int middle = from + (to - from + 1) / 2;
-    if (world->instance[middle].first <= wanted) {
-      from = middle;
-    } else {
-      to = middle - 1;
-    }
+  const uint32_t place = wanted / SALTUSI_OWNER_STEP;
+  int i = world->owner[place < (uint32_t)world->owner_count ? place : 0];
+  while (i + 1 < world->count && world->instance[i + 1].first <= wanted) {
+    i++;
   }
-  return from;
+  return i;
 }
 
 void saltusi_world_decode(const saltusi_world* world, uint64_t identity, int* a, int* b,

@@ -14,9 +14,12 @@
 #ifndef SALTUSI_WORLD_H
 #define SALTUSI_WORLD_H
 
+#include "shape/neighbours.h"
 #include "shape/pair.h"
 #include "shape/shape.h"
-#include "shape/tree.h"
+
+/* Numbers between two entries of saltusi_world.owner. */
+enum { SALTUSI_OWNER_STEP = 64 };
 
 /* How a body takes part. */
 typedef enum saltusi_mobility {
@@ -61,6 +64,8 @@ typedef struct saltusi_world {
       law; /* [materials x materials] of two materials; SALTUSI_LAW_NONE: they do not touch */
   saltusi_exception* exceptions; /* [exception_count] ascending */
   int exception_count;
+  int* owner; /* [owner_count] instance of the number SALTUSI_OWNER_STEP k */
+  int owner_count;
   double reach;   /* m, when a query asks for everything */
   int candidates; /* of one pair of instances, at most */
 } saltusi_world;

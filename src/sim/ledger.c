@@ -262,7 +262,9 @@ static void lasting_contact(saltusi_ledger_room* room, const saltus_contact_step
   int count = saltusi_ledger_rows(sys, contact->law);
   double slip[2] = {0.0, 0.0};
   bool impact = contact->impact && !mean && room->step.at_end;
-  for (int end = 0; end < 2; end++) {
+  /* rows are needed for b, and for the mean slip */
+  const bool needed = mean || (sys->traits & SALTUS_STILL_OBSTACLES) == 0;
+  for (int end = 0; end < 2 && needed; end++) {
     const saltus_state* x = end == 0 ? room->step.x0 : room->step.x1;
     const saltus_point at = saltusi_at(&room->eval, x->t, x->q, x->v);
     saltusi_rows_contact(sys, &at, contact->key, count, &room->rows, 0);

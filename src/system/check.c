@@ -439,6 +439,17 @@ static void check_power(checker* c, saltus_system_check_result* result) {
   }
 }
 
+/* Whether b of all contacts at the point is zero. */
+static bool obstacles_are_still(checker* c) {
+  bool still = true;
+  for (int i = 0; i < c->contacts && still; i++) {
+    const int key = c->keys[i], count = c->row_count[key];
+    saltusi_rows_contact(c->sys, &c->at, key, count, &c->rows, 0);
+    still = saltusi_max_abs(count, c->rows.b) == 0.0;
+  }
+  return still;
+}
+
 /* Traits are promises: moves the point and looks whether M, F_q and F_v stay. */
 static bool traits_hold(checker* c) {
   const saltus_system_ops* ops = c->sys->ops;
@@ -465,6 +476,9 @@ static bool traits_hold(checker* c) {
     saltusi_add_scaled(nv * nv, -1.0, c->exact, c->matrix);
     hold =
         hold && saltusi_max_abs(nv * nv, c->matrix) <= 1e-12 * saltusi_max_abs(nv * nv, c->exact);
+  }
+  if ((c->sys->traits & SALTUS_STILL_OBSTACLES) != 0) {
+    hold = hold && obstacles_are_still(c);
   }
   return hold;
 }

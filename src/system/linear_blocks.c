@@ -15,6 +15,9 @@
 /* As in linear.c: a pivot below this part of its column is rounding noise. */
 static const double singular_pivot = 1e-14;
 
+/* Velocities of one half of a body in space: of its centre, and angular ones. */
+enum { HALF = 3 };
+
 /* A block in its row: its column of blocks and its place among the values. */
 typedef struct entry {
   size_t from;
@@ -212,6 +215,8 @@ void saltusi_linear_blocks_layout(saltusi_linear_blocks* b, const saltus_system*
   b->diagonal = SALTUS_PUSH(arena, double, nv);
   b->own = SALTUS_PUSH2(arena, double, b->block_max, b->block_max);
   b->pivot = SALTUS_PUSH(arena, int, nv);
+  b->inverse = SALTUS_PUSH2(arena, double, sys->structure->blocks, 2 * HALF * HALF);
+  b->halved = SALTUS_PUSH(arena, unsigned char, sys->structure->blocks);
   b->block_of = SALTUS_PUSH(arena, int, nv);
   b->at = SALTUS_PUSH(arena, size_t, s->blocks);
   for (int i = 0; b->at != NULL && i < s->blocks; i++) {
@@ -306,6 +311,35 @@ static bool factor_diagonal(saltusi_linear_blocks* b) {
   return true;
 }
 
+/* X = A^-1 of three rows by minors, A with this stride; false: it is not regular. */
+static bool invert_half(const double* A, int stride, double* X) {
+  const double *a = A, *b = A + stride, *c = A + 2 * (size_t)stride;
+  const double x = b[1] * c[2] - b[2] * c[1], y = b[2] * c[0] - b[0] * c[2];
+  const double z = b[0] * c[1] - b[1] * c[0], det = a[0] * x + a[1] * y + a[2] * z;
+  const double to[HALF * HALF] = {x, a[2] * c[1] - a[1] * c[2], a[1] * b[2] - a[2] * b[1],
+                                  y, a[0] * c[2] - a[2] * c[0], a[2] * b[0] - a[0] * b[2],
+                                  z, a[1] * c[0] - a[0] * c[1], a[0] * b[1] - a[1] * b[0]};
+  for (int k = 0; k < HALF * HALF; k++) {
+    X[k] = to[k] / det;
+  }
+  return isnormal(det);
+}
+
+/* The inverse of a block whose halves do not meet. */
+static bool invert_halves(int n, const double* A, double* X) {
+  if (n != 2 * HALF) {
+    return false;
+  }
+  bool apart = true;
+  for (int i = 0; i < HALF; i++) {
+    for (int j = HALF; j < 2 * HALF; j++) {
+      apart = apart && A[i * n + j] == 0.0 && A[j * n + i] == 0.0;
+    }
+  }
+  return apart && invert_half(A, n, X) &&
+         invert_half(A + HALF * (n + 1), n, X + (size_t)HALF * HALF);
+}
+
 static bool factor_apart(saltusi_linear_blocks* b) {
   const saltus_structure* s = b->structure;
   memcpy(b->factor, b->A, b->diagonal_values * sizeof(double));
@@ -314,6 +348,8 @@ static bool factor_apart(saltusi_linear_blocks* b) {
                            singular_pivot)) {
       return false;
     }
+    b->halved[i] = (unsigned char)invert_halves(saltusi_block_size(s, i), b->A + b->at[i],
+                                                b->inverse + (size_t)i * 2 * HALF * HALF);
   }
   return true;
 }
@@ -435,6 +471,13 @@ void saltusi_linear_blocks_solve(const saltusi_linear_blocks* b, double* x) {
 }
 
 /* The blocks that a row meets, one after the other. */
+static void times_half(const double* X, double* x) {
+  const double a = x[0], b = x[1], c = x[2];
+  for (int i = 0; i < HALF; i++) {
+    x[i] = X[HALF * i] * a + X[HALF * i + 1] * b + X[HALF * i + 2] * c;
+  }
+}
+
 static int solve_row_apart(const saltusi_linear_blocks* b, int width, const int* column,
                            const double* entries, int* out_column, double* out) {
   const saltus_structure* s = b->structure;
@@ -449,7 +492,13 @@ static int solve_row_apart(const saltusi_linear_blocks* b, int width, const int*
     for (; k < width && (column != NULL ? column[k] : k) < s->start[i + 1]; k++) {
       out[used + (column != NULL ? column[k] : k) - s->start[i]] = entries[k];
     }
-    saltusi_lu_solve(n, b->factor + b->at[i], b->pivot + s->start[i], out + used);
+    if (b->halved[i] != 0) {
+      const double* X = b->inverse + (size_t)i * 2 * HALF * HALF;
+      times_half(X, out + used);
+      times_half(X + (size_t)HALF * HALF, out + used + HALF);
+    } else {
+      saltusi_lu_solve(n, b->factor + b->at[i], b->pivot + s->start[i], out + used);
+    }
     used += n;
   }
   return used;

@@ -31,10 +31,12 @@ typedef struct saltusi_linear_blocks {
   double* dense;    /* [nv x nv] what it is gathered from */
   double* diagonal; /* [nv] of a diagonal A */
   double* own;      /* [block_max^2] one block */
-  int* pivot;       /* [nv] */
-  int* block_of;    /* [nv] */
-  size_t* at;       /* [blocks] place of each diagonal block */
-  bool mass_kept;   /* M holds at every point */
+  double* inverse; /* [blocks x 18] of blocks of six that fall into two of three: bodies in space */
+  unsigned char* halved; /* [blocks] it has one */
+  int* pivot;            /* [nv] */
+  int* block_of;         /* [nv] */
+  size_t* at;            /* [blocks] place of each diagonal block */
+  bool mass_kept;        /* M holds at every point */
 
   /* only with pairs */
   saltusi_block_lu lu;

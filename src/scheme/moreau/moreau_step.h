@@ -72,6 +72,10 @@ struct saltusi_moreau {
   bool* rebounds;  /* [nc] of active contacts: whether restitution counts */
   double* broken;  /* [nj] G_k^T v_k + b_k while contacts are active, else 0 */
   bool* forced;    /* [nc] active whatever the forecast says, by key */
+  bool* taken;     /* [nc] takes part, by key, where contacts are speculative */
+  double* q_end;   /* [nq] where a speculative step leads */
+  double* v_end;   /* [nv] */
+  bool linearized; /* v_free is that of v_{k+1} = v_k already */
   bool exact;      /* one iteration solves a step */
   bool rows_stay;  /* those at q_k are those of the whole step */
   saltusi_moreau_joints kept;

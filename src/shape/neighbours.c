@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * neighbours.c - see neighbours.h. Of two leaves that meet both keep the other, or have more than they can keep.
+ */
+#include "shape/neighbours.h"
+
+#include <assert.h>
+
+static int* others_of(const saltusi_neighbours* n, int item) {
+  return n->other + (size_t)item * SALTUSI_NEIGHBOURS;
+}
+
+void saltusi_neighbours_clear(saltusi_neighbours* n, int leaves) {
+  assert(n != NULL && (leaves == 0 || n->count != NULL));
+  saltusi_tree_clear(&n->tree, leaves);
+  for (int i = 0; i < leaves; i++) {
+    n->count[i] = 0;
+  }
+}
+
+static void add(saltusi_neighbours* n, int item, int other) {
+  if (n->count[item] < 0) {
+    return;
+  }
+  if (n->count[item] == SALTUSI_NEIGHBOURS) {
+    n->count[item] = -1;
+    return;
+  }
+  others_of(n, item)[n->count[item]++] = other;
+}
+
+static void drop(saltusi_neighbours* n, int item, int other) {
+  int* list = others_of(n, item);
+  for (int k = 0; k < n->count[item]; k++) {
+    if (list[k] == other) {
+      list[k] = list[--n->count[item]];
+      return;
+    }
+  }
+}
+
+/* No other keeps the item. */
+static void forget(saltusi_neighbours* n, int item) {
+  if (n->count[item] < 0) { /* who does is not known */
+    for (int i = 0; i < n->tree.leaves; i++) {
+      drop(n, i, item);
+    }
+  }
+  for (int k = 0; k < n->count[item]; k++) {
+    drop(n, others_of(n, item)[k], item);
+  }
+  n->count[item] = 0;
+}
+
+void saltusi_neighbours_move(saltusi_neighbours* n, int item, const saltusi_bounds* box,
+                             double margin, const double way[3]) {
+  assert(n != NULL && box != NULL && way != NULL && margin >= 0.0);
+  if (saltusi_tree_holds(&n->tree, item, box)) {
+    return;
+  }
+  saltusi_bounds larger = *box;
+  for (int k = 0; k < 3; k++) {
+    larger.low[k] -= margin - (way[k] < 0.0 ? way[k] : 0.0);
+    larger.high[k] += margin + (way[k] > 0.0 ? way[k] : 0.0);
+  }
+  forget(n, item);
+  saltusi_tree_move(&n->tree, item, &larger, 0.0);
+  const int found = saltusi_tree_find(&n->tree, &larger, -1, n->found);
+  for (int k = 0; k < found; k++) {
+    if (n->found[k] != item) {
+      add(n, item, n->found[k]);
+      add(n, n->found[k], item);
+    }
+  }
+}
+
+int saltusi_neighbours_of(const saltusi_neighbours* n, int item, const saltusi_bounds* box,
+                          int* found) {
+  assert(n != NULL && box != NULL && found != NULL);
+  if (n->count[item] < 0) {
+    return saltusi_tree_find(&n->tree, box, item, found);
+  }
+  int count = 0;
+  for (int k = 0; k < n->count[item]; k++) {
+    const int other = others_of(n, item)[k];
+    if (other > item) {
+      found[count++] = other;
+    }
+  }
+  return count;
+}
