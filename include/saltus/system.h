@@ -135,7 +135,7 @@ enum {
   SALTUS_FREE_FORCE = 4,       /* F_q = F_v = 0 */
   SALTUS_CONSTANT_NORMALS = 8, /* G and b are constant: gaps are affine in q and t */
   SALTUS_CHANGING_CONTACTS =
-      16, /* contacts come and go; dims.nc is only a first guess of how many */
+      16,                     /* contacts come and go; dims.nc is only a first guess of how many */
   SALTUS_STILL_OBSTACLES = 32 /* b of contacts is 0: what they touch does not move by itself */
 };
 

@@ -38,7 +38,7 @@ typedef struct saltusi_shapes_listed {
 typedef struct saltusi_shapes_memory {
   saltusi_carrier* carrier; /* [body_count + 1], as are the next two */
   double *slack, *turn;
-  double* q;   /* [nq] */
+  double* q; /* [nq] */
   saltusi_shapes_listed* listed;
   void* world; /* of a query */
 } saltusi_shapes_memory;
