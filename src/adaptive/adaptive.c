@@ -348,8 +348,9 @@ static saltus_status end_at_event(saltusi_adaptive* w, const saltusi_found* f, d
   if (status == SALTUS_OK) {
     status = saltusi_adaptive_transition(w, t, w->step.t + origin, w->step.y_end, f);
   }
+  s += w->outcome.passed;
   if (status == SALTUS_OK) {
-    status = cap_step(w, t, w->step.y_end);
+    status = cap_step(w, w->step.t + s, w->step.y_end);
   }
   *length = s;
   return status;
@@ -604,6 +605,7 @@ static saltus_status examine(saltusi_adaptive* w, saltusi_refusal* refusal) {
 /* One accepted attempt and what ends it; *length may be zero at an event. */
 static saltus_status advance(saltusi_adaptive* w, double limit, double* length) {
   saltusi_adaptive_memory* m = w->memory;
+  w->outcome.room = limit;
   for (int k = 0; k < REFUSALS_MAX; k++) {
     double proposal = 0.0;
     saltusi_refusal refusal = {.why = SALTUSI_NOT_REFUSED};
@@ -682,6 +684,7 @@ static void begin_report(saltusi_adaptive* w) {
   w->decision.residual = 0.0;
   w->jump.tau = 0.0;
   w->outcome.moved = 0.0;
+  w->outcome.passed = 0.0;
   w->step.error = 0.0;
 }
 

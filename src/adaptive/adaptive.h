@@ -232,6 +232,8 @@ typedef struct saltusi_leap {
 typedef struct saltusi_outcome {
   double h;                 /* s, length that the dense output was made for */
   double length;            /* s, length of the step */
+  double room;              /* s, longest that it may be */
+  double passed;            /* s, of it after its event (flat.c) */
   double moved;             /* largest movement of a position by projections */
   double* lasting;          /* [nl] N s */
   double* impacts;          /* [nl] N s */
@@ -363,6 +365,9 @@ enum { SALTUSI_RANKS = 16, SALTUSI_RANK_GUARD = 11 };
 /* features.c: contacts that are pairs of features. Those that are near a place get keys and are o->listed, with their
  * gaps. */
 saltus_status saltusi_feature_list(saltusi_search* search, double t, const double* q);
+/* The same within so much, m, where that is more. */
+saltus_status saltusi_feature_list_within(saltusi_search* search, double t, const double* q,
+                                          double reach);
 saltus_status saltusi_find_guards(saltusi_search* search);
 saltus_status saltusi_find_feature_hit(saltusi_search* search, int key);
 /* The first event, where it is of a watch, becomes that of the contact that touches there. */
@@ -404,6 +409,14 @@ saltus_status saltusi_adaptive_settle(saltusi_adaptive* w, double t, double* y, 
                                       bool impact);
 saltus_status saltusi_adaptive_transition(saltusi_adaptive* w, double t, double t_event, double* y,
                                           const saltusi_found* found);
+/* The contacts of w->decision.set hit, and no status is decided; all that follows an impact on them. */
+saltus_status saltusi_strike_all(saltusi_adaptive* w, double t, double* y, int count);
+saltus_status saltusi_settle(saltusi_adaptive* w, double t, double* y, int count, bool impact);
+
+/* flat.c: the lowest point `low` of a circle is that of one that lies; v jumps and statuses follow. room: s, what there is
+ * to the end of the run; *passed: s, what it takes to go on through the flat attitude, y is there then. */
+saltus_status saltusi_lie_down(saltusi_adaptive* w, double t, double* y, int low, double room,
+                               double* passed);
 /* Senses of slip of the contacts that move, into d->sense; a stored sense of one that does not move is
  * meaningless. */
 void saltusi_find_senses(saltusi_decision* d, double t, const double* y);

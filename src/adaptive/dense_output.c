@@ -16,6 +16,8 @@ typedef struct head {
   double method;
   double t, h;   /* s, start, and length that the polynomials are made for */
   double length; /* s, of the step */
+  double
+      moving; /* s, of it up to its event, after which it stands still up to the jump at its end (flat.c) */
   double jump_u, jump_tau, jump_e;
   double jump_key;
 } head;
@@ -80,6 +82,7 @@ void saltusi_adaptive_dense_write(const saltusi_adaptive* w, double* data) {
                                .t = w->step.t,
                                .h = w->outcome.h,
                                .length = w->outcome.length,
+                               .moving = w->outcome.length - w->outcome.passed,
                                .jump_u = w->jump.u,
                                .jump_tau = w->jump.tau,
                                .jump_e = w->jump.e_N,
@@ -158,7 +161,7 @@ void saltusi_adaptive_dense_read(const saltus_system* sys, double* data, saltusi
   }
   const saltusi_adaptive_ops* ops = saltusi_adaptive_ops_of(d->method);
   const saltusi_motion motion = {.y0 = y0, .Q = Q, .n = (int)n, .h = d->h};
-  double theta = d->h > 0.0 ? past / d->h : 0.0;
+  double theta = d->h > 0.0 ? fmin(past, d->moving) / d->h : 0.0;
   double height = 0.0;
   double speed = 0.0;
   if (d->jump_tau > 0.0 && !at.smooth) {
@@ -183,7 +186,7 @@ static saltusi_motion motion_of(const saltusi_outline* o, const double* data, do
                                 double* theta) {
   const head* d = (const head*)(const void*)data;
   size_t n = (size_t)o->ny;
-  double past = fmin(fmax(t - d->t, 0.0), d->length);
+  double past = fmin(fmax(t - d->t, 0.0), d->moving);
   *theta = d->h > 0.0 ? past / d->h : 0.0;
   return (saltusi_motion){.y0 = data + HEAD, .Q = data + HEAD + n, .n = (int)n, .h = d->h};
 }

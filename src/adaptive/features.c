@@ -57,10 +57,18 @@ double saltusi_least_guard(saltusi_mode_dynamics* m, double t, const double* q, 
   double guard[SALTUS_GUARDS];
   int count = m->sys->ops->guards(m->sys->self, &at, m->eval->keys->table.identity[key], guard);
   double least = INFINITY;
-  for (int i = 0; i < count; i++) {
+  for (int i = 0; count > 0 && i < (count & ~SALTUS_LIES_DOWN); i++) {
     least = fmin(least, guard[i]);
   }
   return least;
+}
+
+bool saltusi_has_come_flat(saltusi_mode_dynamics* m, double t, const double* q, int key) {
+  assert(m != NULL && q != NULL && key >= 0);
+  const saltus_point at = saltusi_at(m->eval, t, q, NULL);
+  double guard[SALTUS_GUARDS];
+  int count = m->sys->ops->guards(m->sys->self, &at, m->eval->keys->table.identity[key], guard);
+  return count > 0 && (count & SALTUS_LIES_DOWN) != 0;
 }
 
 /* Whether a contact holds wherever its gap is zero. */
@@ -118,10 +126,16 @@ static void leave_rivals(saltusi_search* search, double t, const double* q) {
 
 saltus_status saltusi_feature_list(saltusi_search* search, double t, const double* q) {
   assert(search != NULL && q != NULL);
+  return saltusi_feature_list_within(search, t, q, 0.0);
+}
+
+saltus_status saltusi_feature_list_within(saltusi_search* search, double t, const double* q,
+                                          double reach) {
+  assert(search != NULL && q != NULL);
   saltusi_mode_dynamics* m = search->mode;
   saltusi_outline* o = (saltusi_outline*)(uintptr_t)search->o; /* laws of new keys are written */
   const saltus_point at = saltusi_at(m->eval, t, q, NULL);
-  m->list.requested = near_reach(o);
+  m->list.requested = fmax(reach, near_reach(o));
   saltus_status status = saltusi_contacts(m->sys, &at, &m->list);
   m->list.requested = INFINITY;
   if (status != SALTUS_OK) {
@@ -160,6 +174,44 @@ static double guard_at(void* context, double theta) {
          g->allowed;
 }
 
+static void add_guard(saltusi_search* search, guarded* g, const double x[2], const double f[2]) {
+  double root = saltusi_close_in(guard_at, g, x, f, 4.0 * DBL_EPSILON);
+  saltusi_found_add(search, (saltusi_found){.kind = SALTUSI_FOUND_GUARD,
+                                            .key = g->key,
+                                            .theta = root,
+                                            .origin = root,
+                                            .rank = SALTUSI_RANKS * g->key + SALTUSI_RANK_GUARD});
+}
+
+/* A guard that falls, and rises again before the next look, as that of a circle which goes through its flat attitude: by
+ * golden sections where the chords beside it, drawn on, meet below zero. False: it does not. */
+static bool find_dip(saltusi_search* search, guarded* g, const double f[LOOKS + 1], int i) {
+  enum { SECTIONS = 80 };
+  const double golden = 0.618033988749894848;
+  const double left = i >= 1 ? f[i] - f[i - 1] : -INFINITY;
+  const double right = i + 2 <= LOOKS ? f[i + 2] - f[i + 1] : INFINITY;
+  if (!(left < 0.0 && right > 0.0) || !(f[i] + left < 0.0 && f[i + 1] - right < 0.0)) {
+    return false;
+  }
+  double a = (double)i / LOOKS, b = (i + 1.0) / LOOKS;
+  double x[2] = {b - golden * (b - a), a + golden * (b - a)};
+  double value[2] = {guard_at(g, x[0]), guard_at(g, x[1])};
+  for (int k = 0; k < SECTIONS; k++) {
+    int low = value[0] < value[1] ? 0 : 1;
+    if (!(value[low] > 0.0)) {
+      add_guard(search, g, (const double[2]){(double)i / LOOKS, x[low]},
+                (const double[2]){f[i], value[low]});
+      return true;
+    }
+    *(low == 0 ? &b : &a) = x[1 - low];
+    x[1 - low] = x[low];
+    value[1 - low] = value[low];
+    x[low] = low == 0 ? b - golden * (b - a) : a + golden * (b - a);
+    value[low] = guard_at(g, x[low]);
+  }
+  return false;
+}
+
 /* One that begins a little outside, as corners on corners may, is looked at again when it is twice as far. */
 static void find_guard(saltusi_search* search, int key) {
   guarded g = {.search = search, .key = key, .allowed = guard_rounding(search->o)};
@@ -172,20 +224,19 @@ static void find_guard(saltusi_search* search, int key) {
     last = guard_at(&g, 0.0);
   }
   double end = saltusi_found_end(search);
+  double f[LOOKS + 1] = {last};
+  for (int i = 1; i <= LOOKS; i++) { /* some looks beyond the end tell a dip before it */
+    f[i] = guard_at(&g, (double)i / LOOKS);
+  }
   for (int i = 1; i <= LOOKS && (i - 1.0) / LOOKS < end; i++) {
-    double theta = (double)i / LOOKS;
-    double value = guard_at(&g, theta);
-    if (!(value > 0.0)) {
-      double root = saltusi_close_in(guard_at, &g, (const double[2]){(i - 1.0) / LOOKS, theta},
-                                     (const double[2]){last, value}, 4.0 * DBL_EPSILON);
-      saltusi_found_add(search, (saltusi_found){.kind = SALTUSI_FOUND_GUARD,
-                                                .key = key,
-                                                .theta = root,
-                                                .origin = root,
-                                                .rank = SALTUSI_RANKS * key + SALTUSI_RANK_GUARD});
+    if (!(f[i] > 0.0)) {
+      add_guard(search, &g, (const double[2]){(i - 1.0) / LOOKS, (double)i / LOOKS},
+                (const double[2]){f[i - 1], f[i]});
       return;
     }
-    last = value;
+    if (find_dip(search, &g, f, i - 1)) {
+      return;
+    }
   }
 }
 

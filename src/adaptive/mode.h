@@ -56,6 +56,8 @@ saltus_status saltusi_collect_gaps(saltusi_mode_dynamics* m, const saltus_point*
 saltus_status saltusi_feature_gaps(saltusi_mode_dynamics* m, const saltus_point* at);
 /* The least guard of a contact; infinite: it has none. */
 double saltusi_least_guard(saltusi_mode_dynamics* m, double t, const double* q, int key);
+/* Whether it is a circle that has come to be flat. */
+bool saltusi_has_come_flat(saltusi_mode_dynamics* m, double t, const double* q, int key);
 /* Rows of one contact at y into m->look. */
 void saltusi_mode_look(saltusi_mode_dynamics* m, double t, const double* y, int key);
 /* U of one row at y, and all rows of its contact into m->look. */

@@ -343,25 +343,42 @@ static bool is_approaching(const saltusi_adaptive* w, const double* y, int count
   return any;
 }
 
+/* Impacts on the members until none of them approaches. */
+static saltus_status strike_members(saltusi_adaptive* w, double t, double* y, int* count,
+                                    double rounding) {
+  bool approaching = is_approaching(w, y, *count, rounding);
+  saltus_status status = SALTUS_OK;
+  for (int round = 0; approaching; round++) {
+    saltusi_verdict verdict;
+    status = round < IMPACTS_MAX ? strike(w, t, y, count, rounding, &verdict) : SALTUS_ERR_STALLED;
+    if (status != SALTUS_OK) {
+      return status;
+    }
+    saltusi_add_scaled(w->o.nj, 1.0, w->decision.joint_impulse, w->outcome.joint_lasting);
+    saltusi_report_impact(w, t, *count, SALTUS_EVENT_IMPACT);
+    saltusi_report_verdict(w, t, &verdict);
+    /* features that left and are thrown back at once: what is below the tolerance closes */
+    approaching = (w->o.featured || w->decision.special) &&
+                  is_approaching(w, y, *count, fmax(rounding, 0.01 * w->o.atol_v_min));
+  }
+  return status;
+}
+
+saltus_status saltusi_strike_all(saltusi_adaptive* w, double t, double* y, int count) {
+  assert(w != NULL && y != NULL && count >= 0);
+  memcpy(w->transition.members, w->decision.set, (size_t)count * sizeof(int));
+  saltusi_mode_rows(&w->mode, t, y, true);
+  return strike_members(w, t, y, &count, normal_rounding(w, y));
+}
+
 static saltus_status settle(saltusi_adaptive* w, double t, double* y, int count, bool impact,
                             int depth) {
   memcpy(w->transition.members, w->decision.set, (size_t)count * sizeof(int));
   saltusi_mode_rows(&w->mode, t, y, true);
   double rounding = normal_rounding(w, y);
-  bool approaching = is_approaching(w, y, count, rounding);
-  saltus_status status = SALTUS_OK;
-  for (int round = 0; impact && approaching; round++) {
-    saltusi_verdict verdict;
-    status = round < IMPACTS_MAX ? strike(w, t, y, &count, rounding, &verdict) : SALTUS_ERR_STALLED;
-    if (status != SALTUS_OK) {
-      return status;
-    }
-    saltusi_add_scaled(w->o.nj, 1.0, w->decision.joint_impulse, w->outcome.joint_lasting);
-    saltusi_report_impact(w, t, count, SALTUS_EVENT_IMPACT);
-    saltusi_report_verdict(w, t, &verdict);
-    /* features that left and are thrown back at once: what is below the tolerance closes */
-    approaching = (w->o.featured || w->decision.special) &&
-                  is_approaching(w, y, count, fmax(rounding, 0.01 * w->o.atol_v_min));
+  saltus_status status = impact ? strike_members(w, t, y, &count, rounding) : SALTUS_OK;
+  if (status != SALTUS_OK) {
+    return status;
   }
   int candidates = 0;
   status = find_candidates(w, t, y, count, rounding, &candidates);
@@ -393,6 +410,11 @@ static saltus_status settle(saltusi_adaptive* w, double t, double* y, int count,
     c->fresh_slip = c->mode == SALTUSI_SLIP && w->decision.sense[key] == 0.0;
   }
   return status;
+}
+
+saltus_status saltusi_settle(saltusi_adaptive* w, double t, double* y, int count, bool impact) {
+  assert(w != NULL && y != NULL && count >= 0);
+  return settle(w, t, y, count, impact, 0);
 }
 
 saltus_status saltusi_adaptive_settle(saltusi_adaptive* w, double t, double* y, int count,
@@ -637,7 +659,10 @@ static saltus_status on_slide(saltusi_adaptive* w, double t, double* y, int key)
   return status;
 }
 
-static saltus_status on_guard(saltusi_adaptive* w, double t, double* y) {
+static saltus_status on_guard(saltusi_adaptive* w, double t, double* y, int key) {
+  if (saltusi_has_come_flat(&w->mode, t, y, key)) {
+    return saltusi_lie_down(w, t, y, key, w->outcome.room - (t - w->step.t), &w->outcome.passed);
+  }
   saltus_status status = list_near(w, t, y);
   if (status != SALTUS_OK) {
     return status;
@@ -747,7 +772,7 @@ saltus_status saltusi_adaptive_transition(saltusi_adaptive* w, double t, double 
     status = decide_again(w, t, y);
     break;
   case SALTUSI_FOUND_GUARD:
-    status = on_guard(w, t, y);
+    status = on_guard(w, t, y, found->key);
     break;
   case SALTUSI_FOUND_SWITCH: /* rows and forces may jump: all closed contacts are decided anew */
     status = follow_joints(w, t, y);

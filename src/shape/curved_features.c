@@ -166,15 +166,24 @@ saltusi_room saltusi_room_of(const saltusi_meeting* at, double reach, double del
   return out;
 }
 
-/* Parallel lines and circles that lie flat have no single closest point. */
-static bool degenerate(const saltusi_spot* A, const saltusi_spot* B) {
-  const bool lines = A->kind == SALTUSI_FEATURE_LINE && B->kind == SALTUSI_FEATURE_LINE;
-  const bool flat = (A->kind == SALTUSI_FEATURE_CIRCLE && B->kind == SALTUSI_FEATURE_PLANE) ||
-                    (A->kind == SALTUSI_FEATURE_PLANE && B->kind == SALTUSI_FEATURE_CIRCLE);
+static bool is_circle_on_plane(const saltusi_spot* A, const saltusi_spot* B) {
+  return (A->kind == SALTUSI_FEATURE_CIRCLE && B->kind == SALTUSI_FEATURE_PLANE) ||
+         (A->kind == SALTUSI_FEATURE_PLANE && B->kind == SALTUSI_FEATURE_CIRCLE);
+}
+
+static double sine_between(const saltusi_spot* A, const saltusi_spot* B) {
   double across[3];
   saltusi_cross(A->a, B->a, across);
-  const double least = lines ? SALTUSI_PARALLEL : flat ? SALTUSI_LIES_FLAT : 0.0;
-  return saltusi_dot3(across, across) <= least * least && (lines || flat);
+  return sqrt(saltusi_dot3(across, across));
+}
+
+/* Parallel lines and circles that lie flat have no single closest point. */
+static bool degenerate(const saltusi_listing* list, const saltusi_spot* A, const saltusi_spot* B) {
+  const bool lines = A->kind == SALTUSI_FEATURE_LINE && B->kind == SALTUSI_FEATURE_LINE;
+  const bool flat = is_circle_on_plane(A, B);
+  const double sine = sine_between(A, B);
+  const bool lies_down = flat && list->here && saltusi_lies_down(sine);
+  return !lies_down && ((lines && sine <= SALTUSI_PARALLEL) || (flat && sine <= SALTUSI_LIES_FLAT));
 }
 
 static double size_of(const saltusi_shape* shape) {
@@ -225,8 +234,12 @@ static void try_pair(const saltusi_listing* list, int a, int b, int branch) {
   saltusi_meeting at;
   if (!saltusi_list_meet(list, a, b, branch, &at) ||
       !(at.apart - at.spot[0].rho - at.spot[1].rho <= list->reach) ||
-      degenerate(&at.spot[0], &at.spot[1]) || !on_this_side(list, &at, a, b)) {
+      degenerate(list, &at.spot[0], &at.spot[1]) || !on_this_side(list, &at, a, b)) {
     return;
+  }
+  if (branch == 1 && is_circle_on_plane(&at.spot[0], &at.spot[1]) &&
+      !saltusi_lies_down(sine_between(&at.spot[0], &at.spot[1]))) {
+    return; /* the farthest point counts where a circle has come to be flat */
   }
   const saltusi_room in = list->all ? saltusi_room_of(&at, list->reach, list->sine,
                                                       fmin(size_of(two->A), size_of(two->B)))
@@ -252,7 +265,7 @@ static bool parallel(const saltusi_listing* list, const saltusi_feature* A,
   saltusi_turn(list->two->a->R, A->a, a);
   saltusi_turn(list->two->b->R, B->a, b);
   saltusi_cross(a, b, across);
-  const double least = fmax(SALTUSI_LIES_FLAT, list->sine);
+  const double least = saltusi_flat_sine(list);
   return saltusi_dot3(across, across) <= least * least;
 }
 
@@ -264,7 +277,7 @@ static bool lies(const saltusi_listing* list, const saltusi_feature* circle,
   saltusi_turn(at->R, circle->a, a);
   saltusi_turn(plane_at->R, plane->a, m);
   saltusi_cross(a, m, across);
-  const double least = fmax(SALTUSI_LIES_FLAT, list->sine);
+  const double least = saltusi_flat_sine(list);
   return saltusi_dot3(across, across) <= least * least &&
          (circle->rho > 0.0 || saltusi_dot3(a, m) < 0.0);
 }
@@ -348,8 +361,10 @@ void saltusi_list_features(const saltusi_listing* list) {
       const bool curves = (kind == SALTUSI_FEATURE_CIRCLE || other == SALTUSI_FEATURE_CIRCLE) &&
                           kind != SALTUSI_FEATURE_POINT && other != SALTUSI_FEATURE_POINT &&
                           kind != SALTUSI_FEATURE_PLANE && other != SALTUSI_FEATURE_PLANE;
+      const bool flat = (kind == SALTUSI_FEATURE_CIRCLE && other == SALTUSI_FEATURE_PLANE) ||
+                        (kind == SALTUSI_FEATURE_PLANE && other == SALTUSI_FEATURE_CIRCLE);
       try_pair(list, a, b, 0);
-      if (curves) {
+      if (curves || (flat && list->here)) {
         try_pair(list, a, b, 1);
       }
     }

@@ -145,7 +145,11 @@ static int angle_guards(const saltusi_spot* A, const saltusi_spot* B, int count,
   }
   const bool plane = A->kind == SALTUSI_FEATURE_PLANE || B->kind == SALTUSI_FEATURE_PLANE;
   const bool circle = A->kind == SALTUSI_FEATURE_CIRCLE || B->kind == SALTUSI_FEATURE_CIRCLE;
-  return plane && circle ? add(sine - SALTUSI_LIES_FLAT, count, guard) : count;
+  if (!(plane && circle)) {
+    return count;
+  }
+  count = add(sine - SALTUSI_LIES_FLAT, count, guard);
+  return sine <= SALTUSI_LIES_FLAT ? count | SALTUSI_LIES_DOWN : count;
 }
 
 /* A fixed point of a circle serves while the circle is flat on the plane. */
@@ -159,7 +163,8 @@ static int flat_guard(const saltusi_two* two, const saltusi_candidate* numbers,
       double a[3], across[3];
       saltusi_turn((of == 0 ? two->a : two->b)->R, circle->a, a);
       saltusi_cross(a, plane->a, across);
-      return add(2.0 * SALTUSI_LIES_FLAT - sqrt(saltusi_dot3(across, across)), 0, guard);
+      const double left = 2.0 * SALTUSI_LIES_FLAT - sqrt(saltusi_dot3(across, across));
+      return add(left >= 0.0 ? left : -1.0, 0, guard); /* no tolerance of lengths brings it back */
     }
   }
   return 0;

@@ -165,13 +165,18 @@ static double tilt(const saltusi_two* two, int circle) {
   return sqrt(saltusi_dot3(across, across));
 }
 
-/* The lowest point of a circle, or its fixed points where it lies flat or may do so. */
+/* The lowest point of a circle, or its fixed points where it lies flat or may do so. Where it has just come to be flat,
+ * the point opposite to the lowest, which comes down last: it tells the impact (docs/theory/contact-geometry.md). */
 static void list_circle(const saltusi_listing* list, int circle, int first_point) {
   const double sine = tilt(list->two, circle);
-  if (sine > SALTUSI_LIES_FLAT) {
+  const bool lies_down = list->here && saltusi_lies_down(sine);
+  if (sine > SALTUSI_LIES_FLAT || lies_down || list->least != NULL) {
     saltusi_list_add(list, circle, 1, 0);
   }
-  if (sine <= fmax(SALTUSI_LIES_FLAT, list->sine)) {
+  if (lies_down) {
+    saltusi_list_add(list, circle, 1, 1);
+  }
+  if (sine <= saltusi_flat_sine(list)) {
     for (int i = 0; i < SALTUSI_RIM_POINTS; i++) {
       saltusi_list_add(list, first_point + i, 1, 0);
     }

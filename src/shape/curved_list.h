@@ -6,13 +6,16 @@
 #ifndef SALTUSI_CURVED_LIST_H
 #define SALTUSI_CURVED_LIST_H
 
+#include "shape/curved.h"
 #include "shape/meeting.h"
 #include "shape/narrow.h"
+
+#include <math.h>
 
 /* Two shapes in the order of ranks, and where pairs go. */
 typedef struct saltusi_listing {
   const saltusi_two* two;
-  bool all;        /* as of saltusi_near */
+  bool all, here;  /* as of saltusi_near */
   double reach;    /* m */
   double sine;     /* by which cones of normals are widened */
   bool flipped;    /* the caller has them the other way round */
@@ -59,6 +62,15 @@ void saltusi_list_round(const saltusi_listing* list, int of, int number);
 
 /* Adds two lines where they are closest inside of both and not parallel. */
 bool saltusi_list_lines(const saltusi_listing* list, int a, int b);
+
+/* Below this sine a circle may lie flat on a plane. */
+static inline double saltusi_flat_sine(const saltusi_listing* list) {
+  return list->here ? SALTUSI_LIES_FLAT : fmax(SALTUSI_LIES_FLAT, list->sine);
+}
+/* A circle has come to be flat, and where it was lowest is still known: its direction to the root of rounding. */
+static inline bool saltusi_lies_down(double sine) {
+  return sine > 0.5 * SALTUSI_LIES_FLAT && sine <= SALTUSI_LIES_FLAT;
+}
 
 /* A point of one body in the axes of another. */
 void saltusi_seen_from(const saltusi_carrier* other, const saltusi_carrier* at, const double own[3],

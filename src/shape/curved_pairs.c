@@ -181,6 +181,7 @@ static void pairs(const saltusi_two* given, const saltusi_near* near, saltusi_ca
                                         : near->delta < 1.5 ? sin(near->delta)
                                                             : 1.0,
                                 .all = near->all,
+                                .here = near->here && !near->all,
                                 .flipped = !in_order(given),
                                 .out = out};
   const int before = out->count;

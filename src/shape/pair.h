@@ -17,7 +17,8 @@ typedef struct saltusi_pair {
   const saltusi_feature* B;
   const saltusi_carrier* a;
   const saltusi_carrier* b;
-  int branch; /* which minimum of a pair that has several (circle-circle, line-circle); 0 otherwise */
+  int branch; /* which minimum of a pair that has several (circle-circle, line-circle); of a circle and a plane
+               * 1 is the farthest point; 0 otherwise */
   double side
       [3]; /* world: the normal has a positive product with it (outward normals of edges); zero: A outside of B
                    * by the kinds alone */

@@ -113,14 +113,14 @@ bool saltusi_meet_point_circle(saltusi_spot* first, saltusi_spot* second, const 
 
 bool saltusi_meet_plane_circle(saltusi_spot* first, saltusi_spot* second, const saltusi_aim* aim) {
   assert(first != NULL && second != NULL && aim != NULL);
-  (void)aim;
   const double x = saltusi_dot3(first->a, second->e);
   const double y = saltusi_dot3(first->a, second->f);
   const double sine = sqrt(x * x + y * y);
   if (!(sine > 0.0)) {
     return false;
   }
-  saltusi_spot_on_circle(second, -x / sine, -y / sine);
+  const double sign = aim->branch == 1 ? 1.0 : -1.0; /* the highest point, or the lowest */
+  saltusi_spot_on_circle(second, sign * x / sine, sign * y / sine);
   saltusi_spot_on_plane(first, second->p);
   return true;
 }

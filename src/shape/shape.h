@@ -69,6 +69,7 @@ typedef struct saltusi_near {
   bool
       all; /* every pair that can come to touch when its shapes move by reach and turn by delta: ends of features are
                    * widened by reach, and nothing is chosen at corners; a family may list fewer, those of this place */
+  bool here; /* of this place alone, where nothing turns: a circle is tilted or flat */
 } saltusi_near;
 
 /* All pairs of features of two shapes within reach, as section 2.1 of the theory page says. The order is that of (a, b).
@@ -99,7 +100,10 @@ void saltusi_shape_pair(const saltusi_shape* A, const saltusi_carrier* a, const 
 
 /* Positive while the features of a closed contact are those that touch (section 2.3); at most SALTUSI_GUARDS values,
  * m or sine of an angle. Returns how many. */
-enum { SALTUSI_GUARDS = 16 };
+enum {
+  SALTUSI_GUARDS = 16,
+  SALTUSI_LIES_DOWN = 64
+}; /* added: a circle that has come to be flat on a plane */
 int saltusi_shape_guards(const saltusi_shape* A, const saltusi_carrier* a, const saltusi_shape* B,
                          const saltusi_carrier* b, const saltusi_candidate* numbers,
                          double guard[SALTUSI_GUARDS]);

@@ -348,6 +348,7 @@ static saltusi_meeting meeting_of(const saltusi_world* world, const saltusi_worl
   /* within a horizon contacts act along the normals of now: those that ways could make others of are not wanted */
   const double shift = query->horizon > 0.0 ? query->reach : meeting.near.reach;
   meeting.near.delta = turn_a + turn_b + (size > 0.0 ? shift / size : 0.0);
+  meeting.near.here = query->horizon == 0.0 && turn_a + turn_b == 0.0;
   return meeting;
 }
 
