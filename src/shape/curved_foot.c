@@ -23,10 +23,9 @@ static seen from_axis(const saltusi_feature* f, const double point[3]) {
   double w[3];
   saltusi_minus3(point, f->p, w);
   s.height = saltusi_dot3(w, f->a);
-  saltusi_along(-s.height, f->a, w, w);
-  s.away = sqrt(saltusi_dot3(w, w));
-  for (int k = 0; k < 3; k++) {
-    s.out[k] = s.away > 0.0 ? w[k] / s.away : f->e[k];
+  s.away = saltusi_away_from(f->a, w, s.out);
+  if (!(s.away > 0.0)) {
+    memcpy(s.out, f->e, sizeof s.out);
   }
   return s;
 }

@@ -90,6 +90,50 @@ static saltus_status place(saltusi_making* making, int dimension) {
   return SALTUS_OK;
 }
 
+/* Lengths whose fourth powers are numbers; 0 is none. */
+static bool can_be_computed(double x) {
+  return x == 0.0 || (fabs(x) >= 1e-50 && fabs(x) <= 1e50);
+}
+
+static saltus_status check_lengths(const saltusi_making* making, const saltusi_shape* shape) {
+  for (int i = 0; i < shape->stored; i++) {
+    const saltusi_feature* f = &shape->feature[i];
+    const double length[4] = {f->rho, f->size[0], f->size[1], f->size[2]};
+    for (int k = 0; k < 4; k++) {
+      if (isfinite(length[k]) && !can_be_computed(length[k])) {
+        return saltusi_shape_refuse(making,
+                                    "its length %g m: lengths of 1e-50 to 1e50 m can be "
+                                    "computed with",
+                                    fabs(length[k]));
+      }
+    }
+    for (int k = 0; k < 3; k++) {
+      if (!(fabs(f->p[k]) <= 1e50)) {
+        return saltusi_shape_refuse(making, "its point at %g m: up to 1e50 m can be computed with",
+                                    f->p[k]);
+      }
+    }
+  }
+  return SALTUS_OK;
+}
+
+static saltus_status make_by_kind(const saltusi_making* making, saltusi_shape* out) {
+  if (out->dimension == 2) {
+    return saltusi_make_planar(making, out);
+  }
+  switch (making->def->kind) {
+  case SALTUS_SHAPE_MESH:
+  case SALTUS_SHAPE_HEIGHTFIELD:
+    return saltusi_make_mesh(making, out);
+  case SALTUS_SHAPE_BOX:
+  case SALTUS_SHAPE_HULL:
+  case SALTUS_SHAPE_HALF_SPACE:
+    return saltusi_make_polytope(making, out);
+  default:
+    return saltusi_make_curved(making, out);
+  }
+}
+
 saltus_status saltusi_shape_make(const saltus_shape_def* def, int dimension, saltusi_pool* pool,
                                  saltus_log log, saltusi_shape* out) {
   assert(def != NULL && pool != NULL && out != NULL && (dimension == 2 || dimension == 3));
@@ -106,25 +150,13 @@ saltus_status saltusi_shape_make(const saltus_shape_def* def, int dimension, sal
                                 dimension == 2 ? "space, not of the plane"
                                                : "the plane, not of space");
   }
-  const saltus_status status = place(&making, dimension);
+  saltus_status status = place(&making, dimension);
   if (status != SALTUS_OK) {
     return status;
   }
   out->name = saltusi_pool_text(pool, def->name);
   out->kind = def->kind;
   out->dimension = dimension;
-  if (dimension == 2) {
-    return saltusi_make_planar(&making, out);
-  }
-  switch (def->kind) {
-  case SALTUS_SHAPE_MESH:
-  case SALTUS_SHAPE_HEIGHTFIELD:
-    return saltusi_make_mesh(&making, out);
-  case SALTUS_SHAPE_BOX:
-  case SALTUS_SHAPE_HULL:
-  case SALTUS_SHAPE_HALF_SPACE:
-    return saltusi_make_polytope(&making, out);
-  default:
-    return saltusi_make_curved(&making, out);
-  }
+  status = make_by_kind(&making, out);
+  return status == SALTUS_OK ? check_lengths(&making, out) : status;
 }

@@ -65,6 +65,10 @@ void saltusi_spot_on_circle(saltusi_spot* circle, double cosine, double sine);
 void saltusi_spot_of_support(saltusi_spot* spot, const double n[3]);
 bool saltusi_spot_on_cone(saltusi_spot* cone, const double r[3], double along);
 
+/* How far w is from the axis a, and in which direction r of length 1, normal to a to rounding however near w is to the
+ * axis; 0: on it, r is without meaning. */
+double saltusi_away_from(const double a[3], const double w[3], double r[3]);
+
 /* u' of A and B for the angular velocities of both and V = V_A - V_B of the material at p_A and p_B; false where they are
  * not determined. */
 bool saltusi_meeting_rates(const saltusi_meeting* at, const double WA[3], const double WB[3],

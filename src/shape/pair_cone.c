@@ -38,6 +38,23 @@ bool saltusi_spot_on_cone(saltusi_spot* cone, const double r[3], double along) {
   return true;
 }
 
+double saltusi_away_from(const double a[3], const double w[3], double r[3]) {
+  assert(a != NULL && w != NULL && r != NULL && w != r);
+  saltusi_along(-saltusi_dot3(w, a), a, w, r);
+  const double away = sqrt(saltusi_dot3(r, r));
+  for (int round = 0; round < 2 && away > 0.0;
+       round++) { /* what is left of a counts the more, the less r is */
+    const double length = sqrt(saltusi_dot3(r, r));
+    for (int k = 0; k < 3; k++) {
+      r[k] /= length;
+    }
+    if (round == 0) {
+      saltusi_along(-saltusi_dot3(r, a), a, r, r);
+    }
+  }
+  return away;
+}
+
 bool saltusi_meet_point_cone(saltusi_spot* first, saltusi_spot* second, const saltusi_aim* aim) {
   assert(first != NULL && second != NULL && aim != NULL);
   (void)aim;
@@ -45,13 +62,9 @@ bool saltusi_meet_point_cone(saltusi_spot* first, saltusi_spot* second, const sa
   memcpy(first->p, first->origin, sizeof first->p);
   saltusi_minus3(first->origin, second->origin, w);
   const double height = saltusi_dot3(w, second->a);
-  saltusi_along(-height, second->a, w, r);
-  const double away = sqrt(saltusi_dot3(r, r));
+  const double away = saltusi_away_from(second->a, w, r);
   if (!(away > 0.0)) {
     return false;
-  }
-  for (int k = 0; k < 3; k++) {
-    r[k] /= away;
   }
   const double k = second->size[0];
   return saltusi_spot_on_cone(second, r, (height + k * away) / sqrt(1.0 + k * k));

@@ -62,6 +62,28 @@ static double least_gap(const saltusi_candidate* room, int count) {
   return least;
 }
 
+/* Beside the axis by less and less: the normal stays one of the cone. */
+static void a_ball_near_the_axis_of_a_cone_has_a_normal(void** state) {
+  (void)state;
+  item ball, cone;
+  saltusi_candidate room[MOST];
+  make((saltus_shape_def){.kind = SALTUS_SHAPE_SPHERE, .radius = 0.1}, &ball);
+  make((saltus_shape_def){.kind = SALTUS_SHAPE_CONE, .radius = 0.5, .length = 1.0}, &cone);
+  turn(&cone, 0.3, 0.7, -0.4);
+  for (double off = 1e-3; off > 1e-15; off *= 0.3) {
+    const double own[3] = {0.6 * off, 0.8 * off, 0.5};
+    saltusi_turn(cone.at.R, own, ball.at.x);
+    const int count = near_pairs(&ball, &cone, 0.0, 1e-3, room);
+    assert_int_equal(count, 1);
+    double seen[3];
+    saltusi_turn_back(cone.at.R, room[0].normal, seen);
+    assert_near(saltusi_dot3(seen, seen), 1.0, 1e-14);
+    assert_near(seen[2], 0.5 / sqrt(1.25), 1e-14);
+  }
+  saltusi_pool_free(&ball.pool);
+  saltusi_pool_free(&cone.pool);
+}
+
 static const saltus_shape_def ground_def = {.kind = SALTUS_SHAPE_HALF_SPACE};
 
 /* A standing cylinder is carried by eight points of its rim, a tipped one by the lowest point of it alone. */
@@ -468,6 +490,9 @@ static void degenerate_shapes_are_refused(void** state) {
       {{.kind = SALTUS_SHAPE_SPHERE, .radius = -1.0}, "radius -1"},
       {{.kind = SALTUS_SHAPE_SPHERE, .radius = INFINITY}, "radius inf"},
       {{.kind = SALTUS_SHAPE_SPHERE, .radius = NAN}, "radius"},
+      {{.kind = SALTUS_SHAPE_SPHERE, .radius = 1e200}, "length 1e+200 m: lengths of 1e-50 to 1e50"},
+      {{.kind = SALTUS_SHAPE_BOX, .size = {1.0, 1e-60, 1.0}}, "length 1e-60 m"},
+      {{.kind = SALTUS_SHAPE_SPHERE, .radius = 1.0, .position = {0.0, 1e60}}, "point at 1e+60 m"},
       {{.kind = SALTUS_SHAPE_CAPSULE, .radius = 1.0, .length = -1.0}, "length -1"},
       {{.kind = SALTUS_SHAPE_CAPSULE, .radius = 0.0, .length = 1.0}, "radius 0"},
       {{.kind = SALTUS_SHAPE_CYLINDER, .radius = 1.0}, "length 0"},
@@ -582,6 +607,7 @@ static void arbitrary_positions_give_numbers(void** state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_standing_cylinder_has_fixed_points),
+      cmocka_unit_test(a_ball_near_the_axis_of_a_cone_has_a_normal),
       cmocka_unit_test(a_cylinder_over_an_edge_touches_where_its_rim_crosses),
       cmocka_unit_test(a_lying_cylinder_touches_with_rim_and_side),
       cmocka_unit_test(capsules_may_be_parallel),
