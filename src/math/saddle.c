@@ -20,119 +20,166 @@
  * 1300 links are below. */
 static const double weak = 1e-10;
 
-/* The call, with `size` for n: a constant for the sizes that blocks of bodies and joints often have, which makes
- * the loops of inlined functions short. */
-#define BY_SIZE(n, call)                                                                           \
-  switch (n) {                                                                                     \
-    SIZE(1, call)                                                                                  \
-    SIZE(2, call)                                                                                  \
-    SIZE(3, call)                                                                                  \
-    SIZE(5, call)                                                                                  \
-    SIZE(6, call)                                                                                  \
-  default: {                                                                                       \
-    const int size = (n);                                                                          \
-    call;                                                                                          \
-  }                                                                                                \
+/* The call, with constants `m` and `n` for the sizes of bodies, hinges, balls and rods, in space and in the plane, which leaves inlined
+ * functions without loops; else the other one. */
+#define BY_SIZES(rows, columns, call, other)                                                       \
+  switch (16 * (rows) + (columns)) {                                                               \
+    SIZES(6, 5, call)                                                                              \
+    SIZES(5, 6, call)                                                                              \
+    SIZES(6, 6, call)                                                                              \
+    SIZES(5, 5, call)                                                                              \
+    SIZES(3, 2, call)                                                                              \
+    SIZES(2, 3, call)                                                                              \
+    SIZES(3, 3, call)                                                                              \
+    SIZES(2, 2, call)                                                                              \
+    SIZES(6, 3, call)                                                                              \
+    SIZES(3, 6, call)                                                                              \
+    SIZES(1, 1, call)                                                                              \
+    SIZES(1, 2, call)                                                                              \
+    SIZES(2, 1, call)                                                                              \
+    SIZES(1, 3, call)                                                                              \
+    SIZES(3, 1, call)                                                                              \
+  default:                                                                                         \
+    other;                                                                                         \
   }
-#define SIZE(n, call)                                                                              \
-  case n: {                                                                                        \
-    const int size = (n);                                                                          \
+#define SIZES(rows, columns, call)                                                                 \
+  case 16 * (rows) + (columns): {                                                                  \
+    enum { m = rows, n = columns };                                                                \
     call;                                                                                          \
     break;                                                                                         \
   }
 
-/* C -= A B, A [m x k] column by column, B [k x n], rows of C `stride` apart; n is constant where inlined. */
-static inline void subtract(int m, int k, const int n, const double* restrict A,
-                            const double* restrict B, double* restrict C, int stride) {
+/* Sums of so many columns stay in registers. */
+enum { TOGETHER = 6 };
+
+/* C -= A B, A [m x k] column by column, B [k x n], rows of C `stride` apart; n is TOGETHER at most. */
+static inline void subtract(const int m, const int k, const int n, const double* restrict A,
+                            const double* restrict B, double* restrict C, const int stride) {
   for (int a = 0; a < m; a++) {
-    double* restrict to = C + (size_t)a * (size_t)stride;
+    double* restrict row = C + (size_t)a * (size_t)stride;
+    double sum[TOGETHER];
+    for (int c = 0; c < n; c++) {
+      sum[c] = row[c];
+    }
     for (int l = 0; l < k; l++) {
-      const double* restrict right = B + l * n;
+      const double left = A[l * m + a];
       for (int c = 0; c < n; c++) {
-        to[c] -= A[l * m + a] * right[c];
+        sum[c] -= left * B[l * n + c];
+      }
+    }
+    for (int c = 0; c < n; c++) {
+      row[c] = sum[c];
+    }
+  }
+}
+
+static void subtract_any(int m, int k, int n, const double* restrict A, const double* restrict B,
+                         double* restrict C, int stride) {
+  for (int a = 0; a < m; a++) {
+    double* restrict row = C + (size_t)a * (size_t)stride;
+    for (int l = 0; l < k; l++) {
+      for (int c = 0; c < n; c++) {
+        row[c] -= A[l * m + a] * B[l * n + c];
       }
     }
   }
 }
 
-static void subtract_product(int m, int k, int n, const double* A, const double* B, double* C,
-                             int stride) {
-  BY_SIZE(n, subtract(m, k, size, A, B, C, stride))
+static void subtract_product(int rows, int k, int columns, const double* A, const double* B,
+                             double* C, int stride) {
+  if (rows != columns || stride != columns) {
+    subtract_any(rows, k, columns, A, B, C, stride);
+    return;
+  }
+  BY_SIZES(rows, k, subtract(m, n, m, A, B, C, m), subtract_any(rows, k, rows, A, B, C, rows))
 }
 
-/* A <- A B, A [m x n] row by row before and column by column after, B [n x n]; room [m n]. n is constant where
- * inlined. */
-static inline void multiply(int m, const int n, double* restrict A, const double* restrict B,
+/* A [m x n] column by column from rows. */
+static inline void turn_over(const int m, const int n, const double* restrict from,
+                             double* restrict A) {
+  for (int c = 0; c < n; c++) {
+    for (int a = 0; a < m; a++) {
+      A[c * m + a] = from[a * n + c];
+    }
+  }
+}
+
+/* A <- A B, A [m x n] row by row before and column by column after, B [n x n]; room [m n]; n is TOGETHER at most. */
+static inline void multiply(const int m, const int n, double* restrict A, const double* restrict B,
                             double* restrict room) {
   for (int a = 0; a < m; a++) {
-    const double* from = A + a * n;
-    double* row = room + a * n;
+    double sum[TOGETHER];
     for (int c = 0; c < n; c++) {
-      row[c] = from[0] * B[c];
+      sum[c] = A[a * n] * B[c];
+    }
+    for (int l = 1; l < n; l++) {
+      const double left = A[a * n + l];
+      for (int c = 0; c < n; c++) {
+        sum[c] += left * B[l * n + c];
+      }
+    }
+    for (int c = 0; c < n; c++) {
+      room[a * n + c] = sum[c];
+    }
+  }
+  turn_over(m, n, room, A);
+}
+
+static void multiply_any(int m, int n, double* restrict A, const double* restrict B,
+                         double* restrict room) {
+  for (int a = 0; a < m; a++) {
+    for (int c = 0; c < n; c++) {
+      room[a * n + c] = A[a * n] * B[c];
     }
     for (int l = 1; l < n; l++) {
       for (int c = 0; c < n; c++) {
-        row[c] += from[l] * B[l * n + c];
+        room[a * n + c] += A[a * n + l] * B[l * n + c];
       }
     }
   }
-  for (int c = 0; c < n; c++) {
-    for (int a = 0; a < m; a++) {
-      A[c * m + a] = room[a * n + c];
-    }
-  }
+  turn_over(m, n, room, A);
 }
 
-static void times_inverse(int m, int n, double* A, const double* B, double* room) {
-  BY_SIZE(n, multiply(m, size, A, B, room))
+static void times_inverse(int rows, int columns, double* A, const double* B, double* room) {
+  BY_SIZES(rows, columns, multiply(m, n, A, B, room), multiply_any(rows, columns, A, B, room))
 }
 
-/* A [m x n] row by row becomes column by column; room [m n]. n is constant where inlined. */
-static inline void turn_over(int m, const int n, double* restrict A, double* restrict room) {
-  memcpy(room, A, (size_t)m * (size_t)n * sizeof(double));
-  for (int c = 0; c < n; c++) {
-    for (int a = 0; a < m; a++) {
-      A[c * m + a] = room[a * n + c];
-    }
-  }
+/* A [m x n] row by row becomes column by column; room [m n]. */
+static void turn_block(int rows, int columns, double* A, double* room) {
+  memcpy(room, A, (size_t)rows * (size_t)columns * sizeof(double));
+  BY_SIZES(rows, columns, turn_over(m, n, room, A), turn_over(rows, columns, room, A))
 }
 
-static void turn_block(int m, int n, double* A, double* room) {
-  BY_SIZE(n, turn_over(m, size, A, room))
-}
-
-/* Gauss-Jordan in place with row exchanges; n is constant where inlined. False when a pivot is zero or
- * not finite. */
-static inline bool invert(const int n, double* A, int* pivot) {
+/* Gauss-Jordan in place with row exchanges; room [n]. False when a pivot is zero or not finite. */
+static inline bool invert(const int n, double* restrict A, int* restrict pivot,
+                          double* restrict room) {
   for (int k = 0; k < n; k++) {
     int p = k;
     for (int i = k + 1; i < n; i++) {
       p = fabs(A[i * n + k]) > fabs(A[p * n + k]) ? i : p;
     }
     pivot[k] = p;
-    double own = A[p * n + k];
+    const double own = A[p * n + k];
     if (!(fabs(own) > 0.0) || !isfinite(own)) {
       return false;
     }
-    for (int c = 0; c < n && p != k; c++) {
-      double kept = A[p * n + c];
-      A[p * n + c] = A[k * n + c];
-      A[k * n + c] = kept;
-    }
-    double over = 1.0 / own;
-    A[k * n + k] = 1.0;
+    const double over = 1.0 / own;
     for (int c = 0; c < n; c++) {
-      A[k * n + c] *= over;
+      room[c] = A[p * n + c] * over;
     }
+    for (int c = 0; c < n && p != k; c++) {
+      A[p * n + c] = A[k * n + c];
+    }
+    room[k] = over;
     for (int i = 0; i < n; i++) {
-      double times = A[i * n + k];
-      if (i == k || times == 0.0) {
-        continue;
-      }
+      const double times = A[i * n + k];
       A[i * n + k] = 0.0;
       for (int c = 0; c < n; c++) {
-        A[i * n + c] -= times * A[k * n + c];
+        A[i * n + c] -= times * room[c];
       }
+    }
+    for (int c = 0; c < n; c++) {
+      A[k * n + c] = room[c];
     }
   }
   for (int k = n - 1; k >= 0; k--) { /* exchanged rows are exchanged columns of the inverse */
@@ -145,8 +192,8 @@ static inline bool invert(const int n, double* A, int* pivot) {
   return true;
 }
 
-static bool invert_block(int n, double* A, int* pivot) {
-  BY_SIZE(n, return invert(size, A, pivot))
+static bool invert_block(int size, double* A, int* pivot, double* room) {
+  BY_SIZES(size, size, return invert(m, A, pivot, room), return invert(size, A, pivot, room))
 }
 
 void saltusi_saddle_clear(saltusi_saddle* s) {
@@ -158,7 +205,7 @@ void saltusi_saddle_clear(saltusi_saddle* s) {
 static bool invert_pivot(saltusi_saddle* s, int k) {
   int n = s->size[k];
   double* D = s->values + s->diagonal[k];
-  if (!invert_block(n, D, s->pivot)) {
+  if (!invert_block(n, D, s->pivot, s->part)) {
     return false;
   }
   if (s->node[k] < s->bodies) {
@@ -198,38 +245,70 @@ static void eliminate(saltusi_saddle* s, int k, int loops, int stride) {
   turn_block(n, n, s->values + s->diagonal[k], s->part);
 }
 
-/* y -= A x, A [m x k] column by column; m is constant where inlined. */
-static inline void subtract_columns(const int m, int k, const double* restrict A,
+/* y -= A x, A [m x n] column by column; m is TOGETHER at most. */
+static inline void subtract_columns(const int m, const int n, const double* restrict A,
                                     const double* restrict x, double* restrict y) {
-  for (int l = 0; l < k; l++) {
+  double sum[TOGETHER];
+  for (int a = 0; a < m; a++) {
+    sum[a] = y[a];
+  }
+  for (int l = 0; l < n; l++) {
+    const double right = x[l];
+    for (int a = 0; a < m; a++) {
+      sum[a] -= A[l * m + a] * right;
+    }
+  }
+  for (int a = 0; a < m; a++) {
+    y[a] = sum[a];
+  }
+}
+
+static void subtract_any_columns(int m, int n, const double* restrict A, const double* restrict x,
+                                 double* restrict y) {
+  for (int l = 0; l < n; l++) {
     for (int a = 0; a < m; a++) {
       y[a] -= A[l * m + a] * x[l];
     }
   }
 }
 
-static void subtract_times(int m, int k, const double* A, const double* x, double* y) {
-  BY_SIZE(m, subtract_columns(size, k, A, x, y))
+static void subtract_times(int rows, int columns, const double* A, const double* x, double* y) {
+  BY_SIZES(rows, columns, subtract_columns(m, n, A, x, y),
+           subtract_any_columns(rows, columns, A, x, y))
 }
 
-/* x <- A x, A [n x n] column by column; n is constant where inlined. */
-static inline void multiply_columns(const int n, const double* restrict A, double* restrict x,
-                                    double* restrict y) {
+/* x <- A x, A [n x n] column by column; room [n]. */
+static inline void multiply_columns(const int n, const double* restrict A, double* restrict x) {
+  double sum[TOGETHER];
   for (int a = 0; a < n; a++) {
-    y[a] = A[a] * x[0];
+    sum[a] = A[a] * x[0];
   }
   for (int l = 1; l < n; l++) {
+    const double right = x[l];
     for (int a = 0; a < n; a++) {
-      y[a] += A[l * n + a] * x[l];
+      sum[a] += A[l * n + a] * right;
     }
   }
   for (int a = 0; a < n; a++) {
-    x[a] = y[a];
+    x[a] = sum[a];
   }
 }
 
-static void times_block(int n, const double* A, double* x, double* room) {
-  BY_SIZE(n, multiply_columns(size, A, x, room))
+static void multiply_any_columns(int n, const double* restrict A, double* restrict x,
+                                 double* restrict room) {
+  for (int a = 0; a < n; a++) {
+    room[a] = A[a] * x[0];
+  }
+  for (int l = 1; l < n; l++) {
+    for (int a = 0; a < n; a++) {
+      room[a] += A[l * n + a] * x[l];
+    }
+  }
+  memcpy(x, room, (size_t)n * sizeof(double));
+}
+
+static void times_block(int size, const double* A, double* x, double* room) {
+  BY_SIZES(size, size, multiply_columns(m, A, x), multiply_any_columns(size, A, x, room))
 }
 
 /* Position order forwards, from y as it is. */
