@@ -254,7 +254,9 @@ typedef struct saltus_system_ops {
   /* ? unknown. After a failure: text[size] says what stands in the way of a step from `at` over h (0: of being
    * there); false: nothing that is known. */
   bool (*obstacle)(const void* self, const saltus_point* at, double h, char* text, size_t size);
-  SALTUS_RESERVED(8);
+  /* ? advance. The same inside a step: angles of joints may have any value where neither forces nor joints read them. */
+  void (*advance_within)(const void* self, const double* q, const double* v, double h, double* q1);
+  SALTUS_RESERVED(7);
 } saltus_system_ops;
 
 typedef struct saltus_label {

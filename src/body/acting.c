@@ -108,17 +108,9 @@ static void act_in_plane(const saltus_mechanism* m, const saltusi_joint* j, cons
 
 static void act_in_space(const saltus_mechanism* m, const saltusi_joint* j, const held_end* a,
                          const held_end* b, const action* by) {
-  const double *Ra = a->pose->R, *Rb = b->pose->R, *wa = a->v + 3, *wb = b->v + 3;
+  const double *Ra = a->pose->R, *wa = a->v + 3, *wb = b->v + 3;
   double C[9], d[3], y[3], u[3], turned[3], back[3], w[3];
-  for (int i = 0; i < 3; i++) {
-    for (int k = 0; k < 3; k++) {
-      C[3 * i + k] = Rb[i] * Ra[k] + Rb[3 + i] * Ra[3 + k] + Rb[6 + i] * Ra[6 + k];
-    }
-  }
-  saltusi_turn(Rb, b->marker->r, d);
-  add3(1.0, b->pose->x, d);
-  add3(-1.0, a->pose->x, d);
-  saltusi_turn_back(Ra, d, y);
+  saltusi_seen_from(a->pose, b->pose, b->marker, C, y);
   saltusi_minus3(b->v, a->v, d);
   saltusi_turn_back(Ra, d, u);
   saltusi_cross(wb, b->marker->r, turned);

@@ -128,41 +128,46 @@ static void any_stiffness(const saltus_mechanism* m, const saltusi_joint* j,
 
 /* ---- joints that hold a point ---- */
 
-/* What its rows share. */
+/* What its rows share: a and b are the bodies, s_i the axes of the marker on a, s_j those of the one on b. */
 typedef struct held {
-  const saltusi_end *a, *b;
-  const double *wa, *wb;
+  const saltusi_marker *a, *b;
+  saltusi_pose at_a, at_b;
+  saltusi_motion by_a, by_b;
   double C[9];
-  double y[3], u[3], rb[3]; /* u: m/s; rb: w_b x r_b */
+  double y[3], u[3], rb[3];            /* u: m/s; rb: w_b x r_b */
+  double turned[3][3], turned_b[3][3]; /* w_a x s_i in a and in b */
+  double si_b[3][3];                   /* s_i in b */
+  int j;                               /* what is below belongs to this s_j; -1: to none */
+  double swung[3], swung_a[3];         /* w_b x s_j in b and in a */
+  double sj_a[3];                      /* s_j in a */
 } held;
 
-static void hold(const saltusi_end end[2], const saltusi_motion* a, const saltusi_motion* b,
+static void hold(const saltus_mechanism* m, const saltusi_joint* joint, const saltus_point* at,
                  held* h) {
-  h->a = &end[0];
-  h->b = &end[1];
-  h->wa = a->w;
-  h->wb = b->w;
-  const double *Ra = end[0].pose.R, *Rb = end[1].pose.R;
-  for (int i = 0; i < 3; i++) {
-    for (int k = 0; k < 3; k++) {
-      h->C[3 * i + k] = Rb[i] * Ra[k] + Rb[3 + i] * Ra[3 + k] + Rb[6 + i] * Ra[6 + k];
-    }
-  }
+  h->a = &m->markers[joint->link.marker[0][0]];
+  h->b = &m->markers[joint->link.marker[0][1]];
+  h->j = -1;
+  saltusi_pose_at(m, h->a->body, at->t, at->q, &h->at_a);
+  saltusi_pose_at(m, h->b->body, at->t, at->q, &h->at_b);
+  saltusi_motion_at(m, h->a->body, at->t, at->v, &h->by_a);
+  saltusi_motion_at(m, h->b->body, at->t, at->v, &h->by_b);
   double d[3], moved[3];
-  saltusi_minus3(h->b->p, h->a->pose.x, d);
-  saltusi_turn_back(Ra, d, h->y);
-  saltusi_cross(h->wb, h->b->marker->r, h->rb);
+  saltusi_seen_from(&h->at_a, &h->at_b, h->b, h->C, h->y);
+  saltusi_cross(h->by_b.w, h->b->r, h->rb);
   saltusi_turn_back(h->C, h->rb, moved);
-  saltusi_minus3(b->v, a->v, d);
-  saltusi_turn_back(Ra, d, h->u);
+  saltusi_minus3(h->by_b.v, h->by_a.v, d);
+  saltusi_turn_back(h->at_a.R, d, h->u);
   for (int k = 0; k < 3; k++) {
     h->u[k] += moved[k];
+    saltusi_cross(h->by_a.w, h->a->axis[k], h->turned[k]);
+    saltusi_turn(h->C, h->turned[k], h->turned_b[k]);
+    saltusi_turn(h->C, h->a->axis[k], h->si_b[k]);
   }
 }
 
 /* x1 x y1 + x2 x y2 */
-static void two_crosses(const double x1[3], const double y1[3], const double x2[3],
-                        const double y2[3], double out[3]) {
+static inline void two_crosses(const double x1[3], const double y1[3], const double x2[3],
+                               const double y2[3], double out[3]) {
   double first[3], second[3];
   saltusi_cross(x1, y1, first);
   saltusi_cross(x2, y2, second);
@@ -171,30 +176,29 @@ static void two_crosses(const double x1[3], const double y1[3], const double x2[
   }
 }
 
-static void held_velocity(const held* h, const saltusi_term* term, double U_q[12]) {
-  const double *si = h->a->marker->axis[term->i], *sj = h->b->marker->axis[term->j];
-  double turned[3], seen[3], si_b[3], turned_b[3];
-  saltusi_cross(h->wa, si, turned);
-  saltusi_turn(h->C, turned, turned_b);
-  saltusi_turn(h->C, si, si_b);
+static void held_velocity(held* h, const saltusi_term* term, double U_q[12]) {
+  const int i = term->i;
+  const double *si = h->a->axis[i], *sj = h->b->axis[term->j];
   if (term->kind == SALTUSI_TERM_ALONG) {
     double dn[3];
-    saltusi_turn(h->a->pose.R, turned, dn);
+    saltusi_turn(h->at_a.R, h->turned[i], dn);
     for (int k = 0; k < 3; k++) {
       U_q[k] = -dn[k];
       U_q[6 + k] = dn[k];
     }
-    two_crosses(si, h->u, turned, h->y, U_q + 3);
-    two_crosses(h->b->marker->r, turned_b, h->rb, si_b, U_q + 9);
+    two_crosses(si, h->u, h->turned[i], h->y, U_q + 3);
+    two_crosses(h->b->r, h->turned_b[i], h->rb, h->si_b[i], U_q + 9);
     return;
   }
-  double swung[3], swung_a[3];
+  if (h->j != term->j) {
+    saltusi_cross(h->by_b.w, sj, h->swung);
+    saltusi_turn_back(h->C, h->swung, h->swung_a);
+    saltusi_turn_back(h->C, sj, h->sj_a);
+    h->j = term->j;
+  }
   memset(U_q, 0, 12 * sizeof(double));
-  saltusi_cross(h->wb, sj, swung);
-  saltusi_turn_back(h->C, swung, swung_a);
-  saltusi_turn_back(h->C, sj, seen);
-  two_crosses(si, swung_a, turned, seen, U_q + 3);
-  two_crosses(sj, turned_b, swung, si_b, U_q + 9);
+  two_crosses(si, h->swung_a, h->turned[i], h->sj_a, U_q + 3);
+  two_crosses(sj, h->turned_b[i], h->swung, h->si_b[i], U_q + 9);
 }
 
 /* Force and torque on a body, in its axes, times the sign. */
@@ -234,32 +238,68 @@ static void hold_stiff(const saltus_mechanism* m, const saltusi_joint* j, const 
   const int point = m->plane ? 2 : 3, width = j->link.width;
   wrench on_a = {.sign = -1.0}, on_b = {.sign = 1.0};
   for (int r = 0; r < point; r++) {
-    saltusi_along(P[r], h->a->marker->axis[r], on_a.f, on_a.f);
+    saltusi_along(P[r], h->a->axis[r], on_a.f, on_a.f);
   }
   saltusi_turn(h->C, on_a.f, on_b.f);
   for (int r = point; !m->plane && r < j->rows; r++) {
     const saltusi_term* term = &m->rows[j->row + r].term[0];
-    const double* sj = h->b->marker->axis[term->j];
-    double seen[3], own[3];
+    const double* sj = h->b->axis[term->j];
+    double own[3];
     if (term->kind == SALTUSI_TERM_DOT) {
-      saltusi_turn(h->C, h->a->marker->axis[term->i], seen);
-      saltusi_cross(sj, seen, own);
+      saltusi_cross(sj, h->si_b[term->i], own);
     } else { /* the angle of a drive */
-      memcpy(own, h->b->marker->axis[2], sizeof own);
+      memcpy(own, h->b->axis[2], sizeof own);
     }
     saltusi_along(P[r] * term->weight, own, on_b.t, on_b.t);
   }
   saltusi_turn_back(h->C, on_b.t, on_a.t);
   const int a = j->link.place[0][0], b = j->link.place[0][1];
   if (a >= 0) {
-    held_stiffness(m, h->a->marker, &on_a, kind, K + a * width + a, width);
+    held_stiffness(m, h->a, &on_a, kind, K + a * width + a, width);
   }
   if (b >= 0) {
-    held_stiffness(m, h->b->marker, &on_b, kind, K + b * width + b, width);
+    held_stiffness(m, h->b, &on_b, kind, K + b * width + b, width);
   }
 }
 
 /* ---- all ---- */
+
+/* Rows from `first` on by their rates. */
+static void rows_by_rates(const saltus_mechanism* m, const saltusi_joint* j, const saltus_point* at,
+                          const saltusi_end end[4], int first, double* U_q) {
+  saltusi_end_motion motion[4];
+  for (int k = 0; k < 2 * j->link.links; k++) {
+    saltusi_motion_at(m, end[k].marker->body, at->t, at->v, &motion[k].body);
+    saltusi_end_move(&end[k], &motion[k]);
+  }
+  for (int r = first; r < j->rows; r++) {
+    const saltusi_row* row = &m->rows[j->row + r];
+    for (int i = 0; i < row->terms; i++) {
+      any_velocity(m, &j->link, &row->term[i], end, motion,
+                   U_q + (size_t)r * (size_t)j->link.width);
+    }
+  }
+}
+
+/* Rows of points and directions come first; how many there are. */
+static int held_rows(const saltus_mechanism* m, const saltusi_joint* j, held* h, double* U_q) {
+  int r = 0;
+  for (; r < j->rows; r++) {
+    const saltusi_term* term = &m->rows[j->row + r].term[0];
+    if (term->kind != SALTUSI_TERM_ALONG && term->kind != SALTUSI_TERM_DOT) {
+      break;
+    }
+    double part[12];
+    held_velocity(h, term, part);
+    for (int k = 0; k < 2; k++) {
+      if (j->link.place[0][k] >= 0) {
+        put(m, part + 6 * k, term->weight,
+            U_q + (size_t)r * (size_t)j->link.width + j->link.place[0][k]);
+      }
+    }
+  }
+  return r;
+}
 
 bool saltusi_mechanism_joint_bend(const void* self, const saltus_point* at, int joint,
                                   const double* P, double* K, double* U_q) {
@@ -270,41 +310,20 @@ bool saltusi_mechanism_joint_bend(const void* self, const saltus_point* at, int 
   if (K == NULL && U_q == NULL) {
     return kind == NO_POINT;
   }
-  saltusi_end end[4];
-  saltusi_end_motion motion[4];
-  saltusi_link_ends(m, &j->link, at->t, at->q, NULL, end);
-  for (int k = 0; k < 2 * j->link.links; k++) {
-    saltusi_motion_at(m, end[k].marker->body, at->t, at->v, &motion[k].body);
-  }
-  held h;
+  int done = 0;
   if (kind != NO_POINT) {
-    hold(end, &motion[0].body, &motion[1].body, &h);
+    held h;
+    hold(m, j, at, &h);
     hold_stiff(m, j, &h, kind, P, K);
-  } else {
-    any_stiffness(m, j, end, P, K);
+    done = held_rows(m, j, &h, U_q);
   }
-  bool moved = false;
-  for (int r = 0; r < j->rows; r++) {
-    const saltusi_row* row = &m->rows[j->row + r];
-    double* to = U_q + (size_t)r * (size_t)j->link.width;
-    const saltusi_term_kind term = row->term[0].kind;
-    if (kind != NO_POINT && (term == SALTUSI_TERM_ALONG || term == SALTUSI_TERM_DOT)) {
-      double part[12];
-      held_velocity(&h, &row->term[0], part);
-      for (int k = 0; k < 2; k++) {
-        if (j->link.place[0][k] >= 0) {
-          put(m, part + 6 * k, row->term[0].weight, to + j->link.place[0][k]);
-        }
-      }
-      continue;
+  if (done < j->rows) {
+    saltusi_end end[4];
+    saltusi_link_ends(m, &j->link, at->t, at->q, NULL, end);
+    if (kind == NO_POINT) {
+      any_stiffness(m, j, end, P, K);
     }
-    for (int k = 0; k < 2 * j->link.links && !moved; k++) {
-      saltusi_end_move(&end[k], &motion[k]);
-    }
-    moved = true;
-    for (int i = 0; i < row->terms; i++) {
-      any_velocity(m, &j->link, &row->term[i], end, motion, to);
-    }
+    rows_by_rates(m, j, at, end, done, U_q);
   }
   return kind == NO_POINT;
 }

@@ -133,43 +133,41 @@ static void set_columns(const saltusi_link* link, saltus_rows* rows) {
 /* The usual case by itself: rows of one term along or between axes in space, without c, no body driven. Everything
  * that rows share is computed once. */
 typedef struct seen {
-  double y[3];     /* the second origin in the body of the first */
-  double nb[3][3]; /* axes of the first marker in the body of the second */
+  const saltusi_marker *a, *b;
+  double C[9], y[3]; /* the second origin in the body of the first */
+  double n[3][3];    /* axes of the first marker in the world, */
+  double nb[3][3];   /* and in the body of the second */
+  int first, second; /* places of bodies in the row; -1: none */
 } seen;
 
-static void plain_row(const saltusi_link* link, const saltusi_term* term, const saltusi_end end[2],
-                      const seen* s, double* row) {
-  const saltusi_marker *a = end[0].marker, *b = end[1].marker;
-  const int first = link->place[0][0], second = link->place[0][1];
+static void plain_row(const saltusi_term* term, const seen* s, double* row) {
+  const double *si = s->a->axis[term->i], *sj = s->b->axis[term->j];
   if (term->kind == SALTUSI_TERM_ALONG) {
-    const double* n = end[0].axis[term->i];
-    for (int k = 0; k < 3 && first >= 0; k++) {
-      row[first + k] = -n[k];
+    const double* n = s->n[term->i];
+    for (int k = 0; k < 3 && s->first >= 0; k++) {
+      row[s->first + k] = -n[k];
     }
-    for (int k = 0; k < 3 && second >= 0; k++) {
-      row[second + k] = n[k];
+    for (int k = 0; k < 3 && s->second >= 0; k++) {
+      row[s->second + k] = n[k];
     }
-    if (first >= 0) {
-      saltusi_cross(a->axis[term->i], s->y, row + first + 3);
+    if (s->first >= 0) {
+      saltusi_cross(si, s->y, row + s->first + 3);
     }
-    if (second >= 0) {
-      saltusi_cross(b->r, s->nb[term->i], row + second + 3);
+    if (s->second >= 0) {
+      saltusi_cross(s->b->r, s->nb[term->i], row + s->second + 3);
     }
     return;
   }
   double side[3], inside[3];
-  for (int k = 0; k < 3 && first >= 0; k++) {
-    side[k] = term->weight * a->axis[term->i][k];
+  for (int k = 0; k < 3; k++) {
+    side[k] = term->weight * sj[k];
   }
-  if (first >= 0) {
-    saltusi_turn_back(end[0].pose.R, end[1].axis[term->j], inside);
-    saltusi_cross(side, inside, row + first + 3);
+  if (s->first >= 0) {
+    saltusi_turn_back(s->C, side, inside);
+    saltusi_cross(si, inside, row + s->first + 3);
   }
-  for (int k = 0; k < 3 && second >= 0; k++) {
-    side[k] = term->weight * b->axis[term->j][k];
-  }
-  if (second >= 0) {
-    saltusi_cross(side, s->nb[term->i], row + second + 3);
+  if (s->second >= 0) {
+    saltusi_cross(side, s->nb[term->i], row + s->second + 3);
   }
 }
 
@@ -179,24 +177,28 @@ static bool is_plain(const saltusi_row* row) {
 }
 
 /* How many of the first rows are done. */
-static int plain_rows(const saltus_mechanism* m, const saltusi_joint* j, const saltusi_end end[2],
+static int plain_rows(const saltus_mechanism* m, const saltusi_joint* j, const saltus_point* at,
                       saltus_rows* rows) {
-  const bool driven = m->bodies[end[0].marker->body].kind == SALTUS_BODY_DRIVEN ||
-                      m->bodies[end[1].marker->body].kind == SALTUS_BODY_DRIVEN;
-  if (m->plane || driven || rows->c != NULL || rows->column == NULL || j->link.links != 1) {
+  const saltusi_link* link = &j->link;
+  seen s = {.a = &m->markers[link->marker[0][0]], .b = &m->markers[link->marker[0][1]]};
+  const bool driven = m->bodies[s.a->body].kind == SALTUS_BODY_DRIVEN ||
+                      m->bodies[s.b->body].kind == SALTUS_BODY_DRIVEN;
+  if (m->plane || driven || rows->c != NULL || rows->column == NULL || link->links != 1) {
     return 0;
   }
-  seen s;
-  double d[3];
-  saltusi_minus3(end[1].p, end[0].pose.x, d);
-  saltusi_turn_back(end[0].pose.R, d, s.y);
+  saltusi_pose a, b;
+  saltusi_pose_at(m, s.a->body, at->t, at->q, &a);
+  saltusi_pose_at(m, s.b->body, at->t, at->q, &b);
+  saltusi_seen_from(&a, &b, s.b, s.C, s.y);
+  s.first = link->place[0][0];
+  s.second = link->place[0][1];
   for (int k = 0; k < 3; k++) {
-    saltusi_turn_back(end[1].pose.R, end[0].axis[k], s.nb[k]);
+    saltusi_turn(a.R, s.a->axis[k], s.n[k]);
+    saltusi_turn(s.C, s.a->axis[k], s.nb[k]);
   }
   int r = 0;
   for (; r < rows->count && is_plain(&m->rows[j->row + r]); r++) {
-    plain_row(&j->link, &m->rows[j->row + r].term[0], end, &s,
-              rows->G + (size_t)r * (size_t)rows->stride);
+    plain_row(&m->rows[j->row + r].term[0], &s, rows->G + (size_t)r * (size_t)rows->stride);
   }
   return r;
 }
@@ -208,12 +210,12 @@ void saltusi_mechanism_joint(const void* self, const saltus_point* at, int joint
   const saltusi_joint* j = &m->joints[joint];
   saltusi_end end[4];
   motions by;
-  saltusi_link_ends(m, &j->link, at->t, at->q, NULL, end);
   set_columns(&j->link, rows);
-  const int done = plain_rows(m, j, end, rows);
+  const int done = plain_rows(m, j, at, rows);
   if (done == rows->count) {
     return;
   }
+  saltusi_link_ends(m, &j->link, at->t, at->q, NULL, end);
   motions_at(m, &j->link, at, end, rows->c != NULL, &by);
   for (int r = done; r < rows->count; r++) {
     const saltusi_row* row = &m->rows[j->row + r];
@@ -231,6 +233,32 @@ void saltusi_mechanism_joint(const void* self, const saltus_point* at, int joint
   }
 }
 
+/* How many of the first rows are done. */
+static int plain_values(const saltus_mechanism* m, const saltusi_joint* j,
+                        const saltusi_pose* poses, double* g) {
+  if (m->plane || j->link.links != 1) {
+    return 0;
+  }
+  const saltusi_marker *a = &m->markers[j->link.marker[0][0]],
+                       *b = &m->markers[j->link.marker[0][1]];
+  const saltusi_pose *at_a = &poses[a->body], *at_b = &poses[b->body];
+  double C[9], y[3], d[3], sj_a[3];
+  saltusi_seen_from(at_a, at_b, b, C, y);
+  saltusi_minus3(y, a->r, d);
+  int r = 0, last = -1;
+  for (; r < j->rows && is_plain(&m->rows[j->row + r]); r++) {
+    const saltusi_row* row = &m->rows[j->row + r];
+    const saltusi_term* term = &row->term[0];
+    if (term->kind == SALTUSI_TERM_DOT && last != term->j) {
+      saltusi_turn_back(C, b->axis[term->j], sj_a);
+      last = term->j;
+    }
+    const double* by = term->kind == SALTUSI_TERM_ALONG ? d : sj_a;
+    g[r] = term->weight * saltusi_dot3(a->axis[term->i], by) - row->offset;
+  }
+  return r;
+}
+
 void saltusi_mechanism_joints(const void* self, const saltus_point* at, double* g) {
   const saltus_mechanism* m = self;
   assert(m != NULL && at != NULL && g != NULL);
@@ -240,9 +268,12 @@ void saltusi_mechanism_joints(const void* self, const saltus_point* at, double* 
   }
   for (int i = 0; i < m->joint_count; i++) {
     const saltusi_joint* j = &m->joints[i];
+    const int done = poses != NULL ? plain_values(m, j, poses, g + j->row) : 0;
     saltusi_end end[4];
-    saltusi_link_ends(m, &j->link, at->t, at->q, poses, end);
-    for (int r = 0; r < j->rows; r++) {
+    if (done < j->rows) {
+      saltusi_link_ends(m, &j->link, at->t, at->q, poses, end);
+    }
+    for (int r = done; r < j->rows; r++) {
       g[j->row + r] = saltusi_row_value(m, &m->rows[j->row + r], end, at->t, at->q);
     }
   }

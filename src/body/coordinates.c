@@ -110,16 +110,10 @@ static double turning(const saltus_mechanism* m, const saltusi_unwrapped* angle,
   return rate;
 }
 
-void saltusi_mechanism_advance(const void* self, const double* q, const double* v, double h,
-                               double* q1) {
+void saltusi_mechanism_advance_bodies(const void* self, const double* q, const double* v, double h,
+                                      double* q1) {
   assert(self != NULL && q != NULL && v != NULL && q1 != NULL && q1 != v);
   const saltus_mechanism* m = self;
-  if (m->plane) {
-    for (int i = 0; i < m->system.dims.nv; i++) {
-      q1[i] = q[i] + h * v[i];
-    }
-    return;
-  }
   for (int i = 0; i < m->free_count; i++) {
     const double* x = q + 7 * i;
     const double* u = v + 6 * i;
@@ -131,6 +125,19 @@ void saltusi_mechanism_advance(const void* self, const double* q, const double* 
     saltusi_quaternion_product(x + 3, by, y + 3);
     saltusi_quaternion_normalise(y + 3);
   }
+}
+
+void saltusi_mechanism_advance(const void* self, const double* q, const double* v, double h,
+                               double* q1) {
+  assert(self != NULL && q != NULL && v != NULL && q1 != NULL && q1 != v);
+  const saltus_mechanism* m = self;
+  if (m->plane) {
+    for (int i = 0; i < m->system.dims.nv; i++) {
+      q1[i] = q[i] + h * v[i];
+    }
+    return;
+  }
+  saltusi_mechanism_advance_bodies(self, q, v, h, q1);
   for (int i = 0; i < m->angle_count; i++) {
     const saltusi_unwrapped* angle = &m->angles[i];
     const double near = q[angle->q] + h * turning(m, angle, q, v);

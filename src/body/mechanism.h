@@ -192,6 +192,9 @@ void saltusi_motion_at(const saltus_mechanism* m, int body, double t, const doub
 void saltusi_mechanism_rate(const void* self, const double* q, const double* v, double* dq);
 void saltusi_mechanism_advance(const void* self, const double* q, const double* v, double h,
                                double* q1);
+/* The same, without angles: where no joint and no force reads one. */
+void saltusi_mechanism_advance_bodies(const void* self, const double* q, const double* v, double h,
+                                      double* q1);
 void saltusi_mechanism_difference(const void* self, const double* q0, const double* q1, double* d);
 void saltusi_mechanism_normalise(const void* self, double* q);
 void saltusi_mechanism_turn_momentum(const void* self, const double* d, const double* p, double* y);

@@ -164,6 +164,26 @@ static unsigned traits_of(const saltus_mechanism* m) {
   return traits;
 }
 
+static bool reads_angle(const saltusi_row* row) {
+  bool reads = false;
+  for (int i = 0; i < row->terms; i++) {
+    reads = reads || (row->term[i].kind == SALTUSI_TERM_ANGLE && row->term[i].q >= 0);
+  }
+  return reads;
+}
+
+/* Whether some joint or force depends on an unwrapped angle. */
+static bool angles_count(const saltus_mechanism* m) {
+  bool count = false;
+  for (int r = 0; r < m->system.dims.nj; r++) {
+    count = count || reads_angle(&m->rows[r]);
+  }
+  for (int i = 0; i < m->force_count; i++) {
+    count = count || reads_angle(m->forces[i].row);
+  }
+  return count;
+}
+
 static void set_ops(saltus_mechanism* m) {
   m->ops = (saltus_system_ops){
       .mass = saltusi_mechanism_mass,
@@ -200,6 +220,7 @@ static void set_ops(saltus_mechanism* m) {
   if (!m->plane) {
     m->ops.rate = saltusi_mechanism_rate;
     m->ops.advance = saltusi_mechanism_advance;
+    m->ops.advance_within = angles_count(m) ? NULL : saltusi_mechanism_advance_bodies;
     m->ops.difference = saltusi_mechanism_difference;
     m->ops.normalise = saltusi_mechanism_normalise;
     m->ops.turn_momentum = saltusi_mechanism_turn_momentum;

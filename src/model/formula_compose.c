@@ -392,6 +392,16 @@ static void advance(const void* self, const double* q, const double* v, double h
   asked(in)->advance(in->system->self, q + in->first, v + in->first, h, q1 + in->first);
 }
 
+/* Where no force by formula reads anything. */
+static void advance_within(const void* self, const double* q, const double* v, double h,
+                           double* q1) {
+  const saltusi_formula_inner* in = inner_of(self);
+  for (int i = 0; i < in->first; i++) {
+    q1[i] = q[i] + h * v[i];
+  }
+  asked(in)->advance_within(in->system->self, q + in->first, v + in->first, h, q1 + in->first);
+}
+
 static void difference(const void* self, const double* q0, const double* q1, double* d) {
   const saltusi_formula_inner* in = inner_of(self);
   for (int i = 0; i < in->first; i++) {
@@ -487,6 +497,7 @@ static void join_ops(saltus_formula_model* m) {
   const bool own_mass = m->inner.first > 0, changing = is_changing(&m->inner);
   const bool own_gaps = m->gaps.outputs == 0 || m->ops.gaps != NULL;
   const bool bends = d->nj == m->inner.system->dims.nj && in->joint_bend != NULL;
+  const bool within = bends && m->force.length == 0 && in->advance_within != NULL;
   m->inner.ops = m->ops;
   m->ops = (saltus_system_ops){.mass = mass,
                                .force = force,
@@ -516,6 +527,7 @@ static void join_ops(saltus_formula_model* m) {
                                .spring_v = in->spring_v != NULL ? spring_v : NULL,
                                .rate = in->rate != NULL ? rate : NULL,
                                .advance = in->advance != NULL ? advance : NULL,
+                               .advance_within = within ? advance_within : NULL,
                                .difference = in->difference != NULL ? difference : NULL,
                                .normalise = in->normalise != NULL ? normalise : NULL,
                                .turn_momentum = in->turn_momentum != NULL ? turn_momentum : NULL};

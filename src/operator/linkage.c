@@ -58,6 +58,7 @@ void saltusi_linkage_layout(saltusi_linkage* l, const saltusi_eval* eval, saltus
   l->joint_rows = SALTUS_PUSH(arena, int, d->nj);
   l->joint_at = SALTUS_PUSH(arena, int, d->nj + 1);
   l->column = SALTUS_PUSH(arena, int, columns);
+  l->run = SALTUS_PUSH(arena, int, columns);
   l->couples = SALTUS_PUSH(arena, bool, saltusi_joint_count(sys));
   l->pair = SALTUS_PUSH2(arena, int, pairs, 2);
   l->found = SALTUS_PUSH(arena, saltusi_coupled, pairs);
@@ -88,6 +89,16 @@ static int carries(const saltusi_linkage* l, const saltus_structure* s, int coun
     least = size < least ? size : least;
   }
   return least;
+}
+
+/* Columns from i on that belong to one body and stand together in it. */
+static int run_from(const saltusi_linkage* l, int width, const int* column, int i) {
+  int end = i + 1;
+  while (end < width && column[end] == column[end - 1] + 1 &&
+         l->body_of[column[end]] == l->body_of[column[i]]) {
+    end++;
+  }
+  return end - i;
 }
 
 /* The bodies of a joint, each once; one more than there may be says too many. */
@@ -121,6 +132,9 @@ static void list_joints(saltusi_linkage* l, const saltus_system* sys,
       l->joint_row[l->joints] = r;
       l->joint_rows[l->joints] = end - r < most ? end - r : most;
       memcpy(l->column + at, column, (size_t)width * sizeof(int));
+      for (int k = 0; k < width; k++) {
+        l->run[at + k] = run_from(l, width, column, k);
+      }
       r += l->joint_rows[l->joints];
       l->joint_at[++l->joints] = at + width;
     }
@@ -247,16 +261,6 @@ static void write_bodies(saltusi_linkage* l, const saltus_structure* s) {
   }
 }
 
-/* Columns from i on that belong to one body and stand together in it. */
-static int run_from(const saltusi_linkage* l, int width, const int* column, int i) {
-  int end = i + 1;
-  while (end < width && column[end] == column[end - 1] + 1 &&
-         l->body_of[column[end]] == l->body_of[column[i]]) {
-    end++;
-  }
-  return end - i;
-}
-
 /* Place and stride of the entry of two velocities. */
 static int entry_of(const saltusi_linkage* l, const saltus_structure* s, int i, int j,
                     int* stride) {
@@ -295,13 +299,15 @@ static inline void subtract_block(int m, const int n, double reach, const double
     call;                                                                                          \
   }
 
-/* A -= reach K of a joint, body by body. */
-static void write_bending(saltusi_linkage* l, const saltus_structure* s, double reach, int width,
-                          const int* column, bool couples) {
+/* A -= reach K of the joint that a piece begins, body by body. */
+static void write_bending(saltusi_linkage* l, const saltus_structure* s, double reach, int piece,
+                          bool couples) {
+  const int at = l->joint_at[piece], width = l->joint_at[piece + 1] - at;
+  const int *column = l->column + at, *run = l->run + at;
   for (int i = 0, rows = 0; i < width; i += rows) {
-    rows = run_from(l, width, column, i);
+    rows = run[i];
     for (int k = 0, columns = 0; k < width; k += columns) {
-      columns = run_from(l, width, column, k);
+      columns = run[k];
       if (l->body_of[column[i]] != l->body_of[column[k]] && !couples) {
         continue;
       }
@@ -347,7 +353,7 @@ static void write_rows(saltusi_linkage* l, const saltusi_row_block* rows, int pi
   const int row = l->joint_row[piece], count = l->joint_rows[piece];
   memset(weight, 0, (size_t)count * sizeof(double));
   for (int e = 0, columns = 0; e < width; e += columns) {
-    columns = run_from(l, width, l->column + at, e);
+    columns = l->run[at + e];
     const piece_run run = {.G = rows->G + (size_t)row * (size_t)rows->stride + e,
                            .U_q = l->U_q + (row - first) * width + e,
                            .over = l->over + l->column[at + e],
@@ -373,8 +379,7 @@ static void write_matrix(saltusi_linkage* l, const saltus_system* sys, const sal
     memset(l->K, 0, (size_t)(width * width) * sizeof(double));
     memset(l->U_q, 0, (size_t)(count * width) * sizeof(double));
     sys->ops->joint_bend(sys->self, at->joints, j, at->P + first, l->K, l->U_q);
-    write_bending(l, sys->structure, at->reach, width,
-                  rows->column + (size_t)first * (size_t)rows->stride, l->couples[j]);
+    write_bending(l, sys->structure, at->reach, piece, l->couples[j]);
     for (; piece < l->joints && l->joint_row[piece] < first + count; piece++) {
       write_rows(l, rows, piece, first, at->measured, diagonal);
     }

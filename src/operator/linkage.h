@@ -38,6 +38,7 @@ typedef struct saltusi_linkage {
   int* joint_rows;        /* [nj] */
   int* joint_at;          /* [nj + 1] */
   int* column;            /* [nj x row_width] */
+  int* run;               /* the same: how many from here on stand together in one body */
   int known;              /* joints of the system that were planned; 0: none */
   bool again;             /* joints were demoted: the plan is to be made anew */
   bool* couples;          /* [joints of the system] */

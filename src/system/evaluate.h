@@ -101,6 +101,16 @@ static inline void saltusi_advance(const saltus_system* sys, const double* q, co
   }
 }
 
+/* The same inside a step, for forces and joints alone. */
+static inline void saltusi_advance_within(const saltus_system* sys, const double* q,
+                                          const double* v, double h, double* q1) {
+  if (sys->ops->advance_within != NULL) {
+    sys->ops->advance_within(sys->self, q, v, h, q1);
+  } else {
+    saltusi_advance(sys, q, v, h, q1);
+  }
+}
+
 /* Positions are not the integrals of velocities: q' = N(q) v with N other than the unit matrix. */
 static inline bool saltusi_has_maps(const saltus_system* sys) {
   return sys->ops->advance != NULL;

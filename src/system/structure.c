@@ -43,12 +43,24 @@ int saltusi_structure_block_max(const saltus_structure* s) {
   return most;
 }
 
+/* y += A x; the number of columns is constant where inlined. */
+static inline void add_rows(int rows, const int columns, const double* restrict A,
+                            const double* restrict x, double* restrict y) {
+  for (int a = 0; a < rows; a++) {
+    y[a] += saltusi_dot(columns, A + a * columns, x);
+  }
+}
+
 /* y_i += block x_j */
 static void add_block(const saltus_structure* s, int i, int j, const double* block, const double* x,
                       double* y) {
   const int rows = saltusi_block_size(s, i), columns = saltusi_block_size(s, j);
-  for (int a = 0; a < rows; a++) {
-    y[s->start[i] + a] += saltusi_dot(columns, block + a * columns, x + s->start[j]);
+  if (columns == 6) { /* bodies in space, */
+    add_rows(rows, 6, block, x + s->start[j], y + s->start[i]);
+  } else if (columns == 3) { /* and in the plane */
+    add_rows(rows, 3, block, x + s->start[j], y + s->start[i]);
+  } else {
+    add_rows(rows, columns, block, x + s->start[j], y + s->start[i]);
   }
 }
 

@@ -9,6 +9,8 @@
 #include "formula/jet.h"
 #include "formula/ops.h"
 
+#include <stdlib.h>
+
 enum { MOST = 8 };
 
 static uint64_t seed = 12345;
@@ -132,6 +134,42 @@ static void compare_rows(const saltus_system* sys, const saltus_point* at) {
   }
 }
 
+/* g with room for poses, where rows that are common are written out, and without. */
+static void compare_values(const saltus_system* sys, const saltus_point* at) {
+  double g[2][64];
+  saltus_point with = *at;
+  with.scratch = malloc(sys->dims.scratch);
+  for (int k = 0; k < 2 && sys->dims.nj > 0; k++) {
+    sys->ops->joints(sys->self, k == 0 ? at : &with, g[k]);
+  }
+  for (int i = 0; i < sys->dims.nj; i++) {
+    assert_near(g[1][i], g[0][i], 1e-14); /* of positions below 10 */
+  }
+  free(with.scratch);
+}
+
+/* Inside a step angles that nobody reads are left out: forces and joints have the bits that they have with them. */
+static void compare_places(const saltus_system* sys, double t, const double* q, const double* v) {
+  double q1[2][64], F[2][64], g[2][64] = {{0.0}};
+  if (sys->ops->advance_within == NULL) {
+    return;
+  }
+  for (int i = 0; i < 64; i++) {
+    q1[0][i] = q1[1][i] = NAN;
+  }
+  sys->ops->advance(sys->self, q, v, 0.3, q1[0]);
+  sys->ops->advance_within(sys->self, q, v, 0.3, q1[1]);
+  for (int k = 0; k < 2; k++) {
+    const saltus_point at = {.t = t, .q = q1[k], .v = v};
+    sys->ops->force(sys->self, &at, F[k]);
+    if (sys->dims.nj > 0) {
+      sys->ops->joints(sys->self, &at, g[k]);
+    }
+  }
+  assert_memory_equal(F[0], F[1], (size_t)sys->dims.nv * sizeof(double));
+  assert_memory_equal(g[0], g[1], (size_t)sys->dims.nj * sizeof(double));
+}
+
 /* Second derivatives of joints that are closed, at rest and in any motion. */
 static void check_closed(saltus_mechanism* m, const char* what) {
   const saltus_system* sys = saltus_mechanism_system(m);
@@ -195,6 +233,8 @@ static void check(const rig* r, const char* what) {
       v[i] = any(1.0);
     }
     compare_rows(sys, &(saltus_point){.t = 0.3 + k, .q = q, .v = v});
+    compare_values(sys, &(saltus_point){.t = 0.3 + k, .q = q, .v = v});
+    compare_places(sys, 0.3 + k, q, v);
     saltus_system_check_result result;
     assert_true(saltus_system_check(sys, 0.3 + k, q, v, def.log, &result) == SALTUS_OK);
     /* sixth-order differences of numbers near 10 reach 1e-10 */

@@ -94,7 +94,7 @@ static points evaluate(saltusi_moreau* w, const saltus_moreau_jean_options* o,
     w->v_theta[i] = (1.0 - o->theta) * s->v0[i] + o->theta * v1[i];
     w->v_free[i] = v1[i] - s->v0[i];
   }
-  saltusi_advance(sys, s->q0, w->v_theta, theta_h, w->q_theta);
+  saltusi_advance_within(sys, s->q0, w->v_theta, theta_h, w->q_theta);
   points at = {.forces = saltusi_at(s->eval, s->t + theta_h, w->q_theta, w->v_theta)};
   if (!j->mass_kept) {
     sys->ops->blocks(sys->self, &at.forces, 1.0, 0.0, 0.0, j->mass);
