@@ -623,13 +623,9 @@ static saltus_status report_events(saltus_sim* sim, const saltus_step_report* re
   return first;
 }
 
-saltus_status saltusi_observer_step(saltus_sim* sim, const saltus_step_report* report, double t0,
-                                    double t1) {
-  assert(report != NULL && t0 <= t1 && t1 <= sim->now.t);
-  if (sim->def.recorder_count == 0) {
-    saltusi_sim_settle(sim, t1); /* keys that step control gave */
-    return SALTUS_OK;
-  }
+saltus_status saltusi_observer_report(saltus_sim* sim, const saltus_step_report* report, double t0,
+                                      double t1) {
+  assert(report != NULL && t0 <= t1 && t1 <= sim->now.t && sim->def.recorder_count > 0);
   saltus_status translated = saltusi_sim_translate(sim, &report);
   if (translated != SALTUS_OK) {
     return translated;
@@ -688,13 +684,13 @@ saltus_status saltusi_observer_leave(saltus_sim* sim) {
 
 saltus_status saltusi_observer_frame(saltus_sim* sim, bool due) {
   assert(sim->step >= 0);
+  if (sim->def.recorder_count == 0) {
+    return SALTUS_OK;
+  }
   long long every = sim->def.record_every > 0 ? sim->def.record_every : 1;
   bool beat = !at_times(sim) && sim->step % every == 0;
   /* at requested times the last frame may have been reported already */
   bool within = at_times(sim) || sim->def.record_jumps;
   bool reported = within && sim->step > 0 && sim->sums[SALTUSI_SUM_TIME] == sim->now.t;
-  if (sim->def.recorder_count == 0 || !(due || beat) || reported) {
-    return SALTUS_OK;
-  }
-  return report_now(sim);
+  return (due || beat) && !reported ? report_now(sim) : SALTUS_OK;
 }

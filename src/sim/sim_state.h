@@ -144,8 +144,18 @@ void saltusi_observer_start(saltus_sim* sim);
 void saltusi_observer_resume(saltus_sim* sim);
 
 /* A committed step from t0 to t1: its events, and the frames that were asked for inside it. */
-saltus_status saltusi_observer_step(saltus_sim* sim, const saltus_step_report* report, double t0,
-                                    double t1);
+saltus_status saltusi_observer_report(saltus_sim* sim, const saltus_step_report* report, double t0,
+                                      double t1);
+static inline saltus_status saltusi_observer_step(saltus_sim* sim, const saltus_step_report* report,
+                                                  double t0, double t1) {
+  if (sim->def.recorder_count > 0) {
+    return saltusi_observer_report(sim, report, t0, t1);
+  }
+  if (sim->changing) {
+    saltusi_sim_settle(sim, t1); /* keys that step control gave */
+  }
+  return SALTUS_OK;
+}
 
 /* The frame of the present instant, when it is due: on the beat of steps, or in any case. */
 saltus_status saltusi_observer_frame(saltus_sim* sim, bool due);

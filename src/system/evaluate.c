@@ -186,6 +186,9 @@ void saltusi_rows_layout(saltusi_row_block* block, const saltus_dims* dims, int 
   block->entries = SALTUS_PUSH(arena, int, rows);
   block->b = SALTUS_PUSH(arena, double, rows);
   block->c = convective ? SALTUS_PUSH(arena, double, rows) : NULL;
+  for (int r = 0; !sparse && block->entries != NULL && r < rows; r++) {
+    block->entries[r] = block->stride;
+  }
 }
 
 /* A view of `count` rows, all zero. */
@@ -214,9 +217,12 @@ static saltus_rows open_rows(saltusi_row_block* block, int first, int count) {
 
 /* All rows of one joint or contact share the columns that the system wrote for the first. */
 static void close_rows(saltusi_row_block* block, int first, const saltus_rows* rows) {
+  if (block->column == NULL) {
+    return; /* all entries count, from the layout on */
+  }
   for (int r = 0; r < rows->count; r++) {
     block->entries[first + r] = rows->width;
-    if (r > 0 && block->column != NULL) {
+    if (r > 0) {
       memcpy(rows->column + (size_t)r * (size_t)block->stride, rows->column,
              (size_t)rows->width * sizeof(int));
     }

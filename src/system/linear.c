@@ -118,13 +118,10 @@ static saltus_status assemble_own(const saltus_system* sys, saltusi_linear* line
   return status;
 }
 
-saltus_status saltusi_linear_assemble(saltusi_eval* eval, saltusi_linear* linear,
-                                      const saltus_point* at, double m, double fv, double fq) {
+saltus_status saltusi_linear_renew(saltusi_eval* eval, saltusi_linear* linear,
+                                   const saltus_point* at, double m, double fv, double fq) {
   assert(eval != NULL && linear != NULL && at != NULL);
   const saltus_system* sys = &eval->sys;
-  if (linear->kept && linear->m == m && linear->fv == fv && linear->fq == fq) {
-    return SALTUS_OK;
-  }
   linear->kept = false;
   linear->m = m;
   linear->fv = fv;

@@ -34,8 +34,16 @@ void saltusi_linear_layout(saltusi_linear* linear, const saltus_system* sys, sal
 
 /* Evaluates and factors A at a point. A system whose M, F_q and F_v are constant is factored again
  * only when the coefficients change. */
-saltus_status saltusi_linear_assemble(saltusi_eval* eval, saltusi_linear* linear,
-                                      const saltus_point* at, double m, double fv, double fq);
+saltus_status saltusi_linear_renew(saltusi_eval* eval, saltusi_linear* linear,
+                                   const saltus_point* at, double m, double fv, double fq);
+static inline saltus_status saltusi_linear_assemble(saltusi_eval* eval, saltusi_linear* linear,
+                                                    const saltus_point* at, double m, double fv,
+                                                    double fq) {
+  if (linear->kept && linear->m == m && linear->fv == fv && linear->fq == fq) {
+    return SALTUS_OK;
+  }
+  return saltusi_linear_renew(eval, linear, at, m, fv, fq);
+}
 
 /* x <- A^-1 x */
 void saltusi_linear_solve(const saltusi_eval* eval, const saltusi_linear* linear, double* x);
