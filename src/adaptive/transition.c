@@ -11,6 +11,7 @@
  *   guard   contacts whose features are left give way to those that touch there; all are decided anew
  */
 #include "adaptive/adaptive.h"
+#include "adaptive/strike.h"
 #include "adaptive/thresholds.h"
 #include "base/log.h"
 #include "math/matrix.h"
@@ -21,33 +22,16 @@
 
 /* Part of the tolerance that closing a contact may cost (section 2). */
 static const double closing_part = 0.1;
-/* Impacts at once of what has just left and is thrown back: each leaves less. */
-enum { PAINLEVE_MAX = 3, IMPACTS_MAX = 1000 };
-
-/* Normal velocities below this count as zero: a row sums some products of v and G, as a gap does of q. */
-static double normal_rounding(saltusi_adaptive* w, const double* y) {
-  double v = saltusi_max_abs(w->o.nv, saltusi_v_of(&w->o, y));
-  w->memory->v_max = fmax(w->memory->v_max, fmax(v, DBL_MIN));
-  double largest = 1.0;
-  for (int key = 0; key < w->o.nc; key++) {
-    const double* G =
-        w->mode.row.G + (size_t)(w->o.nj + w->o.base[key]) * (size_t)w->mode.row.stride;
-    largest = fmax(largest, saltusi_max_abs(w->mode.row.stride, G));
-  }
-  return 64.0 * DBL_EPSILON * w->memory->v_max * largest;
-}
-
-static double velocity_of(const saltusi_mode_dynamics* m, const double* y, int key, int k) {
-  int row = m->o->nj + m->o->base[key] + k;
-  return saltusi_row_dot(&m->row, row, saltusi_v_of(m->o, y)) + m->row.b[row];
-}
+enum { PAINLEVE_MAX = 3 };
 
 static double slip_of(const saltusi_mode_dynamics* m, const double* y, int key) {
   int tangents = m->o->tangents[key];
   if (tangents == 1) {
-    return velocity_of(m, y, key, 1);
+    return saltusi_contact_velocity(m, y, key, 1);
   }
-  return tangents == 2 ? hypot(velocity_of(m, y, key, 1), velocity_of(m, y, key, 2)) : 0.0;
+  return tangents == 2
+             ? hypot(saltusi_contact_velocity(m, y, key, 1), saltusi_contact_velocity(m, y, key, 2))
+             : 0.0;
 }
 
 /* Slip below which a contact does not move; a spatial one starts from twice the floor (perturb.c), and half of it
@@ -60,7 +44,7 @@ static double slow_for(const saltusi_outline* o, int key, double slow) {
 static void note_direction(saltusi_decision* d, const double* y, int key) {
   double slip = slip_of(d->mode, y, key);
   for (int k = 0; d->o->tangents[key] == 2 && slip > 0.0 && k < 2; k++) {
-    d->direction[2 * key + k] = velocity_of(d->mode, y, key, 1 + k) / slip;
+    d->direction[2 * key + k] = saltusi_contact_velocity(d->mode, y, key, 1 + k) / slip;
   }
 }
 
@@ -69,7 +53,7 @@ static double moving_sense(const saltusi_adaptive* w, const double* y, int key) 
   if (w->o.mu[key] == 0.0 || w->o.tangents[key] != 1) {
     return 0.0;
   }
-  double slip = velocity_of(&w->mode, y, key, 1);
+  double slip = saltusi_contact_velocity(&w->mode, y, key, 1);
   return fabs(slip) <= saltusi_slip_rounding(&w->decision) ? 0.0 : slip > 0.0 ? 1.0 : -1.0;
 }
 
@@ -80,7 +64,7 @@ static bool is_small_rebound(saltusi_adaptive* w, double t, const double* y, int
   if (!(gamma < 0.0)) {
     return false;
   }
-  double u = velocity_of(&w->mode, y, key, 0);
+  double u = saltusi_contact_velocity(&w->mode, y, key, 0);
   double apex = u * u / (-2.0 * gamma);
   int row = w->o.nj + w->o.base[key];
   int island;
@@ -139,7 +123,7 @@ static saltus_status find_candidates(saltusi_adaptive* w, double t, const double
   int rebounds = 0;
   for (int i = 0; i < count; i++) {
     int key = w->transition.members[i];
-    if (velocity_of(&w->mode, y, key, 0) <= rounding) {
+    if (saltusi_contact_velocity(&w->mode, y, key, 0) <= rounding) {
       w->transition.cand[n++] = key;
     } else {
       rebound[rebounds++] = key;
@@ -160,14 +144,6 @@ static saltus_status find_candidates(saltusi_adaptive* w, double t, const double
   }
   *candidates = n;
   return status;
-}
-
-static bool is_listed(const int* list, int count, int key) {
-  int i = 0;
-  while (i < count && list[i] != key) {
-    i++;
-  }
-  return i < count;
 }
 
 /* Whether a contact with friction does not move along its tangents. */
@@ -205,7 +181,7 @@ static saltus_status close_candidates(saltusi_adaptive* w, double t, double* y, 
     for (int i = 0; i < candidates; i++) {
       int key = w->transition.cand[i];
       bool slides = w->contact[key].mode == SALTUSI_SLIP;
-      if (slides && w->contact[key].sense * velocity_of(&w->mode, y, key, 1) < 0.0) {
+      if (slides && w->contact[key].sense * saltusi_contact_velocity(&w->mode, y, key, 1) < 0.0) {
         w->contact[key].mode = SALTUSI_STICK;
         turned = true;
       }
@@ -222,8 +198,8 @@ static int join_resting(saltusi_adaptive* w, const double* y, int* count, int ca
   for (int key = 0; key < w->o.nc; key++) {
     const saltusi_contact* c = &w->contact[key];
     bool flies = c->mode == SALTUSI_OPEN && c->touching && c->height <= still;
-    if (flies && fabs(velocity_of(&w->mode, y, key, 0)) <= rounding &&
-        !is_listed(w->transition.members, *count, key)) {
+    if (flies && fabs(saltusi_contact_velocity(&w->mode, y, key, 0)) <= rounding &&
+        !saltusi_is_member(w->transition.members, *count, key)) {
       w->transition.members[(*count)++] = key;
       w->transition.cand[candidates++] = key;
     }
@@ -268,64 +244,11 @@ static saltus_status stop_slow(saltusi_adaptive* w, double t, double* y, int can
   return status;
 }
 
-/* Gaps that count as closed (section 2). */
-static double near_gap(const saltusi_adaptive* w) {
-  return fmax(saltusi_gap_rounding * w->o.size, saltusi_near_part * w->o.atol_q_min);
-}
-
-/* Whether the features of an open contact are those that touch where they touch. */
-static bool is_there(const saltusi_adaptive* w, int key) {
-  return !w->o.featured || w->o.listed[key];
-}
-
-/* Contacts outside the impact that it closes at once join it: those that touch and are thrown back before
- * they have left (section 14.5a). Their number. */
-static int join_thrown(saltusi_adaptive* w, double t, const double* y, int count, double rounding) {
-  double near = near_gap(w);
-  int joined = 0;
-  for (int key = 0; key < w->o.nc; key++) {
-    double u = velocity_of(&w->mode, y, key, 0);
-    const saltusi_contact* c = &w->contact[key];
-    double flown = 4.0 * DBL_EPSILON * saltusi_time_size(t) * -u;
-    bool touches = c->touching ? c->height <= flown : w->mode.gap[key] <= near && is_there(w, key);
-    if (u < -rounding && touches && !is_listed(w->transition.members, count, key)) {
-      w->transition.members[count + joined++] = key;
-    }
-  }
-  return joined;
-}
-
-/* The impact on those of the members that do not leave already, solved again from the velocities before
- * until nobody else joins. */
-static saltus_status strike(saltusi_adaptive* w, double t, double* y, int* count, double rounding,
-                            saltusi_verdict* verdict) {
-  saltus_status status = saltusi_mode_gaps(&w->mode, t, y);
-  memcpy(w->transition.v_struck, saltusi_v_of(&w->o, y), (size_t)w->o.nv * sizeof(double));
-  for (int joined = 1; status == SALTUS_OK && joined > 0;) {
-    memcpy(y + w->o.nq, w->transition.v_struck, (size_t)w->o.nv * sizeof(double));
-    saltusi_mode_rows(&w->mode, t, y, true);
-    int struck = 0;
-    for (int i = 0; i < *count; i++) {
-      int key = w->transition.members[i];
-      if (saltusi_is_closed(&w->contact[key]) || velocity_of(&w->mode, y, key, 0) <= rounding) {
-        w->decision.set[struck++] = key;
-      }
-    }
-    status = saltusi_decide_impact(&w->decision, t, y, struck, verdict);
-    if (status == SALTUS_OK) {
-      saltusi_mode_rows(&w->mode, t, y, true);
-      joined = join_thrown(w, t, y, *count, rounding);
-      *count += joined;
-    }
-  }
-  return status;
-}
-
 /* Closes the candidates and decides about them; both may be more then. Without hold, normals that close a block which
  * rocks from corner to corner leave it sliding, and large friction has no status for that. */
 static saltus_status close_and_decide(saltusi_adaptive* w, double t, double* y, int* count,
                                       int* candidates, bool hold) {
-  double rounding = normal_rounding(w, y);
+  double rounding = saltusi_normal_rounding(w, y);
   saltus_status status = close_candidates(w, t, y, *candidates, hold);
   if (status == SALTUS_OK) {
     *candidates = join_resting(w, y, count, *candidates, rounding);
@@ -335,48 +258,12 @@ static saltus_status close_and_decide(saltusi_adaptive* w, double t, double* y, 
   return status == SALTUS_OK ? saltusi_decide_status(&w->decision, t, y, *candidates) : status;
 }
 
-static bool is_approaching(const saltusi_adaptive* w, const double* y, int count, double rounding) {
-  bool any = false;
-  for (int i = 0; i < count; i++) {
-    any = any || velocity_of(&w->mode, y, w->transition.members[i], 0) < -rounding;
-  }
-  return any;
-}
-
-/* Impacts on the members until none of them approaches. */
-static saltus_status strike_members(saltusi_adaptive* w, double t, double* y, int* count,
-                                    double rounding) {
-  bool approaching = is_approaching(w, y, *count, rounding);
-  saltus_status status = SALTUS_OK;
-  for (int round = 0; approaching; round++) {
-    saltusi_verdict verdict;
-    status = round < IMPACTS_MAX ? strike(w, t, y, count, rounding, &verdict) : SALTUS_ERR_STALLED;
-    if (status != SALTUS_OK) {
-      return status;
-    }
-    saltusi_add_scaled(w->o.nj, 1.0, w->decision.joint_impulse, w->outcome.joint_lasting);
-    saltusi_report_impact(w, t, *count, SALTUS_EVENT_IMPACT);
-    saltusi_report_verdict(w, t, &verdict);
-    /* features that left and are thrown back at once: what is below the tolerance closes */
-    approaching = (w->o.featured || w->decision.special) &&
-                  is_approaching(w, y, *count, fmax(rounding, 0.01 * w->o.atol_v_min));
-  }
-  return status;
-}
-
-saltus_status saltusi_strike_all(saltusi_adaptive* w, double t, double* y, int count) {
-  assert(w != NULL && y != NULL && count >= 0);
-  memcpy(w->transition.members, w->decision.set, (size_t)count * sizeof(int));
-  saltusi_mode_rows(&w->mode, t, y, true);
-  return strike_members(w, t, y, &count, normal_rounding(w, y));
-}
-
 static saltus_status settle(saltusi_adaptive* w, double t, double* y, int count, bool impact,
                             int depth) {
   memcpy(w->transition.members, w->decision.set, (size_t)count * sizeof(int));
   saltusi_mode_rows(&w->mode, t, y, true);
-  double rounding = normal_rounding(w, y);
-  saltus_status status = impact ? strike_members(w, t, y, &count, rounding) : SALTUS_OK;
+  double rounding = saltusi_normal_rounding(w, y);
+  saltus_status status = impact ? saltusi_strike_members(w, t, y, &count, rounding) : SALTUS_OK;
   if (status != SALTUS_OK) {
     return status;
   }
@@ -513,7 +400,7 @@ static saltus_status list_near(saltusi_adaptive* w, double t, const double* y) {
 }
 
 static saltus_status on_hit(saltusi_adaptive* w, double t, double* y, const saltusi_found* found) {
-  double near = near_gap(w);
+  double near = saltusi_near_gap(w);
   double still = saltusi_gap_rounding * w->o.size;
   saltus_status status = list_near(w, t, y);
   if (status != SALTUS_OK) {
@@ -522,15 +409,15 @@ static saltus_status on_hit(saltusi_adaptive* w, double t, double* y, const salt
   saltusi_mode_rows(&w->mode, t, y, true);
   saltusi_mark_hits(&w->search, found);
   w->search.hits[found->key] = true;
-  double rounding = normal_rounding(w, y);
+  double rounding = saltusi_normal_rounding(w, y);
   int count = 0;
   for (int key = 0; key < w->o.nc; key++) {
     const saltusi_contact* c = &w->contact[key];
-    double u = velocity_of(&w->mode, y, key, 0);
+    double u = saltusi_contact_velocity(&w->mode, y, key, 0);
     bool open = w->contact[key].mode == SALTUSI_OPEN;
     bool touches = c->touching ? fabs(u) <= rounding && c->height <= still
-                               : w->mode.gap[key] <= near && u <= 0.0 && is_there(w, key);
-    w->search.hits[key] = w->search.hits[key] && (c->touching || is_there(w, key));
+                               : w->mode.gap[key] <= near && u <= 0.0 && saltusi_is_there(w, key);
+    w->search.hits[key] = w->search.hits[key] && (c->touching || saltusi_is_there(w, key));
     bool joins = !open || key == found->key || touches || w->search.hits[key];
     if (joins) {
       w->decision.set[count++] = key;
@@ -667,8 +554,8 @@ static saltus_status on_guard(saltusi_adaptive* w, double t, double* y, int key)
   if (status != SALTUS_OK) {
     return status;
   }
-  int heirs =
-      saltusi_hand_over(&w->search, t, y, near_gap(w), w->transition.old, w->transition.members);
+  int heirs = saltusi_hand_over(&w->search, t, y, saltusi_near_gap(w), w->transition.old,
+                                w->transition.members);
   int count = list_closed(w);
   memcpy(w->decision.set + count, w->transition.members, (size_t)heirs * sizeof(int));
   count += heirs;
@@ -690,9 +577,10 @@ static void report_changes(saltusi_adaptive* w, double t, const double* y) {
   for (int key = 0; key < w->o.nc; key++) {
     const saltusi_contact* c = &w->contact[key];
     const saltusi_contact* old = &w->transition.old[key];
-    saltus_event reported = {.contact = key, .t = t, .u_after = velocity_of(&w->mode, y, key, 0)};
+    saltus_event reported = {
+        .contact = key, .t = t, .u_after = saltusi_contact_velocity(&w->mode, y, key, 0)};
     for (int k = 0; k < w->o.tangents[key]; k++) {
-      reported.slip_after[k] = velocity_of(&w->mode, y, key, 1 + k);
+      reported.slip_after[k] = saltusi_contact_velocity(&w->mode, y, key, 1 + k);
     }
     bool was_open = old->mode == SALTUSI_OPEN;
     bool is_open = c->mode == SALTUSI_OPEN;

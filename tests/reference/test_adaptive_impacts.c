@@ -511,10 +511,83 @@ static void a_surface_that_jumps_is_an_error(void** state) {
   assert_non_null(strstr(o->message, "0.5"));
 }
 
+/* A ball b that leaves a wall and a ball a that comes, all touching: the impacts of the pair and of the wall, one after the
+ * other, until none of the two approaches. Returns their number. */
+static int bounce(double mass, double e, double v[2]) {
+  int count = 0;
+  for (; count < 2000; count++) {
+    double u = v[1] - v[0];
+    if (u < -1e-13) {
+      double P = -(1.0 + e) * u / (1.0 + 1.0 / mass);
+      v[0] -= P;
+      v[1] += P / mass;
+    } else if (v[0] < -1e-13) {
+      v[0] *= -e;
+    } else {
+      break;
+    }
+  }
+  return count;
+}
+
+/* What has just left a contact and is thrown back by the impact of another hits it again. The masses and restitutions
+ * have series of 3 to 32 impacts; elastic ones keep the energy. */
+static void what_is_thrown_back_is_hit(void** state) {
+  (void)state;
+  static const struct {
+    double mass, e, v_b;
+  } cases[] = {{1.0, 1.0, 0.5},   {1.0, 0.5, 0.5},   {2.0, 0.3, 0.1}, {3.0, 0.9, 1.0},
+               {100.0, 1.0, 0.5}, {10.0, 0.95, 0.2}, {0.5, 0.7, 0.3}, {100.0, 0.98, 0.01}};
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    char text[700];
+    snprintf(text, sizeof text,
+             "saltus: 1\n"
+             "coordinates: {b: {start: 0, velocity: %.17g}, a: {start: 1, velocity: -2}}\n"
+             "kinetic: b'^2/2 + %.17g*a'^2/2\n"
+             "potential: 0\n"
+             "contacts:\n"
+             "  - {name: wall, gap: b, restitution: %.17g}\n"
+             "  - {name: pair, gap: a - b - 1, restitution: %.17g}\n",
+             cases[i].v_b, cases[i].mass, cases[i].e, cases[i].e);
+    double v[2] = {cases[i].v_b, -2.0};
+    int impacts = bounce(cases[i].mass, cases[i].e, v);
+    assert_in_range(impacts, 2, 40);
+    const outcome* o = run_to(text, 1e-9, 1e-3);
+    assert_int_equal(count_of(o, SALTUS_EVENT_IMPACT), impacts);
+    assert_int_equal(count_of(o, SALTUS_EVENT_LAW_REPLACED), 0);
+    assert_near(o->v[0], v[0], 1e-9);
+    assert_near(o->v[1], v[1], 1e-9);
+  }
+}
+
+/* The same with a heavy ball and little restitution: the series has no end, in which both come to rest. It is cut off,
+ * and that is reported. */
+static void a_series_without_end_stops(void** state) {
+  (void)state;
+  const outcome* o =
+      run_to("saltus: 1\n"
+             "coordinates: {b: {start: 0, velocity: 0.5}, a: {start: 1, velocity: -2}}\n"
+             "kinetic: b'^2/2 + 50*a'^2\n"
+             "potential: 0\n"
+             "contacts:\n"
+             "  - {name: wall, gap: b, restitution: 0.5}\n"
+             "  - {name: pair, gap: a - b - 1, restitution: 0.5}\n",
+             1e-9, 1.0);
+  const saltus_event* last = &o->event[EVENTS - 1];
+  assert_int_equal(last->kind, SALTUS_EVENT_IMPACT);
+  assert_near(last->t, 0.0, 1e-15);
+  assert_near(o->v[0], 0.0, 1e-9);
+  assert_near(o->v[1], 0.0, 1e-9);
+  assert_near(o->q[0], 0.0, 1e-9);
+  assert_near(o->q[1], 1.0, 1e-9);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_chain_is_struck_as_a_whole),
       cmocka_unit_test(a_contact_that_leaves_takes_no_part),
+      cmocka_unit_test(what_is_thrown_back_is_hit),
+      cmocka_unit_test(a_series_without_end_stops),
       cmocka_unit_test(a_gain_is_reported_and_the_law_obeyed),
       cmocka_unit_test(a_law_is_replaced_where_one_asks_for_it),
       cmocka_unit_test(a_capped_law_gains_nothing),
