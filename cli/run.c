@@ -146,7 +146,7 @@ static int save_events(const run_job* j) {
 }
 
 /* Once per run: shapes that could pass through each other unseen in a step of fixed length. */
-static saltus_status watch_steps(void* user, const saltus_frame* frame) {
+static saltus_status watch_steps(void* user, double t, const double* q, const double* v) {
   run_job* j = user;
   const saltus_mechanism* m = j->model.view.mechanism;
   const saltus_dims* all = &j->model.view.system->dims;
@@ -154,9 +154,8 @@ static saltus_status watch_steps(void* user, const saltus_frame* frame) {
   const double h = saltus_run_about(j->run)->h;
   saltus_passage passage;
   bool found = false;
-  if (j->warned ||
-      saltus_mechanism_passage(m, frame->t, frame->q + (all->nq - own->nq),
-                               frame->v + (all->nv - own->nv), h, &passage, &found) != SALTUS_OK) {
+  if (j->warned || saltus_mechanism_passage(m, t, q + (all->nq - own->nq), v + (all->nv - own->nv),
+                                            h, &passage, &found) != SALTUS_OK) {
     return SALTUS_OK;
   }
   if (found) {
@@ -165,7 +164,7 @@ static saltus_status watch_steps(void* user, const saltus_frame* frame) {
         "warning: at t = %.6g s shapes %s and %s come closer by up to %.3g m in a step of %g s and "
         "are %.3g m thick together: they may pass through each other; take a shorter step, or "
         "--scheme adaptive",
-        frame->t, cli_one_line(passage.shapes[0], first, sizeof first),
+        t, cli_one_line(passage.shapes[0], first, sizeof first),
         cli_one_line(passage.shapes[1], second, sizeof second), passage.approach, h,
         passage.thickness);
     j->warned = true;
@@ -184,7 +183,7 @@ static int add_recorders(run_job* j) {
   const saltus_mechanism* m = j->model.view.mechanism;
   if (code == CLI_DONE && !saltus_run_about(j->run)->scheme->chooses_step && m != NULL &&
       saltus_mechanism_sizes(m).shapes > 0) {
-    const saltus_recorder watch = {.frame = watch_steps, .user = j};
+    const saltus_recorder watch = {.step = watch_steps, .user = j};
     code = cli_exit_code(saltus_run_record(j->run, watch));
   }
   if (code == CLI_DONE && j->global.wanted) {

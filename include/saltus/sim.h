@@ -66,7 +66,10 @@ typedef struct saltus_recorder {
   saltus_status (*frame)(void* user, const saltus_frame* frame); /* NULL: not interested */
   saltus_status (*event)(void* user, const saltus_event* event); /* NULL: not interested */
   void* user;
-  SALTUS_RESERVED(4);
+  /* the state at the start and after every step, recorded or not; NULL: not interested */
+  saltus_status (*step)(void* user, double t, const double* q, const double* v);
+  int contacts_unseen; /* 1: it does not look at the contacts of frames, which then need not be found */
+  SALTUS_RESERVED(2);
 } saltus_recorder;
 
 /* Called by the clock, between steps, attempts of a step and frames inside one; a status other than

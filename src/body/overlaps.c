@@ -113,19 +113,24 @@ static bool look_through(void* user, const saltusi_meeting* meeting) {
   return false;
 }
 
-/* No shape comes closer to another by more than half of what the thinnest ones are thick: the usual case, without a search. */
-static bool is_slow(const saltus_mechanism* m, const saltusi_world_query* query) {
+/* No shape comes closer to another by more than half of what the thinnest ones are thick: the usual case, without a search
+ * and without memory. */
+static bool is_slow(const saltus_mechanism* m, const saltus_point* at, double h) {
+  const double fall = 0.5 * h * h * sqrt(saltusi_dot3(m->gravity, m->gravity));
   double thinnest = INFINITY, least = INFINITY, way = 0.0, next = 0.0;
   for (int i = 0; i < m->world->count; i++) {
-    const saltusi_instance* at = &m->world->instance[i];
-    const saltusi_carrier* on = &query->carrier[at->carrier];
-    const double goes = query->horizon * sqrt(saltusi_dot3(on->v, on->v)) +
-                        query->slack[at->carrier] +
-                        (isfinite(at->arm) ? query->turn[at->carrier] * at->arm : 0.0);
+    const saltusi_instance* shape = &m->world->instance[i];
+    saltusi_motion motion;
+    saltusi_motion_at(m, shape->carrier, at->t, at->v, &motion);
+    const double turning = h * sqrt(saltusi_dot3(motion.w, motion.w));
+    const double turn = turning + 0.5 * turning * turning;
+    const double slack = m->bodies[shape->carrier].kind == SALTUS_BODY_FREE ? fall : 0.0;
+    const double goes = h * sqrt(saltusi_dot3(motion.v, motion.v)) + slack +
+                        (isfinite(shape->arm) ? turn * shape->arm : 0.0);
     next = fmax(next, fmin(way, goes));
     way = fmax(way, goes);
-    least = fmin(least, fmax(thinnest, at->thickness));
-    thinnest = fmin(thinnest, at->thickness);
+    least = fmin(least, fmax(thinnest, shape->thickness));
+    thinnest = fmin(thinnest, shape->thickness);
   }
   return way + next <= 0.5 * (thinnest + least);
 }
@@ -136,7 +141,8 @@ saltus_status saltus_mechanism_passage(const saltus_mechanism* mechanism, double
   assert(mechanism != NULL && q != NULL && v != NULL && passage != NULL && found != NULL);
   const saltus_mechanism* m = mechanism;
   *found = false;
-  if (m->world == NULL) {
+  const saltus_point at = {.t = t, .q = q, .v = v};
+  if (m->world == NULL || is_slow(m, &at, h)) {
     return SALTUS_OK;
   }
   saltusi_pool pool = saltusi_pool_over(&m->pool.allocator);
@@ -144,12 +150,9 @@ saltus_status saltus_mechanism_passage(const saltus_mechanism* mechanism, double
   if (!take_room(m, &pool, &room)) {
     return SALTUS_ERR_MEMORY;
   }
-  const saltus_point at = {.t = t, .q = q, .v = v};
   const saltusi_world_query query = saltusi_shapes_ahead(m, &at, h, &room);
   crossing c = {.m = m, .carrier = room.carrier, .out = passage};
-  if (!is_slow(m, &query)) {
-    saltusi_world_meet(m->world, &query, look_through, &c);
-  }
+  saltusi_world_meet(m->world, &query, look_through, &c);
   *found = c.found;
   saltusi_pool_free(&pool);
   return SALTUS_OK;

@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "base/reserved.h"
 #include "run/run_state.h"
+#include "sim/observe.h"
 
 #include <assert.h>
 #include <math.h>
@@ -45,6 +46,16 @@ static saltus_status on_frame(void* user, const saltus_frame* frame) {
   for (size_t i = 0; i < run->recorder_count && status == SALTUS_OK; i++) {
     const saltus_recorder* recorder = &run->recorders[i];
     status = recorder->frame != NULL ? recorder->frame(recorder->user, frame) : SALTUS_OK;
+  }
+  return status;
+}
+
+static saltus_status on_step(void* user, double t, const double* q, const double* v) {
+  const saltus_run* run = user;
+  saltus_status status = SALTUS_OK;
+  for (size_t i = 0; i < run->recorder_count && status == SALTUS_OK; i++) {
+    const saltus_recorder* recorder = &run->recorders[i];
+    status = recorder->step != NULL ? recorder->step(recorder->user, t, q, v) : SALTUS_OK;
   }
   return status;
 }
@@ -87,7 +98,8 @@ saltus_status saltusi_run_make_sim(saltus_run* run) {
   const saltus_run_def* def = &run->def;
   const saltus_scene_view* scene = def->scene;
   const saltus_run_settings* s = &run->settings;
-  const saltus_recorder recorder = {.frame = on_frame, .event = on_event, .user = run};
+  const saltus_recorder recorder = {
+      .frame = on_frame, .event = on_event, .user = run, .step = on_step, .contacts_unseen = 1};
   const saltus_sim_def sim = {
       .system = scene->system,
       .scheme = s->scheme->name,
@@ -125,6 +137,17 @@ saltus_status saltusi_run_make_sim(saltus_run* run) {
   return status;
 }
 
+/* The simulation finds the contacts of frames where somebody looks at them. */
+static void show_contacts(const saltus_run* run) {
+  bool seen = false;
+  for (size_t i = 0; i < run->recorder_count; i++) {
+    seen = seen || (run->recorders[i].frame != NULL && run->recorders[i].contacts_unseen == 0);
+  }
+  if (seen && run->sim != NULL) {
+    saltusi_sim_show_contacts(run->sim);
+  }
+}
+
 saltus_status saltus_run_record(saltus_run* run, saltus_recorder recorder) {
   assert(run->result.frames == 0); /* it would miss the beginning */
   if (!saltusi_grow(&run->pool.allocator, (void**)&run->recorders, &run->recorder_room,
@@ -134,6 +157,7 @@ saltus_status saltus_run_record(saltus_run* run, saltus_recorder recorder) {
     return SALTUS_ERR_MEMORY;
   }
   run->recorders[run->recorder_count++] = recorder;
+  show_contacts(run);
   return SALTUS_OK;
 }
 
@@ -180,6 +204,9 @@ saltus_status saltus_run_create(const saltus_run_def* def, saltus_run** out) {
   }
   if (status == SALTUS_OK) {
     status = saltusi_run_make_sim(run);
+  }
+  if (status == SALTUS_OK) {
+    show_contacts(run);
   }
   if (status != SALTUS_OK) {
     saltus_run_destroy(run);

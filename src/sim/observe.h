@@ -50,4 +50,7 @@ saltusi_crossing_search saltusi_crossings_of(saltus_sim* sim, const saltus_step_
 /* The next event in time; false when there is none left or the search failed. */
 bool saltusi_crossings_next(saltusi_crossing_search* search, saltus_event* event);
 
+/* From now on somebody looks at the contacts of frames. */
+void saltusi_sim_show_contacts(saltus_sim* sim);
+
 #endif

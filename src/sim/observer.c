@@ -42,6 +42,12 @@ void saltusi_observer_start(saltus_sim* sim) {
   const saltus_sim_def* def = &sim->def;
   if (def->recorder_count > 0) {
     memcpy(sim->recorders, def->recorders, (size_t)def->recorder_count * sizeof *def->recorders);
+    sim->plain = true;
+    for (int i = 0; i < def->recorder_count; i++) {
+      const saltus_recorder* recorder = &sim->recorders[i];
+      sim->plain = sim->plain && (recorder->frame == NULL || recorder->contacts_unseen != 0);
+    }
+    sim->stepped = (double)NAN;
   }
   if (def->record_time_count > 0) {
     memcpy(sim->record_times, def->record_times,
@@ -339,11 +345,11 @@ static void start_sums(saltus_sim* sim, double t) {
 
 /* The frame of a state, reported to all recorders; known: sim->forces are those at its time. */
 static saltus_status report_frame(saltus_sim* sim, const saltus_state* x, saltus_energy energy,
-                                  bool known) {
+                                  bool known, bool plain) {
   const saltus_dims* d = &sim->sys.dims;
   double elapsed = x->t - sim->sums[SALTUSI_SUM_TIME];
   saltus_point at = saltusi_sim_at(sim, x->t, x->q, x->v);
-  saltus_status first = frame_contacts(sim, &at, elapsed, known);
+  saltus_status first = plain ? SALTUS_OK : frame_contacts(sim, &at, elapsed, known);
   if (first != SALTUS_OK) {
     return first;
   }
@@ -352,8 +358,8 @@ static saltus_status report_frame(saltus_sim* sim, const saltus_state* x, saltus
                            : known       ? sim->forces[3 * d->nc + j]
                                          : sim->joint_forces[j];
   }
-  int rows;
-  const saltus_contact_frame* contacts = saltusi_sim_rows(sim, &at, &rows);
+  int rows = 0;
+  const saltus_contact_frame* contacts = plain ? NULL : saltusi_sim_rows(sim, &at, &rows);
   const saltus_frame frame = {
       .step = sim->step,
       .t = x->t,
@@ -472,7 +478,7 @@ static saltus_status frame_at(saltus_sim* sim, inside* in, double t, saltus_side
   in->from = t;
   bool instant = known && t == sim->sums[SALTUSI_SUM_TIME];
   bool now = instant && forces_at(sim, in, &query);
-  return report_frame(sim, &sim->shown, ledger_at(sim, &sim->shown, side), now);
+  return report_frame(sim, &sim->shown, ledger_at(sim, &sim->shown, side), now, false);
 }
 
 /* The time of the next impact that has no frames yet; infinite when there is none. */
@@ -669,17 +675,35 @@ saltus_status saltusi_observer_report(saltus_sim* sim, const saltus_step_report*
 }
 
 /* The frame of the present instant. */
-static saltus_status report_now(saltus_sim* sim) {
+static saltus_status report_now(saltus_sim* sim, bool plain) {
   bool instant = sim->now.t == sim->sums[SALTUSI_SUM_TIME];
   bool known = instant && forces_of(sim, &sim->now);
   memcpy(sim->shown_works, sim->contact_works, (size_t)sim->sys.dims.nc * sizeof *sim->shown_works);
-  return report_frame(sim, &sim->now, sim->ledger->total, known);
+  return report_frame(sim, &sim->now, sim->ledger->total, known, plain);
 }
 
 saltus_status saltusi_observer_leave(saltus_sim* sim) {
   assert(sim != NULL);
   bool reported = sim->sums[SALTUSI_SUM_TIME] == sim->now.t;
-  return sim->def.recorder_count == 0 || reported ? SALTUS_OK : report_now(sim);
+  return sim->def.recorder_count == 0 || reported ? SALTUS_OK : report_now(sim, false);
+}
+
+/* The state as every step leaves it, once. */
+static saltus_status show_step(saltus_sim* sim) {
+  saltus_status status = SALTUS_OK;
+  for (int i = 0; sim->stepped != sim->now.t && i < sim->def.recorder_count; i++) {
+    const saltus_recorder* recorder = &sim->recorders[i];
+    if (recorder->step != NULL && status == SALTUS_OK) {
+      status = recorder->step(recorder->user, sim->now.t, sim->now.q, sim->now.v);
+    }
+  }
+  sim->stepped = sim->now.t;
+  return status;
+}
+
+void saltusi_sim_show_contacts(saltus_sim* sim) {
+  assert(sim != NULL);
+  sim->plain = false;
 }
 
 saltus_status saltusi_observer_frame(saltus_sim* sim, bool due) {
@@ -692,5 +716,11 @@ saltus_status saltusi_observer_frame(saltus_sim* sim, bool due) {
   /* at requested times the last frame may have been reported already */
   bool within = at_times(sim) || sim->def.record_jumps;
   bool reported = within && sim->step > 0 && sim->sums[SALTUSI_SUM_TIME] == sim->now.t;
-  return (due || beat) && !reported ? report_now(sim) : SALTUS_OK;
+  const saltus_status shown = show_step(sim);
+  if (shown != SALTUS_OK || !(due || beat) || reported) {
+    return shown;
+  }
+  /* where steps are of fixed length, contacts in each other have a gap in the report of the next one */
+  const bool located = saltusi_scheme_info(sim->scheme)->locates_events;
+  return report_now(sim, sim->plain && sim->changing && !located && !due);
 }

@@ -63,6 +63,8 @@ struct saltus_sim {
   saltusi_progress_state progress;
   uint64_t changes;           /* of the system that the scheme knows */
   saltus_recorder* recorders; /* [recorder_count] */
+  bool plain;                 /* nobody looks at the contacts of frames */
+  double stepped;             /* time of the last call of a recorder's step; NAN: none yet */
 
   /* recording; carried in snapshots so that a resumed recording is the same */
   double* sums;                        /* [SALTUSI_SUM_COUNT] since the last frame */
