@@ -1,17 +1,22 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The Saltus developers
-"""Piles, stacks, walls and dominoes as engines of rigid bodies are timed with: scenes.py SALTUS SCENE [UNTIL].
+"""Piles, stacks, walls and dominoes as engines of rigid bodies are timed with.
 
-Scenes: spheres125 spheres1000 spheres8000 boxes1000 stack1 stack100 wall dominoes. Prints steps a second of user time (reading
-the scene counted), contact problems, their iterations, the residual and the penetration.
+scenes.py SALTUS [SCENE ...] [--until T] [--runs N] [--peers DIR]
+
+Without scenes all of them: spheres125 spheres1000 spheres8000 boxes1000 stack1 stack100 wall dominoes. Prints for each scene steps a
+second of the CPU time of the run, from the start through the settling to the end (the best of N runs), contacts that carry a force at
+the end, iterations of contact problems a step, the largest penetration of all steps, the residual, and what became of the scene; below it
+what Bullet 3.24 and ODE 0.16.2 do on the same scene, as measured on two shared cores in November 2026, or anew with the programs
+peer_bullet and peer_ode in DIR. Penetrations of the engines are those at the end.
 """
+import argparse
 import json
 import math
+import pathlib
 import random
-import resource
 import subprocess
-import sys
 
 OPTIONS = "{theta: 1, iterate: once, contact_tol: 1e-6, speculative: yes}"
 FLOOR = "world: {dimension: 3, shapes: [{half-space: {}}]}\n"
@@ -80,7 +85,8 @@ def wall():
 def dominoes():
     shape = "box: {size: [0.02, 0.1, 0.2]}"
     lean = ", orientation: {axis: [0, 1, 0], angle: 0.12}"
-    bodies = [body(500, shape, [0.01204313437, 0, 0.100477985658], lean)]
+    push = ", velocity: [0.100477985658, 0, -0.00204313437], angular_velocity: [0, 1, 0]"
+    bodies = [body(500, shape, [0.01204313437, 0, 0.100477985658], lean + push)]
     return FLOOR, 0.3, 5, bodies + [body(500, shape, [0.08 * i, 0, 0.1]) for i in range(1, 500)]
 
 
@@ -88,21 +94,91 @@ SCENES = {"spheres125": lambda: spheres(125), "spheres1000": lambda: spheres(100
           "boxes1000": lambda: boxes(1000), "stack1": lambda: stack(1), "stack100": lambda: stack(100),
           "wall": wall, "dominoes": dominoes}
 
+BULLET, ODE = "variant=si it=50 gbox=1", "variant=quick it=20"
+# scene of the peers' program with its arguments; steps a second, contacts, penetration in mm of Bullet and of ODE
+PEERS = {"spheres125": ("spheres n=125", (1230, 339, 0.283), (2350, 321, 1.24)),
+         "spheres1000": ("spheres n=1000", (74.5, 2751, 0.642), (211, 2718, 2.16)),
+         "spheres8000": ("spheres n=8000 cap=250 pool=100000", (3.76, 23063, 1.62), (8.13, 22977, 3.86)),
+         "boxes1000": ("boxes n=1000", (63, 5127, 0.737), (114, 4783, 3.04)),
+         "stack1": ("stack n=50", (3020, 200, 0.476), (3170, 228, 5.67)),
+         "stack100": ("stack n=50 ratio=100", None, None),
+         "wall": ("wall", (301, 2276, 0.024), (345, 1783, 1.26)),
+         "dominoes": ("domino", (316, 2133, 1.07), (545, 1864, 2.26))}
 
-def main():
-    saltus, name = sys.argv[1:3]
-    head, mu, until, bodies = SCENES[name]()
-    until = sys.argv[3] if len(sys.argv) > 3 else until
+
+def tilt(q, b):
+    """Angle of the body's third axis with the vertical, towards x positive."""
+    w, x, y, z = (q[f"{b}.{c}"] for c in ("qw", "qx", "qy", "qz"))
+    return math.atan2(2 * (x * z + w * y), 1 - 2 * (x * x + y * y))
+
+
+def outcome(name, q, starts):
+    """What became of the bodies."""
+    last = f"b{len(starts) - 1}"
+    if name.startswith("stack") or name == "wall":
+        lost = max(p[2] - q[f"b{i}.z"] for i, p in enumerate(starts))
+        drift = max(math.hypot(q[f"b{i}.x"] - p[0], q[f"b{i}.y"] - p[1]) for i, p in enumerate(starts))
+        return f"height lost {1e3 * lost:.3g} mm, drift {1e3 * drift:.3g} mm"
+    if name == "dominoes":
+        return f"{sum(tilt(q, f'b{i}') > 0.5 for i in range(len(starts)))} fallen"
+    out = sum(q[f"b{i}.z"] < -0.2 for i in range(len(starts)))
+    return f"{out} lost, mean height {sum(q[f'b{i}.z'] for i in range(len(starts))) / len(starts):.3f} m, {last} settled"
+
+
+def place(text):
+    return [float(x) for x in text.split("position: [")[1].split("]")[0].split(",")]
+
+
+def ours(saltus, name, until, runs):
+    head, mu, end, bodies = SCENES[name]()
     listed = "\n".join(f"  b{i}: {text}" for i, text in enumerate(bodies))
     scene = (f"saltus: 1\nname: {name}\n{head}materials: {{default: {{friction: {mu}}}}}\nbodies:\n{listed}\n"
-             f"simulate: {{until: {until}, scheme: moreau-jean, step: 1/240, options: {OPTIONS}}}\n")
-    done = subprocess.run([saltus, "run", "-", "--json"], input=scene, capture_output=True, text=True, check=True)
-    spent = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
-    said = json.loads(done.stdout)
-    work = said["work"]
-    print(f"{name}: {said['steps'] / spent:.1f} steps/s, {work['contact_solves']} contact problems, "
-          f"{work['contact_iterations'] / said['steps']:.1f} iterations a step, residual {said['residual']}, "
-          f"penetration {said['penetration']:.2e} m")
+             f"simulate: {{until: {until or end}, scheme: moreau-jean, step: 1/240, options: {OPTIONS}}}\n")
+    best = None
+    for _ in range(runs):
+        done = subprocess.run([saltus, "run", "-", "--json"], input=scene, capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            print(f"{name}: {done.stderr.strip()}", flush=True)
+            return
+        said = json.loads(done.stdout)
+        best = said if best is None or said["work"]["cpu_s"] < best["work"]["cpu_s"] else best
+    work, steps = best["work"], best["steps"]
+    print(f"{name:12} Saltus  {steps / work['cpu_s']:8.4g} steps/s  {best['closes'] - best['opens']:6} contacts  "
+          f"{1e3 * best['penetration']:9.3g} mm  {work['contact_iterations'] / steps:.1f} iterations a step in "
+          f"{work['contact_solves'] / steps:.2f} problems, residual {best['residual']['velocity']:.1e} m/s; "
+          f"{outcome(name, best['q'], [place(b) for b in bodies])}", flush=True)
+
+
+def theirs(folder, engine, scene, options):
+    program = pathlib.Path(folder) / f"peer_{engine}"
+    if not program.exists():
+        return None
+    done = subprocess.run([program, *scene.split(), "h=1/240", *options.split()], capture_output=True, text=True, check=False)
+    lines = [line for line in done.stdout.splitlines() if line.startswith("{")]
+    if not lines:
+        return None
+    said = json.loads(lines[0])
+    deepest = max(said.get("pen_pair_max", 0), said.get("pen_wall_max", 0)) or said["max_pen"]
+    return said["steps_per_s"], said["contacts"], 1e3 * deepest
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("saltus")
+    parser.add_argument("scenes", nargs="*", metavar="SCENE")
+    parser.add_argument("--until", metavar="T", help="end of the runs in s, of Saltus alone")
+    parser.add_argument("--runs", type=int, default=1, metavar="N")
+    parser.add_argument("--peers", metavar="DIR")
+    options = parser.parse_args()
+    for name in options.scenes or SCENES:
+        ours(options.saltus, name, options.until, options.runs)
+        scene, bullet, ode = PEERS[name]
+        if options.peers:
+            bullet = theirs(options.peers, "bullet", scene, BULLET)
+            ode = theirs(options.peers, "ode", scene, ODE)
+        for engine, row in (("Bullet", bullet), ("ODE", ode)):
+            if row:
+                print(f"{'':12} {engine:6}  {row[0]:8.4g} steps/s  {row[1]:6} contacts  {row[2]:9.3g} mm", flush=True)
 
 
 main()
