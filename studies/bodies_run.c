@@ -11,11 +11,11 @@
 #include <math.h>
 #include <string.h>
 
-/* What the recorder hears. */
+/* What the recorder gets. */
 typedef struct listener {
   const bodies_case* of;
   int first;                                    /* instants before this one are not expected */
-  int heard;                                    /* frames after the first one */
+  int frames;                                   /* frames after the first one */
   double at[BODIES_INSTANTS + 1][BODIES_WIDTH]; /* outputs at the instants, from 1 */
   double error, energy_start, energy_drift;
   int kept; /* instant whose state is kept */
@@ -30,7 +30,7 @@ static double time_of(const bodies_case* of, int instant) {
 static saltus_status listen(void* user, const saltus_frame* frame) {
   listener* l = user;
   double energy = frame->kinetic + frame->potential;
-  int instant = l->first + l->heard++;
+  int instant = l->first + l->frames++;
   if (instant == l->first) { /* the start */
     l->energy_start = energy;
     return SALTUS_OK;
@@ -117,7 +117,7 @@ saltus_status bodies_go(bodies_run* r) {
   status = go(&def, &run);
   if (run != NULL) {
     const saltus_run_result* out = saltus_run_outcome(run);
-    bool all = l.heard == r->of->instants + 1;
+    bool all = l.frames == r->of->instants + 1;
     r->error = all ? fmax(0.0, l.error - r->of->accuracy) : INFINITY;
     r->defect = out->joint_drift;
     r->energy_drift = l.energy_drift;

@@ -86,7 +86,7 @@ typedef struct saltus_run_def {
   const volatile int* cancel; /* as in saltus_sim_def */
   const char*
       mark; /* before the names of overrides in messages: "--" on a command line; NULL: nothing */
-  saltus_log log;                    /* hears why something is refused or fails */
+  saltus_log log;                    /* gets why something is refused or fails */
   const saltus_allocator* allocator; /* NULL: the C library */
   bool global; /* tolerances are of the motion, not of a step: saltus_run_tighten */
   SALTUS_RESERVED(7);

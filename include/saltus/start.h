@@ -41,7 +41,7 @@ typedef struct saltus_start_move {
 } saltus_start_move;
 
 /* Joints that hold to 1e-12 and contacts that overlap by up to 1e-6 are left as they are, to the bit. SALTUS_ERR_INPUT, with q and v
- * untouched and a message, when a violation is larger than the tolerance (of a rate: than the
+ * untouched and a message, when a violation is larger than the tolerance (of a rate: also than the
  * tolerance times the terms that should cancel), or nothing can move the constraint;
  * SALTUS_ERR_CONTRADICTION, with the names of the joints, when they cannot hold together;
  * SALTUS_ERR_MEMORY without a message. */

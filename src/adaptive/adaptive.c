@@ -539,7 +539,7 @@ static saltus_status check_middle(saltusi_adaptive* w, saltusi_refusal* refusal)
 }
 
 /* Roots are known to 1e-15 of a step: in one that is a million times longer than the way to its first event
- * the order of events could not be told. Four times the way puts the event at a quarter of the next attempt. */
+ * the order of events could not be known. Four times the way puts the event at a quarter of the next attempt. */
 static void check_far_step(const saltusi_adaptive* w, const saltusi_found* first,
                            saltusi_refusal* refusal) {
   const double far = 1e-6;

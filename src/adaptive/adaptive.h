@@ -61,7 +61,7 @@ typedef struct saltusi_place {
   int known;     /* entries of the state that are there */
   bool gaps;     /* gaps of all contacts are */
   double* state; /* [nq + nv] */
-  double* gap;   /* [nc], of systems that tell gaps only all at once */
+  double* gap;   /* [nc], of systems that have gaps only all at once */
 } saltusi_place;
 
 /* Why an attempt whose error was accepted is taken back (sections 14.3 and 14.4). */

@@ -48,8 +48,8 @@ void saltusi_collect_laws(saltusi_adaptive* w) {
 saltus_status saltusi_collect_gaps(saltusi_mode_dynamics* m, const saltus_point* at) {
   assert(m != NULL && at != NULL);
   const saltusi_contact_table* table = &m->eval->keys->table;
-  /* min(gap, reach) is continuous where a contact enters the list; a reach that the tolerance does not
-   * tell from zero would look like a contact that touches */
+  /* min(gap, reach) is continuous where a contact enters the list; a reach that is zero within
+   * the tolerance would look like a contact that touches */
   const double apart = 100.0; /* tolerances: ten times the reach that sweep() adds to its box */
   bool known = m->list.reach > apart * m->o->atol_q_min;
   double reach = known ? fmin(m->list.reach, far_away) : far_away;

@@ -96,7 +96,7 @@ static const double* state_at(saltusi_search* search, double theta, int count, i
   return p->state;
 }
 
-/* The gap of one contact at theta: of it alone where the system tells it, else of all once. */
+/* The gap of one contact at theta: of it alone where the system has that, else of all once. */
 static double gap_at(saltusi_hunt* s, double theta, int slot) {
   saltusi_search* search = s->search;
   double t = search->step->t + theta * search->step->h;

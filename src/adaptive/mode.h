@@ -47,7 +47,7 @@ void saltusi_mode_layout(saltusi_mode_dynamics* m, const saltus_system* sys,
 /* Rows of the joints and of the contacts that are not open (all of them: every), and gaps of all. */
 void saltusi_mode_rows(saltusi_mode_dynamics* m, double t, const double* y, bool every);
 saltus_status saltusi_mode_gaps(saltusi_mode_dynamics* m, double t, const double* q);
-/* The gap of one contact, and of no other where the system can tell it. */
+/* The gap of one contact, and of no other where the system has it alone. */
 saltus_status saltusi_mode_gap(saltusi_mode_dynamics* m, double t, const double* q, int key,
                                double* gap);
 /* collect.c: gaps at a point of contacts that are not listed there. */

@@ -38,7 +38,7 @@ static inline bool saltusi_is_pressed(const saltusi_contact* c) {
   return c->mode != SALTUSI_OPEN && c->mode != SALTUSI_IDLE;
 }
 
-/* It is closed, or open and has not left the surface by more than its gap can tell. */
+/* It is closed, or open and has not left the surface by more than the rounding of its gap. */
 static inline bool saltusi_touches(const saltusi_contact* c) {
   return c->mode != SALTUSI_OPEN || c->touching;
 }

@@ -245,7 +245,7 @@ static void report_series(saltusi_adaptive* w, const bounce* b) {
     double in_v;
     left *= b->e_N;
     saltusi_adaptive_measure(w, w->step.y1, w->jump.x_start, 0.0, u, &in_q, &in_v);
-    if (!(end - left < end) || in_v <= reported_part) { /* time does not tell it from the end */
+    if (!(end - left < end) || in_v <= reported_part) { /* in time it is the end */
       break;
     }
     double after = u * b->e_N;

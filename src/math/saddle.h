@@ -10,7 +10,7 @@
  * dynamics using Lagrange multipliers, SIGGRAPH 1996). Every joint that can is eliminated right after a
  * body of its own, where its pivot -H^T A^-1 G is regular; the pairs of body and joint are ordered by
  * minimum degree. Joints that close loops find no body of their own: they come last, as one dense matrix
- * for each component, which tells what depends on what (dependent.h). There
+ * for each component, which shows what depends on what (dependent.h). There
  *
  *   n with G n = 0       all rows that depend on each other, one vector for each that is superfluous
  *

@@ -21,7 +21,7 @@
 
 /* Rows of a component up to which it is eliminated, beside contacts and without them: dense factors of
  * the former cost less than the blocks that a handful of contacts has, those of the latter some
- * milliseconds, and they alone tell which rows depend on each other. */
+ * milliseconds, and they alone show which rows depend on each other. */
 enum { BESIDE_CONTACTS = 48, ALONE = 200 };
 
 /* Elimination couples all contacts of a component with each other. So many times the blocks that they

@@ -16,7 +16,7 @@ static const double agree = 1e-6;
 /* Coordinates at zero say nothing about the lengths in a constraint; terms count at least as this part of what the
  * largest coordinate would make of its row: at a metre, or a radian, nanometres agree. */
 static const double terms_least = 1e-3;
-/* Coordinates are told from what moves them by a change of this part, sqrt(eps). */
+/* Coordinates are distinguished from what moves them by a change of this part, sqrt(eps). */
 static const double probe_part = 1.5e-8;
 /* Rows with less than this part of the largest contradiction are not named; chosen. */
 static const double named_part = 1e-3;

@@ -159,7 +159,9 @@ static bool look_rates(projection* p, double* largest) {
   for (int j = 0; j < sys->dims.nj; j++) {
     p->g[j] = saltusi_row_dot(&p->rows, j, p->v) + p->rows.b[j];
     double terms = saltusi_row_size(&p->rows, j, p->v) + fabs(p->rows.b[j]);
-    allowed = allowed && fabs(p->g[j]) <= p->def->tolerance * fmax(1.0, terms);
+    /* the tolerance is the caller's, in m/s or rad/s; of large terms it is a part */
+    double most = fmax(p->def->tolerance, p->def->tolerance * terms);
+    allowed = allowed && fabs(p->g[j]) <= most;
     *largest = fmax(*largest, fabs(p->g[j]));
   }
   return allowed;

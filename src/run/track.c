@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- hearing --------------------------------------------------------------------------------- */
+/* ---- frames ---------------------------------------------------------------------------------- */
 
 bool saltusi_asked_start(saltusi_asked* asked, const double* q0, saltusi_pool* pool) {
   assert(asked->sys != NULL && q0 != NULL);
@@ -78,7 +78,7 @@ static bool same_time(double a, double b) {
   return fabs(a - b) <= 64.0 * DBL_EPSILON * fmax(1.0, fabs(b)); /* ends of steps are rounded */
 }
 
-static saltus_status hear(void* user, const saltus_frame* frame) {
+static saltus_status take_frame(void* user, const saltus_frame* frame) {
   saltusi_track* track = user;
   size_t nq = (size_t)track->sys->dims.nq;
   size_t nv = (size_t)track->sys->dims.nv;
@@ -98,7 +98,7 @@ static saltus_status hear(void* user, const saltus_frame* frame) {
 
 saltus_recorder saltusi_track_recorder(saltusi_track* track) {
   assert(track->states != NULL);
-  return (saltus_recorder){.frame = hear, .user = track};
+  return (saltus_recorder){.frame = take_frame, .user = track};
 }
 
 /* ---- comparing ------------------------------------------------------------------------------- */

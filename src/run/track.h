@@ -33,8 +33,8 @@ typedef struct saltusi_track {
   saltus_allocator allocator;
   const double* times; /* [count] rising */
   int count;
-  int next;       /* instant that is heard next */
-  double* states; /* [count x (nq + nv)]; NaN: not heard */
+  int next;       /* instant of the next frame */
+  double* states; /* [count x (nq + nv)]; NaN: no frame yet */
   double last_t;  /* s, of the frame before */
   double* last_v; /* [nv] of it */
   double* jumps;  /* [jump_count x (1 + nv)] time, then the change of v */
@@ -47,7 +47,7 @@ bool saltusi_track_start(saltusi_track* track, const saltus_system* sys, const d
                          int count, saltusi_pool* pool);
 void saltusi_track_end(saltusi_track* track);
 
-/* Hears frames at the instants and on both sides of impacts. */
+/* Takes frames at the instants and on both sides of impacts. */
 saltus_recorder saltusi_track_recorder(saltusi_track* track);
 
 /* Distances of two motions at their instants, into profile [count]; sizes are those of b. Room is 2 nv doubles. What

@@ -19,21 +19,10 @@ const char* saltus_step_limit_name(saltus_step_limit limit) {
 }
 
 const char* saltus_event_kind_name(saltus_event_kind kind) {
-  static const char* const names[SALTUS_EVENT_KINDS] = {
-      [SALTUS_EVENT_IMPACT] = "impact",
-      [SALTUS_EVENT_CLOSE] = "close",
-      [SALTUS_EVENT_OPEN] = "open",
-      [SALTUS_EVENT_ACCUMULATION] = "accumulation",
-      [SALTUS_EVENT_TOUCH] = "touch",
-      [SALTUS_EVENT_SLIP] = "slip",
-      [SALTUS_EVENT_STICK] = "stick",
-      [SALTUS_EVENT_REVERSAL] = "reversal",
-      [SALTUS_EVENT_PAINLEVE] = "painleve",
-      [SALTUS_EVENT_ENERGY_GAIN] = "energy-gain",
-      [SALTUS_EVENT_LAW_REPLACED] = "law-replaced",
-      [SALTUS_EVENT_RISE] = "rise",
-      [SALTUS_EVENT_FALL] = "fall",
-  };
+  static const char* const names[] = {
+      "impact",   "close",    "open",        "accumulation", "touch", "slip", "stick",
+      "reversal", "painleve", "energy-gain", "law-replaced", "rise",  "fall"};
+  _Static_assert(sizeof names / sizeof *names == SALTUS_EVENT_KINDS, "in their order");
   bool known = (int)kind >= 0 && (int)kind < SALTUS_EVENT_KINDS;
   return known ? names[kind] : "unknown";
 }

@@ -13,22 +13,12 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char* const kind_names[] = {[SALTUS_SHAPE_CIRCLE] = "circle",
-                                         [SALTUS_SHAPE_SEGMENT] = "segment",
-                                         [SALTUS_SHAPE_POLYGON] = "polygon",
-                                         [SALTUS_SHAPE_HALF_PLANE] = "half-plane",
-                                         [SALTUS_SHAPE_CHAIN] = "chain",
-                                         [SALTUS_SHAPE_CAPSULE] = "capsule",
-                                         [SALTUS_SHAPE_SPHERE] = "sphere",
-                                         [SALTUS_SHAPE_BOX] = "box",
-                                         [SALTUS_SHAPE_CYLINDER] = "cylinder",
-                                         [SALTUS_SHAPE_CONE] = "cone",
-                                         [SALTUS_SHAPE_ELLIPSOID] = "ellipsoid",
-                                         [SALTUS_SHAPE_TORUS] = "torus",
-                                         [SALTUS_SHAPE_HALF_SPACE] = "half-space",
-                                         [SALTUS_SHAPE_HULL] = "hull",
-                                         [SALTUS_SHAPE_MESH] = "mesh",
-                                         [SALTUS_SHAPE_HEIGHTFIELD] = "heightfield"};
+/* In the order of the kinds. */
+static const char* const kind_names[] = {"circle",     "segment", "polygon",   "half-plane",
+                                         "chain",      "capsule", "sphere",    "box",
+                                         "cylinder",   "cone",    "ellipsoid", "torus",
+                                         "half-space", "hull",    "mesh",      "heightfield"};
+_Static_assert(sizeof kind_names / sizeof *kind_names == SALTUS_SHAPE_HEIGHTFIELD + 1, "one each");
 
 const char* saltus_shape_kind_name(saltus_shape_kind kind) {
   return (size_t)kind < sizeof kind_names / sizeof kind_names[0] ? kind_names[kind] : NULL;

@@ -35,7 +35,7 @@ void saltusi_structure_spread(const saltus_structure* s, const double* values, d
 int saltusi_structure_components(const saltus_structure* s, int* component);
 
 /* SALTUS_ERR_RANGE with a message unless the structure partitions nv velocities and its pairs are
- * ordered, in range and told once. */
+ * ordered, in range and named once. */
 saltus_status saltusi_structure_validate(const saltus_structure* s, int nv, saltus_log log);
 
 #endif
