@@ -259,10 +259,13 @@ int check_bodies_sketch(const cli_model* model, const char* path) {
   if (code != CLI_DONE) {
     return code;
   }
-  char subtitle[160];
+  char subtitle[160], shapes[32] = "";
+  if (p.size.shapes > 0) {
+    snprintf(shapes, sizeof shapes, "%d shape%s, ", p.size.shapes, cli_plural(p.size.shapes));
+  }
   snprintf(subtitle, sizeof subtitle,
-           "start at t = %g s: %d bod%s, %d joint%s, %d degree%s of freedom, %d redundant row%s",
-           p.t, p.size.bodies, p.size.bodies == 1 ? "y" : "ies", p.size.joints,
+           "start at t = %g s: %d bod%s, %s%d joint%s, %d degree%s of freedom, %d redundant row%s",
+           p.t, p.size.bodies, p.size.bodies == 1 ? "y" : "ies", shapes, p.size.joints,
            cli_plural(p.size.joints), mobility.mobility, cli_plural(mobility.mobility),
            mobility.redundant, cli_plural(mobility.redundant));
   saltusi_sketch sketch = saltusi_sketch_begin(NULL);

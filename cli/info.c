@@ -9,7 +9,7 @@
 #include "io/series.h"
 #include "json.h"
 #include "output.h"
-#include "saltus/recording.h"
+#include "saltus/saltus.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -177,6 +177,21 @@ static void json_ledger(json* j, const saltus_recording_data* data) {
   json_close(j, '}');
 }
 
+/* Of the scene in the recording; 0: it has none, or cannot be read again (as without its mesh files). */
+static int shapes_of(const saltus_recording_data* data) {
+  saltus_scene* scene = NULL;
+  int shapes = 0;
+  if (data->changing && data->scene[0] != '\0' && saltus_has("yaml")) {
+    const saltus_scene_def def = {.text = data->scene};
+    if (saltus_scene_create(&def, &scene) == SALTUS_OK) {
+      const saltus_mechanism* m = saltus_scene_look(scene)->mechanism;
+      shapes = m != NULL ? saltus_mechanism_sizes(m).shapes : 0;
+    }
+    saltus_scene_destroy(scene);
+  }
+  return shapes;
+}
+
 static void print_text(const char* path, const saltus_recording_data* data) {
   long long counts[SALTUS_EVENT_KINDS];
   count_events(data, counts);
@@ -193,7 +208,10 @@ static void print_text(const char* path, const saltus_recording_data* data) {
     printf(" from t = %g s to t = %g s", data->t[0], data->t[data->count - 1]);
   }
   printf("; %d coordinate%s, ", data->nq, cli_plural(data->nq));
-  if (data->changing) {
+  const int shapes = shapes_of(data);
+  if (shapes > 0) {
+    printf("contacts between %d shape%s", shapes, cli_plural(shapes));
+  } else if (data->changing) {
     printf("a changing set of contacts");
   } else {
     printf("%d contact%s", data->nc, cli_plural(data->nc));
@@ -233,6 +251,7 @@ static void print_machine(const char* path, const saltus_recording_data* data) {
     free(cli_contacts_find(data, &count));
     json_integer(&j, "contacts", count);
     json_integer(&j, "contact_rows", data->table.count);
+    json_integer(&j, "shapes", shapes_of(data));
   } else {
     json_integer(&j, "contacts", data->nc);
   }

@@ -62,6 +62,12 @@ typedef struct saltus_spring_place {
   int between[2]; /* markers */
 } saltus_spring_place;
 
+typedef struct saltus_shape_place {
+  const char* name;
+  saltus_shape_kind kind;
+  int body; /* -1: the world */
+} saltus_shape_place;
+
 /* "revolute" and so on, as in scenes. */
 SALTUS_API const char* saltus_joint_type_name(saltus_joint_type type);
 
@@ -69,6 +75,7 @@ SALTUS_API saltus_body_place saltus_mechanism_body(const saltus_mechanism* mecha
 SALTUS_API saltus_marker_place saltus_mechanism_marker(const saltus_mechanism* mechanism, int i);
 SALTUS_API saltus_joint_place saltus_mechanism_joint(const saltus_mechanism* mechanism, int joint);
 SALTUS_API saltus_spring_place saltus_mechanism_spring(const saltus_mechanism* mechanism, int i);
+SALTUS_API saltus_shape_place saltus_mechanism_shape(const saltus_mechanism* mechanism, int i);
 
 /* Where a body is at (t, q): its centre of mass, and its axes as columns, row major. */
 SALTUS_API void saltus_mechanism_pose(const saltus_mechanism* mechanism, int body, double t,
@@ -76,6 +83,19 @@ SALTUS_API void saltus_mechanism_pose(const saltus_mechanism* mechanism, int bod
 /* Where a marker is. */
 SALTUS_API void saltus_mechanism_frame(const saltus_mechanism* mechanism, int marker, double t,
                                        const double* q, double position[3], double axes[9]);
+
+/* From where shapes are looked at: far away along right x up. Lines are silhouettes and edges on the near side. */
+typedef struct saltus_shape_view {
+  double right[3], up[3]; /* of length 1, normal to each other */
+  double middle[3];       /* m: half-spaces and half-planes are drawn around here, */
+  double far;             /* m: this far */
+  /* [count][3] m, world; closed: an area, else a line */
+  void (*line)(void* user, bool closed, const double (*point)[3], int count);
+  void* user;
+} saltus_shape_view;
+/* Draws a shape as it is at (t, q). */
+SALTUS_API void saltus_mechanism_draw_shape(const saltus_mechanism* mechanism, int shape, double t,
+                                            const double* q, const saltus_shape_view* view);
 
 /* Coordinate of a joint and its rate. */
 typedef struct saltus_joint_motion {

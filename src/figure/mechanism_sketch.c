@@ -8,6 +8,8 @@
  */
 #include "figure/mechanism_sketch.h"
 
+#include "figure/shapes_sketch.h"
+
 #include <assert.h>
 #include <math.h>
 #include <string.h>
@@ -213,8 +215,7 @@ static int outline(double* points, int count, double* hull) {
   return n > 0 ? n : 1;
 }
 
-static void centre(const view* v, const double at[2]) {
-  const double r = CENTRE_RADIUS;
+static void centre(const view* v, const double at[2], double r) {
   circle(v, SALTUSI_SKETCH_AREA, at, r);
   for (int quarter = 0; quarter < 2; quarter++) {
     enum { CORNERS = 7 };
@@ -226,6 +227,15 @@ static void centre(const view* v, const double at[2]) {
     }
     symbol(v, SALTUSI_SKETCH_SOLID, at, points, CORNERS + 1);
   }
+}
+
+static bool has_shapes(const view* v, int body) {
+  for (int i = 0; i < v->size.shapes; i++) {
+    if (saltus_mechanism_shape(v->m, i).body == body) {
+      return true;
+    }
+  }
+  return false;
 }
 
 /* Room for the outline of a body with all markers of the mechanism: points, then the hull. */
@@ -241,6 +251,9 @@ static void draw_body(const view* v, int body, double* room) {
       memcpy(room + 2 * (size_t)count++, s.at, sizeof s.at);
     }
   }
+  if (count == 1 && has_shapes(v, body)) {
+    return; /* its shapes show where it is */
+  }
   double* hull = room + 2 * ((size_t)v->size.markers + 1);
   const saltusi_sketch_path path = {.style = SALTUSI_SKETCH_BODY,
                                     .colour = colour_of(v, body),
@@ -253,7 +266,7 @@ static void mark_body(const view* v, int body) {
   saltus_mechanism_pose(v->m, body, v->t, v->q, x, axes);
   project(v, x, at);
   if (saltus_mechanism_body(v->m, body).kind == SALTUS_BODY_FREE) {
-    centre(v, at);
+    centre(v, at, has_shapes(v, body) ? 0.5 * CENTRE_RADIUS : CENTRE_RADIUS);
   }
   saltusi_sketch_name(v->sketch, saltus_mechanism_body(v->m, body).name, body, at);
 }
@@ -506,9 +519,14 @@ void saltusi_sketch_mechanism(saltusi_sketch* sketch, const saltus_mechanism* me
     sketch->failed = true;
     return;
   }
+  double axes[2][3];
+  memcpy(axes[0], v.right, sizeof v.right);
+  memcpy(axes[1], v.up, sizeof v.up);
+  saltusi_sketch_shapes(sketch, mechanism, t, q, (const double(*)[3])axes, false);
   for (int i = 0; i < v.size.bodies; i++) {
     draw_body(&v, i, points);
   }
+  saltusi_sketch_shapes(sketch, mechanism, t, q, (const double(*)[3])axes, true);
   sketch->memory.free(points, room, sketch->memory.user);
   for (int i = 0; i < v.size.springs; i++) {
     draw_spring(&v, i);

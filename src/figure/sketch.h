@@ -19,6 +19,8 @@
 
 typedef enum saltusi_sketch_style {
   SALTUSI_SKETCH_BODY,   /* a rounded outline around the points, lightly filled */
+  SALTUSI_SKETCH_FACE,   /* closed, of a shape, lightly filled in the colour of its body */
+  SALTUSI_SKETCH_EDGE,   /* open, of a shape */
   SALTUSI_SKETCH_AREA,   /* closed, white inside */
   SALTUSI_SKETCH_SOLID,  /* closed, black inside */
   SALTUSI_SKETCH_LINE,   /* open */

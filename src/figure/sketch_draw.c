@@ -106,6 +106,17 @@ static void draw_body(cairo_t* cairo, const paper* p, const saltusi_sketch_path*
   stroke(cairo, fat, false);
 }
 
+static void draw_shape(cairo_t* cairo, const paper* p, const saltusi_sketch_path* path) {
+  const bool face = path->style == SALTUSI_SKETCH_FACE;
+  trace(cairo, p, path, face);
+  if (face) {
+    set(cairo, colour_of(path->colour, 0.82));
+    cairo_fill_preserve(cairo);
+  }
+  set(cairo, colour_of(path->colour, path->dashed ? 0.55 : 0.0));
+  stroke(cairo, face ? LINE_WIDTH : THIN, false);
+}
+
 /* A spring: straight ends, and windings whose number follows the length. */
 static void draw_zigzag(cairo_t* cairo, const paper* p, const saltusi_sketch_path* path) {
   double a[2], b[2];
@@ -138,6 +149,10 @@ static void draw_path(cairo_t* cairo, const paper* p, const saltusi_sketch_path*
   }
   cairo_set_line_join(cairo, CAIRO_LINE_JOIN_ROUND);
   cairo_set_line_cap(cairo, CAIRO_LINE_CAP_BUTT);
+  if (path->style == SALTUSI_SKETCH_FACE || path->style == SALTUSI_SKETCH_EDGE) {
+    draw_shape(cairo, p, path);
+    return;
+  }
   set(cairo, black);
   if (path->style == SALTUSI_SKETCH_ZIGZAG) {
     draw_zigzag(cairo, p, path);
@@ -181,7 +196,10 @@ static bool crosses(box b, const double x[2], const double y[2]) {
 
 /* Costs of covering, in mm of distance: a symbol is worth a longer way than the edge of a body. */
 static double cost_of(const saltusi_sketch_path* path) {
-  return path->style == SALTUSI_SKETCH_BODY ? 6.0 : path->symbol ? 12.0 : 8.0;
+  return path->style == SALTUSI_SKETCH_FACE || path->style == SALTUSI_SKETCH_EDGE ? 3.0
+         : path->style == SALTUSI_SKETCH_BODY                                     ? 6.0
+         : path->symbol                                                           ? 12.0
+                                                                                  : 8.0;
 }
 
 /* How far around its points a path reaches, mm. */

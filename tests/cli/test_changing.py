@@ -9,6 +9,7 @@ import json
 import pathlib
 import shutil
 import sys
+import tempfile
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
@@ -33,6 +34,14 @@ class Changing(Cli):
             out = json.loads(saltus('info', FOLDER / name, '--json').stdout)
             self.assertEqual((out['contacts'], out['contact_rows'], out['impacts']), (48, 72, 40))
             self.assertTrue(out['changing_contacts'])
+
+    def test_info_says_between_how_many_shapes_contacts_are(self):
+        with tempfile.TemporaryDirectory() as folder:
+            out = pathlib.Path(folder) / 'box.csv'
+            scene = pathlib.Path(SOURCE) / 'scenes' / 'shapes' / 'box-on-corner.yaml'
+            self.assertEqual(saltus('run', scene, '--until', '0.01', '-o', out).returncode, 0)
+            self.assertIn('contacts between 2 shapes', saltus('info', out).stdout)
+            self.assertEqual(json.loads(saltus('info', out, '--json').stdout)['shapes'], 2)
 
     def test_rows_have_the_impulse_of_each_contact(self):
         for name in formats():

@@ -131,6 +131,41 @@ static void every_part_has_its_symbol_and_name(void** state) {
   saltus_mechanism_destroy(m);
 }
 
+/* A box on the ground in the plane: what is fixed first, then outlines to scale where the body is; no outline of markers. */
+static void shapes_are_drawn_where_they_are(void** state) {
+  (void)state;
+  const double corner[8] = {-1.0, -0.5, 1.0, -0.5, 1.0, 0.5, -1.0, 0.5};
+  const saltus_body_def body = {
+      .name = "box", .mass = 1.0, .inertia = {1.0}, .position = {3.0, 2.0}};
+  const saltus_body_shape_def shapes[2] = {
+      {.shape = {.kind = SALTUS_SHAPE_POLYGON, .points = corner, .point_count = 4}, .body = "box"},
+      {.shape = {.kind = SALTUS_SHAPE_CIRCLE, .radius = 0.25}}};
+  const saltus_mechanism_def def = {
+      .dimension = 2, .body_count = 1, .bodies = &body, .shape_count = 2, .shapes = shapes};
+  saltus_mechanism* m;
+  assert_int_equal(saltus_mechanism_create(&def, &m), SALTUS_OK);
+  assert_int_equal(saltus_mechanism_shape(m, 0).body, 0);
+  assert_int_equal(saltus_mechanism_shape(m, 1).body, -1);
+  saltusi_sketch s = sketch_of(m);
+  assert_int_equal(count_of(&s, SALTUSI_SKETCH_BODY), 0);
+  assert_int_equal(count_of(&s, SALTUSI_SKETCH_FACE), 2);
+  assert_int_equal(s.paths[0].colour, SALTUSI_SKETCH_GREY);
+  assert_int_equal(s.paths[1].colour, 0);
+  double low[2] = {INFINITY, INFINITY}, high[2] = {-INFINITY, -INFINITY};
+  for (int i = 0; i < s.paths[1].count; i++) {
+    for (int k = 0; k < 2; k++) {
+      low[k] = fmin(low[k], s.points[s.paths[1].first + 2 * i + k]);
+      high[k] = fmax(high[k], s.points[s.paths[1].first + 2 * i + k]);
+    }
+  }
+  assert_near(low[0], 2.0, 1e-15);
+  assert_near(high[0], 4.0, 1e-15);
+  assert_near(low[1], 1.5, 1e-15);
+  assert_near(high[1], 2.5, 1e-15);
+  saltusi_sketch_free(&s);
+  saltus_mechanism_destroy(m);
+}
+
 /* A parallel projection of a right-handed frame from the side: no axis is lost, z is up, and lengths along
  * the axes are those of unit vectors seen under azimuth -55 and elevation 25 degrees. */
 static void space_is_seen_from_the_side(void** state) {
@@ -233,6 +268,7 @@ static void a_sketch_without_memory_is_refused(void** state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_part_has_its_symbol_and_name),
+      cmocka_unit_test(shapes_are_drawn_where_they_are),
       cmocka_unit_test(space_is_seen_from_the_side),
       cmocka_unit_test(labels_do_not_overlap),
       cmocka_unit_test(labels_without_room_are_left_out),

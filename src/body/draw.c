@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * draw.c - shapes of a mechanism as one sees them.
+ */
+#include "body/contacts.h"
+
+#include "shape/lines.h"
+
+#include <assert.h>
+#include <string.h>
+
+/* Instances are in an order of their own. */
+static const saltusi_instance* shape_at(const saltus_mechanism* m, int shape) {
+  assert(m->world != NULL && shape >= 0 && shape < m->world->count);
+  int i = 0;
+  while (m->world->instance[i].tag != shape) {
+    i++;
+  }
+  return &m->world->instance[i];
+}
+
+saltus_shape_place saltus_mechanism_shape(const saltus_mechanism* mechanism, int i) {
+  assert(mechanism != NULL);
+  const saltusi_instance* at = shape_at(mechanism, i);
+  return (saltus_shape_place){.name = at->shape.name,
+                              .kind = at->shape.kind,
+                              .body = at->carrier < mechanism->body_count ? at->carrier : -1};
+}
+
+typedef struct pen {
+  const saltus_shape_view* view;
+  saltusi_carrier at;
+} pen;
+
+static void to_world(void* user, bool closed, const double (*point)[3], int count) {
+  enum { ROOM = 256 };
+  const pen* p = user;
+  double world[ROOM][3];
+  assert(count <= ROOM);
+  for (int i = 0; i < count; i++) {
+    saltusi_turn(p->at.R, point[i], world[i]);
+    saltusi_along(1.0, p->at.x, world[i], world[i]);
+  }
+  p->view->line(p->view->user, closed, (const double(*)[3])world, count);
+}
+
+void saltus_mechanism_draw_shape(const saltus_mechanism* mechanism, int shape, double t,
+                                 const double* q, const saltus_shape_view* view) {
+  assert(mechanism != NULL && q != NULL && view != NULL && view->line != NULL);
+  const saltusi_instance* drawn = shape_at(mechanism, shape);
+  pen p = {.view = view};
+  saltusi_pose pose;
+  saltusi_pose_at(mechanism, drawn->carrier, t, q, &pose);
+  memcpy(p.at.x, pose.x, sizeof pose.x);
+  memcpy(p.at.R, pose.R, sizeof pose.R);
+  saltusi_sight sight = {.far = view->far, .line = to_world, .user = &p};
+  double from[3];
+  saltusi_minus3(view->middle, p.at.x, from);
+  saltusi_turn_back(p.at.R, from, sight.middle);
+  saltusi_turn_back(p.at.R, view->right, sight.right);
+  saltusi_turn_back(p.at.R, view->up, sight.up);
+  saltusi_shape_lines(&drawn->shape, &sight);
+}

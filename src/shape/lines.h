@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * lines.h - what one sees of a shape from one direction: its silhouette, and the edges on the side of the viewer.
+ */
+#ifndef SALTUSI_LINES_H
+#define SALTUSI_LINES_H
+
+#include "shape/shape.h"
+
+/* From where, in body axes. The viewer is far away along right x up. */
+typedef struct saltusi_sight {
+  double right[3], up[3]; /* of length 1, normal to each other */
+  double middle[3];       /* m: what has no end is drawn around here, */
+  double far;             /* m: this far */
+  /* [count][3] m, body axes; closed: an area, else a line */
+  void (*line)(void* user, bool closed, const double (*point)[3], int count);
+  void* user;
+} saltusi_sight;
+
+void saltusi_shape_lines(const saltusi_shape* shape, const saltusi_sight* sight);
+
+#endif
