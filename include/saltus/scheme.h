@@ -193,6 +193,13 @@ typedef enum saltus_joint_level {
 /* Whether contact problems start from the impulses of the last accepted step or from zero. */
 typedef enum saltus_warm_start { SALTUS_WARM_START_YES, SALTUS_WARM_START_NO } saltus_warm_start;
 
+/* Which contacts between two bodies leave the problem because others make them superfluous. */
+typedef enum saltus_contact_filter {
+  SALTUS_FILTER_NO,
+  SALTUS_FILTER_EXACT, /* of those without friction: velocities do not change */
+  SALTUS_FILTER_FLAT   /* those with friction too, inside of flat patches */
+} saltus_contact_filter;
+
 typedef struct saltus_moreau_jean_options {
   double theta;      /* weight of the end of the step in forces and positions */
   double gamma;      /* how far ahead contacts are looked for, in steps */
@@ -206,6 +213,7 @@ typedef struct saltus_moreau_jean_options {
   int project_joints; /* 1: positions are moved back onto the joints */
   int iterate;        /* 0: until the velocity has settled; 1: once */
   int speculative;    /* 1: contacts that the step can close take part with their gap */
+  int filter;         /* saltus_contact_filter */
 } saltus_moreau_jean_options;
 
 SALTUS_API saltus_moreau_jean_options saltus_moreau_jean_options_default(void);

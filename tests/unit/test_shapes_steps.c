@@ -7,6 +7,7 @@
 
 #include "saltus/mechanism.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define HEAD                                                                                       \
@@ -17,6 +18,7 @@ static const double h = 1.0 / 240.0;
 typedef struct watched {
   double penetration; /* of all steps */
   double kinetic;     /* most of all */
+  int active;         /* contacts of the last step */
 } watched;
 
 static saltus_status watch(void* user, const saltus_frame* frame) {
@@ -27,7 +29,7 @@ static saltus_status watch(void* user, const saltus_frame* frame) {
 }
 
 /* Runs a scene with speculative contacts, once per step; q gets the end. */
-static watched run(const char* text, double until, double* q) {
+static watched run_with(const char* text, double until, int filter, double* q) {
   saltus_kept_message kept = {.text = ""};
   saltus_scene* scene;
   const saltus_scene_def open = {.path = "s", .text = text, .log = saltus_log_keep(&kept)};
@@ -40,6 +42,7 @@ static watched run(const char* text, double until, double* q) {
   options.iterate = 1;
   options.speculative = 1;
   options.contact_tol = 1e-10;
+  options.filter = filter;
   watched seen = {0};
   const saltus_recorder recorder = {.frame = watch, .user = &seen};
   const saltus_sim_def def = {.system = view->system,
@@ -56,9 +59,14 @@ static watched run(const char* text, double until, double* q) {
     fail_msg("%s", kept.text);
   }
   memcpy(q, saltus_sim_q(sim), (size_t)view->system->dims.nq * sizeof(double));
+  seen.active = saltus_sim_report(sim)->active;
   saltus_sim_destroy(sim);
   saltus_scene_destroy(scene);
   return seen;
+}
+
+static watched run(const char* text, double until, double* q) {
+  return run_with(text, until, SALTUS_FILTER_NO, q);
 }
 
 #define BALL(name, z, speed)                                                                       \
@@ -119,12 +127,64 @@ static void a_driven_floor_carries_a_ball(void** state) {
   assert_near(q[2], 0.15 + 0.05 * sin(6.0), 0.05 * 36.0 * h * h);
 }
 
+/* A box on coplanar feet: n x n balls of radius 0.01 m below it, those of n = 2 at its corners. */
+static watched run_on_feet(int n, const char* friction, double angle, int filter, double* q) {
+  char text[8192];
+  int used = snprintf(text, sizeof text,
+                      "saltus: 1\nworld: {dimension: 3, shapes: [{half-space: {}}]}\n"
+                      "materials: {default: {friction: %s, restitution: 0.4}}\nbodies:\n"
+                      "  box: {mass: 2, inertia: [0.04, 0.06, 0.07], position: [0, 0, 0.4], "
+                      "orientation: {axis: [2, 3, 0], angle: %g}, velocity: [0.1, 0.2, 0], "
+                      "angular_velocity: [0, 0, 1], shapes: [",
+                      friction, angle);
+  for (int i = 0; i < n * n; i++) {
+    const double x = -0.25 + 0.5 * (i % n) / (n - 1), y = -0.2 + 0.4 * (i / n) / (n - 1);
+    used += snprintf(text + used, sizeof text - (size_t)used,
+                     "%s{sphere: {radius: 0.01}, position: [%.17g, %.17g, -0.15]}",
+                     i > 0 ? ", " : "", x, y);
+  }
+  snprintf(text + used, sizeof text - (size_t)used, "]}\n");
+  return run_with(text, 1.0, filter, q);
+}
+
+/* Without friction feet inside of the hull of others add nothing. A box that comes down flat, bounces and comes to rest while
+ * it turns moves alike on 4 and on 16 feet; one that comes down on a corner moves alike with the filter and without. */
+static void a_box_moves_alike_on_four_and_sixteen_feet(void** state) {
+  (void)state;
+  double four[7], sixteen[7], filtered[7];
+  (void)run_on_feet(2, "0", 0.0, SALTUS_FILTER_NO, four);
+  const watched all = run_on_feet(4, "0", 0.0, SALTUS_FILTER_NO, sixteen);
+  const watched seen = run_on_feet(4, "0", 0.0, SALTUS_FILTER_EXACT, filtered);
+  assert_int_equal(all.active, 16);
+  assert_int_equal(seen.active, 4);
+  for (int k = 0; k < 7; k++) {
+    assert_near(filtered[k], four[k], 1e-10);
+    assert_near(sixteen[k], four[k], 1e-10);
+  }
+  (void)run_on_feet(4, "0", 0.04, SALTUS_FILTER_NO, sixteen);
+  (void)run_on_feet(4, "0", 0.04, SALTUS_FILTER_EXACT, filtered);
+  for (int k = 0; k < 7; k++) {
+    assert_near(filtered[k], sixteen[k], 1e-8); /* a dozen impacts make ten times of each error */
+  }
+}
+
+/* With friction the exact filter leaves all contacts alone, the one for flat patches keeps the corners. */
+static void friction_is_filtered_only_when_asked(void** state) {
+  (void)state;
+  double q[7];
+  assert_int_equal(run_on_feet(4, "0.5", 0.0, SALTUS_FILTER_EXACT, q).active, 16);
+  assert_int_equal(run_on_feet(4, "0.5", 0.0, SALTUS_FILTER_FLAT, q).active, 4);
+  assert_near(q[2], 0.16, 1e-9);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(bodies_that_are_struck_do_not_overlap),
       cmocka_unit_test(corners_that_turn_penetrate_by_curvature_alone),
       cmocka_unit_test(an_overlap_is_taken_back_without_a_throw),
       cmocka_unit_test(a_driven_floor_carries_a_ball),
+      cmocka_unit_test(a_box_moves_alike_on_four_and_sixteen_feet),
+      cmocka_unit_test(friction_is_filtered_only_when_asked),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

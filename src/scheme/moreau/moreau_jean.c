@@ -18,6 +18,10 @@ static const saltus_field fields[] = {
                   "a step"),
     SALTUS_CHOICE(saltus_moreau_jean_options, speculative, 0, 1, saltusi_speculative_names,
                   "whether contacts that the step can close take part with their gap"),
+    SALTUS_CHOICE(saltus_moreau_jean_options, filter, SALTUS_FILTER_NO, SALTUS_FILTER_FLAT,
+                  saltusi_filter_names,
+                  "contacts that others make superfluous leave the problem: none, those without "
+                  "friction, or those inside of flat patches too"),
 };
 
 #define TABLE SALTUSI_TABLE(saltus_moreau_jean_options, fields)

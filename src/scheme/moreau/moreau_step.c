@@ -23,6 +23,7 @@
  * end of the step, so what it stops would swing between +c and -c for ever. While contacts are active
  * that part of v_k is therefore left out of the mean, and a mechanism that is stopped is at rest.
  */
+#include "scheme/moreau/moreau_filter.h"
 #include "scheme/moreau/moreau_joints.h"
 #include "scheme/moreau/moreau_linkage.h"
 
@@ -35,6 +36,7 @@
 const char* const saltusi_jump_names[] = {"midpoint", "start", NULL};
 const char* const saltusi_joint_level_names[] = {"mean", "end", NULL};
 const char* const saltusi_speculative_names[] = {"no", "yes", NULL};
+const char* const saltusi_filter_names[] = {"no", "exact", "flat", NULL};
 const char* const saltusi_iterate_names[] = {"settled", "once", NULL};
 
 /* v_free = v_{k+1} - J^-1 R for the current v_{k+1} */
@@ -567,6 +569,7 @@ static saltus_status take(saltusi_moreau* w, const saltus_moreau_jean_options* o
   s->report->newton_iterations = 0;
   w->linked.solved = false;
   if (status == SALTUS_OK) {
+    saltusi_moreau_filter(w, o, s);
     status = solve_velocity(w, o, s);
   }
   s->eval->work.newton_iterations += s->report->newton_iterations;
@@ -690,6 +693,8 @@ void saltusi_moreau_layout(saltusi_moreau* w, int warm_start, const saltusi_eval
   w->broken = SALTUS_PUSH(arena, double, d->nj);
   w->forced = SALTUS_PUSH(arena, bool, d->nc);
   w->taken = SALTUS_PUSH(arena, bool, d->nc);
+  w->dropped = SALTUS_PUSH(arena, bool, d->nc);
+  w->met = SALTUS_PUSH(arena, bool, d->nc);
   w->q_end = SALTUS_PUSH(arena, double, d->nq);
   w->v_end = SALTUS_PUSH(arena, double, d->nv);
   w->exact = one_iteration_is_exact(sys);

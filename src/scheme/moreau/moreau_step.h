@@ -27,6 +27,7 @@ extern const char* const saltusi_jump_names[];
 extern const char* const saltusi_joint_level_names[];
 extern const char* const saltusi_iterate_names[];
 extern const char* const saltusi_speculative_names[];
+extern const char* const saltusi_filter_names[];
 
 /* The iteration of moreau_joints.c. */
 typedef struct saltusi_moreau_joints {
@@ -60,24 +61,25 @@ struct saltusi_moreau {
   saltusi_linear linear;
   saltusi_contact_list list;
   saltusi_operator op;
-  double* q_theta; /* [nq] */
-  double* v_theta; /* [nv] */
-  double* v_free;  /* [nv] */
-  double* force;   /* [nv] */
-  int rows;        /* of the joints and the active contacts */
-  double* e;       /* [rows] restitution in force */
-  double* u0;      /* [rows] U_k */
-  double* b0;      /* [rows] b at t_k */
-  double* offset;  /* [nc] of active contacts: approach that their gap allows, m/s */
-  bool* rebounds;  /* [nc] of active contacts: whether restitution counts */
-  double* broken;  /* [nj] G_k^T v_k + b_k while contacts are active, else 0 */
-  bool* forced;    /* [nc] active whatever the forecast says, by key */
-  bool* taken;     /* [nc] takes part, by key, where contacts are speculative */
-  double* q_end;   /* [nq] where a speculative step leads */
-  double* v_end;   /* [nv] */
-  bool linearized; /* v_free is that of v_{k+1} = v_k already */
-  bool exact;      /* one iteration solves a step */
-  bool rows_stay;  /* those at q_k are those of the whole step */
+  double* q_theta;     /* [nq] */
+  double* v_theta;     /* [nv] */
+  double* v_free;      /* [nv] */
+  double* force;       /* [nv] */
+  int rows;            /* of the joints and the active contacts */
+  double* e;           /* [rows] restitution in force */
+  double* u0;          /* [rows] U_k */
+  double* b0;          /* [rows] b at t_k */
+  double* offset;      /* [nc] of active contacts: approach that their gap allows, m/s */
+  bool* rebounds;      /* [nc] of active contacts: whether restitution counts */
+  double* broken;      /* [nj] G_k^T v_k + b_k while contacts are active, else 0 */
+  bool* forced;        /* [nc] active whatever the forecast says, by key */
+  bool *dropped, *met; /* [nc] of active contacts: superfluous, and looked at */
+  bool* taken;         /* [nc] takes part, by key, where contacts are speculative */
+  double* q_end;       /* [nq] where a speculative step leads */
+  double* v_end;       /* [nv] */
+  bool linearized;     /* v_free is that of v_{k+1} = v_k already */
+  bool exact;          /* one iteration solves a step */
+  bool rows_stay;      /* those at q_k are those of the whole step */
   saltusi_moreau_joints kept;
   saltusi_moreau_linkage linked;
   const double* past_before; /* the last steps (moreau_past.h); NULL: unknown */
