@@ -123,6 +123,14 @@ static inline saltusi_step_blocks saltusi_blocks_of(const saltusi_operator* op) 
 /* The blocks of the units first .. last - 1, which meet no others, as one dense matrix op->W. */
 void saltusi_blocks_spread(saltusi_operator* op, int first, int last);
 
+/* operator/bodies.c: room; whether islands can be seen by their bodies, after W is formed; the contacts first .. last - 1,
+ * which meet no others, or NULL. */
+void saltusi_operator_bodies_layout(saltusi_operator* op, const saltusi_eval* eval, int each,
+                                    saltus_arena* arena);
+void saltusi_operator_bodies_open(saltusi_operator* op, const saltusi_eval* eval);
+saltusi_bodies* saltusi_operator_bodies(saltusi_operator* op, const saltusi_eval* eval, int first,
+                                        int last);
+
 /* product.c: whether a W of so many values, of so many rows or units, is not to be stored. */
 bool saltusi_product_serves(const saltusi_operator* op, size_t values, size_t each);
 void saltusi_product_layout(saltusi_operator* op, const saltusi_eval* eval, int rows,

@@ -185,6 +185,11 @@ typedef struct saltusi_operator {
   int* block_diagonal; /* [units] */
   int* block_place;
   saltusi_friction_step friction; /* solvers of blocks */
+  saltusi_bodies bodies;          /* the island at hand by its bodies */
+  bool by_bodies;                 /* that is possible for the problem at hand */
+  int bodies_most;                /* blocks of the structure; 0: never */
+  int* body_of;                   /* [nv] block of a velocity */
+  int* body_number;               /* [blocks] in the island, -1: none */
   double* unit_mu;                /* [units] */
   double* unit_slip;              /* [units] */
   double* unit_rhs;               /* [rows_max] in the order of W */

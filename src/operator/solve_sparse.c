@@ -22,6 +22,7 @@ typedef struct problem {
   const double* rhs;
   double* P;
   double* slip; /* NULL: none */
+  const saltusi_eval* eval;
   int iterations;
   int threads;
   bool lacks; /* a solver wanted to factor more than it had room for */
@@ -85,6 +86,7 @@ static bool solve_blocks(saltusi_operator* op, problem* p, int first, int last) 
   int at = op->offset[first];
   saltusi_friction_step_load(step, &all, first, last);
   step->slip = p->slip != NULL ? p->slip + first : NULL;
+  step->bodies = saltusi_operator_bodies(op, p->eval, first, last);
   step->tol = op->tol;
   step->threads = p->threads;
   bool solved =
@@ -184,6 +186,8 @@ saltus_status saltusi_sparse_solve(saltusi_operator* op, saltusi_eval* eval) {
     p = (problem){.mu = op->unit_mu, .rhs = op->unit_rhs, .P = op->unit_P};
   }
   p.threads = eval->threads;
+  p.eval = eval;
+  saltusi_operator_bodies_open(op, eval);
   p.slip = !op->has_friction ? NULL : same ? op->slip : op->unit_slip;
   bool solved = solve_units(op, &p);
   op->friction.lacks = p.lacks;

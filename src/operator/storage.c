@@ -102,6 +102,7 @@ void saltusi_operator_layout(saltusi_operator* op, const saltusi_eval* eval,
     saltusi_groups_layout(&op->groups, d, demand->held ? rows : d->nj, arena);
     saltusi_trees_layout(op, eval, demand->held ? rows : d->nj, demand->all_loops, arena);
     saltusi_blocks_layout(op, d, each, arena);
+    saltusi_operator_bodies_layout(op, eval, demand->own_law ? 0 : each, arena);
   }
   friction_layout(op, eval, each, demand->own_law, arena);
   op->product.from = SIZE_MAX;

@@ -279,8 +279,22 @@ static void velocity_part(void* context, int part) {
   }
 }
 
+/* u = G^T A^-1 G r + q; the velocities of the bodies are those of r then. */
+static void velocity_by_bodies(const saltusi_friction_case* in, const double* r, double* u) {
+  const saltusi_bodies* b = in->bodies;
+  saltusi_bodies_move(b, r, b->v);
+  memcpy(u, in->q, (size_t)in->pattern->rows * sizeof(double));
+  for (int i = 0; i < b->units; i++) {
+    saltusi_bodies_add(b, i, b->v, u + 3 * (size_t)i);
+  }
+}
+
 void saltusi_friction_velocity(const saltusi_friction_case* in, const double* r, double* u) {
   assert(in != NULL);
+  if (in->bodies != NULL) {
+    velocity_by_bodies(in, r, u);
+    return;
+  }
   product p = {in, r, u};
   saltusi_run_parts(in, velocity_part, &p);
 }
@@ -315,8 +329,12 @@ saltus_residual saltusi_friction_case_residual(const saltusi_friction_case* in, 
                                                double* u) {
   assert(in != NULL);
   product p = {in, r, u};
-  bool shared = saltusi_parts(in) > 1;
-  saltusi_run_parts(in, shared ? miss_part : velocity_part, &p);
+  bool shared = in->bodies == NULL && saltusi_parts(in) > 1;
+  if (in->bodies != NULL) {
+    velocity_by_bodies(in, r, u);
+  } else {
+    saltusi_run_parts(in, shared ? miss_part : velocity_part, &p);
+  }
   saltusi_residual_sum sum = {0};
   for (int i = 0; i < in->pattern->units; i++) {
     saltusi_residual_add(&sum, shared ? in->domains->miss[i] : unit_miss2(in, i, r, u), in->rho[i]);

@@ -9,6 +9,7 @@
 
 #include "math/block_lu.h"
 #include "saltus/contact.h"
+#include "solve/bodies.h"
 #include "solve/one_contact.h"
 #include "solve/residual.h"
 
@@ -42,6 +43,7 @@ typedef struct saltusi_team saltusi_team; /* team/team.h */
 typedef struct saltusi_friction_case {
   const saltusi_friction_pattern* pattern;
   const saltusi_domains* domains; /* the order of sweeps; NULL: that of the problem */
+  saltusi_bodies* bodies;         /* stand for W, of spatial contacts alone; NULL: values do */
   saltusi_team* team;             /* who does domains of one colour at once; NULL: the caller */
   const double* values;           /* [place[blocks]] */
   const double* q;                /* [rows] */

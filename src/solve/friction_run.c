@@ -29,7 +29,9 @@ static const double balance_floor = 1e-2;
 bool saltusi_friction_analyse(saltusi_friction_work* work) {
   assert(work != NULL);
   if (!work->analysed && !work->refused) {
-    const saltusi_block_pattern blocks = saltusi_friction_blocks(&work->pattern);
+    const saltusi_block_pattern blocks = work->given.bodies != NULL
+                                             ? saltusi_bodies_pattern(work->given.bodies)
+                                             : saltusi_friction_blocks(&work->pattern);
     work->refused = saltusi_block_lu_analyse(&work->lu, &blocks, &work->memory) != SALTUS_OK ||
                     work->lu.cost > factor_limit;
     work->analysed = !work->refused;
@@ -68,12 +70,14 @@ bool saltusi_friction_reserve(saltusi_friction_work* work) {
     return true;
   }
   const saltusi_friction_pattern* pattern = &work->pattern;
+  bool bodies = work->given.bodies != NULL; /* then nothing keeps a W of its own */
   const saltusi_friction_sizes sizes = {.units = pattern->units,
                                         .rows = pattern->rows,
                                         .unit_max = pattern->unit_max,
-                                        .values = (size_t)pattern->place[pattern->blocks],
+                                        .values =
+                                            bodies ? 0 : (size_t)pattern->place[pattern->blocks],
                                         .local = (size_t)pattern->local_at[pattern->units]};
-  size_t values = work->lu.place[work->lu.start[pattern->units]];
+  size_t values = bodies ? 0 : work->lu.place[work->lu.start[pattern->units]];
   saltus_arena arena = saltus_arena_counting();
   second_layout(work, &sizes, values, &arena);
   if (saltusi_block_lu_reserve(&work->lu, &work->memory) != SALTUS_OK ||

@@ -79,6 +79,9 @@ bool saltusi_run_gradient(saltusi_friction_run* run, int iterations, int sweeps)
 bool saltusi_run_domains(saltusi_friction_run* run, int iterations);
 bool saltusi_run_fixed_point(saltusi_friction_run* run, int iterations);
 
+/* Everything that works by bodies, which work->given has, from work->best. */
+bool saltusi_run_bodies(saltusi_friction_run* run);
+
 /* The first point, in work->point and work->best: the guess or zero, whichever has the smaller
  * residual; impulses from before an impact mislead (methods: contact solvers, 5). False when W is not
  * finite. */

@@ -331,13 +331,44 @@ static bool start(saltusi_friction_run* run, int n, const double* r, const doubl
   return finite;
 }
 
+/* Contacts from which on bodies are worth their factors, and tolerances for which sweeps are. */
+enum { BODIES_FROM = 24 };
+static const double bodies_tol = 1e-9;
+
+static bool bodies_serve(const saltusi_friction_step* step) {
+  const saltusi_friction_pattern* pattern = &step->work.pattern;
+  return step->bodies != NULL && step->tol >= bodies_tol && pattern->uniform == 3 &&
+         pattern->units >= BODIES_FROM;
+}
+
+/* The analysis of factors belongs to W or to the bodies. */
+static void forget_factors(saltusi_friction_work* work) {
+  work->analysed = false;
+  work->refused = false;
+  work->lu.ready = false;
+}
+
+/* By bodies, and where that fails by W. */
+static bool solve_large(const saltusi_friction_step* step, saltusi_friction_run* run) {
+  saltusi_friction_work* work = run->work;
+  if (work->given.bodies == NULL) {
+    return solve_many(step, run);
+  }
+  if (saltusi_run_bodies(run)) {
+    return true;
+  }
+  work->given.bodies = NULL;
+  forget_factors(work);
+  saltusi_run_from_best(run);
+  return solve_many(step, run);
+}
+
 static void prepare(saltusi_friction_step* step, const double* mu, const double* q) {
   saltusi_friction_work* work = &step->work;
   step->lacks = false;
   work->memory = (saltus_allocator){.alloc = no_memory, .user = &step->lacks};
-  work->analysed = false;
-  work->refused = false;
-  work->lu.ready = false;
+  forget_factors(work);
+  work->given.bodies = bodies_serve(step) ? step->bodies : NULL;
   work->given.pattern = &work->pattern;
   work->given.domains = saltusi_domains_of(&work->domains, &work->pattern);
   work->given.team = NULL;
@@ -406,6 +437,7 @@ bool saltusi_friction_step_hold(saltusi_friction_step* step, const double* q, do
   int n = work->pattern.rows;
   step->iterations = 0;
   memset(r, 0, (size_t)n * sizeof(double));
+  step->bodies = NULL;
   prepare(step, NULL, q);
   if (!isfinite(work->given.velocity_unit)) {
     return false;
@@ -456,7 +488,7 @@ bool saltusi_friction_step_solve_blocks(saltusi_friction_step* step, const doubl
     return false;
   }
   saltusi_run_open_team(&run, step->threads);
-  bool solved = solve_many(step, &run);
+  bool solved = solve_large(step, &run);
   saltusi_run_close_team(&run);
   memcpy(r, work->best, (size_t)n * sizeof(double));
   if (step->slip != NULL) {
@@ -471,6 +503,7 @@ bool saltusi_friction_step_solve(saltusi_friction_step* step, int units, const i
   assert(step != NULL && units >= 0);
   int n = first[units];
   step->iterations = 0;
+  step->bodies = NULL;
   if (nothing_presses(units, first, q)) {
     memset(r, 0, (size_t)n * sizeof(double));
     return true;

@@ -29,8 +29,9 @@ typedef struct saltusi_friction_step {
   size_t blocks_max, values_max; /* of W */
   double* values;      /* [values_max] W block by block, of a dense one or of the caller */
   const double* given; /* values of the problem at hand */
-  double* slip;   /* [units] of the caller: slip parameters of the one-contact problems, first guess
+  double* slip; /* [units] of the caller: slip parameters of the one-contact problems, first guess
                    * and last values; NULL: from zero */
+  saltusi_bodies* bodies; /* of the caller: the problem at hand by its bodies; NULL: by W alone */
   int threads;    /* of the caller: that share sweeps over many units, with the same bits; 0: 1 */
   double tol;     /* of the caller: residual relative to |q| that is enough; 0: rounding */
   int factored;   /* contacts of which every one meets every other that can be factored */

@@ -103,6 +103,7 @@ typedef struct progress {
   saltusi_interior_work* work;
   saltusi_block_lu* lu;
   double velocity_scale, impulse_scale;
+  double ratio;       /* of the two */
   int cones;          /* units with complementarity */
   double mean;        /* complementarity per unit, m */
   double miss;        /* |miss| */
@@ -126,6 +127,8 @@ void saltusi_interior_layout(saltusi_interior_work* work, int units, int rows, s
   work->T_inverse = SALTUS_PUSH2(arena, double, units, 9);
   work->T2 = SALTUS_PUSH2(arena, double, units, 9);
   work->slope = SALTUS_PUSH(arena, double, units);
+  work->inverse = SALTUS_PUSH2(arena, double, units, SALTUSI_CONTACT_ENTRIES);
+  work->K = SALTUS_PUSH2(arena, double, units, SALTUSI_CONTACT_ENTRIES);
   work->W = SALTUS_PUSH(arena, double, values);
   work->kind = SALTUS_PUSH(arena, unsigned char, units);
 }
@@ -158,17 +161,18 @@ static void classify(progress* p) {
   }
   p->velocity_scale = p->in->velocity_unit / sqrt((double)pattern->units);
   p->impulse_scale = p->velocity_scale * pattern->units / compliance;
+  p->ratio = p->impulse_scale / p->velocity_scale;
 }
 
 /* W and q in the scaled variables, on the pattern of the factorisation. */
 static void scale_problem(progress* p) {
   const saltusi_friction_pattern* pattern = p->in->pattern;
   saltusi_block_lu* lu = p->lu;
-  double ratio = p->impulse_scale / p->velocity_scale;
+  double ratio = p->ratio;
   for (int i = 0; i < pattern->units; i++) {
     int d = saltusi_unit_rows(pattern, i);
     double row_scale = 1.0 / p->work->slope[i];
-    for (int e = lu->start[i]; e < lu->start[i + 1]; e++) {
+    for (int e = lu->start[i]; p->in->bodies == NULL && e < lu->start[i + 1]; e++) {
       double* to = p->work->W + lu->place[e];
       int j = lu->unit[e];
       int columns = saltusi_unit_rows(pattern, j);
@@ -219,11 +223,31 @@ static double mean_product(const progress* p, double step) {
   return p->cones > 0 ? sum / p->cones : 0.0;
 }
 
+/* y = W z, scaled. */
+static void times(const progress* p, const double* z, double* y) {
+  const saltusi_bodies* b = p->in->bodies;
+  if (b == NULL) {
+    saltusi_block_lu_times(p->lu, p->work->W, z, y);
+    return;
+  }
+  memset(b->next, 0, (size_t)b->bodies * SALTUSI_BODY_WIDTH * sizeof(double));
+  for (int i = 0; i < b->units; i++) {
+    const double* zi = z + 3 * (size_t)i;
+    const double r[3] = {p->ratio * zi[0] / p->work->slope[i], p->ratio * zi[1], p->ratio * zi[2]};
+    saltusi_bodies_push(b, i, r, b->next);
+  }
+  memset(y, 0, 3 * (size_t)b->units * sizeof(double));
+  for (int i = 0; i < b->units; i++) {
+    saltusi_bodies_add(b, i, b->next, y + 3 * (size_t)i);
+    y[3 * i] /= p->work->slope[i];
+  }
+}
+
 /* miss, mean and y_T / |y_T| at the present point. */
 static void measure(progress* p) {
   const saltusi_friction_pattern* pattern = p->in->pattern;
   saltusi_interior_work* w = p->work;
-  saltusi_block_lu_times(p->lu, w->W, w->z, w->product);
+  times(p, w->z, w->product);
   p->mean = mean_product(p, 0.0);
   double tip = tip_rounding * p->mean;
   double sum = 0.0;
@@ -327,6 +351,96 @@ static void assemble(progress* p) {
   }
 }
 
+/* By bodies: (W + D) dz = b with D = J T^2 and the scales S of rows is dz = D^-1 (b - S G^T y),
+ * (A + G K G^T) y = ratio G S D^-1 b, K = ratio S D^-1 S. */
+static bool factor_bodies(progress* p) {
+  saltusi_interior_work* w = p->work;
+  for (int i = 0; i < p->in->pattern->units; i++) {
+    double* inverse = w->inverse + SALTUSI_CONTACT_ENTRIES * (size_t)i;
+    double* K = w->K + SALTUSI_CONTACT_ENTRIES * (size_t)i;
+    double block[SALTUSI_CONTACT_ENTRIES] = {0.0};
+    memset(inverse, 0, SALTUSI_CONTACT_ENTRIES * sizeof(double));
+    if (w->kind[i] == CONE) {
+      add_cone(p, i, 3, block);
+      saltusi_invert3(block, inverse);
+    } else { /* tangents are held */
+      inverse[0] = 1.0 / w->T2[9 * (size_t)i];
+    }
+    const double scale[3] = {1.0 / w->slope[i], 1.0, 1.0};
+    for (int k = 0; k < SALTUSI_CONTACT_ENTRIES; k++) {
+      K[k] = p->ratio * scale[k / 3] * inverse[k] * scale[k % 3];
+    }
+  }
+  return saltusi_bodies_factor(p->in->bodies, p->lu, w->K);
+}
+
+/* dz += what is left of the right-hand side, b, solved for. */
+static void correct_bodies(progress* p, const double* b, double* dz) {
+  saltusi_interior_work* w = p->work;
+  const saltusi_bodies* bodies = p->in->bodies;
+  for (int i = 0; i < bodies->units; i++) {
+    const double* inverse = w->inverse + SALTUSI_CONTACT_ENTRIES * (size_t)i;
+    for (int k = 0; k < 3; k++) {
+      double scale = k == 0 ? p->ratio / w->slope[i] : p->ratio;
+      w->u[3 * i + k] = scale * saltusi_dot(3, inverse + 3 * (size_t)k, b + 3 * (size_t)i);
+    }
+  }
+  saltusi_bodies_solve(p->in->bodies, p->lu, w->u, bodies->step);
+  for (int i = 0; i < bodies->units; i++) {
+    const double* inverse = w->inverse + SALTUSI_CONTACT_ENTRIES * (size_t)i;
+    double moved[3] = {0.0};
+    saltusi_bodies_add(bodies, i, bodies->step, moved);
+    moved[0] /= w->slope[i];
+    for (int k = 0; k < 3; k++) {
+      moved[k] = b[3 * i + k] - moved[k];
+    }
+    for (int k = 0; k < 3; k++) {
+      dz[3 * i + k] += saltusi_dot(3, inverse + 3 * (size_t)k, moved);
+    }
+  }
+}
+
+/* What is left of the right-hand side, b - (W + D) dz, into w->r; returns its part of the size of b. */
+static double left_by_bodies(progress* p) {
+  saltusi_interior_work* w = p->work;
+  double sum = 0.0;
+  double all = 0.0;
+  times(p, w->dz, w->r);
+  for (int i = 0; i < p->in->pattern->units; i++) {
+    double block[SALTUSI_CONTACT_ENTRIES] = {0.0};
+    int at = 3 * i;
+    int rows = w->kind[i] == CONE ? 3 : 1;
+    if (rows == 3) {
+      add_cone(p, i, 3, block);
+    } else {
+      block[0] = w->T2[9 * (size_t)i];
+    }
+    for (int k = 0; k < 3; k++) {
+      double own = saltusi_dot(3, block + 3 * (size_t)k, w->dz + at);
+      w->r[at + k] = k < rows ? w->rhs[at + k] - w->r[at + k] - own : 0.0;
+      sum += w->r[at + k] * w->r[at + k];
+      all += w->rhs[at + k] * w->rhs[at + k];
+    }
+  }
+  return all > 0.0 ? sqrt(sum / all) : 0.0;
+}
+
+/* Part of the right-hand side below which refinement ends. */
+static const double refined = 1e-9;
+
+static double solve_by_bodies(progress* p) {
+  enum { REFINEMENTS = 3 };
+  saltusi_interior_work* w = p->work;
+  memset(w->dz, 0, (size_t)p->in->pattern->rows * sizeof(double));
+  correct_bodies(p, w->rhs, w->dz);
+  double left = left_by_bodies(p);
+  for (int k = 0; k < REFINEMENTS && left > refined; k++) {
+    correct_bodies(p, w->r, w->dz);
+    left = left_by_bodies(p);
+  }
+  return left;
+}
+
 /* ds = -lambda o lambda + sigma m e - (T^-1 dy) o (T dz) of the predictor */
 static void complementarity_change(const progress* p, int i, int d, bool corrector, double* ds) {
   const saltusi_interior_work* w = p->work;
@@ -381,6 +495,9 @@ static void right_hand_side(progress* p, bool corrector) {
  * of magnitude: it is a last resort for the matrix at hand, not for those that follow. */
 static bool solve_linear(progress* p) {
   saltusi_block_lu* lu = p->lu;
+  if (p->in->bodies != NULL) {
+    return solve_by_bodies(p) <= useful_direction;
+  }
   lu->no_pivoting = true;
   double left = saltusi_block_lu_solve(lu, p->work->rhs, p->work->dz);
   lu->no_pivoting = false;
@@ -399,7 +516,7 @@ static bool direction(progress* p, bool corrector) {
   if (!solve_linear(p)) {
     return false;
   }
-  saltusi_block_lu_times(p->lu, w->W, w->dz, w->dy);
+  times(p, w->dz, w->dy);
   double part = corrector ? 1.0 - p->sigma : 1.0;
   for (int i = 0; i < pattern->units; i++) {
     int at = pattern->offset[i];
@@ -494,13 +611,20 @@ static void advance_velocity(progress* p, double step) {
   }
 }
 
+static bool factor(progress* p) {
+  if (p->in->bodies != NULL) {
+    return factor_bodies(p);
+  }
+  assemble(p);
+  return saltusi_block_lu_factor(p->lu);
+}
+
 static bool newton_step(progress* p) {
   const saltusi_friction_pattern* pattern = p->in->pattern;
   saltusi_interior_work* w = p->work;
   size_t bytes = (size_t)pattern->rows * sizeof(double);
   find_scalings(p);
-  assemble(p);
-  if (!saltusi_block_lu_factor(p->lu) || !direction(p, false)) {
+  if (!factor(p) || !direction(p, false)) {
     return false;
   }
   choose_sigma(p);

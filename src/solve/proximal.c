@@ -72,6 +72,7 @@ static void shift(saltusi_proximal_work* work, const saltusi_friction_case* in, 
   }
   work->inner.pattern = pattern;
   work->inner.domains = in->domains;
+  work->inner.bodies = NULL;
   work->inner.team = in->team;
   work->inner.values = work->values;
   work->inner.q = work->q;

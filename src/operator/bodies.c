@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * bodies.c - contacts of an island by the bodies that they touch (solve/bodies.h), where A is made of small
+ * blocks of the structure that nothing couples: free bodies. Joints, springs between bodies and rows of two
+ * configurations keep W alone.
+ */
+#include "operator/inside.h"
+
+#include <assert.h>
+#include <string.h>
+
+enum { WIDTH = SALTUSI_BODY_WIDTH };
+
+/* Contacts from which on bodies are looked for. */
+enum { CONTACTS_FROM = 24 };
+
+static bool apt(const saltusi_operator* op, const saltusi_eval* eval) {
+  const saltus_structure* s = eval->sys.structure;
+  if (s == NULL || op->bilateral > 0 || op->apart || op->tol == 0.0 || op->table_stride != 3) {
+    return false;
+  }
+  bool own = op->A->kind == SALTUSI_LINEAR_BLOCKS && !saltusi_linear_coupled(op->A);
+  if (!op->scalar && !own) {
+    return false;
+  }
+  for (int k = 0; k < s->blocks; k++) {
+    if (s->start[k + 1] - s->start[k] > WIDTH) {
+      return false;
+    }
+  }
+  return true;
+}
+
+void saltusi_operator_bodies_layout(saltusi_operator* op, const saltusi_eval* eval, int each,
+                                    saltus_arena* arena) {
+  assert(op != NULL && eval != NULL && arena != NULL);
+  const saltus_structure* s = eval->sys.structure;
+  const saltus_dims* d = &eval->sys.dims;
+  bool serves = s != NULL && d->nj == 0 && each == 3 && d->nc >= CONTACTS_FROM;
+  int blocks = serves ? s->blocks : 0;
+  saltusi_bodies_layout(&op->bodies, serves ? d->nc : 0, blocks, arena);
+  op->bodies_most = blocks;
+  op->body_of = SALTUS_PUSH(arena, int, serves ? d->nv : 0);
+  op->body_number = SALTUS_PUSH(arena, int, blocks);
+}
+
+void saltusi_operator_bodies_open(saltusi_operator* op, const saltusi_eval* eval) {
+  assert(op != NULL && eval != NULL);
+  const saltus_structure* s = eval->sys.structure;
+  op->by_bodies = op->bodies_most > 0 && op->units >= CONTACTS_FROM && apt(op, eval);
+  for (int k = 0; op->by_bodies && k < s->blocks; k++) {
+    op->body_number[k] = -1;
+    for (int i = s->start[k]; i < s->start[k + 1]; i++) {
+      op->body_of[i] = k;
+    }
+  }
+}
+
+/* A^-1 of a body. */
+static void write_inverse(saltusi_operator* op, const saltusi_eval* eval, int block,
+                          double* inverse) {
+  const saltus_structure* s = eval->sys.structure;
+  int first = s->start[block];
+  int width = s->start[block + 1] - first;
+  memset(inverse, 0, SALTUSI_BODY_BLOCK * sizeof(double));
+  for (int k = 0; k < WIDTH; k++) {
+    const double one = 1.0;
+    int velocity = first + k;
+    const saltusi_entries row = {1, &velocity, &one};
+    inverse[k * (WIDTH + 1)] = 1.0;
+    if (k < width) {
+      int count = saltusi_response_sparse(op, eval, &row, op->reached, op->reached_values);
+      for (int e = 0; e < count; e++) {
+        inverse[(op->reached[e] - first) * WIDTH + k] = op->reached_values[e];
+      }
+    }
+  }
+}
+
+/* The number of a body in the island, or a new one. */
+static int number_of(saltusi_operator* op, const saltusi_eval* eval, int block) {
+  saltusi_bodies* b = &op->bodies;
+  if (op->body_number[block] < 0) {
+    op->body_number[block] = b->bodies;
+    write_inverse(op, eval, block, b->inverse + (size_t)b->bodies * SALTUSI_BODY_BLOCK);
+    b->mark[b->bodies++] = block;
+  }
+  return op->body_number[block];
+}
+
+/* False when it touches more than two bodies. */
+static bool write_contact(saltusi_operator* op, const saltusi_eval* eval, int i, int row) {
+  saltusi_bodies* b = &op->bodies;
+  const saltus_structure* s = eval->sys.structure;
+  int* body = b->body + 2 * (size_t)i;
+  double* G = b->G + (size_t)i * SALTUSI_CONTACT_ROWS;
+  const saltusi_entries first = saltusi_row_entries(op, row);
+  body[0] = body[1] = -1;
+  memset(G, 0, SALTUSI_CONTACT_ROWS * sizeof(double));
+  for (int e = 0; e < first.count; e++) {
+    int column = first.column[e];
+    int block = op->body_of[column];
+    int number = number_of(op, eval, block);
+    int side = body[0] < 0 || body[0] == number ? 0 : 1;
+    if (side == 1 && body[1] >= 0 && body[1] != number) {
+      return false;
+    }
+    body[side] = number;
+    for (int k = 0; k < 3; k++) {
+      G[side * SALTUSI_BODY_ROWS + k * WIDTH + column - s->start[block]] =
+          op->rows.G[(size_t)(row + k) * (size_t)op->rows.stride + (size_t)e];
+    }
+  }
+  return true;
+}
+
+saltusi_bodies* saltusi_operator_bodies(saltusi_operator* op, const saltusi_eval* eval, int first,
+                                        int last) {
+  assert(op != NULL && eval != NULL && first <= last);
+  saltusi_bodies* b = &op->bodies;
+  if (!op->by_bodies || last - first < CONTACTS_FROM) {
+    return NULL;
+  }
+  bool served = true;
+  b->units = last - first;
+  b->bodies = 0;
+  for (int u = first; u < last && served; u++) {
+    served = op->offset[u + 1] - op->offset[u] == 3 &&
+             write_contact(op, eval, u - first, op->unit_row[u]);
+  }
+  for (int k = 0; k < b->bodies; k++) {
+    op->body_number[b->mark[k]] = -1;
+  }
+  return served && saltusi_bodies_prepare(b) ? b : NULL;
+}

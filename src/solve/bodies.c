@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * bodies.c - see bodies.h.
+ */
+#include "solve/bodies.h"
+
+#include "math/matrix.h"
+
+#include <assert.h>
+#include <float.h>
+#include <string.h>
+
+enum { WIDTH = SALTUSI_BODY_WIDTH, BLOCK = SALTUSI_BODY_BLOCK, ROWS = SALTUSI_BODY_ROWS };
+
+void saltusi_bodies_layout(saltusi_bodies* b, int units, int bodies, saltus_arena* arena) {
+  assert(b != NULL && arena != NULL && units >= 0 && bodies >= 0);
+  b->body = SALTUS_PUSH2(arena, int, units, 2);
+  b->G = SALTUS_PUSH2(arena, double, units, SALTUSI_CONTACT_ROWS);
+  b->moved = SALTUS_PUSH2(arena, double, units, SALTUSI_CONTACT_ROWS);
+  b->A = SALTUS_PUSH2(arena, double, bodies, BLOCK);
+  b->inverse = SALTUS_PUSH2(arena, double, bodies, BLOCK);
+  b->v = SALTUS_PUSH2(arena, double, bodies, WIDTH);
+  b->right = SALTUS_PUSH2(arena, double, bodies, WIDTH);
+  b->next = SALTUS_PUSH2(arena, double, bodies, WIDTH);
+  b->step = SALTUS_PUSH2(arena, double, bodies, WIDTH);
+  b->offset = SALTUS_PUSH(arena, int, bodies + 1);
+  b->start = SALTUS_PUSH(arena, int, bodies + 1);
+  b->neighbour = SALTUS_PUSH(arena, int, bodies + 2 * units);
+  b->crossing = SALTUS_PUSH2(arena, int, units, 2);
+  b->mark = SALTUS_PUSH(arena, int, bodies + 1);
+}
+
+static bool invert(const double* from, double* to) {
+  double lu[BLOCK];
+  int pivot[WIDTH];
+  memcpy(lu, from, sizeof lu);
+  if (!saltusi_lu_factor(WIDTH, lu, pivot, DBL_MIN)) {
+    return false;
+  }
+  for (int c = 0; c < WIDTH; c++) {
+    double x[WIDTH] = {0.0};
+    x[c] = 1.0;
+    saltusi_lu_solve(WIDTH, lu, pivot, x);
+    for (int k = 0; k < WIDTH; k++) {
+      to[k * WIDTH + c] = x[k];
+    }
+  }
+  return true;
+}
+
+static void spread(saltusi_bodies* b, int i) {
+  for (int s = 0; s < 2; s++) {
+    int body = b->body[2 * i + s];
+    size_t at = (size_t)i * SALTUSI_CONTACT_ROWS + (size_t)s * ROWS;
+    for (int k = 0; k < 3 && body >= 0; k++) {
+      const double* G = b->G + at + (size_t)k * WIDTH;
+      double* Y = b->moved + at + (size_t)k * WIDTH;
+      const double* inverse = b->inverse + (size_t)body * BLOCK;
+      for (int a = 0; a < WIDTH; a++) {
+        Y[a] = saltusi_dot(WIDTH, inverse + (size_t)a * WIDTH, G);
+      }
+    }
+  }
+}
+
+/* Neighbours of each body: all of its contacts, sorted, once each. */
+static void find_neighbours(saltusi_bodies* b) {
+  int* start = b->start;
+  memset(start, 0, ((size_t)b->bodies + 1) * sizeof(int));
+  for (int i = 0; i < b->units; i++) {
+    if (b->body[2 * i] >= 0 && b->body[2 * i + 1] >= 0) {
+      start[b->body[2 * i] + 1]++;
+      start[b->body[2 * i + 1] + 1]++;
+    }
+  }
+  for (int k = 0; k < b->bodies; k++) { /* itself */
+    start[k + 1] += start[k] + 1;
+    b->mark[k] = start[k];
+    b->neighbour[b->mark[k]++] = k;
+  }
+  for (int i = 0; i < b->units; i++) {
+    int first = b->body[2 * i];
+    int second = b->body[2 * i + 1];
+    if (first >= 0 && second >= 0) {
+      b->neighbour[b->mark[first]++] = second;
+      b->neighbour[b->mark[second]++] = first;
+    }
+  }
+}
+
+static void sort_neighbours(saltusi_bodies* b) {
+  int kept = 0;
+  int from = 0;
+  for (int k = 0; k < b->bodies; k++) {
+    int to = b->start[k + 1];
+    int first = kept;
+    for (int e = from; e < to; e++) {
+      int body = b->neighbour[e];
+      int at = kept;
+      while (at > first && b->neighbour[at - 1] > body) {
+        at--;
+      }
+      if (at > first && b->neighbour[at - 1] == body) {
+        continue;
+      }
+      memmove(b->neighbour + at + 1, b->neighbour + at, (size_t)(kept - at) * sizeof(int));
+      b->neighbour[at] = body;
+      kept++;
+    }
+    from = to;
+    b->start[k + 1] = kept;
+  }
+}
+
+bool saltusi_bodies_prepare(saltusi_bodies* b) {
+  assert(b != NULL);
+  for (int k = 0; k < b->bodies; k++) {
+    if (!invert(b->inverse + (size_t)k * BLOCK, b->A + (size_t)k * BLOCK)) {
+      return false;
+    }
+  }
+  for (int k = 0; k <= b->bodies; k++) {
+    b->offset[k] = k * WIDTH;
+  }
+  for (int i = 0; i < b->units; i++) {
+    spread(b, i);
+  }
+  find_neighbours(b);
+  sort_neighbours(b);
+  return true;
+}
+
+saltusi_block_pattern saltusi_bodies_pattern(const saltusi_bodies* b) {
+  assert(b != NULL);
+  return (saltusi_block_pattern){.units = b->bodies,
+                                 .rows = b->bodies * WIDTH,
+                                 .blocks = b->start[b->bodies],
+                                 .unit_max = WIDTH,
+                                 .offset = b->offset,
+                                 .start = b->start,
+                                 .unit = b->neighbour};
+}
+
+void saltusi_bodies_move(const saltusi_bodies* b, const double* r, double* v) {
+  assert(b != NULL);
+  memset(v, 0, (size_t)b->bodies * WIDTH * sizeof(double));
+  for (int i = 0; i < b->units; i++) {
+    const double* d = r + 3 * (size_t)i;
+    if (d[0] != 0.0 || d[1] != 0.0 || d[2] != 0.0) {
+      saltusi_bodies_push(b, i, d, v);
+    }
+  }
+}
+
+static int find_block(const saltusi_block_lu* lu, int row, int column) {
+  int low = lu->start[row];
+  int high = lu->start[row + 1] - 1;
+  while (low < high) {
+    int middle = (low + high) / 2;
+    if (lu->unit[middle] < column) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low;
+}
+
+/* Block += F G^T with F [WIDTH x 3] and G row by row. */
+static void add_product(double F[WIDTH][3], const double* G, double* block) {
+  for (int a = 0; a < WIDTH; a++) {
+    for (int c = 0; c < WIDTH; c++) {
+      block[a * WIDTH + c] += F[a][0] * G[c] + F[a][1] * G[WIDTH + c] + F[a][2] * G[2 * WIDTH + c];
+    }
+  }
+}
+
+static void add_contact(const saltusi_bodies* b, saltusi_block_lu* lu, int i, const double* K) {
+  const double* G = b->G + (size_t)i * SALTUSI_CONTACT_ROWS;
+  for (int s = 0; s < 2; s++) {
+    int own = b->body[2 * i + s];
+    if (own < 0) {
+      continue;
+    }
+    double F[WIDTH][3];
+    for (int a = 0; a < WIDTH; a++) {
+      for (int k = 0; k < 3; k++) {
+        const double* row = G + s * ROWS + a;
+        F[a][k] = row[0] * K[k] + row[WIDTH] * K[3 + k] + row[2 * WIDTH] * K[6 + k];
+      }
+    }
+    add_product(F, G + s * ROWS, lu->values + lu->place[lu->diagonal[own]]);
+    if (b->body[2 * i + 1 - s] >= 0) {
+      add_product(F, G + (1 - s) * ROWS, lu->values + lu->place[b->crossing[2 * i + s]]);
+    }
+  }
+}
+
+bool saltusi_bodies_factor(saltusi_bodies* b, saltusi_block_lu* lu, const double* K) {
+  assert(b != NULL && lu != NULL && lu->ready && lu->units == b->bodies);
+  memset(lu->values, 0, lu->place[lu->start[lu->units]] * sizeof(double));
+  for (int k = 0; k < b->bodies; k++) {
+    memcpy(lu->values + lu->place[lu->diagonal[k]], b->A + (size_t)k * BLOCK,
+           BLOCK * sizeof(double));
+  }
+  for (int i = 0; i < b->units; i++) {
+    const int* body = b->body + 2 * (size_t)i;
+    if (body[0] >= 0 && body[1] >= 0) {
+      b->crossing[2 * i] = find_block(lu, body[0], body[1]);
+      b->crossing[2 * i + 1] = find_block(lu, body[1], body[0]);
+    }
+    add_contact(b, lu, i, K + SALTUSI_CONTACT_ENTRIES * (size_t)i);
+  }
+  lu->failures = 0;
+  lu->no_pivoting = true;
+  return saltusi_block_lu_factor(lu);
+}
+
+void saltusi_bodies_solve(saltusi_bodies* b, saltusi_block_lu* lu, const double* f, double* y) {
+  assert(b != NULL && lu != NULL);
+  memset(b->right, 0, (size_t)b->bodies * WIDTH * sizeof(double));
+  for (int i = 0; i < b->units; i++) {
+    const double* g = f + 3 * (size_t)i;
+    for (int s = 0; s < 2; s++) {
+      int body = b->body[2 * i + s];
+      const double* G = b->G + (size_t)i * SALTUSI_CONTACT_ROWS + (size_t)s * ROWS;
+      for (int a = 0; a < WIDTH && body >= 0; a++) {
+        b->right[body * WIDTH + a] += G[a] * g[0] + G[WIDTH + a] * g[1] + G[2 * WIDTH + a] * g[2];
+      }
+    }
+  }
+  saltusi_block_lu_solve(lu, b->right, y);
+}

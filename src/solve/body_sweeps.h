@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * body_sweeps.h - sweeps with momentum that keep the velocities of bodies instead of W; see body_sweeps.c.
+ */
+#ifndef SALTUSI_BODY_SWEEPS_H
+#define SALTUSI_BODY_SWEEPS_H
+
+#include "solve/gauss_seidel.h"
+
+typedef struct saltusi_body_sweeps {
+  int sweeps;
+  double tol;
+  bool plain; /* without momentum */
+} saltusi_body_sweeps;
+
+/* On in->bodies from r; r gets the best point that was looked at. */
+saltusi_stage saltusi_sweep_bodies(saltusi_sweep_work* work, saltusi_friction_case* in,
+                                   const saltusi_body_sweeps* settings, double* r);
+
+#endif

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * friction_bodies.c - large problems of spatial contacts by their bodies: sweeps with momentum, and Newton's
+ * method or the interior point when they have cost as much as these would. Work is counted, never timed.
+ */
+#include "solve/body_newton.h"
+#include "solve/body_sweeps.h"
+#include "solve/friction_run.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+/* Multiply-adds of a visit, with its one-contact solution: 60 ns beside factors of 0.5 ns. */
+static const double visit_cost = 120.0;
+/* Sweeps before anything else, and in steps of Newton's method before each of the other stages; at most so many. */
+enum { FIRST = 40, MOST = 4000 };
+static const double before_newton = 3.0;
+static const double before_interior = 10.0;
+static const double at_last = 40.0;
+/* Steps of Newton's method, and those that have to gain something. */
+enum { STEPS = 30, TRIAL = 4 };
+/* The interior point: its iterations, those that have to come near, and its start (friction_auto.c). */
+enum { INTERIOR = 60, INTERIOR_TRIAL = 30 };
+static const double interior_start = 100.0;
+static const double interior_tol = 1e-8;
+
+static bool sweep(saltusi_friction_run* run, double sweeps) {
+  saltusi_friction_work* work = run->work;
+  const saltusi_body_sweeps settings = {.sweeps = sweeps < MOST ? (int)sweeps : MOST,
+                                        .tol = run->tol};
+  saltusi_run_from_best(run);
+  saltusi_stage stage = saltusi_sweep_bodies(&work->sweep, &work->given, &settings, work->point);
+  run->cost += visit_cost * stage.iterations * work->pattern.units;
+  return saltusi_run_note(run, "body-sweeps", stage);
+}
+
+/* Newton's method from work->point. */
+static bool newton(saltusi_friction_run* run) {
+  saltusi_friction_work* work = run->work;
+  const saltusi_newton_settings settings = {.iterations = STEPS, .tol = run->tol, .trial = TRIAL};
+  if (!saltusi_friction_reserve(work)) {
+    return false;
+  }
+  saltusi_stage stage = saltusi_body_newton(&work->newton, &work->sweep, &work->lu, &work->given,
+                                            &settings, work->point);
+  run->cost += stage.iterations * work->lu.cost;
+  return saltusi_run_note(run, "body-newton", stage);
+}
+
+static bool interior(saltusi_friction_run* run) {
+  const saltusi_interior_settings settings = {.iterations = INTERIOR,
+                                              .tol = fmax(run->tol, interior_tol),
+                                              .start_z = interior_start,
+                                              .start_y = interior_start,
+                                              .no_pivoting = true,
+                                              .trial = INTERIOR_TRIAL};
+  return saltusi_run_interior(run, &settings) || newton(run);
+}
+
+bool saltusi_run_bodies(saltusi_friction_run* run) {
+  assert(run != NULL && run->work->given.bodies != NULL);
+  saltusi_friction_work* work = run->work;
+  if (run->best <= run->tol || sweep(run, FIRST)) {
+    return true;
+  }
+  if (!saltusi_friction_analyse(work)) {
+    return sweep(run, MOST);
+  }
+  double each = work->lu.cost / (visit_cost * work->pattern.units); /* a step in sweeps */
+  if (sweep(run, before_newton * each)) {
+    return true;
+  }
+  saltusi_run_from_best(run);
+  if (newton(run) || sweep(run, before_interior * each)) {
+    return true;
+  }
+  return interior(run) || sweep(run, at_last * each + MOST / 4);
+}

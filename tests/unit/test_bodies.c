@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * Friction problems by their bodies: random piles in which every pair that meets has several contacts, so that W
+ * is large and singular. W is assembled here from G and A^-1; residuals are those of saltus_friction_residual on it.
+ */
+#include "saltus_test.h"
+
+#include "solve/body_newton.h"
+#include "solve/body_sweeps.h"
+#include "solve/friction_step.h"
+
+#include <stdlib.h>
+
+enum { BODIES = 20, UNITS = 96, EACH = 4, ROWS = 3 * UNITS, WIDTH = SALTUSI_BODY_WIDTH };
+
+static uint64_t seed = 991;
+
+static double spread(void) {
+  return 2.0 * saltus_test_random(&seed) - 1.0;
+}
+
+typedef struct pile {
+  saltusi_friction_step step;
+  saltusi_bodies bodies;
+  void* block;
+  int offset[UNITS + 1], start[UNITS + 1];
+  int unit[UNITS * UNITS], place[UNITS * UNITS + 1];
+  double values[ROWS * ROWS];
+  double mu[UNITS], q[ROWS], r[ROWS];
+} pile;
+
+static void lay_out(pile* p, saltus_arena* arena) {
+  saltusi_friction_step_layout(&p->step, UNITS, 3, ROWS, arena);
+  saltusi_bodies_layout(&p->bodies, UNITS, BODIES, arena);
+}
+
+static pile* make(void) {
+  pile* p = calloc(1, sizeof *p);
+  assert_non_null(p);
+  saltus_arena arena = saltus_arena_counting();
+  lay_out(p, &arena);
+  size_t bytes = arena.used;
+  p->block = calloc(1, bytes);
+  assert_non_null(p->block);
+  arena = saltus_arena_over(p->block, bytes);
+  lay_out(p, &arena);
+  return p;
+}
+
+static void discard(pile* p) {
+  free(p->block);
+  free(p);
+}
+
+/* A^-1 = 1 + H H^T of every body, rows at random, and EACH contacts for every pair, the second side of every
+ * sixth pair the ground. */
+static void draw_bodies(saltusi_bodies* b) {
+  b->units = UNITS;
+  b->bodies = BODIES;
+  for (int k = 0; k < BODIES; k++) {
+    double H[WIDTH];
+    for (int a = 0; a < WIDTH; a++) {
+      H[a] = spread();
+    }
+    for (int a = 0; a < WIDTH; a++) {
+      for (int c = 0; c < WIDTH; c++) {
+        b->inverse[k * SALTUSI_BODY_BLOCK + a * WIDTH + c] = (a == c ? 1.0 : 0.0) + H[a] * H[c];
+      }
+    }
+  }
+  for (int i = 0; i < UNITS; i++) {
+    int pair = i / EACH;
+    b->body[2 * i] = pair % BODIES;
+    b->body[2 * i + 1] = pair % 6 == 0 ? -1 : (pair % BODIES + 1 + pair % 3) % BODIES;
+    for (int a = 0; a < SALTUSI_CONTACT_ROWS; a++) {
+      b->G[i * SALTUSI_CONTACT_ROWS + a] =
+          b->body[2 * i + a / SALTUSI_BODY_ROWS] < 0 ? 0.0 : spread();
+    }
+  }
+}
+
+/* G_i^T A^-1 G_j */
+static double entry(const saltusi_bodies* b, int i, int k, int j, int l) {
+  double sum = 0.0;
+  for (int s = 0; s < 2; s++) {
+    for (int t = 0; t < 2; t++) {
+      int body = b->body[2 * i + s];
+      if (body < 0 || body != b->body[2 * j + t]) {
+        continue;
+      }
+      const double* one = b->G + i * SALTUSI_CONTACT_ROWS + s * SALTUSI_BODY_ROWS + k * WIDTH;
+      const double* other = b->G + j * SALTUSI_CONTACT_ROWS + t * SALTUSI_BODY_ROWS + l * WIDTH;
+      for (int a = 0; a < WIDTH; a++) {
+        for (int c = 0; c < WIDTH; c++) {
+          sum += one[a] * b->inverse[body * SALTUSI_BODY_BLOCK + a * WIDTH + c] * other[c];
+        }
+      }
+    }
+  }
+  return sum;
+}
+
+static void draw(pile* p) {
+  draw_bodies(&p->bodies);
+  int used = 0;
+  int blocks = 0;
+  p->place[0] = 0;
+  for (int i = 0; i < UNITS; i++) {
+    p->offset[i] = 3 * i;
+    p->start[i] = blocks;
+    p->mu[i] = 0.1 + 0.4 * saltus_test_random(&seed);
+    for (int j = 0; j < UNITS; j++) {
+      bool meets = false;
+      for (int s = 0; s < 4; s++) {
+        int body = p->bodies.body[2 * i + s / 2];
+        meets = meets || (body >= 0 && body == p->bodies.body[2 * j + s % 2]);
+      }
+      if (!meets) {
+        continue;
+      }
+      p->unit[blocks++] = j;
+      for (int k = 0; k < 9; k++) {
+        p->values[used++] = entry(&p->bodies, i, k / 3, j, k % 3);
+      }
+      p->place[blocks] = used;
+    }
+  }
+  p->offset[UNITS] = ROWS;
+  p->start[UNITS] = blocks;
+  /* velocities of bodies that were thrown: contacts of one pair agree with each other */
+  double v[BODIES * WIDTH];
+  for (int k = 0; k < BODIES * WIDTH; k++) {
+    v[k] = spread();
+  }
+  memset(p->q, 0, sizeof p->q);
+  for (int i = 0; i < UNITS; i++) {
+    saltusi_bodies_add(&p->bodies, i, v, p->q + 3 * i);
+  }
+  memset(p->r, 0, sizeof p->r);
+}
+
+static double residual(const pile* p, const double* r) {
+  const saltus_friction_problem problem = {
+      .W = {UNITS, p->offset, p->start, p->unit, p->place, p->values}, .q = p->q, .mu = p->mu};
+  double u[ROWS];
+  return saltus_friction_residual(&problem, r, u).normalised;
+}
+
+static void load(pile* p, double tol) {
+  const saltusi_step_blocks all = {.offset = p->offset,
+                                   .start = p->start,
+                                   .unit = p->unit,
+                                   .place = p->place,
+                                   .values = p->values};
+  saltusi_friction_step_load(&p->step, &all, 0, UNITS);
+  assert_true(saltusi_bodies_prepare(&p->bodies));
+  p->step.bodies = &p->bodies;
+  p->step.tol = tol;
+}
+
+static void random_piles_are_solved_by_their_bodies(void** state) {
+  (void)state;
+  pile* p = make();
+  for (int trial = 0; trial < 20; trial++) {
+    draw(p);
+    load(p, 1e-6);
+    assert_true(saltusi_friction_step_solve_blocks(&p->step, p->mu, p->q, p->r));
+    assert_non_null(p->step.work.given.bodies); /* nobody had to come back to W */
+    /* the same residual from W, which differs by rounding from G^T A^-1 G */
+    assert_true(residual(p, p->r) <= 1e-6 * (1.0 + 1e-6));
+  }
+  discard(p);
+}
+
+static void a_solution_is_kept_as_it_is(void** state) {
+  (void)state;
+  pile* p = make();
+  draw(p);
+  load(p, 1e-6);
+  assert_true(saltusi_friction_step_solve_blocks(&p->step, p->mu, p->q, p->r));
+  double found[ROWS];
+  memcpy(found, p->r, sizeof found);
+  load(p, 1e-6);
+  assert_true(saltusi_friction_step_solve_blocks(&p->step, p->mu, p->q, p->r));
+  assert_int_equal(p->step.iterations, 0);
+  assert_memory_equal(found, p->r, sizeof found);
+  discard(p);
+}
+
+/* (A + G K G^T) y = G f with K diagonal: the left side is put together here. */
+static void factors_by_bodies_solve_what_they_say(void** state) {
+  (void)state;
+  pile* p = make();
+  saltusi_bodies* b = &p->bodies;
+  draw(p);
+  load(p, 1e-6);
+  saltusi_block_lu lu = {0};
+  saltus_allocator memory = saltus_allocator_default();
+  const saltusi_block_pattern pattern = saltusi_bodies_pattern(b);
+  assert_int_equal(saltusi_block_lu_analyse(&lu, &pattern, &memory), SALTUS_OK);
+  assert_int_equal(saltusi_block_lu_reserve(&lu, &memory), SALTUS_OK);
+  double K[9 * UNITS] = {0};
+  double f[ROWS];
+  double y[BODIES * WIDTH];
+  double left[BODIES * WIDTH];
+  for (int a = 0; a < ROWS; a++) {
+    f[a] = spread();
+    K[9 * (a / 3) + 4 * (a % 3)] = 1.0 + a % 5;
+    K[9 * (a / 3) + 1] = 0.25;
+  }
+  assert_true(saltusi_bodies_factor(b, &lu, K));
+  saltusi_bodies_solve(b, &lu, f, y);
+  for (int k = 0; k < BODIES; k++) {
+    for (int a = 0; a < WIDTH; a++) {
+      left[k * WIDTH + a] = 0.0;
+      for (int c = 0; c < WIDTH; c++) {
+        left[k * WIDTH + a] += b->A[k * SALTUSI_BODY_BLOCK + a * WIDTH + c] * y[k * WIDTH + c];
+      }
+    }
+  }
+  for (int i = 0; i < UNITS; i++) {
+    double u[3] = {0};
+    saltusi_bodies_add(b, i, y, u);
+    const double g[3] = {K[9 * i] * u[0] + K[9 * i + 1] * u[1] - f[3 * i],
+                         K[9 * i + 4] * u[1] - f[3 * i + 1], K[9 * i + 8] * u[2] - f[3 * i + 2]};
+    for (int s = 0; s < 2; s++) {
+      for (int a = 0; a < SALTUSI_BODY_ROWS && b->body[2 * i + s] >= 0; a++) {
+        left[b->body[2 * i + s] * WIDTH + a % WIDTH] +=
+            b->G[i * SALTUSI_CONTACT_ROWS + s * SALTUSI_BODY_ROWS + a] * g[a / WIDTH];
+      }
+    }
+  }
+  for (int k = 0; k < BODIES * WIDTH; k++) {
+    assert_near(left[k], 0.0, 1e-11); /* numbers of size 100, some thousand operations */
+  }
+  saltusi_block_lu_release(&lu, &memory);
+  discard(p);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(random_piles_are_solved_by_their_bodies),
+      cmocka_unit_test(a_solution_is_kept_as_it_is),
+      cmocka_unit_test(factors_by_bodies_solve_what_they_say),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
