@@ -105,19 +105,22 @@ static bool is_same_place(const saltusi_mode_dynamics* m, double t, const double
   return sqrt(square) <= 4.0 * near_reach(m->o);
 }
 
-/* What is listed instead of a contact that is closed stays out. */
+/* What is listed instead of a contact that is closed stays out, and of neighbours that meet smoothly the one whose place it
+ * is not: lists reach a little beyond borders. */
 static void leave_rivals(saltusi_search* search, double t, const double* q) {
   const saltusi_outline* o = search->o;
   const saltusi_mode_dynamics* m = search->mode;
   for (int held = 0; held < o->nc; held++) {
-    if (!saltusi_touches(&search->contact[held]) || o->listed[held] ||
+    if (!saltusi_touches(&search->contact[held]) ||
         saltusi_least_guard(search->mode, t, q, held) < 0.0) {
       continue;
     }
     for (int key = 0; key < o->nc; key++) {
       double normals;
       if (o->listed[key] && !saltusi_touches(&search->contact[key]) &&
-          is_same_place(m, t, q, held, key, &normals)) {
+          is_same_place(m, t, q, held, key, &normals) &&
+          (!o->listed[held] ||
+           (normals > 1.0 - same_normal && saltusi_least_guard(search->mode, t, q, key) < 0.0))) {
         o->listed[key] = false;
       }
     }
@@ -313,6 +316,25 @@ static saltus_status find_root(saltusi_search* search, int key) {
   return SALTUS_OK;
 }
 
+/* Whether a pair that is no contact touches where the attempt begins, and approaches: another event ended the last step
+ * where it came to be. */
+static saltus_status is_there_already(saltusi_search* search, int key, bool* there) {
+  const saltusi_attempt* step = search->step;
+  double gap = 0.0;
+  *there = false;
+  saltus_status status = gap_at(search, 0.0, key, &gap);
+  if (status != SALTUS_OK || !(fabs(gap) <= saltusi_gap_rounding * search->size) ||
+      saltusi_least_guard(search->mode, step->t, step->y0, key) < 0.0) {
+    return status;
+  }
+  double u = saltusi_mode_velocity(search->mode, step->t, step->y0, key, 0);
+  if (u < -saltusi_slip_rounding(search->decision)) {
+    status = saltusi_feature_list(search, step->t, step->y0);
+    *there = search->o->listed[key];
+  }
+  return status;
+}
+
 saltus_status saltusi_find_feature_hit(saltusi_search* search, int key) {
   assert(search != NULL && key >= 0);
   const saltusi_contact_table* table = &search->eval->keys->table;
@@ -321,6 +343,15 @@ saltus_status saltusi_find_feature_hit(saltusi_search* search, int key) {
   }
   if (table->law[key] < 0 || table->used[key] != table->tries) {
     return SALTUS_OK; /* nobody, or not of this sweep */
+  }
+  bool there = false;
+  saltus_status status = search->o->watch[key] ? SALTUS_OK : is_there_already(search, key, &there);
+  if (status != SALTUS_OK || there) {
+    saltusi_found_add(search, (saltusi_found){.kind = SALTUSI_FOUND_HIT,
+                                              .key = key,
+                                              .theta = there ? 0.0 : (double)NAN,
+                                              .rank = SALTUSI_RANKS * (search->o->nc + key + 1)});
+    return status;
   }
   return !search->o->watch[key] && is_plain(search, key)
              ? saltusi_find_hit(search, key, saltusi_found_end(search))
@@ -415,14 +446,29 @@ saltus_status saltusi_watch_change(saltusi_search* search, const double* lifted,
 
 /* ---- handing over ---------------------------------------------------------------------------- */
 
+/* Whether a contact whose guard fell, and that lists still have within their tolerance, has a neighbour that goes on. */
+static bool has_heir(saltusi_search* search, double t, const double* q, double near, int from) {
+  const saltusi_outline* o = search->o;
+  bool any = false;
+  for (int key = 0; key < o->nc && !any; key++) {
+    double normals;
+    any = o->listed[key] && !saltusi_touches(&search->contact[key]) &&
+          search->mode->gap[key] <= near &&
+          is_same_place(search->mode, t, q, from, key, &normals) && normals > 1.0 - same_normal &&
+          saltusi_least_guard(search->mode, t, q, key) >= -guard_rounding(o);
+  }
+  return any;
+}
+
 int saltusi_hand_over(saltusi_search* search, double t, const double* q, double near,
                       saltusi_contact* old, int* set) {
   assert(search != NULL && q != NULL && old != NULL && set != NULL);
   const saltusi_outline* o = search->o;
   int count = 0;
   for (int key = 0; key < o->nc; key++) {
-    search->hits[key] = saltusi_touches(&search->contact[key]) && !o->listed[key] &&
-                        saltusi_least_guard(search->mode, t, q, key) < 0.0;
+    search->hits[key] = saltusi_touches(&search->contact[key]) &&
+                        saltusi_least_guard(search->mode, t, q, key) < 0.0 &&
+                        (!o->listed[key] || has_heir(search, t, q, near, key));
   }
   for (int key = 0; key < o->nc; key++) {
     if (!o->listed[key] || saltusi_touches(&search->contact[key]) ||

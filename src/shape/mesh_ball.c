@@ -75,7 +75,7 @@ static void on_face(const ball* b, int t) {
   double from[3], point[3];
   saltusi_minus3(b->c, mesh->vertex[mesh->triangle[t][0]], from);
   const double height = saltusi_dot3(mesh->normal[t], from);
-  if (height > -b->r && height <= b->r + b->ask->reach &&
+  if (height > -b->r - b->ask->wide && height <= b->r + b->ask->reach &&
       saltusi_mesh_over(mesh, t, b->c, b->ask->touch + b->ask->wide) &&
       at_end(b, mesh->normal[t], height)) {
     saltusi_along(-height, mesh->normal[t], b->c, point);

@@ -103,6 +103,29 @@ int saltusi_mesh_place_guards(const saltusi_mesh_query* ask, int number, const d
   return point_on(ask, above, number, slack, guard);
 }
 
+/* The end of a capsule at p, on an edge or vertex: its side takes over where the normal is across its axis. */
+static int capsule_end(const saltusi_mesh_query* ask, int x, int number, const double p[3],
+                       int count, double* guard) {
+  const saltusi_mesh* mesh = ask->mesh;
+  if (ask->X->kind != SALTUS_SHAPE_CAPSULE || number > mesh->vertices + mesh->edges) {
+    return count;
+  }
+  double a[3], n[3];
+  saltusi_turn(ask->R, ask->X->feature[SALTUSI_CAPSULE_SIDE - 1].a, a);
+  if (number > mesh->vertices) {
+    const saltusi_mesh_edge* edge = &mesh->edge[number - 1 - mesh->vertices];
+    saltusi_minus3(p, mesh->vertex[edge->from], n);
+    saltusi_along(-saltusi_dot3(n, edge->direction), edge->direction, n, n);
+  } else {
+    saltusi_minus3(p, mesh->vertex[number - 1], n);
+  }
+  const double length = sqrt(saltusi_dot3(n, n));
+  const double out =
+      x == SALTUSI_CAPSULE_END ? -1.0 : 1.0; /* the first one is where the line begins */
+  guard[count] = -out * saltusi_dot3(n, a) / length + SALTUSI_TOUCH;
+  return count + 1;
+}
+
 /* A line of X across an edge, or over a vertex. */
 static int line_on(const saltusi_mesh_query* ask, const saltusi_feature* line, int number,
                    double slack, double* guard) {
@@ -176,7 +199,7 @@ int saltusi_mesh_guards(const saltusi_two* two, const saltusi_candidate* numbers
   case SALTUSI_FEATURE_POINT: {
     double p[3];
     saltusi_mesh_see(&ask, feature->p, p);
-    return point_on(&ask, p, number, slack, guard);
+    return capsule_end(&ask, x, number, p, point_on(&ask, p, number, slack, guard), guard);
   }
   case SALTUSI_FEATURE_LINE:
     return line_on(&ask, feature, number, slack, guard);

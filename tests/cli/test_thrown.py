@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The Saltus developers
 """Bodies thrown on bumpy ground and on each other: the energy ledger closes, or the run ends with a contact and a time."""
+import math
 import os
 import pathlib
 import random
@@ -72,8 +73,32 @@ class Thrown(unittest.TestCase):
 
     def test_penetrations_that_were_pressed_apart(self):
         """Both ended with exit 0 or later, and up to 0.01 J from nowhere: bodies were moved by up to 2 mm at an event."""
-        self.check(3, 'capsule', completes=False)
+        self.check(3, 'capsule')
         self.check(9, 'hull', completes=False)
+
+    def test_capsules_that_end_on_edges(self):
+        """Ends that lay deep below a face in the middle of a step were not listed (5, 11), the side did not take over from
+        an end on an edge (3, 8), or both were held at one place (7)."""
+        for seed in (5, 7, 8, 11):
+            self.check(seed, 'capsule')
+
+    def test_a_part_that_lies_down_on_a_wall_where_it_sticks(self):
+        """Its edge comes to the wall in the instant in which a corner stops sliding on the other wall: it went through."""
+        scene = pathlib.Path(__file__).parents[2] / 'scenes' / 'shapes' / 'orienting-slot.yaml'
+        for tol in ('1e-6', '1e-8', '1e-9'):
+            done = subprocess.run([PROGRAM, 'run', str(scene), '--set', 'turn=1.5', '--tol', tol],
+                                  capture_output=True, text=True, check=False)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            angle = re.search(r'part\.angle = (\S+) rad', done.stdout)
+            # 96 mm of wall over 32 mm
+            self.assertLess(abs(float(angle[1]) - math.atan(3)), 10 * float(tol))
+
+    def test_impacts_that_alternate_between_two_walls_take_all_the_energy_that_is_missed(self):
+        scene = pathlib.Path(__file__).parents[2] / 'scenes' / 'shapes' / 'orienting-slot.yaml'
+        done = subprocess.run([PROGRAM, 'run', str(scene), '--set', 'turn=0.9', '--until', '0.09'],
+                              capture_output=True, text=True, check=False)
+        rest = re.search(r'numerical remainder (\S+) J', done.stdout)
+        self.assertLess(abs(float(rest[1])), 1e-11)  # 2.9e-7 when contacts that are thrown back were closed without one
 
 
 if __name__ == '__main__':
