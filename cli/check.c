@@ -151,7 +151,35 @@ static void print_contacts(inspection* in) {
     if (law->tangents > 0) {
       printf(", friction %g with %d tangent%s", law->mu, law->tangents, cli_plural(law->tangents));
     }
-    printf(law->impact == SALTUS_IMPACT_POISSON ? ", Poisson's impact law\n" : "\n");
+    if (law->impact != SALTUS_IMPACT_NEWTON) {
+      printf(", impact law %s", saltus_impact_law_name(law->impact));
+    }
+    printf("\n");
+  }
+}
+
+/* Why impacts of some contacts of the system can create energy; NULL: they cannot. */
+static const char* can_gain(const saltus_system* sys) {
+  saltus_impact_contact* contact = calloc((size_t)sys->law_count + 1, sizeof *contact);
+  for (int i = 0; contact != NULL && i < sys->law_count; i++) {
+    const saltus_contact_law* law = &sys->laws[i];
+    contact[i] = (saltus_impact_contact){.tangents = law->tangents,
+                                         .mu = law->mu,
+                                         .e_N = law->e_N,
+                                         .e_T = law->e_T,
+                                         .impact = law->impact};
+  }
+  const char* why = contact != NULL && sys->laws != NULL
+                        ? saltus_impact_can_gain(sys->impacts, sys->law_count, contact)
+                        : NULL;
+  free(contact);
+  return why;
+}
+
+static void print_gain(const saltus_system* sys) {
+  const char* why = can_gain(sys);
+  if (why != NULL) {
+    printf("impacts can create energy: %s; docs/laws.md\n", why);
   }
 }
 
@@ -296,6 +324,7 @@ static int print_text(const cli_model* model, inspection* in) {
     printf(": %d listed at the start\n", in->list.count);
   }
   print_contacts(in);
+  print_gain(in->sys);
   int code = model->view.mechanism != NULL ? check_bodies_print(model) : CLI_DONE;
   if (code != CLI_DONE) {
     return code;
@@ -351,6 +380,8 @@ static int print_machine(const cli_model* model, inspection* in) {
     json_close(&j, '}');
   }
   json_close(&j, ']');
+  const char* why = can_gain(sys);
+  json_text(&j, "can_create_energy", why != NULL ? why : "");
   json_open(&j, "joints", '[');
   for (int i = 0; i < sys->dims.nj; i++) {
     json_open(&j, NULL, '{');

@@ -97,5 +97,6 @@ int cli_plot(const cli_args* args);
 int cli_solve(const cli_args* args);
 int cli_convert(const cli_args* args);
 int cli_bench(const cli_args* args);
+int cli_lab(const cli_args* args);
 
 #endif

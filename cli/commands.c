@@ -151,6 +151,20 @@ static const cli_option bench_options[] = {
     {"--help", NULL, "prints this text", false},
 };
 
+static const cli_option lab_options[] = {
+    {"--impact", "N", "which impact of the scene, default 1: the first", false},
+    {"--set", "NAME=VALUE", "replaces a parameter of the scene", true},
+    {"--W", "X,...", "without a scene: W of one contact row by row, normal first [kg^-1]", false},
+    {"--U", "X,...", "its velocities before: normal, then none, one or two tangents [m/s]", false},
+    {"--mu", "X", "its friction, default 0", false},
+    {"--e", "X", "its restitution, default 0", false},
+    {"--e-T", "X", "its tangential restitution, -1 to 1, default 0", false},
+    {"-o", "FILE", "draws the impulse plane of one planar contact to FILE.svg, .pdf or .png",
+     false},
+    {"--json", NULL, "prints JSON", false},
+    {"--help", NULL, "prints this text", false},
+};
+
 static const cli_command commands[] = {
     {"run", "MODEL", "simulates a scene or a reference problem",
      "MODEL is a scene file (.yaml), - for a scene on the standard input, or the name of a "
@@ -195,9 +209,13 @@ static const cli_command commands[] = {
      "Prints performance profiles: the part of the problems that a solver solves within tau times\n"
      "the time of the fastest. Times are CPU times of the solve, the smallest of a few.",
      bench_options, COUNT(bench_options), 2, 2, cli_bench},
-    {"list", "schemes|controls|solvers|problems|studies|functions [NAME]", "lists what there is",
-     "With a NAME: that one alone, with its source and options.", list_options, COUNT(list_options),
-     1, 2, cli_list},
+    {"lab", "impact [MODEL]", "shows what every impact law makes of one configuration",
+     "Of a scene that at its first impact, found to 1e-10; or of the numbers given. Impulses,\n"
+     "velocities after, energy with its three parts, phases (slip, stick, reverse, jam).",
+     lab_options, COUNT(lab_options), 1, 2, cli_lab},
+    {"list", "schemes|controls|solvers|problems|studies|functions|laws [NAME]",
+     "lists what there is", "With a NAME: that one alone, with its source and options.",
+     list_options, COUNT(list_options), 1, 2, cli_list},
 };
 
 const cli_command* cli_commands(int* count) {

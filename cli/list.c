@@ -9,6 +9,7 @@
 #include "saltus/control.h"
 #include "saltus/formula.h"
 #include "saltus/known_motion.h"
+#include "saltus/law.h"
 #include "saltus/scheme.h"
 #include "study.h"
 
@@ -22,10 +23,22 @@ typedef struct entry {
   const saltus_field_table* options; /* NULL: none */
 } entry;
 
+/* Friction and impact laws that a scheme treats; docs/laws.md has the table. */
+static const char* treats(unsigned what) {
+  bool laws = (what & SALTUS_TREATS_LAWS) != 0;
+  if ((what & SALTUS_TREATS_FRICTION) != 0) {
+    return laws ? "friction, all laws" : "friction";
+  }
+  if ((what & SALTUS_TREATS_PLANAR_FRICTION) != 0) {
+    return laws ? "planar friction, all laws" : "planar friction";
+  }
+  return laws ? "all laws" : "";
+}
+
 static bool scheme_entry(int i, entry* e) {
   const saltus_scheme_info* info = saltus_scheme_at(i);
   if (info != NULL) {
-    *e = (entry){info->name, info->summary, info->source, "", &info->options};
+    *e = (entry){info->name, info->summary, info->source, treats(info->treats), &info->options};
   }
   return info != NULL;
 }
@@ -64,6 +77,16 @@ static bool study_entry(int i, entry* e) {
     *e = (entry){s->name, s->summary, s->source, "", NULL};
   }
   return s != NULL;
+}
+
+static bool law_entry(int i, entry* e) {
+  const bool is_there = i < saltus_impact_law_count();
+  if (is_there) {
+    const saltus_impact_info* info = saltus_impact_law_at(i);
+    *e = (entry){info->name, info->summary, info->source,
+                 info->several ? "several contacts" : "one contact", NULL};
+  }
+  return is_there;
 }
 
 static bool function_entry(int i, entry* e) {
@@ -202,7 +225,8 @@ int cli_list(const cli_args* args) {
     lister at;
   } kinds[] = {{"schemes", scheme_entry}, {"controls", control_entry},
                {"solvers", solver_entry}, {"problems", problem_entry},
-               {"studies", study_entry},  {"functions", function_entry}};
+               {"studies", study_entry},  {"functions", function_entry},
+               {"laws", law_entry}};
   for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
     if (strcmp(kinds[i].kind, args->positional[0]) != 0) {
       continue;
@@ -219,7 +243,7 @@ int cli_list(const cli_args* args) {
     return CLI_DONE;
   }
   cli_error("list: no list of \"%s\"; there are: schemes, controls, solvers, problems, studies, "
-            "functions",
+            "functions, laws",
             args->positional[0]);
   return CLI_USAGE;
 }

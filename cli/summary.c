@@ -132,10 +132,18 @@ static void print_remarks(const run_job* j, saltus_event_kind kind, const char* 
   }
   long long count = saltus_run_outcome(j->run)->events[kind].count;
   char text[32];
-  printf("Warning: %s at %lld impact%s; the worst at contact %s, t = %.10g s, %.6g J.\n", what,
-         count, count == 1 ? "" : "s",
+  printf("Warning: %s at %lld impact%s; the worst at contact %s, t = %.10g s, %.6g J", what, count,
+         count == 1 ? "" : "s",
          cli_contact_name(j->model.view.system, worst->contact, text, sizeof text), worst->t,
          worst->energy_change);
+  const saltus_system* sys = j->model.view.system;
+  if (kind == SALTUS_EVENT_ENERGY_GAIN && worst->law >= 0 && worst->law < sys->law_count) {
+    double normals = worst->energy_change - worst->slip_work[0] - worst->slip_work[1];
+    printf(" (law %s; normals %.6g, friction against the last slip %.6g, along the first %.6g J)",
+           saltus_impact_law_name(sys->laws[worst->law].impact), normals, worst->slip_work[0],
+           worst->slip_work[1]);
+  }
+  printf(".\n");
 }
 
 static void json_remarks(json* out, const run_job* j, const char* key, saltus_event_kind kind) {
@@ -149,6 +157,11 @@ static void json_remarks(json* out, const run_job* j, const char* key, saltus_ev
             worst != NULL
                 ? cli_contact_name(j->model.view.system, worst->contact, text, sizeof text)
                 : "");
+  if (kind == SALTUS_EVENT_ENERGY_GAIN && worst != NULL) {
+    json_number(out, "normals", worst->energy_change - worst->slip_work[0] - worst->slip_work[1]);
+    json_number(out, "against_last_slip", worst->slip_work[0]);
+    json_number(out, "along_first_slip", worst->slip_work[1]);
+  }
   json_close(out, '}');
 }
 

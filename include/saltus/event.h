@@ -65,7 +65,8 @@ typedef struct saltus_event {
   double energy_change;     /* J, negative for a loss; 0 but for impacts and remarks on them */
   uint64_t identity;        /* of the contact, for ever; of a rise or fall 0 */
   int law;                  /* of the contact, place in the laws of the system */
-  SALTUS_RESERVED(2);
+  double slip_work[2];      /* J, of a gain of energy over all contacts: P_T . U_T+ / 2 and
+                             * P_T . U_T- / 2; normals have the rest. 0 otherwise */
 } saltus_event;
 
 /* P . (U- + U+) / 2 of an event, see above. */

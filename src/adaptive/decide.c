@@ -584,17 +584,16 @@ static saltus_status answer_gain(saltusi_decision* d, double* v, int count,
   }
 }
 
-/* The three parts of a gain (docs/laws.md), from u_before, u_after and the impulses. */
+/* Normals, friction against the last slip and along the first: the parts of a gain. */
 static void find_sums(const saltusi_decision* d, int count, double sums[3]) {
   memset(sums, 0, 3 * sizeof(double));
   for (int i = 0; i < count; i++) {
     int key = d->set[i];
     int r = d->o->base[key];
-    double e_T = d->o->law[key]->e_T;
     sums[0] += 0.5 * d->impulse[r] * (d->u_before[r] + d->u_after[r]);
     for (int k = r + 1; k <= r + d->o->tangents[key]; k++) {
-      sums[1] += 0.5 * d->impulse[k] * (d->u_after[k] + e_T * d->u_before[k]);
-      sums[2] += 0.5 * (1.0 - e_T) * d->impulse[k] * d->u_before[k];
+      sums[1] += 0.5 * d->impulse[k] * d->u_after[k];
+      sums[2] += 0.5 * d->impulse[k] * d->u_before[k];
     }
   }
 }
@@ -653,6 +652,9 @@ saltus_status saltusi_decide_impact(saltusi_decision* d, double t, double* y, in
     verdict->contact = verdict->contact < 0 ? d->set[0] : verdict->contact;
     find_joint_impulses(d);
     row_values(d, v, d->mode->row.b, d->u_after);
+    if (by_law && verdict->gain > 0.0) {
+      find_sums(d, count, verdict->sums);
+    }
   }
   return status;
 }

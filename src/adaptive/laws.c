@@ -130,8 +130,6 @@ saltus_status saltusi_law_impact(saltusi_decision* d, double* v, const saltus_im
       verdict->contact = d->laws->key[result.giver];
       verdict->of_law += result.of_law;
       verdict->gain += fmax(result.gain, 0.0);
-      memcpy(verdict->sums, (double[3]){result.normal, result.end_slip, result.first_slip},
-             sizeof verdict->sums);
     }
   }
   return status;

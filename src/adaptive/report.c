@@ -59,6 +59,8 @@ void saltusi_report_verdict(saltusi_adaptive* w, double t, const saltusi_verdict
   if (verdict->gain > 0.0) {
     reported.kind = SALTUS_EVENT_ENERGY_GAIN;
     reported.energy_change = verdict->gain;
+    reported.slip_work[0] = verdict->sums[1];
+    reported.slip_work[1] = verdict->sums[2];
     saltusi_report(w, reported);
   }
 }

@@ -54,7 +54,7 @@ void saltusi_impact_energy(const saltus_impact* impact, const saltus_impact_cont
   }
 }
 
-static bool can_rub(const saltus_impact_contact* c) {
+static bool has_friction(const saltus_impact_contact* c) {
   return c->tangents > 0 && c->mu > 0.0;
 }
 
@@ -66,8 +66,8 @@ static const char* newton_gains(int count, const saltus_impact_contact* contact)
   bool friction = false;
   for (int i = 0; i < count; i++) {
     most = fmax(most, contact[i].e_N);
-    friction = friction || can_rub(&contact[i]);
-    if (can_rub(&contact[i])) {
+    friction = friction || has_friction(&contact[i]);
+    if (has_friction(&contact[i])) {
       least_T = fmin(least_T, contact[i].e_T);
       most_T = fmax(most_T, contact[i].e_T);
     }
@@ -96,21 +96,21 @@ const char* saltus_impact_can_gain(const saltus_impacts* rule, int count,
   }
   for (int i = 0; i < count; i++) {
     const saltus_impact_contact* c = &contact[i];
-    bool rubs = can_rub(c);
+    bool frictional = has_friction(c);
     if (c->impact == SALTUS_IMPACT_OWN) {
       return "the energy of a law of one's own is not known beforehand";
     }
-    if (rubs && c->e_N > 0.0 && c->impact == SALTUS_IMPACT_POISSON_PRINTED) {
+    if (frictional && c->e_N > 0.0 && c->impact == SALTUS_IMPACT_POISSON_PRINTED) {
       return "Poisson's law whose restituted impulse has no friction can create energy even with "
              "one contact";
     }
-    if (rubs && c->e_N > 0.0 && c->impact == SALTUS_IMPACT_PATH_NEWTON) {
+    if (frictional && c->e_N > 0.0 && c->impact == SALTUS_IMPACT_PATH_NEWTON) {
       return "a path that ends by Newton's law can create energy with friction";
     }
     newton = newton || (c->impact == SALTUS_IMPACT_NEWTON && c->e_N > 0.0);
     poisson = poisson || c->impact == SALTUS_IMPACT_POISSON;
     different = different || c->e_N != contact[0].e_N;
-    friction = friction || rubs;
+    friction = friction || frictional;
   }
   const char* why = newton_gains(count, contact);
   if (newton && why != NULL) {

@@ -56,7 +56,7 @@ static double stiffness(const springs* p, int i) {
   return p->contact[i].stiffness > 0.0 ? p->contact[i].stiffness : 1.0;
 }
 
-static bool rubs(const springs* p, int i) {
+static bool has_friction(const springs* p, int i) {
   return p->contact[i].tangents == 1 && p->contact[i].mu > 0.0;
 }
 
@@ -77,7 +77,7 @@ static void box(const springs* p, double* F) {
   for (int k = 0; k < BOX_SWEEPS; k++) {
     double change = 0.0;
     for (int i = 0; i < p->n; i++) {
-      if (!rubs(p, i) || slip_sense(p, i) != 0.0) {
+      if (!has_friction(p, i) || slip_sense(p, i) != 0.0) {
         continue;
       }
       int r = p->laws->first[i] + 1;
@@ -104,7 +104,7 @@ static void find_forces(const springs* p, const double* y, double* F) {
     }
     int r = p->laws->first[i];
     F[r] = stiffness(p, i) * (p->eta == 1.0 ? d : p->eta == 1.5 ? d * sqrt(d) : pow(d, p->eta));
-    if (rubs(p, i)) {
+    if (has_friction(p, i)) {
       F[r + 1] = -p->contact[i].mu * F[r] * slip_sense(p, i);
     }
   }
@@ -126,7 +126,7 @@ static void rate(void* self, const double* y, double* f) {
     double e = p->contact[i].e_N;
     int status = p->s->status[i];
     f[p->m + i] = status == IDLE ? 0.0 : status == IN ? -U : -U / (e * e);
-    if (rubs(p, i) && slip_sense(p, i) == 0.0) {
+    if (has_friction(p, i) && slip_sense(p, i) == 0.0) {
       f[p->laws->first[i] + 1] = 0.0;
     }
   }
@@ -180,7 +180,7 @@ static void list_guards(const springs* p) {
     if (p->s->status[i] == OUT) {
       list_guard(p, APART, i);
     }
-    if (rubs(p, i)) {
+    if (has_friction(p, i)) {
       list_guard(p, slip_sense(p, i) != 0.0 ? REST : SLIDE, i);
     }
   }
@@ -202,7 +202,7 @@ static void release(const springs* p, const double* y) {
   find_forces(p, z, F);
   double most = saltusi_max_abs(p->m, F);
   for (int i = 0; i < p->n; i++) {
-    if (!rubs(p, i) || p->s->sign[i] != 0.0) {
+    if (!has_friction(p, i) || p->s->sign[i] != 0.0) {
       continue;
     }
     int r = p->laws->first[i];
@@ -216,7 +216,7 @@ static void release(const springs* p, const double* y) {
     }
   }
   for (int i = 0; i < p->n; i++) { /* all from the same forces */
-    p->s->bound[i] = rubs(p, i) && p->s->sign[i] == 0.0 ? p->s->probe[i] : 0.0;
+    p->s->bound[i] = has_friction(p, i) && p->s->sign[i] == 0.0 ? p->s->probe[i] : 0.0;
   }
 }
 
@@ -269,7 +269,7 @@ static void look_again(const springs* p, double* y) {
     } else if (*status != IN && y[r] < -tiny) {
       *status = IN;
     }
-    if (!rubs(p, i)) {
+    if (!has_friction(p, i)) {
       continue;
     }
     double slip = y[r + 1];
@@ -344,11 +344,11 @@ static void start(springs* p) {
   }
   for (int i = 0; i < p->n; i++) {
     int r = p->laws->first[i];
-    double slip = rubs(p, i) ? flow->y[r + 1] : 0.0;
+    double slip = has_friction(p, i) ? flow->y[r + 1] : 0.0;
     p->s->status[i] = flow->y[r] <= 0.0 ? IN : IDLE;
     p->s->sign[i] = fabs(slip) <= no_velocity * p->speed ? 0.0 : slip > 0.0 ? 1.0 : -1.0;
     p->s->bound[i] = 0.0;
-    p->friction = p->friction || rubs(p, i);
+    p->friction = p->friction || has_friction(p, i);
   }
 }
 

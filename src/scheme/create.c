@@ -71,7 +71,7 @@ static saltus_status check_treats(const saltusi_scheme_ops* ops, const saltus_sy
       return SALTUS_ERR_UNSUPPORTED;
     }
     bool poisson = law->impact == SALTUS_IMPACT_POISSON && law->e_N > 0.0;
-    if (poisson && (ops->info.treats & SALTUS_TREATS_POISSON) == 0) {
+    if (poisson && (ops->info.treats & (SALTUS_TREATS_POISSON | SALTUS_TREATS_LAWS)) == 0) {
       saltusi_log(log, SALTUS_LEVEL_ERROR,
                   "scheme %s does not treat Poisson's impact law; contact %d \"%s\" has it", name,
                   i, label);
@@ -79,6 +79,18 @@ static saltus_status check_treats(const saltusi_scheme_ops* ops, const saltus_sy
     }
   }
   return SALTUS_OK;
+}
+
+/* Whether impacts follow laws that the steps of the scheme do not have. */
+static bool jumps(const saltusi_scheme_ops* ops, const saltus_system* sys) {
+  const saltus_impacts* rule = sys->impacts;
+  bool any = saltusi_impacts_special(sys) || (rule != NULL && rule->energy != SALTUS_GAIN_REPORT);
+  for (int i = 0; i < sys->law_count && sys->laws != NULL; i++) {
+    const saltus_contact_law* law = &sys->laws[i];
+    any = any || (law->impact == SALTUS_IMPACT_POISSON && law->e_N > 0.0 &&
+                  (ops->info.treats & SALTUS_TREATS_POISSON) == 0);
+  }
+  return any && !ops->info.chooses_step;
 }
 
 /* Every array, in one block. Last come the large ones that are written before they are read: most steps
@@ -117,6 +129,16 @@ static size_t layout(saltus_scheme* in, saltus_arena* arena) {
     in->projection = SALTUS_PUSH(arena, saltusi_projection, 1);
     saltusi_projection_layout(in->projection != NULL ? in->projection : &counted, &in->eval, arena);
   }
+  in->jump = NULL;
+  in->eval.sys.laws = in->own;
+  if (in->jumps) {
+    saltusi_jump counted = {0};
+    in->jump = SALTUS_PUSH(arena, saltusi_jump, 1);
+    saltusi_jump* jump = in->jump != NULL ? in->jump : &counted;
+    jump->ahead = 1 + ops->runs_ahead;
+    saltusi_jump_layout(jump, in->own, &in->eval, in->carried, arena);
+    in->eval.sys.laws = jump->laws != NULL ? jump->laws : in->own;
+  }
   if (in->clocks == NULL) {
     ops->layout(in->work, in->options, &in->eval, arena);
   }
@@ -139,6 +161,7 @@ static void bind_step(saltus_scheme* in) {
       .v_error = in->v_error,
       .events = in->ops->info.locates_events ? &in->events : NULL,
       .closed = &in->closed,
+      .jump = in->jump,
   };
 }
 
@@ -343,6 +366,8 @@ static saltus_status build(const saltus_scheme_def* def, const saltusi_scheme_op
   } else {
     saltus_options_defaults(&ops->info.options, scheme->options);
   }
+  scheme->own = def->system->laws;
+  scheme->jumps = jumps(ops, def->system);
   scheme->projects =
       def->system->dims.nj > 0 && saltusi_projection_asked(&ops->info.options, scheme->options);
   saltus_status status = SALTUS_OK;

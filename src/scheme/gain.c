@@ -16,6 +16,7 @@ typedef struct impact {
   double work, size, most;
   bool impact;
   saltus_event giver;
+  double slip_work[2]; /* J, friction against the last slip and along the first */
 } impact;
 
 static double size_of(const saltus_event* e) {
@@ -29,6 +30,10 @@ static double size_of(const saltus_event* e) {
 static void add(impact* b, const saltus_event* e, double work) {
   b->work += work;
   b->size += size_of(e);
+  for (int k = 0; k < 2; k++) {
+    b->slip_work[0] += 0.5 * e->impulse[k + 1] * e->slip_after[k];
+    b->slip_work[1] += 0.5 * e->impulse[k + 1] * e->slip_before[k];
+  }
   if (!b->impact || work > b->most) {
     b->most = work;
     b->giver = *e;
@@ -44,6 +49,7 @@ static bool gained(const impact* b, saltus_event* remark) {
   *remark = b->giver;
   remark->kind = SALTUS_EVENT_ENERGY_GAIN;
   remark->energy_change = b->work;
+  memcpy(remark->slip_work, b->slip_work, sizeof remark->slip_work);
   memset(remark->impulse, 0, sizeof remark->impulse);
   return true;
 }

@@ -130,6 +130,27 @@ static void name_contacts(const saltus_scheme* scheme, saltus_step_report* repor
   }
 }
 
+/* Impacts by their law at the start of the step, then the step from there. */
+static saltus_status jump_and_step(saltus_scheme* scheme) {
+  saltusi_step* step = &scheme->step;
+  if (scheme->ops->info.locates_events) {
+    scheme->jump->log = step->log;
+    return scheme->ops->step(scheme->work, scheme->options, step);
+  }
+  saltus_status status = saltusi_jump_start(scheme->jump, step);
+  if (status == SALTUS_OK && scheme->jump->count > 0) {
+    step->v0 = scheme->jump->v;
+    step->memory0 = scheme->jump->fresh;
+  }
+  if (status == SALTUS_OK) {
+    status = scheme->ops->step(scheme->work, scheme->options, step);
+  }
+  if (status == SALTUS_OK) {
+    saltusi_jump_report(scheme->jump, step);
+  }
+  return status;
+}
+
 /* One step of the scheme. Where it meets more than there is room for, room is made and the step done once
  * more; what that costs is no part of the work, which does not depend on memory. */
 static saltus_status do_step(saltus_scheme* scheme, saltus_step_report* report) {
@@ -150,6 +171,7 @@ static saltus_status do_step(saltus_scheme* scheme, saltus_step_report* report) 
     scheme->eval.bound.what = NULL;
     const saltusi_step* step = open_step(scheme, report);
     status = scheme->clocks != NULL ? saltusi_clocks_step(scheme->clocks, step)
+             : scheme->jump != NULL ? jump_and_step(scheme)
                                     : scheme->ops->step(scheme->work, scheme->options, step);
     if (status == SALTUS_OK && scheme->projects && !scheme->closed) {
       status = saltusi_project_joints(scheme->projection, step);

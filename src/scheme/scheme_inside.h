@@ -8,6 +8,7 @@
 
 #include "operator/joints.h"
 #include "scheme/clocks/clocks.h"
+#include "scheme/jump.h"
 #include "scheme/projection.h"
 #include "scheme/scheme_ops.h"
 #include "system/diagnose.h"
@@ -80,6 +81,9 @@ struct saltus_scheme {
   saltus_event gain;             /* of the last try that it ended */
   saltusi_event_list events;     /* of the last try; a block of its own, which grows */
   saltusi_clocks* clocks;        /* NULL: one for all */
+  const saltus_contact_law* own; /* laws as the system has them */
+  bool jumps;                    /* impacts are none of the scheme's business */
+  saltusi_jump* jump;            /* NULL: they are */
   size_t dense_count;            /* doubles of dense output of a step */
   dense_step dense[DENSE_STEPS]; /* the last try, then committed steps, latest first */
 };

@@ -43,6 +43,7 @@ typedef struct saltusi_step {
   double* dense;              /* [dense_count] out: the motion inside the step */
   bool* closed;               /* out: the joints are at q1, to rounding; false before */
   saltus_step_report* report; /* out */
+  struct saltusi_jump* jump;  /* for a scheme that locates impacts: by their laws; NULL: its own */
   saltus_log log;
 } saltusi_step;
 
@@ -141,6 +142,7 @@ typedef struct saltusi_scheme_ops {
   saltus_status (*forces)(void* work, const void* options, const saltusi_step* step,
                           double* forces);
   bool own_clocks; /* parts of a system that cannot influence each other may have one each */
+  int runs_ahead;  /* positions that are computed before they are given out */
 } saltusi_scheme_ops;
 
 /* The table of an options struct S from its fields, and the public function that gives its defaults. */
@@ -166,7 +168,8 @@ typedef struct saltusi_scheme_ops {
 
 /* What the schemes treat that solve all of one step at once, impacts among it. */
 #define SALTUSI_TREATS_STEPWISE                                                                    \
-  (SALTUS_TREATS_JOINTS | SALTUS_TREATS_FRICTION | SALTUS_TREATS_CHANGING_CONTACTS)
+  (SALTUS_TREATS_JOINTS | SALTUS_TREATS_FRICTION | SALTUS_TREATS_CHANGING_CONTACTS |               \
+   SALTUS_TREATS_LAWS)
 
 /* A step from given data into given places; commits nothing but the work counters, says nothing. */
 saltus_status saltusi_scheme_try(saltus_scheme* scheme, double t, double h,

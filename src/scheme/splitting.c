@@ -394,7 +394,7 @@ static saltus_status step_contact(void* work_, const void* options, const saltus
 
 #define TREATS                                                                                     \
   (SALTUS_TREATS_JOINTS | SALTUS_TREATS_MAPS | SALTUS_TREATS_VARIABLE_STEPS |                      \
-   SALTUS_TREATS_CHANGING_CONTACTS)
+   SALTUS_TREATS_CHANGING_CONTACTS | SALTUS_TREATS_LAWS)
 
 const saltusi_scheme_ops saltusi_splitting = {
     .info =

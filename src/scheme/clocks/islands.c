@@ -83,6 +83,9 @@ static bool is_treated(const saltus_system* sys) {
                   ops->linear->diagonal;
   /* without events nobody ends the steps of others, and steps of all at once cost less than those of each */
   bool events = sys->dims.nc > 0 || switch_count(sys) > 0;
+  /* numbers of contacts, and laws that see all of them, belong to the whole */
+  const saltus_impacts* rule = sys->impacts;
+  laws = laws && (rule == NULL || (rule->matrix_count == 0 && rule->order != SALTUS_ORDER_OWN));
   return events && !maps && !changing && laws && encloses && !branches &&
          (rows || sys->dims.nc == 0) && (sys->dims.row_width > 0 || sys->dims.nj == 0) &&
          (blocks || diagonal);

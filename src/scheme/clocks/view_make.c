@@ -208,6 +208,7 @@ static void finish(saltusi_view* view) {
   view->system.traits = sys->traits;
   view->system.laws = view->laws;
   view->system.law_count = d->nc;
+  view->system.impacts = sys->impacts;
   view->system.q_labels = sys->q_labels != NULL ? view->q_labels : NULL;
   view->system.v_labels = sys->v_labels != NULL ? view->v_labels : NULL;
   view->system.joint_names = sys->joint_names != NULL ? view->joint_names : NULL;

@@ -101,7 +101,7 @@ static void dense_contact(void* work, const void* options, const saltusi_dense_q
 
 enum {
   TREATS = SALTUS_TREATS_JOINTS | SALTUS_TREATS_PLANAR_FRICTION | SALTUS_TREATS_VARIABLE_STEPS |
-           SALTUS_TREATS_CHANGING_CONTACTS | SALTUS_TREATS_MAPS
+           SALTUS_TREATS_CHANGING_CONTACTS | SALTUS_TREATS_MAPS | SALTUS_TREATS_LAWS
 };
 
 /* What the two families have in common. */

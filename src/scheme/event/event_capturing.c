@@ -4,6 +4,7 @@
  * event_capturing.c - the loop over the events of a step; see event_capturing.h.
  */
 #include "scheme/event/event_capturing.h"
+#include "scheme/jump.h"
 
 #include "base/log.h"
 #include "math/matrix.h"
@@ -190,6 +191,43 @@ static void report_inner(saltusi_capture* w, const saltusi_step* s,
   s->report->residual_impulse = fmax(s->report->residual_impulse, inner->residual_impulse);
 }
 
+/* The contacts in moreau.forced strike by their laws: from w->v to the velocities of the jump. */
+static saltus_status strike_by_law(saltusi_capture* w, const saltusi_step* s) {
+  const saltus_dims* dims = &s->eval->sys.dims;
+  saltus_point at = saltusi_at(s->eval, w->t, w->q, w->v);
+  int count = 0;
+  for (int key = 0; key < dims->nc; key++) {
+    if (w->moreau.forced[key]) {
+      w->others[count++] = key;
+    }
+  }
+  memcpy(s->jump->v, w->v, (size_t)dims->nv * sizeof(double));
+  return saltusi_jump_strike(s->jump, s->eval, &at, w->others, count, s->jump->v);
+}
+
+/* What it did, into the report of the whole step. */
+static void report_law(saltusi_capture* w, const saltusi_step* s) {
+  for (int i = 0; i < s->jump->count; i++) {
+    const saltusi_jumped* struck = &s->jump->struck[i];
+    w->took_part[struck->key] = true;
+    if (!(struck->P[0] > 0.0)) {
+      continue;
+    }
+    saltus_contact_step* contact = saltusi_capture_reported(w, struck->key);
+    if (!contact->impact || struck->before[0] < contact->u_before) {
+      contact->u_before = struck->before[0];
+    }
+    contact->impact = true;
+    contact->impulse[0] += struck->P[0];
+    count_impact(&w->series[struck->key], w->t);
+    saltusi_capture_report(w, &(saltusi_capture_note){.kind = SALTUSI_NOTE_IMPACT,
+                                                      .key = struck->key,
+                                                      .u_before = struck->before[0],
+                                                      .u_after = struck->after[0],
+                                                      .impulse = struck->P[0]});
+  }
+}
+
 /* A Moreau step of length d with the impact law on the contacts of took_part and on those that touch
  * without force, like the balls of Newton's cradle. With d = 0 it is the impact law at an instant. */
 static saltus_status strike(saltusi_capture* w, const saltusi_step* s, double d) {
@@ -207,12 +245,18 @@ static saltus_status strike(saltusi_capture* w, const saltusi_step* s, double d)
   for (int key = 0; key < dims->nc; key++) { /* an impact passes through whatever touches */
     w->moreau.forced[key] = w->took_part[key] || w->here.gap[key] <= w->gap_rounding;
   }
+  if (s->jump != NULL) {
+    status = strike_by_law(w, s);
+    if (status != SALTUS_OK) {
+      return status;
+    }
+  }
   saltus_step_report report = {0};
   const saltusi_step inner = {.eval = s->eval,
                               .t = w->t,
                               .h = d,
                               .q0 = w->q,
-                              .v0 = w->v,
+                              .v0 = s->jump != NULL ? s->jump->v : w->v,
                               .q1 = w->q_try,
                               .v1 = w->v_try,
                               .contacts = w->inner,
@@ -228,6 +272,9 @@ static saltus_status strike(saltusi_capture* w, const saltusi_step* s, double d)
     memcpy(w->v, w->v_try, (size_t)dims->nv * sizeof(double));
     pass(w, s, d);
     report_inner(w, s, &report);
+    if (s->jump != NULL) {
+      report_law(w, s);
+    }
   }
   return status;
 }

@@ -10,6 +10,7 @@
  */
 #include "math/matrix.h"
 #include "scheme/event/event_capturing.h"
+#include "scheme/jump.h"
 
 #include <assert.h>
 #include <float.h>
@@ -138,7 +139,7 @@ static int hold_others(saltusi_capture* w, int nc, int without) {
  * bounce for ever with the rebound u = e (u - gamma h). Not above that it rests. */
 static double fed_rebound(const saltusi_capture* w, const saltusi_step* s, int key, double gamma) {
   const saltusi_tableau* m = w->rk.method;
-  double e = s->eval->sys.laws[w->laws[key]].e_N;
+  double e = (s->jump != NULL ? s->jump->own : s->eval->sys.laws)[w->laws[key]].e_N;
   bool feeds = m->order == 1 && !m->implicit && !w->stops && e < 1.0;
   return feeds ? 1.05 * e / (1.0 - e) * -gamma * s->h : 0.0;
 }

@@ -103,7 +103,7 @@ const saltusi_scheme_ops saltusi_event_driven = {
             .dense = true,
             .stops = true,
             .treats = SALTUS_TREATS_JOINTS | SALTUS_TREATS_VARIABLE_STEPS |
-                      SALTUS_TREATS_CHANGING_CONTACTS | SALTUS_TREATS_MAPS,
+                      SALTUS_TREATS_CHANGING_CONTACTS | SALTUS_TREATS_MAPS | SALTUS_TREATS_LAWS,
             .options = TABLE,
         },
     .work_size = sizeof(saltusi_capture),

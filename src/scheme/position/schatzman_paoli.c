@@ -576,4 +576,5 @@ const saltusi_scheme_ops saltusi_schatzman_paoli = {
             .options = TABLE,
         },
     SALTUSI_STEPS_BY(work),
+    .runs_ahead = 1,
 };

@@ -78,6 +78,7 @@ typedef struct saltusi_trapezoid {
   double* u_before;            /* [nc] by place in the law */
   double* slip_before;         /* [2 nc] the same */
   double* e;                   /* [nc] restitution in force, by place in the law */
+  int* struck_keys;            /* [nc] keys of an impact by src/law */
   bool* rebounds;              /* [nc] faster than the forces of a step, by place in the law */
   double* compression;         /* [rows] impulses of the first phase of an impact */
   saltusi_row_block row;       /* [3] one contact */

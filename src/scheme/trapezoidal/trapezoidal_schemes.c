@@ -119,7 +119,7 @@ static void layout_mean(void* work, const void* options, const saltusi_eval* eva
 
 #define TREATS                                                                                     \
   (SALTUS_TREATS_JOINTS | SALTUS_TREATS_FRICTION | SALTUS_TREATS_POISSON | SALTUS_TREATS_MAPS |    \
-   SALTUS_TREATS_VARIABLE_STEPS | SALTUS_TREATS_CHANGING_CONTACTS)
+   SALTUS_TREATS_VARIABLE_STEPS | SALTUS_TREATS_CHANGING_CONTACTS | SALTUS_TREATS_LAWS)
 
 const saltusi_scheme_ops saltusi_trapezoidal_mean = {
     .info =

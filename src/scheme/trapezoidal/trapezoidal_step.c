@@ -30,6 +30,7 @@ static void layout_by_key(saltusi_trapezoid* w, int nc, saltus_arena* arena) {
     *reals[i] = SALTUS_PUSH(arena, double, nc);
   }
   w->slip_before = SALTUS_PUSH2(arena, double, nc, 2);
+  w->struck_keys = SALTUS_PUSH(arena, int, nc);
   bool** flags[] = {&w->active, &w->hit, &w->paradox, &w->reported, &w->rebounds};
   for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++) {
     *flags[i] = SALTUS_PUSH(arena, bool, nc);

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * jump.h - impact laws that are no problem of one step, in schemes that know Newton's law alone (docs/laws.md).
+ *
+ * A contact that the step can close and that approaches strikes at the start of the step, by its law: v- to v+ at q_k.
+ * The scheme then steps from (q_k, v+), as from a new start, with contacts that have no restitution.
+ *
+ *   strikes     g + h (min(U, 0) - h |G^T M^-1 F|) <= 0  and  U < 0      with those that touch beside it
+ *
+ * h is two steps for a scheme that computes positions one step before it gives them out.
+ */
+#ifndef SALTUSI_JUMP_H
+#define SALTUSI_JUMP_H
+
+#include "law/law.h"
+#include "operator/operator.h"
+#include "scheme/scheme_ops.h"
+
+/* What an impact did to one contact. */
+typedef struct saltusi_jumped {
+  int key, law, rows;
+  double gap;
+  double P[3], before[3], after[3];
+} saltusi_jumped;
+
+typedef struct saltusi_jump {
+  const saltus_contact_law* own; /* [law_count] as the system has them */
+  saltus_contact_law* laws;      /* [law_count] without restitution, for the scheme */
+  double* v;                     /* [nv] after the impact */
+  double* fresh;                 /* what a scheme carries at the start: zeros */
+  saltusi_jumped* struck;        /* [nc] */
+  int count;                     /* of those that took part in the last impact */
+  int ahead;                     /* steps in which a contact that closes has to strike now */
+
+  /* inside */
+  saltusi_linear mass;
+  saltusi_operator op;
+  saltusi_contact_list list;
+  double* force; /* [nv] */
+  int most;      /* contacts of one impact that there is room for */
+  saltusi_laws solver;
+  saltus_impact_contact* contact; /* [most] */
+  double* W;                      /* [rows squared] of contacts with joints held */
+  double* u;                      /* [rows] */
+  double* P;                      /* [rows] */
+  double* after;                  /* [rows] */
+  double* LU;                     /* of joints that stay */
+  double* gram;
+  double* scale;
+  double* answer; /* [joints x rows] */
+  int* pivot;
+  int joints_most;
+  const saltus_impacts* rule;
+  saltus_log log;
+  bool gained;
+} saltusi_jump;
+
+/* carried: doubles that the scheme carries. */
+void saltusi_jump_layout(saltusi_jump* jump, const saltus_contact_law* own,
+                         const saltusi_eval* eval, size_t carried, saltus_arena* arena);
+
+/* The impact at the start of a step. jump->count is 0 when there is none; else the velocities after it are in jump->v. */
+saltus_status saltusi_jump_start(saltusi_jump* jump, const saltusi_step* step);
+
+/* Adds what the impact did to the report of the step that followed it. */
+void saltusi_jump_report(const saltusi_jump* jump, const saltusi_step* step);
+
+/* The impact of the contacts with these keys at a state; v [nv] jumps. For schemes that locate impacts. */
+saltus_status saltusi_jump_strike(saltusi_jump* jump, saltusi_eval* eval, const saltus_point* at,
+                                  const int* keys, int count, double* v);
+
+#endif
