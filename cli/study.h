@@ -241,4 +241,15 @@ extern const study study_contact_stack;
 extern const study study_contact_engines;
 extern const study study_contact_arch;
 
+extern const study study_law_chains;
+extern const study study_law_columns;
+extern const study study_law_kane;
+extern const study study_law_regions;
+extern const study study_law_space;
+extern const study study_law_superball;
+extern const study study_law_dimer;
+extern const study study_law_rocking;
+extern const study study_law_order;
+extern const study study_law_energy;
+
 #endif

@@ -72,6 +72,16 @@ static const study* const registry[] = {
     &study_contact_stack,
     &study_contact_engines,
     &study_contact_arch,
+    &study_law_chains,
+    &study_law_columns,
+    &study_law_kane,
+    &study_law_regions,
+    &study_law_space,
+    &study_law_superball,
+    &study_law_dimer,
+    &study_law_rocking,
+    &study_law_order,
+    &study_law_energy,
 };
 
 const study* study_at(int i) {
