@@ -62,13 +62,27 @@ void saltusi_mesh_see(const saltusi_mesh_query* ask, const double own[3], double
   saltusi_along(1.0, ask->t, seen, seen);
 }
 
+/* A sharp place of X that is behind a face or edge may be in front of the mesh all the same, through something thin. */
+static bool through_something_thin(const saltusi_mesh_query* ask, int number, double gap,
+                                   const double normal[3], const double point[3]) {
+  const bool round = ask->X->kind == SALTUS_SHAPE_SPHERE || ask->X->kind == SALTUS_SHAPE_CAPSULE;
+  if (!(gap < -4.0 * ask->touch) || ask->all || round || number <= ask->mesh->vertices) {
+    return false;
+  }
+  double place[3];
+  saltusi_mesh_foot foot;
+  saltusi_along(gap, normal, point, place);
+  saltusi_mesh_nearest(ask->mesh, place, &foot);
+  return foot.distance > ask->touch;
+}
+
 void saltusi_mesh_list(const saltusi_mesh_query* ask, int x, int number, double gap,
                        const double normal[3], const double point[3]) {
   assert(ask != NULL && normal != NULL && point != NULL);
   const double rho = ask->X->kind == SALTUS_SHAPE_HALF_SPACE ? 0.0 : ask->X->feature[x - 1].rho;
   saltusi_candidate item = {
       .a = ask->turned ? number : x, .b = ask->turned ? x : number, .gap = gap - rho};
-  if (!(item.gap <= ask->reach)) {
+  if (!(item.gap <= ask->reach) || through_something_thin(ask, number, item.gap, normal, point)) {
     return;
   }
   double from_mesh[3], place[3] = {point[0], point[1], point[2]};
