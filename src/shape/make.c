@@ -8,6 +8,7 @@
 #include "shape/narrow.h"
 
 #include <assert.h>
+#include <float.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -61,6 +62,26 @@ void saltusi_normal_to(const double a[3], double e[3]) {
   for (int k = 0; k < 3; k++) {
     e[k] /= length;
   }
+}
+
+void saltusi_shape_ball(const double (*vertex)[3], int count, double rho, saltusi_shape* out) {
+  assert(vertex != NULL && out != NULL);
+  double radius = 0.0;
+  for (int k = 0; k < 3; k++) {
+    double low = INFINITY, high = -INFINITY;
+    for (int v = 0; v < count; v++) {
+      low = fmin(low, vertex[v][k]);
+      high = fmax(high, vertex[v][k]);
+    }
+    out->centre[k] = 0.5 * low + 0.5 * high;
+  }
+  for (int v = 0; v < count; v++) {
+    double from[3];
+    saltusi_minus3(vertex[v], out->centre, from);
+    radius = fmax(radius, sqrt(saltusi_dot3(from, from)));
+  }
+  out->radius = (radius + rho) * (1.0 + 4.0 * DBL_EPSILON);
+  out->size = 2.0 * radius;
 }
 
 /* The placing of a definition. */

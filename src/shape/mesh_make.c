@@ -419,25 +419,6 @@ static void place_all(making_mesh* mesh) {
   }
 }
 
-static void ball_of(const making_mesh* mesh, saltusi_shape* out) {
-  double radius = 0.0;
-  for (int k = 0; k < 3; k++) {
-    double low = INFINITY, high = -INFINITY;
-    for (int v = 0; v < mesh->vertices; v++) {
-      low = fmin(low, mesh->vertex[v][k]);
-      high = fmax(high, mesh->vertex[v][k]);
-    }
-    out->centre[k] = 0.5 * low + 0.5 * high;
-  }
-  for (int v = 0; v < mesh->vertices; v++) {
-    double from[3];
-    saltusi_minus3(mesh->vertex[v], out->centre, from);
-    radius = fmax(radius, norm(from));
-  }
-  out->radius = radius * (1.0 + 4.0 * DBL_EPSILON);
-  out->size = 2.0 * radius;
-}
-
 static saltus_status finish(making_mesh* mesh, saltusi_shape* out) {
   const int count = mesh->vertices + mesh->edges + mesh->faces;
   saltusi_mesh* made = SALTUSI_TAKE(mesh->pool, saltusi_mesh, 1);
@@ -448,7 +429,7 @@ static saltus_status finish(making_mesh* mesh, saltusi_shape* out) {
   place_all(mesh);
   measure_edges(mesh);
   make_features(mesh, 0.0, feature);
-  ball_of(mesh, out);
+  saltusi_shape_ball((const double(*)[3])mesh->vertex, mesh->vertices, 0.0, out);
   *made = (saltusi_mesh){.vertices = mesh->vertices,
                          .edges = mesh->edges,
                          .triangles = mesh->triangles,

@@ -63,6 +63,9 @@ saltus_status saltusi_shape_refuse(const saltusi_making* making, const char* for
 void saltusi_placed_point(const saltusi_placing* placing, const double own[3], double body[3]);
 void saltusi_placed_direction(const saltusi_placing* placing, const double own[3], double body[3]);
 
+/* Sets centre, radius and size of a shape that is within its vertices, rounded by rho. */
+void saltusi_shape_ball(const double (*vertex)[3], int count, double rho, saltusi_shape* out);
+
 /* A direction normal to a, of length 1, the same for the same a. */
 void saltusi_normal_to(const double a[3], double e[3]);
 

@@ -256,26 +256,6 @@ static void features_of(const saltusi_polytope* body, double rho, saltusi_featur
   }
 }
 
-/* The ball about the middle of the vertices' box. */
-static void ball_of(const saltusi_polytope* body, double rho, saltusi_shape* out) {
-  double radius = 0.0;
-  for (int k = 0; k < 3; k++) {
-    double low = INFINITY, high = -INFINITY;
-    for (int v = 0; v < body->vertices; v++) {
-      low = fmin(low, body->vertex[v][k]);
-      high = fmax(high, body->vertex[v][k]);
-    }
-    out->centre[k] = 0.5 * low + 0.5 * high;
-  }
-  for (int v = 0; v < body->vertices; v++) {
-    double from[3];
-    saltusi_minus3(body->vertex[v], out->centre, from);
-    radius = fmax(radius, norm(from));
-  }
-  out->radius = (radius + rho) * (1.0 + 4.0 * DBL_EPSILON);
-  out->size = 2.0 * radius;
-}
-
 static saltus_status finish(const saltusi_making* making, saltusi_polytope* body,
                             saltusi_shape* out) {
   const int count = body->vertices + body->edges + body->faces;
@@ -285,7 +265,7 @@ static saltus_status finish(const saltusi_making* making, saltusi_polytope* body
   }
   out->rho = making->def->radius;
   features_of(body, out->rho, feature);
-  ball_of(body, out->rho, out);
+  saltusi_shape_ball(body->vertex, body->vertices, out->rho, out);
   out->feature = feature;
   out->stored = count;
   out->features = count + 1;

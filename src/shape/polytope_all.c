@@ -6,7 +6,7 @@
  * at corners. What searches for events over a step looks at these.
  */
 #include "math/rotation.h"
-#include "shape/polytope_axes.h"
+#include "shape/polytope_closest.h"
 #include "shape/polytope_near.h"
 
 #include <assert.h>
@@ -25,14 +25,12 @@ typedef struct query {
 /* Normal and a point of the skeleton of B, both in axes of B. */
 static void list(const query* ask, int a, int b, double gap, const double normal[3],
                  const double point[3]) {
-  const saltusi_two* two = ask->two;
-  saltusi_candidate pair = {.a = a, .b = b, .gap = gap - two->A->rho - two->B->rho};
-  double surface[3];
-  saltusi_along(two->B->rho, normal, point, surface);
-  saltusi_turn(two->b->R, normal, pair.normal);
-  saltusi_turn(two->b->R, surface, pair.point);
-  saltusi_along(1.0, two->b->x, pair.point, pair.point);
-  saltusi_candidate_add(ask->out, &pair);
+  const saltusi_skeletons at = {.distance = gap,
+                                .normal = {normal[0], normal[1], normal[2]},
+                                .point = {point[0], point[1], point[2]},
+                                .x = a,
+                                .y = b};
+  saltusi_skeletons_list(ask->two, &at, ask->out);
 }
 
 static bool over(const saltusi_polytope* body, int f, const double p[3], double wide) {

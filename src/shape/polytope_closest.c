@@ -132,3 +132,16 @@ void saltusi_closest_skeletons(const saltusi_view* view, saltusi_skeletons* out)
   }
   edges_against(view, out);
 }
+
+void saltusi_skeletons_list(const saltusi_two* two, const saltusi_skeletons* at,
+                            saltusi_candidates* out) {
+  assert(two != NULL && at != NULL && out != NULL);
+  saltusi_candidate pair = {
+      .a = at->x, .b = at->y, .gap = at->distance - two->A->rho - two->B->rho};
+  double surface[3];
+  saltusi_along(two->B->rho, at->normal, at->point, surface);
+  saltusi_turn(two->b->R, at->normal, pair.normal);
+  saltusi_turn(two->b->R, surface, pair.point);
+  saltusi_along(1.0, two->b->x, pair.point, pair.point);
+  saltusi_candidate_add(out, &pair);
+}

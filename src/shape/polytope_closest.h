@@ -17,4 +17,8 @@ typedef struct saltusi_skeletons {
 
 void saltusi_closest_skeletons(const saltusi_view* view, saltusi_skeletons* out);
 
+/* Lists a pair of features, X being A and Y being B. */
+void saltusi_skeletons_list(const saltusi_two* two, const saltusi_skeletons* at,
+                            saltusi_candidates* out);
+
 #endif

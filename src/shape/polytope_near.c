@@ -94,14 +94,12 @@ static bool face_under(const query* ask, int side, int vertex, over_face* found)
 /* Takes normal and a point of the skeleton of B, both in axes of B, to the world. */
 static void list(const query* ask, int a, int b, double gap, const double normal[3],
                  const double point[3]) {
-  const saltusi_two* two = ask->two;
-  saltusi_candidate pair = {.a = a, .b = b, .gap = gap - two->A->rho - two->B->rho};
-  double surface[3];
-  saltusi_along(two->B->rho, normal, point, surface);
-  saltusi_turn(two->b->R, normal, pair.normal);
-  saltusi_turn(two->b->R, surface, pair.point);
-  saltusi_along(1.0, two->b->x, pair.point, pair.point);
-  saltusi_candidate_add(ask->out, &pair);
+  const saltusi_skeletons at = {.distance = gap,
+                                .normal = {normal[0], normal[1], normal[2]},
+                                .point = {point[0], point[1], point[2]},
+                                .x = a,
+                                .y = b};
+  saltusi_skeletons_list(ask->two, &at, ask->out);
 }
 
 static void list_vertex(const query* ask, int side, int vertex, const over_face* at) {
@@ -423,7 +421,7 @@ void saltusi_polytope_near(const saltusi_two* two, const saltusi_near* near,
   list_edges(&ask);
   if (out->count == first) {
     if (rounded) {
-      list(&ask, closest.x, closest.y, closest.distance, closest.normal, closest.point);
+      saltusi_skeletons_list(two, &closest, out);
     } else {
       list_axis(&ask, &axis);
     }
