@@ -38,6 +38,7 @@ static const cli_option run_options[] = {
     {"--force", NULL, "lets -o replace a file that is no recording", false},
     {"--snapshot", "FILE",
      "writes what the run needs to go on to FILE.snapshot, when it ends or is stopped", false},
+    {"--costs", NULL, "says between which kinds of shapes finding contacts takes its time", false},
     {"--global-error", NULL,
      "estimates what the errors of all steps add up to, by a second run with a tenth of the "
      "tolerance",

@@ -172,6 +172,25 @@ static saltus_status watch_steps(void* user, double t, const double* q, const do
   return SALTUS_OK;
 }
 
+/* What shapes cost in this step, or not: the first sixteen, then sixteen of each doubling. */
+static saltus_status count_costs(void* user, double t, const double* q, const double* v) {
+  enum { EACH = 16 };
+  run_job* j = user;
+  run_costs* c = &j->costs;
+  if (c->steps++ != c->next) {
+    return SALTUS_OK;
+  }
+  const saltus_mechanism* m = j->model.view.mechanism;
+  const saltus_dims* all = &j->model.view.system->dims;
+  const saltus_dims* own = &saltus_mechanism_system(m)->dims;
+  const long long weight = 1 + c->next / EACH;
+  const saltus_point at = {.t = t, .q = q + (all->nq - own->nq), .v = v + (all->nv - own->nv)};
+  c->next += weight;
+  c->weights += (double)weight;
+  return saltus_mechanism_costs(m, &at, saltus_run_about(j->run)->h, (double)weight, c->pair,
+                                RUN_PAIRS, &c->count);
+}
+
 /* Recorders that the run gets after it was accepted: a refused run leaves no file and does not replace
  * an older one. */
 static int add_recorders(run_job* j) {
@@ -185,6 +204,10 @@ static int add_recorders(run_job* j) {
       saltus_mechanism_sizes(m).shapes > 0) {
     const saltus_recorder watch = {.step = watch_steps, .user = j};
     code = cli_exit_code(saltus_run_record(j->run, watch));
+  }
+  if (code == CLI_DONE && j->costs.wanted && m != NULL) {
+    const saltus_recorder counts = {.step = count_costs, .user = j};
+    code = cli_exit_code(saltus_run_record(j->run, counts));
   }
   if (code == CLI_DONE && j->global.wanted) {
     code = cli_exit_code(
@@ -288,6 +311,7 @@ static int run(const cli_args* args, bool resumes) {
                .snapshot = cli_value(args, "--snapshot"),
                .global = {.wanted = cli_has(args, "--global-error")},
                .force = cli_has(args, "--force"),
+               .costs = {.wanted = cli_has(args, "--costs")},
                .machine = cli_has(args, "--json")};
   int code = read_events(&j);
   if (code == CLI_DONE) {

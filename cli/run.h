@@ -7,14 +7,26 @@
 #define CLI_RUN_H
 
 #include "global_error.h"
+
 #include "model.h"
 #include "resume.h"
+#include "saltus/mechanism.h"
 
 /* Every event of a run, for --events only. */
 typedef struct run_list {
   saltus_event* events; /* malloc'd */
   long long count, room;
 } run_list;
+
+/* What shapes cost, --costs: looked at in some steps, each for those up to the next one. */
+enum { RUN_PAIRS = 64 };
+typedef struct run_costs {
+  bool wanted;
+  long long steps, next; /* so far, and the next one to look at */
+  double weights;        /* of those that were looked at */
+  int count;
+  saltus_pair_cost pair[RUN_PAIRS];
+} run_costs;
 
 typedef struct run_job {
   cli_model model;
@@ -28,6 +40,7 @@ typedef struct run_job {
   const char* snapshot; /* where the state at the end goes; NULL: nowhere */
   run_list list;
   cli_global_error global;
+  run_costs costs;
   bool force;    /* --force */
   bool warned;   /* of shapes that may pass through each other */
   bool recorded; /* the recording holds the whole run */

@@ -10,6 +10,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static bool varies(const saltus_run_settings* s) {
@@ -260,6 +261,55 @@ static void print_recording(const run_job* j) {
   }
 }
 
+static int by_seconds(const void* a, const void* b) {
+  const double x = ((const saltus_pair_cost*)a)->seconds, y = ((const saltus_pair_cost*)b)->seconds;
+  return (x < y) - (x > y);
+}
+
+/* Pairs of kinds of shapes, the dearest first, in the mean of a step but for seconds; these in all. */
+static double sort_costs(const run_costs* c, saltus_pair_cost* pair) {
+  const double steps = (double)(c->steps - 1), weights = c->weights > 0.0 ? c->weights : 1.0;
+  double all = 0.0;
+  for (int i = 0; i < c->count; i++) {
+    pair[i] = c->pair[i];
+    pair[i].pairs /= weights;
+    pair[i].contacts /= weights;
+    pair[i].seconds *= steps / weights;
+    all += pair[i].seconds;
+  }
+  qsort(pair, (size_t)c->count, sizeof *pair, by_seconds);
+  return all;
+}
+
+static void print_costs(const run_costs* c) {
+  saltus_pair_cost pair[RUN_PAIRS];
+  const double all = sort_costs(c, pair);
+  if (c->wanted) {
+    printf("Finding contacts took about %.3g s:\n", all);
+  }
+  for (int i = 0; i < c->count; i++) {
+    printf("  %3.0f %%  %s and %s: %.4g pairs near each other and %.4g contacts a step\n",
+           all > 0.0 ? 100.0 * pair[i].seconds / all : 0.0, pair[i].kinds[0], pair[i].kinds[1],
+           pair[i].pairs, pair[i].contacts);
+  }
+}
+
+static void costs_json(json* out, const run_costs* c) {
+  saltus_pair_cost pair[RUN_PAIRS];
+  (void)sort_costs(c, pair);
+  json_open(out, "costs", '[');
+  for (int i = 0; i < c->count; i++) {
+    json_open(out, NULL, '{');
+    json_text(out, "first", pair[i].kinds[0]);
+    json_text(out, "second", pair[i].kinds[1]);
+    json_number(out, "pairs", pair[i].pairs);
+    json_number(out, "contacts", pair[i].contacts);
+    json_number(out, "seconds", pair[i].seconds);
+    json_close(out, '}');
+  }
+  json_close(out, ']');
+}
+
 void run_summary_print(const run_job* j) {
   const saltus_run_settings* settings = saltus_run_about(j->run);
   const saltus_system* sys = j->model.view.system;
@@ -321,6 +371,7 @@ void run_summary_print(const run_job* j) {
   print_accuracy(j);
   cli_global_error_print(&j->global, &j->model.view, settings);
   print_recording(j);
+  print_costs(&j->costs);
 }
 
 void run_summary_json(const run_job* j) {
@@ -390,6 +441,9 @@ void run_summary_json(const run_job* j) {
   json_close(&out, '}');
   json_accuracy(&out, j);
   cli_global_error_json(&out, &j->global, &j->model.view, settings);
+  if (j->costs.wanted) {
+    costs_json(&out, &j->costs);
+  }
   json_open(&out, "work", '{');
   json_integer(&out, "steps", work.steps);
   json_integer(&out, "force_evaluations", work.force_evaluations);

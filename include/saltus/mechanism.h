@@ -186,6 +186,20 @@ SALTUS_API saltus_status saltus_mechanism_passage(const saltus_mechanism* mechan
                                                   const double* q, const double* v, double h,
                                                   saltus_passage* passage, bool* found);
 
+/* What finding contacts costs between shapes of two kinds. */
+typedef struct saltus_pair_cost {
+  const char* kinds[2]; /* in the order of saltus_shape_kind */
+  double pairs;         /* of shapes near each other, examined for contacts */
+  double contacts;      /* that were found */
+  double seconds;       /* that it took, by the clock of the machine */
+} saltus_pair_cost;
+
+/* Adds what the list of contacts of a step of length h from a state costs, times a weight, to the costs of all pairs of
+ * kinds, [*count] of at most `capacity`; pairs of kinds beyond it are left out. */
+SALTUS_API saltus_status saltus_mechanism_costs(const saltus_mechanism* mechanism,
+                                                const saltus_point* at, double h, double weight,
+                                                saltus_pair_cost* costs, int capacity, int* count);
+
 /* Pairs of shapes that lie deeper in each other than `deeper` m, in the order of shapes; *count may be above the capacity. */
 SALTUS_API saltus_status saltus_mechanism_overlaps(const saltus_mechanism* mechanism, double t,
                                                    const double* q, double deeper,

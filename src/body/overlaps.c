@@ -8,6 +8,8 @@
  */
 #include "body/contacts.h"
 
+#include "base/clock.h"
+
 #include <assert.h>
 #include <math.h>
 #include <string.h>
@@ -154,6 +156,72 @@ saltus_status saltus_mechanism_passage(const saltus_mechanism* mechanism, double
   crossing c = {.m = m, .carrier = room.carrier, .out = passage};
   saltusi_world_meet(m->world, &query, look_through, &c);
   *found = c.found;
+  saltusi_pool_free(&pool);
+  return SALTUS_OK;
+}
+
+typedef struct counting {
+  const saltus_mechanism* m;
+  const saltusi_world_query* query;
+  double weight;
+  saltus_pair_cost* costs;
+  int capacity, count;
+} counting;
+
+/* The entry of two kinds; NULL: there is no room for it. */
+static saltus_pair_cost* entry_of(counting* c, saltus_shape_kind first, saltus_shape_kind second) {
+  const char* kinds[2] = {saltus_shape_kind_name(first < second ? first : second),
+                          saltus_shape_kind_name(first < second ? second : first)};
+  for (int i = 0; i < c->count; i++) {
+    if (c->costs[i].kinds[0] == kinds[0] && c->costs[i].kinds[1] == kinds[1]) {
+      return &c->costs[i];
+    }
+  }
+  if (c->count == c->capacity) {
+    return NULL;
+  }
+  c->costs[c->count] = (saltus_pair_cost){.kinds = {kinds[0], kinds[1]}};
+  return &c->costs[c->count++];
+}
+
+static bool count_pair(void* user, const saltusi_meeting* meeting) {
+  counting* c = user;
+  const saltusi_instance* instance = c->m->world->instance;
+  saltus_pair_cost* cost =
+      entry_of(c, instance[meeting->a].shape.kind, instance[meeting->b].shape.kind);
+  const double start = saltusi_clock_monotonic();
+  const saltusi_candidates found = saltusi_world_pairs(c->m->world, c->query, meeting);
+  if (cost != NULL) {
+    cost->seconds += c->weight * (saltusi_clock_monotonic() - start);
+    cost->pairs += c->weight;
+    cost->contacts += c->weight * found.count;
+  }
+  return true;
+}
+
+saltus_status saltus_mechanism_costs(const saltus_mechanism* mechanism, const saltus_point* at,
+                                     double h, double weight, saltus_pair_cost* costs, int capacity,
+                                     int* count) {
+  assert(mechanism != NULL && at != NULL && (capacity == 0 || costs != NULL) && count != NULL);
+  const saltus_mechanism* m = mechanism;
+  saltusi_pool pool = saltusi_pool_over(&m->pool.allocator);
+  saltusi_shapes_memory room;
+  if (m->world == NULL || *count > capacity) {
+    return SALTUS_OK;
+  }
+  if (!take_room(m, &pool, &room)) {
+    return SALTUS_ERR_MEMORY;
+  }
+  saltusi_world_query query = saltusi_shapes_ahead(m, at, h, &room);
+  query.reach = m->world->reach;
+  counting c = {.m = m,
+                .query = &query,
+                .weight = weight,
+                .costs = costs,
+                .capacity = capacity,
+                .count = *count};
+  saltusi_world_meet(m->world, &query, count_pair, &c);
+  *count = c.count;
   saltusi_pool_free(&pool);
   return SALTUS_OK;
 }

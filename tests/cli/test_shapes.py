@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The Saltus developers
 """What the program says about runs with shapes."""
+import json
 import os
 import subprocess
 import unittest
@@ -28,6 +29,27 @@ class Shapes(unittest.TestCase):
             self.assertEqual(code, 0, said)
             self.assertEqual(said.count('may pass through each other'), 1, said)
             self.assertIn('shapes ball and plate', said)
+
+    def test_costs_are_told_by_kinds_of_shapes(self):
+        """Two balls and a box on the floor, far from each other but for one ball on the box."""
+        scene = """saltus: 1
+world: {dimension: 3, shapes: [{half-space: {}}]}
+bodies:
+  a: {density: 1000, shapes: [{sphere: {radius: 0.1}}], position: [0, 0, 0.1]}
+  b: {density: 1000, shapes: [{sphere: {radius: 0.1}}], position: [2, 0, 0.3]}
+  c: {density: 1000, shapes: [{box: {size: [0.4, 0.4, 0.2]}}], position: [2, 0, 0.1]}
+simulate: {until: 0.2, scheme: moreau-jean, step: 0.01}
+"""
+        code, text, said = run(scene, '--costs')
+        self.assertEqual(code, 0, said)
+        self.assertIn('box and half-space: 1 pairs near each other and 4 contacts a step', text)
+        self.assertIn('sphere and box: 1 pairs near each other and 1 contacts a step', text)
+        code, text, said = run(scene, '--costs', '--json')
+        costs = {(c['first'], c['second']): c for c in json.loads(text)['costs']}
+        self.assertEqual(costs['box', 'half-space']['contacts'], 4)
+        self.assertGreater(costs['sphere', 'half-space']['seconds'], 0)
+        code, text, said = run(scene, '--json')
+        self.assertNotIn('costs', json.loads(text))
 
 
 if __name__ == '__main__':
