@@ -53,8 +53,11 @@ static void set(saltusi_foot* out, int number, double distance, const double nor
   memcpy(out->normal, normal, sizeof out->normal);
 }
 
-/* out = x u + y v of length 1 */
+/* out = x u + y v of length 1; on a sharp place itself, x = y = 0, it is between u and v */
 static void combine(double x, const double u[3], double y, const double v[3], double out[3]) {
+  if (x == 0.0 && y == 0.0) {
+    x = y = 1.0;
+  }
   const double length = sqrt(x * x + y * y);
   for (int k = 0; k < 3; k++) {
     out[k] = (x * u[k] + y * v[k]) / length;

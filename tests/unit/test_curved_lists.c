@@ -84,6 +84,24 @@ static void a_ball_near_the_axis_of_a_cone_has_a_normal(void** state) {
   saltusi_pool_free(&cone.pool);
 }
 
+/* A ball whose middle is on the rim of a cone is as deep as its radius. */
+static void a_ball_on_the_rim_of_a_cone_has_a_normal(void** state) {
+  (void)state;
+  item ball, cone;
+  saltusi_separation apart;
+  make((saltus_shape_def){.kind = SALTUS_SHAPE_SPHERE, .radius = 0.5}, &ball);
+  ball.at.x[0] = 1.0;
+  for (int i = 0; i < 1000; i++) { /* which side of the rim it is on is rounding */
+    make((saltus_shape_def){.kind = SALTUS_SHAPE_CONE, .radius = 1.0, .length = 0.5 + 1e-3 * i},
+         &cone);
+    saltusi_shape_separation(&ball.shape, &ball.at, &cone.shape, &cone.at, &apart);
+    assert_near(apart.distance, -0.5, 1e-15);
+    assert_near(saltusi_dot3(apart.normal, apart.normal), 1.0, 1e-15);
+    saltusi_pool_free(&cone.pool);
+  }
+  saltusi_pool_free(&ball.pool);
+}
+
 static const saltus_shape_def ground_def = {.kind = SALTUS_SHAPE_HALF_SPACE};
 
 /* A standing cylinder is carried by eight points of its rim, a tipped one by the lowest point of it alone. */
@@ -608,6 +626,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_standing_cylinder_has_fixed_points),
       cmocka_unit_test(a_ball_near_the_axis_of_a_cone_has_a_normal),
+      cmocka_unit_test(a_ball_on_the_rim_of_a_cone_has_a_normal),
       cmocka_unit_test(a_cylinder_over_an_edge_touches_where_its_rim_crosses),
       cmocka_unit_test(a_lying_cylinder_touches_with_rim_and_side),
       cmocka_unit_test(capsules_may_be_parallel),
