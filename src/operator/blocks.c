@@ -245,16 +245,23 @@ static void order_units(saltusi_operator* op, int nv) {
   count_rows(op);
 }
 
-/* All blocks there are, without values, as far as there is room; returns how many. */
+/* All blocks there are, without values, as far as there is room; returns how many. Of a thin W the diagonal ones where
+ * an island is seen by its bodies. */
 static size_t find_pattern(saltusi_operator* op) {
   size_t room = op->friction.blocks_max;
   size_t blocks = 0;
   int place = 0;
+  int island = 0;
   for (int u = 0; u < op->units; u++) {
     op->unit_mark[u] = -1;
   }
   for (int u = 0; u < op->units; u++) {
-    int count = find_neighbours(op, u);
+    for (; op->thin && u >= op->island_start[island + 1]; island++) {
+    }
+    bool alone =
+        op->thin && op->island_start[island + 1] - op->island_start[island] >= SALTUSI_BODIES_FROM;
+    op->neighbour[0] = u;
+    int count = alone ? 1 : find_neighbours(op, u);
     int rows = op->offset[u + 1] - op->offset[u];
     op->block_start[u] = (int)blocks;
     for (int k = 0; k < count && blocks + (size_t)count <= room; k++) {
@@ -435,12 +442,14 @@ static bool leave(saltusi_operator* op, size_t blocks) {
 
 /* Units in their order, and which of them meet; returns how many blocks that makes. Normal rows that make a
  * band stay as they are, unless a law of its own wants islands. */
-static size_t arrange(saltusi_operator* op, const saltus_system* sys) {
+static size_t arrange(saltusi_operator* op, const saltusi_eval* eval) {
+  const saltus_system* sys = &eval->sys;
   int nv = sys->dims.nv;
   bool normal = !op->has_friction && op->bilateral == 0 && op->whole_offset == NULL;
   size_t blocks = 0;
   op->band = false;
   list_units(op, sys);
+  op->thin = !op->full && op->whole_offset == NULL && saltusi_operator_bodies_serve(op, eval);
   if (normal) {
     sort_units(op, nv);
     if (leave(op, most_blocks(op, nv))) {
@@ -460,9 +469,8 @@ static size_t arrange(saltusi_operator* op, const saltus_system* sys) {
   return leave(op, most_blocks(op, nv)) ? 0 : find_pattern(op);
 }
 
-size_t saltusi_blocks_form(saltusi_operator* op, const saltusi_eval* eval) {
-  assert(op != NULL && eval != NULL);
-  size_t blocks = arrange(op, &eval->sys);
+static size_t form(saltusi_operator* op, const saltusi_eval* eval) {
+  size_t blocks = arrange(op, eval);
   if (op->storage == SALTUSI_STORED_PRODUCT || leave(op, blocks)) {
     return 0;
   }
@@ -484,6 +492,21 @@ size_t saltusi_blocks_form(saltusi_operator* op, const saltusi_eval* eval) {
     }
   }
   return blocks;
+}
+
+size_t saltusi_blocks_form(saltusi_operator* op, const saltusi_eval* eval) {
+  assert(op != NULL && eval != NULL);
+  op->full = false;
+  return form(op, eval);
+}
+
+saltus_status saltusi_blocks_complete(saltusi_operator* op, saltusi_eval* eval) {
+  assert(op != NULL && eval != NULL && op->thin);
+  op->full = true;
+  size_t blocks = form(op, eval);
+  return blocks > op->friction.blocks_max
+             ? saltusi_room_lacks(&eval->room, SALTUSI_ROOM_BLOCKS, blocks)
+             : SALTUS_OK;
 }
 
 void saltusi_blocks_spread(saltusi_operator* op, int first, int last) {

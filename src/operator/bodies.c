@@ -12,12 +12,10 @@
 
 enum { WIDTH = SALTUSI_BODY_WIDTH };
 
-/* Contacts from which on bodies are looked for. */
-enum { CONTACTS_FROM = 24 };
-
 static bool apt(const saltusi_operator* op, const saltusi_eval* eval) {
   const saltus_structure* s = eval->sys.structure;
-  if (s == NULL || op->bilateral > 0 || op->apart || op->tol == 0.0 || op->table_stride != 3) {
+  if (s == NULL || op->bilateral > 0 || op->apart || op->tol < SALTUSI_BODIES_TOL ||
+      op->table_stride != 3) {
     return false;
   }
   bool own = op->A->kind == SALTUSI_LINEAR_BLOCKS && !saltusi_linear_coupled(op->A);
@@ -29,6 +27,11 @@ static bool apt(const saltusi_operator* op, const saltusi_eval* eval) {
       return false;
     }
   }
+  for (int u = 0; u < op->units; u++) {
+    if (op->unit_rows[u] != 3) {
+      return false;
+    }
+  }
   return true;
 }
 
@@ -37,7 +40,7 @@ void saltusi_operator_bodies_layout(saltusi_operator* op, const saltusi_eval* ev
   assert(op != NULL && eval != NULL && arena != NULL);
   const saltus_structure* s = eval->sys.structure;
   const saltus_dims* d = &eval->sys.dims;
-  bool serves = s != NULL && d->nj == 0 && each == 3 && d->nc >= CONTACTS_FROM;
+  bool serves = s != NULL && d->nj == 0 && each == 3 && d->nc >= SALTUSI_BODIES_FROM;
   int blocks = serves ? s->blocks : 0;
   saltusi_bodies_layout(&op->bodies, serves ? d->nc : 0, blocks, arena);
   op->bodies_most = blocks;
@@ -45,10 +48,15 @@ void saltusi_operator_bodies_layout(saltusi_operator* op, const saltusi_eval* ev
   op->body_number = SALTUS_PUSH(arena, int, blocks);
 }
 
+bool saltusi_operator_bodies_serve(const saltusi_operator* op, const saltusi_eval* eval) {
+  assert(op != NULL && eval != NULL);
+  return op->bodies_most > 0 && op->units >= SALTUSI_BODIES_FROM && apt(op, eval);
+}
+
 void saltusi_operator_bodies_open(saltusi_operator* op, const saltusi_eval* eval) {
   assert(op != NULL && eval != NULL);
   const saltus_structure* s = eval->sys.structure;
-  op->by_bodies = op->bodies_most > 0 && op->units >= CONTACTS_FROM && apt(op, eval);
+  op->by_bodies = saltusi_operator_bodies_serve(op, eval);
   for (int k = 0; op->by_bodies && k < s->blocks; k++) {
     op->body_number[k] = -1;
     for (int i = s->start[k]; i < s->start[k + 1]; i++) {
@@ -119,7 +127,7 @@ saltusi_bodies* saltusi_operator_bodies(saltusi_operator* op, const saltusi_eval
                                         int last) {
   assert(op != NULL && eval != NULL && first <= last);
   saltusi_bodies* b = &op->bodies;
-  if (!op->by_bodies || last - first < CONTACTS_FROM) {
+  if (!op->by_bodies || last - first < SALTUSI_BODIES_FROM) {
     return NULL;
   }
   bool served = true;

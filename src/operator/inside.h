@@ -111,6 +111,9 @@ void saltusi_eliminate_expand(saltusi_operator* op, const saltusi_eval* eval);
 void saltusi_blocks_layout(saltusi_operator* op, const saltus_dims* dims, int each,
                            saltus_arena* arena);
 size_t saltusi_blocks_form(saltusi_operator* op, const saltusi_eval* eval);
+/* The same with every block, after the bodies of a thin W did not lead to a solution; SALTUS_RETRY_ROOM when it has no
+ * room. */
+saltus_status saltusi_blocks_complete(saltusi_operator* op, saltusi_eval* eval);
 /* All blocks there are. */
 static inline saltusi_step_blocks saltusi_blocks_of(const saltusi_operator* op) {
   return (saltusi_step_blocks){.offset = op->offset,
@@ -127,6 +130,7 @@ void saltusi_blocks_spread(saltusi_operator* op, int first, int last);
  * which meet no others, or NULL. */
 void saltusi_operator_bodies_layout(saltusi_operator* op, const saltusi_eval* eval, int each,
                                     saltus_arena* arena);
+bool saltusi_operator_bodies_serve(const saltusi_operator* op, const saltusi_eval* eval);
 void saltusi_operator_bodies_open(saltusi_operator* op, const saltusi_eval* eval);
 saltusi_bodies* saltusi_operator_bodies(saltusi_operator* op, const saltusi_eval* eval, int first,
                                         int last);

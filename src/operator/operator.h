@@ -187,14 +187,16 @@ typedef struct saltusi_operator {
   saltusi_friction_step friction; /* solvers of blocks */
   saltusi_bodies bodies;          /* the island at hand by its bodies */
   bool by_bodies;                 /* that is possible for the problem at hand */
-  int bodies_most;                /* blocks of the structure; 0: never */
-  int* body_of;                   /* [nv] block of a velocity */
-  int* body_number;               /* [blocks] in the island, -1: none */
-  double* unit_mu;                /* [units] */
-  double* unit_slip;              /* [units] */
-  double* unit_rhs;               /* [rows_max] in the order of W */
-  double* unit_P;                 /* [rows_max] */
-  int* list_start;                /* [nv + 1] units that touch a group: where they start in list */
+  bool full;                      /* every block is asked for */
+  bool thin;         /* W has only the diagonal blocks of islands that are seen by their bodies */
+  int bodies_most;   /* blocks of the structure; 0: never */
+  int* body_of;      /* [nv] block of a velocity */
+  int* body_number;  /* [blocks] in the island, -1: none */
+  double* unit_mu;   /* [units] */
+  double* unit_slip; /* [units] */
+  double* unit_rhs;  /* [rows_max] in the order of W */
+  double* unit_P;    /* [rows_max] */
+  int* list_start;   /* [nv + 1] units that touch a group: where they start in list */
   int* list;
   int* unit_mark;         /* [units] */
   int* neighbour;         /* [units] */

@@ -87,6 +87,7 @@ static bool solve_blocks(saltusi_operator* op, problem* p, int first, int last) 
   saltusi_friction_step_load(step, &all, first, last);
   step->slip = p->slip != NULL ? p->slip + first : NULL;
   step->bodies = saltusi_operator_bodies(op, p->eval, first, last);
+  step->thin = op->thin && last - first >= SALTUSI_BODIES_FROM;
   step->tol = op->tol;
   step->threads = p->threads;
   bool solved =
@@ -167,6 +168,11 @@ static bool solve_units(saltusi_operator* op, problem* p) {
   return true;
 }
 
+/* Whether more room for factors can be had. */
+static bool may_grow(const saltusi_operator* op) {
+  return op->friction.factored < SALTUSI_FACTORED_MOST && op->friction.factored < op->friction.most;
+}
+
 saltus_status saltusi_sparse_solve(saltusi_operator* op, saltusi_eval* eval) {
   assert(op != NULL && eval != NULL);
   if (op->broken) {
@@ -190,6 +196,18 @@ saltus_status saltusi_sparse_solve(saltusi_operator* op, saltusi_eval* eval) {
   saltusi_operator_bodies_open(op, eval);
   p.slip = !op->has_friction ? NULL : same ? op->slip : op->unit_slip;
   bool solved = solve_units(op, &p);
+  if (!solved && p.lacks && may_grow(op)) {
+    op->friction.lacks = true;
+    saltusi_operator_wants(op, eval);
+    return SALTUS_RETRY_ROOM;
+  }
+  if (!solved && op->thin) {
+    saltus_status status = saltusi_blocks_complete(op, eval);
+    if (status != SALTUS_OK) {
+      return status;
+    }
+    solved = solve_units(op, &p);
+  }
   op->friction.lacks = p.lacks;
   saltusi_operator_wants(op, eval);
   eval->work.contact_iterations += p.iterations;

@@ -27,6 +27,11 @@ enum {
   SALTUSI_CONTACT_ENTRIES = 9                                   /* of a matrix of its three rows */
 };
 
+/* Contacts from which on bodies are worth their factors. */
+enum { SALTUSI_BODIES_FROM = 24 };
+/* Least tolerance: sweeps are slow below it. */
+#define SALTUSI_BODIES_TOL 1e-9
+
 typedef struct saltusi_bodies {
   int units, bodies;
   int* body; /* [2 units] of each contact; -1: none */

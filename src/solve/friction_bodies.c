@@ -23,7 +23,8 @@ static const double at_last = 40.0;
 enum { STEPS = 30, TRIAL = 4 };
 /* The interior point: its iterations, those that have to come near, and its start (friction_auto.c). */
 enum { INTERIOR = 60, INTERIOR_TRIAL = 30 };
-static const double interior_start = 100.0;
+static const double interior_start[] = {100.0, 10.0, 1000.0};
+enum { STARTS = sizeof interior_start / sizeof interior_start[0] };
 static const double interior_tol = 1e-8;
 
 static bool sweep(saltusi_friction_run* run, double sweeps) {
@@ -49,11 +50,11 @@ static bool newton(saltusi_friction_run* run) {
   return saltusi_run_note(run, "body-newton", stage);
 }
 
-static bool interior(saltusi_friction_run* run) {
+static bool interior(saltusi_friction_run* run, double start) {
   const saltusi_interior_settings settings = {.iterations = INTERIOR,
                                               .tol = fmax(run->tol, interior_tol),
-                                              .start_z = interior_start,
-                                              .start_y = interior_start,
+                                              .start_z = start,
+                                              .start_y = start,
                                               .no_pivoting = true,
                                               .trial = INTERIOR_TRIAL};
   return saltusi_run_interior(run, &settings) || newton(run);
@@ -65,8 +66,8 @@ bool saltusi_run_bodies(saltusi_friction_run* run) {
   if (run->best <= run->tol || sweep(run, FIRST)) {
     return true;
   }
-  if (!saltusi_friction_analyse(work)) {
-    return sweep(run, MOST);
+  if (!saltusi_friction_reserve(work)) {
+    return false;
   }
   double each = work->lu.cost / (visit_cost * work->pattern.units); /* a step in sweeps */
   if (sweep(run, before_newton * each)) {
@@ -76,5 +77,10 @@ bool saltusi_run_bodies(saltusi_friction_run* run) {
   if (newton(run) || sweep(run, before_interior * each)) {
     return true;
   }
-  return interior(run) || sweep(run, at_last * each + MOST / 4);
+  for (int k = 0; k < STARTS; k++) {
+    if (interior(run, interior_start[k]) || sweep(run, at_last * each + MOST / 4)) {
+      return true;
+    }
+  }
+  return false;
 }

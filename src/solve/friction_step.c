@@ -74,6 +74,7 @@ void saltusi_friction_step_layout_sizes(saltusi_friction_step* step,
   /* what a full problem of so many contacts needs; sparse ones of many more fit in */
   int full = n < sizes->factored ? n : sizes->factored;
   step->factored = full;
+  step->most = n;
   const saltusi_friction_sizes factors = {.units = full,
                                           .rows = full * each,
                                           .unit_max = each,
@@ -331,14 +332,10 @@ static bool start(saltusi_friction_run* run, int n, const double* r, const doubl
   return finite;
 }
 
-/* Contacts from which on bodies are worth their factors, and tolerances for which sweeps are. */
-enum { BODIES_FROM = 24 };
-static const double bodies_tol = 1e-9;
-
 static bool bodies_serve(const saltusi_friction_step* step) {
   const saltusi_friction_pattern* pattern = &step->work.pattern;
-  return step->bodies != NULL && step->tol >= bodies_tol && pattern->uniform == 3 &&
-         pattern->units >= BODIES_FROM;
+  return step->bodies != NULL && step->tol >= SALTUSI_BODIES_TOL && pattern->uniform == 3 &&
+         pattern->units >= SALTUSI_BODIES_FROM;
 }
 
 /* The analysis of factors belongs to W or to the bodies. */
@@ -352,10 +349,13 @@ static void forget_factors(saltusi_friction_work* work) {
 static bool solve_large(const saltusi_friction_step* step, saltusi_friction_run* run) {
   saltusi_friction_work* work = run->work;
   if (work->given.bodies == NULL) {
-    return solve_many(step, run);
+    return !step->thin && solve_many(step, run);
   }
   if (saltusi_run_bodies(run)) {
     return true;
+  }
+  if (step->thin) { /* the caller has to give the rest of W, or room */
+    return false;
   }
   work->given.bodies = NULL;
   forget_factors(work);

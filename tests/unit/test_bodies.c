@@ -188,6 +188,40 @@ static void a_solution_is_kept_as_it_is(void** state) {
   discard(p);
 }
 
+static void bodies_need_the_diagonal_blocks_alone(void** state) {
+  (void)state;
+  pile* p = make();
+  draw(p);
+  load(p, 1e-6);
+  assert_true(saltusi_friction_step_solve_blocks(&p->step, p->mu, p->q, p->r));
+  double found[ROWS];
+  double own[9 * UNITS];
+  int start[UNITS + 1];
+  int unit[UNITS];
+  int place[UNITS + 1];
+  memcpy(found, p->r, sizeof found);
+  for (int i = 0; i <= UNITS; i++) {
+    start[i] = i;
+    place[i] = 9 * i;
+    for (int k = 0; i < UNITS && k < 9; k++) {
+      unit[i] = i;
+      own[9 * i + k] = entry(&p->bodies, i, k / 3, i, k % 3);
+    }
+  }
+  const saltusi_step_blocks thin = {
+      .offset = p->offset, .start = start, .unit = unit, .place = place, .values = own};
+  saltusi_friction_step_load(&p->step, &thin, 0, UNITS);
+  p->step.thin = true;
+  memset(p->r, 0, sizeof p->r);
+  assert_true(saltusi_friction_step_solve_blocks(&p->step, p->mu, p->q, p->r));
+  assert_memory_equal(found, p->r, sizeof found);
+  /* and without bodies there is no answer, instead of one that leaves the rest of W out */
+  p->step.bodies = NULL;
+  memset(p->r, 0, sizeof p->r);
+  assert_false(saltusi_friction_step_solve_blocks(&p->step, p->mu, p->q, p->r));
+  discard(p);
+}
+
 /* (A + G K G^T) y = G f with K diagonal: the left side is put together here. */
 static void factors_by_bodies_solve_what_they_say(void** state) {
   (void)state;
@@ -242,6 +276,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(random_piles_are_solved_by_their_bodies),
       cmocka_unit_test(a_solution_is_kept_as_it_is),
+      cmocka_unit_test(bodies_need_the_diagonal_blocks_alone),
       cmocka_unit_test(factors_by_bodies_solve_what_they_say),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
