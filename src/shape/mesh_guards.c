@@ -103,6 +103,15 @@ int saltusi_mesh_place_guards(const saltusi_mesh_query* ask, int number, const d
   return point_on(ask, above, number, slack, guard);
 }
 
+/* How far a direction away from an edge is from leaving its normals, as a sine. */
+static double in_arc(const saltusi_mesh_edge* edge, const double n[3]) {
+  double least = INFINITY;
+  for (int k = 0; k < 2 && edge->side[k] >= 0; k++) {
+    least = fmin(least, -saltusi_dot3(edge->into[k], n));
+  }
+  return least;
+}
+
 /* The end of a capsule at p, on an edge or vertex: its side takes over where the normal is across its axis. */
 static int capsule_end(const saltusi_mesh_query* ask, int x, int number, const double p[3],
                        int count, double* guard) {
@@ -153,7 +162,14 @@ static int line_on(const saltusi_mesh_query* ask, const saltusi_feature* line, i
   guard[2] = w + slack;
   guard[3] = edge->length - w + slack;
   guard[4] = sqrt(square) - SALTUSI_PARALLEL;
-  return 5;
+  double outward[3];
+  saltusi_mesh_outward(mesh, number, outward);
+  const double scale = (saltusi_dot3(outward, n) < 0.0 ? -1.0 : 1.0) / sqrt(square);
+  for (int k = 0; k < 3; k++) {
+    n[k] *= scale;
+  }
+  guard[5] = in_arc(edge, n) + SALTUSI_TOUCH;
+  return 6;
 }
 
 /* A vertex of the mesh over a face of X. */

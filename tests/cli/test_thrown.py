@@ -40,7 +40,7 @@ def thrown(seed, kind, pair=False):
 
 class Thrown(unittest.TestCase):
     def run_scene(self, text):
-        """Exit code, what was said on errors, energy at the start and remainder of the ledger."""
+        """Exit code, what was said on errors, energy at the start, remainder of the ledger, penetration."""
         with tempfile.TemporaryDirectory() as folder:
             scene = pathlib.Path(folder) / 'thrown.yaml'
             scene.write_text(text, encoding='utf-8')
@@ -50,15 +50,17 @@ class Thrown(unittest.TestCase):
         rest = re.search(r'numerical remainder (\S+) J', done.stdout)
         self.assertIsNotNone(start, done.stderr)
         self.assertIsNotNone(rest, done.stdout)
-        return done.returncode, done.stderr, float(start[1]), float(rest[1])
+        depth = re.search(r'Largest penetration (\S+);', done.stdout)
+        return done.returncode, done.stderr, float(start[1]), float(rest[1]), float(depth[1])
 
     def check(self, seed, kind, pair=False, completes=True):
         with self.subTest(seed=seed, kind=kind, pair=pair):
-            code, said, energy, rest = self.run_scene(thrown(seed, kind, pair))
+            code, said, energy, rest, depth = self.run_scene(thrown(seed, kind, pair))
             # ten tolerances of the energy, as the motions of reference keep ten tolerances
             self.assertLessEqual(abs(rest), 10 * TOL * energy)
             if completes:
                 self.assertEqual(code, 0, said)
+                self.assertLessEqual(depth, 10 * TOL)  # 25 when an edge was held beyond its arc (hull 4)
             elif code != 0:
                 self.assertEqual(code, 1)
                 self.assertRegex(said, r'at t = 0\.\d+ s.* contact ')
