@@ -33,7 +33,7 @@ static const double moving = 1e-6;
 enum { SWEEPS_MAX = 8 };
 
 /* A new matrix costs as much as this many iterations. */
-static const double dear = 3.0;
+static const double dear = 4.0;
 
 void saltusi_moreau_linkage_layout(saltusi_moreau_linkage* j, const saltusi_eval* eval,
                                    saltus_arena* arena) {

@@ -12,7 +12,6 @@
 #include "scheme/moreau/moreau_past.h"
 
 #include <assert.h>
-#include <math.h>
 #include <string.h>
 
 enum { KEPT = 4 };
@@ -65,20 +64,20 @@ saltusi_guess saltusi_past_guess(const double* past, const saltusi_past_at* at, 
   return known ? SALTUSI_GUESS_LAST : SALTUSI_GUESS_NOTHING;
 }
 
-/* The way that would have come nearest to the velocities of z. */
+/* The way that would have come nearest to the velocities of z, in one pass over them. */
 static int best_way(const double* past, const saltusi_past_at* at, const double* z) {
   const size_t n = (size_t)at->nv + (size_t)at->nj;
   const int count = ways_of[(int)past[KNOWN]];
-  double least = INFINITY;
-  int best = 0;
-  for (int k = 0; k < count; k++) {
-    double sum = 0.0;
-    for (size_t i = 0; i < (size_t)at->nv; i++) {
+  double sum[WAYS] = {0.0};
+  for (size_t i = 0; i < (size_t)at->nv; i++) {
+    for (int k = 0; k < WAYS; k++) {
       const double miss = z[i] - extrapolated(ways[k], past + HEAD, n, i);
-      sum += miss * miss;
+      sum[k] += miss * miss;
     }
-    best = sum < least ? k : best;
-    least = sum < least ? sum : least;
+  }
+  int best = 0;
+  for (int k = 1; k < count; k++) {
+    best = sum[k] < sum[best] ? k : best;
   }
   return best;
 }
