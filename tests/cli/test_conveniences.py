@@ -307,7 +307,7 @@ class Resumed(Cli):
 
 class Completion(Cli):
     def options(self, command):
-        return re.findall(r'^  (--?[a-z][a-z-]*)', saltus(command, '--help').stdout, re.M)
+        return re.findall(r'^  (--?[A-Za-z][A-Za-z-]*)', saltus(command, '--help').stdout, re.M)
 
     def test_every_shell_knows_every_option_of_every_command(self):
         commands = re.findall(r'^  ([a-z]+) ', saltus('--help').stdout, re.M)
