@@ -214,7 +214,7 @@ saltus_status saltusi_jump_start(saltusi_jump* jump, const saltusi_step* step) {
     int row =
         saltusi_operator_look(op, sys, &at, jump->list.key[i], saltusi_operator_rows(op, law));
     double u = saltusi_row_dot(&op->rows, row, step->v0) + op->rows.b[row];
-    double pushed = h * fabs(saltusi_row_dot(&op->rows, row, jump->force));
+    double pushed = h * saltusi_row_size(&op->rows, row, jump->force);
     double gap = jump->list.gap[i];
     if (gap + h * (fmin(u, 0.0) - pushed) > rounding) {
       continue;

@@ -6,7 +6,7 @@
  * A contact that the step can close and that approaches strikes at the start of the step, by its law: v- to v+ at q_k.
  * The scheme then steps from (q_k, v+), as from a new start, with contacts that have no restitution.
  *
- *   strikes     g + h (min(U, 0) - h |G^T M^-1 F|) <= 0  and  U < 0      with those that touch beside it
+ *   strikes     g + h (min(U, 0) - h |G|^T |M^-1 F|) <= 0  and  U < 0      with those that touch beside it
  *
  * h is two steps for a scheme that computes positions one step before it gives them out.
  */
