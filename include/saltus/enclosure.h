@@ -14,6 +14,7 @@
 
 #include "saltus/api.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -55,6 +56,14 @@ enum {
       32 /* of a contact by identity: `contact_along` does not know it, it is sampled */
 };
 
+/* What is known of a gap around the middle m of a course. */
+typedef struct saltus_clearance {
+  double value;    /* m, at m; nothing else is known where it is not positive */
+  double lowest;   /* m; positive: nowhere zero; else nowhere below; -INFINITY: nothing is known */
+  double clear[2]; /* from m - clear[0] to m + clear[1] it is above the margin; at most the span */
+  bool exact;      /* of two features: value is their gap */
+} saltus_clearance;
+
 /* Entries marked ? may be NULL. Of a set of contacts that changes, gaps and velocities are enclosed by identity
  * with the last two; `depends` and `along` may then both be NULL, when forces and joints are not enclosed. */
 typedef struct saltus_enclosure_ops {
@@ -87,7 +96,13 @@ typedef struct saltus_enclosure_ops {
    * [nv]), or the rate in s of every joint row (out [nj]), is this near to a polynomial whose degree in q and v, or in
    * angles and squared distances that are as smooth as q, is SALTUS_JET_ORDER at most; INFINITY: nothing is known. */
   void (*beyond)(const void* self, const saltus_course* course, saltus_quantity what, double* out);
-  SALTUS_RESERVED(2);
+
+  /* ? watches (system.h) are sampled. Where one is positive: `over` is a course of order 2 over all s with |s - m| <=
+   * span, `middle` the same at m alone. margin: m, what rounding may do to the gap. Of a contact with guards: where the
+   * two features, as far as they go, are farther apart than that; value NaN: that is not known. */
+  void (*contact_clear)(const void* self, const saltus_course* over, const saltus_course* middle,
+                        double span, uint64_t identity, double margin, saltus_clearance* out);
+  SALTUS_RESERVED(1);
 } saltus_enclosure_ops;
 
 SALTUS_END_DECLS

@@ -246,6 +246,33 @@ void saltusi_course_along(saltusi_search* search, double a, double b, int order,
   search->mode->counts->enclosures++;
 }
 
+bool saltusi_course_clears(const saltus_system* sys) {
+  assert(sys != NULL && sys->ops != NULL);
+  return sys->ops->enclosure != NULL && sys->ops->enclosure->contact_clear != NULL;
+}
+
+static saltus_course course_of(const saltusi_search* search, const saltusi_piece* p, int order) {
+  return (saltus_course){
+      .order = order, .stride = JET, .t = p->t, .q = p->q, .scratch = search->course.scratch};
+}
+
+void saltusi_course_clear(saltusi_search* search, double a, double b, int key, double margin,
+                          saltus_clearance* out) {
+  assert(search != NULL && out != NULL && key >= 0 && a < b);
+  enum { ORDER = 2 };
+  const double m = 0.5 * (a + b);
+  saltusi_piece* over = piece_of(search, a, b);
+  saltusi_piece* middle = piece_of(search, m, m);
+  fill(search, over, ORDER, false, SALTUS_QUANTITY_GAP, key);
+  fill(search, middle, ORDER, false, SALTUS_QUANTITY_GAP, key);
+  const saltus_course all = course_of(search, over, ORDER);
+  const saltus_course at = course_of(search, middle, ORDER);
+  search->sys->ops->enclosure->contact_clear(search->sys->self, &all, &at, fmax(m - a, b - m),
+                                             name_of(search, SALTUS_QUANTITY_GAP, key), margin,
+                                             out);
+  search->mode->counts->enclosures++;
+}
+
 bool saltusi_course_beyond(saltusi_search* search, saltus_quantity what) {
   assert(search != NULL);
   const saltus_enclosure_ops* ops = search->sys->ops->enclosure;

@@ -81,6 +81,11 @@ unsigned saltusi_course_depends(const saltusi_search* search, saltus_quantity wh
 void saltusi_course_along(saltusi_search* search, double a, double b, int order,
                           saltus_quantity what, int index, saltusi_jet* out);
 
+/* Whether watches are bounded; what is known of one over [a,b] of the attempt. */
+bool saltusi_course_clears(const saltus_system* sys);
+void saltusi_course_clear(saltusi_search* search, double a, double b, int key, double margin,
+                          saltus_clearance* out);
+
 /* What every force or joint row is at most beyond a polynomial over the attempt, in search->beyond; false: not known. */
 bool saltusi_course_beyond(saltusi_search* search, saltus_quantity what);
 

@@ -14,6 +14,7 @@
  */
 #include "adaptive/hunt.h"
 #include "adaptive/thresholds.h"
+#include "adaptive/watch.h"
 #include "math/matrix.h"
 
 #include <assert.h>
@@ -277,33 +278,74 @@ static saltus_status come_up(saltusi_search* search, int key, double noise, doub
   return status;
 }
 
-/* A watch, or a pair of features beside those that touch. */
-static saltus_status find_root(saltusi_search* search, int key) {
+/* A pair whose gap clearances know: points and circles on planes. */
+static bool is_cleared(saltusi_search* search, int key, double from, double end) {
+  saltus_clearance c = {.exact = false};
+  if (from < end) {
+    saltusi_course_clear(search, from, end, key, 0.0, &c);
+  }
+  return c.exact;
+}
+
+/* The first root between two places of the attempt, at the first of which the gap is positive; NaN: none. What bounds do
+ * not settle within some thousand pieces is sampled. */
+static saltus_status first_root(saltusi_search* search, int key, double from, double end,
+                                double* root) {
+  enum { MOST = 4000 };
   const double noise = saltusi_gap_rounding * search->size;
-  double from = 0.0;
-  double end = saltusi_found_end(search);
+  const double depth = fmax(saltusi_depth_part * search->o->atol_q_min, noise);
+  const bool watch = search->o->watch[key];
+  if (saltusi_course_clears(search->sys) && (watch || is_cleared(search, key, from, end))) {
+    saltusi_watch s = {.search = search,
+                       .key = key,
+                       .begin = from,
+                       .end = end,
+                       .depth = depth,
+                       .noise = 0.125 * noise}; /* typical, not most */
+    if (saltusi_watch_root(&s, root) || s.status != SALTUS_OK) {
+      return s.status;
+    }
+  }
+  saltusi_hunt s = {.search = search,
+                    .what = SALTUSI_HUNT_GAP,
+                    .key = key,
+                    .begin = from,
+                    .depth = depth,
+                    .noise = 0.125 * noise,
+                    .most = MOST,
+                    .sampled = watch};
+  *root = saltusi_hunt_root(&s, end);
+  if (s.status == SALTUS_RETRY_SMALLER && s.enclosed) {
+    s.status = SALTUS_OK;
+    s.sampled = true;
+    s.most = 0;
+    *root = saltusi_hunt_root(&s, end);
+  }
+  return s.status;
+}
+
+/* A watch, or a pair of features beside those that touch, within a part of the attempt. */
+static saltus_status find_root(saltusi_search* search, int key, double from, double end,
+                               bool* found) {
+  const double noise = saltusi_gap_rounding * search->size;
+  *found = false;
   for (int k = 0; k < COMEBACKS; k++) {
     saltus_status status = come_up(search, key, noise, &from);
     if (status != SALTUS_OK || from >= end) {
       return status;
     }
-    saltusi_hunt s = {.search = search,
-                      .what = SALTUSI_HUNT_GAP,
-                      .key = key,
-                      .begin = from,
-                      .depth = fmax(saltusi_depth_part * search->o->atol_q_min, noise),
-                      .noise = 0.125 * noise};
-    double root = saltusi_hunt_root(&s, end);
+    double root = NAN;
+    status = first_root(search, key, from, end, &root);
     search->searched = key;
-    if (s.status != SALTUS_OK || isnan(root)) {
-      return s.status;
+    if (status != SALTUS_OK || isnan(root)) {
+      return status;
     }
     const double t = search->step->t + root * search->step->h;
     /* as far outside as a list goes at a corner */
-    bool holds = search->o->watch[key] ||
-                 saltusi_least_guard(search->mode, t, positions_at(search, root), key) >=
-                     -near_reach(search->o);
-    if (holds) {
+    *found = search->o->watch[key] ||
+             saltusi_least_guard(search->mode, t, positions_at(search, root), key) >=
+                 -near_reach(search->o);
+    if (*found) {
       saltusi_found_add(search, (saltusi_found){.kind = SALTUSI_FOUND_HIT,
                                                 .key = key,
                                                 .theta = root,
@@ -335,6 +377,41 @@ static saltus_status is_there_already(saltusi_search* search, int key, bool* the
   return status;
 }
 
+/* A pair of features: only where the two, as far as they go, are near each other. */
+static saltus_status find_pair_root(saltusi_search* search, int key) {
+  enum { STACK = 64 };
+  const double shortest =
+      1.0 / 64.0; /* of pieces that are cut further: bounds of gaps do the rest */
+  const double end = saltusi_found_end(search), reach = 2.0 * near_reach(search->o);
+  double left[STACK][2] = {{0.0, end}};
+  int count = 1;
+  bool found = false;
+  saltus_status status = SALTUS_OK;
+  while (count > 0 && !found && status == SALTUS_OK) {
+    const double a = left[count - 1][0], b = left[count - 1][1], m = 0.5 * (a + b);
+    saltus_clearance c;
+    count--;
+    saltusi_course_clear(search, a, b, key, reach, &c);
+    const double before = m - c.clear[0], behind = m + c.clear[1];
+    if (before <= a && behind >= b) {
+      continue;
+    }
+    if (isnan(c.value) || b - a <= shortest || (before >= m && behind <= m)) {
+      status = find_root(search, key, a, b, &found);
+      continue;
+    }
+    if (behind < b && count < STACK) {
+      left[count][0] = behind;
+      left[count++][1] = b;
+    }
+    if (before > a && count < STACK) {
+      left[count][0] = a;
+      left[count++][1] = before;
+    }
+  }
+  return status;
+}
+
 saltus_status saltusi_find_feature_hit(saltusi_search* search, int key) {
   assert(search != NULL && key >= 0);
   const saltusi_contact_table* table = &search->eval->keys->table;
@@ -353,9 +430,13 @@ saltus_status saltusi_find_feature_hit(saltusi_search* search, int key) {
                                               .rank = SALTUSI_RANKS * (search->o->nc + key + 1)});
     return status;
   }
-  return !search->o->watch[key] && is_plain(search, key)
-             ? saltusi_find_hit(search, key, saltusi_found_end(search))
-             : find_root(search, key);
+  if (!search->o->watch[key] && is_plain(search, key)) {
+    return saltusi_find_hit(search, key, saltusi_found_end(search));
+  }
+  bool found;
+  return search->o->watch[key] || !saltusi_course_clears(search->sys)
+             ? find_root(search, key, 0.0, saltusi_found_end(search), &found)
+             : find_pair_root(search, key);
 }
 
 /* The contact of the list that touches where a watch or a pair of features comes to zero; -1: none. */

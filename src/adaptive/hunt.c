@@ -181,7 +181,7 @@ static void find_powers(saltusi_hunt* s, bool flight) {
                          : velocity                     ? SALTUS_QUANTITY_VELOCITY
                                                         : SALTUS_QUANTITY_GAP;
   s->affine = s->what != SALTUSI_HUNT_SWITCH && is_affine(search, what, s->key);
-  s->enclosed = saltusi_course_encloses(search->sys, what) &&
+  s->enclosed = !s->sampled && saltusi_course_encloses(search->sys, what) &&
                 (s->what == SALTUSI_HUNT_SWITCH || (saltusi_course_depends(search, what, s->key) &
                                                     (unsigned)SALTUS_NOT_ENCLOSED) == 0);
   if (!s->affine) {
@@ -350,7 +350,7 @@ static bool next(saltusi_hunt* s, stack* left, piece* p) {
   if (left->count == 0 || s->status != SALTUS_OK) {
     return false;
   }
-  if (++left->taken > ENCLOSURES_MAX) {
+  if (++left->taken > (s->most > 0 ? s->most : ENCLOSURES_MAX)) {
     s->status = SALTUS_RETRY_SMALLER;
     return false;
   }

@@ -35,6 +35,8 @@ typedef struct saltusi_hunt {
   bool fresh;    /* f starts from zero: it may only fall from there */
   bool affine;   /* rows are constant: f is the polynomial, and the search needs nothing else */
   bool enclosed; /* else the system encloses it, or it is sampled */
+  bool sampled;  /* it is, whatever the system can do */
+  int most;      /* pieces that are looked at; 0: as many as anybody waits for */
   double begin;  /* of the search */
   double end;
   double power[SALTUSI_POWERS];

@@ -467,13 +467,17 @@ static size_t bytes(const void* self) {
   return SALTUS_ALIGNMENT;
 }
 
+static saltusi_piece piece_over(const saltus_mechanism* m, const saltus_course* course) {
+  return (saltusi_piece){.m = m,
+                         .course = course,
+                         .order = course->order,
+                         .stride = course->stride != 0 ? course->stride : course->order + 1};
+}
+
 static void along(const void* self, const saltus_course* course, saltus_quantity what, int index,
                   saltus_interval* out) {
   assert(self != NULL && course != NULL && out != NULL);
-  const saltusi_piece p = {.m = self,
-                           .course = course,
-                           .order = course->order,
-                           .stride = course->stride != 0 ? course->stride : course->order + 1};
+  const saltusi_piece p = piece_over(self, course);
   saltusi_taylor value;
   saltusi_taylor_set(&p, &value, 0.0);
   switch (what) {
@@ -648,10 +652,29 @@ static void list_force(const saltus_mechanism* m, int index, listing* l) {
   }
 }
 
+static void list_pair(const saltus_mechanism* m, uint64_t identity, bool moves, listing* l) {
+  int body[2];
+  saltusi_pair_bodies(m, identity, body);
+  for (int k = 0; k < 2; k++) {
+    list_pose(m, body[k], l);
+    for (int i = 0; moves && m->bodies[body[k]].v >= 0 && i < (m->plane ? 3 : 6); i++) {
+      list(l, m->system.dims.nq + m->bodies[body[k]].v + i);
+    }
+  }
+}
+
 static int reads(const void* self, saltus_quantity what, uint64_t index, int room, int* place) {
   const saltus_mechanism* m = self;
   assert(m != NULL && (room == 0 || place != NULL));
   listing l = {.room = room, .place = place};
+  const bool contact = what == SALTUS_QUANTITY_GAP || what == SALTUS_QUANTITY_VELOCITY;
+  if (contact && m->world != NULL) { /* by identity */
+    if ((index & SALTUSI_LISTED) == 0) {
+      list_pair(m, index, what == SALTUS_QUANTITY_VELOCITY, &l);
+      return l.count;
+    }
+    index -= SALTUSI_LISTED;
+  }
   if (what == SALTUS_QUANTITY_FORCE) {
     list_force(m, (int)index, &l);
   } else if (what == SALTUS_QUANTITY_JOINT) {
@@ -674,6 +697,30 @@ static const saltus_enclosure_ops ops = {.bytes = bytes,
                                          .along = along,
                                          .reads = reads,
                                          .beyond = saltusi_mechanism_beyond};
+
+static unsigned contact_depends(const void* self, saltus_quantity what, uint64_t identity) {
+  return (identity & SALTUSI_LISTED) != 0 ? depends(self, what, (int)(identity - SALTUSI_LISTED))
+                                          : saltusi_pair_depends(self, what, identity);
+}
+
+static void contact_along(const void* self, const saltus_course* course, saltus_quantity what,
+                          uint64_t identity, saltus_interval* out) {
+  if ((identity & SALTUSI_LISTED) != 0) {
+    along(self, course, what, (int)(identity - SALTUSI_LISTED), out);
+    return;
+  }
+  const saltusi_piece p = piece_over(self, course);
+  saltusi_pair_along(&p, identity, out);
+}
+
+static const saltus_enclosure_ops ops_with_shapes = {.bytes = bytes,
+                                                     .depends = depends,
+                                                     .along = along,
+                                                     .reads = reads,
+                                                     .beyond = saltusi_mechanism_beyond,
+                                                     .contact_depends = contact_depends,
+                                                     .contact_along = contact_along,
+                                                     .contact_clear = saltusi_shapes_clear};
 
 static bool is_known(const saltusi_signal* s) {
   return s->given.evaluate == NULL || s->given.along != NULL;
@@ -702,5 +749,5 @@ const saltus_enclosure_ops* saltusi_mechanism_enclosure(const saltus_mechanism* 
       known = known && is_known(&m->loads[i].force[k]) && is_known(&m->loads[i].torque[k]);
     }
   }
-  return known ? &ops : NULL;
+  return !known ? NULL : m->world != NULL ? &ops_with_shapes : &ops;
 }

@@ -8,11 +8,23 @@
 
 #include "body/mechanism.h"
 
+struct saltusi_piece;
+
 /* The table, or NULL where a signal does not know its Taylor coefficients. */
 const saltus_enclosure_ops* saltusi_mechanism_enclosure(const saltus_mechanism* m);
 
 /* What all forces, or the rates of all joint rows, have beyond polynomials: saltus_enclosure_ops.beyond. */
 void saltusi_mechanism_beyond(const void* self, const saltus_course* course, saltus_quantity what,
                               double* out);
+
+/* Gaps of pairs of features by their closed forms; what has none, and their velocities, is not enclosed. */
+unsigned saltusi_pair_depends(const saltus_mechanism* m, saltus_quantity what, uint64_t identity);
+void saltusi_pair_along(const struct saltusi_piece* p, uint64_t identity, saltus_interval* out);
+/* The two bodies of a pair or watch. */
+void saltusi_pair_bodies(const saltus_mechanism* m, uint64_t identity, int body[2]);
+
+/* Watches: saltus_enclosure_ops.contact_clear. */
+void saltusi_shapes_clear(const void* self, const saltus_course* over, const saltus_course* middle,
+                          double span, uint64_t identity, double margin, saltus_clearance* out);
 
 #endif

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * watch.c - see watch.h.
+ */
+#include "adaptive/watch.h"
+#include "adaptive/hunt.h"
+
+#include <assert.h>
+#include <math.h>
+
+/* Accuracy of a root, part of the step, and the shortest piece: as in hunt.c. */
+static const double fine = 1e-15;
+static const double smallest_piece = 1e-13;
+
+/* Pieces of one search. Shapes that pass each other at 1e-9 of their size take some thirty; of those that only speeds bound
+ * each takes one over a part of the step that is the distance over the speed. */
+enum { PIECES_MAX = 5000, STACK = 256 };
+
+typedef struct piece {
+  double a, b;
+} piece;
+
+typedef struct stack {
+  piece at[STACK];
+  int count;
+} stack;
+
+static void push(stack* left, double a, double b) {
+  if (a < b && left->count < STACK) {
+    left->at[left->count++] = (piece){a, b};
+  }
+}
+
+static double value_at(void* context, double theta) {
+  saltusi_watch* s = context;
+  saltusi_search* search = s->search;
+  const double* q = search->step->y0;
+  double gap = NAN;
+  if (theta == 1.0) {
+    q = search->step->y1;
+  } else if (theta != 0.0) {
+    search->step->ops->dense(&search->step->motion, theta, 0, search->o->nq, search->probe);
+    q = search->probe;
+  }
+  saltus_status status =
+      saltusi_mode_gap(search->mode, search->step->t + theta * search->step->h, q, s->key, &gap);
+  status = status == SALTUS_OK && isnan(gap) ? SALTUS_RETRY_NAN : status;
+  s->status = s->status == SALTUS_OK ? status : s->status;
+  return gap;
+}
+
+/* Where the watch, positive at the begin of a piece, is not any more. */
+static double change_of_sign(saltusi_watch* s, piece p, double f_end) {
+  const double f_start = value_at(s, p.a);
+  if (!(f_start > 0.0)) {
+    return p.a;
+  }
+  return saltusi_close_in(value_at, s, (const double[2]){p.a, p.b},
+                          (const double[2]){f_start, f_end}, fine);
+}
+
+/* A piece that is known to depth, or too short: whether it ends below zero. */
+static bool ends_below(saltusi_watch* s, piece p, double* root) {
+  if (p.b == *root) {
+    return true;
+  }
+  const double f_end = value_at(s, p.b);
+  if (f_end > 0.0 || s->status != SALTUS_OK) {
+    return false;
+  }
+  *root = change_of_sign(s, p, f_end);
+  return true;
+}
+
+bool saltusi_watch_root(saltusi_watch* s, double* root) {
+  assert(s != NULL && root != NULL && s->begin <= s->end);
+  stack left = {.count = 0};
+  *root = NAN; /* or a change of sign, before which nothing may be left */
+  push(&left, s->begin, s->end);
+  for (int k = 0; left.count > 0 && s->status == SALTUS_OK; k++) {
+    if (k >= PIECES_MAX || left.count > STACK - 2) {
+      return false;
+    }
+    const piece p = left.at[--left.count];
+    const double m = 0.5 * (p.a + p.b);
+    saltus_clearance c;
+    saltusi_course_clear(s->search, p.a, p.b, s->key, s->noise, &c);
+    if (isnan(c.value)) {
+      s->status = SALTUS_RETRY_NAN;
+      continue;
+    }
+    if (m - c.clear[0] <= p.a && m + c.clear[1] >= p.b) {
+      continue;
+    }
+    if (c.lowest > -s->depth || p.b - p.a < smallest_piece) {
+      if (ends_below(s, p, root)) {
+        return true;
+      }
+    } else if (c.value <= 0.0) { /* behind the change of sign nothing is of interest */
+      *root = change_of_sign(s, (piece){p.a, m}, c.value);
+      left.count = 0;
+      push(&left, p.a, *root);
+    } else {
+      push(&left, m + c.clear[1], p.b);
+      push(&left, p.a, m - c.clear[0]);
+    }
+  }
+  return true;
+}
