@@ -152,11 +152,22 @@ static void print_limits(const saltus_system* sys, const saltus_tally* tally) {
   free(all.list);
 }
 
+/* Where something may come to touch that formulas do not name, or is only looked for at places. */
+static void print_searches(const saltus_system* sys, const saltus_tally* tally) {
+  const bool changing = (sys->traits & SALTUS_CHANGING_CONTACTS) != 0;
+  if (tally->sampled > 0) {
+    printf("Searches for events: %lld proven, %lld sampled.\n", tally->proven, tally->sampled);
+  } else if (changing && tally->proven > 0) {
+    printf("Searches for events: %lld, all proven.\n", tally->proven);
+  }
+}
+
 void cli_explain(const saltus_scene_view* scene, const saltus_run_settings* settings,
                  const saltus_tally* tally) {
   print_accuracy(scene, settings);
   print_methods(tally);
   print_limits(scene->system, tally);
+  print_searches(scene->system, tally);
 }
 
 void cli_explain_json(json* out, const saltus_scene_view* scene,
@@ -177,6 +188,10 @@ void cli_explain_json(json* out, const saltus_scene_view* scene,
       json_number(out, cli_v_name(sys, i, text, sizeof text), scene->atol_v[i]);
     }
   }
+  json_close(out, '}');
+  json_open(out, "searches", '{');
+  json_integer(out, "proven", tally->proven);
+  json_integer(out, "sampled", tally->sampled);
   json_close(out, '}');
   json_open(out, "methods", '{');
   for (int i = 0; i < SALTUS_METHODS_MAX && tally->methods[i] != NULL; i++) {

@@ -62,6 +62,7 @@ typedef struct saltus_clearance {
   double lowest;   /* m; positive: nowhere zero; else nowhere below; -INFINITY: nothing is known */
   double clear[2]; /* from m - clear[0] to m + clear[1] it is above the margin; at most the span */
   bool exact;      /* of two features: value is their gap */
+  double rate; /* of two features: none of their guards changes faster, 1/s; INFINITY: not known */
 } saltus_clearance;
 
 /* Entries marked ? may be NULL. Of a set of contacts that changes, gaps and velocities are enclosed by identity

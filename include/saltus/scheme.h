@@ -106,7 +106,8 @@ typedef struct saltus_step_report {
   const char* method;      /* that took the step: "dopri5"; NULL: the only one */
   saltus_step_limit limit; /* what kept the step from being longer */
   int limit_index;         /* the position (along that velocity), velocity or contact */
-  SALTUS_RESERVED(4);
+  int proven, sampled;     /* searches for events, as in saltus_tally */
+  SALTUS_RESERVED(3);
 } saltus_step_report;
 
 typedef struct saltus_state {

@@ -46,6 +46,7 @@ typedef struct saltus_tally {
       position_limits; /* [nv] steps that the error of a position along each velocity limited */
   const long long* velocity_limits; /* [nv] */
   const long long* impulse_limits;  /* [nc] by contact */
+  long long proven, sampled; /* searches for events: by bounds that hold all along, and at places */
 } saltus_tally;
 
 SALTUS_END_DECLS

@@ -216,6 +216,48 @@ static bool find_dip(saltusi_search* search, guarded* g, const double f[LOOKS + 
   return false;
 }
 
+/* Whether a guard, positive at the start, is shown to stay so up to `end`, or where it falls is found: *fell. By how fast it
+ * can change; a contact that stays near a border is not settled that way. */
+static bool settle_guard(saltusi_search* search, guarded* g, double end, bool* fell) {
+  enum { MOST = 48, STACK = 64 };
+  const double shortest = 1.0 / 1024.0;
+  double left[STACK][2] = {{0.0, end}};
+  int count = 1;
+  *fell = false;
+  for (int k = 0; count > 0; k++) {
+    const double a = left[count - 1][0], b = left[count - 1][1], m = 0.5 * (a + b);
+    saltus_clearance c;
+    count--;
+    saltusi_course_clear(search, a, b, g->key, 0.0, &c);
+    if (k >= MOST || !(c.rate < INFINITY)) {
+      return false;
+    }
+    const double value = guard_at(g, m);
+    if (value > c.rate * (b - m)) {
+      continue;
+    }
+    if (value <= 0.0 && b - a <= shortest) {
+      const double first = guard_at(g, a);
+      *fell = first > 0.0;
+      if (*fell) {
+        add_guard(search, g, (const double[2]){a, m}, (const double[2]){first, value});
+      }
+      return *fell;
+    }
+    const double clear = fmax(value, 0.0) / c.rate;
+    count = value <= 0.0 ? 0 : count; /* behind it nothing is of interest */
+    if (value > 0.0 && m + clear < b) {
+      left[count][0] = m + clear;
+      left[count++][1] = b;
+    }
+    if (a < m - clear) {
+      left[count][0] = a;
+      left[count++][1] = m - clear;
+    }
+  }
+  return true;
+}
+
 /* One that begins a little outside, as corners on corners may, is looked at again when it is twice as far. */
 static void find_guard(saltusi_search* search, int key) {
   guarded g = {.search = search, .key = key, .allowed = guard_rounding(search->o)};
@@ -228,6 +270,13 @@ static void find_guard(saltusi_search* search, int key) {
     last = guard_at(&g, 0.0);
   }
   double end = saltusi_found_end(search);
+  bool fell;
+  const bool settled =
+      last > 0.0 && saltusi_course_clears(search->sys) && settle_guard(search, &g, end, &fell);
+  saltusi_count_search(search, settled);
+  if (settled) {
+    return;
+  }
   double f[LOOKS + 1] = {last};
   for (int i = 1; i <= LOOKS; i++) { /* some looks beyond the end tell a dip before it */
     f[i] = guard_at(&g, (double)i / LOOKS);
@@ -263,6 +312,7 @@ static saltus_status gap_at(saltusi_search* search, double theta, int key, doubl
 
 /* From `from` on the first place at which the gap is positive: it has to be before it can close. */
 static saltus_status come_up(saltusi_search* search, int key, double noise, double* from) {
+  const double begin = *from;
   double gap = 0.0;
   saltus_status status = gap_at(search, *from, key, &gap);
   if (isinf(gap)) { /* it is not determined: other features touch */
@@ -273,6 +323,9 @@ static saltus_status come_up(saltusi_search* search, int key, double noise, doub
     double next = (floor(*from * LOOKS * (1.0 + 4.0 * DBL_EPSILON)) + 1.0) / LOOKS;
     *from = fmin(1.0, next);
     status = gap_at(search, *from, key, &gap);
+  }
+  if (*from > begin) { /* what was passed over was looked at there alone */
+    saltusi_count_search(search, false);
   }
   *from = gap > noise ? *from : 1.0;
   return status;
@@ -303,6 +356,7 @@ static saltus_status first_root(saltusi_search* search, int key, double from, do
                        .depth = depth,
                        .noise = 0.125 * noise}; /* typical, not most */
     if (saltusi_watch_root(&s, root) || s.status != SALTUS_OK) {
+      saltusi_count_search(search, true);
       return s.status;
     }
   }
@@ -313,7 +367,7 @@ static saltus_status first_root(saltusi_search* search, int key, double from, do
                     .depth = depth,
                     .noise = 0.125 * noise,
                     .most = MOST,
-                    .sampled = watch};
+                    .sampled = watch && saltusi_course_clears(search->sys)};
   *root = saltusi_hunt_root(&s, end);
   if (s.status == SALTUS_RETRY_SMALLER && s.enclosed) {
     s.status = SALTUS_OK;
@@ -387,6 +441,7 @@ static saltus_status find_pair_root(saltusi_search* search, int key) {
   int count = 1;
   bool found = false;
   saltus_status status = SALTUS_OK;
+  saltusi_count_search(search, true); /* what is left to others counts there */
   while (count > 0 && !found && status == SALTUS_OK) {
     const double a = left[count - 1][0], b = left[count - 1][1], m = 0.5 * (a + b);
     saltus_clearance c;

@@ -419,12 +419,20 @@ static bool stays_above(const saltusi_hunt* s) {
   return start - fall > s->noise + rounding;
 }
 
+void saltusi_count_search(saltusi_search* search, bool proven) {
+  assert(search != NULL);
+  saltusi_adaptive_counts* counts = search->mode->counts;
+  counts->proven += proven ? 1 : 0;
+  counts->sampled += proven ? 0 : 1;
+}
+
 double saltusi_hunt_root(saltusi_hunt* s, double end) {
   assert(s != NULL);
   stack left;
   piece p;
   double root = NAN;
   find_powers(s, false);
+  saltusi_count_search(s->search, s->affine || s->enclosed);
   s->end = end;
   if (s->begin == 0.0 && s->affine && stays_above(s)) {
     s->fresh = false;
@@ -447,6 +455,7 @@ double saltusi_hunt_nodes(saltusi_hunt* s, const double* node, int count, double
   if (s->affine) { /* nothing to be gained */
     return saltusi_hunt_root(s, end);
   }
+  saltusi_count_search(s->search, s->enclosed);
   f = value_at(s, 0.0);
   for (int i = 0; i < count && x < end && s->status == SALTUS_OK; i++) {
     double next_f = value_at(s, node[i]);
@@ -682,6 +691,7 @@ double saltusi_hunt_flight(saltusi_hunt* s, double end) {
   saltus_interval D;
   saltus_interval W;
   find_powers(s, true);
+  saltusi_count_search(search, s->affine || s->enclosed);
   flight_jet(s, 0.0, 0.0, &D,
              &W); /* its width is the rounding of h U, on steep ground 1e5 eps |v| */
   double speed = fmax(search->memory->v_max, search->speed);

@@ -43,6 +43,9 @@ typedef struct saltusi_hunt {
   saltus_status status;
 } saltusi_hunt;
 
+/* A search is made, by bounds that hold all along or at places. */
+void saltusi_count_search(saltusi_search* search, bool proven);
+
 /* The first root in [0, end]; NaN when there is none. */
 double saltusi_hunt_root(saltusi_hunt* s, double end);
 

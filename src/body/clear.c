@@ -183,5 +183,6 @@ void saltusi_shapes_clear(const void* self, const saltus_course* over, const sal
   *out = (saltus_clearance){.value = lower.value,
                             .lowest = lower.lowest,
                             .clear = {lower.clear[0], lower.clear[1]},
-                            .exact = lower.exact};
+                            .exact = lower.exact,
+                            .rate = lower.rate};
 }

@@ -486,8 +486,83 @@ static int switches(const void* self) {
   return ((const saltus_formula_model*)self)->switch_count;
 }
 
+/* ---- of a mechanism with shapes: contacts by identity ---- */
+
+/* The part of a course that the mechanism knows. */
+static saltus_course inner_course(const saltusi_formula_inner* in, const saltus_course* all) {
+  const size_t stride = (size_t)(all->stride != 0 ? all->stride : all->order + 1);
+  saltus_course part = *all;
+  part.q += (size_t)in->first * stride;
+  part.v = all->v != NULL ? all->v + (size_t)in->first * stride : NULL;
+  return part;
+}
+
+static const saltus_enclosure_ops* inner_enclosure(const saltusi_formula_inner* in) {
+  return in->system->ops->enclosure;
+}
+
+/* Formulas count behind the limits, as in bound_of(). */
+static int formula_index(const saltusi_formula_inner* in, uint64_t identity) {
+  const int own = own_contact(in, identity);
+  return own >= 0 ? in->system->dims.nc + own : -1;
+}
+
+static unsigned contact_depends(const void* self, saltus_quantity what, uint64_t identity) {
+  const saltusi_formula_inner* in = inner_of(self);
+  const int own = formula_index(in, identity);
+  return own >= 0 ? depends(self, what, own)
+                  : inner_enclosure(in)->contact_depends(in->system->self, what, identity);
+}
+
+static void contact_along(const void* self, const saltus_course* course, saltus_quantity what,
+                          uint64_t identity, saltus_interval* out) {
+  const saltusi_formula_inner* in = inner_of(self);
+  const int own = formula_index(in, identity);
+  if (own >= 0) {
+    along(self, course, what, own, out);
+    return;
+  }
+  const saltus_course part = inner_course(in, course);
+  inner_enclosure(in)->contact_along(in->system->self, &part, what, identity, out);
+}
+
+static void contact_clear(const void* self, const saltus_course* over, const saltus_course* middle,
+                          double span, uint64_t identity, double margin, saltus_clearance* out) {
+  const saltusi_formula_inner* in = inner_of(self);
+  if (own_contact(in, identity) >= 0) {
+    *out = (saltus_clearance){.value = NAN, .lowest = -INFINITY, .rate = INFINITY};
+    return;
+  }
+  const saltus_course all = inner_course(in, over), at = inner_course(in, middle);
+  inner_enclosure(in)->contact_clear(in->system->self, &all, &at, span, identity, margin, out);
+}
+
+static int reads_by_identity(const void* self, saltus_quantity what, uint64_t index, int room,
+                             int* place) {
+  const saltusi_formula_inner* in = inner_of(self);
+  const bool contact = what == SALTUS_QUANTITY_GAP || what == SALTUS_QUANTITY_VELOCITY;
+  const int own = contact ? formula_index(in, index) : (int)index;
+  if (own >= 0) {
+    return reads(self, what, (uint64_t)own, room, place);
+  }
+  const int count = inner_enclosure(in)->reads(in->system->self, what, index, room, place);
+  const int nq = in->system->dims.nq, all = ((const saltus_formula_model*)self)->system.dims.nq;
+  for (int i = 0; i < count && i < room; i++) {
+    place[i] += place[i] < nq ? in->first : all - nq + in->first;
+  }
+  return count;
+}
+
 static const saltus_enclosure_ops composed_enclosure = {
     .bytes = bound_bytes, .depends = depends, .along = along, .switches = switches, .reads = reads};
+static const saltus_enclosure_ops composed_with_shapes = {.bytes = bound_bytes,
+                                                          .depends = depends,
+                                                          .along = along,
+                                                          .switches = switches,
+                                                          .reads = reads_by_identity,
+                                                          .contact_depends = contact_depends,
+                                                          .contact_along = contact_along,
+                                                          .contact_clear = contact_clear};
 
 /* ---- making ---- */
 
@@ -499,38 +574,39 @@ static void join_ops(saltus_formula_model* m) {
   const bool bends = d->nj == m->inner.system->dims.nj && in->joint_bend != NULL;
   const bool within = bends && m->force.length == 0 && in->advance_within != NULL;
   m->inner.ops = m->ops;
-  m->ops = (saltus_system_ops){.mass = mass,
-                               .force = force,
-                               .force_q = force_q,
-                               .force_v = force_v,
-                               .blocks = blocks,
-                               .kinetic = kinetic,
-                               .potential = potential,
-                               .power = power,
-                               .formula = formula,
-                               .obstacle = in->obstacle != NULL ? obstacle : NULL,
-                               .enclosure = &composed_enclosure,
-                               .frame_energy = m->inner.ops.frame_energy,
-                               .mass_q = own_mass ? m->inner.ops.mass_q : NULL,
-                               .kinetic_gradient = own_mass ? m->inner.ops.kinetic_gradient : NULL,
-                               .joints = d->nj > 0 ? joints : NULL,
-                               .joint = d->nj > 0 ? joint : NULL,
-                               .joint_bend = bends ? joint_bend : NULL,
-                               .joints_act = bends ? joints_act : NULL,
-                               .contacts = d->nc > 0 || changing ? contacts : NULL,
-                               .contact = d->nc > 0 || changing ? contact : NULL,
-                               .gaps = in->gaps != NULL && own_gaps ? gaps : NULL,
-                               .sweep = in->sweep != NULL && own_gaps ? sweep : NULL,
-                               .place = in->place != NULL ? place : NULL,
-                               .guards = in->guards != NULL && own_gaps ? guards : NULL,
-                               .spring_q = in->spring_q != NULL ? spring_q : NULL,
-                               .spring_v = in->spring_v != NULL ? spring_v : NULL,
-                               .rate = in->rate != NULL ? rate : NULL,
-                               .advance = in->advance != NULL ? advance : NULL,
-                               .advance_within = within ? advance_within : NULL,
-                               .difference = in->difference != NULL ? difference : NULL,
-                               .normalise = in->normalise != NULL ? normalise : NULL,
-                               .turn_momentum = in->turn_momentum != NULL ? turn_momentum : NULL};
+  m->ops = (saltus_system_ops){
+      .mass = mass,
+      .force = force,
+      .force_q = force_q,
+      .force_v = force_v,
+      .blocks = blocks,
+      .kinetic = kinetic,
+      .potential = potential,
+      .power = power,
+      .formula = formula,
+      .obstacle = in->obstacle != NULL ? obstacle : NULL,
+      .enclosure = changing && in->enclosure != NULL ? &composed_with_shapes : &composed_enclosure,
+      .frame_energy = m->inner.ops.frame_energy,
+      .mass_q = own_mass ? m->inner.ops.mass_q : NULL,
+      .kinetic_gradient = own_mass ? m->inner.ops.kinetic_gradient : NULL,
+      .joints = d->nj > 0 ? joints : NULL,
+      .joint = d->nj > 0 ? joint : NULL,
+      .joint_bend = bends ? joint_bend : NULL,
+      .joints_act = bends ? joints_act : NULL,
+      .contacts = d->nc > 0 || changing ? contacts : NULL,
+      .contact = d->nc > 0 || changing ? contact : NULL,
+      .gaps = in->gaps != NULL && own_gaps ? gaps : NULL,
+      .sweep = in->sweep != NULL && own_gaps ? sweep : NULL,
+      .place = in->place != NULL ? place : NULL,
+      .guards = in->guards != NULL && own_gaps ? guards : NULL,
+      .spring_q = in->spring_q != NULL ? spring_q : NULL,
+      .spring_v = in->spring_v != NULL ? spring_v : NULL,
+      .rate = in->rate != NULL ? rate : NULL,
+      .advance = in->advance != NULL ? advance : NULL,
+      .advance_within = within ? advance_within : NULL,
+      .difference = in->difference != NULL ? difference : NULL,
+      .normalise = in->normalise != NULL ? normalise : NULL,
+      .turn_momentum = in->turn_momentum != NULL ? turn_momentum : NULL};
 }
 
 static saltus_status join_joints(saltusi_formula_builder* b) {

@@ -90,7 +90,8 @@ static saltusi_adaptive* open_step(void* work, const void* options, const saltus
 static saltus_status step(void* work, const void* options, const saltusi_step* s, int method) {
   saltusi_adaptive* w = open_step(work, options, s, method);
   const saltus_dims* d = &s->eval->sys.dims;
-  long long rejections = w->counts.rejections;
+  long long rejections = w->counts.rejections, proven = w->counts.proven;
+  long long sampled = w->counts.sampled;
   saltus_status status = saltusi_adaptive_step(w, s->memory1, s->h, s->q0, s->v0, s->q1, s->v1);
   if (status != SALTUS_OK) {
     return status;
@@ -110,6 +111,8 @@ static saltus_status step(void* work, const void* options, const saltusi_step* s
                                : 0;
   s->report->error_order = w->step.ops->order;
   s->report->rejections = (int)(w->counts.rejections - rejections);
+  s->report->proven = (int)(w->counts.proven - proven);
+  s->report->sampled = (int)(w->counts.sampled - sampled);
   s->report->residual_velocity = w->counts.residual_velocity;
   s->report->residual_impulse = w->counts.residual_impulse;
   s->report->projection = w->counts.projection;

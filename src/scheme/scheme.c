@@ -231,6 +231,8 @@ saltus_status saltusi_scheme_try(saltus_scheme* scheme, double t, double h,
                                .method = report->method,
                                .rejections = report->rejections,
                                .limit_index = report->limit_index,
+                               .proven = report->proven,
+                               .sampled = report->sampled,
                                .limit = report->limit};
   return status;
 }
@@ -256,6 +258,8 @@ static void count_step(saltus_scheme* scheme) {
   tally->h_most = report->h > tally->h_most ? report->h : tally->h_most;
   tally->steps++;
   tally->rejections += report->rejections;
+  tally->proven += report->proven;
+  tally->sampled += report->sampled;
   tally->limits[report->limit]++;
   if (report->limit >= SALTUS_LIMIT_POSITION && report->limit <= SALTUS_LIMIT_IMPULSE) {
     const int first[] = {[SALTUS_LIMIT_POSITION] = 0,

@@ -28,6 +28,7 @@ typedef struct tried_step {
   const char* method;
   int rejections, limit_index;
   saltus_step_limit limit;
+  int proven, sampled; /* searches for events */
 } tried_step;
 
 /* Where a try went from, to be done once more when it has failed. */

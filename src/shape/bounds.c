@@ -281,7 +281,7 @@ void saltusi_shape_below(const saltusi_two_drifts* two, const saltusi_span* span
   const saltusi_shape *A = two->A, *B = two->B;
   const saltusi_drift *a = two->a, *b = two->b;
   saltusi_separation apart;
-  *out = (saltusi_lower){.value = NAN, .lowest = -INFINITY};
+  *out = (saltusi_lower){.value = NAN, .lowest = -INFINITY, .rate = INFINITY};
   if (saltusi_shape_separation(A, &a->at, B, &b->at, &apart) != SALTUS_OK) {
     return;
   }

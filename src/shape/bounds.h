@@ -30,6 +30,7 @@ typedef struct saltusi_lower {
   double lowest;   /* m; positive: nowhere zero; else nowhere below this */
   double clear[2]; /* as far before and behind the middle it is above the margin, at most span */
   bool exact;      /* of two features: value is their gap, of either sign */
+  double rate;     /* of two features: none of their guards changes faster; INFINITY: not known */
 } saltusi_lower;
 
 /* How far the piece goes to either side of its middle. */

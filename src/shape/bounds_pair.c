@@ -140,7 +140,7 @@ void saltusi_features_below(const saltusi_two_drifts* two, const saltusi_candida
                             const saltusi_span* span, saltusi_lower* out) {
   assert(two != NULL && numbers != NULL && span != NULL && out != NULL);
   bit a, b;
-  *out = (saltusi_lower){.value = NAN, .lowest = -INFINITY};
+  *out = (saltusi_lower){.value = NAN, .lowest = -INFINITY, .rate = INFINITY};
   if (!bit_of(two->A, numbers->a, &a) || !bit_of(two->B, numbers->b, &b)) {
     return;
   }
@@ -185,6 +185,10 @@ void saltusi_features_below(const saltusi_two_drifts* two, const saltusi_candida
   }
   const double radius = sqrt(saltusi_dot3(length, length));
   out->exact = second->points == 0 && first->points == 1;
+  if (out->exact || (two->A->dimension == 2 && first->points + second->points == 3)) {
+    /* ways of a point along a face and over its borders, and angles: docs/theory/events.md */
+    out->rate = fmax(sight.speed + (radius > 0.0 ? sight.spin * radius : 0.0), sight.spin);
+  }
   out->value = sign * height[1];
   out->lowest = INFINITY;
   out->clear[0] = out->clear[1] = span->s;

@@ -466,6 +466,8 @@ static void report_numbers(const saltusi_step* s, const saltus_step_report* own)
   all->error = fmax(all->error, own->error);
   all->error_order = own->error_order;
   all->rejections += own->rejections;
+  all->proven += own->proven;
+  all->sampled += own->sampled;
   all->method = own->method;
 }
 
@@ -692,6 +694,8 @@ void saltusi_clocks_count(const saltusi_clocks* clocks, const double* memory1, s
       tally->h_most = fmax(tally->h_most, report->h);
       tally->steps++;
       tally->rejections += report->rejections;
+      tally->proven += report->proven;
+      tally->sampled += report->sampled;
       tally->limits[report->limit]++;
       int kind = (int)report->limit - (int)SALTUS_LIMIT_POSITION;
       if (kind >= 0 && kind < 3) {
