@@ -706,11 +706,8 @@ void saltusi_sim_show_contacts(saltus_sim* sim) {
   sim->plain = false;
 }
 
-saltus_status saltusi_observer_frame(saltus_sim* sim, bool due) {
-  assert(sim->step >= 0);
-  if (sim->def.recorder_count == 0) {
-    return SALTUS_OK;
-  }
+saltus_status saltusi_observer_show(saltus_sim* sim, bool due) {
+  assert(sim->step >= 0 && sim->def.recorder_count > 0);
   long long every = sim->def.record_every > 0 ? sim->def.record_every : 1;
   bool beat = !at_times(sim) && sim->step % every == 0;
   /* at requested times the last frame may have been reported already */

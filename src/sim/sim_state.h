@@ -160,7 +160,10 @@ static inline saltus_status saltusi_observer_step(saltus_sim* sim, const saltus_
 }
 
 /* The frame of the present instant, when it is due: on the beat of steps, or in any case. */
-saltus_status saltusi_observer_frame(saltus_sim* sim, bool due);
+saltus_status saltusi_observer_show(saltus_sim* sim, bool due);
+static inline saltus_status saltusi_observer_frame(saltus_sim* sim, bool due) {
+  return sim->def.recorder_count > 0 ? saltusi_observer_show(sim, due) : SALTUS_OK;
+}
 
 /* SALTUS_ERR_UNDEFINED with a message when a frame has a number that is not finite; what a system does
  * not say, and velocities of contacts without a direction, are not meant. */

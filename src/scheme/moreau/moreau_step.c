@@ -569,7 +569,9 @@ static saltus_status take(saltusi_moreau* w, const saltus_moreau_jean_options* o
   s->report->newton_iterations = 0;
   w->linked.solved = false;
   if (status == SALTUS_OK) {
-    saltusi_moreau_filter(w, o, s);
+    if (o->filter != SALTUS_FILTER_NO) {
+      saltusi_moreau_filter(w, o, s);
+    }
     status = solve_velocity(w, o, s);
   }
   s->eval->work.newton_iterations += s->report->newton_iterations;
