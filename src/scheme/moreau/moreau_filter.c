@@ -211,7 +211,8 @@ static void close_up(saltusi_moreau* w, const saltusi_step* s) {
     }
     const int from = op->first[i], count = op->first[i + 1] - from;
     for (int k = 0; k < count && next != from; k++) {
-      const size_t a = (size_t)(next + k), b = (size_t)(from + k), n = (size_t)rows->stride;
+      const size_t a = (size_t)next + (size_t)k, b = (size_t)from + (size_t)k;
+      const size_t n = (size_t)rows->stride;
       memcpy(rows->G + a * n, rows->G + b * n, n * sizeof(double));
       memcpy(rows->column + a * n, rows->column + b * n, n * sizeof(int));
       rows->entries[a] = rows->entries[b];
