@@ -358,6 +358,9 @@ void saltusi_convex_near(const saltusi_two* two, saltusi_separation* out) {
       break;
     }
   }
+  if (out->distance < -margin) { /* deep, or the search has lost its way: among all directions */
+    overlap(two, out);
+  }
 }
 
 void saltusi_convex_separation(const saltusi_two* two, saltusi_separation* out) {
