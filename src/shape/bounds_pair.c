@@ -136,6 +136,22 @@ static void circle_over_plane(const bit* circle, const saltusi_sight* sight, con
   }
 }
 
+/* The direction along which points are compared with what lies below them; sign -1: points under a plane. */
+static bool axis_between(const double seen[2][3], int points, const bit* below, double N[3],
+                         double* sign) {
+  *sign = 1.0;
+  if (below->points > 0) {
+    return direction(seen, points, below->p, below->points, N);
+  }
+  double w[3];
+  saltusi_minus3(seen[0], below->p[0], w);
+  *sign = saltusi_dot3(w, below->normal) < 0.0 ? -1.0 : 1.0;
+  for (int k = 0; k < 3; k++) {
+    N[k] = *sign * below->normal[k];
+  }
+  return true;
+}
+
 void saltusi_features_below(const saltusi_two_drifts* two, const saltusi_candidate* numbers,
                             const saltusi_span* span, saltusi_lower* out) {
   assert(two != NULL && numbers != NULL && span != NULL && out != NULL);
@@ -156,27 +172,17 @@ void saltusi_features_below(const saltusi_two_drifts* two, const saltusi_candida
     circle_over_plane(first, &sight, second, span, out);
     return;
   }
-  double seen[2][3], from[3], N[3], top, sign = 1.0;
+  double seen[2][3], from[3], N[3], top, sign;
   for (int k = 0; k < first->points; k++) {
     saltusi_minus3(first->p[k], first->p[0], from);
     saltusi_turn(sight.Q, from, seen[k]);
     saltusi_along(1.0, sight.y, seen[k], seen[k]);
   }
-  if (second->points == 0) {
-    double w[3];
-    saltusi_minus3(seen[0], second->p[0], w);
-    sign = saltusi_dot3(w, second->normal) < 0.0 ? -1.0 : 1.0;
-    for (int k = 0; k < 3; k++) {
-      N[k] = sign * second->normal[k];
-    }
-    top = saltusi_dot3(N, second->p[0]);
-  } else {
-    if (!direction((const double(*)[3])seen, first->points, second->p, second->points, N)) {
-      return;
-    }
-    top = saltusi_dot3(N, second->p[0]);
-    top = second->points == 2 ? fmax(top, saltusi_dot3(N, second->p[1])) : top;
+  if (!axis_between((const double(*)[3])seen, first->points, second, N, &sign)) {
+    return;
   }
+  top = saltusi_dot3(N, second->p[0]);
+  top = second->points == 2 ? fmax(top, saltusi_dot3(N, second->p[1])) : top;
   double height[3], length[3] = {0.0, 0.0, 0.0};
   /* a point below a plane is above it the other way round, radii still outside of it */
   heights(first, &sight, N, top + sign * (a.rho + b.rho), span->s, height);
