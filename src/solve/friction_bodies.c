@@ -15,7 +15,7 @@
 /* Multiply-adds of a visit, with its one-contact solution: 60 ns beside factors of 0.5 ns. */
 static const double visit_cost = 120.0;
 /* Sweeps before anything else, and in steps of Newton's method before each of the other stages; at most so many. */
-enum { FIRST = 40, MOST = 4000 };
+enum { FIRST = 40, LAST = 1000, MOST = 4000 };
 static const double before_newton = 3.0;
 static const double before_interior = 10.0;
 static const double at_last = 40.0;
@@ -78,7 +78,7 @@ bool saltusi_run_bodies(saltusi_friction_run* run) {
     return true;
   }
   for (int k = 0; k < STARTS; k++) {
-    if (interior(run, interior_start[k]) || sweep(run, at_last * each + MOST / 4)) {
+    if (interior(run, interior_start[k]) || sweep(run, at_last * each + LAST)) {
       return true;
     }
   }
