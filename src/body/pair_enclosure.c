@@ -38,7 +38,7 @@ static void recognise(const saltus_mechanism* m, uint64_t identity, known* k) {
   }
 }
 
-/* What is told of the pair with one body's axes as they are and the other's zero: the part of `side` in body axes. */
+/* What is known of the pair with one body's axes as they are and the other's zero: the part of `side` in body axes. */
 static saltusi_pair pair_with(const known* k, int which) {
   static const double unit[9] = {1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0};
   saltusi_carrier on[2] = {{{0.0}, {0.0}, {0.0}, {0.0}}, {{0.0}, {0.0}, {0.0}, {0.0}}};
@@ -122,23 +122,23 @@ static double side_sign(const saltusi_piece* p, const known* k, const saltusi_bo
                         const saltusi_taylor3* d) {
   const saltusi_pair own[2] = {pair_with(k, 0), pair_with(k, 1)};
   saltusi_taylor3 side, part;
-  saltusi_taylor told;
+  saltusi_taylor facing;
   if (saltusi_dot3(own[0].side, own[0].side) + saltusi_dot3(own[1].side, own[1].side) == 0.0) {
     return 2.0;
   }
   turned(p, &at[0], own[0].side, &side);
   turned(p, &at[1], own[1].side, &part);
   saltusi_taylor3_add(p, &side, &part);
-  saltusi_taylor3_dot(p, d, &side, &told);
-  return sign_of(&told);
+  saltusi_taylor3_dot(p, d, &side, &facing);
+  return sign_of(&facing);
 }
 
 /* Of a distance along d: negative for what is hollow, and for a centre that is inside. */
 static double distance_sign(const saltusi_piece* p, const known* k, const saltusi_body_piece at[2],
                             const saltusi_taylor3* d) {
   const bool hollow = (k->feature[0]->rho < 0.0) != (k->feature[1]->rho < 0.0);
-  const double told = side_sign(p, k, at, d);
-  return hollow ? -1.0 : told == 2.0 ? 1.0 : told;
+  const double facing = side_sign(p, k, at, d);
+  return hollow ? -1.0 : facing == 2.0 ? 1.0 : facing;
 }
 
 static double lines(const saltusi_piece* p, const known* k, const saltusi_body_piece at[2],
@@ -152,8 +152,8 @@ static double lines(const saltusi_piece* p, const known* k, const saltusi_body_p
   root_of(p, &square);
   saltusi_taylor3_dot(p, &across, w, to);
   saltusi_taylor_divide(p, to, &square);
-  const double told = side_sign(p, k, at, &across);
-  return told == 2.0 ? sign_of(to) : told;
+  const double facing = side_sign(p, k, at, &across);
+  return facing == 2.0 ? sign_of(to) : facing;
 }
 
 /* Edges that are parallel all along: others touch, as their guard says, and shapes_gaps() says INFINITY. */
@@ -228,11 +228,11 @@ void saltusi_pair_along(const saltusi_piece* p, uint64_t identity, saltus_interv
     }
     return;
   }
-  const bool told = f != NONE && apart(p, &k, f, second, &value);
-  if (told) {
+  const bool enclosed = f != NONE && apart(p, &k, f, second, &value);
+  if (enclosed) {
     saltusi_jet_write(saltusi_taylor_read_only(&value), p->order, out);
   }
-  for (int i = 0; !told && i <= p->order; i++) {
+  for (int i = 0; !enclosed && i <= p->order; i++) {
     out[i] = saltusi_everything;
   }
 }

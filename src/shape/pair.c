@@ -67,10 +67,10 @@ static bool normal_along(const saltusi_spot* A, const saltusi_spot* B, const dou
   if (!(length > 0.0)) {
     return false;
   }
-  const double told =
+  const double facing =
       saltusi_dot3(d, side); /* a centre may be inside: d points the wrong way then */
   const bool hollow = (A->rho < 0.0) != (B->rho < 0.0);
-  const double sign = hollow || told < 0.0 ? -1.0 : 1.0;
+  const double sign = hollow || facing < 0.0 ? -1.0 : 1.0;
   for (int k = 0; k < 3; k++) {
     normal[k] = sign * d[k] / length;
   }
@@ -85,8 +85,8 @@ static bool normal_across(const saltusi_spot* A, const saltusi_spot* B, const do
   if (!(length > 0.0)) {
     return false;
   }
-  const double told = saltusi_dot3(across, side);
-  const double sign = (told != 0.0 ? told : saltusi_dot3(across, d)) < 0.0 ? -1.0 : 1.0;
+  const double facing = saltusi_dot3(across, side);
+  const double sign = (facing != 0.0 ? facing : saltusi_dot3(across, d)) < 0.0 ? -1.0 : 1.0;
   for (int k = 0; k < 3; k++) {
     normal[k] = sign * across[k] / length;
   }
