@@ -334,6 +334,10 @@ void saltusi_list_convex(const saltusi_listing* list) {
   with.sine = list->all ? fmax(list->sine, LEAST_DELTA) : sin(with.delta);
   const int before = list->out->count;
   saltusi_list_features(&with);
+  if (list->out->count == before && best.distance <= 0.0) { /* a way out that is not the best */
+    saltusi_convex_separation(list->two, &best);
+    saltusi_list_features(&with);
+  }
   /* deep in each other the way out need not be a normal of any pair: the nearest ones do */
   with.borderless = true;
   for (double delta = LEAST_DELTA;
