@@ -82,17 +82,17 @@ static void torus(const saltusi_shape* shape, const saltusi_sight* sight) {
   double f[3], point[CORNERS + 1][3];
   saltusi_cross(ring->a, ring->e, f);
   for (int side = 1; side >= -1; side -= 2) {
-    for (int i = 0; i <= CORNERS; i++) {
-      const double x = cos(TURN * i / CORNERS), y = sin(TURN * i / CORNERS);
-      double along[3], across[3];
+    for (
+        int i = 0; i <= CORNERS;
+        i++) { /* by directions on the paper: the point of the circle that is farthest along each */
+      double d[3];
+      on_paper(sight, cos(TURN * i / CORNERS), sin(TURN * i / CORNERS), d);
+      const double x = saltusi_dot3(d, ring->e), y = saltusi_dot3(d, f);
+      const double length = sqrt(x * x + y * y),
+                   reach = length > 0.0 ? ring->size[0] / length : 0.0;
       for (int k = 0; k < 3; k++) {
-        along[k] = y * ring->e[k] - x * f[k];
-        point[i][k] = ring->p[k] + ring->size[0] * (x * ring->e[k] + y * f[k]);
+        point[i][k] = ring->p[k] + reach * (x * ring->e[k] + y * f[k]) + side * ring->rho * d[k];
       }
-      const double u = saltusi_dot3(along, sight->right), v = saltusi_dot3(along, sight->up);
-      const double length = fmax(sqrt(u * u + v * v), 1e-9);
-      on_paper(sight, -v / length, u / length, across);
-      saltusi_along(side * ring->rho, across, point[i], point[i]);
     }
     sight->line(sight->user, side > 0, (const double(*)[3])point, side > 0 ? CORNERS : CORNERS + 1);
   }
