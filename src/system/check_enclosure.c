@@ -75,10 +75,13 @@ static bool contact_along(const checker* c, saltus_quantity what, int i, saltus_
     ops->along(sys->self, &c->course, what, c->list.key[i], bound);
     return true;
   }
-  if (ops->contact_along != NULL) {
-    ops->contact_along(sys->self, &c->course, what, c->list.identity[i], bound);
+  const uint64_t identity = c->list.identity[i];
+  const bool known = ops->contact_along != NULL &&
+                     (ops->contact_depends(sys->self, what, identity) & SALTUS_NOT_ENCLOSED) == 0;
+  if (known) {
+    ops->contact_along(sys->self, &c->course, what, identity, bound);
   }
-  return ops->contact_along != NULL;
+  return known;
 }
 
 /* The quantities at one point inside. */
@@ -103,11 +106,12 @@ static void look_at_point(checker* c, const saltus_point* at) {
   }
   for (int i = 0; i < c->list.count; i++) {
     const int count = rows_of(c, i);
-    if (!contact_along(c, SALTUS_QUANTITY_GAP, i, bound)) {
-      return;
+    if (contact_along(c, SALTUS_QUANTITY_GAP, i, bound)) {
+      look(c, c->list.gap[i], bound[0]);
     }
-    look(c, c->list.gap[i], bound[0]);
-    contact_along(c, SALTUS_QUANTITY_VELOCITY, i, bound);
+    if (!contact_along(c, SALTUS_QUANTITY_VELOCITY, i, bound)) {
+      continue;
+    }
     saltusi_rows_peek(sys, at, c->list.key[i], count, &c->rows, 0);
     for (int r = 0; r < count; r++) {
       look(c, saltusi_row_dot(&c->rows, r, at->v) + c->rows.b[r], bound[r]);
@@ -169,7 +173,7 @@ static void look_at_rates(checker* c) {
   const bool listed = saltusi_contacts(sys, &c->at, &c->list) == SALTUS_OK;
   for (int i = 0; listed && i < c->list.count; i++) {
     if (!contact_along(c, SALTUS_QUANTITY_GAP, i, bound)) {
-      return;
+      continue;
     }
     saltusi_rows_peek(sys, &c->at, c->list.key[i], 1, &c->rows, 0);
     look(c, saltusi_row_dot(&c->rows, 0, c->at.v) + c->rows.b[0], bound[1]);
