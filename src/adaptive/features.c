@@ -258,7 +258,9 @@ static bool settle_guard(saltusi_search* search, guarded* g, double end, bool* f
   return true;
 }
 
-/* One that begins a little outside, as corners on corners may, is looked at again when it is twice as far. */
+/* One that begins a little outside, as corners on corners may, and which nothing takes over from, is looked at again when
+ * it is twice as far, and not before it is a part of what lists go beyond borders: the instant of rounding in which it would
+ * be found again is none of time's. */
 static void find_guard(saltusi_search* search, int key) {
   guarded g = {.search = search, .key = key, .allowed = guard_rounding(search->o)};
   double last = guard_at(&g, 0.0);
@@ -266,7 +268,7 @@ static void find_guard(saltusi_search* search, int key) {
     return;
   }
   if (last <= 0.0) {
-    g.allowed += 2.0 * (g.allowed - last);
+    g.allowed = fmax(g.allowed + 2.0 * (g.allowed - last), 0.0625 * near_reach(search->o));
     last = guard_at(&g, 0.0);
   }
   double end = saltusi_found_end(search);
