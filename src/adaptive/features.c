@@ -222,7 +222,7 @@ static bool settle_guard(saltusi_search* search, guarded* g, double end, bool* f
   enum { MOST = 48, STACK = 64 };
   const double shortest = 1.0 / 1024.0;
   double left[STACK][2] = {{0.0, end}};
-  int count = 1;
+  int count = end > 0.0 ? 1 : 0;
   *fell = false;
   for (int k = 0; count > 0; k++) {
     const double a = left[count - 1][0], b = left[count - 1][1], m = 0.5 * (a + b);
@@ -440,7 +440,7 @@ static saltus_status find_pair_root(saltusi_search* search, int key) {
       1.0 / 64.0; /* of pieces that are cut further: bounds of gaps do the rest */
   const double end = saltusi_found_end(search), reach = 2.0 * near_reach(search->o);
   double left[STACK][2] = {{0.0, end}};
-  int count = 1;
+  int count = end > 0.0 ? 1 : 0; /* an event at the start leaves nothing to search */
   bool found = false;
   saltus_status status = SALTUS_OK;
   saltusi_count_search(search, true); /* what is left to others counts there */
