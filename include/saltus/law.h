@@ -14,6 +14,7 @@
 #define SALTUS_LAW_H
 
 #include "saltus/api.h"
+#include "saltus/friction_law.h"
 #include "saltus/log.h"
 #include "saltus/memory.h"
 #include "saltus/status.h"
@@ -63,6 +64,29 @@ typedef enum saltus_energy_gain {
 } saltus_energy_gain;
 
 typedef struct saltus_own_impact saltus_own_impact;
+
+/* What happens in a contact. */
+typedef struct saltus_contact_law {
+  const char* name;                    /* for messages and recordings; NULL is allowed */
+  int tangents;                        /* 0 frictionless, 1 planar, 2 spatial */
+  double mu;                           /* friction coefficient, >= 0 */
+  double e_N;                          /* normal restitution, 0..1 */
+  double e_T;                          /* tangential restitution, -1..1 */
+  saltus_impact_law impact;            /* how e_N is meant */
+  double stiffness;                    /* ratio to other contacts, for SALTUS_ORDER_LZB; 0: 1 */
+  const saltus_own_impact* own;        /* of SALTUS_IMPACT_OWN */
+  const saltus_friction_law* friction; /* beyond Coulomb's law; NULL: nothing */
+  SALTUS_RESERVED(1);
+} saltus_contact_law;
+
+/* Rows that friction of a contact has: normal, tangents, rolling, spin. */
+static inline int saltus_contact_rows(const saltus_contact_law* law) {
+  const saltus_friction_law* f = law->friction;
+  const int slips = 1 + law->tangents;
+  return f == NULL ? slips
+                   : slips + (f->rolling > 0.0 ? law->tangents : 0) +
+                         (f->drilling > 0.0 || f->patch != SALTUS_PATCH_NONE ? 1 : 0);
+}
 
 /* A contact of an impact. */
 typedef struct saltus_impact_contact {

@@ -29,7 +29,9 @@ enum {
   SALTUS_TREATS_VARIABLE_STEPS = 16,    /* the step may change from one step to the next */
   SALTUS_TREATS_PLANAR_FRICTION = 32,   /* friction of contacts with one tangent, no other */
   SALTUS_TREATS_CHANGING_CONTACTS = 64, /* contacts that come and go */
-  SALTUS_TREATS_LAWS = 128 /* every impact law of law.h, and rules for several contacts */
+  SALTUS_TREATS_LAWS = 128, /* every impact law of law.h, and rules for several contacts */
+  SALTUS_TREATS_FRICTION_LAWS =
+      256 /* friction_law.h beyond elliptic cones with the associated rule */
 };
 
 typedef struct saltus_scheme_info {

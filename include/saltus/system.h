@@ -67,19 +67,6 @@ typedef enum saltus_part {
   SALTUS_PART_JOINT
 } saltus_part;
 
-/* What happens in a contact. */
-typedef struct saltus_contact_law {
-  const char* name;             /* for messages and recordings; NULL is allowed */
-  int tangents;                 /* 0 frictionless, 1 planar, 2 spatial */
-  double mu;                    /* friction coefficient, >= 0 */
-  double e_N;                   /* normal restitution, 0..1 */
-  double e_T;                   /* tangential restitution, -1..1 */
-  saltus_impact_law impact;     /* how e_N is meant */
-  double stiffness;             /* ratio to other contacts, for SALTUS_ORDER_LZB; 0: 1 */
-  const saltus_own_impact* own; /* of SALTUS_IMPACT_OWN */
-  SALTUS_RESERVED(2);
-} saltus_contact_law;
-
 /* The contacts at one configuration. An identity names a contact for ever: the pair of features that touch, say. A fixed
  * set of contacts writes only `gap`: count = dims.nc, identity[i] = i and law[i] = i are set before the call; one that
  * shares laws writes `law` too. docs/contacts.md. */
@@ -119,7 +106,8 @@ typedef struct saltus_contact_place {
 
 /* Rows of one joint or contact. All arrays are zero before the call. */
 typedef struct saltus_rows {
-  int count;   /* rows wanted: all of a joint; of a contact 1 + tangents, or the normal alone */
+  int count;   /* rows wanted: all of a joint; of a contact 1 + tangents, the normal alone, or
+                  * those of saltus_contact_rows */
   int width;   /* entries of a row; a sparse system may lower it */
   int stride;  /* between rows of G */
   int* column; /* [width] ascending, to be written; NULL when rows are dense, width = nv */
@@ -256,7 +244,9 @@ typedef struct saltus_system_ops {
   bool (*obstacle)(const void* self, const saltus_point* at, double h, char* text, size_t size);
   /* ? advance. The same inside a step: angles of joints may have any value where neither forces nor joints read them. */
   void (*advance_within)(const void* self, const double* q, const double* v, double h, double* q1);
-  SALTUS_RESERVED(7);
+  /* ? none. The one row of dry friction i of saltus_system.dry. */
+  void (*dry)(const void* self, const saltus_point* at, int i, saltus_rows* rows);
+  SALTUS_RESERVED(6);
 } saltus_system_ops;
 
 typedef struct saltus_label {
@@ -278,8 +268,10 @@ typedef struct saltus_system {
   int joint_count;
   const int*
       joint_first; /* [joint_count + 1] first row of each joint; NULL: every row is a joint */
-  const saltus_impacts* impacts; /* how contacts strike together; NULL: at once */
-  SALTUS_RESERVED(7);
+  const saltus_impacts* impacts;  /* how contacts strike together; NULL: at once */
+  const saltus_dry_friction* dry; /* [dry_count] dry friction beside that of contacts */
+  int dry_count;
+  SALTUS_RESERVED(5);
 } saltus_system;
 
 /* SALTUS_ERR_RANGE with a message that names what is wrong: missing callbacks, negative sizes, laws out of range. Called

@@ -7,6 +7,7 @@
 #include "base/pool.h"
 #include "base/reserved.h"
 #include "scheme/scheme_inside.h"
+#include "system/frictions.h"
 #include "system/impacts.h"
 
 #include <assert.h>
@@ -77,6 +78,30 @@ static saltus_status check_treats(const saltusi_scheme_ops* ops, const saltus_sy
                   i, label);
       return SALTUS_ERR_UNSUPPORTED;
     }
+  }
+  return SALTUS_OK;
+}
+
+/* Friction beyond Coulomb's law, up to scaled rows. */
+static saltus_status check_frictions(const saltusi_scheme_ops* ops, const saltus_system* sys,
+                                     saltus_log log) {
+  if ((ops->info.treats & SALTUS_TREATS_FRICTION_LAWS) != 0) {
+    return SALTUS_OK;
+  }
+  for (int i = 0; i < sys->law_count && sys->laws != NULL; i++) {
+    if (saltusi_friction_is_special(&sys->laws[i])) {
+      saltusi_log(log, SALTUS_LEVEL_ERROR,
+                  "scheme %s treats Coulomb's law and elliptic cones with the associated rule; "
+                  "contact %d \"%s\" asks for more",
+                  ops->info.name, i, sys->laws[i].name != NULL ? sys->laws[i].name : "");
+      return SALTUS_ERR_UNSUPPORTED;
+    }
+  }
+  if (sys->dry_count > 0) {
+    saltusi_log(log, SALTUS_LEVEL_ERROR,
+                "scheme %s treats dry friction of contacts alone; \"%s\" is of a joint",
+                ops->info.name, sys->dry[0].name != NULL ? sys->dry[0].name : "");
+    return SALTUS_ERR_UNSUPPORTED;
   }
   return SALTUS_OK;
 }
@@ -367,6 +392,9 @@ static saltus_status build(const saltus_scheme_def* def, const saltusi_scheme_op
     saltus_options_defaults(&ops->info.options, scheme->options);
   }
   scheme->own = def->system->laws;
+  if (saltusi_frictions_scaled(def->system)) {
+    scheme->eval.sys.traits |= (unsigned)SALTUSI_SCALED_ROWS;
+  }
   scheme->jumps = jumps(ops, def->system);
   scheme->projects =
       def->system->dims.nj > 0 && saltusi_projection_asked(&ops->info.options, scheme->options);
@@ -421,6 +449,9 @@ static saltus_status create(const saltus_scheme_def* def, bool one_clock, saltus
   }
   if (status == SALTUS_OK) {
     status = check_treats(ops, def->system, def->log);
+  }
+  if (status == SALTUS_OK) {
+    status = check_frictions(ops, def->system, def->log);
   }
   if (status == SALTUS_OK && def->options != NULL && ops->check != NULL) {
     status = ops->check(def->options, def->system, def->log);

@@ -130,6 +130,31 @@ static void name_contacts(const saltus_scheme* scheme, saltus_step_report* repor
   }
 }
 
+/* Impulses and slip along second tangents whose rows were scaled, frictions.h. */
+static void scale_back(const saltus_scheme* scheme, saltus_step_report* report) {
+  const saltus_contact_law* laws = scheme->eval.sys.laws;
+  for (int i = 0; i < report->event_count; i++) {
+    saltus_event* event = &scheme->events.items[i];
+    if (event->law >= 0 && event->law < scheme->eval.sys.law_count) {
+      const double scale = saltusi_friction_scale(&laws[event->law]);
+      event->impulse[2] *= scale;
+      event->slip_before[1] /= scale;
+      event->slip_after[1] /= scale;
+    }
+  }
+  for (int i = 0; i < report->active; i++) {
+    saltus_contact_step* contact = &scheme->contacts[i];
+    const double scale = saltusi_friction_scale(&laws[contact->law]);
+    contact->impulse[2] *= scale;
+    contact->lasting[2] *= scale;
+    contact->slip_before[1] /= scale;
+    contact->slip_after[1] /= scale;
+    contact->whole_impact.impulse[2] *= scale;
+    contact->whole_impact.before[2] /= scale;
+    contact->whole_impact.after[2] /= scale;
+  }
+}
+
 /* Impacts by their law at the start of the step, then the step from there. */
 static saltus_status jump_and_step(saltus_scheme* scheme) {
   saltusi_step* step = &scheme->step;
@@ -185,6 +210,9 @@ static saltus_status do_step(saltus_scheme* scheme, saltus_step_report* report) 
     status = SALTUS_ERR_SYSTEM; /* a fixed set that wants more, or one without end */
   }
   name_contacts(scheme, report);
+  if ((scheme->eval.sys.traits & SALTUSI_SCALED_ROWS) != 0 && scheme->clocks == NULL) {
+    scale_back(scheme, report);
+  }
   return status;
 }
 

@@ -237,6 +237,20 @@ void saltusi_rows_identity(const saltus_system* sys, const saltus_point* at, uin
   close_rows(block, first, &rows);
 }
 
+void saltusi_rows_scale(const saltus_contact_law* law, saltusi_row_block* block, int first) {
+  assert(law != NULL && block != NULL);
+  const double scale = saltusi_friction_scale(law);
+  const int row = first + 2;
+  double* G = block->G + (size_t)row * (size_t)block->stride;
+  for (int k = 0; k < block->entries[row]; k++) {
+    G[k] *= scale;
+  }
+  block->b[row] *= scale;
+  if (block->c != NULL) {
+    block->c[row] *= scale;
+  }
+}
+
 void saltusi_rows_keyed(const saltus_system* sys, const saltus_point* at, int key, int count,
                         saltusi_row_block* block, int first, bool kept) {
   assert(sys != NULL && at != NULL && at->keys != NULL && block != NULL && key >= 0 && count >= 0);
@@ -245,6 +259,9 @@ void saltusi_rows_keyed(const saltus_system* sys, const saltus_point* at, int ke
   }
   if (at->keys->table.law[key] >= 0 && at->keys->table.law[key] != saltusi_watch_law(sys)) {
     saltusi_rows_identity(sys, at, at->keys->table.identity[key], count, block, first);
+    if ((sys->traits & SALTUSI_SCALED_ROWS) != 0 && count > 2) {
+      saltusi_rows_scale(&sys->laws[at->keys->table.law[key]], block, first);
+    }
   } else { /* nobody has the key, or a watch, which has no rows */
     saltus_rows rows = open_rows(block, first, count);
     rows.width = block->column != NULL ? 0 : rows.width;

@@ -10,6 +10,7 @@
 #include "saltus/system.h"
 #include "saltus/work.h"
 #include "system/contact_keys.h"
+#include "system/frictions.h"
 
 #include <math.h>
 
@@ -231,17 +232,28 @@ int saltusi_joint_of(const saltus_system* sys, int row);
 /* Rows of the largest joint; 0: there is none. */
 int saltusi_joint_rows_most(const saltus_system* sys);
 
+/* The second tangent row of a contact as schemes see it, frictions.h. */
+void saltusi_rows_scale(const saltus_contact_law* law, saltusi_row_block* block, int first);
+
 /* Evaluates `count` rows of a contact without a key, or all rows of a joint, into the block from `first` on. */
 void saltusi_rows_identity(const saltus_system* sys, const saltus_point* at, uint64_t identity,
                            int count, saltusi_row_block* block, int first);
 /* The same for a contact by its key, at a point with keys; kept: whether the contact is used by the step. */
 void saltusi_rows_keyed(const saltus_system* sys, const saltus_point* at, int key, int count,
                         saltusi_row_block* block, int first, bool kept);
+/* The same for a contact of a fixed set. */
+static inline void saltusi_rows_fixed(const saltus_system* sys, const saltus_point* at, int key,
+                                      int count, saltusi_row_block* block, int first) {
+  saltusi_rows_identity(sys, at, (uint64_t)key, count, block, first);
+  if ((sys->traits & SALTUSI_SCALED_ROWS) != 0 && count > 2) {
+    saltusi_rows_scale(&sys->laws[key], block, first);
+  }
+}
 /* The same at any point. */
 static inline void saltusi_rows_contact(const saltus_system* sys, const saltus_point* at, int key,
                                         int count, saltusi_row_block* block, int first) {
   if (at->keys == NULL) { /* most small systems have a fixed set */
-    saltusi_rows_identity(sys, at, (uint64_t)key, count, block, first);
+    saltusi_rows_fixed(sys, at, key, count, block, first);
   } else {
     saltusi_rows_keyed(sys, at, key, count, block, first, true);
   }
@@ -250,7 +262,7 @@ static inline void saltusi_rows_contact(const saltus_system* sys, const saltus_p
 static inline void saltusi_rows_peek(const saltus_system* sys, const saltus_point* at, int key,
                                      int count, saltusi_row_block* block, int first) {
   if (at->keys == NULL) {
-    saltusi_rows_identity(sys, at, (uint64_t)key, count, block, first);
+    saltusi_rows_fixed(sys, at, key, count, block, first);
   } else {
     saltusi_rows_keyed(sys, at, key, count, block, first, false);
   }

@@ -7,6 +7,7 @@
 
 #include "base/log.h"
 #include "base/reserved.h"
+#include "system/frictions.h"
 #include "system/impacts.h"
 #include "system/structure.h"
 
@@ -209,5 +210,6 @@ saltus_status saltus_system_validate(const saltus_system* system, saltus_log log
   for (int i = 0; status == SALTUS_OK && system->laws != NULL && i < system->law_count; i++) {
     status = check_law(&system->laws[i], i, log);
   }
+  status = status == SALTUS_OK ? saltusi_frictions_validate(system, log) : status;
   return status == SALTUS_OK ? saltusi_impacts_validate(system, log) : status;
 }

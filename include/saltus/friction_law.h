@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * friction_law.h - friction of a contact beyond Coulomb's |P_T| <= mu P_N, and dry friction elsewhere.
+ *
+ *   elliptic     |M^-1 P_T| <= P_N, M = diag(mu, across); sliding P_T = -P_N N^2 U / |M^-1 N^2 U|, N = diag(sliding)
+ *   curve        sticks up to mu, slides with mu(|U_T|) <= mu
+ *   viscous      -viscous U_T while the contact is closed, beside the dry part
+ *   rolling      |M_R| <= rolling P_N against the angular velocity along the surface
+ *   drilling     |M_S| <= drilling P_N against the angular velocity about the normal
+ *   patch        slip and spin share the friction of a disc (Coulomb and Contensou)
+ *   adhesion     P_N >= -adhesion, |P_T| <= mu (P_N + adhesion) while bonded
+ *
+ * All zero is Coulomb's law. Parts go together: an elliptic cone may have a curve (then mu(s) / mu scales both axes),
+ * rolling resistance and adhesion. docs/laws.md has sources and what each scheme does with them.
+ *
+ * Rows of a contact: normal, `tangents` of slip, then as many of rolling [rad/s] where `rolling` is not 0, then one of
+ * spin [rad/s] where `drilling` or `patch` is not. saltus_contact_rows counts them.
+ */
+#ifndef SALTUS_FRICTION_LAW_H
+#define SALTUS_FRICTION_LAW_H
+
+#include "saltus/api.h"
+
+#include <stdbool.h>
+
+SALTUS_BEGIN_DECLS
+
+/* How the coefficient depends on the speed s of slip. The coefficient of sticking is saltus_contact_law.mu. */
+typedef enum saltus_friction_curve {
+  SALTUS_CURVE_CONSTANT, /* mu */
+  SALTUS_CURVE_KINETIC,  /* `kinetic` as soon as it slides */
+  SALTUS_CURVE_STRIBECK, /* kinetic + (mu - kinetic) exp(-(s / speed)^exponent) */
+  SALTUS_CURVE_OWN       /* saltus_friction_law.own */
+} saltus_friction_curve;
+
+typedef enum saltus_patch {
+  SALTUS_PATCH_NONE,
+  SALTUS_PATCH_UNIFORM,
+  SALTUS_PATCH_HERTZ
+} saltus_patch;
+
+/* A user's own curve: mu(s) for s > 0, at most the mu of sticking as s goes to 0; slope [s/m] is its derivative. Belongs
+ * to the caller and outlives everything made from it. */
+typedef struct saltus_own_curve {
+  const char* name;
+  double (*coefficient)(const void* self, double speed, double* slope);
+  const void* self;
+  SALTUS_RESERVED(4);
+} saltus_own_curve;
+
+typedef struct saltus_friction_law {
+  double across; /* coefficient along the second tangent; 0: mu */
+  double sliding
+      [2]; /* nu; 0: those of sticking, the associated rule; equal: straight against the slip */
+  saltus_friction_curve curve;
+  double kinetic;
+  double speed;    /* m/s, of Stribeck's curve */
+  double exponent; /* 0: 1 */
+  const saltus_own_curve* own;
+  double viscous;  /* N s/m */
+  double rolling;  /* m */
+  double drilling; /* m */
+  saltus_patch patch;
+  double radius;   /* m, of the patch */
+  bool ellipsoid;  /* |F|^2 + (M / M_0)^2 <= (mu N)^2 instead of the coupled law of the patch */
+  bool rebinds;    /* touching restores the bond */
+  double adhesion; /* N, what the bond pulls at most */
+  double
+      shear; /* N, what it holds along the tangents beside mu P_N; 0: mu adhesion; negative: nothing */
+  SALTUS_RESERVED(6);
+} saltus_friction_law;
+
+/* Dry friction of a velocity U = G^T v + b that is no contact's slip, as in a joint:
+ * |P| <= h (force + arm |R|) against U, R the first `reaction_rows` forces of a joint. */
+typedef struct saltus_dry_friction {
+  const char* name;  /* for messages and recordings; NULL is allowed */
+  double force;      /* N or N m, >= 0 */
+  double arm;        /* coefficient times radius [m], or coefficient; >= 0 */
+  int joint;         /* whose reaction `arm` multiplies; not read where arm is 0 */
+  int reaction_rows; /* 0: all of the joint */
+  SALTUS_RESERVED(4);
+} saltus_dry_friction;
+
+/* Coefficient over that of sticking at speed s > 0, 1 for NULL; slope [s/m] may be NULL. mu: of sticking. */
+SALTUS_API double saltus_friction_ratio(const saltus_friction_law* law, double mu, double s,
+                                        double* slope);
+
+/* Force mu N f(d) and moment mu N a m(d) of a circular patch of radius a that slips with v and spins with w, d = v / (a w)
+ * (Contensou, Zhuravlev). Accurate to 2e-12. d may be infinite. */
+SALTUS_API void saltus_patch_load(saltus_patch patch, double d, double* f, double* m);
+/* m(0): the moment of pure spin over mu N a: 2/3, or 3 pi / 16. */
+SALTUS_API double saltus_patch_spin(saltus_patch patch);
+/* Gauge of a force F and a moment M about the normal over mu N and mu N a: at most 1 where the patch can hold them. */
+SALTUS_API double saltus_patch_gauge(saltus_patch patch, double F, double M);
+
+SALTUS_END_DECLS
+
+#endif

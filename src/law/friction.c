@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * friction.c - curves of friction coefficients and the circular patch (Contensou 1963, Zhuravlev 1998; closed forms:
+ * methods, impact and friction laws, 3(d)).
+ */
+#include "saltus/friction_law.h"
+
+#include <assert.h>
+#include <float.h>
+#include <math.h>
+#include <stddef.h>
+
+static const double pi = 3.14159265358979323846;
+
+static double stribeck(const saltus_friction_law* law, double mu, double s, double* slope) {
+  const double n = law->exponent > 0.0 ? law->exponent : 1.0, fall = mu - law->kinetic;
+  const double x = s / law->speed, power = pow(x, n), part = fall * exp(-power);
+  *slope = x > 0.0 ? -part * n * power / s : 0.0;
+  return law->kinetic + part;
+}
+
+double saltus_friction_ratio(const saltus_friction_law* law, double mu, double s, double* slope) {
+  assert(mu >= 0.0 && s >= 0.0);
+  double at = mu, change = 0.0;
+  if (law != NULL && mu > 0.0) {
+    switch (law->curve) {
+    case SALTUS_CURVE_KINETIC:
+      at = law->kinetic;
+      break;
+    case SALTUS_CURVE_STRIBECK:
+      at = stribeck(law, mu, s, &change);
+      break;
+    case SALTUS_CURVE_OWN:
+      at = law->own->coefficient(law->own->self, s, &change);
+      break;
+    default:
+      break;
+    }
+  }
+  const double unit = mu > 0.0 ? mu : 1.0;
+  if (slope != NULL) {
+    *slope = change / unit;
+  }
+  return mu > 0.0 ? at / unit : 1.0;
+}
+
+/* Complete elliptic integrals of parameter m = k^2 < 1 by the arithmetic-geometric mean. */
+static void complete(double m, double* K, double* E) {
+  double a = 1.0, b = sqrt(1.0 - m), sum = 0.5 * m, power = 0.5, c = 1.0;
+  while (c > 1e-8 * a) { /* the next one is c^2 / (4 a) */
+    const double mean = 0.5 * (a + b);
+    c = 0.5 * (a - b);
+    b = sqrt(a * b);
+    a = mean;
+    power *= 2.0;
+    sum += power * c * c;
+  }
+  *K = pi / (2.0 * a);
+  *E = *K * (1.0 - sum);
+}
+
+/* Where the closed forms cancel, series. */
+static const double near_zero = 1e-2, far = 30.0, at_one = 1e-12;
+
+static void uniform(double d, double* f, double* m) {
+  const double d2 = d * d;
+  double K = 0.0, E = 0.0;
+  if (d < near_zero) {
+    *f = d * (1.0 - d2 / 8.0 - d2 * d2 / 64.0);
+    *m = 2.0 / 3.0 - d2 / 2.0 + 3.0 * d2 * d2 / 32.0 + 5.0 * d2 * d2 * d2 / 384.0;
+  } else if (fabs(d - 1.0) < at_one) {
+    *f = 8.0 / (3.0 * pi);
+    *m = 8.0 / (9.0 * pi);
+  } else if (d < 1.0) {
+    complete(d2, &K, &E);
+    *f = 4.0 / (3.0 * pi * d) * ((1.0 + d2) * E - (1.0 - d2) * K);
+    *m = 4.0 / (9.0 * pi) * ((4.0 - 2.0 * d2) * E - (1.0 - d2) * K);
+  } else {
+    complete(1.0 / d2, &K, &E);
+    *f = 4.0 / (3.0 * pi) * ((1.0 + d2) * E - (d2 - 1.0) * K);
+    *m = 4.0 * d / (9.0 * pi) * ((4.0 - 2.0 * d2) * E + (2.0 * d2 - 5.0 + 3.0 / d2) * K);
+  }
+}
+
+static void hertz(double d, double* f, double* m) {
+  const double d2 = d * d;
+  if (d <= 1.0) {
+    *f = 3.0 * pi / 32.0 * d * (4.0 - d2);
+    *m = 3.0 * pi / 16.0 * (1.0 - d2 + 3.0 * d2 * d2 / 8.0);
+    return;
+  }
+  const double t = asin(1.0 / d), s = sqrt(d2 - 1.0) / d2;
+  const double I0 = 2.0 * t, I2 = t - s, I4 = 0.75 * t - s * (0.75 + 0.5 / d2);
+  const double B = 0.75 * (d2 * I0 - d2 * (1.0 + d2) * I2 + d2 * d2 * I4 +
+                           (I0 - 2.0 * d2 * I2 + d2 * d2 * I4) / 4.0);
+  *f = 0.75 * d * (2.0 * I0 - (2.0 + 4.0 * d2) * I2 + 4.0 * d2 * I4 - I2 + d2 * I4);
+  *m = B - d * *f;
+}
+
+void saltus_patch_load(saltus_patch patch, double d, double* f, double* m) {
+  assert(patch != SALTUS_PATCH_NONE && d >= 0.0 && f != NULL && m != NULL);
+  const bool even = patch == SALTUS_PATCH_UNIFORM;
+  if (d > far) {
+    const double x = 1.0 / d, x2 = x * x;
+    *f = even ? 1.0 - x2 / 8.0 - x2 * x2 / 64.0 - 5.0 * x2 * x2 * x2 / 1024.0
+              : 1.0 - x2 / 10.0 - 3.0 * x2 * x2 / 280.0 - x2 * x2 * x2 / 336.0;
+    *m = even ? x * (1.0 / 4.0 + x2 / 48.0 + 3.0 * x2 * x2 / 512.0)
+              : x * (1.0 / 5.0 + x2 / 70.0 + x2 * x2 / 280.0);
+  } else if (even) {
+    uniform(d, f, m);
+  } else {
+    hertz(d, f, m);
+  }
+}
+
+double saltus_patch_spin(saltus_patch patch) {
+  return patch == SALTUS_PATCH_UNIFORM ? 2.0 / 3.0 : 3.0 * pi / 16.0;
+}
+
+double saltus_patch_gauge(saltus_patch patch, double F, double M) {
+  assert(patch != SALTUS_PATCH_NONE);
+  F = fabs(F);
+  M = fabs(M);
+  if (F == 0.0) {
+    return M / saltus_patch_spin(patch);
+  }
+  if (M == 0.0) {
+    return F;
+  }
+  /* d with m(d) / f(d) = M / F: falls from infinity to 0, so bisection in ln d, about 2e-16 of it at the end */
+  double low = log(DBL_EPSILON), high = -low, f = 1.0, m = 0.0;
+  if (M * 1e15 < F) {
+    return F;
+  }
+  for (int k = 0; k < 64; k++) {
+    const double middle = 0.5 * (low + high);
+    saltus_patch_load(patch, exp(middle), &f, &m);
+    *(m * F > f * M ? &low : &high) = middle;
+  }
+  saltus_patch_load(patch, exp(0.5 * (low + high)), &f, &m);
+  return sqrt((F * F + M * M) / (f * f + m * m));
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * frictions.h - the friction laws that a system asks for.
+ *
+ * An elliptic cone with the associated rule is a circular one of scaled rows: with s = across / mu the second tangent
+ * row is multiplied by s, U_2' = s U_2, P_2 = s P_2', and |P_T'| <= mu P_N against U_T' (methods: impact and friction
+ * laws, 3(a)). Schemes see scaled rows alone, by a bit in the traits of their copy of the system; their reports are
+ * scaled back by the driver.
+ */
+#ifndef SALTUSI_FRICTIONS_H
+#define SALTUSI_FRICTIONS_H
+
+#include "saltus/system.h"
+
+/* Of saltus_system.traits, inside the library: rows of contacts are scaled. */
+enum { SALTUSI_SCALED_ROWS = 1 << 30 };
+
+/* SALTUS_ERR_RANGE after a message when friction laws of contacts or `dry` are none. */
+saltus_status saltusi_frictions_validate(const saltus_system* system, saltus_log log);
+
+/* Scale of the second tangent row; 1: none. */
+static inline double saltusi_friction_scale(const saltus_contact_law* law) {
+  const saltus_friction_law* f = law->friction;
+  if (f == NULL || f->across == 0.0 || f->sliding[0] != 0.0 || law->tangents != 2) {
+    return 1.0;
+  }
+  return f->across / law->mu;
+}
+
+/* Whether a contact has a law that scaled rows do not make Coulomb's. */
+bool saltusi_friction_is_special(const saltus_contact_law* law);
+/* Whether a contact of the system has one, or there is dry friction elsewhere. */
+bool saltusi_frictions_special(const saltus_system* system);
+/* Whether a contact has a second tangent row that is scaled. */
+bool saltusi_frictions_scaled(const saltus_system* system);
+
+#endif
