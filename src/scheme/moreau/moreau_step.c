@@ -23,6 +23,7 @@
  * end of the step, so what it stops would swing between +c and -c for ever. While contacts are active
  * that part of v_k is therefore left out of the mean, and a mechanism that is stopped is at rest.
  */
+#include "scheme/moreau/moreau_ahead.h"
 #include "scheme/moreau/moreau_filter.h"
 #include "scheme/moreau/moreau_joints.h"
 #include "scheme/moreau/moreau_linkage.h"
@@ -39,9 +40,9 @@ const char* const saltusi_speculative_names[] = {"no", "yes", NULL};
 const char* const saltusi_filter_names[] = {"no", "exact", "flat", NULL};
 const char* const saltusi_iterate_names[] = {"settled", "once", NULL};
 
-/* v_free = v_{k+1} - J^-1 R for the current v_{k+1} */
-static inline saltus_status linearize(saltusi_moreau* w, const saltus_moreau_jean_options* o,
-                                      const saltusi_step* s, bool first) {
+saltus_status saltusi_moreau_linearize(saltusi_moreau* w, const saltus_moreau_jean_options* o,
+                                       const saltusi_step* s, bool first) {
+  assert(w != NULL && s != NULL);
   const saltus_system* sys = &s->eval->sys;
   const int nv = sys->dims.nv;
   const double h = s->h, theta_h = o->theta * h;
@@ -75,24 +76,24 @@ static inline saltus_status linearize(saltusi_moreau* w, const saltus_moreau_jea
   return SALTUS_OK;
 }
 
-/* Contacts at the start of the step, none of them active yet. */
-static inline saltus_status list_contacts(saltusi_moreau* w, const saltusi_step* s,
-                                          const saltus_point* at) {
+saltus_status saltusi_moreau_list(saltusi_moreau* w, const saltusi_step* s,
+                                  const saltus_point* at) {
+  assert(w != NULL && s != NULL);
   saltus_status status = saltusi_contacts(&s->eval->sys, at, &w->list);
   saltusi_warm_open(&w->op, s->memory0, s->h);
   saltusi_operator_begin(&w->op, s->eval->sys.dims.nj);
   return status;
 }
 
-/* A gap up to this is open by rounding and counts as closed, or a body at rest would fall freely for a step. */
-static double gap_rounding(const saltusi_step* s) {
+double saltusi_moreau_gap_rounding(const saltusi_step* s) {
+  assert(s != NULL);
   double size = saltusi_max_abs(s->eval->sys.dims.nq, s->q0);
   return 16.0 * DBL_EPSILON * saltusi_larger(1.0, size);
 }
 
-/* Contact i of the list, whose `count` rows were looked at, is active; u0: its approach. */
-static inline void activate(saltusi_moreau* w, const saltusi_step* s, int i, int row, int count,
-                            double u0) {
+void saltusi_moreau_activate(saltusi_moreau* w, const saltusi_step* s, int i, int row, int count,
+                             double u0) {
+  assert(w != NULL && s != NULL);
   const int active = w->op.contacts;
   saltus_contact_step* contact = &s->contacts[active];
   saltusi_contact_open(contact, w->list.key[i], w->list.law[i], w->list.gap[i]);
@@ -109,12 +110,15 @@ static inline void activate(saltusi_moreau* w, const saltusi_step* s, int i, int
   }
 }
 
-/* After the last active contact: rows of joints at q_k where there is one. */
-static inline void close_active(saltusi_moreau* w, const saltusi_step* s, const saltus_point* at) {
+void saltusi_moreau_close(saltusi_moreau* w, const saltusi_step* s, const saltus_point* at) {
+  assert(w != NULL && s != NULL);
   const saltus_system* sys = &s->eval->sys;
   const int active = w->op.contacts;
   w->rows = w->op.count;
   s->report->active = active;
+  if (w->ancestors.head != NULL) {
+    saltusi_inherit(&w->ancestors, &w->op, sys, at, s->contacts, saltusi_linear_part(w));
+  }
   if (active > 0) {
     saltusi_rows_joints(sys, at, &w->op.rows);
   }
@@ -129,11 +133,11 @@ static saltus_status find_active(saltusi_moreau* w, const saltus_moreau_jean_opt
                                  const saltusi_step* s) {
   const saltus_system* sys = &s->eval->sys;
   const saltus_point at = saltusi_at(s->eval, s->t, s->q0, s->v0);
-  saltus_status status = list_contacts(w, s, &at);
+  saltus_status status = saltusi_moreau_list(w, s, &at);
   if (status != SALTUS_OK) {
     return status;
   }
-  const double rounding = gap_rounding(s);
+  const double rounding = saltusi_moreau_gap_rounding(s);
   for (int i = 0; i < w->list.count; i++) {
     const double gap = w->list.gap[i];
     const bool forced = w->forced[w->list.key[i]];
@@ -144,148 +148,11 @@ static saltus_status find_active(saltusi_moreau* w, const saltus_moreau_jean_opt
     const int row = saltusi_operator_look(&w->op, sys, &at, w->list.key[i], count);
     const double u0 = saltusi_row_dot(&w->op.rows, row, s->v0) + w->op.rows.b[row];
     if (gap + o->gamma * s->h * u0 <= rounding || forced) {
-      activate(w, s, i, row, count, u0);
+      saltusi_moreau_activate(w, s, i, row, count, u0);
     }
   }
-  close_active(w, s, &at);
+  saltusi_moreau_close(w, s, &at);
   return SALTUS_OK;
-}
-
-/* How much faster than now a contact can have to close within the step, above its free motion: twice what forces
- * do to it in a step, which impulses of neighbours take up. One that is missed penetrates for a step and is then closed. */
-static const double pushed_factor = 2.0;
-
-/* Speculative contacts: the velocity -offset at the end of the step closes the gap there, g + h ((1 - theta) U_k +
- * theta U_{k+1}) = 0. Shapes that are in each other move apart, at most as fast as forces push them in the step: what
- * gaps drift by while bodies turn is taken back, and nothing is thrown (after Anitescu and Hart, International Journal
- * for Numerical Methods in Engineering 60 (2004) 2335-2371, whose g / h has no bound). */
-static double speculative_offset(const saltus_moreau_jean_options* o, double h, double gap,
-                                 double u0, double pushed) {
-  if (gap < 0.0) {
-    return gap / h > -pushed ? gap / h : -pushed;
-  }
-  double offset = (gap / h + (1.0 - o->theta) * u0) / o->theta;
-  return offset > 0.0 ? offset : 0.0;
-}
-
-/* Whether the free motion closes the gap, or nearly. The change of velocity by forces is in w->v_theta. */
-static bool comes_near(const saltusi_moreau* w, double h, double gap, double u0, int row) {
-  double pushed = saltusi_row_size(&w->op.rows, row, w->v_theta);
-  return gap + h * (u0 < 0.0 ? u0 : 0.0) <= pushed_factor * h * pushed;
-}
-
-/* What forces do to the velocity in the step, into w->v_theta. */
-static saltus_status predict(saltusi_moreau* w, const saltus_moreau_jean_options* o,
-                             const saltusi_step* s) {
-  const int nv = s->eval->sys.dims.nv;
-  memcpy(s->v1, s->v0, (size_t)nv * sizeof(double));
-  saltus_status status = linearize(w, o, s, true);
-  for (int k = 0; k < nv && status == SALTUS_OK; k++) {
-    w->v_theta[k] = w->v_free[k] - s->v0[k];
-  }
-  w->linearized = status == SALTUS_OK;
-  return status;
-}
-
-/* Contact i of the list, whose rows were looked at last, takes part with its gap; forecast: it is expected to close. What
- * forces do is in w->v_theta. */
-static void activate_near(saltusi_moreau* w, const saltus_moreau_jean_options* o,
-                          const saltusi_step* s, int i, bool forecast) {
-  const saltus_contact_law* law = &s->eval->sys.laws[w->list.law[i]];
-  const int active = w->op.contacts, row = w->op.count;
-  const double u0 = saltusi_row_dot(&w->op.rows, row, s->v0) + w->op.rows.b[row];
-  const double pushed = saltusi_row_size(&w->op.rows, row, w->v_theta), gap = w->list.gap[i];
-  activate(w, s, i, row, saltusi_operator_rows(&w->op, law), u0);
-  w->taken[w->list.key[i]] = true;
-  w->rebounds[active] = forecast && law->e_N > 0.0;
-  w->offset[active] =
-      w->rebounds[active] && gap >= 0.0 ? 0.0 : speculative_offset(o, s->h, gap, u0, pushed);
-}
-
-/* Instead, where contacts are speculative: those that the step can close, with what their gap allows. */
-static saltus_status find_near(saltusi_moreau* w, const saltus_moreau_jean_options* o,
-                               const saltusi_step* s) {
-  const saltus_system* sys = &s->eval->sys;
-  const saltus_point at = saltusi_at(s->eval, s->t, s->q0, s->v0);
-  saltus_status status = list_contacts(w, s, &at);
-  if (status == SALTUS_OK && w->list.count > 0) {
-    status = predict(w, o, s);
-  }
-  const double rounding = gap_rounding(s);
-  memset(w->taken, 0, (size_t)sys->dims.nc * sizeof(bool));
-  for (int i = 0; i < w->list.count && status == SALTUS_OK; i++) {
-    const double gap = w->list.gap[i];
-    const int count = saltusi_operator_rows(&w->op, &sys->laws[w->list.law[i]]);
-    const int row = saltusi_operator_look(&w->op, sys, &at, w->list.key[i], count);
-    const double u0 = saltusi_row_dot(&w->op.rows, row, s->v0) + w->op.rows.b[row];
-    const bool forecast = gap + o->gamma * s->h * u0 <= rounding;
-    if (forecast || w->forced[w->list.key[i]] || comes_near(w, s->h, gap, u0, row)) {
-      activate_near(w, o, s, i, forecast);
-    }
-  }
-  close_active(w, s, &at);
-  return status;
-}
-
-static bool is_speculative(const saltus_moreau_jean_options* o) {
-  return o->speculative != 0 && o->theta > 0.0;
-}
-
-/* Only sets that change can have contacts that were not looked at. */
-static bool looks_ahead(const saltus_moreau_jean_options* o, const saltusi_step* s) {
-  return is_speculative(o) && (s->eval->sys.traits & SALTUS_CHANGING_CONTACTS) != 0;
-}
-
-/* Penetration that is left to the next step, in parts of the way that forces make bodies go in one. */
-static const double ahead_part = 0.1;
-
-/* Lists contacts where the velocities that were found lead, as the next step will. Those that are closed
- * there and nobody expected take part: bodies that are struck within the step meet what is behind them, and shapes that
- * turn touch with other features than those that were near. `any`: there are some. */
-static saltus_status look_ahead(saltusi_moreau* w, const saltus_moreau_jean_options* o,
-                                const saltusi_step* s, bool* any) {
-  const saltus_system* sys = &s->eval->sys;
-  const saltus_dims* d = &sys->dims;
-  const int before = w->op.contacts;
-  saltusi_mean(d->nv, 1.0 - o->theta, s->v0, o->theta, s->v1, w->v_end);
-  saltusi_advance(sys, s->q0, w->v_end, s->h, w->q_end);
-  memcpy(w->v_end, s->v1, (size_t)d->nv * sizeof(double));
-  const saltus_point end = saltusi_at(s->eval, s->t + s->h, w->q_end, w->v_end);
-  const saltus_point start = saltusi_at(s->eval, s->t, s->q0, s->v0);
-  saltus_status status = saltusi_contacts(sys, &end, &w->list);
-  for (int i = 0; status == SALTUS_OK && i < w->list.count; i++) {
-    if (w->taken[w->list.key[i]] || !(w->list.gap[i] < 0.0)) {
-      continue;
-    }
-    const int key = w->list.key[i];
-    const int count = saltusi_operator_rows(&w->op, &sys->laws[w->list.law[i]]);
-    const double there = w->list.gap[i];
-    int row = saltusi_operator_look(&w->op, sys, &end, key, count);
-    if (there > -ahead_part * s->h * saltusi_row_size(&w->op.rows, row, w->v_theta)) {
-      continue;
-    }
-    double here = 0.0;
-    if (sys->ops->gaps != NULL) {
-      status = sys->ops->gaps(sys->self, &start, 1, &w->list.identity[i], &here);
-    }
-    if (here > 0.0 && isfinite(here)) {
-      row = saltusi_operator_look(&w->op, sys, &start, key, count);
-    }
-    const double b = w->op.rows.b[row];
-    const double u0 = saltusi_row_dot(&w->op.rows, row, s->v0) + b;
-    const double u1 = saltusi_row_dot(&w->op.rows, row, s->v1) + b;
-    const double way = s->h * ((1.0 - o->theta) * u0 + o->theta * u1);
-    if (!(here > 0.0 && here + way < 0.0)) {
-      here = there - way;
-    }
-    w->list.gap[i] = here;
-    activate_near(w, o, s, i, false);
-    w->list.gap[i] = there;
-  }
-  w->rows = w->op.count;
-  s->report->active = w->op.contacts;
-  *any = w->op.contacts > before;
-  return status;
 }
 
 /* Joints hold the velocity (1 - weight) v_k + weight v_{k+1}. With weight theta = 1/2 a quadratic
@@ -297,7 +164,7 @@ static double joint_weight(const saltus_moreau_jean_options* o) {
 /* Whether rows stay those of q_k, where gaps were measured: g_k + h G(q_k)^T v >= 0 then holds shapes apart whose
  * distance is convex in their places, which with the rows of q_k + h v_k, bodies in each other, it does not. */
 static bool rows_of_start(const saltus_moreau_jean_options* o) {
-  return is_speculative(o) && o->iterate == 1;
+  return saltusi_moreau_speculative(o) && o->iterate == 1;
 }
 
 /* What the bodies that move by themselves do to contacts at the end of the step, along the rows of q_k. */
@@ -403,7 +270,8 @@ static inline void form(saltusi_moreau* w, const saltus_moreau_jean_options* o,
 /* Iteration k of Newton's method from v_{k+1} up to its contact problem; keeps: that one in w->v_theta. */
 static inline saltus_status prepare(saltusi_moreau* w, const saltus_moreau_jean_options* o,
                                     const saltusi_step* s, int k, bool keeps) {
-  saltus_status status = k == 0 && w->linearized ? SALTUS_OK : linearize(w, o, s, k == 0);
+  saltus_status status =
+      k == 0 && w->linearized ? SALTUS_OK : saltusi_moreau_linearize(w, o, s, k == 0);
   if (status != SALTUS_OK) {
     return status;
   }
@@ -415,15 +283,6 @@ static inline saltus_status prepare(saltusi_moreau* w, const saltus_moreau_jean_
   return SALTUS_OK;
 }
 
-/* Whether impulses are more than what forces make of them, so that velocities may change by more than was expected. */
-static bool has_impact(const saltusi_step* s) {
-  bool any = false;
-  for (int i = 0; i < s->report->active && !any; i++) {
-    any = s->contacts[i].impact;
-  }
-  return any;
-}
-
 /* Residual with which velocities are known well enough to see who is struck. */
 static const double struck_tol = 1e-3;
 
@@ -431,12 +290,12 @@ static const double struck_tol = 1e-3;
 static saltus_status impose_all(saltusi_moreau* w, const saltus_moreau_jean_options* o,
                                 const saltusi_step* s) {
   enum { ROUNDS = 4 };
-  const bool looks = looks_ahead(o, s);
-  bool rough = looks && has_impact(s) && o->contact_tol < struck_tol;
+  const bool looks = saltusi_moreau_looks_ahead(o, s);
+  bool rough = looks && saltusi_moreau_struck(w, s) && o->contact_tol < struck_tol;
   saltus_status status = impose(w, rough ? struck_tol : o->contact_tol, s);
   bool more = looks;
   for (int k = 0; k < ROUNDS && more && status == SALTUS_OK; k++) {
-    status = look_ahead(w, o, s, &more);
+    status = saltusi_moreau_look_ahead(w, o, s, &more);
     if (status != SALTUS_OK) {
       return status;
     }
@@ -472,8 +331,8 @@ static saltus_status settle(saltusi_moreau* w, const saltus_moreau_jean_options*
     bool arrived = false;
     status = saltusi_newton_judge(&end, s, k, w->v_free, w->v_theta, &arrived);
     bool more = false;
-    if (status == SALTUS_OK && arrived && looks_ahead(o, s)) {
-      status = look_ahead(w, o, s, &more);
+    if (status == SALTUS_OK && arrived && saltusi_moreau_looks_ahead(o, s)) {
+      status = saltusi_moreau_look_ahead(w, o, s, &more);
       end.change = INFINITY;
     }
     if (status != SALTUS_OK || (arrived && !more)) {
@@ -565,7 +424,8 @@ static void keep_impulses(const saltusi_moreau* w, const saltusi_step* s) {
 static saltus_status take(saltusi_moreau* w, const saltus_moreau_jean_options* o,
                           const saltusi_step* s) {
   w->linearized = false;
-  saltus_status status = is_speculative(o) ? find_near(w, o, s) : find_active(w, o, s);
+  saltus_status status =
+      saltusi_moreau_speculative(o) ? saltusi_moreau_find_near(w, o, s) : find_active(w, o, s);
   s->report->newton_iterations = 0;
   w->linked.solved = false;
   if (status == SALTUS_OK) {
@@ -682,6 +542,8 @@ void saltusi_moreau_layout(saltusi_moreau* w, int warm_start, const saltusi_eval
   saltusi_contact_list_layout(&w->list, d, arena);
   saltusi_operator_layout(&w->op, eval, &(saltusi_demand){.friction = true}, arena);
   saltusi_warm_layout(&w->op, warm_start, sys);
+  w->body_width = saltusi_moreau_body_width(sys);
+  saltusi_ancestors_layout(&w->ancestors, &w->op, sys, arena);
   int rows = d->nj + d->nc * (w->op.has_friction ? 3 : 1);
   w->q_theta = SALTUS_PUSH(arena, double, d->nq);
   w->v_theta = SALTUS_PUSH(arena, double, d->nv);

@@ -8,6 +8,7 @@
 
 #include "math/mixing.h"
 #include "operator/linkage.h"
+#include "scheme/ancestors.h"
 #include "scheme/moreau/moreau_past.h"
 #include "scheme/newton_end.h"
 #include "scheme/warm_start.h"
@@ -61,6 +62,7 @@ struct saltusi_moreau {
   saltusi_linear linear;
   saltusi_contact_list list;
   saltusi_operator op;
+  saltusi_ancestors ancestors;
   double* q_theta;     /* [nq] */
   double* v_theta;     /* [nv] */
   double* v_free;      /* [nv] */
@@ -77,6 +79,7 @@ struct saltusi_moreau {
   bool* taken;         /* [nc] takes part, by key, where contacts are speculative */
   double* q_end;       /* [nq] where a speculative step leads */
   double* v_end;       /* [nv] */
+  int body_width;      /* velocities of a body where all have as many, else 0 */
   bool linearized;     /* v_free is that of v_{k+1} = v_k already */
   bool exact;          /* one iteration solves a step */
   bool rows_stay;      /* those at q_k are those of the whole step */
@@ -86,11 +89,36 @@ struct saltusi_moreau {
   double* past_after;        /* the same with this one; NULL: nobody asks */
 };
 
+/* Of the velocities of a body those of a point of it: three in space, two in the plane; 0: not known. */
+static inline int saltusi_linear_part(const saltusi_moreau* work) {
+  enum { SPACE = 6, PLANE = 3 };
+  return work->body_width == SPACE ? 3 : work->body_width == PLANE ? 2 : 0;
+}
+
 /* Doubles of past_before; 0: the step has no use for them. */
 size_t saltusi_moreau_past_count(const saltus_system* sys);
 
 void saltusi_moreau_layout(saltusi_moreau* work, int warm_start, const saltusi_eval* eval,
                            saltus_arena* arena);
+
+/* v_free = v_{k+1} - J^-1 R for the current v_{k+1}; first: that is v_k */
+saltus_status saltusi_moreau_linearize(saltusi_moreau* work,
+                                       const saltus_moreau_jean_options* options,
+                                       const saltusi_step* step, bool first);
+
+/* Contacts at the start of the step, none of them active yet. */
+saltus_status saltusi_moreau_list(saltusi_moreau* work, const saltusi_step* step,
+                                  const saltus_point* at);
+
+/* Contact i of the list, whose `count` rows were looked at, is active; u0: its approach. */
+void saltusi_moreau_activate(saltusi_moreau* work, const saltusi_step* step, int i, int row,
+                             int count, double u0);
+
+/* After the last active contact: rows of joints at q_k where there is one. */
+void saltusi_moreau_close(saltusi_moreau* work, const saltusi_step* step, const saltus_point* at);
+
+/* A gap up to this is open by rounding and counts as closed, or a body at rest would fall freely for a step. */
+double saltusi_moreau_gap_rounding(const saltusi_step* step);
 
 /* A velocity below this part of what the forces do to the bodies of a contact in one step is
  * rounding of a contact at rest. Without the flush it would decay like e^k into denormals. The

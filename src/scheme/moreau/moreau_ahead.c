@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * moreau_ahead.c - see moreau_ahead.h.
+ */
+#include "scheme/moreau/moreau_ahead.h"
+
+#include "math/matrix.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+/* What forces do in a step to the points of a contact, whatever their direction: bodies that lie side by side are not
+ * pushed along their normal, and yet are pushed. By bodies |G_x| |dv| + |G_w| |dw|; of other systems along G alone.
+ * What forces do to velocities is in w->v_theta. */
+static double pushed_by(const saltusi_moreau* w, int row) {
+  const saltusi_row_block* rows = &w->op.rows;
+  const int linear = saltusi_linear_part(w), turning = w->body_width - linear;
+  if (linear == 0) {
+    return saltusi_row_size(rows, row, w->v_theta);
+  }
+  const double* G = rows->G + (size_t)row * (size_t)rows->stride;
+  const int* column = rows->column + (size_t)row * (size_t)rows->stride;
+  double sum = 0.0;
+  for (int k = 0; k < rows->entries[row]; k += w->body_width) {
+    const double* dv = w->v_theta + column[k];
+    sum += sqrt(saltusi_dot(linear, G + k, G + k) * saltusi_dot(linear, dv, dv));
+    sum += sqrt(saltusi_dot(turning, G + k + linear, G + k + linear) *
+                saltusi_dot(turning, dv + linear, dv + linear));
+  }
+  return sum;
+}
+
+/* How much faster than now a contact can have to close within the step, above its free motion: twice what forces
+ * do to it in a step, which impulses of neighbours take up. One that is missed penetrates for a step and is then closed. */
+static const double pushed_factor = 2.0;
+
+/* Speculative contacts: the velocity -offset at the end of the step closes the gap there, g + h ((1 - theta) U_k +
+ * theta U_{k+1}) = 0. Shapes that are in each other move apart, at most as fast as forces push them in the step: what
+ * gaps drift by while bodies turn is taken back, and nothing is thrown (after Anitescu and Hart, International Journal
+ * for Numerical Methods in Engineering 60 (2004) 2335-2371, whose g / h has no bound). */
+static double speculative_offset(const saltus_moreau_jean_options* o, double h, double gap,
+                                 double u0, double pushed) {
+  if (gap < 0.0) {
+    return gap / h > -pushed ? gap / h : -pushed;
+  }
+  double offset = (gap / h + (1.0 - o->theta) * u0) / o->theta;
+  return offset > 0.0 ? offset : 0.0;
+}
+
+/* Whether the free motion closes the gap, or nearly. The change of velocity by forces is in w->v_theta. */
+static bool comes_near(const saltusi_moreau* w, double h, double gap, double u0, int row) {
+  double pushed = pushed_by(w, row);
+  return gap + h * (u0 < 0.0 ? u0 : 0.0) <= pushed_factor * h * pushed;
+}
+
+/* What forces do to the velocity in the step, into w->v_theta. */
+static saltus_status predict(saltusi_moreau* w, const saltus_moreau_jean_options* o,
+                             const saltusi_step* s) {
+  const int nv = s->eval->sys.dims.nv;
+  memcpy(s->v1, s->v0, (size_t)nv * sizeof(double));
+  saltus_status status = saltusi_moreau_linearize(w, o, s, true);
+  for (int k = 0; k < nv && status == SALTUS_OK; k++) {
+    w->v_theta[k] = w->v_free[k] - s->v0[k];
+  }
+  w->linearized = status == SALTUS_OK;
+  return status;
+}
+
+/* Contact i of the list, whose rows were looked at last, takes part with its gap; forecast: it is expected to close. What
+ * forces do is in w->v_theta. */
+static void activate_near(saltusi_moreau* w, const saltus_moreau_jean_options* o,
+                          const saltusi_step* s, int i, bool forecast) {
+  const saltus_contact_law* law = &s->eval->sys.laws[w->list.law[i]];
+  const int active = w->op.contacts, row = w->op.count;
+  const double u0 = saltusi_row_dot(&w->op.rows, row, s->v0) + w->op.rows.b[row];
+  const double pushed = pushed_by(w, row), gap = w->list.gap[i];
+  saltusi_moreau_activate(w, s, i, row, saltusi_operator_rows(&w->op, law), u0);
+  w->taken[w->list.key[i]] = true;
+  w->rebounds[active] = forecast && law->e_N > 0.0;
+  w->offset[active] =
+      w->rebounds[active] && gap >= 0.0 ? 0.0 : speculative_offset(o, s->h, gap, u0, pushed);
+}
+
+saltus_status saltusi_moreau_find_near(saltusi_moreau* w, const saltus_moreau_jean_options* o,
+                                       const saltusi_step* s) {
+  assert(w != NULL && o != NULL && s != NULL);
+  const saltus_system* sys = &s->eval->sys;
+  const saltus_point at = saltusi_at(s->eval, s->t, s->q0, s->v0);
+  saltus_status status = saltusi_moreau_list(w, s, &at);
+  if (status == SALTUS_OK && w->list.count > 0) {
+    status = predict(w, o, s);
+  }
+  const double rounding = saltusi_moreau_gap_rounding(s);
+  memset(w->taken, 0, (size_t)sys->dims.nc * sizeof(bool));
+  for (int i = 0; i < w->list.count && status == SALTUS_OK; i++) {
+    const double gap = w->list.gap[i];
+    const int count = saltusi_operator_rows(&w->op, &sys->laws[w->list.law[i]]);
+    const int row = saltusi_operator_look(&w->op, sys, &at, w->list.key[i], count);
+    const double u0 = saltusi_row_dot(&w->op.rows, row, s->v0) + w->op.rows.b[row];
+    const bool forecast = gap + o->gamma * s->h * u0 <= rounding;
+    if (forecast || w->forced[w->list.key[i]] || comes_near(w, s->h, gap, u0, row)) {
+      activate_near(w, o, s, i, forecast);
+    }
+  }
+  saltusi_moreau_close(w, s, &at);
+  return status;
+}
+
+bool saltusi_moreau_speculative(const saltus_moreau_jean_options* o) {
+  assert(o != NULL);
+  return o->speculative != 0 && o->theta > 0.0;
+}
+
+bool saltusi_moreau_looks_ahead(const saltus_moreau_jean_options* o, const saltusi_step* s) {
+  assert(s != NULL);
+  return saltusi_moreau_speculative(o) && (s->eval->sys.traits & SALTUS_CHANGING_CONTACTS) != 0;
+}
+
+/* Penetration that is left to the next step, in parts of the way that forces make bodies go in one. */
+static const double ahead_part = 0.1;
+
+saltus_status saltusi_moreau_look_ahead(saltusi_moreau* w, const saltus_moreau_jean_options* o,
+                                        const saltusi_step* s, bool* any) {
+  const saltus_system* sys = &s->eval->sys;
+  assert(w != NULL && any != NULL);
+  const saltus_dims* d = &sys->dims;
+  const int before = w->op.contacts;
+  saltusi_mean(d->nv, 1.0 - o->theta, s->v0, o->theta, s->v1, w->v_end);
+  saltusi_advance(sys, s->q0, w->v_end, s->h, w->q_end);
+  memcpy(w->v_end, s->v1, (size_t)d->nv * sizeof(double));
+  const saltus_point end = saltusi_at(s->eval, s->t + s->h, w->q_end, w->v_end);
+  const saltus_point start = saltusi_at(s->eval, s->t, s->q0, s->v0);
+  saltus_status status = saltusi_contacts(sys, &end, &w->list);
+  for (int i = 0; status == SALTUS_OK && i < w->list.count; i++) {
+    if (w->taken[w->list.key[i]] || !(w->list.gap[i] < 0.0)) {
+      continue;
+    }
+    const int key = w->list.key[i];
+    const int count = saltusi_operator_rows(&w->op, &sys->laws[w->list.law[i]]);
+    const double there = w->list.gap[i];
+    int row = saltusi_operator_look(&w->op, sys, &end, key, count);
+    if (there > -ahead_part * s->h * pushed_by(w, row)) {
+      continue;
+    }
+    double here = 0.0;
+    if (sys->ops->gaps != NULL) {
+      status = sys->ops->gaps(sys->self, &start, 1, &w->list.identity[i], &here);
+    }
+    if (here > 0.0 && isfinite(here)) {
+      row = saltusi_operator_look(&w->op, sys, &start, key, count);
+    }
+    const double b = w->op.rows.b[row];
+    const double u0 = saltusi_row_dot(&w->op.rows, row, s->v0) + b;
+    const double u1 = saltusi_row_dot(&w->op.rows, row, s->v1) + b;
+    const double way = s->h * ((1.0 - o->theta) * u0 + o->theta * u1);
+    if (!(here > 0.0 && here + way < 0.0)) {
+      here = there - way;
+    }
+    w->list.gap[i] = here;
+    row = w->op.count;
+    activate_near(w, o, s, i, false);
+    w->list.gap[i] = there;
+    for (; row < w->op.count; row++) { /* the others have found a way without it */
+      w->op.P[row] = 0.0;
+    }
+  }
+  w->rows = w->op.count;
+  s->report->active = w->op.contacts;
+  *any = w->op.contacts > before;
+  return status;
+}
+
+bool saltusi_moreau_struck(const saltusi_moreau* w, const saltusi_step* s) {
+  assert(w != NULL && s != NULL);
+  bool any = false;
+  for (int i = 0; i < s->report->active && !any; i++) {
+    any = s->contacts[i].impact &&
+          s->contacts[i].u_before < -SALTUSI_IMPACT_VELOCITY * pushed_by(w, w->op.first[i]);
+  }
+  return any;
+}
+
+int saltusi_moreau_body_width(const saltus_system* sys) {
+  assert(sys != NULL);
+  const saltus_structure* structure = sys->structure;
+  if (structure == NULL || structure->blocks == 0 || sys->dims.row_width == 0) {
+    return 0;
+  }
+  const int width = structure->start[1];
+  for (int k = 1; k < structure->blocks; k++) {
+    if (structure->start[k + 1] - structure->start[k] != width) {
+      return 0;
+    }
+  }
+  return width;
+}
