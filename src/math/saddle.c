@@ -196,9 +196,46 @@ static bool invert_block(int size, double* A, int* pivot, double* room) {
   BY_SIZES(size, size, return invert(m, A, pivot, room), return invert(size, A, pivot, room))
 }
 
+void saltusi_saddle_open(saltusi_saddle* s, bool open) {
+  assert(s != NULL && s->planned);
+  memset(s->open, open, (size_t)s->nodes * sizeof(bool));
+}
+
+double saltusi_saddle_open_later(saltusi_saddle* s) {
+  assert(s != NULL && s->planned);
+  int open = 0;
+  for (int c = 0; c < s->components; c++) {
+    const int begin = s->component_at[c], end = s->component_at[c + 1];
+    if (saltusi_saddle_loop_rows(s, c) > 0 &&
+        memchr(s->open + begin, true, (size_t)(end - begin)) != NULL) {
+      memset(s->open + begin, true, (size_t)(end - begin) * sizeof(bool));
+    }
+    for (int k = begin; k < end; k++) {
+      if (s->open[k]) {
+        open += s->size[k];
+        for (int e = s->later_start[k]; e < s->later_start[k + 1]; e++) {
+          s->open[s->later[e]] = true;
+        }
+      }
+    }
+  }
+  return (double)open / s->scalars;
+}
+
 void saltusi_saddle_clear(saltusi_saddle* s) {
   assert(s != NULL && s->planned);
-  memset(s->values, 0, s->entries * sizeof(double));
+  for (int c = 0; c < s->components; c++) {
+    const int end = s->component_at[c + 1];
+    for (int k = s->component_at[c], last; k < end; k = last) {
+      for (last = k + 1; last < end && s->open[last] == s->open[k]; last++) {
+      }
+      if (s->open[k]) {
+        const size_t from = (size_t)s->diagonal[k];
+        const size_t to = last < s->nodes ? (size_t)s->diagonal[last] : s->entries;
+        memset(s->values + from, 0, (to - from) * sizeof(double));
+      }
+    }
+  }
 }
 
 /* The pivot of a position inverted; false when it is singular. */
@@ -243,6 +280,23 @@ static void eliminate(saltusi_saddle* s, int k, int loops, int stride) {
     turn_block(n, s->size[s->later[e]], s->values + s->upper[e], s->part);
   }
   turn_block(n, n, s->values + s->diagonal[k], s->part);
+}
+
+/* What a closed position changes of open ones, once more. */
+static void repeat(saltusi_saddle* s, int k) {
+  const int begin = s->later_start[k], end = s->later_start[k + 1];
+  const int* target = s->target + s->target_at[k];
+  for (int e = begin; e < end; e++) {
+    const int i = s->later[e];
+    for (int g = begin; g < end; g++, target++) {
+      const int j = s->later[g], columns = s->size[j];
+      if (s->open[i < j ? i : j]) {
+        turn_over(columns, s->size[k], s->values + s->upper[g], s->part);
+        subtract_product(s->size[i], s->size[k], columns, s->values + s->lower[e], s->part,
+                         s->values + *target, columns);
+      }
+    }
+  }
 }
 
 /* y -= A x, A [m x n] column by column; m is TOGETHER at most. */
@@ -387,7 +441,14 @@ static bool find_null(saltusi_saddle* s, int c) {
 static saltusi_saddle_outcome factor_component(saltusi_saddle* s, int c) {
   int loops = s->loop_at[c];
   int stride = saltusi_saddle_loop_rows(s, c);
+  if (!s->open[s->component_at[c + 1] - 1]) { /* all paths end there: nothing is open */
+    return SALTUSI_SADDLE_FACTORED;
+  }
   for (int k = s->component_at[c]; k < loops; k++) {
+    if (!s->open[k]) {
+      repeat(s, k);
+      continue;
+    }
     if (!invert_pivot(s, k)) {
       if (s->node[k] < s->bodies) {
         return SALTUSI_SADDLE_BROKEN;
@@ -417,6 +478,7 @@ saltusi_saddle_outcome saltusi_saddle_factor(saltusi_saddle* s) {
   s->null_used = 0;
   s->wanted = 0;
   for (int c = 0; c < s->components; c++) {
+    assert(s->open[s->component_at[c]] || s->null_count[c] == 0);
     saltusi_saddle_outcome outcome = factor_component(s, c);
     if (outcome != SALTUSI_SADDLE_FACTORED) {
       return outcome;

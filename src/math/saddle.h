@@ -83,6 +83,7 @@ typedef struct saltusi_saddle {
   int* joint_rows;
   int* columns;  /* copy of what was planned, to know it again */
   bool* demoted; /* [joints] treated as closing a loop: its own pivot is singular */
+  bool* open;    /* [nodes] by position: written and factored next */
   size_t used;   /* bytes of the plan */
 
   saltusi_dependent* loops; /* [components] */
@@ -99,7 +100,15 @@ size_t saltusi_saddle_bytes(int bodies, int joints, int rows, int columns);
  * loops_most. After SALTUSI_SADDLE_AGAIN it is a plan without the joints that were demoted. */
 bool saltusi_saddle_plan(saltusi_saddle* s, const saltusi_saddle_shape* shape, int loops_most);
 
-/* All values zero. The caller then writes A, through `diagonal` and `pair_place`, G, H and weight. */
+/* Every position open or closed. */
+void saltusi_saddle_open(saltusi_saddle* s, bool open);
+
+/* Opens all that depends on positions that are open, and returns their share of all scalars. Where there are loops a
+ * component is open as a whole. */
+double saltusi_saddle_open_later(saltusi_saddle* s);
+
+/* All values of open positions zero. The caller then writes A, through `diagonal` and `pair_place`, G, H and weight:
+ * each block where the earlier of its two positions is open. */
 void saltusi_saddle_clear(saltusi_saddle* s);
 
 typedef enum saltusi_saddle_outcome {
@@ -109,6 +118,7 @@ typedef enum saltusi_saddle_outcome {
   SALTUSI_SADDLE_BROKEN /* A is singular, or something is not finite */
 } saltusi_saddle_outcome;
 
+/* Open positions, those that are closed as they were factored last. */
 saltusi_saddle_outcome saltusi_saddle_factor(saltusi_saddle* s);
 
 /* K [x; y] = [f; g] for one component: f and x by velocity, g and y by row; NULL: zero, and not wanted.

@@ -72,6 +72,7 @@ static void plan_layout(saltusi_saddle* s, const saltusi_saddle_shape* shape, sa
   s->body_at = SALTUS_PUSH(arena, int, shape->bodies + 1);
   s->velocities = SALTUS_PUSH(arena, int, shape->body_start[shape->bodies]);
   s->coupled = SALTUS_PUSH2(arena, int, shape->pairs, 2);
+  s->open = SALTUS_PUSH(arena, bool, nodes);
   s->node = SALTUS_PUSH(arena, int, nodes);
   s->position = SALTUS_PUSH(arena, int, nodes);
   s->size = SALTUS_PUSH(arena, int, nodes);
@@ -607,6 +608,7 @@ static bool make_plan(saltusi_saddle* s, const saltusi_saddle_shape* shape, salt
     place_targets(s, &k, c);
   }
   place_input(s, shape);
+  memset(s->open, true, (size_t)s->nodes * sizeof(bool));
   *arena = trial;
   return true;
 }

@@ -217,16 +217,12 @@ static bool make_plan(saltusi_linkage* l, const saltus_structure* s) {
   return saltusi_saddle_plan(&l->saddle, &shape, LINKAGE_LOOPS);
 }
 
-/* Whether the rows touch what they touched when they were planned. */
-static bool is_known(const saltusi_linkage* l, const saltusi_row_block* rows) {
-  bool same = l->known > 0;
-  for (int j = 0; j < l->joints && same; j++) {
-    const int r = l->joint_row[j], at = l->joint_at[j];
-    const int* column = rows->column + (size_t)r * (size_t)rows->stride;
-    same = rows->entries[r] == l->joint_at[j + 1] - at &&
-           memcmp(column, l->column + at, (size_t)rows->entries[r] * sizeof(int)) == 0;
-  }
-  return same;
+/* Whether the rows of a piece touch what they touched when they were planned. */
+static bool is_known(const saltusi_linkage* l, const saltusi_row_block* rows, int piece) {
+  const int r = l->joint_row[piece], at = l->joint_at[piece];
+  const int* column = rows->column + (size_t)r * (size_t)rows->stride;
+  return rows->entries[r] == l->joint_at[piece + 1] - at &&
+         memcmp(column, l->column + at, (size_t)rows->entries[r] * sizeof(int)) == 0;
 }
 
 static saltus_status lack(saltusi_linkage* l, saltusi_eval* eval) {
@@ -240,23 +236,32 @@ static saltus_status lack(saltusi_linkage* l, saltusi_eval* eval) {
 
 /* ---- the matrix ---- */
 
+/* Whether the block of two nodes is to be written. */
+static bool both_open(const saltusi_linkage* l, int i, int j) {
+  const saltusi_saddle* s = &l->saddle;
+  return s->open[s->position[i]] && s->open[s->position[j]];
+}
+
 /* A into its places; l->over becomes one over its diagonal. */
 static void write_bodies(saltusi_linkage* l, const saltus_structure* s) {
   saltusi_saddle* saddle = &l->saddle;
   const double* from = l->values;
   for (int b = 0; b < s->blocks; b++) {
-    const int n = saltusi_block_size(s, b);
-    memcpy(saddle->values + saddle->diagonal[saddle->position[b]], from,
-           (size_t)(n * n) * sizeof(double));
-    for (int i = 0; i < n; i++) {
-      l->over[s->start[b] + i] = 1.0 / fabs(from[i * (n + 1)]);
+    const int n = saltusi_block_size(s, b), own = saddle->position[b];
+    if (saddle->open[own]) {
+      memcpy(saddle->values + saddle->diagonal[own], from, (size_t)(n * n) * sizeof(double));
+      for (int i = 0; i < n; i++) {
+        l->over[s->start[b] + i] = 1.0 / fabs(from[i * (n + 1)]);
+      }
     }
     from += n * n;
   }
   for (int p = 0; p < 2 * s->pairs; p++) {
     const int i = s->pair[p - p % 2], j = s->pair[p - p % 2 + 1];
     const size_t size = (size_t)saltusi_block_size(s, i) * (size_t)saltusi_block_size(s, j);
-    memcpy(saddle->values + saddle->pair_place[p], from, size * sizeof(double));
+    if (both_open(l, i, j)) {
+      memcpy(saddle->values + saddle->pair_place[p], from, size * sizeof(double));
+    }
     from += size;
   }
 }
@@ -308,7 +313,8 @@ static void write_bending(saltusi_linkage* l, const saltus_structure* s, double 
     rows = run[i];
     for (int k = 0, columns = 0; k < width; k += columns) {
       columns = run[k];
-      if (l->body_of[column[i]] != l->body_of[column[k]] && !couples) {
+      const int body = l->body_of[column[i]], other = l->body_of[column[k]];
+      if ((body != other && !couples) || !both_open(l, body, other)) {
         continue;
       }
       int stride;
@@ -327,20 +333,28 @@ typedef struct piece_run {
   int step;                     /* of H */
 } piece_run;
 
+static inline void weigh_run(const piece_run* p, const int n) {
+  for (int k = 0; k < p->count; k++) {
+    const double* restrict G = p->G + k * p->stride;
+    double sum = 0.0;
+    for (int e = 0; e < n; e++) {
+      sum += G[e] * G[e] * p->over[e];
+    }
+    p->weight[k] += sum;
+  }
+}
+
 static inline void write_run(const piece_run* p, const int n, double measured) {
   for (int k = 0; k < p->count; k++) {
     const double* restrict G = p->G + k * p->stride;
     const double* restrict U_q = p->U_q + k * p->width;
     double* restrict other = p->other + k * p->step;
-    double sum = 0.0;
     for (int e = 0; e < n; e++) {
       other[e] = G[e] + measured * U_q[e];
     }
     for (int e = 0; e < n; e++) {
       p->to[e * p->count + k] = G[e];
-      sum += G[e] * G[e] * p->over[e];
     }
-    p->weight[k] += sum;
   }
 }
 
@@ -364,57 +378,73 @@ static void write_rows(saltusi_linkage* l, const saltusi_row_block* rows, int pi
                            .other = s->values + s->H_place[at + e],
                            .weight = weight,
                            .step = s->H_step[at + e]};
-    BY_BODY(columns, write_run(&run, size, measured))
+    BY_BODY(columns, weigh_run(&run, size))
+    if (both_open(l, l->body_of[l->column[at + e]], s->bodies + piece)) {
+      BY_BODY(columns, write_run(&run, size, measured))
+    }
   }
   memcpy(diagonal + row, weight, (size_t)count * sizeof(double));
 }
 
-static void write_matrix(saltusi_linkage* l, const saltus_system* sys, const saltusi_linkage_at* at,
-                         const saltusi_row_block* rows, double* diagonal) {
+/* Whether anything of the pieces [piece, end) of a joint is to be written. */
+static bool any_open(const saltusi_linkage* l, int piece, int end) {
+  const saltusi_saddle* s = &l->saddle;
+  bool open = false;
+  for (int e = l->joint_at[piece]; e < l->joint_at[piece + 1]; e += l->run[e]) {
+    open = open || s->open[s->position[l->body_of[l->column[e]]]];
+  }
+  for (; piece < end; piece++) {
+    open = open || s->open[s->position[s->bodies + piece]];
+  }
+  return open;
+}
+
+/* What is open of the matrix, and rows of the joints there; false when they touch other columns than were planned. */
+static bool write_matrix(saltusi_linkage* l, const saltus_system* sys, const saltusi_linkage_at* at,
+                         saltusi_row_block* rows, double* diagonal) {
   saltusi_saddle_clear(&l->saddle);
   write_bodies(l, sys->structure);
-  for (int j = 0, piece = 0; j < l->known; j++) {
+  for (int j = 0, piece = 0, end; j < l->known; j++, piece = end) {
     const int first = saltusi_joint_first(sys, j), count = saltusi_joint_rows(sys, j);
+    for (end = piece; end < l->joints && l->joint_row[end] < first + count; end++) {
+    }
+    if (!any_open(l, piece, end)) {
+      continue;
+    }
+    saltusi_rows_joint(sys, at->joints, j, rows, first);
+    if (!is_known(l, rows, piece)) {
+      return false;
+    }
     const int width = rows->entries[first];
     memset(l->K, 0, (size_t)(width * width) * sizeof(double));
     memset(l->U_q, 0, (size_t)(count * width) * sizeof(double));
     sys->ops->joint_bend(sys->self, at->joints, j, at->P + first, l->K, l->U_q);
     write_bending(l, sys->structure, at->reach, piece, l->couples[j]);
-    for (; piece < l->joints && l->joint_row[piece] < first + count; piece++) {
-      write_rows(l, rows, piece, first, at->measured, diagonal);
+    for (; piece < end; piece++) {
+      if (l->saddle.open[l->saddle.position[l->saddle.bodies + piece]]) {
+        write_rows(l, rows, piece, first, at->measured, diagonal);
+      }
     }
   }
+  return true;
 }
 
-saltus_status saltusi_linkage_factor(saltusi_linkage* l, saltusi_eval* eval,
-                                     const saltusi_linkage_at* at, const saltusi_row_block* rows,
-                                     double* diagonal) {
-  assert(l != NULL && l->serves && !l->refused && eval != NULL && at != NULL && rows != NULL);
+static saltus_status plan(saltusi_linkage* l, saltusi_eval* eval, const saltusi_linkage_at* at,
+                          saltusi_row_block* rows) {
   const saltus_system* sys = &eval->sys;
-  if (!is_known(l, rows) || l->again) {
-    l->again = false;
-    list_bodies(l, sys->structure);
-    list_joints(l, sys, rows);
-    if (l->refused) {
-      return SALTUS_RETRY_NAN;
-    }
-    list_pairs(l, sys, rows);
-    if (!make_plan(l, sys->structure)) {
-      return lack(l, eval);
-    }
+  saltusi_rows_joints(sys, at->joints, rows);
+  l->again = false;
+  list_bodies(l, sys->structure);
+  list_joints(l, sys, rows);
+  if (l->refused) {
+    return SALTUS_RETRY_NAN;
   }
-  sys->ops->blocks(sys->self, at->forces, 1.0, at->fv, at->fq, l->values);
-  for (;;) {
-    write_matrix(l, sys, at, rows, diagonal);
-    const saltusi_saddle_outcome outcome = saltusi_saddle_factor(&l->saddle);
-    if (outcome == SALTUSI_SADDLE_FACTORED) {
-      break;
-    }
-    if (outcome != SALTUSI_SADDLE_AGAIN || !make_plan(l, sys->structure)) {
-      l->known = 0;
-      return l->saddle.wanted > 0 ? lack(l, eval) : SALTUS_RETRY_NAN;
-    }
-  }
+  list_pairs(l, sys, rows);
+  return make_plan(l, sys->structure) ? SALTUS_OK : lack(l, eval);
+}
+
+/* What factors say of joints. */
+static saltus_status conclude(saltusi_linkage* l, saltusi_eval* eval) {
   for (int p = 0; p < l->joints;
        p++) { /* the next plan is that of the start: bits have no history */
     l->again = l->again || l->saddle.demoted[p];
@@ -425,6 +455,69 @@ saltus_status saltusi_linkage_factor(saltusi_linkage* l, saltusi_eval* eval,
   }
   eval->dependent |= l->redundant;
   return l->redundant ? SALTUS_RETRY_NAN : SALTUS_OK;
+}
+
+saltus_status saltusi_linkage_factor(saltusi_linkage* l, saltusi_eval* eval,
+                                     const saltusi_linkage_at* at, saltusi_row_block* rows,
+                                     double* diagonal) {
+  assert(l != NULL && l->serves && !l->refused && eval != NULL && at != NULL && rows != NULL);
+  const saltus_system* sys = &eval->sys;
+  bool planned = l->known > 0 && !l->again;
+  saltus_status status = planned ? SALTUS_OK : plan(l, eval, at, rows);
+  if (status == SALTUS_OK) {
+    sys->ops->blocks(sys->self, at->forces, 1.0, at->fv, at->fq, l->values);
+  }
+  while (status == SALTUS_OK) {
+    saltusi_saddle_open(&l->saddle, true);
+    if (!write_matrix(l, sys, at, rows, diagonal)) {
+      assert(planned);
+      planned = false;
+      status = plan(l, eval, at, rows);
+      continue;
+    }
+    const saltusi_saddle_outcome outcome = saltusi_saddle_factor(&l->saddle);
+    if (outcome == SALTUSI_SADDLE_FACTORED) {
+      return conclude(l, eval);
+    }
+    if (outcome != SALTUSI_SADDLE_AGAIN || !make_plan(l, sys->structure)) {
+      l->known = 0;
+      return l->saddle.wanted > 0 ? lack(l, eval) : SALTUS_RETRY_NAN;
+    }
+  }
+  return status;
+}
+
+double saltusi_linkage_moved(saltusi_linkage* l, const saltus_structure* structure,
+                             const double* dv, double least) {
+  assert(l != NULL && l->known > 0 && structure != NULL && dv != NULL);
+  saltusi_saddle* s = &l->saddle;
+  saltusi_saddle_open(s, false);
+  for (int i = 0; i < structure->start[structure->blocks]; i++) {
+    if (fabs(dv[i]) >= least) {
+      s->open[s->position[l->body_of[i]]] = true;
+    }
+  }
+  for (int p = 0; p < l->joints; p++) { /* joints of these bodies, */
+    s->open[s->position[s->bodies + p]] = any_open(l, p, p);
+  }
+  for (int p = 0; p < l->joints; p++) { /* and all bodies of these joints */
+    const int end = s->open[s->position[s->bodies + p]] ? l->joint_at[p + 1] : 0;
+    for (int e = l->joint_at[p]; e < end; e += l->run[e]) {
+      s->open[s->position[l->body_of[l->column[e]]]] = true;
+    }
+  }
+  return saltusi_saddle_open_later(s);
+}
+
+saltus_status saltusi_linkage_refresh(saltusi_linkage* l, saltusi_eval* eval,
+                                      const saltusi_linkage_at* at, saltusi_row_block* rows,
+                                      double* diagonal) {
+  assert(l != NULL && l->known > 0 && eval != NULL && at != NULL && rows != NULL);
+  if (write_matrix(l, &eval->sys, at, rows, diagonal) &&
+      saltusi_saddle_factor(&l->saddle) == SALTUSI_SADDLE_FACTORED) {
+    return conclude(l, eval);
+  }
+  return saltusi_linkage_factor(l, eval, at, rows, diagonal);
 }
 
 void saltusi_linkage_solve(saltusi_linkage* l, const saltus_dims* dims, double* z) {

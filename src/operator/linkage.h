@@ -66,12 +66,21 @@ bool saltusi_linkage_serves(const saltus_system* sys);
 
 void saltusi_linkage_layout(saltusi_linkage* l, const saltusi_eval* eval, saltus_arena* arena);
 
-/* Factors the matrix with rows that were evaluated, and writes diagonal [nj], W as if A were diagonal.
- * SALTUS_RETRY_ROOM, SALTUS_RETRY_NAN; with l->refused set it is not for this system, with l->redundant not for
- * this place. */
+/* Evaluates rows, factors the matrix, and writes diagonal [nj], W as if A were diagonal. SALTUS_RETRY_ROOM,
+ * SALTUS_RETRY_NAN; with l->refused set it is not for this system, with l->redundant not for this place. */
 saltus_status saltusi_linkage_factor(saltusi_linkage* l, saltusi_eval* eval,
-                                     const saltusi_linkage_at* at, const saltusi_row_block* rows,
+                                     const saltusi_linkage_at* at, saltusi_row_block* rows,
                                      double* diagonal);
+
+/* The share of the matrix that depends on bodies that move by `least` or more of dv [nv]. */
+double saltusi_linkage_moved(saltusi_linkage* l, const saltus_structure* structure,
+                             const double* dv, double least);
+
+/* That share of a factored matrix anew, at another place; A stays what it was, and so do rows of what has not moved.
+ * Results as of saltusi_linkage_factor. */
+saltus_status saltusi_linkage_refresh(saltusi_linkage* l, saltusi_eval* eval,
+                                      const saltusi_linkage_at* at, saltusi_row_block* rows,
+                                      double* diagonal);
 
 /* z [nv + nj] <- the factored matrix^-1 z */
 void saltusi_linkage_solve(saltusi_linkage* l, const saltus_dims* dims, double* z);

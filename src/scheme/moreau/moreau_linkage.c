@@ -10,7 +10,8 @@
  *   [ G^T + (theta^2 h / weight) U_q     0 ] [ dP ]  =  [ -S ]        U_q = d(G^T v_weight + b)/dq
  *
  * K is what tension does: without it a chain of n links takes the longer the longer it is. The iteration starts
- * from v_k and the impulses of the last step; the matrix stays as long as corrections shrink fast.
+ * from v_k and the impulses of the last step. The matrix stays as long as corrections shrink fast; where few bodies
+ * move, as those near the support of a long chain, what depends on them is made anew.
  */
 #include "scheme/moreau/moreau_linkage.h"
 
@@ -34,6 +35,12 @@ enum { SWEEPS_MAX = 8 };
 
 /* A new matrix costs as much as this many iterations. */
 static const double dear = 4.0;
+
+/* Bodies whose velocities change by less than this part of the first change are still where the matrix was made. */
+static const double local = 1e-3;
+
+/* Which part of the matrix is made anew. */
+typedef enum renewal { RENEW_NOTHING, RENEW_MOVED, RENEW_ALL } renewal;
 
 void saltusi_moreau_linkage_layout(saltusi_moreau_linkage* j, const saltusi_eval* eval,
                                    saltus_arena* arena) {
@@ -115,10 +122,9 @@ static points evaluate(saltusi_moreau* w, const saltus_moreau_jean_options* o,
 }
 
 static saltus_status factor(saltusi_moreau* w, const saltus_moreau_jean_options* o,
-                            const saltusi_step* s, double weight, const points* at) {
+                            const saltusi_step* s, double weight, const points* at, renewal due) {
   saltusi_moreau_linkage* j = &w->linked;
   const double theta_h = o->theta * s->h;
-  saltusi_rows_joints(&s->eval->sys, &at->joints, &w->op.rows);
   const saltusi_linkage_at where = {.forces = &at->forces,
                                     .fv = -theta_h,
                                     .fq = -theta_h * theta_h,
@@ -126,7 +132,24 @@ static saltus_status factor(saltusi_moreau* w, const saltus_moreau_jean_options*
                                     .P = j->z + s->eval->sys.dims.nv,
                                     .reach = o->theta * theta_h,
                                     .measured = o->theta * theta_h / weight};
-  return saltusi_linkage_factor(&j->factors, s->eval, &where, &w->op.rows, w->op.diagonal);
+  return due == RENEW_ALL
+             ? saltusi_linkage_factor(&j->factors, s->eval, &where, &w->op.rows, w->op.diagonal)
+             : saltusi_linkage_refresh(&j->factors, s->eval, &where, &w->op.rows, w->op.diagonal);
+}
+
+/* What the next iteration needs, if `more` of them are ahead with this matrix. What moved is in f; fresh: this matrix is
+ * new, and the rate that it has shows one iteration later. */
+static renewal find_due(saltusi_moreau* w, const saltusi_step* s, double more, bool fresh,
+                        double least) {
+  if (more < 2.0) {
+    return RENEW_NOTHING;
+  }
+  const double share =
+      saltusi_linkage_moved(&w->linked.factors, s->eval->sys.structure, w->linked.f, least);
+  if (share > 0.0 && dear * share <= 0.5) {
+    return RENEW_MOVED;
+  }
+  return !fresh && more > dear ? RENEW_ALL : RENEW_NOTHING;
 }
 
 /* Corrections of one matrix or several: z += f until f is small. SALTUS_RETRY_SMALLER when they do not shrink. */
@@ -135,13 +158,13 @@ static saltus_status correct(saltusi_moreau* w, const saltus_moreau_jean_options
   saltusi_moreau_linkage* j = &w->linked;
   const int nv = s->eval->sys.dims.nv;
   const double start = saltusi_long_max_abs(nv, s->v0);
-  bool due = true;
-  double last = INFINITY;
+  renewal due = RENEW_ALL;
+  double last = INFINITY, first = 0.0;
   int since = 0; /* iterations that were no better than the last */
   int grown = 0; /* and all that grew */
   for (int k = 0; k < o->newton_max; k++) {
     const points at = evaluate(w, o, s, weight);
-    saltus_status status = due ? factor(w, o, s, weight, &at) : SALTUS_OK;
+    saltus_status status = due != RENEW_NOTHING ? factor(w, o, s, weight, &at, due) : SALTUS_OK;
     if (status != SALTUS_OK) {
       return status;
     }
@@ -165,8 +188,9 @@ static saltus_status correct(saltusi_moreau* w, const saltus_moreau_jean_options
         (since >= WANDERS && change <= 1e4 * left)) {
       return SALTUS_OK;
     }
-    /* the rate that a new matrix has shows one iteration later */
-    due = !bent || (!due && (rate >= 0.9 || log(left / change) / log(rate) > dear));
+    const double more = k == 0 || rate >= 0.9 ? INFINITY : log(left / change) / log(rate);
+    first = k == 0 ? change : first;
+    due = bent ? find_due(w, s, more, due != RENEW_NOTHING, local * first) : RENEW_ALL;
     bent = true;
     last = change;
   }
