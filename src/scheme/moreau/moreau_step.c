@@ -262,6 +262,7 @@ static inline void form(saltusi_moreau* w, const saltus_moreau_jean_options* o,
     if (!w->rows_stay) {
       evaluate_rows(w, o, s, first);
     }
+    w->op.tol = o->contact_tol; /* decides how W is stored */
     saltusi_operator_form(&w->op, s->eval, &w->linear);
     write_law(w, o, s);
   }
