@@ -8,6 +8,7 @@
  * them is.
  */
 #include "adaptive/adaptive.h"
+#include "adaptive/grip.h"
 #include "adaptive/thresholds.h"
 #include "math/matrix.h"
 
@@ -26,6 +27,7 @@ void saltusi_outline_laws(saltusi_outline* o, const saltus_system* sys,
                           const saltusi_contact_keys* keys) {
   assert(o != NULL && sys != NULL && keys != NULL);
   o->spatial = false;
+  o->pulled = false;
   for (int key = 0; key < o->nc; key++) {
     int law = keys->table.law[key];
     o->watch[key] = law == saltusi_watch_law(sys);
@@ -35,6 +37,7 @@ void saltusi_outline_laws(saltusi_outline* o, const saltus_system* sys,
     o->mu[key] = o->tangents[key] > 0 ? o->law[key]->mu : 0.0;
     o->base[key] = key * (1 + o->tangents_max);
     o->spatial = o->spatial || (contact && o->tangents[key] == 2 && o->mu[key] > 0.0);
+    o->pulled = o->pulled || (contact && saltusi_grip_pulls(o, key));
   }
 }
 

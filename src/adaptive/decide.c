@@ -6,6 +6,7 @@
  * island by island (planar.c, spatial.c).
  */
 #include "adaptive/decide.h"
+#include "adaptive/grip.h"
 #include "base/log.h"
 #include "math/matrix.h"
 
@@ -75,6 +76,9 @@ void saltusi_decision_layout(saltusi_decision* d, const saltusi_outline* o,
   d->part = SALTUS_PUSH(arena, int, nc);
   d->sense = SALTUS_PUSH(arena, double, nc);
   d->direction = SALTUS_PUSH(arena, double, 2 * nc);
+  d->mu = SALTUS_PUSH(arena, double, nc);
+  d->share = SALTUS_PUSH(arena, double, nc);
+  d->begun = SALTUS_PUSH(arena, bool, nc);
   d->impulse = SALTUS_PUSH(arena, double, o->nl);
   d->slack = SALTUS_PUSH(arena, double, nc);
   d->u_before = SALTUS_PUSH(arena, double, o->nl);
@@ -160,6 +164,14 @@ static saltus_status solve(saltusi_decision* d, int count, const double* u_free,
   return status;
 }
 
+/* Coefficients of sticking, all of which slide with, too. */
+static void load_coefficients(saltusi_decision* d) {
+  memcpy(d->mu, d->o->mu, (size_t)d->o->nc * sizeof(double));
+  for (int key = 0; key < d->o->nc; key++) {
+    d->share[key] = 1.0;
+  }
+}
+
 /* ---- status -------------------------------------------------------------------------------- */
 
 /* Whether a row is independent of those accepted so far, in the metric of M^-1; then it joins. */
@@ -200,7 +212,7 @@ static bool is_independent(saltusi_decision* d, const saltusi_island* in, int ro
 /* 0: friction inside its bounds, 1: at a bound, 2: none. */
 static int friction_class(const saltusi_decision* d, int key) {
   const double* l = d->impulse + d->o->base[key];
-  double bound = d->o->mu[key] * l[0];
+  double bound = d->mu[key] * l[0];
   double size = fabs(l[1]);
   return size <= no_friction * bound ? 2 : size >= bound * (1.0 - no_slip) ? 1 : 0;
 }
@@ -228,7 +240,7 @@ static saltus_status rank_pass(saltusi_decision* d, const saltusi_island* in, in
     int key = d->part[i];
     if (d->contact[key].mode == SALTUSI_IDLE &&
         is_independent(d, in, d->o->nj + d->o->base[key], &rank)) {
-      bool slip = d->sense[key] != 0.0 || d->o->mu[key] == 0.0;
+      bool slip = d->sense[key] != 0.0 || d->mu[key] == 0.0;
       d->contact[key].mode = slip ? SALTUSI_SLIP : SALTUSI_STICK;
       d->contact[key].sense = d->sense[key] != 0.0 ? d->sense[key] : 1.0;
     }
@@ -254,7 +266,7 @@ static void classify(saltusi_decision* d, int key, double force_size, double acc
   if (l[0] <= no_force * force_size) {
     bool still = fabs(d->u_after[d->o->base[key]]) <= no_acceleration * acceleration_size;
     c->mode = still && force_size > 0.0 ? SALTUSI_IDLE : SALTUSI_OPEN;
-  } else if (d->sense[key] != 0.0 || d->o->mu[key] == 0.0) {
+  } else if (d->sense[key] != 0.0 || d->mu[key] == 0.0) {
     c->mode = SALTUSI_SLIP;
     c->sense = d->sense[key] != 0.0 ? d->sense[key] : 1.0;
   } else if (d->blocked[key]) {
@@ -281,7 +293,7 @@ static void slide_together(saltusi_decision* d, int count) {
     int key = d->part[i];
     const double* l = d->impulse + d->o->base[key];
     if (d->o->tangents[key] == 2 && d->contact[key].mode == SALTUSI_STICK &&
-        hypot(l[1], l[2]) >= d->o->mu[key] * l[0] * (1.0 - at_bound)) {
+        saltusi_grip_size(d->o, key, l + 1) >= d->mu[key] * l[0] * (1.0 - at_bound)) {
       d->contact[key].mode = SALTUSI_SLIP;
       d->contact[key].sense = 1.0;
     }
@@ -319,20 +331,59 @@ static saltus_status classify_island(saltusi_decision* d, const saltusi_island* 
   return redundant && !spread ? rank_pass(d, in, count) : SALTUS_OK;
 }
 
-saltus_status saltusi_decide_status(saltusi_decision* d, double t, const double* y, int count) {
-  assert(d != NULL && count >= 0);
-  if (count == 0) {
-    return SALTUS_OK;
+/* What contacts with laws of their own slide with at the velocities v; rows are evaluated. */
+static void load_slips(saltusi_decision* d, const double* v, int count) {
+  for (int i = 0; i < count; i++) {
+    int key = d->set[i];
+    if (d->o->law[key]->friction == NULL || !saltusi_is_prescribed(d, key)) {
+      continue;
+    }
+    double u[2] = {0.0, 0.0};
+    double slip[2];
+    for (int k = 0; k < d->o->tangents[key]; k++) {
+      int row = d->o->nj + d->o->base[key] + 1 + k;
+      u[k] = saltusi_row_dot(&d->mode->row, row, v) + d->mode->row.b[row];
+    }
+    if (d->o->tangents[key] == 1) { /* forced slip begins with none */
+      u[0] = d->sense[key] * fmax(0.0, d->sense[key] * u[0]);
+      saltusi_grip_direction(d->o, key, d->sense[key], u, slip);
+      d->share[key] = slip[0] * d->sense[key];
+    } else if (hypot(u[0], u[1]) > 0.0) {
+      saltusi_grip_direction(d->o, key, 1.0, u, d->direction + 2 * (size_t)key);
+    }
   }
-  saltus_status status = saltusi_mode_free(d->mode, t, y, d->free_acc);
-  if (status == SALTUS_OK) {
-    status = saltusi_reduce(d->mode, t, y, true, d->set, count);
+}
+
+/* Contacts that begin to slide and have less friction then than what held them: their slip is prescribed, and the
+ * problem is another one. False: there are none, or no more. */
+static bool let_go(saltusi_decision* d, int count) {
+  bool any = false;
+  for (int i = 0; i < count; i++) {
+    int key = d->set[i];
+    if (d->contact[key].mode != SALTUSI_SLIP || d->sense[key] != 0.0 || !(d->mu[key] > 0.0) ||
+        !saltusi_grip_falls(d->o, key)) {
+      continue;
+    }
+    const double* a = d->u_after + d->o->base[key] + 1;
+    const double* l = d->impulse + d->o->base[key] + 1;
+    d->begun[key] = true;
+    any = true;
+    if (d->o->tangents[key] == 1) {
+      d->sense[key] = d->contact[key].sense;
+      d->share[key] = saltusi_grip_ratio(d->o, key, 0.0);
+      continue;
+    }
+    bool moves = hypot(a[0], a[1]) > 0.0;
+    const double u[2] = {moves ? a[0] : -l[0], moves ? a[1] : -l[1]};
+    d->sense[key] = 1.0;
+    saltusi_grip_from_rest(d->o, key, u, d->direction + 2 * (size_t)key);
   }
-  if (status != SALTUS_OK) {
-    return status;
-  }
-  row_values(d, d->free_acc, d->mode->row.c, d->u_before);
-  status = solve(d, count, d->u_before, NULL);
+  return any;
+}
+
+/* The problem and the statuses that follow from it, from accelerations without the contacts in d->u_before. */
+static saltus_status decide_once(saltusi_decision* d, int count) {
+  saltus_status status = solve(d, count, d->u_before, NULL);
   if (status != SALTUS_OK) {
     return status;
   }
@@ -347,6 +398,32 @@ saltus_status saltusi_decide_status(saltusi_decision* d, double t, const double*
   return status;
 }
 
+saltus_status saltusi_decide_status(saltusi_decision* d, double t, const double* y, int count) {
+  assert(d != NULL && count >= 0);
+  if (count == 0) {
+    return SALTUS_OK;
+  }
+  saltus_status status = saltusi_mode_free(d->mode, t, y, d->free_acc);
+  if (status == SALTUS_OK) {
+    status = saltusi_reduce(d->mode, t, y, true, d->set, count);
+  }
+  if (status != SALTUS_OK) {
+    return status;
+  }
+  load_coefficients(d);
+  load_slips(d, saltusi_v_of(d->o, y), count);
+  memset(d->begun, 0, (size_t)d->o->nc * sizeof(bool));
+  row_values(d, d->free_acc, d->mode->row.c, d->u_before);
+  status = decide_once(d, count);
+  while (status == SALTUS_OK && let_go(d, count)) { /* each time one more at least */
+    status = decide_once(d, count);
+  }
+  for (int i = 0; i < count; i++) {
+    d->sense[d->set[i]] = d->begun[d->set[i]] ? 0.0 : d->sense[d->set[i]];
+  }
+  return status;
+}
+
 /* ---- impacts ------------------------------------------------------------------------------- */
 
 /* Restitution as it is used now: capped impacts take a part of it. */
@@ -357,6 +434,19 @@ static double restitution(const saltusi_decision* d, int key) {
 static bool is_poisson(const saltusi_decision* d, int key) {
   return (d->wedged || d->o->law[key]->impact == SALTUS_IMPACT_POISSON) &&
          restitution(d, key) > 0.0;
+}
+
+/* Coefficients of an impact: what moves along its tangents has that of its slip before. */
+static void load_impact(saltusi_decision* d, int count) {
+  load_coefficients(d);
+  for (int i = 0; i < count; i++) {
+    int key = d->set[i];
+    const double* u = d->u_before + d->o->base[key] + 1;
+    if (d->o->law[key]->friction != NULL && d->mu[key] > 0.0) {
+      double slip = d->o->tangents[key] == 1 ? fabs(u[0]) : hypot(u[0], u[1]);
+      d->mu[key] *= slip > saltusi_slip_rounding(d) ? saltusi_grip_ratio(d->o, key, slip) : 1.0;
+    }
+  }
 }
 
 /* Right-hand sides of an impact: Newton's law by u_N + e_N min(u_N-, 0), tangential restitution by
@@ -389,7 +479,7 @@ static saltus_status decompress(saltusi_decision* d, double* v, int count) {
       double back = is_poisson(d, key) ? restitution(d, key) * d->impulse[d->o->base[key]] : 0.0;
       saltusi_reduced_response(d->mode, c, d->o->nj + d->o->base[key], d->x);
       saltusi_island_scatter(&in, back, d->x, v);
-      d->bound[key] = d->o->mu[key] * back;
+      d->bound[key] = d->mu[key] * back;
       d->compression[d->o->base[key]] += back;
     }
   }
@@ -429,7 +519,7 @@ static bool known_senses(saltusi_decision* d, int count) {
     if (is_poisson(d, key) || d->o->law[key]->e_T != 0.0) {
       return false;
     }
-    if (d->o->mu[key] == 0.0) {
+    if (d->mu[key] == 0.0) {
       continue;
     }
     double slip = d->u_before[d->o->base[key] + 1];
@@ -625,6 +715,7 @@ saltus_status saltusi_decide_impact(saltusi_decision* d, double t, double* y, in
   }
   saltusi_reduced_hold(d->mode, v, NULL); /* positions may have been corrected since */
   row_values(d, v, d->mode->row.b, d->u_before);
+  load_impact(d, count);
   memcpy(d->v_impact, v, (size_t)d->o->nv * sizeof(double));
   bool by_law = asks_for_law(d, count);
   status = by_law ? strike_by_law(d, v, verdict) : impact(d, v, count);
@@ -691,6 +782,7 @@ saltus_status saltusi_decide_painleve(saltusi_decision* d, double t, double* y, 
   }
   saltusi_reduced_hold(d->mode, v, NULL); /* positions may have been corrected since */
   row_values(d, v, d->mode->row.b, d->u_before);
+  load_impact(d, count);
   /* with U = 0 exactly no impulse is a solution as well: a small approach selects the other */
   double push = small_push * fmax(saltusi_max_abs(d->o->nv, v), DBL_MIN);
   status = solve_pushed(d, count, push);
@@ -702,7 +794,7 @@ saltus_status saltusi_decide_painleve(saltusi_decision* d, double t, double* y, 
   for (int i = 0; i < count; i++) {
     int key = d->set[i];
     bool pressed = d->impulse[d->o->base[key]] > 0.0;
-    bool sticks = d->slack[key] == 0.0 && d->o->mu[key] > 0.0;
+    bool sticks = d->slack[key] == 0.0 && d->mu[key] > 0.0;
     d->contact[key].mode = pressed ? SALTUSI_STICK : SALTUSI_OPEN;
     all_stick = all_stick && (!pressed || sticks);
   }

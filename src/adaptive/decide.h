@@ -48,6 +48,9 @@ typedef struct saltusi_decision {
   int* set;          /* [nc] its contacts */
   double* sense;     /* [nc] prescribed slip senses; 0: to be decided */
   double* direction; /* [2 nc] of prescribed slips of spatial contacts */
+  double* mu;        /* [nc] coefficients: of sticking, or those of an impact */
+  double* share;     /* [nc] of the coefficient that a planar contact slides with */
+  bool* begun;       /* [nc] its slip begins and is prescribed therefore */
 
   /* the result */
   double* impulse;       /* [nl] impulses or forces of all contact rows */
@@ -151,10 +154,10 @@ saltus_status saltusi_decision_room(saltusi_decision* d, const saltusi_island* i
 
 /* Whether the slip of a contact is prescribed, and its direction along tangent k. */
 static inline bool saltusi_is_prescribed(const saltusi_decision* d, int key) {
-  return d->sense[key] != 0.0 && d->o->mu[key] > 0.0;
+  return d->sense[key] != 0.0 && d->mu[key] > 0.0;
 }
 static inline double saltusi_prescribed(const saltusi_decision* d, int key, int k) {
-  return d->o->tangents[key] == 1 ? d->sense[key] : d->direction[2 * key + k];
+  return d->o->tangents[key] == 1 ? d->sense[key] * d->share[key] : d->direction[2 * key + k];
 }
 
 #endif

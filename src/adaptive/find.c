@@ -21,6 +21,7 @@
  * sees a status that is violated and not one that is degenerate.
  */
 #include "adaptive/adaptive.h"
+#include "adaptive/grip.h"
 #include "adaptive/hunt.h"
 #include "adaptive/thresholds.h"
 #include "math/matrix.h"
@@ -51,13 +52,16 @@ typedef struct force_search {
 /* mu l_N + sign l_T, or mu l_N - |l_T| of a spatial contact */
 static double friction_reserve(const saltusi_search* search, const double* l, int key,
                                double sign) {
-  double friction = search->o->tangents[key] == 1 ? -sign * l[1] : hypot(l[1], l[2]);
-  return search->o->mu[key] * l[0] - friction;
+  double friction =
+      search->o->tangents[key] == 1 ? -sign * l[1] : saltusi_grip_size(search->o, key, l + 1);
+  double closing = l[0] + saltusi_grip_pull(search->o, &search->contact[key], key);
+  return search->o->mu[key] * closing - friction;
 }
 
 /* own: forces of the contact */
 static double own_value(const force_search* s, const double* own) {
-  return s->what == NORMAL_FORCE ? own[0] : friction_reserve(s->search, own, s->key, s->sign);
+  double pull = saltusi_grip_pull(s->search->o, &s->search->contact[s->key], s->key);
+  return s->what == NORMAL_FORCE ? own[0] + pull : friction_reserve(s->search, own, s->key, s->sign);
 }
 
 /* l: forces of all contacts */
@@ -290,8 +294,14 @@ static saltus_status find_stop(saltusi_search* search, int key) {
   return s.status;
 }
 
-/* How well a root of a force is wanted, part of the step. */
-static double width_of(const saltusi_search* search) {
+/* How well a root of a force is wanted, part of the step: accelerations do not jump there. Where they do, as friction or
+ * a bond that gives way, a time is wanted as well as a state. */
+static double width_of(const saltusi_search* search, int key) {
+  bool jumps = saltusi_grip_falls(search->o, key) ||
+               saltusi_grip_pull(search->o, &search->contact[key], key) > 0.0;
+  if (jumps) {
+    return saltusi_force_width_rate * fmax(search->o->settings.rtol, saltusi_rtol_least);
+  }
   return fmin(saltusi_force_width,
               saltusi_force_width_rate * sqrt(fmax(search->o->settings.rtol, saltusi_rtol_least)));
 }
@@ -351,7 +361,7 @@ static saltus_status check_sticks(saltusi_search* search, double theta, bool* st
 /* Redundant supports share friction in many ways. The spread of the dynamics is one of them: when it uses
  * up a cone, the friction problem shows whether another one does not. */
 static saltus_status find_shared_slide(saltusi_search* search, int key, double from, int rank) {
-  double width = width_of(search);
+  double width = width_of(search, key);
   bool sticks = true;
   saltus_status status = check_sticks(search, 1.0, &sticks);
   if (status != SALTUS_OK || sticks) {
@@ -411,7 +421,7 @@ static saltus_status suspect_force(saltusi_search* search, saltusi_found_kind ki
   at[SALTUSI_NODES - 1] = f.end;
   /* a root of the dense output costs nothing: a thousandth of the width is no part of the error */
   samples values = {
-      .at = at, .width = 1e-3 * width_of(search), .noise = saltusi_sum_rounding * size};
+      .at = at, .width = 1e-3 * width_of(search, key), .noise = saltusi_sum_rounding * size};
   values.start =
       fmax(start, 10.0 * saltusi_sum_rounding * size); /* a status that has just begun holds */
   f.root = first_root(&s, &values);
@@ -424,7 +434,7 @@ static saltus_status suspect_force(saltusi_search* search, saltusi_found_kind ki
 /* Its event, if there is one. */
 static saltus_status find_force(saltusi_search* search, saltusi_suspect_force* f) {
   force_search s = search_of(search, f);
-  double width = width_of(search);
+  double width = width_of(search, f->key);
   double root = f->root;
   int rank = RANKS * f->key + (f->kind == SALTUSI_FOUND_OPEN ? RANK_OPEN : RANK_SLIDE);
   f->root = NAN;

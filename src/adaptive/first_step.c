@@ -4,6 +4,7 @@
  * first_step.c - tolerances (section 2) and the start of a run (section 4): laws, contacts that touch, the first
  * step.
  */
+#include "adaptive/grip.h"
 #include "adaptive/positions.h"
 #include "adaptive/thresholds.h"
 #include "base/log.h"
@@ -61,6 +62,7 @@ saltus_status saltusi_read_laws(saltusi_adaptive* w, double t, const double* q) 
   int stride = w->o.nc > 0 ? w->o.nl / w->o.nc : 1;
   int next = 0;
   w->o.spatial = false;
+  w->o.pulled = false;
   for (int key = 0; key < w->o.nc; key++) {
     int law = fixed ? key : w->mode.list.law[key];
     w->o.law[key] = &w->sys->laws[law];
@@ -69,6 +71,7 @@ saltus_status saltusi_read_laws(saltusi_adaptive* w, double t, const double* q) 
     w->o.base[key] = next;
     next += fixed ? 1 + w->o.tangents[key] : stride;
     w->o.spatial = w->o.spatial || (w->o.tangents[key] == 2 && w->o.mu[key] > 0.0);
+    w->o.pulled = w->o.pulled || saltusi_grip_pulls(&w->o, key);
   }
   return status;
 }
@@ -198,6 +201,9 @@ saltus_status saltusi_adaptive_start(saltusi_adaptive* w, double limit) {
   }
   if (status != SALTUS_OK) {
     return status;
+  }
+  for (int key = 0; key < w->o.nc; key++) {
+    w->contact[key].bonded = true; /* what touches from the start */
   }
   double size = w->o.size;
   double near = fmax(saltusi_gap_rounding * size, saltusi_near_part * w->o.atol_q_min);

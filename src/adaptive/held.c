@@ -8,6 +8,7 @@
  *   W = R^T M^-1 H,    W l = right
  */
 #include "adaptive/held.h"
+#include "adaptive/grip.h"
 #include "adaptive/mode.h"
 #include "math/matrix.h"
 
@@ -124,12 +125,21 @@ static void find_direction(saltusi_mode_dynamics* m, const double* v, int key) {
   if (m->o->tangents[key] == 1 || m->contact[key].mode == SALTUSI_STICK_BOUND) {
     d[0] = m->contact[key].sense;
     d[1] = 0.0;
+    if (m->o->law[key]->friction != NULL && m->contact[key].mode == SALTUSI_SLIP) {
+      int row = m->o->nj + m->o->base[key] + 1;
+      double u = saltusi_row_dot(&m->row, row, v) + m->row.b[row];
+      saltusi_grip_direction(m->o, key, m->contact[key].sense, &u, d);
+    }
     return;
   }
   int first = m->o->nj + m->o->base[key] + 1;
   double u[2];
   for (int k = 0; k < 2; k++) {
     u[k] = saltusi_row_dot(&m->row, first + k, v) + m->row.b[first + k];
+  }
+  if (m->o->law[key]->friction != NULL) {
+    saltusi_grip_direction(m->o, key, 1.0, u, d);
+    return;
   }
   double size = hypot(u[0], u[1]);
   d[0] = size > 0.0 ? u[0] / size : 0.0;

@@ -66,7 +66,7 @@ void saltusi_decide_large_layout(saltusi_decision* d, const saltus_dims* dims,
 }
 
 static bool is_free(const saltusi_decision* d, int key) {
-  return d->o->mu[key] > 0.0 && !saltusi_is_prescribed(d, key);
+  return d->mu[key] > 0.0 && !saltusi_is_prescribed(d, key);
 }
 
 /* Joints, then contacts: rows, numbers of units, free values. Returns how many rows. */
@@ -85,7 +85,7 @@ static int list_rows(saltusi_decision* d, const saltusi_problem* p, int* units) 
     int key = p->set[i];
     int rows = is_free(d, key) ? 1 + d->o->tangents[key] : 1;
     d->large->bilateral[joints + i] = 0;
-    d->large->mu[joints + i] = is_free(d, key) ? d->o->mu[key] : 0.0;
+    d->large->mu[joints + i] = is_free(d, key) ? d->mu[key] : 0.0;
     for (int k = 0; k < rows; k++, n++) {
       d->large->row[n] = d->o->nj + d->o->base[key] + k;
       d->large->unit[n] = joints + i;
@@ -107,7 +107,7 @@ static saltus_status make_problem(saltusi_decision* d, const saltusi_problem* p,
     for (int k = 0; saltusi_is_prescribed(d, key) && k < d->o->tangents[key]; k++) {
       const double* G = R->G + (size_t)(d->large->row[i] + 1 + k) * stride;
       saltusi_add_scaled(R->entries[d->large->row[i]],
-                         -d->o->mu[key] * saltusi_prescribed(d, key, k), G, H + (size_t)i * stride);
+                         -d->mu[key] * saltusi_prescribed(d, key, k), G, H + (size_t)i * stride);
     }
   }
   saltus_status status = saltusi_row_factors_form(d->large->rows, d->mode->eval, &d->mode->mass);
@@ -138,7 +138,7 @@ static void write_states(saltusi_decision* d, const saltusi_problem* p) {
       saltusi_row_factors_replace(d->large->rows, joints + i, k, own[k]);
     }
     if (state != OPEN && state != STICKS) {
-      const double slides[2] = {d->o->mu[key] * state, 1.0};
+      const double slides[2] = {d->mu[key] * state, 1.0};
       saltusi_row_factors_replace(d->large->rows, joints + i, 1, slides);
     }
   }
@@ -160,7 +160,7 @@ static int next_state(const saltusi_decision* d, int key, int state, const doubl
     return state * u[1] < -wrong[1] ? STICKS : state;
   }
   double size = d->o->tangents[key] == 2 ? hypot(l[1], l[2]) : fabs(l[1]);
-  return size <= d->o->mu[key] * l[0] + wrong[0] ? STICKS : l[1] > 0.0 ? -1 : 1;
+  return size <= d->mu[key] * l[0] + wrong[0] ? STICKS : l[1] > 0.0 ? -1 : 1;
 }
 
 /* u = free + W l */
@@ -229,7 +229,7 @@ static void write_contact(saltusi_decision* d, int key, const double* l, const d
   d->residual = fmax(d->residual, l[0] > 0.0 ? fabs(u[0]) : fmax(0.0, -u[0]));
   if (!is_free(d, key)) {
     for (int k = 0; saltusi_is_prescribed(d, key) && k < tangents; k++) {
-      into[1 + k] = -d->o->mu[key] * saltusi_prescribed(d, key, k) * l[0];
+      into[1 + k] = -d->mu[key] * saltusi_prescribed(d, key, k) * l[0];
     }
     return;
   }
@@ -238,7 +238,7 @@ static void write_contact(saltusi_decision* d, int key, const double* l, const d
   for (int k = 0; k < tangents; k++) {
     into[1 + k] = l[1 + k];
   }
-  d->slack[key] = size >= at_bound * d->o->mu[key] * l[0] ? slip : 0.0;
+  d->slack[key] = size >= at_bound * d->mu[key] * l[0] ? slip : 0.0;
 }
 
 static saltus_status give_up(saltusi_decision* d, const saltusi_problem* p) {

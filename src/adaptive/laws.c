@@ -51,7 +51,7 @@ static saltus_impact gather(saltusi_decision* d, const saltusi_island* in, int i
     s->key[count] = key;
     s->contact[count++] = (saltus_impact_contact){.name = saltusi_contact_name(d->o, key),
                                                   .tangents = d->o->tangents[key],
-                                                  .mu = d->o->mu[key],
+                                                  .mu = d->mu[key],
                                                   .e_N = law->e_N,
                                                   .e_T = law->e_T,
                                                   .stiffness = law->stiffness,

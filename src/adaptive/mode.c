@@ -10,6 +10,7 @@
  *   projection  q <- q - M^-1 G (G^T M^-1 G)^-1 g until g is rounding, then v the same way with U
  */
 #include "adaptive/mode.h"
+#include "adaptive/grip.h"
 #include "math/matrix.h"
 
 #include <assert.h>
@@ -110,6 +111,28 @@ double saltusi_mode_velocity(saltusi_mode_dynamics* m, double t, const double* y
   return saltusi_row_dot(&m->look, k, saltusi_v_of(m->o, y)) + m->look.b[k];
 }
 
+/* Forces of closed contacts that do not depend on what closes them (grip.h): x [nv] += G l, or l [nl] of their rows. Rows
+ * are evaluated. */
+static void add_pulls(const saltusi_mode_dynamics* m, const double* v, double* x, double* l) {
+  for (int key = 0; key < m->o->nc; key++) {
+    if (m->o->law[key]->friction == NULL || !saltusi_is_closed(&m->contact[key])) {
+      continue;
+    }
+    double viscous = saltusi_grip_viscous(m->o, key);
+    int rows = viscous > 0.0 ? 1 + m->o->tangents[key] : 1;
+    for (int k = 0; k < rows; k++) {
+      int row = m->o->nj + m->o->base[key] + k;
+      double u = k > 0 ? saltusi_row_dot(&m->row, row, v) + m->row.b[row] : 0.0;
+      double force = k > 0 ? -viscous * u : -saltusi_grip_pull(m->o, &m->contact[key], key);
+      if (x != NULL) {
+        saltusi_row_add(&m->row, row, force, x);
+      } else {
+        l[row - m->o->nj] += force;
+      }
+    }
+  }
+}
+
 /* v' with the held rows; joints and closed contacts, or joints alone. */
 static saltus_status accelerate(saltusi_mode_dynamics* m, double t, const double* y, bool contacts,
                                 double* a) {
@@ -122,6 +145,10 @@ static saltus_status accelerate(saltusi_mode_dynamics* m, double t, const double
     return status;
   }
   saltusi_force(m->eval, &at, a);
+  if (m->o->pulled) {
+    evaluate_rows(m, &at, CLOSED);
+    add_pulls(m, v, a, NULL);
+  }
   saltusi_linear_solve(m->eval, &m->mass, a);
   h->dependent = false;
   saltusi_held_joints(m);
@@ -179,6 +206,9 @@ saltus_status saltusi_mode_rate(saltusi_mode_dynamics* m, double t, const double
   status = accelerate(m, t, y, true, rate + m->o->nq);
   if (status == SALTUS_OK) {
     saltusi_held_forces(m, forces, forces + m->o->nl);
+    if (m->o->pulled) {
+      add_pulls(m, v, NULL, forces);
+    }
     if (m->sys->ops->rate != NULL) {
       m->sys->ops->rate(m->sys->self, y, v, rate);
     } else {

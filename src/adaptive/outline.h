@@ -24,6 +24,7 @@ typedef struct saltusi_contact {
   saltusi_contact_mode mode;
   bool touching;     /* open, but its gap began at zero; `height` then is more accurate than g */
   bool fresh_slip;   /* slip began with this step, from U_T = 0 */
+  bool bonded;       /* adhesion acts while it is closed */
   double sense;      /* +1 or -1: sign of U_T, or of the friction at its bound with minus */
   double height;     /* m, gap of a touching contact as the integral of U */
   double zeno_speed; /* m/s, rebound after which a jump over the accumulation failed last */
@@ -115,6 +116,7 @@ typedef struct saltusi_outline {
   bool* watch;                    /* [nc] no contact but a watch */
   bool* listed;                   /* [nc] in the last list that was asked for at an event */
   bool spatial;                   /* some contact has two tangents and friction */
+  bool pulled; /* some contact has forces that do not depend on what closes it (grip.h) */
   int tangents_max;               /* of all laws */
   bool implicit;                  /* there is room for the implicit method */
   saltusi_adaptive_settings settings;

@@ -54,7 +54,7 @@ static int add_unknown(saltusi_decision* d, int n, int kind, int key) {
 
 /* Which contacts are at rest and can move. */
 static bool is_free(const saltusi_decision* d, int key) {
-  return d->sense[key] == 0.0 && d->o->mu[key] > 0.0 && !d->blocked[key];
+  return d->sense[key] == 0.0 && d->mu[key] > 0.0 && !d->blocked[key];
 }
 
 /* Unknowns of the problem: normals, then frictions and slips of contacts that do not move. */
@@ -83,7 +83,7 @@ static int count_unknowns(saltusi_decision* d, const saltusi_problem* p) {
   int n = p->count;
   for (int i = 0; i < p->count; i++) {
     int key = p->set[i];
-    bool rests = d->sense[key] == 0.0 && d->o->mu[key] > 0.0;
+    bool rests = d->sense[key] == 0.0 && d->mu[key] > 0.0;
     d->blocked[key] = rests && is_blocked(d, p, key);
     n += is_free(d, key) ? 3 : 0;
   }
@@ -115,7 +115,7 @@ static void make_columns(saltusi_decision* d, const saltusi_problem* p, int n) {
     if (d->lcp_kind[i] == NORMAL && saltusi_is_prescribed(d, key)) {
       for (int k = 0; k < d->o->tangents[key]; k++) {
         saltusi_reduced_response(d->mode, p->island, first + 1 + k, d->x);
-        saltusi_add_scaled(in->k, -d->o->mu[key] * saltusi_prescribed(d, key, k), d->x, x);
+        saltusi_add_scaled(in->k, -d->mu[key] * saltusi_prescribed(d, key, k), d->x, x);
       }
     }
   }
@@ -141,7 +141,7 @@ static double law_entry(const saltusi_decision* d, int i, int j) {
     return 1.0;
   }
   if (d->lcp_kind[i] == SLACK) {
-    return friction_j ? -1.0 : d->lcp_kind[j] == NORMAL ? d->o->mu[d->lcp_key[i]] : 0.0;
+    return friction_j ? -1.0 : d->lcp_kind[j] == NORMAL ? d->mu[d->lcp_key[i]] : 0.0;
   }
   return 0.0;
 }
@@ -188,7 +188,7 @@ static void write_answer(saltusi_decision* d, const saltusi_problem* p, int i, d
   case NORMAL:
     l[0] = z;
     for (int k = 0; saltusi_is_prescribed(d, key) && k < d->o->tangents[key]; k++) {
-      l[1 + k] = -d->o->mu[key] * saltusi_prescribed(d, key, k) * z;
+      l[1 + k] = -d->mu[key] * saltusi_prescribed(d, key, k) * z;
     }
     break;
   case PLUS:

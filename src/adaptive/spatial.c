@@ -8,9 +8,11 @@
  *   moving contacts      0 <= u_N  perp  l_N >= 0,   l_T = -mu l_N d with the direction d of U_T
  *
  * A moving contact has one row and a column that is not its transpose: a frictionless contact of a friction
- * problem whose W is not symmetric, which the solvers do not ask for.
+ * problem whose W is not symmetric, which the solvers do not ask for. A contact that sticks by one ellipse and slides by
+ * another (grip.h) has a circular cone after its second tangent is scaled, the force by m and the slip by n^2 / m.
  */
 #include "adaptive/decide.h"
+#include "adaptive/grip.h"
 #include "math/matrix.h"
 
 #include <assert.h>
@@ -19,7 +21,7 @@
 bool saltusi_is_spatial(const saltusi_decision* d, const int* set, int count) {
   assert(d != NULL && count >= 0);
   for (int i = 0; i < count; i++) {
-    if (d->o->tangents[set[i]] == 2 && d->o->mu[set[i]] > 0.0) {
+    if (d->o->tangents[set[i]] == 2 && d->mu[set[i]] > 0.0) {
       return true;
     }
   }
@@ -27,7 +29,16 @@ bool saltusi_is_spatial(const saltusi_decision* d, const int* set, int count) {
 }
 
 static int rows_of(const saltusi_decision* d, int key) {
-  return d->o->mu[key] > 0.0 && !saltusi_is_prescribed(d, key) ? 1 + d->o->tangents[key] : 1;
+  return d->mu[key] > 0.0 && !saltusi_is_prescribed(d, key) ? 1 + d->o->tangents[key] : 1;
+}
+
+/* Scales of the forces and slips of a row of a contact. */
+static void row_scales(const saltusi_decision* d, int key, int k, double* force, double* slip) {
+  double m;
+  double n;
+  bool axes = k == 2 && saltusi_grip_axes(d->o, key, &m, &n);
+  *force = axes ? m : 1.0;
+  *slip = axes ? n * n / m : 1.0;
 }
 
 /* Rows of each contact, columns P H, W and free values. */
@@ -39,17 +50,20 @@ static int make_problem(saltusi_decision* d, const saltusi_problem* p) {
     bool moves = saltusi_is_prescribed(d, key);
     int rows = rows_of(d, key);
     d->unit_first[i] = n;
-    d->unit_mu[i] = moves ? 0.0 : d->o->mu[key];
+    d->unit_mu[i] = moves ? 0.0 : d->mu[key];
     for (int k = 0; k < rows; k++, n++) {
       int row = d->o->nj + d->o->base[key] + k;
       double* x = d->lcp_X + (size_t)n * (size_t)in->k;
+      double force;
+      double slip;
+      row_scales(d, key, k, &force, &slip);
       d->lcp_kind[n] = row;
-      d->lcp_q[n] = p->u_free[d->o->base[key] + k];
+      d->lcp_q[n] = slip * p->u_free[d->o->base[key] + k];
       memset(x, 0, (size_t)in->k * sizeof(double));
-      saltusi_island_add_row(in, &d->mode->row, row, 1.0, x);
+      saltusi_island_add_row(in, &d->mode->row, row, force, x);
       for (int c = 0; moves && c < d->o->tangents[key]; c++) {
         saltusi_island_add_row(in, &d->mode->row, row + 1 + c,
-                               -d->o->mu[key] * saltusi_prescribed(d, key, c), x);
+                               -d->mu[key] * saltusi_prescribed(d, key, c), x);
       }
       saltusi_reduced_inverse(d->mode, p->island, x);
     }
@@ -57,6 +71,14 @@ static int make_problem(saltusi_decision* d, const saltusi_problem* p) {
   d->unit_first[p->count] = n;
   const saltusi_span span = saltusi_island_span(in);
   saltusi_operator_gram(&d->mode->row, n, d->lcp_kind, &span, d->lcp_X, d->lcp_M);
+  for (int i = 0; i < p->count; i++) {
+    double force;
+    double slip;
+    row_scales(d, p->set[i], d->unit_first[i + 1] - d->unit_first[i] - 1, &force, &slip);
+    for (int j = 0; slip != 1.0 && j < n; j++) {
+      d->lcp_M[(size_t)(d->unit_first[i + 1] - 1) * (size_t)n + (size_t)j] *= slip;
+    }
+  }
   return n;
 }
 
@@ -74,14 +96,17 @@ static void write_answer(saltusi_decision* d, const saltusi_problem* p, int n) {
     double* l = d->impulse + d->o->base[key];
     double slip[2] = {0.0, 0.0};
     for (int k = first; k < d->unit_first[i + 1]; k++) {
-      l[k - first] = d->lcp_z[k];
+      double force;
+      double scale;
+      row_scales(d, key, k - first, &force, &scale);
+      l[k - first] = force * d->lcp_z[k];
       if (k > first) {
         slip[k - first - 1] =
-            d->lcp_q[k] + saltusi_island_dot(in, &d->mode->row, d->lcp_kind[k], d->x);
+            d->lcp_q[k] / scale + saltusi_island_dot(in, &d->mode->row, d->lcp_kind[k], d->x);
       }
     }
     for (int k = 0; saltusi_is_prescribed(d, key) && k < d->o->tangents[key]; k++) {
-      l[1 + k] = -d->o->mu[key] * saltusi_prescribed(d, key, k) * l[0];
+      l[1 + k] = -d->mu[key] * saltusi_prescribed(d, key, k) * l[0];
     }
     d->slack[key] = hypot(slip[0], slip[1]);
   }

@@ -11,6 +11,7 @@
  *   guard   contacts whose features are left give way to those that touch there; all are decided anew
  */
 #include "adaptive/adaptive.h"
+#include "adaptive/grip.h"
 #include "adaptive/strike.h"
 #include "adaptive/thresholds.h"
 #include "base/log.h"
@@ -74,7 +75,9 @@ static bool is_small_rebound(saltusi_adaptive* w, double t, const double* y, int
   saltusi_island_add_row(&in, &w->mode.row, row, 1.0, x);
   double sense = moving_sense(w, y, key);
   if (sense != 0.0) { /* what is left of the bounces has friction, too */
-    saltusi_island_add_row(&in, &w->mode.row, row + 1, -w->o.mu[key] * sense, x);
+    double slip = fabs(saltusi_contact_velocity(&w->mode, y, key, 1));
+    double mu = w->o.mu[key] * saltusi_grip_ratio(&w->o, key, slip);
+    saltusi_island_add_row(&in, &w->mode.row, row + 1, -mu * sense, x);
   }
   saltusi_reduced_inverse(&w->mode, island, x);
   double compliance = saltusi_island_dot(&in, &w->mode.row, row, x);
@@ -299,6 +302,16 @@ static saltus_status settle(saltusi_adaptive* w, double t, double* y, int count,
   return status;
 }
 
+/* What is open has lost its bond, unless touching restores it. */
+static void loosen(saltusi_adaptive* w) {
+  for (int key = 0; w->o.pulled && key < w->o.nc; key++) {
+    const saltus_friction_law* law = w->o.law[key]->friction;
+    if (w->contact[key].mode == SALTUSI_OPEN && law != NULL) {
+      w->contact[key].bonded = law->rebinds;
+    }
+  }
+}
+
 saltus_status saltusi_settle(saltusi_adaptive* w, double t, double* y, int count, bool impact) {
   assert(w != NULL && y != NULL && count >= 0);
   return settle(w, t, y, count, impact, 0);
@@ -312,6 +325,7 @@ saltus_status saltusi_adaptive_settle(saltusi_adaptive* w, double t, double* y, 
   }
   memcpy(w->transition.old, w->contact, (size_t)w->o.nc * sizeof *w->contact);
   saltus_status status = settle(w, t, y, count, impact, 0);
+  loosen(w);
   return status == SALTUS_OK && w->o.spatial ? saltusi_perturb_slips(w, t, y) : status;
 }
 
@@ -669,6 +683,7 @@ saltus_status saltusi_adaptive_transition(saltusi_adaptive* w, double t, double 
     }
     break;
   }
+  loosen(w);
   if (status == SALTUS_OK && w->o.spatial) {
     status = saltusi_perturb_slips(w, t, y);
   }

@@ -32,7 +32,9 @@ static saltus_status shifted_gamma(saltusi_adaptive* w, int key, const double* x
 /* Whether an accumulation may be jumped over: nothing that feels the bounces flies or sticks. */
 static bool is_candidate(saltusi_adaptive* w, int key) {
   double e_N = w->o.law[key]->e_N;
-  if (saltusi_is_closed(&w->contact[key]) || !(e_N > 0.0 && e_N < 1.0) || w->o.tangents[key] == 2) {
+  bool own = w->o.law[key]->friction != NULL; /* its friction is not in proportion to the normal force */
+  if (saltusi_is_closed(&w->contact[key]) || !(e_N > 0.0 && e_N < 1.0) || w->o.tangents[key] == 2 ||
+      own) {
     return false;
   }
   const saltus_impacts* rule = w->sys->impacts;
@@ -47,8 +49,9 @@ static bool is_candidate(saltusi_adaptive* w, int key) {
     bool flies = b != key && mode == SALTUSI_OPEN && w->contact[b].touching;
     bool sticks = mode >= SALTUSI_STICK && w->o.mu[b] > 0.0;
     /* laws for several contacts do not bounce by e_N upon others that are closed */
+    bool bound = w->o.law[b]->friction != NULL && mode != SALTUSI_OPEN;
     bool shares = w->decision.special && b != key && mode != SALTUSI_OPEN;
-    if ((flies || sticks || shares) && w->jump.coupled[b]) {
+    if ((flies || sticks || shares || bound) && w->jump.coupled[b]) {
       return false;
     }
   }

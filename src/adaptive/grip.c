@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * grip.c - see grip.h.
+ */
+#include "adaptive/grip.h"
+
+#include <assert.h>
+#include <math.h>
+
+/* A curve that a continuation takes beyond so many times the coefficient of sticking is none: attempts that go there
+ * are refused by their error. */
+static const double ratio_most = 10.0;
+
+/* Curves are smooth at 0 from above; beyond it an attempt needs the same smoothness, or its error is that of a kink. Where
+ * a formula has no value there, a straight line. */
+static double continued(const saltus_friction_law* law, double mu, double speed) {
+  double slope = 0.0;
+  double at = saltus_friction_ratio(law, mu, 0.0, &slope);
+  if (law->curve == SALTUS_CURVE_STRIBECK && (law->exponent == 0.0 || law->exponent == 1.0)) {
+    double least = law->kinetic / mu;
+    at = least + (1.0 - least) * exp(-speed / law->speed);
+  } else {
+    at += slope * speed;
+  }
+  return fmin(fmax(at, 0.0), ratio_most);
+}
+
+double saltusi_grip_ratio(const saltusi_outline* o, int key, double speed) {
+  assert(o != NULL && key >= 0);
+  const saltus_friction_law* law = o->law[key]->friction;
+  if (law == NULL || law->curve == SALTUS_CURVE_CONSTANT) {
+    return 1.0;
+  }
+  return speed >= 0.0 ? saltus_friction_ratio(law, o->mu[key], speed, NULL)
+                      : continued(law, o->mu[key], speed);
+}
+
+bool saltusi_grip_falls(const saltusi_outline* o, int key) {
+  assert(o != NULL && key >= 0);
+  /* a part of the friction that is lost in the tolerance of no run */
+  return o->law[key]->friction != NULL && saltusi_grip_ratio(o, key, 0.0) < 1.0 - 1e-12;
+}
+
+bool saltusi_grip_axes(const saltusi_outline* o, int key, double* m, double* n) {
+  assert(o != NULL && key >= 0 && m != NULL && n != NULL);
+  const saltus_friction_law* law = o->law[key]->friction;
+  *m = *n = 1.0;
+  if (law == NULL || o->tangents[key] != 2 || !(law->sliding[0] > 0.0)) {
+    return false;
+  }
+  *m = law->across > 0.0 ? law->across / o->mu[key] : 1.0;
+  *n = law->sliding[1] / law->sliding[0];
+  return true;
+}
+
+/* Of a spatial contact, times a ratio. */
+static void along(const saltusi_outline* o, int key, const double* u, double ratio, double* d) {
+  double m;
+  double n;
+  saltusi_grip_axes(o, key, &m, &n);
+  double w[2] = {u[0], n * n * u[1]}; /* N^2 U */
+  double size = hypot(w[0], w[1] / m);
+  d[0] = size > 0.0 ? ratio * w[0] / size : 0.0;
+  d[1] = size > 0.0 ? ratio * w[1] / size : 0.0;
+}
+
+void saltusi_grip_direction(const saltusi_outline* o, int key, double sense, const double* u,
+                            double* d) {
+  assert(o != NULL && key >= 0 && u != NULL && d != NULL);
+  if (o->tangents[key] == 1) {
+    d[0] = sense * saltusi_grip_ratio(o, key, sense * u[0]);
+    d[1] = 0.0;
+    return;
+  }
+  along(o, key, u, saltusi_grip_ratio(o, key, hypot(u[0], u[1])), d);
+}
+
+void saltusi_grip_from_rest(const saltusi_outline* o, int key, const double* u, double* d) {
+  assert(o != NULL && key >= 0 && u != NULL && d != NULL);
+  along(o, key, u, saltusi_grip_ratio(o, key, 0.0), d);
+}
+
+double saltusi_grip_size(const saltusi_outline* o, int key, const double* l_T) {
+  assert(o != NULL && key >= 0 && l_T != NULL);
+  double m;
+  double n;
+  if (o->tangents[key] == 1) {
+    return fabs(l_T[0]);
+  }
+  return saltusi_grip_axes(o, key, &m, &n) ? hypot(l_T[0], l_T[1] / m) : hypot(l_T[0], l_T[1]);
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * grip.h - friction laws beyond Coulomb's in the dynamics of a status (include/saltus/friction_law.h):
+ *
+ *   sliding    l_T = -mu p d(U_T) - c U_T,  p = l_N + C
+ *   sticking   gauge(l_T) <= mu p
+ *
+ * mu is the coefficient of sticking, d the direction of friction times the ratio of the coefficient at this speed to mu, c
+ * viscous friction, C the force of a bond. p is the unknown of all problems: what closes the contact. Forces that do not
+ * depend on it, -C G_N - c G_T U_T, are among those of the system.
+ */
+#ifndef SALTUSI_GRIP_H
+#define SALTUSI_GRIP_H
+
+#include "adaptive/outline.h"
+
+/* Ratio of the coefficient of sliding to that of sticking. Below speed 0, where an attempt goes on past the end of slip,
+ * it is continued. */
+double saltusi_grip_ratio(const saltusi_outline* o, int key, double speed);
+/* Direction of friction times the ratio, against slip u [tangents]; sense: of a planar contact. d [2]. */
+void saltusi_grip_direction(const saltusi_outline* o, int key, double sense, const double* u,
+                            double* d);
+/* The same of a spatial contact that begins to slide along u, of any length. */
+void saltusi_grip_from_rest(const saltusi_outline* o, int key, const double* u, double* d);
+/* Coefficients along the second tangent in units of those along the first: of sticking m, and of sliding n. False: both
+ * are 1, as rows of associated cones are scaled to be. */
+bool saltusi_grip_axes(const saltusi_outline* o, int key, double* m, double* n);
+/* |l_T| as the bound of sticking sees it. */
+double saltusi_grip_size(const saltusi_outline* o, int key, const double* l_T);
+/* Whether friction falls at once when slip begins, so that accelerations jump. */
+bool saltusi_grip_falls(const saltusi_outline* o, int key);
+
+/* N, what a bond pulls while the contact is closed. */
+static inline double saltusi_grip_pull(const saltusi_outline* o, const saltusi_contact* c,
+                                       int key) {
+  const saltus_friction_law* law = o->law[key]->friction;
+  return law != NULL && c->bonded ? law->adhesion : 0.0;
+}
+/* Whether it may have forces that do not depend on what closes it. */
+static inline bool saltusi_grip_pulls(const saltusi_outline* o, int key) {
+  const saltus_friction_law* law = o->law[key]->friction;
+  return law != NULL && (law->adhesion > 0.0 || law->viscous > 0.0);
+}
+static inline double saltusi_grip_viscous(const saltusi_outline* o, int key) {
+  const saltus_friction_law* law = o->law[key]->friction;
+  return law != NULL && o->tangents[key] > 0 ? law->viscous : 0.0;
+}
+
+#endif
