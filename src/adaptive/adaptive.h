@@ -149,10 +149,12 @@ typedef struct saltusi_attempt {
   bool overheld;           /* the dynamics at its start have more rows than they need */
   double* slip_start;      /* [2 nc] direction of slip at its start, of spatial contacts */
   double* slip_limit;      /* [nv] tolerance of velocities while a spatial contact slides slowly */
-  double slip_least;       /* m/s, slowest slip of a spatial contact at its start */
-  double* along;           /* [nq] a displacement of positions */
-  double* beside;          /* [nq] positions close by */
-  double* apart;           /* [nv] the way to them */
+  double
+      slip_part; /* of the tolerance of velocities that is used: below 1 where slip drives itself on */
+  double slip_least; /* m/s, slowest slip of a spatial contact at its start */
+  double* along;     /* [nq] a displacement of positions */
+  double* beside;    /* [nq] positions close by */
+  double* apart;     /* [nv] the way to them */
   saltusi_ways ways;
 
   /* implicit method */

@@ -164,14 +164,6 @@ static saltus_status solve(saltusi_decision* d, int count, const double* u_free,
   return status;
 }
 
-/* Coefficients of sticking, all of which slide with, too. */
-static void load_coefficients(saltusi_decision* d) {
-  memcpy(d->mu, d->o->mu, (size_t)d->o->nc * sizeof(double));
-  for (int key = 0; key < d->o->nc; key++) {
-    d->share[key] = 1.0;
-  }
-}
-
 /* ---- status -------------------------------------------------------------------------------- */
 
 /* Whether a row is independent of those accepted so far, in the metric of M^-1; then it joins. */
@@ -331,56 +323,6 @@ static saltus_status classify_island(saltusi_decision* d, const saltusi_island* 
   return redundant && !spread ? rank_pass(d, in, count) : SALTUS_OK;
 }
 
-/* What contacts with laws of their own slide with at the velocities v; rows are evaluated. */
-static void load_slips(saltusi_decision* d, const double* v, int count) {
-  for (int i = 0; i < count; i++) {
-    int key = d->set[i];
-    if (d->o->law[key]->friction == NULL || !saltusi_is_prescribed(d, key)) {
-      continue;
-    }
-    double u[2] = {0.0, 0.0};
-    double slip[2];
-    for (int k = 0; k < d->o->tangents[key]; k++) {
-      int row = d->o->nj + d->o->base[key] + 1 + k;
-      u[k] = saltusi_row_dot(&d->mode->row, row, v) + d->mode->row.b[row];
-    }
-    if (d->o->tangents[key] == 1) { /* forced slip begins with none */
-      u[0] = d->sense[key] * fmax(0.0, d->sense[key] * u[0]);
-      saltusi_grip_direction(d->o, key, d->sense[key], u, slip);
-      d->share[key] = slip[0] * d->sense[key];
-    } else if (hypot(u[0], u[1]) > 0.0) {
-      saltusi_grip_direction(d->o, key, 1.0, u, d->direction + 2 * (size_t)key);
-    }
-  }
-}
-
-/* Contacts that begin to slide and have less friction then than what held them: their slip is prescribed, and the
- * problem is another one. False: there are none, or no more. */
-static bool let_go(saltusi_decision* d, int count) {
-  bool any = false;
-  for (int i = 0; i < count; i++) {
-    int key = d->set[i];
-    if (d->contact[key].mode != SALTUSI_SLIP || d->sense[key] != 0.0 || !(d->mu[key] > 0.0) ||
-        !saltusi_grip_falls(d->o, key)) {
-      continue;
-    }
-    const double* a = d->u_after + d->o->base[key] + 1;
-    const double* l = d->impulse + d->o->base[key] + 1;
-    d->begun[key] = true;
-    any = true;
-    if (d->o->tangents[key] == 1) {
-      d->sense[key] = d->contact[key].sense;
-      d->share[key] = saltusi_grip_ratio(d->o, key, 0.0);
-      continue;
-    }
-    bool moves = hypot(a[0], a[1]) > 0.0;
-    const double u[2] = {moves ? a[0] : -l[0], moves ? a[1] : -l[1]};
-    d->sense[key] = 1.0;
-    saltusi_grip_from_rest(d->o, key, u, d->direction + 2 * (size_t)key);
-  }
-  return any;
-}
-
 /* The problem and the statuses that follow from it, from accelerations without the contacts in d->u_before. */
 static saltus_status decide_once(saltusi_decision* d, int count) {
   saltus_status status = solve(d, count, d->u_before, NULL);
@@ -410,12 +352,11 @@ saltus_status saltusi_decide_status(saltusi_decision* d, double t, const double*
   if (status != SALTUS_OK) {
     return status;
   }
-  load_coefficients(d);
-  load_slips(d, saltusi_v_of(d->o, y), count);
+  saltusi_load_slips(d, saltusi_v_of(d->o, y), count);
   memset(d->begun, 0, (size_t)d->o->nc * sizeof(bool));
   row_values(d, d->free_acc, d->mode->row.c, d->u_before);
   status = decide_once(d, count);
-  while (status == SALTUS_OK && let_go(d, count)) { /* each time one more at least */
+  while (status == SALTUS_OK && saltusi_let_go(d, count)) { /* each time one more at least */
     status = decide_once(d, count);
   }
   for (int i = 0; i < count; i++) {
@@ -434,19 +375,6 @@ static double restitution(const saltusi_decision* d, int key) {
 static bool is_poisson(const saltusi_decision* d, int key) {
   return (d->wedged || d->o->law[key]->impact == SALTUS_IMPACT_POISSON) &&
          restitution(d, key) > 0.0;
-}
-
-/* Coefficients of an impact: what moves along its tangents has that of its slip before. */
-static void load_impact(saltusi_decision* d, int count) {
-  load_coefficients(d);
-  for (int i = 0; i < count; i++) {
-    int key = d->set[i];
-    const double* u = d->u_before + d->o->base[key] + 1;
-    if (d->o->law[key]->friction != NULL && d->mu[key] > 0.0) {
-      double slip = d->o->tangents[key] == 1 ? fabs(u[0]) : hypot(u[0], u[1]);
-      d->mu[key] *= slip > saltusi_slip_rounding(d) ? saltusi_grip_ratio(d->o, key, slip) : 1.0;
-    }
-  }
 }
 
 /* Right-hand sides of an impact: Newton's law by u_N + e_N min(u_N-, 0), tangential restitution by
@@ -715,7 +643,7 @@ saltus_status saltusi_decide_impact(saltusi_decision* d, double t, double* y, in
   }
   saltusi_reduced_hold(d->mode, v, NULL); /* positions may have been corrected since */
   row_values(d, v, d->mode->row.b, d->u_before);
-  load_impact(d, count);
+  saltusi_load_impact(d, count);
   memcpy(d->v_impact, v, (size_t)d->o->nv * sizeof(double));
   bool by_law = asks_for_law(d, count);
   status = by_law ? strike_by_law(d, v, verdict) : impact(d, v, count);
@@ -782,7 +710,7 @@ saltus_status saltusi_decide_painleve(saltusi_decision* d, double t, double* y, 
   }
   saltusi_reduced_hold(d->mode, v, NULL); /* positions may have been corrected since */
   row_values(d, v, d->mode->row.b, d->u_before);
-  load_impact(d, count);
+  saltusi_load_impact(d, count);
   /* with U = 0 exactly no impulse is a solution as well: a small approach selects the other */
   double push = small_push * fmax(saltusi_max_abs(d->o->nv, v), DBL_MIN);
   status = solve_pushed(d, count, push);

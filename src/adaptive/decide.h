@@ -111,6 +111,14 @@ typedef struct saltusi_verdict {
   double sums[3]; /* J, of a gain: normals, friction against the last slip, along the first */
 } saltusi_verdict;
 
+/* slips.c. What contacts of d->set slide with at the velocities v, whose senses are prescribed; rows are evaluated. */
+void saltusi_load_slips(saltusi_decision* d, const double* v, int count);
+/* Contacts that begin to slide and have less friction then than what held them: their slip is prescribed, and the
+ * problem is another one. False: there are none, or no more. */
+bool saltusi_let_go(saltusi_decision* d, int count);
+/* Coefficients of an impact from velocities in d->u_before: what moves along its tangents has that of its slip. */
+void saltusi_load_impact(saltusi_decision* d, int count);
+
 /* Impact on the contacts of d->set: v of y jumps. */
 saltus_status saltusi_decide_impact(saltusi_decision* d, double t, double* y, int count,
                                     saltusi_verdict* verdict);

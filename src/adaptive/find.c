@@ -61,7 +61,8 @@ static double friction_reserve(const saltusi_search* search, const double* l, in
 /* own: forces of the contact */
 static double own_value(const force_search* s, const double* own) {
   double pull = saltusi_grip_pull(s->search->o, &s->search->contact[s->key], s->key);
-  return s->what == NORMAL_FORCE ? own[0] + pull : friction_reserve(s->search, own, s->key, s->sign);
+  return s->what == NORMAL_FORCE ? own[0] + pull
+                                 : friction_reserve(s->search, own, s->key, s->sign);
 }
 
 /* l: forces of all contacts */

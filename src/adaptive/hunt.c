@@ -258,7 +258,9 @@ static void enclosed_jet(saltusi_hunt* s, double a, double b, saltusi_jet* jet) 
       jet->c[k] =
           add_scaled(zero, planar ? s->sign : search->step->slip_start[2 * s->key], u[1].c[k]);
       if (!planar) {
-        jet->c[k] = add_scaled(jet->c[k], search->step->slip_start[2 * s->key + 1], u[2].c[k]);
+        double scale = saltusi_friction_scale(search->o->law[s->key]); /* rows are, formulas not */
+        jet->c[k] =
+            add_scaled(jet->c[k], scale * search->step->slip_start[2 * s->key + 1], u[2].c[k]);
       }
     }
     jet->c[0].lo -= planar ? 0.0 : search->o->slip_floor;
@@ -266,7 +268,8 @@ static void enclosed_jet(saltusi_hunt* s, double a, double b, saltusi_jet* jet) 
   } else if (s->what == SALTUSI_HUNT_ROW) {
     saltusi_course_along(search, a, b, 2, SALTUS_QUANTITY_VELOCITY, s->key, u);
     for (int k = 0; k <= 2; k++) {
-      jet->c[k] = add_scaled(zero, s->sign, u[s->row].c[k]);
+      double scale = s->row == 2 ? saltusi_friction_scale(search->o->law[s->key]) : 1.0;
+      jet->c[k] = add_scaled(zero, scale * s->sign, u[s->row].c[k]);
     }
   } else {
     saltusi_course_along(search, a, b, 2, SALTUS_QUANTITY_SWITCH, s->key, u);

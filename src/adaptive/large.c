@@ -106,8 +106,8 @@ static saltus_status make_problem(saltusi_decision* d, const saltusi_problem* p,
     int key = p->set[d->large->unit[i] - joints];
     for (int k = 0; saltusi_is_prescribed(d, key) && k < d->o->tangents[key]; k++) {
       const double* G = R->G + (size_t)(d->large->row[i] + 1 + k) * stride;
-      saltusi_add_scaled(R->entries[d->large->row[i]],
-                         -d->mu[key] * saltusi_prescribed(d, key, k), G, H + (size_t)i * stride);
+      saltusi_add_scaled(R->entries[d->large->row[i]], -d->mu[key] * saltusi_prescribed(d, key, k),
+                         G, H + (size_t)i * stride);
     }
   }
   saltus_status status = saltusi_row_factors_form(d->large->rows, d->mode->eval, &d->mode->mass);

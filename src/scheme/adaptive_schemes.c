@@ -4,6 +4,7 @@
  * adaptive_schemes.c - integration to a tolerance as schemes that choose their steps: src/adaptive.
  */
 #include "adaptive/adaptive.h"
+#include "base/log.h"
 #include "math/matrix.h"
 #include "saltus/adaptive.h"
 #include "scheme/scheme_ops.h"
@@ -149,6 +150,10 @@ static void dense_contact(void* work, const void* options, const saltusi_dense_q
   *contact = (saltus_contact_inside){.force = {0.0}};
   const saltusi_inside into = {contact->force, contact->lasting, contact->impulse};
   saltusi_adaptive_dense_contact(&w->o, query->data, moment_of(query), key, into);
+  double scale = saltusi_friction_scale(w->o.law[key]); /* rows were scaled */
+  contact->force[2] *= scale;
+  contact->lasting[2] *= scale;
+  contact->impulse[2] *= scale;
 }
 
 static void dense_joints(void* work, const void* options, const saltusi_dense_query* query,
@@ -166,6 +171,7 @@ static void spread(const saltusi_outline* o, const double* rows, double* out) {
     for (int k = 0; k < 3; k++) {
       out[3 * key + k] = k < count ? rows[first + k] : 0.0;
     }
+    out[3 * key + 2] *= saltusi_friction_scale(o->law[key]);
   }
 }
 
@@ -201,9 +207,34 @@ static saltus_status forces(void* work, const void* options, const saltusi_step*
   return status;
 }
 
+/* Friction laws that are not among the statuses. */
+static saltus_status check(const void* options, const saltus_system* sys, saltus_log log) {
+  (void)options;
+  for (int i = 0; i < sys->law_count; i++) {
+    const saltus_friction_law* law = sys->laws[i].friction;
+    const char* what = law == NULL                                 ? NULL
+                       : law->rolling > 0.0 || law->drilling > 0.0 ? "rolling and drilling friction"
+                       : law->patch != SALTUS_PATCH_NONE           ? "a patch"
+                       : law->adhesion > 0.0 && law->shear != 0.0  ? "a bond with shear"
+                                                                   : NULL;
+    if (what != NULL) {
+      saltusi_log(log, SALTUS_LEVEL_ERROR, "adaptive: contact %d \"%s\": %s is not treated", i,
+                  sys->laws[i].name != NULL ? sys->laws[i].name : "", what);
+      return SALTUS_ERR_UNSUPPORTED;
+    }
+  }
+  if (sys->dry_count > 0) {
+    saltusi_log(log, SALTUS_LEVEL_ERROR, "adaptive: dry friction \"%s\" of a joint is not treated",
+                sys->dry[0].name != NULL ? sys->dry[0].name : "");
+    return SALTUS_ERR_UNSUPPORTED;
+  }
+  return SALTUS_OK;
+}
+
 #define TREATS                                                                                     \
   (SALTUS_TREATS_JOINTS | SALTUS_TREATS_FRICTION | SALTUS_TREATS_POISSON |                         \
-   SALTUS_TREATS_CHANGING_CONTACTS | SALTUS_TREATS_MAPS | SALTUS_TREATS_LAWS)
+   SALTUS_TREATS_CHANGING_CONTACTS | SALTUS_TREATS_MAPS | SALTUS_TREATS_LAWS |                     \
+   SALTUS_TREATS_FRICTION_LAWS)
 
 #define SCHEME(id, label, which, p, text, origin)                                                  \
   static size_t memory_##id(const void* options, const saltus_system* sys) {                       \
@@ -247,6 +278,7 @@ static saltus_status forces(void* work, const void* options, const saltusi_step*
       .dense_joints = dense_joints,                                                                \
       .dense_bounce = dense_bounce,                                                                \
       .forces = forces_##id,                                                                       \
+      .check = check,                                                                              \
       .own_clocks = true,                                                                          \
   };
 
