@@ -241,6 +241,12 @@ extern const study study_contact_stack;
 extern const study study_contact_engines;
 extern const study study_contact_arch;
 
+extern const study study_machine_slider_crank;
+extern const study study_machine_slider_crank_flat;
+extern const study study_machine_four_bar;
+extern const study study_machine_cam;
+extern const study study_machine_arm;
+
 extern const study study_law_chains;
 extern const study study_law_columns;
 extern const study study_law_kane;

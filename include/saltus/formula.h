@@ -26,6 +26,7 @@
 #define SALTUS_FORMULA_H
 
 #include "saltus/api.h"
+#include "saltus/element.h"
 #include "saltus/log.h"
 #include "saltus/memory.h"
 #include "saltus/observe.h"
@@ -121,8 +122,9 @@ typedef struct saltus_formula_def {
   const char* const* input_names; /* [input_count] */
   const double* input_values;     /* [input_count] read at every evaluation */
   int force_count, input_count;
-  const saltus_impacts* impacts; /* of the system; has to outlive the model; NULL: at once */
-  SALTUS_RESERVED(2);
+  const saltus_impacts* impacts;   /* of the system; has to outlive the model; NULL: at once */
+  const saltus_elements* elements; /* machine elements of the mechanism; NULL: none */
+  SALTUS_RESERVED(1);
 } saltus_formula_def;
 
 typedef struct saltus_formula_model saltus_formula_model;
@@ -141,7 +143,7 @@ SALTUS_API const double* saltus_formula_model_q0(const saltus_formula_model* mod
 SALTUS_API const double* saltus_formula_model_v0(const saltus_formula_model* model);
 SALTUS_API const char* saltus_formula_model_joint_name(const saltus_formula_model* model, int j);
 
-/* The contact of the definition that a contact of the system belongs to, -1 for a limit of the mechanism. A gap that is the smallest
+/* The contact of the definition that a contact of the system belongs to, -1 for a limit of the mechanism or an element. A gap that is the smallest
  * of several, min(a, b) or y - abs(x), is as many contacts, called NAME[1], NAME[2] and so on. */
 SALTUS_API int saltus_formula_model_contact(const saltus_formula_model* model, int key);
 

@@ -56,6 +56,9 @@ static const saltus_formula_function shown[] = {
         {"dist", 2, "dist(a, b): distance of two markers or bodies, m"},
     {"angle", 2,
      "angle(a, b): of marker b against marker a, rad; in space between their z axes, 0..pi"},
+    {"x_in", 2, "x_in(a, b): x of marker b in the axes of marker a, m; x_in'(a, b): its rate"},
+    {"y_in", 2, "y_in(a, b): y of marker b in the axes of marker a, m"},
+    {"z_in", 2, "z_in(a, b): z of marker b in the axes of marker a, m"},
     {"pi", 0, "3.14159..."},
     {"t", 0, "time, s"},
 };
@@ -80,9 +83,13 @@ const saltus_formula_function* saltus_formula_function_at(int i) {
 
 int saltusi_thing_function_find(const char* name) {
   assert(name != NULL);
-  return strcmp(name, "dist") == 0    ? SALTUSI_THING_DIST
-         : strcmp(name, "angle") == 0 ? SALTUSI_THING_ANGLE
-                                      : -1;
+  static const char* const words[SALTUSI_THING_FUNCTIONS] = {"dist", "angle", "x_in", "y_in",
+                                                             "z_in"};
+  int i = 0;
+  while (i < SALTUSI_THING_FUNCTIONS && strcmp(words[i], name) != 0) {
+    i++;
+  }
+  return i < SALTUSI_THING_FUNCTIONS ? i : -1;
 }
 
 bool saltusi_word_reserved(const char* name) {

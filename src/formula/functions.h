@@ -27,7 +27,14 @@ saltusi_expr saltusi_function_call(saltusi_graph* graph, const saltusi_function*
                                    const saltusi_expr* arguments, int count);
 
 /* Functions whose arguments are names of things: dist(a, b). Their names are free for other uses. */
-enum { SALTUSI_THING_DIST, SALTUSI_THING_ANGLE, SALTUSI_THING_FUNCTIONS };
+enum {
+  SALTUSI_THING_DIST,
+  SALTUSI_THING_ANGLE,
+  SALTUSI_THING_X, /* of the second in the axes of the first; y and z follow */
+  SALTUSI_THING_Y,
+  SALTUSI_THING_Z,
+  SALTUSI_THING_FUNCTIONS
+};
 int saltusi_thing_function_find(const char* name); /* -1: none */
 
 /* A word of the language that is no function: t, pi, and, or, not. */

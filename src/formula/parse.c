@@ -317,7 +317,7 @@ static void check_count(parser* p, const saltusi_token* name, const saltusi_func
   }
 }
 
-/* After name and "(": the two things that dist and angle take. */
+/* After name and "(": the two things that dist, angle and x_in take; with a prime its rate. */
 static saltusi_expr thing_call(parser* p, const saltusi_token* name, int function, size_t open) {
   const saltusi_things* things = p->scope->things;
   int which[2] = {0, 0};
@@ -339,8 +339,8 @@ static saltusi_expr thing_call(parser* p, const saltusi_token* name, int functio
     return 0;
   }
   expect_close(p, open);
-  const saltusi_expr e =
-      p->failed ? 0 : things->call(things->self, p->scope->graph, function, which);
+  saltusi_expr e = p->failed ? 0 : things->call(things->self, p->scope->graph, function, which);
+  e = name->primes > 0 && e >= 0 ? saltusi_rate(p->scope->graph, e) : e;
   if (e < 0) {
     fail(p, name->offset, "%s takes the names of two markers or bodies", name->name);
   } else if ((saltusi_depends(p->scope->graph, e) & ~p->allowed) != 0) {
@@ -355,7 +355,7 @@ static saltusi_expr call(parser* p, const saltusi_token* name, size_t open) {
   saltusi_expr arguments[ARGUMENTS_MOST];
   int count = 0;
   const saltusi_function* f = name->primes > 0 ? NULL : saltusi_function_find(name->name);
-  const int of_things = name->primes > 0 ? -1 : saltusi_thing_function_find(name->name);
+  const int of_things = name->primes > 1 ? -1 : saltusi_thing_function_find(name->name);
   if (of_things >= 0 && saltusi_names_find(p->scope->names, name->name) == NULL) {
     return thing_call(p, name, of_things, open);
   }

@@ -419,6 +419,11 @@ static saltusi_expr call(const void* self, saltusi_graph* g, int function, const
   if (function == SALTUSI_THING_DIST) {
     return distance(g, first, second);
   }
+  if (function >= SALTUSI_THING_X) {
+    saltusi_expr d[3];
+    between(g, first, second, d);
+    return product_sum(g, first->R + (function - SALTUSI_THING_X), 3, d, 1);
+  }
   if (b->bodies.mechanism->plane) {
     return saltusi_sub(g, second->angle, first->angle);
   }

@@ -4,9 +4,10 @@
  * formula_model.c - a definition in text becomes a system: names, equations of motion, rows, start.
  */
 #include "model/formula_model.h"
-#include "base/reserved.h"
 
+#include "base/reserved.h"
 #include "formula/message.h"
+#include "model/elements.h"
 #include "model/formula_constants.h"
 #include "saltus/mechanism.h"
 
@@ -210,11 +211,17 @@ saltus_status saltus_formula_model_create(const saltus_formula_def* def,
     return SALTUS_ERR_MEMORY;
   }
   m->pool = pool;
+  m->written_contacts = def->contact_count;
 
-  saltusi_formula_builder b;
-  status = saltusi_formula_builder_start(&b, def, 0);
-  b.model = m;
-  status = status == SALTUS_OK ? build(&b) : status;
+  saltusi_formula_builder b = {0};
+  saltusi_pool element_texts = saltusi_pool_over(def->allocator);
+  saltus_formula_def whole;
+  status = saltusi_elements_expand(def, &element_texts, &whole);
+  if (status == SALTUS_OK) {
+    status = saltusi_formula_builder_start(&b, &whole, 0);
+    b.model = m;
+    status = status == SALTUS_OK ? build(&b) : status;
+  }
   if (status == SALTUS_OK && (m->pool.failed || b.work.failed)) {
     status = SALTUS_ERR_MEMORY;
   }
@@ -223,7 +230,10 @@ saltus_status saltus_formula_model_create(const saltus_formula_def* def,
                 "the formulas and their derivatives are too large, more than %d operations",
                 SALTUSI_NODES_MOST);
   }
-  saltusi_formula_builder_free(&b);
+  if (b.def != NULL) {
+    saltusi_formula_builder_free(&b);
+  }
+  saltusi_pool_free(&element_texts);
   if (status != SALTUS_OK) {
     saltus_formula_model_destroy(m);
     return status;
@@ -262,7 +272,8 @@ const char* saltus_formula_model_joint_name(const saltus_formula_model* model, i
 int saltus_formula_model_contact(const saltus_formula_model* model, int key) {
   assert(model != NULL && key >= 0);
   const int limits = model->inner.system != NULL ? model->inner.system->dims.nc : 0;
-  return key < limits ? -1 : model->contact_of[key - limits];
+  const int written = key < limits ? -1 : model->contact_of[key - limits];
+  return written < model->written_contacts ? written : -1;
 }
 
 struct saltusi_formula_constants {

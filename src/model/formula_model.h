@@ -63,6 +63,7 @@ struct saltus_formula_model {
   saltusi_program gaps, constraints;
   saltusi_formula_rows* contacts;  /* [nc] */
   int* contact_of;                 /* [nc] place among the contacts of the definition */
+  int written_contacts;            /* of the definition; those of elements are behind them */
   saltusi_formula_rows* joints;    /* [nj] */
   saltusi_formula_bound* forces;   /* [nv] */
   saltusi_formula_bound* switches; /* [switch_count] */

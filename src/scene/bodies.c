@@ -394,7 +394,8 @@ static void write_found(void* user, saltus_level level, const char* text) {
       {"joint", "joints"},       {"spring", "springs"},
       {"input", "inputs"},       {"force", "forces"},
       {"mechanism", "world"},    {"coordinate", "coordinates"},
-      {"material", "materials"}, {"contact_pairs", "contact_pairs"}};
+      {"material", "materials"}, {"contact_pairs", "contact_pairs"},
+      {"element", "elements"}};
   const finder* f = user;
   const char* quote = strstr(text, " \"");
   const char* end = quote != NULL ? strchr(quote + 2, '"') : NULL;

@@ -82,6 +82,7 @@ void saltusi_scene_forces(saltusi_scene_builder* builder);
 void saltusi_scene_springs(saltusi_scene_builder* builder);
 void saltusi_scene_joints(saltusi_scene_builder* builder);
 void saltusi_scene_contacts(saltusi_scene_builder* builder);
+void saltusi_scene_elements(saltusi_scene_builder* builder);
 /* after contacts */
 void saltusi_scene_impacts(saltusi_scene_builder* builder);
 void saltusi_scene_matrix(saltusi_scene_builder* builder, const saltus_system* system);

@@ -174,6 +174,21 @@ static void check_force(saltusi_reader* reader, const saltus_scene_view* view,
   }
 }
 
+/* The joint whose limit, or the element whose contact, has this name: up to a point that one of them ends at. */
+static const saltusi_yaml_node* find_owner(const saltusi_yaml_node* root, const char* name) {
+  const saltusi_yaml_node* list = saltusi_yaml_find(root, "elements");
+  const size_t whole = strlen(name), first = strcspn(name, ".");
+  for (int i = 0; list != NULL && i < list->count; i++) {
+    const saltusi_yaml_node* own = saltusi_yaml_find(&list->children[i], "name");
+    const size_t length = own != NULL ? strlen(own->text) : 0;
+    if (own != NULL && (length == whole || length == first) &&
+        strncmp(own->text, name, length) == 0) {
+      return &list->children[i];
+    }
+  }
+  return find_named(root, "joints", name, first);
+}
+
 /* Digits of a value that shall not look like the one that is allowed. */
 static int apart(double value, double allowed) {
   return saltusi_digits_apart(6, value, allowed);
@@ -196,9 +211,8 @@ static void check_contacts(saltusi_reader* reader, const saltus_scene_view* view
   for (int i = 0; i < list.count && reader->status == SALTUS_OK; i++) {
     const int written = saltus_formula_model_contact(model, i);
     const char* name = sys->laws[i].name;
-    const saltusi_yaml_node* where = written >= 0
-                                         ? find(root, "contacts", written, "gap")
-                                         : find_named(root, "joints", name, strcspn(name, "."));
+    const saltusi_yaml_node* where =
+        written >= 0 ? find(root, "contacts", written, "gap") : find_owner(root, name);
     if (!isfinite(list.gap[i])) {
       saltusi_reader_fail(reader, where, "the gap of contact " SALTUSI_QUOTE " is %s at the start",
                           name, isnan(list.gap[i]) ? "undefined" : "infinite");

@@ -28,6 +28,7 @@ static const saltus_scene_key model_keys[] = {
     {"", "springs", "list", "springs and dampers"},
     {"", "joints", "list", "bilateral constraints"},
     {"", "contacts", "list", "unilateral constraints"},
+    {"", "elements", "list", "machine elements between markers: clearances, stops, cams, gears"},
     {"", "impacts", "mapping",
      "how several contacts strike together, and what a gain of energy means"},
 };
@@ -233,6 +234,37 @@ static const saltus_scene_key contact_keys[] = {
      "newton, poisson, poisson-printed, energetic, path-newton or path-poisson; default newton"},
 };
 
+static const saltus_scene_key element_keys[] = {
+    {"elements[]", "name", "text", "name, unique"},
+    {"elements[]", "type", "text",
+     "journal, guide, stop, rope, wheel, rolling, gear-pair, cam or spring-contact"},
+    {"elements[]", "between", "list of names", "two markers; of a gear-pair two joints"},
+    {"elements[]", "clearance", "formula", "[m] radial of a journal, on each side of a guide"},
+    {"elements[]", "radius", "formula", "[m] of journal, wheel, roller, or of a disc at a stop"},
+    {"elements[]", "length", "formula", "[m] of a rope, of the block along a guide"},
+    {"elements[]", "width", "formula", "[m] of the block across a guide"},
+    {"elements[]", "radii", "list of formulas", "[m] base circles of a gear-pair"},
+    {"elements[]", "backlash", "formula", "[m] along the line of action, in all"},
+    {"elements[]", "offset", "formula", "[m] of the middle of the backlash; default 0"},
+    {"elements[]", "stiffness", "formula", "[N/m] of the spring of a spring-contact"},
+    {"elements[]", "preload", "formula", "[N] its force at gap 0"},
+    {"elements[]", "follower", "knife, roller or flat", "of a cam; default knife"},
+    {"elements[]", "profile", "mapping", "of a cam"},
+    {"elements[]", "friction", "formula", "coefficient of friction, >= 0; default 0"},
+    {"elements[]", "restitution", "formula", "normal restitution, 0 to 1; default 0"},
+    {"elements[]", "tangential_restitution", "formula", "-1 to 1; default 0"},
+    {"elements[]", "impact", "word", "impact law, as of contacts; default newton"},
+    {"elements[].profile", "arcs", "list",
+     "arcs that touch smoothly, by the angle of their normal"},
+    {"elements[].profile", "points", "list of lists of formulas",
+     "[angle, radius] of a periodic cubic spline"},
+    {"elements[].profile", "formula", "formula of beta", "radius over the polar angle [m]"},
+    {"elements[].profile", "slope", "formula of beta", "its derivative; needed with friction"},
+    {"elements[].profile.arcs[]", "centre", "list of formulas", "[m]; default 0"},
+    {"elements[].profile.arcs[]", "radius", "formula", "[m]"},
+    {"elements[].profile.arcs[]", "from", "formula", "direction of its first normal [rad]"},
+};
+
 static const saltus_scene_key impact_keys[] = {
     {"impacts", "order", "word", "simultaneous, sequential, lzb or moreau; default simultaneous"},
     {"impacts", "pick", "word",
@@ -308,9 +340,9 @@ static const table tables[] = {
     TABLE(body_keys),         TABLE(driven_keys),      TABLE(orientation_keys),
     TABLE(marker_keys),       TABLE(force_keys),       TABLE(spring_keys),
     TABLE(joint_keys),        TABLE(joint_drive_keys), TABLE(joint_spring_keys),
-    TABLE(contact_keys),      TABLE(impact_keys),      TABLE(output_keys),
-    TABLE(event_keys),        TABLE(simulation_keys),  TABLE(record_keys),
-    TABLE(along_keys),
+    TABLE(contact_keys),      TABLE(element_keys),     TABLE(impact_keys),
+    TABLE(output_keys),       TABLE(event_keys),       TABLE(simulation_keys),
+    TABLE(record_keys),       TABLE(along_keys),
 };
 
 const saltus_scene_key* saltus_scene_key_at(int i) {

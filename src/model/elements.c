@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * elements.c - clearances, stops, ropes, wheels and gears as formulas.
+ *
+ * X, Y, theta: the second marker in the axes of the first. c clearance, R radius.
+ *
+ *   journal   gap (c^2 - X^2 - Y^2) / (2 c)     slip (X Y' - Y X')/c + R theta'
+ *             = c - d to second order in the gap, d = hypot(X, Y), with the rows and the convective part of c - d
+ *             wherever it is closed; smooth at d = 0, where c - d has no gradient
+ *   guide     gap b + c -+ Y_k                  slip X_k',  (X_k, Y_k) = (X, Y) + R(theta) (+-a, +-b)
+ *   stop      gap Y - R                         slip X' + R theta'
+ *   rope      gap (L^2 - d^2) / (2 L)
+ *   rolling   joints Y - R = 0, X + R theta = constant
+ *   gears     gap B/2 -+ s,  s = r1 x1 + r2 x2 - offset along the line of action
+ *   spring    the gap of a stop, potential F Y + k Y^2/2
+ */
+#include "model/elements.h"
+
+#include "base/log.h"
+#include "base/reserved.h"
+#include "body/mechanism.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef saltusi_machine_maker maker;
+
+enum { CONTACTS_MOST = 4, JOINTS_MOST = 2 }; /* of one element */
+
+static const char* const type_names[] = {"journal", "guide",     "stop", "rope",          "wheel",
+                                         "rolling", "gear-pair", "cam",  "spring-contact"};
+enum { TYPES = sizeof type_names / sizeof type_names[0] };
+
+const char* saltus_element_type_name(saltus_element_type type) {
+  return (unsigned)type < TYPES ? type_names[type] : NULL;
+}
+
+/* ---- what makers share ---- */
+
+const char* saltusi_machine_text(maker* m, const char* format, ...) {
+  assert(m != NULL && format != NULL);
+  va_list list, again;
+  va_start(list, format);
+  va_copy(again, list);
+  const int length = vsnprintf(NULL, 0, format, list);
+  va_end(list);
+  char* text = length >= 0 ? saltusi_pool_take(m->pool, (size_t)length + 1, 1) : NULL;
+  if (text != NULL) {
+    vsnprintf(text, (size_t)length + 1, format, again);
+  } else {
+    m->status = m->status == SALTUS_OK ? SALTUS_ERR_MEMORY : m->status;
+  }
+  va_end(again);
+  return text;
+}
+
+void saltusi_machine_fail(maker* m, const char* format, ...) {
+  assert(m != NULL && format != NULL);
+  if (m->status != SALTUS_OK) {
+    return;
+  }
+  char text[400];
+  va_list list;
+  va_start(list, format);
+  vsnprintf(text, sizeof text, format, list);
+  va_end(list);
+  saltusi_log(m->def->log, SALTUS_LEVEL_ERROR, "element \"%.80s\": %s", m->element->name, text);
+  m->status = SALTUS_ERR_INPUT;
+}
+
+void saltusi_machine_positive(maker* m, const char* what, double value) {
+  assert(m != NULL && what != NULL);
+  if (!(value > 0.0 && isfinite(value))) {
+    saltusi_machine_fail(m, "%s is %g, must be above 0", what, value);
+  }
+}
+
+static const char* number(maker* m, double value) {
+  return saltusi_machine_text(m, "%.17g", value);
+}
+
+void saltusi_machine_contact(maker* m, const char* part, const char* gap, const char* slip) {
+  assert(m != NULL);
+  const saltus_element_def* e = m->element;
+  const char* name = part != NULL ? saltusi_machine_text(m, "%s.%s", e->name, part) : e->name;
+  m->contacts[m->def->contact_count++] = (saltus_formula_contact){
+      .name = name,
+      .gap = {.text = gap},
+      .slip = {.text = slip},
+      .friction = {.text = number(m, slip != NULL ? e->friction : 0.0)},
+      .restitution = {.text = number(m, e->restitution)},
+      .tangential_restitution = {.text = number(m, e->tangential_restitution)},
+      .impact = e->impact,
+      .stiffness = e->contact_stiffness};
+}
+
+static void add_joint(maker* m, const char* part, const char* constraint) {
+  m->joints[m->def->joint_count++] =
+      (saltus_formula_joint){.name = saltusi_machine_text(m, "%s.%s", m->element->name, part),
+                             .constraint = {.text = constraint}};
+}
+
+static bool is_plane(const maker* m) {
+  return m->def->mechanism->plane;
+}
+
+static void only_plane(maker* m) {
+  if (!is_plane(m)) {
+    saltusi_machine_fail(m, "%s is an element of the plane; in space give shapes",
+                         type_names[m->element->type]);
+  }
+}
+
+/* ---- elements ---- */
+
+static void journal(maker* m) {
+  const saltus_element_def* e = m->element;
+  const char *a = e->between[0], *b = e->between[1];
+  const double c = e->clearance;
+  saltusi_machine_positive(m, "clearance", c);
+  if (!is_plane(m) && e->friction > 0.0) {
+    saltusi_machine_fail(m, "friction of a journal is there in the plane alone");
+  }
+  const char* gap = saltusi_machine_text(m, "(%.17g - x_in(%s, %s)^2 - y_in(%s, %s)^2)/%.17g",
+                                         c * c, a, b, a, b, 2.0 * c);
+  const char* slip =
+      is_plane(m) ? saltusi_machine_text(m,
+                                         "(x_in(%s, %s)*y_in'(%s, %s) - y_in(%s, %s)*x_in'(%s, "
+                                         "%s))/%.17g + %.17g*angle'(%s, %s)",
+                                         a, b, a, b, a, b, a, b, c, e->radius, a, b)
+                  : NULL;
+  saltusi_machine_contact(m, NULL, gap, slip);
+}
+
+static void guide(maker* m) {
+  static const char* const parts[] = {"upper_left", "upper_right", "lower_left", "lower_right"};
+  const saltus_element_def* e = m->element;
+  const char *a = e->between[0], *b = e->between[1];
+  only_plane(m);
+  saltusi_machine_positive(m, "clearance", e->clearance);
+  saltusi_machine_positive(m, "length", e->length);
+  saltusi_machine_positive(m, "width", e->width);
+  for (int k = 0; k < 4; k++) {
+    const double x = (k % 2 == 0 ? -0.5 : 0.5) * e->length, y = (k < 2 ? 0.5 : -0.5) * e->width;
+    const char* gap = saltusi_machine_text(
+        m, "%.17g %c (y_in(%s, %s) + (%.17g)*sin(angle(%s, %s)) + (%.17g)*cos(angle(%s, %s)))",
+        0.5 * e->width + e->clearance, k < 2 ? '-' : '+', a, b, x, a, b, y, a, b);
+    const char* slip = saltusi_machine_text(
+        m, "x_in(%s, %s) + (%.17g)*cos(angle(%s, %s)) - (%.17g)*sin(angle(%s, %s))", a, b, x, a, b,
+        y, a, b);
+    saltusi_machine_contact(m, parts[k], gap, slip);
+  }
+}
+
+static void stop(maker* m) {
+  const saltus_element_def* e = m->element;
+  const char *a = e->between[0], *b = e->between[1];
+  if (is_plane(m)) {
+    const char* gap = saltusi_machine_text(m, "y_in(%s, %s) - %.17g", a, b, e->radius);
+    const char* slip =
+        saltusi_machine_text(m, "x_in(%s, %s) + %.17g*angle(%s, %s)", a, b, e->radius, a, b);
+    saltusi_machine_contact(m, NULL, gap, slip);
+    return;
+  }
+  if (e->radius > 0.0 && e->friction > 0.0) {
+    saltusi_machine_fail(m, "a ball with friction in space is a shape, not a stop");
+  }
+  const char* gap = saltusi_machine_text(m, "z_in(%s, %s) - %.17g", a, b, e->radius);
+  const char* slip = e->radius > 0.0 ? NULL : saltusi_machine_text(m, "x_in(%s, %s)", a, b);
+  saltusi_machine_contact(m, NULL, gap, slip);
+  if (slip != NULL) {
+    m->contacts[m->def->contact_count - 1].slip2.text =
+        saltusi_machine_text(m, "y_in(%s, %s)", a, b);
+  }
+}
+
+static void rope(maker* m) {
+  const saltus_element_def* e = m->element;
+  const char *a = e->between[0], *b = e->between[1];
+  const double L = e->length;
+  saltusi_machine_positive(m, "length", L);
+  if (e->friction > 0.0) {
+    saltusi_machine_fail(m, "a rope has no friction");
+  }
+  const char* z = is_plane(m) ? "" : saltusi_machine_text(m, " - (%s.z - %s.z)^2", b, a);
+  const char* gap = saltusi_machine_text(m, "(%.17g - (%s.x - %s.x)^2 - (%s.y - %s.y)^2%s)/%.17g",
+                                         L * L, b, a, b, a, z, 2.0 * L);
+  saltusi_machine_contact(m, NULL, gap, NULL);
+}
+
+static void wheel(maker* m) {
+  only_plane(m);
+  saltusi_machine_positive(m, "radius", m->element->radius);
+  stop(m);
+}
+
+/* X and theta of a marker in the axes of another, at the start. */
+static void start_of(const maker* m, const char* const between[2], double* x, double* theta) {
+  const saltus_mechanism* mechanism = m->def->mechanism;
+  double p[2][3], axes[2][9], angle[2];
+  for (int k = 0; k < 2; k++) {
+    const int i = saltus_mechanism_find_marker(mechanism, between[k]);
+    const saltusi_marker* marker = &mechanism->markers[i];
+    saltusi_pose pose;
+    saltusi_pose_at(mechanism, marker->body, mechanism->t0, mechanism->q0, &pose);
+    saltus_mechanism_frame(mechanism, i, mechanism->t0, mechanism->q0, p[k], axes[k]);
+    angle[k] = pose.angle + marker->angle;
+  }
+  *x = (p[1][0] - p[0][0]) * axes[0][0] + (p[1][1] - p[0][1]) * axes[0][3];
+  *theta = angle[1] - angle[0];
+}
+
+static void rolling(maker* m) {
+  const saltus_element_def* e = m->element;
+  const char *a = e->between[0], *b = e->between[1];
+  only_plane(m);
+  saltusi_machine_positive(m, "radius", e->radius);
+  if (m->status != SALTUS_OK) {
+    return;
+  }
+  double x, theta;
+  start_of(m, e->between, &x, &theta);
+  add_joint(m, "normal", saltusi_machine_text(m, "y_in(%s, %s) - %.17g", a, b, e->radius));
+  add_joint(m, "roll",
+            saltusi_machine_text(m, "x_in(%s, %s) + %.17g*angle(%s, %s) - (%.17g)", a, b, e->radius,
+                                 a, b, x + e->radius * theta));
+}
+
+static void gear_pair(maker* m) {
+  const saltus_element_def* e = m->element;
+  const char* part[2] = {"angle", "angle"};
+  if (!(e->backlash >= 0.0)) {
+    saltusi_machine_fail(m, "backlash is %g, must not be negative", e->backlash);
+  }
+  for (int k = 0; k < 2 && m->status == SALTUS_OK; k++) {
+    const int i = saltus_mechanism_find_joint(m->def->mechanism, e->between[k]);
+    const saltusi_joint* joint = &m->def->mechanism->joints[i];
+    part[k] = joint->has_angle ? "angle" : "position";
+    if (!joint->has_angle && !joint->has_position) {
+      saltusi_machine_fail(m, "joint \"%.80s\" has no angle and no position", e->between[k]);
+    }
+    if (e->radii[k] == 0.0 || !isfinite(e->radii[k])) {
+      saltusi_machine_fail(m, "a radius is %g, must not be 0", e->radii[k]);
+    }
+  }
+  if (e->friction > 0.0) {
+    saltusi_machine_fail(m, "a gear pair has no friction");
+  }
+  for (int k = 0; k < 2; k++) {
+    const char* gap =
+        saltusi_machine_text(m, "%.17g %c ((%.17g)*%s.%s + (%.17g)*%s.%s - (%.17g))",
+                             0.5 * e->backlash, k == 0 ? '-' : '+', e->radii[0], e->between[0],
+                             part[0], e->radii[1], e->between[1], part[1], e->offset);
+    saltusi_machine_contact(m, k == 0 ? "forward" : "backward", gap, NULL);
+  }
+}
+
+static void spring_contact(maker* m) {
+  const saltus_element_def* e = m->element;
+  if (!(e->stiffness >= 0.0) || !(e->preload >= 0.0)) {
+    saltusi_machine_fail(m, "stiffness and preload are %g and %g, must not be negative",
+                         e->stiffness, e->preload);
+  }
+  stop(m);
+  const char* gap = m->contacts[m->def->contact_count - 1].gap.text;
+  const char* before = m->def->potential.text;
+  m->def->potential.text =
+      saltusi_machine_text(m, "%s%s%.17g*(%s) + %.17g*(%s)^2", before != NULL ? before : "",
+                           before != NULL ? " + " : "", e->preload, gap, 0.5 * e->stiffness, gap);
+}
+
+static void (*const makers[TYPES])(maker*) = {
+    journal, guide, stop, rope, wheel, rolling, gear_pair, saltusi_machine_cam, spring_contact};
+
+/* ---- all of them ---- */
+
+/* Numbers that every element has, and that its names are there. */
+static void check(maker* m) {
+  const saltus_element_def* e = m->element;
+  const saltus_mechanism* mechanism = m->def->mechanism;
+  const bool joints = e->type == SALTUS_ELEMENT_GEAR_PAIR;
+  if (SALTUSI_RESERVED_CHECK(e, "saltus_element_def", m->def->log) != SALTUS_OK) {
+    m->status = SALTUS_ERR_RANGE;
+    return;
+  }
+  if ((unsigned)e->type >= TYPES) {
+    saltusi_machine_fail(m, "there is no type %d", (int)e->type);
+    return;
+  }
+  for (int k = 0; k < 2 && m->status == SALTUS_OK; k++) {
+    const char* name = e->between[k] != NULL ? e->between[k] : "";
+    const int found = joints ? saltus_mechanism_find_joint(mechanism, name)
+                             : saltus_mechanism_find_marker(mechanism, name);
+    if (found < 0) {
+      saltusi_machine_fail(m, "between: there is no %s \"%.80s\"", joints ? "joint" : "marker",
+                           name);
+    }
+  }
+  if (!(e->radius >= 0.0) || !isfinite(e->radius)) {
+    saltusi_machine_fail(m, "radius is %g, must not be negative", e->radius);
+  } else if (!(e->friction >= 0.0)) {
+    saltusi_machine_fail(m, "friction is %g, must not be negative", e->friction);
+  } else if (!(e->restitution >= 0.0 && e->restitution <= 1.0)) {
+    saltusi_machine_fail(m, "restitution is %g, must be between 0 and 1", e->restitution);
+  } else if (!(fabs(e->tangential_restitution) <= 1.0)) {
+    saltusi_machine_fail(m, "tangential_restitution is %g, must be between -1 and 1",
+                         e->tangential_restitution);
+  }
+}
+
+/* Names of contacts and joints that a message can point at. */
+static void label(maker* m, int contacts, int joints) {
+  for (int i = contacts; i < m->def->contact_count; i++) {
+    m->contacts[i].gap.what = saltusi_machine_text(m, "element \"%s\"", m->element->name);
+  }
+  for (int i = joints; i < m->def->joint_count; i++) {
+    m->joints[i].constraint.what = saltusi_machine_text(m, "element \"%s\"", m->element->name);
+  }
+}
+
+saltus_status saltusi_elements_expand(const saltus_formula_def* def, saltusi_pool* pool,
+                                      saltus_formula_def* out) {
+  assert(def != NULL && pool != NULL && out != NULL);
+  *out = *def;
+  const int count = def->elements != NULL ? def->elements->count : 0;
+  if (count == 0) {
+    return SALTUS_OK;
+  }
+  if (def->mechanism == NULL) {
+    saltusi_log(def->log, SALTUS_LEVEL_ERROR,
+                "machine elements are between markers: they need a "
+                "mechanism");
+    return SALTUS_ERR_INPUT;
+  }
+  maker m = {.pool = pool, .def = out};
+  m.contacts =
+      SALTUSI_TAKE(pool, saltus_formula_contact, def->contact_count + CONTACTS_MOST * count);
+  m.joints = SALTUSI_TAKE(pool, saltus_formula_joint, def->joint_count + JOINTS_MOST * count);
+  if (pool->failed) {
+    return SALTUS_ERR_MEMORY;
+  }
+  for (int i = 0; i < def->contact_count; i++) {
+    m.contacts[i] = def->contacts[i];
+  }
+  for (int i = 0; i < def->joint_count; i++) {
+    m.joints[i] = def->joints[i];
+  }
+  for (int i = 0; i < count && m.status == SALTUS_OK; i++) {
+    const int contacts = out->contact_count, joints = out->joint_count;
+    m.element = &def->elements->items[i];
+    check(&m);
+    if (m.status == SALTUS_OK) {
+      makers[m.element->type](&m);
+      label(&m, contacts, joints);
+    }
+  }
+  out->contacts = m.contacts;
+  out->joints = m.joints;
+  return m.status == SALTUS_OK && pool->failed ? SALTUS_ERR_MEMORY : m.status;
+}

@@ -1,0 +1,506 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * test_elements.c - machine elements: gaps against geometry, rows against velocities of the two points that
+ * touch, G and c against differences at random states, and what is refused.
+ */
+#include "saltus_test.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { MOST = 16, DRAWS = 40 };
+
+#define PLANE                                                                                      \
+  "saltus: 1\n"                                                                                    \
+  "world: {dimension: 2, gravity: [0, 0]}\n"                                                       \
+  "bodies:\n"                                                                                      \
+  "  one: {mass: 1, inertia: 0.2, position: [0.3, -0.2], angle: 0.4}\n"                            \
+  "  two: {mass: 2, inertia: 0.3, position: [2.1, 1.7], angle: -0.7}\n"                            \
+  "markers:\n"                                                                                     \
+  "  a: {body: one, point: [0.11, -0.07], angle: 0.3}\n"                                           \
+  "  b: {body: two, point: [-0.13, 0.05], angle: -0.2}\n"                                          \
+  "simulate: {until: 1, start_tolerance: 100}\n"                                                   \
+  "elements:\n"
+
+#define ARCS                                                                                       \
+  "profile: {arcs: [{centre: [0, 0], radius: 0.4, from: -pi/2}, "                                  \
+  "{centre: [0, -0.45], radius: 0.85, from: pi/2}, "                                               \
+  "{centre: [k*cos(8*pi/9), k*sin(8*pi/9)], radius: 0.15, from: f}, "                              \
+  "{centre: [0, 0], radius: k + 0.15, from: 8*pi/9}, "                                             \
+  "{centre: [k*cos(10*pi/9), k*sin(10*pi/9)], radius: 0.15, from: 10*pi/9}, "                      \
+  "{centre: [0, 0.45], radius: 0.85, from: 2*pi - f}]}}\n"                                         \
+  "parameters: {k: 0.403933207238214142, f: \"atan2(k*sin(8*pi/9) + 0.45, k*cos(8*pi/9))\"}\n"
+#define SPLINE                                                                                     \
+  "profile: {points: [[-1, 0.5], [0, 0.55], [0.7, 0.6], [2, 0.58], [3, 0.5], [4.2, 0.47]]}}\n"
+#define FORMULA "profile: {formula: 0.5 + 0.05*cos(2*beta), slope: -0.1*sin(2*beta)}}\n"
+
+/* How the second touches the first: a point and a radius, corners, or a face. */
+typedef enum touch { POINT, CORNERS, FACE } touch;
+
+typedef struct element_case {
+  const char* text;
+  touch touch;
+  double radius; /* of the disc about the second marker; negative: it touches from inside */
+} element_case;
+
+static const element_case cases[] = {
+    {PLANE
+     "  - {name: e, type: journal, between: [a, b], clearance: 5, radius: 0.3, friction: 0.2}\n",
+     POINT, -0.3},
+    {PLANE "  - {name: e, type: stop, between: [a, b], friction: 0.2}\n", POINT, 0.0},
+    {PLANE "  - {name: e, type: stop, between: [a, b], radius: 0.07, friction: 0.2}\n", POINT,
+     0.07},
+    {PLANE "  - {name: e, type: wheel, between: [a, b], radius: 0.25, friction: 0.2}\n", POINT,
+     0.25},
+    {PLANE
+     "  - {name: e, type: spring-contact, between: [a, b], preload: 3, stiffness: 20, friction: "
+     "0.2}\n",
+     POINT, 0.0},
+    {PLANE "  - {name: e, type: guide, between: [a, b], length: 0.4, width: 0.2, clearance: 5, "
+           "friction: 0.1}\n",
+     CORNERS, 0.0},
+    {PLANE "  - {name: e, type: cam, between: [a, b], friction: 0.2, " ARCS, POINT, 0.0},
+    {PLANE "  - {name: e, type: cam, between: [a, b], friction: 0.2, follower: roller, radius: "
+           "0.06, " ARCS,
+     POINT, 0.06},
+    {PLANE "  - {name: e, type: cam, between: [a, b], friction: 0.2, follower: flat, " ARCS, FACE,
+     0.0},
+    {PLANE "  - {name: e, type: cam, between: [a, b], friction: 0.2, " SPLINE, POINT, 0.0},
+    {PLANE "  - {name: e, type: cam, between: [a, b], friction: 0.2, follower: roller, radius: "
+           "0.06, " SPLINE,
+     POINT, 0.06},
+    {PLANE "  - {name: e, type: cam, between: [a, b], friction: 0.2, follower: flat, " SPLINE, FACE,
+     0.0},
+    {PLANE "  - {name: e, type: cam, between: [a, b], friction: 0.2, " FORMULA, POINT, 0.0},
+    {PLANE "  - {name: e, type: cam, between: [a, b], friction: 0.2, follower: flat, " FORMULA,
+     FACE, 0.0},
+};
+enum { CASES = sizeof cases / sizeof cases[0] };
+
+static saltus_scene* open_text(const char* text) {
+  saltus_kept_message kept;
+  saltus_scene* scene;
+  const saltus_scene_def def = {.path = "s", .text = text, .log = saltus_log_keep(&kept)};
+  if (saltus_scene_create(&def, &scene) != SALTUS_OK) {
+    fail_msg("refused: %s", kept.text);
+  }
+  return scene;
+}
+
+/* A system at a state, with the rows of one contact. */
+typedef struct state {
+  const saltus_scene_view* view;
+  double q[MOST], v[MOST];
+  double gap[MOST];
+  double G[3 * MOST], b[3], c[3];
+  void* scratch;
+} state;
+
+static void look(state* s, int contact) {
+  const saltus_system* sys = s->view->system;
+  const saltus_point at = {.t = 0.0, .q = s->q, .v = s->v, .scratch = s->scratch};
+  saltus_contact_list list = {.count = sys->dims.nc, .capacity = sys->dims.nc, .gap = s->gap};
+  saltus_rows rows = {.count = 1 + sys->laws[contact].tangents,
+                      .width = sys->dims.nv,
+                      .stride = sys->dims.nv,
+                      .G = s->G,
+                      .b = s->b,
+                      .c = s->c};
+  memset(s->G, 0, sizeof s->G);
+  memset(s->b, 0, sizeof s->b);
+  memset(s->c, 0, sizeof s->c);
+  assert_int_equal(sys->ops->contacts(sys->self, &at, &list), SALTUS_OK);
+  sys->ops->contact(sys->self, &at, (uint64_t)contact, &rows);
+}
+
+static double times(const double* row, const double* v, int n) {
+  double sum = 0.0;
+  for (int i = 0; i < n; i++) {
+    sum += row[i] * v[i];
+  }
+  return sum;
+}
+
+/* Random poses of the two bodies about the start, and velocities. */
+static void scatter(state* s, uint64_t* seed) {
+  const int n = s->view->system->dims.nv;
+  for (int i = 0; i < n; i++) {
+    s->q[i] = s->view->q0[i] + 2.0 * saltus_test_random(seed) - 1.0;
+    s->v[i] = 4.0 * saltus_test_random(seed) - 2.0;
+  }
+}
+
+/* Moves the bodies along the normal until the contact is closed. */
+static bool close_contact(state* s, int contact) {
+  const int n = s->view->system->dims.nv;
+  for (int k = 0; k < 60; k++) {
+    look(s, contact);
+    const double size = times(s->G, s->G, n);
+    for (int i = 0; i < n; i++) {
+      s->q[i] -= s->gap[contact] * s->G[i] / size;
+    }
+  }
+  look(s, contact);
+  return fabs(s->gap[contact]) < 1e-13;
+}
+
+/* Velocity of the body of a marker at a point of the world. */
+static void velocity_at(const state* s, const char* marker, const double p[2], double out[2]) {
+  const saltus_mechanism* m = s->view->mechanism;
+  const saltus_marker_place place =
+      saltus_mechanism_marker(m, saltus_mechanism_find_marker(m, marker));
+  const int first = saltus_mechanism_body(m, place.body).v;
+  const double* v = s->v + first;
+  out[0] = v[0] - v[2] * (p[1] - s->q[first + 1]);
+  out[1] = v[1] + v[2] * (p[0] - s->q[first]);
+}
+
+static void frame_of(const state* s, const char* marker, double p[3], double axes[9]) {
+  const saltus_mechanism* m = s->view->mechanism;
+  saltus_mechanism_frame(m, saltus_mechanism_find_marker(m, marker), 0.0, s->q, p, axes);
+}
+
+/* Where it touches, by the marker and the normal that the row says: G has -n and n for the two bodies. */
+static void touching_point(const state* s, const element_case* of, int contact, const double n[2],
+                           double p[2]) {
+  double at[3], axes[9];
+  frame_of(s, "b", at, axes);
+  if (of->touch == CORNERS) {
+    const double x = contact % 2 == 0 ? -0.2 : 0.2, y = contact < 2 ? 0.1 : -0.1;
+    p[0] = at[0] + axes[0] * x + axes[1] * y;
+    p[1] = at[1] + axes[3] * x + axes[4] * y;
+    return;
+  }
+  p[0] = at[0] - fabs(of->radius) * n[0];
+  p[1] = at[1] - fabs(of->radius) * n[1];
+  if (of->touch == FACE) {         /* on the face, where the lever of the normal about `one` says */
+    const double lever = -s->G[2]; /* (p - x_one) x n */
+    const double d[2] = {at[0] - s->q[0], at[1] - s->q[1]};
+    const double shift = lever - (d[0] * n[1] - d[1] * n[0]);
+    p[0] += shift * n[1];
+    p[1] -= shift * n[0];
+  }
+}
+
+static void closed_rows_are_those_of_the_two_points(void** unused) {
+  (void)unused;
+  uint64_t seed = 3;
+  for (int k = 0; k < CASES; k++) {
+    saltus_scene* scene = open_text(cases[k].text);
+    state s = {.view = saltus_scene_look(scene)};
+    s.scratch = malloc(s.view->system->dims.scratch + 1);
+    int closed = 0;
+    for (int draw = 0; draw < 60; draw++) {
+      const int contact = draw % s.view->system->dims.nc;
+      scatter(&s, &seed);
+      if (!close_contact(&s, contact)) {
+        continue; /* on the far side of a curve: Newton's steps do not end there */
+      }
+      closed++;
+      const double n[2] = {s.G[3], s.G[4]};
+      /* a unit normal, opposite on both bodies */
+      assert_near(hypot(n[0], n[1]), 1.0, 1e-11);
+      assert_near(s.G[0] + n[0], 0.0, 1e-11);
+      assert_near(s.G[1] + n[1], 0.0, 1e-11);
+      double p[2], va[2], vb[2];
+      touching_point(&s, &cases[k], contact, n, p);
+      velocity_at(&s, "a", p, va);
+      velocity_at(&s, "b", p, vb);
+      const double u[2] = {vb[0] - va[0], vb[1] - va[1]};
+      assert_near(times(s.G, s.v, 6) + s.b[0], u[0] * n[0] + u[1] * n[1], 1e-10);
+      assert_near(fabs(times(s.G + 6, s.v, 6) + s.b[1]), fabs(u[0] * n[1] - u[1] * n[0]), 1e-10);
+    }
+    assert_true(closed > 15);
+    free(s.scratch);
+    saltus_scene_destroy(scene);
+  }
+}
+
+static void rows_and_convective_parts_agree_with_differences(void** unused) {
+  (void)unused;
+  static const char* const others[] = {
+      PLANE "  - {name: e, type: rope, between: [a, b], length: 6}\n",
+      PLANE "  - {name: e, type: rolling, between: [c, b], radius: 0.5}\n"
+            "joints: [{name: j, type: revolute, between: [b, a]}]\n",
+      PLANE "  - {name: e, type: gear-pair, between: [i, j], radii: [0.2, 0.3], backlash: 0.01}\n"
+            "joints: [{name: i, type: revolute, between: [c, a]}, {name: j, type: revolute, "
+            "between: [c, b]}]\n",
+      "saltus: 1\nworld: {dimension: 3}\nbodies:\n"
+      "  one: {mass: 1, inertia: [0.2, 0.3, 0.4], position: [0.3, -0.2, 0]}\n"
+      "  two: {mass: 2, inertia: [0.3, 0.4, 0.5], position: [1.1, 0.7, 3]}\n"
+      "markers: {a: {body: one, point: [0.1, 0.2, 0], orientation: {rpy: [1, 2, 3]}}, b: {body: "
+      "two, "
+      "point: [0.2, 0, 0.1]}}\nsimulate: {until: 1, start_tolerance: 100}\nelements:\n"
+      "  - {name: e, type: rope, between: [a, b], length: 6}\n"
+      "  - {name: f, type: stop, between: [a, b], friction: 0.4}\n"
+      "  - {name: g, type: journal, between: [a, b], clearance: 5, radius: 0.2}\n"};
+  uint64_t seed = 5;
+  for (size_t k = 0; k < CASES + sizeof others / sizeof others[0]; k++) {
+    char text[4000];
+    snprintf(text, sizeof text, "%s", k < CASES ? cases[k].text : others[k - CASES]);
+    char* ground = strstr(text, "[c, ");
+    saltus_scene* scene;
+    if (ground != NULL) { /* a marker on the ground */
+      char more[4096];
+      char* markers = strstr(text, "markers:\n");
+      const int head = (int)(markers - text) + 9;
+      snprintf(more, sizeof more, "%.*s  c: {point: [1, 0.2], angle: 0.1}\n%s", head, text,
+               text + head);
+      scene = open_text(more);
+    } else {
+      scene = open_text(text);
+    }
+    state s = {.view = saltus_scene_look(scene)};
+    const bool space = s.view->system->dims.nq > s.view->system->dims.nv;
+    int agree = 0;
+    for (int draw = 0; draw < DRAWS; draw++) {
+      scatter(&s, &seed);
+      if (space) {
+        memcpy(s.q, s.view->q0, (size_t)s.view->system->dims.nq * sizeof s.q[0]);
+        s.q[0] += saltus_test_random(&seed);
+        s.q[9] += saltus_test_random(&seed);
+      }
+      saltus_system_check_result result;
+      assert_int_equal(saltus_system_check(s.view->system, 0.0, s.q, s.v, (saltus_log){0}, &result),
+                       SALTUS_OK);
+      agree += result.normal_G < 1e-7 && result.normal_b < 1e-7 && result.convective_c < 1e-6;
+    }
+    /* differences across the border of two pieces of a profile see both: few draws do that */
+    const bool pieces = strstr(text, "arcs") != NULL || strstr(text, "points") != NULL;
+    if (agree < (pieces ? DRAWS * 8 / 10 : DRAWS)) {
+      fail_msg("%d of %d draws agree: %s", agree, (int)DRAWS, text);
+    }
+    saltus_scene_destroy(scene);
+  }
+}
+
+/* The gap of a journal is c - d where it matters, and has no hole where d = 0. */
+static void a_centred_journal_is_an_ordinary_state(void** unused) {
+  (void)unused;
+  saltus_scene* scene = open_text(cases[0].text);
+  state s = {.view = saltus_scene_look(scene)};
+  s.scratch = malloc(s.view->system->dims.scratch + 1);
+  memcpy(s.q, s.view->q0, 6 * sizeof s.q[0]);
+  for (int k = 0; k <= 8; k++) {
+    const double d = 0.625 * k; /* clearance 5 */
+    double a[3], b[3], axes[9];
+    frame_of(&s, "a", a, axes);
+    frame_of(&s, "b", b, axes);
+    s.q[3] += a[0] + d * cos(0.3) - b[0];
+    s.q[4] += a[1] + d * sin(0.3) - b[1];
+    look(&s, 0);
+    assert_near(s.gap[0], (5.0 - d) * (5.0 + d) / 10.0, 1e-14);
+    for (int i = 0; i < 6; i++) {
+      assert_true(isfinite(s.G[i]) && isfinite(s.G[6 + i]));
+    }
+    assert_near(hypot(s.G[3], s.G[4]), d / 5.0, 1e-13);
+  }
+  free(s.scratch);
+  saltus_scene_destroy(scene);
+}
+
+/* ---- motion ---- */
+
+typedef struct outcome {
+  double q[MOST];
+  long long impacts;
+  saltus_energy ledger;
+  long long creations;
+} outcome;
+
+static outcome simulate(const saltus_scene_view* view, const char* scheme, double step_or_tol) {
+  saltus_kept_message kept;
+  saltus_run_def def = saltus_run_def_default();
+  def.scene = view;
+  def.scheme = scheme;
+  def.until = 0.4;
+  def.log = saltus_log_keep(&kept);
+  if (strcmp(scheme, "adaptive") == 0) {
+    def.tol = step_or_tol;
+  } else {
+    def.step = step_or_tol;
+  }
+  saltus_run* run;
+  assert_int_equal(saltus_run_create(&def, &run), SALTUS_OK);
+  if (saltus_run_go(run) != SALTUS_OK) {
+    fail_msg("%s: %s", scheme, kept.text);
+  }
+  const saltus_run_result* r = saltus_run_outcome(run);
+  outcome out = {.impacts = r->events[SALTUS_EVENT_IMPACT].count,
+                 .ledger = r->ledger,
+                 .creations = r->creations};
+  memcpy(out.q, r->q, (size_t)view->system->dims.nq * sizeof out.q[0]);
+  saltus_run_destroy(run);
+  return out;
+}
+
+static double apart(const outcome* a, const outcome* b, int n) {
+  double worst = 0.0;
+  for (int i = 0; i < n; i++) {
+    worst = fmax(worst, fabs(a->q[i] - b->q[i]));
+  }
+  return worst;
+}
+
+/* A body that is thrown, and a spring that brings it to the contact, for every element. */
+static void motions_close_the_ledger_and_agree_with_capturing(void** unused) {
+  (void)unused;
+  static const char* const elements[] = {
+      "{name: e, type: journal, between: [a, b], clearance: 0.02, radius: 0.1, friction: 0.1, "
+      "%s}\n",
+      "{name: e, type: stop, between: [a, b], radius: 0.05, friction: 0.1, %s}\n",
+      "{name: e, type: wheel, between: [a, b], radius: 0.05, friction: 0.5, %s}\n",
+      "{name: e, type: spring-contact, between: [a, b], preload: 3, stiffness: 10, %s}\n",
+      "{name: e, type: guide, between: [a, b], length: 0.4, width: 0.2, clearance: 0.02, %s}\n",
+      "{name: e, type: rope, between: [a, b], length: 0.05, %s}\n",
+      "{name: e, type: cam, between: [a, b], friction: 0.1, %s, " ARCS,
+      "{name: e, type: cam, between: [a, b], follower: roller, radius: 0.05, %s, " SPLINE,
+      "{name: e, type: cam, between: [a, b], follower: flat, %s, " FORMULA};
+  uint64_t seed = 11;
+  for (size_t k = 0; k < sizeof elements / sizeof elements[0]; k++) {
+    char item[1500], text[3000];
+    const bool cam = strstr(elements[k], "cam") != NULL;
+    const bool inside = strstr(elements[k], "journal") != NULL ||
+                        strstr(elements[k], "guide") != NULL || strstr(elements[k], "rope") != NULL;
+    const double height = cam ? 1.0 : inside ? 0.0 : 0.2;
+    snprintf(item, sizeof item, elements[k], "restitution: 0.4");
+    snprintf(text, sizeof text,
+             "saltus: 1\nworld: {dimension: 2, gravity: [0, -9.81]}\nbodies:\n"
+             "  two: {mass: 2, inertia: 0.3, position: [0.01, %g], angle: 0.1,\n"
+             "        velocity: [%g, -1], angular_velocity: %g}\n"
+             "markers: {a: {angle: 0.05}, b: {body: two}}\n"
+             "springs: [{between: [a, b], stiffness: 40, damping: 0.5}]\n"
+             "simulate: {until: 1}\nelements:\n  - %s",
+             height, saltus_test_random(&seed) - 0.5, saltus_test_random(&seed) - 0.5, item);
+    saltus_scene* scene = open_text(text);
+    const saltus_scene_view* view = saltus_scene_look(scene);
+    const outcome fine = simulate(view, "adaptive", 1e-9);
+    const outcome coarse = simulate(view, "moreau-jean", 2e-4);
+    const outcome better = simulate(view, "moreau-jean", 2.5e-5);
+    /* two steps at 1 m/s besides: where an impact falls within a step is chance */
+    const double far = apart(&coarse, &fine, 3), near = apart(&better, &fine, 3);
+    const saltus_energy* w = &fine.ledger;
+    if (fine.impacts == 0 || fine.creations > 0 || w->impact > 0.0 || w->friction > 0.0 ||
+        fabs(w->remainder) > 1e-7 || !(near < 2e-4) || !(near < 0.5 * far + 5e-5)) {
+      fail_msg("%lld impacts, %lld creations, friction %g, remainder %g, capturing %g then %g: %s",
+               fine.impacts, fine.creations, w->friction, w->remainder, far, near, text);
+    }
+    saltus_scene_destroy(scene);
+  }
+}
+
+/* ---- in C, and refusals ---- */
+
+static void elements_in_c_are_those_of_scenes(void** unused) {
+  (void)unused;
+  saltus_scene* scene = open_text(cases[5].text);
+  const saltus_body_def bodies[] = {{.name = "one",
+                                     .mass = 1,
+                                     .inertia = {0.2},
+                                     .position = {0.3, -0.2},
+                                     .orientation = {SALTUS_ORIENTATION_ANGLE, {0.4}}},
+                                    {.name = "two",
+                                     .mass = 2,
+                                     .inertia = {0.3},
+                                     .position = {2.1, 1.7},
+                                     .orientation = {SALTUS_ORIENTATION_ANGLE, {-0.7}}}};
+  const saltus_marker_def markers[] = {{.name = "a",
+                                        .body = "one",
+                                        .position = {0.11, -0.07},
+                                        .orientation = {SALTUS_ORIENTATION_ANGLE, {0.3}}},
+                                       {.name = "b",
+                                        .body = "two",
+                                        .position = {-0.13, 0.05},
+                                        .orientation = {SALTUS_ORIENTATION_ANGLE, {-0.2}}}};
+  const saltus_mechanism_def mechanism_def = {
+      .dimension = 2, .bodies = bodies, .body_count = 2, .markers = markers, .marker_count = 2};
+  const saltus_element_def guide = {.name = "e",
+                                    .type = SALTUS_ELEMENT_GUIDE,
+                                    .between = {"a", "b"},
+                                    .length = 0.4,
+                                    .width = 0.2,
+                                    .clearance = 5,
+                                    .friction = 0.1};
+  const saltus_elements elements = {&guide, 1};
+  saltus_mechanism* mechanism;
+  saltus_formula_model* model;
+  assert_int_equal(saltus_mechanism_create(&mechanism_def, &mechanism), SALTUS_OK);
+  const saltus_formula_def def = {.mechanism = mechanism, .elements = &elements};
+  assert_int_equal(saltus_formula_model_create(&def, &model), SALTUS_OK);
+  saltus_scene_view view = *saltus_scene_look(scene);
+  state s = {.view = &view}, c = {.view = &view};
+  s.scratch = c.scratch = malloc(view.system->dims.scratch + 1);
+  memcpy(s.q, view.q0, 6 * sizeof s.q[0]);
+  memcpy(c.q, view.q0, 6 * sizeof s.q[0]);
+  look(&s, 2);
+  view.system = saltus_formula_model_system(model);
+  assert_string_equal(view.system->laws[2].name, "e.lower_left");
+  look(&c, 2);
+  assert_memory_equal(s.gap, c.gap, 4 * sizeof s.gap[0]);
+  assert_memory_equal(s.G, c.G, sizeof s.G);
+  free(s.scratch);
+  saltus_formula_model_destroy(model);
+  saltus_mechanism_destroy(mechanism);
+  saltus_scene_destroy(scene);
+}
+
+static void what_cannot_be_is_refused_by_name_and_place(void** unused) {
+  (void)unused;
+  static const struct {
+    const char *text, *says;
+  } refused[] = {
+      {"  - {name: e, type: journal, between: [a, b], radius: 1}\n",
+       "s:11:6: element \"e\" is journal and needs clearance"},
+      {"  - {name: e, type: journal, between: [a, b], clearance: 0, radius: 1}\n",
+       "s:11:58: element \"e\": clearance is 0, must be above 0"},
+      {"  - {name: e, type: journal, between: [a, x], clearance: 1, radius: 1}\n",
+       "element \"e\": between: there is no marker \"x\""},
+      {"  - {name: e, type: stop, between: [a, b], length: 1}\n",
+       "element \"e\" is stop and has no length"},
+      {"  - {name: e, type: jurnal, between: [a, b]}\n", "did you mean \"journal\"?"},
+      {"  - {name: e, type: stop, between: [a, b], friction: -1}\n", "friction is -1"},
+      {"  - {name: e, type: stop, between: [a, b], restitution: 2}\n", "restitution is 2"},
+      {"  - {name: e, type: rope, between: [a, b], length: 1, friction: 1}\n", "has no friction"},
+      {"  - {name: e, type: cam, between: [a, b]}\n", "needs a profile"},
+      {"  - {name: e, type: cam, between: [a, b], profile: {formula: 1, points: [[0, 1]]}}\n",
+       "one of arcs, points and a formula"},
+      {"  - {name: e, type: cam, between: [a, b], friction: 1, profile: {formula: 1 + beta}}\n",
+       "friction needs the slope"},
+      {"  - {name: e, type: cam, between: [a, b], profile: {arcs: [{radius: 1, from: 0}, {radius: "
+       "2, "
+       "from: 1}]}}\n",
+       "arcs 1 and 2 are 1 m apart"},
+      {"  - {name: e, type: cam, between: [a, b], follower: roller, profile: {formula: 1}}\n",
+       "radius is that of a roller: it is missing"},
+      {"  - {name: e, type: gear-pair, between: [a, b], radii: [1, 1], backlash: 0}\n",
+       "there is no joint \"a\""},
+      {"  - {name: e, type: stop, between: [a, b]}\n  - {name: e, type: stop, between: [a, b]}\n",
+       "e"},
+      {"  - {name: e, type: cam, between: [a, b], profile: {formula: 1 + gamma}}\n",
+       "unknown name \"gamma\""},
+  };
+  for (size_t k = 0; k < sizeof refused / sizeof refused[0]; k++) {
+    char text[2000];
+    snprintf(text, sizeof text, PLANE "%s", refused[k].text);
+    saltus_kept_message kept;
+    saltus_scene* scene;
+    const saltus_scene_def def = {.path = "s", .text = text, .log = saltus_log_keep(&kept)};
+    if (saltus_scene_create(&def, &scene) != SALTUS_ERR_INPUT) {
+      fail_msg("not refused: %s", text);
+    }
+    assert_says(kept, refused[k].says);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(closed_rows_are_those_of_the_two_points),
+      cmocka_unit_test(rows_and_convective_parts_agree_with_differences),
+      cmocka_unit_test(a_centred_journal_is_an_ordinary_state),
+      cmocka_unit_test(motions_close_the_ledger_and_agree_with_capturing),
+      cmocka_unit_test(elements_in_c_are_those_of_scenes),
+      cmocka_unit_test(what_cannot_be_is_refused_by_name_and_place),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
