@@ -152,7 +152,7 @@ static void hold(const saltus_mechanism* m, const saltusi_joint* joint, const sa
   saltusi_motion_at(m, h->a->body, at->t, at->v, &h->by_a);
   saltusi_motion_at(m, h->b->body, at->t, at->v, &h->by_b);
   double d[3], moved[3];
-  saltusi_seen_from(&h->at_a, &h->at_b, h->b, h->C, h->y);
+  saltusi_seen_from(&h->at_a, &h->at_b, h->b->r, h->C, h->y);
   saltusi_cross(h->by_b.w, h->b->r, h->rb);
   saltusi_turn_back(h->C, h->rb, moved);
   saltusi_minus3(h->by_b.v, h->by_a.v, d);

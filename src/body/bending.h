@@ -10,6 +10,8 @@
 
 bool saltusi_mechanism_joint_bend(const void* self, const saltus_point* at, int joint,
                                   const double* P, double* K, double* U_q);
+/* Of a joint whose rows and markers are known. */
+void saltusi_hold_fill(const saltus_mechanism* mechanism, int joint, saltusi_hold* hold);
 void saltusi_mechanism_joints_act(const void* self, const saltus_point* at, const double* P,
                                   double* F, double* U);
 

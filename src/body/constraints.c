@@ -189,7 +189,7 @@ static int plain_rows(const saltus_mechanism* m, const saltusi_joint* j, const s
   saltusi_pose a, b;
   saltusi_pose_at(m, s.a->body, at->t, at->q, &a);
   saltusi_pose_at(m, s.b->body, at->t, at->q, &b);
-  saltusi_seen_from(&a, &b, s.b, s.C, s.y);
+  saltusi_seen_from(&a, &b, s.b->r, s.C, s.y);
   s.first = link->place[0][0];
   s.second = link->place[0][1];
   for (int k = 0; k < 3; k++) {
@@ -243,7 +243,7 @@ static int plain_values(const saltus_mechanism* m, const saltusi_joint* j,
                        *b = &m->markers[j->link.marker[0][1]];
   const saltusi_pose *at_a = &poses[a->body], *at_b = &poses[b->body];
   double C[9], y[3], d[3], sj_a[3];
-  saltusi_seen_from(at_a, at_b, b, C, y);
+  saltusi_seen_from(at_a, at_b, b->r, C, y);
   saltusi_minus3(y, a->r, d);
   int r = 0, last = -1;
   for (; r < j->rows && is_plain(&m->rows[j->row + r]); r++) {

@@ -106,6 +106,19 @@ typedef struct saltusi_joint {
   int driven[2];               /* rows, -1: none */
 } saltusi_joint;
 
+/* What a joint that holds a point of b in a does, all that steps read of it in one place. */
+typedef struct saltusi_hold {
+  int body[2];
+  int v[2]; /* first velocity of each body; -1: none */
+  int row, rows;
+  int i[3];           /* rows behind those of the point, in the plane one at most: axis of a, */
+  bool plain;         /* false: it is not such a joint, or something moves by itself */
+  double r[3];        /* the point in body axes of b */
+  double axis[3][3];  /* of a */
+  double other[3][3]; /* axes of b */
+  double weight[3];
+} saltusi_hold;
+
 typedef struct saltusi_limit {
   int joint;
   const saltusi_row* row;
@@ -155,8 +168,9 @@ struct saltus_mechanism {
   int* free_bodies; /* [free_count] */
   saltusi_marker* markers;
   saltusi_joint* joints;
-  saltusi_row* rows; /* [nj] */
-  int* joint_of;     /* [nj] */
+  saltusi_hold* holds; /* [joint_count] */
+  saltusi_row* rows;   /* [nj] */
+  int* joint_of;       /* [nj] */
   saltusi_limit* limits;
   saltus_contact_law* laws; /* [law_count] those of limits first */
   int law_count;

@@ -227,6 +227,14 @@ static void set_ops(saltus_mechanism* m) {
   }
 }
 
+static saltus_status list_holds(saltus_mechanism* m) {
+  m->holds = SALTUSI_TAKE(&m->pool, saltusi_hold, m->joint_count);
+  for (int i = 0; m->holds != NULL && i < m->joint_count; i++) {
+    saltusi_hold_fill(m, i, &m->holds[i]);
+  }
+  return m->holds != NULL ? SALTUS_OK : SALTUS_ERR_MEMORY;
+}
+
 saltus_status saltusi_define_system(const saltusi_definition* d) {
   assert(d != NULL);
   saltus_mechanism* m = d->m;
@@ -255,6 +263,7 @@ saltus_status saltusi_define_system(const saltusi_definition* d) {
   m->system.traits = traits_of(m);
   set_ops(m);
   saltus_status status = structure(m);
+  status = status == SALTUS_OK ? list_holds(m) : status;
   status = status == SALTUS_OK ? list_pulls(m) : status;
   return status == SALTUS_OK ? label(m) : status;
 }

@@ -37,14 +37,14 @@ void saltusi_end_move(const saltusi_end* end, saltusi_end_motion* motion);
 
 /* What a body a sees of a body b: C = R_b^T R_a, from a to b, and y, the origin of a marker on b in the axes of a, m. */
 static inline void saltusi_seen_from(const saltusi_pose* a, const saltusi_pose* b,
-                                     const saltusi_marker* on_b, double C[9], double y[3]) {
+                                     const double on_b[3], double C[9], double y[3]) {
   double d[3];
   for (int i = 0; i < 3; i++) {
     for (int k = 0; k < 3; k++) {
       C[3 * i + k] = b->R[i] * a->R[k] + b->R[3 + i] * a->R[3 + k] + b->R[6 + i] * a->R[6 + k];
     }
-    d[i] = b->R[3 * i] * on_b->r[0] + b->R[3 * i + 1] * on_b->r[1] + b->R[3 * i + 2] * on_b->r[2] +
-           b->x[i] - a->x[i];
+    d[i] = b->R[3 * i] * on_b[0] + b->R[3 * i + 1] * on_b[1] + b->R[3 * i + 2] * on_b[2] + b->x[i] -
+           a->x[i];
   }
   saltusi_turn_back(a->R, d, y);
 }
