@@ -84,7 +84,7 @@ typedef struct saltus_contact_list {
 
 /* Law of an entry of `sweep` that is no contact but a watch: a function of `gaps` that is positive while nothing of
  * its own touches, as the distance of two shapes. At its root the contacts are asked for. docs/contacts.md. */
-enum { SALTUS_WATCH = -1, SALTUS_GUARDS = 16, SALTUS_LIES_DOWN = 64 }; /* docs/contacts.md */
+enum { SALTUS_WATCH = -1, SALTUS_GUARDS = 16, SALTUS_LIES_DOWN = 64, SALTUS_TILTS = 128 };
 
 /* Where a system may be within a step. */
 typedef struct saltus_box {

@@ -192,7 +192,8 @@ static saltus_status project(saltusi_adaptive* w, double t, saltusi_refusal* ref
   for (int i = 0; i < w->o.nv && status == SALTUS_OK; i++) {
     double moved = fabs(w->step.apart[i]);
     w->outcome.moved = fmax(w->outcome.moved, moved);
-    if (moved > w->step.scale[i] && !w->o.settings.without_checks) {
+    /* what a circle that nearly lies asks of the error is not asked of the way back */
+    if (moved > fmax(w->step.scale[i], w->o.atol_q[i]) && !w->o.settings.without_checks) {
       *refusal = (saltusi_refusal){.why = SALTUSI_FAR_PROJECTION, .index = i, .part = 0.5};
     }
   }
@@ -669,6 +670,7 @@ static saltus_status refresh(saltusi_adaptive* w) {
     status = SALTUS_RETRY_NAN;
   }
   saltusi_note_slips(w);
+  saltusi_note_tilts(w);
   return status == SALTUS_OK
              ? saltusi_mode_impulse_scale(&w->mode, w->step.t, w->step.y0, w->step.scale_l)
              : status;

@@ -151,10 +151,11 @@ typedef struct saltusi_attempt {
   double* slip_limit;      /* [nv] tolerance of velocities while a spatial contact slides slowly */
   double
       slip_part; /* of the tolerance of velocities that is used: below 1 where slip drives itself on */
-  double slip_least; /* m/s, slowest slip of a spatial contact at its start */
-  double* along;     /* [nq] a displacement of positions */
-  double* beside;    /* [nq] positions close by */
-  double* apart;     /* [nv] the way to them */
+  double slip_least;  /* m/s, slowest slip of a spatial contact at its start */
+  double* tilt_limit; /* [nv] tolerance of positions while a circle nearly lies flat */
+  double* along;      /* [nq] a displacement of positions */
+  double* beside;     /* [nq] positions close by */
+  double* apart;      /* [nv] the way to them */
   saltusi_ways ways;
 
   /* implicit method */
@@ -340,6 +341,8 @@ saltus_status saltusi_read_laws(saltusi_adaptive* w, double t, const double* q);
 void saltusi_read_tolerances(saltusi_adaptive* w);
 /* Slips of spatial contacts at the start of a step. */
 void saltusi_note_slips(saltusi_adaptive* w);
+/* flat.c: what circles that nearly lie flat ask of positions in the next attempt */
+void saltusi_note_tilts(saltusi_adaptive* w);
 /* Joints closed, contacts that touch settled, the first step chosen. */
 saltus_status saltusi_adaptive_start(saltusi_adaptive* w, double limit);
 
@@ -419,6 +422,8 @@ saltus_status saltusi_settle(saltusi_adaptive* w, double t, double* y, int count
  * to the end of the run; *passed: s, what it takes to go on through the flat attitude, y is there then. */
 saltus_status saltusi_lie_down(saltusi_adaptive* w, double t, double* y, int low, double room,
                                double* passed);
+/* A circle that wobbles within the tolerance comes to lie: an impact without restitution on its fixed points. */
+saltus_status saltusi_end_wobble(saltusi_adaptive* w, double t, double* y, int key);
 /* Senses of slip of the contacts that move, into d->sense; a stored sense of one that does not move is
  * meaningless. */
 void saltusi_find_senses(saltusi_decision* d, double t, const double* y);

@@ -52,32 +52,48 @@ saltus_status saltusi_feature_gaps(saltusi_mode_dynamics* m, const saltus_point*
   return saltusi_keys_gaps(m->eval->keys, m->sys, at, m->unlisted, count, m->gap);
 }
 
+/* Guards of a contact where it is. */
+typedef struct guards {
+  double value[SALTUS_GUARDS];
+  int count;     /* -1: it holds wherever its gap is zero */
+  bool has_come; /* flat */
+  bool tilts;    /* the last is the tilt of a circle */
+} guards;
+
+static guards guards_of(saltusi_mode_dynamics* m, double t, const double* q, int key) {
+  const saltus_point at = saltusi_at(m->eval, t, q, NULL);
+  guards g;
+  int said = m->sys->ops->guards(m->sys->self, &at, m->eval->keys->table.identity[key], g.value);
+  g.count = said < 0 ? said : said & ~(SALTUS_LIES_DOWN | SALTUS_TILTS);
+  g.has_come = said > 0 && (said & SALTUS_LIES_DOWN) != 0;
+  g.tilts = said > 0 && (said & SALTUS_TILTS) != 0;
+  return g;
+}
+
 double saltusi_least_guard(saltusi_mode_dynamics* m, double t, const double* q, int key) {
   assert(m != NULL && q != NULL && key >= 0);
-  const saltus_point at = saltusi_at(m->eval, t, q, NULL);
-  double guard[SALTUS_GUARDS];
-  int count = m->sys->ops->guards(m->sys->self, &at, m->eval->keys->table.identity[key], guard);
+  const guards g = guards_of(m, t, q, key);
   double least = INFINITY;
-  for (int i = 0; count > 0 && i < (count & ~SALTUS_LIES_DOWN); i++) {
-    least = fmin(least, guard[i]);
+  for (int i = 0; i < g.count; i++) {
+    least = fmin(least, g.value[i]);
   }
   return least;
 }
 
 bool saltusi_has_come_flat(saltusi_mode_dynamics* m, double t, const double* q, int key) {
   assert(m != NULL && q != NULL && key >= 0);
-  const saltus_point at = saltusi_at(m->eval, t, q, NULL);
-  double guard[SALTUS_GUARDS];
-  int count = m->sys->ops->guards(m->sys->self, &at, m->eval->keys->table.identity[key], guard);
-  return count > 0 && (count & SALTUS_LIES_DOWN) != 0;
+  return guards_of(m, t, q, key).has_come;
+}
+
+double saltusi_tilt_of(saltusi_mode_dynamics* m, double t, const double* q, int key) {
+  assert(m != NULL && q != NULL && key >= 0);
+  const guards g = guards_of(m, t, q, key);
+  return g.tilts ? g.value[g.count - 1] : INFINITY;
 }
 
 /* Whether a contact holds wherever its gap is zero. */
 static bool is_plain(saltusi_search* search, int key) {
-  const saltusi_mode_dynamics* m = search->mode;
-  const saltus_point at = saltusi_at(m->eval, search->step->t, search->step->y0, NULL);
-  double guard[SALTUS_GUARDS];
-  return m->sys->ops->guards(m->sys->self, &at, m->eval->keys->table.identity[key], guard) < 0;
+  return guards_of(search->mode, search->step->t, search->step->y0, key).count < 0;
 }
 
 static bool place_of(const saltusi_mode_dynamics* m, double t, const double* q, int key,
@@ -298,7 +314,11 @@ static void find_guard(saltusi_search* search, int key) {
 saltus_status saltusi_find_guards(saltusi_search* search) {
   assert(search != NULL);
   for (int key = 0; key < search->o->nc; key++) {
-    if (saltusi_touches(&search->contact[key])) {
+    if (search->contact[key].wobbles) {
+      saltusi_found_add(search, (saltusi_found){.kind = SALTUSI_FOUND_GUARD,
+                                                .key = key,
+                                                .rank = SALTUSI_RANKS * key + SALTUSI_RANK_GUARD});
+    } else if (saltusi_touches(&search->contact[key])) {
       find_guard(search, key);
     }
   }

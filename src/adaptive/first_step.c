@@ -20,6 +20,7 @@ void saltusi_adaptive_scale(saltusi_adaptive* w, const double* y0, const double*
   for (int i = 0; i < w->o.nv; i++) {
     double size = fmax(saltusi_position_size(w, y0, i), saltusi_position_size(w, y1, i));
     w->step.scale[i] = saltusi_ways_tolerance(&w->step.ways, size, i, w->o.atol_q[i], rtol);
+    w->step.scale[i] = fmin(w->step.scale[i], w->step.tilt_limit[i]);
   }
   for (int i = w->o.nv; i < w->o.nq; i++) { /* errors of positions have nv places */
     w->step.scale[i] = INFINITY;
@@ -248,6 +249,7 @@ saltus_status saltusi_adaptive_start(saltusi_adaptive* w, double limit) {
   m->rate_valid = 1.0;
   m->started = 1.0;
   saltusi_note_slips(w);
+  saltusi_note_tilts(w);
   if (status == SALTUS_OK && !(w->o.settings.h_first > 0.0)) {
     return first_step(w, limit, &m->h);
   }

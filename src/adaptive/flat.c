@@ -24,6 +24,7 @@
 
 /* Sine by which a tilt has to leave what counts as flat: a tenth of it (shape/curved.h). */
 static const double leaves_flat = 1e-9;
+static const double counts_as_flat = 1e-8;
 /* Part of the size within which the points of such a circle are. */
 static const double flat_reach = 1e-7;
 /* Sine by which one that turns back is lower: rounding of tilts is a thousandth of it. */
@@ -34,6 +35,56 @@ static const double stays_part = 1e-6;
  * which turns back is seen to. */
 enum { LOOKS = 156 };
 static const double later = 1.25;
+
+/* Part of the tilt of a circle that errors of positions may be: the direction of its lowest point is wrong by as much. */
+static const double tilt_part = 0.05;
+/* Sine from which on neither the tolerances nor the differences of Jacobians are as large. */
+static const double tilted = 1e-3;
+/* Tolerances of positions that the tilt of a circle which only wobbles may be, to be none. */
+static const double wobble_part = 10.0;
+
+/* ---- circles that nearly lie ------------------------------------------------------------------ */
+
+/* Sine of the tilt after a displacement along velocity i; zero where the lowest point is not determined. */
+static double sine_after(saltusi_adaptive* w, double t, const double* q, int key, int i, double s) {
+  memset(w->step.apart, 0, (size_t)w->o.nv * sizeof(double));
+  w->step.apart[i] = 1.0;
+  saltusi_advance(w->sys, q, w->step.apart, s, w->step.beside);
+  const double beyond = saltusi_tilt_of(&w->mode, t, w->step.beside, key);
+  return beyond < INFINITY ? beyond + counts_as_flat : 0.0;
+}
+
+/* What the tilt asks of the positions that turn the circle. */
+static void limit_positions(saltusi_adaptive* w, int key) {
+  const double sine = sine_after(w, w->step.t, w->step.y0, key, 0, 0.0);
+  for (int i = 0; i < w->o.nv; i++) {
+    const double ahead = sine_after(w, w->step.t, w->step.y0, key, i, sine);
+    const double back = sine_after(w, w->step.t, w->step.y0, key, i, -sine);
+    const double turned = fmax(fabs(ahead - sine), fabs(back - sine));
+    if (turned > 0.1 * sine) { /* 0.4 of it where it turns at a right angle to the tilt */
+      w->step.tilt_limit[i] = fmin(w->step.tilt_limit[i], tilt_part * fmax(sine, counts_as_flat));
+    }
+  }
+}
+
+void saltusi_note_tilts(saltusi_adaptive* w) {
+  assert(w != NULL);
+  const double none = wobble_part * w->o.atol_q_min;
+  for (int i = 0; i < w->o.nv; i++) {
+    w->step.tilt_limit[i] = INFINITY;
+  }
+  for (int key = 0; w->o.featured && key < w->o.nc; key++) {
+    saltusi_contact* c = &w->contact[key];
+    const double beyond =
+        saltusi_is_pressed(c) ? saltusi_tilt_of(&w->mode, w->step.t, w->step.y0, key) : INFINITY;
+    const double sine = fmax(beyond, 0.0) + counts_as_flat, last = fabs(c->tilt);
+    c->wobbles = c->tilt > 0.0 && sine < last && sine <= none;
+    c->tilt = sine > none ? 0.0 : last == 0.0 || sine < last ? -sine : sine > last ? sine : c->tilt;
+    if (sine < tilted) {
+      limit_positions(w, key);
+    }
+  }
+}
 
 static double velocity_of(const saltusi_mode_dynamics* m, const double* y, int key) {
   int row = m->o->nj + m->o->base[key];
@@ -133,9 +184,10 @@ static void leave(saltusi_adaptive* w, int key) {
   w->contact[key] = (saltusi_contact){.mode = SALTUSI_OPEN};
 }
 
-/* It lies: its fixed points carry it. */
-static saltus_status rest(saltusi_adaptive* w, double t, double* y, int low, int high) {
-  saltus_status status = saltusi_feature_list_within(&w->search, t, y, flat_reach * w->o.size);
+/* It lies: its fixed points, within `reach`, carry it. */
+static saltus_status rest(saltusi_adaptive* w, double t, double* y, int low, int high,
+                          double reach) {
+  saltus_status status = saltusi_feature_list_within(&w->search, t, y, reach);
   int count = others(w, low, high);
   for (int key = 0; key < w->o.nc && status == SALTUS_OK; key++) {
     if (w->o.listed[key] && key != low && key != high && !saltusi_touches(&w->contact[key]) &&
@@ -226,7 +278,7 @@ saltus_status saltusi_lie_down(saltusi_adaptive* w, double t, double* y, int low
     status = saltusi_mode_rate(&w->mode, t, y, w->transition.rate);
   }
   if (status != SALTUS_OK || high < 0) {
-    return status != SALTUS_OK ? status : rest(w, t, y, low, low);
+    return status != SALTUS_OK ? status : rest(w, t, y, low, low, flat_reach * w->o.size);
   }
   double to_flat = time_to_flat(w, t, y, w->transition.rate + w->o.nq, low);
   double after_flat = 0.0;
@@ -243,8 +295,47 @@ saltus_status saltusi_lie_down(saltusi_adaptive* w, double t, double* y, int low
   } else if (status == SALTUS_OK) {
     *passed = to_flat;
     memcpy(y, flat, (size_t)w->o.nq * sizeof(double));
-    status = rest(w, t + to_flat, y, low, high);
+    status = rest(w, t + to_flat, y, low, high, flat_reach * w->o.size);
   }
+  w->decision.e_part = 1.0;
+  return status;
+}
+
+/* Positions that turn the circle flat, downhill from its tilt. */
+static void turn_flat(saltusi_adaptive* w, double t, double* y, int key) {
+  enum { TURNS = 20 };
+  double* down = w->transition.x;
+  for (int k = 0; k < TURNS; k++) {
+    const double sine = saltusi_tilt_of(&w->mode, t, y, key) + counts_as_flat;
+    if (!(sine > 0.25 * counts_as_flat) || !(sine < INFINITY)) {
+      return;
+    }
+    double steep = 0.0;
+    for (int i = 0; i < w->o.nv; i++) { /* d sine^2 / 2 */
+      const double ahead = sine_after(w, t, y, key, i, sine);
+      const double back = sine_after(w, t, y, key, i, -sine);
+      down[i] = -(ahead * ahead - back * back) / (4.0 * sine);
+      steep += down[i] * down[i];
+    }
+    if (!(steep > 0.0)) {
+      return;
+    }
+    const double far = sine / sqrt(steep); /* sine^2 is a parabola along it */
+    saltusi_advance(w->sys, y, down, far, w->step.beside);
+    const double beyond = saltusi_tilt_of(&w->mode, t, w->step.beside, key);
+    const double there = beyond < INFINITY ? beyond + counts_as_flat : 0.0;
+    const double bend = (there * there - sine * sine + 2.0 * steep * far) / (far * far);
+    saltusi_advance(w->sys, y, down, bend > 0.0 ? steep / bend : far, w->step.beside);
+    memcpy(y, w->step.beside, (size_t)w->o.nq * sizeof(double));
+  }
+}
+
+saltus_status saltusi_end_wobble(saltusi_adaptive* w, double t, double* y, int key) {
+  assert(w != NULL && y != NULL && key >= 0);
+  const double reach = 2.0 * wobble_part * w->o.atol_q_min * fmax(w->o.size, 1.0);
+  turn_flat(w, t, y, key);
+  w->decision.e_part = 0.0;
+  saltus_status status = rest(w, t, y, key, key, fmax(reach, flat_reach * w->o.size));
   w->decision.e_part = 1.0;
   return status;
 }

@@ -72,6 +72,9 @@ static saltus_status make_jacobian(saltusi_adaptive* w) {
         part_of_slip * w->step.slip_limit[k] < step) { /* within one direction of a slow slip */
       step = ldexp(1.0, ilogb(part_of_slip * w->step.slip_limit[k]));
     }
+    if (position && w->step.tilt_limit[k] < step) { /* on one side of a circle that nearly lies */
+      step = ldexp(1.0, ilogb(w->step.tilt_limit[k]));
+    }
     for (int side = 0; side < 2 && status == SALTUS_OK; side++) {
       double shift = side == 0 ? step : -step;
       memcpy(w->step.y_try, w->step.y0, (size_t)w->o.ny * sizeof(double));

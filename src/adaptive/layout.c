@@ -22,6 +22,7 @@ enum {
   CONTACT_BONDED,
   CONTACT_ZENO_SPEED,
   CONTACT_ZENO_LIMIT,
+  CONTACT_TILT,
   CONTACT_DOUBLES
 };
 enum { HEAD = sizeof(saltusi_adaptive_memory) / sizeof(double) };
@@ -34,7 +35,8 @@ static void read_contact(const double* d, saltusi_contact* c) {
                          .fresh_slip = d[CONTACT_FRESH_SLIP] != 0.0,
                          .bonded = d[CONTACT_BONDED] != 0.0,
                          .zeno_speed = d[CONTACT_ZENO_SPEED],
-                         .zeno_limit = d[CONTACT_ZENO_LIMIT]};
+                         .zeno_limit = d[CONTACT_ZENO_LIMIT],
+                         .tilt = d[CONTACT_TILT]};
 }
 
 static void write_contact(const saltusi_contact* c, double* d) {
@@ -46,6 +48,7 @@ static void write_contact(const saltusi_contact* c, double* d) {
   d[CONTACT_BONDED] = c->bonded ? 1.0 : 0.0;
   d[CONTACT_ZENO_SPEED] = c->zeno_speed;
   d[CONTACT_ZENO_LIMIT] = c->zeno_limit;
+  d[CONTACT_TILT] = c->tilt;
 }
 
 static bool may_be_implicit(const saltus_system* sys, bool implicit) {
@@ -126,6 +129,7 @@ static void layout_step(saltusi_attempt* s, const saltusi_outline* o, saltus_are
   s->scale_l = SALTUS_PUSH(arena, double, o->nl);
   s->slip_start = SALTUS_PUSH(arena, double, 2 * o->nc);
   s->slip_limit = SALTUS_PUSH(arena, double, o->nv);
+  s->tilt_limit = SALTUS_PUSH(arena, double, o->nv);
   s->along = SALTUS_PUSH(arena, double, o->nq);
   s->beside = SALTUS_PUSH(arena, double, o->nq);
   s->apart = SALTUS_PUSH(arena, double, o->nv);

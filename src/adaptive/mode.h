@@ -58,6 +58,8 @@ saltus_status saltusi_feature_gaps(saltusi_mode_dynamics* m, const saltus_point*
 double saltusi_least_guard(saltusi_mode_dynamics* m, double t, const double* q, int key);
 /* Whether it is a circle that has come to be flat. */
 bool saltusi_has_come_flat(saltusi_mode_dynamics* m, double t, const double* q, int key);
+/* Sine by which a circle on a plane is tilted beyond what counts as flat; INFINITY: it is no such contact. */
+double saltusi_tilt_of(saltusi_mode_dynamics* m, double t, const double* q, int key);
 /* Rows of one contact at y into m->look. */
 void saltusi_mode_look(saltusi_mode_dynamics* m, double t, const double* y, int key);
 /* U of one row at y, and all rows of its contact into m->look. */

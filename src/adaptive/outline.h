@@ -29,6 +29,8 @@ typedef struct saltusi_contact {
   double height;     /* m, gap of a touching contact as the integral of U */
   double zeno_speed; /* m/s, rebound after which a jump over the accumulation failed last */
   double zeno_limit; /* m/s, and below which it is worth trying again */
+  double tilt;  /* of a circle that nearly lies flat, at the last step: negative while it falls */
+  bool wobbles; /* the tilt has turned round within what counts as none */
 } saltusi_contact;
 
 static inline bool saltusi_is_closed(const saltusi_contact* c) {

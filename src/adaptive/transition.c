@@ -564,6 +564,9 @@ static saltus_status on_guard(saltusi_adaptive* w, double t, double* y, int key)
   if (saltusi_has_come_flat(&w->mode, t, y, key)) {
     return saltusi_lie_down(w, t, y, key, w->outcome.room - (t - w->step.t), &w->outcome.passed);
   }
+  if (w->contact[key].wobbles) {
+    return saltusi_end_wobble(w, t, y, key);
+  }
   saltus_status status = list_near(w, t, y);
   if (status != SALTUS_OK) {
     return status;

@@ -472,6 +472,8 @@ int saltusi_shapes_guards(const void* self, const saltus_point* at, uint64_t ide
   saltus_point still = *at;
   still.v = NULL;
   recognise(m, &still, identity, &k);
-  static_assert((int)SALTUS_LIES_DOWN == (int)SALTUSI_LIES_DOWN, "flags of guards are the same");
+  static_assert((int)SALTUS_LIES_DOWN == (int)SALTUSI_LIES_DOWN &&
+                    (int)SALTUS_TILTS == (int)SALTUSI_TILTS,
+                "flags of guards are the same");
   return saltusi_shape_guards(k.shape[0], &k.on[0], k.shape[1], &k.on[1], &k.numbers, guard);
 }

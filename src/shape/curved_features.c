@@ -334,6 +334,12 @@ void saltusi_list_convex(const saltusi_listing* list) {
   with.sine = list->all ? fmax(list->sine, LEAST_DELTA) : sin(with.delta);
   const int before = list->out->count;
   saltusi_list_features(&with);
+  if (list->out->count == before &&
+      best.distance <= 0.0) { /* they touch, beyond reach by rounding */
+    with.reach += 64.0 * DBL_EPSILON * (size_of(list->two->A) + size_of(list->two->B));
+    saltusi_list_features(&with);
+    with.reach = list->reach;
+  }
   if (list->out->count == before && best.distance <= 0.0) { /* a way out that is not the best */
     saltusi_convex_separation(list->two, &best);
     saltusi_list_features(&with);

@@ -148,7 +148,7 @@ static int angle_guards(const saltusi_spot* A, const saltusi_spot* B, int count,
   if (!(plane && circle)) {
     return count;
   }
-  count = add(sine - SALTUSI_LIES_FLAT, count, guard);
+  count = add(sine - SALTUSI_LIES_FLAT, count, guard) | SALTUSI_TILTS;
   return sine <= SALTUSI_LIES_FLAT ? count | SALTUSI_LIES_DOWN : count;
 }
 

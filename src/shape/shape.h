@@ -99,11 +99,9 @@ void saltusi_shape_pair(const saltusi_shape* A, const saltusi_carrier* a, const 
                         struct saltusi_pair* pair);
 
 /* Positive while the features of a closed contact are those that touch (section 2.3); at most SALTUSI_GUARDS values,
- * m or sine of an angle. Returns how many. */
-enum {
-  SALTUSI_GUARDS = 16,
-  SALTUSI_LIES_DOWN = 64
-}; /* added: a circle that has come to be flat on a plane */
+ * m or sine of an angle. Returns how many; added to that: a circle has come to be flat on a plane, the last guard is the
+ * tilt of a circle on a plane beyond what counts as flat. */
+enum { SALTUSI_GUARDS = 16, SALTUSI_LIES_DOWN = 64, SALTUSI_TILTS = 128 };
 int saltusi_shape_guards(const saltusi_shape* A, const saltusi_carrier* a, const saltusi_shape* B,
                          const saltusi_carrier* b, const saltusi_candidate* numbers,
                          double guard[SALTUSI_GUARDS]);

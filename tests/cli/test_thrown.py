@@ -39,6 +39,10 @@ def thrown(seed, kind, pair=False):
 
 
 class Thrown(unittest.TestCase):
+    def output(self, name):
+        """Of the last run."""
+        return float(re.search(rf'Output {name} = (\S+)', self.printed)[1])
+
     def run_scene(self, text):
         """Exit code, what was said on errors, energy at the start, remainder of the ledger, penetration."""
         with tempfile.TemporaryDirectory() as folder:
@@ -46,6 +50,7 @@ class Thrown(unittest.TestCase):
             scene.write_text(text, encoding='utf-8')
             done = subprocess.run([PROGRAM, 'run', str(scene)], capture_output=True, text=True,
                                   check=False)
+        self.printed = done.stdout
         start = re.search(r'Energy: (\S+) J at the start', done.stdout)
         rest = re.search(r'numerical remainder (\S+) J', done.stdout)
         self.assertIsNotNone(start, done.stderr)
@@ -64,6 +69,24 @@ class Thrown(unittest.TestCase):
             elif code != 0:
                 self.assertEqual(code, 1)
                 self.assertRegex(said, r'at t = 0\.\d+ s.* contact ')
+
+    def test_a_cylinder_comes_to_stand_on_a_table_that_shakes(self):
+        """It wobbles on its rim, ever faster, and then stands; x by moreau-jean with steps of 0.1 and 0.05 ms."""
+        text = ('saltus: 1\nworld: {dimension: 3}\nmaterials: {default: {friction: 0.4, restitution: 0.2}}\nbodies:\n'
+                '  table: {driven: {z: "0.02*sin(12*t)"}, shapes: [{box: {size: [2, 2, 0.2]}}]}\n'
+                '  ball: {density: 500, position: [0.1, 0, 0.5], velocity: [0.2, 0, 0], angular_velocity: [0, 3, 1], '
+                'shapes: [{sphere: {radius: 0.1}}]}\n'
+                '  can: {density: 500, position: [-0.4, 0.1, 0.5], orientation: {axis: [1, 2, 0], angle: 0.5}, '
+                'shapes: [{cylinder: {radius: 0.1, length: 0.2}}]}\n'
+                'outputs: {along: can.x, above: "can.z - 0.2 - 0.02*sin(12*t)", tilt: can.qx^2 + can.qy^2}\n'
+                'simulate: {until: 0.8, scheme: adaptive, tol: 1e-6}\n')
+        code, said, energy, rest, depth = self.run_scene(text)
+        self.assertEqual(code, 0, said)
+        self.assertLessEqual(abs(rest), 10 * TOL * energy)
+        self.assertLessEqual(depth, TOL)  # 38 mm when corners far away were taken for what touches
+        self.assertAlmostEqual(self.output('along'), -0.469424, delta=10 * TOL)
+        self.assertAlmostEqual(self.output('above'), 0.0, delta=1e-9)
+        self.assertLess(self.output('tilt'), 1e-15)
 
     def test_bodies_on_bumpy_ground(self):
         for kind, seed in (('box', 2), ('hull', 4), ('capsule', 10), ('ball', 4)):

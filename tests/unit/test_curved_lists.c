@@ -102,6 +102,33 @@ static void a_ball_on_the_rim_of_a_cone_has_a_normal(void** state) {
   saltusi_pool_free(&ball.pool);
 }
 
+/* Whether a gap of zero is within a reach of zero is rounding: what is listed is what touches, not what else meets far
+ * away, as a corner of the box 1.7 m away, below the plane of the cylinder's end. */
+static void what_touches_to_rounding_is_what_is_listed(void** state) {
+  (void)state;
+  item table, can;
+  saltusi_candidate room[MOST];
+  uint64_t seed = 5;
+  make((saltus_shape_def){.kind = SALTUS_SHAPE_BOX, .size = {2.0, 2.0, 0.2}}, &table);
+  make((saltus_shape_def){.kind = SALTUS_SHAPE_CYLINDER, .radius = 0.1, .length = 0.2}, &can);
+  for (int i = 0; i < 2000; i++) {
+    const double tilt = uniform(&seed, 1e-3, 0.3), way = uniform(&seed, -3.0, 3.0);
+    turn(&can, tilt * cos(way), tilt * sin(way), 0.0);
+    can.at.x[0] = uniform(&seed, -0.5, 0.5);
+    can.at.x[1] = uniform(&seed, -0.5, 0.5);
+    can.at.x[2] = 0.1 + 0.1 * cos(tilt) + 0.1 * sin(tilt);
+    saltusi_candidates list = {.capacity = MOST, .item = room};
+    const saltusi_near near = {.reach = 0.0, .here = true};
+    assert_int_equal(
+        saltusi_shape_pairs(&can.shape, &can.at, &table.shape, &table.at, &near, &list), SALTUS_OK);
+    for (int k = 0; k < list.count; k++) {
+      assert_true(room[k].gap >= -1e-13);
+    }
+  }
+  saltusi_pool_free(&table.pool);
+  saltusi_pool_free(&can.pool);
+}
+
 static const saltus_shape_def ground_def = {.kind = SALTUS_SHAPE_HALF_SPACE};
 
 /* A standing cylinder is carried by eight points of its rim, a tipped one by the lowest point of it alone. */
@@ -591,7 +618,7 @@ static void fuzz(int calls, bool closed) {
         assert_true(isfinite(saltusi_dot3(room[k].point, room[k].point)));
         assert_near(saltusi_dot3(room[k].normal, room[k].normal), 1.0, 1e-9);
         const int guards = saltusi_shape_guards(&A.shape, &A.at, &B.shape, &B.at, &room[k], guard) &
-                           ~SALTUSI_LIES_DOWN;
+                           ~(SALTUSI_LIES_DOWN | SALTUSI_TILTS);
         assert_true(guards >= 0 && guards <= SALTUSI_GUARDS);
         for (int g = 0; g < guards; g++) {
           assert_true(guard[g] == guard[g]);
@@ -624,6 +651,7 @@ static void arbitrary_positions_give_numbers(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(what_touches_to_rounding_is_what_is_listed),
       cmocka_unit_test(a_standing_cylinder_has_fixed_points),
       cmocka_unit_test(a_ball_near_the_axis_of_a_cone_has_a_normal),
       cmocka_unit_test(a_ball_on_the_rim_of_a_cone_has_a_normal),
