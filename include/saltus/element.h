@@ -23,10 +23,11 @@ typedef enum saltus_element_type {
   SALTUS_ELEMENT_STOP,  /* point or disc (second) above y = 0 of the first; in space above z = 0 */
   SALTUS_ELEMENT_ROPE,  /* origins at most `length` apart */
   SALTUS_ELEMENT_WHEEL, /* disc (second) on y = 0 of the first, with traction; plane */
-  SALTUS_ELEMENT_ROLLING,       /* the same as a joint: it rolls without slip and stays on; plane */
-  SALTUS_ELEMENT_GEAR_PAIR,     /* two joints whose wheels mesh with backlash */
-  SALTUS_ELEMENT_CAM,           /* follower (second) on a profile (first); plane */
-  SALTUS_ELEMENT_SPRING_CONTACT /* a stop that a preloaded spring presses closed */
+  SALTUS_ELEMENT_ROLLING,   /* the same as a joint: it rolls without slip and stays on; plane */
+  SALTUS_ELEMENT_GEAR_PAIR, /* two joints whose wheels mesh with backlash */
+  SALTUS_ELEMENT_CAM,       /* follower (second) on a profile (first); plane */
+  SALTUS_ELEMENT_SPRING_CONTACT, /* a stop that a preloaded spring presses closed */
+  SALTUS_ELEMENT_LATCH           /* a stop that is there while an input holds it */
 } saltus_element_type;
 
 typedef enum saltus_follower {
@@ -76,7 +77,9 @@ typedef struct saltus_element_def {
   double friction, restitution, tangential_restitution;
   saltus_impact_law impact;
   double contact_stiffness; /* ratio to other contacts; 0: 1 */
-  SALTUS_RESERVED(7);
+  const char*
+      held; /* an input: contacts are there while it is 1, away while it is 0; NULL: always */
+  SALTUS_RESERVED(6);
 } saltus_element_def;
 
 typedef struct saltus_elements {

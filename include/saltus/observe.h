@@ -30,6 +30,17 @@ typedef enum saltus_crossing {
   SALTUS_CROSSING_FALLING
 } saltus_crossing;
 
+/* Events that switch: at such an event `fire` is called, once, between two steps of which the first ends there, or, of a
+ * scheme whose steps have a fixed length, at the end of the step it was in. It may change inputs of the system, and then
+ * counts the change (saltus_sim_def.changes). Of several at one time those with lower numbers come first; events that this
+ * brings about follow at the same time. What energies jump by is work of external forces. */
+typedef struct saltus_switching {
+  const bool* fires; /* [event_count] */
+  void (*fire)(void* self, int event, bool rising);
+  void (*reset)(void* self); /* to what was before the first event */
+  void* self;
+} saltus_switching;
+
 typedef struct saltus_observables {
   int output_count;
   const saltus_label* output_labels; /* [output_count] */
@@ -45,7 +56,8 @@ typedef struct saltus_observables {
    * NaN. */
   void (*outputs_with)(const void* self, const saltus_point* at, const double* joint_forces,
                        double* values);
-  SALTUS_RESERVED(3);
+  const saltus_switching* switching; /* ? none */
+  SALTUS_RESERVED(2);
 } saltus_observables;
 
 SALTUS_END_DECLS

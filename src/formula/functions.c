@@ -5,6 +5,7 @@
  *
  *   smoothstep(a, b, x) = u^3 (10 - 15 u + 6 u^2),  u = (x - a)/(b - a) held in 0..1
  *   step(x)             = 0 <= x ? 1 : 0
+ *   table(x, x1, y1, ...) = y1 + sum of (y_i+1 - y_i)/d_i min(max(x - x_i, 0), d_i),  d_i = x_i+1 - x_i
  */
 #include "formula/functions.h"
 
@@ -40,6 +41,8 @@ enum { MANY = 64 };
   X("smoothstep", 3, 3, SALTUSI_SMOOTHSTEP, 3,                                                     \
     "smoothstep(a, b, x): 0 below a, 1 above b, a quintic with continuous curvature between")      \
   X("step", 1, 1, SALTUSI_STEP, 1, "0 for x < 0, 1 from 0 on; derivative 0")                       \
+  X("table", 5, 2 * MANY + 1, SALTUSI_TABLE, -1,                                                   \
+    "table(x, x1, y1, x2, y2, ...): straight between the points, constant beyond them")            \
   X("piecewise", 3, 2 * MANY + 1, SALTUSI_PIECEWISE, -1,                                           \
     "piecewise(condition, value, ..., otherwise): the value of the first condition that holds")
 
@@ -114,6 +117,19 @@ static saltusi_expr smoothstep(saltusi_graph* g, saltusi_expr a, saltusi_expr b,
   return saltusi_mul(g, cube, saltusi_add(g, ten, saltusi_mul(g, u, inner)));
 }
 
+static saltusi_expr table(saltusi_graph* g, const saltusi_expr* arguments, int count) {
+  saltusi_expr sum = arguments[2];
+  for (int i = 1; i + 3 < count; i += 2) {
+    const saltusi_expr width = saltusi_sub(g, arguments[i + 2], arguments[i]);
+    const saltusi_expr rise = saltusi_sub(g, arguments[i + 3], arguments[i + 1]);
+    saltusi_expr u = saltusi_sub(g, arguments[0], arguments[i]);
+    u = saltusi_apply(g, SALTUSI_MAX, u, g->zero, 0);
+    u = saltusi_apply(g, SALTUSI_MIN, u, width, 0);
+    sum = saltusi_add(g, sum, saltusi_mul(g, saltusi_div(g, rise, width), u));
+  }
+  return sum;
+}
+
 saltusi_expr saltusi_function_call(saltusi_graph* g, const saltusi_function* function,
                                    const saltusi_expr* arguments, int count) {
   assert(g != NULL && function != NULL && arguments != NULL && count >= 0);
@@ -127,6 +143,8 @@ saltusi_expr saltusi_function_call(saltusi_graph* g, const saltusi_function* fun
     return e;
   case SALTUSI_SMOOTHSTEP:
     return smoothstep(g, arguments[0], arguments[1], arguments[2]);
+  case SALTUSI_TABLE:
+    return table(g, arguments, count);
   case SALTUSI_STEP:
     return saltusi_select(g, saltusi_apply(g, SALTUSI_LESS_EQUAL, g->zero, e, 0), g->one, g->zero);
   case SALTUSI_PIECEWISE:

@@ -9,7 +9,7 @@
 #include "formula/graph.h"
 
 /* Functions that are no single operation. */
-enum { SALTUSI_SMOOTHSTEP = SALTUSI_OP_COUNT, SALTUSI_STEP, SALTUSI_PIECEWISE };
+enum { SALTUSI_SMOOTHSTEP = SALTUSI_OP_COUNT, SALTUSI_STEP, SALTUSI_PIECEWISE, SALTUSI_TABLE };
 
 typedef struct saltusi_function {
   const char* name;

@@ -309,6 +309,11 @@ static void check_count(parser* p, const saltusi_token* name, const saltusi_func
     fail(p, name->offset,
          "piecewise takes condition, value, ..., otherwise: an odd number of arguments, not %d",
          count);
+  } else if (f->op == SALTUSI_TABLE && count % 2 == 0) {
+    fail(p, name->offset,
+         "table takes x and then points x1, y1, x2, y2, ...: an odd number of "
+         "arguments, not %d",
+         count);
   } else if (f->least == f->most && count != f->least) {
     fail(p, name->offset, "%s takes %d argument%s, not %d", f->name, f->least, plural(f->least),
          count);
@@ -387,6 +392,15 @@ static saltusi_expr call(parser* p, const saltusi_token* name, size_t open) {
   expect_close(p, open);
   if (!p->failed) {
     check_count(p, name, f, count);
+  }
+  for (int i = 3; i < count && f->op == SALTUSI_TABLE && !p->failed; i += 2) {
+    const saltusi_graph* g = p->scope->graph;
+    const bool known =
+        saltusi_is_constant(g, arguments[i]) && saltusi_is_constant(g, arguments[i - 2]);
+    if (!known || !(g->nodes[arguments[i]].value > g->nodes[arguments[i - 2]].value)) {
+      fail(p, name->offset, "x%d of a table has to be a constant above x%d", (i + 1) / 2,
+           (i - 1) / 2);
+    }
   }
   return p->failed ? 0 : saltusi_function_call(p->scope->graph, f, arguments, count);
 }

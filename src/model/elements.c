@@ -14,6 +14,7 @@
  *   rolling   joints Y - R = 0, X + R theta = constant
  *   gears     gap B/2 -+ s,  s = r1 x1 + r2 x2 - offset along the line of action
  *   spring    the gap of a stop, potential F Y + k Y^2/2
+ *   latch     a stop; like all contacts with an input that holds them 1e6 m away while that is 0
  */
 #include "model/elements.h"
 
@@ -31,8 +32,8 @@ typedef saltusi_machine_maker maker;
 
 enum { CONTACTS_MOST = 4, JOINTS_MOST = 2 }; /* of one element */
 
-static const char* const type_names[] = {"journal", "guide",     "stop", "rope",          "wheel",
-                                         "rolling", "gear-pair", "cam",  "spring-contact"};
+static const char* const type_names[] = {"journal", "guide",     "stop", "rope",           "wheel",
+                                         "rolling", "gear-pair", "cam",  "spring-contact", "latch"};
 enum { TYPES = sizeof type_names / sizeof type_names[0] };
 
 const char* saltus_element_type_name(saltus_element_type type) {
@@ -87,6 +88,9 @@ void saltusi_machine_contact(maker* m, const char* part, const char* gap, const 
   assert(m != NULL);
   const saltus_element_def* e = m->element;
   const char* name = part != NULL ? saltusi_machine_text(m, "%s.%s", e->name, part) : e->name;
+  if (e->held != NULL) { /* far away while it is not held */
+    gap = saltusi_machine_text(m, "%s + 1e6*(1 - %s)", gap, e->held);
+  }
   m->contacts[m->def->contact_count++] = (saltus_formula_contact){
       .name = name,
       .gap = {.text = gap},
@@ -273,8 +277,16 @@ static void spring_contact(maker* m) {
                            before != NULL ? " + " : "", e->preload, gap, 0.5 * e->stiffness, gap);
 }
 
+static void latch(maker* m) {
+  if (m->element->held == NULL) {
+    saltusi_machine_fail(m, "a latch needs the input that holds it");
+  }
+  stop(m);
+}
+
 static void (*const makers[TYPES])(maker*) = {
-    journal, guide, stop, rope, wheel, rolling, gear_pair, saltusi_machine_cam, spring_contact};
+    journal,        guide, stop, rope, wheel, rolling, gear_pair, saltusi_machine_cam,
+    spring_contact, latch};
 
 /* ---- all of them ---- */
 
@@ -300,7 +312,13 @@ static void check(maker* m) {
                            name);
     }
   }
-  if (!(e->radius >= 0.0) || !isfinite(e->radius)) {
+  bool input = e->held == NULL;
+  for (int i = 0; i < m->def->input_count; i++) {
+    input = input || strcmp(m->def->input_names[i], e->held) == 0;
+  }
+  if (!input) {
+    saltusi_machine_fail(m, "while: there is no input \"%.80s\"", e->held);
+  } else if (!(e->radius >= 0.0) || !isfinite(e->radius)) {
     saltusi_machine_fail(m, "radius is %g, must not be negative", e->radius);
   } else if (!(e->friction >= 0.0)) {
     saltusi_machine_fail(m, "friction is %g, must not be negative", e->friction);

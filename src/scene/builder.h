@@ -11,6 +11,19 @@
 #include "saltus/scene.h"
 #include "scene/reader.h"
 
+/* What an event sets. */
+typedef struct saltusi_scene_set {
+  int event, input;
+  double value, start; /* start: of the input as written */
+} saltusi_scene_set;
+
+typedef struct saltusi_scene_switches {
+  saltus_switching table;
+  saltus_observables view; /* of the scene, with the table */
+  saltusi_scene_set* sets;
+  int count;
+} saltusi_scene_switches;
+
 struct saltus_scene {
   saltusi_pool pool; /* owns everything, this struct too */
   saltus_formula_model* model;
@@ -18,6 +31,7 @@ struct saltus_scene {
   saltus_mechanism* mechanism;       /* NULL: no bodies */
   double* inputs;                    /* [view.input_count] */
   uint64_t changes;                  /* of inputs */
+  saltusi_scene_switches switches;   /* events that set inputs */
   saltus_scene_view view;
 };
 
@@ -102,6 +116,9 @@ void saltusi_scene_point(saltusi_scene_builder* builder, const saltusi_yaml_node
                          const char* key, const char* what, double out[3]);
 saltus_orientation saltusi_scene_orientation(saltusi_scene_builder* builder,
                                              const saltusi_yaml_node* item);
+
+/* Events that set inputs, after observables and inputs are there. */
+void saltusi_scene_switching(saltusi_scene_builder* builder);
 
 /* An item of `joints` that has a type, and one of `springs` with markers. */
 void saltusi_scene_body_joint(saltusi_scene_builder* builder, const saltusi_yaml_node* item,

@@ -12,8 +12,9 @@
 typedef saltusi_scene_builder builder;
 
 /* In the order of saltus_element_type. */
-static const char* const types[] = {"journal", "guide",     "stop", "rope",           "wheel",
-                                    "rolling", "gear-pair", "cam",  "spring-contact", NULL};
+static const char* const types[] = {"journal",        "guide",   "stop",      "rope",
+                                    "wheel",          "rolling", "gear-pair", "cam",
+                                    "spring-contact", "latch",   NULL};
 enum { TYPES = sizeof types / sizeof types[0] - 1 };
 
 #define OF(type) (1U << SALTUS_ELEMENT_##type)
@@ -29,7 +30,9 @@ typedef struct measure {
   { #key, offsetof(saltus_element_def, key), (types), (needed) }
 static const measure measures[] = {
     MEASURE(clearance, OF(JOURNAL) | OF(GUIDE), OF(JOURNAL) | OF(GUIDE)),
-    MEASURE(radius, OF(JOURNAL) | OF(STOP) | OF(WHEEL) | OF(ROLLING) | OF(CAM) | OF(SPRING_CONTACT),
+    MEASURE(radius,
+            OF(JOURNAL) | OF(STOP) | OF(WHEEL) | OF(ROLLING) | OF(CAM) | OF(SPRING_CONTACT) |
+                OF(LATCH),
             OF(JOURNAL) | OF(WHEEL) | OF(ROLLING)),
     MEASURE(length, OF(GUIDE) | OF(ROPE), OF(GUIDE) | OF(ROPE)),
     MEASURE(width, OF(GUIDE), OF(GUIDE)),
@@ -151,6 +154,11 @@ static void read_element(builder* b, const saltusi_yaml_node* item, saltus_eleme
                         radii != NULL ? "has no" : "needs");
   }
   saltusi_scene_numbers(b, radii, "radii", (const int[2]){2, 2}, e->radii);
+  e->held = saltusi_reader_text(&b->reader, saltusi_yaml_find(item, "while"), "while");
+  if (e->held != NULL && e->type == SALTUS_ELEMENT_ROLLING) {
+    saltusi_reader_fail(&b->reader, item, "element " SALTUSI_QUOTE " is rolling and has no while",
+                        e->name);
+  }
   saltusi_scene_impact_law(b, item, &e->impact);
   read_cam(b, item, e);
 }

@@ -237,7 +237,7 @@ static const saltus_scene_key contact_keys[] = {
 static const saltus_scene_key element_keys[] = {
     {"elements[]", "name", "text", "name, unique"},
     {"elements[]", "type", "text",
-     "journal, guide, stop, rope, wheel, rolling, gear-pair, cam or spring-contact"},
+     "journal, guide, stop, rope, wheel, rolling, gear-pair, cam, spring-contact or latch"},
     {"elements[]", "between", "list of names", "two markers; of a gear-pair two joints"},
     {"elements[]", "clearance", "formula", "[m] radial of a journal, on each side of a guide"},
     {"elements[]", "radius", "formula", "[m] of journal, wheel, roller, or of a disc at a stop"},
@@ -250,6 +250,7 @@ static const saltus_scene_key element_keys[] = {
     {"elements[]", "preload", "formula", "[N] its force at gap 0"},
     {"elements[]", "follower", "knife, roller or flat", "of a cam; default knife"},
     {"elements[]", "profile", "mapping", "of a cam"},
+    {"elements[]", "while", "text", "input: its contacts are there while it is 1, away while 0"},
     {"elements[]", "friction", "formula", "coefficient of friction, >= 0; default 0"},
     {"elements[]", "restitution", "formula", "normal restitution, 0 to 1; default 0"},
     {"elements[]", "tangential_restitution", "formula", "-1 to 1; default 0"},
@@ -288,6 +289,7 @@ static const saltus_scene_key event_keys[] = {
     {"events.NAME", "formula", "formula", "of time, positions and velocities"},
     {"events.NAME", "direction", "rising, falling or both",
      "which passages through zero; default both"},
+    {"events.NAME", "set", "mapping of formulas", "inputs that get new values there"},
 };
 
 static const saltus_scene_key simulation_keys[] = {

@@ -483,7 +483,8 @@ static saltus_status build_model(saltusi_scene_builder* b) {
       return b->reader.status;
     }
   }
-  if (names == NULL || saltusi_scene_overlaps(b) != SALTUS_OK ||
+  saltusi_scene_switching(b);
+  if (names == NULL || b->reader.status != SALTUS_OK || saltusi_scene_overlaps(b) != SALTUS_OK ||
       saltusi_start_check(&b->reader, view, scene->model, b->root) != SALTUS_OK) {
     return b->reader.status;
   }

@@ -153,6 +153,17 @@ saltus_status saltusi_scheme_dense(saltus_scheme* scheme, int steps,
   return status;
 }
 
+saltus_status saltusi_scheme_dense_tried(saltus_scheme* scheme, const saltusi_dense_query* at) {
+  assert(scheme != NULL && at != NULL);
+  if (scheme->dense_count == 0) {
+    return SALTUS_ERR_UNSUPPORTED;
+  }
+  const dense_step* step = &scheme->dense[0];
+  saltusi_dense_query query = *at;
+  query.t = fmin(fmax(at->t, step->t), step->t + step->h);
+  return saltusi_scheme_dense_ask(scheme, step->data, &query);
+}
+
 saltus_status saltus_scheme_dense(saltus_scheme* scheme, double t, saltus_side side, double* q,
                                   double* v) {
   assert(scheme != NULL);

@@ -93,8 +93,6 @@ struct saltus_scheme {
 const saltusi_scheme_ops* saltusi_registry_find(const char* name);
 saltus_status saltusi_registry_refuse(const char* name, saltus_log log);
 
-/* create.c: a scheme with one clock. */
-saltus_status saltusi_scheme_create_plain(const saltus_scheme_def* def, saltus_scheme** out);
 /* scheme.c: counts a step that a method took; NULL: the only one. */
 void saltusi_tally_method(saltus_tally* tally, const char* method);
 

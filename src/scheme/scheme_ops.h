@@ -274,6 +274,12 @@ void saltusi_scheme_commit(saltus_scheme* scheme);
 /* saltus_scheme_dense over the last `steps` committed steps, 1 or 2; says nothing. */
 saltus_status saltusi_scheme_dense(saltus_scheme* scheme, int steps, const saltusi_dense_query* at);
 
+/* create.c: a scheme with one clock. */
+saltus_status saltusi_scheme_create_plain(const saltus_scheme_def* def, saltus_scheme** out);
+
+/* The motion inside the step that was tried last and is not committed; times outside are moved to its ends. */
+saltus_status saltusi_scheme_dense_tried(saltus_scheme* scheme, const saltusi_dense_query* at);
+
 /* Ends dense output of the steps so far: the state was changed from outside. */
 void saltusi_scheme_forget(saltus_scheme* scheme);
 

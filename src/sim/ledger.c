@@ -562,3 +562,15 @@ void saltusi_ledger_end(saltusi_ledger* ledger, saltusi_ledger_room* room, const
   ledger->total.change = ledger->last[1] - ledger->first;
   ledger->total.remainder = ledger->total.change - sum_of(&ledger->total);
 }
+
+void saltusi_ledger_switch(saltusi_ledger* ledger, saltusi_ledger_room* room,
+                           const saltus_state* x) {
+  assert(ledger != NULL && room != NULL && x != NULL);
+  const double jump = energy_of(room, x) - ledger->last[1];
+  ledger->last[1] += jump;
+  ledger->step.external += jump;
+  ledger->step.change += jump;
+  ledger->total.external += jump;
+  ledger->total.change = ledger->last[1] - ledger->first;
+  ledger->total.remainder = ledger->total.change - sum_of(&ledger->total);
+}

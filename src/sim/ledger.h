@@ -107,6 +107,9 @@ void saltusi_ledger_open_inside(saltusi_ledger* ledger, saltusi_ledger_room* roo
 void saltusi_ledger_begin(saltusi_ledger* ledger, saltusi_ledger_room* room, const saltus_state* x0,
                           bool first);
 void saltusi_ledger_end(saltusi_ledger* ledger, saltusi_ledger_room* room, const saltus_state* x1);
+/* The system was switched at x: what its energy jumps by is work from outside. */
+void saltusi_ledger_switch(saltusi_ledger* ledger, saltusi_ledger_room* room,
+                           const saltus_state* x);
 void saltusi_ledger_compare(const saltusi_ledger* ledger, saltusi_ledger_room* room,
                             const saltus_state* x, saltus_energy* e);
 

@@ -41,6 +41,10 @@ void saltusi_observe_layout(saltus_sim* sim, saltus_arena* arena) {
   room->q = SALTUS_PUSH(arena, double, events > 0 ? sim->sys.dims.nq : 0);
   room->v = SALTUS_PUSH(arena, double, events > 0 ? sim->sys.dims.nv : 0);
   room->scratch = saltus_arena_push(arena, o != NULL ? o->scratch : 0, 1, SALTUS_ALIGNMENT);
+  const bool switches = o != NULL && o->switching != NULL;
+  room->pending = SALTUS_PUSH(arena, int, switches ? events : 0);
+  room->ahead = SALTUS_PUSH(arena, int, switches ? events : 0);
+  room->kept = SALTUS_PUSH(arena, saltusi_crossing, switches ? events : 0);
 }
 
 /* The side of zero, and 0 on it or where g is undefined. */
@@ -59,6 +63,10 @@ static void values_of(saltus_sim* sim, const saltus_state* x, double* g) {
 void saltusi_observe_start(saltus_sim* sim) {
   assert(sim != NULL);
   double* g = sim->observe.samples;
+  if (saltusi_sim_switches(sim)) {
+    const saltus_switching* s = sim->def.observables->switching;
+    s->reset(s->self);
+  }
   if (event_count(sim) > 0) {
     values_of(sim, &sim->now, g);
   }
@@ -89,7 +97,8 @@ static void sample(saltusi_crossing_search* s, double t, saltus_side side, doubl
   saltus_sim* sim = s->sim;
   const saltusi_dense_query query = {
       .t = t, .side = side, .q = sim->observe.q, .v = sim->observe.v};
-  saltus_status status = saltusi_scheme_dense(sim->scheme, 2, &query);
+  saltus_status status = s->tried ? saltusi_scheme_dense_tried(sim->scheme, &query)
+                                  : saltusi_scheme_dense(sim->scheme, 2, &query);
   s->status = s->status == SALTUS_OK ? status : s->status;
   if (status == SALTUS_OK) {
     values_of(sim, &(saltus_state){.t = t, .q = query.q, .v = query.v}, g);
@@ -227,12 +236,32 @@ static void examine_jump(saltusi_crossing_search* s, double t, double accuracy, 
   }
 }
 
-saltusi_crossing_search saltusi_crossings_of(saltus_sim* sim, const saltus_step_report* report,
-                                             double t0, double t1) {
-  assert(report != NULL && t0 <= t1);
+bool saltusi_observe_jumps(saltus_sim* sim, int* next, saltus_event* event) {
+  assert(sim != NULL && next != NULL && event != NULL);
+  double* g = sim->observe.samples;
+  values_of(sim, &sim->now, g);
+  while (*next < event_count(sim)) {
+    const int i = (*next)++;
+    saltusi_crossing* crossing = &sim->crossings[i];
+    const double sign = side_of(crossing, g[i]), before = crossing->sign;
+    const saltus_crossing wanted = sim->def.observables->directions[i];
+    crossing->sign = sign != 0.0 ? sign : before;
+    if (sign != 0.0 && before != 0.0 && sign != before &&
+        wanted != (sign > 0.0 ? SALTUS_CROSSING_FALLING : SALTUS_CROSSING_RISING)) {
+      *event = (saltus_event){.kind = sign > 0.0 ? SALTUS_EVENT_RISE : SALTUS_EVENT_FALL,
+                              .t = sim->now.t,
+                              .contact = i};
+      return true;
+    }
+  }
+  return false;
+}
+
+static saltusi_crossing_search crossings_of(saltus_sim* sim, const saltus_step_report* report,
+                                            double t0, double t1, bool tried) {
   const saltus_scheme_info* scheme = saltusi_scheme_info(sim->scheme);
   saltusi_crossing_search s = {
-      .sim = sim, .report = report, .at = t0, .end = t1, .whole = !scheme->dense};
+      .sim = sim, .report = report, .at = t0, .end = t1, .whole = !scheme->dense, .tried = tried};
   sim->observe.found_count = sim->observe.found_reported = 0;
   /* islands with clocks of their own do some steps in a common one */
   s.spacing = (t1 - t0) / (sim->islands.count > 0 ? COMMON_PARTS : PARTS);
@@ -246,6 +275,32 @@ saltusi_crossing_search saltusi_crossings_of(saltus_sim* sim, const saltus_step_
     examine_jump(&s, t0, 0.0, sim->observe.samples);
   }
   return s;
+}
+
+saltusi_crossing_search saltusi_crossings_of(saltus_sim* sim, const saltus_step_report* report,
+                                             double t0, double t1) {
+  assert(report != NULL && t0 <= t1);
+  return crossings_of(sim, report, t0, t1, false);
+}
+
+double saltusi_switch_ahead(saltus_sim* sim, double t0, double t1) {
+  assert(sim != NULL && t0 <= t1);
+  const size_t bytes = (size_t)event_count(sim) * sizeof *sim->crossings;
+  const double slack = 64.0 * DBL_EPSILON * fmax(fabs(t0), fabs(t1)); /* zeros at one time */
+  memcpy(sim->observe.kept, sim->crossings, bytes);
+  memset(sim->observe.ahead, 0, (size_t)event_count(sim) * sizeof(int));
+  saltusi_crossing_search search = crossings_of(sim, &sim->report, t0, t1, true);
+  saltus_event event;
+  double first = INFINITY, last = t1;
+  while (saltusi_crossings_next(&search, &event) && event.t <= first + slack) {
+    if (sim->def.observables->switching->fires[event.contact]) {
+      first = fmin(first, event.t);
+      last = event.t;
+      sim->observe.ahead[event.contact] = event.kind == SALTUS_EVENT_RISE ? 1 : -1;
+    }
+  }
+  memcpy(sim->crossings, sim->observe.kept, bytes);
+  return last;
 }
 
 /* The next part of the step into the queue. */

@@ -12,6 +12,7 @@
 typedef struct saltusi_crossing {
   double sign;    /* -1 or 1 on this side of zero since it left it last; 0: it never did */
   double largest; /* |g| so far */
+  double rank;    /* of its last switching among those of all; 0: it never did */
 } saltusi_crossing;
 
 typedef struct saltusi_observe_room {
@@ -21,6 +22,9 @@ typedef struct saltusi_observe_room {
   saltus_event* found;
   int found_count, found_reported;
   void* scratch;
+  int* pending;           /* [event_count] switching that is due: 1 rising, -1 falling */
+  int* ahead;             /* [event_count] the same in a step that was tried */
+  saltusi_crossing* kept; /* [event_count] */
 } saltusi_observe_room;
 
 /* The zeros of one step, one after the other. */
@@ -32,6 +36,7 @@ typedef struct saltusi_crossing_search {
   int jump;       /* event of the report at which v may jump next */
   bool whole;     /* no dense output: the step has one sample, at its end */
   bool done;
+  bool tried; /* of the step that was tried, not of the last one */
   saltus_status status;
 } saltusi_crossing_search;
 
@@ -49,6 +54,23 @@ saltusi_crossing_search saltusi_crossings_of(saltus_sim* sim, const saltus_step_
 
 /* The next event in time; false when there is none left or the search failed. */
 bool saltusi_crossings_next(saltusi_crossing_search* search, saltus_event* event);
+
+/* ---- events that switch (switches.c) ---- */
+
+bool saltusi_sim_switches(const saltus_sim* sim);
+/* When the first of them is in the step that was tried, from t0 to t1, and which are then, in observe.ahead; t1 when there is
+ * none. */
+double saltusi_switch_ahead(saltus_sim* sim, double t0, double t1);
+/* Notes an event that is reported. */
+void saltusi_switch_note(saltus_sim* sim, const saltus_event* event);
+/* Does what is due at the present state, and what follows from it. */
+saltus_status saltusi_switch_all(saltus_sim* sim);
+/* Inputs as they were when the snapshot was saved whose crossings are here now. */
+void saltusi_switch_restore(saltus_sim* sim);
+
+/* Event functions at the present state: signs that have changed, one after the other, as events. */
+bool saltusi_observe_jumps(saltus_sim* sim, int* next, saltus_event* event);
+saltus_status saltusi_observer_event(saltus_sim* sim, const saltus_event* event);
 
 /* From now on somebody looks at the contacts of frames. */
 void saltusi_sim_show_contacts(saltus_sim* sim);

@@ -94,6 +94,7 @@ void saltusi_observer_resume(saltus_sim* sim) {
 
 static saltus_status report_event(saltus_sim* sim, const saltus_event* event) {
   saltus_status first = SALTUS_OK;
+  saltusi_switch_note(sim, event);
   for (int i = 0; i < sim->def.recorder_count; i++) {
     const saltus_recorder* recorder = &sim->recorders[i];
     if (recorder->event != NULL) {
@@ -102,6 +103,11 @@ static saltus_status report_event(saltus_sim* sim, const saltus_event* event) {
     }
   }
   return first;
+}
+
+saltus_status saltusi_observer_event(saltus_sim* sim, const saltus_event* event) {
+  assert(sim != NULL && event != NULL);
+  return report_event(sim, event);
 }
 
 static double largest(int n, const double* x) {

@@ -13,6 +13,7 @@
 #include "system/diagnose.h"
 
 #include <assert.h>
+#include <float.h>
 #include <limits.h>
 #include <math.h>
 #include <string.h>
@@ -227,6 +228,14 @@ saltus_status saltus_sim_create(const saltus_sim_def* def, saltus_sim** out) {
   if (status != SALTUS_OK) {
     return status;
   }
+  /* events that switch are found while the motion is observed, by somebody */
+  static const saltus_recorder nobody = {.contacts_unseen = 1};
+  saltus_sim_def observed = *def;
+  if (def->recorder_count == 0 && def->observables != NULL && def->observables->switching != NULL) {
+    observed.recorders = &nobody;
+    observed.recorder_count = 1;
+    def = &observed;
+  }
   saltus_allocator memory = def->allocator != NULL ? *def->allocator : saltus_allocator_default();
   saltus_sim counted = {.def = *def, .sys = *def->system};
   saltus_arena arena = saltus_arena_counting();
@@ -242,7 +251,6 @@ saltus_status saltus_sim_create(const saltus_sim_def* def, saltus_sim** out) {
   arena = saltus_arena_over(block, bytes);
   saltus_sim* sim = SALTUS_PUSH(&arena, saltus_sim, 1);
   *sim = (saltus_sim){.def = *def, .memory = memory, .bytes = bytes, .sys = *def->system};
-  sim->changes = def->changes != NULL ? *def->changes : 0;
   layout(sim, &arena);
   memcpy(sim->now.q, def->q0, (size_t)sim->sys.dims.nq * sizeof(double));
   status = normalise_start(sim);
@@ -252,6 +260,7 @@ saltus_status saltus_sim_create(const saltus_sim_def* def, saltus_sim** out) {
     return status;
   }
   start(sim);
+  sim->changes = def->changes != NULL ? *def->changes : 0;
 
   saltus_scheme_def scheme = {.scheme = def->scheme,
                               .options = def->options,
@@ -262,7 +271,9 @@ saltus_status saltus_sim_create(const saltus_sim_def* def, saltus_sim** out) {
                               .cancel = def->cancel,
                               .log = def->log,
                               .allocator = def->allocator};
-  status = saltus_scheme_create(&scheme, &sim->scheme);
+  /* whatever switches, switches for all bodies: they share one clock */
+  status = saltusi_sim_switches(sim) ? saltusi_scheme_create_plain(&scheme, &sim->scheme)
+                                     : saltus_scheme_create(&scheme, &sim->scheme);
   if (status == SALTUS_OK && def->recorder_count > 0) {
     status = saltusi_ledger_islands_create(&sim->islands, sim->scheme, &sim->memory);
   }
@@ -314,7 +325,39 @@ static saltus_status advance_fixed(saltus_sim* sim) {
   saltusi_scheme_commit(sim->scheme);
   exchange(sim, sim->def.t0 + (double)(sim->step + 1) * sim->def.h);
   sim->last_h = sim->def.h;
-  return saltusi_observer_step(sim, &sim->report, sim->next.t, sim->now.t);
+  status = saltusi_observer_step(sim, &sim->report, sim->next.t, sim->now.t);
+  return status == SALTUS_OK ? saltusi_switch_all(sim) : status;
+}
+
+/* A step that was tried and holds an event that switches is tried again, up to there; whether it ends there. */
+static saltus_status end_at_switch(saltus_sim* sim, double t_end, double* t, bool* there) {
+  const double at = saltusi_switch_ahead(sim, sim->now.t, *t);
+  if (!(at < *t)) {
+    return SALTUS_OK;
+  }
+  /* one that is due now ends the shortest step that there is */
+  const double least = sim->now.t + 4.0 * DBL_EPSILON * fmax(fabs(sim->now.t), fabs(t_end));
+  const double h = fmax(at, least) - sim->now.t;
+  const saltus_status status =
+      saltusi_scheme_try(sim->scheme, sim->now.t, h, &sim->now, &sim->next, &sim->report);
+  *there = sim->report.h >= h; /* else a shorter one came before it */
+  *t = *there ? fmax(at, least) : sim->now.t + sim->report.h;
+  return status;
+}
+
+/* The shorter step may end just before the zeros that the longer one had there: they are the same events. */
+static saltus_status meet_switch(saltus_sim* sim) {
+  saltus_status status = SALTUS_OK;
+  for (int i = 0; i < sim->def.observables->event_count && status == SALTUS_OK; i++) {
+    const int ahead = sim->observe.ahead[i];
+    if (ahead != 0 && sim->observe.pending[i] == 0) {
+      sim->crossings[i].sign = ahead;
+      const saltus_event event = {
+          .kind = ahead > 0 ? SALTUS_EVENT_RISE : SALTUS_EVENT_FALL, .t = sim->now.t, .contact = i};
+      status = saltusi_observer_event(sim, &event);
+    }
+  }
+  return status;
 }
 
 /* A step of a scheme that chooses its length, at most up to t_end and at most of length def.h. */
@@ -327,12 +370,21 @@ static saltus_status advance_chosen(saltus_sim* sim, double t_end) {
   if (status == SALTUS_OK && !(h > 0.0 && sim->now.t + h > sim->now.t)) {
     status = SALTUS_RETRY_SMALLER; /* a step that does not move time would never end */
   }
+  bool there = false;
+  double t = h >= left ? t_end : sim->now.t + h;
+  if (status == SALTUS_OK && saltusi_sim_switches(sim)) {
+    status = end_at_switch(sim, t_end, &t, &there);
+  }
   if (status != SALTUS_OK) {
     return saltusi_scheme_explain(sim->scheme, status, sim->now.t, most);
   }
   saltusi_scheme_commit(sim->scheme);
-  exchange(sim, h >= left ? t_end : sim->now.t + h);
-  return saltusi_observer_step(sim, &sim->report, sim->next.t, sim->now.t);
+  exchange(sim, t);
+  status = saltusi_observer_step(sim, &sim->report, sim->next.t, sim->now.t);
+  if (status == SALTUS_OK && there) {
+    status = meet_switch(sim);
+  }
+  return status == SALTUS_OK ? saltusi_switch_all(sim) : status;
 }
 
 /* A controlled step, at most up to t_end; its two halves are reported one by one. */
@@ -349,7 +401,9 @@ static saltus_status advance_controlled(saltus_sim* sim, double t_end) {
     status = saltusi_observer_step(sim, &sim->control->half, from, from + 0.5 * h);
     from += 0.5 * h;
   }
-  return status == SALTUS_OK ? saltusi_observer_step(sim, &sim->report, from, sim->now.t) : status;
+  status =
+      status == SALTUS_OK ? saltusi_observer_step(sim, &sim->report, from, sim->now.t) : status;
+  return status == SALTUS_OK ? saltusi_switch_all(sim) : status;
 }
 
 /* One step of whatever kind, not past t_end where the kind allows it. */
@@ -496,7 +550,7 @@ saltus_status saltus_sim_run(saltus_sim* sim, long long steps) {
     status = first_frame(sim);
   }
   while (status == SALTUS_OK && sim->step < steps) {
-    status = advance_fixed(sim);
+    status = advance(sim, t_end);
     if (status == SALTUS_OK) {
       status = saltusi_observer_frame(sim, sim->step == steps);
     }
