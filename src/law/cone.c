@@ -265,6 +265,12 @@ static bool solve(const problem* p) {
          sweep(p);
 }
 
+bool saltusi_cones_solve(saltusi_cones* cones, int units) {
+  assert(cones != NULL && units >= 0);
+  const problem p = {.c = cones, .units = units, .rows = cones->first[units]};
+  return solve(&p);
+}
+
 /* ---- laws -------------------------------------------------------------------------------------- */
 
 static bool is_poisson(const saltus_impact_contact* c, double all_e) {

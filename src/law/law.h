@@ -67,6 +67,11 @@ saltus_status saltusi_impact_solve(saltusi_laws* laws, const saltus_impacts* rul
 /* Contacts as a system has them. */
 struct saltus_contact_law;
 
+/* A friction problem alone (cone.c): W r + b with c->first, c->mu, c->W [rows x rows], which need not be symmetric, and
+ * c->b written by the caller; the answer in c->r. False when none is found. */
+void saltusi_cones_layout(saltusi_cones* cones, int contacts, int rows, saltus_arena* arena);
+bool saltusi_cones_solve(saltusi_cones* cones, int units);
+
 /* ---- inside the layer ----------------------------------------------------------------------- */
 
 /* One contact: W is that of its own rows. */

@@ -5,7 +5,6 @@
  */
 #include "scheme/jump.h"
 
-#include "math/dependent.h"
 #include "math/matrix.h"
 
 #include <assert.h>
@@ -23,7 +22,6 @@ static void layout_laws(saltusi_jump* j, const saltusi_eval* eval, saltus_arena*
   const saltus_dims* d = &eval->sys.dims;
   size_t most = saltusi_room_of(&eval->room, SALTUSI_ROOM_LAWS, CONTACTS_FIRST);
   j->most = most < (size_t)d->nc ? (int)most : d->nc;
-  j->joints_most = d->nj;
   int rows = 3 * j->most;
   saltusi_laws_layout(&j->solver, j->most, rows, arena);
   j->contact = SALTUS_PUSH(arena, saltus_impact_contact, j->most);
@@ -31,11 +29,7 @@ static void layout_laws(saltusi_jump* j, const saltusi_eval* eval, saltus_arena*
   j->u = SALTUS_PUSH(arena, double, rows);
   j->P = SALTUS_PUSH(arena, double, rows);
   j->after = SALTUS_PUSH(arena, double, rows);
-  j->LU = SALTUS_PUSH2(arena, double, d->nj, d->nj);
-  j->gram = SALTUS_PUSH2(arena, double, d->nj, d->nj);
-  j->scale = SALTUS_PUSH(arena, double, d->nj);
-  j->answer = SALTUS_PUSH2(arena, double, d->nj, rows + 1);
-  j->pivot = SALTUS_PUSH(arena, int, 2 * d->nj);
+  saltusi_island_joints_layout(&j->joints, d->nj, rows, arena);
 }
 
 void saltusi_jump_layout(saltusi_jump* jump, const saltus_contact_law* own,
@@ -64,36 +58,10 @@ void saltusi_jump_layout(saltusi_jump* jump, const saltus_contact_law* own,
 
 /* ---- the law of an island ---------------------------------------------------------------------- */
 
-/* x = (joints among themselves)^-1 times the columns of W at the contacts, and times the joints' own velocities. */
-static bool hold_joints(saltusi_jump* j, const saltusi_law_island* in, int n) {
-  saltusi_dependent factor = {.LU = j->LU, .pivot = j->pivot, .scale = j->scale, .gram = j->gram};
-  if (!saltusi_dependent_factor(&factor, n, in->W, in->rows)) {
-    return false;
-  }
-  for (int c = n; c <= in->rows; c++) {
-    double* x = j->answer + (size_t)(c - n) * (size_t)n;
-    for (int r = 0; r < n; r++) {
-      x[r] = c == in->rows ? in->rhs[r] : in->W[(size_t)r * (size_t)in->rows + (size_t)c];
-    }
-    saltusi_dependent_solve(&factor, x);
-  }
-  return true;
-}
-
 /* Contacts of the island, W and U- with its joints held. */
 static saltus_impact gather(saltusi_jump* j, const saltusi_law_island* in, int n) {
   int rows = in->rows - n;
-  const double* left = j->answer + (size_t)rows * (size_t)n;
-  double most = 0.0;
-  for (int a = 0; a < rows; a++) {
-    const double* row = in->W + (size_t)(n + a) * (size_t)in->rows;
-    j->u[a] = in->rhs[n + a] - saltusi_dot(n, row, left);
-    most = fmax(most, fabs(j->u[a]));
-    for (int b = 0; b < rows; b++) {
-      j->W[(size_t)a * (size_t)rows + (size_t)b] =
-          row[n + b] - saltusi_dot(n, row, j->answer + (size_t)b * (size_t)n);
-    }
-  }
+  double most = saltusi_max_abs(rows, j->u);
   int count = 0;
   for (int i = in->joints; i < in->units; i++) {
     const saltusi_jumped* struck = &j->struck[in->contact[i]];
@@ -119,11 +87,11 @@ static saltus_impact gather(saltusi_jump* j, const saltusi_law_island* in, int n
 
 static saltus_status strike_island(void* user, const saltusi_law_island* in) {
   saltusi_jump* j = user;
-  int n = in->joints > 0 ? in->offset[in->joints] - in->offset[0] : 0;
+  int n = saltusi_island_joint_rows(in);
   if (in->units == in->joints) {
     return SALTUS_OK;
   }
-  if (!hold_joints(j, in, n)) {
+  if (!saltusi_island_joints_hold(&j->joints, in, j->W, j->u)) {
     return SALTUS_RETRY_NAN;
   }
   const saltus_impact impact = gather(j, in, n);
@@ -132,14 +100,7 @@ static saltus_status strike_island(void* user, const saltusi_law_island* in) {
   if (status != SALTUS_OK) {
     return status;
   }
-  const double* left = j->answer + (size_t)impact.rows * (size_t)n;
-  for (int r = 0; r < n; r++) {
-    in->P[r] = -left[r];
-    for (int b = 0; b < impact.rows; b++) {
-      in->P[r] -= j->answer[(size_t)b * (size_t)n + (size_t)r] * j->P[b];
-    }
-  }
-  memcpy(in->P + n, j->P, (size_t)impact.rows * sizeof(double));
+  saltusi_island_joints_answer(&j->joints, in, j->P);
   return SALTUS_OK;
 }
 

@@ -15,6 +15,7 @@
 
 #include "law/law.h"
 #include "operator/operator.h"
+#include "scheme/island_joints.h"
 #include "scheme/scheme_ops.h"
 
 /* What an impact did to one contact. */
@@ -45,12 +46,7 @@ typedef struct saltusi_jump {
   double* u;                      /* [rows] */
   double* P;                      /* [rows] */
   double* after;                  /* [rows] */
-  double* LU;                     /* of joints that stay */
-  double* gram;
-  double* scale;
-  double* answer; /* [joints x rows] */
-  int* pivot;
-  int joints_most;
+  saltusi_island_joints joints;   /* that stay */
   const saltus_impacts* rule;
   saltus_log log;
   bool gained;

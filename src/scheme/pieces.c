@@ -4,7 +4,7 @@
  * pieces.c - see pieces.h.
  *
  *   data    count | q_end | v_end | pieces
- *   piece   t | h | jump | accelerations known | q0 | v0 | q1 | v1 | a0 | a1 | held [nc]
+ *   piece   t | h | jump | accelerations known | q0 | v0 | q1 | v1 | a0 | a1 | held [nc] | marks [nc x marks]
  */
 #include "scheme/pieces.h"
 
@@ -17,31 +17,31 @@ enum { BYTES_MOST = 1 << 18, PIECES_LEAST = 32, PIECES_MOST = 4096 };
 
 enum { T, H, JUMP, KNOWN, HEAD };
 
-size_t saltusi_pieces_doubles(const saltus_dims* dims) {
+size_t saltusi_pieces_doubles(const saltus_dims* dims, int marks) {
   assert(dims != NULL);
-  saltusi_pieces p = saltusi_pieces_over(NULL, dims);
+  saltusi_pieces p = saltusi_pieces_over(NULL, dims, marks);
   return 1 + (size_t)p.nq + (size_t)p.nv + (size_t)p.capacity * p.stride;
 }
 
-saltusi_pieces saltusi_pieces_over(double* data, const saltus_dims* dims) {
-  assert(dims != NULL);
-  saltusi_pieces p = {.data = data, .nq = dims->nq, .nv = dims->nv, .nc = dims->nc};
-  p.stride = HEAD + 2 * (size_t)p.nq + 4 * (size_t)p.nv + (size_t)p.nc;
+saltusi_pieces saltusi_pieces_over(double* data, const saltus_dims* dims, int marks) {
+  assert(dims != NULL && marks >= 0);
+  saltusi_pieces p = {.data = data, .nq = dims->nq, .nv = dims->nv, .nc = dims->nc, .marks = marks};
+  p.stride = HEAD + 2 * (size_t)p.nq + 4 * (size_t)p.nv + (1 + (size_t)marks) * (size_t)p.nc;
   size_t fit = BYTES_MOST / (p.stride * sizeof(double));
   p.capacity = fit < PIECES_LEAST ? PIECES_LEAST : fit > PIECES_MOST ? PIECES_MOST : (int)fit;
   return p;
 }
 
 /* How many fit depends on their size; those that do not are the last. */
-void saltusi_pieces_carry(const saltus_dims* dims, saltusi_carry* carry) {
+void saltusi_pieces_carry(const saltus_dims* dims, int marks, saltusi_carry* carry) {
   assert(dims != NULL && carry != NULL);
   saltus_dims there = *dims;
   there.nc = carry->contacts_from;
   saltus_dims here = *dims;
   here.nc = carry->contacts_to;
-  const saltusi_pieces old = saltusi_pieces_over(NULL, &there);
-  const saltusi_pieces now = saltusi_pieces_over(NULL, &here);
-  const size_t plain = old.stride - (size_t)old.nc;
+  const saltusi_pieces old = saltusi_pieces_over(NULL, &there, marks);
+  const saltusi_pieces now = saltusi_pieces_over(NULL, &here, marks);
+  const size_t plain = old.stride - (1 + (size_t)marks) * (size_t)old.nc;
   double* to = carry->to;
   saltusi_carry_plain(carry, 1 + (size_t)dims->nq + (size_t)dims->nv);
   for (int i = 0; i < now.capacity; i++) {
@@ -50,6 +50,7 @@ void saltusi_pieces_carry(const saltus_dims* dims, saltusi_carry* carry) {
     }
     saltusi_carry_plain(carry, plain);
     saltusi_carry_each(carry, 1);
+    saltusi_carry_each(carry, (size_t)marks);
   }
   if (to != NULL && to[0] > now.capacity) {
     to[0] = now.capacity;
@@ -133,6 +134,9 @@ void saltusi_pieces_add(const saltusi_pieces* p, const saltusi_piece* piece) {
   for (int key = 0; key < p->nc; key++) {
     held_of(p, i)[key] = piece->held != NULL && piece->held[key] ? 1.0 : 0.0;
   }
+  if (piece->marks != NULL) {
+    copy(p->nc * p->marks, piece->marks, held_of(p, i) + p->nc);
+  }
   p->data[0] = i + 1;
 }
 
@@ -171,11 +175,18 @@ static saltus_status accelerate(const saltusi_pieces* p, const saltusi_dense_sys
     }
   }
   double* a0 = a0_of(p, i);
-  saltus_status status =
-      system->acceleration(system->user, at[T], q0_of(p, i), v0_of(p, i), system->keys, count, a0);
+  saltusi_piece_point end = {.t = at[T],
+                             .q = q0_of(p, i),
+                             .v = v0_of(p, i),
+                             .keys = system->keys,
+                             .count = count,
+                             .marks = held_of(p, i) + p->nc};
+  saltus_status status = system->acceleration(system->user, &end, a0);
   if (status == SALTUS_OK) {
-    status = system->acceleration(system->user, at[T] + at[H], q1_of(p, i), v1_of(p, i),
-                                  system->keys, count, a0 + p->nv);
+    end.t = at[T] + at[H];
+    end.q = q1_of(p, i);
+    end.v = v1_of(p, i);
+    status = system->acceleration(system->user, &end, a0 + p->nv);
   }
   at[KNOWN] = status == SALTUS_OK ? 1.0 : 0.0;
   return status;

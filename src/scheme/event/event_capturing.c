@@ -18,10 +18,56 @@
  * the step is given up: flights that do not shrink, of which a shorter step has fewer. */
 static const double near = 10.0;
 enum { STALL_MAX = 12, INTERVALS_MAX = 2000 };
+/* Slip below this part of the largest velocity is none: what is left when friction problems are solved. */
+static const double no_slip = 1e-12;
 
-static void view_layout(saltusi_contact_view* view, int nc, saltus_arena* arena) {
+static void view_layout(saltusi_contact_view* view, int nc, bool rough, saltus_arena* arena) {
   view->gap = SALTUS_PUSH(arena, double, nc);
   view->u = SALTUS_PUSH(arena, double, nc);
+  view->slip = SALTUS_PUSH(arena, double, rough ? 2 * nc : 0);
+}
+
+static int marks_of(const saltus_system* sys) {
+  return (int)saltusi_capture_carried(sys) - 1;
+}
+
+static void friction_layout(saltusi_capture* w, const saltusi_eval* eval, saltus_arena* arena) {
+  int nc = eval->sys.dims.nc;
+  saltusi_grips_layout(&w->grips, &eval->sys, arena);
+  if (saltusi_has_friction(&eval->sys)) {
+    saltusi_grip_decision_layout(&w->decision, eval, arena);
+    w->marks = SALTUS_PUSH2(arena, double, nc, SALTUSI_GRIP_MARKS);
+    w->was_slipping = SALTUS_PUSH(arena, bool, nc);
+    w->ends = SALTUS_PUSH(arena, bool, nc);
+    w->response = SALTUS_PUSH(arena, double, eval->sys.dims.nv);
+  }
+  w->flow = &w->rk;
+  if (saltusi_slips_in_space(&eval->sys) && !w->rk.method->implicit) {
+    int order = w->rk.method->order;
+    const saltusi_tableau* soft = order > 3   ? &saltusi_radau_iia_5
+                                  : order > 1 ? &saltusi_radau_iia_3
+                                              : &saltusi_radau_iia_1;
+    saltusi_rk_layout(&w->soft, soft, eval, arena);
+  }
+}
+
+void saltusi_capture_carry(const saltus_system* sys, saltusi_carry* carry) {
+  assert(sys != NULL && carry != NULL);
+  saltusi_carry_each(carry, 1);
+  saltusi_carry_each(carry, (size_t)marks_of(sys));
+}
+
+size_t saltusi_capture_dense_count(const void* options, const saltus_system* sys) {
+  (void)options;
+  assert(sys != NULL);
+  return saltusi_pieces_doubles(&sys->dims, marks_of(sys));
+}
+
+void saltusi_capture_carry_dense(const void* options, const saltus_system* sys,
+                                 saltusi_carry* carry) {
+  (void)options;
+  assert(sys != NULL && carry != NULL);
+  saltusi_pieces_carry(&sys->dims, marks_of(sys), carry);
 }
 
 void saltusi_capture_layout(saltusi_capture* w, const saltusi_tableau* method,
@@ -33,7 +79,9 @@ void saltusi_capture_layout(saltusi_capture* w, const saltusi_tableau* method,
   saltusi_moreau_layout(&w->moreau, SALTUS_WARM_START_NO, eval, arena);
   saltusi_acceleration_layout(&w->pressing, eval, arena);
   saltusi_linear_layout(&w->mass, sys, arena);
-  saltusi_operator_layout(&w->op, eval, &(saltusi_demand){.held = true}, arena);
+  bool rough = saltusi_has_friction(sys);
+  saltusi_operator_layout(&w->op, eval, &(saltusi_demand){.held = true, .friction = rough}, arena);
+  friction_layout(w, eval, arena);
   saltusi_contact_list_layout(&w->list, d, arena);
   w->joint_gap = SALTUS_PUSH(arena, double, d->nj);
   double** positions[] = {&w->q, &w->q_end, &w->q_try, &w->q_before};
@@ -44,15 +92,15 @@ void saltusi_capture_layout(saltusi_capture* w, const saltusi_tableau* method,
   for (int i = 0; i < 4; i++) {
     *velocities[i] = SALTUS_PUSH(arena, double, d->nv);
   }
-  view_layout(&w->start, d->nc, arena);
-  view_layout(&w->here, d->nc, arena);
-  view_layout(&w->end, d->nc, arena);
-  view_layout(&w->probe, d->nc, arena);
+  saltusi_contact_view* views[] = {&w->start, &w->here, &w->end, &w->probe};
+  for (int i = 0; i < 4; i++) {
+    view_layout(views[i], d->nc, rough, arena);
+  }
   w->closed = SALTUS_PUSH(arena, bool, d->nc);
   w->keys = SALTUS_PUSH(arena, int, d->nc);
   w->others = SALTUS_PUSH(arena, int, d->nc);
   w->laws = SALTUS_PUSH(arena, int, d->nc);
-  w->events = SALTUS_PUSH(arena, saltusi_event, d->nc);
+  w->events = SALTUS_PUSH(arena, saltusi_event, rough ? 3 * d->nc : d->nc);
   w->took_part = SALTUS_PUSH(arena, bool, d->nc);
   w->inner = SALTUS_PUSH(arena, saltus_contact_step, d->nc);
   w->inner_joints = SALTUS_PUSH(arena, double, d->nj);
@@ -64,22 +112,39 @@ void saltusi_capture_layout(saltusi_capture* w, const saltusi_tableau* method,
   w->dense_room = SALTUS_PUSH(arena, double, (int)saltusi_pieces_room(sys));
 }
 
+static void write_marks(saltusi_capture* w) {
+  for (int i = 0; w->grips.of != NULL && i < w->count; i++) {
+    size_t key = (size_t)w->keys[i];
+    saltusi_grip_write(&w->grips.of[key], w->marks + key * SALTUSI_GRIP_MARKS);
+  }
+}
+
 /* Takes a Runge-Kutta step that has just been computed: state, impulses, error. */
 static void accept(saltusi_capture* w, const saltusi_step* s, double x, const double* q,
                    const double* v) {
   const saltus_dims* d = &s->eval->sys.dims;
   for (int j = 0; j < d->nj; j++) {
-    s->joint_impulses[j] += saltusi_rk_impulse(&w->rk, d, j, x);
+    s->joint_impulses[j] += saltusi_rk_impulse(w->flow, d, j, x);
   }
+  int each = w->flow->each;
   for (int i = 0; i < w->count; i++) {
-    saltusi_capture_reported(w, w->keys[i])->impulse[0] +=
-        saltusi_rk_impulse(&w->rk, d, d->nj + i, x);
+    saltus_contact_step* contact = saltusi_capture_reported(w, w->keys[i]);
+    for (int k = 0; k < each; k++) {
+      contact->impulse[k] += saltusi_rk_impulse(w->flow, d, d->nj + each * i + k, x);
+    }
   }
-  if (w->rk.method->embedded_order > 0) {
-    saltusi_rk_add_error(&w->rk, d, x, s->q_error, s->v_error);
+  write_marks(w);
+  if (w->flow->method->embedded_order > 0) {
+    saltusi_rk_add_error(w->flow, d, x, s->q_error, s->v_error);
   }
-  const saltusi_piece piece = {
-      .t = w->t, .h = x, .q0 = w->q, .v0 = w->v, .q1 = q, .v1 = v, .held = w->closed};
+  const saltusi_piece piece = {.t = w->t,
+                               .h = x,
+                               .q0 = w->q,
+                               .v0 = w->v,
+                               .q1 = q,
+                               .v1 = v,
+                               .held = w->closed,
+                               .marks = w->marks};
   saltusi_pieces_add(&w->pieces, &piece);
   memcpy(w->q, q, (size_t)d->nq * sizeof(double));
   memcpy(w->v, v, (size_t)d->nv * sizeof(double));
@@ -113,18 +178,20 @@ static saltus_status flow_to(saltusi_capture* w, const saltusi_step* s, double x
 /* Into the report of the step. */
 static void report_event(const saltusi_step* s, const saltusi_capture_note* note) {
   static const saltus_event_kind kinds[] = {
-      [SALTUSI_NOTE_IMPACT] = SALTUS_EVENT_IMPACT,
-      [SALTUSI_NOTE_CLOSE] = SALTUS_EVENT_CLOSE,
-      [SALTUSI_NOTE_OPEN] = SALTUS_EVENT_OPEN,
-      [SALTUSI_NOTE_TOUCH] = SALTUS_EVENT_TOUCH,
+      [SALTUSI_NOTE_IMPACT] = SALTUS_EVENT_IMPACT,     [SALTUSI_NOTE_CLOSE] = SALTUS_EVENT_CLOSE,
+      [SALTUSI_NOTE_OPEN] = SALTUS_EVENT_OPEN,         [SALTUSI_NOTE_TOUCH] = SALTUS_EVENT_TOUCH,
+      [SALTUSI_NOTE_SLIP] = SALTUS_EVENT_SLIP,         [SALTUSI_NOTE_STICK] = SALTUS_EVENT_STICK,
+      [SALTUSI_NOTE_REVERSAL] = SALTUS_EVENT_REVERSAL,
   };
   saltus_event event = {.kind = kinds[note->kind],
                         .t = note->t,
                         .t_accuracy = note->accuracy,
                         .contact = note->key,
                         .u_before = note->u_before,
-                        .u_after = note->u_after,
-                        .impulse = {note->impulse}};
+                        .u_after = note->u_after};
+  memcpy(event.impulse, note->impulse, sizeof event.impulse);
+  memcpy(event.slip_before, note->slip_before, sizeof event.slip_before);
+  memcpy(event.slip_after, note->slip_after, sizeof event.slip_after);
   event.energy_change = saltus_event_work(&event);
   saltusi_step_event(s, &event);
 }
@@ -171,11 +238,14 @@ static void report_inner(saltusi_capture* w, const saltusi_step* s,
     contact->impact = contact->impact || stops;
     if (stops) {
       count_impact(&w->series[part->key], w->t);
-      saltusi_capture_report(w, &(saltusi_capture_note){.kind = SALTUSI_NOTE_IMPACT,
-                                                        .key = part->key,
-                                                        .u_before = part->u_before,
-                                                        .u_after = part->u_after,
-                                                        .impulse = part->impulse[0]});
+      saltusi_capture_note note = {.kind = SALTUSI_NOTE_IMPACT,
+                                   .key = part->key,
+                                   .u_before = part->u_before,
+                                   .u_after = part->u_after};
+      memcpy(note.impulse, part->impulse, sizeof note.impulse);
+      memcpy(note.slip_before, part->slip_before, sizeof note.slip_before);
+      memcpy(note.slip_after, part->slip_after, sizeof note.slip_after);
+      saltusi_capture_report(w, &note);
     } else if (part->u_before >= -w->velocity_rounding && !w->closed[part->key] &&
                has_root(w, part->key)) {
       saltusi_capture_report(w, &(saltusi_capture_note){.kind = SALTUSI_NOTE_TOUCH,
@@ -183,7 +253,9 @@ static void report_inner(saltusi_capture* w, const saltusi_step* s,
                                                         .u_before = part->u_before,
                                                         .u_after = part->u_after});
     }
-    contact->impulse[0] += part->impulse[0];
+    for (int k = 0; k < 3; k++) {
+      contact->impulse[k] += part->impulse[k];
+    }
     w->took_part[part->key] = true;
   }
   s->report->newton_iterations += inner->newton_iterations;
@@ -218,13 +290,20 @@ static void report_law(saltusi_capture* w, const saltusi_step* s) {
       contact->u_before = struck->before[0];
     }
     contact->impact = true;
-    contact->impulse[0] += struck->P[0];
+    saltusi_capture_note note = {.kind = SALTUSI_NOTE_IMPACT,
+                                 .key = struck->key,
+                                 .u_before = struck->before[0],
+                                 .u_after = struck->after[0]};
+    for (int k = 0; k < struck->rows; k++) {
+      contact->impulse[k] += struck->P[k];
+      note.impulse[k] = struck->P[k];
+    }
+    for (int k = 1; k < struck->rows; k++) {
+      note.slip_before[k - 1] = struck->before[k];
+      note.slip_after[k - 1] = struck->after[k];
+    }
     count_impact(&w->series[struck->key], w->t);
-    saltusi_capture_report(w, &(saltusi_capture_note){.kind = SALTUSI_NOTE_IMPACT,
-                                                      .key = struck->key,
-                                                      .u_before = struck->before[0],
-                                                      .u_after = struck->after[0],
-                                                      .impulse = struck->P[0]});
+    saltusi_capture_report(w, &note);
   }
 }
 
@@ -279,13 +358,18 @@ static saltus_status strike(saltusi_capture* w, const saltusi_step* s, double d)
   return status;
 }
 
+/* Whether something comes together at an event. */
+static bool closes(saltusi_event_kind kind) {
+  return kind == SALTUSI_EVENT_HIT || kind == SALTUSI_EVENT_TOUCH;
+}
+
 /* The contacts that take part in what happens first. */
 static void choose_parts(saltusi_capture* w, int nc, bool touch, double until) {
   memcpy(w->took_part, w->closed, (size_t)nc * sizeof(bool));
   for (int i = 0; i < w->event_count; i++) {
     const saltusi_event* event = &w->events[i];
-    bool joins = touch ? event->kind == SALTUSI_EVENT_TOUCH
-                       : event->kind != SALTUSI_EVENT_OPEN && event->a <= until;
+    bool joins =
+        touch ? event->kind == SALTUSI_EVENT_TOUCH : closes(event->kind) && event->a <= until;
     if (joins) {
       w->took_part[event->key] = true;
     }
@@ -314,10 +398,13 @@ static saltus_status act(saltusi_capture* w, const saltus_event_capturing_option
   if (stalled && w->stops) {
     return saltusi_capture_stop(w, s, first.key);
   }
-  if (first.kind == SALTUSI_EVENT_OPEN && !stalled) {
+  if (!closes(first.kind) && !stalled) {
     saltus_status status = flow_to(w, s, first.b);
     if (status == SALTUS_OK && o->projection != 0) {
       status = saltusi_capture_project(w, s);
+    }
+    if (status == SALTUS_OK && first.kind != SALTUSI_EVENT_OPEN) {
+      return saltusi_capture_regrip(w, s, &first);
     }
     if (status == SALTUS_OK) {
       open_contact(w, first.key);
@@ -361,9 +448,15 @@ saltus_status saltusi_capture_stop(const saltusi_capture* w, const saltusi_step*
 }
 
 static saltus_status look_ahead(saltusi_capture* w, const saltusi_step* s, double span) {
-  w->span = span;
   w->tried = NAN;
-  saltus_status status = saltusi_capture_flow(w, s->eval, span, w->q_end, w->v_end);
+  bool ends = false;
+  saltus_status status =
+      w->grips.of != NULL ? saltusi_capture_pace(w, s->eval, &span, &ends) : SALTUS_OK;
+  w->span = span;
+  if (status != SALTUS_OK || ends) {
+    return status;
+  }
+  status = saltusi_capture_flow(w, s->eval, span, w->q_end, w->v_end);
   if (status == SALTUS_OK) {
     status = saltusi_capture_look(w, s->eval, w->t + span, w->q_end, w->v_end, &w->end);
   }
@@ -388,7 +481,7 @@ static saltus_status find_first(saltusi_capture* w, const saltusi_step* s) {
   saltus_status status = look_ahead(w, s, w->left);
   for (int k = 0; status == SALTUS_OK && k < SEARCHES_MAX && w->event_count > 0; k++) {
     const saltusi_event* first = &w->events[0];
-    double x = first->kind == SALTUSI_EVENT_OPEN ? first->b : first->a;
+    double x = closes(first->kind) ? first->a : first->b;
     if (x <= 0.0) {
       return SALTUS_OK;
     }
@@ -408,16 +501,16 @@ static saltus_status find_first(saltusi_capture* w, const saltusi_step* s) {
   return status;
 }
 
-/* No event: the end of the sub-interval is the end of the step. A search for a hidden event may have
+/* No event up to the end of the sub-interval, which is that of the step but for slip in space. A search for a hidden event may have
  * overwritten the stages, which hold the impulses. */
 static saltus_status use_up(saltusi_capture* w, const saltusi_step* s) {
   saltus_status status = SALTUS_OK;
   if (w->probed) {
-    status = saltusi_capture_flow(w, s->eval, w->left, w->q_end, w->v_end);
+    status = saltusi_capture_flow(w, s->eval, w->span, w->q_end, w->v_end);
   }
   if (status == SALTUS_OK) {
-    accept(w, s, w->left, w->q_end, w->v_end);
-    pass(w, s, w->left);
+    accept(w, s, w->span, w->q_end, w->v_end);
+    pass(w, s, w->span);
   }
   return status;
 }
@@ -435,7 +528,7 @@ static void start_step(saltusi_capture* w, const saltus_event_capturing_options*
   memset(s->joint_impulses, 0, (size_t)d->nj * sizeof(double));
   memset(s->q_error, 0, (size_t)d->nq * sizeof(double));
   memset(s->v_error, 0, (size_t)d->nv * sizeof(double));
-  w->pieces = saltusi_pieces_over(s->dense, d);
+  w->pieces = saltusi_pieces_over(s->dense, d, marks_of(&s->eval->sys));
   saltusi_pieces_clear(&w->pieces);
   w->count = 0;
   for (int key = 0; key < d->nc; key++) {
@@ -448,6 +541,16 @@ static void start_step(saltusi_capture* w, const saltus_event_capturing_options*
   }
 }
 
+/* What closed contacts did along their tangents when the last step ended. */
+static void resume_grips(saltusi_capture* w, const saltusi_step* s) {
+  const double* marks = s->memory0 + s->eval->sys.dims.nc;
+  for (int i = 0; w->grips.of != NULL && i < w->count; i++) {
+    int key = w->keys[i];
+    saltusi_grip_begin(&w->grips.of[key], &s->eval->sys.laws[w->laws[key]]);
+    saltusi_grip_read(&w->grips.of[key], marks + SALTUSI_GRIP_MARKS * key);
+  }
+}
+
 /* State, memory and contacts out. Corrections of a velocity may make the sum of impulses of a contact
  * negative by less than the method resolves; such a sum is nothing. */
 static void finish_step(saltusi_capture* w, const saltusi_step* s) {
@@ -457,6 +560,9 @@ static void finish_step(saltusi_capture* w, const saltusi_step* s) {
   saltusi_pieces_end(&w->pieces, w->q, w->v);
   for (int key = 0; key < d->nc; key++) {
     s->memory1[key] = w->closed[key] ? 1.0 : 0.0;
+    if (w->grips.of != NULL && w->closed[key]) {
+      saltusi_grip_write(&w->grips.of[key], s->memory1 + d->nc + SALTUSI_GRIP_MARKS * key);
+    }
     if (!w->reported[key]) {
       continue;
     }
@@ -465,6 +571,10 @@ static void finish_step(saltusi_capture* w, const saltusi_step* s) {
     contact->gap = w->start.gap[key];
     contact->u_before = contact->impact ? contact->u_before : w->start.u[key];
     contact->u_after = w->end.u[key];
+    for (int k = 0; w->grips.of != NULL && k < 2; k++) {
+      contact->slip_before[k] = w->start.slip[2 * key + k];
+      contact->slip_after[k] = w->end.slip[2 * key + k];
+    }
     contact->impulse[0] = fmax(contact->impulse[0], 0.0);
   }
 }
@@ -484,9 +594,12 @@ saltus_status saltusi_capture_step(saltusi_capture* w, const saltus_event_captur
   w->target = s;
   start_step(w, o, s);
   saltus_status status = saltusi_capture_look(w, s->eval, w->t, w->q, w->v, &w->start);
+  resume_grips(w, s);
   long long most = (long long)INTERVALS_MAX * (s->eval->sys.dims.nc > 0 ? s->eval->sys.dims.nc : 1);
   for (long long k = 0; w->left > 0.0 && status == SALTUS_OK; k++) {
     saltusi_rk_restart(&w->rk);
+    saltusi_rk_restart(&w->soft);
+    w->grips.slow = no_slip * fmax(1e-8, saltusi_max_abs(s->eval->sys.dims.nv, w->v));
     status = saltusi_capture_look(w, s->eval, w->t, w->q, w->v, &w->here);
     if (status == SALTUS_OK) {
       status = find_first(w, s);
@@ -518,11 +631,17 @@ typedef struct dense_source {
   saltusi_eval* eval;
 } dense_source;
 
-static saltus_status dense_acceleration(void* user, double t, const double* q, const double* v,
-                                        const int* keys, int count, double* a) {
+static saltus_status dense_acceleration(void* user, const saltusi_piece_point* p, double* a) {
   dense_source* from = user;
-  saltus_point at = saltusi_at(from->eval, t, q, v);
-  return saltusi_rk_acceleration(&from->w->rk, from->eval, &at, keys, count, a);
+  saltusi_capture* w = from->w;
+  saltus_point at = saltusi_at(from->eval, p->t, p->q, p->v);
+  for (int i = 0; w->grips.of != NULL && i < p->count; i++) {
+    int key = p->keys[i];
+    saltusi_grip_begin(&w->grips.of[key], &from->eval->sys.laws[w->laws[key]]);
+    saltusi_grip_read(&w->grips.of[key], p->marks + SALTUSI_GRIP_MARKS * key);
+  }
+  const saltusi_held held = saltusi_capture_held(w, p->keys, p->count);
+  return saltusi_rk_acceleration(&w->rk, from->eval, &at, &held, a);
 }
 
 saltus_status saltusi_capture_dense(saltusi_capture* w, const saltusi_dense_query* query) {
@@ -533,6 +652,7 @@ saltus_status saltusi_capture_dense(saltusi_capture* w, const saltusi_dense_quer
                                        .keys = w->others,
                                        .sys = &query->eval->sys,
                                        .room = w->dense_room};
-  const saltusi_pieces pieces = saltusi_pieces_over(query->data, &query->eval->sys.dims);
+  const saltusi_pieces pieces =
+      saltusi_pieces_over(query->data, &query->eval->sys.dims, marks_of(&query->eval->sys));
   return saltusi_pieces_at(&pieces, &system, query->t, query->side, query->q, query->v);
 }

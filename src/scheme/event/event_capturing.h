@@ -12,6 +12,9 @@
  *                 of a contact of A has a root. Each is bracketed to [a, b], b - a <= d_h
  *     no event    done
  *     open        Runge-Kutta to b, the contact leaves A
+ *     friction    contacts of A stick or slip (grip.h). Slip that ends (in the plane a root of its velocity), and sticking
+ *                 that ends (a root of mu lambda_N - |lambda_T|) are located like an opening: Runge-Kutta to b, then the
+ *                 friction problem on accelerations decides
  *     hit         Runge-Kutta to a, then a Moreau step (theta = 1/2) of length b - a with the impact
  *                 law on A and on the contacts whose event lies in it
  *     closing     contacts that took part and would fly for less than the width, 2 U / |gamma| <=
@@ -31,7 +34,9 @@
 typedef enum saltusi_event_kind {
   SALTUSI_EVENT_HIT,   /* the gap has a root in the bracket */
   SALTUSI_EVENT_TOUCH, /* the contact closes here without an impulse */
-  SALTUSI_EVENT_OPEN   /* the force of a held contact has a root in the bracket */
+  SALTUSI_EVENT_OPEN,  /* the force of a held contact has a root in the bracket */
+  SALTUSI_EVENT_STOP,  /* the slip of a held contact has one */
+  SALTUSI_EVENT_SLIDE  /* friction of a contact that sticks reaches its bound in the bracket */
 } saltusi_event_kind;
 
 typedef struct saltusi_event {
@@ -45,7 +50,10 @@ typedef enum saltusi_note_kind {
   SALTUSI_NOTE_IMPACT,
   SALTUSI_NOTE_CLOSE,
   SALTUSI_NOTE_OPEN,
-  SALTUSI_NOTE_TOUCH
+  SALTUSI_NOTE_TOUCH,
+  SALTUSI_NOTE_SLIP,
+  SALTUSI_NOTE_STICK,
+  SALTUSI_NOTE_REVERSAL
 } saltusi_note_kind;
 
 typedef struct saltusi_capture_note {
@@ -53,7 +61,8 @@ typedef struct saltusi_capture_note {
   int key;
   double t, accuracy;       /* s: it happened within `accuracy` before t */
   double u_before, u_after; /* m/s, normal */
-  double impulse;           /* N s */
+  double slip_before[2], slip_after[2];
+  double impulse[3]; /* N s, normal first */
 } saltusi_capture_note;
 
 /* Impacts of a contact in a row; flights that shrink like a geometric series accumulate. */
@@ -63,14 +72,17 @@ typedef struct saltusi_impact_series {
   double flight[2]; /* s, between the last two, and between the two before */
 } saltusi_impact_series;
 
-/* Gaps and normal velocities of all contacts at one state, by key. */
+/* Gaps and velocities of all contacts at one state, by key. */
 typedef struct saltusi_contact_view {
-  double* gap; /* [nc] m; infinite for a contact that does not exist there */
-  double* u;   /* [nc] m/s */
+  double* gap;  /* [nc] m; infinite for a contact that does not exist there */
+  double* u;    /* [nc] m/s, normal */
+  double* slip; /* [2 nc] m/s, of a system with friction */
 } saltusi_contact_view;
 
 typedef struct saltusi_capture {
   saltusi_rk rk;
+  saltusi_rk soft;  /* of explicit methods: where slip in space is stiff */
+  saltusi_rk* flow; /* the one at hand */
   saltusi_moreau moreau;
   saltusi_acceleration pressing; /* which closed contacts press */
   saltusi_linear mass;
@@ -96,9 +108,15 @@ typedef struct saltusi_capture {
   bool* closed; /* [nc] the set A */
   int* keys;    /* [nc] the same as a list */
   int count;
-  int* others; /* [nc] */
-  int* laws;   /* [nc] place of a contact's law, by key */
-  saltusi_event* events;
+  int* others;                    /* [nc] */
+  int* laws;                      /* [nc] place of a contact's law, by key */
+  saltusi_grips grips;            /* of A, where there is friction */
+  saltusi_grip_decision decision; /* the same */
+  double* marks;                  /* [nc x SALTUSI_GRIP_MARKS] */
+  bool* was_slipping;             /* [nc] */
+  bool* ends;                     /* [nc] slip in space ends now */
+  double* response;               /* [nv] */
+  saltusi_event* events;          /* [3 nc] */
   int event_count;
   int stall;      /* events in a row without progress */
   int* doublings; /* [nc] of the Moreau step, by the contact of such events; of this step */
@@ -132,6 +150,25 @@ saltus_status saltusi_capture_step(saltusi_capture* w, const saltus_event_captur
 /* The state at a time inside a step. */
 saltus_status saltusi_capture_dense(saltusi_capture* w, const saltusi_dense_query* query);
 
+/* Contacts that are held, with their friction. */
+static inline saltusi_held saltusi_capture_held(saltusi_capture* w, const int* keys, int count) {
+  return (saltusi_held){.keys = keys,
+                        .count = count,
+                        .both_ways = true,
+                        .grips = w->grips.of != NULL ? &w->grips : NULL};
+}
+
+/* Doubles that a scheme carries for each contact: whether it is closed, and what it does then. */
+static inline size_t saltusi_capture_carried(const saltus_system* sys) {
+  return 1 + (saltusi_has_friction(sys) ? (size_t)SALTUSI_GRIP_MARKS : 0);
+}
+void saltusi_capture_carry(const saltus_system* sys, saltusi_carry* carry);
+
+/* Dense output of a scheme that captures events. */
+size_t saltusi_capture_dense_count(const void* options, const saltus_system* sys);
+void saltusi_capture_carry_dense(const void* options, const saltus_system* sys,
+                                 saltusi_carry* carry);
+
 /* event_find.c */
 
 /* Gaps and velocities at a state. */
@@ -141,6 +178,10 @@ saltus_status saltusi_capture_look(saltusi_capture* w, saltusi_eval* eval, doubl
 /* Runge-Kutta over a part x of the sub-interval into q_try, v_try. */
 saltus_status saltusi_capture_flow(saltusi_capture* w, saltusi_eval* eval, double x, double* q,
                                    double* v);
+
+/* While contacts slip in space: how far the sub-interval may go (*span), by which method, and in `ends` whose slip ends
+ * here (*any); see event_space.c. */
+saltus_status saltusi_capture_pace(saltusi_capture* w, saltusi_eval* eval, double* span, bool* any);
 
 /* Events up to `span`, earliest first; q_end, v_end, here and end have been computed. */
 saltus_status saltusi_capture_find(saltusi_capture* w, saltusi_eval* eval);
@@ -158,6 +199,10 @@ saltus_status saltusi_capture_close(saltusi_capture* w, const saltusi_step* s, d
 
 /* Positions and velocities of A and the joints back onto g = 0, U = 0. */
 saltus_status saltusi_capture_project(saltusi_capture* w, const saltusi_step* s);
+
+/* What contacts of A do along their tangents after slip or sticking of one of them ended. */
+saltus_status saltusi_capture_regrip(saltusi_capture* w, const saltusi_step* s,
+                                     const saltusi_event* event);
 
 /* The place of a contact in the report of the whole step. */
 saltus_contact_step* saltusi_capture_reported(saltusi_capture* w, int key);

@@ -28,6 +28,19 @@ saltus_contact_step* saltusi_capture_reported(saltusi_capture* w, int key) {
   return &w->whole[key];
 }
 
+/* Joints, normals, and all tangents of contacts that stick. */
+static void take_rows(saltusi_capture* w, const saltus_system* sys, const saltus_point* at,
+                      const int* keys, int count) {
+  saltusi_operator_begin(&w->op, sys->dims.nj);
+  saltusi_rows_joints(sys, at, &w->op.rows);
+  for (int i = 0; i < count; i++) {
+    const saltusi_grip* grip = &w->grips.of[keys[i]];
+    int rows = grip->slips ? 1 : 1 + grip->tangents;
+    saltusi_operator_look(&w->op, sys, at, keys[i], rows);
+    saltusi_operator_take(&w->op, rows, 0.0);
+  }
+}
+
 /* Rows of joints and of contacts at (t, q, v) and their operator. */
 static saltus_status write_rows(saltusi_capture* w, const saltusi_step* s, const int* keys,
                                 int count) {
@@ -37,7 +50,11 @@ static saltus_status write_rows(saltusi_capture* w, const saltusi_step* s, const
   if (status != SALTUS_OK) {
     return status;
   }
-  saltusi_operator_hold(&w->op, sys, &at, keys, count);
+  if (w->grips.of != NULL) {
+    take_rows(w, sys, &at, keys, count);
+  } else {
+    saltusi_operator_hold(&w->op, sys, &at, keys, count);
+  }
   saltusi_operator_form_held(&w->op, s->eval, &w->mass);
   return SALTUS_OK;
 }
@@ -45,9 +62,8 @@ static saltus_status write_rows(saltusi_capture* w, const saltusi_step* s, const
 /* U = 0 on the joints and on contacts; the rows have been written. */
 static saltus_status stop(saltusi_capture* w, const saltusi_step* s, const int* keys, int count) {
   const saltus_dims* d = &s->eval->sys.dims;
-  int rows = d->nj + count;
   bool moves = false;
-  for (int r = 0; r < rows; r++) {
+  for (int r = 0; r < w->op.count; r++) {
     w->op.rhs[r] = saltusi_row_dot(&w->op.rows, r, w->v) + w->op.rows.b[r];
     moves = moves || w->op.rhs[r] != 0.0;
   }
@@ -63,7 +79,10 @@ static saltus_status stop(saltusi_capture* w, const saltusi_step* s, const int* 
     s->joint_impulses[j] += w->op.P[j];
   }
   for (int i = 0; i < count; i++) {
-    saltusi_capture_reported(w, keys[i])->impulse[0] += w->op.P[d->nj + i];
+    saltus_contact_step* contact = saltusi_capture_reported(w, keys[i]);
+    for (int r = w->op.first[i]; r < w->op.first[i + 1]; r++) {
+      contact->impulse[r - w->op.first[i]] += w->op.P[r];
+    }
   }
   return SALTUS_OK;
 }
@@ -81,14 +100,17 @@ static saltus_status gaps_of_closed(saltusi_capture* w, const saltusi_step* s, d
     w->op.rhs[j] = w->joint_gap[j];
   }
   for (int i = 0; i < w->count && status == SALTUS_OK; i++) {
-    w->op.rhs[nj + i] = 0.0;
+    int row = w->op.first[i];
+    for (int r = row; r < w->op.first[i + 1]; r++) { /* tangents have no position */
+      w->op.rhs[r] = 0.0;
+    }
     for (int k = 0; k < w->list.count; k++) {
       if (w->list.key[k] == w->keys[i]) {
-        w->op.rhs[nj + i] = w->list.gap[k];
+        w->op.rhs[row] = w->list.gap[k];
       }
     }
   }
-  *largest = saltusi_max_abs(nj + w->count, w->op.rhs);
+  *largest = saltusi_max_abs(w->op.count, w->op.rhs);
   return status;
 }
 
@@ -185,11 +207,72 @@ static void report_thrown(const saltusi_capture* w, int nc) {
   }
 }
 
+/* Sticking or slip that ended; slip that goes on the other way. */
+static void report_grip(const saltusi_capture* w, int key) {
+  if (w->grips.of == NULL) {
+    return;
+  }
+  const saltusi_grip* grip = &w->grips.of[key];
+  bool turned =
+      grip->tangents == 1 && grip->direction[0] * w->marks[SALTUSI_GRIP_MARKS * key + 3] < 0.0;
+  if (grip->slips == w->was_slipping[key] && !(grip->slips && turned)) {
+    return;
+  }
+  saltusi_capture_note note = {.kind = grip->slips == w->was_slipping[key] ? SALTUSI_NOTE_REVERSAL
+                                       : grip->slips                       ? SALTUSI_NOTE_SLIP
+                                                                           : SALTUSI_NOTE_STICK,
+                               .key = key};
+  memcpy(note.slip_before, w->here.slip + 2 * key, sizeof note.slip_before);
+  saltusi_capture_report(w, &note);
+}
+
+/* Contacts that slip or not, by what their velocities are. */
+static void assume_grips(saltusi_capture* w, const saltus_system* sys) {
+  for (int key = 0; w->grips.of != NULL && key < sys->dims.nc; key++) {
+    if (!w->took_part[key]) {
+      continue;
+    }
+    saltusi_grip* grip = &w->grips.of[key];
+    const double* slip = w->here.slip + 2 * key;
+    w->was_slipping[key] = w->closed[key] && grip->slips;
+    saltusi_grip_begin(grip, &sys->laws[w->laws[key]]);
+    if (hypot(slip[0], slip[1]) > w->grips.slow) {
+      saltusi_grip_slip(grip, slip);
+    } else {
+      saltusi_grip_stick(grip);
+    }
+  }
+}
+
+/* Which of the contacts in `keys`, whose velocities were stopped, press: the new A. */
+static saltus_status choose_pressing(saltusi_capture* w, const saltusi_step* s, int pushed) {
+  const saltus_dims* d = &s->eval->sys.dims;
+  saltus_point at = saltusi_at(s->eval, w->t, w->q, w->v);
+  w->decision.pushed = pushed;
+  saltus_status status =
+      w->grips.of != NULL
+          ? saltusi_grip_decide(&w->decision, &w->grips, s->eval, &at, w->keys, w->count, w->a)
+          : saltusi_acceleration_find(&w->pressing, s->eval, &at, w->keys, w->count, w->a);
+  int candidates = w->count;
+  w->count = 0;
+  for (int i = 0; status == SALTUS_OK && i < candidates; i++) {
+    bool presses = w->grips.of != NULL ? w->decision.presses[i] : w->pressing.op.P[d->nj + i] > 0.0;
+    if (presses) {
+      int key = w->keys[i];
+      w->closed[key] = true;
+      w->keys[w->count++] = key;
+      w->series[key].impacts = 0.0;
+    }
+  }
+  return status;
+}
+
 saltus_status saltusi_capture_close(saltusi_capture* w, const saltusi_step* s, double length,
                                     bool touch) {
   assert(w != NULL && s != NULL);
   const saltus_dims* d = &s->eval->sys.dims;
   saltus_status status = saltusi_capture_look(w, s->eval, w->t, w->q, w->v, &w->here);
+  assume_grips(w, &s->eval->sys);
   if (status == SALTUS_OK) {
     status = find_candidates(w, s, length, touch);
   }
@@ -206,27 +289,58 @@ saltus_status saltusi_capture_close(saltusi_capture* w, const saltusi_step* s, d
     status = stop(w, s, w->keys, w->count);
   }
   if (status == SALTUS_OK) {
-    saltus_point at = saltusi_at(s->eval, w->t, w->q, w->v);
-    status = saltusi_acceleration_find(&w->pressing, s->eval, &at, w->keys, w->count, w->a);
+    status = choose_pressing(w, s, -1);
   }
   if (status != SALTUS_OK) {
     return status;
   }
-  int candidates = w->count;
-  w->count = 0;
-  for (int i = 0; i < candidates; i++) {
-    if (w->pressing.op.P[d->nj + i] > 0.0) {
-      int key = w->keys[i];
-      w->closed[key] = true;
-      w->keys[w->count++] = key;
-      w->series[key].impacts = 0.0;
-      if (!w->was_closed[key]) {
-        saltusi_capture_report(w, &(saltusi_capture_note){.kind = SALTUSI_NOTE_CLOSE,
-                                                          .key = key,
-                                                          .u_before = w->here.u[key]});
-      }
+  for (int i = 0; i < w->count; i++) {
+    int key = w->keys[i];
+    if (!w->was_closed[key]) {
+      saltusi_capture_report(w, &(saltusi_capture_note){.kind = SALTUSI_NOTE_CLOSE,
+                                                        .key = key,
+                                                        .u_before = w->here.u[key]});
+    } else {
+      report_grip(w, key);
     }
   }
   report_thrown(w, d->nc);
   return SALTUS_OK;
+}
+
+saltus_status saltusi_capture_regrip(saltusi_capture* w, const saltusi_step* s,
+                                     const saltusi_event* event) {
+  assert(w != NULL && s != NULL && event != NULL && w->grips.of != NULL);
+  const saltus_dims* d = &s->eval->sys.dims;
+  saltus_status status = saltusi_capture_look(w, s->eval, w->t, w->q, w->v, &w->here);
+  if (status != SALTUS_OK) {
+    return status;
+  }
+  /* what has turned by now stands still, as do supports of the same body */
+  for (int i = 0; i < w->count; i++) {
+    int key = w->keys[i];
+    saltusi_grip* grip = &w->grips.of[key];
+    w->was_slipping[key] = grip->slips;
+    bool ends = event->kind == SALTUSI_EVENT_STOP && (event->key == key || w->ends[key]);
+    bool turned = grip->tangents == 1 && grip->direction[0] * w->here.slip[2 * key] <= 0.0;
+    if (!grip->slips || ends || turned) {
+      saltusi_grip_stick(grip);
+    }
+  }
+  memcpy(w->was_closed, w->closed, (size_t)d->nc * sizeof(bool));
+  memset(w->closed, 0, (size_t)d->nc * sizeof(bool));
+  status = write_rows(w, s, w->keys, w->count);
+  if (status == SALTUS_OK) {
+    status = stop(w, s, w->keys, w->count);
+  }
+  if (status == SALTUS_OK) {
+    status = choose_pressing(w, s, event->kind == SALTUSI_EVENT_SLIDE ? event->key : -1);
+  }
+  for (int i = 0; status == SALTUS_OK && i < w->count; i++) {
+    report_grip(w, w->keys[i]);
+  }
+  if (status == SALTUS_OK) {
+    report_thrown(w, d->nc);
+  }
+  return status;
 }

@@ -5,7 +5,7 @@
  * 8): smooth motion by a Runge-Kutta method between events, events located to a tolerance, and the
  * impact law at that instant:
  *
- *   M (v+ - v-) = G P,     0 <= U+ + e U-  perp  P >= 0     all contacts that touch,   G^T v+ + b = 0 joints
+ *   M (v+ - v-) = G P,     0 <= U_N+ + e U_N-  perp  P_N >= 0     all contacts that touch, with friction,   G^T v+ + b = 0 joints
  *
  * It is the loop of event_capturing.c with brackets of a fixed width and Moreau steps of no length.
  * Infinitely many impacts cannot be located one by one: when a flight is shorter than the tolerance
@@ -40,17 +40,17 @@ static const saltus_field fields[] = {
 
 SALTUSI_DEFAULTS(saltus_event_driven_options, saltus_event_driven_options_default, fields)
 
-/* Per contact: 1 while it is closed; then the series of its impacts. */
+/* Per contact: what event capturing carries; then the series of its impacts. */
 enum { SERIES = sizeof(saltusi_impact_series) / sizeof(double) };
 
 static size_t memory_count(const void* options, const saltus_system* sys) {
   (void)options;
-  return (size_t)sys->dims.nc * (1 + SERIES);
+  return (size_t)sys->dims.nc * (saltusi_capture_carried(sys) + SERIES);
 }
 
 static void carry_memory(const void* options, const saltus_system* sys, saltusi_carry* carry) {
-  (void)options, (void)sys;
-  saltusi_carry_each(carry, 1);
+  (void)options;
+  saltusi_capture_carry(sys, carry);
   saltusi_carry_each(carry, SERIES);
 }
 
@@ -62,27 +62,18 @@ static void layout(void* work, const void* options, const saltusi_eval* eval, sa
 static saltus_status step(void* work, const void* options, const saltusi_step* s) {
   const saltus_event_driven_options* o = options;
   saltusi_capture* w = work;
-  int nc = s->eval->sys.dims.nc;
-  size_t bytes = (size_t)nc * sizeof(saltusi_impact_series);
+  size_t nc = (size_t)s->eval->sys.dims.nc;
+  size_t bytes = nc * sizeof(saltusi_impact_series);
+  size_t first = nc * saltusi_capture_carried(&s->eval->sys);
   double rounding = 64.0 * DBL_EPSILON * (fabs(s->t) + s->h);
   const saltus_event_capturing_options capturing = {
       .bracket = 0.0, .floor = fmax(o->tolerance, rounding), .projection = 1};
   w->exact = true;
   w->stops = o->at_accumulation == SALTUS_AT_ACCUMULATION_STOP;
-  memcpy(w->series, s->memory0 + nc, bytes);
+  memcpy(w->series, s->memory0 + first, bytes);
   saltus_status status = saltusi_capture_step(w, &capturing, s);
-  memcpy(s->memory1 + nc, w->series, bytes);
+  memcpy(s->memory1 + first, w->series, bytes);
   return status;
-}
-
-static size_t dense_count(const void* options, const saltus_system* sys) {
-  (void)options;
-  return saltusi_pieces_doubles(&sys->dims);
-}
-
-static void carry_dense(const void* options, const saltus_system* sys, saltusi_carry* carry) {
-  (void)options;
-  saltusi_pieces_carry(&sys->dims, carry);
 }
 
 static saltus_status dense(void* work, const void* options, const saltusi_dense_query* query) {
@@ -102,7 +93,7 @@ const saltusi_scheme_ops saltusi_event_driven = {
             .locates_events = true,
             .dense = true,
             .stops = true,
-            .treats = SALTUS_TREATS_JOINTS | SALTUS_TREATS_VARIABLE_STEPS |
+            .treats = SALTUS_TREATS_JOINTS | SALTUS_TREATS_FRICTION | SALTUS_TREATS_VARIABLE_STEPS |
                       SALTUS_TREATS_CHANGING_CONTACTS | SALTUS_TREATS_MAPS | SALTUS_TREATS_LAWS,
             .options = TABLE,
         },
@@ -111,7 +102,7 @@ const saltusi_scheme_ops saltusi_event_driven = {
     .carry_memory = carry_memory,
     .layout = layout,
     .step = step,
-    .dense_count = dense_count,
-    .carry_dense = carry_dense,
+    .dense_count = saltusi_capture_dense_count,
+    .carry_dense = saltusi_capture_carry_dense,
     .dense = dense,
 };

@@ -13,6 +13,8 @@
  *   rising      g <= rounding, U > 0: nothing, unless it comes back; then its apex is looked for
  *               first, and a flight whose apex is below the rounding of g is a touch
  *   closed      its force turns negative: it opens
+ *   slips       in the plane: its velocity turns
+ *   sticks      its friction exceeds its bound
  *
  * Roots of gaps are found by cubic interpolation of gap and velocity, the dense output of the gap:
  * a third of the force evaluations of a secant method on the ball.
@@ -37,9 +39,16 @@ saltus_status saltusi_capture_look(saltusi_capture* w, saltusi_eval* eval, doubl
   }
   for (int i = 0; status == SALTUS_OK && i < w->list.count; i++) {
     int key = w->list.key[i];
-    saltusi_rows_contact(sys, &at, key, 1, &w->op.rows, row);
+    const saltus_contact_law* law = &sys->laws[w->list.law[i]];
+    int tangents = w->grips.of != NULL ? saltusi_friction_rows(law) - 1 : 0;
+    saltusi_rows_contact(sys, &at, key, 1 + tangents, &w->op.rows, row);
     view->gap[key] = w->list.gap[i];
     view->u[key] = saltusi_row_dot(&w->op.rows, row, v) + w->op.rows.b[row];
+    for (int k = 0; w->grips.of != NULL && k < 2; k++) {
+      int r = row + 1 + k;
+      view->slip[2 * key + k] =
+          k < tangents ? saltusi_row_dot(&w->op.rows, r, v) + w->op.rows.b[r] : 0.0;
+    }
     w->laws[key] = w->list.law[i];
   }
   return status;
@@ -55,12 +64,12 @@ saltus_status saltusi_capture_flow(saltusi_capture* w, saltusi_eval* eval, doubl
     return SALTUS_OK;
   }
   const saltusi_rk_start start = {
-      .t = w->t, .q = w->q, .v = w->v, .keys = w->keys, .count = w->count};
-  return saltusi_rk_step(&w->rk, eval, &start, x, q, v);
+      .t = w->t, .q = w->q, .v = w->v, .held = saltusi_capture_held(w, w->keys, w->count)};
+  return saltusi_rk_step(w->flow, eval, &start, x, q, v);
 }
 
 /* What is followed along the sub-interval. */
-typedef enum quantity { GAP, RISE, FALL, FORCE } quantity;
+typedef enum quantity { GAP, RISE, FALL, FORCE, MARGIN, SLIP } quantity;
 
 typedef struct search {
   saltusi_capture* w;
@@ -69,15 +78,23 @@ typedef struct search {
   int key;
 } search;
 
-/* The force of a held contact at a state. */
+/* Friction that a contact has left. */
+static double margin_of(const saltusi_grip* grip, const double force[3]) {
+  return grip->mu * force[0] - hypot(force[1], force[2]);
+}
+
+/* The force of a held contact at a state, or what it has left of its friction. */
 static saltus_status force_at(const search* f, double t, const double* q, const double* v,
                               double* value) {
   saltusi_capture* w = f->w;
   saltus_point at = saltusi_at(f->eval, t, q, v);
-  saltus_status status = saltusi_rk_acceleration(&w->rk, f->eval, &at, w->keys, w->count, w->a);
+  const saltusi_held held = saltusi_capture_held(w, w->keys, w->count);
+  saltus_status status = saltusi_rk_acceleration(&w->rk, f->eval, &at, &held, w->a);
   for (int i = 0; i < w->count; i++) {
     if (w->keys[i] == f->key) {
-      *value = w->rk.held.P[f->eval->sys.dims.nj + i];
+      double force[3];
+      saltusi_rk_force(&w->rk, &held, i, force);
+      *value = f->what == FORCE ? force[0] : margin_of(&w->grips.of[f->key], force);
     }
   }
   return status;
@@ -93,11 +110,15 @@ static saltus_status evaluate(const search* f, double x, sample* out) {
   w->probed = true;
   out->rate = NAN;
   saltus_status status = saltusi_capture_flow(w, f->eval, x, w->q_try, w->v_try);
-  if (status == SALTUS_OK && f->what == FORCE) {
+  if (status == SALTUS_OK && (f->what == FORCE || f->what == MARGIN)) {
     return force_at(f, w->t + x, w->q_try, w->v_try, &out->value);
   }
   if (status == SALTUS_OK) {
     status = saltusi_capture_look(w, f->eval, w->t + x, w->q_try, w->v_try, &w->probe);
+  }
+  if (f->what == SLIP) {
+    out->value = w->grips.of[f->key].direction[0] * w->probe.slip[2 * f->key];
+    return status;
   }
   double u = w->probe.u[f->key];
   out->value = f->what == GAP ? w->probe.gap[f->key] : f->what == RISE ? u : -u;
@@ -267,10 +288,11 @@ saltus_status saltusi_capture_gamma(saltusi_capture* w, saltusi_eval* eval, int 
                                     double* gamma) {
   assert(w != NULL && eval != NULL && key >= 0 && count >= 0);
   const saltus_system* sys = &eval->sys;
-  int row = sys->dims.nj + sys->dims.nc; /* a spare one */
   saltus_point at = saltusi_at(eval, w->t, w->q, w->v);
-  saltus_status status = saltusi_rk_acceleration(&w->rk, eval, &at, w->others, count, w->a);
+  const saltusi_held held = saltusi_capture_held(w, w->others, count);
+  saltus_status status = saltusi_rk_acceleration(&w->rk, eval, &at, &held, w->a);
   if (status == SALTUS_OK) {
+    int row = sys->dims.nj + count > 0 ? w->rk.held.count : 0; /* a spare one */
     saltusi_rows_contact(sys, &at, key, 1, &w->rk.held.rows, row);
     *gamma = saltusi_row_dot(&w->rk.held.rows, row, w->a) + w->rk.held.rows.c[row];
   }
@@ -305,26 +327,75 @@ static saltus_status find_touching(saltusi_capture* w, saltusi_eval* eval, int k
 }
 
 static saltus_status find_open(saltusi_capture* w, saltusi_eval* eval) {
-  int nj = eval->sys.dims.nj;
   int first = w->event_count;
   saltus_point at = saltusi_at(eval, w->t + w->span, w->q_end, w->v_end);
-  saltus_status status = saltusi_rk_acceleration(&w->rk, eval, &at, w->keys, w->count, w->a);
+  const saltusi_held held = saltusi_capture_held(w, w->keys, w->count);
+  saltus_status status = saltusi_rk_acceleration(&w->rk, eval, &at, &held, w->a);
   /* searches overwrite the forces: those that turned wait in the events, in place of the bracket */
   for (int i = 0; status == SALTUS_OK && i < w->count; i++) {
-    if (w->rk.held.P[nj + i] < 0.0) {
-      add(w, SALTUSI_EVENT_OPEN, w->keys[i], 0.0, w->rk.held.P[nj + i]);
+    double force[3];
+    saltusi_rk_force(&w->rk, &held, i, force);
+    if (force[0] < 0.0) {
+      add(w, SALTUSI_EVENT_OPEN, w->keys[i], 0.0, force[0]);
+    }
+    const saltusi_grip* grip = w->grips.of != NULL ? &w->grips.of[w->keys[i]] : NULL;
+    if (grip != NULL && (grip->held[0] || grip->held[1]) && margin_of(grip, force) < 0.0) {
+      add(w, SALTUSI_EVENT_SLIDE, w->keys[i], 0.0, margin_of(grip, force));
     }
   }
   for (int i = first; status == SALTUS_OK && i < w->event_count; i++) {
     saltusi_event* event = &w->events[i];
-    const search force = {.w = w, .eval = eval, .what = FORCE, .key = event->key};
+    bool opens = event->kind == SALTUSI_EVENT_OPEN;
+    const search force = {.w = w, .eval = eval, .what = opens ? FORCE : MARGIN, .key = event->key};
     bracket x = {0.0, w->span, {NAN, NAN}, {event->b, NAN}};
-    event->b = 0.0;
+    event->b =
+        opens ? 0.0 : fmin(w->width, w->span); /* what is at its bound slides a little late */
     status = force_at(&force, w->t, w->q, w->v, &x.fa.value);
     if (status == SALTUS_OK && x.fa.value > 0.0) {
       status = shrink(&force, w->width, &x);
       event->a = x.a;
       event->b = x.b;
+    }
+  }
+  return status;
+}
+
+/* Slip that turns: from what it has at the start, or where it has just begun from where it has some. */
+static saltus_status find_turn(saltusi_capture* w, saltusi_eval* eval, int key) {
+  enum { HALVINGS = 40 };
+  double sense = w->grips.of[key].direction[0];
+  const search slip = {.w = w, .eval = eval, .what = SLIP, .key = key};
+  bracket x = {
+      0.0, w->span, {sense * w->here.slip[2 * key], NAN}, {sense * w->end.slip[2 * key], NAN}};
+  saltus_status status = SALTUS_OK;
+  for (int k = 0; x.fa.value <= w->grips.slow && k < HALVINGS && x.b > 2.0 * w->width; k++) {
+    sample middle = {NAN, NAN};
+    double half = 0.5 * x.b;
+    status = evaluate(&slip, half, &middle);
+    if (status != SALTUS_OK) {
+      return status;
+    }
+    bool before = middle.value > w->grips.slow;
+    *(before ? &x.a : &x.b) = half;
+    *(before ? &x.fa : &x.fb) = middle;
+  }
+  if (!(x.fa.value > 0.0)) {
+    add(w, SALTUSI_EVENT_STOP, key, 0.0, fmin(w->width, w->span));
+    return SALTUS_OK;
+  }
+  status = shrink(&slip, w->width, &x);
+  add(w, SALTUSI_EVENT_STOP, key, x.a, x.b);
+  return status;
+}
+
+static saltus_status find_turns(saltusi_capture* w, saltusi_eval* eval) {
+  saltus_status status = SALTUS_OK;
+  for (int i = 0; status == SALTUS_OK && i < w->count; i++) {
+    int key = w->keys[i];
+    const saltusi_grip* grip = &w->grips.of[key];
+    bool turned = grip->direction[0] * w->end.slip[2 * key] < 0.0;
+    if (grip->slips && grip->tangents == 1 && turned) {
+      status = find_turn(w, eval, key);
     }
   }
   return status;
@@ -361,6 +432,9 @@ saltus_status saltusi_capture_find(saltusi_capture* w, saltusi_eval* eval) {
   }
   if (status == SALTUS_OK && w->count > 0) {
     status = find_open(w, eval);
+  }
+  if (status == SALTUS_OK && w->grips.of != NULL) {
+    status = find_turns(w, eval);
   }
   sort_events(w);
   return status;

@@ -21,29 +21,18 @@ static const saltus_field fields[] = {
 
 SALTUSI_DEFAULTS(saltus_event_capturing_options, saltus_event_capturing_options_default, fields)
 
-/* One number per contact: 1 while it is closed. */
 static size_t memory_count(const void* options, const saltus_system* sys) {
   (void)options;
-  return (size_t)sys->dims.nc;
+  return (size_t)sys->dims.nc * saltusi_capture_carried(sys);
 }
 
 static void carry_memory(const void* options, const saltus_system* sys, saltusi_carry* carry) {
-  (void)options, (void)sys;
-  saltusi_carry_each(carry, 1);
+  (void)options;
+  saltusi_capture_carry(sys, carry);
 }
 
 static saltus_status step(void* work, const void* options, const saltusi_step* s) {
   return saltusi_capture_step(work, options, s);
-}
-
-static size_t dense_count(const void* options, const saltus_system* sys) {
-  (void)options;
-  return saltusi_pieces_doubles(&sys->dims);
-}
-
-static void carry_dense(const void* options, const saltus_system* sys, saltusi_carry* carry) {
-  (void)options;
-  saltusi_pieces_carry(&sys->dims, carry);
 }
 
 static saltus_status dense(void* work, const void* options, const saltusi_dense_query* query) {
@@ -65,8 +54,9 @@ static saltus_status dense(void* work, const void* options, const saltusi_dense_
                                      p),                                                           \
               .embedded_order = embedded,                                                          \
               .penetrates = never_rests,                                                           \
-              .treats = SALTUS_TREATS_JOINTS | SALTUS_TREATS_VARIABLE_STEPS |                      \
-                        SALTUS_TREATS_CHANGING_CONTACTS | SALTUS_TREATS_MAPS | SALTUS_TREATS_LAWS, \
+              .treats = SALTUS_TREATS_JOINTS | SALTUS_TREATS_FRICTION |                            \
+                        SALTUS_TREATS_VARIABLE_STEPS | SALTUS_TREATS_CHANGING_CONTACTS |           \
+                        SALTUS_TREATS_MAPS | SALTUS_TREATS_LAWS,                                   \
               .options = TABLE,                                                                    \
           },                                                                                       \
       .work_size = sizeof(saltusi_capture),                                                        \
@@ -74,8 +64,8 @@ static saltus_status dense(void* work, const void* options, const saltusi_dense_
       .carry_memory = carry_memory,                                                                \
       .layout = layout_##id,                                                                       \
       .step = step,                                                                                \
-      .dense_count = dense_count,                                                                  \
-      .carry_dense = carry_dense,                                                                  \
+      .dense_count = saltusi_capture_dense_count,                                                  \
+      .carry_dense = saltusi_capture_carry_dense,                                                  \
       .dense = dense,                                                                              \
   };
 

@@ -19,9 +19,15 @@
 /* Rows of joints and held contacts at the stage after the present one, which measure its velocities. */
 static void measure(saltusi_operator* op, const saltus_system* sys, const saltus_point* at,
                     const saltusi_rk_start* start) {
+  const saltusi_held* held = &start->held;
   saltusi_rows_joints(sys, at, &op->measured);
-  for (int i = 0; i < start->count; i++) {
-    saltusi_rows_contact(sys, at, start->keys[i], 1, &op->measured, sys->dims.nj + i);
+  for (int i = 0; i < held->count; i++) {
+    if (held->grips != NULL) {
+      saltusi_grip_look(&held->grips->of[held->keys[i]], sys, at, held->keys[i], &op->measured,
+                        op->first[i]);
+    } else {
+      saltusi_rows_contact(sys, at, held->keys[i], 1, &op->measured, sys->dims.nj + i);
+    }
   }
   op->apart = true;
 }
@@ -47,7 +53,6 @@ saltus_status saltusi_half_explicit_stages(saltusi_rk* rk, saltusi_eval* eval,
   const saltus_system* sys = &eval->sys;
   const saltusi_tableau* m = rk->method;
   int nv = sys->dims.nv;
-  int rows = sys->dims.nj + start->count;
   double* V_next = rk->half_velocity;
   memcpy(rk->V, start->v, (size_t)nv * sizeof(double));
   memcpy(rk->Q, start->q, (size_t)sys->dims.nq * sizeof(double));
@@ -66,7 +71,7 @@ saltus_status saltusi_half_explicit_stages(saltusi_rk* rk, saltusi_eval* eval,
     }
     saltusi_force(eval, &at, K);
     saltusi_linear_solve(eval, &rk->mass, K);
-    saltusi_operator_hold(&rk->held, sys, &at, start->keys, start->count);
+    saltusi_hold(&rk->held, sys, &at, &start->held);
     if (saltusi_has_maps(sys)) {
       saltusi_rate(sys, rk->Q, V, rk->rates + (size_t)i * (size_t)sys->dims.nq);
     }
@@ -81,8 +86,7 @@ saltus_status saltusi_half_explicit_stages(saltusi_rk* rk, saltusi_eval* eval,
       return status;
     }
     saltusi_operator_apply(&rk->held, eval, K);
-    memcpy(rk->forces + (size_t)i * (size_t)(sys->dims.nj + sys->dims.nc), rk->held.P,
-           (size_t)rows * sizeof(double));
+    saltusi_rk_keep(rk, &sys->dims, &start->held, i);
     if (!last) {
       saltusi_rk_combine(nv, i + 1, start->v, h, weights, rk->K, V + nv);
     }

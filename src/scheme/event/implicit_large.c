@@ -28,7 +28,9 @@ void saltusi_rk_large_layout(saltusi_rk_large* l, const saltusi_tableau* method,
   int n = method->stages * sys->dims.nv;
   l->on = true;
   saltusi_linear_layout(&l->linear, sys, arena);
-  saltusi_operator_layout(&l->op, eval, &(saltusi_demand){.held = true}, arena);
+  bool rough = saltusi_has_friction(sys);
+  const saltusi_demand demand = {.held = true, .friction = rough, .two_sided = rough};
+  saltusi_operator_layout(&l->op, eval, &demand, arena);
   saltusi_mixing_layout(&l->mixing, n, n, arena);
   l->x = SALTUS_PUSH(arena, double, sys->dims.nv);
 }
@@ -66,8 +68,8 @@ static saltus_status factor(saltusi_rk* rk, saltusi_eval* eval, const saltusi_rk
     return SALTUS_OK;
   }
   saltus_status status = saltusi_linear_assemble(eval, &l->linear, &at, 1.0, -g, -g * g);
-  if (status == SALTUS_OK && sys->dims.nj + start->count > 0) {
-    saltusi_operator_hold(&l->op, sys, &at, start->keys, start->count);
+  if (status == SALTUS_OK && sys->dims.nj + start->held.count > 0) {
+    saltusi_hold(&l->op, sys, &at, &start->held);
     saltusi_operator_form_held(&l->op, eval, &l->linear);
     status = l->op.status;
   }
@@ -86,9 +88,10 @@ static saltus_status correct(saltusi_rk* rk, saltusi_eval* eval, const saltusi_r
   saltusi_linear_mass_times(eval, &l->linear, &at, R, l->x);
   saltusi_linear_solve(eval, &l->linear, l->x);
   saltus_status status = SALTUS_OK;
-  if (sys->dims.nj + start->count > 0) {
+  if (sys->dims.nj + start->held.count > 0) {
+    const saltusi_row_block* measured = saltusi_operator_measured(&l->op);
     for (int r = 0; r < l->op.count; r++) {
-      l->op.rhs[r] = saltusi_row_dot(&l->op.rows, r, l->x) - saltusi_row_dot(&l->op.rows, r, R);
+      l->op.rhs[r] = saltusi_row_dot(measured, r, l->x) - saltusi_row_dot(measured, r, R);
     }
     status = saltusi_operator_solve(&l->op, eval);
     if (status == SALTUS_OK) {

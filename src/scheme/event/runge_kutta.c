@@ -35,14 +35,19 @@ void saltusi_rk_layout(saltusi_rk* rk, const saltusi_tableau* method, const salt
   int s = method->stages;
   rk->method = method;
   saltusi_linear_layout(&rk->mass, sys, arena);
-  const saltusi_demand demand = {
-      .held = true, .convective = true, .two_sided = method->half_explicit};
+  bool rough = saltusi_has_friction(sys);
+  const saltusi_demand demand = {.held = true,
+                                 .friction = rough,
+                                 .convective = true,
+                                 .two_sided = method->half_explicit || rough};
   saltusi_operator_layout(&rk->held, eval, &demand, arena);
   rk->K = SALTUS_PUSH2(arena, double, s, d->nv);
   rk->V = SALTUS_PUSH2(arena, double, s, d->nv);
   rk->Q = SALTUS_PUSH(arena, double, d->nq);
   rk->rates = saltusi_has_maps(sys) ? SALTUS_PUSH2(arena, double, s, d->nq) : rk->V;
-  rk->forces = SALTUS_PUSH2(arena, double, s, d->nj + d->nc);
+  rk->each = rough ? 3 : 1;
+  rk->forces = SALTUS_PUSH2(arena, double, s, d->nj + rk->each * d->nc);
+  rk->powers = SALTUS_PUSH2(arena, double, s, rough ? d->nc : 0);
   if (method->implicit) {
     rk->a0 = SALTUS_PUSH(arena, double, d->nv);
     rk->R = SALTUS_PUSH2(arena, double, s, d->nv);
@@ -58,16 +63,47 @@ void saltusi_rk_layout(saltusi_rk* rk, const saltusi_tableau* method, const salt
     rk->newton = SALTUS_PUSH2(arena, double, s * d->nv, s * d->nv);
     rk->pivot = SALTUS_PUSH(arena, int, s * d->nv);
   }
+  if (method->implicit && saltusi_slips_in_space(sys)) {
+    saltusi_rk_follow_layout(&rk->follow, method, eval, arena);
+  }
   if (method->half_explicit) {
     rk->half_velocity = SALTUS_PUSH(arena, double, d->nv);
   }
 }
 
 saltus_status saltusi_rk_acceleration(saltusi_rk* rk, saltusi_eval* eval, const saltus_point* at,
-                                      const int* keys, int count, double* a) {
-  assert(rk != NULL && eval != NULL && at != NULL && count >= 0);
-  const saltusi_held held = {.keys = keys, .count = count, .both_ways = true};
-  return saltusi_accelerate(eval, &rk->mass, &rk->held, at, &held, a);
+                                      const saltusi_held* held, double* a) {
+  assert(rk != NULL && eval != NULL && at != NULL && held != NULL);
+  saltusi_held equal = *held;
+  equal.both_ways = true;
+  return saltusi_accelerate(eval, &rk->mass, &rk->held, at, &equal, a);
+}
+
+void saltusi_rk_force(const saltusi_rk* rk, const saltusi_held* held, int i, double force[3]) {
+  assert(rk != NULL && held != NULL && i >= 0 && i < held->count);
+  if (held->grips != NULL) {
+    saltusi_grip_force(&held->grips->of[held->keys[i]], &rk->held, i, force);
+    return;
+  }
+  force[0] = rk->held.P[rk->held.first[i]];
+  force[1] = force[2] = 0.0;
+}
+
+void saltusi_rk_keep(saltusi_rk* rk, const saltus_dims* d, const saltusi_held* held, int stage) {
+  assert(rk != NULL && d != NULL && held != NULL && stage >= 0);
+  double* forces = rk->forces + (size_t)stage * (size_t)(d->nj + rk->each * d->nc);
+  int rows = held->grips != NULL ? d->nj : d->nj + held->count;
+  if (rows > 0) {
+    memcpy(forces, rk->held.P, (size_t)rows * sizeof(double));
+  }
+  for (int i = 0; held->grips != NULL && i < held->count; i++) {
+    saltusi_rk_force(rk, held, i, forces + d->nj + 3 * i);
+    const saltusi_grip* grip = &held->grips->of[held->keys[i]];
+    rk->powers[stage * d->nc + i] = forces[d->nj + 3 * i] * grip->rate;
+    if (rk->follow.on) {
+      memcpy(rk->follow.slip + 2 * (size_t)(stage * d->nc + i), grip->slip, sizeof grip->slip);
+    }
+  }
 }
 
 void saltusi_rk_restart(saltusi_rk* rk) {
@@ -125,18 +161,20 @@ static void turn_stages(saltusi_rk* rk, const saltus_system* sys, const saltusi_
 }
 
 /* The acceleration of stage i for the velocities V and the stages of q that they make. */
-static saltus_status evaluate_stage(saltusi_rk* rk, saltusi_eval* eval,
-                                    const saltusi_rk_start* start, double h, int i, double* a) {
+saltus_status saltusi_rk_stage(saltusi_rk* rk, saltusi_eval* eval, const saltusi_rk_start* start,
+                               double h, int i, double* a) {
+  assert(rk != NULL && eval != NULL && start != NULL && h > 0.0 && i >= 0 && a != NULL);
   const saltus_dims* d = &eval->sys.dims;
   const saltusi_tableau* m = rk->method;
   turn_stage(rk, &eval->sys, start, h, i);
   saltus_point at =
       saltusi_at(eval, start->t + m->c[i] * h, rk->Q, rk->V + (size_t)i * (size_t)d->nv);
-  saltus_status status = saltusi_rk_acceleration(rk, eval, &at, start->keys, start->count, a);
-  int rows = d->nj + start->count;
-  if (status == SALTUS_OK && rows > 0) {
-    memcpy(rk->forces + (size_t)i * (size_t)(d->nj + d->nc), rk->held.P,
-           (size_t)rows * sizeof(double));
+  if (rk->follow.on) {
+    start->held.grips->given = rk->follow.direction + 2 * (size_t)i * (size_t)d->nc;
+  }
+  saltus_status status = saltusi_rk_acceleration(rk, eval, &at, &start->held, a);
+  if (status == SALTUS_OK) {
+    saltusi_rk_keep(rk, d, &start->held, i);
   }
   return status;
 }
@@ -147,7 +185,8 @@ static saltus_status explicit_stages(saltusi_rk* rk, saltusi_eval* eval,
   for (int i = 0; i < rk->method->stages; i++) {
     double* V = rk->V + (size_t)i * (size_t)d->nv;
     saltusi_rk_combine(d->nv, i, start->v, h, rk->method->a[i], rk->K, V);
-    saltus_status status = evaluate_stage(rk, eval, start, h, i, rk->K + (size_t)i * (size_t)d->nv);
+    saltus_status status =
+        saltusi_rk_stage(rk, eval, start, h, i, rk->K + (size_t)i * (size_t)d->nv);
     if (status != SALTUS_OK) {
       return status;
     }
@@ -172,7 +211,7 @@ static saltus_status difference_column(saltusi_rk* rk, saltusi_eval* eval,
   }
   saltus_point at =
       saltusi_at(eval, start->t, position ? rk->shift : start->q, position ? start->v : rk->shift);
-  saltus_status status = saltusi_rk_acceleration(rk, eval, &at, start->keys, start->count, rk->a1);
+  saltus_status status = saltusi_rk_acceleration(rk, eval, &at, &start->held, rk->a1);
   double* J = position ? rk->a_q : rk->a_v;
   for (int i = 0; i < nv; i++) {
     J[i * nv + j] = (rk->a1[i] - rk->a0[i]) / step;
@@ -218,13 +257,13 @@ static void exact_jacobians(saltusi_rk* rk, saltusi_eval* eval, const saltus_poi
 static saltus_status prepare(saltusi_rk* rk, saltusi_eval* eval, const saltusi_rk_start* start) {
   const saltus_system* sys = &eval->sys;
   saltus_point at = saltusi_at(eval, start->t, start->q, start->v);
-  saltus_status status = saltusi_rk_acceleration(rk, eval, &at, start->keys, start->count, rk->a0);
+  saltus_status status = saltusi_rk_acceleration(rk, eval, &at, &start->held, rk->a0);
   if (status != SALTUS_OK || rk->large.on) {
     rk->prepared = status == SALTUS_OK;
     return status;
   }
   bool mass_known = (sys->traits & SALTUS_CONSTANT_MASS) != 0 || sys->ops->mass_q != NULL;
-  if (sys->dims.nj + start->count == 0 && mass_known) {
+  if (sys->dims.nj + start->held.count == 0 && mass_known) {
     exact_jacobians(rk, eval, &at);
   } else {
     for (int j = 0; j < 2 * sys->dims.nv && status == SALTUS_OK; j++) {
@@ -235,25 +274,32 @@ static saltus_status prepare(saltusi_rk* rk, saltusi_eval* eval, const saltusi_r
   return status;
 }
 
+/* Rows of stage i of I - h A x a_v - h^2 A^2 x a_q. */
+static void fill_newton(saltusi_rk* rk, int nv, double h, int i) {
+  const saltusi_tableau* m = rk->method;
+  int n = m->stages * nv;
+  for (int j = 0; j < m->stages; j++) {
+    double square = 0.0;
+    for (int k = 0; k < m->stages; k++) {
+      square += m->a[i][k] * m->a[k][j];
+    }
+    for (int r = 0; r < nv; r++) {
+      double* row = rk->newton + (size_t)(i * nv + r) * (size_t)n + (size_t)j * (size_t)nv;
+      for (int c = 0; c < nv; c++) {
+        row[c] = (i == j && r == c ? 1.0 : 0.0) - h * m->a[i][j] * rk->a_v[r * nv + c] -
+                 h * h * square * rk->a_q[r * nv + c];
+      }
+    }
+  }
+}
+
 /* I - h A x a_v - h^2 A^2 x a_q, factored; false when it is singular. */
 static bool factor_newton(saltusi_rk* rk, const saltus_dims* d, double h) {
   const saltusi_tableau* m = rk->method;
   int nv = d->nv;
   int n = m->stages * nv;
   for (int i = 0; i < m->stages; i++) {
-    for (int j = 0; j < m->stages; j++) {
-      double square = 0.0;
-      for (int k = 0; k < m->stages; k++) {
-        square += m->a[i][k] * m->a[k][j];
-      }
-      for (int r = 0; r < nv; r++) {
-        double* row = rk->newton + (size_t)(i * nv + r) * (size_t)n + (size_t)j * (size_t)nv;
-        for (int c = 0; c < nv; c++) {
-          row[c] = (i == j && r == c ? 1.0 : 0.0) - h * m->a[i][j] * rk->a_v[r * nv + c] -
-                   h * h * square * rk->a_q[r * nv + c];
-        }
-      }
-    }
+    fill_newton(rk, nv, h, i);
   }
   return saltusi_lu_factor(n, rk->newton, rk->pivot, 1e-15);
 }
@@ -269,7 +315,7 @@ static saltus_status residual(saltusi_rk* rk, saltusi_eval* eval, const saltusi_
   turn_stages(rk, &eval->sys, start, h);
   for (int i = 0; i < s; i++) {
     double* R = rk->R + (size_t)i * (size_t)nv;
-    saltus_status status = evaluate_stage(rk, eval, start, h, i, R);
+    saltus_status status = saltusi_rk_stage(rk, eval, start, h, i, R);
     if (status != SALTUS_OK) {
       return status;
     }
@@ -278,29 +324,17 @@ static saltus_status residual(saltusi_rk* rk, saltusi_eval* eval, const saltusi_
   return SALTUS_OK;
 }
 
-static saltus_status implicit_stages(saltusi_rk* rk, saltusi_eval* eval,
-                                     const saltusi_rk_start* start, double h) {
-  const saltus_dims* d = &eval->sys.dims;
-  int n = rk->method->stages * d->nv;
-  saltus_status status = rk->prepared ? SALTUS_OK : prepare(rk, eval, start);
-  if (status != SALTUS_OK) {
-    return status;
-  }
-  for (int i = 0; i < rk->method->stages; i++) {
-    memcpy(rk->K + (size_t)i * (size_t)d->nv, rk->a0, (size_t)d->nv * sizeof(double));
-    saltusi_rate(&eval->sys, start->q, start->v, rk->rates + (size_t)i * (size_t)d->nq);
-  }
+/* The stages from K on; the Newton matrix is factored. */
+static saltus_status newton_stages(saltusi_rk* rk, saltusi_eval* eval,
+                                   const saltusi_rk_start* start, double h) {
+  int n = rk->method->stages * eval->sys.dims.nv;
   if (rk->large.on) {
     return saltusi_rk_large_stages(rk, eval, start, h, residual);
   }
-  if (!factor_newton(rk, d, h)) {
-    return isfinite(saltusi_max_abs(d->nv, rk->a0)) ? SALTUS_RETRY_SMALLER : SALTUS_RETRY_NAN;
-  }
-  eval->work.factorizations++;
   double before = INFINITY;
   double largest = 0.0;
   for (int k = 0; k < NEWTON_MAX; k++) {
-    status = residual(rk, eval, start, h);
+    saltus_status status = residual(rk, eval, start, h);
     if (status != SALTUS_OK) {
       return status;
     }
@@ -322,12 +356,34 @@ static saltus_status implicit_stages(saltusi_rk* rk, saltusi_eval* eval,
   return SALTUS_RETRY_SMALLER;
 }
 
+static saltus_status implicit_stages(saltusi_rk* rk, saltusi_eval* eval,
+                                     const saltusi_rk_start* start, double h) {
+  const saltus_dims* d = &eval->sys.dims;
+  bool follows = saltusi_rk_follows(rk, d, start);
+  saltus_status status = rk->prepared ? SALTUS_OK : prepare(rk, eval, start);
+  if (status != SALTUS_OK) {
+    return status;
+  }
+  for (int i = 0; i < rk->method->stages; i++) {
+    memcpy(rk->K + (size_t)i * (size_t)d->nv, rk->a0, (size_t)d->nv * sizeof(double));
+    saltusi_rate(&eval->sys, start->q, start->v, rk->rates + (size_t)i * (size_t)d->nq);
+  }
+  if (!rk->large.on) {
+    if (!factor_newton(rk, d, h)) {
+      return isfinite(saltusi_max_abs(d->nv, rk->a0)) ? SALTUS_RETRY_SMALLER : SALTUS_RETRY_NAN;
+    }
+    eval->work.factorizations++;
+  }
+  return follows ? saltusi_rk_follow(rk, eval, start, h, newton_stages)
+                 : newton_stages(rk, eval, start, h);
+}
+
 saltus_status saltusi_rk_step(saltusi_rk* rk, saltusi_eval* eval, const saltusi_rk_start* start,
                               double h, double* q1, double* v1) {
   assert(rk != NULL && eval != NULL && start != NULL && h > 0.0);
   const saltus_dims* d = &eval->sys.dims;
   const saltusi_tableau* m = rk->method;
-  bool holds = d->nj + start->count > 0;
+  bool holds = d->nj + start->held.count > 0;
   saltus_status status = m->implicit ? implicit_stages(rk, eval, start, h)
                          : m->half_explicit && holds
                              ? saltusi_half_explicit_stages(rk, eval, start, h)
@@ -344,7 +400,17 @@ double saltusi_rk_impulse(const saltusi_rk* rk, const saltus_dims* dims, int row
   assert(rk != NULL && dims != NULL && row >= 0 && h > 0.0);
   double sum = 0.0;
   for (int i = 0; i < rk->method->stages; i++) {
-    sum += rk->method->b[i] * rk->forces[(size_t)i * (size_t)(dims->nj + dims->nc) + (size_t)row];
+    size_t stage = (size_t)i * (size_t)(dims->nj + rk->each * dims->nc);
+    sum += rk->method->b[i] * rk->forces[stage + (size_t)row];
+  }
+  return h * sum;
+}
+
+double saltusi_rk_friction_work(const saltusi_rk* rk, const saltus_dims* dims, int i, double h) {
+  assert(rk != NULL && dims != NULL && i >= 0 && h > 0.0 && rk->each > 1);
+  double sum = 0.0;
+  for (int stage = 0; stage < rk->method->stages; stage++) {
+    sum += rk->method->b[stage] * rk->powers[stage * dims->nc + i];
   }
   return h * sum;
 }

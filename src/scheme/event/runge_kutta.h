@@ -17,22 +17,25 @@
  * length 1 at the end of the step, which moves them by no more than its error, so the order stays. The columns of a_q
  * are along velocities.
  *
+ * Friction of contacts that slip in space has the direction of the velocities of a stage: near the ends of slip that is
+ * stiff, and differs from stage to stage. Implicit methods solve for the directions of their stages besides
+ * (follow.c).
+ *
  * A half-explicit tableau holds on velocity level instead, the index-2 form; see half_explicit.c.
  */
 #ifndef SALTUSI_RUNGE_KUTTA_H
 #define SALTUSI_RUNGE_KUTTA_H
 
 #include "math/mixing.h"
-#include "operator/operator.h"
+#include "scheme/event/acceleration.h"
 #include "scheme/event/tableau.h"
 
 /* Where a step starts, and what is held during it. A view. */
 typedef struct saltusi_rk_start {
   double t;
-  const double* q; /* [nq] */
-  const double* v; /* [nv] */
-  const int* keys; /* [count] held contacts */
-  int count;
+  const double* q;   /* [nq] */
+  const double* v;   /* [nv] */
+  saltusi_held held; /* contacts */
 } saltusi_rk_start;
 
 /* Stages of large systems (implicit_large.c). */
@@ -45,6 +48,20 @@ typedef struct saltusi_rk_large {
   double* x; /* [nv] */
 } saltusi_rk_large;
 
+/* Directions of slip in space, one for each stage (follow.c). */
+typedef struct saltusi_rk_follow_work {
+  bool on;           /* they hold now */
+  int most;          /* contacts that there is room for */
+  int* contact;      /* [most] places in the held ones */
+  double* direction; /* [stages x 2 nc] by key */
+  double* slip;      /* [stages x 2 nc] m/s, by place in the held contacts */
+  double* turned;    /* [nv] what a turn of one direction does to an acceleration */
+  double* tangents;  /* [2 most x nv] rows of tangents at the start */
+  double* J;         /* [(stages most)^2] */
+  double* g;         /* [stages most] */
+  int* pivot;        /* [stages most] */
+} saltusi_rk_follow_work;
+
 typedef struct saltusi_rk {
   const saltusi_tableau* method;
   saltusi_linear mass;
@@ -53,20 +70,23 @@ typedef struct saltusi_rk {
   double* V;             /* [stages x nv] velocities */
   double* Q;             /* [nq] */
   double* rates;         /* [stages x nq] of Q; V itself where q' = v */
-  double* forces;        /* [stages x (nj + nc)] */
+  int each;              /* rows of forces of a contact: 1, with friction 3 */
+  double* forces;        /* [stages x (nj + each nc)] */
+  double* powers;        /* [stages x nc] W, of friction */
   saltusi_rk_large
       large; /* of implicit methods with more unknowns than dense matrices are good for */
   /* of implicit methods with fewer; a0 and R of all: */
-  double* a_q;    /* [nv x nv] */
-  double* a_v;    /* [nv x nv] */
-  double* a0;     /* [nv] acceleration at the start */
-  double* a1;     /* [nv] */
-  double* shift;  /* [nq] */
-  double* unit;   /* [nv] of systems with maps */
-  double* newton; /* [(stages nv)^2] */
-  double* R;      /* [stages nv] */
-  int* pivot;     /* [stages nv] */
-  bool prepared;  /* a0, a_q and a_v belong to the present start */
+  double* a_q;                   /* [nv x nv] */
+  double* a_v;                   /* [nv x nv] */
+  double* a0;                    /* [nv] acceleration at the start */
+  double* a1;                    /* [nv] */
+  double* shift;                 /* [nq] */
+  double* unit;                  /* [nv] of systems with maps */
+  double* newton;                /* [(stages nv)^2] */
+  double* R;                     /* [stages nv] */
+  int* pivot;                    /* [stages nv] */
+  bool prepared;                 /* a0, a_q and a_v belong to the present start */
+  saltusi_rk_follow_work follow; /* of implicit methods with slip in space */
   /* of half-explicit methods: */
   double* half_velocity; /* [nv] of the next stage, before it is held */
 } saltusi_rk;
@@ -74,9 +94,15 @@ typedef struct saltusi_rk {
 void saltusi_rk_layout(saltusi_rk* rk, const saltusi_tableau* method, const saltusi_eval* eval,
                        saltus_arena* arena);
 
-/* a [nv] with `keys` held; forces stay in rk->held.P. */
+/* a [nv] with contacts held both ways; forces stay in rk->held.P. */
 saltus_status saltusi_rk_acceleration(saltusi_rk* rk, saltusi_eval* eval, const saltus_point* at,
-                                      const int* keys, int count, double* a);
+                                      const saltusi_held* held, double* a);
+
+/* The force of held contact i after it, normal first; zeros where it has no friction. */
+void saltusi_rk_force(const saltusi_rk* rk, const saltusi_held* held, int i, double force[3]);
+
+/* Keeps the forces of a stage. */
+void saltusi_rk_keep(saltusi_rk* rk, const saltus_dims* dims, const saltusi_held* held, int stage);
 
 /* Has to be called when q, v, t or the held contacts of the start have changed. */
 void saltusi_rk_restart(saltusi_rk* rk);
@@ -95,6 +121,18 @@ saltus_status saltusi_rk_large_stages(saltusi_rk* rk, saltusi_eval* eval,
                                       const saltusi_rk_start* start, double h,
                                       saltusi_rk_residual_fn* residual);
 
+/* The acceleration of stage i for the velocities V and the stages of q that they make. */
+saltus_status saltusi_rk_stage(saltusi_rk* rk, saltusi_eval* eval, const saltusi_rk_start* start,
+                               double h, int i, double* a);
+
+/* follow.c. Whether contacts slip in space: then friction has the direction of the start in every stage. */
+void saltusi_rk_follow_layout(saltusi_rk_follow_work* f, const saltusi_tableau* method,
+                              const saltusi_eval* eval, saltus_arena* arena);
+bool saltusi_rk_follows(saltusi_rk* rk, const saltus_dims* dims, const saltusi_rk_start* start);
+/* The stages with friction against their slip; stages: those for given directions, from K on. */
+saltus_status saltusi_rk_follow(saltusi_rk* rk, saltusi_eval* eval, const saltusi_rk_start* start,
+                                double h, saltusi_rk_residual_fn* stages);
+
 /* The stages of a half-explicit step (half_explicit.c). */
 saltus_status saltusi_half_explicit_stages(saltusi_rk* rk, saltusi_eval* eval,
                                            const saltusi_rk_start* start, double h);
@@ -103,8 +141,11 @@ saltus_status saltusi_half_explicit_stages(saltusi_rk* rk, saltusi_eval* eval,
 void saltusi_rk_combine(int n, int stages, const double* x0, double h, const double* weights,
                         const double* k, double* x);
 
-/* Impulse of row `row` (joints first, then held contacts) over the last step of length h. */
+/* Impulse of row `row` (joints first, then held contacts, rk->each of them) over the last step of length h. */
 double saltusi_rk_impulse(const saltusi_rk* rk, const saltus_dims* dims, int row, double h);
+
+/* Work of friction at held contact i over the last step of length h. */
+double saltusi_rk_friction_work(const saltusi_rk* rk, const saltus_dims* dims, int i, double h);
 
 /* Adds the difference to the embedded method over the last step of length h. */
 void saltusi_rk_add_error(const saltusi_rk* rk, const saltus_dims* dims, double h, double* q_error,

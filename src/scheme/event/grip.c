@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * grip.c - see grip.h.
+ */
+#include "scheme/event/grip.h"
+
+#include <assert.h>
+#include <string.h>
+
+/* Tangents of the contact with friction that has most of them. */
+static int most_tangents(const saltus_system* sys) {
+  int most = 0;
+  for (int i = 0; i < sys->law_count && sys->laws != NULL; i++) {
+    bool more = sys->laws[i].mu > 0.0 && sys->laws[i].tangents > most;
+    most = more ? sys->laws[i].tangents : most;
+  }
+  return most;
+}
+
+bool saltusi_has_friction(const saltus_system* sys) {
+  assert(sys != NULL);
+  return most_tangents(sys) > 0;
+}
+
+bool saltusi_slips_in_space(const saltus_system* sys) {
+  assert(sys != NULL);
+  return most_tangents(sys) > 1;
+}
+
+void saltusi_grips_layout(saltusi_grips* grips, const saltus_system* sys, saltus_arena* arena) {
+  assert(grips != NULL && sys != NULL && arena != NULL);
+  grips->of = saltusi_has_friction(sys) ? SALTUS_PUSH(arena, saltusi_grip, sys->dims.nc) : NULL;
+}
+
+void saltusi_grip_begin(saltusi_grip* grip, const saltus_contact_law* law) {
+  assert(grip != NULL && law != NULL);
+  bool rough = law->mu > 0.0 && law->tangents > 0;
+  *grip = (saltusi_grip){.tangents = rough ? law->tangents : 0, .mu = rough ? law->mu : 0.0};
+}
+
+void saltusi_grip_write(const saltusi_grip* grip, double marks[SALTUSI_GRIP_MARKS]) {
+  assert(grip != NULL && marks != NULL);
+  marks[0] = (grip->slips ? 1 : 0) + (grip->held[0] ? 2 : 0) + (grip->held[1] ? 4 : 0);
+  for (int k = 0; k < 2; k++) {
+    marks[1 + k] = grip->ratio[k];
+    marks[3 + k] = grip->direction[k];
+  }
+}
+
+void saltusi_grip_read(saltusi_grip* grip, const double marks[SALTUSI_GRIP_MARKS]) {
+  assert(grip != NULL && marks != NULL);
+  int what = (int)marks[0];
+  grip->slips = (what & 1) != 0;
+  grip->held[0] = (what & 2) != 0;
+  grip->held[1] = (what & 4) != 0;
+  for (int k = 0; k < 2; k++) {
+    grip->ratio[k] = marks[1 + k];
+    grip->direction[k] = marks[3 + k];
+  }
+}
+
+void saltusi_grip_slip(saltusi_grip* grip, const double* d) {
+  assert(grip != NULL && d != NULL && grip->tangents > 0);
+  double second = grip->tangents > 1 ? d[1] : 0.0;
+  double size = hypot(d[0], second);
+  grip->slips = true;
+  grip->held[0] = grip->held[1] = false;
+  grip->direction[0] = d[0] / size;
+  grip->direction[1] = second / size;
+  grip->ratio[0] = -grip->mu * grip->direction[0];
+  grip->ratio[1] = -grip->mu * grip->direction[1];
+}
+
+void saltusi_grip_stick(saltusi_grip* grip) {
+  assert(grip != NULL);
+  grip->slips = false;
+  for (int k = 0; k < 2; k++) {
+    grip->held[k] = k < grip->tangents;
+    grip->ratio[k] = 0.0;
+    grip->direction[k] = 0.0;
+  }
+}
+
+/* ---- rows --------------------------------------------------------------------------------------- */
+
+static int width_of(const saltusi_row_block* block, int row) {
+  return block->column != NULL ? block->entries[row] : block->stride;
+}
+
+static void copy_row(const saltusi_row_block* from, int r, saltusi_row_block* to, int s) {
+  size_t width = (size_t)width_of(from, r);
+  size_t at = (size_t)r * (size_t)from->stride;
+  size_t into = (size_t)s * (size_t)to->stride;
+  memcpy(to->G + into, from->G + at, width * sizeof(double));
+  if (from->column != NULL) {
+    memcpy(to->column + into, from->column + at, width * sizeof(int));
+    to->entries[s] = from->entries[r];
+  }
+  to->b[s] = from->b[r];
+  if (from->c != NULL && to->c != NULL) {
+    to->c[s] = from->c[r];
+  }
+}
+
+/* Rows of one contact share their columns. */
+static void mix_row(saltusi_row_block* block, int into, int from, double factor) {
+  double* to = block->G + (size_t)into * (size_t)block->stride;
+  const double* G = block->G + (size_t)from * (size_t)block->stride;
+  for (int k = 0; k < width_of(block, into); k++) {
+    to[k] += factor * G[k];
+  }
+}
+
+/* The tangents that are held follow the normal. */
+static int gather(const saltusi_grip* grip, saltusi_row_block* block, int row) {
+  int next = row + 1;
+  for (int k = 0; k < grip->tangents; k++) {
+    if (grip->held[k] && next != row + 1 + k) {
+      copy_row(block, row + 1 + k, block, next);
+    }
+    next += grip->held[k] ? 1 : 0;
+  }
+  return next - row;
+}
+
+int saltusi_grip_look(const saltusi_grip* grip, const saltus_system* sys, const saltus_point* at,
+                      int key, saltusi_row_block* block, int row) {
+  assert(grip != NULL && sys != NULL && at != NULL && block != NULL && key >= 0 && row >= 0);
+  bool any = grip->held[0] || grip->held[1];
+  saltusi_rows_contact(sys, at, key, any ? 1 + grip->tangents : 1, block, row);
+  return gather(grip, block, row);
+}
+
+/* U_T, and where it slips in space the direction of friction. */
+static void measure_slip(saltusi_grip* grip, double slow, const double* given,
+                         const saltusi_row_block* block, int row, const double* v) {
+  grip->slip[1] = 0.0;
+  for (int k = 0; k < grip->tangents; k++) {
+    grip->slip[k] = saltusi_row_dot(block, row + 1 + k, v) + block->b[row + 1 + k];
+  }
+  grip->speed = hypot(grip->slip[0], grip->slip[1]);
+  bool turns = grip->slips && grip->tangents == 2;
+  for (int k = 0; turns && k < 2; k++) {
+    double d = given != NULL        ? given[k]
+               : grip->speed > slow ? grip->slip[k] / grip->speed
+                                    : grip->direction[k];
+    grip->ratio[k] = -grip->mu * d;
+  }
+  grip->rate = grip->ratio[0] * grip->slip[0] + grip->ratio[1] * grip->slip[1];
+}
+
+void saltusi_grips_hold(saltusi_grips* grips, saltusi_operator* op, const saltus_system* sys,
+                        const saltus_point* at, const int* keys, int count) {
+  assert(grips != NULL && op != NULL && sys != NULL && at != NULL && count >= 0);
+  int nj = sys->dims.nj;
+  bool apart = false;
+  saltusi_operator_begin(op, nj);
+  saltusi_rows_joints(sys, at, &op->rows);
+  for (int i = 0; i < count; i++) {
+    saltusi_grip* grip = &grips->of[keys[i]];
+    int row = saltusi_operator_look(op, sys, at, keys[i], 1 + grip->tangents);
+    copy_row(&op->rows, row, &op->measured, row);
+    if (grip->tangents > 0) {
+      const double* given = grips->given != NULL ? grips->given + 2 * keys[i] : NULL;
+      measure_slip(grip, grips->slow, given, &op->rows, row, at->v);
+    }
+    for (int k = 0; k < grip->tangents; k++) {
+      if (!grip->held[k] && grip->ratio[k] != 0.0) {
+        mix_row(&op->rows, row, row + 1 + k, grip->ratio[k]);
+        apart = true;
+      }
+    }
+    int rows = gather(grip, &op->rows, row);
+    for (int k = 1; k < rows; k++) {
+      copy_row(&op->rows, row + k, &op->measured, row + k);
+    }
+    saltusi_operator_take(op, rows, 0.0);
+  }
+  for (int j = 0; apart && j < nj; j++) {
+    copy_row(&op->rows, j, &op->measured, j);
+  }
+  op->apart = apart;
+}
+
+void saltusi_grip_force(const saltusi_grip* grip, const saltusi_operator* op, int i,
+                        double force[3]) {
+  assert(grip != NULL && op != NULL && i >= 0 && i < op->contacts);
+  const double* P = op->P + op->first[i];
+  int next = 1;
+  force[0] = P[0];
+  for (int k = 0; k < 2; k++) {
+    force[1 + k] = grip->held[k] ? P[next++] : grip->ratio[k] * P[0];
+  }
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * grip.h - friction of contacts that are held: what they do along their tangents (impact and friction laws, 4).
+ *
+ *   sticks   U_T = 0: rows of the tangents are held too. Tangents that other rows make superfluous are none; they keep
+ *            the part rho = lambda_T / lambda_N that they had when it was decided
+ *   slips    lambda_T = rho lambda_N,  rho = -mu d, d the direction of U_T: in the plane its sense, kept until the
+ *            status changes, so that the motion goes on smoothly beyond the end of slip; in space that of the velocity
+ *            at hand
+ *
+ *   rows R      joints, normals, tangents that are held
+ *   columns H   the same, and G_N + sum rho G_T for normals of contacts with tangents that are not
+ *   M a = F + H lambda,    R^T a + c = 0
+ *
+ * Which contacts press, stick and slip is decided by the friction problem on accelerations (grip_decide.c).
+ */
+#ifndef SALTUSI_GRIP_H
+#define SALTUSI_GRIP_H
+
+#include "law/law.h"
+#include "operator/operator.h"
+#include "scheme/island_joints.h"
+
+/* One contact. */
+typedef struct saltusi_grip {
+  int tangents; /* 0: without friction */
+  double mu;
+  bool slips;
+  bool held[2];        /* tangents that are rows */
+  double ratio[2];     /* rho of tangents that are not */
+  double direction[2]; /* of slip; in space counts where there is no velocity yet */
+  double slip[2];      /* m/s, U_T where rows were written last, */
+  double speed;        /* its size, */
+  double rate;         /* and power of friction for each newton of the normal force, m/s */
+} saltusi_grip;
+
+/* All contacts of a system with friction. */
+typedef struct saltusi_grips {
+  saltusi_grip* of; /* [nc] by key; NULL: there is no friction */
+  double slow;      /* m/s, slip below this is none */
+  const double*
+      given; /* [2 nc] directions of slip in space that hold now; NULL: those of the velocities */
+} saltusi_grips;
+
+/* Doubles that tell of a contact what it does, to be carried. */
+enum { SALTUSI_GRIP_MARKS = 5 };
+
+/* Whether a contact of the system has friction. */
+bool saltusi_has_friction(const saltus_system* sys);
+
+/* One with two tangents. */
+bool saltusi_slips_in_space(const saltus_system* sys);
+
+void saltusi_grips_layout(saltusi_grips* grips, const saltus_system* sys, saltus_arena* arena);
+
+/* A contact at its law, which does nothing yet. */
+void saltusi_grip_begin(saltusi_grip* grip, const saltus_contact_law* law);
+void saltusi_grip_write(const saltusi_grip* grip, double marks[SALTUSI_GRIP_MARKS]);
+void saltusi_grip_read(saltusi_grip* grip, const double marks[SALTUSI_GRIP_MARKS]);
+
+/* It slips along d, which is normalised. */
+void saltusi_grip_slip(saltusi_grip* grip, const double* d);
+/* It sticks, all tangents held. */
+void saltusi_grip_stick(saltusi_grip* grip);
+
+/* Rows of a held contact. */
+static inline int saltusi_grip_rows(const saltusi_grip* grip) {
+  return 1 + (grip->held[0] ? 1 : 0) + (grip->held[1] ? 1 : 0);
+}
+
+/* Its normal and the tangents that are held, into a block from `row` on, which has room for all of its rows; returns
+ * how many. */
+int saltusi_grip_look(const saltusi_grip* grip, const saltus_system* sys, const saltus_point* at,
+                      int key, saltusi_row_block* block, int row);
+
+/* Joints and contacts of keys [count], evaluated and taken: op->rows are columns H, op->measured rows R. */
+void saltusi_grips_hold(saltusi_grips* grips, saltusi_operator* op, const saltus_system* sys,
+                        const saltus_point* at, const int* keys, int count);
+
+/* The force of contact i of the operator, which has this grip. */
+void saltusi_grip_force(const saltusi_grip* grip, const saltusi_operator* op, int i,
+                        double force[3]);
+
+/* ---- grip_decide.c ------------------------------------------------------------------------------ */
+
+typedef struct saltusi_grip_decision {
+  saltusi_linear mass;
+  saltusi_operator op; /* all rows; P are the forces [N], joints first */
+  saltusi_island_joints joints;
+  saltusi_cones cones;
+  int most;      /* contacts of an island that there is room for */
+  int pushed;    /* in: key of the contact whose friction has just reached its bound; -1: none */
+  int count;     /* contacts of the last decision: */
+  int* key;      /* [nc] */
+  bool* moves;   /* [nc] slips before it is decided */
+  bool* presses; /* [nc] */
+  double* W;     /* [rows squared] of an island with joints held */
+  double* u;     /* [rows] */
+  double* P;     /* [rows] */
+  double* basis; /* [rows squared] */
+  int* accepted; /* [rows] */
+  saltusi_grips* grips;
+} saltusi_grip_decision;
+
+void saltusi_grip_decision_layout(saltusi_grip_decision* d, const saltusi_eval* eval,
+                                  saltus_arena* arena);
+
+/* Contacts of keys [count] are closed and do not approach: which of them press (d->presses), with which forces (d->op)
+ * and what they do along their tangents (grips); a [nv] is the acceleration. Those that slip faster than grips->slow go
+ * on doing so. SALTUS_RETRY_SMALLER when no forces obey Coulomb's law. */
+saltus_status saltusi_grip_decide(saltusi_grip_decision* d, saltusi_grips* grips,
+                                  saltusi_eval* eval, const saltus_point* at, const int* keys,
+                                  int count, double* a);
+
+#endif
