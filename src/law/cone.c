@@ -265,7 +265,7 @@ static bool solve(const problem* p) {
          sweep(p);
 }
 
-bool saltusi_cones_solve(saltusi_cones* cones, int units) {
+bool saltusi_law_cones_solve(saltusi_cones* cones, int units) {
   assert(cones != NULL && units >= 0);
   const problem p = {.c = cones, .units = units, .rows = cones->first[units]};
   return solve(&p);

@@ -69,8 +69,8 @@ struct saltus_contact_law;
 
 /* A friction problem alone (cone.c): W r + b with c->first, c->mu, c->W [rows x rows], which need not be symmetric, and
  * c->b written by the caller; the answer in c->r. False when none is found. */
-void saltusi_cones_layout(saltusi_cones* cones, int contacts, int rows, saltus_arena* arena);
-bool saltusi_cones_solve(saltusi_cones* cones, int units);
+void saltusi_law_cones_layout(saltusi_cones* cones, int contacts, int rows, saltus_arena* arena);
+bool saltusi_law_cones_solve(saltusi_cones* cones, int units);
 
 /* ---- inside the layer ----------------------------------------------------------------------- */
 

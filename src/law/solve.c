@@ -22,7 +22,7 @@ static size_t square(int n) {
   return (size_t)n * (size_t)n;
 }
 
-void saltusi_cones_layout(saltusi_cones* c, int contacts, int rows, saltus_arena* arena) {
+void saltusi_law_cones_layout(saltusi_cones* c, int contacts, int rows, saltus_arena* arena) {
   assert(c != NULL && arena != NULL && contacts >= 0 && rows >= contacts);
   int n = 4 * contacts;
   saltusi_lcp_layout(&c->lcp, n, arena);
@@ -56,7 +56,7 @@ void saltusi_laws_layout(saltusi_laws* laws, int contacts, int rows, saltus_aren
   int guards = 3 * contacts > 2 ? 3 * contacts : 2;
   laws->contacts_max = contacts;
   laws->rows_max = rows;
-  saltusi_cones_layout(&laws->cones, contacts, rows, arena);
+  saltusi_law_cones_layout(&laws->cones, contacts, rows, arena);
   saltusi_flow_layout(&laws->flow, flow, guards, arena);
   laws->springs.status = SALTUS_PUSH(arena, int, contacts);
   laws->springs.sign = SALTUS_PUSH(arena, double, contacts);

@@ -43,7 +43,7 @@ void saltusi_grip_decision_layout(saltusi_grip_decision* d, const saltusi_eval* 
   const saltusi_demand demand = {.friction = true, .own_law = true, .convective = true};
   saltusi_operator_layout(&d->op, eval, &demand, arena);
   saltusi_island_joints_layout(&d->joints, dims->nj, rows, arena);
-  saltusi_cones_layout(&d->cones, d->most, rows, arena);
+  saltusi_law_cones_layout(&d->cones, d->most, rows, arena);
   d->key = SALTUS_PUSH(arena, int, dims->nc);
   d->moves = SALTUS_PUSH(arena, bool, dims->nc);
   d->presses = SALTUS_PUSH(arena, bool, dims->nc);
@@ -114,7 +114,7 @@ static bool solve(const island* in) {
       }
     }
   }
-  if (!saltusi_cones_solve(c, in->count)) {
+  if (!saltusi_law_cones_solve(c, in->count)) {
     return false;
   }
   for (int i = 0; i < in->count; i++) {
