@@ -175,8 +175,8 @@ class Run(Cli):
     def test_friction_is_refused_by_a_scheme_that_cannot_treat_it(self):
         text = BALL.replace('coordinates: {', 'coordinates: {x: {start: 0}, ')
         text = text.replace("m/2*y'^2", "m/2*(x'^2 + y'^2)").replace(
-            'restitution: e', "slip: x', friction: 0.3, adhesion: {force: 1}").replace('reference: ball\n', '')
-        self.refused('run', self.scene(text), '--scheme', 'rk4', says='asks for more')
+            'restitution: e', "restitution: e, slip: x', friction: 0.3").replace('reference: ball\n', '')
+        self.refused('run', self.scene(text), '--scheme', 'splitting-rkf45', says='does not treat friction')
 
 
     def test_the_energy_ledger_is_reported_and_kept(self):
