@@ -85,10 +85,12 @@ static void activate_near(saltusi_moreau* w, const saltus_moreau_jean_options* o
   const double u0 = saltusi_row_dot(&w->op.rows, row, s->v0) + w->op.rows.b[row];
   const double pushed = pushed_by(w, row), gap = w->list.gap[i];
   saltusi_moreau_activate(w, s, i, row, saltusi_operator_rows(&w->op, law), u0);
-  w->taken[w->list.key[i]] = true;
+  w->taken[w->list.key[i]] = -1;
   w->rebounds[active] = forecast && law->e_N > 0.0;
   w->offset[active] =
       w->rebounds[active] && gap >= 0.0 ? 0.0 : speculative_offset(o, s->h, gap, u0, pushed);
+  const double ends = gap + s->h * ((1.0 - o->theta) * u0 - o->theta * w->offset[active]);
+  w->aim[active] = ends < 0.0 ? ends : 0.0;
 }
 
 saltus_status saltusi_moreau_find_near(saltusi_moreau* w, const saltus_moreau_jean_options* o,
@@ -101,7 +103,7 @@ saltus_status saltusi_moreau_find_near(saltusi_moreau* w, const saltus_moreau_je
     status = predict(w, o, s);
   }
   const double rounding = saltusi_moreau_gap_rounding(s);
-  memset(w->taken, 0, (size_t)sys->dims.nc * sizeof(bool));
+  memset(w->taken, 0, (size_t)sys->dims.nc * sizeof(int));
   for (int i = 0; i < w->list.count && status == SALTUS_OK; i++) {
     const double gap = w->list.gap[i];
     const int count = saltusi_operator_rows(&w->op, &sys->laws[w->list.law[i]]);
@@ -129,54 +131,111 @@ bool saltusi_moreau_looks_ahead(const saltus_moreau_jean_options* o, const saltu
 /* Penetration that is left to the next step, in parts of the way that forces make bodies go in one. */
 static const double ahead_part = 0.1;
 
+/* Cosine of the angle by which a normal may turn in a step that is linearised at its end. */
+static const double same_side = 0.7;
+
+/* Rows of the i-th active contact at the end of the step in place of those that it has; false: its normal has turned too far. */
+static bool turn_rows(saltusi_moreau* w, const saltusi_step* s, const saltus_point* end, int i) {
+  const int row = w->op.first[i], count = w->op.first[i + 1] - row, behind = w->op.count;
+  const int linear = saltusi_linear_part(w);
+  saltusi_row_block* rows = &w->op.rows;
+  if (linear == 0) {
+    return false;
+  }
+  saltusi_rows_contact(&s->eval->sys, end, s->contacts[i].key, 1, rows, behind);
+  const double* old = rows->G + (size_t)row * (size_t)rows->stride;
+  if (!(saltusi_dot(linear, old, rows->G + (size_t)behind * (size_t)rows->stride) > same_side)) {
+    return false;
+  }
+  saltusi_rows_contact(&s->eval->sys, end, s->contacts[i].key, count, rows, row);
+  for (int r = row; r < row + count; r++) {
+    w->u0[r] = saltusi_row_dot(rows, r, s->v0) + rows->b[r];
+  }
+  return true;
+}
+
+/* The i-th active contact, held by its row at q_k, goes along a curve and ends at the gap `there`, deeper than it was to be.
+ * One step of Newton's method: g + h theta G^T (v - v_1) >= aim with the rows of the end, or with those that it has
+ * where they turn too far. One that rebounds leaves anyway, and where rows are iterated they are those of the way. */
+static bool bend(saltusi_moreau* w, const saltus_moreau_jean_options* o, const saltusi_step* s,
+                 const saltus_point* end, int i, double there) {
+  const double miss = there - w->aim[i];
+  const int row = w->op.first[i];
+  if (o->iterate != 1 || w->rebounds[i] || miss > -ahead_part * s->h * pushed_by(w, row)) {
+    return false;
+  }
+  (void)turn_rows(w, s, end, i);
+  w->offset[i] =
+      miss / (o->theta * s->h) - saltusi_row_dot(&w->op.rows, row, s->v1) - w->op.rows.b[row];
+  return true;
+}
+
+/* Contact i of a list at the end of the step, which is closed there and nobody expected, takes part. */
+static saltus_status add_unexpected(saltusi_moreau* w, const saltus_moreau_jean_options* o,
+                                    const saltusi_step* s, const saltus_point* end, int i) {
+  const saltus_system* sys = &s->eval->sys;
+  const int key = w->list.key[i];
+  const int count = saltusi_operator_rows(&w->op, &sys->laws[w->list.law[i]]);
+  const double there = w->list.gap[i];
+  int row = saltusi_operator_look(&w->op, sys, end, key, count);
+  if (there > -ahead_part * s->h * pushed_by(w, row)) {
+    return SALTUS_OK;
+  }
+  const saltus_point start = saltusi_at(s->eval, s->t, s->q0, s->v0);
+  saltus_status status = SALTUS_OK;
+  double here = 0.0;
+  if (sys->ops->gaps != NULL) {
+    status = sys->ops->gaps(sys->self, &start, 1, &w->list.identity[i], &here);
+  }
+  if (here > 0.0 && isfinite(here)) {
+    row = saltusi_operator_look(&w->op, sys, &start, key, count);
+  }
+  const double b = w->op.rows.b[row];
+  const double u0 = saltusi_row_dot(&w->op.rows, row, s->v0) + b;
+  const double u1 = saltusi_row_dot(&w->op.rows, row, s->v1) + b;
+  const double way = s->h * ((1.0 - o->theta) * u0 + o->theta * u1);
+  if (!(here > 0.0 && here + way < 0.0)) {
+    here = there - way;
+  }
+  w->list.gap[i] = here;
+  row = w->op.count;
+  activate_near(w, o, s, i, false);
+  w->list.gap[i] = there;
+  for (; row < w->op.count; row++) { /* the others have found a way without it */
+    w->op.P[row] = 0.0;
+  }
+  return status;
+}
+
 saltus_status saltusi_moreau_look_ahead(saltusi_moreau* w, const saltus_moreau_jean_options* o,
                                         const saltusi_step* s, bool* any) {
+  assert(w != NULL && o != NULL && s != NULL && any != NULL);
   const saltus_system* sys = &s->eval->sys;
-  assert(w != NULL && any != NULL);
   const saltus_dims* d = &sys->dims;
   const int before = w->op.contacts;
   saltusi_mean(d->nv, 1.0 - o->theta, s->v0, o->theta, s->v1, w->v_end);
   saltusi_advance(sys, s->q0, w->v_end, s->h, w->q_end);
   memcpy(w->v_end, s->v1, (size_t)d->nv * sizeof(double));
   const saltus_point end = saltusi_at(s->eval, s->t + s->h, w->q_end, w->v_end);
-  const saltus_point start = saltusi_at(s->eval, s->t, s->q0, s->v0);
   saltus_status status = saltusi_contacts(sys, &end, &w->list);
+  for (int i = 0; i < before; i++) {
+    w->taken[s->contacts[i].key] = i + 1;
+  }
+  *any = false;
   for (int i = 0; status == SALTUS_OK && i < w->list.count; i++) {
-    if (w->taken[w->list.key[i]] || !(w->list.gap[i] < 0.0)) {
+    const int taken = w->taken[w->list.key[i]];
+    if (!(w->list.gap[i] < 0.0)) {
       continue;
     }
-    const int key = w->list.key[i];
-    const int count = saltusi_operator_rows(&w->op, &sys->laws[w->list.law[i]]);
-    const double there = w->list.gap[i];
-    int row = saltusi_operator_look(&w->op, sys, &end, key, count);
-    if (there > -ahead_part * s->h * pushed_by(w, row)) {
-      continue;
-    }
-    double here = 0.0;
-    if (sys->ops->gaps != NULL) {
-      status = sys->ops->gaps(sys->self, &start, 1, &w->list.identity[i], &here);
-    }
-    if (here > 0.0 && isfinite(here)) {
-      row = saltusi_operator_look(&w->op, sys, &start, key, count);
-    }
-    const double b = w->op.rows.b[row];
-    const double u0 = saltusi_row_dot(&w->op.rows, row, s->v0) + b;
-    const double u1 = saltusi_row_dot(&w->op.rows, row, s->v1) + b;
-    const double way = s->h * ((1.0 - o->theta) * u0 + o->theta * u1);
-    if (!(here > 0.0 && here + way < 0.0)) {
-      here = there - way;
-    }
-    w->list.gap[i] = here;
-    row = w->op.count;
-    activate_near(w, o, s, i, false);
-    w->list.gap[i] = there;
-    for (; row < w->op.count; row++) { /* the others have found a way without it */
-      w->op.P[row] = 0.0;
+    if (taken > 0) {
+      *any = bend(w, o, s, &end, taken - 1, w->list.gap[i]) || *any;
+    } else if (taken == 0) {
+      status = add_unexpected(w, o, s, &end, i);
     }
   }
   w->rows = w->op.count;
   s->report->active = w->op.contacts;
-  *any = w->op.contacts > before;
+  *any = *any || w->op.contacts > before;
   return status;
 }
 

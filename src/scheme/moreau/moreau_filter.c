@@ -226,6 +226,7 @@ static void close_up(saltusi_moreau* w, const saltusi_step* s) {
       op->slip[contacts] = op->slip[i];
     }
     w->offset[contacts] = w->offset[i];
+    w->aim[contacts] = w->aim[i];
     w->rebounds[contacts] = w->rebounds[i];
     s->contacts[contacts] = s->contacts[i];
     op->first[contacts++] = next;

@@ -554,10 +554,11 @@ void saltusi_moreau_layout(saltusi_moreau* w, int warm_start, const saltusi_eval
   w->u0 = SALTUS_PUSH(arena, double, rows);
   w->b0 = SALTUS_PUSH(arena, double, rows);
   w->offset = SALTUS_PUSH(arena, double, d->nc);
+  w->aim = SALTUS_PUSH(arena, double, d->nc);
   w->rebounds = SALTUS_PUSH(arena, bool, d->nc);
   w->broken = SALTUS_PUSH(arena, double, d->nj);
   w->forced = SALTUS_PUSH(arena, bool, d->nc);
-  w->taken = SALTUS_PUSH(arena, bool, d->nc);
+  w->taken = SALTUS_PUSH(arena, int, d->nc);
   w->dropped = SALTUS_PUSH(arena, bool, d->nc);
   w->met = SALTUS_PUSH(arena, bool, d->nc);
   w->q_end = SALTUS_PUSH(arena, double, d->nq);

@@ -63,26 +63,28 @@ struct saltusi_moreau {
   saltusi_contact_list list;
   saltusi_operator op;
   saltusi_ancestors ancestors;
-  double* q_theta;     /* [nq] */
-  double* v_theta;     /* [nv] */
-  double* v_free;      /* [nv] */
-  double* force;       /* [nv] */
-  int rows;            /* of the joints and the active contacts */
-  double* e;           /* [rows] restitution in force */
-  double* u0;          /* [rows] U_k */
-  double* b0;          /* [rows] b at t_k */
-  double* offset;      /* [nc] of active contacts: approach that their gap allows, m/s */
-  bool* rebounds;      /* [nc] of active contacts: whether restitution counts */
-  double* broken;      /* [nj] G_k^T v_k + b_k while contacts are active, else 0 */
-  bool* forced;        /* [nc] active whatever the forecast says, by key */
+  double* q_theta; /* [nq] */
+  double* v_theta; /* [nv] */
+  double* v_free;  /* [nv] */
+  double* force;   /* [nv] */
+  int rows;        /* of the joints and the active contacts */
+  double* e;       /* [rows] restitution in force */
+  double* u0;      /* [rows] U_k */
+  double* b0;      /* [rows] b at t_k */
+  double* offset;  /* [nc] of active contacts: approach that their gap allows, m/s */
+  double* aim;     /* [nc] of speculative contacts: gap at the end of the step that they may have */
+  bool* rebounds;  /* [nc] of active contacts: whether restitution counts */
+  double* broken;  /* [nj] G_k^T v_k + b_k while contacts are active, else 0 */
+  bool* forced;    /* [nc] active whatever the forecast says, by key */
   bool *dropped, *met; /* [nc] of active contacts: superfluous, and looked at */
-  bool* taken;         /* [nc] takes part, by key, where contacts are speculative */
-  double* q_end;       /* [nq] where a speculative step leads */
-  double* v_end;       /* [nv] */
-  int body_width;      /* velocities of a body where all have as many, else 0 */
-  bool linearized;     /* v_free is that of v_{k+1} = v_k already */
-  bool exact;          /* one iteration solves a step */
-  bool rows_stay;      /* those at q_k are those of the whole step */
+  int*
+      taken; /* [nc] by key, where contacts are speculative: 0: takes no part, 1 + active contact; -1: superfluous */
+  double* q_end;   /* [nq] where a speculative step leads */
+  double* v_end;   /* [nv] */
+  int body_width;  /* velocities of a body where all have as many, else 0 */
+  bool linearized; /* v_free is that of v_{k+1} = v_k already */
+  bool exact;      /* one iteration solves a step */
+  bool rows_stay;  /* those at q_k are those of the whole step */
   saltusi_moreau_joints kept;
   saltusi_moreau_linkage linked;
   const double* past_before; /* the last steps (moreau_past.h); NULL: unknown */
