@@ -73,9 +73,25 @@ static bool invert_general(saltusi_block_lu* lu, int d, const double* a, double*
   return true;
 }
 
+/* Rows of the largest units with loops of their own: bodies. */
+enum { WIDE = 6 };
+
 /* C -= A B with A [m x k], B [k x n]; constant sizes where inlined so. */
 static inline void subtract_product(const int m, const int k, const int n, const double* restrict A,
                                     const double* restrict B, double* restrict C) {
+  if (m == WIDE && k == WIDE && n == WIDE) { /* the same sums, row by row */
+    for (int a = 0; a < WIDE; a++) {
+      double sum[WIDE];
+      memcpy(sum, C + (size_t)a * WIDE, sizeof sum);
+      for (int l = 0; l < WIDE; l++) {
+        for (int c = 0; c < WIDE; c++) {
+          sum[c] -= A[a * WIDE + l] * B[l * WIDE + c];
+        }
+      }
+      memcpy(C + (size_t)a * WIDE, sum, sizeof sum);
+    }
+    return;
+  }
   for (int a = 0; a < m; a++) {
     for (int c = 0; c < n; c++) {
       double sum = C[a * n + c];
@@ -122,7 +138,7 @@ static inline bool factor_uniform(saltusi_block_lu* lu, const int d) {
       double* factor = lu->lower + (size_t)e * (size_t)square;
       product(d, d, d, row + (size_t)k * (size_t)square, lu->inverse + (size_t)k * (size_t)square,
               factor);
-      double kept[9];
+      double kept[WIDE * WIDE];
       memcpy(kept, factor, bytes);
       const double* upper = lu->upper + (size_t)lu->upper_start[k] * (size_t)square;
       for (int g = lu->upper_start[k]; g < lu->upper_start[k + 1]; g++, upper += square) {
@@ -131,7 +147,9 @@ static inline bool factor_uniform(saltusi_block_lu* lu, const int d) {
     }
     double* inverse = lu->inverse + (size_t)i * (size_t)square;
     const double* own = row + (size_t)i * (size_t)square;
-    if (!(d == 3 ? invert3(own, inverse) : invert2(own, inverse))) {
+    if (!(d == WIDE ? invert_general(lu, WIDE, own, inverse)
+          : d == 3  ? invert3(own, inverse)
+                    : invert2(own, inverse))) {
       return false;
     }
     for (int e = lu->upper_start[i]; e < lu->upper_start[i + 1]; e++) {
@@ -192,6 +210,9 @@ static bool factor_blocks(saltusi_block_lu* lu) {
   if (lu->uniform == 3) {
     return factor_uniform(lu, 3);
   }
+  if (lu->uniform == WIDE) {
+    return factor_uniform(lu, WIDE);
+  }
   return lu->uniform == 2 ? factor_uniform(lu, 2) : factor_general(lu);
 }
 
@@ -219,7 +240,7 @@ static inline void substitute_uniform(const saltusi_block_lu* lu, const int d, c
     }
   }
   for (int i = lu->units - 1; i >= 0; i--) {
-    double sum[3];
+    double sum[WIDE];
     memcpy(sum, y + i * d, (size_t)d * sizeof(double));
     for (int e = lu->upper_start[i]; e < lu->upper_start[i + 1]; e++) {
       subtract_times(d, d, lu->upper + (size_t)e * (size_t)square, y + lu->upper_unit[e] * d, sum);
@@ -271,6 +292,8 @@ static void substitute(const saltusi_block_lu* lu, const double* b, double* x) {
     substitute_uniform(lu, 3, b, x);
   } else if (lu->uniform == 2) {
     substitute_uniform(lu, 2, b, x);
+  } else if (lu->uniform == WIDE) {
+    substitute_uniform(lu, WIDE, b, x);
   } else {
     substitute_general(lu, lu->units, NULL, b, x);
   }
@@ -279,7 +302,7 @@ static void substitute(const saltusi_block_lu* lu, const double* b, double* x) {
 static inline void times_uniform(const saltusi_block_lu* lu, const int d, const double* values,
                                  const double* x, double* y) {
   for (int i = 0; i < lu->units; i++) {
-    double sum[3] = {0.0, 0.0, 0.0};
+    double sum[WIDE] = {0.0};
     const double* block = values + (size_t)lu->start[i] * (size_t)(d * d);
     for (int e = lu->start[i]; e < lu->start[i + 1]; e++, block += d * d) {
       const double* v = x + lu->unit[e] * d;
@@ -302,6 +325,10 @@ void saltusi_block_lu_times(const saltusi_block_lu* lu, const double* values, co
   }
   if (lu->uniform == 2) {
     times_uniform(lu, 2, values, x, y);
+    return;
+  }
+  if (lu->uniform == WIDE) {
+    times_uniform(lu, WIDE, values, x, y);
     return;
   }
   for (int i = 0; i < lu->units; i++) {

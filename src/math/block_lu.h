@@ -19,8 +19,8 @@
 /* Rows of blocks: units of `offset` rows, and the units that each one meets, ascending. */
 typedef struct saltusi_block_pattern {
   int units, rows, blocks;
-  int uniform;       /* 2 or 3: every unit has so many rows, blocks one after the other; else 0 */
-  int unit_max;      /* rows of the largest unit */
+  int uniform;  /* 2, 3 or 6: every unit has so many rows, blocks one after the other; else 0 */
+  int unit_max; /* rows of the largest unit */
   const int* offset; /* [units + 1] */
   const int* start;  /* [units + 1] */
   const int* unit;   /* [blocks] */

@@ -20,7 +20,7 @@ void saltusi_bodies_layout(saltusi_bodies* b, int units, int bodies, saltus_aren
   b->moved = SALTUS_PUSH2(arena, double, units, SALTUSI_CONTACT_ROWS);
   b->A = SALTUS_PUSH2(arena, double, bodies, BLOCK);
   b->inverse = SALTUS_PUSH2(arena, double, bodies, BLOCK);
-  b->v = SALTUS_PUSH2(arena, double, bodies, WIDTH);
+  b->v = SALTUS_PUSH2(arena, double, bodies + 1, WIDTH);
   b->right = SALTUS_PUSH2(arena, double, bodies, WIDTH);
   b->next = SALTUS_PUSH2(arena, double, bodies, WIDTH);
   b->step = SALTUS_PUSH2(arena, double, bodies, WIDTH);
@@ -29,6 +29,9 @@ void saltusi_bodies_layout(saltusi_bodies* b, int units, int bodies, saltus_aren
   b->neighbour = SALTUS_PUSH(arena, int, bodies + 2 * units);
   b->crossing = SALTUS_PUSH2(arena, int, units, 2);
   b->mark = SALTUS_PUSH(arena, int, bodies + 1);
+  b->packed = SALTUS_PUSH2(arena, double, units, SALTUSI_ROUND_ROOM);
+  b->lightness = SALTUS_PUSH2(arena, double, bodies + 1, 2);
+  b->pair = SALTUS_PUSH2(arena, int, units, 2);
 }
 
 static bool invert(const double* from, double* to) {
@@ -136,6 +139,7 @@ saltusi_block_pattern saltusi_bodies_pattern(const saltusi_bodies* b) {
   return (saltusi_block_pattern){.units = b->bodies,
                                  .rows = b->bodies * WIDTH,
                                  .blocks = b->start[b->bodies],
+                                 .uniform = WIDTH,
                                  .unit_max = WIDTH,
                                  .offset = b->offset,
                                  .start = b->start,

@@ -24,7 +24,8 @@ enum {
   SALTUSI_BODY_BLOCK = SALTUSI_BODY_WIDTH * SALTUSI_BODY_WIDTH, /* entries of its mass */
   SALTUSI_BODY_ROWS = 3 * SALTUSI_BODY_WIDTH,                   /* of a contact on one body */
   SALTUSI_CONTACT_ROWS = 2 * SALTUSI_BODY_ROWS,                 /* and on both */
-  SALTUSI_CONTACT_ENTRIES = 9                                   /* of a matrix of its three rows */
+  SALTUSI_CONTACT_ENTRIES = 9,                                  /* of a matrix of its three rows */
+  SALTUSI_ROUND_ROOM = 29 /* numbers of a packed contact of balls, body_round.c */
 };
 
 /* Contacts from which on bodies are worth their factors. */
@@ -41,7 +42,7 @@ typedef struct saltusi_bodies {
   double* A;     /* [bodies x SALTUSI_BODY_BLOCK] */
   double*
       inverse; /* [bodies x SALTUSI_BODY_BLOCK] A^-1; ones on the diagonal where a body has fewer velocities */
-  double* v;      /* [bodies x SALTUSI_BODY_WIDTH] */
+  double* v;      /* [(bodies + 1) x SALTUSI_BODY_WIDTH], the last body is the ground */
   double* right;  /* likewise */
   double* next;   /* likewise */
   double* step;   /* likewise */
@@ -51,6 +52,9 @@ typedef struct saltusi_bodies {
   int*
       crossing; /* [2 units] places of the blocks (first, second) and (second, first) in the factors */
   int* mark;    /* [bodies + 1] */
+  double* packed;    /* [units x SALTUSI_ROUND_ROOM] of body_round.c */
+  double* lightness; /* [2 (bodies + 1)] 1 / mass and 1 / inertia, likewise */
+  int* pair;         /* [2 units] likewise */
 } saltusi_bodies;
 
 /* Rooms for so many contacts and bodies. */

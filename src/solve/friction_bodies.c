@@ -2,7 +2,9 @@
  * SPDX-FileCopyrightText: The Saltus developers
  *
  * friction_bodies.c - large problems of spatial contacts by their bodies: sweeps with momentum, and Newton's
- * method or the interior point when they have cost as much as these would. Work is counted, never timed.
+ * method or the interior point when they have cost as much as these would. Where contacts are about as many as
+ * velocities, which is where piles that settle stay, Newton's method depends on where it starts: it is tried from
+ * the guess and from zero. Work is counted, never timed.
  */
 #include "solve/body_newton.h"
 #include "solve/body_sweeps.h"
@@ -17,7 +19,7 @@ static const double visit_cost = 120.0;
 /* Sweeps before anything else, and in steps of Newton's method before each of the other stages; at most so many. */
 enum { FIRST = 40, LAST = 1000, MOST = 4000 };
 static const double before_newton = 3.0;
-static const double before_interior = 10.0;
+static const double before_interior = 5.0;
 static const double at_last = 40.0;
 /* Steps of Newton's method, and those that have to gain something. */
 enum { STEPS = 30, TRIAL = 4 };
@@ -50,6 +52,17 @@ static bool newton(saltusi_friction_run* run) {
   return saltusi_run_note(run, "body-newton", stage);
 }
 
+/* Sweeps and Newton's method from zero. */
+static bool afresh(saltusi_friction_run* run, double sweeps) {
+  saltusi_friction_work* work = run->work;
+  const saltusi_body_sweeps settings = {.sweeps = sweeps < MOST ? (int)sweeps : MOST,
+                                        .tol = run->tol};
+  memset(work->point, 0, (size_t)work->pattern.rows * sizeof(double));
+  saltusi_stage stage = saltusi_sweep_bodies(&work->sweep, &work->given, &settings, work->point);
+  run->cost += visit_cost * stage.iterations * work->pattern.units;
+  return saltusi_run_note(run, "body-sweeps", stage) || newton(run);
+}
+
 static bool interior(saltusi_friction_run* run, double start) {
   const saltusi_interior_settings settings = {.iterations = INTERIOR,
                                               .tol = fmax(run->tol, interior_tol),
@@ -74,7 +87,7 @@ bool saltusi_run_bodies(saltusi_friction_run* run) {
     return true;
   }
   saltusi_run_from_best(run);
-  if (newton(run) || sweep(run, before_interior * each)) {
+  if (newton(run) || afresh(run, before_interior * each)) {
     return true;
   }
   for (int k = 0; k < STARTS; k++) {
