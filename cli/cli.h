@@ -98,5 +98,6 @@ int cli_solve(const cli_args* args);
 int cli_convert(const cli_args* args);
 int cli_bench(const cli_args* args);
 int cli_lab(const cli_args* args);
+int cli_verify(const cli_args* args);
 
 #endif

@@ -36,6 +36,8 @@ static const cli_option run_options[] = {
      false},
     {"-o", "FILE", "records to FILE.h5 or FILE.csv", false},
     {"--force", NULL, "lets -o replace a file that is no recording", false},
+    {"--certify", NULL, "records every step with -o and verifies it: exit code 1 unless all holds",
+     false},
     {"--snapshot", "FILE",
      "writes what the run needs to go on to FILE.snapshot, when it ends or is stopped", false},
     {"--costs", NULL, "says between which kinds of shapes finding contacts takes its time", false},
@@ -166,6 +168,12 @@ static const cli_option lab_options[] = {
     {"--help", NULL, "prints this text", false},
 };
 
+static const cli_option verify_options[] = {
+    {"--set", "NAME=VALUE", "replaces a parameter of the scene", true},
+    {"--json", NULL, "prints the certificate as JSON", false},
+    {"--help", NULL, "prints this text", false},
+};
+
 static const cli_command commands[] = {
     {"run", "MODEL", "simulates a scene or a reference problem",
      "MODEL is a scene file (.yaml), - for a scene on the standard input, or the name of a "
@@ -189,6 +197,10 @@ static const cli_command commands[] = {
     {"info", "FILE", "says what a recording holds",
      "FILE is a recording (.h5 or .csv), also one that was interrupted.", info_options,
      COUNT(info_options), 1, 1, cli_info},
+    {"verify", "RECORDING [SCENE]", "judges a recording without the code that made it",
+     "Computes the motion anew from the recorded states and the scene (that of the recording, or\n"
+     "SCENE), and says item by item what holds and how well. Exit code 1 when something does not.",
+     verify_options, COUNT(verify_options), 1, 2, cli_verify},
     {"plot", "FILE", "draws a recording",
      "Coordinates, velocities with their jumps, outputs, contact impulses and forces, energy, "
      "events.",

@@ -9,6 +9,7 @@
 #include "output.h"
 #include "progress.h"
 #include "saltus/mechanism.h"
+#include "verify.h"
 
 #include <math.h>
 #include <signal.h>
@@ -253,6 +254,9 @@ static int simulate(run_job* j, const saltus_run_def* def) {
     saved = saved == CLI_DONE ? kept : saved;
   }
   code = code == CLI_DONE ? saved : code;
+  if (j->certify && j->recorded && status == SALTUS_OK && code == CLI_DONE) {
+    code = cli_certify(j->path, &j->model);
+  }
   return status == SALTUS_OK ? code : CLI_FAILED;
 }
 
@@ -276,6 +280,24 @@ static int read_events(const run_job* j) {
   return cli_events_path_check(j->events);
 }
 
+/* A certificate is one of a recording with every step. */
+static int check_certify(const cli_args* args, const run_job* j) {
+  if (!j->certify) {
+    return CLI_DONE;
+  }
+  const char* beside = cli_has(args, "--every")       ? "--every"
+                       : cli_has(args, "--output-dt") ? "--output-dt"
+                       : j->machine                   ? "--json"
+                                                      : NULL;
+  if (j->path == NULL || beside != NULL) {
+    cli_error("run: --certify %s%s",
+              j->path == NULL ? "needs a recording: -o FILE" : "cannot go with ",
+              j->path == NULL ? "" : beside);
+    return CLI_USAGE;
+  }
+  return CLI_DONE;
+}
+
 /* From the model to the end of the run. */
 static int go(const cli_args* args, run_job* j) {
   saltus_run_def def;
@@ -294,6 +316,7 @@ static int go(const cli_args* args, run_job* j) {
     def.exact = (saltus_run_exact){j->reference.reference.at, j->reference.reference.self};
   }
   def.record_jumps = j->path != NULL;
+  def.record_every = j->certify ? 1 : def.record_every;
   def.progress = cli_progress_make(&progress);
   def.cancel = cli_signals_hold();
   code = cli_exit_code(saltus_run_create(&def, &j->run));
@@ -311,9 +334,11 @@ static int run(const cli_args* args, bool resumes) {
                .snapshot = cli_value(args, "--snapshot"),
                .global = {.wanted = cli_has(args, "--global-error")},
                .force = cli_has(args, "--force"),
+               .certify = !resumes && cli_has(args, "--certify"),
                .costs = {.wanted = cli_has(args, "--costs")},
                .machine = cli_has(args, "--json")};
-  int code = read_events(&j);
+  int code = check_certify(args, &j);
+  code = code == CLI_DONE ? read_events(&j) : code;
   if (code == CLI_DONE) {
     code = cli_snapshot_check(j.snapshot);
   }

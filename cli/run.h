@@ -42,6 +42,7 @@ typedef struct run_job {
   cli_global_error global;
   run_costs costs;
   bool force;    /* --force */
+  bool certify;  /* verify the recording */
   bool warned;   /* of shapes that may pass through each other */
   bool recorded; /* the recording holds the whole run */
   bool machine;  /* --json */

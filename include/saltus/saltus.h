@@ -39,6 +39,7 @@
 #include "saltus/time_dg.h"
 #include "saltus/trapezoidal.h"
 #include "saltus/urdf.h"
+#include "saltus/verify.h"
 #include "saltus/version.h"
 #include "saltus/work.h"
 

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * verify.c - saltus verify: a recording judged without the code that made it.
+ */
+#include "verify.h"
+
+#include "json.h"
+#include "output.h"
+#include "saltus/saltus.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Where the worst value of an item is, in words: "of y at t = 0.2 s". */
+static void print_place(const saltus_verify_result* r, const saltus_recording_data* data) {
+  char line[256];
+  if (r->has_contact && data->changing) {
+    const char* law = r->law < data->law_count ? data->law_names[r->law] : "";
+    printf(", contact %" PRIu64 " (%s)", r->identity, cli_one_line(law, line, sizeof line));
+  } else if (r->has_contact && r->identity < (uint64_t)data->nc) {
+    printf(", contact %s", cli_one_line(data->contact_names[r->identity], line, sizeof line));
+  } else if (r->place >= 0 && r->place < data->nv &&
+             (strcmp(r->name, "momentum") == 0 || strcmp(r->name, "positions") == 0 ||
+              strcmp(r->name, "impact momentum") == 0)) {
+    printf(", %s", cli_one_line(data->v_labels[r->place].name, line, sizeof line));
+  }
+  printf(" at t = %.6g s (frame %lld)", r->t, r->frame);
+}
+
+static void print_item(const saltus_verify_result* r, const saltus_recording_data* data) {
+  if (r->checked == 0) {
+    printf("  %-16s -       not looked at: nothing of this kind in the run\n", r->name);
+    return;
+  }
+  printf("  %-16s %s %10.3g of %.3g %s", r->name, r->passed ? "holds  " : "FAILS  ", r->value,
+         r->limit, r->unit);
+  if (r->value > 0.0 || !r->passed) {
+    print_place(r, data);
+  }
+  if (r->failures > 0) {
+    printf("; %lld of %lld places", r->failures, r->checked);
+  }
+  printf("\n");
+}
+
+static void print_certificate(const char* path, const saltus_certificate* c,
+                              const saltus_recording_data* data) {
+  printf("Certificate of %s: %s\n", path, c->passed ? "passes" : "FAILS");
+  printf("  %lld frames from t = %g s to %g s by %s (%s)\n", data->count, data->t[0],
+         data->t[data->count - 1], data->scheme, data->options);
+  for (int i = 0; i < SALTUS_VERIFY_ITEMS; i++) {
+    print_item(&c->items[i], data);
+  }
+  printf("  motion computed anew over %.6g of %.6g s, sums of forces and impulses compared over "
+         "%.6g s",
+         c->followed, c->span, c->balanced);
+  printf("%s%s\n", c->unfollowed[0] != '\0' ? "; " : "", c->unfollowed);
+}
+
+static void print_json(const char* path, const saltus_certificate* c,
+                       const saltus_recording_data* data) {
+  json j = {.file = stdout};
+  json_open(&j, NULL, '{');
+  json_text(&j, "file", path);
+  json_bool(&j, "passed", c->passed);
+  json_text(&j, "scheme", data->scheme);
+  json_text(&j, "options", data->options);
+  json_text(&j, "version", data->version);
+  json_integer(&j, "frames", data->count);
+  json_number(&j, "span", c->span);
+  json_number(&j, "followed", c->followed);
+  json_number(&j, "balanced", c->balanced);
+  json_text(&j, "unfollowed", c->unfollowed);
+  json_open(&j, "items", '[');
+  for (int i = 0; i < SALTUS_VERIFY_ITEMS; i++) {
+    const saltus_verify_result* r = &c->items[i];
+    json_open(&j, NULL, '{');
+    json_text(&j, "name", r->name);
+    json_text(&j, "says", r->doc);
+    json_bool(&j, "passed", r->passed);
+    json_integer(&j, "checked", r->checked);
+    json_integer(&j, "skipped", r->skipped);
+    json_integer(&j, "failures", r->failures);
+    json_number(&j, "value", r->checked > 0 ? r->value : NAN);
+    json_number(&j, "limit", r->checked > 0 ? r->limit : NAN);
+    json_text(&j, "unit", r->unit);
+    json_number(&j, "t", r->t);
+    json_close(&j, '}');
+  }
+  json_close(&j, ']');
+  json_close(&j, '}');
+  printf("\n");
+}
+
+static int certify(const char* path, const saltus_recording_data* data, const cli_model* model,
+                   bool machine) {
+  saltus_verify_def def = saltus_verify_def_default();
+  def.system = model->view.system;
+  def.data = data;
+  def.q0 = model->view.q0;
+  def.v0 = model->view.v0;
+  def.start = model->view.start;
+  def.start_tolerance = model->view.start_tolerance;
+  def.atol_q = model->view.atol_q;
+  def.atol_v = model->view.atol_v;
+  def.rtol = saltus_verify_tolerance(data->options, "rtol");
+  def.atol = saltus_verify_tolerance(data->options, "atol");
+  def.by_differences = strcmp(data->scheme, "schatzman-paoli") == 0;
+  double pairs = saltus_verify_tolerance(data->options, "direction_pairs");
+  def.cone_angle = pairs > 0.0 ? 0.5 * acos(-1.0) / pairs : 0.0;
+  def.log = cli_log();
+  saltus_certificate certificate;
+  saltus_status status = saltus_verify(&def, &certificate);
+  if (status != SALTUS_OK) {
+    return cli_exit_code(status);
+  }
+  if (machine) {
+    print_json(path, &certificate, data);
+  } else {
+    print_certificate(path, &certificate, data);
+  }
+  return certificate.passed ? CLI_DONE : CLI_FAILED;
+}
+
+int cli_certify(const char* path, const cli_model* model) {
+  saltus_recording_data* data = NULL;
+  int code = cli_exit_code(saltus_recording_read(path, cli_log(), NULL, &data));
+  code = code == CLI_DONE ? certify(path, data, model, false) : code;
+  saltus_recording_data_destroy(data);
+  return code;
+}
+
+int cli_verify(const cli_args* args) {
+  const char* path = args->positional[0];
+  saltus_recording_data* data = NULL;
+  int code = cli_exit_code(saltus_recording_read(path, cli_log(), NULL, &data));
+  if (code != CLI_DONE) {
+    return code;
+  }
+  cli_model model = {.target = path};
+  if (args->positional_count > 1) {
+    code = cli_model_open(args, args->positional[1], &model);
+  } else if (data->scene[0] == '\0') {
+    cli_error("%s: has no scene; give one: saltus verify RECORDING SCENE", path);
+    code = CLI_USAGE;
+  } else {
+    code = cli_model_open_text(args, path, data->scene, &model);
+  }
+  code = code == CLI_DONE ? certify(path, data, &model, cli_has(args, "--json")) : code;
+  cli_model_close(&model);
+  saltus_recording_data_destroy(data);
+  return code;
+}

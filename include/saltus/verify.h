@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * verify.h - a recorded run judged by somebody who did not compute it: a certificate.
+ *
+ *   saltus_verify_def def = saltus_verify_def_default();
+ *   def.system = saltus_scene_look(scene)->system;
+ *   def.data = data;                                  of saltus_recording_read
+ *   saltus_certificate certificate;
+ *   saltus_status status = saltus_verify(&def, &certificate);
+ *   ... certificate.passed, certificate.items[SALTUS_VERIFY_MOMENTUM].value
+ *
+ * Everything is computed anew from the positions, velocities, forces and impulses of the recording and from the
+ * equations of the system, on a path of its own: no code of schemes, solvers or step control takes part.
+ * docs/theory/certificate.md says what every item compares and where its limit comes from.
+ */
+#ifndef SALTUS_VERIFY_H
+#define SALTUS_VERIFY_H
+
+#include "saltus/memory.h"
+#include "saltus/recording.h"
+#include "saltus/system.h"
+
+SALTUS_BEGIN_DECLS
+
+typedef enum saltus_verify_item {
+  SALTUS_VERIFY_TIME,        /* time runs forwards, and no step is missing */
+  SALTUS_VERIFY_START,       /* the run starts where the scene says */
+  SALTUS_VERIFY_VALUES,      /* gaps, normal velocities and energies belong to q and v */
+  SALTUS_VERIFY_JOINTS,      /* joints are closed */
+  SALTUS_VERIFY_JOINT_RATES, /* and do not open */
+  SALTUS_VERIFY_PENETRATION, /* no gap is negative */
+  SALTUS_VERIFY_APPROACH,    /* no closed contact approaches */
+  SALTUS_VERIFY_OPEN,        /* contacts that are open do not push */
+  SALTUS_VERIFY_PULL,        /* contacts do not pull */
+  SALTUS_VERIFY_CONE,        /* friction is not larger than mu allows */
+  SALTUS_VERIFY_SLIP, /* where a contact slips friction is as large as mu allows, against the slip */
+  SALTUS_VERIFY_POSITIONS,       /* positions follow from velocities */
+  SALTUS_VERIFY_MOMENTUM,        /* velocities follow from forces */
+  SALTUS_VERIFY_FORCES,          /* recorded contact forces are those of the motion */
+  SALTUS_VERIFY_IMPACT_MOMENTUM, /* jumps of velocities follow from impulses */
+  SALTUS_VERIFY_IMPACT_LAW,      /* impacts obey their law */
+  SALTUS_VERIFY_IMPACT_ENERGY,   /* and create no energy that was not reported */
+  SALTUS_VERIFY_EVENTS, /* the impacts of the table of events are the jumps of the motion */
+  SALTUS_VERIFY_LEDGER  /* the energies of the ledger add up */
+} saltus_verify_item;
+
+enum { SALTUS_VERIFY_ITEMS = SALTUS_VERIFY_LEDGER + 1 };
+
+/* One item: at how many places it was looked at, and the worst of them, by its value in limits. */
+typedef struct saltus_verify_result {
+  const char* name; /* "impact momentum" */
+  const char* unit; /* of value and limit */
+  const char* doc;
+  long long checked;
+  long long skipped;  /* places where it cannot be said */
+  long long failures; /* places beyond their limit */
+  bool passed;        /* none is */
+  double value, limit;
+  double t;        /* s; NaN: nothing was looked at */
+  long long frame; /* where that is */
+  long long place; /* coordinate, joint row or event by item; -1: a contact, or none */
+  bool has_contact;
+  uint64_t identity; /* of the contact */
+  int law;           /* of the contact */
+  SALTUS_RESERVED(2);
+} saltus_verify_result;
+
+typedef struct saltus_certificate {
+  saltus_verify_result items[SALTUS_VERIFY_ITEMS];
+  bool passed;     /* all items; and all of the time was looked at when the run has a tolerance */
+  double span;     /* s, from the first to the last frame */
+  double followed; /* s of it over which the motion was computed anew */
+  double balanced; /* s of it over which only sums of forces and impulses were compared */
+  const char* unfollowed; /* why the rest was not; "" when there is none */
+  SALTUS_RESERVED(4);
+} saltus_certificate;
+
+typedef struct saltus_verify_def {
+  const saltus_system* system;
+  const saltus_recording_data* data;
+  const double* q0;       /* [nq] start of the scene; NULL: not compared */
+  const double* v0;       /* [nv] */
+  double start;           /* s, of the scene */
+  double start_tolerance; /* how much was corrected at the start at most */
+  double rtol, atol;    /* of the run; 0: it had fixed steps, and limits follow from their length */
+  const double* atol_q; /* [nv] as in saltus_scene_view; NULL: none */
+  const double* atol_v; /* [nv] */
+  bool
+      by_differences; /* velocities are differences of positions: momentum is not compared step by step */
+  double cone_angle; /* rad, by which friction of a pyramid may be off the slip; 0: a cone */
+  saltus_log log;
+  const saltus_allocator* allocator; /* NULL: the C library */
+  SALTUS_RESERVED(6);
+} saltus_verify_def;
+
+SALTUS_API saltus_verify_def saltus_verify_def_default(void);
+
+/* SALTUS_OK whatever the certificate says. SALTUS_ERR_INPUT when the recording is not one of this system (sizes,
+ * names), has no states or lacks what is compared; SALTUS_ERR_SYSTEM when the system cannot be evaluated. */
+SALTUS_API saltus_status saltus_verify(const saltus_verify_def* def, saltus_certificate* out);
+
+/* "rtol" or "atol" in the options of a recording, "rtol=1e-08 atol=1e-08 ..."; 0 when it is not there. */
+SALTUS_API double saltus_verify_tolerance(const char* options, const char* name);
+
+SALTUS_END_DECLS
+
+#endif

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * frames.c - the states and contacts of a recording, one frame at a time.
+ */
+#include "checker.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+saltusi_frame saltusi_frame_at(const saltusi_checker* c, long long number) {
+  assert(c != NULL && number >= 0 && number < c->data->count);
+  return (saltusi_frame){.number = number,
+                         .t = c->data->t[number],
+                         .q = c->data->q + number * c->nq,
+                         .v = c->data->v + number * c->nv};
+}
+
+static int changing_contacts(const saltus_recorded_contacts* table, long long number,
+                             saltusi_acting* list) {
+  int count = 0;
+  for (long long r = table->start[number]; r < table->start[number + 1]; r++) {
+    saltusi_acting* a = &list[count++];
+    *a = (saltusi_acting){.identity = table->identity[r],
+                          .law = (int)table->law[r],
+                          .gap = table->gap[r],
+                          .velocity = table->velocity[r]};
+    memcpy(a->force, table->force + 3 * r, sizeof a->force);
+    memcpy(a->impulse, table->impulse + 3 * r, sizeof a->impulse);
+  }
+  return count;
+}
+
+int saltusi_frame_contacts(const saltusi_checker* c, long long number, saltusi_acting* list) {
+  assert(c != NULL && list != NULL);
+  const saltus_recording_data* data = c->data;
+  if (data->changing) {
+    return changing_contacts(&data->table, number, list);
+  }
+  for (int i = 0; i < data->nc; i++) {
+    long long at = number * data->nc + i;
+    list[i] = (saltusi_acting){
+        .identity = (uint64_t)i, .law = i, .gap = data->gap[at], .velocity = data->velocity[at]};
+    memcpy(list[i].force, data->force + 3 * at, sizeof list[i].force);
+    memcpy(list[i].impulse, data->impulse + 3 * at, sizeof list[i].impulse);
+  }
+  return data->nc;
+}
+
+void saltusi_set_weights(saltusi_checker* c, const saltusi_frame* a, const saltusi_frame* b) {
+  assert(c != NULL && a != NULL && b != NULL);
+  const saltus_verify_def* def = c->def;
+  for (int i = 0; i < c->nv; i++) {
+    double atol_q = def->atol_q != NULL && def->atol_q[i] > 0.0 ? def->atol_q[i] : def->atol;
+    double atol_v = def->atol_v != NULL && def->atol_v[i] > 0.0 ? def->atol_v[i] : def->atol;
+    int k = c->coordinate[i];
+    c->weight_q[i] = k >= 0 ? atol_q + def->rtol * fmax(fabs(a->q[k]), fabs(b->q[k]))
+                            : fmax(atol_q, def->rtol); /* a turn has no size */
+    c->weight_v[i] = atol_v + def->rtol * fmax(fabs(a->v[i]), fabs(b->v[i]));
+  }
+}

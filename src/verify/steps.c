@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * steps.c - a step of any scheme: momentum and positions between two frames, with limits that every consistent
+ * scheme keeps, and Coulomb's law on what acted between them (docs/theory/certificate.md, 3).
+ */
+#include "checker.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+/* Schemes evaluate at places of their own inside a step, and some a little beyond; between the ends a force may go up
+ * and down. The spread of the ends is taken eight times for it: linearly implicit ones
+ * extrapolate. */
+static const double allowance = 8.0;
+static const double eps = 2.3e-16;
+
+/* Sum of what acts between the frames: h times the mean force, and the impacts. */
+static void total(const saltusi_acting* acting, double h, double P[3]) {
+  for (int k = 0; k < 3; k++) {
+    P[k] = acting->impulse[k] + h * acting->force[k];
+  }
+}
+
+/* y += G P of all contacts that acted, at a frame's place; size += |G| |P|. */
+static void add_impulses(saltusi_checker* c, const saltus_point* at, int count, double h, double* y,
+                         double* size) {
+  for (int i = 0; i < count; i++) {
+    const saltusi_acting* acting = &c->acting[i];
+    double P[3];
+    total(acting, h, P);
+    if (P[0] == 0.0 && P[1] == 0.0 && P[2] == 0.0) {
+      continue;
+    }
+    int tangents = c->system->laws[acting->law].tangents;
+    saltusi_contact_rows(c, at, acting->identity, tangents, c->nj, false);
+    for (int k = 0; k < 1 + tangents; k++) {
+      const double* G = c->at.G + (ptrdiff_t)(c->nj + k) * c->nv;
+      for (int j = 0; j < c->nv; j++) {
+        y[j] += G[j] * P[k];
+        size[j] += fabs(G[j] * P[k]);
+      }
+    }
+  }
+}
+
+/* r = M (v1 - v0) - h F - G P at a place; what joints can take is taken out. False when it cannot be said. */
+static bool balance(saltusi_checker* c, const saltusi_frame* place, const double* jump, double h,
+                    int count, double* r, double* size) {
+  saltus_point at = saltusi_place(c, place->t, place->q, place->v);
+  if (!saltusi_mass_and_force(c, &at)) {
+    return false;
+  }
+  int n = c->nv;
+  memset(r, 0, (size_t)n * sizeof *r);
+  memset(size, 0, (size_t)n * sizeof *size);
+  add_impulses(c, &at, count, h, r, size);
+  for (int i = 0; i < n; i++) {
+    double moved = 0.0;
+    for (int j = 0; j < n; j++) {
+      moved += c->at.M[i * n + j] * jump[j];
+      size[i] += fabs(c->at.M[i * n + j] * jump[j]);
+    }
+    r[i] = moved - h * c->at.F[i] - r[i];
+    size[i] += fabs(h * c->at.F[i]);
+  }
+  saltusi_joint_rows(c, &at, false);
+  saltusi_without_joints(c, r);
+  saltusi_mass_solve(c, r);
+  return true;
+}
+
+/* Momentum: the balances at the start, at the end and with the mean velocity enclose zero, to eight times their
+ * distance. */
+static void check_momentum(saltusi_checker* c, const saltusi_frame* a, const saltusi_frame* b,
+                           int count) {
+  enum { PLACES = 3 };
+  int n = c->nv;
+  double h = b->t - a->t;
+  double *jump = c->work_v, *mean = jump + n, *size = mean + n, *r = size + n;
+  for (int i = 0; i < n; i++) {
+    jump[i] = b->v[i] - a->v[i];
+    mean[i] = 0.5 * (a->v[i] + b->v[i]);
+  }
+  const saltusi_frame middle = {.number = b->number, .t = b->t, .q = b->q, .v = mean};
+  const saltusi_frame* places[PLACES] = {a, b, &middle};
+  for (int k = 0; k < PLACES; k++) {
+    if (!balance(c, places[k], jump, h, count, r + (ptrdiff_t)k * n, size)) {
+      saltusi_skip(c, SALTUS_VERIFY_MOMENTUM);
+      return;
+    }
+  }
+  double spread = 0.0;
+  for (int i = 0; i < n; i++) {
+    spread = fmax(spread, fmax(fabs(r[i] - r[n + i]), fabs(r[i] - r[2 * n + i])));
+  }
+  for (int i = 0; i < n; i++) {
+    /* solvers of a step stop at 1e-8 of what moves, and earlier where asked */
+    double limit = allowance * spread + 10.0 * c->weight_v[i] + 1e-6 * c->fastest + 1e3 * eps;
+    saltusi_note(c, SALTUS_VERIFY_MOMENTUM, 0.5 * fabs(r[i] + r[n + i]), limit,
+                 (saltusi_where){.frame = b->number, .place = i});
+  }
+}
+
+/* Positions move with a velocity between those of the ends. */
+static void check_positions(saltusi_checker* c, const saltusi_frame* a, const saltusi_frame* b) {
+  int n = c->nv;
+  double h = b->t - a->t;
+  double* d = c->work_v;
+  saltusi_way(c, a->q, b->q, d);
+  double spread = 0.0;
+  double fastest = 0.0;
+  for (int i = 0; i < n; i++) {
+    spread = fmax(spread, fabs(b->v[i] - a->v[i]));
+    fastest = fmax(fastest, fmax(fabs(a->v[i]), fabs(b->v[i])));
+  }
+  saltus_point at = saltusi_place(c, a->t, a->q, a->v);
+  if (saltusi_mass_and_force(c, &at)) { /* what forces do within the step, where impulses undo it */
+    for (int i = 0; i < n; i++) {
+      spread = fmax(spread, h * fabs(c->at.free[i]));
+    }
+  }
+  for (int i = 0; i < n; i++) {
+    double off = fabs(d[i] - 0.5 * h * (a->v[i] + b->v[i]));
+    double limit = allowance * h * spread + 10.0 * c->weight_q[i] + h * h * fastest * fastest +
+                   1e-6 * h * fastest + 1e3 * eps;
+    saltusi_note(c, SALTUS_VERIFY_POSITIONS, off, limit,
+                 (saltusi_where){.frame = b->number, .place = i});
+  }
+}
+
+void saltusi_check_step(saltusi_checker* c, const saltusi_frame* a, const saltusi_frame* b) {
+  assert(c != NULL && a != NULL && b != NULL);
+  int count = saltusi_frame_contacts(c, b->number, c->acting);
+  saltusi_set_weights(c, a, b);
+  check_momentum(c, a, b, count);
+  check_positions(c, a, b);
+}
+
+/* --- Coulomb's law ---------------------------------------------------------------------------------- */
+
+static void slip_of(saltusi_checker* c, const saltusi_frame* f, const saltusi_acting* acting,
+                    int tangents, double u[2]) {
+  saltus_point at = saltusi_place(c, f->t, f->q, f->v);
+  saltusi_contact_rows(c, &at, acting->identity, tangents, c->nj, false);
+  for (int k = 0; k < tangents; k++) {
+    u[k] = saltusi_row_velocity(c, c->nj + 1 + k, f->v);
+  }
+}
+
+/* Friction where a contact slips at both ends in about the same direction. The mean of what acts within an angle
+ * phi is as long as cos(phi / 2) of it, and within that angle of both ends. */
+static void check_slip(saltusi_checker* c, const saltusi_frame* a, const saltusi_frame* b,
+                       const saltusi_acting* acting, const double P[3]) {
+  const saltus_contact_law* law = &c->system->laws[acting->law];
+  double ua[2] = {0.0, 0.0};
+  double ub[2] = {0.0, 0.0};
+  slip_of(c, a, acting, law->tangents, ua);
+  slip_of(c, b, acting, law->tangents, ub);
+  double sa = hypot(ua[0], ua[1]);
+  double sb = hypot(ub[0], ub[1]);
+  double inner = (ua[0] * ub[0] + ua[1] * ub[1]) / (sa * sb);
+  /* sticking is meant at other places than the frames by schemes with fixed steps */
+  double blur = c->to_tolerance ? 0.0 : 10.0 * (b->t - a->t) * c->fastest * fmax(1.0, c->fastest);
+  double least = 1e-6 * fmax(1.0, fmax(sa, sb)) + 100.0 * c->def->atol + blur;
+  if (sa < least || sb < least || inner < 0.8 || law->e_T != 0.0) {
+    return; /* at the verge of sticking, or it turns: the cone and the momentum have to do */
+  }
+  double phi = acos(fmin(inner, 1.0));
+  double middle[2] = {ua[0] / sa + ub[0] / sb, ua[1] / sa + ub[1] / sb};
+  double size = hypot(middle[0], middle[1]);
+  double full = law->mu * P[0];
+  double off = hypot(P[1] + full * middle[0] / size, P[2] + full * middle[1] / size);
+  double limit = full * (phi + c->def->cone_angle + 1e-4) +
+                 100.0 * (c->def->atol + c->def->rtol * P[0]) + 1e-12 * c->hardest;
+  saltusi_note(c, SALTUS_VERIFY_SLIP, off, limit,
+               (saltusi_where){.frame = b->number, .place = -1, .contact = acting});
+}
+
+void saltusi_check_friction(saltusi_checker* c, const saltusi_frame* a, const saltusi_frame* b) {
+  assert(c != NULL && a != NULL && b != NULL);
+  int count = saltusi_frame_contacts(c, b->number, c->acting);
+  double h = b->t - a->t;
+  double largest = 0.0;
+  for (int i = 0; i < count; i++) {
+    double P[3];
+    total(&c->acting[i], h, P);
+    largest = fmax(largest, fabs(P[0]));
+  }
+  for (int i = 0; i < count; i++) {
+    const saltusi_acting* acting = &c->acting[i];
+    const saltus_contact_law* law = &c->system->laws[acting->law];
+    double P[3];
+    total(acting, h, P);
+    if (P[0] == 0.0 && P[1] == 0.0 && P[2] == 0.0) {
+      continue;
+    }
+    saltusi_where where = {.frame = b->number, .place = -1, .contact = acting};
+    double limit = 10.0 * (c->def->atol + c->def->rtol * largest) +
+                   (c->to_tolerance ? 1e-12 * largest : 1e-5 * fmax(largest, c->hardest));
+    saltusi_note(c, SALTUS_VERIFY_PULL, fmax(0.0, -P[0]), limit, where);
+    if (law->tangents == 0) {
+      continue;
+    }
+    saltusi_note(c, SALTUS_VERIFY_CONE, fmax(0.0, hypot(P[1], P[2]) - law->mu * P[0]), limit,
+                 where);
+    if (law->mu > 0.0 && h > 0.0) {
+      check_slip(c, a, b, acting, P);
+    }
+  }
+}

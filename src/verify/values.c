@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * values.c - one frame by itself: joints, gaps, energies, and the ledger (docs/theory/certificate.md, 1 and 5).
+ */
+#include "checker.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+static double largest(const double* x, int n) {
+  double most = 0.0;
+  for (int i = 0; i < n; i++) {
+    most = fmax(most, fabs(x[i]));
+  }
+  return most;
+}
+
+/* What a position or a velocity may be wrong by at a frame, of all coordinates the most. */
+static double position_limit(const saltusi_checker* c, const saltusi_frame* f) {
+  if (c->to_tolerance) {
+    return 10.0 * (c->def->atol + c->def->rtol * fmax(1.0, largest(f->q, c->nq)));
+  }
+  return 0.0;
+}
+
+static void check_joints(saltusi_checker* c, const saltusi_frame* f) {
+  if (c->nj == 0) {
+    return;
+  }
+  saltus_point at = saltusi_place(c, f->t, f->q, f->v);
+  double* g = c->at.x;
+  memset(g, 0, (size_t)c->nj * sizeof *g);
+  c->system->ops->joints(c->system->self, &at, g);
+  double h = c->data->h != NULL ? fabs(c->data->h[f->number]) : 0.0;
+  double fast = c->fastest;
+  double passed = f->t - c->data->t[0];
+  for (int i = 0; i < c->nj; i++) {
+    double limit = c->to_tolerance ? position_limit(c, f) : fmax(1e-8, fast * fast * h * passed);
+    saltusi_note(c, SALTUS_VERIFY_JOINTS, fabs(g[i]), limit,
+                 (saltusi_where){.frame = f->number, .place = i});
+  }
+  saltusi_joint_rows(c, &at, false);
+  for (int i = 0; i < c->nj; i++) {
+    double u = saltusi_row_velocity(c, i, f->v);
+    double limit = c->to_tolerance ? 10.0 * (c->def->atol + c->def->rtol * fmax(1.0, fast))
+                                   : 1e-6 * fast + h * fast * fast + 1e-12;
+    saltusi_note(c, SALTUS_VERIFY_JOINT_RATES, fabs(u), limit,
+                 (saltusi_where){.frame = f->number, .place = i});
+  }
+}
+
+static bool is_before_jump(const saltusi_checker* c, const saltusi_frame* f) {
+  return f->number + 1 < c->data->count && c->data->t[f->number + 1] == f->t;
+}
+
+/* A gap and a normal velocity that were recorded, computed anew. */
+static void check_contact(saltusi_checker* c, const saltusi_frame* f,
+                          const saltusi_acting* acting) {
+  saltus_point at = saltusi_place(c, f->t, f->q, f->v);
+  double gap = NAN;
+  saltusi_where where = {.frame = f->number, .place = -1, .contact = acting};
+  if (c->system->ops->gaps != NULL) {
+    c->system->ops->gaps(c->system->self, &at, 1, &acting->identity, &gap);
+  } else {
+    gap = c->gap[acting->identity];
+  }
+  double size = fmax(1.0, largest(f->q, c->nq));
+  saltusi_note(c, SALTUS_VERIFY_VALUES, fabs(gap - acting->gap), 1e-12 * size, where);
+  saltusi_contact_rows(c, &at, acting->identity, 0, c->nj, false);
+  double u = saltusi_row_velocity(c, c->nj, f->v);
+  double fast = fmax(1.0, largest(f->v, c->nv));
+  saltusi_note(c, SALTUS_VERIFY_VALUES, fabs(u - acting->velocity), 1e-10 * fast, where);
+  double h = c->data->h != NULL ? fabs(c->data->h[f->number]) : 0.0;
+  double reach = c->to_tolerance ? position_limit(c, f) : 3.0 * h * c->fastest;
+  saltusi_note(c, SALTUS_VERIFY_PENETRATION, fmax(0.0, -gap), reach + 1e-14 * size, where);
+  if (c->to_tolerance && fabs(gap) <= 1e-12 * size && !is_before_jump(c, f) && f->number > 0) {
+    saltusi_note(c, SALTUS_VERIFY_APPROACH, fmax(0.0, -u),
+                 10.0 * (c->def->atol + c->def->rtol * fast), where);
+  }
+}
+
+/* A contact that pushed on the way here touches at one end of the way. */
+static void check_open(saltusi_checker* c, const saltusi_frame* f, const saltusi_acting* acting,
+                       int before) {
+  bool pushed = acting->force[0] != 0.0 || acting->impulse[0] != 0.0;
+  if (!pushed || f->number == 0 || isnan(acting->gap)) {
+    return;
+  }
+  double nearest = fabs(acting->gap);
+  for (int i = 0; i < before; i++) {
+    if (c->before[i].identity == acting->identity && !isnan(c->before[i].gap)) {
+      nearest = fmin(nearest, fabs(c->before[i].gap));
+    }
+  }
+  double h = c->data->h != NULL ? fabs(c->data->h[f->number]) : 0.0;
+  double limit = c->to_tolerance ? position_limit(c, f) : 3.0 * h * c->fastest;
+  limit += 1e-14 * fmax(1.0, largest(f->q, c->nq)); /* rounding of a gap */
+  saltusi_note(c, SALTUS_VERIFY_OPEN, nearest, limit,
+               (saltusi_where){.frame = f->number, .place = -1, .contact = acting});
+}
+
+/* Gaps of a fixed set into c->gap. */
+static void list_gaps(saltusi_checker* c, const saltusi_frame* f) {
+  saltus_point at = saltusi_place(c, f->t, f->q, f->v);
+  for (int i = 0; i < c->gap_room; i++) {
+    c->identity[i] = (uint64_t)i;
+    c->law[i] = i;
+  }
+  saltus_contact_list list = {.count = c->gap_room,
+                              .capacity = c->gap_room,
+                              .reach = INFINITY,
+                              .gap = c->gap,
+                              .identity = c->identity,
+                              .law = c->law};
+  c->system->ops->contacts(c->system->self, &at, &list);
+}
+
+static void check_energies(saltusi_checker* c, const saltusi_frame* f) {
+  const saltus_recording_data* data = c->data;
+  saltus_point at = saltusi_place(c, f->t, f->q, f->v);
+  const saltus_system_ops* ops = c->system->ops;
+  double kinetic = data->kinetic != NULL ? data->kinetic[f->number] : NAN;
+  double potential = data->potential != NULL ? data->potential[f->number] : NAN;
+  if (!isnan(kinetic) && ops->kinetic != NULL) {
+    double T = ops->kinetic(c->system->self, &at);
+    saltusi_note(c, SALTUS_VERIFY_VALUES, fabs(T - kinetic), 1e-11 * fmax(1.0, fabs(T)),
+                 (saltusi_where){.frame = f->number, .place = -1});
+  }
+  if (!isnan(potential) && ops->potential != NULL) {
+    double V = ops->potential(c->system->self, &at);
+    saltusi_note(c, SALTUS_VERIFY_VALUES, fabs(V - potential), 1e-11 * fmax(1.0, fabs(V)),
+                 (saltusi_where){.frame = f->number, .place = -1});
+  }
+}
+
+void saltusi_check_values(saltusi_checker* c, const saltusi_frame* f) {
+  assert(c != NULL && f != NULL);
+  check_joints(c, f);
+  check_energies(c, f);
+  if (!c->data->changing && c->gap_room > 0) {
+    list_gaps(c, f);
+  }
+  int count = saltusi_frame_contacts(c, f->number, c->acting);
+  int before = f->number > 0 ? saltusi_frame_contacts(c, f->number - 1, c->before) : 0;
+  for (int i = 0; i < count; i++) {
+    if (!isnan(c->acting[i].gap)) {
+      check_contact(c, f, &c->acting[i]);
+    }
+    check_open(c, f, &c->acting[i], before);
+  }
+}
+
+/* Of the run, J. */
+static double largest_energy(const saltus_recording_data* d) {
+  double size = 0.0;
+  for (long long i = 0; i < d->count; i++) {
+    double terms[] = {d->kinetic[i],      d->potential[i],       d->energy_external[i],
+                      d->energy_drive[i], d->energy_friction[i], d->energy_impact[i]};
+    for (int k = 0; k < 6; k++) {
+      size = fmax(size, fabs(terms[k]));
+    }
+  }
+  return size;
+}
+
+void saltusi_check_ledger(saltusi_checker* c) {
+  assert(c != NULL);
+  const saltus_recording_data* d = c->data;
+  if (d->energy_remainder == NULL || d->energy_drive == NULL || d->kinetic == NULL ||
+      isnan(d->kinetic[0]) || isnan(d->potential[0])) {
+    return;
+  }
+  double size = largest_energy(d);
+  /* a start that was corrected moved the energy before the first step */
+  double moved = c->slack > 0.0 && d->count > 1 ? fabs(d->energy_remainder[1]) : 0.0;
+  for (long long i = 0; i < d->count; i++) {
+    double change = d->kinetic[i] + d->potential[i] - d->kinetic[0] - d->potential[0];
+    double sum = d->energy_external[i] + d->energy_drive[i] + d->energy_friction[i] +
+                 d->energy_impact[i] + d->energy_remainder[i];
+    saltusi_where where = {.frame = i, .place = -1};
+    saltusi_note(c, SALTUS_VERIFY_LEDGER, fabs(change - sum), 1e-11 * size + 1e-300, where);
+    if (c->to_tolerance) { /* docs/ledger.md: below 10 tol of the largest energy */
+      double limit =
+          10.0 * (c->def->atol + c->def->rtol * size) * (double)(1 + d->step[i] / 100) + moved;
+      saltusi_note(c, SALTUS_VERIFY_LEDGER, fabs(d->energy_remainder[i]), limit, where);
+    }
+  }
+}

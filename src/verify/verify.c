@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * verify.c - a certificate: the items, the frames one after the other, and what is refused.
+ */
+#include "base/log.h"
+#include "base/reserved.h"
+#include "checker.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct {
+  const char *name, *unit, *doc;
+} items[SALTUS_VERIFY_ITEMS] = {
+    {"time", "steps", "time runs forwards, and no step is missing"},
+    {"start", "m", "the run starts where the scene says"},
+    {"values", "", "gaps, normal velocities and energies belong to positions and velocities"},
+    {"joints", "m", "joints are closed"},
+    {"joint rates", "m/s", "joints do not open"},
+    {"penetration", "m", "no gap is negative"},
+    {"approach", "m/s", "no closed contact approaches"},
+    {"open contacts", "m", "contacts push only where they touch"},
+    {"pull", "N s", "contacts do not pull"},
+    {"friction cone", "N s", "friction is not larger than mu allows"},
+    {"slip", "N s", "where a contact slips friction is as large as mu allows, against the slip"},
+    {"positions", "m", "positions follow from velocities"},
+    {"momentum", "m/s", "velocities follow from forces"},
+    {"forces", "N", "recorded contact forces are those of the motion"},
+    {"impact momentum", "m/s", "jumps of velocities follow from impulses"},
+    {"impact law", "m/s", "impacts obey their law"},
+    {"impact energy", "J", "impacts create no energy that was not reported"},
+    {"events", "N s", "the impacts of the table of events are the jumps of the motion"},
+    {"ledger", "J", "the energies add up"},
+};
+
+saltus_verify_def saltus_verify_def_default(void) {
+  return (saltus_verify_def){.start = 0.0};
+}
+
+double saltus_verify_tolerance(const char* options, const char* name) {
+  assert(options != NULL && name != NULL);
+  size_t length = strlen(name);
+  for (const char* at = options; (at = strstr(at, name)) != NULL; at += length) {
+    bool begins = at == options || at[-1] == ' ';
+    if (begins && at[length] == '=') {
+      double value = strtod(at + length + 1, NULL);
+      return value > 0.0 && value < INFINITY ? value : 0.0;
+    }
+  }
+  return 0.0;
+}
+
+static void clear_items(saltus_certificate* out) {
+  for (int i = 0; i < SALTUS_VERIFY_ITEMS; i++) {
+    out->items[i] = (saltus_verify_result){.name = items[i].name,
+                                           .unit = items[i].unit,
+                                           .doc = items[i].doc,
+                                           .passed = true,
+                                           .t = NAN,
+                                           .place = -1};
+  }
+}
+
+/* What a correction of the start changes. */
+static bool starts_late(saltus_verify_item item) {
+  return item == SALTUS_VERIFY_POSITIONS || item == SALTUS_VERIFY_MOMENTUM ||
+         item == SALTUS_VERIFY_PENETRATION || item == SALTUS_VERIFY_JOINTS ||
+         item == SALTUS_VERIFY_JOINT_RATES || item == SALTUS_VERIFY_FORCES;
+}
+
+void saltusi_note(saltusi_checker* c, saltus_verify_item item, double value, double limit,
+                  saltusi_where where) {
+  assert(c != NULL);
+  saltus_verify_result* r = &c->out->items[item];
+  limit += where.frame <= 1 && starts_late(item) ? c->slack : 0.0;
+  bool good = value <= limit;
+  r->checked++;
+  r->failures += !good;
+  r->passed = r->passed && good;
+  double ratio = good && limit > 0.0 ? value / limit : good ? 0.0 : value / fmax(limit, 1e-300);
+  double worst = r->limit > 0.0 ? r->value / r->limit : r->value > 0.0 ? INFINITY : 0.0;
+  bool first = isnan(r->t);
+  if (first || (!isnan(worst) && !(ratio <= worst))) {
+    r->value = value;
+    r->limit = limit;
+    r->t = c->data->t[where.frame];
+    r->frame = where.frame;
+    r->place = where.place;
+    r->has_contact = where.contact != NULL;
+    r->identity = where.contact != NULL ? where.contact->identity : 0;
+    r->law = where.contact != NULL ? where.contact->law : 0;
+  }
+}
+
+void saltusi_skip(saltusi_checker* c, saltus_verify_item item) {
+  assert(c != NULL);
+  c->out->items[item].skipped++;
+}
+
+/* --- the recording belongs to the system ------------------------------------------------------------ */
+
+static saltus_status refuse(const saltus_verify_def* def, const char* text) {
+  saltusi_log(def->log, SALTUS_LEVEL_ERROR, "the recording cannot be verified: %s", text);
+  return SALTUS_ERR_INPUT;
+}
+
+/* Every number that indexes something is in its range. */
+static const char* find_bad_contacts(const saltus_system* s, const saltus_recording_data* d) {
+  for (long long r = 0; d->changing && r < d->table.count; r++) {
+    if (d->table.law[r] < 0 || d->table.law[r] >= s->law_count) {
+      return "a contact has a law that the scene does not have";
+    }
+  }
+  for (long long i = 0; i < d->event_count; i++) {
+    if (!d->changing && !saltus_event_is_own(d->events[i].kind) &&
+        (d->events[i].contact < 0 || d->events[i].contact >= d->nc)) {
+      return "an event has a contact that the scene does not have";
+    }
+  }
+  return NULL;
+}
+
+static saltus_status check_sizes(const saltus_verify_def* def) {
+  const saltus_system* s = def->system;
+  const saltus_recording_data* d = def->data;
+  bool changing = (s->traits & SALTUS_CHANGING_CONTACTS) != 0;
+  if (d->nq != s->dims.nq || d->nv != s->dims.nv || d->nj != s->dims.nj ||
+      changing != d->changing || (!changing && d->nc != s->dims.nc)) {
+    saltusi_log(def->log, SALTUS_LEVEL_ERROR,
+                "the recording cannot be verified: it has %d positions, %d velocities, %d joint "
+                "rows and %s "
+                "contacts, its scene %d, %d, %d and %s ones",
+                d->nq, d->nv, d->nj, d->changing ? "changing" : "fixed", s->dims.nq, s->dims.nv,
+                s->dims.nj, changing ? "changing" : "fixed");
+    return SALTUS_ERR_INPUT;
+  }
+  if (d->count < 1 || d->q == NULL || d->v == NULL || d->step == NULL) {
+    return refuse(def, "it has no states");
+  }
+  if (!changing && d->nc > 0 &&
+      (d->gap == NULL || d->velocity == NULL || d->force == NULL || d->impulse == NULL)) {
+    return refuse(def, "it has no contacts");
+  }
+  const char* bad = find_bad_contacts(s, d);
+  return bad != NULL ? refuse(def, bad) : SALTUS_OK;
+}
+
+/* --- room ------------------------------------------------------------------------------------------- */
+
+/* Which coordinate a velocity alone is the rate of. */
+static void find_coordinates(saltusi_checker* c) {
+  double* unit = c->work_v;
+  double* dq = c->work_q;
+  memset(unit, 0, (size_t)c->nv * sizeof *unit);
+  for (int i = 0; i < c->nv; i++) {
+    c->coordinate[i] = c->system->ops->rate == NULL ? i : -1;
+    if (c->system->ops->rate == NULL) {
+      continue;
+    }
+    unit[i] = 1.0;
+    c->system->ops->rate(c->system->self, c->data->q, unit, dq);
+    unit[i] = 0.0;
+    int moved = 0;
+    for (int k = 0; k < c->nq; k++) {
+      if (dq[k] != 0.0) {
+        moved++;
+        c->coordinate[i] = dq[k] == 1.0 ? k : -1;
+      }
+    }
+    c->coordinate[i] = moved == 1 ? c->coordinate[i] : -1;
+  }
+}
+
+static bool take_equations(saltusi_checker* c) {
+  saltusi_pool* p = &c->pool;
+  size_t n = (size_t)c->nv;
+  size_t held = (size_t)c->acting_room < 64 ? (size_t)c->acting_room : 64;
+  size_t rows = (size_t)c->nj + 3 * held + 3;
+  c->at = (saltusi_equations){.M = SALTUSI_TAKE(p, double, n* n),
+                              .factor = SALTUSI_TAKE(p, double, n* n),
+                              .F = SALTUSI_TAKE(p, double, n),
+                              .free = SALTUSI_TAKE(p, double, n),
+                              .G = SALTUSI_TAKE(p, double, rows* n),
+                              .b = SALTUSI_TAKE(p, double, rows),
+                              .c = SALTUSI_TAKE(p, double, rows),
+                              .D = SALTUSI_TAKE(p, double, rows* n),
+                              .MD = SALTUSI_TAKE(p, double, rows* n),
+                              .A = SALTUSI_TAKE(p, double, rows* rows),
+                              .x = SALTUSI_TAKE(p, double, rows),
+                              .row_of = SALTUSI_TAKE(p, int, rows),
+                              .column = SALTUSI_TAKE(p, int, rows),
+                              .rows = (int)rows};
+  c->table = SALTUSI_TAKE(p, double, saltusi_follow_room(c->nq, c->nv, (int)held));
+  return !p->failed;
+}
+
+static bool take_room(saltusi_checker* c) {
+  saltusi_pool* p = &c->pool;
+  const saltus_recording_data* d = c->data;
+  c->acting_room = d->nc;
+  for (long long i = 0; d->changing && i < d->count; i++) {
+    long long rows = d->table.start[i + 1] - d->table.start[i];
+    c->acting_room = rows > c->acting_room ? (int)rows : c->acting_room;
+  }
+  c->gap_room = d->changing ? 0 : d->nc;
+  size_t n = (size_t)c->nv;
+  c->scratch = saltusi_pool_take(p, c->system->dims.scratch + 1, 1);
+  c->acting = SALTUSI_TAKE(p, saltusi_acting, c->acting_room + 1);
+  c->before = SALTUSI_TAKE(p, saltusi_acting, c->acting_room + 1);
+  c->held = SALTUSI_TAKE(p, saltusi_held, c->acting_room + 1);
+  c->weight_q = SALTUSI_TAKE(p, double, n);
+  c->weight_v = SALTUSI_TAKE(p, double, n);
+  c->coordinate = SALTUSI_TAKE(p, int, n);
+  c->work_q = SALTUSI_TAKE(p, double, 4 * (size_t)c->nq);
+  c->work_v = SALTUSI_TAKE(p, double, 12 * n);
+  c->column = SALTUSI_TAKE(p, int, n + 1);
+  c->gap = SALTUSI_TAKE(p, double, c->gap_room + 1);
+  c->identity = SALTUSI_TAKE(p, uint64_t, c->gap_room + 1);
+  c->law = SALTUSI_TAKE(p, int, c->gap_room + 1);
+  return !p->failed && take_equations(c);
+}
+
+/* --- the frames ------------------------------------------------------------------------------------- */
+
+/* Steps are missing where most frames are one step apart and some are not. */
+static void check_time(saltusi_checker* c) {
+  const saltus_recording_data* d = c->data;
+  long long single = 0;
+  for (long long i = 1; i < d->count; i++) {
+    single += d->step[i] - d->step[i - 1] == 1;
+  }
+  bool every = 2 * single >= d->count - 1;
+  for (long long i = 1; i < d->count; i++) {
+    saltusi_where where = {.frame = i, .place = -1};
+    long long by = d->step[i] - d->step[i - 1];
+    bool forwards = d->t[i] >= d->t[i - 1] && by >= 0;
+    saltusi_note(c, SALTUS_VERIFY_TIME, forwards ? 0.0 : INFINITY, 0.0, where);
+    if (every && by > 1) {
+      saltusi_note(c, SALTUS_VERIFY_TIME, (double)(by - 1), 0.0, where);
+    }
+  }
+  if (every && d->steps >= 0 && d->step[d->count - 1] != d->steps) {
+    saltusi_note(c, SALTUS_VERIFY_TIME, (double)llabs(d->steps - d->step[d->count - 1]), 0.0,
+                 (saltusi_where){.frame = d->count - 1, .place = -1});
+  }
+}
+
+static void check_start(saltusi_checker* c) {
+  if (c->def->q0 == NULL || c->def->v0 == NULL || c->data->t[0] != c->def->start) {
+    saltusi_skip(c, SALTUS_VERIFY_START);
+    return;
+  }
+  for (int i = 0; i < c->nq + c->nv; i++) {
+    double x = i < c->nq ? c->data->q[i] : c->data->v[i - c->nq];
+    double y = i < c->nq ? c->def->q0[i] : c->def->v0[i - c->nq];
+    saltusi_note(c, SALTUS_VERIFY_START, fabs(x - y), 1e-12 * fmax(1.0, fabs(y)),
+                 (saltusi_where){.frame = 0, .place = i});
+  }
+}
+
+/* Whether impacts happened on the way to a frame. */
+static bool has_impulse(saltusi_checker* c, const saltusi_frame* b) {
+  int count = saltusi_frame_contacts(c, b->number, c->acting);
+  for (int i = 0; i < count; i++) {
+    const double* P = c->acting[i].impulse;
+    if (P[0] != 0.0 || P[1] != 0.0 || P[2] != 0.0) {
+      return true;
+    }
+  }
+  return false;
+}
+
+static void check_pair(saltusi_checker* c, const saltusi_frame* a, const saltusi_frame* b) {
+  long long steps = c->data->step[b->number] - c->data->step[a->number];
+  if (b->t == a->t) {
+    saltusi_check_jump(c, a, b);
+  } else if (c->def->by_differences) {
+    saltusi_skip(c, SALTUS_VERIFY_MOMENTUM);
+    saltusi_skip(c, SALTUS_VERIFY_POSITIONS);
+    c->out->unfollowed = "velocities are differences of positions over several steps";
+  } else if (!c->to_tolerance || (steps == 1 && has_impulse(c, b))) {
+    saltusi_check_step(c, a, b);
+    c->out->balanced += b->t - a->t;
+  } else if (steps <= 1) {
+    saltusi_check_smooth(c, a, b, steps == 0 ? 10.0 : 1.0); /* dense output is a digit worse */
+  } else {
+    saltusi_skip(c, SALTUS_VERIFY_MOMENTUM);
+    saltusi_skip(c, SALTUS_VERIFY_POSITIONS);
+    c->out->unfollowed = "frames do not lie at the ends of steps: --certify records them";
+  }
+  if (!c->def->by_differences) {
+    saltusi_check_friction(c, a, b);
+  }
+}
+
+/* A start that violates contacts or joints is corrected by the run before its first step. */
+static void find_slack(saltusi_checker* c) {
+  saltusi_frame f = saltusi_frame_at(c, 0);
+  saltusi_check_values(c, &f);
+  const saltus_verify_result* r = c->out->items;
+  bool fits = r[SALTUS_VERIFY_PENETRATION].value <= 1e-12 &&
+              r[SALTUS_VERIFY_JOINTS].value <= 1e-12 &&
+              r[SALTUS_VERIFY_JOINT_RATES].value <= 1e-12; /* rounding */
+  c->slack = fits ? 0.0 : c->def->start_tolerance;
+  clear_items(c->out);
+}
+
+/* Scales of limits where a tolerance gives none. */
+static void find_scales(saltusi_checker* c) {
+  const saltus_recording_data* d = c->data;
+  for (long long i = 0; i < d->count * c->nv; i++) {
+    c->fastest = fmax(c->fastest, fabs(d->v[i]));
+  }
+  for (long long i = 1; i < d->count; i++) {
+    int count = saltusi_frame_contacts(c, i, c->acting);
+    for (int k = 0; k < count; k++) {
+      double P = c->acting[k].impulse[0] + (d->t[i] - d->t[i - 1]) * c->acting[k].force[0];
+      c->hardest = fmax(c->hardest, fabs(P));
+    }
+  }
+}
+
+static saltus_status go(saltusi_checker* c) {
+  find_coordinates(c);
+  find_scales(c);
+  find_slack(c);
+  check_time(c);
+  check_start(c);
+  for (long long i = 0; i < c->data->count && c->failure.status == SALTUS_OK; i++) {
+    saltusi_frame b = saltusi_frame_at(c, i);
+    saltusi_check_values(c, &b);
+    if (i > 0) {
+      saltusi_frame a = saltusi_frame_at(c, i - 1);
+      check_pair(c, &a, &b);
+    }
+  }
+  if (c->failure.status != SALTUS_OK) {
+    saltusi_log(c->def->log, SALTUS_LEVEL_ERROR, "the recording cannot be verified: %s",
+                c->failure.text);
+    return SALTUS_ERR_SYSTEM;
+  }
+  saltusi_check_events(c);
+  saltusi_check_ledger(c);
+  return SALTUS_OK;
+}
+
+static void judge(saltusi_checker* c) {
+  saltus_certificate* out = c->out;
+  out->span = c->data->t[c->data->count - 1] - c->data->t[0];
+  /* all of the time was looked at; sums of its parts are rounded */
+  out->passed = c->def->by_differences || out->followed + out->balanced >= out->span * (1.0 - 1e-9);
+  for (int i = 0; i < SALTUS_VERIFY_ITEMS; i++) {
+    out->passed = out->passed && out->items[i].passed;
+  }
+}
+
+saltus_status saltus_verify(const saltus_verify_def* def, saltus_certificate* out) {
+  assert(def != NULL && out != NULL && def->system != NULL && def->data != NULL);
+  *out = (saltus_certificate){.unfollowed = ""};
+  clear_items(out);
+  saltus_status status = SALTUSI_RESERVED_CHECK(def, "saltus_verify_def", def->log);
+  status = status == SALTUS_OK ? saltus_system_validate(def->system, def->log) : status;
+  status = status == SALTUS_OK ? check_sizes(def) : status;
+  if (status != SALTUS_OK) {
+    return status;
+  }
+  saltusi_checker c = {.def = def,
+                       .system = def->system,
+                       .data = def->data,
+                       .out = out,
+                       .pool = saltusi_pool_over(def->allocator),
+                       .nq = def->system->dims.nq,
+                       .nv = def->system->dims.nv,
+                       .nj = def->system->dims.nj,
+                       .to_tolerance = def->rtol > 0.0 || def->atol > 0.0};
+  status = take_room(&c) ? go(&c) : SALTUS_ERR_MEMORY;
+  if (status == SALTUS_OK) {
+    judge(&c);
+  }
+  saltusi_pool_free(&c.pool);
+  return status;
+}

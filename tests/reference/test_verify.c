@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * test_verify.c - certificates: right runs pass, whatever scheme made them, and every lie is found by the item that
+ * it concerns.
+ */
+#include "saltus_test.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* A run and its recording in memory. */
+typedef struct recorded {
+  saltus_scene* scene;
+  saltus_recording_data* data;
+} recorded;
+
+typedef struct way {
+  const char* scheme;
+  double tol, step, until;
+} way;
+
+static recorded record(const char* name, way w) {
+  recorded r = {.scene = saltus_test_scene(name, NULL, 0)};
+  const saltus_scene_view* view = saltus_scene_look(r.scene);
+  char folder[] = "/tmp/saltus-verify-XXXXXX";
+  char path[64];
+  assert_non_null(mkdtemp(folder));
+  snprintf(path, sizeof path, "%s/run.csv", folder);
+  saltus_kept_message kept;
+  saltus_run_def def = saltus_run_def_default();
+  def.scene = view;
+  def.scheme = w.scheme;
+  def.tol = w.tol > 0.0 ? w.tol : def.tol;
+  def.step = w.step > 0.0 ? w.step : def.step;
+  def.until = w.until > 0.0 ? w.until : def.until;
+  def.record_every = 1;
+  def.record_jumps = true;
+  def.log = saltus_log_keep(&kept);
+  saltus_run* run = NULL;
+  if (saltus_run_create(&def, &run) != SALTUS_OK) {
+    fail_msg("%s: %s", name, kept.text);
+  }
+  saltus_recording_def to = saltus_recording_def_default();
+  to.path = path;
+  to.system = view->system;
+  to.joint_names = view->joint_names;
+  to.scheme = saltus_run_about(run)->scheme->name;
+  to.options = saltus_run_about(run)->options_text;
+  saltus_recording* recording = NULL;
+  assert_int_equal(saltus_recording_create(&to, &recording), SALTUS_OK);
+  assert_int_equal(saltus_run_record(run, saltus_recording_recorder(recording)), SALTUS_OK);
+  if (saltus_run_go(run) != SALTUS_OK) {
+    fail_msg("%s: %s", name, kept.text);
+  }
+  const saltus_recording_summary summary = {.steps = saltus_run_outcome(run)->steps,
+                                            .cpu_seconds = NAN};
+  assert_int_equal(saltus_recording_close(recording, &summary), SALTUS_OK);
+  saltus_recording_destroy(recording);
+  saltus_run_destroy(run);
+  if (saltus_recording_read(path, saltus_log_keep(&kept), NULL, &r.data) != SALTUS_OK) {
+    fail_msg("%s: %s", name, kept.text);
+  }
+  static const char* const files[] = {"run.csv", "run.events.csv", "run.contacts.csv"};
+  for (int i = 0; i < 3; i++) {
+    snprintf(path, sizeof path, "%s/%s", folder, files[i]);
+    unlink(path);
+  }
+  rmdir(folder);
+  return r;
+}
+
+static void forget(recorded* r) {
+  saltus_recording_data_destroy(r->data);
+  saltus_scene_destroy(r->scene);
+}
+
+static saltus_certificate verify(const recorded* r, const saltus_scene_view* view) {
+  saltus_verify_def def = saltus_verify_def_default();
+  def.system = view->system;
+  def.data = r->data;
+  def.q0 = view->q0;
+  def.v0 = view->v0;
+  def.start = view->start;
+  def.start_tolerance = view->start_tolerance;
+  def.rtol = saltus_verify_tolerance(r->data->options, "rtol");
+  def.atol = saltus_verify_tolerance(r->data->options, "atol");
+  saltus_certificate c;
+  assert_int_equal(saltus_verify(&def, &c), SALTUS_OK);
+  return c;
+}
+
+static void say_failures(const saltus_certificate* c, const char* name) {
+  for (int i = 0; i < SALTUS_VERIFY_ITEMS; i++) {
+    if (!c->items[i].passed) {
+      print_message("%s: %s %g of %g at t = %.17g, frame %lld\n", name, c->items[i].name,
+                    c->items[i].value, c->items[i].limit, c->items[i].t, c->items[i].frame);
+    }
+  }
+}
+
+/* ---- right runs --------------------------------------------------------------------------------------- */
+
+static void runs_to_a_tolerance_pass(void** state) {
+  (void)state;
+  static const char* const names[] = {"ball",
+                                      "double-pendulum",
+                                      "double-pendulum-rough",
+                                      "woodpecker",
+                                      "block-stick-slip",
+                                      "drop",
+                                      "pendulum-wall",
+                                      "rocking-block",
+                                      "painleve-rod",
+                                      "kane",
+                                      "moving-floor",
+                                      "turning-force",
+                                      "body-slider-crank",
+                                      "contact-cradle",
+                                      "contact-rod"};
+  static const double tolerances[] = {1e-4, 1e-6, 1e-8, 1e-10};
+  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+    for (int k = 0; k < 4; k++) {
+      recorded r = record(names[i], (way){.scheme = "adaptive", .tol = tolerances[k]});
+      saltus_certificate c = verify(&r, saltus_scene_look(r.scene));
+      say_failures(&c, names[i]);
+      assert_true(c.passed);
+      assert_true(c.items[SALTUS_VERIFY_MOMENTUM].checked > 0);
+      /* the motion was computed anew, not only summed up, nearly all the time; Painleve's rod has one step */
+      assert_true(c.followed > 0.9 * c.span || strcmp(names[i], "painleve-rod") == 0);
+      forget(&r);
+    }
+  }
+}
+
+static void runs_with_fixed_steps_pass(void** state) {
+  (void)state;
+  static const char* const names[] = {"ball", "double-pendulum", "woodpecker", "drop"};
+  static const char* const schemes[] = {"moreau-jean", "variational", "dg-minus"};
+  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+    for (size_t k = 0; k < sizeof schemes / sizeof schemes[0]; k++) {
+      recorded r = record(names[i], (way){.scheme = schemes[k], .step = 1e-3, .until = 0.5});
+      saltus_certificate c = verify(&r, saltus_scene_look(r.scene));
+      say_failures(&c, schemes[k]);
+      assert_true(c.passed);
+      assert_true(c.items[SALTUS_VERIFY_MOMENTUM].checked > 0);
+      forget(&r);
+    }
+  }
+}
+
+/* ---- lies --------------------------------------------------------------------------------------------- */
+
+/* Frame and contact of the largest normal impulse. */
+static long long largest_impulse(const saltus_recording_data* d) {
+  long long most = 0;
+  for (long long i = 0; i < d->count * d->nc; i++) {
+    most = d->impulse[3 * i] > d->impulse[3 * most] ? i : most;
+  }
+  assert_true(d->impulse[3 * most] > 0.0);
+  return most;
+}
+
+/* The event of an entry of the impulses. */
+static saltus_event* event_of(const saltus_recording_data* d, long long entry) {
+  for (long long k = 0; k < d->event_count; k++) {
+    saltus_event* e = &d->events[k];
+    if (e->kind == SALTUS_EVENT_IMPACT && e->t == d->t[entry / d->nc] &&
+        e->contact == entry % d->nc) {
+      return e;
+    }
+  }
+  fail_msg("no event");
+  return NULL;
+}
+
+static void drop_frame(saltus_recording_data* d, long long i) {
+  size_t rest = (size_t)(d->count - 1 - i);
+  size_t nq = (size_t)d->nq;
+  size_t nv = (size_t)d->nv;
+  size_t nc = (size_t)d->nc;
+  memmove(d->step + i, d->step + i + 1, rest * sizeof *d->step);
+  memmove(d->t + i, d->t + i + 1, rest * sizeof *d->t);
+  memmove(d->q + i * d->nq, d->q + (i + 1) * d->nq, rest * nq * sizeof *d->q);
+  memmove(d->v + i * d->nv, d->v + (i + 1) * d->nv, rest * nv * sizeof *d->v);
+  double* columns[] = {d->gap, d->velocity};
+  for (int k = 0; k < 2; k++) {
+    memmove(columns[k] + i * d->nc, columns[k] + (i + 1) * d->nc, rest * nc * sizeof(double));
+  }
+  memmove(d->force + 3 * i * d->nc, d->force + 3 * (i + 1) * d->nc, 3 * rest * nc * sizeof(double));
+  memmove(d->impulse + 3 * i * d->nc, d->impulse + 3 * (i + 1) * d->nc,
+          3 * rest * nc * sizeof(double));
+  double* energies[] = {d->kinetic,         d->potential,     d->energy_external,  d->energy_drive,
+                        d->energy_friction, d->energy_impact, d->energy_remainder, d->h};
+  for (int k = 0; k < 8; k++) {
+    memmove(energies[k] + i, energies[k] + i + 1, rest * sizeof(double));
+  }
+  d->count--;
+}
+
+typedef void (*lie)(saltus_recording_data* d);
+
+static void scale_impulse(saltus_recording_data* d) {
+  long long at = largest_impulse(d);
+  saltus_event* e = event_of(d, at);
+  for (int k = 0; k < 3; k++) {
+    d->impulse[3 * at + k] *= 1.001;
+    e->impulse[k] *= 1.001;
+  }
+}
+
+static void scale_impulse_in_frames(saltus_recording_data* d) {
+  d->impulse[3 * largest_impulse(d)] *= 1.001;
+}
+
+static void shift_event(saltus_recording_data* d) {
+  event_of(d, largest_impulse(d))->t += 1e-3;
+}
+
+/* Both frames of the impact and its event a thousandth of a second later. */
+static void shift_impact(saltus_recording_data* d) {
+  long long at = largest_impulse(d);
+  double t = d->t[at / d->nc];
+  event_of(d, at)->t += 1e-4;
+  for (long long i = 0; i < d->count; i++) {
+    d->t[i] += d->t[i] == t ? 1e-4 : 0.0;
+  }
+}
+
+static void drop_one_frame(saltus_recording_data* d) {
+  drop_frame(d, 3);
+}
+
+/* The frame behind the largest impact. */
+static void drop_jump(saltus_recording_data* d) {
+  drop_frame(d, largest_impulse(d) / d->nc);
+}
+
+static void turn_friction(saltus_recording_data* d) {
+  for (long long i = 0; i < d->count * d->nc; i++) {
+    d->force[3 * i + 1] *= -1.0;
+  }
+}
+
+static void turn_normals(saltus_recording_data* d) {
+  for (long long i = 0; i < d->count * d->nc; i++) {
+    d->gap[i] *= -1.0;
+    d->velocity[i] *= -1.0;
+    d->impulse[3 * i] *= -1.0;
+    d->force[3 * i] *= -1.0;
+  }
+}
+
+/* The largest impact throws back twice as fast as the bodies came, with an impulse that fits. */
+static void create_energy(saltus_recording_data* d) {
+  assert_int_equal(d->nv, 1);
+  long long at = largest_impulse(d);
+  double jump = d->v[at] - d->v[at - 1];
+  double factor = -3.0 * d->v[at - 1] / jump; /* from v to -2 v */
+  saltus_event* e = event_of(d, at);
+  d->v[at] = -2.0 * d->v[at - 1];
+  d->velocity[at] = -2.0 * d->velocity[at - 1];
+  d->impulse[3 * at] *= factor;
+  e->impulse[0] *= factor;
+  e->u_after = -2.0 * e->u_before;
+}
+
+static void move_start(saltus_recording_data* d) {
+  d->q[0] += 1e-9;
+}
+
+static void time_backwards(saltus_recording_data* d) {
+  d->t[d->count / 2] -= 1.0;
+}
+
+static void forget_work(saltus_recording_data* d) {
+  d->energy_impact[d->count - 1] += 1e-3;
+}
+
+static void push_from_afar(saltus_recording_data* d) {
+  d->force[3 * d->nc] = 1.0; /* frame 1 of a fall: all is open */
+}
+
+static const struct {
+  const char* name;
+  const char* scene;
+  lie tell;
+  saltus_verify_item item; /* that has to find it */
+} lies[] = {
+    {"impulse scaled", "double-pendulum", scale_impulse, SALTUS_VERIFY_IMPACT_MOMENTUM},
+    {"impulse of a frame scaled", "double-pendulum", scale_impulse_in_frames, SALTUS_VERIFY_EVENTS},
+    {"event shifted", "double-pendulum", shift_event, SALTUS_VERIFY_EVENTS},
+    {"impact shifted", "double-pendulum", shift_impact, SALTUS_VERIFY_POSITIONS},
+    {"frame dropped", "double-pendulum", drop_one_frame, SALTUS_VERIFY_TIME},
+    {"frame after an impact dropped", "double-pendulum", drop_jump, SALTUS_VERIFY_EVENTS},
+    {"friction along the slip", "rocking-block", turn_friction, SALTUS_VERIFY_SLIP},
+    {"normals turned", "ball", turn_normals, SALTUS_VERIFY_PULL},
+    {"impact creates energy", "ball", create_energy, SALTUS_VERIFY_IMPACT_ENERGY},
+    {"impact breaks its law", "ball", create_energy, SALTUS_VERIFY_IMPACT_LAW},
+    {"start moved", "double-pendulum", move_start, SALTUS_VERIFY_VALUES},
+    {"time runs backwards", "ball", time_backwards, SALTUS_VERIFY_TIME},
+    {"ledger changed", "double-pendulum", forget_work, SALTUS_VERIFY_LEDGER},
+    {"force from afar", "ball", push_from_afar, SALTUS_VERIFY_OPEN},
+};
+
+static void lies_are_found(void** state) {
+  (void)state;
+  for (size_t i = 0; i < sizeof lies / sizeof lies[0]; i++) {
+    recorded r = record(lies[i].scene, (way){.scheme = "adaptive", .tol = 1e-6});
+    saltus_certificate c = verify(&r, saltus_scene_look(r.scene));
+    assert_true(c.passed);
+    lies[i].tell(r.data);
+    c = verify(&r, saltus_scene_look(r.scene));
+    if (c.passed || c.items[lies[i].item].passed) {
+      say_failures(&c, lies[i].name);
+      fail_msg("%s: was not found by %s", lies[i].name, c.items[lies[i].item].name);
+    }
+    forget(&r);
+  }
+}
+
+/* A recording judged by a scene with another coefficient of friction, larger and smaller. */
+static void another_mu_is_found(void** state) {
+  (void)state;
+  static const struct {
+    const char* value;
+    saltus_verify_item item;
+  } cases[] = {{"0.09", SALTUS_VERIFY_CONE}, {"0.11", SALTUS_VERIFY_SLIP}};
+  recorded r = record("rocking-block", (way){.scheme = "adaptive", .tol = 1e-6});
+  for (int i = 0; i < 2; i++) {
+    const saltus_override mu = {.name = "mu", .value = cases[i].value};
+    saltus_scene* other = saltus_test_scene("rocking-block", &mu, 1);
+    saltus_certificate c = verify(&r, saltus_scene_look(other));
+    assert_false(c.passed);
+    assert_false(c.items[cases[i].item].passed);
+    assert_false(c.items[SALTUS_VERIFY_MOMENTUM].passed);
+    saltus_scene_destroy(other);
+  }
+  forget(&r);
+}
+
+static void recordings_of_other_scenes_are_refused(void** state) {
+  (void)state;
+  recorded r = record("ball", (way){.scheme = "adaptive", .tol = 1e-6});
+  saltus_scene* other = saltus_test_scene("double-pendulum", NULL, 0);
+  saltus_kept_message kept;
+  saltus_verify_def def = saltus_verify_def_default();
+  def.system = saltus_scene_look(other)->system;
+  def.data = r.data;
+  def.log = saltus_log_keep(&kept);
+  saltus_certificate c;
+  assert_int_equal(saltus_verify(&def, &c), SALTUS_ERR_INPUT);
+  assert_says(kept, "cannot be verified");
+  saltus_scene_destroy(other);
+  forget(&r);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(runs_to_a_tolerance_pass),
+      cmocka_unit_test(runs_with_fixed_steps_pass),
+      cmocka_unit_test(lies_are_found),
+      cmocka_unit_test(another_mu_is_found),
+      cmocka_unit_test(recordings_of_other_scenes_are_refused),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
