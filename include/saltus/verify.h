@@ -68,10 +68,11 @@ typedef struct saltus_verify_result {
 
 typedef struct saltus_certificate {
   saltus_verify_result items[SALTUS_VERIFY_ITEMS];
-  bool passed;     /* all items; and all of the time was looked at when the run has a tolerance */
-  double span;     /* s, from the first to the last frame */
-  double followed; /* s of it over which the motion was computed anew */
-  double balanced; /* s of it over which only sums of forces and impulses were compared */
+  bool passed;            /* all items */
+  bool complete;          /* momentum and positions were looked at all of the time */
+  double span;            /* s, from the first to the last frame */
+  double followed;        /* s of it over which the motion was computed anew */
+  double balanced;        /* s of it over which only sums of forces and impulses were compared */
   const char* unfollowed; /* why the rest was not; "" when there is none */
   SALTUS_RESERVED(4);
 } saltus_certificate;

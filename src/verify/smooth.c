@@ -91,7 +91,8 @@ static void compare_forces(saltusi_checker* c, const saltusi_frame* a, const sal
     const saltusi_acting* acting = &c->acting[i];
     for (int k = 0; k < 1 + c->held[i].tangents; k++) {
       double recorded = acting->force[k] * h;
-      double limit = part * allowance * (c->def->atol + c->def->rtol * fabs(recorded));
+      /* friction turns fast where a slip in space comes to rest: five times the others */
+      double limit = 5.0 * part * allowance * (c->def->atol + c->def->rtol * fabs(recorded));
       saltusi_note(c, SALTUS_VERIFY_FORCES, fabs(recorded - L[3 * i + k]) / h, limit / h,
                    (saltusi_where){.frame = b->number, .place = -1, .contact = acting});
     }

@@ -150,7 +150,7 @@ static void slip_of(saltusi_checker* c, const saltusi_frame* f, const saltusi_ac
 }
 
 /* Friction where a contact slips at both ends in about the same direction. The mean of what acts within an angle
- * phi is as long as cos(phi / 2) of it, and within that angle of both ends. */
+ * phi is as long as cos(phi / 2) of it, and within that angle of both ends; slip may turn there and back. */
 static void check_slip(saltusi_checker* c, const saltusi_frame* a, const saltusi_frame* b,
                        const saltusi_acting* acting, const double P[3]) {
   const saltus_contact_law* law = &c->system->laws[acting->law];
@@ -172,7 +172,7 @@ static void check_slip(saltusi_checker* c, const saltusi_frame* a, const saltusi
   double size = hypot(middle[0], middle[1]);
   double full = law->mu * P[0];
   double off = hypot(P[1] + full * middle[0] / size, P[2] + full * middle[1] / size);
-  double limit = full * (phi + c->def->cone_angle + 1e-4) +
+  double limit = full * (2.0 * phi + c->def->cone_angle + 1e-4) +
                  100.0 * (c->def->atol + c->def->rtol * P[0]) + 1e-12 * c->hardest;
   saltusi_note(c, SALTUS_VERIFY_SLIP, off, limit,
                (saltusi_where){.frame = b->number, .place = -1, .contact = acting});
