@@ -262,6 +262,39 @@ static void a_box_tips_over_the_edge_of_another(void** unused) {
   assert_near(m.v[4] * m.v[4], 2.0 * 9.81 * (0.25 - height) / inertia, 1e-6);
 }
 
+/* A box on n x n feet that comes down tilted and without friction, at 1 s: it has bounced on corners and edges. */
+static motion run_on_feet(int n) {
+  char text[8192];
+  int used = snprintf(text, sizeof text,
+                      "saltus: 1\nworld: {dimension: 3, shapes: [{half-space: {}}]}\n"
+                      "materials: {default: {restitution: 0.4}}\nbodies:\n"
+                      "  box: {mass: 2, inertia: [0.04, 0.06, 0.07], position: [0, 0, 0.4], "
+                      "orientation: {axis: [2, 3, 0], angle: 0.04}, velocity: [0.1, 0.2, 0], "
+                      "angular_velocity: [0, 0, 1], shapes: [");
+  for (int i = 0; i < n * n; i++) {
+    const double x = -0.25 + 0.5 * (i % n) / (n - 1), y = -0.2 + 0.4 * (i / n) / (n - 1);
+    used += snprintf(text + used, sizeof text - (size_t)used,
+                     "%s{sphere: {radius: 0.01}, position: [%.17g, %.17g, -0.15]}",
+                     i > 0 ? ", " : "", x, y);
+  }
+  snprintf(text + used, sizeof text - (size_t)used, "]}\n");
+  return run(text, 1.0, 1e-8);
+}
+
+/* Feet inside of the hull of others touch when all of these do: their velocities are means of those of the corners, and their
+ * laws follow. */
+static void a_tilted_box_moves_alike_on_four_and_sixteen_feet(void** unused) {
+  (void)unused;
+  const motion four = run_on_feet(2), sixteen = run_on_feet(4);
+  assert_true(four.count > 10);
+  for (int k = 0; k < 7; k++) {
+    assert_near(sixteen.q[k], four.q[k], 1e-10);
+  }
+  for (int k = 0; k < 6; k++) {
+    assert_near(sixteen.v[k], four.v[k], 1e-10);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_cube_on_its_corner_bounces_as_it_should),
@@ -271,6 +304,7 @@ int main(void) {
       cmocka_unit_test(more_points_than_needed_change_nothing),
       cmocka_unit_test(a_capsule_lies_on_two_bars),
       cmocka_unit_test(a_box_tips_over_the_edge_of_another),
+      cmocka_unit_test(a_tilted_box_moves_alike_on_four_and_sixteen_feet),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
