@@ -75,6 +75,13 @@ typedef struct saltus_formula_spring {
   SALTUS_RESERVED(2);
 } saltus_formula_spring;
 
+/* Angular velocities of bodies against each other at a contact, as the slip: formulas that are linear in velocities, or
+ * angles. */
+typedef struct saltus_formula_rates {
+  saltus_formula_text rolling, rolling2; /* along the surface: one in the plane, two in space */
+  saltus_formula_text spin;              /* about the normal */
+} saltus_formula_rates;
+
 /* slip is either a velocity formula, linear in the velocities (x' + r*phi'), or a position formula
  * (no velocities), whose time derivative is the slip velocity. */
 typedef struct saltus_formula_contact {
@@ -86,9 +93,20 @@ typedef struct saltus_formula_contact {
   saltus_formula_text restitution;
   saltus_formula_text tangential_restitution;
   saltus_impact_law impact;
-  double stiffness; /* ratio to other contacts; 0: 1 */
-  SALTUS_RESERVED(3);
+  double stiffness;                  /* ratio to other contacts; 0: 1 */
+  const saltus_friction_law* law;    /* beyond a coefficient; has to outlive the model */
+  const saltus_formula_rates* rates; /* that its rolling and spin need; NULL: none */
+  SALTUS_RESERVED(1);
 } saltus_formula_contact;
+
+/* Dry friction of a velocity, see saltus_dry_friction. */
+typedef struct saltus_formula_dry {
+  const char* name;
+  saltus_formula_text rate; /* as the slip of a contact */
+  double force, arm;
+  const char* joint; /* by formula, whose force `arm` multiplies; NULL: none */
+  SALTUS_RESERVED(2);
+} saltus_formula_dry;
 
 /* A force and a torque on the body of a marker, at the marker; formulas of anything that moves. */
 typedef struct saltus_formula_force {
@@ -124,6 +142,7 @@ typedef struct saltus_formula_def {
   int force_count, input_count;
   const saltus_impacts* impacts;   /* of the system; has to outlive the model; NULL: at once */
   const saltus_elements* elements; /* machine elements of the mechanism; NULL: none */
+  const saltus_formula_dry* dry;   /* NULL, or a list that an entry without a rate ends */
   SALTUS_RESERVED(1);
 } saltus_formula_def;
 

@@ -229,6 +229,19 @@ static void joint(const void* self, const saltus_point* at, int i, saltus_rows* 
   take_back(in, &part, rows);
 }
 
+/* Of the mechanism first. */
+static void dry(const void* self, const saltus_point* at, int i, saltus_rows* rows) {
+  const saltusi_formula_inner* in = inner_of(self);
+  if (i >= in->system->dry_count) {
+    in->ops.dry(self, at, i - in->system->dry_count, rows);
+    return;
+  }
+  const saltus_point point = inside(in, at);
+  saltus_rows part = shifted(in, rows);
+  asked(in)->dry(in->system->self, &point, i, &part);
+  take_back(in, &part, rows);
+}
+
 /* Joints are those of the mechanism alone where this is there. */
 static bool joint_bend(const void* self, const saltus_point* at, int i, const double* P, double* K,
                        double* U_q) {
@@ -591,6 +604,7 @@ static void join_ops(saltus_formula_model* m) {
       .kinetic_gradient = own_mass ? m->inner.ops.kinetic_gradient : NULL,
       .joints = d->nj > 0 ? joints : NULL,
       .joint = d->nj > 0 ? joint : NULL,
+      .dry = m->system.dry_count > 0 ? dry : NULL,
       .joint_bend = bends ? joint_bend : NULL,
       .joints_act = bends ? joints_act : NULL,
       .contacts = d->nc > 0 || changing ? contacts : NULL,
@@ -654,6 +668,24 @@ static saltus_status join_laws(saltusi_formula_builder* b) {
   return SALTUS_OK;
 }
 
+static saltus_status join_dry(saltusi_formula_builder* b) {
+  saltus_formula_model* m = b->model;
+  saltus_system* s = &m->system;
+  const saltus_system* in = m->inner.system;
+  const int own = s->dry_count, count = in->dry_count + own;
+  saltus_dry_friction* all = SALTUSI_TAKE(&m->pool, saltus_dry_friction, count);
+  if (count == 0 || all == NULL) {
+    return count == 0 ? SALTUS_OK : SALTUS_ERR_MEMORY;
+  }
+  for (int i = 0; i < count; i++) {
+    all[i] = i < in->dry_count ? in->dry[i] : s->dry[i - in->dry_count];
+    all[i].joint += i < in->dry_count || all[i].joint < 0 ? 0 : m->inner.joints;
+  }
+  s->dry = all;
+  s->dry_count = count;
+  return SALTUS_OK;
+}
+
 /* Rows of both have to fit. */
 static void join_widths(saltus_formula_model* m, int own_joints, int own_contacts) {
   const saltus_dims* in = &m->inner.system->dims;
@@ -664,6 +696,10 @@ static void join_widths(saltus_formula_model* m, int own_joints, int own_contact
   for (int i = 0; i < own_contacts; i++) {
     widest = m->contacts[i].width > widest ? m->contacts[i].width : widest;
   }
+  for (int i = m->inner.system->dry_count; i < m->system.dry_count; i++) {
+    const int width = m->dry_rows[i - m->inner.system->dry_count].width;
+    widest = width > widest ? width : widest;
+  }
   const bool sparse = in->row_width > 0 || in->nj + in->nc == 0;
   m->system.dims.row_width = sparse && widest > 0 ? widest : 0;
 }
@@ -673,7 +709,7 @@ static bool nothing_by_formula(const saltusi_formula_builder* b) {
   return d->coordinate_count + d->spring_count + d->joint_count + d->contact_count +
                  d->force_count ==
              0 &&
-         d->potential.text == NULL && b->model->switch_count == 0;
+         d->potential.text == NULL && b->model->switch_count == 0 && d->dry == NULL;
 }
 
 /* Limits are coordinates of joints, which formulas know; of rows only those can hide something that
@@ -739,6 +775,7 @@ saltus_status saltusi_formula_compose(saltusi_formula_builder* b) {
   saltus_status status = bound_inner(b);
   status = status == SALTUS_OK ? join_joints(b) : status;
   status = status == SALTUS_OK ? join_laws(b) : status;
+  status = status == SALTUS_OK ? join_dry(b) : status;
   join_widths(m, own_joints, own_contacts);
   join_ops(m);
   join_scratch(m);

@@ -15,7 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { ROWS_MOST = 3 };
+enum { ROWS_MOST = 6 };
 
 typedef struct row_source {
   saltusi_span G; /* entries by velocity variable */
@@ -164,12 +164,10 @@ static saltus_status make_joint(saltusi_formula_builder* b, int i, saltusi_expr*
   return b->graph.status;
 }
 
-/* The k-th tangent of a contact: a velocity formula when a velocity occurs in it. */
-static saltus_status make_tangent(saltusi_formula_builder* b, int i, int k, row_source* source) {
-  const saltus_formula_contact* contact = &b->def->contacts[i];
-  saltus_formula_text f =
-      k == 0 ? saltusi_formula_called(b, &contact->slip, "slip of contact", contact->name)
-             : saltusi_formula_called(b, &contact->slip2, "slip2 of contact", contact->name);
+/* A velocity by formula: of velocities when one occurs in it, else the rate of a position. */
+static saltus_status make_rate(saltusi_formula_builder* b, const saltus_formula_text* text,
+                               const char* kind, const char* name, row_source* source) {
+  saltus_formula_text f = saltusi_formula_called(b, text, kind, name);
   saltusi_expr e;
   saltus_status status = saltusi_parse(&b->scope, &f, SALTUSI_ON_ANY, &e);
   if (status != SALTUS_OK) {
@@ -180,6 +178,39 @@ static saltus_status make_tangent(saltusi_formula_builder* b, int i, int k, row_
   }
   *source = from_position(&b->graph, e);
   return b->graph.status;
+}
+
+/* Tangents of contact i and the rates of its friction law, behind the normal; how many rows there are. */
+static int make_tangents(saltusi_formula_builder* b, int i, row_source* sources,
+                         saltus_status* status) {
+  const saltus_formula_contact* contact = &b->def->contacts[i];
+  const saltus_formula_rates none = {{0}, {0}, {0}};
+  const saltus_formula_rates* rates = contact->rates != NULL ? contact->rates : &none;
+  const saltus_friction_law* law = contact->law;
+  const bool plane = contact->slip2.text == NULL;
+  const bool rolls = law != NULL && law->rolling > 0.0;
+  const bool spins = law != NULL && (law->drilling > 0.0 || law->patch != SALTUS_PATCH_NONE);
+  const struct {
+    const saltus_formula_text* text;
+    const char* kind;
+    bool needed;
+  } all[] = {{&contact->slip, "slip of contact", false},
+             {&contact->slip2, "slip2 of contact", false},
+             {&rates->rolling, "rate of rolling of contact", rolls},
+             {&rates->rolling2, "second rate of rolling of contact", rolls && !plane},
+             {&rates->spin, "rate of spin of contact", spins}};
+  int rows = 1;
+  for (size_t k = 0; k < sizeof all / sizeof *all && *status == SALTUS_OK; k++) {
+    if (all[k].text->text != NULL && (k < 2 ? contact->slip.text != NULL : all[k].needed)) {
+      *status = make_rate(b, all[k].text, all[k].kind, contact->name, &sources[rows++]);
+    } else if (all[k].needed) {
+      saltus_formula_text f = saltusi_formula_called(b, &contact->gap, all[k].kind, contact->name);
+      saltusi_formula_complain(b->def->log, SALTUS_LEVEL_ERROR, &f,
+                               "its friction law needs this rate, and there is none");
+      *status = SALTUS_ERR_INPUT;
+    }
+  }
+  return rows;
 }
 
 /* The contacts of one definition: one for each part of its gap, alike but for the normal. */
@@ -209,16 +240,12 @@ static saltus_status read_gap(saltusi_formula_builder* b, int i, contact_group* 
 
 static saltus_status make_contacts(saltusi_formula_builder* b, int i, const contact_group* group,
                                    saltusi_formula_rows* rows) {
-  const saltus_formula_contact* contact = &b->def->contacts[i];
   row_source sources[ROWS_MOST];
-  const int tangents = contact->slip.text == NULL ? 0 : contact->slip2.text == NULL ? 1 : 2;
   saltus_status status = SALTUS_OK;
-  for (int k = 0; k < tangents && status == SALTUS_OK; k++) {
-    status = make_tangent(b, i, k, &sources[1 + k]);
-  }
+  const int count = make_tangents(b, i, sources, &status);
   for (int k = 0; k < group->count && status == SALTUS_OK; k++) {
     sources[0] = from_position(&b->graph, group->gaps[k]);
-    rows[k].count = 1 + tangents;
+    rows[k].count = count;
     make_rows(b, sources, &rows[k]);
     saltusi_formula_bound_make(b, &group->gaps[k], 1, &rows[k].position);
     saltusi_formula_root(b, group->gaps[k]);
@@ -255,6 +282,7 @@ static saltus_status make_law(saltusi_formula_builder* b, int i, saltus_contact_
   law->tangents = c->slip.text == NULL ? 0 : c->slip2.text == NULL ? 1 : 2;
   law->impact = c->impact;
   law->stiffness = c->stiffness;
+  law->friction = c->law;
   saltus_status status =
       saltusi_formula_number(b, &c->friction, "friction of contact", c->name, 1e300, &law->mu);
   if (status == SALTUS_OK) {
@@ -308,6 +336,58 @@ static saltus_status make_laws(saltusi_formula_builder* b, int i, const contact_
   return b->model->pool.failed ? SALTUS_ERR_MEMORY : SALTUS_OK;
 }
 
+/* The joint of a name, among those by formula; -1: none. */
+static int joint_named(const saltusi_formula_builder* b, const char* name) {
+  for (int i = 0; name != NULL && i < b->def->joint_count; i++) {
+    if (b->def->joints[i].name != NULL && strcmp(b->def->joints[i].name, name) == 0) {
+      return i;
+    }
+  }
+  return -1;
+}
+
+/* Rows of dry friction. */
+static saltus_status make_dry(saltusi_formula_builder* b) {
+  saltus_formula_model* m = b->model;
+  const saltus_formula_dry* def = b->def->dry;
+  int count = 0;
+  while (def != NULL && def[count].rate.text != NULL) {
+    count++;
+  }
+  m->dry_rows = SALTUSI_TAKE(&m->pool, saltusi_formula_rows, count);
+  saltus_dry_friction* dry = SALTUSI_TAKE(&m->pool, saltus_dry_friction, count);
+  if (count > 0 && m->pool.failed) {
+    return SALTUS_ERR_MEMORY;
+  }
+  saltus_status status = SALTUS_OK;
+  for (int i = 0; i < count && status == SALTUS_OK; i++) {
+    row_source source;
+    const bool constant = b->constant_rows; /* which is a property of contacts and joints */
+    status = make_rate(b, &def[i].rate, "rate of dry friction", def[i].name, &source);
+    if (status != SALTUS_OK) {
+      return status;
+    }
+    m->dry_rows[i].count = 1;
+    make_rows(b, &source, &m->dry_rows[i]);
+    b->constant_rows = constant;
+    dry[i] = (saltus_dry_friction){
+        .name = def[i].name != NULL ? saltusi_pool_text(&m->pool, def[i].name) : NULL,
+        .force = def[i].force,
+        .arm = def[i].arm,
+        .joint = joint_named(b, def[i].joint)};
+    if (def[i].arm > 0.0 && dry[i].joint < 0) {
+      saltus_formula_text f = saltusi_formula_called(b, &def[i].rate, "dry friction", def[i].name);
+      saltusi_formula_complain(b->def->log, SALTUS_LEVEL_ERROR, &f,
+                               "there is no joint by formula of the name \"%.63s\"",
+                               def[i].joint != NULL ? def[i].joint : "");
+      return SALTUS_ERR_INPUT;
+    }
+  }
+  m->system.dry = dry;
+  m->system.dry_count = count;
+  return status;
+}
+
 /* Sparse rows pay when they are much narrower than dense ones. */
 static int choose_row_width(const saltus_formula_model* m, int nv) {
   enum { SMALL = 8 };
@@ -317,6 +397,9 @@ static int choose_row_width(const saltus_formula_model* m, int nv) {
   }
   for (int i = 0; i < m->system.dims.nj; i++) {
     widest = m->joints[i].width > widest ? m->joints[i].width : widest;
+  }
+  for (int i = 0; i < m->system.dry_count; i++) {
+    widest = m->dry_rows[i].width > widest ? m->dry_rows[i].width : widest;
   }
   return nv > SMALL && 2 * widest < nv ? widest : 0;
 }
@@ -397,6 +480,10 @@ saltus_status saltusi_formula_constraints(saltusi_formula_builder* b) {
   m->system.laws = laws;
   m->system.law_count = nc;
   m->system.dims.nc = nc;
+  status = make_dry(b);
+  if (status != SALTUS_OK) {
+    return status;
+  }
   m->system.dims.row_width = choose_row_width(m, b->nv);
   return b->graph.status;
 }

@@ -83,6 +83,7 @@ static void finish(saltusi_formula_builder* b) {
   m->ops.contact = s->dims.nc > 0 ? m->ops.contact : NULL;
   m->ops.joints = s->dims.nj > 0 ? m->ops.joints : NULL;
   m->ops.joint = s->dims.nj > 0 ? m->ops.joint : NULL;
+  m->ops.dry = s->dry_count > 0 ? m->ops.dry : NULL;
   m->ops.spring_q = b->def->spring_count > 0 ? m->ops.spring_q : NULL;
   m->ops.spring_v = b->def->spring_count > 0 ? m->ops.spring_v : NULL;
   s->traits |= b->constant_rows ? SALTUS_CONSTANT_NORMALS : 0U;

@@ -65,6 +65,7 @@ struct saltus_formula_model {
   int* contact_of;                 /* [nc] place among the contacts of the definition */
   int written_contacts;            /* of the definition; those of elements are behind them */
   saltusi_formula_rows* joints;    /* [nj] */
+  saltusi_formula_rows* dry_rows;  /* [dry_count] of formulas */
   saltusi_formula_bound* forces;   /* [nv] */
   saltusi_formula_bound* switches; /* [switch_count] */
   int switch_count;

@@ -143,6 +143,11 @@ static void joint(const void* self, const saltus_point* at, int row, saltus_rows
   write_rows(m, &m->joints[row], at, rows);
 }
 
+static void dry(const void* self, const saltus_point* at, int i, saltus_rows* rows) {
+  const saltus_formula_model* m = self;
+  write_rows(m, &m->dry_rows[i], at, rows);
+}
+
 static const char* formula(const void* self, saltus_part part, int i) {
   const saltus_formula_model* m = self;
   switch (part) {
@@ -195,6 +200,8 @@ void saltusi_formula_ops(saltus_formula_model* m) {
                                .gaps = gaps,
                                .joints = joints,
                                .joint = joint,
+
+                               .dry = dry,
                                .force_q = force_q,
                                .force_v = force_v,
                                .spring_q = spring_q,

@@ -158,4 +158,9 @@ saltus_status saltusi_sparse_solve(saltusi_operator* op, saltusi_eval* eval);
 void saltusi_sparse_gather(saltusi_operator* op, const saltusi_eval* eval);
 void saltusi_sparse_scatter(saltusi_operator* op, const saltusi_eval* eval);
 
+/* friction_laws.c: memory for contacts with up to `each` rows; and impulses by friction laws, from a dense W. */
+void saltusi_friction_laws_layout(saltusi_operator* op, const saltus_system* sys, int rows,
+                                  saltus_arena* arena);
+saltus_status saltusi_friction_laws_solve(saltusi_operator* op, saltusi_eval* eval);
+
 #endif

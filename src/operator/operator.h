@@ -24,6 +24,7 @@
 
 #include "math/mixing.h"
 #include "math/saddle.h"
+#include "operator/friction_laws.h"
 #include "solve/friction_step.h"
 #include "solve/mixed_lcp.h"
 #include "system/linear.h"
@@ -44,6 +45,7 @@ typedef struct saltusi_demand {
   bool convective; /* c of rows */
   bool two_sided;  /* velocities are measured by rows of another configuration: H in op->measured */
   bool own_law;    /* solve_by will be asked for, and solve not */
+  bool laws; /* contacts have the rows of their friction laws, and there are rows of dry friction */
   bool
       all_loops; /* sparse factors of joints whatever the number of their loops: superfluous and miss
                     * know every component */
@@ -209,6 +211,7 @@ typedef struct saltusi_operator {
   int* reached;           /* [nv] */
   double* reached_values; /* [nv] */
   int* cleared;           /* [nv] velocities of the unit in the table */
+  saltusi_friction_laws laws;
 } saltusi_operator;
 
 /* Rows that a contact has in an operator with friction: tangents count only when there is friction. */
@@ -216,9 +219,16 @@ static inline int saltusi_friction_rows(const saltus_contact_law* law) {
   return law->mu > 0.0 ? 1 + law->tangents : 1;
 }
 
+/* The same with the rows of its friction law. */
+static inline int saltusi_law_rows(const saltus_contact_law* law) {
+  const int all = saltus_contact_rows(law);
+  const bool viscous = law->friction != NULL && law->friction->viscous > 0.0;
+  return all > 1 + law->tangents || viscous ? all : saltusi_friction_rows(law);
+}
+
 /* Rows of a contact in this operator. */
 static inline int saltusi_operator_rows(const saltusi_operator* op, const saltus_contact_law* law) {
-  return op->has_friction ? saltusi_friction_rows(law) : 1;
+  return op->laws.any ? saltusi_law_rows(law) : op->has_friction ? saltusi_friction_rows(law) : 1;
 }
 
 /* For eval->sys, with the room of eval. */
@@ -237,18 +247,33 @@ static inline void saltusi_operator_begin(saltusi_operator* op, int joints) {
 /* Evaluates `count` rows of a contact behind those taken; returns the first of them. */
 static inline int saltusi_operator_look(saltusi_operator* op, const saltus_system* sys,
                                         const saltus_point* at, int key, int count) {
-  assert(count >= 1 && count <= 3);
+  assert(count >= 1 && count <= SALTUS_CONE_ROWS);
   saltusi_rows_contact(sys, at, key, count, &op->rows, op->count);
   return op->count;
 }
 
 /* Takes the contact that was looked at last, or whose rows were written by other means. */
 static inline void saltusi_operator_take(saltusi_operator* op, int count, double mu) {
-  assert(count >= 1 && count <= 3);
+  assert(count >= 1 && count <= SALTUS_CONE_ROWS);
   op->mu[op->contacts++] = mu;
   op->count += count;
   op->first[op->contacts] = op->count;
 }
+
+/* The same with its friction law. */
+static inline void saltusi_operator_take_law(saltusi_operator* op, int count,
+                                             const saltus_contact_law* law) {
+  if (op->laws.any) {
+    op->laws.law[op->contacts] = law;
+  }
+  saltusi_operator_take(op, count, law->mu);
+}
+
+/* After the last contact: rows of dry friction, where the operator has laws; evaluated again at another point. */
+void saltusi_operator_take_dry(saltusi_operator* op, const saltus_system* sys,
+                               const saltus_point* at);
+void saltusi_operator_look_dry(saltusi_operator* op, const saltus_system* sys,
+                               const saltus_point* at);
 
 /* All joints and the normal rows of these contacts, evaluated and taken. */
 void saltusi_operator_hold(saltusi_operator* op, const saltus_system* sys, const saltus_point* at,

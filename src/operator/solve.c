@@ -104,6 +104,9 @@ saltus_status saltusi_operator_solve(saltusi_operator* op, saltusi_eval* eval) {
   if (op->held) {
     return solve_equalities(op, eval);
   }
+  if (op->laws.any) {
+    return saltusi_friction_laws_solve(op, eval);
+  }
   return op->has_friction && op->contacts > 0 ? solve_friction(op, eval)
                                               : solve_frictionless(op, eval);
 }

@@ -28,10 +28,10 @@ static int smaller(size_t a, int b) {
 }
 
 /* Rows of the contact that has most of them. */
-static int rows_of_contacts(const saltus_system* sys, bool friction) {
+static int rows_of_contacts(const saltus_system* sys, bool friction, bool laws) {
   int each = 1;
   for (int i = 0; friction && i < sys->law_count && sys->laws != NULL; i++) {
-    int rows = saltusi_friction_rows(&sys->laws[i]);
+    int rows = laws ? saltusi_law_rows(&sys->laws[i]) : saltusi_friction_rows(&sys->laws[i]);
     each = rows > each ? rows : each;
   }
   return each;
@@ -78,12 +78,13 @@ void saltusi_operator_layout(saltusi_operator* op, const saltusi_eval* eval,
   assert(op != NULL && eval != NULL && demand != NULL && arena != NULL);
   const saltus_system* sys = &eval->sys;
   const saltus_dims* d = &sys->dims;
-  int each = rows_of_contacts(sys, demand->friction);
-  int rows = d->nj + d->nc * each;
-  *op = (saltusi_operator){.has_friction = each > 1};
+  const bool laws = demand->laws && saltusi_frictions_special(sys);
+  int each = rows_of_contacts(sys, demand->friction, laws);
+  int rows = d->nj + d->nc * each + (laws ? sys->dry_count : 0);
+  *op = (saltusi_operator){.has_friction = each > 1, .laws = {.any = laws}};
   size_t dense = saltusi_room_of(&eval->room, SALTUSI_ROOM_ROWS, (size_t)first_dense(d, rows));
   op->dense_max = smaller(dense, rows);
-  saltusi_rows_layout(&op->rows, d, rows + 3, demand->convective, arena);
+  saltusi_rows_layout(&op->rows, d, rows + (each > 3 ? each : 3), demand->convective, arena);
   if (demand->two_sided) {
     saltusi_rows_layout(&op->measured, d, rows, false, arena);
   }
@@ -98,6 +99,11 @@ void saltusi_operator_layout(saltusi_operator* op, const saltusi_eval* eval,
   }
   op->AinvG = SALTUS_PUSH2(arena, double, op->dense_max, d->nv);
   op->W = SALTUS_PUSH2(arena, double, op->dense_max, op->dense_max);
+  op->product.from = SIZE_MAX;
+  if (laws) {
+    saltusi_friction_laws_layout(op, sys, op->dense_max, arena);
+    return;
+  }
   if (d->row_width > 0) {
     saltusi_groups_layout(&op->groups, d, demand->held ? rows : d->nj, arena);
     saltusi_trees_layout(op, eval, demand->held ? rows : d->nj, demand->all_loops, arena);
@@ -105,7 +111,6 @@ void saltusi_operator_layout(saltusi_operator* op, const saltusi_eval* eval,
     saltusi_operator_bodies_layout(op, eval, demand->own_law ? 0 : each, arena);
   }
   friction_layout(op, eval, each, demand->own_law, arena);
-  op->product.from = SIZE_MAX;
   if (demand->own_law) {
     op->whole_contact = SALTUS_PUSH(arena, int, d->nj + d->nc);
     op->whole_offset = SALTUS_PUSH(arena, int, d->nj + d->nc + 1);
@@ -196,6 +201,17 @@ static void form(saltusi_operator* op, saltusi_eval* eval, const saltusi_linear*
   op->A = linear;
   op->status = SALTUS_OK;
   op->bilateral = op->held ? op->count : op->joints;
+  if (op->laws.any) {
+    op->storage = SALTUSI_STORED_DENSE;
+    if (op->count > DENSE_MOST) {
+      op->status = SALTUS_ERR_MEMORY;
+    } else if (op->count > op->dense_max) {
+      op->status = saltusi_room_lacks(&eval->room, SALTUSI_ROOM_ROWS, (size_t)op->count);
+    } else {
+      saltusi_dense_form(op, eval);
+    }
+    return;
+  }
   if (op->count < SALTUSI_SPARSE_FROM && op->count <= op->dense_max) {
     op->storage = SALTUSI_STORED_DENSE;
     op->trees.refused = false;

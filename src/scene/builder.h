@@ -91,6 +91,15 @@ const char* saltusi_scene_item_name(saltusi_scene_builder* builder, const saltus
 
 /* ---- sections ---- */
 
+/* The friction law of a contact, a pair or a material; *law stays where there is nothing beyond a number. True: the
+ * coefficient is in *mu, and `friction` is no number. */
+bool saltusi_scene_friction(saltusi_scene_builder* builder, const saltusi_yaml_node* item,
+                            const saltus_friction_law** law, double* mu);
+/* All of it for a contact by formula, whose slip has been read. */
+void saltusi_scene_contact_friction(saltusi_scene_builder* builder, const saltusi_yaml_node* item,
+                                    saltus_formula_contact* contact);
+void saltusi_scene_dry(saltusi_scene_builder* builder);
+
 void saltusi_scene_inputs(saltusi_scene_builder* builder);
 void saltusi_scene_forces(saltusi_scene_builder* builder);
 void saltusi_scene_springs(saltusi_scene_builder* builder);

@@ -305,15 +305,16 @@ void saltusi_scene_contacts(builder* b) {
     const item_formula formulas[] = {{"gap", &contact->gap},
                                      {"slip", &contact->slip},
                                      {"slip2", &contact->slip2},
-                                     {"friction", &contact->friction},
                                      {"restitution", &contact->restitution},
                                      {"tangential_restitution", &contact->tangential_restitution}};
     read_formulas(b, item, "contact", contact->name, formulas,
                   sizeof formulas / sizeof formulas[0]);
+    saltusi_scene_contact_friction(b, item, contact);
     saltusi_scene_impact_law(b, item, &contact->impact);
     if (contact->gap.text == NULL) {
       saltusi_reader_fail(&b->reader, item, "contact " SALTUSI_QUOTE " has no gap", contact->name);
-    } else if (contact->friction.text != NULL && contact->slip.text == NULL) {
+    } else if ((contact->friction.text != NULL || contact->law != NULL) &&
+               contact->slip.text == NULL) {
       saltusi_reader_fail(&b->reader, item,
                           "contact " SALTUSI_QUOTE
                           " has friction but no slip; give the slip velocity",

@@ -423,6 +423,7 @@ static void read_all(saltusi_scene_builder* b) {
   saltusi_scene_joints(b);
   saltusi_scene_contacts(b);
   saltusi_scene_elements(b);
+  saltusi_scene_dry(b);
   saltusi_scene_impacts(b);
   read_simulate(b);
   read_record(b);

@@ -13,8 +13,12 @@ const char* const saltusi_warm_start_names[] = {"yes", "no", NULL};
 /* Fewest contacts of a system that keeps impulses. */
 enum { CONTACTS_MIN = 3 };
 
-/* Doubles of one contact: its impulse, and with friction its slip parameter. */
+/* Doubles of one contact: its impulse, and with friction its slip parameter; with friction laws beyond Coulomb's what
+ * they remember. */
 static int kept_each(int warm_start, const saltus_system* sys) {
+  if (saltusi_frictions_special(sys)) {
+    return SALTUS_CONE_ROWS + 1 + SALTUSI_FRICTION_STATE;
+  }
   bool changing = (sys->traits & SALTUS_CHANGING_CONTACTS) != 0; /* there may be more */
   if (warm_start != SALTUS_WARM_START_YES || (sys->dims.nc < CONTACTS_MIN && !changing)) {
     return 0;
@@ -53,7 +57,9 @@ void saltusi_warm_open(saltusi_operator* op, const double* memory, double size) 
   if (warm->each > 0) {
     warm->memory = memory + 1;
     warm->factor = memory[0] > 0.0 ? size / memory[0] : 0.0;
+    op->laws.fresh = !(memory[0] > 0.0);
   }
+  op->laws.span = size;
 }
 
 void saltusi_warm_guess(saltusi_operator* op, int i, int key, int row, int count) {
@@ -68,6 +74,10 @@ void saltusi_warm_guess(saltusi_operator* op, int i, int key, int row, int count
   }
   if (op->has_friction) {
     op->slip[i] = kept[warm->each - 1];
+  }
+  if (op->laws.any) {
+    memcpy(op->laws.state + (size_t)i * SALTUSI_FRICTION_STATE, kept + SALTUS_CONE_ROWS,
+           SALTUSI_FRICTION_STATE * sizeof(double));
   }
 }
 
@@ -91,5 +101,9 @@ void saltusi_warm_keep(const saltusi_operator* op, int i, int key, const double*
   memcpy(kept, P, (size_t)count * sizeof(double));
   if (op->has_friction) {
     kept[each - 1] = op->slip[i];
+  }
+  if (op->laws.any) {
+    memcpy(kept + SALTUS_CONE_ROWS, op->laws.after + (size_t)i * SALTUSI_FRICTION_STATE,
+           SALTUSI_FRICTION_STATE * sizeof(double));
   }
 }

@@ -115,7 +115,7 @@ static void velocities(const saltus_cone_problem* p, const double* r, double* u)
 }
 
 /* |phi| with u = W r + q */
-static double evaluate(const saltusi_cones* w, const saltus_cone_problem* p, const double* r,
+static double evaluate(const saltusi_balls* w, const saltus_cone_problem* p, const double* r,
                        bool derive) {
   double *const u = w->u, *const phi = w->phi;
   velocities(p, r, u);
@@ -151,7 +151,7 @@ static void jacobian(const saltus_cone_problem* p, const double* by_r, const dou
 }
 
 /* Newton's method with a line search on |phi|; returns |phi| of r, the best point. */
-static double newton(saltusi_cones* w, const saltus_cone_problem* p, double tol, int most,
+static double newton(saltusi_balls* w, const saltus_cone_problem* p, double tol, int most,
                      double* r) {
   enum { HALVINGS = 12 };
   const double least = 1e-14;
@@ -261,8 +261,8 @@ typedef struct unit_memory {
   int pivot[D];
 } unit_memory;
 
-static saltusi_cones unit_work(unit_memory* m) {
-  return (saltusi_cones){.u = m->u,
+static saltusi_balls unit_work(unit_memory* m) {
+  return (saltusi_balls){.u = m->u,
                          .phi = m->phi,
                          .next = m->next,
                          .best = m->best,
@@ -279,7 +279,7 @@ static double balls_at(const saltus_cone_problem* p, double x, double* r) {
   const int n = p->rows, d = n - 1, offset[2] = {0, n - 1};
   double W[D * D], q[D], trace = 0.0;
   unit_memory memory;
-  saltusi_cones w = unit_work(&memory);
+  saltusi_balls w = unit_work(&memory);
   saltus_cone balls = *p->cone;
   balls.dry = true;
   for (int k = 0; k < balls.balls; k++) {
@@ -328,7 +328,7 @@ static void nested(const saltus_cone_problem* p, double* r) {
 }
 
 /* Unit i with the others held: its own rows scaled, Newton, the fixed point where that fails, and what cannot fail. */
-static void solve_unit(saltusi_cones* w, const saltus_cone_problem* p, int i, double* r) {
+static void solve_unit(saltusi_balls* w, const saltus_cone_problem* p, int i, double* r) {
   const int at = p->offset[i], d = p->offset[i + 1] - at;
   const size_t n = (size_t)p->rows;
   double W[D * D], q[D], own[D], s[D] = {1.0};
@@ -352,7 +352,7 @@ static void solve_unit(saltusi_cones* w, const saltus_cone_problem* p, int i, do
   const saltus_cone_problem alone = {
       .units = 1, .rows = d, .cone = &cone, .offset = offset, .W = W, .q = q};
   unit_memory memory;
-  saltusi_cones local = unit_work(&memory);
+  saltusi_balls local = unit_work(&memory);
   const double tol = 1e-13 * norm(d, q);
   bool solved = newton(&local, &alone, tol, 20, own) <= tol;
   for (int round = 0; round < 3 && !solved; round++) {
@@ -381,13 +381,13 @@ static void start_elsewhere(const saltus_cone_problem* p, double unit, int round
   }
 }
 
-static void sweep(saltusi_cones* w, const saltus_cone_problem* p, double* r) {
+static void sweep(saltusi_balls* w, const saltus_cone_problem* p, double* r) {
   for (int i = 0; i < p->units; i++) {
     solve_unit(w, p, i, r);
   }
 }
 
-void saltusi_cones_layout(saltusi_cones* work, int units, int rows, saltus_arena* arena) {
+void saltusi_balls_layout(saltusi_balls* work, int units, int rows, saltus_arena* arena) {
   assert(work != NULL && arena != NULL);
   work->units_max = units;
   work->rows_max = rows;
@@ -401,7 +401,7 @@ void saltusi_cones_layout(saltusi_cones* work, int units, int rows, saltus_arena
   work->pivot = SALTUS_PUSH(arena, int, rows);
 }
 
-double saltusi_cones_solve(saltusi_cones* work, const saltus_cone_problem* problem, double tol,
+double saltusi_balls_solve(saltusi_balls* work, const saltus_cone_problem* problem, double tol,
                            double* r) {
   assert(work != NULL && problem != NULL && r != NULL && problem->rows <= work->rows_max);
   enum { ROUNDS = 80, NEWTON = 25 };
@@ -451,7 +451,7 @@ saltus_residual saltus_cone_residual(const saltus_cone_problem* problem, const d
 struct saltus_cone_solver {
   saltus_allocator memory;
   size_t bytes;
-  saltusi_cones work;
+  saltusi_balls work;
 };
 
 saltus_status saltus_cone_solver_create(int units, int rows, const saltus_allocator* allocator,
@@ -462,10 +462,10 @@ saltus_status saltus_cone_solver_create(int units, int rows, const saltus_alloca
     return SALTUS_ERR_RANGE;
   }
   saltus_allocator memory = allocator != NULL ? *allocator : saltus_allocator_default();
-  saltusi_cones counted = {0};
+  saltusi_balls counted = {0};
   saltus_arena arena = saltus_arena_counting();
   saltus_arena_push(&arena, sizeof(saltus_cone_solver), 1, SALTUS_ALIGNMENT);
-  saltusi_cones_layout(&counted, units, rows, &arena);
+  saltusi_balls_layout(&counted, units, rows, &arena);
   void* block = memory.alloc(arena.used, memory.user);
   if (block == NULL) {
     return SALTUS_ERR_MEMORY;
@@ -475,7 +475,7 @@ saltus_status saltus_cone_solver_create(int units, int rows, const saltus_alloca
   saltus_cone_solver* solver =
       saltus_arena_push(&arena, sizeof(saltus_cone_solver), 1, SALTUS_ALIGNMENT);
   *solver = (saltus_cone_solver){.memory = memory, .bytes = bytes};
-  saltusi_cones_layout(&solver->work, units, rows, &arena);
+  saltusi_balls_layout(&solver->work, units, rows, &arena);
   *out = solver;
   return SALTUS_OK;
 }
@@ -510,7 +510,7 @@ saltus_status saltus_cone_solve(saltus_cone_solver* solver, const saltus_cone_pr
   if (!fits(solver, problem) || !(tol > 0.0)) {
     return SALTUS_ERR_RANGE;
   }
-  const double reached = saltusi_cones_solve(&solver->work, problem, tol, r);
+  const double reached = saltusi_balls_solve(&solver->work, problem, tol, r);
   *result = (saltus_solve_result){.outcome = reached <= tol ? SALTUS_SOLVED : SALTUS_UNSOLVED,
                                   .residual = saltus_cone_residual(problem, r, u),
                                   .iterations = solver->work.iterations};

@@ -8,7 +8,7 @@
 
 #include "saltus/cone.h"
 
-typedef struct saltusi_cones {
+typedef struct saltusi_balls {
   int units_max, rows_max;
   double* u;     /* [rows] */
   double* phi;   /* [rows] */
@@ -20,12 +20,12 @@ typedef struct saltusi_cones {
   int* pivot;    /* [rows] */
   double factor; /* of every rho */
   int iterations;
-} saltusi_cones;
+} saltusi_balls;
 
-void saltusi_cones_layout(saltusi_cones* work, int units, int rows, saltus_arena* arena);
+void saltusi_balls_layout(saltusi_balls* work, int units, int rows, saltus_arena* arena);
 
 /* Normalised residual of the answer in r, which holds the first guess; u is in work->u. */
-double saltusi_cones_solve(saltusi_cones* work, const saltus_cone_problem* problem, double tol,
+double saltusi_balls_solve(saltusi_balls* work, const saltus_cone_problem* problem, double tol,
                            double* r);
 
 #endif

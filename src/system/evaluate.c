@@ -286,6 +286,14 @@ void saltusi_rows_some_joints(const saltus_system* sys, const saltus_point* at,
   }
 }
 
+void saltusi_rows_dry(const saltus_system* sys, const saltus_point* at, int i,
+                      saltusi_row_block* block, int first) {
+  assert(sys != NULL && at != NULL && block != NULL && i >= 0 && i < sys->dry_count);
+  saltus_rows rows = open_rows(block, first, 1);
+  sys->ops->dry(sys->self, at, i, &rows);
+  close_rows(block, first, &rows);
+}
+
 int saltusi_rows_joint_with(const saltus_system* sys, const saltus_point* at, int row,
                             saltusi_row_block* block) {
   assert(sys != NULL && at != NULL && block != NULL && row >= 0);

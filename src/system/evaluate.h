@@ -278,6 +278,9 @@ static inline void saltusi_rows_joints(const saltus_system* sys, const saltus_po
     saltusi_rows_some_joints(sys, at, block);
   }
 }
+/* The row of dry friction i. */
+void saltusi_rows_dry(const saltus_system* sys, const saltus_point* at, int i,
+                      saltusi_row_block* block, int first);
 /* The joint that a row belongs to, from row 0 of the block on; returns where the row is. */
 int saltusi_rows_joint_with(const saltus_system* sys, const saltus_point* at, int row,
                             saltusi_row_block* block);

@@ -222,6 +222,7 @@ saltus_status saltusi_moreau_look_ahead(saltusi_moreau* w, const saltus_moreau_j
     w->taken[s->contacts[i].key] = i + 1;
   }
   *any = false;
+  w->op.count = w->op.first[before]; /* rows of dry friction come after those of all contacts */
   for (int i = 0; status == SALTUS_OK && i < w->list.count; i++) {
     const int taken = w->taken[w->list.key[i]];
     if (!(w->list.gap[i] < 0.0)) {
@@ -233,6 +234,8 @@ saltus_status saltusi_moreau_look_ahead(saltusi_moreau* w, const saltus_moreau_j
       status = add_unexpected(w, o, s, &end, i);
     }
   }
+  const saltus_point start = saltusi_at(s->eval, s->t, s->q0, s->v0);
+  saltusi_operator_take_dry(&w->op, sys, &start);
   w->rows = w->op.count;
   s->report->active = w->op.contacts;
   *any = *any || w->op.contacts > before;

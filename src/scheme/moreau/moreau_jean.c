@@ -68,7 +68,8 @@ const saltusi_scheme_ops saltusi_moreau_jean = {
             .source = "Moreau 1988; Jean 1999; Acary 2009, equations (16)-(18)",
             .order = 1,
             .smooth_order = 2,
-            .treats = SALTUSI_TREATS_STEPWISE | SALTUS_TREATS_MAPS | SALTUS_TREATS_VARIABLE_STEPS,
+            .treats = SALTUSI_TREATS_STEPWISE | SALTUS_TREATS_MAPS | SALTUS_TREATS_VARIABLE_STEPS |
+                      SALTUS_TREATS_FRICTION_LAWS,
             .options = TABLE,
         },
     SALTUSI_STEPS_BY(saltusi_moreau),

@@ -99,7 +99,7 @@ void saltusi_moreau_activate(saltusi_moreau* w, const saltusi_step* s, int i, in
   saltusi_contact_open(contact, w->list.key[i], w->list.law[i], w->list.gap[i]);
   contact->u_before = u0;
   saltusi_warm_guess(&w->op, active, contact->key, row, count);
-  saltusi_operator_take(&w->op, count, s->eval->sys.laws[contact->law].mu);
+  saltusi_operator_take_law(&w->op, count, &s->eval->sys.laws[contact->law]);
   w->u0[row] = u0;
   w->b0[row] = w->op.rows.b[row];
   w->offset[active] = 0.0;
@@ -114,6 +114,7 @@ void saltusi_moreau_close(saltusi_moreau* w, const saltusi_step* s, const saltus
   assert(w != NULL && s != NULL);
   const saltus_system* sys = &s->eval->sys;
   const int active = w->op.contacts;
+  saltusi_operator_take_dry(&w->op, sys, at);
   w->rows = w->op.count;
   s->report->active = active;
   if (w->ancestors.head != NULL) {
@@ -191,6 +192,7 @@ static void evaluate_rows(saltusi_moreau* w, const saltus_moreau_jean_options* o
     }
     return;
   }
+  saltusi_operator_look_dry(&w->op, sys, &at);
   at.t = s->t + s->h;
   for (int i = 0; i < s->report->active && !constant; i++) {
     int row = w->op.first[i];
@@ -223,12 +225,15 @@ static void write_law(saltusi_moreau* w, const saltus_moreau_jean_options* o,
     double rest = (1.0 - weight) * before + op->rows.b[r];
     op->rhs[r] = saltusi_row_dot(&op->rows, r, w->v_free) + rest / weight;
   }
+  for (int r = op->count - op->laws.dry; r < op->count; r++) {
+    op->rhs[r] = saltusi_row_dot(&op->rows, r, w->v_free) + op->rows.b[r];
+  }
   for (int i = 0; i < s->report->active; i++) {
     const saltus_contact_law* contact = &sys->laws[s->contacts[i].law];
     int normal = w->op.first[i];
     for (int r = normal; r < w->op.first[i + 1]; r++) {
       double pushed = saltusi_row_size(&op->rows, r, w->v_theta);
-      double e = r == normal ? contact->e_N : contact->e_T;
+      double e = r == normal ? contact->e_N : r <= normal + contact->tangents ? contact->e_T : 0.0;
       w->e[r] = w->rebounds[i] ? restitution(w, r, e, pushed) : 0.0;
       op->rhs[r] = saltusi_row_dot(&op->rows, r, w->v_free) + op->rows.b[r];
       op->rhs[r] += w->e[r] * w->u0[r];
@@ -346,7 +351,7 @@ static saltus_status settle(saltusi_moreau* w, const saltus_moreau_jean_options*
 static saltus_status solve_velocity(saltusi_moreau* w, const saltus_moreau_jean_options* o,
                                     const saltusi_step* s) {
   const saltus_dims* d = &s->eval->sys.dims;
-  if (s->report->active == 0 && saltusi_moreau_linkage_serves(w)) {
+  if (s->report->active == 0 && !w->op.laws.any && saltusi_moreau_linkage_serves(w)) {
     saltus_status status = saltusi_moreau_linked(w, o, s, joint_weight(o));
     if (!w->linked.factors.refused && !w->linked.factors.redundant) {
       w->linked.solved = true;
@@ -368,18 +373,24 @@ static double report_contact(const saltusi_moreau* w, const saltusi_step* s, int
   saltus_contact_step* contact = &s->contacts[i];
   int first = w->op.first[i];
   int count = w->op.first[i + 1] - first;
+  const bool laws = op->laws.any;
   double xi[3];
   *mean = 0.0;
-  for (int k = 0; k < count; k++) {
+  for (int k = 0; k < count && k < 3; k++) {
     int r = first + k;
     double u1 = saltusi_row_dot(&op->rows, r, s->v1) + op->rows.b[r];
     xi[k] = u1 + w->e[r] * w->u0[r] + (k == 0 ? w->offset[i] : 0.0);
-    *mean += op->diagonal[r] / count;
-    contact->impulse[k] = op->P[r];
-    *(k == 0 ? &contact->u_before : &contact->slip_before[k - 1]) = w->u0[r];
-    *(k == 0 ? &contact->u_after : &contact->slip_after[k - 1]) = u1;
+    *mean += op->diagonal[r] / (count < 3 ? count : 3);
+    if (k <= s->eval->sys.laws[contact->law].tangents) {
+      contact->impulse[k] = op->P[r];
+      *(k == 0 ? &contact->u_before : &contact->slip_before[k - 1]) = w->u0[r];
+      *(k == 0 ? &contact->u_after : &contact->slip_after[k - 1]) = u1;
+    }
   }
   contact->impact = contact->impact && contact->impulse[0] > 0.0;
+  if (laws) {
+    return op->laws.miss;
+  }
   if (count == 1) {
     double push = op->P[first] * op->diagonal[first];
     return fabs(xi[0] < push ? xi[0] : push);
@@ -430,7 +441,7 @@ static saltus_status take(saltusi_moreau* w, const saltus_moreau_jean_options* o
   s->report->newton_iterations = 0;
   w->linked.solved = false;
   if (status == SALTUS_OK) {
-    if (o->filter != SALTUS_FILTER_NO) {
+    if (o->filter != SALTUS_FILTER_NO && !w->op.laws.any) {
       saltusi_moreau_filter(w, o, s);
     }
     status = solve_velocity(w, o, s);
@@ -541,11 +552,11 @@ void saltusi_moreau_layout(saltusi_moreau* w, int warm_start, const saltusi_eval
   const saltus_dims* d = &sys->dims;
   saltusi_linear_layout(&w->linear, sys, arena);
   saltusi_contact_list_layout(&w->list, d, arena);
-  saltusi_operator_layout(&w->op, eval, &(saltusi_demand){.friction = true}, arena);
+  saltusi_operator_layout(&w->op, eval, &(saltusi_demand){.friction = true, .laws = true}, arena);
   saltusi_warm_layout(&w->op, warm_start, sys);
   w->body_width = saltusi_moreau_body_width(sys);
   saltusi_ancestors_layout(&w->ancestors, &w->op, sys, arena);
-  int rows = d->nj + d->nc * (w->op.has_friction ? 3 : 1);
+  int rows = d->nj + d->nc * (w->op.laws.any ? SALTUS_CONE_ROWS : w->op.has_friction ? 3 : 1);
   w->q_theta = SALTUS_PUSH(arena, double, d->nq);
   w->v_theta = SALTUS_PUSH(arena, double, d->nv);
   w->v_free = SALTUS_PUSH(arena, double, d->nv);
@@ -563,8 +574,8 @@ void saltusi_moreau_layout(saltusi_moreau* w, int warm_start, const saltusi_eval
   w->met = SALTUS_PUSH(arena, bool, d->nc);
   w->q_end = SALTUS_PUSH(arena, double, d->nq);
   w->v_end = SALTUS_PUSH(arena, double, d->nv);
-  w->exact = one_iteration_is_exact(sys);
-  w->rows_stay = (sys->traits & SALTUS_CONSTANT_NORMALS) != 0 && d->nj == 0;
+  w->exact = one_iteration_is_exact(sys) && sys->dry_count == 0;
+  w->rows_stay = (sys->traits & SALTUS_CONSTANT_NORMALS) != 0 && d->nj == 0 && sys->dry_count == 0;
   saltusi_moreau_joints_layout(&w->kept, sys, arena);
   saltusi_moreau_linkage_layout(&w->linked, eval, arena);
   w->take = w->linked.n > 0 ? take_linked : take;
