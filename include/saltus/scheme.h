@@ -85,7 +85,8 @@ typedef struct saltus_contact_step {
   saltus_impact_phase part;
   saltus_whole_impact whole_impact; /* of a part that ends an impact */
   uint64_t identity;                /* the same for ever; of a fixed set the key */
-  SALTUS_RESERVED(2);
+  double twist_work;                /* J, of its rolling and drilling friction over the step */
+  SALTUS_RESERVED(1);
 } saltus_contact_step;
 
 typedef struct saltus_step_report {
@@ -109,7 +110,8 @@ typedef struct saltus_step_report {
   saltus_step_limit limit; /* what kept the step from being longer */
   int limit_index;         /* the position (along that velocity), velocity or contact */
   int proven, sampled;     /* searches for events, as in saltus_tally */
-  SALTUS_RESERVED(3);
+  double dry_work;         /* J, of dry friction beside contacts over the step */
+  SALTUS_RESERVED(2);
 } saltus_step_report;
 
 typedef struct saltus_state {

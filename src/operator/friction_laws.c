@@ -333,7 +333,7 @@ static double follow_curve(const saltusi_operator* op, int i, double damping) {
   return fabs(p->ratio - was);
 }
 
-static double follow_patch(const saltusi_operator* op, int i) {
+static double follow_patch(const saltusi_operator* op, int i, double damping) {
   const saltusi_friction_laws* laws = &op->laws;
   const double* P = laws->p;
   const saltus_contact_law* law = laws->law[i];
@@ -361,6 +361,8 @@ static double follow_patch(const saltusi_operator* op, int i) {
     p->spin = m0;
     p->along = rest > 0.0 ? fmin(1.25, force / inside / sqrt(rest)) : 1.0;
   }
+  p->along = along + damping * (p->along - along);
+  p->spin = spin + damping * (p->spin - spin);
   return fabs(p->along - along) + fabs(p->spin - spin);
 }
 
@@ -376,7 +378,7 @@ static double follow(saltusi_operator* op, const saltus_system* sys, double damp
       change = fmax(change, follow_curve(op, i, damping));
     }
     if (has_patch(law) && P[normal] > 0.0) {
-      change = fmax(change, follow_patch(op, i));
+      change = fmax(change, follow_patch(op, i, damping));
     }
     if (law->friction != NULL && law->friction->viscous > 0.0) {
       const bool closed = P[normal] > 0.0;
@@ -442,7 +444,7 @@ static void guess(saltusi_operator* op) {
 
 saltus_status saltusi_friction_laws_solve(saltusi_operator* op, saltusi_eval* eval) {
   assert(op != NULL && eval != NULL && op->laws.any);
-  enum { ROUNDS = 200, UNDAMPED = 30 };
+  enum { ROUNDS = 400, UNDAMPED = 20, DAMPED = 80 };
   const double least = 1e-12, settled = 1e-11;
   saltusi_friction_laws* laws = &op->laws;
   const int joints = op->joints, n = op->count - joints;
@@ -472,7 +474,7 @@ saltus_status saltusi_friction_laws_solve(saltusi_operator* op, saltusi_eval* ev
     }
     eval->work.contact_iterations += laws->solver.iterations;
     put_impulses(op);
-    change = follow(op, &eval->sys, round < UNDAMPED ? 1.0 : 0.5);
+    change = follow(op, &eval->sys, round < UNDAMPED ? 1.0 : round < DAMPED ? 0.5 : 0.1);
   }
   remember(op);
   return change <= settled ? SALTUS_OK : SALTUS_RETRY_SMALLER;

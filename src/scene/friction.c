@@ -209,7 +209,11 @@ bool saltusi_scene_friction(builder* b, const saltusi_yaml_node* item,
   if (mapping && saltusi_reader_keys(&b->reader, node, "contacts[].friction", "friction")) {
     *mu = read_coefficients(b, node, out);
   }
-  part(b, item, "viscous", "", "viscous", &out->viscous);
+  out->viscous = saltusi_scene_constant(b, item, "viscous", 0.0);
+  if (b->reader.status == SALTUS_OK && !(out->viscous >= 0.0 && out->viscous <= 1e300)) {
+    saltusi_reader_fail(&b->reader, saltusi_yaml_find(item, "viscous"),
+                        "viscous is %g, must be at least 0 and finite", out->viscous);
+  }
   part(b, item, "rolling", "contacts[].rolling", "arm", &out->rolling);
   part(b, item, "drilling", "contacts[].drilling", "arm", &out->drilling);
   read_patch(b, item, out);

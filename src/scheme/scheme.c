@@ -54,6 +54,7 @@ static void clear_report(saltus_step_report* report, double h) {
   report->method = NULL;
   report->limit = SALTUS_LIMIT_NONE;
   report->limit_index = 0;
+  report->dry_work = 0.0;
   memset(report->reserved, 0, sizeof report->reserved);
 }
 

@@ -94,7 +94,8 @@ static inline void saltusi_contact_open(saltus_contact_step* c, int key, int law
   c->part = SALTUS_IMPACT_WHOLE;
   c->whole_impact.work = c->whole_impact.steps = 0.0;
   c->identity = 0;
-  c->reserved[0] = c->reserved[1] = 0;
+  c->twist_work = 0.0;
+  c->reserved[0] = 0;
   for (int k = 0; k < 2; k++) {
     c->slip_before[k] = c->slip_after[k] = 0.0;
   }

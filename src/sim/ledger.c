@@ -282,6 +282,7 @@ static void lasting_contact(saltusi_ledger_room* room, const saltus_contact_step
     double U = mean ? slip[k] : 0.5 * (contact->slip_before[k] + contact->slip_after[k]);
     friction += P[k + 1] * U;
   }
+  friction += contact->twist_work;
   room->left.impact += normal;
   room->left.friction += friction;
   room->left_contacts[contact->key].impact += normal;
@@ -302,6 +303,7 @@ static void lasting_contacts(saltusi_ledger_room* room, bool events) {
       P[3 * (size_t)report->events[e].contact + (size_t)k] -= report->events[e].impulse[k];
     }
   }
+  room->left.friction += report->dry_work;
   for (int i = 0; i < report->active; i++) {
     const saltus_contact_step* c = &report->contacts[i];
     if (c->impulse[0] != 0.0) {

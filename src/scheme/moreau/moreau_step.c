@@ -388,6 +388,10 @@ static double report_contact(const saltusi_moreau* w, const saltusi_step* s, int
     }
   }
   contact->impact = contact->impact && contact->impulse[0] > 0.0;
+  for (int r = first + 1 + s->eval->sys.laws[contact->law].tangents; r < first + count; r++) {
+    const double u1 = saltusi_row_dot(&op->rows, r, s->v1) + op->rows.b[r];
+    contact->twist_work += 0.5 * op->P[r] * (w->u0[r] + u1);
+  }
   if (laws) {
     return op->laws.miss;
   }
@@ -418,6 +422,11 @@ static void report(const saltusi_moreau* w, const saltus_moreau_jean_options* o,
     double miss = report_contact(w, s, i, &mean);
     worst = saltusi_larger(worst, miss);
     worst_impulse = saltusi_larger(worst_impulse, miss / mean);
+  }
+  for (int r = w->op.count - w->op.laws.dry; r < w->op.count; r++) {
+    const double u0 = saltusi_row_dot(&w->op.rows, r, s->v0) + w->op.rows.b[r];
+    const double u1 = saltusi_row_dot(&w->op.rows, r, s->v1) + w->op.rows.b[r];
+    s->report->dry_work += 0.5 * w->op.P[r] * (u0 + u1);
   }
   s->report->residual_velocity = worst;
   s->report->residual_impulse = worst_impulse;
