@@ -11,6 +11,10 @@
  *               acceleration of its gap, or with a rebound height U'^2 / 2|gamma| below the option,
  *               is closed: U' = 0, and held from then on until lambda vanishes
  *
+ *   friction    P_T in the same problem at the end of the step. Closed contacts stick and slip as the friction problem on
+ *               accelerations says at every stage (grip.h); what stuck in all of them has U_T = 0 at the end, and so has
+ *               slip that the forces at the start would turn within the step
+ *
  * Without contact forces a resting contact penetrates with speed |f| h (1-e) / 2(1+e): the reason for the
  * second form.
  */
@@ -22,6 +26,11 @@
 
 #include <float.h>
 #include <string.h>
+
+/* Slip below this part of the largest velocity, or of what forces do in a step, is none: what is left where it ends at
+ * the end of a step has no direction. */
+static const double no_slip = 1e-12;
+static const double small_push = 1e-6;
 
 typedef struct work {
   saltusi_acceleration held;
@@ -35,7 +44,13 @@ typedef struct work {
   double* a;   /* [nv] */
   int* keys;   /* [nc] closed contacts */
   int count;
-  double* u0; /* [nc] by impacting contact */
+  int* laws;  /* [nc] by key */
+  double* u0; /* [3 nc] by rows of impacting contacts */
+
+  /* friction of closed contacts */
+  saltusi_grips grips;
+  saltusi_grip_decision decision;
+  bool* still; /* [nc] by place in keys: U_T = 0 at the end of the step */
 } work;
 
 static const saltus_field contact_fields[] = {
@@ -83,7 +98,15 @@ static void layout(void* work_, const void* options, const saltusi_eval* eval,
   const saltus_dims* d = &sys->dims;
   saltusi_acceleration_layout(&w->held, eval, arena);
   saltusi_linear_layout(&w->mass, sys, arena);
-  saltusi_operator_layout(&w->impact, eval, &(saltusi_demand){.held = true}, arena);
+  bool rough = saltusi_has_friction(sys);
+  saltusi_operator_layout(&w->impact, eval, &(saltusi_demand){.held = true, .friction = rough},
+                          arena);
+  saltusi_grips_layout(&w->grips, sys, arena);
+  if (rough) {
+    saltusi_grip_decision_layout(&w->decision, eval, arena);
+  }
+  w->still = SALTUS_PUSH(arena, bool, d->nc);
+  w->laws = SALTUS_PUSH(arena, int, d->nc);
   saltusi_contact_list_layout(&w->list, d, arena);
   w->k_q = SALTUS_PUSH2(arena, double, saltusi_rkf45.stages, d->nq);
   w->k_v = SALTUS_PUSH2(arena, double, saltusi_rkf45.stages, d->nv);
@@ -91,7 +114,7 @@ static void layout(void* work_, const void* options, const saltusi_eval* eval,
   w->v = SALTUS_PUSH(arena, double, d->nv);
   w->a = SALTUS_PUSH(arena, double, d->nv);
   w->keys = SALTUS_PUSH(arena, int, d->nc);
-  w->u0 = SALTUS_PUSH(arena, double, d->nc);
+  w->u0 = SALTUS_PUSH(arena, double, 3 * d->nc);
 }
 
 /* x = x0 + h sum of weights k */
@@ -105,6 +128,52 @@ static void combine(int n, const double* x0, double h, const double* weights, co
   }
 }
 
+/* Whether forces at the start of the step turn the slip of closed contact c within it; the decision is that of the
+ * start, a [nv] the acceleration. */
+static bool turns(const work* w, const saltusi_step* s, int c, const double* a) {
+  const saltusi_operator* op = &w->decision.op;
+  const saltusi_grip* grip = &w->grips.of[w->keys[c]];
+  double along = 0.0;
+  for (int k = 0; k < grip->tangents; k++) {
+    int r = op->first[c] + 1 + k;
+    double u = saltusi_row_dot(&op->rows, r, s->v0) + op->rows.b[r];
+    double change = saltusi_row_dot(&op->rows, r, a) + op->rows.c[r];
+    along += grip->direction[k] * (u + s->h * change);
+  }
+  return grip->slips && w->decision.moves[c] && along <= 0.0;
+}
+
+/* The acceleration of a stage with contact forces, which add to the impulses with weight b h. */
+static saltus_status accelerate(work* w, const saltusi_step* s, const saltus_point* at, int stage,
+                                double* a) {
+  const saltus_dims* d = &s->eval->sys.dims;
+  bool rough = w->grips.of != NULL && w->count > 0;
+  saltusi_operator* op = rough ? &w->decision.op : &w->held.op;
+  saltus_status status =
+      rough ? saltusi_grip_decide(&w->decision, &w->grips, s->eval, at, w->keys, w->count, a)
+            : saltusi_acceleration_find(&w->held, s->eval, at, w->keys, w->count, a);
+  if (status != SALTUS_OK) {
+    return status;
+  }
+  double weight = s->h * saltusi_rkf45.b[stage];
+  for (int c = 0; c < w->count; c++) { /* lasting impulses, for the report */
+    for (int r = op->first[c]; r < op->first[c + 1]; r++) {
+      s->contacts[c].impulse[r - op->first[c]] += weight * op->P[r];
+    }
+    if (rough) {
+      bool sticks = !w->grips.of[w->keys[c]].slips;
+      if (stage == 0) { /* what turns goes on smoothly */
+        w->grips.of[w->keys[c]].keeps = turns(w, s, c, a);
+        w->still[c] = sticks || w->grips.of[w->keys[c]].keeps;
+      }
+    }
+  }
+  for (int j = 0; j < d->nj; j++) {
+    s->joint_impulses[j] += weight * op->P[j];
+  }
+  return SALTUS_OK;
+}
+
 /* The smooth part: q1, v1 and the embedded error. */
 static saltus_status flow(work* w, const saltusi_step* s) {
   const saltus_system* sys = &s->eval->sys;
@@ -116,18 +185,11 @@ static saltus_status flow(work* w, const saltusi_step* s) {
     combine(nv, s->v0, s->h, method->a[i], w->k_v, w->v);
     saltus_point at = saltusi_at(s->eval, s->t + method->c[i] * s->h, w->q, w->v);
     double* k_v = w->k_v + (size_t)i * (size_t)nv;
-    saltus_status status =
-        saltusi_acceleration_find(&w->held, s->eval, &at, w->keys, w->count, k_v);
+    saltus_status status = accelerate(w, s, &at, i, k_v);
     if (status != SALTUS_OK) {
       return status;
     }
     saltusi_rate(sys, w->q, w->v, w->k_q + (size_t)i * (size_t)nq);
-    for (int c = 0; c < w->count; c++) { /* lasting impulses, for the report */
-      s->contacts[c].impulse[0] += s->h * method->b[i] * w->held.op.P[sys->dims.nj + c];
-    }
-    for (int j = 0; j < sys->dims.nj; j++) {
-      s->joint_impulses[j] += s->h * method->b[i] * w->held.op.P[j];
-    }
   }
   double gap[SALTUSI_STAGES_MAX] = {0.0};
   for (int i = 0; i < method->stages; i++) {
@@ -171,14 +233,17 @@ static saltus_status find_impacts(work* w, const saltusi_step* s, int* count) {
       continue;
     }
     int key = w->list.key[i];
-    int row = saltusi_operator_look(&w->impact, sys, &at, key, 1);
-    saltusi_operator_take(&w->impact, 1, 0.0);
-    double u0 = saltusi_row_dot(&w->impact.rows, row, s->v1) + w->impact.rows.b[row];
-    double e = sys->laws[w->list.law[i]].e_N;
-    w->u0[*count] = u0;
-    w->impact.rhs[row] = u0 + e * u0;
+    const saltus_contact_law* law = &sys->laws[w->list.law[i]];
+    int rows = saltusi_operator_rows(&w->impact, law);
+    int row = saltusi_operator_look(&w->impact, sys, &at, key, rows);
+    saltusi_operator_take(&w->impact, rows, law->mu);
     saltus_contact_step* contact = reported(s, key, w->list.law[i], w->list.gap[i]);
-    contact->u_before = u0;
+    for (int k = 0; k < rows; k++) {
+      double u0 = saltusi_row_dot(&w->impact.rows, row + k, s->v1) + w->impact.rows.b[row + k];
+      w->u0[row - nj + k] = u0;
+      w->impact.rhs[row + k] = u0 + (k == 0 ? law->e_N : law->e_T) * u0;
+      *(k == 0 ? &contact->u_before : &contact->slip_before[k - 1]) = u0;
+    }
     /* the list is compacted to the impacting contacts */
     w->list.key[*count] = key;
     w->list.law[*count] = w->list.law[i];
@@ -221,27 +286,43 @@ static saltus_status impact(work* w, const saltusi_step* s, int count) {
   }
   for (int i = 0; i < count; i++) {
     saltus_contact_step* contact = reported(s, w->list.key[i], w->list.law[i], 0.0);
-    double u1 = saltusi_row_dot(&w->impact.rows, nj + i, s->v1) + w->impact.rows.b[nj + i];
+    int row = w->impact.first[i];
+    for (int r = row; r < w->impact.first[i + 1]; r++) {
+      double u1 = saltusi_row_dot(&w->impact.rows, r, s->v1) + w->impact.rows.b[r];
+      *(r == row ? &contact->u_after : &contact->slip_after[r - row - 1]) = u1;
+      contact->impulse[r - row] += w->impact.P[r];
+    }
     double e = sys->laws[w->list.law[i]].e_N;
-    double P = w->impact.P[nj + i];
-    double miss = fabs(fmin(u1 + e * w->u0[i], P * w->impact.diagonal[nj + i]));
-    contact->u_after = u1;
-    contact->impulse[0] += P;
+    double P = w->impact.P[row];
+    double miss = fabs(fmin(contact->u_after + e * w->u0[row - nj], P * w->impact.diagonal[row]));
     s->report->residual_velocity = fmax(s->report->residual_velocity, miss);
-    s->report->residual_impulse =
-        fmax(s->report->residual_impulse, miss / w->impact.diagonal[nj + i]);
+    s->report->residual_impulse = fmax(s->report->residual_impulse, miss / w->impact.diagonal[row]);
   }
   return SALTUS_OK;
+}
+
+/* Joints, normals of held contacts, and tangents of those that stand still. */
+static void hold(work* w, const saltus_system* sys, const saltus_point* at) {
+  if (w->grips.of == NULL) {
+    saltusi_operator_hold(&w->impact, sys, at, w->keys, w->count);
+    return;
+  }
+  saltusi_operator_begin(&w->impact, sys->dims.nj);
+  saltusi_rows_joints(sys, at, &w->impact.rows);
+  for (int c = 0; c < w->count; c++) {
+    int rows = w->still[c] ? 1 + w->grips.of[w->keys[c]].tangents : 1;
+    saltusi_operator_look(&w->impact, sys, at, w->keys[c], rows);
+    saltusi_operator_take(&w->impact, rows, 0.0);
+  }
 }
 
 /* v1 <- v1 - M^-1 G (G^T M^-1 G)^-1 U on the held contacts and the joints: U becomes 0. */
 static saltus_status stop(work* w, const saltusi_step* s) {
   const saltus_system* sys = &s->eval->sys;
   int nj = sys->dims.nj;
-  int rows = nj + w->count;
   saltus_point at = saltusi_at(s->eval, s->t + s->h, s->q1, s->v1);
-  saltusi_operator_hold(&w->impact, sys, &at, w->keys, w->count);
-  for (int r = 0; r < rows; r++) {
+  hold(w, sys, &at);
+  for (int r = 0; r < w->impact.count; r++) {
     w->impact.rhs[r] = saltusi_row_dot(&w->impact.rows, r, s->v1) + w->impact.rows.b[r];
   }
   saltus_status status = saltusi_linear_assemble(s->eval, &w->mass, &at, 1.0, 0.0, 0.0);
@@ -257,11 +338,60 @@ static saltus_status stop(work* w, const saltusi_step* s) {
     s->joint_impulses[j] += w->impact.P[j];
   }
   for (int i = 0; i < w->count; i++) {
-    saltus_contact_step* contact = reported(s, w->keys[i], w->keys[i], 0.0);
-    contact->impulse[0] += w->impact.P[nj + i];
+    saltus_contact_step* contact = reported(s, w->keys[i], w->laws[w->keys[i]], 0.0);
+    for (int r = w->impact.first[i]; r < w->impact.first[i + 1]; r++) {
+      contact->impulse[r - w->impact.first[i]] += w->impact.P[r];
+    }
     contact->u_after = 0.0;
   }
   return SALTUS_OK;
+}
+
+/* A contact that is held from now on. */
+static void begin_grip(work* w, const saltus_system* sys, int key, int law) {
+  if (w->grips.of != NULL) {
+    saltusi_grip_begin(&w->grips.of[key], &sys->laws[law]);
+  }
+}
+
+static bool any_still(const work* w) {
+  bool any = false;
+  for (int c = 0; w->grips.of != NULL && c < w->count; c++) {
+    any = any || w->still[c];
+  }
+  return any;
+}
+
+/* Slip of held contacts at both ends of the step. */
+static void report_slip(work* w, const saltusi_step* s) {
+  const saltus_system* sys = &s->eval->sys;
+  for (int end = 0; w->grips.of != NULL && end < 2; end++) {
+    saltus_point at = end == 0 ? saltusi_at(s->eval, s->t, s->q0, s->v0)
+                               : saltusi_at(s->eval, s->t + s->h, s->q1, s->v1);
+    for (int c = 0; c < w->count; c++) {
+      int tangents = w->grips.of[w->keys[c]].tangents;
+      saltus_contact_step* contact = reported(s, w->keys[c], w->laws[w->keys[c]], 0.0);
+      saltusi_rows_contact(sys, &at, w->keys[c], 1 + tangents, &w->impact.rows, sys->dims.nj);
+      for (int k = 0; k < tangents; k++) {
+        int r = sys->dims.nj + 1 + k;
+        double u = saltusi_row_dot(&w->impact.rows, r, at.v) + w->impact.rows.b[r];
+        *(end == 0 ? &contact->slip_before[k] : &contact->slip_after[k]) = u;
+      }
+    }
+  }
+}
+
+/* Contacts that carry a force stay closed. */
+static saltus_status find_pressing(work* w, const saltusi_step* s, const saltus_point* at) {
+  bool rough = w->grips.of != NULL;
+  saltus_status status =
+      rough ? saltusi_grip_decide(&w->decision, &w->grips, s->eval, at, w->keys, w->count, w->a)
+            : saltusi_acceleration_find(&w->held, s->eval, at, w->keys, w->count, w->a);
+  for (int k = 0; status == SALTUS_OK && k < w->count; k++) {
+    bool presses = rough ? w->decision.presses[k] : w->held.op.P[s->eval->sys.dims.nj + k] > 0.0;
+    closed_flags(s->memory1)[w->keys[k]] = presses ? 1.0 : 0.0;
+  }
+  return status;
 }
 
 /* Which contacts are held in the next step: those held before and those that just closed, as far as
@@ -271,8 +401,14 @@ static saltus_status close_contacts(work* w, const saltus_splitting_options* o,
   const saltus_system* sys = &s->eval->sys;
   int nj = sys->dims.nj;
   saltus_point at = saltusi_at(s->eval, s->t + s->h, s->q1, s->v1);
+  for (int c = 0; w->grips.of != NULL && c < w->count; c++) {
+    w->grips.of[w->keys[c]].keeps = false;
+  }
   /* acceleration with the held contacts but without the new ones */
-  saltus_status status = saltusi_acceleration_find(&w->held, s->eval, &at, w->keys, w->count, w->a);
+  saltus_status status =
+      w->grips.of != NULL && w->count > 0
+          ? saltusi_grip_decide(&w->decision, &w->grips, s->eval, &at, w->keys, w->count, w->a)
+          : saltusi_acceleration_find(&w->held, s->eval, &at, w->keys, w->count, w->a);
   int held = w->count;
   for (int i = 0; status == SALTUS_OK && i < impacts; i++) {
     int key = w->list.key[i];
@@ -287,18 +423,19 @@ static saltus_status close_contacts(work* w, const saltus_splitting_options* o,
       known = known || w->keys[k] == key;
     }
     if (gamma < 0.0 && small && !known) {
+      begin_grip(w, sys, key, w->list.law[i]);
+      w->still[w->count] = false;
+      w->laws[key] = w->list.law[i];
       w->keys[w->count++] = key;
     }
   }
   if (status != SALTUS_OK || w->count == 0) {
     return status;
   }
-  status = w->count > held ? stop(w, s) : SALTUS_OK;
+  status = w->count > held || any_still(w) ? stop(w, s) : SALTUS_OK;
   if (status == SALTUS_OK) {
-    status = saltusi_acceleration_find(&w->held, s->eval, &at, w->keys, w->count, w->a);
-  }
-  for (int k = 0; status == SALTUS_OK && k < w->count; k++) {
-    closed_flags(s->memory1)[w->keys[k]] = w->held.op.P[nj + k] > 0.0 ? 1.0 : 0.0;
+    report_slip(w, s);
+    status = find_pressing(w, s, &at);
   }
   return status;
 }
@@ -322,6 +459,38 @@ static saltus_status close_at_start(work* w, const saltusi_step* s) {
   return status;
 }
 
+/* The law of each contact. */
+static saltus_status find_laws(work* w, const saltusi_step* s) {
+  const saltus_system* sys = &s->eval->sys;
+  saltus_status status = SALTUS_OK;
+  for (int key = 0; key < sys->dims.nc; key++) {
+    w->laws[key] = key;
+  }
+  if (w->count > 0 && !saltusi_laws_by_key(sys)) {
+    saltus_point at = saltusi_at(s->eval, s->t, s->q0, s->v0);
+    status = saltusi_contacts(sys, &at, &w->list);
+    for (int i = 0; status == SALTUS_OK && i < w->list.count; i++) {
+      w->laws[w->list.key[i]] = w->list.law[i];
+    }
+  }
+  return status;
+}
+
+/* Slip that is none: rounding of velocities, and of what forces would do to them in a step. */
+static saltus_status measure_slow(work* w, const saltusi_step* s) {
+  const saltus_dims* d = &s->eval->sys.dims;
+  saltus_point at = saltusi_at(s->eval, s->t, s->q0, s->v0);
+  saltus_status status = saltusi_linear_assemble(s->eval, &w->mass, &at, 1.0, 0.0, 0.0);
+  if (status == SALTUS_OK) {
+    saltusi_force(s->eval, &at, w->a);
+    saltusi_linear_solve(s->eval, &w->mass, w->a);
+    double pushed = s->h * saltusi_max_abs(d->nv, w->a);
+    w->grips.slow = fmax(no_slip * saltusi_max_abs(d->nv, s->v0), small_push * pushed);
+    w->decision.pushed = -1;
+  }
+  return status;
+}
+
 /* The contacts that are held in this step. */
 static saltus_status find_held(work* w, const saltusi_step* s) {
   const double* flags = s->memory0 + 1;
@@ -336,8 +505,15 @@ static saltus_status find_held(work* w, const saltusi_step* s) {
       }
     }
   }
+  if (status == SALTUS_OK) {
+    status = find_laws(w, s);
+  }
+  if (status == SALTUS_OK && w->grips.of != NULL && w->count > 0) {
+    status = measure_slow(w, s);
+  }
   for (int i = 0; i < w->count; i++) {
-    reported(s, w->keys[i], w->keys[i], 0.0);
+    begin_grip(w, &s->eval->sys, w->keys[i], w->laws[w->keys[i]]);
+    reported(s, w->keys[i], w->laws[w->keys[i]], 0.0);
   }
   return status;
 }
@@ -350,9 +526,10 @@ static void judge_impacts(work* w, const saltusi_step* s, int impacts) {
   }
   double most = saltusi_max_abs(d->nv, w->v);
   for (int i = 0; i < impacts; i++) {
-    double pushed = saltusi_row_size(&w->impact.rows, d->nj + i, w->v);
+    int row = w->impact.first[i];
+    double pushed = saltusi_row_size(&w->impact.rows, row, w->v);
     saltus_contact_step* contact = reported(s, w->list.key[i], w->list.law[i], 0.0);
-    contact->impact = w->impact.P[d->nj + i] > 0.0 && saltusi_is_impact(w->u0[i], pushed, most);
+    contact->impact = w->impact.P[row] > 0.0 && saltusi_is_impact(w->u0[row - d->nj], pushed, most);
   }
 }
 
@@ -393,8 +570,8 @@ static saltus_status step_contact(void* work_, const void* options, const saltus
 }
 
 #define TREATS                                                                                     \
-  (SALTUS_TREATS_JOINTS | SALTUS_TREATS_MAPS | SALTUS_TREATS_VARIABLE_STEPS |                      \
-   SALTUS_TREATS_CHANGING_CONTACTS | SALTUS_TREATS_LAWS)
+  (SALTUS_TREATS_JOINTS | SALTUS_TREATS_FRICTION | SALTUS_TREATS_MAPS |                            \
+   SALTUS_TREATS_VARIABLE_STEPS | SALTUS_TREATS_CHANGING_CONTACTS | SALTUS_TREATS_LAWS)
 
 const saltusi_scheme_ops saltusi_splitting = {
     .info =

@@ -80,6 +80,16 @@ static double block_at(double t) {
   return x;
 }
 
+/* A body at rest sinks, and what presses it there comes in jolts. */
+static bool sinks(const saltus_scheme_info* info) {
+  return info->penetrates && info->strikes_at_end;
+}
+
+/* Slip that turns within a step is none at its end: first order, with twice the constant of Moreau's scheme. */
+static bool is_split(const saltus_scheme_info* info) {
+  return info->strikes_at_end && info->embedded_order > 0;
+}
+
 /* Largest error of the block over two seconds. */
 static double block_error(const char* scheme, double h) {
   run r = start("coulomb-block", scheme, h, NULL, 0);
@@ -90,7 +100,9 @@ static double block_error(const char* scheme, double h) {
   }
   /* it sticks: not a bit moves between here and a second later, up to rounding of the spring */
   assert_near(saltus_sim_v(r.sim)[0], 0.0, 1e-12);
-  assert_near(saltus_sim_q(r.sim)[1], 0.0, 1e-12);
+  if (!sinks(saltus_scheme_find(scheme))) {
+    assert_near(saltus_sim_q(r.sim)[1], 0.0, 1e-12);
+  }
   finish(&r);
   return worst;
 }
@@ -121,8 +133,8 @@ static void the_block_on_a_spring_sticks_where_it_should(void** state) {
     }
     double coarse = mean_block_error(info->name, 500);
     double fine = mean_block_error(info->name, 2000);
-    assert_true(coarse <= (is_euler(info) ? 6e-2 : 3e-3));
-    assert_true(fine <= fmax(coarse / 2.5, 1e-13) || info->stops);
+    assert_true(coarse <= (is_euler(info) ? 6e-2 : is_split(info) ? 6e-3 : 3e-3));
+    assert_true(fine <= fmax(coarse / (is_split(info) ? 2.0 : 2.5), info->stops ? 1e-11 : 1e-13));
   }
 }
 
@@ -157,7 +169,7 @@ static void a_puck_slides_on_a_straight_line(void** state) {
       go(&r, 0.6);
       const double* q = saltus_sim_q(r.sim);
       double missed = info->pyramids ? 0.15 * 0.375 : 0.0;
-      assert_near(q[1] * cos(a) - q[0] * sin(a), 0.0, missed + 1e-12);
+      assert_near(q[1] * cos(a) - q[0] * sin(a), 0.0, missed + (is_split(info) ? 1e-11 : 1e-12));
       assert_near(q[0] * cos(a) + q[1] * sin(a), 0.375, missed + 1e-3);
       assert_near(saltus_sim_v(r.sim)[0], 0.0, 1e-12);
       assert_near(saltus_sim_v(r.sim)[1], 0.0, 1e-12);
@@ -171,6 +183,9 @@ static void a_puck_slides_on_a_straight_line(void** state) {
 static void the_pendulum_pressed_on_a_wall_sticks(void** state) {
   (void)state;
   FOR_EVERY_SCHEME_WITH_FRICTION(info) {
+    if (sinks(info)) {
+      continue;
+    }
     run r = start("polar-wall", info->name, 2e-3, NULL, 0);
     double worst = 0.0;
     while (saltus_sim_time(r.sim) < 2.0 - 1e-3) {
@@ -178,9 +193,12 @@ static void the_pendulum_pressed_on_a_wall_sticks(void** state) {
       double exact = 1.0981 + block_at(saltus_sim_time(r.sim));
       worst = fmax(worst, fabs(saltus_sim_q(r.sim)[0] - exact));
     }
-    assert_true(worst <= (is_euler(info) ? 3e-2 : 1.8e-3));
+    assert_true(worst <= (is_euler(info) ? 3e-2 : is_split(info) ? 8e-3 : 1.8e-3));
     /* first order: 1.6e-4 at most measured */
-    assert_near(saltus_sim_q(r.sim)[0], 1.0781, is_euler(info) ? 3e-2 : 2e-4);
+    assert_near(saltus_sim_q(r.sim)[0], 1.0781,
+                is_euler(info)   ? 3e-2
+                : is_split(info) ? 1e-3
+                                 : 2e-4);
     finish(&r);
   }
 }
@@ -202,7 +220,7 @@ static const char sledge[] =
 static void joints_and_friction_share_a_step(void** state) {
   (void)state;
   FOR_EVERY_SCHEME_WITH_FRICTION(info) {
-    if ((info->treats & SALTUS_TREATS_JOINTS) == 0) {
+    if ((info->treats & SALTUS_TREATS_JOINTS) == 0 || sinks(info)) {
       continue;
     }
     saltus_kept_message kept;
@@ -261,7 +279,7 @@ static cycles woodpecker(const char* scheme, double h, double until) {
 static void the_woodpecker_climbs_down_its_pole(void** state) {
   (void)state;
   FOR_EVERY_SCHEME_WITH_FRICTION(info) {
-    if (strcmp(info->name, "schatzman-paoli") == 0) {
+    if (strcmp(info->name, "schatzman-paoli") == 0 || sinks(info)) {
       continue;
     }
     bool high = info->locates_events && info->smooth_order > 1;

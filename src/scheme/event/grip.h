@@ -27,6 +27,7 @@ typedef struct saltusi_grip {
   int tangents; /* 0: without friction */
   double mu;
   bool slips;
+  bool keeps;          /* slips along `direction` in decisions, whatever its velocity */
   bool held[2];        /* tangents that are rows */
   double ratio[2];     /* rho of tangents that are not */
   double direction[2]; /* of slip; in space counts where there is no velocity yet */

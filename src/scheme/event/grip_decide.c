@@ -318,8 +318,9 @@ static bool take(saltusi_grip_decision* d, const saltus_system* sys, const saltu
   for (int k = 0; k < grip->tangents; k++) {
     slip[k] = saltusi_row_dot(&d->op.rows, row + 1 + k, at->v) + d->op.rows.b[row + 1 + k];
   }
-  bool slides = grip->tangents > 0 && hypot(slip[0], slip[1]) > d->grips->slow;
-  if (slides) {
+  bool moves_now = grip->tangents > 0 && hypot(slip[0], slip[1]) > d->grips->slow;
+  bool slides = moves_now || grip->keeps;
+  if (slides && !grip->keeps) {
     saltusi_grip_slip(grip, slip);
   }
   saltusi_operator_take(&d->op, 1 + grip->tangents, grip->mu);
