@@ -50,6 +50,10 @@ void saltusi_observe_layout(saltus_sim* sim, saltus_arena* arena) {
 /* The side of zero, and 0 on it or where g is undefined. */
 static double side_of(saltusi_crossing* crossing, double g) {
   crossing->largest = fmax(crossing->largest, isfinite(g) ? fabs(g) : 0.0);
+  if (fabs(g) <= crossing->band) {
+    return 0.0;
+  }
+  crossing->band = 0.0;
   return g > nothing * crossing->largest ? 1.0 : g < -nothing * crossing->largest ? -1.0 : 0.0;
 }
 
@@ -281,6 +285,14 @@ saltusi_crossing_search saltusi_crossings_of(saltus_sim* sim, const saltus_step_
                                              double t0, double t1) {
   assert(report != NULL && t0 <= t1);
   return crossings_of(sim, report, t0, t1, false);
+}
+
+void saltusi_switch_meet(saltus_sim* sim, int event, double sign) {
+  assert(sim != NULL && event >= 0 && event < event_count(sim));
+  double* g = sim->observe.samples;
+  values_of(sim, &sim->now, g);
+  sim->crossings[event].sign = sign;
+  sim->crossings[event].band = 2.0 * fabs(g[event]);
 }
 
 double saltusi_switch_ahead(saltus_sim* sim, double t0, double t1) {

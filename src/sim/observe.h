@@ -12,6 +12,7 @@
 typedef struct saltusi_crossing {
   double sign;    /* -1 or 1 on this side of zero since it left it last; 0: it never did */
   double largest; /* |g| so far */
+  double band;    /* |g| up to this is still the zero of its last event */
   double rank;    /* of its last switching among those of all; 0: it never did */
 } saltusi_crossing;
 
@@ -61,6 +62,8 @@ bool saltusi_sim_switches(const saltus_sim* sim);
 /* When the first of them is in the step that was tried, from t0 to t1, and which are then, in observe.ahead; t1 when there is
  * none. */
 double saltusi_switch_ahead(saltus_sim* sim, double t0, double t1);
+/* The present state is that zero, although g is a little away from it. */
+void saltusi_switch_meet(saltus_sim* sim, int event, double sign);
 /* Notes an event that is reported. */
 void saltusi_switch_note(saltus_sim* sim, const saltus_event* event);
 /* Does what is due at the present state, and what follows from it. */

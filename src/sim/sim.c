@@ -351,7 +351,7 @@ static saltus_status meet_switch(saltus_sim* sim) {
   for (int i = 0; i < sim->def.observables->event_count && status == SALTUS_OK; i++) {
     const int ahead = sim->observe.ahead[i];
     if (ahead != 0 && sim->observe.pending[i] == 0) {
-      sim->crossings[i].sign = ahead;
+      saltusi_switch_meet(sim, i, ahead);
       const saltus_event event = {
           .kind = ahead > 0 ? SALTUS_EVENT_RISE : SALTUS_EVENT_FALL, .t = sim->now.t, .contact = i};
       status = saltusi_observer_event(sim, &event);

@@ -171,6 +171,31 @@ static void what_switches_on_and_off_is_counted_once_each(void** unused) {
   saltus_scene_destroy(scene);
 }
 
+/* What dense output of a long step and the end of a short one differ by is no second event. */
+static void a_walker_switches_its_floor_once_a_step(void** unused) {
+  (void)unused;
+  saltus_scene* scene = saltus_test_scene("machine-walker", NULL, 0);
+  for (int k = 0; k < 4; k++) {
+    const outcome out = go(scene, "adaptive",
+                           k == 0   ? 1e-6
+                           : k == 1 ? 1e-8
+                           : k == 2 ? 1e-9
+                                    : 1e-11,
+                           12.0);
+    int own[4] = {0};
+    for (int i = 0; i < out.heard.count; i++) {
+      if (saltus_event_is_own(out.heard.event[i].kind)) {
+        own[out.heard.event[i].contact]++;
+      }
+    }
+    assert_int_equal(own[0], 1);
+    assert_int_equal(own[1], 1);
+    assert_int_equal(own[2], 2);
+    assert_int_equal(own[3], 2);
+  }
+  saltus_scene_destroy(scene);
+}
+
 static void a_resumed_run_has_the_same_bits(void** unused) {
   (void)unused;
   saltus_scene* scene = open_text(string);
@@ -269,6 +294,7 @@ int main(void) {
       cmocka_unit_test(the_ledger_is_closed_over_a_switch),
       cmocka_unit_test(events_at_one_time_have_their_order),
       cmocka_unit_test(what_switches_on_and_off_is_counted_once_each),
+      cmocka_unit_test(a_walker_switches_its_floor_once_a_step),
       cmocka_unit_test(a_resumed_run_has_the_same_bits),
       cmocka_unit_test(a_circle_without_end_stops_the_run),
       cmocka_unit_test(a_latch_lets_the_arm_go),
