@@ -246,6 +246,9 @@ extern const study study_machine_slider_crank_flat;
 extern const study study_machine_four_bar;
 extern const study study_machine_cam;
 extern const study study_machine_arm;
+extern const study study_machine_clearance;
+extern const study study_machine_period;
+extern const study study_machine_walker;
 
 extern const study study_law_chains;
 extern const study study_law_columns;

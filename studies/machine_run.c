@@ -92,6 +92,7 @@ saltus_status machine_go(machine_run* run) {
     def.tol = run->tol;
   }
   def.until = run->until > 0.0 ? run->until : def.until;
+  def.record_dt = run->mean ? run->until : def.record_dt;
   def.log = run->log;
   def.recorders = &recorder;
   def.recorder_count = 1;

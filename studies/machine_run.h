@@ -21,6 +21,7 @@ typedef struct machine_run {
   double until; /* s */
   double least; /* m/s: impacts that are slower are not counted */
   double after; /* s: events before it are not counted */
+  bool mean;    /* outputs that are means since the last record are means of the run */
   saltus_log log;
 
   /* out, until machine_free: */
