@@ -224,21 +224,35 @@ void saltusi_adaptive_dense_contact(const saltusi_outline* o, const double* data
   int rows = 1 + o->tangents[key];
   int nl = o->nl;
   const double* impacts = data + HEAD + (1 + PARTS) * (size_t)o->ny + o->nq + 2 * (size_t)o->nv;
-  bool jumps = d->jump_tau > 0.0 && (int)d->jump_key == key && !at.smooth;
+  bool jumps = d->jump_tau > 0.0 && !at.smooth;
+  bool own = jumps && (int)d->jump_key == key;
   double rounding = 4.0 * DBL_EPSILON * fmax(fabs(t), d->length);
   bool ended = right && t - d->t >= d->length - rounding;
   bool began = right || t - d->t > rounding;
   for (int k = 0; k < rows; k++) {
     const double* given = impacts + first + k;
     into.impulse[k] = ended ? given[nl] : began ? given[0] : 0.0;
-    if (jumps) { /* a contact that bounces gives impulses, no force */
+    if (jumps) { /* a contact that bounces gives impulses, no force, and those it rests upon with it */
       into.impulse[k] += given[2 * nl] * bounced(d, t, right);
     }
   }
-  if (!jumps) {
-    int from = o->nq + o->nv + first;
-    ops->dense(&motion, theta, from, rows, into.lasting);
-    ops->dense_rate(&motion, theta, from, rows, into.force);
+  if (own) {
+    return;
+  }
+  int from = o->nq + o->nv + first;
+  ops->dense(&motion, theta, from, rows, into.lasting);
+  ops->dense_rate(&motion, theta, from, rows, into.force);
+  if (jumps) { /* without what the closed contact presses */
+    int bouncing = o->base[(int)d->jump_key];
+    double lasting;
+    double force;
+    ops->dense(&motion, theta, o->nq + o->nv + bouncing, 1, &lasting);
+    ops->dense_rate(&motion, theta, o->nq + o->nv + bouncing, 1, &force);
+    for (int k = 0; k < rows; k++) {
+      double part = impacts[2 * nl + first + k] / impacts[2 * nl + bouncing];
+      into.lasting[k] -= part * lasting;
+      into.force[k] -= part * force;
+    }
   }
 }
 

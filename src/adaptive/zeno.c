@@ -223,19 +223,36 @@ static saltus_status estimate(saltusi_adaptive* w, const bounce* b, double* erro
   return status;
 }
 
-/* Slip and friction of an impact of the series: slip of the closed motion there, and what the bounce does
+/* Slip and friction of a contact at an impact of the series: slip of the closed motion there, and what the bounce does
  * to it. */
-static void report_friction(saltusi_adaptive* w, const bounce* b, saltus_event* reported) {
+static void report_friction(saltusi_adaptive* w, const bounce* b, double after, int key,
+                            saltus_event* reported) {
+  double u = after / b->e_N;
   w->step.ops->dense(&w->step.motion, fmin((reported->t - w->step.t) / b->tau, 1.0), 0,
                      w->o.nq + w->o.nv, w->search.probe);
-  double slip = saltusi_mode_velocity(&w->mode, reported->t, w->search.probe, b->key, 1);
+  double slip = saltusi_mode_velocity(&w->mode, reported->t, w->search.probe, key, 1);
   double turn = saltusi_row_dot(&w->mode.look, 1, w->jump.x_start);
-  reported->slip_before[0] = slip + turn * reported->u_before;
-  reported->slip_after[0] = slip + turn * reported->u_after;
-  reported->impulse[1] =
-      w->jump.bounce[w->o.base[b->key] + 1] * (reported->u_after - reported->u_before);
+  reported->slip_before[0] = slip - turn * u;
+  reported->slip_after[0] = slip + turn * after;
+  reported->impulse[1] = w->jump.bounce[w->o.base[key] + 1] * (after + u);
   reported->energy_change +=
       0.5 * reported->impulse[1] * (reported->slip_before[0] + reported->slip_after[0]);
+}
+
+/* The contacts upon which the bouncing one rests are struck with it. */
+static void report_others(saltusi_adaptive* w, const bounce* b, double t, double after) {
+  double change = after + after / b->e_N;
+  for (int key = 0; key < w->o.nc; key++) {
+    double P = w->jump.bounce[w->o.base[key]] * change;
+    if (key == b->key || P == 0.0) {
+      continue;
+    }
+    saltus_event reported = {.kind = SALTUS_EVENT_IMPACT, .contact = key, .t = t, .impulse = {P}};
+    if (w->o.mu[key] > 0.0 && w->o.tangents[key] == 1) {
+      report_friction(w, b, after, key, &reported);
+    }
+    saltusi_report(w, reported);
+  }
 }
 
 /* Reports the impacts of the series as long as they matter, and its end. */
@@ -261,9 +278,10 @@ static void report_series(saltusi_adaptive* w, const bounce* b) {
                              .impulse = {mass * (u + after)},
                              .energy_change = 0.5 * mass * (after * after - u * u)};
     if (w->o.mu[b->key] > 0.0) {
-      report_friction(w, b, &reported);
+      report_friction(w, b, after, b->key, &reported);
     }
     saltusi_report(w, reported);
+    report_others(w, b, reported.t, after);
     u = after;
   }
   saltusi_report(w, (saltus_event){.kind = SALTUS_EVENT_ACCUMULATION, .contact = b->key, .t = end});

@@ -119,6 +119,8 @@ static void runs_to_a_tolerance_pass(void** state) {
                                       "turning-force",
                                       "contact-slip-to-roll",
                                       "contact-cradle",
+                                      "stack-5",
+                                      "column-10",
                                       "contact-rod"};
   static const double tolerances[] = {1e-4, 1e-6, 1e-8, 1e-10};
   for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
