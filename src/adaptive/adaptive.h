@@ -348,6 +348,8 @@ saltus_status saltusi_adaptive_start(saltusi_adaptive* w, double limit);
 
 /* methods.c: after an accepted step, and before one */
 double saltusi_explicit_method(const saltusi_adaptive* w);
+/* Of rtol and all absolute ones. */
+double saltusi_smallest_tolerance(const saltusi_adaptive* w);
 void saltusi_review_method(saltusi_adaptive* w);
 void saltusi_prefer_implicit(saltusi_adaptive* w);
 

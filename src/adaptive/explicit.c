@@ -226,6 +226,7 @@ static saltus_status attempt8(saltusi_adaptive* w, double h, double* error) {
   double fifth = weighted_error(w, 1.0, saltusi_dop853_fifth, 12);
   double size = hypot(fifth, 0.1 * third); /* II.10 of the book: 0.01 of the square of the third */
   *error = size > 0.0 ? h * fifth * fifth / size : (size == 0.0 ? 0.0 : NAN);
+  *error /= w->o.step_part;
   return SALTUS_OK;
 }
 

@@ -77,6 +77,15 @@ saltus_status saltusi_read_laws(saltusi_adaptive* w, double t, const double* q) 
   return status;
 }
 
+/* Where no event ends a phase the errors of all steps add up. Estimates of order 8 shrink nearly with h^9, errors of the
+ * motion with h^8: that they follow the tolerance takes steps with tol^(10/9). The factor makes free rotation, the
+ * slowest to forget of the motions that are known, end below ten tolerances; steps become 1.1 (1e-4) to 1.3 (1e-10)
+ * times as many. */
+static double smooth_part(double tol) {
+  const double from = 1e-4, least = 1e-13;
+  return 0.45 * pow(fmin(fmax(tol, least), from) / from, 1.0 / 9.0);
+}
+
 void saltusi_read_tolerances(saltusi_adaptive* w) {
   assert(w != NULL);
   const saltusi_adaptive_settings* s = &w->o.settings;
@@ -93,6 +102,8 @@ void saltusi_read_tolerances(saltusi_adaptive* w) {
         s->atol_v_each != NULL && s->atol_v_each[i] > 0.0 ? s->atol_v_each[i] : s->atol_v;
     w->o.atol_v_min = fmin(w->o.atol_v_min, w->o.atol_v[i]);
   }
+  w->o.smooth = w->o.nc == 0 && w->eval->keys == NULL && w->sys->dry_count == 0;
+  w->o.step_part = w->o.smooth ? smooth_part(saltusi_smallest_tolerance(w)) : 1.0;
   /* spatial slip below a twentieth of the tolerance has no direction: twenty times less than an error may be */
   w->o.slip_floor = 0.05 * w->o.atol_v_min;
   /* where all positions are zero, in tolerances: rounding of gaps is then 1e-8 of one, below everything else */

@@ -125,6 +125,8 @@ typedef struct saltusi_outline {
   double* atol_q; /* [nv] of positions along each velocity */
   double* atol_v; /* [nv] */
   double atol_q_min, atol_v_min;
+  bool smooth;       /* nothing can touch, stick or slip */
+  double step_part;  /* of the tolerance that a step of order 8 may take */
   double slip_floor; /* m/s, a spatial contact that slides slower stops */
   double
       size; /* m, of positions, for their rounding: the largest so far, and no less than a million
