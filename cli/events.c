@@ -16,8 +16,18 @@
 #include <math.h>
 #include <string.h>
 
-static const char* contact_name(const cli_events* list, const saltus_event* event) {
+enum { NAME = 160 };
+
+/* room[NAME]: for words that have to be made. */
+static const char* contact_name(const cli_events* list, const saltus_event* event, char* room) {
   bool own = saltus_event_is_own(event->kind);
+  room[0] = '\0';
+  if (!own && list->changing && list->system != NULL && list->system->ops->contact_text != NULL) {
+    list->system->ops->contact_text(list->system->self, event->identity, room, NAME);
+  }
+  if (room[0] != '\0') {
+    return room;
+  }
   const char* const* names = own ? list->own_names : list->contact_names;
   int count = own ? list->own_count : list->nc;
   int place = list->changing && !own ? event->law : event->contact;
@@ -44,9 +54,10 @@ static bool has_slip(const cli_events* list) {
 static void write_table(FILE* file, const cli_events* list) {
   bool has_friction = has_slip(list);
   int width = 7;
+  char name[NAME];
   for (long long i = 0; i < list->count; i++) {
-    int length = (int)strlen(contact_name(list, &list->events[i]));
-    width = length > width && length <= 24 ? length : width;
+    int length = (int)strlen(contact_name(list, &list->events[i], name));
+    width = length > width && length <= 48 ? length : width;
   }
   fprintf(file, "%18s  %-12s  %-*s  %12s %12s", "t [s]", "event", width, "contact", "u- [m/s]",
           "u+ [m/s]");
@@ -57,7 +68,8 @@ static void write_table(FILE* file, const cli_events* list) {
     const saltus_event* e = &list->events[i];
     char line[256];
     fprintf(file, "%18.12g  %-12s  %-*s  %12.5g %12.5g", e->t, saltus_event_kind_name(e->kind),
-            width, cli_one_line(contact_name(list, e), line, sizeof line), e->u_before, e->u_after);
+            width, cli_one_line(contact_name(list, e, name), line, sizeof line), e->u_before,
+            e->u_after);
     if (has_friction) {
       fprintf(file, "  %12.5g %12.5g", slip(e->slip_before), slip(e->slip_after));
     }
@@ -97,7 +109,8 @@ static void write_csv(FILE* file, const cli_events* list) {
   for (long long i = 0; i < list->count; i++) {
     saltus_event e = list->events[i];
     fprintf(file, "%.17g,%s,%d,", e.t, saltus_event_kind_name(e.kind), e.contact);
-    write_cell(file, contact_name(list, &e));
+    char name[NAME];
+    write_cell(file, contact_name(list, &e, name));
     for (int k = 0; k < SALTUSI_EVENT_FIELDS; k++) {
       fprintf(file, ",%.17g", *saltusi_event_number(&e, k));
     }
@@ -116,7 +129,8 @@ static void write_json(FILE* file, const cli_events* list) {
     json_open(&j, NULL, '{');
     json_text(&j, "kind", saltus_event_kind_name(e.kind));
     json_integer(&j, "contact", e.contact);
-    json_text(&j, "contact_name", contact_name(list, &e));
+    char name[NAME];
+    json_text(&j, "contact_name", contact_name(list, &e, name));
     if (list->changing) { /* more digits than a number of JSON has to keep */
       char identity[24];
       snprintf(identity, sizeof identity, "%" PRIu64, e.identity);

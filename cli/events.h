@@ -7,6 +7,7 @@
 #define CLI_EVENTS_H
 
 #include "saltus/event.h"
+#include "saltus/system.h"
 
 #include <stdio.h>
 
@@ -24,6 +25,7 @@ typedef struct cli_events {
   const char* const* own_names; /* [own_count] of the scene's own events */
   int own_count;
   bool changing; /* contacts come and go: names are those of laws, and identities are shown */
+  const saltus_system* system; /* which has words for its contacts; NULL: not known */
 } cli_events;
 
 void cli_events_write(FILE* file, cli_events_format format, const cli_events* list);

@@ -126,19 +126,23 @@ static int save_events(const run_job* j) {
     return CLI_DONE;
   }
   const saltus_system* sys = j->model.view.system;
-  const char** names = calloc((size_t)sys->dims.nc + 1, sizeof *names);
+  const char** names = calloc((size_t)sys->dims.nc + (size_t)sys->law_count + 1, sizeof *names);
   if (names == NULL) {
     cli_error("no memory");
     return CLI_FAILED;
   }
-  for (int i = 0; i < sys->dims.nc && sys->law_count == sys->dims.nc; i++) {
+  bool changing = (sys->traits & SALTUS_CHANGING_CONTACTS) != 0;
+  int count = changing ? sys->law_count : sys->dims.nc;
+  for (int i = 0; i < count && (changing || sys->law_count == count); i++) {
     names[i] = sys->laws[i].name;
   }
   const saltus_observables* own = j->model.view.observables;
   const cli_events list = {.events = j->list.events,
                            .count = j->list.count,
                            .contact_names = names,
-                           .nc = sys->dims.nc,
+                           .nc = count,
+                           .changing = changing,
+                           .system = sys,
                            .own_names = own != NULL ? own->event_names : NULL,
                            .own_count = own != NULL ? own->event_count : 0};
   int code = cli_events_save(j->events, &list);

@@ -246,7 +246,9 @@ typedef struct saltus_system_ops {
   void (*advance_within)(const void* self, const double* q, const double* v, double h, double* q1);
   /* ? none. The one row of dry friction i of saltus_system.dry. */
   void (*dry)(const void* self, const saltus_point* at, int i, saltus_rows* rows);
-  SALTUS_RESERVED(6);
+  /* ? the name of its law. A contact of a set that changes in words, as the features that touch; "": as its law. */
+  void (*contact_text)(const void* self, uint64_t identity, char* text, size_t size);
+  SALTUS_RESERVED(5);
 } saltus_system_ops;
 
 typedef struct saltus_label {

@@ -207,66 +207,6 @@ static saltus_status project(saltusi_adaptive* w, double t, saltusi_refusal* ref
   return status;
 }
 
-/* An impact has to be where the gap is zero, before anything is corrected. */
-static saltus_status check_hit(saltusi_adaptive* w, const saltusi_found* f, double t,
-                               saltusi_refusal* refusal) {
-  if (f->kind != SALTUSI_FOUND_HIT) {
-    return SALTUS_OK;
-  }
-  saltus_status status = saltusi_mode_gaps(&w->mode, t, w->step.y_end);
-  double rounding = saltusi_surface_rounding * w->o.size;
-  if (fabs(w->mode.gap[f->key]) > fmax(saltusi_depth_part * w->o.atol_q_min, rounding)) {
-    *refusal = (saltusi_refusal){.why = SALTUSI_OFF_SURFACE, .index = f->key, .part = 0.5};
-  }
-  return status;
-}
-
-/* Features that came to be in each other unseen: to press them apart would move bodies, and no impact would be booked. */
-static saltus_status check_features(saltusi_adaptive* w, double t, saltusi_refusal* refusal) {
-  int deepest = -1;
-  saltus_status status = SALTUS_OK;
-  if (w->o.featured && !w->o.settings.without_checks) {
-    status = saltusi_deepest(&w->search, t, w->step.y_end, &deepest);
-  }
-  if (deepest >= 0) {
-    *refusal = (saltusi_refusal){.why = SALTUSI_PENETRATION, .index = deepest, .part = 0.5};
-  }
-  return status;
-}
-
-/* No contact that carries nothing may end below its tolerance, whatever the search said. */
-static saltus_status check_gaps(saltusi_adaptive* w, double t, saltusi_refusal* refusal) {
-  saltus_status status = w->o.nc > 0 ? saltusi_mode_gaps(&w->mode, t, w->step.y_end) : SALTUS_OK;
-  for (int key = 0; key < w->o.nc && status == SALTUS_OK; key++) {
-    bool separated = !saltusi_is_closed(&w->contact[key]) && !w->contact[key].touching;
-    if (w->o.featured && separated) {
-      continue;
-    }
-    double deep =
-        separated ? w->o.atol_q_min : 10.0 * w->o.atol_q_min; /* those are as deep as closing is */
-    if (!saltusi_is_pressed(&w->contact[key]) && w->mode.gap[key] < -deep &&
-        !w->o.settings.without_checks) {
-      *refusal = (saltusi_refusal){.why = SALTUSI_PENETRATION, .index = key, .part = 0.5};
-    }
-  }
-  return status == SALTUS_OK ? check_features(w, t, refusal) : status;
-}
-
-/* The same where an event ends the attempt: it may have come after one that no list in the middle of the step had. */
-static saltus_status check_before_event(saltusi_adaptive* w, const saltusi_found* f, double t,
-                                        saltusi_refusal* refusal) {
-  int deepest = -1;
-  saltus_status status = SALTUS_OK;
-  if (w->o.featured && t > w->step.t && !w->o.settings.without_checks) {
-    status = saltusi_deepest(&w->search, t, w->step.y_end, &deepest);
-  }
-  if (deepest >= 0 && deepest != f->key) {
-    *refusal = (saltusi_refusal){
-        .why = SALTUSI_PENETRATION, .index = deepest, .part = 0.5 * fmin(1.0, f->theta)};
-  }
-  return status;
-}
-
 /* A kink is approached by a step that ends before it, so that all stages are on its side. */
 static saltus_status state_before_switch(saltusi_adaptive* w, double length) {
   double error;
@@ -323,19 +263,13 @@ static saltus_status end_at_event(saltusi_adaptive* w, const saltusi_found* f, d
   w->o.size = fmax(w->o.size, saltusi_max_abs(w->o.nq, w->step.y_end));
   double t = w->step.t + s;
   if (status == SALTUS_OK) {
-    status = check_hit(w, f, t, refusal);
-  }
-  if (status == SALTUS_OK && refusal->why == SALTUSI_NOT_REFUSED) {
-    status = check_before_event(w, f, t, refusal);
+    status = saltusi_check_event(w, f, t, refusal);
   }
   if (status == SALTUS_OK && refusal->why == SALTUSI_NOT_REFUSED) {
     status = project(w, kink ? w->step.t + origin : t, refusal);
   }
   if (status == SALTUS_OK && refusal->why == SALTUSI_NOT_REFUSED && kink) {
     status = pass_switch(w, origin, s);
-  }
-  if (status == SALTUS_OK && refusal->why == SALTUSI_NOT_REFUSED) {
-    status = check_features(w, t, refusal);
   }
   if (status != SALTUS_OK || refusal->why != SALTUSI_NOT_REFUSED) {
     return status;
@@ -362,6 +296,16 @@ static void note_speed(saltusi_adaptive* w, const double* y) {
   w->memory->v_max = fmax(w->memory->v_max, saltusi_max_abs(w->o.nv, saltusi_v_of(&w->o, y)));
 }
 
+/* An attempt goes on past its events, into where features of shapes may meet without a normal: a shorter one may not. */
+static bool went_too_far(saltusi_adaptive* w, double h) {
+  bool shorter = h > 4.0 * DBL_EPSILON * saltusi_time_size(w->step.t);
+  bool far = w->o.featured && saltusi_failed(w->eval) && shorter;
+  if (far) {
+    w->eval->failure->status = SALTUS_OK;
+  }
+  return far;
+}
+
 /* An attempt whose error is accepted, with the proposal for the next step: 0.9 of what the error allows,
  * between a fifth and five times (Hairer, Norsett and Wanner 1993, II.4). */
 static saltus_status attempt_until_accepted(saltusi_adaptive* w, double limit, double* proposal) {
@@ -378,6 +322,7 @@ static saltus_status attempt_until_accepted(saltusi_adaptive* w, double limit, d
     double error = INFINITY;
     w->eval->work.steps++;
     saltus_status status = w->step.ops->attempt(w, h, &error);
+    status = went_too_far(w, h) ? SALTUS_RETRY_NAN : status;
     if (status < SALTUS_OK || status == SALTUS_RETRY_ROOM) {
       return status;
     }
@@ -493,7 +438,7 @@ static saltus_status end_of_attempt(saltusi_adaptive* w, double* length, saltusi
     check_firmness(w, refusal);
   }
   if (status == SALTUS_OK) {
-    status = check_gaps(w, t, refusal);
+    status = saltusi_check_end(w, t, refusal);
   }
   if (status != SALTUS_OK || refusal->why != SALTUSI_NOT_REFUSED) {
     return status;
@@ -620,6 +565,10 @@ static saltus_status advance(saltusi_adaptive* w, double limit, double* length) 
     double error = w->step.error;
     if (status == SALTUS_OK) {
       status = examine(w, &refusal);
+      if (went_too_far(w, h)) {
+        status = SALTUS_OK;
+        refusal = (saltusi_refusal){.why = SALTUSI_LONG_SEARCH, .index = 0, .part = 0.5};
+      }
     }
     w->mode.on_surface = false;
     const saltusi_adaptive_memory kept = *m;
@@ -719,10 +668,11 @@ static saltus_status stall(const saltusi_adaptive* w, int events) {
                                       [SALTUSI_FOUND_SWITCH] = "a switch of a formula",
                                       [SALTUSI_FOUND_GUARD] = "a change of features"};
   bool contact = w->outcome.last_event.kind != SALTUSI_FOUND_SWITCH;
+  char room[SALTUSI_CONTACT_WORDS];
   saltusi_log(w->log, SALTUS_LEVEL_ERROR,
               "adaptive: time does not advance at t = %.17g s: %d events in a row, the last %s%s%s",
               w->step.t, events, kinds[w->outcome.last_event.kind], contact ? " of contact " : "",
-              contact ? saltusi_contact_name(&w->o, w->outcome.last_event.key) : "");
+              contact ? saltusi_contact_words(w, w->outcome.last_event.key, room) : "");
   return SALTUS_ERR_STALLED;
 }
 

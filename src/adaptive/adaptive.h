@@ -424,6 +424,11 @@ saltus_status saltusi_settle(saltusi_adaptive* w, double t, double* y, int count
  * to the end of the run; *passed: s, what it takes to go on through the flat attitude, y is there then. */
 saltus_status saltusi_lie_down(saltusi_adaptive* w, double t, double* y, int low, double room,
                                double* passed);
+/* A circle that is in the air hits flat: with all its fixed points. Its rim, which is listed beside them, stays out. */
+saltus_status saltusi_hit_flat(saltusi_adaptive* w, double t, double* y, int key);
+void saltusi_leave_rims(saltusi_adaptive* w, double t, const double* y);
+/* A closed contact of a circle that has come to be flat; -1: none. */
+int saltusi_closed_rim(saltusi_adaptive* w, double t, const double* y);
 /* A circle that wobbles within the tolerance comes to lie: an impact without restitution on its fixed points. */
 saltus_status saltusi_end_wobble(saltusi_adaptive* w, double t, double* y, int key);
 /* Senses of slip of the contacts that move, into d->sense; a stored sense of one that does not move is
@@ -444,6 +449,16 @@ void saltusi_adaptive_scale(saltusi_adaptive* w, const double* y0, const double*
 void saltusi_adaptive_measure(const saltusi_adaptive* w, const double* y, const double* x,
                               double height, double speed, double* in_q, double* in_v);
 
+/* invariants.c: whether y_end may be where a step ends: no contact that carries nothing below its tolerance; and where an event
+ * ends it, before anything is corrected: a hit on its surface, and nothing else below. */
+saltus_status saltusi_check_end(saltusi_adaptive* w, double t, saltusi_refusal* refusal);
+saltus_status saltusi_check_event(saltusi_adaptive* w, const saltusi_found* f, double t,
+                                  saltusi_refusal* refusal);
+
+/* A contact for messages: its features where the system has words for them, else its law. */
+enum { SALTUSI_CONTACT_WORDS = 160 };
+const char* saltusi_contact_words(const saltusi_adaptive* w, int key,
+                                  char room[SALTUSI_CONTACT_WORDS]);
 /* Says why no step is possible. */
 void saltusi_report_refusal(const saltusi_adaptive* w, const saltusi_refusal* r);
 

@@ -122,7 +122,7 @@ static saltus_status sweep(saltusi_adaptive* w, const double* x, double height) 
   const saltus_point at = saltusi_at(w->eval, w->step.t, w->step.y0, NULL);
   double size = w->o.size;
   /* states at events are as good as the tolerance, the polynomials are not better; ten of them are what
-   * check_gaps() lets a contact be deep */
+   * saltusi_check_end() lets a contact be deep */
   double reach = fmax(10.0 * w->o.atol_q_min, saltusi_gap_rounding * size);
   enclose(w, w->search.q_low, w->search.q_high);
   if (x != NULL) {

@@ -286,6 +286,9 @@ static void find_guard(saltusi_search* search, int key) {
   if (last <= 0.0) {
     g.allowed = fmax(g.allowed + 2.0 * (g.allowed - last), 0.0625 * near_reach(search->o));
     last = guard_at(&g, 0.0);
+  } else if (last < 0.5 * g.allowed) { /* within rounding of it: a root would be found at once */
+    g.allowed *= 4.0;
+    last = guard_at(&g, 0.0);
   }
   double end = saltusi_found_end(search);
   bool fell;
@@ -552,7 +555,7 @@ saltus_status saltusi_resolve_hits(saltusi_search* search) {
       first->key = key;
       return SALTUS_OK;
     }
-    /* nothing touches there: check_gaps() refuses the step if it ends below zero */
+    /* nothing touches there: saltusi_check_end() refuses the step if it ends below zero */
     memmove(first, first + 1, (size_t)(--search->found_count) * sizeof *first);
   }
   return SALTUS_OK;
@@ -624,9 +627,12 @@ int saltusi_hand_over(saltusi_search* search, double t, const double* q, double 
   const saltusi_outline* o = search->o;
   int count = 0;
   for (int key = 0; key < o->nc; key++) {
-    search->hits[key] = saltusi_touches(&search->contact[key]) &&
-                        saltusi_least_guard(search->mode, t, q, key) < 0.0 &&
-                        (!o->listed[key] || has_heir(search, t, q, near, key));
+    const saltusi_contact* c = &search->contact[key];
+    const double guard =
+        saltusi_touches(c) ? saltusi_least_guard(search->mode, t, q, key) : INFINITY;
+    const bool flies_elsewhere = !saltusi_is_closed(c) && guard < -near_reach(o);
+    search->hits[key] =
+        flies_elsewhere || (guard < 0.0 && (!o->listed[key] || has_heir(search, t, q, near, key)));
   }
   for (int key = 0; key < o->nc; key++) {
     if (!o->listed[key] || saltusi_touches(&search->contact[key]) ||

@@ -184,10 +184,31 @@ static void leave(saltusi_adaptive* w, int key) {
   w->contact[key] = (saltusi_contact){.mode = SALTUSI_OPEN};
 }
 
+void saltusi_leave_rims(saltusi_adaptive* w, double t, const double* y) {
+  assert(w != NULL && y != NULL);
+  for (int key = 0; key < w->o.nc; key++) {
+    if (w->o.listed[key] && !saltusi_touches(&w->contact[key]) &&
+        saltusi_has_come_flat(&w->mode, t, y, key)) {
+      w->o.listed[key] = false;
+    }
+  }
+}
+
+int saltusi_closed_rim(saltusi_adaptive* w, double t, const double* y) {
+  assert(w != NULL && y != NULL);
+  for (int key = 0; key < w->o.nc; key++) {
+    if (saltusi_is_closed(&w->contact[key]) && saltusi_has_come_flat(&w->mode, t, y, key)) {
+      return key;
+    }
+  }
+  return -1;
+}
+
 /* It lies: its fixed points, within `reach`, carry it. */
 static saltus_status rest(saltusi_adaptive* w, double t, double* y, int low, int high,
                           double reach) {
   saltus_status status = saltusi_feature_list_within(&w->search, t, y, reach);
+  saltusi_leave_rims(w, t, y);
   int count = others(w, low, high);
   for (int key = 0; key < w->o.nc && status == SALTUS_OK; key++) {
     if (w->o.listed[key] && key != low && key != high && !saltusi_touches(&w->contact[key]) &&
@@ -299,6 +320,11 @@ saltus_status saltusi_lie_down(saltusi_adaptive* w, double t, double* y, int low
   }
   w->decision.e_part = 1.0;
   return status;
+}
+
+saltus_status saltusi_hit_flat(saltusi_adaptive* w, double t, double* y, int key) {
+  assert(w != NULL && y != NULL && key >= 0);
+  return rest(w, t, y, key, key, flat_reach * w->o.size);
 }
 
 /* Positions that turn the circle flat, downhill from its tilt. */

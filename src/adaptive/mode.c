@@ -80,12 +80,14 @@ typedef enum wanted_rows { NONE, CLOSED, EVERY } wanted_rows;
 
 static void evaluate_rows(saltusi_mode_dynamics* m, const saltus_point* at, wanted_rows wanted) {
   saltusi_rows_joints(m->sys, at, &m->row);
+  saltus_point aside = *at; /* features that do not touch may have no normal, and no rows then */
+  aside.failure = m->o->featured ? NULL : at->failure;
   for (int key = 0; wanted != NONE && key < m->o->nc; key++) {
     int first = m->o->nj + m->o->base[key];
     if (saltusi_is_closed(&m->contact[key])) {
       saltusi_rows_contact(m->sys, at, key, 1 + m->o->tangents[key], &m->row, first);
     } else if (wanted == EVERY) {
-      saltusi_rows_peek(m->sys, at, key, 1 + m->o->tangents[key], &m->row, first);
+      saltusi_rows_peek(m->sys, &aside, key, 1 + m->o->tangents[key], &m->row, first);
     }
   }
   if (m->o->settings.without_curvature) {

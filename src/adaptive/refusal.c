@@ -8,8 +8,20 @@
 
 #include <assert.h>
 
+const char* saltusi_contact_words(const saltusi_adaptive* w, int key,
+                                  char room[SALTUSI_CONTACT_WORDS]) {
+  assert(w != NULL && key >= 0 && room != NULL);
+  room[0] = '\0';
+  if (w->eval->keys != NULL && w->sys->ops->contact_text != NULL) {
+    w->sys->ops->contact_text(w->sys->self, w->eval->keys->table.identity[key], room,
+                              SALTUSI_CONTACT_WORDS);
+  }
+  return room[0] != '\0' ? room : saltusi_contact_name(&w->o, key);
+}
+
 /* What a refusal is about, by its name in the model; "": it has none. */
-static const char* refused_name(const saltusi_adaptive* w, const saltusi_refusal* r) {
+static const char* refused_name(const saltusi_adaptive* w, const saltusi_refusal* r,
+                                char room[SALTUSI_CONTACT_WORDS]) {
   const saltus_label* labels = w->sys->v_labels;
   int velocity = r->index >= w->o.nq ? r->index - w->o.nq : r->index;
   switch (r->why) {
@@ -18,7 +30,7 @@ static const char* refused_name(const saltusi_adaptive* w, const saltusi_refusal
   case SALTUSI_PENETRATION:
   case SALTUSI_LONG_SEARCH:
   case SALTUSI_EARLY_EVENT:
-    return saltusi_contact_name(&w->o, r->index);
+    return saltusi_contact_words(w, r->index, room);
   case SALTUSI_HIDDEN_FORCE:
     return labels != NULL && r->index < w->o.nv ? labels[r->index].name : "";
   case SALTUSI_FAR_PROJECTION: /* positions along velocities, and these */
@@ -57,7 +69,8 @@ void saltusi_report_refusal(const saltusi_adaptive* w, const saltusi_refusal* r)
                                   : numbers->velocity;
   bool speed = of != NULL && !contact && !joint && r->index >= w->o.nq; /* value of (q, v) */
   int index = speed ? w->o.nq + of[r->index - w->o.nq] : saltusi_number(of, r->index);
-  const char* name = refused_name(w, r);
+  char room[SALTUSI_CONTACT_WORDS];
+  const char* name = refused_name(w, r, room);
   saltusi_log(w->log, SALTUS_LEVEL_ERROR, "adaptive: no step is possible at t = %.17g s; %s %d%s%s",
               w->step.t, reasons[r->why], index + 1, name[0] != '\0' ? ", " : "", name);
 }

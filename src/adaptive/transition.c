@@ -413,12 +413,27 @@ static saltus_status list_near(saltusi_adaptive* w, double t, const double* y) {
   return status == SALTUS_OK ? saltusi_mode_gaps(&w->mode, t, y) : status;
 }
 
+static saltus_status lie_down(saltusi_adaptive* w, double t, double* y, int low) {
+  return saltusi_lie_down(w, t, y, low, w->outcome.room - (t - w->step.t), &w->outcome.passed);
+}
+
 static saltus_status on_hit(saltusi_adaptive* w, double t, double* y, const saltusi_found* found) {
   double near = saltusi_near_gap(w);
   double still = saltusi_gap_rounding * w->o.size;
+  if (w->o.featured && saltusi_has_come_flat(&w->mode, t, y, found->key)) {
+    return saltusi_hit_flat(w, t, y, found->key);
+  }
+  int low = w->o.featured ? saltusi_closed_rim(w, t, y) : -1;
+  if (low >=
+      0) { /* its guard falls in the same instant; what else hits is found in the next step */
+    return lie_down(w, t, y, low);
+  }
   saltus_status status = list_near(w, t, y);
   if (status != SALTUS_OK) {
     return status;
+  }
+  if (w->o.featured) {
+    saltusi_leave_rims(w, t, y);
   }
   saltusi_mode_rows(&w->mode, t, y, true);
   saltusi_mark_hits(&w->search, found);
@@ -562,7 +577,7 @@ static saltus_status on_slide(saltusi_adaptive* w, double t, double* y, int key)
 
 static saltus_status on_guard(saltusi_adaptive* w, double t, double* y, int key) {
   if (saltusi_has_come_flat(&w->mode, t, y, key)) {
-    return saltusi_lie_down(w, t, y, key, w->outcome.room - (t - w->step.t), &w->outcome.passed);
+    return lie_down(w, t, y, key);
   }
   if (w->contact[key].wobbles) {
     return saltusi_end_wobble(w, t, y, key);

@@ -12,6 +12,7 @@
 #include "shape/pair.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <string.h>
 
 /* ---- where bodies are ---- */
@@ -459,6 +460,29 @@ saltus_status saltusi_shapes_place(const void* self, const saltus_point* at, uin
     place->normal[i] = found.frame[0][i];
   }
   return SALTUS_OK;
+}
+
+void saltusi_shapes_contact_text(const void* self, uint64_t identity, char* text, size_t size) {
+  const saltus_mechanism* m = self;
+  assert(m != NULL && text != NULL && size > 0);
+  if ((identity & SALTUSI_LISTED) != 0) {
+    text[0] = '\0';
+    return;
+  }
+  int instance[2];
+  saltusi_candidate numbers;
+  char feature[2][32];
+  saltusi_world_decode(m->world, identity, &instance[0], &instance[1], &numbers);
+  const saltusi_shape* A = &m->world->instance[instance[0]].shape;
+  const saltusi_shape* B = &m->world->instance[instance[1]].shape;
+  saltusi_feature_text(A, numbers.a, feature[0], sizeof feature[0]);
+  saltusi_feature_text(B, numbers.b, feature[1], sizeof feature[1]);
+  if (numbers.a == 0 || numbers.b == 0) { /* a watch */
+    snprintf(text, size, "%s on %s", A->name, B->name);
+    return;
+  }
+  snprintf(text, size, "%s %s on %s %s%s", A->name, feature[0], B->name, feature[1],
+           numbers.branch == 1 ? ", far side" : "");
 }
 
 int saltusi_shapes_guards(const void* self, const saltus_point* at, uint64_t identity,

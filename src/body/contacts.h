@@ -15,6 +15,7 @@ void saltusi_shapes_contact(const void* self, const saltus_point* at, uint64_t i
                             saltus_rows* rows);
 saltus_status saltusi_shapes_gaps(const void* self, const saltus_point* at, int count,
                                   const uint64_t* identity, double* gap);
+void saltusi_shapes_contact_text(const void* self, uint64_t identity, char* text, size_t size);
 saltus_status saltusi_shapes_place(const void* self, const saltus_point* at, uint64_t identity,
                                    saltus_contact_place* place);
 saltus_status saltusi_shapes_sweep(const void* self, const saltus_box* over,

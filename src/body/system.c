@@ -210,6 +210,7 @@ static void set_ops(saltus_mechanism* m) {
     m->ops.place = saltusi_shapes_place;
     m->ops.sweep = saltusi_shapes_sweep;
     m->ops.guards = saltusi_shapes_guards;
+    m->ops.contact_text = saltusi_shapes_contact_text;
   }
   if (m->joint_count > 0) {
     m->ops.joints = saltusi_mechanism_joints;

@@ -353,6 +353,14 @@ static int guards(const void* self, const saltus_point* at, uint64_t identity,
              : asked(in)->guards(in->system->self, &point, identity, guard);
 }
 
+static void contact_text(const void* self, uint64_t identity, char* text, size_t size) {
+  const saltusi_formula_inner* in = inner_of(self);
+  text[0] = '\0';
+  if (own_contact(in, identity) < 0) {
+    asked(in)->contact_text(in->system->self, identity, text, size);
+  }
+}
+
 static saltus_status place(const void* self, const saltus_point* at, uint64_t identity,
                            saltus_contact_place* out) {
   const saltusi_formula_inner* in = inner_of(self);
@@ -612,6 +620,7 @@ static void join_ops(saltus_formula_model* m) {
       .gaps = in->gaps != NULL && own_gaps ? gaps : NULL,
       .sweep = in->sweep != NULL && own_gaps ? sweep : NULL,
       .place = in->place != NULL ? place : NULL,
+      .contact_text = in->contact_text != NULL ? contact_text : NULL,
       .guards = in->guards != NULL && own_gaps ? guards : NULL,
       .spring_q = in->spring_q != NULL ? spring_q : NULL,
       .spring_v = in->spring_v != NULL ? spring_v : NULL,

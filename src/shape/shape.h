@@ -98,6 +98,9 @@ void saltusi_shape_pair(const saltusi_shape* A, const saltusi_carrier* a, const 
                         const saltusi_carrier* b, const saltusi_candidate* numbers,
                         struct saltusi_pair* pair);
 
+/* A feature in words: "face 3", "lower rim"; numbers begin with 1. */
+void saltusi_feature_text(const saltusi_shape* shape, int number, char* text, size_t size);
+
 /* Positive while the features of a closed contact are those that touch (section 2.3); at most SALTUSI_GUARDS values,
  * m or sine of an angle. Returns how many; added to that: a circle has come to be flat on a plane, the last guard is the
  * tilt of a circle on a plane beyond what counts as flat. */

@@ -116,6 +116,11 @@ static saltus_status place(const void* self, const saltus_point* at, uint64_t id
   return p->inner.ops->place(p->inner.self, at, identity, out);
 }
 
+static void contact_text(const void* self, uint64_t identity, char* text, size_t size) {
+  const saltusi_probe* p = self;
+  p->inner.ops->contact_text(p->inner.self, identity, text, size);
+}
+
 static void look_rows(const saltusi_probe* p, const saltus_point* at, const char* what,
                       const saltus_rows* rows) {
   for (int i = 0; i < rows->count; i++) {
@@ -274,6 +279,7 @@ saltus_system saltusi_probe_over(saltusi_probe* p, const saltus_system* inner,
       .sweep = o->sweep != NULL ? sweep : NULL,
       .guards = o->guards != NULL ? guards : NULL,
       .place = o->place != NULL ? place : NULL,
+      .contact_text = o->contact_text != NULL ? contact_text : NULL,
       .joints = o->joints != NULL ? joints : NULL,
       .joint = o->joint != NULL ? joint : NULL,
       .joint_bend = o->joint_bend != NULL ? joint_bend : NULL,

@@ -30,6 +30,22 @@ class Shapes(unittest.TestCase):
             self.assertEqual(said.count('may pass through each other'), 1, said)
             self.assertIn('shapes ball and plate', said)
 
+    def test_events_name_the_features_that_touch(self):
+        """A can falls flat on a table: eight points of its rim carry it; a ball beside it."""
+        scene = """saltus: 1
+world: {dimension: 3, shapes: [{name: table, box: {size: [2, 2, 0.2]}}]}
+bodies:
+  can: {density: 500, position: [0.3, 0, 0.21], shapes: [{cylinder: {radius: 0.1, length: 0.2}}]}
+  ball: {density: 500, position: [-0.3, 0, 0.22], shapes: [{name: marble, sphere: {radius: 0.1}}]}
+simulate: {until: 0.1, scheme: adaptive, tol: 1e-6}
+"""
+        code, text, said = run(scene, '--events', '-')
+        self.assertEqual(code, 0, said)
+        for point in range(1, 9):
+            self.assertIn(f'close         can.1 lower rim point {point} on table face 6', text)
+        self.assertIn('impact        marble surface on table face 6', text)
+        self.assertNotIn('?', text)
+
     def test_costs_are_told_by_kinds_of_shapes(self):
         """Two balls and a box on the floor, far from each other but for one ball on the box."""
         scene = """saltus: 1

@@ -73,7 +73,7 @@ class Thrown(unittest.TestCase):
     def test_a_cylinder_comes_to_stand_on_a_table_that_shakes(self):
         """It wobbles on its rim, ever faster, and then stands; x by moreau-jean with steps of 0.1 and 0.05 ms."""
         text = ('saltus: 1\nworld: {dimension: 3}\nmaterials: {default: {friction: 0.4, restitution: 0.2}}\nbodies:\n'
-                '  table: {driven: {z: "0.02*sin(12*t)"}, shapes: [{box: {size: [2, 2, 0.2]}}]}\n'
+                '  plate: {driven: {z: "0.02*sin(12*t)"}, shapes: [{box: {size: [2, 2, 0.2]}}]}\n'
                 '  ball: {density: 500, position: [0.1, 0, 0.5], velocity: [0.2, 0, 0], angular_velocity: [0, 3, 1], '
                 'shapes: [{sphere: {radius: 0.1}}]}\n'
                 '  can: {density: 500, position: [-0.4, 0.1, 0.5], orientation: {axis: [1, 2, 0], angle: 0.5}, '

@@ -141,10 +141,43 @@ static void a_slender_cylinder_rocks_as_its_section_does(void** unused) {
   }
 }
 
+/* On a board that tilts to and fro it bounces on both ends of its circle by less and less, and stands; e = 0.1. */
+static void a_cylinder_stands_on_a_tilting_board_as_its_section_does(void** unused) {
+  (void)unused;
+  const double pi = acos(-1.0), m = 500.0 * pi * 0.01 * 0.2;
+  char text[1024];
+  double section[3], turned[3];
+  snprintf(
+      text, sizeof text,
+      "saltus: 1\nworld: {dimension: 2}\nmaterials: {default: {friction: 0.5, restitution: 0.1}}\n"
+      "bodies:\n  board: {driven: {angle: 0.3*sin(3*t)}, shapes: [{half-plane: {}}]}\n"
+      "  b: {mass: %.17g, inertia: %.17g, position: [0, 0.12], shapes: [{polygon: {points: "
+      "[[-0.1, -0.1], [0.1, -0.1], [0.1, 0.1], [-0.1, 0.1]]}}]}\n"
+      "simulate: {until: 1, scheme: adaptive, tol: 1e-9}\n",
+      m, m * (3.0 * 0.01 + 4.0 * 0.01) / 12.0);
+  run(text, 1.0, 1e-10, 3, section, turned);
+  for (double tol = 1e-5; tol > 0.9e-8; tol *= 0.1) {
+    double q[7], v[6];
+    run("saltus: 1\nworld: {dimension: 3}\nmaterials: {default: {friction: 0.5, restitution: "
+        "0.1}}\n"
+        "bodies:\n  board: {driven: {angle: 0.3*sin(3*t), axis: [1, 0, 0]}, shapes: [{half-space: "
+        "{}}]}\n"
+        "  b: {density: 500, position: [0, 0, 0.12], shapes: [{cylinder: {radius: 0.1, length: "
+        "0.2}}]}\n"
+        "simulate: {until: 1, scheme: adaptive, tol: 1e-9}\n",
+        1.0, tol, 7, q, v);
+    assert_near(q[0], 0.0, 10.0 * tol);
+    assert_near(q[1], section[0], 10.0 * tol + 1e-8);
+    assert_near(q[2], section[1], 10.0 * tol + 1e-8);
+    assert_near(2.0 * atan2(q[4], q[3]), section[2], 10.0 * tol + 1e-8);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_cylinder_comes_down_flat_as_its_section_does),
       cmocka_unit_test(a_slender_cylinder_rocks_as_its_section_does),
+      cmocka_unit_test(a_cylinder_stands_on_a_tilting_board_as_its_section_does),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

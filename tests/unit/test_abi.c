@@ -63,8 +63,8 @@ static void a_system_with_more_than_is_known_is_refused(void** state) {
   saltus_system_ops ops = body_ops();
   saltus_system system = body(&ops);
   const saltus_sim_def def = sim_def(&system);
-  ops.reserved[5] = 1; /* the last */
-  expect_refused(&def, "saltus_system_ops: reserved[5]");
+  ops.reserved[4] = 1; /* the last */
+  expect_refused(&def, "saltus_system_ops: reserved[4]");
   ops = body_ops();
   system.reserved[4] = 1;
   expect_refused(&def, "saltus_system: reserved[4]");
