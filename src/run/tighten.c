@@ -9,6 +9,7 @@
  *   three runs agree when e(k+1, k+2) <= e(k, k+1) / 2         or <= 1/20, where rounding may be seen
  *
  * and k+2 may be the run before k instead: e(k, k+1) <= e(k-1, k) / 2. The factor 2 is for errors that are not proportional.
+ * After several runs d(k, k+1) has to have fallen by p_k^(1/4) since the first, else rounding is compared.
  * Else the next part is the one whose error would be a quarter of what is asked, at most a tenth of the last. Where the
  * scheme allows or manages no smaller part, the last run n is kept if its error, by the rate that was measured, is half of
  * what is asked:
@@ -233,6 +234,14 @@ static double error_of(const trial* coarse, const trial* fine, double distance) 
   return distance / (1.0 - fine->part / coarse->part);
 }
 
+/* Whether errors fell with tolerances over all trials up to k. Where they do not it is rounding that is compared, and
+ * three runs agree by chance. */
+static bool falls_until(const search* s, int k) {
+  enum { SEVERAL = 3 };
+  const trial *a = s->trials, *b = &s->trials[k];
+  return k < SEVERAL || b->distance <= a->distance * pow(b->part / a->part, 0.5 * least_rate);
+}
+
 /* Whether the last three trials show that one of them can be kept. */
 static void judge(search* s) {
   int n = s->tried;
@@ -245,9 +254,9 @@ static void judge(search* s) {
   int where = 0;
   double across = error_of(a, c, compare(s, n - 3, n - 1, s->profile, &where));
   where = across > first ? where : a->where;
-  if (safety * fmax(across, first) <= 1.0) {
+  if (safety * fmax(across, first) <= 1.0 && falls_until(s, n - 3)) {
     keep(s, n - 3, fmax(across, first), where);
-  } else if (safety * second <= 1.0) {
+  } else if (safety * second <= 1.0 && falls_until(s, n - 2)) {
     keep(s, n - 2, second, b->where);
   }
 }
@@ -299,7 +308,7 @@ static void extrapolate(search* s) {
       DBL_EPSILON / s->asked.rtol * amplification * sqrt(fmax(1.0, (double)s->last_steps));
   double falls = pow(c->part / b->part, fmin(rate, 1.0) - uncertain_rate);
   double error = error_of(b, c, b->distance) * falls + rounding;
-  if (safety * error <= 1.0) {
+  if (safety * error <= 1.0 && falls_until(s, n - 2)) {
     keep(s, n - 1, error, b->where);
   }
 }

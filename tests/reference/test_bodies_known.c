@@ -76,10 +76,26 @@ static void a_motion_that_is_unknown_is_found_nowhere(void** state) {
   assert_null(bodies_case_find("bodies-perpetuum-mobile"));
 }
 
+/* Its second turn over amplifies rounding to 1e-6: whatever is answered has to be true. */
+static void where_rounding_decides_no_tolerance_of_the_motion_is_promised(void** state) {
+  (void)state;
+  for (int k = 6; k <= 8; k++) {
+    saltus_kept_message message;
+    bodies_case problem = *bodies_case_find("bodies-free-rotation");
+    problem.until = 25.0;
+    problem.instants = 100;
+    bodies_run run = {
+        .of = &problem, .tol = pow(10.0, -k), .global = true, .log = saltus_log_keep(&message)};
+    const saltus_status status = bodies_go(&run);
+    assert_true(status == SALTUS_ERR_ACCURACY || (status == SALTUS_OK && run.error <= run.tol));
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(mechanisms_move_as_they_should_to_ten_tolerances),
       cmocka_unit_test(tolerances_of_the_motion_are_kept_whatever_it_amplifies),
+      cmocka_unit_test(where_rounding_decides_no_tolerance_of_the_motion_is_promised),
       cmocka_unit_test(redundant_joints_do_not_cost_an_order),
       cmocka_unit_test(a_motion_that_is_unknown_is_found_nowhere),
   };
