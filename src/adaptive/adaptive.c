@@ -165,7 +165,7 @@ static saltus_status step_onto(saltusi_adaptive* w, const saltusi_found* f, doub
     }
     if (fabs(shift) <= short_shift * *s) {
       saltusi_shift_along(w, w->step.y_end, w->step.rate1, shift);
-      saltusi_add_scaled(w->o.nl + w->o.nj, shift, w->step.rate1 + w->o.nq + w->o.nv,
+      saltusi_add_scaled(w->o.ny - w->o.nq - w->o.nv, shift, w->step.rate1 + w->o.nq + w->o.nv,
                          w->step.y_end + w->o.nq + w->o.nv);
       *s += shift;
       break;
@@ -367,7 +367,7 @@ static saltus_status check_jump(saltusi_adaptive* w, double t) {
   saltus_status status = w->o.nc > 0 ? saltusi_mode_gaps(&w->mode, t, w->step.y_end) : SALTUS_OK;
   double size = w->o.size;
   double near = fmax(saltusi_surface_rounding * size, saltusi_depth_part * w->o.atol_q_min);
-  for (int key = 0; key < w->o.nc && status == SALTUS_OK; key++) {
+  for (int key = 0; key < w->o.contacts && status == SALTUS_OK; key++) {
     saltusi_contact* c = &w->contact[key];
     if (w->o.featured && !saltusi_touches(c)) {
       continue; /* its features may be elsewhere */
@@ -691,7 +691,7 @@ static saltus_status observe_progress(saltusi_adaptive* w, double length, double
 
 static void take_state(saltusi_adaptive* w, const double* y) {
   memcpy(w->step.y0, y, (size_t)(w->o.nq + w->o.nv) * sizeof(double));
-  memset(w->step.y0 + w->o.nq + w->o.nv, 0, (size_t)(w->o.nl + w->o.nj) * sizeof(double));
+  memset(w->step.y0 + w->o.nq + w->o.nv, 0, (size_t)(w->o.ny - w->o.nq - w->o.nv) * sizeof(double));
 }
 
 saltus_status saltusi_adaptive_step(saltusi_adaptive* w, double* memory, double limit,
@@ -700,7 +700,7 @@ saltus_status saltusi_adaptive_step(saltusi_adaptive* w, double* memory, double 
   saltusi_adaptive_open(w, memory);
   memcpy(w->step.y0, q, (size_t)w->o.nq * sizeof(double));
   memcpy(w->step.y0 + w->o.nq, v, (size_t)w->o.nv * sizeof(double));
-  memset(w->step.y0 + w->o.nq + w->o.nv, 0, (size_t)(w->o.nl + w->o.nj) * sizeof(double));
+  memset(w->step.y0 + w->o.nq + w->o.nv, 0, (size_t)(w->o.ny - w->o.nq - w->o.nv) * sizeof(double));
   begin_report(w);
   saltus_status status = saltusi_read_laws(w, w->step.t, w->step.y0);
   saltusi_read_tolerances(w);

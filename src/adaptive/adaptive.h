@@ -147,7 +147,7 @@ typedef struct saltusi_attempt {
   int worst;               /* component of y with the largest error */
   saltus_step_limit limit; /* what kept the attempt from being longer */
   bool overheld;           /* the dynamics at its start have more rows than they need */
-  double* slip_start;      /* [2 nc] direction of slip at its start, of spatial contacts */
+  double* slip_start;      /* [slips x nc] direction of slip at its start, of spatial contacts */
   double* slip_limit;      /* [nv] tolerance of velocities while a spatial contact slides slowly */
   double
       slip_part; /* of the tolerance of velocities that is used: below 1 where slip drives itself on */
@@ -268,6 +268,10 @@ struct saltusi_adaptive {
   saltus_log log;
 };
 
+/* Keys: contacts of a system, their grips, dry friction. */
+int saltusi_adaptive_keys(const saltus_system* sys);
+/* States of work beside impulses, outline.h. */
+int saltusi_adaptive_works(const saltus_system* sys);
 /* Contact rows of a system: one and the tangents of each contact. */
 int saltusi_adaptive_rows(const saltus_system* sys);
 
@@ -306,6 +310,9 @@ typedef struct saltusi_inside {
 
 void saltusi_adaptive_dense_contact(const saltusi_outline* o, const double* data, saltusi_moment at,
                                     int key, saltusi_inside into);
+/* W of friction in rows that are no slip of a contact, and of what moves by itself in them. */
+void saltusi_adaptive_dense_power(const saltusi_outline* o, const double* data, double t,
+                                  double power[2]);
 /* [nj] N of joints, and [nj] N s since the start of the step; either may be NULL. */
 void saltusi_adaptive_dense_joints(const saltusi_outline* o, const double* data, double t,
                                    double* force, double* lasting);

@@ -33,10 +33,10 @@ void saltusi_outline_laws(saltusi_outline* o, const saltus_system* sys,
     o->watch[key] = law == saltusi_watch_law(sys);
     bool contact = law >= 0 && !o->watch[key];
     o->law[key] = &sys->laws[contact ? law : 0];
-    o->tangents[key] = o->law[key]->tangents;
+    o->tangents[key] = saltusi_slips_of(o->law[key]);
     o->mu[key] = o->tangents[key] > 0 ? o->law[key]->mu : 0.0;
     o->base[key] = key * (1 + o->tangents_max);
-    o->spatial = o->spatial || (contact && o->tangents[key] == 2 && o->mu[key] > 0.0);
+    o->spatial = o->spatial || (contact && o->tangents[key] >= 2 && o->mu[key] > 0.0);
     o->pulled = o->pulled || (contact && saltusi_grip_pulls(o, key));
   }
 }

@@ -60,7 +60,7 @@ static void layout_problem(saltusi_decision* d, const saltusi_outline* o,
   d->lcp_X = SALTUS_PUSH(arena, double, d->entries_max);
   d->basis = SALTUS_PUSH(arena, double, d->basis_max);
   d->units_max = 0;
-  if (o->tangents_max == 2) {
+  if (o->tangents_max >= 2) {
     d->units_max = (int)smaller(nc, rows);
     saltusi_friction_step_layout(&d->friction, d->units_max, 3,
                                  (int)smaller((size_t)o->nl, 3 * (size_t)d->units_max), arena);
@@ -75,7 +75,7 @@ void saltusi_decision_layout(saltusi_decision* d, const saltusi_outline* o,
   d->set = SALTUS_PUSH(arena, int, nc);
   d->part = SALTUS_PUSH(arena, int, nc);
   d->sense = SALTUS_PUSH(arena, double, nc);
-  d->direction = SALTUS_PUSH(arena, double, 2 * nc);
+  d->direction = SALTUS_PUSH(arena, double, SALTUSI_SLIPS* nc);
   d->mu = SALTUS_PUSH(arena, double, nc);
   d->share = SALTUS_PUSH(arena, double, nc);
   d->begun = SALTUS_PUSH(arena, bool, nc);
@@ -151,12 +151,15 @@ static saltus_status solve(saltusi_decision* d, int count, const double* u_free,
                          .island = c,
                          .set = d->part,
                          .u_free = u_free,
-                         .bound = bound};
+                         .bound = bound,
+                         .limit = d->lasting ? 1.0 : 0.0};
     p.count = list_contacts(d, &p.in);
     if (p.count > 0) {
       bool large = saltusi_is_large(d->mode, &p.in) && bound == NULL;
       bool spatial = saltusi_is_spatial(d, p.set, p.count);
-      status = large     ? saltusi_decide_large(d, &p)
+      bool balls = saltusi_has_balls(d, p.set, p.count);
+      status = balls     ? saltusi_decide_balls(d, &p)
+               : large   ? saltusi_decide_large(d, &p)
                : spatial ? saltusi_decide_spatial(d, &p)
                          : saltusi_decide_planar(d, &p);
     }
@@ -255,7 +258,10 @@ static saltus_status rank_pass(saltusi_decision* d, const saltusi_island* in, in
 static void classify(saltusi_decision* d, int key, double force_size, double acceleration_size) {
   const double* l = d->impulse + d->o->base[key];
   saltusi_contact* c = &d->contact[key];
-  if (l[0] <= no_force * force_size) {
+  bool grips = saltusi_is_grip(d->o, key);
+  if (grips && !saltusi_is_pressed(&d->contact[d->o->parent[key]])) {
+    c->mode = SALTUSI_OPEN;
+  } else if (!grips && l[0] <= no_force * force_size && !saltusi_is_dry(d->o, key)) {
     bool still = fabs(d->u_after[d->o->base[key]]) <= no_acceleration * acceleration_size;
     c->mode = still && force_size > 0.0 ? SALTUSI_IDLE : SALTUSI_OPEN;
   } else if (d->sense[key] != 0.0 || d->mu[key] == 0.0) {
@@ -267,7 +273,11 @@ static void classify(saltusi_decision* d, int key, double force_size, double acc
     c->mode = SALTUSI_SLIP;
     c->sense = l[1] > 0.0 ? -1.0 : 1.0;
   } else {
-    c->mode = SALTUSI_STICK;
+    /* the ball of a patch is around what it can hold */
+    bool slips = saltusi_grip_is_beside(d->o, key) &&
+                 saltusi_grip_size(d->o, key, l + 1) > d->mu[key] * l[0] * (1.0 + no_slip);
+    c->mode = slips ? SALTUSI_SLIP : SALTUSI_STICK;
+    c->sense = slips ? 1.0 : c->sense;
   }
 }
 
@@ -279,12 +289,12 @@ static void slide_together(saltusi_decision* d, int count) {
   const double at_bound = 1e-6;
   bool any = false;
   for (int i = 0; i < count; i++) {
-    any = any || (d->o->tangents[d->part[i]] == 2 && d->contact[d->part[i]].mode == SALTUSI_SLIP);
+    any = any || (d->o->tangents[d->part[i]] >= 2 && d->contact[d->part[i]].mode == SALTUSI_SLIP);
   }
   for (int i = 0; any && i < count; i++) {
     int key = d->part[i];
     const double* l = d->impulse + d->o->base[key];
-    if (d->o->tangents[key] == 2 && d->contact[key].mode == SALTUSI_STICK &&
+    if (d->o->tangents[key] >= 2 && d->contact[key].mode == SALTUSI_STICK &&
         saltusi_grip_size(d->o, key, l + 1) >= d->mu[key] * l[0] * (1.0 - at_bound)) {
       d->contact[key].mode = SALTUSI_SLIP;
       d->contact[key].sense = 1.0;
@@ -299,6 +309,18 @@ static void row_values(const saltusi_decision* d, const double* x, const double*
   }
 }
 
+/* The largest of the grips of a contact. */
+static double grip_accelerations(const saltusi_decision* d, int key) {
+  double largest = 0.0;
+  for (int k = 0; k < SALTUSI_GRIPS; k++) {
+    int grip = saltusi_grip_of(d->o, key, k);
+    for (int i = 1; grip >= 0 && i <= d->o->tangents[grip]; i++) {
+      largest = fmax(largest, fabs(d->u_before[d->o->base[grip] + i]));
+    }
+  }
+  return largest;
+}
+
 /* The statuses of an island from the forces and accelerations in it. */
 static saltus_status classify_island(saltusi_decision* d, const saltusi_island* in) {
   int count = list_contacts(d, in);
@@ -310,16 +332,24 @@ static saltus_status classify_island(saltusi_decision* d, const saltusi_island* 
     for (int k = 0; k <= d->o->tangents[key]; k++) {
       acceleration_size = fmax(acceleration_size, fabs(d->u_before[d->o->base[key] + k]));
     }
+    acceleration_size = fmax(acceleration_size, grip_accelerations(d, key));
   }
   bool redundant = false;
   for (int i = 0; i < count; i++) {
     classify(d, d->part[i], force_size, acceleration_size);
+    for (int k = 0; k < SALTUSI_GRIPS; k++) {
+      int grip = saltusi_grip_of(d->o, d->part[i], k);
+      if (grip >= 0) {
+        classify(d, grip, force_size, acceleration_size);
+      }
+    }
     saltusi_contact_mode mode = d->contact[d->part[i]].mode;
     redundant = redundant || mode == SALTUSI_STICK || mode == SALTUSI_IDLE;
   }
   slide_together(d, count);
   /* those in space and large islands spread forces over dependent rows */
-  bool spread = saltusi_is_spatial(d, d->part, count) || saltusi_is_large(d->mode, in);
+  bool spread = saltusi_is_spatial(d, d->part, count) || saltusi_is_large(d->mode, in) ||
+                saltusi_has_balls(d, d->part, count);
   return redundant && !spread ? rank_pass(d, in, count) : SALTUS_OK;
 }
 
@@ -352,6 +382,7 @@ saltus_status saltusi_decide_status(saltusi_decision* d, double t, const double*
   if (status != SALTUS_OK) {
     return status;
   }
+  d->lasting = true;
   saltusi_load_slips(d, saltusi_v_of(d->o, y), count);
   memset(d->begun, 0, (size_t)d->o->nc * sizeof(bool));
   row_values(d, d->free_acc, d->mode->row.c, d->u_before);
@@ -362,6 +393,7 @@ saltus_status saltusi_decide_status(saltusi_decision* d, double t, const double*
   for (int i = 0; i < count; i++) {
     d->sense[d->set[i]] = d->begun[d->set[i]] ? 0.0 : d->sense[d->set[i]];
   }
+  d->lasting = false;
   return status;
 }
 

@@ -9,6 +9,7 @@
 
 #include "adaptive/mode.h"
 #include "law/law.h"
+#include "solve/cones.h"
 #include "solve/friction_step.h"
 #include "solve/lcp_lemke.h"
 
@@ -37,6 +38,17 @@ typedef struct saltusi_struck {
   double* X;               /* what each row does */
 } saltusi_struck;
 
+/* Problems with products of balls: balls.c. */
+typedef struct saltusi_ball_room {
+  saltusi_balls solver;
+  saltus_cone* cone; /* of the units */
+  int* offset;       /* first row of each */
+  int* unit;         /* key of each */
+  int units;
+  double* slip;  /* of rows: scale of the slip, */
+  double* force; /* and of the force */
+} saltusi_ball_room;
+
 typedef struct saltusi_decision {
   saltusi_mode_dynamics* mode;
   const saltusi_outline* o;
@@ -47,7 +59,7 @@ typedef struct saltusi_decision {
   /* the problem */
   int* set;          /* [nc] its contacts */
   double* sense;     /* [nc] prescribed slip senses; 0: to be decided */
-  double* direction; /* [2 nc] of prescribed slips of spatial contacts */
+  double* direction; /* [slips x nc] of prescribed slips of spatial contacts */
   double* mu;        /* [nc] coefficients: of sticking, or those of an impact */
   double* share;     /* [nc] of the coefficient that a planar contact slides with */
   bool* begun;       /* [nc] its slip begins and is prescribed therefore */
@@ -79,6 +91,8 @@ typedef struct saltusi_decision {
   int* unit_first;                /* [nc + 1] */
   double* unit_mu;                /* [nc] */
   saltusi_large* large;           /* of large islands; NULL: there are none */
+  saltusi_ball_room* balls;       /* NULL: there are none */
+  bool lasting;                   /* forces are decided about, not impulses */
   saltusi_struck* laws;           /* of impacts by src/law; NULL: none was met yet */
   bool special;                   /* all impacts are */
   double* compression;            /* [nl] N s */
@@ -145,6 +159,7 @@ typedef struct saltusi_problem {
   int count;
   const double* u_free; /* [nl] velocities or accelerations without the contacts */
   const double* bound;  /* [nc] friction that is available besides mu l_N, or NULL */
+  double limit;         /* what dry friction takes part with: 1, or 0 in impacts */
 } saltusi_problem;
 
 /* Adds what the contacts of an island do to impulse, slack and change of the decision. */
@@ -152,6 +167,11 @@ saltus_status saltusi_decide_planar(saltusi_decision* d, const saltusi_problem* 
 /* The same where contacts have two tangents. */
 saltus_status saltusi_decide_spatial(saltusi_decision* d, const saltusi_problem* p);
 bool saltusi_is_spatial(const saltusi_decision* d, const int* set, int count);
+/* The same where friction is more than slip. */
+saltus_status saltusi_decide_balls(saltusi_decision* d, const saltusi_problem* p);
+bool saltusi_has_balls(const saltusi_decision* d, const int* set, int count);
+void saltusi_decide_balls_layout(saltusi_decision* d, const saltusi_outline* o,
+                                 saltus_arena* arena);
 /* The same for any contacts of a large island, by blocks: joints are equalities of the problem. */
 saltus_status saltusi_decide_large(saltusi_decision* d, const saltusi_problem* p);
 void saltusi_decide_large_layout(saltusi_decision* d, const saltus_dims* dims,
@@ -165,7 +185,8 @@ static inline bool saltusi_is_prescribed(const saltusi_decision* d, int key) {
   return d->sense[key] != 0.0 && d->mu[key] > 0.0;
 }
 static inline double saltusi_prescribed(const saltusi_decision* d, int key, int k) {
-  return d->o->tangents[key] == 1 ? d->sense[key] * d->share[key] : d->direction[2 * key + k];
+  return d->o->tangents[key] == 1 ? d->sense[key] * d->share[key]
+                                  : d->direction[SALTUSI_SLIPS * key + k];
 }
 
 #endif

@@ -6,6 +6,7 @@
  * the step.
  */
 #include "adaptive/adaptive.h"
+#include "adaptive/grip.h"
 #include "math/matrix.h"
 
 #include <assert.h>
@@ -24,19 +25,40 @@ typedef struct head {
 
 enum { HEAD = sizeof(head) / sizeof(double), PARTS = 8 };
 
+int saltusi_adaptive_keys(const saltus_system* sys) {
+  assert(sys != NULL);
+  int keys = sys->dims.nc + sys->dry_count;
+  for (int i = 0; saltusi_laws_by_key(sys) && i < sys->dims.nc; i++) {
+    const saltus_friction_law* law = sys->laws[i].friction;
+    keys += law != NULL && law->rolling > 0.0 ? 1 : 0;
+    keys += law != NULL && law->drilling > 0.0 ? 1 : 0;
+  }
+  return keys;
+}
+
+int saltusi_adaptive_works(const saltus_system* sys) {
+  assert(sys != NULL);
+  bool any = saltusi_adaptive_keys(sys) > sys->dims.nc;
+  for (int i = 0; i < sys->law_count; i++) {
+    any = any || saltusi_slips_of(&sys->laws[i]) > sys->laws[i].tangents;
+  }
+  return any ? 2 : 0;
+}
+
 int saltusi_adaptive_rows(const saltus_system* sys) {
   assert(sys != NULL);
   int nc = sys->dims.nc;
   if (saltusi_laws_by_key(sys)) {
     int rows = nc;
     for (int i = 0; i < nc; i++) {
-      rows += sys->laws[i].tangents;
+      rows += saltus_contact_rows(&sys->laws[i]) - 1;
     }
-    return rows;
+    return rows + 2 * sys->dry_count;
   }
   int most = 0;
   for (int i = 0; i < sys->law_count; i++) {
-    most = sys->laws[i].tangents > most ? sys->laws[i].tangents : most;
+    int slips = saltusi_slips_of(&sys->laws[i]);
+    most = slips > most ? slips : most;
   }
   return nc * (1 + most);
 }
@@ -44,7 +66,7 @@ int saltusi_adaptive_rows(const saltus_system* sys) {
 /* q, v, then impulses of contact rows and joints. */
 static size_t motion_count(const saltus_system* sys) {
   return (size_t)sys->dims.nq + (size_t)sys->dims.nv + (size_t)saltusi_adaptive_rows(sys) +
-         (size_t)sys->dims.nj;
+         (size_t)sys->dims.nj + (size_t)saltusi_adaptive_works(sys);
 }
 
 /* Head, start, polynomials; q and v at the end; direction of a bounce; impulses of impacts at the start,
@@ -65,7 +87,7 @@ void saltusi_adaptive_carry_dense(const saltus_system* sys, saltusi_carry* carry
   for (int part = 0; part < 1 + PARTS; part++) {
     saltusi_carry_plain(carry, state);
     saltusi_carry_each(carry, each);
-    saltusi_carry_plain(carry, (size_t)d->nj);
+    saltusi_carry_plain(carry, (size_t)d->nj + (size_t)saltusi_adaptive_works(sys));
   }
   saltusi_carry_plain(carry, state + (size_t)d->nv);
   for (int part = 0; part < 3; part++) {
@@ -221,7 +243,7 @@ void saltusi_adaptive_dense_contact(const saltusi_outline* o, const double* data
   double theta;
   int first = o->base[key];
   saltusi_motion motion = motion_of(o, data, t, &theta);
-  int rows = 1 + o->tangents[key];
+  int rows = 1 + o->law[key]->tangents;
   int nl = o->nl;
   const double* impacts = data + HEAD + (1 + PARTS) * (size_t)o->ny + o->nq + 2 * (size_t)o->nv;
   bool jumps = d->jump_tau > 0.0 && !at.smooth;
@@ -254,6 +276,17 @@ void saltusi_adaptive_dense_contact(const saltusi_outline* o, const double* data
       into.force[k] -= part * force;
     }
   }
+}
+
+void saltusi_adaptive_dense_power(const saltusi_outline* o, const double* data, double t,
+                                  double power[2]) {
+  assert(o != NULL && power != NULL);
+  const head* d = (const head*)(const void*)data;
+  double theta;
+  saltusi_motion motion = motion_of(o, data, t, &theta);
+  power[0] = power[1] = 0.0;
+  saltusi_adaptive_ops_of(d->method)->dense_rate(&motion, theta, o->nq + o->nv + o->nl + o->nj,
+                                                 o->works, power);
 }
 
 void saltusi_adaptive_dense_joints(const saltusi_outline* o, const double* data, double t,
@@ -299,7 +332,7 @@ saltus_status saltusi_adaptive_forces(saltusi_adaptive* w, double* memory, doubl
   saltusi_adaptive_open(w, memory);
   memcpy(w->step.y0, q, (size_t)w->o.nq * sizeof(double));
   memcpy(w->step.y0 + w->o.nq, v, (size_t)w->o.nv * sizeof(double));
-  memset(w->step.y0 + w->o.nq + w->o.nv, 0, (size_t)(w->o.nl + w->o.nj) * sizeof(double));
+  memset(w->step.y0 + w->o.nq + w->o.nv, 0, (size_t)(w->o.ny - w->o.nq - w->o.nv) * sizeof(double));
   saltus_status status = saltusi_read_laws(w, w->step.t, w->step.y0);
   saltusi_read_tolerances(w);
   if (status == SALTUS_OK && w->memory->started == 0.0) {

@@ -49,12 +49,13 @@ typedef struct force_search {
 
 /* ---- functions of theta -------------------------------------------------------------------- */
 
-/* mu l_N + sign l_T, or mu l_N - |l_T| of a spatial contact */
+/* mu l_N + sign l_T, or mu l_N - |l_T| of a spatial contact; l: own forces, the normal one that of its contact */
 static double friction_reserve(const saltusi_search* search, const double* l, int key,
                                double sign) {
   double friction =
       search->o->tangents[key] == 1 ? -sign * l[1] : saltusi_grip_size(search->o, key, l + 1);
-  double closing = l[0] + saltusi_grip_pull(search->o, &search->contact[key], key);
+  int owner = saltusi_owner(search->o, key);
+  double closing = l[0] + saltusi_grip_pull(search->o, &search->contact[owner], owner);
   return search->o->mu[key] * closing - friction;
 }
 
@@ -67,7 +68,14 @@ static double own_value(const force_search* s, const double* own) {
 
 /* l: forces of all contacts */
 static double force_value(const force_search* s, const double* l) {
-  return own_value(s, l + s->search->o->base[s->key]);
+  const saltusi_outline* o = s->search->o;
+  const double* own = l + o->base[s->key];
+  if (saltusi_is_grip(o, s->key)) {
+    double with[1 + SALTUSI_SLIPS] = {l[o->base[o->parent[s->key]]]};
+    memcpy(with + 1, own + 1, (size_t)o->tangents[s->key] * sizeof(double));
+    return own_value(s, with);
+  }
+  return own_value(s, own);
 }
 
 static double evaluate(void* context, double theta) {
@@ -82,6 +90,10 @@ static double evaluate(void* context, double theta) {
   int first = search->o->nq + search->o->nv + search->o->base[s->key];
   search->step->ops->dense_rate(&search->step->motion, theta, first,
                                 1 + search->o->tangents[s->key], search->probe);
+  if (saltusi_is_grip(search->o, s->key)) {
+    int normal = search->o->nq + search->o->nv + search->o->base[search->o->parent[s->key]];
+    search->step->ops->dense_rate(&search->step->motion, theta, normal, 1, search->probe);
+  }
   return own_value(s, search->probe);
 }
 
@@ -345,7 +357,7 @@ static saltus_status check_sticks(saltusi_search* search, double theta, bool* st
   memcpy(search->check, search->contact, (size_t)search->o->nc * sizeof *search->contact);
   saltusi_find_senses(search->decision, t, search->probe);
   for (int key = 0; key < search->o->nc; key++) {
-    if (saltusi_is_closed(&search->contact[key])) {
+    if (saltusi_is_closed(&search->contact[key]) && !saltusi_is_grip(search->o, key)) {
       search->decision->set[count++] = key;
     }
   }
@@ -463,7 +475,7 @@ static saltus_status find_force(saltusi_search* search, saltusi_suspect_force* f
 static saltus_status suspect_forces(saltusi_search* search, int key, int* count) {
   saltus_status status = SALTUS_OK;
   bool sticks = search->contact[key].mode == SALTUSI_STICK && search->o->mu[key] > 0.0;
-  if (saltusi_is_pressed(&search->contact[key])) {
+  if (saltusi_is_pressed(&search->contact[key]) && key < search->o->contacts) {
     status = suspect_force(search, SALTUSI_FOUND_OPEN, key, 0.0, count);
   }
   for (int side = 0; sticks && side < 2 && status == SALTUS_OK; side++) {
@@ -547,7 +559,9 @@ static saltus_status find_closed(saltusi_search* search, int key) {
       status = find_motion(search, key, k, side); /* others keep it from sliding */
     }
   }
-  for (int side = -1; search->step->overheld && side <= 1 && status == SALTUS_OK; side += 2) {
+  for (int side = -1;
+       search->step->overheld && key < search->o->contacts && side <= 1 && status == SALTUS_OK;
+       side += 2) {
     status = find_motion(search, key, 0, side); /* all of them hold it, as long as they agree */
   }
   if (mode == SALTUSI_SLIP && search->o->mu[key] > 0.0 && status == SALTUS_OK) {
@@ -598,7 +612,7 @@ static bool rows_may_switch(const saltusi_search* search) {
       !saltusi_course_encloses(search->sys, SALTUS_QUANTITY_VELOCITY)) {
     return false;
   }
-  for (int key = 0; key < search->o->nc; key++) {
+  for (int key = 0; key < search->o->contacts; key++) {
     if (saltusi_is_pressed(&search->contact[key]) &&
         (saltusi_course_depends(search, SALTUS_QUANTITY_VELOCITY, key) & SALTUS_NOT_AFFINE) != 0) {
       return true;

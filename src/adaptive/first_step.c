@@ -31,7 +31,7 @@ void saltusi_adaptive_scale(saltusi_adaptive* w, const double* y0, const double*
     w->step.scale[k] = w->step.slip_part * fmin(w->step.scale[k], w->step.slip_limit[i]);
   }
   memcpy(w->step.scale + w->o.nq + w->o.nv, w->step.scale_l, (size_t)w->o.nl * sizeof(double));
-  for (int j = 0; j < w->o.nj; j++) { /* joint forces do not limit the step */
+  for (int j = 0; j < w->o.nj + w->o.works; j++) { /* joint forces do not limit the step */
     w->step.scale[w->o.nq + w->o.nv + w->o.nl + j] = INFINITY;
   }
 }
@@ -52,6 +52,45 @@ void saltusi_adaptive_measure(const saltusi_adaptive* w, const double* y, const 
   }
 }
 
+/* A key beside those of the contacts, its rows after row `base`. */
+static void add_grip(saltusi_outline* o, int key, int parent, int tangents, double mu, int base,
+                     const char* name) {
+  saltus_contact_law* law = &o->grip_law[key - o->contacts];
+  *law = (saltus_contact_law){.name = name, .tangents = tangents, .mu = mu};
+  o->law[key] = law;
+  o->parent[key] = parent;
+  o->tangents[key] = tangents;
+  o->mu[key] = mu;
+  o->base[key] = base;
+  o->spatial = o->spatial || tangents >= 2;
+}
+
+/* Rolling and drilling friction of contacts, then dry friction; next: its first row. */
+static void read_grips(saltusi_adaptive* w, int next) {
+  saltusi_outline* o = &w->o;
+  int key = o->contacts;
+  for (int c = 0; o->nc > o->contacts && c < o->contacts; c++) {
+    const saltus_contact_law* law = o->law[c];
+    const saltus_friction_law* f = law->friction;
+    int* grip = o->grip + SALTUSI_GRIPS * (size_t)c;
+    int last = o->base[c] + law->tangents;
+    grip[SALTUSI_ROLLS] = grip[SALTUSI_DRILLS] = -1;
+    if (f != NULL && f->rolling > 0.0) {
+      grip[SALTUSI_ROLLS] = key;
+      add_grip(o, key++, c, law->tangents, f->rolling, last, law->name);
+      last += law->tangents;
+    }
+    if (f != NULL && f->drilling > 0.0) {
+      grip[SALTUSI_DRILLS] = key;
+      add_grip(o, key++, c, 1, f->drilling, last, law->name);
+    }
+  }
+  for (int i = 0; i < w->sys->dry_count; i++, next += 2) {
+    add_grip(o, key++, -1, 1, 1.0, next, w->sys->dry[i].name);
+    o->pulled = true;
+  }
+}
+
 saltus_status saltusi_read_laws(saltusi_adaptive* w, double t, const double* q) {
   assert(w != NULL);
   saltus_status status = w->o.nc > 0 ? saltusi_mode_gaps(&w->mode, t, q) : SALTUS_OK;
@@ -60,20 +99,22 @@ saltus_status saltusi_read_laws(saltusi_adaptive* w, double t, const double* q) 
     return status;
   }
   bool fixed = saltusi_laws_by_key(w->sys);
-  int stride = w->o.nc > 0 ? w->o.nl / w->o.nc : 1;
+  int stride = w->o.contacts > 0 ? w->o.nl / w->o.contacts : 1;
   int next = 0;
   w->o.spatial = false;
   w->o.pulled = false;
-  for (int key = 0; key < w->o.nc; key++) {
+  for (int key = 0; key < w->o.contacts; key++) {
     int law = fixed ? key : w->mode.list.law[key];
     w->o.law[key] = &w->sys->laws[law];
-    w->o.tangents[key] = w->o.law[key]->tangents;
+    w->o.tangents[key] = saltusi_slips_of(w->o.law[key]);
     w->o.mu[key] = w->o.tangents[key] > 0 ? w->o.law[key]->mu : 0.0;
     w->o.base[key] = next;
-    next += fixed ? 1 + w->o.tangents[key] : stride;
-    w->o.spatial = w->o.spatial || (w->o.tangents[key] == 2 && w->o.mu[key] > 0.0);
+    next += fixed ? saltus_contact_rows(w->o.law[key]) : stride;
+    w->o.spatial = w->o.spatial || (w->o.tangents[key] >= 2 && w->o.mu[key] > 0.0);
     w->o.pulled = w->o.pulled || saltusi_grip_pulls(&w->o, key);
+    w->o.parent[key] = -1;
   }
+  read_grips(w, next);
   return status;
 }
 
@@ -138,20 +179,26 @@ void saltusi_note_slips(saltusi_adaptive* w) {
     w->step.slip_limit[i] = INFINITY;
   }
   for (int key = 0; w->o.spatial && key < w->o.nc; key++) {
-    if (w->o.tangents[key] != 2 || w->contact[key].mode != SALTUSI_SLIP || w->o.mu[key] == 0.0) {
+    int tangents = w->o.tangents[key];
+    if (tangents < 2 || w->contact[key].mode != SALTUSI_SLIP || w->o.mu[key] == 0.0) {
       continue;
     }
-    double u1 = saltusi_mode_velocity(&w->mode, w->step.t, w->step.y0, key, 1);
-    double u2 = saltusi_mode_velocity(&w->mode, w->step.t, w->step.y0, key, 2);
-    double size = fmax(hypot(u1, u2), DBL_MIN);
-    w->step.slip_start[2 * key] = u1 / size;
-    w->step.slip_start[2 * key + 1] = u2 / size;
+    double* along = w->step.slip_start + SALTUSI_SLIPS * (size_t)key;
+    for (int k = 0; k < tangents; k++) {
+      along[k] = saltusi_mode_velocity(&w->mode, w->step.t, w->step.y0, key, 1 + k);
+    }
+    double size = fmax(saltusi_length(tangents, along), DBL_MIN);
+    for (int k = 0; k < tangents; k++) {
+      along[k] /= size;
+    }
     w->step.slip_least = fmin(w->step.slip_least, size);
     /* a twentieth of the slip, a turn of 3 degrees, down to a slip of a twenty-fifth of the floor */
     double limit = fmax(0.05 * size, 2e-3 * w->o.slip_floor);
     for (int i = 0; i < w->o.nv; i++) {
-      double part = fmax(fabs(saltusi_row_entry(&w->mode.look, 1, i)),
-                         fabs(saltusi_row_entry(&w->mode.look, 2, i)));
+      double part = 0.0;
+      for (int k = 1; k <= tangents; k++) {
+        part = fmax(part, fabs(saltusi_row_entry(&w->mode.look, k, i)));
+      }
       w->step.slip_limit[i] =
           part > 0.0 ? fmin(w->step.slip_limit[i], limit / part) : w->step.slip_limit[i];
     }
@@ -237,7 +284,7 @@ saltus_status saltusi_adaptive_start(saltusi_adaptive* w, double limit) {
   double near = fmax(saltusi_gap_rounding * size, saltusi_near_part * w->o.atol_q_min);
   int count = 0;
   for (int key = 0; key < w->o.nc; key++) {
-    if (w->mode.gap[key] <= near) {
+    if (w->mode.gap[key] <= near || saltusi_is_dry(&w->o, key)) {
       w->decision.set[count++] = key;
     }
   }

@@ -6,6 +6,7 @@
 #include "adaptive/grip.h"
 
 #include <assert.h>
+#include <float.h>
 #include <math.h>
 
 /* A curve that a continuation takes beyond so many times the coefficient of sticking is none: attempts that go there
@@ -54,10 +55,35 @@ bool saltusi_grip_axes(const saltusi_outline* o, int key, double* m, double* n) 
   return true;
 }
 
+/* Of a patch, times a ratio. */
+static void patch_along(const saltusi_outline* o, int key, const double* u, double ratio,
+                        double* d) {
+  const saltus_friction_law* law = o->law[key]->friction;
+  int n = o->tangents[key] - 1;
+  double spin_only = saltus_patch_spin(law->patch);
+  double size = saltusi_length(n + 1, u);
+  double slip = saltusi_length(n, u);
+  double f = 0.0;
+  double m = 0.0;
+  if (size > 0.0 && !law->ellipsoid) {
+    saltus_patch_load(law->patch, slip * spin_only / fabs(u[n]), &f, &m);
+  }
+  double along = law->ellipsoid ? ratio / fmax(size, DBL_MIN) : ratio * f / fmax(slip, DBL_MIN);
+  for (int k = 0; k < n; k++) {
+    d[k] = along * u[k];
+  }
+  d[n] = law->ellipsoid ? along * u[n] : copysign(ratio * m / spin_only, u[n]);
+}
+
 /* Of a spatial contact, times a ratio. */
 static void along(const saltusi_outline* o, int key, const double* u, double ratio, double* d) {
   double m;
   double n;
+  d[2] = 0.0;
+  if (saltusi_grip_is_beside(o, key)) {
+    patch_along(o, key, u, ratio, d);
+    return;
+  }
   saltusi_grip_axes(o, key, &m, &n);
   double w[2] = {u[0], n * n * u[1]}; /* N^2 U */
   double size = hypot(w[0], w[1] / m);
@@ -70,10 +96,10 @@ void saltusi_grip_direction(const saltusi_outline* o, int key, double sense, con
   assert(o != NULL && key >= 0 && u != NULL && d != NULL);
   if (o->tangents[key] == 1) {
     d[0] = sense * saltusi_grip_ratio(o, key, sense * u[0]);
-    d[1] = 0.0;
+    d[1] = d[2] = 0.0;
     return;
   }
-  along(o, key, u, saltusi_grip_ratio(o, key, hypot(u[0], u[1])), d);
+  along(o, key, u, saltusi_grip_ratio(o, key, saltusi_length(o->law[key]->tangents, u)), d);
 }
 
 void saltusi_grip_from_rest(const saltusi_outline* o, int key, const double* u, double* d) {
@@ -87,6 +113,13 @@ double saltusi_grip_size(const saltusi_outline* o, int key, const double* l_T) {
   double n;
   if (o->tangents[key] == 1) {
     return fabs(l_T[0]);
+  }
+  if (saltusi_grip_is_beside(o, key)) {
+    const saltus_friction_law* law = o->law[key]->friction;
+    int last = o->tangents[key] - 1;
+    double moment = fabs(l_T[last]) * saltus_patch_spin(law->patch);
+    return law->ellipsoid ? saltusi_length(last + 1, l_T)
+                          : saltus_patch_gauge(law->patch, saltusi_length(last, l_T), moment);
   }
   return saltusi_grip_axes(o, key, &m, &n) ? hypot(l_T[0], l_T[1] / m) : hypot(l_T[0], l_T[1]);
 }

@@ -7,7 +7,8 @@
  *   sticking   gauge(l_T) <= mu p
  *
  * mu is the coefficient of sticking, d the direction of friction times the ratio of the coefficient at this speed to mu, c
- * viscous friction, C the force of a bond. p is the unknown of all problems: what closes the contact. Forces that do not
+ * viscous friction, C the force of a bond. The spin of a patch, times its radius and m(0), is a slip beside the others: its
+ * ellipsoid is a ball then, and force and moment of the exact law are a direction d that is not of length one. p is the unknown of all problems: what closes the contact. Forces that do not
  * depend on it, -C G_N - c G_T U_T, are among those of the system.
  */
 #ifndef SALTUSI_GRIP_H
@@ -18,7 +19,7 @@
 /* Ratio of the coefficient of sliding to that of sticking. Below speed 0, where an attempt goes on past the end of slip,
  * it is continued. */
 double saltusi_grip_ratio(const saltusi_outline* o, int key, double speed);
-/* Direction of friction times the ratio, against slip u [tangents]; sense: of a planar contact. d [2]. */
+/* Direction of friction times the ratio, against slip u [slips]; sense: of a planar contact. d [SALTUSI_SLIPS]. */
 void saltusi_grip_direction(const saltusi_outline* o, int key, double sense, const double* u,
                             double* d);
 /* The same of a spatial contact that begins to slide along u, of any length. */
@@ -30,6 +31,23 @@ bool saltusi_grip_axes(const saltusi_outline* o, int key, double* m, double* n);
 double saltusi_grip_size(const saltusi_outline* o, int key, const double* l_T);
 /* Whether friction falls at once when slip begins, so that accelerations jump. */
 bool saltusi_grip_falls(const saltusi_outline* o, int key);
+
+/* Slips of a contact: its tangents, and the spin of a patch. */
+static inline int saltusi_slips_of(const saltus_contact_law* law) {
+  bool patch = law->friction != NULL && law->friction->patch != SALTUS_PATCH_NONE;
+  return law->tangents + (patch ? 1 : 0);
+}
+/* m: what makes a slip of the spin of a patch, such that its ellipsoid is a ball: radius times m(0); 0: no patch. */
+static inline double saltusi_grip_spin(const saltusi_outline* o, int key) {
+  const saltus_friction_law* law = o->law[key]->friction;
+  return law != NULL && law->patch != SALTUS_PATCH_NONE
+             ? law->radius * saltus_patch_spin(law->patch)
+             : 0.0;
+}
+/* Whether the slips of a contact are more than its tangents. */
+static inline bool saltusi_grip_is_beside(const saltusi_outline* o, int key) {
+  return o->tangents[key] != o->law[key]->tangents;
+}
 
 /* N, what a bond pulls while the contact is closed. */
 static inline double saltusi_grip_pull(const saltusi_outline* o, const saltusi_contact* c,

@@ -64,7 +64,7 @@ void saltusi_held_layout(saltusi_held* h, const saltusi_outline* o, const saltus
   h->key = SALTUS_PUSH(arena, int, rows);
   h->spare = SALTUS_PUSH(arena, int, rows);
   h->right = SALTUS_PUSH(arena, double, rows);
-  h->direction = SALTUS_PUSH(arena, double, 2 * o->nc);
+  h->direction = SALTUS_PUSH(arena, double, SALTUSI_SLIPS * o->nc);
   h->shared = SALTUS_PUSH(arena, bool, o->nc);
   h->column = SALTUS_PUSH(arena, double, h->entries_max);
   h->W = SALTUS_PUSH2(arena, double, n, n);
@@ -72,7 +72,7 @@ void saltusi_held_layout(saltusi_held* h, const saltusi_outline* o, const saltus
   h->x = SALTUS_PUSH(arena, double, o->nv);
   h->probe = SALTUS_PUSH(arena, double, n);
   h->velocities_max = 0;
-  if (o->tangents_max == 2) {
+  if (o->tangents_max >= 2) {
     h->velocities_max = (int)smaller(nv, saltusi_room_of(room, SALTUSI_ROOM_BLOCKS, WIDTH_FIRST));
     h->spread = SALTUS_PUSH2(arena, double, h->velocities_max, h->velocities_max);
     h->spread_pivot = SALTUS_PUSH(arena, int, 2 * h->velocities_max);
@@ -116,15 +116,15 @@ bool saltusi_mode_slides(const saltusi_mode_dynamics* m, int key) {
 
 static bool is_normal(const saltusi_mode_dynamics* m, int i) {
   int key = m->held.key[i];
-  return key >= 0 && m->held.row[i] == m->o->nj + m->o->base[key];
+  return key >= 0 && key < m->o->contacts && m->held.row[i] == m->o->nj + m->o->base[key];
 }
 
 /* Direction of slip; a planar contact keeps its sense even where U_T passes through zero. */
 static void find_direction(saltusi_mode_dynamics* m, const double* v, int key) {
-  double* d = m->held.direction + 2 * (size_t)key;
+  double* d = m->held.direction + SALTUSI_SLIPS * (size_t)key;
   if (m->o->tangents[key] == 1 || m->contact[key].mode == SALTUSI_STICK_BOUND) {
     d[0] = m->contact[key].sense;
-    d[1] = 0.0;
+    d[1] = d[2] = 0.0;
     if (m->o->law[key]->friction != NULL && m->contact[key].mode == SALTUSI_SLIP) {
       int row = m->o->nj + m->o->base[key] + 1;
       double u = saltusi_row_dot(&m->row, row, v) + m->row.b[row];
@@ -133,8 +133,8 @@ static void find_direction(saltusi_mode_dynamics* m, const double* v, int key) {
     return;
   }
   int first = m->o->nj + m->o->base[key] + 1;
-  double u[2];
-  for (int k = 0; k < 2; k++) {
+  double u[SALTUSI_SLIPS];
+  for (int k = 0; k < m->o->tangents[key]; k++) {
     u[k] = saltusi_row_dot(&m->row, first + k, v) + m->row.b[first + k];
   }
   if (m->o->law[key]->friction != NULL) {
@@ -177,7 +177,9 @@ void saltusi_held_contacts(saltusi_mode_dynamics* m, bool tangents) {
       continue;
     }
     int first = m->o->nj + m->o->base[key];
-    saltusi_held_add(&m->held, first, key);
+    if (key < m->o->contacts) {
+      saltusi_held_add(&m->held, first, key);
+    }
     bool sticks = m->contact[key].mode == SALTUSI_STICK && m->o->mu[key] > 0.0;
     for (int k = 1; tangents && sticks && k <= m->o->tangents[key]; k++) {
       saltusi_held_add(&m->held, first + k, key);
@@ -249,11 +251,15 @@ static saltus_status make_sparse(saltusi_mode_dynamics* m, const saltusi_island*
   for (int i = 0; i < in->n && friction; i++) {
     int row = h->row[in->first + i];
     int key = h->key[in->first + i];
-    bool slides = is_normal(m, in->first + i) && saltusi_mode_slides(m, key);
-    for (int c = 0; slides && c < m->o->tangents[key]; c++) {
-      const double* G = m->row.G + (size_t)(row + 1 + c) * stride; /* of the same columns */
-      saltusi_add_scaled(m->row.entries[row], -m->o->mu[key] * h->direction[2 * key + c], G,
-                         H + (size_t)i * stride);
+    for (int part = -1; is_normal(m, in->first + i) && part < SALTUSI_GRIPS; part++) {
+      int who = part < 0 ? key : saltusi_grip_of(m->o, key, part);
+      int first = who >= 0 ? m->o->nj + m->o->base[who] + 1 : 0;
+      for (int c = 0; who >= 0 && saltusi_mode_slides(m, who) && c < m->o->tangents[who]; c++) {
+        const double* G = m->row.G + (size_t)(first + c) * stride; /* of the same columns */
+        saltusi_add_scaled(m->row.entries[row],
+                           -m->o->mu[who] * h->direction[SALTUSI_SLIPS * who + c], G,
+                           H + (size_t)i * stride);
+      }
     }
   }
   saltus_status status = saltusi_row_factors_form(f, m->eval, &m->mass);
@@ -276,6 +282,19 @@ static saltus_status solve_sparse(saltusi_mode_dynamics* m, const saltusi_island
   return isfinite(saltusi_max_abs(in->n, right)) ? SALTUS_OK : SALTUS_RETRY_NAN;
 }
 
+/* Friction of a contact and of its grips that slide, for a normal force 1. */
+static void add_friction(const saltusi_mode_dynamics* m, const saltusi_island* in, int key,
+                         double* x) {
+  for (int part = -1; part < SALTUSI_GRIPS; part++) {
+    int who = part < 0 ? key : saltusi_grip_of(m->o, key, part);
+    int first = who >= 0 ? m->o->nj + m->o->base[who] + 1 : 0;
+    for (int c = 0; who >= 0 && saltusi_mode_slides(m, who) && c < m->o->tangents[who]; c++) {
+      saltusi_island_add_row(in, &m->row, first + c,
+                             -m->o->mu[who] * m->held.direction[SALTUSI_SLIPS * who + c], x);
+    }
+  }
+}
+
 saltus_status saltusi_held_make(saltusi_mode_dynamics* m, const saltusi_island* in, bool friction) {
   assert(m != NULL && in != NULL);
   saltusi_held* h = &m->held;
@@ -296,11 +315,8 @@ saltus_status saltusi_held_make(saltusi_mode_dynamics* m, const saltusi_island* 
     int key = h->key[in->first + i];
     memset(x, 0, k * sizeof(double));
     saltusi_island_add_row(in, &m->row, row, 1.0, x);
-    if (friction && is_normal(m, in->first + i) && saltusi_mode_slides(m, key)) {
-      for (int c = 0; c < m->o->tangents[key]; c++) {
-        saltusi_island_add_row(in, &m->row, row + 1 + c, -m->o->mu[key] * h->direction[2 * key + c],
-                               x);
-      }
+    if (friction && is_normal(m, in->first + i)) {
+      add_friction(m, in, key, x);
     }
     saltusi_island_divide(&h->islands, in, m->eval, &m->mass, x);
   }
@@ -371,9 +387,11 @@ void saltusi_held_forces(const saltusi_mode_dynamics* m, double* contacts, doubl
     } else if (joints != NULL) {
       joints[row] = h->right[i];
     }
-    if (is_normal(m, i) && saltusi_mode_slides(m, key)) {
-      for (int k = 0; k < m->o->tangents[key]; k++) {
-        contacts[row - m->o->nj + 1 + k] = -m->o->mu[key] * h->direction[2 * key + k] * h->right[i];
+    for (int part = -1; is_normal(m, i) && part < SALTUSI_GRIPS; part++) {
+      int who = part < 0 ? key : saltusi_grip_of(m->o, key, part);
+      for (int k = 0; who >= 0 && saltusi_mode_slides(m, who) && k < m->o->tangents[who]; k++) {
+        contacts[m->o->base[who] + 1 + k] =
+            -m->o->mu[who] * h->direction[SALTUSI_SLIPS * who + k] * h->right[i];
       }
     }
   }

@@ -29,7 +29,7 @@ typedef struct saltusi_held {
   int* row;          /* [rows] row of each */
   int* key;          /* [rows] contact of each; -1: joint */
   double* right;     /* [rows] right-hand sides, then multipliers */
-  double* direction; /* [2 nc] of slip */
+  double* direction; /* [slips x nc] of slip */
   bool dependent;    /* more rows than some island needs, since it was set to false */
   bool* shared;      /* [nc] the same of the island of a contact, in space or in a large one */
   bool measured;     /* solving also measures: */

@@ -319,7 +319,7 @@ static void find_in_forces(saltusi_search* search, double* end, saltusi_refusal*
 
 static void find_in_contacts(saltusi_search* search, bool* rows, double* end,
                              saltusi_refusal* refusal) {
-  for (int key = 0; key < search->o->nc; key++) {
+  for (int key = 0; key < search->o->contacts; key++) {
     if (!saltusi_is_closed(&search->contact[key]) ||
         !may_hide(search, SALTUS_QUANTITY_VELOCITY, key)) {
       continue;

@@ -4,6 +4,7 @@
  * hunt.c - roots by exclusion.
  */
 #include "adaptive/hunt.h"
+#include "adaptive/grip.h"
 #include "adaptive/thresholds.h"
 #include "math/matrix.h"
 
@@ -123,10 +124,13 @@ static double slip_at(saltusi_search* search, double t, const double* y, int key
   if (search->o->tangents[key] == 1) {
     return sign * u;
   }
-  double u2 =
-      saltusi_row_dot(&search->mode->look, 2, saltusi_v_of(search->o, y)) + search->mode->look.b[2];
-  return u * search->step->slip_start[2 * key] + u2 * search->step->slip_start[2 * key + 1] -
-         search->o->slip_floor;
+  const double* along = search->step->slip_start + SALTUSI_SLIPS * (size_t)key;
+  double sum = u * along[0];
+  for (int k = 2; k <= search->o->tangents[key]; k++) {
+    const saltusi_row_block* look = &search->mode->look;
+    sum += (saltusi_row_dot(look, k, saltusi_v_of(search->o, y)) + look->b[k]) * along[k - 1];
+  }
+  return sum - search->o->slip_floor;
 }
 
 static double switch_at(const saltusi_hunt* s, double theta) {
@@ -180,8 +184,15 @@ static void find_powers(saltusi_hunt* s, bool flight) {
   saltus_quantity what = s->what == SALTUSI_HUNT_SWITCH ? SALTUS_QUANTITY_SWITCH
                          : velocity                     ? SALTUS_QUANTITY_VELOCITY
                                                         : SALTUS_QUANTITY_GAP;
+  bool enclosed = saltusi_course_encloses(search->sys, what);
+  bool beside = s->what == SALTUSI_HUNT_SLIP &&
+                (s->key >= search->o->contacts || saltusi_grip_is_beside(search->o, s->key));
+  if (enclosed && beside) {
+    s->affine = s->enclosed = false; /* enclosures know the rows of slip */
+    return;
+  }
   s->affine = s->what != SALTUSI_HUNT_SWITCH && is_affine(search, what, s->key);
-  s->enclosed = !s->sampled && saltusi_course_encloses(search->sys, what) &&
+  s->enclosed = !s->sampled && enclosed &&
                 (s->what == SALTUSI_HUNT_SWITCH || (saltusi_course_depends(search, what, s->key) &
                                                     (unsigned)SALTUS_NOT_ENCLOSED) == 0);
   if (!s->affine) {
@@ -193,11 +204,12 @@ static void find_powers(saltusi_hunt* s, bool flight) {
   saltusi_mode_look(search->mode, search->step->t, search->step->y0, s->key);
   if (s->what == SALTUSI_HUNT_SLIP && !flight) {
     bool planar = search->o->tangents[s->key] == 1;
-    add_row(s, 1, planar ? s->sign : search->step->slip_start[2 * s->key], true);
-    if (!planar) {
-      add_row(s, 2, search->step->slip_start[2 * s->key + 1], true);
-      s->power[0] -= search->o->slip_floor;
+    const double* along = search->step->slip_start + SALTUSI_SLIPS * (size_t)s->key;
+    add_row(s, 1, planar ? s->sign : along[0], true);
+    for (int k = 2; k <= search->o->tangents[s->key]; k++) {
+      add_row(s, k, along[k - 1], true);
     }
+    s->power[0] -= planar ? 0.0 : search->o->slip_floor;
   } else if (s->what == SALTUSI_HUNT_ROW && !flight) {
     add_row(s, s->row, s->sign, true);
   } else {
@@ -254,13 +266,12 @@ static void enclosed_jet(saltusi_hunt* s, double a, double b, saltusi_jet* jet) 
   } else if (s->what == SALTUSI_HUNT_SLIP) {
     saltusi_course_along(search, a, b, 2, SALTUS_QUANTITY_VELOCITY, s->key, u);
     bool planar = search->o->tangents[s->key] == 1;
+    const double* along = search->step->slip_start + SALTUSI_SLIPS * (size_t)s->key;
     for (int k = 0; k <= 2; k++) {
-      jet->c[k] =
-          add_scaled(zero, planar ? s->sign : search->step->slip_start[2 * s->key], u[1].c[k]);
+      jet->c[k] = add_scaled(zero, planar ? s->sign : along[0], u[1].c[k]);
       if (!planar) {
         double scale = saltusi_friction_scale(search->o->law[s->key]); /* rows are, formulas not */
-        jet->c[k] =
-            add_scaled(jet->c[k], scale * search->step->slip_start[2 * s->key + 1], u[2].c[k]);
+        jet->c[k] = add_scaled(jet->c[k], scale * along[1], u[2].c[k]);
       }
     }
     jet->c[0].lo -= planar ? 0.0 : search->o->slip_floor;

@@ -310,7 +310,7 @@ static void finish(saltusi_adaptive* w, double h) {
   size_t n = (size_t)w->o.ny;
   for (int i = 0; i < 3; i++) { /* impulses follow from the forces of the stages */
     double* z = z_of(w, i) + w->o.nq + w->o.nv;
-    for (int l = 0; l < w->o.nl + w->o.nj; l++) {
+    for (int l = 0; l < w->o.ny - w->o.nq - w->o.nv; l++) {
       z[l] = 0.0;
       for (int j = 0; j < 3; j++) {
         z[l] += h * a[i][j] * rate_of(w, j)[w->o.nq + w->o.nv + l];

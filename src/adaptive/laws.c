@@ -44,13 +44,13 @@ static saltus_impact gather(saltusi_decision* d, const saltusi_island* in, int i
   int rows = 0;
   for (int i = in->first; i < in->first + in->n; i++) {
     int key = d->mode->reduced.key[i];
-    if (key < 0) {
+    if (key < 0 || saltusi_is_dry(d->o, key)) {
       continue;
     }
     const saltus_contact_law* law = d->o->law[key];
     s->key[count] = key;
     s->contact[count++] = (saltus_impact_contact){.name = saltusi_contact_name(d->o, key),
-                                                  .tangents = d->o->tangents[key],
+                                                  .tangents = law->tangents,
                                                   .mu = d->mu[key],
                                                   .e_N = law->e_N,
                                                   .e_T = law->e_T,
@@ -59,7 +59,7 @@ static saltus_impact gather(saltusi_decision* d, const saltusi_island* in, int i
                                                   .own = law->own,
                                                   .struck = !saltusi_is_closed(&d->contact[key]),
                                                   .law = (int)(law - d->mode->sys->laws)};
-    for (int k = 0; k <= d->o->tangents[key]; k++, rows++) {
+    for (int k = 0; k <= law->tangents; k++, rows++) {
       s->row[rows] = d->o->nj + d->o->base[key] + k;
       s->u[rows] = d->u_before[d->o->base[key] + k];
       saltusi_reduced_response(d->mode, island, s->row[rows], s->X + (size_t)rows * (size_t)in->k);

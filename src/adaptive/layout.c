@@ -4,6 +4,7 @@
  * layout.c - memory of the integrator: what it carries from step to step, and the rooms it works in.
  */
 #include "adaptive/adaptive.h"
+#include "adaptive/grip.h"
 #include "system/impacts.h"
 
 #include <assert.h>
@@ -65,8 +66,9 @@ static size_t jacobian_count(const saltus_system* sys, bool implicit) {
 size_t saltusi_adaptive_memory_count(const saltus_system* sys, bool implicit) {
   assert(sys != NULL);
   size_t ny = (size_t)sys->dims.nq + (size_t)sys->dims.nv + (size_t)sys->dims.nj +
-              (size_t)saltusi_adaptive_rows(sys);
-  return HEAD + (size_t)sys->dims.nc * CONTACT_DOUBLES + ny + jacobian_count(sys, implicit);
+              (size_t)saltusi_adaptive_rows(sys) + (size_t)saltusi_adaptive_works(sys);
+  return HEAD + (size_t)saltusi_adaptive_keys(sys) * CONTACT_DOUBLES + ny +
+         jacobian_count(sys, implicit);
 }
 
 void saltusi_adaptive_carry_memory(const saltus_system* sys, bool implicit, saltusi_carry* carry) {
@@ -78,7 +80,8 @@ void saltusi_adaptive_carry_memory(const saltus_system* sys, bool implicit, salt
   saltusi_carry_each(carry, CONTACT_DOUBLES);
   saltusi_carry_plain(carry, (size_t)d->nq + (size_t)d->nv);
   saltusi_carry_each(carry, each);
-  saltusi_carry_plain(carry, (size_t)d->nj + (size_t)d->nv * width);
+  saltusi_carry_plain(carry,
+                      (size_t)d->nj + (size_t)saltusi_adaptive_works(sys) + (size_t)d->nv * width);
   saltusi_carry_each(carry, each * width);
 }
 
@@ -127,7 +130,7 @@ static void layout_step(saltusi_attempt* s, const saltusi_outline* o, saltus_are
   s->K = SALTUS_PUSH2(arena, double, SALTUSI_ADAPTIVE_STAGES, o->ny);
   s->Q = SALTUS_PUSH2(arena, double, 8, o->ny);
   s->scale_l = SALTUS_PUSH(arena, double, o->nl);
-  s->slip_start = SALTUS_PUSH(arena, double, 2 * o->nc);
+  s->slip_start = SALTUS_PUSH(arena, double, SALTUSI_SLIPS * o->nc);
   s->slip_limit = SALTUS_PUSH(arena, double, o->nv);
   s->tilt_limit = SALTUS_PUSH(arena, double, o->nv);
   s->along = SALTUS_PUSH(arena, double, o->nq);
@@ -198,7 +201,7 @@ static void layout_passage(saltusi_passage* p, const saltusi_outline* o, saltus_
   p->x = SALTUS_PUSH(arena, double, o->nv);
   p->rate = SALTUS_PUSH(arena, double, o->ny);
   p->perturbation.on = SALTUS_PUSH(arena, bool, o->nc);
-  p->perturbation.u = SALTUS_PUSH(arena, double, 2 * o->nc);
+  p->perturbation.u = SALTUS_PUSH(arena, double, SALTUSI_SLIPS * o->nc);
 }
 
 static void layout_leap(saltusi_leap* l, const saltusi_outline* o, saltus_arena* arena) {
@@ -224,18 +227,28 @@ static void layout_outline(saltusi_outline* o, const saltus_system* sys, bool im
   o->nq = sys->dims.nq;
   o->nv = sys->dims.nv;
   o->nj = sys->dims.nj;
-  o->nc = sys->dims.nc;
+  o->contacts = sys->dims.nc;
+  o->nc = saltusi_adaptive_keys(sys);
+  o->balls = o->nc > o->contacts;
   o->nl = saltusi_adaptive_rows(sys);
-  o->ny = o->nq + o->nv + o->nl + o->nj;
   o->rows = o->nj + o->nl;
   o->tangents_max = 0;
   for (int i = 0; i < sys->law_count; i++) {
-    int tangents = sys->laws[i].tangents;
+    int tangents = saltusi_slips_of(&sys->laws[i]);
     o->tangents_max = tangents > o->tangents_max ? tangents : o->tangents_max;
+    o->balls = o->balls || tangents > sys->laws[i].tangents;
   }
+  if (sys->dry_count > 0 && o->tangents_max == 0) {
+    o->tangents_max = 1;
+  }
+  o->works = saltusi_adaptive_works(sys);
+  o->ny = o->nq + o->nv + o->nl + o->nj + o->works;
   o->implicit = may_be_implicit(sys, implicit);
   o->base = SALTUS_PUSH(arena, int, o->nc);
   o->tangents = SALTUS_PUSH(arena, int, o->nc);
+  o->parent = SALTUS_PUSH(arena, int, o->nc);
+  o->grip = SALTUS_PUSH(arena, int, SALTUSI_GRIPS * o->contacts);
+  o->grip_law = SALTUS_PUSH(arena, saltus_contact_law, o->nc - o->contacts);
   o->law = SALTUS_PUSH(arena, const saltus_contact_law*, o->nc);
   o->mu = SALTUS_PUSH(arena, double, o->nc);
   o->featured = sys->ops->guards != NULL && (sys->traits & SALTUS_CHANGING_CONTACTS) != 0;
@@ -256,6 +269,7 @@ void saltusi_adaptive_layout(saltusi_adaptive* w, const saltusi_eval* eval, bool
   saltusi_decision_layout(&w->decision, &w->o, &eval->room, arena);
   saltusi_decide_large_layout(&w->decision, &eval->sys.dims, &w->o, &eval->room, arena);
   saltusi_decide_laws_layout(&w->decision, &w->o, &eval->room, arena);
+  saltusi_decide_balls_layout(&w->decision, &w->o, arena);
   w->decision.special = saltusi_impacts_special(sys);
   layout_step(&w->step, &w->o, arena);
   saltusi_ways_layout(&w->step.ways, sys, arena);

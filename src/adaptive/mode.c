@@ -12,6 +12,7 @@
 #include "adaptive/mode.h"
 #include "adaptive/grip.h"
 #include "math/matrix.h"
+#include "saltus/cone.h"
 
 #include <assert.h>
 #include <float.h>
@@ -25,7 +26,7 @@ void saltusi_mode_layout(saltusi_mode_dynamics* m, const saltus_system* sys,
   assert(m != NULL && sys != NULL && o != NULL && room != NULL && arena != NULL);
   saltusi_linear_layout(&m->mass, sys, arena);
   saltusi_rows_layout(&m->row, &sys->dims, o->rows, true, arena);
-  saltusi_rows_layout(&m->look, &sys->dims, 3, true, arena);
+  saltusi_rows_layout(&m->look, &sys->dims, SALTUS_CONE_ROWS, true, arena);
   saltusi_contact_list_layout(&m->list, &sys->dims, arena);
   saltusi_held_layout(&m->held, o, room, arena);
   m->held.sparse = saltusi_held_layout_sparse(&sys->dims, o->rows, room, arena);
@@ -40,6 +41,7 @@ void saltusi_mode_layout(saltusi_mode_dynamics* m, const saltus_system* sys,
   m->rate = SALTUS_PUSH(arena, double, o->ny);
   m->y = SALTUS_PUSH(arena, double, o->nq + o->nv);
   m->reached = SALTUS_PUSH(arena, int, o->nv);
+  m->reaction = SALTUS_PUSH(arena, double, sys->dry_count);
 }
 
 saltus_status saltusi_mode_gaps(saltusi_mode_dynamics* m, double t, const double* q) {
@@ -48,7 +50,11 @@ saltus_status saltusi_mode_gaps(saltusi_mode_dynamics* m, double t, const double
   if (m->o->featured) {
     return saltusi_feature_gaps(m, &at);
   }
-  saltus_status status = saltusi_contacts(m->sys, &at, &m->list);
+  saltus_status status = SALTUS_OK;
+  m->list.count = m->o->contacts > 0 ? m->list.count : 0;
+  if (m->o->contacts > 0) {
+    status = saltusi_contacts(m->sys, &at, &m->list);
+  }
   for (int key = 0; key < m->o->nc; key++) {
     m->gap[key] = INFINITY;
   }
@@ -78,16 +84,65 @@ saltus_status saltusi_mode_gap(saltusi_mode_dynamics* m, double t, const double*
 /* Contacts whose rows are evaluated. */
 typedef enum wanted_rows { NONE, CLOSED, EVERY } wanted_rows;
 
+/* Spin of a patch as a slip (grip.h). */
+static void scale_spin(const saltusi_mode_dynamics* m, int key, saltusi_row_block* rows,
+                       int first) {
+  const double scale = saltusi_grip_spin(m->o, key);
+  if (scale == 0.0) {
+    return;
+  }
+  int row = first + m->o->tangents[key];
+  double* G = rows->G + (size_t)row * (size_t)rows->stride;
+  for (int k = 0; k < rows->entries[row]; k++) {
+    G[k] *= scale;
+  }
+  rows->b[row] *= scale;
+  rows->c[row] *= scale;
+}
+
+/* Rows of a contact: of slip, and of its grips where it has a law of its own. */
+static int count_rows(const saltusi_mode_dynamics* m, int key) {
+  return m->o->nc > m->o->contacts ? saltus_contact_rows(m->o->law[key]) : 1 + m->o->tangents[key];
+}
+
+static void copy_row(saltusi_row_block* rows, int from, int to) {
+  size_t stride = (size_t)rows->stride;
+  memcpy(rows->G + (size_t)to * stride, rows->G + (size_t)from * stride, stride * sizeof(double));
+  if (rows->column != NULL) {
+    memcpy(rows->column + (size_t)to * stride, rows->column + (size_t)from * stride,
+           stride * sizeof(int));
+  }
+  rows->entries[to] = rows->entries[from];
+  rows->b[to] = rows->b[from];
+  rows->c[to] = rows->c[from];
+}
+
+/* Dry friction has its row where the first tangent of a contact is, and none of a gap. */
+static void evaluate_dry(const saltusi_mode_dynamics* m, const saltus_point* at, int key,
+                         saltusi_row_block* rows, int first) {
+  saltusi_rows_dry(m->sys, at, key - (m->o->nc - m->sys->dry_count), rows, first + 1);
+  copy_row(rows, first + 1, first);
+  memset(rows->G + (size_t)first * (size_t)rows->stride, 0, (size_t)rows->stride * sizeof(double));
+  rows->b[first] = rows->c[first] = 0.0;
+}
+
 static void evaluate_rows(saltusi_mode_dynamics* m, const saltus_point* at, wanted_rows wanted) {
   saltusi_rows_joints(m->sys, at, &m->row);
   saltus_point aside = *at; /* features that do not touch may have no normal, and no rows then */
   aside.failure = m->o->featured ? NULL : at->failure;
-  for (int key = 0; wanted != NONE && key < m->o->nc; key++) {
+  for (int key = 0; wanted != NONE && key < m->o->contacts; key++) {
     int first = m->o->nj + m->o->base[key];
     if (saltusi_is_closed(&m->contact[key])) {
-      saltusi_rows_contact(m->sys, at, key, 1 + m->o->tangents[key], &m->row, first);
+      saltusi_rows_contact(m->sys, at, key, count_rows(m, key), &m->row, first);
+      scale_spin(m, key, &m->row, first);
     } else if (wanted == EVERY) {
-      saltusi_rows_peek(m->sys, &aside, key, 1 + m->o->tangents[key], &m->row, first);
+      saltusi_rows_peek(m->sys, &aside, key, count_rows(m, key), &m->row, first);
+      scale_spin(m, key, &m->row, first);
+    }
+  }
+  for (int key = m->o->contacts; wanted != NONE && key < m->o->nc; key++) {
+    if (saltusi_is_dry(m->o, key)) {
+      evaluate_dry(m, at, key, &m->row, m->o->nj + m->o->base[key]);
     }
   }
   if (m->o->settings.without_curvature) {
@@ -104,7 +159,17 @@ void saltusi_mode_rows(saltusi_mode_dynamics* m, double t, const double* y, bool
 void saltusi_mode_look(saltusi_mode_dynamics* m, double t, const double* y, int key) {
   assert(m != NULL && key >= 0);
   saltus_point at = saltusi_at(m->eval, t, y, saltusi_v_of(m->o, y));
-  saltusi_rows_peek(m->sys, &at, key, 1 + m->o->tangents[key], &m->look, 0);
+  if (saltusi_is_dry(m->o, key)) {
+    evaluate_dry(m, &at, key, &m->look, 0);
+    return;
+  }
+  int owner = saltusi_owner(m->o, key);
+  saltusi_rows_peek(m->sys, &at, owner, count_rows(m, owner), &m->look, 0);
+  scale_spin(m, owner, &m->look, 0);
+  int shift = m->o->base[key] - m->o->base[owner]; /* rows of a grip come after those of slip */
+  for (int k = 1; shift > 0 && k <= m->o->tangents[key]; k++) {
+    copy_row(&m->look, shift + k, k);
+  }
 }
 
 double saltusi_mode_velocity(saltusi_mode_dynamics* m, double t, const double* y, int key, int k) {
@@ -113,26 +178,67 @@ double saltusi_mode_velocity(saltusi_mode_dynamics* m, double t, const double* y
   return saltusi_row_dot(&m->look, k, saltusi_v_of(m->o, y)) + m->look.b[k];
 }
 
+/* A force on a row, into x [nv] or l [nl]. */
+static void add_force(const saltusi_mode_dynamics* m, int row, double force, double* x, double* l) {
+  if (x != NULL) {
+    saltusi_row_add(&m->row, row, force, x);
+  } else {
+    l[row - m->o->nj] += force;
+  }
+}
+
 /* Forces of closed contacts that do not depend on what closes them (grip.h): x [nv] += G l, or l [nl] of their rows. Rows
  * are evaluated. */
 static void add_pulls(const saltusi_mode_dynamics* m, const double* v, double* x, double* l) {
   for (int key = 0; key < m->o->nc; key++) {
+    int first = m->o->nj + m->o->base[key];
+    if (saltusi_is_dry(m->o, key)) {
+      double limit = saltusi_dry_limit(m, key);
+      bool slides = m->contact[key].mode == SALTUSI_SLIP && !m->without_dry;
+      add_force(m, first, limit, x, l);
+      add_force(m, first + 1, slides ? -limit * m->contact[key].sense : 0.0, x, l);
+      continue;
+    }
     if (m->o->law[key]->friction == NULL || !saltusi_is_closed(&m->contact[key])) {
       continue;
     }
     double viscous = saltusi_grip_viscous(m->o, key);
-    int rows = viscous > 0.0 ? 1 + m->o->tangents[key] : 1;
+    int rows = viscous > 0.0 ? 1 + m->o->law[key]->tangents : 1;
     for (int k = 0; k < rows; k++) {
-      int row = m->o->nj + m->o->base[key] + k;
+      int row = first + k;
       double u = k > 0 ? saltusi_row_dot(&m->row, row, v) + m->row.b[row] : 0.0;
       double force = k > 0 ? -viscous * u : -saltusi_grip_pull(m->o, &m->contact[key], key);
-      if (x != NULL) {
-        saltusi_row_add(&m->row, row, force, x);
-      } else {
-        l[row - m->o->nj] += force;
-      }
+      add_force(m, row, force, x, l);
     }
   }
+}
+
+double saltusi_dry_limit(const saltusi_mode_dynamics* m, int key) {
+  assert(m != NULL && saltusi_is_dry(m->o, key));
+  int i = key - (m->o->nc - m->sys->dry_count);
+  return m->sys->dry[i].force + m->sys->dry[i].arm * m->reaction[i];
+}
+
+/* Reactions that limits of dry friction follow, from forces of joints. The largest change of a limit that acts, as a part of
+ * it. */
+static double find_reactions(saltusi_mode_dynamics* m, const double* joints) {
+  double change = 0.0;
+  for (int i = 0; i < m->sys->dry_count; i++) {
+    const saltus_dry_friction* dry = &m->sys->dry[i];
+    if (dry->arm == 0.0) {
+      continue;
+    }
+    int first = saltusi_joint_first(m->sys, dry->joint);
+    int rows = saltusi_joint_rows(m->sys, dry->joint);
+    rows = dry->reaction_rows > 0 && dry->reaction_rows < rows ? dry->reaction_rows : rows;
+    double size = sqrt(saltusi_dot(rows, joints + first, joints + first));
+    bool slides = m->contact[m->o->nc - m->sys->dry_count + i].mode == SALTUSI_SLIP;
+    if (slides && size != m->reaction[i]) {
+      change = fmax(change, fabs(size - m->reaction[i]) / fmax(size, m->reaction[i]));
+    }
+    m->reaction[i] = size;
+  }
+  return change;
 }
 
 /* v' with the held rows; joints and closed contacts, or joints alone. */
@@ -187,9 +293,27 @@ static saltus_status accelerate(saltusi_mode_dynamics* m, double t, const double
   return status;
 }
 
+/* Power of the rows that are no slip of a contact: all of grips and dry friction, the spin of patches. */
+static void find_powers(const saltusi_mode_dynamics* m, const double* v, double* forces) {
+  double* power = forces + m->o->nl + m->o->nj;
+  power[0] = power[1] = 0.0;
+  for (int key = 0; key < m->o->nc; key++) {
+    int first = key < m->o->contacts ? 1 + m->o->law[key]->tangents : 1;
+    for (int k = first; saltusi_is_closed(&m->contact[key]) && k <= m->o->tangents[key]; k++) {
+      int row = m->o->nj + m->o->base[key] + k;
+      double force = forces[m->o->base[key] + k];
+      power[0] += force * (saltusi_row_dot(&m->row, row, v) + m->row.b[row]);
+      power[1] -= force * m->row.b[row];
+    }
+  }
+}
+
 saltus_status saltusi_mode_free(saltusi_mode_dynamics* m, double t, const double* y, double* a) {
   assert(m != NULL);
-  return accelerate(m, t, y, false, a);
+  m->without_dry = true;
+  saltus_status status = accelerate(m, t, y, false, a);
+  m->without_dry = false;
+  return status;
 }
 
 saltus_status saltusi_mode_rate(saltusi_mode_dynamics* m, double t, const double* y, double* rate) {
@@ -205,11 +329,22 @@ saltus_status saltusi_mode_rate(saltusi_mode_dynamics* m, double t, const double
   }
   const double* v = saltusi_v_of(m->o, y);
   double* forces = rate + m->o->nq + m->o->nv;
-  status = accelerate(m, t, y, true, rate + m->o->nq);
+  /* limits of dry friction that follow reactions are a fixed point; rounding of them is some eps */
+  enum { MOST = 60 };
+  double change = INFINITY;
+  for (int k = 0; k < MOST && change > 16.0 * DBL_EPSILON && status == SALTUS_OK; k++) {
+    status = accelerate(m, t, y, true, rate + m->o->nq);
+    if (status == SALTUS_OK) {
+      saltusi_held_forces(m, forces, forces + m->o->nl);
+      change = m->o->nc > m->o->contacts ? find_reactions(m, forces + m->o->nl) : 0.0;
+    }
+  }
   if (status == SALTUS_OK) {
-    saltusi_held_forces(m, forces, forces + m->o->nl);
     if (m->o->pulled) {
       add_pulls(m, v, NULL, forces);
+    }
+    if (m->o->works > 0) {
+      find_powers(m, v, forces);
     }
     if (m->sys->ops->rate != NULL) {
       m->sys->ops->rate(m->sys->self, y, v, rate);
@@ -308,7 +443,7 @@ saltus_status saltusi_mode_impulse_scale(saltusi_mode_dynamics* m, double t, con
     scale_l[r] = INFINITY;
   }
   for (int key = 0; key < m->o->nc; key++) {
-    if (saltusi_is_pressed(&m->contact[key])) {
+    if (saltusi_is_pressed(&m->contact[key]) && !saltusi_is_grip(m->o, key)) {
       m->pressed[pressed++] = key;
     }
   }
@@ -329,6 +464,14 @@ saltus_status saltusi_mode_impulse_scale(saltusi_mode_dynamics* m, double t, con
         int row = m->reduced.row[i] + k;
         scale_l[m->o->base[key] + k] =
             large ? local_scale(m, v, row) : reduced_scale(m, c, &in, v, row);
+      }
+      for (int g = 0; key >= 0 && g < SALTUSI_GRIPS; g++) {
+        int grip = saltusi_grip_of(m->o, key, g);
+        for (int k = 1; grip >= 0 && k <= m->o->tangents[grip]; k++) {
+          int row = m->o->base[grip] + k;
+          scale_l[row] = large ? local_scale(m, v, m->o->nj + row)
+                               : reduced_scale(m, c, &in, v, m->o->nj + row);
+        }
       }
     }
   }
@@ -424,7 +567,9 @@ static double too_fast(const saltusi_mode_dynamics* m, const double* v, int i,
   int key = m->held.key[i];
   double u = saltusi_row_dot(&m->row, row, v) + m->row.b[row];
   int tangent = key >= 0 ? row - m->o->nj - m->o->base[key] - 1 : -1;
-  return given != NULL && tangent >= 0 && given->on[key] ? u - given->u[2 * key + tangent] : u;
+  return given != NULL && tangent >= 0 && given->on[key]
+             ? u - given->u[SALTUSI_SLIPS * key + tangent]
+             : u;
 }
 
 /* Velocities of the held rows to zero, or to the perturbation; along the normals and tangents, or (friction)
@@ -443,7 +588,7 @@ static saltus_status shift_velocities(saltusi_mode_dynamics* m, double t, double
       m->held.count == m->o->nj; /* singular positions of mechanisms, not of supports */
   m->held.firmness = m->held.measured ? 1.0 : 0.0;
   for (int key = 0; given != NULL && key < m->o->nc; key++) {
-    for (int k = 1; given->on[key] && k <= 2; k++) {
+    for (int k = 1; given->on[key] && k <= m->o->tangents[key]; k++) {
       saltusi_held_add(&m->held, m->o->nj + m->o->base[key] + k, key);
     }
   }

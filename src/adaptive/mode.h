@@ -21,7 +21,7 @@ struct saltusi_mode_dynamics {
   /* rows and gaps at the point of the last call */
   saltusi_linear mass;
   saltusi_row_block row;  /* [rows] joints, then contacts; with convective parts */
-  saltusi_row_block look; /* [3] of the contact that was looked at last */
+  saltusi_row_block look; /* of the contact that was looked at last */
   saltusi_contact_list list;
   double* gap;       /* [nc] by key; infinite where there is none */
   int* unlisted;     /* [nc] keys of contacts whose gaps are asked */
@@ -29,12 +29,14 @@ struct saltusi_mode_dynamics {
 
   saltusi_held held;
   saltusi_elimination reduced;
-  int* pressed; /* [nc] */
-  double* x;    /* [nv] */
-  double* q;    /* [nq] */
-  double* rate; /* [ny] */
-  double* y;    /* [nq + nv] */
-  int* reached; /* [nv] */
+  int* pressed;     /* [nc] */
+  double* x;        /* [nv] */
+  double* q;        /* [nq] */
+  double* rate;     /* [ny] */
+  double* y;        /* [nq + nv] */
+  int* reached;     /* [nv] */
+  double* reaction; /* [dry] N, of the joints that limits of dry friction follow */
+  bool without_dry; /* sliding dry friction is left out */
   bool
       on_surface; /* rates are those of the nearest state on the constraints: they are the same there, and what
                     * is off them does not grow near a singular position */
@@ -66,6 +68,8 @@ void saltusi_mode_look(saltusi_mode_dynamics* m, double t, const double* y, int 
 double saltusi_mode_velocity(saltusi_mode_dynamics* m, double t, const double* y, int key, int k);
 /* y' at y. */
 saltus_status saltusi_mode_rate(saltusi_mode_dynamics* m, double t, const double* y, double* rate);
+/* N, limit of dry friction at the reactions found last. */
+double saltusi_dry_limit(const saltusi_mode_dynamics* m, int key);
 /* v' at y when no contact acts. */
 saltus_status saltusi_mode_free(saltusi_mode_dynamics* m, double t, const double* y, double* a);
 /* Gap acceleration of an open contact, from y' or in the present status. */
@@ -85,7 +89,7 @@ saltus_status saltusi_mode_project(saltusi_mode_dynamics* m, double t, double* y
 /* Tangential velocities that contacts are given. */
 typedef struct saltusi_perturbation {
   bool* on;  /* [nc] */
-  double* u; /* [2 nc] m/s */
+  double* u; /* [slips x nc] m/s */
 } saltusi_perturbation;
 /* Velocities alone; perturbation: NULL or what the tangents of some contacts get. */
 saltus_status saltusi_mode_project_velocity(saltusi_mode_dynamics* m, double t, double* y,

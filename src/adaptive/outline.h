@@ -9,6 +9,22 @@
 #include "saltus/scheme.h"
 #include "saltus/system.h"
 
+#include <math.h>
+
+/* Tangents of a contact at most: two of slip, and the spin of a patch (grip.h). */
+enum { SALTUSI_SLIPS = 3 };
+/* Rolling and drilling friction of a contact: grips. They have keys after those of the contacts, and so has dry friction
+ * that is no contact's; all of them have a status of friction and no gap. */
+enum { SALTUSI_ROLLS, SALTUSI_DRILLS, SALTUSI_GRIPS };
+
+/* Length of a vector of up to so many. */
+static inline double saltusi_length(int n, const double* x) {
+  return n == 1   ? fabs(x[0])
+         : n == 2 ? hypot(x[0], x[1])
+         : n == 3 ? hypot(hypot(x[0], x[1]), x[2])
+                  : 0.0;
+}
+
 /* Status of a contact (section 3). */
 typedef enum saltusi_contact_mode {
   SALTUSI_OPEN = 0,
@@ -106,12 +122,19 @@ typedef struct saltusi_adaptive_counts {
 
 /* What no step changes: sizes, laws, tolerances. */
 typedef struct saltusi_outline {
-  int nq, nv, nj, nc;
-  int nl;    /* contact rows: one and the tangents of each contact */
-  int ny;    /* nq + nv + nl + nj: positions, velocities, impulses of contacts and of joints */
+  int nq, nv, nj;
+  int nc;       /* keys: contacts, their grips, dry friction */
+  int contacts; /* of them */
+  int nl;       /* contact rows: one and the tangents of each contact */
+  int ny; /* nq + nv + nl + nj + works: positions, velocities, impulses of contacts and of joints, */
+  int works; /* work of rows that are no slip of a contact, as friction and of what moves by itself: 2 or 0 */
   int rows;  /* nj + nl */
   int* base; /* [nc] first contact row */
   int* tangents;
+  int* parent;                    /* [nc] contact whose normal force a grip takes; -1: it is none */
+  int* grip;                      /* [grips x contacts] keys; -1: none */
+  saltus_contact_law* grip_law;   /* [nc - contacts] */
+  bool balls;                     /* problems may have more balls than those of slip: balls.c */
   const saltus_contact_law** law; /* [nc] */
   double* mu;                     /* [nc] 0 where there are no tangents */
   bool featured;                  /* contacts are pairs of features that hold within guards */
@@ -132,6 +155,22 @@ typedef struct saltusi_outline {
       size; /* m, of positions, for their rounding: the largest so far, and no less than a million
                       * tolerances, since nothing smaller is known to more than six digits */
 } saltusi_outline;
+
+/* Rolling or drilling friction. */
+static inline bool saltusi_is_grip(const saltusi_outline* o, int key) {
+  return key >= o->contacts && o->parent[key] >= 0;
+}
+/* Dry friction that is no contact's. */
+static inline bool saltusi_is_dry(const saltusi_outline* o, int key) {
+  return key >= o->contacts && o->parent[key] < 0;
+}
+static inline int saltusi_grip_of(const saltusi_outline* o, int key, int which) {
+  return o->nc > o->contacts && key < o->contacts ? o->grip[SALTUSI_GRIPS * key + which] : -1;
+}
+/* The contact that a key belongs to: itself, or that of a grip. */
+static inline int saltusi_owner(const saltusi_outline* o, int key) {
+  return saltusi_is_grip(o, key) ? o->parent[key] : key;
+}
 
 static inline const double* saltusi_v_of(const saltusi_outline* o, const double* y) {
   return y + o->nq;

@@ -15,20 +15,22 @@ static int find_perturbed(saltusi_adaptive* w, double t, const double* y, double
   saltusi_mode_rows(&w->mode, t, y, true);
   for (int key = 0; key < w->o.nc; key++) {
     w->transition.perturbation.on[key] = false;
-    if (w->o.tangents[key] != 2 || w->o.mu[key] == 0.0 || w->contact[key].mode != SALTUSI_SLIP) {
+    int tangents = w->o.tangents[key];
+    if (tangents < 2 || w->o.mu[key] == 0.0 || w->contact[key].mode != SALTUSI_SLIP) {
       continue;
     }
     int row = w->o.nj + w->o.base[key] + 1;
-    const double* l = w->decision.impulse + w->o.base[key];
-    double friction = hypot(l[1], l[2]);
-    double u[2];
-    for (int k = 0; k < 2; k++) {
+    const double* l = w->decision.impulse + w->o.base[key] + 1;
+    double friction = saltusi_length(tangents, l);
+    double u[SALTUSI_SLIPS];
+    for (int k = 0; k < tangents; k++) {
       u[k] = saltusi_row_dot(&w->mode.row, row + k, y + w->o.nq) + w->mode.row.b[row + k];
     }
-    if (hypot(u[0], u[1]) < speed && friction > 0.0) {
+    if (saltusi_length(tangents, u) < speed && friction > 0.0) {
       w->transition.perturbation.on[key] = true;
-      w->decision.direction[2 * key] = -l[1] / friction;
-      w->decision.direction[2 * key + 1] = -l[2] / friction;
+      for (int k = 0; k < tangents; k++) {
+        w->decision.direction[SALTUSI_SLIPS * key + k] = -l[k] / friction;
+      }
       count++;
     }
   }
@@ -48,21 +50,20 @@ saltus_status saltusi_perturb_slips(saltusi_adaptive* w, double t, double* y) {
   double largest = 0.0;
   double least = INFINITY;
   for (int key = 0; key < w->o.nc; key++) {
-    for (int k = 0; w->transition.perturbation.on[key] && k < 2; k++) {
-      w->transition.perturbation.u[2 * key + k] = w->decision.u_after[w->o.base[key] + 1 + k];
+    double* u = w->transition.perturbation.u + SALTUSI_SLIPS * (size_t)key;
+    for (int k = 0; w->transition.perturbation.on[key] && k < w->o.tangents[key]; k++) {
+      u[k] = w->decision.u_after[w->o.base[key] + 1 + k];
     }
-    double size =
-        hypot(w->transition.perturbation.u[2 * key], w->transition.perturbation.u[2 * key + 1]);
+    double size = saltusi_length(w->o.tangents[key], u);
     largest = w->transition.perturbation.on[key] ? fmax(largest, size) : largest;
     least = w->transition.perturbation.on[key] ? fmin(least, size) : least;
   }
   bool along = largest > 0.0;
   double factor = along ? speed / fmax(least, largest / most) : 0.0;
   for (int key = 0; key < w->o.nc; key++) {
-    for (int k = 0; w->transition.perturbation.on[key] && k < 2; k++) {
-      w->transition.perturbation.u[2 * key + k] =
-          along ? factor * w->transition.perturbation.u[2 * key + k]
-                : speed * w->decision.direction[2 * key + k];
+    double* u = w->transition.perturbation.u + SALTUSI_SLIPS * (size_t)key;
+    for (int k = 0; w->transition.perturbation.on[key] && k < w->o.tangents[key]; k++) {
+      u[k] = along ? factor * u[k] : speed * w->decision.direction[SALTUSI_SLIPS * key + k];
     }
   }
   return saltusi_mode_project_velocity(&w->mode, t, y, &w->transition.perturbation);

@@ -30,12 +30,14 @@ void saltusi_report_impact(saltusi_adaptive* w, double t, int count, saltus_even
                              .u_after = w->decision.u_after[r]};
     for (int k = 0; k < rows; k++) {
       double P = w->decision.impulse[r + k];
-      reported.impulse[k] = P;
+      if (k <= w->o.law[key]->tangents) {
+        reported.impulse[k] = P;
+      }
       reported.energy_change +=
           0.5 * P * (w->decision.u_before[r + k] + w->decision.u_after[r + k]);
       w->outcome.impacts[r + k] += P;
     }
-    for (int k = 1; k < rows; k++) {
+    for (int k = 1; k <= w->o.law[key]->tangents; k++) {
       reported.slip_before[k - 1] = w->decision.u_before[r + k];
       reported.slip_after[k - 1] = w->decision.u_after[r + k];
     }

@@ -17,16 +17,43 @@ static void load_coefficients(saltusi_decision* d) {
   }
 }
 
+/* Grips of the contacts move where their velocities say so, unless they are to. */
+static void load_grips(saltusi_decision* d, const double* v, int count) {
+  for (int i = 0; i < count; i++) {
+    for (int k = 0; k < SALTUSI_GRIPS; k++) {
+      int grip = saltusi_grip_of(d->o, d->set[i], k);
+      if (grip < 0 || d->sense[grip] != 0.0) {
+        continue;
+      }
+      double u[SALTUSI_SLIPS] = {0.0};
+      int tangents = d->o->tangents[grip];
+      for (int j = 0; j < tangents; j++) {
+        int row = d->o->nj + d->o->base[grip] + 1 + j;
+        u[j] = saltusi_row_dot(&d->mode->row, row, v) + d->mode->row.b[row];
+      }
+      double size = saltusi_length(tangents, u);
+      double slow = saltusi_slip_rounding(d);
+      if (size > (tangents > 1 ? fmax(slow, 2.5 * d->o->slip_floor) : slow)) {
+        d->sense[grip] = tangents > 1 || u[0] > 0.0 ? 1.0 : -1.0;
+        for (int j = 0; j < tangents; j++) {
+          d->direction[SALTUSI_SLIPS * grip + j] = u[j] / size;
+        }
+      }
+    }
+  }
+}
+
 void saltusi_load_slips(saltusi_decision* d, const double* v, int count) {
   assert(d != NULL && v != NULL && count >= 0);
   load_coefficients(d);
+  load_grips(d, v, count);
   for (int i = 0; i < count; i++) {
     int key = d->set[i];
     if (d->o->law[key]->friction == NULL || !saltusi_is_prescribed(d, key)) {
       continue;
     }
-    double u[2] = {0.0, 0.0};
-    double slip[2];
+    double u[SALTUSI_SLIPS] = {0.0};
+    double slip[SALTUSI_SLIPS];
     for (int k = 0; k < d->o->tangents[key]; k++) {
       int row = d->o->nj + d->o->base[key] + 1 + k;
       u[k] = saltusi_row_dot(&d->mode->row, row, v) + d->mode->row.b[row];
@@ -35,8 +62,8 @@ void saltusi_load_slips(saltusi_decision* d, const double* v, int count) {
       u[0] = d->sense[key] * fmax(0.0, d->sense[key] * u[0]);
       saltusi_grip_direction(d->o, key, d->sense[key], u, slip);
       d->share[key] = slip[0] * d->sense[key];
-    } else if (hypot(u[0], u[1]) > 0.0) {
-      saltusi_grip_direction(d->o, key, 1.0, u, d->direction + 2 * (size_t)key);
+    } else if (saltusi_length(d->o->tangents[key], u) > 0.0) {
+      saltusi_grip_direction(d->o, key, 1.0, u, d->direction + SALTUSI_SLIPS * (size_t)key);
     }
   }
 }
@@ -59,10 +86,14 @@ bool saltusi_let_go(saltusi_decision* d, int count) {
       d->share[key] = saltusi_grip_ratio(d->o, key, 0.0);
       continue;
     }
-    bool moves = hypot(a[0], a[1]) > 0.0;
-    const double u[2] = {moves ? a[0] : -l[0], moves ? a[1] : -l[1]};
+    int tangents = d->o->tangents[key];
+    bool moves = saltusi_length(tangents, a) > 0.0;
+    double u[SALTUSI_SLIPS];
+    for (int k = 0; k < tangents; k++) {
+      u[k] = moves ? a[k] : -l[k];
+    }
     d->sense[key] = 1.0;
-    saltusi_grip_from_rest(d->o, key, u, d->direction + 2 * (size_t)key);
+    saltusi_grip_from_rest(d->o, key, u, d->direction + SALTUSI_SLIPS * (size_t)key);
   }
   return any;
 }
@@ -74,7 +105,7 @@ void saltusi_load_impact(saltusi_decision* d, int count) {
     int key = d->set[i];
     const double* u = d->u_before + d->o->base[key] + 1;
     if (d->o->law[key]->friction != NULL && d->mu[key] > 0.0) {
-      double slip = d->o->tangents[key] == 1 ? fabs(u[0]) : hypot(u[0], u[1]);
+      double slip = saltusi_length(d->o->law[key]->tangents, u);
       d->mu[key] *= slip > saltusi_slip_rounding(d) ? saltusi_grip_ratio(d->o, key, slip) : 1.0;
     }
   }

@@ -21,7 +21,7 @@
 bool saltusi_is_spatial(const saltusi_decision* d, const int* set, int count) {
   assert(d != NULL && count >= 0);
   for (int i = 0; i < count; i++) {
-    if (d->o->tangents[set[i]] == 2 && d->mu[set[i]] > 0.0) {
+    if (d->o->tangents[set[i]] >= 2 && d->mu[set[i]] > 0.0) {
       return true;
     }
   }

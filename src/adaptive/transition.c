@@ -27,25 +27,25 @@ enum { PAINLEVE_MAX = 3 };
 
 static double slip_of(const saltusi_mode_dynamics* m, const double* y, int key) {
   int tangents = m->o->tangents[key];
-  if (tangents == 1) {
-    return saltusi_contact_velocity(m, y, key, 1);
+  double u[SALTUSI_SLIPS];
+  for (int k = 0; k < tangents; k++) {
+    u[k] = saltusi_contact_velocity(m, y, key, 1 + k);
   }
-  return tangents == 2
-             ? hypot(saltusi_contact_velocity(m, y, key, 1), saltusi_contact_velocity(m, y, key, 2))
-             : 0.0;
+  return tangents == 1 ? u[0] : saltusi_length(tangents, u);
 }
 
 /* Slip below which a contact does not move; a spatial one starts from twice the floor (perturb.c), and half of it
  * more keeps the one from the other. */
 static double slow_for(const saltusi_outline* o, int key, double slow) {
-  return o->tangents[key] == 2 ? fmax(slow, 2.5 * o->slip_floor) : slow;
+  return o->tangents[key] >= 2 ? fmax(slow, 2.5 * o->slip_floor) : slow;
 }
 
 /* The direction in which a spatial contact moves. */
 static void note_direction(saltusi_decision* d, const double* y, int key) {
   double slip = slip_of(d->mode, y, key);
-  for (int k = 0; d->o->tangents[key] == 2 && slip > 0.0 && k < 2; k++) {
-    d->direction[2 * key + k] = saltusi_contact_velocity(d->mode, y, key, 1 + k) / slip;
+  int tangents = d->o->tangents[key];
+  for (int k = 0; tangents >= 2 && slip > 0.0 && k < tangents; k++) {
+    d->direction[SALTUSI_SLIPS * key + k] = saltusi_contact_velocity(d->mode, y, key, 1 + k) / slip;
   }
 }
 
@@ -240,7 +240,7 @@ static saltus_status stop_slow(saltusi_adaptive* w, double t, double* y, int can
     int key = w->transition.cand[i];
     if (w->o.mu[key] > 0.0 && w->contact[key].mode == SALTUSI_SLIP) {
       w->decision.sense[key] =
-          w->o.tangents[key] == 2 || slip_of(&w->mode, y, key) > 0.0 ? 1.0 : -1.0;
+          w->o.tangents[key] >= 2 || slip_of(&w->mode, y, key) > 0.0 ? 1.0 : -1.0;
       note_direction(&w->decision, y, key);
     }
   }
@@ -259,6 +259,19 @@ static saltus_status close_and_decide(saltusi_adaptive* w, double t, double* y, 
   }
   memcpy(w->decision.set, w->transition.cand, (size_t)*candidates * sizeof(int));
   return status == SALTUS_OK ? saltusi_decide_status(&w->decision, t, y, *candidates) : status;
+}
+
+/* Grips follow their contact. */
+static void settle_grips(saltusi_adaptive* w, int key) {
+  for (int k = 0; k < SALTUSI_GRIPS; k++) {
+    int grip = saltusi_grip_of(&w->o, key, k);
+    if (grip < 0) {
+      continue;
+    }
+    saltusi_contact* c = &w->contact[grip];
+    c->mode = saltusi_is_pressed(&w->contact[key]) ? c->mode : SALTUSI_OPEN;
+    c->fresh_slip = c->mode == SALTUSI_SLIP && w->decision.sense[grip] == 0.0;
+  }
 }
 
 static saltus_status settle(saltusi_adaptive* w, double t, double* y, int count, bool impact,
@@ -298,6 +311,7 @@ static saltus_status settle(saltusi_adaptive* w, double t, double* y, int count,
     c->touching = c->mode == SALTUSI_OPEN;
     c->height = 0.0;
     c->fresh_slip = c->mode == SALTUSI_SLIP && w->decision.sense[key] == 0.0;
+    settle_grips(w, key);
   }
   return status;
 }
@@ -335,7 +349,8 @@ saltus_status saltusi_adaptive_settle(saltusi_adaptive* w, double t, double* y, 
 static int list_closed(saltusi_adaptive* w) {
   int count = 0;
   for (int key = 0; key < w->o.nc; key++) {
-    if (saltusi_is_closed(&w->contact[key]) && w->transition.scope[key]) {
+    if (saltusi_is_closed(&w->contact[key]) && w->transition.scope[key] &&
+        !saltusi_is_grip(&w->o, key)) {
       w->decision.set[count++] = key;
     }
   }
@@ -353,7 +368,7 @@ void saltusi_find_senses(saltusi_decision* d, double t, const double* y) {
     bool moves = closed && fabs(slip) > slow_for(d->o, key, slow);
     double sense = c->mode == SALTUSI_SLIP ? c->sense : slip > 0.0 ? 1.0 : -1.0;
     note_direction(d, y, key);
-    d->sense[key] = moves ? (d->o->tangents[key] == 2 ? 1.0 : sense) : 0.0;
+    d->sense[key] = moves ? (d->o->tangents[key] >= 2 ? 1.0 : sense) : 0.0;
   }
 }
 
@@ -371,6 +386,13 @@ static void mark_new(saltusi_adaptive* w) {
     } else if (c->mode == SALTUSI_SLIP && w->decision.sense[key] == 0.0) {
       c->fresh_slip = true;
     }
+  }
+}
+
+/* Grips are where their contacts are. */
+static void spread_scope(saltusi_adaptive* w) {
+  for (int key = w->o.contacts; key < w->o.nc; key++) {
+    w->transition.scope[key] = w->transition.scope[saltusi_owner(&w->o, key)];
   }
 }
 
@@ -448,11 +470,13 @@ static saltus_status on_hit(saltusi_adaptive* w, double t, double* y, const salt
                                : w->mode.gap[key] <= near && u <= 0.0 && saltusi_is_there(w, key);
     w->search.hits[key] = w->search.hits[key] && (c->touching || saltusi_is_there(w, key));
     bool joins = !open || key == found->key || touches || w->search.hits[key];
+    joins = joins && !saltusi_is_grip(&w->o, key);
     if (joins) {
       w->decision.set[count++] = key;
     }
   }
   count = saltusi_scope(&w->mode, w->decision.set, count, w->search.hits, w->transition.scope);
+  spread_scope(w);
   status = saltusi_mode_project_positions(&w->mode, t, y, w->decision.set, count);
   if (status == SALTUS_OK) {
     status = settle(w, t, y, count, true, 0);
@@ -549,7 +573,7 @@ static saltus_status on_slide(saltusi_adaptive* w, double t, double* y, int key)
   if (status != SALTUS_OK || !same_status(w)) {
     return status;
   }
-  if (w->o.tangents[key] == 2) { /* at its bound to rounding: it slides along the friction it had */
+  if (w->o.tangents[key] >= 2) { /* at its bound to rounding: it slides along the friction it had */
     w->contact[key].mode = SALTUSI_SLIP;
     memcpy(w->decision.impulse, force, (size_t)w->o.nl * sizeof(double));
     memset(w->decision.u_after, 0, (size_t)w->o.nl * sizeof(double));
@@ -609,16 +633,22 @@ static void report_changes(saltusi_adaptive* w, double t, const double* y) {
   for (int key = 0; key < w->o.nc; key++) {
     const saltusi_contact* c = &w->contact[key];
     const saltusi_contact* old = &w->transition.old[key];
-    saltus_event reported = {
-        .contact = key, .t = t, .u_after = saltusi_contact_velocity(&w->mode, y, key, 0)};
-    for (int k = 0; k < w->o.tangents[key]; k++) {
+    if (saltusi_is_dry(&w->o, key)) {
+      continue;
+    }
+    saltus_event reported = {.contact = saltusi_owner(&w->o, key),
+                             .t = t,
+                             .u_after = saltusi_contact_velocity(&w->mode, y, key, 0)};
+    for (int k = 0; k < w->o.law[key]->tangents; k++) {
       reported.slip_after[k] = saltusi_contact_velocity(&w->mode, y, key, 1 + k);
     }
     bool was_open = old->mode == SALTUSI_OPEN;
     bool is_open = c->mode == SALTUSI_OPEN;
     bool has_friction = !was_open && !is_open && w->o.mu[key] > 0.0;
     bool reported_one = true;
-    if (was_open && !is_open) {
+    if (saltusi_is_grip(&w->o, key) && (was_open || is_open)) {
+      reported_one = false;
+    } else if (was_open && !is_open) {
       reported.kind = SALTUS_EVENT_CLOSE;
     } else if (!was_open && is_open) {
       reported.kind = SALTUS_EVENT_OPEN;
@@ -627,7 +657,7 @@ static void report_changes(saltusi_adaptive* w, double t, const double* y) {
     } else if (has_friction && old->mode == SALTUSI_SLIP && is_stuck(c->mode)) {
       reported.kind = SALTUS_EVENT_STICK;
     } else if (has_friction && old->mode == SALTUSI_SLIP && c->mode == SALTUSI_SLIP &&
-               old->sense != c->sense) {
+               old->sense != c->sense && !(key >= w->o.contacts && w->o.tangents[key] > 1)) {
       reported.kind = SALTUS_EVENT_REVERSAL;
     } else {
       reported_one = false;
@@ -657,12 +687,13 @@ static void find_scope(saltusi_adaptive* w, double t, const double* y, const sal
              found->kind == SALTUSI_FOUND_GUARD;
   for (int key = 0; key < w->o.nc; key++) {
     w->transition.scope[key] = true;
-    w->search.hits[key] = key == found->key;
+    w->search.hits[key] = found->key >= 0 && key == saltusi_owner(&w->o, found->key);
   }
   if (!all) {
     saltusi_mode_rows(&w->mode, t, y, false);
     int count = list_closed(w);
     saltusi_scope(&w->mode, w->decision.set, count, w->search.hits, w->transition.scope);
+    spread_scope(w);
   }
 }
 

@@ -32,9 +32,12 @@ static saltus_status shifted_gamma(saltusi_adaptive* w, int key, const double* x
 /* Whether an accumulation may be jumped over: nothing that feels the bounces flies or sticks. */
 static bool is_candidate(saltusi_adaptive* w, int key) {
   double e_N = w->o.law[key]->e_N;
+  if (w->o.nc > w->o.contacts) {
+    return false; /* grips are not followed over it */
+  }
   bool own =
       w->o.law[key]->friction != NULL; /* its friction is not in proportion to the normal force */
-  if (saltusi_is_closed(&w->contact[key]) || !(e_N > 0.0 && e_N < 1.0) || w->o.tangents[key] == 2 ||
+  if (saltusi_is_closed(&w->contact[key]) || !(e_N > 0.0 && e_N < 1.0) || w->o.tangents[key] >= 2 ||
       own) {
     return false;
   }

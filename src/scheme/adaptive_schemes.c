@@ -39,7 +39,7 @@ static void report(void* who, const saltus_event* event) {
 
 /* What went through each contact: lasting forces and impacts together; events distinguish them. */
 static void report_contacts(const saltusi_adaptive* w, const saltusi_step* s) {
-  for (int key = 0; key < w->o.nc; key++) {
+  for (int key = 0; key < w->o.contacts; key++) {
     bool acted = w->outcome.hit[key] || saltusi_is_closed(&w->contact[key]);
     for (int k = 0; k <= w->o.tangents[key]; k++) {
       acted = acted || w->outcome.lasting[w->o.base[key] + k] != 0.0;
@@ -53,7 +53,7 @@ static void report_contacts(const saltusi_adaptive* w, const saltusi_step* s) {
                                      .u_before = w->outcome.u_impact[2 * key],
                                      .u_after = w->outcome.u_impact[2 * key + 1],
                                      .impact = w->outcome.hit[key]};
-    for (int k = 0; k <= w->o.tangents[key]; k++) {
+    for (int k = 0; k <= w->o.law[key]->tangents; k++) {
       int r = w->o.base[key] + k;
       contact->impulse[k] = w->outcome.lasting[r] + w->outcome.impacts[r];
     }
@@ -163,10 +163,17 @@ static void dense_joints(void* work, const void* options, const saltusi_dense_qu
   saltusi_adaptive_dense_joints(&w->o, query->data, query->t, force, lasting);
 }
 
+static void dense_power(void* work, const void* options, const saltusi_dense_query* query,
+                        double power[2]) {
+  const saltusi_adaptive* w = work;
+  (void)options;
+  saltusi_adaptive_dense_power(&w->o, query->data, query->t, power);
+}
+
 /* Contact rows into three places for each contact. */
 static void spread(const saltusi_outline* o, const double* rows, double* out) {
-  for (int key = 0; key < o->nc; key++) {
-    int count = 1 + o->tangents[key];
+  for (int key = 0; key < o->contacts; key++) {
+    int count = 1 + o->law[key]->tangents;
     int first = o->base[key];
     for (int k = 0; k < 3; k++) {
       out[3 * key + k] = k < count ? rows[first + k] : 0.0;
@@ -207,24 +214,36 @@ static saltus_status forces(void* work, const void* options, const saltusi_step*
   return status;
 }
 
-/* Friction laws that are not among the statuses. */
+/* Friction laws that are not among the statuses; NULL: it is. */
+static const char* untreated(const saltus_friction_law* law, bool changing) {
+  if (law == NULL) {
+    return NULL;
+  }
+  bool beside = law->rolling > 0.0 || law->drilling > 0.0;
+  if (beside && changing) {
+    return "rolling and drilling friction of contacts that come and go";
+  }
+  if (law->rolling > 0.0 && law->patch != SALTUS_PATCH_NONE) {
+    return "rolling friction beside a patch";
+  }
+  return law->adhesion > 0.0 && law->shear != 0.0 ? "a bond with a shear of its own" : NULL;
+}
+
 static saltus_status check(const void* options, const saltus_system* sys, saltus_log log) {
   (void)options;
+  bool changing = (sys->traits & SALTUS_CHANGING_CONTACTS) != 0;
   for (int i = 0; i < sys->law_count; i++) {
-    const saltus_friction_law* law = sys->laws[i].friction;
-    const char* what = law == NULL                                 ? NULL
-                       : law->rolling > 0.0 || law->drilling > 0.0 ? "rolling and drilling friction"
-                       : law->patch != SALTUS_PATCH_NONE           ? "a patch"
-                       : law->adhesion > 0.0 && law->shear != 0.0  ? "a bond with shear"
-                                                                   : NULL;
+    const char* what = untreated(sys->laws[i].friction, changing);
     if (what != NULL) {
       saltusi_log(log, SALTUS_LEVEL_ERROR, "adaptive: contact %d \"%s\": %s is not treated", i,
                   sys->laws[i].name != NULL ? sys->laws[i].name : "", what);
       return SALTUS_ERR_UNSUPPORTED;
     }
   }
-  if (sys->dry_count > 0) {
-    saltusi_log(log, SALTUS_LEVEL_ERROR, "adaptive: dry friction \"%s\" of a joint is not treated",
+  if (sys->dry_count > 0 && changing) {
+    saltusi_log(log, SALTUS_LEVEL_ERROR,
+                "adaptive: dry friction \"%s\" of a joint beside contacts that come and go is not "
+                "treated",
                 sys->dry[0].name != NULL ? sys->dry[0].name : "");
     return SALTUS_ERR_UNSUPPORTED;
   }
@@ -277,6 +296,7 @@ static saltus_status check(const void* options, const saltus_system* sys, saltus
       .dense_contact = dense_contact,                                                              \
       .dense_joints = dense_joints,                                                                \
       .dense_bounce = dense_bounce,                                                                \
+      .dense_power = dense_power,                                                                  \
       .forces = forces_##id,                                                                       \
       .check = check,                                                                              \
       .own_clocks = true,                                                                          \

@@ -95,6 +95,18 @@ void saltusi_scheme_dense_forces(saltus_scheme* scheme, const saltusi_dense_quer
   ask_joints(scheme, &query, forces + 3 * (size_t)scheme->eval.sys.dims.nc, NULL);
 }
 
+void saltusi_scheme_dense_power(saltus_scheme* scheme, const saltusi_dense_query* at,
+                                double power[2]) {
+  assert(scheme != NULL && at != NULL && power != NULL);
+  saltusi_dense_query query = *at;
+  query.eval = &scheme->eval;
+  query.data = scheme->dense[1].data;
+  power[0] = power[1] = 0.0;
+  if (scheme->clocks == NULL && scheme->ops->dense_power != NULL) {
+    scheme->ops->dense_power(scheme->work, scheme->options, &query, power);
+  }
+}
+
 bool saltusi_scheme_dense_bounce(saltus_scheme* scheme, const saltusi_dense_query* at,
                                  saltusi_bounce_inside* bounce) {
   assert(scheme != NULL && at != NULL && bounce != NULL);

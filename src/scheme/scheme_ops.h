@@ -131,6 +131,10 @@ typedef struct saltusi_scheme_ops {
   /* One contact at the time of the query; NULL: its forces are not known inside the step. */
   void (*dense_contact)(void* work, const void* options, const saltusi_dense_query* query, int key,
                         saltus_contact_inside* contact);
+  /* ? nothing. W at the time of a query: of friction in rows that are no slip of a contact (rolling, spin, joints), and of
+   * what moves by itself in them. */
+  void (*dense_power)(void* work, const void* options, const saltusi_dense_query* query,
+                      double power[2]);
   /* [nj] N of joints, and N s that they gave since the start of the step, either may be NULL; NULL: not
    * known. */
   void (*dense_joints)(void* work, const void* options, const saltusi_dense_query* query,
@@ -230,6 +234,9 @@ void saltusi_scheme_dense_lasting(saltus_scheme* scheme, const saltusi_dense_que
 void saltusi_scheme_dense_forces(saltus_scheme* scheme, const saltusi_dense_query* at,
                                  double* forces);
 
+/* W of friction in rows that are no slip of a contact, and of what moves by itself in them, inside the last step. */
+void saltusi_scheme_dense_power(saltus_scheme* scheme, const saltusi_dense_query* at,
+                                double power[2]);
 /* The accumulation of impacts that the last committed step passes over; false: none. */
 bool saltusi_scheme_dense_bounce(saltus_scheme* scheme, const saltusi_dense_query* at,
                                  saltusi_bounce_inside* bounce);

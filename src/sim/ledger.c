@@ -113,6 +113,11 @@ static void add_power(saltusi_ledger_room* room, saltusi_account account, double
   saltusi_system_power(sys, &at, &room->power, power);
   account.energy->external += dt * power[0];
   account.energy->drive += dt * power[1];
+  if (in->power != NULL) {
+    in->power(in->who, &query, power);
+    account.energy->friction += dt * power[0];
+    account.energy->drive += dt * power[1];
+  }
   for (int key = 0; key < sys->dims.nc; key++) {
     contact_power(room, account, &at, dt, key);
   }

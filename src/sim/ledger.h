@@ -39,6 +39,8 @@ typedef struct saltusi_ledger_inside {
   void (*forces)(void* who, const saltusi_dense_query* at, double* forces);
   /* The accumulation that the step passes over; false: none. */
   bool (*bounce)(void* who, const saltusi_dense_query* at, saltusi_bounce_inside* bounce);
+  /* W of friction in rows that are no slip of a contact, and of what moves by itself in them; NULL: none. */
+  void (*power)(void* who, const saltusi_dense_query* at, double power[2]);
 } saltusi_ledger_inside;
 
 /* What is known of a step: its ends, its report, whether events are located, and the motion inside

@@ -541,6 +541,11 @@ static void ledger_forces(void* who, const saltusi_dense_query* at, double* forc
   inner_forces(sim, at, forces);
 }
 
+static void ledger_power(void* who, const saltusi_dense_query* at, double power[2]) {
+  saltus_sim* sim = who;
+  saltusi_scheme_dense_power(sim->scheme, at, power);
+}
+
 static bool ledger_bounce(void* who, const saltusi_dense_query* at, saltusi_bounce_inside* bounce) {
   saltus_sim* sim = who;
   saltusi_bounce_inside own = *bounce;
@@ -575,7 +580,8 @@ static void open_ledger(saltus_sim* sim, const saltus_step_report* report, doubl
   sim->motion = (saltusi_ledger_inside){.who = sim,
                                         .motion = ledger_motion,
                                         .forces = known ? ledger_forces : NULL,
-                                        .bounce = ledger_bounce};
+                                        .bounce = ledger_bounce,
+                                        .power = ledger_power};
   const saltusi_ledger_step step = {
       .report = report,
       .x0 = &sim->ends[0],

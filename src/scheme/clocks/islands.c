@@ -5,6 +5,7 @@
  */
 #include "scheme/clocks/islands.h"
 
+#include "system/frictions.h"
 #include <assert.h>
 #include <string.h>
 
@@ -86,7 +87,7 @@ static bool is_treated(const saltus_system* sys) {
   /* numbers of contacts, and laws that see all of them, belong to the whole */
   const saltus_impacts* rule = sys->impacts;
   laws = laws && (rule == NULL || (rule->matrix_count == 0 && rule->order != SALTUS_ORDER_OWN));
-  laws = laws && sys->dry_count == 0;
+  laws = laws && !saltusi_frictions_special(sys);
   return events && !maps && !changing && laws && encloses && !branches &&
          (rows || sys->dims.nc == 0) && (sys->dims.row_width > 0 || sys->dims.nj == 0) &&
          (blocks || diagonal);
