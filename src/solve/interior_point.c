@@ -243,6 +243,31 @@ static void times(const progress* p, const double* z, double* y) {
   }
 }
 
+/* Impulses `r` and their velocities as far inside the cones as the start says. */
+static void start_near(progress* p, const saltusi_interior_settings* settings) {
+  const saltusi_friction_pattern* pattern = p->in->pattern;
+  saltusi_interior_work* w = p->work;
+  for (int i = 0; i < pattern->units; i++) {
+    for (int a = pattern->offset[i]; a < pattern->offset[i + 1]; a++) {
+      w->z[a] =
+          settings->from[a] / p->impulse_scale * (a == pattern->offset[i] ? w->slope[i] : 1.0);
+    }
+  }
+  times(p, w->z, w->y);
+  for (int i = 0; i < pattern->units; i++) {
+    const int at = pattern->offset[i], d = cone_rows(p, i);
+    for (int a = at; a < pattern->offset[i + 1]; a++) {
+      w->y[a] += w->q[a];
+    }
+    if (d == 0) {
+      continue;
+    }
+    const double t = saltusi_tangent_norm(d, w->y + at);
+    w->z[at] = fmax(w->z[at], saltusi_tangent_norm(d, w->z + at)) + settings->start_z;
+    w->y[at] = fmax(w->y[at] + t, t) + settings->start_y;
+  }
+}
+
 /* miss, mean and y_T / |y_T| at the present point. */
 static void measure(progress* p) {
   const saltusi_friction_pattern* pattern = p->in->pattern;
@@ -703,7 +728,11 @@ saltusi_stage saltusi_interior_point(saltusi_interior_work* work, saltusi_block_
   size_t bytes = (size_t)in->pattern->rows * sizeof(double);
   classify(&p);
   scale_problem(&p);
-  start_point(&p, settings);
+  if (settings->from != NULL) {
+    start_near(&p, settings);
+  } else {
+    start_point(&p, settings);
+  }
   double best = INFINITY;
   double last = INFINITY;
   int stalled = 0;

@@ -272,12 +272,43 @@ static void factors_by_bodies_solve_what_they_say(void** state) {
   discard(p);
 }
 
+/* From impulses that are wrong by one part in a hundred, and from afar. */
+static void the_interior_point_starts_near_a_guess(void** state) {
+  (void)state;
+  pile* p = make();
+  int near = 0, far = 0;
+  for (int trial = 0; trial < 10; trial++) {
+    draw(p);
+    load(p, 1e-6);
+    assert_true(saltusi_friction_step_solve_blocks(&p->step, p->mu, p->q, p->r));
+    saltusi_friction_work* work = &p->step.work;
+    assert_true(saltusi_friction_reserve(work));
+    double guess[ROWS], r[ROWS];
+    for (int a = 0; a < ROWS; a++) {
+      guess[a] = p->r[a] * (1.0 + 0.01 * spread());
+    }
+    saltusi_interior_settings settings = {
+        .iterations = 60, .tol = 1e-4, .start_z = 0.3, .start_y = 0.3, .from = guess};
+    saltusi_stage stage =
+        saltusi_interior_point(&work->interior, &work->lu, &work->given, &settings, r);
+    near += stage.iterations;
+    assert_true(stage.residual <= 1e-4 && residual(p, r) <= 1e-4 * (1.0 + 1e-6));
+    settings.from = NULL;
+    settings.start_z = settings.start_y = 100.0;
+    far +=
+        saltusi_interior_point(&work->interior, &work->lu, &work->given, &settings, r).iterations;
+  }
+  assert_in_range(near, 1, far / 2); /* 6 iterations on average, measured */
+  discard(p);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(random_piles_are_solved_by_their_bodies),
       cmocka_unit_test(a_solution_is_kept_as_it_is),
       cmocka_unit_test(bodies_need_the_diagonal_blocks_alone),
       cmocka_unit_test(factors_by_bodies_solve_what_they_say),
+      cmocka_unit_test(the_interior_point_starts_near_a_guess),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
