@@ -10,16 +10,21 @@
 #include <assert.h>
 #include <string.h>
 
-void saltusi_planar_layout(saltusi_planar* work, int rows, int bilateral, bool has_friction,
+void saltusi_planar_layout(saltusi_planar* work, int rows, int bilateral, int tangents,
                            saltus_arena* arena) {
-  assert(work != NULL && arena != NULL && rows >= 0);
-  int unknowns = has_friction ? 2 * rows : rows; /* two rows of a contact with friction make four */
+  assert(work != NULL && arena != NULL && rows >= 0 && tangents >= 0);
+  int unknowns = tangents > 0 ? 2 * rows : rows; /* two rows of a contact with friction make four */
   work->unknowns_max = unknowns;
   saltusi_mixed_layout(&work->solver, bilateral, unknowns, unknowns, arena);
   work->unknown = SALTUS_PUSH(arena, int, rows);
   work->A = SALTUS_PUSH2(arena, double, unknowns, unknowns);
   work->b = SALTUS_PUSH(arena, double, unknowns);
   work->z = SALTUS_PUSH(arena, double, unknowns);
+  if (tangents > 1) {
+    saltusi_friction_step_layout(&work->friction, rows, 3, rows, arena);
+    work->first = SALTUS_PUSH(arena, int, rows + 1);
+    work->mu = SALTUS_PUSH(arena, double, rows);
+  }
 }
 
 /* Numbers the unknowns, bilateral ones first; returns how many those are. */
@@ -37,7 +42,7 @@ static int number(saltusi_planar* work, const saltusi_planar_problem* problem, i
       continue;
     }
     work->unknown[item->row] = next++;
-    if (item->has_friction) {
+    if (item->tangents > 0) {
       work->unknown[item->row + 1] = next;
       next += 3;
     }
@@ -54,7 +59,7 @@ static void spread(const saltusi_planar* work, const saltusi_planar_problem* pro
   for (int j = 0; j < problem->items; j++) {
     const saltusi_planar_item* item = &problem->item[j];
     into[work->unknown[item->row]] = sign * W[item->row];
-    if (item->has_friction) {
+    if (item->tangents > 0) {
       int tangent = work->unknown[item->row + 1];
       into[tangent] = sign * W[item->row + 1];
       into[tangent + 1] = -sign * W[item->row + 1];
@@ -69,7 +74,7 @@ static void write_rows(saltusi_planar* work, const saltusi_planar_problem* probl
     int normal = work->unknown[item->row];
     spread(work, problem, item->row, 1.0, work->A + (size_t)normal * (size_t)n);
     work->b[normal] = problem->rhs[item->row];
-    if (!item->has_friction) {
+    if (item->tangents == 0) {
       continue;
     }
     int plus = work->unknown[item->row + 1];
@@ -97,7 +102,7 @@ static void read_back(const saltusi_planar* work, const saltusi_planar_problem* 
   for (int i = 0; i < problem->items; i++) {
     const saltusi_planar_item* item = &problem->item[i];
     P[item->row] = work->z[work->unknown[item->row]];
-    if (item->has_friction) {
+    if (item->tangents > 0) {
       int plus = work->unknown[item->row + 1];
       double bound = item->mu * P[item->row];
       double force = work->z[plus] - work->z[plus + 1];
@@ -117,11 +122,88 @@ static bool solve_single(const saltusi_planar_problem* problem, double* P) {
   return true;
 }
 
+/* ---- in space ------------------------------------------------------------------------------- */
+
+static bool is_spatial(const saltusi_planar_problem* problem) {
+  bool any = false;
+  for (int i = 0; i < problem->items; i++) {
+    any = any || problem->item[i].tangents > 1;
+  }
+  return any;
+}
+
+/* Places of rows in the problem, bilateral ones first; returns how many those are, and counts the contacts. */
+static int place_rows(saltusi_planar* work, const saltusi_planar_problem* problem, int* units) {
+  int next = 0;
+  for (int i = 0; i < problem->items; i++) {
+    if (problem->item[i].bilateral) {
+      work->unknown[problem->item[i].row] = next++;
+    }
+  }
+  int bilateral = next;
+  *units = 0;
+  for (int i = 0; i < problem->items; i++) {
+    const saltusi_planar_item* item = &problem->item[i];
+    if (item->bilateral) {
+      continue;
+    }
+    work->first[*units] = next - bilateral;
+    work->mu[(*units)++] = item->tangents > 0 ? item->mu : 0.0;
+    for (int k = 0; k <= item->tangents; k++) {
+      work->unknown[item->row + k] = next++;
+    }
+  }
+  work->first[*units] = next - bilateral;
+  return bilateral;
+}
+
+static saltusi_mixed_outcome solve_spatial(saltusi_planar* work,
+                                           const saltusi_planar_problem* problem, double* P) {
+  int units = 0;
+  int bilateral = place_rows(work, problem, &units);
+  int contact = work->first[units];
+  int n = bilateral + contact;
+  for (int i = 0; i < problem->items; i++) {
+    for (int k = 0; k <= problem->item[i].tangents; k++) {
+      int r = problem->item[i].row + k;
+      double* into = work->A + (size_t)work->unknown[r] * (size_t)n;
+      work->b[work->unknown[r]] = problem->rhs[r];
+      for (int j = 0; j < problem->items; j++) {
+        for (int m = 0; m <= problem->item[j].tangents; m++) {
+          int c = problem->item[j].row + m;
+          into[work->unknown[c]] = problem->W[(size_t)r * (size_t)problem->rows + (size_t)c];
+        }
+      }
+    }
+  }
+  if (!saltusi_mixed_reduce(&work->solver, bilateral, contact, work->A, work->b)) {
+    return SALTUSI_MIXED_NO_NUMBER;
+  }
+  memset(work->z, 0, (size_t)n * sizeof(double));
+  bool solved =
+      saltusi_friction_step_solve(&work->friction, units, work->first, work->mu, work->solver.schur,
+                                  work->solver.rest, work->z + bilateral);
+  if (!solved) {
+    return SALTUSI_MIXED_UNSOLVED;
+  }
+  saltusi_mixed_expand(&work->solver, bilateral, contact, work->z);
+  for (int i = 0; i < problem->items; i++) {
+    for (int k = 0; k <= problem->item[i].tangents; k++) {
+      int r = problem->item[i].row + k;
+      P[r] = work->z[work->unknown[r]];
+    }
+  }
+  return SALTUSI_MIXED_SOLVED;
+}
+
 saltusi_mixed_outcome saltusi_planar_solve(saltusi_planar* work,
                                            const saltusi_planar_problem* problem, double* P) {
   assert(work != NULL && problem != NULL);
   if (problem->items == 0 || solve_single(problem, P)) {
     return SALTUSI_MIXED_SOLVED;
+  }
+  if (is_spatial(problem)) {
+    return solve_spatial(work, problem, P);
   }
   int n = 0;
   int bilateral = number(work, problem, &n);
@@ -145,13 +227,22 @@ double saltusi_planar_residual(const saltusi_planar_problem* problem, const doub
     double u = saltusi_dot(problem->rows, problem->W + r * rows, P) + problem->rhs[r];
     double diagonal = problem->W[r * rows + r];
     worst = fmax(worst, item->bilateral ? fabs(u) : fabs(fmin(u, diagonal * P[r])));
-    if (item->has_friction) {
-      size_t t = r + 1;
+    double bound = item->mu * fmax(P[r], 0.0);
+    double pulled[2] = {0.0, 0.0}; /* friction that slip of the present size would leave */
+    double scale = 0.0;
+    for (int k = 0; k < item->tangents; k++) {
+      scale = fmax(scale, problem->W[(r + 1 + (size_t)k) * (rows + 1)]);
+    }
+    for (int k = 0; k < item->tangents; k++) {
+      size_t t = r + 1 + (size_t)k;
       double slip = saltusi_dot(problem->rows, problem->W + t * rows, P) + problem->rhs[t];
-      double scale = problem->W[t * rows + t];
-      double bound = item->mu * fmax(P[r], 0.0);
-      double pulled = fmin(fmax(P[t] - slip / scale, -bound), bound);
-      worst = fmax(worst, scale * fabs(P[t] - pulled));
+      pulled[k] = P[t] - slip / scale;
+    }
+    double size = item->tangents > 1 ? hypot(pulled[0], pulled[1]) : fabs(pulled[0]);
+    for (int k = 0; k < item->tangents; k++) {
+      double at_bound = item->tangents > 1 ? pulled[k] * bound / size : copysign(bound, pulled[k]);
+      double left = size > bound ? at_bound : pulled[k];
+      worst = fmax(worst, scale * fabs(P[item->row + 1 + k] - left));
     }
   }
   return worst;

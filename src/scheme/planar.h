@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * planar.h - joints, frictionless contacts and contacts with planar Coulomb friction in one
- * complementarity problem.
+ * planar.h - joints, frictionless contacts and contacts with Coulomb friction in one problem: in the plane
+ * a linear complementarity problem, in space one with cones (solve/friction_step.h).
  *
  *   u = W P + rhs
  *   joint            u = 0
  *   contact          0 <= u_N  perp  P_N >= 0
- *   with friction    -u_T in the normal cone of [-mu P_N, mu P_N] at P_T
+ *   with friction    -u_T in the normal cone of [-mu P_N, mu P_N] at P_T, in space of the disc of radius mu P_N
  *
  * A contact with friction has the unknowns P_N, T+, T- and a slip speed s (Stewart and Trinkle
  * 1996), P_T = T+ - T-:
@@ -20,12 +20,13 @@
 #ifndef SALTUSI_PLANAR_H
 #define SALTUSI_PLANAR_H
 
+#include "solve/friction_step.h"
 #include "solve/mixed_lcp.h"
 
 typedef struct saltusi_planar_item {
-  int row; /* of the joint, or of the normal; a tangent row follows when it has friction */
+  int row; /* of the joint, or of the normal; rows of tangents follow when it has friction */
   bool bilateral;
-  bool has_friction;
+  int tangents; /* 0: without friction */
   double mu;
 } saltusi_planar_item;
 
@@ -40,14 +41,17 @@ typedef struct saltusi_planar_problem {
 typedef struct saltusi_planar {
   saltusi_mixed_work solver;
   int unknowns_max;
-  int* unknown; /* [rows] first unknown of a row; tangent rows: T+ */
-  double* A;    /* [unknowns x unknowns] */
-  double* b;    /* [unknowns] */
-  double* z;    /* [unknowns] */
+  int* unknown;                   /* [rows] first unknown of a row; tangent rows: T+ */
+  double* A;                      /* [unknowns x unknowns] */
+  double* b;                      /* [unknowns] */
+  double* z;                      /* [unknowns] */
+  saltusi_friction_step friction; /* in space */
+  int* first;                     /* [rows + 1] row of each contact there */
+  double* mu;                     /* [rows] */
 } saltusi_planar;
 
-/* Room for problems of up to `rows` rows, `bilateral` of them joints; has_friction: friction may occur. */
-void saltusi_planar_layout(saltusi_planar* work, int rows, int bilateral, bool has_friction,
+/* Room for problems of up to `rows` rows, `bilateral` of them joints, and so many tangents of contacts with friction. */
+void saltusi_planar_layout(saltusi_planar* work, int rows, int bilateral, int tangents,
                            saltus_arena* arena);
 
 /* P [rows] is written when solved. */

@@ -34,22 +34,27 @@ typedef struct saltusi_dg_item {
   int key; /* of a contact; number of a joint */
   int law; /* place of a contact's law */
   bool joint;
-  bool fresh;        /* touches at the end, is not held */
-  bool bounces;      /* and was apart at the start: restitution */
-  bool has_friction; /* planar friction: a tangent row follows the normal one */
-  int row;           /* its first row at a stage */
-  double gap;        /* m, at the start; of a joint: its constraint */
+  bool fresh;   /* touches at the end, is not held */
+  bool bounces; /* and was apart at the start: restitution */
+  int tangents; /* with friction: rows of tangents that follow the normal one */
+  int row;      /* its first row at a stage */
+  double gap;   /* m, at the start; of a joint: its constraint */
   double mu;
   double e_N, e_T;    /* in force at the end of this step */
-  double u_before[2]; /* m/s, of the impact law */
+  double u_before[3]; /* m/s, of the impact law */
 } saltusi_dg_item;
+
+/* Rows of an item at a stage. */
+static inline int saltusi_dg_item_rows(const saltusi_dg_item* item) {
+  return 1 + item->tangents;
+}
 
 /* A contact that approached right at the start of the step. */
 typedef struct saltusi_dg_start {
   int law;
   double gap;                     /* m */
-  double u_before[2], u_after[2]; /* m/s */
-  double impulse[2];              /* N s; 0: it did not */
+  double u_before[3], u_after[3]; /* m/s */
+  double impulse[3];              /* N s; 0: it did not */
 } saltusi_dg_start;
 
 /* The row against which the force of one stage stands: u = G(place) . sum_m weight[m] a_m + ... */
@@ -209,9 +214,9 @@ void saltusi_dg_pairs(saltusi_dg* w);
 saltus_status saltusi_dg_stage_law(saltusi_dg* w, const saltusi_step* s);
 /* G(node, row) . x */
 double saltusi_dg_dot(const saltusi_dg* w, int node, int row, const double* x);
-/* What the row of a pair is worth without any acceleration, divided by h or h^2. */
+/* What a row of a pair, part 0 the normal, is worth without any acceleration, divided by h or h^2. */
 double saltusi_dg_constant(const saltusi_dg* w, const saltusi_step* s, const saltusi_dg_pair* pair,
-                           int item, bool normal);
+                           int item, int part);
 /* Whether a held contact has friction. */
 bool saltusi_dg_rubs(const saltusi_dg* w);
 /* Passes of a blockwise solution: 0.24^60 is far below rounding. Whether a pass that changed forces of some size by so

@@ -19,7 +19,7 @@
 #include <assert.h>
 #include <string.h>
 
-enum { ROWS = 2 }; /* of a contact: normal and one tangent */
+enum { ROWS = 3 }; /* of a contact: normal and tangents */
 
 /* Where the parts of the data are. */
 typedef struct parts {
@@ -98,7 +98,7 @@ void saltusi_dg_keep(const saltusi_dg* w, const saltusi_step* s) {
   }
   for (int i = 0; i < w->touching; i++) {
     const saltusi_dg_item* item = &w->items[i];
-    for (int part = 0; part < (item->has_friction ? 2 : 1) && !item->joint; part++) {
+    for (int part = 0; part < saltusi_dg_item_rows(item) && !item->joint; part++) {
       int row = item->row + part;
       size_t at = (size_t)item->key * ROWS + (size_t)part;
       p.end[at] = w->p[row];

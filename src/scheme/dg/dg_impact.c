@@ -23,14 +23,14 @@ static void add(saltusi_dg* w, const saltusi_step* s, saltusi_dg_item item) {
   const saltus_system* sys = &s->eval->sys;
   if (!item.joint) {
     const saltus_contact_law* law = &sys->laws[item.law];
-    item.has_friction = law->tangents > 0 && law->mu > 0.0;
+    item.tangents = law->mu > 0.0 ? law->tangents : 0;
     item.mu = law->mu;
     item.e_N = item.bounces ? law->e_N : 0.0;
     item.e_T = item.bounces ? law->e_T : 0.0;
     w->item_of[item.key] = w->touching;
   }
   item.row = w->rows;
-  int rows = item.has_friction ? 2 : 1;
+  int rows = saltusi_dg_item_rows(&item);
   assert(w->rows + rows <= w->row_max && w->touching < w->item_max);
   w->items[w->touching++] = item;
   w->rows += rows;
@@ -157,10 +157,8 @@ void saltusi_dg_law_items(saltusi_dg* w, int items) {
   assert(w != NULL && items >= 0 && items <= w->touching);
   for (int i = 0; i < items; i++) {
     const saltusi_dg_item* item = &w->items[i];
-    w->law_items[i] = (saltusi_planar_item){.row = item->row,
-                                            .bilateral = item->joint,
-                                            .has_friction = item->has_friction,
-                                            .mu = item->mu};
+    w->law_items[i] = (saltusi_planar_item){
+        .row = item->row, .bilateral = item->joint, .tangents = item->tangents, .mu = item->mu};
   }
 }
 
@@ -175,7 +173,7 @@ static void keep_start(saltusi_dg* w, const saltusi_step* s) {
     }
     saltusi_dg_start* start = &w->start[item->key];
     *start = (saltusi_dg_start){.law = item->law, .gap = item->gap};
-    for (int part = 0; part < (item->has_friction ? 2 : 1); part++) {
+    for (int part = 0; part < saltusi_dg_item_rows(item); part++) {
       start->impulse[part] = w->W_z[item->row + part];
       start->u_before[part] = row_velocity(w, 0, item->row + part, s->v0);
       start->u_after[part] = row_velocity(w, 0, item->row + part, w->v_start);
@@ -213,8 +211,8 @@ saltus_status saltusi_dg_begin(saltusi_dg* w, const saltus_dg_options* o, const 
     const saltus_contact_law* law = &sys->laws[item->law];
     bool approaches = w->W_rhs[item->row] < -o->velocity_tol * w->size;
     w->W_rhs[item->row] *= approaches ? 1.0 + law->e_N : 1.0;
-    if (item->has_friction && approaches) {
-      w->W_rhs[item->row + 1] *= 1.0 + law->e_T;
+    for (int k = 1; approaches && k <= item->tangents; k++) {
+      w->W_rhs[item->row + k] *= 1.0 + law->e_T;
     }
   }
   saltusi_dg_law_items(w, w->held);
@@ -266,9 +264,9 @@ static void restitute(saltusi_dg* w, int nv) {
     saltusi_dg_item* item = &w->items[i];
     item->u_before[0] = row_velocity(w, last, item->row, before);
     w->W_rhs[item->row] += item->e_N * fmin(item->u_before[0], 0.0);
-    if (item->has_friction) {
-      item->u_before[1] = row_velocity(w, last, item->row + 1, before);
-      w->W_rhs[item->row + 1] += item->e_T * item->u_before[1];
+    for (int k = 1; k <= item->tangents; k++) {
+      item->u_before[k] = row_velocity(w, last, item->row + k, before);
+      w->W_rhs[item->row + k] += item->e_T * item->u_before[k];
     }
   }
 }
@@ -280,7 +278,7 @@ static void keep_pressing(saltusi_dg* w) {
     const saltusi_dg_item* item = &w->items[i];
     bool presses = w->r[(w->nodes - 1) * w->row_max + item->row] > 0.0;
     w->law_items[i].bilateral = item->joint || presses;
-    w->law_items[i].has_friction = false;
+    w->law_items[i].tangents = 0;
   }
 }
 
@@ -346,12 +344,12 @@ static void report(const saltusi_dg* w, const saltusi_step* s, const saltusi_dg_
   double at_start = held ? row_velocity(w, 0, item->row, w->v_start) : item->u_before[0];
   contact->u_before = at_start;
   contact->u_after = row_velocity(w, last, item->row, s->v1);
-  if (item->has_friction) {
-    contact->slip_before[0] =
-        held ? row_velocity(w, 0, item->row + 1, w->v_start) : item->u_before[1];
-    contact->slip_after[0] = row_velocity(w, last, item->row + 1, s->v1);
+  for (int k = 1; k <= item->tangents; k++) {
+    contact->slip_before[k - 1] =
+        held ? row_velocity(w, 0, item->row + k, w->v_start) : item->u_before[k];
+    contact->slip_after[k - 1] = row_velocity(w, last, item->row + k, s->v1);
   }
-  for (int part = 0; part < (item->has_friction ? 2 : 1); part++) {
+  for (int part = 0; part < saltusi_dg_item_rows(item); part++) {
     int row = item->row + part;
     double lasting = 0.0;
     for (int k = 0; k < w->nodes && held; k++) {
@@ -363,7 +361,7 @@ static void report(const saltusi_dg* w, const saltusi_step* s, const saltusi_dg_
     if (start->impulse[0] > 0.0) {
       sudden += start->impulse[part];
       contact->u_before = start->u_before[0];
-      contact->slip_before[0] = start->u_before[1];
+      memcpy(contact->slip_before, start->u_before + 1, sizeof contact->slip_before);
     }
     contact->impulse[part] = lasting + sudden;
     contact->lasting[part] = lasting;
@@ -377,16 +375,16 @@ static void report_gone(const saltusi_dg* w, const saltusi_step* s) {
   for (int key = 0; key < s->eval->sys.dims.nc; key++) {
     const saltusi_dg_start* start = &w->start[key];
     if (start->impulse[0] > 0.0 && w->item_of[key] < 0) {
-      s->contacts[s->report->active++] =
-          (saltus_contact_step){.key = key,
-                                .law = start->law,
-                                .gap = start->gap,
-                                .u_before = start->u_before[0],
-                                .u_after = start->u_after[0],
-                                .slip_before = {start->u_before[1], 0.0},
-                                .slip_after = {start->u_after[1], 0.0},
-                                .impulse = {start->impulse[0], start->impulse[1], 0.0},
-                                .impact = true};
+      s->contacts[s->report->active++] = (saltus_contact_step){
+          .key = key,
+          .law = start->law,
+          .gap = start->gap,
+          .u_before = start->u_before[0],
+          .u_after = start->u_after[0],
+          .slip_before = {start->u_before[1], start->u_before[2]},
+          .slip_after = {start->u_after[1], start->u_after[2]},
+          .impulse = {start->impulse[0], start->impulse[1], start->impulse[2]},
+          .impact = true};
     }
   }
 }

@@ -52,7 +52,7 @@ static void take_items(saltusi_dg* w, int node, int items, int joints) {
   saltusi_operator_begin(&w->op, joints);
   for (int i = 0; i < items; i++) {
     const saltusi_dg_item* item = &w->items[i];
-    int rows = item->has_friction ? 2 : 1;
+    int rows = saltusi_dg_item_rows(item);
     for (int r = item->row; r < item->row + rows; r++) {
       copy_row(w, node, r, 1.0, &w->op.rows, r);
     }
@@ -172,11 +172,11 @@ static void write_pair(saltusi_dg* w, const saltusi_step* s, int i, bool frictio
   }
   for (int k = 0; k < w->held; k++) {
     const saltusi_dg_item* item = &w->items[k];
-    for (int part = 0; part < (item->has_friction ? 2 : 1); part++) {
+    for (int part = 0; part < saltusi_dg_item_rows(item); part++) {
       bool normal = part == 0;
       int r = item->row + part;
       int place = normal ? pair->place : pair->tangent_place;
-      double u = saltusi_dg_constant(w, s, pair, k, normal) +
+      double u = saltusi_dg_constant(w, s, pair, k, part) +
                  saltusi_dg_dot(w, place, r, normal ? along : across);
       w->op.rhs[r] = factor > 0.0 ? u / factor : u;
       if (w->op.apart) {

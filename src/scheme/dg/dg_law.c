@@ -60,10 +60,11 @@ void saltusi_dg_pairs(saltusi_dg* w) {
 }
 
 double saltusi_dg_constant(const saltusi_dg* w, const saltusi_step* s, const saltusi_dg_pair* pair,
-                           int item, bool normal) {
-  assert(w != NULL && s != NULL && pair != NULL && item >= 0 && item < w->held);
+                           int item, int part) {
+  assert(w != NULL && s != NULL && pair != NULL && item >= 0 && item < w->held && part >= 0);
   const saltusi_dg_item* it = &w->items[item];
-  int row = it->row + (normal ? 0 : 1);
+  bool normal = part == 0;
+  int row = it->row + part;
   int place = normal ? pair->place : pair->tangent_place;
   int level = normal ? pair->level : SALTUS_DG_VELOCITY;
   int at = place * w->row_max + row;
@@ -107,13 +108,13 @@ static void write_row(saltusi_dg* w, const saltusi_step* s, int pairs, int i, in
   const saltusi_dg_pair* pair = &w->pair[i];
   int nv = s->eval->sys.dims.nv;
   int n = pairs * w->held_rows;
-  for (int part = 0; part < (w->items[item].has_friction ? 2 : 1); part++) {
+  for (int part = 0; part < saltusi_dg_item_rows(&w->items[item]); part++) {
     bool normal = part == 0;
     const double* weights = normal ? pair->normal : pair->tangent;
     int row = w->items[item].row + part;
     int at = (normal ? pair->place : pair->tangent_place) * w->row_max + row;
     int into = i * w->held_rows + row;
-    double sum = saltusi_dg_constant(w, s, pair, item, normal);
+    double sum = saltusi_dg_constant(w, s, pair, item, part);
     for (int m = 0; m < w->nodes; m++) {
       if (weights[m] != 0.0) {
         sum += weights[m] * saltusi_row_dot(&w->at, at, w->a_next + (size_t)m * (size_t)nv);
@@ -135,7 +136,7 @@ static void write_items(saltusi_dg* w, int pairs) {
       const saltusi_dg_item* item = &w->items[k];
       w->law_items[i * w->held + k] = (saltusi_planar_item){.row = i * w->held_rows + item->row,
                                                             .bilateral = item->joint,
-                                                            .has_friction = item->has_friction,
+                                                            .tangents = item->tangents,
                                                             .mu = item->mu};
     }
   }
@@ -215,7 +216,7 @@ static bool solve_blockwise(saltusi_dg* w, int pairs) {
 bool saltusi_dg_rubs(const saltusi_dg* w) {
   assert(w != NULL);
   for (int i = 0; i < w->held; i++) {
-    if (w->items[i].has_friction) {
+    if (w->items[i].tangents > 0) {
       return true;
     }
   }

@@ -90,7 +90,7 @@ void saltusi_dg_rows(saltusi_dg* w, const saltus_system* sys, const saltus_point
       saltusi_rows_joint(sys, at, joint, &w->at, row);
     }
   } else {
-    saltusi_rows_contact(sys, at, item->key, item->has_friction ? 2 : 1, &w->at, row);
+    saltusi_rows_contact(sys, at, item->key, saltusi_dg_item_rows(item), &w->at, row);
   }
 }
 

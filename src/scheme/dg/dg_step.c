@@ -31,13 +31,14 @@ enum { TIRED_SWEEPS = 40 };
  * to some hundred: what the rounding of a position makes of a force times h. */
 static const double position_rounding = 1e-13;
 
-static bool friction_occurs(const saltus_system* sys) {
+/* Tangents of the contact with friction that has most of them. */
+static int tangents_most(const saltus_system* sys) {
+  int most = 0;
   for (int i = 0; i < sys->law_count && sys->laws != NULL; i++) {
-    if (sys->laws[i].tangents > 0 && sys->laws[i].mu > 0.0) {
-      return true;
-    }
+    bool more = sys->laws[i].mu > 0.0 && sys->laws[i].tangents > most;
+    most = more ? sys->laws[i].tangents : most;
   }
-  return false;
+  return most;
 }
 
 static int at_most(int count, int most) {
@@ -47,7 +48,7 @@ static int at_most(int count, int most) {
 /* Room of dense problems, which grows when more is met. */
 static void choose_sizes(saltusi_dg* w, const saltusi_eval* eval) {
   const saltus_dims* d = &eval->sys.dims;
-  w->row_max = d->nj + d->nc * (friction_occurs(&eval->sys) ? 2 : 1);
+  w->row_max = d->nj + d->nc * (1 + tangents_most(&eval->sys));
   w->item_max = d->nj + d->nc;
   size_t all = (size_t)w->nodes * (size_t)w->row_max;
   size_t room = saltusi_room_of(&eval->room, SALTUSI_ROOM_UNKNOWNS, SALTUSI_DG_LARGE);
@@ -64,7 +65,7 @@ static void layout_large(saltusi_dg* w, const saltusi_eval* eval, saltus_arena* 
     return;
   }
   const saltusi_demand demand = {
-      .friction = friction_occurs(&eval->sys), .two_sided = true, .own_law = true};
+      .friction = tangents_most(&eval->sys) > 0, .two_sided = true, .own_law = true};
   saltusi_operator_layout(&w->op, eval, &demand, arena);
   w->pushed = SALTUS_PUSH2(arena, double, w->nodes, d->nv);
   w->sums = SALTUS_PUSH2(arena, double, 2, d->nv);
@@ -82,12 +83,12 @@ static void layout_large(saltusi_dg* w, const saltusi_eval* eval, saltus_arena* 
 
 static void layout_laws(saltusi_dg* w, const saltus_system* sys, saltus_arena* arena) {
   const saltus_dims* d = &sys->dims;
-  bool has_friction = friction_occurs(sys);
   int law_max = w->law_max;
   int joints = at_most(w->nodes * d->nj, law_max);
   /* contacts that press are bilateral in the correction of the end velocity */
   int bilateral = joints > w->dense_rows ? joints : w->dense_rows;
-  saltusi_planar_layout(&w->planar, law_max, w->has_op ? law_max : bilateral, has_friction, arena);
+  saltusi_planar_layout(&w->planar, law_max, w->has_op ? law_max : bilateral, tangents_most(sys),
+                        arena);
   w->law_items = SALTUS_PUSH2(arena, saltusi_planar_item, w->nodes, w->item_max);
   w->D = SALTUS_PUSH2(arena, double, law_max, law_max);
   w->rhs = SALTUS_PUSH(arena, double, law_max);

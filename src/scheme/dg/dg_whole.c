@@ -46,7 +46,7 @@ static int place_of(const saltusi_dg_pair* pair, bool normal) {
 }
 
 static int rows_of(const saltusi_dg_item* item) {
-  return item->has_friction ? 2 : 1;
+  return saltusi_dg_item_rows(item);
 }
 
 /* sum_m weight[m] x_m over stages one after the other */
@@ -244,7 +244,7 @@ static void write_right(const whole* h, bool answered) {
       const saltusi_dg_item* item = &w->items[h->item[e]];
       for (int part = 0; part < rows_of(item); part++, row++) {
         bool normal = part == 0;
-        w->rhs[row] = saltusi_dg_constant(w, h->s, pair, h->item[e], normal) +
+        w->rhs[row] = saltusi_dg_constant(w, h->s, pair, h->item[e], part) +
                       saltusi_dg_dot(w, place_of(pair, normal), item->row + part,
                                      w->sums + (normal ? 0 : nv));
       }
@@ -349,7 +349,7 @@ static saltus_status close_joints(const whole* h) {
       saltusi_add_scaled(nv, pair->normal[m], w->pushed + (size_t)m * (size_t)nv, w->sums);
     }
     for (int j = 0; j < w->chosen_count; j++) { /* items of joints are rows of joints */
-      w->joint_b[i * w->chosen_count + j] = saltusi_dg_constant(w, h->s, pair, w->chosen[j], true) +
+      w->joint_b[i * w->chosen_count + j] = saltusi_dg_constant(w, h->s, pair, w->chosen[j], 0) +
                                             saltusi_dg_dot(w, pair->place, w->chosen[j], w->sums);
     }
   }
