@@ -26,13 +26,16 @@ typedef struct entry {
 /* Friction and impact laws that a scheme treats; docs/laws.md has the table. */
 static const char* treats(unsigned what) {
   bool laws = (what & SALTUS_TREATS_LAWS) != 0;
+  if ((what & SALTUS_TREATS_FRICTION_LAWS) != 0) {
+    return laws ? "all friction, all laws" : "all friction, Newton's law";
+  }
   if ((what & SALTUS_TREATS_FRICTION) != 0) {
-    return laws ? "friction, all laws" : "friction";
+    return laws ? "spatial friction, all laws" : "spatial friction, Newton's law";
   }
   if ((what & SALTUS_TREATS_PLANAR_FRICTION) != 0) {
-    return laws ? "planar friction, all laws" : "planar friction";
+    return laws ? "planar friction, all laws" : "planar friction, Newton's law";
   }
-  return laws ? "all laws" : "";
+  return laws ? "no friction, all laws" : "no friction, Newton's law";
 }
 
 static bool scheme_entry(int i, entry* e) {

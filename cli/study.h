@@ -260,5 +260,6 @@ extern const study study_law_dimer;
 extern const study study_law_rocking;
 extern const study study_law_order;
 extern const study study_law_energy;
+extern const study study_law_stick_slip;
 
 #endif

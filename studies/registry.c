@@ -90,6 +90,7 @@ static const study* const registry[] = {
     &study_law_rocking,
     &study_law_order,
     &study_law_energy,
+    &study_law_stick_slip,
 };
 
 const study* study_at(int i) {

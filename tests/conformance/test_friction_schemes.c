@@ -291,6 +291,86 @@ static void the_woodpecker_climbs_down_its_pole(void** state) {
   }
 }
 
+/* The block on its spring at 0.75 s, after it turned twice: orders 1 to 6 between two grids, as long as the error is
+ * above rounding. */
+static void orders_are_kept_through_slip_that_turns(void** state) {
+  (void)state;
+  FOR_EVERY_SCHEME_WITH_FRICTION(info) {
+    if (!info->locates_events || info->chooses_step || info->pyramids) {
+      continue;
+    }
+    double error[2];
+    int steps = info->order == 1 ? 1200 : info->order == 2 ? 150 : 75;
+    for (int k = 0; k < 2; k++) {
+      run r = start("coulomb-block", info->name, 0.75 / (steps << k), NULL, 0);
+      assert_int_equal(saltus_sim_run(r.sim, steps << k), SALTUS_OK);
+      error[k] = fabs(saltus_sim_q(r.sim)[0] - block_at(0.75));
+      finish(&r);
+    }
+    double order = log2(error[0] / error[1]);
+    if (error[1] > 1e-12 && !(fabs(order - info->order) < 0.5)) {
+      fail_msg("%s: order %g, errors %g and %g", info->name, order, error[0], error[1]);
+    }
+  }
+}
+
+static const char across[] =
+    "saltus: 1\n"
+    "coordinates: {x: {start: 0, velocity: 0.8*cos(1.2)}, y: {start: 0, velocity: 0.8*sin(1.2)}, "
+    "z: 0}\n"
+    "kinetic: (x'^2 + y'^2 + z'^2)/2\n"
+    "potential: 10*z - x\n"
+    "contacts: [{name: floor, gap: z, slip: x', slip2: y', friction: 0.2}]\n";
+
+/* A mass slides across a force f = 1 with mu g = 2 f and comes to rest: with T = tan(phi/2) of the angle between its
+ * velocity and the force |v| = C T (1 + T^2) / 2, so it stops at x = C^2/4 (T^2/2 - T^6/6), y = C^2/2 (T^3/3 + T^5/5).
+ * Schemes with a fixed step are of first order at least, implicit Runge-Kutta methods of theirs. */
+static void a_mass_that_is_pushed_across_stops_where_it_should(void** state) {
+  (void)state;
+  double T = tan(0.6);
+  double C = 1.6 / (T * (1.0 + T * T));
+  double x = C * C / 4.0 * (T * T / 2.0 - pow(T, 6.0) / 6.0);
+  double y = C * C / 2.0 * (T * T * T / 3.0 + pow(T, 5.0) / 5.0);
+  FOR_EVERY_SCHEME_WITH_FRICTION(info) {
+    if ((info->treats & SALTUS_TREATS_FRICTION) == 0 || info->pyramids) {
+      continue;
+    }
+    double error[2] = {0.0, 0.0};
+    for (int k = 0; k < (info->chooses_step ? 1 : 2); k++) {
+      int steps = 150 << (2 * k);
+      const saltus_scene_def def = {.path = "across", .text = across};
+      run r = {0};
+      assert_int_equal(saltus_scene_create(&def, &r.scene), SALTUS_OK);
+      r.view = saltus_scene_look(r.scene);
+      const saltus_sim_def sim = {.system = r.view->system,
+                                  .scheme = info->name,
+                                  .h = info->chooses_step ? 0.0 : 1.5 / steps,
+                                  .q0 = r.view->q0,
+                                  .v0 = r.view->v0};
+      assert_int_equal(saltus_sim_create(&sim, &r.sim), SALTUS_OK);
+      assert_int_equal(saltus_sim_run_until(r.sim, 1.5), SALTUS_OK);
+      const double* q = saltus_sim_q(r.sim);
+      error[k] = hypot(q[0] - x, q[1] - y);
+      assert_near(hypot(saltus_sim_v(r.sim)[0], saltus_sim_v(r.sim)[1]), 0.0, 1e-9);
+      finish(&r);
+    }
+    double order = log2(error[0] / error[1]) / 2.0;
+    bool exact = info->locates_events && info->order > 2;
+    if (!(error[0] < (info->chooses_step || exact ? 1e-5 : 2e-2)) ||
+        (!info->chooses_step && !(order > 0.7) && error[1] > 1e-9)) {
+      fail_msg("%s: order %g, errors %g and %g", info->name, order, error[0], error[1]);
+    }
+  }
+}
+
+/* The table of schemes and friction: there is none that refuses it. */
+static void every_scheme_treats_friction_in_space(void** state) {
+  (void)state;
+  for (int k = 0; k < saltus_scheme_count(); k++) {
+    assert_true((saltus_scheme_at(k)->treats & SALTUS_TREATS_FRICTION) != 0);
+  }
+}
+
 /* Nothing is allocated in a step, and the same run gives the same bits. */
 static void friction_allocates_nothing_and_repeats_its_bits(void** state) {
   (void)state;
@@ -330,6 +410,9 @@ int main(void) {
       cmocka_unit_test(the_pendulum_pressed_on_a_wall_sticks),
       cmocka_unit_test(joints_and_friction_share_a_step),
       cmocka_unit_test(the_woodpecker_climbs_down_its_pole),
+      cmocka_unit_test(orders_are_kept_through_slip_that_turns),
+      cmocka_unit_test(a_mass_that_is_pushed_across_stops_where_it_should),
+      cmocka_unit_test(every_scheme_treats_friction_in_space),
       cmocka_unit_test(friction_allocates_nothing_and_repeats_its_bits),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
