@@ -11,7 +11,8 @@
  *
  * In s = sin t it is convex on the half cos t > 0 where p <= 0, and where p > 0 convex between the two s with
  * (1 - s^2)^(3/2) = p / k and falling towards the ends. So each half has one minimum at most: branch 0 is that of
- * cos t > 0, branch 1 the other one. A branch that has none means the minimum that there is.
+ * cos t > 0, branch 1 the other one. A branch that has none means the minimum that there is. Where p = 0 and |q| >= k, as of
+ * a line at right angles to the axis that crosses it, the one minimum is between the halves, and counts as branch 0.
  *
  * Circle and circle, ellipsoid or side of a cone: a point of the circle has its closest point there in closed form; the
  * minimum over the circle is bracketed by samples and found by its slope d . T = 0.
@@ -46,7 +47,11 @@ static bool minimum_of_half(const chord* given, double sign, double* t) {
     high = acos(cbrt(p / c.k));
   }
   double low = -high;
-  if (!(slope(&c, sign, low) < 0.0) || !(slope(&c, sign, high) > 0.0)) {
+  /* at the ends of the half the slope is p and -p, whatever rounding makes of the cosine there */
+  const bool inside = p < 0.0    ? true
+                      : p == 0.0 ? fabs(c.q) < c.k
+                                 : slope(&c, sign, low) < 0.0 && slope(&c, sign, high) > 0.0;
+  if (!inside) {
     return false;
   }
   double x = 0.0;
@@ -88,16 +93,18 @@ bool saltusi_meet_line_circle(saltusi_spot* first, saltusi_spot* second, const s
   c.p = saltusi_dot3(w, c.along);
   c.q = saltusi_dot3(w, c.beside);
   double sign = aim->branch == 1 ? -1.0 : 1.0, t;
-  if (!minimum_of_half(&c, sign, &t)) {
+  const bool between = c.p == 0.0 && fabs(c.q) >= c.k && c.q != 0.0;
+  if (between ? aim->only && aim->branch == 1 : !minimum_of_half(&c, sign, &t)) {
     if (aim->only) {
       return false;
     }
     sign = -sign;
-    if (!minimum_of_half(&c, sign, &t)) {
+    if (!between && !minimum_of_half(&c, sign, &t)) {
       return false; /* the line is the axis */
     }
   }
-  const double cosine = sign * cos(t), turned = sign * sin(t);
+  const double cosine = between ? 0.0 : sign * cos(t);
+  const double turned = between ? (c.q > 0.0 ? -1.0 : 1.0) : sign * sin(t);
   saltusi_spot_on_circle(second, x * cosine - y * turned, y * cosine + x * turned);
   saltusi_minus3(second->p, first->origin, w);
   saltusi_spot_on_line(first, saltusi_dot3(w, first->a));

@@ -295,6 +295,38 @@ static void a_tilted_box_moves_alike_on_four_and_sixteen_feet(void** unused) {
   }
 }
 
+/* A cylinder comes sidewards to another that lies at a right angle below it, and hits the end of that with its side, at an
+ * angle of a with the vertical: 0.5 cos a = 0.5 - d. The impulse goes through its centre: a reflection. */
+static void a_cylinder_is_thrown_up_by_the_rim_of_another(void** unused) {
+  (void)unused;
+  for (double d = 1e-5; d < 0.2; d *= 10.0) {
+    char text[1024];
+    snprintf(
+        text, sizeof text,
+        "saltus: 1\nworld: {dimension: 3, gravity: [0, 0, 0], shapes: [{cylinder: {radius: 0.5, "
+        "length: 2}, orientation: {axis: [0, 1, 0], angle: pi/2}}]}\n"
+        "materials: {default: {restitution: 1}}\nbodies:\n"
+        "  b: {density: 500, position: [-6, 0, %.17g], velocity: [10, 0, 0], shapes: "
+        "[{cylinder: {radius: 0.5, length: 2}, orientation: {axis: [1, 0, 0], angle: pi/2}}]}\n"
+        "simulate: {until: 1, scheme: adaptive, tol: 1e-8}\n",
+        1.0 - d);
+    const double sine = sqrt(4.0 * d * (1.0 - d)), x = -1.0 - 0.5 * sine;
+    const double v[2] = {10.0 - 20.0 * sine * sine, 20.0 * sine * sqrt(1.0 - sine * sine)};
+    for (double tol = 1e-5; tol > 0.9e-10; tol *= 0.1) {
+      const motion m = run(text, 0.6, tol);
+      assert_int_equal(m.count, 1);
+      assert_near(m.event[0].t, (x + 6.0) / 10.0, 1e-12);
+      assert_near(m.q[0], x + v[0] * (0.6 - (x + 6.0) / 10.0), 10.0 * tol);
+      assert_near(m.q[2], 1.0 - d + v[1] * (0.6 - (x + 6.0) / 10.0), 10.0 * tol);
+      assert_near(m.v[0], v[0], 10.0 * tol);
+      assert_near(m.v[2], v[1], 10.0 * tol);
+      for (int k = 3; k < 6; k++) {
+        assert_near(m.v[k], 0.0, 10.0 * tol);
+      }
+    }
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_cube_on_its_corner_bounces_as_it_should),
@@ -303,6 +335,7 @@ int main(void) {
       cmocka_unit_test(a_box_lands_corner_by_corner),
       cmocka_unit_test(more_points_than_needed_change_nothing),
       cmocka_unit_test(a_capsule_lies_on_two_bars),
+      cmocka_unit_test(a_cylinder_is_thrown_up_by_the_rim_of_another),
       cmocka_unit_test(a_box_tips_over_the_edge_of_another),
       cmocka_unit_test(a_tilted_box_moves_alike_on_four_and_sixteen_feet),
   };
