@@ -41,7 +41,7 @@ enum { MANY = 64 };
   X("smoothstep", 3, 3, SALTUSI_SMOOTHSTEP, 3,                                                     \
     "smoothstep(a, b, x): 0 below a, 1 above b, a quintic with continuous curvature between")      \
   X("step", 1, 1, SALTUSI_STEP, 1, "0 for x < 0, 1 from 0 on; derivative 0")                       \
-  X("table", 5, 2 * MANY + 1, SALTUSI_TABLE, -1,                                                   \
+  X("lookup", 5, 2 * MANY + 1, SALTUSI_TABLE, -1,                                                  \
     "table(x, x1, y1, x2, y2, ...): straight between the points, constant beyond them")            \
   X("piecewise", 3, 2 * MANY + 1, SALTUSI_PIECEWISE, -1,                                           \
     "piecewise(condition, value, ..., otherwise): the value of the first condition that holds")

@@ -278,7 +278,7 @@ static void motors_by_tables(void** unused) {
   (void)unused;
   saltus_scene* scene =
       open_text("saltus: 1\ncoordinates: {a: 0, b: 0}\nkinetic: a'^2/2 + b'^2/2\n"
-                "forces: {a: \"table(a', 0, 2, 1, 2, 3, 0)\", b: \"table(t, 0, 0, 1, 3, 2, "
+                "forces: {a: \"lookup(a', 0, 2, 1, 2, 3, 0)\", b: \"lookup(t, 0, 0, 1, 3, 2, "
                 "1)\"}\n"
                 "simulate: {until: 3}\n");
   const outcome out = go(scene, "adaptive", 1e-11, 3.0);
