@@ -5,7 +5,7 @@
  *
  *   smoothstep(a, b, x) = u^3 (10 - 15 u + 6 u^2),  u = (x - a)/(b - a) held in 0..1
  *   step(x)             = 0 <= x ? 1 : 0
- *   table(x, x1, y1, ...) = y1 + sum of (y_i+1 - y_i)/d_i min(max(x - x_i, 0), d_i),  d_i = x_i+1 - x_i
+ *   lookup(x, x1, y1, ...) = y1 + sum of (y_i+1 - y_i)/d_i min(max(x - x_i, 0), d_i),  d_i = x_i+1 - x_i
  */
 #include "formula/functions.h"
 
@@ -42,7 +42,7 @@ enum { MANY = 64 };
     "smoothstep(a, b, x): 0 below a, 1 above b, a quintic with continuous curvature between")      \
   X("step", 1, 1, SALTUSI_STEP, 1, "0 for x < 0, 1 from 0 on; derivative 0")                       \
   X("lookup", 5, 2 * MANY + 1, SALTUSI_TABLE, -1,                                                  \
-    "table(x, x1, y1, x2, y2, ...): straight between the points, constant beyond them")            \
+    "lookup(x, x1, y1, x2, y2, ...): straight between the points, constant beyond them")           \
   X("piecewise", 3, 2 * MANY + 1, SALTUSI_PIECEWISE, -1,                                           \
     "piecewise(condition, value, ..., otherwise): the value of the first condition that holds")
 
