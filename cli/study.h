@@ -261,5 +261,9 @@ extern const study study_law_rocking;
 extern const study study_law_order;
 extern const study study_law_energy;
 extern const study study_law_stick_slip;
+extern const study study_law_stribeck;
+extern const study study_law_disc;
+extern const study study_law_ellipse;
+extern const study study_law_resistance;
 
 #endif

@@ -91,6 +91,10 @@ static const study* const registry[] = {
     &study_law_order,
     &study_law_energy,
     &study_law_stick_slip,
+    &study_law_stribeck,
+    &study_law_disc,
+    &study_law_ellipse,
+    &study_law_resistance,
 };
 
 const study* study_at(int i) {
