@@ -10,8 +10,7 @@
  *
  *   r_N = max(0, -b_N / W_N),   r_T = -b_T / W_T put back on the disc of radius mu r_N,   b = u - W_ii r
  *
- * What a visit reads lies in one piece of 28 numbers. A contact on one body has the last, resting body as its
- * second.
+ * What a visit reads lies in one piece. A contact on one body has the last, resting body as its second.
  */
 #include "solve/body_round.h"
 
@@ -169,36 +168,49 @@ static inline void solve(const double* c, const double* u, const double* r, doub
   fresh[2] = t2;
 }
 
+/* What a visit reads and writes. */
+typedef struct visited {
+  const double *c, *la, *lb;
+  double *va, *vb;
+} visited;
+
+static inline visited find(const saltusi_bodies* b, int i) {
+  const size_t first = (size_t)b->pair[2 * i], second = (size_t)b->pair[2 * i + 1];
+  return (visited){b->packed + (size_t)i * SALTUSI_ROUND_ROOM, b->lightness + 2 * first,
+                   b->lightness + 2 * second, b->v + first * SALTUSI_BODY_WIDTH,
+                   b->v + second * SALTUSI_BODY_WIDTH};
+}
+
 double saltusi_round_sweep(const saltusi_friction_case* in, double* r) {
   assert(in != NULL && in->bodies != NULL && r != NULL);
   const saltusi_bodies* b = in->bodies;
   double change2 = 0.0;
   for (int i = 0; i < b->units; i++) {
-    const double* c = b->packed + (size_t)i * SALTUSI_ROUND_ROOM;
-    const int first = b->pair[2 * i], second = b->pair[2 * i + 1];
-    double* va = b->v + (size_t)first * SALTUSI_BODY_WIDTH;
-    double* vb = b->v + (size_t)second * SALTUSI_BODY_WIDTH;
+    const visited w = find(b, i);
     double* ri = r + 3 * (size_t)i;
     double u[3], fresh[3];
-    relative(c, va, vb, u);
-    solve(c, u, ri, fresh);
+    relative(w.c, w.va, w.vb, u);
+    solve(w.c, u, ri, fresh);
     const double d[3] = {fresh[0] - ri[0], fresh[1] - ri[1], fresh[2] - ri[2]};
-    const double normal = c[SHIFT + W_N] * d[0];
-    const double t1 = c[SHIFT + W_T] * d[1], t2 = c[SHIFT + W_T] * d[2];
+    const double normal = w.c[SHIFT + W_N] * d[0];
+    const double t1 = w.c[SHIFT + W_T] * d[1], t2 = w.c[SHIFT + W_T] * d[2];
     change2 += normal * normal + t1 * t1 + t2 * t2;
     memcpy(ri, fresh, sizeof fresh);
-    push(c, b->lightness + 2 * (size_t)first, b->lightness + 2 * (size_t)second, d, va, vb);
+    push(w.c, w.la, w.lb, d, w.va, w.vb);
   }
   return change2;
 }
 
-void saltusi_round_push(const saltusi_friction_case* in, int i, const double* d) {
-  assert(in != NULL && in->bodies != NULL && d != NULL);
+void saltusi_round_extrapolate(const saltusi_friction_case* in, const saltusi_points* points) {
+  assert(in != NULL && in->bodies != NULL && points != NULL);
   const saltusi_bodies* b = in->bodies;
-  const int first = b->pair[2 * i], second = b->pair[2 * i + 1];
-  push(b->packed + (size_t)i * SALTUSI_ROUND_ROOM, b->lightness + 2 * (size_t)first,
-       b->lightness + 2 * (size_t)second, d, b->v + (size_t)first * SALTUSI_BODY_WIDTH,
-       b->v + (size_t)second * SALTUSI_BODY_WIDTH);
+  for (int i = 0; i < b->units; i++) {
+    const visited w = find(b, i);
+    double change[3];
+    if (saltusi_momentum(points, i, change)) {
+      push(w.c, w.la, w.lb, change, w.va, w.vb);
+    }
+  }
 }
 
 double saltusi_round_miss2(const saltusi_friction_case* in, const double* r) {
@@ -206,14 +218,14 @@ double saltusi_round_miss2(const saltusi_friction_case* in, const double* r) {
   const saltusi_bodies* b = in->bodies;
   memset(b->v, 0, ((size_t)b->bodies + 1) * SALTUSI_BODY_WIDTH * sizeof(double));
   for (int i = 0; i < b->units; i++) {
-    saltusi_round_push(in, i, r + 3 * (size_t)i);
+    const visited w = find(b, i);
+    push(w.c, w.la, w.lb, r + 3 * (size_t)i, w.va, w.vb);
   }
   double sum = 0.0;
   for (int i = 0; i < b->units; i++) {
+    const visited w = find(b, i);
     double u[3];
-    relative(b->packed + (size_t)i * SALTUSI_ROUND_ROOM,
-             b->v + (size_t)b->pair[2 * i] * SALTUSI_BODY_WIDTH,
-             b->v + (size_t)b->pair[2 * i + 1] * SALTUSI_BODY_WIDTH, u);
+    relative(w.c, w.va, w.vb, u);
     sum += saltusi_natural_map2(3, in->mu[i], in->rho[i], r + 3 * (size_t)i, u);
   }
   return sum;

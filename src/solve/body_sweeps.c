@@ -18,13 +18,6 @@
 #include <math.h>
 #include <string.h>
 
-/* Momentum b = a / (a + slow) at age a, at most `most`, and the part of its age that a contact keeps when its
- * change turns against the motion. Measured on settling piles of 125 and 1000 spheres and 1000 boxes: with
- * slow 3 in place of 6 some problems run in circles at 1e-3, keeping 0, 0.3 or 0.85 takes 3 to 20 % more sweeps; one
- * age for all contacts, whose momentum costs nothing, takes twice as many. */
-static const double slow = 6.0;
-static const double most = 0.998;
-static const double keep = 0.5;
 /* Sweeps between looks at the residual, which costs one. */
 enum { LOOK = 10 };
 /* Looks are made before that where the change of a sweep, as a velocity, is below this part of the tolerance. */
@@ -77,37 +70,17 @@ static double look(const saltusi_friction_case* in, bool round, const double* r,
                : saltusi_friction_case_residual(in, r, u).normalised;
 }
 
-/* The points of sweeps: r holds x+ and becomes y = x+ + b (x+ - x) on the cones, x becomes x+, before was the last y. */
-typedef struct points {
-  double *r, *x, *before, *age;
-} points;
-
-static void extrapolate(const saltusi_friction_case* in, bool round, int i, const points* p) {
-  double* ri = p->r + 3 * (size_t)i;
-  double* xi = p->x + 3 * (size_t)i;
-  double* yi = p->before + 3 * (size_t)i;
-  const double way[3] = {ri[0] - xi[0], ri[1] - xi[1], ri[2] - xi[2]};
-  const double against =
-      (yi[0] - ri[0]) * way[0] + (yi[1] - ri[1]) * way[1] + (yi[2] - ri[2]) * way[2];
-  const double age = against > 0.0 ? keep * p->age[i] : p->age[i] + 1.0;
-  const double b = fmin(age / (age + slow), most);
-  double next[3];
-  p->age[i] = age;
-  for (int k = 0; k < 3; k++) {
-    next[k] = ri[k] + b * way[k];
-    xi[k] = ri[k];
-  }
-  saltusi_cone_project(3, in->mu[i], next);
-  const double change[3] = {next[0] - ri[0], next[1] - ri[1], next[2] - ri[2]};
-  memcpy(ri, next, sizeof next);
-  memcpy(yi, next, sizeof next);
-  if (change[0] == 0.0 && change[1] == 0.0 && change[2] == 0.0) {
+/* r becomes y. */
+static void extrapolate(const saltusi_friction_case* in, bool round, const saltusi_points* p) {
+  if (round) {
+    saltusi_round_extrapolate(in, p);
     return;
   }
-  if (round) {
-    saltusi_round_push(in, i, change);
-  } else {
-    saltusi_bodies_push(in->bodies, i, change, in->bodies->v);
+  for (int i = 0; i < in->pattern->units; i++) {
+    double change[3];
+    if (saltusi_momentum(p, i, change)) {
+      saltusi_bodies_push(in->bodies, i, change, in->bodies->v);
+    }
   }
 }
 
@@ -116,7 +89,7 @@ saltusi_stage saltusi_sweep_bodies(saltusi_sweep_work* work, saltusi_friction_ca
   assert(work != NULL && in != NULL && in->bodies != NULL && settings != NULL);
   const int units = in->pattern->units;
   const size_t bytes = (size_t)in->pattern->rows * sizeof(double);
-  const points p = {.r = r, .x = work->after, .before = work->before, .age = work->last_f};
+  const saltusi_points p = {.r = r, .x = work->after, .before = work->before, .age = work->last_f};
   double* best = work->last_after;
   const bool round = saltusi_round_pack(in);
   const double enough = look_part * settings->tol * in->velocity_unit;
@@ -144,8 +117,8 @@ saltusi_stage saltusi_sweep_bodies(saltusi_sweep_work* work, saltusi_friction_ca
         break;
       }
     }
-    for (int i = 0; i < units && !settings->plain; i++) {
-      extrapolate(in, round, i, &p);
+    if (!settings->plain) {
+      extrapolate(in, round, &p);
     }
   }
   memcpy(r, best, bytes);
