@@ -8,6 +8,7 @@
  * instead of 25 to 60 from afar, and arrives more often. Work is counted, never timed.
  */
 #include "solve/body_newton.h"
+#include "solve/body_proximal.h"
 #include "solve/body_sweeps.h"
 #include "solve/friction_run.h"
 
@@ -39,6 +40,10 @@ typedef struct again {
 static const again starts[] = {{1.0, 0.3}, {0.0, 1.0}, {2.0, 0.3},
                                {0.5, 1.0}, {4.0, 0.3}, {0.0, 3.0}};
 enum { AGAIN = sizeof starts / sizeof starts[0] };
+/* The augmented Lagrangian: its factorisations, and those that have to gain something. */
+enum { PROXIMAL = 60, PROXIMAL_TRIAL = 30 };
+/* Contacts a body from which on it is worth while: balls in piles have less than three, boxes four and more. */
+static const double hyperstatic = 3.0;
 static const double interior_tol = 1e-8;
 
 static bool sweep(saltusi_friction_run* run, double sweeps) {
@@ -62,6 +67,18 @@ static bool newton(saltusi_friction_run* run, int steps) {
                                             &settings, work->point);
   run->cost += stage.iterations * work->lu.cost;
   return saltusi_run_note(run, "body-newton", stage);
+}
+
+/* The augmented Lagrangian from the best point. */
+static bool proximal(saltusi_friction_run* run) {
+  saltusi_friction_work* work = run->work;
+  const saltusi_newton_settings settings = {
+      .iterations = PROXIMAL, .tol = run->tol, .trial = PROXIMAL_TRIAL};
+  saltusi_run_from_best(run);
+  saltusi_stage stage = saltusi_body_proximal(&work->newton, &work->sweep, &work->lu, &work->given,
+                                              &settings, work->point);
+  run->cost += stage.iterations * work->lu.cost;
+  return saltusi_run_note(run, "body-proximal", stage);
 }
 
 /* The interior point and then Newton's method; most > 0: so many iterations at most, from work->point. */
@@ -106,6 +123,10 @@ bool saltusi_run_bodies(saltusi_friction_run* run) {
   }
   double each = work->lu.cost / (visit_cost * work->pattern.units); /* a step in sweeps */
   if (sweep(run, before_newton * each)) {
+    return true;
+  }
+  bool redundant = work->pattern.units > hyperstatic * work->given.bodies->bodies;
+  if (redundant && proximal(run)) {
     return true;
   }
   saltusi_run_from_best(run);
