@@ -41,6 +41,8 @@ static const cli_option run_options[] = {
     {"--snapshot", "FILE",
      "writes what the run needs to go on to FILE.snapshot, when it ends or is stopped", false},
     {"--costs", NULL, "says between which kinds of shapes finding contacts takes its time", false},
+    {"--design", NULL,
+     "says what designers ask: forces of joints, impacts, rebounds and wear of contacts", false},
     {"--global-error", NULL,
      "estimates what the errors of all steps add up to, by a second run with a tenth of the "
      "tolerance",

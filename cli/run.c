@@ -214,6 +214,11 @@ static int add_recorders(run_job* j) {
     const saltus_recorder counts = {.step = count_costs, .user = j};
     code = cli_exit_code(saltus_run_record(j->run, counts));
   }
+  if (code == CLI_DONE && j->design.wanted) {
+    code = cli_design_start(&j->design, &j->model.view)
+               ? cli_exit_code(saltus_run_record(j->run, cli_design_recorder(&j->design)))
+               : cli_exit_code(SALTUS_ERR_MEMORY);
+  }
   if (code == CLI_DONE && j->global.wanted) {
     code = cli_exit_code(
         saltus_run_record(j->run, cli_global_error_recorder(&j->global, j->model.view.system)));
@@ -340,6 +345,7 @@ static int run(const cli_args* args, bool resumes) {
                .force = cli_has(args, "--force"),
                .certify = !resumes && cli_has(args, "--certify"),
                .costs = {.wanted = cli_has(args, "--costs")},
+               .design = {.wanted = !resumes && cli_has(args, "--design")},
                .machine = cli_has(args, "--json")};
   int code = check_certify(args, &j);
   code = code == CLI_DONE ? read_events(&j) : code;
@@ -356,6 +362,7 @@ static int run(const cli_args* args, bool resumes) {
   saltus_recording_destroy(j.recording);
   free(j.list.events);
   cli_global_error_free(&j.global);
+  cli_design_free(&j.design);
   cli_reference_close(&j.reference);
   cli_overrides_free(&j.overrides);
   cli_model_close(&j.model);

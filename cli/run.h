@@ -6,6 +6,7 @@
 #ifndef CLI_RUN_H
 #define CLI_RUN_H
 
+#include "design.h"
 #include "global_error.h"
 
 #include "model.h"
@@ -41,6 +42,7 @@ typedef struct run_job {
   run_list list;
   cli_global_error global;
   run_costs costs;
+  cli_design design;
   bool force;    /* --force */
   bool certify;  /* verify the recording */
   bool warned;   /* of shapes that may pass through each other */

@@ -249,6 +249,8 @@ extern const study study_machine_arm;
 extern const study study_machine_clearance;
 extern const study study_machine_period;
 extern const study study_machine_walker;
+extern const study study_machine_breaker;
+extern const study study_machine_breaker_spread;
 
 extern const study study_law_chains;
 extern const study study_law_columns;

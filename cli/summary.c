@@ -372,6 +372,7 @@ void run_summary_print(const run_job* j) {
   cli_global_error_print(&j->global, &j->model.view, settings);
   print_recording(j);
   print_costs(&j->costs);
+  cli_design_print(&j->design);
 }
 
 void run_summary_json(const run_job* j) {
@@ -444,6 +445,7 @@ void run_summary_json(const run_job* j) {
   if (j->costs.wanted) {
     costs_json(&out, &j->costs);
   }
+  cli_design_json(&out, &j->design);
   json_open(&out, "work", '{');
   json_integer(&out, "steps", work.steps);
   json_integer(&out, "force_evaluations", work.force_evaluations);

@@ -80,6 +80,8 @@ static const study* const registry[] = {
     &study_machine_clearance,
     &study_machine_period,
     &study_machine_walker,
+    &study_machine_breaker,
+    &study_machine_breaker_spread,
     &study_law_chains,
     &study_law_columns,
     &study_law_kane,
