@@ -311,7 +311,7 @@ static void check_count(parser* p, const saltusi_token* name, const saltusi_func
          count);
   } else if (f->op == SALTUSI_TABLE && count % 2 == 0) {
     fail(p, name->offset,
-         "table takes x and then points x1, y1, x2, y2, ...: an odd number of "
+         "lookup takes x and then points x1, y1, x2, y2, ...: an odd number of "
          "arguments, not %d",
          count);
   } else if (f->least == f->most && count != f->least) {
@@ -398,7 +398,7 @@ static saltusi_expr call(parser* p, const saltusi_token* name, size_t open) {
     const bool known =
         saltusi_is_constant(g, arguments[i]) && saltusi_is_constant(g, arguments[i - 2]);
     if (!known || !(g->nodes[arguments[i]].value > g->nodes[arguments[i - 2]].value)) {
-      fail(p, name->offset, "x%d of a table has to be a constant above x%d", (i + 1) / 2,
+      fail(p, name->offset, "x%d of lookup has to be a constant above x%d", (i + 1) / 2,
            (i - 1) / 2);
     }
   }
