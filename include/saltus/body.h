@@ -109,7 +109,10 @@ typedef struct saltus_coordinate_def {
   double rest;          /* rad or m */
   double damping;       /* N m s/rad or N s/m */
   saltus_signal force;  /* actuator: N m or N */
-  SALTUS_RESERVED(4);
+  double dry;           /* N m or N, limit of dry friction against the rate of the coordinate */
+  double dry_arm; /* the same over the force of the joint: coefficient times radius of a pin, m,
+                         * or the coefficient of a guide */
+  SALTUS_RESERVED(2);
 } saltus_coordinate_def;
 
 typedef enum saltus_joint_type {

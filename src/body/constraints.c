@@ -317,6 +317,22 @@ void saltusi_mechanism_contact(const void* self, const saltus_point* at, uint64_
   }
 }
 
+void saltusi_mechanism_dry(const void* self, const saltus_point* at, int i, saltus_rows* rows) {
+  const saltus_mechanism* m = self;
+  assert(m != NULL && at != NULL && rows != NULL && i >= 0 && i < m->dry_count);
+  const saltusi_dry* dry = &m->dries[i];
+  const saltusi_link* link = &m->joints[dry->joint].link;
+  saltusi_end end[4];
+  motions by;
+  saltusi_link_ends(m, link, at->t, at->q, NULL, end);
+  motions_at(m, link, at, end, rows->c != NULL, &by);
+  set_columns(link, rows);
+  for (int k = 0; k < dry->row->terms; k++) {
+    const saltusi_term* term = &dry->row->term[k];
+    add_term(m, link, term, term->weight, &by, 0, rows);
+  }
+}
+
 void saltusi_row_motion(const saltus_mechanism* m, const saltusi_link* link, const saltusi_row* row,
                         const saltus_point* at, double* value, double* rate) {
   assert(m != NULL && link != NULL && row != NULL && at != NULL && value != NULL && rate != NULL);

@@ -16,6 +16,9 @@ saltus_status saltusi_mechanism_contacts(const void* self, const saltus_point* a
 void saltusi_mechanism_contact(const void* self, const saltus_point* at, uint64_t identity,
                                saltus_rows* rows);
 
+/* Dry friction of joints. */
+void saltusi_mechanism_dry(const void* self, const saltus_point* at, int i, saltus_rows* rows);
+
 double saltusi_limit_gap(const saltus_mechanism* m, const saltus_point* at, int i);
 
 /* The ends of a link: [2 x links]. poses: of all bodies, or NULL. */

@@ -222,7 +222,7 @@ static bool acts(const saltus_signal* s) {
 
 static bool is_used(const saltus_coordinate_def* c) {
   return c->drive != SALTUS_DRIVE_NONE || c->limited || c->stiffness != 0.0 || c->damping != 0.0 ||
-         acts(&c->force);
+         c->dry != 0.0 || c->dry_arm != 0.0 || acts(&c->force);
 }
 
 static saltus_status check_coordinate(const saltusi_definition* d, const char* name,
@@ -235,10 +235,20 @@ static saltus_status check_coordinate(const saltusi_definition* d, const char* n
     return saltusi_define_refuse(d, "joint", name, "this type has no %s to drive, limit or load",
                                  which);
   }
-  const double numbers[] = {c->stiffness, c->damping, c->rest};
-  saltus_status status = saltusi_define_finite(d, "joint", name, "spring or damper", 3, numbers);
+  const double numbers[] = {c->stiffness, c->damping, c->rest, c->dry, c->dry_arm};
+  saltus_status status =
+      saltusi_define_finite(d, "joint", name, "spring, damper or dry friction", 5, numbers);
   if (status != SALTUS_OK) {
     return status;
+  }
+  if (c->dry < 0.0 || c->dry_arm < 0.0) {
+    return saltusi_define_refuse(d, "joint", name,
+                                 "limit of dry friction is %g and its arm %g, must be at least 0",
+                                 c->dry, c->dry_arm);
+  }
+  if ((c->dry > 0.0 || c->dry_arm > 0.0) && c->drive != SALTUS_DRIVE_NONE) {
+    return saltusi_define_refuse(d, "joint", name,
+                                 "dry friction along a driven coordinate does nothing");
   }
   if (c->stiffness < 0.0 || c->damping < 0.0) {
     return saltusi_define_refuse(d, "joint", name,
@@ -347,6 +357,35 @@ static void add_limits(const saltusi_definition* d, saltusi_joint* joint, int wh
   }
 }
 
+/* Rows of a joint that are forces: those that keep origins together come first. */
+static int force_rows(const saltusi_definition* d, const saltus_joint_def* def) {
+  const bool plane = d->m->plane;
+  switch (def->type) {
+  case SALTUS_JOINT_REVOLUTE:
+    return plane ? 2 : 3;
+  case SALTUS_JOINT_PRISMATIC:
+    return plane ? 1 : 2;
+  default:
+    return 2;
+  }
+}
+
+static void add_dry(const saltusi_definition* d, const saltus_joint_def* def,
+                    const saltusi_joint* joint, int which, const saltus_coordinate_def* c) {
+  saltus_mechanism* m = d->m;
+  if (c->dry == 0.0 && c->dry_arm == 0.0) {
+    return;
+  }
+  const int i = m->dry_count++;
+  m->dries[i] = (saltusi_dry){.joint = (int)(joint - m->joints),
+                              .row = which == 0 ? &joint->angle : &joint->position};
+  m->dry[i] = (saltus_dry_friction){.name = joint->name,
+                                    .force = c->dry,
+                                    .arm = c->dry_arm,
+                                    .joint = (int)(joint - m->joints),
+                                    .reaction_rows = force_rows(d, def)};
+}
+
 static saltus_status add_force(const saltusi_definition* d, saltusi_joint* joint, int which,
                                const saltus_coordinate_def* c) {
   saltus_mechanism* m = d->m;
@@ -371,6 +410,7 @@ static saltus_status add_coordinate(const saltusi_definition* d, const saltus_jo
       check_coordinate(d, def->name, c, there, which == 0 ? "angle" : "position");
   if (status == SALTUS_OK) {
     add_limits(d, joint, which, c, def->angle.limited && def->position.limited);
+    add_dry(d, def, joint, which, c);
     status = add_drive(d, joint, which, c, next);
   }
   return status == SALTUS_OK ? add_force(d, joint, which, c) : status;
@@ -559,6 +599,8 @@ saltus_status saltusi_define_joints(const saltusi_definition* d) {
   m->joint_count = n;
   m->joints = SALTUSI_TAKE(&m->pool, saltusi_joint, n);
   m->limits = SALTUSI_TAKE(&m->pool, saltusi_limit, 4 * n);
+  m->dries = SALTUSI_TAKE(&m->pool, saltusi_dry, 2 * n);
+  m->dry = SALTUSI_TAKE(&m->pool, saltus_dry_friction, 2 * n);
   m->laws = SALTUSI_TAKE(&m->pool, saltus_contact_law, 4 * n);
   m->angles = SALTUSI_TAKE(&m->pool, saltusi_unwrapped, n + def->spring_count);
   m->forces = SALTUSI_TAKE(&m->pool, saltusi_force_along, 2 * n + 6 * def->spring_count);

@@ -126,6 +126,12 @@ typedef struct saltusi_limit {
   double at;
 } saltusi_limit;
 
+/* Dry friction along a coordinate of a joint. */
+typedef struct saltusi_dry {
+  int joint;
+  const saltusi_row* row;
+} saltusi_dry;
+
 /* -k (row - rest) - d row' + actuator, along the row. */
 typedef struct saltusi_force_along {
   const char* name; /* of a spring between markers; NULL: of a joint */
@@ -162,7 +168,8 @@ struct saltus_mechanism {
   double gravity[3];
   double t0;
   int body_count; /* without the world, which is bodies[body_count] */
-  int marker_count, joint_count, limit_count, force_count, load_count, angle_count, input_count;
+  int marker_count, joint_count, limit_count, dry_count, force_count, load_count, angle_count,
+      input_count;
   int free_count; /* bodies with coordinates */
   saltusi_body* bodies;
   int* free_bodies; /* [free_count] */
@@ -172,6 +179,8 @@ struct saltus_mechanism {
   saltusi_row* rows;   /* [nj] */
   int* joint_of;       /* [nj] */
   saltusi_limit* limits;
+  saltusi_dry* dries;       /* [dry_count] */
+  saltus_dry_friction* dry; /* the same as the system has them */
   saltus_contact_law* laws; /* [law_count] those of limits first */
   int law_count;
   struct saltusi_world* world; /* NULL: no shapes */

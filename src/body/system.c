@@ -203,6 +203,9 @@ static void set_ops(saltus_mechanism* m) {
     m->ops.contacts = saltusi_mechanism_contacts;
     m->ops.contact = saltusi_mechanism_contact;
   }
+  if (m->dry_count > 0) {
+    m->ops.dry = saltusi_mechanism_dry;
+  }
   if (m->world != NULL) {
     m->ops.contacts = saltusi_shapes_contacts;
     m->ops.contact = saltusi_shapes_contact;
@@ -260,6 +263,8 @@ saltus_status saltusi_define_system(const saltusi_definition* d) {
                                  : (size_t)(m->body_count + 1) * sizeof(saltusi_pose)},
       .laws = m->laws,
       .law_count = m->law_count,
+      .dry = m->dry_count > 0 ? m->dry : NULL,
+      .dry_count = m->dry_count,
   };
   m->system.traits = traits_of(m);
   set_ops(m);

@@ -108,12 +108,18 @@ static void read_coordinate(builder* b, const saltusi_yaml_node* item, const cha
     c->rest = saltusi_scene_constant(b, spring, "rest", 0.0);
   }
   c->damping = saltusi_scene_constant(b, item, "damping", 0.0);
+  const saltusi_yaml_node* dry = saltusi_yaml_find(item, "dry_friction");
+  if (dry != NULL &&
+      saltusi_reader_keys(&b->reader, dry, "joints[].dry_friction", "dry friction")) {
+    c->dry = saltusi_scene_constant(b, dry, "force", 0.0);
+    c->dry_arm = saltusi_scene_constant(b, dry, "arm", 0.0);
+  }
   c->force = saltusi_scene_actuator(b, saltusi_yaml_find(item, "actuator"),
                                     saltusi_scene_describe(b, "actuator", "joint", name));
 }
 
-static const char* const coordinate_keys[] = {"drive",  "limits",  "restitution",
-                                              "spring", "damping", "actuator"};
+static const char* const coordinate_keys[] = {"drive",   "limits",       "restitution", "spring",
+                                              "damping", "dry_friction", "actuator"};
 
 /* Coordinates of a joint with one stand at the joint, those of a joint with two in a mapping each. */
 static void read_coordinates(builder* b, const saltusi_yaml_node* item, saltus_joint_def* joint) {

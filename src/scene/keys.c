@@ -219,6 +219,9 @@ static const saltus_scene_key joint_drive_keys[] = {
 };
 
 static const saltus_scene_key joint_spring_keys[] = {
+    {"joints[].dry_friction", "force", "formula", "limit [N m or N]; default 0"},
+    {"joints[].dry_friction", "arm", "formula",
+     "limit over the force of the joint: coefficient times radius of a pin [m]; default 0"},
     {"joints[].spring", "stiffness", "formula", "[N m/rad or N/m], >= 0; default 0"},
     {"joints[].spring", "rest", "formula", "coordinate without force [rad or m]; default 0"},
 };
@@ -361,7 +364,8 @@ static const saltus_scene_key record_keys[] = {
       {section, "limits", "list of formulas", "lower and upper end [rad or m], or none"},          \
       {section, "restitution", "formula", "of the limits, 0 to 1; default 0"},                     \
       {section, "spring", "mapping", "spring along the coordinate"},                               \
-      {section, "damping", "formula", "[N m s/rad or N s/m]; default 0"}, {                        \
+      {section, "damping", "formula", "[N m s/rad or N s/m]; default 0"},                          \
+      {section, "dry_friction", "mapping", "dry friction against the rate of the coordinate"}, {   \
     section, "actuator", "formula", "of time and inputs [N m or N]; default 0"                     \
   }
 static const saltus_scene_key along_keys[] = {ALONG("joints[]"), ALONG("joints[].angle"),

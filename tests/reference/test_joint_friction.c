@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * Dry friction in joints of bodies: a given torque, and one that follows the force of the joint (methods: impact and
+ * friction laws, 3(e)).
+ */
+#include "saltus_test.h"
+
+static const double gravity = 9.81;
+
+/* A bar of 2 kg that swings 0.5 m below a pin with m l^2 + J = 1 kg m^2. */
+#define PENDULUM(start, dry)                                                                       \
+  "saltus: 1\n"                                                                                    \
+  "parameters: {start: " start "}\n"                                                               \
+  "bodies:\n"                                                                                      \
+  "  bar: {mass: 2, inertia: 0.5, position: [0.5*sin(start), -0.5*cos(start)], angle: start}\n"    \
+  "markers:\n"                                                                                     \
+  "  pin: {point: [0, 0]}\n"                                                                       \
+  "  top: {body: bar, point: [0, 0.5]}\n"                                                          \
+  "joints:\n"                                                                                      \
+  "  - {name: hinge, type: revolute, between: [pin, top], dry_friction: " dry "}\n"
+
+/* The same in space, about y. */
+#define SPATIAL(dry)                                                                               \
+  "saltus: 1\n"                                                                                    \
+  "parameters: {start: 2}\n"                                                                       \
+  "world: {dimension: 3}\n"                                                                        \
+  "bodies:\n"                                                                                      \
+  "  bar: {mass: 2, inertia: [0.5, 0.5, 0.5], position: [0.5*sin(start), 0, -0.5*cos(start)],"     \
+  " orientation: {rpy: [0, -start, 0]}}\n"                                                         \
+  "markers:\n"                                                                                     \
+  "  pin: {point: [0, 0, 0], orientation: {rpy: [pi/2, 0, 0]}}\n"                                  \
+  "  top: {body: bar, point: [0, 0, 0.5], orientation: {rpy: [pi/2, 0, 0]}}\n"                     \
+  "joints:\n"                                                                                      \
+  "  - {name: hinge, type: revolute, between: [pin, top], dry_friction: " dry "}\n"
+
+typedef struct outcome {
+  double q[8], v[6];
+  saltus_energy energy;
+} outcome;
+
+static outcome run(const char* text, const char* scheme, double tol, double until) {
+  saltus_kept_message kept = {0};
+  saltus_scene* scene = NULL;
+  saltus_sim* sim = NULL;
+  const saltus_scene_def made = {.path = "text", .text = text, .log = saltus_log_keep(&kept)};
+  if (saltus_scene_create(&made, &scene) != SALTUS_OK) {
+    fail_msg("%s", kept.text);
+  }
+  const saltus_scene_view* view = saltus_scene_look(scene);
+  saltus_adaptive_options options = saltus_adaptive_options_default();
+  options.rtol = options.atol = tol;
+  const saltus_recorder recorder = {0};
+  bool steps = strcmp(scheme, "adaptive") != 0;
+  const saltus_sim_def def = {.system = view->system,
+                              .scheme = scheme,
+                              .options = steps ? NULL : &options,
+                              .h = steps ? tol : 0.0,
+                              .q0 = view->q0,
+                              .v0 = view->v0,
+                              .recorders = &recorder,
+                              .recorder_count = 1,
+                              .log = saltus_log_keep(&kept)};
+  if (saltus_sim_create(&def, &sim) != SALTUS_OK || saltus_sim_run_until(sim, until) != SALTUS_OK) {
+    fail_msg("%s", kept.text);
+  }
+  outcome out = {0};
+  memcpy(out.q, saltus_sim_q(sim), (size_t)view->system->dims.nq * sizeof(double));
+  memcpy(out.v, saltus_sim_v(sim), (size_t)view->system->dims.nv * sizeof(double));
+  out.energy = saltus_sim_energy_total(sim);
+  saltus_sim_destroy(sim);
+  saltus_scene_destroy(scene);
+  return out;
+}
+
+/* Eight swings from 2 rad, 1 N m: the numbers of energy roots. */
+static void a_hinge_with_a_given_torque_comes_to_rest(void** state) {
+  (void)state;
+  for (double tol = 1e-4; tol > 0.9e-8; tol *= 1e-2) {
+    outcome out = run(PENDULUM("2", "{force: 1}"), "adaptive", tol, 1.27472206369);
+    assert_near(out.q[2], -1.61813930684, 20.0 * tol);
+    out = run(PENDULUM("2", "{force: 1}"), "adaptive", tol, 20.0);
+    assert_near(out.q[2], -0.0290843317121, 20.0 * tol);
+    assert_near(out.v[2], 0.0, 1e-12);
+    assert_near(out.energy.remainder, 0.0, 100.0 * tol);
+    outcome space = run(SPATIAL("{force: 1}"), "adaptive", tol, 20.0);
+    assert_near(space.q[0], 0.5 * sin(-0.0290843317121), 20.0 * tol);
+    assert_near(space.energy.remainder, 0.0, 100.0 * tol);
+  }
+}
+
+/* Of the first order in the step. */
+static void steps_of_moreau_and_jean_have_it_too(void** state) {
+  (void)state;
+  double error[2];
+  for (int k = 0; k < 2; k++) {
+    outcome out = run(PENDULUM("2", "{force: 1}"), "moreau-jean", k == 0 ? 4e-3 : 1e-3, 20.0);
+    error[k] = fabs(out.q[2] + 0.0290843317121);
+  }
+  assert_true(error[0] <= 0.02 && error[1] <= 0.02 / 4.0);
+}
+
+/* th'' of the bar with friction arm |R| against w, R = m (a - g) at its centre: a fixed point in |R|. */
+static double acceleration(double th, double w, double arm) {
+  const double m = 2.0, l = 0.5;
+  double reaction = 0.0, a = 0.0;
+  for (int k = 0; k < 200; k++) {
+    a = -gravity * sin(th) - (w > 0.0 ? 1.0 : w < 0.0 ? -1.0 : 0.0) * arm * reaction;
+    reaction = m * hypot(gravity * cos(th) + l * w * w, gravity * sin(th) + l * a);
+  }
+  return a;
+}
+
+/* A pin of 0.1 m with 0.5 against classical Runge-Kutta steps, before it turns. */
+static void a_pin_follows_the_force_of_its_joint(void** state) {
+  (void)state;
+  const double arm = 0.05, until = 0.75;
+  const int steps = 3000;
+  double th = 2.0, w = -1e-300, h = until / steps;
+  for (int i = 0; i < steps; i++) {
+    double a1 = acceleration(th, w, arm), v2 = w + 0.5 * h * a1;
+    double a2 = acceleration(th + 0.5 * h * w, v2, arm), v3 = w + 0.5 * h * a2;
+    double a3 = acceleration(th + 0.5 * h * v2, v3, arm), v4 = w + h * a3;
+    double a4 = acceleration(th + h * v3, v4, arm);
+    th += h / 6.0 * (w + 2.0 * v2 + 2.0 * v3 + v4);
+    w += h / 6.0 * (a1 + 2.0 * a2 + 2.0 * a3 + a4);
+  }
+  assert_true(w < -1.0);
+  for (double tol = 1e-4; tol > 0.9e-10; tol *= 1e-2) {
+    outcome out = run(PENDULUM("2", "{arm: 0.05}"), "adaptive", tol, until);
+    assert_near(out.q[2], th, 20.0 * tol + 1e-11);
+    assert_near(out.v[2], w, 20.0 * tol + 1e-11);
+    assert_near(out.energy.remainder, 0.0, 100.0 * tol);
+  }
+}
+
+/* At an angle that friction holds it stays, and beyond it does not: sin th = arm R / (m g l), R = m g. */
+static void a_pin_holds_up_to_its_limit(void** state) {
+  (void)state;
+  outcome out = run(PENDULUM("asin(0.1) - 1e-6", "{arm: 0.05}"), "adaptive", 1e-8, 10.0);
+  assert_near(out.q[2], asin(0.1) - 1e-6, 1e-12);
+  out = run(PENDULUM("asin(0.1) + 1e-3", "{arm: 0.05}"), "adaptive", 1e-8, 1.0);
+  assert_true(out.q[2] < asin(0.1));
+}
+
+static void friction_that_means_nothing_is_refused(void** state) {
+  (void)state;
+  static const char* const texts[] = {
+      PENDULUM("2", "{force: -1}"),
+      PENDULUM("2", "{force: 1}, drive: {speed: 1}"),
+  };
+  for (size_t k = 0; k < sizeof texts / sizeof *texts; k++) {
+    saltus_kept_message kept = {0};
+    saltus_scene* scene = NULL;
+    const saltus_scene_def made = {.path = "text", .text = texts[k], .log = saltus_log_keep(&kept)};
+    assert_true(saltus_scene_create(&made, &scene) != SALTUS_OK);
+    assert_non_null(strstr(kept.text, "dry friction"));
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_hinge_with_a_given_torque_comes_to_rest),
+      cmocka_unit_test(steps_of_moreau_and_jean_have_it_too),
+      cmocka_unit_test(a_pin_follows_the_force_of_its_joint),
+      cmocka_unit_test(a_pin_holds_up_to_its_limit),
+      cmocka_unit_test(friction_that_means_nothing_is_refused),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
