@@ -363,6 +363,44 @@ static void a_mass_that_is_pushed_across_stops_where_it_should(void** state) {
   }
 }
 
+static saltus_status count_event(void* user, const saltus_event* event) {
+  (void)event;
+  (*(int*)user)++;
+  return SALTUS_OK;
+}
+
+/* Four feet on a slope, one more than is needed: they close once, nothing opens, sticks or slips again, and not a bit
+ * moves but for rounding. */
+static void redundant_supports_do_not_chatter(void** state) {
+  (void)state;
+  FOR_EVERY_SCHEME_WITH_FRICTION(info) {
+    if (!info->locates_events || info->chooses_step || info->pyramids) {
+      continue;
+    }
+    saltus_scene* scene = saltus_test_scene("block-on-incline", NULL, 0);
+    const saltus_scene_view* view = saltus_scene_look(scene);
+    int events = 0;
+    const saltus_recorder recorder = {.event = count_event, .user = &events};
+    const saltus_sim_def def = {.system = view->system,
+                                .scheme = info->name,
+                                .h = 0.01,
+                                .q0 = view->q0,
+                                .v0 = view->v0,
+                                .recorders = &recorder,
+                                .recorder_count = 1};
+    saltus_sim* sim;
+    assert_int_equal(saltus_sim_create(&def, &sim), SALTUS_OK);
+    assert_int_equal(saltus_sim_run(sim, 100), SALTUS_OK);
+    for (int i = 0; i < 6; i++) {
+      assert_near(saltus_sim_v(sim)[i], 0.0, 1e-15);
+      assert_near(saltus_sim_q(sim)[i], view->q0[i], 1e-14);
+    }
+    assert_true(events <= 4);
+    saltus_sim_destroy(sim);
+    saltus_scene_destroy(scene);
+  }
+}
+
 /* The table of schemes and friction: there is none that refuses it. */
 static void every_scheme_treats_friction_in_space(void** state) {
   (void)state;
@@ -413,6 +451,7 @@ int main(void) {
       cmocka_unit_test(orders_are_kept_through_slip_that_turns),
       cmocka_unit_test(a_mass_that_is_pushed_across_stops_where_it_should),
       cmocka_unit_test(every_scheme_treats_friction_in_space),
+      cmocka_unit_test(redundant_supports_do_not_chatter),
       cmocka_unit_test(friction_allocates_nothing_and_repeats_its_bits),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -39,18 +39,26 @@ saltus_status saltusi_accelerate(saltusi_eval* eval, saltusi_linear* mass, saltu
     return SALTUS_OK;
   }
   saltusi_hold(op, sys, at, held);
-  const saltusi_row_block* measured = saltusi_operator_measured(op);
-  for (int r = 0; r < op->count; r++) {
-    op->rhs[r] = saltusi_row_dot(measured, r, a) + op->rows.c[r];
-  }
   if (held->both_ways || held->grips != NULL) {
     saltusi_operator_form_held(op, eval, mass);
   } else {
     saltusi_operator_form(op, eval, mass);
   }
+  bool given = held->grips != NULL && op->status == SALTUS_OK &&
+               saltusi_grips_reference(held->grips, op, held->keys, held->count);
+  if (given) {
+    saltusi_operator_apply(op, eval, a);
+  }
+  const saltusi_row_block* measured = saltusi_operator_measured(op);
+  for (int r = 0; r < op->count; r++) {
+    op->rhs[r] = saltusi_row_dot(measured, r, a) + op->rows.c[r];
+  }
   status = saltusi_operator_solve(op, eval);
   if (status == SALTUS_OK) {
     saltusi_operator_apply(op, eval, a);
+  }
+  if (given) { /* what was solved for is the change */
+    saltusi_grips_add_reference(held->grips, op, held->keys, held->count);
   }
   return status;
 }

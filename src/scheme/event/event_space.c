@@ -91,7 +91,7 @@ saltus_status saltusi_capture_pace(saltusi_capture* w, saltusi_eval* eval, doubl
     }
     slip_rate rate = measure(w, eval, &at, &held, i);
     double rest = rate.change < 0.0 ? rate.speed / -rate.change : INFINITY;
-    w->ends[key] = rest <= w->width;
+    w->ends[key] = rest <= w->width || (rate.change < 0.0 && rate.speed <= w->grips.slow);
     *any = *any || w->ends[key];
     *span = fmin(*span, fmax(part * rest, w->width));
     stiff = fmax(stiff, rate.grip / fmax(rate.speed, w->grips.slow));

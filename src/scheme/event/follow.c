@@ -18,6 +18,7 @@
 #include "math/matrix.h"
 
 #include <assert.h>
+#include <float.h>
 #include <string.h>
 
 /* Angles are right when their corrections are a few roundings, or when these stop shrinking below `stagnant`. No
@@ -148,15 +149,17 @@ static saltus_status fill_column(const problem* p, int j, int c) {
   return status;
 }
 
-/* g of all angles, before anything else is evaluated. */
-static void measure(const problem* p) {
+/* g of all angles, before anything else is evaluated; the largest. */
+static double measure(const problem* p) {
+  double* g = p->rk->follow.g;
   for (int i = 0; i < p->rk->method->stages; i++) {
     for (int c = 0; c < p->contacts; c++) {
       const double* d = direction_of(p, i, c);
       const double* u = slip_of(p, i, c);
-      p->rk->follow.g[i * p->contacts + c] = is_free(p, i) ? d[0] * u[1] - d[1] * u[0] : 0.0;
+      g[i * p->contacts + c] = is_free(p, i) ? d[0] * u[1] - d[1] * u[0] : 0.0;
     }
   }
+  return saltusi_max_abs(p->rk->method->stages * p->contacts, g);
 }
 
 /* Slip goes the way that friction acts against, up to rounding. */
@@ -211,6 +214,8 @@ saltus_status saltusi_rk_follow(saltusi_rk* rk, saltusi_eval* eval, const saltus
     }
   }
   write_tangents(&p);
+  int nv = eval->sys.dims.nv;
+  double rounding = 4.0 * DBL_EPSILON * saltusi_max_abs(nv, start->v);
   double before = INFINITY;
   saltus_status status = SALTUS_OK;
   for (int k = 0; k < TURNS_MAX && status == SALTUS_OK; k++) {
@@ -222,7 +227,10 @@ saltus_status saltusi_rk_follow(saltusi_rk* rk, saltusi_eval* eval, const saltus
     if (before <= right_angle) {
       break;
     }
-    measure(&p);
+    if (measure(&p) <= rounding) { /* there is nothing left to see */
+      before = 0.0;
+      break;
+    }
     status = correct(&p, &largest);
     bool arrived = largest >= 0.5 * before && largest <= stagnant;
     before = arrived ? 0.0 : largest; /* the stages once more, then done */

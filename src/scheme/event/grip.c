@@ -46,6 +46,7 @@ void saltusi_grip_write(const saltusi_grip* grip, double marks[SALTUSI_GRIP_MARK
     marks[1 + k] = grip->ratio[k];
     marks[3 + k] = grip->direction[k];
   }
+  memcpy(marks + 5, grip->reference, sizeof grip->reference);
 }
 
 void saltusi_grip_read(saltusi_grip* grip, const double marks[SALTUSI_GRIP_MARKS]) {
@@ -58,6 +59,7 @@ void saltusi_grip_read(saltusi_grip* grip, const double marks[SALTUSI_GRIP_MARKS
     grip->ratio[k] = marks[1 + k];
     grip->direction[k] = marks[3 + k];
   }
+  memcpy(grip->reference, marks + 5, sizeof grip->reference);
 }
 
 void saltusi_grip_slip(saltusi_grip* grip, const double* d) {
@@ -181,6 +183,38 @@ void saltusi_grips_hold(saltusi_grips* grips, saltusi_operator* op, const saltus
     copy_row(&op->rows, j, &op->measured, j);
   }
   op->apart = apart;
+}
+
+/* Adds the forces of the decision, normals and tangents that are held, to P; whether there are any. */
+static bool add_forces(const saltusi_grips* grips, saltusi_operator* op, const int* keys,
+                       int count) {
+  bool any = false;
+  for (int i = 0; i < count; i++) {
+    const saltusi_grip* grip = &grips->of[keys[i]];
+    double* P = op->P + op->first[i];
+    int next = 1;
+    P[0] += grip->reference[0];
+    any = any || grip->reference[0] != 0.0;
+    for (int k = 0; k < grip->tangents; k++) {
+      if (grip->held[k]) {
+        P[next++] += grip->reference[1 + k];
+      }
+    }
+  }
+  return any;
+}
+
+bool saltusi_grips_reference(const saltusi_grips* grips, saltusi_operator* op, const int* keys,
+                             int count) {
+  assert(grips != NULL && op != NULL && count <= op->contacts);
+  memset(op->P, 0, (size_t)op->count * sizeof(double));
+  return add_forces(grips, op, keys, count);
+}
+
+void saltusi_grips_add_reference(const saltusi_grips* grips, saltusi_operator* op, const int* keys,
+                                 int count) {
+  assert(grips != NULL && op != NULL && count <= op->contacts);
+  add_forces(grips, op, keys, count);
 }
 
 void saltusi_grip_force(const saltusi_grip* grip, const saltusi_operator* op, int i,

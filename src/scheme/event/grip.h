@@ -13,6 +13,9 @@
  *   columns H   the same, and G_N + sum rho G_T for normals of contacts with tangents that are not
  *   M a = F + H lambda,    R^T a + c = 0
  *
+ * Supports that are more than a body needs (four feet of a table) share their forces as it was decided: lambda is that of the
+ * decision and the least change to it.
+ *
  * Which contacts press, stick and slip is decided by the friction problem on accelerations (grip_decide.c).
  */
 #ifndef SALTUSI_GRIP_H
@@ -31,6 +34,7 @@ typedef struct saltusi_grip {
   bool held[2];        /* tangents that are rows */
   double ratio[2];     /* rho of tangents that are not */
   double direction[2]; /* of slip; in space counts where there is no velocity yet */
+  double reference[3]; /* N, force when it was decided, of redundant supports; else 0 */
   double slip[2];      /* m/s, U_T where rows were written last, */
   double speed;        /* its size, */
   double rate;         /* and power of friction for each newton of the normal force, m/s */
@@ -45,7 +49,7 @@ typedef struct saltusi_grips {
 } saltusi_grips;
 
 /* Doubles that tell of a contact what it does, to be carried. */
-enum { SALTUSI_GRIP_MARKS = 5 };
+enum { SALTUSI_GRIP_MARKS = 8 };
 
 /* Whether a contact of the system has friction. */
 bool saltusi_has_friction(const saltus_system* sys);
@@ -79,6 +83,14 @@ int saltusi_grip_look(const saltusi_grip* grip, const saltus_system* sys, const 
 void saltusi_grips_hold(saltusi_grips* grips, saltusi_operator* op, const saltus_system* sys,
                         const saltus_point* at, const int* keys, int count);
 
+/* Forces of the decision into op->P, rows of joints 0, after saltusi_grips_hold; false: there are none. */
+bool saltusi_grips_reference(const saltusi_grips* grips, saltusi_operator* op, const int* keys,
+                             int count);
+
+/* Adds them to op->P. */
+void saltusi_grips_add_reference(const saltusi_grips* grips, saltusi_operator* op, const int* keys,
+                                 int count);
+
 /* The force of contact i of the operator, which has this grip. */
 void saltusi_grip_force(const saltusi_grip* grip, const saltusi_operator* op, int i,
                         double force[3]);
@@ -90,17 +102,18 @@ typedef struct saltusi_grip_decision {
   saltusi_operator op; /* all rows; P are the forces [N], joints first */
   saltusi_island_joints joints;
   saltusi_cones cones;
-  int most;      /* contacts of an island that there is room for */
-  int pushed;    /* in: key of the contact whose friction has just reached its bound; -1: none */
-  int count;     /* contacts of the last decision: */
-  int* key;      /* [nc] */
-  bool* moves;   /* [nc] slips before it is decided */
-  bool* presses; /* [nc] */
-  double* W;     /* [rows squared] of an island with joints held */
-  double* u;     /* [rows] */
-  double* P;     /* [rows] */
-  double* basis; /* [rows squared] */
-  int* accepted; /* [rows] */
+  int most;       /* contacts of an island that there is room for */
+  bool redundant; /* some normals depend on others */
+  int pushed;     /* in: key of the contact whose friction has just reached its bound; -1: none */
+  int count;      /* contacts of the last decision: */
+  int* key;       /* [nc] */
+  bool* moves;    /* [nc] slips before it is decided */
+  bool* presses;  /* [nc] */
+  double* W;      /* [rows squared] of an island with joints held */
+  double* u;      /* [rows] */
+  double* P;      /* [rows] */
+  double* basis;  /* [rows squared] */
+  int* accepted;  /* [rows] */
   saltusi_grips* grips;
 } saltusi_grip_decision;
 

@@ -252,7 +252,8 @@ static void rank_pass(const island* in) {
   int pushed = -1;
   for (int i = 0; i < in->count; i++) {
     if (in->d->presses[in->contact[i]]) {
-      accept(in, row_of(in, i), &rank);
+      bool needed = accept(in, row_of(in, i), &rank);
+      in->d->redundant = in->d->redundant || !needed;
       bool sticks = !grip_of(in, i)->slips;
       pushed = sticks && in->contact[i] == in->d->pushed ? i : pushed;
     }
@@ -327,6 +328,17 @@ static bool take(saltusi_grip_decision* d, const saltus_system* sys, const saltu
   return slides;
 }
 
+/* Forces of redundant supports, from which those of steps differ as little as they can. */
+static void keep_forces(saltusi_grip_decision* d) {
+  for (int i = 0; i < d->count; i++) {
+    saltusi_grip* grip = &d->grips->of[d->key[i]];
+    const double* P = d->op.P + d->op.first[i];
+    for (int k = 0; k < 3; k++) {
+      grip->reference[k] = d->redundant && k <= grip->tangents ? P[k] : 0.0;
+    }
+  }
+}
+
 saltus_status saltusi_grip_decide(saltusi_grip_decision* d, saltusi_grips* grips,
                                   saltusi_eval* eval, const saltus_point* at, const int* keys,
                                   int count, double* a) {
@@ -358,8 +370,10 @@ saltus_status saltusi_grip_decide(saltusi_grip_decision* d, saltusi_grips* grips
     op->rhs[r] = saltusi_row_dot(&op->rows, r, a) + op->rows.c[r];
   }
   saltusi_operator_form(op, eval, &d->mass);
+  d->redundant = false;
   status = saltusi_operator_solve_by(op, eval, decide_island, d);
   if (status == SALTUS_OK) {
+    keep_forces(d);
     saltusi_operator_apply(op, eval, a);
   }
   return status;
