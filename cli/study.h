@@ -267,5 +267,9 @@ extern const study study_law_stribeck;
 extern const study study_law_disc;
 extern const study study_law_ellipse;
 extern const study study_law_resistance;
+extern const study study_law_elliptic;
+extern const study study_law_rolling;
+extern const study study_law_patch;
+extern const study study_law_belt;
 
 #endif

@@ -97,6 +97,10 @@ static const study* const registry[] = {
     &study_law_disc,
     &study_law_ellipse,
     &study_law_resistance,
+    &study_law_elliptic,
+    &study_law_rolling,
+    &study_law_patch,
+    &study_law_belt,
 };
 
 const study* study_at(int i) {

@@ -118,6 +118,22 @@ static bool jumps(const saltusi_scheme_ops* ops, const saltus_system* sys) {
   return any && !ops->info.chooses_step;
 }
 
+/* Bonds that break for ever are forgotten where a step starts anew after an impact. */
+static saltus_status check_bonds(const saltusi_scheme_ops* ops, const saltus_system* sys,
+                                 saltus_log log) {
+  for (int i = 0; i < sys->law_count && sys->laws != NULL && jumps(ops, sys); i++) {
+    const saltus_friction_law* f = sys->laws[i].friction;
+    if (f != NULL && f->adhesion > 0.0 && !f->rebinds) {
+      saltusi_log(log, SALTUS_LEVEL_ERROR,
+                  "scheme %s treats bonds that do not bind again beside Newton's impact law alone; "
+                  "contact %d \"%s\" has one",
+                  ops->info.name, i, sys->laws[i].name != NULL ? sys->laws[i].name : "");
+      return SALTUS_ERR_UNSUPPORTED;
+    }
+  }
+  return SALTUS_OK;
+}
+
 /* Every array, in one block. Last come the large ones that are written before they are read: most steps
  * touch a few pages of them. Returns the bytes before those, which start as zeros. */
 static size_t layout(saltus_scheme* in, saltus_arena* arena) {
@@ -452,6 +468,9 @@ static saltus_status create(const saltus_scheme_def* def, bool one_clock, saltus
   }
   if (status == SALTUS_OK) {
     status = check_frictions(ops, def->system, def->log);
+  }
+  if (status == SALTUS_OK) {
+    status = check_bonds(ops, def->system, def->log);
   }
   if (status == SALTUS_OK && def->options != NULL && ops->check != NULL) {
     status = ops->check(def->options, def->system, def->log);

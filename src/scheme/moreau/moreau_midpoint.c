@@ -191,7 +191,8 @@ const saltusi_scheme_ops saltusi_moreau_midpoint = {
             .source = "Moreau 1999; Capobianco & Eugster 2018, section 4",
             .order = 1,
             .smooth_order = 2,
-            .treats = SALTUSI_TREATS_STEPWISE | SALTUS_TREATS_MAPS | SALTUS_TREATS_VARIABLE_STEPS,
+            .treats = SALTUSI_TREATS_STEPWISE | SALTUS_TREATS_MAPS | SALTUS_TREATS_VARIABLE_STEPS |
+                      SALTUS_TREATS_FRICTION_LAWS,
             .options = TABLE,
         },
     SALTUSI_STEPS_BY(work),

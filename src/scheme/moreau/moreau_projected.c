@@ -161,7 +161,8 @@ const saltusi_scheme_ops saltusi_moreau_projected = {
             .source = "Acary 2009, equation (19), with implicit activation",
             .order = 1,
             .smooth_order = 2,
-            .treats = SALTUSI_TREATS_STEPWISE | SALTUS_TREATS_MAPS | SALTUS_TREATS_VARIABLE_STEPS,
+            .treats = SALTUSI_TREATS_STEPWISE | SALTUS_TREATS_MAPS | SALTUS_TREATS_VARIABLE_STEPS |
+                      SALTUS_TREATS_FRICTION_LAWS,
             .options = TABLE,
         },
     SALTUSI_STEPS_BY(work),

@@ -17,10 +17,15 @@ void saltusi_node_layout(saltusi_node* node, int warm_start, const saltusi_eval*
   assert(node != NULL && eval != NULL && arena != NULL);
   const saltus_system* sys = &eval->sys;
   const saltus_dims* d = &sys->dims;
-  saltusi_operator_layout(&node->op, eval, &(saltusi_demand){.friction = true}, arena);
+  saltusi_operator_layout(&node->op, eval, &(saltusi_demand){.friction = true, .laws = true},
+                          arena);
   saltusi_warm_layout(&node->op, warm_start, sys);
   saltusi_contact_list_layout(&node->list, d, arena);
-  int rows = d->nj + d->nc * (node->op.has_friction ? 3 : 1);
+  const bool laws = node->op.laws.any;
+  int rows = d->nj + (laws ? sys->dry_count : 0) +
+             d->nc * (laws                    ? SALTUS_CONE_ROWS
+                      : node->op.has_friction ? 3
+                                              : 1);
   node->steps = SALTUS_PUSH(arena, saltus_contact_step, d->nc);
   node->u0 = SALTUS_PUSH(arena, double, rows);
   node->e = SALTUS_PUSH(arena, double, rows);
@@ -51,17 +56,22 @@ saltus_status saltusi_node_look(saltusi_node* node, const saltusi_step* s, const
     if (!(node->list.gap[i] <= rounding) && !node->forced[key]) {
       continue;
     }
-    int count = saltusi_friction_rows(&sys->laws[law]);
+    int count = saltusi_operator_rows(&node->op, &sys->laws[law]);
     int row = saltusi_operator_look(&node->op, sys, at, key, count);
     node->steps[node->active] =
         (saltus_contact_step){.key = key, .law = law, .gap = node->list.gap[i]};
     saltusi_warm_guess(&node->op, node->active++, key, row, count);
-    saltusi_operator_take(&node->op, count, sys->laws[law].mu);
+    saltusi_operator_take_law(&node->op, count, &sys->laws[law]);
     for (int r = row; r < row + count; r++) {
       node->u0[r] = saltusi_row_dot(&node->op.rows, r, at->v) + node->op.rows.b[r];
     }
   }
+  const int first = node->op.count;
+  saltusi_operator_take_dry(&node->op, sys, at);
   node->rows = node->op.count;
+  for (int r = first; r < node->rows; r++) {
+    node->u0[r] = saltusi_row_dot(&node->op.rows, r, at->v) + node->op.rows.b[r];
+  }
   saltusi_rows_joints(sys, at, &node->op.rows);
   return SALTUS_OK;
 }
@@ -75,6 +85,9 @@ void saltusi_node_law(saltusi_node* node, const saltusi_step* s, const double* u
     node->product[k] = u_free[k] - u_before[k];
   }
   double most = saltusi_max_abs(sys->dims.nv, node->product);
+  for (int r = op->count - op->laws.dry; r < op->count; r++) {
+    op->rhs[r] = saltusi_row_dot(&op->rows, r, u_free) + op->rows.b[r];
+  }
   for (int i = 0; i < node->active; i++) {
     saltus_contact_step* contact = &node->steps[i];
     const saltus_contact_law* with = &sys->laws[contact->law];
@@ -82,7 +95,7 @@ void saltusi_node_law(saltusi_node* node, const saltusi_step* s, const double* u
     for (int r = normal; r < node->op.first[i + 1]; r++) {
       double pushed = saltusi_row_size(&op->rows, r, node->product);
       bool resting = fabs(node->u0[r]) <= SALTUSI_RESTING_VELOCITY * pushed;
-      double e = r == normal ? with->e_N : with->e_T;
+      double e = r == normal ? with->e_N : r <= normal + with->tangents ? with->e_T : 0.0;
       node->e[r] = resting ? 0.0 : e;
       op->rhs[r] = saltusi_row_dot(&op->rows, r, u_free) + op->rows.b[r];
       op->rhs[r] += node->e[r] * node->u0[r];
@@ -129,22 +142,34 @@ static double report_contact(saltusi_node* node, const saltusi_step* s, int i, c
   int count = node->op.first[i + 1] - first;
   double xi[3];
   *mean = 0.0;
+  const int slips = 1 + s->eval->sys.laws[contact->law].tangents;
   for (int k = 0; k < count; k++) {
     int r = first + k;
     double u1 = saltusi_row_dot(&op->rows, r, u) + op->rows.b[r];
-    xi[k] = u1 + node->e[r] * node->u0[r];
     *mean += op->diagonal[r] / count;
+    if (k >= slips) {
+      contact->twist_work += 0.5 * node->P[r] * (node->u0[r] + u1);
+      continue;
+    }
+    xi[k] = u1 + node->e[r] * node->u0[r];
     contact->impulse[k] = node->P[r];
     *(k == 0 ? &contact->u_before : &contact->slip_before[k - 1]) = node->u0[r];
     *(k == 0 ? &contact->u_after : &contact->slip_after[k - 1]) = u1;
   }
   contact->impact = contact->impact && contact->impulse[0] > 0.0;
+  if (op->laws.any) {
+    return op->laws.miss;
+  }
   double mu = count > 1 ? s->eval->sys.laws[contact->law].mu : 0.0;
   return sqrt(saltusi_natural_map2(count, mu, 1.0 / *mean, node->P + first, xi));
 }
 
 void saltusi_node_report(saltusi_node* node, const saltusi_step* s, const double* u) {
   assert(node != NULL && s != NULL);
+  for (int r = node->op.count - node->op.laws.dry; r < node->op.count; r++) {
+    const double u1 = saltusi_row_dot(&node->op.rows, r, u) + node->op.rows.b[r];
+    s->report->dry_work += 0.5 * node->P[r] * (node->u0[r] + u1);
+  }
   for (int i = 0; i < node->active; i++) {
     double mean = 0.0;
     double miss = report_contact(node, s, i, u, &mean);
