@@ -164,7 +164,11 @@ static const cli_option lab_options[] = {
     {"--mu", "X", "its friction, default 0", false},
     {"--e", "X", "its restitution, default 0", false},
     {"--e-T", "X", "its tangential restitution, -1 to 1, default 0", false},
-    {"-o", "FILE", "draws the impulse plane of one planar contact to FILE.svg, .pdf or .png",
+    {"--contact", "NAME", "friction: which contact of the scene, default the first with friction",
+     false},
+    {"--force", "X", "friction: normal force, default 1 N", false},
+    {"-o", "FILE",
+     "draws the impulse plane of one planar contact, or friction, to FILE.svg, .pdf or .png",
      false},
     {"--json", NULL, "prints JSON", false},
     {"--help", NULL, "prints this text", false},
@@ -224,9 +228,12 @@ static const cli_command commands[] = {
      "Prints performance profiles: the part of the problems that a solver solves within tau times\n"
      "the time of the fastest. Times are CPU times of the solve, the smallest of a few.",
      bench_options, COUNT(bench_options), 2, 2, cli_bench},
-    {"lab", "impact [MODEL]", "shows what every impact law makes of one configuration",
-     "Of a scene that at its first impact, found to 1e-10; or of the numbers given. Impulses,\n"
-     "velocities after, energy with its three parts, phases (slip, stick, reverse, jam).",
+    {"lab", "impact|friction [MODEL]",
+     "shows what every impact law makes of one configuration, or a friction law of slip",
+     "impact: of a scene that at its first impact, found to 1e-10; or of the numbers given. "
+     "Impulses,\n"
+     "velocities after, energy with its three parts, phases (slip, stick, reverse, jam).\n"
+     "friction: of a contact of a scene, or of a law in its words; force against slip and spin.",
      lab_options, COUNT(lab_options), 1, 2, cli_lab},
     {"list", "schemes|controls|solvers|problems|studies|functions|laws [NAME]",
      "lists what there is", "With a NAME: that one alone, with its source and options.",

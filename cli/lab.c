@@ -281,6 +281,11 @@ const char* lab_phases(const lab_answer* answer, char* text, size_t bytes) {
   return text;
 }
 
+/* Without a sign where 12 digits are zeros. */
+static double plain(double x) {
+  return fabs(x) < 5e-13 ? 0.0 : x;
+}
+
 static void print_row(const lab_case* c, const lab_answer* a) {
   if (a->status != SALTUS_OK) {
     printf("%-24s %s\n", a->name,
@@ -293,19 +298,19 @@ static void print_row(const lab_case* c, const lab_answer* a) {
     printf("%-24s %-12.12s", i == 0 ? a->name : "", c->contact[i].name);
     for (int k = 0; k < 3; k++) {
       if (k <= c->contact[i].tangents) {
-        printf(" %15.12f", a->P[row + k]);
+        printf(" %15.12f", plain(a->P[row + k]));
       } else {
         printf(" %15s", "");
       }
     }
     for (int k = 0; k <= c->contact[i].tangents; k++) {
-      printf(" %15.12f", a->u[row + k]);
+      printf(" %15.12f", plain(a->u[row + k]));
     }
     row += 1 + c->contact[i].tangents;
     printf("\n");
   }
   const saltus_impact_result* r = &a->result;
-  printf("%-24s %-12s %+.12f J%s", "", "energy", r->gain, r->giver >= 0 ? "  CREATED" : "");
+  printf("%-24s %-12s %+.12f J%s", "", "energy", plain(r->gain), r->giver >= 0 ? "  CREATED" : "");
   if (r->giver >= 0) {
     printf(": normals %+.12f, against the last slip %+.12f, along the first %+.12f", r->normal,
            r->end_slip, r->first_slip);
@@ -417,8 +422,11 @@ static void json_all(const lab_case* c, const lab_answer* answers, int count) {
 }
 
 int cli_lab(const cli_args* args) {
+  if (strcmp(args->positional[0], "friction") == 0) {
+    return lab_friction(args);
+  }
   if (strcmp(args->positional[0], "impact") != 0) {
-    cli_error("lab: there is no \"%s\"; there is: impact", args->positional[0]);
+    cli_error("lab: there is no \"%s\"; there are: impact, friction", args->positional[0]);
     return CLI_USAGE;
   }
   const char* path = cli_value(args, "-o");

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * lab.h - saltus lab impact: one configuration under all impact laws.
+ * lab.h - saltus lab impact: one configuration under all impact laws; saltus lab friction: a friction law.
  */
 #ifndef CLI_LAB_H
 #define CLI_LAB_H
 
+#include "cli.h"
 #include "saltus/law.h"
 
 enum { LAB_CONTACTS = 32, LAB_ROWS = 96, LAB_LAWS = 24 };
@@ -28,6 +29,9 @@ typedef struct lab_answer {
   saltus_impact_result result;
   double P[LAB_ROWS], u[LAB_ROWS];
 } lab_answer;
+
+/* saltus lab friction. */
+int lab_friction(const cli_args* args);
 
 /* "slip 0.2, stick 0.4 | reverse 0.1": phases of one contact, with a bar where compression ends. */
 const char* lab_phases(const lab_answer* answer, char* text, size_t bytes);

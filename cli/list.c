@@ -88,8 +88,13 @@ static bool law_entry(int i, entry* e) {
     const saltus_impact_info* info = saltus_impact_law_at(i);
     *e = (entry){info->name, info->summary, info->source,
                  info->several ? "several contacts" : "one contact", NULL};
+    return true;
   }
-  return is_there;
+  const saltus_friction_info* friction = saltus_friction_law_at(i - saltus_impact_law_count());
+  if (friction != NULL) {
+    *e = (entry){friction->name, friction->summary, friction->source, "friction", NULL};
+  }
+  return friction != NULL;
 }
 
 static bool function_entry(int i, entry* e) {

@@ -81,6 +81,25 @@ static const friction_case cases[] = {
      "dry_friction:\n"
      "  - {name: pin, rate: th', force: 1}\n",
      12.0, 0, -0.0290843317121, 0.05},
+    {"law-rolling", "a ball of shapes that rolls and stops",
+     "saltus: 1\n"
+     "world: {dimension: 3, shapes: [{half-space: {}, material: floor}]}\n"
+     "materials: {floor: {friction: 0.3, rolling: 0.002}}\n"
+     "bodies:\n"
+     "  ball: {mass: 1, inertia: [0.001, 0.001, 0.001], position: [0, 0, 0.05],\n"
+     "    velocity: [0.6, 0.8, 0], shapes: [{sphere: {radius: 0.05}, material: floor}]}\n",
+     2.7, 0, 0.6 * 0.925478834701, 0.01},
+    /* J w' = -arm m g: stops at J w0 / (arm m g) */
+    {"law-rolling", "a wheel on a pin, by its reaction",
+     "saltus: 1\n"
+     "coordinates: {y: {}, a: {velocity: 1}}\n"
+     "kinetic: (y'^2 + 0.5*a'^2)/2\n"
+     "potential: 9.81*y\n"
+     "joints:\n"
+     "  - {name: pin, constraint: y}\n"
+     "dry_friction:\n"
+     "  - {name: bore, rate: a', arm: 0.1, joint: pin}\n",
+     0.7, 1, 0.25 / 0.981, 0.05},
     /* opens at t0 = (9.81 + 4) / 5; then z'' = 5 t - 9.81 */
     {"law-rolling", "a bond that breaks",
      "saltus: 1\n"
@@ -89,7 +108,7 @@ static const friction_case cases[] = {
      "potential: 9.81*z\n"
      "forces: {z: 5*t}\n"
      "contacts:\n"
-     "  - {name: floor, gap: z, slip: 0*z, adhesion: 4}\n",
+     "  - {name: floor, gap: z, adhesion: 4}\n",
      3.0, 0,
      5.0 / 6.0 * (27.0 - 2.762 * 2.762 * 2.762) - 2.5 * 2.762 * 2.762 * 0.238 -
          9.81 / 2.0 * 0.238 * 0.238,

@@ -181,7 +181,8 @@ typedef struct saltus_material_def {
   double restitution;            /* 0..1 */
   double tangential_restitution; /* -1..1 */
   saltus_impact_law impact; /* of two materials the one that is not Newton's; others must agree */
-  SALTUS_RESERVED(3);
+  const saltus_friction_law* law; /* beyond the coefficient, the same; outlives the mechanism */
+  SALTUS_RESERVED(2);
 } saltus_material_def;
 
 /* A shape of a body or of the world. Of two materials the law has the geometric mean of their coefficients of friction and
@@ -207,9 +208,10 @@ typedef struct saltus_contact_pair_def {
   const char* between[2];
   saltus_touch touch;
   double friction, restitution, tangential_restitution;
-  int impact;       /* 1 + saltus_impact_law; 0: by the materials */
-  double stiffness; /* ratio to other contacts; 0: 1 */
-  SALTUS_RESERVED(2);
+  int impact;                     /* 1 + saltus_impact_law; 0: by the materials */
+  double stiffness;               /* ratio to other contacts; 0: 1 */
+  const saltus_friction_law* law; /* NULL: by the materials; outlives the mechanism */
+  SALTUS_RESERVED(1);
 } saltus_contact_pair_def;
 
 typedef struct saltus_mechanism_def {

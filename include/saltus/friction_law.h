@@ -82,6 +82,29 @@ typedef struct saltus_dry_friction {
   SALTUS_RESERVED(4);
 } saltus_dry_friction;
 
+/* What is known of a part of friction laws. */
+typedef struct saltus_friction_info {
+  const char* name; /* "elliptic", "stribeck" */
+  const char* summary;
+  const char* source;
+} saltus_friction_info;
+
+/* NULL past the end. */
+SALTUS_API const saltus_friction_info* saltus_friction_law_at(int i);
+
+/* How a contact slides. */
+typedef struct saltus_sliding {
+  double normal;  /* N */
+  int tangents;   /* 1 or 2 */
+  double slip[2]; /* m/s */
+  double spin;    /* rad/s, about the normal */
+} saltus_sliding;
+
+/* Force of a contact that slides: dry and viscous parts, F [N] along the tangents, M [N m] about the normal. At rest both
+ * are 0. */
+SALTUS_API void saltus_friction_slide(const saltus_friction_law* law, double mu,
+                                      const saltus_sliding* at, double F[2], double* M);
+
 /* Coefficient over that of sticking at speed s > 0, 1 for NULL; slope [s/m] may be NULL. mu: of sticking. */
 SALTUS_API double saltus_friction_ratio(const saltus_friction_law* law, double mu, double s,
                                         double* slope);

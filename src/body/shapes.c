@@ -53,6 +53,28 @@ static saltus_contact_law law_of(const saltus_mechanism* m, const char* name, do
                               .e_T = mu > 0.0 ? e_T : 0.0};
 }
 
+static void set_friction(const saltus_mechanism* m, const saltus_friction_law* friction,
+                         saltus_contact_law* law) {
+  const bool needs_mu = friction != NULL && (friction->across > 0.0 || friction->sliding[0] > 0.0 ||
+                                             friction->curve != SALTUS_CURVE_CONSTANT ||
+                                             friction->patch != SALTUS_PATCH_NONE);
+  if (friction != NULL && (law->mu > 0.0 || !needs_mu)) { /* a smooth partner takes these away */
+    law->friction = friction;
+    law->tangents = m->plane ? 1 : 2;
+  }
+}
+
+/* In the plane there is no spin about a normal. */
+static saltus_status check_friction(const saltusi_definition* d, const char* section,
+                                    const char* name, const saltus_friction_law* law) {
+  const bool spins = law != NULL && (law->drilling > 0.0 || law->patch != SALTUS_PATCH_NONE);
+  if (spins && d->m->plane) {
+    return saltusi_define_refuse(d, section, name,
+                                 "drilling and a patch need spin, which the plane has not");
+  }
+  return SALTUS_OK;
+}
+
 /* The law that two materials have without an exception. */
 static saltus_contact_law mixed(const saltusi_definition* d, int i, int j, const char* name) {
   const saltus_material_def none = {0};
@@ -62,7 +84,31 @@ static saltus_contact_law mixed(const saltusi_definition* d, int i, int j, const
       law_of(d->m, name, sqrt(a->friction * b->friction), fmax(a->restitution, b->restitution),
              fmax(a->tangential_restitution, b->tangential_restitution));
   law.impact = a->impact != SALTUS_IMPACT_NEWTON ? a->impact : b->impact;
+  set_friction(d->m, a->law != NULL ? a->law : b->law, &law);
   return law;
+}
+
+/* Two friction laws have no mean either. */
+static saltus_status check_frictions(const saltusi_definition* d) {
+  const saltus_material_def* first = NULL;
+  for (int i = 0; i < d->def->material_count; i++) {
+    const saltus_material_def* material = &d->def->materials[i];
+    if (material->law == NULL) {
+      continue;
+    }
+    saltus_status status = check_friction(d, "materials", material->name, material->law);
+    if (status != SALTUS_OK) {
+      return status;
+    }
+    first = first == NULL ? material : first;
+    if (memcmp(first->law, material->law, sizeof *first->law) != 0) {
+      return saltusi_define_refuse(d, "materials", material->name,
+                                   "its friction law is not that of \"%s\"; two laws have no mean, "
+                                   "say which it is by contact_pairs",
+                                   first->name);
+    }
+  }
+  return SALTUS_OK;
 }
 
 /* Two laws that are not Newton's have no mean. */
@@ -93,7 +139,8 @@ static const char* pair_name(saltus_mechanism* m, const char* a, const char* b) 
 static saltus_status mix_materials(const saltusi_definition* d) {
   saltus_mechanism* m = d->m;
   saltusi_world* world = m->world;
-  const saltus_status status = check_impacts(d);
+  saltus_status status = check_impacts(d);
+  status = status == SALTUS_OK ? check_frictions(d) : status;
   if (status != SALTUS_OK) {
     return status;
   }
@@ -388,10 +435,15 @@ static saltus_status law_of_pair(const saltusi_definition* d, const saltus_conta
         "restitution is %g, must be between 0 and 1 (tangential: -1 and 1)",
         e_N >= 0.0 && e_N <= 1.0 ? e_T : e_N);
   }
+  saltus_status status = check_friction(d, "contact_pairs", pair->between[0], pair->law);
+  if (status != SALTUS_OK) {
+    return status;
+  }
   m->laws[m->law_count] = law_of(m, pair_name(m, pair->between[0], pair->between[1]), mu, e_N, e_T);
   m->laws[m->law_count].impact =
       pair->impact > 0 ? (saltus_impact_law)(pair->impact - 1) : usual.impact;
   m->laws[m->law_count].stiffness = pair->stiffness;
+  set_friction(m, pair->law != NULL ? pair->law : usual.friction, &m->laws[m->law_count]);
   *law = m->law_count++;
   return SALTUS_OK;
 }

@@ -45,6 +45,69 @@ double saltus_friction_ratio(const saltus_friction_law* law, double mu, double s
   return mu > 0.0 ? at / unit : 1.0;
 }
 
+static const saltus_friction_info table[] = {
+    {"coulomb", "|P_T| <= mu P_N against the slip", "Coulomb 1785"},
+    {"elliptic", "two coefficients along orthogonal tangents, associated or not",
+     "Michalowski and Mroz 1978"},
+    {"kinetic", "sticks up to one coefficient, slides with a smaller one", "Coulomb 1785"},
+    {"stribeck", "the coefficient falls with the speed of slip, or follows a formula of it",
+     "Stribeck 1902"},
+    {"viscous", "a force in proportion to the slip beside the dry one", ""},
+    {"rolling", "moment up to an arm times the normal force against rolling",
+     "Leine and Glocker 2003"},
+    {"drilling", "the same against spin about the normal", "Leine and Glocker 2003"},
+    {"patch", "slip and spin share the friction of a circular patch", "Contensou 1963"},
+    {"adhesion", "a bond that pulls up to a force", "Fremond 1987"},
+    {"dry", "friction of any velocity up to a given limit, or by the reaction of a joint", ""},
+};
+
+const saltus_friction_info* saltus_friction_law_at(int i) {
+  return i >= 0 && i < (int)(sizeof table / sizeof *table) ? &table[i] : NULL;
+}
+
+/* -P N^2 U / |M^-1 N^2 U| of an elliptic cone. */
+static void slide_elliptic(const saltus_friction_law* law, double mu, double P, const double U[2],
+                           double F[2]) {
+  const double M[2] = {mu, law->across > 0.0 ? law->across : mu};
+  const bool own = law->sliding[0] > 0.0;
+  const double nu[2] = {own ? law->sliding[0] : M[0], own ? law->sliding[1] : M[1]};
+  const double d[2] = {nu[0] * nu[0] * U[0], nu[1] * nu[1] * U[1]};
+  const double size = hypot(d[0] / M[0], d[1] / M[1]);
+  for (int k = 0; k < 2 && size > 0.0; k++) {
+    F[k] = -P * d[k] / size;
+  }
+}
+
+void saltus_friction_slide(const saltus_friction_law* law, double mu, const saltus_sliding* at,
+                           double F[2], double* M) {
+  assert(mu >= 0.0 && at != NULL && at->normal >= 0.0 && F != NULL && M != NULL);
+  static const saltus_friction_law none = {0};
+  const double N = at->normal, w = at->spin;
+  const double own[2] = {at->slip[0], at->tangents > 1 ? at->slip[1] : 0.0};
+  const double s = hypot(own[0], own[1]);
+  law = law != NULL ? law : &none;
+  F[0] = F[1] = *M = 0.0;
+  const double P = N * (s > 0.0 ? saltus_friction_ratio(law, mu, s, NULL) : 1.0);
+  if (law->patch != SALTUS_PATCH_NONE) {
+    const double turn = law->radius * fabs(w);
+    double f = 0.0, m = 0.0;
+    if (s + turn > 0.0) {
+      saltus_patch_load(law->patch, turn > 0.0 ? s / turn : INFINITY, &f, &m);
+    }
+    F[0] = s > 0.0 ? -mu * P * f * own[0] / s : 0.0;
+    F[1] = s > 0.0 ? -mu * P * f * own[1] / s : 0.0;
+    *M = w != 0.0 ? -copysign(mu * P * law->radius * m, w) : 0.0;
+  } else if (s > 0.0 && mu > 0.0) {
+    slide_elliptic(law, mu, P, own, F);
+  }
+  if (law->drilling > 0.0 && w != 0.0) {
+    *M = -copysign(law->drilling * N, w);
+  }
+  for (int k = 0; k < 2; k++) {
+    F[k] -= law->viscous * own[k];
+  }
+}
+
 /* Complete elliptic integrals of parameter m = k^2 < 1 by the arithmetic-geometric mean. */
 static void complete(double m, double* K, double* E) {
   double a = 1.0, b = sqrt(1.0 - m), sum = 0.5 * m, power = 0.5, c = 1.0;
@@ -61,7 +124,7 @@ static void complete(double m, double* K, double* E) {
 }
 
 /* Where the closed forms cancel, series. */
-static const double near_zero = 1e-2, far = 30.0, at_one = 1e-12;
+static const double near_zero = 1e-2, far = 4.0, at_one = 1e-12;
 
 static void uniform(double d, double* f, double* m) {
   const double d2 = d * d;
@@ -98,16 +161,29 @@ static void hertz(double d, double* f, double* m) {
   *m = B - d * *f;
 }
 
+/* Mostly slip: D = sum of binom(1/2, k)^2 <r^2k> x^2k with x = 1/d, the mean of |1 + x r e^(i phi)| over the angle and
+ * <r^2k> over the pressure; m = D', f = D - x D'. */
+static void series(saltus_patch patch, double x, double* f, double* m) {
+  enum { TERMS = 16 };
+  const double x2 = x * x;
+  double binomial = 1.0, mean = 1.0, power = 1.0;
+  *f = 1.0;
+  *m = 0.0;
+  for (int k = 1; k <= TERMS; k++) {
+    binomial *= (1.5 - k) / k;
+    mean *= patch == SALTUS_PATCH_UNIFORM ? k / (k + 1.0) : k / (k + 1.5);
+    const double term = binomial * binomial * mean * power; /* of x^2k, over x^2 */
+    *m += 2.0 * k * term * x;
+    *f += (1.0 - 2.0 * k) * term * x2;
+    power *= x2;
+  }
+}
+
 void saltus_patch_load(saltus_patch patch, double d, double* f, double* m) {
   assert(patch != SALTUS_PATCH_NONE && d >= 0.0 && f != NULL && m != NULL);
-  const bool even = patch == SALTUS_PATCH_UNIFORM;
   if (d > far) {
-    const double x = 1.0 / d, x2 = x * x;
-    *f = even ? 1.0 - x2 / 8.0 - x2 * x2 / 64.0 - 5.0 * x2 * x2 * x2 / 1024.0
-              : 1.0 - x2 / 10.0 - 3.0 * x2 * x2 / 280.0 - x2 * x2 * x2 / 336.0;
-    *m = even ? x * (1.0 / 4.0 + x2 / 48.0 + 3.0 * x2 * x2 / 512.0)
-              : x * (1.0 / 5.0 + x2 / 70.0 + x2 * x2 / 280.0);
-  } else if (even) {
+    series(patch, 1.0 / d, f, m);
+  } else if (patch == SALTUS_PATCH_UNIFORM) {
     uniform(d, f, m);
   } else {
     hertz(d, f, m);

@@ -98,6 +98,8 @@ bool saltusi_scene_friction(saltusi_scene_builder* builder, const saltusi_yaml_n
 /* All of it for a contact by formula, whose slip has been read. */
 void saltusi_scene_contact_friction(saltusi_scene_builder* builder, const saltusi_yaml_node* item,
                                     saltus_formula_contact* contact);
+/* Whether a law needs slip: adhesion does not. */
+bool saltusi_scene_rubs(const saltus_friction_law* law);
 void saltusi_scene_dry(saltusi_scene_builder* builder);
 
 void saltusi_scene_inputs(saltusi_scene_builder* builder);

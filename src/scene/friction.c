@@ -98,6 +98,18 @@ static void read_rule(builder* b, const saltusi_yaml_node* node, double mu,
   }
 }
 
+/* A number of the mapping that is out of its range is refused where it stands. */
+static void check_range(builder* b, const saltusi_yaml_node* node, const char* key, double value,
+                        double low, double high) {
+  const saltusi_yaml_node* at = saltusi_yaml_find(node, key);
+  if (at != NULL && b->reader.status == SALTUS_OK && !(value >= low && value <= high)) {
+    saltusi_reader_fail(&b->reader, at, "%s is %g, must be %s", key, value,
+                        low > 0.0      ? "positive and finite"
+                        : high < 1e300 ? "at least 0, at most the coefficient of sticking"
+                                       : "at least 0 and finite");
+  }
+}
+
 /* Coefficients of a mapping; the one of sticking along the first tangent is returned. */
 static double read_coefficients(builder* b, const saltusi_yaml_node* node,
                                 saltus_friction_law* law) {
@@ -132,6 +144,12 @@ static double read_coefficients(builder* b, const saltusi_yaml_node* node,
                                : 0.0;
   mu = saltusi_scene_constant(b, node, has(node, "along") ? "along" : "static", mu);
   law->across = saltusi_scene_constant(b, node, "across", 0.0);
+  check_range(b, node, "static", mu, 0.0, 1e300);
+  check_range(b, node, "along", mu, 0.0, 1e300);
+  check_range(b, node, "across", law->across, 1e-300, 1e300);
+  check_range(b, node, "kinetic", law->kinetic, 0.0, mu);
+  check_range(b, node, "speed", law->speed, 1e-300, 1e300);
+  check_range(b, node, "exponent", law->exponent, 1e-300, 1e300);
   read_rule(b, node, mu, law);
   return mu;
 }
@@ -219,6 +237,11 @@ bool saltusi_scene_friction(builder* b, const saltusi_yaml_node* item,
   read_patch(b, item, out);
   read_adhesion(b, item, out);
   return mapping;
+}
+
+bool saltusi_scene_rubs(const saltus_friction_law* law) {
+  return law != NULL && (law->viscous > 0.0 || law->rolling > 0.0 || law->drilling > 0.0 ||
+                         law->patch != SALTUS_PATCH_NONE);
 }
 
 /* A rate of a contact by formula. */

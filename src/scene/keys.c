@@ -60,8 +60,13 @@ static const saltus_scene_key world_keys[] = {
 };
 
 static const saltus_scene_key material_keys[] = {
-    {"materials.NAME", "friction", "formula",
+    {"materials.NAME", "friction", "formula or mapping",
      "coefficient, >= 0; of two materials the geometric mean; default 0"},
+    {"materials.NAME", "viscous", "formula", "viscous friction [N s/m]; default 0"},
+    {"materials.NAME", "rolling", "formula", "arm of the resistance to rolling [m]"},
+    {"materials.NAME", "drilling", "formula", "arm of the resistance to spin [m]"},
+    {"materials.NAME", "patch", "formula or mapping", "radius of a disc of contact [m]"},
+    {"materials.NAME", "adhesion", "formula or mapping", "force of a bond [N]"},
     {"materials.NAME", "restitution", "formula",
      "0 to 1; of two materials the larger one; default 0"},
     {"materials.NAME", "tangential_restitution", "formula", "-1 to 1; the same; default 0"},
@@ -73,7 +78,12 @@ static const saltus_scene_key contact_pair_keys[] = {
     {"contact_pairs[]", "between", "list of names", "two shapes, bodies, groups or materials"},
     {"contact_pairs[]", "collide", "true or false",
      "false: they never touch; true: although a joint connects them or a group is common"},
-    {"contact_pairs[]", "friction", "formula", "instead of that of the materials"},
+    {"contact_pairs[]", "friction", "formula or mapping", "instead of that of the materials"},
+    {"contact_pairs[]", "viscous", "formula", "the same"},
+    {"contact_pairs[]", "rolling", "formula", "the same"},
+    {"contact_pairs[]", "drilling", "formula", "the same"},
+    {"contact_pairs[]", "patch", "formula or mapping", "the same"},
+    {"contact_pairs[]", "adhesion", "formula or mapping", "the same"},
     {"contact_pairs[]", "restitution", "formula", "the same"},
     {"contact_pairs[]", "tangential_restitution", "formula", "the same"},
     {"contact_pairs[]", "impact", "word", "the same"},

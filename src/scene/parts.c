@@ -313,7 +313,7 @@ void saltusi_scene_contacts(builder* b) {
     saltusi_scene_impact_law(b, item, &contact->impact);
     if (contact->gap.text == NULL) {
       saltusi_reader_fail(&b->reader, item, "contact " SALTUSI_QUOTE " has no gap", contact->name);
-    } else if ((contact->friction.text != NULL || contact->law != NULL) &&
+    } else if ((contact->friction.text != NULL || saltusi_scene_rubs(contact->law)) &&
                contact->slip.text == NULL) {
       saltusi_reader_fail(&b->reader, item,
                           "contact " SALTUSI_QUOTE

@@ -243,7 +243,9 @@ static void read_materials(builder* b) {
     if (!saltusi_reader_keys(&b->reader, item, "materials.NAME", what)) {
       return;
     }
-    materials[i].friction = saltusi_scene_constant(b, item, "friction", 0.0);
+    if (!saltusi_scene_friction(b, item, &materials[i].law, &materials[i].friction)) {
+      materials[i].friction = saltusi_scene_constant(b, item, "friction", 0.0);
+    }
     materials[i].restitution = saltusi_scene_constant(b, item, "restitution", 0.0);
     materials[i].tangential_restitution =
         saltusi_scene_constant(b, item, "tangential_restitution", 0.0);
@@ -264,7 +266,9 @@ static void read_contact_pairs(builder* b) {
       return;
     }
     saltusi_scene_pair(b, saltusi_yaml_find(item, "between"), "between", pair->between);
-    pair->friction = saltusi_scene_constant(b, item, "friction", (double)NAN);
+    if (!saltusi_scene_friction(b, item, &pair->law, &pair->friction)) {
+      pair->friction = saltusi_scene_constant(b, item, "friction", (double)NAN);
+    }
     pair->restitution = saltusi_scene_constant(b, item, "restitution", (double)NAN);
     pair->tangential_restitution =
         saltusi_scene_constant(b, item, "tangential_restitution", (double)NAN);
@@ -274,7 +278,7 @@ static void read_contact_pairs(builder* b) {
     pair->stiffness = saltusi_scene_constant(b, item, "stiffness", 0.0);
     const bool numbers = !isnan(pair->friction) || !isnan(pair->restitution) ||
                          !isnan(pair->tangential_restitution) || pair->impact != 0 ||
-                         pair->stiffness != 0.0;
+                         pair->stiffness != 0.0 || pair->law != NULL;
     const bool touches = saltusi_scene_flag(b, collide, "collide");
     if (collide != NULL && !touches && numbers) {
       saltusi_reader_fail(&b->reader, collide, "collide is false, so a law means nothing here");

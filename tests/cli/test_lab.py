@@ -78,7 +78,33 @@ class Lab(Cli):
                       text)
         self.assertIn('impacts can create energy', saltus('check', KANE).stdout)
 
+    def test_friction_against_slip_and_spin(self):
+        out = json.loads(saltus('lab', 'friction', 'friction: {curve: 1/(1 + 3*s)}', '--force', '2', '--json').stdout)
+        for row in out['slip']:
+            self.assertAlmostEqual(row['force'], 2 / (1 + 3 * row['speed']), delta=1e-14)
+        out = json.loads(saltus('lab', 'friction', "friction: 1, patch: {radius: 2, rate: a', pressure: hertz}", '--json').stdout)
+        row = next(r for r in out['patch'] if r['ratio'] == 0.5)
+        self.assertAlmostEqual(row['force'], 0.5522330836388, delta=1e-12)
+        self.assertAlmostEqual(row['moment'], 2 * 0.4555922940020, delta=1e-12)
+        out = json.loads(saltus('lab', 'friction', 'friction: {along: 0.4, across: 0.2}', '--json').stdout)
+        row = out['directions'][3]  # slip at 45 degrees: F = -(mu1^2, mu2^2) / |(mu1, mu2)|
+        self.assertAlmostEqual(row['force_1'], -0.16 / 0.2 ** 0.5, delta=1e-14)
+        self.assertAlmostEqual(row['force_2'], -0.04 / 0.2 ** 0.5, delta=1e-14)
+
+    def test_friction_is_drawn_and_what_makes_no_sense_is_refused(self):
+        path = self.folder / 'law.svg'
+        saltus('lab', 'friction', 'friction: {static: 0.4, kinetic: 0.2, speed: 0.1}', '-o', str(path))
+        self.assertIn('<svg', path.read_text())
+        for arguments, says in ((('friction: {kinetic: 0.2}',), 'no coefficient of sticking'), ((), 'give a scene'),
+                                ((self.scene(CHAIN),), 'no contact has friction'),
+                                (('friction: 0.3', '--contact', 'wall'), 'there is no contact "wall"'),
+                                (('friction: {static: 0.2, kinetic: 0.4}',), 'kinetic is 0.4, must be at least 0, at most')):
+            done = saltus('lab', 'friction', *arguments)
+            self.assertNotEqual(done.returncode, 0)
+            self.assertIn(says, done.stderr)
+
     def test_schemes_and_laws_are_listed(self):
+        self.assertIn('stribeck', saltus('list', 'laws').stdout)
         self.assertIn('all laws', saltus('list', 'schemes').stdout)
         self.assertIn('energetic', saltus('list', 'laws').stdout)
 

@@ -7,10 +7,13 @@
 #include "saltus_test.h"
 
 #include "saltus/cone.h"
+#include "saltus/friction_law.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define M_PI_ 3.14159265358979323846
 
 enum { UNITS = 6, ROWS = UNITS * SALTUS_CONE_ROWS };
 
@@ -385,6 +388,72 @@ static void a_dry_row_holds_up_to_its_limit(void** state) {
   saltus_cone_solver_destroy(solver);
 }
 
+/* Patch of radius 1 with mu N = 1 (closed forms against quadrature to 1e-14; methods, section 7). */
+static void the_patch_has_the_numbers_of_quadrature(void** state) {
+  (void)state;
+  static const double table[][5] = {
+      {0.25, 0.2480313097610, 0.6357861236083, 0.2899223689104, 0.5530959478320},
+      {0.5, 0.4838437556301, 0.5477483547722, 0.5522330836388, 0.4555922940020},
+      {0.9, 0.7957593088999, 0.3332116907332, 0.8455792976678, 0.2568472887543},
+      {1.0, 8.0 / (3.0 * M_PI_), 8.0 / (9.0 * M_PI_), 9.0 * M_PI_ / 32.0, 9.0 * M_PI_ / 128.0},
+      {1.5, 0.9408193754989, 0.1737981055252, 0.9531183873226, 0.1381376589898},
+      {5.0, 0.9949746819136, 0.0501685735698, 0.9959826635763, 0.0401154462210}};
+  static const saltus_patch patches[] = {SALTUS_PATCH_UNIFORM, SALTUS_PATCH_HERTZ};
+  for (int p = 0; p < 2; p++) {
+    for (size_t k = 0; k < sizeof table / sizeof *table; k++) {
+      double f = 0.0, m = 0.0;
+      saltus_patch_load(patches[p], table[k][0], &f, &m);
+      assert_near(f, table[k][1 + 2 * p], 1e-13);
+      assert_near(m, table[k][2 + 2 * p], 1e-13);
+      /* a point of the boundary, and inside and outside of it */
+      assert_near(saltus_patch_gauge(patches[p], f, m), 1.0, 1e-11);
+      assert_near(saltus_patch_gauge(patches[p], 0.5 * f, 0.5 * m), 0.5, 1e-11);
+    }
+    /* both sides of where series begin */
+    const double seams[] = {0.01, 4.0};
+    for (int k = 0; k < 2; k++) {
+      double f[2], m[2];
+      saltus_patch_load(patches[p], seams[k] * (1.0 - 1e-14), &f[0], &m[0]);
+      saltus_patch_load(patches[p], seams[k] * (1.0 + 1e-14), &f[1], &m[1]);
+      assert_near(f[0], f[1], 4e-12);
+      assert_near(m[0], m[1], 4e-12);
+    }
+    assert_near(saltus_patch_gauge(patches[p], 0.0, saltus_patch_spin(patches[p])), 1.0, 1e-15);
+    assert_near(saltus_patch_gauge(patches[p], 0.25, 0.0), 0.25, 1e-15);
+  }
+}
+
+static void curves_fall_as_they_say(void** state) {
+  (void)state;
+  saltus_friction_law law = {.curve = SALTUS_CURVE_STRIBECK, .kinetic = 0.5, .speed = 0.1};
+  double slope = 0.0;
+  assert_near(saltus_friction_ratio(&law, 1.0, 0.1, &slope), 0.5 + 0.5 * exp(-1.0), 1e-15);
+  assert_near(slope, -5.0 * exp(-1.0), 1e-14);
+  law.exponent = 2.0;
+  assert_near(saltus_friction_ratio(&law, 1.0, 0.2, &slope), 0.5 + 0.5 * exp(-4.0), 1e-15);
+  assert_near(slope, -20.0 * exp(-4.0), 1e-14);
+  law.curve = SALTUS_CURVE_KINETIC;
+  assert_near(saltus_friction_ratio(&law, 2.0, 3.0, &slope), 0.25, 0.0);
+  assert_near(saltus_friction_ratio(NULL, 2.0, 3.0, &slope), 1.0, 0.0);
+}
+
+/* Elliptic, straight against the slip: as large as the ellipse allows in that direction. */
+static void forces_of_sliding_are_those_of_the_formula(void** state) {
+  (void)state;
+  const saltus_friction_law straight = {.across = 0.2, .sliding = {1.0, 1.0}, .viscous = 0.5};
+  const saltus_sliding slip = {.normal = 10.0, .tangents = 2, .slip = {0.6, 0.8}};
+  double F[2], M = 0.0;
+  saltus_friction_slide(&straight, 0.4, &slip, F, &M);
+  const double size = 10.0 / hypot(0.6 / 0.4, 0.8 / 0.2);
+  assert_near(F[0], -size * 0.6 - 0.5 * 0.6, 1e-14);
+  assert_near(F[1], -size * 0.8 - 0.5 * 0.8, 1e-14);
+  const saltus_friction_law patch = {.patch = SALTUS_PATCH_HERTZ, .radius = 2.0};
+  const saltus_sliding both = {10.0, 2, {1.0, 0.0}, -1.0}; /* d = 1/2 */
+  saltus_friction_slide(&patch, 0.4, &both, F, &M);
+  assert_near(F[0], -4.0 * 0.5522330836388, 1e-12);
+  assert_near(M, 8.0 * 0.4555922940020, 1e-12);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(random_problems_with_products_of_discs_are_solved),
@@ -393,6 +462,9 @@ int main(void) {
       cmocka_unit_test(elliptic_cones_that_are_not_associated_are_solved_or_refused),
       cmocka_unit_test(a_pushed_sphere_rolls_against_its_resistance),
       cmocka_unit_test(a_dry_row_holds_up_to_its_limit),
+      cmocka_unit_test(the_patch_has_the_numbers_of_quadrature),
+      cmocka_unit_test(curves_fall_as_they_say),
+      cmocka_unit_test(forces_of_sliding_are_those_of_the_formula),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -147,6 +147,31 @@ static void text_that_is_not_one_yaml_mapping_is_refused(void** state) {
 }
 
 static const wrong bad_heads[] = {
+    {"gap: x, restitution: 0.5", "gap: x, slip: y, friction: {kinetic: 0.3}",
+     "s.yaml:10:47: friction has no coefficient of sticking; give static, along or curve"},
+    {"gap: x, restitution: 0.5", "gap: x, slip: y, friction: {static: 0.3, kinetic: 0.4}",
+     "s.yaml:10:69: kinetic is 0.4, must be at least 0, at most the coefficient of sticking"},
+    {"gap: x, restitution: 0.5", "gap: x, slip: y, friction: {static: 0.3, speed: 1}",
+     "s.yaml:10:47: friction has a speed and no kinetic coefficient"},
+    {"gap: x, restitution: 0.5", "gap: x, slip: y, friction: {curve: 1/(1 + t)}",
+     "s.yaml:10:54: curve is a formula of s, the speed of slip [m/s]; it cannot depend on time"},
+    {"gap: x, restitution: 0.5", "gap: x, slip: y, rolling: {arm: 1}",
+     "s.yaml:10:46: rolling of contact \"floor\" has no rate; give the angular velocity"},
+    {"gap: x, restitution: 0.5", "gap: x, slip: y, rolling: {arm: -1, rate: y'}",
+     "s.yaml:10:46: rolling: arm must be positive and finite"},
+    {"gap: x, restitution: 0.5",
+     "gap: x, slip: y, friction: 0.1, patch: {radius: 1, rate: y', form: x}",
+     "s.yaml:10:86: form is \"x\"; allowed: exact, ellipsoid"},
+    {"gap: x, restitution: 0.5", "gap: x, viscous: 4",
+     "s.yaml:10:6: contact \"floor\" has friction but no slip; give the slip velocity"},
+    {"name: ball", "dry_friction: [{name: pin, force: 1}]",
+     "s.yaml:2:17: dry friction \"pin\" has no rate; give the velocity it acts against"},
+    {"name: ball", "dry_friction: [{name: pin, rate: y', arm: 1}]",
+     "s.yaml:2:17: dry friction \"pin\" has an arm and no joint; the arm multiplies the reaction "
+     "of a "
+     "joint"},
+    {"name: ball", "dry_friction: [{name: pin, rate: y', arm: 1, joint: bolt}]",
+     "s.yaml:2: rate of dry friction \"pin\": there is no joint by formula of the name \"bolt\""},
     {"saltus: 1", "saltus: 2", "s.yaml:1:9: scene version is \"2\"; this program reads 1"},
     {"saltus: 1\n", "",
      "s.yaml:1:1: \"saltus\" is missing; a scene says its version, \"saltus: 1\""},
