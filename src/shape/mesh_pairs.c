@@ -149,12 +149,19 @@ static bool rises_over(const saltusi_mesh_query* ask, const saltusi_candidate* o
     if (ask->turned) { /* from X back to the mesh */
       saltusi_along(of->gap, p, place, place);
     }
-    const double length = sqrt(saltusi_dot3(q, q));
-    const double step = 0.01 * ask->X->size / fmax(length, 1e-300);
-    saltusi_along(step, q, place, ahead);
-    saltusi_mesh_foot foot;
-    saltusi_mesh_nearest(mesh, ahead, &foot);
-    return fabs(foot.distance) <= 1e-3 * step * length;
+    const double length = fmax(sqrt(saltusi_dot3(q, q)), 1e-300);
+    /* the face may end within the first way, as near a corner; the second is long enough for where the two places are */
+    const double size = ask->X->size;
+    const double far[2] = {0.01 * size,
+                           fmax(1e-5 * size, 16.0 * (fabs(of->gap) + fabs(over->gap)))};
+    for (int i = 0; i < 2; i++) {
+      saltusi_mesh_foot foot;
+      saltusi_along(far[i] / length, q, place, ahead);
+      saltusi_mesh_nearest(mesh, ahead, &foot);
+      if (fabs(foot.distance) <= 1e-3 * far[i]) {
+        return true;
+      }
+    }
   }
   return false;
 }
