@@ -251,6 +251,9 @@ extern const study study_machine_period;
 extern const study study_machine_walker;
 extern const study study_machine_breaker;
 extern const study study_machine_breaker_spread;
+extern const study study_machine_cradle;
+extern const study study_machine_woodpecker;
+extern const study study_machine_dominoes;
 
 extern const study study_law_chains;
 extern const study study_law_columns;

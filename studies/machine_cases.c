@@ -137,6 +137,12 @@ static const machine_number arm[] = {
     TIME(CLOSE, "pivot.lower", 1, 0.069057143541489, 1e-12, 0),
 };
 
+/* A pinned domino from 3 rad/s: by quadrature of its energy. Approach: height of the corner times the rate. */
+static const machine_number dominoes[] = {
+    TIME(IMPACT, "touch1", 1, 0.199132577271515, 1e-13, 10),
+    APPROACH("touch1", 1, -0.215820413191577, 1e-12, 100),
+};
+
 static const machine_case cases[] = {
     {"machine-slider-crank",
      "corner branch",
@@ -201,6 +207,15 @@ static const machine_case cases[] = {
      0,
      {1e-13},
      COUNT(arm)},
+    {"machine-dominoes",
+     "six dominoes",
+     "machine-dominoes",
+     NULL,
+     0.4,
+     0,
+     0,
+     {1e-8, 1e-11},
+     COUNT(dominoes)},
 };
 
 const machine_case* machine_case_at(int i) {

@@ -73,3 +73,5 @@ MACHINE_STUDY(cam, "machine-cam-follower", "a follower leaves its cam and comes 
               "flights in closed form")
 MACHINE_STUDY(arm, "machine-breaker-arm", "the arm of a circuit breaker strikes its stop",
               "closed form")
+MACHINE_STUDY(dominoes, "machine-dominoes", "the first of a row of dominoes meets the next",
+              "closed form")
