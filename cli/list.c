@@ -26,6 +26,9 @@ typedef struct entry {
 /* Friction and impact laws that a scheme treats; docs/laws.md has the table. */
 static const char* treats(unsigned what) {
   bool laws = (what & SALTUS_TREATS_LAWS) != 0;
+  if ((what & SALTUS_TREATS_FRICTION_LAWS) != 0 && laws) {
+    return "all friction, all laws";
+  }
   if ((what & SALTUS_TREATS_FRICTION_LAWS) != 0) {
     return laws ? "all friction, all laws" : "all friction, Newton's law";
   }

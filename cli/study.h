@@ -273,6 +273,7 @@ extern const study study_law_resistance;
 extern const study study_law_elliptic;
 extern const study study_law_rolling;
 extern const study study_law_patch;
+extern const study study_law_ball;
 extern const study study_law_belt;
 
 #endif

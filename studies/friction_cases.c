@@ -81,7 +81,7 @@ static const friction_case cases[] = {
      "dry_friction:\n"
      "  - {name: pin, rate: th', force: 1}\n",
      12.0, 0, -0.0290843317121, 0.05},
-    {"law-rolling", "a ball of shapes that rolls and stops",
+    {"law-ball", "a ball of shapes that rolls and stops",
      "saltus: 1\n"
      "world: {dimension: 3, shapes: [{half-space: {}, material: floor}]}\n"
      "materials: {floor: {friction: 0.3, rolling: 0.002}}\n"

@@ -91,6 +91,9 @@ const study study_law_rolling = {
     "law-rolling", "rolling, drilling, viscous and dry friction, adhesion with fixed steps",
     NOTE,          false,
     run_cases,     NULL};
+const study study_law_ball = {"law-ball", "a sphere and a plane as shapes with rolling friction",
+                              NOTE,       false,
+                              run_cases,  NULL};
 const study study_law_patch = {"law-patch",
                                "a disc that slides and spins on its patch, with fixed steps",
                                "Farkas et al. 2003",

@@ -103,6 +103,7 @@ static const study* const registry[] = {
     &study_law_elliptic,
     &study_law_rolling,
     &study_law_patch,
+    &study_law_ball,
     &study_law_belt,
 };
 

@@ -10,6 +10,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 /* Largest error near a step: stops fall anywhere into a step. */
 static double error_near(const friction_case* of, const char* scheme, double h) {
@@ -52,10 +53,59 @@ static void other_schemes_find_the_same(void** state) {
   }
 }
 
+/* Associated elliptic cones are scaled rows: whatever treats friction in space treats them. */
+static void every_scheme_slides_on_an_ellipse(void** state) {
+  (void)state;
+  const double h = 0.002;
+  const friction_case* of = friction_case_at(0);
+  for (int i = 0; saltus_scheme_at(i) != NULL; i++) {
+    const saltus_scheme_info* info = saltus_scheme_at(i);
+    if ((info->treats & SALTUS_TREATS_FRICTION) == 0 || info->chooses_step) {
+      continue;
+    }
+    char text[1024];
+    const double found = friction_case_run(of, info->name, h, text, sizeof text);
+    /* the trapezoidal rules have pyramids of 8 sides by default, which are up to 5 percent wide */
+    const bool pyramids = strncmp(info->name, "trapezoidal", 11) == 0;
+    if (!(fabs(found - of->value) <= (pyramids ? 0.06 * of->value : 1.5 * h))) {
+      fail_msg("%s ends at %.10g instead of %.10g: %s", info->name, found, of->value, text);
+    }
+  }
+}
+
+/* What a scheme does not have it refuses, law by law. */
+static void other_laws_are_treated_or_refused(void** state) {
+  (void)state;
+  int refused = 0, treated = 0;
+  for (int i = 0; saltus_scheme_at(i) != NULL; i++) {
+    const saltus_scheme_info* info = saltus_scheme_at(i);
+    const bool all = (info->treats & SALTUS_TREATS_FRICTION_LAWS) != 0;
+    treated += all;
+    for (int k = 2; friction_case_at(k) != NULL && !all; k++) {
+      saltus_kept_message kept = {0};
+      saltus_scene* scene = NULL;
+      saltus_scheme* scheme = NULL;
+      const saltus_scene_def made = {.path = "test", .text = friction_case_at(k)->scene};
+      assert_int_equal(saltus_scene_create(&made, &scene), SALTUS_OK);
+      const saltus_scheme_def def = {.scheme = info->name,
+                                     .system = saltus_scene_look(scene)->system,
+                                     .log = saltus_log_keep(&kept)};
+      assert_int_equal(saltus_scheme_create(&def, &scheme), SALTUS_ERR_UNSUPPORTED);
+      assert_null(scheme);
+      assert_non_null(strstr(kept.text, info->name));
+      saltus_scene_destroy(scene);
+      refused++;
+    }
+  }
+  assert_true(treated >= 3 && refused > 0);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(motions_end_where_closed_forms_say),
       cmocka_unit_test(other_schemes_find_the_same),
+      cmocka_unit_test(every_scheme_slides_on_an_ellipse),
+      cmocka_unit_test(other_laws_are_treated_or_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
