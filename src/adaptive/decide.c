@@ -134,6 +134,17 @@ saltus_status saltusi_decision_room(saltusi_decision* d, const saltusi_island* i
                                   : SALTUS_OK;
 }
 
+/* Whether a contact sticks by one ellipse and slides by another. */
+static bool has_axes(const saltusi_decision* d, const int* set, int count) {
+  double m;
+  double n;
+  bool any = false;
+  for (int i = 0; i < count && !any; i++) {
+    any = saltusi_grip_axes(d->o, set[i], &m, &n);
+  }
+  return any;
+}
+
 /* Solves for the contacts of d->set, for which saltusi_reduce was called, island by island: u_free by
  * contact row; bound [nc] is friction that is available besides mu l_N, or NULL. */
 static saltus_status solve(saltusi_decision* d, int count, const double* u_free,
@@ -155,7 +166,8 @@ static saltus_status solve(saltusi_decision* d, int count, const double* u_free,
                          .limit = d->lasting ? 1.0 : 0.0};
     p.count = list_contacts(d, &p.in);
     if (p.count > 0) {
-      bool large = saltusi_is_large(d->mode, &p.in) && bound == NULL;
+      bool large =
+          saltusi_is_large(d->mode, &p.in) && bound == NULL && !has_axes(d, p.set, p.count);
       bool spatial = saltusi_is_spatial(d, p.set, p.count);
       bool balls = saltusi_has_balls(d, p.set, p.count);
       status = balls     ? saltusi_decide_balls(d, &p)
@@ -607,13 +619,14 @@ static saltus_status strike_by_law(saltusi_decision* d, double* v, saltusi_verdi
   return saltusi_law_impact(d, v, &rule, verdict);
 }
 
-/* Poisson's law with friction in space: only src/law has its decompression. */
+/* Poisson's law with friction in space, or with more of it than slip: only src/law has its decompression. */
 static bool asks_for_law(const saltusi_decision* d, int count) {
   bool poisson = d->wedged || on_gain(d) == SALTUS_GAIN_POISSON;
   for (int i = 0; i < count; i++) {
     poisson = poisson || d->o->law[d->set[i]]->impact != SALTUS_IMPACT_NEWTON;
   }
-  return d->special || (poisson && saltusi_is_spatial(d, d->set, count));
+  return d->special ||
+         (poisson && (saltusi_is_spatial(d, d->set, count) || saltusi_has_balls(d, d->set, count)));
 }
 
 /* What to do about an impact that gave energy (docs/schemes/adaptive.md). */
@@ -680,7 +693,7 @@ saltus_status saltusi_decide_impact(saltusi_decision* d, double t, double* y, in
   bool by_law = asks_for_law(d, count);
   status = by_law ? strike_by_law(d, v, verdict) : impact(d, v, count);
   if (status == SALTUS_RETRY_SMALLER && !by_law) {
-    bool spatial = saltusi_is_spatial(d, d->set, count);
+    bool spatial = saltusi_is_spatial(d, d->set, count) || saltusi_has_balls(d, d->set, count);
     status = spatial ? strike_by_law(d, v, verdict) : impact_again(d, v, count, true, 1.0);
     verdict->replaced = true;
     by_law = spatial;

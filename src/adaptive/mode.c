@@ -339,6 +339,10 @@ saltus_status saltusi_mode_rate(saltusi_mode_dynamics* m, double t, const double
       change = m->o->nc > m->o->contacts ? find_reactions(m, forces + m->o->nl) : 0.0;
     }
   }
+  if (status == SALTUS_OK &&
+      change > 1e-9) { /* such a limit has no value: the friction it allows presses the joint */
+    status = SALTUS_RETRY_SMALLER;
+  }
   if (status == SALTUS_OK) {
     if (m->o->pulled) {
       add_pulls(m, v, NULL, forces);

@@ -8,6 +8,7 @@
 #include "math/matrix.h"
 #include "saltus/adaptive.h"
 #include "scheme/scheme_ops.h"
+#include "system/impacts.h"
 
 #include <string.h>
 
@@ -215,9 +216,13 @@ static saltus_status forces(void* work, const void* options, const saltusi_step*
 }
 
 /* Friction laws that are not among the statuses; NULL: it is. */
-static const char* untreated(const saltus_friction_law* law, bool changing) {
+static const char* untreated(const saltus_contact_law* contact, bool changing, bool special) {
+  const saltus_friction_law* law = contact->friction;
   if (law == NULL) {
     return NULL;
+  }
+  if (law->sliding[0] > 0.0 && (special || contact->impact != SALTUS_IMPACT_NEWTON)) {
+    return "sliding coefficients of their own with another impact law than Newton's";
   }
   bool beside = law->rolling > 0.0 || law->drilling > 0.0;
   if (beside && changing) {
@@ -233,7 +238,7 @@ static saltus_status check(const void* options, const saltus_system* sys, saltus
   (void)options;
   bool changing = (sys->traits & SALTUS_CHANGING_CONTACTS) != 0;
   for (int i = 0; i < sys->law_count; i++) {
-    const char* what = untreated(sys->laws[i].friction, changing);
+    const char* what = untreated(&sys->laws[i], changing, saltusi_impacts_special(sys));
     if (what != NULL) {
       saltusi_log(log, SALTUS_LEVEL_ERROR, "adaptive: contact %d \"%s\": %s is not treated", i,
                   sys->laws[i].name != NULL ? sys->laws[i].name : "", what);
