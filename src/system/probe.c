@@ -165,6 +165,12 @@ static void normalise(const void* self, double* q) {
   p->inner.ops->normalise(p->inner.self, q);
 }
 
+static void dry(const void* self, const saltus_point* at, int i, saltus_rows* rows) {
+  const saltusi_probe* p = self;
+  p->inner.ops->dry(p->inner.self, at, i, rows);
+  look_rows(p, at, "the rate of dry friction", rows);
+}
+
 static bool joint_bend(const void* self, const saltus_point* at, int i, const double* P, double* K,
                        double* U_q) {
   const saltusi_probe* p = self;
@@ -282,6 +288,7 @@ saltus_system saltusi_probe_over(saltusi_probe* p, const saltus_system* inner,
       .contact_text = o->contact_text != NULL ? contact_text : NULL,
       .joints = o->joints != NULL ? joints : NULL,
       .joint = o->joint != NULL ? joint : NULL,
+      .dry = o->dry != NULL ? dry : NULL,
       .joint_bend = o->joint_bend != NULL ? joint_bend : NULL,
       .force_q = o->force_q != NULL ? force_q : NULL,
       .force_v = o->force_v != NULL ? force_v : NULL,

@@ -143,6 +143,30 @@ static void a_pin_holds_up_to_its_limit(void** state) {
   assert_true(out.q[2] < asin(0.1));
 }
 
+/* A limit that grows with the friction it allows has no value: an arm of 5 m on a bar of 1 m. The run ends with an error
+ * and says where, whatever looks for its reasons. */
+static void a_limit_that_does_not_settle_ends_the_run(void** state) {
+  (void)state;
+  saltus_kept_message kept = {0};
+  saltus_scene* scene = NULL;
+  saltus_sim* sim = NULL;
+  const saltus_scene_def made = {
+      .path = "text", .text = PENDULUM("2", "{arm: 5}"), .log = saltus_log_keep(&kept)};
+  assert_int_equal(saltus_scene_create(&made, &scene), SALTUS_OK);
+  const saltus_scene_view* view = saltus_scene_look(scene);
+  double v0[3] = {-1.5 * cos(2.0), -1.5 * sin(2.0), -3.0};
+  const saltus_sim_def def = {.system = view->system,
+                              .scheme = "adaptive",
+                              .q0 = view->q0,
+                              .v0 = v0,
+                              .log = saltus_log_keep(&kept)};
+  assert_int_equal(saltus_sim_create(&def, &sim), SALTUS_OK);
+  assert_true(saltus_sim_run_until(sim, 5.0) != SALTUS_OK);
+  assert_non_null(strstr(kept.text, "t = 0"));
+  saltus_sim_destroy(sim);
+  saltus_scene_destroy(scene);
+}
+
 static void friction_that_means_nothing_is_refused(void** state) {
   (void)state;
   static const char* const texts[] = {
@@ -164,6 +188,7 @@ int main(void) {
       cmocka_unit_test(steps_of_moreau_and_jean_have_it_too),
       cmocka_unit_test(a_pin_follows_the_force_of_its_joint),
       cmocka_unit_test(a_pin_holds_up_to_its_limit),
+      cmocka_unit_test(a_limit_that_does_not_settle_ends_the_run),
       cmocka_unit_test(friction_that_means_nothing_is_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
