@@ -45,6 +45,15 @@
   "contacts:\n"                                                                                    \
   "  - {name: belt, gap: z, slip: x' - 0.2, " friction "}\n"
 
+/* A block at rest on a slope of 0.3 rad. */
+#define SLOPE(friction)                                                                            \
+  "saltus: 1\n"                                                                                    \
+  "coordinates: {x: {}, z: {}}\n"                                                                  \
+  "kinetic: (x'^2 + z'^2)/2\n"                                                                     \
+  "potential: 9.81*cos(0.3)*z - 9.81*sin(0.3)*x\n"                                                 \
+  "contacts:\n"                                                                                    \
+  "  - {name: slope, gap: z, slip: x', " friction "}\n"
+
 #define MU_G (0.3 * 9.81)
 #define PATCH "patch: {radius: 0.05, rate: a'}"
 
@@ -123,6 +132,11 @@ static const friction_case cases[] = {
      0.04},
     {"law-patch", "disc, d0 = 8", DISC("1", "2.5", PATCH), 1.1 / MU_G, 0, 0.501960657871 / MU_G,
      0.01},
+    /* slopes whose angle has a tangent of 0.30934 */
+    {"law-belt", "a block on a slope, held by mu of sticking",
+     SLOPE("friction: {static: 0.35, kinetic: 0.3}"), 1.0, 0, 0.0, 1e-9},
+    {"law-belt", "a block on a slope that is too steep",
+     SLOPE("friction: {static: 0.305, kinetic: 0.3}"), 1.0, 0, 0.0437489699255414, 1e-7},
     {"law-belt", "static 1, kinetic 0.6", BELT("friction: {static: 1, kinetic: 0.6}"), 60.0, -1,
      8.06888787159, 1.0},
     {"law-belt", "1 / (1 + 3 s)", BELT("friction: {curve: 1/(1 + 3*s)}"), 60.0, -1, 12.0010312948,

@@ -94,6 +94,19 @@ void saltusi_operator_take_dry(saltusi_operator* op, const saltus_system* sys,
   op->count += op->laws.dry;
 }
 
+void saltusi_operator_slips(saltusi_operator* op, int i, const double* u) {
+  assert(op != NULL && i >= 0 && u != NULL);
+  double* state = op->laws.any ? op->laws.state + (size_t)i * SALTUSI_FRICTION_STATE : NULL;
+  if (state == NULL || ((int)state[2] & SALTUSI_LAW_KNOWN) != 0) {
+    return;
+  }
+  const int slips = op->first[i + 1] - op->first[i] > 1 ? op->laws.law[i]->tangents : 0;
+  for (int k = 0; k < slips; k++) {
+    state[k] = u[1 + k];
+  }
+  state[2] += SALTUSI_LAW_KNOWN;
+}
+
 /* Semi-axes at a ratio d of slip to spin. */
 static void patch_axes(const saltus_friction_law* f, double d, saltusi_friction_point* p) {
   double force = 0.0, moment = 0.0;
@@ -112,14 +125,16 @@ static void start(saltusi_operator* op) {
     const saltus_contact_law* law = laws->law[i];
     const double* state = laws->state + (size_t)i * SALTUSI_FRICTION_STATE;
     const int bits = (int)state[2];
-    const double before = norm(2, state);
+    const int slips = op->first[i + 1] - op->first[i] > 1 ? law->tangents : 0;
+    const double* free = op->rhs + op->first[i] + 1;
+    const double least = 1e-9 * norm(slips, free); /* slower is rounding, and rest */
+    const double before = norm(2, state) > least ? norm(2, state) : 0.0;
     saltusi_friction_point* p = &laws->point[i];
     *p = (saltusi_friction_point){.ratio = 1.0, .along = 1.0, .drags = true};
     const bool slid = (bits & SALTUSI_LAW_KNOWN) == 0 || before > 0.0;
     if (has_curve(law)) {
       p->sticks = !slid;
-      const double* free = op->rhs + op->first[i] + 1;
-      const double speed = before > 0.0 ? before : norm(law->tangents, free);
+      const double speed = before > 0.0 ? before : norm(slips, free);
       p->ratio = p->sticks ? 1.0 : saltus_friction_ratio(law->friction, law->mu, speed, NULL);
     }
     if (has_patch(law)) {

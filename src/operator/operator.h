@@ -269,6 +269,9 @@ static inline void saltusi_operator_take_law(saltusi_operator* op, int count,
   saltusi_operator_take(op, count, law->mu);
 }
 
+/* Velocities u of the rows of contact i before the step, where it does not remember its slip. */
+void saltusi_operator_slips(saltusi_operator* op, int i, const double* u);
+
 /* After the last contact: rows of dry friction, where the operator has laws; evaluated again at another point. */
 void saltusi_operator_take_dry(saltusi_operator* op, const saltus_system* sys,
                                const saltus_point* at);

@@ -30,7 +30,8 @@ static double error_near(const friction_case* of, const char* scheme, double h) 
 static void claim(const friction_case* of, const char* scheme) {
   const double h = 0.004;
   const double coarse = error_near(of, scheme, h), fine = error_near(of, scheme, h / 8.0);
-  if (!(coarse <= of->constant * h && fine <= of->constant * h / 8.0 && fine <= coarse / 3.0)) {
+  const bool falls = fine <= coarse / 3.0 || fine <= 1e-12; /* that is rounding */
+  if (!(coarse <= of->constant * h && fine <= of->constant * h / 8.0 && falls)) {
     fail_msg("%s, %s: errors %g and %g at steps of %g s and an eighth of it", scheme, of->label,
              coarse, fine, h);
   }

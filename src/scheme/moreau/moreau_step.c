@@ -108,6 +108,9 @@ void saltusi_moreau_activate(saltusi_moreau* w, const saltusi_step* s, int i, in
     w->u0[r] = saltusi_row_dot(&w->op.rows, r, s->v0) + w->op.rows.b[r];
     w->b0[r] = w->op.rows.b[r];
   }
+  if (w->op.laws.any) {
+    saltusi_operator_slips(&w->op, active, w->u0 + row);
+  }
 }
 
 void saltusi_moreau_close(saltusi_moreau* w, const saltusi_step* s, const saltus_point* at) {

@@ -65,6 +65,7 @@ saltus_status saltusi_node_look(saltusi_node* node, const saltusi_step* s, const
     for (int r = row; r < row + count; r++) {
       node->u0[r] = saltusi_row_dot(&node->op.rows, r, at->v) + node->op.rows.b[r];
     }
+    saltusi_operator_slips(&node->op, node->active - 1, node->u0 + row);
   }
   const int first = node->op.count;
   saltusi_operator_take_dry(&node->op, sys, at);
