@@ -86,6 +86,8 @@ typedef struct saltus_contact_step {
   saltus_whole_impact whole_impact; /* of a part that ends an impact */
   uint64_t identity;                /* the same for ever; of a fixed set the key */
   double twist_work;                /* J, of its rolling and drilling friction over the step */
+  double slip_work;    /* J, of lasting friction, lambda_T . U_T over the step; 0: not known */
+  double surface_work; /* J, of lasting forces on what moves by itself, lambda . b; the same */
   SALTUS_RESERVED(1);
 } saltus_contact_step;
 

@@ -235,6 +235,14 @@ static void mean_velocity(saltusi_ledger_room* room) {
   }
 }
 
+/* The change of 2 T - v . T_v over the step. */
+static void frame_on_line(saltusi_ledger_room* room) {
+  const saltus_state* x0 = room->step.x0;
+  const saltus_state* x1 = room->step.x1;
+  room->left.drive +=
+      frame_energy(room, x1->t, x1->q, x1->v) - frame_energy(room, x0->t, x0->q, x0->v);
+}
+
 /* Work of external forces and of time in the energies along the line from x0 to x1 at room->u. */
 static void power_on_line(saltusi_ledger_room* room) {
   const saltus_system* sys = &room->eval.sys;
@@ -255,8 +263,38 @@ static void power_on_line(saltusi_ledger_room* room) {
     room->left.external += gauss_weight[k] * h * power[0];
     room->left.drive += gauss_weight[k] * h * power[1];
   }
-  room->left.drive +=
-      frame_energy(room, x1->t, x1->q, x1->v) - frame_energy(room, x0->t, x0->q, x0->v);
+  frame_on_line(room);
+}
+
+/* The same along the motion, from event to event, where a scheme knows both. */
+static void power_on_motion(saltusi_ledger_room* room) {
+  const saltus_system* sys = &room->eval.sys;
+  const saltus_step_report* report = room->step.report;
+  double from = room->step.x0->t;
+  for (int e = 0; e <= report->event_count; e++) {
+    double to = e < report->event_count ? report->events[e].t : room->step.x1->t;
+    for (int k = 0; k < 3 && to > from; k++) {
+      double t = from + gauss_node[k] * (to - from);
+      double power[2];
+      if (look(room, t, false)) {
+        const saltus_point at = saltusi_at(&room->eval, t, room->q, room->v);
+        saltusi_system_power(sys, &at, &room->power, power);
+        room->left.external += gauss_weight[k] * (to - from) * power[0];
+        room->left.drive += gauss_weight[k] * (to - from) * power[1];
+      }
+    }
+    from = fmax(from, to);
+  }
+}
+
+/* Works of lasting forces that the scheme has integrated itself. */
+static bool works_known(const saltus_step_report* report) {
+  bool any = false;
+  for (int i = 0; i < report->active; i++) {
+    const saltus_contact_step* c = &report->contacts[i];
+    any = any || c->slip_work != 0.0 || c->surface_work != 0.0;
+  }
+  return any;
 }
 
 /* Work of the impulse P that a contact gave over the step; b and slip in the mean of both ends, b of an
@@ -264,6 +302,12 @@ static void power_on_line(saltusi_ledger_room* room) {
 static void lasting_contact(saltusi_ledger_room* room, const saltus_contact_step* contact,
                             const double P[3], bool mean) {
   const saltus_system* sys = &room->eval.sys;
+  if (contact->slip_work != 0.0 || contact->surface_work != 0.0) {
+    room->left.drive -= contact->surface_work;
+    room->left.friction += contact->slip_work;
+    room->left_contacts[contact->key].friction += contact->slip_work;
+    return;
+  }
   int count = saltusi_ledger_rows(sys, contact->law);
   double slip[2] = {0.0, 0.0};
   bool impact = contact->impact && !mean && room->step.at_end;
@@ -449,7 +493,12 @@ void saltusi_ledger_open(saltusi_ledger* ledger, saltusi_ledger_room* room,
   if (!room->known) {
     bool events = step->located;
     mean_velocity(room);
-    power_on_line(room);
+    if (events && step->inside != NULL && works_known(step->report)) {
+      power_on_motion(room);
+      frame_on_line(room);
+    } else {
+      power_on_line(room);
+    }
     lasting_contacts(room, events);
     lasting_joints(room);
     if (!events) {

@@ -132,6 +132,12 @@ static void accept(saltusi_capture* w, const saltusi_step* s, double x, const do
     for (int k = 0; k < each; k++) {
       contact->impulse[k] += saltusi_rk_impulse(w->flow, d, d->nj + each * i + k, x);
     }
+    if (each > 1) {
+      double work[2];
+      saltusi_rk_contact_work(w->flow, d, i, x, work);
+      contact->slip_work += work[0];
+      contact->surface_work += work[1];
+    }
   }
   write_marks(w);
   if (w->flow->method->embedded_order > 0) {

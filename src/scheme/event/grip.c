@@ -149,7 +149,6 @@ static void measure_slip(saltusi_grip* grip, double slow, const double* given,
                                     : grip->direction[k];
     grip->ratio[k] = -grip->mu * d;
   }
-  grip->rate = grip->ratio[0] * grip->slip[0] + grip->ratio[1] * grip->slip[1];
 }
 
 void saltusi_grips_hold(saltusi_grips* grips, saltusi_operator* op, const saltus_system* sys,
@@ -163,6 +162,9 @@ void saltusi_grips_hold(saltusi_grips* grips, saltusi_operator* op, const saltus
     saltusi_grip* grip = &grips->of[keys[i]];
     int row = saltusi_operator_look(op, sys, at, keys[i], 1 + grip->tangents);
     copy_row(&op->rows, row, &op->measured, row);
+    for (int k = 0; k <= grip->tangents; k++) {
+      grip->b[k] = op->rows.b[row + k];
+    }
     if (grip->tangents > 0) {
       const double* given = grips->given != NULL ? grips->given + 2 * keys[i] : NULL;
       measure_slip(grip, grips->slow, given, &op->rows, row, at->v);

@@ -37,7 +37,7 @@ typedef struct saltusi_grip {
   double reference[3]; /* N, force when it was decided, of redundant supports; else 0 */
   double slip[2];      /* m/s, U_T where rows were written last, */
   double speed;        /* its size, */
-  double rate;         /* and power of friction for each newton of the normal force, m/s */
+  double b[3];         /* m/s, of its rows: how the surface moves by itself */
 } saltusi_grip;
 
 /* All contacts of a system with friction. */

@@ -47,7 +47,7 @@ void saltusi_rk_layout(saltusi_rk* rk, const saltusi_tableau* method, const salt
   rk->rates = saltusi_has_maps(sys) ? SALTUS_PUSH2(arena, double, s, d->nq) : rk->V;
   rk->each = rough ? 3 : 1;
   rk->forces = SALTUS_PUSH2(arena, double, s, d->nj + rk->each * d->nc);
-  rk->powers = SALTUS_PUSH2(arena, double, s, rough ? d->nc : 0);
+  rk->powers = SALTUS_PUSH2(arena, double, s, rough ? 2 * d->nc : 0);
   if (method->implicit) {
     rk->a0 = SALTUS_PUSH(arena, double, d->nv);
     rk->R = SALTUS_PUSH2(arena, double, s, d->nv);
@@ -99,7 +99,10 @@ void saltusi_rk_keep(saltusi_rk* rk, const saltus_dims* d, const saltusi_held* h
   for (int i = 0; held->grips != NULL && i < held->count; i++) {
     saltusi_rk_force(rk, held, i, forces + d->nj + 3 * i);
     const saltusi_grip* grip = &held->grips->of[held->keys[i]];
-    rk->powers[stage * d->nc + i] = forces[d->nj + 3 * i] * grip->rate;
+    const double* force = forces + d->nj + 3 * i;
+    double* power = rk->powers + 2 * (size_t)(stage * d->nc + i);
+    power[0] = force[1] * grip->slip[0] + force[2] * grip->slip[1];
+    power[1] = force[0] * grip->b[0] + force[1] * grip->b[1] + force[2] * grip->b[2];
     if (rk->follow.on) {
       memcpy(rk->follow.slip + 2 * (size_t)(stage * d->nc + i), grip->slip, sizeof grip->slip);
     }
@@ -406,13 +409,15 @@ double saltusi_rk_impulse(const saltusi_rk* rk, const saltus_dims* dims, int row
   return h * sum;
 }
 
-double saltusi_rk_friction_work(const saltusi_rk* rk, const saltus_dims* dims, int i, double h) {
+void saltusi_rk_contact_work(const saltusi_rk* rk, const saltus_dims* dims, int i, double h,
+                             double work[2]) {
   assert(rk != NULL && dims != NULL && i >= 0 && h > 0.0 && rk->each > 1);
-  double sum = 0.0;
+  work[0] = work[1] = 0.0;
   for (int stage = 0; stage < rk->method->stages; stage++) {
-    sum += rk->method->b[stage] * rk->powers[stage * dims->nc + i];
+    const double* power = rk->powers + 2 * (size_t)(stage * dims->nc + i);
+    work[0] += h * rk->method->b[stage] * power[0];
+    work[1] += h * rk->method->b[stage] * power[1];
   }
-  return h * sum;
 }
 
 void saltusi_rk_add_error(const saltusi_rk* rk, const saltus_dims* dims, double h, double* q_error,
