@@ -632,6 +632,7 @@ static void begin_report(saltusi_adaptive* w) {
   memset(w->outcome.joint_lasting, 0, (size_t)w->o.nj * sizeof(double));
   memset(w->outcome.hit, 0, (size_t)w->o.nc * sizeof(bool));
   memset(w->outcome.u_impact, 0, 2 * (size_t)w->o.nc * sizeof(double));
+  w->outcome.work[0] = w->outcome.work[1] = 0.0;
   w->decision.residual = 0.0;
   w->jump.tau = 0.0;
   w->outcome.moved = 0.0;

@@ -233,13 +233,14 @@ typedef struct saltusi_leap {
 
 /* The step as it is reported. */
 typedef struct saltusi_outcome {
-  double h;                 /* s, length that the dense output was made for */
-  double length;            /* s, length of the step */
-  double room;              /* s, longest that it may be */
-  double passed;            /* s, of it after its event (flat.c) */
-  double moved;             /* largest movement of a position by projections */
-  double* lasting;          /* [nl] N s */
-  double* impacts;          /* [nl] N s */
+  double h;        /* s, length that the dense output was made for */
+  double length;   /* s, length of the step */
+  double room;     /* s, longest that it may be */
+  double passed;   /* s, of it after its event (flat.c) */
+  double moved;    /* largest movement of a position by projections */
+  double work[2];  /* J, of impacts in rows that are no slip: friction, what moves by itself */
+  double* lasting; /* [nl] N s */
+  double* impacts; /* [nl] N s */
   double* impacts_start;    /* [nl] N s, of those at the start of the step */
   double* joint_lasting;    /* [nj] N s */
   bool* hit;                /* [nc] an impact acted in this step */
@@ -313,6 +314,8 @@ void saltusi_adaptive_dense_contact(const saltusi_outline* o, const double* data
 /* W of friction in rows that are no slip of a contact, and of what moves by itself in them. */
 void saltusi_adaptive_dense_power(const saltusi_outline* o, const double* data, double t,
                                   double power[2]);
+/* J of impacts of the step, likewise. */
+void saltusi_adaptive_dense_work(const double* data, double work[2]);
 /* [nj] N of joints, and [nj] N s since the start of the step; either may be NULL. */
 void saltusi_adaptive_dense_joints(const saltusi_outline* o, const double* data, double t,
                                    double* force, double* lasting);

@@ -21,6 +21,7 @@ typedef struct head {
       moving; /* s, of it up to its event, after which it stands still up to the jump at its end (flat.c) */
   double jump_u, jump_tau, jump_e;
   double jump_key;
+  double work[2]; /* J, of impacts in rows that are no slip */
 } head;
 
 enum { HEAD = sizeof(head) / sizeof(double), PARTS = 8 };
@@ -108,7 +109,8 @@ void saltusi_adaptive_dense_write(const saltusi_adaptive* w, double* data) {
                                .jump_u = w->jump.u,
                                .jump_tau = w->jump.tau,
                                .jump_e = w->jump.e_N,
-                               .jump_key = w->jump.key};
+                               .jump_key = w->jump.key,
+                               .work = {w->outcome.work[0], w->outcome.work[1]}};
   data += HEAD;
   memcpy(data, w->step.y0, n * sizeof(double));
   data += n;
@@ -287,6 +289,13 @@ void saltusi_adaptive_dense_power(const saltusi_outline* o, const double* data, 
   power[0] = power[1] = 0.0;
   saltusi_adaptive_ops_of(d->method)->dense_rate(&motion, theta, o->nq + o->nv + o->nl + o->nj,
                                                  o->works, power);
+}
+
+void saltusi_adaptive_dense_work(const double* data, double work[2]) {
+  assert(data != NULL && work != NULL);
+  const head* d = (const head*)(const void*)data;
+  work[0] = d->work[0];
+  work[1] = d->work[1];
 }
 
 void saltusi_adaptive_dense_joints(const saltusi_outline* o, const double* data, double t,

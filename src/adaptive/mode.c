@@ -438,6 +438,20 @@ static double local_scale(saltusi_mode_dynamics* m, const double* v, int row) {
   return scale;
 }
 
+/* The same for the grips of a contact. */
+static void scale_grips(saltusi_mode_dynamics* m, int island, const saltusi_island* in,
+                        const double* v, int key, double* scale_l) {
+  bool large = saltusi_is_large(m, in);
+  for (int g = 0; g < SALTUSI_GRIPS; g++) {
+    int grip = saltusi_grip_of(m->o, key, g);
+    for (int k = 1; grip >= 0 && k <= m->o->tangents[grip]; k++) {
+      int row = m->o->base[grip] + k;
+      scale_l[row] = large ? local_scale(m, v, m->o->nj + row)
+                           : reduced_scale(m, island, in, v, m->o->nj + row);
+    }
+  }
+}
+
 /* sc_L = min_i sc_v,i / |(P G)_i|: an impulse error counts as the velocity error that it makes. */
 saltus_status saltusi_mode_impulse_scale(saltusi_mode_dynamics* m, double t, const double* y,
                                          double* scale_l) {
@@ -469,13 +483,8 @@ saltus_status saltusi_mode_impulse_scale(saltusi_mode_dynamics* m, double t, con
         scale_l[m->o->base[key] + k] =
             large ? local_scale(m, v, row) : reduced_scale(m, c, &in, v, row);
       }
-      for (int g = 0; key >= 0 && g < SALTUSI_GRIPS; g++) {
-        int grip = saltusi_grip_of(m->o, key, g);
-        for (int k = 1; grip >= 0 && k <= m->o->tangents[grip]; k++) {
-          int row = m->o->base[grip] + k;
-          scale_l[row] = large ? local_scale(m, v, m->o->nj + row)
-                               : reduced_scale(m, c, &in, v, m->o->nj + row);
-        }
+      if (key >= 0) {
+        scale_grips(m, c, &in, v, key, scale_l);
       }
     }
   }

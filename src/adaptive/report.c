@@ -14,6 +14,16 @@ void saltusi_report(saltusi_adaptive* w, saltus_event reported) {
   }
 }
 
+/* Work of the rows of a contact that are no slip: from row `first` on, or of a grip. */
+static void add_work(saltusi_adaptive* w, int key, int first) {
+  for (int k = first; k <= w->o.tangents[key]; k++) {
+    int r = w->o.base[key] + k;
+    double P = w->decision.impulse[r];
+    w->outcome.work[0] += 0.5 * P * (w->decision.u_before[r] + w->decision.u_after[r]);
+    w->outcome.work[1] -= P * w->mode.row.b[w->o.nj + r];
+  }
+}
+
 void saltusi_report_impact(saltusi_adaptive* w, double t, int count, saltus_event_kind kind) {
   assert(w != NULL && count >= 0);
   for (int i = 0; i < count; i++) {
@@ -40,6 +50,13 @@ void saltusi_report_impact(saltusi_adaptive* w, double t, int count, saltus_even
     for (int k = 1; k <= w->o.law[key]->tangents; k++) {
       reported.slip_before[k - 1] = w->decision.u_before[r + k];
       reported.slip_after[k - 1] = w->decision.u_after[r + k];
+    }
+    add_work(w, key, 1 + w->o.law[key]->tangents);
+    for (int k = 0; k < SALTUSI_GRIPS; k++) {
+      int grip = saltusi_grip_of(&w->o, key, k);
+      if (grip >= 0) {
+        add_work(w, grip, 1);
+      }
     }
     if (!w->outcome.hit[key]) {
       w->outcome.hit[key] = true;

@@ -633,7 +633,9 @@ static void report_changes(saltusi_adaptive* w, double t, const double* y) {
   for (int key = 0; key < w->o.nc; key++) {
     const saltusi_contact* c = &w->contact[key];
     const saltusi_contact* old = &w->transition.old[key];
-    if (saltusi_is_dry(&w->o, key)) {
+    bool grips = saltusi_is_grip(&w->o, key);
+    if (saltusi_is_dry(&w->o, key) ||
+        (grips && (old->mode == SALTUSI_OPEN || c->mode == SALTUSI_OPEN))) {
       continue;
     }
     saltus_event reported = {.contact = saltusi_owner(&w->o, key),
@@ -646,9 +648,7 @@ static void report_changes(saltusi_adaptive* w, double t, const double* y) {
     bool is_open = c->mode == SALTUSI_OPEN;
     bool has_friction = !was_open && !is_open && w->o.mu[key] > 0.0;
     bool reported_one = true;
-    if (saltusi_is_grip(&w->o, key) && (was_open || is_open)) {
-      reported_one = false;
-    } else if (was_open && !is_open) {
+    if (was_open && !is_open) {
       reported.kind = SALTUS_EVENT_CLOSE;
     } else if (!was_open && is_open) {
       reported.kind = SALTUS_EVENT_OPEN;

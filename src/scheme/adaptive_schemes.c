@@ -171,6 +171,13 @@ static void dense_power(void* work, const void* options, const saltusi_dense_que
   saltusi_adaptive_dense_power(&w->o, query->data, query->t, power);
 }
 
+static void dense_work(void* work, const void* options, const saltusi_dense_query* query,
+                       double into[2]) {
+  (void)work;
+  (void)options;
+  saltusi_adaptive_dense_work(query->data, into);
+}
+
 /* Contact rows into three places for each contact. */
 static void spread(const saltusi_outline* o, const double* rows, double* out) {
   for (int key = 0; key < o->contacts; key++) {
@@ -302,6 +309,7 @@ static saltus_status check(const void* options, const saltus_system* sys, saltus
       .dense_joints = dense_joints,                                                                \
       .dense_bounce = dense_bounce,                                                                \
       .dense_power = dense_power,                                                                  \
+      .dense_work = dense_work,                                                                    \
       .forces = forces_##id,                                                                       \
       .check = check,                                                                              \
       .own_clocks = true,                                                                          \

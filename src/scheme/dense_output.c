@@ -107,6 +107,15 @@ void saltusi_scheme_dense_power(saltus_scheme* scheme, const saltusi_dense_query
   }
 }
 
+void saltusi_scheme_dense_work(saltus_scheme* scheme, double work[2]) {
+  assert(scheme != NULL && work != NULL);
+  const saltusi_dense_query query = {.eval = &scheme->eval, .data = scheme->dense[1].data};
+  work[0] = work[1] = 0.0;
+  if (scheme->clocks == NULL && scheme->ops->dense_work != NULL) {
+    scheme->ops->dense_work(scheme->work, scheme->options, &query, work);
+  }
+}
+
 bool saltusi_scheme_dense_bounce(saltus_scheme* scheme, const saltusi_dense_query* at,
                                  saltusi_bounce_inside* bounce) {
   assert(scheme != NULL && at != NULL && bounce != NULL);

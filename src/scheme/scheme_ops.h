@@ -136,6 +136,9 @@ typedef struct saltusi_scheme_ops {
    * what moves by itself in them. */
   void (*dense_power)(void* work, const void* options, const saltusi_dense_query* query,
                       double power[2]);
+  /* ? nothing. J, the same of the impacts of the step. */
+  void (*dense_work)(void* work, const void* options, const saltusi_dense_query* query,
+                     double into[2]);
   /* [nj] N of joints, and N s that they gave since the start of the step, either may be NULL; NULL: not
    * known. */
   void (*dense_joints)(void* work, const void* options, const saltusi_dense_query* query,
@@ -238,6 +241,8 @@ void saltusi_scheme_dense_forces(saltus_scheme* scheme, const saltusi_dense_quer
 /* W of friction in rows that are no slip of a contact, and of what moves by itself in them, inside the last step. */
 void saltusi_scheme_dense_power(saltus_scheme* scheme, const saltusi_dense_query* at,
                                 double power[2]);
+/* J, the same of its impacts. */
+void saltusi_scheme_dense_work(saltus_scheme* scheme, double work[2]);
 /* The accumulation of impacts that the last committed step passes over; false: none. */
 bool saltusi_scheme_dense_bounce(saltus_scheme* scheme, const saltusi_dense_query* at,
                                  saltusi_bounce_inside* bounce);

@@ -604,6 +604,15 @@ void saltusi_ledger_close(saltusi_ledger* ledger, saltusi_ledger_room* room,
   assert(room->step.x0 != NULL);
   const saltus_state* x1 = room->step.x1;
   advance(ledger, room, x1->t, INFINITY, contacts);
+  const saltusi_ledger_inside* in = room->step.inside;
+  if (in != NULL && in->strikes != NULL) {
+    double work[2];
+    in->strikes(in->who, work);
+    ledger->step.friction += work[0];
+    ledger->step.drive += work[1];
+    ledger->total.friction += work[0];
+    ledger->total.drive += work[1];
+  }
   saltusi_ledger_end(ledger, room, x1);
 }
 

@@ -41,6 +41,8 @@ typedef struct saltusi_ledger_inside {
   bool (*bounce)(void* who, const saltusi_dense_query* at, saltusi_bounce_inside* bounce);
   /* W of friction in rows that are no slip of a contact, and of what moves by itself in them; NULL: none. */
   void (*power)(void* who, const saltusi_dense_query* at, double power[2]);
+  /* J, the same of the impacts of the step; NULL: none. */
+  void (*strikes)(void* who, double work[2]);
 } saltusi_ledger_inside;
 
 /* What is known of a step: its ends, its report, whether events are located, and the motion inside

@@ -546,6 +546,11 @@ static void ledger_power(void* who, const saltusi_dense_query* at, double power[
   saltusi_scheme_dense_power(sim->scheme, at, power);
 }
 
+static void ledger_strikes(void* who, double work[2]) {
+  saltus_sim* sim = who;
+  saltusi_scheme_dense_work(sim->scheme, work);
+}
+
 static bool ledger_bounce(void* who, const saltusi_dense_query* at, saltusi_bounce_inside* bounce) {
   saltus_sim* sim = who;
   saltusi_bounce_inside own = *bounce;
@@ -581,7 +586,8 @@ static void open_ledger(saltus_sim* sim, const saltus_step_report* report, doubl
                                         .motion = ledger_motion,
                                         .forces = known ? ledger_forces : NULL,
                                         .bounce = ledger_bounce,
-                                        .power = ledger_power};
+                                        .power = ledger_power,
+                                        .strikes = ledger_strikes};
   const saltusi_ledger_step step = {
       .report = report,
       .x0 = &sim->ends[0],

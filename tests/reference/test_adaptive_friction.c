@@ -385,6 +385,32 @@ static void a_sphere_slides_rolls_and_stops(void** state) {
   }
 }
 
+/* It falls from 0.3 m, turning backwards, bounces, slides, rolls and rests: all energy is in impacts and friction, and what
+ * rolling friction takes in impacts is among it. */
+static void a_sphere_that_bounces_accounts_for_its_energy(void** state) {
+  (void)state;
+  double before = NAN;
+  for (double tol = 1e-4; tol > 0.9e-8; tol *= 1e-2) {
+    ball b = {.law = {.tangents = 1, .mu = 0.3, .e_N = 0.4},
+              .friction = {.rolling = 0.004, .curve = SALTUS_CURVE_KINETIC, .kinetic = 0.2}};
+    b.law.friction = &b.friction;
+    const saltus_system system = {.ops = &ball_ops,
+                                  .self = &b,
+                                  .dims = {.nq = 3, .nv = 3, .nc = 1},
+                                  .traits = SALTUS_CONSTANT_MASS,
+                                  .laws = &b.law,
+                                  .law_count = 1};
+    const double q0[3] = {0.0, 0.3, 0.0};
+    const double v0[3] = {1.0, 0.0, 10.0};
+    outcome out = run_system(&system, tol, q0, v0, 2.0);
+    assert_near(out.v[0], 0.0, 1e-15);
+    assert_near(out.energy.impact, -0.3 * gravity, 10.0 * tol);
+    assert_near(out.energy.friction, -0.5 - 0.2 * radius * radius * 100.0, 10.0 * tol);
+    assert_true(isnan(before) || fabs(out.q[0] - before) <= 1e3 * tol); /* of the one before */
+    before = out.q[0];
+  }
+}
+
 /* m = l = 1, 1 N m in the pin, from rest at 2 rad. */
 static void pendulum_mass(const void* self, const saltus_point* at, double* M) {
   (void)self;
@@ -442,6 +468,7 @@ int main(void) {
       cmocka_unit_test(a_bond_adds_to_the_bound_of_friction),
       cmocka_unit_test(a_disc_stops_sliding_and_spinning_together),
       cmocka_unit_test(a_sphere_slides_rolls_and_stops),
+      cmocka_unit_test(a_sphere_that_bounces_accounts_for_its_energy),
       cmocka_unit_test(a_pendulum_with_a_dry_pin_comes_to_rest),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
