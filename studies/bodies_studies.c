@@ -366,6 +366,8 @@ static int sweep_windows(study_report* report, text* t, int windows) {
   const sweep first = {.problem = windows_case(t, &windows, 1.0),
                        .label = label,
                        .allowed = 100.0,
+                       .asked =
+                           windows > 2 ? 100.0 : 1.0, /* near singular positions rounding is 1e-9 */
                        .K = 1.0,
                        .tolerances = 5};
   int code = run_sweep(report, &first);

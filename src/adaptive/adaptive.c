@@ -446,6 +446,7 @@ static saltus_status end_of_attempt(saltusi_adaptive* w, double* length, saltusi
   double firmness = held ? w->mode.held.firmness : 0.0;
   m->near_singular = firmness > 0.0 && firmness < approach_part * m->firmness ? 1.0 : 0.0;
   m->firmness = firmness;
+  m->firmness_most = fmax(m->firmness_most, firmness);
   add_impulses(w);
   for (int key = 0; key < w->o.nc; key++) {
     w->contact[key].fresh_slip = false;

@@ -211,6 +211,12 @@ const saltusi_adaptive_ops saltusi_adaptive_dopri5 = {
 
 /* ---- order 8(5,3) -------------------------------------------------------------------------- */
 
+/* Near singular positions rounding grows with each step, and leaves no room for less than the tolerance. */
+static bool is_firm(const saltusi_adaptive* w) {
+  const double near = 0.5;
+  return w->memory->firmness >= near * w->memory->firmness_most;
+}
+
 static saltus_status attempt8(saltusi_adaptive* w, double h, double* error) {
   saltus_status status =
       take_step(w, h, saltusi_dop853_c, &saltusi_dop853_a[0][0], SALTUSI_DOP853_STRIDE, 12);
@@ -226,7 +232,7 @@ static saltus_status attempt8(saltusi_adaptive* w, double h, double* error) {
   double fifth = weighted_error(w, 1.0, saltusi_dop853_fifth, 12);
   double size = hypot(fifth, 0.1 * third); /* II.10 of the book: 0.01 of the square of the third */
   *error = size > 0.0 ? h * fifth * fifth / size : (size == 0.0 ? 0.0 : NAN);
-  *error /= w->o.step_part;
+  *error /= is_firm(w) ? w->o.step_part : 1.0;
   return SALTUS_OK;
 }
 

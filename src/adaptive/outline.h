@@ -85,6 +85,7 @@ typedef struct saltusi_adaptive_memory {
   double jacobian_age;  /* steps since the Jacobian was made; -1: there is none */
   double overheld;      /* 1: the dynamics at the present state have more rows than they need */
   double firmness;      /* of the rows held at the end of the last step (held.h); 0: not known */
+  double firmness_most; /* the largest so far */
   double near_singular; /* 1: the mechanism approaches a singular position */
   double stall_since;   /* s, time has hardly advanced since then */
   double stall_steps;   /* steps since then */

@@ -7,6 +7,7 @@
 #include "scheme/scheme_inside.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -62,6 +63,38 @@ static void explain_projection(const saltus_scheme* scheme, double t, double h) 
       scheme->ops->info.name, t, h,
       saltusi_joints_names(&scheme->eval.sys, &left, names, sizeof names),
       scheme->projection->left);
+}
+
+/* The joint that opens most along the velocities at the start of a step that was not solved. */
+static bool find_open_joint(const saltus_scheme* scheme, double t, double h, char* text,
+                            size_t size) {
+  const saltus_system* sys = &scheme->eval.sys;
+  const saltus_allocator* memory = &scheme->memory;
+  const size_t nq = (size_t)sys->dims.nq, nj = (size_t)sys->dims.nj;
+  if (nj == 0 || scheme->tried_from.from == NULL) {
+    return false;
+  }
+  const size_t bytes = (nq + nj) * sizeof(double) + sys->dims.scratch;
+  double* q = memory->alloc(bytes, memory->user);
+  if (q == NULL) {
+    return false;
+  }
+  double* g = q + nq;
+  memset(q, 0, bytes);
+  saltusi_advance(sys, scheme->tried_from.from->q, scheme->tried_from.from->v, h, q);
+  const saltus_point at = {.t = t + h, .q = q, .v = scheme->tried_from.from->v, .scratch = g + nj};
+  sys->ops->joints(sys->self, &at, g);
+  int worst = 0;
+  for (int j = 1; j < sys->dims.nj; j++) {
+    worst = fabs(g[j]) > fabs(g[worst]) ? j : worst;
+  }
+  char names[256];
+  const saltusi_contradiction open = {.count = 1, .joint = {worst}};
+  snprintf(text, size, "joint %s opens most along its velocities, by %.3g",
+           saltusi_joints_names(sys, &open, names, sizeof names), g[worst]);
+  const bool opens = fabs(g[worst]) > 0.0 && isfinite(g[worst]);
+  memory->free(q, bytes, memory->user);
+  return opens;
 }
 
 /* A bound of the scheme that was reached. */
@@ -126,7 +159,8 @@ saltus_status saltusi_scheme_explain(saltus_scheme* scheme, saltus_status status
   } else if (scheme->projects && scheme->projection->failed >= 0) {
     explain_projection(scheme, t, h);
   } else {
-    found = found || find_obstacle(scheme, t, h, undefined, sizeof undefined);
+    found = found || find_obstacle(scheme, t, h, undefined, sizeof undefined) ||
+            find_open_joint(scheme, t, h, undefined, sizeof undefined);
     saltusi_log(scheme->log, SALTUS_LEVEL_ERROR,
                 "scheme %s: the step from t = %.17g with h = %g failed: %s%s%s", name, t, h,
                 saltus_status_text(status), found ? "; " : "", undefined);

@@ -10,6 +10,7 @@
 
 #include "saltus/sim.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 static saltus_sim* start(const saltus_mechanism* made, const saltus_moreau_jean_options* options,
@@ -116,6 +117,45 @@ static void a_step_that_is_given_up_says_so(void** state) {
   saltus_mechanism_destroy(made);
 }
 
+/* Positions that go on with the velocities of the start show where. */
+static void and_names_the_joint_that_opens_most(void** state) {
+  (void)state;
+  saltus_mechanism* made = links_create(&(links_def){.dimension = 3, .count = 30, .twisted = true});
+  const saltus_system* sys = saltus_mechanism_system(made);
+  saltus_moreau_jean_options options = saltus_moreau_jean_options_default();
+  saltus_sim* sim = start(made, &options, (saltus_log){0});
+  assert_int_equal(saltus_sim_run(sim, 40), SALTUS_OK);
+  options.newton_max = 1;
+  saltus_kept_message kept;
+  const saltus_sim_def def = {.system = sys,
+                              .scheme = "moreau-jean",
+                              .options = &options,
+                              .h = 1.0 / 240.0,
+                              .q0 = saltus_sim_q(sim),
+                              .v0 = saltus_sim_v(sim),
+                              .log = saltus_log_keep(&kept)};
+  saltus_sim* refused;
+  assert_int_equal(saltus_sim_create(&def, &refused), SALTUS_OK);
+  assert_int_equal(saltus_sim_run(refused, 1), SALTUS_RETRY_SMALLER);
+  double* q = calloc((size_t)sys->dims.nq, sizeof(double));
+  double* g = calloc((size_t)sys->dims.nj, sizeof(double));
+  void* scratch = calloc(1, sys->dims.scratch + 1);
+  sys->ops->advance(sys->self, saltus_sim_q(refused), saltus_sim_v(refused), def.h, q);
+  sys->ops->joints(sys->self, &(saltus_point){.t = def.h, .q = q, .scratch = scratch}, g);
+  int worst = 0;
+  for (int r = 1; r < sys->dims.nj; r++) {
+    worst = fabs(g[r]) > fabs(g[worst]) ? r : worst;
+  }
+  assert_says(kept, "did not converge");
+  assert_says(kept, sys->joint_names[worst]);
+  free(q);
+  free(g);
+  free(scratch);
+  saltus_sim_destroy(refused);
+  saltus_sim_destroy(sim);
+  saltus_mechanism_destroy(made);
+}
+
 /* Impulses that steps start from are part of what is carried. */
 static void chains_resume_with_the_same_bits(void** state) {
   (void)state;
@@ -164,6 +204,7 @@ int main(void) {
       cmocka_unit_test(steps_start_where_the_last_ones_lead),
       cmocka_unit_test(a_whip_cracks_with_its_joints_closed),
       cmocka_unit_test(a_step_that_is_given_up_says_so),
+      cmocka_unit_test(and_names_the_joint_that_opens_most),
       cmocka_unit_test(chains_resume_with_the_same_bits),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
