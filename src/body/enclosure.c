@@ -453,10 +453,8 @@ static void force_component(const saltusi_piece* p, int index, saltusi_taylor* t
     const int which = m->markers[f->link->marker[0][0]].body == body ? 0 : 1;
     add_force_along(p, f, which, k, to);
   }
-  for (int i = 0; i < m->load_count; i++) {
-    if (m->markers[m->loads[i].marker].body == body) {
-      add_load(p, &m->loads[i], k, to);
-    }
+  for (int i = m->load_first[index / size]; i >= 0; i = m->load_next[i]) {
+    add_load(p, &m->loads[i], k, to);
   }
 }
 
@@ -566,10 +564,8 @@ static unsigned force_depends(const saltus_mechanism* m, int index) {
   for (int i = m->pull_start[block]; i < m->pull_start[block + 1]; i++) {
     depends |= force_along_depends(m, &m->forces[m->pulls[i]]);
   }
-  for (int i = 0; i < m->load_count; i++) {
-    if (m->markers[m->loads[i].marker].body == m->free_bodies[block]) {
-      depends |= load_depends(m, &m->loads[i]);
-    }
+  for (int i = m->load_first[block]; i >= 0; i = m->load_next[i]) {
+    depends |= load_depends(m, &m->loads[i]);
   }
   return depends;
 }
@@ -645,10 +641,8 @@ static void list_force(const saltus_mechanism* m, int index, listing* l) {
     const saltusi_force_along* f = &m->forces[m->pulls[i]];
     list_link(m, f->link, f->row, true, l);
   }
-  for (int i = 0; i < m->load_count; i++) {
-    if (m->markers[m->loads[i].marker].body == body) {
-      list_pose(m, body, l);
-    }
+  if (m->load_first[index / size] >= 0) {
+    list_pose(m, body, l);
   }
 }
 

@@ -190,6 +190,8 @@ struct saltus_mechanism {
   saltusi_load* loads;
   int* pull_start; /* [free_count + 1] forces on each free body: where they start in pulls */
   int* pulls;      /* [2 force_count] */
+  int* load_first; /* [free_count] first load on each free body; -1: none */
+  int* load_next;  /* [load_count] the next on the same body */
   saltusi_unwrapped* angles;
   saltus_spring_place* springs; /* [spring_count] for reports */
   int spring_count;

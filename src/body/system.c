@@ -94,6 +94,26 @@ static saltus_status list_pulls(saltus_mechanism* m) {
   return SALTUS_OK;
 }
 
+/* Loads by body, each in their order. */
+static saltus_status list_loads(saltus_mechanism* m) {
+  m->load_first = SALTUSI_TAKE(&m->pool, int, m->free_count);
+  m->load_next = SALTUSI_TAKE(&m->pool, int, m->load_count);
+  if (m->pool.failed) {
+    return SALTUS_ERR_MEMORY;
+  }
+  for (int b = 0; b < m->free_count; b++) {
+    m->load_first[b] = -1;
+  }
+  for (int i = m->load_count - 1; i >= 0; i--) {
+    const int block = block_of(m, m->loads[i].marker);
+    if (block >= 0) {
+      m->load_next[i] = m->load_first[block];
+      m->load_first[block] = i;
+    }
+  }
+  return SALTUS_OK;
+}
+
 /* The pair of two blocks, found among those there are or added. */
 static int pair_of(saltus_structure* s, int* pair, int i, int j) {
   const int low = i < j ? i : j, high = i < j ? j : i;
@@ -271,6 +291,7 @@ saltus_status saltusi_define_system(const saltusi_definition* d) {
   saltus_status status = structure(m);
   status = status == SALTUS_OK ? list_holds(m) : status;
   status = status == SALTUS_OK ? list_pulls(m) : status;
+  status = status == SALTUS_OK ? list_loads(m) : status;
   return status == SALTUS_OK ? label(m) : status;
 }
 
