@@ -9,6 +9,7 @@
 
 #include <assert.h>
 #include <float.h>
+#include <math.h>
 #include <string.h>
 
 enum { WIDTH = SALTUSI_BODY_WIDTH, BLOCK = SALTUSI_BODY_BLOCK, ROWS = SALTUSI_BODY_ROWS };
@@ -34,7 +35,37 @@ void saltusi_bodies_layout(saltusi_bodies* b, int units, int bodies, saltus_aren
   b->pair = SALTUS_PUSH2(arena, int, units, 2);
 }
 
+/* Free bodies, whose velocities of the centre of mass and of turning A does not couple: two blocks of 3 x 3. */
+static bool invert_apart(const double* from, double* to) {
+  enum { HALF = WIDTH / 2 };
+  double block[HALF * HALF], inverse[HALF * HALF], coupled = 0.0, size = 0.0;
+  for (int a = 0; a < HALF; a++) {
+    for (int c = 0; c < HALF; c++) {
+      coupled += fabs(from[a * WIDTH + HALF + c]) + fabs(from[(HALF + a) * WIDTH + c]);
+    }
+  }
+  if (coupled != 0.0) {
+    return false;
+  }
+  memset(to, 0, BLOCK * sizeof(double));
+  for (int part = 0; part < 2; part++) {
+    const size_t at = (size_t)part * HALF * (WIDTH + 1);
+    for (int k = 0; k < HALF * HALF; k++) {
+      block[k] = from[at + (size_t)(k / HALF * WIDTH + k % HALF)];
+    }
+    saltusi_invert3(block, inverse);
+    for (int k = 0; k < HALF * HALF; k++) {
+      to[at + (size_t)(k / HALF * WIDTH + k % HALF)] = inverse[k];
+      size += fabs(inverse[k]);
+    }
+  }
+  return isfinite(size);
+}
+
 static bool invert(const double* from, double* to) {
+  if (invert_apart(from, to)) {
+    return true;
+  }
   double lu[BLOCK];
   int pivot[WIDTH];
   memcpy(lu, from, sizeof lu);
