@@ -445,8 +445,8 @@ static saltus_status is_there_already(saltusi_search* search, int key, bool* the
   *there = false;
   saltus_status status = gap_at(search, 0.0, key, &gap);
   if (status != SALTUS_OK || !(fabs(gap) <= saltusi_gap_rounding * search->size) ||
-      saltusi_least_guard(search->mode, step->t, step->y0, key) < 0.0) {
-    return status;
+      saltusi_least_guard(search->mode, step->t, step->y0, key) < -near_reach(search->o)) {
+    return status; /* as far outside as a list goes at a corner */
   }
   double u = saltusi_mode_velocity(search->mode, step->t, step->y0, key, 0);
   if (u < -saltusi_slip_rounding(search->decision)) {

@@ -124,6 +124,30 @@ static void sort_once(saltusi_candidates* list, int first) {
   list->count = kept;
 }
 
+/* The place of an item on its face, in axes of the mesh. */
+static void place_on(const saltusi_mesh_query* ask, const saltusi_candidate* of, double place[3]) {
+  double from[3], p[3];
+  saltusi_minus3(of->point, ask->at->x, from);
+  saltusi_turn_back(ask->at->R, from, place);
+  if (ask->turned) { /* from X back to the mesh */
+    saltusi_turn_back(ask->at->R, of->normal, p);
+    saltusi_along(of->gap, p, place, place);
+  }
+}
+
+/* A corner beyond a concave edge of a face is listed with that, and its place there is not one of the mesh. */
+static bool is_on_mesh(const saltusi_mesh_query* ask, const saltusi_candidate* of, double touch) {
+  const int number = ask->turned ? of->a : of->b;
+  double place[3];
+  saltusi_mesh_foot foot;
+  if (number <= ask->mesh->vertices + ask->mesh->edges) {
+    return true;
+  }
+  place_on(ask, of, place);
+  saltusi_mesh_nearest(ask->mesh, place, &foot);
+  return fabs(foot.distance) <= touch;
+}
+
 /* A plane of the mesh: of a face, or the one of the item at an edge or vertex. */
 static bool rises_over(const saltusi_mesh_query* ask, const saltusi_candidate* of,
                        const saltusi_candidate* over) {
@@ -144,11 +168,7 @@ static bool rises_over(const saltusi_mesh_query* ask, const saltusi_candidate* o
       q[k] = n[k] - along * sign * p[k];
     }
     double place[3], ahead[3];
-    saltusi_minus3(of->point, ask->at->x, from);
-    saltusi_turn_back(ask->at->R, from, place);
-    if (ask->turned) { /* from X back to the mesh */
-      saltusi_along(of->gap, p, place, place);
-    }
+    place_on(ask, of, place);
     const double length = fmax(sqrt(saltusi_dot3(q, q)), 1e-300);
     /* the face may end within the first way, as near a corner; the second is long enough for where the two places are */
     const double size = ask->X->size;
@@ -186,7 +206,9 @@ static void thin_out(const saltusi_mesh_query* ask, int first) {
       if (parallel && distance <= same) {
         leave = j;
       } else if (!parallel && distance <= same + fabs(one->gap) + fabs(two->gap) &&
-                 !rises_over(ask, one, two) && !rises_over(ask, two, one)) {
+                 !rises_over(ask, one, two) && !rises_over(ask, two, one) &&
+                 (is_on_mesh(ask, one->gap >= two->gap ? one : two, same) ||
+                  !is_on_mesh(ask, one->gap >= two->gap ? two : one, same))) {
         leave = one->gap >= two->gap ? j : i;
       }
       if (leave >= 0) {
