@@ -132,6 +132,17 @@ static const friction_case cases[] = {
      0.04},
     {"law-patch", "disc, d0 = 8", DISC("1", "2.5", PATCH), 1.1 / MU_G, 0, 0.501960657871 / MU_G,
      0.01},
+    /* impulses that are not known to rounding would let the upper one drift off */
+    {"law-belt", "a block on a block that slides on a floor stays there",
+     "saltus: 1\n"
+     "coordinates: {x1: {velocity: 0.5}, z1: {}, x2: {velocity: -0.3}, z2: {}}\n"
+     "kinetic: (2*x1'^2 + 2*z1'^2 + x2'^2 + z2'^2)/2\n"
+     "potential: 9.81*(2*z1 + z2) + 10*x1^2\n"
+     "contacts:\n"
+     "  - {name: floor, gap: z1, slip: x1', friction: {static: 0.3, kinetic: 0.15, speed: 0.05}}\n"
+     "  - {name: top, gap: z2 - z1, slip: x2' - x1', friction: {static: 0.25, kinetic: 0.1}, "
+     "viscous: 0.2}\n",
+     5.0, 3, 0.0, 1e-10},
     /* slopes whose angle has a tangent of 0.30934 */
     {"law-belt", "a block on a slope, held by mu of sticking",
      SLOPE("friction: {static: 0.35, kinetic: 0.3}"), 1.0, 0, 0.0, 1e-9},

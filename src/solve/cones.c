@@ -404,7 +404,7 @@ void saltusi_balls_layout(saltusi_balls* work, int units, int rows, saltus_arena
 double saltusi_balls_solve(saltusi_balls* work, const saltus_cone_problem* problem, double tol,
                            double* r) {
   assert(work != NULL && problem != NULL && r != NULL && problem->rows <= work->rows_max);
-  enum { ROUNDS = 80, NEWTON = 25 };
+  enum { ROUNDS = 80, NEWTON = 25, POLISH = 2 };
   const double unit = saltusi_velocity_unit(problem->rows, problem->q);
   /* other weights of impulses against velocities make Newton's method go other ways */
   static const double factors[] = {1.0, 1.0, 0.1, 10.0, 0.01, 100.0};
@@ -423,6 +423,9 @@ double saltusi_balls_solve(saltusi_balls* work, const saltus_cone_problem* probl
     newton(work, problem, tol * unit, NEWTON, r);
     work->factor = 1.0;
     size = evaluate(work, problem, r, false);
+  }
+  if (size <= tol * unit) { /* near a solution a further step ends in rounding */
+    size = newton(work, problem, 0.0, POLISH, r);
   }
   velocities(problem, r, work->u);
   return size / unit;
