@@ -52,59 +52,78 @@ typedef struct unit_data {
   double factor;
 } unit_data;
 
-/* phi of one unit; r and u are its own. by_r and by_u, [rows x D], may be NULL. */
-static void unit_function(const unit_data* unit, const double* r, const double* u, double* phi,
-                          double* by_r, double* by_u) {
+/* phi of a unit and its derivatives [rows x D] by r and u of its own; by_r NULL: these are not asked for. */
+typedef struct unit_out {
+  double *phi, *by_r, *by_u;
+} unit_out;
+
+/* Slides on the ball of radius R in the direction y of size `size`: phi = (r - R y / size) / rho. slope: of R by r_N. */
+static void slide_ball(int d, int at, double rho, double R, const double* y, double slope,
+                       const unit_out* out) {
+  double size2 = 0.0;
+  for (int i = 0; i < d; i++) {
+    size2 += y[i] * y[i];
+  }
+  const double size = sqrt(size2), part = R / size;
+  for (int i = 0; i < d; i++) {
+    double* by_r = out->by_r + (size_t)(at + i) * D;
+    double* by_u = out->by_u + (size_t)(at + i) * D;
+    if (slope > 0.0) {
+      by_r[0] = -slope * y[i] / (size * rho);
+    }
+    for (int j = 0; j < d; j++) {
+      const double one = i == j ? 1.0 : 0.0, turn = part * (one - y[i] * y[j] / size2);
+      by_r[at + j] = (one - turn) / rho;
+      by_u[at + j] = turn;
+    }
+  }
+}
+
+/* Ball k of a unit, whose rows start at `at`. */
+static void ball_function(const unit_data* unit, int k, int at, const double* r, const double* u,
+                          const unit_out* out) {
   const saltus_cone* cone = unit->cone;
-  const int rows = saltus_cone_rows(cone), n = unit->n;
-  const double* W = unit->W;
-  if (by_r != NULL) {
-    memset(by_r, 0, (size_t)(rows * D) * sizeof(double));
-    memset(by_u, 0, (size_t)(rows * D) * sizeof(double));
+  const int d = cone->rows[k];
+  const double rho =
+      unit->factor * weight(unit->n, unit->W + (size_t)at * ((size_t)unit->n + 1), 0, d);
+  const double push = cone->dry || r[0] < 0.0 ? 0.0 : r[0], mu = cone->dry ? 0.0 : cone->mu[k];
+  const double limit = mu * push + cone->held[k], R = limit > 0.0 ? limit : 0.0;
+  double y[3];
+  for (int i = 0; i < d; i++) {
+    y[i] = r[at + i] - rho * u[at + i];
   }
-  int at = 0;
+  const double size = norm(d, y);
+  const bool sticks = size <= R;
+  for (int i = 0; i < d; i++) {
+    out->phi[at + i] = sticks ? u[at + i] : (r[at + i] - R / size * y[i]) / rho;
+    if (sticks && out->by_u != NULL) {
+      out->by_u[(at + i) * D + at + i] = 1.0;
+    }
+  }
+  if (!sticks && out->by_r != NULL) {
+    slide_ball(d, at, rho, R, y, limit > 0.0 && push > 0.0 ? mu : 0.0, out);
+  }
+}
+
+/* phi of one unit; r and u are its own. */
+static void unit_function(const unit_data* unit, const double* r, const double* u,
+                          const unit_out* out) {
+  const saltus_cone* cone = unit->cone;
+  const size_t entries = (size_t)saltus_cone_rows(cone) * D;
+  if (out->by_r != NULL) {
+    memset(out->by_r, 0, entries * sizeof(double));
+    memset(out->by_u, 0, entries * sizeof(double));
+  }
   if (!cone->dry) {
-    const double rho = unit->factor * weight(n, W, 0, 1);
+    const double rho = unit->factor * weight(unit->n, unit->W, 0, 1);
     const bool closed = r[0] - rho * u[0] > 0.0;
-    phi[0] = closed ? u[0] : r[0] / rho;
-    if (by_r != NULL) {
-      *(closed ? &by_u[0] : &by_r[0]) = closed ? 1.0 : 1.0 / rho;
+    out->phi[0] = closed ? u[0] : r[0] / rho;
+    if (out->by_r != NULL) {
+      *(closed ? out->by_u : out->by_r) = closed ? 1.0 : 1.0 / rho;
     }
-    at = 1;
   }
-  for (int k = 0; k < cone->balls; at += cone->rows[k++]) {
-    const int d = cone->rows[k];
-    const double rho = unit->factor * weight(n, W, at, d), mu = cone->dry ? 0.0 : cone->mu[k];
-    const double limit = mu * (cone->dry || r[0] < 0.0 ? 0.0 : r[0]) + cone->held[k];
-    const double R = limit > 0.0 ? limit : 0.0;
-    double y[3];
-    for (int i = 0; i < d; i++) {
-      y[i] = r[at + i] - rho * u[at + i];
-    }
-    const double size = norm(d, y);
-    if (size <= R) {
-      for (int i = 0; i < d; i++) {
-        phi[at + i] = u[at + i];
-        if (by_r != NULL) {
-          by_u[(at + i) * D + at + i] = 1.0;
-        }
-      }
-      continue;
-    }
-    const double part = R / size, slope = limit > 0.0 && !cone->dry && r[0] > 0.0 ? mu : 0.0;
-    for (int i = 0; i < d; i++) {
-      phi[at + i] = (r[at + i] - part * y[i]) / rho;
-    }
-    for (int i = 0; by_r != NULL && i < d; i++) {
-      if (slope > 0.0) {
-        by_r[(at + i) * D] = -slope * y[i] / (size * rho);
-      }
-      for (int j = 0; j < d; j++) {
-        const double turn = part * ((i == j ? 1.0 : 0.0) - y[i] * y[j] / (size * size));
-        by_r[(at + i) * D + at + j] = ((i == j ? 1.0 : 0.0) - turn) / rho;
-        by_u[(at + i) * D + at + j] = turn;
-      }
-    }
+  for (int k = 0, at = cone->dry ? 0 : 1; k < cone->balls; at += cone->rows[k++]) {
+    ball_function(unit, k, at, r, u, out);
   }
 }
 
@@ -122,8 +141,9 @@ static double evaluate(const saltusi_balls* w, const saltus_cone_problem* p, con
   for (int i = 0; i < p->units; i++) {
     const size_t at = (size_t)p->offset[i], n = (size_t)p->rows;
     const unit_data unit = {&p->cone[i], p->rows, p->W + at * (n + 1), w->factor};
-    unit_function(&unit, r + at, u + at, phi + at, derive ? w->by_r + at * D : NULL,
-                  derive ? w->by_u + at * D : NULL);
+    const unit_out out = {phi + at, derive ? w->by_r + at * D : NULL,
+                          derive ? w->by_u + at * D : NULL};
+    unit_function(&unit, r + at, u + at, &out);
   }
   return norm(p->rows, phi);
 }
@@ -441,7 +461,7 @@ saltus_residual saltus_cone_residual(const saltus_cone_problem* problem, const d
     const int rows = problem->offset[i + 1] - problem->offset[i];
     double phi[D];
     const unit_data unit = {&problem->cone[i], problem->rows, problem->W + at * (n + 1), 1.0};
-    unit_function(&unit, r + at, u + at, phi, NULL, NULL);
+    unit_function(&unit, r + at, u + at, &(unit_out){.phi = phi});
     saltusi_residual_add(&sum, saltusi_dot(rows, phi, phi),
                          weight(problem->rows, problem->W, problem->offset[i], rows));
   }
