@@ -164,6 +164,9 @@ void saltusi_mode_look(saltusi_mode_dynamics* m, double t, const double* y, int 
     return;
   }
   int owner = saltusi_owner(m->o, key);
+  if (m->o->featured && !saltusi_is_closed(&m->contact[owner])) {
+    at.failure = NULL; /* features that do not touch may have no normal, and no rows then */
+  }
   saltusi_rows_peek(m->sys, &at, owner, count_rows(m, owner), &m->look, 0);
   scale_spin(m, owner, &m->look, 0);
   int shift = m->o->base[key] - m->o->base[owner]; /* rows of a grip come after those of slip */
