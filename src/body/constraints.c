@@ -333,12 +333,25 @@ void saltusi_mechanism_dry(const void* self, const saltus_point* at, int i, salt
   }
 }
 
+/* An angle against a driven body on the branch that both bodies have turned to. */
+static double on_its_turn(const saltus_mechanism* m, const saltusi_link* link, int turned,
+                          const saltus_point* at, double angle) {
+  const int a = link->marker[0][0], b = link->marker[0][1];
+  const bool first = m->bodies[m->markers[a].body].kind == SALTUS_BODY_DRIVEN;
+  const double by_driven = saltusi_driven_turn(m, first ? a : b, at->t);
+  const double near = at->q[turned] + (first ? -by_driven : by_driven);
+  return angle + turn * nearbyint((near - angle) / turn);
+}
+
 void saltusi_row_motion(const saltus_mechanism* m, const saltusi_link* link, const saltusi_row* row,
                         const saltus_point* at, double* value, double* rate) {
   assert(m != NULL && link != NULL && row != NULL && at != NULL && value != NULL && rate != NULL);
   saltusi_end end[4];
   saltusi_link_ends(m, link, at->t, at->q, NULL, end);
   *value = saltusi_row_value(m, row, end, at->t, at->q);
+  if (row->term[0].turned > 0) {
+    *value = on_its_turn(m, link, row->term[0].turned, at, *value);
+  }
   *rate = 0.0;
   for (int i = 0; i < row->terms; i++) {
     const saltusi_term* term = &row->term[i];

@@ -7,7 +7,9 @@
  *   angle        of the second marker about z of the first, on the branch that it is on
  *
  * Angles of space are functions of the poses up to full turns, so they are never integrated: each new value
- * is computed from the poses and put on the nearest branch.
+ * is computed from the poses and put on the nearest branch. Against a driven body the coordinate is the integral
+ * of the free one's angular velocity about the axis that the joint keeps: with what the driven one has turned it
+ * says on which branch the angle of the poses is.
  */
 #include "body/mechanism.h"
 #include "body/terms.h"
@@ -38,25 +40,6 @@ static double rate_of_angle(const saltus_mechanism* m, const saltusi_unwrapped* 
     rate += saltusi_dot3(G + 6 * k + 3, motion.w);
   }
   return rate;
-}
-
-void saltusi_mechanism_rate(const void* self, const double* q, const double* v, double* dq) {
-  assert(self != NULL && q != NULL && v != NULL && dq != NULL && dq != v);
-  const saltus_mechanism* m = self;
-  if (m->plane) {
-    memcpy(dq, v, (size_t)m->system.dims.nv * sizeof(double));
-    return;
-  }
-  for (int i = 0; i < m->free_count; i++) {
-    const double* x = q + 7 * i;
-    const double* u = v + 6 * i;
-    const double half[4] = {0.0, 0.5 * u[3], 0.5 * u[4], 0.5 * u[5]};
-    memcpy(dq + 7 * i, u, 3 * sizeof(double));
-    saltusi_quaternion_product(x + 3, half, dq + 7 * i + 3);
-  }
-  for (int i = 0; i < m->angle_count; i++) {
-    dq[m->angles[i].q] = rate_of_angle(m, &m->angles[i], q, v);
-  }
 }
 
 /* x turned by a quaternion, and back with sign -1, times the square of its length: R comes out without a
@@ -110,6 +93,26 @@ static double turning(const saltus_mechanism* m, const saltusi_unwrapped* angle,
   return rate;
 }
 
+void saltusi_mechanism_rate(const void* self, const double* q, const double* v, double* dq) {
+  assert(self != NULL && q != NULL && v != NULL && dq != NULL && dq != v);
+  const saltus_mechanism* m = self;
+  if (m->plane) {
+    memcpy(dq, v, (size_t)m->system.dims.nv * sizeof(double));
+    return;
+  }
+  for (int i = 0; i < m->free_count; i++) {
+    const double* x = q + 7 * i;
+    const double* u = v + 6 * i;
+    const double half[4] = {0.0, 0.5 * u[3], 0.5 * u[4], 0.5 * u[5]};
+    memcpy(dq + 7 * i, u, 3 * sizeof(double));
+    saltusi_quaternion_product(x + 3, half, dq + 7 * i + 3);
+  }
+  for (int i = 0; i < m->angle_count; i++) {
+    const saltusi_unwrapped* angle = &m->angles[i];
+    dq[angle->q] = angle->driven ? turning(m, angle, q, v) : rate_of_angle(m, angle, q, v);
+  }
+}
+
 void saltusi_mechanism_advance_bodies(const void* self, const double* q, const double* v, double h,
                                       double* q1) {
   assert(self != NULL && q != NULL && v != NULL && q1 != NULL && q1 != v);
@@ -141,7 +144,7 @@ void saltusi_mechanism_advance(const void* self, const double* q, const double* 
   for (int i = 0; i < m->angle_count; i++) {
     const saltusi_unwrapped* angle = &m->angles[i];
     const double near = q[angle->q] + h * turning(m, angle, q, v);
-    q1[angle->q] = unwrap(angle_of(m, angle, q1), near);
+    q1[angle->q] = angle->driven ? near : unwrap(angle_of(m, angle, q1), near);
   }
 }
 
@@ -173,7 +176,9 @@ void saltusi_mechanism_normalise(const void* self, double* q) {
   }
   for (int i = 0; i < m->angle_count; i++) {
     const saltusi_unwrapped* angle = &m->angles[i];
-    q[angle->q] = unwrap(angle_of(m, angle, q), q[angle->q]);
+    if (!angle->driven) {
+      q[angle->q] = unwrap(angle_of(m, angle, q), q[angle->q]);
+    }
   }
 }
 

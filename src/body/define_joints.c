@@ -163,12 +163,8 @@ static bool on_driven(const saltus_mechanism* m, const saltusi_link* link) {
 
 /* ---- coordinates ---- */
 
-int saltusi_define_angle(const saltusi_definition* d, const char* name, const saltusi_link* link) {
-  assert(d != NULL && link != NULL);
+static int add_angle(const saltusi_definition* d, const char* name, const saltusi_link* link) {
   saltus_mechanism* m = d->m;
-  if (m->plane || on_driven(m, link)) {
-    return -1;
-  }
   const int q = 7 * m->free_count + m->angle_count;
   m->angles[m->angle_count++] =
       (saltusi_unwrapped){.name = name, .marker = {link->marker[0][0], link->marker[0][1]}, .q = q};
@@ -176,6 +172,11 @@ int saltusi_define_angle(const saltusi_definition* d, const char* name, const sa
   saltusi_link_ends(m, link, d->def->t0, m->q0, NULL, end);
   m->q0[q] = saltusi_angle_between(&end[0], &end[1]);
   return q;
+}
+
+int saltusi_define_angle(const saltusi_definition* d, const char* name, const saltusi_link* link) {
+  assert(d != NULL && link != NULL);
+  return d->m->plane || on_driven(d->m, link) ? -1 : add_angle(d, name, link);
 }
 
 static double start_value(const saltusi_definition* d, const saltusi_link* link,
@@ -197,13 +198,17 @@ static void set_coordinates(const saltusi_definition* d, const saltus_joint_def*
   joint->angle_q = -1;
   if (joint->has_angle) {
     joint->angle_q = saltusi_define_angle(d, joint->name, &joint->link);
-    if (joint->angle_q >= 0) {
+    const bool turned = !m->plane && joint->angle_q < 0;
+    const int q = turned ? add_angle(d, joint->name, &joint->link) : joint->angle_q;
+    if (q >= 0) {
       m->angles[m->angle_count - 1].parallel = true;
+      m->angles[m->angle_count - 1].driven = turned;
     }
     joint->angle =
         (saltusi_row){.terms = 1,
                       .term = {{.kind = m->plane ? SALTUSI_TERM_PLANE : SALTUSI_TERM_ANGLE,
                                 .q = joint->angle_q,
+                                .turned = turned ? q : 0,
                                 .weight = 1.0}}};
   }
   if (joint->has_position || def->type == SALTUS_JOINT_DISTANCE) {
@@ -316,6 +321,10 @@ static saltus_status add_drive(const saltusi_definition* d, saltusi_joint* joint
     double target[3];
     saltusi_target_at(m, row, d->def->t0, target);
     near(&m->q0[joint->angle_q], target[0]);
+  } else if (which == 0 && row->term[0].turned > 0 && !row->by_speed && !c->limited) {
+    double target[3];
+    saltusi_target_at(m, row, d->def->t0, target);
+    near(&m->q0[row->term[0].turned], target[0]);
   } else if (which == 0 && m->plane && !row->by_speed) {
     /* the angle is the difference of two coordinates: it stays on the turn where it starts */
     row->offset = turn * nearbyint(start_value(d, &joint->link, row) / turn);

@@ -72,6 +72,7 @@ typedef struct saltusi_term {
   int link; /* 0 or 1: which pair of markers */
   int i, j;
   int q;
+  int turned; /* of an angle against a driven body: coordinate that counts its turns; 0: none */
   double weight;
 } saltusi_term;
 
@@ -151,12 +152,14 @@ typedef struct saltusi_load {
   bool turns; /* with the marker */
 } saltusi_load;
 
-/* An angle of space: coordinate q. */
+/* An angle of space: coordinate q. Against a driven body the part of it that the free one turns, for q' = N(q) v
+ * knows no t. */
 typedef struct saltusi_unwrapped {
   const char* name; /* of the joint or spring */
   int marker[2];
   int q;
   bool parallel; /* a joint keeps the z axes so */
+  bool driven;   /* one of the bodies is */
 } saltusi_unwrapped;
 
 struct saltus_mechanism {
@@ -207,6 +210,11 @@ void saltusi_signal_at(const saltus_mechanism* m, const saltusi_signal* signal, 
                        double out[3]);
 /* The same of a row's target: of a speed its integral. */
 void saltusi_target_at(const saltus_mechanism* m, const saltusi_row* row, double t, double out[3]);
+/* How far a driven body has turned about z of one of its markers since the start, rad. */
+double saltusi_driven_turn(const saltus_mechanism* m, int marker, double t);
+/* The signal of the rotation about `axis`, of the world, where it is the only one that moves; -1: there is none,
+ * they are several. */
+int saltusi_driven_axis(const saltus_mechanism* m, int body, double axis[3]);
 void saltusi_pose_at(const saltus_mechanism* m, int body, double t, const double* q,
                      saltusi_pose* pose);
 void saltusi_motion_at(const saltus_mechanism* m, int body, double t, const double* v,

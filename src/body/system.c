@@ -46,7 +46,8 @@ static saltus_status label(saltus_mechanism* m) {
   label_bodies(m, m->plane ? plane_q : space_q, m->plane ? 3 : 7, q);
   label_bodies(m, m->plane ? plane_v : space_v, m->plane ? 3 : 6, v);
   for (int i = 0; i < m->angle_count && !m->pool.failed; i++) {
-    q[m->angles[i].q].name = saltusi_pool_join(&m->pool, m->angles[i].name, ".angle");
+    q[m->angles[i].q].name =
+        saltusi_pool_join(&m->pool, m->angles[i].name, m->angles[i].driven ? ".turned" : ".angle");
     q[m->angles[i].q].unit = "rad";
   }
   for (int i = 0; i < m->joint_count; i++) {

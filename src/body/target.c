@@ -12,6 +12,7 @@
 
 #include <assert.h>
 #include <float.h>
+#include <string.h>
 
 static const double node[8] = {
     0.991455371120812639206854697526329, 0.949107912342758524526189684047851,
@@ -101,4 +102,69 @@ void saltusi_target_at(const saltus_mechanism* m, const saltusi_row* row, double
   out[0] = s->evaluate == NULL   ? s->value * (t - m->t0)
            : s->integral != NULL ? s->integral(s->self, m->t0, t)
                                  : integrate(s, m->t0, t);
+}
+
+/* ---- driven bodies ---- */
+
+static bool moves(const saltusi_signal* signal) {
+  return signal->given.evaluate != NULL || signal->input >= 0;
+}
+
+int saltusi_driven_axis(const saltus_mechanism* m, int body, double axis[3]) {
+  assert(m != NULL && body >= 0 && body < m->body_count && axis != NULL);
+  const saltusi_body* b = &m->bodies[body];
+  assert(b->kind == SALTUS_BODY_DRIVEN);
+  memcpy(axis, b->axis, 3 * sizeof(double));
+  if (saltusi_dot3(axis, axis) > 0.0) {
+    return 0;
+  }
+  int which = 0, count = 0;
+  double angle[3];
+  for (int k = 0; k < 3; k++) {
+    double out[3];
+    saltusi_signal_at(m, &b->rotation[k], m->t0, out);
+    angle[k] = out[0];
+    if (moves(&b->rotation[k])) {
+      which = k;
+      count++;
+    }
+  }
+  /* R = Rz(yaw) Ry(pitch) Rx(roll): the axis of one is turned by those outside of it */
+  const double cp = cos(angle[1]), cy = cos(angle[2]), sy = sin(angle[2]);
+  const double of[3][3] = {{cy * cp, sy * cp, -sin(angle[1])}, {-sy, cy, 0.0}, {0.0, 0.0, 1.0}};
+  memcpy(axis, of[which], 3 * sizeof(double));
+  return count <= 1 ? which : -1;
+}
+
+typedef struct turning_about {
+  const saltus_mechanism* m;
+  int marker;
+} turning_about;
+
+static void rate_about(const void* self, double t, double out[3]) {
+  const turning_about* by = self;
+  const saltusi_marker* marker = &by->m->markers[by->marker];
+  saltusi_motion motion;
+  saltusi_motion_at(by->m, marker->body, t, NULL, &motion);
+  out[0] = saltusi_dot3(marker->axis[2], motion.w);
+  out[1] = out[2] = 0.0;
+}
+
+double saltusi_driven_turn(const saltus_mechanism* m, int marker, double t) {
+  assert(m != NULL && marker >= 0 && marker < m->marker_count);
+  const saltusi_marker* at = &m->markers[marker];
+  double axis[3];
+  const int which = saltusi_driven_axis(m, at->body, axis);
+  if (which < 0) {
+    const turning_about by = {m, marker};
+    const saltus_signal rate = {.evaluate = rate_about, .self = &by};
+    return integrate(&rate, m->t0, t);
+  }
+  saltusi_pose pose;
+  double z[3], from[3], to[3];
+  saltusi_pose_at(m, at->body, m->t0, NULL, &pose);
+  saltusi_turn(pose.R, at->axis[2], z);
+  saltusi_signal_at(m, &m->bodies[at->body].rotation[which], m->t0, from);
+  saltusi_signal_at(m, &m->bodies[at->body].rotation[which], t, to);
+  return saltusi_dot3(axis, z) * (to[0] - from[0]);
 }

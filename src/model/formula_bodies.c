@@ -6,7 +6,9 @@
  *   plane   R = (cos a, -sin a; sin a, cos a)
  *   space   R of the unit quaternion (w, x, y, z), quaternion' = quaternion (0, omega) / 2
  *   marker  p = x + R r,  axes R A
- *   angle   of a joint in space: a coordinate with the rate of atan2(b_x . a_y, b_x . a_x)
+ *   angle   of a joint in space: a coordinate with the rate of atan2(b_x . a_y, b_x . a_x);
+ *           against a driven body n + atan2(s cos n - c sin n, c cos n + s sin n), s = b_x . a_y, c = b_x . a_x,
+ *           where n is what both bodies have turned about the axis: the turn of the angle, and nearly the angle
  */
 #include "model/formula_bodies.h"
 
@@ -266,15 +268,80 @@ static saltusi_expr distance(saltusi_graph* g, const frame* a, const frame* b) {
   return saltusi_apply(g, SALTUSI_SQRT, product_sum(g, d, 1, d, 1), 0, 0);
 }
 
+/* A callback moves it: no formula. */
+static bool opaque(const saltusi_body* body) {
+  bool any = false;
+  for (int k = 0; k < 6 && body->kind == SALTUS_BODY_DRIVEN; k++) {
+    const saltus_signal* s = k < 3 ? &body->position[k].given : &body->rotation[k - 3].given;
+    any = any || s->input != NULL ||
+          (s->evaluate != NULL && s->evaluate != saltusi_formula_signal_evaluate);
+  }
+  return any;
+}
+
+/* A driven body that turns about one axis does so by a function of time; about several, by an integral, which is no
+ * formula. */
+static bool counts_turns(const saltus_mechanism* m, const int marker[2]) {
+  bool any = true;
+  for (int k = 0; k < 2; k++) {
+    const int body = m->markers[marker[k]].body;
+    double axis[3];
+    any = any && (m->bodies[body].kind != SALTUS_BODY_DRIVEN ||
+                  (!opaque(&m->bodies[body]) && saltusi_driven_axis(m, body, axis) >= 0));
+  }
+  return any;
+}
+
+/* What the bodies of a joint have turned about its axis, one of them driven: the coordinate `turned` and a function
+ * of time. */
+static saltusi_expr turned_by_both(builder* b, const int marker[2], int turned) {
+  saltusi_graph* g = &b->graph;
+  const saltus_mechanism* m = b->bodies.mechanism;
+  const int position = b->def->coordinate_count + turned;
+  saltusi_expr by[2];
+  for (int k = 0; k < 2; k++) {
+    const saltusi_marker* at = &m->markers[marker[k]];
+    const saltusi_body* body = &m->bodies[at->body];
+    const double sign = k == 0 ? -1.0 : 1.0;
+    if (body->kind == SALTUS_BODY_FREE) {
+      saltusi_expr z[3], w[3];
+      for (int i = 0; i < 3; i++) {
+        z[i] = number(g, sign * at->axis[2][i]);
+        w[i] = saltusi_velocity(g, first_v(b, body) + 3 + i);
+      }
+      saltusi_graph_move(g, position, product_sum(g, z, 1, w, 1));
+      by[k] = saltusi_position(position);
+      continue;
+    }
+    double axis[3], z[3], start[3];
+    saltusi_pose pose;
+    const saltusi_signal* angle = &body->rotation[saltusi_driven_axis(m, at->body, axis)];
+    saltusi_pose_at(m, at->body, m->t0, NULL, &pose);
+    saltusi_turn(pose.R, at->axis[2], z);
+    saltusi_signal_at(m, angle, m->t0, start);
+    const saltusi_expr way = saltusi_sub(g, signal_of(b, angle), number(g, start[0]));
+    by[k] = saltusi_mul(g, number(g, sign * saltusi_dot3(axis, z)), way);
+  }
+  return saltusi_add(g, by[0], by[1]);
+}
+
 /* The angle between two markers in space. Unwrapped it is a position whose rate is that of the angle that the
- * poses give; beside a driven body it has no coordinate, q < 0. */
-static saltusi_expr angle_of(builder* b, const int marker[2], int q) {
+ * poses give; beside a driven body it has no coordinate, q < 0, but one that counts turns if it is one of a joint. */
+static saltusi_expr angle_of(builder* b, const int marker[2], int q, int turned) {
   saltusi_graph* g = &b->graph;
   const int position = b->def->coordinate_count + q;
   const frame* first = marker_frame(b, marker[0]);
   const frame* second = marker_frame(b, marker[1]);
   const saltusi_expr across = product_sum(g, second->R, 3, first->R + 1, 3);
   const saltusi_expr along = product_sum(g, second->R, 3, first->R, 3);
+  if (turned > 0 && counts_turns(b->bodies.mechanism, marker)) {
+    const saltusi_expr near = turned_by_both(b, marker, turned);
+    const saltusi_expr c = saltusi_apply(g, SALTUSI_COS, near, 0, 0);
+    const saltusi_expr s = saltusi_apply(g, SALTUSI_SIN, near, 0, 0);
+    const saltusi_expr y = saltusi_sub(g, saltusi_mul(g, across, c), saltusi_mul(g, along, s));
+    const saltusi_expr x = saltusi_add(g, saltusi_mul(g, along, c), saltusi_mul(g, across, s));
+    return saltusi_add(g, near, saltusi_apply(g, SALTUSI_ATAN2, y, x, 0));
+  }
   const saltusi_expr wrapped = saltusi_apply(g, SALTUSI_ATAN2, across, along, 0);
   if (q < 0) {
     return wrapped;
@@ -300,7 +367,7 @@ static saltusi_expr term_of(builder* b, const saltusi_link* link, const saltusi_
   case SALTUSI_TERM_DISTANCE:
     return distance(g, first, second);
   case SALTUSI_TERM_ANGLE:
-    return angle_of(b, marker, term->q);
+    return angle_of(b, marker, term->q, term->turned);
   case SALTUSI_TERM_PLANE:
     break;
   }
@@ -325,15 +392,10 @@ static const char* const space_parts[] = {"x", "y", "z", "qw", "qx", "qy", "qz",
 static const char* const load_parts[] = {"force.x",  "force.y",  "force.z",
                                          "torque.x", "torque.y", "torque.z"};
 
-/* A callback moves it: no formula. */
-static bool opaque(const saltusi_body* body) {
-  bool any = false;
-  for (int k = 0; k < 6 && body->kind == SALTUS_BODY_DRIVEN; k++) {
-    const saltus_signal* s = k < 3 ? &body->position[k].given : &body->rotation[k - 3].given;
-    any = any || s->input != NULL ||
-          (s->evaluate != NULL && s->evaluate != saltusi_formula_signal_evaluate);
-  }
-  return any;
+/* Formulas can name the angle of a joint. */
+static bool has_named_angle(const saltus_mechanism* m, const saltusi_joint* joint) {
+  return joint->has_angle &&
+         (joint->angle.term[0].turned == 0 || counts_turns(m, joint->link.marker[0]));
 }
 
 static const char* part_at(const void* self, int thing, int i) {
@@ -344,7 +406,7 @@ static const char* part_at(const void* self, int thing, int i) {
     const saltusi_joint* joint = &m->joints[thing];
     const char* own[2];
     int count = 0;
-    if (joint->has_angle) {
+    if (has_named_angle(m, joint)) {
       own[count++] = "angle";
     }
     if (joint->has_position) {
@@ -390,7 +452,8 @@ static saltusi_part_kind part(const void* self, saltusi_graph* g, int thing, con
     return body_part(b, kind, index, i, out);
   }
   const saltusi_joint* joint = &b->bodies.mechanism->joints[index];
-  const int own = (joint->has_angle ? 1 : 0) + (joint->has_position ? 1 : 0);
+  const int own =
+      (has_named_angle(b->bodies.mechanism, joint) ? 1 : 0) + (joint->has_position ? 1 : 0);
   if (i >= own) {
     *out = b->scope.results ? saltusi_input(g, b->def->input_count + 6 * index + i - own) : g->zero;
     b->bodies.named_results = b->scope.results;
