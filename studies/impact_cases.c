@@ -197,6 +197,28 @@ impact_outcome impact_case_solve(const impact_case* c, const saltus_impacts* rul
   return out;
 }
 
+enum { REACH = 8 };
+
+double impact_reach(const impact_case* c) {
+  double A[REACH * REACH];
+  double x[REACH];
+  double energy = 0.0;
+  const int n = c->rows;
+  memcpy(A, c->W, (size_t)(n * n) * sizeof(double));
+  memcpy(x, c->u, (size_t)n * sizeof(double));
+  for (int i = 0; i < n; i++) { /* without pivots: W is positive definite */
+    energy += 0.5 * x[i] * x[i] / A[i * n + i];
+    for (int k = i + 1; k < n; k++) {
+      const double factor = A[k * n + i] / A[i * n + i];
+      x[k] -= factor * x[i];
+      for (int j = i; j < n; j++) {
+        A[k * n + j] -= factor * A[i * n + j];
+      }
+    }
+  }
+  return energy;
+}
+
 /* Knuth's generator; 0..1 */
 static double next(uint64_t* seed) {
   *seed = *seed * 6364136223846793005u + 1442695040888963407u;
@@ -211,23 +233,50 @@ static double bell(uint64_t* seed) {
   return sum;
 }
 
-impact_case impact_random(uint64_t* seed, int d) {
-  double A[3][4];
-  double W[9];
-  double u[3] = {-1.0, 0.0, 0.0};
-  for (int i = 0; i < d; i++) {
-    for (int j = 0; j < d + 1; j++) {
+/* W = A A^T with one column more than rows. */
+static void random_product(uint64_t* seed, int n, double* W) {
+  double A[REACH][REACH + 1];
+  for (int i = 0; i < n; i++) {
+    for (int j = 0; j < n + 1; j++) {
       A[i][j] = bell(seed);
     }
   }
-  for (int i = 0; i < d; i++) {
-    for (int j = 0; j < d; j++) {
-      W[i * d + j] = 0.0;
-      for (int k = 0; k < d + 1; k++) {
-        W[i * d + j] += A[i][k] * A[j][k];
+  for (int i = 0; i < n; i++) {
+    for (int j = 0; j < n; j++) {
+      W[i * n + j] = 0.0;
+      for (int k = 0; k < n + 1; k++) {
+        W[i * n + j] += A[i][k] * A[j][k];
       }
     }
   }
+}
+
+impact_case impact_random_two(uint64_t* seed, int tangents) {
+  double W[16];
+  double u[4];
+  const int each = 1 + tangents;
+  random_product(seed, 2 * each, W);
+  for (int i = 0; i < 2; i++) {
+    u[i * each] = i == 0 ? -1.0 : next(seed) < 0.5 ? 0.0 : -next(seed);
+    if (tangents == 1) {
+      u[i * each + 1] = bell(seed);
+    }
+  }
+  impact_case c = impact_given(2, tangents, W, u);
+  const double mu[2] = {next(seed), next(seed)};
+  const double e = next(seed);
+  impact_case_set(&c, SALTUS_IMPACT_NEWTON, 0.0, e, 0.0);
+  for (int i = 0; i < 2; i++) {
+    c.contact[i].mu = tangents == 1 ? mu[i] : 0.0;
+  }
+  c.contact[1].e_N = next(seed) < 0.5 ? e : next(seed);
+  return c;
+}
+
+impact_case impact_random(uint64_t* seed, int d) {
+  double W[9];
+  double u[3] = {-1.0, 0.0, 0.0};
+  random_product(seed, d, W);
   for (int k = 1; k < d; k++) {
     u[k] = 2.0 * bell(seed);
   }

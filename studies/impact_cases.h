@@ -49,6 +49,12 @@ impact_case impact_given(int count, int tangents, const double* W, const double*
 void impact_case_set(impact_case* c, saltus_impact_law law, double mu, double e_N, double e_T);
 impact_outcome impact_case_solve(const impact_case* c, const saltus_impacts* rule);
 
+/* The kinetic energy that impulses in the contacts can reach: U- . W^-1 U- / 2 [J]; W regular, 8 rows at most. */
+double impact_reach(const impact_case* c);
+
+/* A random one with two contacts in a plane, one of them resting half the time: without friction or with, with one e or
+ * two. */
+impact_case impact_random_two(uint64_t* seed, int tangents);
 /* A random one with one contact, the same for every run: d = 2 or 3 rows. */
 impact_case impact_random(uint64_t* seed, int d);
 

@@ -67,11 +67,18 @@ static const saltus_system_ops puck_ops = {.mass = puck_mass,
 
 enum { KEPT = 64 };
 
+/* Where and when a pendulum turned, or came to rest: its steps end there. */
+typedef struct swings {
+  int count;
+  double w, t[16], angle[16];
+} swings;
+
 typedef struct outcome {
   int count;
   saltus_event event[KEPT];
   double q[6], v[6];
   saltus_energy energy;
+  swings swings; /* of the first coordinate */
 } outcome;
 
 static saltus_status keep_event(void* user, const saltus_event* event) {
@@ -82,13 +89,23 @@ static saltus_status keep_event(void* user, const saltus_event* event) {
   return SALTUS_OK;
 }
 
+static saltus_status keep_turn(void* user, double t, const double* q, const double* v) {
+  swings* s = &((outcome*)user)->swings;
+  if (s->w * v[0] < 0.0 || (v[0] == 0.0 && s->w != 0.0)) {
+    s->t[s->count % 16] = t;
+    s->angle[s->count++ % 16] = q[0];
+  }
+  s->w = v[0];
+  return SALTUS_OK;
+}
+
 static outcome run_system(const saltus_system* system, double tol, const double* q0,
                           const double* v0, double until) {
   saltus_kept_message kept;
   saltus_adaptive_options options = saltus_adaptive_options_default();
   options.rtol = options.atol = tol;
   outcome out = {.count = 0};
-  const saltus_recorder recorder = {.event = keep_event, .user = &out};
+  const saltus_recorder recorder = {.event = keep_event, .step = keep_turn, .user = &out};
   const saltus_sim_def def = {.system = system,
                               .scheme = "adaptive",
                               .options = &options,
@@ -150,14 +167,17 @@ static void a_block_on_a_belt_has_its_period(void** state) {
   static const saltus_own_curve own = {.name = "hyperbola", .coefficient = hyperbola};
   const struct {
     saltus_friction_law law;
-    double period, slip;
-  } cases[] = {{{.curve = SALTUS_CURVE_KINETIC, .kinetic = 0.6},
-                8.06888787159,
-                8.06888787159 - 4.0}, /* 2 (pi - atan 2) + 2 D / v, the second part at rest */
-               {{.curve = SALTUS_CURVE_OWN, .own = &own}, 12.0010312948, 4.29599952548},
-               {{.curve = SALTUS_CURVE_STRIBECK, .kinetic = 0.5, .speed = 0.1},
-                9.65102047789,
-                4.20599727114}};
+    double period, slip, x; /* where it sticks again */
+  } cases[] = {
+      {{.curve = SALTUS_CURVE_KINETIC, .kinetic = 0.6},
+       8.06888787159,
+       8.06888787159 - 4.0, /* 2 (pi - atan 2) + 2 D / v, the second part at rest */
+       0.2},
+      {{.curve = SALTUS_CURVE_OWN, .own = &own}, 12.0010312948, 4.29599952548, -0.54100635387},
+      {{.curve = SALTUS_CURVE_STRIBECK, .kinetic = 0.5, .speed = 0.1},
+       9.65102047789,
+       4.20599727114,
+       -0.0890046413513}};
   for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
     for (int tangents = 1; tangents <= 2; tangents++) {
       for (double tol = 1e-4; tol > 0.9e-10; tol *= 1e-1) {
@@ -178,6 +198,8 @@ static void a_block_on_a_belt_has_its_period(void** state) {
                     20.0 * tol + 2e-11);
         assert_near(out.energy.remainder, 0.0, 10.0 * tol);
         assert_true(out.energy.friction < -0.1 && out.energy.drive > 0.1);
+        outcome stuck = run(&p, tol, v0, 5.0 + cases[k].slip);
+        assert_near(stuck.q[X], cases[k].x, 10.0 * tol + 1e-11);
       }
     }
   }
@@ -379,6 +401,13 @@ static void a_sphere_slides_rolls_and_stops(void** state) {
         assert_near(out.q[0] * 0.8, out.q[1] * 0.6, tol);
       }
       assert_near(far, 0.925478834701, 10.0 * tol + 1e-11);
+      outcome rolls = run_system(&system, tol, q0, v0, 0.107301893878);
+      double speed = tangents == 1 ? rolls.v[0] : hypot(rolls.v[0], rolls.v[1]);
+      assert_near(speed, 13.0 / 19.0, 10.0 * tol + 1e-11);
+      /* it rolls with 5 rho g / (7 R) against it */
+      rolls = run_system(&system, tol, q0, v0, 1.107301893878);
+      speed = tangents == 1 ? rolls.v[0] : hypot(rolls.v[0], rolls.v[1]);
+      assert_near(speed, 13.0 / 19.0 - 5.0 * 0.002 * gravity / (7.0 * radius), 10.0 * tol + 1e-11);
       assert_near(out.energy.friction, drills ? -0.5 - 0.2 * radius * radius : -0.5, 10.0 * tol);
       assert_near(out.energy.remainder, 0.0, 10.0 * tol);
     }
@@ -435,6 +464,9 @@ static double pendulum_potential(const void* self, const saltus_point* at) {
   return -gravity * cos(at->q[0]);
 }
 
+/* Half-way turns and where it rests: roots of the energy. */
+static const double turns[] = {-1.61813930684, 1.31625880878, -1.05470295493};
+
 static void a_pendulum_with_a_dry_pin_comes_to_rest(void** state) {
   (void)state;
   static const saltus_system_ops ops = {.mass = pendulum_mass,
@@ -455,6 +487,11 @@ static void a_pendulum_with_a_dry_pin_comes_to_rest(void** state) {
     assert_near(turn.q[0], -1.61813930684, 10.0 * tol);
     assert_near(out.q[0], -0.0290843317121, 10.0 * tol);
     assert_true(out.v[0] == 0.0);
+    assert_int_equal(out.swings.count, 8);
+    assert_near(out.swings.t[0], 1.27472206369, 10.0 * tol);
+    for (int k = 0; k < 3; k++) {
+      assert_near(out.swings.angle[k], turns[k], 10.0 * tol);
+    }
     assert_near(out.energy.remainder, 0.0, 100.0 * tol); /* of 14 J */
   }
 }

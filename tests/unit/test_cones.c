@@ -423,6 +423,36 @@ static void the_patch_has_the_numbers_of_quadrature(void** state) {
   }
 }
 
+/* Where the ratio of slip to spin stays, f = (m a^2 / J) d m: a disc with J = m a^2 / 2 on a uniform patch, a ball on Hertz'
+ * one. What the ellipsoid dissipates beyond the patch. */
+static void slip_and_spin_end_at_their_ratio(void** state) {
+  (void)state;
+  double f = 0.0, m = 0.0;
+  saltus_patch_load(SALTUS_PATCH_UNIFORM, 0.653001789206, &f, &m);
+  assert_near(f, 0.61603341321, 1e-11);
+  assert_near(m, 0.471693510947, 1e-12);
+  assert_near(f, 2.0 * 0.653001789206 * m, 3e-12);
+  saltus_patch_load(SALTUS_PATCH_HERTZ, 0.537779149857, &f, &m);
+  assert_near(f, 2.5 * 0.537779149857 * m, 3e-12);
+  for (double d = 1e-3; d < 1e3; d *= 1.01) { /* J = m a^2 / 2 on Hertz' patch: slip dies faster */
+    saltus_patch_load(SALTUS_PATCH_HERTZ, d, &f, &m);
+    assert_true(f > 2.0 * d * m);
+  }
+  static const saltus_patch patches[] = {SALTUS_PATCH_UNIFORM, SALTUS_PATCH_HERTZ};
+  static const double beyond[] = {0.0705, 0.0639};
+  for (int p = 0; p < 2; p++) {
+    double worst = 0.0, least = 0.0;
+    for (double d = 1e-3; d < 1e3; d *= 1.002) {
+      saltus_patch_load(patches[p], d, &f, &m);
+      double part = hypot(d, saltus_patch_spin(patches[p])) / (d * f + m) - 1.0;
+      worst = fmax(worst, part);
+      least = fmin(least, part);
+    }
+    /* bounds to three digits */
+    assert_true(worst <= beyond[p] && worst > beyond[p] - 1e-4 && least >= -1e-12);
+  }
+}
+
 static void curves_fall_as_they_say(void** state) {
   (void)state;
   saltus_friction_law law = {.curve = SALTUS_CURVE_STRIBECK, .kinetic = 0.5, .speed = 0.1};
@@ -463,6 +493,7 @@ int main(void) {
       cmocka_unit_test(a_pushed_sphere_rolls_against_its_resistance),
       cmocka_unit_test(a_dry_row_holds_up_to_its_limit),
       cmocka_unit_test(the_patch_has_the_numbers_of_quadrature),
+      cmocka_unit_test(slip_and_spin_end_at_their_ratio),
       cmocka_unit_test(curves_fall_as_they_say),
       cmocka_unit_test(forces_of_sliding_are_those_of_the_formula),
   };
