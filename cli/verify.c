@@ -108,6 +108,7 @@ static int certify(const char* path, const saltus_recording_data* data, const cl
   def.v0 = model->view.v0;
   def.start = model->view.start;
   def.start_tolerance = model->view.start_tolerance;
+  def.switching = model->view.observables != NULL ? model->view.observables->switching : NULL;
   def.atol_q = model->view.atol_q;
   def.atol_v = model->view.atol_v;
   def.rtol = saltus_verify_tolerance(data->options, "rtol");

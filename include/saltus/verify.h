@@ -90,6 +90,7 @@ typedef struct saltus_verify_def {
   bool
       by_differences; /* velocities are differences of positions: momentum is not compared step by step */
   double cone_angle; /* rad, by which friction of a pyramid may be off the slip; 0: a cone */
+  const saltus_switching* switching; /* of the scene: its events are fired again; NULL: none */
   saltus_log log;
   const saltus_allocator* allocator; /* NULL: the C library */
   SALTUS_RESERVED(6);

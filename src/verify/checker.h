@@ -57,9 +57,10 @@ typedef struct saltusi_checker {
   saltusi_pool pool;
   int nq, nv, nj;
   bool to_tolerance;
-  double fastest; /* largest velocity of the run */
-  double hardest; /* largest impulse of a contact between two frames */
-  double slack;   /* of the first step, where the start had to be corrected */
+  double fastest;  /* largest velocity of the run */
+  long long fired; /* events that have switched */
+  double hardest;  /* largest impulse of a contact between two frames */
+  double slack;    /* of the first step, where the start had to be corrected */
   void* scratch;
   saltus_failure failure;
   saltusi_acting *acting, *before; /* [acting_room] of a frame, and of the one before it */

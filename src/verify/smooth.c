@@ -55,10 +55,28 @@ static void set_status(saltusi_checker* c, const saltusi_frame* a, const saltusi
   held->direction[1] = size > 0.0 ? sum[1] / size : 0.0;
 }
 
+/* Whether the force of a contact moves anything by a hundredth of a tolerance; what does not may be what sums and
+ * projections leave of none. M is factored at the place of a. */
+static bool matters(saltusi_checker* c, const saltusi_frame* a, const saltusi_acting* acting,
+                    double h) {
+  saltus_point at = saltusi_place(c, a->t, a->q, a->v);
+  saltusi_contact_rows(c, &at, acting->identity, 0, c->nj, false);
+  double* x = c->work_v;
+  memcpy(x, c->at.G + (ptrdiff_t)c->nj * c->nv, (size_t)c->nv * sizeof *x);
+  saltusi_mass_solve(c, x);
+  bool found = false;
+  for (int i = 0; i < c->nv; i++) {
+    found = found || fabs(x[i] * acting->force[0] * h) > 0.01 * c->weight_v[i];
+  }
+  return found;
+}
+
 /* The contacts that carried a force on the way to frame b into c->held; acting [count] those of the frame, moved to
  * the front in the same order. */
 static int hold(saltusi_checker* c, const saltusi_frame* a, const saltusi_frame* b, int count) {
   int held = 0;
+  saltus_point at = saltusi_place(c, a->t, a->q, a->v);
+  bool known = saltusi_mass_and_force(c, &at);
   double largest = 0.0;
   for (int i = 0; i < count; i++) {
     largest = fmax(largest, fabs(c->acting[i].force[0]));
@@ -66,9 +84,8 @@ static int hold(saltusi_checker* c, const saltusi_frame* a, const saltusi_frame*
   for (int i = 0; i < count; i++) {
     const saltusi_acting* acting = &c->acting[i];
     const saltus_contact_law* law = &c->system->laws[acting->law];
-    /* what is too short to move anything by a thousandth of a tolerance is not told from rounding */
-    if (fabs(acting->force[0]) * (b->t - a->t) <= 1e-3 * c->def->atol ||
-        fabs(acting->force[0]) <= no_force * largest) {
+    if (!known || fabs(acting->force[0]) <= no_force * largest ||
+        !matters(c, a, acting, b->t - a->t)) {
       continue;
     }
     saltusi_held* h = &c->held[held];

@@ -51,8 +51,10 @@ static void check_joints(saltusi_checker* c, const saltusi_frame* f) {
   }
 }
 
-static bool is_before_jump(const saltusi_checker* c, const saltusi_frame* f) {
-  return f->number + 1 < c->data->count && c->data->t[f->number + 1] == f->t;
+/* Whether the next frame comes before an approach has gone deeper than what is allowed anyway. */
+static bool is_before_jump(const saltusi_checker* c, const saltusi_frame* f, double u,
+                           double depth) {
+  return f->number + 1 < c->data->count && -u * (c->data->t[f->number + 1] - f->t) <= depth;
 }
 
 /* A gap and a normal velocity that were recorded, computed anew. */
@@ -75,7 +77,8 @@ static void check_contact(saltusi_checker* c, const saltusi_frame* f,
   double h = c->data->h != NULL ? fabs(c->data->h[f->number]) : 0.0;
   double reach = c->to_tolerance ? position_limit(c, f) : 3.0 * h * c->fastest;
   saltusi_note(c, SALTUS_VERIFY_PENETRATION, fmax(0.0, -gap), reach + 1e-14 * size, where);
-  if (c->to_tolerance && fabs(gap) <= 1e-12 * size && !is_before_jump(c, f) && f->number > 0) {
+  if (c->to_tolerance && fabs(gap) <= 1e-12 * size && !is_before_jump(c, f, u, reach) &&
+      f->number > 0) {
     saltusi_note(c, SALTUS_VERIFY_APPROACH, fmax(0.0, -u),
                  10.0 * (c->def->atol + c->def->rtol * fast), where);
   }

@@ -85,6 +85,7 @@ static saltus_certificate verify(const recorded* r, const saltus_scene_view* vie
   def.v0 = view->v0;
   def.start = view->start;
   def.start_tolerance = view->start_tolerance;
+  def.switching = view->observables != NULL ? view->observables->switching : NULL;
   def.rtol = saltus_verify_tolerance(r->data->options, "rtol");
   def.atol = saltus_verify_tolerance(r->data->options, "atol");
   saltus_certificate c;
@@ -120,6 +121,8 @@ static void runs_to_a_tolerance_pass(void** state) {
                                       "contact-slip-to-roll",
                                       "contact-cradle",
                                       "stack-5",
+                                      "machine-walker",
+                                      "machine-slider-crank",
                                       "column-10",
                                       "contact-rod"};
   static const double tolerances[] = {1e-4, 1e-6, 1e-8, 1e-10};
