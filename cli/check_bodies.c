@@ -152,6 +152,10 @@ int check_bodies_print(const cli_model* model) {
          "redundant\n",
          mobility.mobility, cli_plural(mobility.mobility), mobility.velocities, mobility.rows,
          mobility.rank, mobility.redundant);
+  if (!(state.mass > 0.0)) {
+    printf("bodies: none is free to move\n");
+    return CLI_DONE;
+  }
   printf("bodies: %.9g kg that move, ", state.mass);
   print_vector("centre of mass", &p, state.centre, "m");
   print_vector(", momentum", &p, state.momentum, "kg m/s");

@@ -127,7 +127,7 @@ SALTUS_API void saltus_mechanism_joint_defect(const saltus_mechanism* mechanism,
 
 typedef struct saltus_mechanism_state {
   double mass;        /* kg, of free bodies, as all below */
-  double centre[3];   /* m, centre of mass */
+  double centre[3];   /* m, centre of mass; zero without free bodies */
   double momentum[3]; /* kg m/s */
   double angular_momentum
       [3]; /* kg m^2/s about the origin of the world; in the plane the third alone */

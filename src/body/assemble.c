@@ -228,6 +228,9 @@ saltus_status saltus_mechanism_assemble(saltus_mechanism* mechanism, double tole
   const saltus_dims* dims = &m->system.dims;
   bool radians;
   *assembly = (saltus_assembly){.moved_body = -1, .joint = -1};
+  if (dims->nv == 0) {
+    return SALTUS_OK; /* a joint needs a free body: there is none to close */
+  }
   int worst = worst_joint(m, m->q0, &assembly->defect_before, &radians);
   if (assembly->defect_before > tolerance) {
     assembly->joint = worst;

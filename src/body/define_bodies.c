@@ -264,11 +264,6 @@ saltus_status saltusi_define_bodies(const saltusi_definition* d) {
       m->free_bodies[m->free_count++] = i;
     }
   }
-  if (m->free_count == 0) {
-    return saltusi_define_refuse(
-        d, "mechanism", "bodies",
-        "no body is free to move: all are fixed or driven, and there is nothing to simulate");
-  }
   return SALTUS_OK;
 }
 

@@ -127,7 +127,7 @@ void saltus_mechanism_measure(const saltus_mechanism* mechanism, double t, const
   for (int i = 0; i < mechanism->free_count; i++) {
     add_momentum(mechanism, mechanism->free_bodies[i], t, &at, state);
   }
-  for (int k = 0; k < 3; k++) {
+  for (int k = 0; k < 3 && mechanism->free_count > 0; k++) {
     state->centre[k] /= state->mass;
   }
   state->kinetic = saltusi_mechanism_kinetic(mechanism, &at);

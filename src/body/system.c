@@ -270,7 +270,7 @@ saltus_status saltusi_define_system(const saltusi_definition* d) {
   }
   const bool shapes = m->world != NULL;
   const int each = m->plane ? 3 : 6;
-  const int pair = m->free_count > 1 ? 2 * each : each; /* velocities of two bodies */
+  const int pair = m->free_count > 1 ? 2 * each : m->free_count * each; /* velocities of two */
   width = shapes && width < pair ? pair : width;
   m->system = (saltus_system){
       .ops = &m->ops,

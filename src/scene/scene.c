@@ -446,12 +446,27 @@ static const double* widen(saltusi_scene_builder* b, const double* given) {
   return values;
 }
 
+/* A system has a coordinate. Where all bodies are fixed or driven, one that rests and that nothing touches. */
+static void add_inert_coordinate(saltusi_scene_builder* b) {
+  static const saltus_formula_coordinate inert = {.name = "inert_coordinate", .unit = "1"};
+  if (b->scene->mechanism == NULL || b->model.coordinate_count > 0 ||
+      saltus_mechanism_system(b->scene->mechanism)->dims.nq > 0) {
+    return;
+  }
+  b->model.coordinates = &inert;
+  b->model.coordinate_count = 1;
+  if (b->model.kinetic.text == NULL) {
+    b->model.kinetic.text = "inert_coordinate'^2/2";
+  }
+}
+
 static saltus_status build_model(saltusi_scene_builder* b) {
   saltus_scene* scene = b->scene;
   b->model.log = saltusi_scene_finder(b);
   b->model.allocator = &b->reader.pool->allocator;
   saltus_status status = saltusi_scene_mechanism(b);
   b->model.mechanism = scene->mechanism;
+  add_inert_coordinate(b);
   status = status == SALTUS_OK ? saltus_formula_model_create(&b->model, &scene->model) : status;
   if (status != SALTUS_OK) {
     return status;

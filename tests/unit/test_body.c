@@ -141,9 +141,6 @@ static void bad_bodies_are_refused_with_their_values(void** state) {
   body = tumbling;
   body.position[1] = NAN;
   refused(&def, "its position has the value nan");
-  body = tumbling;
-  body.kind = SALTUS_BODY_FIXED;
-  refused(&def, "no body is free to move");
   def.dimension = 4;
   refused(&def, "dimension 4, must be 2 or 3");
   body = tumbling;

@@ -378,6 +378,42 @@ static void angles_count_turns_about_axes_that_tumble(void** state) {
   assert_near(tumbling.outputs[9], 2.0, 1e-6);
 }
 
+/* Kinematics alone: a crank turns by 3 rad/s, with a shape that overlaps another one, which cannot give way either;
+ * and beside a coordinate by formula that feels it. */
+static void scenes_without_free_bodies_run(void** state) {
+  (void)state;
+  static const char* const how[3] = {"tol: 1e-8", "scheme: radau-iia-5, step: 0.01",
+                                     "scheme: moreau-jean, step: 0.01"};
+  static const char* const world[2] = {
+      "world: {dimension: 2}\n"
+      "bodies:\n"
+      "  crank: {driven: {angle: 3*t}, shapes: [{circle: {radius: 0.6}}]}\n"
+      "  post: {fixed: true, position: [1, 0], shapes: [{circle: {radius: 0.6}}]}\n"
+      "markers: {tip: {body: crank, point: [1, 0]}}\n",
+      "world: {dimension: 3}\n"
+      "bodies:\n"
+      "  crank: {driven: {axis: [0, 0, 1], angle: 3*t}}\n"
+      "  post: {fixed: true, position: [1, 0, 0]}\n"
+      "markers: {tip: {body: crank, point: [1, 0, 0]}}\n"};
+  static const char* const own[2] = {"", "coordinates: {s: {velocity: -1/3}}\n"
+                                         "kinetic: s'^2/2\n"
+                                         "potential: -s*tip.y\n"};
+  for (int k = 0; k < 12; k++) {
+    char text[1000];
+    snprintf(text, sizeof text,
+             "saltus: 1\n%s%soutputs: {y: tip.y, d: \"dist(tip, post)\", rate: tip.x'%s}\n"
+             "simulate: {until: 2, %s}\n",
+             world[k % 2], own[k / 2 % 2], k / 2 % 2 == 1 ? ", way: s" : "", how[k / 4]);
+    const seen s = run_text(text);
+    assert_near(s.outputs[0], sin(6.0), 1e-14);
+    assert_near(s.outputs[1], 2.0 * sin(3.0), 1e-14); /* a chord */
+    assert_near(s.outputs[2], -3.0 * sin(6.0), 1e-14);
+    if (k / 2 % 2 == 1) { /* s'' = sin 3t */
+      assert_near(s.outputs[3], -sin(6.0) / 9.0, k < 8 ? 1e-7 : 1e-4);
+    }
+  }
+}
+
 /* In the plane angles count turns: a body that starts on another one is held as it is. */
 static void full_turns_keep_axes_parallel_in_the_plane(void** state) {
   (void)state;
@@ -600,7 +636,10 @@ static const struct {
     {HEAD ARM "  cam: {driven: {x: arm.x}}\n", "a formula of time is wanted"},
     {"saltus: 1\ninputs: {u: 0}\nbodies:\n" ARM "  cam: {driven: {x: u}}\n",
      "input \"u\" is not allowed here: what it moves would jump with it"},
-    {HEAD "  arm: {fixed: true}\n", "no body is free to move"},
+    {HEAD
+     "  arm: {fixed: true}\n  cam: {driven: {x: t}}\nmarkers: {a: {body: arm}, c: {body: cam}}\n"
+     "joints: [{name: slide, type: prismatic, between: [a, c]}]\n",
+     "neither \"arm\" nor \"cam\" is free to move"},
     {"saltus: 1\ninputs: {u': 0}\nbodies:\n" ARM, "s:2:14: input \"u'\": a name is made of"},
     {"saltus: 1\nmarkers: {a: {point: [0, 0]}}\n", "markers needs bodies; the scene has none"},
     {HEAD ARM "  other: {mass: 1, inertia: 1}\n"
@@ -661,6 +700,7 @@ int main(void) {
       cmocka_unit_test(joints_on_driven_bodies_hold_at_every_turn),
       cmocka_unit_test(angles_on_driven_bodies_count_turns),
       cmocka_unit_test(angles_count_turns_about_axes_that_tumble),
+      cmocka_unit_test(scenes_without_free_bodies_run),
       cmocka_unit_test(full_turns_keep_axes_parallel_in_the_plane),
       cmocka_unit_test(a_chain_in_space_moves_alike_in_implicit_stages_and_to_a_tolerance),
       cmocka_unit_test(an_input_is_seen_from_the_next_step_on),
