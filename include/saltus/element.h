@@ -27,7 +27,8 @@ typedef enum saltus_element_type {
   SALTUS_ELEMENT_GEAR_PAIR, /* two joints whose wheels mesh with backlash */
   SALTUS_ELEMENT_CAM,       /* follower (second) on a profile (first); plane */
   SALTUS_ELEMENT_SPRING_CONTACT, /* a stop that a preloaded spring presses closed */
-  SALTUS_ELEMENT_LATCH           /* a stop that is there while an input holds it */
+  SALTUS_ELEMENT_LATCH,          /* a stop that is there while an input holds it */
+  SALTUS_ELEMENT_RATCHET /* nose of a pawl (second) on a wheel with saw teeth (first); plane */
 } saltus_element_type;
 
 typedef enum saltus_follower {
@@ -64,12 +65,13 @@ typedef struct saltus_element_def {
   const char* name;
   saltus_element_type type;
   saltus_follower follower;
-  const char* between[2];    /* markers; of a gear pair joints with an angle or a position */
-  double clearance;          /* m: radial of a journal, on each side of a guide */
-  double radius;             /* m: of journal, wheel, roller, or of a disc at a stop */
-  double length;             /* m: of a rope; of the block along a guide */
-  double width;              /* m: of the block across it */
-  double radii[2];           /* m: base circles of a gear pair; 1 where the joint slides */
+  const char* between[2]; /* markers; of a gear pair joints with an angle or a position */
+  double clearance;       /* m: radial of a journal, on each side of a guide */
+  double radius;          /* m: of journal, wheel, roller, nose, or of a disc at a stop */
+  double length;          /* m: of a rope; of the block along a guide */
+  double width;           /* m: of the block across it */
+  double radii
+      [2]; /* m: base circles of a gear pair, 1 where the joint slides; roots and tips of a ratchet */
   double backlash;           /* m: along the line of action, in all */
   double offset;             /* m: of the middle of the backlash */
   double stiffness, preload; /* N/m, N: of the spring of a spring contact, at gap 0 */
@@ -78,8 +80,9 @@ typedef struct saltus_element_def {
   saltus_impact_law impact;
   double contact_stiffness; /* ratio to other contacts; 0: 1 */
   const char*
-      held; /* an input: contacts are there while it is 1, away while it is 0; NULL: always */
-  SALTUS_RESERVED(6);
+      held;     /* an input: contacts are there while it is 1, away while it is 0; NULL: always */
+  double teeth; /* of a ratchet, a whole number; negative: the wheel is free clockwise */
+  SALTUS_RESERVED(5);
 } saltus_element_def;
 
 typedef struct saltus_elements {

@@ -14,6 +14,7 @@
  *   rolling   joints Y - R = 0, X + R theta = constant
  *   gears     gap B/2 -+ s,  s = r1 x1 + r2 x2 - offset along the line of action
  *   spring    the gap of a stop, potential F Y + k Y^2/2
+ *   ratchet   elements_ratchet.c
  *   latch     a stop; like all contacts with an input that holds them 1e6 m away while that is 0
  */
 #include "model/elements.h"
@@ -30,10 +31,11 @@
 
 typedef saltusi_machine_maker maker;
 
-enum { CONTACTS_MOST = 4, JOINTS_MOST = 2 }; /* of one element */
+enum { CONTACTS_MOST = 4, JOINTS_MOST = 2 }; /* of one element; a ratchet has a contact a tooth */
 
-static const char* const type_names[] = {"journal", "guide",     "stop", "rope",           "wheel",
-                                         "rolling", "gear-pair", "cam",  "spring-contact", "latch"};
+static const char* const type_names[] = {"journal",        "guide",   "stop",      "rope",
+                                         "wheel",          "rolling", "gear-pair", "cam",
+                                         "spring-contact", "latch",   "ratchet"};
 enum { TYPES = sizeof type_names / sizeof type_names[0] };
 
 const char* saltus_element_type_name(saltus_element_type type) {
@@ -284,9 +286,17 @@ static void latch(maker* m) {
   stop(m);
 }
 
-static void (*const makers[TYPES])(maker*) = {
-    journal,        guide, stop, rope, wheel, rolling, gear_pair, saltusi_machine_cam,
-    spring_contact, latch};
+static void (*const makers[TYPES])(maker*) = {journal,
+                                              guide,
+                                              stop,
+                                              rope,
+                                              wheel,
+                                              rolling,
+                                              gear_pair,
+                                              saltusi_machine_cam,
+                                              spring_contact,
+                                              latch,
+                                              saltusi_machine_ratchet};
 
 /* ---- all of them ---- */
 
@@ -355,8 +365,12 @@ saltus_status saltusi_elements_expand(const saltus_formula_def* def, saltusi_poo
     return SALTUS_ERR_INPUT;
   }
   maker m = {.pool = pool, .def = out};
-  m.contacts =
-      SALTUSI_TAKE(pool, saltus_formula_contact, def->contact_count + CONTACTS_MOST * count);
+  int contacts_most = def->contact_count;
+  for (int i = 0; i < count; i++) {
+    const bool ratchet = def->elements->items[i].type == SALTUS_ELEMENT_RATCHET;
+    contacts_most += ratchet ? SALTUSI_TEETH_MOST : CONTACTS_MOST;
+  }
+  m.contacts = SALTUSI_TAKE(pool, saltus_formula_contact, contacts_most);
   m.joints = SALTUSI_TAKE(pool, saltus_formula_joint, def->joint_count + JOINTS_MOST * count);
   if (pool->failed) {
     return SALTUS_ERR_MEMORY;

@@ -14,7 +14,7 @@ typedef saltusi_scene_builder builder;
 /* In the order of saltus_element_type. */
 static const char* const types[] = {"journal",        "guide",   "stop",      "rope",
                                     "wheel",          "rolling", "gear-pair", "cam",
-                                    "spring-contact", "latch",   NULL};
+                                    "spring-contact", "latch",   "ratchet",   NULL};
 enum { TYPES = sizeof types / sizeof types[0] - 1 };
 
 #define OF(type) (1U << SALTUS_ELEMENT_##type)
@@ -32,8 +32,9 @@ static const measure measures[] = {
     MEASURE(clearance, OF(JOURNAL) | OF(GUIDE), OF(JOURNAL) | OF(GUIDE)),
     MEASURE(radius,
             OF(JOURNAL) | OF(STOP) | OF(WHEEL) | OF(ROLLING) | OF(CAM) | OF(SPRING_CONTACT) |
-                OF(LATCH),
-            OF(JOURNAL) | OF(WHEEL) | OF(ROLLING)),
+                OF(LATCH) | OF(RATCHET),
+            OF(JOURNAL) | OF(WHEEL) | OF(ROLLING) | OF(RATCHET)),
+    MEASURE(teeth, OF(RATCHET), OF(RATCHET)),
     MEASURE(length, OF(GUIDE) | OF(ROPE), OF(GUIDE) | OF(ROPE)),
     MEASURE(width, OF(GUIDE), OF(GUIDE)),
     MEASURE(backlash, OF(GEAR_PAIR), OF(GEAR_PAIR)),
@@ -148,7 +149,8 @@ static void read_element(builder* b, const saltusi_yaml_node* item, saltus_eleme
       *into = saltusi_scene_constant(b, item, measures[k].key, 0.0);
     }
   }
-  if ((radii != NULL) != (e->type == SALTUS_ELEMENT_GEAR_PAIR) && b->reader.status == SALTUS_OK) {
+  const bool two = e->type == SALTUS_ELEMENT_GEAR_PAIR || e->type == SALTUS_ELEMENT_RATCHET;
+  if ((radii != NULL) != two && b->reader.status == SALTUS_OK) {
     saltusi_reader_fail(&b->reader, radii != NULL ? radii : item,
                         "element " SALTUSI_QUOTE " is %s and %s radii", e->name, types[place],
                         radii != NULL ? "has no" : "needs");

@@ -72,6 +72,14 @@ static const element_case cases[] = {
      POINT, 0.06},
     {PLANE "  - {name: e, type: cam, between: [a, b], friction: 0.2, follower: flat, " SPLINE, FACE,
      0.0},
+    {PLANE
+     "  - {name: e, type: ratchet, between: [a, b], teeth: 7, radii: [0.8, 1.1], radius: 0.05, "
+     "friction: 0.2}\n",
+     POINT, 0.05},
+    {PLANE
+     "  - {name: e, type: ratchet, between: [a, b], teeth: -12, radii: [0.9, 1], radius: 0.02, "
+     "friction: 0.2}\n",
+     POINT, 0.02},
     {PLANE "  - {name: e, type: cam, between: [a, b], friction: 0.2, " FORMULA, POINT, 0.0},
     {PLANE "  - {name: e, type: cam, between: [a, b], friction: 0.2, follower: flat, " FORMULA,
      FACE, 0.0},
@@ -142,7 +150,11 @@ static bool close_contact(state* s, int contact) {
     }
   }
   look(s, contact);
-  return fabs(s->gap[contact]) < 1e-13;
+  bool outside = true; /* of the other teeth of a ratchet */
+  for (int i = 0; i < s->view->system->dims.nc; i++) {
+    outside = outside && s->gap[i] > -1e-12;
+  }
+  return outside && fabs(s->gap[contact]) < 1e-13;
 }
 
 /* Velocity of the body of a marker at a point of the world. */
@@ -267,7 +279,8 @@ static void rows_and_convective_parts_agree_with_differences(void** unused) {
       agree += result.normal_G < 1e-7 && result.normal_b < 1e-7 && result.convective_c < 1e-6;
     }
     /* differences across the border of two pieces of a profile see both: few draws do that */
-    const bool pieces = strstr(text, "arcs") != NULL || strstr(text, "points") != NULL;
+    const bool pieces = strstr(text, "arcs") != NULL || strstr(text, "ratchet") != NULL ||
+                        strstr(text, "points") != NULL;
     if (agree < (pieces ? DRAWS * 8 / 10 : DRAWS)) {
       fail_msg("%d of %d draws agree: %s", agree, (int)DRAWS, text);
     }
@@ -298,6 +311,79 @@ static void a_centred_journal_is_an_ordinary_state(void** unused) {
   }
   free(s.scratch);
   saltus_scene_destroy(scene);
+}
+
+/* ---- ratchets ---- */
+
+static double from_segment(const double p[2], const double a[2], const double b[2]) {
+  const double d[2] = {b[0] - a[0], b[1] - a[1]}, r[2] = {p[0] - a[0], p[1] - a[1]};
+  const double along = (r[0] * d[0] + r[1] * d[1]) / (d[0] * d[0] + d[1] * d[1]);
+  const double t = fmax(0.0, fmin(1.0, along));
+  return hypot(r[0] - t * d[0], r[1] - t * d[1]);
+}
+
+/* The least gap of all teeth is the distance from the polygon of the wheel, wherever the nose is outside and near. */
+static void teeth_of_a_ratchet_are_a_polygon(void** unused) {
+  (void)unused;
+  uint64_t seed = 17;
+  for (int k = 0; k < 2; k++) {
+    const int n = k == 0 ? 7 : 12;
+    const double root = k == 0 ? 0.8 : 0.9, tip = k == 0 ? 1.1 : 1.0, R = k == 0 ? 0.05 : 0.02;
+    const char* first = k == 0 ? "teeth: 7," : "teeth: -12,";
+    const element_case* of = cases;
+    while (strstr(of->text, first) == NULL) {
+      of++;
+    }
+    saltus_scene* scene = open_text(of->text);
+    state s = {.view = saltus_scene_look(scene)};
+    s.scratch = malloc(s.view->system->dims.scratch + 1);
+    int outside = 0, touching = 0;
+    for (int draw = 0; draw < 4000; draw++) {
+      double at[3], axes[9], b[3], other[9];
+      scatter(&s, &seed);
+      frame_of(&s, "a", at, axes);
+      frame_of(&s, "b", b, other);
+      const double r = root + 0.4 * saltus_test_random(&seed);
+      const double beta = 6.283185307179586 * saltus_test_random(&seed);
+      const double p[2] = {r * cos(beta), r * sin(beta)};
+      s.q[3] += at[0] + axes[0] * p[0] + axes[1] * p[1] - b[0];
+      s.q[4] += at[1] + axes[3] * p[0] + axes[4] * p[1] - b[1];
+      double distance = 10.0;
+      bool inside = false; /* rays from p cross the polygon an odd number of times */
+      for (int i = 0; i < 2 * n; i++) {
+        double corner[2][2];
+        for (int j = 0; j < 2; j++) { /* root and tip of a flank, root of the next, ... */
+          const double turn = (k == 0 ? 1 : -1) * 6.283185307179586 * ((i + j) / 2) / n;
+          const double size = (i + j) % 2 == 0 ? root : tip;
+          corner[j][0] = size * cos(turn);
+          corner[j][1] = size * sin(turn);
+        }
+        distance = fmin(distance, from_segment(p, corner[0], corner[1]));
+        if ((corner[0][1] > p[1]) != (corner[1][1] > p[1])) {
+          const double x = corner[0][0] + (p[1] - corner[0][1]) / (corner[1][1] - corner[0][1]) *
+                                              (corner[1][0] - corner[0][0]);
+          inside = p[0] < x ? !inside : inside;
+        }
+      }
+      look(&s, 0);
+      double least = 10.0;
+      for (int i = 0; i < n; i++) {
+        least = fmin(least, s.gap[i]);
+      }
+      if (inside) {
+        assert_true(least < 0.0);
+      } else if (distance < 2.0 * R) {
+        assert_near(least, distance - R, 1e-13);
+        touching++;
+      } else {
+        assert_true(least > 0.0);
+      }
+      outside += !inside;
+    }
+    assert_true(outside > 1000 && touching > 200);
+    free(s.scratch);
+    saltus_scene_destroy(scene);
+  }
 }
 
 /* ---- motion ---- */
@@ -354,13 +440,15 @@ static void motions_close_the_ledger_and_agree_with_capturing(void** unused) {
       "{name: e, type: spring-contact, between: [a, b], preload: 3, stiffness: 10, %s}\n",
       "{name: e, type: guide, between: [a, b], length: 0.4, width: 0.2, clearance: 0.02, %s}\n",
       "{name: e, type: rope, between: [a, b], length: 0.05, %s}\n",
+      "{name: e, type: ratchet, between: [a, b], teeth: 9, radii: [0.5, 0.6], radius: 0.05, "
+      "friction: 0.1, %s}\n",
       "{name: e, type: cam, between: [a, b], friction: 0.1, %s, " ARCS,
       "{name: e, type: cam, between: [a, b], follower: roller, radius: 0.05, %s, " SPLINE,
       "{name: e, type: cam, between: [a, b], follower: flat, %s, " FORMULA};
   uint64_t seed = 11;
   for (size_t k = 0; k < sizeof elements / sizeof elements[0]; k++) {
     char item[1500], text[3000];
-    const bool cam = strstr(elements[k], "cam") != NULL;
+    const bool cam = strstr(elements[k], "cam") != NULL || strstr(elements[k], "ratchet") != NULL;
     const bool inside = strstr(elements[k], "journal") != NULL ||
                         strstr(elements[k], "guide") != NULL || strstr(elements[k], "rope") != NULL;
     const double height = cam ? 1.0 : inside ? 0.0 : 0.2;
@@ -473,6 +561,12 @@ static void what_cannot_be_is_refused_by_name_and_place(void** unused) {
        "arcs 1 and 2 are 1 m apart"},
       {"  - {name: e, type: cam, between: [a, b], follower: roller, profile: {formula: 1}}\n",
        "radius is that of a roller: it is missing"},
+      {"  - {name: e, type: ratchet, between: [a, b], radii: [1, 2], teeth: 2.5, radius: 0.1}\n",
+       "there are 2.5 teeth, must be 3 to 60"},
+      {"  - {name: e, type: ratchet, between: [a, b], radii: [2, 1], teeth: 5, radius: 0.1}\n",
+       "must grow"},
+      {"  - {name: e, type: ratchet, between: [a, b], radii: [1, 2], teeth: 5, radius: 1}\n",
+       "a nose of radius 1 is larger than the teeth"},
       {"  - {name: e, type: gear-pair, between: [a, b], radii: [1, 1], backlash: 0}\n",
        "there is no joint \"a\""},
       {"  - {name: e, type: stop, between: [a, b]}\n  - {name: e, type: stop, between: [a, b]}\n",
@@ -498,6 +592,7 @@ int main(void) {
       cmocka_unit_test(closed_rows_are_those_of_the_two_points),
       cmocka_unit_test(rows_and_convective_parts_agree_with_differences),
       cmocka_unit_test(a_centred_journal_is_an_ordinary_state),
+      cmocka_unit_test(teeth_of_a_ratchet_are_a_polygon),
       cmocka_unit_test(motions_close_the_ledger_and_agree_with_capturing),
       cmocka_unit_test(elements_in_c_are_those_of_scenes),
       cmocka_unit_test(what_cannot_be_is_refused_by_name_and_place),
