@@ -143,6 +143,11 @@ static const machine_number dominoes[] = {
     APPROACH("touch1", 1, -0.215820413191577, 1e-12, 100),
 };
 
+/* Twenty teeth behind the angle at which flank and ramp first hold the nose: two circles meet, by geometry alone. */
+static const machine_number ratchet[] = {
+    VALUE("turned", 10.298310828177646, 1e-13, 10),
+};
+
 static const machine_case cases[] = {
     {"machine-slider-crank",
      "corner branch",
@@ -216,6 +221,15 @@ static const machine_case cases[] = {
      0,
      {1e-8, 1e-11},
      COUNT(dominoes)},
+    {"machine-ratchet",
+     "five strokes",
+     "machine-ratchet",
+     NULL,
+     0.5,
+     0,
+     0,
+     {1e-7, 1e-9},
+     COUNT(ratchet)},
 };
 
 const machine_case* machine_case_at(int i) {

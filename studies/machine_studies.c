@@ -173,3 +173,5 @@ MACHINE_STUDY(arm, "machine-breaker-arm", "the arm of a circuit breaker strikes 
               "closed form")
 MACHINE_STUDY(dominoes, "machine-dominoes", "the first of a row of dominoes meets the next",
               "closed form")
+MACHINE_STUDY(ratchet, "machine-ratchet", "a pawl lets its wheel turn one way, tooth by tooth",
+              "geometry")

@@ -85,6 +85,7 @@ static const study* const registry[] = {
     &study_machine_cradle,
     &study_machine_woodpecker,
     &study_machine_dominoes,
+    &study_machine_ratchet,
     &study_law_chains,
     &study_law_columns,
     &study_law_kane,
