@@ -255,6 +255,7 @@ extern const study study_machine_cradle;
 extern const study study_machine_woodpecker;
 extern const study study_machine_dominoes;
 extern const study study_machine_ratchet;
+extern const study study_machine_dimer;
 
 extern const study study_law_chains;
 extern const study study_law_columns;
