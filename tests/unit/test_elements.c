@@ -478,6 +478,77 @@ static void motions_close_the_ledger_and_agree_with_capturing(void** unused) {
   }
 }
 
+/* Elements between joints, and those that are joints: the same claims. */
+static void gears_and_rolling_wheels_close_the_ledger_and_agree_with_capturing(void** unused) {
+  (void)unused;
+  static const struct {
+    const char* text;
+    bool impacts;
+  } machines[] = {
+      {"saltus: 1\nworld: {dimension: 2, gravity: [0, -9.81]}\nbodies:\n"
+       "  one: {mass: 1, inertia: 0.02, position: [0, 0], angular_velocity: %g}\n"
+       "  two: {mass: 1, inertia: 0.05, position: [0.5, 0], angular_velocity: %g}\n"
+       "markers: {a: {}, b: {body: one}, c: {point: [0.5, 0]}, d: {body: two}}\n"
+       "joints: [{name: i, type: revolute, between: [a, b], spring: {stiffness: 2, rest: 0.4}},\n"
+       "  {name: j, type: revolute, between: [c, d], damping: 0.01}]\n"
+       "simulate: {until: 1}\nelements:\n"
+       "  - {name: e, type: gear-pair, between: [i, j], radii: [0.2, 0.3], backlash: 0.01, "
+       "restitution: 0.4}\n",
+       true},
+      /* a rack: the second joint slides */
+      {"saltus: 1\nworld: {dimension: 2, gravity: [0, -9.81]}\nbodies:\n"
+       "  one: {mass: 1, inertia: 0.02, position: [0, 0], angular_velocity: %g}\n"
+       "  two: {mass: 1, inertia: 0.05, position: [0.5, 0], velocity: [%g, 0]}\n"
+       "markers: {a: {}, b: {body: one}, c: {point: [0.5, 0]}, d: {body: two}}\n"
+       "joints: [{name: i, type: revolute, between: [a, b]},\n"
+       "  {name: j, type: prismatic, between: [c, d], spring: {stiffness: 60}}]\n"
+       "simulate: {until: 1}\nelements:\n"
+       "  - {name: e, type: gear-pair, between: [i, j], radii: [0.2, 1], backlash: 0.01, "
+       "restitution: 0.4}\n",
+       true},
+      /* a wheel that rolls on a cart, both on springs */
+      {"saltus: 1\nworld: {dimension: 2, gravity: [1, -9.81]}\nbodies:\n"
+       "  one: {mass: 1, inertia: 0.02, velocity: [0, 0], angular_velocity: 0*%g}\n"
+       "  two: {mass: 1, inertia: 0.002, position: [0.1, 0.1], velocity: [0.1*%g, 0]}\n"
+       "markers: {a: {}, b: {body: one}, c: {body: two}}\n"
+       "joints: [{name: i, type: prismatic, between: [a, b], spring: {stiffness: 60}}]\n"
+       "springs: [{between: [a, c], stiffness: 40, damping: 0.5}]\n"
+       "simulate: {until: 1}\nelements:\n"
+       "  - {name: e, type: rolling, between: [b, c], radius: 0.1}\n",
+       false},
+  };
+  uint64_t seed = 23;
+  for (size_t k = 0; k < sizeof machines / sizeof machines[0]; k++) {
+    char text[3000];
+    const double w = 2.0 + saltus_test_random(&seed), v = -1.0 - saltus_test_random(&seed);
+    snprintf(text, sizeof text, machines[k].text, w, v);
+    if (!machines[k].impacts) { /* it starts rolling: x' = -R w */
+      char* end = strstr(text, ", 0]}\nmarkers");
+      char rest[2000];
+      snprintf(rest, sizeof rest, "%s", end + 5);
+      snprintf(end, sizeof text - (size_t)(end - text), ", 0], angular_velocity: %g}%s", -v, rest);
+    }
+    saltus_scene* scene = open_text(text);
+    const saltus_scene_view* view = saltus_scene_look(scene);
+    const outcome fine = simulate(view, "adaptive", 1e-9);
+    const outcome coarse = simulate(view, "moreau-jean", 2e-4);
+    const outcome better = simulate(view, "moreau-jean", 2.5e-5);
+    const double far = apart(&coarse, &fine, 6), near = apart(&better, &fine, 6);
+    const saltus_energy* e = &fine.ledger;
+    if ((fine.impacts > 0) != machines[k].impacts || fine.creations > 0 || e->impact > 0.0 ||
+        fabs(e->remainder) > 1e-7 || !(near < 1e-3) || !(near < 0.5 * far + 5e-5)) {
+      fail_msg("%lld impacts, %lld creations, impact %g, remainder %g, capturing %g then %g: %s",
+               fine.impacts, fine.creations, e->impact, e->remainder, far, near, text);
+    }
+    if (!machines[k].impacts) { /* it has rolled: x in the axes of the cart + R angle stays */
+      assert_near(fine.q[3] - fine.q[0] + 0.1 * fine.q[5], 0.1, 1e-10);
+      assert_near(fine.q[4] - fine.q[1], 0.1, 1e-10);
+      assert_true(fabs(fine.q[3] - 0.1) > 0.01);
+    }
+    saltus_scene_destroy(scene);
+  }
+}
+
 /* ---- in C, and refusals ---- */
 
 static void elements_in_c_are_those_of_scenes(void** unused) {
@@ -594,6 +665,7 @@ int main(void) {
       cmocka_unit_test(a_centred_journal_is_an_ordinary_state),
       cmocka_unit_test(teeth_of_a_ratchet_are_a_polygon),
       cmocka_unit_test(motions_close_the_ledger_and_agree_with_capturing),
+      cmocka_unit_test(gears_and_rolling_wheels_close_the_ledger_and_agree_with_capturing),
       cmocka_unit_test(elements_in_c_are_those_of_scenes),
       cmocka_unit_test(what_cannot_be_is_refused_by_name_and_place),
   };
