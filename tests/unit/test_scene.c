@@ -91,7 +91,10 @@ static void derivatives_of_every_scene_agree_with_differences(void** state) {
     assert_int_equal(saltus_system_validate(view->system, (saltus_log){0}), SALTUS_OK);
     check_at(view, names[i], view->start, view->q0, view->v0);
     uint64_t seed = 20 + (uint64_t)i;
-    for (int k = 0; k < 5; k++) {
+    /* twelve teeth of 5 mm: 0.1 m from the start there is a border between two pieces within every step of differences;
+     * test_elements looks at ratchets of a metre */
+    const int draws = strcmp(names[i], "machine-ratchet") == 0 ? 0 : 5;
+    for (int k = 0; k < draws; k++) {
       double q[MOST], v[MOST], d[MOST];
       assert_true(view->system->dims.nq <= MOST);
       for (int j = 0; j < view->system->dims.nv; j++) {
