@@ -14,7 +14,7 @@
 static const double allowance = 10.0;
 
 /* A force below this part of the largest one of a frame is what projections leave of none. */
-static const double no_force = 1e-9;
+static const double no_force = 1e-8;
 
 /* Friction above this part of its limit all the way slips. */
 static const double full = 1.0 - 1e-9;
@@ -84,7 +84,9 @@ static int hold(saltusi_checker* c, const saltusi_frame* a, const saltusi_frame*
   for (int i = 0; i < count; i++) {
     const saltusi_acting* acting = &c->acting[i];
     const saltus_contact_law* law = &c->system->laws[acting->law];
-    if (!known || fabs(acting->force[0]) <= no_force * largest ||
+    double P = fabs(acting->force[0]) * (b->t - a->t);
+    /* rounding of sums, of which a short step makes a force */
+    if (!known || P <= 1e-13 * c->hardest || P <= no_force * largest * (b->t - a->t) ||
         !matters(c, a, acting, b->t - a->t)) {
       continue;
     }
