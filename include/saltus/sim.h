@@ -72,7 +72,8 @@ typedef struct saltus_recorder {
   SALTUS_RESERVED(2);
 } saltus_recorder;
 
-/* Called by the clock, between steps, attempts of a step and frames inside one; a status other than
+/* Called by the clock, between steps, attempts of a step and frames inside one, with `changes` between steps alone: it
+ * may set inputs, which the next step then has. A status other than
  * SALTUS_OK stops the run as soon as possible with SALTUS_ERR_STOPPED, after a frame of the state it has
  * reached. */
 typedef struct saltus_progress {

@@ -120,7 +120,7 @@ saltus_status saltusi_run_make_sim(saltus_run* run) {
       .record_time_count = def->record_time_count,
       .record_jumps = s->record_jumps,
       .observables = scene->observables,
-      .changes = scene->input_changes,
+      .changes = scene->input_count > 0 ? scene->input_changes : NULL,
       .progress = def->progress,
       .threads = def->threads,
       .cancel = def->cancel,

@@ -452,7 +452,8 @@ bool saltusi_poll(void* who) {
   if (sim->def.cancel != NULL && *sim->def.cancel != 0) {
     return true;
   }
-  if (!p->asks || p->stopped) {
+  /* a callback may set inputs: they change with a step, not in it */
+  if (!p->asks || p->stopped || (sim->def.changes != NULL && !p->between)) {
     return p->stopped;
   }
   if (p->skip > 0) {
@@ -482,7 +483,10 @@ static void begin_run(saltus_sim* sim, double t_end) {
 
 /* Whether to go on after a step. */
 static saltus_status ask(saltus_sim* sim) {
-  return saltusi_poll(sim) ? SALTUS_ERR_STOPPED : SALTUS_OK;
+  sim->progress.between = true;
+  const bool stop = saltusi_poll(sim);
+  sim->progress.between = false;
+  return stop ? SALTUS_ERR_STOPPED : SALTUS_OK;
 }
 
 /* The end of a run: whoever wanted no more gets the present state, and frames that were due before it

@@ -36,6 +36,7 @@ typedef struct saltusi_contact_part {
 typedef struct saltusi_progress_state {
   bool asks;    /* a run goes on that has a callback */
   bool stopped; /* it wanted no more */
+  bool between; /* no step is in progress, nor are frames of one */
   double t_end; /* s */
   double asked; /* s of the clock, last call */
   double read;  /* s of the clock, last look at it */

@@ -512,6 +512,67 @@ static void an_input_is_seen_from_the_next_step_on(void** state) {
   saltus_scene_destroy(scene);
 }
 
+/* A progress callback that sets the input at one of its calls; its clock moves on so that every call is made. */
+typedef struct pusher {
+  saltus_scene* scene;
+  int calls, at;
+  double t, clock;
+} pusher;
+
+static double pusher_clock(void* user) {
+  pusher* p = user;
+  return p->clock += 1.0;
+}
+
+static saltus_status push_at(void* user, double t, double t_end, long long step) {
+  (void)t_end;
+  (void)step;
+  pusher* p = user;
+  if (++p->calls == p->at) {
+    p->t = t;
+    assert_int_equal(saltus_scene_set_input(p->scene, "u", 1.0), SALTUS_OK);
+  }
+  return SALTUS_OK;
+}
+
+/* The torque is there from the time on that the callback was told: rate (2 - t)/2. */
+static void a_progress_callback_sets_an_input_for_the_next_step(void** state) {
+  (void)state;
+  saltus_scene* scene =
+      open_text("saltus: 1\n"
+                "world: {gravity: [0, 0]}\n"
+                "inputs: {u: 0}\n"
+                "bodies: {wheel: {mass: 1, inertia: 2, angular_velocity: 3}}\n"
+                "markers: {hub: {body: wheel}, axle: {point: [0, 0]}}\n"
+                "joints: [{name: hinge, type: revolute, between: [axle, hub], actuator: u}]\n"
+                "simulate: {until: 2, tol: 1e-9}\n");
+  const saltus_scene_view* view = saltus_scene_look(scene);
+  static const char* const schemes[] = {"adaptive", "adaptive-radau5", "radau-iia-3"};
+  for (int k = 0; k < 12; k++) {
+    saltus_kept_message kept;
+    saltus_sim* sim;
+    pusher p = {.scene = scene, .at = 1 + k / 3};
+    assert_int_equal(saltus_scene_set_input(scene, "u", 0.0), SALTUS_OK);
+    const saltus_sim_def def = {
+        .system = view->system,
+        .scheme = schemes[k % 3],
+        .h = 0.125,
+        .q0 = view->q0,
+        .v0 = view->v0,
+        .record_dt = 0.01,
+        .changes = view->input_changes,
+        .progress = {.report = push_at, .user = &p, .interval = 0.5, .clock = pusher_clock},
+        .log = saltus_log_keep(&kept)};
+    if (saltus_sim_create(&def, &sim) != SALTUS_OK || saltus_sim_run_until(sim, 2.0) != SALTUS_OK) {
+      fail_msg("%s: %s", schemes[k % 3], kept.text);
+    }
+    assert_true(p.calls >= p.at);
+    assert_near(saltus_sim_v(sim)[2], 3.0 + (2.0 - p.t) / 2.0, 1e-9);
+    saltus_sim_destroy(sim);
+  }
+  saltus_scene_destroy(scene);
+}
+
 /* Forces on coordinates stand beside those at markers. */
 static void a_list_has_forces_at_markers_and_on_coordinates(void** state) {
   (void)state;
@@ -704,6 +765,7 @@ int main(void) {
       cmocka_unit_test(full_turns_keep_axes_parallel_in_the_plane),
       cmocka_unit_test(a_chain_in_space_moves_alike_in_implicit_stages_and_to_a_tolerance),
       cmocka_unit_test(an_input_is_seen_from_the_next_step_on),
+      cmocka_unit_test(a_progress_callback_sets_an_input_for_the_next_step),
       cmocka_unit_test(an_integrator_notices_an_input),
       cmocka_unit_test(inertia_may_be_in_the_axes_of_a_marker_on_a_marker),
       cmocka_unit_test(a_list_has_forces_at_markers_and_on_coordinates),
