@@ -97,7 +97,7 @@ static int run_regions(const cli_args* args, study_report* report) {
   return code;
 }
 
-/* The largest gain over a number of random impacts by a law; e_T < -1: that of e_N. */
+/* The largest (T+ - T-) / T- over a number of random impacts by a law; e_T < -1: that of e_N. */
 static double worst_gain(saltus_impact_law law, int d, int count, double e_T, int* gains) {
   uint64_t seed = 20260000u + (uint64_t)(10 * (int)law + d);
   double worst = -INFINITY;
@@ -108,9 +108,79 @@ static double worst_gain(saltus_impact_law law, int d, int count, double e_T, in
     c.contact[0].e_T = e_T < -1.0 ? c.contact[0].e_N : e_T;
     impact_outcome out = impact_case_solve(&c, NULL);
     *gains += out.status != SALTUS_OK || out.result.giver >= 0;
-    worst = fmax(worst, out.result.gain);
+    worst = fmax(worst, out.result.gain / impact_reach(&c));
   }
   return worst;
+}
+
+/* Two contacts: what a search makes of a random one. */
+typedef enum rest { AS_IT_IS, ONE_E, ONE_ZERO, LARGEST_E, FULL_E, LEAVES } rest;
+
+typedef struct search {
+  const char* label;
+  saltus_impact_law law;
+  saltus_impact_order order;
+  int tangents;
+  rest rest;      /* of e_N and e_T */
+  double largest; /* (T+ - T-) / T- that random ones were found to reach; 0: none gains */
+} search;
+
+static const search searches[] = {
+    {"two contacts without friction, Newton", SALTUS_IMPACT_NEWTON, 0, 0, AS_IT_IS, 0.0},
+    {"two contacts without friction, Poisson", SALTUS_IMPACT_POISSON, 0, 0, AS_IT_IS, 0.0},
+    {"two contacts without friction, sequential", SALTUS_IMPACT_NEWTON, SALTUS_ORDER_SEQUENTIAL, 0,
+     AS_IT_IS, 0.0},
+    {"two contacts without friction, one leaves", SALTUS_IMPACT_NEWTON, 0, 0, LEAVES, 0.0},
+    {"two contacts, Newton with e_T = 0", SALTUS_IMPACT_NEWTON, 0, 1, AS_IT_IS, 0.65},
+    {"two contacts, Newton with e_T = max e_N", SALTUS_IMPACT_NEWTON, 0, 1, LARGEST_E, 0.0},
+    {"two contacts, Newton with e_T = 1", SALTUS_IMPACT_NEWTON, 0, 1, FULL_E, 0.0},
+    {"two contacts, Poisson with one e", SALTUS_IMPACT_POISSON, 0, 1, ONE_E, 0.0},
+    {"two contacts, Poisson with e = 1 and 0", SALTUS_IMPACT_POISSON, 0, 1, ONE_ZERO, 0.42},
+    {"two contacts, Poisson as printed", SALTUS_IMPACT_POISSON_PRINTED, 0, 1, AS_IT_IS, 11.5},
+    {"two contacts, energetic", SALTUS_IMPACT_ENERGETIC, 0, 1, AS_IT_IS, 0.0},
+};
+
+static void adapt(impact_case* c, const search* of, uint64_t k) {
+  double e_N[2] = {c->contact[0].e_N, c->contact[1].e_N};
+  e_N[1] = of->rest == ONE_E ? e_N[0] : e_N[1];
+  if (of->rest == ONE_ZERO || of->rest == LEAVES) {
+    e_N[0] = 1.0;
+    e_N[1] = 0.0;
+  }
+  for (int i = 0; i < 2; i++) {
+    c->contact[i].impact = of->law;
+    c->contact[i].e_N = e_N[i];
+    c->contact[i].e_T = of->rest == LARGEST_E ? fmax(e_N[0], e_N[1]) : of->rest == FULL_E;
+  }
+  if (of->rest == LEAVES) {
+    c->u[1] = (double)(k % 97 + 1) / 97.0;
+  }
+}
+
+static void claim_search(study_report* report, const search* of) {
+  uint64_t seed = 20260300u + (uint64_t)of->law;
+  double worst = -INFINITY;
+  int gains = 0;
+  int unsolved = 0;
+  char id[128];
+  const saltus_impacts rule = {.order = of->order};
+  for (uint64_t k = 0; k < SEARCH; k++) {
+    impact_case c = impact_random_two(&seed, of->tangents);
+    adapt(&c, of, k);
+    impact_outcome out = impact_case_solve(&c, &rule);
+    unsolved += out.status != SALTUS_OK;
+    gains += out.status == SALTUS_OK && out.result.giver >= 0;
+    worst = out.status == SALTUS_OK ? fmax(worst, out.result.gain / impact_reach(&c)) : worst;
+  }
+  snprintf(id, sizeof id, "%s: unsolved", of->label);
+  study_claim_range(report, id, unsolved, 0.0, 0.0);
+  if (of->largest > 0.0) {
+    snprintf(id, sizeof id, "%s: gains up to, in T-", of->label);
+    study_claim_range(report, id, worst, of->largest, INFINITY);
+  } else {
+    snprintf(id, sizeof id, "%s: gains", of->label);
+    study_claim_range(report, id, gains, 0.0, 0.0);
+  }
 }
 
 static int run_energy(const cli_args* args, study_report* report) {
@@ -128,10 +198,15 @@ static int run_energy(const cli_args* args, study_report* report) {
   study_claim_range(report, "Newton with e_T = e_N: gains", gains, 0.0, 0.0);
   double worst = worst_gain(SALTUS_IMPACT_NEWTON, 2, SEARCH, 0.0, &gains);
   study_claim_range(report, "Newton with e_T = 0: gains", gains, 100.0, SEARCH);
-  study_measure(report, "Newton with e_T = 0: largest gain [J]", worst);
+  study_claim_range(report, "Newton with e_T = 0: gains up to, in T-", worst, 6.1, INFINITY);
+  worst = worst_gain(SALTUS_IMPACT_PATH_NEWTON, 2, SEARCH, 0.0, &gains);
+  study_claim_range(report, "path by Newton: gains up to, in T-", worst, 6.1, INFINITY);
   worst = worst_gain(SALTUS_IMPACT_POISSON_PRINTED, 2, SEARCH, 0.0, &gains);
   study_claim_range(report, "Poisson as printed: gains", gains, 10.0, SEARCH);
-  study_measure(report, "Poisson as printed: largest gain [J]", worst);
+  study_claim_range(report, "Poisson as printed: gains up to, in T-", worst, 385.0, INFINITY);
+  for (size_t k = 0; k < sizeof searches / sizeof *searches; k++) {
+    claim_search(report, &searches[k]);
+  }
   impact_case c = impact_given(2, 1, (double[16]){2, 0, 0, 2, 0, 4, -1, 1, 0, -1, 1, 0, 2, 1, 0, 4},
                                (double[4]){-1.0, -0.5, -0.5, -0.5});
   impact_case_set(&c, SALTUS_IMPACT_POISSON, 0.5, 1.0, 0.0);

@@ -92,13 +92,25 @@ void saltusi_impact_add(saltusi_laws* laws, const saltus_impact* impact, const d
   }
 }
 
+/* Rounding of what impulses so far made of a row: sums of W P are large where contacts brace each other, and what is left
+ * of them would count as a second impact, with restitution of its own. */
+static double rounding_after(const saltus_impact* impact, const double* P, int row) {
+  const double* W = impact->W + (size_t)row * (size_t)impact->rows;
+  double sum = 0.0;
+  for (int r = 0; r < impact->rows; r++) {
+    sum += fabs(W[r] * P[r]);
+  }
+  return rounding_part * sum;
+}
+
 /* The contacts that do not leave; how many. *approaching: one of them strikes. */
-static int find_set(saltusi_laws* laws, const saltus_impact* impact, bool* approaching) {
-  double slow = saltusi_impact_rounding(impact);
+static int find_set(saltusi_laws* laws, const saltus_impact* impact, const double* P,
+                    bool* approaching) {
   int count = 0;
   *approaching = false;
   for (int i = 0; i < impact->count; i++) {
     double u = laws->u[laws->first[i]];
+    double slow = fmax(saltusi_impact_rounding(impact), rounding_after(impact, P, laws->first[i]));
     *approaching = *approaching || u < -slow;
     if (u <= slow) {
       laws->set[count++] = i;
@@ -112,7 +124,7 @@ saltus_status saltusi_simultaneous(saltusi_laws* laws, const saltus_impact* impa
   assert(laws != NULL && impact != NULL && result != NULL);
   bool approaching = false;
   for (int round = 0; round < ROUNDS_MAX; round++) {
-    int count = find_set(laws, impact, &approaching);
+    int count = find_set(laws, impact, result->P, &approaching);
     if (!approaching) {
       return SALTUS_OK;
     }
