@@ -223,9 +223,10 @@ static saltusi_expr part_of(parser* p, const saltusi_token* t) {
   const saltusi_part_kind kind = things->part(things->self, g, thing->index, part, &e);
   char all[256];
   if (kind == SALTUSI_PART_NONE) {
-    fail(p, t->offset, "%s \"%s\" has no part \"%s\"; it has %s",
-         things->kind(things->self, thing->index), thing->text, part,
-         list_parts(p, thing->index, all, sizeof all));
+    const char* why = things->lacks(things->self, thing->index, part);
+    fail(p, t->offset, "%s \"%s\" has no part \"%s\"%s%s; it has %s",
+         things->kind(things->self, thing->index), thing->text, part, why != NULL ? ": " : "",
+         why != NULL ? why : "", list_parts(p, thing->index, all, sizeof all));
     return 0;
   }
   if (kind == SALTUSI_PART_POSITION && t->primes == 1) {

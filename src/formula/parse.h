@@ -59,6 +59,8 @@ typedef struct saltusi_things {
   const char* (*kind)(const void* self, int thing); /* "body" */
   /* Names of the parts, NULL past the end. */
   const char* (*part_at)(const void* self, int thing, int i);
+  /* Why it lacks a part that others of its kind have; NULL: there is no reason. */
+  const char* (*lacks)(const void* self, int thing, const char* part);
   saltusi_part_kind (*part)(const void* self, saltusi_graph* graph, int thing, const char* part,
                             saltusi_expr* out);
   /* dist(a, b) and angle(a, b), by their place in saltusi_thing_functions; -1: not of these things. */

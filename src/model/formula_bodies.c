@@ -423,6 +423,17 @@ static const char* part_at(const void* self, int thing, int i) {
                   : (i < (whole ? 10 : 3) ? space_parts[i] : NULL);
 }
 
+static const char* lacks(const void* self, int thing, const char* part) {
+  const builder* b = self;
+  if (kind_of(b, &thing) != JOINT || strcmp(part, "angle") != 0 ||
+      !b->bodies.mechanism->joints[thing].has_angle) {
+    return NULL;
+  }
+  return "its driven body turns by more than one of roll, pitch and yaw, or by a callback, and how "
+         "far is no formula; "
+         "drive it about one axis, or read the output of that name";
+}
+
 static saltusi_part_kind body_part(builder* b, thing_kind kind, int thing, int i,
                                    saltusi_expr* out) {
   const saltus_mechanism* m = b->bodies.mechanism;
@@ -552,8 +563,12 @@ saltus_status saltusi_formula_bodies_start(builder* b) {
   s->joint_count = m->joint_count;
   s->bodies = SALTUSI_TAKE(&b->work, frame, m->body_count + 1);
   s->markers = SALTUSI_TAKE(&b->work, frame, m->marker_count);
-  s->things = (saltusi_things){
-      .kind = thing_kind_name, .part_at = part_at, .part = part, .call = call, .self = b};
+  s->things = (saltusi_things){.kind = thing_kind_name,
+                               .part_at = part_at,
+                               .lacks = lacks,
+                               .part = part,
+                               .call = call,
+                               .self = b};
   b->scope.things = &s->things;
   return b->work.failed ? SALTUS_ERR_MEMORY : SALTUS_OK;
 }

@@ -701,6 +701,11 @@ static const struct {
      "  arm: {fixed: true}\n  cam: {driven: {x: t}}\nmarkers: {a: {body: arm}, c: {body: cam}}\n"
      "joints: [{name: slide, type: prismatic, between: [a, c]}]\n",
      "neither \"arm\" nor \"cam\" is free to move"},
+    {"saltus: 1\nworld: {dimension: 3}\nbodies:\n  cam: {driven: {rpy: [t, 0.3, 2*t]}}\n"
+     "  rod: {mass: 1, inertia: [1, 1, 1], orientation: {rpy: [0, 0.3, 0]}}\n"
+     "markers: {c: {body: cam}, r: {body: rod}}\n"
+     "joints: [{name: hinge, type: revolute, between: [c, r]}]\noutputs: {a: hinge.angle}\n",
+     "joint \"hinge\" has no part \"angle\": its driven body turns by more than one of"},
     {"saltus: 1\ninputs: {u': 0}\nbodies:\n" ARM, "s:2:14: input \"u'\": a name is made of"},
     {"saltus: 1\nmarkers: {a: {point: [0, 0]}}\n", "markers needs bodies; the scene has none"},
     {HEAD ARM "  other: {mass: 1, inertia: 1}\n"
