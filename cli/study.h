@@ -256,6 +256,7 @@ extern const study study_machine_woodpecker;
 extern const study study_machine_dominoes;
 extern const study study_machine_ratchet;
 extern const study study_machine_dimer;
+extern const study study_machine_rolling_ball;
 
 extern const study study_law_chains;
 extern const study study_law_columns;

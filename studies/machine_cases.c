@@ -148,6 +148,12 @@ static const machine_number ratchet[] = {
     VALUE("turned", 10.298310828177646, 1e-13, 10),
 };
 
+/* A parabola: 5/7 of g sin(0.3) down, nothing across. */
+static const machine_number rolling_ball[] = {
+    VALUE("along", 1.0, 1e-13, 10),
+    VALUE("down", -1.0353761526241934, 1e-13, 10),
+};
+
 static const machine_case cases[] = {
     {"machine-slider-crank",
      "corner branch",
@@ -230,6 +236,24 @@ static const machine_case cases[] = {
      0,
      {1e-7, 1e-9},
      COUNT(ratchet)},
+    {"machine-rolling-ball",
+     "it rolls",
+     "machine-rolling-ball",
+     NULL,
+     1,
+     0,
+     0,
+     {1e-8, 1e-11},
+     COUNT(rolling_ball)},
+    {"machine-rolling-ball",
+     "it rolls and spins",
+     "machine-rolling-ball",
+     "spin=7",
+     1,
+     0,
+     0,
+     {1e-8, 1e-11},
+     COUNT(rolling_ball)},
 };
 
 const machine_case* machine_case_at(int i) {

@@ -175,3 +175,5 @@ MACHINE_STUDY(dominoes, "machine-dominoes", "the first of a row of dominoes meet
               "closed form")
 MACHINE_STUDY(ratchet, "machine-ratchet", "a pawl lets its wheel turn one way, tooth by tooth",
               "geometry")
+MACHINE_STUDY(rolling_ball, "machine-rolling-ball", "a ball rolls on a plane without slip",
+              "closed form")

@@ -87,6 +87,7 @@ static const study* const registry[] = {
     &study_machine_dominoes,
     &study_machine_ratchet,
     &study_machine_dimer,
+    &study_machine_rolling_ball,
     &study_law_chains,
     &study_law_columns,
     &study_law_kane,

@@ -23,9 +23,9 @@ typedef enum saltus_element_type {
   SALTUS_ELEMENT_STOP,  /* point or disc (second) above y = 0 of the first; in space above z = 0 */
   SALTUS_ELEMENT_ROPE,  /* origins at most `length` apart */
   SALTUS_ELEMENT_WHEEL, /* disc (second) on y = 0 of the first, with traction; plane */
-  SALTUS_ELEMENT_ROLLING,   /* the same as a joint: it rolls without slip and stays on; plane */
-  SALTUS_ELEMENT_GEAR_PAIR, /* two joints whose wheels mesh with backlash */
-  SALTUS_ELEMENT_CAM,       /* follower (second) on a profile (first); plane */
+  SALTUS_ELEMENT_ROLLING, /* the same as a joint: it rolls without slip and stays on; in space a ball on z = 0 */
+  SALTUS_ELEMENT_GEAR_PAIR,      /* two joints whose wheels mesh with backlash */
+  SALTUS_ELEMENT_CAM,            /* follower (second) on a profile (first); plane */
   SALTUS_ELEMENT_SPRING_CONTACT, /* a stop that a preloaded spring presses closed */
   SALTUS_ELEMENT_LATCH,          /* a stop that is there while an input holds it */
   SALTUS_ELEMENT_RATCHET /* nose of a pawl (second) on a wheel with saw teeth (first); plane */

@@ -63,7 +63,8 @@ typedef struct saltus_formula_coordinate {
 typedef struct saltus_formula_joint {
   const char* name;
   saltus_formula_text constraint; /* g(t,q) = 0 */
-  SALTUS_RESERVED(2);
+  bool rate; /* the constraint is a velocity, as the slip of a contact: U = 0, not holonomic */
+  SALTUS_RESERVED(1);
 } saltus_formula_joint;
 
 /* A spring and damper along an elongation phi(t,q): potential k phi^2/2, force -d phi' phi_q. */

@@ -273,7 +273,9 @@ typedef struct saltus_system {
   const saltus_impacts* impacts;  /* how contacts strike together; NULL: at once */
   const saltus_dry_friction* dry; /* [dry_count] dry friction beside that of contacts */
   int dry_count;
-  SALTUS_RESERVED(5);
+  const bool*
+      rate_rows; /* [nj] rows of joints that hold a velocity alone, whose g is 0; NULL: none */
+  SALTUS_RESERVED(4);
 } saltus_system;
 
 /* SALTUS_ERR_RANGE with a message that names what is wrong: missing callbacks, negative sizes, laws out of range. Called

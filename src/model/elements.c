@@ -11,7 +11,7 @@
  *   guide     gap b + c -+ Y_k                  slip X_k',  (X_k, Y_k) = (X, Y) + R(theta) (+-a, +-b)
  *   stop      gap Y - R                         slip X' + R theta'
  *   rope      gap (L^2 - d^2) / (2 L)
- *   rolling   joints Y - R = 0, X + R theta = constant
+ *   rolling   joints Y - R = 0, X + R theta = constant; in space Z - R = 0, X' - R w_y = 0, Y' + R w_x = 0
  *   gears     gap B/2 -+ s,  s = r1 x1 + r2 x2 - offset along the line of action
  *   spring    the gap of a stop, potential F Y + k Y^2/2
  *   ratchet   elements_ratchet.c
@@ -31,7 +31,7 @@
 
 typedef saltusi_machine_maker maker;
 
-enum { CONTACTS_MOST = 4, JOINTS_MOST = 2 }; /* of one element; a ratchet has a contact a tooth */
+enum { CONTACTS_MOST = 4, JOINTS_MOST = 3 }; /* of one element; a ratchet has a contact a tooth */
 
 static const char* const type_names[] = {"journal",        "guide",   "stop",      "rope",
                                          "wheel",          "rolling", "gear-pair", "cam",
@@ -220,12 +220,62 @@ static void start_of(const maker* m, const char* const between[2], double* x, do
   *theta = angle[1] - angle[0];
 }
 
+/* Angular velocity of the body of marker b along an axis of the marker a, which stands still: that of the body is in its own
+ * axes. */
+static const char* turning_about(maker* m, const double axis[3], const char* body) {
+  const char *w = saltusi_machine_text(m, "%s.qw", body),
+             *x = saltusi_machine_text(m, "%s.qx", body);
+  const char *y = saltusi_machine_text(m, "%s.qy", body),
+             *z = saltusi_machine_text(m, "%s.qz", body);
+  return saltusi_machine_text(
+      m,
+      "((%.17g)*((1 - 2*(%s^2 + %s^2))*%s.wx + 2*(%s*%s - %s*%s)*%s.wy + 2*(%s*%s + %s*%s)*%s.wz)"
+      " + (%.17g)*(2*(%s*%s + %s*%s)*%s.wx + (1 - 2*(%s^2 + %s^2))*%s.wy + 2*(%s*%s - %s*%s)*%s.wz)"
+      " + (%.17g)*(2*(%s*%s - %s*%s)*%s.wx + 2*(%s*%s + %s*%s)*%s.wy + (1 - 2*(%s^2 + "
+      "%s^2))*%s.wz))",
+      axis[0], y, z, body, x, y, w, z, body, x, z, w, y, body, /* first row of R(q) */
+      axis[1], x, y, w, z, body, x, z, body, y, z, w, x, body, /* second */
+      axis[2], x, z, w, y, body, y, z, w, x, body, x, y, body);
+}
+
+/* A ball on the plane z = 0 of a marker that stands still: the point that touches has no velocity. */
+static void rolling_ball(maker* m) {
+  const saltus_element_def* e = m->element;
+  const saltus_mechanism* mechanism = m->def->mechanism;
+  const int marker[2] = {saltus_mechanism_find_marker(mechanism, e->between[0]),
+                         saltus_mechanism_find_marker(mechanism, e->between[1])};
+  const saltusi_body* body[2];
+  for (int k = 0; k < 2; k++) {
+    body[k] = &mechanism->bodies[mechanism->markers[marker[k]].body];
+  }
+  if (body[0]->kind == SALTUS_BODY_DRIVEN || body[0]->q >= 0 || body[1]->q < 0) {
+    saltusi_machine_fail(m, "a ball rolls on what stands still, in space; else give shapes");
+    return;
+  }
+  double p[3], axes[9];
+  saltus_mechanism_frame(mechanism, marker[0], mechanism->t0, mechanism->q0, p, axes);
+  const double x[3] = {axes[0], axes[3], axes[6]}, y[3] = {axes[1], axes[4], axes[7]};
+  const char *a = e->between[0], *b = e->between[1];
+  add_joint(m, "normal", saltusi_machine_text(m, "z_in(%s, %s) - %.17g", a, b, e->radius));
+  add_joint(m, "roll",
+            saltusi_machine_text(m, "x_in'(%s, %s) - %.17g*%s", a, b, e->radius,
+                                 turning_about(m, y, body[1]->name)));
+  m->joints[m->def->joint_count - 1].rate = true;
+  add_joint(m, "roll2",
+            saltusi_machine_text(m, "y_in'(%s, %s) + %.17g*%s", a, b, e->radius,
+                                 turning_about(m, x, body[1]->name)));
+  m->joints[m->def->joint_count - 1].rate = true;
+}
+
 static void rolling(maker* m) {
   const saltus_element_def* e = m->element;
   const char *a = e->between[0], *b = e->between[1];
-  only_plane(m);
   saltusi_machine_positive(m, "radius", e->radius);
   if (m->status != SALTUS_OK) {
+    return;
+  }
+  if (!is_plane(m)) {
+    rolling_ball(m);
     return;
   }
   double x, theta;

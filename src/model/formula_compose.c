@@ -639,11 +639,15 @@ static saltus_status join_joints(saltusi_formula_builder* b) {
   const int own = s->dims.nj, rows = in->dims.nj + own, count = m->inner.joints + own;
   const char** names = SALTUSI_TAKE(&m->pool, const char*, rows);
   int* first = SALTUSI_TAKE(&m->pool, int, count + 1);
+  bool* rates = s->rate_rows != NULL ? SALTUSI_TAKE(&m->pool, bool, rows) : NULL;
   if (m->pool.failed) {
     return SALTUS_ERR_MEMORY;
   }
   for (int i = 0; i < rows; i++) {
     names[i] = i < in->dims.nj ? in->joint_names[i] : m->joint_names[i - in->dims.nj];
+    if (rates != NULL) {
+      rates[i] = i >= in->dims.nj && s->rate_rows[i - in->dims.nj];
+    }
   }
   for (int i = 0; i <= count; i++) {
     const bool inner = i <= m->inner.joints && in->joint_first != NULL;
@@ -651,6 +655,7 @@ static saltus_status join_joints(saltusi_formula_builder* b) {
   }
   s->dims.nj = rows;
   s->joint_names = names;
+  s->rate_rows = rates;
   s->joint_count = count;
   s->joint_first = count > 0 ? first : NULL;
   return SALTUS_OK;

@@ -145,25 +145,6 @@ static void make_rows(saltusi_formula_builder* b, const row_source* sources,
   m->buffer = all + count > m->buffer ? all + count : m->buffer;
 }
 
-static saltus_status make_joint(saltusi_formula_builder* b, int i, saltusi_expr* g_value) {
-  const saltus_formula_joint* joint = &b->def->joints[i];
-  saltus_formula_text f =
-      saltusi_formula_called(b, &joint->constraint, "constraint of joint", joint->name);
-  saltus_status status =
-      saltusi_parse(&b->scope, &f, SALTUSI_ON_TIME | SALTUSI_ON_POSITION, g_value);
-  if (status != SALTUS_OK) {
-    return status;
-  }
-  row_source source = from_position(&b->graph, *g_value);
-  b->model->joints[i].count = 1;
-  make_rows(b, &source, &b->model->joints[i]);
-  saltusi_formula_bound_make(b, g_value, 1, &b->model->joints[i].position);
-  saltusi_formula_root(b, *g_value);
-  b->model->joint_names[i] =
-      saltusi_pool_text(&b->model->pool, joint->name != NULL ? joint->name : "");
-  return b->graph.status;
-}
-
 /* A velocity by formula: of velocities when one occurs in it, else the rate of a position. */
 static saltus_status make_rate(saltusi_formula_builder* b, const saltus_formula_text* text,
                                const char* kind, const char* name, row_source* source) {
@@ -177,6 +158,31 @@ static saltus_status make_rate(saltusi_formula_builder* b, const saltus_formula_
     return from_velocity(b, &f, e, source);
   }
   *source = from_position(&b->graph, e);
+  return b->graph.status;
+}
+
+static saltus_status make_joint(saltusi_formula_builder* b, int i, saltusi_expr* g_value) {
+  const saltus_formula_joint* joint = &b->def->joints[i];
+  saltus_formula_text f =
+      saltusi_formula_called(b, &joint->constraint, "constraint of joint", joint->name);
+  row_source source;
+  saltus_status status;
+  if (joint->rate) {
+    *g_value = saltusi_constant(&b->graph, 0.0);
+    status = make_rate(b, &f, "rate of joint", joint->name, &source);
+  } else {
+    status = saltusi_parse(&b->scope, &f, SALTUSI_ON_TIME | SALTUSI_ON_POSITION, g_value);
+    source = from_position(&b->graph, *g_value);
+  }
+  if (status != SALTUS_OK) {
+    return status;
+  }
+  b->model->joints[i].count = 1;
+  make_rows(b, &source, &b->model->joints[i]);
+  saltusi_formula_bound_make(b, g_value, 1, &b->model->joints[i].position);
+  saltusi_formula_root(b, *g_value);
+  b->model->joint_names[i] =
+      saltusi_pool_text(&b->model->pool, joint->name != NULL ? joint->name : "");
   return b->graph.status;
 }
 
@@ -410,6 +416,7 @@ static saltus_status make_joints(saltusi_formula_builder* b) {
   m->joints = SALTUSI_TAKE(&m->pool, saltusi_formula_rows, nj);
   m->joint_names = SALTUSI_TAKE(&m->pool, const char*, nj);
   m->system.joint_names = m->joint_names;
+  bool* rates = SALTUSI_TAKE(&m->pool, bool, nj);
   saltusi_expr* values = SALTUSI_TAKE(&b->work, saltusi_expr, nj);
   if (m->pool.failed || b->work.failed) {
     return SALTUS_ERR_MEMORY;
@@ -417,6 +424,8 @@ static saltus_status make_joints(saltusi_formula_builder* b) {
   saltus_status status = SALTUS_OK;
   for (int i = 0; i < nj && status == SALTUS_OK; i++) {
     status = make_joint(b, i, &values[i]);
+    rates[i] = b->def->joints[i].rate;
+    m->system.rate_rows = rates[i] ? rates : m->system.rate_rows;
   }
   for (int i = 0; i < nj && status == SALTUS_OK; i++) {
     saltusi_formula_put(b, (size_t)i, values[i]);

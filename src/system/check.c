@@ -162,7 +162,13 @@ static int rows_of(const checker* c) {
   return c->joints ? saltusi_joint_rows(c->sys, c->subject) : c->row_count[c->subject];
 }
 static int normals_of(const checker* c) {
-  return c->joints ? saltusi_joint_rows(c->sys, c->subject) : 1;
+  if (!c->joints) {
+    return 1;
+  }
+  const bool* rate = c->sys->rate_rows; /* a joint has rows of one kind */
+  return rate != NULL && rate[saltusi_joint_first(c->sys, c->subject)]
+             ? 0
+             : saltusi_joint_rows(c->sys, c->subject);
 }
 
 /* U = G^T v + b on the motion q' = N v with fixed v */
