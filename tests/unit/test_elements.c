@@ -395,7 +395,7 @@ static void teeth_of_a_ratchet_are_a_polygon(void** unused) {
 /* ---- motion ---- */
 
 typedef struct outcome {
-  double q[MOST];
+  double q[MOST], v[MOST];
   long long impacts;
   saltus_energy ledger;
   long long creations;
@@ -423,6 +423,7 @@ static outcome simulate(const saltus_scene_view* view, const char* scheme, doubl
                  .ledger = r->ledger,
                  .creations = r->creations};
   memcpy(out.q, r->q, (size_t)view->system->dims.nq * sizeof out.q[0]);
+  memcpy(out.v, r->v, (size_t)view->system->dims.nv * sizeof out.v[0]);
   saltus_run_destroy(run);
   return out;
 }
@@ -555,6 +556,52 @@ static void gears_and_rolling_wheels_close_the_ledger_and_agree_with_capturing(v
   }
 }
 
+static void cross(const double a[3], const double b[3], double out[3]) {
+  for (int i = 0; i < 3; i++) {
+    const int j = (i + 1) % 3, k = (i + 2) % 3;
+    out[i] = a[j] * b[k] - a[k] * b[j];
+  }
+}
+
+/* A ball with three different moments on a plane of any direction: the point that touches does not move, and the schemes
+ * agree. */
+static void a_ball_rolls_in_space_without_slip(void** unused) {
+  (void)unused;
+  saltus_scene* scene = open_text(
+      "saltus: 1\nworld: {dimension: 3}\nbodies:\n"
+      "  two: {mass: 2, inertia: [0.03, 0.04, 0.05], position: [0.1, 0.2, 0.3]}\n"
+      "markers: {a: {point: [0.1, 0.2, 0.3], orientation: {rpy: [0.3, 0.4, 0.5]}}, b: {body: two}, "
+      "c: {}}\nsprings: [{between: [c, b], stiffness: 40, damping: 0.5}]\n"
+      "simulate: {until: 1, start_tolerance: 1}\nelements:\n"
+      "  - {name: e, type: rolling, between: [a, b], radius: 0.5}\n");
+  const saltus_scene_view* view = saltus_scene_look(scene);
+  const outcome fine = simulate(view, "adaptive", 1e-9);
+  const outcome coarse = simulate(view, "moreau-jean", 4e-3);
+  const outcome better = simulate(view, "moreau-jean", 1e-3);
+  const outcome radau = simulate(view, "radau-iia-5", 1e-3);
+  double p[3], axes[9], w[3], u[3], arm[3];
+  saltus_mechanism_frame(view->mechanism, saltus_mechanism_find_marker(view->mechanism, "a"), 0.0,
+                         fine.q, p, axes);
+  /* w of the world: w + 2 qw (r x w) + 2 r x (r x w), q = (qw, r) */
+  double once[3], twice[3];
+  const double* r = fine.q + 4;
+  cross(r, fine.v + 3, once);
+  cross(r, once, twice);
+  for (int i = 0; i < 3; i++) {
+    w[i] = fine.v[3 + i] + 2.0 * fine.q[3] * once[i] + 2.0 * twice[i];
+    arm[i] = -0.5 * axes[3 * i + 2];
+  }
+  cross(w, arm, u);
+  for (int i = 0; i < 3; i++) {
+    assert_near(fine.v[i] + u[i], 0.0, 1e-9);
+  }
+  assert_true(hypot(fine.v[0], hypot(fine.v[1], fine.v[2])) > 0.1);
+  assert_near(fine.ledger.remainder, 0.0, 1e-7);
+  assert_near(apart(&radau, &fine, 7), 0.0, 1e-7);
+  assert_true(apart(&better, &fine, 7) < 0.1 * apart(&coarse, &fine, 7)); /* order 2 */
+  saltus_scene_destroy(scene);
+}
+
 /* ---- in C, and refusals ---- */
 
 static void elements_in_c_are_those_of_scenes(void** unused) {
@@ -644,6 +691,7 @@ static void what_cannot_be_is_refused_by_name_and_place(void** unused) {
        "must grow"},
       {"  - {name: e, type: ratchet, between: [a, b], radii: [1, 2], teeth: 5, radius: 1}\n",
        "a nose of radius 1 is larger than the teeth"},
+      {"  - {name: e, type: rolling, between: [a, b]}\n", "is rolling and needs radius"},
       {"  - {name: e, type: gear-pair, between: [a, b], radii: [1, 1], backlash: 0}\n",
        "there is no joint \"a\""},
       {"  - {name: e, type: stop, between: [a, b]}\n  - {name: e, type: stop, between: [a, b]}\n",
@@ -672,6 +720,7 @@ int main(void) {
       cmocka_unit_test(teeth_of_a_ratchet_are_a_polygon),
       cmocka_unit_test(motions_close_the_ledger_and_agree_with_capturing),
       cmocka_unit_test(gears_and_rolling_wheels_close_the_ledger_and_agree_with_capturing),
+      cmocka_unit_test(a_ball_rolls_in_space_without_slip),
       cmocka_unit_test(elements_in_c_are_those_of_scenes),
       cmocka_unit_test(what_cannot_be_is_refused_by_name_and_place),
   };
