@@ -166,6 +166,9 @@ static void look_at_rates(checker* c) {
     c->v[2 * i + 1] = (saltus_interval){0.0, 0.0};
   }
   for (int j = 0; ops->along != NULL && j < d->nj; j++) {
+    if (sys->rate_rows != NULL && sys->rate_rows[j]) {
+      continue; /* g is 0, and its rate is not that of the row */
+    }
     ops->along(sys->self, &c->course, SALTUS_QUANTITY_JOINT, j, bound);
     const int r = saltusi_rows_joint_with(sys, &c->at, j, &c->rows);
     look(c, saltusi_row_dot(&c->rows, r, c->at.v) + c->rows.b[r], bound[1]);
