@@ -25,7 +25,7 @@ enum {
   SALTUSI_DEGREE = 7,
   SALTUSI_POWERS = SALTUSI_DEGREE + 1,
   SALTUSI_PIECES = 4,
-  SALTUSI_VALUES = 3
+  SALTUSI_VALUES = 6 /* rows of a contact: normal, tangents, rolling, spin */
 };
 
 /* A piece whose course is made: those asked for again and again are kept. */

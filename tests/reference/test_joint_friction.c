@@ -167,6 +167,50 @@ static void a_limit_that_does_not_settle_ends_the_run(void** state) {
   saltus_scene_destroy(scene);
 }
 
+/* A thin disc of 4 cm that whirls on a table without slip: x, y, z, the angle of its point of contact, its tilt, its own
+ * angle, which is that of the point of contact along the rim. */
+#define WHIRL(friction, resistance)                                                                \
+  "saltus: 1\n"                                                                                    \
+  "parameters: {r: 0.04, g: 9.81, start: 0.03, rate: sqrt(4*g/(r*sin(start)))}\n"                  \
+  "coordinates: {x: {}, y: {}, z: {start: r*sin(start)}, phi: {velocity: rate}, al: {start: "      \
+  "start}, psi: {velocity: -rate*cos(start)}}\n"                                                   \
+  "kinetic: (x'^2 + y'^2 + z'^2)/2 + r^2/8*(al'^2 + (phi'*sin(al))^2) + r^2/4*(phi'*cos(al) + "    \
+  "psi')^2\n"                                                                                      \
+  "potential: g*z\n"                                                                               \
+  "contacts:\n"                                                                                    \
+  "  - {name: table, gap: z - r*sin(al), slip: x'*cos(phi) + y'*sin(phi) + r*(phi'*cos(al) + "     \
+  "psi'), slip2: y'*cos(phi) - x'*sin(phi) + r*al'*sin(al), friction: 100" friction                \
+  "}\n" resistance
+
+/* When its tilt has come from 0.03 to 0.003, by the equations of a rolling disc: with N = m g where the friction is given,
+ * digits as there. Where rolling friction follows the force of the contact, N = m (g + z''), the tilt at that time is that of
+ * classical Runge-Kutta steps of the same equations. */
+static void a_whirling_disc_comes_down_in_its_time(void** state) {
+  (void)state;
+  static const struct {
+    const char* text;
+    double t, tilt, digit;
+  } cases[] = {
+      {WHIRL("", "dry_friction: [{name: rim, rate: psi', force: 4e-5*g}]\n"), 0.160704673, 0.003,
+       1e-9},
+      {WHIRL("", "forces: {psi: -4e-7*g*psi'}\n"), 0.0727170, 0.003, 1e-7},
+      {WHIRL("", "forces: {al: -4e-4*g*al'/sqrt(al'^2 + (psi'*sin(al))^2), psi: "
+                 "-4e-4*g*psi'*sin(al)^2/sqrt(al'^2 + (psi'*sin(al))^2)}\n"),
+       1.107715589, 0.003, 1e-9},
+      {WHIRL(", rolling: {arm: 4e-4, rate: al', rate2: psi'*sin(al)}", ""), 1.107715589,
+       0.00329066808143, 0.0},
+  };
+  for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+    const double tol = 1e-10, delay = 1e-4;
+    outcome out = run(cases[k].text, "adaptive", tol, cases[k].t);
+    outcome later = run(cases[k].text, "adaptive", tol, cases[k].t + delay);
+    double rate = (later.q[4] - out.q[4]) / delay;
+    assert_true(rate < 0.0);
+    assert_near(out.q[4], cases[k].tilt, cases[k].digit * fabs(rate) + 10.0 * tol);
+    assert_near(out.energy.remainder, 0.0, 10.0 * tol);
+  }
+}
+
 static void friction_that_means_nothing_is_refused(void** state) {
   (void)state;
   static const char* const texts[] = {
@@ -189,6 +233,7 @@ int main(void) {
       cmocka_unit_test(a_pin_follows_the_force_of_its_joint),
       cmocka_unit_test(a_pin_holds_up_to_its_limit),
       cmocka_unit_test(a_limit_that_does_not_settle_ends_the_run),
+      cmocka_unit_test(a_whirling_disc_comes_down_in_its_time),
       cmocka_unit_test(friction_that_means_nothing_is_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
