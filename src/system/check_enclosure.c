@@ -10,7 +10,7 @@
 #include <assert.h>
 #include <math.h>
 
-enum { POINTS = 8, VALUES = 3 };
+enum { POINTS = 8, VALUES = 6 }; /* rows of a contact: normal, tangents, rolling, spin */
 
 /* Values are computed with a few roundings, and may lie that much outside. */
 static const double rounding = 1e-14;
