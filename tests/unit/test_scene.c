@@ -47,6 +47,10 @@ static double energy(const saltus_scene_view* view, const double* q, const doubl
 
 /* ---- all scenes -------------------------------------------------------------------------- */
 
+static int by_name(const void* a, const void* b) {
+  return strcmp(a, b);
+}
+
 static int list_scenes(char names[MOST][PATH]) {
   DIR* folder = opendir(SALTUS_SCENES);
   assert_non_null(folder);
@@ -60,6 +64,7 @@ static int list_scenes(char names[MOST][PATH]) {
     }
   }
   closedir(folder);
+  qsort(names, (size_t)count, sizeof names[0], by_name); /* folders have an order of their own */
   return count;
 }
 
