@@ -306,6 +306,13 @@ static bool went_too_far(saltusi_adaptive* w, double h) {
   return far;
 }
 
+/* The step after a rejected one of length h, `part` of it by its error; the k-th attempt. */
+static void shorten(saltusi_adaptive_memory* m, double h, double part, int k) {
+  bool noise = m->near_singular != 0.0 && k < SINGULAR_TRIES;
+  m->h = h * fmax(noise ? singular_shortening : 0.2, part);
+  m->rejected = 1.0;
+}
+
 /* An attempt whose error is accepted, with the proposal for the next step: 0.9 of what the error allows,
  * between a fifth and five times (Hairer, Norsett and Wanner 1993, II.4). */
 static saltus_status attempt_until_accepted(saltusi_adaptive* w, double limit, double* proposal) {
@@ -334,9 +341,7 @@ static saltus_status attempt_until_accepted(saltusi_adaptive* w, double limit, d
       if (h <= least) {
         return status > SALTUS_OK ? status : wild ? SALTUS_RETRY_NAN : SALTUS_RETRY_SMALLER;
       }
-      bool noise = m->near_singular != 0.0 && k < SINGULAR_TRIES;
-      m->h = h * fmax(noise ? singular_shortening : 0.2, 0.9 * pow(error, exponent));
-      m->rejected = 1.0;
+      shorten(m, h, 0.9 * pow(error, exponent), k);
       continue;
     }
     double factor = fmin(5.0, fmax(0.2, 0.9 * pow(fmax(error, least_error), exponent)));

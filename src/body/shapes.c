@@ -88,6 +88,15 @@ static saltus_contact_law mixed(const saltusi_definition* d, int i, int j, const
   return law;
 }
 
+static bool are_same(const saltus_friction_law* a, const saltus_friction_law* b) {
+  return a->across == b->across && a->sliding[0] == b->sliding[0] &&
+         a->sliding[1] == b->sliding[1] && a->curve == b->curve && a->kinetic == b->kinetic &&
+         a->speed == b->speed && a->exponent == b->exponent && a->own == b->own &&
+         a->viscous == b->viscous && a->rolling == b->rolling && a->drilling == b->drilling &&
+         a->patch == b->patch && a->radius == b->radius && a->ellipsoid == b->ellipsoid &&
+         a->rebinds == b->rebinds && a->adhesion == b->adhesion && a->shear == b->shear;
+}
+
 /* Two friction laws have no mean either. */
 static saltus_status check_frictions(const saltusi_definition* d) {
   const saltus_material_def* first = NULL;
@@ -101,7 +110,7 @@ static saltus_status check_frictions(const saltusi_definition* d) {
       return status;
     }
     first = first == NULL ? material : first;
-    if (memcmp(first->law, material->law, sizeof *first->law) != 0) {
+    if (!are_same(first->law, material->law)) {
       return saltusi_define_refuse(d, "materials", material->name,
                                    "its friction law is not that of \"%s\"; two laws have no mean, "
                                    "say which it is by contact_pairs",

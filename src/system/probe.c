@@ -262,18 +262,21 @@ static saltus_enclosure_ops enclosure_over(const saltus_enclosure_ops* e) {
                          .contact_along = e->contact_along != NULL ? contact_along : NULL};
 }
 
+static saltus_linear_ops linear_over(const saltus_linear_ops* l) {
+  return (saltus_linear_ops){.bytes = matrix_bytes,
+                             .assemble = assemble,
+                             .solve = solve,
+                             .mass_times = mass_times,
+                             .solve_row = l != NULL && l->solve_row != NULL ? solve_row : NULL,
+                             .diagonal = l != NULL && l->diagonal};
+}
+
 saltus_system saltusi_probe_over(saltusi_probe* p, const saltus_system* inner,
                                  saltusi_probe_record* record) {
   assert(p != NULL && inner != NULL && record != NULL);
   const saltus_system_ops* o = inner->ops;
   *p = (saltusi_probe){.inner = *inner, .record = record};
-  p->linear = (saltus_linear_ops){
-      .bytes = matrix_bytes,
-      .assemble = assemble,
-      .solve = solve,
-      .mass_times = mass_times,
-      .solve_row = o->linear != NULL && o->linear->solve_row != NULL ? solve_row : NULL,
-      .diagonal = o->linear != NULL && o->linear->diagonal};
+  p->linear = linear_over(o->linear);
   const saltus_enclosure_ops* e = o->enclosure;
   p->enclosure = enclosure_over(e);
   p->ops = (saltus_system_ops){

@@ -186,7 +186,8 @@ void saltusi_check_ledger(saltusi_checker* c) {
     saltusi_note(c, SALTUS_VERIFY_LEDGER, fabs(change - sum), 1e-11 * size + 1e-300, where);
     if (c->to_tolerance) { /* docs/ledger.md: below 10 tol of the largest energy */
       double limit =
-          10.0 * (c->def->atol + c->def->rtol * size) * (double)(1 + d->step[i] / 100) + moved;
+          10.0 * (c->def->atol + c->def->rtol * size) * (1.0 + floor((double)d->step[i] / 100.0)) +
+          moved;
       saltusi_note(c, SALTUS_VERIFY_LEDGER, fabs(d->energy_remainder[i]), limit, where);
     }
   }

