@@ -156,8 +156,7 @@ static taylor judge_lookup(const taylor* x) {
 }
 
 #define ONCE 1000.0L
-#define TWICE 10000.0L   /* a function of a function */
-#define THRICE 100000.0L /* of a third: a polynomial of a quotient of differences */
+#define TWICE 10000.0L /* a function of a function */
 static const struct {
   const char* name; /* of a function, or of nothing */
   const char* text;
@@ -184,7 +183,7 @@ static const struct {
     {"max", "max(x, y, z)", judge_max, ONCE},
     {"hypot", "hypot(x, y)", judge_hypot, TWICE},
     {"pow", "pow(x, y)", judge_pow, TWICE},
-    {"smoothstep", "smoothstep(x, y, z)", judge_smoothstep, THRICE},
+    {"smoothstep", "smoothstep(x, y, z)", judge_smoothstep, TWICE},
     {"step", "step(x)", judge_step, ONCE},
     {"piecewise", "piecewise(x < y and not z > 1, x*z, y <= z or x > 2, y - z, sqrt(x))",
      judge_piecewise, ONCE},
@@ -373,9 +372,21 @@ static void check_point(int which, int order, const taylor* x, const saltus_inte
   }
 }
 
+/* Where the draws of a case begin; those of `lookup`, the last one, are its own, so that no other case has others. */
+static uint64_t begin_case(int which) {
+  const uint64_t before = seed;
+  seed = which == CASES - 1 ? 77 : seed;
+  return before;
+}
+
+static void end_case(int which, uint64_t before) {
+  seed = which == CASES - 1 ? before : seed;
+}
+
 static void points_of_a_course_lie_in_its_enclosure(void** state) {
   (void)state;
   for (int which = 0; which < CASES; which++) {
+    const uint64_t before = begin_case(which);
     subject s = open_subject(cases[which].text);
     for (int n = 0; n < trials(); n++) {
       saltus_interval q[ARGUMENTS * WIDE], out[WIDE];
@@ -388,6 +399,7 @@ static void points_of_a_course_lie_in_its_enclosure(void** state) {
         check_point(which, order, x, out);
       }
     }
+    end_case(which, before);
     close_subject(&s);
   }
 }
@@ -411,9 +423,9 @@ static void at_a_point_enclosures_are_as_narrow_as_rounding(void** state) {
   (void)state;
   enum { COURSES = 500 }; /* in thousands some are worse conditioned than changes of inputs show */
   for (int which = 0; which < CASES; which++) {
+    const uint64_t before = begin_case(which);
     subject s = open_subject(cases[which].text);
     int tried = 0;
-    seed = (uint64_t)which; /* a new case changes the draws of no other */
     for (int n = 0; n < COURSES; n++) {
       saltus_interval q[ARGUMENTS * WIDE], out[WIDE];
       taylor x[ARGUMENTS];
@@ -439,6 +451,7 @@ static void at_a_point_enclosures_are_as_narrow_as_rounding(void** state) {
       }
     }
     assert_true(tried > COURSES / 5);
+    end_case(which, before);
     close_subject(&s);
   }
 }

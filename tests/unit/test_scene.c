@@ -77,7 +77,7 @@ static void check_at(const saltus_scene_view* view, const char* name, double t, 
   assert_int_equal(saltus_system_check(view->system, t, q, v, (saltus_log){0}, &result), SALTUS_OK);
   /* a step of 2 mm at centres 20 mm apart leaves (1/10)^6 of a part of c */
   double allowed = strcmp(name, "bodies-flyball") == 0   ? 2e-9
-                   : strcmp(name, "machine-cradle") == 0 ? 2e-7
+                   : strcmp(name, "machine-cradle") == 0 ? 2e-8
                                                          : 1e-10;
   if (!(result.worst <= allowed) || !result.traits_hold) {
     fail_msg("%s: %s differs by %g, traits %s", name, result.where, result.worst,
