@@ -46,6 +46,11 @@ static void print_item(const saltus_verify_result* r, const saltus_recording_dat
   printf("\n");
 }
 
+/* A recording of a run that failed or was stopped may hold, and is still no whole run. */
+static bool is_whole(const saltus_recording_data* data) {
+  return strcmp(data->status, "complete") == 0;
+}
+
 static void print_certificate(const char* path, const saltus_certificate* c,
                               const saltus_recording_data* data) {
   printf("Certificate of %s: %s\n", path,
@@ -54,6 +59,9 @@ static void print_certificate(const char* path, const saltus_certificate* c,
                         : "passes");
   printf("  %lld frames from t = %g s to %g s by %s (%s)\n", data->count, data->t[0],
          data->t[data->count - 1], data->scheme, data->options);
+  if (!is_whole(data)) {
+    printf("  the run itself is not complete, status %s\n", data->status);
+  }
   for (int i = 0; i < SALTUS_VERIFY_ITEMS; i++) {
     print_item(&c->items[i], data);
   }
@@ -70,6 +78,7 @@ static void print_json(const char* path, const saltus_certificate* c,
   json_text(&j, "file", path);
   json_bool(&j, "passed", c->passed);
   json_bool(&j, "complete", c->complete);
+  json_text(&j, "status", data->status);
   json_text(&j, "scheme", data->scheme);
   json_text(&j, "options", data->options);
   json_text(&j, "version", data->version);
@@ -127,7 +136,8 @@ static int certify(const char* path, const saltus_recording_data* data, const cl
   } else {
     print_certificate(path, &certificate, data);
   }
-  return certificate.passed && (certificate.complete || !all) ? CLI_DONE : CLI_FAILED;
+  bool good = certificate.passed && is_whole(data) && (certificate.complete || !all);
+  return good ? CLI_DONE : CLI_FAILED;
 }
 
 int cli_certify(const char* path, const cli_model* model) {
