@@ -103,6 +103,7 @@ saltus_status saltusi_read_laws(saltusi_adaptive* w, double t, const double* q) 
   int next = 0;
   w->o.spatial = false;
   w->o.pulled = false;
+  w->o.special = w->o.nc > w->o.contacts;
   for (int key = 0; key < w->o.contacts; key++) {
     int law = fixed ? key : w->mode.list.law[key];
     w->o.law[key] = &w->sys->laws[law];
@@ -111,7 +112,10 @@ saltus_status saltusi_read_laws(saltusi_adaptive* w, double t, const double* q) 
     w->o.base[key] = next;
     next += fixed ? saltus_contact_rows(w->o.law[key]) : stride;
     w->o.spatial = w->o.spatial || (w->o.tangents[key] >= 2 && w->o.mu[key] > 0.0);
-    w->o.pulled = w->o.pulled || saltusi_grip_pulls(&w->o, key);
+    if (w->o.law[key]->friction != NULL) {
+      w->o.special = true;
+      w->o.pulled = w->o.pulled || saltusi_grip_pulls(&w->o, key);
+    }
     w->o.parent[key] = -1;
   }
   read_grips(w, next);

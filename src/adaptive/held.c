@@ -108,15 +108,29 @@ bool saltusi_held_sparse(const saltusi_mode_dynamics* m, const saltusi_row_facto
   return f != NULL && rows >= SPARSE_ROWS && saltusi_row_factors_suit(m->eval, &m->mass);
 }
 
-bool saltusi_mode_slides(const saltusi_mode_dynamics* m, int key) {
-  assert(m != NULL && key >= 0);
+static bool slides(const saltusi_mode_dynamics* m, int key) {
   saltusi_contact_mode mode = m->contact[key].mode;
   return m->o->mu[key] > 0.0 && (mode == SALTUSI_SLIP || mode == SALTUSI_STICK_BOUND);
+}
+
+bool saltusi_mode_slides(const saltusi_mode_dynamics* m, int key) {
+  assert(m != NULL && key >= 0);
+  return slides(m, key);
 }
 
 static bool is_normal(const saltusi_mode_dynamics* m, int i) {
   int key = m->held.key[i];
   return key >= 0 && key < m->o->contacts && m->held.row[i] == m->o->nj + m->o->base[key];
+}
+
+/* Grips that a contact may have beside its slip. */
+static int parts_of(const saltusi_outline* o) {
+  return o->nc > o->contacts ? SALTUSI_GRIPS : 0;
+}
+
+/* Tangents of a key whose friction is at its bound; 0 for none of them, key -1. */
+static int sliding_tangents(const saltusi_mode_dynamics* m, int key) {
+  return key >= 0 && slides(m, key) ? m->o->tangents[key] : 0;
 }
 
 /* Direction of slip; a planar contact keeps its sense even where U_T passes through zero. */
@@ -149,7 +163,7 @@ static void find_direction(saltusi_mode_dynamics* m, const double* v, int key) {
 void saltusi_held_directions(saltusi_mode_dynamics* m, const double* v) {
   assert(m != NULL);
   for (int key = 0; key < m->o->nc; key++) {
-    if (saltusi_is_pressed(&m->contact[key]) && saltusi_mode_slides(m, key)) {
+    if (saltusi_is_pressed(&m->contact[key]) && slides(m, key)) {
       find_direction(m, v, key);
     }
   }
@@ -197,8 +211,7 @@ int saltusi_held_islands(saltusi_mode_dynamics* m) {
     return h->count > 0 ? 1 : 0;
   }
   for (int i = 0; i < h->count; i++) {
-    bool slides = is_normal(m, i) && saltusi_mode_slides(m, h->key[i]);
-    int rows = slides ? 1 + m->o->tangents[h->key[i]] : 1;
+    int rows = 1 + (is_normal(m, i) ? sliding_tangents(m, h->key[i]) : 0);
     saltusi_islands_join_contact(&h->islands, &m->row, h->row[i], rows);
   }
   saltusi_islands_close(&h->islands, h->count, &m->row, h->row);
@@ -253,8 +266,9 @@ static saltus_status make_sparse(saltusi_mode_dynamics* m, const saltusi_island*
     int key = h->key[in->first + i];
     for (int part = -1; is_normal(m, in->first + i) && part < SALTUSI_GRIPS; part++) {
       int who = part < 0 ? key : saltusi_grip_of(m->o, key, part);
-      int first = who >= 0 ? m->o->nj + m->o->base[who] + 1 : 0;
-      for (int c = 0; who >= 0 && saltusi_mode_slides(m, who) && c < m->o->tangents[who]; c++) {
+      const int tangents = sliding_tangents(m, who);
+      int first = tangents > 0 ? m->o->nj + m->o->base[who] + 1 : 0;
+      for (int c = 0; c < tangents; c++) {
         const double* G = m->row.G + (size_t)(first + c) * stride; /* of the same columns */
         saltusi_add_scaled(m->row.entries[row],
                            -m->o->mu[who] * h->direction[SALTUSI_SLIPS * who + c], G,
@@ -285,10 +299,12 @@ static saltus_status solve_sparse(saltusi_mode_dynamics* m, const saltusi_island
 /* Friction of a contact and of its grips that slide, for a normal force 1. */
 static void add_friction(const saltusi_mode_dynamics* m, const saltusi_island* in, int key,
                          double* x) {
-  for (int part = -1; part < SALTUSI_GRIPS; part++) {
+  const int parts = parts_of(m->o);
+  for (int part = -1; part < parts; part++) {
     int who = part < 0 ? key : saltusi_grip_of(m->o, key, part);
-    int first = who >= 0 ? m->o->nj + m->o->base[who] + 1 : 0;
-    for (int c = 0; who >= 0 && saltusi_mode_slides(m, who) && c < m->o->tangents[who]; c++) {
+    const int tangents = sliding_tangents(m, who);
+    int first = tangents > 0 ? m->o->nj + m->o->base[who] + 1 : 0;
+    for (int c = 0; c < tangents; c++) {
       saltusi_island_add_row(in, &m->row, first + c,
                              -m->o->mu[who] * m->held.direction[SALTUSI_SLIPS * who + c], x);
     }
@@ -378,6 +394,7 @@ void saltusi_held_apply(const saltusi_mode_dynamics* m, const saltusi_island* in
 void saltusi_held_forces(const saltusi_mode_dynamics* m, double* contacts, double* joints) {
   assert(m != NULL);
   const saltusi_held* h = &m->held;
+  const int parts = parts_of(m->o);
   memset(contacts, 0, (size_t)m->o->nl * sizeof(double));
   for (int i = 0; i < h->count; i++) {
     int row = h->row[i];
@@ -387,9 +404,13 @@ void saltusi_held_forces(const saltusi_mode_dynamics* m, double* contacts, doubl
     } else if (joints != NULL) {
       joints[row] = h->right[i];
     }
-    for (int part = -1; is_normal(m, i) && part < SALTUSI_GRIPS; part++) {
+    if (!is_normal(m, i)) {
+      continue;
+    }
+    for (int part = -1; part < parts; part++) {
       int who = part < 0 ? key : saltusi_grip_of(m->o, key, part);
-      for (int k = 0; who >= 0 && saltusi_mode_slides(m, who) && k < m->o->tangents[who]; k++) {
+      const int tangents = sliding_tangents(m, who);
+      for (int k = 0; k < tangents; k++) {
         contacts[m->o->base[who] + 1 + k] =
             -m->o->mu[who] * h->direction[SALTUSI_SLIPS * who + k] * h->right[i];
       }

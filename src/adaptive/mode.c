@@ -126,21 +126,36 @@ static void evaluate_dry(const saltusi_mode_dynamics* m, const saltus_point* at,
   rows->b[first] = rows->c[first] = 0.0;
 }
 
+/* Rows of an open contact; features that do not touch may have no normal, and no rows then. */
+static void peek_rows(saltusi_mode_dynamics* m, const saltus_point* at, int key, int count,
+                      int first) {
+  if (!m->o->featured) {
+    saltusi_rows_peek(m->sys, at, key, count, &m->row, first);
+    return;
+  }
+  saltus_point aside = *at;
+  aside.failure = NULL;
+  saltusi_rows_peek(m->sys, &aside, key, count, &m->row, first);
+}
+
 static void evaluate_rows(saltusi_mode_dynamics* m, const saltus_point* at, wanted_rows wanted) {
   saltusi_rows_joints(m->sys, at, &m->row);
-  saltus_point aside = *at; /* features that do not touch may have no normal, and no rows then */
-  aside.failure = m->o->featured ? NULL : at->failure;
+  const bool special = m->o->special;
   for (int key = 0; wanted != NONE && key < m->o->contacts; key++) {
     int first = m->o->nj + m->o->base[key];
+    int count = special ? count_rows(m, key) : 1 + m->o->tangents[key];
     if (saltusi_is_closed(&m->contact[key])) {
-      saltusi_rows_contact(m->sys, at, key, count_rows(m, key), &m->row, first);
-      scale_spin(m, key, &m->row, first);
+      saltusi_rows_contact(m->sys, at, key, count, &m->row, first);
     } else if (wanted == EVERY) {
-      saltusi_rows_peek(m->sys, &aside, key, count_rows(m, key), &m->row, first);
+      peek_rows(m, at, key, count, first);
+    } else {
+      continue;
+    }
+    if (special) {
       scale_spin(m, key, &m->row, first);
     }
   }
-  for (int key = m->o->contacts; wanted != NONE && key < m->o->nc; key++) {
+  for (int key = m->o->contacts; special && wanted != NONE && key < m->o->nc; key++) {
     if (saltusi_is_dry(m->o, key)) {
       evaluate_dry(m, at, key, &m->row, m->o->nj + m->o->base[key]);
     }
@@ -166,6 +181,10 @@ void saltusi_mode_look(saltusi_mode_dynamics* m, double t, const double* y, int 
   int owner = saltusi_owner(m->o, key);
   if (m->o->featured && !saltusi_is_closed(&m->contact[owner])) {
     at.failure = NULL; /* features that do not touch may have no normal, and no rows then */
+  }
+  if (!m->o->special) {
+    saltusi_rows_peek(m->sys, &at, key, 1 + m->o->tangents[key], &m->look, 0);
+    return;
   }
   saltusi_rows_peek(m->sys, &at, owner, count_rows(m, owner), &m->look, 0);
   scale_spin(m, owner, &m->look, 0);
@@ -319,6 +338,24 @@ saltus_status saltusi_mode_free(saltusi_mode_dynamics* m, double t, const double
   return status;
 }
 
+/* v' with limits of dry friction that follow reactions, by a fixed point; rounding of them is some eps. */
+static saltus_status follow_reactions(saltusi_mode_dynamics* m, double t, const double* y,
+                                      double* rate) {
+  enum { MOST = 60 };
+  double* forces = rate + m->o->nq + m->o->nv;
+  double change = INFINITY;
+  for (int k = 0; k < MOST && change > 16.0 * DBL_EPSILON; k++) {
+    saltus_status status = accelerate(m, t, y, true, rate + m->o->nq);
+    if (status != SALTUS_OK) {
+      return status;
+    }
+    saltusi_held_forces(m, forces, forces + m->o->nl);
+    change = find_reactions(m, forces + m->o->nl);
+  }
+  /* a limit that has no value: the friction it allows presses the joint */
+  return change > 1e-9 ? SALTUS_RETRY_SMALLER : SALTUS_OK;
+}
+
 saltus_status saltusi_mode_rate(saltusi_mode_dynamics* m, double t, const double* y, double* rate) {
   assert(m != NULL);
   saltus_status status = SALTUS_OK;
@@ -332,21 +369,10 @@ saltus_status saltusi_mode_rate(saltusi_mode_dynamics* m, double t, const double
   }
   const double* v = saltusi_v_of(m->o, y);
   double* forces = rate + m->o->nq + m->o->nv;
-  /* limits of dry friction that follow reactions are a fixed point; rounding of them is some eps */
-  enum { MOST = 60 };
-  double change = INFINITY;
-  for (int k = 0; k < MOST && change > 16.0 * DBL_EPSILON && status == SALTUS_OK; k++) {
-    status = accelerate(m, t, y, true, rate + m->o->nq);
-    if (status == SALTUS_OK) {
-      saltusi_held_forces(m, forces, forces + m->o->nl);
-      change = m->o->nc > m->o->contacts ? find_reactions(m, forces + m->o->nl) : 0.0;
-    }
-  }
-  if (status == SALTUS_OK &&
-      change > 1e-9) { /* such a limit has no value: the friction it allows presses the joint */
-    status = SALTUS_RETRY_SMALLER;
-  }
+  status = m->sys->dry_count > 0 ? follow_reactions(m, t, y, rate)
+                                 : accelerate(m, t, y, true, rate + m->o->nq);
   if (status == SALTUS_OK) {
+    saltusi_held_forces(m, forces, forces + m->o->nl);
     if (m->o->pulled) {
       add_pulls(m, v, NULL, forces);
     }

@@ -142,6 +142,7 @@ typedef struct saltusi_outline {
   bool* watch;                    /* [nc] no contact but a watch */
   bool* listed;                   /* [nc] in the last list that was asked for at an event */
   bool spatial;                   /* some contact has two tangents and friction */
+  bool special;                   /* some key has friction beyond Coulomb's */
   bool pulled;      /* some contact has forces that do not depend on what closes it (grip.h) */
   int tangents_max; /* of all laws */
   bool implicit;    /* there is room for the implicit method */

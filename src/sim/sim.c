@@ -272,8 +272,9 @@ saltus_status saltus_sim_create(const saltus_sim_def* def, saltus_sim** out) {
                               .log = def->log,
                               .allocator = def->allocator};
   /* whatever switches, switches for all bodies: they share one clock */
-  status = saltusi_sim_switches(sim) ? saltusi_scheme_create_plain(&scheme, &sim->scheme)
-                                     : saltus_scheme_create(&scheme, &sim->scheme);
+  sim->switches = saltusi_sim_switches(sim);
+  status = sim->switches ? saltusi_scheme_create_plain(&scheme, &sim->scheme)
+                         : saltus_scheme_create(&scheme, &sim->scheme);
   if (status == SALTUS_OK && def->recorder_count > 0) {
     status = saltusi_ledger_islands_create(&sim->islands, sim->scheme, &sim->memory);
   }
@@ -326,7 +327,7 @@ static saltus_status advance_fixed(saltus_sim* sim) {
   exchange(sim, sim->def.t0 + (double)(sim->step + 1) * sim->def.h);
   sim->last_h = sim->def.h;
   status = saltusi_observer_step(sim, &sim->report, sim->next.t, sim->now.t);
-  return status == SALTUS_OK ? saltusi_switch_all(sim) : status;
+  return status == SALTUS_OK && sim->switches ? saltusi_switch_all(sim) : status;
 }
 
 /* A step that was tried and holds an event that switches is tried again, up to there; whether it ends there. */
@@ -372,7 +373,7 @@ static saltus_status advance_chosen(saltus_sim* sim, double t_end) {
   }
   bool there = false;
   double t = h >= left ? t_end : sim->now.t + h;
-  if (status == SALTUS_OK && saltusi_sim_switches(sim)) {
+  if (status == SALTUS_OK && sim->switches) {
     status = end_at_switch(sim, t_end, &t, &there);
   }
   if (status != SALTUS_OK) {
@@ -384,7 +385,7 @@ static saltus_status advance_chosen(saltus_sim* sim, double t_end) {
   if (status == SALTUS_OK && there) {
     status = meet_switch(sim);
   }
-  return status == SALTUS_OK ? saltusi_switch_all(sim) : status;
+  return status == SALTUS_OK && sim->switches ? saltusi_switch_all(sim) : status;
 }
 
 /* A controlled step, at most up to t_end; its two halves are reported one by one. */
@@ -403,7 +404,7 @@ static saltus_status advance_controlled(saltus_sim* sim, double t_end) {
   }
   status =
       status == SALTUS_OK ? saltusi_observer_step(sim, &sim->report, from, sim->now.t) : status;
-  return status == SALTUS_OK ? saltusi_switch_all(sim) : status;
+  return status == SALTUS_OK && sim->switches ? saltusi_switch_all(sim) : status;
 }
 
 /* One step of whatever kind, not past t_end where the kind allows it. */

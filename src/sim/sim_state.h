@@ -79,6 +79,7 @@ struct saltus_sim {
   saltusi_ledger_islands islands; /* with clocks of their own */
   saltusi_crossing* crossings;    /* [event functions] */
   saltusi_observe_room observe;
+  bool switches;                /* events set inputs between steps */
   saltusi_ledger_inside motion; /* of the last step */
   saltus_state ends[2];         /* of the last step, or of a half of it */
   double* forces;               /* [3 nc + nj] N, at a frame */

@@ -40,9 +40,8 @@ const char* const saltusi_speculative_names[] = {"no", "yes", NULL};
 const char* const saltusi_filter_names[] = {"no", "exact", "flat", NULL};
 const char* const saltusi_iterate_names[] = {"settled", "once", NULL};
 
-saltus_status saltusi_moreau_linearize(saltusi_moreau* w, const saltus_moreau_jean_options* o,
-                                       const saltusi_step* s, bool first) {
-  assert(w != NULL && s != NULL);
+static inline saltus_status linearize(saltusi_moreau* w, const saltus_moreau_jean_options* o,
+                                      const saltusi_step* s, bool first) {
   const saltus_system* sys = &s->eval->sys;
   const int nv = sys->dims.nv;
   const double h = s->h, theta_h = o->theta * h;
@@ -76,13 +75,24 @@ saltus_status saltusi_moreau_linearize(saltusi_moreau* w, const saltus_moreau_je
   return SALTUS_OK;
 }
 
-saltus_status saltusi_moreau_list(saltusi_moreau* w, const saltusi_step* s,
-                                  const saltus_point* at) {
+saltus_status saltusi_moreau_linearize(saltusi_moreau* w, const saltus_moreau_jean_options* o,
+                                       const saltusi_step* s, bool first) {
   assert(w != NULL && s != NULL);
+  return linearize(w, o, s, first);
+}
+
+static inline saltus_status list_contacts(saltusi_moreau* w, const saltusi_step* s,
+                                          const saltus_point* at) {
   saltus_status status = saltusi_contacts(&s->eval->sys, at, &w->list);
   saltusi_warm_open(&w->op, s->memory0, s->h);
   saltusi_operator_begin(&w->op, s->eval->sys.dims.nj);
   return status;
+}
+
+saltus_status saltusi_moreau_list(saltusi_moreau* w, const saltusi_step* s,
+                                  const saltus_point* at) {
+  assert(w != NULL && s != NULL);
+  return list_contacts(w, s, at);
 }
 
 double saltusi_moreau_gap_rounding(const saltusi_step* s) {
@@ -91,9 +101,8 @@ double saltusi_moreau_gap_rounding(const saltusi_step* s) {
   return 16.0 * DBL_EPSILON * saltusi_larger(1.0, size);
 }
 
-void saltusi_moreau_activate(saltusi_moreau* w, const saltusi_step* s, int i, int row, int count,
-                             double u0) {
-  assert(w != NULL && s != NULL);
+static inline void activate(saltusi_moreau* w, const saltusi_step* s, int i, int row, int count,
+                            double u0) {
   const int active = w->op.contacts;
   saltus_contact_step* contact = &s->contacts[active];
   saltusi_contact_open(contact, w->list.key[i], w->list.law[i], w->list.gap[i]);
@@ -113,11 +122,18 @@ void saltusi_moreau_activate(saltusi_moreau* w, const saltusi_step* s, int i, in
   }
 }
 
-void saltusi_moreau_close(saltusi_moreau* w, const saltusi_step* s, const saltus_point* at) {
+void saltusi_moreau_activate(saltusi_moreau* w, const saltusi_step* s, int i, int row, int count,
+                             double u0) {
   assert(w != NULL && s != NULL);
+  activate(w, s, i, row, count, u0);
+}
+
+static inline void close_list(saltusi_moreau* w, const saltusi_step* s, const saltus_point* at) {
   const saltus_system* sys = &s->eval->sys;
   const int active = w->op.contacts;
-  saltusi_operator_take_dry(&w->op, sys, at);
+  if (w->op.laws.any) {
+    saltusi_operator_take_dry(&w->op, sys, at);
+  }
   w->rows = w->op.count;
   s->report->active = active;
   if (w->ancestors.head != NULL) {
@@ -131,13 +147,18 @@ void saltusi_moreau_close(saltusi_moreau* w, const saltusi_step* s, const saltus
   }
 }
 
+void saltusi_moreau_close(saltusi_moreau* w, const saltusi_step* s, const saltus_point* at) {
+  assert(w != NULL && s != NULL);
+  close_list(w, s, at);
+}
+
 /* The contacts that may close within gamma h, equation (18). Their rows at q_k stay in w->op.rows,
  * which is all that is needed when normals are constant. */
 static saltus_status find_active(saltusi_moreau* w, const saltus_moreau_jean_options* o,
                                  const saltusi_step* s) {
   const saltus_system* sys = &s->eval->sys;
   const saltus_point at = saltusi_at(s->eval, s->t, s->q0, s->v0);
-  saltus_status status = saltusi_moreau_list(w, s, &at);
+  saltus_status status = list_contacts(w, s, &at);
   if (status != SALTUS_OK) {
     return status;
   }
@@ -152,10 +173,10 @@ static saltus_status find_active(saltusi_moreau* w, const saltus_moreau_jean_opt
     const int row = saltusi_operator_look(&w->op, sys, &at, w->list.key[i], count);
     const double u0 = saltusi_row_dot(&w->op.rows, row, s->v0) + w->op.rows.b[row];
     if (gap + o->gamma * s->h * u0 <= rounding || forced) {
-      saltusi_moreau_activate(w, s, i, row, count, u0);
+      activate(w, s, i, row, count, u0);
     }
   }
-  saltusi_moreau_close(w, s, &at);
+  close_list(w, s, &at);
   return SALTUS_OK;
 }
 
@@ -279,8 +300,7 @@ static inline void form(saltusi_moreau* w, const saltus_moreau_jean_options* o,
 /* Iteration k of Newton's method from v_{k+1} up to its contact problem; keeps: that one in w->v_theta. */
 static inline saltus_status prepare(saltusi_moreau* w, const saltus_moreau_jean_options* o,
                                     const saltusi_step* s, int k, bool keeps) {
-  saltus_status status =
-      k == 0 && w->linearized ? SALTUS_OK : saltusi_moreau_linearize(w, o, s, k == 0);
+  saltus_status status = k == 0 && w->linearized ? SALTUS_OK : linearize(w, o, s, k == 0);
   if (status != SALTUS_OK) {
     return status;
   }
