@@ -36,6 +36,7 @@ static const machine_number corner[] = {
     IMPULSE("guide.upper_left", 4, 0.0033363857792, 3.34e-09, 0),
     TIME(IMPACT, "guide.upper_right", 4, 0.0026925465076744, 1e-12, 0),
     IMPULSE("guide.upper_right", 4, 0.0031315529652, 3.13e-09, 0),
+    TIME(ACCUMULATION, NULL, 1, 0.002692548107436, 1e-12, 0),
     TIME(CLOSE, "guide.upper_left", 1, 0.002692548107436, 1e-12, 0),
     TIME(CLOSE, "guide.upper_right", 1, 0.002692548107436, 1e-12, 0),
     TIME(OPEN, "guide.upper_left", 1, 0.01503132846013, 1e-12, 10),
@@ -43,8 +44,8 @@ static const machine_number corner[] = {
     VALUE("crank.angle", 2.010214294134, 1e-11, 10),
     VALUE("rod.angle", -0.471360887641, 1e-11, 10),
     VALUE("slider.angle", 0, 1e-11, 10),
-    VALUE("crank.angle'", 89.61149791783, 1e-9, 1000),
-    VALUE("rod.angle'", 19.53210412349, 1e-9, 1000),
+    VALUE("crank.angle'", 89.61149791783, 1e-9, 896), /* relative, as tolerances are */
+    VALUE("rod.angle'", 19.53210412349, 1e-9, 195),
 };
 
 /* Two tolerances of the same code agree to 3e-12; Moreau's scheme converges to it. */
@@ -67,11 +68,19 @@ static const machine_number flat[] = {
     TIME(IMPACT, "guide.lower_right", 4, 0.03001045587059, 1e-11, 10),
     TIME(ACCUMULATION, NULL, 1, 0.00914563215, 1e-10, 10),
     TIME(OPEN, "guide.upper_left", 1, 0.01502865174846, 1e-11, 10),
+    TIME(ACCUMULATION, "guide.lower_left", 1, 0.0302639798, 1e-10, 10),
+    TIME(REVERSAL, "guide.lower_left", 1, 0.03413377394917, 1e-11, 10),
     TIME(OPEN, "guide.lower_right", 1, 0.0343379105893, 1e-11, 10),
+    TIME(IMPACT, "guide.upper_left", 5, 0.03980731555586, 1e-11, 10),
+    TIME(IMPACT, "guide.upper_right", 5, 0.03980731555586, 1e-11, 10),
+    TIME(IMPACT, "guide.upper_left", 6, 0.04389401791358, 1e-11, 10),
+    TIME(IMPACT, "guide.upper_left", 7, 0.04663400366684, 1e-11, 10),
+    TIME(IMPACT, "guide.lower_left", 5, 0.06213240651442, 1e-11, 10),
+    TIME(IMPACT, "guide.lower_left", 6, 0.064952808687, 1e-11, 10),
     VALUE("crank.angle", 5.969718893492, 1e-11, 10),
     VALUE("rod.angle", 0.1514982329314, 1e-11, 10),
-    VALUE("crank.angle'", 114.0511215552, 1e-9, 10000),
-    VALUE("rod.angle'", -54.97348554721, 1e-9, 10000),
+    VALUE("crank.angle'", 114.0511215552, 1e-9, 1140),
+    VALUE("rod.angle'", -54.97348554721, 1e-9, 550),
 };
 
 /* Between tolerances 1e-14; Moreau's scheme to 1.4e-7. */
@@ -169,7 +178,7 @@ static const machine_case cases[] = {
      "machine-slider-crank",
      "w3=0",
      0.066,
-     0,
+     0.02, /* m/s: slower ones are on their way to an accumulation */
      0,
      {1e-8, 1e-10},
      COUNT(flat)},

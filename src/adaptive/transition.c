@@ -118,15 +118,25 @@ static saltus_status rate_of_rebounds(saltusi_adaptive* w, double t, const doubl
   return status;
 }
 
-/* Candidates for closing among the contacts of the set, into w->transition.cand. */
+/* Whether the last impact threw a contact back that is at rest but for rounding: the end of its bounces, even where
+ * the tolerance has not called them small. */
+static bool has_bounced(const saltusi_adaptive* w, int key, double u, double rounding) {
+  double e_N = w->o.law[key]->e_N;
+  double before = w->decision.u_before[w->o.base[key]];
+  return e_N > 0.0 && e_N < 1.0 && before < -rounding && u > 0.5 * e_N * -before;
+}
+
+/* Candidates for closing among the contacts of the set, into w->transition.cand. struck: by an impact just now. */
 static saltus_status find_candidates(saltusi_adaptive* w, double t, const double* y, int count,
-                                     double rounding, int* candidates) {
+                                     bool struck, int* candidates) {
+  double rounding = saltusi_normal_rounding(w, y);
   int* rebound = w->transition.rebound;
   int n = 0;
   int rebounds = 0;
   for (int i = 0; i < count; i++) {
     int key = w->transition.members[i];
-    if (saltusi_contact_velocity(&w->mode, y, key, 0) <= rounding) {
+    double u = saltusi_contact_velocity(&w->mode, y, key, 0);
+    if (u <= rounding && !(struck && has_bounced(w, key, u, rounding))) {
       w->transition.cand[n++] = key;
     } else {
       rebound[rebounds++] = key;
@@ -141,7 +151,8 @@ static saltus_status find_candidates(saltusi_adaptive* w, double t, const double
   }
   for (int i = 0; i < rebounds && status == SALTUS_OK; i++) {
     double gamma = saltusi_mode_gamma_of(&w->mode, t, y, w->transition.rate, rebound[i]);
-    if (is_small_rebound(w, t, y, rebound[i], gamma)) {
+    bool rests = saltusi_contact_velocity(&w->mode, y, rebound[i], 0) <= rounding;
+    if (is_small_rebound(w, t, y, rebound[i], gamma) || rests) {
       w->transition.cand[n++] = rebound[i];
     }
   }
@@ -279,12 +290,13 @@ static saltus_status settle(saltusi_adaptive* w, double t, double* y, int count,
   memcpy(w->transition.members, w->decision.set, (size_t)count * sizeof(int));
   saltusi_mode_rows(&w->mode, t, y, true);
   double rounding = saltusi_normal_rounding(w, y);
+  memset(w->decision.u_before, 0, (size_t)w->o.nl * sizeof(double)); /* nothing is struck yet */
   saltus_status status = impact ? saltusi_strike_members(w, t, y, &count, rounding) : SALTUS_OK;
   if (status != SALTUS_OK) {
     return status;
   }
   int candidates = 0;
-  status = find_candidates(w, t, y, count, rounding, &candidates);
+  status = find_candidates(w, t, y, count, impact, &candidates);
   for (int i = 0; i < count; i++) {
     w->contact[w->transition.members[i]].mode = SALTUSI_OPEN;
   }
