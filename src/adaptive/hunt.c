@@ -15,7 +15,8 @@
 /* Accuracy of roots that cost no evaluation of the dynamics, part of the step: some four rounding units. */
 static const double fine = 1e-15;
 /* Pieces are not halved below these parts of a step, whatever the enclosures say: 450
- * rounding units for gaps, ten times that for flights, where what is left is U times the piece. */
+ * rounding units for gaps, ten times that for flights, where what is left is U times the piece; nor below what times
+ * are known to. */
 static const double smallest_piece = 1e-13;
 static const double smallest_flight = 1e-12;
 /* Nor those over which U is integrated: five points of Gauss are exact there but for rounding. */
@@ -345,6 +346,11 @@ static void jets_over(saltusi_hunt* s, double a, double b, saltusi_jet* jet, sal
 
 /* ---- pieces still to be searched ------------------------------------------------------------ */
 
+/* What times are known to, part of the step: a rounding each for t + theta h and for what formulas make of it, twice. */
+static double late_part(const saltusi_search* search) {
+  return 4.0 * DBL_EPSILON * fabs(search->step->t) / search->step->h;
+}
+
 typedef struct piece {
   double a, b;
 } piece;
@@ -408,7 +414,7 @@ static bool search_piece(saltusi_hunt* s, stack* left, piece p, double* root) {
     s->fresh = false;
     return false;
   }
-  bool small = lowest > -s->depth || p.b - p.a < smallest_piece;
+  bool small = lowest > -s->depth || p.b - p.a < fmax(smallest_piece, late_part(s->search));
   if (!small && !(D.hi < 0.0)) {
     halve(left, p);
     return false;
@@ -535,6 +541,9 @@ double saltusi_hunt_height(saltusi_search* search, int key, double end) {
   }
   double rounding =
       32.0 * DBL_EPSILON * search->memory->v_max * search->step->h; /* of h U, half that of a gap */
+  /* what moves by a formula of t is known to |U'| eps |t|, late in a run more than the rounding of U */
+  double late = late_part(search);
+  double steepest = 0.0; /* h U' so far, means over halves of pieces */
   double from = 0.0;
   double sum = 0.0;
   double length = end;
@@ -542,9 +551,14 @@ double saltusi_hunt_height(saltusi_search* search, int key, double end) {
     double to = from + length < end ? from + length : end;
     double middle = 0.5 * (from + to);
     double once = risen(&s, from, to);
-    double twice = risen(&s, from, middle) + risen(&s, middle, to);
-    if (fabs(twice - once) > saltusi_sum_rounding * fabs(twice) + rounding * (to - from) &&
-        length > smallest_quadrature * end) {
+    double first = risen(&s, from, middle);
+    double second = risen(&s, middle, to);
+    double twice = first + second;
+    double half = 0.5 * (to - from);
+    steepest = fmax(steepest, fabs(second - first) / (half * half));
+    double allowed =
+        saltusi_sum_rounding * fabs(twice) + (rounding + late * steepest) * (to - from);
+    if (fabs(twice - once) > allowed && length > smallest_quadrature * end) {
       length *= 0.5;
       continue;
     }
@@ -674,7 +688,8 @@ static bool fly_piece(flight* f, stack* left, piece p, double* root) {
     *root = flight_root(f, p, end);
     return true;
   }
-  if (L < smallest_flight || D.hi - D.lo <= 4.0 * zn) { /* rounding: halving does not help */
+  if (L < fmax(smallest_flight, late_part(search)) ||
+      D.hi - D.lo <= 4.0 * zn) { /* rounding: halving does not help */
     double end = f->height + risen(f->s, p.a, p.b);
     if (end < -zn * L && f->height > 0.0) {
       *root = flight_root(f, p, end);
