@@ -242,6 +242,7 @@ static void print_machine(const char* path, const saltus_recording_data* data) {
   json_text(&j, "scheme", data->scheme);
   json_text(&j, "options", data->options);
   json_text(&j, "accuracy", data->accuracy);
+  json_text(&j, "scene_sha256", data->scene_sha256);
   json_integer(&j, "states", data->count);
   json_number(&j, "t_first", data->count > 0 ? data->t[0] : NAN);
   json_number(&j, "t_last", data->count > 0 ? data->t[data->count - 1] : NAN);

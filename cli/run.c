@@ -9,7 +9,6 @@
 #include "output.h"
 #include "progress.h"
 #include "saltus/mechanism.h"
-#include "verify.h"
 
 #include <math.h>
 #include <signal.h>
@@ -237,6 +236,19 @@ static int tighten(run_job* j, const saltus_run_def* def) {
   return cli_exit_code(status);
 }
 
+/* The certificate is said, and a run without one is not done. */
+static int conclude(const run_job* j, bool whole, int certified) {
+  if (!whole) {
+    cli_error("run: no certificate: the recording does not hold a whole run");
+    return CLI_FAILED;
+  }
+  if (certified == CLI_DONE && !j->machine) {
+    cli_certificate_print(&j->certificate);
+  }
+  return certified == CLI_DONE && !cli_certificate_good(&j->certificate, true) ? CLI_FAILED
+                                                                               : certified;
+}
+
 static int simulate(run_job* j, const saltus_run_def* def) {
   int code = tighten(j, def);
   code = code == CLI_DONE ? add_recorders(j) : code;
@@ -252,6 +264,10 @@ static int simulate(run_job* j, const saltus_run_def* def) {
   if (j->global.wanted && status == SALTUS_OK && code == CLI_DONE) {
     code = cli_global_error_run(&j->global, def, settings);
   }
+  bool whole = j->recorded && status == SALTUS_OK && code == CLI_DONE;
+  int certified = j->certify && whole
+                      ? cli_certificate_make(j->path, &j->model.view, &j->certificate)
+                      : CLI_DONE;
   if (j->machine) {
     run_summary_json(j);
   } else {
@@ -263,8 +279,9 @@ static int simulate(run_job* j, const saltus_run_def* def) {
     saved = saved == CLI_DONE ? kept : saved;
   }
   code = code == CLI_DONE ? saved : code;
-  if (j->certify && j->recorded && status == SALTUS_OK && code == CLI_DONE) {
-    code = cli_certify(j->path, &j->model);
+  if (j->certify) {
+    int judged = conclude(j, whole, certified);
+    code = code == CLI_DONE ? judged : code;
   }
   return status == SALTUS_OK ? code : CLI_FAILED;
 }
@@ -296,7 +313,6 @@ static int check_certify(const cli_args* args, const run_job* j) {
   }
   const char* beside = cli_has(args, "--every")       ? "--every"
                        : cli_has(args, "--output-dt") ? "--output-dt"
-                       : j->machine                   ? "--json"
                                                       : NULL;
   if (j->path == NULL || beside != NULL) {
     cli_error("run: --certify %s%s",
@@ -326,6 +342,7 @@ static int go(const cli_args* args, run_job* j) {
   }
   def.record_jumps = j->path != NULL;
   def.record_every = j->certify ? 1 : def.record_every;
+  def.record_middles = j->certify;
   def.progress = cli_progress_make(&progress);
   def.cancel = cli_signals_hold();
   code = cli_exit_code(saltus_run_create(&def, &j->run));
@@ -360,6 +377,7 @@ static int run(const cli_args* args, bool resumes) {
   code = code == CLI_DONE ? go(args, &j) : code;
   saltus_run_destroy(j.run);
   saltus_recording_destroy(j.recording);
+  cli_certificate_free(&j.certificate);
   free(j.list.events);
   cli_global_error_free(&j.global);
   cli_design_free(&j.design);

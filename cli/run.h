@@ -12,6 +12,7 @@
 #include "model.h"
 #include "resume.h"
 #include "saltus/mechanism.h"
+#include "verify.h"
 
 /* Every event of a run, for --events only. */
 typedef struct run_list {
@@ -43,8 +44,9 @@ typedef struct run_job {
   cli_global_error global;
   run_costs costs;
   cli_design design;
-  bool force;    /* --force */
-  bool certify;  /* verify the recording */
+  bool force;   /* --force */
+  bool certify; /* verify the recording */
+  cli_certificate certificate;
   bool warned;   /* of shapes that may pass through each other */
   bool recorded; /* the recording holds the whole run */
   bool machine;  /* --json */

@@ -453,6 +453,9 @@ void run_summary_json(const run_job* j) {
   json_integer(&out, "contact_iterations", work.contact_iterations);
   json_number(&out, "cpu_s", s->cpu);
   json_close(&out, '}');
+  if (j->certificate.known) {
+    cli_certificate_json(&out, "certificate", &j->certificate);
+  }
   bool kept = j->recording != NULL && saltus_recording_kept(j->recording, NULL) > 0;
   json_text(&out, "recording", kept ? j->path : "");
   json_close(&out, '}');

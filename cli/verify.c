@@ -5,7 +5,6 @@
  */
 #include "verify.h"
 
-#include "json.h"
 #include "output.h"
 #include "saltus/saltus.h"
 
@@ -54,9 +53,10 @@ static bool is_whole(const saltus_recording_data* data) {
 static void print_certificate(const char* path, const saltus_certificate* c,
                               const saltus_recording_data* data) {
   printf("Certificate of %s: %s\n", path,
-         !c->passed     ? "FAILS"
-         : !c->complete ? "what was looked at holds, but not all of the time was looked at"
-                        : "passes");
+         !c->passed        ? "FAILS"
+         : !is_whole(data) ? "what there is holds, but the run is not whole"
+         : !c->complete    ? "what was looked at holds, but not all of the time was looked at"
+                           : "passes");
   printf("  %lld frames from t = %g s to %g s by %s (%s)\n", data->count, data->t[0],
          data->t[data->count - 1], data->scheme, data->options);
   if (!is_whole(data)) {
@@ -71,90 +71,89 @@ static void print_certificate(const char* path, const saltus_certificate* c,
   printf("%s%s\n", c->unfollowed[0] != '\0' ? "; " : "", c->unfollowed);
 }
 
-static void print_json(const char* path, const saltus_certificate* c,
-                       const saltus_recording_data* data) {
-  json j = {.file = stdout};
-  json_open(&j, NULL, '{');
-  json_text(&j, "file", path);
-  json_bool(&j, "passed", c->passed);
-  json_bool(&j, "complete", c->complete);
-  json_text(&j, "status", data->status);
-  json_text(&j, "scheme", data->scheme);
-  json_text(&j, "options", data->options);
-  json_text(&j, "version", data->version);
-  json_integer(&j, "frames", data->count);
-  json_number(&j, "span", c->span);
-  json_number(&j, "followed", c->followed);
-  json_number(&j, "balanced", c->balanced);
-  json_text(&j, "unfollowed", c->unfollowed);
-  json_open(&j, "items", '[');
+static void json_item(json* j, const saltus_verify_result* r, const saltus_recording_data* data) {
+  json_open(j, NULL, '{');
+  json_text(j, "name", r->name);
+  json_text(j, "says", r->doc);
+  json_bool(j, "passed", r->passed);
+  json_integer(j, "checked", r->checked);
+  json_integer(j, "skipped", r->skipped);
+  json_integer(j, "failures", r->failures);
+  json_number(j, "value", r->checked > 0 ? r->value : NAN);
+  json_number(j, "limit", r->checked > 0 ? r->limit : NAN);
+  json_text(j, "unit", r->unit);
+  json_number(j, "t", r->t);
+  json_integer(j, "frame", r->frame);
+  if (r->has_contact && data->changing) {
+    json_text(j, "contact", r->law < data->law_count ? data->law_names[r->law] : "");
+  } else if (r->has_contact && r->identity < (uint64_t)data->nc) {
+    json_text(j, "contact", data->contact_names[r->identity]);
+  }
+  json_close(j, '}');
+}
+
+void cli_certificate_json(json* j, const char* key, const cli_certificate* made) {
+  const saltus_certificate* c = &made->certificate;
+  const saltus_recording_data* data = made->data;
+  json_open(j, key, '{');
+  json_text(j, "file", made->path);
+  json_bool(j, "passed", c->passed);
+  json_bool(j, "complete", c->complete);
+  json_text(j, "status", data->status);
+  json_text(j, "scheme", data->scheme);
+  json_text(j, "options", data->options);
+  json_text(j, "version", data->version);
+  json_text(j, "scene_sha256", data->scene_sha256);
+  json_integer(j, "frames", data->count);
+  json_number(j, "span", c->span);
+  json_number(j, "followed", c->followed);
+  json_number(j, "balanced", c->balanced);
+  json_text(j, "unfollowed", c->unfollowed);
+  json_open(j, "items", '[');
   for (int i = 0; i < SALTUS_VERIFY_ITEMS; i++) {
-    const saltus_verify_result* r = &c->items[i];
-    json_open(&j, NULL, '{');
-    json_text(&j, "name", r->name);
-    json_text(&j, "says", r->doc);
-    json_bool(&j, "passed", r->passed);
-    json_integer(&j, "checked", r->checked);
-    json_integer(&j, "skipped", r->skipped);
-    json_integer(&j, "failures", r->failures);
-    json_number(&j, "value", r->checked > 0 ? r->value : NAN);
-    json_number(&j, "limit", r->checked > 0 ? r->limit : NAN);
-    json_text(&j, "unit", r->unit);
-    json_number(&j, "t", r->t);
-    json_close(&j, '}');
+    json_item(j, &c->items[i], data);
   }
-  json_close(&j, ']');
-  json_close(&j, '}');
-  printf("\n");
+  json_close(j, ']');
+  json_close(j, '}');
 }
 
-static int certify(const char* path, const saltus_recording_data* data, const cli_model* model,
-                   bool machine, bool all) {
-  saltus_verify_def def = saltus_verify_def_default();
-  def.system = model->view.system;
-  def.data = data;
-  def.q0 = model->view.q0;
-  def.v0 = model->view.v0;
-  def.start = model->view.start;
-  def.start_tolerance = model->view.start_tolerance;
-  def.switching = model->view.observables != NULL ? model->view.observables->switching : NULL;
-  def.atol_q = model->view.atol_q;
-  def.atol_v = model->view.atol_v;
-  def.rtol = saltus_verify_tolerance(data->options, "rtol");
-  def.atol = saltus_verify_tolerance(data->options, "atol");
-  def.by_differences = strcmp(data->scheme, "schatzman-paoli") == 0;
-  double pairs = saltus_verify_tolerance(data->options, "direction_pairs");
-  def.cone_angle = pairs > 0.0 ? 0.5 * acos(-1.0) / pairs : 0.0;
+void cli_certificate_print(const cli_certificate* made) {
+  print_certificate(made->path, &made->certificate, made->data);
+}
+
+bool cli_certificate_good(const cli_certificate* made, bool all) {
+  const saltus_certificate* c = &made->certificate;
+  return c->passed && is_whole(made->data) && (c->complete || !all);
+}
+
+int cli_certificate_make(const char* path, const saltus_scene_view* view, cli_certificate* made) {
+  made->path = path;
+  int code = made->data != NULL
+                 ? CLI_DONE
+                 : cli_exit_code(saltus_recording_read(path, cli_log(), NULL, &made->data));
+  if (code != CLI_DONE) {
+    return code;
+  }
+  saltus_verify_def def = saltus_verify_def_of(view, made->data);
   def.log = cli_log();
-  saltus_certificate certificate;
-  saltus_status status = saltus_verify(&def, &certificate);
-  if (status != SALTUS_OK) {
-    return cli_exit_code(status);
-  }
-  if (machine) {
-    print_json(path, &certificate, data);
-  } else {
-    print_certificate(path, &certificate, data);
-  }
-  bool good = certificate.passed && is_whole(data) && (certificate.complete || !all);
-  return good ? CLI_DONE : CLI_FAILED;
+  code = cli_exit_code(saltus_verify(&def, &made->certificate));
+  made->known = code == CLI_DONE;
+  return code;
 }
 
-int cli_certify(const char* path, const cli_model* model) {
-  saltus_recording_data* data = NULL;
-  int code = cli_exit_code(saltus_recording_read(path, cli_log(), NULL, &data));
-  code = code == CLI_DONE ? certify(path, data, model, false, true) : code;
-  saltus_recording_data_destroy(data);
-  return code;
+void cli_certificate_free(cli_certificate* made) {
+  saltus_recording_data_destroy(made->data);
+  made->data = NULL;
 }
 
 int cli_verify(const cli_args* args) {
   const char* path = args->positional[0];
-  saltus_recording_data* data = NULL;
-  int code = cli_exit_code(saltus_recording_read(path, cli_log(), NULL, &data));
+  cli_certificate made = {.path = path};
+  int code = cli_exit_code(saltus_recording_read(path, cli_log(), NULL, &made.data));
   if (code != CLI_DONE) {
     return code;
   }
+  const saltus_recording_data* data = made.data;
   cli_model model = {.target = path};
   if (args->positional_count > 1) {
     code = cli_model_open(args, args->positional[1], &model);
@@ -164,8 +163,16 @@ int cli_verify(const cli_args* args) {
   } else {
     code = cli_model_open_text(args, path, data->scene, &model);
   }
-  code = code == CLI_DONE ? certify(path, data, &model, cli_has(args, "--json"), false) : code;
+  code = code == CLI_DONE ? cli_certificate_make(path, &model.view, &made) : code;
+  if (made.known && cli_has(args, "--json")) {
+    json j = {.file = stdout};
+    cli_certificate_json(&j, NULL, &made);
+    printf("\n");
+  } else if (made.known) {
+    cli_certificate_print(&made);
+  }
+  code = code == CLI_DONE && !cli_certificate_good(&made, false) ? CLI_FAILED : code;
   cli_model_close(&model);
-  saltus_recording_data_destroy(data);
+  cli_certificate_free(&made);
   return code;
 }

@@ -6,9 +6,24 @@
 #ifndef CLI_VERIFY_H
 #define CLI_VERIFY_H
 
+#include "json.h"
 #include "model.h"
+#include "saltus/verify.h"
 
-/* Verifies the recording of a run of a model and prints the certificate; CLI_FAILED when it does not pass. */
-int cli_certify(const char* path, const cli_model* model);
+/* A recording and what was found about it. */
+typedef struct cli_certificate {
+  const char* path;
+  saltus_recording_data* data; /* read by _make where it is NULL; freed by _free */
+  saltus_certificate certificate;
+  bool known; /* certificate holds */
+} cli_certificate;
+
+/* Verifies a recording of a scene; another code than CLI_DONE: it could not be read or does not belong to it. */
+int cli_certificate_make(const char* path, const saltus_scene_view* view, cli_certificate* made);
+void cli_certificate_print(const cli_certificate* made);
+void cli_certificate_json(json* j, const char* key, const cli_certificate* made);
+/* Whether a whole run passes; all: and all of its time was looked at. */
+bool cli_certificate_good(const cli_certificate* made, bool all);
+void cli_certificate_free(cli_certificate* made);
 
 #endif

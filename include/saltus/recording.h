@@ -34,7 +34,7 @@
  * Datasets of width zero are absent. Attributes: `units` on each dataset; `columns` and
  * `column_units` where a dataset has columns; on the root `format` "saltus-recording",
  * `format_version` 1 (with a contact table 2, and `law_names`), `saltus_version`, `name`, `scheme`,
- * `options`, `accuracy` where it is known, `scene`, `status`, `steps`, `cpu_seconds`, `nq`, `nv`, `nc`, `nj`, and where the scene has outputs and events of its own `no` and
+ * `options`, `accuracy` where it is known, `scene`, `scene_sha256`, `status`, `steps`, `cpu_seconds`, `nq`, `nv`, `nc`, `nj`, and where the scene has outputs and events of its own `no` and
  * `event_names`. docs/recording.md describes both formats.
  */
 #ifndef SALTUS_RECORDING_H
@@ -167,6 +167,8 @@ typedef struct saltus_recording_data {
   const char** law_names;         /* [law_count] of a changing set */
   int law_count;
   const char* accuracy; /* "": not known */
+  const char*
+      scene_sha256; /* of the text of the scene, as it was when the run began; "": not known */
 } saltus_recording_data;
 
 /* Either format. Other files, damaged ones included, are refused with SALTUS_ERR_INPUT and a

@@ -88,7 +88,8 @@ typedef struct saltus_run_def {
       mark; /* before the names of overrides in messages: "--" on a command line; NULL: nothing */
   saltus_log log;                    /* gets why something is refused or fails */
   const saltus_allocator* allocator; /* NULL: the C library */
-  bool global; /* tolerances are of the motion, not of a step: saltus_run_tighten */
+  bool global;         /* tolerances are of the motion, not of a step: saltus_run_tighten */
+  bool record_middles; /* also the middle of every step of a scheme that chooses them */
   SALTUS_RESERVED(7);
 } saltus_run_def;
 
@@ -116,6 +117,7 @@ typedef struct saltus_run_settings {
   double record_dt; /* s; 0: by steps, or at given times */
   bool record_jumps;
   bool global; /* tolerances are of the motion; those above of its steps, once it is tightened */
+  bool record_middles;
 } saltus_run_settings;
 
 enum { SALTUS_RUN_FIRST = 4 };

@@ -117,7 +117,8 @@ typedef struct saltus_sim_def {
   /* ? never. Counts how often the system was changed from outside, as by an input of a scene: a step after a
    * change starts anew, with nothing that the scheme carried. */
   const uint64_t* changes;
-  SALTUS_RESERVED(7);
+  bool record_middles; /* also a frame in the middle of every step, of schemes with dense output */
+  SALTUS_RESERVED(6);
 } saltus_sim_def;
 
 typedef struct saltus_sim saltus_sim;

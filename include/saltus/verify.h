@@ -3,9 +3,7 @@
  *
  * verify.h - a recorded run judged by somebody who did not compute it: a certificate.
  *
- *   saltus_verify_def def = saltus_verify_def_default();
- *   def.system = saltus_scene_look(scene)->system;
- *   def.data = data;                                  of saltus_recording_read
+ *   saltus_verify_def def = saltus_verify_def_of(saltus_scene_look(scene), data);   data of saltus_recording_read
  *   saltus_certificate certificate;
  *   saltus_status status = saltus_verify(&def, &certificate);
  *   ... certificate.passed, certificate.items[SALTUS_VERIFY_MOMENTUM].value
@@ -19,6 +17,7 @@
 
 #include "saltus/memory.h"
 #include "saltus/recording.h"
+#include "saltus/scene.h"
 #include "saltus/system.h"
 
 SALTUS_BEGIN_DECLS
@@ -41,11 +40,12 @@ typedef enum saltus_verify_item {
   SALTUS_VERIFY_IMPACT_MOMENTUM, /* jumps of velocities follow from impulses */
   SALTUS_VERIFY_IMPACT_LAW,      /* impacts obey their law */
   SALTUS_VERIFY_IMPACT_ENERGY,   /* and create no energy that was not reported */
-  SALTUS_VERIFY_EVENTS, /* the impacts of the table of events are the jumps of the motion */
-  SALTUS_VERIFY_LEDGER  /* the energies of the ledger add up */
+  SALTUS_VERIFY_EVENTS,    /* the impacts of the table of events are the jumps of the motion */
+  SALTUS_VERIFY_LEDGER,    /* the energies of the ledger add up */
+  SALTUS_VERIFY_PROVENANCE /* the scene in the recording is the one that it was made with */
 } saltus_verify_item;
 
-enum { SALTUS_VERIFY_ITEMS = SALTUS_VERIFY_LEDGER + 1 };
+enum { SALTUS_VERIFY_ITEMS = SALTUS_VERIFY_PROVENANCE + 1 };
 
 /* One item: at how many places it was looked at, and the worst of them, by its value in limits. */
 typedef struct saltus_verify_result {
@@ -97,6 +97,10 @@ typedef struct saltus_verify_def {
 } saltus_verify_def;
 
 SALTUS_API saltus_verify_def saltus_verify_def_default(void);
+
+/* Everything that a scene and the options of a recording say; log and allocator are left to the caller. */
+SALTUS_API saltus_verify_def saltus_verify_def_of(const saltus_scene_view* scene,
+                                                  const saltus_recording_data* data);
 
 /* SALTUS_OK whatever the certificate says. SALTUS_ERR_INPUT when the recording is not one of this system (sizes,
  * names), has no states or lacks what is compared; SALTUS_ERR_SYSTEM when the system cannot be evaluated. */

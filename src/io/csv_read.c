@@ -237,6 +237,7 @@ static saltus_status read_ours(reading* in) {
   data->accuracy = comment(in, "accuracy");
   data->version = comment(in, "version");
   data->scene = comment(in, "scene");
+  data->scene_sha256 = comment(in, "scene_sha256");
   const char* status = comment(in, "status");
   data->status = *status ? status : data->status;
   const char* steps = comment(in, "steps");

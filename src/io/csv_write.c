@@ -340,6 +340,9 @@ static void add_top(tables* t, const saltus_recording* r) {
   if (head->accuracy[0] != '\0') {
     add_comment(f, "accuracy", head->accuracy);
   }
+  if (head->scene_sha256[0] != '\0') {
+    add_comment(f, "scene_sha256", head->scene_sha256);
+  }
   addf(f, "# sizes: nq=%d nv=%d nc=%d nj=%d", head->nq, head->nv, head->nc, head->nj);
   if (head->output_count > 0) {
     addf(f, " no=%d", head->output_count);

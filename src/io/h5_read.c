@@ -148,9 +148,11 @@ static saltus_status read_head(const reading* in) {
       return status;
     }
   }
-  const texts known = {"accuracy", 1, &data->accuracy};
-  if (H5Aexists(in->file, known.name) > 0) {
-    saltus_status status = read_texts(in, in->file, &known);
+  const texts known[] = {{"accuracy", 1, &data->accuracy},
+                         {"scene_sha256", 1, &data->scene_sha256}};
+  for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+    saltus_status status =
+        H5Aexists(in->file, known[i].name) > 0 ? read_texts(in, in->file, &known[i]) : SALTUS_OK;
     if (status != SALTUS_OK) {
       return status;
     }

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/reserved.h"
+#include "base/sha256.h"
 #include "io/writer.h"
 #include "saltus/version.h"
 
@@ -182,9 +183,14 @@ static saltus_status take_head(saltus_recording* r, const saltus_recording_def* 
   head->options = saltusi_pool_text(&r->pool, def->options);
   head->accuracy = saltusi_pool_text(&r->pool, def->accuracy);
   head->scene = saltusi_pool_text(&r->pool, def->scene);
+  char hash[SALTUSI_SHA256_TEXT] = "";
+  if (head->scene && head->scene[0]) {
+    saltusi_sha256(head->scene, strlen(head->scene), hash);
+  }
+  head->scene_sha256 = saltusi_pool_text(&r->pool, hash);
   head->version = saltusi_pool_text(&r->pool, def->version ? def->version : saltus_version());
   if (!r->path || !head->name || !head->scheme || !head->options || !head->accuracy ||
-      !head->scene || !head->version) {
+      !head->scene || !head->scene_sha256 || !head->version) {
     return SALTUS_ERR_MEMORY;
   }
   const saltus_observables* own = def->observables;

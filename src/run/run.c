@@ -119,6 +119,7 @@ saltus_status saltusi_run_make_sim(saltus_run* run) {
       .record_times = def->record_times,
       .record_time_count = def->record_time_count,
       .record_jumps = s->record_jumps,
+      .record_middles = s->record_middles,
       .observables = scene->observables,
       .changes = scene->input_count > 0 ? scene->input_changes : NULL,
       .progress = def->progress,

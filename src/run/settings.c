@@ -333,6 +333,7 @@ static saltus_status resolve_record(resolution* r) {
   out->record_dt = given(def->record_dt) ? def->record_dt : asked ? 0.0 : scene->record_dt;
   bool dense = out->scheme->chooses_step && out->scheme->dense;
   out->record_jumps = def->record_jumps && dense;
+  out->record_middles = def->record_middles && dense;
   /* long steps are not what one wants to see: states at equal times */
   if (!asked && !(scene->record_dt > 0.0) && !(out->own && scene->record_given) && dense) {
     double from = def->resume != NULL ? def->resume->t : out->start;

@@ -146,6 +146,7 @@ static saltus_status go(search* s, trial* t) {
   def.record_times = s->times;
   def.record_time_count = s->count;
   def.record_jumps = true;
+  def.record_middles = false;
   def.recorders = &recorder;
   def.recorder_count = 1;
   def.exact = (saltus_run_exact){.at = NULL};

@@ -409,6 +409,7 @@ static saltus_status report_frame(saltus_sim* sim, const saltus_state* x, saltus
 typedef struct inside {
   const saltus_step_report* report;
   double from, end; /* s, last frame or start, and end of the step */
+  double middle;    /* s, of the step; infinite: no frame there, or no more */
   int reported;     /* events before this one are in the sums */
 } inside;
 
@@ -501,7 +502,10 @@ static double next_impact(const saltus_sim* sim, const inside* in) {
  * events are in the sums. */
 static saltus_status frames_inside(saltus_sim* sim, const saltus_step_report* report, double t0,
                                    double t1, int* reported) {
-  inside in = {.report = report, .from = t0, .end = t1};
+  inside in = {.report = report, .from = t0, .end = t1, .middle = INFINITY};
+  if (sim->def.record_middles && t1 - t0 > 8.0 * rounding(sim, t1)) {
+    in.middle = t0 + 0.5 * (t1 - t0);
+  }
   size_t rows = 3 * (size_t)sim->sys.dims.nc + (size_t)sim->sys.dims.nj;
   memset(sim->lasting_taken, 0, rows * sizeof(double));
   saltus_status status = SALTUS_OK;
@@ -510,14 +514,16 @@ static saltus_status frames_inside(saltus_sim* sim, const saltus_step_report* re
       status = SALTUS_ERR_STOPPED;
       break;
     }
-    double asked = at_times(sim) ? next_time(sim) : INFINITY;
+    double listed = at_times(sim) ? next_time(sim) : INFINITY;
+    double asked = fmin(listed, in.middle);
     double jump = next_impact(sim, &in);
     double t = isfinite(jump) && jump <= asked + rounding(sim, jump) ? jump : asked;
     if (!(t <= t1 + rounding(sim, t1))) {
       break;
     }
     t = t >= t1 - rounding(sim, t1) ? t1 : fmax(t, in.from);
-    sim->record_number += asked <= t + rounding(sim, t);
+    sim->record_number += listed <= t + rounding(sim, t);
+    in.middle = in.middle <= t + rounding(sim, t) ? INFINITY : in.middle;
     bool seen = sim->sums[SALTUSI_SUM_TIME] >= t; /* left of the jump, by the frame before */
     if (jump <= t + rounding(sim, t) && !seen) {
       status = frame_at(sim, &in, t, SALTUS_LEFT);
@@ -729,7 +735,7 @@ saltus_status saltusi_observer_show(saltus_sim* sim, bool due) {
   long long every = sim->def.record_every > 0 ? sim->def.record_every : 1;
   bool beat = !at_times(sim) && sim->step % every == 0;
   /* at requested times the last frame may have been reported already */
-  bool within = at_times(sim) || sim->def.record_jumps;
+  bool within = at_times(sim) || sim->def.record_jumps || sim->def.record_middles;
   bool reported = within && sim->step > 0 && sim->sums[SALTUSI_SUM_TIME] == sim->now.t;
   const saltus_status shown = show_step(sim);
   if (shown != SALTUS_OK || !(due || beat) || reported) {

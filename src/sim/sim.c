@@ -44,7 +44,7 @@ static saltus_status check_record_times(const saltus_sim_def* def,
       return SALTUS_ERR_RANGE;
     }
   }
-  bool inside = list || def->record_dt > 0.0 || def->record_jumps;
+  bool inside = list || def->record_dt > 0.0 || def->record_jumps || def->record_middles;
   bool knows = scheme == NULL || (scheme->dense && (scheme->locates_events || !def->record_jumps));
   if (inside && !knows) {
     saltusi_log(def->log, SALTUS_LEVEL_ERROR,

@@ -35,6 +35,7 @@ typedef struct saltusi_held {
   bool sticks;
   double mu;
   double direction[2]; /* of the slip; in space where its speed is too small to tell */
+  double turn;         /* rad, by which tolerances of the slip leave that direction open in space */
 } saltusi_held;
 
 /* The equations at one place: M by its Cholesky factor, F, and rows over all velocities. */
@@ -133,7 +134,7 @@ size_t saltusi_follow_room(int nq, int nv, int contacts);
 
 /* --- smooth.c, steps.c, jumps.c, values.c ----------------------------------------------------------- */
 
-/* part: by how much limits are wider than between the ends of a step. */
+/* part: by how much limits of forces are wider than between the ends of a step: dense output splits their impulses. */
 void saltusi_check_smooth(saltusi_checker* c, const saltusi_frame* a, const saltusi_frame* b,
                           double part);
 void saltusi_check_step(saltusi_checker* c, const saltusi_frame* a, const saltusi_frame* b);

@@ -50,6 +50,10 @@ static void set_status(saltusi_checker* c, const saltusi_frame* a, const saltusi
     sum[0] = -acting->force[1];
     sum[1] = -acting->force[2];
   }
+  double slowest = fmin(hypot(ua[0], ua[1]), hypot(ub[0], ub[1]));
+  held->turn = held->tangents < 2 || held->sticks ? 0.0
+               : slowest > allowance * slow       ? allowance * slow / slowest
+                                                  : 2.0;
   double size = hypot(sum[0], sum[1]);
   held->direction[0] = size > 0.0 ? sum[0] / size : 1.0;
   held->direction[1] = size > 0.0 ? sum[1] / size : 0.0;
@@ -112,6 +116,7 @@ static void compare_forces(saltusi_checker* c, const saltusi_frame* a, const sal
       double recorded = acting->force[k] * h;
       /* friction turns fast where a slip in space comes to rest: five times the others */
       double limit = 5.0 * part * allowance * (c->def->atol + c->def->rtol * fabs(recorded));
+      limit += k > 0 ? c->held[i].turn * c->held[i].mu * fabs(acting->force[0]) * h : 0.0;
       saltusi_note(c, SALTUS_VERIFY_FORCES, fabs(recorded - L[3 * i + k]) / h, limit / h,
                    (saltusi_where){.frame = b->number, .place = -1, .contact = acting});
     }
@@ -174,9 +179,9 @@ void saltusi_check_smooth(saltusi_checker* c, const saltusi_frame* a, const salt
   saltusi_way(c, y, b->q, d);
   for (int i = 0; i < c->nv; i++) {
     saltusi_where where = {.frame = b->number, .place = i};
-    saltusi_note(c, SALTUS_VERIFY_POSITIONS, fabs(d[i]), part * allowance * c->weight_q[i], where);
+    saltusi_note(c, SALTUS_VERIFY_POSITIONS, fabs(d[i]), allowance * c->weight_q[i], where);
     saltusi_note(c, SALTUS_VERIFY_MOMENTUM, fabs(y[c->nq + i] - b->v[i]),
-                 part * allowance * c->weight_v[i], where);
+                 allowance * c->weight_v[i], where);
   }
   if (held > 0 && determined(c, b, held)) {
     compare_forces(c, a, b, held, y + c->nq + c->nv, part);

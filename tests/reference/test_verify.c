@@ -6,28 +6,32 @@
  */
 #include "saltus_test.h"
 
+#ifndef SALTUS_WITHOUT_HDF5
+#include <hdf5.h>
+#endif
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-/* A run and its recording in memory. */
+/* A run, its recording in memory and on disk. */
 typedef struct recorded {
   saltus_scene* scene;
   saltus_recording_data* data;
+  char folder[32], path[64];
 } recorded;
 
 typedef struct way {
   const char* scheme;
   double tol, step, until;
+  bool hdf5;
 } way;
 
 static recorded record(const char* name, way w) {
   recorded r = {.scene = saltus_test_scene(name, NULL, 0)};
   const saltus_scene_view* view = saltus_scene_look(r.scene);
-  char folder[] = "/tmp/saltus-verify-XXXXXX";
-  char path[64];
-  assert_non_null(mkdtemp(folder));
-  snprintf(path, sizeof path, "%s/run.csv", folder);
+  snprintf(r.folder, sizeof r.folder, "/tmp/saltus-verify-XXXXXX");
+  assert_non_null(mkdtemp(r.folder));
+  snprintf(r.path, sizeof r.path, "%s/run.%s", r.folder, w.hdf5 ? "h5" : "csv");
   saltus_kept_message kept;
   saltus_run_def def = saltus_run_def_default();
   def.scene = view;
@@ -37,13 +41,15 @@ static recorded record(const char* name, way w) {
   def.until = w.until > 0.0 ? w.until : def.until;
   def.record_every = 1;
   def.record_jumps = true;
+  def.record_middles = true;
   def.log = saltus_log_keep(&kept);
   saltus_run* run = NULL;
   if (saltus_run_create(&def, &run) != SALTUS_OK) {
     fail_msg("%s: %s", name, kept.text);
   }
   saltus_recording_def to = saltus_recording_def_default();
-  to.path = path;
+  to.path = r.path;
+  to.scene = view->text;
   to.system = view->system;
   to.joint_names = view->joint_names;
   to.observables = view->observables;
@@ -60,34 +66,26 @@ static recorded record(const char* name, way w) {
   assert_int_equal(saltus_recording_close(recording, &summary), SALTUS_OK);
   saltus_recording_destroy(recording);
   saltus_run_destroy(run);
-  if (saltus_recording_read(path, saltus_log_keep(&kept), NULL, &r.data) != SALTUS_OK) {
+  if (saltus_recording_read(r.path, saltus_log_keep(&kept), NULL, &r.data) != SALTUS_OK) {
     fail_msg("%s: %s", name, kept.text);
   }
-  static const char* const files[] = {"run.csv", "run.events.csv", "run.contacts.csv"};
-  for (int i = 0; i < 3; i++) {
-    snprintf(path, sizeof path, "%s/%s", folder, files[i]);
-    unlink(path);
-  }
-  rmdir(folder);
   return r;
 }
 
 static void forget(recorded* r) {
+  static const char* const files[] = {"run.csv", "run.events.csv", "run.contacts.csv", "run.h5"};
+  for (int i = 0; i < 4; i++) {
+    char path[64];
+    snprintf(path, sizeof path, "%s/%s", r->folder, files[i]);
+    unlink(path);
+  }
+  rmdir(r->folder);
   saltus_recording_data_destroy(r->data);
   saltus_scene_destroy(r->scene);
 }
 
 static saltus_certificate verify(const recorded* r, const saltus_scene_view* view) {
-  saltus_verify_def def = saltus_verify_def_default();
-  def.system = view->system;
-  def.data = r->data;
-  def.q0 = view->q0;
-  def.v0 = view->v0;
-  def.start = view->start;
-  def.start_tolerance = view->start_tolerance;
-  def.switching = view->observables != NULL ? view->observables->switching : NULL;
-  def.rtol = saltus_verify_tolerance(r->data->options, "rtol");
-  def.atol = saltus_verify_tolerance(r->data->options, "atol");
+  const saltus_verify_def def = saltus_verify_def_of(view, r->data);
   saltus_certificate c;
   assert_int_equal(saltus_verify(&def, &c), SALTUS_OK);
   return c;
@@ -326,6 +324,202 @@ static void lies_are_found(void** state) {
   }
 }
 
+#ifndef SALTUS_WITHOUT_HDF5
+
+/* ---- lies on disk: the file is edited with the library that any other program has --------------------- */
+
+/* Writes an array over a dataset, whose first size becomes `count`. */
+static void write_over(hid_t file, const char* name, hid_t type, long long count,
+                       const void* values) {
+  hid_t set = H5Dopen2(file, name, H5P_DEFAULT);
+  assert_true(set >= 0);
+  hid_t space = H5Dget_space(set);
+  hsize_t size[3];
+  assert_true(H5Sget_simple_extent_dims(space, size, NULL) > 0);
+  size[0] = (hsize_t)count;
+  assert_true(H5Dset_extent(set, size) >= 0);
+  if (values != NULL) {
+    assert_true(H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) >= 0);
+  }
+  H5Sclose(space);
+  H5Dclose(set);
+}
+
+static void write_event(hid_t file, const char* member, const saltus_recording_data* d,
+                        size_t offset) {
+  double* column = calloc((size_t)d->event_count + 1, sizeof *column);
+  assert_non_null(column);
+  for (long long i = 0; i < d->event_count; i++) {
+    memcpy(&column[i], (const char*)&d->events[i] + offset, sizeof *column);
+  }
+  hid_t type = H5Tcreate(H5T_COMPOUND, sizeof(double)); /* one member, the others stay */
+  H5Tinsert(type, member, 0, H5T_NATIVE_DOUBLE);
+  write_over(file, "/events", type, d->event_count, column);
+  H5Tclose(type);
+  free(column);
+}
+
+static void write_back(const recorded* r) {
+  const saltus_recording_data* d = r->data;
+  const struct {
+    const char* name;
+    const double* values;
+  } sets[] = {
+      {"/t", d->t},
+      {"/q", d->q},
+      {"/v", d->v},
+      {"/contacts/gap", d->gap},
+      {"/contacts/velocity", d->velocity},
+      {"/contacts/force", d->force},
+      {"/contacts/impulse", d->impulse},
+      {"/contacts/friction_work", NULL},
+      {"/contacts/impact_work", NULL},
+      {"/energy/kinetic", d->kinetic},
+      {"/energy/potential", d->potential},
+      {"/energy/external", d->energy_external},
+      {"/energy/drive", d->energy_drive},
+      {"/energy/friction", d->energy_friction},
+      {"/energy/impact", d->energy_impact},
+      {"/energy/remainder", d->energy_remainder},
+      {"/energy/created", NULL},
+      {"/residual/velocity", NULL},
+      {"/residual/impulse", NULL},
+      {"/residual/penetration", NULL},
+      {"/control/h", d->h},
+      {"/control/error", NULL},
+      {"/control/order", NULL},
+      {"/control/rejections", NULL},
+  };
+  hid_t file = H5Fopen(r->path, H5F_ACC_RDWR, H5P_DEFAULT);
+  assert_true(file >= 0);
+  for (size_t i = 0; i < sizeof sets / sizeof sets[0]; i++) {
+    write_over(file, sets[i].name, H5T_NATIVE_DOUBLE, d->count, sets[i].values);
+  }
+  if (d->nj > 0) {
+    write_over(file, "/joints/force", H5T_NATIVE_DOUBLE, d->count, NULL);
+  }
+  write_over(file, "/step", H5T_NATIVE_LLONG, d->count, d->step);
+  write_event(file, "t", d, offsetof(saltus_event, t));
+  write_event(file, "u_after", d, offsetof(saltus_event, u_after));
+  write_event(file, "impulse", d, offsetof(saltus_event, impulse));
+  write_event(file, "impulse_t1", d, offsetof(saltus_event, impulse) + sizeof(double));
+  assert_true(H5Fclose(file) >= 0);
+}
+
+/* Replaces a text attribute of the root. */
+static void write_text(const recorded* r, const char* name, const char* text) {
+  hid_t file = H5Fopen(r->path, H5F_ACC_RDWR, H5P_DEFAULT);
+  assert_true(file >= 0 && H5Adelete(file, name) >= 0);
+  hid_t type = H5Tcopy(H5T_C_S1);
+  H5Tset_size(type, strlen(text) + 1);
+  H5Tset_cset(type, H5T_CSET_UTF8);
+  hid_t space = H5Screate(H5S_SCALAR);
+  hid_t attribute = H5Acreate2(file, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
+  assert_true(attribute >= 0 && H5Awrite(attribute, type, text) >= 0);
+  H5Aclose(attribute);
+  H5Sclose(space);
+  H5Tclose(type);
+  assert_true(H5Fclose(file) >= 0);
+}
+
+/* The file once more, judged by the scene that it holds. */
+static saltus_certificate verify_file(recorded* r) {
+  saltus_recording_data_destroy(r->data);
+  r->data = NULL;
+  saltus_kept_message kept;
+  if (saltus_recording_read(r->path, saltus_log_keep(&kept), NULL, &r->data) != SALTUS_OK) {
+    fail_msg("%s", kept.text);
+  }
+  saltus_scene_def def = {.path = "recorded", .text = r->data->scene};
+  saltus_scene* scene = NULL;
+  assert_int_equal(saltus_scene_create(&def, &scene), SALTUS_OK);
+  saltus_certificate c = verify(r, saltus_scene_look(scene));
+  saltus_scene_destroy(scene);
+  return c;
+}
+
+static void lies_on_disk_are_found(void** state) {
+  (void)state;
+  for (size_t i = 0; i < sizeof lies / sizeof lies[0]; i++) {
+    recorded r = record(lies[i].scene, (way){.scheme = "adaptive", .tol = 1e-6, .hdf5 = true});
+    assert_true(verify_file(&r).passed);
+    lies[i].tell(r.data);
+    write_back(&r);
+    if (lies[i].item == SALTUS_VERIFY_TIME && strstr(lies[i].name, "backwards") != NULL) {
+      saltus_kept_message kept; /* the reader sees it before anybody else */
+      saltus_recording_data* data = NULL;
+      saltus_status status = saltus_recording_read(r.path, saltus_log_keep(&kept), NULL, &data);
+      saltus_recording_data_destroy(data);
+      if (status == SALTUS_ERR_INPUT) {
+        forget(&r);
+        continue;
+      }
+    }
+    saltus_certificate c = verify_file(&r);
+    if (c.passed || c.items[lies[i].item].passed) {
+      say_failures(&c, lies[i].name);
+      fail_msg("%s: was not found by %s", lies[i].name, c.items[lies[i].item].name);
+    }
+    forget(&r);
+  }
+}
+
+/* The text of the scene with one piece replaced. */
+static char* edited(const char* text, const char* from, const char* to) {
+  const char* at = strstr(text, from);
+  assert_non_null(at);
+  size_t bytes = strlen(text) + strlen(to) + 1;
+  char* out = malloc(bytes);
+  assert_non_null(out);
+  snprintf(out, bytes, "%.*s%s%s", (int)(at - text), text, to, at + strlen(from));
+  return out;
+}
+
+/* A scene in the file that is not the one of the run: by its fingerprint, and by what moves. */
+static void another_scene_on_disk_is_found(void** state) {
+  (void)state;
+  static const struct {
+    const char *scene, *from, *to;
+    saltus_verify_item items[2];
+  } cases[] = {
+      {"rocking-block", "mu: 0.1,", "mu: 0.11,", {SALTUS_VERIFY_SLIP, SALTUS_VERIFY_MOMENTUM}},
+      {"rocking-block", "mu: 0.1,", "mu: 0.09,", {SALTUS_VERIFY_CONE, SALTUS_VERIFY_MOMENTUM}},
+      {"double-pendulum",
+       "e: 0.1}",
+       "e: 0.11}",
+       {SALTUS_VERIFY_IMPACT_LAW, SALTUS_VERIFY_PROVENANCE}},
+      {"double-pendulum", "g: 9.8,", "g: 9.81,", {SALTUS_VERIFY_MOMENTUM, SALTUS_VERIFY_VALUES}},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    recorded r = record(cases[i].scene, (way){.scheme = "adaptive", .tol = 1e-6, .hdf5 = true});
+    char* text = edited(r.data->scene, cases[i].from, cases[i].to);
+    write_text(&r, "scene", text);
+    saltus_certificate c = verify_file(&r);
+    assert_false(c.items[SALTUS_VERIFY_PROVENANCE].passed);
+    for (int k = 0; k < 2; k++) {
+      if (c.items[cases[i].items[k]].passed) {
+        say_failures(&c, cases[i].to);
+        fail_msg("%s: was not found by %s", cases[i].to, c.items[cases[i].items[k]].name);
+      }
+    }
+    free(text);
+    forget(&r);
+  }
+}
+
+/* A tolerance that the run did not have. */
+static void a_finer_tolerance_on_disk_is_found(void** state) {
+  (void)state;
+  recorded r = record("double-pendulum", (way){.scheme = "adaptive", .tol = 1e-5, .hdf5 = true});
+  write_text(&r, "options", "rtol=1e-12 atol=1e-12");
+  saltus_certificate c = verify_file(&r);
+  assert_false(c.passed);
+  assert_false(c.items[SALTUS_VERIFY_MOMENTUM].passed);
+  forget(&r);
+}
+
+#endif
+
 /* A recording judged by a scene with another coefficient of friction, larger and smaller. */
 static void another_mu_is_found(void** state) {
   (void)state;
@@ -367,6 +561,11 @@ int main(void) {
       cmocka_unit_test(runs_to_a_tolerance_pass),
       cmocka_unit_test(runs_with_fixed_steps_pass),
       cmocka_unit_test(lies_are_found),
+#ifndef SALTUS_WITHOUT_HDF5
+      cmocka_unit_test(lies_on_disk_are_found),
+      cmocka_unit_test(another_scene_on_disk_is_found),
+      cmocka_unit_test(a_finer_tolerance_on_disk_is_found),
+#endif
       cmocka_unit_test(another_mu_is_found),
       cmocka_unit_test(recordings_of_other_scenes_are_refused),
   };

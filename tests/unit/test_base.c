@@ -7,6 +7,7 @@
 
 #include "base/hash.h"
 #include "base/log.h"
+#include "base/sha256.h"
 
 static void every_status_has_a_text_and_a_sign(void** state) {
   (void)state;
@@ -122,6 +123,26 @@ static void the_first_error_is_kept(void** state) {
   saltusi_log((saltus_log){0}, SALTUS_LEVEL_ERROR, "nobody listens");
 }
 
+/* FIPS 180-4, examples: one block, two blocks, and lengths around the end of a block. */
+static void the_fingerprint_is_the_published_one(void** state) {
+  (void)state;
+  static const struct {
+    const char *text, *digits;
+  } cases[] = {
+      {"", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"},
+      {"abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"},
+      {"abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq",
+       "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1"},
+      {"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+       "ffe054fe7ae0cb6dc65c3af9b61d5209f439851db43d0ba5997337df154668eb"},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    char digits[SALTUSI_SHA256_TEXT];
+    saltusi_sha256(cases[i].text, strlen(cases[i].text), digits);
+    assert_string_equal(digits, cases[i].digits);
+  }
+}
+
 static void the_hash_is_the_published_one(void** state) {
   (void)state;
   /* FNV-1a 64 of "foobar", from the reference vectors of Fowler, Noll and Vo */
@@ -138,6 +159,7 @@ int main(void) {
       cmocka_unit_test(a_struct_out_of_range_is_refused_by_name),
       cmocka_unit_test(the_first_error_is_kept),
       cmocka_unit_test(the_hash_is_the_published_one),
+      cmocka_unit_test(the_fingerprint_is_the_published_one),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
