@@ -52,6 +52,10 @@ static double norm(int n, const double* x) {
   return sqrt(saltusi_dot(n, x, x));
 }
 
+static double pace_of(const saltusi_friction_laws* laws) {
+  return laws->pace > 0.0 ? laws->pace : 1.0;
+}
+
 void saltusi_friction_laws_layout(saltusi_operator* op, const saltus_system* sys, int rows,
                                   saltus_arena* arena) {
   assert(op != NULL && sys != NULL && arena != NULL);
@@ -60,6 +64,7 @@ void saltusi_friction_laws_layout(saltusi_operator* op, const saltus_system* sys
   laws->law = SALTUS_PUSH(arena, const saltus_contact_law*, nc);
   laws->state = SALTUS_PUSH(arena, double, nc* SALTUSI_FRICTION_STATE);
   laws->after = SALTUS_PUSH(arena, double, nc* SALTUSI_FRICTION_STATE);
+  laws->apart = SALTUS_PUSH(arena, bool, nc);
   laws->point = SALTUS_PUSH(arena, saltusi_friction_point, nc);
   saltusi_balls_layout(&laws->solver, units, rows, arena);
   laws->cone = SALTUS_PUSH(arena, saltus_cone, units);
@@ -127,21 +132,23 @@ static void start(saltusi_operator* op) {
     const int bits = (int)state[2];
     const int slips = op->first[i + 1] - op->first[i] > 1 ? law->tangents : 0;
     const double* free = op->rhs + op->first[i] + 1;
-    const double least = 1e-9 * norm(slips, free); /* slower is rounding, and rest */
+    const double start = norm(slips, free) / pace_of(laws);
+    const double least = 1e-9 * start; /* slower is rounding, and rest */
     const double before = norm(2, state) > least ? norm(2, state) : 0.0;
     saltusi_friction_point* p = &laws->point[i];
     *p = (saltusi_friction_point){.ratio = 1.0, .along = 1.0, .drags = true};
     const bool slid = (bits & SALTUSI_LAW_KNOWN) == 0 || before > 0.0;
     if (has_curve(law)) {
       p->sticks = !slid;
-      const double speed = before > 0.0 ? before : norm(slips, free);
+      const double speed = before > 0.0 ? before : start;
       p->ratio = p->sticks ? 1.0 : saltus_friction_ratio(law->friction, law->mu, speed, NULL);
     }
     if (has_patch(law)) {
       p->spin = saltus_patch_spin(law->friction->patch);
     }
     if (law->friction != NULL && law->friction->adhesion > 0.0) {
-      p->bonded = law->friction->rebinds || laws->fresh || (bits & SALTUSI_LAW_BONDED) != 0;
+      p->bonded = !laws->apart[i] &&
+                  (law->friction->rebinds || laws->fresh || (bits & SALTUSI_LAW_BONDED) != 0);
     }
   }
 }
@@ -155,7 +162,12 @@ static double reaction(const saltusi_operator* op, const saltus_system* sys, int
   const int first = saltusi_joint_first(sys, dry->joint);
   const int rows = saltusi_joint_rows(sys, dry->joint);
   const int count = dry->reaction_rows > 0 && dry->reaction_rows < rows ? dry->reaction_rows : rows;
-  return dry->arm * norm(count, op->P + first);
+  double sum = 0.0;
+  for (int k = first; k < first + count; k++) {
+    const double P = op->P[k] + (op->laws.carried != NULL ? op->laws.carried[k] : 0.0);
+    sum += P * P;
+  }
+  return dry->arm * sqrt(sum);
 }
 
 /* One ball of unit i: its rows in the operator, without joints, and scales. */
@@ -251,7 +263,7 @@ static bool add_viscous(saltusi_operator* op, int n, const double* W, const doub
     const saltus_contact_law* law = laws->law[i];
     for (int k = 0; laws->point[i].drags && law->friction != NULL && k < law->tangents; k++) {
       const double scale = k == 1 ? saltusi_friction_scale(law) : 1.0;
-      const double c = laws->span * law->friction->viscous / (scale * scale);
+      const double c = laws->span / pace_of(laws) * law->friction->viscous / (scale * scale);
       if (c > 0.0) {
         laws->drag[op->first[i] - op->joints + 1 + k] = c;
         any = true;
@@ -330,8 +342,8 @@ static double follow_curve(const saltusi_operator* op, int i, double damping) {
   saltusi_friction_point* p = &laws->point[i];
   const double* u = laws->u + (op->first[i] - op->joints) + 1;
   const double* before = laws->state + (size_t)i * SALTUSI_FRICTION_STATE;
-  const double speed = norm(law->tangents, u),
-               resting = 1e-11 * norm(op->count - op->joints, laws->q);
+  const double speed = norm(law->tangents, u) / pace_of(laws),
+               resting = 1e-11 * norm(op->count - op->joints, laws->q) / pace_of(laws);
   const double was = p->ratio;
   if (speed <= resting) { /* it sticks with what it has, and so with more */
     return 0.0;
@@ -423,7 +435,7 @@ static void remember(saltusi_operator* op) {
     const int slips = op->first[i + 1] - op->first[i] > 1 ? law->tangents : 0;
     const bool slides = slips > 0 && norm(slips, laws->u + first + 1) > resting;
     for (int k = 0; k < 2; k++) {
-      state[k] = slides && k < slips ? laws->u[first + 1 + k] : 0.0;
+      state[k] = slides && k < slips ? laws->u[first + 1 + k] / pace_of(laws) : 0.0;
     }
     const bool bonded = laws->point[i].bonded && P[first] > 0.0;
     state[2] = SALTUSI_LAW_KNOWN + (bonded ? SALTUSI_LAW_BONDED : 0);

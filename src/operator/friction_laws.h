@@ -25,10 +25,13 @@ typedef struct saltusi_friction_point {
 } saltusi_friction_point;
 
 typedef struct saltusi_friction_laws {
-  bool any;                       /* the operator has such laws */
-  bool fresh;                     /* there was no step before this one */
-  double span;                    /* s: impulse of a force */
-  int dry;                        /* rows of dry friction, after those of contacts */
+  bool any;              /* the operator has such laws */
+  bool fresh;            /* there was no step before this one */
+  double span;           /* s: unknown of a force, its impulse over a step */
+  double pace;           /* unknowns of rows are velocities times this, 0: 1 */
+  const double* carried; /* [nj] impulses of joints beside those of the problem; NULL: none */
+  bool* apart;           /* [nc] by contact of the operator: no bond, it did not touch */
+  int dry;               /* rows of dry friction, after those of contacts */
   const saltus_contact_law** law; /* [nc] by contact of the operator */
   double* state;                  /* [nc x SALTUSI_FRICTION_STATE] from the last step, */
   double* after;                  /* and for the next one */

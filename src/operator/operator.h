@@ -240,6 +240,7 @@ static inline void saltusi_operator_begin(saltusi_operator* op, int joints) {
   op->joints = joints;
   op->contacts = 0;
   op->count = joints;
+  op->laws.dry = 0;
   op->apart = false;
   op->first[0] = joints;
 }

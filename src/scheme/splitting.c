@@ -15,6 +15,9 @@
  *               accelerations says at every stage (grip.h); what stuck in all of them has U_T = 0 at the end, and so has
  *               slip that the forces at the start would turn within the step
  *
+ *               Without contact forces other friction laws than Coulomb's are part of that problem too, their forces as
+ *               impulses of the step
+ *
  * Without contact forces a resting contact penetrates with speed |f| h (1-e) / 2(1+e): the reason for the
  * second form.
  */
@@ -50,7 +53,8 @@ typedef struct work {
   /* friction of closed contacts */
   saltusi_grips grips;
   saltusi_grip_decision decision;
-  bool* still; /* [nc] by place in keys: U_T = 0 at the end of the step */
+  bool* still;   /* [nc] by place in keys: U_T = 0 at the end of the step */
+  bool* touched; /* [nc] by key, with friction laws: at the start of the run */
 } work;
 
 static const saltus_field contact_fields[] = {
@@ -75,15 +79,23 @@ saltus_splitting_options saltus_splitting_options_default(void) {
 }
 
 /* Whether the run has started, then one number per contact: 1 while it is closed. */
+/* Then what friction laws remember. */
+static size_t memory_laws(const saltus_system* sys) {
+  return saltusi_frictions_special(sys) ? saltusi_warm_count(SALTUS_WARM_START_NO, sys) : 0;
+}
+
 static size_t memory_count(const void* options, const saltus_system* sys) {
   (void)options;
-  return 1 + (size_t)sys->dims.nc;
+  return 1 + (size_t)sys->dims.nc + memory_laws(sys);
 }
 
 static void carry_memory(const void* options, const saltus_system* sys, saltusi_carry* carry) {
-  (void)options, (void)sys;
+  (void)options;
   saltusi_carry_plain(carry, 1);
   saltusi_carry_each(carry, 1);
+  if (memory_laws(sys) > 0) {
+    saltusi_warm_carry(SALTUS_WARM_START_NO, sys, carry);
+  }
 }
 
 static double* closed_flags(double* memory) {
@@ -99,8 +111,12 @@ static void layout(void* work_, const void* options, const saltusi_eval* eval,
   saltusi_acceleration_layout(&w->held, eval, arena);
   saltusi_linear_layout(&w->mass, sys, arena);
   bool rough = saltusi_has_friction(sys);
-  saltusi_operator_layout(&w->impact, eval, &(saltusi_demand){.held = true, .friction = rough},
-                          arena);
+  const bool laws = saltusi_frictions_special(sys);
+  const saltusi_demand demand = {.held = !laws, .friction = rough || laws, .laws = laws};
+  saltusi_operator_layout(&w->impact, eval, &demand, arena);
+  if (laws) {
+    saltusi_warm_layout(&w->impact, SALTUS_WARM_START_NO, sys);
+  }
   saltusi_grips_layout(&w->grips, sys, arena);
   if (rough) {
     saltusi_grip_decision_layout(&w->decision, eval, arena);
@@ -114,7 +130,8 @@ static void layout(void* work_, const void* options, const saltusi_eval* eval,
   w->v = SALTUS_PUSH(arena, double, d->nv);
   w->a = SALTUS_PUSH(arena, double, d->nv);
   w->keys = SALTUS_PUSH(arena, int, d->nc);
-  w->u0 = SALTUS_PUSH(arena, double, 3 * d->nc);
+  w->u0 = SALTUS_PUSH(arena, double, (laws ? SALTUS_CONE_ROWS : 3) * d->nc);
+  w->touched = SALTUS_PUSH(arena, bool, laws ? d->nc : 0);
 }
 
 /* x = x0 + h sum of weights k */
@@ -220,6 +237,65 @@ static saltus_contact_step* reported(const saltusi_step* s, int key, int law, do
   return contact;
 }
 
+/* Whether a bond holds a contact that the smooth motion opened. */
+static bool is_bonded(const work* w, const saltus_contact_law* law, int key) {
+  if (!w->impact.laws.any || law->friction == NULL || law->friction->adhesion == 0.0) {
+    return false;
+  }
+  const double* kept = w->impact.warm.memory + (size_t)key * (size_t)w->impact.warm.each;
+  const int bits = (int)kept[SALTUS_CONE_ROWS + 2];
+  return w->impact.laws.fresh ? w->touched[key] : (bits & SALTUSI_LAW_BONDED) != 0;
+}
+
+/* Friction laws in this step: what they remember, and what touches where a run begins. */
+static saltus_status open_laws(work* w, const saltusi_step* s) {
+  const saltus_system* sys = &s->eval->sys;
+  saltusi_warm_open(&w->impact, s->memory0 + 1 + sys->dims.nc, s->h);
+  w->impact.laws.carried = s->joint_impulses;
+  if (!w->impact.laws.fresh) {
+    return SALTUS_OK;
+  }
+  const saltus_point at = saltusi_at(s->eval, s->t, s->q0, s->v0);
+  const double size = fmax(1.0, saltusi_max_abs(sys->dims.nq, s->q0));
+  const saltus_status status = saltusi_contacts(sys, &at, &w->list);
+  memset(w->touched, 0, (size_t)sys->dims.nc * sizeof(bool));
+  for (int i = 0; status == SALTUS_OK && i < w->list.count; i++) {
+    w->touched[w->list.key[i]] = w->list.gap[i] <= 64.0 * DBL_EPSILON * size;
+  }
+  return status;
+}
+
+/* For the next step, and work beside that of slips. */
+static void close_laws(work* w, const saltusi_step* s, int count) {
+  const saltusi_operator* op = &w->impact;
+  const int nj = s->eval->sys.dims.nj;
+  double* memory = s->memory1 + 1 + s->eval->sys.dims.nc;
+  saltusi_warm_clear(op, s->eval->sys.dims.nc, s->h, memory);
+  for (int i = 0; i < count; i++) {
+    const int first = op->first[i];
+    const int tangents = s->eval->sys.laws[w->list.law[i]].tangents;
+    saltus_contact_step* contact = reported(s, w->list.key[i], w->list.law[i], 0.0);
+    saltusi_warm_keep(op, i, w->list.key[i], op->P + first, op->first[i + 1] - first, memory);
+    for (int r = first + 1 + tangents; r < op->first[i + 1]; r++) {
+      const double u1 = saltusi_row_dot(&op->rows, r, s->v1) + op->rows.b[r];
+      contact->twist_work += 0.5 * op->P[r] * (w->u0[r - nj] + u1);
+    }
+  }
+  for (int r = op->count - op->laws.dry; r < op->count; r++) {
+    const double u1 = saltusi_row_dot(&op->rows, r, s->v1) + op->rows.b[r];
+    s->report->dry_work += 0.5 * op->P[r] * (op->rhs[r] + u1);
+  }
+}
+
+/* Slip before the step, where a contact does not remember it. */
+static void note_slips(work* w, const saltusi_step* s, int i, int row, int rows) {
+  double u[SALTUS_CONE_ROWS];
+  for (int k = 0; k < rows; k++) {
+    u[k] = saltusi_row_dot(&w->impact.rows, row + k, s->v0) + w->impact.rows.b[row + k];
+  }
+  saltusi_operator_slips(&w->impact, i, u);
+}
+
 /* Rows of the contacts with g <= 0 at the new positions; returns how many, and their keys. */
 static saltus_status find_impacts(work* w, const saltusi_step* s, int* count) {
   const saltus_system* sys = &s->eval->sys;
@@ -229,28 +305,38 @@ static saltus_status find_impacts(work* w, const saltusi_step* s, int* count) {
   *count = 0;
   saltusi_operator_begin(&w->impact, nj);
   for (int i = 0; status == SALTUS_OK && i < w->list.count; i++) {
-    if (w->list.gap[i] > 0.0) {
-      continue;
-    }
     int key = w->list.key[i];
     const saltus_contact_law* law = &sys->laws[w->list.law[i]];
+    if (w->list.gap[i] > 0.0 && !is_bonded(w, law, key)) {
+      continue;
+    }
     int rows = saltusi_operator_rows(&w->impact, law);
     int row = saltusi_operator_look(&w->impact, sys, &at, key, rows);
-    saltusi_operator_take(&w->impact, rows, law->mu);
+    saltusi_warm_guess(&w->impact, *count, key, row, rows);
+    saltusi_operator_take_law(&w->impact, rows, law);
     saltus_contact_step* contact = reported(s, key, w->list.law[i], w->list.gap[i]);
     for (int k = 0; k < rows; k++) {
       double u0 = saltusi_row_dot(&w->impact.rows, row + k, s->v1) + w->impact.rows.b[row + k];
       w->u0[row - nj + k] = u0;
-      w->impact.rhs[row + k] = u0 + (k == 0 ? law->e_N : law->e_T) * u0;
-      *(k == 0 ? &contact->u_before : &contact->slip_before[k - 1]) = u0;
+      w->impact.rhs[row + k] = u0 + (k == 0 ? law->e_N : k <= law->tangents ? law->e_T : 0.0) * u0;
+      if (k <= law->tangents) {
+        *(k == 0 ? &contact->u_before : &contact->slip_before[k - 1]) = u0;
+      }
+    }
+    if (w->impact.laws.any) {
+      note_slips(w, s, *count, row, rows);
     }
     /* the list is compacted to the impacting contacts */
     w->list.key[*count] = key;
     w->list.law[*count] = w->list.law[i];
     (*count)++;
   }
-  if (*count == 0) {
+  saltusi_operator_take_dry(&w->impact, sys, &at);
+  if (w->impact.count == nj) {
     return status;
+  }
+  for (int r = w->impact.count - w->impact.laws.dry; r < w->impact.count; r++) {
+    w->impact.rhs[r] = saltusi_row_dot(&w->impact.rows, r, s->v1) + w->impact.rows.b[r];
   }
   saltusi_rows_joints(sys, &at, &w->impact.rows);
   for (int j = 0; j < nj; j++) {
@@ -287,7 +373,8 @@ static saltus_status impact(work* w, const saltusi_step* s, int count) {
   for (int i = 0; i < count; i++) {
     saltus_contact_step* contact = reported(s, w->list.key[i], w->list.law[i], 0.0);
     int row = w->impact.first[i];
-    for (int r = row; r < w->impact.first[i + 1]; r++) {
+    const int tangents = sys->laws[w->list.law[i]].tangents;
+    for (int r = row; r < w->impact.first[i + 1] && r <= row + tangents; r++) {
       double u1 = saltusi_row_dot(&w->impact.rows, r, s->v1) + w->impact.rows.b[r];
       *(r == row ? &contact->u_after : &contact->slip_after[r - row - 1]) = u1;
       contact->impulse[r - row] += w->impact.P[r];
@@ -295,6 +382,7 @@ static saltus_status impact(work* w, const saltusi_step* s, int count) {
     double e = sys->laws[w->list.law[i]].e_N;
     double P = w->impact.P[row];
     double miss = fabs(fmin(contact->u_after + e * w->u0[row - nj], P * w->impact.diagonal[row]));
+    miss = w->impact.laws.any ? w->impact.laws.miss : miss;
     s->report->residual_velocity = fmax(s->report->residual_velocity, miss);
     s->report->residual_impulse = fmax(s->report->residual_impulse, miss / w->impact.diagonal[row]);
   }
@@ -540,7 +628,8 @@ static saltus_status take(work* w, const saltus_splitting_options* o, const salt
   memset(s->joint_impulses, 0, (size_t)d->nj * sizeof(double));
   memset(s->memory1, 0, (1 + (size_t)d->nc) * sizeof(double));
   s->memory1[0] = 1.0;
-  saltus_status status = contact_forces ? find_held(w, s) : SALTUS_OK;
+  const bool laws = w->impact.laws.any;
+  saltus_status status = contact_forces ? find_held(w, s) : laws ? open_laws(w, s) : SALTUS_OK;
   if (status == SALTUS_OK) {
     status = flow(w, s);
   }
@@ -548,8 +637,11 @@ static saltus_status take(work* w, const saltus_splitting_options* o, const salt
   if (status == SALTUS_OK) {
     status = find_impacts(w, s, &impacts);
   }
-  if (status == SALTUS_OK && impacts > 0) {
+  if (status == SALTUS_OK && w->impact.count > d->nj) {
     status = impact(w, s, impacts);
+  }
+  if (status == SALTUS_OK && laws) {
+    close_laws(w, s, impacts);
   }
   if (status == SALTUS_OK) {
     judge_impacts(w, s, impacts);
@@ -585,7 +677,7 @@ const saltusi_scheme_ops saltusi_splitting = {
             .smooth_order = 5,
             .embedded_order = 4,
             .strikes_at_end = true,
-            .treats = TREATS,
+            .treats = TREATS | SALTUS_TREATS_FRICTION_LAWS,
             .options = PLAIN_TABLE,
         },
     .work_size = sizeof(work),

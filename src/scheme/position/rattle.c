@@ -30,8 +30,9 @@ typedef struct work {
   saltusi_linear mass;
   double* gap;     /* [nc] at q_{k+1}, by key */
   double* floor;   /* [nc] min(g, 0) at q_k, by key */
-  double* impulse; /* [3 nc] P1, by key */
-  double* before;  /* [3 nc] U_k, by key */
+  int each;        /* rows of a contact at most */
+  double* impulse; /* [each x nc] P1, by key */
+  double* before;  /* [each x nc] U_k, by key */
   bool* impact;    /* [nc] by key */
 } work;
 
@@ -67,8 +68,9 @@ static void layout(void* work_, const void* options, const saltusi_eval* eval,
   saltusi_linear_layout(&w->mass, sys, arena);
   w->gap = SALTUS_PUSH(arena, double, sys->dims.nc);
   w->floor = SALTUS_PUSH(arena, double, sys->dims.nc);
-  w->impulse = SALTUS_PUSH2(arena, double, sys->dims.nc, 3);
-  w->before = SALTUS_PUSH2(arena, double, sys->dims.nc, 3);
+  w->each = w->first.op.laws.any ? SALTUS_CONE_ROWS : 3;
+  w->impulse = SALTUS_PUSH2(arena, double, sys->dims.nc, w->each);
+  w->before = SALTUS_PUSH2(arena, double, sys->dims.nc, w->each);
   w->impact = SALTUS_PUSH(arena, bool, sys->dims.nc);
 }
 
@@ -193,15 +195,15 @@ static bool strikes(const work* w, const saltusi_step* s, int i) {
 
 /* What the first half did, by key, and who takes part in the second. */
 static void hand_over(work* w, const saltusi_step* s) {
-  size_t bytes = 3 * (size_t)s->eval->sys.dims.nc * sizeof(double);
+  size_t bytes = (size_t)w->each * (size_t)s->eval->sys.dims.nc * sizeof(double);
   memset(w->impulse, 0, bytes);
   memset(w->second.forced, 0, (size_t)s->eval->sys.dims.nc * sizeof(bool));
   for (int i = 0; i < w->first.active; i++) {
     int key = w->first.steps[i].key;
     for (int r = w->first.op.first[i]; r < w->first.op.first[i + 1]; r++) {
       int k = r - w->first.op.first[i];
-      w->impulse[3 * key + k] = w->first.P[r];
-      w->before[3 * key + k] = w->first.u0[r];
+      w->impulse[w->each * key + k] = w->first.P[r];
+      w->before[w->each * key + k] = w->first.u0[r];
     }
     w->second.forced[key] = w->first.P[w->first.op.first[i]] > 0.0;
     w->impact[key] = strikes(w, s, i);
@@ -229,11 +231,16 @@ static saltus_status second_half(work* w, const saltusi_step* s) {
     }
     for (int r = node->op.first[i]; r < node->op.first[i + 1]; r++) {
       int k = r - node->op.first[i];
-      saltusi_row_add(&node->op.rows, r, -w->impulse[3 * key + k], free);
-      node->u0[r] = held ? w->before[3 * key + k] : node->u0[r];
+      saltusi_row_add(&node->op.rows, r, -w->impulse[w->each * key + k], free);
+      node->u0[r] = held ? w->before[w->each * key + k] : node->u0[r];
     }
     int normal = node->op.first[i];
     node->u0[normal] = fmin(node->u0[normal], 0.0);
+  }
+  for (int i = 0; i < node->op.laws.dry; i++) {
+    const int r = node->op.count - node->op.laws.dry + i;
+    const double P = w->first.P[w->first.op.count - w->first.op.laws.dry + i];
+    saltusi_row_add(&node->op.rows, r, -P, free);
   }
   saltusi_linear_solve(s->eval, &w->mass, free);
   saltusi_node_law(node, s, free, s->v0);
@@ -255,6 +262,7 @@ static saltus_status step(void* work_, const void* options, const saltusi_step* 
   const saltus_dims* d = &s->eval->sys.dims;
   size_t half = memory_count(options, &s->eval->sys) / 2;
   saltusi_warm_open(&w->first.op, s->memory0, s->h);
+  w->first.op.laws.span = 0.5 * s->h;
   saltusi_warm_open(&w->second.op, s->memory0 + half, s->h);
   saltus_status status = first_half(w, options, s);
   s->eval->work.newton_iterations += s->report->newton_iterations;
@@ -262,6 +270,7 @@ static saltus_status step(void* work_, const void* options, const saltusi_step* 
     return status;
   }
   hand_over(w, s);
+  w->second.op.laws.carried = w->first.P;
   saltusi_action_finish(&w->action, &w->first, s, s->q0, s->q1);
   status = second_half(w, s);
   if (status != SALTUS_OK) {
@@ -289,7 +298,7 @@ const saltusi_scheme_ops saltusi_rattle = {
             .order = 1,
             .smooth_order = 2,
             .strikes_at_end = true,
-            .treats = SALTUSI_TREATS_STEPWISE | SALTUS_TREATS_MAPS,
+            .treats = SALTUSI_TREATS_STEPWISE | SALTUS_TREATS_MAPS | SALTUS_TREATS_FRICTION_LAWS,
             .options = TABLE,
         },
     SALTUSI_STEPS_BY(work),

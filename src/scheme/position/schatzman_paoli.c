@@ -8,7 +8,8 @@
  *   step    M(q_k) (q_{k+1} - 2 q_k + q_{k-1}) - h^2 F(t_k, q_k + theta (q_{k+1} - q_k), v_k) = G P
  *           v_k = (q_{k+1} - q_{k-1}) / 2h
  *           0 <= g(y)  perp  P >= 0,      y = (q_{k+1} + e q_{k-1}) / (1 + e)
- *           friction on the velocity after it, G_T^T (q_{k+1} - q_k) / h + b + e_T U_T-
+ *           friction on the velocity after it, G_T^T (q_{k+1} - q_k) / h + b + e_T U_T-; with other laws than Coulomb's
+ *           forces of h^2 F, half of that for q_1
  *
  * Positions enter as ways from the middle one, X to q_{k+1} and B to q_{k-1} (docs/notation.md): q_{k+1} - 2 q_k + q_{k-1}
  * is X + B, v_k = (X - B) / 2h, and y is q_k advanced along (X + e B) / (1 + e). With maps q' = N(q) v these differences
@@ -72,10 +73,18 @@ static const saltus_field fields[] = {
 
 SALTUSI_DEFAULTS(saltus_schatzman_paoli_options, saltus_schatzman_paoli_options_default, fields)
 
+static size_t memory_laws(const saltus_dims* d) {
+  return MEMORY_Q + (size_t)d->nq + KEPT * (size_t)d->nc + (size_t)d->nj;
+}
+
+/* What friction laws remember. */
+static size_t laws_count(const saltus_system* sys) {
+  return saltusi_frictions_special(sys) ? saltusi_warm_count(SALTUS_WARM_START_NO, sys) : 0;
+}
+
 static size_t memory_count(const void* options, const saltus_system* sys) {
   (void)options;
-  const saltus_dims* d = &sys->dims;
-  return 1 + (size_t)d->nq + KEPT * (size_t)d->nc + (size_t)d->nj;
+  return memory_laws(&sys->dims) + laws_count(sys);
 }
 
 static void carry_memory(const void* options, const saltus_system* sys, saltusi_carry* carry) {
@@ -83,6 +92,9 @@ static void carry_memory(const void* options, const saltus_system* sys, saltusi_
   saltusi_carry_plain(carry, MEMORY_Q + (size_t)sys->dims.nq);
   saltusi_carry_each(carry, KEPT);
   saltusi_carry_plain(carry, (size_t)sys->dims.nj);
+  if (laws_count(sys) > 0) {
+    saltusi_warm_carry(SALTUS_WARM_START_NO, sys, carry);
+  }
 }
 
 static void layout(void* work_, const void* options, const saltusi_eval* eval,
@@ -92,7 +104,7 @@ static void layout(void* work_, const void* options, const saltusi_eval* eval,
   const saltus_schatzman_paoli_options* o = options;
   const saltus_dims* d = &sys->dims;
   saltusi_linear_layout(&w->linear, sys, arena);
-  saltusi_operator_layout(&w->op, eval, &(saltusi_demand){.friction = true}, arena);
+  saltusi_operator_layout(&w->op, eval, &(saltusi_demand){.friction = true, .laws = true}, arena);
   saltusi_warm_layout(&w->op, o->warm_start, sys);
   saltusi_contact_list_layout(&w->list, d, arena);
   w->y = SALTUS_PUSH(arena, double, d->nq);
@@ -134,12 +146,34 @@ static void admissible(work* w, const saltus_system* sys, const difference* d, d
   saltusi_advance(sys, d->middle, w->part, 1.0, w->y);
 }
 
+/* A contact with the laws of the system; what is apart in the middle has no bond. */
+static void take_law(work* w, const saltusi_step* s, const difference* d, int row, int count,
+                     int key) {
+  const saltus_system* sys = &s->eval->sys;
+  const int i = w->active_count;
+  const double* start = w->slip + 2 * (size_t)key;
+  const double u[3] = {0.0, start[0], start[1]};
+  const double gap = w->gap[key] - saltusi_row_dot(&w->op.rows, row, w->part);
+  const double near = 1e-12 * fmax(1.0, saltusi_max_abs(sys->dims.nq, d->middle)) +
+                      1e-6 * saltusi_row_size(&w->op.rows, row, w->part); /* gaps bend */
+  saltusi_warm_guess(&w->op, i, key, row, count);
+  saltusi_operator_take_law(&w->op, count, &sys->laws[s->contacts[i].law]);
+  saltusi_operator_slips(&w->op, i, u);
+  const int bits = (int)w->op.laws.state[SALTUSI_FRICTION_STATE * (size_t)i + 2];
+  w->op.laws.apart[i] = (bits & SALTUSI_LAW_BONDED) == 0 && gap > near;
+}
+
 /* Slip of the step: h (U_T + e_T U_T-) with U_T the velocity from the middle to x. U_T- is that from
  * before to the middle, or the one before the impact when that takes several steps. */
 static void look_at_slip(work* w, const saltusi_step* s, const difference* d, int row, int tangent,
                          int key) {
   const saltusi_row_block* rows = &w->op.rows;
   const double* kept = memory_contacts(w->before, &s->eval->sys.dims) + KEPT * (size_t)key;
+  const saltus_contact_law* law = &s->eval->sys.laws[s->contacts[w->active_count].law];
+  if (tangent >= law->tangents) { /* rolling or spin, which do not rebound */
+    w->op.rhs[row] = saltusi_row_dot(rows, row, w->way) + d->h * rows->b[row];
+    return;
+  }
   double* slip = &w->slip[2 * key + tangent];
   int nv = s->eval->sys.dims.nv;
   for (int k = 0; k < nv; k++) {
@@ -147,7 +181,6 @@ static void look_at_slip(work* w, const saltusi_step* s, const difference* d, in
   }
   bool goes_on = kept[KEPT_IMPACT] != 0.0 && !d->first;
   *slip = goes_on ? kept[KEPT_SLIP + tangent] : saltusi_row_dot(rows, row, w->v_mid) + rows->b[row];
-  const saltus_contact_law* law = &s->eval->sys.laws[s->contacts[w->active_count].law];
   w->op.rhs[row] = saltusi_row_dot(rows, row, w->way) + d->h * (rows->b[row] + law->e_T * *slip);
 }
 
@@ -181,7 +214,7 @@ static saltus_status look(work* w, const saltusi_step* s, const difference* d) {
         continue;
       }
       const saltus_contact_law* law = &sys->laws[w->list.law[i]];
-      int count = saltusi_friction_rows(law);
+      int count = saltusi_operator_rows(&w->op, law);
       int row = saltusi_operator_look(&w->op, sys, &at, key, count);
       w->gap[key] = w->list.gap[i];
       w->op.rhs[row] = (1.0 + e) * w->list.gap[i];
@@ -189,11 +222,25 @@ static saltus_status look(work* w, const saltusi_step* s, const difference* d) {
       for (int k = 1; k < count; k++) {
         look_at_slip(w, s, d, row + k, k - 1, key);
       }
-      saltusi_operator_take(&w->op, count, law->mu);
+      if (w->op.laws.any) {
+        take_law(w, s, d, row, count, key);
+      } else {
+        saltusi_operator_take(&w->op, count, law->mu);
+      }
       w->active[w->active_count++] = key;
     }
   }
   return SALTUS_OK;
+}
+
+/* Rows of dry friction: h U from the middle to x. */
+static void look_at_dry(work* w, const saltusi_step* s, const difference* d) {
+  const saltus_point at = saltusi_at(s->eval, d->t + d->h, d->middle, s->v0);
+  const saltusi_row_block* rows = &w->op.rows;
+  saltusi_operator_take_dry(&w->op, &s->eval->sys, &at);
+  for (int r = w->op.count - w->op.laws.dry; r < w->op.count; r++) {
+    w->op.rhs[r] = saltusi_row_dot(rows, r, w->way) + d->h * rows->b[r];
+  }
 }
 
 /* Joints hold at x; their forces act along the directions of the middle (SHAKE), which keeps order 2.
@@ -264,7 +311,12 @@ static saltus_status newton_step(work* w, const saltusi_step* s, const differenc
     look_at_joints(w, s, d);
     status = look(w, s, d);
   }
-  int rows = w->op.first[w->active_count];
+  if (status == SALTUS_OK && w->op.laws.any) {
+    look_at_dry(w, s, d);
+    w->op.laws.span = (d->first ? 0.5 : 1.0) * d->h * d->h;
+    w->op.laws.pace = d->h;
+  }
+  int rows = w->op.count;
   if (status != SALTUS_OK || rows == 0) {
     return status;
   }
@@ -272,15 +324,17 @@ static saltus_status newton_step(work* w, const saltusi_step* s, const differenc
     /* joints: g + G^T dx = 0; contacts: (1 + e) g(y) + G^T dx >= 0 */
     w->op.rhs[r] += saltusi_row_dot(&w->op.rows, r, w->change);
   }
-  bool pressed = nj > 0;
+  bool pressed = nj > 0 || w->op.laws.any;
   for (int i = 0; i < w->active_count; i++) {
     pressed = pressed || w->op.rhs[w->op.first[i]] < 0.0;
   }
-  memset(w->op.P, 0, (size_t)rows * sizeof(double));
+  if (!w->op.laws.any) {
+    memset(w->op.P, 0, (size_t)rows * sizeof(double));
+  }
   if (!pressed) {
     return SALTUS_OK;
   }
-  if (w->op.warm.each > 0) {
+  if (w->op.warm.each > 0 && !w->op.laws.any) {
     guess(w, &sys->dims);
   }
   saltusi_operator_form(&w->op, s->eval, &w->linear);
@@ -408,6 +462,20 @@ static saltus_status find_first(work* w, const saltus_schatzman_paoli_options* o
   return solve(w, &start, s, &d);
 }
 
+/* The row after the normal and the slips of contact i. */
+static int end_of_slips(const work* w, const saltusi_step* s, int i) {
+  const int slips = w->op.first[i] + 1 + s->eval->sys.laws[s->contacts[i].law].tangents;
+  return slips < w->op.first[i + 1] ? slips : w->op.first[i + 1];
+}
+
+/* Work of row r over the equation. */
+static double work_of_row(const work* w, const saltusi_step* s, int r) {
+  const saltusi_row_block* rows = &w->op.rows;
+  const double before = -saltusi_row_dot(rows, r, w->back) / s->h + rows->b[r];
+  const double after = saltusi_row_dot(rows, r, w->way) / s->h + rows->b[r];
+  return 0.5 * w->op.P[r] / s->h * (before + after);
+}
+
 /* Keeps P of each contact and joint for the next step; half: the first equation counts twice, since
  * it also turns the given velocity into that of a parabola. */
 static void remember(const work* w, const saltusi_step* s, double weight, double* memory) {
@@ -416,7 +484,7 @@ static void remember(const work* w, const saltusi_step* s, double weight, double
   memset(kept, 0, KEPT * (size_t)d->nc * sizeof(double));
   for (int i = 0; i < w->active_count; i++) {
     double* own = kept + KEPT * (size_t)w->active[i];
-    for (int r = w->op.first[i]; r < w->op.first[i + 1]; r++) {
+    for (int r = w->op.first[i]; r < end_of_slips(w, s, i); r++) {
       own[KEPT_P + r - w->op.first[i]] = weight * w->op.P[r];
     }
     own[KEPT_SLIP] = w->slip[2 * w->active[i]];
@@ -436,7 +504,7 @@ static bool contact_velocities(work* w, const saltusi_step* s, int i, bool impac
     w->v_mid[k] = -w->back[k] / s->h;
     w->change[k] = w->way[k] / s->h;
   }
-  for (int r = w->op.first[i]; r < w->op.first[i + 1]; r++) {
+  for (int r = w->op.first[i]; r < end_of_slips(w, s, i); r++) {
     int k = r - w->op.first[i];
     kept[KEPT_BEFORE + k] = saltusi_row_dot(&w->op.rows, r, w->v_mid) + w->op.rows.b[r];
     kept[KEPT_AFTER + k] = saltusi_row_dot(&w->op.rows, r, w->change) + w->op.rows.b[r];
@@ -512,11 +580,25 @@ static void report(work* w, const saltusi_step* s, double* before) {
     if (is[KEPT_IMPACT] != 0.0) {
       add_to_impact(was, is, s->h);
     }
+    for (int r = end_of_slips(w, s, i); r < w->op.first[i + 1]; r++) {
+      contact.twist_work += work_of_row(w, s, r);
+    }
     share(&contact, was, is, s->h);
     report_impact(&contact, was, is, s->h);
     s->contacts[kept++] = contact;
   }
+  for (int r = w->op.count - w->op.laws.dry; r < w->op.count; r++) {
+    s->report->dry_work += work_of_row(w, s, r);
+  }
   s->report->active = kept;
+}
+
+static void keep_laws(const work* w, const saltusi_step* s, double* memory) {
+  saltusi_warm_clear(&w->op, s->eval->sys.dims.nc, s->h, memory);
+  for (int i = 0; i < w->active_count; i++) {
+    const int first = w->op.first[i];
+    saltusi_warm_keep(&w->op, i, w->active[i], w->op.P + first, w->op.first[i + 1] - first, memory);
+  }
 }
 
 static saltus_status step(void* work_, const void* options, const saltusi_step* s) {
@@ -526,6 +608,10 @@ static saltus_status step(void* work_, const void* options, const saltusi_step* 
   const double* memory = s->memory0;
   double* q1 = s->q1;
   double* q2 = s->memory1 + MEMORY_Q;
+  const size_t laws = memory_laws(&s->eval->sys.dims);
+  if (w->op.laws.any) {
+    saltusi_warm_open(&w->op, memory + laws, s->h);
+  }
   memcpy(w->before, memory, memory_count(o, &s->eval->sys) * sizeof(double));
   if (memory[MEMORY_H] == 0.0) {
     saltus_status status = find_first(w, o, s, q1);
@@ -559,6 +645,9 @@ static saltus_status step(void* work_, const void* options, const saltusi_step* 
   s->memory1[MEMORY_H] = s->h;
   s->eval->work.newton_iterations += s->report->newton_iterations;
   remember(w, s, 1.0, s->memory1);
+  if (w->op.laws.any) {
+    keep_laws(w, s, s->memory1 + laws);
+  }
   report(w, s, w->before);
   return SALTUS_OK;
 }
@@ -572,7 +661,7 @@ const saltusi_scheme_ops saltusi_schatzman_paoli = {
             .order = 1,
             .smooth_order = 2,
             .strikes_at_end = true,
-            .treats = SALTUSI_TREATS_STEPWISE | SALTUS_TREATS_MAPS,
+            .treats = SALTUSI_TREATS_STEPWISE | SALTUS_TREATS_MAPS | SALTUS_TREATS_FRICTION_LAWS,
             .options = TABLE,
         },
     SALTUSI_STEPS_BY(work),

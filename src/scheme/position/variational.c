@@ -165,7 +165,10 @@ static saltus_status start(work* w, const saltus_variational_options* o, const s
   saltus_point at = saltusi_at(s->eval, s->t, s->q0, s->v0);
   saltusi_node_mass_times(&w->node, s, &at, s->v0, w->action.momentum);
   memcpy(w->u_before, s->v0, (size_t)s->eval->sys.dims.nv * sizeof(double));
-  return solve_node(w, o, s, s->t, s->q0);
+  w->node.op.laws.span = 0.5 * s->h; /* there is no half step before it */
+  const saltus_status status = solve_node(w, o, s, s->t, s->q0);
+  w->node.op.laws.span = s->h;
+  return status;
 }
 
 static saltus_contact_step* report_for(const saltusi_step* s, int key, int law) {
@@ -231,6 +234,9 @@ static saltus_status give_out(work* w, const saltusi_step* s, const double* rest
     for (int r = w->node.op.first[i]; r < w->node.op.first[i + 1]; r++) {
       saltusi_row_add(&op->rows, r, part * w->node.P[r], s->v1);
     }
+  }
+  for (int r = op->count - op->laws.dry; r < op->count; r++) {
+    saltusi_row_add(&op->rows, r, 0.5 * w->node.P[r], s->v1);
   }
   saltusi_linear_solve(s->eval, &w->mass, s->v1);
   if (d->nj == 0) {
@@ -312,7 +318,7 @@ const saltusi_scheme_ops saltusi_variational = {
             .order = 1,
             .smooth_order = 2,
             .strikes_at_end = true,
-            .treats = SALTUSI_TREATS_STEPWISE | SALTUS_TREATS_MAPS,
+            .treats = SALTUSI_TREATS_STEPWISE | SALTUS_TREATS_MAPS | SALTUS_TREATS_FRICTION_LAWS,
             .options = TABLE,
         },
     SALTUSI_STEPS_BY(work),
