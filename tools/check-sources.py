@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Checks what no compiler checks: sizes of files and functions, SPDX heads, that entries of layers assert, and
-that every file named in the documents exists. Limits as in CONTRIBUTING.md."""
+"""Checks what no compiler checks: sizes of files and functions, SPDX heads, that entries of layers assert, that
+every file named in the documents exists, that links and their anchors lead somewhere, and that comments cite pages and
+sections that are there. Limits as in CONTRIBUTING.md."""
 import pathlib
 import re
 import subprocess
@@ -104,14 +105,48 @@ def check_layers():
             fault(page, 1, f'has no line "{row}"')
 
 
+def headings_of(path, known={}):
+    """Titles of a page, without code blocks."""
+    if path not in known:
+        text = re.sub(r'^ *```.*?^ *```', '', path.read_text(), flags=re.S | re.M)
+        known[path] = re.findall(r'^#+ +(.*?) *$', text, re.M)
+    return known[path]
+
+
+def anchors_of(path, known={}):
+    """Anchors of a page as GitHub and pandoc make them from its titles."""
+    if path not in known:
+        seen = {}
+        for title in headings_of(path):
+            title = re.sub(r'\[([^]]*)\]\([^)]*\)', r'\1', title)
+            name = re.sub(r'[^\w\- ]', '', title.lower()).replace(' ', '-')
+            seen[name] = seen.get(name, -1) + 1
+            if seen[name]:
+                seen[f'{name}-{seen[name]}'] = 0
+        known[path] = set(seen)
+    return known[path]
+
+
+def check_links(path):
+    text = re.sub(r'^ *```.*?^ *```', lambda m: '\n' * m.group(0).count('\n'), path.read_text(), flags=re.S | re.M)
+    for number, line in enumerate(text.splitlines(), 1):
+        for target in re.findall(r'\]\(([^)\s]+)\)', re.sub(r'`[^`]*`', '', line)):
+            if re.match(r'[a-z]+:', target):
+                continue
+            name, _, anchor = target.partition('#')
+            page = (path.parent / name).resolve() if name else path
+            if not page.exists():
+                fault(path, number, f'links to {target}, which does not exist')
+            elif anchor and page.suffix == '.md' and anchor not in anchors_of(page):
+                fault(path, number, f'links to {target}, which has no such heading')
+
+
 def check_document(path):
+    check_links(path)
     for number, line in enumerate(path.read_text().splitlines(), 1):
         for name in re.findall(r'`((?:src|cli|tests|tools|scenes|studies|bench|docs|examples|include|cmake|data)/[\w./-]+)`', line):
             if not (ROOT / name).exists():
                 fault(path, number, f'names {name}, which does not exist')
-        for name in re.findall(r'\]\(([\w./-]+\.(?:md|svg|yaml|c))\)', line):
-            if not (path.parent / name).exists():
-                fault(path, number, f'links to {name}, which does not exist')
 
 
 for source in tracked('*.c') + tracked('*.h'):

@@ -4,7 +4,7 @@
  * time_dg.h - options of the time-discontinuous Galerkin schemes dg-minus and dg-plus.
  *
  * Velocities are polynomials of a degree inside a step and jump at its end; forces, contact forces
- * included, are sampled at the Clenshaw-Curtis nodes. docs/schemes/dg-minus.md has the algorithm.
+ * included, are sampled at the Clenshaw-Curtis nodes. docs/schemes/time-dg.md has the algorithm.
  */
 #ifndef SALTUS_TIME_DG_H
 #define SALTUS_TIME_DG_H

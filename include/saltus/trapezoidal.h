@@ -3,7 +3,7 @@
  *
  * trapezoidal.h - options of trapezoidal-implicit-mean and trapezoidal-implicit-end, the linearly
  * implicit trapezoidal method with joints, polyhedral friction, Poisson impacts and event detection
- * (Potra, Anitescu, Gavrea and Trinkle 2006). docs/schemes/trapezoidal-implicit-mean.md has the
+ * (Potra, Anitescu, Gavrea and Trinkle 2006). docs/schemes/trapezoidal.md has the
  * algorithm.
  */
 #ifndef SALTUS_TRAPEZOIDAL_H
