@@ -37,8 +37,8 @@ static const double stiff_least = 1.0;
 static const double stiff_most = 1e6;
 static const double stiff_more = 3.0;
 static const double stiff_less = 0.5;
-static const double stiff_failed = 1.0 / 3.0;
-/* Inner steps: at most so many, those that are easy and hard; outer steps with fixed radii, first and after a failure. */
+static const double stiff_failed = 0.1;
+/* Inner steps: at most so many, those that are easy and hard; outer steps with fixed radii at the start. */
 /* Sweeps after each outer step, which settle the contacts that hardly carry anything. */
 enum { BETWEEN = 10 };
 enum { INNER = 15, EASY = 3, HARD = 6, FROZEN = 2, HALVINGS = 12 };
@@ -223,9 +223,7 @@ saltusi_stage saltusi_body_proximal(saltusi_newton_work* work, saltusi_sweep_wor
     const int steps = solve_inner(&s, lu, &left);
     count += steps > 0 ? steps : 1;
     s.stiff = next_stiffness(s.stiff, steps, left);
-    if (left > failed_part && !s.frozen) {
-      frozen = FROZEN; /* and r stays */
-    } else {
+    if (!(left > failed_part) || s.frozen) {
       memcpy(r, work->next, bytes);
     }
     double residual = saltusi_friction_case_residual(in, r, work->u).normalised;

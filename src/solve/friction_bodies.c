@@ -14,23 +14,21 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stdint.h>
 #include <string.h>
 
 /* Multiply-adds of a visit, with its one-contact solution: 60 ns beside factors of 0.5 ns. */
 static const double visit_cost = 120.0;
 /* Sweeps before anything else, and in steps of Newton's method before each of the other stages; at most so many. */
-enum { FIRST = 40, LAST = 1000, MOST = 4000 };
+enum { FIRST = 40, MOST = 4000 };
 static const double before_newton = 3.0;
 static const double sweeps_again = 3.0;
-static const double at_last = 40.0;
 /* Steps of Newton's method, and those that have to gain something. */
 enum { STEPS = 20, TRIAL = 4 };
 /* and after the interior point, which has to come near enough by itself */
 enum { FEW_STEPS = 8 };
-/* The interior point: its iterations, those that have to come near, and its start (friction_auto.c). */
-enum { INTERIOR = 60, INTERIOR_TRIAL = 30, INTERIOR_NEAR = 25 };
-static const double interior_start[] = {100.0, 10.0, 1000.0};
-enum { STARTS = sizeof interior_start / sizeof interior_start[0] };
+/* The interior point: its iterations. */
+enum { INTERIOR = 25 };
 /* Where sweeps start again, in parts of the best impulses so far, and how far inside the cones the interior point
  * starts from where they end. Measured on 60 hard problems of 125 spheres: three quarters are solved at once, with 9
  * to 20 iterations, and what one start misses another solves. */
@@ -42,6 +40,12 @@ static const again starts[] = {{1.0, 0.3}, {0.0, 1.0}, {2.0, 0.3},
 enum { AGAIN = sizeof starts / sizeof starts[0] };
 /* The augmented Lagrangian: its factorisations, and those that have to gain something. */
 enum { PROXIMAL = 60, PROXIMAL_TRIAL = 30 };
+/* Where it comes in last, and after which start. */
+enum { PROXIMAL_LONG = 150, PROXIMAL_AFTER = 1 };
+/* Problems nearby: how many, how near in parts of |q|, and starts that are tried on them. */
+enum { DETOURS = 40, FEW_STARTS = 2 };
+static const double perturbed[] = {1e-3, 1e-4, 1e-2, 1e-5};
+enum { PERTURBED = sizeof perturbed / sizeof perturbed[0] };
 /* Contacts a body from which on it is worth while: balls in piles have less than three, boxes four and more. */
 static const double hyperstatic = 3.0;
 static const double interior_tol = 1e-8;
@@ -69,11 +73,10 @@ static bool newton(saltusi_friction_run* run, int steps) {
   return saltusi_run_note(run, "body-newton", stage);
 }
 
-/* The augmented Lagrangian from the best point. */
-static bool proximal(saltusi_friction_run* run) {
+/* The augmented Lagrangian from the best point; trial: steps that have to gain something, 0: none. */
+static bool proximal(saltusi_friction_run* run, int steps, int trial) {
   saltusi_friction_work* work = run->work;
-  const saltusi_newton_settings settings = {
-      .iterations = PROXIMAL, .tol = run->tol, .trial = PROXIMAL_TRIAL};
+  const saltusi_newton_settings settings = {.iterations = steps, .tol = run->tol, .trial = trial};
   saltusi_run_from_best(run);
   saltusi_stage stage = saltusi_body_proximal(&work->newton, &work->sweep, &work->lu, &work->given,
                                               &settings, work->point);
@@ -81,16 +84,15 @@ static bool proximal(saltusi_friction_run* run) {
   return saltusi_run_note(run, "body-proximal", stage);
 }
 
-/* The interior point and then Newton's method; most > 0: so many iterations at most, from work->point. */
-static bool interior(saltusi_friction_run* run, double start, int most) {
-  const saltusi_interior_settings settings = {.iterations = most > 0 ? most : INTERIOR,
+/* The interior point from work->point, moved so far into the cones, and then Newton's method. */
+static bool interior(saltusi_friction_run* run, double inside) {
+  const saltusi_interior_settings settings = {.iterations = INTERIOR,
                                               .tol = fmax(run->tol, interior_tol),
-                                              .start_z = start,
-                                              .start_y = start,
-                                              .from = most > 0 ? run->work->point : NULL,
-                                              .no_pivoting = true,
-                                              .trial = INTERIOR_TRIAL};
-  return saltusi_run_interior(run, &settings) || newton(run, most > 0 ? FEW_STEPS : STEPS);
+                                              .start_z = inside,
+                                              .start_y = inside,
+                                              .from = run->work->point,
+                                              .no_pivoting = true};
+  return saltusi_run_interior(run, &settings) || newton(run, FEW_STEPS);
 }
 
 /* Sweeps, Newton's method and the interior point from a part of the best impulses. */
@@ -109,7 +111,49 @@ static bool once_more(saltusi_friction_run* run, const again* start, double swee
       return true;
     }
   }
-  return interior(run, start->inside, INTERIOR_NEAR);
+  return interior(run, start->inside);
+}
+
+/* What sweeps have left, to the stages that factor: first those that end soon. */
+static bool factor_stages(saltusi_friction_run* run, double each, int most) {
+  saltusi_run_from_best(run);
+  if (newton(run, STEPS)) {
+    return true;
+  }
+  for (int k = 0; k < most; k++) {
+    if (once_more(run, starts + k, sweeps_again * each) ||
+        (k == PROXIMAL_AFTER && proximal(run, PROXIMAL_LONG, 0))) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* q plus so much of its mean size, at random: the same numbers in every run. */
+static void perturb(const saltusi_friction_work* work, const double* q, int round, double* to) {
+  const int rows = work->pattern.rows;
+  const double size = perturbed[round % PERTURBED] * work->given.velocity_unit / sqrt((double)rows);
+  uint64_t state = (uint64_t)round + 1;
+  for (int a = 0; a < rows; a++) {
+    state = state * 6364136223846793005ULL + 1442695040888963407ULL; /* Knuth's MMIX */
+    to[a] = q[a] + size * (2.0 * ldexp((double)(state >> 11), -53) - 1.0);
+  }
+}
+
+/* The problem by way of another one nearby. Where friction makes solutions that sweeps and the augmented Lagrangian leave
+ * again, and the path of the interior point turns back, each problem is as good as drawn anew: of a few one is solved,
+ * and from its solution mostly the given one. */
+static bool detour(saltusi_friction_run* run, double each, int round) {
+  saltusi_friction_work* work = run->work;
+  const double* q = work->given.q;
+  double* nearby = work->candidate[0].r;
+  perturb(work, q, round, nearby);
+  work->given.q = nearby;
+  run->best = saltusi_friction_case_residual(&work->given, work->best, work->sweep.u).normalised;
+  (void)factor_stages(run, each, FEW_STARTS);
+  work->given.q = q;
+  run->best = saltusi_friction_case_residual(&work->given, work->best, work->sweep.u).normalised;
+  return sweep(run, sweeps_again * each) || factor_stages(run, each, FEW_STARTS);
 }
 
 bool saltusi_run_bodies(saltusi_friction_run* run) {
@@ -126,20 +170,11 @@ bool saltusi_run_bodies(saltusi_friction_run* run) {
     return true;
   }
   bool redundant = work->pattern.units > hyperstatic * work->given.bodies->bodies;
-  if (redundant && proximal(run)) {
+  if ((redundant && proximal(run, PROXIMAL, PROXIMAL_TRIAL)) || factor_stages(run, each, AGAIN)) {
     return true;
   }
-  saltusi_run_from_best(run);
-  if (newton(run, STEPS)) {
-    return true;
-  }
-  for (int k = 0; k < AGAIN; k++) {
-    if (once_more(run, starts + k, sweeps_again * each)) {
-      return true;
-    }
-  }
-  for (int k = 0; k < STARTS; k++) {
-    if (interior(run, interior_start[k], 0) || sweep(run, at_last * each + LAST)) {
+  for (int k = 0; k < DETOURS; k++) {
+    if (detour(run, each, k)) {
       return true;
     }
   }
