@@ -1,6 +1,6 @@
 # Two commands do everything on a fresh Debian machine: make demo, make test.
 
-.PHONY: all demo test test-long studies bench bench-compare wasm format clean deps fuzz
+.PHONY: all demo test test-long studies bench bench-compare wasm python format clean deps fuzz
 
 all: deps
 	@cmake --preset release > build.log 2>&1 || { cat build.log; rm -f build.log; exit 1; }
@@ -37,6 +37,11 @@ fuzz: deps
 # The core for browsers and node; installs emscripten when it is missing (0.5 GB).
 wasm: deps
 	@tools/wasm --install
+
+# The Python package: build/python/bin/python imports saltus, and its tests run there.
+python: all
+	@tools/install-packages python
+	@tools/python
 
 format:
 	@git ls-files '*.c' '*.h' | xargs clang-format -i

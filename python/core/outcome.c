@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * outcome.c - what came out of a run: its numbers as dicts, its file, its snapshot, its certificate.
+ */
+#include "core.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The run of data that have one; NULL with an exception. */
+static saltus_run* run_of(PyObject* object) {
+  saltus_run* run = ((core_data*)object)->run;
+  if (run == NULL) {
+    PyErr_SetString(PyExc_ValueError, "these are data of a file, there is no run");
+  }
+  return run;
+}
+
+static PyObject* energies(const saltus_energy* e) {
+  return Py_BuildValue("{s:d,s:d,s:d,s:d,s:d,s:d,s:d}", "change", e->change, "external",
+                       e->external, "drive", e->drive, "friction", e->friction, "impact", e->impact,
+                       "remainder", e->remainder, "created", e->created);
+}
+
+static PyObject* event_counts(const saltus_run_result* r) {
+  PyObject* counts = PyDict_New();
+  for (int k = 0; counts != NULL && k < SALTUS_EVENT_KINDS; k++) {
+    if (core_put(counts, saltus_event_kind_name((saltus_event_kind)k),
+                 PyLong_FromLongLong(r->events[k].count)) != 0) {
+      Py_CLEAR(counts);
+    }
+  }
+  return counts;
+}
+
+static PyObject* limits_of(const saltus_tally* tally) {
+  PyObject* limits = PyDict_New();
+  for (int k = 0; limits != NULL && tally != NULL && k < SALTUS_LIMITS; k++) {
+    if (tally->limits[k] > 0 && core_put(limits, saltus_step_limit_name((saltus_step_limit)k),
+                                         PyLong_FromLongLong(tally->limits[k])) != 0) {
+      Py_CLEAR(limits);
+    }
+  }
+  return limits;
+}
+
+static PyObject* methods_of(const saltus_tally* tally) {
+  PyObject* methods = PyDict_New();
+  for (int k = 0; methods != NULL && tally != NULL && k < SALTUS_METHODS_MAX; k++) {
+    if (tally->methods[k] != NULL &&
+        core_put(methods, tally->methods[k], PyLong_FromLongLong(tally->method_steps[k])) != 0) {
+      Py_CLEAR(methods);
+    }
+  }
+  return methods;
+}
+
+static PyObject* accuracy_of(const saltus_run_accuracy* a) {
+  if (!a->known) {
+    Py_RETURN_NONE;
+  }
+  return Py_BuildValue("{s:d,s:d,s:d,s:d,s:d,s:d,s:i,s:L}", "rtol", a->rtol, "atol", a->atol,
+                       "part", a->part, "error", a->error, "t", a->t, "amplification",
+                       a->amplification, "runs", a->trials, "steps", a->steps);
+}
+
+PyObject* core_data_stats(PyObject* object, PyObject* unused) {
+  (void)unused;
+  const saltus_run* run = run_of(object);
+  if (run == NULL) {
+    return NULL;
+  }
+  const saltus_run_result* r = saltus_run_outcome(run);
+  const saltus_work* w = &r->work;
+  PyObject* stats = Py_BuildValue(
+      "{s:s,s:d,s:L,s:d,s:L,s:L,s:d,s:d,s:d,s:d,s:d,s:d,s:d,s:L,s:d,s:L,s:L,s:L,s:L,s:L}", "status",
+      r->reason, "t", r->t, "steps", r->steps, "cpu", r->cpu, "frames", r->frames, "rejections",
+      r->tally != NULL && r->tally->rejections > 0 ? r->tally->rejections : r->rejections,
+      "energy_start", r->energy_start, "energy_end", r->energy_end, "penetration", r->penetration,
+      "residual_velocity", r->residual_velocity, "residual_impulse", r->residual_impulse,
+      "joint_drift", r->joint_drift, "projection", r->projection, "energy_creations", r->creations,
+      "impact_loss", r->impact_loss, "force_evaluations", w->force_evaluations, "contact_solves",
+      w->contact_solves, "newton_iterations", w->newton_iterations, "factorizations",
+      w->factorizations, "contact_iterations", w->contact_iterations);
+  bool good = stats != NULL && core_put(stats, "ledger", energies(&r->ledger)) == 0 &&
+              core_put(stats, "events", event_counts(r)) == 0 &&
+              core_put(stats, "limits", limits_of(r->tally)) == 0 &&
+              core_put(stats, "methods", methods_of(r->tally)) == 0 &&
+              core_put(stats, "accuracy", accuracy_of(&r->accuracy)) == 0;
+  if (!good) {
+    Py_XDECREF(stats);
+    return NULL;
+  }
+  return stats;
+}
+
+PyObject* core_data_settings(PyObject* object, PyObject* unused) {
+  (void)unused;
+  const saltus_run* run = run_of(object);
+  if (run == NULL) {
+    return NULL;
+  }
+  const saltus_run_settings* s = saltus_run_about(run);
+  return Py_BuildValue(
+      "{s:s,s:s,s:z,s:d,s:d,s:d,s:d,s:d,s:L,s:L,s:d,s:N,s:N,s:N}", "scheme", s->scheme->name,
+      "options", s->options_text, "control", s->control, "rtol", s->rtol, "atol", s->atol, "start",
+      s->start, "until", s->until, "h", s->h, "steps", s->steps, "record_every", s->record_every,
+      "record_dt", s->record_dt, "chooses_step", PyBool_FromLong(s->scheme->chooses_step), "dense",
+      PyBool_FromLong(s->scheme->dense), "global", PyBool_FromLong(s->global));
+}
+
+/* How well the motion is known, as the program writes it. */
+static const char* accuracy_text(const saltus_run_accuracy* a, char* text, size_t bytes) {
+  text[0] = '\0';
+  if (a->known) {
+    PyOS_snprintf(text, bytes,
+                  "error=%.3g of rtol=%g atol=%g, part=%.3g amplification=%.3g runs=%d", a->error,
+                  a->rtol, a->atol, a->part, a->amplification, a->trials);
+  }
+  return text;
+}
+
+/* Frames and events once more, to the recorder of a file. */
+static saltus_status replay(const saltus_recording_data* d, saltus_recorder to) {
+  size_t most = (size_t)core_track_contacts(d);
+  saltus_contact_frame* contacts = calloc(most + 1, sizeof *contacts);
+  saltus_status status = contacts != NULL ? SALTUS_OK : SALTUS_ERR_MEMORY;
+  for (long long i = 0; i < d->count && status == SALTUS_OK; i++) {
+    saltus_frame frame;
+    core_track_frame(d, i, contacts, &frame);
+    status = to.frame(to.user, &frame);
+  }
+  for (long long i = 0; i < d->event_count && status == SALTUS_OK; i++) {
+    status = to.event(to.user, &d->events[i]);
+  }
+  free(contacts);
+  return status;
+}
+
+static saltus_status write_file(const core_data* self, const saltus_recording_def* def) {
+  const saltus_run_result* result = saltus_run_outcome(self->run);
+  saltus_recording* recording;
+  saltus_status status = saltus_recording_create(def, &recording);
+  if (status != SALTUS_OK) {
+    return status;
+  }
+  status = replay(self->data, saltus_recording_recorder(recording));
+  const saltus_recording_summary summary = {.failure =
+                                                result->status == SALTUS_OK ? NULL : result->reason,
+                                            .steps = result->steps,
+                                            .cpu_seconds = NAN};
+  saltus_status closed = saltus_recording_close(recording, &summary);
+  saltus_recording_destroy(recording);
+  return status == SALTUS_OK ? closed : status;
+}
+
+PyObject* core_data_save(PyObject* object, PyObject* args) {
+  const core_state* state = PyType_GetModuleState(Py_TYPE(object));
+  core_data* self = (core_data*)object;
+  const char *path, *name, *text;
+  int force;
+  char accuracy[256];
+  if (!PyArg_ParseTuple(args, "sssp", &path, &name, &text, &force) || run_of(object) == NULL) {
+    return NULL;
+  }
+  if (!self->track->contacts) {
+    PyErr_SetString(PyExc_ValueError, "the contacts were not kept (contacts=False)");
+    return NULL;
+  }
+  const saltus_run_settings* settings = saltus_run_about(self->run);
+  core_messages messages;
+  saltus_recording_def def = saltus_recording_def_default();
+  def.path = path;
+  def.system = self->scene->view.system;
+  def.joint_names = self->scene->view.joint_names;
+  def.observables = self->scene->view.observables;
+  def.name = name;
+  def.scheme = settings->scheme->name;
+  def.options = settings->options_text;
+  def.accuracy = accuracy_text(&saltus_run_outcome(self->run)->accuracy, accuracy, sizeof accuracy);
+  def.scene = text;
+  def.force = force != 0;
+  def.log = core_messages_log(&messages);
+  PyThreadState* released = PyEval_SaveThread();
+  saltus_status status = write_file(self, &def);
+  PyEval_RestoreThread(released);
+  if (status != SALTUS_OK) {
+    return core_raise(state, status, &messages);
+  }
+  int warned = core_warn(state, &messages);
+  core_messages_free(&messages);
+  if (warned != 0) {
+    return NULL;
+  }
+  Py_RETURN_NONE;
+}
+
+PyObject* core_data_snapshot(PyObject* object, PyObject* args) {
+  const saltus_run* run = run_of(object);
+  const char *target, *text;
+  if (run == NULL || !PyArg_ParseTuple(args, "ss", &target, &text)) {
+    return NULL;
+  }
+  size_t bytes = saltus_run_snapshot_save(run, target, text, NULL);
+  PyObject* snapshot = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)bytes);
+  if (snapshot != NULL) {
+    saltus_run_snapshot_save(run, target, text, PyBytes_AsString(snapshot));
+  }
+  return snapshot;
+}
+
+PyObject* core_snapshot_scene(PyObject* module, PyObject* object) {
+  char* bytes;
+  Py_ssize_t size;
+  core_messages messages;
+  saltus_run_snapshot* snapshot;
+  if (PyBytes_AsStringAndSize(object, &bytes, &size) != 0) {
+    return NULL;
+  }
+  saltus_status status = saltus_run_snapshot_create("snapshot", bytes, (size_t)size,
+                                                    core_messages_log(&messages), NULL, &snapshot);
+  if (status != SALTUS_OK) {
+    return core_raise(core_state_of(module), status, &messages);
+  }
+  core_messages_free(&messages);
+  PyObject* text = core_text(snapshot->scene);
+  saltus_run_snapshot_destroy(snapshot);
+  return text;
+}
+
+static PyObject* item_object(const saltus_verify_result* r) {
+  return Py_BuildValue("{s:s,s:s,s:s,s:N,s:L,s:L,s:L,s:d,s:d,s:d}", "name", r->name, "says", r->doc,
+                       "unit", r->unit, "passed", PyBool_FromLong(r->passed), "checked", r->checked,
+                       "skipped", r->skipped, "failures", r->failures, "value", r->value, "limit",
+                       r->limit, "t", r->t);
+}
+
+static PyObject* certificate_object(const saltus_certificate* c) {
+  PyObject* items = PyTuple_New(SALTUS_VERIFY_ITEMS);
+  for (int i = 0; items != NULL && i < SALTUS_VERIFY_ITEMS; i++) {
+    PyObject* item = item_object(&c->items[i]);
+    if (item == NULL || PyTuple_SetItem(items, i, item) != 0) {
+      Py_CLEAR(items);
+    }
+  }
+  if (items == NULL) {
+    return NULL;
+  }
+  return Py_BuildValue("{s:N,s:N,s:d,s:d,s:d,s:s,s:N}", "passed", PyBool_FromLong(c->passed),
+                       "complete", PyBool_FromLong(c->complete), "span", c->span, "followed",
+                       c->followed, "balanced", c->balanced, "unfollowed", c->unfollowed, "items",
+                       items);
+}
+
+/* As the program defines it. */
+static saltus_verify_def define(const saltus_scene_view* view, const saltus_recording_data* data) {
+  saltus_verify_def def = saltus_verify_def_default();
+  def.system = view->system;
+  def.data = data;
+  def.q0 = view->q0;
+  def.v0 = view->v0;
+  def.start = view->start;
+  def.start_tolerance = view->start_tolerance;
+  def.switching = view->observables != NULL ? view->observables->switching : NULL;
+  def.atol_q = view->atol_q;
+  def.atol_v = view->atol_v;
+  def.rtol = saltus_verify_tolerance(data->options, "rtol");
+  def.atol = saltus_verify_tolerance(data->options, "atol");
+  def.by_differences = strcmp(data->scheme, "schatzman-paoli") == 0;
+  double pairs = saltus_verify_tolerance(data->options, "direction_pairs");
+  def.cone_angle = pairs > 0.0 ? 0.5 * acos(-1.0) / pairs : 0.0;
+  return def;
+}
+
+/* verify(data, scene, own): own false: the start of the scene is not that of the run. */
+PyObject* core_verify(PyObject* module, PyObject* args) {
+  const core_state* state = core_state_of(module);
+  PyObject *data_object, *scene_object;
+  int own_start;
+  if (!PyArg_ParseTuple(args, "O!O!p", (PyObject*)state->data_type, &data_object,
+                        (PyObject*)state->scene_type, &scene_object, &own_start)) {
+    return NULL;
+  }
+  const core_data* data = (core_data*)data_object;
+  core_scene* scene = (core_scene*)scene_object;
+  if (data->track != NULL && !data->track->contacts) {
+    PyErr_SetString(PyExc_ValueError, "the contacts were not kept (contacts=False)");
+    return NULL;
+  }
+  core_messages messages;
+  saltus_verify_def def = define(&scene->view, data->data);
+  def.q0 = own_start ? def.q0 : NULL;
+  def.v0 = own_start ? def.v0 : NULL;
+  def.log = core_messages_log(&messages);
+  saltus_certificate certificate;
+  PyThreadState* released = PyEval_SaveThread();
+  saltus_status status = saltus_verify(&def, &certificate);
+  PyEval_RestoreThread(released);
+  if (core_functions_raised(scene) != 0) {
+    core_messages_free(&messages);
+    return NULL;
+  }
+  if (status != SALTUS_OK) {
+    return core_raise(state, status, &messages);
+  }
+  core_messages_free(&messages);
+  return certificate_object(&certificate);
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * track.h - the frames and events of a run in memory, in the arrays of a recording: what is computed and what
+ * is read from a file look the same afterwards. No Python here.
+ */
+#ifndef SALTUS_PYTHON_TRACK_H
+#define SALTUS_PYTHON_TRACK_H
+
+#include "saltus/recording.h"
+#include "saltus/scene.h"
+
+typedef enum core_per {
+  CORE_PER_FRAME,
+  CORE_PER_Q,
+  CORE_PER_V,
+  CORE_PER_CONTACT,
+  CORE_PER_JOINT,
+  CORE_PER_OUTPUT,
+  CORE_PER_START, /* one more than frames, of a changing set */
+  CORE_PER_ROW    /* of the table of contacts of a changing set */
+} core_per;
+
+/* One array of saltus_recording_data. */
+typedef struct core_series {
+  const char* name;
+  size_t member;
+  core_per per;
+  int components;
+  char format; /* 'd', 'q' (long long) or 'Q' (uint64_t); all 8 bytes */
+} core_series;
+
+extern const core_series core_series_list[];
+extern const int core_series_count;
+
+/* Items of one frame or row. */
+size_t core_series_width(const core_series* series, const saltus_recording_data* data);
+void* core_series_get(const core_series* series, const saltus_recording_data* data);
+
+typedef struct core_track {
+  saltus_recording_data data; /* q_labels and the like are those of the system, or NULL */
+  long long room, event_room, row_room;
+  bool contacts; /* whether contacts are kept */
+} core_track;
+
+/* Empty, for runs of this scene; NULL: no memory. */
+core_track* core_track_create(const saltus_scene_view* scene, bool contacts);
+void core_track_destroy(core_track* track);
+saltus_recorder core_track_recorder(core_track* track);
+
+/* Frame i as a recorder would get it, with room for its contacts. */
+
+void core_track_frame(const saltus_recording_data* data, long long i,
+                      saltus_contact_frame* contacts, saltus_frame* frame);
+/* Most contacts of a frame. */
+long long core_track_contacts(const saltus_recording_data* data);
+
+#endif

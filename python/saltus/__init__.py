@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The Saltus developers
+"""Saltus: mechanical systems whose velocities jump, from Python.
+
+>>> import saltus
+>>> sol = saltus.solve("scenes/ball.yaml", 5.0, tol=1e-8, scheme="adaptive")
+>>> round(float(sol["q"][-1]), 6), sol.stats["events"]["accumulation"]
+(0.0, 1)
+"""
+from __future__ import annotations
+
+from . import _core
+from ._errors import Error, FileError, InputError, Interrupted, SaltusWarning, SolveError
+from .model import Model
+from .solution import Certificate, Contacts, Ledger, Solution, State
+from .solver import load, resume, schemes, solve
+
+__version__: str = _core.version
+
+__all__ = [
+    "Certificate", "Contacts", "Error", "FileError", "InputError", "Interrupted", "Ledger", "Model",
+    "SaltusWarning", "Solution", "SolveError", "State", "load", "resume", "schemes", "solve",
+]

@@ -1,0 +1,302 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The Saltus developers
+"""Models: scenes from files and texts."""
+from __future__ import annotations
+
+import os
+import threading
+from typing import Any, Iterable, Mapping, Optional, Union
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _core
+from .arguments import as_pairs, as_path
+from .document import observers, with_entries
+
+Array = npt.NDArray[np.float64]
+Value = Union[float, int, str]
+
+
+class Model:
+    """A mechanical system: a scene file, a scene as text, or what is built here piece by piece.
+
+    A text with line ends is a scene, any other one the path of a file. `parameters` replaces values of the
+    scene, as numbers or formulas. The scene is read when something is asked of it, and what is wrong with it
+    raises `InputError` with file, line and column.
+
+    >>> import saltus
+    >>> ball = saltus.Model("scenes/ball.yaml")
+    >>> ball.nq, ball.coordinates, ball.contacts
+    (1, ('q',), ('floor',))
+    >>> print(ball.name)
+    bouncing ball
+    """
+
+    def __init__(self, source: Union[str, os.PathLike[str], None] = None, *,
+                 parameters: Optional[Mapping[str, Value]] = None, separate: bool = False) -> None:
+        self._path: Optional[str] = None
+        self._text: Optional[str] = None
+        if isinstance(source, str) and "\n" in source:
+            self._text = source
+        elif source is not None:
+            self._path = as_path(source)
+        else:
+            self._text = "saltus: 1\n"
+        self._pairs = as_pairs(parameters, "parameters")
+        self._separate = bool(separate)
+        self._lock = threading.Lock()
+        self._made: Optional[_core.Scene] = None
+        self._facts: Optional[dict[str, Any]] = None
+        self._variants: dict[tuple[tuple[str, str], ...], Model] = {}
+
+    @classmethod
+    def from_text(cls, text: str, *, parameters: Optional[Mapping[str, Value]] = None,
+                  path: Union[str, os.PathLike[str], None] = None, separate: bool = False) -> Model:
+        """A scene as text; `path` names it in messages, and files that it names lie beside it.
+
+        >>> import saltus
+        >>> saltus.Model.from_text("saltus: 1\\ncoordinates: {y: 1}\\nkinetic: y'^2/2").nv
+        1
+        """
+        if not isinstance(text, str):
+            raise TypeError(f"the text of a scene is a str, not {type(text).__name__}")
+        model = cls(None, parameters=parameters, separate=separate)
+        model._text = text
+        model._path = as_path(path) if path is not None else None
+        return model
+
+    def with_parameters(self, parameters: Optional[Mapping[str, Value]] = None, **more: Value) -> Model:
+        """The same model with other values of parameters.
+
+        >>> import saltus
+        >>> pendulum = saltus.Model("scenes/spring-pendulum.yaml")
+        >>> stiff = pendulum.with_parameters(k=200)
+        >>> stiff.parameters
+        {'k': '200'}
+        """
+        pairs = dict(self._pairs)
+        pairs.update(as_pairs(parameters, "parameters"))
+        pairs.update(as_pairs(more, "parameters"))
+        key = tuple(pairs.items())
+        if key == self._pairs:
+            return self
+        found = self._variants.get(key)
+        if found is None:
+            found = Model.__new__(type(self))
+            found._copy_from(self, key)
+            if len(self._variants) >= 16:
+                self._variants.pop(next(iter(self._variants)), None)
+            self._variants[key] = found
+        return found
+
+    def _copy_from(self, other: Model, pairs: tuple[tuple[str, str], ...]) -> None:
+        self._path, self._text = other._path, other._text
+        self._pairs, self._separate = pairs, other._separate
+        self._lock = threading.Lock()
+        self._made = None
+        self._facts = None
+        self._variants = {}
+
+    def with_observers(self, outputs: Optional[Mapping[str, Any]] = None,
+                       events: Optional[Mapping[str, Any]] = None) -> Model:
+        """The same model with more outputs and events: formulas by name, or mappings as in scenes.
+
+        >>> import saltus
+        >>> ball = saltus.Model("scenes/ball.yaml").with_observers(events={"half": "q - 1/2"})
+        >>> sol = saltus.solve(ball, 1.0, tol=1e-8)
+        >>> list(sol.events["contact"])[0], round(float(sol.events["t"][0]), 6)
+        ('half', 0.707107)
+        """
+        more = {"outputs": observers(outputs, "outputs"), "events": observers(events, "events")}
+        made = Model.__new__(type(self))
+        made._copy_from(self, self._pairs)
+        made._text = with_entries(self.text, {key: value for key, value in more.items() if value})
+        return made
+
+    @property
+    def _scene(self) -> _core.Scene:
+        made = self._made
+        if made is None:
+            made = self._made = _core.Scene(self._path, self._text, self._pairs, self._separate)
+        return made
+
+    def _fact(self, name: str) -> Any:
+        if self._facts is None:
+            self._facts = self._scene.about()
+        return self._facts[name]
+
+    @property
+    def text(self) -> str:
+        """The scene as text.
+
+        >>> import saltus
+        >>> saltus.Model("scenes/ball.yaml").text.splitlines()[0]
+        'saltus: 1'
+        """
+        return str(self._fact("text"))
+
+    @property
+    def name(self) -> str:
+        """Name of the scene, else of its file.
+
+        >>> import saltus
+        >>> saltus.Model("scenes/woodpecker.yaml").name
+        'woodpecker on a pole'
+        """
+        return str(self._fact("name")) or self._path or "scene"
+
+    @property
+    def description(self) -> str:
+        """What the scene says about itself.
+
+        >>> import saltus
+        >>> saltus.Model("scenes/ball.yaml").description.split()[:4]
+        ['A', 'unit', 'mass', 'under']
+        """
+        return str(self._fact("description"))
+
+    @property
+    def parameters(self) -> dict[str, str]:
+        """Parameters that were replaced, as formulas.
+
+        >>> import saltus
+        >>> saltus.Model("scenes/ball.yaml").parameters
+        {}
+        """
+        return dict(self._pairs)
+
+    @property
+    def nq(self) -> int:
+        """Number of coordinates of positions.
+
+        >>> import saltus
+        >>> saltus.Model("scenes/woodpecker.yaml").nq
+        3
+        """
+        return int(self._fact("nq"))
+
+    @property
+    def nv(self) -> int:
+        """Number of velocities.
+
+        >>> import saltus
+        >>> saltus.Model("scenes/woodpecker.yaml").nv
+        3
+        """
+        return int(self._fact("nv"))
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """Names of the inputs of the scene, values that are set from outside.
+
+        >>> import saltus
+        >>> saltus.Model("scenes/ball.yaml").inputs
+        ()
+        """
+        return tuple(self._fact("inputs"))
+
+    @property
+    def coordinates(self) -> tuple[str, ...]:
+        """Names of the coordinates.
+
+        >>> import saltus
+        >>> saltus.Model("scenes/woodpecker.yaml").coordinates
+        ('y', 'phiM', 'phiS')
+        """
+        return self._names("q")
+
+    @property
+    def velocities(self) -> tuple[str, ...]:
+        """Names of the velocities.
+
+        >>> import saltus
+        >>> saltus.Model("scenes/woodpecker.yaml").velocities
+        ("y'", "phiM'", "phiS'")
+        """
+        return self._names("v")
+
+    @property
+    def contacts(self) -> tuple[str, ...]:
+        """Names of the contacts; where shapes collide, of the laws between them.
+
+        >>> import saltus
+        >>> saltus.Model("scenes/woodpecker.yaml").contacts
+        ('beak', 'sleeve low', 'sleeve high')
+        """
+        return self._names("l" if self._fact("changing") else "c")
+
+    @property
+    def joints(self) -> tuple[str, ...]:
+        """Names of the rows of joints.
+
+        >>> import saltus
+        >>> len(saltus.Model("scenes/body-slider-crank.yaml").joints) > 0
+        True
+        """
+        return self._names("j")
+
+    def _names(self, kind: str) -> tuple[str, ...]:
+        return tuple(name for name, _ in self._scene.labels(kind))
+
+    @property
+    def q0(self) -> Array:
+        """Positions at the start, on the joints and out of the contacts.
+
+        >>> import saltus
+        >>> saltus.Model("scenes/ball.yaml").q0
+        array([1.])
+        """
+        return np.asarray(self._scene.start()[0])
+
+    @property
+    def v0(self) -> Array:
+        """Velocities at the start.
+
+        >>> import saltus
+        >>> saltus.Model("scenes/ball.yaml").v0
+        array([0.])
+        """
+        return np.asarray(self._scene.start()[1])
+
+    def save(self, path: Union[str, os.PathLike[str]]) -> None:
+        """Writes the scene to a file.
+
+        >>> import saltus, tempfile, os
+        >>> path = os.path.join(tempfile.mkdtemp(), "copy.yaml")
+        >>> saltus.Model("scenes/ball.yaml").save(path)
+        >>> saltus.Model(path).name
+        'bouncing ball'
+        """
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(self.text)
+
+    def __repr__(self) -> str:
+        return (f"<saltus.Model {self.name!r}: {self.nq} coordinates, {self._fact('nc')} contacts, "
+                f"{self._fact('nj')} joint rows>")
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"path": self._path, "text": self.text, "pairs": self._pairs, "separate": self._separate}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self._path, self._text = state["path"], state["text"]
+        self._pairs, self._separate = state["pairs"], state["separate"]
+        self._lock = threading.Lock()
+        self._made = None
+        self._facts = None
+        self._variants = {}
+
+
+def as_model(model: Any, parameters: Optional[Mapping[str, Value]]) -> Model:
+    """A model, or what one is made from."""
+    if not isinstance(model, Model):
+        if not isinstance(model, (str, os.PathLike)):
+            raise TypeError(f"a model, a path or a text is needed, not {type(model).__name__}")
+        model = Model(model)
+    made: Model = model.with_parameters(parameters) if parameters else model
+    return made
+
+
+def as_text_lines(pairs: Iterable[tuple[str, str]]) -> str:
+    """Replaced parameters as comment lines, as the program writes them into recordings."""
+    return "".join(f"# --set {name}={value}\n" for name, value in pairs)

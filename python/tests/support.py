@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The Saltus developers
+"""What the tests share: where scenes are, the program, how much is run."""
+import os
+import pathlib
+import subprocess
+import unittest
+import warnings
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+SCENES = ROOT / "scenes"
+PROGRAM = pathlib.Path(os.environ.get("SALTUS_PROGRAM", ROOT / "build" / "saltus"))
+SHORT = bool(os.environ.get("SALTUS_SHORT"))
+LONG = bool(os.environ.get("SALTUS_LONG"))
+
+os.chdir(ROOT)
+warnings.simplefilter("ignore")
+
+
+def scene(name):
+    return str(SCENES / f"{name}.yaml")
+
+
+def program(*arguments):
+    """Runs the program; its answer."""
+    return subprocess.run([str(PROGRAM), *map(str, arguments)], capture_output=True, text=True)
+
+
+not_short = unittest.skipIf(SHORT, "not in make test")
+long_only = unittest.skipUnless(LONG, "in make test-long")
