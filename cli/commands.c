@@ -180,6 +180,14 @@ static const cli_option verify_options[] = {
     {"--help", NULL, "prints this text", false},
 };
 
+static const cli_option report_options[] = {
+    {"-o", "FILE", "FILE.html; default: beside the recording", false},
+    {"--no-certificate", NULL, "leaves the certificate out", false},
+    {"--set", "NAME=VALUE", "replaces a parameter of the scene", true},
+    {"--force", NULL, "lets -o replace a file that is no report", false},
+    {"--help", NULL, "prints this text", false},
+};
+
 static const cli_command commands[] = {
     {"run", "MODEL", "simulates a scene or a reference problem",
      "MODEL is a scene file (.yaml), - for a scene on the standard input, or the name of a "
@@ -211,6 +219,10 @@ static const cli_command commands[] = {
      "Coordinates, velocities with their jumps, outputs, contact impulses and forces, energy, "
      "events.",
      plot_options, COUNT(plot_options), 1, 1, cli_plot},
+    {"report", "RECORDING", "makes a page for browsers from a recording",
+     "One file with everything: the motion, curves, events, certificate and scene. It needs no "
+     "network.",
+     report_options, COUNT(report_options), 1, 1, cli_report_command},
     {"study", "NAME [MODEL]", "runs a study and checks its claims",
      "Exit code 0 only when every claim holds. `saltus study converge MODEL` measures errors and\n"
      "orders of any scheme on any model.",

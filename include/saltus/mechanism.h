@@ -97,6 +97,22 @@ typedef struct saltus_shape_view {
 SALTUS_API void saltus_mechanism_draw_shape(const saltus_mechanism* mechanism, int shape, double t,
                                             const double* q, const saltus_shape_view* view);
 
+/* What a shape is, in the axes of its body. Valid as long as the mechanism. */
+typedef struct saltus_shape_form {
+  double position[3], axes[9];    /* of its own axes, which are columns, row major */
+  double radius, length, size[3]; /* m, as in saltus_shape_def */
+  bool hollow;
+  const double (*points)[3]; /* m: corners of a hull, vertices of a mesh or heightfield */
+  int point_count;
+  const int (*triangles)[3]; /* of a mesh or heightfield */
+  int triangle_count;
+} saltus_shape_form;
+SALTUS_API saltus_shape_form saltus_mechanism_shape_form(const saltus_mechanism* mechanism,
+                                                         int shape);
+/* Draws a planar shape in the axes of its body, whatever the state; right and up are not read. */
+SALTUS_API void saltus_mechanism_outline(const saltus_mechanism* mechanism, int shape,
+                                         const saltus_shape_view* view);
+
 /* Coordinate of a joint and its rate. */
 typedef struct saltus_joint_motion {
   double angle, angle_rate;       /* rad, rad/s; NaN where the joint has none */

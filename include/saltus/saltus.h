@@ -28,6 +28,7 @@
 #include "saltus/options.h"
 #include "saltus/problem_file.h"
 #include "saltus/recording.h"
+#include "saltus/report.h"
 #include "saltus/run.h"
 #include "saltus/runge_kutta.h"
 #include "saltus/scene.h"

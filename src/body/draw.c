@@ -6,6 +6,8 @@
 #include "body/contacts.h"
 
 #include "shape/lines.h"
+#include "shape/mesh.h"
+#include "shape/polytope.h"
 
 #include <assert.h>
 #include <string.h>
@@ -61,4 +63,36 @@ void saltus_mechanism_draw_shape(const saltus_mechanism* mechanism, int shape, d
   saltusi_turn_back(p.at.R, view->right, sight.right);
   saltusi_turn_back(p.at.R, view->up, sight.up);
   saltusi_shape_lines(&drawn->shape, &sight);
+}
+
+saltus_shape_form saltus_mechanism_shape_form(const saltus_mechanism* mechanism, int shape) {
+  assert(mechanism != NULL);
+  const saltusi_shape* s = &shape_at(mechanism, shape)->shape;
+  saltus_shape_form form = {
+      .radius = s->form->radius, .length = s->form->length, .hollow = s->form->hollow};
+  memcpy(form.position, s->form->x, sizeof form.position);
+  memcpy(form.axes, s->form->R, sizeof form.axes);
+  memcpy(form.size, s->form->size, sizeof form.size);
+  if (s->mesh != NULL) {
+    form.points = s->mesh->vertex;
+    form.point_count = s->mesh->vertices;
+    form.triangles = s->mesh->triangle;
+    form.triangle_count = s->mesh->triangles;
+  } else if (s->kind == SALTUS_SHAPE_HULL) {
+    form.points = s->polytope->vertex;
+    form.point_count = s->polytope->vertices;
+  }
+  return form;
+}
+
+void saltus_mechanism_outline(const saltus_mechanism* mechanism, int shape,
+                              const saltus_shape_view* view) {
+  assert(mechanism != NULL && mechanism->plane && view != NULL && view->line != NULL);
+  saltusi_sight sight = {.right = {1.0, 0.0, 0.0},
+                         .up = {0.0, 1.0, 0.0},
+                         .far = view->far,
+                         .line = view->line,
+                         .user = view->user};
+  memcpy(sight.middle, view->middle, sizeof sight.middle);
+  saltusi_shape_lines(&shape_at(mechanism, shape)->shape, &sight);
 }

@@ -145,6 +145,21 @@ static saltus_status make_by_kind(const saltusi_making* making, saltusi_shape* o
   }
 }
 
+static const saltusi_form* keep_form(const saltusi_making* making) {
+  saltusi_form* form = SALTUSI_TAKE(making->pool, saltusi_form, 1);
+  const saltus_shape_def* def = making->def;
+  if (form == NULL) {
+    return NULL;
+  }
+  form->radius = def->radius;
+  form->length = def->length;
+  form->hollow = def->hollow;
+  memcpy(form->size, def->size, sizeof form->size);
+  memcpy(form->x, making->placing.x, sizeof form->x);
+  memcpy(form->R, making->placing.R, sizeof form->R);
+  return form;
+}
+
 saltus_status saltusi_shape_make(const saltus_shape_def* def, int dimension, saltusi_pool* pool,
                                  saltus_log log, saltusi_shape* out) {
   assert(def != NULL && pool != NULL && out != NULL && (dimension == 2 || dimension == 3));
@@ -168,6 +183,10 @@ saltus_status saltusi_shape_make(const saltus_shape_def* def, int dimension, sal
   out->name = saltusi_pool_text(pool, def->name);
   out->kind = def->kind;
   out->dimension = dimension;
+  out->form = keep_form(&making);
+  if (out->form == NULL) {
+    return SALTUS_ERR_MEMORY;
+  }
   status = make_by_kind(&making, out);
   return status == SALTUS_OK ? check_lengths(&making, out) : status;
 }

@@ -22,6 +22,13 @@ struct saltusi_polytope; /* box, hull: faces, edges, loops (polytope.h) */
 struct saltusi_mesh;     /* mesh, heightfield (mesh.h) */
 struct saltusi_outline;  /* polygon, chain: neighbours and which vertices are convex (outline.h) */
 
+/* As it was defined, for those who draw it; columns of R are its own axes in those of the body. */
+typedef struct saltusi_form {
+  double x[3], R[9];
+  double radius, length, size[3]; /* m */
+  bool hollow;
+} saltusi_form;
+
 typedef struct saltusi_shape {
   const char* name;
   saltus_shape_kind kind;
@@ -37,6 +44,7 @@ typedef struct saltusi_shape {
   const struct saltusi_polytope* polytope;
   const struct saltusi_mesh* mesh;
   const struct saltusi_outline* outline;
+  const saltusi_form* form;
 } saltusi_shape;
 
 /* Makes a shape in a pool; SALTUS_ERR_INPUT with a message that names the shape, what is wrong, its value and what is

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * report.c - saltus report: a recording as one page for browsers.
+ */
+#include "report.h"
+
+#include "saltus/report.h"
+#include "verify.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static saltus_status write_bytes(void* user, const void* bytes, size_t size) {
+  return fwrite(bytes, 1, size, user) == size ? SALTUS_OK : SALTUS_ERR_IO;
+}
+
+/* A page of ours begins like this; any other file is not replaced without --force. */
+static bool may_replace(const char* path, bool force) {
+  static const char mark[] = "<!doctype html><!-- saltus report -->";
+  char begin[sizeof mark] = "";
+  FILE* file = force ? NULL : fopen(path, "rb");
+  if (file == NULL) {
+    return true;
+  }
+  const size_t count = fread(begin, 1, sizeof mark - 1, file);
+  fclose(file);
+  return count == 0 || memcmp(begin, mark, sizeof mark - 1) == 0;
+}
+
+static int write_page(const char* path, saltus_report_def* def, saltus_report_about* about) {
+  FILE* file = fopen(path, "wb");
+  if (file == NULL) {
+    cli_error("%s: %s", path, strerror(errno));
+    return CLI_USAGE;
+  }
+  def->write = write_bytes;
+  def->user = file;
+  saltus_status status = saltus_report_page(def, about);
+  const bool closed = fclose(file) == 0;
+  if (status == SALTUS_ERR_IO || (status == SALTUS_OK && !closed)) {
+    cli_error("%s could not be written: %s", path, strerror(errno));
+    status = SALTUS_ERR_IO;
+  }
+  if (status != SALTUS_OK) {
+    remove(path);
+  }
+  return cli_exit_code(status);
+}
+
+static int report(const cli_report* r, saltus_recording_data* data, const cli_model* model) {
+  saltus_report_def def = saltus_report_def_default();
+  saltus_report_about about;
+  cli_certificate made = {.data = data};
+  def.data = data;
+  def.scene = model != NULL ? &model->view : NULL;
+  def.log = cli_log();
+  if (model != NULL && r->certify &&
+      cli_certificate_make(r->recording, &model->view, &made) == CLI_DONE) {
+    def.certificate = &made.certificate;
+  }
+  int code = write_page(r->out, &def, &about);
+  if (code == CLI_DONE) {
+    printf("Report: %s", r->out);
+    if (about.shown < about.recorded) {
+      printf(", %lld of %lld states%s", about.shown, about.recorded,
+             about.events_shown ? ", with those beside every event" : "; all events are listed");
+    }
+    printf("\n");
+  }
+  return code;
+}
+
+int cli_report_write(const cli_args* args, const cli_report* r) {
+  if (!saltus_report_has_viewer()) {
+    cli_error("%s: this build has no viewer; it is made where node and npm are installed "
+              "(docs/viewer.md)",
+              args->command->name);
+    return CLI_FAILED;
+  }
+  if (!may_replace(r->out, cli_has(args, "--force"))) {
+    cli_error("%s is there and no report; --force replaces it", r->out);
+    return CLI_USAGE;
+  }
+  saltus_recording_data* data;
+  if (saltus_recording_read(r->recording, cli_log(), NULL, &data) != SALTUS_OK) {
+    return CLI_USAGE;
+  }
+  cli_model model = {.target = r->recording};
+  int code = CLI_USAGE;
+  if (data->count < 1) {
+    cli_error("%s: %s holds no states yet", args->command->name, r->recording);
+  } else if (data->scene[0] == '\0') { /* of a problem, or of another program */
+    code = report(r, data, NULL);
+  } else {
+    code = cli_model_open_text(args, r->recording, data->scene, &model);
+    code = code == CLI_DONE ? report(r, data, &model) : code;
+  }
+  cli_model_close(&model);
+  saltus_recording_data_destroy(data);
+  return code;
+}
+
+int cli_report_command(const cli_args* args) {
+  char beside[4096];
+  cli_report r = {.recording = args->positional[0],
+                  .out = cli_value(args, "-o"),
+                  .certify = !cli_has(args, "--no-certificate")};
+  if (r.out == NULL) {
+    const char* dot = strrchr(r.recording, '.');
+    int stem = dot != NULL ? (int)(dot - r.recording) : (int)strlen(r.recording);
+    snprintf(beside, sizeof beside, "%.*s.html", stem, r.recording);
+    r.out = beside;
+  }
+  return cli_report_write(args, &r);
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * report.h - a recorded run as one page for browsers: animation, curves, events, certificate, scene.
+ *
+ *   saltus_report_def def = saltus_report_def_default();
+ *   def.data = data;                              of saltus_recording_read
+ *   def.scene = saltus_scene_look(scene);         of the text in the recording
+ *   def.write = ...; def.user = ...;              gets the bytes of the page in order
+ *   saltus_status status = saltus_report_page(&def, NULL);
+ *
+ * The page needs nothing beside itself: no network, no files. Texts of the recording cross the border to the page
+ * inside of base64 and are data there, never HTML. docs/viewer.md has the layout of the document in it.
+ */
+#ifndef SALTUS_REPORT_H
+#define SALTUS_REPORT_H
+
+#include "saltus/recording.h"
+#include "saltus/scene.h"
+#include "saltus/verify.h"
+
+SALTUS_BEGIN_DECLS
+
+typedef struct saltus_report_def {
+  const saltus_recording_data* data;     /* with a state at least */
+  const saltus_scene_view* scene;        /* it was made from; NULL: curves and events alone */
+  const saltus_certificate* certificate; /* NULL: none */
+  const char* explanation;               /* what limited the steps, in words; NULL: not known */
+  double most; /* bytes of the document; a longer recording is thinned. 0: 12e6 */
+  saltus_status (*write)(void* user, const void* bytes, size_t size);
+  void* user;
+  saltus_log log;
+  const saltus_allocator* allocator; /* NULL: the C library */
+  SALTUS_RESERVED(6);
+} saltus_report_def;
+
+/* What became of the recording. */
+typedef struct saltus_report_about {
+  long long recorded, shown; /* states */
+  bool events_shown;         /* the states beside every event are among them */
+  double bytes;              /* of the document */
+} saltus_report_about;
+
+SALTUS_API saltus_report_def saltus_report_def_default(void);
+
+/* Whether this library was built with the viewer. */
+SALTUS_API bool saltus_report_has_viewer(void);
+
+/* The page. about may be NULL. SALTUS_ERR_INPUT when the recording has no states or is not one of the scene,
+ * SALTUS_ERR_UNSUPPORTED without a viewer, what `write` returns when that is not SALTUS_OK. */
+SALTUS_API saltus_status saltus_report_page(const saltus_report_def* def,
+                                            saltus_report_about* about);
+/* The document alone, for pages that have a viewer. */
+SALTUS_API saltus_status saltus_report_document(const saltus_report_def* def,
+                                                saltus_report_about* about);
+
+SALTUS_END_DECLS
+
+#endif

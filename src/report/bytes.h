@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * bytes.h - a text that grows, and JSON in it. After a failed allocation everything is left out; `failed` says so.
+ */
+#ifndef SALTUSI_REPORT_BYTES_H
+#define SALTUSI_REPORT_BYTES_H
+
+#include "saltus/memory.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef struct saltusi_bytes {
+  const saltus_allocator* memory;
+  unsigned char* at;
+  size_t count, room;
+  bool failed;
+  bool filled; /* the JSON object or array has a member */
+} saltusi_bytes;
+
+void saltusi_bytes_add(saltusi_bytes* b, const void* bytes, size_t count);
+void saltusi_bytes_free(saltusi_bytes* b);
+
+/* JSON; name NULL: a member of an array, or the whole. What is not finite becomes null. */
+void saltusi_json_open(saltusi_bytes* b, const char* name, char bracket);
+void saltusi_json_close(saltusi_bytes* b, char bracket);
+void saltusi_json_number(saltusi_bytes* b, const char* name, double value);
+void saltusi_json_numbers(saltusi_bytes* b, const char* name, const double* values, int count);
+void saltusi_json_text(saltusi_bytes* b, const char* name, const char* value);
+void saltusi_json_bool(saltusi_bytes* b, const char* name, bool value);
+
+#endif

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * document.h - the document that crosses the border to a page: a head in JSON and arrays of numbers behind it
+ * (docs/viewer.md), while it is made.
+ */
+#ifndef SALTUSI_REPORT_DOCUMENT_H
+#define SALTUSI_REPORT_DOCUMENT_H
+
+#include "base/pool.h"
+#include "report/bytes.h"
+#include "saltus/mechanism.h"
+#include "saltus/report.h"
+
+typedef enum saltusi_number { SALTUSI_F64, SALTUSI_F32, SALTUSI_I32, SALTUSI_U32 } saltusi_number;
+
+typedef struct saltusi_document {
+  const saltus_report_def* def;
+  const saltus_recording_data* data;
+  const saltus_mechanism* mechanism; /* NULL: none */
+  int q_first, v_first;              /* of the mechanism in the state */
+  saltusi_pool pool;
+  saltusi_bytes head, list, numbers; /* JSON; JSON of the arrays; what these hold */
+  saltusi_number type;               /* of the array that is being written */
+  saltusi_number real;               /* of numbers that are no times */
+  long long* frames;                 /* [count] that are shown, rising */
+  long long count;
+  bool events_shown;
+} saltusi_document;
+
+/* Starts an array of rows x width (x depth when above 0). */
+void saltusi_array(saltusi_document* d, const char* name, saltusi_number type, long long rows,
+                   long long width, int depth);
+void saltusi_put(saltusi_document* d, double value);
+void saltusi_put_all(saltusi_document* d, const double* values, long long count);
+
+/* ---- frames.c ---- */
+
+/* Which frames are shown: all, or those beside events and others evenly in time, `most` at most where that can be. */
+saltus_status saltusi_choose_frames(saltusi_document* d, double most);
+/* Frames that frame k of those shown stands for are first .. frames[k]. */
+long long saltusi_first_of(const saltusi_document* d, long long k);
+
+/* ---- things.c ---- */
+
+/* Bodies, shapes, markers, joints and springs of a mechanism. */
+void saltusi_write_things(saltusi_document* d);
+void saltusi_write_poses(saltusi_document* d);
+
+/* ---- contacts.c ---- */
+
+/* Forces and impulses of a fixed set of contacts, by contact. */
+void saltusi_write_contacts(saltusi_document* d);
+/* Of bodies: rows with places and with forces in the axes of the world. */
+saltus_status saltusi_write_rows(saltusi_document* d);
+
+#endif

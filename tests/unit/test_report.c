@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * test_report.c - documents of reports: what is in them, what thinning keeps, what is refused.
+ */
+#include "saltus_test.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* What `write` got. */
+typedef struct output {
+  char* bytes;
+  size_t count;
+} output;
+
+static saltus_status take(void* user, const void* bytes, size_t size) {
+  output* out = user;
+  out->bytes = realloc(out->bytes, out->count + size + 1);
+  assert_non_null(out->bytes);
+  memcpy(out->bytes + out->count, bytes, size);
+  out->count += size;
+  out->bytes[out->count] = '\0';
+  return SALTUS_OK;
+}
+
+static size_t head_length(const output* out) {
+  assert_true(out->count > 16 && memcmp(out->bytes, "SALTUSV1", 8) == 0);
+  size_t length = 0;
+  for (int i = 7; i >= 0; i--) {
+    length = length << 8 | (unsigned char)out->bytes[8 + i];
+  }
+  assert_true(length % 8 == 0 && 16 + length <= out->count);
+  return length;
+}
+
+/* Number i of an array of the document. */
+static double number(const output* out, const char* name, size_t i) {
+  char key[64], type[8];
+  unsigned long offset;
+  snprintf(key, sizeof key, "\"%s\":{\"type\":", name);
+  const size_t length = head_length(out);
+  const char* list = strstr(out->bytes + 16, ",\"arrays\":");
+  const char* at = list != NULL ? strstr(list, key) : NULL;
+  assert_non_null(at);
+  assert_int_equal(sscanf(at + strlen(key), "\"%3[a-z0-9]\",\"offset\":%lu", type, &offset), 2);
+  const char* from = out->bytes + 16 + length + offset;
+  if (strcmp(type, "f32") == 0) {
+    float value;
+    memcpy(&value, from + 4 * i, sizeof value);
+    return (double)value;
+  }
+  if (strcmp(type, "f64") == 0) {
+    double value;
+    memcpy(&value, from + 8 * i, sizeof value);
+    return value;
+  }
+  int32_t value;
+  memcpy(&value, from + 4 * i, sizeof value);
+  return value;
+}
+
+/* A recording of one coordinate and one contact. */
+enum { FRAMES = 4000, EVENTS = 5 };
+typedef struct made {
+  saltus_recording_data data;
+  double t[FRAMES], q[FRAMES], v[FRAMES], gap[FRAMES], force[3 * FRAMES], impulse[3 * FRAMES];
+  saltus_event events[EVENTS];
+  saltus_label label;
+  const char* contact;
+} made;
+
+static made* make_recording(const char* name) {
+  static const double at[EVENTS] = {1.0005, 1.5, 1.50025, 2.0, 3.999};
+  made* m = calloc(1, sizeof *m);
+  assert_non_null(m);
+  for (int i = 0; i < FRAMES; i++) {
+    m->t[i] = i * 1e-3;
+    m->q[i] = 0.5 + i;
+    m->gap[i] = i % 7;
+    m->force[3 * i] = i % 3;
+    m->impulse[3 * i] = i % 10 == 0 ? 0.25 : 0.0;
+  }
+  for (int i = 0; i < EVENTS; i++) {
+    m->events[i] = (saltus_event){.kind = SALTUS_EVENT_IMPACT, .t = at[i], .impulse = {0.25}};
+  }
+  m->label = (saltus_label){name, "m"};
+  m->contact = name;
+  m->data = (saltus_recording_data){.count = FRAMES,
+                                    .nq = 1,
+                                    .nv = 1,
+                                    .nc = 1,
+                                    .t = m->t,
+                                    .q = m->q,
+                                    .v = m->v,
+                                    .gap = m->gap,
+                                    .velocity = m->gap,
+                                    .force = m->force,
+                                    .impulse = m->impulse,
+                                    .events = m->events,
+                                    .event_count = EVENTS,
+                                    .q_labels = &m->label,
+                                    .v_labels = &m->label,
+                                    .contact_names = &m->contact,
+                                    .name = name,
+                                    .scheme = "",
+                                    .options = "",
+                                    .scene = name,
+                                    .version = "",
+                                    .status = "complete",
+                                    .accuracy = ""};
+  return m;
+}
+
+static saltus_report_def report_of(const made* m, output* out) {
+  saltus_report_def def = saltus_report_def_default();
+  def.data = &m->data;
+  def.write = take;
+  def.user = out;
+  return def;
+}
+
+static void a_short_recording_is_shown_whole_and_exactly(void** state) {
+  (void)state;
+  made* m = make_recording("ball");
+  output out = {NULL, 0};
+  saltus_report_about about;
+  const saltus_report_def def = report_of(m, &out);
+  assert_int_equal(saltus_report_document(&def, &about), SALTUS_OK);
+  assert_int_equal(about.shown, FRAMES);
+  assert_true(about.events_shown && about.bytes == (double)out.count);
+  for (size_t i = 0; i < FRAMES; i++) {
+    assert_true(number(&out, "t", i) == m->t[i] && number(&out, "q", i) == m->q[i]);
+    assert_true(number(&out, "force", 3 * i) == m->force[3 * i]);
+  }
+  free(out.bytes);
+  free(m);
+}
+
+/* 1000 frames of 4000: both sides of every event, impulses in all, forces with their time. */
+static void thinning_keeps_events_impulses_and_mean_forces(void** state) {
+  (void)state;
+  made* m = make_recording("ball");
+  output out = {NULL, 0};
+  saltus_report_about about;
+  saltus_report_def def = report_of(m, &out);
+  def.most = 80e3;
+  assert_int_equal(saltus_report_document(&def, &about), SALTUS_OK);
+  assert_true(about.shown < FRAMES / 2 && about.shown > 100 && about.events_shown);
+  assert_true(about.bytes < 1.2 * def.most);
+  double impulse = 0.0, given = 0.0, push = 0.0, pushed = 0.0;
+  for (long long k = 0; k < about.shown; k++) {
+    const size_t i = (size_t)k;
+    const int frame = (int)number(&out, "frame", i);
+    assert_true(number(&out, "t", i) == m->t[frame]); /* times stay exact */
+    impulse += number(&out, "impulse", 3 * i);
+    push += k > 0 ? number(&out, "force", 3 * i) * (m->t[frame] - number(&out, "t", i - 1)) : 0.0;
+  }
+  for (int i = 0; i < FRAMES; i++) {
+    given += m->impulse[3 * i];
+    pushed += i > 0 ? m->force[3 * i] * (m->t[i] - m->t[i - 1]) : 0.0;
+  }
+  assert_near(impulse, given, 1e-6 * given); /* numbers of four bytes */
+  assert_near(push, pushed, 1e-6 * pushed);
+  for (int e = 0; e < EVENTS; e++) {
+    int before = 0, after = 0;
+    for (long long k = 0; k < about.shown; k++) {
+      const double off = number(&out, "t", (size_t)k) - m->events[e].t;
+      before += off <= 0.0 && off > -1.0001e-3;
+      after += off >= 0.0 && off < 1.0001e-3;
+    }
+    assert_true(before > 0 && after > 0);
+  }
+  free(out.bytes);
+  free(m);
+}
+
+static void more_events_than_room_is_said_and_all_events_are_listed(void** state) {
+  (void)state;
+  made* m = make_recording("ball");
+  output out = {NULL, 0};
+  saltus_report_about about;
+  saltus_report_def def = report_of(m, &out);
+  saltus_event* many = calloc(FRAMES, sizeof *many);
+  assert_non_null(many);
+  for (int i = 0; i < FRAMES; i++) {
+    many[i].t = m->t[i];
+  }
+  m->data.events = many;
+  m->data.event_count = FRAMES;
+  def.most = 80e3;
+  assert_int_equal(saltus_report_document(&def, &about), SALTUS_OK);
+  assert_true(!about.events_shown && about.shown < FRAMES / 2);
+  assert_true(number(&out, "event_t", FRAMES - 1) == m->t[FRAMES - 1]);
+  free(many);
+  free(out.bytes);
+  free(m);
+}
+
+/* Quotes, ends of scripts, control characters and bytes that are no UTF-8: a head that JSON reads, without "<". */
+static void names_are_data(void** state) {
+  (void)state;
+  made* m = make_recording("</script><script>alert(\"1\")</script>\\\x01\xff\xc0\xafü");
+  output out = {NULL, 0};
+  const saltus_report_def def = report_of(m, &out);
+  assert_int_equal(saltus_report_document(&def, NULL), SALTUS_OK);
+  const size_t length = head_length(&out);
+  assert_null(memchr(out.bytes + 16, '<', length));
+  assert_null(memchr(out.bytes + 16, 0xff, length));
+  assert_non_null(strstr(out.bytes + 16,
+                         "\"name\":\"\\u003c/script>\\u003cscript>alert(\\u00221\\u0022)"
+                         "\\u003c/script>\\u005c\\u0001\\ufffd\\ufffd\\ufffdü\""));
+  free(out.bytes);
+  free(m);
+}
+
+static void a_page_has_the_document_in_base64_alone(void** state) {
+  (void)state;
+  made* m = make_recording("</script><b onclick=x>");
+  output out = {NULL, 0};
+  saltus_kept_message message;
+  saltus_report_def def = report_of(m, &out);
+  def.log = saltus_log_keep(&message);
+  if (!saltus_report_has_viewer()) {
+    assert_int_equal(saltus_report_page(&def, NULL), SALTUS_ERR_UNSUPPORTED);
+    assert_says(message, "has no viewer");
+  } else {
+    assert_int_equal(saltus_report_page(&def, NULL), SALTUS_OK);
+    assert_null(strstr(out.bytes, "onclick"));
+    const char* from = strstr(out.bytes, "id=\"saltus-document\">");
+    assert_non_null(from);
+    from += strlen("id=\"saltus-document\">");
+    const size_t letters =
+        strspn(from, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=");
+    assert_true(letters > 1000 && letters % 4 == 0 && strncmp(from + letters, "</script>", 9) == 0);
+    assert_non_null(strstr(out.bytes, "script-src 'sha256-"));
+  }
+  free(out.bytes);
+  free(m);
+}
+
+static void what_does_not_belong_together_is_refused(void** state) {
+  (void)state;
+  made* m = make_recording("ball");
+  output out = {NULL, 0};
+  saltus_kept_message message;
+  saltus_report_def def = report_of(m, &out);
+  def.log = saltus_log_keep(&message);
+  m->data.count = 0;
+  assert_int_equal(saltus_report_document(&def, NULL), SALTUS_ERR_INPUT);
+  assert_says(message, "states");
+  message.text[0] = '\0';
+  m->data.count = FRAMES;
+  const saltus_system system = {.dims = {.nq = 2, .nv = 2}};
+  const saltus_scene_view scene = {.system = &system};
+  def.scene = &scene;
+  assert_int_equal(saltus_report_document(&def, NULL), SALTUS_ERR_INPUT);
+  assert_says(message, "2 and 2");
+  assert_int_equal(out.count, 0);
+  free(m);
+}
+
+static void without_memory_nothing_is_leaked(void** state) {
+  (void)state;
+  made* m = make_recording("ball");
+  for (int fail_at = 1; fail_at < 20; fail_at++) {
+    output out = {NULL, 0};
+    counter count = {.fail_at = fail_at};
+    const saltus_allocator memory = counting_allocator(&count);
+    saltus_report_def def = report_of(m, &out);
+    def.allocator = &memory;
+    assert_int_equal(saltus_report_document(&def, NULL), SALTUS_ERR_MEMORY);
+    assert_int_equal(count.live, 0);
+    assert_int_equal(out.count, 0);
+  }
+  free(m);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_short_recording_is_shown_whole_and_exactly),
+      cmocka_unit_test(thinning_keeps_events_impulses_and_mean_forces),
+      cmocka_unit_test(more_events_than_room_is_said_and_all_events_are_listed),
+      cmocka_unit_test(names_are_data),
+      cmocka_unit_test(a_page_has_the_document_in_base64_alone),
+      cmocka_unit_test(what_does_not_belong_together_is_refused),
+      cmocka_unit_test(without_memory_nothing_is_leaked),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

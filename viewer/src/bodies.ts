@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Saltus developers
+//
+// Bodies: where they are, and their shapes in as few draw calls as there are kinds of shapes.
+
+import * as THREE from 'three';
+import type { Mechanism, RunDocument, Shape } from './document';
+import { css } from './dom';
+import { cubic, type Piece } from './motion';
+import { thingColour } from './palette';
+import { planarForms, spatialForm, type Form } from './shapes';
+
+interface Instance {
+  body: number;
+  place: THREE.Matrix4;
+}
+
+interface Group {
+  mesh: THREE.InstancedMesh | THREE.LineSegments;
+  instances: Instance[];
+}
+
+export class Bodies {
+  readonly root = new THREE.Group();
+  readonly poses: THREE.Matrix4[]; // of bodies, now
+  readonly middle: THREE.Vector3[]; // of bodies, now
+  private readonly groups: Group[] = [];
+  private readonly pose;
+  private readonly width: number;
+  private readonly matrix = new THREE.Matrix4();
+  private readonly a = new THREE.Quaternion();
+  private readonly b = new THREE.Quaternion();
+  private readonly one = new THREE.Vector3(1, 1, 1);
+
+  constructor(
+    readonly run: RunDocument,
+    readonly mechanism: Mechanism,
+  ) {
+    this.pose = run.get('pose');
+    this.width = 7 * mechanism.bodies.filter((body) => body.pose >= 0).length;
+    this.poses = mechanism.bodies.map(() => new THREE.Matrix4());
+    this.middle = mechanism.bodies.map(() => new THREE.Vector3());
+    const kinds = new Map<string, { form: Form; list: { shape: Shape; form: Form }[] }>();
+    for (const shape of mechanism.shapes) {
+      const form = mechanism.dimension === 2 ? planarForms(shape) : [spatialForm(run, shape)];
+      for (const one of form) {
+        if (one === undefined) continue;
+        const kind = kinds.get(one.key) ?? { form: one, list: [] };
+        kind.list.push({ shape, form: one });
+        kinds.set(one.key, kind);
+      }
+    }
+    for (const { form, list } of kinds.values()) this.addGroup(form, list);
+  }
+
+  colourOf(body: number): THREE.Color {
+    const fixed = body < 0 || this.mechanism.bodies[body].kind === 'fixed';
+    return new THREE.Color(fixed ? '#9aa4ae' : thingColour(body));
+  }
+
+  private addGroup(form: Form, list: { shape: Shape; form: Form }[]): void {
+    const geometry = form.make();
+    if (form.lines === true) {
+      this.addLines(geometry, list);
+      return;
+    }
+    const hollow = list.some(({ shape }) => shape.hollow);
+    const options = { side: hollow ? THREE.BackSide : THREE.DoubleSide };
+    const material = form.flat
+      ? new THREE.MeshBasicMaterial({ ...options, transparent: true, opacity: 0.55, depthWrite: false })
+      : new THREE.MeshStandardMaterial({ ...options, roughness: 0.65, metalness: 0.05 });
+    const mesh = new THREE.InstancedMesh(geometry, material, list.length);
+    mesh.frustumCulled = false;
+    mesh.castShadow = mesh.receiveShadow = !form.flat;
+    const instances = list.map(({ shape, form: own }) => ({ body: shape.body, place: own.place }));
+    instances.forEach((one, i) => mesh.setColorAt(i, this.colourOf(one.body)));
+    this.groups.push({ mesh, instances });
+    this.root.add(mesh);
+  }
+
+  /** Lines have no instances in three: those of one geometry are drawn as one object of many copies. */
+  private addLines(geometry: THREE.BufferGeometry, list: { shape: Shape; form: Form }[]): void {
+    const points = geometry.getAttribute('position');
+    const instances = list.map(({ shape, form }) => ({ body: shape.body, place: form.place }));
+    const all = new THREE.BufferGeometry();
+    all.setAttribute('position', new THREE.BufferAttribute(new Float32Array(3 * points.count * list.length), 3));
+    all.userData = { points };
+    const lines = new THREE.LineSegments(all, new THREE.LineBasicMaterial({ color: css('--outline') }));
+    lines.frustumCulled = false;
+    lines.renderOrder = 1;
+    this.groups.push({ mesh: lines, instances });
+    this.root.add(lines);
+  }
+
+  private poseOf(body: number, at: Piece, position: THREE.Vector3, turn: THREE.Quaternion): void {
+    const about = this.mechanism.bodies[body];
+    const pose = about.pose;
+    if (pose < 0 || this.pose === undefined) {
+      position.fromArray(about.start);
+      turn.fromArray(about.start, 3);
+      return;
+    }
+    const values = this.pose;
+    const i = at.frame * this.width + 7 * pose;
+    turn.set(values[i + 3], values[i + 4], values[i + 5], values[i + 6]);
+    position.set(values[i], values[i + 1], values[i + 2]);
+    if (at.part === 0) return;
+    const j = i + this.width;
+    this.b.set(values[j + 3], values[j + 4], values[j + 5], values[j + 6]);
+    turn.slerp(this.b, at.part);
+    const v = this.run.get('v');
+    const nv = this.run.head.v.length;
+    for (let k = 0; k < 3; k++) {
+      const known = v !== undefined && about.v >= 0 && k < this.mechanism.dimension;
+      const va = known ? v[at.frame * nv + about.v + k] : NaN;
+      const vb = known ? v[(at.frame + 1) * nv + about.v + k] : NaN;
+      position.setComponent(k, cubic(values[i + k], values[j + k], va, vb, at.dt, at.part));
+    }
+  }
+
+  update(at: Piece): void {
+    for (let i = 0; i < this.poses.length; i++) {
+      this.poseOf(i, at, this.middle[i], this.a);
+      this.poses[i].compose(this.middle[i], this.a, this.one);
+    }
+    for (const group of this.groups) {
+      if (group.mesh instanceof THREE.InstancedMesh) this.moveInstances(group.mesh, group.instances);
+      else this.moveLines(group.mesh, group.instances);
+    }
+  }
+
+  private matrixOf(one: Instance): THREE.Matrix4 {
+    return one.body < 0 ? one.place : this.matrix.multiplyMatrices(this.poses[one.body], one.place);
+  }
+
+  private moveInstances(mesh: THREE.InstancedMesh, instances: Instance[]): void {
+    instances.forEach((one, i) => mesh.setMatrixAt(i, this.matrixOf(one)));
+    mesh.instanceMatrix.needsUpdate = true;
+    mesh.boundingSphere = null;
+  }
+
+  private moveLines(lines: THREE.LineSegments, instances: Instance[]): void {
+    const from = lines.geometry.userData.points as THREE.BufferAttribute;
+    const to = lines.geometry.getAttribute('position') as THREE.BufferAttribute;
+    const p = new THREE.Vector3();
+    instances.forEach((one, i) => {
+      const matrix = this.matrixOf(one);
+      for (let k = 0; k < from.count; k++) {
+        p.fromBufferAttribute(from, k).applyMatrix4(matrix);
+        to.setXYZ(i * from.count + k, p.x, p.y, p.z);
+      }
+    });
+    to.needsUpdate = true;
+  }
+
+  /** Which body is under the ray; -1: none. */
+  pick(ray: THREE.Raycaster): { body: number; distance: number } | undefined {
+    const meshes = this.groups.filter((group) => group.mesh instanceof THREE.InstancedMesh);
+    const hits = ray.intersectObjects(meshes.map((group) => group.mesh), false);
+    for (const hit of hits) {
+      const group = meshes.find((one) => one.mesh === hit.object);
+      const body = group?.instances[hit.instanceId ?? 0]?.body ?? -1;
+      if (body >= 0) return { body, distance: hit.distance };
+    }
+    return undefined;
+  }
+
+  highlight(body: number): void {
+    for (const { mesh, instances } of this.groups) {
+      if (!(mesh instanceof THREE.InstancedMesh)) continue;
+      instances.forEach((one, i) => {
+        const colour = this.colourOf(one.body);
+        if (one.body === body && body >= 0) colour.lerp(new THREE.Color('#ffd84a'), 0.65);
+        mesh.setColorAt(i, colour);
+      });
+      if (mesh.instanceColor !== null) mesh.instanceColor.needsUpdate = true;
+    }
+  }
+
+  restyle(): void {
+    for (const { mesh } of this.groups) {
+      if (mesh instanceof THREE.LineSegments) (mesh.material as THREE.LineBasicMaterial).color.set(css('--outline'));
+    }
+  }
+
+  /** A box that holds what is seen of bodies over the run; shapes without an end are left out. */
+  extent(frames: number[]): THREE.Box3 {
+    const box = new THREE.Box3();
+    const part = new THREE.Box3();
+    for (const frame of frames) {
+      this.update({ frame, part: 0, dt: 0 });
+      for (const { mesh, instances } of this.groups) {
+        const points = (mesh.geometry.userData.points as THREE.BufferAttribute | undefined) ?? mesh.geometry.getAttribute('position');
+        part.setFromBufferAttribute(points as THREE.BufferAttribute);
+        for (const one of instances) box.union(part.clone().applyMatrix4(this.matrixOf(one)));
+      }
+      for (const marker of this.mechanism.markers) {
+        const p = new THREE.Vector3().fromArray(marker.point);
+        box.expandByPoint(marker.body < 0 ? p : p.applyMatrix4(this.poses[marker.body]));
+      }
+      for (const middle of this.middle) box.expandByPoint(middle);
+    }
+    return box;
+  }
+}

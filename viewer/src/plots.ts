@@ -1,0 +1,373 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Saltus developers
+//
+// Curves over time with a cursor at the time that is shown, and the phase plane. A click goes to that time.
+
+import uPlot from 'uplot';
+import type { Clock } from './clock';
+import type { Label, Numbers, RunDocument } from './document';
+import { check, css, el, number, withUnit } from './dom';
+import { curveColour } from './palette';
+
+interface Series {
+  label: string;
+  values: ArrayLike<number | null>;
+}
+
+interface Panel {
+  title: string;
+  unit: string;
+  x: ArrayLike<number>;
+  series: Series[];
+  shown: Set<number>;
+  about: string;
+}
+
+const MOST_SHOWN = 6;
+const MOST_LISTED = 120;
+
+function column(values: Numbers, width: number, i: number, count: number): Float64Array {
+  const out = new Float64Array(count);
+  for (let k = 0; k < count; k++) out[k] = values[k * width + i];
+  return out;
+}
+
+/** Columns with one unit become one panel. */
+function byUnit(title: string, labels: Label[], values: Numbers | undefined, count: number, t: ArrayLike<number>): Panel[] {
+  if (values === undefined) return [];
+  const units = [...new Set(labels.map((label) => label.unit))];
+  return units.map((unit) => {
+    const series = labels
+      .map((label, i) => ({ label, i }))
+      .filter(({ label }) => label.unit === unit)
+      .slice(0, MOST_LISTED)
+      .map(({ label, i }) => ({ label: label.name, values: column(values, labels.length, i, count) }));
+    return panel(title, unit, t, series, `${title} over time`);
+  });
+}
+
+function panel(title: string, unit: string, x: ArrayLike<number>, series: Series[], about: string): Panel {
+  const shown = new Set<number>();
+  for (let i = 0; i < series.length && i < MOST_SHOWN; i++) shown.add(i);
+  return { title, unit, x, series, shown, about };
+}
+
+/** Impulses as stems: up and back, then a gap. */
+function stems(run: RunDocument): Panel[] {
+  const t = run.need('event_t');
+  const numbers = run.need('event_numbers');
+  const contacts = run.need('event_contact');
+  const names = run.head.contact_names;
+  const events: number[] = [];
+  for (let i = 0; i < t.length; i++) if (run.eventKind(i) === 'impact') events.push(i);
+  if (events.length === 0) return [];
+  const x: number[] = [];
+  for (const i of events) x.push(t[i], t[i], t[i]);
+  const series = names.slice(0, MOST_LISTED).map((label, c) => {
+    const values: (number | null)[] = [];
+    for (const i of events) {
+      if (contacts[i] === c) values.push(0, numbers[12 * i + 3], null);
+      else values.push(null, null, null);
+    }
+    return { label, values };
+  });
+  const used = series.filter((one) => one.values.some((value) => value !== null));
+  return used.length > 0 ? [panel('Impulses', 'N s', x, used, 'Normal impulses of impacts')] : [];
+}
+
+function contactPanels(run: RunDocument): Panel[] {
+  const names = run.head.contact_names;
+  const nc = names.length;
+  const panels: Panel[] = [];
+  const gap = run.get('gap');
+  const force = run.get('force');
+  if (gap !== undefined) {
+    const series = names.slice(0, MOST_LISTED).map((label, i) => ({ label, values: column(gap, nc, i, run.count) }));
+    panels.push(panel('Gaps', 'm', run.t, series, 'Gaps of contacts'));
+  }
+  if (force !== undefined) {
+    const series: Series[] = [];
+    names.slice(0, MOST_LISTED / 2).forEach((name, i) => {
+      series.push({ label: `${name} normal`, values: column(force, 3 * nc, 3 * i, run.count) });
+      if ((run.head.friction[i] ?? 0) > 0) series.push({ label: `${name} friction`, values: column(force, 3 * nc, 3 * i + 1, run.count) });
+    });
+    panels.push(panel('Contact forces', 'N', run.t, series, 'Forces of contacts, means between recorded states'));
+  }
+  const start = run.get('row_start');
+  if (force === undefined && start !== undefined) panels.push(rowForces(run, start));
+  return panels;
+}
+
+/** Normal forces of contacts that come and go, added up by law. */
+function rowForces(run: RunDocument, start: Numbers): Panel {
+  const rows = run.need('row_force');
+  const laws = run.need('row_law');
+  const sums = run.head.contact_names.map(() => new Float64Array(run.count));
+  for (let k = 0; k < run.count; k++) {
+    for (let i = start[k]; i < start[k + 1]; i++) if (laws[i] < sums.length) sums[laws[i]][k] += rows[3 * i] || 0;
+  }
+  const series = sums.map((values, i) => ({ label: run.head.contact_names[i], values })).slice(0, MOST_LISTED);
+  const used = series.filter((one) => one.values.some((value) => value !== 0));
+  return panel('Contact forces', 'N', run.t, used, 'Normal forces, summed over the contacts of a kind');
+}
+
+function energyPanels(run: RunDocument): Panel[] {
+  const panels: Panel[] = [];
+  const kinetic = run.get('kinetic');
+  const potential = run.get('potential');
+  if (kinetic !== undefined && potential !== undefined && Number.isFinite(potential[0])) {
+    const total = Float64Array.from(kinetic, (value, i) => value + potential[i]);
+    const series = [
+      { label: 'kinetic', values: kinetic },
+      { label: 'potential', values: potential },
+      { label: 'total', values: total },
+    ];
+    panels.push(panel('Energy', 'J', run.t, series, 'Kinetic, potential and total energy'));
+  }
+  const ledger = ['external', 'drive', 'friction', 'impact', 'remainder']
+    .map((name) => ({ label: name, values: run.get(`energy_${name}`) }))
+    .filter((one): one is { label: string; values: Numbers } => one.values !== undefined && one.values.some((x) => x !== 0 && !Number.isNaN(x)));
+  if (ledger.length > 0) panels.push(panel('Energy ledger', 'J', run.t, ledger, 'Where energy went since the start'));
+  return panels;
+}
+
+function stepPanel(run: RunDocument): Panel[] {
+  const h = run.get('h');
+  if (h === undefined || !h.some((x) => x > 0)) return [];
+  const logs = Array.from(h, (x) => (x > 0 ? Math.log10(x) : null));
+  return [panel('Length of steps', 'log₁₀ s', run.t, [{ label: 'log₁₀ h', values: logs }], 'Length of the last step before each state')];
+}
+
+export class Plots {
+  readonly root = el('div', { class: 'plots' });
+  private plots: uPlot[] = [];
+  private readonly panels: Panel[];
+  private phase: { x: number; y: number } | undefined;
+
+  constructor(
+    private readonly run: RunDocument,
+    private readonly clock: Clock,
+  ) {
+    const { head, count, t } = run;
+    this.panels = [
+      ...byUnit('Positions', head.q, run.get('q'), count, t),
+      ...byUnit('Velocities', head.v, run.get('v'), count, t),
+      ...byUnit('Outputs', head.outputs, run.get('outputs'), count, t),
+      ...contactPanels(run),
+      ...stems(run),
+      ...energyPanels(run),
+      ...byUnit('Joint forces', head.joint_names.map((name) => ({ name, unit: 'N' })), run.get('joint_force'), count, t),
+      ...stepPanel(run),
+    ].filter((one) => one.series.length > 0);
+    if (head.q.length > 0) this.phase = { x: 0, y: head.q.length };
+    clock.onChange(() => this.moveCursor());
+    new ResizeObserver(() => this.resize()).observe(this.root);
+  }
+
+  get titles(): string[] {
+    return this.panels.map((one) => one.title);
+  }
+
+  rebuild(): void {
+    for (const plot of this.plots) plot.destroy();
+    this.plots = [];
+    this.root.replaceChildren();
+    if (this.root.clientWidth === 0) return;
+    for (const one of this.panels) this.build(one);
+    if (this.phase !== undefined) this.buildPhase();
+  }
+
+  private axis(label: string): uPlot.Axis {
+    return {
+      label,
+      labelSize: 18,
+      labelFont: '12px system-ui, sans-serif',
+      font: '11px system-ui, sans-serif',
+      stroke: css('--text'),
+      grid: { stroke: css('--rule'), width: 1 },
+      ticks: { stroke: css('--rule'), width: 1 },
+      size: 46,
+      values: (_, splits) => splits.map((x) => number(x, 6)),
+    };
+  }
+
+  private build(one: Panel): void {
+    const title = withUnit(one.title, one.unit);
+    const holder = el('section', { class: 'panel', 'aria-label': title });
+    const place = el('div', { role: 'img', 'aria-label': this.describe(one) });
+    holder.append(el('h3', {}, title), place);
+    if (one.series.length > MOST_SHOWN) holder.append(this.chooser(one));
+    this.root.append(holder);
+    const chosen = [...one.shown].sort((a, b) => a - b);
+    const options: uPlot.Options = {
+      width: this.root.clientWidth,
+      height: 170,
+      pxAlign: 0,
+      scales: { x: { time: false } },
+      legend: { live: false },
+      cursor: { y: false, drag: { x: true, y: false } },
+      axes: [this.axis('t [s]'), { ...this.axis(''), size: 58, label: undefined }],
+      series: [
+        { label: 't [s]' },
+        ...chosen.map((i, k) => ({ label: one.series[i].label, stroke: curveColour(k), width: 1.5, spanGaps: false, points: { show: false } })),
+      ],
+      hooks: { draw: [(u) => this.drawCursor(u)] },
+    };
+    const data = [Array.from(one.x), ...chosen.map((i) => Array.from(one.series[i].values, (v) => (v === null || Number.isNaN(v) ? null : v)))];
+    const plot = new uPlot(options, data as uPlot.AlignedData, place);
+    let down = 0;
+    plot.over.addEventListener('mousedown', (event) => (down = event.clientX));
+    plot.over.addEventListener('mouseup', (event) => {
+      if (Math.abs(event.clientX - down) < 3) this.clock.setTime(plot.posToVal(event.clientX - plot.over.getBoundingClientRect().left, 'x'));
+    });
+    this.plots.push(plot);
+  }
+
+  /** Text instead of the picture: ranges of the curves. */
+  private describe(one: Panel): string {
+    const parts = [...one.shown].slice(0, MOST_SHOWN).map((i) => {
+      let low = Infinity;
+      let high = -Infinity;
+      for (const value of Array.from(one.series[i].values)) {
+        if (value === null || Number.isNaN(value)) continue;
+        low = Math.min(low, value);
+        high = Math.max(high, value);
+      }
+      return `${one.series[i].label} from ${number(low)} to ${number(high)}`;
+    });
+    return `${one.about}: ${parts.join('; ')} ${one.unit}`;
+  }
+
+  private chooser(one: Panel): HTMLElement {
+    const list = el('div', { class: 'choose' });
+    one.series.forEach((series, i) => {
+      list.append(
+        check(series.label, one.shown.has(i), (on) => {
+          if (on) one.shown.add(i);
+          else one.shown.delete(i);
+          const open = details.open;
+          this.rebuild();
+          if (open) this.root.querySelectorAll('details').forEach((other) => (other.open = other.dataset.title === one.title));
+        }),
+      );
+    });
+    const details = el('details', { 'data-title': one.title }, el('summary', {}, `${one.shown.size} of ${one.series.length} curves`), list);
+    return details;
+  }
+
+  private drawCursor(u: uPlot): void {
+    const x = u.valToPos(this.clock.time, 'x', true);
+    if (x < u.bbox.left || x > u.bbox.left + u.bbox.width) return;
+    u.ctx.save();
+    u.ctx.strokeStyle = css('--accent');
+    u.ctx.lineWidth = 1.5 * devicePixelRatio;
+    u.ctx.beginPath();
+    u.ctx.moveTo(x, u.bbox.top);
+    u.ctx.lineTo(x, u.bbox.top + u.bbox.height);
+    u.ctx.stroke();
+    u.ctx.restore();
+  }
+
+  private moveCursor(): void {
+    for (const plot of this.plots) plot.redraw(false, false);
+    this.drawPhase();
+  }
+
+  private resize(): void {
+    const width = this.root.clientWidth;
+    if (width === 0) return;
+    if (this.plots.length === 0) this.rebuild();
+    else for (const plot of this.plots) plot.setSize({ width, height: 170 });
+    this.drawPhase();
+  }
+
+  // ---- phase plane ----
+
+  private canvas: HTMLCanvasElement | undefined;
+
+  private get phaseColumns(): { label: string; values: Numbers; width: number; column: number }[] {
+    const { head } = this.run;
+    const of = (name: string, labels: Label[]): { label: string; values: Numbers; width: number; column: number }[] => {
+      const values = this.run.get(name);
+      return values === undefined ? [] : labels.map((label, i) => ({ label: withUnit(label.name, label.unit), values, width: labels.length, column: i }));
+    };
+    return [...of('q', head.q), ...of('v', head.v), ...of('outputs', head.outputs)];
+  }
+
+  private buildPhase(): void {
+    const columns = this.phaseColumns;
+    const choice = (which: 'x' | 'y', title: string): HTMLSelectElement => {
+      const select = el('select', { 'aria-label': title });
+      columns.slice(0, 400).forEach((one, i) => select.append(el('option', { value: String(i) }, one.label)));
+      select.value = String(this.phase![which]);
+      select.addEventListener('change', () => {
+        this.phase![which] = Number(select.value);
+        this.drawPhase();
+      });
+      return select;
+    };
+    this.canvas = el('canvas', { class: 'phase', role: 'img' });
+    this.root.append(
+      el('section', { class: 'panel', 'aria-label': 'Phase plane' },
+        el('h3', {}, 'Phase plane'),
+        el('div', { class: 'row' }, choice('x', 'Across'), ' across, ', choice('y', 'Up'), ' up'),
+        this.canvas,
+      ),
+    );
+    this.drawPhase();
+  }
+
+  private drawPhase(): void {
+    const canvas = this.canvas;
+    if (canvas === undefined || this.phase === undefined || !canvas.isConnected || canvas.clientWidth === 0) return;
+    const columns = this.phaseColumns;
+    const a = columns[this.phase.x];
+    const b = columns[Math.min(this.phase.y, columns.length - 1)];
+    canvas.setAttribute('aria-label', `${b.label} over ${a.label}`);
+    const ratio = devicePixelRatio;
+    canvas.width = canvas.clientWidth * ratio;
+    canvas.height = canvas.clientHeight * ratio;
+    const pen = canvas.getContext('2d');
+    if (pen === null) return;
+    const n = this.run.count;
+    const at = (one: typeof a, k: number): number => one.values[k * one.width + one.column];
+    const range = (one: typeof a): [number, number] => {
+      let low = Infinity;
+      let high = -Infinity;
+      for (let k = 0; k < n; k++) {
+        low = Math.min(low, at(one, k));
+        high = Math.max(high, at(one, k));
+      }
+      return high > low ? [low, high] : [low - 1, low + 1];
+    };
+    const [x0, x1] = range(a);
+    const [y0, y1] = range(b);
+    const m = 10 * ratio;
+    const left = 58 * ratio;
+    const px = (x: number): number => left + ((x - x0) / (x1 - x0)) * (canvas.width - left - m);
+    const py = (y: number): number => canvas.height - 30 * ratio - ((y - y0) / (y1 - y0)) * (canvas.height - 30 * ratio - m);
+    pen.font = `${11 * ratio}px system-ui, sans-serif`;
+    pen.fillStyle = css('--text');
+    pen.strokeStyle = css('--rule');
+    pen.strokeRect(left, m, canvas.width - left - m, canvas.height - 30 * ratio - m);
+    pen.textAlign = 'right';
+    pen.fillText(number(y1, 3), left - 4 * ratio, m + 10 * ratio);
+    pen.fillText(number(y0, 3), left - 4 * ratio, canvas.height - 30 * ratio);
+    pen.textAlign = 'left';
+    pen.fillText(number(x0, 3), left, canvas.height - 14 * ratio);
+    pen.textAlign = 'right';
+    pen.fillText(number(x1, 3), canvas.width - m, canvas.height - 14 * ratio);
+    pen.lineWidth = 1.2 * ratio;
+    pen.strokeStyle = curveColour(0);
+    pen.beginPath();
+    for (let k = 0; k < n; k++) {
+      if (k > 0 && this.run.t[k] === this.run.t[k - 1]) pen.moveTo(px(at(a, k)), py(at(b, k))); // a jump is no way
+      else pen.lineTo(px(at(a, k)), py(at(b, k)));
+    }
+    pen.stroke();
+    pen.fillStyle = css('--accent');
+    pen.beginPath();
+    pen.arc(px(at(a, this.clock.frame)), py(at(b, this.clock.frame)), 4.5 * ratio, 0, 2 * Math.PI);
+    pen.fill();
+  }
+}

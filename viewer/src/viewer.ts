@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Saltus developers
+//
+// The viewer: one run, shown in an element. Reports, the playground and notebooks use this.
+
+import { Clock } from './clock';
+import { RunDocument } from './document';
+import { button, check, el, number, withUnit } from './dom';
+import { exportFilm, exportPicture, exportTable } from './export';
+import { aboutPanel, certificatePanel, EventTable, scenePanel, thinned } from './panels';
+import { Plots } from './plots';
+import { Stage } from './stage';
+import { TimeBar } from './timebar';
+
+const KEYS: [string, string][] = [
+  ['space', 'play or pause'],
+  ['← →', 'state by state'],
+  ['Shift + ← →', 'event by event'],
+  ['Home, End', 'start, end'],
+  ['− +', 'slower, faster'],
+  ['w a s d', 'turn the camera, or move a flat picture'],
+  ['q e', 'zoom out, in'],
+  ['r', 'camera as at the start'],
+  ['b', 'next body'],
+  ['f', 'follow the selected body'],
+  ['t', 'trails'],
+  ['c', 'friction cones'],
+  ['n', 'normals of contacts'],
+  ['j', 'symbols of joints'],
+  ['l', 'light or dark'],
+  ['1 … 5', 'curves, events, certificate, scene, about'],
+  ['?', 'this list'],
+];
+
+export class Viewer {
+  readonly run: RunDocument;
+  readonly clock: Clock;
+  readonly stage: Stage;
+  readonly plots: Plots;
+  readonly root = el('div', { class: 'viewer' });
+  selected = -1; // body
+  private readonly info = el('div', { class: 'info', 'aria-live': 'polite' });
+  private readonly bodies = el('select', { 'aria-label': 'Selected body' });
+  private readonly timebar: TimeBar;
+  private readonly tabs: { button: HTMLButtonElement; panel: HTMLElement }[] = [];
+  private readonly toggles = new Map<string, HTMLInputElement>();
+  private alive = true;
+  private contactInfo = '';
+
+  constructor(host: HTMLElement, bytes: ArrayBuffer) {
+    this.run = new RunDocument(bytes);
+    this.clock = new Clock(this.run);
+    host.replaceChildren(this.root);
+    const picture = el('div', { class: 'stage' });
+    const left = el('div', { class: 'left' });
+    const side = el('div', { class: 'side' });
+    this.root.append(this.header(), left, side);
+    left.append(picture);
+    this.stage = new Stage(this.run, this.clock, picture);
+    this.stage.canvas.setAttribute('aria-label', this.pictureText());
+    this.timebar = new TimeBar(this.run, this.clock);
+    left.append(this.timebar.root, this.tools(), this.info);
+    this.plots = new Plots(this.run, this.clock);
+    this.addTabs(side);
+    this.listen();
+    this.clock.onChange(() => this.showInfo());
+    this.showInfo();
+    const loop = (now: number): void => {
+      if (!this.alive) return;
+      this.clock.tick(now);
+      if (this.stage.contacts !== undefined) this.stage.contacts.flash = this.clock.playing ? 0.25 * this.clock.speed : 0;
+      this.stage.draw();
+      requestAnimationFrame(loop);
+    };
+    requestAnimationFrame(loop);
+    this.stage.draw();
+  }
+
+  destroy(): void {
+    this.alive = false;
+    this.stage.renderer.dispose();
+    this.stage.renderer.forceContextLoss();
+    this.root.remove();
+  }
+
+  private header(): HTMLElement {
+    const { head } = this.run;
+    const passed = head.certificate === undefined ? '' : head.certificate.passed ? 'certificate holds' : 'certificate FAILS';
+    const title = el('h1', {}, head.name === '' ? 'A run' : head.name);
+    const words = [head.scheme, head.status, passed, head.shown < head.recorded ? thinned(this.run) : ''].filter((text) => text !== '');
+    return el('header', {}, title, el('p', {}, words.join(' · ')), button('◐', 'Light or dark (l)', () => this.toggleTheme()));
+  }
+
+  private pictureText(): string {
+    const { head } = this.run;
+    const things = head.mechanism !== undefined ? `${head.mechanism.bodies.length} bodies` : `${head.view?.items.length ?? 0} drawn things`;
+    return `Moving picture of ${head.name}: ${things}, ${this.run.need('event_t').length} events. ${head.description}`;
+  }
+
+  private tools(): HTMLElement {
+    const tools = el('div', { class: 'tools' });
+    const bodies = this.run.head.mechanism?.bodies ?? [];
+    if (bodies.length > 0) {
+      this.bodies.append(el('option', { value: '-1' }, 'no body selected'));
+      bodies.forEach((body, i) => this.bodies.append(el('option', { value: String(i) }, body.name)));
+      this.bodies.addEventListener('change', () => this.select(Number(this.bodies.value)));
+      tools.append(this.bodies, this.toggle('follow', 'follow', false, (on) => this.stage.setFollow(on ? this.selected : -1)));
+    }
+    const contacts = this.stage.contacts;
+    if (contacts !== undefined) {
+      const set = (change: () => void) => (): void => {
+        change();
+        this.stage.invalidate();
+      };
+      tools.append(
+        this.toggle('forces', 'forces and impulses', true, (on) => set(() => (contacts.showForces = on))()),
+        this.toggle('points', 'contact points', true, (on) => set(() => (contacts.showPoints = on))()),
+        this.toggle('normals', 'normals', false, (on) => set(() => (contacts.showNormals = on))()),
+        this.toggle('cones', 'friction cones', false, (on) => set(() => (contacts.showCones = on))()),
+      );
+      const scale = el('input', { type: 'range', min: '-1', max: '1.5', step: '0.1', value: '0', 'aria-label': 'Length of arrows, as a power of ten' });
+      const legend = el('span', { class: 'legend' });
+      const tell = (): void => {
+        contacts.scale = 10 ** Number(scale.value);
+        legend.textContent = contacts.most.force > 0 ? ` largest force ${number(contacts.most.force)} N` : '';
+        if (contacts.most.impulse > 0) legend.textContent += ` largest impulse ${number(contacts.most.impulse)} N s`;
+        this.stage.invalidate();
+      };
+      scale.addEventListener('input', tell);
+      tell();
+      tools.append(el('label', { class: 'check' }, 'arrows ', scale), legend);
+    }
+    tools.append(this.toggle('trails', 'trails', false, (on) => this.stage.setTrails(on)));
+    if (this.stage.links !== undefined) {
+      tools.append(this.toggle('joints', 'joints', true, (on) => {
+        this.stage.links!.symbols.visible = on;
+        this.stage.invalidate();
+      }));
+    }
+    tools.append(
+      button('Reset camera', 'Camera as at the start (r)', () => this.stage.reset()),
+      button('PNG', 'Save the picture', () => void exportPicture(this.stage)),
+      this.filmButton(),
+      button('CSV', 'Save the shown states as a table', () => exportTable(this.run, 'states')),
+      button('Events CSV', 'Save the events as a table', () => exportTable(this.run, 'events')),
+      button('?', 'Keys (?)', () => this.showKeys()),
+    );
+    return tools;
+  }
+
+  private filmButton(): HTMLButtonElement {
+    let stop: (() => void) | undefined;
+    const made = button('WebM', 'Record a film from here to the end', () => {
+      if (stop !== undefined) {
+        stop();
+        return;
+      }
+      stop = exportFilm(this.stage, () => {
+        stop = undefined;
+        made.textContent = 'WebM';
+      });
+      made.textContent = 'Stop film';
+    });
+    return made;
+  }
+
+  private toggle(key: string, text: string, on: boolean, action: (on: boolean) => void): HTMLLabelElement {
+    const label = check(text, on, action);
+    this.toggles.set(key, label.querySelector('input')!);
+    return label;
+  }
+
+  private flip(key: string): void {
+    this.toggles.get(key)?.click();
+  }
+
+  private addTabs(side: HTMLElement): void {
+    const bar = el('div', { class: 'tabs', role: 'tablist' });
+    side.append(bar);
+    const add = (name: string, panel: HTMLElement): void => {
+      const id = `tab-${this.tabs.length}`;
+      const tab = el('button', { type: 'button', role: 'tab', id, 'aria-controls': `${id}-panel` }, name);
+      panel.id = `${id}-panel`;
+      panel.setAttribute('role', 'tabpanel');
+      panel.setAttribute('aria-labelledby', id);
+      panel.classList.add('tabpanel');
+      panel.tabIndex = 0;
+      const place = this.tabs.length;
+      tab.addEventListener('click', () => this.open(place));
+      this.tabs.push({ button: tab, panel });
+      bar.append(tab);
+      side.append(panel);
+    };
+    add('Curves', el('div', {}, this.plots.root));
+    add(`Events (${this.run.need('event_t').length})`, new EventTable(this.run, this.clock).root);
+    add('Certificate', certificatePanel(this.run, this.clock));
+    add('Scene', scenePanel(this.run));
+    add('About', aboutPanel(this.run));
+    this.open(0);
+    bar.addEventListener('keydown', (event) => {
+      const now = this.tabs.findIndex(({ button: one }) => one === document.activeElement);
+      const by = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0;
+      if (now < 0 || by === 0) return;
+      const next = (now + by + this.tabs.length) % this.tabs.length;
+      this.open(next);
+      this.tabs[next].button.focus();
+      event.preventDefault();
+      event.stopPropagation();
+    });
+  }
+
+  open(place: number): void {
+    this.tabs.forEach(({ button: tab, panel }, i) => {
+      tab.setAttribute('aria-selected', String(i === place));
+      tab.tabIndex = i === place ? 0 : -1;
+      panel.hidden = i !== place;
+    });
+  }
+
+  select(body: number): void {
+    this.selected = body;
+    this.contactInfo = '';
+    this.bodies.value = String(body);
+    this.stage.bodies?.highlight(body);
+    if (this.toggles.get('follow')?.checked === true) this.stage.setFollow(body);
+    this.stage.invalidate();
+    this.showInfo();
+  }
+
+  /** Pixels of the canvas. */
+  pickAt(x: number, y: number): void {
+    const { body, contact } = this.stage.pick(x, y);
+    this.select(body ?? -1);
+    if (contact !== undefined) {
+      this.contactInfo =
+        `contact ${contact.name}: gap ${number(contact.gap)} m, force ${contact.force.map((f) => number(f)).join(', ')} N` +
+        (contact.impulse.some((p) => p !== 0) ? `, impulse ${contact.impulse.map((p) => number(p)).join(', ')} N s` : '');
+      this.showInfo();
+    }
+  }
+
+  private showInfo(): void {
+    const { head } = this.run;
+    const parts: string[] = [];
+    const body = this.selected >= 0 ? head.mechanism?.bodies[this.selected] : undefined;
+    if (body !== undefined && this.stage.bodies !== undefined) {
+      const p = this.stage.bodies.middle[this.selected].toArray().slice(0, this.run.dimension);
+      parts.push(`${body.name}: at ${p.map((x) => number(x, 6)).join(', ')} m`);
+      const v = this.run.get('v');
+      if (v !== undefined && body.v >= 0) {
+        const n = this.run.dimension === 2 ? 3 : 6;
+        for (let k = 0; k < n; k++) {
+          const label = head.v[body.v + k];
+          if (label !== undefined) parts.push(`${withUnit(label.name, label.unit)} ${number(v[this.clock.frame * head.v.length + body.v + k], 5)}`);
+        }
+      }
+      if (body.mass !== null) parts.push(`mass ${number(body.mass)} kg`);
+    }
+    if (this.contactInfo !== '') parts.push(this.contactInfo);
+    const frame = this.run.need('frame')[this.clock.frame];
+    parts.push(`state ${frame} of ${head.recorded - 1}${this.clock.part > 0 ? ' and on' : ''}`);
+    this.info.textContent = parts.join(' · ');
+  }
+
+  toggleTheme(): void {
+    const root = document.documentElement;
+    const dark = root.dataset.theme !== undefined ? root.dataset.theme === 'dark' : matchMedia('(prefers-color-scheme: dark)').matches;
+    root.dataset.theme = dark ? 'light' : 'dark';
+    this.restyle();
+  }
+
+  restyle(): void {
+    this.stage.restyle();
+    this.plots.rebuild();
+    this.timebar.drawTicks();
+  }
+
+  private showKeys(): void {
+    const old = this.root.querySelector('dialog');
+    if (old !== null) {
+      old.remove();
+      return;
+    }
+    const list = el('dl');
+    for (const [key, what] of KEYS) list.append(el('dt', {}, key), el('dd', {}, what));
+    const dialog = el('dialog', { 'aria-label': 'Keys' }, el('h2', {}, 'Keys'), list);
+    dialog.append(button('Close', 'Close', () => dialog.remove()));
+    dialog.addEventListener('close', () => dialog.remove());
+    this.root.append(dialog);
+    dialog.showModal();
+  }
+
+  private listen(): void {
+    let down = { x: 0, y: 0 };
+    const canvas = this.stage.canvas;
+    canvas.addEventListener('pointerdown', (event) => (down = { x: event.clientX, y: event.clientY }));
+    canvas.addEventListener('pointerup', (event) => {
+      if (Math.hypot(event.clientX - down.x, event.clientY - down.y) > 3) return;
+      const box = canvas.getBoundingClientRect();
+      this.pickAt(event.clientX - box.left, event.clientY - box.top);
+    });
+    document.addEventListener('keydown', (event) => this.key(event));
+    matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.restyle());
+  }
+
+  private key(event: KeyboardEvent): void {
+    const target = event.target as HTMLElement;
+    const typing = target instanceof HTMLTextAreaElement || target instanceof HTMLSelectElement || target.isContentEditable;
+    if (typing || event.ctrlKey || event.metaKey || event.altKey || !this.root.isConnected) return;
+    const slider = target instanceof HTMLInputElement;
+    if (slider && (target.type === 'text' || target.type === 'number')) return;
+    const { clock, stage } = this;
+    if (slider && target.type === 'range' && /^(Arrow|Home|End)/.test(event.key) && !event.shiftKey) return;
+    if (event.key === ' ' && (target instanceof HTMLButtonElement || (slider && target.type === 'checkbox') || target.tagName === 'SUMMARY')) return;
+    const actions: Record<string, () => void> = {
+      ' ': () => clock.play(!clock.playing),
+      ArrowLeft: () => (event.shiftKey ? clock.jump(-1) : clock.setFrame(clock.part > 0 ? clock.frame : clock.frame - 1)),
+      ArrowRight: () => (event.shiftKey ? clock.jump(1) : clock.setFrame(clock.frame + 1)),
+      Home: () => clock.setFrame(0),
+      End: () => clock.setFrame(this.run.count - 1),
+      '-': () => this.timebar.setSpeed(clock.speed / 10 ** 0.5),
+      '+': () => this.timebar.setSpeed(clock.speed * 10 ** 0.5),
+      a: () => stage.turn(-1, 0),
+      d: () => stage.turn(1, 0),
+      w: () => stage.turn(0, 1),
+      s: () => stage.turn(0, -1),
+      q: () => stage.zoom(1 / 1.2),
+      e: () => stage.zoom(1.2),
+      r: () => stage.reset(),
+      b: () => {
+        const n = this.run.head.mechanism?.bodies.length ?? 0;
+        if (n > 0) this.select(this.selected + 1 < n ? this.selected + 1 : -1);
+      },
+      f: () => this.flip('follow'),
+      t: () => this.flip('trails'),
+      c: () => this.flip('cones'),
+      n: () => this.flip('normals'),
+      j: () => this.flip('joints'),
+      l: () => this.toggleTheme(),
+      '?': () => this.showKeys(),
+    };
+    for (let i = 0; i < this.tabs.length; i++) actions[String(i + 1)] = () => this.open(i);
+    const action = actions[event.key];
+    if (action === undefined) return;
+    event.preventDefault();
+    action();
+  }
+}
